@@ -1,0 +1,88 @@
+// Package catalog answers for items and profiles: what is stored of them, how
+// they come in ([Ingest]) and how they are read back for a page. The backends
+// are in catalog/sqlite and catalog/elastic, content caches in catalog/lru and
+// catalog/rediscache, the conformance suite in catalog/catalogtest.
+package catalog
+
+import (
+	"context"
+	"errors"
+
+	"github.com/freshet/freshet/feed"
+)
+
+var (
+	// ErrNotFound says that there is no such item or profile.
+	ErrNotFound = errors.New("not found")
+	// ErrUnavailable is wrapped by errors that say the catalog could not be
+	// asked at all; asking again later may help.
+	ErrUnavailable = errors.New("catalog is unavailable")
+)
+
+// Reader reads items for answers.
+//
+// Docs returns one Doc per id, in order; an item that does not exist has no
+// JSON. Duplicate ids are allowed. The JSON is shared: never write to it.
+type Reader interface {
+	Docs(ctx context.Context, ids []string) ([]feed.Doc, error)
+}
+
+// Writer changes items.
+//
+// Put stores validated items, replacing those with the same id; of two items
+// with one id in a batch the later wins. The slice it returns has one entry per item, nil where
+// the item is stored; it is nil when all are. The error is for the batch as a
+// whole: then nothing is known to be stored, and putting it again is safe.
+//
+// Remove deletes an item; [ErrNotFound] if there is none.
+type Writer interface {
+	Put(ctx context.Context, items []feed.Item) ([]error, error)
+	Remove(ctx context.Context, id string) error
+}
+
+// Profiles keeps profiles.
+//
+// Profile returns [ErrNotFound] for an agent without one. PutProfile replaces,
+// and a Profile call that starts after it returns sees the new one, on every
+// server. RemoveProfile of an agent without one is [ErrNotFound].
+type Profiles interface {
+	Profile(ctx context.Context, agent string) (feed.Profile, error)
+	PutProfile(ctx context.Context, agent string, p feed.Profile) error
+	RemoveProfile(ctx context.Context, agent string) error
+}
+
+// Catalog is a whole backend.
+type Catalog interface {
+	Reader
+	Writer
+	Profiles
+}
+
+// Scanner is a catalog an in-process recall index can be rebuilt from. Scan
+// calls fn for every item, in no particular order, and stops at fn's error.
+type Scanner interface {
+	Scan(ctx context.Context, fn func(feed.Item) error) error
+}
+
+// Hydrator reads a page's items and its agent's profile in one round trip. A
+// catalog that can do so implements it; use [Hydrate] to read either way.
+type Hydrator interface {
+	Hydrate(ctx context.Context, agent string, ids []string) ([]feed.Doc, feed.Profile, error)
+}
+
+// Hydrate reads the items as [Reader] does and the agent's profile; an agent
+// without a profile has the zero one.
+func Hydrate(ctx context.Context, c Catalog, agent string, ids []string) ([]feed.Doc, feed.Profile, error) {
+	if h, ok := c.(Hydrator); ok {
+		return h.Hydrate(ctx, agent, ids)
+	}
+	docs, err := c.Docs(ctx, ids)
+	if err != nil {
+		return nil, feed.Profile{}, err
+	}
+	p, err := c.Profile(ctx, agent)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return nil, feed.Profile{}, err
+	}
+	return docs, p, nil
+}

@@ -1,0 +1,59 @@
+package feed
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Longest accepted identifiers, in characters.
+const (
+	MaxAgentID   = 128
+	MaxItemID    = 256
+	MaxRequestID = 64
+)
+
+// ErrBadID is wrapped by every error about a malformed agent, item, group or
+// request id.
+var ErrBadID = errors.New("bad id")
+
+// CheckAgentID reports whether id can name an agent: 1–128 characters of
+// A-Z a-z 0-9 _ . @ -. A colon is refused because it separates the two halves
+// of a filter member. The error wraps [ErrBadID].
+func CheckAgentID(id string) error { return checkID("agent_id", id, MaxAgentID, false) }
+
+// CheckItemID reports whether id can name an item or a group: 1–256 characters
+// of the agent alphabet plus ':' and '/'. The error wraps [ErrBadID].
+func CheckItemID(id string) error { return checkID("id", id, MaxItemID, true) }
+
+// CheckRequestID reports whether id can name a retryable request: 1–64
+// characters of the agent alphabet. The error wraps [ErrBadID].
+func CheckRequestID(id string) error { return checkID("request_id", id, MaxRequestID, false) }
+
+func checkID(what, id string, limit int, item bool) error {
+	alphabet := "A-Z a-z 0-9 _ . @ -"
+	if item {
+		alphabet += " : /"
+	}
+	if id == "" || len(id) > limit {
+		return fmt.Errorf("%w: %s must have 1 to %d characters of %s, this one has %d",
+			ErrBadID, what, limit, alphabet, len(id))
+	}
+	for i := range len(id) {
+		if !idByte(id[i], item) {
+			return fmt.Errorf("%w: %s has %q at position %d; allowed are %s", ErrBadID, what, id[i:i+1], i+1, alphabet)
+		}
+	}
+	return nil
+}
+
+func idByte(c byte, item bool) bool {
+	switch {
+	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		return true
+	case c == '_', c == '.', c == '@', c == '-':
+		return true
+	case c == ':', c == '/':
+		return item
+	}
+	return false
+}

@@ -1,0 +1,126 @@
+package feed
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"unicode/utf8"
+)
+
+// Bounds of a profile.
+const (
+	MaxInterests      = 200
+	MaxInterestWeight = 100
+	MaxKeywords       = 64
+	MaxTags           = 64   // tags of one item
+	MaxTermLength     = 256  // characters of a tag, keyword, author or language
+	MaxMutes          = 1000 // muted authors, and muted tags
+)
+
+// ErrBadProfile is wrapped by every error about an unusable profile.
+var ErrBadProfile = errors.New("bad profile")
+
+// Profile is what an agent likes and refuses. The zero Profile is an agent
+// nothing is known of: pure freshness.
+type Profile struct {
+	Interests    map[string]float64 `json:"interests,omitempty"`     // tag → weight, 0 to 100
+	Keywords     []string           `json:"keywords,omitempty"`      // searched in title and summary
+	Langs        []string           `json:"langs,omitempty"`         // only these languages; empty: all
+	MutedAuthors []string           `json:"muted_authors,omitempty"` // never items of these authors
+	MutedTags    []string           `json:"muted_tags,omitempty"`    // never items with one of these tags
+}
+
+// ParseProfile reads a profile strictly: unknown fields, trailing data and
+// values out of bounds are errors that wrap [ErrBadProfile].
+func ParseProfile(data []byte) (Profile, error) {
+	var p Profile
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&p); err != nil {
+		return Profile{}, fmt.Errorf("%w: %w", ErrBadProfile, err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return Profile{}, fmt.Errorf("%w: there is something after the JSON object", ErrBadProfile)
+	}
+	if err := p.Validate(); err != nil {
+		return Profile{}, err
+	}
+	return p, nil
+}
+
+// Validate checks the bounds; the error wraps [ErrBadProfile].
+func (p Profile) Validate() error {
+	if len(p.Interests) > MaxInterests {
+		return fmt.Errorf("%w: %d interests, at most %d are allowed", ErrBadProfile, len(p.Interests), MaxInterests)
+	}
+	for tag, w := range p.Interests {
+		if err := checkTerm("interests", tag); err != nil {
+			return err
+		}
+		if !(w >= 0 && w <= MaxInterestWeight) {
+			return fmt.Errorf("%w: the weight of interest %q must be 0 to %d, not %v", ErrBadProfile, tag, MaxInterestWeight, w)
+		}
+	}
+	for _, list := range []struct {
+		name  string
+		terms []string
+		most  int
+	}{
+		{"keywords", p.Keywords, MaxKeywords},
+		{"langs", p.Langs, MaxKeywords},
+		{"muted_authors", p.MutedAuthors, MaxMutes},
+		{"muted_tags", p.MutedTags, MaxMutes},
+	} {
+		if len(list.terms) > list.most {
+			return fmt.Errorf("%w: %d %s, at most %d are allowed", ErrBadProfile, len(list.terms), list.name, list.most)
+		}
+		for _, term := range list.terms {
+			if err := checkTerm(list.name, term); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func checkTerm(where, term string) error {
+	if n := utf8.RuneCountInString(term); n == 0 || n > MaxTermLength {
+		return fmt.Errorf("%w: an entry of %s has %d characters, 1 to %d are allowed", ErrBadProfile, where, n, MaxTermLength)
+	}
+	return nil
+}
+
+// HasMutes reports whether the profile refuses any author, tag or language.
+func (p Profile) HasMutes() bool {
+	return len(p.MutedAuthors) > 0 || len(p.MutedTags) > 0 || len(p.Langs) > 0
+}
+
+// Refuses reports whether the profile's mutes or languages exclude the item.
+// An item without a language passes every language filter.
+func (p Profile) Refuses(it *Item) bool {
+	if it.AuthorID != "" && slices.Contains(p.MutedAuthors, it.AuthorID) {
+		return true
+	}
+	for _, tag := range it.Tags {
+		if slices.Contains(p.MutedTags, tag) {
+			return true
+		}
+	}
+	return it.Lang != "" && len(p.Langs) > 0 && !slices.Contains(p.Langs, it.Lang)
+}
+
+// SameMutes reports whether two profiles refuse the same items, whatever the
+// order their lists are written in.
+func (p Profile) SameMutes(q Profile) bool {
+	return sameSet(p.MutedAuthors, q.MutedAuthors) && sameSet(p.MutedTags, q.MutedTags) && sameSet(p.Langs, q.Langs)
+}
+
+func sameSet(a, b []string) bool {
+	a, b = slices.Clone(a), slices.Clone(b)
+	slices.Sort(a)
+	slices.Sort(b)
+	return slices.Equal(slices.Compact(a), slices.Compact(b))
+}

@@ -1,0 +1,65 @@
+package feed
+
+import "time"
+
+// Query is one round of recall for one agent.
+type Query struct {
+	Profile Profile   // what the agent likes and refuses
+	Ranking Ranking   // decay, popularity weight, base
+	Origin  time.Time // the now of the decay; items dated after it are not recalled
+	Since   time.Time // only items dated after it; zero: no bound
+	N       int       // how many candidates to return
+	After   string    // cursor of the round before; "" for the first round
+}
+
+// Candidate is an item recall proposes, before anything is chosen.
+type Candidate struct {
+	ID         string
+	Group      string // what is shown only once; never empty
+	Source     string // name of the recall source it came from
+	UpdateTime int64  // Unix seconds
+	Score      float32
+}
+
+// Ref names an item and the group it stands for. It is what a session keeps.
+type Ref struct {
+	ID    string
+	Group string
+}
+
+// String writes the ref as a session stores it: the group alone where the id
+// is the same, else group|id. The bar is in neither alphabet.
+func (r Ref) String() string {
+	if r.ID == r.Group {
+		return r.Group
+	}
+	return r.Group + "|" + r.ID
+}
+
+// ParseRef reads what [Ref.String] wrote.
+func ParseRef(s string) Ref {
+	for i := range len(s) {
+		if s[i] == '|' {
+			return Ref{Group: s[:i], ID: s[i+1:]}
+		}
+	}
+	return Ref{ID: s, Group: s}
+}
+
+// Groups returns the group of each ref, in order.
+func Groups(refs []Ref) []string {
+	groups := make([]string, len(refs))
+	for i, r := range refs {
+		groups[i] = r.Group
+	}
+	return groups
+}
+
+// IDs returns the item id of each ref, in order.
+func IDs(refs []Ref) []string {
+	ids := make([]string, len(refs))
+	for i, r := range refs {
+		ids[i] = r.ID
+	}
+	return ids
+}

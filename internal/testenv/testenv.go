@@ -1,0 +1,142 @@
+// Package testenv gives tests the real services and the real posts named in
+// the environment, or skips with a sentence that says what to set. With
+// FRESHET_TEST_REQUIRE_SERVICES=1 a skip is a failure.
+package testenv
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/redis/go-redis/v9"
+)
+
+var serial atomic.Int64
+
+func missing(t testing.TB, name, what string) {
+	t.Helper()
+	msg := fmt.Sprintf("set %s to %s to run this test", name, what)
+	if os.Getenv("FRESHET_TEST_REQUIRE_SERVICES") == "1" {
+		t.Fatal(msg)
+	}
+	t.Skip(msg)
+}
+
+// Unique returns a name no other test of this or another process uses:
+// lower-case letters, digits and dashes.
+func Unique() string {
+	return fmt.Sprintf("t%d-%d-%d", os.Getpid(), time.Now().UnixNano()%1e9, serial.Add(1))
+}
+
+// RedisURL is the address of the real Redis, as redis://host:port/db.
+func RedisURL(t testing.TB) string {
+	t.Helper()
+	url := os.Getenv("FRESHET_TEST_REDIS")
+	if url == "" {
+		missing(t, "FRESHET_TEST_REDIS", "the address of a Redis with the Bloom filter type (redis://127.0.0.1:6379/0)")
+	}
+	return url
+}
+
+// Redis connects to the real Redis and returns the client with a key prefix
+// of this test's own; the keys under it are deleted when the test ends.
+func Redis(t testing.TB) (client redis.UniversalClient, prefix string) {
+	t.Helper()
+	opts, err := redis.ParseURL(RedisURL(t))
+	if err != nil {
+		t.Fatalf("FRESHET_TEST_REDIS: %v", err)
+	}
+	c := redis.NewClient(opts)
+	prefix = Unique() + ":"
+	t.Cleanup(func() {
+		ctx := context.Background()
+		keys := c.Scan(ctx, 0, prefix+"*", 1000).Iterator()
+		for keys.Next(ctx) {
+			c.Unlink(ctx, keys.Val())
+		}
+		_ = c.Close()
+	})
+	return c, prefix
+}
+
+// Elastic is the address of the real Elasticsearch and an index name of this
+// test's own; indices whose names start with it are deleted when the test
+// ends.
+func Elastic(t testing.TB) (address, index string) {
+	t.Helper()
+	address = os.Getenv("FRESHET_TEST_ELASTICSEARCH")
+	if address == "" {
+		missing(t, "FRESHET_TEST_ELASTICSEARCH", "the address of an Elasticsearch 8 (http://127.0.0.1:9200)")
+	}
+	address = strings.TrimSuffix(address, "/")
+	index = "freshet-" + Unique()
+	t.Cleanup(func() {
+		for _, name := range []string{index, index + "-agents"} {
+			req, _ := http.NewRequest(http.MethodDelete, address+"/"+name+"?ignore_unavailable=true", nil)
+			if res, err := http.DefaultClient.Do(req); err == nil {
+				_ = res.Body.Close()
+			}
+		}
+	})
+	return address, index
+}
+
+var posts = sync.OnceValues(func() ([]feed.Item, error) {
+	f, err := os.Open(os.Getenv("FRESHET_TEST_POSTS"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	zr, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, err
+	}
+	var items []feed.Item
+	for r := bufio.NewReader(zr); ; {
+		line, err := r.ReadBytes('\n')
+		if len(line) > 1 {
+			it, perr := feed.ParseItem(line)
+			if perr != nil {
+				return nil, fmt.Errorf("post %d: %w", len(items)+1, perr)
+			}
+			items = append(items, it)
+		}
+		if err == io.EOF {
+			return items, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+})
+
+// PostsFile is the path of the real posts, as gzipped NDJSON.
+func PostsFile(t testing.TB) string {
+	t.Helper()
+	path := os.Getenv("FRESHET_TEST_POSTS")
+	if path == "" {
+		missing(t, "FRESHET_TEST_POSTS", "a gzipped NDJSON file of posts")
+	}
+	return path
+}
+
+// Posts returns the real posts, oldest first; the slice is shared.
+func Posts(t testing.TB) []feed.Item {
+	t.Helper()
+	PostsFile(t)
+	items, err := posts()
+	if err != nil {
+		t.Fatalf("FRESHET_TEST_POSTS: %v", err)
+	}
+	return items
+}

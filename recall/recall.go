@@ -1,0 +1,56 @@
+// Package recall answers for candidates: the top N items for an agent, best
+// first. A Source finds them; [Shared] lets identical queries share one
+// answer. The backends are in recall/memory and recall/elastic, the
+// conformance suite every backend passes is in recall/recalltest.
+package recall
+
+import (
+	"context"
+	"errors"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// ErrUnavailable is wrapped by errors that say the source could not be asked
+// at all; asking again later may help.
+var ErrUnavailable = errors.New("recall is unavailable")
+
+// ErrBadCursor is wrapped by the error about a cursor this source did not
+// give out.
+var ErrBadCursor = errors.New("bad recall cursor")
+
+// Result is one round of recall.
+type Result struct {
+	Candidates []feed.Candidate // best first; shared, never to be written to
+	Next       string           // cursor of the next round; "" when recall has no more
+}
+
+// Source proposes candidates.
+//
+// Recall returns at most q.N candidates in order: score descending, newer
+// first, then id ascending. Scores are float32 values of
+//
+//	relevance × decay × popularity
+//	relevance = base + Σ interest weight over matching tags + BM25(keywords)
+//
+// where BM25 is summed over title (boost 2) and summary. Items dated after
+// q.Origin, not after q.Since, or refused by the profile's mutes and languages
+// are not recalled. Within one round at most one item of a group is returned,
+// the best one; between rounds a group may come again, and the caller drops
+// it. q.After continues where an earlier answer's Next left off, for the same
+// query and origin; rounds never return an id twice while the catalog stands
+// still.
+//
+// Recall is safe for concurrent use. A Source keeps no reference to q.
+type Source interface {
+	Name() string
+	Recall(ctx context.Context, q feed.Query) (Result, error)
+}
+
+// Indexer is the write side of a source that does not read the catalog's own
+// storage. Upsert replaces items by id; Delete ignores unknown ids. Both are
+// visible to every Recall that starts after they return.
+type Indexer interface {
+	Upsert(items []feed.Item)
+	Delete(id string)
+}
