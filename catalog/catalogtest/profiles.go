@@ -1,0 +1,83 @@
+package catalogtest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
+)
+
+func requireProfile(t *testing.T, c catalog.Profiles, agent string, want feed.Profile) {
+	t.Helper()
+	got, err := c.Profile(t.Context(), agent)
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+}
+
+func requireNoProfile(t *testing.T, c catalog.Profiles, agent string) {
+	t.Helper()
+	got, err := c.Profile(t.Context(), agent)
+	require.ErrorIs(t, err, catalog.ErrNotFound)
+	require.Equal(t, feed.Profile{}, got)
+}
+
+func profiles(t *testing.T, c catalog.Catalog) {
+	ctx := t.Context()
+	for _, agent := range []string{"u_1", "..", ".", "_", "Ann.B@example-1.com", strings.Repeat("u", feed.MaxAgentID)} {
+		require.NoError(t, feed.CheckAgentID(agent))
+		requireNoProfile(t, c, agent)
+		require.ErrorIs(t, c.RemoveProfile(ctx, agent), catalog.ErrNotFound)
+
+		first := feed.Profile{Interests: map[string]float64{"go": 2, "c++": 0.5}, Keywords: []string{"raft"}, Langs: []string{"en"}}
+		require.NoError(t, c.PutProfile(ctx, agent, first))
+		requireProfile(t, c, agent, first)
+		requireProfile(t, c, agent, first)
+
+		second := feed.Profile{MutedAuthors: []string{"spam"}, MutedTags: []string{"ads", "日本"}}
+		require.NoError(t, c.PutProfile(ctx, agent, second))
+		requireProfile(t, c, agent, second)
+
+		require.NoError(t, c.RemoveProfile(ctx, agent))
+		requireNoProfile(t, c, agent)
+		requireNoProfile(t, c, agent)
+		require.ErrorIs(t, c.RemoveProfile(ctx, agent), catalog.ErrNotFound)
+
+		require.NoError(t, c.PutProfile(ctx, agent, first))
+		requireProfile(t, c, agent, first)
+		require.NoError(t, c.RemoveProfile(ctx, agent))
+	}
+
+	require.NoError(t, c.PutProfile(ctx, "u_zero", feed.Profile{}))
+	requireProfile(t, c, "u_zero", feed.Profile{})
+	requireNoProfile(t, c, "U_ZERO")
+}
+
+func profileReplacedWhole(t *testing.T, c catalog.Catalog) {
+	ctx := t.Context()
+	require.NoError(t, c.PutProfile(ctx, "u_whole", feed.Profile{Interests: map[string]float64{"go": 1, "rust": 2}}))
+	renewed := feed.Profile{Interests: map[string]float64{"rust": exactWeight, "a.b": 0, "a.b.c": feed.MaxInterestWeight}}
+	require.NoError(t, c.PutProfile(ctx, "u_whole", renewed))
+	requireProfile(t, c, "u_whole", renewed)
+}
+
+func largestProfile(t *testing.T, c catalog.Catalog) {
+	ctx := t.Context()
+	// Two agents whose interests share no tag: a store that makes a field of
+	// each tag would run out of fields.
+	for _, agent := range []string{"u_large1", "u_large2"} {
+		p := feed.Profile{Interests: map[string]float64{}}
+		for i := range feed.MaxInterests {
+			p.Interests[fmt.Sprintf("%s. tag %d %s", agent, i, strings.Repeat("é", 200))] = float64(i) / 3
+		}
+		for i := range feed.MaxMutes {
+			p.MutedAuthors = append(p.MutedAuthors, fmt.Sprintf("author %d", i))
+		}
+		require.NoError(t, p.Validate())
+		require.NoError(t, c.PutProfile(ctx, agent, p))
+		requireProfile(t, c, agent, p)
+	}
+}

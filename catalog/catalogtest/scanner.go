@@ -1,0 +1,98 @@
+package catalogtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
+)
+
+// RunScanner checks a catalog that implements [catalog.Scanner]. Each check
+// opens a catalog of its own, which must be empty.
+func RunScanner(t *testing.T, open func(t *testing.T) catalog.Catalog) {
+	t.Run("Scan/every item once", func(t *testing.T) { scanEveryItemOnce(t, open(t)) })
+	t.Run("Scan/stops", func(t *testing.T) { scanStops(t, open(t)) })
+	t.Run("Scan/other calls meanwhile", func(t *testing.T) { scanMeanwhile(t, open(t)) })
+}
+
+func scanner(t *testing.T, c catalog.Catalog) catalog.Scanner {
+	t.Helper()
+	s, ok := c.(catalog.Scanner)
+	require.True(t, ok, "%T implements catalog.Scanner", c)
+	return s
+}
+
+func scanEveryItemOnce(t *testing.T, c catalog.Catalog) {
+	s := scanner(t, c)
+	require.NoError(t, s.Scan(t.Context(), func(it feed.Item) error {
+		return fmt.Errorf("an empty catalog has no item %s", it.ID)
+	}))
+
+	want := map[string]feed.Item{}
+	var items []feed.Item
+	for i := range 2500 {
+		it := item(fmt.Sprintf("scan/%d", i), fmt.Sprintf("Item %d", i))
+		it.Likes = int64(i)
+		items = append(items, it)
+		want[it.ID] = it
+	}
+	put(t, c, items...)
+	for i := range 10 {
+		renewed := item(fmt.Sprintf("scan/%d", i*100), "Renewed")
+		put(t, c, renewed)
+		want[renewed.ID] = renewed
+		gone := fmt.Sprintf("scan/%d", i*100+1)
+		require.NoError(t, c.Remove(t.Context(), gone))
+		delete(want, gone)
+	}
+	require.NoError(t, c.PutProfile(t.Context(), "u_1", feed.Profile{Keywords: []string{"no item"}}))
+
+	require.NoError(t, s.Scan(t.Context(), func(it feed.Item) error {
+		w, ok := want[it.ID]
+		if !ok {
+			return fmt.Errorf("item %s came twice or does not exist", it.ID)
+		}
+		delete(want, it.ID)
+		RequireEqual(t, w, it)
+		return nil
+	}))
+	require.Empty(t, want, "items that were not scanned")
+}
+
+func scanStops(t *testing.T, c catalog.Catalog) {
+	s := scanner(t, c)
+	put(t, c, item("stop-1", "A"), item("stop-2", "B"), item("stop-3", "C"))
+
+	enough, calls := errors.New("enough"), 0
+	require.ErrorIs(t, s.Scan(t.Context(), func(feed.Item) error {
+		calls++
+		if calls == 2 {
+			return enough
+		}
+		return nil
+	}), enough)
+	require.Equal(t, 2, calls, "no item after fn's error")
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, s.Scan(ctx, func(feed.Item) error { return nil }), context.Canceled)
+
+	calls = 0
+	require.NoError(t, s.Scan(t.Context(), func(feed.Item) error { calls++; return nil }))
+	require.Equal(t, 3, calls)
+}
+
+func scanMeanwhile(t *testing.T, c catalog.Catalog) {
+	s := scanner(t, c)
+	put(t, c, item("mean-1", "A"), item("mean-2", "B"))
+	require.NoError(t, s.Scan(t.Context(), func(it feed.Item) error {
+		requireItem(t, it, docs(t, c, it.ID)[0])
+		put(t, c, it)
+		return c.PutProfile(t.Context(), "u_scan", feed.Profile{})
+	}))
+}
