@@ -1,0 +1,299 @@
+package dedup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/panjf2000/ants/v2"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"github.com/freshet/freshet/feed"
+)
+
+var (
+	recordedTotal = promauto.NewCounter(prometheus.CounterOpts{
+		Name: "freshet_record_recorded_total", Help: "Impressions confirmed in a filter.",
+	})
+	deferredTotal = promauto.NewCounter(prometheus.CounterOpts{
+		Name: "freshet_record_deferred_total",
+		Help: "Impressions left in the pending sets for later, because the queue was full or the store kept failing.",
+	})
+	recordRetries = promauto.NewCounter(prometheus.CounterOpts{
+		Name: "freshet_record_retries_total", Help: "Failed writes of a batch of impressions.",
+	})
+	recordQueue = promauto.NewGauge(prometheus.GaugeOpts{
+		Name: "freshet_record_queue", Help: "Impressions waiting to be recorded.",
+	})
+)
+
+// ErrDeferred says that an impression could not be recorded now. What was
+// served stays in the pending set, is filtered exactly, and is recorded later.
+var ErrDeferred = errors.New("impressions could not be recorded now; report them again")
+
+// RecorderConfig tunes a Recorder. Zero values stand for the defaults.
+type RecorderConfig struct {
+	Batch   int           // members collected before a write; 1000
+	Linger  time.Duration // longest wait for a batch to fill; 5ms
+	Workers int           // concurrent writes; 8
+	Queue   int           // deliveries that may wait; 8192
+	Grace   time.Duration // wait between confirmation and leaving the pending set; 10s
+	GiveUp  time.Duration // how long a failing batch is retried before it is deferred; 30s
+	Timeout time.Duration // deadline of one write; 5s
+	Clock   feed.Clock    // names the day of writing; time.Now
+}
+
+// WithDefaults fills the zero values in.
+func (c RecorderConfig) WithDefaults() RecorderConfig {
+	or := func(p *int, v int) {
+		if *p <= 0 {
+			*p = v
+		}
+	}
+	orFor := func(p *time.Duration, v time.Duration) {
+		if *p <= 0 {
+			*p = v
+		}
+	}
+	or(&c.Batch, 1000)
+	or(&c.Workers, 8)
+	or(&c.Queue, 8192)
+	orFor(&c.Linger, 5*time.Millisecond)
+	orFor(&c.Grace, 10*time.Second)
+	orFor(&c.GiveUp, 30*time.Second)
+	orFor(&c.Timeout, 5*time.Second)
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
+	return c
+}
+
+// Totals is what became of the impressions handed to a recorder. After Close,
+// Recorded + Deferred = Delivered.
+type Totals struct {
+	Delivered, Recorded, Deferred uint64
+}
+
+// Recorder writes impressions to the filters off the request path: it
+// collects them over all agents into batches, writes them through a pool of
+// goroutines, retries what fails, and takes what is confirmed out of the
+// pending sets once the grace is over.
+type Recorder struct {
+	w       Writer
+	cfg     RecorderConfig
+	ctx     context.Context // ends when Close gives up draining
+	abandon context.CancelFunc
+
+	mu     sync.RWMutex // held to send on queue, so that Close may close it
+	closed bool
+	queue  chan delivery
+
+	pool      *ants.Pool
+	writes    sync.WaitGroup // batches handed to the pool
+	settler   *settler
+	collected chan struct{} // closed when the collector has ended
+
+	delivered, recorded, deferred atomic.Uint64
+}
+
+// delivery is one agent's impressions on their way to a batch.
+type delivery struct {
+	agent  string
+	groups []string
+	done   chan error // nil, or told whether they were recorded
+}
+
+// NewRecorder starts a recorder; Close ends it. ctx lends its values, not its
+// end: the recorder outlives requests and signals until Close.
+func NewRecorder(ctx context.Context, w Writer, cfg RecorderConfig) (*Recorder, error) {
+	cfg = cfg.WithDefaults()
+	pool, err := ants.NewPool(cfg.Workers)
+	if err != nil {
+		return nil, fmt.Errorf("recorder: %w", err)
+	}
+	ctx, abandon := context.WithCancel(context.WithoutCancel(ctx))
+	r := &Recorder{
+		w: w, cfg: cfg, ctx: ctx, abandon: abandon,
+		queue: make(chan delivery, cfg.Queue), pool: pool,
+		settler:   startSettler(ctx, w, cfg),
+		collected: make(chan struct{}),
+	}
+	go r.collect()
+	return r, nil
+}
+
+// Deliver hands over what an agent was given. It never blocks: where the
+// queue is full the groups are deferred, that is, they stay in the pending set
+// until a later refresh of the agent hands them over again. The recorder keeps
+// groups.
+func (r *Recorder) Deliver(agent string, groups []string) {
+	if len(groups) > 0 {
+		r.enqueue(delivery{agent: agent, groups: groups})
+	}
+}
+
+// Confirm hands over and waits until the groups are in a filter. The error
+// wraps [ErrDeferred] when they could not be written, or is the context's.
+func (r *Recorder) Confirm(ctx context.Context, agent string, groups []string) error {
+	if len(groups) == 0 {
+		return nil
+	}
+	done := make(chan error, 1)
+	r.enqueue(delivery{agent: agent, groups: groups, done: done})
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (r *Recorder) enqueue(d delivery) {
+	n := uint64(len(d.groups))
+	r.delivered.Add(n)
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if !r.closed {
+		select {
+		case r.queue <- d:
+			recordQueue.Add(float64(n))
+			return
+		default:
+		}
+	}
+	r.defers(len(d.groups))
+	if d.done != nil {
+		d.done <- fmt.Errorf("%w: the recorder's queue is full", ErrDeferred)
+	}
+}
+
+func (r *Recorder) defers(n int) {
+	r.deferred.Add(uint64(n))
+	deferredTotal.Add(float64(n))
+}
+
+// collect turns deliveries into batches until the queue is closed.
+func (r *Recorder) collect() {
+	defer close(r.collected)
+	linger := time.NewTimer(time.Hour)
+	defer linger.Stop()
+	for first := range r.queue {
+		batch := []delivery{first}
+		members := len(first.groups)
+		linger.Reset(r.cfg.Linger)
+	fill:
+		for members < r.cfg.Batch {
+			select {
+			case d, ok := <-r.queue:
+				if !ok {
+					break fill
+				}
+				batch = append(batch, d)
+				members += len(d.groups)
+			case <-linger.C:
+				break fill
+			}
+		}
+		recordQueue.Sub(float64(members))
+		// Submit waits for a free worker; meanwhile the queue takes what comes.
+		r.writes.Add(1)
+		if err := r.pool.Submit(func() { r.write(batch, members) }); err != nil {
+			r.writes.Done()
+			r.finish(batch, members, nil, fmt.Errorf("%w: %w", ErrDeferred, err))
+		}
+	}
+}
+
+// write records one batch, again and again with growing pauses until it is
+// confirmed, given up on, or the drain's deadline has passed.
+func (r *Recorder) write(batch []delivery, members int) {
+	defer r.writes.Done()
+	defer func() {
+		if p := recover(); p != nil {
+			slog.ErrorContext(r.ctx, "panic while recording impressions", "panic", p, "stack", string(debug.Stack()))
+			r.finish(batch, members, nil, fmt.Errorf("%w: panic: %v", ErrDeferred, p))
+		}
+	}()
+	left := make([]Impression, 0, members)
+	for _, d := range batch {
+		for _, g := range d.groups {
+			left = append(left, Impression{Agent: d.agent, Group: g})
+		}
+	}
+	all := left
+	_, err := backoff.Retry(r.ctx, func() (struct{}, error) {
+		ctx, cancel := context.WithTimeout(r.ctx, r.cfg.Timeout)
+		defer cancel()
+		unconfirmed, err := r.w.Record(ctx, left, r.cfg.Clock())
+		if err == nil {
+			return struct{}{}, nil
+		}
+		left = unconfirmed
+		recordRetries.Inc()
+		slog.WarnContext(r.ctx, "recording impressions failed, trying again", "unconfirmed", len(left), "error", err)
+		return struct{}{}, err
+	}, backoff.WithBackOff(backoff.NewExponentialBackOff()), backoff.WithMaxElapsedTime(r.cfg.GiveUp))
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrDeferred, err)
+	} else {
+		left = nil
+	}
+	r.finish(batch, members, left, err)
+	if err == nil {
+		r.settler.add(all)
+	}
+}
+
+// finish counts a batch and tells those who wait for it. A batch that failed
+// in part is told as failed to all its waiters: recording twice is harmless.
+func (r *Recorder) finish(batch []delivery, members int, unconfirmed []Impression, err error) {
+	lost := 0
+	if err != nil {
+		lost = members
+		if unconfirmed != nil {
+			lost = len(unconfirmed)
+		}
+		r.defers(lost)
+	}
+	r.recorded.Add(uint64(members - lost))
+	recordedTotal.Add(float64(members - lost))
+	for _, d := range batch {
+		if d.done != nil {
+			d.done <- err
+		}
+	}
+}
+
+// Totals tells what has become of the impressions so far.
+func (r *Recorder) Totals() Totals {
+	return Totals{Delivered: r.delivered.Load(), Recorded: r.recorded.Load(), Deferred: r.deferred.Load()}
+}
+
+// Close takes no more, writes what is queued and returns the totals. It does
+// not wait for the grace: what is confirmed but not settled leaves the pending
+// set at the agent's next refresh. When ctx ends first, the rest is deferred.
+func (r *Recorder) Close(ctx context.Context) Totals {
+	r.mu.Lock()
+	if r.closed {
+		r.mu.Unlock()
+		return r.Totals()
+	}
+	r.closed = true
+	close(r.queue)
+	r.mu.Unlock()
+	stop := context.AfterFunc(ctx, r.abandon)
+	defer stop()
+	<-r.collected
+	r.writes.Wait() // short once ctx has ended, for then every write fails at once
+	r.abandon()
+	r.settler.wait()
+	r.pool.Release()
+	return r.Totals()
+}

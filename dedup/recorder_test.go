@@ -1,0 +1,196 @@
+package dedup_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/freshet/freshet/dedup"
+)
+
+// flaky is a writer at the edge: a store that can be held up and made to fail.
+type flaky struct {
+	mu       sync.Mutex
+	recorded map[dedup.Impression]int
+	settled  map[dedup.Impression]bool
+	batches  int
+	fail     func(batch []dedup.Impression) ([]dedup.Impression, error)
+	gate     chan struct{} // when set, Record waits for it
+}
+
+func newFlaky() *flaky {
+	return &flaky{recorded: map[dedup.Impression]int{}, settled: map[dedup.Impression]bool{}}
+}
+
+func (f *flaky) Record(ctx context.Context, batch []dedup.Impression, _ time.Time) ([]dedup.Impression, error) {
+	if f.gate != nil {
+		select {
+		case <-f.gate:
+		case <-ctx.Done():
+			return batch, ctx.Err()
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.batches++
+	var unconfirmed []dedup.Impression
+	var err error
+	if f.fail != nil {
+		unconfirmed, err = f.fail(batch)
+	}
+	failed := map[dedup.Impression]bool{}
+	for _, i := range unconfirmed {
+		failed[i] = true
+	}
+	for _, i := range batch {
+		if !failed[i] {
+			f.recorded[i]++
+		}
+	}
+	return unconfirmed, err
+}
+
+func (f *flaky) Settle(_ context.Context, batch []dedup.Impression) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, i := range batch {
+		f.settled[i] = true
+	}
+	return nil
+}
+
+func (f *flaky) counts() (recorded, settled, batches int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.recorded), len(f.settled), f.batches
+}
+
+func start(t *testing.T, w dedup.Writer, cfg dedup.RecorderConfig) *dedup.Recorder {
+	t.Helper()
+	r, err := dedup.NewRecorder(t.Context(), w, cfg)
+	require.NoError(t, err)
+	return r
+}
+
+func TestRecorderBatchesOverAgents(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	f := newFlaky()
+	r := start(t, f, dedup.RecorderConfig{Batch: 100, Linger: time.Second, Workers: 1, Grace: time.Hour})
+	for a := range 50 {
+		r.Deliver(fmt.Sprintf("u_%d", a), []string{"a", "b", "c", "d"})
+	}
+	totals := r.Close(t.Context())
+	recorded, settled, batches := f.counts()
+	assert.Equal(t, dedup.Totals{Delivered: 200, Recorded: 200}, totals)
+	assert.Equal(t, 200, recorded)
+	assert.Equal(t, 2, batches, "50 deliveries of 4 fill two batches of 100")
+	assert.Zero(t, settled, "nothing is settled before the grace")
+}
+
+func TestRecorderSettlesAfterTheGrace(t *testing.T) {
+	f := newFlaky()
+	r := start(t, f, dedup.RecorderConfig{Grace: 20 * time.Millisecond})
+	defer r.Close(t.Context())
+	require.NoError(t, r.Confirm(t.Context(), "u_1", []string{"a", "b"}))
+	require.Eventually(t, func() bool { _, settled, _ := f.counts(); return settled == 2 }, 10*time.Second, time.Millisecond)
+}
+
+func TestRecorderRetriesOnlyWhatIsUnconfirmed(t *testing.T) {
+	f := newFlaky()
+	tries := 0
+	f.fail = func(batch []dedup.Impression) ([]dedup.Impression, error) {
+		if tries++; tries == 1 {
+			return batch[1:], errors.New("one shard is down")
+		}
+		return nil, nil
+	}
+	r := start(t, f, dedup.RecorderConfig{})
+	defer r.Close(t.Context())
+	require.NoError(t, r.Confirm(t.Context(), "u_1", []string{"a", "b", "c"}))
+	assert.Equal(t, map[dedup.Impression]int{{Agent: "u_1", Group: "a"}: 1, {Agent: "u_1", Group: "b"}: 1, {Agent: "u_1", Group: "c"}: 1}, f.recorded)
+}
+
+func TestRecorderNeverBlocksAnAnswer(t *testing.T) {
+	f := newFlaky()
+	f.gate = make(chan struct{})
+	r := start(t, f, dedup.RecorderConfig{Batch: 1, Workers: 1, Queue: 4})
+	for range 1000 { // returns although nothing can be written
+		r.Deliver("u_1", []string{"a"})
+	}
+	before := r.Totals()
+	assert.Equal(t, uint64(1000), before.Delivered)
+	assert.GreaterOrEqual(t, before.Deferred, uint64(1000-4-3), "all but the queue and what is in flight is deferred")
+	err := r.Confirm(t.Context(), "u_1", []string{"b"})
+	assert.ErrorIs(t, err, dedup.ErrDeferred)
+	close(f.gate)
+	after := r.Close(t.Context())
+	assert.Equal(t, after.Delivered, after.Recorded+after.Deferred)
+}
+
+func TestRecorderCloseGivesUpAtTheDeadline(t *testing.T) {
+	f := newFlaky()
+	f.fail = func(batch []dedup.Impression) ([]dedup.Impression, error) { return batch, errors.New("down") }
+	r := start(t, f, dedup.RecorderConfig{GiveUp: time.Hour})
+	r.Deliver("u_1", []string{"a", "b"})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	assert.Equal(t, dedup.Totals{Delivered: 2, Deferred: 2}, r.Close(ctx))
+	r.Deliver("u_1", []string{"c"})
+	assert.Equal(t, dedup.Totals{Delivered: 3, Deferred: 3}, r.Totals(), "after Close everything is deferred")
+	assert.Equal(t, r.Totals(), r.Close(t.Context()), "closing twice is harmless")
+}
+
+func TestRecorderSurvivesAPanic(t *testing.T) {
+	f := newFlaky()
+	f.fail = func([]dedup.Impression) ([]dedup.Impression, error) { panic("boom") }
+	r := start(t, f, dedup.RecorderConfig{})
+	assert.ErrorIs(t, r.Confirm(t.Context(), "u_1", []string{"a"}), dedup.ErrDeferred)
+	totals := r.Close(t.Context())
+	assert.Equal(t, dedup.Totals{Delivered: 1, Deferred: 1}, totals)
+}
+
+func TestRecorderConcurrentDeliverAndClose(t *testing.T) {
+	f := newFlaky()
+	r := start(t, f, dedup.RecorderConfig{Queue: 64})
+	var wg sync.WaitGroup
+	for a := range 16 {
+		wg.Go(func() {
+			for i := range 200 {
+				r.Deliver(fmt.Sprintf("u_%d", a), []string{fmt.Sprint(i)})
+			}
+		})
+	}
+	r.Close(t.Context())
+	wg.Wait()
+	totals := r.Totals()
+	assert.Equal(t, uint64(3200), totals.Delivered)
+	assert.Equal(t, totals.Delivered, totals.Recorded+totals.Deferred)
+}
+
+func TestSizing(t *testing.T) {
+	cfg := dedup.DefaultConfig()
+	require.NoError(t, cfg.Validate())
+	assert.InDelta(t, 0.001435, cfg.FilterRate(), 1e-6)
+	assert.Equal(t, 62500, dedup.Config{DailyCapacity: 1_000_000}.ShardCapacity(16))
+	assert.Equal(t, 4, dedup.Config{DailyCapacity: 10}.ShardCapacity(3))
+	for name, bad := range map[string]func(*dedup.Config){
+		"window":   func(c *dedup.Config) { c.WindowDays = 0 },
+		"rate":     func(c *dedup.Config) { c.FalsePositiveRate = 1 },
+		"capacity": func(c *dedup.Config) { c.DailyCapacity = 0 },
+		"shards":   func(c *dedup.Config) { c.Shards = 0 },
+		"ttl":      func(c *dedup.Config) { c.PendingTTL = 0 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := dedup.DefaultConfig()
+			bad(&c)
+			assert.Error(t, c.Validate())
+		})
+	}
+}
