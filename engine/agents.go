@@ -1,0 +1,87 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
+)
+
+// Profile returns the agent's profile, or [catalog.ErrNotFound].
+func (e *Engine) Profile(ctx context.Context, agent string) (feed.Profile, error) {
+	return e.stores.Catalog.Profile(ctx, agent)
+}
+
+// PutProfile replaces the agent's profile. Where it refuses other items than
+// before, the agent's session ends, because it was ranked for the old one.
+func (e *Engine) PutProfile(ctx context.Context, agent string, p feed.Profile) error {
+	if err := feed.CheckAgentID(agent); err != nil {
+		return err
+	}
+	if err := p.Validate(); err != nil {
+		return err
+	}
+	old, err := e.profile(ctx, agent)
+	if err != nil {
+		return err
+	}
+	if err := e.stores.Catalog.PutProfile(ctx, agent, p); err != nil {
+		return err
+	}
+	if old.SameMutes(p) {
+		return nil
+	}
+	return e.stores.Sessions.Delete(ctx, agent)
+}
+
+// RemoveProfile deletes the agent's profile; [catalog.ErrNotFound] where there
+// is none. Mutes end with it, and so does the session.
+func (e *Engine) RemoveProfile(ctx context.Context, agent string) error {
+	if err := feed.CheckAgentID(agent); err != nil {
+		return err
+	}
+	old, err := e.stores.Catalog.Profile(ctx, agent)
+	if err != nil {
+		return err
+	}
+	if err := e.stores.Catalog.RemoveProfile(ctx, agent); err != nil && !errors.Is(err, catalog.ErrNotFound) {
+		return err
+	}
+	if !old.HasMutes() {
+		return nil
+	}
+	return e.stores.Sessions.Delete(ctx, agent)
+}
+
+// Seen records that the agent has seen the items, whether Freshet
+// delivered them or not, and returns when the impressions are in a filter.
+// Reporting an item again is harmless. An id that is unknown stands for its
+// own group.
+func (e *Engine) Seen(ctx context.Context, agent string, ids []string) error {
+	if err := feed.CheckAgentID(agent); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := feed.CheckItemID(id); err != nil {
+			return err
+		}
+	}
+	docs, err := e.stores.Catalog.Docs(ctx, ids)
+	if err != nil {
+		return err
+	}
+	groups := make([]string, len(ids))
+	for i, id := range ids {
+		groups[i] = id
+		if docs[i].Missing() {
+			continue
+		}
+		it, err := docs[i].Item()
+		if err != nil {
+			return err
+		}
+		groups[i] = it.Group()
+	}
+	return e.stores.Recorder.Confirm(ctx, agent, groups)
+}

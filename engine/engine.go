@@ -1,0 +1,271 @@
+// Package engine answers the feed: Refresh, LoadMore and Peek. The stages of
+// a refresh stand in their order: recall → dedup → page → hydrate → record.
+// The engine knows the contracts of its stores, never a backend, and keeps no
+// state of its own but whose turn it is to refresh.
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
+)
+
+// Seen is what the engine needs of a dedup store.
+type Seen interface {
+	dedup.Checker
+	Release(ctx context.Context, agent string, groups []string) error
+}
+
+// Recorder takes impressions off the request path. [dedup.Recorder] is one.
+type Recorder interface {
+	Deliver(agent string, groups []string)
+	Confirm(ctx context.Context, agent string, groups []string) error
+}
+
+// Stores is everything the engine stands on; all are required.
+type Stores struct {
+	Sources  []recall.Source // asked together; of equal scores the earlier source's comes first
+	Seen     Seen
+	Recorder Recorder
+	Sessions cache.Sessions
+	Catalog  catalog.Catalog
+}
+
+// Config tunes an Engine.
+type Config struct {
+	Clock      feed.Clock
+	Ranking    feed.Ranking
+	N          int           // candidates a round; 500
+	MaxRounds  int           // rounds a refresh; 4
+	OriginStep time.Duration // the origin is rounded down to it, so that equal recalls are equal; 1s
+	Coalesce   time.Duration // a refresh that waited for one this young pages from its session; 0: off
+	// RecordServed records what was delivered (impressions.on: served); else
+	// only what the client reports as seen is recorded.
+	RecordServed bool
+}
+
+// Validate says which value is unusable.
+func (c Config) Validate() error {
+	switch {
+	case c.Clock == nil:
+		return errors.New("engine: the clock is missing")
+	case c.N < 1 || c.N > 10_000:
+		return fmt.Errorf("recall.n must be 1 to 10000, not %d", c.N)
+	case c.MaxRounds < 1 || c.MaxRounds > 100:
+		return fmt.Errorf("recall.max_rounds must be 1 to 100, not %d", c.MaxRounds)
+	case c.OriginStep < 0 || c.Coalesce < 0:
+		return errors.New("recall.origin_step and sessions.coalesce must not be negative")
+	}
+	return c.Ranking.Validate()
+}
+
+// Engine answers the feed. It is safe for concurrent use.
+type Engine struct {
+	stores Stores
+	cfg    Config
+	turns  turns
+}
+
+// New checks the configuration and returns an engine over the stores.
+func New(stores Stores, cfg Config) (*Engine, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if len(stores.Sources) == 0 {
+		return nil, errors.New("engine: at least one recall source is needed")
+	}
+	return &Engine{stores: stores, cfg: cfg, turns: turns{byAgent: map[string]*turn{}}}, nil
+}
+
+// Feed answers one request. Errors wrap [feed.ErrBadID], [ErrBadAction],
+// [ErrBadLimit], [cache.ErrConflict], or a store's ErrUnavailable.
+func (e *Engine) Feed(ctx context.Context, r Request) (Answer, error) {
+	if err := r.validate(); err != nil {
+		return Answer{}, err
+	}
+	var a Answer
+	var err error
+	switch {
+	case r.Silent:
+		a, err = e.Peek(ctx, r)
+	case r.Action == ActionRefresh:
+		a, err = e.Refresh(ctx, r)
+	default:
+		a, err = e.LoadMore(ctx, r)
+	}
+	a.RequestID = r.RequestID
+	countAnswer(r, a, err)
+	return a, err
+}
+
+func (r Request) validate() error {
+	if err := feed.CheckAgentID(r.Agent); err != nil {
+		return err
+	}
+	if r.RequestID != "" {
+		if err := feed.CheckRequestID(r.RequestID); err != nil {
+			return err
+		}
+	}
+	if r.Action != ActionRefresh && r.Action != ActionLoadMore {
+		return fmt.Errorf("%w: %q; send refresh or load_more", ErrBadAction, r.Action)
+	}
+	if r.Silent && r.Action != ActionRefresh {
+		return fmt.Errorf("%w: silent goes with refresh only", ErrBadAction)
+	}
+	if r.Limit < 1 || r.Limit > MaxLimit {
+		return fmt.Errorf("%w: limit must be 1 to %d, not %d", ErrBadLimit, MaxLimit, r.Limit)
+	}
+	return nil
+}
+
+func (r Request) retry() cache.Retry {
+	return cache.Retry{RequestID: r.RequestID, Action: string(r.Action), Limit: r.Limit}
+}
+
+// Refresh recalls anew, replaces the agent's session and answers its first
+// page. A refresh that had to wait for another one of the same agent pages
+// from the session that one built, if it is young enough.
+func (e *Engine) Refresh(ctx context.Context, r Request) (Answer, error) {
+	turn, err := e.turns.enter(ctx, r.Agent, e.cfg.Clock(), e.cfg.Coalesce)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer turn.leave()
+	if turn.follows() {
+		a, ok, err := e.follow(ctx, r)
+		if err != nil || ok {
+			return a, err
+		}
+	}
+	turn.begin(e.cfg.Clock())
+	profile, answered, err := e.open(ctx, r)
+	if err != nil {
+		return Answer{}, err
+	}
+	if answered.Replayed {
+		return e.deliver(ctx, r, answered, true)
+	}
+	page, err := e.refresh(ctx, r, profile, r.retry())
+	if err != nil {
+		return Answer{}, err
+	}
+	turn.keep()
+	return e.deliver(ctx, r, page, false)
+}
+
+// follow pages from the session the refresh before has built; ok is false
+// where nothing is left of it.
+func (e *Engine) follow(ctx context.Context, r Request) (a Answer, ok bool, err error) {
+	page, err := e.stores.Sessions.Pop(ctx, cache.Pop{Agent: r.Agent, Limit: r.Limit, Now: e.cfg.Clock(), Retry: r.retry()})
+	if err != nil || len(page.Refs) == 0 && !page.Replayed {
+		return Answer{}, false, err
+	}
+	coalescedTotal.Inc()
+	a, err = e.deliver(ctx, r, page, false)
+	return a, true, err
+}
+
+// LoadMore pages on in the agent's session; without one it silently refreshes.
+func (e *Engine) LoadMore(ctx context.Context, r Request) (Answer, error) {
+	page, err := e.stores.Sessions.Pop(ctx, cache.Pop{Agent: r.Agent, Limit: r.Limit, Now: e.cfg.Clock(), Retry: r.retry()})
+	if err != nil {
+		return Answer{}, err
+	}
+	if len(page.Refs) == 0 && !page.Replayed {
+		return e.Refresh(ctx, r)
+	}
+	return e.deliver(ctx, r, page, false)
+}
+
+// Peek is the silent refresh: it answers the unseen items dated after the
+// agent's last refresh and changes nothing. HasMore tells that there are more
+// of them than were asked for.
+func (e *Engine) Peek(ctx context.Context, r Request) (Answer, error) {
+	since, err := e.stores.Sessions.Refreshed(ctx, r.Agent)
+	if err != nil {
+		return Answer{}, err
+	}
+	profile, err := e.profile(ctx, r.Agent)
+	if err != nil {
+		return Answer{}, err
+	}
+	q := e.query(profile)
+	q.Since = since
+	// One round is enough: recall is bounded to what is new, and N of it is
+	// as far as a badge counts.
+	found, err := e.choose(ctx, r.Agent, q, 1, 1)
+	if err != nil {
+		return Answer{}, err
+	}
+	refs := found.ranked[:min(len(found.ranked), r.Limit)]
+	docs, gone, err := e.hydrate(ctx, r.Agent, refs)
+	if err != nil {
+		return Answer{}, err
+	}
+	count := len(found.ranked) - len(gone)
+	return Answer{Docs: docs.docs, NewCount: count, HasMore: count > len(docs.docs)}, nil
+}
+
+// open reads what a refresh starts from: the agent's profile and, at the same
+// time, the page its request id has been answered with before, if any.
+func (e *Engine) open(ctx context.Context, r Request) (feed.Profile, cache.Page, error) {
+	if r.RequestID == "" {
+		p, err := e.profile(ctx, r.Agent)
+		return p, cache.Page{}, err
+	}
+	var p feed.Profile
+	var page cache.Page
+	group, gctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		p, err = e.profile(gctx, r.Agent)
+		return err
+	})
+	group.Go(func() (err error) {
+		page, _, err = e.stores.Sessions.Replay(gctx, r.Agent, r.retry())
+		return err
+	})
+	err := group.Wait()
+	return p, page, err
+}
+
+// refresh is the refresh proper, up to its page.
+func (e *Engine) refresh(ctx context.Context, r Request, profile feed.Profile, retry cache.Retry) (cache.Page, error) {
+	found, err := e.choose(ctx, r.Agent, e.query(profile), r.Limit, e.cfg.MaxRounds)
+	if err != nil {
+		return cache.Page{}, err
+	}
+	if e.cfg.RecordServed && len(found.stale) > 0 {
+		e.stores.Recorder.Deliver(r.Agent, found.stale)
+	}
+	defer stageTimer("page")()
+	return e.stores.Sessions.Replace(ctx, cache.Replace{
+		Agent: r.Agent, Ranked: found.ranked, Limit: r.Limit,
+		Now: e.cfg.Clock(), Retry: retry, CheckedAt: found.checkedAt,
+	})
+}
+
+func (e *Engine) profile(ctx context.Context, agent string) (feed.Profile, error) {
+	p, err := e.stores.Catalog.Profile(ctx, agent)
+	if errors.Is(err, catalog.ErrNotFound) {
+		return feed.Profile{}, nil
+	}
+	return p, err
+}
+
+func (e *Engine) query(p feed.Profile) feed.Query {
+	origin := e.cfg.Clock().UTC()
+	if e.cfg.OriginStep > 0 {
+		origin = origin.Truncate(e.cfg.OriginStep)
+	}
+	return feed.Query{Profile: p, Ranking: e.cfg.Ranking, Origin: origin, N: e.cfg.N}
+}
