@@ -3,7 +3,6 @@ package catalogtest
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"strings"
 	"testing"
 
@@ -223,6 +222,3 @@ func hydrate(t *testing.T, c catalog.Catalog) {
 	requireItem(t, b, got[1])
 	require.Equal(t, feed.Profile{}, p)
 }
-
-// exactWeight needs all 17 digits of a float64.
-const exactWeight = 0.1 + 1.0/3*math.Pi

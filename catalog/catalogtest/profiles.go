@@ -2,6 +2,7 @@ package catalogtest
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -10,6 +11,9 @@ import (
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 )
+
+// exactWeight needs all 17 digits of a float64.
+const exactWeight = 0.1 + 1.0/3*math.Pi
 
 func requireProfile(t *testing.T, c catalog.Profiles, agent string, want feed.Profile) {
 	t.Helper()

@@ -1,0 +1,165 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
+)
+
+// putRows is how many items one statement stores. More saves little; SQLite's
+// limit is 32,766 parameters.
+const putRows = 50
+
+// putText keeps an item's seq when it is replaced, so that replacing does not
+// grow the file.
+func putText(rows int) string {
+	return `INSERT INTO items (id, doc) VALUES (?, ?)` + strings.Repeat(`, (?, ?)`, rows-1) +
+		` ON CONFLICT (id) DO UPDATE SET doc = excluded.doc`
+}
+
+// Put implements [catalog.Writer]: the whole batch is one transaction.
+func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
+	if len(items) == 0 {
+		return nil, nil
+	}
+	var perItem []error
+	args := make([]any, 0, 2*len(items))
+	for i := range items {
+		doc, err := items[i].MarshalJSON()
+		if err != nil {
+			if perItem == nil {
+				perItem = make([]error, len(items))
+			}
+			perItem[i] = fmt.Errorf("%w: %w", feed.ErrBadItem, err)
+			continue
+		}
+		args = append(args, items[i].ID, doc)
+	}
+	if err := c.store(ctx, args); err != nil {
+		return nil, failed(ctx, "put items", err)
+	}
+	return perItem, nil
+}
+
+func (c *Catalog) store(ctx context.Context, args []any) (err error) {
+	tx, err := c.writer.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, ignoreDone(tx.Rollback()))
+		}
+	}()
+	// The driver starts a goroutine for each statement whose context can be
+	// cancelled. Asking between the statements is enough, and cheaper.
+	inner := context.WithoutCancel(ctx)
+	many, one := tx.StmtContext(inner, c.putMany), tx.StmtContext(inner, c.putOne)
+	for len(args) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		stmt, n := one, 2
+		if len(args) >= 2*putRows {
+			stmt, n = many, 2*putRows
+		}
+		if _, err := stmt.ExecContext(inner, args[:n]...); err != nil {
+			return err
+		}
+		args = args[n:]
+	}
+	return tx.Commit()
+}
+
+// ignoreDone drops the error about a transaction that its cancelled context
+// has rolled back already.
+func ignoreDone(err error) error {
+	if errors.Is(err, sql.ErrTxDone) {
+		return nil
+	}
+	return err
+}
+
+// Remove implements [catalog.Writer].
+func (c *Catalog) Remove(ctx context.Context, id string) error {
+	return removed(ctx, "remove item", c.remove, id)
+}
+
+func removed(ctx context.Context, what string, stmt *sql.Stmt, key string) error {
+	res, err := stmt.ExecContext(ctx, key)
+	if err != nil {
+		return failed(ctx, what, err)
+	}
+	n, err := res.RowsAffected()
+	if err != nil {
+		return failed(ctx, what, err)
+	}
+	if n == 0 {
+		return fmt.Errorf("%s %s: %w", what, key, catalog.ErrNotFound)
+	}
+	return nil
+}
+
+// Docs implements [catalog.Reader] with one query, whatever the number of ids.
+func (c *Catalog) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
+	docs := make([]feed.Doc, len(ids))
+	if len(ids) == 0 {
+		return docs, nil
+	}
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, failed(ctx, "read items", err)
+	}
+	found := make(map[string][]byte, len(ids))
+	rows, err := c.docs.QueryContext(ctx, string(list))
+	if err != nil {
+		return nil, failed(ctx, "read items", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var id string
+		var raw sql.RawBytes
+		if err := rows.Scan(&id, &raw); err != nil {
+			return nil, failed(ctx, "read items", err)
+		}
+		found[id] = slices.Clone(raw)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, failed(ctx, "read items", err)
+	}
+	for i, id := range ids {
+		docs[i] = feed.Doc{ID: id, JSON: found[id]}
+	}
+	return docs, nil
+}
+
+// Scan implements [catalog.Scanner]. It reads one item at a time from a
+// snapshot, so that fn may use the catalog, and sees each item once.
+func (c *Catalog) Scan(ctx context.Context, fn func(feed.Item) error) error {
+	rows, err := c.scans.QueryContext(ctx, `SELECT id, doc FROM items ORDER BY seq`)
+	if err != nil {
+		return failed(ctx, "scan items", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var id, raw sql.RawBytes
+		if err := rows.Scan(&id, &raw); err != nil {
+			return failed(ctx, "scan items", err)
+		}
+		var it feed.Item
+		if err := it.UnmarshalJSON(raw); err != nil {
+			return fmt.Errorf("sqlite: item %s is damaged: %w", id, err)
+		}
+		if err := fn(it); err != nil {
+			return err
+		}
+	}
+	return failed(ctx, "scan items", rows.Err())
+}
