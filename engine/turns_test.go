@@ -1,0 +1,136 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed"
+)
+
+func newTurns() *turns { return &turns{byAgent: map[string]*turn{}} }
+
+var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
+
+// waiting blocks until n refreshes of the agent are in the queue.
+func (t *turns) waiting(agent string, n int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	tn := t.byAgent[agent]
+	return tn != nil && tn.in == n
+}
+
+func TestTurnsTellWhoMayPage(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		arrives time.Duration // after the first started
+		built   bool
+		want    bool
+	}{
+		{"young and built", 900 * time.Millisecond, true, true},
+		{"too old", time.Second, true, false},
+		{"the first one failed", 10 * time.Millisecond, false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			all := newTurns()
+			first, err := all.enter(t.Context(), "u_1", noon, time.Second)
+			require.NoError(t, err)
+			assert.False(t, first.follows())
+			first.begin(noon)
+			got := make(chan bool)
+			go func() {
+				second, err := all.enter(context.WithoutCancel(t.Context()), "u_1", noon.Add(c.arrives), time.Second)
+				if err != nil {
+					got <- false
+					return
+				}
+				defer second.leave()
+				got <- second.follows()
+			}()
+			require.Eventually(t, func() bool { return all.waiting("u_1", 2) }, 10*time.Second, time.Millisecond)
+			if c.built {
+				first.keep()
+			}
+			first.leave()
+			assert.Equal(t, c.want, <-got)
+		})
+	}
+}
+
+func TestTurnsOneAfterTheOther(t *testing.T) {
+	all := newTurns()
+	running := 0
+	var wg sync.WaitGroup
+	for range 64 {
+		wg.Go(func() {
+			tk, err := all.enter(t.Context(), "u_1", noon, 0)
+			if assert.NoError(t, err) {
+				running++ // the race detector watches this
+				assert.Equal(t, 1, running)
+				running--
+				tk.leave()
+			}
+		})
+	}
+	wg.Wait()
+	assert.Empty(t, all.byAgent, "a queue nobody is in is forgotten")
+}
+
+func TestTurnsAfterwardsIsNotConcurrent(t *testing.T) {
+	all := newTurns()
+	first, err := all.enter(t.Context(), "u_1", noon, time.Second)
+	require.NoError(t, err)
+	first.begin(noon)
+	first.keep()
+	first.leave()
+	second, err := all.enter(t.Context(), "u_1", noon.Add(time.Millisecond), time.Second)
+	require.NoError(t, err)
+	defer second.leave()
+	assert.False(t, second.follows(), "a refresh after a refresh is a refresh")
+}
+
+func TestTurnsGiveUpWaiting(t *testing.T) {
+	all := newTurns()
+	first, err := all.enter(t.Context(), "u_1", noon, time.Second)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = all.enter(ctx, "u_1", noon, time.Second)
+	require.ErrorIs(t, err, context.Canceled)
+	other, err := all.enter(t.Context(), "u_2", noon, time.Second)
+	require.NoError(t, err, "another agent does not wait")
+	other.leave()
+	first.leave()
+	assert.Empty(t, all.byAgent)
+}
+
+func TestMerge(t *testing.T) {
+	c := func(id, source string, score float32) feed.Candidate {
+		return feed.Candidate{ID: id, Group: id, Source: source, Score: score}
+	}
+	a := []feed.Candidate{c("a1", "a", 9), c("a2", "a", 5), c("a3", "a", 1)}
+	b := []feed.Candidate{c("b1", "b", 9), c("b2", "b", 6)}
+	var ids []string
+	for _, m := range merge([][]feed.Candidate{a, nil, b}) {
+		ids = append(ids, m.ID)
+	}
+	assert.Equal(t, []string{"a1", "b1", "b2", "a2", "a3"}, ids, "by score; of equal scores the earlier source first")
+	assert.Empty(t, merge(nil))
+}
+
+func TestScratchDropsGroupsProposedBefore(t *testing.T) {
+	s := scratches.Get().(*scratch)
+	defer s.release()
+	one := feed.Candidate{ID: "x", Group: "story"}
+	two := feed.Candidate{ID: "y", Group: "story"}
+	three := feed.Candidate{ID: "z", Group: "z"}
+	s.take([]feed.Candidate{one, two, three})
+	assert.Equal(t, []feed.Candidate{one, three}, s.fresh, "the best of a group stands for it")
+	assert.Equal(t, []string{"story", "z"}, s.groups)
+	s.take([]feed.Candidate{two, three})
+	assert.Empty(t, s.fresh, "also between rounds")
+}
