@@ -1,0 +1,243 @@
+// Package configs is the configuration: its keys with their defaults in Go,
+// the rules they must keep, and the annotated YAML files that people copy.
+//
+// [Load] reads a file, then the environment, then flags, each over the one
+// before. Adding a key means adding a struct field with its koanf and help
+// tags, its default and its range; file key, environment variable and flag
+// follow from the field.
+package configs
+
+import (
+	_ "embed"
+	"time"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// The configuration files that ship with Freshet, comments included.
+var (
+	//go:embed freshet.yaml
+	Embedded []byte // every key with its default: one process, no services
+	//go:embed services.yaml
+	Services []byte // what differs with Redis and Elasticsearch
+)
+
+// Values of the keys that choose between implementations.
+const (
+	ModeHeader = "header" // auth.mode: X-Agent-ID set by a trusted gateway
+	ModeJWT    = "jwt"    // auth.mode: a verified Bearer token
+
+	CatalogSQLite     = "sqlite"
+	CatalogElastic    = "elastic"
+	RecallMemory      = "memory"
+	RecallElastic     = "elastic"
+	DedupMemory       = "memory"
+	DedupRedisBloom   = "redisbloom"
+	SessionsMemory    = "memory"
+	SessionsRedisList = "redislist"
+
+	FailOpen   = "open"   // dedup.on_failure: answer degraded
+	FailClosed = "closed" // dedup.on_failure: answer 503
+
+	OnServed = "served" // impressions.on: what was delivered counts
+	OnSeen   = "seen"   // impressions.on: what the client reports counts
+
+	UnitAuto         = "auto" // elasticsearch.fields.update_time_unit: as the mapping says
+	UnitSeconds      = "s"
+	UnitMilliseconds = "ms"
+)
+
+// Config is the whole configuration. The zero Config is not usable; start from
+// [Default] or [Load].
+type Config struct {
+	Server        Server        `koanf:"server"`
+	DataDir       string        `koanf:"data_dir" help:"directory of the catalog file and the impression journals"`
+	Auth          Auth          `koanf:"auth"`
+	Catalog       Catalog       `koanf:"catalog"`
+	Recall        Recall        `koanf:"recall"`
+	Ranking       Ranking       `koanf:"ranking"`
+	Dedup         Dedup         `koanf:"dedup"`
+	Sessions      Sessions      `koanf:"sessions"`
+	Impressions   Impressions   `koanf:"impressions"`
+	Redis         Redis         `koanf:"redis"`
+	Elasticsearch Elasticsearch `koanf:"elasticsearch"`
+	Log           Log           `koanf:"log"`
+}
+
+// Server is the HTTP server.
+type Server struct {
+	Addr            string        `koanf:"addr" help:"address to listen on, host:port"`
+	RequestTimeout  time.Duration `koanf:"request_timeout" help:"longest time one request may take"`
+	ShutdownTimeout time.Duration `koanf:"shutdown_timeout" help:"longest time to finish requests and record impressions at a stop"`
+}
+
+// Auth says who may call what.
+type Auth struct {
+	Mode           string `koanf:"mode" help:"how agents are known: header (X-Agent-ID from a gateway) or jwt (Bearer token)" oneof:"header,jwt"`
+	TrustedGateway bool   `koanf:"trusted_gateway" help:"only a gateway that sets X-Agent-ID can reach this server: allow header mode on an address that is not loopback"`
+	AdminToken     string `koanf:"admin_token" help:"Bearer token of the admin routes; empty: they answer 403" secret:"true"`
+	JWT            JWT    `koanf:"jwt"`
+}
+
+// JWT says how Bearer tokens of agents are verified.
+type JWT struct {
+	Secret   string `koanf:"secret" help:"secret of HS256 tokens" secret:"true"`
+	JWKS     string `koanf:"jwks" help:"file with the public keys (JWKS) of RS256 and ES256 tokens"`
+	Issuer   string `koanf:"issuer" help:"required iss claim; empty: any"`
+	Audience string `koanf:"audience" help:"required aud claim; empty: any"`
+}
+
+// Catalog keeps items and profiles.
+type Catalog struct {
+	Backend string `koanf:"backend" help:"where items and profiles are kept: sqlite or elastic" oneof:"sqlite,elastic"`
+}
+
+// Recall finds candidates.
+type Recall struct {
+	Backend    string        `koanf:"backend" help:"what finds candidates: memory or elastic" oneof:"memory,elastic"`
+	N          int           `koanf:"n" help:"candidates of one recall round"`
+	MaxRounds  int           `koanf:"max_rounds" help:"most recall rounds of one refresh"`
+	Base       float64       `koanf:"base" help:"relevance of an item outside the agent's interests"`
+	CacheTTL   time.Duration `koanf:"cache_ttl" help:"how long equal recalls share one result; 0: off"`
+	StaleTTL   time.Duration `koanf:"stale_ttl" help:"oldest recall that may stand in while recall is down; 0: off"`
+	OriginStep time.Duration `koanf:"origin_step" help:"the decay's origin is rounded down to a multiple of this; 0: not at all"`
+}
+
+// Ranking holds the ranking parameters a new system starts with.
+type Ranking struct {
+	Decay      Decay      `koanf:"decay"`
+	Popularity Popularity `koanf:"popularity"`
+}
+
+// Decay is the Gaussian time decay; see [feed.Decay].
+type Decay struct {
+	Scale  time.Duration `koanf:"scale" help:"distance beyond the offset at which the factor is ranking.decay.decay"`
+	Offset time.Duration `koanf:"offset" help:"age up to which nothing decays"`
+	Decay  float64       `koanf:"decay" help:"factor at offset + scale, between 0 and 1"`
+	Floor  float64       `koanf:"floor" help:"least factor; 0: the plain Gaussian"`
+}
+
+// Popularity is the influence of likes and comments.
+type Popularity struct {
+	Weight float64 `koanf:"weight" help:"the popularity factor is 1 + weight * log10(1 + popularity); 0: off"`
+}
+
+// Dedup remembers what agents were shown.
+type Dedup struct {
+	Backend           string        `koanf:"backend" help:"where impressions are kept: memory or redisbloom" oneof:"memory,redisbloom"`
+	WindowDays        int           `koanf:"window_days" help:"days an item is not shown again, today included"`
+	FalsePositiveRate float64       `koanf:"false_positive_rate" help:"chance that an unseen item is taken for seen, over the whole window"`
+	DailyCapacity     int           `koanf:"daily_capacity" help:"impressions of all agents that one day's filter is sized for"`
+	Shards            int           `koanf:"shards" help:"filters a day is spread over (redisbloom)"`
+	PendingGrace      time.Duration `koanf:"pending_grace" help:"how long an id stays exactly filtered after its filter write was confirmed"`
+	OnFailure         string        `koanf:"on_failure" help:"when Redis is down: open (answer degraded) or closed (answer 503)" oneof:"open,closed"`
+}
+
+// Sessions keep the rest of each agent's last refresh.
+type Sessions struct {
+	Backend  string        `koanf:"backend" help:"where sessions are kept: memory or redislist" oneof:"memory,redislist"`
+	TTL      time.Duration `koanf:"ttl" help:"life of a session after its refresh"`
+	Coalesce time.Duration `koanf:"coalesce" help:"a refresh that waited for one started less than this ago pages from its session; 0: off"`
+}
+
+// Impressions says what counts as shown and how it is recorded.
+type Impressions struct {
+	On         string        `koanf:"on" help:"what counts as shown: served or seen" oneof:"served,seen"`
+	Batch      int           `koanf:"batch" help:"impressions written at once"`
+	Linger     time.Duration `koanf:"linger" help:"how long a batch waits to fill"`
+	Workers    int           `koanf:"workers" help:"batches written at the same time"`
+	PendingTTL time.Duration `koanf:"pending_ttl" help:"with impressions.on seen: how long a delivered item nobody reported stays filtered"`
+}
+
+// Redis is the connection of the Redis backends.
+type Redis struct {
+	Addrs      []string `koanf:"addrs" help:"host:port of the server, of the Sentinels (with master_name), or of some cluster nodes"`
+	Username   string   `koanf:"username" help:"ACL user"`
+	Password   string   `koanf:"password" help:"password of the user" secret:"true"`
+	DB         int      `koanf:"db" help:"database number; a cluster has only 0"`
+	TLS        bool     `koanf:"tls" help:"connect with TLS"`
+	MasterName string   `koanf:"master_name" help:"name of the master that the Sentinels watch"`
+	KeyPrefix  string   `koanf:"key_prefix" help:"goes before every key"`
+}
+
+// Elasticsearch is the connection of the elastic backends and their index.
+type Elasticsearch struct {
+	Addresses   []string `koanf:"addresses" help:"URLs of the nodes"`
+	Username    string   `koanf:"username" help:"user of basic authentication"`
+	Password    string   `koanf:"password" help:"password of the user" secret:"true"`
+	APIKey      string   `koanf:"api_key" help:"API key, instead of user and password" secret:"true"`
+	CACert      string   `koanf:"ca_cert" help:"file with the certificate (PEM) of the authority that signed the nodes' certificates"`
+	Index       string   `koanf:"index" help:"index of the items; profiles are in <index>-agents"`
+	ManageIndex bool     `koanf:"manage_index" help:"create the index at start when it is missing"`
+	Fields      Fields   `koanf:"fields"`
+}
+
+// Fields names the fields of the index. An empty name says that the index has
+// no such field; id, title and update_time it must have.
+type Fields struct {
+	ID             string `koanf:"id" help:"index field of the item's id: a keyword field, or _id"`
+	GroupID        string `koanf:"group_id" help:"index field of the group id"`
+	Title          string `koanf:"title" help:"index field of the title"`
+	Summary        string `koanf:"summary" help:"index field of the summary"`
+	URL            string `koanf:"url" help:"index field of the link"`
+	ImageURL       string `koanf:"image_url" help:"index field of the image's link"`
+	AuthorID       string `koanf:"author_id" help:"index field of the author: a keyword field"`
+	Lang           string `koanf:"lang" help:"index field of the language: a keyword field"`
+	Tags           string `koanf:"tags" help:"index field of the tags: a keyword field"`
+	UpdateTime     string `koanf:"update_time" help:"index field of the time: a date field or a number"`
+	UpdateTimeUnit string `koanf:"update_time_unit" help:"unit of a time field that is a number: s, ms, or auto (as the mapping says)" oneof:"auto,s,ms"`
+	Likes          string `koanf:"likes" help:"index field of the number of likes"`
+	Comments       string `koanf:"comments" help:"index field of the number of comments"`
+	Popularity     string `koanf:"popularity" help:"index field of likes + 2 * comments: a number"`
+}
+
+// Log says what is logged, and how.
+type Log struct {
+	Level  string `koanf:"level" help:"least level logged: debug, info, warn or error" oneof:"debug,info,warn,error"`
+	Format string `koanf:"format" help:"text or json" oneof:"text,json"`
+}
+
+// Default is the embedded configuration: one process on loopback, everything
+// in the data directory, no services.
+func Default() Config {
+	return Config{
+		Server:  Server{Addr: "127.0.0.1:8080", RequestTimeout: 5 * time.Second, ShutdownTimeout: 15 * time.Second},
+		DataDir: "./freshet-data",
+		Auth:    Auth{Mode: ModeHeader},
+		Catalog: Catalog{Backend: CatalogSQLite},
+		Recall: Recall{
+			Backend: RecallMemory, N: 500, MaxRounds: 4, Base: 0.1,
+			CacheTTL: time.Second, StaleTTL: 10 * time.Minute, OriginStep: time.Second,
+		},
+		Ranking: Ranking{Decay: Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}},
+		Dedup: Dedup{
+			Backend: DedupMemory, WindowDays: 7, FalsePositiveRate: 0.01, DailyCapacity: 1_000_000, Shards: 1,
+			PendingGrace: 10 * time.Second, OnFailure: FailOpen,
+		},
+		Sessions: Sessions{Backend: SessionsMemory, TTL: 30 * time.Minute, Coalesce: time.Second},
+		Impressions: Impressions{
+			On: OnServed, Batch: 1000, Linger: 5 * time.Millisecond, Workers: 8, PendingTTL: 30 * time.Minute,
+		},
+		Elasticsearch: Elasticsearch{Index: "freshet-items", ManageIndex: true, Fields: defaultFields()},
+		Log:           Log{Level: "info", Format: "text"},
+	}
+}
+
+// defaultFields are the names in an index that Freshet creates.
+func defaultFields() Fields {
+	return Fields{
+		ID: "id", GroupID: "group_id", Title: "title", Summary: "summary", URL: "url", ImageURL: "image_url",
+		AuthorID: "author_id", Lang: "lang", Tags: "tags", UpdateTime: "update_time", UpdateTimeUnit: UnitAuto,
+		Likes: "likes", Comments: "comments", Popularity: "popularity",
+	}
+}
+
+// Parameters are the ranking parameters as the engine takes them.
+func (c Config) Parameters() feed.Ranking {
+	d := c.Ranking.Decay
+	return feed.Ranking{
+		Decay:            feed.Decay{Scale: d.Scale, Offset: d.Offset, Decay: d.Decay, Floor: d.Floor},
+		PopularityWeight: c.Ranking.Popularity.Weight,
+		Base:             c.Recall.Base,
+	}
+}

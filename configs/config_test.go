@@ -1,0 +1,273 @@
+package configs_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v3"
+
+	"github.com/freshet/freshet/configs"
+)
+
+func TestDefaultIsValid(t *testing.T) {
+	c := configs.Default()
+	require.NoError(t, c.Validate())
+	require.NoError(t, c.Parameters().Validate())
+}
+
+func TestShippedFileEqualsDefaults(t *testing.T) {
+	c, err := configs.Parse("freshet.yaml", configs.Embedded)
+	require.NoError(t, err)
+	want := configs.Default()
+	// An empty list in YAML and no list in Go mean the same.
+	want.Redis.Addrs, want.Elasticsearch.Addresses = c.Redis.Addrs, c.Elasticsearch.Addresses
+	assert.Empty(t, c.Redis.Addrs)
+	assert.Empty(t, c.Elasticsearch.Addresses)
+	if diff := cmp.Diff(want, c); diff != "" {
+		t.Errorf("freshet.yaml differs from Default() (-Go +YAML):\n%s", diff)
+	}
+}
+
+// Every key must be in the shipped file, in the order of the struct, and have
+// a comment of its own or share that of the keys above it.
+func TestShippedFileHasEveryKey(t *testing.T) {
+	var doc yaml.Node
+	require.NoError(t, yaml.Unmarshal(configs.Embedded, &doc))
+	var keys []string
+	var walk func(n *yaml.Node, prefix string)
+	walk = func(n *yaml.Node, prefix string) {
+		for i := 0; i < len(n.Content); i += 2 {
+			key := prefix + n.Content[i].Value
+			if n.Content[i+1].Kind == yaml.MappingNode {
+				walk(n.Content[i+1], key+".")
+				continue
+			}
+			keys = append(keys, key)
+		}
+	}
+	walk(doc.Content[0], "")
+	assert.Equal(t, configs.Keys(), keys)
+}
+
+func TestServicesFile(t *testing.T) {
+	c, err := configs.Parse("services.yaml", configs.Services)
+	require.NoError(t, err)
+	assert.Equal(t, configs.CatalogElastic, c.Catalog.Backend)
+	assert.Equal(t, configs.RecallElastic, c.Recall.Backend)
+	assert.Equal(t, configs.DedupRedisBloom, c.Dedup.Backend)
+	assert.Equal(t, configs.SessionsRedisList, c.Sessions.Backend)
+	assert.Equal(t, []string{"127.0.0.1:6379"}, c.Redis.Addrs)
+	assert.Equal(t, []string{"http://127.0.0.1:9200"}, c.Elasticsearch.Addresses)
+}
+
+func TestEnvironmentNamesAreDistinct(t *testing.T) {
+	seen := map[string]string{}
+	for _, key := range configs.Keys() {
+		name := configs.EnvName(key)
+		assert.Empty(t, seen[name], "%s and %s share %s", key, seen[name], name)
+		seen[name] = key
+	}
+}
+
+func write(t *testing.T, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "freshet.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+	return path
+}
+
+func flags(t *testing.T, args ...string) *pflag.FlagSet {
+	t.Helper()
+	fs := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	fs.String("unrelated", "x", "a flag that is no key")
+	configs.AddFlags(fs)
+	require.NoError(t, fs.Parse(args))
+	return fs
+}
+
+func TestPrecedence(t *testing.T) {
+	path := write(t, "server: {addr: 127.0.0.1:1}\ndedup:\n  daily_capacity: 11\n  shards: 3\n")
+	environ := []string{"FRESHET_DEDUP_DAILY_CAPACITY=22", "FRESHET_SERVER_ADDR=127.0.0.1:2", "HOME=/root"}
+
+	c, err := configs.Load(configs.Options{Path: path, Environ: environ, Flags: flags(t, "--server.addr", "127.0.0.1:3", "--unrelated", "y")})
+	require.NoError(t, err)
+	assert.Equal(t, "127.0.0.1:3", c.Server.Addr, "the flag wins over environment and file")
+	assert.Equal(t, 22, c.Dedup.DailyCapacity, "the environment wins over the file")
+	assert.Equal(t, 3, c.Dedup.Shards, "the file wins over the default")
+	assert.Equal(t, 7, c.Dedup.WindowDays, "a flag that was not given does not override with its default")
+}
+
+func TestEveryKindOfValueFromEveryLayer(t *testing.T) {
+	want := configs.Default()
+	want.Server.RequestTimeout = 2500 * time.Millisecond
+	want.Auth.TrustedGateway = true
+	want.Dedup.FalsePositiveRate = 0.001
+	want.Dedup.DailyCapacity = 5_000_000
+	want.Redis.Addrs = []string{"a:1", "b:2"}
+	want.Elasticsearch.Fields.Title = "headline"
+
+	layers := map[string]configs.Options{
+		"file": {Path: write(t, `
+server: {request_timeout: 2.5s}
+auth: {trusted_gateway: true}
+dedup: {false_positive_rate: 1e-3, daily_capacity: 5e6}
+redis: {addrs: ["a:1", "b:2"]}
+elasticsearch: {fields: {title: headline}}
+`)},
+		"environment": {Environ: []string{
+			"FRESHET_SERVER_REQUEST_TIMEOUT=2.5s", "FRESHET_AUTH_TRUSTED_GATEWAY=true", "FRESHET_DEDUP_FALSE_POSITIVE_RATE=0.001",
+			"FRESHET_DEDUP_DAILY_CAPACITY=5_000_000", "FRESHET_REDIS_ADDRS=a:1, b:2", "FRESHET_ELASTICSEARCH_FIELDS_TITLE=headline",
+		}},
+		"flags": {Flags: flags(t, "--server.request_timeout=2.5s", "--auth.trusted_gateway", "--dedup.false_positive_rate=.001",
+			"--dedup.daily_capacity=5000000", "--redis.addrs=a:1,b:2", "--elasticsearch.fields.title=headline")},
+	}
+	for name, o := range layers {
+		t.Run(name, func(t *testing.T) {
+			got, err := configs.Load(o)
+			require.NoError(t, err)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestEmptySectionsAndValuesKeepDefaults(t *testing.T) {
+	for _, content := range []string{"", "# nothing\n", "server:\n", "server: {}\n", "server:\n  addr:\n", "elasticsearch: {fields: }\n"} {
+		c, err := configs.Parse("test", []byte(content))
+		require.NoError(t, err, "%q", content)
+		assert.Equal(t, configs.Default(), c, "%q", content)
+	}
+}
+
+func TestVariablesThatAreNotSettings(t *testing.T) {
+	c, err := configs.Load(configs.Options{Environ: []string{
+		"FRESHET_TEST_REDIS=redis://x", "FRESHET_ADMIN_TOKEN=t", "FRESHET_CONFIG=/etc/freshet.yaml",
+		// What Kubernetes sets beside a service called freshet.
+		"FRESHET_SERVICE_HOST=10.0.0.1", "FRESHET_SERVICE_PORT=8080", "FRESHET_PORT=tcp://10.0.0.1:8080", "FRESHET_PORT_8080_TCP=tcp://10.0.0.1:8080",
+		// An empty variable is one that is not set.
+		"FRESHET_DEDUP_SHARDS=",
+	}})
+	require.NoError(t, err)
+	assert.Equal(t, configs.Default(), c)
+}
+
+func TestBadLayers(t *testing.T) {
+	tests := map[string]struct {
+		file    string
+		environ []string
+		want    []string
+	}{
+		"unknown key":              {file: "dedup: {daily_capcity: 5}", want: []string{"dedup.daily_capcity is not a key; the nearest is dedup.daily_capacity"}},
+		"a part left out":          {file: "dedup: {capacity: 5}", want: []string{"the nearest is dedup.daily_capacity"}},
+		"unknown section":          {file: "sever: {addr: x}", want: []string{"sever.addr is not a key; the nearest is server.addr"}},
+		"unknown with empty value": {file: "nonsense:", want: []string{"nonsense is not a key"}},
+		"key without its section":  {file: "addr: 127.0.0.1:1", want: []string{"addr is not a key; the nearest is server.addr"}},
+		"a section with a value":   {file: "server: 5", want: []string{"server is a section: it holds keys such as server."}},
+		"a value with a section":   {file: "data_dir: {x: 1}", want: []string{"data_dir.x is not a key; the nearest is data_dir"}},
+		"dots in a name":           {file: "server.addr: 127.0.0.1:1", want: []string{"server.addr must be written as nested sections"}},
+		"not a map":                {file: "- a\n- b\n", want: []string{"it must be YAML, a map of sections"}},
+		"broken YAML":              {file: "server: [", want: []string{"it must be YAML"}},
+		"key twice":                {file: "data_dir: a\ndata_dir: b\n", want: []string{"already defined"}},
+		"two documents":            {file: "data_dir: a\n---\ndata_dir: b\n", want: []string{"after the first document"}},
+		"duration without a unit":  {file: "sessions: {ttl: 30}", want: []string{"sessions.ttl must be a duration such as 500ms, 30s or 24h, not 30"}},
+		"fraction for a count":     {file: "recall: {n: 1.5}", want: []string{"recall.n must be a whole number, not 1.5"}},
+		"text for a number":        {file: "recall: {base: high}", want: []string{`recall.base must be a number, not "high"`}},
+		"text for a switch":        {file: "redis: {tls: maybe}", want: []string{`redis.tls must be true or false, not "maybe"`}},
+		"number for a text":        {file: "elasticsearch: {index: 2024}", want: []string{"elasticsearch.index must be text (a number or a yes/no word needs quotes), not 2024"}},
+		"number in a list":         {file: "redis: {addrs: [6379]}", want: []string{"redis.addrs must be a list of texts"}},
+		"several at once":          {file: "sever: {a: 1}\nrecall: {n: x}", want: []string{"2 problems", "sever.a", "recall.n"}},
+		"unknown variable": {
+			environ: []string{"FRESHET_DEDUP_CAPACITY=5"},
+			want:    []string{"environment: FRESHET_DEDUP_CAPACITY is not a setting; the nearest is FRESHET_DEDUP_DAILY_CAPACITY"},
+		},
+		"bad variable":   {environ: []string{"FRESHET_RECALL_N=many"}, want: []string{`FRESHET_RECALL_N: recall.n must be a whole number, not "many"`}},
+		"both layers":    {file: "recall: {n: x}", environ: []string{"FRESHET_SESSIONS_TTL=1"}, want: []string{"recall.n must", "sessions.ttl must"}},
+		"rules of a key": {environ: []string{"FRESHET_RECALL_N=0"}, want: []string{"recall.n must be 1 to 10000, not 0"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			o := configs.Options{Environ: tt.environ}
+			if tt.file != "" {
+				o.Path = write(t, tt.file)
+			}
+			_, err := configs.Load(o)
+			var problems configs.Problems
+			require.ErrorAs(t, err, &problems)
+			for _, want := range tt.want {
+				assert.ErrorContains(t, err, want)
+			}
+		})
+	}
+}
+
+func TestLoadSaysWhichFileIsMissing(t *testing.T) {
+	_, err := configs.Load(configs.Options{Path: filepath.Join(t.TempDir(), "absent.yaml")})
+	require.ErrorIs(t, err, os.ErrNotExist)
+	assert.ErrorContains(t, err, "absent.yaml")
+}
+
+func TestFlagErrorsNameTheForm(t *testing.T) {
+	fs := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	configs.AddFlags(fs)
+	err := fs.Parse([]string{"--sessions.ttl", "30"})
+	assert.ErrorContains(t, err, "--sessions.ttl")
+	assert.ErrorContains(t, err, `must be a duration such as 500ms, 30s or 24h, not "30"`)
+}
+
+func TestEveryFlagHasHelp(t *testing.T) {
+	fs := flags(t)
+	for _, key := range configs.Keys() {
+		f := fs.Lookup(key)
+		require.NotNil(t, f, key)
+		assert.NotEmpty(t, f.Usage, key)
+	}
+	assert.Equal(t, "30m", fs.Lookup("sessions.ttl").DefValue)
+	assert.Equal(t, "24h", fs.Lookup("ranking.decay.scale").DefValue)
+}
+
+func TestPrintMasksSecretsAndLoadsAgain(t *testing.T) {
+	c, err := configs.Parse("services.yaml", configs.Services)
+	require.NoError(t, err)
+	c.Auth.AdminToken, c.Auth.JWT.Secret, c.Redis.Password = "hidden-1", "hidden-2", "hidden-3"
+	c.Elasticsearch.Password, c.Elasticsearch.Username = "hidden-4", "elastic"
+	c.Elasticsearch.Addresses = []string{"https://admin:hidden@5/x@es:9200", "http://es2:9200"}
+	c.Redis.Addrs = []string{"redis:6379"}
+	c.Impressions.On = configs.OnSeen
+
+	var out bytes.Buffer
+	require.NoError(t, configs.Print(&out, c))
+	assert.NotContains(t, out.String(), "hidden")
+	assert.Equal(t, 4, strings.Count(out.String(), ": '******'"), out.String())
+	assert.Contains(t, out.String(), "https://******@es:9200")
+	assert.Contains(t, out.String(), "api_key: \"\"", "an empty secret is shown as empty")
+
+	again, err := configs.Parse("printed", out.Bytes())
+	require.NoError(t, err)
+	var secondTime bytes.Buffer
+	require.NoError(t, configs.Print(&secondTime, again))
+	assert.Equal(t, out.String(), secondTime.String())
+}
+
+func TestErrorsNeverShowSecrets(t *testing.T) {
+	for _, file := range []string{
+		"redis: {password: [hunter2]}",
+		"auth: {jwt: {secret: [hunter2]}}",
+		"redis: {addrs: [\"redis://u:hunter2@h:1\"]}",
+		"redis: {addrs: [\"u:hunter2@h:1\", 5]}",
+		"elasticsearch: {addresses: [\"ftp://u:hunter2@h:1\"]}",
+		"elasticsearch: {addresses: [\"http://u:hunter2%zz@h:1\"]}",
+	} {
+		_, err := configs.Parse("test", []byte(file))
+		require.Error(t, err, file)
+		assert.NotContains(t, err.Error(), "hunter2", file)
+	}
+}

@@ -1,0 +1,231 @@
+package configs
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/knadh/koanf/parsers/yaml"
+	"github.com/knadh/koanf/providers/env/v2"
+	"github.com/knadh/koanf/providers/posflag"
+	"github.com/knadh/koanf/providers/rawbytes"
+	"github.com/knadh/koanf/v2"
+	"github.com/spf13/pflag"
+	yamlv3 "gopkg.in/yaml.v3"
+)
+
+const (
+	envPrefix = "FRESHET_"
+	delimiter = "."
+)
+
+// Options says where a configuration comes from.
+type Options struct {
+	Path    string         // YAML file; "": none
+	Environ []string       // as os.Environ gives it; nil: no environment
+	Flags   *pflag.FlagSet // parsed flags of [AddFlags]; nil: none
+}
+
+// Load reads the file over the defaults, the environment over the file and
+// the flags over both, and validates the result. The error is a [Problems]
+// with everything that is wrong, except where the file cannot be read at all.
+func Load(o Options) (Config, error) {
+	c := Default()
+	var all Problems
+	if o.Path != "" {
+		data, err := os.ReadFile(o.Path)
+		if err != nil {
+			return Config{}, fmt.Errorf("read the configuration file (--config): %w", err)
+		}
+		all = append(all, applyFile(&c, o.Path, data)...)
+	}
+	all = append(all, applyEnv(&c, o.Environ)...)
+	if o.Flags != nil {
+		all = append(all, applyFlags(&c, o.Flags)...)
+	}
+	// Rules on top of values that could not be read would only confuse.
+	if len(all) == 0 {
+		all = c.problems()
+	}
+	if err := all.err(); err != nil {
+		return Config{}, err
+	}
+	return c, nil
+}
+
+// Parse reads one YAML document over the defaults and validates the result;
+// name stands for it in errors. The error is a [Problems].
+func Parse(name string, data []byte) (Config, error) {
+	c := Default()
+	all := applyFile(&c, name, data)
+	if len(all) == 0 {
+		all = c.problems()
+	}
+	if err := all.err(); err != nil {
+		return Config{}, err
+	}
+	return c, nil
+}
+
+// oneDocument refuses what comes after the first YAML document, which the
+// parser would pass over in silence.
+type oneDocument struct{ *yaml.YAML }
+
+func (p oneDocument) Unmarshal(data []byte) (map[string]any, error) {
+	dec := yamlv3.NewDecoder(bytes.NewReader(data))
+	var node yamlv3.Node
+	if err := dec.Decode(&node); err == nil {
+		if err := dec.Decode(&node); !errors.Is(err, io.EOF) {
+			return nil, errors.New("there is something after the first document (---): keep one")
+		}
+	}
+	return p.YAML.Unmarshal(data)
+}
+
+func applyFile(c *Config, name string, data []byte) Problems {
+	k := koanf.New(delimiter)
+	if err := k.Load(rawbytes.Provider(data), oneDocument{yaml.Parser()}); err != nil {
+		return Problems{{Source: name, Message: "it must be YAML, a map of sections: " + mask(err.Error())}}
+	}
+	var all Problems
+	for key, parts := range k.KeyMap() {
+		if len(parts) != strings.Count(key, delimiter)+1 {
+			all = append(all, Problem{Key: key, Source: name, Message: "must be written as nested sections, without dots in a name"})
+		}
+	}
+	if len(all) > 0 {
+		return all
+	}
+	return apply(c, k.All(), func(string) string { return name })
+}
+
+// apply sets every value of one layer. An empty value or an empty section
+// leaves what was there.
+func apply(c *Config, layer map[string]any, source func(key string) string) Problems {
+	var all Problems
+	for _, key := range slices.Sorted(maps.Keys(layer)) {
+		raw := layer[key]
+		f, known := byKey[key]
+		if !known {
+			if message := unknown(key, raw); message != "" {
+				all = append(all, Problem{Key: key, Source: source(key), Message: message})
+			}
+			continue
+		}
+		if raw == nil {
+			continue
+		}
+		if err := f.set(c, raw); err != nil {
+			all = append(all, Problem{Key: key, Source: source(key), Message: err.Error()})
+		}
+	}
+	return all
+}
+
+func unknown(key string, raw any) string {
+	section := slices.ContainsFunc(schema, func(f field) bool { return strings.HasPrefix(f.key, key+delimiter) })
+	if !section {
+		return fmt.Sprintf("is not a key; the nearest is %s", Nearest(key))
+	}
+	if m, ok := raw.(map[string]any); raw == nil || ok && len(m) == 0 {
+		return ""
+	}
+	return "is a section: it holds keys such as " + Nearest(key)
+}
+
+// applyEnv matches variables against the names of the known keys, because
+// keys have underscores themselves. An empty variable counts as not set, as
+// compose files and init systems hand them on.
+func applyEnv(c *Config, environ []string) Problems {
+	names := make(map[string]string, len(schema))
+	for _, f := range schema {
+		names[EnvName(f.key)] = f.key
+	}
+	var all Problems
+	k := koanf.New(delimiter)
+	provider := env.Provider(delimiter, env.Opt{
+		Prefix:      envPrefix,
+		EnvironFunc: func() []string { return environ },
+		TransformFunc: func(name, value string) (string, any) {
+			key, ok := names[name]
+			if !ok && !reserved(name) {
+				near := nearest(func(f field) int { return distance(name, EnvName(f.key)) })
+				all = append(all, Problem{Source: "environment", Message: fmt.Sprintf("%s is not a setting; the nearest is %s", name, EnvName(near.key))})
+			}
+			if value == "" {
+				return "", nil
+			}
+			return key, value
+		},
+	})
+	if err := k.Load(provider, nil); err != nil {
+		return Problems{{Source: "environment", Message: err.Error()}}
+	}
+	return append(all, apply(c, k.All(), EnvName)...)
+}
+
+// reserved tells variables that begin like ours but are not the server's
+// configuration: the client's token, the configuration file's name, what tests
+// look for, and what Kubernetes sets in a pod beside a service called freshet.
+func reserved(name string) bool {
+	switch name {
+	case EnvAdminToken, EnvConfig, "FRESHET_PORT", "FRESHET_SERVICE_HOST":
+		return true
+	}
+	return strings.HasPrefix(name, "FRESHET_TEST_") || strings.HasPrefix(name, "FRESHET_PORT_") ||
+		strings.HasPrefix(name, "FRESHET_SERVICE_PORT")
+}
+
+// Environment variables that are not keys.
+const (
+	EnvConfig     = "FRESHET_CONFIG"      // the file, where --config is not given
+	EnvAdminToken = "FRESHET_ADMIN_TOKEN" // the token that client commands send
+)
+
+// AddFlags adds one flag per key to the set.
+func AddFlags(fs *pflag.FlagSet) {
+	c := Default()
+	for _, f := range schema {
+		fs.Var(&flagValue{field: f, text: text(f.value(&c))}, f.key, f.help)
+		if f.typeName() == "bool" {
+			fs.Lookup(f.key).NoOptDefVal = "true"
+		}
+	}
+}
+
+// flagValue checks a flag with the same rules as the other layers.
+type flagValue struct {
+	field field
+	text  string
+}
+
+func (v *flagValue) String() string { return v.text }
+func (v *flagValue) Type() string   { return v.field.typeName() }
+
+func (v *flagValue) Set(s string) error {
+	var scratch Config
+	if err := v.field.set(&scratch, s); err != nil {
+		return err
+	}
+	v.text = s
+	return nil
+}
+
+func applyFlags(c *Config, fs *pflag.FlagSet) Problems {
+	k := koanf.New(delimiter)
+	ours := func(f *pflag.Flag) (string, any) {
+		if _, ok := f.Value.(*flagValue); !ok {
+			return "", nil
+		}
+		return f.Name, f.Value.String()
+	}
+	if err := k.Load(posflag.ProviderWithFlag(fs, delimiter, nil, ours), nil); err != nil {
+		return Problems{{Source: "flags", Message: err.Error()}}
+	}
+	return apply(c, k.All(), func(key string) string { return "--" + key })
+}

@@ -1,0 +1,252 @@
+package configs
+
+import (
+	"cmp"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Validate checks every key's range and the rules between keys. The error is
+// a [Problems] with everything that is wrong; it names the keys and says what
+// to do.
+func (c Config) Validate() error { return c.problems().err() }
+
+func (c Config) problems() Problems {
+	var p Problems
+	p.choices(&c)
+	c.Server.check(&p)
+	c.Auth.check(&p, c.Server.Addr)
+	c.Recall.check(&p)
+	c.Ranking.check(&p)
+	c.Dedup.check(&p, c.Server.RequestTimeout)
+	c.Sessions.check(&p)
+	c.Impressions.check(&p, c.Dedup.PendingGrace)
+	c.Redis.check(&p)
+	c.Elasticsearch.check(&p)
+	c.checkBackends(&p)
+	if c.DataDir == "" {
+		p.add("data_dir", "must name a directory: the catalog and the impression journals are kept there")
+	}
+	return p
+}
+
+// choices checks the keys that have a fixed set of values.
+func (p *Problems) choices(c *Config) {
+	for _, f := range schema {
+		if f.oneof == nil {
+			continue
+		}
+		if v, _ := f.value(c).(string); !slices.Contains(f.oneof, v) {
+			p.add(f.key, "must be %s, not %q", orList(f.oneof), v)
+		}
+	}
+}
+
+func orList(values []string) string {
+	last := len(values) - 1
+	return strings.Join(values[:last], ", ") + " or " + values[last]
+}
+
+// within checks a range with both ends allowed.
+func within[T cmp.Ordered](p *Problems, key string, v, least, most T) {
+	// Written so that NaN is outside.
+	if !(v >= least && v <= most) {
+		p.add(key, "must be %s to %s, not %s", text(least), text(most), text(v))
+	}
+}
+
+func (s Server) check(p *Problems) {
+	if problem := hostPort(s.Addr, true); problem != "" {
+		p.add("server.addr", "%s", problem)
+	}
+	within(p, "server.request_timeout", s.RequestTimeout, time.Millisecond, 10*time.Minute)
+	within(p, "server.shutdown_timeout", s.ShutdownTimeout, time.Millisecond, time.Hour)
+}
+
+// hostPort says what is wrong with an address; listening allows an empty host
+// (every address) and port 0 (any free one).
+func hostPort(addr string, listen bool) string {
+	form := "must be host:port, such as 127.0.0.1:6379, not " + strconv.Quote(mask(addr))
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil || strings.ContainsAny(host, "/@ ") || !listen && host == "" {
+		return form
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil || !listen && n == 0 {
+		return form
+	}
+	return ""
+}
+
+// Loopback reports whether only this machine can reach the address.
+func Loopback(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+func (a Auth) check(p *Problems, addr string) {
+	switch a.Mode {
+	case ModeHeader:
+		if !a.TrustedGateway && !Loopback(addr) {
+			p.add("auth.mode", "header would believe anyone who can reach server.addr %q: listen on 127.0.0.1, use auth.mode jwt, "+
+				"or set auth.trusted_gateway true when only a gateway that sets X-Agent-ID can reach it", addr)
+		}
+	case ModeJWT:
+		if a.JWT.Secret == "" && a.JWT.JWKS == "" {
+			p.add("auth.jwt", "needs a key to verify tokens with: set auth.jwt.secret (HS256) or auth.jwt.jwks (a file with RS256 or ES256 keys)")
+		}
+	}
+	if strings.TrimSpace(a.AdminToken) != a.AdminToken {
+		p.add("auth.admin_token", "must not begin or end with white space: a header cannot carry it")
+	}
+}
+
+func (r Recall) check(p *Problems) {
+	within(p, "recall.n", r.N, 1, 10_000) // Elasticsearch's index.max_result_window
+	within(p, "recall.max_rounds", r.MaxRounds, 1, 100)
+	if !(r.Base > 0 && r.Base <= 1000) {
+		p.add("recall.base", "must be greater than 0 and at most 1000, not %v", r.Base)
+	}
+	within(p, "recall.cache_ttl", r.CacheTTL, 0, 10*time.Minute)
+	within(p, "recall.stale_ttl", r.StaleTTL, 0, 24*time.Hour)
+	within(p, "recall.origin_step", r.OriginStep, 0, time.Hour)
+}
+
+// check has the bounds of [feed.Ranking.Validate], and names the keys.
+func (r Ranking) check(p *Problems) {
+	d := r.Decay
+	if d.Scale < time.Second {
+		p.add("ranking.decay.scale", "must be at least 1s, not %s", durationText(d.Scale))
+	}
+	if d.Offset < 0 {
+		p.add("ranking.decay.offset", "must not be negative, not %s", durationText(d.Offset))
+	}
+	if !(d.Decay > 0 && d.Decay < 1) {
+		p.add("ranking.decay.decay", "must lie between 0 and 1, both excluded, not %v", d.Decay)
+	}
+	if !(d.Floor >= 0 && d.Floor < 1) {
+		p.add("ranking.decay.floor", "must be at least 0 and less than 1, not %v", d.Floor)
+	}
+	within(p, "ranking.popularity.weight", r.Popularity.Weight, 0, 1000)
+}
+
+func (d Dedup) check(p *Problems, requestTimeout time.Duration) {
+	within(p, "dedup.window_days", d.WindowDays, 1, 60)
+	if !(d.FalsePositiveRate > 0 && d.FalsePositiveRate < 1) {
+		p.add("dedup.false_positive_rate", "must lie between 0 and 1, both excluded, not %v", d.FalsePositiveRate)
+	}
+	within(p, "dedup.daily_capacity", d.DailyCapacity, 1, 100_000_000_000)
+	within(p, "dedup.shards", d.Shards, 1, 4096)
+	if d.PendingGrace <= requestTimeout {
+		p.add("dedup.pending_grace", "must be longer than server.request_timeout (%s), not %s: else an item could be shown twice "+
+			"by a refresh that checked the filters just before the item got into one", durationText(requestTimeout), durationText(d.PendingGrace))
+	}
+	if d.PendingGrace > 24*time.Hour {
+		p.add("dedup.pending_grace", "must be at most 24h, not %s", durationText(d.PendingGrace))
+	}
+}
+
+func (s Sessions) check(p *Problems) {
+	within(p, "sessions.ttl", s.TTL, time.Second, 7*24*time.Hour)
+	within(p, "sessions.coalesce", s.Coalesce, 0, time.Minute)
+}
+
+func (i Impressions) check(p *Problems, grace time.Duration) {
+	within(p, "impressions.batch", i.Batch, 1, 100_000)
+	within(p, "impressions.linger", i.Linger, 0, 10*time.Second)
+	within(p, "impressions.workers", i.Workers, 1, 1024)
+	within(p, "impressions.pending_ttl", i.PendingTTL, time.Second, 7*24*time.Hour)
+	if i.On == OnSeen && i.PendingTTL <= grace {
+		p.add("impressions.pending_ttl", "must be longer than dedup.pending_grace (%s), not %s", durationText(grace), durationText(i.PendingTTL))
+	}
+}
+
+func (r Redis) check(p *Problems) {
+	for _, addr := range r.Addrs {
+		if problem := hostPort(addr, false); problem != "" {
+			p.add("redis.addrs", "%s", problem)
+		}
+	}
+	within(p, "redis.db", r.DB, 0, 16383)
+	if len(r.Addrs) > 1 && r.MasterName == "" && r.DB != 0 {
+		p.add("redis.db", "must be 0 with several redis.addrs: that is a cluster, and a cluster has only database 0 (Sentinels need redis.master_name)")
+	}
+	if strings.ContainsAny(r.KeyPrefix, "{} \t\r\n") {
+		p.add("redis.key_prefix", "must not hold braces or white space, not %q: braces would move every key of a cluster to one slot", r.KeyPrefix)
+	}
+}
+
+func (e Elasticsearch) check(p *Problems) {
+	for _, addr := range e.Addresses {
+		u, err := url.Parse(addr)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			p.add("elasticsearch.addresses", "must be URLs such as http://127.0.0.1:9200, not %q", mask(addr))
+		}
+	}
+	if e.APIKey != "" && (e.Username != "" || e.Password != "") {
+		p.add("elasticsearch.api_key", "and elasticsearch.username exclude each other: keep one")
+	}
+	if problem := indexName(e.Index); problem != "" {
+		p.add("elasticsearch.index", "%s", problem)
+	}
+	for key, name := range map[string]string{"id": e.Fields.ID, "title": e.Fields.Title, "update_time": e.Fields.UpdateTime} {
+		if name == "" {
+			p.add("elasticsearch.fields."+key, "must name a field of the index: Freshet cannot do without it")
+		}
+	}
+}
+
+// indexName holds Elasticsearch's rules for index names, and leaves room for
+// the "-agents" of the profile index.
+func indexName(name string) string {
+	switch {
+	case name == "" || len(name) > 240:
+		return "must have 1 to 240 characters"
+	case strings.ToLower(name) != name:
+		return fmt.Sprintf("must be in lower case, not %q", name)
+	case strings.ContainsAny(name, "\\/*?\"<>| ,#:") || strings.ContainsAny(name[:1], "-_+.") || strings.ContainsAny(name, "\t\r\n"):
+		return fmt.Sprintf("must not begin with - _ + . nor hold white space or any of \\ / * ? \" < > | , # :, as %q does", name)
+	}
+	return ""
+}
+
+// checkBackends holds the rules about which backends go together and what
+// each needs.
+func (c Config) checkBackends(p *Problems) {
+	if c.Recall.Backend == RecallMemory && c.Catalog.Backend == CatalogElastic {
+		p.add("recall.backend", "memory builds its index by reading the whole catalog, which catalog.backend elastic does not offer: "+
+			"set recall.backend elastic, or catalog.backend sqlite")
+	}
+	if c.Recall.Backend == RecallElastic && c.Catalog.Backend == CatalogSQLite {
+		p.add("recall.backend", "elastic searches the index that catalog.backend elastic fills: set catalog.backend elastic, or recall.backend memory")
+	}
+	if c.Dedup.Backend == DedupMemory && c.Sessions.Backend == SessionsRedisList {
+		p.add("dedup.backend", "memory is private to one process and cannot guard sessions that several servers share: "+
+			"set dedup.backend redisbloom, or sessions.backend memory")
+	}
+	if len(c.Redis.Addrs) == 0 {
+		for _, user := range []struct{ key, value, needs string }{
+			{"dedup.backend", c.Dedup.Backend, DedupRedisBloom}, {"sessions.backend", c.Sessions.Backend, SessionsRedisList},
+		} {
+			if user.value == user.needs {
+				p.add("redis.addrs", "must name a Redis, because %s is %s", user.key, user.value)
+			}
+		}
+	}
+	if len(c.Elasticsearch.Addresses) == 0 {
+		for _, user := range []struct{ key, value string }{{"catalog.backend", c.Catalog.Backend}, {"recall.backend", c.Recall.Backend}} {
+			if user.value == CatalogElastic {
+				p.add("elasticsearch.addresses", "must name an Elasticsearch, because %s is elastic", user.key)
+			}
+		}
+	}
+}

@@ -1,0 +1,192 @@
+package configs_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/configs"
+)
+
+func services(t *testing.T) configs.Config {
+	t.Helper()
+	c, err := configs.Parse("services.yaml", configs.Services)
+	require.NoError(t, err)
+	return c
+}
+
+func TestValidateRefuses(t *testing.T) {
+	type C = configs.Config
+	tests := map[string]struct {
+		services bool // start from services.yaml instead of the defaults
+		change   func(c *C)
+		key      string
+		says     string
+	}{
+		"addr without a port":      {change: func(c *C) { c.Server.Addr = "127.0.0.1" }, key: "server.addr", says: "host:port"},
+		"addr with a big port":     {change: func(c *C) { c.Server.Addr = "127.0.0.1:70000" }, key: "server.addr", says: "host:port"},
+		"no request timeout":       {change: func(c *C) { c.Server.RequestTimeout = 0 }, key: "server.request_timeout", says: "1ms to 10m, not 0s"},
+		"negative shutdown":        {change: func(c *C) { c.Server.ShutdownTimeout = -1 }, key: "server.shutdown_timeout"},
+		"no data directory":        {change: func(c *C) { c.DataDir = "" }, key: "data_dir"},
+		"unknown mode":             {change: func(c *C) { c.Auth.Mode = "none" }, key: "auth.mode", says: `header or jwt, not "none"`},
+		"header mode for everyone": {change: func(c *C) { c.Server.Addr = "0.0.0.0:8080" }, key: "auth.mode", says: "auth.trusted_gateway true"},
+		"header mode, empty host":  {change: func(c *C) { c.Server.Addr = ":8080" }, key: "auth.mode", says: "auth.trusted_gateway true"},
+		"jwt without a key":        {change: func(c *C) { c.Auth.Mode = "jwt" }, key: "auth.jwt", says: "auth.jwt.jwks"},
+		"token with a line end":    {change: func(c *C) { c.Auth.AdminToken = "t\n" }, key: "auth.admin_token", says: "white space"},
+		"unknown catalog":          {change: func(c *C) { c.Catalog.Backend = "x" }, key: "catalog.backend", says: "sqlite or elastic"},
+		"unknown recall":           {change: func(c *C) { c.Recall.Backend = "x" }, key: "recall.backend", says: "memory or elastic"},
+		"no candidates":            {change: func(c *C) { c.Recall.N = 0 }, key: "recall.n", says: "1 to 10000, not 0"},
+		"too many candidates":      {change: func(c *C) { c.Recall.N = 10001 }, key: "recall.n"},
+		"no rounds":                {change: func(c *C) { c.Recall.MaxRounds = 0 }, key: "recall.max_rounds"},
+		"no base":                  {change: func(c *C) { c.Recall.Base = 0 }, key: "recall.base", says: "greater than 0"},
+		"base that is no number":   {change: func(c *C) { c.Recall.Base = math.NaN() }, key: "recall.base"},
+		"negative cache":           {change: func(c *C) { c.Recall.CacheTTL = -time.Second }, key: "recall.cache_ttl", says: "0s to 10m, not -1s"},
+		"negative stale":           {change: func(c *C) { c.Recall.StaleTTL = -1 }, key: "recall.stale_ttl"},
+		"negative step":            {change: func(c *C) { c.Recall.OriginStep = -1 }, key: "recall.origin_step"},
+		"no scale":                 {change: func(c *C) { c.Ranking.Decay.Scale = 0 }, key: "ranking.decay.scale", says: "at least 1s"},
+		"negative offset":          {change: func(c *C) { c.Ranking.Decay.Offset = -1 }, key: "ranking.decay.offset"},
+		"decay of 1":               {change: func(c *C) { c.Ranking.Decay.Decay = 1 }, key: "ranking.decay.decay", says: "both excluded"},
+		"floor of 1":               {change: func(c *C) { c.Ranking.Decay.Floor = 1 }, key: "ranking.decay.floor"},
+		"negative weight":          {change: func(c *C) { c.Ranking.Popularity.Weight = -1 }, key: "ranking.popularity.weight"},
+		"infinite weight":          {change: func(c *C) { c.Ranking.Popularity.Weight = math.Inf(1) }, key: "ranking.popularity.weight"},
+		"unknown dedup":            {change: func(c *C) { c.Dedup.Backend = "set" }, key: "dedup.backend", says: "memory or redisbloom"},
+		"no window":                {change: func(c *C) { c.Dedup.WindowDays = 0 }, key: "dedup.window_days"},
+		"rate of 0":                {change: func(c *C) { c.Dedup.FalsePositiveRate = 0 }, key: "dedup.false_positive_rate"},
+		"rate of 1":                {change: func(c *C) { c.Dedup.FalsePositiveRate = 1 }, key: "dedup.false_positive_rate"},
+		"no capacity":              {change: func(c *C) { c.Dedup.DailyCapacity = 0 }, key: "dedup.daily_capacity"},
+		"no shards":                {change: func(c *C) { c.Dedup.Shards = 0 }, key: "dedup.shards"},
+		"grace equal to timeout":   {change: func(c *C) { c.Dedup.PendingGrace = 5 * time.Second }, key: "dedup.pending_grace", says: "server.request_timeout (5s), not 5s"},
+		"timeout beyond the grace": {change: func(c *C) { c.Server.RequestTimeout = time.Minute }, key: "dedup.pending_grace", says: "(1m), not 10s"},
+		"endless grace":            {change: func(c *C) { c.Dedup.PendingGrace = 25 * time.Hour }, key: "dedup.pending_grace", says: "at most 24h"},
+		"unknown on_failure":       {change: func(c *C) { c.Dedup.OnFailure = "ajar" }, key: "dedup.on_failure", says: "open or closed"},
+		"unknown sessions":         {change: func(c *C) { c.Sessions.Backend = "x" }, key: "sessions.backend", says: "memory or redislist"},
+		"no session":               {change: func(c *C) { c.Sessions.TTL = 0 }, key: "sessions.ttl"},
+		"negative coalesce":        {change: func(c *C) { c.Sessions.Coalesce = -1 }, key: "sessions.coalesce"},
+		"unknown on":               {change: func(c *C) { c.Impressions.On = "clicked" }, key: "impressions.on", says: "served or seen"},
+		"no batch":                 {change: func(c *C) { c.Impressions.Batch = 0 }, key: "impressions.batch"},
+		"negative linger":          {change: func(c *C) { c.Impressions.Linger = -1 }, key: "impressions.linger"},
+		"no workers":               {change: func(c *C) { c.Impressions.Workers = 0 }, key: "impressions.workers"},
+		"no pending time":          {change: func(c *C) { c.Impressions.PendingTTL = 0 }, key: "impressions.pending_ttl"},
+		"seen forgets too early": {
+			change: func(c *C) { c.Impressions.On, c.Impressions.PendingTTL = "seen", 10*time.Second },
+			key:    "impressions.pending_ttl", says: "dedup.pending_grace (10s)",
+		},
+		"Redis as a URL":          {services: true, change: func(c *C) { c.Redis.Addrs = []string{"redis://h:6379"} }, key: "redis.addrs", says: "host:port"},
+		"Redis without a host":    {services: true, change: func(c *C) { c.Redis.Addrs = []string{":6379"} }, key: "redis.addrs"},
+		"Redis without a port":    {services: true, change: func(c *C) { c.Redis.Addrs = []string{"h:0"} }, key: "redis.addrs"},
+		"negative database":       {services: true, change: func(c *C) { c.Redis.DB = -1 }, key: "redis.db"},
+		"database of a cluster":   {services: true, change: func(c *C) { c.Redis.Addrs, c.Redis.DB = []string{"a:1", "b:1"}, 2 }, key: "redis.db", says: "cluster"},
+		"braces in the prefix":    {services: true, change: func(c *C) { c.Redis.KeyPrefix = "{x}:" }, key: "redis.key_prefix", says: "braces"},
+		"address without scheme":  {services: true, change: func(c *C) { c.Elasticsearch.Addresses = []string{"h:9200"} }, key: "elasticsearch.addresses", says: "http://"},
+		"key and user":            {services: true, change: func(c *C) { c.Elasticsearch.APIKey, c.Elasticsearch.Username = "k", "u" }, key: "elasticsearch.api_key"},
+		"no index":                {services: true, change: func(c *C) { c.Elasticsearch.Index = "" }, key: "elasticsearch.index"},
+		"index in capitals":       {services: true, change: func(c *C) { c.Elasticsearch.Index = "Items" }, key: "elasticsearch.index", says: "lower case"},
+		"index pattern":           {services: true, change: func(c *C) { c.Elasticsearch.Index = "a,b" }, key: "elasticsearch.index", says: `"a,b"`},
+		"index with underscore":   {services: true, change: func(c *C) { c.Elasticsearch.Index = "_all" }, key: "elasticsearch.index"},
+		"index too long":          {services: true, change: func(c *C) { c.Elasticsearch.Index = strings.Repeat("x", 241) }, key: "elasticsearch.index"},
+		"no id field":             {services: true, change: func(c *C) { c.Elasticsearch.Fields.ID = "" }, key: "elasticsearch.fields.id"},
+		"no title field":          {services: true, change: func(c *C) { c.Elasticsearch.Fields.Title = "" }, key: "elasticsearch.fields.title"},
+		"no time field":           {services: true, change: func(c *C) { c.Elasticsearch.Fields.UpdateTime = "" }, key: "elasticsearch.fields.update_time"},
+		"unknown unit":            {services: true, change: func(c *C) { c.Elasticsearch.Fields.UpdateTimeUnit = "us" }, key: "elasticsearch.fields.update_time_unit"},
+		"unknown level":           {change: func(c *C) { c.Log.Level = "loud" }, key: "log.level", says: "debug, info, warn or error"},
+		"unknown format":          {change: func(c *C) { c.Log.Format = "xml" }, key: "log.format"},
+		"memory recall, elastic":  {services: true, change: func(c *C) { c.Recall.Backend = "memory" }, key: "recall.backend", says: "catalog.backend sqlite"},
+		"elastic recall, sqlite":  {services: true, change: func(c *C) { c.Catalog.Backend = "sqlite" }, key: "recall.backend", says: "catalog.backend elastic"},
+		"private filters, shared": {services: true, change: func(c *C) { c.Dedup.Backend = "memory" }, key: "dedup.backend", says: "sessions that several servers share"},
+		"filters without Redis": {
+			change: func(c *C) { c.Dedup.Backend = "redisbloom" }, key: "redis.addrs", says: "because dedup.backend is redisbloom",
+		},
+		"sessions without Redis": {
+			services: true, change: func(c *C) { c.Redis.Addrs = nil }, key: "redis.addrs", says: "because sessions.backend is redislist",
+		},
+		"catalog without Elasticsearch": {
+			services: true, change: func(c *C) { c.Elasticsearch.Addresses = nil }, key: "elasticsearch.addresses", says: "because catalog.backend is elastic",
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := configs.Default()
+			if tt.services {
+				c = services(t)
+			}
+			tt.change(&c)
+			err := c.Validate()
+			var problems configs.Problems
+			require.ErrorAs(t, err, &problems)
+			found := false
+			for _, p := range problems {
+				found = found || p.Key == tt.key && strings.Contains(p.Message, tt.says)
+			}
+			assert.True(t, found, "%s should be named, saying %q: %v", tt.key, tt.says, err)
+		})
+	}
+}
+
+func TestValidateAllows(t *testing.T) {
+	type C = configs.Config
+	tests := map[string]struct {
+		services bool
+		change   func(c *C)
+	}{
+		"header mode behind a gateway": {change: func(c *C) { c.Server.Addr, c.Auth.TrustedGateway = "0.0.0.0:8080", true }},
+		"jwt on every address":         {change: func(c *C) { c.Server.Addr, c.Auth.Mode, c.Auth.JWT.Secret = ":8080", "jwt", "s" }},
+		"jwt with a key file":          {change: func(c *C) { c.Auth.Mode, c.Auth.JWT.JWKS = "jwt", "keys.json" }},
+		"header mode on IPv6 loopback": {change: func(c *C) { c.Server.Addr = "[::1]:0" }},
+		"header mode on localhost":     {change: func(c *C) { c.Server.Addr = "localhost:8080" }},
+		"everything optional off": {change: func(c *C) {
+			c.Recall.CacheTTL, c.Recall.StaleTTL, c.Recall.OriginStep, c.Sessions.Coalesce = 0, 0, 0, 0
+		}},
+		"sentinels with a database":       {services: true, change: func(c *C) { c.Redis.Addrs, c.Redis.DB, c.Redis.MasterName = []string{"a:1", "b:1"}, 2, "m" }},
+		"shared filters, own sessions":    {services: true, change: func(c *C) { c.Sessions.Backend = "memory" }},
+		"embedded catalog, Redis for all": {services: true, change: func(c *C) { c.Catalog.Backend, c.Recall.Backend = "sqlite", "memory" }},
+		"an index that has no groups":     {services: true, change: func(c *C) { c.Elasticsearch.Fields.GroupID = "" }},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := configs.Default()
+			if tt.services {
+				c = services(t)
+			}
+			tt.change(&c)
+			assert.NoError(t, c.Validate())
+		})
+	}
+}
+
+func TestValidateReportsEverythingAtOnce(t *testing.T) {
+	c := configs.Default()
+	c.Recall.N, c.Dedup.Shards, c.Log.Level = 0, 0, ""
+	var problems configs.Problems
+	require.ErrorAs(t, c.Validate(), &problems)
+	assert.Len(t, problems, 3)
+	for _, key := range []string{"recall.n", "dedup.shards", "log.level"} {
+		assert.ErrorContains(t, problems, key)
+	}
+}
+
+// The ranking bounds are stated here, to name the keys, and in feed, for
+// changes at run time. They must agree.
+func TestRankingBoundsAgreeWithFeed(t *testing.T) {
+	for _, change := range []func(c *configs.Config){
+		func(c *configs.Config) { c.Ranking.Decay.Scale = time.Second },
+		func(c *configs.Config) { c.Ranking.Decay.Scale = time.Second - 1 },
+		func(c *configs.Config) { c.Ranking.Decay.Offset = 0 },
+		func(c *configs.Config) { c.Ranking.Decay.Offset = -1 },
+		func(c *configs.Config) { c.Ranking.Decay.Decay = 0 },
+		func(c *configs.Config) { c.Ranking.Decay.Decay = math.NaN() },
+		func(c *configs.Config) { c.Ranking.Decay.Floor = 0 },
+		func(c *configs.Config) { c.Ranking.Decay.Floor = 1 },
+		func(c *configs.Config) { c.Ranking.Popularity.Weight = 1000 },
+		func(c *configs.Config) { c.Ranking.Popularity.Weight = 1001 },
+		func(c *configs.Config) { c.Recall.Base = 1000 },
+		func(c *configs.Config) { c.Recall.Base = 1001 },
+	} {
+		c := configs.Default()
+		change(&c)
+		assert.Equal(t, c.Parameters().Validate() == nil, c.Validate() == nil, "%+v", c.Parameters())
+	}
+}
