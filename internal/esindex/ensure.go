@@ -1,0 +1,142 @@
+package esindex
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// Agents is the index of the profiles that belongs to an index of items.
+func Agents(index string) string { return index + "-agents" }
+
+// Definition says how our own indices are made. The zero value is one shard,
+// Elasticsearch's own number of replicas and its refresh interval.
+type Definition struct {
+	Fields          Fields
+	Shards          int    // of the item index; the scores of one shard are those of the memory backend
+	Replicas        *int   // nil: as the cluster does by default
+	RefreshInterval string // "1s"; "" as the cluster does by default
+}
+
+type object = map[string]any
+
+// Items is the body that creates the item index.
+func (d Definition) Items() ([]byte, error) {
+	f := d.Fields.WithDefaults()
+	if err := f.Validate(); err != nil {
+		return nil, err
+	}
+	keyword, text := object{"type": "keyword"}, object{"type": "text", "analyzer": "standard"}
+	stored, count := object{"type": "keyword", "index": false, "doc_values": false}, object{"type": "long"}
+	properties := object{
+		f.GroupID: keyword, f.AuthorID: keyword, f.Lang: keyword, f.Tags: keyword,
+		f.Title: text, f.Summary: text, f.URL: stored, f.ImageURL: stored,
+		f.UpdateTime: object{"type": "date", "format": "epoch_second"},
+		f.Popularity: count, f.Likes: count, f.Comments: count,
+	}
+	if f.ID != MetaID {
+		properties[f.ID] = keyword
+	}
+	return json.Marshal(object{
+		"settings": d.settings(max(1, d.Shards)),
+		// dynamic false: business fields are kept in the document and never
+		// become fields of the index, whatever their names and types.
+		"mappings": object{"dynamic": false, "properties": properties},
+	})
+}
+
+// Profiles is the body that creates the index of profiles: documents that are
+// only ever read by their id, so nothing of them is indexed.
+func (d Definition) Profiles() ([]byte, error) {
+	return json.Marshal(object{"settings": d.settings(1), "mappings": object{"enabled": false}})
+}
+
+func (d Definition) settings(shards int) object {
+	s := object{"number_of_shards": shards}
+	if d.Replicas != nil {
+		s["number_of_replicas"] = *d.Replicas
+	}
+	if d.RefreshInterval != "" {
+		s["refresh_interval"] = d.RefreshInterval
+	}
+	return s
+}
+
+// Ensure creates the item index and its index of profiles where they are
+// missing and answers the names of those it made. What exists is left as it
+// is. Several servers may call it at once.
+func Ensure(ctx context.Context, client Performer, index string, d Definition) (created []string, err error) {
+	bodies, err := d.bodies(index)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range bodies {
+		made, err := ensureOne(ctx, client, b.index, b.body)
+		if err != nil {
+			return created, fmt.Errorf("index %s: %w", b.index, err)
+		}
+		if made {
+			created = append(created, b.index)
+		}
+	}
+	return created, nil
+}
+
+type indexBody struct {
+	index string
+	body  []byte
+}
+
+func (d Definition) bodies(index string) ([]indexBody, error) {
+	if index == "" || strings.ContainsAny(index, `*,/\?"<>| #:`) {
+		return nil, fmt.Errorf("elasticsearch.index: %q cannot be the name of a new index", index)
+	}
+	items, err := d.Items()
+	if err != nil {
+		return nil, err
+	}
+	profiles, err := d.Profiles()
+	return []indexBody{{index, items}, {Agents(index), profiles}}, err
+}
+
+func ensureOne(ctx context.Context, client Performer, index string, body []byte) (bool, error) {
+	// Asking first keeps a server that may not create indices working, and an
+	// alias of this name is as good as an index.
+	err := Do(ctx, client, http.MethodHead, "/"+index, "", nil, nil)
+	if err == nil {
+		return false, nil
+	}
+	if e, ok := err.(*Error); !ok || e.Status != http.StatusNotFound {
+		return false, err
+	}
+	err = Do(ctx, client, http.MethodPut, "/"+index, "", body, nil)
+	if err == nil || !IsType(err, "resource_already_exists_exception") {
+		return err == nil, err
+	}
+	// Another server was faster. Its index may have no started shard yet, and
+	// a search would fail until it has.
+	return false, Do(ctx, client, http.MethodGet, "/_cluster/health/"+index, "wait_for_status=yellow&timeout=10s", nil, nil)
+}
+
+// PutTemplates stores index templates for exactly these two names, so that
+// indices that are deleted and come back by themselves are made right.
+func PutTemplates(ctx context.Context, client Performer, index string, d Definition) error {
+	bodies, err := d.bodies(index)
+	if err != nil {
+		return err
+	}
+	for _, b := range bodies {
+		body, err := json.Marshal(object{
+			"index_patterns": []string{b.index}, "priority": 500, "template": json.RawMessage(b.body),
+		})
+		if err != nil {
+			return err
+		}
+		if err := Do(ctx, client, http.MethodPut, "/_index_template/"+b.index, "", body, nil); err != nil {
+			return fmt.Errorf("index template %s: %w", b.index, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package esindex
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+)
+
+// DefaultPopularity is the field our own index keeps an item's popularity in:
+// likes + 2·comments, a number of ours that readers are never given.
+const DefaultPopularity = "freshet_popularity"
+
+// MetaID, as the name of the id field, says that the document's _id is the
+// item's id.
+const MetaID = "_id"
+
+// Fields maps every logical field to its name in the index. The zero value
+// stands for the names of our own index.
+type Fields struct {
+	ID         string // a keyword field, or [MetaID]
+	GroupID    string
+	Title      string
+	Summary    string
+	URL        string
+	ImageURL   string
+	AuthorID   string
+	Lang       string
+	Tags       string
+	UpdateTime string
+	Likes      string
+	Comments   string
+	Popularity string // overwritten with likes + 2·comments when an item is put; never answered
+}
+
+// WithDefaults gives every unnamed field its logical name, and popularity
+// [DefaultPopularity].
+func (f Fields) WithDefaults() Fields {
+	for _, r := range f.refs() {
+		*r.name = cmp.Or(*r.name, r.logical)
+	}
+	return f
+}
+
+// Validate refuses names Elasticsearch cannot use and two logical fields of
+// one name. Popularity alone may share the field of likes or comments.
+func (f Fields) Validate() error {
+	f = f.WithDefaults()
+	taken := map[string]string{}
+	for _, r := range f.refs() {
+		name := *r.name
+		if name == MetaID && r.logical == "id" {
+			continue
+		}
+		if strings.HasPrefix(name, "_") || strings.ContainsAny(name, "*^ ,\"") || strings.Trim(name, ".") != name {
+			return fmt.Errorf("elasticsearch.fields.%s: %q is not the name of a field", r.config(), name)
+		}
+		other, clash := taken[name]
+		if clash && (r.logical != DefaultPopularity || (other != "likes" && other != "comments")) {
+			return fmt.Errorf("elasticsearch.fields: %s and %s are both mapped to %q", other, r.config(), name)
+		}
+		if !clash {
+			taken[name] = r.logical
+		}
+	}
+	return nil
+}
+
+type fieldRef struct {
+	logical string // the default name
+	name    *string
+}
+
+func (r fieldRef) config() string {
+	if r.logical == DefaultPopularity {
+		return "popularity"
+	}
+	return r.logical
+}
+
+// refs lists the fields in the order of an item's JSON, popularity last.
+func (f *Fields) refs() []fieldRef {
+	return []fieldRef{
+		{"id", &f.ID}, {"group_id", &f.GroupID}, {"title", &f.Title}, {"update_time", &f.UpdateTime},
+		{"summary", &f.Summary}, {"url", &f.URL}, {"image_url", &f.ImageURL}, {"author_id", &f.AuthorID},
+		{"lang", &f.Lang}, {"tags", &f.Tags}, {"likes", &f.Likes}, {"comments", &f.Comments},
+		{DefaultPopularity, &f.Popularity},
+	}
+}

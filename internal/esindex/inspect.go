@@ -1,0 +1,279 @@
+package esindex
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// ErrUnusable is wrapped by the error of [Report.Err].
+var ErrUnusable = errors.New("the index cannot be used as it is mapped")
+
+// Units of an update time that is kept as a number.
+const (
+	Seconds = "s"
+	Millis  = "ms"
+)
+
+// Problem is one thing about an index that is wrong, or works less well than
+// it could.
+type Problem struct {
+	Field   string // as in elasticsearch.fields; "" is the index as a whole
+	Name    string // in the index
+	Fatal   bool   // nothing can be recalled until it is changed
+	Message string // what it is and what to do
+}
+
+func (p Problem) String() string {
+	if p.Field == "" {
+		return p.Message
+	}
+	return fmt.Sprintf("fields.%s (%s): %s", p.Field, p.Name, p.Message)
+}
+
+// Report is what [Inspect] found.
+type Report struct {
+	Indices  []string // behind the name, which may be an alias or a pattern
+	Schema   Schema   // usable unless Err says otherwise
+	Problems []Problem
+}
+
+// Err joins the fatal problems; nil when the index can be used. It wraps
+// [ErrUnusable].
+func (r Report) Err() error {
+	var errs []error
+	for _, p := range r.Problems {
+		if p.Fatal {
+			errs = append(errs, fmt.Errorf("%w: %s", ErrUnusable, p))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Inspect reads the mapping of an existing index and works out how to query
+// it with these names. unit is [Seconds] or [Millis] for an update time that
+// is a number; "" is seconds. The error is about the asking; what is wrong
+// with the mapping is in the report.
+func Inspect(ctx context.Context, client Performer, index string, names Fields, unit string) (Report, error) {
+	names = names.WithDefaults()
+	if err := names.Validate(); err != nil {
+		return Report{}, err
+	}
+	if unit != "" && unit != Seconds && unit != Millis {
+		return Report{}, fmt.Errorf("elasticsearch.update_time_unit is %q or %q, not %q", Seconds, Millis, unit)
+	}
+	var found map[string]struct {
+		Mappings mapping `json:"mappings"`
+	}
+	err := Do(ctx, client, http.MethodGet, "/"+index+"/_mapping", url.Values{"allow_no_indices": {"false"}}.Encode(), nil,
+		func(body []byte) error { return json.Unmarshal(body, &found) })
+	if err != nil {
+		return Report{}, fmt.Errorf("reading the mapping of %s: %w", index, err)
+	}
+	report := Report{}
+	for name := range found {
+		report.Indices = append(report.Indices, name)
+	}
+	slices.Sort(report.Indices)
+	for i, name := range report.Indices {
+		in := inspection{mapping: found[name].Mappings, unit: unit, schema: Schema{Fields: names, Source: names}}
+		in.run()
+		if i == 0 {
+			report.Schema, report.Problems = in.schema, in.problems
+			continue
+		}
+		if in.schema != report.Schema {
+			report.Problems = append(report.Problems, Problem{Fatal: true, Message: fmt.Sprintf(
+				"%s and %s map the fields differently; one feed needs one mapping", report.Indices[0], name)})
+		}
+	}
+	if len(report.Indices) > 1 {
+		report.Problems = append(report.Problems, Problem{Message: fmt.Sprintf(
+			"the name stands for %d indices: recall works, but items can only be stored in and read from one", len(report.Indices))})
+	}
+	return report, nil
+}
+
+type mapping struct {
+	property
+	Source struct {
+		Enabled  *bool    `json:"enabled"`
+		Includes []string `json:"includes"`
+		Excludes []string `json:"excludes"`
+	} `json:"_source"`
+}
+
+type property struct {
+	Type       string              `json:"type"`
+	Format     string              `json:"format"`
+	Path       string              `json:"path"` // of an alias
+	Index      *bool               `json:"index"`
+	DocValues  *bool               `json:"doc_values"`
+	Properties map[string]property `json:"properties"`
+	Fields     map[string]property `json:"fields"`
+}
+
+func (p property) indexed() bool   { return p.Index == nil || *p.Index }
+func (p property) docValues() bool { return p.DocValues == nil || *p.DocValues }
+
+// find looks up a field by its full name and answers where its value lies in
+// the document.
+func (p property) find(name string) (f property, source string, ok bool) {
+	at, rest := p, name
+	for {
+		child, ok := at.Properties[rest]
+		if ok {
+			return child, name, true
+		}
+		head, tail, more := strings.Cut(rest, ".")
+		child, ok = at.Properties[head]
+		if !more || !ok {
+			return property{}, name, false
+		}
+		if sub, isSub := child.Fields[tail]; isSub {
+			return sub, strings.TrimSuffix(name, "."+tail), true
+		}
+		at, rest = child, tail
+	}
+}
+
+type inspection struct {
+	mapping  mapping
+	unit     string
+	schema   Schema
+	problems []Problem
+}
+
+func (in *inspection) run() {
+	names, source := &in.schema.Fields, &in.schema.Source
+	in.id(names.ID, &source.ID)
+	in.time(names.UpdateTime, &source.UpdateTime)
+	in.text("title", names.Title, &source.Title)
+	in.text("summary", names.Summary, &source.Summary)
+	in.keyword("group_id", names.GroupID, &source.GroupID, "every item is a group of its own")
+	in.keyword("tags", names.Tags, &source.Tags, "interests and muted tags match nothing")
+	in.keyword("author_id", names.AuthorID, &source.AuthorID, "muted authors match nothing")
+	in.keyword("lang", names.Lang, &source.Lang, "every item passes every language")
+	in.number("popularity", names.Popularity, &source.Popularity)
+	for _, plain := range []struct {
+		name   string
+		source *string
+	}{{names.URL, &source.URL}, {names.ImageURL, &source.ImageURL}, {names.Likes, &source.Likes}, {names.Comments, &source.Comments}} {
+		in.find(plain.name, plain.source)
+	}
+	if s := in.mapping.Source; s.Enabled != nil && !*s.Enabled || len(s.Includes)+len(s.Excludes) > 0 {
+		in.problem("", "", false, "_source is switched off or filtered: the catalog cannot give items back whole")
+	}
+}
+
+func (in *inspection) problem(field, name string, fatal bool, format string, args ...any) {
+	in.problems = append(in.problems, Problem{Field: field, Name: name, Fatal: fatal, Message: fmt.Sprintf(format, args...)})
+}
+
+// find resolves a field through aliases and notes where its value lies.
+func (in *inspection) find(name string, source *string) (property, bool) {
+	f, at, ok := in.mapping.find(name)
+	if ok && f.Type == "alias" {
+		f, at, ok = in.mapping.find(f.Path)
+	}
+	if ok {
+		*source = at
+	}
+	return f, ok
+}
+
+func isKeyword(f property) bool { return f.Type == "keyword" || f.Type == "constant_keyword" }
+
+func (in *inspection) id(name string, source *string) {
+	if name == MetaID {
+		in.problem("id", name, false, "loading _id costs more than the search itself, and every refresh opens a point in time; "+
+			"map a keyword field that holds the id")
+		return
+	}
+	switch f, ok := in.find(name, source); {
+	case !ok:
+		in.problem("id", name, true, "the index has no such field; map the keyword field that holds the id, or _id")
+	case !isKeyword(f):
+		in.problem("id", name, true, "it is a field of type %s, a keyword is needed%s", f.Type, subfieldHint(name, f))
+	case !f.docValues():
+		in.problem("id", name, true, "it has no doc_values, so it cannot be sorted on")
+	}
+}
+
+func subfieldHint(name string, f property) string {
+	for sub, p := range f.Fields {
+		if isKeyword(p) {
+			return fmt.Sprintf("; map its sub-field %s.%s", name, sub)
+		}
+	}
+	return ""
+}
+
+func (in *inspection) time(name string, source *string) {
+	f, ok := in.find(name, source)
+	var err error
+	switch {
+	case !ok:
+		in.problem("update_time", name, true, "the index has no such field; map the date items are dated by")
+		return
+	case f.Type == "date", f.Type == "date_nanos":
+		formats := f.Format
+		if formats == "" {
+			formats = "strict_date_optional_time||epoch_millis"
+		}
+		in.schema.Time, err = newTimeField(formats)
+		in.schema.Time.nanos = f.Type == "date_nanos"
+	case slices.Contains([]string{"long", "integer", "unsigned_long", "double"}, f.Type):
+		format := timeFormat("epoch_second")
+		if in.unit == Millis {
+			format = "epoch_millis"
+		}
+		in.schema.Time = TimeField{format: format, formats: string(format), numeric: true}
+	default:
+		err = fmt.Errorf("it is a field of type %s, a date or a number is needed", f.Type)
+	}
+	if err == nil && (!f.docValues() || !f.indexed()) {
+		err = errors.New("it needs both index and doc_values")
+	}
+	if err != nil {
+		in.problem("update_time", name, true, "%v", err)
+	}
+}
+
+func (in *inspection) text(field, name string, source *string) {
+	switch f, ok := in.find(name, source); {
+	case !ok && field == "title":
+		in.problem(field, name, false, "the index has no such field: items have no title and keywords match nothing in it")
+	case !ok:
+		in.problem(field, name, false, "the index has no such field: keywords match nothing in it")
+	case f.Type != "text" && f.Type != "match_only_text" || !f.indexed():
+		in.problem(field, name, false, "it is not indexed as text (type %s): keywords match whole values only, or nothing", f.Type)
+	}
+}
+
+func (in *inspection) keyword(field, name string, source *string, without string) {
+	switch f, ok := in.find(name, source); {
+	case !ok:
+		in.problem(field, name, false, "the index has no such field: %s", without)
+	case !isKeyword(f):
+		in.problem(field, name, field == "group_id", "it is a field of type %s, a keyword is needed%s", f.Type, subfieldHint(name, f))
+	case field == "group_id" && !f.docValues():
+		in.problem(field, name, true, "it has no doc_values, so groups cannot be read")
+	case field != "group_id" && !f.indexed():
+		in.problem(field, name, false, "it is not indexed: %s", without)
+	}
+}
+
+func (in *inspection) number(field, name string, source *string) {
+	switch f, ok := in.find(name, source); {
+	case !ok:
+		in.problem(field, name, false, "the index has no such field: popularity counts as 0")
+	case !slices.Contains([]string{"long", "integer", "short", "byte", "unsigned_long", "double", "float", "half_float"}, f.Type):
+		in.problem(field, name, true, "it is a field of type %s, a number is needed", f.Type)
+	}
+}

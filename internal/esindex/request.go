@@ -1,0 +1,156 @@
+package esindex
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"sync"
+)
+
+// ErrUnavailable is wrapped by errors that say Elasticsearch could not be
+// asked, or was too busy to answer; asking again later may help.
+var ErrUnavailable = errors.New("elasticsearch is unavailable")
+
+// Performer sends a request to a node: *elasticsearch.Client is one.
+type Performer interface {
+	Perform(*http.Request) (*http.Response, error)
+}
+
+// Error is Elasticsearch's answer to a request it refused.
+type Error struct {
+	Status int
+	Type   string
+	Reason string
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("elasticsearch answered %d %s: %s", e.Status, e.Type, e.Reason)
+}
+
+// Unwrap makes a refusal that will pass an [ErrUnavailable].
+func (e *Error) Unwrap() error {
+	if Passing(e.Status) {
+		return ErrUnavailable
+	}
+	return nil
+}
+
+// Passing reports whether a refusal with this HTTP status may pass by itself:
+// the node is overloaded, starting, or without the shard.
+func Passing(status int) bool {
+	switch status {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
+}
+
+// IsType reports whether err is a refusal of this type, such as
+// index_not_found_exception.
+func IsType(err error, name string) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Type == name
+}
+
+var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// maxPooled is the largest body kept for reuse; a scan's are larger.
+const maxPooled = 1 << 20
+
+// Do sends one request and gives the answer's body to read, which must not
+// keep it. A refusal is an [*Error]; a failed connection and a deadline that
+// passed wrap [ErrUnavailable]; a cancelled context is its own error.
+func Do(ctx context.Context, client Performer, method, path, query string, body []byte, read func([]byte) error) error {
+	req := (&http.Request{
+		Method: method, URL: &url.URL{Path: path, RawQuery: query}, Header: http.Header{},
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}).WithContext(ctx)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+		req.ContentLength = int64(len(body))
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+		req.Body, _ = req.GetBody()
+	}
+	res, err := client.Perform(req)
+	if err != nil {
+		return unavailable(ctx, err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	buf := bodies.Get().(*bytes.Buffer)
+	defer func() {
+		if buf.Cap() <= maxPooled {
+			bodies.Put(buf)
+		}
+	}()
+	buf.Reset()
+	if _, err := buf.ReadFrom(res.Body); err != nil {
+		return unavailable(ctx, err)
+	}
+	if res.StatusCode < 200 || res.StatusCode > 299 {
+		return refusal(res.StatusCode, buf.Bytes())
+	}
+	if read == nil {
+		return nil
+	}
+	return read(buf.Bytes())
+}
+
+func unavailable(ctx context.Context, err error) error {
+	switch cause := ctx.Err(); {
+	case errors.Is(cause, context.Canceled):
+		return cause
+	case cause != nil && !errors.Is(err, cause):
+		return fmt.Errorf("%w: %w: %w", ErrUnavailable, cause, err)
+	}
+	return fmt.Errorf("%w: %w", ErrUnavailable, err)
+}
+
+func refusal(status int, body []byte) error {
+	e := &Error{Status: status, Type: http.StatusText(status), Reason: "no reason given"}
+	var answer struct {
+		Error json.RawMessage `json:"error"`
+	}
+	if json.Unmarshal(body, &answer) != nil || len(answer.Error) == 0 {
+		return e
+	}
+	var cause Cause
+	if json.Unmarshal(answer.Error, &cause) != nil {
+		_ = json.Unmarshal(answer.Error, &e.Reason)
+		return e
+	}
+	root := cause.Root()
+	e.Type, e.Reason = root.Type, root.Reason
+	return e
+}
+
+// Cause is the error part of an answer.
+type Cause struct {
+	Type      string  `json:"type"`
+	Reason    string  `json:"reason"`
+	RootCause []Cause `json:"root_cause"`
+	CausedBy  *Cause  `json:"caused_by"`
+}
+
+// Root is the cause that says most: the first root cause where there is one
+// ("all shards failed" helps nobody), with the reason below it.
+func (c Cause) Root() Cause {
+	if len(c.RootCause) > 0 {
+		below := c.CausedBy
+		c = c.RootCause[0]
+		if c.CausedBy == nil && below != nil && below.Type == c.Type {
+			c.CausedBy = below.CausedBy
+		}
+	}
+	for below := c.CausedBy; below != nil; below = below.CausedBy {
+		if below.Reason != "" {
+			c.Reason += ": " + below.Reason
+		}
+	}
+	c.RootCause, c.CausedBy = nil, nil
+	return c
+}

@@ -1,0 +1,236 @@
+package esindex
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// TimeField knows how the update time is written in one index. The zero value
+// is not usable; see [EpochSeconds] and [Inspect].
+type TimeField struct {
+	format  timeFormat
+	numeric bool   // a number field: no date math, distances are numbers too
+	nanos   bool   // type date_nanos
+	formats string // every format of the field, for reading documents
+}
+
+// EpochSeconds is the time field of our own index: a date with the format
+// epoch_second.
+var EpochSeconds = TimeField{format: "epoch_second", formats: "epoch_second"}
+
+// timeFormat is a date format of Elasticsearch, by name or as a pattern; for
+// a number field epoch_second or epoch_millis.
+type timeFormat string
+
+// layouts are Go's equivalents of the built-in formats that express at least
+// seconds. They carry milliseconds where the format allows: a bound written
+// without them would be rounded up to the end of its second.
+var layouts = map[timeFormat]string{
+	"strict_date_optional_time":       "2006-01-02T15:04:05.000Z07:00",
+	"date_optional_time":              "2006-01-02T15:04:05.000Z07:00",
+	"strict_date_optional_time_nanos": "2006-01-02T15:04:05.000Z07:00",
+	"iso8601":                         "2006-01-02T15:04:05.000Z07:00",
+	"strict_date_time":                "2006-01-02T15:04:05.000Z07:00",
+	"date_time":                       "2006-01-02T15:04:05.000Z07:00",
+	"strict_date_time_no_millis":      "2006-01-02T15:04:05Z07:00",
+	"date_time_no_millis":             "2006-01-02T15:04:05Z07:00",
+	"strict_date_hour_minute_second":  "2006-01-02T15:04:05",
+	"date_hour_minute_second":         "2006-01-02T15:04:05",
+	"basic_date_time":                 "20060102T150405.000Z07:00",
+	"basic_date_time_no_millis":       "20060102T150405Z07:00",
+}
+
+// patternParts are the parts of a Java date pattern we can write.
+var patternParts = []struct{ java, layout string }{
+	{"yyyy", "2006"}, {"uuuu", "2006"}, {"MM", "01"}, {"dd", "02"}, {"HH", "15"}, {"mm", "04"}, {"ss", "05"},
+	{".SSS", ".000"}, {"XXX", "Z07:00"}, {"XX", "Z0700"}, {"X", "Z07"}, {"Z", "-0700"},
+}
+
+// newTimeField picks the first of the formats that can express a second.
+func newTimeField(formats string) (TimeField, error) {
+	for f := range strings.SplitSeq(formats, "||") {
+		f := timeFormat(f)
+		if _, ok := f.layout(); ok || f.epoch() != 0 {
+			return TimeField{format: f, formats: formats}, nil
+		}
+	}
+	return TimeField{}, fmt.Errorf("the date format %q is not one that can be written; add ||epoch_second to it", formats)
+}
+
+// epoch is how many units of the format make a second; 0: it is no epoch.
+func (f timeFormat) epoch() int64 {
+	switch f {
+	case "epoch_second":
+		return 1
+	case "epoch_millis":
+		return 1000
+	}
+	return 0
+}
+
+func (f timeFormat) layout() (string, bool) {
+	if l, ok := layouts[f]; ok {
+		return l, true
+	}
+	pattern, layout := string(f), ""
+	used := map[string]bool{}
+next:
+	for pattern != "" {
+		if pattern[0] == '\'' {
+			end := strings.IndexByte(pattern[1:], '\'')
+			if end <= 0 {
+				return "", false
+			}
+			layout, pattern = layout+pattern[1:1+end], pattern[end+2:]
+			continue
+		}
+		for _, p := range patternParts {
+			if rest, ok := strings.CutPrefix(pattern, p.java); ok {
+				layout, pattern = layout+p.layout, rest
+				used[p.layout] = true
+				continue next
+			}
+		}
+		if !strings.ContainsRune("-/.: _", rune(pattern[0])) {
+			return "", false
+		}
+		layout, pattern = layout+pattern[:1], pattern[1:]
+	}
+	for _, needed := range []string{"2006", "01", "02", "15", "04", "05"} {
+		if !used[needed] {
+			return "", false
+		}
+	}
+	return layout, true
+}
+
+// String names the format, for people.
+func (t TimeField) String() string {
+	if t.numeric {
+		return "a number, " + string(t.format)
+	}
+	return "a date, " + string(t.format)
+}
+
+// Literal writes a time, in Unix seconds, as the field's own JSON value: it is
+// understood in a range, as the origin of a decay, and in a document.
+func (t TimeField) Literal(unix int64) json.RawMessage {
+	if per := t.format.epoch(); per != 0 {
+		n := strconv.FormatInt(unix*per, 10)
+		if t.numeric {
+			return json.RawMessage(n)
+		}
+		return json.RawMessage(`"` + n + `"`)
+	}
+	layout, _ := t.format.layout()
+	return json.RawMessage(strconv.Quote(time.Unix(unix, 0).UTC().Format(layout)))
+}
+
+// Stored writes a time, in Unix seconds, as a document's value. An epoch is
+// written as a number, as most writers do.
+func (t TimeField) Stored(unix int64) json.RawMessage {
+	return bytes.Trim(t.Literal(unix), quoteIfEpoch(t.format))
+}
+
+func quoteIfEpoch(f timeFormat) string {
+	if f.epoch() != 0 {
+		return `"`
+	}
+	return ""
+}
+
+// Span writes a distance in time as the decay of this field wants it.
+func (t TimeField) Span(d time.Duration) json.RawMessage {
+	if t.numeric {
+		return strconv.AppendFloat(nil, d.Seconds()*float64(t.format.epoch()), 'f', -1, 64)
+	}
+	return json.RawMessage(`"` + strconv.FormatInt(d.Milliseconds(), 10) + `ms"`)
+}
+
+// SortedAs is the numeric_type a sort on the field needs; "" is none.
+func (t TimeField) SortedAs() string {
+	if t.nanos {
+		return "date"
+	}
+	return ""
+}
+
+// FromSort reads a sort value as Unix seconds. Dates are sorted in
+// milliseconds whatever their format.
+func (t TimeField) FromSort(v []byte) (int64, error) {
+	per := int64(1000)
+	if t.numeric {
+		per = t.format.epoch()
+	}
+	n, err := strconv.ParseInt(string(v), 10, 64)
+	if err != nil {
+		f, ferr := strconv.ParseFloat(string(v), 64)
+		if ferr != nil {
+			return 0, fmt.Errorf("the sort value of the time field is %s, not a number", v)
+		}
+		n = int64(math.Floor(f))
+	}
+	return floorDiv(n, per), nil
+}
+
+// FromSource reads a document's value, in any of the field's formats, as Unix
+// seconds.
+func (t TimeField) FromSource(v json.RawMessage) (int64, error) {
+	text := string(v)
+	if len(v) > 0 && v[0] == '"' {
+		if err := json.Unmarshal(v, &text); err != nil {
+			return 0, err
+		}
+	}
+	formats := strings.Split(t.formats, "||")
+	// A bare number in a date field is an epoch; it is tried as one first
+	// because 20160926 would also fit a pattern.
+	slices.SortStableFunc(formats, func(a, b string) int {
+		return min(1, int(timeFormat(b).epoch())) - min(1, int(timeFormat(a).epoch()))
+	})
+	for _, f := range formats {
+		if unix, ok := timeFormat(f).parse(text); ok {
+			return unix, nil
+		}
+	}
+	return 0, fmt.Errorf("the time %s has none of the formats %s", v, t.formats)
+}
+
+func (f timeFormat) parse(text string) (int64, bool) {
+	if per := f.epoch(); per != 0 {
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return floorDiv(n, per), true
+		}
+		x, err := strconv.ParseFloat(text, 64)
+		return int64(math.Floor(x / float64(per))), err == nil
+	}
+	layout, ok := f.layout()
+	if !ok {
+		return 0, false
+	}
+	tries := []string{layout, strings.Replace(layout, ".000", "", 1)}
+	if strings.Contains(string(f), "optional_time") {
+		tries = append(tries, "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04", "2006-01-02")
+	}
+	for _, l := range tries {
+		// time.Parse accepts a fraction of a second the layout does not name.
+		if at, err := time.Parse(l, text); err == nil {
+			return at.Unix(), true
+		}
+	}
+	return 0, false
+}
+
+func floorDiv(n, d int64) int64 {
+	q := n / d
+	if n%d < 0 {
+		q--
+	}
+	return q
+}

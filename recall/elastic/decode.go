@@ -1,0 +1,325 @@
+package elastic
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/esindex"
+)
+
+// answer is a decoded search: the best candidate of every group, in order.
+type answer struct {
+	candidates []feed.Candidate
+	hits       int    // how many Elasticsearch gave, before groups were joined
+	illegal    int    // hits left out because their id or group is not a legal one
+	last       []byte // sort values of the last hit, a JSON array; aliases the body
+	point      string // the point in time to go on with
+}
+
+// decoder reads the filtered answer of a search,
+//
+//	{"pit_id":"…","hits":{"hits":[{"_id":"…","sort":[3.25,1474829460000,"id",null]},…]}}
+//
+// by hand: a general decoder allocates some ten times for each of hundreds of
+// hits. All ids lie in one string.
+type decoder struct {
+	scanner
+	schema *esindex.Schema
+	out    answer
+	arena  []byte // ids and groups, back to back
+	spans  []span // one per candidate
+	metaID []byte // _id of the hit at hand
+}
+
+type span struct{ id, group, end int } // the id ends where the group begins; an empty group is the id
+
+func decode(body []byte, size int, schema *esindex.Schema) (answer, error) {
+	d := decoder{scanner: scanner{data: body}, schema: schema}
+	d.out.candidates = make([]feed.Candidate, 0, size)
+	d.spans = make([]span, 0, size)
+	d.arena = make([]byte, 0, 16*size)
+	err := d.object(func(key string) error {
+		switch key {
+		case "hits":
+			return d.object(func(key string) error {
+				if key == "hits" {
+					return d.array(func(int) error { return d.hit() })
+				}
+				return d.skip()
+			})
+		case "pit_id":
+			id, err := d.str()
+			d.out.point = string(id)
+			return err
+		}
+		return d.skip()
+	})
+	if err != nil {
+		return answer{}, fmt.Errorf("the answer of elasticsearch cannot be read at byte %d: %w", d.pos, err)
+	}
+	d.name()
+	return d.out, nil
+}
+
+func (d *decoder) hit() error {
+	var sort []byte
+	d.metaID = nil
+	err := d.object(func(key string) (err error) {
+		switch key {
+		case "sort":
+			sort, err = d.raw()
+		case "_id":
+			d.metaID, err = d.str()
+		default:
+			err = d.skip()
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	d.out.hits++
+	d.out.last = sort
+	v, err := parseSort(sort, d.schema)
+	if err != nil {
+		return err
+	}
+	if d.schema.MetaID() {
+		v.id = d.metaID
+	}
+	return d.add(v)
+}
+
+func (d *decoder) add(v sortValues) error {
+	at := span{id: len(d.arena)}
+	d.arena = append(d.arena, v.id...)
+	at.group = len(d.arena)
+	d.arena = append(d.arena, v.group...)
+	at.end = len(d.arena)
+	score, err := strconv.ParseFloat(string(v.score), 32)
+	if err != nil {
+		return fmt.Errorf("score %s: %w", v.score, err)
+	}
+	unix, err := d.schema.Time.FromSort(v.time)
+	if err != nil {
+		return err
+	}
+	d.spans = append(d.spans, at)
+	d.out.candidates = append(d.out.candidates, feed.Candidate{Source: Name, UpdateTime: unix, Score: float32(score)})
+	return nil
+}
+
+// name gives the candidates their ids and groups, and keeps the first, that
+// is the best, of each group.
+func (d *decoder) name() {
+	all := string(d.arena)
+	seen := make(map[string]struct{}, len(d.spans))
+	kept := d.out.candidates[:0]
+	for i, at := range d.spans {
+		c := d.out.candidates[i]
+		c.ID, c.Group = all[at.id:at.group], all[at.group:at.end]
+		if c.Group == "" {
+			c.Group = c.ID
+		}
+		if feed.CheckItemID(c.ID) != nil || feed.CheckItemID(c.Group) != nil {
+			d.out.illegal++
+			continue
+		}
+		if _, again := seen[c.Group]; again {
+			continue
+		}
+		seen[c.Group] = struct{}{}
+		kept = append(kept, c)
+	}
+	d.out.candidates = kept
+}
+
+// sortValues are the values of one hit, still encoded but for the strings.
+type sortValues struct{ score, time, id, group []byte }
+
+var errSort = errors.New("the sort values are not those of this query")
+
+// parseSort reads the values in the order that order asks for them.
+func parseSort(data []byte, schema *esindex.Schema) (sortValues, error) {
+	var v sortValues
+	n := 0
+	s := scanner{data: data}
+	err := s.array(func(i int) (err error) {
+		n++
+		if schema.MetaID() && i >= 2 {
+			i++ // there is no id
+		}
+		switch i {
+		case 0:
+			v.score, err = s.raw()
+		case 1:
+			v.time, err = s.raw()
+		case 2:
+			v.id, err = s.str()
+		case 3:
+			v.group, err = s.strOrNull()
+		default:
+			err = s.skip() // the shard document
+		}
+		return err
+	})
+	if err != nil {
+		return v, err
+	}
+	if n != 4 || s.pos != len(s.data) {
+		return v, errSort
+	}
+	return v, nil
+}
+
+// scanner walks over JSON that Elasticsearch wrote: it is lenient about what
+// it skips and never reads past the end.
+type scanner struct {
+	data []byte
+	pos  int
+}
+
+var errJSON = errors.New("unexpected JSON")
+
+func (s *scanner) peek() byte {
+	for s.pos < len(s.data) {
+		switch c := s.data[s.pos]; c {
+		case ' ', '\n', '\t', '\r':
+			s.pos++
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+func (s *scanner) take(c byte) bool {
+	if s.peek() != c {
+		return false
+	}
+	s.pos++
+	return true
+}
+
+// list reads items between two brackets; each must consume one item.
+func (s *scanner) list(start, end byte, item func(i int) error) error {
+	if !s.take(start) {
+		return errJSON
+	}
+	if s.take(end) {
+		return nil
+	}
+	for i := 0; ; i++ {
+		if err := item(i); err != nil {
+			return err
+		}
+		if s.take(end) {
+			return nil
+		}
+		if !s.take(',') {
+			return errJSON
+		}
+	}
+}
+
+func (s *scanner) array(element func(i int) error) error { return s.list('[', ']', element) }
+
+func (s *scanner) object(value func(key string) error) error {
+	return s.list('{', '}', func(int) error {
+		key, err := s.str()
+		if err != nil {
+			return err
+		}
+		if !s.take(':') {
+			return errJSON
+		}
+		return value(string(key))
+	})
+}
+
+// str reads a string; without escapes it is a part of the data.
+func (s *scanner) str() ([]byte, error) {
+	raw, err := s.raw()
+	if err != nil {
+		return nil, err
+	}
+	if len(raw) < 2 || raw[0] != '"' {
+		return nil, errJSON
+	}
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return raw[1 : len(raw)-1], nil
+	}
+	var text string
+	if err := json.Unmarshal(raw, &text); err != nil {
+		return nil, err
+	}
+	return []byte(text), nil
+}
+
+func (s *scanner) strOrNull() ([]byte, error) {
+	if s.peek() == 'n' {
+		return nil, s.skip()
+	}
+	return s.str()
+}
+
+func (s *scanner) skip() error {
+	_, err := s.raw()
+	return err
+}
+
+// raw reads any value and answers its bytes.
+func (s *scanner) raw() ([]byte, error) {
+	first := s.peek()
+	start := s.pos
+	switch first {
+	case '"':
+		return s.quoted()
+	case '{', '[':
+		depth := 0
+		for s.pos < len(s.data) {
+			switch s.data[s.pos] {
+			case '"':
+				if _, err := s.quoted(); err != nil {
+					return nil, err
+				}
+				continue
+			case '{', '[':
+				depth++
+			case '}', ']':
+				depth--
+			}
+			s.pos++
+			if depth == 0 {
+				return s.data[start:s.pos], nil
+			}
+		}
+		return nil, errJSON
+	}
+	for s.pos < len(s.data) && bytes.IndexByte([]byte(",]} \n\t\r:"), s.data[s.pos]) < 0 {
+		s.pos++
+	}
+	if s.pos == start {
+		return nil, errJSON
+	}
+	return s.data[start:s.pos], nil
+}
+
+func (s *scanner) quoted() ([]byte, error) {
+	start := s.pos
+	for i := s.pos + 1; i < len(s.data); i++ {
+		switch s.data[i] {
+		case '\\':
+			i++
+		case '"':
+			s.pos = i + 1
+			return s.data[start:s.pos], nil
+		}
+	}
+	s.pos = len(s.data)
+	return nil, errJSON
+}

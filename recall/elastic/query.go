@@ -1,0 +1,238 @@
+package elastic
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/esindex"
+)
+
+// maxSize is index.max_result_window, the most hits Elasticsearch gives in
+// one answer unless an index is set otherwise.
+const maxSize = 10_000
+
+// search is the body of a search request. Every part is a type of its own and
+// every list is sorted, so equal queries are equal bytes.
+type search struct {
+	Size           int                  `json:"size"`
+	Query          clause               `json:"query"`
+	Sort           []map[string]sortKey `json:"sort"`
+	SearchAfter    json.RawMessage      `json:"search_after,omitempty"`
+	PIT            *pit                 `json:"pit,omitempty"`
+	Source         bool                 `json:"_source"`
+	StoredFields   string               `json:"stored_fields,omitempty"`
+	TrackTotalHits bool                 `json:"track_total_hits"`
+}
+
+type pit struct {
+	ID        string `json:"id"`
+	KeepAlive string `json:"keep_alive"`
+}
+
+type sortKey struct {
+	Order        string `json:"order"`
+	NumericType  string `json:"numeric_type,omitempty"`
+	Missing      string `json:"missing,omitempty"`
+	UnmappedType string `json:"unmapped_type,omitempty"`
+}
+
+// clause is one query; exactly one of its parts is set.
+type clause struct {
+	Bool          *boolean             `json:"bool,omitempty"`
+	ConstantScore *constantScore       `json:"constant_score,omitempty"`
+	Exists        *exists              `json:"exists,omitempty"`
+	FunctionScore *functionScore       `json:"function_score,omitempty"`
+	MatchAll      *struct{}            `json:"match_all,omitempty"`
+	MultiMatch    *multiMatch          `json:"multi_match,omitempty"`
+	Range         map[string]timeRange `json:"range,omitempty"`
+	Term          map[string]string    `json:"term,omitempty"`
+	Terms         map[string][]string  `json:"terms,omitempty"`
+}
+
+type boolean struct {
+	Should  []clause `json:"should,omitempty"`
+	Filter  []clause `json:"filter,omitempty"`
+	MustNot []clause `json:"must_not,omitempty"`
+}
+
+type constantScore struct {
+	Filter clause  `json:"filter"`
+	Boost  float64 `json:"boost"`
+}
+
+type exists struct {
+	Field string `json:"field"`
+}
+
+type multiMatch struct {
+	Query  string   `json:"query"`
+	Type   string   `json:"type"`
+	Fields []string `json:"fields"`
+}
+
+type timeRange struct {
+	LTE json.RawMessage `json:"lte"`
+	GT  json.RawMessage `json:"gt,omitempty"`
+}
+
+type functionScore struct {
+	Query     clause     `json:"query"`
+	Functions []function `json:"functions"`
+	ScoreMode string     `json:"score_mode"`
+	BoostMode string     `json:"boost_mode"`
+}
+
+type function struct {
+	Gauss            map[string]gauss  `json:"gauss,omitempty"`
+	FieldValueFactor *fieldValueFactor `json:"field_value_factor,omitempty"`
+	Weight           float64           `json:"weight,omitempty"`
+}
+
+type gauss struct {
+	Origin json.RawMessage `json:"origin"`
+	Scale  json.RawMessage `json:"scale"`
+	Offset json.RawMessage `json:"offset"`
+	Decay  float64         `json:"decay"`
+}
+
+type fieldValueFactor struct {
+	Field    string  `json:"field"`
+	Modifier string  `json:"modifier"`
+	Missing  float64 `json:"missing"`
+}
+
+// scored is the query for score = relevance × decay × popularity. Each factor
+// is a function_score of its own around the one before, because one
+// function_score combines all its functions with a single score_mode, while
+// the decay wants the larger of two and popularity the sum of two.
+func scored(q *feed.Query, s *esindex.Schema) clause {
+	c := decayed(clause{Bool: &boolean{
+		Should:  relevance(q, s),
+		Filter:  filters(q, s),
+		MustNot: mutes(&q.Profile, s),
+	}}, q, s)
+	if q.Ranking.PopularityWeight == 0 {
+		return c
+	}
+	// log1p is log10(1 + x) in Elasticsearch. A missing popularity adds
+	// nothing.
+	return clause{FunctionScore: &functionScore{
+		Query: c,
+		Functions: []function{
+			{FieldValueFactor: &fieldValueFactor{Field: s.Fields.Popularity, Modifier: "log1p"}, Weight: q.Ranking.PopularityWeight},
+			{Weight: 1},
+		},
+		ScoreMode: "sum", BoostMode: "multiply",
+	}}
+}
+
+func decayed(c clause, q *feed.Query, s *esindex.Schema) clause {
+	d := q.Ranking.Decay
+	f := &functionScore{Query: c, ScoreMode: "max", BoostMode: "multiply", Functions: []function{{
+		Gauss: map[string]gauss{s.Fields.UpdateTime: {
+			Origin: s.Time.Literal(q.Origin.Unix()),
+			Scale:  s.Time.Span(d.Scale),
+			Offset: s.Time.Span(d.Offset),
+			Decay:  d.Decay,
+		}},
+	}}}
+	if d.Floor > 0 {
+		f.Functions = append(f.Functions, function{Weight: d.Floor})
+	}
+	return clause{FunctionScore: f}
+}
+
+// relevance lists the terms of the sum base + Σ weight over matching tags +
+// BM25. A bool query's score is the sum of its matching should clauses, taken
+// in double precision; constant_score makes a clause count its boost and
+// nothing else. The base matches every item, so none is lost for want of an
+// interest.
+func relevance(q *feed.Query, s *esindex.Schema) []clause {
+	p := &q.Profile
+	should := make([]clause, 1, len(p.Interests)+2)
+	should[0] = clause{ConstantScore: &constantScore{Filter: clause{MatchAll: &struct{}{}}, Boost: q.Ranking.Base}}
+	for _, tag := range slices.Sorted(maps.Keys(p.Interests)) {
+		if weight := p.Interests[tag]; weight > 0 {
+			should = append(should, clause{ConstantScore: &constantScore{
+				Filter: clause{Term: map[string]string{s.Fields.Tags: tag}}, Boost: weight,
+			}})
+		}
+	}
+	if len(p.Keywords) > 0 {
+		// most_fields sums the two fields' scores; the words are joined by OR.
+		should = append(should, clause{MultiMatch: &multiMatch{
+			Query:  strings.Join(sorted(p.Keywords), " "),
+			Type:   "most_fields",
+			Fields: []string{s.Fields.Title + "^2", s.Fields.Summary},
+		}})
+	}
+	return should
+}
+
+func filters(q *feed.Query, s *esindex.Schema) []clause {
+	within := timeRange{LTE: s.Time.Literal(q.Origin.Unix())}
+	if !q.Since.IsZero() {
+		within.GT = s.Time.Literal(q.Since.Unix())
+	}
+	f := []clause{{Range: map[string]timeRange{s.Fields.UpdateTime: within}}}
+	if len(q.Profile.Langs) > 0 {
+		// An item without a language passes every language filter.
+		f = append(f, clause{Bool: &boolean{Should: []clause{
+			{Terms: map[string][]string{s.Fields.Lang: sorted(q.Profile.Langs)}},
+			{Bool: &boolean{MustNot: []clause{{Exists: &exists{Field: s.Fields.Lang}}}}},
+		}}})
+	}
+	return f
+}
+
+func mutes(p *feed.Profile, s *esindex.Schema) []clause {
+	var not []clause
+	if len(p.MutedAuthors) > 0 {
+		not = append(not, clause{Terms: map[string][]string{s.Fields.AuthorID: sorted(p.MutedAuthors)}})
+	}
+	if len(p.MutedTags) > 0 {
+		not = append(not, clause{Terms: map[string][]string{s.Fields.Tags: sorted(p.MutedTags)}})
+	}
+	return not
+}
+
+func sorted(words []string) []string {
+	words = slices.Clone(words)
+	slices.Sort(words)
+	return words
+}
+
+// order sorts by score, newer first, then id. All an answer is made of comes
+// back as sort values: they are read from doc values for the hits alone,
+// where a stored field or _id would be loaded block by block. The group is
+// the last key and never decides, since ids are unique. Without an id field
+// ties fall to the shard document, which a point in time adds by itself.
+func order(s *esindex.Schema) []map[string]sortKey {
+	keys := []map[string]sortKey{
+		{"_score": {Order: "desc"}},
+		{s.Fields.UpdateTime: {Order: "desc", NumericType: s.Time.SortedAs()}},
+	}
+	if !s.MetaID() {
+		keys = append(keys, map[string]sortKey{s.Fields.ID: {Order: "asc"}})
+	}
+	return append(keys, map[string]sortKey{s.Fields.GroupID: {Order: "asc", Missing: "_last", UnmappedType: "keyword"}})
+}
+
+// body encodes the search for one round.
+func body(q *feed.Query, s *esindex.Schema, at cursor) ([]byte, error) {
+	req := search{
+		Size:         min(q.N, maxSize),
+		Query:        scored(q, s),
+		Sort:         order(s),
+		SearchAfter:  at.after,
+		StoredFields: "_none_",
+	}
+	if s.MetaID() {
+		req.StoredFields = "" // _id is a stored field
+		req.PIT = &pit{ID: at.point, KeepAlive: keepAlive}
+	}
+	return json.Marshal(req)
+}
