@@ -171,7 +171,7 @@ func TestBadLayers(t *testing.T) {
 		"unknown section":          {file: "sever: {addr: x}", want: []string{"sever.addr is not a key; the nearest is server.addr"}},
 		"unknown with empty value": {file: "nonsense:", want: []string{"nonsense is not a key"}},
 		"key without its section":  {file: "addr: 127.0.0.1:1", want: []string{"addr is not a key; the nearest is server.addr"}},
-		"a section with a value":   {file: "server: 5", want: []string{"server is a section: it holds keys such as server."}},
+		"a section with a value":   {file: "server: 5", want: []string{"server is a section: it holds keys such as server.addr"}},
 		"a value with a section":   {file: "data_dir: {x: 1}", want: []string{"data_dir.x is not a key; the nearest is data_dir"}},
 		"dots in a name":           {file: "server.addr: 127.0.0.1:1", want: []string{"server.addr must be written as nested sections"}},
 		"not a map":                {file: "- a\n- b\n", want: []string{"it must be YAML, a map of sections"}},

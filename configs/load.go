@@ -128,14 +128,14 @@ func apply(c *Config, layer map[string]any, source func(key string) string) Prob
 }
 
 func unknown(key string, raw any) string {
-	section := slices.ContainsFunc(schema, func(f field) bool { return strings.HasPrefix(f.key, key+delimiter) })
-	if !section {
+	first := slices.IndexFunc(schema, func(f field) bool { return strings.HasPrefix(f.key, key+delimiter) })
+	if first < 0 {
 		return fmt.Sprintf("is not a key; the nearest is %s", Nearest(key))
 	}
 	if m, ok := raw.(map[string]any); raw == nil || ok && len(m) == 0 {
 		return ""
 	}
-	return "is a section: it holds keys such as " + Nearest(key)
+	return "is a section: it holds keys such as " + schema[first].key
 }
 
 // applyEnv matches variables against the names of the known keys, because
