@@ -1,0 +1,142 @@
+package journal
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+)
+
+// Kind says what an entry reports.
+type Kind uint8
+
+const (
+	Seen     Kind = 1 // recorded as an impression
+	Served   Kind = 2 // delivered, and delivering is the impression
+	Offered  Kind = 3 // delivered, but only what the client reports is an impression
+	Released Kind = 4 // taken back: an earlier Served or Offered did not happen
+)
+
+func (k Kind) valid() bool { return k >= Seen && k <= Released }
+
+// Entry is one thing that happened to some groups of one agent.
+type Entry struct {
+	Kind   Kind
+	At     int64 // Unix milliseconds
+	Agent  string
+	Groups []string
+}
+
+// MaxFrame is the largest payload of a frame, in bytes. An entry with more
+// groups than fit becomes several frames.
+const MaxFrame = 1 << 20
+
+// maxPart is the longest agent or group; far beyond what an id may have, far
+// below what a frame holds.
+const maxPart = 64 << 10
+
+const frameHeader = 8
+
+// ErrTooLong is wrapped by the error about an agent or group that no frame
+// can hold.
+var ErrTooLong = errors.New("id is too long for the journal")
+
+// errBadFrame is wrapped by every error about bytes that are not a frame.
+var errBadFrame = errors.New("bad frame")
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// appendEntry encodes the entry as one or more frames. An entry without groups
+// says nothing and has no frame.
+func appendEntry(buf []byte, e Entry) ([]byte, error) {
+	if !e.Kind.valid() {
+		return buf, fmt.Errorf("journal entry of unknown kind %d", e.Kind)
+	}
+	if len(e.Agent) > maxPart {
+		return buf, fmt.Errorf("%w: agent of %d bytes", ErrTooLong, len(e.Agent))
+	}
+	for groups := e.Groups; len(groups) > 0; {
+		start := len(buf)
+		buf = append(buf, make([]byte, frameHeader)...)
+		buf = append(buf, byte(e.Kind))
+		buf = binary.LittleEndian.AppendUint64(buf, uint64(e.At))
+		buf = appendPart(buf, e.Agent)
+		n := 0
+		for n < len(groups) && len(buf)-start-frameHeader+binary.MaxVarintLen32+len(groups[n]) <= MaxFrame {
+			if len(groups[n]) > maxPart {
+				return buf[:start], fmt.Errorf("%w: group of %d bytes", ErrTooLong, len(groups[n]))
+			}
+			buf = appendPart(buf, groups[n])
+			n++
+		}
+		if n == 0 {
+			return buf[:start], fmt.Errorf("%w: group of %d bytes", ErrTooLong, len(groups[0]))
+		}
+		groups = groups[n:]
+		payload := buf[start+frameHeader:]
+		binary.LittleEndian.PutUint32(buf[start:], uint32(len(payload)))
+		binary.LittleEndian.PutUint32(buf[start+4:], crc32.Checksum(payload, castagnoli))
+	}
+	return buf, nil
+}
+
+func appendPart(buf []byte, s string) []byte {
+	buf = binary.AppendUvarint(buf, uint64(len(s)))
+	return append(buf, s...)
+}
+
+// frameLength reads the payload length a frame at the start of b claims, and
+// whether a frame of that length may be there and fits in size bytes.
+func frameLength(b []byte, size int64) (int, bool) {
+	if len(b) < frameHeader {
+		return 0, false
+	}
+	n := int64(binary.LittleEndian.Uint32(b))
+	return int(n), n > 0 && n <= MaxFrame && n <= size-frameHeader
+}
+
+// decodeFrame reads the frame at the start of b and tells how many bytes it
+// takes. Every length is checked against what is there before it is used.
+func decodeFrame(b []byte) (Entry, int, error) {
+	n, ok := frameLength(b, int64(len(b)))
+	if !ok {
+		return Entry{}, 0, fmt.Errorf("%w: it is cut short or its length is out of bounds", errBadFrame)
+	}
+	payload := b[frameHeader : frameHeader+n]
+	if crc32.Checksum(payload, castagnoli) != binary.LittleEndian.Uint32(b[4:]) {
+		return Entry{}, 0, fmt.Errorf("%w: its checksum is wrong", errBadFrame)
+	}
+	e, err := decodePayload(payload)
+	return e, frameHeader + n, err
+}
+
+func decodePayload(b []byte) (Entry, error) {
+	if len(b) < 9 || !Kind(b[0]).valid() {
+		return Entry{}, fmt.Errorf("%w: unknown kind", errBadFrame)
+	}
+	e := Entry{Kind: Kind(b[0]), At: int64(binary.LittleEndian.Uint64(b[1:]))}
+	agent, rest, ok := cutPart(b[9:])
+	if !ok {
+		return Entry{}, fmt.Errorf("%w: the agent is cut short", errBadFrame)
+	}
+	e.Agent = string(agent)
+	for len(rest) > 0 {
+		var group []byte
+		if group, rest, ok = cutPart(rest); !ok {
+			return Entry{}, fmt.Errorf("%w: a group is cut short", errBadFrame)
+		}
+		e.Groups = append(e.Groups, string(group))
+	}
+	if len(e.Groups) == 0 {
+		return Entry{}, fmt.Errorf("%w: it has no groups", errBadFrame)
+	}
+	return e, nil
+}
+
+func cutPart(b []byte) (part, rest []byte, ok bool) {
+	n, w := binary.Uvarint(b)
+	if w <= 0 || n > uint64(len(b)-w) {
+		return nil, nil, false
+	}
+	return b[w : w+int(n)], b[w+int(n):], true
+}

@@ -1,0 +1,271 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+)
+
+// ErrFull is wrapped by the error of an append that would make the file larger
+// than [WithMaxBytes] allows.
+var ErrFull = errors.New("the journal is full")
+
+// header opens every file; its last byte is the version of the format.
+const header = "FRSHJNL\x01"
+
+// keepBuffer is the largest encoding buffer kept between appends.
+const keepBuffer = 1 << 20
+
+// file is what a journal does with its file; a test breaks it.
+type file interface {
+	WriteAt(b []byte, off int64) (int, error)
+	Truncate(size int64) error
+	Sync() error
+	Close() error
+}
+
+// Journal is a journal file open for appending. It is safe for concurrent use.
+type Journal struct {
+	path     string
+	file     file
+	log      *slog.Logger
+	maxBytes int64
+	every    time.Duration
+
+	mu     sync.Mutex // guards what follows
+	size   int64      // end of the last whole append
+	ragged bool       // a failed write may have left bytes behind size
+	dirty  bool       // something was written since the last sync
+	closed bool
+	buf    []byte
+
+	syncing sync.Mutex // one sync at a time, without holding up appends
+	stop    chan struct{}
+	done    chan struct{}
+}
+
+// Option changes how a journal behaves.
+type Option func(*Journal)
+
+// WithLogger sets where repairs and failed syncs are logged; the default is
+// [slog.Default].
+func WithLogger(log *slog.Logger) Option { return func(j *Journal) { j.log = log } }
+
+// WithMaxBytes bounds the file; an append beyond it fails with [ErrFull]. The
+// default, 0, is no bound.
+func WithMaxBytes(n int64) Option { return func(j *Journal) { j.maxBytes = n } }
+
+// WithSyncEvery sets how often appends are synced to the disk; the default is
+// a second.
+func WithSyncEvery(d time.Duration) Option { return func(j *Journal) { j.every = d } }
+
+// Open opens the journal at path for appending, creating it (mode 0600) if
+// there is none. Each entry the file holds is given to fn first, see
+// [Recover]; fn may be nil. The caller closes the journal.
+func Open(path string, fn func(Entry) error, opts ...Option) (*Journal, error) {
+	j := &Journal{path: path, log: slog.Default(), every: time.Second, stop: make(chan struct{}), done: make(chan struct{})}
+	for _, opt := range opts {
+		opt(j)
+	}
+	if err := Recover(path, fn, j.log); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open journal: %w", err)
+	}
+	if j.size, err = begin(f); err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("open journal %s: %w", path, err)
+	}
+	j.file = f
+	go j.syncLoop()
+	return j, nil
+}
+
+// begin writes the header into an empty file and makes the new name last; it
+// returns the file's size.
+func begin(f *os.File) (int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if info.Size() > 0 {
+		return info.Size(), nil
+	}
+	if _, err := f.WriteAt([]byte(header), 0); err != nil {
+		return 0, err
+	}
+	if err := f.Sync(); err != nil {
+		return 0, err
+	}
+	return int64(len(header)), SyncDir(filepath.Dir(f.Name()))
+}
+
+// Append writes the entries in one write. When it returns nil they survive the
+// death of the process; they reach the disk with the next sync. On an error
+// none of them counts: whatever reached the file is cut off again before the
+// next append, or by the next recovery if it is not whole.
+func (j *Journal) Append(entries ...Entry) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.closed {
+		return fmt.Errorf("journal %s: %w", j.path, os.ErrClosed)
+	}
+	buf := j.buf[:0]
+	for _, e := range entries {
+		var err error
+		if buf, err = appendEntry(buf, e); err != nil {
+			return err
+		}
+	}
+	if len(buf) == 0 {
+		return nil
+	}
+	if cap(buf) <= keepBuffer {
+		j.buf = buf
+	}
+	return j.write(buf)
+}
+
+func (j *Journal) write(buf []byte) error {
+	end := j.size + int64(len(buf))
+	if j.maxBytes > 0 && end > j.maxBytes {
+		return fmt.Errorf("%w: %s has %d bytes, %d more would pass the limit of %d", ErrFull, j.path, j.size, len(buf), j.maxBytes)
+	}
+	if j.ragged {
+		if err := j.file.Truncate(j.size); err != nil {
+			return fmt.Errorf("journal %s: cutting off a failed append: %w", j.path, err)
+		}
+		j.ragged = false
+	}
+	if _, err := j.file.WriteAt(buf, j.size); err != nil {
+		// Cut at once: a restart must not find frames whose caller was told
+		// that they failed.
+		j.ragged = j.file.Truncate(j.size) != nil
+		return fmt.Errorf("journal %s: append: %w", j.path, err)
+	}
+	j.size, j.dirty = end, true
+	return nil
+}
+
+// Size is the length of the file in bytes, the header included.
+func (j *Journal) Size() int64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.size
+}
+
+// Sync brings everything appended before it to the disk.
+func (j *Journal) Sync() error {
+	j.syncing.Lock()
+	defer j.syncing.Unlock()
+	j.mu.Lock()
+	if j.closed || !j.dirty {
+		j.mu.Unlock()
+		return nil
+	}
+	j.dirty = false
+	j.mu.Unlock()
+	if err := j.file.Sync(); err != nil {
+		j.mu.Lock()
+		j.dirty = true
+		j.mu.Unlock()
+		return fmt.Errorf("journal %s: sync: %w", j.path, err)
+	}
+	return nil
+}
+
+func (j *Journal) syncLoop() {
+	defer close(j.done)
+	tick := time.NewTicker(j.every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-j.stop:
+			return
+		case <-tick.C:
+			if err := j.Sync(); err != nil {
+				j.log.Error("The journal could not be synced to the disk; a power cut now would lose impressions. Check the disk.", "error", err)
+			}
+		}
+	}
+}
+
+// Close syncs the journal and closes its file. Closing twice is harmless.
+func (j *Journal) Close() error {
+	j.mu.Lock()
+	if j.closed {
+		j.mu.Unlock()
+		return nil
+	}
+	j.closed = true
+	j.mu.Unlock()
+	close(j.stop)
+	<-j.done
+	j.syncing.Lock()
+	defer j.syncing.Unlock()
+	var err error
+	if j.dirty {
+		err = j.file.Sync()
+	}
+	if err = errors.Join(err, j.file.Close()); err != nil {
+		return fmt.Errorf("journal %s: close: %w", j.path, err)
+	}
+	return nil
+}
+
+// Rewrite replaces the journal at path, which must not be open, by one that
+// holds just the entries; without entries the file is deleted. A crash leaves
+// either the old file or the new one.
+func Rewrite(path string, entries []Entry) error {
+	if len(entries) == 0 {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("delete journal: %w", err)
+		}
+		return SyncDir(filepath.Dir(path))
+	}
+	temp := path + ".tmp"
+	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("rewrite journal: %w", err)
+	}
+	j, err := Open(temp, nil)
+	if err != nil {
+		return err
+	}
+	for chunk := range slices.Chunk(entries, 1_000) {
+		if err = j.Append(chunk...); err != nil {
+			break
+		}
+	}
+	if err = errors.Join(err, j.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return fmt.Errorf("rewrite journal: %w", err)
+	}
+	return SyncDir(filepath.Dir(path))
+}
+
+// SyncDir makes the creation, renaming and deletion of files in dir last.
+func SyncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil // a directory cannot be synced there; renames are journaled by NTFS
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("sync directory: %w", err)
+	}
+	err = d.Sync()
+	if err = errors.Join(err, d.Close()); err != nil {
+		return fmt.Errorf("sync directory: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,395 @@
+package journal
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var sample = []Entry{
+	{Kind: Served, At: 1772798400000, Agent: "u_1", Groups: []string{"doc_1", "doc_2"}},
+	{Kind: Seen, At: 1772798400001, Agent: "u_2", Groups: []string{"a:b/c"}},
+	{Kind: Offered, At: -1, Agent: "", Groups: []string{""}},
+	{Kind: Released, At: 1772798400002, Agent: "u_1", Groups: []string{"doc_2"}},
+}
+
+func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
+
+// write makes a journal with the entries, one append each, and returns the
+// size of the file after each append.
+func write(t *testing.T, path string, entries []Entry) []int64 {
+	t.Helper()
+	j, err := Open(path, nil)
+	require.NoError(t, err)
+	var ends []int64
+	for _, e := range entries {
+		require.NoError(t, j.Append(e))
+		ends = append(ends, j.Size())
+	}
+	require.NoError(t, j.Close())
+	return ends
+}
+
+// reopen recovers the journal and returns what it held.
+func reopen(t *testing.T, path string) []Entry {
+	t.Helper()
+	var got []Entry
+	j, err := Open(path, func(e Entry) error { got = append(got, e); return nil }, WithLogger(quiet()))
+	require.NoError(t, err)
+	require.NoError(t, j.Close())
+	return got
+}
+
+func TestRoundTrip(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	write(t, path, sample)
+	assert.Equal(t, sample, reopen(t, path))
+
+	j, err := Open(path, nil)
+	require.NoError(t, err)
+	require.NoError(t, j.Append(sample[1], sample[0]), "several entries in one write")
+	require.NoError(t, j.Append(), "nothing is nothing")
+	require.NoError(t, j.Append(Entry{Kind: Seen, Agent: "u_3"}), "no groups are nothing")
+	require.NoError(t, j.Close())
+	require.NoError(t, j.Close())
+	require.ErrorIs(t, j.Append(sample[0]), os.ErrClosed)
+
+	want := append(append([]Entry{}, sample...), sample[1], sample[0])
+	assert.Equal(t, want, reopen(t, path))
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+}
+
+func TestLongEntriesBecomeSeveralFrames(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	e := Entry{Kind: Served, At: 7, Agent: "u_1"}
+	for i := range 300 {
+		e.Groups = append(e.Groups, fmt.Sprintf("%d%s", i, strings.Repeat("x", 10_000)))
+	}
+	write(t, path, []Entry{e})
+	got := reopen(t, path)
+	require.Len(t, got, 3)
+	var groups []string
+	for _, g := range got {
+		assert.Equal(t, e.At, g.At)
+		assert.Equal(t, e.Agent, g.Agent)
+		groups = append(groups, g.Groups...)
+	}
+	assert.Equal(t, e.Groups, groups)
+
+	j, err := Open(path, nil)
+	require.NoError(t, err)
+	defer func() { _ = j.Close() }()
+	size := j.Size()
+	require.ErrorIs(t, j.Append(Entry{Kind: Seen, Agent: strings.Repeat("a", maxPart+1), Groups: []string{"g"}}), ErrTooLong)
+	require.ErrorIs(t, j.Append(sample[0], Entry{Kind: Seen, Agent: "a", Groups: []string{"g", strings.Repeat("a", 2*MaxFrame)}}), ErrTooLong)
+	require.Error(t, j.Append(Entry{Kind: 9, Agent: "a", Groups: []string{"g"}}))
+	assert.Equal(t, size, j.Size(), "a refused append leaves nothing")
+}
+
+func TestTornTailIsCutAtEveryOffset(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "whole")
+	ends := write(t, path, sample)
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	last := ends[len(ends)-2]
+	for cut := last; cut < int64(len(whole)); cut++ {
+		for _, tail := range []string{"", strings.Repeat("\x00", 37)}[:1+cut%2] {
+			torn := filepath.Join(dir, "torn")
+			require.NoError(t, os.WriteFile(torn, append(append([]byte{}, whole[:cut]...), tail...), 0o600))
+			require.Equal(t, sample[:3], reopen(t, torn), "cut at %d", cut)
+			info, err := os.Stat(torn)
+			require.NoError(t, err)
+			require.Equal(t, last, info.Size(), "cut at %d", cut)
+			write(t, torn, sample[3:])
+			require.Equal(t, sample, reopen(t, torn), "and the journal goes on")
+			require.NoFileExists(t, torn+".corrupt")
+		}
+	}
+}
+
+func TestTornHeader(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	for n := range len(header) {
+		require.NoError(t, os.WriteFile(path, []byte(header[:n]), 0o600))
+		require.Empty(t, reopen(t, path))
+		write(t, path, sample)
+		require.Equal(t, sample, reopen(t, path))
+	}
+}
+
+func TestDamageInTheMiddleIsSetAside(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "whole")
+	ends := write(t, path, sample)
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for at := ends[0]; at < ends[1]; at++ {
+		damaged := filepath.Join(dir, fmt.Sprintf("damaged%d", at))
+		content := append([]byte{}, whole...)
+		content[at] ^= 0x55
+		require.NoError(t, os.WriteFile(damaged, content, 0o600))
+		require.Equal(t, sample[:1], reopen(t, damaged), "damage at %d", at)
+		aside, err := os.ReadFile(damaged + ".corrupt")
+		require.NoError(t, err)
+		require.Equal(t, content[ends[0]:], aside, "damage at %d", at)
+		write(t, damaged, sample[3:])
+		require.Equal(t, []Entry{sample[0], sample[3]}, reopen(t, damaged))
+	}
+}
+
+func TestASecondDamageGetsItsOwnFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	for range 2 {
+		require.NoError(t, os.RemoveAll(path))
+		ends := write(t, path, sample)
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		require.NoError(t, err)
+		_, err = f.WriteAt([]byte{0xff}, ends[0]+9)
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+		require.Equal(t, sample[:1], reopen(t, path))
+	}
+	require.FileExists(t, path+".corrupt")
+	require.FileExists(t, path+".1.corrupt")
+}
+
+func TestForeignFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	require.NoError(t, os.WriteFile(path, []byte("dear diary, today I"), 0o600))
+	require.Empty(t, reopen(t, path))
+	kept, err := os.ReadFile(path + ".corrupt")
+	require.NoError(t, err)
+	assert.Equal(t, "dear diary, today I", string(kept))
+
+	require.NoError(t, os.WriteFile(path, []byte("FRSHJNL\x02whatever"), 0o600))
+	_, err = Open(path, nil)
+	require.ErrorIs(t, err, ErrVersion)
+	kept, err = os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, "FRSHJNL\x02whatever", string(kept), "an unknown version is left alone")
+}
+
+func TestReplayChangesNothingAndStopsAtErrors(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	write(t, path, sample)
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = f.WriteString("torn")
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	before, err := os.ReadFile(path)
+	require.NoError(t, err)
+
+	var got []Entry
+	require.NoError(t, Replay(path, func(e Entry) error { got = append(got, e); return nil }))
+	assert.Equal(t, sample, got)
+	enough := errors.New("enough")
+	require.ErrorIs(t, Replay(path, func(Entry) error { return enough }), enough)
+	require.ErrorIs(t, Replay(path+"none", nil), os.ErrNotExist)
+	after, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, before, after)
+}
+
+func TestRewrite(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	write(t, path, sample)
+	require.NoError(t, os.WriteFile(path+".tmp", []byte("left over from a crash"), 0o600))
+	require.NoError(t, Rewrite(path, sample[2:]))
+	assert.Equal(t, sample[2:], reopen(t, path))
+	require.NoFileExists(t, path+".tmp")
+	require.NoError(t, Rewrite(path, nil))
+	require.NoFileExists(t, path)
+	require.NoError(t, Rewrite(path, nil))
+}
+
+func TestMaxBytes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	j, err := Open(path, nil, WithMaxBytes(60))
+	require.NoError(t, err)
+	require.NoError(t, j.Append(sample[0]))
+	require.ErrorIs(t, j.Append(sample[0]), ErrFull)
+	require.NoError(t, j.Close())
+	assert.Equal(t, sample[:1], reopen(t, path))
+}
+
+// brokenFile is a disk that fails: writes stop half way, cuts and syncs fail.
+type brokenFile struct {
+	*os.File
+	failWrite, failTruncate bool
+	failSync                bool
+	syncs                   int
+}
+
+var errBroken = errors.New("the disk is broken")
+
+func (b *brokenFile) WriteAt(p []byte, off int64) (int, error) {
+	if b.failWrite {
+		n, _ := b.File.WriteAt(p[:len(p)-1], off)
+		return n, errBroken
+	}
+	return b.File.WriteAt(p, off)
+}
+
+func (b *brokenFile) Truncate(size int64) error {
+	if b.failTruncate {
+		return errBroken
+	}
+	return b.File.Truncate(size)
+}
+
+func (b *brokenFile) Sync() error {
+	if b.failSync {
+		return errBroken
+	}
+	b.syncs++
+	return b.File.Sync()
+}
+
+func TestAFailedAppendLeavesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	j, err := Open(path, nil, WithSyncEvery(time.Hour))
+	require.NoError(t, err)
+	disk := &brokenFile{File: j.file.(*os.File)}
+	j.file = disk
+	require.NoError(t, j.Append(sample[0]))
+
+	disk.failWrite, disk.failTruncate = true, true
+	require.ErrorIs(t, j.Append(sample[0], sample[1]), errBroken)
+	disk.failWrite = false
+	require.ErrorIs(t, j.Append(sample[3]), errBroken, "what could not be cut off must not be written behind")
+	disk.failTruncate = false
+	require.NoError(t, j.Append(sample[3]))
+	require.NoError(t, j.Close())
+	assert.Equal(t, []Entry{sample[0], sample[3]}, reopen(t, path))
+}
+
+func TestSync(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	j, err := Open(path, nil, WithSyncEvery(time.Hour), WithLogger(quiet()))
+	require.NoError(t, err)
+	disk := &brokenFile{File: j.file.(*os.File), failSync: true}
+	j.file = disk
+	require.NoError(t, j.Sync(), "nothing to sync")
+	require.NoError(t, j.Append(sample[0]))
+	require.ErrorIs(t, j.Sync(), errBroken)
+	disk.failSync = false
+	require.NoError(t, j.Sync(), "a failed sync is made good")
+	assert.Equal(t, 1, disk.syncs)
+	require.NoError(t, j.Append(sample[0]))
+	require.NoError(t, j.Close())
+	assert.Equal(t, 2, disk.syncs, "closing syncs")
+}
+
+func TestConcurrentAppends(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	j, err := Open(path, nil, WithSyncEvery(time.Millisecond))
+	require.NoError(t, err)
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for n := range 50 {
+				if err := j.Append(Entry{Kind: Served, At: int64(n), Agent: fmt.Sprintf("u_%d", i), Groups: []string{"g"}}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	require.NoError(t, j.Close())
+	next := map[string]int64{}
+	for _, e := range reopen(t, path) {
+		require.Equal(t, next[e.Agent], e.At, "one goroutine's appends stay in order")
+		next[e.Agent]++
+	}
+	assert.Len(t, next, 8)
+}
+
+func FuzzDecodeFrame(f *testing.F) {
+	for _, e := range sample {
+		frame, err := appendEntry(nil, e)
+		require.NoError(f, err)
+		f.Add(frame)
+		f.Add(frame[:len(frame)-1])
+		huge := append([]byte{}, frame...)
+		binary.LittleEndian.PutUint32(huge, 1<<31)
+		f.Add(huge)
+	}
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		e, n, err := decodeFrame(b)
+		if err == nil {
+			if n > len(b) {
+				t.Fatalf("read %d bytes of %d", n, len(b))
+			}
+			again, err := appendEntry(nil, e)
+			if err != nil {
+				if errors.Is(err, ErrTooLong) {
+					return
+				}
+				t.Fatal(err)
+			}
+			back, _, err := decodeFrame(again)
+			require.NoError(t, err)
+			require.Equal(t, e, back)
+		}
+		// The payload decoder must hold its own without the checksum's help.
+		_, _ = decodePayload(b)
+	})
+}
+
+func FuzzRecover(f *testing.F) {
+	whole := []byte(header)
+	for _, e := range sample {
+		whole, _ = appendEntry(whole, e)
+	}
+	f.Add(whole)
+	f.Add(whole[:len(whole)-3])
+	f.Add(append(append([]byte{}, whole[:20]...), whole...))
+	f.Add([]byte(header))
+	f.Add([]byte("FRSHJ"))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		path := filepath.Join(t.TempDir(), "j")
+		require.NoError(t, os.WriteFile(path, content, 0o600))
+		var first, second []Entry
+		if err := Recover(path, func(e Entry) error { first = append(first, e); return nil }, quiet()); err != nil {
+			require.ErrorIs(t, err, ErrVersion)
+			return
+		}
+		require.NoError(t, Recover(path, func(e Entry) error { second = append(second, e); return nil }, quiet()))
+		require.Equal(t, first, second, "a recovered journal is whole")
+	})
+}
+
+func BenchmarkAppend(b *testing.B) {
+	j, err := Open(filepath.Join(b.TempDir(), "j"), nil)
+	require.NoError(b, err)
+	defer func() { _ = j.Close() }()
+	e := Entry{Kind: Served, At: 1772798400000, Agent: "u_10086"}
+	for i := range 20 {
+		e.Groups = append(e.Groups, fmt.Sprintf("doc_%d", i))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := j.Append(e); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

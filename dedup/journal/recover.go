@@ -1,0 +1,191 @@
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+)
+
+// ErrVersion is wrapped by the error about a file in a format this version
+// does not know.
+var ErrVersion = errors.New("the journal was written by another version of Freshet")
+
+// Replay gives each entry of the journal at path to fn, in the order they were
+// appended, up to the first bytes that are not a whole, correct frame. It does
+// not change the file. It stops at fn's error and returns it; a missing file
+// is [fs.ErrNotExist].
+func Replay(path string, fn func(Entry) error) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("read journal: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	if _, _, err := scan(f, fn); err != nil {
+		return fmt.Errorf("read journal %s: %w", path, err)
+	}
+	return nil
+}
+
+// Recover does what [Replay] does and then repairs the file, so that it ends
+// with its last good frame: a torn tail is cut off; if good frames follow the
+// damage, everything from the damage on is kept in a new file beside it whose
+// name ends in ".corrupt". Both are logged. fn may be nil.
+func Recover(path string, fn func(Entry) error, log *slog.Logger) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return fmt.Errorf("recover journal: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	good, bad, err := scan(f, fn)
+	if err == nil && bad != nil {
+		err = repair(f, good, bad, log)
+	}
+	if err != nil {
+		return fmt.Errorf("recover journal %s: %w", path, err)
+	}
+	return nil
+}
+
+// scan reads the frames from the start of f. good is where the last good one
+// ends, bad says what is wrong there; nil: the file ends there.
+func scan(f *os.File, fn func(Entry) error) (good int64, bad, err error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, nil, err
+	}
+	size := info.Size()
+	if size == 0 {
+		return 0, nil, nil
+	}
+	r := bufio.NewReaderSize(f, 256<<10)
+	if bad, err = readHeader(r); bad != nil || err != nil {
+		return 0, bad, err
+	}
+	good = int64(len(header))
+	var frame []byte
+	for good < size {
+		head, err := r.Peek(frameHeader)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return good, nil, err
+		}
+		n, ok := frameLength(head, size-good)
+		if !ok {
+			return good, fmt.Errorf("%w: it is cut short or its length is out of bounds", errBadFrame), nil
+		}
+		// The length is bounded by MaxFrame and by what the file still has.
+		if need := frameHeader + n; cap(frame) < need {
+			frame = make([]byte, need)
+		}
+		frame = frame[:frameHeader+n]
+		if _, err := io.ReadFull(r, frame); err != nil {
+			return good, nil, err
+		}
+		e, _, bad := decodeFrame(frame)
+		if bad != nil {
+			return good, bad, nil
+		}
+		if fn != nil {
+			if err := fn(e); err != nil {
+				return good, nil, err
+			}
+		}
+		good += int64(len(frame))
+	}
+	return good, nil, nil
+}
+
+func readHeader(r *bufio.Reader) (bad, err error) {
+	b := make([]byte, len(header))
+	n, err := io.ReadFull(r, b)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, err
+	}
+	last := len(header) - 1
+	switch {
+	case string(b) == header:
+		return nil, nil
+	case n == len(header) && string(b[:last]) == header[:last]:
+		return nil, fmt.Errorf("%w: its format is %d, this one knows %d", ErrVersion, b[last], header[last])
+	}
+	return fmt.Errorf("%w: the header is not a journal's", errBadFrame), nil
+}
+
+// repair makes the file end at good.
+func repair(f *os.File, good int64, bad error, log *slog.Logger) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	rest, err := io.ReadAll(io.NewSectionReader(f, good, info.Size()-good))
+	if err != nil {
+		return err
+	}
+	if isTorn(rest, good) {
+		log.Warn("The end of a journal was not written whole and is cut off; nobody was answered from it.",
+			"journal", f.Name(), "kept_bytes", good, "cut_bytes", len(rest), "reason", bad)
+	} else {
+		aside, err := setAside(f.Name(), rest)
+		if err != nil {
+			return err
+		}
+		log.Error("A journal is damaged in the middle. Its beginning is used; the rest is set aside, and impressions in it may be shown again. Check the disk.",
+			"journal", f.Name(), "kept_bytes", good, "aside", aside, "aside_bytes", len(rest), "reason", bad)
+	}
+	if err := f.Truncate(good); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// isTorn tells an append that was cut short from damage: nothing readable
+// comes after it. good is where the rest begins; at 0 even the header is bad.
+func isTorn(rest []byte, good int64) bool {
+	if good == 0 && len(rest) >= len(header) && len(bytes.Trim(rest, "\x00")) > 0 {
+		return false // somebody else's file: never thrown away
+	}
+	for i := 1; i+frameHeader < len(rest); i++ {
+		// The kind is looked at first, since a checksum at every offset is dear.
+		if !Kind(rest[i+frameHeader]).valid() {
+			continue
+		}
+		if _, ok := frameLength(rest[i:], int64(len(rest)-i)); !ok {
+			continue
+		}
+		if _, _, err := decodeFrame(rest[i:]); err == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// setAside writes the rest into a file of its own and makes it last before
+// the caller cuts it off the journal.
+func setAside(path string, rest []byte) (string, error) {
+	for i := 0; ; i++ {
+		aside := path + ".corrupt"
+		if i > 0 {
+			aside = fmt.Sprintf("%s.%d.corrupt", path, i)
+		}
+		f, err := os.OpenFile(aside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		_, err = f.Write(rest)
+		if err == nil {
+			err = f.Sync()
+		}
+		if err = errors.Join(err, f.Close()); err != nil {
+			return "", err
+		}
+		return aside, SyncDir(filepath.Dir(path))
+	}
+}
