@@ -1,11 +1,9 @@
 package feed
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -49,20 +47,17 @@ func (it *Item) Group() string {
 // Popularity is likes + 2·comments.
 func (it *Item) Popularity() int64 { return it.Likes + 2*it.Comments }
 
-// knownFields are the JSON names of Item's own fields.
-var knownFields = map[string]bool{
-	"id": true, "group_id": true, "title": true, "update_time": true, "summary": true, "url": true,
-	"image_url": true, "author_id": true, "lang": true, "tags": true, "likes": true, "comments": true,
-}
-
 // ParseItem reads and validates one item. The error wraps [ErrBadItem] and
 // says which field is wrong.
 func ParseItem(data []byte) (Item, error) {
 	if len(data) > MaxItemBytes {
 		return Item{}, fmt.Errorf("%w: it has %d bytes, at most %d are allowed", ErrBadItem, len(data), MaxItemBytes)
 	}
+	if !utf8.Valid(data) {
+		return Item{}, fmt.Errorf("%w: it is not UTF-8", ErrBadItem)
+	}
 	var it Item
-	if err := json.Unmarshal(data, &it); err != nil {
+	if err := it.UnmarshalJSON(data); err != nil {
 		return Item{}, fmt.Errorf("%w: %w", ErrBadItem, err)
 	}
 	if err := it.Validate(); err != nil {
@@ -71,54 +66,12 @@ func ParseItem(data []byte) (Item, error) {
 	return it, nil
 }
 
-// UnmarshalJSON reads the known fields and keeps the others in Business. It
-// does not validate.
-func (it *Item) UnmarshalJSON(data []byte) error {
-	type plain Item
-	var p plain
-	if err := json.Unmarshal(data, &p); err != nil {
-		return err
-	}
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal(data, &all); err != nil {
-		return err
-	}
-	for name := range all {
-		if knownFields[name] {
-			delete(all, name)
-		} else if lower := strings.ToLower(name); knownFields[lower] {
-			return fmt.Errorf("field %q must be written %q", name, lower)
-		}
-	}
-	*it = Item(p)
-	if len(all) > 0 {
-		it.Business = all
-	}
-	return nil
-}
-
-// MarshalJSON writes the known fields in their order, then the business
-// fields sorted by name.
-func (it Item) MarshalJSON() ([]byte, error) {
-	type plain Item
-	known, err := json.Marshal(plain(it))
-	if err != nil || len(it.Business) == 0 {
-		return known, err
-	}
-	rest, err := json.Marshal(it.Business)
-	if err != nil {
-		return nil, err
-	}
-	out := bytes.NewBuffer(make([]byte, 0, len(known)+len(rest)))
-	out.Write(known[:len(known)-1])
-	out.WriteByte(',')
-	out.Write(rest[1:])
-	return out.Bytes(), nil
-}
-
 // Validate checks ids, required fields and bounds; the error wraps
 // [ErrBadItem].
 func (it *Item) Validate() error {
+	if it.ID == "" {
+		return fmt.Errorf("%w: id is missing", ErrBadItem)
+	}
 	if err := CheckItemID(it.ID); err != nil {
 		return fmt.Errorf("%w: %w", ErrBadItem, err)
 	}
@@ -130,7 +83,10 @@ func (it *Item) Validate() error {
 	if it.Title == "" {
 		return fmt.Errorf("%w: title is missing", ErrBadItem)
 	}
-	if it.UpdateTime <= 0 || it.UpdateTime > MaxItemTime {
+	if it.UpdateTime == 0 {
+		return fmt.Errorf("%w: update_time is missing or 0", ErrBadItem)
+	}
+	if it.UpdateTime < 0 || it.UpdateTime > MaxItemTime {
 		return fmt.Errorf("%w: update_time must be Unix seconds between 1 and %d, not %d", ErrBadItem, int64(MaxItemTime), it.UpdateTime)
 	}
 	if it.Likes < 0 || it.Comments < 0 || it.Likes > 1<<53 || it.Comments > 1<<52 {
@@ -166,7 +122,7 @@ func (d Doc) Missing() bool { return len(d.JSON) == 0 }
 // Item decodes the document.
 func (d Doc) Item() (Item, error) {
 	var it Item
-	if err := json.Unmarshal(d.JSON, &it); err != nil {
+	if err := it.UnmarshalJSON(d.JSON); err != nil {
 		return Item{}, fmt.Errorf("item %s: %w", d.ID, err)
 	}
 	return it, nil

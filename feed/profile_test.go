@@ -1,0 +1,107 @@
+package feed_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed"
+)
+
+func TestParseProfile(t *testing.T) {
+	p, err := feed.ParseProfile([]byte(` {"interests":{"go":2.5,"c++":0,"x":100},"keywords":["raft"],"langs":["en"],
+		"muted_authors":["spam"],"muted_tags":["ads"]} `))
+	require.NoError(t, err)
+	require.Equal(t, feed.Profile{
+		Interests: map[string]float64{"go": 2.5, "c++": 0, "x": 100}, Keywords: []string{"raft"}, Langs: []string{"en"},
+		MutedAuthors: []string{"spam"}, MutedTags: []string{"ads"},
+	}, p)
+
+	p, err = feed.ParseProfile([]byte(`{}`))
+	require.NoError(t, err)
+	require.Equal(t, feed.Profile{}, p)
+}
+
+func TestParseProfileRefuses(t *testing.T) {
+	list := func(n int) string {
+		parts := make([]string, n)
+		for i := range parts {
+			parts[i] = fmt.Sprintf(`"t%d"`, i)
+		}
+		return "[" + strings.Join(parts, ",") + "]"
+	}
+	interests := make([]string, feed.MaxInterests+1)
+	for i := range interests {
+		interests[i] = fmt.Sprintf(`"t%d":1`, i)
+	}
+	for _, tc := range []struct{ name, json, want string }{
+		{"nothing", ``, "EOF"},
+		{"an array", `[]`, "array"},
+		{"unknown field", `{"intrests":{}}`, "intrests"},
+		{"trailing data", `{} {}`, "after the JSON object"},
+		{"trailing rubbish", `{} x`, "after the JSON object"},
+		{"weight below 0", `{"interests":{"go":-0.1}}`, `interest "go" must be 0 to 100`},
+		{"weight above 100", `{"interests":{"go":100.1}}`, "must be 0 to 100"},
+		{"weight as text", `{"interests":{"go":"2"}}`, "string"},
+		{"empty tag", `{"interests":{"":1}}`, "interests has 0 characters"},
+		{"empty keyword", `{"keywords":[""]}`, "keywords has 0 characters"},
+		{"long mute", `{"muted_tags":["` + strings.Repeat("é", feed.MaxTermLength+1) + `"]}`, "muted_tags has 257 characters"},
+		{"many interests", `{"interests":{` + strings.Join(interests, ",") + `}}`, "201 interests"},
+		{"many keywords", `{"keywords":` + list(feed.MaxKeywords+1) + `}`, "65 keywords"},
+		{"many langs", `{"langs":` + list(feed.MaxKeywords+1) + `}`, "65 langs"},
+		{"many muted authors", `{"muted_authors":` + list(feed.MaxMutes+1) + `}`, "1001 muted_authors"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			_, err := feed.ParseProfile([]byte(tc.json))
+			require.ErrorIs(t, err, feed.ErrBadProfile)
+			require.ErrorContains(t, err, tc.want)
+		})
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	p := feed.Profile{Langs: []string{"en", "de"}, MutedAuthors: []string{"spam"}, MutedTags: []string{"ads"}}
+	require.True(t, p.HasMutes())
+	require.False(t, feed.Profile{Interests: map[string]float64{"go": 1}, Keywords: []string{"x"}}.HasMutes())
+	for _, tc := range []struct {
+		name string
+		item feed.Item
+		want bool
+	}{
+		{"nothing set", feed.Item{}, false},
+		{"wanted language", feed.Item{Lang: "de"}, false},
+		{"other language", feed.Item{Lang: "fr"}, true},
+		{"muted author", feed.Item{AuthorID: "spam"}, true},
+		{"other author", feed.Item{AuthorID: "Spam"}, false},
+		{"one muted tag", feed.Item{Tags: []string{"go", "ads"}}, true},
+		{"other tags", feed.Item{Tags: []string{"go"}, Lang: "en"}, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			require.Equal(t, tc.want, p.Refuses(&tc.item))
+			require.False(t, feed.Profile{}.Refuses(&tc.item), "the zero profile refuses nothing")
+		})
+	}
+}
+
+func TestSameMutes(t *testing.T) {
+	p := feed.Profile{MutedTags: []string{"a", "b"}, Langs: []string{"en"}}
+	for _, tc := range []struct {
+		name string
+		q    feed.Profile
+		want bool
+	}{
+		{"other order, repeated", feed.Profile{MutedTags: []string{"b", "a", "b"}, Langs: []string{"en"}}, true},
+		{"other interests", feed.Profile{MutedTags: []string{"a", "b"}, Langs: []string{"en"}, Keywords: []string{"k"}}, true},
+		{"fewer tags", feed.Profile{MutedTags: []string{"a"}, Langs: []string{"en"}}, false},
+		{"other language", feed.Profile{MutedTags: []string{"a", "b"}, Langs: []string{"de"}}, false},
+		{"an author more", feed.Profile{MutedTags: []string{"a", "b"}, Langs: []string{"en"}, MutedAuthors: []string{"x"}}, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			require.Equal(t, tc.want, p.SameMutes(tc.q))
+			require.Equal(t, tc.want, tc.q.SameMutes(p))
+		})
+	}
+	require.Equal(t, []string{"a", "b"}, p.MutedTags, "the lists are not reordered")
+}
