@@ -1,0 +1,273 @@
+package redisbloom
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/feed"
+)
+
+// mostStale bounds how many stale groups one check hands back.
+const mostStale = 1000
+
+// lookSource reads the pending set and changes nothing.
+//
+//	KEYS[1]  the agent's pending set
+//	ARGV[1]  newest score that no longer counts, ms
+//	ARGV[2]  scores below it are stale, ms
+//	ARGV[3]  most stale groups to list; 0: none
+//	ARGV[4…] the groups asked for
+//	reply    {server time in ms, one 0 or 1 per group (or none for all 0), stale group…}
+const lookSource = `
+local t = redis.call('TIME')
+local reply = {t[1] * 1000 + math.floor(t[2] / 1000), ''}
+if redis.call('EXISTS', KEYS[1]) == 0 then return reply end
+local expired = tonumber(ARGV[1])
+local flags = {}
+for from = 4, #ARGV, 1000 do
+  local scores = redis.call('ZMSCORE', KEYS[1], unpack(ARGV, from, math.min(from + 999, #ARGV)))
+  for i = 1, #scores do
+    local pending = scores[i] and tonumber(scores[i]) > expired
+    flags[#flags + 1] = pending and '1' or '0'
+  end
+end
+reply[2] = table.concat(flags)
+if ARGV[3] ~= '0' then
+  local stale = redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. ARGV[1], '(' .. ARGV[2], 'LIMIT', 0, ARGV[3])
+  for i = 1, #stale do reply[i + 2] = stale[i] end
+end
+return reply
+`
+
+var lookHash = redis.NewScript(lookSource).Hash()
+
+// question is one check on its way through a pipeline.
+type question struct {
+	agent   string
+	groups  []string
+	members []string
+	days    []feed.Day
+	now     time.Time
+	shards  []int // the count each day is asked with
+}
+
+// Check implements [dedup.Checker] with one pipeline: the pending script, a
+// BF.MEXISTS per day and, where a day's shard count is not known yet, a GET of
+// it. Only a count that differs from the configured one, or a server that has
+// lost the script, costs a second round trip.
+//
+// The script goes first: what leaves the pending set after it was read had
+// been confirmed a grace period before, so the page script sees by
+// [dedup.Checked.At] whether the filters were read too long ago.
+func (s *Store) Check(ctx context.Context, agent string, groups []string, now time.Time) (dedup.Checked, error) {
+	if len(groups) == 0 {
+		return dedup.Checked{}, nil
+	}
+	q := &question{
+		agent: agent, groups: groups, members: members(agent, groups),
+		days: feed.Window(now, s.cfg.WindowDays), now: now,
+	}
+	out, err := s.ask(ctx, q, false)
+	if err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT") {
+		out, err = s.ask(ctx, q, true)
+	}
+	if err != nil {
+		return dedup.Checked{}, explain("check", err)
+	}
+	return out, nil
+}
+
+// members writes agent:group for each group, all into one buffer.
+func members(agent string, groups []string) []string {
+	size := len(groups) * (len(agent) + 1)
+	for _, g := range groups {
+		size += len(g)
+	}
+	var b strings.Builder
+	b.Grow(size)
+	for _, g := range groups {
+		b.WriteString(agent)
+		b.WriteByte(':')
+		b.WriteString(g)
+	}
+	all, list := b.String(), make([]string, len(groups))
+	for i, g := range groups {
+		n := len(agent) + 1 + len(g)
+		list[i], all = all[:n], all[n:]
+	}
+	return list
+}
+
+func (s *Store) ask(ctx context.Context, q *question, whole bool) (dedup.Checked, error) {
+	args := s.args.Get().(*[]any)
+	if need := (len(q.days) + 1) * (len(q.groups) + 8); cap(*args) < need {
+		*args = make([]any, 0, need)
+	}
+	free := (*args)[:0]
+
+	pipe := s.client.Pipeline()
+	look := s.look(ctx, &free, q, whole)
+	_ = pipe.Process(ctx, look)
+	metas := s.guessShards(ctx, pipe, q)
+	hits := make([]*redis.BoolSliceCmd, len(q.days))
+	for i, day := range q.days {
+		hits[i] = exists(ctx, &free, s.filter(q.agent, day, q.shards[i]), q.members)
+		_ = pipe.Process(ctx, hits[i])
+	}
+	if _, err := pipe.Exec(ctx); err != nil && !isReply(err) {
+		return dedup.Checked{}, err // the commands may still be in use: their arguments are not reused
+	}
+	out, err := pendingVerdicts(look, len(q.groups))
+	if err == nil {
+		err = s.correctShards(ctx, q, metas, hits)
+	}
+	if err == nil {
+		err = filterVerdicts(out.Verdicts, hits)
+	}
+	clear(free)
+	s.args.Put(args)
+	return out, err
+}
+
+// look builds the script call. Groups and members go in by pointer, which the
+// client writes as the string, because a string in an any is an allocation.
+func (s *Store) look(ctx context.Context, free *[]any, q *question, whole bool) *redis.Cmd {
+	start, list := len(*free), 0
+	if s.cfg.Served {
+		list = mostStale
+	}
+	name, script := "evalsha", lookHash
+	if whole {
+		name, script = "eval", lookSource
+	}
+	stale := q.now.Add(-dedup.StaleAfter).UnixMilli()
+	*free = append(*free, name, script, "1", s.keys.Pending(q.agent), s.expired(q.now), stale, list)
+	cmd := redis.NewCmd(ctx, appendPointers(free, start, q.groups)...)
+	cmd.SetFirstKeyPos(3)
+	return cmd
+}
+
+func exists(ctx context.Context, free *[]any, key string, members []string) *redis.BoolSliceCmd {
+	start := len(*free)
+	*free = append(*free, "bf.mexists", key)
+	cmd := redis.NewBoolSliceCmd(ctx, appendPointers(free, start, members)...)
+	cmd.SetFirstKeyPos(1)
+	return cmd
+}
+
+// appendPointers completes the arguments that begin at start and returns them,
+// capped so that the next command's cannot be appended into them.
+func appendPointers(free *[]any, start int, list []string) []any {
+	for i := range list {
+		*free = append(*free, &list[i])
+	}
+	return (*free)[start:len(*free):len(*free)]
+}
+
+// guessShards fills in the shard counts to ask with, and asks for those that
+// are not known.
+func (s *Store) guessShards(ctx context.Context, pipe redis.Pipeliner, q *question) []*redis.StringCmd {
+	q.shards = make([]int, len(q.days))
+	var metas []*redis.StringCmd
+	for i, day := range q.days {
+		shards, known := s.shards.get(day, q.now)
+		if !known {
+			if metas == nil {
+				metas = make([]*redis.StringCmd, len(q.days))
+			}
+			metas[i] = pipe.Get(ctx, s.keys.Shards(day))
+		}
+		if shards == 0 {
+			shards = s.cfg.Shards
+		}
+		q.shards[i] = shards
+	}
+	return metas
+}
+
+// correctShards asks again, together, the days whose shard count turned out to
+// be another one.
+func (s *Store) correctShards(ctx context.Context, q *question, metas []*redis.StringCmd, hits []*redis.BoolSliceCmd) error {
+	var again redis.Pipeliner
+	for i, meta := range metas {
+		if meta == nil {
+			continue
+		}
+		shards, err := s.learn(meta, q.days[i], q.now)
+		if err != nil {
+			return err
+		}
+		if shards == 0 || shards == q.shards[i] {
+			continue
+		}
+		if again == nil {
+			again = s.client.Pipeline()
+		}
+		var args []any
+		hits[i] = exists(ctx, &args, s.filter(q.agent, q.days[i], shards), q.members)
+		_ = again.Process(ctx, hits[i])
+	}
+	if again == nil {
+		return nil
+	}
+	if _, err := again.Exec(ctx); err != nil && !isReply(err) {
+		return err
+	}
+	return nil
+}
+
+func pendingVerdicts(look *redis.Cmd, n int) (dedup.Checked, error) {
+	reply, err := look.Slice()
+	if err != nil {
+		return dedup.Checked{}, err
+	}
+	if len(reply) < 2 {
+		return dedup.Checked{}, fmt.Errorf("the pending script answered %d values", len(reply))
+	}
+	at, _ := reply[0].(int64)
+	flags, _ := reply[1].(string)
+	if at == 0 || (flags != "" && len(flags) != n) {
+		return dedup.Checked{}, fmt.Errorf("the pending script answered time %v and %d flags for %d groups", reply[0], len(flags), n)
+	}
+	out := dedup.Checked{Verdicts: make([]dedup.Verdict, n), At: at}
+	for i := range len(flags) {
+		if flags[i] == '1' {
+			out.Verdicts[i] = dedup.Pending
+		}
+	}
+	for _, group := range reply[2:] {
+		if g, ok := group.(string); ok {
+			out.Stale = append(out.Stale, g)
+		}
+	}
+	return out, nil
+}
+
+// filterVerdicts marks what a day's filter holds; the latest day wins. A
+// filter that does not exist answers zeros, nothing, or an error that says so,
+// depending on the server's version.
+func filterVerdicts(verdicts []dedup.Verdict, hits []*redis.BoolSliceCmd) error {
+	for ago, cmd := range hits {
+		found, err := cmd.Result()
+		if err != nil && strings.Contains(err.Error(), "not found") {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if len(found) != 0 && len(found) != len(verdicts) {
+			return fmt.Errorf("BF.MEXISTS answered %d values for %d members", len(found), len(verdicts))
+		}
+		for i, hit := range found {
+			if hit && verdicts[i] == dedup.Unseen {
+				verdicts[i] = dedup.SeenDaysAgo(ago)
+			}
+		}
+	}
+	return nil
+}

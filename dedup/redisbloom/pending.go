@@ -1,0 +1,109 @@
+package redisbloom
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/internal/rediskeys"
+)
+
+// chunk is the most members one command is given.
+const chunk = 1000
+
+// claimScript takes groups in order until enough are taken.
+//
+//	KEYS[1]  the agent's pending set
+//	ARGV[1]  now, ms: the score of what is taken
+//	ARGV[2]  newest score that no longer counts, ms
+//	ARGV[3]  how many to take; 0: only tell
+//	ARGV[4]  TTL of the pending set, s
+//	ARGV[5…] the groups
+//	reply    a string of one digit per group, the value of its [dedup.Claimed]
+var claimScript = redis.NewScript(`
+local expired, limit = tonumber(ARGV[2]), tonumber(ARGV[3])
+local verdicts, adds, mine = {}, {}, {}
+for from = 5, #ARGV, 1000 do
+  local last = math.min(from + 999, #ARGV)
+  local scores = redis.call('ZMSCORE', KEYS[1], unpack(ARGV, from, last))
+  for i = 1, #scores do
+    local group, verdict = ARGV[from + i - 1], '0'
+    local open = limit == 0 or #adds < 2 * limit
+    if open and (mine[group] or (scores[i] and tonumber(scores[i]) > expired)) then
+      verdict = '2'
+    elseif open and limit > 0 then
+      verdict, mine[group] = '1', true
+      adds[#adds + 1] = ARGV[1]
+      adds[#adds + 1] = group
+    end
+    verdicts[#verdicts + 1] = verdict
+  end
+end
+for from = 1, #adds, 1000 do
+  redis.call('ZADD', KEYS[1], unpack(adds, from, math.min(from + 999, #adds)))
+end
+if #adds > 0 then redis.call('EXPIRE', KEYS[1], ARGV[4]) end
+return table.concat(verdicts)
+`)
+
+// Claim implements [dedup.Claimer] in one script.
+func (s *Store) Claim(ctx context.Context, agent string, groups []string, limit int, now time.Time) ([]dedup.Claimed, error) {
+	if len(groups) == 0 {
+		return nil, nil
+	}
+	args := make([]any, 0, 4+len(groups))
+	args = append(args, now.UnixMilli(), s.expired(now), max(limit, 0), int64(rediskeys.PendingTTL/time.Second))
+	for i := range groups {
+		args = append(args, &groups[i])
+	}
+	verdicts, err := claimScript.Run(ctx, s.client, []string{s.keys.Pending(agent)}, args...).Text()
+	if err != nil {
+		return nil, explain("claim", err)
+	}
+	if len(verdicts) != len(groups) {
+		return nil, fmt.Errorf("claim: the script answered %d verdicts for %d groups", len(verdicts), len(groups))
+	}
+	claimed := make([]dedup.Claimed, len(groups))
+	for i := range claimed {
+		claimed[i] = dedup.Claimed(verdicts[i] - '0')
+	}
+	return claimed, nil
+}
+
+// Release implements [dedup.Claimer].
+func (s *Store) Release(ctx context.Context, agent string, groups []string) error {
+	return s.drop(ctx, "release", map[string][]string{agent: groups})
+}
+
+// Settle implements [dedup.Writer]: one pipeline with a ZREM per agent.
+func (s *Store) Settle(ctx context.Context, batch []dedup.Impression) error {
+	byAgent := make(map[string][]string)
+	for _, imp := range batch {
+		byAgent[imp.Agent] = append(byAgent[imp.Agent], imp.Group)
+	}
+	return s.drop(ctx, "settle", byAgent)
+}
+
+// drop takes groups out of the agents' pending sets.
+func (s *Store) drop(ctx context.Context, step string, byAgent map[string][]string) error {
+	pipe := s.client.Pipeline()
+	for agent, groups := range byAgent {
+		key := s.keys.Pending(agent)
+		for from := 0; from < len(groups); from += chunk {
+			part := groups[from:min(from+chunk, len(groups))]
+			args := make([]any, len(part))
+			for i := range part {
+				args[i] = &part[i]
+			}
+			pipe.ZRem(ctx, key, args...)
+		}
+	}
+	if pipe.Len() == 0 {
+		return nil
+	}
+	_, err := pipe.Exec(ctx)
+	return explain(step, err)
+}

@@ -1,0 +1,167 @@
+package redisbloom
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/feed"
+)
+
+// part is what one filter gets of a batch.
+type part struct {
+	key   string
+	batch []dedup.Impression
+}
+
+// Record implements [dedup.Writer]: one round trip that fixes the day's shard
+// count, then one MULTI per filter, several filters at once.
+func (s *Store) Record(ctx context.Context, batch []dedup.Impression, now time.Time) ([]dedup.Impression, error) {
+	if len(batch) == 0 {
+		return nil, nil
+	}
+	day := feed.DayOf(now)
+	ttl := s.filterTTL(now)
+	shards, err := s.fixShards(ctx, now, ttl)
+	if err != nil {
+		return batch, explain("record", err)
+	}
+	parts := s.split(batch, day, shards)
+	var (
+		mu          sync.Mutex
+		unconfirmed []dedup.Impression
+		errs        []error
+		group       errgroup.Group
+	)
+	group.SetLimit(s.writes)
+	for _, p := range parts {
+		group.Go(func() error {
+			missing, err := s.write(ctx, p, shards, ttl)
+			mu.Lock()
+			defer mu.Unlock()
+			unconfirmed = append(unconfirmed, missing...)
+			if err != nil {
+				errs = append(errs, err)
+			}
+			return nil
+		})
+	}
+	_ = group.Wait()
+	if len(errs) > 0 {
+		return unconfirmed, explain("record", errors.Join(errs...))
+	}
+	s.observe(ctx, parts, shards, now)
+	return nil, nil
+}
+
+// filterTTL is the time until the day of now leaves the window, in whole
+// seconds rounded up. It is relative, because now need not be the server's.
+func (s *Store) filterTTL(now time.Time) time.Duration {
+	end := (feed.DayOf(now) + feed.Day(s.cfg.WindowDays)).Start()
+	return (end.Sub(now) + time.Second - 1).Truncate(time.Second)
+}
+
+// split sorts a batch by the filter it goes to.
+func (s *Store) split(batch []dedup.Impression, day feed.Day, shards int) []part {
+	if shards == 1 {
+		return []part{{key: s.keys.Filter(day, 0, 1), batch: batch}}
+	}
+	place := make(map[int]int)
+	var parts []part
+	for _, imp := range batch {
+		shard := shardOf(imp.Agent, shards)
+		at, ok := place[shard]
+		if !ok {
+			at = len(parts)
+			place[shard] = at
+			parts = append(parts, part{key: s.keys.Filter(day, shard, shards)})
+		}
+		parts[at].batch = append(parts[at].batch, imp)
+	}
+	return parts
+}
+
+// write adds a part to its filter in one MULTI that begins with BF.RESERVE:
+// a filter that vanished meanwhile is made anew with its size and TTL, never
+// by BF.MADD alone, which would make a tiny one that grows layer on layer. It
+// returns what is not confirmed.
+func (s *Store) write(ctx context.Context, p part, shards int, ttl time.Duration) ([]dedup.Impression, error) {
+	pipe := s.client.TxPipeline()
+	reserve := pipe.BFReserveWithArgs(ctx, p.key, &redis.BFReserveOptions{
+		Capacity: int64(s.cfg.ShardCapacity(shards)), Error: s.rate, Expansion: expansion,
+	})
+	expire := pipe.Expire(ctx, p.key, ttl)
+	adds := make([]*redis.Cmd, 0, (len(p.batch)+chunk-1)/chunk)
+	for from := 0; from < len(p.batch); from += chunk {
+		adds = append(adds, madd(ctx, p.key, p.batch[from:min(from+chunk, len(p.batch))]))
+		_ = pipe.Process(ctx, adds[len(adds)-1])
+	}
+	if _, err := pipe.Exec(ctx); err != nil && !isReply(err) {
+		return p.batch, err
+	}
+	if err := reserve.Err(); err != nil && !strings.Contains(err.Error(), "exists") {
+		return p.batch, fmt.Errorf("BF.RESERVE %s: %w", p.key, err)
+	}
+	var unconfirmed []dedup.Impression
+	var failed error
+	for i, add := range adds {
+		asked := p.batch[i*chunk : min((i+1)*chunk, len(p.batch))]
+		missing, err := notAdded(add, asked)
+		if err != nil {
+			unconfirmed, failed = append(unconfirmed, missing...), fmt.Errorf("BF.MADD %s: %w", p.key, err)
+		}
+	}
+	if failed == nil && expire.Err() != nil {
+		// Without a TTL the filter would stay for ever; writing again sets it.
+		return p.batch, fmt.Errorf("EXPIRE %s: %w", p.key, expire.Err())
+	}
+	return unconfirmed, failed
+}
+
+// madd builds a BF.MADD whose reply keeps an error of a single member apart.
+func madd(ctx context.Context, key string, batch []dedup.Impression) *redis.Cmd {
+	list := make([]string, len(batch))
+	args := make([]any, 2, 2+len(batch))
+	args[0], args[1] = "bf.madd", key
+	for i, imp := range batch {
+		list[i] = imp.Member()
+		args = append(args, &list[i])
+	}
+	cmd := redis.NewCmd(ctx, args...)
+	cmd.SetFirstKeyPos(1)
+	return cmd
+}
+
+// notAdded reads a BF.MADD reply: one value per member, which says whether it
+// is new, or an error. A reply that ends early confirms only what it holds.
+func notAdded(add *redis.Cmd, asked []dedup.Impression) ([]dedup.Impression, error) {
+	reply, err := add.Slice()
+	if err != nil {
+		return asked, err
+	}
+	var missing []dedup.Impression
+	for i, imp := range asked {
+		if i >= len(reply) {
+			missing = append(missing, asked[i:]...)
+			if err == nil {
+				err = fmt.Errorf("only %d of %d members were answered", len(reply), len(asked))
+			}
+			break
+		}
+		switch v := reply[i].(type) {
+		case bool, int64:
+		case error:
+			missing, err = append(missing, imp), v
+		default:
+			missing, err = append(missing, imp), fmt.Errorf("a member was answered %v", v)
+		}
+	}
+	return missing, err
+}

@@ -1,0 +1,201 @@
+package redisbloom
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/feed"
+)
+
+// requireTTL allows for the seconds the test itself takes.
+func requireTTL(t *testing.T, client redis.UniversalClient, key string, want time.Duration) {
+	t.Helper()
+	ttl, err := client.TTL(t.Context(), key).Result()
+	require.NoError(t, err)
+	require.LessOrEqual(t, ttl, want, key)
+	require.Greater(t, ttl, want-2*time.Minute, key)
+}
+
+func TestFilterLivesAsLongAsItsDayCounts(t *testing.T) {
+	s, client := open(t, nil)
+	for _, test := range []struct {
+		now  time.Time
+		want time.Duration
+	}{
+		{noon, 6*24*time.Hour + 12*time.Hour},
+		{noon.Add(9 * time.Hour), 6*24*time.Hour + 3*time.Hour},
+		{feed.DayOf(noon).Start().AddDate(0, 0, 1), 7 * 24 * time.Hour},
+	} {
+		record(t, s, test.now, given("u_1", "a"))
+		day := feed.DayOf(test.now)
+		requireTTL(t, client, s.keys.Filter(day, 0, 1), test.want)
+	}
+	requireTTL(t, client, s.keys.Shards(feed.DayOf(noon)), 6*24*time.Hour+12*time.Hour)
+}
+
+func TestFilterIsReservedAsConfigured(t *testing.T) {
+	s, client := open(t, nil)
+	record(t, s, noon, given("u_1", groupNames(0, 2500)...))
+	requireReserved(t, s, client)
+	info, err := client.BFInfo(t.Context(), s.keys.Filter(feed.DayOf(noon), 0, 1)).Result()
+	require.NoError(t, err)
+	assert.InDelta(t, 2500, info.ItemsInserted, 10, "members that collide are not counted")
+}
+
+func requireReserved(t *testing.T, s *Store, client redis.UniversalClient) {
+	t.Helper()
+	key := s.keys.Filter(feed.DayOf(noon), 0, 1)
+	info, err := client.BFInfo(t.Context(), key).Result()
+	require.NoError(t, err)
+	assert.EqualValues(t, s.cfg.DailyCapacity, info.Capacity)
+	assert.EqualValues(t, expansion, info.ExpansionRate)
+	assert.EqualValues(t, 1, info.Filters)
+	requireTTL(t, client, key, 6*24*time.Hour+12*time.Hour)
+}
+
+func TestFilterDeletedUnderLoadComesBackReserved(t *testing.T) {
+	s, client := open(t, nil)
+	keys := []string{s.keys.Filter(feed.DayOf(noon), 0, 1), s.keys.Shards(feed.DayOf(noon))}
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	for w := range 4 {
+		wg.Go(func() {
+			for i := range 30 {
+				unconfirmed, err := s.Record(t.Context(), given(fmt.Sprintf("u_%d", w), groupNames(i*20, i*20+20)...), noon)
+				if err != nil || len(unconfirmed) > 0 {
+					t.Errorf("writer %d: %v, %d unconfirmed", w, err, len(unconfirmed))
+				}
+			}
+		})
+	}
+	var deleter sync.WaitGroup
+	deleter.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+				if err := client.Del(t.Context(), keys...).Err(); err != nil {
+					t.Errorf("DEL: %v", err)
+					return
+				}
+			}
+		}
+	})
+	wg.Wait()
+	close(done)
+	deleter.Wait()
+
+	require.NoError(t, client.Del(t.Context(), keys...).Err())
+	record(t, s, noon, given("u_9", "a"))
+	requireReserved(t, s, client)
+	shards, err := client.Get(t.Context(), keys[1]).Int()
+	require.NoError(t, err)
+	assert.Equal(t, 1, shards, "the shard count comes back too")
+}
+
+func TestRecordNamesWhatIsNotConfirmed(t *testing.T) {
+	s, client := open(t, func(cfg *dedup.Config) { cfg.Shards = 4 })
+	var batch []dedup.Impression
+	for i := range 40 {
+		batch = append(batch, given(fmt.Sprintf("u_%d", i), "a", "b")...)
+	}
+	day := feed.DayOf(noon)
+	require.NoError(t, client.Set(t.Context(), s.keys.Filter(day, 2, 4), "no filter", 0).Err())
+	unconfirmed, err := s.Record(t.Context(), batch, noon)
+	require.ErrorContains(t, err, "WRONGTYPE")
+	assert.NotErrorIs(t, err, dedup.ErrUnavailable)
+
+	var want []dedup.Impression
+	for _, imp := range batch {
+		if shardOf(imp.Agent, 4) == 2 {
+			want = append(want, imp)
+		}
+	}
+	require.NotEmpty(t, want)
+	assert.Equal(t, want, unconfirmed)
+
+	require.NoError(t, client.Del(t.Context(), s.keys.Filter(day, 2, 4)).Err())
+	record(t, s, noon, unconfirmed)
+	for i := range 40 {
+		assert.NotContains(t, verdicts(t, s, noon, fmt.Sprintf("u_%d", i), "a", "b"), dedup.Unseen)
+	}
+}
+
+func TestNotAdded(t *testing.T) {
+	asked := given("u_1", "a", "b", "c")
+	boom := unknownCommand("x")
+	for _, test := range []struct {
+		name  string
+		reply []any
+		want  []dedup.Impression
+	}{
+		{"all new", []any{int64(1), int64(1), int64(1)}, nil},
+		{"some known, RESP3", []any{true, false, true}, nil},
+		{"one failed", []any{int64(1), boom, int64(0)}, asked[1:2]},
+		{"cut short", []any{int64(1)}, asked[1:]},
+		{"strange", []any{int64(1), "?", int64(1)}, asked[1:2]},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			cmd := redis.NewCmd(t.Context())
+			cmd.SetVal(test.reply)
+			missing, err := notAdded(cmd, asked)
+			assert.Equal(t, test.want, missing)
+			assert.Equal(t, test.want != nil, err != nil, "%v", err)
+		})
+	}
+}
+
+func TestFillMetrics(t *testing.T) {
+	s, _ := open(t, func(cfg *dedup.Config) { cfg.DailyCapacity = 1000 })
+	now := noon.AddDate(3, 0, 0) // a day of its own: the metrics are the process's
+	day := feed.DayOf(now).String()
+	record(t, s, now, given("u_1", groupNames(0, 500)...))
+	assert.InDelta(t, 0.5, testutil.ToFloat64(fillRatio.WithLabelValues(day)), 0.01)
+	half := testutil.ToFloat64(falsePositiveRate.WithLabelValues(day))
+
+	record(t, s, now.Add(time.Second), given("u_1", groupNames(500, 700)...))
+	assert.InDelta(t, 0.5, testutil.ToFloat64(fillRatio.WithLabelValues(day)), 0.01, "not asked again within ten seconds")
+
+	record(t, s, now.Add(infoEvery), given("u_1", groupNames(700, 1000)...))
+	assert.InDelta(t, 1, testutil.ToFloat64(fillRatio.WithLabelValues(day)), 0.02)
+	full := testutil.ToFloat64(falsePositiveRate.WithLabelValues(day))
+	assert.Less(t, half, full)
+	assert.LessOrEqual(t, full, s.rate)
+	assert.False(t, s.fill.days[feed.DayOf(now)].warned)
+
+	record(t, s, now.Add(2*infoEvery), given("u_1", groupNames(1000, 1200)...))
+	assert.True(t, s.fill.days[feed.DayOf(now)].warned, "past its capacity")
+
+	record(t, s, now.AddDate(0, 0, 7), given("u_1", "a"))
+	assert.NotContains(t, s.fill.days, feed.DayOf(now), "the day has left the window")
+}
+
+func TestWarnsOncePerDay(t *testing.T) {
+	var f fillGauges
+	day := feed.DayOf(noon.AddDate(5, 0, 0))
+	assert.False(t, f.add(day, 7, 0.9, 0))
+	assert.True(t, f.add(day, 7, 1.1, 0))
+	assert.False(t, f.add(day, 7, 1.2, 0))
+	assert.True(t, f.add(day+1, 7, 1.1, 0))
+	f.forget(day+8, 7)
+}
+
+func TestEstimate(t *testing.T) {
+	const p = 0.00143
+	assert.Zero(t, estimate(0, 1000, p, 1))
+	full := estimate(1000, 1000, p, 1)
+	assert.Greater(t, full, p/4)
+	assert.LessOrEqual(t, full, p/2, "one full layer has half the rate, as RedisBloom reserves it")
+	grown := estimate(3000, 1000, p, 2)
+	assert.Greater(t, grown, full)
+	assert.LessOrEqual(t, grown, p*3/4, "with a second full layer: p/2 + p/4")
+}

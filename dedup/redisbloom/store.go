@@ -1,0 +1,97 @@
+// Package redisbloom keeps impressions in RedisBloom: one Bloom filter a day,
+// or several shards of one, and beside them each agent's pending set. It needs
+// Redis 6.2 or newer with the Bloom filter type.
+package redisbloom
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/internal/rediskeys"
+)
+
+// ErrNoBloom says that the server does not know the Bloom filter commands.
+var ErrNoBloom = errors.New("this Redis has no Bloom filter type; load the RedisBloom module or use Redis 8")
+
+// Config tunes a Store. Zero values stand for the defaults.
+type Config struct {
+	KeyPrefix string       // goes before every key
+	Writers   int          // filters of one batch written at once; 8
+	Logger    *slog.Logger // slog.Default()
+}
+
+// Store implements [dedup.Store] on Redis. It is safe for concurrent use.
+type Store struct {
+	client redis.UniversalClient
+	keys   rediskeys.Keys
+	cfg    dedup.Config
+	rate   float64 // error rate of one filter
+	writes int
+	log    *slog.Logger
+	shards shardCounts
+	fill   fillGauges
+	args   sync.Pool // *[]any, the arguments of a check
+}
+
+var _ dedup.Store = (*Store)(nil)
+
+// New makes a store; it does not talk to the server yet (see [Store.Verify]).
+// The error says which value of cfg is unusable.
+func New(client redis.UniversalClient, cfg dedup.Config, tuning Config) (*Store, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if tuning.Writers <= 0 {
+		tuning.Writers = 8
+	}
+	if tuning.Logger == nil {
+		tuning.Logger = slog.Default()
+	}
+	s := &Store{
+		client: client, keys: rediskeys.For(client, tuning.KeyPrefix), cfg: cfg, rate: cfg.FilterRate(),
+		writes: tuning.Writers, log: tuning.Logger,
+	}
+	s.args.New = func() any { return new([]any) }
+	s.fill.daily = float64(cfg.DailyCapacity)
+	return s, nil
+}
+
+// Verify asks the server whether it can keep filters. The error wraps
+// [ErrNoBloom] where it does not know them and [dedup.ErrUnavailable] where it
+// could not be asked.
+func (s *Store) Verify(ctx context.Context) error {
+	return explain("verify", s.client.BFExists(ctx, s.keys.FilterProbe(), "probe").Err())
+}
+
+// explain gives an error of the client the sentinel a caller looks for.
+func explain(step string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case rediskeys.Unreachable(err):
+		return fmt.Errorf("%w: %s: %w", dedup.ErrUnavailable, step, err)
+	case strings.Contains(err.Error(), "unknown command") && strings.Contains(err.Error(), "BF."):
+		return fmt.Errorf("%s: %w: %w", step, ErrNoBloom, err)
+	}
+	return fmt.Errorf("%s: %w", step, err)
+}
+
+// isReply reports whether the error is an answer to one command, so that the
+// other commands of its pipeline have answers of their own.
+func isReply(err error) bool {
+	var reply redis.Error
+	return errors.As(err, &reply)
+}
+
+// expired is the newest score that no longer counts as pending.
+func (s *Store) expired(now time.Time) int64 {
+	return now.Add(-s.cfg.PendingTTL).UnixMilli()
+}

@@ -1,0 +1,35 @@
+package rediskeys
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// temporary are the first words of replies a server gives when it cannot
+// answer now but may soon: loading its data, failing over, out of memory.
+var temporary = []string{
+	"LOADING", "CLUSTERDOWN", "MASTERDOWN", "READONLY", "TRYAGAIN", "NOREPLICAS", "BUSY", "OOM", "MISCONF",
+	"ERR max number of clients",
+}
+
+// Unreachable reports whether an error says that Redis could not be asked: no
+// connection, a timeout, or a server that cannot answer at the moment. A
+// cancelled call is the caller's own doing and no such error.
+func Unreachable(err error) bool {
+	if err == nil || errors.Is(err, redis.Nil) || errors.Is(err, context.Canceled) {
+		return false
+	}
+	var reply redis.Error
+	if !errors.As(err, &reply) {
+		return true
+	}
+	for _, word := range temporary {
+		if strings.HasPrefix(reply.Error(), word) {
+			return true
+		}
+	}
+	return false
+}

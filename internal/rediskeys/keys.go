@@ -1,0 +1,102 @@
+// Package rediskeys names every key Freshet keeps in Redis, with its type, its
+// TTL and who writes it, and says which errors mean that Redis could not be
+// asked. Only the Redis backends import it.
+package rediskeys
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// How long the keys live whose TTL is not configured. A pending set and the
+// time of the last refresh outlive the seven-day window by a day, so that an
+// agent who comes back on the last day is still known.
+const (
+	PendingTTL   = 8 * 24 * time.Hour
+	RefreshedTTL = 8 * 24 * time.Hour
+)
+
+// Keys builds key names. On a cluster the agent's id is written as a hash tag
+// ({u_1}), so that all keys of an agent share a slot and a script may touch
+// them together.
+type Keys struct {
+	prefix  string
+	cluster bool
+}
+
+// New returns the key names under a prefix, which must hold no braces: they
+// would become the hash tag of every key.
+func New(prefix string, cluster bool) Keys { return Keys{prefix: prefix, cluster: cluster} }
+
+// For returns the key names for a client: those of a cluster where the client
+// talks to one.
+func For(client redis.UniversalClient, prefix string) Keys {
+	_, cluster := client.(*redis.ClusterClient)
+	return New(prefix, cluster)
+}
+
+// Cluster reports whether keys that are used together may lie on different
+// servers.
+func (k Keys) Cluster() bool { return k.cluster }
+
+// Filter is a day's impressions, or one shard of them; with one shard the key
+// carries no number. Type: Bloom filter, members <agent_id>:<group_id>. TTL:
+// until the day leaves the window. Written by dedup/redisbloom, Record.
+func (k Keys) Filter(day feed.Day, shard, shards int) string {
+	key := k.prefix + "bf:global:" + day.String()
+	if shards <= 1 {
+		return key
+	}
+	return key + ":" + strconv.Itoa(shard)
+}
+
+// FilterProbe is a filter that never exists; asking it tells whether the
+// server has the Bloom filter type.
+func (k Keys) FilterProbe() string { return k.prefix + "bf:global:probe" }
+
+// Shards is the number of shards a day's impressions are spread over. Type:
+// string, a number. TTL: until the day leaves the window. Written once a day
+// by dedup/redisbloom, Record.
+func (k Keys) Shards(day feed.Day) string { return k.prefix + "bf:meta:" + day.String() }
+
+// Session is what is left to page of the agent's last refresh, best first.
+// Type: list of [feed.Ref] strings. TTL: sessions.ttl (30 min), not extended
+// by paging. Written by cache/redislist.
+func (k Keys) Session(agent string) string { return k.agent("feed:cache:", agent) }
+
+// Pending is what the agent was served lately or what is not confirmed in a
+// filter yet. Type: sorted set of groups, score = served-at in Unix
+// milliseconds. TTL: [PendingTTL]. Written by cache/redislist with each page
+// and by dedup/redisbloom, which also takes settled groups out.
+func (k Keys) Pending(agent string) string { return k.agent("feed:pending:", agent) }
+
+// Refreshed is the time of the agent's last refresh that was not silent. Type:
+// string, Unix milliseconds. TTL: [RefreshedTTL]. Written by cache/redislist,
+// Replace.
+func (k Keys) Refreshed(agent string) string { return k.agent("feed:refreshed:", agent) }
+
+// Page is a page that was handed out under a request id, for retries. Type:
+// string. TTL: 60 s. Written by cache/redislist.
+func (k Keys) Page(agent, requestID string) string {
+	return k.agent("feed:page:", agent) + ":" + requestID
+}
+
+// Item is an item as answers carry it. Type: string, JSON; empty for a short
+// while after a change. TTL: 10 min. Written by catalog/rediscache.
+func (k Keys) Item(id string) string { return k.prefix + "feed:item:" + id }
+
+// Profile is an agent's profile. Type: string, JSON; null for an agent without
+// one, and a change mark (~…) while one is written. TTL: 24 h. Written by
+// catalog/rediscache.
+func (k Keys) Profile(agent string) string { return k.agent("feed:profile:", agent) }
+
+func (k Keys) agent(kind, agent string) string {
+	if k.cluster {
+		return k.prefix + kind + "{" + agent + "}"
+	}
+	return k.prefix + kind + agent
+}

@@ -1,0 +1,75 @@
+package rediskeys
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+
+	"github.com/freshet/freshet/feed"
+)
+
+func TestKeys(t *testing.T) {
+	day := feed.DayOf(time.Date(2026, 3, 6, 23, 59, 59, 0, time.UTC))
+	for _, test := range []struct {
+		name string
+		keys Keys
+		want []string
+	}{
+		{"single", New("", false), []string{
+			"bf:global:20260306", "bf:global:20260306:3", "bf:meta:20260306", "feed:cache:u_1", "feed:pending:u_1",
+			"feed:refreshed:u_1", "feed:page:u_1:r-9", "feed:item:doc_9527", "feed:profile:u_1",
+		}},
+		{"cluster with a prefix", New("app:", true), []string{
+			"app:bf:global:20260306", "app:bf:global:20260306:3", "app:bf:meta:20260306", "app:feed:cache:{u_1}",
+			"app:feed:pending:{u_1}", "app:feed:refreshed:{u_1}", "app:feed:page:{u_1}:r-9", "app:feed:item:doc_9527",
+			"app:feed:profile:{u_1}",
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			k := test.keys
+			assert.Equal(t, test.want, []string{
+				k.Filter(day, 0, 1), k.Filter(day, 3, 16), k.Shards(day), k.Session("u_1"), k.Pending("u_1"),
+				k.Refreshed("u_1"), k.Page("u_1", "r-9"), k.Item("doc_9527"), k.Profile("u_1"),
+			})
+		})
+	}
+}
+
+func TestForDetectsCluster(t *testing.T) {
+	cluster := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{"127.0.0.1:1"}})
+	single := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"})
+	defer func() { _, _ = cluster.Close(), single.Close() }()
+	assert.True(t, For(cluster, "p:").Cluster())
+	assert.False(t, For(single, "p:").Cluster())
+}
+
+// reply stands for an error a server answered with.
+type reply string
+
+func (r reply) Error() string { return string(r) }
+func (reply) RedisError()     {}
+
+func TestUnreachable(t *testing.T) {
+	for err, want := range map[error]bool{
+		nil:                      false,
+		redis.Nil:                false,
+		context.Canceled:         false,
+		context.DeadlineExceeded: true,
+		io.EOF:                   true,
+		redis.ErrClosed:          true,
+		&net.OpError{Op: "dial", Err: errors.New("refused")}: true,
+		reply("WRONGTYPE Operation against a key"):           false,
+		reply("ERR unknown command 'BF.MADD'"):               false,
+		reply("LOADING Redis is loading the dataset"):        true,
+		fmt.Errorf("check: %w", reply("CLUSTERDOWN")):        true,
+	} {
+		assert.Equal(t, want, Unreachable(err), "%v", err)
+	}
+}
