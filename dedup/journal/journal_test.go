@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -355,7 +356,7 @@ func FuzzDecodeFrame(f *testing.F) {
 	})
 }
 
-func FuzzRecover(f *testing.F) {
+func FuzzScan(f *testing.F) {
 	whole := []byte(header)
 	for _, e := range sample {
 		whole, _ = appendEntry(whole, e)
@@ -365,16 +366,26 @@ func FuzzRecover(f *testing.F) {
 	f.Add(append(append([]byte{}, whole[:20]...), whole...))
 	f.Add([]byte(header))
 	f.Add([]byte("FRSHJ"))
+	f.Add([]byte("FRSHJNL\x02"))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		path := filepath.Join(t.TempDir(), "j")
-		require.NoError(t, os.WriteFile(path, content, 0o600))
-		var first, second []Entry
-		if err := Recover(path, func(e Entry) error { first = append(first, e); return nil }, quiet()); err != nil {
+		read := func(b []byte) (entries []Entry, good int64, bad, err error) {
+			good, bad, err = scan(bytes.NewReader(b), int64(len(b)), func(e Entry) error { entries = append(entries, e); return nil })
+			return entries, good, bad, err
+		}
+		first, good, bad, err := read(content)
+		if err != nil {
 			require.ErrorIs(t, err, ErrVersion)
 			return
 		}
-		require.NoError(t, Recover(path, func(e Entry) error { second = append(second, e); return nil }, quiet()))
-		require.Equal(t, first, second, "a recovered journal is whole")
+		if bad == nil {
+			require.Equal(t, int64(len(content)), good)
+			return
+		}
+		isTorn(content[good:], good)
+		second, end, bad, err := read(content[:good])
+		require.NoError(t, errors.Join(bad, err), "what is kept is whole")
+		require.Equal(t, good, end)
+		require.Equal(t, first, second)
 	})
 }
 

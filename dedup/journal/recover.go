@@ -26,7 +26,11 @@ func Replay(path string, fn func(Entry) error) error {
 		return fmt.Errorf("read journal: %w", err)
 	}
 	defer func() { _ = f.Close() }()
-	if _, _, err := scan(f, fn); err != nil {
+	info, err := f.Stat()
+	if err == nil {
+		_, _, err = scan(f, info.Size(), fn)
+	}
+	if err != nil {
 		return fmt.Errorf("read journal %s: %w", path, err)
 	}
 	return nil
@@ -42,24 +46,27 @@ func Recover(path string, fn func(Entry) error, log *slog.Logger) error {
 		return fmt.Errorf("recover journal: %w", err)
 	}
 	defer func() { _ = f.Close() }()
-	good, bad, err := scan(f, fn)
-	if err == nil && bad != nil {
-		err = repair(f, good, bad, log)
-	}
-	if err != nil {
+	if err := readAndRepair(f, fn, log); err != nil {
 		return fmt.Errorf("recover journal %s: %w", path, err)
 	}
 	return nil
 }
 
-// scan reads the frames from the start of f. good is where the last good one
-// ends, bad says what is wrong there; nil: the file ends there.
-func scan(f *os.File, fn func(Entry) error) (good int64, bad, err error) {
+func readAndRepair(f *os.File, fn func(Entry) error, log *slog.Logger) error {
 	info, err := f.Stat()
 	if err != nil {
-		return 0, nil, err
+		return err
 	}
-	size := info.Size()
+	good, bad, err := scan(f, info.Size(), fn)
+	if err != nil || bad == nil {
+		return err
+	}
+	return repair(f, good, info.Size(), bad, log)
+}
+
+// scan reads the frames of a journal of size bytes. good is where the last
+// good one ends, bad says what is wrong there; nil: the journal ends there.
+func scan(f io.Reader, size int64, fn func(Entry) error) (good int64, bad, err error) {
 	if size == 0 {
 		return 0, nil, nil
 	}
@@ -117,12 +124,8 @@ func readHeader(r *bufio.Reader) (bad, err error) {
 }
 
 // repair makes the file end at good.
-func repair(f *os.File, good int64, bad error, log *slog.Logger) error {
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	rest, err := io.ReadAll(io.NewSectionReader(f, good, info.Size()-good))
+func repair(f *os.File, good, size int64, bad error, log *slog.Logger) error {
+	rest, err := io.ReadAll(io.NewSectionReader(f, good, size-good))
 	if err != nil {
 		return err
 	}
