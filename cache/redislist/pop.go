@@ -1,0 +1,92 @@
+package redislist
+
+import (
+	"context"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/rediskeys"
+)
+
+// popScript is the page step of a load_more.
+//
+//	KEYS[1]  the agent's session
+//	KEYS[2]  the agent's pending set
+//	KEYS[3]  the retry record; only with a request id
+//	ARGV[1]  now, ms: the score of what is handed out
+//	ARGV[2]  newest score that no longer counts, ms
+//	ARGV[3]  how many to hand out
+//	ARGV[4]  TTL of the pending set, s
+//	ARGV[5]  head of the page's text
+//	ARGV[6]  1: a further step of one call
+//	ARGV[7]  TTL of the retry record, s
+//	reply    {"old", the record} | {"new", the page}
+//
+// What is pending is popped and dropped, and more is popped in its place.
+var popScript = redis.NewScript(groupLua + pendingLua + claimLua + rememberLua + `
+local extend = ARGV[6] == '1'
+local old = KEYS[3] and not extend and redis.call('GET', KEYS[3])
+if old then return {'old', old} end
+
+local expired, limit, page = tonumber(ARGV[2]), tonumber(ARGV[3]), {}
+while #page < limit do
+  local refs = redis.call('LPOP', KEYS[1], math.min(limit - #page, 1000))
+  if not refs or #refs == 0 then break end
+  local held = pending(refs, expired)
+  for i = 1, #refs do
+    if not held[i] then page[#page + 1] = refs[i] end
+  end
+end
+
+claim(page, ARGV[1], ARGV[4])
+local more = redis.call('LLEN', KEYS[1]) > 0 and 1 or 0
+local record = (#page > 0 or extend) and KEYS[3]
+return {'new', remember(record, ARGV[5], extend, ARGV[7], page, more)}
+`)
+
+// Pop implements [cache.Sessions] in one round trip.
+func (s *Sessions) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
+	keys := s.keysOf(p.Agent, p.Retry, s.keys.Session(p.Agent), s.keys.Pending(p.Agent))
+	cmd := popScript.Run(ctx, s.client, keys,
+		p.Now.UnixMilli(), s.expired(p.Now), p.Limit, seconds(rediskeys.PendingTTL),
+		head(p.Retry), flag(p.Retry.Extend), seconds(cache.RetryTTL))
+	return answer("pop", cmd, p.Retry)
+}
+
+// restoreScript gives back what was handed out.
+//
+//	KEYS[1]  the agent's session
+//	KEYS[2]  the agent's pending set
+//	KEYS[3]  the retry record; only with a request id
+//	ARGV[1]  TTL of a session that had ended, ms
+//	ARGV[2…] the refs, best first
+//	reply    how many refs the session holds now
+var restoreScript = redis.NewScript(groupLua + `
+if KEYS[3] then redis.call('DEL', KEYS[3]) end
+local ended = redis.call('EXISTS', KEYS[1]) == 0
+local pushed, groups = {}, {}
+for i = #ARGV, 2, -1 do
+  pushed[#pushed + 1] = ARGV[i]
+  groups[#groups + 1] = group(ARGV[i])
+  if #pushed == 1000 or i == 2 then
+    redis.call('LPUSH', KEYS[1], unpack(pushed))
+    redis.call('ZREM', KEYS[2], unpack(groups))
+    pushed, groups = {}, {}
+  end
+end
+if ended and #ARGV > 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+return redis.call('LLEN', KEYS[1])
+`)
+
+// Restore implements [cache.Sessions] in one round trip.
+func (s *Sessions) Restore(ctx context.Context, agent string, refs []feed.Ref, retry cache.Retry) error {
+	args := make([]any, 0, 1+len(refs))
+	args = append(args, s.cfg.TTL.Milliseconds())
+	for _, ref := range refs {
+		args = append(args, ref.String())
+	}
+	keys := s.keysOf(agent, retry, s.keys.Session(agent), s.keys.Pending(agent))
+	return explain("restore", restoreScript.Run(ctx, s.client, keys, args...).Err())
+}

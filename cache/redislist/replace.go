@@ -1,0 +1,81 @@
+package redislist
+
+import (
+	"context"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/internal/rediskeys"
+)
+
+// replaceScript is the page step of a refresh.
+//
+//	KEYS[1]   the agent's session
+//	KEYS[2]   the agent's pending set
+//	KEYS[3]   the time of the agent's last refresh
+//	KEYS[4]   the retry record; only with a request id
+//	ARGV[1]   now, ms: the score of what is handed out
+//	ARGV[2]   newest score that no longer counts, ms
+//	ARGV[3]   how many to hand out
+//	ARGV[4]   TTL of the session, ms
+//	ARGV[5]   TTL of the pending set, s
+//	ARGV[6]   TTL of the time of the last refresh, s
+//	ARGV[7]   server time of the check the list was made from, ms; 0: none
+//	ARGV[8]   age of the check from which on it is too old, ms
+//	ARGV[9]   head of the page's text
+//	ARGV[10]  1: a further step of one call
+//	ARGV[11]  TTL of the retry record, s
+//	ARGV[12…] the refs, best first
+//	reply     {"old", the record} | {"late", ""} | {"new", the page}
+//
+// Everything is read before anything is written.
+var replaceScript = redis.NewScript(groupLua + pendingLua + claimLua + rememberLua + `
+local extend = ARGV[10] == '1'
+local old = KEYS[4] and not extend and redis.call('GET', KEYS[4])
+if old then return {'old', old} end
+local checked = tonumber(ARGV[7])
+if checked > 0 then
+  local t = redis.call('TIME')
+  if t[1] * 1000 + math.floor(t[2] / 1000) - checked >= tonumber(ARGV[8]) then return {'late', ''} end
+end
+
+local refs = {}
+for i = 12, #ARGV do refs[i - 11] = ARGV[i] end
+local held = {}
+if redis.call('EXISTS', KEYS[2]) == 1 then held = pending(refs, tonumber(ARGV[2])) end
+local limit, page, rest = tonumber(ARGV[3]), {}, {}
+for i = 1, #refs do
+  if not held[i] then
+    local list = #page < limit and page or rest
+    list[#list + 1] = refs[i]
+  end
+end
+
+redis.call('DEL', KEYS[1])
+for from = 1, #rest, 1000 do
+  redis.call('RPUSH', KEYS[1], unpack(rest, from, math.min(from + 999, #rest)))
+end
+if #rest > 0 then redis.call('PEXPIRE', KEYS[1], ARGV[4]) end
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', ARGV[2])
+claim(page, ARGV[1], ARGV[5])
+redis.call('SET', KEYS[3], ARGV[1], 'EX', ARGV[6])
+return {'new', remember(KEYS[4], ARGV[9], extend, ARGV[11], page, #rest > 0 and 1 or 0)}
+`)
+
+// Replace implements [cache.Sessions] in one round trip.
+func (s *Sessions) Replace(ctx context.Context, r cache.Replace) (cache.Page, error) {
+	refs := make([]string, len(r.Ranked))
+	args := make([]any, 0, 11+len(refs))
+	args = append(args,
+		r.Now.UnixMilli(), s.expired(r.Now), r.Limit, s.cfg.TTL.Milliseconds(),
+		seconds(rediskeys.PendingTTL), seconds(rediskeys.RefreshedTTL),
+		r.CheckedAt, s.cfg.Grace.Milliseconds(),
+		head(r.Retry), flag(r.Retry.Extend), seconds(cache.RetryTTL))
+	for i, ref := range r.Ranked {
+		refs[i] = ref.String()
+		args = append(args, &refs[i]) // the client writes a *string as the string; a string would be allocated anew
+	}
+	keys := s.keysOf(r.Agent, r.Retry, s.keys.Session(r.Agent), s.keys.Pending(r.Agent), s.keys.Refreshed(r.Agent))
+	return answer("replace", replaceScript.Run(ctx, s.client, keys, args...), r.Retry)
+}
