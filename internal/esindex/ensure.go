@@ -84,6 +84,16 @@ func Ensure(ctx context.Context, client Performer, index string, d Definition) (
 	return created, nil
 }
 
+// EnsureAgents creates the index of profiles alone, for an index of items that
+// exists, and reports whether it did.
+func EnsureAgents(ctx context.Context, client Performer, index string, d Definition) (bool, error) {
+	body, err := d.Profiles()
+	if err != nil {
+		return false, err
+	}
+	return ensureOne(ctx, client, Agents(index), body)
+}
+
 type indexBody struct {
 	index string
 	body  []byte

@@ -15,7 +15,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/elastic/go-elasticsearch/v8"
 	"github.com/prometheus/client_golang/prometheus"
@@ -139,16 +138,12 @@ func (s *Source) openPoint(ctx context.Context) (string, error) {
 }
 
 // closePoint frees a point in time nobody will go on with. It would expire by
-// itself, so a failure does not matter, and neither does the reader wait.
+// itself, so a failure does not matter.
 func (s *Source) closePoint(ctx context.Context, point string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	go func() {
-		defer cancel()
-		request, err := json.Marshal(map[string]string{"id": point})
-		if err == nil {
-			_ = esindex.Do(ctx, s.client, http.MethodDelete, "/_pit", "", request, nil)
-		}
-	}()
+	request, err := json.Marshal(map[string]string{"id": point})
+	if err == nil {
+		_ = esindex.Do(ctx, s.client, http.MethodDelete, "/_pit", "", request, nil)
+	}
 }
 
 // explain turns an error of the request into one of the contract.

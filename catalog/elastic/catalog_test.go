@@ -1,0 +1,252 @@
+package elastic_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/elastic/go-elasticsearch/v8"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/catalog/catalogtest"
+	"github.com/freshet/freshet/catalog/elastic"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/internal/testenv"
+)
+
+// mapped are the names of an index that somebody else designed.
+var mapped = esindex.Fields{
+	ID: "doc_id", GroupID: "story", Title: "headline", UpdateTime: "published_at", Tags: "topics", Popularity: "hits",
+	AuthorID: "meta.author", Lang: "meta.lang",
+}
+
+const mappedProperties = `{
+	"doc_id": {"type": "keyword"}, "story": {"type": "keyword"}, "headline": {"type": "text"},
+	"published_at": %s, "topics": {"type": "keyword"}, "hits": {"type": "long"},
+	"meta": {"properties": {"author": {"type": "keyword"}, "lang": {"type": "keyword"}}}}`
+
+func connect(t testing.TB) (*elasticsearch.Client, string) {
+	t.Helper()
+	address, index := testenv.Elastic(t)
+	client, err := elasticsearch.NewClient(elasticsearch.Config{Addresses: []string{address}})
+	require.NoError(t, err)
+	return client, index
+}
+
+// own opens a catalog over a new index of our own.
+func own(t *testing.T) *elastic.Catalog {
+	t.Helper()
+	client, index := connect(t)
+	_, err := esindex.Ensure(t.Context(), client, index, esindex.Definition{})
+	require.NoError(t, err)
+	return elastic.New(client, elastic.Config{Index: index})
+}
+
+// existing opens a catalog over an index with mapped names.
+func existing(t *testing.T, names esindex.Fields, timeField string) (*elastic.Catalog, *elasticsearch.Client, string) {
+	t.Helper()
+	client, index := connect(t)
+	body := `{"mappings": {"dynamic": false, "properties": ` + fmt.Sprintf(mappedProperties, timeField) + `}}`
+	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+index, "", []byte(body), nil))
+	report, err := esindex.Inspect(t.Context(), client, index, names, esindex.Millis)
+	require.NoError(t, err)
+	require.NoError(t, report.Err())
+	return elastic.New(client, elastic.Config{Index: index, Schema: report.Schema}), client, index
+}
+
+func TestConformance(t *testing.T) {
+	t.Run("own index", func(t *testing.T) {
+		catalogtest.Run(t, func(t *testing.T) catalog.Catalog { return own(t) })
+		catalogtest.RunScanner(t, func(t *testing.T) catalog.Catalog { return own(t) })
+	})
+	t.Run("mapped names, ISO dates", func(t *testing.T) {
+		open := func(t *testing.T) catalog.Catalog {
+			c, _, _ := existing(t, mapped, `{"type": "date"}`)
+			return c
+		}
+		catalogtest.Run(t, open)
+		catalogtest.RunScanner(t, open)
+	})
+	t.Run("_id, milliseconds as a number", func(t *testing.T) {
+		names := mapped
+		names.ID = "_id"
+		catalogtest.Run(t, func(t *testing.T) catalog.Catalog {
+			c, _, _ := existing(t, names, `{"type": "long"}`)
+			return c
+		})
+	})
+}
+
+// put writes a document as somebody else would.
+func put(t *testing.T, client *elasticsearch.Client, index, id, doc string) {
+	t.Helper()
+	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+index+"/_doc/"+id, "refresh=true", []byte(doc), nil))
+}
+
+func raw(t *testing.T, client *elasticsearch.Client, index, id string) map[string]any {
+	t.Helper()
+	var got struct {
+		Source map[string]any `json:"_source"`
+	}
+	require.NoError(t, esindex.Do(t.Context(), client, http.MethodGet, "/"+index+"/_doc/"+id, "", nil,
+		func(b []byte) error { return json.Unmarshal(b, &got) }))
+	return got.Source
+}
+
+func TestDocsAreTheItemsOwnJSON(t *testing.T) {
+	c := own(t)
+	it := feed.Item{
+		ID: "a", Title: "A <b>", UpdateTime: 1700000000, Likes: 3, Comments: 4,
+		Business: map[string]json.RawMessage{"x": json.RawMessage(`{"freshet_popularity":5}`), "price": json.RawMessage(`1.50`)},
+	}
+	_, err := c.Put(t.Context(), []feed.Item{it})
+	require.NoError(t, err)
+	want, err := json.Marshal(it)
+	require.NoError(t, err)
+	docs, err := c.Docs(t.Context(), []string{"a"})
+	require.NoError(t, err)
+	require.Equal(t, string(want), string(docs[0].JSON))
+}
+
+func TestMappedNamesInTheDocument(t *testing.T) {
+	for format, stored := range map[string]any{
+		`{"type": "date"}`:                                  "2023-11-14T22:13:20.000Z",
+		`{"type": "date", "format": "epoch_millis"}`:        1700000000000.0,
+		`{"type": "date", "format": "epoch_second"}`:        1700000000.0,
+		`{"type": "date", "format": "yyyy-MM-dd HH:mm:ss"}`: "2023-11-14 22:13:20",
+		`{"type": "date_nanos"}`:                            "2023-11-14T22:13:20.000Z",
+		`{"type": "long"}`:                                  1700000000000.0,
+	} {
+		t.Run(format, func(t *testing.T) {
+			c, client, index := existing(t, mapped, format)
+			it := feed.Item{
+				ID: "a", GroupID: "g", Title: "T", UpdateTime: 1700000000, Tags: []string{"go"}, AuthorID: "ann", Likes: 1, Comments: 2,
+				Business: map[string]json.RawMessage{"extra": json.RawMessage(`[1]`)},
+			}
+			errs, err := c.Put(t.Context(), []feed.Item{it})
+			require.NoError(t, err)
+			require.Nil(t, errs)
+			require.Equal(t, map[string]any{
+				"doc_id": "a", "story": "g", "headline": "T", "published_at": stored, "topics": []any{"go"}, "meta.author": "ann",
+				"likes": 1.0, "comments": 2.0, "hits": 5.0, "extra": []any{1.0},
+			}, raw(t, client, index, "a"))
+			docs, err := c.Docs(t.Context(), []string{"a"})
+			require.NoError(t, err)
+			got, err := docs[0].Item()
+			require.NoError(t, err)
+			require.Equal(t, it, got)
+		})
+	}
+}
+
+func TestDocumentsOfOthers(t *testing.T) {
+	c, client, index := existing(t, mapped, `{"type": "date"}`)
+	put(t, client, index, "row-1", `{"doc_id": "a", "headline": "T", "published_at": "2023-11-14T22:13:20Z", "topics": "go",
+		"meta": {"author": 7, "section": "x"}, "likes": "12", "hits": 99, "title": "another", "extra": null}`)
+	put(t, client, index, "b", `{"doc_id": "b", "headline": "B", "published_at": 1700000000123}`)
+
+	ids := []string{"a", "nowhere", "b", "row-1"}
+	docs, err := c.Docs(t.Context(), ids)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"id": "a", "title": "T", "update_time": 1700000000, "tags": ["go"], "author_id": "7", "likes": 12,
+		"meta": {"section": "x"}, "extra": null}`, string(docs[0].JSON))
+	require.True(t, docs[1].Missing())
+	require.JSONEq(t, `{"id": "b", "title": "B", "update_time": 1700000000}`, string(docs[2].JSON))
+
+	// Putting such an item replaces it where it is.
+	_, err = c.Put(t.Context(), []feed.Item{{ID: "a", Title: "New", UpdateTime: 1700000001}})
+	require.NoError(t, err)
+	require.Equal(t, "New", raw(t, client, index, "row-1")["headline"])
+
+	require.NoError(t, c.Remove(t.Context(), "a"))
+	require.ErrorIs(t, c.Remove(t.Context(), "a"), catalog.ErrNotFound)
+	docs, err = c.Docs(t.Context(), []string{"a"})
+	require.NoError(t, err)
+	require.True(t, docs[0].Missing())
+}
+
+func TestPutNamesTheRefusedItems(t *testing.T) {
+	good := func(id string) feed.Item { return feed.Item{ID: id, Title: "T", UpdateTime: 1700000000} }
+	with := func(id, field string) feed.Item {
+		it := good(id)
+		it.Business = map[string]json.RawMessage{field: json.RawMessage(`1`)}
+		return it
+	}
+	t.Run("own index", func(t *testing.T) {
+		c := own(t)
+		errs, err := c.Put(t.Context(), []feed.Item{
+			good("a"), with("b", "freshet_popularity"), with("c", "_id"), with("d", "title.x"), with("e", "fine"), with("f", ""),
+		})
+		require.NoError(t, err)
+		require.Len(t, errs, 6)
+		for i, want := range []string{"", "another name", "metadata field", "another name", "", "empty string"} {
+			if want == "" {
+				require.NoError(t, errs[i])
+				continue
+			}
+			require.ErrorIs(t, errs[i], feed.ErrBadItem)
+			require.ErrorContains(t, errs[i], want)
+		}
+		docs, err := c.Docs(t.Context(), []string{"a", "b", "c", "d", "e", "f"})
+		require.NoError(t, err)
+		for i, missing := range []bool{false, true, true, true, false, true} {
+			assert.Equal(t, missing, docs[i].Missing(), docs[i].ID)
+		}
+	})
+	t.Run("mapped names", func(t *testing.T) {
+		c, _, _ := existing(t, mapped, `{"type": "date"}`)
+		errs, err := c.Put(t.Context(), []feed.Item{with("a", "headline"), good("b"), with("c", "meta")})
+		require.NoError(t, err)
+		require.ErrorContains(t, errs[0], `"headline"`)
+		require.NoError(t, errs[1])
+		require.ErrorContains(t, errs[2], `"meta.author"`)
+	})
+}
+
+func TestBatchesAreSplitByBytes(t *testing.T) {
+	c := own(t)
+	items := make([]feed.Item, 60)
+	for i := range items {
+		items[i] = feed.Item{ID: fmt.Sprint("big-", i), Title: "T", UpdateTime: 1700000000, Summary: strings.Repeat("word ", 40_000)}
+	}
+	items[59].ID = "big-0"
+	items[59].Title = "later wins, batches apart"
+	errs, err := c.Put(t.Context(), items)
+	require.NoError(t, err)
+	require.Nil(t, errs)
+	docs, err := c.Docs(t.Context(), []string{"big-0", "big-58"})
+	require.NoError(t, err)
+	first, err := docs[0].Item()
+	require.NoError(t, err)
+	require.Equal(t, items[59], first)
+	require.False(t, docs[1].Missing())
+}
+
+func TestErrors(t *testing.T) {
+	t.Run("nobody listens", func(t *testing.T) {
+		client, err := elasticsearch.NewClient(elasticsearch.Config{Addresses: []string{"http://127.0.0.1:1"}})
+		require.NoError(t, err)
+		c := elastic.New(client, elastic.Config{Index: "x"})
+		_, err = c.Docs(t.Context(), []string{"a"})
+		require.ErrorIs(t, err, catalog.ErrUnavailable)
+		_, err = c.Put(t.Context(), []feed.Item{{ID: "a", Title: "T", UpdateTime: 1}})
+		require.ErrorIs(t, err, catalog.ErrUnavailable)
+		_, err = c.Profile(t.Context(), "u")
+		require.ErrorIs(t, err, catalog.ErrUnavailable)
+		require.ErrorIs(t, c.PutProfile(t.Context(), "u", feed.Profile{}), catalog.ErrUnavailable)
+	})
+	t.Run("no index", func(t *testing.T) {
+		client, index := connect(t)
+		c := elastic.New(client, elastic.Config{Index: index})
+		_, err := c.Docs(t.Context(), []string{"a"})
+		require.ErrorContains(t, err, "freshet doctor --fix")
+		require.NotErrorIs(t, err, catalog.ErrUnavailable)
+		_, err = c.Profile(t.Context(), "u")
+		require.ErrorIs(t, err, catalog.ErrNotFound)
+	})
+}

@@ -1,0 +1,244 @@
+package elastic
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/esindex"
+)
+
+// The marker of a document of ours is its last field, the popularity: what
+// stands before it is the item's own JSON, byte for byte.
+const marker = `,"` + esindex.DefaultPopularity + `":`
+
+// encode writes an item as it is stored.
+func encode(s *esindex.Schema, it *feed.Item) ([]byte, error) {
+	if err := checkBusiness(s, it); err != nil {
+		return nil, err
+	}
+	popularity := strconv.FormatInt(it.Popularity(), 10)
+	if !s.Mapped() {
+		data, err := json.Marshal(it)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", feed.ErrBadItem, err)
+		}
+		return append(data[:len(data)-1], marker+popularity+"}"...), nil
+	}
+	fields := make(map[string]any, 13+len(it.Business))
+	for name, raw := range it.Business {
+		fields[name] = raw
+	}
+	n := s.Source
+	for _, f := range []struct {
+		name, value string
+	}{
+		{n.GroupID, it.GroupID}, {n.Title, it.Title}, {n.Summary, it.Summary}, {n.URL, it.URL},
+		{n.ImageURL, it.ImageURL}, {n.AuthorID, it.AuthorID}, {n.Lang, it.Lang},
+	} {
+		if f.value != "" {
+			fields[f.name] = f.value
+		}
+	}
+	if len(it.Tags) > 0 {
+		fields[n.Tags] = it.Tags
+	}
+	fields[n.UpdateTime] = s.Time.Stored(it.UpdateTime)
+	// Popularity first: where it shares the field of likes or comments, that
+	// field keeps the count it is named for.
+	fields[n.Popularity] = json.RawMessage(popularity)
+	for name, count := range map[string]int64{n.Likes: it.Likes, n.Comments: it.Comments} {
+		if count != 0 || name == n.Popularity {
+			fields[name] = count
+		}
+	}
+	if !s.MetaID() {
+		fields[n.ID] = it.ID
+	}
+	data, err := json.Marshal(fields)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", feed.ErrBadItem, err)
+	}
+	return data, nil
+}
+
+// checkBusiness refuses business fields that would be taken for a field of
+// the item, or lie inside one.
+func checkBusiness(s *esindex.Schema, it *feed.Item) error {
+	for name := range it.Business {
+		head, _, _ := strings.Cut(name, ".")
+		for _, physical := range physical(s) {
+			if name == physical || head == physical || strings.HasPrefix(physical, name+".") {
+				return fmt.Errorf("%w: the business field %q collides with the field %q of the index; give it another name",
+					feed.ErrBadItem, name, physical)
+			}
+		}
+	}
+	return nil
+}
+
+func physical(s *esindex.Schema) []string {
+	n := &s.Source
+	return []string{n.ID, n.GroupID, n.Title, n.UpdateTime, n.Summary, n.URL, n.ImageURL, n.AuthorID, n.Lang, n.Tags,
+		n.Likes, n.Comments, n.Popularity}
+}
+
+// itemJSON gives a stored document back as the item's JSON.
+func itemJSON(s *esindex.Schema, id string, source json.RawMessage) (json.RawMessage, error) {
+	if !s.Mapped() {
+		if own, ok := cutMarker(source); ok {
+			return own, nil
+		}
+	}
+	it, err := readItem(s, id, source)
+	if err != nil {
+		return nil, err
+	}
+	data, err := json.Marshal(it)
+	if err != nil {
+		return nil, fmt.Errorf("item %s: %w", id, err)
+	}
+	return data, nil
+}
+
+// cutMarker takes the popularity off the end of a document that encode wrote.
+// No other document looks like it: items may not have a field of this name,
+// and one inside a business field is followed by two braces.
+func cutMarker(source []byte) (json.RawMessage, bool) {
+	rest, ok := bytes.CutSuffix(source, []byte("}"))
+	if !ok {
+		return nil, false
+	}
+	rest = bytes.TrimRight(rest, "0123456789")
+	rest, ok = bytes.CutSuffix(rest, []byte(marker))
+	if !ok {
+		return nil, false
+	}
+	own := make(json.RawMessage, 0, len(rest)+1)
+	return append(append(own, rest...), '}'), true
+}
+
+// readItem rebuilds an item from a document, which may have been written by
+// others: a value of another type than the item's is taken for what it most
+// likely means, and left out where nothing comes to mind.
+func readItem(s *esindex.Schema, docID string, source json.RawMessage) (feed.Item, error) {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(source, &all); err != nil {
+		return feed.Item{}, fmt.Errorf("item %s: %w", docID, err)
+	}
+	n := s.Source
+	if n.Popularity != n.Likes && n.Popularity != n.Comments {
+		take(all, n.Popularity) // ours alone: no reader is given it
+	}
+	it := feed.Item{
+		ID: text(take(all, n.ID)), GroupID: text(take(all, n.GroupID)), Title: text(take(all, n.Title)),
+		Summary: text(take(all, n.Summary)), URL: text(take(all, n.URL)), ImageURL: text(take(all, n.ImageURL)),
+		AuthorID: text(take(all, n.AuthorID)), Lang: text(take(all, n.Lang)), Tags: texts(take(all, n.Tags)),
+		Likes: count(take(all, n.Likes)), Comments: count(take(all, n.Comments)),
+	}
+	if it.ID == "" {
+		it.ID = docID
+	}
+	if at := take(all, n.UpdateTime); at != nil {
+		it.UpdateTime, _ = s.Time.FromSource(at)
+	}
+	for name, value := range all {
+		// What others keep under a name of ours would stand twice in the item.
+		if logical[strings.ToLower(name)] || value == nil {
+			delete(all, name)
+		}
+	}
+	if len(all) > 0 {
+		it.Business = all
+	}
+	return it, nil
+}
+
+// logical are the names an item's own fields have in its JSON.
+var logical = func() map[string]bool {
+	names := map[string]bool{}
+	s := esindex.OwnSchema(esindex.Fields{})
+	for _, name := range physical(&s) {
+		names[name] = true
+	}
+	return names
+}()
+
+// take removes a field from a document and answers its value, nil if there is
+// none. The name of an inner field may be written with dots or as objects.
+func take(doc map[string]json.RawMessage, name string) json.RawMessage {
+	if v, ok := doc[name]; ok {
+		delete(doc, name)
+		return v
+	}
+	head, tail, inner := strings.Cut(name, ".")
+	if !inner || doc[head] == nil {
+		return nil
+	}
+	var within map[string]json.RawMessage
+	if json.Unmarshal(doc[head], &within) != nil {
+		return nil
+	}
+	v := take(within, tail)
+	if v == nil {
+		return nil
+	}
+	if len(within) == 0 {
+		delete(doc, head)
+	} else if rest, err := json.Marshal(within); err == nil {
+		doc[head] = rest
+	}
+	return v
+}
+
+func text(v json.RawMessage) string {
+	list := texts(v)
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
+}
+
+// texts reads a string, a number or a list of them.
+func texts(v json.RawMessage) []string {
+	if len(v) == 0 {
+		return nil
+	}
+	switch v[0] {
+	case '"':
+		var s string
+		if json.Unmarshal(v, &s) != nil {
+			return nil
+		}
+		return []string{s}
+	case '[':
+		var list []json.RawMessage
+		if json.Unmarshal(v, &list) != nil {
+			return nil
+		}
+		var all []string
+		for _, one := range list {
+			all = append(all, texts(one)...)
+		}
+		return all
+	case 'n', '{':
+		return nil
+	}
+	return []string{string(v)}
+}
+
+// count reads a number that may be written as a string.
+func count(v json.RawMessage) int64 {
+	s := text(v)
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return max(0, n)
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(f >= 0 && f <= 1<<53) {
+		return 0
+	}
+	return int64(f)
+}

@@ -1,0 +1,183 @@
+package elastic
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/esindex"
+)
+
+// Bounds of one bulk request. Elasticsearch works best with a few megabytes.
+const (
+	maxBatch      = 2000
+	maxBatchBytes = 5 << 20
+)
+
+// Put implements [catalog.Writer] with bulk requests of at most 5 MB. They go
+// out one after the other, so that of two items with one id the later wins.
+func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
+	if len(items) == 0 {
+		return nil, ctx.Err()
+	}
+	others, err := c.otherIDs(ctx, items)
+	if err != nil {
+		return nil, err
+	}
+	errs := make([]error, len(items))
+	var b bulk
+	for i := range items {
+		doc, err := encode(&c.schema, &items[i])
+		if err != nil {
+			errs[i] = err
+			continue
+		}
+		if len(b.of) == maxBatch || len(b.of) > 0 && len(b.body)+len(doc) > maxBatchBytes {
+			if err := c.send(ctx, c.items, &b, errs); err != nil {
+				return nil, err
+			}
+		}
+		id := items[i].ID
+		if d, ok := others[id]; ok {
+			id = d.ID
+		}
+		b.add("index", id, doc, i)
+	}
+	if err := c.send(ctx, c.items, &b, errs); err != nil {
+		return nil, err
+	}
+	for _, err := range errs {
+		if err != nil {
+			return errs, nil
+		}
+	}
+	return nil, nil
+}
+
+// otherIDs finds the _id of items that others put under another one, so that
+// putting such an item replaces it and does not add a second.
+func (c *Catalog) otherIDs(ctx context.Context, items []feed.Item) (map[string]document, error) {
+	if !c.schema.Mapped() {
+		return nil, nil
+	}
+	ids := make([]string, len(items))
+	for i := range items {
+		ids[i] = items[i].ID
+	}
+	return c.others(ctx, ids, false)
+}
+
+// Remove implements [catalog.Writer].
+func (c *Catalog) Remove(ctx context.Context, id string) error {
+	err := c.delete(ctx, c.items, id, "")
+	if !errors.Is(err, catalog.ErrNotFound) {
+		return err
+	}
+	others, oerr := c.others(ctx, []string{id}, false)
+	if oerr != nil {
+		return oerr
+	}
+	d, ok := others[id]
+	if !ok {
+		return err
+	}
+	// This document is read by a search, so only a refresh makes it gone.
+	return c.delete(ctx, d.Index, d.ID, "refresh=true&")
+}
+
+// delete goes through a bulk request too: ids may hold slashes and dots, which
+// some proxies take for parts of a path.
+func (c *Catalog) delete(ctx context.Context, index, id, params string) error {
+	var b bulk
+	b.add("delete", id, nil, 0)
+	answer, err := c.bulk(ctx, index, params, &b)
+	if err != nil {
+		return err
+	}
+	switch r := answer[0]; {
+	case r.Error != nil && r.Error.Type == "index_not_found_exception", r.Error == nil && r.Status == http.StatusNotFound:
+		return catalog.ErrNotFound
+	default:
+		return r.err(feed.ErrBadID)
+	}
+}
+
+// bulk is a request being built, and which item each of its lines is of.
+type bulk struct {
+	body []byte
+	of   []int
+}
+
+func (b *bulk) add(action, id string, doc []byte, item int) {
+	quoted, _ := json.Marshal(id) // a string can always be encoded
+	b.body = append(b.body, `{"`+action+`":{"_id":`...)
+	b.body = append(append(b.body, quoted...), "}}\n"...)
+	if doc != nil {
+		b.body = append(append(b.body, doc...), '\n')
+	}
+	b.of = append(b.of, item)
+}
+
+// send sends what was built, notes the error of each refused item, and leaves
+// the request empty.
+func (c *Catalog) send(ctx context.Context, index string, b *bulk, errs []error) error {
+	if len(b.of) == 0 {
+		return ctx.Err()
+	}
+	answer, err := c.bulk(ctx, index, "", b)
+	if err != nil {
+		return err
+	}
+	for i, r := range answer {
+		errs[b.of[i]] = r.err(feed.ErrBadItem)
+	}
+	b.body, b.of = b.body[:0], b.of[:0]
+	return nil
+}
+
+// result is what became of one line of a bulk request.
+type result struct {
+	Status int            `json:"status"`
+	Error  *esindex.Cause `json:"error"`
+}
+
+// err blames what was sent where Elasticsearch does.
+func (r result) err(blame error) error {
+	if r.Error == nil {
+		return nil
+	}
+	root := r.Error.Root()
+	e := &esindex.Error{Status: r.Status, Type: root.Type, Reason: root.Reason}
+	switch {
+	case errors.Is(e, esindex.ErrUnavailable):
+		return fmt.Errorf("%w: %w", catalog.ErrUnavailable, e)
+	case r.Status == http.StatusBadRequest:
+		return fmt.Errorf("%w: %w", blame, e)
+	}
+	return e
+}
+
+func (c *Catalog) bulk(ctx context.Context, index, params string, b *bulk) ([]result, error) {
+	var got struct {
+		Items []map[string]result `json:"items"`
+	}
+	err := c.do(ctx, "/"+index+"/_bulk", params+"filter_path=error,status,items.*.status,items.*.error", b.body,
+		func(body []byte) error { return json.Unmarshal(body, &got) })
+	if err != nil {
+		return nil, c.explain(err)
+	}
+	if len(got.Items) != len(b.of) {
+		return nil, fmt.Errorf("elasticsearch answered %d results for %d items", len(got.Items), len(b.of))
+	}
+	results := make([]result, len(got.Items))
+	for i, item := range got.Items {
+		for _, r := range item {
+			results[i] = r
+		}
+	}
+	return results, nil
+}
