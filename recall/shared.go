@@ -1,0 +1,211 @@
+package recall
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"github.com/freshet/freshet/feed"
+)
+
+var sharedTotal = promauto.NewCounterVec(prometheus.CounterOpts{
+	Name: "freshet_recall_shared_total",
+	Help: "Recalls answered from an identical one (hit) or asked of the source (miss).",
+}, []string{"result"})
+
+// Resolved once: looking a label up costs more than counting.
+var sharedHit, sharedMiss = sharedTotal.WithLabelValues("hit"), sharedTotal.WithLabelValues("miss")
+
+// SharedConfig are the options of [NewShared].
+type SharedConfig struct {
+	TTL     time.Duration // how long an answer is shared; 0 asks the source every time
+	Entries int           // answers kept at most; default 256, some 10 MB at 500 candidates each
+	Timeout time.Duration // of one question to the source; default 5s
+}
+
+// Shared is a [Source] that asks another one and lets identical queries share
+// the answer: those that come while it is being fetched wait for it, those
+// that come within the TTL get it at once. Queries are identical when every
+// part is, the origin too, so the caller rounds the origin. Errors are not
+// kept.
+//
+// The question is asked apart from the caller that happened to come first: if
+// that one gives up, the others still get their answer.
+type Shared struct {
+	source Source
+	clock  feed.Clock
+	cfg    SharedConfig
+
+	mu      sync.Mutex
+	answers *lru.Cache[queryKey, kept]
+	flights map[queryKey]*flight
+}
+
+var _ Source = (*Shared)(nil)
+
+// kept is an answer and when it came. Answers stay after their TTL until
+// newer ones push them out.
+type kept struct {
+	result Result
+	at     time.Time
+}
+
+// flight is a question under way. Its result is set before done is closed.
+type flight struct {
+	done   chan struct{}
+	result Result
+	err    error
+}
+
+// NewShared returns a source that shares the answers of source.
+func NewShared(source Source, clock feed.Clock, cfg SharedConfig) *Shared {
+	if cfg.Entries <= 0 {
+		cfg.Entries = 256
+	}
+	if cfg.Timeout <= 0 {
+		cfg.Timeout = 5 * time.Second
+	}
+	answers, err := lru.New[queryKey, kept](cfg.Entries)
+	if err != nil {
+		panic(err) // only for a size that is not positive
+	}
+	return &Shared{source: source, clock: clock, cfg: cfg, answers: answers, flights: map[queryKey]*flight{}}
+}
+
+// Name is the name of the source behind it.
+func (s *Shared) Name() string { return s.source.Name() }
+
+// Recall implements [Source].
+func (s *Shared) Recall(ctx context.Context, q feed.Query) (Result, error) {
+	if s.cfg.TTL <= 0 {
+		return s.source.Recall(ctx, q)
+	}
+	if err := ctx.Err(); err != nil {
+		return Result{}, err
+	}
+	key := keyOf(&q)
+	result, f, fresh := s.join(key)
+	if f == nil {
+		sharedHit.Inc()
+		return result, nil
+	}
+	if fresh {
+		sharedMiss.Inc()
+		q.Profile = detached(q.Profile)
+		go s.ask(context.WithoutCancel(ctx), key, q, f)
+	} else {
+		sharedHit.Inc()
+	}
+	select {
+	case <-f.done:
+		return f.result, f.err
+	case <-ctx.Done():
+		return Result{}, ctx.Err()
+	}
+}
+
+// detached copies a profile: the question may outlive the caller, who is free
+// to change what it passed once its call has returned.
+func detached(p feed.Profile) feed.Profile {
+	return feed.Profile{
+		Interests: maps.Clone(p.Interests), Keywords: slices.Clone(p.Keywords), Langs: slices.Clone(p.Langs),
+		MutedAuthors: slices.Clone(p.MutedAuthors), MutedTags: slices.Clone(p.MutedTags),
+	}
+}
+
+// join answers the kept result if it is young enough, else the flight to wait
+// for and whether it is a fresh one, which the caller has to start.
+func (s *Shared) join(key queryKey) (result Result, f *flight, fresh bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if k, ok := s.answers.Get(key); ok {
+		// A clock set back must not keep an answer for ever.
+		if age := s.clock().Sub(k.at); age >= 0 && age < s.cfg.TTL {
+			return k.result, nil, false
+		}
+	}
+	if f, ok := s.flights[key]; ok {
+		return Result{}, f, false
+	}
+	f = &flight{done: make(chan struct{})}
+	s.flights[key] = f
+	return Result{}, f, true
+}
+
+// ask puts the question and ends the flight, whatever happens.
+func (s *Shared) ask(ctx context.Context, key queryKey, q feed.Query, f *flight) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	defer cancel()
+	f.err = errors.New("recall ended without an answer")
+	defer func() {
+		if p := recover(); p != nil {
+			f.err = fmt.Errorf("recall panicked: %v", p)
+		}
+		s.mu.Lock()
+		delete(s.flights, key)
+		if f.err == nil {
+			s.answers.Add(key, kept{result: f.result, at: s.clock()})
+		}
+		s.mu.Unlock()
+		close(f.done)
+	}()
+	f.result, f.err = s.source.Recall(ctx, q)
+	if errors.Is(f.err, context.DeadlineExceeded) && !errors.Is(f.err, ErrUnavailable) {
+		f.err = fmt.Errorf("%w: no answer within %s: %w", ErrUnavailable, s.cfg.Timeout, f.err)
+	}
+}
+
+// queryKey is a digest of a query. It is a cryptographic one because agents
+// choose their own profiles: two that collide would see each other's feed.
+type queryKey [sha256.Size]byte
+
+func keyOf(q *feed.Query) queryKey {
+	var scratch [1024]byte
+	k := keyWriter(scratch[:0])
+	p, r := &q.Profile, &q.Ranking
+	k.number(uint64(len(p.Interests)))
+	for _, tag := range slices.Sorted(maps.Keys(p.Interests)) {
+		k.text(tag)
+		k.float(p.Interests[tag])
+	}
+	for _, list := range [][]string{p.Keywords, p.Langs, p.MutedAuthors, p.MutedTags} {
+		k.number(uint64(len(list)))
+		for _, word := range list {
+			k.text(word)
+		}
+	}
+	k.number(uint64(r.Decay.Scale))
+	k.number(uint64(r.Decay.Offset))
+	k.float(r.Decay.Decay)
+	k.float(r.Decay.Floor)
+	k.float(r.PopularityWeight)
+	k.float(r.Base)
+	k.time(q.Origin)
+	k.time(q.Since)
+	k.number(uint64(q.N))
+	k.text(q.After)
+	return sha256.Sum256(k)
+}
+
+// keyWriter builds an encoding in which no two queries look the same: every
+// text and list is preceded by its length.
+type keyWriter []byte
+
+func (k *keyWriter) number(n uint64) { *k = binary.AppendUvarint(*k, n) }
+func (k *keyWriter) float(f float64) { k.number(math.Float64bits(f)) }
+func (k *keyWriter) text(s string)   { k.number(uint64(len(s))); *k = append(*k, s...) }
+func (k *keyWriter) time(at time.Time) {
+	k.number(uint64(at.Unix()))
+	k.number(uint64(at.Nanosecond()))
+}

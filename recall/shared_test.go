@@ -1,0 +1,224 @@
+package recall_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
+)
+
+// source answers its how-manieth question it was.
+type source struct {
+	asked atomic.Int64
+	do    func(ctx context.Context, nth int64) error
+}
+
+func (s *source) Name() string { return "counting" }
+
+func (s *source) Recall(ctx context.Context, q feed.Query) (recall.Result, error) {
+	n := s.asked.Add(1)
+	if s.do != nil {
+		if err := s.do(ctx, n); err != nil {
+			return recall.Result{}, err
+		}
+	}
+	return recall.Result{Next: fmt.Sprint(n)}, nil
+}
+
+func query() feed.Query {
+	return feed.Query{
+		Profile: feed.Profile{
+			Interests: map[string]float64{"go": 1, "rust": 2}, Keywords: []string{"a", "b"}, Langs: []string{"en"},
+			MutedAuthors: []string{"x"}, MutedTags: []string{"y"},
+		},
+		Ranking: feed.Ranking{Decay: feed.Decay{Scale: time.Hour, Offset: time.Minute, Decay: 0.5, Floor: 0.1}, PopularityWeight: 1, Base: 0.1},
+		Origin:  time.Unix(1000, 0), Since: time.Unix(10, 0), N: 5, After: "c",
+	}
+}
+
+func recalled(t *testing.T, s recall.Source, q feed.Query) string {
+	t.Helper()
+	r, err := s.Recall(t.Context(), q)
+	require.NoError(t, err)
+	return r.Next
+}
+
+func TestSharedAnswersWithinTheTTL(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	s := recall.NewShared(&source{}, func() time.Time { return now }, recall.SharedConfig{TTL: time.Second})
+	require.Equal(t, "counting", s.Name())
+	require.Equal(t, "1", recalled(t, s, query()))
+	now = now.Add(time.Second - 1)
+	require.Equal(t, "1", recalled(t, s, query()))
+	now = now.Add(1)
+	require.Equal(t, "2", recalled(t, s, query()))
+	now = now.Add(-time.Minute)
+	require.Equal(t, "3", recalled(t, s, query()), "an answer from the future is not young")
+}
+
+func TestSharedOff(t *testing.T) {
+	s := recall.NewShared(&source{}, time.Now, recall.SharedConfig{})
+	require.Equal(t, "1", recalled(t, s, query()))
+	require.Equal(t, "2", recalled(t, s, query()))
+}
+
+func TestSharedIsBounded(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	s := recall.NewShared(&source{}, func() time.Time { return now }, recall.SharedConfig{TTL: time.Second, Entries: 2})
+	q := query()
+	for n := 1; n <= 3; n++ {
+		q.N = n
+		require.Equal(t, fmt.Sprint(n), recalled(t, s, q))
+	}
+	require.Equal(t, "3", recalled(t, s, q), "the newest is kept")
+	q.N = 1
+	require.Equal(t, "4", recalled(t, s, q), "the oldest is not")
+}
+
+// TestSharedTellsQueriesApart changes every field of a query in its turn.
+func TestSharedTellsQueriesApart(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	s := recall.NewShared(&source{}, func() time.Time { return now }, recall.SharedConfig{TTL: time.Second, Entries: 1000})
+	require.Equal(t, "1", recalled(t, s, query()))
+	asked := 1
+	differs := func(name string, q feed.Query) {
+		asked++
+		require.Equal(t, fmt.Sprint(asked), recalled(t, s, q), name)
+		require.Equal(t, fmt.Sprint(asked), recalled(t, s, q), name)
+	}
+	var walk func(name string, v reflect.Value, q *feed.Query)
+	walk = func(name string, v reflect.Value, q *feed.Query) {
+		old := reflect.New(v.Type()).Elem()
+		old.Set(v)
+		switch at := v.Interface().(type) {
+		case time.Time:
+			v.Set(reflect.ValueOf(at.Add(time.Nanosecond)))
+		case map[string]float64:
+			v.Set(reflect.ValueOf(map[string]float64{"go": 1, "rust": 2.5}))
+			differs(name, *q)
+			v.Set(reflect.ValueOf(map[string]float64{"go": 1, "Rust": 2}))
+		case []string:
+			v.Set(reflect.ValueOf(append([]string{"new"}, at...)))
+		default:
+			switch v.Kind() {
+			case reflect.Struct:
+				for i := range v.NumField() {
+					walk(name+"."+v.Type().Field(i).Name, v.Field(i), q)
+				}
+				return
+			case reflect.String:
+				v.SetString(v.String() + "x")
+			case reflect.Float64:
+				v.SetFloat(v.Float() / 3)
+			case reflect.Int, reflect.Int64:
+				v.SetInt(v.Int() + 1)
+			default:
+				t.Fatalf("%s has a type this test does not know: %s", name, v.Type())
+			}
+		}
+		differs(name, *q)
+		v.Set(old)
+	}
+	q := query()
+	walk("Query", reflect.ValueOf(&q).Elem(), &q)
+
+	// What moves from one list to the next, or between two words.
+	q = query()
+	q.Profile.Keywords, q.Profile.Langs = []string{"a", "b", "en"}, nil
+	differs("lists", q)
+	q = query()
+	q.Profile.Keywords = []string{"ab"}
+	differs("words", q)
+	require.Equal(t, "1", recalled(t, s, query()))
+}
+
+func TestSharedSingleFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		src := &source{do: func(ctx context.Context, _ int64) error {
+			select {
+			case <-time.After(time.Second):
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}}
+		s := recall.NewShared(src, time.Now, recall.SharedConfig{TTL: time.Second})
+		leader, giveUp := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		all.Go(func() {
+			_, err := s.Recall(leader, query())
+			assert.ErrorIs(t, err, context.Canceled)
+		})
+		synctest.Wait()
+		for range 10 {
+			all.Go(func() {
+				r, err := s.Recall(t.Context(), query())
+				assert.NoError(t, err)
+				assert.Equal(t, "1", r.Next)
+			})
+		}
+		synctest.Wait()
+		giveUp()
+		all.Wait()
+		require.EqualValues(t, 1, src.asked.Load())
+	})
+}
+
+func TestSharedFailures(t *testing.T) {
+	t.Run("errors are given to all who wait and not kept", func(t *testing.T) {
+		bad := errors.New("bad")
+		src := &source{do: func(_ context.Context, nth int64) error {
+			if nth == 1 {
+				return bad
+			}
+			return nil
+		}}
+		s := recall.NewShared(src, time.Now, recall.SharedConfig{TTL: time.Hour})
+		_, err := s.Recall(t.Context(), query())
+		require.ErrorIs(t, err, bad)
+		require.Equal(t, "2", recalled(t, s, query()))
+	})
+	t.Run("a panic is an error", func(t *testing.T) {
+		s := recall.NewShared(&source{do: func(context.Context, int64) error { panic("oops") }}, time.Now, recall.SharedConfig{TTL: time.Hour})
+		_, err := s.Recall(t.Context(), query())
+		require.ErrorContains(t, err, "oops")
+	})
+	t.Run("no answer in time", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			src := &source{do: func(ctx context.Context, _ int64) error { <-ctx.Done(); return ctx.Err() }}
+			s := recall.NewShared(src, time.Now, recall.SharedConfig{TTL: time.Hour, Timeout: time.Minute})
+			_, err := s.Recall(t.Context(), query())
+			require.ErrorIs(t, err, recall.ErrUnavailable)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+		})
+	})
+	t.Run("given up before it began", func(t *testing.T) {
+		src := &source{}
+		s := recall.NewShared(src, time.Now, recall.SharedConfig{TTL: time.Hour})
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err := s.Recall(ctx, query())
+		require.ErrorIs(t, err, context.Canceled)
+		require.Zero(t, src.asked.Load())
+	})
+}
+
+func BenchmarkSharedHit(b *testing.B) {
+	s := recall.NewShared(&source{}, time.Now, recall.SharedConfig{TTL: time.Hour})
+	q := query()
+	b.ReportAllocs()
+	for b.Loop() {
+		_, _ = s.Recall(b.Context(), q)
+	}
+}
