@@ -1,0 +1,140 @@
+package handler
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed"
+)
+
+func TestHeaderModeTakesOneWellFormedAgentID(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		headers []string
+		status  int
+		code    int
+	}{
+		{"good", []string{"X-Agent-ID: u.1@x-y_Z"}, 200, 0},
+		{"longest", []string{"X-Agent-ID: " + strings.Repeat("a", 128)}, 200, 0},
+		{"missing", nil, 401, 40101},
+		{"empty", []string{"X-Agent-ID: "}, 401, 40101},
+		{"a bearer is no agent here", []string{"Authorization: Bearer x"}, 401, 40101},
+		{"colon", []string{"X-Agent-ID: u:1"}, 400, 40004},
+		{"space", []string{"X-Agent-ID: u 1"}, 400, 40004},
+		{"too long", []string{"X-Agent-ID: " + strings.Repeat("a", 129)}, 400, 40004},
+		{"not ASCII", []string{"X-Agent-ID: ü"}, 400, 40004},
+		{"two of them", []string{"X-Agent-ID: u_1", "X-Agent-ID: u_2"}, 400, 40004},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFixture(t, nil)
+			got := f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, tt.headers...)
+			require.Equal(t, tt.status, got.status)
+			require.Equal(t, tt.code, got.Code)
+		})
+	}
+}
+
+func TestAdminRoutesNeedTheToken(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		token   string // configured
+		headers []string
+		code    int
+	}{
+		{"own header", adminToken, []string{asAdmin}, 0},
+		{"bearer", adminToken, []string{"Authorization: Bearer " + adminToken}, 0},
+		{"bearer in other case", adminToken, []string{"authorization: bEARER " + adminToken}, 0},
+		{"beside an agent", adminToken, []string{asAgent, asAdmin}, 0},
+		{"nothing", adminToken, nil, 40101},
+		{"empty", adminToken, []string{"X-Admin-Token: "}, 40101},
+		{"wrong", adminToken, []string{"X-Admin-Token: " + adminToken + "x"}, 40101},
+		{"prefix", adminToken, []string{"X-Admin-Token: " + adminToken[:5]}, 40101},
+		{"wrong bearer", adminToken, []string{asAgent, "Authorization: Bearer x"}, 40101},
+		{"wrong scheme", adminToken, []string{"Authorization: Basic " + adminToken}, 40101},
+		{"an agent", adminToken, []string{asAgent}, 40301},
+		{"not configured", "", []string{asAdmin}, 40301},
+		{"not configured, empty", "", []string{"X-Admin-Token: "}, 40301},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFixture(t, func(c *Config, _ *Deps) { c.Auth.AdminToken = tt.token })
+			f.items["a"] = `{"id":"a"}`
+			for _, call := range [][2]string{{"POST", "/v1/items"}, {"GET", "/v1/items/a"}, {"DELETE", "/v1/items/a"}} {
+				got := f.do(t, call[0], call[1], "", tt.headers...)
+				require.Equal(t, tt.code, got.Code, "%v: %s", call, got.body)
+				require.Equal(t, max(tt.code/100, 200), got.status)
+				require.NotContains(t, got.body, adminToken)
+			}
+			require.NotContains(t, f.log.String(), adminToken)
+		})
+	}
+}
+
+func TestDemoOpensAdminRoutesToThisMachineOnly(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		peer    string
+		host    string
+		headers []string
+		token   string
+		noDemo  bool
+		code    int
+	}{
+		{name: "IPv4", peer: "127.0.0.1:5000", host: "127.0.0.1:8080"},
+		{name: "IPv4, another loopback", peer: "127.8.8.8:5000", host: "localhost:8080"},
+		{name: "IPv6", peer: "[::1]:5000", host: "[::1]:8080"},
+		{name: "mapped", peer: "[::ffff:127.0.0.1]:5000", host: "localhost"},
+		{name: "same site page", peer: "127.0.0.1:5000", host: "localhost:8080", headers: []string{"Sec-Fetch-Site: same-origin"}},
+		{name: "away", peer: "192.0.2.1:5000", host: "localhost:8080", code: 40301},
+		{name: "away, says it is here", peer: "192.0.2.1:5000", host: "localhost", headers: []string{"X-Forwarded-For: 127.0.0.1", "X-Real-IP: 127.0.0.1"}, code: 40301},
+		{name: "forwarded by a proxy here", peer: "127.0.0.1:5000", host: "localhost", headers: []string{"X-Forwarded-For: 192.0.2.1"}, code: 40301},
+		{name: "page of another site", peer: "127.0.0.1:5000", host: "localhost:8080", headers: []string{"Sec-Fetch-Site: cross-site"}, code: 40301},
+		{name: "old browser, another site", peer: "127.0.0.1:5000", host: "localhost:8080", headers: []string{"Origin: https://evil.example"}, code: 40301},
+		{name: "name made to point here", peer: "127.0.0.1:5000", host: "evil.example:8080", code: 40301},
+		{name: "no address", peer: "@", host: "localhost", code: 40301},
+		{name: "not a demo", peer: "127.0.0.1:5000", host: "localhost", noDemo: true, code: 40301},
+		{name: "a token is set", peer: "127.0.0.1:5000", host: "localhost", token: adminToken, code: 40101},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFixture(t, func(c *Config, _ *Deps) { c.Auth.Demo, c.Auth.AdminToken = !tt.noDemo, tt.token })
+			r := httptest.NewRequest("POST", "/v1/items", strings.NewReader("{}\n"))
+			r.RemoteAddr, r.Host = tt.peer, tt.host
+			for _, h := range tt.headers {
+				name, value, _ := strings.Cut(h, ": ")
+				r.Header.Set(name, value)
+			}
+			require.Equal(t, tt.code, f.serve(t, r).Code)
+		})
+	}
+}
+
+func TestAProfileIsItsAgentsOwn(t *testing.T) {
+	const path = "/v1/agents/u_1/profile"
+	for _, tt := range []struct {
+		name    string
+		headers []string
+		code    int
+	}{
+		{"its agent", []string{asAgent}, 0},
+		{"an admin", []string{asAdmin}, 0},
+		{"another agent", []string{"X-Agent-ID: u_2"}, 40301},
+		{"nobody", nil, 40101},
+		{"a malformed agent", []string{"X-Agent-ID: u 1"}, 40004},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFixture(t, nil)
+			f.profiles.all["u_1"] = feed.Profile{Keywords: []string{"go"}}
+			require.Equal(t, tt.code, f.do(t, "GET", path, "", tt.headers...).Code)
+			require.Equal(t, tt.code, f.do(t, "PUT", path, `{"keywords":["rust"]}`, tt.headers...).Code)
+			want := "go"
+			if tt.code == 0 {
+				want = "rust"
+			}
+			require.Equal(t, []string{want}, f.profiles.all["u_1"].Keywords)
+			require.Equal(t, tt.code, f.do(t, "DELETE", path, "", tt.headers...).Code)
+			require.Equal(t, tt.code != 0, len(f.profiles.all) == 1)
+		})
+	}
+}

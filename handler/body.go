@@ -1,0 +1,108 @@
+package handler
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+)
+
+// readBody reads a small body whole, at most limit bytes, into the call's
+// buffer. It is gone when the call ends.
+func (c *call) readBody(limit int) ([]byte, error) {
+	r := c.gin.Request
+	if enc := contentEncoding(r); enc != "" {
+		return nil, fmt.Errorf("%w: this route does not take Content-Encoding %q; send the body as it is", errBadRequest, enc)
+	}
+	if r.ContentLength > int64(limit) {
+		return nil, tooLarge("the body", limit)
+	}
+	b := c.in[:0]
+	if cap(b) == 0 {
+		b = make([]byte, 0, min(limit+1, 512))
+	}
+	for {
+		// One byte beyond the limit is read to know that there is one.
+		n, err := r.Body.Read(b[len(b):min(cap(b), limit+1)])
+		b = b[:len(b)+n]
+		c.in = b
+		if len(b) > limit {
+			return nil, tooLarge("the body", limit)
+		}
+		if errors.Is(err, io.EOF) {
+			return b, nil
+		}
+		if err != nil {
+			return nil, c.unreadable(err)
+		}
+		if len(b) == cap(b) {
+			b = append(b, 0)[:len(b)]
+		}
+	}
+}
+
+// contentEncoding is the body's coding, "" where it is sent as it is.
+func contentEncoding(r *http.Request) string {
+	values := r.Header["Content-Encoding"]
+	if len(values) == 0 {
+		return ""
+	}
+	enc := strings.ToLower(strings.TrimSpace(strings.Join(values, ",")))
+	if enc == "identity" {
+		return ""
+	}
+	return enc
+}
+
+func tooLarge(what string, limit int) error {
+	size := fmt.Sprintf("%d KiB", limit>>10)
+	if limit >= 1<<20 {
+		size = fmt.Sprintf("%d MiB", limit>>20)
+	}
+	return fmt.Errorf("%w: %s has more than %s", errTooLarge, what, size)
+}
+
+// unreadable says why a body could not be read to its end. The cause names
+// addresses, so the caller is told a sentence instead.
+func (c *call) unreadable(err error) error {
+	switch {
+	// First, because net/http ends the request's context at any failed read.
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return fmt.Errorf("%w: the body did not arrive in time", errBadRequest)
+	case c.gone():
+		return errClientGone
+	}
+	return fmt.Errorf("%w: the body ends before its announced length", errBadRequest)
+}
+
+// bounded passes on at most left bytes, then fails with errTooLarge. It
+// remembers its error, so that the route can tell it from what the reader
+// above made of it.
+type bounded struct {
+	r    io.Reader
+	left int64
+	err  error // the first failure but io.EOF
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.err != nil {
+		return 0, b.err
+	}
+	// One byte beyond the bound is asked for to know that there is one.
+	if int64(len(p)) > b.left+1 {
+		p = p[:b.left+1]
+	}
+	n, err := b.r.Read(p)
+	if int64(n) > b.left {
+		n, b.err = int(b.left), errTooLarge
+		b.left = 0
+		return n, b.err
+	}
+	b.left -= int64(n)
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.err = err
+	}
+	return n, err
+}

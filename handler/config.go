@@ -1,0 +1,102 @@
+package handler
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// Largest accepted bodies, in bytes.
+const (
+	MaxFeedBody        = 4 << 10
+	MaxImpressionsBody = 256 << 10 // 500 ids of 256 characters, with room for escapes
+	// MaxProfileBody admits every profile within feed's bounds whose terms are
+	// one byte a character: 2,328 terms of 256 of them are 600 KB.
+	MaxProfileBody = 1 << 20
+	// MaxItemsBody bounds an upload twice: as sent and as unpacked.
+	MaxItemsBody = 64 << 20
+)
+
+// MaxImpressions is how many items one report may name.
+const MaxImpressions = 500
+
+// The two ways of telling who calls.
+const (
+	ModeHeader = "header" // X-Agent-ID, set by a gateway that is trusted
+	ModeJWT    = "jwt"    // the subject of a Bearer token
+)
+
+// Config tunes the HTTP interface. The zero value of a field takes its default.
+type Config struct {
+	RequestTimeout time.Duration // every route but uploads; default 5s
+	UploadTimeout  time.Duration // POST /v1/items, the arrival of its body included; default 10m
+	// MaxInFlight bounds the feed and impression calls being answered at once,
+	// over all agents; more are answered 42901. 0: no bound.
+	MaxInFlight int
+	// MaxUploads bounds the uploads being read at once; default 4.
+	MaxUploads int
+	Auth       Auth
+	Clock      feed.Clock // decides when a token has expired; default time.Now
+}
+
+// Auth says who may call.
+type Auth struct {
+	Mode string // ModeHeader (default) or ModeJWT
+	// AdminToken opens the admin routes; "": they answer 40301.
+	AdminToken string
+	// Demo opens the admin routes to callers on this machine while AdminToken
+	// is empty.
+	Demo bool
+	JWT  JWT
+}
+
+// JWT says which tokens ModeJWT accepts. Exactly one of Secret and JWKS is
+// set.
+type JWT struct {
+	Secret   string        // HS256; at least 32 bytes are advised
+	JWKS     string        // path of a JSON Web Key Set with public keys: RS256, ES256
+	Issuer   string        // "": any
+	Audience string        // "": any
+	Leeway   time.Duration // how far clocks may differ; default 30s
+}
+
+// WithDefaults fills in what was left zero.
+func (c Config) WithDefaults() Config {
+	if c.RequestTimeout == 0 {
+		c.RequestTimeout = 5 * time.Second
+	}
+	if c.UploadTimeout == 0 {
+		c.UploadTimeout = 10 * time.Minute
+	}
+	if c.MaxUploads == 0 {
+		c.MaxUploads = 4
+	}
+	if c.Auth.Mode == "" {
+		c.Auth.Mode = ModeHeader
+	}
+	if c.Auth.JWT.Leeway == 0 {
+		c.Auth.JWT.Leeway = 30 * time.Second
+	}
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
+	return c
+}
+
+// Validate says which value is unusable.
+func (c Config) Validate() error {
+	j := c.Auth.JWT
+	switch {
+	case c.RequestTimeout < 0 || c.UploadTimeout < 0 || j.Leeway < 0:
+		return errors.New("server.request_timeout, the upload timeout and the leeway of tokens must not be negative")
+	case c.MaxInFlight < 0 || c.MaxUploads < 0:
+		return errors.New("the bounds of calls and uploads at once must not be negative")
+	case c.Auth.Mode != ModeHeader && c.Auth.Mode != ModeJWT:
+		return fmt.Errorf("auth.mode must be %s or %s, not %q", ModeHeader, ModeJWT, c.Auth.Mode)
+	case c.Auth.Mode == ModeJWT && (j.Secret == "") == (j.JWKS == ""):
+		return errors.New("auth.mode jwt needs exactly one of auth.jwt.secret and auth.jwt.jwks")
+	}
+	return nil
+}

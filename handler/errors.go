@@ -1,0 +1,93 @@
+package handler
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
+)
+
+var (
+	errBadRequest      = errors.New("bad request")
+	errUnauthenticated = errors.New("unauthenticated")
+	errForbidden       = errors.New("forbidden")
+	errNoRoute         = errors.New("there is no such route")
+	errNoMethod        = errors.New("the route does not take this method; the Allow header lists those it takes")
+	errTooLarge        = errors.New("too large")
+	errBusy            = errors.New("too many requests at once; try again in a moment")
+	// errClientGone is never read by anyone but the log and the metrics.
+	errClientGone = errors.New("the client went away before the answer was ready")
+)
+
+// ErrPrecondition is wrapped by errors about an If-Match that names another
+// version than the stored one.
+var ErrPrecondition = errors.New("the version in If-Match is not the current one; read it again")
+
+// statusClientGone is the status nginx made common for a call whose client did
+// not wait. It keeps such calls out of the count of errors.
+const statusClientGone = 499
+
+// problem is what a caller is told of an error.
+type problem struct {
+	is     error // matched with errors.Is
+	status int
+	code   int
+	msg    string // "": the error's own text, which speaks of the caller's input only
+}
+
+// problems maps errors to answers; the first match counts, so what wraps two of
+// them takes the upper one. What matches none is 50001.
+var problems = []problem{
+	{is: errClientGone, status: statusClientGone, code: 49901},
+	{is: errTooLarge, status: http.StatusRequestEntityTooLarge, code: 41301},
+	{is: catalog.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "the catalog is unavailable; try again later"},
+	{is: recall.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "recall is unavailable; try again later"},
+	{is: dedup.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "the dedup store is unavailable; try again later"},
+	{is: cache.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "the session store is unavailable; try again later"},
+	{is: cache.ErrTooLate, status: http.StatusServiceUnavailable, code: 50301, msg: "the refresh took too long; try again"},
+	{is: context.DeadlineExceeded, status: http.StatusServiceUnavailable, code: 50301, msg: "the answer took too long; try again later"},
+	{is: context.Canceled, status: http.StatusServiceUnavailable, code: 50301, msg: "the work was cancelled; try again later"},
+	{is: feed.ErrBadID, status: http.StatusBadRequest, code: 40004},
+	{is: engine.ErrBadAction, status: http.StatusBadRequest, code: 40002},
+	{is: engine.ErrBadLimit, status: http.StatusBadRequest, code: 40003},
+	{is: errBadRequest, status: http.StatusBadRequest, code: 40001},
+	{is: feed.ErrBadProfile, status: http.StatusBadRequest, code: 40001},
+	{is: feed.ErrBadRanking, status: http.StatusBadRequest, code: 40001},
+	{is: feed.ErrBadItem, status: http.StatusBadRequest, code: 40001},
+	{is: catalog.ErrBadBody, status: http.StatusBadRequest, code: 40001},
+	{is: errUnauthenticated, status: http.StatusUnauthorized, code: 40101},
+	{is: errForbidden, status: http.StatusForbidden, code: 40301},
+	{is: errNoRoute, status: http.StatusNotFound, code: 40401},
+	{is: catalog.ErrNotFound, status: http.StatusNotFound, code: 40401, msg: "not found: there is nothing under this id"},
+	{is: errNoMethod, status: http.StatusMethodNotAllowed, code: 40501},
+	{is: cache.ErrConflict, status: http.StatusConflict, code: 40901, msg: cache.ErrConflict.Error()},
+	{is: ErrPrecondition, status: http.StatusPreconditionFailed, code: 41201},
+	{is: errBusy, status: http.StatusTooManyRequests, code: 42901},
+}
+
+// problemOf finds what to answer; msg is filled in.
+func problemOf(err error) problem {
+	for _, p := range problems {
+		if errors.Is(err, p.is) {
+			if p.msg == "" {
+				p.msg = err.Error()
+			}
+			return p
+		}
+	}
+	return problem{status: http.StatusInternalServerError, code: 50001, msg: "internal error; the cause is in the server's log under this request id"}
+}
+
+// partial is an error that comes with what was done until then.
+type partial struct {
+	error
+	data any
+}
+
+func (p partial) Unwrap() error { return p.error }

@@ -1,0 +1,147 @@
+package handler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
+)
+
+func TestErrorsTakeTheirStatusAndCode(t *testing.T) {
+	const inner = "dial tcp 10.0.0.7:6379: secret detail"
+	wrap := func(err error) error { return fmt.Errorf("%s: %w", inner, err) }
+	for _, tt := range []struct {
+		name         string
+		err          error
+		status, code int
+		hides        bool // the cause must stay in the log
+	}{
+		{"bad id", fmt.Errorf("x: %w", feed.ErrBadID), 400, 40004, false},
+		{"bad action", engine.ErrBadAction, 400, 40002, false},
+		{"bad limit", engine.ErrBadLimit, 400, 40003, false},
+		{"bad profile", feed.ErrBadProfile, 400, 40001, false},
+		{"bad ranking", feed.ErrBadRanking, 400, 40001, false},
+		{"bad item", feed.ErrBadItem, 400, 40001, false},
+		{"an item's bad id", fmt.Errorf("%w: %w", feed.ErrBadItem, feed.ErrBadID), 400, 40004, false},
+		{"bad body", catalog.ErrBadBody, 400, 40001, false},
+		{"not found", wrap(catalog.ErrNotFound), 404, 40401, true},
+		{"request id used otherwise", wrap(cache.ErrConflict), 409, 40901, true},
+		{"another version", ErrPrecondition, 412, 41201, false},
+		{"busy", errBusy, 429, 42901, false},
+		{"catalog down", wrap(catalog.ErrUnavailable), 503, 50301, true},
+		{"recall down", wrap(recall.ErrUnavailable), 503, 50301, true},
+		{"dedup down", wrap(dedup.ErrUnavailable), 503, 50301, true},
+		{"sessions down", wrap(cache.ErrUnavailable), 503, 50301, true},
+		{"too late", wrap(cache.ErrTooLate), 503, 50301, true},
+		{"deadline", wrap(context.DeadlineExceeded), 503, 50301, true},
+		{"cancelled by somebody else", wrap(context.Canceled), 503, 50301, true},
+		{"a bad cursor is our own fault", wrap(recall.ErrBadCursor), 500, 50001, true},
+		{"anything else", errors.New(inner), 500, 50001, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFixture(t, nil)
+			f.feed.answer = func(context.Context, engine.Request) (engine.Answer, error) { return engine.Answer{}, tt.err }
+			got := f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, asAgent)
+			require.Equal(t, tt.status, got.status)
+			require.Equal(t, tt.code, got.Code)
+			require.NotEmpty(t, got.Msg)
+			require.Equal(t, tt.status == 503 || tt.status == 429, got.header.Get("Retry-After") == "1")
+			if tt.hides {
+				require.NotContains(t, got.body, "10.0.0.7")
+			}
+			require.Equal(t, tt.status >= 500, strings.Contains(f.log.String(), `"error":"`), f.log.String())
+		})
+	}
+}
+
+func TestEveryProblemHasItsOwnRow(t *testing.T) {
+	for _, p := range problems {
+		got := problemOf(fmt.Errorf("wrapped: %w", p.is))
+		require.Equal(t, p.code, got.code, "%v is shadowed by a row above it", p.is)
+		require.NotEmpty(t, got.msg)
+		if p.status != statusClientGone {
+			require.Equal(t, p.status, p.code/100, "%v", p.is)
+		}
+	}
+}
+
+func TestAPanicIsA500AndItsStackIsLogged(t *testing.T) {
+	f := newFixture(t, nil)
+	f.feed.answer = func(context.Context, engine.Request) (engine.Answer, error) { panic("boom in the engine") }
+	got := f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, asAgent)
+	require.Equal(t, 500, got.status)
+	require.Equal(t, 50001, got.Code)
+	require.NotContains(t, got.body, "boom")
+	require.Contains(t, f.log.String(), "boom in the engine")
+	require.Contains(t, f.log.String(), "errors_test.go")
+}
+
+func TestAnAbortIsPassedOn(t *testing.T) {
+	f := newFixture(t, nil)
+	f.feed.answer = func(context.Context, engine.Request) (engine.Answer, error) { panic(http.ErrAbortHandler) }
+	require.PanicsWithValue(t, http.ErrAbortHandler, func() {
+		f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, asAgent)
+	})
+}
+
+func TestTheRequestTimeoutEndsTheWork(t *testing.T) {
+	f := newFixture(t, func(c *Config, _ *Deps) { c.RequestTimeout = time.Millisecond })
+	f.feed.answer = func(ctx context.Context, _ engine.Request) (engine.Answer, error) {
+		<-ctx.Done()
+		return engine.Answer{}, fmt.Errorf("recall: %w", ctx.Err())
+	}
+	got := f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, asAgent)
+	require.Equal(t, 503, got.status)
+	require.Equal(t, 50301, got.Code)
+}
+
+func TestAClientThatLeavesIsNoServerError(t *testing.T) {
+	f := newFixture(t, nil)
+	ctx, leave := context.WithCancel(context.Background())
+	f.feed.answer = func(ctx context.Context, _ engine.Request) (engine.Answer, error) {
+		leave()
+		<-ctx.Done()
+		return engine.Answer{}, fmt.Errorf("recall is broken: %w", ctx.Err())
+	}
+	r := httptest.NewRequestWithContext(ctx, "POST", "/v1/feed", strings.NewReader(`{"action":"refresh"}`))
+	r.Header.Set("X-Agent-ID", "u_1")
+	got := f.serve(t, r)
+	require.Equal(t, 499, got.status)
+	require.Contains(t, f.log.String(), `"level":"INFO"`)
+	require.NotContains(t, f.log.String(), "recall is broken")
+}
+
+func TestTooManyCallsAtOnceAre429(t *testing.T) {
+	inside, release := make(chan struct{}), make(chan struct{})
+	f := newFixture(t, func(c *Config, _ *Deps) { c.MaxInFlight = 1 })
+	f.feed.answer = func(context.Context, engine.Request) (engine.Answer, error) {
+		inside <- struct{}{}
+		<-release
+		return engine.Answer{}, nil
+	}
+	first := make(chan reply)
+	go func() { first <- f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, asAgent) }()
+	<-inside
+	for range 3 {
+		got := f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, asAgent)
+		require.Equal(t, 429, got.status)
+		require.Equal(t, 42901, got.Code)
+		require.Equal(t, 42901, f.do(t, "POST", "/v1/impressions", `{"ids":["a"]}`, asAgent).Code)
+	}
+	close(release)
+	require.Equal(t, 0, (<-first).Code)
+	require.Equal(t, 0, f.do(t, "POST", "/v1/impressions", `{"ids":["a"]}`, asAgent).Code)
+}

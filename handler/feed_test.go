@@ -1,0 +1,254 @@
+package handler
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+)
+
+func TestFeedBodies(t *testing.T) {
+	ok := func(r engine.Request) *engine.Request { return &r }
+	refresh := engine.Request{Agent: "u_1", Action: engine.ActionRefresh, Limit: 20}
+	with := func(change func(*engine.Request)) *engine.Request {
+		r := refresh
+		change(&r)
+		return &r
+	}
+	for _, tt := range []struct {
+		name, body string
+		code       int
+		says       string
+		want       *engine.Request
+	}{
+		{"plain", `{"action":"refresh"}`, 0, "", ok(refresh)},
+		{"spaces", " {\n\t\"action\" : \"refresh\" ,\r\n \"limit\" : 20 } \n", 0, "", ok(refresh)},
+		{"all fields", `{"request_id":"r-1","silent":true,"limit":1,"action":"refresh"}`, 0, "",
+			with(func(r *engine.Request) { r.RequestID, r.Silent, r.Limit = "r-1", true, 1 })},
+		{"load_more", `{"action":"load_more","limit":100,"silent":false}`, 0, "",
+			with(func(r *engine.Request) { r.Action, r.Limit = engine.ActionLoadMore, 100 })},
+		{"escapes", `{"\u0061ction":"re\u0066resh","request_id":"\u0041"}`, 0, "",
+			with(func(r *engine.Request) { r.RequestID = "A" })},
+
+		{"empty", ``, 40001, "empty", nil},
+		{"blank", " \n", 40001, "empty", nil},
+		{"broken", `{"action":"refresh"`, 40001, "not JSON", nil},
+		{"not JSON", `action=refresh`, 40001, "not JSON", nil},
+		{"trailing object", `{"action":"refresh"}{}`, 40001, "not JSON", nil},
+		{"trailing word", `{"action":"refresh"} x`, 40001, "not JSON", nil},
+		{"array", `[{"action":"refresh"}]`, 40001, "object", nil},
+		{"null", `null`, 40001, "object", nil},
+		{"unknown field", `{"action":"refresh","cursor":"x"}`, 40001, `"cursor"`, nil},
+		{"unknown nested field", `{"ctx":{"a":["}",1]},"action":"refresh"}`, 40001, `"ctx"`, nil},
+		{"other case", `{"Action":"refresh"}`, 40001, `"Action"`, nil},
+		{"twice", `{"action":"refresh","limit":5,"limit":5}`, 40001, `"limit"`, nil},
+		{"twice, escaped", `{"action":"refresh","\u0061ction":"refresh"}`, 40001, `"action"`, nil},
+		{"silent load_more", `{"action":"load_more","silent":true}`, 40001, "silent", nil},
+		{"silent word", `{"action":"refresh","silent":"true"}`, 40001, "silent", nil},
+		{"silent null", `{"action":"refresh","silent":null}`, 40001, "silent", nil},
+		{"silent number", `{"action":"refresh","silent":1}`, 40001, "silent", nil},
+		{"request_id number", `{"action":"refresh","request_id":7}`, 40001, "request_id", nil},
+		{"request_id list", `{"action":"refresh","request_id":["a"]}`, 40001, "request_id", nil},
+
+		{"no action", `{}`, 40002, "action", nil},
+		{"no action but limit", `{"limit":5}`, 40002, "action", nil},
+		{"other action", `{"action":"reload"}`, 40002, "action", nil},
+		{"empty action", `{"action":""}`, 40002, "action", nil},
+		{"upper action", `{"action":"REFRESH"}`, 40002, "action", nil},
+		{"action null", `{"action":null}`, 40002, "action", nil},
+		{"action number", `{"action":1}`, 40002, "action", nil},
+
+		{"limit 0", `{"action":"refresh","limit":0}`, 40003, "limit", nil},
+		{"limit -1", `{"action":"refresh","limit":-1}`, 40003, "limit", nil},
+		{"limit 101", `{"action":"refresh","limit":101}`, 40003, "limit", nil},
+		{"limit 1e9", `{"action":"refresh","limit":1e9}`, 40003, "limit", nil},
+		{"limit 1e1", `{"action":"refresh","limit":1e1}`, 40003, "limit", nil},
+		{"limit 1.5", `{"action":"refresh","limit":1.5}`, 40003, "limit", nil},
+		{"limit overflow", `{"action":"refresh","limit":18446744073709551617}`, 40003, "limit", nil},
+		{"limit string", `{"action":"refresh","limit":"20"}`, 40003, "limit", nil},
+		{"limit null", `{"action":"refresh","limit":null}`, 40003, "limit", nil},
+		{"limit list", `{"action":"refresh","limit":[20]}`, 40003, "limit", nil},
+
+		{"request_id empty", `{"action":"refresh","request_id":""}`, 40004, "request_id", nil},
+		{"request_id long", `{"action":"refresh","request_id":"` + strings.Repeat("a", 65) + `"}`, 40004, "request_id", nil},
+		{"request_id alphabet", `{"action":"refresh","request_id":"a b"}`, 40004, "request_id", nil},
+		{"request_id colon", `{"action":"refresh","request_id":"a:b"}`, 40004, "request_id", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFixture(t, nil)
+			got := f.do(t, "POST", "/v1/feed", tt.body, asAgent)
+			require.Equal(t, tt.code, got.Code, got.body)
+			if tt.want == nil {
+				require.Equal(t, 400, got.status)
+				require.Contains(t, got.Msg, tt.says)
+				require.Zero(t, f.feed.asked(), "the engine must not be asked")
+				return
+			}
+			require.Equal(t, 200, got.status)
+			require.Equal(t, *tt.want, f.feed.asked())
+		})
+	}
+}
+
+func TestFeedBodyLimit(t *testing.T) {
+	f := newFixture(t, nil)
+	body := `{"action":"refresh"}`
+	exact := body + strings.Repeat(" ", MaxFeedBody-len(body))
+	require.Equal(t, 0, f.do(t, "POST", "/v1/feed", exact, asAgent).Code)
+
+	got := f.do(t, "POST", "/v1/feed", exact+" ", asAgent)
+	require.Equal(t, 413, got.status)
+	require.Equal(t, 41301, got.Code)
+	require.Contains(t, got.Msg, "4 KiB")
+}
+
+func TestFeedRefusesACompressedBody(t *testing.T) {
+	f := newFixture(t, nil)
+	got := f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, asAgent, "Content-Encoding: gzip")
+	require.Equal(t, 40001, got.Code)
+	require.Contains(t, got.Msg, "Content-Encoding")
+	got = f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, asAgent, "Content-Encoding: identity")
+	require.Equal(t, 0, got.Code)
+}
+
+func TestIdempotencyKey(t *testing.T) {
+	plain, named := `{"action":"refresh"}`, `{"action":"refresh","request_id":"r1"}`
+	for _, tt := range []struct {
+		name, body string
+		keys       []string
+		code       int
+		want       string
+	}{
+		{"header alone", plain, []string{"k1"}, 0, "k1"},
+		{"body alone", named, nil, 0, "r1"},
+		{"both the same", named, []string{"r1"}, 0, "r1"},
+		{"both, different", named, []string{"k1"}, 40001, ""},
+		{"two headers", plain, []string{"k1", "k2"}, 40001, ""},
+		{"malformed", plain, []string{"a/b"}, 40004, ""},
+		{"empty", plain, []string{""}, 40004, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFixture(t, nil)
+			headers := []string{asAgent}
+			for _, k := range tt.keys {
+				headers = append(headers, "Idempotency-Key: "+k)
+			}
+			got := f.do(t, "POST", "/v1/feed", tt.body, headers...)
+			require.Equal(t, tt.code, got.Code, got.body)
+			require.Equal(t, tt.want, f.feed.asked().RequestID)
+		})
+	}
+}
+
+func TestFeedAnswers(t *testing.T) {
+	a := feed.Doc{ID: "a", JSON: json.RawMessage(`{"id":"a","title":"<b>&","x":1.0}`)}
+	b := feed.Doc{ID: "b", JSON: json.RawMessage(`{"id":"b"}`)}
+	for _, tt := range []struct {
+		name, body string
+		answer     engine.Answer
+		want       string
+	}{
+		{"nothing", `{"action":"refresh"}`, engine.Answer{}, `{"items":[],"has_more":false}`},
+		{"items as stored", `{"action":"refresh"}`, engine.Answer{Docs: []feed.Doc{a, b}, HasMore: true},
+			`{"items":[{"id":"a","title":"<b>&","x":1.0},{"id":"b"}],"has_more":true}`},
+		{"a missing doc leaves no gap", `{"action":"refresh"}`, engine.Answer{Docs: []feed.Doc{{ID: "gone"}, b, {ID: "gone"}}},
+			`{"items":[{"id":"b"}],"has_more":false}`},
+		{"request id", `{"action":"refresh","request_id":"r.1"}`, engine.Answer{RequestID: "r.1"},
+			`{"items":[],"has_more":false,"request_id":"r.1"}`},
+		{"silent", `{"action":"refresh","silent":true}`, engine.Answer{Docs: []feed.Doc{b}, NewCount: 7, HasMore: true},
+			`{"items":[{"id":"b"}],"has_more":true,"new_count":7}`},
+		{"silent, nothing", `{"action":"refresh","silent":true}`, engine.Answer{},
+			`{"items":[],"has_more":false,"new_count":0}`},
+		{"degraded", `{"action":"load_more"}`, engine.Answer{Degraded: []string{"dedup", "session"}},
+			`{"items":[],"has_more":false,"degraded":["dedup","session"]}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFixture(t, nil)
+			f.feed.answer = func(context.Context, engine.Request) (engine.Answer, error) { return tt.answer, nil }
+			got := f.do(t, "POST", "/v1/feed", tt.body, asAgent)
+			require.Equal(t, `{"code":0,"msg":"success","data":`+tt.want+`}`, got.body)
+		})
+	}
+}
+
+func TestAHugePageIsAnsweredWhole(t *testing.T) {
+	big := feed.Doc{ID: "a", JSON: json.RawMessage(`{"id":"a","text":"` + strings.Repeat("x", 200<<10) + `"}`)}
+	f := newFixture(t, nil)
+	f.feed.answer = func(context.Context, engine.Request) (engine.Answer, error) {
+		return engine.Answer{Docs: []feed.Doc{big, big, big}}, nil
+	}
+	for range 2 {
+		got := f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, asAgent)
+		var page struct{ Items []json.RawMessage }
+		require.NoError(t, json.Unmarshal(got.Data, &page))
+		require.Len(t, page.Items, 3)
+	}
+}
+
+// FuzzFeedBody holds the decoder against encoding/json: what it accepts is one
+// JSON object that says the same there.
+func FuzzFeedBody(f *testing.F) {
+	for _, seed := range []string{
+		`{"action":"refresh"}`, `{"action":"load_more","limit":100,"request_id":"a","silent":false}`,
+		`{"\u0061ction":"refresh","limit":1}`, `{"action":"refresh","x":{"a":["}","\\\"",{}]}}`, `{`, `[]`, `{"limit":1e2}`, "\x00", `{"a":-1.5e+3 }`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		req, err := decodeFeed(body)
+		if err != nil {
+			code := problemOf(err).code
+			require.Contains(t, []int{40001, 40002, 40003, 40004}, code, "%v", err)
+			return
+		}
+		var want struct {
+			Action    string `json:"action"`
+			Limit     *int   `json:"limit"`
+			Silent    bool   `json:"silent"`
+			RequestID string `json:"request_id"`
+		}
+		require.NoError(t, json.Unmarshal(body, &want))
+		require.Equal(t, want.Action, string(req.Action))
+		require.Equal(t, want.Silent, req.Silent)
+		require.Equal(t, want.RequestID, req.RequestID)
+		if want.Limit == nil {
+			require.Equal(t, engine.DefaultLimit, req.Limit)
+		} else {
+			require.Equal(t, *want.Limit, req.Limit)
+		}
+		require.True(t, req.Limit >= 1 && req.Limit <= engine.MaxLimit)
+	})
+}
+
+// FuzzMembers holds the walker against encoding/json on any object.
+func FuzzMembers(f *testing.F) {
+	for _, seed := range []string{`{}`, `{"a":1,"b":[{"c":"}\""}] , "d" : null}`, `{"a":"\\"}`, `{"":{}}`, `{"a":[[]],"b":-0.1e-5}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		object, err := openObject(body)
+		if err != nil {
+			return
+		}
+		var want map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal(body, &want))
+		got := map[string]json.RawMessage{}
+		for {
+			name, value, ok := object.next()
+			if !ok {
+				break
+			}
+			// encoding/json puts U+FFFD for bytes that are not UTF-8.
+			got[strings.ToValidUTF8(string(name), "\uFFFD")] = append(json.RawMessage{}, value...)
+		}
+		if strings.ToValidUTF8(string(body), "") != string(body) {
+			return // the number of replacement characters differs
+		}
+		require.Equal(t, want, got)
+	})
+}

@@ -1,0 +1,185 @@
+// Package handler answers HTTP: one file per route, one table that maps errors
+// to a status and a code (errors.go), who may call (auth.go, token.go) and the
+// limits of what is read (body.go). It knows the engine and the contracts'
+// errors, never a store.
+package handler
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+)
+
+// Feed answers the feed and takes what a client reports as seen.
+// [engine.Engine] is one.
+type Feed interface {
+	Feed(ctx context.Context, r engine.Request) (engine.Answer, error)
+	Seen(ctx context.Context, agent string, ids []string) error
+}
+
+// Profiles keeps what agents like and refuse. [engine.Engine] is one: it also
+// ends a session that a changed profile made wrong.
+type Profiles interface {
+	Profile(ctx context.Context, agent string) (feed.Profile, error)
+	PutProfile(ctx context.Context, agent string, p feed.Profile) error
+	RemoveProfile(ctx context.Context, agent string) error
+}
+
+// Intake reads a stream of items. Its error says why it stopped early; the
+// report counts what was read until then.
+type Intake interface {
+	Read(ctx context.Context, r io.Reader) (catalog.Report, error)
+}
+
+// Items reads and removes single items. Docs has one Doc per id, in order,
+// without JSON where there is no such item.
+type Items interface {
+	Docs(ctx context.Context, ids []string) ([]feed.Doc, error)
+	Remove(ctx context.Context, id string) error
+}
+
+// Dependency is the state of one thing the server stands on.
+type Dependency struct {
+	Err      error // nil: it is up
+	Optional bool  // down, it degrades answers but does not make the server unready
+}
+
+// Health asks every dependency how it is, by name.
+type Health interface {
+	Check(ctx context.Context) map[string]Dependency
+}
+
+// Deps is what the routes stand on; all but Log are required.
+type Deps struct {
+	Feed     Feed
+	Profiles Profiles
+	Intake   Intake
+	Items    Items
+	Health   Health
+	Log      *slog.Logger // nil: slog.Default()
+}
+
+func (d Deps) validate() error {
+	if d.Feed == nil || d.Profiles == nil || d.Intake == nil || d.Items == nil || d.Health == nil {
+		return errors.New("handler: Feed, Profiles, Intake, Items and Health are all needed")
+	}
+	return nil
+}
+
+// server holds what all routes share.
+type server struct {
+	cfg    Config
+	deps   Deps
+	log    *slog.Logger
+	auth   *authenticator
+	calls  sync.Pool // of *call
+	feeds  gate      // agents' requests being answered
+	loads  gate      // uploads being read
+	health healthLog
+}
+
+// releaseMode silences gin's own prints, which bypass the log. It is a global
+// of gin, so it is set once.
+var releaseMode = sync.OnceFunc(func() { gin.SetMode(gin.ReleaseMode) })
+
+// New returns the handler of the whole HTTP interface. It fails on a
+// configuration that could not tell callers apart.
+func New(cfg Config, deps Deps) (http.Handler, error) {
+	cfg = cfg.WithDefaults()
+	if err := errors.Join(cfg.Validate(), deps.validate()); err != nil {
+		return nil, err
+	}
+	log := deps.Log
+	if log == nil {
+		log = slog.Default()
+	}
+	auth, err := newAuthenticator(cfg, log)
+	if err != nil {
+		return nil, err
+	}
+	s := &server{
+		cfg: cfg, deps: deps, log: log, auth: auth,
+		feeds: gate{most: int64(cfg.MaxInFlight)},
+		loads: gate{most: int64(cfg.MaxUploads)},
+	}
+	s.calls.New = func() any { return new(call) }
+	return s.routes()
+}
+
+func (s *server) routes() (http.Handler, error) {
+	releaseMode()
+	g := gin.New()
+	// A redirect would answer outside the envelope, and change an item id that
+	// ends in a slash.
+	g.RedirectTrailingSlash = false
+	g.HandleMethodNotAllowed = true
+	// Ids are routed by the decoded path: /v1/items/a/b and /v1/items/a%2Fb are
+	// the same item, and nothing is decoded twice.
+	g.UseRawPath = false
+	g.ForwardedByClientIP = false
+	if err := g.SetTrustedProxies(nil); err != nil {
+		return nil, err
+	}
+
+	route := func(method, path, name string, fn func(*call) error) {
+		g.Handle(method, path, s.handle(method+" "+name, fn))
+	}
+	const profile, item = "/v1/agents/:agent_id/profile", "/v1/items/*id"
+	const profileName, itemName = "/v1/agents/{agent_id}/profile", "/v1/items/{id}"
+	route(http.MethodPost, "/v1/feed", "/v1/feed", s.postFeed)
+	route(http.MethodPost, "/v1/impressions", "/v1/impressions", s.postImpressions)
+	route(http.MethodPut, profile, profileName, s.putProfile)
+	route(http.MethodGet, profile, profileName, s.getProfile)
+	route(http.MethodDelete, profile, profileName, s.deleteProfile)
+	route(http.MethodPost, "/v1/items", "/v1/items", s.postItems)
+	route(http.MethodGet, item, itemName, s.getItem)
+	route(http.MethodDelete, item, itemName, s.deleteItem)
+
+	metrics := promhttp.Handler()
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		route(method, "/livez", "/livez", s.live)
+		route(method, "/readyz", "/readyz", s.ready)
+		route(method, "/metrics", "/metrics", func(c *call) error {
+			metrics.ServeHTTP(c.gin.Writer, c.gin.Request)
+			return nil
+		})
+	}
+	g.NoRoute(s.handle("unmatched", func(*call) error { return errNoRoute }))
+	g.NoMethod(s.handle("unmatched", func(*call) error { return errNoMethod }))
+	return g, nil
+}
+
+// gate bounds how many calls are inside at once; most 0 is no bound.
+type gate struct {
+	most   int64
+	inside atomic.Int64
+}
+
+// enter reports whether there was room; if so, leave must follow.
+func (g *gate) enter() bool {
+	if g.most == 0 {
+		return true
+	}
+	if g.inside.Add(1) > g.most {
+		g.inside.Add(-1)
+		return false
+	}
+	return true
+}
+
+func (g *gate) leave() {
+	if g.most != 0 {
+		g.inside.Add(-1)
+	}
+}

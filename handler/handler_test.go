@@ -1,0 +1,274 @@
+package handler
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+)
+
+const adminToken = "an-admin-token-for-tests"
+
+// fakeFeed answers what it is told to and remembers what it was asked.
+type fakeFeed struct {
+	answer func(ctx context.Context, r engine.Request) (engine.Answer, error)
+	seen   func(agent string, ids []string) error
+
+	mu   sync.Mutex
+	last engine.Request
+}
+
+func (f *fakeFeed) Feed(ctx context.Context, r engine.Request) (engine.Answer, error) {
+	f.mu.Lock()
+	f.last = r
+	f.mu.Unlock()
+	if f.answer == nil {
+		return engine.Answer{}, nil
+	}
+	return f.answer(ctx, r)
+}
+
+func (f *fakeFeed) Seen(_ context.Context, agent string, ids []string) error {
+	if f.seen == nil {
+		return nil
+	}
+	return f.seen(agent, ids)
+}
+
+func (f *fakeFeed) asked() engine.Request {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.last
+}
+
+type mapProfiles struct {
+	mu  sync.Mutex
+	all map[string]feed.Profile
+}
+
+func (m *mapProfiles) Profile(_ context.Context, agent string) (feed.Profile, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p, ok := m.all[agent]
+	if !ok {
+		return p, catalog.ErrNotFound
+	}
+	return p, nil
+}
+
+func (m *mapProfiles) PutProfile(_ context.Context, agent string, p feed.Profile) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.all[agent] = p
+	return nil
+}
+
+func (m *mapProfiles) RemoveProfile(_ context.Context, agent string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ok := m.all[agent]; !ok {
+		return catalog.ErrNotFound
+	}
+	delete(m.all, agent)
+	return nil
+}
+
+type mapItems map[string]string
+
+func (m mapItems) Docs(_ context.Context, ids []string) ([]feed.Doc, error) {
+	docs := make([]feed.Doc, len(ids))
+	for i, id := range ids {
+		docs[i] = feed.Doc{ID: id, JSON: json.RawMessage(m[id])}
+	}
+	return docs, nil
+}
+
+func (m mapItems) Remove(_ context.Context, id string) error {
+	if _, ok := m[id]; !ok {
+		return catalog.ErrNotFound
+	}
+	delete(m, id)
+	return nil
+}
+
+type intakeFunc func(ctx context.Context, r io.Reader) (catalog.Report, error)
+
+func (f intakeFunc) Read(ctx context.Context, r io.Reader) (catalog.Report, error) { return f(ctx, r) }
+
+// countLines takes every line for an item.
+func countLines(_ context.Context, r io.Reader) (catalog.Report, error) {
+	var report catalog.Report
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := r.Read(buf)
+		report.Accepted += bytes.Count(buf[:n], []byte("\n"))
+		if err == io.EOF {
+			return report, nil
+		}
+		if err != nil {
+			return report, fmt.Errorf("reading items: %w", err)
+		}
+	}
+}
+
+type healthFunc func(ctx context.Context) map[string]Dependency
+
+func (f healthFunc) Check(ctx context.Context) map[string]Dependency { return f(ctx) }
+
+// syncBuffer is a log that may be read while it is written.
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// fixture is a handler with fakes around it.
+type fixture struct {
+	handler  http.Handler
+	feed     *fakeFeed
+	profiles *mapProfiles
+	items    mapItems
+	log      *syncBuffer
+}
+
+func newFixture(t testing.TB, change func(*Config, *Deps)) *fixture {
+	t.Helper()
+	f := &fixture{
+		feed: &fakeFeed{}, profiles: &mapProfiles{all: map[string]feed.Profile{}}, items: mapItems{}, log: &syncBuffer{},
+	}
+	cfg := Config{Auth: Auth{AdminToken: adminToken}}
+	deps := Deps{
+		Feed: f.feed, Profiles: f.profiles, Items: f.items, Intake: intakeFunc(countLines),
+		Health: healthFunc(func(context.Context) map[string]Dependency { return nil }),
+		Log:    slog.New(slog.NewJSONHandler(f.log, nil)),
+	}
+	if change != nil {
+		change(&cfg, &deps)
+	}
+	var err error
+	f.handler, err = New(cfg, deps)
+	require.NoError(t, err)
+	return f
+}
+
+// reply is an answer, decoded.
+type reply struct {
+	status int
+	header http.Header
+	body   string
+	Code   int             `json:"code"`
+	Msg    string          `json:"msg"`
+	Data   json.RawMessage `json:"data"`
+}
+
+// do calls the handler; headers are "Name: value".
+func (f *fixture) do(t testing.TB, method, target, body string, headers ...string) reply {
+	t.Helper()
+	r := httptest.NewRequest(method, target, strings.NewReader(body))
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		r.Header.Add(name, value)
+	}
+	return f.serve(t, r)
+}
+
+func (f *fixture) serve(t testing.TB, r *http.Request) reply {
+	t.Helper()
+	w := httptest.NewRecorder()
+	f.handler.ServeHTTP(w, r)
+	return decodeReply(t, w.Result())
+}
+
+func decodeReply(t testing.TB, res *http.Response) reply {
+	t.Helper()
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	out := reply{status: res.StatusCode, header: res.Header, body: string(body)}
+	require.Equal(t, "application/json; charset=utf-8", res.Header.Get("Content-Type"), "body: %s", body)
+	require.Equal(t, "no-store", res.Header.Get("Cache-Control"))
+	require.NoError(t, json.Unmarshal(body, &out), "body: %s", body)
+	return out
+}
+
+const (
+	asAgent = "X-Agent-ID: u_1"
+	asAdmin = "X-Admin-Token: " + adminToken
+)
+
+func TestUnknownRoutesAndMethodsAnswerInTheEnvelope(t *testing.T) {
+	f := newFixture(t, nil)
+	for _, tt := range []struct {
+		method, path string
+		status, code int
+	}{
+		{"GET", "/", 404, 40401},
+		{"GET", "/v2/feed", 404, 40401},
+		{"POST", "/v1/feed/", 404, 40401},
+		{"POST", "/v1/agents/u_1/profile/x", 404, 40401},
+		{"GET", "/v1/feed", 405, 40501},
+		{"PATCH", "/v1/agents/u_1/profile", 405, 40501},
+		{"GET", "/v1/items", 405, 40501},
+		{"PUT", "/v1/items/a", 405, 40501},
+		{"POST", "/livez", 405, 40501},
+	} {
+		t.Run(tt.method+tt.path, func(t *testing.T) {
+			got := f.do(t, tt.method, tt.path, "", asAgent, asAdmin)
+			require.Equal(t, tt.status, got.status)
+			require.Equal(t, tt.code, got.Code)
+			if tt.status == 405 {
+				require.NotEmpty(t, got.header.Get("Allow"))
+			}
+		})
+	}
+}
+
+func TestNewRefusesAConfigurationThatCannotTellCallersApart(t *testing.T) {
+	deps := Deps{
+		Feed: &fakeFeed{}, Profiles: &mapProfiles{}, Items: mapItems{}, Intake: intakeFunc(countLines),
+		Health: healthFunc(func(context.Context) map[string]Dependency { return nil }),
+	}
+	for name, tt := range map[string]struct {
+		cfg  Config
+		says string
+	}{
+		"unknown mode":     {Config{Auth: Auth{Mode: "cookie"}}, "auth.mode"},
+		"no key":           {Config{Auth: Auth{Mode: ModeJWT}}, "exactly one"},
+		"two keys":         {Config{Auth: Auth{Mode: ModeJWT, JWT: JWT{Secret: "s", JWKS: "f"}}}, "exactly one"},
+		"no such key file": {Config{Auth: Auth{Mode: ModeJWT, JWT: JWT{JWKS: "no/such/file.json"}}}, "auth.jwt.jwks"},
+		"negative timeout": {Config{RequestTimeout: -1}, "negative"},
+		"negative bound":   {Config{MaxInFlight: -1}, "negative"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := New(tt.cfg, deps)
+			require.ErrorContains(t, err, tt.says)
+		})
+	}
+	deps.Health = nil
+	_, err := New(Config{}, deps)
+	require.ErrorContains(t, err, "Health")
+}

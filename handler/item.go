@@ -1,0 +1,55 @@
+package handler
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
+)
+
+// itemID is the item the path names, for an admin only. The wildcard's value
+// starts with the slash that ends the route's own part.
+func (s *server) itemID(c *call) (string, error) {
+	if err := s.auth.admin(c.gin.Request); err != nil {
+		return "", err
+	}
+	id := strings.TrimPrefix(c.gin.Param("id"), "/")
+	return id, feed.CheckItemID(id)
+}
+
+// getItem answers GET /v1/items/{id} with the item as it is stored.
+func (s *server) getItem(c *call) error {
+	id, err := s.itemID(c)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := s.deadline(c)
+	defer cancel()
+	docs, err := s.deps.Items.Docs(ctx, []string{id})
+	if err != nil {
+		return err
+	}
+	if len(docs) == 0 || docs[0].Missing() {
+		return catalog.ErrNotFound
+	}
+	c.out = append(c.out[:0], successHead...)
+	c.out = append(c.out, docs[0].JSON...)
+	c.out = append(c.out, '}')
+	c.send(http.StatusOK, 0, c.out)
+	return nil
+}
+
+// deleteItem answers DELETE /v1/items/{id}.
+func (s *server) deleteItem(c *call) error {
+	id, err := s.itemID(c)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := s.deadline(c)
+	defer cancel()
+	if err := s.deps.Items.Remove(ctx, id); err != nil {
+		return err
+	}
+	return c.succeed(empty{})
+}

@@ -1,0 +1,313 @@
+package handler
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/catalog"
+)
+
+func gzipped(t testing.TB, parts ...[]byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	require.NoError(t, err)
+	for _, p := range parts {
+		_, err := w.Write(p)
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.Close())
+	return b.Bytes()
+}
+
+// upload sends over a real connection.
+func upload(t *testing.T, url string, body io.Reader, headers ...string) reply {
+	t.Helper()
+	r, err := http.NewRequest("POST", url+"/v1/items", body)
+	require.NoError(t, err)
+	r.Header.Set("X-Admin-Token", adminToken)
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		r.Header.Set(name, value)
+	}
+	res, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	return decodeReply(t, res)
+}
+
+func reportOf(t *testing.T, r reply) (report catalog.Report) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal(r.Data, &report), r.body)
+	return report
+}
+
+func TestUploads(t *testing.T) {
+	srv := httptest.NewServer(newFixture(t, nil).handler)
+	defer srv.Close()
+	lines := bytes.Repeat([]byte("{\"id\":\"a\"}\n"), 1000)
+	packed := gzipped(t, lines)
+	damaged := bytes.Clone(gzipped(t, lines))
+	damaged[len(damaged)-6] ^= 0xff // in the checksum
+	for _, tt := range []struct {
+		name, encoding string
+		body           []byte
+		code           int
+		accepted       int
+	}{
+		{"plain", "", lines, 0, 1000},
+		{"identity", "identity", lines, 0, 1000},
+		{"gzip", "gzip", packed, 0, 1000},
+		{"GZIP", "GZIP", packed, 0, 1000},
+		{"two gzip members", "gzip", append(bytes.Clone(packed), packed...), 0, 2000},
+		{"nothing", "", nil, 0, 0},
+		{"checksum", "gzip", damaged, 40001, 1000},
+		{"rubbish after gzip", "gzip", append(bytes.Clone(packed), "rubbish, more than ten bytes"...), 40001, 1000},
+		{"not gzip", "gzip", lines, 40001, 0},
+		{"empty gzip", "gzip", nil, 40001, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var headers []string
+			if tt.encoding != "" {
+				headers = append(headers, "Content-Encoding: "+tt.encoding)
+			}
+			got := upload(t, srv.URL, bytes.NewReader(tt.body), headers...)
+			require.Equal(t, tt.code, got.Code, got.body)
+			require.Equal(t, tt.accepted, reportOf(t, got).Accepted)
+			require.Contains(t, got.body, `"errors":[]`)
+		})
+	}
+	for _, encoding := range []string{"br", "deflate", "gzip, gzip", "zstd"} {
+		got := upload(t, srv.URL, bytes.NewReader(lines), "Content-Encoding: "+encoding)
+		require.Equal(t, 400, got.status)
+		require.Equal(t, 40001, got.Code)
+		require.Contains(t, got.Msg, encoding)
+	}
+}
+
+func TestATruncatedGzipIsReportedWithWhatWasRead(t *testing.T) {
+	srv := httptest.NewServer(newFixture(t, nil).handler)
+	defer srv.Close()
+	// Random text keeps the compressed body long, so that half of it holds lines.
+	var lines bytes.Buffer
+	for range 5000 {
+		fmt.Fprintf(&lines, "{\"id\":%q}\n", rand.Text())
+	}
+	packed := gzipped(t, lines.Bytes())
+	got := upload(t, srv.URL, bytes.NewReader(packed[:len(packed)/2]), "Content-Encoding: gzip")
+	require.Equal(t, 400, got.status)
+	require.Equal(t, 40001, got.Code)
+	require.Contains(t, got.Msg, "ends early")
+	require.Positive(t, reportOf(t, got).Accepted)
+}
+
+func TestAGzipBombIsStoppedAtTheLimit(t *testing.T) {
+	var read int64
+	f := newFixture(t, func(_ *Config, d *Deps) {
+		d.Intake = intakeFunc(func(_ context.Context, r io.Reader) (report catalog.Report, err error) {
+			// An intake that hides the reader's error must not hide the limit.
+			read, err = io.Copy(io.Discard, r)
+			if err != nil {
+				err = fmt.Errorf("%w: could not read on", catalog.ErrBadBody)
+			}
+			return catalog.Report{Accepted: 7}, err
+		})
+	})
+	srv := httptest.NewServer(f.handler)
+	defer srv.Close()
+	mib := make([]byte, 1<<20)
+	bomb := func(n, more int) []byte {
+		parts := make([][]byte, n, n+1)
+		for i := range parts {
+			parts[i] = mib
+		}
+		return gzipped(t, append(parts, mib[:more])...)
+	}
+	got := upload(t, srv.URL, bytes.NewReader(bomb(64, 1)), "Content-Encoding: gzip")
+	require.Equal(t, 413, got.status)
+	require.Equal(t, 41301, got.Code)
+	require.Contains(t, got.Msg, "unpacked")
+	require.Equal(t, 7, reportOf(t, got).Accepted)
+	require.EqualValues(t, MaxItemsBody, read)
+
+	got = upload(t, srv.URL, bytes.NewReader(bomb(64, 0)), "Content-Encoding: gzip")
+	require.Equal(t, 0, got.Code, got.body)
+	require.EqualValues(t, MaxItemsBody, read)
+}
+
+func TestAnOversizeBodyIs413(t *testing.T) {
+	f := newFixture(t, nil)
+	t.Run("announced", func(t *testing.T) {
+		r := httptest.NewRequest("POST", "/v1/items", strings.NewReader(""))
+		r.Header.Set("X-Admin-Token", adminToken)
+		r.ContentLength = MaxItemsBody + 1
+		require.Equal(t, 41301, f.serve(t, r).Code)
+	})
+	t.Run("not announced", func(t *testing.T) {
+		block := bytes.Repeat([]byte(strings.Repeat("x", 1023)+"\n"), 1<<10)
+		var readers []io.Reader
+		for range 64 {
+			readers = append(readers, bytes.NewReader(block))
+		}
+		r := httptest.NewRequest("POST", "/v1/items", io.MultiReader(append(readers, strings.NewReader("y\n"))...))
+		r.Header.Set("X-Admin-Token", adminToken)
+		require.EqualValues(t, -1, r.ContentLength)
+		got := f.serve(t, r)
+		require.Equal(t, 41301, got.Code)
+		require.Equal(t, 64<<10, reportOf(t, got).Accepted)
+	})
+}
+
+func TestRejectedLinesAreNoFailure(t *testing.T) {
+	f := newFixture(t, func(_ *Config, d *Deps) {
+		d.Intake = intakeFunc(func(context.Context, io.Reader) (catalog.Report, error) {
+			return catalog.Report{Accepted: 1, Rejected: 1, Errors: []catalog.Rejection{{Line: 2, ID: "b", Reason: "title is missing"}}}, nil
+		})
+	})
+	got := f.do(t, "POST", "/v1/items", "x", asAdmin)
+	require.Equal(t, 200, got.status)
+	require.JSONEq(t, `{"accepted":1,"rejected":1,"errors":[{"line":2,"id":"b","reason":"title is missing"}]}`, string(got.Data))
+}
+
+func TestAnUploadTheCatalogCannotTake(t *testing.T) {
+	for name, tt := range map[string]struct {
+		err  error
+		code int
+	}{
+		"unavailable":    {catalog.ErrUnavailable, 50301},
+		"not items":      {catalog.ErrBadBody, 40001},
+		"something else": {io.ErrNoProgress, 50001},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, func(_ *Config, d *Deps) {
+				d.Intake = intakeFunc(func(context.Context, io.Reader) (catalog.Report, error) {
+					return catalog.Report{Accepted: 3}, fmt.Errorf("line 4: %w", tt.err)
+				})
+			})
+			got := f.do(t, "POST", "/v1/items", "x", asAdmin)
+			require.Equal(t, tt.code, got.Code)
+			require.Equal(t, 3, reportOf(t, got).Accepted)
+		})
+	}
+}
+
+func TestTooManyUploadsAtOnce(t *testing.T) {
+	inside, release := make(chan struct{}), make(chan struct{})
+	f := newFixture(t, func(c *Config, d *Deps) {
+		c.MaxUploads = 1
+		d.Intake = intakeFunc(func(context.Context, io.Reader) (catalog.Report, error) {
+			inside <- struct{}{}
+			<-release
+			return catalog.Report{}, nil
+		})
+	})
+	first := make(chan reply)
+	go func() { first <- f.do(t, "POST", "/v1/items", "x", asAdmin) }()
+	<-inside
+	require.Equal(t, 42901, f.do(t, "POST", "/v1/items", "x", asAdmin).Code)
+	close(release)
+	require.Equal(t, 0, (<-first).Code)
+}
+
+// slowBody takes longer to arrive than the server's own timeouts allow.
+func slowBody(pause time.Duration) io.Reader {
+	r, w := io.Pipe()
+	go func() {
+		for range 4 {
+			time.Sleep(pause)
+			if _, err := io.WriteString(w, "{\"id\":\"a\"}\n"); err != nil {
+				return
+			}
+		}
+		w.Close()
+	}()
+	return r
+}
+
+func TestUploadsOutlastTheServersTimeouts(t *testing.T) {
+	srv := httptest.NewUnstartedServer(newFixture(t, nil).handler)
+	srv.Config.ReadTimeout, srv.Config.WriteTimeout = 100*time.Millisecond, 100*time.Millisecond
+	srv.Start()
+	defer srv.Close()
+	got := upload(t, srv.URL, slowBody(100*time.Millisecond))
+	require.Equal(t, 0, got.Code, got.body)
+	require.Equal(t, 4, reportOf(t, got).Accepted)
+}
+
+func TestAnUploadThatTakesTooLongEnds(t *testing.T) {
+	f := newFixture(t, func(c *Config, _ *Deps) { c.UploadTimeout = 50 * time.Millisecond })
+	srv := httptest.NewServer(f.handler)
+	defer srv.Close()
+	conn, err := net.Dial("tcp", srv.Listener.Addr().String())
+	require.NoError(t, err)
+	defer conn.Close()
+	fmt.Fprintf(conn, "POST /v1/items HTTP/1.1\r\nHost: x\r\nX-Admin-Token: %s\r\nContent-Length: 1000\r\n\r\n{\"id\":\"a\"}\n", adminToken)
+	answer, err := io.ReadAll(conn)
+	require.NoError(t, err)
+	require.Contains(t, string(answer), "400 Bad Request")
+	require.Contains(t, string(answer), "did not arrive in time")
+	require.Contains(t, string(answer), `"accepted":1`)
+}
+
+func TestABodyThatBreaksOff(t *testing.T) {
+	f := newFixture(t, nil)
+	srv := httptest.NewServer(f.handler)
+	defer srv.Close()
+	conn, err := net.Dial("tcp", srv.Listener.Addr().String())
+	require.NoError(t, err)
+	defer conn.Close()
+	fmt.Fprintf(conn, "POST /v1/items HTTP/1.1\r\nHost: x\r\nX-Admin-Token: %s\r\nContent-Length: 1000\r\n\r\n{\"id\":\"a\"}\n", adminToken)
+	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
+	answer, err := io.ReadAll(conn)
+	require.NoError(t, err)
+	require.Contains(t, string(answer), `"accepted":1`)
+	require.NotContains(t, string(answer), "50001")
+}
+
+func TestOneItem(t *testing.T) {
+	f := newFixture(t, nil)
+	stored := `{"id":"https://x.org/a:b/c","title":"<T>","n":1.0}`
+	f.items["https://x.org/a:b/c"] = stored
+	f.items["/a/"] = `{"id":"/a/"}`
+	f.items[".."] = `{"id":".."}`
+	for _, tt := range []struct {
+		path string
+		code int
+		want string
+	}{
+		{"/v1/items/https://x.org/a:b/c", 0, stored},
+		{"/v1/items/https:%2F%2Fx.org%2Fa:b%2Fc", 0, stored},
+		{"/v1/items/https%3A%2F%2Fx.org%2Fa%3Ab/c", 0, stored},
+		{"/v1/items//a/", 0, `{"id":"/a/"}`},
+		{"/v1/items/%2Fa%2F", 0, `{"id":"/a/"}`},
+		{"/v1/items/%2E%2E", 0, `{"id":".."}`},
+		{"/v1/items/https:%252F%252Fx.org", 40004, ""},
+		{"/v1/items/unknown", 40401, ""},
+		{"/v1/items/", 40004, ""},
+		{"/v1/items/a%20b", 40004, ""},
+		{"/v1/items/" + strings.Repeat("a", 257), 40004, ""},
+	} {
+		t.Run(tt.path, func(t *testing.T) {
+			got := f.do(t, "GET", tt.path, "", asAdmin)
+			require.Equal(t, tt.code, got.Code, got.body)
+			if tt.code == 0 {
+				require.Equal(t, `{"code":0,"msg":"success","data":`+tt.want+`}`, got.body)
+			}
+		})
+	}
+	require.Equal(t, 0, f.do(t, "DELETE", "/v1/items/https:%2F%2Fx.org/a:b/c", "", asAdmin).Code)
+	require.Equal(t, 40401, f.do(t, "DELETE", "/v1/items/https://x.org/a:b/c", "", asAdmin).Code)
+	require.Equal(t, 40401, f.do(t, "GET", "/v1/items/https://x.org/a:b/c", "", asAdmin).Code)
+}

@@ -1,0 +1,39 @@
+package handler
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+)
+
+var (
+	requestsTotal = promauto.NewCounterVec(prometheus.CounterOpts{
+		Name: "freshet_http_requests_total",
+		Help: "Requests answered, by route and HTTP status; 499 is a client that did not wait.",
+	}, []string{"route", "code"})
+	requestSeconds = promauto.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "freshet_http_request_seconds",
+		Help:    "Time from a request's headers to its whole answer, by route.",
+		Buckets: []float64{.0002, .0005, .001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 60, 600},
+	}, []string{"route"})
+)
+
+// meter counts one route.
+type meter struct {
+	seconds prometheus.Observer
+	total   *prometheus.CounterVec
+}
+
+func newMeter(route string) meter {
+	return meter{
+		seconds: requestSeconds.WithLabelValues(route),
+		total:   requestsTotal.MustCurryWith(prometheus.Labels{"route": route}),
+	}
+}
+
+func (m meter) observe(status int, took time.Duration) {
+	m.seconds.Observe(took.Seconds())
+	m.total.WithLabelValues(strconv.Itoa(status)).Inc()
+}

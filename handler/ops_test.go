@@ -1,0 +1,139 @@
+package handler
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http/httptest"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/engine"
+)
+
+func TestLiveness(t *testing.T) {
+	f := newFixture(t, nil)
+	require.Equal(t, 200, f.do(t, "GET", "/livez", "").status)
+	w := httptest.NewRecorder()
+	f.handler.ServeHTTP(w, httptest.NewRequest("HEAD", "/livez", nil))
+	require.Equal(t, 200, w.Code)
+}
+
+func TestReadiness(t *testing.T) {
+	refused := &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(10, 0, 0, 7), Port: 6379}, Err: syscall.ECONNREFUSED}
+	for _, tt := range []struct {
+		name   string
+		deps   map[string]Dependency
+		status int
+		code   int
+		want   string
+	}{
+		{"all up", map[string]Dependency{"catalog": {}, "redis": {Optional: true}}, 200, 0,
+			`{"catalog":{"state":"up"},"redis":{"state":"up","optional":true}}`},
+		{"one down", map[string]Dependency{"catalog": {}, "redis": {Err: refused}}, 503, 50301,
+			`{"catalog":{"state":"up"},"redis":{"state":"down","error":"connection refused"}}`},
+		{"one down that can be done without", map[string]Dependency{"redis": {Err: refused, Optional: true}}, 200, 0,
+			`{"redis":{"state":"down","optional":true,"error":"connection refused"}}`},
+		{"timed out", map[string]Dependency{"es": {Err: fmt.Errorf("GET http://u:pw@10.0.0.7: %w", context.DeadlineExceeded)}}, 503, 50301,
+			`{"es":{"state":"down","error":"timed out"}}`},
+		{"unknown name", map[string]Dependency{"es": {Err: &net.DNSError{Name: "secret.internal", IsNotFound: true}}}, 503, 50301,
+			`{"es":{"state":"down","error":"the host name is not known"}}`},
+		{"unavailable", map[string]Dependency{"es": {Err: fmt.Errorf("u:pw@10.0.0.7: %w", catalog.ErrUnavailable)}}, 503, 50301,
+			`{"es":{"state":"down","error":"catalog is unavailable"}}`},
+		{"anything", map[string]Dependency{"es": {Err: errors.New("WRONGPASS for user u with password pw at 10.0.0.7")}}, 503, 50301,
+			`{"es":{"state":"down","error":"the check failed; see the log"}}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFixture(t, func(_ *Config, d *Deps) {
+				d.Health = healthFunc(func(context.Context) map[string]Dependency { return tt.deps })
+			})
+			got := f.do(t, "GET", "/readyz", "")
+			require.Equal(t, tt.status, got.status)
+			require.Equal(t, tt.code, got.Code)
+			require.JSONEq(t, `{"dependencies":`+tt.want+`}`, string(got.Data))
+			require.Equal(t, tt.status == 503, got.header.Get("Retry-After") == "1")
+		})
+	}
+}
+
+func TestADependencysGoingDownIsLoggedOnce(t *testing.T) {
+	down := errors.New("dial redis://user:p@ss@10.0.0.7: refused")
+	state := Dependency{}
+	f := newFixture(t, func(_ *Config, d *Deps) {
+		d.Health = healthFunc(func(context.Context) map[string]Dependency { return map[string]Dependency{"redis": state} })
+	})
+	for _, err := range []error{nil, down, down, nil, nil} {
+		state.Err = err
+		f.do(t, "GET", "/readyz", "")
+	}
+	log := f.log.String()
+	require.Equal(t, 1, strings.Count(log, "dependency is down"))
+	require.Equal(t, 1, strings.Count(log, "dependency is up again"))
+	require.Contains(t, log, "10.0.0.7")
+	require.NotContains(t, log, "p@ss")
+}
+
+func TestMetricsCountEveryCall(t *testing.T) {
+	f := newFixture(t, nil)
+	count := func(route, code string) float64 {
+		return testutil.ToFloat64(requestsTotal.WithLabelValues(route, code))
+	}
+	before, unmatched := count("POST /v1/feed", "400"), count("unmatched", "404")
+	f.do(t, "POST", "/v1/feed", `{`, asAgent)
+	f.do(t, "POST", "/v1/feed", `{"action":"x"}`, asAgent)
+	f.do(t, "GET", "/whatever/u_1", "")
+	require.Equal(t, before+2, count("POST /v1/feed", "400"))
+	require.Equal(t, unmatched+1, count("unmatched", "404"))
+
+	w := httptest.NewRecorder()
+	f.handler.ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	require.Equal(t, 200, w.Code)
+	require.Contains(t, w.Body.String(), `freshet_http_requests_total{code="400",route="POST /v1/feed"}`)
+	require.Contains(t, w.Body.String(), `freshet_http_request_seconds_count{route="POST /v1/feed"}`)
+}
+
+func TestOneLogLinePerRequest(t *testing.T) {
+	f := newFixture(t, nil)
+	got := f.do(t, "POST", "/v1/feed", `{"action":"load_more","request_id":"retry-7"}`, asAgent, "X-Request-ID: trace-1", "Authorization: Bearer tok123")
+	require.Equal(t, "trace-1", got.header.Get("X-Request-ID"))
+	lines := strings.Split(strings.TrimSpace(f.log.String()), "\n")
+	require.Len(t, lines, 1)
+	var line map[string]any
+	require.NoError(t, json.Unmarshal([]byte(lines[0]), &line))
+	require.Contains(t, line, "ms")
+	delete(line, "ms")
+	delete(line, "time")
+	require.Equal(t, map[string]any{
+		"level": "INFO", "msg": "request", "route": "POST /v1/feed", "status": 200.0, "code": 0.0,
+		"agent": "u_1", "bytes": float64(len(got.body)), "request_id": "trace-1",
+	}, line)
+
+	f.feed.answer = func(context.Context, engine.Request) (engine.Answer, error) {
+		return engine.Answer{}, errors.New("GET https://elastic:pw@10.0.0.7/: Authorization: Basic abcd== refused")
+	}
+	got = f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, asAgent)
+	lines = strings.Split(strings.TrimSpace(f.log.String()), "\n")
+	require.Len(t, lines, 2)
+	require.Contains(t, lines[1], `"level":"ERROR"`)
+	require.Contains(t, lines[1], got.header.Get("X-Request-ID"))
+	require.NotContains(t, lines[1], "pw@")
+	require.NotContains(t, lines[1], "abcd")
+}
+
+func TestRequestIDs(t *testing.T) {
+	require.Equal(t, "a-B_9.:/+=@", requestID("a-B_9.:/+=@"))
+	seen := map[string]bool{}
+	for _, unfit := range []string{"", "a b", "a\nb", "ü", `a"b`, strings.Repeat("a", 129)} {
+		id := requestID(unfit)
+		require.Regexp(t, "^[0-9a-f]{16}$", id)
+		seen[id] = true
+	}
+	require.Len(t, seen, 6)
+}

@@ -1,0 +1,327 @@
+package handler
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/stretchr/testify/require"
+)
+
+const hmacSecret = "a secret of more than thirty-two bytes"
+
+// testNow is when every token of these tests is checked.
+var testNow = time.Unix(1_770_000_000, 0)
+
+// keyring is made once: RSA keys are slow to make.
+var keyring = sync.OnceValue(func() (k struct {
+	rsa, otherRSA, smallRSA *rsa.PrivateKey
+	ec, otherEC, p384       *ecdsa.PrivateKey
+}) {
+	must := func(err error) {
+		if err != nil {
+			panic(err)
+		}
+	}
+	var err error
+	k.rsa, err = rsa.GenerateKey(rand.Reader, 2048)
+	must(err)
+	k.otherRSA, err = rsa.GenerateKey(rand.Reader, 2048)
+	must(err)
+	k.smallRSA, err = rsa.GenerateKey(rand.Reader, 1024)
+	must(err)
+	k.ec, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	must(err)
+	k.otherEC, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	must(err)
+	k.p384, err = ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
+	must(err)
+	return k
+})
+
+func goodClaims() jwt.MapClaims {
+	return jwt.MapClaims{"sub": "u_1", "exp": testNow.Add(time.Hour).Unix()}
+}
+
+func claimsWith(name string, value any) jwt.MapClaims {
+	c := goodClaims()
+	if value == nil {
+		delete(c, name)
+	} else {
+		c[name] = value
+	}
+	return c
+}
+
+func sign(t testing.TB, method jwt.SigningMethod, key any, claims jwt.Claims, header map[string]any) string {
+	t.Helper()
+	token := jwt.NewWithClaims(method, claims)
+	for name, value := range header {
+		token.Header[name] = value
+	}
+	text, err := token.SignedString(key)
+	require.NoError(t, err)
+	return text
+}
+
+func jwksFile(t testing.TB, keys ...jose.JSONWebKey) string {
+	t.Helper()
+	data, err := json.Marshal(jose.JSONWebKeySet{Keys: keys})
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "jwks.json")
+	require.NoError(t, os.WriteFile(path, data, 0o600))
+	return path
+}
+
+func newJWTFixture(t testing.TB, cfg JWT) *fixture {
+	return newFixture(t, func(c *Config, _ *Deps) {
+		c.Auth.Mode, c.Auth.JWT = ModeJWT, cfg
+		c.Clock = func() time.Time { return testNow }
+	})
+}
+
+func raw(parts ...string) string {
+	for i, p := range parts {
+		parts[i] = base64.RawURLEncoding.EncodeToString([]byte(p))
+	}
+	return strings.Join(parts, ".")
+}
+
+func TestTokensSignedWithTheSecret(t *testing.T) {
+	hs := func(claims jwt.Claims) string {
+		return sign(t, jwt.SigningMethodHS256, []byte(hmacSecret), claims, nil)
+	}
+	good := hs(goodClaims())
+	head, rest, _ := strings.Cut(good, ".")
+	payload, signature, _ := strings.Cut(rest, ".")
+	k := keyring()
+	for _, tt := range []struct {
+		name, auth string
+		ok         bool
+	}{
+		{"good", "Bearer " + good, true},
+		{"scheme in other case", "bearer " + good, true},
+		{"within the leeway", "Bearer " + hs(claimsWith("exp", testNow.Add(-20*time.Second).Unix())), true},
+		{"starts within the leeway", "Bearer " + hs(claimsWith("nbf", testNow.Add(20*time.Second).Unix())), true},
+		{"no header", "", false},
+		{"other scheme", "Basic " + good, false},
+		{"no token", "Bearer ", false},
+		{"rubbish", "Bearer rubbish", false},
+		{"two dots", "Bearer ..", false},
+		{"four parts", "Bearer " + good + "." + signature, false},
+		{"too long", "Bearer " + good + strings.Repeat("A", maxToken), false},
+		{"expired", "Bearer " + hs(claimsWith("exp", testNow.Add(-time.Minute).Unix())), false},
+		{"no exp", "Bearer " + hs(claimsWith("exp", nil)), false},
+		{"exp is a word", "Bearer " + hs(claimsWith("exp", "never")), false},
+		{"exp beyond all bounds", "Bearer " + raw(`{"alg":"HS256"}`, `{"sub":"u_1","exp":1e400}`) + ".x", false},
+		{"not yet", "Bearer " + hs(claimsWith("nbf", testNow.Add(time.Minute).Unix())), false},
+		{"no sub", "Bearer " + hs(claimsWith("sub", nil)), false},
+		{"sub is no agent", "Bearer " + hs(claimsWith("sub", "a:b")), false},
+		{"sub is a number", "Bearer " + hs(claimsWith("sub", 7)), false},
+		{"other secret", "Bearer " + sign(t, jwt.SigningMethodHS256, []byte("another secret"), goodClaims(), nil), false},
+		{"stronger hash", "Bearer " + sign(t, jwt.SigningMethodHS512, []byte(hmacSecret), goodClaims(), nil), false},
+		{"an RSA token", "Bearer " + sign(t, jwt.SigningMethodRS256, k.rsa, goodClaims(), nil), false},
+		{"none", "Bearer " + sign(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, goodClaims(), nil), false},
+		{"none with the signature", "Bearer " + raw(`{"alg":"none"}`) + "." + payload + "." + signature, false},
+		{"None", "Bearer " + raw(`{"alg":"None"}`) + "." + payload + ".", false},
+		{"no alg", "Bearer " + raw(`{"typ":"JWT"}`) + "." + payload + "." + signature, false},
+		{"header null", "Bearer " + raw(`null`) + "." + payload + "." + signature, false},
+		{"signature cut", "Bearer " + head + "." + payload + ".", false},
+		{"other payload", "Bearer " + head + "." + raw(`{"sub":"u_2","exp":9999999999}`) + "." + signature, false},
+		{"critical extension", "Bearer " + sign(t, jwt.SigningMethodHS256, []byte(hmacSecret), goodClaims(), map[string]any{"crit": []string{"b64"}, "b64": false}), false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newJWTFixture(t, JWT{Secret: hmacSecret})
+			// The header of the other mode must count for nothing.
+			got := f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, "X-Agent-ID: u_9", "Authorization: "+tt.auth)
+			if tt.ok {
+				require.Equal(t, 0, got.Code, got.body)
+				require.Equal(t, "u_1", f.feed.asked().Agent)
+				return
+			}
+			require.Equal(t, 401, got.status)
+			require.Equal(t, 40101, got.Code)
+			require.Equal(t, "Bearer", got.header.Get("WWW-Authenticate"))
+			require.Zero(t, f.feed.asked())
+			require.NotContains(t, got.Msg, "sign", "how a token failed is nobody's business")
+			require.NotContains(t, f.log.String(), payload)
+		})
+	}
+}
+
+func TestASignedNullIsNoToken(t *testing.T) {
+	text := raw(`{"alg":"HS256"}`, `null`)
+	signature, err := jwt.SigningMethodHS256.Sign(text, []byte(hmacSecret))
+	require.NoError(t, err)
+	f := newJWTFixture(t, JWT{Secret: hmacSecret})
+	token := text + "." + base64.RawURLEncoding.EncodeToString(signature)
+	require.Equal(t, 40101, f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, "Authorization: Bearer "+token).Code)
+}
+
+func TestIssuerAndAudience(t *testing.T) {
+	cfg := JWT{Secret: hmacSecret, Issuer: "https://id.example", Audience: "feed"}
+	claims := func(iss, aud any) jwt.MapClaims {
+		c := goodClaims()
+		for name, value := range map[string]any{"iss": iss, "aud": aud} {
+			if value != nil {
+				c[name] = value
+			}
+		}
+		return c
+	}
+	for _, tt := range []struct {
+		name   string
+		claims jwt.MapClaims
+		code   int
+	}{
+		{"both", claims("https://id.example", "feed"), 0},
+		{"one of several audiences", claims("https://id.example", []string{"shop", "feed"}), 0},
+		{"other issuer", claims("https://evil.example", "feed"), 40101},
+		{"no issuer", claims(nil, "feed"), 40101},
+		{"other audience", claims("https://id.example", "shop"), 40101},
+		{"no audience", claims("https://id.example", nil), 40101},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newJWTFixture(t, cfg)
+			token := sign(t, jwt.SigningMethodHS256, []byte(hmacSecret), tt.claims, nil)
+			require.Equal(t, tt.code, f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, "Authorization: Bearer "+token).Code)
+		})
+	}
+}
+
+func TestTokensSignedWithAKeyOfTheSet(t *testing.T) {
+	k := keyring()
+	two := []jose.JSONWebKey{
+		{Key: &k.rsa.PublicKey, KeyID: "r1", Use: "sig", Algorithm: "RS256"},
+		{Key: &k.ec.PublicKey, KeyID: "e1"},
+		{Key: &k.p384.PublicKey, KeyID: "e384"},
+		{Key: &k.otherRSA.PublicKey, KeyID: "enc", Use: "enc"},
+	}
+	twoRSA := append([]jose.JSONWebKey{{Key: &k.otherRSA.PublicKey, KeyID: "r2"}}, two[0])
+	rsaDER, err := x509.MarshalPKIXPublicKey(&k.rsa.PublicKey)
+	require.NoError(t, err)
+	rsaPEM := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: rsaDER})
+	kid := func(id any) map[string]any { return map[string]any{"kid": id} }
+	rs, es := jwt.SigningMethodRS256, jwt.SigningMethodES256
+
+	for _, tt := range []struct {
+		name  string
+		keys  []jose.JSONWebKey
+		token string
+		code  int
+	}{
+		{"RS256", two, sign(t, rs, k.rsa, goodClaims(), kid("r1")), 0},
+		{"ES256", two, sign(t, es, k.ec, goodClaims(), kid("e1")), 0},
+		{"no kid, one key of the kind", two, sign(t, rs, k.rsa, goodClaims(), nil), 0},
+		{"no kid, two keys", twoRSA, sign(t, rs, k.rsa, goodClaims(), nil), 40101},
+		{"second of two", twoRSA, sign(t, rs, k.rsa, goodClaims(), kid("r1")), 0},
+		{"the other key's kid", twoRSA, sign(t, rs, k.rsa, goodClaims(), kid("r2")), 40101},
+		{"unknown kid", two, sign(t, rs, k.rsa, goodClaims(), kid("r9")), 40101},
+		{"kid of another kind", two, sign(t, rs, k.rsa, goodClaims(), kid("e1")), 40101},
+		{"kid is a path", two, sign(t, rs, k.rsa, goodClaims(), kid("../../dev/null")), 40101},
+		{"kid is a number", two, sign(t, rs, k.rsa, goodClaims(), kid(1)), 40101},
+		{"key for encryption", two, sign(t, rs, k.otherRSA, goodClaims(), kid("enc")), 40101},
+		{"not in the set", two, sign(t, rs, k.otherRSA, goodClaims(), kid("r1")), 40101},
+		{"not in the set, EC", two, sign(t, es, k.otherEC, goodClaims(), kid("e1")), 40101},
+		{"expired", two, sign(t, rs, k.rsa, claimsWith("exp", 1), kid("r1")), 40101},
+		{"PS256", two, sign(t, jwt.SigningMethodPS256, k.rsa, goodClaims(), kid("r1")), 40101},
+		{"RS512", two, sign(t, jwt.SigningMethodRS512, k.rsa, goodClaims(), kid("r1")), 40101},
+		{"ES384", two, sign(t, jwt.SigningMethodES384, k.p384, goodClaims(), kid("e384")), 40101},
+		{"none", two, sign(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, goodClaims(), kid("r1")), 40101},
+		{"the public key as a secret, PEM", two, sign(t, jwt.SigningMethodHS256, rsaPEM, goodClaims(), kid("r1")), 40101},
+		{"the public key as a secret, DER", two, sign(t, jwt.SigningMethodHS256, rsaDER, goodClaims(), kid("r1")), 40101},
+		{"empty secret", two, sign(t, jwt.SigningMethodHS256, []byte{}, goodClaims(), kid("r1")), 40101},
+		{"a key it brings along", two, sign(t, rs, k.otherRSA, goodClaims(),
+			map[string]any{"jwk": jose.JSONWebKey{Key: &k.otherRSA.PublicKey}, "jku": "https://evil.example/keys"}), 40101},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newJWTFixture(t, JWT{JWKS: jwksFile(t, tt.keys...)})
+			got := f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, "Authorization: Bearer "+tt.token)
+			require.Equal(t, tt.code, got.Code, got.body)
+		})
+	}
+}
+
+func TestKeyFilesThatAreRefused(t *testing.T) {
+	k := keyring()
+	for name, tt := range map[string]struct {
+		keys []jose.JSONWebKey
+		says string
+	}{
+		"empty":         {nil, "no public"},
+		"only P-384":    {[]jose.JSONWebKey{{Key: &k.p384.PublicKey, KeyID: "a"}}, "no public"},
+		"RSA for RS512": {[]jose.JSONWebKey{{Key: &k.rsa.PublicKey, KeyID: "a", Algorithm: "RS512"}}, "no public"},
+		"private":       {[]jose.JSONWebKey{{Key: k.rsa, KeyID: "a"}}, "private"},
+		"secret":        {[]jose.JSONWebKey{{Key: []byte(hmacSecret), KeyID: "a"}}, "secret"},
+		"small RSA":     {[]jose.JSONWebKey{{Key: &k.smallRSA.PublicKey, KeyID: "a"}}, "2048"},
+		"one kid twice": {[]jose.JSONWebKey{{Key: &k.rsa.PublicKey, KeyID: "a"}, {Key: &k.otherRSA.PublicKey, KeyID: "a"}}, "two RS256"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := newVerifier(JWT{JWKS: jwksFile(t, tt.keys...)}, time.Now, slog.Default())
+			require.ErrorContains(t, err, tt.says)
+		})
+	}
+	_, err := parseKeys([]byte("not json"))
+	require.ErrorContains(t, err, "JSON Web Key Set")
+}
+
+func TestJWTModeOnAdminRoutes(t *testing.T) {
+	f := newJWTFixture(t, JWT{Secret: hmacSecret})
+	f.items["a"] = `{"id":"a"}`
+	agent := "Authorization: Bearer " + sign(t, jwt.SigningMethodHS256, []byte(hmacSecret), goodClaims(), nil)
+	require.Equal(t, 0, f.do(t, "GET", "/v1/items/a", "", "Authorization: Bearer "+adminToken).Code)
+	require.Equal(t, 0, f.do(t, "GET", "/v1/items/a", "", agent, asAdmin).Code)
+	require.Equal(t, 40301, f.do(t, "GET", "/v1/items/a", "", agent).Code)
+	require.Equal(t, 40101, f.do(t, "GET", "/v1/items/a", "", "Authorization: Bearer x.y.z").Code)
+	require.Equal(t, 40101, f.do(t, "GET", "/v1/items/a", "", asAgent).Code)
+	require.Equal(t, 0, f.do(t, "PUT", "/v1/agents/u_1/profile", "{}", agent).Code)
+	require.Equal(t, 40301, f.do(t, "PUT", "/v1/agents/u_2/profile", "{}", agent).Code)
+	require.Equal(t, 40101, f.do(t, "PUT", "/v1/agents/u_1/profile", "{}", asAgent).Code)
+}
+
+func TestAShortSecretIsWarnedAbout(t *testing.T) {
+	var log syncBuffer
+	_, err := newVerifier(JWT{Secret: "short"}, time.Now, slog.New(slog.NewJSONHandler(&log, nil)))
+	require.NoError(t, err)
+	require.Contains(t, log.String(), "32 random bytes")
+	require.NotContains(t, log.String(), `"short"`)
+}
+
+// FuzzToken holds every token the verifier takes against the signature computed
+// here: nothing passes that the secret has not signed.
+func FuzzToken(f *testing.F) {
+	good := sign(f, jwt.SigningMethodHS256, []byte(hmacSecret), goodClaims(), nil)
+	for _, seed := range []string{good, good + "=", "a.b.c", "..", raw(`{"alg":"none"}`, `{"sub":"u_1"}`) + ".", "Bearer " + good, raw(`null`, `null`, ``)} {
+		f.Add(seed)
+	}
+	verifier, err := newVerifier(JWT{Secret: hmacSecret}, func() time.Time { return testNow }, slog.Default())
+	require.NoError(f, err)
+	f.Fuzz(func(t *testing.T, token string) {
+		agent, err := verifier.agent(token)
+		if err != nil {
+			require.Equal(t, 40101, problemOf(err).code)
+			return
+		}
+		require.Equal(t, "u_1", agent)
+		dot := strings.LastIndexByte(token, '.')
+		want, err := jwt.SigningMethodHS256.Sign(token[:dot], []byte(hmacSecret))
+		require.NoError(t, err)
+		got, err := base64.RawURLEncoding.DecodeString(token[dot+1:])
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	})
+}
