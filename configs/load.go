@@ -170,22 +170,20 @@ func applyEnv(c *Config, environ []string) Problems {
 }
 
 // reserved tells variables that begin like ours but are not the server's
-// configuration: the client's token, the configuration file's name, what tests
-// look for, and what Kubernetes sets in a pod beside a service called freshet.
+// configuration: the client's token, what tests look for, and what Kubernetes
+// sets in a pod beside a service called freshet.
 func reserved(name string) bool {
 	switch name {
-	case EnvAdminToken, EnvConfig, "FRESHET_PORT", "FRESHET_SERVICE_HOST":
+	case EnvAdminToken, "FRESHET_PORT", "FRESHET_SERVICE_HOST":
 		return true
 	}
 	return strings.HasPrefix(name, "FRESHET_TEST_") || strings.HasPrefix(name, "FRESHET_PORT_") ||
 		strings.HasPrefix(name, "FRESHET_SERVICE_PORT")
 }
 
-// Environment variables that are not keys.
-const (
-	EnvConfig     = "FRESHET_CONFIG"      // the file, where --config is not given
-	EnvAdminToken = "FRESHET_ADMIN_TOKEN" // the token that client commands send
-)
+// EnvAdminToken is the environment variable with the token that client
+// commands send. It is no key: the server's own is auth.admin_token.
+const EnvAdminToken = "FRESHET_ADMIN_TOKEN"
 
 // AddFlags adds one flag per key to the set.
 func AddFlags(fs *pflag.FlagSet) {

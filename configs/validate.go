@@ -104,6 +104,9 @@ func (a Auth) check(p *Problems, addr string) {
 		if a.JWT.Secret == "" && a.JWT.JWKS == "" {
 			p.add("auth.jwt", "needs a key to verify tokens with: set auth.jwt.secret (HS256) or auth.jwt.jwks (a file with RS256 or ES256 keys)")
 		}
+		if a.JWT.Secret != "" && a.JWT.JWKS != "" {
+			p.add("auth.jwt", "has two keys to verify tokens with: keep one of auth.jwt.secret and auth.jwt.jwks")
+		}
 	}
 	if strings.TrimSpace(a.AdminToken) != a.AdminToken {
 		p.add("auth.admin_token", "must not begin or end with white space: a header cannot carry it")

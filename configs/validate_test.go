@@ -36,6 +36,7 @@ func TestValidateRefuses(t *testing.T) {
 		"header mode for everyone": {change: func(c *C) { c.Server.Addr = "0.0.0.0:8080" }, key: "auth.mode", says: "auth.trusted_gateway true"},
 		"header mode, empty host":  {change: func(c *C) { c.Server.Addr = ":8080" }, key: "auth.mode", says: "auth.trusted_gateway true"},
 		"jwt without a key":        {change: func(c *C) { c.Auth.Mode = "jwt" }, key: "auth.jwt", says: "auth.jwt.jwks"},
+		"jwt with two keys":        {change: func(c *C) { c.Auth.Mode, c.Auth.JWT.Secret, c.Auth.JWT.JWKS = "jwt", "s", "f" }, key: "auth.jwt", says: "keep one"},
 		"token with a line end":    {change: func(c *C) { c.Auth.AdminToken = "t\n" }, key: "auth.admin_token", says: "white space"},
 		"unknown catalog":          {change: func(c *C) { c.Catalog.Backend = "x" }, key: "catalog.backend", says: "sqlite or elastic"},
 		"unknown recall":           {change: func(c *C) { c.Recall.Backend = "x" }, key: "recall.backend", says: "memory or elastic"},

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/freshet/freshet/configs"
+)
+
+func newConfigCommand() *cobra.Command {
+	group := newGroup("config", "Check, print or begin a configuration")
+	group.AddCommand(newConfigPrintCommand(), newConfigCheckCommand(), newConfigExampleCommand())
+	return group
+}
+
+func newConfigPrintCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "print",
+		Short: "Print the configuration a server would run with, secrets masked",
+		Args:  cobra.NoArgs,
+	}
+	load := addConfigFlags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		c, err := load()
+		if err != nil {
+			return err
+		}
+		return configs.Print(cmd.OutOrStdout(), c)
+	}
+	return cmd
+}
+
+func newConfigCheckCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Say whether the configuration is right; exit 1 if not",
+		Long: "Reads file, environment and flags as a server would and lists everything that is wrong.\n" +
+			"It does not call any service; \"freshet doctor\" does.",
+		Args: cobra.NoArgs,
+	}
+	load := addConfigFlags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		c, err := load()
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "the configuration is right: catalog %s, recall %s, dedup %s, sessions %s\n",
+			c.Catalog.Backend, c.Recall.Backend, c.Dedup.Backend, c.Sessions.Backend)
+		return err
+	}
+	return cmd
+}
+
+func newConfigExampleCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:       "example [embedded|services]",
+		Short:     "Print a configuration file with comments, to begin from",
+		ValidArgs: []string{"embedded", "services"},
+		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			file := configs.Embedded
+			if len(args) == 1 && args[0] == "services" {
+				file = configs.Services
+			}
+			_, err := cmd.OutOrStdout().Write(file)
+			return err
+		},
+	}
+}

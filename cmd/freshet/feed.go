@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/cli"
+)
+
+// feedWait is how long a page may take; the server gives up sooner.
+const feedWait = 30 * time.Second
+
+type feedFlags struct {
+	server    *string
+	agent     string
+	token     string
+	limit     int
+	requestID string
+	json      bool
+}
+
+func newFeedCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "feed refresh|more|silent",
+		Short: "Read an agent's feed from a server",
+		Long: "Reads an agent's feed as an app would, and prints it as a table.\n\n" +
+			"  refresh  the best unseen items now\n" +
+			"  more     the next page of the last refresh\n" +
+			"  silent   what a refresh would find that is new; changes nothing",
+		Example:   "  freshet feed --agent u_1 refresh\n  freshet feed --agent u_1 --limit 5 more",
+		ValidArgs: []string{"refresh", "more", "silent"},
+		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+	}
+	f := feedFlags{server: serverFlag(cmd)}
+	cmd.Flags().StringVar(&f.agent, "agent", "", "id of the agent that reads")
+	cmd.Flags().StringVar(&f.token, "token", "", "Bearer token of the agent, for a server in jwt mode (instead of --agent)")
+	cmd.Flags().IntVar(&f.limit, "limit", 20, "items of a page, 1 to 100")
+	cmd.Flags().StringVar(&f.requestID, "request-id", "", "the same id again within a minute answers the same page")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print the answer's data as JSON")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return readFeed(cmd, f, args[0]) }
+	return cmd
+}
+
+func readFeed(cmd *cobra.Command, f feedFlags, action string) error {
+	if f.agent == "" && f.token == "" {
+		return &usageError{cmd.CommandPath(), fmt.Errorf("who reads? give --agent, or --token for a server in jwt mode")}
+	}
+	options := []cli.Option{cli.WithToken(f.token)}
+	if f.agent != "" {
+		if err := feed.CheckAgentID(f.agent); err != nil {
+			return &usageError{cmd.CommandPath(), fmt.Errorf("--agent: %w", err)}
+		}
+		options = append(options, cli.WithAgent(f.agent))
+	}
+	client, err := connect(cmd, *f.server, options...)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(cmd.Context(), feedWait)
+	defer cancel()
+	ask := cli.Ask{Action: "refresh", Limit: f.limit, Silent: action == "silent", RequestID: f.requestID}
+	if action == "more" {
+		ask.Action = "load_more"
+	}
+	data, err := client.Feed(ctx, ask)
+	if err != nil {
+		return err
+	}
+	if f.json {
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\n", data)
+		return err
+	}
+	var page cli.Page
+	if err := json.Unmarshal(data, &page); err != nil {
+		return fmt.Errorf("the server's answer cannot be read: %w", err)
+	}
+	return cli.WritePage(cmd.OutOrStdout(), page, time.Now(), terminalWidth(cmd.OutOrStdout()))
+}

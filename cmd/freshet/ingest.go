@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"github.com/freshet/freshet/internal/cli"
+)
+
+// An upload may outlast a restart of the server: about a minute of waiting.
+const (
+	ingestTries = 12
+	ingestPause = 500 * time.Millisecond
+)
+
+// shownRejections is how many rejected lines are shown without --all.
+const shownRejections = 20
+
+type ingestFlags struct {
+	server        *string
+	token         func() string
+	all           bool
+	allowRejected bool
+	json          bool
+}
+
+func newIngestCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "ingest FILE",
+		Short: "Upload items to a server: one JSON object a line, gzip or not, - for standard input",
+		Long: "Uploads items to a server, one JSON object a line, gzip or not; - reads standard input.\n" +
+			"An item replaces the one with its id, so an upload that was broken off is simply run again.\n" +
+			"The exit code is 1 when a line was rejected, unless --allow-rejected is given.",
+		Example: "  freshet ingest posts.ndjson.gz\n  tail -n 100 posts.ndjson | freshet ingest -",
+		Args:    cobra.ExactArgs(1),
+	}
+	f := ingestFlags{server: serverFlag(cmd), token: adminTokenFlag(cmd)}
+	cmd.Flags().BoolVar(&f.all, "all", false, fmt.Sprintf("show every rejected line, not only the first %d", shownRejections))
+	cmd.Flags().BoolVar(&f.allowRejected, "allow-rejected", false, "exit 0 even when lines were rejected")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print the summary as JSON")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return ingest(cmd, f, args[0]) }
+	return cmd
+}
+
+func ingest(cmd *cobra.Command, f ingestFlags, path string) error {
+	source, size, err := open(cmd.InOrStdin(), path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = source.Close() }()
+	bar := progress(cmd.ErrOrStderr(), size)
+	client, err := connect(cmd, *f.server, cli.WithToken(f.token()), cli.WithRetries(ingestTries, ingestPause, func(cause error, wait time.Duration) {
+		_ = bar.Clear()
+		fmt.Fprintf(cmd.ErrOrStderr(), "waiting %s: %v\n", wait.Round(time.Millisecond), cause)
+	}))
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+
+	report := &ingestReport{most: shownRejections}
+	if f.all {
+		report.most = -1
+	}
+	summary, err := upload(cmd.Context(), client, source, bar, report)
+	report.Summary = summary
+	if werr := report.write(cmd.OutOrStdout(), f.json); werr != nil {
+		return errors.Join(err, werr)
+	}
+	if err != nil {
+		return err
+	}
+	if summary.Rejected > 0 && !f.allowRejected {
+		return fmt.Errorf("%d lines were rejected (--allow-rejected makes this a success)", summary.Rejected)
+	}
+	return nil
+}
+
+// open opens the file; its size is -1 where it is not known.
+func open(in io.Reader, path string) (io.ReadCloser, int64, error) {
+	if path == "-" {
+		return io.NopCloser(in), -1, nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return file, -1, err
+	}
+	return file, info.Size(), nil
+}
+
+// progress is a bar of bytes read, invisible where w is not a terminal.
+func progress(w io.Writer, size int64) *progressbar.ProgressBar {
+	return progressbar.NewOptions64(size,
+		progressbar.OptionSetWriter(w),
+		progressbar.OptionSetVisibility(terminalWidth(w) > 0),
+		progressbar.OptionSetDescription("uploading"),
+		progressbar.OptionShowBytes(true),
+		progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionSetWidth(30),
+		progressbar.OptionClearOnFinish(),
+	)
+}
+
+// upload runs the upload and takes the bar away before anything is printed.
+func upload(ctx context.Context, client *cli.Client, source io.Reader, bar *progressbar.ProgressBar, report *ingestReport) (cli.Summary, error) {
+	reader := progressbar.NewReader(source, bar)
+	summary, err := client.Ingest(ctx, &reader, report.add)
+	_ = bar.Finish()
+	return summary, err
+}
+
+// ingestReport is what the command prints.
+type ingestReport struct {
+	cli.Summary
+	Errors []cli.Rejection `json:"errors"`
+
+	most int // rejections kept; -1: all
+}
+
+func (r *ingestReport) add(rejection cli.Rejection) {
+	if r.most < 0 || len(r.Errors) < r.most {
+		r.Errors = append(r.Errors, rejection)
+	}
+}
+
+func (r *ingestReport) write(w io.Writer, asJSON bool) error {
+	if asJSON {
+		if r.Errors == nil {
+			r.Errors = []cli.Rejection{}
+		}
+		return json.NewEncoder(w).Encode(r)
+	}
+	if _, err := fmt.Fprintf(w, "%d accepted, %d rejected\n", r.Accepted, r.Rejected); err != nil {
+		return err
+	}
+	for _, e := range r.Errors {
+		id := ""
+		if e.ID != "" {
+			id = fmt.Sprintf(" (%q)", e.ID)
+		}
+		if _, err := fmt.Fprintf(w, "  line %d%s: %s\n", e.Line, id, e.Reason); err != nil {
+			return err
+		}
+	}
+	if hidden := r.Rejected - len(r.Errors); hidden > 0 {
+		_, err := fmt.Fprintf(w, "  and %d more (--all shows them)\n", hidden)
+		return err
+	}
+	return nil
+}

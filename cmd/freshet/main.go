@@ -1,0 +1,138 @@
+// Command freshet is the whole of Freshet: the server, and the commands around
+// it. Run it without arguments for a list.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/freshet/freshet/configs"
+)
+
+// Exit codes.
+const (
+	exitOK    = 0
+	exitError = 1
+	exitUsage = 2 // the command line itself is wrong
+)
+
+// commands makes the subcommands, each in a file of its name.
+var commands = []func() *cobra.Command{
+	newConfigCommand, newFeedCommand, newHealthCommand, newIngestCommand, newVersionCommand,
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// After the first signal the next one ends the process at once.
+	context.AfterFunc(ctx, stop)
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run is main with everything it touches as a parameter.
+func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
+	root := newRootCommand()
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errs)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		err = errors.New("interrupted")
+	}
+	fmt.Fprintf(errs, "freshet: %v\n", err)
+	var usage *usageError
+	if errors.As(err, &usage) {
+		fmt.Fprintf(errs, "Run \"%s --help\" for how to use it.\n", usage.command)
+		return exitUsage
+	}
+	return exitError
+}
+
+func newRootCommand() *cobra.Command {
+	root := newGroup("freshet", "A recommendation feed engine: fits the reader, fresh, never twice")
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetFlagErrorFunc(flagError)
+	for _, newCommand := range commands {
+		root.AddCommand(newCommand())
+	}
+	usageErrors(root)
+	return root
+}
+
+// newGroup is a command that only holds others: alone it prints its help, and
+// with a word that is none of them it says which is meant.
+func newGroup(name, short string) *cobra.Command {
+	return &cobra.Command{
+		Use:                        name,
+		Short:                      short,
+		SuggestionsMinimumDistance: 2,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			message := fmt.Sprintf("there is no command %q", args[0])
+			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+				message += "; did you mean " + strings.Join(near, " or ") + "?"
+			}
+			return errors.New(message)
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+}
+
+// usageError is an error in the command line.
+type usageError struct {
+	command string
+	error
+}
+
+func (u *usageError) Unwrap() error { return u.error }
+
+// usageErrors makes what the argument checks of a command and those below it
+// complain about usage errors.
+func usageErrors(cmd *cobra.Command) {
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if err := check(cmd, args); err != nil {
+				return &usageError{cmd.CommandPath(), err}
+			}
+			return nil
+		}
+	}
+	for _, below := range cmd.Commands() {
+		usageErrors(below)
+	}
+}
+
+// flagError names the nearest configuration key for a flag that is none.
+func flagError(cmd *cobra.Command, err error) error {
+	var missing *pflag.NotExistError
+	if errors.As(err, &missing) && cmd.Flags().Lookup(configs.Keys()[0]) != nil && missing.GetSpecifiedName() != "" {
+		err = fmt.Errorf("%w; the nearest key is --%s", err, configs.Nearest(missing.GetSpecifiedName()))
+	}
+	return &usageError{cmd.CommandPath(), err}
+}
+
+// addConfigFlags adds --config and a flag for every key. The function it
+// returns reads the configuration once the flags are parsed.
+func addConfigFlags(cmd *cobra.Command) func() (configs.Config, error) {
+	path := cmd.Flags().String("config", "", "configuration file (YAML)")
+	configs.AddFlags(cmd.Flags())
+	return func() (configs.Config, error) {
+		return configs.Load(configs.Options{Path: *path, Environ: os.Environ(), Flags: cmd.Flags()})
+	}
+}

@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/rivo/uniseg"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// Ask is one call of the feed.
+type Ask struct {
+	Action    string `json:"action"`
+	Limit     int    `json:"limit,omitempty"`
+	Silent    bool   `json:"silent,omitempty"`
+	RequestID string `json:"request_id,omitempty"`
+}
+
+// Page is the answer of the feed.
+type Page struct {
+	Items     []feed.Item `json:"items"`
+	HasMore   bool        `json:"has_more"`
+	NewCount  *int        `json:"new_count"` // silent refreshes only
+	Degraded  []string    `json:"degraded"`
+	RequestID string      `json:"request_id"`
+}
+
+// Feed calls the feed and returns the data of the answer as it came.
+func (c *Client) Feed(ctx context.Context, ask Ask) (json.RawMessage, error) {
+	body, err := json.Marshal(ask)
+	if err != nil {
+		return nil, err
+	}
+	return c.Call(ctx, http.MethodPost, "/v1/feed", Body{Data: body, Type: "application/json"})
+}
+
+// WritePage writes a page as a table and a line about it. Rows are trimmed to
+// width columns; 0 leaves them whole.
+func WritePage(w io.Writer, p Page, now time.Time, width int) error {
+	rows := [][]string{{"#", "AGE", "ID", "TITLE", "TAGS"}}
+	for i, it := range p.Items {
+		rows = append(rows, []string{
+			strconv.Itoa(i + 1), Age(now.Unix() - it.UpdateTime), printable(it.ID), printable(it.Title), printable(strings.Join(it.Tags, ", ")),
+		})
+	}
+	var b strings.Builder
+	if len(p.Items) > 0 {
+		table(&b, rows, width)
+	}
+	b.WriteString(footer(p))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func footer(p Page) string {
+	s := fmt.Sprintf("%d items, has_more=%t", len(p.Items), p.HasMore)
+	if p.NewCount != nil {
+		s += fmt.Sprintf(", new_count=%d", *p.NewCount)
+	}
+	if len(p.Degraded) > 0 {
+		s += ", degraded=" + strings.Join(p.Degraded, ",")
+	}
+	if p.RequestID != "" {
+		s += ", request_id=" + p.RequestID
+	}
+	return s + "\n"
+}
+
+const gap = "  "
+
+// table aligns the columns and cuts cells where the rows would be too wide.
+func table(b *strings.Builder, rows [][]string, width int) {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], uniseg.StringWidth(cell))
+		}
+	}
+	if width > 0 {
+		shrink(widths, width-len(gap)*(len(widths)-1))
+	}
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			cell = trim(cell, widths[i])
+			padding := strings.Repeat(" ", widths[i]-uniseg.StringWidth(cell))
+			if i < 2 { // numbers are aligned on the right
+				line.WriteString(padding + cell + gap)
+			} else {
+				line.WriteString(cell + padding + gap)
+			}
+		}
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+}
+
+// shrink takes what does not fit from the tags, the title and the id, in this
+// order, each down to its least, and then from the title to nothing.
+func shrink(widths []int, fit int) {
+	excess := -fit
+	for _, w := range widths {
+		excess += w
+	}
+	for _, step := range []struct{ column, least int }{{4, 16}, {3, fit / 3}, {2, 12}, {4, 0}, {3, 0}, {2, 0}} {
+		if cut := min(excess, widths[step.column]-step.least); cut > 0 {
+			widths[step.column] -= cut
+			excess -= cut
+		}
+	}
+}
+
+// trim cuts a text to a number of columns, between characters as people see
+// them.
+func trim(s string, width int) string {
+	if uniseg.StringWidth(s) <= width {
+		return s
+	}
+	var b strings.Builder
+	for g, left := uniseg.NewGraphemes(s), width-1; g.Next() && g.Width() <= left; left -= g.Width() {
+		b.WriteString(g.Str())
+	}
+	if width > 0 {
+		b.WriteString("…")
+	}
+	return b.String()
+}
+
+// printable replaces what could move the cursor or colour the terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// Age writes seconds as people say it: 45s, 12m, 5h, 3d, 2y.
+func Age(seconds int64) string {
+	sign := ""
+	if seconds < 0 { // dated later than now
+		sign, seconds = "-", -seconds
+	}
+	for _, unit := range []struct {
+		seconds int64
+		name    string
+	}{{365 * 86400, "y"}, {86400, "d"}, {3600, "h"}, {60, "m"}} {
+		if seconds >= unit.seconds {
+			return sign + strconv.FormatInt(seconds/unit.seconds, 10) + unit.name
+		}
+	}
+	return sign + strconv.FormatInt(seconds, 10) + "s"
+}
