@@ -54,7 +54,7 @@ func checkJSON(data []byte) error {
 	err := json.Unmarshal(data, &raw)
 	var syntax *json.SyntaxError
 	switch {
-	case errors.As(err, &syntax) && syntax.Offset > 0 && syntax.Offset < int64(len(data)):
+	case errors.As(err, &syntax) && syntax.Offset > 0:
 		return fmt.Errorf("bad JSON at byte %d: %w", syntax.Offset, err)
 	case err != nil:
 		return fmt.Errorf("bad JSON: %w", err)

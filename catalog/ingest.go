@@ -1,0 +1,247 @@
+package catalog
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// ErrBadBody is wrapped by errors about a body that cannot be read any
+// further, as opposed to one item in it. What came before it is stored.
+var ErrBadBody = errors.New("the body is neither NDJSON nor a JSON array of items")
+
+var (
+	ingested = promauto.NewCounterVec(prometheus.CounterOpts{
+		Name: "freshet_ingest_items_total",
+		Help: "Items that came in, by what became of them.",
+	}, []string{"result"})
+	ingestedAccepted = ingested.WithLabelValues("accepted")
+	ingestedRejected = ingested.WithLabelValues("rejected")
+)
+
+// IngestConfig bounds what an ingest holds in memory. A zero field stands for
+// its default.
+type IngestConfig struct {
+	BatchItems int // items put at once; default 1,000
+	BatchBytes int // JSON bytes put at once; default 4 MiB
+	MaxErrors  int // rejections listed in a report, all are counted; default 1,000
+}
+
+// WithDefaults fills in the zero fields.
+func (c IngestConfig) WithDefaults() IngestConfig {
+	c.BatchItems = cmp.Or(c.BatchItems, 1000)
+	c.BatchBytes = cmp.Or(c.BatchBytes, 4<<20)
+	c.MaxErrors = cmp.Or(c.MaxErrors, 1000)
+	return c
+}
+
+// Validate says which value is unusable.
+func (c IngestConfig) Validate() error {
+	if c.BatchItems < 1 || c.BatchBytes < 1 || c.MaxErrors < 1 {
+		return fmt.Errorf("an ingest needs at least 1 for each of its bounds, not %+v", c)
+	}
+	return nil
+}
+
+// Report is what became of the items of one body.
+type Report struct {
+	Accepted int         `json:"accepted"`
+	Rejected int         `json:"rejected"`
+	Errors   []Rejection `json:"errors"` // by line; the first [IngestConfig.MaxErrors] of those rejected
+}
+
+// Rejection is one item that was not stored.
+type Rejection struct {
+	Line   int    `json:"line"`         // line of NDJSON, element of an array; from 1
+	ID     string `json:"id,omitempty"` // where it could be read
+	Reason string `json:"reason"`
+}
+
+// Ingest reads items from a stream into a catalog.
+type Ingest struct {
+	w   Writer
+	cfg IngestConfig
+}
+
+// NewIngest returns an ingest into w. It panics if cfg is not valid.
+func NewIngest(w Writer, cfg IngestConfig) *Ingest {
+	cfg = cfg.WithDefaults()
+	if err := cfg.Validate(); err != nil {
+		panic(err)
+	}
+	return &Ingest{w: w, cfg: cfg}
+}
+
+// Read stores the items of r, which is NDJSON (one item a line) or one JSON
+// array of items. It holds no more than a batch in memory. A bad item is
+// rejected and the rest goes on.
+//
+// The report is valid beside an error too, and tells what is stored. Errors
+// wrap [ErrBadBody] where the body cannot be read on, [ErrUnavailable] where a
+// batch could not be stored (its items are then in neither count), else what r
+// returned. Reading the same body again is safe.
+func (in *Ingest) Read(ctx context.Context, r io.Reader) (Report, error) {
+	p := &intake{ctx: ctx, in: in, br: bufio.NewReaderSize(r, 64<<10), report: Report{Errors: []Rejection{}}}
+	err := p.read()
+	// What was read whole before an error is stored nevertheless.
+	if flushErr := p.flush(); err == nil || errors.Is(flushErr, ErrUnavailable) {
+		err = flushErr
+	}
+	slices.SortStableFunc(p.report.Errors, func(a, b Rejection) int { return cmp.Compare(a.Line, b.Line) })
+	return p.report, err
+}
+
+// intake is one Read under way.
+type intake struct {
+	ctx context.Context
+	in  *Ingest
+	br  *bufio.Reader
+	buf []byte // the line or element being read, reused
+
+	items []feed.Item
+	lines []int // lines[i] is where items[i] stood
+	bytes int
+
+	failed bool // a batch could not be stored; nothing more is put
+	report Report
+}
+
+// read finds out what the body is and reads it.
+func (p *intake) read() error {
+	if bom, _ := p.br.Peek(3); bytes.Equal(bom, []byte("\xef\xbb\xbf")) {
+		_, _ = p.br.Discard(3)
+	} else if bytes.HasPrefix(bom, []byte{0x1f, 0x8b}) {
+		return fmt.Errorf("%w: it is gzip; unpack it, or send it with Content-Encoding: gzip", ErrBadBody)
+	} else if bytes.HasPrefix(bom, []byte{0xff, 0xfe}) || bytes.HasPrefix(bom, []byte{0xfe, 0xff}) {
+		return fmt.Errorf("%w: it is UTF-16; send UTF-8", ErrBadBody)
+	}
+	line := 1
+	for {
+		c, err := p.br.ReadByte()
+		switch {
+		case err == io.EOF:
+			return nil // nothing in it is no error
+		case err != nil:
+			return unreadable(err)
+		case c == '\n':
+			line++
+			err = p.ctx.Err()
+		case c == ' ' || c == '\t' || c == '\r':
+		case c == '[':
+			return p.readArray()
+		default:
+			_ = p.br.UnreadByte()
+			return p.readLines(line)
+		}
+		if err != nil {
+			return unreadable(err)
+		}
+	}
+}
+
+func unreadable(err error) error { return fmt.Errorf("reading the items: %w", err) }
+
+// take parses one item and puts the batch when it is full.
+func (p *intake) take(line int, data []byte) error {
+	if err := p.ctx.Err(); err != nil {
+		return unreadable(err)
+	}
+	it, err := feed.ParseItem(data)
+	if err != nil {
+		p.reject(line, peekID(data), err)
+		return nil
+	}
+	p.items = append(p.items, it)
+	p.lines = append(p.lines, line)
+	p.bytes += len(data)
+	if len(p.items) >= p.in.cfg.BatchItems || p.bytes >= p.in.cfg.BatchBytes {
+		return p.flush()
+	}
+	return nil
+}
+
+// flush puts the batch. It starts a new slice each time, because the writer
+// may have kept the old one.
+func (p *intake) flush() error {
+	items, lines := p.items, p.lines
+	p.items, p.lines, p.bytes = nil, nil, 0
+	if len(items) == 0 || p.failed {
+		return nil
+	}
+	perItem, err := p.in.w.Put(p.ctx, items)
+	if err != nil {
+		p.failed = true
+		if !errors.Is(err, ErrUnavailable) {
+			err = fmt.Errorf("%w: %w", ErrUnavailable, err)
+		}
+		return fmt.Errorf("storing the items of lines %d to %d: %w", lines[0], lines[len(lines)-1], err)
+	}
+	accepted := len(items)
+	for i, err := range perItem {
+		if err != nil {
+			accepted--
+			p.reject(lines[i], items[i].ID, err)
+		}
+	}
+	p.report.Accepted += accepted
+	ingestedAccepted.Add(float64(accepted))
+	return nil
+}
+
+func (p *intake) reject(line int, id string, why error) {
+	p.report.Rejected++
+	ingestedRejected.Inc()
+	if len(p.report.Errors) < p.in.cfg.MaxErrors {
+		reason := strings.TrimPrefix(why.Error(), feed.ErrBadItem.Error()+": ")
+		p.report.Errors = append(p.report.Errors, Rejection{Line: line, ID: id, Reason: reason})
+	}
+}
+
+// errTooBig is the reason for an item that was not even read.
+var errTooBig = fmt.Errorf("%w: it has more than the %d bytes an item may have", feed.ErrBadItem, feed.MaxItemBytes)
+
+// peekID finds the id in what may be the beginning of a broken item; "" where
+// there is none to be found.
+func peekID(data []byte) string {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return ""
+	}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return ""
+		}
+		if name == "id" {
+			// Whatever it is: a rejection names the item as its sender did.
+			id, _ := dec.Token()
+			s, _ := id.(string)
+			return clip(s)
+		}
+		var skipped json.RawMessage
+		if dec.Decode(&skipped) != nil {
+			return ""
+		}
+	}
+	return ""
+}
+
+// clip keeps a report small whatever its sender calls an id.
+func clip(s string) string {
+	if len(s) <= feed.MaxItemID {
+		return s
+	}
+	return strings.ToValidUTF8(s[:feed.MaxItemID], "") + "…"
+}

@@ -1,0 +1,133 @@
+package catalog
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// readArray reads the elements of a JSON array whose bracket was read. An
+// element that is no good item is rejected; where an element's own JSON is
+// broken nobody knows where the next begins, and reading ends.
+func (p *intake) readArray() error {
+	for n := 1; ; n++ {
+		c, err := p.nextByte()
+		if err != nil {
+			return p.broken(n, "the array does not end", err)
+		}
+		if c == ']' && n == 1 {
+			return p.endArray()
+		}
+		if err := p.element(n, c); err != nil {
+			return err
+		}
+		switch c, err = p.nextByte(); {
+		case err != nil:
+			return p.broken(n, "the array does not end after it", err)
+		case c == ']':
+			return p.endArray()
+		case c != ',':
+			return p.broken(n, fmt.Sprintf("after it comes %q instead of a comma or the end of the array", c), nil)
+		}
+	}
+}
+
+// element reads the n-th element, which begins with c.
+func (p *intake) element(n int, c byte) error {
+	if c == ',' || c == ']' || c == '}' {
+		return p.broken(n, "it is missing; a comma too many?", nil)
+	}
+	tooBig, err := p.readElement(c)
+	switch {
+	case err != nil:
+		return p.broken(n, "the array ends within it", err)
+	case tooBig:
+		p.reject(n, peekID(p.buf), errTooBig)
+		return nil
+	case !json.Valid(p.buf):
+		var it feed.Item // knows the byte
+		return p.broken(n, it.UnmarshalJSON(p.buf).Error(), nil)
+	}
+	return p.take(n, p.buf)
+}
+
+// broken is the error about an array that cannot be read on; err, where there
+// is one, is the reader's.
+func (p *intake) broken(n int, what string, err error) error {
+	if err != nil && err != io.EOF {
+		return unreadable(err)
+	}
+	return fmt.Errorf("%w: element %d of the array: %s", ErrBadBody, n, what)
+}
+
+// endArray checks that nothing comes after the array.
+func (p *intake) endArray() error {
+	switch c, err := p.nextByte(); {
+	case err == io.EOF:
+		return nil
+	case err != nil:
+		return unreadable(err)
+	default:
+		return fmt.Errorf("%w: after the array comes %q; send one array", ErrBadBody, c)
+	}
+}
+
+// nextByte returns the next byte that is no space.
+func (p *intake) nextByte() (byte, error) {
+	for {
+		c, err := p.br.ReadByte()
+		if err != nil || (c != ' ' && c != '\t' && c != '\r' && c != '\n') {
+			return c, err
+		}
+	}
+}
+
+// readElement reads the value that begins with c into buf, up to what an item
+// may have. It counts brackets outside of strings and leaves it to the caller
+// to look whether they match.
+func (p *intake) readElement(c byte) (tooBig bool, err error) {
+	p.buf = p.buf[:0]
+	for depth, inString, escaped := 0, false, false; ; {
+		if len(p.buf) <= feed.MaxItemBytes {
+			p.buf = append(p.buf, c)
+		} else {
+			tooBig = true
+		}
+		switch {
+		case escaped:
+			escaped = false
+		case inString && c == '\\':
+			escaped = true
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			depth--
+		}
+		closed := c == '"' || c == '}' || c == ']'
+		if !inString && (depth < 0 || depth == 0 && (closed || p.wordEnds())) {
+			return tooBig || len(p.buf) > feed.MaxItemBytes, nil
+		}
+		if c, err = p.br.ReadByte(); err != nil {
+			return tooBig, err
+		}
+	}
+}
+
+// wordEnds reports whether what comes next ends a number, true, false or null.
+// The end of the body does; the caller then misses the bracket.
+func (p *intake) wordEnds() bool {
+	next, err := p.br.Peek(1)
+	if err != nil {
+		return true
+	}
+	switch next[0] {
+	case ',', ']', ' ', '\t', '\r', '\n':
+		return true
+	}
+	return false
+}
