@@ -1,0 +1,125 @@
+package memory
+
+import (
+	"math/bits"
+	"slices"
+)
+
+const (
+	// mergeFactor is how many segments of about one size are merged into one.
+	// Each item is rewritten once per level, a query visits at most
+	// mergeFactor − 1 segments per level.
+	mergeFactor = 8
+	// leastVacuum is the number of terms below which unused ones do no harm.
+	leastVacuum = 1 << 16
+)
+
+// level tells segments of about one size: it rises by one for each factor of
+// mergeFactor in the number of items.
+func level(items int) int { return (bits.Len(uint(items)) - 1) / 3 }
+
+// compact merges segments until no level has mergeFactor of them and none is
+// mostly dead. Readers go on with the old ones meanwhile.
+func (s *Source) compact() {
+	for {
+		chosen := s.toMerge()
+		if chosen == nil {
+			return
+		}
+		var old, kept []view
+		for i := range s.views {
+			if chosen[i] {
+				old = append(old, s.views[i])
+			} else {
+				kept = append(kept, s.views[i])
+			}
+		}
+		kept = append(kept, view{segment: merge(old, s.count, nil)})
+		largestFirst(kept)
+		s.mu.Lock()
+		s.views = kept
+		s.mu.Unlock()
+	}
+}
+
+// largestFirst puts views in the order queries visit them: what the large ones
+// find lets the small ones be left early.
+func largestFirst(views []view) {
+	slices.SortStableFunc(views, func(a, b view) int { return b.live() - a.live() })
+}
+
+// toMerge says which views to merge next; nil: none.
+func (s *Source) toMerge() map[int]bool {
+	levels := map[int]map[int]bool{}
+	for i := range s.views {
+		v := &s.views[i]
+		if v.deadCount > v.len()/2 {
+			return map[int]bool{i: true}
+		}
+		l := level(v.live())
+		if levels[l] == nil {
+			levels[l] = map[int]bool{}
+		}
+		levels[l][i] = true
+		if len(levels[l]) == mergeFactor {
+			return levels[l]
+		}
+	}
+	return nil
+}
+
+// vacuum drops terms no item has any more, once they are the larger part, so
+// that a catalog that keeps changing does not fill memory with old words. All
+// segments are rewritten with new numbers for the terms.
+func (s *Source) vacuum() {
+	total := 0
+	for _, d := range s.dictionaries {
+		total += d.len()
+	}
+	if total < s.vacuums {
+		return
+	}
+	fresh, renumber := s.usedTerms()
+	used := 0
+	for _, d := range fresh {
+		used += d.len()
+	}
+	s.vacuums = max(leastVacuum, 2*used)
+	if used > total/2 {
+		return
+	}
+
+	var st statistics
+	for f := range fieldCount {
+		st.terms[f] = make([]uint32, fresh[dictionaryOf[f]].len())
+	}
+	var views []view
+	if len(s.views) > 0 {
+		seg := merge(s.views, s.count, &renumber)
+		st.add(seg)
+		views = []view{{segment: seg}}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.views = views
+	s.statistics = st
+	s.dictionaries = fresh
+}
+
+// usedTerms returns dictionaries of the terms in use and the new number of
+// each old term. The order stays, so renumbered lists stay sorted.
+func (s *Source) usedTerms() (fresh [dictionaryCount]*dictionary, renumber [dictionaryCount][]uint32) {
+	for d, old := range s.dictionaries {
+		fresh[d] = newDictionary()
+		renumber[d] = make([]uint32, old.len())
+		for term, name := range old.names {
+			for f := range fieldCount {
+				if dictionaryOf[f] == d && s.statistics.terms[f][term] > 0 {
+					renumber[d][term] = fresh[d].add(name)
+					break
+				}
+			}
+		}
+	}
+	return fresh, renumber
+}

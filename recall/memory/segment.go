@@ -1,0 +1,172 @@
+package memory
+
+import (
+	"hash/maphash"
+	"slices"
+)
+
+// The fields that are searched. Tags are numbered by one dictionary, the words
+// of titles and summaries by another.
+const (
+	tagField = iota
+	titleField
+	summaryField
+	fieldCount
+)
+
+const (
+	tagDictionary = iota
+	wordDictionary
+	dictionaryCount
+)
+
+var dictionaryOf = [fieldCount]int{tagDictionary, wordDictionary, wordDictionary}
+
+// blockSize is the number of items the walk takes at a time.
+const blockSize = 1024
+
+// segment is an immutable index over some items, newest first, items of one
+// second by id. Items are numbered by their place.
+type segment struct {
+	times      []int64   // update_time
+	popularity []float64 // log10(1 + popularity), what the formula needs of it
+	ids        column
+	groups     column // empty: the id is the group
+	authors    column
+	langs      column
+	norms      [fieldCount][]uint8 // of title and summary; nil for tags
+	fields     [fieldCount]field
+	slots      []uint32  // hash table by id: item + 1, 0 is free
+	blockPop   []float64 // highest popularity of each block
+	tailPop    []float64 // highest popularity of each block and all behind it
+	grouped    bool      // some item names a group
+}
+
+// field is one searched field, by item and by term. A frequency of
+// manyTimes stands for one in overflow.
+type field struct {
+	itemStarts []uint32 // where each item's terms begin, and the end
+	itemTerms  []uint32 // terms of each item, ascending
+	itemFreqs  []uint8  // how often the item has the term; nil for tags
+	terms      []uint32 // terms of the segment, ascending
+	starts     []uint32 // where each term's items begin, and the end
+	items      []uint32 // items of each term, ascending
+	freqs      []uint8  // beside items; nil for tags
+	overflow   map[uint64]uint32
+}
+
+const manyTimes = 255
+
+func overflowKey(item, term uint32) uint64 { return uint64(item)<<32 | uint64(term) }
+
+// frequency returns how often the item has the term, given the stored byte.
+func (f *field) frequency(stored uint8, item, term uint32) uint32 {
+	if stored == manyTimes {
+		return f.overflow[overflowKey(item, term)]
+	}
+	return uint32(stored)
+}
+
+// postings returns the range of items and freqs that belongs to a term.
+func (f *field) postings(term uint32) (from, to uint32) {
+	i, ok := slices.BinarySearch(f.terms, term)
+	if !ok {
+		return 0, 0
+	}
+	return f.starts[i], f.starts[i+1]
+}
+
+// of returns the terms of an item.
+func (f *field) of(item uint32) []uint32 {
+	return f.itemTerms[f.itemStarts[item]:f.itemStarts[item+1]]
+}
+
+// length returns how many tokens the item has in the field.
+func (f *field) length(item uint32) uint64 {
+	var n uint64
+	for i := f.itemStarts[item]; i < f.itemStarts[item+1]; i++ {
+		n += uint64(f.frequency(f.itemFreqs[i], item, f.itemTerms[i]))
+	}
+	return n
+}
+
+func (s *segment) len() int { return len(s.times) }
+
+// group is what the item stands for: its group, or its id.
+func (s *segment) group(item uint32) string {
+	if g := s.groups.at(item); g != "" {
+		return g
+	}
+	return s.ids.at(item)
+}
+
+var hashSeed = maphash.MakeSeed()
+
+// find returns the item with the id.
+func (s *segment) find(id string) (item uint32, ok bool) {
+	mask := uint64(len(s.slots) - 1)
+	for i := maphash.String(hashSeed, id) & mask; s.slots[i] != 0; i = (i + 1) & mask {
+		if item = s.slots[i] - 1; s.ids.at(item) == id {
+			return item, true
+		}
+	}
+	return 0, false
+}
+
+func (s *segment) hashIDs() {
+	size := 2
+	for size < s.len()*3/2 {
+		size *= 2
+	}
+	if size == s.len() {
+		size *= 2 // a full table would never end a search
+	}
+	s.slots = make([]uint32, size)
+	mask := uint64(size - 1)
+	for item := range uint32(s.len()) {
+		i := maphash.String(hashSeed, s.ids.at(item)) & mask
+		for s.slots[i] != 0 {
+			i = (i + 1) & mask
+		}
+		s.slots[i] = item + 1
+	}
+}
+
+func (s *segment) boundPopularity() {
+	blocks := (s.len() + blockSize - 1) / blockSize
+	s.blockPop, s.tailPop = make([]float64, blocks), make([]float64, blocks)
+	for i, p := range s.popularity {
+		s.blockPop[i/blockSize] = max(s.blockPop[i/blockSize], p)
+	}
+	highest := 0.0
+	for b := blocks - 1; b >= 0; b-- {
+		highest = max(highest, s.blockPop[b])
+		s.tailPop[b] = highest
+	}
+}
+
+// view is a segment and which of its items have been replaced or deleted
+// since. It is immutable too: marking an item dead makes a new view.
+type view struct {
+	*segment
+	dead      []uint64 // a bit per item; nil: none
+	deadCount int
+}
+
+func (v *view) isDead(item uint32) bool {
+	return v.dead != nil && v.dead[item/64]&(1<<(item%64)) != 0
+}
+
+func (v *view) live() int { return v.len() - v.deadCount }
+
+// without returns the view with more items dead.
+func (v view) without(items []uint32) view {
+	dead := slices.Clone(v.dead)
+	if dead == nil {
+		dead = make([]uint64, (v.len()+63)/64)
+	}
+	for _, item := range items {
+		dead[item/64] |= 1 << (item % 64)
+	}
+	return view{segment: v.segment, dead: dead, deadCount: v.deadCount + len(items)}
+}

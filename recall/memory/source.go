@@ -1,0 +1,219 @@
+// Package memory recalls from an inverted index in this process. It finds
+// exactly what scoring every item would find, and looks only at those that can
+// still enter the answer: relevance is bounded, decay falls with age, so a
+// walk back in time ends early.
+//
+// The index is a few immutable segments. A write makes a small new segment and
+// marks what it replaces as dead in the old ones; now and then segments are
+// merged. Readers never wait for any of that: they work on the list of
+// segments that stood when they began.
+package memory
+
+import (
+	"sync"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+)
+
+var (
+	_ recall.Source  = (*Source)(nil)
+	_ recall.Indexer = (*Source)(nil)
+)
+
+var itemsGauge = promauto.NewGauge(prometheus.GaugeOpts{
+	Name: "freshet_recall_memory_items",
+	Help: "Items in the in-process recall index.",
+})
+
+// batchSize is how many items become one segment when they come in bulk. It
+// bounds how long publishing them holds readers back.
+const batchSize = 8192
+
+// Source is an in-process recall index. Make it with [New]; it is safe for
+// concurrent use.
+type Source struct {
+	writing sync.Mutex   // held by the one writer
+	mu      sync.RWMutex // held for a moment, to publish a state or to take it
+
+	// What readers see, guarded by mu. The slice of views is never changed in
+	// place. The writer reads these without mu, since nobody else writes them.
+	views        []view
+	statistics   statistics
+	dictionaries [dictionaryCount]*dictionary
+
+	// The writer's own.
+	tokens  tokenizer
+	count   []uint32 // the builder's scratch
+	vacuums int      // the number of terms at which to look for unused ones
+}
+
+// statistics are the numbers BM25 needs, over the items alive.
+type statistics struct {
+	items   int
+	having  [fieldCount]uint32   // items that have the field; of tags unused
+	lengths [fieldCount]uint64   // tokens in the field; of tags unused
+	terms   [fieldCount][]uint32 // per term: items that have it
+}
+
+// New returns an empty index.
+func New() *Source {
+	s := &Source{vacuums: leastVacuum}
+	for d := range s.dictionaries {
+		s.dictionaries[d] = newDictionary()
+	}
+	return s
+}
+
+// Name is "memory".
+func (s *Source) Name() string { return "memory" }
+
+// Len returns the number of items in the index.
+func (s *Source) Len() int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.statistics.items
+}
+
+// Upsert adds items, replacing those with the same id; of two items with one
+// id the later wins. They are visible when it returns. A large batch becomes
+// visible bit by bit.
+func (s *Source) Upsert(items []feed.Item) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	for len(items) > 0 {
+		n := min(batchSize, len(items))
+		s.upsert(items[:n])
+		items = items[n:]
+	}
+	s.vacuum()
+}
+
+// Delete removes an item; an unknown id is ignored.
+func (s *Source) Delete(id string) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	s.publish(nil, s.locate([]string{id}), nil)
+	s.compact()
+}
+
+func (s *Source) upsert(items []feed.Item) {
+	d := drafter{source: s}
+	drafts := d.all(items)
+	for dict := range s.dictionaries {
+		for len(s.count) < s.dictionaries[dict].len()+len(d.added[dict].names) {
+			s.count = append(s.count, 0)
+		}
+	}
+	ids := make([]string, len(drafts))
+	for i := range drafts {
+		ids[i] = drafts[i].item.ID
+	}
+	s.publish(build(drafts, s.count), s.locate(ids), &d.added)
+	s.compact()
+}
+
+// locate finds where the ids are alive now: per view, the items.
+func (s *Source) locate(ids []string) map[int][]uint32 {
+	found := map[int][]uint32{}
+	for _, id := range ids {
+		for i := range s.views {
+			if item, ok := s.views[i].find(id); ok && !s.views[i].isDead(item) {
+				found[i] = append(found[i], item)
+				break
+			}
+		}
+	}
+	return found
+}
+
+// publish makes a new segment visible and the replaced items invisible, in one
+// step.
+func (s *Source) publish(added *segment, replaced map[int][]uint32, names *[dictionaryCount]dictionary) {
+	if added == nil && len(replaced) == 0 {
+		return
+	}
+	views := make([]view, 0, len(s.views)+1)
+	for i := range s.views {
+		v := s.views[i]
+		if items := replaced[i]; len(items) > 0 {
+			v = v.without(items)
+		}
+		if v.live() > 0 {
+			views = append(views, v)
+		}
+	}
+	if added != nil {
+		views = append(views, view{segment: added})
+	}
+	largestFirst(views)
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if names != nil {
+		s.extend(names)
+	}
+	for i, items := range replaced {
+		s.statistics.remove(s.views[i].segment, items)
+	}
+	if added != nil {
+		s.statistics.add(added)
+	}
+	s.views = views
+	itemsGauge.Set(float64(s.statistics.items))
+}
+
+// extend takes new terms into the dictionaries and makes room for their
+// statistics.
+func (s *Source) extend(names *[dictionaryCount]dictionary) {
+	for d := range s.dictionaries {
+		for _, name := range names[d].names {
+			s.dictionaries[d].add(name)
+		}
+	}
+	for f := range fieldCount {
+		missing := s.dictionaries[dictionaryOf[f]].len() - len(s.statistics.terms[f])
+		s.statistics.terms[f] = append(s.statistics.terms[f], make([]uint32, missing)...)
+	}
+}
+
+// add counts a whole segment.
+func (st *statistics) add(seg *segment) {
+	st.items += seg.len()
+	for f := range fieldCount {
+		from := &seg.fields[f]
+		for i, term := range from.terms {
+			st.terms[f][term] += from.starts[i+1] - from.starts[i]
+		}
+		if f == tagField {
+			continue
+		}
+		for item := range uint32(seg.len()) {
+			st.lengths[f] += from.length(item)
+			if len(from.of(item)) > 0 {
+				st.having[f]++
+			}
+		}
+	}
+}
+
+// remove takes items out of the count.
+func (st *statistics) remove(seg *segment, items []uint32) {
+	st.items -= len(items)
+	for f := range fieldCount {
+		from := &seg.fields[f]
+		for _, item := range items {
+			terms := from.of(item)
+			for _, term := range terms {
+				st.terms[f][term]--
+			}
+			if f == tagField || len(terms) == 0 {
+				continue
+			}
+			st.having[f]--
+			st.lengths[f] -= from.length(item)
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package memory
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// entry is an item that may be among the best.
+type entry struct {
+	score float32
+	view  int32
+	item  uint32
+	time  int64
+}
+
+// top keeps the best entries, one of each group. New ones are collected and
+// sorted in now and then: that is cheaper than a heap, which would move
+// entries for each of them.
+type top struct {
+	views   []view
+	need    int
+	kept    []entry // the best so far, in order, at most need
+	fresh   []entry // since kept was made, in any order
+	spare   []entry // where the next kept is written
+	groups  map[string]entry
+	grouped bool // some item names a group
+	stale   bool // some entry is no longer the best of its group
+}
+
+func (t *top) reset(views []view, need int) {
+	t.views, t.need = views, need
+	t.kept, t.fresh, t.stale, t.grouped = t.kept[:0], t.fresh[:0], false, false
+	for i := range views {
+		t.grouped = t.grouped || views[i].grouped
+	}
+	if t.groups == nil {
+		t.groups = map[string]entry{}
+	}
+	clear(t.groups)
+}
+
+func (t *top) id(e entry) string { return t.views[e.view].ids.at(e.item) }
+
+// compare orders by score descending, newer first, id ascending.
+func (t *top) compare(a, b entry) int {
+	switch {
+	case a.score != b.score:
+		if a.score > b.score {
+			return -1
+		}
+		return 1
+	case a.time != b.time:
+		return cmp.Compare(b.time, a.time)
+	}
+	return strings.Compare(t.id(a), t.id(b))
+}
+
+// full reports whether an entry has to beat another to get in.
+func (t *top) full() bool { return len(t.kept) == t.need }
+
+// mayEnter reports whether an item of at most this score, no newer than time,
+// could get in.
+func (t *top) mayEnter(score float32, time int64) bool {
+	if len(t.kept) < t.need {
+		return true
+	}
+	worst := &t.kept[t.need-1]
+	return score > worst.score || score == worst.score && time >= worst.time
+}
+
+// push offers an item that passed every filter.
+func (t *top) push(e entry) {
+	if t.full() && t.compare(e, t.kept[t.need-1]) > 0 {
+		return
+	}
+	if t.grouped {
+		group := t.views[e.view].group(e.item)
+		if best, ok := t.groups[group]; ok {
+			if t.compare(best, e) < 0 {
+				return
+			}
+			t.stale = true
+		}
+		t.groups[group] = e
+	}
+	t.fresh = append(t.fresh, e)
+}
+
+// settle sorts in what was collected, if that is worth it by now.
+func (t *top) settle() {
+	if n := len(t.fresh); !t.full() && len(t.kept)+n >= t.need || n > t.need/4 {
+		t.finish()
+	}
+}
+
+// finish sorts in what was collected.
+func (t *top) finish() {
+	slices.SortFunc(t.fresh, t.compare)
+	out := t.spare[:0]
+	i, j := 0, 0
+	for len(out) < t.need && (i < len(t.kept) || j < len(t.fresh)) {
+		var e entry
+		if j == len(t.fresh) || i < len(t.kept) && t.compare(t.kept[i], t.fresh[j]) < 0 {
+			e = t.kept[i]
+			i++
+		} else {
+			e = t.fresh[j]
+			j++
+		}
+		if t.stale && t.groups[t.views[e.view].group(e.item)] != e {
+			continue
+		}
+		out = append(out, e)
+	}
+	t.kept, t.spare, t.fresh, t.stale = out, t.kept, t.fresh[:0], false
+}

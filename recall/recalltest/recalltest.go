@@ -1,0 +1,115 @@
+// Package recalltest is the conformance suite of recall sources: what
+// [recall.Source] promises, as tests. It also holds the reference the sources
+// are compared with.
+package recalltest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Open returns a source that recalls from exactly these items.
+type Open func(t *testing.T, items []feed.Item) recall.Source
+
+// tolerance is how far a score may be from the formula, relative to it:
+// backends compute in float32.
+const tolerance = 1e-5
+
+// origin is the now of most queries of the suite.
+var origin = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
+
+func ago(d time.Duration) int64 { return origin.Add(-d).Unix() }
+
+// ranking is the default ranking of the product.
+func ranking() feed.Ranking {
+	return feed.Ranking{
+		Base:  0.1,
+		Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6},
+	}
+}
+
+func query(n int, p feed.Profile) feed.Query {
+	return feed.Query{Profile: p, Ranking: ranking(), Origin: origin, N: n}
+}
+
+// Run tests the contract on sources that open makes.
+func Run(t *testing.T, open func(t *testing.T, items []feed.Item) recall.Source) {
+	t.Run("scores", func(t *testing.T) { scores(t, open) })
+	t.Run("hand", func(t *testing.T) { byHand(t, open) })
+	t.Run("order", func(t *testing.T) { order(t, open) })
+	t.Run("filters", func(t *testing.T) { filters(t, open) })
+	t.Run("rounds", func(t *testing.T) { rounds(t, open) })
+	t.Run("groups", func(t *testing.T) { groups(t, open) })
+	t.Run("edges", func(t *testing.T) { edges(t, open) })
+	t.Run("concurrent", func(t *testing.T) { concurrent(t, open) })
+}
+
+func recallAll(t *testing.T, s recall.Source, q feed.Query) recall.Result {
+	t.Helper()
+	r, err := s.Recall(context.Background(), q)
+	require.NoError(t, err)
+	require.LessOrEqual(t, len(r.Candidates), q.N)
+	for _, c := range r.Candidates {
+		require.Equal(t, s.Name(), c.Source, "the source of %s", c.ID)
+		require.NotEmpty(t, c.Group)
+	}
+	return r
+}
+
+func ids(candidates []feed.Candidate) []string {
+	out := make([]string, len(candidates))
+	for i, c := range candidates {
+		out[i] = c.ID
+	}
+	return out
+}
+
+// assertRanking checks candidates against the reference: the right number, the
+// right score at each place and for each item, and the right order among
+// themselves. Items whose scores differ by rounding may have changed places.
+func assertRanking(t *testing.T, items []feed.Item, q feed.Query, got []feed.Candidate) {
+	t.Helper()
+	want := Reference(items, q)
+	byID := map[string]feed.Candidate{}
+	for _, c := range Ranked(items, q) {
+		byID[c.ID] = c
+	}
+	require.Len(t, got, len(want), "got %v, want %v", ids(got), ids(want))
+	for i, c := range got {
+		ref, ok := byID[c.ID]
+		require.True(t, ok, "%s must not be recalled", c.ID)
+		assert.Equal(t, ref.Group, c.Group, c.ID)
+		assert.Equal(t, ref.UpdateTime, c.UpdateTime, c.ID)
+		assert.InEpsilon(t, ref.Score, c.Score, tolerance, "the score of %s", c.ID)
+		assert.InEpsilon(t, want[i].Score, c.Score, tolerance, "the score at place %d", i)
+		if i > 0 {
+			assert.Negative(t, Order(got[i-1], c), "%s before %s", got[i-1].ID, c.ID)
+		}
+	}
+}
+
+// library is a small catalog that exercises every part of the formula.
+func library() []feed.Item {
+	items := []feed.Item{
+		{ID: "now", Title: "Go generics in practice", UpdateTime: ago(0), Tags: []string{"go"}, Likes: 3},
+		{ID: "offset", Title: "Rust and Go compared", UpdateTime: ago(time.Hour), Tags: []string{"go", "rust"}, Lang: "en"},
+		{ID: "scale", Title: "Streams", Summary: "go go go and streams again", UpdateTime: ago(25 * time.Hour), Tags: []string{"data"}, Lang: "de"},
+		{ID: "days", Title: "A long title about streams of data that go on and on", UpdateTime: ago(72 * time.Hour), Tags: []string{"data", "rust"}, AuthorID: "ann", Likes: 900, Comments: 50},
+		{ID: "floor", Title: "Old go news", UpdateTime: ago(40 * 24 * time.Hour), Tags: []string{"go"}, AuthorID: "bob", Comments: 7},
+		{ID: "older", Title: "Older news", Summary: "streams", UpdateTime: ago(90 * 24 * time.Hour), Tags: []string{"news"}},
+		{ID: "plain", Title: "Nothing to see", UpdateTime: ago(2 * time.Hour)},
+		{ID: "future", Title: "Go tomorrow", UpdateTime: origin.Add(time.Second).Unix(), Tags: []string{"go"}, Likes: 1e6},
+	}
+	long := feed.Item{ID: "long", Title: "Long read", UpdateTime: ago(5 * time.Hour), Tags: []string{"data", "data"}}
+	for i := range 300 {
+		long.Summary += fmt.Sprintf("word%d ", i%40)
+	}
+	return append(items, long)
+}
