@@ -1,0 +1,299 @@
+// Package cachetest is the conformance suite of [cache.Sessions]: what every
+// backend must promise before a feed may page from it.
+package cachetest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/feed"
+)
+
+// Env is a store under test, empty, with what the suite needs around it. A
+// pending entry counts for seven days in it.
+type Env struct {
+	// A and B are two servers on one store; the same one twice where the
+	// store lives in one process.
+	A, B cache.Sessions
+	// Claimer reads and changes the pending set the sessions claim in.
+	Claimer dedup.Claimer
+	// Advance lets time pass for everything that has a TTL.
+	Advance func(d time.Duration)
+}
+
+// Open gives a test a store of its own whose sessions live for ttl; the opener
+// closes it by t.Cleanup.
+type Open func(t *testing.T, ttl time.Duration) Env
+
+// TTL is what most tests open a store with.
+const TTL = 30 * time.Minute
+
+// Start is the first now the suite passes.
+var Start = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
+
+const agent = "u_10086"
+
+// Run runs the suite.
+func Run(t *testing.T, open func(t *testing.T, ttl time.Duration) Env) {
+	for _, test := range []struct {
+		name string
+		run  func(t *testing.T, open Open)
+	}{
+		{"paging keeps the order", pagingOrder},
+		{"has_more", hasMore},
+		{"no session", noSession},
+		{"replace ends the old session", replaceEndsOld},
+		{"replace by nothing ends the session", replaceByNothing},
+		{"replace drops what is pending", replaceDropsPending},
+		{"pop skips what is pending", popSkipsPending},
+		{"what is handed out is pending", handedOutIsPending},
+		{"old pending entries do not count", oldPending},
+		{"group and id", groupAndID},
+		{"long sessions", longSession},
+		{"agents are apart", agentsApart},
+		{"delete", deleteSession},
+		{"session TTL", sessionTTL},
+		{"refreshed", refreshed},
+		{"retry answers the same page", retrySame},
+		{"retry on another server", retryOtherServer},
+		{"retry of another call is a conflict", retryConflict},
+		{"an empty pop is not remembered", retryEmptyPop},
+		{"an empty refresh is remembered", retryEmptyReplace},
+		{"further steps add to the record", retryExtend},
+		{"a further step that finds nothing", retryExtendEmpty},
+		{"records expire", retryExpires},
+		{"replay changes nothing", replayChangesNothing},
+		{"restore", restore},
+		{"restore after the session ended", restoreEnded},
+		{"restore keeps the TTL", restoreKeepsTTL},
+		{"restore forgets the record", restoreForgets},
+		{"many pops at once", concurrentPops},
+		{"many refreshes and pops at once", concurrentReplaceAndPop},
+		{"one request id at once", concurrentRetries},
+		{"cancelled context", cancelled},
+	} {
+		t.Run(test.name, func(t *testing.T) { test.run(t, open) })
+	}
+}
+
+// refs makes the refs doc_from … doc_(to−1).
+func refs(from, to int) []feed.Ref {
+	list := make([]feed.Ref, 0, to-from)
+	for i := from; i < to; i++ {
+		list = append(list, ref(fmt.Sprintf("doc_%d", i)))
+	}
+	return list
+}
+
+func ref(name string) feed.Ref { return feed.Ref{ID: name, Group: name} }
+
+func replace(t *testing.T, s cache.Sessions, limit int, ranked []feed.Ref) cache.Page {
+	t.Helper()
+	page, err := s.Replace(t.Context(), cache.Replace{Agent: agent, Ranked: ranked, Limit: limit, Now: Start})
+	require.NoError(t, err)
+	require.False(t, page.Replayed)
+	return page
+}
+
+func pop(t *testing.T, s cache.Sessions, limit int) cache.Page {
+	t.Helper()
+	page, err := s.Pop(t.Context(), cache.Pop{Agent: agent, Limit: limit, Now: Start})
+	require.NoError(t, err)
+	require.False(t, page.Replayed)
+	return page
+}
+
+// requirePage compares without telling an empty list from none.
+func requirePage(t *testing.T, want []feed.Ref, more bool, got cache.Page) {
+	t.Helper()
+	if len(want) == 0 {
+		require.Empty(t, got.Refs)
+	} else {
+		require.Equal(t, want, got.Refs)
+	}
+	require.Equal(t, more, got.HasMore, "has_more")
+}
+
+// pending tells for each ref whether it is in the pending set at now.
+func pending(t *testing.T, env Env, now time.Time, list ...feed.Ref) []bool {
+	t.Helper()
+	claimed, err := env.Claimer.Claim(t.Context(), agent, feed.Groups(list), 0, now)
+	require.NoError(t, err)
+	held := make([]bool, len(list))
+	for i, c := range claimed {
+		held[i] = c == dedup.Held
+	}
+	return held
+}
+
+// hold puts groups into the pending set, as another server serving them does.
+func hold(t *testing.T, env Env, now time.Time, list ...feed.Ref) {
+	t.Helper()
+	claimed, err := env.Claimer.Claim(t.Context(), agent, feed.Groups(list), len(list), now)
+	require.NoError(t, err)
+	require.NotContains(t, claimed, dedup.Held)
+}
+
+func pagingOrder(t *testing.T, open Open) {
+	env := open(t, TTL)
+	requirePage(t, refs(0, 20), true, replace(t, env.A, 20, refs(0, 55)))
+	requirePage(t, refs(20, 40), true, pop(t, env.B, 20))
+	requirePage(t, refs(40, 47), true, pop(t, env.A, 7))
+	requirePage(t, refs(47, 55), false, pop(t, env.B, 20))
+	requirePage(t, nil, false, pop(t, env.A, 20))
+}
+
+func hasMore(t *testing.T, open Open) {
+	for _, test := range []struct {
+		name                string
+		ranked, limit, page int
+		more                bool
+	}{
+		{"less than a page", 3, 10, 3, false},
+		{"exactly a page", 10, 10, 10, false},
+		{"one more", 11, 10, 10, true},
+		{"nothing", 0, 10, 0, false},
+		{"a page of one", 2, 1, 1, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			env := open(t, TTL)
+			requirePage(t, refs(0, test.page), test.more, replace(t, env.A, test.limit, refs(0, test.ranked)))
+			requirePage(t, refs(test.page, test.ranked), false, pop(t, env.A, 10))
+		})
+	}
+	t.Run("a pop that takes exactly the rest", func(t *testing.T) {
+		env := open(t, TTL)
+		replace(t, env.A, 5, refs(0, 15))
+		requirePage(t, refs(5, 15), false, pop(t, env.A, 10))
+	})
+}
+
+func noSession(t *testing.T, open Open) {
+	env := open(t, TTL)
+	requirePage(t, nil, false, pop(t, env.A, 20))
+	require.NoError(t, env.A.Delete(t.Context(), agent))
+	at, err := env.A.Refreshed(t.Context(), agent)
+	require.NoError(t, err)
+	assert.True(t, at.IsZero())
+	_, ok, err := env.A.Replay(t.Context(), agent, cache.Retry{RequestID: "r1", Action: "refresh", Limit: 20})
+	require.NoError(t, err)
+	assert.False(t, ok)
+	_, ok, err = env.A.Replay(t.Context(), agent, cache.Retry{})
+	require.NoError(t, err)
+	assert.False(t, ok)
+}
+
+func replaceEndsOld(t *testing.T, open Open) {
+	env := open(t, TTL)
+	replace(t, env.A, 10, refs(0, 50))
+	requirePage(t, refs(100, 110), true, replace(t, env.B, 10, refs(100, 115)))
+	requirePage(t, refs(110, 115), false, pop(t, env.A, 20))
+	requirePage(t, nil, false, pop(t, env.A, 20))
+}
+
+func replaceByNothing(t *testing.T, open Open) {
+	env := open(t, TTL)
+	replace(t, env.A, 10, refs(0, 50))
+	requirePage(t, nil, false, replace(t, env.A, 10, nil))
+	requirePage(t, nil, false, pop(t, env.A, 20))
+}
+
+func replaceDropsPending(t *testing.T, open Open) {
+	env := open(t, TTL)
+	all := refs(0, 10)
+	hold(t, env, Start, all[0], all[2], all[5], all[9])
+	requirePage(t, []feed.Ref{all[1], all[3], all[4]}, true, replace(t, env.A, 3, all))
+	requirePage(t, []feed.Ref{all[6], all[7], all[8]}, false, pop(t, env.A, 3))
+
+	requirePage(t, nil, false, replace(t, env.B, 3, all))
+}
+
+func popSkipsPending(t *testing.T, open Open) {
+	env := open(t, TTL)
+	all := refs(0, 12)
+	replace(t, env.A, 2, all)
+	hold(t, env, Start, all[2], all[3], all[6])
+	requirePage(t, []feed.Ref{all[4], all[5], all[7]}, true, pop(t, env.A, 3))
+	hold(t, env, Start, all[8], all[9], all[10], all[11])
+	requirePage(t, nil, false, pop(t, env.A, 3))
+}
+
+func handedOutIsPending(t *testing.T, open Open) {
+	env := open(t, TTL)
+	all := refs(0, 6)
+	replace(t, env.A, 2, all)
+	assert.Equal(t, []bool{true, true, false, false, false, false}, pending(t, env, Start, all...))
+	pop(t, env.A, 3)
+	assert.Equal(t, []bool{true, true, true, true, true, false}, pending(t, env, Start, all...))
+}
+
+func oldPending(t *testing.T, open Open) {
+	env := open(t, TTL)
+	all := refs(0, 4)
+	hold(t, env, Start.Add(-7*24*time.Hour-time.Second), all[0])
+	hold(t, env, Start.Add(-7*24*time.Hour+time.Second), all[1])
+	requirePage(t, []feed.Ref{all[0], all[2]}, true, replace(t, env.A, 2, all))
+	assert.Equal(t, []bool{true}, pending(t, env, Start.Add(6*24*time.Hour), all[0]), "pending anew, from now on")
+}
+
+func groupAndID(t *testing.T, open Open) {
+	env := open(t, TTL)
+	story := feed.Ref{Group: "story:1/a", ID: "doc@9"}
+	list := []feed.Ref{story, ref("b:/c"), {Group: "story_2", ID: "doc_2"}, {Group: "story_3", ID: "story_4"}}
+	requirePage(t, list[:1], true, replace(t, env.A, 1, list))
+	hold(t, env, Start, feed.Ref{Group: "story_2", ID: "another"})
+	requirePage(t, []feed.Ref{list[1], list[3]}, false, pop(t, env.A, 5))
+
+	other := feed.Ref{Group: story.Group, ID: "doc_of_the_same_story"}
+	requirePage(t, []feed.Ref{ref("story_4")}, false, replace(t, env.A, 5, []feed.Ref{other, ref("story_4")}))
+	require.NoError(t, env.A.Restore(t.Context(), agent, []feed.Ref{list[3]}, cache.Retry{}))
+	requirePage(t, []feed.Ref{list[3]}, false, pop(t, env.A, 5))
+}
+
+func longSession(t *testing.T, open Open) {
+	env := open(t, TTL)
+	all := refs(0, 2500)
+	hold(t, env, Start, all[1700:1800]...)
+	requirePage(t, all[:100], true, replace(t, env.A, 100, all))
+	want := append(refs(100, 1700), refs(1800, 2500)...)
+	for len(want) > 0 {
+		n := min(100, len(want))
+		requirePage(t, want[:n], len(want) > n, pop(t, env.B, 100))
+		want = want[n:]
+	}
+
+	all = refs(10_000, 12_500)
+	requirePage(t, all[:2400], true, replace(t, env.A, 2400, all))
+	assert.NotContains(t, pending(t, env, Start, all[:2400]...), false)
+	require.NoError(t, env.A.Restore(t.Context(), agent, all[:2400], cache.Retry{}))
+	requirePage(t, all, false, pop(t, env.A, 2500))
+}
+
+func agentsApart(t *testing.T, open Open) {
+	env := open(t, TTL)
+	for _, a := range []string{"u", "u.1", "U"} {
+		page, err := env.A.Replace(t.Context(), cache.Replace{Agent: a, Ranked: refs(0, 4), Limit: 2, Now: Start})
+		require.NoError(t, err)
+		requirePage(t, refs(0, 2), true, page)
+	}
+	require.NoError(t, env.A.Delete(t.Context(), "u"))
+	for a, want := range map[string][]feed.Ref{"u": nil, "u.1": refs(2, 4), "U": refs(2, 4)} {
+		page, err := env.A.Pop(t.Context(), cache.Pop{Agent: a, Limit: 2, Now: Start})
+		require.NoError(t, err)
+		requirePage(t, want, false, page)
+	}
+}
+
+func deleteSession(t *testing.T, open Open) {
+	env := open(t, TTL)
+	replace(t, env.A, 2, refs(0, 10))
+	require.NoError(t, env.B.Delete(t.Context(), agent))
+	requirePage(t, nil, false, pop(t, env.A, 2))
+	assert.Equal(t, []bool{true, true, false}, pending(t, env, Start, refs(0, 3)...), "what was served stays served")
+}

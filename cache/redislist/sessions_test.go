@@ -1,0 +1,229 @@
+package redislist
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/cache/cachetest"
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/dedup/redisbloom"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
+)
+
+var noon = cachetest.Start
+
+func refs(names ...string) []feed.Ref {
+	list := make([]feed.Ref, len(names))
+	for i, n := range names {
+		list[i] = feed.Ref{ID: n, Group: n}
+	}
+	return list
+}
+
+func open(t testing.TB) (*Sessions, redis.UniversalClient) {
+	t.Helper()
+	client, prefix := testenv.Redis(t)
+	return New(client, Config{KeyPrefix: prefix}), client
+}
+
+// advance shortens the life of every key under the prefix: for them, time has
+// passed.
+func advance(t *testing.T, client redis.UniversalClient, prefix string, d time.Duration) {
+	t.Helper()
+	keys := client.Scan(t.Context(), 0, prefix+"*", 1000).Iterator()
+	for keys.Next(t.Context()) {
+		ttl, err := client.PTTL(t.Context(), keys.Val()).Result()
+		require.NoError(t, err)
+		require.Greater(t, ttl, time.Duration(0), "%s has no TTL", keys.Val())
+		require.NoError(t, client.PExpire(t.Context(), keys.Val(), ttl-d).Err())
+	}
+	require.NoError(t, keys.Err())
+}
+
+func TestConformance(t *testing.T) {
+	cachetest.Run(t, func(t *testing.T, ttl time.Duration) cachetest.Env {
+		client, prefix := testenv.Redis(t)
+		other := redis.NewClient(client.(*redis.Client).Options())
+		t.Cleanup(func() { _ = other.Close() })
+		cfg := Config{KeyPrefix: prefix, TTL: ttl, PendingTTL: 7 * 24 * time.Hour}
+		claimer, err := redisbloom.New(client, dedup.DefaultConfig(), redisbloom.Config{KeyPrefix: prefix})
+		require.NoError(t, err)
+		return cachetest.Env{
+			A: New(client, cfg), B: New(other, cfg), Claimer: claimer,
+			Advance: func(d time.Duration) { advance(t, client, prefix, d) },
+		}
+	})
+}
+
+func TestPageOfAnOldCheckIsRefused(t *testing.T) {
+	s, client := open(t)
+	replace := func(age time.Duration, ranked ...string) (cache.Page, error) {
+		now, err := client.Time(t.Context()).Result()
+		require.NoError(t, err)
+		return s.Replace(t.Context(), cache.Replace{
+			Agent: "u_1", Ranked: refs(ranked...), Limit: 1, Now: noon, CheckedAt: now.Add(-age).UnixMilli(),
+			Retry: cache.Retry{RequestID: "r-" + ranked[0], Action: "refresh", Limit: 1},
+		})
+	}
+	page, err := replace(0, "a", "b", "c")
+	require.NoError(t, err)
+	assert.Equal(t, refs("a"), page.Refs)
+
+	_, err = replace(s.cfg.Grace, "d", "e")
+	require.ErrorIs(t, err, cache.ErrTooLate)
+	page, err = replace(s.cfg.Grace, "a")
+	require.NoError(t, err, "a page that was handed out is answered however late")
+	assert.True(t, page.Replayed)
+
+	page, err = s.Pop(t.Context(), cache.Pop{Agent: "u_1", Limit: 5, Now: noon})
+	require.NoError(t, err)
+	assert.Equal(t, refs("b", "c"), page.Refs, "the old session stands")
+	assert.Empty(t, client.ZScore(t.Context(), s.keys.Pending("u_1"), "d").Val())
+}
+
+func TestWhatIsWritten(t *testing.T) {
+	s, client := open(t)
+	ctx := t.Context()
+	require.NoError(t, client.ZAdd(ctx, s.keys.Pending("u_1"),
+		redis.Z{Member: "long_ago", Score: float64(noon.AddDate(0, 0, -8).UnixMilli())}).Err())
+	ranked := append(refs("a"), feed.Ref{Group: "story", ID: "doc"}, feed.Ref{Group: "b", ID: "b"})
+	retry := cache.Retry{RequestID: "r1", Action: "refresh", Limit: 2}
+	_, err := s.Replace(ctx, cache.Replace{Agent: "u_1", Ranked: ranked, Limit: 2, Now: noon, Retry: retry})
+	require.NoError(t, err)
+
+	assert.Equal(t, []string{"b"}, client.LRange(ctx, s.keys.Session("u_1"), 0, -1).Val())
+	ms := float64(noon.UnixMilli())
+	assert.Equal(t, []redis.Z{{Member: "a", Score: ms}, {Member: "story", Score: ms}},
+		client.ZRangeWithScores(ctx, s.keys.Pending("u_1"), 0, -1).Val(), "expired entries are gone")
+	assert.Equal(t, "refresh 2 1 a story|doc", client.Get(ctx, s.keys.Page("u_1", "r1")).Val())
+	for key, want := range map[string]time.Duration{
+		s.keys.Session("u_1"):    30 * time.Minute,
+		s.keys.Pending("u_1"):    8 * 24 * time.Hour,
+		s.keys.Refreshed("u_1"):  8 * 24 * time.Hour,
+		s.keys.Page("u_1", "r1"): time.Minute,
+	} {
+		ttl := client.PTTL(ctx, key).Val()
+		assert.LessOrEqual(t, ttl, want, key)
+		assert.Greater(t, ttl, want-30*time.Second, key)
+	}
+}
+
+// trips counts what goes to the server, greetings of new connections aside.
+type trips struct{ n atomic.Int64 }
+
+func (h *trips) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (h *trips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+func (h *trips) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if name := cmd.Name(); name != "hello" && name != "client" {
+			h.n.Add(1)
+		}
+		return next(ctx, cmd)
+	}
+}
+
+func TestRoundTrips(t *testing.T) {
+	s, client := open(t)
+	var h trips
+	retry := cache.Retry{RequestID: "r1", Action: "refresh", Limit: 20}
+	page := refs("a", "b", "c")
+	for round, agent := range []string{"u_1", "u_2"} {
+		if round == 1 {
+			client.AddHook(&h) // by now the server has the scripts
+		}
+		_, err := s.Replace(t.Context(), cache.Replace{Agent: agent, Ranked: page, Limit: 1, Now: noon, Retry: retry})
+		require.NoError(t, err)
+		_, err = s.Pop(t.Context(), cache.Pop{Agent: agent, Limit: 1, Now: noon})
+		require.NoError(t, err)
+		require.NoError(t, s.Restore(t.Context(), agent, page[:1], retry))
+	}
+	assert.EqualValues(t, 3, h.n.Load(), "one each")
+}
+
+func TestUnavailable(t *testing.T) {
+	dead := redis.NewClient(&redis.Options{
+		Addr: "redis.invalid:1", MaxRetries: -1, DialerRetries: 1,
+		Dialer: func(context.Context, string, string) (net.Conn, error) {
+			return nil, &net.OpError{Op: "dial", Err: errors.New("refused")}
+		},
+	})
+	t.Cleanup(func() { _ = dead.Close() })
+	s := New(dead, Config{})
+	ctx := t.Context()
+	_, err := s.Replace(ctx, cache.Replace{Agent: "u_1", Limit: 1, Now: noon})
+	require.ErrorIs(t, err, cache.ErrUnavailable)
+	_, err = s.Pop(ctx, cache.Pop{Agent: "u_1", Limit: 1, Now: noon})
+	require.ErrorIs(t, err, cache.ErrUnavailable)
+	_, _, err = s.Replay(ctx, "u_1", cache.Retry{RequestID: "r"})
+	require.ErrorIs(t, err, cache.ErrUnavailable)
+	_, err = s.Refreshed(ctx, "u_1")
+	require.ErrorIs(t, err, cache.ErrUnavailable)
+	require.ErrorIs(t, s.Restore(ctx, "u_1", refs("a"), cache.Retry{}), cache.ErrUnavailable)
+	require.ErrorIs(t, s.Delete(ctx, "u_1"), cache.ErrUnavailable)
+}
+
+func FuzzParsePage(f *testing.F) {
+	for _, seed := range []string{"refresh 20 1 a story|doc", "- 0 0", "load_more 5 0 x", "", "a b c d"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		page, of, err := parsePage(text)
+		if err != nil {
+			return
+		}
+		again := of + " " + flag(page.HasMore)
+		for _, r := range page.Refs {
+			again += " " + r.String()
+		}
+		reread, _, err := parsePage(again)
+		require.NoError(t, err)
+		require.Equal(t, page.HasMore, reread.HasMore)
+		require.Len(t, reread.Refs, len(page.Refs))
+	})
+}
+
+// BenchmarkPop is the session step of a load_more: 20 refs are popped, made
+// pending and remembered under a request id. Now and then the session is
+// filled again, outside the measurement.
+func BenchmarkPop(b *testing.B) {
+	s, _ := open(b)
+	all := make([]feed.Ref, 20_000)
+	for i := range all {
+		id := "doc_" + time.Duration(i).String()
+		all[i] = feed.Ref{ID: id, Group: id}
+	}
+	b.ReportAllocs()
+	left := 0
+	now := noon
+	for b.Loop() {
+		if left < 20 {
+			b.StopTimer()
+			now = now.AddDate(0, 0, 8) // nothing counts as pending any more
+			if _, err := s.Replace(b.Context(), cache.Replace{Agent: "u_1", Ranked: all, Limit: 0, Now: now}); err != nil {
+				b.Fatal(err)
+			}
+			left = len(all)
+			b.StartTimer()
+		}
+		page, err := s.Pop(b.Context(), cache.Pop{
+			Agent: "u_1", Limit: 20, Now: now, Retry: cache.Retry{RequestID: feed.DayOf(now).String() + strconv.Itoa(left), Action: "load_more", Limit: 20},
+		})
+		if err != nil || len(page.Refs) != 20 {
+			b.Fatal(len(page.Refs), err)
+		}
+		left -= 20
+	}
+}
