@@ -1,0 +1,319 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/testenv"
+)
+
+// The tests of this file run the real binary as a process of its own: what
+// they stop and kill is what an operator would.
+
+const adminToken = "a-token-for-tests"
+
+// binary builds freshet once for all tests. It is built without the race
+// detector: these tests are about processes that die.
+var binary = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "freshet-binary-")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "freshet")
+	out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if path, err := binary(); err == nil {
+		_ = os.RemoveAll(filepath.Dir(path))
+	}
+	os.Exit(code)
+}
+
+// process is a server under test.
+type process struct {
+	cmd    *exec.Cmd
+	url    string
+	log    *buffer
+	exited chan struct{}
+}
+
+type buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// freePort asks the system for a port nobody listens on.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
+// start runs the server with these settings (FRESHET_… without the prefix) and
+// waits until it is ready.
+func start(t *testing.T, settings map[string]string) *process {
+	t.Helper()
+	path, err := binary()
+	require.NoError(t, err)
+	addr := freePort(t)
+	p := &process{cmd: exec.Command(path, "serve"), url: "http://" + addr, log: &buffer{}, exited: make(chan struct{})}
+	p.cmd.Env = append(os.Environ(), "FRESHET_SERVER_ADDR="+addr, "FRESHET_AUTH_ADMIN_TOKEN="+adminToken)
+	for name, value := range settings {
+		p.cmd.Env = append(p.cmd.Env, "FRESHET_"+name+"="+value)
+	}
+	p.cmd.Stderr = p.log
+	require.NoError(t, p.cmd.Start())
+	go func() { _ = p.cmd.Wait(); close(p.exited) }()
+	t.Cleanup(func() { p.signal(syscall.SIGKILL); <-p.exited })
+	require.Eventually(t, func() bool {
+		res, err := http.Get(p.url + "/readyz")
+		if err != nil {
+			return false
+		}
+		_ = res.Body.Close()
+		return res.StatusCode == http.StatusOK
+	}, time.Minute, 20*time.Millisecond, "the server does not become ready; its log:\n%s", p.log)
+	return p
+}
+
+func (p *process) signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) }
+
+func (p *process) kill(t *testing.T) {
+	t.Helper()
+	p.signal(syscall.SIGKILL)
+	<-p.exited
+}
+
+// post sends one call and decodes the envelope's data.
+func (p *process) post(ctx context.Context, client *http.Client, path, agent, body string, data any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url+path, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("X-Agent-ID", agent)
+	req.Header.Set("Authorization", "Bearer "+adminToken)
+	res, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	all, err := io.ReadAll(res.Body)
+	if err != nil {
+		return err
+	}
+	var envelope struct {
+		Code int             `json:"code"`
+		Msg  string          `json:"msg"`
+		Data json.RawMessage `json:"data"`
+	}
+	if err := json.Unmarshal(all, &envelope); err != nil {
+		return fmt.Errorf("%s: %w", all, err)
+	}
+	if envelope.Code != 0 {
+		return fmt.Errorf("code %d: %s", envelope.Code, envelope.Msg)
+	}
+	return json.Unmarshal(envelope.Data, data)
+}
+
+// fill ingests n items that are all in the past.
+func (p *process) fill(t *testing.T, n int) {
+	t.Helper()
+	var body strings.Builder
+	now := time.Now().Unix()
+	for i := range n {
+		fmt.Fprintf(&body, `{"id":"doc_%d","title":"Item number %d","update_time":%d}`+"\n", i, i, now-int64(i)-10)
+	}
+	var report struct{ Accepted, Rejected int }
+	require.NoError(t, p.post(t.Context(), http.DefaultClient, "/v1/items", "", body.String(), &report))
+	require.Equal(t, n, report.Accepted)
+	require.Zero(t, report.Rejected)
+}
+
+// readers are agents that read as fast as they can, and complain when they are
+// given an item twice.
+type readers struct {
+	t         *testing.T
+	n         int
+	mu        sync.Mutex
+	seen      []map[string]bool
+	delivered atomic.Int64
+}
+
+func newReaders(t *testing.T, n int) *readers {
+	r := &readers{t: t, n: n, seen: make([]map[string]bool, n)}
+	for i := range r.seen {
+		r.seen[i] = map[string]bool{}
+	}
+	return r
+}
+
+// read lets every agent make calls until the process is gone, ctx ends, or the
+// agent has made most calls. It returns when all have stopped.
+func (r *readers) read(ctx context.Context, p *process, most int) {
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: r.n}, Timeout: 20 * time.Second}
+	defer client.CloseIdleConnections()
+	var wg sync.WaitGroup
+	for agent := range r.n {
+		wg.Go(func() {
+			for call := range most {
+				action := "load_more"
+				if call%4 == 0 {
+					action = "refresh"
+				}
+				var page struct{ Items []struct{ ID string } }
+				err := p.post(ctx, client, "/v1/feed", fmt.Sprintf("u_%d", agent), `{"action":"`+action+`","limit":5}`, &page)
+				if err != nil {
+					return // killed or stopped: what was not answered was not delivered
+				}
+				r.mu.Lock()
+				for _, it := range page.Items {
+					if r.seen[agent][it.ID] {
+						r.t.Errorf("u_%d was given %s twice", agent, it.ID)
+					}
+					r.seen[agent][it.ID] = true
+				}
+				r.mu.Unlock()
+				r.delivered.Add(int64(len(page.Items)))
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// settings are the two modes' configurations, each over a place of its own.
+func settings(t *testing.T, mode string) map[string]string {
+	s := map[string]string{"DATA_DIR": t.TempDir()}
+	if mode == "embedded" {
+		return s
+	}
+	_, prefix := testenv.Redis(t)
+	u, err := url.Parse(testenv.RedisURL(t))
+	require.NoError(t, err)
+	address, index := testenv.Elastic(t)
+	for name, value := range map[string]string{
+		"CATALOG_BACKEND": "elastic", "RECALL_BACKEND": "elastic", "DEDUP_BACKEND": "redisbloom", "SESSIONS_BACKEND": "redislist",
+		"REDIS_ADDRS": u.Host, "REDIS_KEY_PREFIX": prefix,
+		"ELASTICSEARCH_ADDRESSES": address, "ELASTICSEARCH_INDEX": index,
+	} {
+		s[name] = value
+	}
+	return s
+}
+
+// searchable waits until the index shows what was ingested.
+func searchable(t *testing.T, p *process) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		var page struct{ Items []struct{ ID string } }
+		err := p.post(t.Context(), http.DefaultClient, "/v1/feed", "u_probe", `{"action":"refresh","silent":true}`, &page)
+		return err == nil && len(page.Items) > 0
+	}, time.Minute, 100*time.Millisecond)
+}
+
+// TestKill9 kills a server under load and starts it again: nothing that was
+// delivered is delivered again, in either mode.
+func TestKill9(t *testing.T) {
+	for _, mode := range []string{"embedded", "services"} {
+		t.Run(mode, func(t *testing.T) {
+			s := settings(t, mode)
+			p := start(t, s)
+			p.fill(t, 4000)
+			searchable(t, p)
+			r := newReaders(t, 16)
+			for life := range 3 {
+				before := r.delivered.Load()
+				done := make(chan struct{})
+				go func() { defer close(done); r.read(t.Context(), p, 1000) }()
+				require.Eventually(t, func() bool { return r.delivered.Load() > before+1500 }, time.Minute, time.Millisecond,
+					"life %d: too little is delivered", life)
+				p.kill(t)
+				<-done
+				p = start(t, s)
+			}
+			before := r.delivered.Load()
+			r.read(t.Context(), p, 20)
+			assert.Greater(t, r.delivered.Load(), before, "after the last restart there is a feed again")
+		})
+	}
+}
+
+// TestSIGTERM stops a server under load: what it delivered is recorded or
+// deferred, and it says so.
+func TestSIGTERM(t *testing.T) {
+	for _, mode := range []string{"embedded", "services"} {
+		t.Run(mode, func(t *testing.T) {
+			s := settings(t, mode)
+			p := start(t, s)
+			p.fill(t, 3000)
+			searchable(t, p)
+			r := newReaders(t, 8)
+			done := make(chan struct{})
+			go func() { defer close(done); r.read(t.Context(), p, 1000) }()
+			require.Eventually(t, func() bool { return r.delivered.Load() > 1000 }, time.Minute, time.Millisecond)
+			p.signal(syscall.SIGTERM)
+			<-p.exited
+			<-done
+			assert.Zero(t, p.cmd.ProcessState.ExitCode(), "log:\n%s", p.log)
+			delivered, recorded, deferred := p.totals(t)
+			assert.Equal(t, delivered, recorded+deferred)
+			assert.Equal(t, r.delivered.Load(), delivered, "what the server says it delivered is what the readers got")
+
+			p = start(t, s)
+			r.read(t.Context(), p, 20) // complains about what comes twice
+		})
+	}
+}
+
+var totalsLine = regexp.MustCompile(`msg=stopped delivered=(\d+) recorded=(\d+) deferred=(\d+)`)
+
+func (p *process) totals(t *testing.T) (delivered, recorded, deferred int64) {
+	t.Helper()
+	m := totalsLine.FindStringSubmatch(p.log.String())
+	require.NotNil(t, m, "the log does not give the totals:\n%s", p.log)
+	n := func(s string) int64 {
+		v, err := strconv.ParseInt(s, 10, 64)
+		require.NoError(t, err)
+		return v
+	}
+	return n(m[1]), n(m[2]), n(m[3])
+}
