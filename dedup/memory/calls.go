@@ -1,0 +1,218 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/dedup/journal"
+	"github.com/freshet/freshet/feed"
+)
+
+// Check implements [dedup.Checker]. It takes no lock but that of the agent's
+// pending set. Stale is only reported where delivering is the impression:
+// elsewhere what the client did not report must not be recorded.
+func (s *Store) Check(ctx context.Context, agent string, groups []string, now time.Time) (dedup.Checked, error) {
+	if err := ctx.Err(); err != nil {
+		return dedup.Checked{}, err
+	}
+	out := dedup.Checked{Verdicts: make([]dedup.Verdict, len(groups))}
+	// Pending first: an impression enters a filter before it leaves the
+	// pending set, so in this order it cannot slip between the two.
+	s.pending.check(agent, groups, now.UnixMilli(), s.cfg.Served, &out)
+
+	s.checkFilters(agent, groups, feed.DayOf(now), out.Verdicts)
+	return out, nil
+}
+
+// scratch is what a check of the filters needs beside its answer.
+type scratch struct {
+	member []byte
+	probes []probe
+	ask    []int32 // indices of groups not found yet
+	hits   []int32
+}
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// checkFilters fills in the verdicts of groups that are still Unseen, from the
+// newest filter to the oldest.
+func (s *Store) checkFilters(agent string, groups []string, today feed.Day, verdicts []dedup.Verdict) {
+	sc := scratches.Get().(*scratch)
+	defer scratches.Put(sc)
+	sc.member = append(append(sc.member[:0], agent...), ':')
+	prefix := len(sc.member)
+	sc.probes, sc.ask = slices.Grow(sc.probes[:0], len(groups)), slices.Grow(sc.ask[:0], len(groups))
+	for i, g := range groups {
+		sc.member = append(sc.member[:prefix], g...)
+		sc.probes = append(sc.probes, hashMember(sc.member))
+		if verdicts[i] == dedup.Unseen {
+			sc.ask = append(sc.ask, int32(i))
+		}
+	}
+	for _, f := range *s.window.Load() {
+		if int(today-f.day) >= s.cfg.WindowDays {
+			break
+		}
+		// A filter of a later day counts as today's: the clock was set back.
+		verdict := dedup.SeenDaysAgo(max(0, int(today-f.day)))
+		sc.hits = f.sift(sc.probes, append(sc.hits[:0], sc.ask...))
+		for _, i := range sc.hits {
+			verdicts[i] = verdict
+		}
+		if len(sc.hits) > 0 {
+			sc.ask = slices.DeleteFunc(sc.ask, func(i int32) bool { return verdicts[i] != dedup.Unseen })
+		}
+	}
+}
+
+// Claim implements [dedup.Claimer].
+func (s *Store) Claim(ctx context.Context, agent string, groups []string, limit int, now time.Time) ([]dedup.Claimed, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := s.enter(now); err != nil {
+		return nil, err
+	}
+	defer s.gate.RUnlock()
+	ms := now.UnixMilli()
+	sh := s.pending.lock(agent)
+	defer sh.mu.Unlock()
+	s.pending.sweep(sh, ms)
+
+	claimed := make([]dedup.Claimed, len(groups))
+	taken := make([]string, 0, max(0, min(limit, len(groups))))
+	for i, g := range groups {
+		if at, ok := sh.agents[agent][g]; ok && s.pending.counts(at, ms) {
+			claimed[i] = dedup.Held
+		} else if len(taken) < limit {
+			sh.put(agent, g, ms)
+			taken = append(taken, g)
+			claimed[i] = dedup.Taken
+		}
+	}
+	// The agent's shard stays locked meanwhile, so nobody is told Held of
+	// something that is not claimed in the end.
+	if err := s.append(journal.Entry{Kind: s.kind, At: ms, Agent: agent, Groups: taken}); err != nil {
+		for _, g := range taken {
+			sh.drop(agent, g)
+		}
+		return nil, err
+	}
+	return claimed, nil
+}
+
+// Release implements [dedup.Claimer]. It is carried out even when ctx is done:
+// what was not delivered must not count as seen.
+func (s *Store) Release(_ context.Context, agent string, groups []string) error {
+	now := s.clock()
+	s.gate.RLock()
+	defer s.gate.RUnlock()
+	if s.closed {
+		return fmt.Errorf("%w: %w", dedup.ErrUnavailable, ErrClosed)
+	}
+	sh := s.pending.lock(agent)
+	defer sh.mu.Unlock()
+	held := make([]string, 0, len(groups))
+	for _, g := range groups {
+		if _, ok := sh.agents[agent][g]; ok {
+			held = append(held, g)
+		}
+	}
+	if err := s.append(journal.Entry{Kind: journal.Released, At: now.UnixMilli(), Agent: agent, Groups: held}); err != nil {
+		return err
+	}
+	for _, g := range held {
+		sh.drop(agent, g)
+	}
+	return nil
+}
+
+// Record implements [dedup.Writer]. Impressions whose claim is in the journal
+// already are not written there again.
+func (s *Store) Record(ctx context.Context, batch []dedup.Impression, now time.Time) ([]dedup.Impression, error) {
+	if err := ctx.Err(); err != nil {
+		return batch, err
+	}
+	if len(batch) == 0 {
+		return nil, nil
+	}
+	if err := s.enter(now); err != nil {
+		return batch, err
+	}
+	defer s.gate.RUnlock()
+	var entries []journal.Entry
+	covered, open := batch, []dedup.Impression(nil)
+	if s.dir != "" {
+		covered, open, entries = s.split(batch, now.UnixMilli())
+	}
+	err := s.append(entries...)
+	s.add(covered)
+	if err != nil {
+		return open, err
+	}
+	s.add(open)
+	s.observe()
+	return nil, nil
+}
+
+// split parts the impressions the journal knows from those it must be told,
+// which it also puts into entries: one for each run of an agent's.
+func (s *Store) split(batch []dedup.Impression, ms int64) (covered, open []dedup.Impression, entries []journal.Entry) {
+	for len(batch) > 0 {
+		run := runOf(batch)
+		batch = batch[len(run):]
+		e := journal.Entry{Kind: journal.Seen, At: ms, Agent: run[0].Agent}
+		sh := s.pending.lock(e.Agent)
+		held := sh.agents[e.Agent]
+		for _, imp := range run {
+			if at, ok := held[imp.Group]; ok && s.cfg.Served && s.pending.counts(at, ms) {
+				covered = append(covered, imp)
+			} else {
+				open = append(open, imp)
+				e.Groups = append(e.Groups, imp.Group)
+			}
+		}
+		sh.mu.Unlock()
+		if len(e.Groups) > 0 {
+			entries = append(entries, e)
+		}
+	}
+	return covered, open, entries
+}
+
+// runOf is the longest beginning of the batch with one agent.
+func runOf(batch []dedup.Impression) []dedup.Impression {
+	n := 1
+	for n < len(batch) && batch[n].Agent == batch[0].Agent {
+		n++
+	}
+	return batch[:n]
+}
+
+// add puts impressions into today's filter; the gate is held.
+func (s *Store) add(batch []dedup.Impression) {
+	f := (*s.window.Load())[0]
+	var buf []byte
+	for _, imp := range batch {
+		buf = f.addImpression(buf, imp.Agent, imp.Group)
+	}
+	recorded.Add(float64(len(batch)))
+}
+
+// Settle implements [dedup.Writer].
+func (s *Store) Settle(_ context.Context, batch []dedup.Impression) error {
+	for len(batch) > 0 {
+		run := runOf(batch)
+		batch = batch[len(run):]
+		sh := s.pending.lock(run[0].Agent)
+		for _, imp := range run {
+			sh.drop(imp.Agent, imp.Group)
+		}
+		sh.mu.Unlock()
+	}
+	return nil
+}

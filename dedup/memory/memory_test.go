@@ -1,0 +1,140 @@
+package memory
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/dedup/deduptest"
+	"github.com/freshet/freshet/feed"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	// The package ants, which the recorder uses, keeps a pool of its own.
+	goleak.VerifyTestMain(m,
+		goleak.IgnoreAnyFunction("github.com/panjf2000/ants/v2.(*poolCommon).purgeStaleWorkers"),
+		goleak.IgnoreAnyFunction("github.com/panjf2000/ants/v2.(*poolCommon).ticktock"))
+}
+
+func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
+
+func atStart() time.Time { return deduptest.Start }
+
+// opener opens a store in RAM or in a directory of the test's own.
+func opener(onDisk bool) func(t *testing.T, cfg dedup.Config) dedup.Store {
+	return func(t *testing.T, cfg dedup.Config) dedup.Store {
+		dir := ""
+		if onDisk {
+			dir = t.TempDir()
+		}
+		s, err := Open(dir, cfg, atStart, WithLogger(quiet()))
+		require.NoError(t, err)
+		// The test's own context is done by the time of its cleanups.
+		t.Cleanup(func() { require.NoError(t, s.Close(cleanupContext())) })
+		return s
+	}
+}
+
+func TestStore(t *testing.T) {
+	t.Run("in RAM", func(t *testing.T) { deduptest.Run(t, opener(false)) })
+	t.Run("on disk", func(t *testing.T) { deduptest.Run(t, opener(true)) })
+}
+
+func TestFalsePositives(t *testing.T) { deduptest.FalsePositives(t, opener(false)) }
+
+func groupNames(n int) []string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprintf("doc_%d", i)
+	}
+	return list
+}
+
+// BenchmarkCheck asks for a refresh's 500 candidates in seven full filters.
+func BenchmarkCheck(b *testing.B) {
+	cfg := dedup.DefaultConfig()
+	s, err := Open("", cfg, atStart)
+	require.NoError(b, err)
+	fillWindow(b, s, cfg)
+	groups := groupNames(500)
+	agents := make([]string, 1024)
+	for i := range agents {
+		agents[i] = fmt.Sprintf("reader_%d", i)
+	}
+	now := deduptest.Start.AddDate(0, 0, cfg.WindowDays-1)
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		if _, err := s.Check(b.Context(), agents[i%len(agents)], groups, now); err != nil {
+			b.Fatal(err)
+		}
+		i++
+	}
+}
+
+// fillWindow fills every day of the window to its capacity.
+func fillWindow(tb testing.TB, s *Store, cfg dedup.Config) {
+	batch := make([]dedup.Impression, 10_000)
+	for day := range cfg.WindowDays {
+		for n := 0; n < cfg.DailyCapacity; n += len(batch) {
+			for i := range batch {
+				batch[i] = dedup.Impression{Agent: "u_10086", Group: fmt.Sprintf("doc_%d_%d", day, n+i)}
+			}
+			_, err := s.Record(tb.Context(), batch, deduptest.Start.AddDate(0, 0, day))
+			require.NoError(tb, err)
+		}
+	}
+}
+
+func BenchmarkClaim(b *testing.B) {
+	for _, dir := range []string{"", b.TempDir()} {
+		name := "disk"
+		if dir == "" {
+			name = "ram"
+		}
+		b.Run(name, func(b *testing.B) {
+			s, err := Open(dir, dedup.DefaultConfig(), atStart, WithLogger(quiet()))
+			require.NoError(b, err)
+			defer func() { _ = s.Close(cleanupContext()) }()
+			groups := groupNames(20)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := s.Claim(b.Context(), "u_10086", groups, 20, deduptest.Start); err != nil {
+					b.Fatal(err)
+				}
+				if err := s.Release(b.Context(), "u_10086", groups); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkRecord(b *testing.B) {
+	s, err := Open("", dedup.DefaultConfig(), atStart, WithLogger(quiet()))
+	require.NoError(b, err)
+	batch := make([]dedup.Impression, 1_000)
+	for i := range batch {
+		batch[i] = dedup.Impression{Agent: fmt.Sprintf("u_%d", i/20), Group: fmt.Sprintf("doc_%d", i)}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := s.Record(b.Context(), batch, deduptest.Start); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// TestBytesPerImpression holds the sizing to its promise at the default rate.
+func TestBytesPerImpression(t *testing.T) {
+	cfg := dedup.DefaultConfig()
+	f := newFilter(feed.DayOf(deduptest.Start), uint64(cfg.DailyCapacity), cfg.FilterRate())
+	bytes := float64(len(f.words)*8) / float64(cfg.DailyCapacity)
+	t.Logf("%.2f bytes an impression", bytes)
+	require.LessOrEqual(t, bytes, 2.0)
+}

@@ -1,0 +1,140 @@
+package memory
+
+import (
+	"hash/maphash"
+	"sync"
+	"time"
+
+	"github.com/freshet/freshet/dedup"
+)
+
+// pendingShards spreads agents over locks; a power of two.
+const pendingShards = 256
+
+// maxSweepGap is how long expired entries may lie about, in milliseconds.
+const maxSweepGap = int64(time.Minute / time.Millisecond)
+
+// pending holds every agent's exact set of what was served lately: group to
+// the Unix millisecond it was served at.
+type pending struct {
+	seed   maphash.Seed
+	ttl    int64 // milliseconds
+	shards [pendingShards]shard
+}
+
+type shard struct {
+	mu        sync.Mutex
+	agents    map[string]map[string]int64
+	nextSweep int64 // Unix ms
+}
+
+func newPending(ttl time.Duration) *pending {
+	p := &pending{seed: maphash.MakeSeed(), ttl: ttl.Milliseconds()}
+	for i := range p.shards {
+		p.shards[i].agents = map[string]map[string]int64{}
+	}
+	return p
+}
+
+// lock locks and returns the shard of an agent.
+func (p *pending) lock(agent string) *shard {
+	s := &p.shards[maphash.String(p.seed, agent)%pendingShards]
+	s.mu.Lock()
+	return s
+}
+
+// counts reports whether an entry served at a time still counts at now. One
+// from the future counts: the clock was set back.
+func (p *pending) counts(at, now int64) bool { return now-at <= p.ttl }
+
+// sweep drops the shard's expired entries, now and then, so that agents who
+// never come back do not fill the memory. The shard is locked.
+func (p *pending) sweep(s *shard, now int64) {
+	if now < s.nextSweep && s.nextSweep-now <= maxSweepGap {
+		return
+	}
+	s.nextSweep = now + min(max(p.ttl/4, 1), maxSweepGap)
+	for agent, groups := range s.agents {
+		for group, at := range groups {
+			if !p.counts(at, now) {
+				delete(groups, group)
+			}
+		}
+		if len(groups) == 0 {
+			delete(s.agents, agent)
+		}
+	}
+}
+
+// put enters a group; the shard is locked.
+func (s *shard) put(agent, group string, at int64) {
+	groups := s.agents[agent]
+	if groups == nil {
+		groups = map[string]int64{}
+		s.agents[agent] = groups
+	}
+	groups[group] = at
+}
+
+// drop removes a group; the shard is locked.
+func (s *shard) drop(agent, group string) {
+	groups := s.agents[agent]
+	delete(groups, group)
+	if groups != nil && len(groups) == 0 {
+		delete(s.agents, agent)
+	}
+}
+
+// check marks the groups that are pending. With stale it also lists those
+// nobody has recorded for too long.
+func (p *pending) check(agent string, groups []string, now int64, stale bool, out *dedup.Checked) {
+	s := p.lock(agent)
+	defer s.mu.Unlock()
+	held := s.agents[agent]
+	if len(held) == 0 {
+		return
+	}
+	for i, g := range groups {
+		if at, ok := held[g]; ok && p.counts(at, now) {
+			out.Verdicts[i] = dedup.Pending
+		}
+	}
+	if !stale {
+		return
+	}
+	for g, at := range held {
+		if now-at > dedup.StaleAfter.Milliseconds() && p.counts(at, now) {
+			out.Stale = append(out.Stale, g)
+		}
+	}
+}
+
+// each visits every agent with entries that count at now, shard by shard; fn
+// gets the groups served at one time together.
+func (p *pending) each(now int64, fn func(agent string, at int64, groups []string) error) error {
+	for i := range p.shards {
+		if err := p.eachIn(&p.shards[i], now, fn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *pending) eachIn(s *shard, now int64, fn func(agent string, at int64, groups []string) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for agent, held := range s.agents {
+		times := map[int64][]string{}
+		for g, at := range held {
+			if p.counts(at, now) {
+				times[at] = append(times[at], g)
+			}
+		}
+		for at, groups := range times {
+			if err := fn(agent, at, groups); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
