@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -96,6 +95,18 @@ func (m mapItems) Docs(_ context.Context, ids []string) ([]feed.Doc, error) {
 	return docs, nil
 }
 
+// Put makes mapItems the writer the real intake stores into.
+func (m mapItems) Put(_ context.Context, items []feed.Item) ([]error, error) {
+	for _, it := range items {
+		data, err := json.Marshal(it)
+		if err != nil {
+			return nil, err
+		}
+		m[it.ID] = string(data)
+	}
+	return nil, nil
+}
+
 func (m mapItems) Remove(_ context.Context, id string) error {
 	if _, ok := m[id]; !ok {
 		return catalog.ErrNotFound
@@ -107,22 +118,6 @@ func (m mapItems) Remove(_ context.Context, id string) error {
 type intakeFunc func(ctx context.Context, r io.Reader) (catalog.Report, error)
 
 func (f intakeFunc) Read(ctx context.Context, r io.Reader) (catalog.Report, error) { return f(ctx, r) }
-
-// countLines takes every line for an item.
-func countLines(_ context.Context, r io.Reader) (catalog.Report, error) {
-	var report catalog.Report
-	buf := make([]byte, 64<<10)
-	for {
-		n, err := r.Read(buf)
-		report.Accepted += bytes.Count(buf[:n], []byte("\n"))
-		if err == io.EOF {
-			return report, nil
-		}
-		if err != nil {
-			return report, fmt.Errorf("reading items: %w", err)
-		}
-	}
-}
 
 type healthFunc func(ctx context.Context) map[string]Dependency
 
@@ -162,7 +157,7 @@ func newFixture(t testing.TB, change func(*Config, *Deps)) *fixture {
 	}
 	cfg := Config{Auth: Auth{AdminToken: adminToken}}
 	deps := Deps{
-		Feed: f.feed, Profiles: f.profiles, Items: f.items, Intake: intakeFunc(countLines),
+		Feed: f.feed, Profiles: f.profiles, Items: f.items, Intake: catalog.NewIngest(f.items, catalog.IngestConfig{}),
 		Health: healthFunc(func(context.Context) map[string]Dependency { return nil }),
 		Log:    slog.New(slog.NewJSONHandler(f.log, nil)),
 	}
@@ -205,7 +200,7 @@ func (f *fixture) serve(t testing.TB, r *http.Request) reply {
 
 func decodeReply(t testing.TB, res *http.Response) reply {
 	t.Helper()
-	defer res.Body.Close()
+	defer func() { _ = res.Body.Close() }()
 	body, err := io.ReadAll(res.Body)
 	require.NoError(t, err)
 	out := reply{status: res.StatusCode, header: res.Header, body: string(body)}
@@ -249,7 +244,7 @@ func TestUnknownRoutesAndMethodsAnswerInTheEnvelope(t *testing.T) {
 
 func TestNewRefusesAConfigurationThatCannotTellCallersApart(t *testing.T) {
 	deps := Deps{
-		Feed: &fakeFeed{}, Profiles: &mapProfiles{}, Items: mapItems{}, Intake: intakeFunc(countLines),
+		Feed: &fakeFeed{}, Profiles: &mapProfiles{}, Items: mapItems{}, Intake: catalog.NewIngest(mapItems{}, catalog.IngestConfig{}),
 		Health: healthFunc(func(context.Context) map[string]Dependency { return nil }),
 	}
 	for name, tt := range map[string]struct {

@@ -41,7 +41,7 @@ func (s *server) postItems(c *call) error {
 		if err != nil {
 			return c.explainUpload(ctx, err, sent, &bounded{err: err}, catalog.Report{})
 		}
-		defer unzip.Close()
+		defer func() { _ = unzip.Close() }()
 		body.r = unzip
 	}
 	report, err := s.deps.Intake.Read(ctx, body)

@@ -20,6 +20,9 @@ import (
 	"github.com/freshet/freshet/catalog"
 )
 
+// line is one item of NDJSON.
+const line = `{"id":"a","title":"A","update_time":1}` + "\n"
+
 func gzipped(t testing.TB, parts ...[]byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -57,7 +60,7 @@ func reportOf(t *testing.T, r reply) (report catalog.Report) {
 func TestUploads(t *testing.T) {
 	srv := httptest.NewServer(newFixture(t, nil).handler)
 	defer srv.Close()
-	lines := bytes.Repeat([]byte("{\"id\":\"a\"}\n"), 1000)
+	lines := []byte(strings.Repeat(line, 1000))
 	packed := gzipped(t, lines)
 	damaged := bytes.Clone(gzipped(t, lines))
 	damaged[len(damaged)-6] ^= 0xff // in the checksum
@@ -103,7 +106,7 @@ func TestATruncatedGzipIsReportedWithWhatWasRead(t *testing.T) {
 	// Random text keeps the compressed body long, so that half of it holds lines.
 	var lines bytes.Buffer
 	for range 5000 {
-		fmt.Fprintf(&lines, "{\"id\":%q}\n", rand.Text())
+		fmt.Fprintf(&lines, "{\"id\":%q,\"title\":\"A\",\"update_time\":1}\n", rand.Text())
 	}
 	packed := gzipped(t, lines.Bytes())
 	got := upload(t, srv.URL, bytes.NewReader(packed[:len(packed)/2]), "Content-Encoding: gzip")
@@ -166,7 +169,7 @@ func TestAnOversizeBodyIs413(t *testing.T) {
 		require.EqualValues(t, -1, r.ContentLength)
 		got := f.serve(t, r)
 		require.Equal(t, 41301, got.Code)
-		require.Equal(t, 64<<10, reportOf(t, got).Accepted)
+		require.Equal(t, 64<<10, reportOf(t, got).Rejected)
 	})
 }
 
@@ -203,6 +206,18 @@ func TestAnUploadTheCatalogCannotTake(t *testing.T) {
 	}
 }
 
+func TestAnUploadedItemIsReadBackAsItWasSent(t *testing.T) {
+	f := newFixture(t, nil)
+	const item = `{"id":"x/1","title":"<T>","update_time":5,"price":1.50}`
+	got := f.do(t, "POST", "/v1/items", item+"\n{\"id\":\"x/2\"}\n", asAdmin)
+	require.Equal(t, 0, got.Code)
+	report := reportOf(t, got)
+	require.Equal(t, 1, report.Accepted)
+	require.Len(t, report.Errors, 1)
+	require.Equal(t, "x/2", report.Errors[0].ID)
+	require.JSONEq(t, item, string(f.do(t, "GET", "/v1/items/x/1", "", asAdmin).Data))
+}
+
 func TestTooManyUploadsAtOnce(t *testing.T) {
 	inside, release := make(chan struct{}), make(chan struct{})
 	f := newFixture(t, func(c *Config, d *Deps) {
@@ -227,11 +242,11 @@ func slowBody(pause time.Duration) io.Reader {
 	go func() {
 		for range 4 {
 			time.Sleep(pause)
-			if _, err := io.WriteString(w, "{\"id\":\"a\"}\n"); err != nil {
+			if _, err := io.WriteString(w, line); err != nil {
 				return
 			}
 		}
-		w.Close()
+		_ = w.Close()
 	}()
 	return r
 }
@@ -252,8 +267,9 @@ func TestAnUploadThatTakesTooLongEnds(t *testing.T) {
 	defer srv.Close()
 	conn, err := net.Dial("tcp", srv.Listener.Addr().String())
 	require.NoError(t, err)
-	defer conn.Close()
-	fmt.Fprintf(conn, "POST /v1/items HTTP/1.1\r\nHost: x\r\nX-Admin-Token: %s\r\nContent-Length: 1000\r\n\r\n{\"id\":\"a\"}\n", adminToken)
+	defer func() { _ = conn.Close() }()
+	_, err = fmt.Fprintf(conn, "POST /v1/items HTTP/1.1\r\nHost: x\r\nX-Admin-Token: %s\r\nContent-Length: 1000\r\n\r\n%s", adminToken, line)
+	require.NoError(t, err)
 	answer, err := io.ReadAll(conn)
 	require.NoError(t, err)
 	require.Contains(t, string(answer), "400 Bad Request")
@@ -267,8 +283,9 @@ func TestABodyThatBreaksOff(t *testing.T) {
 	defer srv.Close()
 	conn, err := net.Dial("tcp", srv.Listener.Addr().String())
 	require.NoError(t, err)
-	defer conn.Close()
-	fmt.Fprintf(conn, "POST /v1/items HTTP/1.1\r\nHost: x\r\nX-Admin-Token: %s\r\nContent-Length: 1000\r\n\r\n{\"id\":\"a\"}\n", adminToken)
+	defer func() { _ = conn.Close() }()
+	_, err = fmt.Fprintf(conn, "POST /v1/items HTTP/1.1\r\nHost: x\r\nX-Admin-Token: %s\r\nContent-Length: 1000\r\n\r\n%s", adminToken, line)
+	require.NoError(t, err)
 	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
 	answer, err := io.ReadAll(conn)
 	require.NoError(t, err)
