@@ -1,0 +1,198 @@
+// Package lru keeps the items and profiles that were read lately in this
+// process, in front of a catalog that only this process writes: embedded mode.
+// With several servers on one catalog use catalog/rediscache, because a write
+// on another server is not seen here.
+package lru
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
+)
+
+var (
+	lookups = promauto.NewCounterVec(prometheus.CounterOpts{
+		Name: "freshet_catalog_lru_total",
+		Help: "Items and profiles looked up in the in-process cache, by whether they were there.",
+	}, []string{"kind", "result"})
+	docHits, docMisses         = lookups.WithLabelValues("item", "hit"), lookups.WithLabelValues("item", "miss")
+	profileHits, profileMisses = lookups.WithLabelValues("profile", "hit"), lookups.WithLabelValues("profile", "miss")
+)
+
+// Config bounds the cache. A zero field stands for its default, a negative one
+// for keeping none.
+type Config struct {
+	MaxBytes    int // items kept, in bytes of JSON and what keeping them costs; default 64 MiB
+	MaxProfiles int // profiles kept, those that do not exist included; default 10,000
+}
+
+// maxDoc is the size of the largest item kept, in bytes: one reader of long
+// articles shall not empty the cache for the others.
+const maxDoc = 64 << 10
+
+// docOverhead is about what an entry costs beside its JSON: list entry, map
+// slot and headers.
+const docOverhead = 192
+
+// Cache is a catalog that answers from memory what it can. What it returns is
+// shared and never to be written to, profiles too.
+type Cache struct {
+	next     catalog.Catalog
+	docs     *kept[feed.Doc]
+	profiles *kept[profile]
+}
+
+// profile is a cached profile; absent ones are worth keeping, because most
+// readers have none.
+type profile struct {
+	feed.Profile
+	exists bool
+}
+
+var (
+	_ catalog.Catalog  = (*Cache)(nil)
+	_ catalog.Hydrator = (*Cache)(nil)
+)
+
+// New puts a cache in front of next. All writes must go through it.
+func New(next catalog.Catalog, cfg Config) *Cache {
+	maxBytes := cmp.Or(cfg.MaxBytes, 64<<20)
+	return &Cache{
+		next: next,
+		docs: newKept(maxBytes, min(maxDoc, maxBytes/shards), func(id string, d feed.Doc) int {
+			return len(id) + len(d.JSON) + docOverhead
+		}),
+		profiles: newKept(cmp.Or(cfg.MaxProfiles, 10_000), 1, func(string, profile) int { return 1 }),
+	}
+}
+
+// Docs implements [catalog.Reader]. It asks the catalog once for all that is
+// not in memory; an item that does not exist is asked for each time.
+func (c *Cache) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
+	docs := make([]feed.Doc, len(ids))
+	var misses []miss
+	for i, id := range ids {
+		doc, seen, ok := c.docs.get(id)
+		if ok {
+			docs[i] = doc
+			continue
+		}
+		if misses == nil {
+			misses = make([]miss, 0, len(ids)-i)
+		}
+		misses = append(misses, miss{at: i, seen: seen})
+	}
+	docHits.Add(float64(len(ids) - len(misses)))
+	if len(misses) == 0 {
+		return docs, nil
+	}
+	docMisses.Add(float64(len(misses)))
+	if err := c.fill(ctx, docs, ids, misses); err != nil {
+		return nil, err
+	}
+	return docs, nil
+}
+
+// miss is an id that is not in memory, and when that was.
+type miss struct {
+	at   int
+	seen ticket
+}
+
+func (c *Cache) fill(ctx context.Context, docs []feed.Doc, ids []string, misses []miss) error {
+	missing := make([]string, len(misses))
+	for i, m := range misses {
+		missing[i] = ids[m.at]
+	}
+	got, err := c.next.Docs(ctx, missing)
+	if err != nil {
+		return err
+	}
+	for i, m := range misses {
+		docs[m.at] = got[i]
+		if !got[i].Missing() {
+			c.docs.offer(missing[i], got[i], m.seen)
+		}
+	}
+	return nil
+}
+
+// Put implements [catalog.Writer].
+func (c *Cache) Put(ctx context.Context, items []feed.Item) ([]error, error) {
+	for i := range items {
+		c.docs.begin(items[i].ID)
+	}
+	defer func() {
+		for i := range items {
+			c.docs.end(items[i].ID)
+		}
+	}()
+	return c.next.Put(ctx, items)
+}
+
+// Remove implements [catalog.Writer].
+func (c *Cache) Remove(ctx context.Context, id string) error {
+	c.docs.begin(id)
+	defer c.docs.end(id)
+	return c.next.Remove(ctx, id)
+}
+
+// lookup returns the agent's profile, the zero one where exists is false.
+func (c *Cache) lookup(ctx context.Context, agent string) (profile, error) {
+	p, seen, ok := c.profiles.get(agent)
+	if ok {
+		profileHits.Inc()
+		return p, nil
+	}
+	profileMisses.Inc()
+	read, err := c.next.Profile(ctx, agent)
+	if err != nil && !errors.Is(err, catalog.ErrNotFound) {
+		return profile{}, err
+	}
+	p = profile{Profile: read, exists: err == nil}
+	c.profiles.offer(agent, p, seen)
+	return p, nil
+}
+
+// Profile implements [catalog.Profiles].
+func (c *Cache) Profile(ctx context.Context, agent string) (feed.Profile, error) {
+	p, err := c.lookup(ctx, agent)
+	if err == nil && !p.exists {
+		err = fmt.Errorf("profile of %s: %w", agent, catalog.ErrNotFound)
+	}
+	return p.Profile, err
+}
+
+// PutProfile implements [catalog.Profiles].
+func (c *Cache) PutProfile(ctx context.Context, agent string, p feed.Profile) error {
+	c.profiles.begin(agent)
+	defer c.profiles.end(agent)
+	return c.next.PutProfile(ctx, agent, p)
+}
+
+// RemoveProfile implements [catalog.Profiles].
+func (c *Cache) RemoveProfile(ctx context.Context, agent string) error {
+	c.profiles.begin(agent)
+	defer c.profiles.end(agent)
+	return c.next.RemoveProfile(ctx, agent)
+}
+
+// Hydrate implements [catalog.Hydrator].
+func (c *Cache) Hydrate(ctx context.Context, agent string, ids []string) ([]feed.Doc, feed.Profile, error) {
+	docs, err := c.Docs(ctx, ids)
+	if err != nil {
+		return nil, feed.Profile{}, err
+	}
+	p, err := c.lookup(ctx, agent)
+	if err != nil {
+		return nil, feed.Profile{}, err
+	}
+	return docs, p.Profile, nil
+}
