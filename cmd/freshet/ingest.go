@@ -79,7 +79,7 @@ func ingest(cmd *cobra.Command, f ingestFlags, path string) error {
 		return err
 	}
 	if summary.Rejected > 0 && !f.allowRejected {
-		return fmt.Errorf("%d lines were rejected (--allow-rejected makes this a success)", summary.Rejected)
+		return fmt.Errorf("lines rejected: %d (--allow-rejected makes this a success)", summary.Rejected)
 	}
 	return nil
 }

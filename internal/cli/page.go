@@ -61,7 +61,7 @@ func WritePage(w io.Writer, p Page, now time.Time, width int) error {
 }
 
 func footer(p Page) string {
-	s := fmt.Sprintf("%d items, has_more=%t", len(p.Items), p.HasMore)
+	s := fmt.Sprintf("items=%d, has_more=%t", len(p.Items), p.HasMore)
 	if p.NewCount != nil {
 		s += fmt.Sprintf(", new_count=%d", *p.NewCount)
 	}
@@ -102,14 +102,14 @@ func table(b *strings.Builder, rows [][]string, width int) {
 	}
 }
 
-// shrink takes what does not fit from the tags, the title and the id, in this
-// order, each down to its least, and then from the title to nothing.
+// shrink takes what does not fit from the columns in turn, each down to a
+// least width: tags and ids first, the title last.
 func shrink(widths []int, fit int) {
 	excess := -fit
 	for _, w := range widths {
 		excess += w
 	}
-	for _, step := range []struct{ column, least int }{{4, 16}, {3, fit / 3}, {2, 12}, {4, 0}, {3, 0}, {2, 0}} {
+	for _, step := range []struct{ column, least int }{{4, 16}, {2, 24}, {3, fit / 3}, {2, 12}, {4, 0}, {3, 0}, {2, 0}} {
 		if cut := min(excess, widths[step.column]-step.least); cut > 0 {
 			widths[step.column] -= cut
 			excess -= cut

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/configs"
+)
+
+type result struct {
+	code      int
+	out, errs string
+}
+
+func freshet(t *testing.T, in string, args ...string) result {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code := run(context.Background(), args, strings.NewReader(in), &out, &errs)
+	return result{code, out.String(), errs.String()}
+}
+
+func write(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+	return path
+}
+
+func TestUsageErrors(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		says string
+	}{
+		"unknown command":      {[]string{"ingets"}, `there is no command "ingets"; did you mean ingest?`},
+		"unknown subcommand":   {[]string{"config", "prit"}, "did you mean print?"},
+		"unknown flag":         {[]string{"version", "--x"}, "unknown flag: --x"},
+		"unknown key":          {[]string{"config", "check", "--server.adr=x"}, "the nearest key is --server.addr"},
+		"bad value of a key":   {[]string{"config", "check", "--sessions.ttl=30"}, "must be a duration"},
+		"too many arguments":   {[]string{"version", "now"}, `unknown command "now"`},
+		"no file":              {[]string{"ingest"}, "accepts 1 arg"},
+		"no action":            {[]string{"feed", "--agent", "u"}, "accepts 1 arg"},
+		"unknown action":       {[]string{"feed", "--agent", "u", "reload"}, `invalid argument "reload"`},
+		"nobody":               {[]string{"feed", "refresh"}, "who reads?"},
+		"agent with a colon":   {[]string{"feed", "--agent", "u:1", "refresh"}, "--agent: bad id"},
+		"server without http":  {[]string{"feed", "--agent", "u", "--server", "localhost:8080", "more"}, "the server must be a URL"},
+		"unknown example":      {[]string{"config", "example", "cloud"}, `invalid argument "cloud"`},
+		"help of what is none": {[]string{"feed", "--hlep"}, "unknown flag: --hlep"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := freshet(t, "", tt.args...)
+			assert.Equal(t, exitUsage, got.code)
+			assert.Contains(t, got.errs, "freshet: ")
+			assert.Contains(t, got.errs, tt.says)
+			assert.Contains(t, got.errs, "--help")
+			assert.Empty(t, got.out)
+		})
+	}
+}
+
+func TestHelpListsTheCommands(t *testing.T) {
+	got := freshet(t, "")
+	assert.Equal(t, exitOK, got.code)
+	for _, newCommand := range commands {
+		assert.Contains(t, got.out, "\n  "+newCommand().Name()+" ")
+	}
+}
+
+func TestConfigPrint(t *testing.T) {
+	t.Setenv("FRESHET_REDIS_PASSWORD", "hunter2")
+	path := write(t, "f.yaml", "dedup: {daily_capacity: 5}\n")
+	got := freshet(t, "", "config", "print", "--config", path, "--recall.n=7")
+	require.Equal(t, exitOK, got.code, got.errs)
+	assert.NotContains(t, got.out, "hunter2")
+	for _, want := range []string{"daily_capacity: 5\n", "n: 7\n", "password: '******'", "ttl: 30m\n"} {
+		assert.Contains(t, got.out, want)
+	}
+}
+
+func TestConfigCheck(t *testing.T) {
+	got := freshet(t, "", "config", "check")
+	assert.Equal(t, result{exitOK, "the configuration is right: catalog sqlite, recall memory, dedup memory, sessions memory\n", ""}, got)
+
+	got = freshet(t, "", "config", "check", "--config", write(t, "f.yaml", "recall: {n: 0}\nsessions: {ttl: 0}\n"))
+	assert.Equal(t, exitError, got.code)
+	assert.Contains(t, got.errs, "the configuration has 2 problems")
+	assert.Contains(t, got.errs, "recall.n must be 1 to 10000, not 0")
+}
+
+func TestConfigExampleIsTheShippedFile(t *testing.T) {
+	assert.Equal(t, string(configs.Embedded), freshet(t, "", "config", "example").out)
+	assert.Equal(t, string(configs.Services), freshet(t, "", "config", "example", "services").out)
+}
+
+func TestVersionOf(t *testing.T) {
+	assert.Contains(t, freshet(t, "", "version").out, "freshet ")
+	assert.Equal(t, "freshet v1.2.3 commit abc with changes of 2026-03-06T00:00:00Z go1.26 linux/arm64", versionOf(&debug.BuildInfo{
+		GoVersion: "go1.26", Main: debug.Module{Version: "v1.2.3"},
+		Settings: []debug.BuildSetting{
+			{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: "true"}, {Key: "vcs.time", Value: "2026-03-06T00:00:00Z"},
+			{Key: "GOOS", Value: "linux"}, {Key: "GOARCH", Value: "arm64"},
+		},
+	}))
+	assert.Equal(t, "freshet (devel) go1.26", versionOf(&debug.BuildInfo{GoVersion: "go1.26"}))
+	assert.NotEmpty(t, versionOf(nil))
+}
+
+// answering serves one answer to every call and keeps the last request.
+func answering(t *testing.T, status int, body string) (url string, last *http.Request) {
+	t.Helper()
+	last = new(http.Request)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		*last = *r
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, last
+}
+
+func TestIngest(t *testing.T) {
+	const lines = "{\"id\":\"a\"}\n{\"id\":\"b\"}\n"
+	const rejecting = `{"code":0,"msg":"success","data":{"accepted":1,"rejected":1,"errors":[{"line":2,"id":"b","reason":"bad item: title is missing"}]}}`
+	const accepting = `{"code":0,"msg":"success","data":{"accepted":2,"rejected":0,"errors":[]}}`
+	tests := map[string]struct {
+		answer string
+		args   []string
+		code   int
+		out    string
+		errs   string
+	}{
+		"all stored": {accepting, nil, exitOK, "2 accepted, 0 rejected\n", ""},
+		"a rejected line": {
+			rejecting, nil, exitError, "1 accepted, 1 rejected\n  line 2 (\"b\"): bad item: title is missing\n",
+			"freshet: lines rejected: 1 (--allow-rejected makes this a success)\n",
+		},
+		"allowed":         {rejecting, []string{"--allow-rejected"}, exitOK, "1 accepted, 1 rejected\n  line 2 (\"b\"): bad item: title is missing\n", ""},
+		"JSON":            {accepting, []string{"--json"}, exitOK, `{"accepted":2,"rejected":0,"requests":1,"errors":[]}` + "\n", ""},
+		"JSON, rejecting": {rejecting, []string{"--json", "--allow-rejected"}, exitOK, `{"accepted":1,"rejected":1,"requests":1,"errors":[{"line":2,"id":"b","reason":"bad item: title is missing"}]}` + "\n", ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(configs.EnvAdminToken, "from-env")
+			url, last := answering(t, 200, tt.answer)
+			got := freshet(t, lines, append([]string{"ingest", "-", "--server", url}, tt.args...)...)
+			assert.Equal(t, result{tt.code, tt.out, tt.errs}, got)
+			assert.Equal(t, "Bearer from-env", last.Header.Get("Authorization"))
+		})
+	}
+}
+
+func TestIngestShowsTwentyRejections(t *testing.T) {
+	url, last := answering(t, 200, `{"code":0,"data":{"accepted":0,"rejected":0}}`)
+	file := write(t, "items", strings.Repeat("nonsense\n", 30))
+	got := freshet(t, "", "ingest", file, "--server", url, "--token", "t")
+	assert.Equal(t, exitError, got.code)
+	assert.Equal(t, 20, strings.Count(got.out, "  line "))
+	assert.Contains(t, got.out, "and 10 more (--all shows them)")
+	assert.Nil(t, last.Header, "nothing is worth sending")
+
+	got = freshet(t, "", "ingest", file, "--server", url, "--all")
+	assert.Equal(t, 30, strings.Count(got.out, "  line "))
+	assert.NotContains(t, got.out, "more")
+}
+
+func TestIngestFailures(t *testing.T) {
+	got := freshet(t, "", "ingest", filepath.Join(t.TempDir(), "absent"))
+	assert.Equal(t, exitError, got.code)
+	assert.Contains(t, got.errs, "absent")
+
+	url, _ := answering(t, 403, `{"code":40301,"msg":"admin routes are closed"}`)
+	got = freshet(t, "{}\n", "ingest", "-", "--server", url)
+	assert.Equal(t, exitError, got.code)
+	assert.Contains(t, got.errs, "upload lines 1 to 1: the server answered 403 (40301): admin routes are closed")
+	assert.Contains(t, got.out, "0 accepted, 0 rejected")
+}
+
+func TestInterruptedIsSaid(t *testing.T) {
+	url, _ := answering(t, 200, "")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var out, errs bytes.Buffer
+	assert.Equal(t, exitError, run(ctx, []string{"feed", "--agent", "u", "--server", url, "more"}, nil, &out, &errs))
+	assert.Equal(t, "freshet: interrupted\n", errs.String())
+}
+
+func TestFeed(t *testing.T) {
+	const page = `{"items":[{"id":"n","title":"News","update_time":1}],"has_more":true}`
+	url, last := answering(t, 200, `{"code":0,"msg":"success","data":`+page+`}`)
+	got := freshet(t, "", "feed", "--agent", "u_1", "--server", url, "--json", "more")
+	assert.Equal(t, result{exitOK, page + "\n", ""}, got)
+	assert.Equal(t, "u_1", last.Header.Get("X-Agent-ID"))
+
+	got = freshet(t, "", "feed", "--token", "jwt", "--server", url, "refresh")
+	assert.Equal(t, exitOK, got.code)
+	assert.Contains(t, got.out, "items=1, has_more=true\n")
+	assert.Equal(t, "Bearer jwt", last.Header.Get("Authorization"))
+	assert.Empty(t, last.Header.Get("X-Agent-ID"))
+}
+
+func TestHealth(t *testing.T) {
+	url, last := answering(t, 200, `{"status":"ready"}`)
+	assert.Equal(t, result{exitOK, "{\"status\":\"ready\"}\n", ""}, freshet(t, "", "health", "--server", url))
+	assert.Equal(t, "/readyz", last.URL.Path)
+
+	url, _ = answering(t, 503, `{"redis":"down"}`)
+	got := freshet(t, "", "health", "--server", url)
+	assert.Equal(t, exitError, got.code)
+	assert.Contains(t, got.out, "down")
+	assert.Contains(t, got.errs, "503")
+}

@@ -1,0 +1,181 @@
+package cli_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/cli"
+)
+
+func client(t *testing.T, server string, options ...cli.Option) *cli.Client {
+	t.Helper()
+	c, err := cli.New(server, options...)
+	require.NoError(t, err)
+	t.Cleanup(c.Close)
+	return c
+}
+
+func serve(t *testing.T, h http.HandlerFunc) string {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func answer(w http.ResponseWriter, status int, body string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, body)
+}
+
+func TestNewRefusesWhatIsNoServer(t *testing.T) {
+	for _, server := range []string{"", "127.0.0.1:8080", "ftp://h", "http://", "http://a b"} {
+		_, err := cli.New(server)
+		assert.ErrorContains(t, err, "http://127.0.0.1:8080", server)
+	}
+}
+
+func TestFeedSendsWhoAsksForWhat(t *testing.T) {
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		assert.Equal(t, "POST /base/v1/feed", r.Method+" "+r.URL.Path)
+		assert.Equal(t, "u_1", r.Header.Get("X-Agent-ID"))
+		assert.Equal(t, "Bearer tok", r.Header.Get("Authorization"))
+		assert.Equal(t, "application/json", r.Header.Get("Content-Type"))
+		assert.JSONEq(t, `{"action":"refresh","limit":5,"silent":true,"request_id":"r1"}`, string(body))
+		answer(w, 200, `{"code":0,"msg":"success","data":{"items":[]}}`)
+	})
+	c := client(t, url+"/base/", cli.WithAgent("u_1"), cli.WithToken("tok"))
+	data, err := c.Feed(context.Background(), cli.Ask{Action: "refresh", Limit: 5, Silent: true, RequestID: "r1"})
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"items":[]}`, string(data))
+}
+
+func TestRefusals(t *testing.T) {
+	tests := map[string]struct {
+		status int
+		body   string
+		want   string
+		code   int
+	}{
+		"of Freshet":         {400, `{"code":40003,"msg":"limit must be 1 to 100"}`, "the server answered 400 (40003): limit must be 1 to 100", 40003},
+		"no token":           {401, `{"code":40101,"msg":"who?"}`, "(give the token with --token)", 40101},
+		"of a proxy":         {404, `<html>`, "the server answered 404 Not Found", 0},
+		"success, code says": {200, `{"code":50001,"msg":"broken"}`, "(50001): broken", 50001},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			url := serve(t, func(w http.ResponseWriter, _ *http.Request) { answer(w, tt.status, tt.body) })
+			_, err := client(t, url).Feed(context.Background(), cli.Ask{Action: "refresh"})
+			var refused *cli.Refused
+			require.ErrorAs(t, err, &refused)
+			assert.ErrorContains(t, err, tt.want)
+			assert.Equal(t, tt.code, refused.Code)
+		})
+	}
+}
+
+func TestAnswerOfSomethingElse(t *testing.T) {
+	url := serve(t, func(w http.ResponseWriter, _ *http.Request) { answer(w, 200, `<html>hello`) })
+	_, err := client(t, url).Feed(context.Background(), cli.Ask{Action: "refresh"})
+	assert.ErrorContains(t, err, "not a Freshet server")
+}
+
+func TestRetriesWhatMayPass(t *testing.T) {
+	for _, status := range []int{429, 502, 503, 504} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			var calls atomic.Int32
+			url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				assert.Contains(t, string(body), "refresh", "a retry must send the body again")
+				if calls.Add(1) < 3 {
+					answer(w, status, `{"code":50301,"msg":"down"}`)
+					return
+				}
+				answer(w, 200, `{"code":0,"data":{}}`)
+			})
+			var notified []string
+			c := client(t, url, cli.WithRetries(3, time.Microsecond, func(cause error, _ time.Duration) { notified = append(notified, cause.Error()) }))
+			_, err := c.Feed(context.Background(), cli.Ask{Action: "refresh"})
+			require.NoError(t, err)
+			assert.EqualValues(t, 3, calls.Load())
+			assert.Len(t, notified, 2)
+			assert.Contains(t, notified[0], "down")
+		})
+	}
+}
+
+func TestRetriesBrokenConnections(t *testing.T) {
+	var calls atomic.Int32
+	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		switch calls.Add(1) {
+		case 1: // closed before an answer
+			panic(http.ErrAbortHandler)
+		case 2: // closed within an answer
+			w.Header().Set("Content-Length", "100")
+			answer(w, 200, `{"code":0`)
+			panic(http.ErrAbortHandler)
+		}
+		answer(w, 200, `{"code":0,"data":{}}`)
+	})
+	c := client(t, url, cli.WithRetries(3, time.Microsecond, nil))
+	_, err := c.Feed(context.Background(), cli.Ask{Action: "refresh"})
+	require.NoError(t, err)
+	assert.EqualValues(t, 3, calls.Load())
+}
+
+func TestGivesUp(t *testing.T) {
+	tests := map[string]struct {
+		status int
+		calls  int32
+	}{"after the last try": {503, 4}, "at once where trying again cannot help": {403, 1}}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			var calls atomic.Int32
+			url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+				calls.Add(1)
+				answer(w, tt.status, `{"code":1,"msg":"no"}`)
+			})
+			_, err := client(t, url, cli.WithRetries(4, time.Microsecond, nil)).Feed(context.Background(), cli.Ask{})
+			var refused *cli.Refused
+			require.ErrorAs(t, err, &refused)
+			assert.Equal(t, tt.calls, calls.Load())
+		})
+	}
+}
+
+func TestHonoursRetryAfter(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "1800")
+		answer(w, 429, `{"code":42901,"msg":"busy"}`)
+	})
+	var asked time.Duration
+	c := client(t, url, cli.WithRetries(5, time.Microsecond, func(_ error, wait time.Duration) {
+		asked = wait
+		cancel() // nobody waits half an hour in a test
+	}))
+	_, err := c.Feed(ctx, cli.Ask{})
+	require.ErrorIs(t, err, context.Canceled)
+	assert.Equal(t, 30*time.Minute, asked)
+}
+
+func TestUnreachable(t *testing.T) {
+	c := client(t, "http://127.0.0.1:1") // nothing listens on tcpmux
+	_, err := c.Feed(context.Background(), cli.Ask{})
+	require.Error(t, err)
+	var refused *cli.Refused
+	assert.False(t, errors.As(err, &refused))
+	assert.ErrorContains(t, err, "cannot reach the server")
+}

@@ -1,0 +1,233 @@
+package cli_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/cli"
+)
+
+// itemServer is the receiving edge: it unpacks requests, keeps what came and
+// rejects the lines that hold "bad".
+type itemServer struct {
+	mu       sync.Mutex
+	requests [][]string // lines of each request
+	failures int        // requests to answer 503 before the next success
+}
+
+func (s *itemServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.Method+" "+r.URL.Path != "POST /v1/items" || r.Header.Get("Content-Encoding") != "gzip" {
+		answer(w, 400, `{"code":40001,"msg":"not an upload"}`)
+		return
+	}
+	zr, err := gzip.NewReader(r.Body)
+	if err != nil {
+		answer(w, 400, `{"code":40001,"msg":"not gzip"}`)
+		return
+	}
+	body, err := io.ReadAll(zr)
+	if err != nil {
+		answer(w, 400, `{"code":40001,"msg":"broken gzip"}`)
+		return
+	}
+	if s.failures > 0 {
+		s.failures--
+		answer(w, 503, `{"code":50301,"msg":"down"}`)
+		return
+	}
+	lines := strings.Split(strings.TrimSuffix(string(body), "\n"), "\n")
+	s.requests = append(s.requests, lines)
+	rejected := []cli.Rejection{}
+	for i, line := range lines {
+		if strings.Contains(line, "bad") {
+			rejected = append(rejected, cli.Rejection{Line: i + 1, ID: "x", Reason: "it is bad"})
+		}
+	}
+	report, _ := json.Marshal(map[string]any{"accepted": len(lines) - len(rejected), "rejected": len(rejected), "errors": rejected})
+	answer(w, 200, fmt.Sprintf(`{"code":0,"msg":"success","data":%s}`, report))
+}
+
+func ingest(t *testing.T, s *itemServer, r io.Reader) (cli.Summary, []cli.Rejection, error) {
+	t.Helper()
+	c := client(t, serve(t, s.ServeHTTP), cli.WithRetries(5, time.Microsecond, nil))
+	var rejected []cli.Rejection
+	sum, err := c.Ingest(context.Background(), r, func(x cli.Rejection) { rejected = append(rejected, x) })
+	return sum, rejected, err
+}
+
+func item(n int) string { return fmt.Sprintf(`{"id":"i%d","title":"t","update_time":1}`, n) }
+
+func zipped(s string) []byte {
+	var b bytes.Buffer
+	zw := gzip.NewWriter(&b)
+	_, _ = io.WriteString(zw, s)
+	_ = zw.Close()
+	return b.Bytes()
+}
+
+func TestIngestSplitsByLines(t *testing.T) {
+	var file strings.Builder
+	for i := range 12_001 {
+		file.WriteString(item(i) + "\n")
+	}
+	s := &itemServer{}
+	sum, rejected, err := ingest(t, s, strings.NewReader(file.String()))
+	require.NoError(t, err)
+	assert.Empty(t, rejected)
+	assert.Equal(t, cli.Summary{Accepted: 12_001, Requests: 3}, sum)
+	var all []string
+	for i, lines := range s.requests {
+		assert.LessOrEqual(t, len(lines), 5_000, "request %d", i)
+		all = append(all, lines...)
+	}
+	assert.Equal(t, file.String(), strings.Join(all, "\n")+"\n", "every line once, in order")
+}
+
+func TestIngestSplitsByBytes(t *testing.T) {
+	line := `{"id":"i","title":"` + strings.Repeat("x", 200_000) + `"}`
+	s := &itemServer{}
+	sum, _, err := ingest(t, s, strings.NewReader(strings.Repeat(line+"\n", 100)))
+	require.NoError(t, err)
+	assert.Equal(t, 100, sum.Accepted)
+	assert.Equal(t, 3, sum.Requests, "20 MB need three requests of 8 MiB")
+	for _, lines := range s.requests {
+		assert.LessOrEqual(t, len(strings.Join(lines, "\n"))+1, 8<<20)
+	}
+}
+
+func TestIngestCountsLinesOfTheFile(t *testing.T) {
+	var file strings.Builder
+	for i := 1; i <= 11_000; i++ {
+		switch i {
+		case 2, 7_000:
+			file.WriteString("\r\n") // empty
+		case 3:
+			file.WriteString("[1]\n")
+		case 4:
+			file.WriteString(`{"id":"` + strings.Repeat("x", 2<<20) + "\"}\n")
+		case 5, 6_000, 10_999:
+			file.WriteString(`{"id":"bad"}` + "\n")
+		default:
+			file.WriteString(item(i) + "\r\n")
+		}
+	}
+	s := &itemServer{}
+	sum, rejected, err := ingest(t, s, strings.NewReader(file.String()))
+	require.NoError(t, err)
+	var at []int
+	for _, r := range rejected {
+		at = append(at, r.Line)
+	}
+	assert.ElementsMatch(t, []int{3, 4, 5, 6_000, 10_999}, at)
+	assert.Equal(t, 5, sum.Rejected)
+	assert.Equal(t, 11_000-2-5, sum.Accepted)
+	for _, r := range rejected {
+		assert.NotEmpty(t, r.Reason)
+	}
+}
+
+func TestIngestReadsWhatPeopleHave(t *testing.T) {
+	two := item(1) + "\n" + item(2)
+	tests := map[string]struct {
+		file     []byte
+		accepted int
+	}{
+		"plain":               {[]byte(two + "\n"), 2},
+		"no last line end":    {[]byte(two), 2},
+		"gzip":                {zipped(two), 2},
+		"gzip files in a row": {append(zipped(item(1)+"\n"), zipped(item(2)+"\n")...), 2},
+		"byte order mark":     {[]byte("\xef\xbb\xbf" + two), 2},
+		"empty":               {nil, 0},
+		"one byte":            {[]byte("\n"), 0},
+		"spaces":              {[]byte("  \n\n \t\n" + two), 2},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := &itemServer{}
+			// Bytes that arrive one by one, as from a slow pipe.
+			sum, rejected, err := ingest(t, s, iotest.OneByteReader(bytes.NewReader(tt.file)))
+			require.NoError(t, err)
+			assert.Empty(t, rejected)
+			assert.Equal(t, tt.accepted, sum.Accepted)
+			if tt.accepted == 2 {
+				assert.Equal(t, [][]string{{item(1), item(2)}}, s.requests)
+			}
+		})
+	}
+}
+
+func TestIngestRetriesTheSameRequest(t *testing.T) {
+	s := &itemServer{failures: 4}
+	sum, _, err := ingest(t, s, strings.NewReader(item(1)+"\n"+item(2)+"\n"))
+	require.NoError(t, err)
+	assert.Equal(t, cli.Summary{Accepted: 2, Requests: 1}, sum)
+	assert.Equal(t, [][]string{{item(1), item(2)}}, s.requests)
+}
+
+func TestIngestStopsAndSaysWhere(t *testing.T) {
+	many := strings.Repeat(item(1)+"\n", 6_000)
+	broken := zipped(many)
+	tests := map[string]struct {
+		server *itemServer
+		file   io.Reader
+		want   string
+	}{
+		"the server stays down": {&itemServer{failures: 99}, strings.NewReader(many), "upload lines 1 to 5000: the server answered 503"},
+		"an array":              {&itemServer{}, strings.NewReader("[" + item(1) + "]"), "one JSON object a line"},
+		"a file that ends early": {
+			&itemServer{}, bytes.NewReader(broken[:len(broken)-20]), "read line",
+		},
+		"no gzip after all": {&itemServer{}, strings.NewReader("\x1f\x8bxx"), "begins like a gzip file"},
+		"a disk that fails": {
+			&itemServer{}, io.MultiReader(strings.NewReader(item(1)+"\n"), iotest.ErrReader(errors.New("disk failed"))), "read line 2: disk failed",
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := ingest(t, tt.server, tt.file)
+			assert.ErrorContains(t, err, tt.want)
+		})
+	}
+}
+
+func TestIngestKeepsTheCountOfWhatWasStored(t *testing.T) {
+	calls := 0
+	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		if calls++; calls == 1 {
+			answer(w, 200, `{"code":0,"data":{"accepted":5000,"rejected":0,"errors":[]}}`)
+			return
+		}
+		answer(w, 413, `{"code":41301,"msg":"too large"}`)
+	})
+	sum, err := client(t, url).Ingest(context.Background(), strings.NewReader(strings.Repeat(item(1)+"\n", 6_000)), func(cli.Rejection) {})
+	assert.ErrorContains(t, err, "upload lines 5001 to 6000")
+	assert.Equal(t, cli.Summary{Accepted: 5000, Requests: 1}, sum)
+}
+
+func TestIngestDoubtsAReportThatDoesNotAddUp(t *testing.T) {
+	for _, report := range []string{
+		`{"accepted":1,"rejected":0}`,
+		`{"accepted":1,"rejected":1,"errors":[{"line":3,"reason":"x"}]}`,
+		`"fine"`,
+	} {
+		url := serve(t, func(w http.ResponseWriter, _ *http.Request) { answer(w, 200, `{"code":0,"data":`+report+`}`) })
+		_, err := client(t, url).Ingest(context.Background(), strings.NewReader(item(1)+"\n"+item(2)), func(cli.Rejection) {})
+		assert.ErrorContains(t, err, "upload lines 1 to 2", report)
+	}
+}
