@@ -1,0 +1,438 @@
+package memory
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/dedup/deduptest"
+	"github.com/freshet/freshet/feed"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// bench is a directory with a clock, in which stores are opened, killed and
+// opened again.
+type bench struct {
+	t   *testing.T
+	dir string
+	cfg dedup.Config
+	now time.Time
+}
+
+func newBench(t *testing.T, served bool) *bench {
+	cfg := dedup.DefaultConfig()
+	cfg.DailyCapacity = 1_000
+	cfg.Served = served
+	if !served {
+		cfg.PendingTTL = 30 * time.Minute
+	}
+	return &bench{t: t, dir: t.TempDir(), cfg: cfg, now: deduptest.Start}
+}
+
+func (b *bench) open() *Store {
+	b.t.Helper()
+	s, err := Open(b.dir, b.cfg, func() time.Time { return b.now }, WithLogger(quiet()))
+	require.NoError(b.t, err)
+	b.t.Cleanup(func() { _ = s.Close(cleanupContext()) })
+	return s
+}
+
+func (b *bench) close(s *Store) {
+	b.t.Helper()
+	require.NoError(b.t, s.Close(b.t.Context()))
+}
+
+// kill is what a process killed with -9 leaves: the files as they are. The
+// bench goes on in a copy of them.
+func (b *bench) kill() {
+	b.t.Helper()
+	b.dir = copyDir(b.t, b.dir)
+}
+
+func copyDir(t *testing.T, dir string) string {
+	t.Helper()
+	to := t.TempDir()
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, e := range entries {
+		content, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(to, e.Name()), content, 0o600))
+	}
+	return to
+}
+
+func (b *bench) claim(s *Store, groups ...string) {
+	b.t.Helper()
+	got, err := s.Claim(b.t.Context(), "u_1", groups, len(groups), b.now)
+	require.NoError(b.t, err)
+	for i, c := range got {
+		require.Equal(b.t, dedup.Taken, c, groups[i])
+	}
+}
+
+func of(groups ...string) []dedup.Impression {
+	var batch []dedup.Impression
+	for _, g := range groups {
+		batch = append(batch, dedup.Impression{Agent: "u_1", Group: g})
+	}
+	return batch
+}
+
+func (b *bench) record(s *Store, groups ...string) {
+	b.t.Helper()
+	unconfirmed, err := s.Record(b.t.Context(), of(groups...), b.now)
+	require.NoError(b.t, err)
+	require.Empty(b.t, unconfirmed)
+}
+
+func (b *bench) verdicts(s *Store, groups ...string) []dedup.Verdict {
+	b.t.Helper()
+	c, err := s.Check(b.t.Context(), "u_1", groups, b.now)
+	require.NoError(b.t, err)
+	return c.Verdicts
+}
+
+// files lists what the directory has, without the lock.
+func (b *bench) files() []string {
+	b.t.Helper()
+	entries, err := os.ReadDir(b.dir)
+	require.NoError(b.t, err)
+	names := []string{}
+	for _, e := range entries {
+		if e.Name() != lockName {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+const (
+	unseen  = dedup.Unseen
+	pends   = dedup.Pending
+	today   = dedup.Verdict(2) // SeenDaysAgo(0)
+	dayOld  = today + 1
+	twoDays = today + 2
+)
+
+func TestRestart(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		served bool
+		kill   bool
+		want   []dedup.Verdict // recorded, claimed, released, settled, never given
+	}{
+		{"served, stopped", true, false, []dedup.Verdict{today, today, unseen, today, unseen}},
+		{"served, killed", true, true, []dedup.Verdict{today, today, unseen, today, unseen}},
+		{"seen, stopped", false, false, []dedup.Verdict{today, pends, unseen, today, unseen}},
+		{"seen, killed", false, true, []dedup.Verdict{today, pends, unseen, pends, unseen}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			b := newBench(t, test.served)
+			s := b.open()
+			b.claim(s, "claimed", "released", "settled")
+			b.record(s, "recorded", "settled")
+			require.NoError(t, s.Release(t.Context(), "u_1", []string{"released"}))
+			require.NoError(t, s.Settle(t.Context(), of("settled")))
+			b.stop(s, test.kill)
+
+			s = b.open()
+			assert.Equal(t, test.want, b.verdicts(s, "recorded", "claimed", "released", "settled", "never"))
+			b.claim(s, "released")
+			b.record(s, "later")
+			b.stop(s, test.kill)
+			s = b.open()
+			assert.NotContains(t, b.verdicts(s, "recorded", "claimed", "released", "settled", "later"), unseen, "and once more")
+		})
+	}
+}
+
+func (b *bench) stop(s *Store, kill bool) {
+	b.t.Helper()
+	if kill {
+		b.kill()
+	} else {
+		b.close(s)
+	}
+}
+
+func TestACleanStopFoldsTheJournal(t *testing.T) {
+	b := newBench(t, true)
+	s := b.open()
+	b.claim(s, "a", "b")
+	b.close(s)
+	assert.Equal(t, []string{"20260306.filter"}, b.files())
+
+	b = newBench(t, false)
+	s = b.open()
+	b.claim(s, "a", "b")
+	b.record(s, "a")
+	require.NoError(t, s.Settle(t.Context(), of("a")))
+	b.close(s)
+	assert.Equal(t, []string{"20260306.filter", "20260306.journal"}, b.files())
+	b.now = b.now.Add(31 * time.Minute)
+	s = b.open()
+	assert.Equal(t, []dedup.Verdict{today, unseen}, b.verdicts(s, "a", "b"), "what was offered too long ago may come back")
+}
+
+func TestModeChangesOverARestart(t *testing.T) {
+	b := newBench(t, true)
+	s := b.open()
+	b.claim(s, "served")
+	b.record(s, "served")
+	b.kill()
+	b.cfg.Served, b.cfg.PendingTTL = false, time.Minute
+	b.now = b.now.Add(time.Hour)
+	s = b.open()
+	assert.Equal(t, []dedup.Verdict{today}, b.verdicts(s, "served"), "delivering was the impression when it happened")
+	b.claim(s, "offered")
+	b.kill()
+	b.cfg.Served = true
+	s = b.open()
+	assert.Equal(t, []dedup.Verdict{today, today}, b.verdicts(s, "served", "offered"))
+}
+
+func TestReleaseTakesBackOnlyItsClaim(t *testing.T) {
+	b := newBench(t, true)
+	s := b.open()
+	for range 3 {
+		b.claim(s, "x", "y")
+		require.NoError(t, s.Release(t.Context(), "u_1", []string{"x", "y"}))
+	}
+	b.claim(s, "y")
+	b.kill()
+	assert.Equal(t, []dedup.Verdict{unseen, today}, b.verdicts(b.open(), "x", "y"))
+}
+
+func TestTornTailAtEveryOffset(t *testing.T) {
+	b := newBench(t, true)
+	s := b.open()
+	b.claim(s, "first")
+	before := s.journal.Size()
+	b.claim(s, "second", "third")
+	whole, err := os.ReadFile(s.journalPath(s.today))
+	require.NoError(t, err)
+	for cut := before; cut <= int64(len(whole)); cut++ {
+		torn := *b
+		torn.dir = t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(torn.dir, "20260306.journal"), whole[:cut], 0o600))
+		s := torn.open()
+		want := []dedup.Verdict{today, unseen, unseen}
+		if cut == int64(len(whole)) {
+			want = []dedup.Verdict{today, today, today}
+		}
+		require.Equal(t, want, torn.verdicts(s, "first", "second", "third"), "cut at %d", cut)
+		torn.close(s)
+	}
+}
+
+func TestAClaimThatCannotBeJournaledIsNotTaken(t *testing.T) {
+	b := newBench(t, true)
+	s := b.open()
+	b.claim(s, "before")
+	require.NoError(t, s.journal.Close())
+	_, err := s.Claim(t.Context(), "u_1", []string{"a", "b"}, 2, b.now)
+	require.ErrorIs(t, err, dedup.ErrUnavailable)
+	assert.Equal(t, []dedup.Verdict{pends, unseen, unseen}, b.verdicts(s, "before", "a", "b"))
+
+	require.ErrorIs(t, s.Release(t.Context(), "u_1", []string{"before"}), dedup.ErrUnavailable)
+	assert.Equal(t, []dedup.Verdict{pends}, b.verdicts(s, "before"), "nor is it given back")
+
+	unconfirmed, err := s.Record(t.Context(), of("a", "before"), b.now)
+	require.ErrorIs(t, err, dedup.ErrUnavailable)
+	assert.Equal(t, of("a"), unconfirmed, "the claim of the other is in the journal already")
+	assert.Equal(t, []dedup.Verdict{unseen}, b.verdicts(s, "a"))
+}
+
+func TestAClosedStoreSaysSo(t *testing.T) {
+	b := newBench(t, true)
+	s := b.open()
+	b.close(s)
+	b.close(s)
+	_, err := s.Claim(t.Context(), "u_1", []string{"a"}, 1, b.now)
+	require.ErrorIs(t, err, ErrClosed)
+	require.ErrorIs(t, err, dedup.ErrUnavailable)
+	_, err = s.Record(t.Context(), of("a"), b.now)
+	require.ErrorIs(t, err, ErrClosed)
+	require.ErrorIs(t, s.Release(t.Context(), "u_1", []string{"a"}), ErrClosed)
+}
+
+func TestOneProcessAtATime(t *testing.T) {
+	b := newBench(t, true)
+	s := b.open()
+	_, err := Open(b.dir, b.cfg, atStart)
+	require.ErrorIs(t, err, ErrLocked)
+	assert.Contains(t, err.Error(), b.dir)
+	b.close(s)
+	b.close(b.open())
+}
+
+func TestBadConfiguration(t *testing.T) {
+	cfg := dedup.DefaultConfig()
+	cfg.WindowDays = 0
+	_, err := Open("", cfg, atStart)
+	require.ErrorContains(t, err, "window_days")
+}
+
+func TestFilterFile(t *testing.T) {
+	day := feed.DayOf(deduptest.Start)
+	path := filepath.Join(t.TempDir(), "f")
+	f := newFilter(day, 1_000, 0.01)
+	var buf []byte
+	for i := range 1_000 {
+		buf = f.addImpression(buf, "u_1", fmt.Sprint(i))
+	}
+	require.NoError(t, f.save(path))
+	back, err := loadFilter(path, day)
+	require.NoError(t, err)
+	assert.Equal(t, f.words, back.words)
+	assert.Equal(t, []any{f.day, f.capacity, f.rate, f.m, f.k, f.count.Load(), f.ones.Load()},
+		[]any{back.day, back.capacity, back.rate, back.m, back.k, back.count.Load(), back.ones.Load()})
+	_, err = loadFilter(path, day+1)
+	require.ErrorIs(t, err, ErrCorrupt)
+
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for at := range whole {
+		damaged := bytes.Clone(whole)
+		damaged[at] ^= 1
+		require.NoError(t, os.WriteFile(path, damaged, 0o600))
+		_, err := loadFilter(path, day)
+		require.ErrorIs(t, err, ErrCorrupt, "byte %d", at)
+		require.ErrorContains(t, err, path)
+		_, err = decodeFilter(whole[:at])
+		require.Error(t, err, "cut at %d", at)
+	}
+}
+
+func FuzzDecodeFilter(f *testing.F) {
+	path := filepath.Join(f.TempDir(), "f")
+	filter := newFilter(1, 10, 0.01)
+	require.NoError(f, filter.save(path))
+	whole, err := os.ReadFile(path)
+	require.NoError(f, err)
+	f.Add(whole)
+	f.Add(whole[:filterHeader])
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if got, err := decodeFilter(data); err == nil {
+			got.sift([]probe{hashMember([]byte("x"))}, []int32{0})
+		}
+		if len(data) > filterHeader { // without the checksum's help
+			_ = checkBody(data[filterHeader:])
+		}
+	})
+}
+
+func TestACorruptFilterRefusesTheStart(t *testing.T) {
+	b := newBench(t, true)
+	s := b.open()
+	b.record(s, "a")
+	b.close(s)
+	path := filepath.Join(b.dir, "20260306.filter")
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	content[len(content)/2] ^= 0xff
+	require.NoError(t, os.WriteFile(path, content, 0o600))
+	_, err = Open(b.dir, b.cfg, atStart)
+	require.ErrorIs(t, err, ErrCorrupt)
+	require.ErrorContains(t, err, path)
+	require.NoError(t, os.Remove(path))
+	b.close(b.open())
+}
+
+func TestCapacityWarningOnceADay(t *testing.T) {
+	b := newBench(t, true)
+	b.cfg.DailyCapacity = 10
+	var log bytes.Buffer
+	s, err := Open("", b.cfg, atStart, WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+	require.NoError(t, err)
+	for day := range 2 {
+		for i := range 3 {
+			var groups []string
+			for n := range 8 {
+				groups = append(groups, fmt.Sprintf("g_%d_%d_%d", day, i, n))
+			}
+			_, err := s.Record(t.Context(), of(groups...), deduptest.Start.AddDate(0, 0, day))
+			require.NoError(t, err)
+		}
+		assert.Equal(t, day+1, bytes.Count(log.Bytes(), []byte("daily_capacity")))
+	}
+}
+
+func TestPendingStaysFlat(t *testing.T) {
+	cfg := dedup.DefaultConfig()
+	cfg.Served, cfg.PendingTTL = false, time.Minute
+	s, err := Open("", cfg, atStart)
+	require.NoError(t, err)
+	now := deduptest.Start
+	for round := range 20 {
+		now = now.Add(time.Minute)
+		for i := range 2_000 {
+			_, err := s.Claim(t.Context(), fmt.Sprintf("u_%d_%d", round, i), []string{"a"}, 1, now)
+			require.NoError(t, err)
+		}
+	}
+	agents := 0
+	for i := range s.pending.shards {
+		agents += len(s.pending.shards[i].agents)
+	}
+	assert.LessOrEqual(t, agents, 3*2_000, "agents who never came back are forgotten")
+	_, err = s.Claim(t.Context(), "u", []string{"a"}, 1, now.AddDate(-1, 0, 0))
+	require.NoError(t, err, "a clock set far back does no harm")
+}
+
+// TestConcurrency lets everything happen at once over several midnights, then
+// looks whether a kill and a stop both remember all of it.
+func TestConcurrency(t *testing.T) {
+	b := newBench(t, true)
+	b.cfg.DailyCapacity = 20_000
+	s := b.open()
+	const workers, rounds = 8, 40
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for r := range rounds {
+				now := deduptest.Start.AddDate(0, 0, r/10)
+				group := fmt.Sprintf("g_%d_%d", w, r)
+				if _, err := s.Claim(t.Context(), "u_1", []string{group}, 1, now); err != nil {
+					t.Error(err)
+				}
+				if _, err := s.Check(t.Context(), "u_1", []string{group, "other"}, now); err != nil {
+					t.Error(err)
+				}
+				if r%2 == 0 {
+					if _, err := s.Record(t.Context(), of(group), now); err != nil {
+						t.Error(err)
+					}
+					if err := s.Settle(t.Context(), of(group)); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	s.folds.Wait()
+	b.now = deduptest.Start.AddDate(0, 0, 3)
+	all := func(s *Store) {
+		t.Helper()
+		for w := range workers {
+			for r := range rounds {
+				require.NotEqual(t, unseen, b.verdicts(s, fmt.Sprintf("g_%d_%d", w, r))[0], "worker %d round %d", w, r)
+			}
+		}
+	}
+	all(s)
+	b.kill()
+	s = b.open()
+	all(s)
+	b.close(s)
+	all(b.open())
+}

@@ -1,0 +1,177 @@
+package memory
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/dedup/deduptest"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestRollOverFoldsTheDay(t *testing.T) {
+	b := newBench(t, true)
+	s := b.open()
+	b.claim(s, "recorded", "pending")
+	b.record(s, "recorded")
+	require.NoError(t, s.Settle(t.Context(), of("recorded")))
+	b.now = b.now.AddDate(0, 0, 1)
+	b.claim(s, "next")
+	s.folds.Wait()
+	assert.Equal(t, []string{"20260306.filter", "20260307.journal"}, b.files())
+	assert.Equal(t, []dedup.Verdict{dayOld, pends, pends}, b.verdicts(s, "recorded", "pending", "next"))
+	b.kill()
+	s = b.open()
+	assert.Equal(t, []dedup.Verdict{dayOld, today, today}, b.verdicts(s, "recorded", "pending", "next"))
+}
+
+func TestFilesLeaveWithTheWindow(t *testing.T) {
+	b := newBench(t, true)
+	s := b.open()
+	for range 9 {
+		b.claim(s, "of "+b.now.String())
+		b.now = b.now.AddDate(0, 0, 1)
+	}
+	s.folds.Wait()
+	b.now = b.now.AddDate(0, 0, -1)
+	assert.Equal(t, []string{
+		"20260308.filter", "20260309.filter", "20260310.filter", "20260311.filter", "20260312.filter", "20260313.filter", "20260314.journal",
+	}, b.files())
+	b.close(s)
+
+	require.NoError(t, os.WriteFile(filepath.Join(b.dir, "notes.txt"), nil, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(b.dir, "20260313.filter.tmp"), nil, 0o600))
+	b.now = b.now.AddDate(0, 0, 4)
+	s = b.open()
+	assert.Equal(t, []string{"20260312.filter", "20260313.filter", "20260314.filter", "20260318.journal", "notes.txt"}, b.files())
+	b.close(s)
+}
+
+// TestACrashInAFoldLosesNothing looks at the directory between the steps of a
+// roll-over and of a clean stop, and starts from each.
+func TestACrashInAFoldLosesNothing(t *testing.T) {
+	for _, served := range []bool{true, false} {
+		for _, way := range []string{"roll over", "stop"} {
+			t.Run(way+map[bool]string{true: ", served", false: ", seen"}[served], func(t *testing.T) {
+				b := newBench(t, served)
+				b.now = deduptest.Start.Add(12*time.Hour - time.Minute)
+				s := b.open()
+				b.claim(s, "settled", "pending", "released")
+				b.record(s, "settled", "seen")
+				require.NoError(t, s.Settle(t.Context(), of("settled")))
+				require.NoError(t, s.Release(t.Context(), "u_1", []string{"released"}))
+				copies := map[string]string{"before": copyDir(t, b.dir)}
+				s.step = func(name string) { copies[name] = copyDir(t, b.dir) }
+				b.now = b.now.Add(2 * time.Minute)
+				if way == "roll over" {
+					b.record(s, "next")
+					s.folds.Wait()
+					require.Len(t, copies, 5)
+				} else {
+					b.close(s)
+					require.Len(t, copies, 3)
+				}
+				copies["after"] = copyDir(t, b.dir)
+				s.step = func(string) {}
+
+				for step, dir := range copies {
+					crashed := *b
+					crashed.dir = dir
+					for range 2 { // recovering is itself safe to repeat
+						s := crashed.open()
+						got := crashed.verdicts(s, "settled", "seen", "pending")
+						require.NotContains(t, got, unseen, "after %q", step)
+						require.Equal(t, dayOld, got[1], "after %q", step)
+						require.Equal(t, unseen, crashed.verdicts(s, "released")[0], "after %q", step)
+						crashed.kill()
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestADayWithoutAProcess(t *testing.T) {
+	b := newBench(t, true)
+	b.claim(b.open(), "a")
+	b.kill()
+	b.now = b.now.AddDate(0, 0, 2)
+	s := b.open()
+	assert.Equal(t, []dedup.Verdict{twoDays}, b.verdicts(s, "a"))
+	assert.Equal(t, []string{"20260306.filter", "20260308.journal"}, b.files(), "the day a crash left is folded at the start")
+	b.close(s)
+}
+
+func TestAClockSetBack(t *testing.T) {
+	b := newBench(t, true)
+	midnight := deduptest.Start.Truncate(24*time.Hour).AddDate(0, 0, 1)
+	b.now = midnight.Add(time.Second)
+	s := b.open()
+	b.record(s, "a")
+	b.now = midnight.Add(-time.Second)
+	b.claim(s, "b")
+	b.record(s, "c")
+	assert.Equal(t, []dedup.Verdict{today, pends, today}, b.verdicts(s, "a", "b", "c"))
+	b.kill()
+	s = b.open()
+	assert.Equal(t, []dedup.Verdict{today, today, today}, b.verdicts(s, "a", "b", "c"), "also when started before midnight again")
+	b.now = midnight.AddDate(0, 0, 6)
+	assert.Equal(t, []dedup.Verdict{dedup.SeenDaysAgo(6)}, b.verdicts(s, "c"))
+	b.close(s)
+	b.now = midnight.AddDate(0, 0, -3)
+	_, err := Open(b.dir, b.cfg, func() time.Time { return b.now })
+	require.ErrorContains(t, err, "set the clock right")
+}
+
+func TestOtherSizesInTheConfiguration(t *testing.T) {
+	b := newBench(t, true)
+	s := b.open()
+	b.record(s, "a")
+	b.close(s)
+	b.cfg.DailyCapacity, b.cfg.FalsePositiveRate = 50_000, 0.001
+	s = b.open()
+	assert.Equal(t, uint64(1_000), (*s.window.Load())[0].capacity, "today keeps its size")
+	b.record(s, "b")
+	b.now = b.now.AddDate(0, 0, 1)
+	b.record(s, "c")
+	assert.Equal(t, uint64(50_000), (*s.window.Load())[0].capacity, "tomorrow has the new one")
+	assert.Equal(t, []dedup.Verdict{dayOld, dayOld, today, unseen}, b.verdicts(s, "a", "b", "c", "d"))
+	b.close(s)
+	s = b.open()
+	assert.Equal(t, []dedup.Verdict{dayOld, dayOld, today, unseen}, b.verdicts(s, "a", "b", "c", "d"))
+}
+
+func TestARollOverThatFailsChangesNothing(t *testing.T) {
+	b := newBench(t, true)
+	s := b.open()
+	b.claim(s, "a")
+	tomorrow := b.now.AddDate(0, 0, 1)
+	blocked := filepath.Join(b.dir, "20260307.journal")
+	require.NoError(t, os.Mkdir(blocked, 0o700))
+	_, err := s.Claim(t.Context(), "u_1", []string{"b"}, 1, tomorrow)
+	require.ErrorIs(t, err, dedup.ErrUnavailable)
+	require.NoError(t, os.Remove(blocked))
+	b.now = tomorrow
+	b.claim(s, "b")
+	assert.Equal(t, []dedup.Verdict{pends, pends}, b.verdicts(s, "a", "b"))
+}
+
+func TestAFoldThatFailsKeepsTheJournal(t *testing.T) {
+	b := newBench(t, true)
+	s := b.open()
+	b.record(s, "a")
+	blocked := filepath.Join(b.dir, "20260306.filter.tmp")
+	require.NoError(t, os.Mkdir(blocked, 0o700))
+	b.now = b.now.AddDate(0, 0, 1)
+	b.record(s, "b")
+	s.folds.Wait()
+	assert.Equal(t, []string{"20260306.filter.tmp", "20260306.journal", "20260307.journal"}, b.files())
+	require.NoError(t, os.Remove(blocked))
+	b.kill()
+	s = b.open()
+	assert.Equal(t, []dedup.Verdict{dayOld, today}, b.verdicts(s, "a", "b"))
+	assert.Equal(t, []string{"20260306.filter", "20260307.journal"}, b.files())
+}
