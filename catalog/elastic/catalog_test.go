@@ -119,7 +119,6 @@ func TestMappedNamesInTheDocument(t *testing.T) {
 		`{"type": "date", "format": "epoch_millis"}`:        1700000000000.0,
 		`{"type": "date", "format": "epoch_second"}`:        1700000000.0,
 		`{"type": "date", "format": "yyyy-MM-dd HH:mm:ss"}`: "2023-11-14 22:13:20",
-		`{"type": "date_nanos"}`:                            "2023-11-14T22:13:20.000Z",
 		`{"type": "long"}`:                                  1700000000000.0,
 	} {
 		t.Run(format, func(t *testing.T) {

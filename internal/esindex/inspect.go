@@ -221,13 +221,16 @@ func (in *inspection) time(name string, source *string) {
 	case !ok:
 		in.problem("update_time", name, true, "the index has no such field; map the date items are dated by")
 		return
-	case f.Type == "date", f.Type == "date_nanos":
+	case f.Type == "date_nanos":
+		// A gauss over it compares the origin's nanoseconds with the values'
+		// milliseconds, so every item would be infinitely old.
+		err = errors.New("Elasticsearch (8.19) computes no right decay over a date_nanos; add a sub-field of type date and map that")
+	case f.Type == "date":
 		formats := f.Format
 		if formats == "" {
 			formats = "strict_date_optional_time||epoch_millis"
 		}
 		in.schema.Time, err = newTimeField(formats)
-		in.schema.Time.nanos = f.Type == "date_nanos"
 	case slices.Contains([]string{"long", "integer", "unsigned_long", "double"}, f.Type):
 		format := timeFormat("epoch_second")
 		if in.unit == Millis {

@@ -16,7 +16,6 @@ import (
 type TimeField struct {
 	format  timeFormat
 	numeric bool   // a number field: no date math, distances are numbers too
-	nanos   bool   // type date_nanos
 	formats string // every format of the field, for reading documents
 }
 
@@ -151,14 +150,6 @@ func (t TimeField) Span(d time.Duration) json.RawMessage {
 		return strconv.AppendFloat(nil, d.Seconds()*float64(t.format.epoch()), 'f', -1, 64)
 	}
 	return json.RawMessage(`"` + strconv.FormatInt(d.Milliseconds(), 10) + `ms"`)
-}
-
-// SortedAs is the numeric_type a sort on the field needs; "" is none.
-func (t TimeField) SortedAs() string {
-	if t.nanos {
-		return "date"
-	}
-	return ""
 }
 
 // FromSort reads a sort value as Unix seconds. Dates are sorted in

@@ -42,11 +42,11 @@ func decode(body []byte, size int, schema *esindex.Schema) (answer, error) {
 	d.out.candidates = make([]feed.Candidate, 0, size)
 	d.spans = make([]span, 0, size)
 	d.arena = make([]byte, 0, 16*size)
-	err := d.object(func(key string) error {
-		switch key {
+	err := d.object(func(key []byte) error {
+		switch string(key) {
 		case "hits":
-			return d.object(func(key string) error {
-				if key == "hits" {
+			return d.object(func(key []byte) error {
+				if string(key) == "hits" {
 					return d.array(func(int) error { return d.hit() })
 				}
 				return d.skip()
@@ -68,8 +68,8 @@ func decode(body []byte, size int, schema *esindex.Schema) (answer, error) {
 func (d *decoder) hit() error {
 	var sort []byte
 	d.metaID = nil
-	err := d.object(func(key string) (err error) {
-		switch key {
+	err := d.object(func(key []byte) (err error) {
+		switch string(key) {
 		case "sort":
 			sort, err = d.raw()
 		case "_id":
@@ -228,7 +228,7 @@ func (s *scanner) list(start, end byte, item func(i int) error) error {
 
 func (s *scanner) array(element func(i int) error) error { return s.list('[', ']', element) }
 
-func (s *scanner) object(value func(key string) error) error {
+func (s *scanner) object(value func(key []byte) error) error {
 	return s.list('{', '}', func(int) error {
 		key, err := s.str()
 		if err != nil {
@@ -237,7 +237,7 @@ func (s *scanner) object(value func(key string) error) error {
 		if !s.take(':') {
 			return errJSON
 		}
-		return value(string(key))
+		return value(key)
 	})
 }
 

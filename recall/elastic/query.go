@@ -34,7 +34,6 @@ type pit struct {
 
 type sortKey struct {
 	Order        string `json:"order"`
-	NumericType  string `json:"numeric_type,omitempty"`
 	Missing      string `json:"missing,omitempty"`
 	UnmappedType string `json:"unmapped_type,omitempty"`
 }
@@ -213,7 +212,7 @@ func sorted(words []string) []string {
 func order(s *esindex.Schema) []map[string]sortKey {
 	keys := []map[string]sortKey{
 		{"_score": {Order: "desc"}},
-		{s.Fields.UpdateTime: {Order: "desc", NumericType: s.Time.SortedAs()}},
+		{s.Fields.UpdateTime: {Order: "desc"}},
 	}
 	if !s.MetaID() {
 		keys = append(keys, map[string]sortKey{s.Fields.ID: {Order: "asc"}})

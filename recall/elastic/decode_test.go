@@ -1,0 +1,157 @@
+package elastic
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/esindex"
+)
+
+func TestBodyIsTheSameForEqualQueries(t *testing.T) {
+	schema := esindex.OwnSchema(esindex.Fields{})
+	q := feed.Query{
+		Ranking: feed.Ranking{Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}, Base: 0.1, PopularityWeight: 0.5},
+		Origin:  time.Unix(1474848000, 999), Since: time.Unix(1474000000, 0), N: 20_000,
+		Profile: feed.Profile{
+			Interests: map[string]float64{}, Keywords: []string{"b", "a"}, Langs: []string{"fr", "en"},
+			MutedAuthors: []string{"y", "x"}, MutedTags: []string{"q", "p"},
+		},
+	}
+	for i := range 50 {
+		q.Profile.Interests[fmt.Sprint("tag ", i)] = float64(i)
+	}
+	first, err := body(&q, &schema, cursor{})
+	require.NoError(t, err)
+	keywords := slices.Clone(q.Profile.Keywords)
+	require.Equal(t, []string{"b", "a"}, keywords, "the query is left as it was")
+	for range 5 {
+		again := q
+		again.Profile.Interests = map[string]float64{}
+		for i := 49; i >= 0; i-- {
+			again.Profile.Interests[fmt.Sprint("tag ", i)] = float64(i)
+		}
+		again.Profile.Keywords, again.Profile.Langs = []string{"a", "b"}, []string{"en", "fr"}
+		again.Profile.MutedAuthors, again.Profile.MutedTags = []string{"x", "y"}, []string{"p", "q"}
+		second, err := body(&again, &schema, cursor{})
+		require.NoError(t, err)
+		require.Equal(t, string(first), string(second))
+	}
+	require.Contains(t, string(first), `"size":10000,`)
+	require.NotContains(t, string(first), `"tag 0"`, "an interest of weight 0 adds nothing")
+}
+
+const twoHits = `{"hits":{"hits":[{"sort":[3.5,1474848000000,"a",null]},{"_id":"ignored","sort":[1.0E-6,1474847999999,"b\/1","g"]}]}}`
+
+func TestDecode(t *testing.T) {
+	own := esindex.OwnSchema(esindex.Fields{})
+	meta := esindex.OwnSchema(esindex.Fields{ID: esindex.MetaID})
+	a := feed.Candidate{ID: "a", Group: "a", Source: Name, UpdateTime: 1474848000, Score: 3.5}
+	b := feed.Candidate{ID: "b/1", Group: "g", Source: Name, UpdateTime: 1474847999, Score: 1e-6}
+	for _, c := range []struct {
+		name   string
+		schema esindex.Schema
+		data   string
+		want   []feed.Candidate
+		hits   int
+	}{
+		{"two hits", own, twoHits, []feed.Candidate{a, b}, 2},
+		{"no hits", own, `{}`, nil, 0},
+		{"fields nobody asked for", own, ` { "took" : 3 , "_shards":{"total":1,"failures":[{"a":"}]"}]},"timed_out":false,
+			"hits":{"max_score":null,"hits":[ {"_index":"\"[","fields":{"x":[1,{}]},"sort":[3.5, 1474848000000, "a", null]} ] } } `, []feed.Candidate{a}, 1},
+		{"a group twice", own, `{"hits":{"hits":[{"sort":[1.0E-6,1474847999000,"b/1","g"]},{"sort":[0,1,"c","g"]}]}}`, []feed.Candidate{b}, 2},
+		{"a group named as an item", own, `{"hits":{"hits":[{"sort":[3.5,1474848000000,"a",null]},{"sort":[0,1,"c","a"]}]}}`, []feed.Candidate{a}, 2},
+		{"_id", meta, `{"pit_id":"p==","hits":{"hits":[{"_id":"a","sort":[3.5,1474848000000,null,7]}]}}`, []feed.Candidate{a}, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := decode([]byte(c.data), 10, &c.schema)
+			require.NoError(t, err)
+			require.Equal(t, c.hits, got.hits)
+			require.Equal(t, len(c.want), len(got.candidates))
+			for i := range c.want {
+				require.Equal(t, c.want[i], got.candidates[i])
+			}
+		})
+	}
+	for _, bad := range []string{
+		``, `[]`, `{`, `{"hits"`, `{"hits":`, `{"hits":{"hits":[{"sort":[1]}]}}`, `{"hits":{"hits":[{}]}}`, `{"hits":{"hits":[{"sort":["x",1,"a",null]}]}}`,
+		`{"hits":{"hits":[{"sort":[1,"x","a",null]}]}}`, `{"hits":{"hits":[{"sort":[1,2,3,null]}]}}`, `{"hits":{"hits":[{"sort":[1,2,"a`,
+	} {
+		_, err := decode([]byte(bad), 10, &own)
+		require.Error(t, err, bad)
+	}
+}
+
+// FuzzDecode checks that no answer makes the decoder panic, and that it agrees
+// with a general one on what is valid.
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(twoHits))
+	f.Add([]byte(`{"pit_id":"x","hits":{"hits":[{"sort":[1,2,"\u00e9\\",null]}]}}`))
+	schema := esindex.OwnSchema(esindex.Fields{})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		got, err := decode(data, 4, &schema)
+		if err != nil || !json.Valid(data) {
+			return
+		}
+		for _, c := range got.candidates {
+			require.NoError(t, feed.CheckItemID(c.ID))
+			require.NoError(t, feed.CheckItemID(c.Group))
+		}
+		if got.last != nil {
+			require.True(t, json.Valid(got.last))
+			at, err := parseCursor(cursor{after: got.last}.String(), &schema)
+			if err == nil {
+				require.Equal(t, string(got.last), string(at.after))
+			}
+		}
+	})
+}
+
+func answerOf(hits int) []byte {
+	var b bytes.Buffer
+	b.WriteString(`{"hits":{"hits":[`)
+	for i := range hits {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"sort":[%g,%d,"hn_%d",null]}`, 3.3323867/float64(i+1), 1474829460000-int64(i)*60_000, 12575573-i)
+	}
+	b.WriteString(`]}}`)
+	return b.Bytes()
+}
+
+func BenchmarkDecode500(b *testing.B) {
+	data, schema := answerOf(500), esindex.OwnSchema(esindex.Fields{})
+	b.ReportAllocs()
+	b.SetBytes(int64(len(data)))
+	for b.Loop() {
+		if got, err := decode(data, 500, &schema); err != nil || len(got.candidates) != 500 {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkBody(b *testing.B) {
+	schema := esindex.OwnSchema(esindex.Fields{})
+	for _, interests := range []int{2, 200} {
+		q := feed.Query{Ranking: feed.Ranking{Decay: feed.Decay{Scale: time.Hour, Decay: 0.5}, Base: 0.1}, Origin: time.Unix(1, 0), N: 500,
+			Profile: feed.Profile{Interests: map[string]float64{}, Keywords: []string{"go", "rust"}}}
+		for i := range interests {
+			q.Profile.Interests[fmt.Sprint("tag-", i)] = 1.5
+		}
+		b.Run(fmt.Sprint(interests, "interests"), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := body(&q, &schema, cursor{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,159 @@
+package elastic_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/recall"
+	"github.com/freshet/freshet/recall/elastic"
+)
+
+// mapped are the names of an index that somebody else designed: with an inner
+// object and with keywords as sub-fields of texts.
+var mapped = esindex.Fields{
+	ID: "doc_id", GroupID: "story", Title: "headline", UpdateTime: "published_at", Tags: "topics.keyword", Popularity: "hits",
+	AuthorID: "meta.author", Lang: "meta.lang",
+}
+
+const mapping = `{"settings": {"number_of_shards": 2}, "mappings": {"properties": {
+	"doc_id": {"type": "keyword"}, "story": {"type": "keyword"}, "headline": {"type": "text"}, "summary": {"type": "text"},
+	"published_at": %s, "topics": {"type": "text", "fields": {"keyword": {"type": "keyword"}}}, "hits": {"type": "integer"},
+	"meta": {"properties": {"author": {"type": "keyword"}, "lang": {"type": "keyword"}}}}}}`
+
+func openExisting(t *testing.T, names esindex.Fields, timeField, unit string, docs []map[string]any) *elastic.Source {
+	t.Helper()
+	client, name := connect(t)
+	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+name, "", fmt.Appendf(nil, mapping, timeField), nil))
+	report, err := esindex.Inspect(t.Context(), client, name, names, unit)
+	require.NoError(t, err)
+	require.NoError(t, report.Err())
+	index(t, client, name, docs)
+	return elastic.New(client, elastic.Config{Index: name, Schema: report.Schema})
+}
+
+// story is a document of the existing index, dated age before the origin.
+func story(id string, age time.Duration, date func(time.Time) any) map[string]any {
+	return map[string]any{
+		"doc_id": id, "headline": "about " + id, "published_at": date(time.Unix(origin, 0).Add(-age).UTC()), "topics": []string{"New York"},
+	}
+}
+
+func stories(date func(time.Time) any) []map[string]any {
+	a, b, c := story("a", time.Minute, date), story("b", 25*time.Hour, date), story("c", 49*time.Hour, date)
+	b["story"], c["story"] = "s", "s"
+	a["hits"] = 9
+	c["topics"], c["meta"] = "rust", map[string]any{"author": "ann", "lang": "en"}
+	return []map[string]any{a, b, c, story("later", -time.Second, date)}
+}
+
+func TestExistingIndexTimes(t *testing.T) {
+	layout := func(l string) func(time.Time) any { return func(at time.Time) any { return at.Format(l) } }
+	seconds := func(at time.Time) any { return at.Unix() }
+	millis := func(at time.Time) any { return at.UnixMilli() }
+	for _, c := range []struct {
+		field, unit string
+		date        func(time.Time) any
+	}{
+		{`{"type": "date"}`, "", layout(time.RFC3339)},
+		{`{"type": "date", "format": "epoch_millis"}`, "", millis},
+		{`{"type": "date", "format": "epoch_second"}`, "", seconds},
+		{`{"type": "date", "format": "yyyy-MM-dd HH:mm:ss||epoch_millis"}`, "", layout(time.DateTime)},
+		{`{"type": "date", "format": "dd/MM/yyyy'T'HH:mm:ssXXX"}`, "", layout("02/01/2006T15:04:05Z07:00")},
+		{`{"type": "date", "format": "basic_date_time_no_millis"}`, "", layout("20060102T150405Z07:00")},
+		{`{"type": "long"}`, "", seconds},
+		{`{"type": "integer"}`, esindex.Seconds, seconds},
+		{`{"type": "long"}`, esindex.Millis, millis},
+		{`{"type": "double"}`, esindex.Millis, millis},
+	} {
+		t.Run(c.field+c.unit, func(t *testing.T) {
+			s := openExisting(t, mapped, c.field, c.unit, stories(c.date))
+			q := ask(feed.Profile{Interests: map[string]float64{"New York": 1.9}})
+			q.Ranking.PopularityWeight = 1
+			r := recalled(t, s, q)
+			require.Equal(t, []string{"a", "b"}, ids(r), "the story's later document is the better one")
+			require.Equal(t, "s", r.Candidates[1].Group)
+			require.EqualValues(t, origin-60, r.Candidates[0].UpdateTime)
+			require.EqualValues(t, origin-25*3600, r.Candidates[1].UpdateTime)
+			require.InEpsilon(t, 4, r.Candidates[0].Score, 1e-5, "relevance 2, no decay, popularity 1 + log10(10)")
+			require.InEpsilon(t, 1, r.Candidates[1].Score, 1e-5, "relevance 2, decay 0.5")
+
+			q.Since = time.Unix(origin-25*3600, 0)
+			require.Equal(t, []string{"a"}, ids(recalled(t, s, q)))
+			q.Since = time.Unix(origin-25*3600-1, 0)
+			require.Equal(t, []string{"a", "b"}, ids(recalled(t, s, q)))
+			q.Since = time.Time{}
+			q.Origin = time.Unix(origin-25*3600, 0)
+			require.Equal(t, []string{"b"}, ids(recalled(t, s, q)), "an item dated at the origin is in")
+
+			q = ask(feed.Profile{MutedTags: []string{"New York"}})
+			require.Equal(t, []string{"c"}, ids(recalled(t, s, q)))
+			q = ask(feed.Profile{MutedAuthors: []string{"ann"}, Langs: []string{"fr"}})
+			require.Equal(t, []string{"a", "b"}, ids(recalled(t, s, q)))
+
+			q = ask(feed.Profile{})
+			q.N = 1
+			var all []string
+			for range 4 {
+				r := recalled(t, s, q)
+				all = append(all, ids(r)...)
+				if q.After = r.Next; q.After == "" {
+					break
+				}
+			}
+			require.Equal(t, []string{"a", "b", "c"}, all)
+		})
+	}
+}
+
+// TestMetaID recalls in rounds where the id is the document's _id: ties fall
+// to the document, and a round sees what the first one saw.
+func TestMetaID(t *testing.T) {
+	names := mapped
+	names.ID = esindex.MetaID
+	client, name := connect(t)
+	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+name, "", fmt.Appendf(nil, mapping, `{"type": "date"}`), nil))
+	report, err := esindex.Inspect(t.Context(), client, name, names, "")
+	require.NoError(t, err)
+	require.NoError(t, report.Err())
+	require.Equal(t, "id", report.Problems[0].Field, "it is warned of")
+	put := func(id, group string) {
+		doc := fmt.Appendf(nil, `{"headline": "x", "story": %q, "published_at": %d}`, group, int64(origin)*1000)
+		require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+name+"/_doc/"+id, "refresh=true", doc, nil))
+	}
+	for i := range 20 {
+		put(fmt.Sprintf("doc-%d", i), fmt.Sprintf("group-%d", i/2))
+	}
+	s := elastic.New(client, elastic.Config{Index: name, Schema: report.Schema})
+	q := ask(feed.Profile{})
+	q.N = 6
+	seen, groups := map[string]bool{}, map[string]bool{}
+	for round := 0; ; round++ {
+		r, err := s.Recall(t.Context(), q)
+		require.NoError(t, err)
+		for _, c := range r.Candidates {
+			require.False(t, seen[c.ID], "%s came twice", c.ID)
+			seen[c.ID], groups[c.Group] = true, true
+			require.EqualValues(t, origin, c.UpdateTime)
+		}
+		if q.After = r.Next; q.After == "" {
+			require.Equal(t, 3, round)
+			break
+		}
+		put("new", "group-new") // not in the point in time
+	}
+	require.Len(t, groups, 10)
+	require.False(t, seen["new"])
+
+	q.After = ""
+	r, err := s.Recall(t.Context(), q)
+	require.NoError(t, err)
+	q.After = "bm9uc2Vuc2U=" + r.Next[len(r.Next)-1:]
+	_, err = s.Recall(t.Context(), q)
+	require.ErrorIs(t, err, recall.ErrBadCursor)
+}

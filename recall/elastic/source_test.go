@@ -1,0 +1,380 @@
+package elastic_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/elastic/go-elasticsearch/v8"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/recall"
+	"github.com/freshet/freshet/recall/elastic"
+	"github.com/freshet/freshet/recall/recalltest"
+)
+
+const origin = 1_474_848_000
+
+var ranking = feed.Ranking{
+	Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}, Base: 0.1,
+}
+
+func ask(p feed.Profile) feed.Query {
+	return feed.Query{Profile: p, Ranking: ranking, Origin: time.Unix(origin, 0), N: 100}
+}
+
+func connect(t testing.TB) (*elasticsearch.Client, string) {
+	t.Helper()
+	address, index := testenv.Elastic(t)
+	client, err := elasticsearch.NewClient(elasticsearch.Config{Addresses: []string{address}})
+	require.NoError(t, err)
+	return client, index
+}
+
+// index stores documents under random _ids and makes them searchable.
+func index[D any](t testing.TB, client *elasticsearch.Client, name string, docs []D) {
+	t.Helper()
+	for part := range slices.Chunk(docs, 5000) {
+		var b bytes.Buffer
+		for _, d := range part {
+			line, err := json.Marshal(d)
+			require.NoError(t, err)
+			b.WriteString("{\"index\":{}}\n")
+			b.Write(line)
+			b.WriteByte('\n')
+		}
+		var answer struct{ Errors bool }
+		require.NoError(t, esindex.Do(t.Context(), client, http.MethodPost, "/"+name+"/_bulk", "filter_path=errors", b.Bytes(),
+			func(body []byte) error { return json.Unmarshal(body, &answer) }))
+		require.False(t, answer.Errors)
+	}
+	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPost, "/"+name+"/_refresh", "", nil, nil))
+}
+
+type withPopularity struct{ feed.Item }
+
+func (w withPopularity) MarshalJSON() ([]byte, error) {
+	it := w.Item
+	it.Business = map[string]json.RawMessage{esindex.DefaultPopularity: json.RawMessage(fmt.Sprint(it.Popularity()))}
+	return it.MarshalJSON()
+}
+
+// open makes our own index of the items.
+func open(t testing.TB, items []feed.Item) (*elastic.Source, *elasticsearch.Client, string) {
+	t.Helper()
+	client, name := connect(t)
+	_, err := esindex.Ensure(t.Context(), client, name, esindex.Definition{})
+	require.NoError(t, err)
+	docs := make([]withPopularity, len(items))
+	for i, it := range items {
+		docs[i] = withPopularity{it}
+	}
+	index(t, client, name, docs)
+	return elastic.New(client, elastic.Config{Index: name}), client, name
+}
+
+func recalled(t testing.TB, s recall.Source, q feed.Query) recall.Result {
+	t.Helper()
+	r, err := s.Recall(t.Context(), q)
+	require.NoError(t, err)
+	require.True(t, slices.IsSortedFunc(r.Candidates, func(a, b feed.Candidate) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.UpdateTime, a.UpdateTime), cmp.Compare(a.ID, b.ID))
+	}), "score descending, newer first, then id")
+	return r
+}
+
+func ids(r recall.Result) []string {
+	list := []string{}
+	for _, c := range r.Candidates {
+		list = append(list, c.ID)
+	}
+	return list
+}
+
+func item(id string, age time.Duration, title string, tags ...string) feed.Item {
+	return feed.Item{ID: id, Title: title, UpdateTime: origin - int64(age.Seconds()), Tags: tags}
+}
+
+func TestConformance(t *testing.T) {
+	recalltest.Run(t, func(t *testing.T, items []feed.Item) recall.Source {
+		s, _, _ := open(t, items)
+		return s
+	})
+}
+
+// TestScoreIsTheFormula computes every score a second time, from the
+// definitions. Lengths are below 40 words, where Lucene keeps them exactly.
+func TestScoreIsTheFormula(t *testing.T) {
+	items := []feed.Item{
+		item("now", 0, "rust in production", "rust", "go"),
+		item("offset", time.Hour, "go go go", "go"),
+		item("half", 25*time.Hour, "a long title about rust and other things", "rust"),
+		item("old", 30*24*time.Hour, "rust", "rust"),
+		item("none", 3*time.Hour, "nothing at all"),
+	}
+	items[0].Summary, items[2].Summary, items[4].Summary = "the rust book", "go is not rust but rust is not go", "rust"
+	items[1].Likes, items[3].Comments = 9, 4000
+	s, _, _ := open(t, items)
+	profile := feed.Profile{Interests: map[string]float64{"rust": 3, "go": 0.5, "absent": 9}, Keywords: []string{"rust", "book"}}
+	for _, c := range []struct {
+		name   string
+		change func(*feed.Query)
+	}{
+		{"nothing known", func(q *feed.Query) { q.Profile = feed.Profile{} }},
+		{"interests", func(q *feed.Query) { q.Profile.Keywords = nil }},
+		{"keywords", func(q *feed.Query) { q.Profile.Interests = nil }},
+		{"both", func(*feed.Query) {}},
+		{"no floor", func(q *feed.Query) { q.Ranking.Decay.Floor = 0 }},
+		{"high floor", func(q *feed.Query) { q.Ranking.Decay.Floor = 0.25 }},
+		{"popularity", func(q *feed.Query) { q.Ranking.PopularityWeight = 0.7 }},
+		{"other curve", func(q *feed.Query) {
+			q.Ranking.Decay = feed.Decay{Scale: 90 * time.Minute, Offset: 0, Decay: 0.2, Floor: 1e-4}
+			q.Ranking.Base = 2
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			q := ask(profile)
+			c.change(&q)
+			r := recalled(t, s, q)
+			require.Len(t, r.Candidates, len(items))
+			for _, got := range r.Candidates {
+				i := slices.IndexFunc(items, func(it feed.Item) bool { return it.ID == got.ID })
+				it := items[i]
+				relevance := q.Ranking.Base + 2*bm25(items, i, q.Profile.Keywords, func(it feed.Item) string { return it.Title }) +
+					bm25(items, i, q.Profile.Keywords, func(it feed.Item) string { return it.Summary })
+				for _, tag := range it.Tags {
+					relevance += q.Profile.Interests[tag]
+				}
+				want := relevance * q.Ranking.Decay.Curve().At(float64(origin-it.UpdateTime)) * q.Ranking.PopularityFactor(it.Popularity())
+				assert.InEpsilon(t, max(want, math.SmallestNonzeroFloat32), max(float64(got.Score), math.SmallestNonzeroFloat32), 2e-6, it.ID)
+				assert.Equal(t, feed.Candidate{ID: it.ID, Group: it.ID, Source: elastic.Name, UpdateTime: it.UpdateTime, Score: got.Score}, got)
+			}
+		})
+	}
+}
+
+func bm25(items []feed.Item, i int, words []string, text func(feed.Item) string) float64 {
+	const k1, b = 1.2, 0.75
+	docs, total := 0, 0
+	for _, it := range items {
+		if n := len(strings.Fields(text(it))); n > 0 {
+			docs, total = docs+1, total+n
+		}
+	}
+	sum := 0.0
+	for _, word := range words {
+		has, tf := 0, 0
+		for j, it := range items {
+			n := len(slices.DeleteFunc(strings.Fields(text(it)), func(w string) bool { return w != word }))
+			if n > 0 {
+				has++
+			}
+			if j == i {
+				tf = n
+			}
+		}
+		if tf > 0 {
+			idf := math.Log(1 + (float64(docs-has)+0.5)/(float64(has)+0.5))
+			norm := k1 * (1 - b + b*float64(len(strings.Fields(text(items[i]))))/(float64(total)/float64(docs)))
+			sum += (k1 + 1) * idf * float64(tf) / (float64(tf) + norm)
+		}
+	}
+	return sum
+}
+
+func TestFilters(t *testing.T) {
+	items := []feed.Item{
+		item("now", 0, "x"), item("later", -time.Second, "x"), item("day", 24*time.Hour, "x", "ads", "go"),
+		item("week", 7*24*time.Hour, "x", "go"), item("month", 30*24*time.Hour, "x"),
+	}
+	items[0].Lang, items[2].Lang, items[3].Lang = "en", "fr", "en"
+	items[2].AuthorID, items[4].AuthorID = "ann", "bob"
+	s, _, _ := open(t, items)
+	for _, c := range []struct {
+		name    string
+		profile feed.Profile
+		since   int64
+		want    []string
+	}{
+		{"all up to the origin", feed.Profile{}, 0, []string{"now", "day", "week", "month"}},
+		{"since", feed.Profile{}, origin - 7*24*3600, []string{"now", "day"}},
+		{"just since", feed.Profile{}, origin - 7*24*3600 - 1, []string{"now", "day", "week"}},
+		{"language or none", feed.Profile{Langs: []string{"fr", "de"}}, 0, []string{"day", "month"}},
+		{"author", feed.Profile{MutedAuthors: []string{"bob", "zoe"}}, 0, []string{"now", "day", "week"}},
+		{"tag", feed.Profile{MutedTags: []string{"ads"}, Interests: map[string]float64{"ads": 5}}, 0, []string{"now", "week", "month"}},
+		{"all of it", feed.Profile{MutedTags: []string{"ads"}, MutedAuthors: []string{"bob"}, Langs: []string{"en"}}, origin - 10, []string{"now"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			q := ask(c.profile)
+			if c.since != 0 {
+				q.Since = time.Unix(c.since, 0)
+			}
+			require.ElementsMatch(t, c.want, ids(recalled(t, s, q)))
+		})
+	}
+	q := ask(feed.Profile{})
+	q.N = 0
+	require.Empty(t, recalled(t, s, q))
+}
+
+func TestGroupsAndRounds(t *testing.T) {
+	var items []feed.Item
+	for i := range 60 {
+		it := item(fmt.Sprintf("i%02d", i), time.Duration(i/4)*time.Hour, "x") // ties of four, and all within the offset at first
+		if i%3 == 0 {
+			it.GroupID = fmt.Sprintf("g%d", i/12)
+		}
+		items = append(items, it)
+	}
+	s, _, _ := open(t, items)
+	q := ask(feed.Profile{})
+	whole := recalled(t, s, q)
+	require.Empty(t, whole.Next)
+	require.Len(t, whole.Candidates, 40+5)
+	for _, c := range whole.Candidates {
+		if strings.HasPrefix(c.Group, "g") {
+			var n int
+			_, err := fmt.Sscanf(c.Group, "g%d", &n)
+			require.NoError(t, err)
+			require.Equal(t, fmt.Sprintf("i%02d", n*12), c.ID, "the best of its group")
+		} else {
+			require.Equal(t, c.ID, c.Group)
+		}
+	}
+	q.N = 7
+	seen, groups := map[string]bool{}, map[string]bool{}
+	var inOrder []string
+	rounds := 0
+	for ; ; rounds++ {
+		r := recalled(t, s, q)
+		for _, c := range r.Candidates {
+			require.False(t, seen[c.ID], "%s came twice", c.ID)
+			seen[c.ID] = true
+			if !groups[c.Group] {
+				inOrder = append(inOrder, c.ID)
+			}
+			groups[c.Group] = true
+		}
+		if q.After = r.Next; q.After == "" {
+			break
+		}
+	}
+	require.Equal(t, 60/7, rounds)
+	require.Equal(t, ids(whole), inOrder)
+}
+
+func TestBadCursors(t *testing.T) {
+	s, _, _ := open(t, []feed.Item{item("a", 0, "x"), item("b", 0, "x")})
+	q := ask(feed.Profile{})
+	q.N = 1
+	next := recalled(t, s, q).Next
+	for _, bad := range []string{
+		"x", "|", "||", "|[]", "|{}", "|[1,2]", `|[1,2,"a"]`, `|["1",2,"a",null]`, `|[1,"2","a",null]`, `|[1,2,3,null]`, `|[1,2,null,null]`,
+		`|[1,2,"a",null,5]`, `|[1,2,"a",null],"size":1`, next + "]", "pit" + next, next[:len(next)-1], `|[null,2,"a",null]`, `|[[1],2,"a",null]`,
+	} {
+		q.After = bad
+		_, err := s.Recall(t.Context(), q)
+		require.ErrorIs(t, err, recall.ErrBadCursor, bad)
+	}
+	q.After = next
+	require.Equal(t, []string{"b"}, ids(recalled(t, s, q)))
+}
+
+func TestErrors(t *testing.T) {
+	q := ask(feed.Profile{})
+	t.Run("nobody listens", func(t *testing.T) {
+		client, err := elasticsearch.NewClient(elasticsearch.Config{Addresses: []string{"http://127.0.0.1:1"}})
+		require.NoError(t, err)
+		_, err = elastic.New(client, elastic.Config{Index: "x"}).Recall(t.Context(), q)
+		require.ErrorIs(t, err, recall.ErrUnavailable)
+	})
+	client, name := connect(t)
+	s := elastic.New(client, elastic.Config{Index: name})
+	t.Run("no index", func(t *testing.T) {
+		_, err := s.Recall(t.Context(), q)
+		require.ErrorContains(t, err, "index_not_found_exception")
+		require.ErrorContains(t, err, "freshet doctor --fix")
+		require.NotErrorIs(t, err, recall.ErrUnavailable)
+	})
+	t.Run("given up", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err := s.Recall(ctx, q)
+		require.ErrorIs(t, err, context.Canceled)
+		require.NotErrorIs(t, err, recall.ErrUnavailable)
+	})
+	t.Run("too late", func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 0)
+		defer cancel()
+		_, err := s.Recall(ctx, q)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, recall.ErrUnavailable)
+	})
+	t.Run("refused", func(t *testing.T) {
+		_, err := esindex.Ensure(t.Context(), client, name, esindex.Definition{})
+		require.NoError(t, err)
+		index(t, client, name, []feed.Item{item("a", 0, "x")})
+		bad := q
+		bad.Ranking.Decay.Decay = 2
+		_, err = s.Recall(t.Context(), bad)
+		require.ErrorContains(t, err, "decay")
+		require.NotErrorIs(t, err, recall.ErrUnavailable)
+	})
+}
+
+func TestIllegalIDsAreLeftOut(t *testing.T) {
+	client, name := connect(t)
+	_, err := esindex.Ensure(t.Context(), client, name, esindex.Definition{})
+	require.NoError(t, err)
+	doc := func(id, group string) map[string]any {
+		return map[string]any{"id": id, "group_id": group, "title": "x", "update_time": origin}
+	}
+	index(t, client, name, []map[string]any{doc("a|b", "g1"), doc(`q"uo\te`, "g2"), doc("fine/1", "two words"), doc("fine/2", "g4")})
+	r := recalled(t, elastic.New(client, elastic.Config{Index: name}), ask(feed.Profile{}))
+	require.Equal(t, []string{"fine/2"}, ids(r))
+}
+
+func TestRealPosts(t *testing.T) {
+	posts := testenv.Posts(t)
+	s, _, _ := open(t, posts)
+	q := ask(feed.Profile{Interests: map[string]float64{"show-hn": 3, "github.com": 2}})
+	last := posts[len(posts)-1].UpdateTime
+	for _, p := range posts {
+		last = max(last, p.UpdateTime)
+	}
+	q.Origin, q.N = time.Unix(last, 0), 500
+	tags := map[string][]string{}
+	for _, p := range posts {
+		tags[p.ID] = p.Tags
+	}
+	r := recalled(t, s, q)
+	require.Len(t, r.Candidates, 500)
+	require.NotEmpty(t, r.Next)
+	for i, c := range r.Candidates[:20] {
+		require.Less(t, last-c.UpdateTime, int64(3*24*3600), "recent")
+		onTopic := slices.Contains(tags[c.ID], "show-hn") || slices.Contains(tags[c.ID], "github.com")
+		require.Equal(t, i < 5, onTopic, "there are five on-topic posts of the last two days; %d has %v", i, tags[c.ID])
+	}
+	seen := map[string]bool{}
+	for range 4 {
+		r := recalled(t, s, q)
+		for _, c := range r.Candidates {
+			require.False(t, seen[c.ID])
+			seen[c.ID] = true
+		}
+		q.After = r.Next
+	}
+	require.Len(t, seen, 2000)
+}
