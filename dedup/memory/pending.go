@@ -14,6 +14,10 @@ const pendingShards = 256
 // maxSweepGap is how long expired entries may lie about, in milliseconds.
 const maxSweepGap = int64(time.Minute / time.Millisecond)
 
+// mostStale bounds how many stale groups one check hands back; the next check
+// of the agent hands back more.
+const mostStale = 1000
+
 // pending holds every agent's exact set of what was served lately: group to
 // the Unix millisecond it was served at.
 type pending struct {
@@ -103,6 +107,9 @@ func (p *pending) check(agent string, groups []string, now int64, stale bool, ou
 		return
 	}
 	for g, at := range held {
+		if len(out.Stale) == mostStale {
+			return
+		}
 		if now-at > dedup.StaleAfter.Milliseconds() && p.counts(at, now) {
 			out.Stale = append(out.Stale, g)
 		}

@@ -388,6 +388,22 @@ func TestPendingStaysFlat(t *testing.T) {
 	require.NoError(t, err, "a clock set far back does no harm")
 }
 
+func TestStaleIsBounded(t *testing.T) {
+	for _, served := range []bool{true, false} {
+		b := newBench(t, served)
+		s := b.open()
+		b.claim(s, groupNames(mostStale+1)...)
+		b.now = b.now.Add(dedup.StaleAfter + time.Second)
+		c, err := s.Check(t.Context(), "u_1", nil, b.now)
+		require.NoError(t, err)
+		if served {
+			assert.Len(t, c.Stale, mostStale)
+		} else {
+			assert.Empty(t, c.Stale, "only what the client reports is recorded")
+		}
+	}
+}
+
 // TestConcurrency lets everything happen at once over several midnights, then
 // looks whether a kill and a stop both remember all of it.
 func TestConcurrency(t *testing.T) {
