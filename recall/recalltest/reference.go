@@ -18,22 +18,28 @@ import (
 // It cuts text at spaces and lowers it, so the items' texts must be plain
 // words. Scores are in float32 as the contract says.
 func Reference(items []feed.Item, q feed.Query) []feed.Candidate {
-	all := Ranked(items, q)
+	return Best(Ranked(items, q), q.N)
+}
+
+// Best keeps the first n candidates that are the first of their group.
+func Best(ranked []feed.Candidate, n int) []feed.Candidate {
 	seen := map[string]bool{}
-	kept := all[:0]
-	for _, c := range all {
-		if !seen[c.Group] {
+	best := []feed.Candidate{}
+	for _, c := range ranked {
+		if !seen[c.Group] && len(best) < n {
 			seen[c.Group] = true
-			kept = append(kept, c)
+			best = append(best, c)
 		}
 	}
-	return kept[:min(q.N, len(kept))]
+	return best
 }
 
 // Ranked scores and sorts every item the query admits, all items of a group
 // included.
 func Ranked(items []feed.Item, q feed.Query) []feed.Candidate {
-	corpus := measure(items)
+	c := measure(items, q.Profile.Keywords)
+	curve := q.Ranking.Decay.Curve()
+	tags := slices.Sorted(maps.Keys(q.Profile.Interests))
 	out := []feed.Candidate{}
 	for i := range items {
 		it := &items[i]
@@ -41,8 +47,15 @@ func Ranked(items []feed.Item, q feed.Query) []feed.Candidate {
 		if it.UpdateTime > q.Origin.Unix() || late || q.Profile.Refuses(it) {
 			continue
 		}
-		age := float64(q.Origin.Unix() - it.UpdateTime)
-		score := corpus.relevance(it, q) * q.Ranking.Decay.Curve().At(age) * q.Ranking.PopularityFactor(it.Popularity())
+		gain := 0.0
+		for _, tag := range tags {
+			if slices.Contains(it.Tags, tag) {
+				gain += q.Profile.Interests[tag]
+			}
+		}
+		relevance := q.Ranking.Base + c.addBM25(gain, i)
+		decay := curve.At(float64(q.Origin.Unix() - it.UpdateTime))
+		score := relevance * decay * q.Ranking.PopularityFactor(it.Popularity())
 		out = append(out, feed.Candidate{ID: it.ID, Group: it.Group(), UpdateTime: it.UpdateTime, Score: float32(score)})
 	}
 	slices.SortFunc(out, Order)
@@ -55,74 +68,79 @@ func Order(a, b feed.Candidate) int {
 }
 
 // corpus is what BM25 needs to know of all items, for title and summary.
-type corpus [2]struct {
-	having  float64
-	length  float64
-	holders map[string]float64
+type corpus struct {
+	words []string  // of the query, each once
+	times []float64 // how often the query has them
+	texts [][2][]string
+	stats [2]struct {
+		having, length float64
+		holders        []float64 // per word of the query
+	}
 }
 
-func texts(it *feed.Item) [2][]string {
-	return [2][]string{strings.Fields(strings.ToLower(it.Title)), strings.Fields(strings.ToLower(it.Summary))}
-}
+func cut(text string) []string { return strings.Fields(strings.ToLower(text)) }
 
-func measure(items []feed.Item) *corpus {
-	var c corpus
-	for f := range c {
-		c[f].holders = map[string]float64{}
+func measure(items []feed.Item, keywords []string) *corpus {
+	c := &corpus{texts: make([][2][]string, len(items))}
+	for _, word := range cut(strings.Join(keywords, " ")) {
+		i := slices.Index(c.words, word)
+		if i < 0 {
+			i = len(c.words)
+			c.words, c.times = append(c.words, word), append(c.times, 0)
+		}
+		c.times[i]++
+	}
+	if len(c.words) == 0 {
+		return c
+	}
+	for f := range c.stats {
+		c.stats[f].holders = make([]float64, len(c.words))
 	}
 	for i := range items {
-		for f, words := range texts(&items[i]) {
-			if len(words) == 0 {
+		c.texts[i] = [2][]string{cut(items[i].Title), cut(items[i].Summary)}
+		for f, text := range c.texts[i] {
+			if len(text) == 0 {
 				continue
 			}
-			c[f].having++
-			c[f].length += float64(len(words))
-			for word := range count(words) {
-				c[f].holders[word]++
+			c.stats[f].having++
+			c.stats[f].length += float64(len(text))
+			for w, word := range c.words {
+				if slices.Contains(text, word) {
+					c.stats[f].holders[w]++
+				}
 			}
 		}
 	}
-	return &c
+	return c
 }
 
-func count(words []string) map[string]float64 {
-	n := map[string]float64{}
-	for _, word := range words {
-		n[word]++
-	}
-	return n
-}
-
-func (c *corpus) relevance(it *feed.Item, q feed.Query) float64 {
-	gain := 0.0
-	for _, tag := range slices.Sorted(maps.Keys(q.Profile.Interests)) {
-		if slices.Contains(it.Tags, tag) {
-			gain += q.Profile.Interests[tag]
-		}
-	}
-	words := strings.Fields(strings.ToLower(strings.Join(q.Profile.Keywords, " ")))
-	times := count(words)
-	for i, word := range words {
-		if slices.Index(words, word) < i {
-			continue // a repeated word counts by times
-		}
-		for f, text := range texts(it) {
-			if tf := count(text)[word]; tf > 0 {
-				gain += c.bm25(f, word, times[word]) * tf / (tf + c.norm(f, len(text)))
+// addBM25 adds item i's score for the keywords to gain, word by word, title
+// before summary.
+func (c *corpus) addBM25(gain float64, i int) float64 {
+	for w, word := range c.words {
+		for f, text := range c.texts[i] {
+			tf := 0.0
+			for _, other := range text {
+				if other == word {
+					tf++
+				}
+			}
+			if tf > 0 {
+				gain += c.weight(f, w) * tf / (tf + c.norm(f, len(text)))
 			}
 		}
 	}
-	return q.Ranking.Base + gain
+	return gain
 }
 
-func (c *corpus) bm25(f int, word string, times float64) float64 {
+func (c *corpus) weight(f, w int) float64 {
 	boost := []float64{2, 1}[f]
-	n := c[f].holders[word]
-	return times * (2.2 * boost * math.Log(1+(c[f].having-n+0.5)/(n+0.5)))
+	having, n := c.stats[f].having, c.stats[f].holders[w]
+	return c.times[w] * (2.2 * boost * math.Log(1+(having-n+0.5)/(n+0.5)))
 }
 
 func (c *corpus) norm(f, length int) float64 {
-	average := c[f].length / c[f].having
+	average := c.stats[f].length / c.stats[f].having
 	return 1.2 * (1 - 0.75 + 0.75*float64(storedLength(length))/average)
 }
 

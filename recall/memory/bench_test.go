@@ -1,0 +1,124 @@
+package memory_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall/memory"
+)
+
+// synthetic makes items like real posts: about nine words a title out of a
+// large vocabulary in which few words are common, one to three of 500 tags,
+// spread over 90 days, in random order of time.
+func synthetic(n int) []feed.Item {
+	rnd := rand.New(rand.NewPCG(7, 7))
+	words := rand.NewZipf(rnd, 1.1, 8, 60_000)
+	tags := rand.NewZipf(rnd, 1.05, 10, 500)
+	items := make([]feed.Item, n)
+	for i := range items {
+		title := make([]byte, 0, 80)
+		for range 6 + rnd.IntN(7) {
+			title = fmt.Appendf(title, "word%d ", words.Uint64())
+		}
+		it := feed.Item{
+			ID: fmt.Sprintf("hn_%d", i), Title: string(title), AuthorID: fmt.Sprintf("author%d", rnd.IntN(20_000)), Lang: "en",
+			UpdateTime: now.Unix() - rnd.Int64N(90*24*3600), Likes: int64(rnd.ExpFloat64() * 40), Comments: int64(rnd.ExpFloat64() * 10),
+		}
+		for range 1 + rnd.IntN(3) {
+			it.Tags = append(it.Tags, fmt.Sprintf("tag%d", tags.Uint64()))
+		}
+		items[i] = it
+	}
+	return items
+}
+
+var profiles = []struct {
+	name       string
+	popularity float64
+	profile    feed.Profile
+}{
+	{"no-profile", 0, feed.Profile{}},
+	{"interests", 0, feed.Profile{Interests: map[string]float64{"tag3": 3, "tag10": 2, "tag25": 1, "tag60": 1, "tag200": 0.5}}},
+	{"rare-interests", 0, feed.Profile{Interests: map[string]float64{"tag400": 3, "tag410": 2, "tag420": 1, "tag430": 1, "tag440": 0.5}}},
+	{"keywords", 0, feed.Profile{Keywords: []string{"word20", "word500", "word4000"}}},
+	{"both", 0, feed.Profile{
+		Interests: map[string]float64{"tag3": 3, "tag10": 2, "tag25": 1, "tag60": 1, "tag200": 0.5},
+		Keywords:  []string{"word20", "word500", "word4000"},
+	}},
+	{"both-popular-muted", 0.5, feed.Profile{
+		Interests:    map[string]float64{"tag3": 3, "tag10": 2, "tag25": 1, "tag60": 1, "tag200": 0.5},
+		Keywords:     []string{"word20", "word500", "word4000"},
+		MutedAuthors: []string{"author1", "author2"}, MutedTags: []string{"tag0", "tag1"}, Langs: []string{"en"},
+	}},
+}
+
+func BenchmarkRecall(b *testing.B) {
+	for _, n := range []int{100_000, 1_000_000} {
+		if n > 100_000 && testing.Short() {
+			continue
+		}
+		items := synthetic(n)
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		s := memory.New()
+		start := time.Now()
+		s.Upsert(items)
+		b.Logf("%d items took %s", n, time.Since(start))
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		b.Logf("%d bytes per item, %d segments", (after.HeapAlloc-before.HeapAlloc)/uint64(n), s.Segments())
+		for _, p := range profiles {
+			b.Run(fmt.Sprintf("%d/%s", n, p.name), func(b *testing.B) {
+				b.ReportAllocs()
+				q := feed.Query{Profile: p.profile, Origin: now, N: 500, Ranking: feed.Ranking{
+					Base: 0.1, PopularityWeight: p.popularity,
+					Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6},
+				}}
+				for b.Loop() {
+					r, err := s.Recall(context.Background(), q)
+					if err != nil || len(r.Candidates) != q.N {
+						b.Fatal(len(r.Candidates), err)
+					}
+				}
+			})
+		}
+		runtime.KeepAlive(items)
+	}
+}
+
+func BenchmarkUpsert(b *testing.B) {
+	items := synthetic(100_000)
+	b.Run("100000-at-once", func(b *testing.B) {
+		for b.Loop() {
+			memory.New().Upsert(items)
+		}
+		b.ReportMetric(float64(b.N*len(items))/b.Elapsed().Seconds(), "items/s")
+	})
+	b.Run("batches-of-500", func(b *testing.B) {
+		for b.Loop() {
+			s := memory.New()
+			for i := 0; i < len(items); i += 500 {
+				s.Upsert(items[i : i+500])
+			}
+		}
+		b.ReportMetric(float64(b.N*len(items))/b.Elapsed().Seconds(), "items/s")
+	})
+	b.Run("one-update", func(b *testing.B) {
+		s := memory.New()
+		s.Upsert(items)
+		b.ReportAllocs()
+		i := 0
+		for b.Loop() {
+			it := items[i%len(items)]
+			it.Likes++
+			s.Upsert([]feed.Item{it})
+			i += 7919
+		}
+	})
+}

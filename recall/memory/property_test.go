@@ -1,0 +1,315 @@
+package memory_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall/memory"
+	"github.com/freshet/freshet/recall/recalltest"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var now = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
+
+// world makes random items, profiles and rankings from small vocabularies, so
+// that matches, ties and groups are common.
+type world struct {
+	*rand.Rand
+	ids  int           // how many different ids there are
+	span time.Duration // how far items go back
+}
+
+func (w *world) words(most int) string {
+	var b strings.Builder
+	for range w.IntN(most + 1) {
+		// Some words are everywhere, most are rare.
+		fmt.Fprintf(&b, "w%d ", int(w.ExpFloat64()*6))
+	}
+	return b.String()
+}
+
+func (w *world) some(prefix string, most, of int) []string {
+	var out []string
+	for range w.IntN(most + 1) {
+		out = append(out, fmt.Sprint(prefix, w.IntN(of)))
+	}
+	return out
+}
+
+func (w *world) one(prefix string, of int) string {
+	if s := w.some(prefix, 1, of); s != nil {
+		return s[0]
+	}
+	return ""
+}
+
+func (w *world) item() feed.Item {
+	it := feed.Item{
+		ID: fmt.Sprint("i", w.IntN(w.ids)), Title: "x " + w.words(8), Summary: w.words(w.IntN(60)),
+		UpdateTime: now.Add(time.Hour - time.Duration(w.Int64N(int64(w.span)))).Unix(),
+		Tags:       w.some("t", 4, 9), AuthorID: w.one("a", 5), Lang: w.one("l", 3),
+	}
+	if w.IntN(4) == 0 {
+		it.UpdateTime -= it.UpdateTime % 36_000 // many of one second
+	}
+	if w.IntN(3) == 0 {
+		it.GroupID = fmt.Sprint("i", w.IntN(w.ids/3+1))
+	}
+	if w.IntN(2) == 0 {
+		it.Likes = int64(w.ExpFloat64() * 50)
+	}
+	return it
+}
+
+func (w *world) items(n int) []feed.Item {
+	out := make([]feed.Item, n)
+	for i := range out {
+		out[i] = w.item()
+	}
+	return out
+}
+
+func (w *world) query() feed.Query {
+	q := feed.Query{Origin: now.Add(-time.Duration(w.Int64N(int64(w.span / 8)))), N: 1 + w.IntN(40)}
+	if w.IntN(3) > 0 {
+		q.Origin = now
+	}
+	q.Ranking = feed.Ranking{Base: 0.1, Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}}
+	switch w.IntN(5) {
+	case 0:
+		q.Ranking.Decay = feed.Decay{Scale: time.Duration(1 + w.Int64N(int64(w.span))), Decay: 0.1 + 0.8*w.Float64()}
+		q.Ranking.Decay.Scale = max(q.Ranking.Decay.Scale, time.Second)
+	case 1:
+		q.Ranking.PopularityWeight = w.Float64() * 3
+		q.Ranking.Base = w.Float64() + 0.01
+	case 2:
+		q.Ranking.Decay.Floor = 0.2 * w.Float64()
+	}
+	if w.IntN(6) == 0 {
+		q.Since = q.Origin.Add(-time.Duration(w.Int64N(int64(w.span))))
+	}
+	q.Profile = w.profile()
+	return q
+}
+
+func (w *world) profile() feed.Profile {
+	var p feed.Profile
+	if w.IntN(3) > 0 {
+		p.Interests = map[string]float64{}
+		for _, tag := range w.some("t", 6, 11) {
+			p.Interests[tag] = w.Float64() * 4
+		}
+	}
+	if w.IntN(2) > 0 {
+		p.Keywords = append(w.some("w", 4, 30), strings.TrimSpace(w.words(3)))
+	}
+	if w.IntN(4) == 0 {
+		p.MutedAuthors, p.MutedTags, p.Langs = w.some("a", 2, 5), w.some("t", 2, 9), w.some("l", 2, 3)
+	}
+	return p
+}
+
+// check compares one round, and now and then all rounds, with the reference:
+// ids, scores and order are exactly equal.
+func check(t *testing.T, w *world, s *memory.Source, items []feed.Item) {
+	t.Helper()
+	q := w.query()
+	r, err := s.Recall(context.Background(), q)
+	require.NoError(t, err)
+	ranked := recalltest.Ranked(items, q)
+	want := recalltest.Best(ranked, q.N+1)
+	require.Equal(t, len(want) > q.N, r.Next != "", "%+v", q)
+	want = want[:min(q.N, len(want))]
+	for i := range want {
+		want[i].Source = "memory"
+	}
+	require.Equal(t, want, r.Candidates, "%+v", q)
+	if w.IntN(4) == 0 {
+		checkRounds(t, s, q, ranked)
+	}
+}
+
+// checkRounds compares each round with the reference over what lies behind its
+// cursor.
+func checkRounds(t *testing.T, s *memory.Source, q feed.Query, ranked []feed.Candidate) {
+	t.Helper()
+	for round := 0; round < 50; round++ {
+		r, err := s.Recall(context.Background(), q)
+		require.NoError(t, err)
+		want := recalltest.Best(ranked, q.N)
+		for i := range want {
+			want[i].Source = "memory"
+		}
+		require.Equal(t, want, r.Candidates, "round %d of %+v", round, q)
+		if r.Next == "" {
+			return
+		}
+		last := r.Candidates[len(r.Candidates)-1]
+		for len(ranked) > 0 && recalltest.Order(ranked[0], last) <= 0 {
+			ranked = ranked[1:]
+		}
+		q.After = r.Next
+	}
+}
+
+// keep is what a catalog would hold after the same writes.
+type keep struct {
+	at    map[string]int
+	items []feed.Item
+}
+
+func (k *keep) upsert(items []feed.Item) {
+	for _, it := range items {
+		if i, ok := k.at[it.ID]; ok {
+			k.items[i] = it
+			continue
+		}
+		k.at[it.ID] = len(k.items)
+		k.items = append(k.items, it)
+	}
+}
+
+func (k *keep) remove(id string) {
+	k.items = slices.DeleteFunc(k.items, func(it feed.Item) bool { return it.ID == id })
+	clear(k.at)
+	for i := range k.items {
+		k.at[k.items[i].ID] = i
+	}
+}
+
+// TestEqualsReference writes at random to small catalogs and compares after
+// every few writes.
+func TestEqualsReference(t *testing.T) {
+	for seed := range uint64(120) {
+		w := &world{Rand: rand.New(rand.NewPCG(seed, 1)), ids: 5 + int(seed)*2, span: time.Duration(seed%5+1) * 200 * time.Hour}
+		s, k := memory.New(), &keep{at: map[string]int{}}
+		for range 20 {
+			if w.IntN(10) == 0 {
+				s.LookForUnusedTerms()
+			}
+			batch := w.items(1 + w.IntN(1+w.IntN(1+w.ids)))
+			s.Upsert(batch)
+			k.upsert(batch)
+			for range w.IntN(4) {
+				id := fmt.Sprint("i", w.IntN(w.ids))
+				s.Delete(id)
+				k.remove(id)
+			}
+			require.Equal(t, len(k.items), s.Len())
+			check(t, w, s, k.items)
+			check(t, w, s, k.items)
+		}
+	}
+}
+
+// TestEqualsReferenceInBlocks does the same on catalogs of many blocks, where
+// bounds, jumps and skips come into play.
+func TestEqualsReferenceInBlocks(t *testing.T) {
+	for seed := range uint64(6) {
+		w := &world{Rand: rand.New(rand.NewPCG(seed, 2)), ids: 9000, span: []time.Duration{50, 500, 5000}[seed%3] * time.Hour}
+		s, k := memory.New(), &keep{at: map[string]int{}}
+		batch := w.items(6000 + 1500*int(seed%4))
+		s.Upsert(batch)
+		k.upsert(batch)
+		for range 3 {
+			batch = w.items(w.IntN(300))
+			s.Upsert(batch)
+			k.upsert(batch)
+			for range 8 {
+				check(t, w, s, k.items)
+			}
+		}
+	}
+}
+
+// TestUnusedTermsAreDropped fills a catalog with words, replaces them and
+// looks at what is left.
+func TestUnusedTermsAreDropped(t *testing.T) {
+	s := memory.New()
+	items := make([]feed.Item, 500)
+	for i := range items {
+		items[i] = feed.Item{ID: fmt.Sprint(i), Title: fmt.Sprintf("old%d", i), UpdateTime: 1, Tags: []string{fmt.Sprint("tag", i)}}
+	}
+	s.Upsert(items)
+	assert.Equal(t, 1000, s.Terms())
+	for i := range items {
+		items[i].Title, items[i].Tags = "new", []string{"tag"}
+	}
+	s.LookForUnusedTerms()
+	s.Upsert(items)
+	assert.Equal(t, 2, s.Terms())
+
+	r, err := s.Recall(context.Background(), feed.Query{
+		N: 1000, Origin: now, Ranking: feed.Ranking{Base: 1, Decay: feed.Decay{Scale: time.Hour, Decay: 0.5, Floor: 0.1}},
+		Profile: feed.Profile{Interests: map[string]float64{"tag": 1, "tag7": 5}},
+	})
+	require.NoError(t, err)
+	require.Len(t, r.Candidates, 500)
+	assert.InEpsilon(t, 0.2, r.Candidates[0].Score, 1e-6)
+}
+
+// TestSegmentsStayFew writes items one by one.
+func TestSegmentsStayFew(t *testing.T) {
+	s := memory.New()
+	for i := range 3000 {
+		s.Upsert([]feed.Item{{ID: fmt.Sprint(i % 2000), Title: "t", UpdateTime: int64(i + 1)}})
+		require.LessOrEqual(t, s.Segments(), 7*5)
+	}
+	assert.Equal(t, 2000, s.Len())
+	for i := range 2000 {
+		s.Delete(fmt.Sprint(i))
+	}
+	assert.Zero(t, s.Len())
+	assert.Zero(t, s.Segments())
+}
+
+// TestReadersSeeWholeBatches reads while items are replaced: every answer is
+// that of one moment, and a write is visible when it returns.
+func TestReadersSeeWholeBatches(t *testing.T) {
+	s := memory.New()
+	version := func(n int) []feed.Item {
+		items := make([]feed.Item, 50)
+		for i := range items {
+			items[i] = feed.Item{ID: fmt.Sprint(i), Title: "t", UpdateTime: int64(1000 + n)}
+		}
+		return items
+	}
+	s.Upsert(version(0))
+	q := feed.Query{N: 100, Origin: now, Ranking: feed.Ranking{Base: 1, Decay: feed.Decay{Scale: time.Hour, Decay: 0.5, Floor: 0.1}}}
+	done := make(chan struct{})
+	finished := make(chan struct{})
+	for range 4 {
+		go func() {
+			defer func() { finished <- struct{}{} }()
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				r, err := s.Recall(context.Background(), q)
+				if !assert.NoError(t, err) || !assert.Len(t, r.Candidates, 50) {
+					return
+				}
+				assert.Equal(t, r.Candidates[0].UpdateTime, r.Candidates[49].UpdateTime)
+			}
+		}()
+	}
+	for n := 1; n <= 300; n++ {
+		s.Upsert(version(n))
+		r, err := s.Recall(context.Background(), q)
+		require.NoError(t, err)
+		require.Equal(t, int64(1000+n), r.Candidates[0].UpdateTime)
+	}
+	close(done)
+	for range 4 {
+		<-finished
+	}
+}
