@@ -137,14 +137,17 @@ type Cause struct {
 }
 
 // Root is the cause that says most: the first root cause where there is one
-// ("all shards failed" helps nobody), with the reason below it.
+// ("all shards failed" helps nobody), with the reasons below it. Those stand
+// beside the root cause, not in it.
 func (c Cause) Root() Cause {
 	if len(c.RootCause) > 0 {
-		below := c.CausedBy
-		c = c.RootCause[0]
-		if c.CausedBy == nil && below != nil && below.Type == c.Type {
-			c.CausedBy = below.CausedBy
+		root := c.RootCause[0]
+		for at := &c; at != nil && root.CausedBy == nil; at = at.CausedBy {
+			if at.Type == root.Type {
+				root.CausedBy = at.CausedBy
+			}
 		}
+		c = root
 	}
 	for below := c.CausedBy; below != nil; below = below.CausedBy {
 		if below.Reason != "" {

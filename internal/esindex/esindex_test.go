@@ -1,0 +1,307 @@
+package esindex_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/elastic/go-elasticsearch/v8"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/internal/testenv"
+)
+
+func connect(t *testing.T) (*elasticsearch.Client, string) {
+	t.Helper()
+	address, index := testenv.Elastic(t)
+	client, err := elasticsearch.NewClient(elasticsearch.Config{Addresses: []string{address}})
+	require.NoError(t, err)
+	return client, index
+}
+
+func send(t *testing.T, client esindex.Performer, method, path, body string) {
+	t.Helper()
+	require.NoError(t, esindex.Do(t.Context(), client, method, path, "", []byte(body), nil))
+}
+
+func TestEnsureIsRaceSafeAndInspectsClean(t *testing.T) {
+	client, index := connect(t)
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	made := map[string]int{}
+	for range 4 {
+		all.Go(func() {
+			created, err := esindex.Ensure(t.Context(), client, index, esindex.Definition{Shards: 2, RefreshInterval: "5s"})
+			assert.NoError(t, err)
+			mu.Lock()
+			defer mu.Unlock()
+			for _, name := range created {
+				made[name]++
+			}
+		})
+	}
+	all.Wait()
+	require.Equal(t, map[string]int{index: 1, esindex.Agents(index): 1}, made, "each is created by one")
+
+	report, err := esindex.Inspect(t.Context(), client, index, esindex.Fields{}, "")
+	require.NoError(t, err)
+	require.Empty(t, report.Problems)
+	require.NoError(t, report.Err())
+	require.Equal(t, []string{index}, report.Indices)
+	require.Equal(t, esindex.OwnSchema(esindex.Fields{}), report.Schema)
+	require.False(t, report.Schema.Mapped())
+
+	var settings map[string]struct {
+		Settings map[string]string `json:"settings"`
+	}
+	require.NoError(t, esindex.Do(t.Context(), client, http.MethodGet, "/"+index+"/_settings", "flat_settings=true", nil,
+		func(b []byte) error { return json.Unmarshal(b, &settings) }))
+	require.Equal(t, "2", settings[index].Settings["index.number_of_shards"])
+	require.Equal(t, "5s", settings[index].Settings["index.refresh_interval"])
+}
+
+func TestEnsureWithMappedNames(t *testing.T) {
+	client, index := connect(t)
+	names := esindex.Fields{ID: esindex.MetaID, Title: "headline", AuthorID: "meta.author", Popularity: "likes"}
+	_, err := esindex.Ensure(t.Context(), client, index, esindex.Definition{Fields: names})
+	require.NoError(t, err)
+	report, err := esindex.Inspect(t.Context(), client, index, names, "")
+	require.NoError(t, err)
+	require.NoError(t, report.Err())
+	require.Len(t, report.Problems, 1, "that _id is slow")
+	require.Equal(t, esindex.OwnSchema(names), report.Schema)
+}
+
+func TestEnsureLeavesAnAliasAlone(t *testing.T) {
+	client, index := connect(t)
+	send(t, client, http.MethodPut, "/"+index+"-agents", `{"aliases":{"`+index+`":{}}}`)
+	created, err := esindex.Ensure(t.Context(), client, index, esindex.Definition{})
+	require.NoError(t, err)
+	require.Empty(t, created)
+}
+
+func TestEnsureRefuses(t *testing.T) {
+	client, _ := connect(t)
+	for _, name := range []string{"", "a*", "a,b", "a/b"} {
+		_, err := esindex.Ensure(t.Context(), client, name, esindex.Definition{})
+		require.ErrorContains(t, err, "elasticsearch.index", name)
+	}
+	_, err := esindex.Ensure(t.Context(), client, "x", esindex.Definition{Fields: esindex.Fields{Title: "id"}})
+	require.ErrorContains(t, err, "both mapped")
+}
+
+func TestTemplates(t *testing.T) {
+	client, index := connect(t)
+	t.Cleanup(func() {
+		for _, name := range []string{index, esindex.Agents(index)} {
+			_ = esindex.Do(context.Background(), client, http.MethodDelete, "/_index_template/"+name, "", nil, nil)
+		}
+	})
+	require.NoError(t, esindex.PutTemplates(t.Context(), client, index, esindex.Definition{}))
+	send(t, client, http.MethodPut, "/"+index+"/_doc/1", `{"id":"a","title":"T","update_time":1,"price":1.5}`)
+	report, err := esindex.Inspect(t.Context(), client, index, esindex.Fields{}, "")
+	require.NoError(t, err)
+	require.Empty(t, report.Problems, "an index that came by itself is made right")
+}
+
+func TestFieldsValidate(t *testing.T) {
+	for _, c := range []struct {
+		fields esindex.Fields
+		want   string // part of the error; "" is none
+	}{
+		{esindex.Fields{}, ""},
+		{esindex.Fields{ID: "_id", Title: "headline", Tags: "topics.keyword"}, ""},
+		{esindex.Fields{Popularity: "likes"}, ""},
+		{esindex.Fields{Popularity: "comments"}, ""},
+		{esindex.Fields{Popularity: "title"}, `title and popularity are both mapped to "title"`},
+		{esindex.Fields{Title: "summary"}, `title and summary are both mapped to "summary"`},
+		{esindex.Fields{GroupID: "_id"}, "fields.group_id"},
+		{esindex.Fields{Title: "head*"}, "fields.title"},
+		{esindex.Fields{Lang: ".lang"}, "fields.lang"},
+	} {
+		err := c.fields.Validate()
+		if c.want == "" {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorContains(t, err, c.want)
+	}
+}
+
+// fitting is an index in which everything is as it should be.
+const fitting = `"id":{"type":"keyword"},"group_id":{"type":"keyword"},"title":{"type":"text"},"summary":{"type":"text"},
+	"update_time":{"type":"date"},"author_id":{"type":"keyword"},"lang":{"type":"keyword"},"tags":{"type":"keyword"},
+	"freshet_popularity":{"type":"long"}`
+
+func TestInspect(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		replace string // a property of fitting, written anew; "" takes it away
+		by      string
+		fields  esindex.Fields
+		fatal   string // part of the fatal problem; "" is none
+		warning string
+	}{
+		{name: "fits"},
+		{name: "no id", replace: `"id":{"type":"keyword"},`, fatal: "fields.id (id): the index has no such field"},
+		{name: "id is text", replace: `"id":{"type":"keyword"}`, by: `"id":{"type":"text","fields":{"raw":{"type":"keyword"}}}`, fatal: "map its sub-field id.raw"},
+		{name: "id without doc values", replace: `"id":{"type":"keyword"}`, by: `"id":{"type":"keyword","doc_values":false}`, fatal: "doc_values"},
+		{name: "_id", fields: esindex.Fields{ID: "_id"}, warning: "point in time"},
+		{name: "no time", replace: `"update_time":{"type":"date"},`, fatal: "fields.update_time"},
+		{name: "time is a keyword", replace: `"update_time":{"type":"date"}`, by: `"update_time":{"type":"keyword"}`, fatal: "a date or a number is needed"},
+		{name: "time in nanoseconds", replace: `"update_time":{"type":"date"}`, by: `"update_time":{"type":"date_nanos"}`, fatal: "date_nanos"},
+		{name: "days only", replace: `"update_time":{"type":"date"}`, by: `"update_time":{"type":"date","format":"yyyy-MM-dd"}`, fatal: "epoch_second"},
+		{name: "time not indexed", replace: `"update_time":{"type":"date"}`, by: `"update_time":{"type":"date","index":false}`, fatal: "index and doc_values"},
+		{name: "group is text", replace: `"group_id":{"type":"keyword"}`, by: `"group_id":{"type":"text"}`, fatal: "fields.group_id"},
+		{name: "no group", replace: `"group_id":{"type":"keyword"},`, warning: "a group of its own"},
+		{name: "tags are text", replace: `"tags":{"type":"keyword"}`, by: `"tags":{"type":"text"}`, warning: "fields.tags"},
+		{name: "no language", replace: `"lang":{"type":"keyword"},`, warning: "every language"},
+		{name: "title is a keyword", replace: `"title":{"type":"text"}`, by: `"title":{"type":"keyword"}`, warning: "not indexed as text"},
+		{name: "no summary", replace: `"summary":{"type":"text"},`, warning: "fields.summary"},
+		{name: "no popularity", replace: `,
+	"freshet_popularity":{"type":"long"}`, warning: "popularity counts as 0"},
+		{name: "popularity is a keyword", replace: `"freshet_popularity":{"type":"long"}`, by: `"freshet_popularity":{"type":"keyword"}`, fatal: "a number is needed"},
+		{name: "an alias", replace: `"author_id":{"type":"keyword"}`, by: `"by":{"type":"keyword"},"author_id":{"type":"alias","path":"by"}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			properties := fitting
+			if c.replace != "" {
+				require.Contains(t, fitting, c.replace)
+				properties = strings.Replace(fitting, c.replace, c.by, 1)
+			}
+			r, err := esindex.Inspect(t.Context(), mapped(properties), "x", c.fields, "")
+			require.NoError(t, err)
+			if c.fatal == "" {
+				require.NoError(t, r.Err())
+			} else {
+				require.ErrorIs(t, r.Err(), esindex.ErrUnusable)
+				require.ErrorContains(t, r.Err(), c.fatal)
+			}
+			var warnings []string
+			for _, p := range r.Problems {
+				if !p.Fatal {
+					warnings = append(warnings, p.String())
+				}
+			}
+			if c.warning == "" {
+				require.Empty(t, warnings)
+			} else {
+				require.Len(t, warnings, 1)
+				require.Contains(t, warnings[0], c.warning)
+			}
+			if c.name == "an alias" {
+				require.Equal(t, "author_id", r.Schema.Fields.AuthorID)
+				require.Equal(t, "by", r.Schema.Source.AuthorID)
+			}
+		})
+	}
+}
+
+// canned answers every request with a body, as a node would.
+type canned string
+
+func (c canned) Perform(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(string(c)))}, nil
+}
+
+// mapped answers with the mapping of one index.
+func mapped(properties string) canned {
+	return canned(`{"x":{"mappings":{"properties":{` + properties + `}}}}`)
+}
+
+func TestInspectSeveralIndices(t *testing.T) {
+	two := func(a, b string) canned {
+		return canned(`{"a":{"mappings":{"properties":{` + a + `}}},"b":{"mappings":{"properties":{` + b + `}}}}`)
+	}
+	r, err := esindex.Inspect(t.Context(), two(fitting, fitting), "both", esindex.Fields{}, "")
+	require.NoError(t, err)
+	require.NoError(t, r.Err())
+	require.Contains(t, r.Problems[0].String(), "2 indices")
+	other := strings.Replace(fitting, `{"type":"date"}`, `{"type":"long"}`, 1)
+	r, err = esindex.Inspect(t.Context(), two(fitting, other), "both", esindex.Fields{}, "")
+	require.NoError(t, err)
+	require.ErrorContains(t, r.Err(), "a and b map the fields differently")
+}
+
+func TestInspectErrors(t *testing.T) {
+	client, index := connect(t)
+	_, err := esindex.Inspect(t.Context(), client, index, esindex.Fields{}, "")
+	require.True(t, esindex.IsType(err, "index_not_found_exception"), "%v", err)
+	_, err = esindex.Inspect(t.Context(), client, index, esindex.Fields{}, "weeks")
+	require.ErrorContains(t, err, "update_time_unit")
+	nowhere, err := elasticsearch.NewClient(elasticsearch.Config{Addresses: []string{"http://127.0.0.1:1"}})
+	require.NoError(t, err)
+	_, err = esindex.Inspect(t.Context(), nowhere, index, esindex.Fields{}, "")
+	require.ErrorIs(t, err, esindex.ErrUnavailable)
+}
+
+func TestErrorSaysWhy(t *testing.T) {
+	client, index := connect(t)
+	send(t, client, http.MethodPut, "/"+index, `{"mappings":{"properties":{"t":{"type":"date","format":"epoch_second"}}}}`)
+	err := esindex.Do(t.Context(), client, http.MethodPut, "/"+index+"/_doc/1", "", []byte(`{"t":"nope"}`), nil)
+	var e *esindex.Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, 400, e.Status)
+	require.Equal(t, "document_parsing_exception", e.Type)
+	require.Contains(t, e.Reason, "failed to parse date field [nope] with format [epoch_second]")
+	require.NotErrorIs(t, err, esindex.ErrUnavailable)
+	require.ErrorIs(t, &esindex.Error{Status: http.StatusTooManyRequests}, esindex.ErrUnavailable)
+}
+
+// timeField resolves the time field of a mapping.
+func timeField(t *testing.T, property, unit string) esindex.TimeField {
+	t.Helper()
+	r, err := esindex.Inspect(t.Context(), mapped(strings.Replace(fitting, `{"type":"date"}`, property, 1)), "x", esindex.Fields{}, unit)
+	require.NoError(t, err)
+	require.NoError(t, r.Err())
+	return r.Schema.Time
+}
+
+func TestTimeField(t *testing.T) {
+	const at = 1474848001 // 2016-09-26T00:00:01Z
+	for _, c := range []struct {
+		property, unit        string
+		literal, stored, span string
+		sortValue             string
+		sources               []string // all of them the same second
+	}{
+		{`{"type":"date","format":"epoch_second"}`, "", `"1474848001"`, `1474848001`, `"90000ms"`, "1474848001999",
+			[]string{`1474848001`, `"1474848001"`, `1474848001.5`}},
+		{`{"type":"date","format":"epoch_millis"}`, "", `"1474848001000"`, `1474848001000`, `"90000ms"`, "1474848001000",
+			[]string{`1474848001999`, `"1474848001000"`}},
+		{`{"type":"date"}`, "", `"2016-09-26T00:00:01.000Z"`, `"2016-09-26T00:00:01.000Z"`, `"90000ms"`, "1474848001000",
+			[]string{`"2016-09-26T00:00:01Z"`, `"2016-09-26T02:00:01.250+02:00"`, `"2016-09-26T00:00:01"`, `1474848001000`}},
+		{`{"type":"date","format":"yyyy/MM/dd HH:mm:ss||yyyy-MM-dd"}`, "", `"2016/09/26 00:00:01"`, `"2016/09/26 00:00:01"`, `"90000ms"`, "1474848001000",
+			[]string{`"2016/09/26 00:00:01"`}},
+		{`{"type":"date","format":"yyyy-MM-dd||uuuu-MM-dd'T'HH:mm:ss.SSSX"}`, "", `"2016-09-26T00:00:01.000Z"`, `"2016-09-26T00:00:01.000Z"`, `"90000ms"`, "1474848001000",
+			[]string{`"2016-09-26T00:00:01.000Z"`}},
+		{`{"type":"long"}`, "", `1474848001`, `1474848001`, `90`, "1474848001", []string{`1474848001`}},
+		{`{"type":"double"}`, "ms", `1474848001000`, `1474848001000`, `90000`, "1.474848001E12", []string{`1474848001000`, `1.474848001e12`}},
+	} {
+		t.Run(c.property, func(t *testing.T) {
+			f := timeField(t, c.property, c.unit)
+			assert.Equal(t, c.literal, string(f.Literal(at)))
+			assert.Equal(t, c.stored, string(f.Stored(at)))
+			assert.Equal(t, c.span, string(f.Span(90*time.Second)))
+			got, err := f.FromSort([]byte(c.sortValue))
+			require.NoError(t, err)
+			assert.EqualValues(t, at, got)
+			for _, source := range c.sources {
+				got, err := f.FromSource(json.RawMessage(source))
+				require.NoError(t, err)
+				assert.EqualValues(t, at, got, source)
+			}
+			_, err = f.FromSort([]byte("null"))
+			require.Error(t, err)
+			_, err = f.FromSource(json.RawMessage(`"soon"`))
+			require.Error(t, err)
+		})
+	}
+}
