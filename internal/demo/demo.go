@@ -1,0 +1,168 @@
+// Package demo makes up a believable catalogue, its readers and a trickle of
+// news, so that the feed can be tried without any data of one's own. Everything
+// follows from a seed.
+package demo
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// span is how far back the catalogue goes.
+const span = 14 * 24 * time.Hour
+
+// subject is what an item is about; the items of a story share one.
+type subject struct {
+	topic                   topic
+	lang                    string
+	who, what, other, place string
+}
+
+// Generate makes n items as they stand at now, oldest first: the same for the
+// same arguments. Some are groups of several items that tell one story.
+func Generate(seed uint64, n int, now time.Time) []feed.Item {
+	items := make([]feed.Item, 0, n)
+	titles := make(map[string]bool, n)
+	for i := 0; len(items) < n; i++ {
+		r := rand.New(rand.NewPCG(seed, uint64(i)))
+		s := newSubject(r)
+		// Squaring and more puts most items near now, as in a real catalogue.
+		age := time.Duration(float64(span) * math.Pow(r.Float64(), 2.2))
+		documents, group := 1, ""
+		if r.IntN(50) == 0 {
+			documents, group = 2+r.IntN(3), fmt.Sprintf("story/%d", i)
+		}
+		for range min(documents, n-len(items)) {
+			it := newItem(r, s, titles)
+			it.ID, it.GroupID = fmt.Sprintf("doc_%d", len(items)+1), group
+			it.UpdateTime = now.Add(-age).Unix()
+			items = append(items, it)
+			age = max(0, age-time.Duration(r.Int64N(int64(3*time.Hour))))
+		}
+	}
+	slices.SortStableFunc(items, func(a, b feed.Item) int { return cmp.Compare(a.UpdateTime, b.UpdateTime) })
+	return items
+}
+
+// Next makes the i-th item of the news of a seed, written at now. Its likes
+// and comments are still to come.
+func Next(seed, i uint64, now time.Time) feed.Item {
+	r := rand.New(rand.NewPCG(^seed, i))
+	it := newItem(r, newSubject(r), map[string]bool{})
+	it.ID, it.UpdateTime, it.Likes, it.Comments = fmt.Sprintf("news_%d", i), now.Unix(), 0, 0
+	return it
+}
+
+func newSubject(r *rand.Rand) subject {
+	t := pick(r, topics)
+	s := subject{topic: t, lang: "en", who: pick(r, t.who), what: pick(r, t.what), place: pick(r, places)}
+	for s.other == "" || s.other == s.what {
+		s.other = pick(r, t.what)
+	}
+	if r.IntN(8) > 0 {
+		return s
+	}
+	s.lang = pick(r, []string{"de", "de", "fr", "es"})
+	about := pick(r, foreign[s.lang].subjects)
+	at := slices.IndexFunc(topics, func(t topic) bool { return t.tag == about.tag })
+	s.topic, s.what = topics[at], about.text
+	return s
+}
+
+// newItem writes about the subject, under a title not in titles where one can
+// be found, and adds it there.
+func newItem(r *rand.Rand, s subject, titles map[string]bool) feed.Item {
+	order := r.Perm(len(summaries))
+	templates, summary := headlines[s.topic.kind], fill(r, summaries[order[0]], s)
+	if f, ok := foreign[s.lang]; ok {
+		templates, summary = f.templates, f.summary
+	} else if r.IntN(2) == 0 {
+		summary += " " + fill(r, summaries[order[1]], s)
+	}
+	var title string
+	for try := 0; try < 20 && (title == "" || titles[title]); try++ {
+		title = fill(r, pick(r, templates), s)
+	}
+	titles[title] = true
+
+	tags := []string{s.topic.tag}
+	for _, tag := range s.topic.also {
+		if r.IntN(3) == 0 {
+			tags = append(tags, tag)
+		}
+	}
+	// A log-normal number: most items get a few likes, some get thousands.
+	likes := int64(math.Min(20_000, math.Exp(2.2+1.5*r.NormFloat64())))
+	return feed.Item{
+		Title: title, Summary: summary, Lang: s.lang, Tags: tags, AuthorID: author(r, s.topic.tag),
+		URL:      "https://example.com/" + s.topic.tag + "/" + slug(title),
+		ImageURL: fmt.Sprintf("https://example.com/images/%s-%d.jpg", s.topic.tag, 1+r.IntN(12)),
+		Likes:    likes, Comments: int64(float64(likes) * (0.02 + 0.4*r.Float64())),
+		Business: map[string]json.RawMessage{"reading_minutes": fmt.Append(nil, 1+r.IntN(14))},
+	}
+}
+
+var (
+	firstNames = []string{"ana", "ben", "chidi", "dora", "emre", "freya", "goran", "hana", "ines", "jonas", "keiko", "liam"}
+	lastNames  = []string{"costa", "okafor", "lindqvist", "moreau", "tanaka", "novak", "fischer", "byrne", "rossi", "sharma"}
+)
+
+// author returns one of the eight who write about the tag.
+func author(r *rand.Rand, tag string) string {
+	at := slices.IndexFunc(topics, func(t topic) bool { return t.tag == tag })*3 + r.IntN(8)
+	return firstNames[at%len(firstNames)] + "." + lastNames[at%len(lastNames)]
+}
+
+// slug is the title as a part of a URL.
+func slug(title string) string {
+	words := strings.FieldsFunc(strings.ToLower(title), func(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') })
+	return strings.Join(words, "-")
+}
+
+// Profiles returns the demo readers by agent id.
+func Profiles() map[string]feed.Profile {
+	return map[string]feed.Profile{
+		"u_1": {Interests: map[string]float64{"go": 5, "databases": 4, "distributed-systems": 3, "performance": 2}, Keywords: []string{"latency", "migration"}, Langs: []string{"en"}},
+		"u_2": {Interests: map[string]float64{"climate": 5, "energy": 4, "nature": 3, "science": 2}, Keywords: []string{"solar", "forest"}},
+		"u_3": {Interests: map[string]float64{"football": 5, "cycling": 4, "running": 3, "sport": 2}, MutedTags: []string{"politics"}},
+		"u_4": {Interests: map[string]float64{"film": 4, "music": 4, "books": 4, "culture": 2}, Keywords: []string{"restoration", "vinyl"}, Langs: []string{"en", "fr"}},
+		"u_5": {Interests: map[string]float64{"startups": 5, "business": 4, "economy": 3, "work": 2}, MutedTags: []string{"football", "sport"}},
+		"u_6": {Interests: map[string]float64{"travel": 5, "food": 5, "outdoors": 3}, Keywords: []string{"night trains", "sourdough"}, Langs: []string{"en", "de", "es"}},
+		"u_7": {Interests: map[string]float64{"security": 5, "privacy": 5, "law": 3, "open-source": 2}, Keywords: []string{"passkeys"}, MutedAuthors: []string{"ben.okafor"}},
+		"u_8": {}, // nothing is known of this reader: pure freshness
+	}
+}
+
+// newsSeed is what Run's items follow from.
+const newsSeed = 1
+
+// Run puts one new item every so often until ctx ends. An item's number is the
+// time in milliseconds, so that a restart does not write the same ids again,
+// which would be old items to every reader. A put that fails is logged and the
+// next one tried.
+func Run(ctx context.Context, put func(context.Context, []feed.Item) error, every time.Duration, clock feed.Clock) {
+	ticks := time.NewTicker(every)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks.C:
+		}
+		now := clock()
+		it := Next(newsSeed, uint64(now.UnixMilli()), now)
+		if err := put(ctx, []feed.Item{it}); err != nil && ctx.Err() == nil {
+			slog.WarnContext(ctx, "demo item was not stored", "id", it.ID, "error", err)
+		}
+	}
+}
