@@ -1,0 +1,47 @@
+# "make" lists what there is. Nothing here is needed to build or test: go build
+# and go test do. The targets are the commands that CI runs.
+
+SHELL := /bin/bash
+GOLANGCI_LINT ?= golangci-lint
+
+# Where tests find real services; without them those tests skip and say so.
+export FRESHET_TEST_REDIS ?=
+export FRESHET_TEST_ELASTICSEARCH ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help build test race lint bench fuzz smoke services services-down
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## build ./freshet, a static binary
+	CGO_ENABLED=0 go build -trimpath -o freshet ./cmd/freshet
+
+test: ## run the tests that need no more than Go (and those of services that are named)
+	go test ./...
+
+race: ## run every test with the race detector; real services must be named
+	FRESHET_TEST_REQUIRE_SERVICES=1 go test -race ./...
+
+lint: ## vet, format and the rules of .golangci.yml
+	go vet ./...
+	$(GOLANGCI_LINT) run ./...
+
+bench: ## run the Go benchmarks once each, with allocations
+	go test -run '^$$' -bench . -benchmem ./...
+
+fuzz: ## fuzz each decoder for 20 seconds
+	@set -e; for pkg in $$(go list ./...); do \
+	  for target in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+	    echo "$$pkg $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime 20s -fuzzminimizetime 1x $$pkg; \
+	  done; done
+
+smoke: ## run the README's quick start as it is written there
+	scripts/smoke.sh
+
+services: ## start Redis and Elasticsearch for the tests, and print how to use them
+	docker compose up --detach --wait redis elasticsearch
+	@echo 'export FRESHET_TEST_REDIS=redis://127.0.0.1:6379/0 FRESHET_TEST_ELASTICSEARCH=http://127.0.0.1:9200'
+
+services-down: ## stop them; their data stays in volumes
+	docker compose down
