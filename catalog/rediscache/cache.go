@@ -1,0 +1,209 @@
+// Package rediscache keeps items and profiles of another catalog in Redis, so
+// that hydrating a page is one round trip there. Redis is never the truth: a
+// read that fails or finds nothing goes on to the catalog.
+package rediscache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/rediskeys"
+)
+
+var (
+	lookups = promauto.NewCounterVec(prometheus.CounterOpts{
+		Name: "freshet_catalog_cache_total",
+		Help: "Items and profiles looked up in the Redis cache (hit, miss) and round trips to it that failed (error).",
+	}, []string{"result"})
+	hits, misses, failures = lookups.WithLabelValues("hit"), lookups.WithLabelValues("miss"), lookups.WithLabelValues("error")
+)
+
+// Config tunes a Cache. Zero values stand for the defaults.
+type Config struct {
+	KeyPrefix  string        // goes before every key
+	ItemTTL    time.Duration // 10m
+	ProfileTTL time.Duration // 24h
+	// Tombstone is how long after a change readers may not fill the cache;
+	// it must be longer than any request, so that a reader who fetched the old
+	// value is gone by then; 10s.
+	Tombstone time.Duration
+	// Holdoff is how long reads go around Redis after it could not be reached,
+	// so that a dead server does not cost every read a timeout; 1s.
+	Holdoff time.Duration
+	Clock   feed.Clock   // measures Holdoff; time.Now
+	Logger  *slog.Logger // slog.Default()
+}
+
+// WithDefaults fills the zero values in.
+func (c Config) WithDefaults() Config {
+	or := func(d *time.Duration, v time.Duration) {
+		if *d <= 0 {
+			*d = v
+		}
+	}
+	or(&c.ItemTTL, 10*time.Minute)
+	or(&c.ProfileTTL, 24*time.Hour)
+	or(&c.Tombstone, 10*time.Second)
+	or(&c.Holdoff, time.Second)
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	return c
+}
+
+// Cache is a catalog behind a cache in Redis. Reads work without Redis; writes
+// need it, because otherwise other servers would go on answering the old
+// value: they fail with [catalog.ErrUnavailable] and may be repeated.
+//
+// How a reader is kept from putting an old value back: readers fill the cache
+// by SET NX only, and a writer leaves a tombstone, a value that readers take
+// for a miss but that makes their SET NX fail until it expires.
+type Cache struct {
+	next   catalog.Catalog
+	client redis.UniversalClient
+	keys   rediskeys.Keys
+	cfg    Config
+	downTo atomic.Int64 // Unix nanoseconds until which reads go around Redis
+}
+
+var (
+	_ catalog.Catalog  = (*Cache)(nil)
+	_ catalog.Hydrator = (*Cache)(nil)
+)
+
+// New puts a cache behind client in front of next; it does not talk to the
+// server.
+func New(next catalog.Catalog, client redis.UniversalClient, cfg Config) *Cache {
+	return &Cache{next: next, client: client, keys: rediskeys.For(client, cfg.KeyPrefix), cfg: cfg.WithDefaults()}
+}
+
+// Docs implements [catalog.Reader]. Where the catalog fails, the items that
+// are cached come back beside its error, the others without JSON.
+func (c *Cache) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
+	got := c.look(ctx, "", ids)
+	missed := got.missed()
+	if len(missed) == 0 {
+		return got.docs, nil
+	}
+	found, err := c.next.Docs(ctx, missed)
+	if err != nil {
+		return got.docs, err
+	}
+	got.merge(found)
+	c.fill(ctx, found, nil)
+	return got.docs, nil
+}
+
+// Hydrate implements [catalog.Hydrator]: one round trip, and where something
+// is not cached one more to the catalog, for items and profile at once. Where
+// the catalog fails, what is cached comes back beside its error; nothing does
+// when the profile is not, because the items may be muted by it.
+func (c *Cache) Hydrate(ctx context.Context, agent string, ids []string) ([]feed.Doc, feed.Profile, error) {
+	got := c.look(ctx, agent, ids)
+	known, missed := got.profile, got.missed()
+	if known != nil && len(missed) == 0 {
+		return got.docs, known.profile, nil
+	}
+	var (
+		found   []feed.Doc
+		fetched *knownProfile
+		group   errgroup.Group
+	)
+	if known == nil {
+		group.Go(func() (err error) {
+			fetched, err = c.fetchProfile(ctx, agent)
+			return err
+		})
+	}
+	if len(missed) > 0 {
+		group.Go(func() (err error) {
+			found, err = c.next.Docs(ctx, missed)
+			return err
+		})
+	}
+	err := group.Wait()
+	c.fill(ctx, found, fetched)
+	if known == nil {
+		known = fetched
+	}
+	if known == nil {
+		return nil, feed.Profile{}, err
+	}
+	got.merge(found)
+	return got.docs, known.profile, err
+}
+
+// Profile implements [catalog.Profiles].
+func (c *Cache) Profile(ctx context.Context, agent string) (feed.Profile, error) {
+	known := c.look(ctx, agent, nil).profile
+	if known == nil {
+		var err error
+		if known, err = c.fetchProfile(ctx, agent); err != nil {
+			return feed.Profile{}, err
+		}
+		c.fill(ctx, nil, known)
+	}
+	if known.absent {
+		return feed.Profile{}, fmt.Errorf("profile of %s: %w", agent, catalog.ErrNotFound)
+	}
+	return known.profile, nil
+}
+
+// knownProfile is what the cache or the catalog says of an agent's profile.
+type knownProfile struct {
+	agent   string
+	absent  bool
+	profile feed.Profile
+}
+
+func (c *Cache) fetchProfile(ctx context.Context, agent string) (*knownProfile, error) {
+	p, err := c.next.Profile(ctx, agent)
+	if errors.Is(err, catalog.ErrNotFound) {
+		return &knownProfile{agent: agent, absent: true}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &knownProfile{agent: agent, profile: p}, nil
+}
+
+// down reports whether reads go around Redis for now.
+func (c *Cache) down() bool {
+	until := c.downTo.Load()
+	return until != 0 && c.cfg.Clock().UnixNano() < until
+}
+
+// failed counts and logs a round trip of a read that failed.
+func (c *Cache) failed(ctx context.Context, what string, err error) {
+	failures.Inc()
+	if rediskeys.Unreachable(err) {
+		c.downTo.Store(c.cfg.Clock().Add(c.cfg.Holdoff).UnixNano())
+	}
+	c.cfg.Logger.DebugContext(ctx, "the content cache failed; the catalog answers instead",
+		slog.String("step", what), slog.Any("error", err))
+}
+
+// explain gives an error of a write the sentinel a caller looks for.
+func explain(step string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if rediskeys.Unreachable(err) {
+		return fmt.Errorf("%w: %s: content cache: %w", catalog.ErrUnavailable, step, err)
+	}
+	return fmt.Errorf("%s: content cache: %w", step, err)
+}

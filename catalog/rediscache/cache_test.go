@@ -1,0 +1,432 @@
+package rediscache
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/catalog/catalogtest"
+	"github.com/freshet/freshet/catalog/sqlite"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
+)
+
+// gate is a catalog whose calls a test counts, fails, and acts in the middle
+// of: the hooks run after the catalog has done its part and before the caller
+// learns of it.
+type gate struct {
+	catalog.Catalog
+	docs, profiles atomic.Int64
+	err            error
+	afterDocs      func()
+	afterProfile   func()
+	afterPut       func()
+}
+
+func run(hook *func()) {
+	if f := *hook; f != nil {
+		*hook = nil // once, and not within itself
+		f()
+	}
+}
+
+func (g *gate) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
+	g.docs.Add(1)
+	if g.err != nil {
+		return nil, g.err
+	}
+	docs, err := g.Catalog.Docs(ctx, ids)
+	run(&g.afterDocs)
+	return docs, err
+}
+
+func (g *gate) Profile(ctx context.Context, agent string) (feed.Profile, error) {
+	g.profiles.Add(1)
+	if g.err != nil {
+		return feed.Profile{}, g.err
+	}
+	p, err := g.Catalog.Profile(ctx, agent)
+	run(&g.afterProfile)
+	return p, err
+}
+
+func (g *gate) PutProfile(ctx context.Context, agent string, p feed.Profile) error {
+	if g.err != nil {
+		return g.err
+	}
+	err := g.Catalog.PutProfile(ctx, agent, p)
+	run(&g.afterPut)
+	return err
+}
+
+func store(t testing.TB) *gate {
+	t.Helper()
+	c, err := sqlite.Open(filepath.Join(t.TempDir(), "catalog.db"))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	return &gate{Catalog: c}
+}
+
+func open(t testing.TB) (*Cache, *gate, redis.UniversalClient) {
+	t.Helper()
+	client, prefix := testenv.Redis(t)
+	g := store(t)
+	return New(g, client, Config{KeyPrefix: prefix}), g, client
+}
+
+func item(id, title string) feed.Item {
+	return feed.Item{ID: id, Title: title, UpdateTime: 1_772_000_000}
+}
+
+func put(t testing.TB, c catalog.Catalog, items ...feed.Item) {
+	t.Helper()
+	perItem, err := c.Put(t.Context(), items)
+	require.NoError(t, err)
+	require.Nil(t, perItem)
+}
+
+// titles reads items and returns their titles, "" for those that are missing.
+func titles(t testing.TB, c catalog.Reader, ids ...string) []string {
+	t.Helper()
+	docs, err := c.Docs(t.Context(), ids)
+	require.NoError(t, err)
+	return titlesOf(t, docs)
+}
+
+func titlesOf(t testing.TB, docs []feed.Doc) []string {
+	t.Helper()
+	list := make([]string, len(docs))
+	for i, d := range docs {
+		if d.Missing() {
+			continue
+		}
+		it, err := d.Item()
+		require.NoError(t, err)
+		require.Equal(t, d.ID, it.ID)
+		list[i] = it.Title
+	}
+	return list
+}
+
+// expire makes a tombstone or a mark run out.
+func expire(t testing.TB, client redis.UniversalClient, key string) {
+	t.Helper()
+	require.NoError(t, client.Del(t.Context(), key).Err())
+}
+
+func TestConformance(t *testing.T) {
+	catalogtest.Run(t, func(t *testing.T) catalog.Catalog {
+		c, _, _ := open(t)
+		return c
+	})
+}
+
+func TestReadThrough(t *testing.T) {
+	c, g, client := open(t)
+	put(t, g.Catalog, item("a", "A"), item("b", "B"), item("c:/1", "C"))
+	assert.Equal(t, []string{"B", "", "A", "B"}, titles(t, c, "b", "none", "a", "b"))
+	assert.EqualValues(t, 1, g.docs.Load(), "all that is missing in one call")
+	assert.Equal(t, []string{"A", "B", "A"}, titles(t, c, "a", "b", "a"))
+	assert.EqualValues(t, 1, g.docs.Load(), "from the cache")
+	assert.Equal(t, []string{"A", "C"}, titles(t, c, "a", "c:/1"))
+	assert.EqualValues(t, 2, g.docs.Load())
+
+	put(t, g.Catalog, item("none", "now there is"))
+	assert.Equal(t, []string{"now there is"}, titles(t, c, "none"), "absence of an item is not cached")
+
+	ttl := client.TTL(t.Context(), c.keys.Item("a")).Val()
+	assert.Greater(t, ttl, 9*time.Minute)
+	assert.LessOrEqual(t, ttl, 10*time.Minute)
+}
+
+// trips counts what goes to the server, greetings of new connections aside.
+type trips struct{ n atomic.Int64 }
+
+func (h *trips) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (h *trips) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		h.count(cmd)
+		return next(ctx, cmd)
+	}
+}
+func (h *trips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		h.count(cmds[0])
+		return next(ctx, cmds)
+	}
+}
+func (h *trips) count(cmd redis.Cmder) {
+	if name := cmd.Name(); name != "hello" && name != "client" {
+		h.n.Add(1)
+	}
+}
+
+func TestHydrateIsOneRoundTrip(t *testing.T) {
+	c, g, client := open(t)
+	put(t, g.Catalog, item("a", "A"), item("b", "B"))
+	want := feed.Profile{Interests: map[string]float64{"go": 2}, MutedAuthors: []string{"troll"}}
+	require.NoError(t, g.Catalog.PutProfile(t.Context(), "u_1", want))
+	var h trips
+	client.AddHook(&h)
+	hydrate := func(agent string, ids ...string) feed.Profile {
+		t.Helper()
+		docs, p, err := c.Hydrate(t.Context(), agent, ids)
+		require.NoError(t, err)
+		assert.Equal(t, titles(t, g.Catalog, ids...), titlesOf(t, docs))
+		return p
+	}
+	assert.Equal(t, want, hydrate("u_1", "a", "b"))
+	assert.EqualValues(t, 2, h.n.Load(), "misses: one to read, one to fill")
+	assert.Equal(t, want, hydrate("u_1", "b", "a"))
+	assert.EqualValues(t, 3, h.n.Load())
+	assert.EqualValues(t, 1, g.docs.Load())
+	assert.EqualValues(t, 1, g.profiles.Load())
+
+	assert.Zero(t, hydrate("u_2", "a", "b"))
+	assert.Zero(t, hydrate("u_2", "a", "b"))
+	assert.EqualValues(t, 2, g.profiles.Load(), "absent agents are cached")
+	assert.EqualValues(t, 6, h.n.Load())
+	_, err := c.Profile(t.Context(), "u_2")
+	require.ErrorIs(t, err, catalog.ErrNotFound)
+	assert.EqualValues(t, 2, g.profiles.Load())
+}
+
+func TestAReaderCannotPutAnOldItemBack(t *testing.T) {
+	for name, change := range map[string]struct {
+		do   func(t *testing.T, c *Cache)
+		want string
+	}{
+		"put":    {func(t *testing.T, c *Cache) { put(t, c, item("a", "new")) }, "new"},
+		"remove": {func(t *testing.T, c *Cache) { require.NoError(t, c.Remove(t.Context(), "a")) }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, g, client := open(t)
+			put(t, g.Catalog, item("a", "old"))
+			g.afterDocs = func() { change.do(t, c) }
+			assert.Equal(t, []string{"old"}, titles(t, c, "a"), "it was the truth when it was read")
+			assert.Equal(t, []string{change.want}, titles(t, c, "a"))
+			assert.Equal(t, []string{change.want}, titles(t, c, "a"))
+			expire(t, client, c.keys.Item("a"))
+			assert.Equal(t, []string{change.want}, titles(t, c, "a"))
+			assert.Equal(t, []string{change.want}, titles(t, c, "a"))
+		})
+	}
+}
+
+func TestAReaderCannotPutAnOldProfileBack(t *testing.T) {
+	old, changed := feed.Profile{Keywords: []string{"old"}}, feed.Profile{Keywords: []string{"new"}}
+	read := func(c *Cache) feed.Profile {
+		_, p, err := c.Hydrate(t.Context(), "u_1", nil)
+		require.NoError(t, err)
+		return p
+	}
+	t.Run("put", func(t *testing.T) {
+		c, g, client := open(t)
+		require.NoError(t, g.Catalog.PutProfile(t.Context(), "u_1", old))
+		g.afterProfile = func() { require.NoError(t, c.PutProfile(t.Context(), "u_1", changed)) }
+		assert.Equal(t, old, read(c))
+		assert.Equal(t, changed, read(c))
+		assert.EqualValues(t, 1, g.profiles.Load(), "written through")
+		ttl := client.TTL(t.Context(), c.keys.Profile("u_1")).Val()
+		assert.Greater(t, ttl, 23*time.Hour)
+	})
+	t.Run("read in the middle of a put", func(t *testing.T) {
+		c, g, _ := open(t)
+		require.NoError(t, c.PutProfile(t.Context(), "u_1", old))
+		// The catalog has the new one, the cache is not told yet; then a reader
+		// who has the old one comes late.
+		g.afterPut = func() {
+			assert.Equal(t, changed, read(c))
+			c.fill(t.Context(), nil, &knownProfile{agent: "u_1", profile: old})
+		}
+		require.NoError(t, c.PutProfile(t.Context(), "u_1", changed))
+		assert.Equal(t, changed, read(c))
+	})
+	t.Run("remove", func(t *testing.T) {
+		c, g, _ := open(t)
+		require.NoError(t, g.Catalog.PutProfile(t.Context(), "u_1", old))
+		g.afterProfile = func() { require.NoError(t, c.RemoveProfile(t.Context(), "u_1")) }
+		assert.Equal(t, old, read(c))
+		assert.Zero(t, read(c))
+		assert.EqualValues(t, 1, g.profiles.Load(), "the absence is cached")
+		require.ErrorIs(t, c.RemoveProfile(t.Context(), "u_1"), catalog.ErrNotFound)
+	})
+	t.Run("two writers", func(t *testing.T) {
+		c, g, client := open(t)
+		// The other write ends in the catalog after this one, but its caller
+		// caches it before: only a fresh read tells who was last.
+		g.afterPut = func() { require.NoError(t, c.PutProfile(t.Context(), "u_1", changed)) }
+		require.NoError(t, c.PutProfile(t.Context(), "u_1", old))
+		assert.Equal(t, changed, read(c))
+		expire(t, client, c.keys.Profile("u_1"))
+		assert.Equal(t, changed, read(c))
+	})
+	t.Run("a write that fails", func(t *testing.T) {
+		c, g, _ := open(t)
+		require.NoError(t, c.PutProfile(t.Context(), "u_1", old))
+		g.err = errors.New("disk full")
+		require.ErrorIs(t, c.PutProfile(t.Context(), "u_1", changed), g.err)
+		g.err = nil
+		assert.Equal(t, old, read(c))
+	})
+}
+
+// cut is a Redis that can be disconnected and put back.
+func cut(t *testing.T) (client redis.UniversalClient, prefix string, off *atomic.Bool) {
+	t.Helper()
+	real, prefix := testenv.Redis(t)
+	opts := *real.(*redis.Client).Options()
+	off = new(atomic.Bool)
+	opts.MaxRetries, opts.DialerRetries = -1, 1
+	opts.MaxIdleConns, opts.PoolSize = 0, 2
+	c := redis.NewClient(&opts)
+	c.AddHook(cutHook{off})
+	t.Cleanup(func() { _ = c.Close() })
+	return c, prefix, off
+}
+
+type cutHook struct{ off *atomic.Bool }
+
+var errCut = &net.OpError{Op: "read", Err: errors.New("connection reset")}
+
+func (h cutHook) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (h cutHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if h.off.Load() {
+			cmd.SetErr(errCut)
+			return errCut
+		}
+		return next(ctx, cmd)
+	}
+}
+func (h cutHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		if h.off.Load() {
+			for _, cmd := range cmds {
+				cmd.SetErr(errCut)
+			}
+			return errCut
+		}
+		return next(ctx, cmds)
+	}
+}
+
+func TestReadsWorkWithoutRedis(t *testing.T) {
+	client, prefix, off := cut(t)
+	g := store(t)
+	var mu sync.Mutex
+	now := time.Unix(1_772_000_000, 0)
+	clock := func() time.Time { mu.Lock(); defer mu.Unlock(); return now }
+	c := New(g, client, Config{KeyPrefix: prefix, Clock: clock})
+	put(t, c, item("a", "A"))
+	want := feed.Profile{Keywords: []string{"go"}}
+	require.NoError(t, c.PutProfile(t.Context(), "u_1", want))
+
+	off.Store(true)
+	before := testutil.ToFloat64(failures)
+	for range 5 {
+		docs, p, err := c.Hydrate(t.Context(), "u_1", []string{"a", "none"})
+		require.NoError(t, err)
+		assert.Equal(t, []string{"A", ""}, titlesOf(t, docs))
+		assert.Equal(t, want, p)
+	}
+	assert.InDelta(t, 1, testutil.ToFloat64(failures)-before, 0, "tried once, then left alone for a while")
+	_, err := c.Profile(t.Context(), "u_2")
+	require.ErrorIs(t, err, catalog.ErrNotFound)
+
+	_, err = c.Put(t.Context(), []feed.Item{item("a", "A2")})
+	require.ErrorIs(t, err, catalog.ErrUnavailable, "others would go on answering the old one")
+	require.ErrorIs(t, c.Remove(t.Context(), "a"), catalog.ErrUnavailable)
+	require.ErrorIs(t, c.PutProfile(t.Context(), "u_1", feed.Profile{}), catalog.ErrUnavailable)
+	require.ErrorIs(t, c.RemoveProfile(t.Context(), "u_1"), catalog.ErrUnavailable)
+	got, err := c.Profile(t.Context(), "u_1")
+	require.NoError(t, err)
+	assert.Equal(t, want, got, "neither was written")
+
+	off.Store(false)
+	mu.Lock()
+	now = now.Add(2 * time.Second)
+	mu.Unlock()
+	asked := g.profiles.Load()
+	got, err = c.Profile(t.Context(), "u_1")
+	require.NoError(t, err)
+	assert.Equal(t, want, got)
+	assert.Equal(t, asked, g.profiles.Load(), "the cache is used again")
+}
+
+func TestWhatIsCachedComesWithTheCatalogsError(t *testing.T) {
+	c, g, client := open(t)
+	put(t, g.Catalog, item("a", "A"), item("b", "B"))
+	require.NoError(t, c.PutProfile(t.Context(), "u_1", feed.Profile{}))
+	titles(t, c, "a")
+	g.err = fmt.Errorf("%w: down", catalog.ErrUnavailable)
+
+	docs, err := c.Docs(t.Context(), []string{"b", "a"})
+	require.ErrorIs(t, err, catalog.ErrUnavailable)
+	assert.Equal(t, []string{"", "A"}, titlesOf(t, docs))
+	docs, _, err = c.Hydrate(t.Context(), "u_1", []string{"a", "b"})
+	require.ErrorIs(t, err, catalog.ErrUnavailable)
+	assert.Equal(t, []string{"A", ""}, titlesOf(t, docs))
+	assert.Equal(t, []string{"A"}, titles(t, c, "a"), "what is cached needs no catalog")
+
+	expire(t, client, c.keys.Profile("u_1"))
+	docs, _, err = c.Hydrate(t.Context(), "u_1", []string{"a"})
+	require.ErrorIs(t, err, catalog.ErrUnavailable)
+	assert.Nil(t, docs, "without the profile nobody knows what is muted")
+}
+
+func TestABrokenValueIsAMiss(t *testing.T) {
+	c, g, client := open(t)
+	want := feed.Profile{Langs: []string{"en"}}
+	require.NoError(t, g.Catalog.PutProfile(t.Context(), "u_1", want))
+	require.NoError(t, client.Set(t.Context(), c.keys.Profile("u_1"), "{", time.Minute).Err())
+	got, err := c.Profile(t.Context(), "u_1")
+	require.NoError(t, err)
+	assert.Equal(t, want, got)
+}
+
+func TestBigBatchIsBuried(t *testing.T) {
+	c, _, client := open(t)
+	items := make([]feed.Item, buryAtOnce+7)
+	for i := range items {
+		items[i] = item(fmt.Sprintf("doc_%d", i), "T")
+	}
+	put(t, c, items...)
+	for _, i := range []int{0, buryAtOnce - 1, buryAtOnce, buryAtOnce + 6} {
+		value, err := client.Get(t.Context(), c.keys.Item(items[i].ID)).Result()
+		require.NoError(t, err)
+		assert.Empty(t, value)
+	}
+}
+
+func BenchmarkHydrate(b *testing.B) {
+	c, g, _ := open(b)
+	ids := make([]string, 20)
+	items := make([]feed.Item, 20)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("doc_%d", i)
+		items[i] = item(ids[i], "A title of the usual length, about sixty characters")
+		items[i].Business = map[string]json.RawMessage{"body": json.RawMessage(`"some more text"`)}
+	}
+	put(b, g.Catalog, items...)
+	require.NoError(b, g.Catalog.PutProfile(b.Context(), "u_1", feed.Profile{Interests: map[string]float64{"go": 1, "db": 2}}))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := c.Hydrate(b.Context(), "u_1", ids); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,193 @@
+package rediscache
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// absent is the profile value of an agent who has none.
+const absent = "null"
+
+// mark begins the profile values that say a change is under way. The tombstone
+// of an item is the empty string; readers take both for a miss.
+const mark = "~"
+
+// found is what a look into the cache brought.
+type found struct {
+	docs    []feed.Doc    // one per id; what is not cached has no JSON
+	misses  int           // docs without JSON
+	profile *knownProfile // nil: not asked for, or not cached
+}
+
+// look reads items and, where an agent is named, its profile in one round
+// trip. What cannot be read counts as not cached.
+func (c *Cache) look(ctx context.Context, agent string, ids []string) found {
+	got := found{docs: make([]feed.Doc, len(ids)), misses: len(ids)}
+	for i, id := range ids {
+		got.docs[i].ID = id
+	}
+	if c.down() || (agent == "" && len(ids) == 0) {
+		return got
+	}
+	pipe := c.client.Pipeline()
+	read := c.readItems(ctx, pipe, ids)
+	var profile *redis.StringCmd
+	if agent != "" {
+		profile = pipe.Get(ctx, c.keys.Profile(agent))
+	}
+	// A cluster answers each command for itself, so what has failed shows
+	// below; the client names the first failure here, or that a key is absent.
+	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+		c.failed(ctx, "read", err)
+	}
+	got.take(read())
+	if profile != nil {
+		got.profile = c.readProfile(ctx, agent, profile)
+	}
+	hits.Add(float64(len(ids) - got.misses))
+	misses.Add(float64(got.misses))
+	return got
+}
+
+// readItems queues reading the items and returns what tells their values
+// afterwards, "" for what is not cached: one MGET, or a GET each on a cluster,
+// where the items lie on different servers.
+func (c *Cache) readItems(ctx context.Context, pipe redis.Pipeliner, ids []string) func() []string {
+	if len(ids) == 0 {
+		return func() []string { return nil }
+	}
+	if c.keys.Cluster() {
+		gets := make([]*redis.StringCmd, len(ids))
+		for i, id := range ids {
+			gets[i] = pipe.Get(ctx, c.keys.Item(id))
+		}
+		return func() []string {
+			values := make([]string, len(ids))
+			for i, get := range gets {
+				values[i] = get.Val() // "" on an error
+			}
+			return values
+		}
+	}
+	// Not pipe.MGet: that boxes every value. And the client writes a *string as
+	// the string, which spares boxing the keys.
+	keys, args := make([]string, len(ids)), make([]any, 1+len(ids))
+	args[0] = "mget"
+	for i, id := range ids {
+		keys[i] = c.keys.Item(id)
+		args[1+i] = &keys[i]
+	}
+	mget := redis.NewStringSliceCmd(ctx, args...)
+	_ = pipe.Process(ctx, mget)
+	return mget.Val
+}
+
+// take moves the values into the docs, all in one piece of memory.
+func (f *found) take(values []string) {
+	if len(values) != len(f.docs) {
+		return // the read failed
+	}
+	size := 0
+	for _, v := range values {
+		size += len(v)
+	}
+	all := make([]byte, 0, size)
+	for i, v := range values {
+		if v == "" {
+			continue
+		}
+		from := len(all)
+		all = append(all, v...)
+		f.docs[i].JSON = json.RawMessage(all[from:len(all):len(all)])
+		f.misses--
+	}
+}
+
+func (c *Cache) readProfile(ctx context.Context, agent string, cmd *redis.StringCmd) *knownProfile {
+	text := cmd.Val()
+	if text == "" || text[:1] == mark {
+		misses.Inc()
+		return nil
+	}
+	known := &knownProfile{agent: agent, absent: text == absent}
+	if !known.absent {
+		if err := json.Unmarshal([]byte(text), &known.profile); err != nil {
+			c.failed(ctx, "profile", err)
+			return nil
+		}
+	}
+	hits.Inc()
+	return known
+}
+
+// missed lists the ids that are not cached, each once.
+func (f *found) missed() []string {
+	if f.misses == 0 {
+		return nil
+	}
+	ids := make([]string, 0, f.misses)
+	seen := make(map[string]struct{}, f.misses)
+	for _, d := range f.docs {
+		if _, twice := seen[d.ID]; d.Missing() && !twice {
+			seen[d.ID] = struct{}{}
+			ids = append(ids, d.ID)
+		}
+	}
+	return ids
+}
+
+// merge puts what the catalog had into the places that are empty.
+func (f *found) merge(docs []feed.Doc) {
+	if len(docs) == 0 {
+		return
+	}
+	byID := make(map[string]json.RawMessage, len(docs))
+	for _, d := range docs {
+		byID[d.ID] = d.JSON
+	}
+	for i := range f.docs {
+		if f.docs[i].Missing() {
+			f.docs[i].JSON = byID[f.docs[i].ID]
+		}
+	}
+}
+
+// fill caches what the catalog had, unless something has been written there
+// meanwhile: in one more round trip, and only after a miss. Items that do not
+// exist are not cached, since they may any moment.
+func (c *Cache) fill(ctx context.Context, docs []feed.Doc, profile *knownProfile) {
+	if c.down() {
+		return
+	}
+	pipe := c.client.Pipeline()
+	for _, d := range docs {
+		if !d.Missing() {
+			pipe.SetNX(ctx, c.keys.Item(d.ID), []byte(d.JSON), c.cfg.ItemTTL)
+		}
+	}
+	if profile != nil {
+		if text, err := profile.text(); err == nil {
+			pipe.SetNX(ctx, c.keys.Profile(profile.agent), text, c.cfg.ProfileTTL)
+		}
+	}
+	if pipe.Len() == 0 {
+		return
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		c.failed(ctx, "fill", err)
+	}
+}
+
+// text is the profile as it is cached.
+func (p *knownProfile) text() (string, error) {
+	if p.absent {
+		return absent, nil
+	}
+	text, err := json.Marshal(p.profile)
+	return string(text), err
+}

@@ -1,0 +1,122 @@
+package rediscache
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
+)
+
+// afterWrite bounds what must follow a write although its caller is gone.
+const afterWrite = 2 * time.Second
+
+// buryAtOnce is how many tombstones go into one round trip.
+const buryAtOnce = 1000
+
+// Put implements [catalog.Writer]. It fails with [catalog.ErrUnavailable] when
+// the items are stored but other servers may go on answering the old ones for
+// up to ItemTTL; putting them again is safe.
+func (c *Cache) Put(ctx context.Context, items []feed.Item) ([]error, error) {
+	perItem, err := c.next.Put(ctx, items)
+	ids := make([]string, len(items))
+	for i := range items {
+		ids[i] = items[i].ID
+	}
+	// Of a batch that failed nothing is known, so it is buried too.
+	if buried := c.bury(ctx, ids); buried != nil {
+		err = errors.Join(err, explain("put", buried))
+	}
+	return perItem, err
+}
+
+// Remove implements [catalog.Writer]; as for Put, ErrUnavailable may mean that
+// only the cache was not reached.
+func (c *Cache) Remove(ctx context.Context, id string) error {
+	err := c.next.Remove(ctx, id)
+	// Also when there is no such item: a first call may have got no further.
+	if buried := c.bury(ctx, []string{id}); buried != nil {
+		return errors.Join(err, explain("remove", buried))
+	}
+	return err
+}
+
+// bury puts a tombstone in the place of each item.
+func (c *Cache) bury(ctx context.Context, ids []string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterWrite)
+	defer cancel()
+	for from := 0; from < len(ids); from += buryAtOnce {
+		pipe := c.client.Pipeline()
+		for _, id := range ids[from:min(from+buryAtOnce, len(ids))] {
+			pipe.Set(ctx, c.keys.Item(id), "", c.cfg.Tombstone)
+		}
+		if _, err := pipe.Exec(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// PutProfile implements [catalog.Profiles]. Without Redis nothing is written.
+func (c *Cache) PutProfile(ctx context.Context, agent string, p feed.Profile) error {
+	return c.changeProfile(ctx, &knownProfile{agent: agent, profile: p}, func() error {
+		return c.next.PutProfile(ctx, agent, p)
+	})
+}
+
+// RemoveProfile implements [catalog.Profiles]. Without Redis nothing is
+// removed.
+func (c *Cache) RemoveProfile(ctx context.Context, agent string) error {
+	return c.changeProfile(ctx, &knownProfile{agent: agent, absent: true}, func() error {
+		return c.next.RemoveProfile(ctx, agent)
+	})
+}
+
+// settleScript puts the new profile in the place of the writer's own mark. If
+// anything else is there, another writer is or was at work at the same time
+// and nobody but the catalog knows who came last: then a mark stays until the
+// readers who may have read too early are gone.
+//
+//	KEYS[1]  the agent's profile
+//	ARGV[1]  the writer's mark
+//	ARGV[2]  the new value
+//	ARGV[3]  its TTL, ms
+//	ARGV[4]  a mark that belongs to nobody
+//	ARGV[5]  its TTL, ms
+//	reply    1 if the new value is cached, else 0
+var settleScript = redis.NewScript(`
+if redis.call('GET', KEYS[1]) == ARGV[1] then
+  redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+  return 1
+end
+redis.call('SET', KEYS[1], ARGV[4], 'PX', ARGV[5])
+return 0
+`)
+
+// changeProfile leaves a mark, writes to the catalog, and caches the new value.
+// The mark goes first: from then on no reader can cache the old one.
+func (c *Cache) changeProfile(ctx context.Context, to *knownProfile, write func() error) error {
+	text, err := to.text()
+	if err != nil {
+		return err
+	}
+	key := c.keys.Profile(to.agent)
+	mine := mark + strconv.FormatUint(rand.Uint64(), 36) + strconv.FormatUint(rand.Uint64(), 36)
+	if err := c.client.Set(ctx, key, mine, c.cfg.Tombstone).Err(); err != nil {
+		return explain("profile", err)
+	}
+	written := write()
+	if written != nil && !(to.absent && errors.Is(written, catalog.ErrNotFound)) {
+		return written // whatever the catalog holds now, it is read anew once the mark is gone
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterWrite)
+	defer cancel()
+	err = settleScript.Run(ctx, c.client, []string{key}, mine, text, c.cfg.ProfileTTL.Milliseconds(),
+		mark, c.cfg.Tombstone.Milliseconds()).Err()
+	return errors.Join(written, explain("profile", err))
+}
