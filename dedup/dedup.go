@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"time"
-
 )
 
 // ErrUnavailable is wrapped by errors that say the store could not be asked at

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/freshet/freshet/internal/app"
+)
+
+// errUnwell ends the command with exit code 1 after the findings are printed.
+var errUnwell = errors.New("something is broken; see above")
+
+func newDoctorCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Look at every dependency, and say how to mend what is wrong",
+		Args:  cobra.NoArgs,
+	}
+	fix := cmd.Flags().Bool("fix", false, "create what is missing: directories and indices")
+	asJSON := cmd.Flags().Bool("json", false, "print JSON")
+	load := addConfigFlags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		cfg, err := load()
+		if err != nil {
+			return err
+		}
+		findings := app.Doctor(cmd.Context(), cfg, *fix)
+		if err := printFindings(cmd.OutOrStdout(), findings, *asJSON); err != nil {
+			return err
+		}
+		for _, f := range findings {
+			if f.Level == app.Broken {
+				return errUnwell
+			}
+		}
+		return nil
+	}
+	return cmd
+}
+
+func printFindings(w io.Writer, findings []app.Finding, asJSON bool) error {
+	if asJSON {
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		return enc.Encode(findings)
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, f := range findings {
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\n", f.Level, f.What, f.Detail)
+		if f.Mend != "" {
+			_, _ = fmt.Fprintf(table, "\t\t→ %s\n", f.Mend)
+		}
+	}
+	return table.Flush()
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/app"
+)
+
+func newServeCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve the feed over HTTP",
+		Long: "Serve the feed over HTTP until SIGINT or SIGTERM, then finish requests and record what was delivered.\n" +
+			"Without a configuration everything runs in this process, on 127.0.0.1:8080.",
+		Args: cobra.NoArgs,
+	}
+	demo := cmd.Flags().Bool("demo", false, "serve a made-up catalogue of 5,000 items, with a new one every few seconds")
+	load := addConfigFlags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		cfg, err := load()
+		if err != nil {
+			return err
+		}
+		return serve(cmd.Context(), cfg, *demo)
+	}
+	return cmd
+}
+
+func serve(ctx context.Context, cfg configs.Config, demo bool) error {
+	log := newLogger(cfg.Log)
+	slog.SetDefault(log)
+	// Listening first: a second server on the same address ends before it
+	// touches the data directory.
+	var lc net.ListenConfig
+	listener, err := lc.Listen(ctx, "tcp", cfg.Server.Addr)
+	if err != nil {
+		return fmt.Errorf("server.addr: %w", err)
+	}
+	options := []app.Option{app.WithLogger(log)}
+	if demo {
+		options = append(options, app.WithDemo())
+	}
+	a, err := app.Open(ctx, cfg, options...)
+	if err != nil {
+		_ = listener.Close()
+		return err
+	}
+	return a.Serve(ctx, listener)
+}
+
+// newLogger writes to standard error, as configured.
+func newLogger(cfg configs.Log) *slog.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(cfg.Level)) // one of the values the configuration allows
+	options := &slog.HandlerOptions{Level: level}
+	if cfg.Format == "json" {
+		return slog.New(slog.NewJSONHandler(os.Stderr, options))
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, options))
+}

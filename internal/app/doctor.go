@@ -1,0 +1,254 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/elastic/go-elasticsearch/v8"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/freshet/freshet/catalog/sqlite"
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/dedup/redisbloom"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/esindex"
+)
+
+// maxSkew is the clock difference the doctor accepts. Around midnight, servers
+// whose clocks differ write into different days' filters.
+const maxSkew = time.Second
+
+// Level says how bad a finding is.
+type Level string
+
+// Levels of findings.
+const (
+	OK      Level = "ok"
+	Warning Level = "warning" // it works, but not as it should
+	Broken  Level = "broken"  // it does not work
+)
+
+// Finding is one thing the doctor looked at.
+type Finding struct {
+	Level  Level  `json:"level"`
+	What   string `json:"what"`
+	Detail string `json:"detail"`
+	Mend   string `json:"mend,omitempty"` // what to do about it
+}
+
+// doctor collects findings.
+type doctor struct {
+	cfg      configs.Config
+	fix      bool
+	clock    feed.Clock
+	findings []Finding
+}
+
+// Doctor looks at every dependency the configuration needs: is it reachable,
+// of a version that will do, with what it must have, its clock right? With fix
+// it creates what is missing.
+func Doctor(ctx context.Context, cfg configs.Config, fix bool) []Finding {
+	d := &doctor{cfg: cfg, fix: fix, clock: time.Now}
+	d.lookAtDataDir()
+	if usesRedis(cfg) {
+		d.lookAtRedis(ctx)
+	}
+	if usesElastic(cfg) {
+		d.lookAtElastic(ctx)
+	}
+	return d.findings
+}
+
+func (d *doctor) say(level Level, what, mend, detail string, args ...any) {
+	d.findings = append(d.findings, Finding{Level: level, What: what, Detail: fmt.Sprintf(detail, args...), Mend: mend})
+}
+
+func (d *doctor) lookAtDataDir() {
+	dir := d.cfg.DataDir
+	const what = "data_dir"
+	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
+		if !d.fix {
+			d.say(OK, what, "", "%s does not exist yet; serve creates it", dir)
+			return
+		}
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			d.say(Broken, what, "name a directory this user may create", "%v", err)
+			return
+		}
+	}
+	probe, err := os.CreateTemp(dir, ".doctor-*")
+	if err != nil {
+		d.say(Broken, what, "name a directory this user may write to", "%v", err)
+		return
+	}
+	_ = probe.Close()
+	_ = os.Remove(probe.Name())
+	d.say(OK, what, "", "%s is writable", dir)
+	if d.cfg.Catalog.Backend == configs.CatalogSQLite {
+		d.lookAtSQLite(dir)
+	}
+}
+
+func (d *doctor) lookAtSQLite(dir string) {
+	path := catalogFile(dir)
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		d.say(OK, "catalog", "", "%s does not exist yet; serve creates it", path)
+		return
+	}
+	db, err := sqlite.Open(path)
+	if err != nil {
+		d.say(Broken, "catalog", "restore the file from a backup, or move it away to start anew", "%v", err)
+		return
+	}
+	defer func() { _ = db.Close() }()
+	d.say(OK, "catalog", "", "%s can be read", path)
+}
+
+func (d *doctor) lookAtRedis(ctx context.Context) {
+	const what = "redis"
+	client := connectRedis(d.cfg)
+	defer func() { _ = client.Close() }()
+	sent := d.clock()
+	now, err := client.Time(ctx).Result()
+	if err != nil {
+		d.say(Broken, what, "start Redis, or correct redis.addrs, username, password or tls", "%s: %v", strings.Join(d.cfg.Redis.Addrs, ", "), err)
+		return
+	}
+	d.skew(what, sent, now)
+	info := redisInfo(ctx, client)
+	d.say(OK, what, "", "%s answers, version %s", strings.Join(d.cfg.Redis.Addrs, ", "), info["redis_version"])
+	if policy := info["maxmemory_policy"]; policy != "" && policy != "noeviction" && !strings.HasPrefix(policy, "volatile-") {
+		d.say(Warning, what, "set maxmemory-policy noeviction", "maxmemory-policy is %s: an evicted filter shows readers old items again", policy)
+	}
+	if d.cfg.Dedup.Backend != configs.DedupRedisBloom {
+		return
+	}
+	store, err := redisbloom.New(client, dedupConfig(d.cfg), redisbloom.Config{KeyPrefix: d.cfg.Redis.KeyPrefix})
+	if err == nil {
+		err = store.Verify(ctx)
+	}
+	if err != nil {
+		d.say(Broken, "redis bloom", "load the RedisBloom module, or use Redis 8", "%v", err)
+		return
+	}
+	d.say(OK, "redis bloom", "", "the Bloom filter type is there")
+}
+
+// redisInfo reads the fields of INFO that the doctor speaks of.
+func redisInfo(ctx context.Context, client redis.UniversalClient) map[string]string {
+	info := map[string]string{}
+	for _, section := range []string{"server", "memory"} {
+		text, err := client.Info(ctx, section).Result()
+		if err != nil { // an ACL user may not be allowed to ask
+			continue
+		}
+		for line := range strings.Lines(text) {
+			if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+				info[name] = value
+			}
+		}
+	}
+	return info
+}
+
+func (d *doctor) skew(what string, sent, theirs time.Time) {
+	// Their clock was read between sending and now; the difference to the
+	// nearer end is the least the clocks can differ.
+	off := max(sent.Sub(theirs), theirs.Sub(d.clock()))
+	if off > maxSkew {
+		d.say(Warning, what, "run NTP on both machines", "its clock differs from this machine's by %s", off.Round(time.Millisecond))
+	}
+}
+
+func (d *doctor) lookAtElastic(ctx context.Context) {
+	const what = "elasticsearch"
+	where := strings.Join(d.cfg.Elasticsearch.Addresses, ", ")
+	client, err := connectElastic(d.cfg)
+	if err != nil {
+		d.say(Broken, what, "correct elasticsearch.addresses or ca_cert", "%v", err)
+		return
+	}
+	var info struct {
+		Version struct {
+			Number string `json:"number"`
+		} `json:"version"`
+	}
+	read := func(into any) func([]byte) error {
+		return func(body []byte) error { return json.Unmarshal(body, into) }
+	}
+	if err := esindex.Do(ctx, client, http.MethodGet, "/", "", nil, read(&info)); err != nil {
+		d.say(Broken, what, "start Elasticsearch, or correct elasticsearch.addresses, username, password or api_key", "%s: %v", where, err)
+		return
+	}
+	if !strings.HasPrefix(info.Version.Number, "8.") {
+		d.say(Warning, what, "use Elasticsearch 8", "%s is version %s; Freshet is tested with 8", where, info.Version.Number)
+	} else {
+		d.say(OK, what, "", "%s answers, version %s", where, info.Version.Number)
+	}
+	var stats struct {
+		Nodes map[string]struct {
+			Timestamp int64 `json:"timestamp"`
+		} `json:"nodes"`
+	}
+	sent := d.clock()
+	if err := esindex.Do(ctx, client, http.MethodGet, "/_nodes/stats/process", "", nil, read(&stats)); err == nil {
+		for id, node := range stats.Nodes {
+			d.skew(what+" node "+id, sent, time.UnixMilli(node.Timestamp))
+		}
+	}
+	d.lookAtIndex(ctx, client)
+}
+
+func (d *doctor) lookAtIndex(ctx context.Context, client *elasticsearch.Client) {
+	index, fields := d.cfg.Elasticsearch.Index, indexFields(d.cfg)
+	what := "index " + index
+	if d.fix {
+		created, err := d.createIndices(ctx, client)
+		if err != nil {
+			d.say(Broken, what, "see the message; the user needs the create_index privilege", "%v", err)
+			return
+		}
+		if len(created) > 0 {
+			d.say(OK, what, "", "created %s", strings.Join(created, " and "))
+		}
+	}
+	report, err := esindex.Inspect(ctx, client, index, fields, timeUnit(d.cfg))
+	if err != nil {
+		mend := "run freshet doctor --fix, or set elasticsearch.manage_index: true"
+		if !d.cfg.Elasticsearch.ManageIndex {
+			mend = "create the index, or correct elasticsearch.index"
+		}
+		d.say(Broken, what, mend, "%v", err)
+		return
+	}
+	for _, p := range report.Problems {
+		level := Warning
+		if p.Fatal {
+			level = Broken
+		}
+		d.say(level, what, "correct elasticsearch.fields or the index's mapping", "%s", p)
+	}
+	if report.Err() == nil {
+		d.say(OK, what, "", "its mapping fits; time is kept as %s", report.Schema.Time)
+	}
+}
+
+// createIndices creates what is missing: both indices, or only the one of the
+// profiles where the items' index is somebody else's.
+func (d *doctor) createIndices(ctx context.Context, client *elasticsearch.Client) ([]string, error) {
+	def := esindex.Definition{Fields: indexFields(d.cfg)}
+	if d.cfg.Elasticsearch.ManageIndex {
+		return esindex.Ensure(ctx, client, d.cfg.Elasticsearch.Index, def)
+	}
+	made, err := esindex.EnsureAgents(ctx, client, d.cfg.Elasticsearch.Index, def)
+	if !made {
+		return nil, err
+	}
+	return []string{esindex.Agents(d.cfg.Elasticsearch.Index)}, nil
+}

@@ -1,0 +1,185 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
+)
+
+// clock is a clock that tests set.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func at(t time.Time) *clock { return &clock{now: t} }
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) Advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// mode is one column of the table of backends.
+type mode struct {
+	name   string
+	config func(t *testing.T) configs.Config
+}
+
+var modes = []mode{{"embedded", embedded}, {"services", services}}
+
+func embedded(t *testing.T) configs.Config {
+	cfg := configs.Default()
+	cfg.DataDir = t.TempDir()
+	cfg.Recall.CacheTTL = 0 // tests change the catalog and expect to see it
+	return cfg
+}
+
+func services(t *testing.T) configs.Config {
+	_, prefix := testenv.Redis(t)
+	redisURL, err := url.Parse(testenv.RedisURL(t))
+	require.NoError(t, err)
+	address, index := testenv.Elastic(t)
+	cfg := embedded(t)
+	cfg.Catalog.Backend = configs.CatalogElastic
+	cfg.Recall.Backend = configs.RecallElastic
+	cfg.Dedup.Backend = configs.DedupRedisBloom
+	cfg.Sessions.Backend = configs.SessionsRedisList
+	cfg.Redis.Addrs = []string{redisURL.Host}
+	cfg.Redis.KeyPrefix = prefix
+	cfg.Elasticsearch.Addresses = []string{address}
+	cfg.Elasticsearch.Index = index
+	return cfg
+}
+
+// open starts a system that is closed when the test ends.
+func open(t *testing.T, cfg configs.Config, options ...Option) *App {
+	t.Helper()
+	require.NoError(t, cfg.Validate())
+	options = append([]Option{WithLogger(slog.New(slog.NewTextHandler(io.Discard, nil)))}, options...)
+	a, err := Open(t.Context(), cfg, options...)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := a.Close(ctx); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return a
+}
+
+// put stores items and makes them recallable.
+func put(t *testing.T, a *App, items ...feed.Item) {
+	t.Helper()
+	for batch := range slices.Chunk(items, 1000) {
+		errs, err := a.Catalog.Put(t.Context(), batch)
+		require.NoError(t, err)
+		for _, err := range errs {
+			require.NoError(t, err)
+		}
+	}
+	refreshIndex(t, a)
+}
+
+// refreshIndex makes Elasticsearch's writes searchable now.
+func refreshIndex(t *testing.T, a *App) {
+	t.Helper()
+	if a.cfg.Recall.Backend != configs.RecallElastic {
+		return
+	}
+	res, err := http.Post(a.cfg.Elasticsearch.Addresses[0]+"/"+a.cfg.Elasticsearch.Index+"/_refresh", "application/json", nil)
+	require.NoError(t, err)
+	_ = res.Body.Close()
+	require.Equal(t, http.StatusOK, res.StatusCode)
+}
+
+// recorded waits until everything delivered is in a filter.
+func recorded(t *testing.T, a *App) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		totals := a.Totals()
+		return totals.Recorded == totals.Delivered
+	}, 20*time.Second, time.Millisecond, "recorded does not reach delivered")
+}
+
+func refresh(agent string, limit int) engine.Request {
+	return engine.Request{Agent: agent, Action: engine.ActionRefresh, Limit: limit}
+}
+
+func loadMore(agent string, limit int) engine.Request {
+	return engine.Request{Agent: agent, Action: engine.ActionLoadMore, Limit: limit}
+}
+
+// ask calls the feed and fails the test on an error.
+func ask(t *testing.T, a *App, r engine.Request) engine.Answer {
+	t.Helper()
+	answer, err := a.Engine.Feed(t.Context(), r)
+	require.NoError(t, err)
+	return answer
+}
+
+// ids are the ids of an answer, in order.
+func ids(answer engine.Answer) []string {
+	out := make([]string, len(answer.Docs))
+	for i, d := range answer.Docs {
+		out[i] = d.ID
+	}
+	return out
+}
+
+// items decodes an answer.
+func items(t *testing.T, answer engine.Answer) []feed.Item {
+	t.Helper()
+	out := make([]feed.Item, len(answer.Docs))
+	for i, d := range answer.Docs {
+		require.NoError(t, json.Unmarshal(d.JSON, &out[i]))
+	}
+	return out
+}
+
+// once fails the test when an id is seen a second time.
+type once struct {
+	mu   sync.Mutex
+	seen map[string]string
+}
+
+func newOnce() *once { return &once{seen: map[string]string{}} }
+
+func (o *once) add(t *testing.T, where string, ids []string) {
+	t.Helper()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, id := range ids {
+		if first, again := o.seen[id]; again {
+			t.Errorf("%s was delivered twice: in %s and in %s", id, first, where)
+		}
+		o.seen[id] = where
+	}
+}
+
+func (o *once) len() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.seen)
+}

@@ -1,0 +1,67 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/elastic/go-elasticsearch/v8"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/handler"
+	"github.com/freshet/freshet/internal/esindex"
+)
+
+// checks asks the services the system stands on whether they answer. What
+// runs in this process needs no asking.
+type checks map[string]func(context.Context) error
+
+var _ handler.Health = checks(nil)
+
+// Check asks all of them at once.
+func (c checks) Check(ctx context.Context) map[string]handler.Dependency {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	states := make(map[string]handler.Dependency, len(c))
+	for name, check := range c {
+		wg.Go(func() {
+			err := check(ctx)
+			mu.Lock()
+			defer mu.Unlock()
+			states[name] = handler.Dependency{Err: err}
+		})
+	}
+	wg.Wait()
+	return states
+}
+
+func pingElastic(ctx context.Context, client *elasticsearch.Client) error {
+	res, err := client.Info(client.Info.WithContext(ctx))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	if res.IsError() {
+		return fmt.Errorf("elasticsearch answers %s", res.Status())
+	}
+	return nil
+}
+
+// indexFields are the configured field names, as the index package takes them.
+func indexFields(cfg configs.Config) esindex.Fields {
+	f := cfg.Elasticsearch.Fields
+	return esindex.Fields{
+		ID: f.ID, GroupID: f.GroupID, Title: f.Title, Summary: f.Summary, URL: f.URL, ImageURL: f.ImageURL,
+		AuthorID: f.AuthorID, Lang: f.Lang, Tags: f.Tags, UpdateTime: f.UpdateTime,
+		Likes: f.Likes, Comments: f.Comments, Popularity: f.Popularity,
+	}
+}
+
+// timeUnit is the unit of a time field that is a number; "" leaves it to the
+// mapping.
+func timeUnit(cfg configs.Config) string {
+	if u := cfg.Elasticsearch.Fields.UpdateTimeUnit; u != configs.UnitAuto {
+		return u
+	}
+	return ""
+}

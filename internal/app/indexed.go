@@ -1,0 +1,75 @@
+package app
+
+import (
+	"context"
+	"sync"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
+)
+
+// rebuildBatch is how many items are handed to the index at once at start.
+const rebuildBatch = 10_000
+
+// indexed keeps an in-process recall index in step with the catalog it is
+// built from.
+type indexed struct {
+	catalog.Catalog
+	index recall.Indexer
+	mu    sync.Mutex // one order of writes for both
+}
+
+// newIndexed fills the index from the catalog and returns the catalog that
+// keeps it up to date.
+func newIndexed(ctx context.Context, next interface {
+	catalog.Catalog
+	catalog.Scanner
+}, index recall.Indexer) (*indexed, error) {
+	batch := make([]feed.Item, 0, rebuildBatch)
+	err := next.Scan(ctx, func(it feed.Item) error {
+		if batch = append(batch, it); len(batch) == rebuildBatch {
+			index.Upsert(batch)
+			batch = batch[:0]
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	index.Upsert(batch)
+	return &indexed{Catalog: next, index: index}, nil
+}
+
+// Put stores the items and indexes those that are stored.
+func (c *indexed) Put(ctx context.Context, items []feed.Item) ([]error, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	errs, err := c.Catalog.Put(ctx, items)
+	if err != nil {
+		return errs, err
+	}
+	if errs == nil {
+		c.index.Upsert(items)
+		return nil, nil
+	}
+	stored := make([]feed.Item, 0, len(items))
+	for i, it := range items {
+		if errs[i] == nil {
+			stored = append(stored, it)
+		}
+	}
+	c.index.Upsert(stored)
+	return errs, nil
+}
+
+// Remove deletes the item from both.
+func (c *indexed) Remove(ctx context.Context, id string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.Catalog.Remove(ctx, id); err != nil {
+		return err
+	}
+	c.index.Delete(id)
+	return nil
+}

@@ -1,0 +1,135 @@
+package app
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+)
+
+var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
+
+// catalogue makes n items, one a minute before noon.
+func catalogue(n int) []feed.Item {
+	out := make([]feed.Item, n)
+	for i := range out {
+		out[i] = feed.Item{
+			ID: fmt.Sprintf("doc_%04d", i), Title: fmt.Sprintf("Item number %d", i),
+			UpdateTime: noon.Add(-time.Duration(i+1) * time.Minute).Unix(), Tags: []string{fmt.Sprintf("tag-%d", i%7)},
+		}
+	}
+	return out
+}
+
+// servers opens one system embedded, or two that share their services.
+func servers(t *testing.T, m mode, change func(*configs.Config)) []*App {
+	t.Helper()
+	cfg := m.config(t)
+	if change != nil {
+		change(&cfg)
+	}
+	all := []*App{open(t, cfg, WithClock(at(noon).Now))}
+	if m.name == "services" {
+		other := cfg
+		other.DataDir = t.TempDir()
+		all = append(all, open(t, other, WithClock(at(noon).Now)))
+	}
+	return all
+}
+
+// TestRaceOneAgent has 64 concurrent calls of one agent, over all servers.
+func TestRaceOneAgent(t *testing.T) {
+	for _, m := range modes {
+		for _, coalesce := range []time.Duration{0, time.Second} {
+			t.Run(fmt.Sprintf("%s, coalesce %s", m.name, coalesce), func(t *testing.T) {
+				apps := servers(t, m, func(c *configs.Config) { c.Sessions.Coalesce = coalesce })
+				put(t, apps[0], catalogue(1500)...)
+				seen := newOnce()
+				var wg sync.WaitGroup
+				for i := range 64 {
+					a := apps[i%len(apps)]
+					r := refresh("u_1", 10)
+					if i%3 != 0 {
+						r = loadMore("u_1", 10)
+					}
+					wg.Go(func() {
+						answer, err := a.Engine.Feed(t.Context(), r)
+						if assert.NoError(t, err) {
+							seen.add(t, fmt.Sprintf("call %d", i), ids(answer))
+							assert.NotEmpty(t, answer.Docs)
+						}
+					})
+				}
+				wg.Wait()
+				assert.GreaterOrEqual(t, seen.len(), 500)
+			})
+		}
+	}
+}
+
+// TestRefreshRightAfterRefresh holds the recorder up, so that nothing reaches
+// a filter: the pending set alone keeps the answers disjoint.
+func TestRefreshRightAfterRefresh(t *testing.T) {
+	for _, m := range modes {
+		t.Run(m.name, func(t *testing.T) {
+			apps := servers(t, m, func(c *configs.Config) { c.Impressions.Linger = 3 * time.Second })
+			put(t, apps[0], catalogue(200)...)
+			seen := newOnce()
+			for i := range 4 {
+				answer := ask(t, apps[i%len(apps)], refresh("u_1", 20))
+				require.Len(t, answer.Docs, 20)
+				seen.add(t, fmt.Sprintf("refresh %d", i), ids(answer))
+			}
+			for _, a := range apps {
+				assert.Zero(t, a.Totals().Recorded, "the recorder was to be held up")
+			}
+		})
+	}
+}
+
+func TestRequestID(t *testing.T) {
+	for _, m := range modes {
+		t.Run(m.name, func(t *testing.T) {
+			apps := servers(t, m, nil)
+			a, b := apps[0], apps[len(apps)-1]
+			put(t, a, catalogue(100)...)
+			for _, action := range []engine.Action{engine.ActionRefresh, engine.ActionLoadMore} {
+				r := engine.Request{Agent: "u_1", Action: action, Limit: 10, RequestID: "try-" + string(action)}
+				first := ask(t, a, r)
+				again := ask(t, b, r)
+				assert.Equal(t, ids(first), ids(again), "%s: the same page again, on any server", action)
+				assert.Equal(t, first.HasMore, again.HasMore)
+				assert.Equal(t, r.RequestID, again.RequestID)
+
+				r.Limit = 11
+				_, err := b.Engine.Feed(t.Context(), r)
+				require.Error(t, err, "the same id for another call is refused")
+				r.RequestID = "other-" + string(action)
+				other := ask(t, b, r)
+				assert.NotEqual(t, ids(first)[:5], ids(other)[:5], "another id is another call")
+			}
+			// A retry that overlaps with the first try.
+			r := engine.Request{Agent: "u_2", Action: engine.ActionRefresh, Limit: 10, RequestID: "both"}
+			answers := make([]engine.Answer, 8)
+			var wg sync.WaitGroup
+			for i := range answers {
+				wg.Go(func() {
+					var err error
+					answers[i], err = apps[i%len(apps)].Engine.Feed(t.Context(), r)
+					assert.NoError(t, err)
+				})
+			}
+			wg.Wait()
+			for _, other := range answers[1:] {
+				assert.Equal(t, ids(answers[0]), ids(other))
+			}
+		})
+	}
+}

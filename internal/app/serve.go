@@ -1,0 +1,57 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+)
+
+const (
+	headerTimeout = 5 * time.Second
+	idleTimeout   = 2 * time.Minute
+	// answerSlack is what a slow client gets beyond the request timeout to send
+	// its body or take its answer.
+	answerSlack = 25 * time.Second
+)
+
+// Serve answers on the listener until ctx ends, finishes the requests that
+// are being answered, and closes the system. All of that together takes
+// server.shutdown_timeout at most.
+func (a *App) Serve(ctx context.Context, l net.Listener) error {
+	slow := a.cfg.Server.RequestTimeout + answerSlack
+	server := &http.Server{
+		Handler:           a.Handler,
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       slow,
+		WriteTimeout:      slow,
+		IdleTimeout:       idleTimeout,
+		BaseContext:       func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
+		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(l) }()
+	a.log.InfoContext(ctx, "serving", "addr", l.Addr().String(),
+		"catalog", a.cfg.Catalog.Backend, "recall", a.cfg.Recall.Backend,
+		"dedup", a.cfg.Dedup.Backend, "sessions", a.cfg.Sessions.Backend)
+
+	var serveErr error
+	select {
+	case <-ctx.Done():
+		a.log.InfoContext(ctx, "stopping: finishing requests, then recording what was delivered")
+	case serveErr = <-failed:
+	}
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.cfg.Server.ShutdownTimeout)
+	defer cancel()
+	shutdownErr := server.Shutdown(ending)
+	if shutdownErr != nil {
+		shutdownErr = fmt.Errorf("some requests were cut off: %w", errors.Join(shutdownErr, server.Close()))
+	}
+	if errors.Is(serveErr, http.ErrServerClosed) {
+		serveErr = nil
+	}
+	return errors.Join(serveErr, shutdownErr, a.Close(ending))
+}
