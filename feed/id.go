@@ -32,7 +32,7 @@ func CheckRequestID(id string) error { return checkID("request_id", id, MaxReque
 func checkID(what, id string, limit int, item bool) error {
 	alphabet := "A-Z a-z 0-9 _ . @ -"
 	if item {
-		alphabet += " : /"
+		alphabet = "A-Z a-z 0-9 _ . @ - : /"
 	}
 	if id == "" || len(id) > limit {
 		return fmt.Errorf("%w: %s must have 1 to %d characters of %s, this one has %d",

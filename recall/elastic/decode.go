@@ -300,13 +300,22 @@ func (s *scanner) raw() ([]byte, error) {
 		}
 		return nil, errJSON
 	}
-	for s.pos < len(s.data) && bytes.IndexByte([]byte(",]} \n\t\r:"), s.data[s.pos]) < 0 {
+	for s.pos < len(s.data) && !ends(s.data[s.pos]) {
 		s.pos++
 	}
 	if s.pos == start {
 		return nil, errJSON
 	}
 	return s.data[start:s.pos], nil
+}
+
+// ends reports whether c ends a number, true, false or null.
+func ends(c byte) bool {
+	switch c {
+	case ',', ']', '}', ':', ' ', '\n', '\t', '\r':
+		return true
+	}
+	return false
 }
 
 func (s *scanner) quoted() ([]byte, error) {

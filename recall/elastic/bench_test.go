@@ -1,0 +1,66 @@
+package elastic_test
+
+import (
+	"io"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/elastic/go-elasticsearch/v8"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/recall/elastic"
+)
+
+// recorder keeps the last request's body, to send it again without us.
+type recorder struct{ body []byte }
+
+func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.Body != nil {
+		body, err := req.GetBody()
+		if err != nil {
+			return nil, err
+		}
+		r.body, _ = io.ReadAll(body)
+	}
+	return http.DefaultTransport.RoundTrip(req)
+}
+
+// BenchmarkRecall500 is a recall of 500 real posts beside the same request
+// sent by itself, its answer thrown away.
+func BenchmarkRecall500(b *testing.B) {
+	posts := testenv.Posts(b)
+	s, client, name := open(b, posts)
+	q := ask(feed.Profile{Interests: map[string]float64{"show-hn": 3, "github.com": 2}, Keywords: []string{"go", "rust"}})
+	q.Origin, q.N = time.Unix(posts[len(posts)-1].UpdateTime, 0), 500
+
+	rec := &recorder{}
+	address, _ := testenv.Elastic(b)
+	through, err := elasticsearch.NewClient(elasticsearch.Config{Addresses: []string{address}, Transport: rec})
+	require.NoError(b, err)
+	_, err = elastic.New(through, elastic.Config{Index: name}).Recall(b.Context(), q)
+	require.NoError(b, err)
+
+	b.Run("recall", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			r, err := s.Recall(b.Context(), q)
+			if err != nil || len(r.Candidates) != 500 {
+				b.Fatal(len(r.Candidates), err)
+			}
+		}
+	})
+	b.Run("raw", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			err := esindex.Do(b.Context(), client, http.MethodPost, "/"+name+"/_search",
+				"allow_partial_search_results=false&filter_path=error,status,hits.hits.sort", rec.body, nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
