@@ -41,16 +41,24 @@ var profiles = []struct {
 	name       string
 	popularity float64
 	profile    feed.Profile
+	later      time.Duration // how long after the newest item the query is
 }{
-	{"no-profile", 0, feed.Profile{}},
-	{"interests", 0, feed.Profile{Interests: map[string]float64{"tag3": 3, "tag10": 2, "tag25": 1, "tag60": 1, "tag200": 0.5}}},
-	{"rare-interests", 0, feed.Profile{Interests: map[string]float64{"tag400": 3, "tag410": 2, "tag420": 1, "tag430": 1, "tag440": 0.5}}},
-	{"keywords", 0, feed.Profile{Keywords: []string{"word20", "word500", "word4000"}}},
-	{"both", 0, feed.Profile{
+	{name: "no-profile"},
+	// Nothing is fresh any more: all items are on the decay's floor, and only
+	// relevance or popularity tells them apart.
+	{name: "all-stale", later: 1000 * time.Hour, profile: feed.Profile{
 		Interests: map[string]float64{"tag3": 3, "tag10": 2, "tag25": 1, "tag60": 1, "tag200": 0.5},
 		Keywords:  []string{"word20", "word500", "word4000"},
 	}},
-	{"both-popular-muted", 0.5, feed.Profile{
+	{name: "all-stale-popular", later: 1000 * time.Hour, popularity: 1},
+	{name: "interests", profile: feed.Profile{Interests: map[string]float64{"tag3": 3, "tag10": 2, "tag25": 1, "tag60": 1, "tag200": 0.5}}},
+	{name: "rare-interests", profile: feed.Profile{Interests: map[string]float64{"tag400": 3, "tag410": 2, "tag420": 1, "tag430": 1, "tag440": 0.5}}},
+	{name: "keywords", profile: feed.Profile{Keywords: []string{"word20", "word500", "word4000"}}},
+	{name: "both", profile: feed.Profile{
+		Interests: map[string]float64{"tag3": 3, "tag10": 2, "tag25": 1, "tag60": 1, "tag200": 0.5},
+		Keywords:  []string{"word20", "word500", "word4000"},
+	}},
+	{name: "both-popular-muted", popularity: 0.5, profile: feed.Profile{
 		Interests:    map[string]float64{"tag3": 3, "tag10": 2, "tag25": 1, "tag60": 1, "tag200": 0.5},
 		Keywords:     []string{"word20", "word500", "word4000"},
 		MutedAuthors: []string{"author1", "author2"}, MutedTags: []string{"tag0", "tag1"}, Langs: []string{"en"},
@@ -76,7 +84,7 @@ func BenchmarkRecall(b *testing.B) {
 		for _, p := range profiles {
 			b.Run(fmt.Sprintf("%d/%s", n, p.name), func(b *testing.B) {
 				b.ReportAllocs()
-				q := feed.Query{Profile: p.profile, Origin: now, N: 500, Ranking: feed.Ranking{
+				q := feed.Query{Profile: p.profile, Origin: now.Add(p.later), N: 500, Ranking: feed.Ranking{
 					Base: 0.1, PopularityWeight: p.popularity,
 					Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6},
 				}}

@@ -1,0 +1,104 @@
+package recalltest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// parityTolerance is how far two sources' scores of an item may be apart,
+// relative to them; nearer scores are a tie.
+const parityTolerance = 1e-4
+
+// Parity compares two sources that hold the same items, on queries of every
+// kind at the given origin: the same items in the same order, but for ties.
+func Parity(t *testing.T, a, b recall.Source, origin time.Time) {
+	for _, tc := range parityQueries() {
+		t.Run(tc.name, func(t *testing.T) {
+			q := feed.Query{Profile: tc.profile, Ranking: ranking(), Origin: origin, N: 100}
+			q.Ranking.PopularityWeight = tc.popularity
+			first, second := recallAll(t, a, q), recallAll(t, b, q)
+			require.Len(t, first.Candidates, q.N)
+			assertSame(t, first.Candidates, second.Candidates)
+
+			q.After = first.Next
+			require.NotEmpty(t, q.After)
+			first = recallAll(t, a, q)
+			q.After = second.Next
+			require.NotEmpty(t, q.After)
+			assertSame(t, first.Candidates, recallAll(t, b, q).Candidates)
+		})
+	}
+}
+
+type parityQuery struct {
+	name       string
+	profile    feed.Profile
+	popularity float64
+}
+
+func parityQueries() []parityQuery {
+	tags := map[string]float64{"github.com": 2, "medium.com": 1, "nytimes.com": 0.5}
+	rare := map[string]float64{"arxiv.org": 5, "lwn.net": 3, "blog.golang.org": 8, "ask-hn": 0.01}
+	langs := []string{"go", "rust", "python"}
+	return []parityQuery{
+		{"nothing known", feed.Profile{}, 0},
+		{"popular", feed.Profile{}, 1},
+		{"very popular", feed.Profile{}, 50},
+		{"one interest", feed.Profile{Interests: map[string]float64{"show-hn": 1}}, 0},
+		{"interests", feed.Profile{Interests: tags}, 0},
+		{"rare interests", feed.Profile{Interests: rare}, 0},
+		{"heavy interests", feed.Profile{Interests: map[string]float64{"youtube.com": 100, "bloomberg.com": 99}}, 0},
+		{"unknown interest", feed.Profile{Interests: map[string]float64{"no.such.site": 10}}, 0},
+		{"one keyword", feed.Profile{Keywords: []string{"postgres"}}, 0},
+		{"keywords", feed.Profile{Keywords: langs}, 0},
+		{"common words", feed.Profile{Keywords: []string{"the", "a", "of"}}, 0},
+		{"phrase", feed.Profile{Keywords: []string{"machine learning", "deep learning"}}, 0},
+		{"marks", feed.Profile{Keywords: []string{"C++", "Node.js", "what's", "résumé", "©"}}, 0},
+		{"unknown word", feed.Profile{Keywords: []string{"xyzzyplugh"}}, 0},
+		{"both", feed.Profile{Interests: tags, Keywords: langs}, 0},
+		{"both, popular", feed.Profile{Interests: rare, Keywords: langs}, 0.5},
+		{"muted tags", feed.Profile{MutedTags: []string{"ask-hn", "show-hn", "github.com"}}, 0},
+		{"muted authors", feed.Profile{MutedAuthors: []string{"jonbaer", "prostoalex", "ingve"}, Keywords: langs}, 0},
+		{"language", feed.Profile{Langs: []string{"en"}, Interests: tags}, 0},
+		{"everything", feed.Profile{
+			Interests: tags, Keywords: []string{"data", "science"}, Langs: []string{"en"},
+			MutedTags: []string{"medium.com"}, MutedAuthors: []string{"jonbaer"},
+		}, 2},
+	}
+}
+
+func near(x, y float32) bool {
+	return float64(max(x, y)-min(x, y)) <= parityTolerance*float64(max(x, y))
+}
+
+// assertSame compares two rankings of one catalog.
+func assertSame(t *testing.T, a, b []feed.Candidate) {
+	t.Helper()
+	require.Len(t, b, len(a))
+	place := map[string]int{}
+	for i, c := range b {
+		place[c.ID] = i
+		assert.True(t, near(a[i].Score, c.Score), "place %d: %v and %v", i, a[i].Score, c.Score)
+	}
+	last := a[len(a)-1].Score
+	for i, c := range a {
+		at, ok := place[c.ID]
+		if !ok {
+			assert.True(t, near(c.Score, last), "%s at place %d with %v is missing on the other side", c.ID, i, c.Score)
+			continue
+		}
+		assert.True(t, near(c.Score, b[at].Score), "%s: %v and %v", c.ID, c.Score, b[at].Score)
+		assert.Equal(t, c.UpdateTime, b[at].UpdateTime, c.ID)
+		assert.Equal(t, c.Group, b[at].Group, c.ID)
+		for _, later := range a[i+1:] {
+			if other, ok := place[later.ID]; ok && !near(c.Score, later.Score) {
+				assert.Less(t, at, other, "%s before %s", c.ID, later.ID)
+			}
+		}
+	}
+}
