@@ -131,7 +131,7 @@ func (p *intake) read() error {
 	for {
 		c, err := p.br.ReadByte()
 		switch {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return nil // nothing in it is no error
 		case err != nil:
 			return unreadable(err)

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -56,7 +57,7 @@ func (p *intake) element(n int, c byte) error {
 // broken is the error about an array that cannot be read on; err, where there
 // is one, is the reader's.
 func (p *intake) broken(n int, what string, err error) error {
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return unreadable(err)
 	}
 	return fmt.Errorf("%w: element %d of the array: %s", ErrBadBody, n, what)
@@ -65,7 +66,7 @@ func (p *intake) broken(n int, what string, err error) error {
 // endArray checks that nothing comes after the array.
 func (p *intake) endArray() error {
 	switch c, err := p.nextByte(); {
-	case err == io.EOF:
+	case errors.Is(err, io.EOF):
 		return nil
 	case err != nil:
 		return unreadable(err)

@@ -15,7 +15,7 @@ import (
 func (p *intake) readLines(line int) error {
 	for first := true; ; line++ {
 		text, tooBig, err := p.readLine()
-		if err != nil && err != io.EOF {
+		if err != nil && !errors.Is(err, io.EOF) {
 			return unreadable(err) // a line that was cut off is nobody's item
 		}
 		text = bytes.Trim(text, " \t\r\n")
@@ -32,7 +32,7 @@ func (p *intake) readLines(line int) error {
 			}
 		}
 		first = first && len(text) == 0 && !tooBig
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 	}

@@ -136,8 +136,10 @@ func TestItemDoesNotAliasItsSource(t *testing.T) {
 	for i := range data {
 		data[i] = '#'
 	}
-	require.Equal(t, feed.Item{ID: "a", Title: "T", UpdateTime: 1, Tags: []string{"go"},
-		Business: map[string]json.RawMessage{"x": json.RawMessage(`"kept"`)}}, it)
+	require.Equal(t, feed.Item{
+		ID: "a", Title: "T", UpdateTime: 1, Tags: []string{"go"},
+		Business: map[string]json.RawMessage{"x": json.RawMessage(`"kept"`)},
+	}, it)
 }
 
 // FuzzParseItem holds the walk over the document against encoding/json: what

@@ -20,7 +20,7 @@ var migrations = []string{
 }
 
 // migrate brings the schema up to date in one transaction.
-func migrate(db *sql.DB) (err error) {
+func migrate(db *sql.DB) (err error) { //nolint:noctx // as open
 	tx, err := db.Begin()
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func migrate(db *sql.DB) (err error) {
 }
 
 // check returns the schema version of a file that is ours to change.
-func check(tx *sql.Tx) (version int, err error) {
+func check(tx *sql.Tx) (version int, err error) { //nolint:noctx // as open
 	var id, tables int
 	if err := tx.QueryRow(`SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
 		FROM pragma_application_id, pragma_user_version`).Scan(&id, &version, &tables); err != nil {

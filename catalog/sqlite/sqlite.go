@@ -62,7 +62,7 @@ func Open(path string) (*Catalog, error) {
 	return c, nil
 }
 
-func (c *Catalog) open(path string) error {
+func (c *Catalog) open(path string) error { //nolint:noctx // opening a local file waits for nobody, and giving up half way has no use
 	var err error
 	// The writer makes the file, the others only find it.
 	if c.writer, err = connect(path, "rwc", "synchronous(FULL)", "journal_size_limit(67108864)",
@@ -112,7 +112,7 @@ func connect(path, mode string, pragmas ...string) (*sql.DB, error) {
 	return db, nil
 }
 
-func (c *Catalog) prepare() error {
+func (c *Catalog) prepare() error { //nolint:noctx // as open
 	for _, s := range []struct {
 		stmt **sql.Stmt
 		db   *sql.DB
