@@ -126,6 +126,7 @@ func (h *trips) DialHook(next redis.DialHook) redis.DialHook { return next }
 func (h *trips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return next
 }
+
 func (h *trips) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		if name := cmd.Name(); name != "hello" && name != "client" {

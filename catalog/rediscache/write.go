@@ -111,7 +111,8 @@ func (c *Cache) changeProfile(ctx context.Context, to *knownProfile, write func(
 		return explain("profile", err)
 	}
 	written := write()
-	if written != nil && !(to.absent && errors.Is(written, catalog.ErrNotFound)) {
+	wasAbsent := to.absent && errors.Is(written, catalog.ErrNotFound)
+	if written != nil && !wasAbsent {
 		return written // whatever the catalog holds now, it is read anew once the mark is gone
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterWrite)

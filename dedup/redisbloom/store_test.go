@@ -109,6 +109,7 @@ func (refuse) DialHook(next redis.DialHook) redis.DialHook { return next }
 func (refuse) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return next
 }
+
 func (refuse) ProcessHook(redis.ProcessHook) redis.ProcessHook {
 	return func(_ context.Context, cmd redis.Cmder) error {
 		cmd.SetErr(unknownCommand("BF.EXISTS"))
