@@ -7,6 +7,7 @@ GOLANGCI_LINT ?= golangci-lint
 # Where tests find real services; without them those tests skip and say so.
 export FRESHET_TEST_REDIS ?=
 export FRESHET_TEST_ELASTICSEARCH ?=
+export FRESHET_TEST_POSTS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help build test race lint bench fuzz smoke services services-down
@@ -20,8 +21,8 @@ build: ## build ./freshet, a static binary
 test: ## run the tests that need no more than Go (and those of services that are named)
 	go test ./...
 
-race: ## run every test with the race detector; real services must be named
-	FRESHET_TEST_REQUIRE_SERVICES=1 go test -race ./...
+race: ## run the tests with the race detector
+	go test -race ./...
 
 lint: ## vet, format and the rules of .golangci.yml
 	go vet ./...
