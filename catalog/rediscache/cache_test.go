@@ -162,12 +162,14 @@ func (h *trips) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		return next(ctx, cmd)
 	}
 }
+
 func (h *trips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		h.count(cmds[0])
 		return next(ctx, cmds)
 	}
 }
+
 func (h *trips) count(cmd redis.Cmder) {
 	if name := cmd.Name(); name != "hello" && name != "client" {
 		h.n.Add(1)
@@ -312,6 +314,7 @@ func (h cutHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		return next(ctx, cmd)
 	}
 }
+
 func (h cutHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		if h.off.Load() {
