@@ -50,6 +50,7 @@ type App struct {
 	clock    feed.Clock
 	log      *slog.Logger
 	demo     bool
+	clients  clients
 	stores   stores
 	recorder *dedup.Recorder
 	checks   checks

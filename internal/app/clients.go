@@ -1,10 +1,13 @@
 package app
 
 import (
+	"context"
 	"crypto/tls"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/elastic/go-elasticsearch/v8"
@@ -16,6 +19,7 @@ import (
 // connectRedis makes the client the configuration describes: a single server,
 // a master found by Sentinels, or a cluster. It does not dial yet.
 func connectRedis(cfg configs.Config) redis.UniversalClient {
+	logRedis()
 	r := cfg.Redis
 	o := &redis.UniversalOptions{
 		Addrs:      r.Addrs,
@@ -33,6 +37,16 @@ func connectRedis(cfg configs.Config) redis.UniversalClient {
 		o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
 	return redis.NewUniversalClient(o)
+}
+
+// logRedis sends what the client library itself has to say, which is about
+// connections, to the log. The library has one logger for the process.
+var logRedis = sync.OnceFunc(func() { redis.SetLogger(redisLog{}) })
+
+type redisLog struct{}
+
+func (redisLog) Printf(ctx context.Context, format string, args ...any) {
+	slog.DebugContext(ctx, "redis client: "+fmt.Sprintf(format, args...))
 }
 
 // connectElastic makes the Elasticsearch client. It does not dial yet.

@@ -52,6 +52,7 @@ func (a *App) openStores(ctx context.Context) (stores, error) {
 	if err != nil {
 		return s, err
 	}
+	a.clients = c
 	if s.dedup, err = a.openDedup(ctx, c); err != nil {
 		return s, err
 	}
