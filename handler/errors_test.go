@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -122,6 +123,19 @@ func TestAClientThatLeavesIsNoServerError(t *testing.T) {
 	require.Equal(t, 499, got.status)
 	require.Contains(t, f.log.String(), `"level":"INFO"`)
 	require.NotContains(t, f.log.String(), "recall is broken")
+}
+
+// brokenPipe is a response whose client has hung up.
+type brokenPipe struct{ *httptest.ResponseRecorder }
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, syscall.EPIPE }
+
+func TestAnAnswerThatCannotBeSentIsNoSuccess(t *testing.T) {
+	f := newFixture(t, nil)
+	r := httptest.NewRequest("POST", "/v1/feed", strings.NewReader(`{"action":"refresh"}`))
+	r.Header.Set("X-Agent-ID", "u_1")
+	f.handler.ServeHTTP(brokenPipe{httptest.NewRecorder()}, r)
+	require.Contains(t, f.log.String(), `"status":499`)
 }
 
 func TestTooManyCallsAtOnceAre429(t *testing.T) {

@@ -268,6 +268,7 @@ func TestAnUploadThatTakesTooLongEnds(t *testing.T) {
 	conn, err := net.Dial("tcp", srv.Listener.Addr().String())
 	require.NoError(t, err)
 	defer func() { _ = conn.Close() }()
+	require.NoError(t, conn.SetDeadline(time.Now().Add(20*time.Second))) // never hang
 	_, err = fmt.Fprintf(conn, "POST /v1/items HTTP/1.1\r\nHost: x\r\nX-Admin-Token: %s\r\nContent-Length: 1000\r\n\r\n%s", adminToken, line)
 	require.NoError(t, err)
 	answer, err := io.ReadAll(conn)
@@ -284,6 +285,7 @@ func TestABodyThatBreaksOff(t *testing.T) {
 	conn, err := net.Dial("tcp", srv.Listener.Addr().String())
 	require.NoError(t, err)
 	defer func() { _ = conn.Close() }()
+	require.NoError(t, conn.SetDeadline(time.Now().Add(20*time.Second))) // never hang
 	_, err = fmt.Fprintf(conn, "POST /v1/items HTTP/1.1\r\nHost: x\r\nX-Admin-Token: %s\r\nContent-Length: 1000\r\n\r\n%s", adminToken, line)
 	require.NoError(t, err)
 	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
