@@ -3,6 +3,7 @@ package handler
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -47,7 +48,9 @@ func (s *server) handle(route string, fn func(*call) error) gin.HandlerFunc {
 // finish is deferred by every route.
 func (s *server) finish(c *call, route string, m meter) {
 	panicked := recover()
-	if panicked != nil && panicked != http.ErrAbortHandler {
+	cause, _ := panicked.(error)
+	aborted := errors.Is(cause, http.ErrAbortHandler)
+	if panicked != nil && !aborted {
 		err := fmt.Errorf("panic: %v\n%s", panicked, debug.Stack())
 		if c.gin.Writer.Written() {
 			c.cause, c.code = err, 50001
@@ -63,7 +66,7 @@ func (s *server) finish(c *call, route string, m meter) {
 	took := time.Since(c.start)
 	m.observe(status, took)
 	s.logCall(c, route, status, took)
-	if panicked == http.ErrAbortHandler {
+	if aborted {
 		panic(panicked)
 	}
 	c.gin, c.cause = nil, nil

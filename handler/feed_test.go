@@ -28,12 +28,18 @@ func TestFeedBodies(t *testing.T) {
 	}{
 		{"plain", `{"action":"refresh"}`, 0, "", ok(refresh)},
 		{"spaces", " {\n\t\"action\" : \"refresh\" ,\r\n \"limit\" : 20 } \n", 0, "", ok(refresh)},
-		{"all fields", `{"request_id":"r-1","silent":true,"limit":1,"action":"refresh"}`, 0, "",
-			with(func(r *engine.Request) { r.RequestID, r.Silent, r.Limit = "r-1", true, 1 })},
-		{"load_more", `{"action":"load_more","limit":100,"silent":false}`, 0, "",
-			with(func(r *engine.Request) { r.Action, r.Limit = engine.ActionLoadMore, 100 })},
-		{"escapes", `{"\u0061ction":"re\u0066resh","request_id":"\u0041"}`, 0, "",
-			with(func(r *engine.Request) { r.RequestID = "A" })},
+		{
+			"all fields", `{"request_id":"r-1","silent":true,"limit":1,"action":"refresh"}`, 0, "",
+			with(func(r *engine.Request) { r.RequestID, r.Silent, r.Limit = "r-1", true, 1 }),
+		},
+		{
+			"load_more", `{"action":"load_more","limit":100,"silent":false}`, 0, "",
+			with(func(r *engine.Request) { r.Action, r.Limit = engine.ActionLoadMore, 100 }),
+		},
+		{
+			"escapes", `{"\u0061ction":"re\u0066resh","request_id":"\u0041"}`, 0, "",
+			with(func(r *engine.Request) { r.RequestID = "A" }),
+		},
 
 		{"empty", ``, 40001, "empty", nil},
 		{"blank", " \n", 40001, "empty", nil},
@@ -154,18 +160,36 @@ func TestFeedAnswers(t *testing.T) {
 		want       string
 	}{
 		{"nothing", `{"action":"refresh"}`, engine.Answer{}, `{"items":[],"has_more":false}`},
-		{"items as stored", `{"action":"refresh"}`, engine.Answer{Docs: []feed.Doc{a, b}, HasMore: true},
-			`{"items":[{"id":"a","title":"<b>&","x":1.0},{"id":"b"}],"has_more":true}`},
-		{"a missing doc leaves no gap", `{"action":"refresh"}`, engine.Answer{Docs: []feed.Doc{{ID: "gone"}, b, {ID: "gone"}}},
-			`{"items":[{"id":"b"}],"has_more":false}`},
-		{"request id", `{"action":"refresh","request_id":"r.1"}`, engine.Answer{RequestID: "r.1"},
-			`{"items":[],"has_more":false,"request_id":"r.1"}`},
-		{"silent", `{"action":"refresh","silent":true}`, engine.Answer{Docs: []feed.Doc{b}, NewCount: 7, HasMore: true},
-			`{"items":[{"id":"b"}],"has_more":true,"new_count":7}`},
-		{"silent, nothing", `{"action":"refresh","silent":true}`, engine.Answer{},
-			`{"items":[],"has_more":false,"new_count":0}`},
-		{"degraded", `{"action":"load_more"}`, engine.Answer{Degraded: []string{"dedup", "session"}},
-			`{"items":[],"has_more":false,"degraded":["dedup","session"]}`},
+		{
+			"items as stored", `{"action":"refresh"}`,
+			engine.Answer{Docs: []feed.Doc{a, b}, HasMore: true},
+			`{"items":[{"id":"a","title":"<b>&","x":1.0},{"id":"b"}],"has_more":true}`,
+		},
+		{
+			"a missing doc leaves no gap", `{"action":"refresh"}`,
+			engine.Answer{Docs: []feed.Doc{{ID: "gone"}, b, {ID: "gone"}}},
+			`{"items":[{"id":"b"}],"has_more":false}`,
+		},
+		{
+			"request id", `{"action":"refresh","request_id":"r.1"}`,
+			engine.Answer{RequestID: "r.1"},
+			`{"items":[],"has_more":false,"request_id":"r.1"}`,
+		},
+		{
+			"silent", `{"action":"refresh","silent":true}`,
+			engine.Answer{Docs: []feed.Doc{b}, NewCount: 7, HasMore: true},
+			`{"items":[{"id":"b"}],"has_more":true,"new_count":7}`,
+		},
+		{
+			"silent, nothing", `{"action":"refresh","silent":true}`,
+			engine.Answer{},
+			`{"items":[],"has_more":false,"new_count":0}`,
+		},
+		{
+			"degraded", `{"action":"load_more"}`,
+			engine.Answer{Degraded: []string{"dedup", "session"}},
+			`{"items":[],"has_more":false,"degraded":["dedup","session"]}`,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := newFixture(t, nil)

@@ -31,8 +31,8 @@ func openObject(body []byte) (members, error) {
 
 // syntaxError finds out what json.Valid only knows to be wrong.
 func syntaxError(body []byte) error {
-	var any json.RawMessage
-	return json.Unmarshal(body, &any)
+	var value json.RawMessage
+	return json.Unmarshal(body, &value)
 }
 
 // next returns a member's name, unquoted, and its value as written; ok is

@@ -35,20 +35,48 @@ func TestReadiness(t *testing.T) {
 		code   int
 		want   string
 	}{
-		{"all up", map[string]Dependency{"catalog": {}, "redis": {Optional: true}}, 200, 0,
-			`{"catalog":{"state":"up"},"redis":{"state":"up","optional":true}}`},
-		{"one down", map[string]Dependency{"catalog": {}, "redis": {Err: refused}}, 503, 50301,
-			`{"catalog":{"state":"up"},"redis":{"state":"down","error":"connection refused"}}`},
-		{"one down that can be done without", map[string]Dependency{"redis": {Err: refused, Optional: true}}, 200, 0,
-			`{"redis":{"state":"down","optional":true,"error":"connection refused"}}`},
-		{"timed out", map[string]Dependency{"es": {Err: fmt.Errorf("GET http://u:pw@10.0.0.7: %w", context.DeadlineExceeded)}}, 503, 50301,
-			`{"es":{"state":"down","error":"timed out"}}`},
-		{"unknown name", map[string]Dependency{"es": {Err: &net.DNSError{Name: "secret.internal", IsNotFound: true}}}, 503, 50301,
-			`{"es":{"state":"down","error":"the host name is not known"}}`},
-		{"unavailable", map[string]Dependency{"es": {Err: fmt.Errorf("u:pw@10.0.0.7: %w", catalog.ErrUnavailable)}}, 503, 50301,
-			`{"es":{"state":"down","error":"catalog is unavailable"}}`},
-		{"anything", map[string]Dependency{"es": {Err: errors.New("WRONGPASS for user u with password pw at 10.0.0.7")}}, 503, 50301,
-			`{"es":{"state":"down","error":"the check failed; see the log"}}`},
+		{
+			"all up",
+			map[string]Dependency{"catalog": {}, "redis": {Optional: true}},
+			200, 0,
+			`{"catalog":{"state":"up"},"redis":{"state":"up","optional":true}}`,
+		},
+		{
+			"one down",
+			map[string]Dependency{"catalog": {}, "redis": {Err: refused}},
+			503, 50301,
+			`{"catalog":{"state":"up"},"redis":{"state":"down","error":"connection refused"}}`,
+		},
+		{
+			"one down that can be done without",
+			map[string]Dependency{"redis": {Err: refused, Optional: true}},
+			200, 0,
+			`{"redis":{"state":"down","optional":true,"error":"connection refused"}}`,
+		},
+		{
+			"timed out",
+			map[string]Dependency{"es": {Err: fmt.Errorf("GET http://u:pw@10.0.0.7: %w", context.DeadlineExceeded)}},
+			503, 50301,
+			`{"es":{"state":"down","error":"timed out"}}`,
+		},
+		{
+			"unknown name",
+			map[string]Dependency{"es": {Err: &net.DNSError{Name: "secret.internal", IsNotFound: true}}},
+			503, 50301,
+			`{"es":{"state":"down","error":"the host name is not known"}}`,
+		},
+		{
+			"unavailable",
+			map[string]Dependency{"es": {Err: fmt.Errorf("u:pw@10.0.0.7: %w", catalog.ErrUnavailable)}},
+			503, 50301,
+			`{"es":{"state":"down","error":"catalog is unavailable"}}`,
+		},
+		{
+			"anything",
+			map[string]Dependency{"es": {Err: errors.New("WRONGPASS for user u with password pw at 10.0.0.7")}},
+			503, 50301,
+			`{"es":{"state":"down","error":"the check failed; see the log"}}`,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := newFixture(t, func(_ *Config, d *Deps) {

@@ -31,7 +31,8 @@ var testNow = time.Unix(1_770_000_000, 0)
 var keyring = sync.OnceValue(func() (k struct {
 	rsa, otherRSA, smallRSA *rsa.PrivateKey
 	ec, otherEC, p384       *ecdsa.PrivateKey
-}) {
+},
+) {
 	must := func(err error) {
 		if err != nil {
 			panic(err)
