@@ -64,6 +64,9 @@ func (w *world) item() feed.Item {
 	}
 	if w.IntN(2) == 0 {
 		it.Likes = int64(w.ExpFloat64() * 50)
+		if w.IntN(w.ids) < 2 {
+			it.Likes = 1 << 40
+		}
 	}
 	return it
 }
@@ -227,6 +230,25 @@ func TestEqualsReferenceInBlocks(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestPopularFarBehind hides one popular item behind many blocks of others
+// that cannot get in.
+func TestPopularFarBehind(t *testing.T) {
+	items := make([]feed.Item, 5000)
+	for i := range items {
+		items[i] = feed.Item{ID: fmt.Sprint(i), Title: "t", UpdateTime: now.Unix() - int64(i)*3600}
+	}
+	items[0].Likes = 1000
+	items[4500].Likes = 1e8
+	s := memory.New()
+	s.Upsert(items)
+	r, err := s.Recall(context.Background(), feed.Query{N: 2, Origin: now, Ranking: feed.Ranking{
+		Base: 0.1, PopularityWeight: 1, Decay: feed.Decay{Scale: 24 * time.Hour, Decay: 0.5, Floor: 0.4},
+	}})
+	require.NoError(t, err)
+	require.Len(t, r.Candidates, 2)
+	assert.Equal(t, []string{"0", "4500"}, []string{r.Candidates[0].ID, r.Candidates[1].ID})
 }
 
 // TestUnusedTermsAreDropped fills a catalog with words, replaces them and

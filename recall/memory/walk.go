@@ -15,7 +15,8 @@ import (
 //   - nothing from here on can get in: the view is done;
 //   - nothing of this block can get in: the block is skipped;
 //   - no item without a matching term can get in: only the items on the lists
-//     of the query's terms are looked at, and blocks without any are jumped.
+//     of the query's terms are looked at, and blocks without any are jumped,
+//     all at once if that holds for the blocks behind too.
 type walker struct {
 	plan    plan
 	top     top
@@ -64,8 +65,8 @@ func (w *walker) walk(ctx context.Context, index int, v *view) error {
 		everyItem := w.mayEnter(base, decay, v.blockPop[block], at)
 		if !everyItem {
 			next := w.nextListed(at)
-			if next >= end {
-				return nil
+			if next >= stop && w.mayEnter(base, decay, v.tailPop[block], at) {
+				next = stop // a later block may have an item popular enough
 			}
 			if next >= stop {
 				at = next
@@ -74,7 +75,7 @@ func (w *walker) walk(ctx context.Context, index int, v *view) error {
 		}
 		if w.mayEnter(most, decay, v.blockPop[block], at) {
 			w.gather(at, stop)
-			w.sweep(at, stop, everyItem, decay*w.plan.popularity(v.blockPop[block])*slack)
+			w.sweep(at, stop, everyItem, decay*slack)
 			w.top.settle()
 		}
 		at = stop
@@ -165,19 +166,19 @@ func (w *walker) gatherWord(l *list, first, stop uint32) {
 
 // sweep scores the items of a block, all of them or those on a list, and
 // leaves gain and touched empty.
-func (w *walker) sweep(at, stop uint32, everyItem bool, mostPerRelevance float64) {
+func (w *walker) sweep(at, stop uint32, everyItem bool, mostDecay float64) {
 	base := w.plan.ranking.Base
 	first := at / blockSize * blockSize
 	if everyItem {
 		for item := at; item < stop; item++ {
-			w.offer(item, base+w.gain[item-first], mostPerRelevance)
+			w.offer(item, base+w.gain[item-first], mostDecay)
 		}
 	}
 	for word, set := range w.touched {
 		for ; set != 0; set &= set - 1 {
 			place := uint32(word*64 + bits.TrailingZeros64(set))
 			if !everyItem {
-				w.offer(first+place, base+w.gain[place], mostPerRelevance)
+				w.offer(first+place, base+w.gain[place], mostDecay)
 			}
 			w.gain[place] = 0
 		}
@@ -185,17 +186,18 @@ func (w *walker) sweep(at, stop uint32, everyItem bool, mostPerRelevance float64
 	}
 }
 
-// offer scores an item and hands it to top if it may get in.
-func (w *walker) offer(item uint32, relevance, mostPerRelevance float64) {
+// offer scores an item and hands it to top if it may get in. The block's decay
+// is tried first, since the item's own costs an exponential.
+func (w *walker) offer(item uint32, relevance, mostDecay float64) {
 	v := w.view
-	time := v.times[item]
-	if !w.top.mayEnter(float32(relevance*mostPerRelevance), time) {
+	time, popularity := v.times[item], w.plan.popularity(v.popularity[item])
+	if !w.top.mayEnter(float32(relevance*mostDecay*popularity), time) {
 		return
 	}
 	if time != w.lastTime {
 		w.lastTime, w.decay = time, w.plan.curve.At(float64(w.plan.origin-time))
 	}
-	score := float32(relevance * w.decay * w.plan.popularity(v.popularity[item]))
+	score := float32(relevance * w.decay * popularity)
 	if !w.top.mayEnter(score, time) || v.isDead(item) || w.given(score, time, item) || w.plan.refuses(v.segment, item) {
 		return
 	}
