@@ -19,6 +19,10 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
+// pageTries is how often a refresh chooses anew when other servers keep handing
+// out everything it has chosen.
+const pageTries = 4
+
 // Seen is what the engine needs of a dedup store.
 type Seen interface {
 	dedup.Checker
@@ -238,15 +242,28 @@ func (e *Engine) open(ctx context.Context, r Request) (feed.Profile, cache.Page,
 	return p, page, err
 }
 
-// refresh is the refresh proper, up to its page.
+// refresh is the refresh proper, up to its page. Where everything that passed
+// the check was handed out elsewhere before the page step, it goes again,
+// deeper: an empty page is to mean that there is nothing.
 func (e *Engine) refresh(ctx context.Context, r Request, profile feed.Profile, retry cache.Retry) (cache.Page, error) {
-	found, err := e.choose(ctx, r.Agent, e.query(profile), r.Limit, e.cfg.MaxRounds)
-	if err != nil {
-		return cache.Page{}, err
+	q := e.query(profile)
+	for try := 1; ; try++ {
+		found, err := e.choose(ctx, r.Agent, q, r.Limit, e.cfg.MaxRounds)
+		if err != nil {
+			return cache.Page{}, err
+		}
+		if e.cfg.RecordServed && len(found.stale) > 0 && try == 1 {
+			e.stores.Recorder.Deliver(r.Agent, found.stale)
+		}
+		page, err := e.page(ctx, r, found, retry)
+		if err != nil || len(page.Refs) > 0 || len(found.ranked) == 0 || page.Replayed || try == pageTries {
+			return page, err
+		}
+		retry.Extend = true // the empty page may be remembered under the request id by now
 	}
-	if e.cfg.RecordServed && len(found.stale) > 0 {
-		e.stores.Recorder.Deliver(r.Agent, found.stale)
-	}
+}
+
+func (e *Engine) page(ctx context.Context, r Request, found chosen, retry cache.Retry) (cache.Page, error) {
 	defer stageTimer("page")()
 	return e.stores.Sessions.Replace(ctx, cache.Replace{
 		Agent: r.Agent, Ranked: found.ranked, Limit: r.Limit,
