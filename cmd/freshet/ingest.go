@@ -155,7 +155,11 @@ func (r *ingestReport) write(w io.Writer, asJSON bool) error {
 		}
 	}
 	if hidden := r.Rejected - len(r.Errors); hidden > 0 {
-		_, err := fmt.Fprintf(w, "  and %d more (--all shows them)\n", hidden)
+		why := "--all shows them"
+		if r.most < 0 {
+			why = "the server did not list them"
+		}
+		_, err := fmt.Fprintf(w, "  and %d more (%s)\n", hidden, why)
 		return err
 	}
 	return nil

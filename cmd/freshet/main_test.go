@@ -108,8 +108,11 @@ func TestVersionOf(t *testing.T) {
 	assert.Equal(t, "freshet v1.2.3 commit abc with changes of 2026-03-06T00:00:00Z go1.26 linux/arm64", versionOf(&debug.BuildInfo{
 		GoVersion: "go1.26", Main: debug.Module{Version: "v1.2.3"},
 		Settings: []debug.BuildSetting{
-			{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: "true"}, {Key: "vcs.time", Value: "2026-03-06T00:00:00Z"},
-			{Key: "GOOS", Value: "linux"}, {Key: "GOARCH", Value: "arm64"},
+			{Key: "vcs.revision", Value: "abc"},
+			{Key: "vcs.modified", Value: "true"},
+			{Key: "vcs.time", Value: "2026-03-06T00:00:00Z"},
+			{Key: "GOOS", Value: "linux"},
+			{Key: "GOARCH", Value: "arm64"},
 		},
 	}))
 	assert.Equal(t, "freshet (devel) go1.26", versionOf(&debug.BuildInfo{GoVersion: "go1.26"}))
