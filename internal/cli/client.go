@@ -18,8 +18,8 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// maxAnswer bounds what is read of an answer: a report of 5,000 rejected lines
-// is below 3 MiB.
+// maxAnswer bounds what is read of an answer. The largest are pages: a hundred
+// items of up to 256 KiB.
 const maxAnswer = 64 << 20
 
 // longestAnswer is how long a server may take to begin its answer once it has

@@ -16,7 +16,9 @@ import (
 // Bounds of one upload request. A request is small enough to be repeated
 // cheaply, and large enough that its overhead does not count.
 const (
-	maxLines = 5_000
+	// maxLines is as many rejections as the server lists for one request, so
+	// that none goes unexplained.
+	maxLines = 1_000
 	maxBytes = 8 << 20 // before compression
 	// maxLine is a line longer than any item the server takes; a longer one is
 	// passed over without ever being held in memory.
@@ -38,7 +40,7 @@ type Summary struct {
 }
 
 // Ingest uploads items, one JSON object a line, gzipped or not, in requests of
-// at most 5,000 lines and 8 MiB. They are sent one after the other, so that of
+// at most 1,000 lines and 8 MiB. They are sent one after the other, so that of
 // two items with one id the later line wins. Every rejected line is given to
 // reject, in no particular order within a request. The summary is right even
 // where an error ends the upload early; uploading again is harmless, because

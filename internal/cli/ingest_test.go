@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -83,17 +84,17 @@ func zipped(s string) []byte {
 
 func TestIngestSplitsByLines(t *testing.T) {
 	var file strings.Builder
-	for i := range 12_001 {
+	for i := range 2_001 {
 		file.WriteString(item(i) + "\n")
 	}
 	s := &itemServer{}
 	sum, rejected, err := ingest(t, s, strings.NewReader(file.String()))
 	require.NoError(t, err)
 	assert.Empty(t, rejected)
-	assert.Equal(t, cli.Summary{Accepted: 12_001, Requests: 3}, sum)
+	assert.Equal(t, cli.Summary{Accepted: 2_001, Requests: 3}, sum)
 	var all []string
 	for i, lines := range s.requests {
-		assert.LessOrEqual(t, len(lines), 5_000, "request %d", i)
+		assert.LessOrEqual(t, len(lines), 1_000, "request %d", i)
 		all = append(all, lines...)
 	}
 	assert.Equal(t, file.String(), strings.Join(all, "\n")+"\n", "every line once, in order")
@@ -188,7 +189,7 @@ func TestIngestStopsAndSaysWhere(t *testing.T) {
 		file   io.Reader
 		want   string
 	}{
-		"the server stays down": {&itemServer{failures: 99}, strings.NewReader(many), "upload lines 1 to 5000: the server answered 503"},
+		"the server stays down": {&itemServer{failures: 99}, strings.NewReader(many), "upload lines 1 to 1000: the server answered 503"},
 		"an array":              {&itemServer{}, strings.NewReader("[" + item(1) + "]"), "one JSON object a line"},
 		"a file that ends early": {
 			&itemServer{}, bytes.NewReader(broken[:len(broken)-20]), "read line",
@@ -210,14 +211,14 @@ func TestIngestKeepsTheCountOfWhatWasStored(t *testing.T) {
 	calls := 0
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		if calls++; calls == 1 {
-			answer(w, 200, `{"code":0,"data":{"accepted":5000,"rejected":0,"errors":[]}}`)
+			answer(w, 200, `{"code":0,"data":{"accepted":1000,"rejected":0,"errors":[]}}`)
 			return
 		}
 		answer(w, 413, `{"code":41301,"msg":"too large"}`)
 	})
 	sum, err := client(t, url).Ingest(context.Background(), strings.NewReader(strings.Repeat(item(1)+"\n", 6_000)), func(cli.Rejection) {})
-	assert.ErrorContains(t, err, "upload lines 5001 to 6000")
-	assert.Equal(t, cli.Summary{Accepted: 5000, Requests: 1}, sum)
+	assert.ErrorContains(t, err, "upload lines 1001 to 2000")
+	assert.Equal(t, cli.Summary{Accepted: 1000, Requests: 1}, sum)
 }
 
 func TestIngestDoubtsAReportThatDoesNotAddUp(t *testing.T) {
@@ -230,4 +231,40 @@ func TestIngestDoubtsAReportThatDoesNotAddUp(t *testing.T) {
 		_, err := client(t, url).Ingest(context.Background(), strings.NewReader(item(1)+"\n"+item(2)), func(cli.Rejection) {})
 		assert.ErrorContains(t, err, "upload lines 1 to 2", report)
 	}
+}
+
+func BenchmarkIngest(b *testing.B) {
+	line := `{"id":"hn_10176908","title":"A title of about the usual length for a post","url":"http://example.com/a/path","author_id":"somebody","tags":["example.com"],"update_time":1441533360,"likes":10,"comments":2}` + "\n"
+	s := &countingServer{}
+	server := httptest.NewServer(s)
+	defer server.Close()
+	c, err := cli.New(server.URL)
+	require.NoError(b, err)
+	defer c.Close()
+	file := []byte(strings.Repeat(line, 10_000))
+	b.SetBytes(int64(len(file)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := c.Ingest(context.Background(), bytes.NewReader(file), func(cli.Rejection) {}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// countingServer accepts whatever comes, at little cost of its own.
+type countingServer struct{}
+
+func (countingServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	zr, err := gzip.NewReader(r.Body)
+	if err != nil {
+		answer(w, 400, "")
+		return
+	}
+	n := 0
+	for buf := make([]byte, 64<<10); err == nil; {
+		var got int
+		got, err = zr.Read(buf)
+		n += bytes.Count(buf[:got], []byte{'\n'})
+	}
+	answer(w, 200, fmt.Sprintf(`{"code":0,"data":{"accepted":%d,"rejected":0}}`, n))
 }
