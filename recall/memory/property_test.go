@@ -190,7 +190,7 @@ func (k *keep) remove(id string) {
 // TestEqualsReference writes at random to small catalogs and compares after
 // every few writes.
 func TestEqualsReference(t *testing.T) {
-	for seed := range uint64(120) {
+	for seed := range uint64(80) {
 		w := &world{Rand: rand.New(rand.NewPCG(seed, 1)), ids: 5 + int(seed)*2, span: time.Duration(seed%5+1) * 200 * time.Hour}
 		s, k := memory.New(), &keep{at: map[string]int{}}
 		for range 20 {
@@ -221,11 +221,11 @@ func TestEqualsReferenceInBlocks(t *testing.T) {
 		batch := w.items(6000 + 1500*int(seed%4))
 		s.Upsert(batch)
 		k.upsert(batch)
-		for range 3 {
+		for range 2 {
 			batch = w.items(w.IntN(300))
 			s.Upsert(batch)
 			k.upsert(batch)
-			for range 8 {
+			for range 6 {
 				check(t, w, s, k.items)
 			}
 		}

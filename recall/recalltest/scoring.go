@@ -63,7 +63,9 @@ func byHand(t *testing.T, open Open) {
 	}{
 		{"freshness", feed.Profile{}, 0, map[string]float64{"fresh": 0.1, "half": 0.05, "floor": 1e-7}},
 		{
-			"interests", feed.Profile{Interests: map[string]float64{"x": 2, "y": 3}}, 0,
+			"interests",
+			feed.Profile{Interests: map[string]float64{"x": 2, "y": 3}},
+			0,
 			map[string]float64{"fresh": 2.1, "half": 5.1 * 0.5, "floor": 3.1e-6},
 		},
 		{"popularity", feed.Profile{}, 2, map[string]float64{"fresh": 0.1, "half": 0.05 * 3, "floor": 1e-7}},
@@ -71,7 +73,9 @@ func byHand(t *testing.T, open Open) {
 			// N = 3, n = 2: idf = ln(1 + 1.5/2.5) = ln 1.6 = 0.470004; average
 			// length 2. Length 2: 2.2·2·0.470004/(1 + 1.2) = 0.940007. Length 1:
 			// 2.2·2·0.470004/(1 + 1.2·(0.25 + 0.375)) = 2.068016/1.75 = 1.181723.
-			"keywords", feed.Profile{Keywords: []string{"Alpha"}}, 0,
+			"keywords",
+			feed.Profile{Keywords: []string{"Alpha"}},
+			0,
 			map[string]float64{"fresh": 1.040007, "half": 0.640862, "floor": 1e-7},
 		},
 	} {
