@@ -36,8 +36,13 @@ func encode(s *esindex.Schema, it *feed.Item) ([]byte, error) {
 	for _, f := range []struct {
 		name, value string
 	}{
-		{n.GroupID, it.GroupID}, {n.Title, it.Title}, {n.Summary, it.Summary}, {n.URL, it.URL},
-		{n.ImageURL, it.ImageURL}, {n.AuthorID, it.AuthorID}, {n.Lang, it.Lang},
+		{n.GroupID, it.GroupID},
+		{n.Title, it.Title},
+		{n.Summary, it.Summary},
+		{n.URL, it.URL},
+		{n.ImageURL, it.ImageURL},
+		{n.AuthorID, it.AuthorID},
+		{n.Lang, it.Lang},
 	} {
 		if f.value != "" {
 			fields[f.name] = f.value
@@ -82,8 +87,10 @@ func checkBusiness(s *esindex.Schema, it *feed.Item) error {
 
 func physical(s *esindex.Schema) []string {
 	n := &s.Source
-	return []string{n.ID, n.GroupID, n.Title, n.UpdateTime, n.Summary, n.URL, n.ImageURL, n.AuthorID, n.Lang, n.Tags,
-		n.Likes, n.Comments, n.Popularity}
+	return []string{
+		n.ID, n.GroupID, n.Title, n.UpdateTime, n.Summary, n.URL, n.ImageURL, n.AuthorID, n.Lang, n.Tags,
+		n.Likes, n.Comments, n.Popularity,
+	}
 }
 
 // itemJSON gives a stored document back as the item's JSON.

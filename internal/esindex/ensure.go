@@ -3,6 +3,7 @@ package esindex
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -118,7 +119,8 @@ func ensureOne(ctx context.Context, client Performer, index string, body []byte)
 	if err == nil {
 		return false, nil
 	}
-	if e, ok := err.(*Error); !ok || e.Status != http.StatusNotFound {
+	var e *Error
+	if !errors.As(err, &e) || e.Status != http.StatusNotFound {
 		return false, err
 	}
 	err = Do(ctx, client, http.MethodPut, "/"+index, "", body, nil)

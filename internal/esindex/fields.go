@@ -80,9 +80,18 @@ func (r fieldRef) config() string {
 // refs lists the fields in the order of an item's JSON, popularity last.
 func (f *Fields) refs() []fieldRef {
 	return []fieldRef{
-		{"id", &f.ID}, {"group_id", &f.GroupID}, {"title", &f.Title}, {"update_time", &f.UpdateTime},
-		{"summary", &f.Summary}, {"url", &f.URL}, {"image_url", &f.ImageURL}, {"author_id", &f.AuthorID},
-		{"lang", &f.Lang}, {"tags", &f.Tags}, {"likes", &f.Likes}, {"comments", &f.Comments},
+		{"id", &f.ID},
+		{"group_id", &f.GroupID},
+		{"title", &f.Title},
+		{"update_time", &f.UpdateTime},
+		{"summary", &f.Summary},
+		{"url", &f.URL},
+		{"image_url", &f.ImageURL},
+		{"author_id", &f.AuthorID},
+		{"lang", &f.Lang},
+		{"tags", &f.Tags},
+		{"likes", &f.Likes},
+		{"comments", &f.Comments},
 		{DefaultPopularity, &f.Popularity},
 	}
 }

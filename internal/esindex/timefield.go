@@ -47,8 +47,18 @@ var layouts = map[timeFormat]string{
 
 // patternParts are the parts of a Java date pattern we can write.
 var patternParts = []struct{ java, layout string }{
-	{"yyyy", "2006"}, {"uuuu", "2006"}, {"MM", "01"}, {"dd", "02"}, {"HH", "15"}, {"mm", "04"}, {"ss", "05"},
-	{".SSS", ".000"}, {"XXX", "Z07:00"}, {"XX", "Z0700"}, {"X", "Z07"}, {"Z", "-0700"},
+	{"yyyy", "2006"},
+	{"uuuu", "2006"},
+	{"MM", "01"},
+	{"dd", "02"},
+	{"HH", "15"},
+	{"mm", "04"},
+	{"ss", "05"},
+	{".SSS", ".000"},
+	{"XXX", "Z07:00"},
+	{"XX", "Z0700"},
+	{"X", "Z07"},
+	{"Z", "-0700"},
 }
 
 // newTimeField picks the first of the formats that can express a second.

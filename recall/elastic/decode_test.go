@@ -140,8 +140,10 @@ func BenchmarkDecode500(b *testing.B) {
 func BenchmarkBody(b *testing.B) {
 	schema := esindex.OwnSchema(esindex.Fields{})
 	for _, interests := range []int{2, 200} {
-		q := feed.Query{Ranking: feed.Ranking{Decay: feed.Decay{Scale: time.Hour, Decay: 0.5}, Base: 0.1}, Origin: time.Unix(1, 0), N: 500,
-			Profile: feed.Profile{Interests: map[string]float64{}, Keywords: []string{"go", "rust"}}}
+		q := feed.Query{
+			Ranking: feed.Ranking{Decay: feed.Decay{Scale: time.Hour, Decay: 0.5}, Base: 0.1}, Origin: time.Unix(1, 0), N: 500,
+			Profile: feed.Profile{Interests: map[string]float64{}, Keywords: []string{"go", "rust"}},
+		}
 		for i := range interests {
 			q.Profile.Interests[fmt.Sprint("tag-", i)] = 1.5
 		}

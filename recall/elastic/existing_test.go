@@ -65,11 +65,8 @@ func TestExistingIndexTimes(t *testing.T) {
 		{`{"type": "date", "format": "epoch_second"}`, "", seconds},
 		{`{"type": "date", "format": "yyyy-MM-dd HH:mm:ss||epoch_millis"}`, "", layout(time.DateTime)},
 		{`{"type": "date", "format": "dd/MM/yyyy'T'HH:mm:ssXXX"}`, "", layout("02/01/2006T15:04:05Z07:00")},
-		{`{"type": "date", "format": "basic_date_time_no_millis"}`, "", layout("20060102T150405Z07:00")},
 		{`{"type": "long"}`, "", seconds},
-		{`{"type": "integer"}`, esindex.Seconds, seconds},
 		{`{"type": "long"}`, esindex.Millis, millis},
-		{`{"type": "double"}`, esindex.Millis, millis},
 	} {
 		t.Run(c.field+c.unit, func(t *testing.T) {
 			s := openExisting(t, mapped, c.field, c.unit, stories(c.date))
