@@ -74,12 +74,16 @@ func (s *Sessions) Replay(ctx context.Context, agent string, retry cache.Retry) 
 
 // Refreshed implements [cache.Sessions].
 func (s *Sessions) Refreshed(ctx context.Context, agent string) (time.Time, error) {
-	ms, err := s.client.Get(ctx, s.keys.Refreshed(agent)).Int64()
+	text, err := s.client.Get(ctx, s.keys.Refreshed(agent)).Result()
 	if errors.Is(err, redis.Nil) {
 		return time.Time{}, nil
 	}
 	if err != nil {
 		return time.Time{}, explain("refreshed", err)
+	}
+	ms, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("%s: %w", s.keys.Refreshed(agent), err)
 	}
 	return time.UnixMilli(ms), nil
 }

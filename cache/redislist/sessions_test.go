@@ -228,3 +228,21 @@ func BenchmarkPop(b *testing.B) {
 		left -= 20
 	}
 }
+
+// BenchmarkReplace is the page step of a refresh with 500 candidates.
+func BenchmarkReplace(b *testing.B) {
+	s, _ := open(b)
+	all := make([]feed.Ref, 500)
+	for i := range all {
+		id := "doc_" + strconv.Itoa(i)
+		all[i] = feed.Ref{ID: id, Group: id}
+	}
+	now := noon
+	b.ReportAllocs()
+	for b.Loop() {
+		now = now.Add(time.Hour) // two refs an hour: 336 are pending, the oldest expire
+		if _, err := s.Replace(b.Context(), cache.Replace{Agent: "u_1", Ranked: all, Limit: 2, Now: now}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -24,7 +24,7 @@ import (
 var (
 	lookups = promauto.NewCounterVec(prometheus.CounterOpts{
 		Name: "freshet_catalog_cache_total",
-		Help: "Items and profiles looked up in the Redis cache (hit, miss) and round trips to it that failed (error).",
+		Help: "Items and profiles looked up in the Redis cache (hit, miss), and round trips that failed or values that were unusable (error).",
 	}, []string{"result"})
 	hits, misses, failures = lookups.WithLabelValues("hit"), lookups.WithLabelValues("miss"), lookups.WithLabelValues("error")
 )
@@ -187,14 +187,19 @@ func (c *Cache) down() bool {
 	return until != 0 && c.cfg.Clock().UnixNano() < until
 }
 
-// failed counts and logs a round trip of a read that failed.
-func (c *Cache) failed(ctx context.Context, what string, err error) {
-	failures.Inc()
+// failed takes note of a round trip of a read that failed.
+func (c *Cache) failed(ctx context.Context, step string, err error) {
 	if rediskeys.Unreachable(err) {
 		c.downTo.Store(c.cfg.Clock().Add(c.cfg.Holdoff).UnixNano())
 	}
+	c.count(ctx, step, err)
+}
+
+// count counts and logs an error that the catalog makes up for.
+func (c *Cache) count(ctx context.Context, step string, err error) {
+	failures.Inc()
 	c.cfg.Logger.DebugContext(ctx, "the content cache failed; the catalog answers instead",
-		slog.String("step", what), slog.Any("error", err))
+		slog.String("step", step), slog.Any("error", err))
 }
 
 // explain gives an error of a write the sentinel a caller looks for.

@@ -399,6 +399,7 @@ func TestABrokenValueIsAMiss(t *testing.T) {
 	got, err := c.Profile(t.Context(), "u_1")
 	require.NoError(t, err)
 	assert.Equal(t, want, got)
+	assert.False(t, c.down(), "one bad value is no reason to leave the cache alone")
 }
 
 func TestBigBatchIsBuried(t *testing.T) {

@@ -117,7 +117,7 @@ func (c *Cache) readProfile(ctx context.Context, agent string, cmd *redis.String
 	known := &knownProfile{agent: agent, absent: text == absent}
 	if !known.absent {
 		if err := json.Unmarshal([]byte(text), &known.profile); err != nil {
-			c.failed(ctx, "profile", err)
+			c.count(ctx, "profile", err)
 			return nil
 		}
 	}

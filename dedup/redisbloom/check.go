@@ -227,12 +227,12 @@ func pendingVerdicts(look *redis.Cmd, n int) (dedup.Checked, error) {
 		return dedup.Checked{}, err
 	}
 	if len(reply) < 2 {
-		return dedup.Checked{}, fmt.Errorf("the pending script answered %d values", len(reply))
+		return dedup.Checked{}, fmt.Errorf("%w: %d values from the pending script", errAnswer, len(reply))
 	}
 	at, _ := reply[0].(int64)
 	flags, _ := reply[1].(string)
 	if at == 0 || (flags != "" && len(flags) != n) {
-		return dedup.Checked{}, fmt.Errorf("the pending script answered time %v and %d flags for %d groups", reply[0], len(flags), n)
+		return dedup.Checked{}, fmt.Errorf("%w: time %v and %d flags for %d groups from the pending script", errAnswer, reply[0], len(flags), n)
 	}
 	out := dedup.Checked{Verdicts: make([]dedup.Verdict, n), At: at}
 	for i := range len(flags) {
@@ -261,7 +261,7 @@ func filterVerdicts(verdicts []dedup.Verdict, hits []*redis.BoolSliceCmd) error 
 			return err
 		}
 		if len(found) != 0 && len(found) != len(verdicts) {
-			return fmt.Errorf("BF.MEXISTS answered %d values for %d members", len(found), len(verdicts))
+			return fmt.Errorf("%w: %d values for %d members from BF.MEXISTS", errAnswer, len(found), len(verdicts))
 		}
 		for i, hit := range found {
 			if hit && verdicts[i] == dedup.Unseen {

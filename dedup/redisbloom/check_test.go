@@ -160,6 +160,7 @@ func TestBadShardCountIsAnError(t *testing.T) {
 	require.NoError(t, client.Set(t.Context(), s.keys.Shards(feed.DayOf(noon)), "many", time.Minute).Err())
 	_, err := s.Check(t.Context(), "u_1", []string{"a"}, noon)
 	require.ErrorContains(t, err, "delete it")
+	assert.NotErrorIs(t, err, dedup.ErrUnavailable)
 	unconfirmed, err := s.Record(t.Context(), given("u_1", "a"), noon)
 	require.ErrorContains(t, err, "delete it")
 	assert.Len(t, unconfirmed, 1)

@@ -151,7 +151,7 @@ func notAdded(add *redis.Cmd, asked []dedup.Impression) ([]dedup.Impression, err
 		if i >= len(reply) {
 			missing = append(missing, asked[i:]...)
 			if err == nil {
-				err = fmt.Errorf("only %d of %d members were answered", len(reply), len(asked))
+				err = fmt.Errorf("%w: %d values for %d members", errAnswer, len(reply), len(asked))
 			}
 			break
 		}
@@ -160,7 +160,7 @@ func notAdded(add *redis.Cmd, asked []dedup.Impression) ([]dedup.Impression, err
 		case error:
 			missing, err = append(missing, imp), v
 		default:
-			missing, err = append(missing, imp), fmt.Errorf("a member was answered %v", v)
+			missing, err = append(missing, imp), fmt.Errorf("%w: %v for a member", errAnswer, v)
 		}
 	}
 	return missing, err

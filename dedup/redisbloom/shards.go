@@ -73,7 +73,7 @@ func (s *Store) learn(reply *redis.StringCmd, day feed.Day, now time.Time) (int,
 	}
 	shards, err := strconv.Atoi(text)
 	if err != nil || shards < 1 {
-		return 0, fmt.Errorf("%s holds %q, not a number of shards; delete it", s.keys.Shards(day), text)
+		return 0, fmt.Errorf("%w: %s holds %q, not a number of shards; delete it", errAnswer, s.keys.Shards(day), text)
 	}
 	s.shards.set(day, oldest, shardCount{shards: shards})
 	return shards, nil
@@ -99,7 +99,7 @@ func (s *Store) fixShards(ctx context.Context, now time.Time, ttl time.Duration)
 	}
 	shards, err := s.learn(get, day, now)
 	if err == nil && shards == 0 {
-		err = fmt.Errorf("%s could not be set", key)
+		err = fmt.Errorf("%w: %s could not be set", errAnswer, key)
 	}
 	return shards, err
 }

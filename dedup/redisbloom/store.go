@@ -21,6 +21,10 @@ import (
 // ErrNoBloom says that the server does not know the Bloom filter commands.
 var ErrNoBloom = errors.New("this Redis has no Bloom filter type; load the RedisBloom module or use Redis 8")
 
+// errAnswer is wrapped by errors about an answer that makes no sense: the
+// server could be asked, so they are not [dedup.ErrUnavailable].
+var errAnswer = errors.New("unexpected answer")
+
 // Config tunes a Store. Zero values stand for the defaults.
 type Config struct {
 	KeyPrefix string       // goes before every key
@@ -76,7 +80,7 @@ func explain(step string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case rediskeys.Unreachable(err):
+	case !errors.Is(err, errAnswer) && rediskeys.Unreachable(err):
 		return fmt.Errorf("%w: %s: %w", dedup.ErrUnavailable, step, err)
 	case strings.Contains(err.Error(), "unknown command") && strings.Contains(err.Error(), "BF."):
 		return fmt.Errorf("%s: %w: %w", step, ErrNoBloom, err)
