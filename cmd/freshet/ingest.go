@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -136,6 +138,8 @@ func (r *ingestReport) add(rejection cli.Rejection) {
 }
 
 func (r *ingestReport) write(w io.Writer, asJSON bool) error {
+	// Lines refused here are known before those that the server refuses.
+	slices.SortFunc(r.Errors, func(a, b cli.Rejection) int { return cmp.Compare(a.Line, b.Line) })
 	if asJSON {
 		if r.Errors == nil {
 			r.Errors = []cli.Rejection{}

@@ -178,6 +178,12 @@ func TestIngestShowsTwentyRejections(t *testing.T) {
 	assert.NotContains(t, got.out, "more")
 }
 
+func TestIngestListsRejectionsByLine(t *testing.T) {
+	url, _ := answering(t, 200, `{"code":0,"data":{"accepted":0,"rejected":1,"errors":[{"line":1,"id":"a","reason":"title is missing"}]}}`)
+	got := freshet(t, "{\"id\":\"a\"}\nnonsense\n", "ingest", "-", "--server", url)
+	assert.Equal(t, "0 accepted, 2 rejected\n  line 1 (\"a\"): title is missing\n  line 2: the line is not a JSON object\n", got.out)
+}
+
 func TestIngestFailures(t *testing.T) {
 	got := freshet(t, "", "ingest", filepath.Join(t.TempDir(), "absent"))
 	assert.Equal(t, exitError, got.code)
