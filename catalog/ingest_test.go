@@ -318,7 +318,7 @@ func TestIngestDoesNotHoldABigLine(t *testing.T) {
 }
 
 func TestIngestIntoSQLite(t *testing.T) {
-	c, err := sqlite.Open(filepath.Join(t.TempDir(), "c.db"))
+	c, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "c.db"))
 	require.NoError(t, err)
 	defer func() { require.NoError(t, c.Close()) }()
 	var body strings.Builder

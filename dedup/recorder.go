@@ -47,7 +47,6 @@ type RecorderConfig struct {
 	Grace   time.Duration // wait between confirmation and leaving the pending set; 10s
 	GiveUp  time.Duration // how long a failing batch is retried before it is deferred; 30s
 	Timeout time.Duration // deadline of one write; 5s
-	Clock   feed.Clock    // names the day of writing; time.Now
 }
 
 // WithDefaults fills the zero values in.
@@ -69,9 +68,6 @@ func (c RecorderConfig) WithDefaults() RecorderConfig {
 	orFor(&c.Grace, 10*time.Second)
 	orFor(&c.GiveUp, 30*time.Second)
 	orFor(&c.Timeout, 5*time.Second)
-	if c.Clock == nil {
-		c.Clock = time.Now
-	}
 	return c
 }
 
@@ -87,6 +83,7 @@ type Totals struct {
 // pending sets once the grace is over.
 type Recorder struct {
 	w       Writer
+	clock   feed.Clock
 	cfg     RecorderConfig
 	ctx     context.Context // ends when Close gives up draining
 	abandon context.CancelFunc
@@ -110,9 +107,10 @@ type delivery struct {
 	done   chan error // nil, or told whether they were recorded
 }
 
-// NewRecorder starts a recorder; Close ends it. ctx lends its values, not its
+// NewRecorder starts a recorder; Close ends it. The clock names the day of
+// writing. ctx lends its values, not its
 // end: the recorder outlives requests and signals until Close.
-func NewRecorder(ctx context.Context, w Writer, cfg RecorderConfig) (*Recorder, error) {
+func NewRecorder(ctx context.Context, w Writer, clock feed.Clock, cfg RecorderConfig) (*Recorder, error) {
 	cfg = cfg.WithDefaults()
 	pool, err := ants.NewPool(cfg.Workers)
 	if err != nil {
@@ -120,7 +118,7 @@ func NewRecorder(ctx context.Context, w Writer, cfg RecorderConfig) (*Recorder, 
 	}
 	ctx, abandon := context.WithCancel(context.WithoutCancel(ctx))
 	r := &Recorder{
-		w: w, cfg: cfg, ctx: ctx, abandon: abandon,
+		w: w, clock: clock, cfg: cfg, ctx: ctx, abandon: abandon,
 		queue: make(chan delivery, cfg.Queue), pool: pool,
 		settler:   startSettler(ctx, w, cfg),
 		collected: make(chan struct{}),
@@ -231,7 +229,7 @@ func (r *Recorder) write(batch []delivery, members int) {
 	_, err := backoff.Retry(r.ctx, func() (struct{}, error) {
 		ctx, cancel := context.WithTimeout(r.ctx, r.cfg.Timeout)
 		defer cancel()
-		unconfirmed, err := r.w.Record(ctx, left, r.cfg.Clock())
+		unconfirmed, err := r.w.Record(ctx, left, r.clock())
 		if err == nil {
 			return struct{}{}, nil
 		}

@@ -74,7 +74,7 @@ func (f *flaky) counts() (recorded, settled, batches int) {
 
 func start(t *testing.T, w dedup.Writer, cfg dedup.RecorderConfig) *dedup.Recorder {
 	t.Helper()
-	r, err := dedup.NewRecorder(t.Context(), w, cfg)
+	r, err := dedup.NewRecorder(t.Context(), w, time.Now, cfg)
 	require.NoError(t, err)
 	return r
 }

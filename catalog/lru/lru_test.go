@@ -19,7 +19,7 @@ import (
 
 func store(t testing.TB) *sqlite.Catalog {
 	t.Helper()
-	c, err := sqlite.Open(filepath.Join(t.TempDir(), "c.db"))
+	c, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "c.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
 	return c

@@ -74,7 +74,7 @@ func (g *gate) PutProfile(ctx context.Context, agent string, p feed.Profile) err
 
 func store(t testing.TB) *gate {
 	t.Helper()
-	c, err := sqlite.Open(filepath.Join(t.TempDir(), "catalog.db"))
+	c, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return &gate{Catalog: c}

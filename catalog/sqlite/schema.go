@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -20,8 +21,8 @@ var migrations = []string{
 }
 
 // migrate brings the schema up to date in one transaction.
-func migrate(db *sql.DB) (err error) { //nolint:noctx // as open
-	tx, err := db.Begin()
+func migrate(ctx context.Context, db *sql.DB) (err error) {
+	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -30,18 +31,18 @@ func migrate(db *sql.DB) (err error) { //nolint:noctx // as open
 			err = errors.Join(err, tx.Rollback())
 		}
 	}()
-	version, err := check(tx)
+	version, err := check(ctx, tx)
 	if err != nil {
 		return err
 	}
 	for _, step := range migrations[version:] {
-		if _, err := tx.Exec(step); err != nil {
+		if _, err := tx.ExecContext(ctx, step); err != nil {
 			return fmt.Errorf("migration: %w", err)
 		}
 	}
 	if version < len(migrations) {
 		text := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, len(migrations))
-		if _, err := tx.Exec(text); err != nil {
+		if _, err := tx.ExecContext(ctx, text); err != nil {
 			return fmt.Errorf("migration: %w", err)
 		}
 	}
@@ -49,9 +50,9 @@ func migrate(db *sql.DB) (err error) { //nolint:noctx // as open
 }
 
 // check returns the schema version of a file that is ours to change.
-func check(tx *sql.Tx) (version int, err error) { //nolint:noctx // as open
+func check(ctx context.Context, tx *sql.Tx) (version int, err error) {
 	var id, tables int
-	if err := tx.QueryRow(`SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
+	if err := tx.QueryRowContext(ctx, `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
 		FROM pragma_application_id, pragma_user_version`).Scan(&id, &version, &tables); err != nil {
 		return 0, err
 	}

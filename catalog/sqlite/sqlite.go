@@ -47,7 +47,7 @@ const busyTimeout = "5000"
 // Open opens the file at path, and makes it and its directory where they do
 // not exist. An older schema is brought up to date; a newer one is
 // [ErrNewerSchema]. Other errors say what is wrong with the file.
-func Open(path string) (*Catalog, error) {
+func Open(ctx context.Context, path string) (*Catalog, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("catalog file %s: %w", path, err)
@@ -56,13 +56,13 @@ func Open(path string) (*Catalog, error) {
 		return nil, fmt.Errorf("catalog file %s: cannot make its directory: %w", path, err)
 	}
 	c := &Catalog{}
-	if err := c.open(abs); err != nil {
+	if err := c.open(ctx, abs); err != nil {
 		return nil, errors.Join(explain(path, err), c.Close())
 	}
 	return c, nil
 }
 
-func (c *Catalog) open(path string) error { //nolint:noctx // opening a local file waits for nobody, and giving up half way has no use
+func (c *Catalog) open(ctx context.Context, path string) error {
 	var err error
 	// The writer makes the file, the others only find it.
 	if c.writer, err = connect(path, "rwc", "synchronous(FULL)", "journal_size_limit(67108864)",
@@ -70,12 +70,12 @@ func (c *Catalog) open(path string) error { //nolint:noctx // opening a local fi
 		return err
 	}
 	c.writer.SetMaxOpenConns(1)
-	if err := migrate(c.writer); err != nil {
+	if err := migrate(ctx, c.writer); err != nil {
 		return err
 	}
 	// Only now, because it changes the file, and migrate knows it to be ours.
 	var mode string
-	if err := c.writer.QueryRow(`PRAGMA journal_mode = WAL`).Scan(&mode); err != nil {
+	if err := c.writer.QueryRowContext(ctx, `PRAGMA journal_mode = WAL`).Scan(&mode); err != nil {
 		return err
 	}
 	if mode != "wal" {
@@ -91,7 +91,7 @@ func (c *Catalog) open(path string) error { //nolint:noctx // opening a local fi
 		return err
 	}
 	c.scans.SetMaxIdleConns(-1)
-	return c.prepare()
+	return c.prepare(ctx)
 }
 
 // connect returns a pool whose connections run the pragmas when they open.
@@ -112,7 +112,7 @@ func connect(path, mode string, pragmas ...string) (*sql.DB, error) {
 	return db, nil
 }
 
-func (c *Catalog) prepare() error { //nolint:noctx // as open
+func (c *Catalog) prepare(ctx context.Context) error {
 	for _, s := range []struct {
 		stmt **sql.Stmt
 		db   *sql.DB
@@ -128,7 +128,7 @@ func (c *Catalog) prepare() error { //nolint:noctx // as open
 		{&c.dropOne, c.writer, `DELETE FROM profiles WHERE agent = ?`},
 	} {
 		var err error
-		if *s.stmt, err = s.db.Prepare(s.text); err != nil {
+		if *s.stmt, err = s.db.PrepareContext(ctx, s.text); err != nil {
 			return err
 		}
 	}

@@ -19,7 +19,7 @@ import (
 
 func open(t testing.TB, path string) *sqlite.Catalog {
 	t.Helper()
-	c, err := sqlite.Open(path)
+	c, err := sqlite.Open(t.Context(), path)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
 	return c
@@ -35,7 +35,7 @@ func TestConformance(t *testing.T) {
 func TestReopenKeepsEverything(t *testing.T) {
 	// The path has every character that means something in a file: URI.
 	path := filepath.Join(t.TempDir(), "new dir", "50% #1?mode=ro&x.db")
-	c, err := sqlite.Open(path)
+	c, err := sqlite.Open(t.Context(), path)
 	require.NoError(t, err)
 	it := feed.Item{ID: "a", Title: "A", UpdateTime: 1, Business: map[string]json.RawMessage{"x": json.RawMessage(`[1.0]`)}}
 	p := feed.Profile{Keywords: []string{"go"}}
@@ -77,7 +77,7 @@ func TestPutReportsTheItemItCannotEncode(t *testing.T) {
 }
 
 func TestClosedIsUnavailable(t *testing.T) {
-	c, err := sqlite.Open(filepath.Join(t.TempDir(), "c.db"))
+	c, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "c.db"))
 	require.NoError(t, err)
 	require.NoError(t, c.Close())
 	ctx := t.Context()
@@ -121,7 +121,7 @@ func TestOpenRefuses(t *testing.T) {
 			script(t, path, `PRAGMA application_id = 7`)
 		}, "another program", sqlite.ErrNotOurs},
 		{"a newer schema", func(t *testing.T, path string) {
-			c, err := sqlite.Open(path)
+			c, err := sqlite.Open(t.Context(), path)
 			require.NoError(t, err)
 			require.NoError(t, c.Close())
 			script(t, path, `PRAGMA user_version = 99`)
@@ -135,7 +135,7 @@ func TestOpenRefuses(t *testing.T) {
 			}
 			tc.make(t, path)
 			before, _ := os.ReadFile(path)
-			c, err := sqlite.Open(path)
+			c, err := sqlite.Open(t.Context(), path)
 			require.Nil(t, c)
 			require.ErrorContains(t, err, tc.want)
 			require.ErrorContains(t, err, path)

@@ -79,9 +79,9 @@ func (a *App) open(ctx context.Context) error {
 	}
 	s := a.stores
 	im := a.cfg.Impressions
-	a.recorder, err = dedup.NewRecorder(ctx, s.dedup, dedup.RecorderConfig{
+	a.recorder, err = dedup.NewRecorder(ctx, s.dedup, a.clock, dedup.RecorderConfig{
 		Batch: im.Batch, Linger: im.Linger, Workers: im.Workers,
-		Grace: a.cfg.Dedup.PendingGrace, Timeout: a.cfg.Server.RequestTimeout, Clock: a.clock,
+		Grace: a.cfg.Dedup.PendingGrace, Timeout: a.cfg.Server.RequestTimeout,
 	})
 	if err != nil {
 		return err

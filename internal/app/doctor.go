@@ -55,7 +55,7 @@ type doctor struct {
 // it creates what is missing.
 func Doctor(ctx context.Context, cfg configs.Config, fix bool) []Finding {
 	d := &doctor{cfg: cfg, fix: fix, clock: time.Now}
-	d.lookAtDataDir()
+	d.lookAtDataDir(ctx)
 	if usesRedis(cfg) {
 		d.lookAtRedis(ctx)
 	}
@@ -69,7 +69,7 @@ func (d *doctor) say(level Level, what, mend, detail string, args ...any) {
 	d.findings = append(d.findings, Finding{Level: level, What: what, Detail: fmt.Sprintf(detail, args...), Mend: mend})
 }
 
-func (d *doctor) lookAtDataDir() {
+func (d *doctor) lookAtDataDir(ctx context.Context) {
 	dir := d.cfg.DataDir
 	const what = "data_dir"
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
@@ -91,17 +91,17 @@ func (d *doctor) lookAtDataDir() {
 	_ = os.Remove(probe.Name())
 	d.say(OK, what, "", "%s is writable", dir)
 	if d.cfg.Catalog.Backend == configs.CatalogSQLite {
-		d.lookAtSQLite(dir)
+		d.lookAtSQLite(ctx, dir)
 	}
 }
 
-func (d *doctor) lookAtSQLite(dir string) {
+func (d *doctor) lookAtSQLite(ctx context.Context, dir string) {
 	path := catalogFile(dir)
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		d.say(OK, "catalog", "", "%s does not exist yet; serve creates it", path)
 		return
 	}
-	db, err := sqlite.Open(path)
+	db, err := sqlite.Open(ctx, path)
 	if err != nil {
 		d.say(Broken, "catalog", "restore the file from a backup, or move it away to start anew", "%v", err)
 		return

@@ -20,12 +20,15 @@ type indexed struct {
 	mu    sync.Mutex // one order of writes for both
 }
 
-// newIndexed fills the index from the catalog and returns the catalog that
-// keeps it up to date.
-func newIndexed(ctx context.Context, next interface {
+// scannable is a catalog an index can be built from.
+type scannable interface {
 	catalog.Catalog
 	catalog.Scanner
-}, index recall.Indexer) (*indexed, error) {
+}
+
+// newIndexed fills the index from the catalog and returns the catalog that
+// keeps it up to date.
+func newIndexed(ctx context.Context, next scannable, index recall.Indexer) (*indexed, error) {
 	batch := make([]feed.Item, 0, rebuildBatch)
 	err := next.Scan(ctx, func(it feed.Item) error {
 		if batch = append(batch, it); len(batch) == rebuildBatch {

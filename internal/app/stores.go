@@ -171,7 +171,7 @@ func (a *App) openCatalog(ctx context.Context, c clients, s *stores) error {
 	if err != nil {
 		return err
 	}
-	db, err := sqlite.Open(catalogFile(dir))
+	db, err := sqlite.Open(ctx, catalogFile(dir))
 	if err != nil {
 		return err
 	}
