@@ -228,7 +228,7 @@ func defaultFields() Fields {
 	return Fields{
 		ID: "id", GroupID: "group_id", Title: "title", Summary: "summary", URL: "url", ImageURL: "image_url",
 		AuthorID: "author_id", Lang: "lang", Tags: "tags", UpdateTime: "update_time", UpdateTimeUnit: UnitAuto,
-		Likes: "likes", Comments: "comments", Popularity: "popularity",
+		Likes: "likes", Comments: "comments", Popularity: "freshet_popularity",
 	}
 }
 

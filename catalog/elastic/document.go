@@ -60,6 +60,7 @@ func encode(s *esindex.Schema, it *feed.Item) ([]byte, error) {
 			fields[name] = count
 		}
 	}
+	delete(fields, esindex.None)
 	if !s.MetaID() {
 		fields[n.ID] = it.ID
 	}

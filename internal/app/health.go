@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -48,12 +49,15 @@ func pingElastic(ctx context.Context, client *elasticsearch.Client) error {
 }
 
 // indexFields are the configured field names, as the index package takes them.
+// An empty name says that the index has no such field.
 func indexFields(cfg configs.Config) esindex.Fields {
 	f := cfg.Elasticsearch.Fields
+	none := func(name string) string { return cmp.Or(name, esindex.None) }
 	return esindex.Fields{
-		ID: f.ID, GroupID: f.GroupID, Title: f.Title, Summary: f.Summary, URL: f.URL, ImageURL: f.ImageURL,
-		AuthorID: f.AuthorID, Lang: f.Lang, Tags: f.Tags, UpdateTime: f.UpdateTime,
-		Likes: f.Likes, Comments: f.Comments, Popularity: f.Popularity,
+		ID: f.ID, Title: f.Title, UpdateTime: f.UpdateTime,
+		GroupID: none(f.GroupID), Summary: none(f.Summary), URL: none(f.URL), ImageURL: none(f.ImageURL),
+		AuthorID: none(f.AuthorID), Lang: none(f.Lang), Tags: none(f.Tags),
+		Likes: none(f.Likes), Comments: none(f.Comments), Popularity: none(f.Popularity),
 	}
 }
 

@@ -37,6 +37,7 @@ func (d Definition) Items() ([]byte, error) {
 		f.UpdateTime: object{"type": "date", "format": "epoch_second"},
 		f.Popularity: count, f.Likes: count, f.Comments: count,
 	}
+	delete(properties, None)
 	if f.ID != MetaID {
 		properties[f.ID] = keyword
 	}

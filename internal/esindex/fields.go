@@ -14,6 +14,10 @@ const DefaultPopularity = "freshet_popularity"
 // item's id.
 const MetaID = "_id"
 
+// None, as the name of a field, says that the index has no such field. Items
+// must have an id, a title and an update time.
+const None = "-"
+
 // Fields maps every logical field to its name in the index. The zero value
 // stands for the names of our own index.
 type Fields struct {
@@ -48,10 +52,10 @@ func (f Fields) Validate() error {
 	taken := map[string]string{}
 	for _, r := range f.refs() {
 		name := *r.name
-		if name == MetaID && r.logical == "id" {
+		if name == MetaID && r.logical == "id" || name == None && !r.needed() {
 			continue
 		}
-		if strings.HasPrefix(name, "_") || strings.ContainsAny(name, "*^ ,\"") || strings.Trim(name, ".") != name {
+		if name == None || strings.HasPrefix(name, "_") || strings.ContainsAny(name, "*^ ,\"") || strings.Trim(name, ".") != name {
 			return fmt.Errorf("elasticsearch.fields.%s: %q is not the name of a field", r.config(), name)
 		}
 		other, clash := taken[name]
@@ -75,6 +79,10 @@ func (r fieldRef) config() string {
 		return "popularity"
 	}
 	return r.logical
+}
+
+func (r fieldRef) needed() bool {
+	return r.logical == "id" || r.logical == "title" || r.logical == "update_time"
 }
 
 // refs lists the fields in the order of an item's JSON, popularity last.

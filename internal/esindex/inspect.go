@@ -250,6 +250,7 @@ func (in *inspection) time(name string, source *string) {
 
 func (in *inspection) text(field, name string, source *string) {
 	switch f, ok := in.find(name, source); {
+	case name == None:
 	case !ok && field == "title":
 		in.problem(field, name, false, "the index has no such field: items have no title and keywords match nothing in it")
 	case !ok:
@@ -261,6 +262,7 @@ func (in *inspection) text(field, name string, source *string) {
 
 func (in *inspection) keyword(field, name string, source *string, without string) {
 	switch f, ok := in.find(name, source); {
+	case name == None:
 	case !ok:
 		in.problem(field, name, false, "the index has no such field: %s", without)
 	case !isKeyword(f):
@@ -274,6 +276,7 @@ func (in *inspection) keyword(field, name string, source *string, without string
 
 func (in *inspection) number(field, name string, source *string) {
 	switch f, ok := in.find(name, source); {
+	case name == None:
 	case !ok:
 		in.problem(field, name, false, "the index has no such field: popularity counts as 0")
 	case !slices.Contains([]string{"long", "integer", "short", "byte", "unsigned_long", "double", "float", "half_float"}, f.Type):

@@ -1,0 +1,57 @@
+package app
+
+import (
+	"bytes"
+	"net/http"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
+)
+
+// TestOwnIndexExample runs the example of somebody's own index as it stands in
+// examples/own-index, but for the address and the name.
+func TestOwnIndexExample(t *testing.T) {
+	const dir = "../../examples/own-index/"
+	read := func(name string) []byte {
+		data, err := os.ReadFile(dir + name)
+		require.NoError(t, err)
+		return data
+	}
+	cfg, err := configs.Parse("freshet.yaml", read("freshet.yaml"))
+	require.NoError(t, err)
+	address, index := testenv.Elastic(t)
+	cfg.Elasticsearch.Addresses, cfg.Elasticsearch.Index = []string{address}, index
+	cfg.DataDir = t.TempDir()
+	send := func(method, path, contentType string, body []byte) {
+		req, err := http.NewRequestWithContext(t.Context(), method, address+"/"+index+path, bytes.NewReader(body))
+		require.NoError(t, err)
+		req.Header.Set("Content-Type", contentType)
+		res, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		_ = res.Body.Close()
+		require.Equal(t, http.StatusOK, res.StatusCode)
+	}
+	send(http.MethodPut, "", "application/json", read("mapping.json"))
+	send(http.MethodPost, "/_bulk?refresh=true", "application/x-ndjson", read("posts.ndjson"))
+
+	for _, f := range Doctor(t.Context(), cfg, true) {
+		assert.Equal(t, OK, f.Level, "%s: %s", f.What, f.Detail)
+	}
+	now := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
+	cfg.Ranking.Popularity.Weight = 1
+	a := open(t, cfg, WithClock(at(now).Now))
+	answer := ask(t, a, refresh("u_1", 10))
+	assert.Equal(t, []string{"art-3", "art-2"}, ids(answer), "one story is shown once, by its better document")
+	assert.JSONEq(t, `{"id":"art-2","group_id":"storm","title":"Harbour still closed, ferries wait","update_time":1772724600,
+		"author_id":"kim","tags":["weather","transport"],"paywall":true}`, string(answer.Docs[1].JSON))
+
+	require.NoError(t, a.Engine.PutProfile(t.Context(), "u_2", feed.Profile{MutedAuthors: []string{"kim"}, Keywords: []string{"harbour"}, Langs: []string{"en"}}))
+	assert.Equal(t, []string{"art-1"}, ids(ask(t, a, refresh("u_2", 10))))
+}
