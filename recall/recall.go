@@ -23,6 +23,7 @@ var ErrBadCursor = errors.New("bad recall cursor")
 type Result struct {
 	Candidates []feed.Candidate // best first; shared, never to be written to
 	Next       string           // cursor of the next round; "" when recall has no more
+	Stale      bool             // an earlier answer that stands in while the source is down
 }
 
 // Source proposes candidates.

@@ -28,16 +28,13 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-const lockName = "lock"
+// ErrLocked is wrapped by the error of opening a directory that another
+// process uses.
+var ErrLocked = journal.ErrLocked
 
-var (
-	// ErrLocked is wrapped by the error of opening a directory that another
-	// process uses.
-	ErrLocked = errors.New("the dedup directory is in use by another process; stop it, or give this one a data_dir of its own")
-	// ErrClosed is wrapped by the error of using a closed store, together
-	// with [dedup.ErrUnavailable].
-	ErrClosed = errors.New("the dedup store is closed")
-)
+// ErrClosed is wrapped by the error of using a closed store, together with
+// [dedup.ErrUnavailable].
+var ErrClosed = errors.New("the dedup store is closed")
 
 // Store is the in-process [dedup.Store].
 type Store struct {
@@ -104,7 +101,7 @@ func Open(dir string, cfg dedup.Config, clock feed.Clock, opts ...Option) (*Stor
 		return nil, fmt.Errorf("create the dedup directory: %w", err)
 	}
 	var err error
-	if s.lock, err = lockDir(dir); err != nil {
+	if s.lock, err = journal.LockDir(dir); err != nil {
 		return nil, err
 	}
 	if err := s.restore(); err != nil {

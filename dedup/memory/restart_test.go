@@ -12,6 +12,7 @@ import (
 
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/dedup/deduptest"
+	"github.com/freshet/freshet/dedup/journal"
 	"github.com/freshet/freshet/feed"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -107,7 +108,7 @@ func (b *bench) files() []string {
 	require.NoError(b.t, err)
 	names := []string{}
 	for _, e := range entries {
-		if e.Name() != lockName {
+		if e.Name() != journal.LockName {
 			names = append(names, e.Name())
 		}
 	}

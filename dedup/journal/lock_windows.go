@@ -1,4 +1,4 @@
-package memory
+package journal
 
 import (
 	"fmt"
@@ -7,13 +7,13 @@ import (
 	"syscall"
 )
 
-// lockDir makes this process the only user of the directory until the file is
+// LockDir makes this process the only user of the directory until the file is
 // closed: the file is opened without sharing, so nobody else can open it.
-func lockDir(dir string) (*os.File, error) {
-	path := filepath.Join(dir, lockName)
+func LockDir(dir string) (*os.File, error) {
+	path := filepath.Join(dir, LockName)
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {
-		return nil, fmt.Errorf("lock the dedup directory: %w", err)
+		return nil, fmt.Errorf("lock the directory: %w", err)
 	}
 	handle, err := syscall.CreateFile(name, syscall.GENERIC_READ|syscall.GENERIC_WRITE, 0, nil,
 		syscall.OPEN_ALWAYS, syscall.FILE_ATTRIBUTE_NORMAL, 0)

@@ -1,0 +1,172 @@
+package spool_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/dedup/journal"
+	"github.com/freshet/freshet/dedup/memory"
+	"github.com/freshet/freshet/dedup/spool"
+)
+
+var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
+
+// store is a real store behind a switch.
+type store struct {
+	*memory.Store
+	mu   sync.Mutex
+	down bool
+}
+
+func newStore(t *testing.T) *store {
+	t.Helper()
+	m, err := memory.Open("", dedup.DefaultConfig(), func() time.Time { return noon })
+	require.NoError(t, err)
+	return &store{Store: m}
+}
+
+func (s *store) set(down bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.down = down
+}
+
+func (s *store) Record(ctx context.Context, batch []dedup.Impression, now time.Time) ([]dedup.Impression, error) {
+	s.mu.Lock()
+	down := s.down
+	s.mu.Unlock()
+	if down {
+		return batch, fmt.Errorf("%w: switched off", dedup.ErrUnavailable)
+	}
+	return s.Store.Record(ctx, batch, now)
+}
+
+func (s *store) seen(t *testing.T, agent, group string) bool {
+	t.Helper()
+	out, err := s.Check(t.Context(), agent, []string{group}, noon)
+	require.NoError(t, err)
+	return out.Verdicts[0] != dedup.Unseen
+}
+
+func open(t *testing.T, dir string, s *store, now time.Time, cfg spool.Config) *spool.Spool {
+	t.Helper()
+	if cfg.Every == 0 {
+		cfg.Every = time.Millisecond
+	}
+	sp, err := spool.Open(t.Context(), dir, s, func() time.Time { return now }, cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = sp.Close(context.Background()) })
+	return sp
+}
+
+func segments(t *testing.T, dir string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.spool"))
+	require.NoError(t, err)
+	return files
+}
+
+func TestRecordedWhenTheStoreIsBack(t *testing.T) {
+	s, dir := newStore(t), t.TempDir()
+	s.set(true)
+	sp := open(t, dir, s, noon, spool.Config{})
+	for i := range 50 {
+		require.NoError(t, sp.Keep("u_1", []string{fmt.Sprintf("a%d", i), fmt.Sprintf("b%d", i)}, noon))
+	}
+	assert.False(t, s.seen(t, "u_1", "a0"))
+	s.set(false)
+	require.Eventually(t, func() bool { return len(segments(t, dir)) == 0 }, 10*time.Second, time.Millisecond)
+	for i := range 50 {
+		assert.True(t, s.seen(t, "u_1", fmt.Sprintf("a%d", i)))
+		assert.True(t, s.seen(t, "u_1", fmt.Sprintf("b%d", i)))
+	}
+}
+
+// TestSurvivesAKill opens a copy of the files of a spool that was never closed.
+func TestSurvivesAKill(t *testing.T) {
+	s, dir := newStore(t), t.TempDir()
+	s.set(true)
+	sp := open(t, dir, s, noon, spool.Config{SegmentBytes: 200})
+	for i := range 40 {
+		require.NoError(t, sp.Keep("u_1", []string{fmt.Sprintf("a%d", i)}, noon))
+	}
+	left := t.TempDir()
+	for _, file := range segments(t, dir) {
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(left, filepath.Base(file)), data, 0o600))
+	}
+	require.Greater(t, len(segments(t, left)), 3)
+
+	next := newStore(t)
+	sp = open(t, left, next, noon, spool.Config{})
+	require.NoError(t, sp.Keep("u_2", []string{"late"}, noon), "new impressions do not mix with what was left")
+	require.Eventually(t, func() bool { return len(segments(t, left)) == 0 }, 10*time.Second, time.Millisecond)
+	for i := range 40 {
+		assert.True(t, next.seen(t, "u_1", fmt.Sprintf("a%d", i)))
+	}
+	assert.True(t, next.seen(t, "u_2", "late"))
+}
+
+func TestOldestGiveWayWhenFull(t *testing.T) {
+	s, dir := newStore(t), t.TempDir()
+	s.set(true)
+	var log bytes.Buffer
+	sp := open(t, dir, s, noon, spool.Config{
+		MaxBytes: 4000, SegmentBytes: 500, Every: time.Hour,
+		Logger: slog.New(slog.NewTextHandler(&log, nil)),
+	})
+	for i := range 1000 {
+		require.NoError(t, sp.Keep("u_1", []string{fmt.Sprintf("a%d", i)}, noon))
+	}
+	size := int64(0)
+	for _, file := range segments(t, dir) {
+		info, err := os.Stat(file)
+		require.NoError(t, err)
+		size += info.Size()
+	}
+	assert.LessOrEqual(t, size, int64(5000))
+	assert.Contains(t, log.String(), "impressions dropped")
+	require.NoError(t, sp.Close(t.Context()))
+
+	s.set(false)
+	open(t, dir, s, noon, spool.Config{})
+	require.Eventually(t, func() bool { return len(segments(t, dir)) == 0 }, 10*time.Second, time.Millisecond)
+	assert.True(t, s.seen(t, "u_1", "a999"), "the newest are kept")
+	assert.False(t, s.seen(t, "u_1", "a0"), "the oldest are dropped")
+}
+
+func TestTooOldIsDropped(t *testing.T) {
+	s, dir := newStore(t), t.TempDir()
+	s.set(true)
+	sp := open(t, dir, s, noon, spool.Config{Every: time.Hour})
+	require.NoError(t, sp.Keep("u_1", []string{"old"}, noon.Add(-8*24*time.Hour)))
+	require.NoError(t, sp.Keep("u_1", []string{"new"}, noon))
+	require.NoError(t, sp.Close(t.Context()))
+	s.set(false)
+	open(t, dir, s, noon, spool.Config{})
+	require.Eventually(t, func() bool { return len(segments(t, dir)) == 0 }, 10*time.Second, time.Millisecond)
+	assert.True(t, s.seen(t, "u_1", "new"))
+	assert.False(t, s.seen(t, "u_1", "old"))
+}
+
+func TestOneProcessADirectory(t *testing.T) {
+	s, dir := newStore(t), t.TempDir()
+	sp := open(t, dir, s, noon, spool.Config{})
+	_, err := spool.Open(t.Context(), dir, s, func() time.Time { return noon }, spool.Config{})
+	require.ErrorIs(t, err, journal.ErrLocked)
+	require.NoError(t, sp.Close(t.Context()))
+	require.ErrorIs(t, sp.Keep("u_1", []string{"a"}, noon), spool.ErrClosed)
+	require.NoError(t, sp.Close(t.Context()), "closing twice is harmless")
+}

@@ -1,0 +1,72 @@
+package recall
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"github.com/freshet/freshet/feed"
+)
+
+var staleTotal = promauto.NewCounter(prometheus.CounterOpts{
+	Name: "freshet_recall_stale_total", Help: "Recalls answered with an earlier result because the source was unavailable.",
+})
+
+// StaleConfig are the options of [NewStale].
+type StaleConfig struct {
+	TTL     time.Duration // oldest answer that may stand in
+	Entries int           // answers kept at most; default 512, some 20 MB at 500 candidates each
+}
+
+// Stale is a [Source] that lets the last answer to a query stand in while the
+// source behind it is unavailable. Two queries are the same for it when they
+// differ in nothing but the origin. Only first rounds stand in, and they end
+// there: the cursor of an earlier origin is of no use. A query bounded by
+// Since is about what is new, so nothing stands in for it.
+type Stale struct {
+	source  Source
+	clock   feed.Clock
+	ttl     time.Duration
+	answers *lru.Cache[queryKey, kept]
+}
+
+var _ Source = (*Stale)(nil)
+
+// NewStale returns a source that remembers the answers of source.
+func NewStale(source Source, clock feed.Clock, cfg StaleConfig) *Stale {
+	if cfg.Entries <= 0 {
+		cfg.Entries = 512
+	}
+	answers, err := lru.New[queryKey, kept](cfg.Entries)
+	if err != nil {
+		panic(err) // only for a size that is not positive
+	}
+	return &Stale{source: source, clock: clock, ttl: cfg.TTL, answers: answers}
+}
+
+// Name is the name of the source behind it.
+func (s *Stale) Name() string { return s.source.Name() }
+
+// Recall implements [Source].
+func (s *Stale) Recall(ctx context.Context, q feed.Query) (Result, error) {
+	result, err := s.source.Recall(ctx, q)
+	if q.After != "" || !q.Since.IsZero() || (err != nil && !errors.Is(err, ErrUnavailable)) {
+		return result, err
+	}
+	q.Origin = time.Time{}
+	key := keyOf(&q)
+	if err == nil {
+		s.answers.Add(key, kept{result: result, at: s.clock()})
+		return result, nil
+	}
+	before, ok := s.answers.Get(key)
+	if age := s.clock().Sub(before.at); !ok || age < 0 || age >= s.ttl {
+		return Result{}, err
+	}
+	staleTotal.Inc()
+	return Result{Candidates: before.result.Candidates, Stale: true}, nil
+}
