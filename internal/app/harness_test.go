@@ -43,19 +43,19 @@ func (c *clock) Advance(d time.Duration) {
 // mode is one column of the table of backends.
 type mode struct {
 	name   string
-	config func(t *testing.T) configs.Config
+	config func(t testing.TB) configs.Config
 }
 
 var modes = []mode{{"embedded", embedded}, {"services", services}}
 
-func embedded(t *testing.T) configs.Config {
+func embedded(t testing.TB) configs.Config {
 	cfg := configs.Default()
 	cfg.DataDir = t.TempDir()
 	cfg.Recall.CacheTTL = 0 // tests change the catalog and expect to see it
 	return cfg
 }
 
-func services(t *testing.T) configs.Config {
+func services(t testing.TB) configs.Config {
 	_, prefix := testenv.Redis(t)
 	redisURL, err := url.Parse(testenv.RedisURL(t))
 	require.NoError(t, err)
@@ -73,7 +73,7 @@ func services(t *testing.T) configs.Config {
 }
 
 // open starts a system that is closed when the test ends.
-func open(t *testing.T, cfg configs.Config, options ...Option) *App {
+func open(t testing.TB, cfg configs.Config, options ...Option) *App {
 	t.Helper()
 	require.NoError(t, cfg.Validate())
 	options = append([]Option{WithLogger(slog.New(slog.NewTextHandler(io.Discard, nil)))}, options...)
@@ -90,7 +90,7 @@ func open(t *testing.T, cfg configs.Config, options ...Option) *App {
 }
 
 // put stores items and makes them recallable.
-func put(t *testing.T, a *App, items ...feed.Item) {
+func put(t testing.TB, a *App, items ...feed.Item) {
 	t.Helper()
 	for batch := range slices.Chunk(items, 1000) {
 		errs, err := a.Catalog.Put(t.Context(), batch)
@@ -103,7 +103,7 @@ func put(t *testing.T, a *App, items ...feed.Item) {
 }
 
 // refreshIndex makes Elasticsearch's writes searchable now.
-func refreshIndex(t *testing.T, a *App) {
+func refreshIndex(t testing.TB, a *App) {
 	t.Helper()
 	if a.cfg.Recall.Backend != configs.RecallElastic {
 		return
