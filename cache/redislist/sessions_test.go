@@ -15,8 +15,6 @@ import (
 
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/cache/cachetest"
-	"github.com/freshet/freshet/dedup"
-	"github.com/freshet/freshet/dedup/redisbloom"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
 )
@@ -41,28 +39,27 @@ func open(t testing.TB) (*Sessions, redis.UniversalClient) {
 // passed.
 func advance(t *testing.T, client redis.UniversalClient, prefix string, d time.Duration) {
 	t.Helper()
-	keys := client.Scan(t.Context(), 0, prefix+"*", 1000).Iterator()
-	for keys.Next(t.Context()) {
-		ttl, err := client.PTTL(t.Context(), keys.Val()).Result()
-		require.NoError(t, err)
-		require.Greater(t, ttl, time.Duration(0), "%s has no TTL", keys.Val())
-		require.NoError(t, client.PExpire(t.Context(), keys.Val(), ttl-d).Err())
-	}
-	require.NoError(t, keys.Err())
+	err := testenv.EachMaster(t.Context(), client, func(ctx context.Context, c *redis.Client) error {
+		keys := c.Scan(ctx, 0, prefix+"*", 1000).Iterator()
+		for keys.Next(ctx) {
+			ttl, err := c.PTTL(ctx, keys.Val()).Result()
+			if err != nil {
+				return err
+			}
+			assert.Greater(t, ttl, time.Duration(0), "%s has no TTL", keys.Val())
+			if err := c.PExpire(ctx, keys.Val(), ttl-d).Err(); err != nil {
+				return err
+			}
+		}
+		return keys.Err()
+	})
+	require.NoError(t, err)
 }
 
 func TestConformance(t *testing.T) {
 	cachetest.Run(t, func(t *testing.T, ttl time.Duration) cachetest.Env {
 		client, prefix := testenv.Redis(t)
-		other := redis.NewClient(client.(*redis.Client).Options())
-		t.Cleanup(func() { _ = other.Close() })
-		cfg := Config{KeyPrefix: prefix, TTL: ttl, PendingTTL: 7 * 24 * time.Hour}
-		claimer, err := redisbloom.New(client, dedup.DefaultConfig(), redisbloom.Config{KeyPrefix: prefix})
-		require.NoError(t, err)
-		return cachetest.Env{
-			A: New(client, cfg), B: New(other, cfg), Claimer: claimer,
-			Advance: func(d time.Duration) { advance(t, client, prefix, d) },
-		}
+		return env(t, client, redis.NewClient(client.(*redis.Client).Options()), prefix, Config{TTL: ttl})
 	})
 }
 

@@ -57,16 +57,70 @@ func Redis(t testing.TB) (client redis.UniversalClient, prefix string) {
 		t.Fatalf("FRESHET_TEST_REDIS: %v", err)
 	}
 	c := redis.NewClient(opts)
-	prefix = Unique() + ":"
+	return c, ownPrefix(t, c)
+}
+
+// ownPrefix makes a prefix and deletes the keys under it, and closes the
+// client, when the test ends.
+func ownPrefix(t testing.TB, client redis.UniversalClient) string {
+	prefix := Unique() + ":"
 	t.Cleanup(func() {
 		ctx := context.Background()
-		keys := c.Scan(ctx, 0, prefix+"*", 1000).Iterator()
-		for keys.Next(ctx) {
-			c.Unlink(ctx, keys.Val())
-		}
-		_ = c.Close()
+		_ = EachMaster(ctx, client, func(ctx context.Context, c *redis.Client) error {
+			keys := c.Scan(ctx, 0, prefix+"*", 1000).Iterator()
+			for keys.Next(ctx) {
+				c.Unlink(ctx, keys.Val())
+			}
+			return keys.Err()
+		})
+		_ = client.Close()
 	})
-	return c, prefix
+	return prefix
+}
+
+// EachMaster calls f with the server, or with each master of a cluster.
+func EachMaster(ctx context.Context, client redis.UniversalClient, f func(context.Context, *redis.Client) error) error {
+	if cluster, ok := client.(*redis.ClusterClient); ok {
+		return cluster.ForEachMaster(ctx, f)
+	}
+	return f(ctx, client.(*redis.Client))
+}
+
+// RedisClusterAddrs are the addresses of the nodes of a real cluster.
+func RedisClusterAddrs(t testing.TB) []string {
+	t.Helper()
+	addrs := os.Getenv("FRESHET_TEST_REDIS_CLUSTER")
+	if addrs == "" {
+		missing(t, "FRESHET_TEST_REDIS_CLUSTER", "the nodes of a Redis Cluster with the Bloom filter type (eval \"$(scripts/redis-cluster)\")")
+	}
+	return strings.Split(addrs, ",")
+}
+
+// RedisCluster connects to the real cluster; otherwise it is [Redis].
+func RedisCluster(t testing.TB) (client *redis.ClusterClient, prefix string) {
+	t.Helper()
+	c := redis.NewClusterClient(&redis.ClusterOptions{Addrs: RedisClusterAddrs(t)})
+	return c, ownPrefix(t, c)
+}
+
+// RedisSentinelAddrs are the name of a master and the addresses of the
+// Sentinels that watch it.
+func RedisSentinelAddrs(t testing.TB) (master string, addrs []string) {
+	t.Helper()
+	master, list, ok := strings.Cut(os.Getenv("FRESHET_TEST_REDIS_SENTINEL"), "@")
+	if !ok {
+		missing(t, "FRESHET_TEST_REDIS_SENTINEL", "master@host:port,... of Redis Sentinels (eval \"$(scripts/redis-sentinel)\")")
+	}
+	return master, strings.Split(list, ",")
+}
+
+// RedisSentinel connects to the master the real Sentinels name; otherwise it
+// is [Redis].
+func RedisSentinel(t testing.TB) (client *redis.Client, prefix string) {
+	t.Helper()
+	master, addrs := RedisSentinelAddrs(t)
+	c := redis.NewFailoverClient(&redis.FailoverOptions{MasterName: master, SentinelAddrs: addrs})
+	return c, ownPrefix(t, c)
 }
 
 // Elastic is the address of the real Elasticsearch and an index name of this
