@@ -25,8 +25,8 @@ type settler struct {
 	ended   chan struct{}
 
 	mu      sync.Mutex
-	buckets [settleTicks + 2][]Impression // by tick of confirmation
-	now     int                           // current bucket
+	buckets [settleTicks + 2][][]Impression // whole batches, by tick of confirmation
+	now     int                             // current bucket
 	waiting int
 }
 
@@ -48,6 +48,7 @@ func startSettler(ctx context.Context, w Writer, cfg RecorderConfig) *settler {
 	return s
 }
 
+// add keeps confirmed.
 func (s *settler) add(confirmed []Impression) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,33 +56,47 @@ func (s *settler) add(confirmed []Impression) {
 		return
 	}
 	s.waiting += len(confirmed)
-	s.buckets[s.now] = append(s.buckets[s.now], confirmed...)
+	s.buckets[s.now] = append(s.buckets[s.now], confirmed)
 }
 
 // turn moves on by one tick and takes out the bucket that has waited for the
 // whole grace: the oldest, which the new tick is going to fill next time round.
-func (s *settler) turn() []Impression {
+func (s *settler) turn() [][]Impression {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.now = (s.now + 1) % len(s.buckets)
 	oldest := (s.now + 1) % len(s.buckets)
 	due := s.buckets[oldest]
 	s.buckets[oldest] = nil
-	s.waiting -= len(due)
+	for _, batch := range due {
+		s.waiting -= len(batch)
+	}
 	return due
 }
 
-func (s *settler) settle(ctx context.Context, due []Impression) {
-	for len(due) > 0 {
-		step := due[:min(len(due), settleStep)]
-		due = due[len(step):]
-		stepCtx, cancel := context.WithTimeout(ctx, s.timeout)
-		err := s.w.Settle(stepCtx, step)
-		cancel()
-		if err != nil && ctx.Err() == nil {
-			slog.WarnContext(ctx, "settling impressions failed; they stay pending until the agents' next refresh",
-				"impressions", len(step), "error", err)
+func (s *settler) settle(ctx context.Context, due [][]Impression) {
+	var step []Impression
+	for _, batch := range due {
+		for len(batch) > 0 {
+			n := min(len(batch), settleStep-len(step))
+			step, batch = append(step, batch[:n]...), batch[n:]
+			if len(step) == settleStep {
+				s.call(ctx, step)
+				step = step[:0]
+			}
 		}
+	}
+	if len(step) > 0 {
+		s.call(ctx, step)
+	}
+}
+
+func (s *settler) call(ctx context.Context, step []Impression) {
+	stepCtx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	if err := s.w.Settle(stepCtx, step); err != nil && ctx.Err() == nil {
+		slog.WarnContext(ctx, "settling impressions failed; they stay pending until the agents' next refresh",
+			"impressions", len(step), "error", err)
 	}
 }
 

@@ -85,7 +85,12 @@ func (s *Sessions) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
 		if err != nil {
 			return cache.Page{}, s.giveBack(ctx, p.Agent, page, err)
 		}
-		page, rest = append(page, taken...), rest[n:]
+		if page == nil {
+			page = taken // nearly always the whole page, so nothing is copied
+		} else {
+			page = append(page, taken...)
+		}
+		rest = rest[n:]
 	}
 	a.session = rest
 	if len(page) == 0 && !p.Retry.Extend {

@@ -84,12 +84,18 @@ func (s *Store) Claim(ctx context.Context, agent string, groups []string, limit 
 	s.pending.sweep(sh, ms)
 
 	claimed := make([]dedup.Claimed, len(groups))
-	taken := make([]string, 0, max(0, min(limit, len(groups))))
+	most := max(0, min(limit, len(groups)))
+	taken := make([]string, 0, most)
+	held := sh.agents[agent]
+	if held == nil && most > 0 {
+		held = make(map[string]int64, most)
+		sh.agents[agent] = held
+	}
 	for i, g := range groups {
-		if at, ok := sh.agents[agent][g]; ok && s.pending.counts(at, ms) {
+		if at, ok := held[g]; ok && s.pending.counts(at, ms) {
 			claimed[i] = dedup.Held
 		} else if len(taken) < limit {
-			sh.put(agent, g, ms)
+			held[g] = ms
 			taken = append(taken, g)
 			claimed[i] = dedup.Taken
 		}
@@ -97,9 +103,7 @@ func (s *Store) Claim(ctx context.Context, agent string, groups []string, limit 
 	// The agent's shard stays locked meanwhile, so nobody is told Held of
 	// something that is not claimed in the end.
 	if err := s.append(journal.Entry{Kind: s.kind, At: ms, Agent: agent, Groups: taken}); err != nil {
-		for _, g := range taken {
-			sh.drop(agent, g)
-		}
+		sh.drop(agent, taken)
 		return nil, err
 	}
 	return claimed, nil
@@ -125,9 +129,7 @@ func (s *Store) Release(_ context.Context, agent string, groups []string) error 
 	if err := s.append(journal.Entry{Kind: journal.Released, At: now.UnixMilli(), Agent: agent, Groups: held}); err != nil {
 		return err
 	}
-	for _, g := range held {
-		sh.drop(agent, g)
-	}
+	sh.drop(agent, held)
 	return nil
 }
 
@@ -162,6 +164,7 @@ func (s *Store) Record(ctx context.Context, batch []dedup.Impression, now time.T
 // split parts the impressions the journal knows from those it must be told,
 // which it also puts into entries: one for each run of an agent's.
 func (s *Store) split(batch []dedup.Impression, ms int64) (covered, open []dedup.Impression, entries []journal.Entry) {
+	covered = make([]dedup.Impression, 0, len(batch))
 	for len(batch) > 0 {
 		run := runOf(batch)
 		batch = batch[len(run):]
@@ -205,13 +208,16 @@ func (s *Store) add(batch []dedup.Impression) {
 
 // Settle implements [dedup.Writer].
 func (s *Store) Settle(_ context.Context, batch []dedup.Impression) error {
+	var groups []string
 	for len(batch) > 0 {
 		run := runOf(batch)
 		batch = batch[len(run):]
-		sh := s.pending.lock(run[0].Agent)
+		groups = groups[:0]
 		for _, imp := range run {
-			sh.drop(imp.Agent, imp.Group)
+			groups = append(groups, imp.Group)
 		}
+		sh := s.pending.lock(run[0].Agent)
+		sh.drop(run[0].Agent, groups)
 		sh.mu.Unlock()
 	}
 	return nil

@@ -80,11 +80,13 @@ func (s *shard) put(agent, group string, at int64) {
 	groups[group] = at
 }
 
-// drop removes a group; the shard is locked.
-func (s *shard) drop(agent, group string) {
-	groups := s.agents[agent]
-	delete(groups, group)
-	if groups != nil && len(groups) == 0 {
+// drop removes groups; the shard is locked.
+func (s *shard) drop(agent string, groups []string) {
+	held := s.agents[agent]
+	for _, g := range groups {
+		delete(held, g)
+	}
+	if held != nil && len(held) == 0 {
 		delete(s.agents, agent)
 	}
 }

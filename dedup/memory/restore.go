@@ -164,12 +164,15 @@ func (s *Store) replay(path string, f *filter) error {
 func (s *Store) replayPending(e journal.Entry, now int64) {
 	sh := s.pending.lock(e.Agent)
 	defer sh.mu.Unlock()
+	if e.Kind == journal.Released {
+		sh.drop(e.Agent, e.Groups)
+		return
+	}
+	if !s.pending.counts(e.At, now) {
+		return
+	}
 	for _, g := range e.Groups {
-		if e.Kind == journal.Released {
-			sh.drop(e.Agent, g)
-		} else if s.pending.counts(e.At, now) {
-			sh.put(e.Agent, g, e.At)
-		}
+		sh.put(e.Agent, g, e.At)
 	}
 }
 
