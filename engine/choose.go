@@ -17,6 +17,7 @@ type chosen struct {
 	ranked    []feed.Ref
 	stale     []string // groups pending for so long that they are to be recorded again
 	checkedAt int64    // the dedup store's clock at the first check
+	lacks     parts
 }
 
 // scratch is what one choice needs besides its result. It is pooled, because
@@ -50,11 +51,19 @@ func (e *Engine) choose(ctx context.Context, agent string, q feed.Query, want, r
 		if err != nil {
 			return chosen{}, err
 		}
-		s.take(result)
+		if result.Stale {
+			out.lacks |= lacksRecall
+		}
+		s.take(result.Candidates)
 		checked, err := e.check(ctx, agent, s.groups)
+		if e.failsOpen(ctx, err) {
+			out.lacks |= lacksDedup
+			checked, err = dedup.Checked{Verdicts: make([]dedup.Verdict, len(s.groups))}, nil
+		}
 		if err != nil {
 			return chosen{}, err
 		}
+		e.served.mark(agent, s.groups, checked.Verdicts, e.cfg.Clock())
 		if round == 0 {
 			out.checkedAt, out.stale = checked.At, checked.Stale
 			out.ranked = make([]feed.Ref, 0, len(s.fresh))
@@ -88,7 +97,7 @@ func (s *scratch) take(candidates []feed.Candidate) {
 
 // recall asks every source that has more for its next N and merges their
 // answers by score. It moves the cursors on.
-func (e *Engine) recall(ctx context.Context, q feed.Query, cursors []string, first bool) ([]feed.Candidate, error) {
+func (e *Engine) recall(ctx context.Context, q feed.Query, cursors []string, first bool) (recall.Result, error) {
 	defer stageTimer("recall")()
 	results := make([]recall.Result, len(e.stores.Sources))
 	ask := func(ctx context.Context, i int) error {
@@ -102,10 +111,10 @@ func (e *Engine) recall(ctx context.Context, q feed.Query, cursors []string, fir
 	}
 	if len(e.stores.Sources) == 1 {
 		if err := ask(ctx, 0); err != nil {
-			return nil, err
+			return recall.Result{}, err
 		}
 		cursors[0] = results[0].Next
-		return results[0].Candidates, nil
+		return results[0], nil
 	}
 	group, gctx := errgroup.WithContext(ctx)
 	for i := range e.stores.Sources {
@@ -114,13 +123,15 @@ func (e *Engine) recall(ctx context.Context, q feed.Query, cursors []string, fir
 		}
 	}
 	if err := group.Wait(); err != nil {
-		return nil, err
+		return recall.Result{}, err
 	}
 	lists := make([][]feed.Candidate, len(results))
+	stale := false
 	for i, r := range results {
 		lists[i], cursors[i] = r.Candidates, r.Next
+		stale = stale || r.Stale
 	}
-	return merge(lists), nil
+	return recall.Result{Candidates: merge(lists), Stale: stale}, nil
 }
 
 // merge merges ranked lists into one: by score, and of equal scores by the

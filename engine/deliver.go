@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 )
@@ -20,52 +19,77 @@ const undoTimeout = 2 * time.Second
 type hydrated struct {
 	docs   []feed.Doc
 	groups []string
+	gone   []string   // groups that were deleted, or are muted by now
+	lost   []feed.Ref // content that cannot be read at the moment
+}
+
+func (h hydrated) lacks() parts {
+	if len(h.lost) > 0 {
+		return lacksCatalog
+	}
+	return 0
+}
+
+func (h *hydrated) add(more hydrated) {
+	h.docs = append(h.docs, more.docs...)
+	h.groups = append(h.groups, more.groups...)
+	h.gone = append(h.gone, more.gone...)
+	h.lost = append(h.lost, more.lost...)
 }
 
 // deliver turns a page into an answer: hydrate, top up, record. last says
 // that there is no further attempt when everything on the page is gone.
-func (e *Engine) deliver(ctx context.Context, r Request, page cache.Page, last bool) (Answer, error) {
-	got, gone, err := e.hydrate(ctx, r.Agent, page.Refs)
+func (e *Engine) deliver(ctx context.Context, r Request, p page, last bool) (Answer, error) {
+	got, err := e.hydrate(ctx, r.Agent, p.Refs)
 	if err != nil {
-		e.restore(ctx, r, page)
+		e.restore(ctx, r, p, p.Refs)
 		return Answer{}, err
 	}
-	if page.Replayed { // answered before: everything after this point has been done then
-		return Answer{Docs: got.docs, HasMore: page.HasMore}, nil
+	if p.Replayed { // answered before: everything after this point has been done then
+		return Answer{Docs: got.docs, HasMore: p.HasMore, Degraded: got.lacks().names()}, nil
 	}
-	hasMore := page.HasMore
-	missing := len(gone)
-	for try := 0; try < topUps && missing > 0 && hasMore; try++ {
-		more, err := e.pop(ctx, r, missing)
-		if err != nil {
-			break // what is there already is worth an answer
-		}
-		fill, alsoGone, err := e.hydrate(ctx, r.Agent, more.Refs)
-		if err != nil {
-			e.restore(ctx, r, more)
-			break
-		}
-		got.docs = append(got.docs, fill.docs...)
-		got.groups = append(got.groups, fill.groups...)
-		gone = append(gone, alsoGone...)
-		hasMore = more.HasMore
-		missing -= len(fill.docs)
+	if !p.loose {
+		e.topUp(ctx, r, &p, &got)
+		e.release(ctx, r.Agent, got.gone)
 	}
-	e.release(ctx, r.Agent, gone)
-	if len(got.docs) == 0 && len(gone) > 0 && !hasMore && !last {
+	if len(got.lost) > 0 {
+		e.restore(ctx, r, p, got.lost)
+		p.HasMore = true
+	}
+	if len(got.docs) == 0 && len(got.gone) > 0 && !p.HasMore && !last {
 		return e.refreshAgain(ctx, r)
 	}
-	if e.cfg.RecordServed {
+	switch {
+	case !e.cfg.RecordServed:
+	case p.loose:
+		e.keep(ctx, r.Agent, got.groups)
+	default:
 		e.stores.Recorder.Deliver(r.Agent, got.groups)
 	}
-	return Answer{Docs: got.docs, HasMore: hasMore}, nil
+	lacks := p.lacks | got.lacks()
+	countDegraded(lacks)
+	return Answer{Docs: got.docs, HasMore: p.HasMore, Degraded: lacks.names()}, nil
 }
 
-// pop takes a few more of the session for a call that has its page already.
-func (e *Engine) pop(ctx context.Context, r Request, limit int) (cache.Page, error) {
+// topUp fills a page that has lost items to deletion up from the session.
+func (e *Engine) topUp(ctx context.Context, r Request, p *page, got *hydrated) {
+	missing := len(got.gone)
 	retry := r.retry()
 	retry.Extend = true
-	return e.stores.Sessions.Pop(ctx, cache.Pop{Agent: r.Agent, Limit: limit, Now: e.cfg.Clock(), Retry: retry})
+	for try := 0; try < topUps && missing > 0 && p.HasMore; try++ {
+		more, err := e.pop(ctx, r, missing, retry)
+		if err != nil {
+			return // what is there already is worth an answer
+		}
+		fill, err := e.hydrate(ctx, r.Agent, more.Refs)
+		if err != nil {
+			e.restore(ctx, r, more, more.Refs)
+			return
+		}
+		got.add(fill)
+		p.HasMore = more.HasMore
+		missing -= len(fill.docs)
+	}
 }
 
 // refreshAgain is the silent extra refresh of a page of which nothing was
@@ -73,39 +97,43 @@ func (e *Engine) pop(ctx context.Context, r Request, limit int) (cache.Page, err
 func (e *Engine) refreshAgain(ctx context.Context, r Request) (Answer, error) {
 	retry := r.retry()
 	retry.Extend = true
-	profile, err := e.profile(ctx, r.Agent)
+	p, err := e.refresh(ctx, r, retry)
 	if err != nil {
 		return Answer{}, err
 	}
-	page, err := e.refresh(ctx, r, profile, retry)
-	if err != nil {
-		return Answer{}, err
-	}
-	return e.deliver(ctx, r, page, true)
+	return e.deliver(ctx, r, p, true)
 }
 
 // hydrate reads the content of refs. What has been deleted, or is muted by
-// the profile as it is now, is left out and returned in gone.
-func (e *Engine) hydrate(ctx context.Context, agent string, refs []feed.Ref) (got hydrated, gone []string, err error) {
+// the profile as it is now, is left out as gone. While the catalog is down,
+// what is cached is worth an answer, and the rest is lost for the moment; it
+// is an error where nothing is cached.
+func (e *Engine) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hydrated, error) {
 	if len(refs) == 0 {
-		return hydrated{docs: []feed.Doc{}}, nil, nil
+		return hydrated{docs: []feed.Doc{}}, nil
 	}
 	defer stageTimer("hydrate")()
 	docs, profile, err := catalog.Hydrate(ctx, e.stores.Catalog, agent, feed.IDs(refs))
-	if err != nil {
-		return hydrated{}, nil, err
+	if err != nil && (len(docs) != len(refs) || !down(ctx, err)) {
+		return hydrated{}, err
 	}
-	got = hydrated{docs: make([]feed.Doc, 0, len(refs)), groups: make([]string, 0, len(refs))}
+	got := hydrated{docs: make([]feed.Doc, 0, len(refs)), groups: make([]string, 0, len(refs))}
 	mutes := profile.HasMutes()
 	for i, doc := range docs {
-		if doc.Missing() || mutes && refused(profile, doc) {
-			gone = append(gone, refs[i].Group)
-			continue
+		switch {
+		case doc.Missing() && err != nil:
+			got.lost = append(got.lost, refs[i])
+		case doc.Missing() || mutes && refused(profile, doc):
+			got.gone = append(got.gone, refs[i].Group)
+		default:
+			got.docs = append(got.docs, doc)
+			got.groups = append(got.groups, refs[i].Group)
 		}
-		got.docs = append(got.docs, doc)
-		got.groups = append(got.groups, refs[i].Group)
 	}
-	return got, gone, nil
+	if len(got.lost) == len(refs) {
+		return hydrated{}, err
+	}
+	return got, nil
 }
 
 func refused(p feed.Profile, doc feed.Doc) bool {
@@ -113,17 +141,21 @@ func refused(p feed.Profile, doc feed.Doc) bool {
 	return err != nil || p.Refuses(&it)
 }
 
-// restore gives a page back that could not be delivered, so that nothing is
+// restore gives back what of a page could not be delivered, so that nothing is
 // lost. The request may have run out of time already.
-func (e *Engine) restore(ctx context.Context, r Request, page cache.Page) {
-	if page.Replayed || len(page.Refs) == 0 {
+func (e *Engine) restore(ctx context.Context, r Request, p page, refs []feed.Ref) {
+	if p.Replayed || len(refs) == 0 {
+		return
+	}
+	if p.loose {
+		e.served.remove(r.Agent, feed.Groups(refs))
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
 	defer cancel()
-	if err := e.stores.Sessions.Restore(ctx, r.Agent, page.Refs, r.retry()); err != nil {
-		slog.WarnContext(ctx, "a page that could not be delivered could not be given back to its session",
-			"agent", r.Agent, "items", len(page.Refs), "error", err)
+	if err := e.stores.Sessions.Restore(ctx, r.Agent, refs, r.retry()); err != nil {
+		slog.WarnContext(ctx, "items that could not be delivered could not be given back to the session; they count as shown",
+			"agent", r.Agent, "items", len(refs), "error", err)
 	}
 }
 

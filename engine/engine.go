@@ -35,13 +35,17 @@ type Recorder interface {
 	Confirm(ctx context.Context, agent string, groups []string) error
 }
 
-// Stores is everything the engine stands on; all are required.
+// Stores is everything the engine stands on; all but Fallback are required.
 type Stores struct {
 	Sources  []recall.Source // asked together; of equal scores the earlier source's comes first
 	Seen     Seen
 	Recorder Recorder
 	Sessions cache.Sessions
 	Catalog  catalog.Catalog
+	// Fallback makes the engine fail open: while the dedup or session store is
+	// down it answers degraded and keeps the impressions there. Without it such
+	// a request is an error.
+	Fallback Fallback
 }
 
 // Config tunes an Engine.
@@ -77,6 +81,7 @@ type Engine struct {
 	stores Stores
 	cfg    Config
 	turns  turns
+	served *memory // handed out while the dedup store was down
 }
 
 // New checks the configuration and returns an engine over the stores.
@@ -87,7 +92,7 @@ func New(stores Stores, cfg Config) (*Engine, error) {
 	if len(stores.Sources) == 0 {
 		return nil, errors.New("engine: at least one recall source is needed")
 	}
-	return &Engine{stores: stores, cfg: cfg, turns: turns{byAgent: map[string]*turn{}}}, nil
+	return &Engine{stores: stores, cfg: cfg, turns: turns{byAgent: map[string]*turn{}}, served: newMemory()}, nil
 }
 
 // Feed answers one request. Errors wrap [feed.ErrBadID], [ErrBadAction],
@@ -152,50 +157,64 @@ func (e *Engine) Refresh(ctx context.Context, r Request) (Answer, error) {
 		}
 	}
 	turn.begin(e.cfg.Clock())
-	profile, answered, err := e.open(ctx, r)
+	p, err := e.refresh(ctx, r, r.retry())
 	if err != nil {
 		return Answer{}, err
 	}
-	if answered.Replayed {
-		return e.deliver(ctx, r, answered, true)
+	if !p.Replayed && !p.loose {
+		turn.keep()
 	}
-	page, err := e.refresh(ctx, r, profile, r.retry())
-	if err != nil {
-		return Answer{}, err
-	}
-	turn.keep()
-	return e.deliver(ctx, r, page, false)
+	return e.deliver(ctx, r, p, false)
 }
 
 // follow pages from the session the refresh before has built; ok is false
 // where nothing is left of it.
 func (e *Engine) follow(ctx context.Context, r Request) (a Answer, ok bool, err error) {
-	page, err := e.stores.Sessions.Pop(ctx, cache.Pop{Agent: r.Agent, Limit: r.Limit, Now: e.cfg.Clock(), Retry: r.retry()})
-	if err != nil || len(page.Refs) == 0 && !page.Replayed {
+	p, err := e.pop(ctx, r, r.Limit, r.retry())
+	if e.failsOpen(ctx, err) {
+		return Answer{}, false, nil
+	}
+	if err != nil || len(p.Refs) == 0 && !p.Replayed {
 		return Answer{}, false, err
 	}
 	coalescedTotal.Inc()
-	a, err = e.deliver(ctx, r, page, false)
+	a, err = e.deliver(ctx, r, p, false)
 	return a, true, err
 }
 
 // LoadMore pages on in the agent's session; without one it silently refreshes.
 func (e *Engine) LoadMore(ctx context.Context, r Request) (Answer, error) {
-	page, err := e.stores.Sessions.Pop(ctx, cache.Pop{Agent: r.Agent, Limit: r.Limit, Now: e.cfg.Clock(), Retry: r.retry()})
+	p, err := e.pop(ctx, r, r.Limit, r.retry())
+	if e.failsOpen(ctx, err) {
+		return e.Refresh(ctx, r)
+	}
 	if err != nil {
 		return Answer{}, err
 	}
-	if len(page.Refs) == 0 && !page.Replayed {
+	if len(p.Refs) == 0 && !p.Replayed {
 		return e.Refresh(ctx, r)
 	}
-	return e.deliver(ctx, r, page, false)
+	return e.deliver(ctx, r, p, false)
+}
+
+// pop takes a page from the session.
+func (e *Engine) pop(ctx context.Context, r Request, limit int, retry cache.Retry) (page, error) {
+	defer stageTimer("page")()
+	p, err := e.stores.Sessions.Pop(ctx, cache.Pop{Agent: r.Agent, Limit: limit, Now: e.cfg.Clock(), Retry: retry})
+	return page{Page: p}, err
 }
 
 // Peek is the silent refresh: it answers the unseen items dated after the
 // agent's last refresh and changes nothing. HasMore tells that there are more
 // of them than were asked for.
+//
+// While the session store is down nobody knows when the last refresh was: then
+// nothing is new, and the answer says what was missing.
 func (e *Engine) Peek(ctx context.Context, r Request) (Answer, error) {
 	since, err := e.stores.Sessions.Refreshed(ctx, r.Agent)
+	if e.failsOpen(ctx, err) {
+		return Answer{Docs: []feed.Doc{}, Degraded: (lacksDedup | lacksSession).names()}, nil
+	}
 	if err != nil {
 		return Answer{}, err
 	}
@@ -211,59 +230,74 @@ func (e *Engine) Peek(ctx context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	refs := found.ranked[:min(len(found.ranked), r.Limit)]
-	docs, gone, err := e.hydrate(ctx, r.Agent, refs)
+	got, err := e.hydrate(ctx, r.Agent, found.ranked[:min(len(found.ranked), r.Limit)])
 	if err != nil {
 		return Answer{}, err
 	}
-	count := len(found.ranked) - len(gone)
-	return Answer{Docs: docs.docs, NewCount: count, HasMore: count > len(docs.docs)}, nil
+	count := len(found.ranked) - len(got.gone)
+	return Answer{
+		Docs: got.docs, NewCount: count, HasMore: count > len(got.docs), Degraded: (found.lacks | got.lacks()).names(),
+	}, nil
 }
 
 // open reads what a refresh starts from: the agent's profile and, at the same
 // time, the page its request id has been answered with before, if any.
-func (e *Engine) open(ctx context.Context, r Request) (feed.Profile, cache.Page, error) {
-	if r.RequestID == "" {
+func (e *Engine) open(ctx context.Context, r Request, retry cache.Retry) (feed.Profile, cache.Page, error) {
+	if r.RequestID == "" || retry.Extend {
 		p, err := e.profile(ctx, r.Agent)
 		return p, cache.Page{}, err
 	}
 	var p feed.Profile
-	var page cache.Page
+	var before cache.Page
 	group, gctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		p, err = e.profile(gctx, r.Agent)
 		return err
 	})
 	group.Go(func() (err error) {
-		page, _, err = e.stores.Sessions.Replay(gctx, r.Agent, r.retry())
+		before, _, err = e.stores.Sessions.Replay(gctx, r.Agent, retry)
+		if e.failsOpen(gctx, err) {
+			return nil
+		}
 		return err
 	})
 	err := group.Wait()
-	return p, page, err
+	return p, before, err
 }
 
 // refresh is the refresh proper, up to its page. Where everything that passed
 // the check was handed out elsewhere before the page step, it goes again,
 // deeper: an empty page is to mean that there is nothing.
-func (e *Engine) refresh(ctx context.Context, r Request, profile feed.Profile, retry cache.Retry) (cache.Page, error) {
+func (e *Engine) refresh(ctx context.Context, r Request, retry cache.Retry) (page, error) {
+	profile, before, err := e.open(ctx, r, retry)
+	if err != nil {
+		return e.oldSessionPage(ctx, r, retry, err)
+	}
+	if before.Replayed {
+		return page{Page: before}, nil
+	}
 	q := e.query(profile)
 	for try := 1; ; try++ {
 		found, err := e.choose(ctx, r.Agent, q, r.Limit, e.cfg.MaxRounds)
 		if err != nil {
-			return cache.Page{}, err
+			return e.oldSessionPage(ctx, r, retry, err)
 		}
 		if e.cfg.RecordServed && len(found.stale) > 0 && try == 1 {
 			e.stores.Recorder.Deliver(r.Agent, found.stale)
 		}
-		page, err := e.page(ctx, r, found, retry)
-		if err != nil || len(page.Refs) > 0 || len(found.ranked) == 0 || page.Replayed || try == pageTries {
-			return page, err
+		p, err := e.replace(ctx, r, found, retry)
+		if e.failsOpen(ctx, err) {
+			return e.loosePage(r, found), nil
+		}
+		if err != nil || len(p.Refs) > 0 || len(found.ranked) == 0 || p.Replayed || try == pageTries {
+			return page{Page: p, lacks: found.lacks}, err
 		}
 		retry.Extend = true // the empty page may be remembered under the request id by now
 	}
 }
 
-func (e *Engine) page(ctx context.Context, r Request, found chosen, retry cache.Retry) (cache.Page, error) {
+// replace is the page step of a refresh.
+func (e *Engine) replace(ctx context.Context, r Request, found chosen, retry cache.Retry) (cache.Page, error) {
 	defer stageTimer("page")()
 	return e.stores.Sessions.Replace(ctx, cache.Replace{
 		Agent: r.Agent, Ranked: found.ranked, Limit: r.Limit,

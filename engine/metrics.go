@@ -26,6 +26,9 @@ var (
 	goneTotal = promauto.NewCounter(prometheus.CounterOpts{
 		Name: "freshet_feed_gone_total", Help: "Items dropped from a page because they were deleted or muted after they were ranked.",
 	})
+	degradedTotal = promauto.NewCounterVec(prometheus.CounterOpts{
+		Name: "freshet_degraded_total", Help: "Answers that had to do without a part: recall, dedup, session, catalog.",
+	}, []string{"part"})
 	stageSeconds = promauto.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "freshet_stage_seconds", Help: "Time spent in a stage of the feed.",
 		Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5},
@@ -74,4 +77,10 @@ func countRound(verdicts []dedup.Verdict) {
 	unseenCandidates.Add(float64(unseen))
 	pendingCandidates.Add(float64(pending))
 	seenCandidates.Add(float64(len(verdicts) - unseen - pending))
+}
+
+func countDegraded(p parts) {
+	for _, name := range p.names() {
+		degradedTotal.WithLabelValues(name).Inc()
+	}
 }

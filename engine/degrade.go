@@ -1,0 +1,176 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
+)
+
+// parts says what an answer had to do without.
+type parts uint8
+
+const (
+	lacksRecall  parts = 1 << iota // candidates are from an earlier recall or session
+	lacksDedup                     // only this process's memory kept items from coming twice
+	lacksSession                   // the page is in no session and no pending set
+	lacksCatalog                   // items whose content was not cached are left out
+)
+
+var partNames = []string{"recall", "dedup", "session", "catalog"}
+
+// names lists the parts as [Answer.Degraded] does; nil when nothing is missing.
+func (p parts) names() []string {
+	var out []string
+	for i, name := range partNames {
+		if p&(1<<i) != 0 {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// page is a page on its way to an answer.
+type page struct {
+	cache.Page
+	lacks parts
+	loose bool // handed out without the session store: only this process remembers it
+}
+
+// Fallback keeps impressions on disk while the dedup store is down, and
+// records them when it is back.
+type Fallback interface {
+	Keep(agent string, groups []string, now time.Time) error
+}
+
+// down reports whether an error says that a store cannot be asked at the
+// moment while the request itself still has time.
+func down(ctx context.Context, err error) bool {
+	if err == nil || ctx.Err() != nil {
+		return false
+	}
+	for _, unavailable := range []error{
+		recall.ErrUnavailable, dedup.ErrUnavailable, cache.ErrUnavailable, catalog.ErrUnavailable, context.DeadlineExceeded,
+	} {
+		if errors.Is(err, unavailable) {
+			return true
+		}
+	}
+	return false
+}
+
+// failsOpen reports whether the engine answers in spite of this error of the
+// dedup or session store.
+func (e *Engine) failsOpen(ctx context.Context, err error) bool {
+	return e.stores.Fallback != nil && down(ctx, err)
+}
+
+// loosePage hands out the first candidates without the session store. This
+// process remembers them; other servers do not know.
+func (e *Engine) loosePage(r Request, found chosen) page {
+	refs := found.ranked[:min(r.Limit, len(found.ranked))]
+	e.served.add(r.Agent, feed.Groups(refs), e.cfg.Clock())
+	return page{
+		Page:  cache.Page{Refs: refs, HasMore: len(found.ranked) > len(refs)},
+		lacks: found.lacks | lacksSession, loose: true,
+	}
+}
+
+// oldSessionPage pages on in the session of before, because the refresh cannot
+// be made; cause says why, and is the error where there is no session either.
+func (e *Engine) oldSessionPage(ctx context.Context, r Request, retry cache.Retry, cause error) (page, error) {
+	if !down(ctx, cause) {
+		return page{}, cause
+	}
+	p, err := e.stores.Sessions.Pop(ctx, cache.Pop{Agent: r.Agent, Limit: r.Limit, Now: e.cfg.Clock(), Retry: retry})
+	if err != nil || len(p.Refs) == 0 {
+		return page{}, cause
+	}
+	return page{Page: p, lacks: lacksRecall}, nil
+}
+
+// keep puts the impressions of a loose page on disk. The answer leaves even if
+// that fails: it is what failing open means.
+func (e *Engine) keep(ctx context.Context, agent string, groups []string) {
+	if err := e.stores.Fallback.Keep(agent, groups, e.cfg.Clock()); err != nil {
+		slog.ErrorContext(ctx, "impressions could not be kept on disk; they may be shown again", "agent", agent, "impressions", len(groups), "error", err)
+	}
+}
+
+const (
+	rememberAgents = 10_000
+	rememberGroups = 2_000 // of one agent
+	rememberFor    = 24 * time.Hour
+)
+
+// memory is what this process has handed out while the dedup store was down,
+// for as many agents as fit. It is empty, and costs nothing, at other times.
+type memory struct {
+	agents atomic.Int64
+	mu     sync.Mutex
+	lru    *lru.Cache[string, *remembered]
+}
+
+type remembered struct {
+	groups map[string]struct{}
+	last   time.Time
+}
+
+func newMemory() *memory {
+	m := &memory{}
+	m.lru, _ = lru.New[string, *remembered](rememberAgents) // fails only for a size that is not positive
+	return m
+}
+
+func (m *memory) add(agent string, groups []string, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, ok := m.lru.Get(agent)
+	if !ok || now.Sub(r.last) > rememberFor || len(r.groups) > rememberGroups {
+		r = &remembered{groups: make(map[string]struct{}, len(groups))}
+		m.lru.Add(agent, r)
+	}
+	r.last = now
+	for _, g := range groups {
+		r.groups[g] = struct{}{}
+	}
+	m.agents.Store(int64(m.lru.Len()))
+}
+
+func (m *memory) remove(agent string, groups []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r, ok := m.lru.Get(agent); ok {
+		for _, g := range groups {
+			delete(r.groups, g)
+		}
+	}
+}
+
+// mark changes the verdict of what the agent was handed out to Pending.
+func (m *memory) mark(agent string, groups []string, verdicts []dedup.Verdict, now time.Time) {
+	if m.agents.Load() == 0 {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, ok := m.lru.Get(agent)
+	if !ok || now.Sub(r.last) > rememberFor {
+		return
+	}
+	for i, g := range groups {
+		if _, handedOut := r.groups[g]; handedOut && verdicts[i] == dedup.Unseen {
+			verdicts[i] = dedup.Pending
+		}
+	}
+}
