@@ -1,15 +1,20 @@
 package redislist
 
 import (
+	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/cache/cachetest"
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/dedup/redisbloom"
+	"github.com/freshet/freshet/internal/rediskeys"
 	"github.com/freshet/freshet/internal/testenv"
 )
 
@@ -31,6 +36,73 @@ func TestConformanceOnCluster(t *testing.T) {
 		client, prefix := testenv.RedisCluster(t)
 		return env(t, client, redis.NewClusterClient(client.Options()), prefix, Config{TTL: ttl})
 	})
+}
+
+func TestConformanceWaitingForReplicas(t *testing.T) {
+	cachetest.Run(t, func(t *testing.T, ttl time.Duration) cachetest.Env {
+		client, prefix := testenv.RedisCluster(t)
+		cfg := Config{TTL: ttl, Replicas: rediskeys.Replicas{N: 1, Timeout: 5 * time.Second}}
+		return env(t, client, redis.NewClusterClient(client.Options()), prefix, cfg)
+	})
+}
+
+// TestTooFewReplicas asks for more replicas than there are: no page is handed
+// out, and none is lost.
+func TestTooFewReplicas(t *testing.T) {
+	client, prefix := testenv.RedisCluster(t)
+	few := New(client, Config{KeyPrefix: prefix, Replicas: rediskeys.Replicas{N: 2, Timeout: 10 * time.Millisecond}})
+	enough := New(client, Config{KeyPrefix: prefix, Replicas: rediskeys.Replicas{N: 1, Timeout: 5 * time.Second}})
+	ctx := t.Context()
+	replace := cache.Replace{Agent: "u_1", Ranked: refs("a", "b", "c", "d"), Limit: 1, Now: noon}
+	_, err := few.Replace(ctx, replace)
+	require.ErrorIs(t, err, cache.ErrUnavailable)
+	require.ErrorIs(t, err, rediskeys.ErrReplicas)
+	_, err = few.Pop(ctx, cache.Pop{Agent: "u_1", Limit: 2, Now: noon})
+	require.ErrorIs(t, err, cache.ErrUnavailable)
+	page, err := enough.Pop(ctx, cache.Pop{Agent: "u_1", Limit: 2, Now: noon})
+	require.NoError(t, err)
+	assert.Equal(t, refs("a", "b"), page.Refs, "what was not handed out is back in its place")
+
+	retry := cache.Retry{RequestID: "r1", Action: "load_more", Limit: 1}
+	pop := cache.Pop{Agent: "u_1", Limit: 1, Now: noon, Retry: retry}
+	for range 2 { // the second time from the record
+		_, err = few.Pop(ctx, pop)
+		require.ErrorIs(t, err, cache.ErrUnavailable)
+	}
+	_, _, err = few.Replay(ctx, "u_1", retry)
+	require.ErrorIs(t, err, cache.ErrUnavailable, "the record is not handed out either")
+	page, err = enough.Pop(ctx, cache.Pop{Agent: "u_1", Limit: 5, Now: noon})
+	require.NoError(t, err)
+	assert.Equal(t, refs("d"), page.Refs, "under a request id the page stays taken")
+	page, err = enough.Pop(ctx, pop)
+	require.NoError(t, err)
+	assert.Equal(t, refs("c"), page.Refs, "and the retry gets it")
+	assert.True(t, page.Replayed)
+	ttl := client.PTTL(ctx, few.keys.Page("u_1", "r1")).Val()
+	assert.LessOrEqual(t, ttl, cache.RetryTTL, "reading the record does not prolong it")
+	assert.Positive(t, ttl)
+}
+
+// TestFollowsAKeyThatMoved gives the client a stale idea of where keys are.
+func TestFollowsAKeyThatMoved(t *testing.T) {
+	client, prefix := testenv.RedisCluster(t)
+	opts := *client.Options()
+	var stale atomic.Bool
+	stale.Store(true)
+	opts.ClusterSlots = func(ctx context.Context) ([]redis.ClusterSlot, error) {
+		slots, err := client.ClusterSlots(ctx).Result()
+		if stale.Swap(false) && err == nil { // the first time, the masters change places
+			slots[0].Nodes, slots[1].Nodes, slots[2].Nodes = slots[1].Nodes, slots[2].Nodes, slots[0].Nodes
+		}
+		return slots, err
+	}
+	moved := redis.NewClusterClient(&opts)
+	t.Cleanup(func() { _ = moved.Close() })
+	s := New(moved, Config{KeyPrefix: prefix, Replicas: rediskeys.Replicas{N: 1, Timeout: 5 * time.Second}})
+	page, err := s.Replace(t.Context(), cache.Replace{Agent: "u_1", Ranked: refs("a", "b"), Limit: 1, Now: noon})
+	require.NoError(t, err)
+	assert.Equal(t, refs("a"), page.Refs)
+	assert.False(t, stale.Load())
 }
 
 func TestConformanceThroughSentinel(t *testing.T) {

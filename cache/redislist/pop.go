@@ -25,9 +25,9 @@ import (
 //	reply    {"old", the record} | {"new", the page}
 //
 // What is pending is popped and dropped, and more is popped in its place.
-var popScript = redis.NewScript(groupLua + pendingLua + claimLua + rememberLua + `
+var popScript = redis.NewScript(groupLua + pendingLua + claimLua + rememberLua + keptLua + `
 local extend = ARGV[6] == '1'
-local old = KEYS[3] and not extend and redis.call('GET', KEYS[3])
+local old = KEYS[3] and not extend and kept(KEYS[3])
 if old then return {'old', old} end
 
 local expired, limit, page = tonumber(ARGV[2]), tonumber(ARGV[3]), {}
@@ -49,10 +49,10 @@ return {'new', remember(record, ARGV[5], extend, ARGV[7], page, more)}
 // Pop implements [cache.Sessions] in one round trip.
 func (s *Sessions) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
 	keys := s.keysOf(p.Agent, p.Retry, s.keys.Session(p.Agent), s.keys.Pending(p.Agent))
-	cmd := popScript.Run(ctx, s.client, keys,
+	cmd := popScript.Run(ctx, s.writes, keys,
 		p.Now.UnixMilli(), s.expired(p.Now), p.Limit, seconds(rediskeys.PendingTTL),
 		head(p.Retry), flag(p.Retry.Extend), seconds(cache.RetryTTL))
-	return answer("pop", cmd, p.Retry)
+	return s.confirmed(ctx, "pop", p.Agent, cmd, p.Retry)
 }
 
 // restoreScript gives back what was handed out.

@@ -30,9 +30,9 @@ import (
 //	reply     {"old", the record} | {"late", ""} | {"new", the page}
 //
 // Everything is read before anything is written.
-var replaceScript = redis.NewScript(groupLua + pendingLua + claimLua + rememberLua + `
+var replaceScript = redis.NewScript(groupLua + pendingLua + claimLua + rememberLua + keptLua + `
 local extend = ARGV[10] == '1'
-local old = KEYS[4] and not extend and redis.call('GET', KEYS[4])
+local old = KEYS[4] and not extend and kept(KEYS[4])
 if old then return {'old', old} end
 local checked = tonumber(ARGV[7])
 if checked > 0 then
@@ -77,5 +77,5 @@ func (s *Sessions) Replace(ctx context.Context, r cache.Replace) (cache.Page, er
 		args = append(args, &refs[i]) // the client writes a *string as the string; a string would be allocated anew
 	}
 	keys := s.keysOf(r.Agent, r.Retry, s.keys.Session(r.Agent), s.keys.Pending(r.Agent), s.keys.Refreshed(r.Agent))
-	return answer("replace", replaceScript.Run(ctx, s.client, keys, args...), r.Retry)
+	return s.confirmed(ctx, "replace", r.Agent, replaceScript.Run(ctx, s.writes, keys, args...), r.Retry)
 }

@@ -64,3 +64,14 @@ local function remember(record, head, extend, ttl, page, more)
   return text
 end
 `
+
+// keptLua reads a retry record and writes it again as it is, with its TTL: the
+// first try may have failed because replicas did not have it, and waiting for
+// them now needs a write to wait for.
+const keptLua = `
+local function kept(record)
+  local text = redis.call('GET', record)
+  if text then redis.call('SET', record, text, 'KEEPTTL') end
+  return text
+end
+`

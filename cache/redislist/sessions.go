@@ -26,6 +26,9 @@ type Config struct {
 	// Grace is how long a served group stays pending after it was confirmed
 	// in a filter; a page chosen from a check that long ago is refused; 10s.
 	Grace time.Duration
+	// Replicas must have a page's entries before the page is handed out;
+	// the zero value: those of the master are enough.
+	Replicas rediskeys.Replicas
 }
 
 // WithDefaults fills the zero values in.
@@ -45,6 +48,7 @@ func (c Config) WithDefaults() Config {
 // use, by any number of servers at once.
 type Sessions struct {
 	client redis.UniversalClient
+	writes redis.Scripter // client, waiting for the replicas
 	keys   rediskeys.Keys
 	cfg    Config
 }
@@ -53,7 +57,10 @@ var _ cache.Sessions = (*Sessions)(nil)
 
 // New makes sessions kept behind client; it does not talk to the server.
 func New(client redis.UniversalClient, cfg Config) *Sessions {
-	return &Sessions{client: client, keys: rediskeys.For(client, cfg.KeyPrefix), cfg: cfg.WithDefaults()}
+	return &Sessions{
+		client: client, writes: cfg.Replicas.Scripts(client),
+		keys: rediskeys.For(client, cfg.KeyPrefix), cfg: cfg.WithDefaults(),
+	}
 }
 
 // Replay implements [cache.Sessions].
@@ -61,7 +68,7 @@ func (s *Sessions) Replay(ctx context.Context, agent string, retry cache.Retry) 
 	if retry.RequestID == "" {
 		return cache.Page{}, false, nil
 	}
-	text, err := s.client.Get(ctx, s.keys.Page(agent, retry.RequestID)).Result()
+	text, err := s.record(ctx, s.keys.Page(agent, retry.RequestID))
 	if errors.Is(err, redis.Nil) {
 		return cache.Page{}, false, nil
 	}

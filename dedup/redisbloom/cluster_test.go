@@ -2,6 +2,7 @@ package redisbloom
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -9,6 +10,7 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/dedup/deduptest"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/rediskeys"
 	"github.com/freshet/freshet/internal/testenv"
 )
 
@@ -22,6 +24,53 @@ func TestConformanceOnCluster(t *testing.T) {
 		}
 		return openAt(t, client, prefix, cfg)
 	})
+}
+
+// one replica is what each master of the test's cluster has.
+var one = rediskeys.Replicas{N: 1, Timeout: 5 * time.Second}
+
+func TestConformanceWaitingForReplicas(t *testing.T) {
+	deduptest.Run(t, func(t *testing.T, cfg dedup.Config) dedup.Store {
+		client, prefix := testenv.RedisCluster(t)
+		s, err := New(client, cfg, Config{KeyPrefix: prefix, Replicas: one})
+		require.NoError(t, err)
+		return s
+	})
+}
+
+// TestTooFewReplicas asks for more replicas than there are.
+func TestTooFewReplicas(t *testing.T) {
+	client, prefix := testenv.RedisCluster(t)
+	s, err := New(client, dedup.DefaultConfig(), Config{
+		KeyPrefix: prefix, Replicas: rediskeys.Replicas{N: 2, Timeout: 10 * time.Millisecond},
+	})
+	require.NoError(t, err)
+	batch := given("u_1", "a", "b")
+	unconfirmed, err := s.Record(t.Context(), batch, noon)
+	require.ErrorIs(t, err, dedup.ErrUnavailable)
+	require.ErrorIs(t, err, rediskeys.ErrReplicas)
+	assert.Equal(t, batch, unconfirmed, "they stay pending")
+
+	_, err = s.Claim(t.Context(), "u_1", []string{"c", "d"}, 1, noon)
+	require.ErrorIs(t, err, dedup.ErrUnavailable)
+	assert.Equal(t, []dedup.Verdict{dedup.Unseen}, verdicts(t, s, noon, "u_1", "c"), "nothing was taken")
+}
+
+// A filter in the way of another type refuses the whole MULTI's parts as it
+// does without replicas.
+func TestRefusedWriteWaitingForReplicas(t *testing.T) {
+	client, prefix := testenv.RedisCluster(t)
+	s, err := New(client, dedup.DefaultConfig(), Config{KeyPrefix: prefix, Replicas: one})
+	require.NoError(t, err)
+	key := s.keys.Filter(feed.DayOf(noon), 0, 1)
+	require.NoError(t, client.Set(t.Context(), key, "no filter", 0).Err())
+	batch := given("u_1", "a", "b")
+	unconfirmed, err := s.Record(t.Context(), batch, noon)
+	require.ErrorContains(t, err, "WRONGTYPE")
+	assert.NotErrorIs(t, err, dedup.ErrUnavailable)
+	assert.Equal(t, batch, unconfirmed)
+	require.NoError(t, client.Del(t.Context(), key).Err())
+	record(t, s, noon, batch)
 }
 
 func TestConformanceThroughSentinel(t *testing.T) {

@@ -2,6 +2,7 @@ package redisbloom
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -59,7 +60,12 @@ func (s *Store) Claim(ctx context.Context, agent string, groups []string, limit 
 	for i := range groups {
 		args = append(args, &groups[i])
 	}
-	verdicts, err := claimScript.Run(ctx, s.client, []string{s.keys.Pending(agent)}, args...).Text()
+	cmd := claimScript.Run(ctx, s.copies.Scripts(s.client), []string{s.keys.Pending(agent)}, args...)
+	short := cmd.Err()
+	if errors.Is(short, rediskeys.ErrReplicas) {
+		cmd.SetErr(nil)
+	}
+	verdicts, err := cmd.Text()
 	if err != nil {
 		return nil, explain("claim", err)
 	}
@@ -70,7 +76,24 @@ func (s *Store) Claim(ctx context.Context, agent string, groups []string, limit 
 	for i := range claimed {
 		claimed[i] = dedup.Claimed(verdicts[i] - '0')
 	}
+	if short != nil {
+		return nil, errors.Join(explain("claim", short), s.unclaim(ctx, agent, groups, claimed))
+	}
 	return claimed, nil
+}
+
+// unclaim gives back what was taken and too few replicas have: after a failover
+// somebody else could take it too.
+func (s *Store) unclaim(ctx context.Context, agent string, groups []string, claimed []dedup.Claimed) error {
+	var taken []string
+	for i, c := range claimed {
+		if c == dedup.Taken {
+			taken = append(taken, groups[i])
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	return s.Release(ctx, agent, taken)
 }
 
 // Release implements [dedup.Claimer].

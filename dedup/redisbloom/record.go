@@ -93,19 +93,16 @@ func (s *Store) split(batch []dedup.Impression, day feed.Day, shards int) []part
 // by BF.MADD alone, which would make a tiny one that grows layer on layer. It
 // returns what is not confirmed.
 func (s *Store) write(ctx context.Context, p part, shards int, ttl time.Duration) ([]dedup.Impression, error) {
-	pipe := s.client.TxPipeline()
-	reserve := pipe.BFReserveWithArgs(ctx, p.key, &redis.BFReserveOptions{
-		Capacity: int64(s.cfg.ShardCapacity(shards)), Error: s.rate, Expansion: expansion,
-	})
-	expire := pipe.Expire(ctx, p.key, ttl)
-	adds := make([]*redis.Cmd, 0, (len(p.batch)+chunk-1)/chunk)
+	reserve := redis.NewCmd(ctx, "bf.reserve", p.key, s.rate, s.cfg.ShardCapacity(shards), "expansion", expansion)
+	expire := redis.NewCmd(ctx, "expire", p.key, int64(ttl/time.Second))
+	cmds := []*redis.Cmd{reserve, expire}
 	for from := 0; from < len(p.batch); from += chunk {
-		adds = append(adds, madd(ctx, p.key, p.batch[from:min(from+chunk, len(p.batch))]))
-		_ = pipe.Process(ctx, adds[len(adds)-1])
+		cmds = append(cmds, madd(ctx, p.key, p.batch[from:min(from+chunk, len(p.batch))]))
 	}
-	if _, err := pipe.Exec(ctx); err != nil && !isReply(err) {
+	if err := s.transact(ctx, p.key, cmds); err != nil {
 		return p.batch, err
 	}
+	adds := cmds[2:]
 	if err := reserve.Err(); err != nil && !strings.Contains(err.Error(), "exists") {
 		return p.batch, fmt.Errorf("BF.RESERVE %s: %w", p.key, err)
 	}
@@ -123,6 +120,51 @@ func (s *Store) write(ctx context.Context, p part, shards int, ttl time.Duration
 		return p.batch, fmt.Errorf("EXPIRE %s: %w", p.key, expire.Err())
 	}
 	return unconfirmed, failed
+}
+
+// transact runs commands on one key in one MULTI, which counts once the
+// replicas have it. Each command has its own reply; the error says that the
+// replies cannot be relied on.
+func (s *Store) transact(ctx context.Context, key string, cmds []*redis.Cmd) error {
+	if s.copies.N == 0 {
+		pipe := s.client.TxPipeline()
+		for _, cmd := range cmds {
+			cmd.SetFirstKeyPos(1)
+			_ = pipe.Process(ctx, cmd)
+		}
+		if _, err := pipe.Exec(ctx); err != nil && !isReply(err) {
+			return err
+		}
+		return nil
+	}
+	// The client has no transaction that a WAIT may follow on its connection.
+	exec := redis.NewSliceCmd(ctx, "exec")
+	all := []redis.Cmder{redis.NewStatusCmd(ctx, "multi")}
+	for _, cmd := range cmds {
+		all = append(all, cmd)
+	}
+	if err := s.copies.Exec(ctx, s.client, key, append(all, exec)...); err != nil {
+		return err
+	}
+	replies, err := exec.Result()
+	if err != nil {
+		for _, cmd := range cmds { // why it was refused is a better answer than that it was
+			if cmd.Err() != nil {
+				return cmd.Err()
+			}
+		}
+		return err
+	}
+	if len(replies) != len(cmds) {
+		return fmt.Errorf("%w: %d replies of EXEC for %d commands", errAnswer, len(replies), len(cmds))
+	}
+	for i, reply := range replies {
+		cmds[i].SetVal(reply)
+		if err, ok := reply.(error); ok {
+			cmds[i].SetErr(err)
+		}
+	}
+	return nil
 }
 
 // madd builds a BF.MADD whose reply keeps an error of a single member apart.

@@ -30,6 +30,9 @@ type Config struct {
 	KeyPrefix string       // goes before every key
 	Writers   int          // filters of one batch written at once; 8
 	Logger    *slog.Logger // slog.Default()
+	// Replicas must have an impression before it is confirmed, and a claim
+	// before it stands; the zero value: those of the master are enough.
+	Replicas rediskeys.Replicas
 }
 
 // Store implements [dedup.Store] on Redis. It is safe for concurrent use.
@@ -39,6 +42,7 @@ type Store struct {
 	cfg    dedup.Config
 	rate   float64 // error rate of one filter
 	writes int
+	copies rediskeys.Replicas
 	log    *slog.Logger
 	shards shardCounts
 	fill   fillGauges
@@ -61,7 +65,7 @@ func New(client redis.UniversalClient, cfg dedup.Config, tuning Config) (*Store,
 	}
 	s := &Store{
 		client: client, keys: rediskeys.For(client, tuning.KeyPrefix), cfg: cfg, rate: cfg.FilterRate(),
-		writes: tuning.Writers, log: tuning.Logger,
+		writes: tuning.Writers, copies: tuning.Replicas, log: tuning.Logger,
 	}
 	s.args.New = func() any { return new([]any) }
 	s.fill.daily = float64(cfg.DailyCapacity)

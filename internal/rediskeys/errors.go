@@ -23,6 +23,9 @@ func Unreachable(err error) bool {
 		return false
 	}
 	var reply redis.Error
+	if errors.Is(err, ErrReplicas) {
+		return true
+	}
 	if !errors.As(err, &reply) {
 		return true
 	}

@@ -1,6 +1,6 @@
 // Package rediskeys names every key Freshet keeps in Redis, with its type, its
-// TTL and who writes it, and says which errors mean that Redis could not be
-// asked. Only the Redis backends import it.
+// TTL and who writes it, says which errors mean that Redis could not be asked,
+// and makes writes wait for replicas. Only the Redis backends import it.
 package rediskeys
 
 import (

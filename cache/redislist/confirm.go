@@ -1,0 +1,61 @@
+package redislist
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/internal/rediskeys"
+)
+
+// undoTimeout bounds giving back a page that replicas did not confirm.
+const undoTimeout = time.Second
+
+// confirmed reads what a page script replied. A page that too few replicas
+// have is not handed out: after a failover it could be handed out again. The
+// error wraps [cache.ErrUnavailable].
+//
+// What becomes of it depends on who can still get it. Under a request id it
+// stays taken, and the retry is answered with it as soon as replicas have it;
+// giving it back could cross with that retry's answer. Without one nobody will
+// ever ask for it, so it goes back to the head of the session.
+func (s *Sessions) confirmed(ctx context.Context, step, agent string, cmd *redis.Cmd, retry cache.Retry) (cache.Page, error) {
+	short := cmd.Err()
+	if !errors.Is(short, rediskeys.ErrReplicas) {
+		return answer(step, cmd, retry)
+	}
+	if retry.RequestID != "" {
+		return cache.Page{}, explain(step, short)
+	}
+	cmd.SetErr(nil)
+	page, err := answer(step, cmd, retry)
+	if err != nil || len(page.Refs) == 0 {
+		return cache.Page{}, errors.Join(explain(step, short), err)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
+	defer cancel()
+	if err := s.Restore(ctx, agent, page.Refs, retry); err != nil {
+		slog.WarnContext(ctx, "a page that too few replicas have could not be given back to its session; its items count as shown",
+			"agent", agent, "items", len(page.Refs), "error", err)
+	}
+	return cache.Page{}, explain(step, short)
+}
+
+// recordScript reads a retry record so that waiting for replicas covers it.
+//
+//	KEYS[1]  the retry record
+//	reply    the record, or nil
+var recordScript = redis.NewScript(keptLua + `return kept(KEYS[1])`)
+
+// record reads a retry record; where replicas must have what is handed out,
+// they must have it too.
+func (s *Sessions) record(ctx context.Context, key string) (string, error) {
+	if s.cfg.Replicas.N == 0 {
+		return s.client.Get(ctx, key).Result()
+	}
+	return recordScript.Run(ctx, s.writes, []string{key}).Text()
+}

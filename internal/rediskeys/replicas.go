@@ -1,0 +1,203 @@
+package rediskeys
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// ErrReplicas says that a write was made, but that fewer replicas than
+// configured have confirmed it in time: a failover may undo it.
+var ErrReplicas = errors.New("too few replicas confirmed the write")
+
+const (
+	// redirects is how often a write follows a key to another server.
+	redirects = 5
+	// redirectPause is the first pause before that; it doubles.
+	redirectPause = 10 * time.Millisecond
+)
+
+// Replicas is how many replicas must have a write before it counts. Redis
+// replicates after it has answered, so without this a write that was answered
+// can be lost with the master.
+type Replicas struct {
+	N       int           // 0: the master is enough
+	Timeout time.Duration // how long to wait for them; at least 1ms
+}
+
+// Exec sends commands that touch one key, or keys of its slot, to the key's
+// master and waits for the replicas, all in one round trip over one connection:
+// WAIT speaks of what its own connection wrote. Where the key has moved, it
+// follows, which a pipeline of the cluster client could not do with a WAIT,
+// because that has no key.
+//
+// After a connection broke nothing is repeated: nobody knows whether the write
+// was made. Each command has its own error; the error
+// returned is [ErrReplicas], or that of the connection.
+func (r Replicas) Exec(ctx context.Context, client redis.UniversalClient, key string, cmds ...redis.Cmder) error {
+	cluster, _ := client.(*redis.ClusterClient)
+	var asked *redis.Client
+	for try := 0; ; try++ {
+		node, err := master(ctx, client, key)
+		if asked != nil {
+			node, err = asked, nil
+		}
+		if err != nil {
+			return setErr(cmds, err)
+		}
+		err = r.send(ctx, node, asked != nil, cmds)
+		again := refused(cmds)
+		if cluster == nil || again == nil && !undelivered(err) || try == redirects {
+			return err
+		}
+		if asked, err = follow(ctx, cluster, again); err != nil {
+			return setErr(cmds, err)
+		}
+		if err := pause(ctx, redirectPause<<try); err != nil {
+			return setErr(cmds, err)
+		}
+	}
+}
+
+// send is one try on one server.
+func (r Replicas) send(ctx context.Context, node *redis.Client, asking bool, cmds []redis.Cmder) error {
+	pipe := node.Pipeline()
+	if asking {
+		_ = pipe.Process(ctx, redis.NewStatusCmd(ctx, "asking"))
+	}
+	for _, cmd := range cmds {
+		cmd.SetErr(nil)
+		_ = pipe.Process(ctx, cmd)
+	}
+	wait := redis.NewIntCmd(ctx, "wait", r.N, r.Timeout.Milliseconds())
+	_ = pipe.Process(ctx, wait)
+	_, err := pipe.Exec(ctx)
+	last := cmds[len(cmds)-1].Err()
+	switch {
+	case last != nil && !errors.Is(last, redis.Nil):
+		var reply redis.Error
+		if errors.As(last, &reply) {
+			return nil // it answered, and was refused; that is the command's own
+		}
+		return err
+	case wait.Err() != nil:
+		return fmt.Errorf("%w: %w", ErrReplicas, wait.Err())
+	case wait.Val() < int64(r.N):
+		return fmt.Errorf("%w: %d of %d within %s", ErrReplicas, wait.Val(), r.N, r.Timeout)
+	}
+	return nil
+}
+
+func master(ctx context.Context, client redis.UniversalClient, key string) (*redis.Client, error) {
+	switch c := client.(type) {
+	case *redis.ClusterClient:
+		return c.MasterForKey(ctx, key)
+	case *redis.Client:
+		return c, nil
+	}
+	return nil, fmt.Errorf("waiting for replicas does not work with a %T", client)
+}
+
+// refused returns the reply, if any, that says that the commands were not run
+// here or not now.
+func refused(cmds []redis.Cmder) error {
+	words := []string{"MOVED ", "ASK ", "TRYAGAIN", "CLUSTERDOWN", "READONLY", "MASTERDOWN", "LOADING"}
+	for _, cmd := range cmds {
+		var reply redis.Error
+		if !errors.As(cmd.Err(), &reply) {
+			continue
+		}
+		if slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(reply.Error(), w) }) {
+			return reply
+		}
+	}
+	return nil
+}
+
+// follow learns the cluster's layout anew. While a slot is being moved, a key
+// may be on a server that does not own it yet; that server is returned.
+func follow(ctx context.Context, cluster *redis.ClusterClient, reply error) (*redis.Client, error) {
+	var addr string
+	if words := strings.Fields(fmt.Sprint(reply)); len(words) == 3 && words[0] == "ASK" {
+		addr = words[2]
+	}
+	var mu sync.Mutex
+	var asked *redis.Client
+	err := cluster.ForEachMaster(ctx, func(_ context.Context, node *redis.Client) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if node.Options().Addr == addr {
+			asked = node
+		}
+		return nil
+	})
+	return asked, err
+}
+
+// undelivered reports whether no connection came about, so that nothing was
+// sent.
+func undelivered(err error) bool {
+	var dial *net.OpError
+	return errors.As(err, &dial) && dial.Op == "dial"
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func setErr(cmds []redis.Cmder, err error) error {
+	for _, cmd := range cmds {
+		cmd.SetErr(err)
+	}
+	return err
+}
+
+// Scripts runs scripts that write and waits for the replicas after each. Of a
+// script that ran and was not confirmed, the reply is there beside the error.
+func (r Replicas) Scripts(client redis.UniversalClient) redis.Scripter {
+	if r.N <= 0 {
+		return client
+	}
+	return scripts{UniversalClient: client, replicas: r}
+}
+
+type scripts struct {
+	redis.UniversalClient
+	replicas Replicas
+}
+
+func (s scripts) Eval(ctx context.Context, script string, keys []string, args ...any) *redis.Cmd {
+	return s.run(ctx, "eval", script, keys, args)
+}
+
+func (s scripts) EvalSha(ctx context.Context, sha string, keys []string, args ...any) *redis.Cmd {
+	return s.run(ctx, "evalsha", sha, keys, args)
+}
+
+func (s scripts) run(ctx context.Context, name, script string, keys []string, args []any) *redis.Cmd {
+	all := make([]any, 0, 3+len(keys)+len(args))
+	all = append(all, name, script, len(keys))
+	for _, key := range keys {
+		all = append(all, key)
+	}
+	cmd := redis.NewCmd(ctx, append(all, args...)...)
+	cmd.SetFirstKeyPos(3)
+	if err := s.replicas.Exec(ctx, s.UniversalClient, keys[0], cmd); err != nil {
+		cmd.SetErr(err)
+	}
+	return cmd
+}
