@@ -157,7 +157,12 @@ type Redis struct {
 	DB         int      `koanf:"db" help:"database number; a cluster has only 0"`
 	TLS        bool     `koanf:"tls" help:"connect with TLS"`
 	MasterName string   `koanf:"master_name" help:"name of the master that the Sentinels watch"`
-	KeyPrefix  string   `koanf:"key_prefix" help:"goes before every key"`
+	// The Sentinels have users of their own.
+	SentinelUsername string        `koanf:"sentinel_username" help:"ACL user at the Sentinels"`
+	SentinelPassword string        `koanf:"sentinel_password" help:"password at the Sentinels" secret:"true"`
+	KeyPrefix        string        `koanf:"key_prefix" help:"goes before every key"`
+	WaitReplicas     int           `koanf:"wait_replicas" help:"replicas that must have what is handed out before it is; 0: do not wait"`
+	WaitTimeout      time.Duration `koanf:"wait_timeout" help:"longest wait for them; then the request fails"`
 }
 
 // Elasticsearch is the connection of the elastic backends and their index.
@@ -218,6 +223,7 @@ func Default() Config {
 		Impressions: Impressions{
 			On: OnServed, Batch: 1000, Linger: 5 * time.Millisecond, Workers: 8, PendingTTL: 30 * time.Minute,
 		},
+		Redis:         Redis{WaitTimeout: 250 * time.Millisecond},
 		Elasticsearch: Elasticsearch{Index: "freshet-items", ManageIndex: true, Fields: defaultFields()},
 		Log:           Log{Level: "info", Format: "text"},
 	}

@@ -26,7 +26,7 @@ func (c Config) problems() Problems {
 	c.Dedup.check(&p, c.Server.RequestTimeout)
 	c.Sessions.check(&p)
 	c.Impressions.check(&p, c.Dedup.PendingGrace)
-	c.Redis.check(&p)
+	c.Redis.check(&p, c.Server.RequestTimeout)
 	c.Elasticsearch.check(&p)
 	c.checkBackends(&p)
 	if c.DataDir == "" {
@@ -173,7 +173,7 @@ func (i Impressions) check(p *Problems, grace time.Duration) {
 	}
 }
 
-func (r Redis) check(p *Problems) {
+func (r Redis) check(p *Problems, requestTimeout time.Duration) {
 	for _, addr := range r.Addrs {
 		if problem := hostPort(addr, false); problem != "" {
 			p.add("redis.addrs", "%s", problem)
@@ -182,6 +182,15 @@ func (r Redis) check(p *Problems) {
 	within(p, "redis.db", r.DB, 0, 16383)
 	if len(r.Addrs) > 1 && r.MasterName == "" && r.DB != 0 {
 		p.add("redis.db", "must be 0 with several redis.addrs: that is a cluster, and a cluster has only database 0 (Sentinels need redis.master_name)")
+	}
+	if (r.SentinelUsername != "" || r.SentinelPassword != "") && r.MasterName == "" {
+		p.add("redis.master_name", "must be set with redis.sentinel_username and redis.sentinel_password: only Sentinels take them")
+	}
+	within(p, "redis.wait_replicas", r.WaitReplicas, 0, 10)
+	within(p, "redis.wait_timeout", r.WaitTimeout, time.Millisecond, 10*time.Minute)
+	if r.WaitReplicas > 0 && r.WaitTimeout >= requestTimeout {
+		p.add("redis.wait_timeout", "must be shorter than server.request_timeout (%s), not %s: else a page that waits for replicas cannot be given back",
+			durationText(requestTimeout), durationText(r.WaitTimeout))
 	}
 	if strings.ContainsAny(r.KeyPrefix, "{} \t\r\n") {
 		p.add("redis.key_prefix", "must not hold braces or white space, not %q: braces would move every key of a cluster to one slot", r.KeyPrefix)

@@ -2,6 +2,8 @@ package redislist
 
 import (
 	"context"
+	"net"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -90,11 +92,26 @@ func TestFollowsAKeyThatMoved(t *testing.T) {
 	var stale atomic.Bool
 	stale.Store(true)
 	opts.ClusterSlots = func(ctx context.Context) ([]redis.ClusterSlot, error) {
-		slots, err := client.ClusterSlots(ctx).Result()
-		if stale.Swap(false) && err == nil { // the first time, the masters change places
-			slots[0].Nodes, slots[1].Nodes, slots[2].Nodes = slots[1].Nodes, slots[2].Nodes, slots[0].Nodes
+		shards, err := client.ClusterShards(ctx).Result()
+		if err != nil {
+			return nil, err
 		}
-		return slots, err
+		shift := 0
+		if stale.Swap(false) {
+			shift = 1 // the first time, the masters change places
+		}
+		var slots []redis.ClusterSlot
+		for i, shard := range shards {
+			for _, node := range shards[(i+shift)%len(shards)].Nodes {
+				for _, r := range shard.Slots {
+					if node.Role == "master" {
+						addr := net.JoinHostPort(node.IP, strconv.FormatInt(node.Port, 10))
+						slots = append(slots, redis.ClusterSlot{Start: int(r.Start), End: int(r.End), Nodes: []redis.ClusterNode{{Addr: addr}}})
+					}
+				}
+			}
+		}
+		return slots, nil
 	}
 	moved := redis.NewClusterClient(&opts)
 	t.Cleanup(func() { _ = moved.Close() })
