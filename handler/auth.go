@@ -44,7 +44,7 @@ func (a *authenticator) agent(r *http.Request) (string, error) {
 		if !ok {
 			return "", fmt.Errorf("%w: send Authorization: Bearer with a token", errUnauthenticated)
 		}
-		return a.tokens.agent(token)
+		return a.tokens.agent(r.Context(), token)
 	}
 	values := r.Header["X-Agent-Id"]
 	if len(values) == 0 || len(values) == 1 && values[0] == "" {

@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rsa"
@@ -38,6 +39,7 @@ var errToken = fmt.Errorf("%w: the token is not valid", errUnauthenticated)
 
 // verifier checks tokens.
 type verifier struct {
+	log    *slog.Logger
 	parser *jwt.Parser
 	secret []byte // HS256; nil with keys
 	keys   keySet
@@ -47,7 +49,7 @@ type verifier struct {
 type keySet map[string]map[string]any
 
 func newVerifier(cfg JWT, clock feed.Clock, log *slog.Logger) (*verifier, error) {
-	v := &verifier{}
+	v := &verifier{log: log}
 	var methods []string
 	if cfg.Secret != "" {
 		if len(cfg.Secret) < adviseSecret {
@@ -139,8 +141,9 @@ func methodOf(k *jose.JSONWebKey) (string, error) {
 }
 
 // agent checks a token and returns its subject. Why a token is refused is not
-// told: it would help only who forges one.
-func (v *verifier) agent(token string) (string, error) {
+// told: it would help only who forges one. Whoever runs the server finds the
+// cause in the log, at level debug.
+func (v *verifier) agent(ctx context.Context, token string) (string, error) {
 	if len(token) > maxToken {
 		return "", errToken
 	}
@@ -153,6 +156,7 @@ func (v *verifier) agent(token string) (string, error) {
 		if errors.Is(err, jwt.ErrTokenExpired) {
 			return "", fmt.Errorf("%w: the token has expired", errUnauthenticated)
 		}
+		v.log.DebugContext(ctx, "a token was refused", "cause", err)
 		return "", errToken
 	}
 	subject, err := claims.GetSubject()

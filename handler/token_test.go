@@ -302,6 +302,22 @@ func TestAShortSecretIsWarnedAbout(t *testing.T) {
 	require.NotContains(t, log.String(), `"short"`)
 }
 
+func TestWhyATokenIsRefusedIsInTheLogOnly(t *testing.T) {
+	var log syncBuffer
+	debug := slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	v, err := newVerifier(JWT{Secret: hmacSecret, Audience: "feed"}, func() time.Time { return testNow }, debug)
+	require.NoError(t, err)
+	claims := goodClaims()
+	claims["aud"] = "shop"
+	token := sign(t, jwt.SigningMethodHS256, []byte(hmacSecret), claims, nil)
+	_, err = v.agent(t.Context(), token)
+	require.EqualError(t, err, errToken.Error())
+	require.Contains(t, log.String(), "audience")
+	for part := range strings.SplitSeq(token, ".") {
+		require.NotContains(t, log.String(), part)
+	}
+}
+
 // FuzzToken holds every token the verifier takes against the signature computed
 // here: nothing passes that the secret has not signed.
 func FuzzToken(f *testing.F) {
@@ -312,7 +328,7 @@ func FuzzToken(f *testing.F) {
 	verifier, err := newVerifier(JWT{Secret: hmacSecret}, func() time.Time { return testNow }, slog.Default())
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, token string) {
-		agent, err := verifier.agent(token)
+		agent, err := verifier.agent(t.Context(), token)
 		if err != nil {
 			require.Equal(t, 40101, problemOf(err).code)
 			return

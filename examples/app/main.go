@@ -35,8 +35,11 @@ type app struct {
 	http          *http.Client
 }
 
-// errBusy is an answer that asks for another try a little later.
-var errBusy = errors.New("the server asks to try again later")
+// These two may pass, so the call is tried again a little later.
+var (
+	errBusy     = errors.New("the server asks to try again later")
+	errNoAnswer = errors.New("no answer came")
+)
 
 // ask calls the feed. A call that changes something carries a request id, so
 // that trying it again after a lost answer gets the same page, not the next.
@@ -50,7 +53,8 @@ func (a app) ask(ctx context.Context, call map[string]any) (page, error) {
 	}
 	for try := 1; ; try++ {
 		p, err := a.once(ctx, body)
-		if err == nil || !errors.Is(err, errBusy) || try == 3 {
+		passing := errors.Is(err, errBusy) || errors.Is(err, errNoAnswer)
+		if !passing || try == 3 {
 			return p, err
 		}
 		select {
@@ -70,12 +74,12 @@ func (a app) once(ctx context.Context, body []byte) (page, error) {
 	req.Header.Set("X-Agent-ID", a.agent)
 	res, err := a.http.Do(req)
 	if err != nil {
-		return page{}, fmt.Errorf("%w: %w", errBusy, err)
+		return page{}, fmt.Errorf("%w: %w", errNoAnswer, err)
 	}
 	defer func() { _ = res.Body.Close() }()
 	data, err := io.ReadAll(io.LimitReader(res.Body, 32<<20))
 	if err != nil {
-		return page{}, fmt.Errorf("%w: %w", errBusy, err)
+		return page{}, fmt.Errorf("%w: %w", errNoAnswer, err)
 	}
 	var answer struct {
 		Code int    `json:"code"`
