@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"fmt"
 	"io"
 	"os"
 
@@ -19,13 +21,9 @@ func serverFlag(cmd *cobra.Command) *string {
 // adminTokenFlag is shared by the commands that call admin routes. The
 // environment is read when the command runs, so that help never shows a token.
 func adminTokenFlag(cmd *cobra.Command) func() string {
-	token := cmd.Flags().String("token", "", "admin token; also by "+configs.EnvAdminToken)
-	return func() string {
-		if *token != "" {
-			return *token
-		}
-		return os.Getenv(configs.EnvAdminToken)
-	}
+	server := configs.EnvName("auth.admin_token")
+	token := cmd.Flags().String("token", "", fmt.Sprintf("admin token; also by %s, or the server's own %s", configs.EnvAdminToken, server))
+	return func() string { return cmp.Or(*token, os.Getenv(configs.EnvAdminToken), os.Getenv(server)) }
 }
 
 // connect makes the client, or says that --server is wrong.

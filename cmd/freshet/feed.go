@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,7 +36,12 @@ func newFeedCommand() *cobra.Command {
 			"  silent   what a refresh would find that is new; changes nothing",
 		Example:   "  freshet feed --agent u_1 refresh\n  freshet feed --agent u_1 --limit 5 more",
 		ValidArgs: []string{"refresh", "more", "silent"},
-		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 || !slices.Contains(cmd.ValidArgs, args[0]) {
+				return fmt.Errorf("say what to read, refresh, more or silent, not %q", strings.Join(args, " "))
+			}
+			return nil
+		},
 	}
 	f := feedFlags{server: serverFlag(cmd)}
 	cmd.Flags().StringVar(&f.agent, "agent", "", "id of the agent that reads")

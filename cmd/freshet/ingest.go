@@ -42,7 +42,12 @@ func newIngestCommand() *cobra.Command {
 			"An item replaces the one with its id, so an upload that was broken off is simply run again.\n" +
 			"The exit code is 1 when a line was rejected, unless --allow-rejected is given.",
 		Example: "  freshet ingest posts.ndjson.gz\n  tail -n 100 posts.ndjson | freshet ingest -",
-		Args:    cobra.ExactArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("give one file, or - for standard input, not %d", len(args))
+			}
+			return nil
+		},
 	}
 	f := ingestFlags{server: serverFlag(cmd), token: adminTokenFlag(cmd)}
 	cmd.Flags().BoolVar(&f.all, "all", false, fmt.Sprintf("show every rejected line, not only the first %d", shownRejections))

@@ -48,9 +48,9 @@ func TestUsageErrors(t *testing.T) {
 		"unknown key":          {[]string{"config", "check", "--server.adr=x"}, "the nearest key is --server.addr"},
 		"bad value of a key":   {[]string{"config", "check", "--sessions.ttl=30"}, "must be a duration"},
 		"too many arguments":   {[]string{"version", "now"}, `unknown command "now"`},
-		"no file":              {[]string{"ingest"}, "accepts 1 arg"},
-		"no action":            {[]string{"feed", "--agent", "u"}, "accepts 1 arg"},
-		"unknown action":       {[]string{"feed", "--agent", "u", "reload"}, `invalid argument "reload"`},
+		"no file":              {[]string{"ingest"}, "give one file, or - for standard input"},
+		"no action":            {[]string{"feed", "--agent", "u"}, "refresh, more or silent"},
+		"unknown action":       {[]string{"feed", "--agent", "u", "reload"}, `not "reload"`},
 		"nobody":               {[]string{"feed", "refresh"}, "who reads?"},
 		"agent with a colon":   {[]string{"feed", "--agent", "u:1", "refresh"}, "--agent: bad id"},
 		"server without http":  {[]string{"feed", "--agent", "u", "--server", "localhost:8080", "more"}, "the server must be a URL"},
@@ -160,6 +160,25 @@ func TestIngest(t *testing.T) {
 			got := freshet(t, lines, append([]string{"ingest", "-", "--server", url}, tt.args...)...)
 			assert.Equal(t, result{tt.code, tt.out, tt.errs}, got)
 			assert.Equal(t, "Bearer from-env", last.Header.Get("Authorization"))
+		})
+	}
+}
+
+func TestTheTokenOfTheFirstThatIsSet(t *testing.T) {
+	tests := map[string]struct{ flag, client, server, want string }{
+		"flag":     {"f", "c", "s", "Bearer f"},
+		"client's": {"", "c", "s", "Bearer c"},
+		"server's": {"", "", "s", "Bearer s"},
+		"none":     {},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(configs.EnvAdminToken, tt.client)
+			t.Setenv("FRESHET_AUTH_ADMIN_TOKEN", tt.server)
+			url, last := answering(t, 200, `{"code":0,"msg":"success","data":{"accepted":1,"rejected":0,"errors":[]}}`)
+			got := freshet(t, `{"id":"a"}`, "ingest", "-", "--server", url, "--token", tt.flag)
+			require.Equal(t, exitOK, got.code, got.errs)
+			assert.Equal(t, tt.want, last.Header.Get("Authorization"))
 		})
 	}
 }

@@ -21,7 +21,7 @@ func newServeCommand() *cobra.Command {
 			"Without a configuration everything runs in this process, on 127.0.0.1:8080.",
 		Args: cobra.NoArgs,
 	}
-	demo := cmd.Flags().Bool("demo", false, "serve a made-up catalogue of 5,000 items, with a new one every few seconds")
+	demo := cmd.Flags().Bool("demo", false, "put 5,000 made-up items and 8 readers (u_1 to u_8) into the catalog, and a new item every few seconds; embedded, they have a directory of their own")
 	load := addConfigFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		cfg, err := load()
@@ -45,6 +45,9 @@ func serve(ctx context.Context, cfg configs.Config, demo bool) error {
 	}
 	options := []app.Option{app.WithLogger(log)}
 	if demo {
+		if cfg.Catalog.Backend == configs.CatalogElastic {
+			log.WarnContext(ctx, "--demo writes made-up items and readers into this index; try it with an index of its own", "index", cfg.Elasticsearch.Index)
+		}
 		options = append(options, app.WithDemo())
 	}
 	a, err := app.Open(ctx, cfg, options...)
