@@ -285,6 +285,9 @@ func (e *Engine) refresh(ctx context.Context, r Request, retry cache.Retry) (pag
 		if e.cfg.RecordServed && len(found.stale) > 0 && try == 1 {
 			e.stores.Recorder.Deliver(r.Agent, found.stale)
 		}
+		if found.lacks&lacksDedup != 0 {
+			return e.loosePage(r, found), nil // trying the session too would only cost its timeout
+		}
 		p, err := e.replace(ctx, r, found, retry)
 		if e.failsOpen(ctx, err) {
 			return e.loosePage(r, found), nil

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/freshet/freshet/catalog"
@@ -55,6 +56,7 @@ type App struct {
 	recorder *dedup.Recorder
 	checks   checks
 	closers  []func(context.Context) error // in the order of opening
+	closing  sync.Once
 }
 
 // Open puts the system together and starts its background work. When it fails
@@ -86,9 +88,13 @@ func (a *App) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.Engine, err = engine.New(engine.Stores{
+	stores := engine.Stores{
 		Sources: s.sources, Seen: s.dedup, Recorder: a.recorder, Sessions: s.sessions, Catalog: s.catalog,
-	}, engine.Config{
+	}
+	if s.spool != nil {
+		stores.Fallback = s.spool
+	}
+	a.Engine, err = engine.New(stores, engine.Config{
 		Clock: a.clock, Ranking: a.cfg.Parameters(), N: a.cfg.Recall.N, MaxRounds: a.cfg.Recall.MaxRounds,
 		OriginStep: a.cfg.Recall.OriginStep, Coalesce: a.cfg.Sessions.Coalesce,
 		RecordServed: im.On == configs.OnServed,
@@ -155,9 +161,11 @@ func (a *App) Totals() dedup.Totals { return a.recorder.Totals() }
 
 // Close drains the recorder, until ctx ends at the latest, and closes the
 // stores. Nothing may be served any more. It logs recorded + deferred =
-// delivered.
+// delivered. Closing again does nothing.
 func (a *App) Close(ctx context.Context) error {
-	return a.closeAll(ctx)
+	var err error
+	a.closing.Do(func() { err = a.closeAll(ctx) })
+	return err
 }
 
 func (a *App) closeAll(ctx context.Context) error {

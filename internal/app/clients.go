@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -16,10 +17,15 @@ import (
 	"github.com/freshet/freshet/configs"
 )
 
-// connectRedis makes the client the configuration describes: a single server,
-// a master found by Sentinels, or a cluster. It does not dial yet.
-func connectRedis(cfg configs.Config) redis.UniversalClient {
-	logRedis()
+// A request that waits for a dependency in vain must still be able to answer
+// without it, so each dependency gets a share of the request's time.
+const (
+	redisShare   = 10
+	elasticShare = 0.6
+)
+
+// redisOptions is what every kind of Redis client is made from.
+func redisOptions(cfg configs.Config) *redis.UniversalOptions {
 	r := cfg.Redis
 	o := &redis.UniversalOptions{
 		Addrs:      r.Addrs,
@@ -27,16 +33,25 @@ func connectRedis(cfg configs.Config) redis.UniversalClient {
 		Password:   r.Password,
 		DB:         r.DB,
 		MasterName: r.MasterName,
-		// A request's deadline bounds its commands, beside the fixed limits below.
+
+		SentinelUsername: r.SentinelUsername,
+		SentinelPassword: r.SentinelPassword,
+		// A refresh asks Redis up to four times. Even when each one times out,
+		// tried twice, there must be time left to answer without it.
 		ContextTimeoutEnabled: true,
-		DialTimeout:           min(cfg.Server.RequestTimeout, 2*time.Second),
-		ReadTimeout:           cfg.Server.RequestTimeout,
-		WriteTimeout:          cfg.Server.RequestTimeout,
+		MaxRetries:            1,
+		DialerRetries:         1,
+		DialTimeout:           cfg.Server.RequestTimeout / redisShare,
+		ReadTimeout:           cfg.Server.RequestTimeout / redisShare,
+		WriteTimeout:          cfg.Server.RequestTimeout / redisShare,
 	}
 	if r.TLS {
 		o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
-	return redis.NewUniversalClient(o)
+	if r.WaitReplicas > 0 { // a server that waits for its replicas is not dead yet
+		o.ReadTimeout += r.WaitTimeout
+	}
+	return o
 }
 
 // logRedis sends what the client library itself has to say, which is about
@@ -50,33 +65,48 @@ func (redisLog) Printf(ctx context.Context, format string, args ...any) {
 }
 
 // connectElastic makes the Elasticsearch client. It does not dial yet.
-func connectElastic(cfg configs.Config) (*elasticsearch.Client, error) {
+func connectElastic(cfg configs.Config, log *slog.Logger) (*elasticsearch.Client, error) {
 	es := cfg.Elasticsearch
-	o := elasticsearch.Config{
+	transport, err := elasticTransport(es.CACert)
+	if err != nil {
+		return nil, err
+	}
+	client, err := elasticsearch.NewClient(elasticsearch.Config{
 		Addresses: es.Addresses,
 		Username:  es.Username,
 		Password:  es.Password,
 		APIKey:    es.APIKey,
-		Transport: elasticTransport(),
-	}
-	if es.CACert != "" {
-		pem, err := os.ReadFile(es.CACert)
-		if err != nil {
-			return nil, fmt.Errorf("elasticsearch.ca_cert: %w", err)
-		}
-		o.CACert = pem
-	}
-	client, err := elasticsearch.NewClient(o)
+		Transport: elasticBreaker{
+			breaker: newBreaker("elasticsearch", log), next: transport,
+			timeout: time.Duration(elasticShare * float64(cfg.Server.RequestTimeout)),
+		},
+	})
 	if err != nil {
 		return nil, fmt.Errorf("elasticsearch: %w", err)
 	}
 	return client, nil
 }
 
-// elasticTransport keeps enough connections open for concurrent recalls; the
-// standard library's default of two would close and dial all the time.
-func elasticTransport() *http.Transport {
+// elasticTransport trusts the authority in the file besides the system's, and
+// keeps enough connections open for concurrent recalls; the standard library's
+// default of two would close and dial all the time.
+func elasticTransport(caCert string) (*http.Transport, error) {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = 64
-	return t
+	if caCert == "" {
+		return t, nil
+	}
+	pem, err := os.ReadFile(caCert)
+	if err != nil {
+		return nil, fmt.Errorf("elasticsearch.ca_cert: %w", err)
+	}
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		roots = x509.NewCertPool()
+	}
+	if !roots.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("elasticsearch.ca_cert: %s holds no certificate in PEM form", caCert)
+	}
+	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}
+	return t, nil
 }

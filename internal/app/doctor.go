@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"os"
 	"strings"
@@ -112,7 +113,11 @@ func (d *doctor) lookAtSQLite(ctx context.Context, dir string) {
 
 func (d *doctor) lookAtRedis(ctx context.Context) {
 	const what = "redis"
-	client := connectRedis(d.cfg)
+	client, err := connectRedis(ctx, d.cfg)
+	if err != nil {
+		d.say(Broken, what, "see the message", "%v", err)
+		return
+	}
 	defer func() { _ = client.Close() }()
 	sent := d.clock()
 	now, err := client.Time(ctx).Result()
@@ -169,7 +174,7 @@ func (d *doctor) skew(what string, sent, theirs time.Time) {
 func (d *doctor) lookAtElastic(ctx context.Context) {
 	const what = "elasticsearch"
 	where := strings.Join(d.cfg.Elasticsearch.Addresses, ", ")
-	client, err := connectElastic(d.cfg)
+	client, err := connectElastic(d.cfg, slog.Default())
 	if err != nil {
 		d.say(Broken, what, "correct elasticsearch.addresses or ca_cert", "%v", err)
 		return

@@ -93,6 +93,7 @@ func TestOpenRefuses(t *testing.T) {
 	t.Run("no Redis", func(t *testing.T) {
 		cfg := services(t)
 		cfg.Redis.Addrs = []string{"127.0.0.1:1"}
+		cfg.Dedup.OnFailure = configs.FailClosed
 		_, err := Open(t.Context(), cfg)
 		require.ErrorContains(t, err, "redis")
 	})

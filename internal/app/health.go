@@ -13,9 +13,18 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// checks asks the services the system stands on whether they answer. What
-// runs in this process needs no asking.
-type checks map[string]func(context.Context) error
+// check asks a service whether it answers.
+type check struct {
+	ask func(context.Context) error
+	// optional services are told of, but leave the server ready: without them
+	// it still answers, degraded, and all servers share them, so that taking
+	// one out of rotation would take out all.
+	optional bool
+}
+
+// checks are the services the system stands on. What runs in this process
+// needs no asking.
+type checks map[string]check
 
 var _ handler.Health = checks(nil)
 
@@ -24,12 +33,12 @@ func (c checks) Check(ctx context.Context) map[string]handler.Dependency {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	states := make(map[string]handler.Dependency, len(c))
-	for name, check := range c {
+	for name, service := range c {
 		wg.Go(func() {
-			err := check(ctx)
+			err := service.ask(ctx)
 			mu.Lock()
 			defer mu.Unlock()
-			states[name] = handler.Dependency{Err: err}
+			states[name] = handler.Dependency{Err: err, Optional: service.optional}
 		})
 	}
 	wg.Wait()

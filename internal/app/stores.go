@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,6 +23,7 @@ import (
 	"github.com/freshet/freshet/dedup"
 	memorydedup "github.com/freshet/freshet/dedup/memory"
 	"github.com/freshet/freshet/dedup/redisbloom"
+	"github.com/freshet/freshet/dedup/spool"
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/recall"
 	elasticrecall "github.com/freshet/freshet/recall/elastic"
@@ -37,6 +39,7 @@ type stores struct {
 	dedup    dedup.Store
 	sessions cache.Sessions
 	catalog  catalog.Catalog
+	spool    *spool.Spool // nil: not failing open
 }
 
 // clients are the connections the configured backends need; nil: not needed.
@@ -61,25 +64,32 @@ func (a *App) openStores(ctx context.Context) (stores, error) {
 		return s, err
 	}
 	for i, source := range s.sources {
-		s.sources[i] = recall.NewShared(source, a.clock, recall.SharedConfig{TTL: a.cfg.Recall.CacheTTL, Timeout: a.cfg.Server.RequestTimeout})
+		source = recall.NewShared(source, a.clock, recall.SharedConfig{TTL: a.cfg.Recall.CacheTTL, Timeout: a.cfg.Server.RequestTimeout})
+		if usesElastic(a.cfg) && a.cfg.Recall.StaleTTL > 0 {
+			source = recall.NewStale(source, a.clock, recall.StaleConfig{TTL: a.cfg.Recall.StaleTTL})
+		}
+		s.sources[i] = source
 	}
-	return s, nil
+	return s, a.openSpool(ctx, &s)
 }
 
 // connect makes the clients and, with elasticsearch.manage_index, the indices.
 func (a *App) connect(ctx context.Context) (c clients, err error) {
 	if usesRedis(a.cfg) {
-		c.redis = connectRedis(a.cfg)
+		if c.redis, err = connectRedis(ctx, a.cfg); err != nil {
+			return c, err
+		}
 		a.closers = append(a.closers, func(context.Context) error { return c.redis.Close() })
-		a.checks["redis"] = func(ctx context.Context) error { return c.redis.Ping(ctx).Err() }
+		c.redis.AddHook(redisBreaker{newBreaker("redis", a.log)})
+		a.checks["redis"] = check{ask: func(ctx context.Context) error { return c.redis.Ping(ctx).Err() }, optional: a.failsOpen()}
 	}
 	if !usesElastic(a.cfg) {
 		return c, nil
 	}
-	if c.elastic, err = connectElastic(a.cfg); err != nil {
+	if c.elastic, err = connectElastic(a.cfg, a.log); err != nil {
 		return c, err
 	}
-	a.checks["elasticsearch"] = func(ctx context.Context) error { return pingElastic(ctx, c.elastic) }
+	a.checks["elasticsearch"] = check{ask: func(ctx context.Context) error { return pingElastic(ctx, c.elastic) }, optional: true}
 	index := a.cfg.Elasticsearch.Index
 	if a.cfg.Elasticsearch.ManageIndex {
 		created, err := esindex.Ensure(ctx, c.elastic, index, esindex.Definition{Fields: indexFields(a.cfg)})
@@ -105,6 +115,11 @@ func usesRedis(cfg configs.Config) bool {
 	return cfg.Dedup.Backend == configs.DedupRedisBloom || cfg.Sessions.Backend == configs.SessionsRedisList
 }
 
+// failsOpen reports whether the server answers while Redis is down.
+func (a *App) failsOpen() bool {
+	return usesRedis(a.cfg) && a.cfg.Dedup.OnFailure == configs.FailOpen
+}
+
 func usesElastic(cfg configs.Config) bool {
 	return cfg.Catalog.Backend == configs.CatalogElastic || cfg.Recall.Backend == configs.RecallElastic
 }
@@ -124,11 +139,18 @@ func dedupConfig(cfg configs.Config) dedup.Config {
 func (a *App) openDedup(ctx context.Context, c clients) (dedup.Store, error) {
 	cfg := dedupConfig(a.cfg)
 	if a.cfg.Dedup.Backend == configs.DedupRedisBloom {
-		store, err := redisbloom.New(c.redis, cfg, redisbloom.Config{KeyPrefix: a.cfg.Redis.KeyPrefix, Logger: a.log})
+		store, err := redisbloom.New(c.redis, cfg, redisbloom.Config{
+			KeyPrefix: a.cfg.Redis.KeyPrefix, Logger: a.log, Replicas: replicas(a.cfg),
+		})
 		if err != nil {
 			return nil, err
 		}
-		if err := store.Verify(ctx); err != nil {
+		err = store.Verify(ctx)
+		if errors.Is(err, dedup.ErrUnavailable) && a.failsOpen() {
+			a.log.WarnContext(ctx, "Redis is down; serving without it (dedup.on_failure: open)", "error", err)
+			err = nil
+		}
+		if err != nil {
 			return nil, fmt.Errorf("redis: %w", err)
 		}
 		return store, nil
@@ -145,11 +167,31 @@ func (a *App) openDedup(ctx context.Context, c clients) (dedup.Store, error) {
 	return store, nil
 }
 
+// openSpool opens the disk that impressions wait on while Redis is down.
+func (a *App) openSpool(ctx context.Context, s *stores) error {
+	if !a.failsOpen() {
+		return nil
+	}
+	dir, err := a.dataDir("spool")
+	if err != nil {
+		return err
+	}
+	s.spool, err = spool.Open(ctx, dir, s.dedup, a.clock, spool.Config{
+		MaxAge: time.Duration(a.cfg.Dedup.WindowDays) * day, Timeout: a.cfg.Server.RequestTimeout, Logger: a.log,
+	})
+	if err != nil {
+		return err
+	}
+	a.closers = append(a.closers, s.spool.Close)
+	return nil
+}
+
 func (a *App) openSessions(c clients, claimer dedup.Claimer) cache.Sessions {
 	if a.cfg.Sessions.Backend == configs.SessionsRedisList {
 		return redislist.New(c.redis, redislist.Config{
 			KeyPrefix: a.cfg.Redis.KeyPrefix, TTL: a.cfg.Sessions.TTL,
-			PendingTTL: dedupConfig(a.cfg).PendingTTL, Grace: a.cfg.Dedup.PendingGrace,
+			PendingTTL: dedupConfig(a.cfg).PendingTTL, Grace: checkAge(a.cfg, c.redis),
+			Replicas: replicas(a.cfg),
 		})
 	}
 	return memorysessions.New(claimer, a.cfg.Sessions.TTL, a.clock)

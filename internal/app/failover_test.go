@@ -1,0 +1,228 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/internal/rediskeys"
+	"github.com/freshet/freshet/internal/testenv"
+)
+
+// ownCluster is a cluster whose nodes a test may kill.
+type ownCluster struct {
+	t     *testing.T
+	dir   string
+	port  int
+	addrs []string
+}
+
+// startCluster starts one beside the shared one, on other ports.
+func startCluster(t *testing.T) *ownCluster {
+	testenv.RedisClusterAddrs(t) // skips where clusters are not wanted
+	c := &ownCluster{t: t, dir: t.TempDir(), port: 12000 + os.Getpid()%900*6}
+	t.Cleanup(func() { c.script("down") })
+	c.up()
+	return c
+}
+
+// up starts what does not run and waits until the cluster is whole.
+func (c *ownCluster) up() {
+	out := c.script("up", "--", "--cluster-node-timeout", "2000")
+	_, list, ok := strings.Cut(strings.TrimSpace(out), "FRESHET_TEST_REDIS_CLUSTER=")
+	require.True(c.t, ok, out)
+	c.addrs = strings.Split(list, ",")
+}
+
+func (c *ownCluster) script(args ...string) string {
+	args = append([]string{"-p", strconv.Itoa(c.port), "-d", c.dir}, args...)
+	cmd := exec.CommandContext(context.WithoutCancel(c.t.Context()), "../../scripts/redis-cluster", args...)
+	out, err := cmd.CombinedOutput()
+	require.NoError(c.t, err, "%s", out)
+	return string(out)
+}
+
+// signal sends a signal to the node's process.
+func (c *ownCluster) signal(addr string, sig syscall.Signal) {
+	_, port, _ := strings.Cut(addr, ":")
+	text, err := os.ReadFile(filepath.Join(c.dir, port+".pid"))
+	require.NoError(c.t, err)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	require.NoError(c.t, err)
+	require.NoError(c.t, syscall.Kill(pid, sig))
+}
+
+// holders are the master and the replica that hold an agent's keys.
+func (c *ownCluster) holders(agent string) (master, replica string) {
+	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: c.addrs})
+	defer func() { _ = client.Close() }()
+	key := rediskeys.For(client, "").Pending(agent)
+	m, err := client.MasterForKey(c.t.Context(), key)
+	require.NoError(c.t, err)
+	r, err := client.SlaveForKey(c.t.Context(), key)
+	require.NoError(c.t, err)
+	require.NotEqual(c.t, m.Options().Addr, r.Options().Addr)
+	return m.Options().Addr, r.Options().Addr
+}
+
+// readers are clients that page on and on, and send a call that failed again.
+type readers struct {
+	answers, failures atomic.Int64
+	longest           atomic.Int64 // ms until a call was answered
+
+	mu      sync.Mutex
+	seen    map[string]map[string]int // agent → id → times
+	repeats int
+	stop    chan struct{}
+	wg      sync.WaitGroup
+}
+
+const readerCount = 24
+
+func startReaders(t *testing.T, apps []*App, run string) *readers {
+	r := &readers{seen: map[string]map[string]int{}, stop: make(chan struct{})}
+	for i := range readerCount {
+		agent := fmt.Sprintf("%s_%d", run, i)
+		r.seen[agent] = map[string]int{}
+		r.wg.Go(func() {
+			for call := 0; ; call++ {
+				select {
+				case <-r.stop:
+					return
+				case <-time.After(25 * time.Millisecond):
+				}
+				q := loadMore(agent, 3)
+				if call%4 == 0 {
+					q = refresh(agent, 3)
+				}
+				q.RequestID = fmt.Sprintf("call-%d", call)
+				r.call(t, apps, call, q)
+			}
+		})
+	}
+	return r
+}
+
+// call asks until there is an answer, now this server, now that.
+func (r *readers) call(t *testing.T, apps []*App, n int, q engine.Request) {
+	begin := time.Now()
+	for try := 0; time.Since(begin) < 30*time.Second; try++ {
+		ctx, cancel := context.WithTimeout(t.Context(), apps[0].cfg.Server.RequestTimeout)
+		answer, err := apps[(n+try)%len(apps)].Engine.Feed(ctx, q)
+		cancel()
+		if err != nil {
+			r.failures.Add(1)
+			time.Sleep(50 * time.Millisecond)
+			continue
+		}
+		took := time.Since(begin).Milliseconds()
+		for longest := r.longest.Load(); took > longest && !r.longest.CompareAndSwap(longest, took); longest = r.longest.Load() {
+		}
+		r.answers.Add(1)
+		r.mu.Lock()
+		for _, id := range ids(answer) {
+			if r.seen[q.Agent][id]++; r.seen[q.Agent][id] > 1 {
+				r.repeats++
+			}
+		}
+		r.mu.Unlock()
+		return
+	}
+	t.Errorf("%s %s was not answered in half a minute", q.Agent, q.RequestID)
+}
+
+// more waits until so many more calls were answered.
+func (r *readers) more(t *testing.T, n int64) {
+	t.Helper()
+	from := r.answers.Load()
+	require.Eventually(t, func() bool { return r.answers.Load() >= from+n }, 60*time.Second, 5*time.Millisecond)
+}
+
+// end stops the readers and tells how often an item was shown again.
+func (r *readers) end(t *testing.T, what string) int {
+	close(r.stop)
+	r.wg.Wait()
+	t.Logf("%s: %d pages, %d failed calls, longest wait for an answer %d ms, %d items shown again",
+		what, r.answers.Load(), r.failures.Load(), r.longest.Load(), r.repeats)
+	return r.repeats
+}
+
+// failing is a system whose grace is short, so that what was confirmed in a
+// filter soon stands there alone.
+func failing(t *testing.T, c *ownCluster, wait int) []*App {
+	cfg := onRedis(t, testenv.Unique()+":", c.addrs...)
+	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 2*time.Second, 4*time.Second
+	cfg.Redis.WaitReplicas = wait
+	cfg.Recall.MaxRounds = 10
+	return pair(t, cfg, 4000)
+}
+
+// TestFailover lets a cluster change and lose masters under load.
+func TestFailover(t *testing.T) {
+	c := startCluster(t)
+	t.Run("coordinated", func(t *testing.T) {
+		apps := failing(t, c, 0)
+		r := startReaders(t, apps, "calm")
+		r.more(t, 200)
+		_, replica := c.holders("calm_0")
+		node := redis.NewClient(&redis.Options{Addr: replica})
+		defer func() { _ = node.Close() }()
+		require.NoError(t, node.ClusterFailover(t.Context()).Err())
+		require.Eventually(t, func() bool {
+			role, _ := node.Info(t.Context(), "replication").Result()
+			return strings.Contains(role, "role:master")
+		}, 20*time.Second, 20*time.Millisecond)
+		r.more(t, 500)
+		assert.Zero(t, r.end(t, "coordinated failover"))
+	})
+	for _, wait := range []int{0, 1} {
+		t.Run(fmt.Sprintf("kill -9, wait_replicas %d", wait), func(t *testing.T) {
+			c.t = t
+			c.up()
+			repeats := killMaster(t, c, wait)
+			if wait == 0 {
+				assert.Positive(t, repeats, "what the replica had not got is shown again: if not, this test shows nothing")
+			} else {
+				assert.Zero(t, repeats)
+			}
+		})
+	}
+}
+
+// killMaster kills a master whose replica is half a second behind, and goes on
+// until what was confirmed before has left the pending sets.
+func killMaster(t *testing.T, c *ownCluster, wait int) int {
+	run := fmt.Sprintf("kill%d", wait)
+	apps := failing(t, c, wait)
+	r := startReaders(t, apps, run)
+	r.more(t, 300)
+	master, replica := c.holders(run + "_0")
+	c.signal(replica, syscall.SIGSTOP)
+	time.Sleep(500 * time.Millisecond)
+	c.signal(master, syscall.SIGKILL)
+	c.signal(replica, syscall.SIGCONT)
+	node := redis.NewClient(&redis.Options{Addr: replica})
+	defer func() { _ = node.Close() }()
+	require.Eventually(t, func() bool {
+		role, _ := node.Info(t.Context(), "replication").Result()
+		return strings.Contains(role, "role:master")
+	}, 30*time.Second, 20*time.Millisecond, "the replica does not take over")
+	c.up()                      // with what was killed as a replica, so that waiting has something to wait for
+	time.Sleep(5 * time.Second) // longer than the grace
+	r.more(t, 500)
+	return r.end(t, "kill -9, wait_replicas "+strconv.Itoa(wait))
+}

@@ -1,0 +1,100 @@
+package testenv
+
+import (
+	"context"
+	"net"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// OwnRedis is a real Redis of one test's own, which the test may stop, freeze
+// and start again. It keeps nothing on disk: a restart is an empty Redis.
+type OwnRedis struct {
+	Addr   string
+	t      testing.TB
+	module string
+	cmd    *exec.Cmd
+}
+
+// StartRedis starts one with the module of the server that FRESHET_TEST_REDIS
+// names. It is killed when the test ends.
+func StartRedis(t testing.TB) *OwnRedis {
+	t.Helper()
+	r := &OwnRedis{t: t, module: bloomModule(t)}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Addr = l.Addr().String()
+	_ = l.Close()
+	r.Start()
+	t.Cleanup(r.Kill)
+	return r
+}
+
+// bloomModule is the file of the module with the Bloom filters; "" where the
+// server has them built in.
+func bloomModule(t testing.TB) string {
+	t.Helper()
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		missing(t, "PATH", "one with a redis-server")
+	}
+	opts, err := redis.ParseURL(RedisURL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := redis.NewClient(opts)
+	defer func() { _ = c.Close() }()
+	modules, err := c.Do(t.Context(), "MODULE", "LIST").Slice()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range modules {
+		if fields, ok := m.(map[any]any); ok && fields["name"] == "bf" {
+			path, _ := fields["path"].(string)
+			return path
+		}
+	}
+	return ""
+}
+
+// Start starts it, empty, and waits until it answers.
+func (r *OwnRedis) Start() {
+	r.t.Helper()
+	host, port, _ := net.SplitHostPort(r.Addr)
+	args := []string{"--bind", host, "--port", port, "--save", "", "--dir", r.t.TempDir()}
+	if r.module != "" {
+		args = append(args, "--loadmodule", r.module)
+	}
+	r.cmd = exec.Command("redis-server", args...)
+	if err := r.cmd.Start(); err != nil {
+		r.t.Fatal(err)
+	}
+	c := redis.NewClient(&redis.Options{Addr: r.Addr, MaxRetries: -1})
+	defer func() { _ = c.Close() }()
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if c.Ping(context.Background()).Err() == nil {
+			return
+		}
+	}
+	r.t.Fatal("the test's own redis-server does not answer")
+}
+
+// Kill ends it at once, with all it held.
+func (r *OwnRedis) Kill() {
+	if r.cmd != nil {
+		_ = r.cmd.Process.Kill()
+		_ = r.cmd.Wait()
+		r.cmd = nil
+	}
+}
+
+// Freeze stops it without closing its connections, as a machine that hangs.
+func (r *OwnRedis) Freeze() { _ = r.cmd.Process.Signal(syscall.SIGSTOP) }
+
+// Thaw lets it go on.
+func (r *OwnRedis) Thaw() { _ = r.cmd.Process.Signal(syscall.SIGCONT) }
