@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
 )
 
@@ -19,7 +20,7 @@ const undoTimeout = 2 * time.Second
 type hydrated struct {
 	docs   []feed.Doc
 	groups []string
-	gone   []string   // groups that were deleted, or are muted by now
+	gone   []string   // groups of items that were deleted, muted or changed meanwhile
 	lost   []feed.Ref // content that cannot be read at the moment
 }
 
@@ -40,7 +41,11 @@ func (h *hydrated) add(more hydrated) {
 // deliver turns a page into an answer: hydrate, top up, record. last says
 // that there is no further attempt when everything on the page is gone.
 func (e *Engine) deliver(ctx context.Context, r Request, p page, last bool) (Answer, error) {
-	got, err := e.hydrate(ctx, r.Agent, p.Refs)
+	read := e.hydrate
+	if p.Replayed {
+		read = e.hydrateAgain
+	}
+	got, err := read(ctx, r.Agent, p.Refs)
 	if err != nil {
 		e.restore(ctx, r, p, p.Refs)
 		return Answer{}, err
@@ -104,11 +109,40 @@ func (e *Engine) refreshAgain(ctx context.Context, r Request) (Answer, error) {
 	return e.deliver(ctx, r, p, true)
 }
 
-// hydrate reads the content of refs. What has been deleted, or is muted by
-// the profile as it is now, is left out as gone. While the catalog is down,
+// hydrate reads the content of refs that are to be shown for the first time.
+// What is not to be shown as it is now is left out as gone: it is in another
+// group than the one it was checked and claimed for, or dated in the future. It
+// will be chosen anew for what it is. See content for the rest.
+func (e *Engine) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hydrated, error) {
+	now := e.cfg.Clock().Unix()
+	return e.content(ctx, agent, refs, func(ref feed.Ref, doc feed.Doc) bool {
+		group, at, err := doc.Head()
+		return err == nil && group == ref.Group && at <= now
+	})
+}
+
+// hydrateAgain reads the content of a page that is answered again. What the
+// first answer left out and released is in no filter and not pending; it may
+// be back by now, but the first answer did not have it.
+func (e *Engine) hydrateAgain(ctx context.Context, agent string, refs []feed.Ref) (hydrated, error) {
+	checked, err := e.check(ctx, agent, feed.Groups(refs))
+	if err == nil && len(checked.Verdicts) == len(refs) {
+		given := make([]feed.Ref, 0, len(refs))
+		for i, ref := range refs {
+			if checked.Verdicts[i] != dedup.Unseen {
+				given = append(given, ref)
+			}
+		}
+		refs = given
+	}
+	return e.content(ctx, agent, refs, func(feed.Ref, feed.Doc) bool { return true })
+}
+
+// content reads the content of refs. What has been deleted, is muted by the
+// profile as it is now, or does not fit its ref is left out as gone. While the catalog is down,
 // what is cached is worth an answer, and the rest is lost for the moment; it
 // is an error where nothing is cached.
-func (e *Engine) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hydrated, error) {
+func (e *Engine) content(ctx context.Context, agent string, refs []feed.Ref, fits func(feed.Ref, feed.Doc) bool) (hydrated, error) {
 	if len(refs) == 0 {
 		return hydrated{docs: []feed.Doc{}}, nil
 	}
@@ -123,7 +157,7 @@ func (e *Engine) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hy
 		switch {
 		case doc.Missing() && err != nil:
 			got.lost = append(got.lost, refs[i])
-		case doc.Missing() || mutes && refused(profile, doc):
+		case doc.Missing() || mutes && refused(profile, doc) || !fits(refs[i], doc):
 			got.gone = append(got.gone, refs[i].Group)
 		default:
 			got.docs = append(got.docs, doc)
