@@ -83,5 +83,10 @@ func (e *Engine) Seen(ctx context.Context, agent string, ids []string) error {
 		}
 		groups[i] = it.Group()
 	}
+	// Pending first: an item may wait in the agent's session, whose pages look
+	// at the pending set alone, or be on its way through a refresh.
+	if _, err := e.stores.Seen.Claim(ctx, agent, groups, len(groups), e.cfg.Clock()); err != nil {
+		return err
+	}
 	return e.stores.Recorder.Confirm(ctx, agent, groups)
 }

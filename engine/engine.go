@@ -26,7 +26,7 @@ const pageTries = 4
 // Seen is what the engine needs of a dedup store.
 type Seen interface {
 	dedup.Checker
-	Release(ctx context.Context, agent string, groups []string) error
+	dedup.Claimer
 }
 
 // Recorder takes impressions off the request path. [dedup.Recorder] is one.
