@@ -29,19 +29,15 @@ func connectRedis(ctx context.Context, cfg configs.Config) (redis.UniversalClien
 	if len(o.Addrs) > 1 {
 		return clusterClient(o), nil
 	}
-	single := redis.NewClient(o.Simple())
-	switch mode := serverMode(ctx, single); {
+	switch mode := serverMode(ctx, o); {
 	case mode == "sentinel":
-		_ = single.Close()
 		return nil, fmt.Errorf("redis.addrs: %s is a Sentinel; set redis.master_name to the master it watches", o.Addrs[0])
 	case mode == "cluster" && o.DB != 0:
-		_ = single.Close()
 		return nil, fmt.Errorf("redis.db: must be 0, because %s is a node of a cluster", o.Addrs[0])
 	case mode == "cluster":
-		_ = single.Close()
 		return clusterClient(o), nil
 	}
-	return single, nil
+	return redis.NewClient(o.Simple()), nil
 }
 
 // clusterClient tries each command anew where the cluster sends it, and does
@@ -55,7 +51,11 @@ func clusterClient(o *redis.UniversalOptions) redis.UniversalClient {
 
 // serverMode is standalone, cluster or sentinel, "" where the server does not
 // tell. HELLO needs no permission.
-func serverMode(ctx context.Context, client *redis.Client) string {
+func serverMode(ctx context.Context, o *redis.UniversalOptions) string {
+	simple := o.Simple()
+	simple.DB = 0 // another one cannot be selected on a cluster
+	client := redis.NewClient(simple)
+	defer func() { _ = client.Close() }()
 	reply, err := client.Do(ctx, "hello").Result()
 	if err != nil {
 		return ""
