@@ -43,7 +43,7 @@ func (s *Store) Record(ctx context.Context, batch []dedup.Impression, now time.T
 	group.SetLimit(s.writes)
 	for _, p := range parts {
 		group.Go(func() error {
-			missing, err := s.write(ctx, p, shards, ttl)
+			missing, err := s.write(ctx, p, day, shards, ttl)
 			mu.Lock()
 			defer mu.Unlock()
 			unconfirmed = append(unconfirmed, missing...)
@@ -58,6 +58,7 @@ func (s *Store) Record(ctx context.Context, batch []dedup.Impression, now time.T
 		return unconfirmed, explain("record", errors.Join(errs...))
 	}
 	s.observe(ctx, parts, shards, now)
+	s.lookForVanished(ctx, now)
 	return nil, nil
 }
 
@@ -92,7 +93,7 @@ func (s *Store) split(batch []dedup.Impression, day feed.Day, shards int) []part
 // a filter that vanished meanwhile is made anew with its size and TTL, never
 // by BF.MADD alone, which would make a tiny one that grows layer on layer. It
 // returns what is not confirmed.
-func (s *Store) write(ctx context.Context, p part, shards int, ttl time.Duration) ([]dedup.Impression, error) {
+func (s *Store) write(ctx context.Context, p part, day feed.Day, shards int, ttl time.Duration) ([]dedup.Impression, error) {
 	reserve := redis.NewCmd(ctx, "bf.reserve", p.key, s.rate, s.cfg.ShardCapacity(shards), "expansion", expansion)
 	expire := redis.NewCmd(ctx, "expire", p.key, int64(ttl/time.Second))
 	cmds := []*redis.Cmd{reserve, expire}
@@ -106,6 +107,10 @@ func (s *Store) write(ctx context.Context, p part, shards int, ttl time.Duration
 	if err := reserve.Err(); err != nil && !strings.Contains(err.Error(), "exists") {
 		return p.batch, fmt.Errorf("BF.RESERVE %s: %w", p.key, err)
 	}
+	if reserve.Err() == nil { // it was not there: new today, or vanished
+		s.note(ctx, p.key, day, false)
+	}
+	s.note(ctx, p.key, day, true)
 	var unconfirmed []dedup.Impression
 	var failed error
 	for i, add := range adds {

@@ -37,16 +37,17 @@ type Config struct {
 
 // Store implements [dedup.Store] on Redis. It is safe for concurrent use.
 type Store struct {
-	client redis.UniversalClient
-	keys   rediskeys.Keys
-	cfg    dedup.Config
-	rate   float64 // error rate of one filter
-	writes int
-	copies rediskeys.Replicas
-	log    *slog.Logger
-	shards shardCounts
-	fill   fillGauges
-	args   sync.Pool // *[]any, the arguments of a check
+	client  redis.UniversalClient
+	keys    rediskeys.Keys
+	cfg     dedup.Config
+	rate    float64 // error rate of one filter
+	writes  int
+	copies  rediskeys.Replicas
+	log     *slog.Logger
+	shards  shardCounts
+	fill    fillGauges
+	present present
+	args    sync.Pool // *[]any, the arguments of a check
 }
 
 var _ dedup.Store = (*Store)(nil)

@@ -1,0 +1,55 @@
+package redisbloom
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
+)
+
+// TestVanishedFiltersAreNoticed deletes today's filter, a past day's, and all
+// of them as a server that restarts empty does.
+func TestVanishedFiltersAreNoticed(t *testing.T) {
+	client, prefix := testenv.Redis(t)
+	var log bytes.Buffer
+	cfg := dedup.DefaultConfig()
+	cfg.DailyCapacity = 1000
+	s, err := New(client, cfg, Config{KeyPrefix: prefix, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	require.NoError(t, err)
+	record := func(group string, now time.Time) {
+		t.Helper()
+		left, err := s.Record(t.Context(), []dedup.Impression{{Agent: "u_1", Group: group}}, now)
+		require.NoError(t, err)
+		require.Empty(t, left)
+	}
+	warnings := func() int { return strings.Count(log.String(), "vanished") }
+	today := s.keys.Filter(feed.DayOf(noon), 0, 1)
+
+	record("a", noon)
+	record("b", noon.Add(time.Minute))
+	assert.Zero(t, warnings(), "a new day's filter has not vanished")
+
+	require.NoError(t, client.Del(t.Context(), today).Err())
+	record("c", noon.Add(2*time.Minute))
+	assert.Equal(t, 1, warnings(), "today's filter was rebuilt")
+	record("d", noon.Add(3*time.Minute))
+	assert.Equal(t, 1, warnings(), "it is told once")
+
+	tomorrow := noon.Add(24 * time.Hour)
+	record("e", tomorrow)
+	require.NoError(t, client.Del(t.Context(), today).Err())
+	record("f", tomorrow.Add(time.Minute))
+	assert.Equal(t, 2, warnings(), "a past day's filter is missed too")
+
+	require.NoError(t, client.Del(t.Context(), s.keys.Filter(feed.DayOf(tomorrow), 0, 1)).Err())
+	record("g", tomorrow.Add(8*24*time.Hour))
+	assert.Equal(t, 2, warnings(), "what has left the window may go")
+}
