@@ -128,8 +128,13 @@ func (d *doctor) lookAtRedis(ctx context.Context) {
 	d.skew(what, sent, now)
 	info := redisInfo(ctx, client)
 	d.say(OK, what, "", "%s answers, version %s", strings.Join(d.cfg.Redis.Addrs, ", "), info["redis_version"])
-	if policy := info["maxmemory_policy"]; policy != "" && policy != "noeviction" && !strings.HasPrefix(policy, "volatile-") {
-		d.say(Warning, what, "set maxmemory-policy noeviction", "maxmemory-policy is %s: an evicted filter shows readers old items again", policy)
+	// Every key of ours has a TTL, so the volatile policies evict filters too.
+	if policy := info["maxmemory_policy"]; policy != "" && policy != "noeviction" {
+		detail := "it takes effect once maxmemory is set, which it is not"
+		if limit := info["maxmemory"]; limit != "" && limit != "0" {
+			detail = "an evicted filter shows readers old items again"
+		}
+		d.say(Warning, what, "set maxmemory-policy noeviction", "maxmemory-policy is %s: %s", policy, detail)
 	}
 	if d.cfg.Dedup.Backend != configs.DedupRedisBloom {
 		return

@@ -7,10 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 func levels(findings []Finding, what string) []Level {
@@ -50,6 +52,26 @@ func TestDoctorServices(t *testing.T) {
 	findings = Doctor(t.Context(), cfg, true)
 	assert.Equal(t, []Level{OK, OK}, levels(findings, index), "created, and right: %v", findings)
 	assert.Equal(t, []Level{OK}, levels(Doctor(t.Context(), cfg, false), index))
+}
+
+func TestDoctorWarnsOfEviction(t *testing.T) {
+	r := testenv.StartRedis(t)
+	cfg := services(t)
+	cfg.Redis.Addrs = []string{r.Addr}
+	client := redis.NewClient(&redis.Options{Addr: r.Addr})
+	defer func() { _ = client.Close() }()
+	for _, c := range []struct {
+		policy string
+		want   []Level
+	}{
+		{"noeviction", []Level{OK, OK}},
+		{"allkeys-lru", []Level{OK, Warning, OK}},
+		{"volatile-ttl", []Level{OK, Warning, OK}}, // every key of ours has a TTL
+	} {
+		require.NoError(t, client.ConfigSet(t.Context(), "maxmemory-policy", c.policy).Err())
+		findings := Doctor(t.Context(), cfg, false)
+		assert.Equal(t, c.want, levels(findings, "redis"), "%s: %v", c.policy, findings)
+	}
 }
 
 func TestDoctorNamesWhatIsDown(t *testing.T) {
