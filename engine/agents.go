@@ -3,8 +3,10 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
 )
 
@@ -83,10 +85,23 @@ func (e *Engine) Seen(ctx context.Context, agent string, ids []string) error {
 		}
 		groups[i] = it.Group()
 	}
-	// Pending first: an item may wait in the agent's session, whose pages look
-	// at the pending set alone, or be on its way through a refresh.
-	if _, err := e.stores.Seen.Claim(ctx, agent, groups, len(groups), e.cfg.Clock()); err != nil {
+	if err := e.withhold(ctx, agent, groups); err != nil {
 		return err
 	}
 	return e.stores.Recorder.Confirm(ctx, agent, groups)
+}
+
+// withhold keeps groups that have been seen elsewhere from coming out of the
+// agent's session, whose pages ask the pending set and no filter. What is
+// pending, or in a filter, is in no session.
+func (e *Engine) withhold(ctx context.Context, agent string, groups []string) error {
+	checked, err := e.check(ctx, agent, groups)
+	if err != nil || !slices.Contains(checked.Verdicts, dedup.Unseen) {
+		return err
+	}
+	// Pending first, for a refresh that is under way.
+	if _, err := e.stores.Seen.Claim(ctx, agent, groups, len(groups), e.cfg.Clock()); err != nil {
+		return err
+	}
+	return e.stores.Sessions.Delete(ctx, agent)
 }
