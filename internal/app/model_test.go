@@ -1,0 +1,358 @@
+package app
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+)
+
+var (
+	modelSeed  = flag.Uint64("model.seed", 0, "run the model test with this seed only")
+	modelSeeds = flag.Int("model.seeds", 3, "how many seeds the model test runs, in each mode")
+	modelSteps = flag.Int("model.steps", 150, "steps of one run of the model test")
+)
+
+// TestModel takes readers, editors and operators through random steps and
+// compares every answer with an exact model of what may be shown to whom. A
+// failure names its seed and lists the steps; run it again with -model.seed.
+func TestModel(t *testing.T) {
+	first := *modelSeed
+	count := *modelSeeds
+	if first == 0 {
+		first = uint64(time.Now().UnixNano())
+	} else {
+		count = 1
+	}
+	for _, m := range modes {
+		for i := range count {
+			seed := first + uint64(i)
+			t.Run(fmt.Sprintf("%s/seed %d", m.name, seed), func(t *testing.T) {
+				w := newWorld(t, m, seed)
+				defer w.tell(t)
+				for range *modelSteps {
+					w.step(t)
+				}
+				for agent := range w.readers {
+					w.drain(t, agent)
+				}
+			})
+		}
+	}
+}
+
+// world is the system and, beside it, the model.
+type world struct {
+	mode  mode
+	cfg   configs.Config
+	rnd   *rand.Rand
+	clock *clock
+	apps  []*server
+	steps []string // for the report of a failure
+	calls int      // numbers request ids
+
+	items   map[string]feed.Item
+	readers map[string]*reader
+}
+
+// server is one running process.
+type server struct {
+	*App
+	feed    *engine.Engine // the app's own, or one with a lossy recorder
+	lossy   bool
+	stopped bool
+	// confirmed is what will be in a filter once this server's recorder has
+	// nothing left to do.
+	confirmed []dedup.Impression
+}
+
+// lossy is the recorder of a server that is going to die before it records:
+// deliveries get no further than the pending set.
+type lossy struct{ *dedup.Recorder }
+
+func (lossy) Deliver(string, []string) {}
+
+func newWorld(t *testing.T, m mode, seed uint64) *world {
+	w := &world{
+		mode: m, cfg: m.config(t), rnd: rand.New(rand.NewPCG(seed, 0)), clock: at(noon),
+		items: map[string]feed.Item{}, readers: map[string]*reader{},
+	}
+	w.cfg.Recall.N, w.cfg.Recall.MaxRounds = 20+w.rnd.IntN(30), 50
+	w.cfg.Dedup.FalsePositiveRate, w.cfg.Dedup.DailyCapacity = 1e-9, 10_000
+	w.cfg.Sessions.Coalesce = time.Duration(w.rnd.IntN(2)) * time.Second
+	if w.rnd.IntN(3) == 0 {
+		w.cfg.Impressions.On = configs.OnSeen
+	}
+	w.say("impressions on %s, n %d, coalesce %s", w.cfg.Impressions.On, w.cfg.Recall.N, w.cfg.Sessions.Coalesce)
+	w.apps = append(w.apps, w.start(t, w.cfg))
+	if m.name == "services" {
+		w.apps = append(w.apps, w.start(t, w.cfg))
+	}
+	for i := range 3 {
+		w.readers[fmt.Sprintf("u_%d", i)] = newReader()
+	}
+	var all []feed.Item
+	for range 60 {
+		all = append(all, w.newItem(time.Duration(w.rnd.IntN(4*24*3600))*time.Second))
+	}
+	w.put(t, all...)
+	return w
+}
+
+func (w *world) start(t *testing.T, cfg configs.Config) *server {
+	t.Helper()
+	if w.mode.name == "services" {
+		cfg.DataDir = t.TempDir()
+	}
+	require.NoError(t, cfg.Validate())
+	a, err := Open(t.Context(), cfg, WithClock(w.clock.Now), WithLogger(slog.New(slog.DiscardHandler)))
+	require.NoError(t, err)
+	s := &server{App: a, feed: a.Engine}
+	t.Cleanup(func() { s.stop(t) })
+	return s
+}
+
+// stop closes the server, once.
+func (s *server) stop(t *testing.T) {
+	t.Helper()
+	if s.stopped {
+		return
+	}
+	s.stopped = true
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
+	defer cancel()
+	assert.NoError(t, s.Close(ctx))
+}
+
+// folded waits until no past day is being stored, so that the files can be
+// copied one after the other.
+func (w *world) folded(t *testing.T) {
+	t.Helper()
+	dir := filepath.Join(w.cfg.DataDir, "impressions")
+	require.Eventually(t, func() bool {
+		journals, _ := filepath.Glob(filepath.Join(dir, "*.journal"))
+		halves, _ := filepath.Glob(filepath.Join(dir, "*.tmp"))
+		return len(journals) == 1 && len(halves) == 0
+	}, 10*time.Second, time.Millisecond)
+}
+
+func (w *world) say(format string, args ...any) {
+	w.steps = append(w.steps, w.clock.Now().Format("02 15:04:05 ")+fmt.Sprintf(format, args...))
+}
+
+func (w *world) tell(t *testing.T) {
+	if !t.Failed() {
+		return
+	}
+	for _, s := range w.steps[max(0, len(w.steps)-400):] {
+		t.Log(s)
+	}
+}
+
+// newItem makes an item of a few groups and authors, or a newer version of one
+// that exists.
+func (w *world) newItem(age time.Duration) feed.Item {
+	id := fmt.Sprintf("doc_%d", len(w.items))
+	if len(w.items) > 0 && w.rnd.IntN(5) == 0 {
+		id = w.anyItem()
+	}
+	it := feed.Item{
+		ID: id, Title: "About " + id, UpdateTime: w.clock.Now().Add(-age).Unix(), AuthorID: fmt.Sprintf("author_%d", w.rnd.IntN(4)),
+	}
+	if w.rnd.IntN(3) == 0 {
+		it.GroupID = fmt.Sprintf("story_%d", w.rnd.IntN(12))
+	}
+	w.items[id] = it // so that the next one has another id
+	return it
+}
+
+func (w *world) anyItem() string {
+	all := make([]string, 0, len(w.items))
+	for id := range w.items {
+		all = append(all, id)
+	}
+	slices.Sort(all)
+	return all[w.rnd.IntN(len(all))]
+}
+
+func (w *world) anyReader() (string, *reader) {
+	agent := fmt.Sprintf("u_%d", w.rnd.IntN(len(w.readers)))
+	return agent, w.readers[agent]
+}
+
+func (w *world) anyServer() *server { return w.apps[w.rnd.IntN(len(w.apps))] }
+
+func (w *world) put(t *testing.T, items ...feed.Item) {
+	t.Helper()
+	for _, it := range items {
+		w.items[it.ID] = it
+		w.say("put %s of group %s, author %s, dated %s", it.ID, it.Group(), it.AuthorID, time.Unix(it.UpdateTime, 0).UTC().Format("02 15:04:05"))
+	}
+	put(t, w.anyServer().App, items...)
+	w.changed()
+}
+
+// changed notes that items which sessions hold may be gone now.
+func (w *world) changed() {
+	for _, r := range w.readers {
+		r.more, r.changed = false, true
+	}
+}
+
+func (w *world) step(t *testing.T) {
+	t.Helper()
+	switch n := w.rnd.IntN(100); {
+	case n < 45:
+		agent, _ := w.anyReader()
+		w.call(t, w.anyServer(), w.request(agent))
+	case n < 50:
+		w.burst(t)
+	case n < 57:
+		w.retry(t)
+	case n < 62:
+		w.silent(t)
+	case n < 70:
+		w.put(t, w.newItem(time.Duration(w.rnd.IntN(3600)-600)*time.Second))
+	case n < 73:
+		w.remove(t)
+	case n < 78:
+		w.profile(t)
+	case n < 82:
+		w.report(t)
+	case n < 93:
+		w.advance(t, []time.Duration{
+			time.Second, 20 * time.Second, 61 * time.Second, 10 * time.Minute, 31 * time.Minute, 5 * time.Hour, 24 * time.Hour,
+		}[w.rnd.IntN(7)])
+	case n < 95:
+		agent, _ := w.anyReader()
+		w.drain(t, agent)
+	case n < 97:
+		w.lose(t)
+	default:
+		w.restart(t)
+	}
+	if t.Failed() {
+		t.FailNow()
+	}
+}
+
+func (w *world) remove(t *testing.T) {
+	id := w.anyItem()
+	w.say("remove %s", id)
+	require.NoError(t, w.anyServer().Catalog.Remove(t.Context(), id))
+	delete(w.items, id)
+	refreshIndex(t, w.apps[0].App)
+	w.changed()
+}
+
+func (w *world) profile(t *testing.T) {
+	agent, r := w.anyReader()
+	var p feed.Profile
+	if w.rnd.IntN(3) > 0 {
+		p.MutedAuthors = []string{fmt.Sprintf("author_%d", w.rnd.IntN(4))}
+	}
+	w.say("%s mutes %v", agent, p.MutedAuthors)
+	require.NoError(t, w.anyServer().Engine.PutProfile(t.Context(), agent, p))
+	r.profile = p
+	r.more, r.changed = false, true
+}
+
+// report has a client say that it has shown some items, known to Freshet as
+// delivered or not.
+func (w *world) report(t *testing.T) {
+	agent, r := w.anyReader()
+	s := w.anyServer()
+	var list []string
+	for range 1 + w.rnd.IntN(4) {
+		id := w.anyItem()
+		if w.rnd.IntN(2) == 0 && len(r.last) > 0 {
+			id = r.last[w.rnd.IntN(len(r.last))]
+		}
+		list = append(list, id)
+	}
+	w.say("%s has seen %v", agent, list)
+	require.NoError(t, s.Engine.Seen(t.Context(), agent, list))
+	for _, id := range list {
+		group := id
+		if it, ok := w.items[id]; ok {
+			group = it.Group()
+		}
+		r.shown[group] = shown{at: w.clock.Now(), seen: true}
+		s.confirmed = append(s.confirmed, dedup.Impression{Agent: agent, Group: group})
+	}
+	r.more, r.changed = false, true
+}
+
+// advance moves the clock on as time does: what was delivered is recorded by
+// then, and what was recorded has left the pending sets.
+func (w *world) advance(t *testing.T, d time.Duration) {
+	t.Helper()
+	for _, s := range w.apps {
+		recorded(t, s.App)
+		if d > time.Minute {
+			require.NoError(t, s.stores.dedup.Settle(t.Context(), s.confirmed))
+			s.confirmed = nil
+		}
+	}
+	w.clock.Advance(d)
+	w.say("%s later", d)
+}
+
+// lose makes a server one that is about to die: it serves, but what it
+// delivers is never recorded by it.
+func (w *world) lose(t *testing.T) {
+	s := w.anyServer()
+	i := slices.Index(w.apps, s)
+	w.say("server %d loses what it delivers", i)
+	var err error
+	s.lossy = true
+	s.feed, err = engine.New(engine.Stores{
+		Sources: s.stores.sources, Seen: s.stores.dedup, Recorder: lossy{s.recorder}, Sessions: s.stores.sessions, Catalog: s.stores.catalog,
+	}, engine.Config{
+		Clock: w.clock.Now, Ranking: s.cfg.Parameters(), N: s.cfg.Recall.N, MaxRounds: s.cfg.Recall.MaxRounds,
+		OriginStep: s.cfg.Recall.OriginStep, Coalesce: s.cfg.Sessions.Coalesce, RecordServed: s.cfg.Impressions.On == configs.OnServed,
+	})
+	require.NoError(t, err)
+}
+
+// restart replaces a server by a new one on the same data. The old one has
+// stopped in good order, or, abruptly, not at all: nobody hears of it again.
+func (w *world) restart(t *testing.T) {
+	i := w.rnd.IntN(len(w.apps))
+	old := w.apps[i]
+	abrupt := w.rnd.IntN(2) == 0
+	w.say("server %d starts anew, abruptly: %t", i, abrupt)
+	cfg := w.cfg
+	if w.mode.name == "embedded" && abrupt {
+		// The state of the disk at this moment is what a killed process leaves.
+		cfg.DataDir = filepath.Join(t.TempDir(), "copy")
+		w.folded(t)
+		require.NoError(t, os.CopyFS(cfg.DataDir, os.DirFS(w.cfg.DataDir)))
+	} else {
+		recorded(t, old.App)
+		old.stop(t)
+	}
+	w.cfg = cfg
+	w.apps[i] = w.start(t, cfg)
+	if w.mode.name == "services" { // what it recorded is in a filter all the same
+		w.apps[i].confirmed = old.confirmed
+		return
+	}
+	for _, r := range w.readers { // sessions and retry records end with the process
+		r.asked, r.changed = nil, true
+	}
+}

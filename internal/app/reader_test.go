@@ -1,0 +1,224 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+)
+
+// reader is what the model knows of an agent.
+type reader struct {
+	profile feed.Profile
+	shown   map[string]shown // by group
+	last    []string         // the last page
+	asked   []answered       // calls with a request id
+	more    bool             // the last answer said has_more, and nothing has changed since
+	changed bool             // items or mutes changed since the last page
+}
+
+// shown is when a group was last shown.
+type shown struct {
+	at    time.Time
+	seen  bool // recorded as an impression, or going to be
+	fuzzy bool // by a server that may die first: recorded again nobody knows when
+}
+
+type answered struct {
+	request engine.Request
+	ids     []string
+	more    bool
+	at      time.Time
+	real    time.Time
+}
+
+func newReader() *reader { return &reader{shown: map[string]shown{}} }
+
+// may reports whether the group may be shown at now.
+func (w *world) may(r *reader, group string) bool {
+	s, was := r.shown[group]
+	if !was {
+		return true
+	}
+	now := w.clock.Now()
+	if s.seen {
+		return feed.DayOf(now)-feed.DayOf(s.at) >= 7
+	}
+	return now.Sub(s.at) > w.cfg.Impressions.PendingTTL
+}
+
+// due are the groups that a reader must be given sooner or later.
+func (w *world) due(r *reader) map[string]string {
+	out := map[string]string{}
+	for id, it := range w.items {
+		if w.shows(r, it) && w.may(r, it.Group()) && !r.shown[it.Group()].fuzzy {
+			out[it.Group()] = id
+		}
+	}
+	return out
+}
+
+// shows reports whether the item itself may be shown.
+func (w *world) shows(r *reader, it feed.Item) bool {
+	return it.UpdateTime <= w.clock.Now().Unix() && !r.profile.Refuses(&it)
+}
+
+func (w *world) request(agent string) engine.Request {
+	r := engine.Request{Agent: agent, Action: engine.ActionRefresh, Limit: 1 + w.rnd.IntN(12)}
+	if w.rnd.IntN(5) < 3 {
+		r.Action = engine.ActionLoadMore
+	}
+	if w.rnd.IntN(3) == 0 {
+		w.calls++
+		r.RequestID = fmt.Sprintf("call-%d", w.calls)
+	}
+	return r
+}
+
+// call makes one call and checks its answer.
+func (w *world) call(t *testing.T, s *server, r engine.Request) engine.Answer {
+	t.Helper()
+	who := w.readers[r.Agent]
+	due := w.due(who)
+	answer, err := s.feed.Feed(t.Context(), r)
+	require.NoError(t, err)
+	w.say("%s %s of %d %s: %v, more %t", r.Agent, r.Action, r.Limit, r.RequestID, ids(answer), answer.HasMore)
+	w.take(t, s, r, answer)
+	if r.Action == engine.ActionLoadMore && who.more {
+		assert.NotEmpty(t, answer.Docs, "has_more was true")
+	}
+	if len(answer.Docs) < r.Limit && !who.changed {
+		assert.False(t, answer.HasMore, "a short page, and has_more")
+	}
+	if len(answer.Docs) == 0 && !answer.HasMore {
+		assert.Empty(t, due, "an empty answer, but there is something")
+	}
+	who.more, who.changed = answer.HasMore, false
+	return answer
+}
+
+// take checks an answer's items against the model and enters them.
+func (w *world) take(t *testing.T, s *server, r engine.Request, answer engine.Answer) {
+	t.Helper()
+	who := w.readers[r.Agent]
+	assert.LessOrEqual(t, len(answer.Docs), r.Limit)
+	for _, got := range items(t, answer) {
+		w.check(t, who, got)
+		served := w.cfg.Impressions.On == configs.OnServed
+		who.shown[got.Group()] = shown{at: w.clock.Now(), seen: served, fuzzy: served && s.lossy}
+		if served && !s.lossy {
+			s.confirmed = append(s.confirmed, dedup.Impression{Agent: r.Agent, Group: got.Group()})
+		}
+	}
+	who.last = ids(answer)
+	if r.RequestID != "" {
+		who.asked = append(who.asked, answered{r, ids(answer), answer.HasMore, w.clock.Now(), time.Now()})
+	}
+}
+
+func (w *world) check(t *testing.T, who *reader, got feed.Item) {
+	t.Helper()
+	want, exists := w.items[got.ID]
+	if !assert.True(t, exists, "%s is deleted", got.ID) {
+		return
+	}
+	assert.Equal(t, want.UpdateTime, got.UpdateTime, "%s is an old version", got.ID)
+	assert.Equal(t, want.Group(), got.Group(), "%s is an old version", got.ID)
+	assert.LessOrEqual(t, got.UpdateTime, w.clock.Now().Unix(), "%s is from the future", got.ID)
+	assert.False(t, who.profile.Refuses(&got), "%s by %s is muted", got.ID, got.AuthorID)
+	assert.True(t, w.may(who, got.Group()), "%s of group %s was shown at %s", got.ID, got.Group(), who.shown[got.Group()].at)
+}
+
+// retry repeats a call that is less than a minute old.
+func (w *world) retry(t *testing.T) {
+	t.Helper()
+	agent, who := w.anyReader()
+	if len(who.asked) == 0 {
+		return
+	}
+	first := who.asked[len(who.asked)-1-w.rnd.IntN(min(3, len(who.asked)))]
+	if w.clock.Now().Sub(first.at) >= 59*time.Second || time.Since(first.real) > 50*time.Second {
+		return
+	}
+	answer, err := w.anyServer().feed.Feed(t.Context(), first.request)
+	require.NoError(t, err)
+	w.say("%s again %s: %v", agent, first.request.RequestID, ids(answer))
+	want := []string{}
+	for _, id := range first.ids {
+		if it, ok := w.items[id]; ok && !who.profile.Refuses(&it) {
+			want = append(want, id)
+		}
+	}
+	assert.Equal(t, want, ids(answer), "the same request_id")
+	assert.Equal(t, first.more, answer.HasMore)
+}
+
+// silent looks twice: it must see the same, and only what is due.
+func (w *world) silent(t *testing.T) {
+	t.Helper()
+	agent, who := w.anyReader()
+	r := engine.Request{Agent: agent, Action: engine.ActionRefresh, Silent: true, Limit: 10}
+	s := w.anyServer()
+	answer, err := s.feed.Feed(t.Context(), r)
+	require.NoError(t, err)
+	again, err := s.feed.Feed(t.Context(), r)
+	require.NoError(t, err)
+	w.say("%s looks: %v of %d", agent, ids(answer), answer.NewCount)
+	assert.Equal(t, answer, again)
+	for _, got := range items(t, answer) {
+		w.check(t, who, got)
+	}
+}
+
+// burst has calls of two readers at once, over all servers.
+func (w *world) burst(t *testing.T) {
+	t.Helper()
+	type done struct {
+		server  *server
+		request engine.Request
+		answer  engine.Answer
+		err     error
+	}
+	all := make([]done, 8)
+	w.say("a burst")
+	var wg sync.WaitGroup
+	for i := range all {
+		d := &all[i]
+		d.server, d.request = w.anyServer(), w.request(fmt.Sprintf("u_%d", i%2))
+		wg.Go(func() { d.answer, d.err = d.server.feed.Feed(t.Context(), d.request) })
+	}
+	wg.Wait()
+	for _, d := range all {
+		require.NoError(t, d.err)
+		w.say("%s %s of %d %s: %v, more %t", d.request.Agent, d.request.Action, d.request.Limit, d.request.RequestID, ids(d.answer), d.answer.HasMore)
+		w.take(t, d.server, d.request, d.answer)
+	}
+	for _, agent := range []string{"u_0", "u_1"} { // whose answer came last is not known
+		w.readers[agent].more, w.readers[agent].changed = false, true
+	}
+}
+
+// drain pages to the end: then everything that was due has been delivered.
+func (w *world) drain(t *testing.T, agent string) {
+	t.Helper()
+	w.say("%s reads everything", agent)
+	for range 200 {
+		r := engine.Request{Agent: agent, Action: engine.ActionLoadMore, Limit: 1 + w.rnd.IntN(20)}
+		if answer := w.call(t, w.anyServer(), r); len(answer.Docs) == 0 && !answer.HasMore {
+			return
+		}
+		if t.Failed() {
+			return
+		}
+	}
+	assert.NoError(t, errors.New("the feed does not end"))
+}
