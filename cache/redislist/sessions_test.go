@@ -16,6 +16,7 @@ import (
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/cache/cachetest"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/rediskeys"
 	"github.com/freshet/freshet/internal/testenv"
 )
 
@@ -198,6 +199,21 @@ func FuzzParsePage(f *testing.F) {
 // filled again, outside the measurement.
 func BenchmarkPop(b *testing.B) {
 	s, _ := open(b)
+	benchmarkPop(b, s)
+}
+
+// BenchmarkPopOnCluster is the same on a cluster, and with a replica to wait
+// for.
+func BenchmarkPopOnCluster(b *testing.B) {
+	for replicas := range 2 {
+		b.Run("replicas="+strconv.Itoa(replicas), func(b *testing.B) {
+			client, prefix := testenv.RedisCluster(b)
+			benchmarkPop(b, New(client, Config{KeyPrefix: prefix, Replicas: rediskeys.Replicas{N: replicas, Timeout: time.Second}}))
+		})
+	}
+}
+
+func benchmarkPop(b *testing.B, s *Sessions) {
 	all := make([]feed.Ref, 20_000)
 	for i := range all {
 		id := "doc_" + time.Duration(i).String()
@@ -242,4 +258,21 @@ func BenchmarkReplace(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// TestRestoreSentTwice: the client sends a script again whose answer it lost.
+func TestRestoreSentTwice(t *testing.T) {
+	s, _ := open(t)
+	ctx := t.Context()
+	page, err := s.Replace(ctx, cache.Replace{Agent: "u_1", Ranked: refs("a", "b", "c"), Limit: 2, Now: cachetest.Start})
+	require.NoError(t, err)
+	for range 2 {
+		require.NoError(t, s.Restore(ctx, "u_1", page.Refs, cache.Retry{}))
+	}
+	all, err := s.Pop(ctx, cache.Pop{Agent: "u_1", Limit: 2, Now: cachetest.Start})
+	require.NoError(t, err)
+	assert.Equal(t, refs("a", "b"), all.Refs)
+	rest, err := s.client.LRange(ctx, s.keys.Session("u_1"), 0, -1).Result()
+	require.NoError(t, err)
+	assert.Equal(t, []string{"c"}, rest, "nothing is in the session twice")
 }

@@ -163,11 +163,11 @@ func (r *readers) end(t *testing.T, what string) int {
 	return r.repeats
 }
 
-// failing is a system whose grace is short, so that what was confirmed in a
-// filter soon stands there alone.
+// failing is a system whose grace is short, but longer than a failover takes:
+// what was recorded just before leaves the pending sets just after.
 func failing(t *testing.T, c *ownCluster, wait int) []*App {
 	cfg := onRedis(t, testenv.Unique()+":", c.addrs...)
-	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 2*time.Second, 4*time.Second
+	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 2*time.Second, 7*time.Second
 	cfg.Redis.WaitReplicas = wait
 	cfg.Recall.MaxRounds = 10
 	return pair(t, cfg, 4000)
@@ -206,7 +206,7 @@ func TestFailover(t *testing.T) {
 	}
 }
 
-// killMaster kills a master whose replica is half a second behind, and goes on
+// killMaster kills a master whose replica is some pages behind, and goes on
 // until what was confirmed before has left the pending sets.
 func killMaster(t *testing.T, c *ownCluster, wait int) int {
 	run := fmt.Sprintf("kill%d", wait)
@@ -219,7 +219,7 @@ func killMaster(t *testing.T, c *ownCluster, wait int) int {
 	dying := redis.NewClient(&redis.Options{Addr: master})
 	require.NoError(t, dying.ClientKillByFilter(t.Context(), "TYPE", "replica").Err())
 	require.NoError(t, dying.Close())
-	time.Sleep(500 * time.Millisecond)
+	r.more(t, 200)
 	c.signal(master, syscall.SIGKILL)
 	c.signal(replica, syscall.SIGCONT)
 	node := redis.NewClient(&redis.Options{Addr: replica})
@@ -228,8 +228,12 @@ func killMaster(t *testing.T, c *ownCluster, wait int) int {
 		role, _ := node.Info(t.Context(), "replication").Result()
 		return strings.Contains(role, "role:master")
 	}, 30*time.Second, 20*time.Millisecond, "the replica does not take over")
-	c.up()                      // with what was killed as a replica, so that waiting has something to wait for
-	time.Sleep(5 * time.Second) // longer than the grace
+	c.up() // with what was killed as a replica, so that waiting has something to wait for
+	if wait > 0 {
+		// Longer than the grace: by then the filters stand alone for what was
+		// recorded in the last moments of the master.
+		time.Sleep(8 * time.Second)
+	}
 	r.more(t, 500)
 	return r.end(t, "kill -9, wait_replicas "+strconv.Itoa(wait))
 }
