@@ -89,8 +89,10 @@ type Pop struct {
 // Refreshed is the time of the agent's last Replace; zero: none within 8 days.
 //
 // Restore undoes the handing out of refs that could not be delivered: they go
-// back to the head of the session in order, leave the pending set, and the
-// retry record is deleted. A session that had ended gets the full TTL.
+// back to the head of the session in order, leave the pending set and the retry
+// record; a record without refs is deleted. A session that had ended gets the
+// full TTL. Where the retry record has been answered again meanwhile, nothing
+// changes: the other answer may have what this one could not deliver.
 //
 // Delete ends the agent's session.
 type Sessions interface {

@@ -73,6 +73,8 @@ func Run(t *testing.T, open func(t *testing.T, ttl time.Duration) Env) {
 		{"restore after the session ended", restoreEnded},
 		{"restore keeps the TTL", restoreKeepsTTL},
 		{"restore forgets the record", restoreForgets},
+		{"restore of a part keeps the rest of the record", restorePart},
+		{"restore after a retry was answered", restoreAfterRetry},
 		{"many pops at once", concurrentPops},
 		{"many refreshes and pops at once", concurrentReplaceAndPop},
 		{"one request id at once", concurrentRetries},

@@ -115,3 +115,39 @@ func restoreForgets(t *testing.T, open Open) {
 	requirePage(t, page.Refs, true, again)
 	assert.Equal(t, feed.IDs(page.Refs), feed.IDs(again.Refs))
 }
+
+func restorePart(t *testing.T, open Open) {
+	env := open(t, TTL)
+	retry := retryOf("r1", "refresh")
+	list := append(refs(0, 4), feed.Ref{Group: "story", ID: "doc"})
+	requirePage(t, list, false, refreshWith(t, env.A, retry, list))
+	require.NoError(t, env.A.Restore(t.Context(), agent, list[3:], retry))
+	requireReplay(t, env.B, retry, list[:3], true)
+	requirePage(t, list[3:], false, pop(t, env.A, 5))
+}
+
+// restoreAfterRetry: the first try fails after the second was given its page.
+// The page stays with the second one, or it would be shown twice.
+func restoreAfterRetry(t *testing.T, open Open) {
+	for name, again := range map[string]func(t *testing.T, s cache.Sessions, retry cache.Retry){
+		"replay": func(t *testing.T, s cache.Sessions, retry cache.Retry) { requireReplay(t, s, retry, refs(5, 10), true) },
+		"pop": func(t *testing.T, s cache.Sessions, retry cache.Retry) {
+			requirePage(t, refs(5, 10), true, popWith(t, s, retry, 5))
+		},
+		"replace": func(t *testing.T, s cache.Sessions, retry cache.Retry) {
+			requirePage(t, refs(5, 10), true, refreshWith(t, s, retry, nil))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			env := open(t, TTL)
+			retry := retryOf("r1", "load_more")
+			replace(t, env.A, 5, refs(0, 20))
+			page := popWith(t, env.A, retry, 5)
+			requirePage(t, refs(5, 10), true, page)
+			again(t, env.B, retry)
+			require.NoError(t, env.A.Restore(t.Context(), agent, page.Refs, retry))
+			requirePage(t, refs(10, 15), true, pop(t, env.A, 5))
+			requireReplay(t, env.A, retry, refs(5, 10), true)
+		})
+	}
+}

@@ -47,6 +47,7 @@ type record struct {
 	limit  int
 	page   cache.Page
 	ends   time.Time
+	again  bool // it has been answered again
 }
 
 func (s *agents) of(agent string) *shard {
@@ -131,6 +132,8 @@ func (a *state) replay(retry cache.Retry, now time.Time) (page cache.Page, ok bo
 		return cache.Page{}, false, fmt.Errorf("%w (it was %s %d, this is %s %d)",
 			cache.ErrConflict, r.action, r.limit, retry.Action, retry.Limit)
 	}
+	r.again = true
+	a.records[retry.RequestID] = r
 	page = r.page
 	page.Refs = slices.Clone(page.Refs)
 	page.Replayed = true
@@ -158,9 +161,28 @@ func (a *state) remember(retry cache.Retry, refs []feed.Ref, now time.Time) cach
 		a.records = make(map[string]record)
 	}
 	a.records[retry.RequestID] = record{
-		action: retry.Action, limit: retry.Limit, page: stored, ends: now.Add(cache.RetryTTL),
+		action: retry.Action, limit: retry.Limit, page: stored, ends: now.Add(cache.RetryTTL), again: found && before.again,
 	}
 	return page
+}
+
+// forget takes refs out of a record, and deletes one that has no others. It
+// reports false, and does nothing, where the record has been answered again.
+func (a *state) forget(requestID string, refs []feed.Ref) bool {
+	r, found := a.records[requestID]
+	if !found {
+		return true
+	}
+	if r.again {
+		return false
+	}
+	r.page.Refs = slices.DeleteFunc(slices.Clone(r.page.Refs), func(ref feed.Ref) bool { return slices.Contains(refs, ref) })
+	r.page.HasMore = true
+	a.records[requestID] = r
+	if len(r.page.Refs) == 0 {
+		delete(a.records, requestID)
+	}
+	return true
 }
 
 // explain gives an error of the claimer the sentinel a caller of sessions

@@ -180,15 +180,12 @@ func (s *Sessions) Restore(ctx context.Context, agent string, refs []feed.Ref, r
 	now := s.clock()
 	a := s.agents.lock(agent, now)
 	defer s.agents.unlock(agent, a)
-	if len(refs) > 0 {
-		if err := s.claimer.Release(ctx, agent, feed.Groups(refs)); err != nil {
-			return explain(err)
-		}
-	}
-	delete(a.records, retry.RequestID)
 	a.expire(now)
-	if len(refs) == 0 {
+	if len(refs) == 0 || !a.forget(retry.RequestID, refs) {
 		return nil
+	}
+	if err := s.claimer.Release(ctx, agent, feed.Groups(refs)); err != nil {
+		return explain(err)
 	}
 	if len(a.session) == 0 {
 		a.ends = now.Add(s.ttl)

@@ -51,11 +51,8 @@ func (s *Sessions) confirmed(ctx context.Context, step, agent string, cmd *redis
 //	reply    the record, or nil
 var recordScript = redis.NewScript(keptLua + `return kept(KEYS[1])`)
 
-// record reads a retry record; where replicas must have what is handed out,
-// they must have it too.
+// record reads a retry record and marks it as answered again; where replicas
+// must have what is handed out, they must have it too.
 func (s *Sessions) record(ctx context.Context, key string) (string, error) {
-	if s.cfg.Replicas.N == 0 {
-		return s.client.Get(ctx, key).Result()
-	}
 	return recordScript.Run(ctx, s.writes, []string{key}).Text()
 }

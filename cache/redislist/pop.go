@@ -62,23 +62,46 @@ func (s *Sessions) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
 //	KEYS[3]  the retry record; only with a request id
 //	ARGV[1]  TTL of a session that had ended, ms
 //	ARGV[2…] the refs, best first
-//	reply    how many refs the session holds now
-var restoreScript = redis.NewScript(groupLua + `
-if KEYS[3] then redis.call('DEL', KEYS[3]) end
+//	reply    how many refs were given back
+//
+// What is not pending has been given back before: the client sends a script
+// again whose answer it did not get.
+var restoreScript = redis.NewScript(groupLua + forgetLua + `
+if KEYS[3] and not forget(KEYS[3]) then return 0 end
 local ended = redis.call('EXISTS', KEYS[1]) == 0
-local pushed, groups = {}, {}
+local given = 0
 for i = #ARGV, 2, -1 do
-  pushed[#pushed + 1] = ARGV[i]
-  groups[#groups + 1] = group(ARGV[i])
-  if #pushed == 1000 or i == 2 then
-    redis.call('LPUSH', KEYS[1], unpack(pushed))
-    redis.call('ZREM', KEYS[2], unpack(groups))
-    pushed, groups = {}, {}
+  if redis.call('ZREM', KEYS[2], group(ARGV[i])) == 1 then
+    redis.call('LPUSH', KEYS[1], ARGV[i])
+    given = given + 1
   end
 end
-if ended and #ARGV > 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
-return redis.call('LLEN', KEYS[1])
+if ended and given > 0 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+return given
 `)
+
+// forgetLua takes the refs ARGV[2…] out of a retry record, and deletes one that
+// has no others. It reports false, and does nothing, where the record has been
+// answered again.
+const forgetLua = `
+local function forget(record)
+  local text = redis.call('GET', record)
+  if not text then return true end
+  if string.sub(text, 1, 1) == '!' then return false end
+  local back, left = {}, {}
+  for i = 2, #ARGV do back[ARGV[i]] = true end
+  local head, listed = string.match(text, '^(%S+ %S+) [01](.*)$')
+  for ref in string.gmatch(listed, '%S+') do
+    if not back[ref] then left[#left + 1] = ref end
+  end
+  if #left == 0 then
+    redis.call('DEL', record)
+  else
+    redis.call('SET', record, head .. ' 1 ' .. table.concat(left, ' '), 'KEEPTTL')
+  end
+  return true
+end
+`
 
 // Restore implements [cache.Sessions] in one round trip.
 func (s *Sessions) Restore(ctx context.Context, agent string, refs []feed.Ref, retry cache.Retry) error {

@@ -65,13 +65,16 @@ local function remember(record, head, extend, ttl, page, more)
 end
 `
 
-// keptLua reads a retry record and writes it again as it is, with its TTL: the
-// first try may have failed because replicas did not have it, and waiting for
-// them now needs a write to wait for.
+// keptLua reads a retry record and marks it with a "!" as answered again, so
+// that the first try, should it fail yet, does not give the page back. It
+// writes each time: the first try may have failed because replicas did not have
+// the record, and waiting for them now needs a write to wait for.
 const keptLua = `
 local function kept(record)
   local text = redis.call('GET', record)
-  if text then redis.call('SET', record, text, 'KEEPTTL') end
+  if not text then return text end
+  if string.sub(text, 1, 1) == '!' then text = string.sub(text, 2) end
+  redis.call('SET', record, '!' .. text, 'KEEPTTL')
   return text
 end
 `
