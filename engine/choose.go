@@ -98,7 +98,8 @@ func (s *scratch) take(candidates []feed.Candidate) {
 // recall asks every source that has more for its next N and merges their
 // answers by score. It moves the cursors on.
 func (e *Engine) recall(ctx context.Context, q feed.Query, cursors []string, first bool) (recall.Result, error) {
-	defer stageTimer("recall")()
+	ctx, end := e.enter(ctx, recallStage)
+	defer end()
 	results := make([]recall.Result, len(e.stores.Sources))
 	ask := func(ctx context.Context, i int) error {
 		mine := q
@@ -165,6 +166,7 @@ func exhausted(cursors []string) bool {
 }
 
 func (e *Engine) check(ctx context.Context, agent string, groups []string) (dedup.Checked, error) {
-	defer stageTimer("dedup")()
+	ctx, end := e.enter(ctx, dedupStage)
+	defer end()
 	return e.stores.Seen.Check(ctx, agent, groups, e.cfg.Clock())
 }

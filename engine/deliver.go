@@ -146,7 +146,8 @@ func (e *Engine) content(ctx context.Context, agent string, refs []feed.Ref, fit
 	if len(refs) == 0 {
 		return hydrated{docs: []feed.Doc{}}, nil
 	}
-	defer stageTimer("hydrate")()
+	ctx, end := e.enter(ctx, hydrateStage)
+	defer end()
 	docs, profile, err := catalog.Hydrate(ctx, e.stores.Catalog, agent, feed.IDs(refs))
 	if err != nil && (len(docs) != len(refs) || !down(ctx, err)) {
 		return hydrated{}, err

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/freshet/freshet/cache"
@@ -59,6 +60,8 @@ type Config struct {
 	// RecordServed records what was delivered (impressions.on: served); else
 	// only what the client reports as seen is recorded.
 	RecordServed bool
+	// Tracer makes a span for each request and each of its stages; nil: none.
+	Tracer trace.Tracer
 }
 
 // Validate says which value is unusable.
@@ -101,16 +104,14 @@ func (e *Engine) Feed(ctx context.Context, r Request) (Answer, error) {
 	if err := r.validate(); err != nil {
 		return Answer{}, err
 	}
-	var a Answer
-	var err error
+	flow := e.LoadMore
 	switch {
 	case r.Silent:
-		a, err = e.Peek(ctx, r)
+		flow = e.Peek
 	case r.Action == ActionRefresh:
-		a, err = e.Refresh(ctx, r)
-	default:
-		a, err = e.LoadMore(ctx, r)
+		flow = e.Refresh
 	}
+	a, err := e.traced(ctx, r, func(ctx context.Context) (Answer, error) { return flow(ctx, r) })
 	a.RequestID = r.RequestID
 	countAnswer(r, a, err)
 	return a, err
@@ -135,6 +136,14 @@ func (r Request) validate() error {
 		return fmt.Errorf("%w: limit must be 1 to %d, not %d", ErrBadLimit, MaxLimit, r.Limit)
 	}
 	return nil
+}
+
+// name is what the request is called in metrics and traces.
+func (r Request) name() string {
+	if r.Silent {
+		return "silent"
+	}
+	return string(r.Action)
 }
 
 func (r Request) retry() cache.Retry {
@@ -199,7 +208,8 @@ func (e *Engine) LoadMore(ctx context.Context, r Request) (Answer, error) {
 
 // pop takes a page from the session.
 func (e *Engine) pop(ctx context.Context, r Request, limit int, retry cache.Retry) (page, error) {
-	defer stageTimer("page")()
+	ctx, end := e.enter(ctx, pageStage)
+	defer end()
 	p, err := e.stores.Sessions.Pop(ctx, cache.Pop{Agent: r.Agent, Limit: limit, Now: e.cfg.Clock(), Retry: retry})
 	return page{Page: p}, err
 }
@@ -301,7 +311,8 @@ func (e *Engine) refresh(ctx context.Context, r Request, retry cache.Retry) (pag
 
 // replace is the page step of a refresh.
 func (e *Engine) replace(ctx context.Context, r Request, found chosen, retry cache.Retry) (cache.Page, error) {
-	defer stageTimer("page")()
+	ctx, end := e.enter(ctx, pageStage)
+	defer end()
 	return e.stores.Sessions.Replace(ctx, cache.Replace{
 		Agent: r.Agent, Ranked: found.ranked, Limit: r.Limit,
 		Now: e.cfg.Clock(), Retry: retry, CheckedAt: found.checkedAt,

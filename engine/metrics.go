@@ -37,19 +37,16 @@ var (
 	unseenCandidates  = candidatesTotal.WithLabelValues("unseen")
 	seenCandidates    = candidatesTotal.WithLabelValues("seen")
 	pendingCandidates = candidatesTotal.WithLabelValues("pending")
+
+	// Resolved once: looking a label up costs more than observing.
+	recallStage  = newStage("recall")
+	dedupStage   = newStage("dedup")
+	pageStage    = newStage("page")
+	hydrateStage = newStage("hydrate")
 )
 
-// stageTimer measures a stage from the call to the call of what it returns.
-func stageTimer(stage string) func() {
-	timer := prometheus.NewTimer(stageSeconds.WithLabelValues(stage))
-	return func() { timer.ObserveDuration() }
-}
-
 func countAnswer(r Request, a Answer, err error) {
-	action := string(r.Action)
-	if r.Silent {
-		action = "silent"
-	}
+	action := r.name()
 	switch {
 	case err != nil:
 		answersTotal.WithLabelValues(action, "error").Inc()

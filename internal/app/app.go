@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/handler"
 	"github.com/freshet/freshet/internal/demo"
+	"github.com/freshet/freshet/internal/telemetry"
 )
 
 const (
@@ -75,7 +77,11 @@ func Open(ctx context.Context, cfg configs.Config, options ...Option) (*App, err
 }
 
 func (a *App) open(ctx context.Context) error {
-	var err error
+	tracing, err := telemetry.Start(ctx, version())
+	if err != nil {
+		return err
+	}
+	a.closers = append(a.closers, tracing.Close)
 	if a.stores, err = a.openStores(ctx); err != nil {
 		return err
 	}
@@ -97,7 +103,7 @@ func (a *App) open(ctx context.Context) error {
 	a.Engine, err = engine.New(stores, engine.Config{
 		Clock: a.clock, Ranking: a.cfg.Parameters(), N: a.cfg.Recall.N, MaxRounds: a.cfg.Recall.MaxRounds,
 		OriginStep: a.cfg.Recall.OriginStep, Coalesce: a.cfg.Sessions.Coalesce,
-		RecordServed: im.On == configs.OnServed,
+		RecordServed: im.On == configs.OnServed, Tracer: tracing.Tracer(),
 	})
 	if err != nil {
 		return err
@@ -106,10 +112,19 @@ func (a *App) open(ctx context.Context) error {
 	if err := a.openHandler(); err != nil {
 		return err
 	}
+	a.Handler = tracing.Handler(a.Handler)
 	if a.demo {
 		return a.startDemo(ctx)
 	}
 	return nil
+}
+
+// version is that of the running binary, as traces tell it.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.Main.Version
+	}
+	return "unknown"
 }
 
 func (a *App) openHandler() (err error) {

@@ -1,0 +1,76 @@
+// Package telemetry sends traces where OTEL_EXPORTER_OTLP_ENDPOINT names a
+// collector, and does nothing otherwise. The other OTEL_ variables of the
+// OpenTelemetry specification work as they do everywhere.
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// endpoint names the collector, for all signals or for traces alone.
+var endpoint = []string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"}
+
+// Tracing makes spans and sends them. The nil Tracing does neither.
+type Tracing struct {
+	provider *sdk.TracerProvider
+}
+
+// Start starts tracing; nil where no collector is named. Spans are sent in
+// batches off the request path; Close sends the last ones.
+func Start(ctx context.Context, version string) (*Tracing, error) {
+	named := false
+	for _, name := range endpoint {
+		named = named || os.Getenv(name) != ""
+	}
+	if !named {
+		return nil, nil
+	}
+	exporter, err := otlptracehttp.New(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("tracing: %w", err)
+	}
+	res, err := resource.New(ctx, resource.WithTelemetrySDK(), resource.WithAttributes(
+		attribute.String("service.name", "freshet"), attribute.String("service.version", version)), resource.WithFromEnv())
+	if err != nil {
+		return nil, fmt.Errorf("tracing: %w", err)
+	}
+	return &Tracing{provider: sdk.NewTracerProvider(sdk.WithBatcher(exporter), sdk.WithResource(res))}, nil
+}
+
+// Tracer makes the spans; nil where nothing is traced.
+func (t *Tracing) Tracer() trace.Tracer {
+	if t == nil {
+		return nil
+	}
+	return t.provider.Tracer("github.com/freshet/freshet")
+}
+
+// Handler lets the spans of a request continue the trace its caller began
+// (W3C traceparent).
+func (t *Tracing) Handler(next http.Handler) http.Handler {
+	if t == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// Close sends what is left.
+func (t *Tracing) Close(ctx context.Context) error {
+	if t == nil {
+		return nil
+	}
+	return t.provider.Shutdown(ctx)
+}
