@@ -27,7 +27,7 @@ func BenchmarkLoadMoreServices(b *testing.B) {
 	client, _ := testenv.Redis(b)
 	cfg := services(b)
 	a, addr := running(b, cfg)
-	items := benchItems(benchSession, time.Now())
+	items := sessionItems()
 	put(b, a, items...)
 	keys := rediskeys.For(client, cfg.Redis.KeyPrefix)
 	least := cached(b, client, keys, items)
@@ -109,7 +109,7 @@ func popAndRead(client redis.UniversalClient, list, item func(string) string) gi
 func BenchmarkLoadMoreEmbedded(b *testing.B) {
 	const agents = 25 * benchClients
 	a, addr := running(b, embedded(b))
-	items := benchItems(benchSession, time.Now())
+	items := sessionItems()
 	put(b, a, items...)
 	refs := refsOf(items)
 	var page bytes.Buffer

@@ -209,6 +209,15 @@ func benchItems(n int, now time.Time) []feed.Item {
 	return items
 }
 
+// sessionItems are the items of a session, each a group of its own.
+func sessionItems() []feed.Item {
+	items := benchItems(benchSession, time.Now())
+	for i := range items {
+		items[i].GroupID = ""
+	}
+	return items
+}
+
 // benchAgents names agents that no other round has.
 func benchAgents(round, n int) []string {
 	agents := make([]string, n)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"slices"
@@ -264,4 +265,24 @@ func BenchmarkDedupMemory(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(bloom, "filter-B/impression")
 	b.ReportMetric(set, "set-B/impression")
+}
+
+// BenchmarkStartEmbedded opens a data directory with 100,000 items in it,
+// until requests could be answered.
+func BenchmarkStartEmbedded(b *testing.B) {
+	cfg := configs.Default()
+	cfg.DataDir = b.TempDir()
+	quiet := WithLogger(slog.New(slog.DiscardHandler))
+	ctx := context.WithoutCancel(b.Context())
+	first, err := Open(ctx, cfg, quiet)
+	require.NoError(b, err)
+	put(b, first, benchItems(100_000, time.Now())...)
+	require.NoError(b, first.Close(ctx))
+	for b.Loop() {
+		a, err := Open(ctx, cfg, quiet)
+		require.NoError(b, err)
+		b.StopTimer()
+		require.NoError(b, a.Close(ctx))
+		b.StartTimer()
+	}
 }
