@@ -50,7 +50,7 @@ return {'new', remember(record, ARGV[5], extend, ARGV[7], page, more)}
 func (s *Sessions) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
 	keys := s.keysOf(p.Agent, p.Retry, s.keys.Session(p.Agent), s.keys.Pending(p.Agent))
 	cmd := popScript.Run(ctx, s.writes, keys,
-		p.Now.UnixMilli(), s.expired(p.Now), p.Limit, seconds(rediskeys.PendingTTL),
+		p.Now.UnixMilli(), s.expired(p.Now), p.Limit, seconds(rediskeys.PendingTTL(s.cfg.PendingTTL)),
 		head(p.Retry), flag(p.Retry.Extend), seconds(cache.RetryTTL))
 	return s.confirmed(ctx, "pop", p.Agent, cmd, p.Retry)
 }

@@ -69,7 +69,7 @@ func (s *Sessions) Replace(ctx context.Context, r cache.Replace) (cache.Page, er
 	args := make([]any, 0, 11+len(refs))
 	args = append(args,
 		r.Now.UnixMilli(), s.expired(r.Now), r.Limit, s.cfg.TTL.Milliseconds(),
-		seconds(rediskeys.PendingTTL), seconds(rediskeys.RefreshedTTL),
+		seconds(rediskeys.PendingTTL(s.cfg.PendingTTL)), seconds(rediskeys.RefreshedTTL),
 		r.CheckedAt, s.cfg.Grace.Milliseconds(),
 		head(r.Retry), flag(r.Retry.Extend), seconds(cache.RetryTTL))
 	for i, ref := range r.Ranked {

@@ -56,7 +56,7 @@ func (s *Store) Claim(ctx context.Context, agent string, groups []string, limit 
 		return nil, nil
 	}
 	args := make([]any, 0, 4+len(groups))
-	args = append(args, now.UnixMilli(), s.expired(now), max(limit, 0), int64(rediskeys.PendingTTL/time.Second))
+	args = append(args, now.UnixMilli(), s.expired(now), max(limit, 0), int64(rediskeys.PendingTTL(s.cfg.PendingTTL)/time.Second))
 	for i := range groups {
 		args = append(args, &groups[i])
 	}

@@ -12,13 +12,16 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// How long the keys live whose TTL is not configured. A pending set and the
-// time of the last refresh outlive the seven-day window by a day, so that an
-// agent who comes back on the last day is still known.
-const (
-	PendingTTL   = 8 * 24 * time.Hour
-	RefreshedTTL = 8 * 24 * time.Hour
-)
+// RefreshedTTL outlives a window of seven days by a day, so that an agent who
+// comes back on the last day is still known.
+const RefreshedTTL = 8 * 24 * time.Hour
+
+// PendingTTL is how long a pending set lives whose entries count for so long:
+// a day longer, and not shorter than for the usual window of seven days. A set
+// that went before its entries have stopped counting would show them again.
+func PendingTTL(counts time.Duration) time.Duration {
+	return max(7*24*time.Hour, counts) + 24*time.Hour
+}
 
 // Keys builds key names. On a cluster the agent's id is written as a hash tag
 // ({u_1}), so that all keys of an agent share a slot and a script may touch

@@ -73,3 +73,12 @@ func TestUnreachable(t *testing.T) {
 		assert.Equal(t, want, Unreachable(err), "%v", err)
 	}
 }
+
+func TestPendingTTLOutlivesItsEntries(t *testing.T) {
+	const day = 24 * time.Hour
+	for counts, want := range map[time.Duration]time.Duration{
+		30 * time.Minute: 8 * day, 7 * day: 8 * day, 30 * day: 31 * day,
+	} {
+		assert.Equal(t, want, PendingTTL(counts), "entries that count for %s", counts)
+	}
+}
