@@ -205,7 +205,10 @@ func (a *App) openCatalog(ctx context.Context, c clients, s *stores) error {
 		s.catalog = elasticcatalog.New(c.elastic, where)
 		s.sources = []recall.Source{elasticrecall.New(c.elastic, elasticrecall.Config{Index: where.Index, Schema: where.Schema})}
 		if c.redis != nil {
-			s.catalog = rediscache.New(s.catalog, c.redis, rediscache.Config{KeyPrefix: a.cfg.Redis.KeyPrefix})
+			s.catalog = rediscache.New(s.catalog, c.redis, rediscache.Config{
+				KeyPrefix: a.cfg.Redis.KeyPrefix,
+				Tombstone: 2 * a.cfg.Server.RequestTimeout, // longer than any request, however long those may be
+			})
 		}
 		return nil
 	}
