@@ -143,3 +143,32 @@ func TestWhatOneAddressIs(t *testing.T) {
 		assert.False(t, rediskeys.For(client, "").Cluster())
 	})
 }
+
+func TestDoctorOnACluster(t *testing.T) {
+	about := func(cfg configs.Config) (said string) {
+		for _, f := range Doctor(t.Context(), cfg, false) {
+			if f.Level != OK {
+				said += fmt.Sprintln(f.Level, f.What, f.Detail, f.Mend)
+			}
+		}
+		return said
+	}
+	cfg := onCluster(t)
+	assert.Empty(t, about(cfg))
+	cfg.Redis.WaitReplicas = 1
+	assert.Empty(t, about(cfg))
+	cfg.Redis.WaitReplicas = 2
+	assert.Contains(t, about(cfg), "it has 1 replicas and redis.wait_replicas is 2")
+	cfg = onCluster(t)
+	cfg.Dedup.Shards = 1
+	assert.Contains(t, about(cfg), "a day's filters are 1, the masters 3")
+	cfg = onCluster(t)
+	cfg.Dedup.PendingGrace = cfg.Server.RequestTimeout + time.Second
+	assert.Contains(t, about(cfg), "longer than 1s is refused")
+
+	cfg = throughSentinel(t)
+	cfg.Dedup.Shards = 1
+	assert.Empty(t, about(cfg))
+	cfg.Redis.WaitReplicas = 2
+	assert.Contains(t, about(cfg), "it has 1 replicas")
+}

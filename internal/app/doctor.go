@@ -126,6 +126,7 @@ func (d *doctor) lookAtRedis(ctx context.Context) {
 		return
 	}
 	d.skew(what, sent, now)
+	d.lookAtMasters(ctx, client)
 	info := redisInfo(ctx, client)
 	d.say(OK, what, "", "%s answers, version %s", strings.Join(d.cfg.Redis.Addrs, ", "), info["redis_version"])
 	// Every key of ours has a TTL, so the volatile policies evict filters too.

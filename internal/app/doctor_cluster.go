@@ -1,0 +1,78 @@
+package app
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// node is what the doctor asks each master of a cluster.
+type node struct {
+	addr        string
+	sent, clock time.Time
+	replicas    int // connected; -1: not told
+	err         error
+}
+
+// lookAtMasters looks at what only matters with several servers: their clocks,
+// whether the filters spread over them, and whether each has the replicas that
+// pages wait for.
+func (d *doctor) lookAtMasters(ctx context.Context, client redis.UniversalClient) {
+	nodes := d.askMasters(ctx, client)
+	for _, n := range nodes {
+		what := "redis " + n.addr
+		if n.err != nil {
+			d.say(Broken, what, "start it, or let a replica take over", "%v", n.err)
+			continue
+		}
+		d.skew(what, n.sent, n.clock)
+		if wait := d.cfg.Redis.WaitReplicas; n.replicas >= 0 && n.replicas < wait {
+			d.say(Broken, what, "add replicas, or lower redis.wait_replicas",
+				"it has %d replicas and redis.wait_replicas is %d: no page of its agents is answered", n.replicas, wait)
+		}
+	}
+	if _, cluster := client.(*redis.ClusterClient); !cluster {
+		return
+	}
+	if d.cfg.Dedup.Shards < len(nodes) {
+		d.say(Warning, "redis cluster", "set dedup.shards to about five times the number of masters; it takes effect the next day",
+			"a day's filters are %d, the masters %d: not all take part", d.cfg.Dedup.Shards, len(nodes))
+	}
+	if age := checkAge(d.cfg, client); age < d.cfg.Server.RequestTimeout {
+		d.say(Warning, "redis cluster", "set dedup.pending_grace to twice server.request_timeout",
+			"a refresh that takes longer than %s is refused: on a cluster that is dedup.pending_grace less server.request_timeout", age)
+	}
+}
+
+func (d *doctor) askMasters(ctx context.Context, client redis.UniversalClient) []node {
+	var mu sync.Mutex
+	var nodes []node
+	ask := func(ctx context.Context, c *redis.Client) error {
+		n := node{addr: c.Options().Addr, replicas: -1, sent: d.clock()}
+		n.clock, n.err = c.Time(ctx).Result()
+		if info, err := c.Info(ctx, "replication").Result(); err == nil {
+			_, rest, _ := strings.Cut(info, "connected_slaves:")
+			text, _, _ := strings.Cut(rest, "\r")
+			if count, err := strconv.Atoi(text); err == nil {
+				n.replicas = count
+			}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		nodes = append(nodes, n)
+		return nil
+	}
+	switch c := client.(type) {
+	case *redis.ClusterClient:
+		if err := c.ForEachMaster(ctx, ask); err != nil {
+			d.say(Broken, "redis cluster", "see the message", "%v", err)
+		}
+	case *redis.Client:
+		_ = ask(ctx, c)
+	}
+	return nodes
+}
