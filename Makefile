@@ -10,7 +10,7 @@ export FRESHET_TEST_ELASTICSEARCH ?=
 export FRESHET_TEST_POSTS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint bench fuzz smoke services services-down
+.PHONY: help build test race lint bench budgets fuzz smoke services services-down
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +30,12 @@ lint: ## vet, format and the rules of .golangci.yml
 
 bench: ## run the Go benchmarks once each, with allocations
 	go test -run '^$$' -bench . -benchmem ./...
+
+budgets: ## measure what docs/performance.md promises, each beside its baseline
+	go test ./internal/app -run '^$$' -bench LoadMore -benchtime 12x
+	go test ./internal/app -run '^$$' -bench 'RefreshServices' -benchtime 400x
+	go test ./internal/app -run '^$$' -bench 'RefreshEmbedded' -benchtime 4000x
+	go test ./internal/app -run '^$$' -bench 'DedupMemory|Start' -benchtime 3x
 
 fuzz: ## fuzz each decoder for 20 seconds
 	@set -e; for pkg in $$(go list ./...); do \
