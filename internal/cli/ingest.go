@@ -62,6 +62,9 @@ func (c *Client) Ingest(ctx context.Context, r io.Reader, reject func(Rejection)
 			err := u.flush(ctx)
 			return u.sum, err
 		}
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			return u.sum, fmt.Errorf("read line %d: the gzip file ends early: %w", lines.number, err)
+		}
 		if err != nil {
 			return u.sum, fmt.Errorf("read line %d: %w", lines.number, err)
 		}

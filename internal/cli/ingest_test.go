@@ -268,3 +268,10 @@ func (countingServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	answer(w, 200, fmt.Sprintf(`{"code":0,"data":{"accepted":%d,"rejected":0}}`, n))
 }
+
+func TestATornGzipFileIsCalledSo(t *testing.T) {
+	whole := zipped(strings.Repeat(item(1)+"\n", 5000))
+	_, _, err := ingest(t, &itemServer{}, bytes.NewReader(whole[:len(whole)-20]))
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	assert.ErrorContains(t, err, "the gzip file ends early")
+}
