@@ -2,7 +2,9 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 
+	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/feed"
 )
 
@@ -35,6 +37,39 @@ type Request struct {
 	Limit     int    // 1 to MaxLimit
 	Silent    bool   // only with refresh: look, change nothing
 	RequestID string // optional: the same id within a minute answers the same page
+}
+
+func (r Request) validate() error {
+	if err := feed.CheckAgentID(r.Agent); err != nil {
+		return err
+	}
+	if r.RequestID != "" {
+		if err := feed.CheckRequestID(r.RequestID); err != nil {
+			return err
+		}
+	}
+	if r.Action != ActionRefresh && r.Action != ActionLoadMore {
+		return fmt.Errorf("%w: %q; send refresh or load_more", ErrBadAction, r.Action)
+	}
+	if r.Silent && r.Action != ActionRefresh {
+		return fmt.Errorf("%w: silent goes with refresh only", ErrBadAction)
+	}
+	if r.Limit < 1 || r.Limit > MaxLimit {
+		return fmt.Errorf("%w: limit must be 1 to %d, not %d", ErrBadLimit, MaxLimit, r.Limit)
+	}
+	return nil
+}
+
+// name is what the request is called in metrics and traces.
+func (r Request) name() string {
+	if r.Silent {
+		return "silent"
+	}
+	return string(r.Action)
+}
+
+func (r Request) retry() cache.Retry {
+	return cache.Retry{RequestID: r.RequestID, Action: string(r.Action), Limit: r.Limit}
 }
 
 // Answer is what the reader is given.

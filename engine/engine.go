@@ -117,39 +117,6 @@ func (e *Engine) Feed(ctx context.Context, r Request) (Answer, error) {
 	return a, err
 }
 
-func (r Request) validate() error {
-	if err := feed.CheckAgentID(r.Agent); err != nil {
-		return err
-	}
-	if r.RequestID != "" {
-		if err := feed.CheckRequestID(r.RequestID); err != nil {
-			return err
-		}
-	}
-	if r.Action != ActionRefresh && r.Action != ActionLoadMore {
-		return fmt.Errorf("%w: %q; send refresh or load_more", ErrBadAction, r.Action)
-	}
-	if r.Silent && r.Action != ActionRefresh {
-		return fmt.Errorf("%w: silent goes with refresh only", ErrBadAction)
-	}
-	if r.Limit < 1 || r.Limit > MaxLimit {
-		return fmt.Errorf("%w: limit must be 1 to %d, not %d", ErrBadLimit, MaxLimit, r.Limit)
-	}
-	return nil
-}
-
-// name is what the request is called in metrics and traces.
-func (r Request) name() string {
-	if r.Silent {
-		return "silent"
-	}
-	return string(r.Action)
-}
-
-func (r Request) retry() cache.Retry {
-	return cache.Retry{RequestID: r.RequestID, Action: string(r.Action), Limit: r.Limit}
-}
-
 // Refresh recalls anew, replaces the agent's session and answers its first
 // page. A refresh that had to wait for another one of the same agent pages
 // from the session that one built, if it is young enough.
