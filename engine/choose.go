@@ -63,7 +63,9 @@ func (e *Engine) choose(ctx context.Context, agent string, q feed.Query, want, r
 		if err != nil {
 			return chosen{}, err
 		}
-		e.served.mark(agent, s.groups, checked.Verdicts, e.cfg.Clock())
+		if e.stores.Fallback != nil {
+			e.served.mark(agent, s.groups, checked.Verdicts, out.lacks&lacksDedup == 0, e.cfg.Clock())
+		}
 		if round == 0 {
 			out.checkedAt, out.stale = checked.At, checked.Stale
 			out.ranked = make([]feed.Ref, 0, len(s.fresh))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -79,7 +78,7 @@ func (e *Engine) failsOpen(ctx context.Context, err error) bool {
 // process remembers them; other servers do not know.
 func (e *Engine) loosePage(r Request, found chosen) page {
 	refs := found.ranked[:min(r.Limit, len(found.ranked))]
-	e.served.add(r.Agent, feed.Groups(refs), e.cfg.Clock())
+	e.served.add(r.Agent, feed.Groups(refs), true, e.cfg.Clock())
 	return page{
 		Page:  cache.Page{Refs: refs, HasMore: len(found.ranked) > len(refs)},
 		lacks: found.lacks | lacksSession, loose: true,
@@ -109,21 +108,23 @@ func (e *Engine) keep(ctx context.Context, agent string, groups []string) {
 
 const (
 	rememberAgents = 10_000
-	rememberGroups = 2_000 // of one agent
+	rememberGroups = 1_000 // of one agent, in each of its two generations
 	rememberFor    = 24 * time.Hour
 )
 
-// memory is what this process has handed out while the dedup store was down,
-// for as many agents as fit. It is empty, and costs nothing, at other times.
+// memory is what this process has handed out lately, for as many agents as
+// fit. It stands in for the dedup store while that is down, and speaks for
+// loose pages until they are in a filter.
 type memory struct {
-	agents atomic.Int64
-	mu     sync.Mutex
-	lru    *lru.Cache[string, *remembered]
+	mu  sync.Mutex
+	lru *lru.Cache[string, *remembered]
 }
 
+// remembered is one agent's share: group → handed out loosely. When the newer
+// generation is full it becomes the older one, which is forgotten.
 type remembered struct {
-	groups map[string]struct{}
-	last   time.Time
+	newer, older map[string]bool
+	last         time.Time
 }
 
 func newMemory() *memory {
@@ -132,19 +133,22 @@ func newMemory() *memory {
 	return m
 }
 
-func (m *memory) add(agent string, groups []string, now time.Time) {
+// add remembers a page. loose says that nothing else knows of it.
+func (m *memory) add(agent string, groups []string, loose bool, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r, ok := m.lru.Get(agent)
-	if !ok || now.Sub(r.last) > rememberFor || len(r.groups) > rememberGroups {
-		r = &remembered{groups: make(map[string]struct{}, len(groups))}
+	if !ok || now.Sub(r.last) > rememberFor {
+		r = &remembered{newer: make(map[string]bool, len(groups))}
 		m.lru.Add(agent, r)
+	}
+	if len(r.newer) >= rememberGroups {
+		r.newer, r.older = make(map[string]bool, len(groups)), r.newer
 	}
 	r.last = now
 	for _, g := range groups {
-		r.groups[g] = struct{}{}
+		r.newer[g] = loose
 	}
-	m.agents.Store(int64(m.lru.Len()))
 }
 
 func (m *memory) remove(agent string, groups []string) {
@@ -152,16 +156,15 @@ func (m *memory) remove(agent string, groups []string) {
 	defer m.mu.Unlock()
 	if r, ok := m.lru.Get(agent); ok {
 		for _, g := range groups {
-			delete(r.groups, g)
+			delete(r.newer, g)
+			delete(r.older, g)
 		}
 	}
 }
 
-// mark changes the verdict of what the agent was handed out to Pending.
-func (m *memory) mark(agent string, groups []string, verdicts []dedup.Verdict, now time.Time) {
-	if m.agents.Load() == 0 {
-		return
-	}
+// mark changes the verdict of what the agent was handed out to Pending: of all
+// of it where the store was not asked, else of what only this process knows.
+func (m *memory) mark(agent string, groups []string, verdicts []dedup.Verdict, asked bool, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r, ok := m.lru.Get(agent)
@@ -169,7 +172,11 @@ func (m *memory) mark(agent string, groups []string, verdicts []dedup.Verdict, n
 		return
 	}
 	for i, g := range groups {
-		if _, handedOut := r.groups[g]; handedOut && verdicts[i] == dedup.Unseen {
+		loose, ok := r.newer[g]
+		if !ok {
+			loose, ok = r.older[g]
+		}
+		if ok && (loose || !asked) && verdicts[i] == dedup.Unseen {
 			verdicts[i] = dedup.Pending
 		}
 	}

@@ -64,6 +64,9 @@ func (e *Engine) deliver(ctx context.Context, r Request, p page, last bool) (Ans
 	if len(got.docs) == 0 && len(got.gone) > 0 && !p.HasMore && !last {
 		return e.refreshAgain(ctx, r)
 	}
+	if e.stores.Fallback != nil && !p.loose {
+		e.served.add(r.Agent, got.groups, false, e.cfg.Clock())
+	}
 	switch {
 	case !e.cfg.RecordServed:
 	case p.loose:

@@ -84,7 +84,7 @@ type Engine struct {
 	stores Stores
 	cfg    Config
 	turns  turns
-	served *memory // handed out while the dedup store was down
+	served *memory // what this process handed out lately; used when failing open
 }
 
 // New checks the configuration and returns an engine over the stores.

@@ -111,9 +111,10 @@ func TestRedisDown(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		down, back func(*testenv.OwnRedis)
+		forgets    bool // what was recorded before it went down
 	}{
-		{"killed, back empty", (*testenv.OwnRedis).Kill, (*testenv.OwnRedis).Start},
-		{"frozen", (*testenv.OwnRedis).Freeze, (*testenv.OwnRedis).Thaw},
+		{"killed, back empty", (*testenv.OwnRedis).Kill, (*testenv.OwnRedis).Start, true},
+		{"frozen", (*testenv.OwnRedis).Freeze, (*testenv.OwnRedis).Thaw, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg, r := ownRedis(t)
@@ -125,6 +126,7 @@ func TestRedisDown(t *testing.T) {
 
 			c.down(r)
 			seen := newOnce()
+			seen.add(t, "before", ids(before)) // this process remembers
 			for range 5 {
 				answer := ask(t, a, refresh("u_1", 10))
 				assert.Equal(t, []string{"dedup", "session"}, answer.Degraded)
@@ -144,6 +146,11 @@ func TestRedisDown(t *testing.T) {
 
 			c.back(r)
 			healthy(t, a)
+			if c.forgets {
+				for _, id := range ids(before) {
+					delete(seen.seen, id)
+				}
+			}
 			after := ask(t, a, refresh("u_1", 50))
 			seen.add(t, "after it came back", ids(after))
 			groups := ids(after)[:0:0]

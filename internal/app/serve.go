@@ -46,12 +46,20 @@ func (a *App) Serve(ctx context.Context, l net.Listener) error {
 	}
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.cfg.Server.ShutdownTimeout)
 	defer cancel()
-	shutdownErr := server.Shutdown(ending)
-	if shutdownErr != nil {
-		shutdownErr = fmt.Errorf("some requests were cut off: %w", errors.Join(shutdownErr, server.Close()))
-	}
+	shutdownErr := finish(ending, server, a.cfg.Server.ShutdownTimeout*2/3)
 	if errors.Is(serveErr, http.ErrServerClosed) {
 		serveErr = nil
 	}
 	return errors.Join(serveErr, shutdownErr, a.Close(ending))
+}
+
+// finish lets requests finish, and cuts off those that take longer than most:
+// recording and closing need a share of the time too.
+func finish(ctx context.Context, server *http.Server, most time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	if err := server.Shutdown(ctx); err != nil {
+		return fmt.Errorf("some requests were cut off: %w", errors.Join(err, server.Close()))
+	}
+	return nil
 }
