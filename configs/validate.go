@@ -64,7 +64,9 @@ func (s Server) check(p *Problems) {
 	if problem := hostPort(s.Addr, true); problem != "" {
 		p.add("server.addr", "%s", problem)
 	}
-	within(p, "server.request_timeout", s.RequestTimeout, time.Millisecond, 10*time.Minute)
+	// Below the minute after which another refresh records what a request has
+	// claimed and not delivered yet.
+	within(p, "server.request_timeout", s.RequestTimeout, time.Millisecond, 30*time.Second)
 	within(p, "server.shutdown_timeout", s.ShutdownTimeout, time.Millisecond, time.Hour)
 }
 

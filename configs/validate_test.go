@@ -29,7 +29,7 @@ func TestValidateRefuses(t *testing.T) {
 	}{
 		"addr without a port":      {change: func(c *C) { c.Server.Addr = "127.0.0.1" }, key: "server.addr", says: "host:port"},
 		"addr with a big port":     {change: func(c *C) { c.Server.Addr = "127.0.0.1:70000" }, key: "server.addr", says: "host:port"},
-		"no request timeout":       {change: func(c *C) { c.Server.RequestTimeout = 0 }, key: "server.request_timeout", says: "1ms to 10m, not 0s"},
+		"no request timeout":       {change: func(c *C) { c.Server.RequestTimeout = 0 }, key: "server.request_timeout", says: "1ms to 30s, not 0s"},
 		"negative shutdown":        {change: func(c *C) { c.Server.ShutdownTimeout = -1 }, key: "server.shutdown_timeout"},
 		"no data directory":        {change: func(c *C) { c.DataDir = "" }, key: "data_dir"},
 		"unknown mode":             {change: func(c *C) { c.Auth.Mode = "none" }, key: "auth.mode", says: `header or jwt, not "none"`},

@@ -9,7 +9,8 @@ import (
 
 const (
 	// settleTicks is how many ticks the grace is divided into. An entry waits
-	// for one tick more, so never for less than the whole grace.
+	// for two ticks more, so never for less than the whole grace: it may come
+	// late in a tick, and the tick after a slow call comes early.
 	settleTicks = 8
 	// settleMost bounds what waits for its grace. Beyond it, entries simply
 	// stay pending until their agent's next refresh.

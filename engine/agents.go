@@ -28,11 +28,16 @@ func (e *Engine) PutProfile(ctx context.Context, agent string, p feed.Profile) e
 	if err != nil {
 		return err
 	}
-	if err := e.stores.Catalog.PutProfile(ctx, agent, p); err != nil {
+	if old.SameMutes(p) {
+		return e.stores.Catalog.PutProfile(ctx, agent, p)
+	}
+	// Before and after: if ending the session failed after the profile was
+	// changed, putting it again would find nothing to end it for.
+	if err := e.stores.Sessions.Delete(ctx, agent); err != nil {
 		return err
 	}
-	if old.SameMutes(p) {
-		return nil
+	if err := e.stores.Catalog.PutProfile(ctx, agent, p); err != nil {
+		return err
 	}
 	return e.stores.Sessions.Delete(ctx, agent)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -160,6 +161,18 @@ func (m *memory) remove(agent string, groups []string) {
 			delete(r.older, g)
 		}
 	}
+}
+
+// unknown leaves out the refs that were handed out loosely: a session from
+// before may still hold them.
+func (m *memory) unknown(agent string, refs []feed.Ref, now time.Time) []feed.Ref {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, ok := m.lru.Get(agent)
+	if !ok || now.Sub(r.last) > rememberFor {
+		return refs
+	}
+	return slices.DeleteFunc(slices.Clone(refs), func(ref feed.Ref) bool { return r.newer[ref.Group] || r.older[ref.Group] })
 }
 
 // mark changes the verdict of what the agent was handed out to Pending: of all

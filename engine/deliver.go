@@ -22,6 +22,7 @@ type hydrated struct {
 	groups []string
 	gone   []string   // groups of items that were deleted, muted or changed meanwhile
 	lost   []feed.Ref // content that cannot be read at the moment
+	shown  int        // handed out without the session store, which still had them
 }
 
 func (h hydrated) lacks() parts {
@@ -36,16 +37,16 @@ func (h *hydrated) add(more hydrated) {
 	h.groups = append(h.groups, more.groups...)
 	h.gone = append(h.gone, more.gone...)
 	h.lost = append(h.lost, more.lost...)
+	h.shown += more.shown
 }
+
+// short is how many refs of the page came to nothing.
+func (h *hydrated) short() int { return len(h.gone) + h.shown }
 
 // deliver turns a page into an answer: hydrate, top up, record. last says
 // that there is no further attempt when everything on the page is gone.
 func (e *Engine) deliver(ctx context.Context, r Request, p page, last bool) (Answer, error) {
-	read := e.hydrate
-	if p.Replayed {
-		read = e.hydrateAgain
-	}
-	got, err := read(ctx, r.Agent, p.Refs)
+	got, err := e.read(ctx, r, p)
 	if err != nil {
 		e.restore(ctx, r, p, p.Refs)
 		return Answer{}, err
@@ -61,7 +62,7 @@ func (e *Engine) deliver(ctx context.Context, r Request, p page, last bool) (Ans
 		e.restore(ctx, r, p, got.lost)
 		p.HasMore = true
 	}
-	if len(got.docs) == 0 && len(got.gone) > 0 && !p.HasMore && !last {
+	if len(got.docs) == 0 && got.short() > 0 && !p.HasMore && !last {
 		return e.refreshAgain(ctx, r)
 	}
 	if e.stores.Fallback != nil && !p.loose {
@@ -79,9 +80,25 @@ func (e *Engine) deliver(ctx context.Context, r Request, p page, last bool) (Ans
 	return Answer{Docs: got.docs, HasMore: p.HasMore, Degraded: lacks.names()}, nil
 }
 
-// topUp fills a page that has lost items to deletion up from the session.
+// read hydrates a page as what it is: one that is answered again, or one that
+// is shown for the first time. A session that outlived a fault may hold what
+// was handed out without it meanwhile; that is left out, and stays pending.
+func (e *Engine) read(ctx context.Context, r Request, p page) (hydrated, error) {
+	if p.Replayed {
+		return e.hydrateAgain(ctx, r.Agent, p.Refs)
+	}
+	refs := p.Refs
+	if e.stores.Fallback != nil && !p.loose {
+		refs = e.served.unknown(r.Agent, refs, e.cfg.Clock())
+	}
+	got, err := e.hydrate(ctx, r.Agent, refs)
+	got.shown = len(p.Refs) - len(refs)
+	return got, err
+}
+
+// topUp fills a page that has lost items up from the session.
 func (e *Engine) topUp(ctx context.Context, r Request, p *page, got *hydrated) {
-	missing := len(got.gone)
+	missing := got.short()
 	retry := r.retry()
 	retry.Extend = true
 	for try := 0; try < topUps && missing > 0 && p.HasMore; try++ {
@@ -89,7 +106,7 @@ func (e *Engine) topUp(ctx context.Context, r Request, p *page, got *hydrated) {
 		if err != nil {
 			return // what is there already is worth an answer
 		}
-		fill, err := e.hydrate(ctx, r.Agent, more.Refs)
+		fill, err := e.read(ctx, r, more)
 		if err != nil {
 			e.restore(ctx, r, more, more.Refs)
 			return

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/freshet/freshet/catalog"
@@ -70,9 +71,9 @@ func (c *indexed) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 func (c *indexed) Remove(ctx context.Context, id string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.Catalog.Remove(ctx, id); err != nil {
-		return err
+	err := c.Catalog.Remove(ctx, id)
+	if err == nil || errors.Is(err, catalog.ErrNotFound) {
+		c.index.Delete(id)
 	}
-	c.index.Delete(id)
-	return nil
+	return err
 }

@@ -145,6 +145,19 @@ func TestRedisDown(t *testing.T) {
 			assert.True(t, state.Optional, "failing open, the server stays ready")
 
 			c.back(r)
+			if !c.forgets { // the old session is back, and holds what was handed out without it
+				require.Eventually(t, func() bool {
+					answer, err := a.Engine.Feed(t.Context(), loadMore("u_1", 10))
+					if err != nil || answer.Degraded != nil {
+						if err == nil {
+							seen.add(t, "while coming back", ids(answer))
+						}
+						return false
+					}
+					seen.add(t, "the old session", ids(answer))
+					return true
+				}, 30*time.Second, 50*time.Millisecond)
+			}
 			healthy(t, a)
 			if c.forgets {
 				for _, id := range ids(before) {
