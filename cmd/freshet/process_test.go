@@ -234,6 +234,9 @@ func settings(t *testing.T, mode string) map[string]string {
 		"CATALOG_BACKEND": "elastic", "RECALL_BACKEND": "elastic", "DEDUP_BACKEND": "redisbloom", "SESSIONS_BACKEND": "redislist",
 		"REDIS_ADDRS": u.Host, "REDIS_KEY_PREFIX": prefix,
 		"ELASTICSEARCH_ADDRESSES": address, "ELASTICSEARCH_INDEX": index,
+		// A share of it is what a call to Redis may take. On a machine that is busy
+		// with other tests a healthy Redis must not pass for a dead one.
+		"SERVER_REQUEST_TIMEOUT": "20s", "DEDUP_PENDING_GRACE": "30s",
 	} {
 		s[name] = value
 	}

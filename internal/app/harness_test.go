@@ -61,6 +61,9 @@ func services(t testing.TB) configs.Config {
 	require.NoError(t, err)
 	address, index := testenv.Elastic(t)
 	cfg := embedded(t)
+	// A share of it is what a call to Redis may take. On a machine that is busy
+	// with other tests a healthy Redis must not pass for a dead one.
+	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 20*time.Second, 30*time.Second
 	cfg.Catalog.Backend = configs.CatalogElastic
 	cfg.Recall.Backend = configs.RecallElastic
 	cfg.Dedup.Backend = configs.DedupRedisBloom
