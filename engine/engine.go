@@ -185,8 +185,8 @@ func (e *Engine) pop(ctx context.Context, r Request, limit int, retry cache.Retr
 // agent's last refresh and changes nothing. HasMore tells that there are more
 // of them than were asked for.
 //
-// While the session store is down nobody knows when the last refresh was: then
-// nothing is new, and the answer says what was missing.
+// While recall is down nobody knows what is new, while the session store is
+// down, since when: then nothing is, and the answer says what was missing.
 func (e *Engine) Peek(ctx context.Context, r Request) (Answer, error) {
 	since, err := e.stores.Sessions.Refreshed(ctx, r.Agent)
 	if e.failsOpen(ctx, err) {
@@ -204,6 +204,9 @@ func (e *Engine) Peek(ctx context.Context, r Request) (Answer, error) {
 	// One round is enough: recall is bounded to what is new, and N of it is
 	// as far as a badge counts.
 	found, err := e.choose(ctx, r.Agent, q, 1, 1)
+	if down(ctx, err) && errors.Is(err, recall.ErrUnavailable) {
+		return Answer{Docs: []feed.Doc{}, Degraded: lacksRecall.names()}, nil
+	}
 	if err != nil {
 		return Answer{}, err
 	}

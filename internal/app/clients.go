@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"runtime"
 	"sync"
 	"time"
 
@@ -23,6 +24,11 @@ const (
 	redisShare   = 10
 	elasticShare = 0.6
 )
+
+// redisConns is the least size of the connection pool. Waiting for a connection
+// is a part of what a call may take, so a pool that is too small for a burst
+// would pass for a Redis that is down.
+const redisConns = 64
 
 // redisOptions is what every kind of Redis client is made from.
 func redisOptions(cfg configs.Config) *redis.UniversalOptions {
@@ -40,6 +46,8 @@ func redisOptions(cfg configs.Config) *redis.UniversalOptions {
 		// tried twice, there must be time left to answer without it.
 		ContextTimeoutEnabled: true,
 		MaxRetries:            1,
+		PoolSize:              max(redisConns, 10*runtime.GOMAXPROCS(0)),
+		PoolTimeout:           cfg.Server.RequestTimeout / redisShare,
 		DialerRetries:         1,
 		DialTimeout:           cfg.Server.RequestTimeout / redisShare,
 		ReadTimeout:           cfg.Server.RequestTimeout / redisShare,

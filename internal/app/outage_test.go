@@ -281,6 +281,10 @@ func TestElasticsearchDown(t *testing.T) {
 	assert.Equal(t, []string{"recall"}, answer.Degraded, "no recall for this profile: the old session's next page")
 	assert.Len(t, answer.Docs, 10)
 
+	badge := ask(t, a, engine.Request{Agent: "u_1", Action: engine.ActionRefresh, Limit: 10, Silent: true})
+	assert.Empty(t, badge.Docs)
+	assert.Equal(t, []string{"recall"}, badge.Degraded, "what is new is not known")
+
 	answer = ask(t, a, refresh("u_3", 10))
 	assert.Equal(t, []string{"recall"}, answer.Degraded, "u_3 has no profile, like u_1: the same query")
 	_, err = a.Engine.Feed(t.Context(), refresh("u_new", 10))
