@@ -68,6 +68,12 @@ func (s Server) check(p *Problems) {
 	// claimed and not delivered yet.
 	within(p, "server.request_timeout", s.RequestTimeout, time.Millisecond, 30*time.Second)
 	within(p, "server.shutdown_timeout", s.ShutdownTimeout, time.Millisecond, time.Hour)
+	within(p, "server.max_in_flight", s.MaxInFlight, 0, 1_000_000)
+	within(p, "server.rate_limit", s.RateLimit, 0, 1_000_000)
+	within(p, "server.rate_burst", s.RateBurst, 0, 1_000_000)
+	if s.RateBurst > 0 && s.RateLimit == 0 {
+		p.add("server.rate_limit", "must be set with server.rate_burst: alone it limits nothing")
+	}
 }
 
 // hostPort says what is wrong with an address; listening allows an empty host

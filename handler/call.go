@@ -112,6 +112,16 @@ func (s *server) logCall(c *call, route string, status int, took time.Duration) 
 	s.log.LogAttrs(ctx, level, "request", attrs[:n]...)
 }
 
+// caller is the agent that calls, if it is known and does not call too often.
+func (s *server) caller(c *call) (string, error) {
+	agent, err := s.auth.agent(c.gin.Request)
+	if err != nil {
+		return "", err
+	}
+	c.agent = agent
+	return agent, s.rates.take(agent)
+}
+
 // deadline is the context of the call's work, ended by the configured timeout
 // or by the client's leaving.
 func (s *server) deadline(c *call) (context.Context, context.CancelFunc) {

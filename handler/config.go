@@ -3,6 +3,7 @@ package handler
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/freshet/freshet/feed"
@@ -32,13 +33,19 @@ const (
 type Config struct {
 	RequestTimeout time.Duration // every route but uploads; default 5s
 	UploadTimeout  time.Duration // POST /v1/items, the arrival of its body included; default 10m
-	// MaxInFlight bounds the feed and impression calls being answered at once,
-	// over all agents; more are answered 42901. 0: no bound.
+	// MaxInFlight bounds the calls of agents being worked on at once, over all
+	// agents; more are answered 50301 at once. 0: no bound.
 	MaxInFlight int
-	// MaxUploads bounds the uploads being read at once; default 4.
+	// MaxUploads bounds the uploads being read at once; default 4. More are
+	// answered 50301.
 	MaxUploads int
-	Auth       Auth
-	Clock      feed.Clock // decides when a token has expired; default time.Now
+	// RateLimit is how many calls a second one agent may make; more are answered
+	// 42901. 0: no bound. RateBurst is how many of them may come at once; 0: as
+	// many as a second's.
+	RateLimit float64
+	RateBurst int
+	Auth      Auth
+	Clock     feed.Clock // decides when a token has expired; default time.Now
 }
 
 // Auth says who may call.
@@ -93,6 +100,8 @@ func (c Config) Validate() error {
 		return errors.New("server.request_timeout, the upload timeout and the leeway of tokens must not be negative")
 	case c.MaxInFlight < 0 || c.MaxUploads < 0:
 		return errors.New("the bounds of calls and uploads at once must not be negative")
+	case !(c.RateLimit >= 0) || math.IsInf(c.RateLimit, 0) || c.RateBurst < 0:
+		return errors.New("server.rate_limit and server.rate_burst must be finite and not negative")
 	case c.Auth.Mode != ModeHeader && c.Auth.Mode != ModeJWT:
 		return fmt.Errorf("auth.mode must be %s or %s, not %q", ModeHeader, ModeJWT, c.Auth.Mode)
 	case c.Auth.Mode == ModeJWT && (j.Secret == "") == (j.JWKS == ""):

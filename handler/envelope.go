@@ -106,13 +106,18 @@ func (s *server) fail(c *call, err error) {
 	if p.status >= http.StatusInternalServerError && c.gone() {
 		p = problemOf(errClientGone)
 	}
-	if p.status >= http.StatusInternalServerError {
+	// A shed call is counted; a line of its own for each would be one more load.
+	if p.status >= http.StatusInternalServerError && !errors.Is(err, errBusy) {
 		c.cause = err
 	}
 	h := c.gin.Writer.Header()
 	switch p.status {
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		h["Retry-After"] = retryLater
+		var limited rateError
+		if errors.As(err, &limited) {
+			h["Retry-After"] = []string{limited.seconds()}
+		}
 	case http.StatusUnauthorized:
 		if s.cfg.Auth.Mode == ModeJWT {
 			h.Set("WWW-Authenticate", "Bearer")

@@ -20,7 +20,8 @@ var (
 	errNoRoute         = errors.New("there is no such route")
 	errNoMethod        = errors.New("the route does not take this method; the Allow header lists those it takes")
 	errTooLarge        = errors.New("too large")
-	errBusy            = errors.New("too many requests at once; try again in a moment")
+	errRateLimited     = errors.New("too many requests of this agent")
+	errBusy            = errors.New("the server is busy; try again in a moment")
 	// errClientGone is never read by anyone but the log and the metrics.
 	errClientGone = errors.New("the client went away before the answer was ready")
 )
@@ -68,7 +69,8 @@ var problems = []problem{
 	{is: errNoMethod, status: http.StatusMethodNotAllowed, code: 40501},
 	{is: cache.ErrConflict, status: http.StatusConflict, code: 40901, msg: cache.ErrConflict.Error()},
 	{is: ErrPrecondition, status: http.StatusPreconditionFailed, code: 41201},
-	{is: errBusy, status: http.StatusTooManyRequests, code: 42901},
+	{is: errBusy, status: http.StatusServiceUnavailable, code: 50301},
+	{is: errRateLimited, status: http.StatusTooManyRequests, code: 42901},
 }
 
 // problemOf finds what to answer; msg is filled in.

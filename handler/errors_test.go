@@ -41,7 +41,8 @@ func TestErrorsTakeTheirStatusAndCode(t *testing.T) {
 		{"not found", wrap(catalog.ErrNotFound), 404, 40401, true},
 		{"request id used otherwise", wrap(cache.ErrConflict), 409, 40901, true},
 		{"another version", ErrPrecondition, 412, 41201, false},
-		{"busy", errBusy, 429, 42901, false},
+		{"busy", errBusy, 503, 50301, false},
+		{"too often", rateError{}, 429, 42901, false},
 		{"catalog down", wrap(catalog.ErrUnavailable), 503, 50301, true},
 		{"recall down", wrap(recall.ErrUnavailable), 503, 50301, true},
 		{"dedup down", wrap(dedup.ErrUnavailable), 503, 50301, true},
@@ -63,7 +64,8 @@ func TestErrorsTakeTheirStatusAndCode(t *testing.T) {
 			if tt.hides {
 				require.NotContains(t, got.body, "10.0.0.7")
 			}
-			require.Equal(t, tt.status >= 500, strings.Contains(f.log.String(), `"error":"`), f.log.String())
+			// What is shed is counted instead.
+			require.Equal(t, tt.status >= 500 && !errors.Is(tt.err, errBusy), strings.Contains(f.log.String(), `"error":"`), f.log.String())
 		})
 	}
 }
@@ -138,7 +140,7 @@ func TestAnAnswerThatCannotBeSentIsNoSuccess(t *testing.T) {
 	require.Contains(t, f.log.String(), `"status":499`)
 }
 
-func TestTooManyCallsAtOnceAre429(t *testing.T) {
+func TestTooManyCallsAtOnceAreShed(t *testing.T) {
 	inside, release := make(chan struct{}), make(chan struct{})
 	f := newFixture(t, func(c *Config, _ *Deps) { c.MaxInFlight = 1 })
 	f.feed.answer = func(context.Context, engine.Request) (engine.Answer, error) {
@@ -151,9 +153,10 @@ func TestTooManyCallsAtOnceAre429(t *testing.T) {
 	<-inside
 	for range 3 {
 		got := f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, asAgent)
-		require.Equal(t, 429, got.status)
-		require.Equal(t, 42901, got.Code)
-		require.Equal(t, 42901, f.do(t, "POST", "/v1/impressions", `{"ids":["a"]}`, asAgent).Code)
+		require.Equal(t, 503, got.status)
+		require.Equal(t, 50301, got.Code)
+		require.Equal(t, "1", got.header.Get("Retry-After"))
+		require.Equal(t, 50301, f.do(t, "POST", "/v1/impressions", `{"ids":["a"]}`, asAgent).Code)
 	}
 	close(release)
 	require.Equal(t, 0, (<-first).Code)

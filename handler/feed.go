@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 
@@ -10,11 +11,10 @@ import (
 
 // postFeed answers POST /v1/feed.
 func (s *server) postFeed(c *call) error {
-	agent, err := s.auth.agent(c.gin.Request)
+	agent, err := s.caller(c)
 	if err != nil {
 		return err
 	}
-	c.agent = agent
 	body, err := c.readBody(MaxFeedBody)
 	if err != nil {
 		return err
@@ -27,14 +27,11 @@ func (s *server) postFeed(c *call) error {
 	if err := idempotencyKey(c.gin.Request, &req); err != nil {
 		return err
 	}
-	// Only now: a client that sends its body slowly must not hold a place.
-	if !s.feeds.enter() {
-		return errBusy
-	}
-	defer s.feeds.leave()
-	ctx, cancel := s.deadline(c)
-	defer cancel()
-	answer, err := s.deps.Feed.Feed(ctx, req)
+	var answer engine.Answer
+	err = s.work(c, func(ctx context.Context) (err error) {
+		answer, err = s.deps.Feed.Feed(ctx, req)
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/freshet/freshet/catalog"
@@ -84,8 +85,9 @@ type server struct {
 	log    *slog.Logger
 	auth   *authenticator
 	calls  sync.Pool // of *call
-	feeds  gate      // agents' requests being answered
+	feeds  gate      // agents' requests being worked on
 	loads  gate      // uploads being read
+	rates  *limiter  // nil: agents call as often as they like
 	health healthLog
 }
 
@@ -108,10 +110,14 @@ func New(cfg Config, deps Deps) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	rates, err := newLimiter(cfg.RateLimit, cfg.RateBurst, limitedAgents, cfg.Clock)
+	if err != nil {
+		return nil, err
+	}
 	s := &server{
-		cfg: cfg, deps: deps, log: log, auth: auth,
-		feeds: gate{most: int64(cfg.MaxInFlight)},
-		loads: gate{most: int64(cfg.MaxUploads)},
+		cfg: cfg, deps: deps, log: log, auth: auth, rates: rates,
+		feeds: gate{most: int64(cfg.MaxInFlight), shed: shedTotal.WithLabelValues("agents")},
+		loads: gate{most: int64(cfg.MaxUploads), shed: shedTotal.WithLabelValues("uploads")},
 	}
 	s.calls.New = func() any { return new(call) }
 	return s.routes()
@@ -164,22 +170,39 @@ func (s *server) routes() (http.Handler, error) {
 type gate struct {
 	most   int64
 	inside atomic.Int64
+	shed   prometheus.Counter // calls that found no room
 }
 
-// enter reports whether there was room; if so, leave must follow.
-func (g *gate) enter() bool {
+// enter fails at once where there is no room: a call that waits for room is a
+// call that is answered too late, and the queue outlives the overload. leave
+// must follow where it does not fail.
+func (g *gate) enter() error {
 	if g.most == 0 {
-		return true
+		return nil
 	}
 	if g.inside.Add(1) > g.most {
 		g.inside.Add(-1)
-		return false
+		g.shed.Inc()
+		return errBusy
 	}
-	return true
+	return nil
 }
 
 func (g *gate) leave() {
 	if g.most != 0 {
 		g.inside.Add(-1)
 	}
+}
+
+// work does an agent's work inside the gate and within the request timeout. Its
+// body must have been read before, and its answer is sent after: a client that
+// is slow at either must not hold a place.
+func (s *server) work(c *call, do func(ctx context.Context) error) error {
+	if err := s.feeds.enter(); err != nil {
+		return err
+	}
+	defer s.feeds.leave()
+	ctx, cancel := s.deadline(c)
+	defer cancel()
+	return do(ctx)
 }

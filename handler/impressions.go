@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
@@ -14,11 +15,10 @@ type recorded struct {
 
 // postImpressions answers POST /v1/impressions.
 func (s *server) postImpressions(c *call) error {
-	agent, err := s.auth.agent(c.gin.Request)
+	agent, err := s.caller(c)
 	if err != nil {
 		return err
 	}
-	c.agent = agent
 	body, err := c.readBody(MaxImpressionsBody)
 	if err != nil {
 		return err
@@ -27,13 +27,8 @@ func (s *server) postImpressions(c *call) error {
 	if err != nil {
 		return err
 	}
-	if !s.feeds.enter() {
-		return errBusy
-	}
-	defer s.feeds.leave()
-	ctx, cancel := s.deadline(c)
-	defer cancel()
-	if err := s.deps.Feed.Seen(ctx, agent, ids); err != nil {
+	err = s.work(c, func(ctx context.Context) error { return s.deps.Feed.Seen(ctx, agent, ids) })
+	if err != nil {
 		return err
 	}
 	return c.succeed(recorded{Recorded: len(ids)})

@@ -26,8 +26,8 @@ func (s *server) postItems(c *call) error {
 	if r.ContentLength > MaxItemsBody {
 		return tooLarge("the body", MaxItemsBody)
 	}
-	if !s.loads.enter() {
-		return errBusy
+	if err := s.loads.enter(); err != nil {
+		return err
 	}
 	defer s.loads.leave()
 	ctx, cancel := context.WithTimeout(r.Context(), s.cfg.UploadTimeout)

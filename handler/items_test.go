@@ -231,7 +231,7 @@ func TestTooManyUploadsAtOnce(t *testing.T) {
 	first := make(chan reply)
 	go func() { first <- f.do(t, "POST", "/v1/items", "x", asAdmin) }()
 	<-inside
-	require.Equal(t, 42901, f.do(t, "POST", "/v1/items", "x", asAdmin).Code)
+	require.Equal(t, 50301, f.do(t, "POST", "/v1/items", "x", asAdmin).Code)
 	close(release)
 	require.Equal(t, 0, (<-first).Code)
 }

@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/freshet/freshet/feed"
@@ -12,10 +13,27 @@ func (s *server) profileAgent(c *call) (string, error) {
 	agent := c.gin.Param("agent_id")
 	caller, err := s.auth.profile(c.gin.Request, agent)
 	c.agent = caller
+	if caller != "" {
+		// Before the error: who tries other agents' profiles is limited, too.
+		if limited := s.rates.take(caller); limited != nil {
+			return "", limited
+		}
+	}
 	if err != nil {
 		return "", err
 	}
 	return agent, feed.CheckAgentID(agent)
+}
+
+// profileWork is the work of a profile route. An admin's passes the gate: who
+// repairs an overloaded server must not be shed by it.
+func (s *server) profileWork(c *call, do func(ctx context.Context) error) error {
+	if c.agent != "" {
+		return s.work(c, do)
+	}
+	ctx, cancel := s.deadline(c)
+	defer cancel()
+	return do(ctx)
 }
 
 // putProfile answers PUT /v1/agents/{agent_id}/profile with the profile as it
@@ -38,9 +56,8 @@ func (s *server) putProfile(c *call) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := s.deadline(c)
-	defer cancel()
-	if err := s.deps.Profiles.PutProfile(ctx, agent, p); err != nil {
+	err = s.profileWork(c, func(ctx context.Context) error { return s.deps.Profiles.PutProfile(ctx, agent, p) })
+	if err != nil {
 		return err
 	}
 	return c.succeed(p)
@@ -52,9 +69,11 @@ func (s *server) getProfile(c *call) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := s.deadline(c)
-	defer cancel()
-	p, err := s.deps.Profiles.Profile(ctx, agent)
+	var p feed.Profile
+	err = s.profileWork(c, func(ctx context.Context) (err error) {
+		p, err = s.deps.Profiles.Profile(ctx, agent)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -67,9 +86,8 @@ func (s *server) deleteProfile(c *call) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := s.deadline(c)
-	defer cancel()
-	if err := s.deps.Profiles.RemoveProfile(ctx, agent); err != nil {
+	err = s.profileWork(c, func(ctx context.Context) error { return s.deps.Profiles.RemoveProfile(ctx, agent) })
+	if err != nil {
 		return err
 	}
 	return c.succeed(empty{})

@@ -131,6 +131,9 @@ func (a *App) openHandler() (err error) {
 	auth := a.cfg.Auth
 	a.Handler, err = handler.New(handler.Config{
 		RequestTimeout: a.cfg.Server.RequestTimeout,
+		MaxInFlight:    a.cfg.Server.MaxInFlight,
+		RateLimit:      a.cfg.Server.RateLimit,
+		RateBurst:      a.cfg.Server.RateBurst,
 		Clock:          a.clock,
 		Auth: handler.Auth{
 			Mode: auth.Mode, AdminToken: auth.AdminToken, Demo: a.demo,

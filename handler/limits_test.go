@@ -1,0 +1,252 @@
+package handler
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+)
+
+// handClock is a clock that tests move.
+type handClock struct{ now atomic.Int64 }
+
+func (c *handClock) Now() time.Time          { return testNow.Add(time.Duration(c.now.Load())) }
+func (c *handClock) Advance(d time.Duration) { c.now.Add(int64(d)) }
+
+func newRatedFixture(t testing.TB, rate float64, burst int) (*fixture, *handClock) {
+	clock := &handClock{}
+	return newFixture(t, func(c *Config, _ *Deps) { c.RateLimit, c.RateBurst, c.Clock = rate, burst, clock.Now }), clock
+}
+
+const refresh = `{"action":"refresh"}`
+
+func TestAnAgentThatCallsTooOftenIsTold(t *testing.T) {
+	f, clock := newRatedFixture(t, 0.5, 3)
+	limited := testutil.ToFloat64(limitedTotal)
+	call := func(agent string) reply { return f.do(t, "POST", "/v1/feed", refresh, "X-Agent-ID: "+agent) }
+	for range 3 {
+		require.Equal(t, 0, call("u_1").Code)
+	}
+	got := call("u_1")
+	require.Equal(t, 429, got.status)
+	require.Equal(t, 42901, got.Code)
+	require.Equal(t, "2", got.header.Get("Retry-After"), "half a token a second")
+	require.Equal(t, 0, call("u_2").Code, "another agent has a bucket of its own")
+
+	clock.Advance(1500 * time.Millisecond)
+	got = call("u_1")
+	require.Equal(t, 42901, got.Code)
+	require.Equal(t, "1", got.header.Get("Retry-After"))
+	clock.Advance(500 * time.Millisecond)
+	require.Equal(t, 0, call("u_1").Code, "whoever waits as long as told is answered")
+	require.Equal(t, 42901, call("u_1").Code)
+	require.InDelta(t, limited+3, testutil.ToFloat64(limitedTotal), 0)
+}
+
+func TestEveryRouteOfAnAgentCountsForItsRate(t *testing.T) {
+	own, others := "/v1/agents/u_1/profile", "/v1/agents/u_2/profile"
+	for _, call := range [][3]string{
+		{"POST", "/v1/feed", refresh},
+		{"POST", "/v1/feed", "not JSON"},
+		{"POST", "/v1/impressions", `{"ids":["a"]}`},
+		{"GET", own, ""},
+		{"PUT", own, "{}"},
+		{"DELETE", own, ""},
+		{"GET", others, ""},
+	} {
+		t.Run(call[0]+call[1], func(t *testing.T) {
+			f, _ := newRatedFixture(t, 1, 1)
+			require.NotEqual(t, 42901, f.do(t, call[0], call[1], call[2], asAgent).Code)
+			require.Equal(t, 42901, f.do(t, call[0], call[1], call[2], asAgent).Code)
+			require.Equal(t, 42901, f.do(t, "POST", "/v1/feed", refresh, asAgent).Code)
+		})
+	}
+}
+
+func TestWhatIsNotAnAgentsIsNotLimited(t *testing.T) {
+	f, _ := newRatedFixture(t, 1, 1)
+	f.items["a"] = `{"id":"a"}`
+	require.Equal(t, 0, f.do(t, "POST", "/v1/feed", refresh, asAgent).Code)
+	for range 20 {
+		require.Equal(t, 0, f.do(t, "GET", "/v1/items/a", "", asAgent, asAdmin).Code)
+		require.Equal(t, 0, f.do(t, "PUT", "/v1/agents/u_1/profile", "{}", asAdmin).Code)
+		require.Equal(t, 0, f.do(t, "GET", "/livez", "", asAgent).Code)
+		require.Equal(t, 40101, f.do(t, "POST", "/v1/feed", refresh).Code)
+	}
+}
+
+func TestThereIsNoRateUnlessConfigured(t *testing.T) {
+	f := newFixture(t, nil)
+	for range 1000 {
+		require.Equal(t, 0, f.do(t, "POST", "/v1/feed", refresh, asAgent).Code)
+	}
+}
+
+func TestABurstIsASecondsCallsUnlessConfigured(t *testing.T) {
+	for rate, burst := range map[float64]int{0.1: 1, 1: 1, 2.5: 3, 20: 20} {
+		f, _ := newRatedFixture(t, rate, 0)
+		passed := 0
+		for range burst + 5 {
+			if f.do(t, "POST", "/v1/feed", refresh, asAgent).Code == 0 {
+				passed++
+			}
+		}
+		require.Equal(t, burst, passed, "at %v a second", rate)
+	}
+}
+
+func TestConcurrentCallsShareOneBucket(t *testing.T) {
+	f, _ := newRatedFixture(t, 1, 10)
+	var passed atomic.Int64
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 25 {
+				w := httptest.NewRecorder()
+				r := httptest.NewRequest("POST", "/v1/feed", strings.NewReader(refresh))
+				r.Header.Set("X-Agent-ID", "u_1")
+				f.handler.ServeHTTP(w, r)
+				if w.Code == http.StatusOK {
+					passed.Add(1)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	require.EqualValues(t, 10, passed.Load())
+}
+
+func TestBucketsOfAgentsAreBounded(t *testing.T) {
+	clock := &handClock{}
+	l, err := newLimiter(1, 1, 100, clock.Now)
+	require.NoError(t, err)
+	for i := range 100_000 {
+		require.NoError(t, l.take("u_"+strconv.Itoa(i)))
+		require.LessOrEqual(t, l.buckets.Len(), 100)
+	}
+	require.Error(t, l.take("u_99999"), "an agent that is still kept stays limited")
+	clock.Advance(-time.Hour)
+	require.Error(t, l.take("u_99999"), "a clock that is set back gives nothing")
+}
+
+// stuck is a fixture whose one place is taken by a call that ends with release.
+func stuck(t *testing.T) (f *fixture, release func()) {
+	t.Helper()
+	inside, end := make(chan struct{}), make(chan struct{})
+	f = newFixture(t, func(c *Config, _ *Deps) { c.MaxInFlight = 1 })
+	f.feed.answer = func(context.Context, engine.Request) (engine.Answer, error) {
+		inside <- struct{}{}
+		<-end
+		return engine.Answer{}, nil
+	}
+	first := make(chan reply)
+	go func() { first <- f.do(t, "POST", "/v1/feed", refresh, asAgent) }()
+	<-inside
+	return f, sync.OnceFunc(func() { close(end); <-first })
+}
+
+func TestAFullServerShedsAgentsOnly(t *testing.T) {
+	f, release := stuck(t)
+	defer release()
+	f.items["a"] = `{"id":"a"}`
+	before := testutil.ToFloat64(shedTotal.WithLabelValues("agents"))
+	for _, call := range [][3]string{
+		{"POST", "/v1/feed", refresh},
+		{"POST", "/v1/impressions", `{"ids":["a"]}`},
+		{"GET", "/v1/agents/u_1/profile", ""},
+		{"PUT", "/v1/agents/u_1/profile", "{}"},
+		{"DELETE", "/v1/agents/u_1/profile", ""},
+	} {
+		got := f.do(t, call[0], call[1], call[2], asAgent)
+		require.Equal(t, 503, got.status, call)
+		require.Equal(t, 50301, got.Code)
+		require.Equal(t, "1", got.header.Get("Retry-After"))
+	}
+	require.InDelta(t, before+5, testutil.ToFloat64(shedTotal.WithLabelValues("agents")), 0)
+	for _, call := range [][3]string{
+		{"GET", "/livez", ""},
+		{"GET", "/readyz", ""},
+		{"GET", "/v1/items/a", ""},
+		{"POST", "/v1/items", ""},
+		{"PUT", "/v1/agents/u_1/profile", "{}"},
+		{"GET", "/v1/agents/u_1/profile", ""},
+	} {
+		require.Equal(t, 0, f.do(t, call[0], call[1], call[2], asAdmin).Code, call)
+	}
+	w := httptest.NewRecorder()
+	f.handler.ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	require.Equal(t, 200, w.Code)
+	require.Contains(t, w.Body.String(), `freshet_http_shed_total{gate="agents"}`)
+	release()
+	f.feed.answer = nil
+	require.Equal(t, 0, f.do(t, "POST", "/v1/feed", refresh, asAgent).Code, "the place is free again")
+}
+
+// dial opens a connection that sends what is given and nothing more.
+func dial(t *testing.T, addr, sent string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", addr)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	_, err = io.WriteString(conn, sent)
+	require.NoError(t, err)
+	return conn
+}
+
+// A client may take as long as the server's timeouts allow to send its body or
+// to take its answer. It must not keep others out meanwhile.
+func TestASlowClientHoldsNoPlace(t *testing.T) {
+	answered := make(chan struct{}, 1)
+	huge := feed.Doc{ID: "a", JSON: []byte(`{"id":"a","pad":"` + strings.Repeat("x", 64<<20) + `"}`)}
+	f := newFixture(t, func(c *Config, _ *Deps) { c.MaxInFlight = 1 })
+	f.feed.answer = func(_ context.Context, r engine.Request) (engine.Answer, error) {
+		if r.Agent == "reader" {
+			answered <- struct{}{}
+			return engine.Answer{Docs: []feed.Doc{huge}}, nil
+		}
+		return engine.Answer{}, nil
+	}
+	srv := httptest.NewServer(f.handler)
+	defer srv.Close()
+	addr := srv.Listener.Addr().String()
+	head := func(agent string) string {
+		return fmt.Sprintf("POST /v1/feed HTTP/1.1\r\nHost: x\r\nX-Agent-ID: %s\r\nContent-Length: %d\r\n\r\n", agent, len(refresh))
+	}
+	sender := dial(t, addr, head("sender")+refresh[:5])
+	reader := dial(t, addr, head("reader")+refresh)
+	<-answered // its answer is 64 MiB, more than any socket buffers
+	for _, conn := range []net.Conn{dial(t, addr, head("other")+refresh), dial(t, addr, head("other")+refresh)} {
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		require.NoError(t, err)
+		_ = res.Body.Close()
+		if res.StatusCode == http.StatusServiceUnavailable {
+			// The reader's call may only just be leaving.
+			require.Eventually(t, func() bool {
+				return f.do(t, "POST", "/v1/feed", refresh, asAgent).Code == 0
+			}, 10*time.Second, 5*time.Millisecond)
+		}
+	}
+	// Nobody else hung up first.
+	_, err := io.WriteString(sender, refresh[5:])
+	require.NoError(t, err)
+	res, err := http.ReadResponse(bufio.NewReader(sender), nil)
+	require.NoError(t, err)
+	require.Equal(t, 200, res.StatusCode)
+	_ = res.Body.Close()
+	_ = reader.Close()
+}
