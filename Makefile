@@ -38,10 +38,7 @@ budgets: ## measure what docs/performance.md promises, each beside its baseline
 	go test ./internal/app -run '^$$' -bench 'DedupMemory|Start' -benchtime 3x
 
 fuzz: ## fuzz each decoder for 20 seconds
-	@set -e; for pkg in $$(go list ./...); do \
-	  for target in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
-	    echo "$$pkg $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime 20s -fuzzminimizetime 1x $$pkg; \
-	  done; done
+	scripts/fuzz.sh 20s
 
 smoke: ## run the README's quick start as it is written there
 	scripts/smoke.sh

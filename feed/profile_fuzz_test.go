@@ -1,0 +1,35 @@
+package feed_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// FuzzParseProfile: what is accepted is within the bounds, and reads the same
+// after it was written.
+func FuzzParseProfile(f *testing.F) {
+	f.Add([]byte(`{"interests":{"go":3,"c++":0.5},"keywords":["bloom filter"],"langs":["en"],"muted_authors":["x"],"muted_tags":["y"]}`))
+	f.Add([]byte(`{}`))
+	f.Add([]byte(`{"interests":{"go":1e999}}`))
+	f.Add([]byte(`{"interests":null} {}`))
+	f.Add([]byte(`{"langs":["\u0000","` + "\xff" + `"]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := feed.ParseProfile(data)
+		if err != nil {
+			require.ErrorIs(t, err, feed.ErrBadProfile)
+			return
+		}
+		require.NoError(t, p.Validate())
+		text, err := json.Marshal(p)
+		require.NoError(t, err)
+		again, err := feed.ParseProfile(text)
+		require.NoError(t, err)
+		written, err := json.Marshal(again)
+		require.NoError(t, err)
+		require.JSONEq(t, string(text), string(written))
+	})
+}

@@ -1,0 +1,37 @@
+package elastic
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/recall"
+)
+
+// FuzzCursor: a cursor that is accepted is one search_after value and nothing
+// more, so it cannot add to the query it is put into.
+func FuzzCursor(f *testing.F) {
+	f.Add(`|[1.5,1700000000,"a"]`)
+	f.Add(`|[1.5,1700000000,"a","g"]`)
+	f.Add(`point|[1.5,1700000000,3]`)
+	f.Add(`|[1,2,"x"],"size":9`)
+	f.Add(`|{}`)
+	schemas := []esindex.Schema{esindex.OwnSchema(esindex.Fields{}), esindex.OwnSchema(esindex.Fields{ID: esindex.MetaID})}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, schema := range schemas {
+			at, err := parseCursor(text, &schema)
+			if err != nil {
+				require.ErrorIs(t, err, recall.ErrBadCursor)
+				continue
+			}
+			if text == "" {
+				continue
+			}
+			require.Equal(t, text, at.String())
+			var values []any
+			require.NoError(t, json.Unmarshal(at.after, &values))
+		}
+	})
+}

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Fuzzes every decoder that takes bytes from outside, each for a while.
+# usage: scripts/fuzz.sh [HOW-LONG]      10s each, or 5000x inputs each; default 10s
+# The list below is all of them: a target that is not in it, or an entry that is
+# no target, is an error.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+long=${1:-10s}
+
+targets='
+./catalog          FuzzIngest        items as NDJSON or an array
+./feed             FuzzParseItem     one item
+./feed             FuzzHead          group and time of a stored item
+./feed             FuzzParseProfile  a profile
+./handler          FuzzFeedBody      the body of a feed call
+./handler          FuzzMembers       the strict reader of JSON objects
+./handler          FuzzToken         a JWT
+./configs          FuzzParse         a configuration file
+./dedup/journal    FuzzDecodeFrame   a frame of the journal, and of the spool
+./dedup/journal    FuzzScan          a whole journal file
+./dedup/memory     FuzzDecodeFilter  a stored filter
+./cache/redislist  FuzzParsePage     a retry record
+./recall/memory    FuzzParseCursor   a cursor
+./recall/elastic   FuzzCursor        a cursor
+./recall/elastic   FuzzDecode        an answer of Elasticsearch
+'
+
+listed=$(awk 'NF {print $1, $2}' <<<"$targets" | sort)
+found=$(grep -rn --include='*_test.go' '^func Fuzz' . | sed -E 's|^(.*)/[^/]*_test\.go:[0-9]+:func (Fuzz[A-Za-z0-9_]*).*|\1 \2|' | sort)
+if ! diff <(echo "$listed") <(echo "$found"); then
+  echo "fuzz: the list above (<) and the fuzz targets of the tree (>) differ; mend the list in scripts/fuzz.sh" >&2
+  exit 1
+fi
+while read -r package target what; do
+  [ -n "$package" ] || continue
+  echo "== $package $target: $what"
+  go test -run '^$' -fuzz "^$target\$" -fuzztime "$long" -fuzzminimizetime 1x "$package" | tail -n 3
+done <<<"$targets"
