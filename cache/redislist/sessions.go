@@ -185,7 +185,7 @@ func (s *Sessions) keysOf(agent string, retry cache.Retry, keys ...string) []str
 
 // expired is the newest score that no longer counts as pending.
 func (s *Sessions) expired(now time.Time) int64 {
-	return now.Add(-s.cfg.PendingTTL).UnixMilli()
+	return now.Add(-s.cfg.PendingTTL).UnixMilli() - 1
 }
 
 func seconds(d time.Duration) int64 { return int64(d / time.Second) }

@@ -107,7 +107,8 @@ func pendingTTL(t *testing.T, open Open) {
 	s := open(t, cfg)
 	claim(t, s, Start, 1, "u_1", "a")
 	claim(t, s, Start.Add(10*time.Minute), 1, "u_1", "b")
-	late, later := Start.Add(29*time.Minute), Start.Add(31*time.Minute)
+	// An entry that is as old as the TTL still counts, an older one does not.
+	late, later := Start.Add(cfg.PendingTTL), Start.Add(cfg.PendingTTL+time.Millisecond)
 	assert.Equal(t, []dedup.Verdict{dedup.Pending, dedup.Pending}, check(t, s, late, "u_1", "a", "b"))
 	assert.Equal(t, []dedup.Claimed{dedup.Held, dedup.Held}, claim(t, s, late, 2, "u_1", "a", "b"))
 

@@ -102,5 +102,5 @@ func isReply(err error) bool {
 
 // expired is the newest score that no longer counts as pending.
 func (s *Store) expired(now time.Time) int64 {
-	return now.Add(-s.cfg.PendingTTL).UnixMilli()
+	return now.Add(-s.cfg.PendingTTL).UnixMilli() - 1
 }
