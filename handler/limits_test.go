@@ -222,7 +222,7 @@ func TestASlowClientHoldsNoPlace(t *testing.T) {
 		return engine.Answer{}, nil
 	}
 	srv := httptest.NewServer(f.handler)
-	defer srv.Close()
+	t.Cleanup(srv.Close) // after the connections below are closed
 	addr := srv.Listener.Addr().String()
 	head := func(agent string) string {
 		return fmt.Sprintf("POST /v1/feed HTTP/1.1\r\nHost: x\r\nX-Agent-ID: %s\r\nContent-Length: %d\r\n\r\n", agent, len(refresh))
