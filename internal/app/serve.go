@@ -16,22 +16,16 @@ const (
 	// answerSlack is what a slow client gets beyond the request timeout to send
 	// its body or take its answer.
 	answerSlack = 25 * time.Second
+	// maxHeader bounds what a stranger can make the server keep before it is
+	// known who calls. The longest token is 8 KiB.
+	maxHeader = 32 << 10
 )
 
 // Serve answers on the listener until ctx ends, finishes the requests that
 // are being answered, and closes the system. All of that together takes
 // server.shutdown_timeout at most.
 func (a *App) Serve(ctx context.Context, l net.Listener) error {
-	slow := a.cfg.Server.RequestTimeout + answerSlack
-	server := &http.Server{
-		Handler:           a.Handler,
-		ReadHeaderTimeout: headerTimeout,
-		ReadTimeout:       slow,
-		WriteTimeout:      slow,
-		IdleTimeout:       idleTimeout,
-		BaseContext:       func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
-		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
-	}
+	server := a.httpServer(ctx)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(l) }()
 	a.log.InfoContext(ctx, "serving", "addr", l.Addr().String(),
@@ -62,4 +56,21 @@ func finish(ctx context.Context, server *http.Server, most time.Duration) error 
 		return fmt.Errorf("some requests were cut off: %w", errors.Join(err, server.Close()))
 	}
 	return nil
+}
+
+// httpServer is the server with its bounds on slow and talkative clients.
+func (a *App) httpServer(ctx context.Context) *http.Server {
+	slow := a.cfg.Server.RequestTimeout + answerSlack
+	return &http.Server{
+		Handler:           a.Handler,
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       slow,
+		// Both begin with the request. A call whose body came in the last moment
+		// still needs its time, and one whose body did not come is told so.
+		WriteTimeout:   2 * slow,
+		IdleTimeout:    idleTimeout,
+		MaxHeaderBytes: maxHeader,
+		BaseContext:    func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
+		ErrorLog:       slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
+	}
 }
