@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,8 +35,18 @@ func listen(t *testing.T, a *App, shorten func(*http.Server)) string {
 	shorten(server)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	go func() { _ = server.Serve(l) }()
-	t.Cleanup(func() { _ = server.Close() })
+	// A connection lingers half a second after it was closed.
+	var serving sync.WaitGroup
+	server.ConnState = func(_ net.Conn, state http.ConnState) {
+		switch state {
+		case http.StateNew:
+			serving.Add(1)
+		case http.StateClosed:
+			serving.Done()
+		}
+	}
+	serving.Go(func() { _ = server.Serve(l) })
+	t.Cleanup(func() { _ = server.Close(); serving.Wait() })
 	return l.Addr().String()
 }
 
