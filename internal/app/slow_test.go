@@ -223,7 +223,9 @@ func TestLengthsThatLie(t *testing.T) {
 			conn := connect(t, addr)
 			_, err := io.WriteString(conn, "POST /v1/feed HTTP/1.1\r\nHost: x\r\nX-Agent-ID: u_1\r\nConnection: close\r\n"+tt.head+"\r\n"+tt.body)
 			require.NoError(t, err)
-			require.NoError(t, conn.(*net.TCPConn).CloseWrite())
+			if tt.says == "49901" { // else it may be gone before it is answered
+				require.NoError(t, conn.(*net.TCPConn).CloseWrite())
+			}
 			require.Contains(t, untilClosed(t, conn), tt.says)
 		})
 	}
