@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/freshet/freshet/engine"
 )
@@ -20,6 +21,9 @@ var (
 // keepBuffer is how large a buffer may be to wait for its next use. Pages are a
 // few KB; a rare huge one must not stay in memory.
 const keepBuffer = 256 << 10
+
+// refusedBodyTime is how long the rest of a body may take that nobody reads.
+const refusedBodyTime = 2 * time.Second
 
 // envelope is how every answer that is not spliced is encoded.
 type envelope struct {
@@ -111,6 +115,12 @@ func (s *server) fail(c *call, err error) {
 		c.cause = err
 	}
 	h := c.gin.Writer.Header()
+	if c.gin.Request.ContentLength != 0 {
+		// net/http reads what is left of the body before it sends the answer. A
+		// caller who is refused gets no more time for it than this. Without
+		// deadlines there is nothing to shorten; the next request sets its own.
+		_ = http.NewResponseController(c.gin.Writer).SetReadDeadline(time.Now().Add(refusedBodyTime))
+	}
 	switch p.status {
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		h["Retry-After"] = retryLater
