@@ -60,7 +60,10 @@ func (a *authenticator) agent(r *http.Request) (string, error) {
 
 // admin is nil for a caller who may use the admin routes.
 func (a *authenticator) admin(r *http.Request) error {
-	presented := r.Header.Get("X-Admin-Token")
+	presented := ""
+	if values := r.Header["X-Admin-Token"]; len(values) == 1 {
+		presented = values[0]
+	}
 	token, hasBearer := bearer(r)
 	if !a.hasAdmin {
 		if a.demo && a.local(r) {
@@ -104,9 +107,14 @@ func (a *authenticator) profile(r *http.Request, agent string) (string, error) {
 }
 
 // bearer is the token of the Authorization header; ok is false where there is
-// no such header or it has another scheme.
+// no such header or it has another scheme. Of two headers neither counts: what
+// stands before this server may have looked at the other one.
 func bearer(r *http.Request) (token string, ok bool) {
-	scheme, token, found := strings.Cut(r.Header.Get("Authorization"), " ")
+	values := r.Header["Authorization"]
+	if len(values) != 1 {
+		return "", false
+	}
+	scheme, token, found := strings.Cut(values[0], " ")
 	return strings.TrimSpace(token), found && strings.EqualFold(scheme, "bearer")
 }
 
@@ -120,12 +128,21 @@ func (a *authenticator) local(r *http.Request) bool {
 	if err != nil || !peer.Addr().Unmap().IsLoopback() {
 		return false
 	}
-	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"} {
-		if len(r.Header[name]) > 0 {
+	for name := range r.Header {
+		if forwards(name) {
 			return false
 		}
 	}
 	return localHost(r.Host) && a.origins.Check(r) == nil
+}
+
+// forwards reports whether a header is one that proxies add.
+func forwards(name string) bool {
+	switch name {
+	case "Forwarded", "Via", "X-Real-Ip", "X-Client-Ip", "X-Cluster-Client-Ip", "True-Client-Ip", "Cf-Connecting-Ip", "Fastly-Client-Ip":
+		return true
+	}
+	return strings.HasPrefix(name, "X-Forwarded-") || strings.HasPrefix(name, "X-Original-")
 }
 
 func localHost(host string) bool {

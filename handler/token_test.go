@@ -342,3 +342,14 @@ func FuzzToken(f *testing.F) {
 		require.Equal(t, want, got)
 	})
 }
+
+func TestTwoTokensAreNone(t *testing.T) {
+	f := newJWTFixture(t, JWT{Secret: hmacSecret})
+	good := "Authorization: Bearer " + sign(t, jwt.SigningMethodHS256, []byte(hmacSecret), goodClaims(), nil)
+	other := claimsWith("sub", "u_2")
+	second := "Authorization: Bearer " + sign(t, jwt.SigningMethodHS256, []byte(hmacSecret), other, nil)
+	for _, headers := range [][]string{{good, second}, {second, good}, {good, "Authorization: Bearer x"}, {"Authorization: Bearer x", good}, {"Authorization: ", good}} {
+		require.Equal(t, 40101, f.do(t, "POST", "/v1/feed", refresh, headers...).Code, headers)
+	}
+	require.Equal(t, 0, f.do(t, "POST", "/v1/feed", refresh, good).Code)
+}
