@@ -234,7 +234,9 @@ func TestHostileTextsStayTexts(t *testing.T) {
 }
 
 func TestHostileBusinessFields(t *testing.T) {
-	deep := func(open, closing string, n int) string { return strings.Repeat(open, n) + "1" + strings.Repeat(closing, n) }
+	deep := func(open, closing string, n int) string {
+		return strings.Repeat(open, n) + "1" + strings.Repeat(closing, n)
+	}
 	many := make([]string, 10_000)
 	for i := range many {
 		many[i] = fmt.Sprintf(`"f%d":%d`, i, i)
@@ -322,8 +324,18 @@ func TestNobodyTouchesWhatIsAnothers(t *testing.T) {
 		} {
 			for _, method := range []string{"GET", "PUT", "DELETE"} {
 				for _, as := range [][]string{
-					{asU1}, {}, {"X-Agent-ID: "}, {asU1, asU2}, {asU2, asU1}, {"X-Agent-ID: u_22"}, {"X_Agent_ID: u_2"}, {asU1, "X_Agent_Id: u_2"},
-					{asU1, "X-Admin-Token: x"}, {asU1, "Authorization: Bearer " + testAdmin + "x"}, {asU1, "X-HTTP-Method-Override: GET"}, {asU1, "X-Original-URL: /v1/agents/u_1/profile"},
+					{asU1},
+					{},
+					{"X-Agent-ID: "},
+					{asU1, asU2},
+					{asU2, asU1},
+					{"X-Agent-ID: u_22"},
+					{"X_Agent_ID: u_2"},
+					{asU1, "X_Agent_Id: u_2"},
+					{asU1, "X-Admin-Token: x"},
+					{asU1, "Authorization: Bearer " + testAdmin + "x"},
+					{asU1, "X-HTTP-Method-Override: GET"},
+					{asU1, "X-Original-URL: /v1/agents/u_1/profile"},
 				} {
 					status, code, data := s.call(method, path, `{"keywords":["taken"]}`, as...)
 					assert.NotZero(t, code, "%s %s as %q", method, path, as)
@@ -334,11 +346,26 @@ func TestNobodyTouchesWhatIsAnothers(t *testing.T) {
 		}
 		for _, route := range [][2]string{{"POST", "/v1/items"}, {"GET", "/v1/items/doc_1"}, {"DELETE", "/v1/items/doc_1"}} {
 			for _, as := range [][]string{
-				{}, {asU1}, {"X-Admin-Token: "}, {"X-Admin-Token: x"}, {"X-Admin-Token: " + strings.ToUpper(testAdmin)}, {"X-Admin-Token: " + testAdmin[1:]},
-				{"X-Admin-Token: x", asAdmin}, {"Authorization: " + testAdmin}, {"Authorization: Basic " + testAdmin}, {"Authorization: Bearer"},
-				{"Authorization: Bearer x", "Authorization: Bearer " + testAdmin}, {"Authorization: Bearer " + testAdmin, "Authorization: Bearer x"},
-				{"X-Forwarded-For: 127.0.0.1"}, {"X-Real-IP: 127.0.0.1"}, {"Forwarded: for=127.0.0.1"}, {"Host: localhost"}, {"Host: 127.0.0.1", asU1},
-				{"Cookie: admin_token=" + testAdmin}, {"X-Original-URL: /livez"}, {"Origin: http://localhost"},
+				{},
+				{asU1},
+				{"X-Admin-Token: "},
+				{"X-Admin-Token: x"},
+				{"X-Admin-Token: " + strings.ToUpper(testAdmin)},
+				{"X-Admin-Token: " + testAdmin[1:]},
+				{"X-Admin-Token: x", asAdmin},
+				{"Authorization: " + testAdmin},
+				{"Authorization: Basic " + testAdmin},
+				{"Authorization: Bearer"},
+				{"Authorization: Bearer x", "Authorization: Bearer " + testAdmin},
+				{"Authorization: Bearer " + testAdmin, "Authorization: Bearer x"},
+				{"X-Forwarded-For: 127.0.0.1"},
+				{"X-Real-IP: 127.0.0.1"},
+				{"Forwarded: for=127.0.0.1"},
+				{"Host: localhost"},
+				{"Host: 127.0.0.1", asU1},
+				{"Cookie: admin_token=" + testAdmin},
+				{"X-Original-URL: /livez"},
+				{"Origin: http://localhost"},
 			} {
 				status, _, _ := s.call(route[0], route[1]+"?admin_token="+testAdmin, `{"id":"doc_1","title":"taken","update_time":1}`, as...)
 				assert.Contains(t, []int{401, 403}, status, "%v as %q", route, as)
