@@ -53,6 +53,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		err = errors.New("interrupted")
 	}
+	errs = root.ErrOrStderr() // which masks secrets by now
 	fmt.Fprintf(errs, "freshet: %v\n", err)
 	var usage *usageError
 	if errors.As(err, &usage) {
@@ -128,11 +129,18 @@ func flagError(cmd *cobra.Command, err error) error {
 }
 
 // addConfigFlags adds --config and a flag for every key. The function it
-// returns reads the configuration once the flags are parsed.
+// returns reads the configuration once the flags are parsed; from then on the
+// command's output masks the secrets in it.
 func addConfigFlags(cmd *cobra.Command) func() (configs.Config, error) {
 	path := cmd.Flags().String("config", "", "configuration file (YAML)")
 	configs.AddFlags(cmd.Flags())
 	return func() (configs.Config, error) {
-		return configs.Load(configs.Options{Path: *path, Environ: os.Environ(), Flags: cmd.Flags()})
+		cfg, err := configs.Load(configs.Options{Path: *path, Environ: os.Environ(), Flags: cmd.Flags()})
+		if err == nil {
+			root := cmd.Root()
+			root.SetOut(configs.Masking(root.OutOrStdout(), cfg))
+			root.SetErr(configs.Masking(root.ErrOrStderr(), cfg))
+		}
+		return cfg, err
 	}
 }

@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -28,13 +28,12 @@ func newServeCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return serve(cmd.Context(), cfg, *demo)
+		return serve(cmd.Context(), newLogger(cmd.ErrOrStderr(), cfg.Log), cfg, *demo)
 	}
 	return cmd
 }
 
-func serve(ctx context.Context, cfg configs.Config, demo bool) error {
-	log := newLogger(cfg.Log)
+func serve(ctx context.Context, log *slog.Logger, cfg configs.Config, demo bool) error {
 	slog.SetDefault(log)
 	// Listening first: a second server on the same address ends before it
 	// touches the data directory.
@@ -58,13 +57,13 @@ func serve(ctx context.Context, cfg configs.Config, demo bool) error {
 	return a.Serve(ctx, listener)
 }
 
-// newLogger writes to standard error, as configured.
-func newLogger(cfg configs.Log) *slog.Logger {
+// newLogger writes as configured.
+func newLogger(w io.Writer, cfg configs.Log) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(cfg.Level)) // one of the values the configuration allows
 	options := &slog.HandlerOptions{Level: level}
 	if cfg.Format == "json" {
-		return slog.New(slog.NewJSONHandler(os.Stderr, options))
+		return slog.New(slog.NewJSONHandler(w, options))
 	}
-	return slog.New(slog.NewTextHandler(os.Stderr, options))
+	return slog.New(slog.NewTextHandler(w, options))
 }

@@ -1,0 +1,251 @@
+package main
+
+import (
+	"bufio"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/testenv"
+)
+
+// The secrets of these tests, each easy to find in whatever is printed.
+const (
+	secretAdmin   = "S3CRET-admin-token-0123456789"
+	secretJWT     = "S3CRET-of-the-tokens-0123456789-0123456789"
+	secretRedis   = "S3CRET-redis-0123456789"
+	secretElastic = "S3CRET-elastic-0123456789"
+)
+
+// tellTales are what must not be printed: the secrets, and the forms in which
+// they travel.
+func tellTales(token string) []string {
+	return []string{
+		"S3CRET", secretAdmin[:16], base64.StdEncoding.EncodeToString([]byte("elastic:" + secretElastic)),
+		url.QueryEscape(secretElastic), token, token[strings.LastIndexByte(token, '.')+1:],
+	}
+}
+
+// talkativeRedis answers every command with an error that repeats it, as a
+// Redis does that does not know the command.
+func talkativeRedis(t *testing.T, addr string) {
+	t.Helper()
+	l, err := net.Listen("tcp", addr)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go repeatCommands(conn)
+		}
+	}()
+}
+
+func repeatCommands(conn net.Conn) {
+	defer func() { _ = conn.Close() }()
+	r := bufio.NewReader(conn)
+	for {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			return
+		}
+		n, words := 0, []string(nil)
+		_, _ = fmt.Sscanf(line, "*%d", &n)
+		for range n {
+			if _, err := r.ReadString('\n'); err != nil {
+				return
+			}
+			word, err := r.ReadString('\n')
+			if err != nil {
+				return
+			}
+			words = append(words, strings.TrimSpace(word))
+		}
+		if _, err := fmt.Fprintf(conn, "-ERR not understood: %s\r\n", strings.Join(words, " ")); err != nil {
+			return
+		}
+	}
+}
+
+// talkativeElastic passes calls on until it is broken, and then repeats the
+// headers of each in an error.
+func talkativeElastic(t *testing.T, address string) (proxied string, broken *atomic.Bool) {
+	t.Helper()
+	target, err := url.Parse(address)
+	require.NoError(t, err)
+	broken = &atomic.Bool{}
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !broken.Load() {
+			proxy.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("X-Elastic-Product", "Elasticsearch")
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = fmt.Fprintf(w, `{"error":{"type":"security_exception","reason":"bad header [Authorization: %s]"},"status":401}`, r.Header.Get("Authorization"))
+	}))
+	t.Cleanup(srv.Close)
+	return srv.URL, broken
+}
+
+// TestNoSecretIsPrinted runs a real server with secrets of every kind, at the
+// most talkative level, with a Redis and an Elasticsearch that repeat
+// credentials in their errors, and looks for them in all that comes out.
+func TestNoSecretIsPrinted(t *testing.T) {
+	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": "u_1", "exp": time.Now().Add(time.Hour).Unix()}).SignedString([]byte(secretJWT))
+	require.NoError(t, err)
+	for _, format := range []string{"text", "json"} {
+		t.Run(format, func(t *testing.T) {
+			address, index := testenv.Elastic(t)
+			elastic, broken := talkativeElastic(t, address)
+			redis := freePort(t) // nobody is there yet: a server starts without, but not with one that refuses it
+			s := map[string]string{
+				"DATA_DIR": t.TempDir(), "LOG_LEVEL": "debug", "LOG_FORMAT": format,
+				"AUTH_MODE": "jwt", "AUTH_ADMIN_TOKEN": secretAdmin, "AUTH_JWT_SECRET": secretJWT,
+				"CATALOG_BACKEND": "elastic", "RECALL_BACKEND": "elastic", "DEDUP_BACKEND": "redisbloom", "SESSIONS_BACKEND": "redislist",
+				"REDIS_ADDRS": redis, "REDIS_USERNAME": "reader", "REDIS_PASSWORD": secretRedis,
+				"ELASTICSEARCH_ADDRESSES": elastic, "ELASTICSEARCH_INDEX": index,
+				"ELASTICSEARCH_USERNAME": "elastic", "ELASTICSEARCH_PASSWORD": secretElastic,
+			}
+			var said strings.Builder
+			p := startLive(t, s)
+			provoke(t, p, token, &said)
+			broken.Store(true)
+			talkativeRedis(t, redis)
+			provoke(t, p, token, &said)
+			said.WriteString(printed(t, s))
+			p.signal(syscall.SIGTERM)
+			<-p.exited
+			said.WriteString(p.log.String())
+			require.Contains(t, said.String(), "not understood", "the talkative Redis was heard")
+			for _, tale := range tellTales(token) {
+				if at := strings.Index(said.String(), tale); at >= 0 {
+					t.Errorf("%q is printed: …%s…", tale, said.String()[max(0, at-300):min(said.Len(), at+100)])
+				}
+			}
+		})
+	}
+}
+
+// startLive starts a server that is never ready.
+func startLive(t *testing.T, settings map[string]string) *process {
+	t.Helper()
+	path, err := binary()
+	require.NoError(t, err)
+	addr := freePort(t)
+	p := &process{cmd: exec.Command(path, "serve"), url: "http://" + addr, log: &buffer{}, exited: make(chan struct{})}
+	p.cmd.Env = environ(settings, "FRESHET_SERVER_ADDR="+addr)
+	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
+	require.NoError(t, p.cmd.Start())
+	go func() { _ = p.cmd.Wait(); close(p.exited) }()
+	t.Cleanup(func() { p.signal(syscall.SIGKILL); <-p.exited })
+	require.Eventually(t, func() bool {
+		res, err := http.Get(p.url + "/livez")
+		if err != nil {
+			return false
+		}
+		_ = res.Body.Close()
+		return true
+	}, time.Minute, 20*time.Millisecond, "the server does not start; its log:\n%s", p.log)
+	return p
+}
+
+func environ(settings map[string]string, more ...string) []string {
+	env := append(os.Environ(), more...)
+	for name, value := range settings {
+		env = append(env, "FRESHET_"+name+"="+value)
+	}
+	return env
+}
+
+// provoke makes many calls that fail, and some that do not, and keeps what is
+// answered.
+func provoke(t *testing.T, p *process, token string, said io.Writer) {
+	t.Helper()
+	half := token[:len(token)/2]
+	for _, auth := range []string{
+		"", "Bearer " + token, "Bearer " + token + "x", "Bearer " + half, "bearer  " + token, "Basic " + token, token,
+		"Bearer " + secretAdmin, "Bearer " + secretAdmin + "x", "Bearer " + secretJWT,
+	} {
+		for _, call := range [][3]string{
+			{"POST", "/v1/feed", `{"action":"refresh"}`},
+			{"POST", "/v1/feed", `{"action":"load_more","request_id":"r1"}`},
+			{"POST", "/v1/feed", `not JSON`},
+			{"POST", "/v1/impressions", `{"ids":["a"]}`},
+			{"PUT", "/v1/agents/u_1/profile", `{"keywords":["a"]}`},
+			{"GET", "/v1/agents/u_2/profile", ""},
+			{"POST", "/v1/items", `{"id":"a","title":"t","update_time":1}`},
+			{"POST", "/v1/items", `rubbish`},
+			{"GET", "/v1/items/a", ""},
+			{"GET", "/v1/items/%00", ""},
+			{"DELETE", "/v1/items/a", ""},
+			{"GET", "/readyz", ""},
+			{"GET", "/metrics", ""},
+			{"GET", "/nothing", ""},
+		} {
+			req, err := http.NewRequestWithContext(t.Context(), call[0], p.url+call[1], strings.NewReader(call[2]))
+			require.NoError(t, err)
+			if auth != "" {
+				req.Header.Set("Authorization", auth)
+			}
+			res, err := http.DefaultClient.Do(req)
+			require.NoError(t, err)
+			for name, values := range res.Header {
+				_, _ = fmt.Fprintln(said, name, values)
+			}
+			_, err = io.Copy(said, res.Body)
+			require.NoError(t, err)
+			_ = res.Body.Close()
+		}
+	}
+}
+
+// printed is what the commands that show the configuration print, also of one
+// that is wrong beside a secret.
+func printed(t *testing.T, settings map[string]string) string {
+	t.Helper()
+	path, err := binary()
+	require.NoError(t, err)
+	var said strings.Builder
+	for _, args := range [][]string{
+		{"config", "print"},
+		{"config", "check"},
+		{"doctor"},
+		{"serve", "--server.addr=127.0.0.1:0"},
+		{"doctor", "--json"},
+		{"config", "check", "--recall.n=0"},
+		{"serve", "--server.addr=256.0.0.1:1"},
+		{"config", "check", "--auth.jwks=x"},
+		{"config", "check", "--redis.addrs=redis://:" + secretRedis + "@127.0.0.1:1"},
+		{"config", "check", "--elasticsearch.addresses=http://elastic:" + secretElastic + "@127.0.0.1:1 1"},
+		{"config", "print", "--elasticsearch.addresses=http://elastic:" + secretElastic + "@127.0.0.1:1"},
+		{"config", "check", "--auth.admin_token= " + secretAdmin},
+	} {
+		cmd := exec.CommandContext(t.Context(), path, args...)
+		cmd.Env = environ(settings)
+		out, err := cmd.CombinedOutput()
+		assert.NotEmpty(t, out, "%v: %v", args, err)
+		said.Write(out)
+	}
+	return said.String()
+}

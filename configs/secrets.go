@@ -1,0 +1,77 @@
+package configs
+
+import (
+	"encoding/base64"
+	"io"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// leastSecret is the length from which on a secret is looked for in what is
+// printed. Shorter ones would be found in words that tell nothing.
+const leastSecret = 4
+
+// Masking returns a writer that passes on to w what it is given, with every
+// secret of the configuration masked. Errors of services may repeat what they
+// were sent: a Redis that does not know HELLO answers with its arguments, the
+// password among them. A secret that is split over two writes is not found, so
+// each must hold whole lines, as those of a logger do.
+func Masking(w io.Writer, c Config) io.Writer {
+	var pairs []string
+	for _, form := range c.secretForms() {
+		pairs = append(pairs, form, masked)
+	}
+	if len(pairs) == 0 {
+		return w
+	}
+	return maskingWriter{w, strings.NewReplacer(pairs...)}
+}
+
+type maskingWriter struct {
+	w       io.Writer
+	replace *strings.Replacer
+}
+
+func (m maskingWriter) Write(p []byte) (int, error) {
+	if _, err := m.replace.WriteString(m.w, string(p)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// secretForms are the secrets as they may turn up, the longest first, so that
+// no part of one is left.
+func (c Config) secretForms() []string {
+	var forms []string
+	add := func(secret string) {
+		quoted := strconv.Quote(secret)
+		for _, form := range []string{secret, quoted[1 : len(quoted)-1], url.QueryEscape(secret), url.PathEscape(secret)} {
+			if len(form) >= leastSecret && !slices.Contains(forms, form) {
+				forms = append(forms, form)
+			}
+		}
+	}
+	basic := func(user, password string) {
+		add(password)
+		if password != "" {
+			add(base64.StdEncoding.EncodeToString([]byte(user + ":" + password)))
+		}
+	}
+	for _, f := range schema {
+		if f.secret {
+			text, _ := f.value(&c).(string)
+			add(text)
+		}
+	}
+	basic(c.Elasticsearch.Username, c.Elasticsearch.Password)
+	for _, address := range c.Elasticsearch.Addresses {
+		if u, err := url.Parse(address); err == nil && u.User != nil {
+			password, _ := u.User.Password()
+			basic(u.User.Username(), password)
+		}
+	}
+	slices.SortFunc(forms, func(a, b string) int { return len(b) - len(a) })
+	return forms
+}

@@ -1,0 +1,47 @@
+package configs
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestMaskingFindsSecretsInEveryForm(t *testing.T) {
+	c := Default()
+	c.Redis.Password = `pass "word" &%`
+	c.Redis.SentinelPassword = `pass "word" &%, and more`
+	c.Auth.AdminToken = "admin-token"
+	c.Elasticsearch.Username, c.Elasticsearch.Password = "elastic", "changeme"
+	c.Elasticsearch.Addresses = []string{"http://u:in%2Faddress@127.0.0.1:9200"}
+	for _, text := range []string{
+		`auth pass "word" &%`, `auth pass "word" &%, and more`, "x-admin-token: admin-token", "Basic ZWxhc3RpYzpjaGFuZ2VtZQ==",
+		"http://u:in%2Faddress@127.0.0.1:9200", "u in/address", "pass+%22word%22+%26%25", "pass%20%22word%22%20&%25",
+	} {
+		for name, write := range map[string]func(*bytes.Buffer){
+			"plain": func(b *bytes.Buffer) { _, _ = fmt.Fprintln(Masking(b, c), "ERR", text, "END") },
+			"json":  func(b *bytes.Buffer) { slog.New(slog.NewJSONHandler(Masking(b, c), nil)).Info("x", "error", text) },
+			"text":  func(b *bytes.Buffer) { slog.New(slog.NewTextHandler(Masking(b, c), nil)).Info("x", "error", text) },
+		} {
+			var b bytes.Buffer
+			write(&b)
+			require.Contains(t, b.String(), masked, "%s: %s", name, text)
+			for _, part := range []string{"word", "admin-token ", "ZWxhc3", "changeme", "address", "more"} {
+				require.NotContains(t, b.String(), part, "%s: %s", name, text)
+			}
+		}
+	}
+}
+
+func TestMaskingLeavesTheRest(t *testing.T) {
+	var b bytes.Buffer
+	c := Default()
+	c.Redis.Password = "abc" // too short to be told from words
+	n, err := fmt.Fprint(Masking(&b, c), "abc is the alphabet")
+	require.NoError(t, err)
+	require.Equal(t, 19, n)
+	require.Equal(t, "abc is the alphabet", b.String())
+	require.Same(t, &b, Masking(&b, Default()), "nothing to mask costs nothing")
+}
