@@ -123,8 +123,12 @@ func parsePage(text string) (cache.Page, string, error) {
 	page := cache.Page{HasMore: more == "1"}
 	if rest != "" {
 		page.Refs = make([]feed.Ref, 0, strings.Count(rest, " ")+1)
-		for ref := range strings.SplitSeq(rest, " ") {
-			page.Refs = append(page.Refs, feed.ParseRef(ref))
+		for text := range strings.SplitSeq(rest, " ") {
+			ref := feed.ParseRef(text)
+			if ref.Group == "" || ref.ID == "" {
+				return cache.Page{}, "", fmt.Errorf("a stored page holds the ref %q", text)
+			}
+			page.Refs = append(page.Refs, ref)
 		}
 	}
 	return page, text[:len(action)+1+len(limit)], nil

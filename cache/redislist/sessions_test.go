@@ -175,7 +175,7 @@ func TestUnavailable(t *testing.T) {
 }
 
 func FuzzParsePage(f *testing.F) {
-	for _, seed := range []string{"refresh 20 1 a story|doc", "- 0 0", "load_more 5 0 x", "", "a b c d"} {
+	for _, seed := range []string{"refresh 20 1 a story|doc", "- 0 0", "load_more 5 0 x", "", "a b c d", "- 0 0 |", "- 0 0 a  b"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
