@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/freshet/freshet/feed"
 )
 
 // A field is one key of the configuration, read off the struct tags.
@@ -206,25 +208,13 @@ func parseList(raw any) (any, bool) {
 func text(value any) string {
 	switch v := value.(type) {
 	case time.Duration:
-		return durationText(v)
+		return feed.DurationText(v)
 	case float64:
 		return strconv.FormatFloat(v, 'f', -1, 64)
 	case []string:
 		return strings.Join(v, ",")
 	}
 	return fmt.Sprint(value)
-}
-
-// durationText writes 24h where String writes 24h0m0s.
-func durationText(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = s[:len(s)-2]
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = s[:len(s)-2]
-	}
-	return s
 }
 
 func quote(raw any) string {

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/freshet/freshet/feed"
 )
 
 // Validate checks every key's range and the rules between keys. The error is
@@ -136,10 +138,10 @@ func (r Recall) check(p *Problems) {
 func (r Ranking) check(p *Problems) {
 	d := r.Decay
 	if d.Scale < time.Second {
-		p.add("ranking.decay.scale", "must be at least 1s, not %s", durationText(d.Scale))
+		p.add("ranking.decay.scale", "must be at least 1s, not %s", feed.DurationText(d.Scale))
 	}
 	if d.Offset < 0 {
-		p.add("ranking.decay.offset", "must not be negative, not %s", durationText(d.Offset))
+		p.add("ranking.decay.offset", "must not be negative, not %s", feed.DurationText(d.Offset))
 	}
 	if !(d.Decay > 0 && d.Decay < 1) {
 		p.add("ranking.decay.decay", "must lie between 0 and 1, both excluded, not %v", d.Decay)
@@ -159,10 +161,10 @@ func (d Dedup) check(p *Problems, requestTimeout time.Duration) {
 	within(p, "dedup.shards", d.Shards, 1, 4096)
 	if d.PendingGrace <= requestTimeout {
 		p.add("dedup.pending_grace", "must be longer than server.request_timeout (%s), not %s: else an item could be shown twice "+
-			"by a refresh that checked the filters just before the item got into one", durationText(requestTimeout), durationText(d.PendingGrace))
+			"by a refresh that checked the filters just before the item got into one", feed.DurationText(requestTimeout), feed.DurationText(d.PendingGrace))
 	}
 	if d.PendingGrace > 24*time.Hour {
-		p.add("dedup.pending_grace", "must be at most 24h, not %s", durationText(d.PendingGrace))
+		p.add("dedup.pending_grace", "must be at most 24h, not %s", feed.DurationText(d.PendingGrace))
 	}
 }
 
@@ -177,7 +179,7 @@ func (i Impressions) check(p *Problems, grace time.Duration) {
 	within(p, "impressions.workers", i.Workers, 1, 1024)
 	within(p, "impressions.pending_ttl", i.PendingTTL, time.Second, 7*24*time.Hour)
 	if i.On == OnSeen && i.PendingTTL <= grace {
-		p.add("impressions.pending_ttl", "must be longer than dedup.pending_grace (%s), not %s", durationText(grace), durationText(i.PendingTTL))
+		p.add("impressions.pending_ttl", "must be longer than dedup.pending_grace (%s), not %s", feed.DurationText(grace), feed.DurationText(i.PendingTTL))
 	}
 }
 
@@ -198,7 +200,7 @@ func (r Redis) check(p *Problems, requestTimeout time.Duration) {
 	within(p, "redis.wait_timeout", r.WaitTimeout, time.Millisecond, 10*time.Minute)
 	if r.WaitReplicas > 0 && r.WaitTimeout >= requestTimeout {
 		p.add("redis.wait_timeout", "must be shorter than server.request_timeout (%s), not %s: else a page that waits for replicas cannot be given back",
-			durationText(requestTimeout), durationText(r.WaitTimeout))
+			feed.DurationText(requestTimeout), feed.DurationText(r.WaitTimeout))
 	}
 	if strings.ContainsAny(r.KeyPrefix, "{} \t\r\n") {
 		p.add("redis.key_prefix", "must not hold braces or white space, not %q: braces would move every key of a cluster to one slot", r.KeyPrefix)

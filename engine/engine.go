@@ -49,10 +49,17 @@ type Stores struct {
 	Fallback Fallback
 }
 
+// Rankings says by which parameters an agent's refreshes are ranked, and the
+// name of the variant they belong to. It is asked at every refresh, so it may
+// change its mind. [feed.Live] is one that does not.
+type Rankings interface {
+	For(agent string) (variant string, r feed.Ranking)
+}
+
 // Config tunes an Engine.
 type Config struct {
 	Clock      feed.Clock
-	Ranking    feed.Ranking
+	Rankings   Rankings
 	N          int           // candidates a round; 500
 	MaxRounds  int           // rounds a refresh; 4
 	OriginStep time.Duration // the origin is rounded down to it, so that equal recalls are equal; 1s
@@ -69,6 +76,8 @@ func (c Config) Validate() error {
 	switch {
 	case c.Clock == nil:
 		return errors.New("engine: the clock is missing")
+	case c.Rankings == nil:
+		return errors.New("engine: the rankings are missing")
 	case c.N < 1 || c.N > 10_000:
 		return fmt.Errorf("recall.n must be 1 to 10000, not %d", c.N)
 	case c.MaxRounds < 1 || c.MaxRounds > 100:
@@ -76,7 +85,7 @@ func (c Config) Validate() error {
 	case c.OriginStep < 0 || c.Coalesce < 0:
 		return errors.New("recall.origin_step and sessions.coalesce must not be negative")
 	}
-	return c.Ranking.Validate()
+	return nil
 }
 
 // Engine answers the feed. It is safe for concurrent use.
@@ -199,7 +208,7 @@ func (e *Engine) Peek(ctx context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	q := e.query(profile)
+	q := e.query(r.Agent, profile)
 	q.Since = since
 	// One round is enough: recall is bounded to what is new, and N of it is
 	// as far as a badge counts.
@@ -256,7 +265,7 @@ func (e *Engine) refresh(ctx context.Context, r Request, retry cache.Retry) (pag
 	if before.Replayed {
 		return page{Page: before}, nil
 	}
-	q := e.query(profile)
+	q := e.query(r.Agent, profile)
 	for try := 1; ; try++ {
 		found, err := e.choose(ctx, r.Agent, q, r.Limit, e.cfg.MaxRounds)
 		if err != nil {
@@ -297,10 +306,11 @@ func (e *Engine) profile(ctx context.Context, agent string) (feed.Profile, error
 	return p, err
 }
 
-func (e *Engine) query(p feed.Profile) feed.Query {
+func (e *Engine) query(agent string, p feed.Profile) feed.Query {
 	origin := e.cfg.Clock().UTC()
 	if e.cfg.OriginStep > 0 {
 		origin = origin.Truncate(e.cfg.OriginStep)
 	}
-	return feed.Query{Profile: p, Ranking: e.cfg.Ranking, Origin: origin, N: e.cfg.N}
+	_, ranking := e.cfg.Rankings.For(agent)
+	return feed.Query{Profile: p, Ranking: ranking, Origin: origin, N: e.cfg.N}
 }

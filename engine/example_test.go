@@ -51,7 +51,7 @@ func Example() {
 		Catalog:  items,
 	}, engine.Config{
 		Clock: clock, N: 500, MaxRounds: 4, RecordServed: true,
-		Ranking: feed.Ranking{Base: 0.1, Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5}},
+		Rankings: &feed.Live{Ranking: feed.Ranking{Base: 0.1, Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5}}},
 	})
 	if err != nil {
 		log.Fatal(err)

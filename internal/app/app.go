@@ -101,7 +101,7 @@ func (a *App) open(ctx context.Context) error {
 		stores.Fallback = s.spool
 	}
 	a.Engine, err = engine.New(stores, engine.Config{
-		Clock: a.clock, Ranking: a.cfg.Parameters(), N: a.cfg.Recall.N, MaxRounds: a.cfg.Recall.MaxRounds,
+		Clock: a.clock, Rankings: &feed.Live{Ranking: a.cfg.Parameters()}, N: a.cfg.Recall.N, MaxRounds: a.cfg.Recall.MaxRounds,
 		OriginStep: a.cfg.Recall.OriginStep, Coalesce: a.cfg.Sessions.Coalesce,
 		RecordServed: im.On == configs.OnServed, Tracer: tracing.Tracer(),
 	})

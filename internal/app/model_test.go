@@ -321,7 +321,7 @@ func (w *world) lose(t *testing.T) {
 	s.feed, err = engine.New(engine.Stores{
 		Sources: s.stores.sources, Seen: s.stores.dedup, Recorder: lossy{s.recorder}, Sessions: s.stores.sessions, Catalog: s.stores.catalog,
 	}, engine.Config{
-		Clock: w.clock.Now, Ranking: s.cfg.Parameters(), N: s.cfg.Recall.N, MaxRounds: s.cfg.Recall.MaxRounds,
+		Clock: w.clock.Now, Rankings: &feed.Live{Ranking: s.cfg.Parameters()}, N: s.cfg.Recall.N, MaxRounds: s.cfg.Recall.MaxRounds,
 		OriginStep: s.cfg.Recall.OriginStep, Coalesce: s.cfg.Sessions.Coalesce, RecordServed: s.cfg.Impressions.On == configs.OnServed,
 	})
 	require.NoError(t, err)

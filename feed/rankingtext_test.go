@@ -1,0 +1,65 @@
+package feed_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed"
+)
+
+var standard = feed.Ranking{
+	Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}, PopularityWeight: 0.25, Base: 0.1,
+}
+
+func TestRankingJSON(t *testing.T) {
+	text, err := json.Marshal(standard)
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":0.000001},"popularity":{"weight":0.25},"base":0.1}`, string(text))
+	var back feed.Ranking
+	require.NoError(t, json.Unmarshal(text, &back))
+	assert.Equal(t, standard, back)
+
+	changed := standard
+	require.NoError(t, json.Unmarshal([]byte(`{"decay":{"scale":"90m"}}`), &changed))
+	want := standard
+	want.Decay.Scale = 90 * time.Minute
+	assert.Equal(t, want, changed, "what is not named stays")
+
+	for _, bad := range []string{`{"scale":"1h"}`, `{"decay":{"scale":24}}`, `{"decay":{"scale":"24"}}`, `[]`, `{"base":"x"}`} {
+		r := standard
+		require.ErrorIs(t, r.UnmarshalJSON([]byte(bad)), feed.ErrBadRanking, bad)
+	}
+}
+
+func TestRankingWith(t *testing.T) {
+	r, err := standard.With(" scale=72h, offset=2h,decay=0.4,floor=0,weight=1,base=2 ")
+	require.NoError(t, err)
+	assert.Equal(t, feed.Ranking{
+		Decay: feed.Decay{Scale: 72 * time.Hour, Offset: 2 * time.Hour, Decay: 0.4}, PopularityWeight: 1, Base: 2,
+	}, r)
+	r, err = standard.With("")
+	require.NoError(t, err)
+	assert.Equal(t, standard, r)
+	for _, bad := range []string{"scale", "scale=1", "sale=1h", "base=0", "decay=1", "weight=x"} {
+		_, err := standard.With(bad)
+		require.ErrorIs(t, err, feed.ErrBadRanking, bad)
+	}
+}
+
+func TestLiveFor(t *testing.T) {
+	slow := standard
+	slow.Decay.Scale = 72 * time.Hour
+	b := feed.Bucket("u_1")
+	live := feed.Live{Ranking: standard, Variants: []feed.Variant{{Name: "slow", Ranking: slow, Parts: []feed.Part{{b, b}}}}}
+	name, r := live.For("u_1")
+	assert.Equal(t, "slow", name)
+	assert.Equal(t, slow, r)
+	name, r = live.For("u_2")
+	assert.Equal(t, feed.Control, name)
+	assert.Equal(t, standard, r)
+	assert.Equal(t, 2813, feed.Bucket("u_10086"), "an agent stays in its bucket for ever")
+}
