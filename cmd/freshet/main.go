@@ -27,7 +27,7 @@ const (
 
 // commands makes the subcommands, each in a file of its name.
 var commands = []func() *cobra.Command{
-	newConfigCommand, newDoctorCommand, newFeedCommand, newHealthCommand, newIngestCommand, newServeCommand, newVersionCommand,
+	newConfigCommand, newDecayCommand, newDoctorCommand, newFeedCommand, newHealthCommand, newIngestCommand, newServeCommand, newVersionCommand,
 }
 
 func main() {
