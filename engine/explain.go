@@ -1,0 +1,152 @@
+package engine
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
+)
+
+// ExplainRequest asks what a refresh would do.
+type ExplainRequest struct {
+	Agent   string
+	Limit   int           // items of the page, 1 to MaxLimit
+	Item    string        // optional: say of this one why it is where it is
+	Ranking *feed.Ranking // optional: instead of the parameters the agent is ranked by
+	At      time.Time     // optional: the moment the refresh is made at; zero: now
+	// Brief leaves out what costs most: what is asked of the recall source once
+	// more (relevance and popularity) and the titles. Rank, score, age, decay
+	// and fate are there.
+	Brief bool
+}
+
+func (r ExplainRequest) validate() error {
+	if err := feed.CheckAgentID(r.Agent); err != nil {
+		return err
+	}
+	if r.Limit < 1 || r.Limit > MaxLimit {
+		return fmt.Errorf("%w: limit must be 1 to %d, not %d", ErrBadLimit, MaxLimit, r.Limit)
+	}
+	if r.Item != "" {
+		if err := feed.CheckItemID(r.Item); err != nil {
+			return err
+		}
+	}
+	if r.Ranking != nil {
+		return r.Ranking.Validate()
+	}
+	return nil
+}
+
+// Fate is what becomes of a candidate in a refresh.
+type Fate string
+
+// The fates of candidates, and those that only an item asked for by its id can
+// have.
+const (
+	FatePaged   Fate = "paged"   // on the page
+	FateKept    Fate = "kept"    // in the session, for the pages after it
+	FateSeen    Fate = "seen"    // in a daily filter: this agent has been given it
+	FatePending Fate = "pending" // given out lately, or not yet confirmed in a filter
+	FateMuted   Fate = "muted"   // refused by the agent's mutes or languages
+	FateGone    Fate = "gone"    // deleted, or changed since it was indexed
+	FateGroup   Fate = "group"   // a better item of its group stands in
+
+	FateUnknown Fate = "unknown" // there is no such item
+	FateFuture  Fate = "future"  // dated after the moment of the refresh
+	FateOutside Fate = "outside" // ranked behind all that recall was asked for
+	FateUnfound Fate = "unfound" // in the catalog, but not in the recall index yet
+)
+
+// Explanation is what a refresh would do, and why.
+type Explanation struct {
+	Agent   string       `json:"agent_id"`
+	Limit   int          `json:"limit"`
+	Variant string       `json:"variant"` // of the agent; its parameters count unless others were proposed
+	Ranking feed.Ranking `json:"ranking"` // the parameters used
+	// Proposed says that the parameters came with the request.
+	Proposed   bool           `json:"proposed"`
+	Origin     time.Time      `json:"origin"`     // the now of the decay
+	Candidates []Explained    `json:"candidates"` // best first
+	Item       *ExplainedItem `json:"item,omitempty"`
+	Counts     ExplainCounts  `json:"counts"`
+	Times      ExplainTimes   `json:"times_ms"`
+	Degraded   []string       `json:"degraded,omitempty"` // what the refresh would have to do without
+}
+
+// Page lists the candidates of the page, best first.
+func (x *Explanation) Page() []Explained {
+	page := make([]Explained, 0, x.Counts.Paged)
+	for _, c := range x.Candidates {
+		if c.Fate == FatePaged {
+			page = append(page, c)
+		}
+	}
+	return page
+}
+
+// Explained is one candidate: what its score is made of and what becomes of it.
+type Explained struct {
+	Rank       int     `json:"rank"` // 1 is the best; over all rounds, before anything is filtered
+	ID         string  `json:"id"`
+	Group      string  `json:"group"`
+	Source     string  `json:"source"`
+	Title      string  `json:"title,omitempty"` // not with Brief
+	UpdateTime int64   `json:"update_time"`     // Unix seconds
+	Age        int64   `json:"age"`             // seconds before the origin
+	Score      float32 `json:"score"`
+	Decay      float64 `json:"decay"`
+	// Relevance and Popularity are nil with Brief, and where the recall source
+	// does not hold the item any more.
+	Relevance  *Relevance  `json:"relevance,omitempty"`
+	Popularity *Popularity `json:"popularity,omitempty"`
+	Fate       Fate        `json:"fate"`
+	Day        string      `json:"day,omitempty"`    // with seen: the day of the filter, YYYYMMDD
+	Better     string      `json:"better,omitempty"` // with group: the item that stands in
+}
+
+// Relevance is base + Σ tags + Σ keywords.
+type Relevance struct {
+	Total    float64       `json:"total"`
+	Base     float64       `json:"base"`
+	Tags     []recall.Gain `json:"tags,omitempty"`
+	Keywords []recall.Gain `json:"keywords,omitempty"`
+}
+
+// Popularity is an item's likes + 2·comments and the factor it makes.
+type Popularity struct {
+	Value  float64 `json:"value"`
+	Factor float64 `json:"factor"`
+}
+
+// ExplainedItem is the item that was asked for. Its rank is 0 where it is no
+// candidate.
+type ExplainedItem struct {
+	Explained
+	Reason string `json:"reason"` // one or two sentences, for people
+}
+
+// ExplainCounts says how many candidates came to what.
+type ExplainCounts struct {
+	Rounds   int `json:"rounds"`
+	Recalled int `json:"recalled"`
+	Seen     int `json:"seen"`
+	Pending  int `json:"pending"`
+	Muted    int `json:"muted"`
+	Gone     int `json:"gone"`
+	Group    int `json:"group"`
+	Paged    int `json:"paged"`
+	Kept     int `json:"kept"`
+}
+
+// ExplainTimes is the time of each stage, in milliseconds. Factors is what
+// only the explanation asks.
+type ExplainTimes struct {
+	Profile float64 `json:"profile"`
+	Recall  float64 `json:"recall"`
+	Dedup   float64 `json:"dedup"`
+	Hydrate float64 `json:"hydrate"`
+	Factors float64 `json:"factors"`
+	Total   float64 `json:"total"`
+}

@@ -1,0 +1,113 @@
+package recall
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// ErrNoExplainer is wrapped by the error about a source that cannot tell what
+// its scores are made of.
+var ErrNoExplainer = errors.New("the recall source cannot explain its scores")
+
+// Explainer tells what the scores of a [Source] are made of.
+//
+// Explain returns one Factors for each id, in order, by the profile, the
+// ranking and the origin of q; its other parts are not looked at. Filters are
+// not either: an item that is muted, or dated after the origin, has factors
+// too. An id the source does not hold has Known false and nothing else. The
+// product of the factors is, within float32, the score a Recall at the same
+// moment gives the item.
+//
+// Duplicate ids are allowed; no ids is an empty answer. Explain changes
+// nothing and is safe for concurrent use.
+type Explainer interface {
+	Explain(ctx context.Context, q feed.Query, ids []string) ([]Factors, error)
+}
+
+// Factors is what one item's score is made of:
+//
+//	score     = relevance × decay × popularity factor
+//	relevance = base + Σ tags + Σ keywords
+type Factors struct {
+	Known            bool // the source holds the item
+	Group            string
+	UpdateTime       int64 // Unix seconds
+	Base             float64
+	Tags             []Gain // the interests that match, the highest first
+	Keywords         []Gain // the keywords that match, the highest first
+	Relevance        float64
+	Decay            float64
+	Popularity       float64 // likes + 2·comments, or what the index has in its place
+	PopularityFactor float64
+	Score            float32
+}
+
+// Gain is what one interest or keyword of a profile adds to an item's
+// relevance: the weight of a tag, BM25 over title and summary of a keyword.
+type Gain struct {
+	Name  string  `json:"name"`
+	Score float64 `json:"score"`
+}
+
+// SortGains puts the highest first, equal ones by name, and makes one of those
+// with the same name. It sorts in place.
+func SortGains(gains []Gain) []Gain {
+	slices.SortFunc(gains, func(a, b Gain) int { return cmp.Compare(a.Name, b.Name) })
+	joined := gains[:0]
+	for _, g := range gains {
+		if n := len(joined); n > 0 && joined[n-1].Name == g.Name {
+			joined[n-1].Score += g.Score
+			continue
+		}
+		joined = append(joined, g)
+	}
+	slices.SortStableFunc(joined, func(a, b Gain) int { return cmp.Compare(b.Score, a.Score) })
+	return joined
+}
+
+// Finish fills in what follows from the rest: relevance, decay, popularity
+// factor and score, by the formulas of [feed.Ranking]. at is the ranking's
+// decay, prepared.
+func (f *Factors) Finish(q *feed.Query, at feed.Curve) {
+	f.Base = q.Ranking.Base
+	f.Relevance = f.Base
+	for _, g := range f.Tags {
+		f.Relevance += g.Score
+	}
+	for _, g := range f.Keywords {
+		f.Relevance += g.Score
+	}
+	f.Decay = at.At(float64(q.Origin.Unix() - f.UpdateTime))
+	f.PopularityFactor = q.Ranking.PopularityFactor(int64(f.Popularity))
+	f.Score = float32(f.Relevance * f.Decay * f.PopularityFactor)
+}
+
+// Explain implements [Explainer] where the source behind it does. Nothing is
+// shared: an explanation is rare, and wants the numbers of now.
+func (s *Shared) Explain(ctx context.Context, q feed.Query, ids []string) ([]Factors, error) {
+	return explain(ctx, s.source, q, ids)
+}
+
+// Explain implements [Explainer] where the source behind it does. Nothing
+// stands in while that is unavailable.
+func (s *Stale) Explain(ctx context.Context, q feed.Query, ids []string) ([]Factors, error) {
+	return explain(ctx, s.source, q, ids)
+}
+
+func explain(ctx context.Context, source Source, q feed.Query, ids []string) ([]Factors, error) {
+	e, ok := source.(Explainer)
+	if !ok {
+		return nil, fmt.Errorf("%w: %s", ErrNoExplainer, source.Name())
+	}
+	return e.Explain(ctx, q, ids)
+}
+
+var (
+	_ Explainer = (*Shared)(nil)
+	_ Explainer = (*Stale)(nil)
+)
