@@ -130,7 +130,7 @@ func (e *Engine) Feed(ctx context.Context, r Request) (Answer, error) {
 // page. A refresh that had to wait for another one of the same agent pages
 // from the session that one built, if it is young enough.
 func (e *Engine) Refresh(ctx context.Context, r Request) (Answer, error) {
-	turn, err := e.turns.enter(ctx, r.Agent, e.cfg.Clock(), e.cfg.Coalesce)
+	turn, err := e.turn(ctx, r.Agent)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -152,6 +152,13 @@ func (e *Engine) Refresh(ctx context.Context, r Request) (Answer, error) {
 	return e.deliver(ctx, r, p, false)
 }
 
+// turn waits until no other refresh of the agent runs in this process.
+func (e *Engine) turn(ctx context.Context, agent string) (*ticket, error) {
+	ctx, end := e.enter(ctx, turnStage)
+	defer end()
+	return e.turns.enter(ctx, agent, e.cfg.Clock(), e.cfg.Coalesce)
+}
+
 // follow pages from the session the refresh before has built; ok is false
 // where nothing is left of it.
 func (e *Engine) follow(ctx context.Context, r Request) (a Answer, ok bool, err error) {
@@ -170,6 +177,7 @@ func (e *Engine) follow(ctx context.Context, r Request) (a Answer, ok bool, err 
 // LoadMore pages on in the agent's session; without one it silently refreshes.
 func (e *Engine) LoadMore(ctx context.Context, r Request) (Answer, error) {
 	p, err := e.pop(ctx, r, r.Limit, r.retry())
+	countLoadMore(p, err)
 	if e.failsOpen(ctx, err) {
 		return e.Refresh(ctx, r)
 	}
@@ -232,6 +240,8 @@ func (e *Engine) Peek(ctx context.Context, r Request) (Answer, error) {
 // open reads what a refresh starts from: the agent's profile and, at the same
 // time, the page its request id has been answered with before, if any.
 func (e *Engine) open(ctx context.Context, r Request, retry cache.Retry) (feed.Profile, cache.Page, error) {
+	ctx, end := e.enter(ctx, openStage)
+	defer end()
 	if r.RequestID == "" || retry.Extend {
 		p, err := e.profile(ctx, r.Agent)
 		return p, cache.Page{}, err

@@ -14,8 +14,12 @@ var (
 	itemsTotal = promauto.NewCounter(prometheus.CounterOpts{
 		Name: "freshet_feed_items_total", Help: "Items delivered, silent answers excluded.",
 	})
+	loadMoreTotal = promauto.NewCounterVec(prometheus.CounterOpts{
+		Name: "freshet_feed_load_more_total",
+		Help: "Calls of load_more by what they were answered from: the session, a silent refresh because there was none, the retry record of an equal call, or an error: the session could not be asked.",
+	}, []string{"from"})
 	candidatesTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "freshet_candidates_total", Help: "Recalled candidates by fate: unseen, seen (in a daily filter), pending.",
+		Name: "freshet_candidates_total", Help: "Recalled candidates by fate: unseen, seen (in a daily filter), pending. Those that are not unseen are repeats that were avoided.",
 	}, []string{"fate"})
 	roundsTotal = promauto.NewCounter(prometheus.CounterOpts{
 		Name: "freshet_recall_rounds_total", Help: "Rounds of recall over all refreshes.",
@@ -30,33 +34,94 @@ var (
 		Name: "freshet_degraded_total", Help: "Answers that had to do without a part: recall, dedup, session, catalog.",
 	}, []string{"part"})
 	stageSeconds = promauto.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "freshet_stage_seconds", Help: "Time spent in a stage of the feed.",
+		Name:    "freshet_stage_seconds",
+		Help:    "Time spent in a stage of the feed; turn is the wait for another refresh of the same agent.",
 		Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5},
 	}, []string{"stage"})
+)
 
+// Resolved once: looking a label up costs more than counting. It also makes
+// every series there from the start, so that a rate over the first error is not
+// lost.
+var (
 	unseenCandidates  = candidatesTotal.WithLabelValues("unseen")
 	seenCandidates    = candidatesTotal.WithLabelValues("seen")
 	pendingCandidates = candidatesTotal.WithLabelValues("pending")
 
-	// Resolved once: looking a label up costs more than observing.
+	fromSession = loadMoreTotal.WithLabelValues("session")
+	fromRefresh = loadMoreTotal.WithLabelValues("refresh")
+	fromRetry   = loadMoreTotal.WithLabelValues("retry")
+	fromNothing = loadMoreTotal.WithLabelValues("error")
+
+	turnStage    = newStage("turn")
+	openStage    = newStage("open")
 	recallStage  = newStage("recall")
 	dedupStage   = newStage("dedup")
 	pageStage    = newStage("page")
 	hydrateStage = newStage("hydrate")
+
+	refreshAnswers  = newAnswers(string(ActionRefresh))
+	loadMoreAnswers = newAnswers(string(ActionLoadMore))
+	silentAnswers   = newAnswers("silent")
+
+	degradedParts = newDegradedParts()
 )
 
+// answers counts one action.
+type answers struct{ ok, empty, failed prometheus.Counter }
+
+func newAnswers(action string) *answers {
+	return &answers{
+		ok:     answersTotal.WithLabelValues(action, "ok"),
+		empty:  answersTotal.WithLabelValues(action, "empty"),
+		failed: answersTotal.WithLabelValues(action, "error"),
+	}
+}
+
+func newDegradedParts() (counters []prometheus.Counter) {
+	for _, name := range partNames {
+		counters = append(counters, degradedTotal.WithLabelValues(name))
+	}
+	return counters
+}
+
+// answers are the counters of the request's action.
+func (r Request) answers() *answers {
+	switch {
+	case r.Silent:
+		return silentAnswers
+	case r.Action == ActionLoadMore:
+		return loadMoreAnswers
+	}
+	return refreshAnswers
+}
+
 func countAnswer(r Request, a Answer, err error) {
-	action := r.name()
+	count := r.answers()
 	switch {
 	case err != nil:
-		answersTotal.WithLabelValues(action, "error").Inc()
+		count.failed.Inc()
 	case len(a.Docs) == 0:
-		answersTotal.WithLabelValues(action, "empty").Inc()
+		count.empty.Inc()
 	default:
-		answersTotal.WithLabelValues(action, "ok").Inc()
+		count.ok.Inc()
 	}
 	if err == nil && !r.Silent {
 		itemsTotal.Add(float64(len(a.Docs)))
+	}
+}
+
+// countLoadMore counts what a load_more found in its session.
+func countLoadMore(p page, err error) {
+	switch {
+	case err != nil:
+		fromNothing.Inc()
+	case p.Replayed:
+		fromRetry.Inc()
+	case len(p.Refs) == 0:
+		fromRefresh.Inc()
+	default:
+		fromSession.Inc()
 	}
 }
 
@@ -77,7 +142,9 @@ func countRound(verdicts []dedup.Verdict) {
 }
 
 func countDegraded(p parts) {
-	for _, name := range p.names() {
-		degradedTotal.WithLabelValues(name).Inc()
+	for i, counter := range degradedParts {
+		if p&(1<<i) != 0 {
+			counter.Inc()
+		}
 	}
 }
