@@ -34,5 +34,9 @@ fi
 while read -r package target what; do
   [ -n "$package" ] || continue
   echo "== $package $target: $what"
-  go test -run '^$' -fuzz "^$target\$" -fuzztime "$long" -fuzzminimizetime 1x "$package" | tail -n 3
+  if ! out=$(go test -run '^$' -fuzz "^$target\$" -fuzztime "$long" -fuzzminimizetime 1x "$package" 2>&1); then
+    echo "$out" # with the input that did it, which is also in the package's testdata
+    exit 1
+  fi
+  tail -n 3 <<<"$out"
 done <<<"$targets"
