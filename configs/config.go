@@ -72,6 +72,7 @@ type Server struct {
 	MaxInFlight     int           `koanf:"max_in_flight" help:"agents' requests worked on at once; more are answered 503; 0: no bound"`
 	RateLimit       float64       `koanf:"rate_limit" help:"requests a second of one agent; more are answered 429; 0: no bound"`
 	RateBurst       int           `koanf:"rate_burst" help:"requests of one agent that may come at once; 0: a second's"`
+	Pprof           bool          `koanf:"pprof" help:"answer /debug/pprof/* to admins"`
 }
 
 // Auth says who may call what.

@@ -13,7 +13,13 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
 )
+
+// maxMethod bounds a method in the log: a caller may make up a long one.
+const maxMethod = 16
 
 // call is one request being answered. Calls are pooled for their buffers:
 // nothing of a call may be kept after its route has returned.
@@ -24,6 +30,7 @@ type call struct {
 	agent  string // who called, once known
 	code   int    // of the envelope
 	cause  error  // for the log only
+	lacks  string // what the answer had to do without
 	unsent bool   // the answer could not be written
 	in     []byte // the body, where it is small
 	out    []byte // the answer, where it is spliced
@@ -31,8 +38,8 @@ type call struct {
 
 // handle makes a route of fn: it answers fn's error, recovers its panic, counts
 // and logs the request.
-func (s *server) handle(route string, fn func(*call) error) gin.HandlerFunc {
-	meter := newMeter(route)
+func (s *server) handle(name string, fn func(*call) error) gin.HandlerFunc {
+	meter, route := newMeter(name), newRoute(name)
 	return func(g *gin.Context) {
 		c := s.calls.Get().(*call)
 		*c = call{gin: g, start: time.Now(), in: c.in[:0], out: c.out[:0]}
@@ -45,8 +52,29 @@ func (s *server) handle(route string, fn func(*call) error) gin.HandlerFunc {
 	}
 }
 
+// route is a route as the log tells it.
+type route struct {
+	name string // method and path, as metrics and traces have it
+	path string
+	// probe: asked every few seconds by machines, whose lines would drown the
+	// others.
+	probe bool
+}
+
+func newRoute(name string) route {
+	r := route{name: name, path: name}
+	if _, path, ok := strings.Cut(name, " "); ok {
+		r.path = path
+	}
+	switch r.path {
+	case "/livez", "/readyz", "/metrics":
+		r.probe = true
+	}
+	return r
+}
+
 // finish is deferred by every route.
-func (s *server) finish(c *call, route string, m meter) {
+func (s *server) finish(c *call, route route, m meter) {
 	panicked := recover()
 	cause, _ := panicked.(error)
 	aborted := errors.Is(cause, http.ErrAbortHandler)
@@ -66,6 +94,7 @@ func (s *server) finish(c *call, route string, m meter) {
 	took := time.Since(c.start)
 	m.observe(status, took)
 	s.logCall(c, route, status, took)
+	c.trace(route, status)
 	if aborted {
 		panic(panicked)
 	}
@@ -82,20 +111,24 @@ func (s *server) finish(c *call, route string, m meter) {
 // logCall writes the request's one line. Bodies, tokens and headers are never
 // in it; the path is not either, because the route names it and the rest is
 // the caller's text.
-func (s *server) logCall(c *call, route string, status int, took time.Duration) {
+func (s *server) logCall(c *call, route route, status int, took time.Duration) {
 	level := slog.LevelInfo
 	switch {
 	case c.cause != nil && status == http.StatusServiceUnavailable:
 		level = slog.LevelWarn
 	case c.cause != nil:
 		level = slog.LevelError
+	case route.probe: // what a probe finds out is logged when it changes
+		level = slog.LevelDebug
 	}
-	ctx := c.gin.Request.Context()
+	r := c.gin.Request
+	ctx := r.Context()
 	if !s.log.Enabled(ctx, level) {
 		return
 	}
 	attrs := [...]slog.Attr{
-		slog.String("route", route),
+		slog.String("method", r.Method[:min(len(r.Method), maxMethod)]),
+		slog.String("route", route.path),
 		slog.Int("status", status),
 		slog.Int("code", c.code),
 		slog.Float64("ms", float64(took.Microseconds())/1000),
@@ -103,8 +136,18 @@ func (s *server) logCall(c *call, route string, status int, took time.Duration) 
 		slog.Int("bytes", max(c.gin.Writer.Size(), 0)),
 		slog.String("request_id", c.id),
 		{},
+		{},
+		{},
 	}
-	n := len(attrs) - 1
+	n := len(attrs) - 3
+	if c.lacks != "" {
+		attrs[n] = slog.String("degraded", c.lacks)
+		n++
+	}
+	if span := trace.SpanContextFromContext(ctx); span.IsSampled() {
+		attrs[n] = slog.String("trace_id", span.TraceID().String())
+		n++
+	}
 	if c.cause != nil {
 		attrs[n] = slog.String("error", redact(c.cause.Error()))
 		n++
@@ -126,6 +169,22 @@ func (s *server) caller(c *call) (string, error) {
 // or by the client's leaving.
 func (s *server) deadline(c *call) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(c.gin.Request.Context(), s.cfg.RequestTimeout)
+}
+
+// trace tells the span of the request, where there is one, what only the route
+// knows.
+func (c *call) trace(route route, status int) {
+	span := trace.SpanFromContext(c.gin.Request.Context())
+	if !span.IsRecording() {
+		return
+	}
+	span.SetName(route.name)
+	span.SetAttributes(
+		attribute.String("http.route", route.path), attribute.Int("http.response.status_code", status),
+		attribute.Int("freshet.code", c.code), attribute.String("freshet.request_id", c.id))
+	if status >= http.StatusInternalServerError {
+		span.SetStatus(codes.Error, "")
+	}
 }
 
 // gone reports whether the client has left.

@@ -44,8 +44,10 @@ type Config struct {
 	// many as a second's.
 	RateLimit float64
 	RateBurst int
-	Auth      Auth
-	Clock     feed.Clock // decides when a token has expired; default time.Now
+	// Pprof opens GET /debug/pprof/* to admins.
+	Pprof bool
+	Auth  Auth
+	Clock feed.Clock // decides when a token has expired; default time.Now
 }
 
 // Auth says who may call.

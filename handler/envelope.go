@@ -137,6 +137,9 @@ func (s *server) fail(c *call, err error) {
 		h.Set("Connection", "close")
 	}
 	e := envelope{Code: p.code, Msg: p.msg}
+	if p.status >= http.StatusInternalServerError {
+		e.Msg += " (request id " + c.id + ")" // what to look for in the log
+	}
 	var part partial
 	if errors.As(err, &part) {
 		e.Data = part.data

@@ -83,7 +83,7 @@ func problemOf(err error) problem {
 			return p
 		}
 	}
-	return problem{status: http.StatusInternalServerError, code: 50001, msg: "internal error; the cause is in the server's log under this request id"}
+	return problem{status: http.StatusInternalServerError, code: 50001, msg: "internal error; the cause is in the server's log"}
 }
 
 // partial is an error that comes with what was done until then.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
@@ -34,6 +35,9 @@ func (s *server) postFeed(c *call) error {
 	})
 	if err != nil {
 		return err
+	}
+	if len(answer.Degraded) > 0 {
+		c.lacks = strings.Join(answer.Degraded, ",")
 	}
 	c.out = appendPage(c.out[:0], &req, &answer)
 	c.send(http.StatusOK, 0, c.out)

@@ -152,6 +152,9 @@ func (s *server) routes() (http.Handler, error) {
 	route(http.MethodGet, item, itemName, s.getItem)
 	route(http.MethodDelete, item, itemName, s.deleteItem)
 
+	if s.cfg.Pprof {
+		s.pprofRoutes(g)
+	}
 	metrics := promhttp.Handler()
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		route(method, "/livez", "/livez", s.live)

@@ -2,6 +2,7 @@ package handler
 
 import (
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -32,16 +33,35 @@ var (
 type meter struct {
 	seconds prometheus.Observer
 	total   *prometheus.CounterVec
+	// byStatus keeps the counters of the statuses answered so far: looking a
+	// label up costs more than counting.
+	byStatus *[maxStatus]atomic.Pointer[prometheus.Counter]
 }
+
+// maxStatus is beyond every status this server answers.
+const maxStatus = 600
 
 func newMeter(route string) meter {
 	return meter{
-		seconds: requestSeconds.WithLabelValues(route),
-		total:   requestsTotal.MustCurryWith(prometheus.Labels{"route": route}),
+		seconds:  requestSeconds.WithLabelValues(route),
+		total:    requestsTotal.MustCurryWith(prometheus.Labels{"route": route}),
+		byStatus: new([maxStatus]atomic.Pointer[prometheus.Counter]),
 	}
 }
 
 func (m meter) observe(status int, took time.Duration) {
 	m.seconds.Observe(took.Seconds())
-	m.total.WithLabelValues(strconv.Itoa(status)).Inc()
+	m.counter(status).Inc()
+}
+
+func (m meter) counter(status int) prometheus.Counter {
+	if status < 0 || status >= maxStatus {
+		return m.total.WithLabelValues(strconv.Itoa(status))
+	}
+	if known := m.byStatus[status].Load(); known != nil {
+		return *known
+	}
+	c := m.total.WithLabelValues(strconv.Itoa(status))
+	m.byStatus[status].Store(&c)
+	return c
 }

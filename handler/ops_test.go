@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -139,7 +141,7 @@ func TestOneLogLinePerRequest(t *testing.T) {
 	delete(line, "ms")
 	delete(line, "time")
 	require.Equal(t, map[string]any{
-		"level": "INFO", "msg": "request", "route": "POST /v1/feed", "status": 200.0, "code": 0.0,
+		"level": "INFO", "msg": "request", "method": "POST", "route": "/v1/feed", "status": 200.0, "code": 0.0,
 		"agent": "u_1", "bytes": float64(len(got.body)), "request_id": "trace-1",
 	}, line)
 
@@ -153,6 +155,106 @@ func TestOneLogLinePerRequest(t *testing.T) {
 	require.Contains(t, lines[1], got.header.Get("X-Request-ID"))
 	require.NotContains(t, lines[1], "pw@")
 	require.NotContains(t, lines[1], "abcd")
+}
+
+// logLines decodes what has been logged.
+func logLines(t *testing.T, f *fixture) []map[string]any {
+	t.Helper()
+	var lines []map[string]any
+	for text := range strings.Lines(f.log.String()) {
+		line := map[string]any{}
+		require.NoError(t, json.Unmarshal([]byte(text), &line))
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func TestDegradedAnswersSayInTheLogWhatTheyLacked(t *testing.T) {
+	f := newFixture(t, nil)
+	f.feed.answer = func(context.Context, engine.Request) (engine.Answer, error) {
+		return engine.Answer{Degraded: []string{"dedup", "session"}}, nil
+	}
+	f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, asAgent)
+	f.feed.answer = nil
+	f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, asAgent)
+	lines := logLines(t, f)
+	require.Len(t, lines, 2)
+	require.Equal(t, "dedup,session", lines[0]["degraded"])
+	require.NotContains(t, lines[1], "degraded", "the next call that uses the buffers")
+}
+
+func TestProbesDoNotDrownTheLog(t *testing.T) {
+	for _, level := range []slog.Level{slog.LevelInfo, slog.LevelDebug} {
+		f := newFixture(t, nil)
+		handler, err := New(Config{Auth: Auth{AdminToken: adminToken}}, Deps{
+			Feed: f.feed, Profiles: f.profiles, Items: f.items, Intake: catalog.NewIngest(f.items, catalog.IngestConfig{}),
+			Health: healthFunc(func(context.Context) map[string]Dependency {
+				return map[string]Dependency{"redis": {Err: errors.New("down")}}
+			}),
+			Log: slog.New(slog.NewJSONHandler(f.log, &slog.HandlerOptions{Level: level})),
+		})
+		require.NoError(t, err)
+		for range 3 {
+			for _, path := range []string{"/livez", "/readyz", "/metrics"} {
+				handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", path, nil))
+			}
+		}
+		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/nowhere", nil))
+		requests, changes := 0, 0
+		for _, line := range logLines(t, f) {
+			if line["msg"] == "request" {
+				requests++
+				require.Equal(t, line["route"] != "unmatched", line["level"] == "DEBUG")
+			} else {
+				changes++
+			}
+		}
+		require.Equal(t, 1, changes, "that redis is down")
+		if level == slog.LevelDebug {
+			require.Equal(t, 10, requests)
+		} else {
+			require.Equal(t, 1, requests, "only the one that is no probe")
+		}
+	}
+}
+
+func TestServerErrorsNameTheirRequest(t *testing.T) {
+	f := newFixture(t, nil)
+	for status, cause := range map[int]error{500: errors.New("a bug"), 503: catalog.ErrUnavailable} {
+		f.feed.answer = func(context.Context, engine.Request) (engine.Answer, error) { return engine.Answer{}, cause }
+		got := f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, asAgent, "X-Request-ID: call-7")
+		require.Equal(t, status, got.status)
+		require.Contains(t, got.Msg, "(request id call-7)")
+		got = f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, asAgent)
+		require.Contains(t, got.Msg, "(request id "+got.header.Get("X-Request-ID")+")")
+	}
+	got := f.do(t, "POST", "/v1/feed", `{"action":"x"}`, asAgent, "X-Request-ID: call-8")
+	require.NotContains(t, got.Msg, "call-8", "the caller's own mistake")
+}
+
+func TestTheLogTakesNoLongMethods(t *testing.T) {
+	f := newFixture(t, nil)
+	f.do(t, strings.Repeat("A", 5000), "/v1/feed", "")
+	line := logLines(t, f)[0]
+	require.Equal(t, strings.Repeat("A", maxMethod), line["method"])
+}
+
+// BenchmarkMeter is what counting costs each request; the baseline looks the
+// label up each time.
+func BenchmarkMeter(b *testing.B) {
+	m := newMeter("GET /bench")
+	b.Run("resolved", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			m.counter(200).Inc()
+		}
+	})
+	b.Run("looked up", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			m.total.WithLabelValues(strconv.Itoa(200)).Inc()
+		}
+	})
 }
 
 func TestRequestIDs(t *testing.T) {

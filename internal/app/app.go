@@ -135,6 +135,7 @@ func (a *App) openHandler() (err error) {
 		RateLimit:      a.cfg.Server.RateLimit,
 		RateBurst:      a.cfg.Server.RateBurst,
 		Clock:          a.clock,
+		Pprof:          a.cfg.Server.Pprof,
 		Auth: handler.Auth{
 			Mode: auth.Mode, AdminToken: auth.AdminToken, Demo: a.demo,
 			JWT: handler.JWT{Secret: auth.JWT.Secret, JWKS: auth.JWT.JWKS, Issuer: auth.JWT.Issuer, Audience: auth.JWT.Audience},
