@@ -39,47 +39,83 @@ func (s *scratch) release() {
 	scratches.Put(s)
 }
 
-// choose recalls and filters, round after round with one origin, until want
-// candidates have survived, recall has no more, or rounds are used up.
-func (e *Engine) choose(ctx context.Context, agent string, q feed.Query, want, rounds int) (chosen, error) {
+// look is how the rounds of a choice go.
+type look struct {
+	agent   string
+	query   feed.Query
+	clock   feed.Clock      // says where the dedup window is
+	most    int             // rounds
+	sources []recall.Source // asked together
+	enter   func(context.Context, stage) (context.Context, func())
+}
+
+// round is one of them. Its slices are gone when the next one begins.
+type round struct {
+	number   int              // from 0
+	recalled []feed.Candidate // all of it
+	fresh    []feed.Candidate // of it, in order, those of groups not met before
+	checked  dedup.Checked    // a verdict for each fresh one
+}
+
+// rounds recalls and checks, round after round with one origin, until visit
+// has enough, recall has no more, or the rounds are used up.
+func (e *Engine) rounds(ctx context.Context, l look, visit func(round) (enough bool)) (lacks parts, err error) {
 	s := scratches.Get().(*scratch)
 	defer s.release()
-	cursors := make([]string, len(e.stores.Sources))
-	var out chosen
-	for round := range rounds {
-		result, err := e.recall(ctx, q, cursors, round == 0)
+	cursors := make([]string, len(l.sources))
+	for n := range l.most {
+		inside, end := l.enter(ctx, recallStage)
+		result, err := ask(inside, l.sources, l.query, cursors, n == 0)
+		end()
 		if err != nil {
-			return chosen{}, err
+			return lacks, err
 		}
 		if result.Stale {
-			out.lacks |= lacksRecall
+			lacks |= lacksRecall
 		}
 		s.take(result.Candidates)
-		checked, err := e.check(ctx, agent, s.groups)
+		inside, end = l.enter(ctx, dedupStage)
+		checked, err := e.stores.Seen.Check(inside, l.agent, s.groups, l.clock())
+		end()
 		if e.failsOpen(ctx, err) {
-			out.lacks |= lacksDedup
+			lacks |= lacksDedup
 			checked, err = dedup.Checked{Verdicts: make([]dedup.Verdict, len(s.groups))}, nil
 		}
 		if err != nil {
-			return chosen{}, err
+			return lacks, err
 		}
 		if e.stores.Fallback != nil {
-			e.served.mark(agent, s.groups, checked.Verdicts, out.lacks&lacksDedup == 0, e.cfg.Clock())
+			e.served.mark(l.agent, s.groups, checked.Verdicts, lacks&lacksDedup == 0, e.cfg.Clock())
 		}
-		if round == 0 {
-			out.checkedAt, out.stale = checked.At, checked.Stale
-			out.ranked = make([]feed.Ref, 0, len(s.fresh))
-		}
-		for i, c := range s.fresh {
-			if checked.Verdicts[i] == dedup.Unseen {
-				out.ranked = append(out.ranked, feed.Ref{ID: c.ID, Group: c.Group})
-			}
-		}
-		countRound(checked.Verdicts)
-		if len(out.ranked) >= want || exhausted(cursors) {
+		if visit(round{n, result.Candidates, s.fresh, checked}) || exhausted(cursors) {
 			break
 		}
 	}
+	return lacks, nil
+}
+
+// choose goes on until want candidates have survived.
+func (e *Engine) choose(ctx context.Context, agent string, q feed.Query, want, most int) (chosen, error) {
+	var out chosen
+	lacks, err := e.rounds(ctx, look{
+		agent: agent, query: q, clock: e.cfg.Clock, most: most, sources: e.stores.Sources, enter: e.enter,
+	}, func(r round) bool {
+		if r.number == 0 {
+			out.checkedAt, out.stale = r.checked.At, r.checked.Stale
+			out.ranked = make([]feed.Ref, 0, len(r.fresh))
+		}
+		for i, c := range r.fresh {
+			if r.checked.Verdicts[i] == dedup.Unseen {
+				out.ranked = append(out.ranked, feed.Ref{ID: c.ID, Group: c.Group})
+			}
+		}
+		countRound(r.checked.Verdicts)
+		return len(out.ranked) >= want
+	})
+	if err != nil {
+		return chosen{}, err
+	}
+	out.lacks = lacks
 	return out, nil
 }
 
@@ -97,32 +133,30 @@ func (s *scratch) take(candidates []feed.Candidate) {
 	}
 }
 
-// recall asks every source that has more for its next N and merges their
-// answers by score. It moves the cursors on.
-func (e *Engine) recall(ctx context.Context, q feed.Query, cursors []string, first bool) (recall.Result, error) {
-	ctx, end := e.enter(ctx, recallStage)
-	defer end()
-	results := make([]recall.Result, len(e.stores.Sources))
-	ask := func(ctx context.Context, i int) error {
+// ask asks every source that has more for its next N and merges their answers
+// by score. It moves the cursors on.
+func ask(ctx context.Context, sources []recall.Source, q feed.Query, cursors []string, first bool) (recall.Result, error) {
+	results := make([]recall.Result, len(sources))
+	one := func(ctx context.Context, i int) error {
 		mine := q
 		mine.After = cursors[i]
 		var err error
-		if results[i], err = e.stores.Sources[i].Recall(ctx, mine); err != nil {
-			return fmt.Errorf("recall from %s: %w", e.stores.Sources[i].Name(), err)
+		if results[i], err = sources[i].Recall(ctx, mine); err != nil {
+			return fmt.Errorf("recall from %s: %w", sources[i].Name(), err)
 		}
 		return nil
 	}
-	if len(e.stores.Sources) == 1 {
-		if err := ask(ctx, 0); err != nil {
+	if len(sources) == 1 {
+		if err := one(ctx, 0); err != nil {
 			return recall.Result{}, err
 		}
 		cursors[0] = results[0].Next
 		return results[0], nil
 	}
 	group, gctx := errgroup.WithContext(ctx)
-	for i := range e.stores.Sources {
+	for i := range sources {
 		if first || cursors[i] != "" {
-			group.Go(func() error { return ask(gctx, i) })
+			group.Go(func() error { return one(gctx, i) })
 		}
 	}
 	if err := group.Wait(); err != nil {

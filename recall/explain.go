@@ -3,16 +3,11 @@ package recall
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
+	"math"
 	"slices"
 
 	"github.com/freshet/freshet/feed"
 )
-
-// ErrNoExplainer is wrapped by the error about a source that cannot tell what
-// its scores are made of.
-var ErrNoExplainer = errors.New("the recall source cannot explain its scores")
 
 // Explainer tells what the scores of a [Source] are made of.
 //
@@ -83,31 +78,39 @@ func (f *Factors) Finish(q *feed.Query, at feed.Curve) {
 		f.Relevance += g.Score
 	}
 	f.Decay = at.At(float64(q.Origin.Unix() - f.UpdateTime))
-	f.PopularityFactor = q.Ranking.PopularityFactor(int64(f.Popularity))
+	// As feed.Ranking.PopularityFactor, for fields of others that have fractions.
+	f.PopularityFactor = 1
+	if f.Popularity > 0 {
+		f.PopularityFactor += q.Ranking.PopularityWeight * math.Log10(1+f.Popularity)
+	}
 	f.Score = float32(f.Relevance * f.Decay * f.PopularityFactor)
 }
 
-// Explain implements [Explainer] where the source behind it does. Nothing is
-// shared: an explanation is rare, and wants the numbers of now.
-func (s *Shared) Explain(ctx context.Context, q feed.Query, ids []string) ([]Factors, error) {
-	return explain(ctx, s.source, q, ids)
+// Wrapper is a [Source] that answers for another one.
+type Wrapper interface {
+	Unwrap() Source
 }
 
-// Explain implements [Explainer] where the source behind it does. Nothing
-// stands in while that is unavailable.
-func (s *Stale) Explain(ctx context.Context, q feed.Query, ids []string) ([]Factors, error) {
-	return explain(ctx, s.source, q, ids)
-}
-
-func explain(ctx context.Context, source Source, q feed.Query, ids []string) ([]Factors, error) {
-	e, ok := source.(Explainer)
-	if !ok {
-		return nil, fmt.Errorf("%w: %s", ErrNoExplainer, source.Name())
+// Direct returns the source that in the end finds the candidates, without what
+// is wrapped around it. Whoever asks out of curiosity asks there: what is kept
+// for readers is neither used nor pushed out.
+func Direct(s Source) Source {
+	for {
+		w, ok := s.(Wrapper)
+		if !ok {
+			return s
+		}
+		s = w.Unwrap()
 	}
-	return e.Explain(ctx, q, ids)
 }
+
+// Unwrap implements [Wrapper].
+func (s *Shared) Unwrap() Source { return s.source }
+
+// Unwrap implements [Wrapper].
+func (s *Stale) Unwrap() Source { return s.source }
 
 var (
-	_ Explainer = (*Shared)(nil)
-	_ Explainer = (*Stale)(nil)
+	_ Wrapper = (*Shared)(nil)
+	_ Wrapper = (*Stale)(nil)
 )

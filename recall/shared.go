@@ -120,7 +120,7 @@ func (s *Shared) Recall(ctx context.Context, q feed.Query) (Result, error) {
 func detached(p feed.Profile) feed.Profile {
 	return feed.Profile{
 		Interests: maps.Clone(p.Interests), Keywords: slices.Clone(p.Keywords), Langs: slices.Clone(p.Langs),
-		MutedAuthors: slices.Clone(p.MutedAuthors), MutedTags: slices.Clone(p.MutedTags),
+		MutedAuthors: slices.Clone(p.MutedAuthors), MutedTags: slices.Clone(p.MutedTags), MutedItems: slices.Clone(p.MutedItems),
 	}
 }
 
@@ -179,7 +179,7 @@ func keyOf(q *feed.Query) queryKey {
 		k.text(tag)
 		k.float(p.Interests[tag])
 	}
-	for _, list := range [][]string{p.Keywords, p.Langs, p.MutedAuthors, p.MutedTags} {
+	for _, list := range [][]string{p.Keywords, p.Langs, p.MutedAuthors, p.MutedTags, p.MutedItems} {
 		k.number(uint64(len(list)))
 		for _, word := range list {
 			k.text(word)

@@ -92,6 +92,10 @@ func TestExistingIndexTimes(t *testing.T) {
 			require.Equal(t, []string{"c"}, ids(recalled(t, s, q)))
 			q = ask(feed.Profile{MutedAuthors: []string{"ann"}, Langs: []string{"fr"}})
 			require.Equal(t, []string{"a", "b"}, ids(recalled(t, s, q)))
+			q = ask(feed.Profile{MutedItems: []string{"s", "c"}})
+			require.Equal(t, []string{"a"}, ids(recalled(t, s, q)), "the story, and the item without one")
+			q = ask(feed.Profile{MutedItems: []string{"b"}})
+			require.Equal(t, []string{"a", "b", "c"}, ids(recalled(t, s, q)), "b is told of by its story")
 
 			q = ask(feed.Profile{})
 			q.N = 1
@@ -148,7 +152,16 @@ func TestMetaID(t *testing.T) {
 	require.False(t, seen["new"])
 
 	q.After = ""
+	put("loner", "")
+	q.Profile.MutedItems, q.N = []string{"loner", "group-3", "doc-8"}, 50
 	r, err := s.Recall(t.Context(), q)
+	require.NoError(t, err)
+	require.Len(t, r.Candidates, 10, "nine groups and the new one")
+	for _, c := range r.Candidates {
+		require.NotContains(t, []string{"loner", "group-3"}, c.Group)
+	}
+	q.Profile.MutedItems, q.N = nil, 6
+	r, err = s.Recall(t.Context(), q)
 	require.NoError(t, err)
 	q.After = "bm9uc2Vuc2U=" + r.Next[len(r.Next)-1:]
 	_, err = s.Recall(t.Context(), q)

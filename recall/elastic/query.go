@@ -60,6 +60,7 @@ type boolean struct {
 type constantScore struct {
 	Filter clause  `json:"filter"`
 	Boost  float64 `json:"boost"`
+	Name   string  `json:"_name,omitempty"`
 }
 
 type exists struct {
@@ -70,6 +71,7 @@ type multiMatch struct {
 	Query  string   `json:"query"`
 	Type   string   `json:"type"`
 	Fields []string `json:"fields"`
+	Name   string   `json:"_name,omitempty"`
 }
 
 type timeRange struct {
@@ -155,20 +157,23 @@ func relevance(q *feed.Query, s *esindex.Schema) []clause {
 	should[0] = clause{ConstantScore: &constantScore{Filter: clause{MatchAll: &struct{}{}}, Boost: q.Ranking.Base}}
 	for _, tag := range slices.Sorted(maps.Keys(p.Interests)) {
 		if weight := p.Interests[tag]; weight > 0 {
-			should = append(should, clause{ConstantScore: &constantScore{
-				Filter: clause{Term: map[string]string{s.Fields.Tags: tag}}, Boost: weight,
-			}})
+			should = append(should, clause{ConstantScore: interest(tag, weight, s)})
 		}
 	}
 	if len(p.Keywords) > 0 {
-		// most_fields sums the two fields' scores; the words are joined by OR.
-		should = append(should, clause{MultiMatch: &multiMatch{
-			Query:  strings.Join(sorted(p.Keywords), " "),
-			Type:   "most_fields",
-			Fields: []string{s.Fields.Title + "^2", s.Fields.Summary},
-		}})
+		should = append(should, clause{MultiMatch: match(strings.Join(sorted(p.Keywords), " "), s)})
 	}
 	return should
+}
+
+func interest(tag string, weight float64, s *esindex.Schema) *constantScore {
+	return &constantScore{Filter: clause{Term: map[string]string{s.Fields.Tags: tag}}, Boost: weight}
+}
+
+// match finds words in title and summary: most_fields sums the two fields'
+// scores; the words are joined by OR.
+func match(words string, s *esindex.Schema) *multiMatch {
+	return &multiMatch{Query: words, Type: "most_fields", Fields: []string{s.Fields.Title + "^2", s.Fields.Summary}}
 }
 
 func filters(q *feed.Query, s *esindex.Schema) []clause {
@@ -194,6 +199,18 @@ func mutes(p *feed.Profile, s *esindex.Schema) []clause {
 	}
 	if len(p.MutedTags) > 0 {
 		not = append(not, clause{Terms: map[string][]string{s.Fields.Tags: sorted(p.MutedTags)}})
+	}
+	if len(p.MutedItems) > 0 {
+		// They are groups, and an item without one is its own. An item of another
+		// group that bears the name as its id is not meant.
+		groups, named := sorted(p.MutedItems), s.Fields.GroupID
+		not = append(not, clause{Terms: map[string][]string{named: groups}}, clause{Bool: &boolean{
+			Filter: []clause{{Terms: map[string][]string{s.Fields.ID: groups}}},
+			MustNot: []clause{{Bool: &boolean{
+				Filter:  []clause{{Exists: &exists{Field: named}}},
+				MustNot: []clause{{Term: map[string]string{named: ""}}},
+			}}},
+		}})
 	}
 	return not
 }

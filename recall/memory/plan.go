@@ -22,6 +22,7 @@ type plan struct {
 	lengths [fieldCount]lengthTable
 
 	mutedAuthors map[string]bool
+	mutedGroups  map[string]bool
 	mutedTags    []uint32
 }
 
@@ -69,12 +70,7 @@ func (p *plan) take(s *Source, q *feed.Query) []view {
 	if !q.Since.IsZero() {
 		p.since, p.bounded = q.Since.Unix(), true
 	}
-	if len(q.Profile.MutedAuthors) > 0 {
-		p.mutedAuthors = make(map[string]bool, len(q.Profile.MutedAuthors))
-		for _, author := range q.Profile.MutedAuthors {
-			p.mutedAuthors[author] = true
-		}
-	}
+	p.mutedAuthors, p.mutedGroups = set(q.Profile.MutedAuthors), set(q.Profile.MutedItems)
 	interests := slices.Sorted(maps.Keys(q.Profile.Interests))
 	words := keywords(&q.Profile)
 
@@ -83,12 +79,11 @@ func (p *plan) take(s *Source, q *feed.Query) []view {
 	tags := s.dictionaries[tagDictionary].numbers
 	for _, tag := range interests {
 		if weight := q.Profile.Interests[tag]; weight > 0 {
-			p.add(&s.statistics, tags, tagField, tag, weight)
+			p.addTag(s, tag, weight)
 		}
 	}
 	for _, w := range words {
-		p.add(&s.statistics, s.dictionaries[wordDictionary].numbers, titleField, w.word, w.times)
-		p.add(&s.statistics, s.dictionaries[wordDictionary].numbers, summaryField, w.word, w.times)
+		p.addWord(s, w)
 	}
 	for _, tag := range q.Profile.MutedTags {
 		if term, ok := tags[tag]; ok {
@@ -102,6 +97,28 @@ func (p *plan) take(s *Source, q *feed.Query) []view {
 		}
 	}
 	return s.views
+}
+
+func (p *plan) addTag(s *Source, tag string, weight float64) {
+	p.add(&s.statistics, s.dictionaries[tagDictionary].numbers, tagField, tag, weight)
+}
+
+func (p *plan) addWord(s *Source, w keyword) {
+	numbers := s.dictionaries[wordDictionary].numbers
+	p.add(&s.statistics, numbers, titleField, w.word, w.times)
+	p.add(&s.statistics, numbers, summaryField, w.word, w.times)
+}
+
+// set returns the words as a set; nil of none.
+func set(words []string) map[string]bool {
+	if len(words) == 0 {
+		return nil
+	}
+	all := make(map[string]bool, len(words))
+	for _, w := range words {
+		all[w] = true
+	}
+	return all
 }
 
 func (p *plan) add(st *statistics, numbers map[string]uint32, field int, name string, weight float64) {
@@ -121,6 +138,9 @@ func (p *plan) popularity(log float64) float64 { return 1 + p.ranking.Popularity
 // refuses reports whether mutes or languages exclude the item.
 func (p *plan) refuses(s *segment, item uint32) bool {
 	if p.mutedAuthors != nil && p.mutedAuthors[s.authors.at(item)] {
+		return true
+	}
+	if p.mutedGroups != nil && p.mutedGroups[s.group(item)] {
 		return true
 	}
 	if len(p.query.Profile.Langs) > 0 {

@@ -16,7 +16,10 @@ const parityTolerance = 1e-4
 
 // Parity compares two sources that hold the same items, on queries of every
 // kind at the given origin: the same items in the same order, but for ties.
+//
+// What the first source ranks highest is muted item by item in a last query.
 func Parity(t *testing.T, a, b recall.Source, origin time.Time) {
+	t.Run("muted items", func(t *testing.T) { mutedParity(t, a, b, origin) })
 	for _, tc := range parityQueries() {
 		t.Run(tc.name, func(t *testing.T) {
 			q := feed.Query{Profile: tc.profile, Ranking: ranking(), Origin: origin, N: 100}
@@ -32,6 +35,24 @@ func Parity(t *testing.T, a, b recall.Source, origin time.Time) {
 			require.NotEmpty(t, q.After)
 			assertSame(t, first.Candidates, recallAll(t, b, q).Candidates)
 		})
+	}
+}
+
+func mutedParity(t *testing.T, a, b recall.Source, origin time.Time) {
+	q := feed.Query{Profile: feed.Profile{Keywords: []string{"go", "rust"}}, Ranking: ranking(), Origin: origin, N: 100}
+	best := recallAll(t, a, q).Candidates
+	for i := 0; i < len(best); i += 2 {
+		q.Profile.MutedItems = append(q.Profile.MutedItems, best[i].Group)
+	}
+	first, second := recallAll(t, a, q).Candidates, recallAll(t, b, q).Candidates
+	require.Len(t, first, q.N)
+	assertSame(t, first, second)
+	for i, c := range best {
+		if i%2 == 0 {
+			assert.NotContains(t, ids(first), c.ID)
+		} else {
+			assert.Contains(t, ids(first), c.ID)
+		}
 	}
 }
 

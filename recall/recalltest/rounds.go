@@ -90,10 +90,13 @@ func groups(t *testing.T, open Open) {
 	}
 	// An item whose id is another's group is of that group.
 	items[0].ID = "story1"
+	// One that has a group is not meant by a mute of its id.
+	items[4].ID, items[4].GroupID = "i111", "story2"
 	s := open(t, items)
 	for name, p := range map[string]feed.Profile{
 		"freshness": {},
 		"interests": {Interests: map[string]float64{"t1": 2, "t3": 0.7}},
+		"muted":     {MutedItems: []string{"story1", "i000", "i111"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			assertRanking(t, items, query(500, p), recallAll(t, s, query(500, p)).Candidates)

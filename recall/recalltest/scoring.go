@@ -126,11 +126,14 @@ func filters(t *testing.T, open Open) {
 		"one language":  {p: feed.Profile{Langs: []string{"de"}}, want: []string{"days", "floor", "long", "now", "older", "plain", "scale"}},
 		"two languages": {p: feed.Profile{Langs: []string{"fr", "en"}}, want: []string{"days", "floor", "long", "now", "offset", "older", "plain"}},
 		"mute wins":     {p: feed.Profile{Interests: map[string]float64{"go": 5}, MutedTags: []string{"go"}}, want: []string{"days", "long", "older", "plain", "scale"}},
+		"muted item":    {p: feed.Profile{MutedItems: []string{"days", "unheard-of"}}, want: []string{"floor", "long", "now", "offset", "older", "plain", "scale"}},
 		"since":         {since: origin.Add(-5 * time.Hour), want: []string{"now", "offset", "plain"}},
 		"since, second": {since: origin.Add(-5*time.Hour - time.Second), want: []string{"long", "now", "offset", "plain"}},
 		"all at once": {
-			p:     feed.Profile{MutedTags: []string{"rust"}, MutedAuthors: []string{"bob"}, Langs: []string{"de"}},
-			since: origin.Add(-80 * 24 * time.Hour), want: []string{"long", "now", "plain", "scale"},
+			p: feed.Profile{
+				MutedTags: []string{"rust"}, MutedAuthors: []string{"bob"}, Langs: []string{"de"}, MutedItems: []string{"plain"},
+			},
+			since: origin.Add(-80 * 24 * time.Hour), want: []string{"long", "now", "scale"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,177 @@
+package elastic
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/recall"
+)
+
+var _ recall.Explainer = (*Source)(nil)
+
+// explainAtOnce is how many items one search explains.
+const explainAtOnce = 1000
+
+// Explain implements [recall.Explainer] with one search for every 1,000 items,
+// in which each interest and keyword is a query with a name, and Elasticsearch
+// answers what each of them scored. It needs Elasticsearch 8.8 or newer.
+func (s *Source) Explain(ctx context.Context, q feed.Query, ids []string) ([]recall.Factors, error) {
+	named := nameParts(&q.Profile, &s.schema)
+	curve := q.Ranking.Decay.Curve()
+	known := make(map[string]recall.Factors, len(ids))
+	for part := range slices.Chunk(ids, explainAtOnce) {
+		if err := s.explainSome(ctx, named, part, known); err != nil {
+			return nil, s.explain(err)
+		}
+	}
+	out := make([]recall.Factors, len(ids))
+	for i, id := range ids {
+		if f, ok := known[id]; ok {
+			f.Finish(&q, curve)
+			out[i] = f
+		}
+	}
+	return out, nil
+}
+
+// parts are the terms of relevance that are told apart. A query's name is t or
+// k and its place in tags or keywords.
+type parts struct {
+	clauses        []clause
+	tags, keywords []string
+}
+
+func nameParts(p *feed.Profile, s *esindex.Schema) parts {
+	var out parts
+	for _, tag := range slices.Sorted(maps.Keys(p.Interests)) {
+		if weight := p.Interests[tag]; weight > 0 {
+			c := interest(tag, weight, s)
+			c.Name = "t" + strconv.Itoa(len(out.tags))
+			out.tags = append(out.tags, tag)
+			out.clauses = append(out.clauses, clause{ConstantScore: c})
+		}
+	}
+	// A match's score is the sum over its words, so the keywords can be asked
+	// one by one.
+	for _, text := range p.Keywords {
+		m := match(text, s)
+		m.Name = "k" + strconv.Itoa(len(out.keywords))
+		out.keywords = append(out.keywords, text)
+		out.clauses = append(out.clauses, clause{MultiMatch: m})
+	}
+	return out
+}
+
+func (s *Source) explainSome(ctx context.Context, named parts, ids []string, known map[string]recall.Factors) error {
+	sort := append(order(&s.schema), map[string]sortKey{
+		s.schema.Fields.Popularity: {Order: "desc", Missing: "_last", UnmappedType: "double"},
+	})
+	req := search{
+		Size: len(ids),
+		Query: clause{Bool: &boolean{
+			Filter: []clause{{Terms: map[string][]string{s.schema.Fields.ID: ids}}},
+			Should: named.clauses,
+		}},
+		Sort: sort, StoredFields: "_none_",
+	}
+	params := "include_named_queries_score=true&allow_partial_search_results=false" +
+		"&filter_path=error,status,hits.hits.sort,hits.hits.matched_queries"
+	if s.schema.MetaID() {
+		req.StoredFields = ""
+		params += ",hits.hits._id"
+	}
+	request, err := json.Marshal(req)
+	if err != nil {
+		return err
+	}
+	return esindex.Do(ctx, s.client, http.MethodPost, "/"+s.index+"/_search", params, request, func(data []byte) error {
+		return named.read(data, &s.schema, known)
+	})
+}
+
+// read takes an answer in. Where an index has an id twice, the better document
+// counts, as in a recall.
+func (p *parts) read(data []byte, schema *esindex.Schema, known map[string]recall.Factors) error {
+	var answer struct {
+		Hits struct {
+			Hits []explainedHit `json:"hits"`
+		} `json:"hits"`
+	}
+	if err := json.Unmarshal(data, &answer); err != nil {
+		return fmt.Errorf("the answer of elasticsearch cannot be read: %w", err)
+	}
+	for _, hit := range answer.Hits.Hits {
+		id, f, err := hit.factors(schema)
+		if err != nil {
+			return err
+		}
+		if _, again := known[id]; again {
+			continue
+		}
+		for name, score := range hit.Matched {
+			if err := p.assign(&f, name, score); err != nil {
+				return err
+			}
+		}
+		f.Tags, f.Keywords = recall.SortGains(f.Tags), recall.SortGains(f.Keywords)
+		known[id] = f
+	}
+	return nil
+}
+
+// assign puts a named query's score to the interest or keyword it is for.
+func (p *parts) assign(f *recall.Factors, name string, score float64) error {
+	names, to := p.tags, &f.Tags
+	if name[:1] == "k" {
+		names, to = p.keywords, &f.Keywords
+	}
+	at, err := strconv.Atoi(name[1:])
+	if err != nil || at < 0 || at >= len(names) {
+		return fmt.Errorf("elasticsearch scored a query named %q, which was not asked", name)
+	}
+	*to = append(*to, recall.Gain{Name: names[at], Score: score})
+	return nil
+}
+
+type explainedHit struct {
+	MetaID  string             `json:"_id"`
+	Sort    []json.RawMessage  `json:"sort"`
+	Matched map[string]float64 `json:"matched_queries"`
+}
+
+// factors reads the sort values: those of a recall, and the popularity.
+func (h *explainedHit) factors(schema *esindex.Schema) (id string, f recall.Factors, err error) {
+	values := h.Sort
+	if schema.MetaID() && len(values) > 2 {
+		values = slices.Insert(slices.Clone(values), 2, json.RawMessage(strconv.Quote(h.MetaID)))
+	}
+	if len(values) != 5 {
+		return "", f, errSort
+	}
+	if f.UpdateTime, err = schema.Time.FromSort(values[1]); err != nil {
+		return "", f, err
+	}
+	if err = json.Unmarshal(values[2], &id); err != nil {
+		return "", f, err
+	}
+	for _, part := range []struct {
+		from json.RawMessage
+		to   any
+	}{{values[3], &f.Group}, {values[4], &f.Popularity}} { // null leaves the zero
+		if err = json.Unmarshal(part.from, part.to); err != nil {
+			return "", f, err
+		}
+	}
+	if f.Group == "" {
+		f.Group = id
+	}
+	f.Known = true
+	return id, f, nil
+}
