@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/internal/cli"
 )
 
 // serverFlag is shared by the commands that call a server.
@@ -27,8 +27,8 @@ func adminTokenFlag(cmd *cobra.Command) func() string {
 }
 
 // connect makes the client, or says that --server is wrong.
-func connect(cmd *cobra.Command, server string, options ...cli.Option) (*cli.Client, error) {
-	c, err := cli.New(server, options...)
+func connect(cmd *cobra.Command, server string, options ...client.Option) (*client.Client, error) {
+	c, err := client.New(server, options...)
 	if err != nil {
 		return nil, &usageError{cmd.CommandPath(), err}
 	}

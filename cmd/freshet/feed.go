@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/cli"
 )
@@ -57,35 +57,31 @@ func readFeed(cmd *cobra.Command, f feedFlags, action string) error {
 	if f.agent == "" && f.token == "" {
 		return &usageError{cmd.CommandPath(), fmt.Errorf("who reads? give --agent, or --token for a server in jwt mode")}
 	}
-	options := []cli.Option{cli.WithToken(f.token)}
+	options := []client.Option{client.WithToken(f.token)}
 	if f.agent != "" {
 		if err := feed.CheckAgentID(f.agent); err != nil {
 			return &usageError{cmd.CommandPath(), fmt.Errorf("--agent: %w", err)}
 		}
-		options = append(options, cli.WithAgent(f.agent))
+		options = append(options, client.WithAgent(f.agent))
 	}
-	client, err := connect(cmd, *f.server, options...)
+	server, err := connect(cmd, *f.server, options...)
 	if err != nil {
 		return err
 	}
-	defer client.Close()
+	defer server.Close()
 	ctx, cancel := context.WithTimeout(cmd.Context(), feedWait)
 	defer cancel()
-	ask := cli.Ask{Action: "refresh", Limit: f.limit, Silent: action == "silent", RequestID: f.requestID}
+	ask := client.Ask{Action: client.ActionRefresh, Limit: f.limit, Silent: action == "silent", RequestID: f.requestID}
 	if action == "more" {
-		ask.Action = "load_more"
+		ask.Action = client.ActionLoadMore
 	}
-	data, err := client.Feed(ctx, ask)
+	page, err := server.Feed(ctx, ask)
 	if err != nil {
 		return err
 	}
 	if f.json {
-		_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\n", data)
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\n", page.Raw)
 		return err
-	}
-	var page cli.Page
-	if err := json.Unmarshal(data, &page); err != nil {
-		return fmt.Errorf("the server's answer cannot be read: %w", err)
 	}
 	return cli.WritePage(cmd.OutOrStdout(), page, time.Now(), terminalWidth(cmd.OutOrStdout()))
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
-	"github.com/freshet/freshet/internal/cli"
+	"github.com/freshet/freshet/client"
 )
 
 // An upload may outlast a restart of the server: about a minute of waiting.
@@ -64,20 +64,21 @@ func ingest(cmd *cobra.Command, f ingestFlags, path string) error {
 	}
 	defer func() { _ = source.Close() }()
 	bar := progress(cmd.ErrOrStderr(), size)
-	client, err := connect(cmd, *f.server, cli.WithToken(f.token()), cli.WithRetries(ingestTries, ingestPause, func(cause error, wait time.Duration) {
-		_ = bar.Clear()
-		fmt.Fprintf(cmd.ErrOrStderr(), "waiting %s: %v\n", wait.Round(time.Millisecond), cause)
-	}))
+	server, err := connect(cmd, *f.server, client.WithToken(f.token()), client.WithRetries(ingestTries, ingestPause),
+		client.WithRetryNotice(func(cause error, wait time.Duration) {
+			_ = bar.Clear()
+			fmt.Fprintf(cmd.ErrOrStderr(), "waiting %s: %v\n", wait.Round(time.Millisecond), cause)
+		}))
 	if err != nil {
 		return err
 	}
-	defer client.Close()
+	defer server.Close()
 
 	report := &ingestReport{most: shownRejections}
 	if f.all {
 		report.most = -1
 	}
-	summary, err := upload(cmd.Context(), client, source, bar, report)
+	summary, err := upload(cmd.Context(), server, source, bar, report)
 	report.Summary = summary
 	if werr := report.write(cmd.OutOrStdout(), f.json); werr != nil {
 		return errors.Join(err, werr)
@@ -121,22 +122,22 @@ func progress(w io.Writer, size int64) *progressbar.ProgressBar {
 }
 
 // upload runs the upload and takes the bar away before anything is printed.
-func upload(ctx context.Context, client *cli.Client, source io.Reader, bar *progressbar.ProgressBar, report *ingestReport) (cli.Summary, error) {
+func upload(ctx context.Context, server *client.Client, source io.Reader, bar *progressbar.ProgressBar, report *ingestReport) (client.Summary, error) {
 	reader := progressbar.NewReader(source, bar)
-	summary, err := client.Ingest(ctx, &reader, report.add)
+	summary, err := server.Ingest(ctx, &reader, report.add)
 	_ = bar.Finish()
 	return summary, err
 }
 
 // ingestReport is what the command prints.
 type ingestReport struct {
-	cli.Summary
-	Errors []cli.Rejection `json:"errors"`
+	client.Summary
+	Errors []client.Rejection `json:"errors"`
 
 	most int // rejections kept; -1: all
 }
 
-func (r *ingestReport) add(rejection cli.Rejection) {
+func (r *ingestReport) add(rejection client.Rejection) {
 	if r.most < 0 || len(r.Errors) < r.most {
 		r.Errors = append(r.Errors, rejection)
 	}
@@ -144,10 +145,10 @@ func (r *ingestReport) add(rejection cli.Rejection) {
 
 func (r *ingestReport) write(w io.Writer, asJSON bool) error {
 	// Lines refused here are known before those that the server refuses.
-	slices.SortFunc(r.Errors, func(a, b cli.Rejection) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortFunc(r.Errors, func(a, b client.Rejection) int { return cmp.Compare(a.Line, b.Line) })
 	if asJSON {
 		if r.Errors == nil {
-			r.Errors = []cli.Rejection{}
+			r.Errors = []client.Rejection{}
 		}
 		return json.NewEncoder(w).Encode(r)
 	}

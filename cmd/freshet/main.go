@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/configs"
 )
 
@@ -52,6 +53,9 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	}
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		err = errors.New("interrupted")
+	}
+	if errors.Is(err, client.ErrUnauthenticated) || errors.Is(err, client.ErrForbidden) {
+		err = fmt.Errorf("%w (give the token with --token)", err)
 	}
 	errs = root.ErrOrStderr() // which masks secrets by now
 	fmt.Fprintf(errs, "freshet: %v\n", err)

@@ -1,11 +1,10 @@
+// Package cli is what the commands print: pages and other tables that fit a
+// terminal.
 package cli
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -13,38 +12,12 @@ import (
 
 	"github.com/rivo/uniseg"
 
-	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/client"
 )
-
-// Ask is one call of the feed.
-type Ask struct {
-	Action    string `json:"action"`
-	Limit     int    `json:"limit,omitempty"`
-	Silent    bool   `json:"silent,omitempty"`
-	RequestID string `json:"request_id,omitempty"`
-}
-
-// Page is the answer of the feed.
-type Page struct {
-	Items     []feed.Item `json:"items"`
-	HasMore   bool        `json:"has_more"`
-	NewCount  *int        `json:"new_count"` // silent refreshes only
-	Degraded  []string    `json:"degraded"`
-	RequestID string      `json:"request_id"`
-}
-
-// Feed calls the feed and returns the data of the answer as it came.
-func (c *Client) Feed(ctx context.Context, ask Ask) (json.RawMessage, error) {
-	body, err := json.Marshal(ask)
-	if err != nil {
-		return nil, err
-	}
-	return c.Call(ctx, http.MethodPost, "/v1/feed", Body{Data: body, Type: "application/json"})
-}
 
 // WritePage writes a page as a table and a line about it. Rows are trimmed to
 // width columns; 0 leaves them whole.
-func WritePage(w io.Writer, p Page, now time.Time, width int) error {
+func WritePage(w io.Writer, p client.Page, now time.Time, width int) error {
 	rows := [][]string{{"#", "AGE", "ID", "TITLE", "TAGS"}}
 	for i, it := range p.Items {
 		rows = append(rows, []string{
@@ -60,7 +33,7 @@ func WritePage(w io.Writer, p Page, now time.Time, width int) error {
 	return err
 }
 
-func footer(p Page) string {
+func footer(p client.Page) string {
 	s := fmt.Sprintf("items=%d, has_more=%t", len(p.Items), p.HasMore)
 	if p.NewCount != nil {
 		s += fmt.Sprintf(", new_count=%d", *p.NewCount)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/internal/cli"
 )
 
@@ -42,7 +43,7 @@ func TestWritePage(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			var page cli.Page
+			var page client.Page
 			require.NoError(t, json.Unmarshal([]byte(tt.data), &page))
 			var out strings.Builder
 			require.NoError(t, cli.WritePage(&out, page, time.Unix(now, 0), tt.width))

@@ -1,4 +1,4 @@
-package cli_test
+package client_test
 
 import (
 	"context"
@@ -14,12 +14,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/internal/cli"
+	"github.com/freshet/freshet/client"
 )
 
-func client(t *testing.T, server string, options ...cli.Option) *cli.Client {
+func connect(t *testing.T, server string, options ...client.Option) *client.Client {
 	t.Helper()
-	c, err := cli.New(server, options...)
+	c, err := client.New(server, options...)
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
 	return c
@@ -40,7 +40,7 @@ func answer(w http.ResponseWriter, status int, body string) {
 
 func TestNewRefusesWhatIsNoServer(t *testing.T) {
 	for _, server := range []string{"", "127.0.0.1:8080", "ftp://h", "http://", "http://a b"} {
-		_, err := cli.New(server)
+		_, err := client.New(server)
 		assert.ErrorContains(t, err, "http://127.0.0.1:8080", server)
 	}
 }
@@ -55,10 +55,10 @@ func TestFeedSendsWhoAsksForWhat(t *testing.T) {
 		assert.JSONEq(t, `{"action":"refresh","limit":5,"silent":true,"request_id":"r1"}`, string(body))
 		answer(w, 200, `{"code":0,"msg":"success","data":{"items":[]}}`)
 	})
-	c := client(t, url+"/base/", cli.WithAgent("u_1"), cli.WithToken("tok"))
-	data, err := c.Feed(context.Background(), cli.Ask{Action: "refresh", Limit: 5, Silent: true, RequestID: "r1"})
+	c := connect(t, url+"/base/", client.WithAgent("u_1"), client.WithToken("tok"))
+	page, err := c.Feed(context.Background(), client.Ask{Action: "refresh", Limit: 5, Silent: true, RequestID: "r1"})
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"items":[]}`, string(data))
+	assert.JSONEq(t, `{"items":[]}`, string(page.Raw))
 }
 
 func TestRefusals(t *testing.T) {
@@ -69,15 +69,15 @@ func TestRefusals(t *testing.T) {
 		code   int
 	}{
 		"of Freshet":         {400, `{"code":40003,"msg":"limit must be 1 to 100"}`, "the server answered 400 (40003): limit must be 1 to 100", 40003},
-		"no token":           {401, `{"code":40101,"msg":"who?"}`, "(give the token with --token)", 40101},
+		"no token":           {401, `{"code":40101,"msg":"who?"}`, "the server answered 401 (40101): who?", 40101},
 		"of a proxy":         {404, `<html>`, "the server answered 404 Not Found", 0},
 		"success, code says": {200, `{"code":50001,"msg":"broken"}`, "(50001): broken", 50001},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			url := serve(t, func(w http.ResponseWriter, _ *http.Request) { answer(w, tt.status, tt.body) })
-			_, err := client(t, url).Feed(context.Background(), cli.Ask{Action: "refresh"})
-			var refused *cli.Refused
+			_, err := connect(t, url).Feed(context.Background(), client.Ask{Action: "refresh"})
+			var refused *client.Error
 			require.ErrorAs(t, err, &refused)
 			assert.ErrorContains(t, err, tt.want)
 			assert.Equal(t, tt.code, refused.Code)
@@ -87,7 +87,7 @@ func TestRefusals(t *testing.T) {
 
 func TestAnswerOfSomethingElse(t *testing.T) {
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) { answer(w, 200, `<html>hello`) })
-	_, err := client(t, url).Feed(context.Background(), cli.Ask{Action: "refresh"})
+	_, err := connect(t, url).Feed(context.Background(), client.Ask{Action: "refresh"})
 	assert.ErrorContains(t, err, "not a Freshet server")
 }
 
@@ -105,8 +105,9 @@ func TestRetriesWhatMayPass(t *testing.T) {
 				answer(w, 200, `{"code":0,"data":{}}`)
 			})
 			var notified []string
-			c := client(t, url, cli.WithRetries(3, time.Microsecond, func(cause error, _ time.Duration) { notified = append(notified, cause.Error()) }))
-			_, err := c.Feed(context.Background(), cli.Ask{Action: "refresh"})
+			c := connect(t, url, client.WithRetries(3, time.Microsecond),
+				client.WithRetryNotice(func(cause error, _ time.Duration) { notified = append(notified, cause.Error()) }))
+			_, err := c.Feed(context.Background(), client.Ask{Action: "refresh"})
 			require.NoError(t, err)
 			assert.EqualValues(t, 3, calls.Load())
 			assert.Len(t, notified, 2)
@@ -128,8 +129,8 @@ func TestRetriesBrokenConnections(t *testing.T) {
 		}
 		answer(w, 200, `{"code":0,"data":{}}`)
 	})
-	c := client(t, url, cli.WithRetries(3, time.Microsecond, nil))
-	_, err := c.Feed(context.Background(), cli.Ask{Action: "refresh"})
+	c := connect(t, url, client.WithRetries(3, time.Microsecond))
+	_, err := c.Feed(context.Background(), client.Ask{Action: "refresh"})
 	require.NoError(t, err)
 	assert.EqualValues(t, 3, calls.Load())
 }
@@ -146,8 +147,8 @@ func TestGivesUp(t *testing.T) {
 				calls.Add(1)
 				answer(w, tt.status, `{"code":1,"msg":"no"}`)
 			})
-			_, err := client(t, url, cli.WithRetries(4, time.Microsecond, nil)).Feed(context.Background(), cli.Ask{})
-			var refused *cli.Refused
+			_, err := connect(t, url, client.WithRetries(4, time.Microsecond)).Feed(context.Background(), client.Ask{})
+			var refused *client.Error
 			require.ErrorAs(t, err, &refused)
 			assert.Equal(t, tt.calls, calls.Load())
 		})
@@ -158,24 +159,24 @@ func TestHonoursRetryAfter(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Retry-After", "1800")
+		w.Header().Set("Retry-After", "30")
 		answer(w, 429, `{"code":42901,"msg":"busy"}`)
 	})
 	var asked time.Duration
-	c := client(t, url, cli.WithRetries(5, time.Microsecond, func(_ error, wait time.Duration) {
+	c := connect(t, url, client.WithRetries(5, time.Microsecond), client.WithRetryNotice(func(_ error, wait time.Duration) {
 		asked = wait
-		cancel() // nobody waits half an hour in a test
+		cancel() // nobody waits half a minute in a test
 	}))
-	_, err := c.Feed(ctx, cli.Ask{})
+	_, err := c.Feed(ctx, client.Ask{})
 	require.ErrorIs(t, err, context.Canceled)
-	assert.Equal(t, 30*time.Minute, asked)
+	assert.Equal(t, 30*time.Second, asked)
 }
 
 func TestUnreachable(t *testing.T) {
-	c := client(t, "http://127.0.0.1:1") // nothing listens on tcpmux
-	_, err := c.Feed(context.Background(), cli.Ask{})
+	c := connect(t, "http://127.0.0.1:1") // nothing listens on tcpmux
+	_, err := c.Feed(context.Background(), client.Ask{})
 	require.Error(t, err)
-	var refused *cli.Refused
+	var refused *client.Error
 	assert.False(t, errors.As(err, &refused))
 	assert.ErrorContains(t, err, "cannot reach the server")
 }

@@ -1,4 +1,4 @@
-package cli_test
+package client_test
 
 import (
 	"bytes"
@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/internal/cli"
+	"github.com/freshet/freshet/client"
 )
 
 // itemServer is the receiving edge: it unpacks requests, keeps what came and
@@ -54,21 +54,21 @@ func (s *itemServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	lines := strings.Split(strings.TrimSuffix(string(body), "\n"), "\n")
 	s.requests = append(s.requests, lines)
-	rejected := []cli.Rejection{}
+	rejected := []client.Rejection{}
 	for i, line := range lines {
 		if strings.Contains(line, "bad") {
-			rejected = append(rejected, cli.Rejection{Line: i + 1, ID: "x", Reason: "it is bad"})
+			rejected = append(rejected, client.Rejection{Line: i + 1, ID: "x", Reason: "it is bad"})
 		}
 	}
 	report, _ := json.Marshal(map[string]any{"accepted": len(lines) - len(rejected), "rejected": len(rejected), "errors": rejected})
 	answer(w, 200, fmt.Sprintf(`{"code":0,"msg":"success","data":%s}`, report))
 }
 
-func ingest(t *testing.T, s *itemServer, r io.Reader) (cli.Summary, []cli.Rejection, error) {
+func ingest(t *testing.T, s *itemServer, r io.Reader) (client.Summary, []client.Rejection, error) {
 	t.Helper()
-	c := client(t, serve(t, s.ServeHTTP), cli.WithRetries(5, time.Microsecond, nil))
-	var rejected []cli.Rejection
-	sum, err := c.Ingest(context.Background(), r, func(x cli.Rejection) { rejected = append(rejected, x) })
+	c := connect(t, serve(t, s.ServeHTTP), client.WithRetries(5, time.Microsecond))
+	var rejected []client.Rejection
+	sum, err := c.Ingest(context.Background(), r, func(x client.Rejection) { rejected = append(rejected, x) })
 	return sum, rejected, err
 }
 
@@ -91,7 +91,7 @@ func TestIngestSplitsByLines(t *testing.T) {
 	sum, rejected, err := ingest(t, s, strings.NewReader(file.String()))
 	require.NoError(t, err)
 	assert.Empty(t, rejected)
-	assert.Equal(t, cli.Summary{Accepted: 2_001, Requests: 3}, sum)
+	assert.Equal(t, client.Summary{Accepted: 2_001, Requests: 3}, sum)
 	var all []string
 	for i, lines := range s.requests {
 		assert.LessOrEqual(t, len(lines), 1_000, "request %d", i)
@@ -177,7 +177,7 @@ func TestIngestRetriesTheSameRequest(t *testing.T) {
 	s := &itemServer{failures: 4}
 	sum, _, err := ingest(t, s, strings.NewReader(item(1)+"\n"+item(2)+"\n"))
 	require.NoError(t, err)
-	assert.Equal(t, cli.Summary{Accepted: 2, Requests: 1}, sum)
+	assert.Equal(t, client.Summary{Accepted: 2, Requests: 1}, sum)
 	assert.Equal(t, [][]string{{item(1), item(2)}}, s.requests)
 }
 
@@ -216,9 +216,9 @@ func TestIngestKeepsTheCountOfWhatWasStored(t *testing.T) {
 		}
 		answer(w, 413, `{"code":41301,"msg":"too large"}`)
 	})
-	sum, err := client(t, url).Ingest(context.Background(), strings.NewReader(strings.Repeat(item(1)+"\n", 6_000)), func(cli.Rejection) {})
+	sum, err := connect(t, url).Ingest(context.Background(), strings.NewReader(strings.Repeat(item(1)+"\n", 6_000)), func(client.Rejection) {})
 	assert.ErrorContains(t, err, "upload lines 1001 to 2000")
-	assert.Equal(t, cli.Summary{Accepted: 1000, Requests: 1}, sum)
+	assert.Equal(t, client.Summary{Accepted: 1000, Requests: 1}, sum)
 }
 
 func TestIngestDoubtsAReportThatDoesNotAddUp(t *testing.T) {
@@ -228,7 +228,7 @@ func TestIngestDoubtsAReportThatDoesNotAddUp(t *testing.T) {
 		`"fine"`,
 	} {
 		url := serve(t, func(w http.ResponseWriter, _ *http.Request) { answer(w, 200, `{"code":0,"data":`+report+`}`) })
-		_, err := client(t, url).Ingest(context.Background(), strings.NewReader(item(1)+"\n"+item(2)), func(cli.Rejection) {})
+		_, err := connect(t, url).Ingest(context.Background(), strings.NewReader(item(1)+"\n"+item(2)), func(client.Rejection) {})
 		assert.ErrorContains(t, err, "upload lines 1 to 2", report)
 	}
 }
@@ -238,14 +238,14 @@ func BenchmarkIngest(b *testing.B) {
 	s := &countingServer{}
 	server := httptest.NewServer(s)
 	defer server.Close()
-	c, err := cli.New(server.URL)
+	c, err := client.New(server.URL)
 	require.NoError(b, err)
 	defer c.Close()
 	file := []byte(strings.Repeat(line, 10_000))
 	b.SetBytes(int64(len(file)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := c.Ingest(context.Background(), bytes.NewReader(file), func(cli.Rejection) {}); err != nil {
+		if _, err := c.Ingest(context.Background(), bytes.NewReader(file), func(client.Rejection) {}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,10 +1,9 @@
-package cli
+package client
 
 import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -30,6 +29,13 @@ type Rejection struct {
 	Line   int    `json:"line"` // of the file, from 1
 	ID     string `json:"id,omitempty"`
 	Reason string `json:"reason"`
+}
+
+// uploadReport is the data of POST /v1/items.
+type uploadReport struct {
+	Accepted int         `json:"accepted"`
+	Rejected int         `json:"rejected"`
+	Errors   []Rejection `json:"errors"`
 }
 
 // Summary counts an upload. Empty lines are not counted as items.
@@ -158,12 +164,15 @@ func (u *upload) flush(ctx context.Context) error {
 		return err
 	}
 	first, last := u.numbers[0], u.numbers[len(u.numbers)-1]
-	data, err := u.client.Call(ctx, http.MethodPost, "/v1/items",
-		Body{Data: u.body.Bytes(), Type: "application/x-ndjson", Encoding: "gzip"})
+	report, err := call[uploadReport](ctx, u.client, Request{
+		Method: http.MethodPost, Path: "/v1/items",
+		Body: u.body.Bytes(), Type: "application/x-ndjson", Encoding: "gzip",
+		Repeatable: true, // an item replaces itself
+	})
 	if err != nil {
 		return fmt.Errorf("upload lines %d to %d: %w", first, last, err)
 	}
-	if err := u.account(data); err != nil {
+	if err := u.account(report); err != nil {
 		return fmt.Errorf("upload lines %d to %d: %w", first, last, err)
 	}
 	u.size, u.numbers = 0, u.numbers[:0]
@@ -171,15 +180,7 @@ func (u *upload) flush(ctx context.Context) error {
 }
 
 // account adds the server's report; its line numbers are those of the request.
-func (u *upload) account(data json.RawMessage) error {
-	var report struct {
-		Accepted int         `json:"accepted"`
-		Rejected int         `json:"rejected"`
-		Errors   []Rejection `json:"errors"`
-	}
-	if err := json.Unmarshal(data, &report); err != nil {
-		return fmt.Errorf("the server's report cannot be read: %w", err)
-	}
+func (u *upload) account(report uploadReport) error {
 	u.sum.Requests++
 	u.sum.Accepted += report.Accepted
 	u.sum.Rejected += report.Rejected

@@ -1,0 +1,133 @@
+// Package client is a small Go client of a Freshet server.
+//
+//	c, err := client.New("http://127.0.0.1:8080", client.WithAgent("u_1"))
+//	…
+//	page, err := c.Refresh(ctx, 20)
+//
+// There is a method for each route, in a file of the route's name; [Client.Do]
+// makes any other call. What the server refuses is an [*Error], which is also
+// one of the sentinels in errors.go.
+package client
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// longestAnswer is how long a server may take to begin its answer once it has
+// the request; storing an upload is the slowest thing it does. How long a call
+// may take is its context's to say.
+const longestAnswer = 10 * time.Minute
+
+// Client calls one server. It may be used by many goroutines at once; one
+// serves a whole process.
+type Client struct {
+	base   string
+	header http.Header
+	http   *http.Client
+	tries  int
+	pause  time.Duration
+	notify func(cause error, wait time.Duration)
+}
+
+// Option changes a [Client].
+type Option func(*Client)
+
+// WithAgent names the agent that calls, in X-Agent-ID, for servers in header
+// mode. Where a gateway sets the header, leave it to the gateway.
+func WithAgent(id string) Option {
+	return func(c *Client) { c.set("X-Agent-ID", id) }
+}
+
+// WithToken sends a Bearer token: an agent's, for servers in jwt mode, or the
+// admin token.
+func WithToken(token string) Option {
+	return func(c *Client) {
+		value := ""
+		if token != "" {
+			value = "Bearer " + token
+		}
+		c.set("Authorization", value)
+	}
+}
+
+// WithAdminToken sends the admin token beside what names an agent.
+func WithAdminToken(token string) Option {
+	return func(c *Client) { c.set("X-Admin-Token", token) }
+}
+
+// set sets a header, or takes it away where the value is empty.
+func (c *Client) set(name, value string) {
+	c.header.Del(name)
+	if value != "" {
+		c.header.Set(name, value)
+	}
+}
+
+// WithRetries asks up to tries times while the server cannot be reached or
+// says that it is busy, where asking again cannot do a thing twice. The first
+// wait is about pause, each further one about twice as long, at most 10 s, or
+// what Retry-After asks for if that is longer. Without this option a call is
+// made once.
+func WithRetries(tries int, pause time.Duration) Option {
+	return func(c *Client) { c.tries, c.pause = tries, pause }
+}
+
+// WithRetryNotice calls notify before each wait for another try.
+func WithRetryNotice(notify func(cause error, wait time.Duration)) Option {
+	return func(c *Client) { c.notify = notify }
+}
+
+// WithHTTPClient makes calls through h, for other certificates, proxies or
+// instruments. Its redirect policy is not used: see [Client.Do].
+func WithHTTPClient(h *http.Client) Option {
+	return func(c *Client) { c.http = h }
+}
+
+// New makes a client of the server at a URL such as http://127.0.0.1:8080.
+func New(server string, options ...Option) (*Client, error) {
+	u, err := url.Parse(server)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, fmt.Errorf("the server must be a URL such as http://127.0.0.1:8080, not %q", server)
+	}
+	// Copied, so that closing this client's idle connections leaves others alone.
+	transport, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return nil, errors.New("the default HTTP transport was replaced by one that cannot be copied; give WithHTTPClient")
+	}
+	copied := transport.Clone()
+	copied.ResponseHeaderTimeout = longestAnswer
+	// Servers are few and calls many: the default of two idle connections would
+	// open and close one for nearly every call of a busy backend.
+	copied.MaxIdleConnsPerHost = copied.MaxIdleConns
+	c := &Client{
+		base:   strings.TrimSuffix(server, "/"),
+		header: http.Header{"User-Agent": {"freshet"}, "Accept": {"application/json"}},
+		http:   &http.Client{Transport: copied},
+		tries:  1,
+	}
+	for _, option := range options {
+		option(c)
+	}
+	// The standard client repeats headers it does not know for credentials to
+	// wherever it is sent.
+	once := *c.http
+	once.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	c.http = &once
+	return c, nil
+}
+
+// As is a client that calls for another agent, over the same connections.
+func (c *Client) As(agent string) *Client {
+	other := *c
+	other.header = c.header.Clone()
+	other.set("X-Agent-ID", agent)
+	return &other
+}
+
+// Close ends the idle connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }

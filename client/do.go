@@ -1,0 +1,215 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+)
+
+// maxAnswer bounds what is read of an answer. The largest are pages: a hundred
+// items of up to 256 KiB.
+const maxAnswer = 64 << 20
+
+// Request is one call. Route files of this package make them; programs need
+// them only for a route that has no method here.
+type Request struct {
+	Method   string
+	Path     string      // escaped, with the query; begins with a slash
+	Body     []byte      // nil: none
+	Type     string      // Content-Type of the body; "": application/json
+	Encoding string      // Content-Encoding of the body; "": as it is
+	Header   http.Header // more headers, such as If-Match
+
+	// Repeatable says that the call may be made again when it is not known
+	// whether it has been carried out. Other calls are only made again where the
+	// server cannot have begun with them.
+	Repeatable bool
+	// Within bounds when the last try may begin; 0: the retries alone do.
+	Within time.Duration
+}
+
+// Response is a success.
+type Response struct {
+	Status int
+	Header http.Header
+	Data   json.RawMessage // of the envelope; nil: it has none
+}
+
+// Do makes a call, again where that is safe and [WithRetries] allows it. An
+// answer that is no success is an [*Error]. A redirect is one, too: following
+// it would show tokens to whom it names.
+func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
+	waits := backoff.NewExponentialBackOff()
+	waits.InitialInterval, waits.Multiplier, waits.MaxInterval = c.pause, 2, 10*time.Second
+	start := time.Now()
+	for try := 1; ; try++ {
+		res, err := c.once(ctx, r)
+		if err == nil || try >= c.tries || ctx.Err() != nil || !again(err, r.Repeatable) {
+			return res, err
+		}
+		wait := waits.NextBackOff()
+		var refused *Error
+		if errors.As(err, &refused) {
+			wait = max(wait, refused.RetryAfter)
+		}
+		// What the server said tells more than a deadline that is sure to pass.
+		begins := time.Now().Add(wait)
+		if until, ok := ctx.Deadline(); ok && begins.After(until) || r.Within > 0 && begins.After(start.Add(r.Within)) {
+			return res, err
+		}
+		if c.notify != nil {
+			c.notify(err, wait)
+		}
+		if err := sleep(ctx, wait); err != nil {
+			return Response{}, err
+		}
+	}
+}
+
+// again reports whether another try may help and cannot do harm.
+func again(err error, repeatable bool) bool {
+	var refused *Error
+	if errors.As(err, &refused) {
+		switch refused.Status {
+		case http.StatusTooManyRequests: // refused before anything was done
+			return true
+		case http.StatusServiceUnavailable, http.StatusBadGateway, http.StatusGatewayTimeout:
+			return repeatable
+		}
+		return false
+	}
+	if !errors.Is(err, ErrUnreachable) {
+		return false
+	}
+	var network *net.OpError
+	neverSent := errors.As(err, &network) && network.Op == "dial"
+	return neverSent || repeatable
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (c *Client) once(ctx context.Context, r Request) (Response, error) {
+	var body io.Reader // a nil Reader, so that a call without a body announces none
+	if r.Body != nil {
+		body = bytes.NewReader(r.Body)
+	}
+	req, err := http.NewRequestWithContext(ctx, r.Method, c.base+r.Path, body)
+	if err != nil {
+		return Response{}, err
+	}
+	req.Header = c.header.Clone()
+	for name, values := range r.Header {
+		req.Header[http.CanonicalHeaderKey(name)] = values
+	}
+	if r.Body != nil {
+		req.Header.Set("Content-Type", orJSON(r.Type))
+	}
+	if r.Encoding != "" {
+		req.Header.Set("Content-Encoding", r.Encoding)
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return Response{}, unreached(ctx, err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	if err != nil {
+		return Response{}, unreached(ctx, fmt.Errorf("its answer broke off: %w", err))
+	}
+	if len(answer) > maxAnswer {
+		return Response{}, fmt.Errorf("%w: more than %d MiB", ErrAnswerTooLarge, maxAnswer>>20)
+	}
+	return open(res, answer)
+}
+
+func orJSON(contentType string) string {
+	if contentType == "" {
+		return "application/json"
+	}
+	return contentType
+}
+
+// unreached is the context's error where that ended the call.
+func unreached(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return fmt.Errorf("%w: %w", ErrUnreachable, err)
+}
+
+// open takes the envelope off an answer.
+func open(res *http.Response, answer []byte) (Response, error) {
+	var envelope struct {
+		Code *int            `json:"code"`
+		Msg  string          `json:"msg"`
+		Data json.RawMessage `json:"data"`
+	}
+	ours := json.Unmarshal(answer, &envelope) == nil && envelope.Code != nil
+	success := res.StatusCode >= 200 && res.StatusCode < 300
+	switch {
+	case success && ours && *envelope.Code == 0:
+		return Response{Status: res.StatusCode, Header: res.Header, Data: envelope.Data}, nil
+	case success && !ours:
+		return Response{}, fmt.Errorf("what answered is %w (%s, %d bytes)", ErrNotFreshet, res.Header.Get("Content-Type"), len(answer))
+	}
+	refused := &Error{
+		Status:     res.StatusCode,
+		RetryAfter: retryAfter(res.Header.Get("Retry-After")),
+		RequestID:  res.Header.Get("X-Request-ID"),
+	}
+	if ours {
+		refused.Code, refused.Msg, refused.Data = *envelope.Code, envelope.Msg, envelope.Data
+	}
+	return Response{}, refused
+}
+
+// retryAfter reads the form in seconds; the form as a date is for caches.
+func retryAfter(header string) time.Duration {
+	seconds, err := strconv.Atoi(header)
+	if err != nil || seconds < 0 || seconds > int(time.Hour/time.Second) {
+		return 0
+	}
+	return time.Duration(seconds) * time.Second
+}
+
+// call makes a call and decodes the data of its answer.
+func call[T any](ctx context.Context, c *Client, r Request) (T, error) {
+	var data T
+	res, err := c.Do(ctx, r)
+	if err != nil {
+		return data, err
+	}
+	if err := json.Unmarshal(res.Data, &data); err != nil {
+		return data, fmt.Errorf("the server's answer to %s %s cannot be read: %w", r.Method, r.Path, err)
+	}
+	return data, nil
+}
+
+// send is [call] with a body that is encoded first; it may not be repeated
+// unless the caller says so in r.
+func send[T any](ctx context.Context, c *Client, r Request, body any) (T, error) {
+	var err error
+	if r.Body, err = json.Marshal(body); err != nil {
+		var none T
+		return none, err
+	}
+	return call[T](ctx, c, r)
+}

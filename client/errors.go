@@ -1,0 +1,62 @@
+package client
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// What a server refuses; an [*Error] is one of them by [errors.Is].
+var (
+	ErrBadRequest      = errors.New("bad request")             // 400: the call is wrong and stays so
+	ErrUnauthenticated = errors.New("unauthenticated")         // 401: who calls is not known
+	ErrForbidden       = errors.New("forbidden")               // 403: who calls may not
+	ErrNotFound        = errors.New("not found")               // 404
+	ErrConflict        = errors.New("conflict")                // 409: the request id belongs to another call
+	ErrPrecondition    = errors.New("not the current version") // 412: read again, then write
+	ErrTooLarge        = errors.New("too large")               // 413
+	ErrRateLimited     = errors.New("too many requests")       // 429: wait for RetryAfter
+	ErrUnavailable     = errors.New("temporarily unavailable") // 503: the server is busy, or something it needs is down
+	ErrUnreachable     = errors.New("cannot reach the server") // no whole answer came; never an *Error
+	ErrNotFreshet      = errors.New("not a Freshet server")    // what answered speaks another language; never an *Error
+	ErrAnswerTooLarge  = errors.New("the answer is too large") // of a server that cannot be Freshet's; never an *Error
+)
+
+// byStatus is how an [*Error] finds its sentinel.
+var byStatus = map[int]error{
+	http.StatusBadRequest:            ErrBadRequest,
+	http.StatusUnauthorized:          ErrUnauthenticated,
+	http.StatusForbidden:             ErrForbidden,
+	http.StatusNotFound:              ErrNotFound,
+	http.StatusConflict:              ErrConflict,
+	http.StatusPreconditionFailed:    ErrPrecondition,
+	http.StatusRequestEntityTooLarge: ErrTooLarge,
+	http.StatusTooManyRequests:       ErrRateLimited,
+	http.StatusServiceUnavailable:    ErrUnavailable,
+}
+
+// Error is an answer that is not a success.
+type Error struct {
+	Status     int             // of HTTP
+	Code       int             // of the envelope; 0: the answer was none of Freshet's
+	Msg        string          // why
+	RetryAfter time.Duration   // how long the server asks to wait; 0: it does not
+	RequestID  string          // of the call, as the server's log has it
+	Data       json.RawMessage // what was done nevertheless, such as an upload's report; mostly nil
+}
+
+// Error says what the server said.
+func (e *Error) Error() string {
+	if e.Code == 0 {
+		return fmt.Sprintf("the server answered %d %s", e.Status, http.StatusText(e.Status))
+	}
+	return fmt.Sprintf("the server answered %d (%d): %s", e.Status, e.Code, e.Msg)
+}
+
+// Is reports whether target is the sentinel of the status.
+func (e *Error) Is(target error) bool {
+	known := byStatus[e.Status]
+	return known != nil && known == target
+}

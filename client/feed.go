@@ -1,0 +1,83 @@
+package client
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// What [Ask.Action] may be.
+const (
+	ActionRefresh  = "refresh"   // the best unseen items now
+	ActionLoadMore = "load_more" // the next page of the last refresh
+)
+
+// rememberedFor is how long a server knows a request id (a minute), less what
+// the last try itself may take.
+const rememberedFor = 45 * time.Second
+
+// Ask is one call of the feed.
+type Ask struct {
+	Action string `json:"action"`
+	Limit  int    `json:"limit,omitempty"` // items of the page, 1 to 100; 0: the server's 20
+	// Silent looks for what is new since the last refresh and changes nothing.
+	Silent bool `json:"silent,omitempty"`
+	// RequestID makes the server answer the same page again for a minute; ""
+	// takes a random one where the client retries, so that a lost answer does
+	// not cost the reader a page.
+	RequestID string `json:"request_id,omitempty"`
+}
+
+// Page is the answer of the feed.
+type Page struct {
+	Items     []feed.Item `json:"items"`
+	HasMore   bool        `json:"has_more"`
+	NewCount  *int        `json:"new_count"` // silent refreshes only
+	Degraded  []string    `json:"degraded"`  // what the server had to do without
+	RequestID string      `json:"request_id"`
+
+	Raw json.RawMessage `json:"-"` // all of it as it came
+}
+
+// UnmarshalJSON keeps the page as it came beside what is decoded of it.
+func (p *Page) UnmarshalJSON(data []byte) error {
+	type plain Page
+	if err := json.Unmarshal(data, (*plain)(p)); err != nil {
+		return err
+	}
+	p.Raw = append(json.RawMessage(nil), data...)
+	return nil
+}
+
+// Refresh answers the best unseen items now. The rest of what was found waits
+// for [Client.LoadMore].
+func (c *Client) Refresh(ctx context.Context, limit int) (Page, error) {
+	return c.Feed(ctx, Ask{Action: ActionRefresh, Limit: limit})
+}
+
+// LoadMore answers the next page of the last refresh.
+func (c *Client) LoadMore(ctx context.Context, limit int) (Page, error) {
+	return c.Feed(ctx, Ask{Action: ActionLoadMore, Limit: limit})
+}
+
+// Silent answers what a refresh would find that is newer than the last one,
+// and changes nothing: with items, show a "new" badge.
+func (c *Client) Silent(ctx context.Context, limit int) (Page, error) {
+	return c.Feed(ctx, Ask{Action: ActionRefresh, Limit: limit, Silent: true})
+}
+
+// Feed calls POST /v1/feed.
+func (c *Client) Feed(ctx context.Context, ask Ask) (Page, error) {
+	r := Request{Method: http.MethodPost, Path: "/v1/feed", Repeatable: true}
+	if !ask.Silent {
+		if ask.RequestID == "" && c.tries > 1 {
+			ask.RequestID = rand.Text()
+		}
+		r.Repeatable, r.Within = ask.RequestID != "", rememberedFor
+	}
+	return send[Page](ctx, c, r, ask)
+}

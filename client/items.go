@@ -1,0 +1,44 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// Item calls GET /v1/items/{id}. It needs the admin token.
+func (c *Client) Item(ctx context.Context, id string) (feed.Item, error) {
+	return call[feed.Item](ctx, c, Request{Method: http.MethodGet, Path: itemPath(id), Repeatable: true})
+}
+
+// DeleteItem calls DELETE /v1/items/{id}: the item is no longer shown to
+// anyone. It needs the admin token. [ErrNotFound] where there is no such item;
+// after a retry that may mean that the try before has deleted it.
+func (c *Client) DeleteItem(ctx context.Context, id string) error {
+	_, err := c.Do(ctx, Request{Method: http.MethodDelete, Path: itemPath(id), Repeatable: true})
+	return err
+}
+
+// PutItem stores one item through POST /v1/items, in place of the one with its
+// id. For many, [Client.Ingest] is faster. It needs the admin token.
+func (c *Client) PutItem(ctx context.Context, item feed.Item) error {
+	report, err := send[uploadReport](ctx, c, Request{
+		Method: http.MethodPost, Path: "/v1/items", Type: "application/x-ndjson", Repeatable: true,
+	}, item)
+	if err != nil {
+		return err
+	}
+	if len(report.Errors) > 0 {
+		return errors.New("the item was not stored: " + report.Errors[0].Reason)
+	}
+	if report.Accepted != 1 {
+		return errors.New("the item was not stored, and the server does not say why")
+	}
+	return nil
+}
+
+// itemPath escapes what an id may hold and a path may not, slashes included.
+func itemPath(id string) string { return "/v1/items/" + url.PathEscape(id) }
