@@ -15,9 +15,10 @@ const (
 	MaxInterests      = 200
 	MaxInterestWeight = 100
 	MaxKeywords       = 64
+	MaxKeywordsLength = 1024 // characters of all keywords: each may be a word of its own, and a search engine takes only so many
 	MaxTags           = 64   // tags of one item
 	MaxTermLength     = 256  // characters of a tag, keyword, author or language
-	MaxMutes          = 1000 // muted authors, and muted tags
+	MaxMutes          = 1000 // muted authors, muted tags, and muted items
 )
 
 // ErrBadProfile is wrapped by every error about an unusable profile.
@@ -31,6 +32,9 @@ type Profile struct {
 	Langs        []string           `json:"langs,omitempty"`         // only these languages; empty: all
 	MutedAuthors []string           `json:"muted_authors,omitempty"` // never items of these authors
 	MutedTags    []string           `json:"muted_tags,omitempty"`    // never items with one of these tags
+	// MutedItems are groups the agent has hidden, the latest last. A profile
+	// that is put with nil keeps those that are stored.
+	MutedItems []string `json:"muted_items,omitempty"`
 }
 
 // ParseProfile reads a profile strictly: unknown fields, trailing data and
@@ -83,6 +87,21 @@ func (p Profile) Validate() error {
 			}
 		}
 	}
+	characters := 0
+	for _, k := range p.Keywords {
+		characters += utf8.RuneCountInString(k)
+	}
+	if characters > MaxKeywordsLength {
+		return fmt.Errorf("%w: the keywords have %d characters in all, at most %d are allowed", ErrBadProfile, characters, MaxKeywordsLength)
+	}
+	if len(p.MutedItems) > MaxMutes {
+		return fmt.Errorf("%w: %d muted_items, at most %d are allowed", ErrBadProfile, len(p.MutedItems), MaxMutes)
+	}
+	for _, group := range p.MutedItems {
+		if err := CheckItemID(group); err != nil {
+			return fmt.Errorf("%w: muted_items: %w", ErrBadProfile, err)
+		}
+	}
 	return nil
 }
 
@@ -93,14 +112,39 @@ func checkTerm(where, term string) error {
 	return nil
 }
 
-// HasMutes reports whether the profile refuses any author, tag or language.
-func (p Profile) HasMutes() bool {
+// HasMutes reports whether the profile refuses any author, tag, language or
+// single item.
+func (p Profile) HasMutes() bool { return p.Selective() || len(p.MutedItems) > 0 }
+
+// Selective reports whether the profile refuses any author, tag or language:
+// only the content of an item tells then whether it may be shown.
+func (p Profile) Selective() bool {
 	return len(p.MutedAuthors) > 0 || len(p.MutedTags) > 0 || len(p.Langs) > 0
+}
+
+// Hides reports whether the agent has hidden the group.
+func (p Profile) Hides(group string) bool { return slices.Contains(p.MutedItems, group) }
+
+// Hide adds groups to the muted items. The oldest give way beyond [MaxMutes];
+// one that is there already stays where it is. It reports whether anything
+// changed, and leaves the list it was given alone.
+func (p *Profile) Hide(groups []string) (changed bool) {
+	muted := slices.Clip(p.MutedItems)
+	for _, g := range groups {
+		if !slices.Contains(muted, g) {
+			muted, changed = append(muted, g), true
+		}
+	}
+	p.MutedItems = muted[max(0, len(muted)-MaxMutes):]
+	return changed
 }
 
 // Refuses reports whether the profile's mutes or languages exclude the item.
 // An item without a language passes every language filter.
 func (p Profile) Refuses(it *Item) bool {
+	if len(p.MutedItems) > 0 && p.Hides(it.Group()) {
+		return true
+	}
 	if it.AuthorID != "" && slices.Contains(p.MutedAuthors, it.AuthorID) {
 		return true
 	}
@@ -115,7 +159,8 @@ func (p Profile) Refuses(it *Item) bool {
 // SameMutes reports whether two profiles refuse the same items, whatever the
 // order their lists are written in.
 func (p Profile) SameMutes(q Profile) bool {
-	return sameSet(p.MutedAuthors, q.MutedAuthors) && sameSet(p.MutedTags, q.MutedTags) && sameSet(p.Langs, q.Langs)
+	return sameSet(p.MutedAuthors, q.MutedAuthors) && sameSet(p.MutedTags, q.MutedTags) &&
+		sameSet(p.Langs, q.Langs) && sameSet(p.MutedItems, q.MutedItems)
 }
 
 func sameSet(a, b []string) bool {

@@ -12,12 +12,17 @@ import (
 
 func TestParseProfile(t *testing.T) {
 	p, err := feed.ParseProfile([]byte(` {"interests":{"go":2.5,"c++":0,"x":100},"keywords":["raft"],"langs":["en"],
-		"muted_authors":["spam"],"muted_tags":["ads"]} `))
+		"muted_authors":["spam"],"muted_tags":["ads"],"muted_items":["a:b/c"]} `))
 	require.NoError(t, err)
 	require.Equal(t, feed.Profile{
 		Interests: map[string]float64{"go": 2.5, "c++": 0, "x": 100}, Keywords: []string{"raft"}, Langs: []string{"en"},
-		MutedAuthors: []string{"spam"}, MutedTags: []string{"ads"},
+		MutedAuthors: []string{"spam"}, MutedTags: []string{"ads"}, MutedItems: []string{"a:b/c"},
 	}, p)
+	for text, named := range map[string]bool{`{}`: false, `{"muted_items":null}`: false, `{"muted_items":[]}`: true} {
+		p, err = feed.ParseProfile([]byte(text))
+		require.NoError(t, err)
+		require.Equal(t, named, p.MutedItems != nil, text)
+	}
 
 	p, err = feed.ParseProfile([]byte(`{}`))
 	require.NoError(t, err)
@@ -52,6 +57,8 @@ func TestParseProfileRefuses(t *testing.T) {
 		{"many keywords", `{"keywords":` + list(feed.MaxKeywords+1) + `}`, "65 keywords"},
 		{"many langs", `{"langs":` + list(feed.MaxKeywords+1) + `}`, "65 langs"},
 		{"many muted authors", `{"muted_authors":` + list(feed.MaxMutes+1) + `}`, "1001 muted_authors"},
+		{"many muted items", `{"muted_items":` + list(feed.MaxMutes+1) + `}`, "1001 muted_items"},
+		{"a muted item that is no id", `{"muted_items":["a b"]}`, "muted_items: bad id"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := feed.ParseProfile([]byte(tc.json))
@@ -83,6 +90,38 @@ func TestRefuses(t *testing.T) {
 			require.False(t, feed.Profile{}.Refuses(&tc.item), "the zero profile refuses nothing")
 		})
 	}
+}
+
+func TestHide(t *testing.T) {
+	var p feed.Profile
+	require.False(t, p.HasMutes())
+	require.True(t, p.Hide([]string{"a", "b", "a"}))
+	require.Equal(t, []string{"a", "b"}, p.MutedItems)
+	require.True(t, p.HasMutes())
+	require.False(t, p.Selective())
+	require.False(t, p.Hide([]string{"a"}), "it is there")
+
+	other := p
+	require.True(t, other.Hide([]string{"c"}))
+	require.True(t, p.Hide([]string{"d"}))
+	require.Equal(t, []string{"a", "b", "c"}, other.MutedItems, "copies do not share what is added")
+
+	var many []string
+	for i := range feed.MaxMutes {
+		many = append(many, fmt.Sprintf("i%d", i))
+	}
+	require.True(t, p.Hide(many))
+	require.Len(t, p.MutedItems, feed.MaxMutes)
+	require.False(t, p.Hides("a"), "the oldest have given way")
+	require.True(t, p.Hides("i0"))
+	require.NoError(t, p.Validate())
+
+	p = feed.Profile{MutedItems: []string{"g"}}
+	require.True(t, p.Refuses(&feed.Item{ID: "x", GroupID: "g"}))
+	require.True(t, p.Refuses(&feed.Item{ID: "g"}))
+	require.False(t, p.Refuses(&feed.Item{ID: "g", GroupID: "another"}))
+	require.False(t, p.SameMutes(feed.Profile{}))
+	require.True(t, p.SameMutes(feed.Profile{MutedItems: []string{"g", "g"}}))
 }
 
 func TestSameMutes(t *testing.T) {

@@ -96,7 +96,7 @@ func groups(t *testing.T, open Open) {
 	for name, p := range map[string]feed.Profile{
 		"freshness": {},
 		"interests": {Interests: map[string]float64{"t1": 2, "t3": 0.7}},
-		"muted":     {MutedItems: []string{"story1", "i000", "i111"}},
+		"muted":     {MutedItems: []string{"story1", "i051", "i111"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			assertRanking(t, items, query(500, p), recallAll(t, s, query(500, p)).Candidates)
