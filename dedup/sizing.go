@@ -50,3 +50,51 @@ func (c Config) FilterRate() float64 {
 func (c Config) ShardCapacity(shards int) int {
 	return (c.DailyCapacity + shards - 1) / shards
 }
+
+// FilterSize is the size of one Bloom filter.
+type FilterSize struct {
+	Capacity int    // impressions it is made for
+	Bits     uint64 // m
+	Hashes   int    // k, bits set for each impression
+}
+
+// Bytes is the memory of the filter's bits.
+func (f FilterSize) Bytes() uint64 { return (f.Bits + 63) / 64 * 8 }
+
+// FalsePositives is the probability that the filter takes an impression it
+// does not hold for one it does, when it holds n (B. H. Bloom 1970, as it is
+// usually approximated):
+//
+//	(1 − e^(−kn/m))^k
+func (f FilterSize) FalsePositives(n float64) float64 {
+	k := float64(f.Hashes)
+	return math.Pow(1-math.Exp(-k*n/float64(f.Bits)), k)
+}
+
+// MemoryFilter is the size of a day's filter in process, as bits-and-blooms
+// estimates it for the rate p of [Config.FilterRate]:
+//
+//	m = ⌈−n ln p / (ln 2)²⌉,  k = ⌈m/n · ln 2⌉
+func (c Config) MemoryFilter() FilterSize { return filterSize(c.DailyCapacity, c.FilterRate()) }
+
+// RedisFilter is the size of one of shards filters of a day in RedisBloom,
+// while it has a single layer. RedisBloom gives the first layer of a filter
+// that may grow half the error it was asked for.
+func (c Config) RedisFilter(shards int) FilterSize {
+	return filterSize(c.ShardCapacity(shards), c.FilterRate()/2)
+}
+
+func filterSize(n int, p float64) FilterSize {
+	m := math.Ceil(-float64(n) * math.Log(p) / (math.Ln2 * math.Ln2))
+	return FilterSize{Capacity: n, Bits: uint64(m), Hashes: int(math.Ceil(m / float64(n) * math.Ln2))}
+}
+
+// WindowFalsePositives is the probability that any of the filters takes an
+// unseen impression for seen, each having the probability given.
+func WindowFalsePositives(days []float64) float64 {
+	unseen := 1.0
+	for _, p := range days {
+		unseen *= 1 - p
+	}
+	return 1 - unseen
+}

@@ -1,0 +1,37 @@
+package dedup_test
+
+import (
+	"testing"
+
+	"github.com/bits-and-blooms/bloom/v3"
+	"github.com/stretchr/testify/assert"
+
+	"github.com/freshet/freshet/dedup"
+)
+
+// TestFilterSizes compares with the library the filters in process are sized
+// by, and with what the promise of the window is.
+func TestFilterSizes(t *testing.T) {
+	for _, capacity := range []int{1, 1000, 50_000, 1_000_000, 3_141_592} {
+		for _, rate := range []float64{0.0001, 0.01, 0.3} {
+			cfg := dedup.DefaultConfig()
+			cfg.DailyCapacity, cfg.FalsePositiveRate = capacity, rate
+			m, k := bloom.EstimateParameters(uint(capacity), cfg.FilterRate())
+			in := cfg.MemoryFilter()
+			assert.Equal(t, dedup.FilterSize{Capacity: capacity, Bits: uint64(m), Hashes: int(k)}, in)
+
+			days := make([]float64, cfg.WindowDays)
+			for i := range days {
+				days[i] = in.FalsePositives(float64(capacity))
+			}
+			if capacity > 1 {
+				assert.InEpsilon(t, rate, dedup.WindowFalsePositives(days), 0.1, "full filters of %d at %v", capacity, rate)
+			}
+		}
+	}
+	cfg := dedup.DefaultConfig()
+	assert.Zero(t, cfg.MemoryFilter().FalsePositives(0))
+	assert.Equal(t, 15, int(cfg.RedisFilter(1).Bits/uint64(cfg.DailyCapacity)), "bits an impression in RedisBloom")
+	assert.Equal(t, 62_500, cfg.RedisFilter(16).Capacity)
+	assert.InEpsilon(t, 16*cfg.RedisFilter(16).Bits, cfg.RedisFilter(1).Bits, 1e-5, "shards cost nothing")
+}
