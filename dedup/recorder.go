@@ -29,9 +29,6 @@ var (
 	recordRetries = promauto.NewCounter(prometheus.CounterOpts{
 		Name: "freshet_record_retries_total", Help: "Failed writes of a batch of impressions.",
 	})
-	recordQueue = promauto.NewGauge(prometheus.GaugeOpts{
-		Name: "freshet_record_queue", Help: "Impressions waiting to be recorded.",
-	})
 )
 
 // ErrDeferred says that an impression could not be recorded now. What was
@@ -94,6 +91,7 @@ type Recorder struct {
 
 	pool      *ants.Pool
 	writes    sync.WaitGroup // batches handed to the pool
+	backlog   backlog
 	settler   *settler
 	collected chan struct{} // closed when the collector has ended
 
@@ -104,6 +102,7 @@ type Recorder struct {
 type delivery struct {
 	agent  string
 	groups []string
+	at     time.Time  // when it was handed over
 	done   chan error // nil, or told whether they were recorded
 }
 
@@ -156,6 +155,7 @@ func (r *Recorder) Confirm(ctx context.Context, agent string, groups []string) e
 func (r *Recorder) enqueue(d delivery) {
 	n := uint64(len(d.groups))
 	r.delivered.Add(n)
+	d.at = r.clock()
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	if !r.closed {
@@ -185,6 +185,7 @@ func (r *Recorder) collect() {
 	for first := range r.queue {
 		batch := []delivery{first}
 		members := len(first.groups)
+		waiting := r.backlog.begin(first.at)
 		linger.Reset(r.cfg.Linger)
 	fill:
 		for members < r.cfg.Batch {
@@ -199,11 +200,12 @@ func (r *Recorder) collect() {
 				break fill
 			}
 		}
-		recordQueue.Sub(float64(members))
+		r.backlog.fill(waiting, members)
 		// Submit waits for a free worker; meanwhile the queue takes what comes.
 		r.writes.Add(1)
-		if err := r.pool.Submit(func() { r.write(batch, members) }); err != nil {
+		if err := r.pool.Submit(func() { r.write(batch, members, waiting) }); err != nil {
 			r.writes.Done()
+			r.backlog.end(waiting)
 			r.finish(batch, members, nil, fmt.Errorf("%w: %w", ErrDeferred, err))
 		}
 	}
@@ -211,8 +213,9 @@ func (r *Recorder) collect() {
 
 // write records one batch, again and again with growing pauses until it is
 // confirmed, given up on, or the drain's deadline has passed.
-func (r *Recorder) write(batch []delivery, members int) {
+func (r *Recorder) write(batch []delivery, members int, waiting *opened) {
 	defer r.writes.Done()
+	defer r.backlog.end(waiting)
 	defer func() {
 		if p := recover(); p != nil {
 			slog.ErrorContext(r.ctx, "panic while recording impressions", "panic", p, "stack", string(debug.Stack()))

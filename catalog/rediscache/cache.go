@@ -24,9 +24,15 @@ import (
 var (
 	lookups = promauto.NewCounterVec(prometheus.CounterOpts{
 		Name: "freshet_catalog_cache_total",
-		Help: "Items and profiles looked up in the Redis cache (hit, miss), and round trips that failed or values that were unusable (error).",
-	}, []string{"result"})
-	hits, misses, failures = lookups.WithLabelValues("hit"), lookups.WithLabelValues("miss"), lookups.WithLabelValues("error")
+		Help: "Items and profiles looked up in the Redis cache, by whether they were there.",
+	}, []string{"kind", "result"})
+	hits, misses               = lookups.WithLabelValues("item", "hit"), lookups.WithLabelValues("item", "miss")
+	profileHits, profileMisses = lookups.WithLabelValues("profile", "hit"), lookups.WithLabelValues("profile", "miss")
+
+	failures = promauto.NewCounter(prometheus.CounterOpts{
+		Name: "freshet_catalog_cache_errors_total",
+		Help: "Round trips to the Redis cache that failed, and values in it that were unusable; the catalog answered instead.",
+	})
 )
 
 // Config tunes a Cache. Zero values stand for the defaults.

@@ -111,7 +111,7 @@ func (f *found) take(values []string) {
 func (c *Cache) readProfile(ctx context.Context, agent string, cmd *redis.StringCmd) *knownProfile {
 	text := cmd.Val()
 	if text == "" || text[:1] == mark {
-		misses.Inc()
+		profileMisses.Inc()
 		return nil
 	}
 	known := &knownProfile{agent: agent, absent: text == absent}
@@ -121,7 +121,7 @@ func (c *Cache) readProfile(ctx context.Context, agent string, cmd *redis.String
 			return nil
 		}
 	}
-	hits.Inc()
+	profileHits.Inc()
 	return known
 }
 

@@ -35,6 +35,13 @@ var (
 	droppedTotal = promauto.NewCounter(prometheus.CounterOpts{
 		Name: "freshet_spool_dropped_total", Help: "Impressions on disk that were dropped, being too old or too many.",
 	})
+	spoolBytes = promauto.NewGauge(prometheus.GaugeOpts{
+		Name: "freshet_spool_bytes", Help: "Size of the impressions on disk that wait for the dedup store.",
+	})
+	spoolOldest = promauto.NewGauge(prometheus.GaugeOpts{
+		Name: "freshet_spool_oldest_timestamp_seconds",
+		Help: "When the oldest impression on disk was delivered, in Unix time; 0 when none waits.",
+	})
 )
 
 // suffix ends the names of the segments: <serial>.spool, oldest lowest.
@@ -84,6 +91,7 @@ type Spool struct {
 
 	mu      sync.Mutex
 	current *journal.Journal // nil: nothing kept since the last rotation
+	since   map[uint64]int64 // serial → time of its first impression, Unix ms
 	serial  uint64           // of the current segment, or of the last one
 	closed  []uint64         // serials of the other segments, oldest first
 	bytes   int64            // of the closed segments
@@ -106,7 +114,7 @@ func Open(ctx context.Context, dir string, w dedup.Writer, clock feed.Clock, cfg
 	if err != nil {
 		return nil, fmt.Errorf("impression spool: %w", err)
 	}
-	s := &Spool{dir: dir, w: w, clock: clock, cfg: cfg.WithDefaults(), lock: lock, ended: make(chan struct{})}
+	s := &Spool{dir: dir, w: w, clock: clock, cfg: cfg.WithDefaults(), lock: lock, since: map[uint64]int64{}, ended: make(chan struct{})}
 	if err := s.find(); err != nil {
 		return nil, errors.Join(fmt.Errorf("impression spool: %w", err), lock.Close())
 	}
@@ -131,13 +139,39 @@ func (s *Spool) find() error {
 			return err
 		}
 		s.closed = append(s.closed, serial)
+		s.since[serial] = firstIn(s.path(serial))
 		s.bytes += info.Size()
 	}
 	slices.Sort(s.closed)
 	if n := len(s.closed); n > 0 {
 		s.serial = s.closed[n-1]
 	}
+	s.publish()
 	return nil
+}
+
+var errFound = errors.New("found")
+
+// firstIn is the time of a segment's first impression, Unix ms; 0 where none
+// can be read.
+func firstIn(path string) (at int64) {
+	_ = journal.Replay(path, func(e journal.Entry) error { at = e.At; return errFound })
+	return at
+}
+
+// publish tells the metrics what is on disk. mu is held.
+func (s *Spool) publish() {
+	size, oldest := s.bytes, int64(0)
+	if s.current != nil {
+		size += s.current.Size()
+	}
+	for _, at := range s.since {
+		if oldest == 0 || at != 0 && at < oldest {
+			oldest = at
+		}
+	}
+	spoolBytes.Set(float64(size))
+	spoolOldest.Set(float64(oldest) / 1000)
 }
 
 func (s *Spool) path(serial uint64) string {
@@ -162,6 +196,7 @@ func (s *Spool) Keep(agent string, groups []string, now time.Time) error {
 		}
 		s.serial++
 		s.current = j
+		s.since[s.serial] = now.UnixMilli()
 	}
 	err := s.current.Append(journal.Entry{Kind: journal.Seen, At: now.UnixMilli(), Agent: agent, Groups: groups})
 	if err != nil {
@@ -174,6 +209,7 @@ func (s *Spool) Keep(agent string, groups []string, now time.Time) error {
 	for s.bytes > s.cfg.MaxBytes && len(s.closed) > 0 {
 		s.drop(s.closed[0], "the spool is full")
 	}
+	s.publish()
 	return nil
 }
 
@@ -210,6 +246,8 @@ func (s *Spool) forget(serial uint64) {
 		s.cfg.Logger.Warn("a segment of the impression spool cannot be deleted; it will be recorded again", "error", err)
 	}
 	s.closed = slices.DeleteFunc(s.closed, func(other uint64) bool { return other == serial })
+	delete(s.since, serial)
+	s.publish()
 }
 
 // Close ends recording and closes the files; what is not recorded stays on

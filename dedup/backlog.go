@@ -1,0 +1,88 @@
+package dedup
+
+import (
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+)
+
+var (
+	recordQueue = promauto.NewGauge(prometheus.GaugeOpts{
+		Name: "freshet_record_queue", Help: "Impressions that wait for a batch.",
+	})
+	recordInFlight = promauto.NewGauge(prometheus.GaugeOpts{
+		Name: "freshet_record_in_flight", Help: "Impressions in batches that are being written, or wait to be written again.",
+	})
+	recordOldest = promauto.NewGauge(prometheus.GaugeOpts{
+		Name: "freshet_record_oldest_timestamp_seconds",
+		Help: "When the oldest impression that is not recorded yet was delivered, in Unix time; 0 when all are recorded.",
+	})
+	recordSeconds = promauto.NewHistogram(prometheus.HistogramOpts{
+		Name:    "freshet_record_batch_seconds",
+		Help:    "Time from taking a batch of impressions to its confirmation, or to giving it up.",
+		Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
+	})
+)
+
+// backlog knows since when the oldest impression waits. Batches are taken from
+// a queue in order, so what is in the queue is younger than every batch that is
+// open; the queue itself need not be looked into.
+type backlog struct {
+	mu   sync.Mutex
+	open map[*opened]struct{}
+}
+
+// opened is a batch that is not finished.
+type opened struct {
+	since   time.Time // delivery of its oldest impression
+	members int
+	timer   *prometheus.Timer
+}
+
+// begin opens a batch whose oldest impression was delivered at since.
+func (b *backlog) begin(since time.Time) *opened {
+	o := &opened{since: since, timer: prometheus.NewTimer(recordSeconds)}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.open == nil {
+		b.open = map[*opened]struct{}{}
+	}
+	b.open[o] = struct{}{}
+	b.publish()
+	return o
+}
+
+// fill says how many impressions the batch was given from the queue.
+func (b *backlog) fill(o *opened, members int) {
+	o.members = members
+	recordQueue.Sub(float64(members))
+	recordInFlight.Add(float64(members))
+}
+
+// end closes a batch, whatever became of it.
+func (b *backlog) end(o *opened) {
+	o.timer.ObserveDuration()
+	recordInFlight.Sub(float64(o.members))
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.open, o)
+	b.publish()
+}
+
+// publish tells the metric; mu is held. There are never more batches than
+// workers, and one.
+func (b *backlog) publish() {
+	var oldest time.Time
+	for o := range b.open {
+		if oldest.IsZero() || o.since.Before(oldest) {
+			oldest = o.since
+		}
+	}
+	if oldest.IsZero() {
+		recordOldest.Set(0)
+		return
+	}
+	recordOldest.Set(float64(oldest.UnixMilli()) / 1000)
+}

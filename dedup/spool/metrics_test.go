@@ -1,0 +1,56 @@
+package spool
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/dedup"
+)
+
+// gated is a store that is down until it is let up.
+type gated struct{ up atomic.Bool }
+
+func (g *gated) Record(_ context.Context, batch []dedup.Impression, _ time.Time) ([]dedup.Impression, error) {
+	if !g.up.Load() {
+		return batch, dedup.ErrUnavailable
+	}
+	return nil, nil
+}
+
+func (g *gated) Settle(context.Context, []dedup.Impression) error { return nil }
+
+// TestWhatWaitsOnDiskIsKnown keeps impressions, restarts, and lets the store up.
+func TestWhatWaitsOnDiskIsKnown(t *testing.T) {
+	noon := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
+	clock := func() time.Time { return noon.Add(time.Hour) }
+	dir, store := t.TempDir(), &gated{}
+	s, err := Open(t.Context(), dir, store, clock, Config{Every: time.Hour})
+	require.NoError(t, err)
+	assert.Zero(t, testutil.ToFloat64(spoolOldest))
+	assert.Zero(t, testutil.ToFloat64(spoolBytes))
+
+	require.NoError(t, s.Keep("u_1", []string{"a", "b"}, noon))
+	require.NoError(t, s.Keep("u_2", []string{"a"}, noon.Add(time.Minute)))
+	size := testutil.ToFloat64(spoolBytes)
+	assert.Positive(t, size)
+	assert.EqualValues(t, noon.Unix(), testutil.ToFloat64(spoolOldest))
+	require.NoError(t, s.Close(t.Context()))
+
+	spoolBytes.Set(0)
+	spoolOldest.Set(0)
+	s, err = Open(t.Context(), dir, store, clock, Config{Every: time.Millisecond})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.Close(context.Background())) }()
+	assert.Equal(t, size, testutil.ToFloat64(spoolBytes), "a restart finds them")
+	assert.EqualValues(t, noon.Unix(), testutil.ToFloat64(spoolOldest))
+
+	store.up.Store(true)
+	require.Eventually(t, func() bool { return testutil.ToFloat64(spoolBytes) == 0 }, 10*time.Second, time.Millisecond)
+	assert.Zero(t, testutil.ToFloat64(spoolOldest))
+}
