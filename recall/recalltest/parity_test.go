@@ -48,6 +48,10 @@ func TestParity(t *testing.T) {
 	inElastic, inMemory, client, index := both(t, posts)
 	now := time.Date(2016, 7, 15, 18, 30, 0, 0, time.UTC)
 	recalltest.Parity(t, inElastic, inMemory, now)
+	t.Run("explained", func(t *testing.T) {
+		recalltest.ExplainParity(t, inElastic, inMemory, now)
+		recalltest.ExplainParity(t, inMemory, inElastic, now.AddDate(0, 0, -10))
+	})
 
 	// A sparse reader far from the posts: everything is on the floor.
 	t.Run("years later", func(t *testing.T) {

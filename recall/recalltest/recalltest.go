@@ -48,6 +48,7 @@ func Run(t *testing.T, open func(t *testing.T, items []feed.Item) recall.Source)
 	t.Run("rounds", func(t *testing.T) { rounds(t, open) })
 	t.Run("groups", func(t *testing.T) { groups(t, open) })
 	t.Run("edges", func(t *testing.T) { edges(t, open) })
+	t.Run("explain", func(t *testing.T) { explanations(t, open) })
 	t.Run("concurrent", func(t *testing.T) { concurrent(t, open) })
 }
 
