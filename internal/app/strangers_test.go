@@ -233,6 +233,33 @@ func TestHostileTextsStayTexts(t *testing.T) {
 	})
 }
 
+// A profile as large as it may be, of a script in which each character is a
+// word, is one that a search engine still takes.
+func TestTheLargestKeywords(t *testing.T) {
+	inBothModes(t, func(t *testing.T, a *App, s stranger) {
+		var keywords []string
+		var all strings.Builder
+		for i := range feed.MaxKeywords {
+			var k strings.Builder
+			for j := range feed.MaxKeywordsLength / feed.MaxKeywords {
+				k.WriteRune(rune(0x4e00 + i*100 + j))
+			}
+			keywords = append(keywords, k.String())
+			all.WriteString(k.String())
+		}
+		put(t, a, feed.Item{ID: "all", Title: all.String(), UpdateTime: time.Now().Unix() - 5})
+		const path = "/v1/agents/u_1/profile"
+		_, code, _ := s.call("PUT", path, asJSON(t, feed.Profile{Keywords: keywords}), asU1)
+		require.Zero(t, code)
+		_, code, data := s.call("POST", "/v1/feed", `{"action":"refresh"}`, asU1)
+		require.Zero(t, code)
+		require.Contains(t, data, `"id":"all"`)
+		keywords[0] += "一"
+		_, code, _ = s.call("PUT", path, asJSON(t, feed.Profile{Keywords: keywords}), asU1)
+		require.Equal(t, 40001, code)
+	})
+}
+
 func TestHostileBusinessFields(t *testing.T) {
 	deep := func(open, closing string, n int) string {
 		return strings.Repeat(open, n) + "1" + strings.Repeat(closing, n)
