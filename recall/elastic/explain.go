@@ -71,7 +71,7 @@ func nameParts(p *feed.Profile, s *esindex.Schema) parts {
 
 func (s *Source) explainSome(ctx context.Context, named parts, ids []string, known map[string]recall.Factors) error {
 	sort := append(order(&s.schema), map[string]sortKey{
-		s.schema.Fields.Popularity: {Order: "desc", Missing: "_last", UnmappedType: "double"},
+		s.schema.Fields.Popularity: {Order: "desc", Missing: "0", UnmappedType: "double"},
 	})
 	req := search{
 		Size: len(ids),
