@@ -56,6 +56,7 @@ type Catalog interface {
 	Reader
 	Writer
 	Profiles
+	Rankings
 }
 
 // Scanner is a catalog an in-process recall index can be rebuilt from. Scan

@@ -39,6 +39,8 @@ func Run(t *testing.T, open func(t *testing.T) catalog.Catalog) {
 		{"Profiles/replaced whole", profileReplacedWhole},
 		{"Profiles/largest", largestProfile},
 		{"Hydrate", hydrate},
+		{"Rankings", rankings},
+		{"Rankings/concurrent", concurrentRankings},
 		{"concurrent put and read", concurrentPutAndRead},
 		{"concurrent profiles", concurrentProfiles},
 		{"cancelled context", cancelled},

@@ -1,5 +1,6 @@
-// Package elastic keeps items and profiles in Elasticsearch: items in the
-// index that recall searches, profiles in a second one named after it.
+// Package elastic keeps items, profiles and the versions of the ranking in
+// Elasticsearch: items in the index that recall searches, the others in two
+// that are named after it.
 //
 // A document is an item with its fields under their physical names. Its _id is
 // the item's id; in an index with mapped names it may also be another, for
@@ -23,7 +24,7 @@ import (
 
 // Config says where items and profiles are.
 type Config struct {
-	Index  string         // of the items; profiles are in <Index>-agents; required
+	Index  string         // of the items; profiles are in <Index>-agents, the ranking in <Index>-ranking; required
 	Schema esindex.Schema // what esindex.Inspect found; zero: an index made by esindex.Ensure with default names
 }
 
@@ -31,12 +32,14 @@ type Config struct {
 // write at once; recall and [Catalog.Scan] see it after the index is
 // refreshed.
 type Catalog struct {
-	client esindex.Performer
-	items  string
-	agents string
-	schema esindex.Schema
+	client   esindex.Performer
+	items    string
+	agents   string
+	rankings string
+	schema   esindex.Schema
 
-	agentsMade atomic.Bool // the index of profiles is known to exist
+	besideMade atomic.Bool  // the indices of profiles and of the ranking are known to exist
+	newest     atomic.Int64 // version of the ranking that was the newest when last looked
 }
 
 var (
@@ -47,7 +50,7 @@ var (
 
 // New returns a catalog; it asks Elasticsearch nothing yet.
 func New(client *elasticsearch.Client, cfg Config) *Catalog {
-	return &Catalog{client: client, items: cfg.Index, agents: esindex.Agents(cfg.Index), schema: cfg.Schema.WithDefaults()}
+	return &Catalog{client: client, items: cfg.Index, agents: esindex.Agents(cfg.Index), rankings: esindex.Rankings(cfg.Index), schema: cfg.Schema.WithDefaults()}
 }
 
 // Refresh makes everything written so far visible to searches. Servers leave
@@ -122,10 +125,10 @@ func (c *Catalog) get(ctx context.Context, ids []docID) ([]document, error) {
 	return got.Docs, nil
 }
 
-// failure is the error of one document of an answer. An index of profiles
-// that does not exist has no profiles.
+// failure is the error of one document of an answer. An index of profiles, or
+// of the ranking, that does not exist has none.
 func (c *Catalog) failure(d document, index string) error {
-	if d.Error == nil || (index == c.agents && d.Error.Type == "index_not_found_exception") {
+	if d.Error == nil || (index != c.items && d.Error.Type == "index_not_found_exception") {
 		return nil
 	}
 	root := d.Error.Root()

@@ -40,7 +40,7 @@ func (c *Catalog) PutProfile(ctx context.Context, agent string, p feed.Profile) 
 	if err != nil {
 		return fmt.Errorf("%w: %w", feed.ErrBadProfile, err)
 	}
-	if err := c.ensureAgents(ctx); err != nil {
+	if err := c.ensureBeside(ctx); err != nil {
 		return err
 	}
 	var b bulk
@@ -52,17 +52,18 @@ func (c *Catalog) PutProfile(ctx context.Context, agent string, p feed.Profile) 
 	return answer[0].err(feed.ErrBadProfile)
 }
 
-// ensureAgents makes the index of profiles before the first is written to it.
-// Elasticsearch would make it by itself then, with a field for every tag, and
-// refuse the profile of somebody who likes both "a.b" and "a.b.c".
-func (c *Catalog) ensureAgents(ctx context.Context) error {
-	if c.agentsMade.Load() {
+// ensureBeside makes the indices of profiles and of the ranking before the
+// first document is written to one of them. Elasticsearch would make it by
+// itself then, with a field for every tag, and refuse the profile of somebody
+// who likes both "a.b" and "a.b.c".
+func (c *Catalog) ensureBeside(ctx context.Context) error {
+	if c.besideMade.Load() {
 		return nil
 	}
-	if _, err := esindex.EnsureAgents(ctx, c.client, c.items, esindex.Definition{}); err != nil {
+	if _, err := esindex.EnsureBeside(ctx, c.client, c.items, esindex.Definition{}); err != nil {
 		return c.explain(err)
 	}
-	c.agentsMade.Store(true)
+	c.besideMade.Store(true)
 	return nil
 }
 

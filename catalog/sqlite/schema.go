@@ -18,6 +18,7 @@ var migrations = []string{
 	// than in the index of ids, so that the index stays small.
 	`CREATE TABLE items (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, doc BLOB NOT NULL);
 	 CREATE TABLE profiles (agent TEXT NOT NULL PRIMARY KEY, doc BLOB NOT NULL) WITHOUT ROWID;`,
+	`CREATE TABLE ranking_versions (version INTEGER PRIMARY KEY, doc BLOB NOT NULL);`,
 }
 
 // migrate brings the schema up to date in one transaction.

@@ -1,5 +1,5 @@
-// Package sqlite keeps items and profiles in one SQLite file: the catalog of
-// embedded mode.
+// Package sqlite keeps items, profiles and the versions of the ranking in one
+// SQLite file: the catalog of embedded mode.
 //
 // The file is in WAL mode with synchronous=FULL: when Put, Remove or
 // PutProfile return, the change is on the disk, and neither a killed process
@@ -33,6 +33,7 @@ type Catalog struct {
 	putMany, putOne, remove      *sql.Stmt
 	docs                         *sql.Stmt
 	profile, putProfile, dropOne *sql.Stmt
+	rankings, addRanking         *sql.Stmt
 }
 
 var (
@@ -126,6 +127,9 @@ func (c *Catalog) prepare(ctx context.Context) error {
 		{&c.putProfile, c.writer, `INSERT INTO profiles (agent, doc) VALUES (?, ?)
 			ON CONFLICT (agent) DO UPDATE SET doc = excluded.doc`},
 		{&c.dropOne, c.writer, `DELETE FROM profiles WHERE agent = ?`},
+		{&c.rankings, c.readers, `SELECT doc FROM ranking_versions WHERE version <= ? ORDER BY version DESC LIMIT ?`},
+		{&c.addRanking, c.writer, `INSERT INTO ranking_versions (version, doc)
+			SELECT ?1, ?2 WHERE ?1 = (SELECT ifnull(max(version), 0) + 1 FROM ranking_versions)`},
 	} {
 		var err error
 		if *s.stmt, err = s.db.PrepareContext(ctx, s.text); err != nil {

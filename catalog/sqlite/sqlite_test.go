@@ -89,6 +89,8 @@ func TestClosedIsUnavailable(t *testing.T) {
 	require.ErrorIs(t, err, catalog.ErrUnavailable)
 	require.ErrorIs(t, c.Remove(ctx, "a"), catalog.ErrUnavailable)
 	require.ErrorIs(t, c.Scan(ctx, func(feed.Item) error { return nil }), catalog.ErrUnavailable)
+	_, err = c.Ranking(ctx)
+	require.ErrorIs(t, err, catalog.ErrUnavailable)
 }
 
 func TestOpenRefuses(t *testing.T) {

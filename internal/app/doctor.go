@@ -250,16 +250,12 @@ func (d *doctor) lookAtIndex(ctx context.Context, client *elasticsearch.Client) 
 	}
 }
 
-// createIndices creates what is missing: both indices, or only the one of the
-// profiles where the items' index is somebody else's.
+// createIndices creates what is missing: all indices, or only those beside the
+// items' one where that is somebody else's.
 func (d *doctor) createIndices(ctx context.Context, client *elasticsearch.Client) ([]string, error) {
 	def := esindex.Definition{Fields: indexFields(d.cfg)}
 	if d.cfg.Elasticsearch.ManageIndex {
 		return esindex.Ensure(ctx, client, d.cfg.Elasticsearch.Index, def)
 	}
-	made, err := esindex.EnsureAgents(ctx, client, d.cfg.Elasticsearch.Index, def)
-	if !made {
-		return nil, err
-	}
-	return []string{esindex.Agents(d.cfg.Elasticsearch.Index)}, nil
+	return esindex.EnsureBeside(ctx, client, d.cfg.Elasticsearch.Index, def)
 }

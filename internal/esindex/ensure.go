@@ -12,6 +12,10 @@ import (
 // Agents is the index of the profiles that belongs to an index of items.
 func Agents(index string) string { return index + "-agents" }
 
+// Rankings is the index of the ranking's versions that belongs to an index of
+// items.
+func Rankings(index string) string { return index + "-ranking" }
+
 // Definition says how our own indices are made. The zero value is one shard,
 // Elasticsearch's own number of replicas and its refresh interval.
 type Definition struct {
@@ -49,8 +53,9 @@ func (d Definition) Items() ([]byte, error) {
 	})
 }
 
-// Profiles is the body that creates the index of profiles: documents that are
-// only ever read by their id, so nothing of them is indexed.
+// Profiles is the body that creates the index of profiles, and that of the
+// ranking's versions: documents that are only ever read by their id, so nothing
+// of them is indexed.
 func (d Definition) Profiles() ([]byte, error) {
 	return json.Marshal(object{"settings": d.settings(1), "mappings": object{"enabled": false}})
 }
@@ -66,14 +71,18 @@ func (d Definition) settings(shards int) object {
 	return s
 }
 
-// Ensure creates the item index and its index of profiles where they are
-// missing and answers the names of those it made. What exists is left as it
-// is. Several servers may call it at once.
+// Ensure creates the item index and the two that belong to it, of profiles and
+// of the ranking, where they are missing and answers the names of those it
+// made. What exists is left as it is. Several servers may call it at once.
 func Ensure(ctx context.Context, client Performer, index string, d Definition) (created []string, err error) {
 	bodies, err := d.bodies(index)
 	if err != nil {
 		return nil, err
 	}
+	return ensureAll(ctx, client, bodies)
+}
+
+func ensureAll(ctx context.Context, client Performer, bodies []indexBody) (created []string, err error) {
 	for _, b := range bodies {
 		made, err := ensureOne(ctx, client, b.index, b.body)
 		if err != nil {
@@ -86,14 +95,14 @@ func Ensure(ctx context.Context, client Performer, index string, d Definition) (
 	return created, nil
 }
 
-// EnsureAgents creates the index of profiles alone, for an index of items that
-// exists, and reports whether it did.
-func EnsureAgents(ctx context.Context, client Performer, index string, d Definition) (bool, error) {
-	body, err := d.Profiles()
+// EnsureBeside creates what [Ensure] does except for the item index, for one
+// that exists.
+func EnsureBeside(ctx context.Context, client Performer, index string, d Definition) (created []string, err error) {
+	bodies, err := d.beside(index)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	return ensureOne(ctx, client, Agents(index), body)
+	return ensureAll(ctx, client, bodies)
 }
 
 type indexBody struct {
@@ -109,8 +118,14 @@ func (d Definition) bodies(index string) ([]indexBody, error) {
 	if err != nil {
 		return nil, err
 	}
-	profiles, err := d.Profiles()
-	return []indexBody{{index, items}, {Agents(index), profiles}}, err
+	beside, err := d.beside(index)
+	return append([]indexBody{{index, items}}, beside...), err
+}
+
+// beside are the indices that belong to an index of items.
+func (d Definition) beside(index string) ([]indexBody, error) {
+	body, err := d.Profiles()
+	return []indexBody{{Agents(index), body}, {Rankings(index), body}}, err
 }
 
 func ensureOne(ctx context.Context, client Performer, index string, body []byte) (bool, error) {
@@ -133,7 +148,7 @@ func ensureOne(ctx context.Context, client Performer, index string, body []byte)
 	return false, Do(ctx, client, http.MethodGet, "/_cluster/health/"+index, "wait_for_status=yellow&timeout=10s", nil, nil)
 }
 
-// PutTemplates stores index templates for exactly these two names, so that
+// PutTemplates stores index templates for exactly these names, so that
 // indices that are deleted and come back by themselves are made right.
 func PutTemplates(ctx context.Context, client Performer, index string, d Definition) error {
 	bodies, err := d.bodies(index)
