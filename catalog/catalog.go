@@ -44,10 +44,18 @@ type Writer interface {
 //
 // Profile returns [ErrNotFound] for an agent without one. PutProfile replaces,
 // and a Profile call that starts after it returns sees the new one, on every
-// server. RemoveProfile of an agent without one is [ErrNotFound].
+// server. A profile put with nil muted items keeps those that are stored; an
+// empty list takes them away. RemoveProfile of an agent without one is
+// [ErrNotFound].
+//
+// MuteItems adds groups to the agent's muted items, as [feed.Profile.Hide]
+// does, and makes a profile for an agent without one. It is atomic: of two
+// calls at once, or of a call and a PutProfile that keeps what is stored,
+// neither undoes the other.
 type Profiles interface {
 	Profile(ctx context.Context, agent string) (feed.Profile, error)
 	PutProfile(ctx context.Context, agent string, p feed.Profile) error
+	MuteItems(ctx context.Context, agent string, groups []string) error
 	RemoveProfile(ctx context.Context, agent string) error
 }
 

@@ -38,6 +38,8 @@ func Run(t *testing.T, open func(t *testing.T) catalog.Catalog) {
 		{"Profiles", profiles},
 		{"Profiles/replaced whole", profileReplacedWhole},
 		{"Profiles/largest", largestProfile},
+		{"Profiles/muted items", mutedItems},
+		{"Profiles/muted items at once", mutedAtOnce},
 		{"Hydrate", hydrate},
 		{"Rankings", rankings},
 		{"Rankings/concurrent", concurrentRankings},

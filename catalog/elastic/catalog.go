@@ -93,6 +93,8 @@ func (c *Catalog) explain(err error) error {
 type document struct {
 	Index  string          `json:"_index"`
 	ID     string          `json:"_id"`
+	SeqNo  int64           `json:"_seq_no"`       // of the change it comes from,
+	Term   int64           `json:"_primary_term"` // both only where it was read by id
 	Source json.RawMessage `json:"_source"`
 	Error  *esindex.Cause  `json:"error"`
 }

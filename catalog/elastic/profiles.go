@@ -3,7 +3,9 @@ package elastic
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
@@ -36,20 +38,65 @@ func (c *Catalog) profile(d document, agent string) (feed.Profile, error) {
 
 // PutProfile implements [catalog.Profiles].
 func (c *Catalog) PutProfile(ctx context.Context, agent string, p feed.Profile) error {
-	doc, err := json.Marshal(p)
-	if err != nil {
-		return fmt.Errorf("%w: %w", feed.ErrBadProfile, err)
-	}
+	return c.changeProfile(ctx, agent, func(stored *feed.Profile) bool {
+		muted := stored.MutedItems
+		if *stored = p; p.MutedItems == nil {
+			stored.MutedItems = muted
+		}
+		return true
+	})
+}
+
+// MuteItems implements [catalog.Profiles].
+func (c *Catalog) MuteItems(ctx context.Context, agent string, groups []string) error {
+	return c.changeProfile(ctx, agent, func(stored *feed.Profile) bool { return stored.Hide(groups) })
+}
+
+// changeProfile reads, changes and writes, and does so again where somebody
+// else has written meanwhile; one of those who meet always gets through. Nothing
+// is written where change answers false.
+func (c *Catalog) changeProfile(ctx context.Context, agent string, change func(*feed.Profile) bool) error {
 	if err := c.ensureBeside(ctx); err != nil {
 		return err
 	}
-	var b bulk
-	b.add("index", agent, doc, 0)
-	answer, err := c.bulk(ctx, c.agents, "", &b)
-	if err != nil {
-		return err
+	for {
+		found, err := c.get(ctx, []docID{{c.agents, agent}})
+		if err != nil {
+			return err
+		}
+		p, err := c.profile(found[0], agent)
+		if err != nil && !errors.Is(err, catalog.ErrNotFound) {
+			return err
+		}
+		if !change(&p) {
+			return nil
+		}
+		doc, err := json.Marshal(p)
+		if err != nil {
+			return fmt.Errorf("%w: %w", feed.ErrBadProfile, err)
+		}
+		var b bulk
+		b.addOver(&found[0], agent, doc)
+		answer, err := c.bulk(ctx, c.agents, "", &b)
+		if err != nil {
+			return err
+		}
+		if answer[0].Status != http.StatusConflict {
+			return answer[0].err(feed.ErrBadProfile)
+		}
 	}
-	return answer[0].err(feed.ErrBadProfile)
+}
+
+// addOver adds a document that takes the place of the one that was read, and
+// of no later one.
+func (b *bulk) addOver(before *document, id string, doc []byte) {
+	if len(before.Source) == 0 {
+		b.add("create", id, doc, 0)
+		return
+	}
+	quoted, _ := json.Marshal(id) // a string can always be encoded
+	b.body = fmt.Appendf(b.body, `{"index":{"_id":%s,"if_seq_no":%d,"if_primary_term":%d}}`+"\n%s\n", quoted, before.SeqNo, before.Term, doc)
+	b.of = append(b.of, 0)
 }
 
 // ensureBeside makes the indices of profiles and of the ranking before the

@@ -177,6 +177,13 @@ func (c *Cache) PutProfile(ctx context.Context, agent string, p feed.Profile) er
 	return c.next.PutProfile(ctx, agent, p)
 }
 
+// MuteItems implements [catalog.Profiles].
+func (c *Cache) MuteItems(ctx context.Context, agent string, groups []string) error {
+	c.profiles.begin(agent)
+	defer c.profiles.end(agent)
+	return c.next.MuteItems(ctx, agent, groups)
+}
+
 // RemoveProfile implements [catalog.Profiles].
 func (c *Cache) RemoveProfile(ctx context.Context, agent string) error {
 	c.profiles.begin(agent)

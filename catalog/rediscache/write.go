@@ -64,15 +64,22 @@ func (c *Cache) bury(ctx context.Context, ids []string) error {
 
 // PutProfile implements [catalog.Profiles]. Without Redis nothing is written.
 func (c *Cache) PutProfile(ctx context.Context, agent string, p feed.Profile) error {
-	return c.changeProfile(ctx, &knownProfile{agent: agent, profile: p}, func() error {
-		return c.next.PutProfile(ctx, agent, p)
-	})
+	write := func() error { return c.next.PutProfile(ctx, agent, p) }
+	if p.MutedItems == nil {
+		return c.changeProfile(ctx, agent, nil, write)
+	}
+	return c.changeProfile(ctx, agent, &knownProfile{agent: agent, profile: p}, write)
+}
+
+// MuteItems implements [catalog.Profiles]. Without Redis nothing is written.
+func (c *Cache) MuteItems(ctx context.Context, agent string, groups []string) error {
+	return c.changeProfile(ctx, agent, nil, func() error { return c.next.MuteItems(ctx, agent, groups) })
 }
 
 // RemoveProfile implements [catalog.Profiles]. Without Redis nothing is
 // removed.
 func (c *Cache) RemoveProfile(ctx context.Context, agent string) error {
-	return c.changeProfile(ctx, &knownProfile{agent: agent, absent: true}, func() error {
+	return c.changeProfile(ctx, agent, &knownProfile{agent: agent, absent: true}, func() error {
 		return c.next.RemoveProfile(ctx, agent)
 	})
 }
@@ -99,24 +106,32 @@ return 0
 `)
 
 // changeProfile leaves a mark, writes to the catalog, and caches the new value.
-// The mark goes first: from then on no reader can cache the old one.
-func (c *Cache) changeProfile(ctx context.Context, to *knownProfile, write func() error) error {
-	text, err := to.text()
-	if err != nil {
-		return err
-	}
-	key := c.keys.Profile(to.agent)
+// The mark goes first: from then on no reader can cache the old one. A nil to
+// says that only the catalog knows the new value: it is read there.
+func (c *Cache) changeProfile(ctx context.Context, agent string, to *knownProfile, write func() error) error {
+	key := c.keys.Profile(agent)
 	mine := mark + strconv.FormatUint(rand.Uint64(), 36) + strconv.FormatUint(rand.Uint64(), 36)
 	if err := c.client.Set(ctx, key, mine, c.cfg.Tombstone).Err(); err != nil {
 		return explain("profile", err)
 	}
 	written := write()
-	wasAbsent := to.absent && errors.Is(written, catalog.ErrNotFound)
+	wasAbsent := to != nil && to.absent && errors.Is(written, catalog.ErrNotFound)
 	if written != nil && !wasAbsent {
 		return written // whatever the catalog holds now, it is read anew once the mark is gone
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterWrite)
 	defer cancel()
+	if to == nil {
+		var err error
+		if to, err = c.fetchProfile(ctx, agent); err != nil {
+			c.count(ctx, "profile", err)
+			return nil // it is written, and while the mark is there it is read from the catalog
+		}
+	}
+	text, err := to.text()
+	if err != nil {
+		return errors.Join(written, err)
+	}
 	err = settleScript.Run(ctx, c.client, []string{key}, mine, text, c.cfg.ProfileTTL.Milliseconds(),
 		mark, c.cfg.Tombstone.Milliseconds()).Err()
 	return errors.Join(written, explain("profile", err))

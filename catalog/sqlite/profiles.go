@@ -29,12 +29,61 @@ func (c *Catalog) Profile(ctx context.Context, agent string) (feed.Profile, erro
 
 // PutProfile implements [catalog.Profiles].
 func (c *Catalog) PutProfile(ctx context.Context, agent string, p feed.Profile) error {
-	raw, err := json.Marshal(p)
+	return c.changeProfile(ctx, "put profile", agent, func(stored *feed.Profile) bool {
+		muted := stored.MutedItems
+		if *stored = p; p.MutedItems == nil {
+			stored.MutedItems = muted
+		}
+		return true
+	})
+}
+
+// MuteItems implements [catalog.Profiles].
+func (c *Catalog) MuteItems(ctx context.Context, agent string, groups []string) error {
+	return c.changeProfile(ctx, "mute items", agent, func(stored *feed.Profile) bool { return stored.Hide(groups) })
+}
+
+// changeProfile reads, changes and writes in one transaction; no other writer
+// comes between. Nothing is written where change answers false.
+func (c *Catalog) changeProfile(ctx context.Context, what, agent string, change func(*feed.Profile) bool) error {
+	err := c.profileChange(ctx, agent, change)
+	if errors.Is(err, feed.ErrBadProfile) {
+		return err
+	}
+	return failed(ctx, what, err)
+}
+
+func (c *Catalog) profileChange(ctx context.Context, agent string, change func(*feed.Profile) bool) (err error) {
+	tx, err := c.writer.BeginTx(ctx, nil)
 	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, ignoreDone(tx.Rollback()))
+		}
+	}()
+	var raw []byte
+	var p feed.Profile
+	err = tx.QueryRowContext(ctx, `SELECT doc FROM profiles WHERE agent = ?`, agent).Scan(&raw)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+	case err != nil:
+		return err
+	default:
+		// One that is damaged is told of when it is read; putting another repairs it.
+		_ = json.Unmarshal(raw, &p)
+	}
+	if !change(&p) {
+		return tx.Rollback()
+	}
+	if raw, err = json.Marshal(p); err != nil {
 		return fmt.Errorf("%w: %w", feed.ErrBadProfile, err)
 	}
-	_, err = c.putProfile.ExecContext(ctx, agent, raw)
-	return failed(ctx, "put profile", err)
+	if _, err = tx.StmtContext(ctx, c.putProfile).ExecContext(ctx, agent, raw); err != nil {
+		return err
+	}
+	return tx.Commit()
 }
 
 // RemoveProfile implements [catalog.Profiles].
