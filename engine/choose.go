@@ -52,6 +52,7 @@ type look struct {
 // round is one of them. Its slices are gone when the next one begins.
 type round struct {
 	number   int              // from 0
+	last     bool             // recall has no more
 	recalled []feed.Candidate // all of it
 	fresh    []feed.Candidate // of it, in order, those of groups not met before
 	checked  dedup.Checked    // a verdict for each fresh one
@@ -87,7 +88,8 @@ func (e *Engine) rounds(ctx context.Context, l look, visit func(round) (enough b
 		if e.stores.Fallback != nil {
 			e.served.mark(l.agent, s.groups, checked.Verdicts, lacks&lacksDedup == 0, e.cfg.Clock())
 		}
-		if visit(round{n, result.Candidates, s.fresh, checked}) || exhausted(cursors) {
+		last := exhausted(cursors)
+		if visit(round{n, last, result.Candidates, s.fresh, checked}) || last {
 			break
 		}
 	}

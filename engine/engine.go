@@ -317,10 +317,15 @@ func (e *Engine) profile(ctx context.Context, agent string) (feed.Profile, error
 }
 
 func (e *Engine) query(agent string, p feed.Profile) feed.Query {
-	origin := e.cfg.Clock().UTC()
-	if e.cfg.OriginStep > 0 {
-		origin = origin.Truncate(e.cfg.OriginStep)
-	}
 	_, ranking := e.cfg.Rankings.For(agent)
-	return feed.Query{Profile: p, Ranking: ranking, Origin: origin, N: e.cfg.N}
+	return feed.Query{Profile: p, Ranking: ranking, Origin: e.origin(e.cfg.Clock()), N: e.cfg.N}
+}
+
+// origin is the now of the decay, rounded down so that equal recalls are equal.
+func (e *Engine) origin(now time.Time) time.Time {
+	now = now.UTC()
+	if e.cfg.OriginStep > 0 {
+		now = now.Truncate(e.cfg.OriginStep)
+	}
+	return now
 }

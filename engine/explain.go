@@ -1,12 +1,17 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
 )
+
+// ErrBadTime is wrapped by the error about a moment nothing can be explained
+// at.
+var ErrBadTime = errors.New("bad time")
 
 // ExplainRequest asks what a refresh would do.
 type ExplainRequest struct {
@@ -15,9 +20,10 @@ type ExplainRequest struct {
 	Item    string        // optional: say of this one why it is where it is
 	Ranking *feed.Ranking // optional: instead of the parameters the agent is ranked by
 	At      time.Time     // optional: the moment the refresh is made at; zero: now
-	// Brief leaves out what costs most: what is asked of the recall source once
-	// more (relevance and popularity) and the titles. Rank, score, age, decay
-	// and fate are there.
+	// Brief leaves out what costs most: relevance and popularity, which the
+	// recall source is asked for once more, and the content of what is not on
+	// the page, with the titles. So only of the page it tells what is muted or
+	// gone by now. Rank, score, age, decay and fate are there.
 	Brief bool
 }
 
@@ -32,6 +38,9 @@ func (r ExplainRequest) validate() error {
 		if err := feed.CheckItemID(r.Item); err != nil {
 			return err
 		}
+	}
+	if !r.At.IsZero() && (r.At.Unix() < 1 || r.At.Unix() > feed.MaxItemTime) {
+		return fmt.Errorf("%w: it must lie between the years 1970 and 9999, not at %s", ErrBadTime, r.At.UTC().Format(time.RFC3339))
 	}
 	if r.Ranking != nil {
 		return r.Ranking.Validate()
@@ -59,7 +68,8 @@ const (
 	FateUnfound Fate = "unfound" // in the catalog, but not in the recall index yet
 )
 
-// Explanation is what a refresh would do, and why.
+// Explanation is what a refresh would do, and why. Its order is that of recall:
+// by score, newer first, then by id.
 type Explanation struct {
 	Agent   string       `json:"agent_id"`
 	Limit   int          `json:"limit"`

@@ -1,0 +1,196 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// item says of the item that was asked for why it is where it is, be it a
+// candidate or not.
+func (x *explaining) item(ctx context.Context) error {
+	if x.r.Item == "" {
+		return nil
+	}
+	docs, err := x.e.stores.Catalog.Docs(ctx, []string{x.r.Item})
+	if err != nil {
+		return err
+	}
+	var it feed.Item
+	known := !docs[0].Missing()
+	if known {
+		if it, err = docs[0].Item(); err != nil {
+			return err
+		}
+	}
+	out := &ExplainedItem{Explained: Explained{ID: x.r.Item, Group: x.r.Item}}
+	x.out.Item = out
+	at := slices.IndexFunc(x.out.Candidates, func(c Explained) bool { return c.ID == x.r.Item })
+	switch {
+	case at >= 0:
+		out.Explained = x.out.Candidates[at]
+		out.Title = it.Title
+		if out.Reason = x.candidateReason(&out.Explained, &it); x.r.Brief {
+			_, err = x.find(ctx, &out.Explained)
+		}
+		return err
+	case !known:
+		out.Fate, out.Reason = FateUnknown, "There is no item under this id."
+		return nil
+	}
+	out.Group, out.Title, out.UpdateTime = it.Group(), it.Title, it.UpdateTime
+	out.Age = x.query.Origin.Unix() - it.UpdateTime
+	out.Decay = x.curve.At(float64(out.Age))
+	found, err := x.find(ctx, &out.Explained)
+	if err != nil {
+		return err
+	}
+	return x.elsewhere(ctx, out, &it, found)
+}
+
+// find asks the sources what the item's score is made of.
+func (x *explaining) find(ctx context.Context, c *Explained) (found bool, err error) {
+	for _, s := range x.e.stores.Sources {
+		if c.Source != "" && c.Source != s.Name() {
+			continue
+		}
+		factors, err := x.ask(ctx, s, []string{c.ID})
+		if err != nil {
+			return false, err
+		}
+		if f := factors[0]; f.Known {
+			c.set(f)
+			if c.Source == "" {
+				c.Source, c.Score = s.Name(), f.Score
+			}
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// candidateReason puts a candidate's fate into words.
+func (x *explaining) candidateReason(c *Explained, it *feed.Item) string {
+	paged := 0 // candidates of the page down to this one
+	ahead := 0 // of the session
+	for _, other := range x.out.Candidates[:c.Rank] {
+		switch other.Fate {
+		case FatePaged:
+			paged++
+		case FateKept:
+			ahead++
+		}
+	}
+	switch c.Fate {
+	case FatePaged:
+		return fmt.Sprintf("It ranks %d of %d and is at place %d of the page.", c.Rank, len(x.out.Candidates), paged)
+	case FateKept:
+		return fmt.Sprintf("It ranks %d of %d. The page of %d is full before it; it waits in the session, at place %d of what comes after the page.",
+			c.Rank, len(x.out.Candidates), x.r.Limit, ahead)
+	case FateSeen:
+		return fmt.Sprintf("It ranks %d of %d, but the filter of %s has it: the agent was given it, or an item of its group, that day. "+
+			"A filter may also be wrong, as rarely as dedup.false_positive_rate says.", c.Rank, len(x.out.Candidates), c.Day)
+	case FatePending:
+		return fmt.Sprintf("It ranks %d of %d, but the agent was given it, or an item of its group, lately: it is in the agent's pending set.",
+			c.Rank, len(x.out.Candidates))
+	case FateMuted:
+		return fmt.Sprintf("It ranks %d of %d, but the agent's profile refuses it: %s.", c.Rank, len(x.out.Candidates), refusal(&x.query.Profile, it))
+	case FateGone:
+		return fmt.Sprintf("It ranks %d of %d, but the catalog does not have it any more as recall found it: "+
+			"it was deleted, moved to another group or dated later since.", c.Rank, len(x.out.Candidates))
+	}
+	return fmt.Sprintf("It ranks %d of %d, but %s is of the same group, ranks higher and stands in for it.", c.Rank, len(x.out.Candidates), c.Better)
+}
+
+// elsewhere says why an item is no candidate at all.
+func (x *explaining) elsewhere(ctx context.Context, out *ExplainedItem, it *feed.Item, found bool) error {
+	at, grouped := x.best[it.Group()]
+	switch {
+	case it.UpdateTime > x.query.Origin.Unix():
+		out.Fate = FateFuture
+		out.Reason = fmt.Sprintf("It is dated %s, which is after %s: it appears when its time comes.", stamp(it.UpdateTime), stamp(x.query.Origin.Unix()))
+	case x.query.Profile.Refuses(it):
+		out.Fate = FateMuted
+		out.Reason = fmt.Sprintf("The agent's profile refuses it: %s.", refusal(&x.query.Profile, it))
+	case grouped:
+		out.Fate, out.Better = FateGroup, x.out.Candidates[at].ID
+		out.Reason = fmt.Sprintf("%s is of the same group %s, ranks higher and stands in for it.", out.Better, it.Group())
+	case !found:
+		out.Fate = FateUnfound
+		out.Reason = "It is in the catalog, but recall does not find it: the recall index may not have been refreshed since it came, or refuses its id."
+	default:
+		return x.outside(ctx, out)
+	}
+	return nil
+}
+
+// outside says of an item that recall did not reach how far away it is, and
+// whether it would be shown if it came.
+func (x *explaining) outside(ctx context.Context, out *ExplainedItem) error {
+	out.Fate = FateOutside
+	n := len(x.out.Candidates)
+	if x.exhausted || n == 0 || recallOrder(&out.Explained, &x.out.Candidates[n-1]) {
+		out.Reason = fmt.Sprintf("With its score of %.4g it belongs among the candidates; it came, or changed, while this was being worked out. Ask again.", out.Score)
+		return nil
+	}
+	last := &x.out.Candidates[n-1]
+	out.Reason = fmt.Sprintf("Its score of %.4g is behind the %.4g of the last of the %d candidates, which were recalled in %s of at most %d; "+
+		"recall goes on only while the page is not full.", out.Score, last.Score, n, plural(x.out.Counts.Rounds, "round"), x.e.cfg.MaxRounds)
+	inside, end := x.enter(ctx, dedupStage)
+	defer end()
+	checked, err := x.e.stores.Seen.Check(inside, x.r.Agent, []string{out.Group}, x.now)
+	if x.e.failsOpen(ctx, err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var fate Fate
+	switch fate, out.Day = x.fate(checked.Verdicts[0]); fate {
+	case FateSeen:
+		out.Reason += " The filter of " + out.Day + " has it, too."
+	case FatePending:
+		out.Reason += " It is in the agent's pending set, too."
+	}
+	return nil
+}
+
+// recallOrder reports whether a comes before b, as [recall.Source] orders.
+func recallOrder(a, b *Explained) bool {
+	switch {
+	case a.Score != b.Score:
+		return a.Score > b.Score
+	case a.UpdateTime != b.UpdateTime:
+		return a.UpdateTime > b.UpdateTime
+	}
+	return a.ID < b.ID
+}
+
+// refusal names what of a profile refuses the item.
+func refusal(p *feed.Profile, it *feed.Item) string {
+	if p.Hides(it.Group()) {
+		return "the agent has hidden " + it.Group()
+	}
+	if slices.Contains(p.MutedAuthors, it.AuthorID) {
+		return "its author " + it.AuthorID + " is muted"
+	}
+	for _, tag := range it.Tags {
+		if slices.Contains(p.MutedTags, tag) {
+			return "its tag " + tag + " is muted"
+		}
+	}
+	return "its language " + it.Lang + " is not among " + strings.Join(p.Langs, ", ")
+}
+
+func stamp(unix int64) string { return time.Unix(unix, 0).UTC().Format(time.RFC3339) }
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
