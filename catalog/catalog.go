@@ -64,6 +64,7 @@ type Catalog interface {
 	Reader
 	Writer
 	Profiles
+	Agents
 	Rankings
 }
 

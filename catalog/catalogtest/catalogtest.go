@@ -40,6 +40,7 @@ func Run(t *testing.T, open func(t *testing.T) catalog.Catalog) {
 		{"Profiles/largest", largestProfile},
 		{"Profiles/muted items", mutedItems},
 		{"Profiles/muted items at once", mutedAtOnce},
+		{"Agents", agents},
 		{"Hydrate", hydrate},
 		{"Rankings", rankings},
 		{"Rankings/concurrent", concurrentRankings},

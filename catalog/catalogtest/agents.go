@@ -1,0 +1,63 @@
+package catalogtest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
+)
+
+// agents checks samples. Other checks put profiles into the same catalog, so
+// it looks at its own among them.
+func agents(t *testing.T, c catalog.Catalog) {
+	ctx := t.Context()
+	var own []string
+	for i := range 40 {
+		own = append(own, fmt.Sprintf("u_sample_%02d", i))
+		require.NoError(t, c.PutProfile(ctx, own[i], feed.Profile{Interests: map[string]float64{"go": 1}}))
+	}
+	draw := func(n int, seed int64) []string {
+		t.Helper()
+		ids, err := c.Agents(ctx, n, seed)
+		require.NoError(t, err)
+		assert.True(t, slices.IsSorted(ids), "sorted: %v", ids)
+		assert.Len(t, slices.Compact(slices.Clone(ids)), len(ids), "each once: %v", ids)
+		return ids
+	}
+	var all []string
+	require.Eventually(t, func() bool {
+		all = draw(catalog.MaxSample, 1)
+		return !slices.ContainsFunc(own, func(id string) bool { return !slices.Contains(all, id) })
+	}, time.Minute, 50*time.Millisecond, "profiles become drawable")
+
+	met := map[string]int{}
+	for seed := range int64(60) {
+		some := draw(10, seed)
+		require.Len(t, some, 10)
+		assert.Equal(t, some, draw(10, seed), "the same seed draws the same")
+		for _, id := range some {
+			assert.Contains(t, all, id)
+			met[id]++
+		}
+	}
+	for _, id := range own { // each is missed with (1 − 10/n)^60, less than one in ten thousand for n up to 70
+		assert.NotZero(t, met[id], "%s is never drawn", id)
+	}
+	assert.NotEqual(t, draw(10, 1), draw(10, 2), "another seed draws others")
+
+	require.NoError(t, c.RemoveProfile(ctx, own[0]))
+	require.Eventually(t, func() bool { return !slices.Contains(draw(catalog.MaxSample, 1), own[0]) }, time.Minute, 50*time.Millisecond,
+		"who has no profile any more is not drawn")
+
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	_, err := c.Agents(ended, 5, 1)
+	require.ErrorIs(t, err, context.Canceled)
+}

@@ -1,0 +1,236 @@
+package offline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// Bounds of what is asked at once.
+const (
+	DefaultK  = 20
+	MaxK      = 100
+	MaxAgents = 200
+)
+
+// atOnce is how many agents are ranked at the same time. Readers are served
+// meanwhile, so it is few.
+const atOnce = 4
+
+// ErrBadRequest is wrapped by errors about what was asked; they say what to do.
+var ErrBadRequest = errors.New("bad request")
+
+// Source ranks for agents and reads what stands in the lists.
+type Source interface {
+	// Rank ranks the n best for an agent as of at, once by each of the rankings,
+	// before anything but the agent's mutes and languages is filtered; n 0 is as
+	// many as a refresh recalls. No list holds a group twice. An agent without a
+	// profile has the zero one.
+	Rank(ctx context.Context, agent string, at time.Time, n int, rankings ...feed.Ranking) (feed.Profile, [][]feed.Candidate, error)
+	// Factors says what the scores of items are made of, one for each id.
+	Factors(ctx context.Context, q feed.Query, ids []string) ([]Factors, error)
+	// Docs reads items, one Doc for each id, without JSON where there is none.
+	Docs(ctx context.Context, ids []string) ([]feed.Doc, error)
+}
+
+// Pair asks how far two rankings differ.
+type Pair struct {
+	A, B   feed.Ranking
+	Agents []string  // 1 to MaxAgents, none twice
+	At     time.Time // the moment both rank at; whole seconds count
+	K      int       // how many of each list are compared, 1 to MaxK
+	Lists  bool      // answer the lists, too; for one agent
+}
+
+func (p *Pair) validate() error {
+	if p.K < 1 || p.K > MaxK {
+		return fmt.Errorf("%w: k must be 1 to %d, not %d", ErrBadRequest, MaxK, p.K)
+	}
+	if len(p.Agents) < 1 || len(p.Agents) > MaxAgents {
+		return fmt.Errorf("%w: 1 to %d agents are compared at once, not %d", ErrBadRequest, MaxAgents, len(p.Agents))
+	}
+	if p.Lists && len(p.Agents) != 1 {
+		return fmt.Errorf("%w: lists are answered for one agent, not %d; name one", ErrBadRequest, len(p.Agents))
+	}
+	met := make(map[string]struct{}, len(p.Agents))
+	for _, agent := range p.Agents {
+		if err := feed.CheckAgentID(agent); err != nil {
+			return fmt.Errorf("agent %q: %w", agent, err)
+		}
+		if _, twice := met[agent]; twice {
+			return fmt.Errorf("%w: agent %s is named twice", ErrBadRequest, agent)
+		}
+		met[agent] = struct{}{}
+	}
+	return errors.Join(named("a", p.A.Validate()), named("b", p.B.Validate()))
+}
+
+// named says which of the two is wrong.
+func named(which string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", which, err)
+}
+
+// Figures says how far the first k of two rankings differ. A nil figure does
+// not exist for these lists.
+type Figures struct {
+	Overlap    float64  `json:"overlap"`
+	RBO        float64  `json:"rbo"` // with p = Persistence
+	KendallTau *float64 `json:"kendall_tau"`
+	NewShare   float64  `json:"new_share"`    // of B, not in A
+	MedianAgeA *float64 `json:"median_age_a"` // seconds
+	MedianAgeB *float64 `json:"median_age_b"`
+	CoverageA  *float64 `json:"tag_coverage_a"`
+	CoverageB  *float64 `json:"tag_coverage_b"`
+}
+
+// AgentFigures is one agent's.
+type AgentFigures struct {
+	Agent  string `json:"agent_id"`
+	ItemsA int    `json:"items_a"` // how many there are to compare, k at most
+	ItemsB int    `json:"items_b"`
+	Figures
+}
+
+// Comparison is how far two rankings differ for a number of agents.
+type Comparison struct {
+	At       time.Time      `json:"at"`
+	K        int            `json:"k"`
+	A        feed.Ranking   `json:"a"`
+	B        feed.Ranking   `json:"b"`
+	Figures  Summary        `json:"figures"`
+	PerAgent []AgentFigures `json:"per_agent"` // in the order they were asked for
+	Lists    *Lists         `json:"lists,omitempty"`
+}
+
+// Compare ranks by A and by B for each agent. The answer follows from the
+// request and the catalog alone.
+func Compare(ctx context.Context, from Source, p Pair) (Comparison, error) {
+	if err := p.validate(); err != nil {
+		return Comparison{}, err
+	}
+	p.At = p.At.UTC().Truncate(time.Second)
+	out := Comparison{At: p.At, K: p.K, A: p.A, B: p.B, PerAgent: make([]AgentFigures, len(p.Agents))}
+	group, gctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for i, agent := range p.Agents {
+		group.Go(func() error {
+			if err := gctx.Err(); err != nil {
+				return err
+			}
+			duel, err := rankBoth(gctx, from, &p, agent)
+			if err != nil {
+				return fmt.Errorf("agent %s: %w", agent, err)
+			}
+			out.PerAgent[i] = duel.figures(agent)
+			if p.Lists {
+				out.Lists, err = duel.lists(gctx, from, &p)
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return Comparison{}, err
+	}
+	out.Figures = Summarize(out.PerAgent)
+	return out, nil
+}
+
+// duel is one agent's two rankings.
+type duel struct {
+	at       time.Time
+	agent    string
+	interest feed.Profile
+	deep     [2][]feed.Candidate // as far as they were ranked
+	top      [2][]feed.Candidate // the first k
+	items    map[string]feed.Item
+}
+
+func rankBoth(ctx context.Context, from Source, p *Pair, agent string) (*duel, error) {
+	n := p.K
+	if p.Lists {
+		n = 0 // to know where in the other list an item stands
+	}
+	profile, lists, err := from.Rank(ctx, agent, p.At, n, p.A, p.B)
+	if err != nil {
+		return nil, err
+	}
+	d := &duel{at: p.At, agent: agent, interest: profile, items: map[string]feed.Item{}}
+	var ids []string
+	for i, list := range lists {
+		d.deep[i], d.top[i] = list, list[:min(len(list), p.K)]
+		for _, c := range d.top[i] {
+			if _, twice := d.items[c.ID]; !twice {
+				d.items[c.ID] = feed.Item{}
+				ids = append(ids, c.ID)
+			}
+		}
+	}
+	docs, err := from.Docs(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, doc := range docs {
+		if doc.Missing() {
+			continue // deleted since it was ranked: it counts, without tags
+		}
+		if d.items[doc.ID], err = doc.Item(); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+func (d *duel) figures(agent string) AgentFigures {
+	a, b := groups(d.top[0]), groups(d.top[1])
+	out := AgentFigures{Agent: agent, ItemsA: len(a), ItemsB: len(b), Figures: Figures{
+		Overlap: Overlap(a, b), RBO: RBO(a, b, Persistence), NewShare: NewShare(a, b),
+	}}
+	out.KendallTau = known(KendallTau(a, b))
+	out.MedianAgeA, out.MedianAgeB = known(Median(d.ages(0))), known(Median(d.ages(1)))
+	out.CoverageA = known(TagCoverage(d.interest.Interests, d.tags(0)))
+	out.CoverageB = known(TagCoverage(d.interest.Interests, d.tags(1)))
+	return out
+}
+
+// known is nil where there is no such figure.
+func known(value float64, ok bool) *float64 {
+	if !ok {
+		return nil
+	}
+	return &value
+}
+
+// groups is what the lists are compared by: a reader is shown one item of a
+// group, and it is the same story whichever.
+func groups(list []feed.Candidate) []string {
+	out := make([]string, len(list))
+	for i, c := range list {
+		out[i] = c.Group
+	}
+	return out
+}
+
+func (d *duel) ages(which int) []float64 {
+	out := make([]float64, len(d.top[which]))
+	for i, c := range d.top[which] {
+		out[i] = float64(d.at.Unix() - c.UpdateTime)
+	}
+	return out
+}
+
+// tags lists those of each item, of items without interest nothing.
+func (d *duel) tags(which int) [][]string {
+	out := make([][]string, len(d.top[which]))
+	for i, c := range d.top[which] {
+		out[i] = d.items[c.ID].Tags
+	}
+	return out
+}

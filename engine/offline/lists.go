@@ -1,0 +1,119 @@
+package offline
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// Move is what becomes of an item when A gives way to B.
+type Move string
+
+// The moves of an item. Up is nearer to the top in B.
+const (
+	MoveUp   Move = "up"
+	MoveDown Move = "down"
+	MoveSame Move = "same"
+	MoveIn   Move = "in"  // A does not rank it, as far as it was ranked
+	MoveOut  Move = "out" // B does not
+)
+
+// Lists is one agent's two lists, best first, k items each.
+type Lists struct {
+	Agent string   `json:"agent_id"`
+	Depth int      `json:"depth"` // how far ranks in the other list are known
+	A     []Placed `json:"a"`
+	B     []Placed `json:"b"`
+}
+
+// Placed is an item in one of two lists.
+type Placed struct {
+	Rank       int      `json:"rank"`       // from 1
+	OtherRank  int      `json:"other_rank"` // in the other list; 0: not within its depth
+	Move       Move     `json:"move"`
+	ID         string   `json:"id"`
+	Group      string   `json:"group"`
+	Title      string   `json:"title"` // "" where the item was deleted meanwhile
+	Tags       []string `json:"tags,omitempty"`
+	UpdateTime int64    `json:"update_time"` // Unix seconds
+	Age        int64    `json:"age"`         // seconds
+	Score      float32  `json:"score"`
+	Factors
+}
+
+// Factors is what a score is made of: relevance × decay × popularity.
+type Factors struct {
+	Relevance       float64 `json:"relevance"`
+	Decay           float64 `json:"decay"`
+	Popularity      float64 `json:"popularity"`       // the factor, 1 where it does not count
+	MatchedTags     []Gain  `json:"matched_tags"`     // interests that match, the highest first
+	MatchedKeywords []Gain  `json:"matched_keywords"` // keywords that match, the highest first
+}
+
+// Gain is what one interest or keyword adds to the relevance.
+type Gain struct {
+	Name  string  `json:"name"`
+	Score float64 `json:"score"`
+}
+
+// lists answers both lists, each item with its place in the other one.
+func (d *duel) lists(ctx context.Context, from Source, p *Pair) (*Lists, error) {
+	out := &Lists{Agent: d.agent, Depth: max(len(d.deep[0]), len(d.deep[1]))}
+	for i, ranking := range []feed.Ranking{p.A, p.B} {
+		top := d.top[i]
+		ids := make([]string, len(top))
+		for j, c := range top {
+			ids[j] = c.ID
+		}
+		q := feed.Query{Profile: d.interest, Ranking: ranking, Origin: d.at}
+		factors, err := from.Factors(ctx, q, ids)
+		if err != nil {
+			return nil, fmt.Errorf("factors: %w", err)
+		}
+		other := places(d.deep[1-i])
+		placed := make([]Placed, len(top))
+		for j, c := range top {
+			it := d.items[c.ID]
+			placed[j] = Placed{
+				Rank: j + 1, OtherRank: other[c.Group], ID: c.ID, Group: c.Group, Title: it.Title, Tags: it.Tags,
+				UpdateTime: c.UpdateTime, Age: d.at.Unix() - c.UpdateTime, Score: c.Score, Factors: factors[j],
+			}
+			if i == 0 {
+				placed[j].Move = moved(j+1, other[c.Group])
+			} else {
+				placed[j].Move = moved(other[c.Group], j+1)
+			}
+		}
+		if i == 0 {
+			out.A = placed
+		} else {
+			out.B = placed
+		}
+	}
+	return out, nil
+}
+
+// places is the rank of each group, from 1.
+func places(list []feed.Candidate) map[string]int {
+	out := make(map[string]int, len(list))
+	for i, c := range list {
+		out[c.Group] = i + 1
+	}
+	return out
+}
+
+// moved says what becomes of an item at rank a in A and b in B; 0 is no rank.
+func moved(a, b int) Move {
+	switch {
+	case a == 0:
+		return MoveIn
+	case b == 0:
+		return MoveOut
+	case b < a:
+		return MoveUp
+	case b > a:
+		return MoveDown
+	}
+	return MoveSame
+}

@@ -1,0 +1,199 @@
+// Package offline measures rankings without showing them to anybody: how far
+// two rankings of one agent differ ([Compare]), and how well a ranking would
+// have placed what readers clicked ([Replay]).
+//
+// The lists it compares are rankings before anything is filtered. What an
+// agent has been shown already was chosen by the ranking in force, so leaving
+// it out would take the best of one list and not of the other.
+package offline
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Persistence is the p of the rank-biased overlap where nothing else is said.
+// With 0.9 the first ten ranks carry 86 % of the weight (Webber et al., 2010,
+// equation 21).
+const Persistence = 0.9
+
+// Overlap is the share of two lists that is in both: |A ∩ B| / max(|A|, |B|).
+// For lists of k it is the overlap at k, called the agreement at depth k in
+//
+//	W. Webber, A. Moffat, J. Zobel: A similarity measure for indefinite
+//	rankings. ACM Transactions on Information Systems 28(4), 2010.
+//
+// The order does not matter. Two empty lists are the same list: 1. No list may
+// hold anything twice; this is so for all functions of this file.
+func Overlap(a, b []string) float64 {
+	longer := max(len(a), len(b))
+	if longer == 0 {
+		return 1
+	}
+	return float64(common(a, b)) / float64(longer)
+}
+
+// common is how many are in both lists.
+func common(a, b []string) int {
+	in := make(map[string]struct{}, len(a))
+	for _, id := range a {
+		in[id] = struct{}{}
+	}
+	n := 0
+	for _, id := range b {
+		if _, both := in[id]; both {
+			n++
+		}
+	}
+	return n
+}
+
+// NewShare is the share of B that is not in A: |B \ A| / |B|; 0 where B is
+// empty.
+func NewShare(a, b []string) float64 {
+	if len(b) == 0 {
+		return 0
+	}
+	return float64(len(b)-common(a, b)) / float64(len(b))
+}
+
+// RBO is the extrapolated rank-biased overlap, RBO_ext, of two rankings: the
+// agreement that a reader expects who looks at the first rank and goes on to
+// each next one with probability p. 1: the same as far as it is seen, 0:
+// nothing in common. Unlike [Overlap] it looks at the order, and at the top
+// most. What lies behind the ends of the lists is taken to agree as much as
+// what is seen. For a longer list of l and a shorter one of s, with X(d) in
+// common among the first d of each,
+//
+//	(1−p)/p · ( Σ_{d=1..l} X(d)/d · p^d + Σ_{d=s+1..l} X(s)·(d−s)/(s·d) · p^d )
+//	+ ( (X(l)−X(s))/l + X(s)/s ) · p^l
+//
+// Source: Webber, Moffat and Zobel, 2010 (see [Overlap]), equation 32, which
+// for equal lengths is equation 30. p lies between 0 and 1, both excluded. Two
+// empty lists are the same list: 1; with one empty list it is 0.
+func RBO(a, b []string, p float64) float64 {
+	short, long := a, b
+	if len(short) > len(long) {
+		short, long = b, a
+	}
+	if len(long) == 0 {
+		return 1
+	}
+	if len(short) == 0 {
+		return 0
+	}
+	s, l := float64(len(short)), float64(len(long))
+	met := make(map[string]struct{}, len(short)+len(long))
+	// meet counts what is met for the second time.
+	meet := func(id string) float64 {
+		if _, again := met[id]; again {
+			return 1
+		}
+		met[id] = struct{}{}
+		return 0
+	}
+	var sum, x, xs float64
+	weight := 1.0
+	for i, id := range long {
+		d := float64(i + 1)
+		weight *= p
+		x += meet(id)
+		if i < len(short) {
+			x += meet(short[i])
+			xs = x
+		} else {
+			sum += xs * (d - s) / (s * d) * weight
+		}
+		sum += x / d * weight
+	}
+	// Rounding must not make a little more than 1 of equal lists.
+	return min(1, (1-p)/p*sum+((x-xs)/l+xs/s)*weight)
+}
+
+// KendallTau says how far two lists agree on the order of what is in both: 1
+// in the same order, −1 in the opposite one. It is [TauB] of the places of the
+// common items; what is in one list only does not count, as [Overlap] counts
+// it. ok is false where fewer than two items are common, for there is no order
+// then.
+func KendallTau(a, b []string) (tau float64, ok bool) {
+	place := make(map[string]int, len(a))
+	for i, id := range a {
+		place[id] = i
+	}
+	var x, y []float64
+	for i, id := range b {
+		if j, both := place[id]; both {
+			x, y = append(x, float64(j)), append(y, float64(i))
+		}
+	}
+	return TauB(x, y)
+}
+
+// TauB is Kendall's rank correlation with the correction for ties:
+//
+//	τ_b = (C − D) / √((n₀ − n₁)(n₀ − n₂))
+//
+// over all n₀ = n(n−1)/2 pairs, C of them in the same order in x and y, D in
+// the opposite one, n₁ tied in x and n₂ tied in y. Source: M. G. Kendall: The
+// treatment of ties in ranking problems. Biometrika 33(3), 1945. x and y are
+// equally long. ok is false where one of them has no two different values.
+func TauB(x, y []float64) (tau float64, ok bool) {
+	var agree, pairs, tiedX, tiedY float64
+	for i := range x {
+		for j := range i {
+			dx, dy := cmp.Compare(x[i], x[j]), cmp.Compare(y[i], y[j])
+			agree += float64(dx * dy)
+			pairs++
+			if dx == 0 {
+				tiedX++
+			}
+			if dy == 0 {
+				tiedY++
+			}
+		}
+	}
+	if pairs == tiedX || pairs == tiedY {
+		return 0, false
+	}
+	return agree / math.Sqrt((pairs-tiedX)*(pairs-tiedY)), true
+}
+
+// Median is the middle value, of an even number the mean of the two middle
+// ones. ok is false where there are no values.
+func Median(values []float64) (median float64, ok bool) {
+	n := len(values)
+	if n == 0 {
+		return 0, false
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2, true
+}
+
+// TagCoverage is the share of an agent's interests that at least one item of a
+// list has among its tags; interests of weight 0 do not count. It says whether
+// a page serves all that an agent likes or only the strongest interest. The
+// measure is the subtopic recall of
+//
+//	C. Zhai, W. W. Cohen, J. Lafferty: Beyond independent relevance. SIGIR 2003
+//
+// with interests for subtopics. ok is false for an agent without interests.
+func TagCoverage(interests map[string]float64, tags [][]string) (share float64, ok bool) {
+	wanted, covered := 0, make(map[string]struct{})
+	for _, weight := range interests {
+		if weight > 0 {
+			wanted++
+		}
+	}
+	if wanted == 0 {
+		return 0, false
+	}
+	for _, list := range tags {
+		for _, tag := range list {
+			if interests[tag] > 0 {
+				covered[tag] = struct{}{}
+			}
+		}
+	}
+	return float64(len(covered)) / float64(wanted), true
+}

@@ -1,0 +1,101 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
+)
+
+// errNoFactors is what a source cannot do.
+var errNoFactors = errors.New("this recall source does not tell what its scores are made of")
+
+// Rank ranks the n best candidates for an agent as of at, once by each of the
+// rankings, and tells the profile it ranked for. It is what a refresh at that
+// moment would start from: nothing that the agent has been shown is left out,
+// and nothing is changed. A zero at is now, an n of 0 as many as a refresh
+// recalls. No list holds a group twice.
+//
+// It asks the sources directly: what is shared among readers is neither used
+// nor pushed out.
+func (e *Engine) Rank(ctx context.Context, agent string, at time.Time, n int, rankings ...feed.Ranking) (feed.Profile, [][]feed.Candidate, error) {
+	if err := feed.CheckAgentID(agent); err != nil {
+		return feed.Profile{}, nil, err
+	}
+	profile, err := e.profile(ctx, agent)
+	if err != nil {
+		return feed.Profile{}, nil, err
+	}
+	q := e.query(agent, profile)
+	if !at.IsZero() {
+		q.Origin = at.UTC().Truncate(time.Second)
+	}
+	if n > 0 {
+		q.N = n
+	}
+	sources := e.directSources()
+	lists := make([][]feed.Candidate, len(rankings))
+	for i, r := range rankings {
+		if err := r.Validate(); err != nil {
+			return feed.Profile{}, nil, err
+		}
+		q.Ranking = r
+		result, err := ask(ctx, sources, q, make([]string, len(sources)), true)
+		if err != nil {
+			return feed.Profile{}, nil, err
+		}
+		lists[i] = firstOfGroups(result.Candidates, q.N)
+	}
+	return profile, lists, nil
+}
+
+// firstOfGroups is the first n candidates without those whose group came
+// before, which several sources may propose.
+func firstOfGroups(candidates []feed.Candidate, n int) []feed.Candidate {
+	met := make(map[string]struct{}, len(candidates))
+	out := make([]feed.Candidate, 0, min(n, len(candidates)))
+	for _, c := range candidates {
+		if _, again := met[c.Group]; again {
+			continue
+		}
+		if len(out) == n {
+			break
+		}
+		met[c.Group] = struct{}{}
+		out = append(out, c)
+	}
+	return out
+}
+
+// Factors says what the scores of items are made of, by the profile, ranking
+// and origin of q: one for each id, of the first source that holds it.
+func (e *Engine) Factors(ctx context.Context, q feed.Query, ids []string) ([]recall.Factors, error) {
+	out := make([]recall.Factors, len(ids))
+	for _, source := range e.directSources() {
+		explainer, ok := source.(recall.Explainer)
+		if !ok {
+			return nil, fmt.Errorf("%s: %w", source.Name(), errNoFactors)
+		}
+		found, err := explainer.Explain(ctx, q, ids)
+		if err != nil {
+			return nil, fmt.Errorf("explain from %s: %w", source.Name(), err)
+		}
+		for i := range found {
+			if !out[i].Known {
+				out[i] = found[i]
+			}
+		}
+	}
+	return out, nil
+}
+
+func (e *Engine) directSources() []recall.Source {
+	sources := make([]recall.Source, len(e.stores.Sources))
+	for i, s := range e.stores.Sources {
+		sources[i] = recall.Direct(s)
+	}
+	return sources
+}
