@@ -157,6 +157,7 @@ func (s *server) routes() (http.Handler, error) {
 	}
 	metrics := promhttp.Handler()
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		route(method, "/openapi.json", "/openapi.json", s.getOpenAPI)
 		route(method, "/livez", "/livez", s.live)
 		route(method, "/readyz", "/readyz", s.ready)
 		route(method, "/metrics", "/metrics", func(c *call) error {

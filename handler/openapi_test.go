@@ -1,0 +1,115 @@
+package handler
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v3"
+)
+
+func loadDescription(t *testing.T) *openapi3.T {
+	t.Helper()
+	d, err := describe()
+	require.NoError(t, err)
+	doc, err := openapi3.NewLoader().LoadFromData(d.json)
+	require.NoError(t, err)
+	return doc
+}
+
+// The validator also holds every example against its schema.
+func TestTheDescriptionIsValid(t *testing.T) {
+	doc := loadDescription(t)
+	require.NoError(t, doc.Validate(t.Context(), openapi3.EnableExamplesValidation()))
+	tags := map[string]bool{}
+	for _, tag := range doc.Tags {
+		tags[tag.Name] = true
+	}
+	ids := map[string]bool{}
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			where := method + " " + path
+			assert.NotEmpty(t, op.Summary, where)
+			assert.Len(t, op.Tags, 1, where)
+			assert.True(t, tags[op.Tags[0]], where)
+			assert.False(t, ids[op.OperationID], "%s: the operationId is taken", where)
+			ids[op.OperationID] = true
+			assert.NotNil(t, op.Security, "%s: say who may call, with [] for everybody", where)
+		}
+	}
+}
+
+// Whatever is described is used: what nothing refers to is a leftover.
+func TestTheDescriptionHasNoLeftovers(t *testing.T) {
+	d, err := describe()
+	require.NoError(t, err)
+	var parts struct {
+		Components map[string]map[string]json.RawMessage `json:"components"`
+	}
+	require.NoError(t, json.Unmarshal(d.json, &parts))
+	for kind, byName := range parts.Components {
+		for name := range byName {
+			if kind != "securitySchemes" {
+				assert.True(t, strings.Contains(string(d.json), `"#/components/`+kind+`/`+name+`"`), "nothing refers to %s/%s", kind, name)
+			}
+		}
+	}
+}
+
+// A refusal's code begins with its status.
+func TestCodesBeginWithTheStatus(t *testing.T) {
+	for path, item := range loadDescription(t).Paths.Map() {
+		for method, op := range item.Operations() {
+			for status, response := range op.Responses.Map() {
+				if status < "400" {
+					continue
+				}
+				examples := response.Value.Content["application/json"].Examples
+				assert.NotEmpty(t, examples, "%s %s %s", method, path, status)
+				for code, example := range examples {
+					value := example.Value.Value.(map[string]any)
+					assert.EqualValues(t, code, strconv.FormatFloat(value["code"].(float64), 'f', -1, 64))
+					assert.True(t, strings.HasPrefix(code, status), "%s %s: %s under %s", method, path, code, status)
+				}
+			}
+		}
+	}
+}
+
+func TestTheDescriptionIsServed(t *testing.T) {
+	f := newFixture(t, nil)
+	got := f.do(t, "GET", "/openapi.json", "")
+	require.Equal(t, 200, got.status)
+	require.Equal(t, "application/json; charset=utf-8", got.header.Get("Content-Type"))
+	require.True(t, json.Valid([]byte(got.body)))
+	require.True(t, strings.HasPrefix(got.body, `{"openapi":"3.1.0"`), "in the order it is written in")
+	etag := got.header.Get("ETag")
+	require.NotEmpty(t, etag)
+
+	again := f.do(t, "GET", "/openapi.json", "", "If-None-Match: "+etag)
+	require.Equal(t, http.StatusNotModified, again.status)
+	require.Empty(t, again.body)
+	require.Equal(t, 200, f.do(t, "GET", "/openapi.json", "", `If-None-Match: "other"`).status)
+}
+
+func TestPartsOfADescription(t *testing.T) {
+	node := func(text string) *yaml.Node {
+		var doc yaml.Node
+		require.NoError(t, yaml.Unmarshal([]byte(text), &doc))
+		return doc.Content[0]
+	}
+	whole := &yaml.Node{Kind: yaml.MappingNode}
+	require.NoError(t, mergeYAML(whole, node("z: {b: 1, a: &x [1.5, null, true]}\n")))
+	require.NoError(t, mergeYAML(whole, node("z: {c: \"2\"}\ny: {d: 'a\"b'}\n")))
+	require.ErrorContains(t, mergeYAML(whole, node("z: {b: 2}\n")), "z: b: line 1: this is in another file already")
+	require.NoError(t, mergeYAML(whole, node("v: &w {q: 1}\nu: *w\n")))
+	var b bytes.Buffer
+	require.NoError(t, writeJSON(&b, whole))
+	require.Equal(t, `{"z":{"b":1,"a":[1.5,null,true],"c":"2"},"y":{"d":"a\"b"},"v":{"q":1},"u":{"q":1}}`, b.String())
+}
