@@ -23,6 +23,13 @@ func TestHead(t *testing.T) {
 		"an escaped group":        {`{"id":"a","group_id":"\u0067","title":"t","update_time":7}`, "g", 7},
 		"a null group":            {`{"id":"a","group_id":null,"title":"t","update_time":7}`, "a", 7},
 		"an empty group":          {`{"id":"a","group_id":"","title":"t","update_time":7}`, "a", 7},
+		"an author":               {`{"id":"a","title":"t","update_time":7,"author_id":"ann"}`, "a", 7},
+		"an author behind all":    {`{"id":"a","title":"t","update_time":7,"summary":"\",\"author_id\":\"eve\"","url":"u","image_url":"i","author_id":"ann","lang":"en"}`, "a", 7},
+		"an author out of place":  {`{"id":"a","title":"t","update_time":7,"lang":"en","author_id":"ann"}`, "a", 7},
+		"an escaped author":       {`{"id":"a","title":"t","update_time":7,"author_id":"\u00e9ve"}`, "a", 7},
+		"an escaped name":         {`{"id":"a","title":"t","update_time":7,"lang":"en","author\u005fid":"ann"}`, "a", 7},
+		"an empty author":         {`{"id":"a","title":"t","update_time":7,"author_id":""}`, "a", 7},
+		"somebody else's author":  {`{"id":"a","title":"t","update_time":7,"meta":{"author_id":"x"}}`, "a", 7},
 		"a nested group":          {`{"id":"a","title":"t","update_time":7,"meta":{"group_id":"x"}}`, "a", 7},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -34,6 +41,10 @@ func TestHead(t *testing.T) {
 			it, err := doc.Item()
 			require.NoError(t, err)
 			assert.Equal(t, it.Group(), group, "as the whole item has it")
+			author, at, err := doc.Origin()
+			require.NoError(t, err)
+			assert.Equal(t, it.AuthorID, string(author))
+			assert.Equal(t, c.time, at)
 		})
 	}
 	for _, broken := range []string{``, `{`, `{"id":"a`, `{"id":"a","title":"t\`, `{"id":"a","title":"t","update_time":7`, `{"id":"a","title":"t","update_time":x}`} {
@@ -54,7 +65,21 @@ func FuzzHead(f *testing.F) {
 		require.NoError(t, err)
 		assert.Equal(t, it.Group(), group)
 		assert.Equal(t, it.UpdateTime, at)
+		author, at, err := Doc{JSON: doc}.Origin()
+		require.NoError(t, err)
+		assert.Equal(t, it.AuthorID, string(author))
+		assert.Equal(t, it.UpdateTime, at)
 	})
+}
+
+func BenchmarkOrigin(b *testing.B) {
+	doc := Doc{ID: "a", JSON: json.RawMessage(`{"id":"doc_4711","group_id":"story_12","title":"A title of quite the usual length, about something","update_time":1772798400,"summary":"Two lines of text that say what is in it, as long as most are, and perhaps a word more","url":"https://example.com/a/b","author_id":"ann","tags":["go","data"]}`)}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := doc.Origin(); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
 
 func BenchmarkHead(b *testing.B) {
