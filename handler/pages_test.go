@@ -1,0 +1,66 @@
+package handler
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func get(t *testing.T, f *fixture, path string, headers ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody)
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		r.Header.Set(name, value)
+	}
+	w := httptest.NewRecorder()
+	f.handler.ServeHTTP(w, r)
+	return w
+}
+
+var loaded = regexp.MustCompile(`(?:src|href)="([^"#]+)"`)
+
+// Whatever a page loads is there, comes from this server, and has the type a
+// browser insists on.
+func TestPagesLoadOnlyWhatIsServedHere(t *testing.T) {
+	f := newFixture(t, nil)
+	for page, least := range map[string]int{"/": 3} {
+		w := get(t, f, page)
+		require.Equal(t, http.StatusOK, w.Code, page)
+		assert.Equal(t, "text/html; charset=utf-8", w.Header().Get("Content-Type"))
+		assert.Contains(t, w.Header().Get("Content-Security-Policy"), "default-src 'none'")
+		assert.Equal(t, http.StatusNotModified, get(t, f, page, "If-None-Match: "+w.Header().Get("ETag")).Code)
+		assert.NotContains(t, w.Body.String(), "<script>", "the policy forbids it")
+		assert.NotContains(t, w.Body.String(), "style=", "the policy forbids it")
+		assets := 0
+		for _, m := range loaded.FindAllStringSubmatch(w.Body.String(), -1) {
+			if m[1] == "data:," {
+				continue
+			}
+			require.True(t, strings.HasPrefix(m[1], "/") && !strings.HasPrefix(m[1], "//"), "%s names %s", page, m[1])
+			if !strings.HasPrefix(m[1], "/assets/") {
+				continue
+			}
+			assets++
+			a := get(t, f, m[1])
+			assert.Equal(t, http.StatusOK, a.Code, m[1])
+			assert.Regexp(t, "^text/(css|javascript); charset=utf-8$", a.Header().Get("Content-Type"))
+			assert.Equal(t, "nosniff", a.Header().Get("X-Content-Type-Options"))
+		}
+		assert.GreaterOrEqual(t, assets, least, page)
+	}
+}
+
+func TestThereAreNoOtherFiles(t *testing.T) {
+	f := newFixture(t, nil)
+	for _, path := range []string{"/assets/", "/assets/web.go", "/assets/../web.go", "/assets/feed", "/assets/feed/", "/assets//etc/passwd", "/assets/feed/nothing.js"} {
+		w := get(t, f, path)
+		assert.Equal(t, http.StatusNotFound, w.Code, path)
+		assert.Contains(t, w.Body.String(), "40401", path)
+	}
+}

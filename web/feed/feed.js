@@ -1,0 +1,296 @@
+// The feed page: what an app looks like on the API. It keeps no cursor and no
+// time of its own; the server knows what this reader has been given.
+
+const PAGE = 20;
+const BADGE_EVERY = 10_000; // ms between silent refreshes while the page is looked at
+
+const $ = (id) => document.getElementById(id);
+const state = {
+  agent: '', profile: {}, shown: new Set(), more: false, busy: false,
+  mayExplain: true, badge: 0, turn: 0, // turn: a page of an earlier reader must not come in late
+};
+
+// --- the API ---------------------------------------------------------------
+
+class Refused extends Error {
+  constructor(status, code, message) { super(message); this.status = status; this.code = code; }
+}
+
+async function call(method, path, body) {
+  const headers = { 'Content-Type': 'application/json', 'X-Agent-ID': state.agent };
+  const token = sessionStorage.getItem('token');
+  if (token) headers.Authorization = `Bearer ${token}`;
+  const response = await fetch(path, { method, headers, body: body && JSON.stringify(body) });
+  const answer = await response.json().catch(() => ({ code: -1, msg: `HTTP ${response.status}` }));
+  if (answer.code !== 0) throw new Refused(response.status, answer.code, answer.msg);
+  return answer.data;
+}
+
+// A page that was lost on its way is asked for again under the same request
+// id, so that its items are not skipped.
+async function feed(body) {
+  const request = { ...body, limit: PAGE };
+  if (!body.silent) request.request_id = crypto.randomUUID();
+  try {
+    return await call('POST', '/v1/feed', request);
+  } catch (error) {
+    if (error instanceof Refused && error.status < 500) throw error;
+    await new Promise((r) => setTimeout(r, 800));
+    return call('POST', '/v1/feed', request);
+  }
+}
+
+// --- pages -----------------------------------------------------------------
+
+async function load(action) {
+  if (state.busy || !state.agent) return;
+  state.busy = true;
+  const turn = state.turn;
+  $('refresh').disabled = true;
+  try {
+    const page = await feed({ action });
+    if (turn !== state.turn) return;
+    if (action === 'refresh') {
+      $('items').replaceChildren();
+      setBadge(0);
+      scrollTo({ top: 0 });
+    }
+    const cards = page.items.map(addCard);
+    state.more = page.has_more;
+    note(page.degraded ? `Served without: ${page.degraded.join(', ')}.` : '');
+    const empty = $('items').children.length === 0;
+    $('end').hidden = state.more;
+    $('end').textContent = empty ? 'Nothing new for this reader right now.' : 'That is all for now. New items come with a refresh.';
+    explain(cards, turn);
+  } catch (error) {
+    if (turn === state.turn) fail(error);
+  } finally {
+    if (turn === state.turn) state.busy = false;
+    $('refresh').disabled = false;
+  }
+  watchEnd();
+}
+
+function addCard(item) {
+  if (state.shown.has(item.id)) document.body.dataset.repeated = item.id; // never: the tests look for it
+  state.shown.add(item.id);
+  const card = $('card').content.firstElementChild.cloneNode(true);
+  card.dataset.id = item.id;
+  const link = card.querySelector('h2 a');
+  link.textContent = item.title;
+  if (/^https?:\/\//.test(item.url ?? '')) link.href = item.url;
+  link.addEventListener('click', () => report('click', item.id));
+  const time = card.querySelector('time');
+  time.dateTime = new Date(item.update_time * 1000).toISOString();
+  time.textContent = `${age(Date.now() / 1000 - item.update_time)} ago`;
+  card.querySelector('.author').textContent = item.author_id ?? '';
+  card.querySelector('.tags').append(...(item.tags ?? []).map((tag) => chip(tag)));
+  card.querySelector('.summary').textContent = item.summary ?? '';
+  const like = card.querySelector('.like');
+  like.addEventListener('click', async () => {
+    like.disabled = true;
+    if (await report('like', item.id)) { like.setAttribute('aria-pressed', 'true'); like.textContent = 'Liked'; }
+    else like.disabled = false;
+  });
+  card.querySelector('.hide').addEventListener('click', async () => {
+    if (!await report('hide', item.id)) return;
+    const next = card.nextElementSibling?.querySelector('a');
+    card.remove();
+    next?.focus();
+    note('Hidden. This reader will not get it again.');
+    watchEnd();
+  });
+  $('items').append(card);
+  card.classList.add('fresh');
+  return card;
+}
+
+function chip(text) {
+  const span = document.createElement('span');
+  span.className = 'chip';
+  span.textContent = text;
+  return span;
+}
+
+async function report(type, id) {
+  try {
+    await call('POST', '/v1/events', { type, id });
+    return true;
+  } catch (error) {
+    fail(error);
+    return false;
+  }
+}
+
+// explain asks why the page's items are where they are. Only an admin may, or
+// anybody on this machine in the demo; others see the page without it.
+async function explain(cards, turn) {
+  if (!state.mayExplain || cards.length === 0) return;
+  try {
+    const x = await call('POST', '/v1/explain', { agent_id: state.agent, limit: 1 });
+    if (turn !== state.turn) return;
+    const byID = new Map(x.candidates.map((c) => [c.id, c]));
+    for (const card of cards) {
+      const c = byID.get(card.dataset.id);
+      if (c) card.querySelector('.why').textContent = why(c);
+    }
+  } catch (error) {
+    if (error instanceof Refused && (error.status === 401 || error.status === 403)) state.mayExplain = false;
+  }
+}
+
+function why(c) {
+  const gains = [...(c.relevance?.tags ?? []), ...(c.relevance?.keywords ?? [])]
+    .map((g) => `${g.term} +${short(g.gain)}`);
+  const fits = gains.length ? gains.join(', ') : 'fresh';
+  return `${fits} · decay ${short(c.decay)} · rank ${c.rank}`;
+}
+
+const short = (x) => (x >= 0.01 ? x.toFixed(2).replace(/\.?0+$/, '') : x.toExponential(0));
+
+// --- badge -----------------------------------------------------------------
+
+async function lookForNew() {
+  if (document.hidden || state.busy || !state.agent) return;
+  const turn = state.turn;
+  try {
+    const page = await feed({ action: 'refresh', silent: true });
+    if (turn === state.turn && !state.busy) setBadge(page.new_count ?? 0);
+  } catch { /* the badge can wait */ }
+}
+
+function setBadge(count) {
+  state.badge = count;
+  $('badge').hidden = count === 0;
+  $('badge').textContent = `${count} new`;
+  document.title = count ? `(${count}) Freshet` : 'Freshet';
+}
+
+// --- reader ----------------------------------------------------------------
+
+async function readAs(agent) {
+  state.turn++;
+  Object.assign(state, { agent, busy: false, more: false, profile: {}, shown: new Set() });
+  localStorage.setItem('agent', agent);
+  $('agent').value = agent;
+  $('items').replaceChildren();
+  $('end').hidden = true;
+  setBadge(0);
+  showProfile();
+  const turn = state.turn;
+  const profile = call('GET', `/v1/agents/${encodeURIComponent(agent)}/profile`)
+    .then((p) => { if (turn === state.turn) { state.profile = p; showProfile(); } })
+    .catch(() => { /* a reader without a profile gets what is fresh */ });
+  await Promise.all([profile, load('refresh')]);
+}
+
+function showProfile() {
+  const interests = Object.entries(state.profile.interests ?? {}).sort((a, b) => b[1] - a[1]);
+  const buttons = interests.map(([tag, weight]) => {
+    const b = document.createElement('button');
+    b.textContent = `${tag} ${short(weight)} ×`;
+    b.setAttribute('aria-label', `Remove the interest ${tag}, weight ${short(weight)}`);
+    b.addEventListener('click', () => changeInterests((all) => { delete all[tag]; }));
+    return b;
+  });
+  const add = document.createElement('button');
+  add.textContent = '+ interest';
+  add.addEventListener('click', () => {
+    $('interest').hidden = !$('interest').hidden;
+    $('interest').elements.tag.focus();
+  });
+  $('interests').replaceChildren(...buttons, add);
+}
+
+async function changeInterests(change) {
+  const interests = { ...state.profile.interests };
+  change(interests);
+  const path = `/v1/agents/${encodeURIComponent(state.agent)}/profile`;
+  try {
+    state.profile = await call('PUT', path, { ...state.profile, interests });
+    showProfile();
+    await load('refresh');
+  } catch (error) {
+    fail(error);
+  }
+}
+
+// --- what the reader is told -------------------------------------------------
+
+function note(text) { $('note').textContent = text; $('note').className = ''; }
+
+function fail(error) {
+  const anonymous = error instanceof Refused && error.status === 401;
+  $('sign-in').hidden = !anonymous;
+  $('note').textContent = anonymous ? '' : error.message;
+  $('note').className = 'error';
+}
+
+function age(seconds) {
+  for (const [unit, size] of [['d', 86400], ['h', 3600], ['min', 60]]) {
+    if (seconds >= size) return `${Math.floor(seconds / size)} ${unit}`;
+  }
+  return `${Math.max(0, Math.floor(seconds))} s`;
+}
+
+// --- gestures ----------------------------------------------------------------
+
+// watchEnd loads the next page while the end of the list is near the screen.
+function watchEnd() {
+  const near = $('sentinel').getBoundingClientRect().top < innerHeight + 600;
+  if (near && state.more && !state.busy) load('load_more');
+}
+
+function watchPull() {
+  const far = 80; // px from which on letting go refreshes
+  let from = null, pulled = 0;
+  addEventListener('touchstart', (e) => { from = scrollY === 0 ? e.touches[0].clientY : null; }, { passive: true });
+  addEventListener('touchmove', (e) => {
+    if (from === null) return;
+    pulled = Math.max(0, e.touches[0].clientY - from) / 2;
+    $('pull').style.height = `${Math.min(pulled, far + 20)}px`;
+    $('pull').classList.toggle('armed', pulled >= far);
+  }, { passive: true });
+  const end = () => {
+    if (pulled >= far) load('refresh');
+    from = null; pulled = 0;
+    $('pull').style.height = '0';
+    $('pull').classList.remove('armed');
+  };
+  addEventListener('touchend', end);
+  addEventListener('touchcancel', end);
+}
+
+function start() {
+  const known = Array.from({ length: 8 }, (_, i) => `u_${i + 1}`);
+  $('agents').replaceChildren(...known.map((id) => Object.assign(document.createElement('option'), { value: id })));
+  $('agent').addEventListener('change', (e) => { if (e.target.value) readAs(e.target.value.trim()); });
+  $('refresh').addEventListener('click', () => load('refresh'));
+  $('badge').addEventListener('click', () => load('refresh'));
+  $('interest').addEventListener('submit', (e) => {
+    e.preventDefault();
+    const { tag, weight } = e.target.elements;
+    changeInterests((all) => { all[tag.value.trim()] = Number(weight.value); });
+    e.target.reset();
+    e.target.hidden = true;
+  });
+  $('sign-in').addEventListener('submit', (e) => {
+    e.preventDefault();
+    sessionStorage.setItem('token', e.target.elements.token.value.trim());
+    e.target.reset();
+    e.target.hidden = true;
+    readAs(state.agent);
+  });
+  addEventListener('keydown', (e) => {
+    if (e.key === 'r' && !e.ctrlKey && !e.metaKey && !e.target.closest('input')) load('refresh');
+  });
+  addEventListener('scroll', watchEnd, { passive: true });
+  addEventListener('resize', watchEnd);
+  addEventListener('visibilitychange', lookForNew);
+  watchPull();
+  const every = Number(new URLSearchParams(location.search).get('badge')) || BADGE_EVERY;
+  setInterval(lookForNew, Math.max(200, every));
+  readAs(localStorage.getItem('agent') || known[0]);
+}
+
+start();

@@ -1,0 +1,40 @@
+package web_test
+
+import (
+	"context"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/app"
+)
+
+// serve is a demo server: 5,000 items, the readers u_1 to u_8, and admin routes
+// that are open to this machine.
+func serve(t *testing.T) (*app.App, string) {
+	t.Helper()
+	cfg := configs.Default()
+	cfg.DataDir = t.TempDir()
+	a, err := app.Open(t.Context(), cfg, app.WithDemo())
+	require.NoError(t, err)
+	srv := httptest.NewServer(a.Handler)
+	t.Cleanup(func() {
+		srv.Close()
+		require.NoError(t, a.Close(context.WithoutCancel(t.Context())))
+	})
+	return a, srv.URL
+}
+
+// ingest puts an item in that has just come out.
+func ingest(t *testing.T, a *app.App, id string, tags ...string) {
+	t.Helper()
+	errs, err := a.Catalog.Put(t.Context(), []feed.Item{{ID: id, Title: "News: " + id, Tags: tags, Lang: "en", UpdateTime: time.Now().Unix()}})
+	require.NoError(t, err)
+	for _, err := range errs {
+		require.NoError(t, err)
+	}
+}
