@@ -16,8 +16,7 @@ var errNoFactors = errors.New("this recall source does not tell what its scores 
 // Rank ranks the n best candidates for an agent as of at, once by each of the
 // rankings, and tells the profile it ranked for. It is what a refresh at that
 // moment would start from: nothing that the agent has been shown is left out,
-// and nothing is changed. A zero at is now, an n of 0 as many as a refresh
-// recalls. No list holds a group twice.
+// and nothing is changed. A zero at is now. No list holds a group twice.
 //
 // It asks the sources directly: what is shared among readers is neither used
 // nor pushed out.
@@ -33,9 +32,7 @@ func (e *Engine) Rank(ctx context.Context, agent string, at time.Time, n int, ra
 	if !at.IsZero() {
 		q.Origin = at.UTC().Truncate(time.Second)
 	}
-	if n > 0 {
-		q.N = n
-	}
+	q.N = n
 	sources := e.directSources()
 	lists := make([][]feed.Candidate, len(rankings))
 	for i, r := range rankings {

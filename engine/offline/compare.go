@@ -16,6 +16,9 @@ const (
 	DefaultK  = 20
 	MaxK      = 100
 	MaxAgents = 200
+	// DefaultDepth is how far is ranked where it matters at which rank beyond k
+	// something stands.
+	DefaultDepth = 500
 )
 
 // atOnce is how many agents are ranked at the same time. Readers are served
@@ -28,9 +31,8 @@ var ErrBadRequest = errors.New("bad request")
 // Source ranks for agents and reads what stands in the lists.
 type Source interface {
 	// Rank ranks the n best for an agent as of at, once by each of the rankings,
-	// before anything but the agent's mutes and languages is filtered; n 0 is as
-	// many as a refresh recalls. No list holds a group twice. An agent without a
-	// profile has the zero one.
+	// before anything but the agent's mutes and languages is filtered. No list
+	// holds a group twice. An agent without a profile has the zero one.
 	Rank(ctx context.Context, agent string, at time.Time, n int, rankings ...feed.Ranking) (feed.Profile, [][]feed.Candidate, error)
 	// Factors says what the scores of items are made of, one for each id.
 	Factors(ctx context.Context, q feed.Query, ids []string) ([]Factors, error)
@@ -156,7 +158,7 @@ type duel struct {
 func rankBoth(ctx context.Context, from Source, p *Pair, agent string) (*duel, error) {
 	n := p.K
 	if p.Lists {
-		n = 0 // to know where in the other list an item stands
+		n = DefaultDepth // to know where in the other list an item stands
 	}
 	profile, lists, err := from.Rank(ctx, agent, p.At, n, p.A, p.B)
 	if err != nil {

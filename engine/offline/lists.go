@@ -59,7 +59,7 @@ type Gain struct {
 
 // lists answers both lists, each item with its place in the other one.
 func (d *duel) lists(ctx context.Context, from Source, p *Pair) (*Lists, error) {
-	out := &Lists{Agent: d.agent, Depth: max(len(d.deep[0]), len(d.deep[1]))}
+	out := &Lists{Agent: d.agent, Depth: DefaultDepth}
 	for i, ranking := range []feed.Ranking{p.A, p.B} {
 		top := d.top[i]
 		ids := make([]string, len(top))

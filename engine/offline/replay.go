@@ -46,8 +46,8 @@ type Outcome struct {
 }
 
 // Replay asks where each ranking would have placed each clicked item at the
-// moment of its click. It answers an outcome for each click, in order. n bounds
-// how far is ranked; 0 is as many as a refresh recalls.
+// moment of its click, ranking the n best. It answers an outcome for each click,
+// in order.
 //
 // The catalog and the profiles are those of now: what was deleted or changed
 // since is not known, and popularity counts with today's likes.
