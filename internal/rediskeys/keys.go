@@ -97,6 +97,44 @@ func (k Keys) Item(id string) string { return k.prefix + "feed:item:" + id }
 // catalog/rediscache.
 func (k Keys) Profile(agent string) string { return k.agent("feed:profile:", agent) }
 
+// EventCounts is what was shown and done of a variant on a day. Type: hash;
+// impressions, the kinds of events, and a<n> for the n-th bucket of ages. TTL: 90
+// days after the last change. All keys of events are written by events/redis,
+// and on a cluster those of a variant share a slot.
+func (k Keys) EventCounts(variant string, day feed.Day) string {
+	return k.event("counts", variant, day)
+}
+
+// EventAgents is the agents a variant was shown to on a day, to be counted.
+// Type: HyperLogLog. TTL: as [Keys.EventCounts].
+func (k Keys) EventAgents(variant string, day feed.Day) string {
+	return k.event("agents", variant, day)
+}
+
+// EventAuthors is the authors of what was shown. Type: HyperLogLog. TTL: as
+// [Keys.EventCounts].
+func (k Keys) EventAuthors(variant string, day feed.Day) string {
+	return k.event("authors", variant, day)
+}
+
+// EventOnce is who did what on a day, so that it counts once. Type: set of
+// hashes, 8 bytes each. TTL: 3 days after the last change.
+func (k Keys) EventOnce(variant string, day feed.Day) string { return k.event("once", variant, day) }
+
+// EventSenders is the last batch of counts of each server, so that it counts
+// once. Type: hash, server → number. TTL: 3 days after the last change.
+func (k Keys) EventSenders(variant string, day feed.Day) string {
+	return k.event("senders", variant, day)
+}
+
+// EventVariants is the variants that were counted. Type: sorted set, score = the
+// last day, as a number of days since 1970. TTL: 90 days after the last change.
+func (k Keys) EventVariants() string { return k.prefix + "events:variants" }
+
+func (k Keys) event(what, variant string, day feed.Day) string {
+	return k.agent("events:", variant) + ":" + day.String() + ":" + what
+}
+
 func (k Keys) agent(kind, agent string) string {
 	if k.cluster {
 		return k.prefix + kind + "{" + agent + "}"

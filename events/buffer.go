@@ -1,0 +1,184 @@
+package events
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"github.com/freshet/freshet/feed"
+)
+
+var (
+	droppedTotal = promauto.NewCounterVec(prometheus.CounterOpts{
+		Name: "freshet_events_dropped_total",
+		Help: "What reports are missing, by what it is (impressions; acts: clicks and the like; members: of the distinct agents and authors): the queue or the store's backlog was full, or the server stopped while the store was down.",
+	}, []string{"what"})
+	droppedImpressions = droppedTotal.WithLabelValues("impressions")
+	droppedActs        = droppedTotal.WithLabelValues("acts")
+	droppedMembers     = droppedTotal.WithLabelValues("members")
+
+	flushFailures = promauto.NewCounter(prometheus.CounterOpts{
+		Name: "freshet_events_flush_failures_total", Help: "Failed writes of counts to the event store; they are tried again.",
+	})
+)
+
+// BufferConfig tunes a Buffer. Zero values stand for the defaults.
+type BufferConfig struct {
+	Every   time.Duration // between two writes; 1s
+	Queue   int           // deliveries and acts waiting to be counted; 8192
+	Members int           // agents, authors and acts kept while the store is down; 200000, some 40 bytes each
+	Timeout time.Duration // deadline of one write; 5s
+	Logger  *slog.Logger  // slog.Default()
+}
+
+// WithDefaults fills the zero values in.
+func (c BufferConfig) WithDefaults() BufferConfig {
+	c.Every = cmp.Or(c.Every, time.Second)
+	c.Queue = cmp.Or(c.Queue, 8192)
+	c.Members = cmp.Or(c.Members, 200_000)
+	c.Timeout = cmp.Or(c.Timeout, 5*time.Second)
+	c.Logger = cmp.Or(c.Logger, slog.Default())
+	return c
+}
+
+// Buffer counts what is shown and done, off the request path. It adds up in
+// memory and writes to the store every second; while the store is down it goes
+// on adding up and tries again. A process that is killed loses what it counted
+// since its last write, and nothing else.
+type Buffer struct {
+	store   Store
+	cfg     BufferConfig
+	sender  string
+	ctx     context.Context // ends when Close gives up
+	abandon context.CancelFunc
+
+	queue chan entry
+	quit  chan struct{} // closed by Close
+	jobs  chan job      // to the writer, one at a time
+	idle  chan struct{} // the writer waits for a job
+	done  chan struct{} // closed when all is written or given up
+}
+
+// entry is one delivery, the acts of one call, or the wish to be written soon.
+type entry struct {
+	variant, agent string
+	docs           []feed.Doc
+	acts           []Act
+	now            time.Time
+	written        chan struct{}
+}
+
+// NewBuffer starts a buffer in front of a store; Close ends it. ctx lends its
+// values, not its end.
+func NewBuffer(ctx context.Context, store Store, cfg BufferConfig) *Buffer {
+	cfg = cfg.WithDefaults()
+	ctx, abandon := context.WithCancel(context.WithoutCancel(ctx))
+	b := &Buffer{
+		store: store, cfg: cfg, ctx: ctx, abandon: abandon,
+		sender: strconv.FormatUint(rand.Uint64(), 36),
+		queue:  make(chan entry, cfg.Queue), quit: make(chan struct{}),
+		jobs: make(chan job, 1), idle: make(chan struct{}, 1), done: make(chan struct{}),
+	}
+	b.idle <- struct{}{}
+	go b.collect()
+	go b.write()
+	return b
+}
+
+// Delivered counts what an agent was shown. It never blocks and keeps docs,
+// which must not be changed any more.
+func (b *Buffer) Delivered(variant, agent string, docs []feed.Doc, now time.Time) {
+	if len(docs) == 0 {
+		return
+	}
+	select {
+	case b.queue <- entry{variant: variant, agent: agent, docs: docs, now: now}:
+	default:
+		droppedImpressions.Add(float64(len(docs)))
+	}
+}
+
+// Acted counts what an agent did. It never blocks; false says that there is no
+// room at the moment and nothing was taken.
+func (b *Buffer) Acted(variant string, acts []Act, now time.Time) bool {
+	select {
+	case b.queue <- entry{variant: variant, acts: acts, now: now}:
+		return true
+	default:
+		return false
+	}
+}
+
+// Flush returns when all that was handed over before is in the store.
+func (b *Buffer) Flush(ctx context.Context) error {
+	written := make(chan struct{})
+	select {
+	case b.queue <- entry{written: written}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case <-written:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Close writes what is left, until ctx ends at the latest; what is not written
+// then is dropped, and counted as that. Nothing may be handed over any more.
+func (b *Buffer) Close(ctx context.Context) {
+	close(b.quit)
+	defer context.AfterFunc(ctx, b.abandon)()
+	<-b.done
+	b.abandon()
+}
+
+// collect adds up, and hands what it has to the writer each time that one is
+// idle and a write is due.
+func (b *Buffer) collect() {
+	tick := time.NewTicker(b.cfg.Every)
+	defer tick.Stop()
+	defer close(b.jobs)
+	sums := newSums(b.sender, b.cfg.Members)
+	due := false
+	for {
+		var idle chan struct{}
+		if due {
+			idle = b.idle
+		}
+		select {
+		case e := <-b.queue:
+			sums.add(e)
+			due = due || e.written != nil
+		case <-tick.C:
+			due = due || !sums.empty()
+		case <-idle:
+			b.jobs <- sums.take() // the writer is idle, so there is room
+			due = false
+		case <-b.quit:
+			b.drain(sums)
+			return
+		}
+	}
+}
+
+// drain takes what is still queued and waits for the writer to take it.
+func (b *Buffer) drain(sums *sums) {
+	for {
+		select {
+		case e := <-b.queue:
+			sums.add(e)
+		default:
+			<-b.idle
+			b.jobs <- sums.take()
+			return
+		}
+	}
+}

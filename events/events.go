@@ -1,0 +1,137 @@
+// Package events answers for what readers were shown and did, counted per
+// variant of the ranking and UTC day: the [Store] the counts are kept in, the
+// [Buffer] that collects them off the request path, and the statistics that
+// compare variants. The backends are in events/redis and events/sqlite, the
+// conformance suite in events/eventstest.
+package events
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/freshet/freshet/feed"
+)
+
+var (
+	// ErrUnavailable is wrapped by errors that say the store could not be asked
+	// at all; asking again later may help.
+	ErrUnavailable = errors.New("the event store is unavailable")
+	// ErrBadKind is wrapped by the error about an unknown kind of event.
+	ErrBadKind = errors.New("bad event type")
+)
+
+// KeepDays is how many days counts are kept, the day of the last change
+// included.
+const KeepDays = 90
+
+// OnceDays is how many days a store remembers who did what on a day, so that
+// doing it again does not count. Longer than a day, because a server may hold
+// its counts back while the store is down.
+const OnceDays = 3
+
+// Kind is what a reader did with an item.
+type Kind string
+
+// The kinds of events.
+const (
+	Click   Kind = "click"
+	Like    Kind = "like"
+	Dislike Kind = "dislike"
+	Hide    Kind = "hide" // also mutes the item for the reader
+)
+
+// Kinds lists them all, in the order of their counts.
+var Kinds = [...]Kind{Click, Like, Dislike, Hide}
+
+// ParseKind reads a kind; the error wraps [ErrBadKind].
+func ParseKind(s string) (Kind, error) {
+	for _, k := range Kinds {
+		if s == string(k) {
+			return k, nil
+		}
+	}
+	return "", fmt.Errorf("%w: %.40q; send click, like, dislike or hide", ErrBadKind, s)
+}
+
+// Act is one thing that one reader did on one day, as stores tell acts apart.
+type Act struct {
+	Kind Kind
+	Hash uint64 // of kind, agent and group: [ActHash]
+}
+
+// ActHash stands for an agent's act on a group. Acts of 64 bits are not told
+// apart from others once in 2⁶⁴ comparisons, which counts cannot show.
+func ActHash(kind Kind, agent, group string) uint64 {
+	d := xxhash.New()
+	_, _ = d.WriteString(string(kind)) // writing to a hash does not fail
+	_, _ = d.WriteString(":")
+	_, _ = d.WriteString(agent)
+	_, _ = d.WriteString(":") // in neither a kind nor an agent's alphabet
+	_, _ = d.WriteString(group)
+	return d.Sum64()
+}
+
+// Batch is what one server adds to the counts of one variant on one day.
+type Batch struct {
+	Variant string
+	Day     feed.Day
+
+	// Sender and Seq name the batch: a server's own name since its start, and a
+	// number that grows with each of its batches. They are what keeps a batch
+	// from counting twice that is sent again.
+	Sender string
+	Seq    uint64
+
+	Impressions int64
+	Ages        Ages     // of the items shown; one for each impression whose age is known
+	Agents      []uint64 // hashes of the agents they were shown to, each once
+	Authors     []uint64 // hashes of their authors, each once
+	Acts        []Act    // each once
+}
+
+// Totals is what was counted of one variant over some days.
+type Totals struct {
+	Variant     string
+	Impressions int64
+	Clicks      int64
+	Likes       int64
+	Dislikes    int64
+	Hides       int64
+	Ages        Ages
+	Agents      int64 // different ones over all the days, estimated within about 1 %
+	Authors     int64 // the same
+}
+
+// Of returns where the acts of a kind are counted.
+func (t *Totals) Of(k Kind) *int64 {
+	switch k {
+	case Click:
+		return &t.Clicks
+	case Like:
+		return &t.Likes
+	case Dislike:
+		return &t.Dislikes
+	}
+	return &t.Hides
+}
+
+// Store keeps the counts.
+//
+// Add counts a batch, all of it or nothing, and remembers its name for
+// [OnceDays] days: the same batch again, or one of the same sender, variant and
+// day with a lower Seq, changes nothing, so that a batch may be sent again when
+// nobody knows what became of it. An act counts once for its variant and day,
+// whichever batch it is in. Batches of several servers add up.
+//
+// Read sums up the days from and to and those between, for every variant that
+// was counted on one of them, in the order of the names. Counts live for
+// [KeepDays] days.
+//
+// Errors wrap [ErrUnavailable], or are the context's.
+type Store interface {
+	Add(ctx context.Context, b *Batch) error
+	Read(ctx context.Context, from, to feed.Day) ([]Totals, error)
+}

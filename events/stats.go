@@ -1,0 +1,109 @@
+package events
+
+import "math"
+
+// Confidence is how sure intervals are: 95 of 100 of them hold the true value.
+const Confidence = 0.95
+
+// z95 is the 97.5 % quantile of the standard normal distribution: 2.5 % are
+// left out on either side.
+const z95 = 1.959963984540054
+
+// Significance is the p-value below which a difference is called significant.
+const Significance = 0.05
+
+// MinImpressions is how many impressions each of two variants needs before
+// their difference is tested, beside [minExpected].
+const MinImpressions = 1000
+
+// minExpected is how many clicks, and how many impressions without one, each
+// variant is to be expected to have if both are alike: below it the normal
+// approximation of the test is poor. (W. G. Cochran, "Some Methods for
+// Strengthening the Common χ² Tests", Biometrics 10, 1954.)
+const minExpected = 5
+
+// Interval is a range that holds the true value with [Confidence].
+type Interval struct {
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// Wilson is the score interval of a proportion of k in n. Unlike the textbook
+// interval it stays within 0 and 1 and is of use for few clicks, or none.
+// (E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical
+// Inference", JASA 22, 1927, without continuity correction.) Nothing of
+// nothing may be anything: 0 to 1.
+func Wilson(k, n int64) Interval {
+	if n <= 0 {
+		return Interval{0, 1}
+	}
+	k = min(max(k, 0), n)
+	total, z2 := float64(n), z95*z95
+	p := float64(k) / total
+	middle := (p + z2/(2*total)) / (1 + z2/total)
+	half := z95 / (1 + z2/total) * math.Sqrt(p*(1-p)/total+z2/(4*total*total))
+	interval := Interval{max(0, middle-half), min(1, middle+half)}
+	if k == 0 { // exactly, whatever the rounding
+		interval.Low = 0
+	}
+	if k == n {
+		interval.High = 1
+	}
+	return interval
+}
+
+// DifferenceInterval is the interval of p₁ − p₂ for proportions of k1 in n1 and
+// k2 in n2, made of their two Wilson intervals. (R. G. Newcombe, "Interval
+// Estimation for the Difference between Independent Proportions", Statistics in
+// Medicine 17, 1998: method 10.)
+func DifferenceInterval(k1, n1, k2, n2 int64) Interval {
+	if n1 <= 0 || n2 <= 0 {
+		return Interval{-1, 1}
+	}
+	p1, p2 := proportion(k1, n1), proportion(k2, n2)
+	one, two := Wilson(k1, n1), Wilson(k2, n2)
+	return Interval{
+		Low:  p1 - p2 - math.Hypot(p1-one.Low, two.High-p2),
+		High: p1 - p2 + math.Hypot(one.High-p1, p2-two.Low),
+	}
+}
+
+// TwoProportions is the pooled z-test of whether two proportions, of k1 in n1
+// and k2 in n2, are the same: z, and the two-sided p-value, the chance of a
+// difference at least this large if they are. (For example J. L. Fleiss,
+// B. Levin, M. C. Paik, "Statistical Methods for Rates and Proportions", 3rd
+// edition, 2003, section 3.3, without continuity correction.) Where both are 0,
+// both are 1 or one has nothing behind it, z is 0 and p is 1.
+func TwoProportions(k1, n1, k2, n2 int64) (z, p float64) {
+	if n1 <= 0 || n2 <= 0 {
+		return 0, 1
+	}
+	p1, p2 := proportion(k1, n1), proportion(k2, n2)
+	pooled := (p1*float64(n1) + p2*float64(n2)) / float64(n1+n2)
+	spread := math.Sqrt(pooled * (1 - pooled) * (1/float64(n1) + 1/float64(n2)))
+	if spread == 0 {
+		return 0, 1
+	}
+	z = (p1 - p2) / spread
+	return z, math.Erfc(math.Abs(z) / math.Sqrt2)
+}
+
+// Enough reports whether two variants have been shown and clicked often enough
+// for [TwoProportions] to mean something.
+func Enough(k1, n1, k2, n2 int64) bool {
+	if n1 < MinImpressions || n2 < MinImpressions {
+		return false
+	}
+	pooled := (proportion(k1, n1)*float64(n1) + proportion(k2, n2)*float64(n2)) / float64(n1+n2)
+	least := float64(min(n1, n2)) * min(pooled, 1-pooled)
+	return least >= minExpected
+}
+
+// proportion is k in n. More clicks than impressions can be counted where
+// items are clicked on a later day than they were shown; then it is 1.
+func proportion(k, n int64) float64 {
+	if n <= 0 {
+		return 0
+	}
+	return float64(min(max(k, 0), n)) / float64(n)
+}

@@ -1,0 +1,133 @@
+package events
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// batchMembers is how many agents, authors and acts one batch holds: a store
+// does a batch in one step, and nothing else meanwhile.
+const batchMembers = 5000
+
+// slot is what is counted together.
+type slot struct {
+	variant string
+	day     feed.Day
+}
+
+// sum is what was counted of a slot since the last write.
+type sum struct {
+	impressions int64
+	ages        Ages
+	agents      map[uint64]struct{}
+	authors     map[uint64]struct{}
+	acts        map[Act]struct{}
+}
+
+// sums adds up. Its size does not depend on how much is counted, but for the
+// sets, whose members are bounded.
+type sums struct {
+	sender  string
+	seq     uint64
+	most    int // members of all sets together
+	members int
+	bySlot  map[slot]*sum
+	waiting []chan struct{} // told when it is written
+}
+
+// job is what is written at once.
+type job struct {
+	batches []*Batch
+	waiting []chan struct{}
+}
+
+func newSums(sender string, most int) *sums {
+	return &sums{sender: sender, most: most, bySlot: map[slot]*sum{}}
+}
+
+func (s *sums) empty() bool { return len(s.bySlot) == 0 }
+
+func (s *sums) add(e entry) {
+	if e.written != nil {
+		s.waiting = append(s.waiting, e.written)
+		return
+	}
+	at := slot{e.variant, feed.DayOf(e.now)}
+	to := s.bySlot[at]
+	if to == nil {
+		to = &sum{agents: map[uint64]struct{}{}, authors: map[uint64]struct{}{}, acts: map[Act]struct{}{}}
+		s.bySlot[at] = to
+	}
+	for _, act := range e.acts {
+		if !member(s, to.acts, act) {
+			droppedActs.Inc()
+		}
+	}
+	if len(e.docs) == 0 {
+		return
+	}
+	to.impressions += int64(len(e.docs))
+	if !member(s, to.agents, xxhash.Sum64String(e.agent)) {
+		droppedMembers.Inc()
+	}
+	now := e.now.Unix()
+	for _, doc := range e.docs {
+		author, at, err := doc.Origin()
+		if err != nil {
+			continue // it was shown, whatever it is
+		}
+		to.ages.Count(now - at)
+		if len(author) > 0 && !member(s, to.authors, xxhash.Sum64(author)) {
+			droppedMembers.Inc()
+		}
+	}
+}
+
+// member puts m into a set; false: there is no room.
+func member[M comparable](s *sums, set map[M]struct{}, m M) bool {
+	if _, ok := set[m]; ok {
+		return true
+	}
+	if s.members >= s.most {
+		return false
+	}
+	s.members++
+	set[m] = struct{}{}
+	return true
+}
+
+// take makes batches of the sums and begins anew.
+func (s *sums) take() job {
+	j := job{waiting: s.waiting}
+	for at, from := range s.bySlot {
+		first := s.batch(at)
+		first.Impressions, first.Ages = from.impressions, from.ages
+		j.batches = append(j.batches, first)
+		fill(s, &j, at, from.agents, func(b *Batch, part []uint64) { b.Agents = part })
+		fill(s, &j, at, from.authors, func(b *Batch, part []uint64) { b.Authors = part })
+		fill(s, &j, at, from.acts, func(b *Batch, part []Act) { b.Acts = part })
+	}
+	s.bySlot, s.waiting, s.members = map[slot]*sum{}, nil, 0
+	return j
+}
+
+func (s *sums) batch(at slot) *Batch {
+	s.seq++
+	return &Batch{Variant: at.variant, Day: at.day, Sender: s.sender, Seq: s.seq}
+}
+
+// fill spreads a set over the slot's last batch and, where it is too large for
+// one, over further ones.
+func fill[M comparable](s *sums, j *job, at slot, set map[M]struct{}, put func(*Batch, []M)) {
+	all := slices.Collect(maps.Keys(set))
+	for i := 0; i < len(all); i += batchMembers {
+		if i > 0 {
+			j.batches = append(j.batches, s.batch(at))
+		}
+		put(j.batches[len(j.batches)-1], all[i:min(i+batchMembers, len(all))])
+	}
+}
