@@ -40,6 +40,12 @@ func (e *Engine) Explain(ctx context.Context, r ExplainRequest) (Explanation, er
 	return x.out, nil
 }
 
+// Ranking tells by which parameters the agent is ranked at the moment, and of
+// which variant they are.
+func (e *Engine) Ranking(agent string) (variant string, r feed.Ranking) {
+	return e.cfg.Rankings.For(agent)
+}
+
 // explaining is one explanation on its way.
 type explaining struct {
 	e         *Engine

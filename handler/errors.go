@@ -59,6 +59,7 @@ var problems = []problem{
 	{is: engine.ErrBadLimit, status: http.StatusBadRequest, code: 40003},
 	{is: errBadRequest, status: http.StatusBadRequest, code: 40001},
 	{is: feed.ErrBadProfile, status: http.StatusBadRequest, code: 40001},
+	{is: engine.ErrBadTime, status: http.StatusBadRequest, code: 40001},
 	{is: feed.ErrBadRanking, status: http.StatusBadRequest, code: 40001},
 	{is: feed.ErrBadItem, status: http.StatusBadRequest, code: 40001},
 	{is: catalog.ErrBadBody, status: http.StatusBadRequest, code: 40001},

@@ -65,6 +65,7 @@ type Health interface {
 type Deps struct {
 	Feed     Feed
 	Profiles Profiles
+	Explain  Explainer
 	Intake   Intake
 	Items    Items
 	Health   Health
@@ -72,6 +73,9 @@ type Deps struct {
 }
 
 func (d Deps) validate() error {
+	if d.Explain == nil {
+		return errors.New("handler: Explain is needed")
+	}
 	if d.Feed == nil || d.Profiles == nil || d.Intake == nil || d.Items == nil || d.Health == nil {
 		return errors.New("handler: Feed, Profiles, Intake, Items and Health are all needed")
 	}
@@ -148,6 +152,7 @@ func (s *server) routes() (http.Handler, error) {
 	route(http.MethodPut, profile, profileName, s.putProfile)
 	route(http.MethodGet, profile, profileName, s.getProfile)
 	route(http.MethodDelete, profile, profileName, s.deleteProfile)
+	route(http.MethodPost, "/v1/explain", "/v1/explain", s.postExplain)
 	route(http.MethodPost, "/v1/items", "/v1/items", s.postItems)
 	route(http.MethodGet, item, itemName, s.getItem)
 	route(http.MethodDelete, item, itemName, s.deleteItem)

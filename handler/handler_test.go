@@ -157,7 +157,7 @@ func newFixture(t testing.TB, change func(*Config, *Deps)) *fixture {
 	}
 	cfg := Config{Auth: Auth{AdminToken: adminToken}}
 	deps := Deps{
-		Feed: f.feed, Profiles: f.profiles, Items: f.items, Intake: catalog.NewIngest(f.items, catalog.IngestConfig{}),
+		Feed: f.feed, Profiles: f.profiles, Explain: noExplain{}, Items: f.items, Intake: catalog.NewIngest(f.items, catalog.IngestConfig{}),
 		Health: healthFunc(func(context.Context) map[string]Dependency { return nil }),
 		Log:    slog.New(slog.NewJSONHandler(f.log, nil)),
 	}
@@ -244,7 +244,7 @@ func TestUnknownRoutesAndMethodsAnswerInTheEnvelope(t *testing.T) {
 
 func TestNewRefusesAConfigurationThatCannotTellCallersApart(t *testing.T) {
 	deps := Deps{
-		Feed: &fakeFeed{}, Profiles: &mapProfiles{}, Items: mapItems{}, Intake: catalog.NewIngest(mapItems{}, catalog.IngestConfig{}),
+		Feed: &fakeFeed{}, Profiles: &mapProfiles{}, Explain: noExplain{}, Items: mapItems{}, Intake: catalog.NewIngest(mapItems{}, catalog.IngestConfig{}),
 		Health: healthFunc(func(context.Context) map[string]Dependency { return nil }),
 	}
 	for name, tt := range map[string]struct {

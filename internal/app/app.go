@@ -141,7 +141,7 @@ func (a *App) openHandler() (err error) {
 			JWT: handler.JWT{Secret: auth.JWT.Secret, JWKS: auth.JWT.JWKS, Issuer: auth.JWT.Issuer, Audience: auth.JWT.Audience},
 		},
 	}, handler.Deps{
-		Feed: a.Engine, Profiles: a.Engine, Items: a.Catalog, Health: a.checks, Log: a.log,
+		Feed: a.Engine, Profiles: a.Engine, Explain: a.Engine, Items: a.Catalog, Health: a.checks, Log: a.log,
 		Intake: catalog.NewIngest(a.Catalog, catalog.IngestConfig{}),
 	})
 	return err
