@@ -7,22 +7,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/redis/go-redis/v9"
 
+	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
-)
-
-var (
-	fillRatio = promauto.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "freshet_dedup_fill_ratio",
-		Help: "Impressions in a day's filter relative to what it is sized for; the fullest shard counts.",
-	}, []string{"day"})
-	falsePositiveRate = promauto.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "freshet_dedup_false_positive_rate",
-		Help: "Estimated chance that a day's filter takes an unseen impression for seen; the fullest shard counts.",
-	}, []string{"day"})
 )
 
 const (
@@ -33,105 +21,134 @@ const (
 	infoEvery = 10 * time.Second
 )
 
-// fillGauges keeps what the two metrics are made of.
-type fillGauges struct {
-	daily  float64 // capacity of a day, for the log
+// filterStates keeps what the metrics of the filters are made of.
+type filterStates struct {
 	mu     sync.Mutex
-	looked map[string]time.Time    // filter → last BF.INFO
-	days   map[feed.Day]*fillOfDay // days the metrics show
+	known  map[string]*filterState // by key
+	warned feed.Day                // the last day that has outgrown its capacity
 }
 
-type fillOfDay struct {
-	fill, rate float64
-	warned     bool
+type filterState struct {
+	day    feed.Day
+	looked time.Time // last BF.INFO
+	dedup.FilterState
 }
 
 // observe looks at the filters just written, each at most every ten seconds of
-// the caller's clock, in one pipeline. It runs on the recorder's goroutines,
-// not on a request's; a failure costs a metric, nothing else.
-func (s *Store) observe(ctx context.Context, parts []part, shards int, now time.Time) {
-	due := s.fill.due(parts, now)
+// the caller's clock, and once at those of the past days, in one pipeline. It
+// runs on the recorder's goroutines, not on a request's; a failure costs a
+// metric, nothing else.
+func (s *Store) observe(ctx context.Context, parts []part, now time.Time) {
+	due := s.fill.due(s.observed(parts, now), now)
 	if len(due) == 0 {
 		return
 	}
 	pipe := s.client.Pipeline()
-	infos := make([]*redis.BFInfoCmd, len(due))
-	for i, key := range due {
-		infos[i] = pipe.BFInfo(ctx, key)
+	infos := make(map[string]*redis.BFInfoCmd, len(due))
+	for key := range due {
+		infos[key] = pipe.BFInfo(ctx, key)
 	}
-	if _, err := pipe.Exec(ctx); err != nil {
+	if _, err := pipe.Exec(ctx); err != nil && !isReply(err) {
 		s.log.DebugContext(ctx, "the filters' fill could not be read", slog.Any("error", err))
 	}
-	capacity := float64(s.cfg.ShardCapacity(shards))
-	for _, info := range infos {
-		if info.Err() != nil {
-			continue
+	for key, info := range infos {
+		if v, err := info.Result(); err == nil {
+			s.fill.set(key, due[key], s.state(v))
 		}
-		v := info.Val()
-		fill := float64(v.ItemsInserted) / capacity
-		rate := estimate(float64(v.ItemsInserted), capacity, s.rate, int(v.Filters))
-		if s.fill.add(feed.DayOf(now), s.cfg.WindowDays, fill, rate) {
-			s.log.WarnContext(ctx, "a day's impressions have outgrown dedup.daily_capacity; checks get slower and more unseen items are taken for seen",
-				slog.String("day", feed.DayOf(now).String()), slog.Float64("fill", fill), slog.Float64("daily_capacity", s.fill.daily))
-		}
+	}
+	window := s.fill.window(feed.Window(now, s.cfg.WindowDays))
+	dedup.PublishFilters(window, s.cfg.FalsePositiveRate)
+	if today := feed.DayOf(now); s.fill.outgrown(today, window[0].Fill) {
+		s.log.WarnContext(ctx, "a day's impressions have outgrown dedup.daily_capacity; checks get slower and more unseen items are taken for seen. Raise it; it takes effect tomorrow",
+			slog.String("day", today.String()), slog.Float64("fill", window[0].Fill), slog.Int("daily_capacity", s.cfg.DailyCapacity))
 	}
 }
 
-// due picks the filters that have not been looked at lately.
-func (f *fillGauges) due(parts []part, now time.Time) []string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.looked == nil {
-		f.looked = make(map[string]time.Time)
-	}
-	var keys []string
+// observed names the filters to look at: those just written and, because the
+// past days are in the window too, all of theirs.
+func (s *Store) observed(parts []part, now time.Time) map[string]feed.Day {
+	window := feed.Window(now, s.cfg.WindowDays)
+	keys := make(map[string]feed.Day, len(parts))
 	for _, p := range parts {
-		last, ok := f.looked[p.key]
-		if !ok || now.Sub(last) >= infoEvery || now.Before(last) {
-			f.looked[p.key] = now
-			keys = append(keys, p.key)
+		keys[p.key] = window[0]
+	}
+	for _, day := range window[1:] {
+		shards, _ := s.shards.get(day, now)
+		for shard := range shards {
+			keys[s.keys.Filter(day, shard, shards)] = day
 		}
 	}
 	return keys
 }
 
-// add takes in one filter's numbers, drops the days that left the window, and
-// reports whether the day has passed its capacity for the first time.
-func (f *fillGauges) add(day feed.Day, window int, fill, rate float64) (warn bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.days == nil {
-		f.days = make(map[feed.Day]*fillOfDay)
+// state reads a filter's BF.INFO. The capacity there is that of all layers,
+// each of them twice the one before; the first is what the filter was sized for.
+func (s *Store) state(v redis.BFInfo) dedup.FilterState {
+	capacity := float64(v.Capacity) / (math.Exp2(float64(max(v.Filters, 1))) - 1)
+	return dedup.FilterState{
+		Fill:           float64(v.ItemsInserted) / capacity,
+		FalsePositives: estimate(float64(v.ItemsInserted), capacity, s.rate, int(v.Filters)),
+		Bytes:          float64(v.Size),
 	}
-	d := f.days[day]
-	if d == nil {
-		d = new(fillOfDay)
-		f.days[day] = d
-		f.forget(day, window)
-	}
-	d.fill, d.rate = max(d.fill, fill), max(d.rate, rate)
-	fillRatio.WithLabelValues(day.String()).Set(d.fill)
-	falsePositiveRate.WithLabelValues(day.String()).Set(d.rate)
-	warn = d.fill > 1 && !d.warned
-	d.warned = d.warned || warn
-	return warn
 }
 
-// forget drops what a new day makes useless: the days that left the window and
-// the times of looking at the filters of other days.
-func (f *fillGauges) forget(today feed.Day, window int) {
-	for day := range f.days {
-		if day <= today-feed.Day(window) {
-			delete(f.days, day)
-			fillRatio.DeleteLabelValues(day.String())
-			falsePositiveRate.DeleteLabelValues(day.String())
+// due picks the filters that have to be looked at, and notes that they are. A
+// filter of a past day never changes: it is looked at once on a later day.
+func (f *filterStates) due(keys map[string]feed.Day, now time.Time) map[string]feed.Day {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.known == nil {
+		f.known = make(map[string]*filterState)
+	}
+	for key, day := range keys {
+		state := f.known[key]
+		if state == nil {
+			state = &filterState{day: day}
+			f.known[key] = state
+		} else if age := now.Sub(state.looked); age >= 0 && age < infoEvery || day < feed.DayOf(state.looked) && state.Bytes > 0 {
+			delete(keys, key)
+			continue
+		}
+		state.looked = now
+	}
+	return keys
+}
+
+func (f *filterStates) set(key string, day feed.Day, state dedup.FilterState) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if known := f.known[key]; known != nil && known.day == day {
+		known.FilterState = state
+	}
+}
+
+// window sums the filters up by day, in the order of the days, and forgets
+// those that have left the window.
+func (f *filterStates) window(days []feed.Day) []dedup.FilterState {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out := make([]dedup.FilterState, len(days))
+	for key, state := range f.known {
+		ago := int(days[0] - state.day)
+		switch {
+		case ago >= len(days):
+			delete(f.known, key)
+		case ago >= 0:
+			out[ago].Add(state.FilterState)
 		}
 	}
-	for key, at := range f.looked {
-		if feed.DayOf(at) != today {
-			delete(f.looked, key)
-		}
+	return out
+}
+
+// outgrown reports that the day has passed its capacity, once a day.
+func (f *filterStates) outgrown(day feed.Day, fill float64) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if fill <= 1 || f.warned == day {
+		return false
 	}
+	f.warned = day
+	return true
 }
 
 // estimate is the false-positive rate of a filter that holds n impressions in

@@ -57,7 +57,7 @@ func (s *Store) Record(ctx context.Context, batch []dedup.Impression, now time.T
 	if len(errs) > 0 {
 		return unconfirmed, explain("record", errors.Join(errs...))
 	}
-	s.observe(ctx, parts, shards, now)
+	s.observe(ctx, parts, now)
 	s.lookForVanished(ctx, now)
 	return nil, nil
 }

@@ -2,17 +2,19 @@ package redisbloom
 
 import (
 	"fmt"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 // requireTTL allows for the seconds the test itself takes.
@@ -154,39 +156,97 @@ func TestNotAdded(t *testing.T) {
 	}
 }
 
+// filterMetrics reads what a process publishes of the filter of so many days ago.
+func filterMetrics(t *testing.T, ago int) (fill, falsePositives, bytes float64) {
+	t.Helper()
+	families, err := prometheus.DefaultGatherer.Gather()
+	require.NoError(t, err)
+	values := map[string]float64{}
+	for _, family := range families {
+		for _, m := range family.GetMetric() {
+			for _, l := range m.GetLabel() {
+				if l.GetName() == "days_ago" && l.GetValue() == strconv.Itoa(ago) {
+					values[family.GetName()] = m.GetGauge().GetValue()
+				}
+			}
+		}
+	}
+	return values["freshet_dedup_filter_fill_ratio"], values["freshet_dedup_filter_false_positive_ratio"], values["freshet_dedup_filter_bytes"]
+}
+
 func TestFillMetrics(t *testing.T) {
-	s, _ := open(t, func(cfg *dedup.Config) { cfg.DailyCapacity = 1000 })
-	now := noon.AddDate(3, 0, 0) // a day of its own: the metrics are the process's
-	day := feed.DayOf(now).String()
+	client, prefix := testenv.Redis(t)
+	cfg := dedup.DefaultConfig()
+	cfg.DailyCapacity = 1000
+	s := openAt(t, client, prefix, cfg)
+	now := noon
 	record(t, s, now, given("u_1", groupNames(0, 500)...))
-	assert.InDelta(t, 0.5, testutil.ToFloat64(fillRatio.WithLabelValues(day)), 0.01)
-	half := testutil.ToFloat64(falsePositiveRate.WithLabelValues(day))
+	fill, half, bytes := filterMetrics(t, 0)
+	assert.InDelta(t, 0.5, fill, 0.01)
+	assert.InEpsilon(t, s.cfg.RedisFilter(1).Bytes(), bytes, 0.2, "as the sizing says, and RedisBloom's own header")
 
 	record(t, s, now.Add(time.Second), given("u_1", groupNames(500, 700)...))
-	assert.InDelta(t, 0.5, testutil.ToFloat64(fillRatio.WithLabelValues(day)), 0.01, "not asked again within ten seconds")
+	fill, _, _ = filterMetrics(t, 0)
+	assert.InDelta(t, 0.5, fill, 0.01, "not asked again within ten seconds")
 
 	record(t, s, now.Add(infoEvery), given("u_1", groupNames(700, 1000)...))
-	assert.InDelta(t, 1, testutil.ToFloat64(fillRatio.WithLabelValues(day)), 0.02)
-	full := testutil.ToFloat64(falsePositiveRate.WithLabelValues(day))
+	fill, full, _ := filterMetrics(t, 0)
+	assert.InDelta(t, 1, fill, 0.02)
 	assert.Less(t, half, full)
 	assert.LessOrEqual(t, full, s.rate)
-	assert.False(t, s.fill.days[feed.DayOf(now)].warned)
 
 	record(t, s, now.Add(2*infoEvery), given("u_1", groupNames(1000, 1200)...))
-	assert.True(t, s.fill.days[feed.DayOf(now)].warned, "past its capacity")
+	fill, grown, more := filterMetrics(t, 0)
+	assert.InDelta(t, 1.2, fill, 0.02, "relative to what it was sized for, whatever layers it has got")
+	assert.Less(t, full, grown)
+	assert.Less(t, bytes, more)
 
-	record(t, s, now.AddDate(0, 0, 7), given("u_1", "a"))
-	assert.NotContains(t, s.fill.days, feed.DayOf(now), "the day has left the window")
+	record(t, s, now.AddDate(0, 0, 2), given("u_1", "a"))
+	fill, _, _ = filterMetrics(t, 2)
+	assert.InDelta(t, 1.2, fill, 0.02, "two days later")
+	fill, _, bytes = filterMetrics(t, 0)
+	assert.InDelta(t, 0.001, fill, 0.0001)
+	assert.Positive(t, bytes)
+	_, _, bytes = filterMetrics(t, 1)
+	assert.Zero(t, bytes, "nothing was shown on that day")
+
+	// A server that has just been started learns of the past days too.
+	other := openAt(t, client, prefix, cfg)
+	dedup.PublishFilters(make([]dedup.FilterState, 7), 0)
+	verdicts(t, other, now.AddDate(0, 0, 2), "u_1", "a") // a check learns the days' shards
+	record(t, other, now.AddDate(0, 0, 2), given("u_1", "b"))
+	fill, _, _ = filterMetrics(t, 2)
+	assert.InDelta(t, 1.2, fill, 0.02)
+
+	record(t, other, now.AddDate(0, 0, 7), given("u_1", "a"))
+	for ago := 1; ago < 7; ago++ {
+		fill, _, _ = filterMetrics(t, ago)
+		assert.Less(t, fill, 0.1, "the day has left the window")
+	}
+}
+
+func TestOfSeveralShardsTheFullestCounts(t *testing.T) {
+	s, _ := open(t, func(cfg *dedup.Config) { cfg.DailyCapacity, cfg.Shards = 4000, 4 })
+	record(t, s, noon, given("u_1", groupNames(0, 500)...))
+	fill, _, one := filterMetrics(t, 0)
+	assert.InDelta(t, 0.5, fill, 0.01)
+	var all []dedup.Impression
+	for i := range 100 {
+		all = append(all, given(fmt.Sprintf("u_%d", i), "a")...)
+	}
+	record(t, s, noon.Add(infoEvery), all)
+	fill, _, four := filterMetrics(t, 0)
+	assert.InDelta(t, 0.53, fill, 0.04)
+	assert.InEpsilon(t, 4*one, four, 0.01, "their memory adds up")
 }
 
 func TestWarnsOncePerDay(t *testing.T) {
-	var f fillGauges
-	day := feed.DayOf(noon.AddDate(5, 0, 0))
-	assert.False(t, f.add(day, 7, 0.9, 0))
-	assert.True(t, f.add(day, 7, 1.1, 0))
-	assert.False(t, f.add(day, 7, 1.2, 0))
-	assert.True(t, f.add(day+1, 7, 1.1, 0))
-	f.forget(day+8, 7)
+	var f filterStates
+	day := feed.DayOf(noon)
+	assert.False(t, f.outgrown(day, 0.9))
+	assert.True(t, f.outgrown(day, 1.1))
+	assert.False(t, f.outgrown(day, 1.2))
+	assert.True(t, f.outgrown(day+1, 1.1))
 }
 
 func TestEstimate(t *testing.T) {

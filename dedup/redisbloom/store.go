@@ -45,7 +45,7 @@ type Store struct {
 	copies  rediskeys.Replicas
 	log     *slog.Logger
 	shards  shardCounts
-	fill    fillGauges
+	fill    filterStates
 	present present
 	args    sync.Pool // *[]any, the arguments of a check
 }
@@ -69,7 +69,6 @@ func New(client redis.UniversalClient, cfg dedup.Config, tuning Config) (*Store,
 		writes: tuning.Writers, copies: tuning.Replicas, log: tuning.Logger,
 	}
 	s.args.New = func() any { return new([]any) }
-	s.fill.daily = float64(cfg.DailyCapacity)
 	return s, nil
 }
 

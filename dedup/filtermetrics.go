@@ -1,0 +1,77 @@
+package dedup
+
+import (
+	"strconv"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+)
+
+// Days are labelled by how many days ago they were, not by date, so that a
+// series stays for as long as the server runs and an alert can name today.
+var (
+	filterFill = promauto.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "freshet_dedup_filter_fill_ratio",
+		Help: "Impressions in the filter of that many days ago, relative to what it is sized for; of several shards, the fullest.",
+	}, []string{"days_ago"})
+	filterFalsePositives = promauto.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "freshet_dedup_filter_false_positive_ratio",
+		Help: "Estimated chance that the filter of that many days ago takes an unseen item for seen; of several shards, the worst.",
+	}, []string{"days_ago"})
+	filterBytes = promauto.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "freshet_dedup_filter_bytes", Help: "Memory of the filter of that many days ago, all shards together.",
+	}, []string{"days_ago"})
+	windowFalsePositives = promauto.NewGauge(prometheus.GaugeOpts{
+		Name: "freshet_dedup_window_false_positive_ratio",
+		Help: "Estimated chance that any filter of the window takes an unseen item for seen.",
+	})
+	windowFalsePositivesTarget = promauto.NewGauge(prometheus.GaugeOpts{
+		Name: "freshet_dedup_window_false_positive_target_ratio", Help: "What dedup.false_positive_rate promises for it.",
+	})
+)
+
+// FilterState is what the metrics tell of one day's filters. The zero state is
+// that of a day without impressions.
+type FilterState struct {
+	Fill           float64 // impressions relative to what the filter is sized for; the fullest shard
+	FalsePositives float64 // probability; the worst shard
+	Bytes          float64 // of all shards
+}
+
+// Add takes a shard in.
+func (s *FilterState) Add(shard FilterState) {
+	s.Fill, s.FalsePositives = max(s.Fill, shard.Fill), max(s.FalsePositives, shard.FalsePositives)
+	s.Bytes += shard.Bytes
+}
+
+// filterSeries are one day's gauges, resolved once.
+type filterSeries struct{ fill, falsePositives, bytes prometheus.Gauge }
+
+var series struct {
+	mu   sync.Mutex
+	days []filterSeries
+}
+
+// PublishFilters tells the metrics how the window's filters are, today's first;
+// rate is what the configuration promises for the window. A process publishes
+// for one store.
+func PublishFilters(window []FilterState, rate float64) {
+	series.mu.Lock()
+	defer series.mu.Unlock()
+	for i := len(series.days); i < len(window); i++ {
+		ago := strconv.Itoa(i)
+		series.days = append(series.days, filterSeries{
+			filterFill.WithLabelValues(ago), filterFalsePositives.WithLabelValues(ago), filterBytes.WithLabelValues(ago),
+		})
+	}
+	passes := 1.0 // chance that an unseen item passes every filter
+	for i, day := range window {
+		series.days[i].fill.Set(day.Fill)
+		series.days[i].falsePositives.Set(day.FalsePositives)
+		series.days[i].bytes.Set(day.Bytes)
+		passes *= 1 - day.FalsePositives
+	}
+	windowFalsePositives.Set(1 - passes)
+	windowFalsePositivesTarget.Set(rate)
+}
