@@ -1,0 +1,123 @@
+// Package sqlite keeps the counts of events in one SQLite file: the event store
+// of embedded mode.
+//
+// The file is in WAL mode with synchronous=NORMAL: a killed process loses
+// nothing of what Add has answered, a power cut perhaps the last counts, but
+// never part of a batch.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	_ "modernc.org/sqlite" // the driver
+
+	"github.com/freshet/freshet/events"
+	"github.com/freshet/freshet/feed"
+)
+
+// applicationID marks the file as Freshet's counts in SQLite's header: the
+// letters "frev".
+const applicationID = 0x66726576
+
+// schemaVersion is the user_version of the tables below. What has been released
+// is never edited: a change is a migration and another version.
+const schemaVersion = 1
+
+// What is in counts is named as in Redis: impressions, the kinds of events, and
+// a0 … a119 for the buckets of ages. A day is a number of days since 1970.
+const schema = `
+CREATE TABLE counts (variant TEXT NOT NULL, day INTEGER NOT NULL, what TEXT NOT NULL, n INTEGER NOT NULL,
+	PRIMARY KEY (variant, day, what)) WITHOUT ROWID;
+CREATE TABLE sketches (variant TEXT NOT NULL, day INTEGER NOT NULL, what TEXT NOT NULL, sketch BLOB NOT NULL,
+	PRIMARY KEY (variant, day, what)) WITHOUT ROWID;
+CREATE TABLE acts (day INTEGER NOT NULL, variant TEXT NOT NULL, hash INTEGER NOT NULL,
+	PRIMARY KEY (day, variant, hash)) WITHOUT ROWID;
+CREATE TABLE senders (day INTEGER NOT NULL, variant TEXT NOT NULL, sender TEXT NOT NULL, seq INTEGER NOT NULL,
+	PRIMARY KEY (day, variant, sender)) WITHOUT ROWID;`
+
+// ErrNotOurs says that the file is no Freshet store of events, or one of a
+// newer version. Nothing was changed.
+var ErrNotOurs = errors.New("this is not a file of events this freshet can use")
+
+// Store implements [events.Store] in one SQLite file. It is safe for concurrent
+// use.
+type Store struct {
+	db *sql.DB
+
+	mu     sync.Mutex
+	pruned feed.Day // older days are gone up to here
+}
+
+var _ events.Store = (*Store)(nil)
+
+// Open opens the file at path, and makes it and its directory where they do not
+// exist.
+func Open(ctx context.Context, path string) (*Store, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("events file %s: %w", path, err)
+	}
+	if err := os.MkdirAll(filepath.Dir(abs), 0o750); err != nil {
+		return nil, fmt.Errorf("events file %s: cannot make its directory: %w", path, err)
+	}
+	slashed := filepath.ToSlash(abs)
+	if !strings.HasPrefix(slashed, "/") {
+		slashed = "/" + slashed // a Windows drive
+	}
+	q := url.Values{"mode": {"rwc"}, "_txlock": {"immediate"}, "_pragma": {"busy_timeout(5000)", "synchronous(NORMAL)"}}
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: slashed, RawQuery: q.Encode()}).String())
+	if err != nil {
+		return nil, fmt.Errorf("events file %s: %w", path, err)
+	}
+	// Writes come once a second and reads when somebody looks: one connection
+	// does, and needs no lock of SQLite's.
+	db.SetMaxOpenConns(1)
+	s := &Store{db: db}
+	if err := s.prepare(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("events file %s: %w", path, err), db.Close())
+	}
+	return s, nil
+}
+
+func (s *Store) prepare(ctx context.Context) error {
+	var id, version, tables int
+	err := s.db.QueryRowContext(ctx, `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
+		FROM pragma_application_id, pragma_user_version`).Scan(&id, &version, &tables)
+	switch {
+	case err != nil:
+		return err
+	case id == applicationID && version == schemaVersion:
+		return nil
+	case id != 0 || version != 0 || tables > 0:
+		return fmt.Errorf("%w (application %#x, schema %d); upgrade freshet, or move the file away", ErrNotOurs, id, version)
+	}
+	if _, err := s.db.ExecContext(ctx, `PRAGMA journal_mode = WAL`); err != nil {
+		return err
+	}
+	_, err = s.db.ExecContext(ctx, fmt.Sprintf(`BEGIN IMMEDIATE; %s PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT`,
+		schema, applicationID, schemaVersion))
+	return err
+}
+
+// Close closes the file. Calls made after it fail with [events.ErrUnavailable].
+func (s *Store) Close() error { return s.db.Close() }
+
+// failed wraps an error of a call: a context that has ended is told as such,
+// everything else is [events.ErrUnavailable].
+func failed(ctx context.Context, what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if cause := ctx.Err(); cause != nil {
+		return fmt.Errorf("sqlite: %s: %w", what, cause)
+	}
+	return fmt.Errorf("%w: sqlite: %s: %w", events.ErrUnavailable, what, err)
+}
