@@ -69,6 +69,7 @@ var problems = []problem{
 	{is: catalog.ErrNotFound, status: http.StatusNotFound, code: 40401, msg: "not found: there is nothing under this id"},
 	{is: errNoMethod, status: http.StatusMethodNotAllowed, code: 40501},
 	{is: cache.ErrConflict, status: http.StatusConflict, code: 40901, msg: cache.ErrConflict.Error()},
+	{is: catalog.ErrRankingChanged, status: http.StatusPreconditionFailed, code: 41201},
 	{is: ErrPrecondition, status: http.StatusPreconditionFailed, code: 41201},
 	{is: errBusy, status: http.StatusServiceUnavailable, code: 50301},
 	{is: errRateLimited, status: http.StatusTooManyRequests, code: 42901},

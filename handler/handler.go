@@ -68,6 +68,7 @@ type Deps struct {
 	Explain  Explainer
 	Intake   Intake
 	Items    Items
+	Rankings Rankings
 	Health   Health
 	Log      *slog.Logger // nil: slog.Default()
 }
@@ -76,8 +77,8 @@ func (d Deps) validate() error {
 	if d.Explain == nil {
 		return errors.New("handler: Explain is needed")
 	}
-	if d.Feed == nil || d.Profiles == nil || d.Intake == nil || d.Items == nil || d.Health == nil {
-		return errors.New("handler: Feed, Profiles, Intake, Items and Health are all needed")
+	if d.Feed == nil || d.Profiles == nil || d.Intake == nil || d.Items == nil || d.Rankings == nil || d.Health == nil {
+		return errors.New("handler: Feed, Profiles, Intake, Items, Rankings and Health are all needed")
 	}
 	return nil
 }
@@ -89,9 +90,10 @@ type server struct {
 	log    *slog.Logger
 	auth   *authenticator
 	calls  sync.Pool // of *call
-	feeds  gate      // agents' requests being worked on
-	loads  gate      // uploads being read
-	rates  *limiter  // nil: agents call as often as they like
+	assets map[string]asset
+	feeds  gate     // agents' requests being worked on
+	loads  gate     // uploads being read
+	rates  *limiter // nil: agents call as often as they like
 	health healthLog
 }
 
@@ -122,6 +124,9 @@ func New(cfg Config, deps Deps) (http.Handler, error) {
 		cfg: cfg, deps: deps, log: log, auth: auth, rates: rates,
 		feeds: gate{most: int64(cfg.MaxInFlight), shed: shedTotal.WithLabelValues("agents")},
 		loads: gate{most: int64(cfg.MaxUploads), shed: shedTotal.WithLabelValues("uploads")},
+	}
+	if s.assets, err = assets(); err != nil {
+		return nil, err
 	}
 	s.calls.New = func() any { return new(call) }
 	return s.routes()
@@ -156,12 +161,18 @@ func (s *server) routes() (http.Handler, error) {
 	route(http.MethodPost, "/v1/items", "/v1/items", s.postItems)
 	route(http.MethodGet, item, itemName, s.getItem)
 	route(http.MethodDelete, item, itemName, s.deleteItem)
+	route(http.MethodGet, "/v1/ranking", "/v1/ranking", s.getRanking)
+	route(http.MethodPut, "/v1/ranking", "/v1/ranking", s.putRanking)
+	route(http.MethodGet, "/v1/ranking/history", "/v1/ranking/history", s.getRankingHistory)
+	route(http.MethodPost, "/v1/ranking/revert", "/v1/ranking/revert", s.revertRanking)
 
 	if s.cfg.Pprof {
 		s.pprofRoutes(g)
 	}
 	metrics := promhttp.Handler()
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		route(method, "/", "/", s.page("feed"))
+		route(method, "/assets/*path", "/assets/{path}", s.getAsset)
 		route(method, "/openapi.json", "/openapi.json", s.getOpenAPI)
 		route(method, "/livez", "/livez", s.live)
 		route(method, "/readyz", "/readyz", s.ready)

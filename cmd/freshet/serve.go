@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -28,12 +29,25 @@ func newServeCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return serve(cmd.Context(), newLogger(cmd.ErrOrStderr(), cfg.Log), cfg, *demo)
+		return serve(cmd.Context(), newLogger(cmd.ErrOrStderr(), cfg.Log), cfg, *demo, configFile(cmd)...)
 	}
 	return cmd
 }
 
-func serve(ctx context.Context, log *slog.Logger, cfg configs.Config, demo bool) error {
+// configFile has edits of the configuration file taken over while the server
+// runs, where there is one. What the environment and the flags say still goes
+// before it.
+func configFile(cmd *cobra.Command) []app.Option {
+	path := cmd.Flags().Lookup("config").Value.String()
+	if path == "" {
+		return nil
+	}
+	return []app.Option{app.WithConfigFile(path, func() (configs.Config, error) {
+		return configs.Load(configs.Options{Path: path, Environ: os.Environ(), Flags: cmd.Flags()})
+	})}
+}
+
+func serve(ctx context.Context, log *slog.Logger, cfg configs.Config, demo bool, options ...app.Option) error {
 	slog.SetDefault(log)
 	// Listening first: a second server on the same address ends before it
 	// touches the data directory.
@@ -42,7 +56,7 @@ func serve(ctx context.Context, log *slog.Logger, cfg configs.Config, demo bool)
 	if err != nil {
 		return fmt.Errorf("server.addr: %w", err)
 	}
-	options := []app.Option{app.WithLogger(log)}
+	options = append(options, app.WithLogger(log))
 	if demo {
 		if cfg.Catalog.Backend == configs.CatalogElastic {
 			log.WarnContext(ctx, "--demo writes made-up items and readers into this index; try it with an index of its own", "index", cfg.Elasticsearch.Index)

@@ -55,6 +55,8 @@ type App struct {
 	demo     bool
 	clients  clients
 	stores   stores
+	ranking  *engine.LiveRanking
+	file     *configFile // nil: not watched
 	recorder *dedup.Recorder
 	checks   checks
 	closers  []func(context.Context) error // in the order of opening
@@ -85,6 +87,9 @@ func (a *App) open(ctx context.Context) error {
 	if a.stores, err = a.openStores(ctx); err != nil {
 		return err
 	}
+	if err := a.openRanking(ctx); err != nil {
+		return err
+	}
 	s := a.stores
 	im := a.cfg.Impressions
 	a.recorder, err = dedup.NewRecorder(ctx, s.dedup, a.clock, dedup.RecorderConfig{
@@ -101,7 +106,7 @@ func (a *App) open(ctx context.Context) error {
 		stores.Fallback = s.spool
 	}
 	a.Engine, err = engine.New(stores, engine.Config{
-		Clock: a.clock, Rankings: &feed.Live{Ranking: a.cfg.Parameters()}, N: a.cfg.Recall.N, MaxRounds: a.cfg.Recall.MaxRounds,
+		Clock: a.clock, Rankings: a.ranking, N: a.cfg.Recall.N, MaxRounds: a.cfg.Recall.MaxRounds,
 		OriginStep: a.cfg.Recall.OriginStep, Coalesce: a.cfg.Sessions.Coalesce,
 		RecordServed: im.On == configs.OnServed, Tracer: tracing.Tracer(),
 	})
@@ -141,7 +146,7 @@ func (a *App) openHandler() (err error) {
 			JWT: handler.JWT{Secret: auth.JWT.Secret, JWKS: auth.JWT.JWKS, Issuer: auth.JWT.Issuer, Audience: auth.JWT.Audience},
 		},
 	}, handler.Deps{
-		Feed: a.Engine, Profiles: a.Engine, Explain: a.Engine, Items: a.Catalog, Health: a.checks, Log: a.log,
+		Feed: a.Engine, Profiles: a.Engine, Explain: a.Engine, Items: a.Catalog, Rankings: a.ranking, Health: a.checks, Log: a.log,
 		Intake: catalog.NewIngest(a.Catalog, catalog.IngestConfig{}),
 	})
 	return err
