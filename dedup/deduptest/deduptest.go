@@ -38,6 +38,7 @@ func Run(t *testing.T, open func(t *testing.T, cfg dedup.Config) dedup.Store) {
 		{"duplicates", duplicates},
 		{"agents do not see each other", isolation},
 		{"check changes nothing", checkIsReadOnly},
+		{"asked about another time", anotherTime},
 		{"claim order and limit", claimOrder},
 		{"claim is exclusive", claimExclusive},
 		{"claims of different agents", claimsOfAgents},
@@ -223,6 +224,24 @@ func checkIsReadOnly(t *testing.T, open Open) {
 		assert.Equal(t, []dedup.Verdict{dedup.Unseen, dedup.Unseen}, check(t, s, Start, "u_1", "doc_1", "doc_2"))
 	}
 	assert.Equal(t, []dedup.Claimed{dedup.Taken, dedup.Taken}, claim(t, s, Start, 2, "u_1", "doc_1", "doc_2"))
+}
+
+// anotherTime asks what was, and what will be, in the window of another day.
+// Neither must change what is true now.
+func anotherTime(t *testing.T, open Open) {
+	cfg := config()
+	cfg.Shards = 3
+	s := open(t, cfg)
+	record(t, s, days(0), impressions("u_1", "doc_1"))
+	for _, at := range []struct {
+		day  int
+		want dedup.Verdict
+	}{
+		{-1, dedup.Unseen}, {-400, dedup.Unseen}, {0, dedup.SeenDaysAgo(0)}, {1, dedup.SeenDaysAgo(1)},
+		{7, dedup.Unseen}, {4000, dedup.Unseen}, {6, dedup.SeenDaysAgo(6)}, {0, dedup.SeenDaysAgo(0)},
+	} {
+		assert.Equal(t, []dedup.Verdict{at.want, dedup.Unseen}, check(t, s, days(at.day), "u_1", "doc_1", "doc_2"), "day %d", at.day)
+	}
 }
 
 func cancelled(t *testing.T, open Open) {

@@ -24,9 +24,13 @@ func (s *Store) Check(ctx context.Context, agent string, groups []string, now ti
 	// pending set, so in this order it cannot slip between the two.
 	s.pending.check(agent, groups, now.UnixMilli(), s.cfg.Served, &out)
 
-	s.checkFilters(agent, groups, feed.DayOf(now), out.Verdicts)
+	s.checkFilters(agent, groups, feed.DayOf(now), s.past(now), out.Verdicts)
 	return out, nil
 }
+
+// past reports whether a check is about an earlier moment, and not one that
+// the clock has merely been set back to or that took its time.
+func (s *Store) past(now time.Time) bool { return s.clock().Sub(now) > time.Minute }
 
 // scratch is what a check of the filters needs beside its answer.
 type scratch struct {
@@ -40,7 +44,7 @@ var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
 // checkFilters fills in the verdicts of groups that are still Unseen, from the
 // newest filter to the oldest.
-func (s *Store) checkFilters(agent string, groups []string, today feed.Day, verdicts []dedup.Verdict) {
+func (s *Store) checkFilters(agent string, groups []string, today feed.Day, past bool, verdicts []dedup.Verdict) {
 	sc := scratches.Get().(*scratch)
 	defer scratches.Put(sc)
 	sc.member = append(append(sc.member[:0], agent...), ':')
@@ -56,6 +60,9 @@ func (s *Store) checkFilters(agent string, groups []string, today feed.Day, verd
 	for _, f := range *s.window.Load() {
 		if int(today-f.day) >= s.cfg.WindowDays {
 			break
+		}
+		if f.day > today && past {
+			continue
 		}
 		// A filter of a later day counts as today's: the clock was set back.
 		verdict := dedup.SeenDaysAgo(max(0, int(today-f.day)))

@@ -27,8 +27,8 @@ type shardCounts struct {
 }
 
 type shardCount struct {
-	shards int       // 0: the server had none
-	until  time.Time // when an absence is looked up again
+	shards      int       // 0: the server had none
+	from, until time.Time // when an absence counts; before and after it is looked up again
 }
 
 // get returns a day's count; known is false where the server must be asked.
@@ -37,7 +37,7 @@ func (c *shardCounts) get(day feed.Day, now time.Time) (shards int, known bool) 
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	n, ok := c.days[day]
-	return n.shards, ok && (n.shards > 0 || now.Before(n.until))
+	return n.shards, ok && (n.shards > 0 || !now.Before(n.from) && now.Before(n.until))
 }
 
 // set remembers a day's count and forgets the days before oldest.
@@ -64,7 +64,7 @@ func (s *Store) learn(reply *redis.StringCmd, day feed.Day, now time.Time) (int,
 	text, err := reply.Result()
 	if errors.Is(err, redis.Nil) {
 		if day < today {
-			s.shards.set(day, oldest, shardCount{until: now.Add(absentFor)})
+			s.shards.set(day, oldest, shardCount{from: now, until: now.Add(absentFor)})
 		}
 		return 0, nil
 	}

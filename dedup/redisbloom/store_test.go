@@ -210,3 +210,23 @@ func TestConcurrentFilters(t *testing.T) {
 	}
 	assert.Greater(t, used, 8, "forty agents spread over the shards")
 }
+
+// TestAQuestionAboutLaterDoesNotBlindTheDaysBefore asks a store that has never
+// met a day what will be in the window days after it. That the day had no
+// shard count then must not be believed when the day has come, and another
+// server has set one.
+func TestAQuestionAboutLaterDoesNotBlindTheDaysBefore(t *testing.T) {
+	client, prefix := testenv.Redis(t)
+	cfg := dedup.DefaultConfig()
+	cfg.DailyCapacity = 20_000
+	curious := openAt(t, client, prefix, cfg)
+	groups := groupNames(0, 20)
+	for _, v := range verdicts(t, curious, noon.AddDate(0, 0, 5), "u_1", groups...) {
+		require.Equal(t, dedup.Unseen, v)
+	}
+	cfg.Shards = 97
+	record(t, openAt(t, client, prefix, cfg), noon, given("u_1", groups...))
+	for _, v := range verdicts(t, curious, noon.AddDate(0, 0, 1), "u_1", groups...) {
+		require.Equal(t, dedup.SeenDaysAgo(1), v)
+	}
+}
