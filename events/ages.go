@@ -1,6 +1,9 @@
 package events
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // Buckets of an age histogram. Each is 2^(1/4) times as wide as the one before
 // it; the last one begins at about 29 years.
@@ -20,8 +23,20 @@ func AgeBucket(seconds int64) int {
 	if seconds <= 1 {
 		return 0
 	}
-	return min(int(math.Log2(float64(seconds))*bucketsPerDoubling), AgeBuckets-1)
+	// The logarithm's whole part is the place of the highest bit; its fraction
+	// only has to be told from three values.
+	whole := bits.Len64(uint64(seconds)) - 1
+	i, fraction := whole*bucketsPerDoubling, float64(seconds)/float64(uint64(1)<<whole)
+	for _, bound := range quarters {
+		if fraction >= bound {
+			i++
+		}
+	}
+	return min(i, AgeBuckets-1)
 }
+
+// quarters are 2^(1/4), 2^(2/4) and 2^(3/4).
+var quarters = [...]float64{math.Sqrt(math.Sqrt2), math.Sqrt2, math.Sqrt2 * math.Sqrt(math.Sqrt2)}
 
 // Count adds one age.
 func (a *Ages) Count(seconds int64) { a[AgeBucket(seconds)]++ }

@@ -1,0 +1,261 @@
+package events_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/freshet/freshet/events"
+	"github.com/freshet/freshet/feed"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// flaky is a network that breaks: a store that fails as long as it is told to,
+// before or after it has counted.
+type flaky struct {
+	mu     sync.Mutex
+	err    error
+	lost   bool // the batch arrives, the answer does not
+	counts map[string]*events.Totals
+	acts   map[string]bool
+	seqs   map[string]uint64
+	agents map[uint64]bool
+	tries  int
+}
+
+func newFlaky() *flaky {
+	return &flaky{counts: map[string]*events.Totals{}, acts: map[string]bool{}, seqs: map[string]uint64{}, agents: map[uint64]bool{}}
+}
+
+func (f *flaky) fail(err error, lost bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.err, f.lost = err, lost
+}
+
+func (f *flaky) Add(_ context.Context, b *events.Batch) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.tries++
+	if f.err != nil && !f.lost {
+		return f.err
+	}
+	key := b.Variant + " " + b.Day.String()
+	if f.seqs[key] >= b.Seq {
+		return f.err
+	}
+	f.seqs[key] = b.Seq
+	t := f.counts[key]
+	if t == nil {
+		t = &events.Totals{}
+		f.counts[key] = t
+	}
+	t.Impressions += b.Impressions
+	t.Ages.Add(&b.Ages)
+	t.Authors += int64(len(b.Authors))
+	for _, a := range b.Agents {
+		f.agents[a] = true
+	}
+	for _, a := range b.Acts {
+		if id := fmt.Sprint(key, a.Hash); !f.acts[id] {
+			f.acts[id] = true
+			*t.Of(a.Kind)++
+		}
+	}
+	return f.err
+}
+
+func (f *flaky) Read(context.Context, feed.Day, feed.Day) ([]events.Totals, error) { return nil, nil }
+
+func (f *flaky) at(key string) events.Totals {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if t := f.counts[key]; t != nil {
+		return *t
+	}
+	return events.Totals{}
+}
+
+var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
+
+func page(n int, age time.Duration) []feed.Doc {
+	docs := make([]feed.Doc, n)
+	for i := range docs {
+		id := fmt.Sprint("doc_", i)
+		docs[i] = feed.Doc{ID: id, JSON: json.RawMessage(fmt.Sprintf(
+			`{"id":%q,"title":"t","update_time":%d,"author_id":"author_%d"}`, id, noon.Add(-age).Unix(), i%3))}
+	}
+	return docs
+}
+
+func start(t *testing.T, store events.Store, cfg events.BufferConfig) *events.Buffer {
+	t.Helper()
+	cfg.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+	return events.NewBuffer(t.Context(), store, cfg)
+}
+
+func stop(t *testing.T, b *events.Buffer) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	b.Close(ctx)
+}
+
+func flush(t *testing.T, b *events.Buffer) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	require.NoError(t, b.Flush(ctx))
+}
+
+// dropped reads what the metric says, by what was dropped.
+func dropped(t *testing.T, what string) float64 {
+	t.Helper()
+	families, err := prometheus.DefaultGatherer.Gather()
+	require.NoError(t, err)
+	for _, f := range families {
+		if f.GetName() != "freshet_events_dropped_total" {
+			continue
+		}
+		for _, m := range f.GetMetric() {
+			if m.GetLabel()[0].GetValue() == what {
+				return m.GetCounter().GetValue()
+			}
+		}
+	}
+	return 0
+}
+
+func TestBufferCounts(t *testing.T) {
+	f := newFlaky()
+	b := start(t, f, events.BufferConfig{Every: time.Hour})
+	b.Delivered("control", "u_1", page(20, time.Hour), noon)
+	b.Delivered("control", "u_2", page(10, time.Hour), noon)
+	b.Delivered("slow", "u_3", page(5, 0), noon.Add(12*time.Hour)) // the next day
+	b.Delivered("control", "u_4", nil, noon)
+	acts := []events.Act{{Kind: events.Click, Hash: 1}, {Kind: events.Like, Hash: 2}}
+	require.True(t, b.Acted("control", acts, noon))
+	require.True(t, b.Acted("control", acts, noon))
+	flush(t, b)
+	got := f.at("control 20260306")
+	assert.EqualValues(t, 30, got.Impressions)
+	assert.EqualValues(t, 30, got.Ages[events.AgeBucket(3600)])
+	assert.EqualValues(t, 3, got.Authors)
+	assert.EqualValues(t, 1, got.Clicks)
+	assert.EqualValues(t, 1, got.Likes)
+	assert.EqualValues(t, 5, f.at("slow 20260307").Impressions)
+	assert.Len(t, f.agents, 3)
+	tries := f.tries
+	flush(t, b)
+	assert.Equal(t, tries, f.tries, "nothing new, nothing written")
+	b.Delivered("control", "u_1", page(1, 0), noon)
+	stop(t, b)
+	assert.EqualValues(t, 31, f.at("control 20260306").Impressions, "what was left is written at the end")
+}
+
+func TestBufferWritesByItself(t *testing.T) {
+	f := newFlaky()
+	b := start(t, f, events.BufferConfig{Every: time.Millisecond})
+	defer stop(t, b)
+	for i := range 5 {
+		b.Delivered("control", "u_1", page(2, 0), noon)
+		require.Eventually(t, func() bool { return f.at("control 20260306").Impressions == int64(2*(i+1)) }, 20*time.Second, time.Millisecond)
+	}
+}
+
+// TestBufferOutage counts on while the store is down, and twice nothing that
+// arrived without an answer.
+func TestBufferOutage(t *testing.T) {
+	for _, lost := range []bool{false, true} {
+		t.Run(fmt.Sprint("answer lost ", lost), func(t *testing.T) {
+			f := newFlaky()
+			f.fail(fmt.Errorf("%w: no connection", events.ErrUnavailable), lost)
+			b := start(t, f, events.BufferConfig{Every: time.Millisecond})
+			for i := range 50 {
+				b.Delivered("control", fmt.Sprint("u_", i), page(3, 0), noon)
+				require.True(t, b.Acted("control", []events.Act{{Kind: events.Click, Hash: uint64(i)}}, noon))
+				time.Sleep(time.Millisecond / 2) // over several writes
+			}
+			f.fail(nil, false)
+			flush(t, b)
+			got := f.at("control 20260306")
+			assert.EqualValues(t, 150, got.Impressions)
+			assert.EqualValues(t, 50, got.Clicks)
+			assert.Len(t, f.agents, 50)
+			stop(t, b)
+		})
+	}
+}
+
+// TestBufferSplitsLargeBatches keeps them in order while some of them fail.
+func TestBufferSplitsLargeBatches(t *testing.T) {
+	f := newFlaky()
+	b := start(t, f, events.BufferConfig{Every: time.Hour, Queue: 30_000})
+	var acts []events.Act
+	for i := range 23_456 {
+		acts = append(acts, events.Act{Kind: events.Kinds[i%2], Hash: uint64(i)})
+	}
+	require.True(t, b.Acted("control", acts, noon))
+	for i := range 12_000 {
+		b.Delivered("control", fmt.Sprint("u_", i), page(1, 0), noon)
+	}
+	f.fail(events.ErrUnavailable, false)
+	time.AfterFunc(150*time.Millisecond, func() { f.fail(nil, false) })
+	flush(t, b)
+	got := f.at("control 20260306")
+	assert.EqualValues(t, 12_000, got.Impressions)
+	assert.EqualValues(t, 23_456, got.Clicks+got.Likes)
+	assert.Len(t, f.agents, 12_000)
+	stop(t, b)
+}
+
+func TestBufferIsBounded(t *testing.T) {
+	f := newFlaky()
+	f.fail(events.ErrUnavailable, false)
+	impressions, acts, members := dropped(t, "impressions"), dropped(t, "acts"), dropped(t, "members")
+	b := start(t, f, events.BufferConfig{Every: time.Millisecond, Queue: 4, Members: 10})
+	require.Eventually(t, func() bool {
+		b.Delivered("control", "u_1", page(1, 0), noon)
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return f.tries > 0
+	}, 20*time.Second, time.Millisecond)
+	for i := range 2000 {
+		b.Delivered("control", fmt.Sprint("u_", i), page(1, 0), noon)
+		b.Acted("control", []events.Act{{Kind: events.Click, Hash: uint64(i)}}, noon)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	b.Close(ctx) // the store is still down: what was kept is lost, and counted as that
+	assert.Greater(t, dropped(t, "impressions"), impressions+1000)
+	assert.Greater(t, dropped(t, "acts"), acts)
+	assert.Greater(t, dropped(t, "members"), members)
+	assert.Zero(t, f.at("control 20260306").Impressions)
+}
+
+// TestBufferGivesUpWhatCannotBeCounted does not hold up the rest for it.
+func TestBufferGivesUpWhatCannotBeCounted(t *testing.T) {
+	f := newFlaky()
+	before := dropped(t, "impressions")
+	f.fail(fmt.Errorf("wrong type"), false)
+	b := start(t, f, events.BufferConfig{Every: time.Hour})
+	b.Delivered("control", "u_1", page(7, 0), noon)
+	flush(t, b)
+	assert.Equal(t, before+7, dropped(t, "impressions"))
+	f.fail(nil, false)
+	b.Delivered("control", "u_1", page(2, 0), noon)
+	flush(t, b)
+	assert.EqualValues(t, 2, f.at("control 20260306").Impressions)
+	stop(t, b)
+}
