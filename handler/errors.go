@@ -9,6 +9,7 @@ import (
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
 )
@@ -58,6 +59,7 @@ var problems = []problem{
 	{is: engine.ErrBadAction, status: http.StatusBadRequest, code: 40002},
 	{is: engine.ErrBadLimit, status: http.StatusBadRequest, code: 40003},
 	{is: errBadRequest, status: http.StatusBadRequest, code: 40001},
+	{is: offline.ErrBadRequest, status: http.StatusBadRequest, code: 40001},
 	{is: feed.ErrBadProfile, status: http.StatusBadRequest, code: 40001},
 	{is: engine.ErrBadTime, status: http.StatusBadRequest, code: 40001},
 	{is: feed.ErrBadRanking, status: http.StatusBadRequest, code: 40001},

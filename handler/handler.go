@@ -69,6 +69,7 @@ type Deps struct {
 	Intake   Intake
 	Items    Items
 	Rankings Rankings
+	Offline  Offline
 	Health   Health
 	Log      *slog.Logger // nil: slog.Default()
 }
@@ -77,24 +78,25 @@ func (d Deps) validate() error {
 	if d.Explain == nil {
 		return errors.New("handler: Explain is needed")
 	}
-	if d.Feed == nil || d.Profiles == nil || d.Intake == nil || d.Items == nil || d.Rankings == nil || d.Health == nil {
-		return errors.New("handler: Feed, Profiles, Intake, Items, Rankings and Health are all needed")
+	if d.Feed == nil || d.Profiles == nil || d.Intake == nil || d.Items == nil || d.Rankings == nil || d.Offline == nil || d.Health == nil {
+		return errors.New("handler: Feed, Profiles, Intake, Items, Rankings, Offline and Health are all needed")
 	}
 	return nil
 }
 
 // server holds what all routes share.
 type server struct {
-	cfg    Config
-	deps   Deps
-	log    *slog.Logger
-	auth   *authenticator
-	calls  sync.Pool // of *call
-	assets map[string]asset
-	feeds  gate     // agents' requests being worked on
-	loads  gate     // uploads being read
-	rates  *limiter // nil: agents call as often as they like
-	health healthLog
+	cfg     Config
+	deps    Deps
+	log     *slog.Logger
+	auth    *authenticator
+	calls   sync.Pool // of *call
+	assets  map[string]asset
+	feeds   gate     // agents' requests being worked on
+	loads   gate     // uploads being read
+	studies gate     // comparisons and replays being worked on
+	rates   *limiter // nil: agents call as often as they like
+	health  healthLog
 }
 
 // releaseMode silences gin's own prints, which bypass the log. It is a global
@@ -122,8 +124,9 @@ func New(cfg Config, deps Deps) (http.Handler, error) {
 	}
 	s := &server{
 		cfg: cfg, deps: deps, log: log, auth: auth, rates: rates,
-		feeds: gate{most: int64(cfg.MaxInFlight), shed: shedTotal.WithLabelValues("agents")},
-		loads: gate{most: int64(cfg.MaxUploads), shed: shedTotal.WithLabelValues("uploads")},
+		feeds:   gate{most: int64(cfg.MaxInFlight), shed: shedTotal.WithLabelValues("agents")},
+		loads:   gate{most: int64(cfg.MaxUploads), shed: shedTotal.WithLabelValues("uploads")},
+		studies: gate{most: offlineAtOnce, shed: shedTotal.WithLabelValues("offline")},
 	}
 	if s.assets, err = assets(); err != nil {
 		return nil, err
@@ -165,6 +168,8 @@ func (s *server) routes() (http.Handler, error) {
 	route(http.MethodPut, "/v1/ranking", "/v1/ranking", s.putRanking)
 	route(http.MethodGet, "/v1/ranking/history", "/v1/ranking/history", s.getRankingHistory)
 	route(http.MethodPost, "/v1/ranking/revert", "/v1/ranking/revert", s.revertRanking)
+	route(http.MethodPost, "/v1/compare", "/v1/compare", s.postCompare)
+	route(http.MethodPost, "/v1/replay", "/v1/replay", s.postReplay)
 
 	if s.cfg.Pprof {
 		s.pprofRoutes(g)

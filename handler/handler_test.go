@@ -118,6 +118,9 @@ func (m mapItems) Remove(_ context.Context, id string) error {
 // noRankings is for tests of other routes.
 type noRankings struct{ Rankings }
 
+// noOffline is, too.
+type noOffline struct{ Offline }
+
 type intakeFunc func(ctx context.Context, r io.Reader) (catalog.Report, error)
 
 func (f intakeFunc) Read(ctx context.Context, r io.Reader) (catalog.Report, error) { return f(ctx, r) }
@@ -161,9 +164,9 @@ func newFixture(t testing.TB, change func(*Config, *Deps)) *fixture {
 	cfg := Config{Auth: Auth{AdminToken: adminToken}}
 	deps := Deps{
 		Feed: f.feed, Profiles: f.profiles, Explain: noExplain{}, Items: f.items, Intake: catalog.NewIngest(f.items, catalog.IngestConfig{}),
-		Rankings: noRankings{},
-		Health:   healthFunc(func(context.Context) map[string]Dependency { return nil }),
-		Log:      slog.New(slog.NewJSONHandler(f.log, nil)),
+		Rankings: noRankings{}, Offline: noOffline{},
+		Health: healthFunc(func(context.Context) map[string]Dependency { return nil }),
+		Log:    slog.New(slog.NewJSONHandler(f.log, nil)),
 	}
 	if change != nil {
 		change(&cfg, &deps)
@@ -249,8 +252,8 @@ func TestUnknownRoutesAndMethodsAnswerInTheEnvelope(t *testing.T) {
 func TestNewRefusesAConfigurationThatCannotTellCallersApart(t *testing.T) {
 	deps := Deps{
 		Feed: &fakeFeed{}, Profiles: &mapProfiles{}, Explain: noExplain{}, Items: mapItems{}, Intake: catalog.NewIngest(mapItems{}, catalog.IngestConfig{}),
-		Rankings: noRankings{},
-		Health:   healthFunc(func(context.Context) map[string]Dependency { return nil }),
+		Rankings: noRankings{}, Offline: noOffline{},
+		Health: healthFunc(func(context.Context) map[string]Dependency { return nil }),
 	}
 	for name, tt := range map[string]struct {
 		cfg  Config

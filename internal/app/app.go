@@ -147,7 +147,8 @@ func (a *App) openHandler() (err error) {
 		},
 	}, handler.Deps{
 		Feed: a.Engine, Profiles: a.Engine, Explain: a.Engine, Items: a.Catalog, Rankings: a.ranking, Health: a.checks, Log: a.log,
-		Intake: catalog.NewIngest(a.Catalog, catalog.IngestConfig{}),
+		Offline: study{a.Engine, a.Catalog},
+		Intake:  catalog.NewIngest(a.Catalog, catalog.IngestConfig{}),
 	})
 	return err
 }

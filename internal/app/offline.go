@@ -1,0 +1,41 @@
+package app
+
+import (
+	"context"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/engine/offline"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
+)
+
+// study lets rankings be measured over the running system.
+type study struct {
+	*engine.Engine
+	catalog.Catalog
+}
+
+// Factors implements [offline.Source].
+func (s study) Factors(ctx context.Context, q feed.Query, ids []string) ([]offline.Factors, error) {
+	found, err := s.Engine.Factors(ctx, q, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]offline.Factors, len(found))
+	for i, f := range found {
+		out[i] = offline.Factors{
+			Relevance: f.Relevance, Decay: f.Decay, Popularity: f.PopularityFactor,
+			MatchedTags: gains(f.Tags), MatchedKeywords: gains(f.Keywords),
+		}
+	}
+	return out, nil
+}
+
+func gains(from []recall.Gain) []offline.Gain {
+	out := make([]offline.Gain, len(from))
+	for i, g := range from {
+		out[i] = offline.Gain(g)
+	}
+	return out
+}
