@@ -1,0 +1,228 @@
+// Package bench measures what Freshet promises about speed and memory. Every
+// figure that is a ratio has its baseline in the same run: the two take turns,
+// so that a machine whose speed drifts does not decide.
+//
+// It works in a temporary directory, under a key prefix and in an index of its
+// own, and removes them at the end, also of a run that was interrupted.
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/freshet/freshet/configs"
+)
+
+// Modes of a measurement.
+const (
+	Embedded = "embedded" // one process, no services
+	Services = "services" // Redis and Elasticsearch
+)
+
+// Options say what is measured, and how long.
+type Options struct {
+	// Config names the services; without addresses what needs them is skipped.
+	// Its backends, key prefix, index, data directory and authentication do not
+	// matter, its other settings are those that are measured.
+	Config   configs.Config
+	Only     []string      // parts; none: all
+	Duration time.Duration // how long each side of a comparison is measured
+	Items    []int         // sizes of the catalog in process; the first also of the index, up to 100,000
+	Short    bool          // little of everything, to find what is impossible
+	// Executable is the freshet binary, for what a process of its own is
+	// measured for; "" skips that.
+	Executable string
+	Progress   io.Writer // one line for each part; nil: none
+}
+
+// WithDefaults fills in what is not set.
+func (o Options) WithDefaults() Options {
+	if len(o.Only) == 0 {
+		o.Only = Parts()
+	}
+	if o.Duration <= 0 {
+		o.Duration = 5 * time.Second
+	}
+	if len(o.Items) == 0 {
+		o.Items = []int{100_000}
+	}
+	if o.Short {
+		o.Duration, o.Items = min(o.Duration, 300*time.Millisecond), []int{min(o.Items[0], 2000)}
+	}
+	if o.Progress == nil {
+		o.Progress = io.Discard
+	}
+	return o
+}
+
+// leastItems is what a refresh of the default N, and another one, need.
+const leastItems = 1000
+
+// Validate says what is wrong with the options.
+func (o Options) Validate() error {
+	for _, name := range o.Only {
+		if !slices.Contains(Parts(), name) {
+			return fmt.Errorf("--only: there is no part %q; the parts are %s", name, strings.Join(Parts(), ", "))
+		}
+	}
+	for _, n := range o.Items {
+		if n < leastItems {
+			return fmt.Errorf("--items: must be at least %d, not %d", leastItems, n)
+		}
+	}
+	return nil
+}
+
+// part is a part of the measurement in one mode.
+type part struct {
+	name, mode string
+	needs      func(*bench) string // why it cannot be measured; "": it can
+	run        func(*bench, context.Context) ([]Result, error)
+}
+
+var parts = []part{
+	{"load_more", Embedded, nothing, (*bench).loadMoreEmbedded},
+	{"load_more", Services, bothServices, (*bench).loadMoreServices},
+	{"refresh", Embedded, nothing, (*bench).refreshEmbedded},
+	{"refresh", Services, bothServices, (*bench).refreshServices},
+	{"dedup", Embedded, nothing, (*bench).dedupEmbedded},
+	{"dedup", Services, bothServices, (*bench).dedupServices},
+	{"start", Embedded, anExecutable, (*bench).start},
+}
+
+// Parts are the names that --only takes.
+func Parts() []string {
+	var names []string
+	for _, p := range parts {
+		if !slices.Contains(names, p.name) {
+			names = append(names, p.name)
+		}
+	}
+	return names
+}
+
+func nothing(*bench) string { return "" }
+
+func bothServices(b *bench) string {
+	switch {
+	case b.services.redis == nil:
+		return "redis.addrs names no Redis"
+	case b.services.elastic == nil:
+		return "elasticsearch.addresses names no Elasticsearch"
+	}
+	return ""
+}
+
+func anExecutable(b *bench) string {
+	if b.o.Executable == "" {
+		return "it measures the freshet binary, and there is none"
+	}
+	return ""
+}
+
+// bench is one run.
+type bench struct {
+	o        Options
+	name     string // of this run: begins its keys and its index
+	dir      string
+	log      *slog.Logger
+	services meter
+	meter    *meter // of the part that runs
+	report   Report
+	filled   map[int]string // data directory by number of items
+}
+
+// Run measures. The report is there as far as the run has come, also with an
+// error. What must never happen is listed in [Report.Impossible].
+func Run(ctx context.Context, o Options) (report *Report, err error) {
+	o = o.WithDefaults()
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	b, err := begin(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		err = errors.Join(err, b.end(ctx))
+		b.report.Machine.LoadAfter = loadAverages()
+		b.report.Budgets = budgets(b.report.Results)
+		b.report.Seconds = time.Since(began).Seconds()
+		report = &b.report
+	}()
+	for _, p := range parts {
+		if !slices.Contains(o.Only, p.name) {
+			continue
+		}
+		if why := p.needs(b); why != "" {
+			b.progress("skipped: %s, %s: %s", p.name, p.mode, why)
+			b.report.Results = append(b.report.Results, Result{Part: p.name, Mode: p.mode, Skipped: why})
+			continue
+		}
+		b.progress("%s, %s", p.name, p.mode)
+		b.meter = &meter{}
+		if p.mode == Services {
+			b.meter = &b.services
+		}
+		results, err := p.run(b, ctx)
+		for i := range results {
+			results[i].Part, results[i].Mode = p.name, p.mode
+		}
+		b.report.Results = append(b.report.Results, results...)
+		if err != nil {
+			return &b.report, fmt.Errorf("%s, %s: %w", p.name, p.mode, err)
+		}
+	}
+	return &b.report, nil
+}
+
+func (b *bench) progress(format string, args ...any) {
+	fmt.Fprintf(b.o.Progress, format+"\n", args...)
+}
+
+// impossible notes what must not happen.
+func (b *bench) impossible(format string, args ...any) {
+	b.report.Impossible = append(b.report.Impossible, fmt.Sprintf(format, args...))
+}
+
+// rounds is how many turns each side gets.
+func (b *bench) rounds() int {
+	if b.o.Short {
+		return 2
+	}
+	return 9
+}
+
+// slice is how long a turn is.
+func (b *bench) slice() time.Duration { return b.o.Duration / time.Duration(b.rounds()) }
+
+// begin makes the directory, the name and the connections of a run.
+func begin(ctx context.Context, o Options) (*bench, error) {
+	b := &bench{
+		o: o, name: ownName(), filled: map[int]string{}, report: Report{Impossible: []string{}, Simulations: []Simulation{}},
+	}
+	nowhere, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	b.log = slog.New(slog.NewTextHandler(nowhere, nil)) // a log line costs what it costs a server
+	if b.dir, err = os.MkdirTemp("", b.name+"-"); err != nil {
+		return nil, err
+	}
+	if err := b.connect(ctx); err != nil {
+		return nil, errors.Join(err, b.end(ctx))
+	}
+	b.report.Machine = look(ctx, &b.services)
+	b.report.Settings = Settings{
+		Only: o.Only, Items: o.Items, Duration: o.Duration.String(), Rounds: b.rounds(), Clients: clients, Page: page, Short: o.Short,
+	}
+	return b, nil
+}

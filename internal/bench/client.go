@@ -1,0 +1,130 @@
+package bench
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// clients is how many ask at once, each over a connection it keeps.
+const clients = 16
+
+// client sends requests over one connection. It is as small as can be, because
+// it runs on the same cores as what is measured: a heavy client would make the
+// two sides of a ratio look alike.
+type client struct {
+	conn net.Conn
+	in   *bufio.Reader
+	out  []byte
+	body []byte
+}
+
+func dial(ctx context.Context, addr string) (*client, error) {
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	return &client{conn: conn, in: bufio.NewReaderSize(conn, 64<<10)}, nil
+}
+
+// post asks for the agent's next page and returns the answer's body, which is
+// good until the next call.
+func (c *client) post(agent, action string) ([]byte, error) {
+	body := `{"action":"` + action + `","limit":` + strconv.Itoa(page) + `}`
+	c.out = fmt.Appendf(c.out[:0], "POST /v1/feed HTTP/1.1\r\nHost: bench\r\nX-Agent-ID: %s\r\n"+
+		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", agent, len(body), body)
+	if _, err := c.conn.Write(c.out); err != nil {
+		return nil, err
+	}
+	size := -1
+	for first := true; ; first = false {
+		line, err := c.in.ReadSlice('\n')
+		switch {
+		case err != nil:
+			return nil, err
+		case first && !bytes.HasPrefix(line, []byte("HTTP/1.1 200 ")):
+			return nil, fmt.Errorf("answered %q", line)
+		case len(line) == 2: // the end of the header
+			if size < 0 {
+				return nil, errors.New("the answer does not tell its length")
+			}
+			c.body = slices.Grow(c.body[:0], size)[:size]
+			_, err = io.ReadFull(c.in, c.body)
+			return c.body, err
+		}
+		if length, ok := bytes.CutPrefix(line, []byte("Content-Length: ")); ok {
+			if size, err = strconv.Atoi(string(bytes.TrimSpace(length))); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// load lets the clients ask for every page of their agents' sessions, at least
+// so many bytes each. Agents take turns, as readers do.
+func load(ctx context.Context, addr string, agents []string, least int) (turn, error) {
+	conns := make([]*client, clients)
+	for i := range conns {
+		c, err := dial(ctx, addr)
+		if err != nil {
+			return turn{}, err
+		}
+		defer func() { _ = c.conn.Close() }()
+		// A call that waits in vain ends with the run.
+		defer context.AfterFunc(ctx, func() { _ = c.conn.Close() })()
+		conns[i] = c
+	}
+	turns, errs := make([]turn, clients), make([]error, clients)
+	var wg sync.WaitGroup
+	start := time.Now()
+	for i, c := range conns {
+		wg.Go(func() {
+			mine := make([]string, 0, len(agents)/clients+1)
+			for at := i; at < len(agents); at += clients {
+				mine = append(mine, agents[at])
+			}
+			turns[i], errs[i] = c.read(mine, least)
+		})
+	}
+	wg.Wait()
+	sum := turn{took: time.Since(start), times: newTimes()}
+	for _, t := range turns {
+		sum.answers += t.answers
+		sum.times.Merge(t.times)
+	}
+	if err := ctx.Err(); err != nil {
+		return sum, err
+	}
+	return sum, errors.Join(errs...)
+}
+
+// read asks for the agents' pages, page by page.
+func (c *client) read(agents []string, least int) (turn, error) {
+	t := turn{times: newTimes()}
+	for range agentPages {
+		for _, agent := range agents {
+			var body []byte
+			took, err := timed(func() (err error) { body, err = c.post(agent, "load_more"); return err })
+			if err != nil {
+				return t, err
+			}
+			if len(body) < least {
+				return t, fmt.Errorf("a page of %d bytes for %s: its session has run dry", len(body), agent)
+			}
+			t.answers += int64(len(body))
+			if err := t.times.RecordValue(int64(took)); err != nil {
+				return t, err
+			}
+		}
+	}
+	return t, nil
+}

@@ -1,0 +1,216 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/app"
+	"github.com/freshet/freshet/internal/rediskeys"
+)
+
+// setTTL bounds how long a set of ours outlives a run that was killed.
+const setTTL = time.Hour
+
+// dedupServices compares three ways of leaving out what an agent has seen:
+// filters in Redis, a Redis SET for each agent and day, and a must_not in the
+// query of Elasticsearch.
+func (b *bench) dedupServices(ctx context.Context) (results []Result, err error) {
+	capacity := b.dedupCapacity()
+	cfg := b.servicesConfig(filepath.Join(b.dir, "services"))
+	cfg.Dedup.DailyCapacity, cfg.Dedup.Shards = capacity, 1
+	cfg.Redis.KeyPrefix = b.prefix() + "dedup:"
+	now := time.Now()
+	all := b.histories(func(i int) string { return "doc_" + strconv.Itoa(i+1) }) // as the demo's ids
+	in, stop, err := app.OpenDedup(ctx, cfg, app.WithLogger(b.log))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, stop(context.WithoutCancel(ctx))) }()
+	if err := fill(ctx, in.Dedup, all, capacity, now); err != nil {
+		return nil, err
+	}
+	query, err := b.aRecall(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range all {
+		r, err := b.dedupOf(ctx, cfg, in, h, query, now)
+		if err != nil {
+			return results, err
+		}
+		results = append(results, r)
+	}
+	return results, nil
+}
+
+// aRecall fills the index and returns the body of a recall's query over it.
+func (b *bench) aRecall(ctx context.Context) (query []byte, err error) {
+	s, err := b.serve(ctx, b.servicesConfig(filepath.Join(b.dir, "services")))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.stop()) }()
+	if err := b.put(ctx, s, makeItems(min(b.o.Items[0], mostIndexed), time.Now())); err != nil {
+		return nil, err
+	}
+	w := newWatch()
+	defer w.close()
+	if err := w.put(ctx, s.Inside()); err != nil {
+		return nil, err
+	}
+	const agent = "reader_query"
+	if err := s.Engine.PutProfile(ctx, agent, profile(0)); err != nil {
+		return nil, err
+	}
+	if _, err := s.Engine.Feed(ctx, refresh(agent)); err != nil {
+		return nil, err
+	}
+	return w.search, nil
+}
+
+func (b *bench) dedupOf(ctx context.Context, cfg configs.Config, in app.Inside, h *history, query []byte, now time.Time) (Result, error) {
+	client := b.services.redis
+	sets, err := putSets(ctx, client, b.prefix(), h)
+	if err != nil {
+		return Result{}, err
+	}
+	without, err := mustNot(query, h)
+	if err != nil {
+		return Result{}, err
+	}
+	queries := func(name string, body []byte) side {
+		return side{name: name, run: func(ctx context.Context, _ int) (turn, error) {
+			return eachFor(ctx, b.slice(), func(int) (time.Duration, error) {
+				return timed(func() error { return b.search(ctx, body) })
+			})
+		}}
+	}
+	totals, err := b.compare(ctx, b.rounds(),
+		b.askSets(client, sets, h),
+		b.checks("freshet, RedisBloom", in.Dedup, h, now),
+		queries("Elasticsearch, the recall alone", query),
+		queries("Elasticsearch, with must_not terms", without),
+	)
+	if err != nil {
+		return Result{}, err
+	}
+	key := rediskeys.For(client, cfg.Redis.KeyPrefix).Filter(feed.DayOf(now), 0, 1)
+	filter, err := client.MemoryUsage(ctx, key).Result()
+	if err != nil {
+		return Result{}, err
+	}
+	exactly, err := memoryOf(ctx, client, sets)
+	if err != nil {
+		return Result{}, err
+	}
+	means := func(i int) float64 { return totals[i].turn.times.Mean() / 1e3 }
+	return Result{
+		What: fmt.Sprintf("%d candidates of an agent with %d seen items; %d filters, each full with %d impressions; %d items in the index",
+			candidates, h.shown(), len(h.days), cfg.Dedup.DailyCapacity, min(b.o.Items[0], mostIndexed)),
+		Cases: measured(totals), Ratios: []Ratio{ratio(totals[1], totals[0]), ratio(totals[3], totals[2])},
+		Figures: []Value{
+			{"seen", float64(h.shown()), ""},
+			{"filter", float64(filter) / float64(cfg.Dedup.DailyCapacity), "bytes/impression"},
+			{"sets", float64(exactly) / float64(h.shown()), "bytes/impression"},
+			{"what must_not adds to a query", means(3) - means(2), "µs"},
+			{"what must_not adds to each request", float64(len(without)-len(query)) / float64(h.shown()), "bytes/impression"},
+		},
+	}, nil
+}
+
+// putSets keeps the history as a set for each day and returns their keys.
+func putSets(ctx context.Context, client redis.UniversalClient, prefix string, h *history) ([]string, error) {
+	keys := make([]string, len(h.days))
+	for day, groups := range h.days {
+		keys[day] = prefix + "seen:{" + h.agent + "}:" + strconv.Itoa(day)
+		members := make([]any, len(groups))
+		for i, group := range groups {
+			members[i] = group
+		}
+		_, err := client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+			pipe.SAdd(ctx, keys[day], members...)
+			pipe.Expire(ctx, keys[day], setTTL)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return keys, nil
+}
+
+// askSets asks every day's set for all candidates, in one pipeline.
+func (b *bench) askSets(client redis.UniversalClient, keys []string, h *history) side {
+	const name = "Redis SETs of each agent, SMISMEMBER"
+	members := make([]any, len(h.asked))
+	for i := range h.asked {
+		members[i] = h.asked[i]
+	}
+	return side{name: name, run: func(ctx context.Context, _ int) (turn, error) {
+		answers := make([]*redis.BoolSliceCmd, len(keys))
+		t, err := eachFor(ctx, b.slice(), func(int) (time.Duration, error) {
+			return timed(func() error {
+				_, err := client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+					for day, key := range keys {
+						answers[day] = pipe.SMIsMember(ctx, key, members...)
+					}
+					return nil
+				})
+				return err
+			})
+		})
+		if err != nil {
+			return t, err
+		}
+		hidden := b.wrong(name, h, func(i int) bool {
+			for _, day := range answers {
+				if day.Val()[i] {
+					return true
+				}
+			}
+			return false
+		})
+		if hidden > 0 {
+			b.impossible("%s: %d items nobody was shown are in the sets of %s", name, hidden, h.agent)
+		}
+		return t, nil
+	}}
+}
+
+func memoryOf(ctx context.Context, client redis.UniversalClient, keys []string) (sum int64, err error) {
+	for _, key := range keys {
+		n, err := client.MemoryUsage(ctx, key, 0).Result()
+		if err != nil {
+			return 0, err
+		}
+		sum += n
+	}
+	return sum, nil
+}
+
+// mustNot puts a recall's query into one that leaves out all the agent has
+// seen. The scores stay what they are.
+func mustNot(query []byte, h *history) ([]byte, error) {
+	var body map[string]any
+	if err := json.Unmarshal(query, &body); err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, day := range h.days {
+		ids = append(ids, day...)
+	}
+	body["query"] = map[string]any{"bool": map[string]any{
+		"must":     body["query"],
+		"must_not": map[string]any{"terms": map[string]any{"id": ids}},
+	}}
+	return json.Marshal(body)
+}

@@ -1,0 +1,149 @@
+package bench
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/app"
+	"github.com/freshet/freshet/internal/esindex"
+)
+
+// mark begins every name of a run. What does not begin with it is not removed.
+const mark = "freshet-bench-"
+
+// cleanUp is how long removing what is ours may take.
+const cleanUp = time.Minute
+
+// ownName is a name nobody else has: of keys, of an index, of a directory.
+func ownName() string { return mark + strings.ToLower(rand.Text()) }
+
+// connect makes the connections that the configuration names, and asks each
+// whether it answers.
+func (b *bench) connect(ctx context.Context) (err error) {
+	cfg := b.o.Config
+	if len(cfg.Redis.Addrs) > 0 {
+		if b.services.redis, err = app.ConnectRedis(ctx, cfg); err != nil {
+			return err
+		}
+		if err := b.services.redis.Ping(ctx).Err(); err != nil {
+			return fmt.Errorf("redis.addrs: %w", err)
+		}
+	}
+	if len(cfg.Elasticsearch.Addresses) == 0 {
+		return nil
+	}
+	if b.services.elastic, err = app.ConnectElastic(cfg, b.log); err != nil {
+		return err
+	}
+	err = esindex.Do(ctx, b.services.elastic, http.MethodHead, "/"+b.name, "", nil, nil)
+	var answer *esindex.Error
+	switch {
+	case errors.As(err, &answer) && answer.Status == http.StatusNotFound:
+		b.services.pid, _ = localElastic(ctx, b.services.elastic)
+		return nil
+	case err == nil:
+		return fmt.Errorf("there is an index %s already; this run will not touch it", b.name)
+	}
+	return fmt.Errorf("elasticsearch.addresses: %w", err)
+}
+
+// prefix goes before every key of this run.
+func (b *bench) prefix() string { return b.o.Config.Redis.KeyPrefix + b.name + ":" }
+
+// embeddedConfig runs everything in process, in a directory of this run.
+func (b *bench) embeddedConfig(dir string) configs.Config {
+	cfg, standard := b.o.Config, configs.Default()
+	cfg.DataDir, cfg.Auth, cfg.Server.Addr = dir, standard.Auth, standard.Server.Addr
+	cfg.Server.MaxInFlight, cfg.Server.RateLimit, cfg.Server.RateBurst = 0, 0, 0
+	cfg.Catalog, cfg.Dedup.Backend, cfg.Sessions.Backend = standard.Catalog, standard.Dedup.Backend, standard.Sessions.Backend
+	cfg.Recall.Backend = standard.Recall.Backend
+	cfg.Recall.CacheTTL = 0 // every recall is a recall
+	return cfg
+}
+
+// servicesConfig keeps everything in the services, under this run's names. A
+// service that fails is an error: degraded answers would be measured as fast.
+func (b *bench) servicesConfig(dir string) configs.Config {
+	cfg, standard := b.embeddedConfig(dir), configs.Default()
+	cfg.Catalog.Backend, cfg.Recall.Backend = configs.CatalogElastic, configs.RecallElastic
+	cfg.Dedup.Backend, cfg.Sessions.Backend = configs.DedupRedisBloom, configs.SessionsRedisList
+	cfg.Dedup.OnFailure = configs.FailClosed
+	cfg.Recall.StaleTTL = 0
+	cfg.Redis.KeyPrefix = b.prefix()
+	cfg.Elasticsearch.Index, cfg.Elasticsearch.ManageIndex = b.name, true
+	cfg.Elasticsearch.Fields = standard.Elasticsearch.Fields
+	return cfg
+}
+
+// end removes what this run has made, also when ctx has ended, and nothing
+// else.
+func (b *bench) end(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUp)
+	defer cancel()
+	var errs []error
+	if b.services.redis != nil {
+		errs = append(errs, removeKeys(ctx, b.services.redis, b.prefix()), b.services.redis.Close())
+	}
+	if b.services.elastic != nil {
+		errs = append(errs, b.removeIndices(ctx))
+	}
+	if b.dir != "" {
+		errs = append(errs, os.RemoveAll(b.dir))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("clean up after the run %s: %w", b.name, err)
+	}
+	return nil
+}
+
+// removeKeys unlinks the keys below a prefix of this package's making.
+func removeKeys(ctx context.Context, client redis.UniversalClient, prefix string) error {
+	if !strings.Contains(prefix, mark) {
+		return fmt.Errorf("%q is no prefix of a benchmark; its keys stay", prefix)
+	}
+	return eachMaster(ctx, client, func(ctx context.Context, c *redis.Client) error {
+		var errs []error
+		keys := c.Scan(ctx, 0, globEscape.Replace(prefix)+"*", 10_000).Iterator()
+		pipe := c.Pipeline()
+		flush := func() {
+			if pipe.Len() > 0 {
+				_, err := pipe.Exec(ctx)
+				errs = append(errs, err)
+			}
+		}
+		for keys.Next(ctx) {
+			pipe.Unlink(ctx, keys.Val())
+			if pipe.Len() == 1000 {
+				flush()
+			}
+		}
+		flush()
+		return errors.Join(append(errs, keys.Err())...)
+	})
+}
+
+// globEscape makes a prefix a pattern that matches itself.
+var globEscape = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`)
+
+func (b *bench) removeIndices(ctx context.Context) error {
+	if !strings.HasPrefix(b.name, mark) {
+		return fmt.Errorf("%q is no index of a benchmark; it stays", b.name)
+	}
+	var errs []error
+	for _, index := range []string{b.name, esindex.Agents(b.name)} {
+		err := esindex.Do(ctx, b.services.elastic, http.MethodDelete, "/"+index, "ignore_unavailable=true", nil, nil)
+		if !esindex.IsType(err, "index_not_found_exception") {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}

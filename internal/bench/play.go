@@ -1,0 +1,286 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/app"
+	"github.com/freshet/freshet/internal/rediskeys"
+)
+
+const (
+	// askedEach is how many candidates a visit asks for. It is less than a
+	// refresh does, so that there is time for many visits.
+	askedEach = 100
+	// freshEach is how many groups a visit asks for that nobody has asked for
+	// before. Only they show the rate of false hits: of real candidates, what
+	// is hidden stays a candidate and what is not is shown and goes.
+	freshEach = 25
+	// batchOf is how many impressions are recorded at once.
+	batchOf = 1000
+	// probesFor is how many false hits the probes should find: then chance is
+	// a few percent of them.
+	probesFor = 5_000
+	mostProbe = 2_000_000
+)
+
+// play is a simulation under way.
+type play struct {
+	cfg     configs.Config
+	in      app.Inside
+	traffic Traffic
+	size    dedup.FilterSize
+	filters int // of a day
+	heap    float64
+	random  *rand.Rand
+	zipf    *rand.Zipf
+
+	// shown is the truth: the day each agent was shown each item last.
+	shown   map[uint64]feed.Day
+	held    map[feed.Day]float64 // impressions in the filters of a day
+	batch   []dedup.Impression   // shown, not recorded yet
+	waiting map[int]struct{}     // agents with impressions in the batch
+	repeats int
+	fresh   int
+}
+
+func newPlay(cfg configs.Config, traffic Traffic) *play {
+	p := &play{cfg: cfg, traffic: traffic, held: map[feed.Day]float64{}, waiting: map[int]struct{}{}}
+	p.size, p.filters = sized(cfg)
+	p.random = rand.New(rand.NewPCG(traffic.Seed, 7))
+	p.zipf = rand.NewZipf(p.random, traffic.Zipf, 1, uint64(traffic.Items-1))
+	// Its whole size at once, so that what the heap grows by later is the store.
+	p.shown = make(map[uint64]feed.Day, traffic.Impressions*traffic.Days)
+	return p
+}
+
+// day plays the visits of one day. More come in the evening than at night.
+func (p *play) day(ctx context.Context, start time.Time) (DayPlayed, error) {
+	today := feed.DayOf(start)
+	d := DayPlayed{Day: today.String()}
+	expected, hidden := 0.0, 0
+	most := 50 * (p.traffic.Impressions/page + 1)
+	var now time.Time
+	for d.Impressions < p.traffic.Impressions {
+		if d.Visits == most {
+			return d, fmt.Errorf("%d agents have seen too much of %d items: after %d visits there are only %d new impressions on %s",
+				p.traffic.Agents, p.traffic.Items, d.Visits, d.Impressions, d.Day)
+		}
+		now = start.Add(timeOfDay(float64(d.Impressions) / float64(p.traffic.Impressions)))
+		v, err := p.visit(ctx, now, min(page, p.traffic.Impressions-d.Impressions))
+		if err != nil {
+			return d, err
+		}
+		d.Visits++
+		d.Impressions += v.taken
+		hidden += v.hidden
+		expected += v.expected
+	}
+	if err := p.record(ctx, now); err != nil {
+		return d, err
+	}
+	d.Hidden = counted(hidden, expected, d.Visits*freshEach)
+	return d, p.observe(ctx, &d, today)
+}
+
+// timeOfDay is when a share of the day's visits has been.
+func timeOfDay(share float64) time.Duration {
+	const swing = 0.6
+	return time.Duration((share + swing/(2*math.Pi)*math.Sin(2*math.Pi*share)) * float64(24*time.Hour-time.Second))
+}
+
+// visited is what became of a visit.
+type visited struct {
+	taken    int
+	hidden   int     // fresh groups taken for seen
+	expected float64 // that many, by the formula
+}
+
+// visit lets a random agent ask for candidates, items of Zipf's popularity,
+// and be shown what is unseen.
+func (p *play) visit(ctx context.Context, now time.Time, limit int) (v visited, err error) {
+	agent := p.random.IntN(p.traffic.Agents)
+	if _, waits := p.waiting[agent]; waits {
+		if err := p.record(ctx, now); err != nil {
+			return v, err
+		}
+	}
+	today := feed.DayOf(now)
+	items, groups := p.candidates()
+	for range freshEach {
+		groups = append(groups, "fresh_"+strconv.Itoa(p.fresh))
+		p.fresh++
+	}
+	name := "u_" + strconv.Itoa(agent)
+	checked, err := p.in.Dedup.Check(ctx, name, groups, now)
+	if err != nil {
+		return v, err
+	}
+	v.expected = freshEach * p.rate(today)
+	for _, verdict := range checked.Verdicts[len(items):] {
+		if verdict != dedup.Unseen {
+			v.hidden++
+		}
+	}
+	for i, item := range items {
+		pair := uint64(agent)<<32 | item
+		last, was := p.shown[pair]
+		seen := checked.Verdicts[i] != dedup.Unseen
+		if was && int(today-last) < p.cfg.Dedup.WindowDays {
+			if !seen {
+				p.repeats++
+			}
+			continue
+		}
+		if !seen && v.taken < limit {
+			v.taken++
+			p.shown[pair] = today
+			p.batch = append(p.batch, dedup.Impression{Agent: name, Group: groups[i]})
+		}
+	}
+	if v.taken > 0 {
+		p.waiting[agent] = struct{}{}
+	}
+	if len(p.batch) >= batchOf {
+		err = p.record(ctx, now)
+	}
+	return v, err
+}
+
+// candidates are distinct items, the popular ones more often among them.
+func (p *play) candidates() (items []uint64, groups []string) {
+	drawn := make(map[uint64]struct{}, askedEach)
+	for tries := 0; len(items) < askedEach && tries < 10*askedEach; tries++ {
+		item := p.zipf.Uint64()
+		if _, again := drawn[item]; again {
+			continue
+		}
+		drawn[item] = struct{}{}
+		items, groups = append(items, item), append(groups, "doc_"+strconv.FormatUint(item, 10))
+	}
+	return items, groups
+}
+
+// rate is the chance of a false hit in any filter of the window, by the
+// formula.
+func (p *play) rate(today feed.Day) float64 {
+	var days []float64
+	for ago := range p.cfg.Dedup.WindowDays {
+		held := p.held[today-feed.Day(ago)]
+		days = append(days, p.size.FalsePositives(held/float64(p.filters)))
+	}
+	return dedup.WindowFalsePositives(days)
+}
+
+// record writes what was shown.
+func (p *play) record(ctx context.Context, now time.Time) error {
+	if err := recordAll(ctx, p.in.Dedup, p.batch, now); err != nil {
+		return err
+	}
+	p.held[feed.DayOf(now)] += float64(len(p.batch))
+	p.batch = p.batch[:0]
+	clear(p.waiting)
+	return nil
+}
+
+// observe looks at the day's filters.
+func (p *play) observe(ctx context.Context, d *DayPlayed, today feed.Day) error {
+	n := float64(d.Impressions)
+	perFilter := n / float64(p.filters)
+	capacity := float64(p.size.Capacity * p.filters)
+	// A member whose bits are all set already is not counted by a filter.
+	lost := n * p.size.FalsePositives(perFilter)
+	d.Fill = Compared{Expected: n / capacity, Bound: (lost + sigmas*math.Sqrt(lost) + 1) / capacity}
+	inWindow := min(len(p.held), p.cfg.Dedup.WindowDays)
+	d.Memory = Compared{Expected: float64(inWindow*p.filters) * float64(p.size.Bytes())}
+	if p.in.Redis == nil {
+		d.Memory.Measured = heapNow() - p.heap
+		fill, err := fillInProcess()
+		d.Fill.Measured = fill
+		return err
+	}
+	keys := rediskeys.For(p.in.Redis, p.cfg.Redis.KeyPrefix)
+	var held int64
+	for ago := range inWindow {
+		for shard := range p.filters {
+			key := keys.Filter(today-feed.Day(ago), shard, p.filters)
+			used, err := p.in.Redis.MemoryUsage(ctx, key).Result()
+			if err != nil {
+				return fmt.Errorf("MEMORY USAGE %s: %w", key, err)
+			}
+			d.Memory.Measured += float64(used)
+			if ago > 0 {
+				continue
+			}
+			info, err := p.in.Redis.BFInfo(ctx, key).Result()
+			if err != nil {
+				return fmt.Errorf("BF.INFO %s: %w", key, err)
+			}
+			held += info.ItemsInserted
+		}
+	}
+	d.Fill.Measured = float64(held) / capacity
+	return nil
+}
+
+// fillInProcess is the metric that the store in process publishes of today.
+func fillInProcess() (float64, error) {
+	families, err := prometheus.DefaultGatherer.Gather()
+	if err != nil {
+		return 0, err
+	}
+	for _, family := range families {
+		if family.GetName() != "freshet_dedup_memory_filter_fill_ratio" {
+			continue
+		}
+		for _, metric := range family.GetMetric() {
+			for _, label := range metric.GetLabel() {
+				if label.GetName() == "days_ago" && label.GetValue() == "0" {
+					return metric.GetGauge().GetValue(), nil
+				}
+			}
+		}
+	}
+	return 0, fmt.Errorf("the metric of the filters' fill is missing")
+}
+
+// probe asks for pairs nobody was shown, at the end of the last day.
+func (p *play) probe(ctx context.Context) (Compared, error) {
+	var today feed.Day
+	for day := range p.held {
+		today = max(today, day)
+	}
+	now := today.Start().Add(24*time.Hour - time.Second)
+	rate := p.rate(today)
+	n := max(100*candidates, min(mostProbe, int(probesFor/rate)))
+	if p.traffic.Impressions <= 10_000 {
+		n = min(n, 100_000)
+	}
+	n = n / candidates * candidates
+	hits := 0
+	groups := make([]string, candidates)
+	for from := 0; from < n; from += candidates {
+		for i := range groups {
+			groups[i] = "new_" + strconv.Itoa(i)
+		}
+		checked, err := p.in.Dedup.Check(ctx, "probe_"+strconv.Itoa(from), groups, now)
+		if err != nil {
+			return Compared{}, err
+		}
+		for _, v := range checked.Verdicts {
+			if v != dedup.Unseen {
+				hits++
+			}
+		}
+	}
+	return counted(hits, rate*float64(n), n), nil
+}

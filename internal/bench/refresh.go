@@ -1,0 +1,239 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/freshet/freshet/internal/esindex"
+)
+
+// mostIndexed bounds the index: putting a million documents in takes minutes
+// and tells no more.
+const mostIndexed = 100_000
+
+// refreshEmbedded refreshes in process for readers of every kind, all filters
+// of the window holding impressions.
+func (b *bench) refreshEmbedded(ctx context.Context) (results []Result, err error) {
+	for _, n := range b.o.Items {
+		r, err := b.refreshIn(ctx, n)
+		if err != nil {
+			return results, err
+		}
+		results = append(results, r)
+	}
+	return results, nil
+}
+
+func (b *bench) refreshIn(ctx context.Context, n int) (r Result, err error) {
+	dir, err := b.filledDir(ctx, n)
+	if err != nil {
+		return r, err
+	}
+	s, err := b.serve(ctx, b.embeddedConfig(dir))
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, s.stop()) }()
+	for i := range readers {
+		if i%4 == 0 { // a quarter has no profile
+			continue
+		}
+		if err := s.Engine.PutProfile(ctx, reader(i), profile(i)); err != nil {
+			return r, err
+		}
+	}
+	next := 0
+	totals, err := b.compare(ctx, b.rounds(), side{
+		name: "freshet", settle: s.recorded,
+		run: func(ctx context.Context, _ int) (turn, error) {
+			return eachFor(ctx, b.slice(), func(int) (time.Duration, error) {
+				agent := reader(next % readers)
+				next++
+				return timed(func() error { _, err := s.Engine.Feed(ctx, refresh(agent)); return err })
+			})
+		},
+	})
+	if err != nil {
+		return r, err
+	}
+	c := totals[0].measured()
+	return Result{
+		What:    fmt.Sprintf("in process, one after the other, %d items, N = %d, %d readers, no shared recalls", n, b.o.Config.Recall.N, readers),
+		Cases:   []Case{c},
+		Figures: []Value{{"items", float64(n), ""}, {"p50", c.Latency.P50 / 1e3, "ms"}, {"p99", c.Latency.P99 / 1e3, "ms"}},
+	}, b.verify(ctx, s)
+}
+
+// recalled is a refresh in services mode under a watch, and its two calls of
+// most weight, each alone.
+type recalled struct {
+	b        *bench
+	s        *system
+	w        *watch
+	searches [][]byte
+	checks   [][][]any
+	readers  int // who have refreshed
+	profiles int // readers who have one
+	sum      spent
+	shares   []float64
+}
+
+func (b *bench) refreshServices(ctx context.Context) (results []Result, err error) {
+	cfg := b.servicesConfig(filepath.Join(b.dir, "services"))
+	// The recorder's calls are not a refresh's: they are left for the end.
+	cfg.Impressions.Linger, cfg.Impressions.Batch = 10*time.Second, 100_000
+	s, err := b.serve(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.stop()) }()
+	n := min(b.o.Items[0], mostIndexed)
+	now := time.Now()
+	if err := b.put(ctx, s, makeItems(n, now)); err != nil {
+		return nil, err
+	}
+	if err := b.fillWindow(ctx, s.Inside().Dedup, now); err != nil {
+		return nil, err
+	}
+	r := &recalled{b: b, s: s, w: newWatch()}
+	defer r.w.close()
+	if err := r.w.put(ctx, s.Inside()); err != nil {
+		return nil, err
+	}
+	totals, err := r.measure(ctx)
+	if err != nil {
+		return nil, err
+	}
+	calls := float64(totals[0].turn.times.TotalCount())
+	each := func(d time.Duration) float64 { return float64(d.Microseconds()) / calls }
+	raw := totals[1].turn.times.Mean() + totals[2].turn.times.Mean()
+	return []Result{{
+		What:   fmt.Sprintf("in process, one after the other, %d items in the index, N = %d, every reader another, no shared recalls", n, cfg.Recall.N),
+		Cases:  measured(totals),
+		Ratios: []Ratio{ratio(totals[0], totals[1]), ratio(totals[0], totals[2])},
+		Figures: []Value{
+			{"refresh", each(r.sum.total), "µs"},
+			{"of it in Elasticsearch's client", each(r.sum.elastic), "µs"},
+			{"of it in Redis's client", each(r.sum.redis), "µs"},
+			{"of that blocked on Redis's connections", each(r.sum.wire), "µs"},
+			{"own share", r.sum.own(), ""},
+			{"own share, p50 of the refreshes", median(r.shares), ""},
+			{"own share, p95 of the refreshes", quantile(r.shares, 0.95), ""},
+			{"raw query and raw check, together, of a refresh", raw / totals[0].turn.times.Mean(), ""},
+		},
+	}}, nil
+}
+
+func (r *recalled) measure(ctx context.Context) ([]total, error) {
+	slice := r.b.slice()
+	warm := 100
+	if r.b.o.Short {
+		warm = 5
+	}
+	for range warm {
+		if _, err := r.one(ctx); err != nil {
+			return nil, err
+		}
+	}
+	r.w.capture.Store(false) // copying what is sent is no part of a refresh
+	r.sum, r.shares = spent{}, nil
+	return r.b.compare(ctx, r.b.rounds(),
+		side{
+			name:    "freshet",
+			prepare: func(ctx context.Context, _ int) error { return r.introduce(ctx, int(slice/(5*time.Millisecond))) },
+			run: func(ctx context.Context, _ int) (turn, error) {
+				return eachFor(ctx, slice, func(int) (time.Duration, error) { return r.one(ctx) })
+			},
+		},
+		side{name: "the Elasticsearch query, raw", run: func(ctx context.Context, _ int) (turn, error) {
+			return eachFor(ctx, slice, func(i int) (time.Duration, error) {
+				body := r.searches[i%len(r.searches)]
+				return timed(func() error { return r.b.search(ctx, body) })
+			})
+		}},
+		side{name: "the Redis pipeline of the check, raw", run: func(ctx context.Context, _ int) (turn, error) {
+			return eachFor(ctx, slice, func(i int) (time.Duration, error) {
+				return sendAgain(ctx, r.b.services.redis, r.checks[i%len(r.checks)])
+			})
+		}},
+	)
+}
+
+// introduce gives the next n readers their profiles.
+func (r *recalled) introduce(ctx context.Context, n int) error {
+	for ; r.profiles < r.readers+n; r.profiles++ {
+		if err := r.s.Engine.PutProfile(ctx, stranger(r.profiles), profile(r.profiles)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func stranger(i int) string { return "reader_s" + strconv.Itoa(i) }
+
+// one refreshes for another reader.
+func (r *recalled) one(ctx context.Context) (time.Duration, error) {
+	if err := r.introduce(ctx, 1); err != nil {
+		return 0, err
+	}
+	agent := stranger(r.readers)
+	r.readers++
+	before := r.w.now()
+	took, err := timed(func() error {
+		answer, err := r.s.Engine.Feed(ctx, refresh(agent))
+		if err == nil && len(answer.Docs) < page {
+			err = fmt.Errorf("a refresh of %d items", len(answer.Docs))
+		}
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	one := r.w.since(before, took)
+	r.sum, r.shares = r.sum.plus(one), append(r.shares, one.own())
+	if r.w.capture.Load() {
+		r.searches, r.checks = append(r.searches, r.w.search), append(r.checks, r.w.check)
+	}
+	return took, nil
+}
+
+// search sends a recall's body and throws the answer away.
+func (b *bench) search(ctx context.Context, body []byte) error {
+	return esindex.Do(ctx, b.services.elastic, http.MethodPost, "/"+b.name+"/_search",
+		"allow_partial_search_results=false&filter_path=error,status,hits.hits.sort", body, nil)
+}
+
+// sendAgain sends the commands as one pipeline and reads the replies.
+func sendAgain(ctx context.Context, client redis.UniversalClient, cmds [][]any) (time.Duration, error) {
+	return timed(func() error {
+		replies, err := client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+			for _, args := range cmds {
+				cmd := redis.NewCmd(ctx, args...)
+				if len(args) > 3 && fmt.Sprint(args[0]) == "evalsha" {
+					cmd.SetFirstKeyPos(3)
+				}
+				_ = pipe.Process(ctx, cmd)
+			}
+			return nil
+		})
+		if len(replies) > 0 && errors.Is(err, redis.Nil) {
+			return nil // a day that has no shard count
+		}
+		return err
+	})
+}
+
+// quantile is the value below which the share q of the values lies. There must
+// be one.
+func quantile(values []float64, q float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]
+}

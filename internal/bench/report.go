@@ -1,0 +1,121 @@
+package bench
+
+import (
+	"encoding/json"
+	"io"
+	"time"
+)
+
+// Report is what a run has measured. Its JSON is for programs: fields are
+// added, never renamed.
+type Report struct {
+	Machine     Machine      `json:"machine"`
+	Settings    Settings     `json:"settings"`
+	Results     []Result     `json:"results"`
+	Simulations []Simulation `json:"simulations"`
+	Budgets     []Budget     `json:"budgets"`
+	// Impossible lists what must not happen on any machine however slow:
+	// repeats, answers that are wrong. Empty is what one hopes for.
+	Impossible []string `json:"impossible"`
+	Seconds    float64  `json:"seconds"` // the whole run
+}
+
+// Machine is what a run was measured on.
+type Machine struct {
+	Time          time.Time `json:"time"`
+	Freshet       string    `json:"freshet"`
+	Go            string    `json:"go"`
+	Platform      string    `json:"platform"`
+	CPU           string    `json:"cpu,omitempty"`
+	Cores         int       `json:"cores"`
+	LoadBefore    string    `json:"load_before,omitempty"` // load averages of 1, 5 and 15 minutes
+	LoadAfter     string    `json:"load_after,omitempty"`
+	Redis         string    `json:"redis,omitempty"`
+	Elasticsearch string    `json:"elasticsearch,omitempty"`
+}
+
+// Settings are those of the run.
+type Settings struct {
+	Only     []string `json:"only"`
+	Items    []int    `json:"items"`
+	Duration string   `json:"duration"` // of each side of a comparison
+	Rounds   int      `json:"rounds"`
+	Clients  int      `json:"clients"`
+	Page     int      `json:"page"`
+	Short    bool     `json:"short"`
+}
+
+// Result is one comparison.
+type Result struct {
+	Part    string  `json:"part"` // load_more, refresh, dedup or start
+	Mode    string  `json:"mode"` // embedded or services
+	What    string  `json:"what"` // what it was measured on: sizes and numbers
+	Cases   []Case  `json:"cases,omitempty"`
+	Ratios  []Ratio `json:"ratios,omitempty"`
+	Figures []Value `json:"figures,omitempty"`
+	Skipped string  `json:"skipped,omitempty"` // why it was not measured
+}
+
+// Case is one side of a comparison. What is said of a call is a mean.
+type Case struct {
+	Name        string  `json:"name"`
+	Calls       int64   `json:"calls"`
+	PerSecond   float64 `json:"per_second"` // median of the rounds
+	Latency     Latency `json:"latency_us"`
+	Allocs      float64 `json:"allocs"`
+	AllocBytes  float64 `json:"alloc_bytes"`
+	AnswerBytes float64 `json:"answer_bytes,omitempty"`
+	// CPU is in µs, by process. The clients of the measurement run in freshet's.
+	CPU map[string]float64 `json:"cpu_us"`
+}
+
+// Latency is in µs.
+type Latency struct {
+	P50 float64 `json:"p50"`
+	P95 float64 `json:"p95"`
+	P99 float64 `json:"p99"`
+	Max float64 `json:"max"`
+}
+
+// Ratio compares the rates of two sides that took turns.
+type Ratio struct {
+	Of     string    `json:"of"`
+	To     string    `json:"to"`
+	Median float64   `json:"median"`
+	Min    float64   `json:"min"`
+	Max    float64   `json:"max"`
+	Rounds []float64 `json:"rounds"`
+}
+
+// Value is a single figure.
+type Value struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+	Unit  string  `json:"unit"`
+}
+
+// Budget is a promise and what was measured.
+type Budget struct {
+	What     string  `json:"what"`
+	Limit    string  `json:"limit"`
+	Measured float64 `json:"measured"`
+	Unit     string  `json:"unit"`
+	Met      bool    `json:"met"`
+}
+
+// Write writes the report as indented JSON.
+func (r *Report) Write(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(r)
+}
+
+// figure finds a value by name; ok is false where it was not measured.
+func (r Result) figure(name string) (v float64, ok bool) {
+	for _, f := range r.Figures {
+		if f.Name == name {
+			return f.Value, true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,208 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/elastic/go-elasticsearch/v8"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/freshet/freshet/internal/esindex"
+)
+
+// Names of processes, as reports have them.
+const (
+	thisProcess    = "freshet" // the clients of the measurement run in it too
+	redisProcess   = "redis"   // all masters together
+	elasticProcess = "elasticsearch"
+)
+
+// usage is what has been spent since the processes began.
+type usage struct {
+	cpu       map[string]time.Duration // by process; one that does not tell is not there
+	mallocs   uint64
+	allocated uint64 // bytes
+}
+
+func (u usage) minus(before usage) usage {
+	d := usage{cpu: map[string]time.Duration{}, mallocs: u.mallocs - before.mallocs, allocated: u.allocated - before.allocated}
+	for name, spent := range u.cpu {
+		if was, ok := before.cpu[name]; ok {
+			d.cpu[name] = spent - was
+		}
+	}
+	return d
+}
+
+func (u usage) plus(more usage) usage {
+	sum := usage{cpu: maps.Clone(u.cpu), mallocs: u.mallocs + more.mallocs, allocated: u.allocated + more.allocated}
+	if sum.cpu == nil {
+		sum.cpu = map[string]time.Duration{}
+	}
+	for name, spent := range more.cpu {
+		sum.cpu[name] += spent
+	}
+	return sum
+}
+
+// meter reads what the processes have used. A service that is nil is left out.
+type meter struct {
+	redis   redis.UniversalClient
+	elastic *elasticsearch.Client
+	pid     int // of Elasticsearch where it runs here, else 0
+}
+
+func (m *meter) read(ctx context.Context) (usage, error) {
+	u := usage{cpu: map[string]time.Duration{}}
+	if m.redis != nil {
+		spent, err := redisCPU(ctx, m.redis)
+		if err != nil {
+			return u, fmt.Errorf("CPU time of Redis: %w", err)
+		}
+		u.cpu[redisProcess] = spent
+	}
+	if m.elastic != nil {
+		spent, err := m.elasticCPU(ctx)
+		if err != nil {
+			return u, fmt.Errorf("CPU time of Elasticsearch: %w", err)
+		}
+		u.cpu[elasticProcess] = spent
+	}
+	var mem runtime.MemStats
+	runtime.ReadMemStats(&mem)
+	u.mallocs, u.allocated = mem.Mallocs, mem.TotalAlloc
+	// Last before what is measured and first after it would be better still,
+	// but what stands above is microseconds.
+	if spent, ok := ownCPU(); ok {
+		u.cpu[thisProcess] = spent
+	}
+	return u, nil
+}
+
+func (m *meter) elasticCPU(ctx context.Context) (time.Duration, error) {
+	if m.pid != 0 {
+		return processCPU(m.pid)
+	}
+	return elasticCPU(ctx, m.elastic)
+}
+
+// eachMaster calls f with the server, or with each master of a cluster.
+func eachMaster(ctx context.Context, client redis.UniversalClient, f func(context.Context, *redis.Client) error) error {
+	switch c := client.(type) {
+	case *redis.ClusterClient:
+		return c.ForEachMaster(ctx, f)
+	case *redis.Client:
+		return f(ctx, c)
+	}
+	return fmt.Errorf("a %T cannot be asked server by server", client)
+}
+
+// redisInfo is a section of INFO, by name.
+func redisInfo(ctx context.Context, c *redis.Client, section string) (map[string]string, error) {
+	text, err := c.Info(ctx, section).Result()
+	if err != nil {
+		return nil, err
+	}
+	fields := map[string]string{}
+	for line := range strings.Lines(text) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			fields[name] = value
+		}
+	}
+	return fields, nil
+}
+
+func redisCPU(ctx context.Context, client redis.UniversalClient) (time.Duration, error) {
+	var mu sync.Mutex
+	var sum float64
+	err := eachMaster(ctx, client, func(ctx context.Context, c *redis.Client) error {
+		info, err := redisInfo(ctx, c, "cpu")
+		if err != nil {
+			return err
+		}
+		user, err1 := strconv.ParseFloat(info["used_cpu_user"], 64)
+		sys, err2 := strconv.ParseFloat(info["used_cpu_sys"], 64)
+		mu.Lock()
+		defer mu.Unlock()
+		sum += user + sys
+		return errors.Join(err1, err2)
+	})
+	return time.Duration(sum * float64(time.Second)), err
+}
+
+// elasticCPU is that of all nodes. Elasticsearch takes its figures once a
+// second; where the node runs on this machine the kernel's are used, which are
+// those of now.
+func elasticCPU(ctx context.Context, client *elasticsearch.Client) (time.Duration, error) {
+	var stats struct {
+		Nodes map[string]struct {
+			Process struct {
+				CPU struct {
+					Total int64 `json:"total_in_millis"`
+				} `json:"cpu"`
+			} `json:"process"`
+		} `json:"nodes"`
+	}
+	err := esindex.Do(ctx, client, http.MethodGet, "/_nodes/stats/process", "", nil,
+		func(body []byte) error { return json.Unmarshal(body, &stats) })
+	var sum time.Duration
+	for _, node := range stats.Nodes {
+		sum += time.Duration(node.Process.CPU.Total) * time.Millisecond
+	}
+	return sum, err
+}
+
+// localElastic is the process id of the only node, where it runs on this
+// machine and its kernel tells what processes use.
+func localElastic(ctx context.Context, client *elasticsearch.Client) (pid int, ok bool) {
+	var info struct {
+		Nodes map[string]struct {
+			Process struct {
+				ID int `json:"id"`
+			} `json:"process"`
+		} `json:"nodes"`
+	}
+	err := esindex.Do(ctx, client, http.MethodGet, "/_nodes/process", "", nil,
+		func(body []byte) error { return json.Unmarshal(body, &info) })
+	if err != nil || len(info.Nodes) != 1 {
+		return 0, false
+	}
+	for _, node := range info.Nodes {
+		pid = node.Process.ID
+	}
+	// In a container the same number is somebody else here.
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil || !strings.Contains(string(line), "elasticsearch") {
+		return 0, false
+	}
+	_, err = processCPU(pid)
+	return pid, err == nil
+}
+
+// processCPU is the CPU time of a process by /proc.
+func processCPU(pid int) (time.Duration, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	// The name, in brackets, may hold anything; what follows are numbers.
+	_, after, _ := strings.Cut(string(text), ") ")
+	fields := strings.Fields(after)
+	const user, system, ticks = 11, 12, 100 // Linux tells user space of 100 a second, everywhere
+	if len(fields) <= system {
+		return 0, fmt.Errorf("/proc/%d/stat has %d fields", pid, len(fields))
+	}
+	u, err1 := strconv.ParseInt(fields[user], 10, 64)
+	s, err2 := strconv.ParseInt(fields[system], 10, 64)
+	return time.Duration(u+s) * time.Second / ticks, errors.Join(err1, err2)
+}

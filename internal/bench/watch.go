@@ -1,0 +1,200 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/elastic/elastic-transport-go/v8/elastictransport"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/freshet/freshet/internal/app"
+)
+
+// watch adds up the time spent in the client libraries, and keeps what they
+// sent last, to send it again without us.
+type watch struct {
+	elastic, redis, wire atomic.Int64
+	capture              atomic.Bool // keep what is sent
+
+	mu     sync.Mutex
+	search []byte  // body of the last search
+	check  [][]any // commands of the last pipeline that asked a Bloom filter
+	free   []func() error
+}
+
+func newWatch() *watch {
+	w := &watch{}
+	w.capture.Store(true)
+	return w
+}
+
+// spent is what became of a refresh's time.
+type spent struct{ total, elastic, redis, wire time.Duration }
+
+func (s spent) plus(t spent) spent {
+	return spent{s.total + t.total, s.elastic + t.elastic, s.redis + t.redis, s.wire + t.wire}
+}
+
+// own is Freshet's share, where all that the libraries do counts as the
+// services'.
+func (s spent) own() float64 { return float64(s.total-s.elastic-s.redis) / float64(s.total) }
+
+func (w *watch) now() spent {
+	return spent{
+		elastic: time.Duration(w.elastic.Load()), redis: time.Duration(w.redis.Load()), wire: time.Duration(w.wire.Load()),
+	}
+}
+
+// since is the difference to before, over a call that took so long.
+func (w *watch) since(before spent, took time.Duration) spent {
+	after := w.now()
+	return spent{took, after.elastic - before.elastic, after.redis - before.redis, after.wire - before.wire}
+}
+
+// put installs the watch in a system's clients. close gives back what it holds.
+func (w *watch) put(ctx context.Context, in app.Inside) error {
+	// Connections made before the hook are not timed: they are taken out of the
+	// pool and kept.
+	if single, ok := in.Redis.(*redis.Client); ok {
+		for range single.PoolStats().IdleConns {
+			conn := single.Conn()
+			w.free = append(w.free, conn.Close)
+			if err := conn.Ping(ctx).Err(); err != nil {
+				return err
+			}
+		}
+	}
+	in.Redis.AddHook(redisWatch{w})
+	in.Elastic.Transport = elasticWatch{in.Elastic.Transport, w}
+	return nil
+}
+
+func (w *watch) close() {
+	for _, free := range w.free {
+		_ = free()
+	}
+}
+
+func add(to *atomic.Int64, since time.Time) { to.Add(int64(time.Since(since))) }
+
+// redisWatch is a hook around whole commands and pipelines.
+type redisWatch struct{ *watch }
+
+func (w redisWatch) DialHook(next redis.DialHook) redis.DialHook {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := next(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		return timedConn{conn, w.watch}, nil
+	}
+}
+
+func (w redisWatch) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		defer add(&w.redis, time.Now())
+		return next(ctx, cmd)
+	}
+}
+
+func (w redisWatch) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		start := time.Now()
+		err := next(ctx, cmds)
+		add(&w.redis, start)
+		if w.capture.Load() {
+			w.keep(cmds)
+		}
+		return err
+	}
+}
+
+// keep copies a check: its arguments are used again for the next one.
+func (w *watch) keep(cmds []redis.Cmder) {
+	asks := false
+	for _, cmd := range cmds {
+		asks = asks || cmd.Name() == "bf.mexists"
+	}
+	if !asks {
+		return
+	}
+	check := make([][]any, len(cmds))
+	for i, cmd := range cmds {
+		for _, arg := range cmd.Args() {
+			if text, ok := arg.(*string); ok {
+				arg = strings.Clone(*text)
+			}
+			check[i] = append(check[i], arg)
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.check = check
+}
+
+type timedConn struct {
+	net.Conn
+	w *watch
+}
+
+func (c timedConn) Read(p []byte) (int, error) {
+	defer add(&c.w.wire, time.Now())
+	return c.Conn.Read(p)
+}
+
+func (c timedConn) Write(p []byte) (int, error) {
+	defer add(&c.w.wire, time.Now())
+	return c.Conn.Write(p)
+}
+
+// elasticWatch times a request until its answer has been read.
+type elasticWatch struct {
+	next elastictransport.Interface
+	w    *watch
+}
+
+func (e elasticWatch) Perform(req *http.Request) (*http.Response, error) {
+	if e.w.capture.Load() && strings.HasSuffix(req.URL.Path, "/_search") && req.GetBody != nil {
+		if err := e.keep(req); err != nil {
+			return nil, err
+		}
+	}
+	defer add(&e.w.elastic, time.Now())
+	res, err := e.next.Perform(req)
+	if err == nil {
+		res.Body = timedBody{res.Body, e.w}
+	}
+	return res, err
+}
+
+func (e elasticWatch) keep(req *http.Request) error {
+	body, err := req.GetBody()
+	if err != nil {
+		return err
+	}
+	var copied bytes.Buffer
+	if _, err := copied.ReadFrom(body); err != nil {
+		return err
+	}
+	e.w.mu.Lock()
+	defer e.w.mu.Unlock()
+	e.w.search = copied.Bytes()
+	return nil
+}
+
+type timedBody struct {
+	io.ReadCloser
+	w *watch
+}
+
+func (t timedBody) Read(p []byte) (int, error) {
+	defer add(&t.w.elastic, time.Now())
+	return t.ReadCloser.Read(p)
+}
