@@ -28,7 +28,11 @@ func (e *Engine) PutProfile(ctx context.Context, agent string, p feed.Profile) e
 	if err != nil {
 		return err
 	}
-	if old.SameMutes(p) {
+	next := p
+	if next.MutedItems == nil { // those that are stored stay
+		next.MutedItems = old.MutedItems
+	}
+	if old.SameMutes(next) {
 		return e.stores.Catalog.PutProfile(ctx, agent, p)
 	}
 	// Before and after: if ending the session failed after the profile was
@@ -74,9 +78,22 @@ func (e *Engine) Seen(ctx context.Context, agent string, ids []string) error {
 			return err
 		}
 	}
-	docs, err := e.stores.Catalog.Docs(ctx, ids)
+	groups, err := e.groups(ctx, ids)
 	if err != nil {
 		return err
+	}
+	if err := e.withhold(ctx, agent, groups); err != nil {
+		return err
+	}
+	return e.stores.Recorder.Confirm(ctx, agent, groups)
+}
+
+// groups looks up the group of each item. An id that is unknown stands for its
+// own group.
+func (e *Engine) groups(ctx context.Context, ids []string) ([]string, error) {
+	docs, err := e.stores.Catalog.Docs(ctx, ids)
+	if err != nil {
+		return nil, err
 	}
 	groups := make([]string, len(ids))
 	for i, id := range ids {
@@ -84,16 +101,11 @@ func (e *Engine) Seen(ctx context.Context, agent string, ids []string) error {
 		if docs[i].Missing() {
 			continue
 		}
-		it, err := docs[i].Item()
-		if err != nil {
-			return err
+		if groups[i], _, err = docs[i].Head(); err != nil {
+			return nil, err
 		}
-		groups[i] = it.Group()
 	}
-	if err := e.withhold(ctx, agent, groups); err != nil {
-		return err
-	}
-	return e.stores.Recorder.Confirm(ctx, agent, groups)
+	return groups, nil
 }
 
 // withhold keeps groups that have been seen elsewhere from coming out of the

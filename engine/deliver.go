@@ -75,6 +75,7 @@ func (e *Engine) deliver(ctx context.Context, r Request, p page, last bool) (Ans
 	default:
 		e.stores.Recorder.Deliver(r.Agent, got.groups)
 	}
+	e.tally(r.Agent, got.docs)
 	lacks := p.lacks | got.lacks()
 	countDegraded(lacks)
 	return Answer{Docs: got.docs, HasMore: p.HasMore, Degraded: lacks.names()}, nil
@@ -173,12 +174,12 @@ func (e *Engine) content(ctx context.Context, agent string, refs []feed.Ref, fit
 		return hydrated{}, err
 	}
 	got := hydrated{docs: make([]feed.Doc, 0, len(refs)), groups: make([]string, 0, len(refs))}
-	mutes := profile.HasMutes()
+	selective := profile.Selective()
 	for i, doc := range docs {
 		switch {
 		case doc.Missing() && err != nil:
 			got.lost = append(got.lost, refs[i])
-		case doc.Missing() || mutes && refused(profile, doc) || !fits(refs[i], doc):
+		case doc.Missing() || profile.Hides(refs[i].Group) || selective && refused(profile, doc) || !fits(refs[i], doc):
 			got.gone = append(got.gone, refs[i].Group)
 		default:
 			got.docs = append(got.docs, doc)

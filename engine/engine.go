@@ -36,7 +36,8 @@ type Recorder interface {
 	Confirm(ctx context.Context, agent string, groups []string) error
 }
 
-// Stores is everything the engine stands on; all but Fallback are required.
+// Stores is everything the engine stands on; all but Fallback and Tally are
+// required.
 type Stores struct {
 	Sources  []recall.Source // asked together; of equal scores the earlier source's comes first
 	Seen     Seen
@@ -47,6 +48,7 @@ type Stores struct {
 	// down it answers degraded and keeps the impressions there. Without it such
 	// a request is an error.
 	Fallback Fallback
+	Tally    Tally // counts what is shown and done, per variant; nil: nobody does
 }
 
 // Rankings says by which parameters an agent's refreshes are ranked, and the

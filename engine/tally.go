@@ -1,0 +1,145 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/events"
+	"github.com/freshet/freshet/feed"
+)
+
+// Tally counts what readers are shown and what they do, per variant of the
+// ranking. It must not block. [events.Buffer] is one.
+type Tally interface {
+	// Delivered keeps docs, which nobody changes any more.
+	Delivered(variant, agent string, docs []feed.Doc, now time.Time)
+	// Acted answers false where it has no room at the moment.
+	Acted(variant string, acts []events.Act, now time.Time) bool
+}
+
+// Act is something an agent did with an item.
+type Act struct {
+	Kind events.Kind
+	ID   string
+}
+
+// Taken is what became of an agent's acts.
+type Taken struct {
+	Accepted int // they count, though only once a day each
+	Unshown  int // of items that the agent was not shown in the window; they do not count
+}
+
+// tally counts a page that is being answered for the first time. The variant is
+// the one the agent is in now: a session outlives a change of the ranking for
+// its last pages.
+func (e *Engine) tally(agent string, docs []feed.Doc) {
+	if e.stores.Tally == nil || len(docs) == 0 {
+		return
+	}
+	variant, _ := e.cfg.Rankings.For(agent)
+	e.stores.Tally.Delivered(variant, agent, docs, e.cfg.Clock())
+}
+
+// React takes what the agent did. What it hid is muted for good before it
+// returns, whether Freshet has shown it or not. Acts count for the agent's
+// variant where the agent has been shown the item: whoever may send anything
+// shall not be able to move a report. While the dedup store is down and the
+// engine fails open, that cannot be told, and all of them count.
+//
+// Doing the same again is harmless. An id that is unknown stands for its own
+// group, so that an act on an item that has been deleted meanwhile still
+// counts. Errors wrap [feed.ErrBadID], [events.ErrBadKind], or a store's
+// ErrUnavailable; then doing all of it again is safe.
+func (e *Engine) React(ctx context.Context, agent string, acts []Act) (Taken, error) {
+	if err := checkActs(agent, acts); err != nil {
+		return Taken{}, err
+	}
+	ids := make([]string, len(acts))
+	for i, a := range acts {
+		ids[i] = a.ID
+	}
+	groups, err := e.groups(ctx, ids)
+	if err != nil {
+		return Taken{}, err
+	}
+	if err := e.hide(ctx, agent, acts, groups); err != nil {
+		return Taken{}, err
+	}
+	verdicts, err := e.wasShown(ctx, agent, groups)
+	if err != nil {
+		return Taken{}, err
+	}
+	var taken Taken
+	counted := make([]events.Act, 0, len(acts))
+	for i, a := range acts {
+		if verdicts[i] == dedup.Unseen {
+			taken.Unshown++
+			continue
+		}
+		taken.Accepted++
+		counted = append(counted, events.Act{Kind: a.Kind, Hash: events.ActHash(a.Kind, agent, groups[i])})
+	}
+	if len(counted) == 0 || e.stores.Tally == nil {
+		return taken, nil
+	}
+	variant, _ := e.cfg.Rankings.For(agent)
+	if !e.stores.Tally.Acted(variant, counted, e.cfg.Clock()) {
+		return Taken{}, fmt.Errorf("%w: too many events are waiting to be counted", events.ErrUnavailable)
+	}
+	return taken, nil
+}
+
+func checkActs(agent string, acts []Act) error {
+	if err := feed.CheckAgentID(agent); err != nil {
+		return err
+	}
+	for _, a := range acts {
+		if _, err := events.ParseKind(string(a.Kind)); err != nil {
+			return err
+		}
+		if err := feed.CheckItemID(a.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hide mutes what was hidden. The session is left as it is: its pages are read
+// with the profile as it is then, and leave out what that one hides.
+func (e *Engine) hide(ctx context.Context, agent string, acts []Act, groups []string) error {
+	var hidden []string
+	for i, a := range acts {
+		if a.Kind == events.Hide {
+			hidden = append(hidden, groups[i])
+		}
+	}
+	if len(hidden) == 0 {
+		return nil
+	}
+	return e.stores.Catalog.MuteItems(ctx, agent, hidden)
+}
+
+// wasShown tells what the agent has been shown in the window: what is not
+// Unseen.
+func (e *Engine) wasShown(ctx context.Context, agent string, groups []string) ([]dedup.Verdict, error) {
+	if len(groups) == 0 {
+		return nil, nil
+	}
+	checked, err := e.check(ctx, agent, groups)
+	if e.failsOpen(ctx, err) {
+		all := make([]dedup.Verdict, len(groups))
+		for i := range all {
+			all[i] = dedup.Pending
+		}
+		return all, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if e.stores.Fallback != nil { // what only this process knows, because Redis was down
+		e.served.mark(agent, groups, checked.Verdicts, true, e.cfg.Clock())
+	}
+	return checked.Verdicts, nil
+}
