@@ -180,7 +180,7 @@ func (c *call) trace(route route, status int) {
 	}
 	span.SetName(route.name)
 	span.SetAttributes(
-		attribute.String("http.route", route.path), attribute.Int("http.response.status_code", status),
+		attribute.String("http.request.method", c.gin.Request.Method), attribute.String("http.route", route.path), attribute.Int("http.response.status_code", status),
 		attribute.Int("freshet.code", c.code), attribute.String("freshet.request_id", c.id))
 	if status >= http.StatusInternalServerError {
 		span.SetStatus(codes.Error, "")

@@ -87,6 +87,7 @@ func (a *App) open(ctx context.Context) error {
 	if a.stores, err = a.openStores(ctx); err != nil {
 		return err
 	}
+	a.closers = append(a.closers, a.checks.watch(ctx))
 	if err := a.openRanking(ctx); err != nil {
 		return err
 	}

@@ -11,56 +11,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/redis/go-redis/v9"
-	"github.com/sony/gobreaker/v2"
 
 	"github.com/freshet/freshet/internal/rediskeys"
 )
 
-var breakerOpen = promauto.NewGaugeVec(prometheus.GaugeOpts{
-	Name: "freshet_breaker_open", Help: "1 while calls to the dependency fail at once because it is down, 0.5 while it is tried again.",
-}, []string{"dependency"})
-
-// A breaker opens when most of a short while's calls have failed, and lets a
-// few try again after a pause. So a dead dependency costs a few requests their
-// timeout, not all of them.
-const (
-	breakerWindow = 10 * time.Second // over which calls are counted
-	breakerCalls  = 5                // fewer say nothing
-	breakerRatio  = 0.6              // of failed calls; one dead node of a three-node cluster stays below
-	breakerPause  = 2 * time.Second
-	breakerProbes = 3 // calls that try again at once, and must all succeed
-)
-
-func newBreaker(name string, log *slog.Logger) *gobreaker.TwoStepCircuitBreaker[any] {
-	gauge := breakerOpen.WithLabelValues(name)
-	gauge.Set(0)
-	return gobreaker.NewTwoStepCircuitBreaker[any](gobreaker.Settings{
-		Name: name, Interval: breakerWindow, Timeout: breakerPause, MaxRequests: breakerProbes,
-		ReadyToTrip: func(c gobreaker.Counts) bool {
-			return c.Requests >= breakerCalls && float64(c.TotalFailures) >= breakerRatio*float64(c.Requests)
-		},
-		OnStateChange: func(_ string, _, to gobreaker.State) {
-			switch to {
-			case gobreaker.StateOpen:
-				gauge.Set(1)
-				log.Warn("a dependency is down: calls fail at once for a while", "dependency", name, "pause", breakerPause.String())
-			case gobreaker.StateHalfOpen:
-				gauge.Set(0.5)
-			default:
-				gauge.Set(0)
-				log.Info("a dependency is back", "dependency", name)
-			}
-		},
-	})
-}
-
 // redisBreaker is a hook of the Redis client, so it stands in front of every
 // backend that uses the client.
-type redisBreaker struct {
-	breaker *gobreaker.TwoStepCircuitBreaker[any]
+type redisBreaker struct{ *dependency }
+
+func newRedisBreaker(log *slog.Logger) redisBreaker {
+	return redisBreaker{newDependency("redis", log, "command", "pipeline")}
 }
 
 var _ redis.Hook = redisBreaker{}
@@ -71,18 +32,18 @@ var _ redis.Hook = redisBreaker{}
 type passed struct{}
 
 // guard runs a call if the breaker lets it; refused is told if not.
-func (b redisBreaker) guard(ctx context.Context, call func(context.Context) error, refused func(error)) error {
+func (b redisBreaker) guard(ctx context.Context, kind, what string, batch int, run func(context.Context) error, refused func(error)) error {
 	if ctx.Value(passed{}) != nil {
-		return call(ctx)
+		return run(ctx)
 	}
-	done, err := b.breaker.Allow()
+	ctx, c, err := b.enter(ctx, kind, what, batch)
 	if err != nil {
 		err = fmt.Errorf("redis: %w", err)
 		refused(err)
 		return err
 	}
-	err = call(context.WithValue(ctx, passed{}, true))
-	done(broken(err))
+	err = run(context.WithValue(ctx, passed{}, true))
+	c.leave(broken(err))
 	return err
 }
 
@@ -101,13 +62,13 @@ func (b redisBreaker) DialHook(next redis.DialHook) redis.DialHook {
 
 func (b redisBreaker) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		return b.guard(ctx, func(ctx context.Context) error { return next(ctx, cmd) }, cmd.SetErr)
+		return b.guard(ctx, "command", cmd.Name(), 0, func(ctx context.Context) error { return next(ctx, cmd) }, cmd.SetErr)
 	}
 }
 
 func (b redisBreaker) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
-		return b.guard(ctx, func(ctx context.Context) error { return next(ctx, cmds) }, func(err error) {
+		return b.guard(ctx, "pipeline", "pipeline", len(cmds), func(ctx context.Context) error { return next(ctx, cmds) }, func(err error) {
 			for _, cmd := range cmds {
 				cmd.SetErr(err)
 			}
@@ -118,37 +79,53 @@ func (b redisBreaker) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.
 // elasticBreaker stands in front of every request to Elasticsearch. It also
 // bounds them, so that a request that hangs leaves time to answer without it.
 type elasticBreaker struct {
-	breaker *gobreaker.TwoStepCircuitBreaker[any]
+	*dependency
 	next    http.RoundTripper
 	timeout time.Duration
 }
 
+func newElasticBreaker(next http.RoundTripper, timeout time.Duration, log *slog.Logger) elasticBreaker {
+	return elasticBreaker{newDependency("elasticsearch", log, "search", "mget", "bulk", "other"), next, timeout}
+}
+
+// elasticCall names the kind of a request by its path.
+func elasticCall(path string) string {
+	switch path[strings.LastIndexByte(path, '/')+1:] {
+	case "_search":
+		return "search"
+	case "_mget":
+		return "mget"
+	case "_bulk":
+		return "bulk"
+	}
+	return "other"
+}
+
 // RoundTrip implements [http.RoundTripper].
 func (b elasticBreaker) RoundTrip(req *http.Request) (*http.Response, error) {
-	done, err := b.breaker.Allow()
+	kind := elasticCall(req.URL.Path)
+	ctx, call, err := b.enter(req.Context(), kind, kind, 0)
 	if err != nil {
 		return nil, fmt.Errorf("elasticsearch: %w", err)
 	}
 	cancel := func() {}
-	if !strings.HasSuffix(req.URL.Path, "/_bulk") { // an upload takes as long as it takes
-		var ctx context.Context
-		ctx, cancel = context.WithTimeout(req.Context(), b.timeout)
-		req = req.WithContext(ctx)
+	if kind != "bulk" { // an upload takes as long as it takes
+		ctx, cancel = context.WithTimeout(ctx, b.timeout)
 	}
-	res, err := b.next.RoundTrip(req)
+	res, err := b.next.RoundTrip(req.WithContext(ctx))
 	if err != nil {
 		cancel()
 		if errors.Is(err, context.Canceled) {
-			done(nil) // the caller went away
+			call.leave(nil) // the caller went away
 		} else {
-			done(err)
+			call.leave(err)
 		}
 		return nil, err
 	}
 	if res.StatusCode == http.StatusServiceUnavailable || res.StatusCode == http.StatusGatewayTimeout {
-		done(fmt.Errorf("elasticsearch answers %d", res.StatusCode))
+		call.leave(fmt.Errorf("elasticsearch answers %d", res.StatusCode))
 	} else {
-		done(nil)
+		call.leave(nil)
 	}
 	res.Body = &cancelling{ReadCloser: res.Body, cancel: cancel}
 	return res, nil

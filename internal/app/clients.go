@@ -84,10 +84,7 @@ func connectElastic(cfg configs.Config, log *slog.Logger) (*elasticsearch.Client
 		Username:  es.Username,
 		Password:  es.Password,
 		APIKey:    es.APIKey,
-		Transport: elasticBreaker{
-			breaker: newBreaker("elasticsearch", log), next: transport,
-			timeout: time.Duration(elasticShare * float64(cfg.Server.RequestTimeout)),
-		},
+		Transport: newElasticBreaker(transport, time.Duration(elasticShare*float64(cfg.Server.RequestTimeout)), log),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("elasticsearch: %w", err)

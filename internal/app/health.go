@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/elastic/go-elasticsearch/v8"
 
@@ -43,6 +44,52 @@ func (c checks) Check(ctx context.Context) map[string]handler.Dependency {
 	}
 	wg.Wait()
 	return states
+}
+
+// watchEvery is the pause between two looks at the services for the metrics,
+// watchTimeout the longest a look may take.
+const (
+	watchEvery   = 5 * time.Second
+	watchTimeout = 2 * time.Second
+)
+
+// watch keeps the metric of what is up, until the function it returns is
+// called. Whoever reads the metrics must not have to wait for a service that
+// does not answer.
+func (c checks) watch(ctx context.Context) (stop func(context.Context) error) {
+	if len(c) == 0 {
+		return func(context.Context) error { return nil }
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(watchEvery)
+		defer tick.Stop()
+		for {
+			c.look(ctx)
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return func(context.Context) error { cancel(); <-ended; return nil }
+}
+
+func (c checks) look(ctx context.Context) {
+	asking, cancel := context.WithTimeout(ctx, watchTimeout)
+	defer cancel()
+	for name, state := range c.Check(asking) {
+		up := 1.0
+		if state.Err != nil {
+			up = 0
+		}
+		if ctx.Err() == nil {
+			dependencyUp.WithLabelValues(name).Set(up)
+		}
+	}
 }
 
 func pingElastic(ctx context.Context, client *elasticsearch.Client) error {

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/hex"
@@ -14,42 +13,141 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	collectortrace "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
 )
 
-// TestTraces sends a request that carries a trace id to a server with a
-// collector: the collector is told of the request and of its stages.
-func TestTraces(t *testing.T) {
-	var mu sync.Mutex
-	var got bytes.Buffer
-	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		defer mu.Unlock()
+const (
+	callersTrace = "4bf92f3577b34da6a3ce929d0e0e4736"
+	callersSpan  = "00f067aa0ba902b7"
+)
+
+// collector is an OTLP receiver.
+type collector struct {
+	mu    sync.Mutex
+	spans []*tracepb.Span
+}
+
+// collect starts a collector and makes the systems opened from now on send to it.
+func collect(t *testing.T) *collector {
+	t.Helper()
+	c := &collector{}
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body := io.Reader(r.Body)
 		if r.Header.Get("Content-Encoding") == "gzip" {
 			body, _ = gzip.NewReader(r.Body)
 		}
-		_, _ = io.Copy(&got, body)
+		raw, _ := io.ReadAll(body)
+		var sent collectortrace.ExportTraceServiceRequest
+		if assert.NoError(t, proto.Unmarshal(raw, &sent)) {
+			c.take(&sent)
+		}
 	}))
-	defer collector.Close()
-	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
+	t.Cleanup(server.Close)
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", server.URL)
+	return c
+}
 
-	a := open(t, embedded(t), WithClock(at(noon).Now))
-	put(t, a, catalogue(20)...)
-	const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
-	req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/feed", strings.NewReader(`{"action":"refresh"}`))
+func (c *collector) take(sent *collectortrace.ExportTraceServiceRequest) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, resource := range sent.GetResourceSpans() {
+		for _, scope := range resource.GetScopeSpans() {
+			c.spans = append(c.spans, scope.GetSpans()...)
+		}
+	}
+}
+
+// paths names each span of the caller's trace by those above it, the caller's
+// own left out.
+func (c *collector) paths(t *testing.T) []string {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	byID := map[string]*tracepb.Span{}
+	for _, s := range c.spans {
+		byID[hex.EncodeToString(s.GetSpanId())] = s
+	}
+	var paths []string
+	for _, s := range c.spans {
+		if hex.EncodeToString(s.GetTraceId()) != callersTrace {
+			continue
+		}
+		path := s.GetName()
+		for parent := hex.EncodeToString(s.GetParentSpanId()); parent != callersSpan; {
+			above := byID[parent]
+			if !assert.NotNil(t, above, "%s hangs in the air", path) {
+				break
+			}
+			path = above.GetName() + " > " + path
+			parent = hex.EncodeToString(above.GetParentSpanId())
+		}
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+// called sends a request that belongs to a trace.
+func called(t *testing.T, a *App, body string) {
+	t.Helper()
+	req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/feed", strings.NewReader(body))
 	req.Header.Set("X-Agent-ID", "u_1")
-	req.Header.Set("traceparent", "00-"+trace+"-00f067aa0ba902b7-01")
+	req.Header.Set("X-Request-ID", "call-7")
+	req.Header.Set("traceparent", "00-"+callersTrace+"-"+callersSpan+"-01")
 	w := httptest.NewRecorder()
 	a.Handler.ServeHTTP(w, req)
-	require.Equal(t, http.StatusOK, w.Code)
-	require.NoError(t, a.Close(context.WithoutCancel(t.Context())))
+	require.Equal(t, http.StatusOK, w.Code, w.Body.String())
+}
 
-	mu.Lock()
-	defer mu.Unlock()
-	id, err := hex.DecodeString(trace)
-	require.NoError(t, err)
-	assert.Contains(t, got.String(), string(id), "the caller's trace goes on")
-	for _, span := range []string{"freshet", "feed refresh", "recall", "dedup", "page", "hydrate"} {
-		assert.Contains(t, got.String(), span)
+// TestTraces sends requests that carry a trace to a server with a collector:
+// the request, its stages and the calls of each hang together, down from the
+// caller's span.
+func TestTraces(t *testing.T) {
+	const refresh = "POST /v1/feed > feed refresh > "
+	const loadMore = "POST /v1/feed > feed load_more > "
+	stages := []string{
+		"POST /v1/feed", refresh + "turn", refresh + "open", refresh + "recall", refresh + "dedup", refresh + "page", refresh + "hydrate",
+		loadMore + "page", loadMore + "hydrate",
+	}
+	for mode, want := range map[string][]string{
+		"embedded": stages,
+		"services": append(stages,
+			refresh+"open > redis pipeline", refresh+"recall > elasticsearch search", refresh+"dedup > redis pipeline",
+			refresh+"page > redis evalsha", refresh+"hydrate > redis pipeline", refresh+"hydrate > elasticsearch mget",
+			loadMore+"page > redis evalsha", loadMore+"hydrate > redis pipeline"),
+	} {
+		t.Run(mode, func(t *testing.T) {
+			config := embedded
+			if mode == "services" {
+				config = services
+			}
+			cfg := config(t)
+			got := collect(t)
+			a := open(t, cfg, WithClock(at(noon).Now))
+			put(t, a, catalogue(60)...)
+			for range 2 { // the second time scripts are loaded
+				called(t, a, `{"action":"refresh"}`)
+				called(t, a, `{"action":"load_more"}`)
+			}
+			for _, probe := range []string{"/livez", "/readyz", "/metrics"} {
+				a.Handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, probe, nil))
+			}
+			require.NoError(t, a.Close(context.WithoutCancel(t.Context())))
+
+			paths := got.paths(t)
+			for _, path := range want {
+				assert.Contains(t, paths, path)
+			}
+			for _, s := range got.spans {
+				assert.Equal(t, callersTrace, hex.EncodeToString(s.GetTraceId()), "%s: what belongs to no request is not traced", s.GetName())
+				if s.GetKind() == tracepb.Span_SPAN_KIND_CLIENT {
+					assert.NotContains(t, s.String(), "u_1", "calls do not tell whose they are")
+				}
+				if s.GetName() == "POST /v1/feed" {
+					assert.Contains(t, s.String(), "call-7", "the id in the log finds the trace")
+				}
+			}
+		})
 	}
 }

@@ -55,14 +55,23 @@ func (t *Tracing) Tracer() trace.Tracer {
 	return t.provider.Tracer("github.com/freshet/freshet")
 }
 
-// Handler lets the spans of a request continue the trace its caller began
-// (W3C traceparent).
+// Handler gives each request a span, which continues the trace its caller began
+// (W3C traceparent). The route names it, because only the route knows what it
+// is. Probes, which come every few seconds and tell nothing, have none.
 func (t *Tracing) Handler(next http.Handler) http.Handler {
 	if t == nil {
 		return next
 	}
+	tracer := t.Tracer()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/livez", "/readyz", "/metrics":
+			next.ServeHTTP(w, r)
+			return
+		}
 		ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
+		ctx, span := tracer.Start(ctx, "request", trace.WithSpanKind(trace.SpanKindServer))
+		defer span.End()
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }
