@@ -243,13 +243,17 @@ func writeJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
+// nameWidth is the width of the longest name of a figure: the writer of tables
+// aligns all columns to the right or none.
+const nameWidth = len("rank-biased overlap")
+
 // writeComparison writes the figures as a table and what they mean as a
 // sentence.
 func writeComparison(w io.Writer, c offline.Comparison) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "A  %s\nB  %s\n%s\n\n", c.A, c.B, setting(c))
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "\tMEAN\tSD\tMIN\tMEDIAN\tMAX\tAGENTS\t")
+	fmt.Fprintln(t, strings.Repeat(" ", nameWidth)+"\tMEAN\tSD\tMIN\tMEDIAN\tMAX\tAGENTS\t")
 	f := c.Figures
 	for _, row := range []struct {
 		name   string
@@ -257,7 +261,7 @@ func writeComparison(w io.Writer, c offline.Comparison) error {
 		text   func(float64) string
 	}{
 		{fmt.Sprintf("overlap@%d", c.K), f.Overlap, share},
-		{"rank-biased overlap", f.RBO, share},
+		{"rank-biased overlap", f.RBO, two},
 		{"Kendall tau", f.KendallTau, two},
 		{"new in B", f.NewShare, share},
 		{"median age A", f.MedianAgeA, age},
@@ -267,7 +271,7 @@ func writeComparison(w io.Writer, c offline.Comparison) error {
 	} {
 		s := row.spread
 		cells := []float64{s.Mean, s.SD, s.Min, s.Median, s.Max}
-		fmt.Fprint(t, row.name)
+		fmt.Fprintf(t, "%-*s", nameWidth, row.name)
 		for _, v := range cells {
 			if s.N == 0 {
 				fmt.Fprint(t, "\t-")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -77,13 +78,16 @@ type contestant struct {
 	Changes string         `json:"changes"`
 	Ranking feed.Ranking   `json:"ranking"`
 	Scores  offline.Scores `json:"scores"`
-	// Of the clicks, how many it places higher and lower than the first one, and
-	// how likely that is by chance.
-	Better int     `json:"better"`
-	Worse  int     `json:"worse"`
-	Chance float64 `json:"p_value"`
+	// Of the clicks, how many it places higher and lower than A.
+	Higher int `json:"higher"`
+	Lower  int `json:"lower"`
+	// Gain is its NDCG less that of A, and lies within Gain ± Margin (95 %); a
+	// nil Margin says that there are too few agents to tell.
+	Gain   float64  `json:"ndcg_gain"`
+	Margin *float64 `json:"ndcg_gain_margin"`
 
 	tally offline.Tally
+	gains offline.Paired
 }
 
 // replayReport is what the command prints.
@@ -205,7 +209,10 @@ func (r *replayReport) run(ctx context.Context, c *client.Client, source progres
 	for i := range r.Contestants {
 		x := &r.Contestants[i]
 		x.Scores, _ = x.tally.Scores()
-		x.Chance = offline.SignTest(x.Better, x.Worse)
+		x.Gain = x.gains.Mean()
+		if margin, ok := x.gains.Margin(); ok {
+			x.Margin = &margin
+		}
 	}
 	return nil
 }
@@ -234,21 +241,22 @@ func (r *replayReport) ask(ctx context.Context, c *client.Client, request client
 		}
 		r.Clicks++
 		r.agents[request.Clicks[i].Agent] = struct{}{}
-		r.score(outcome.Ranks)
+		r.score(request.Clicks[i].Agent, outcome.Ranks)
 	}
 	return nil
 }
 
 // score counts one click, with its rank by each contestant.
-func (r *replayReport) score(ranks []int) {
+func (r *replayReport) score(agent string, ranks []int) {
 	for i, rank := range ranks {
 		x := &r.Contestants[i]
 		x.tally.Add(rank, r.K)
+		x.gains.Add(agent, offline.NDCG([]int{rank}, r.K)-offline.NDCG(ranks[:1], r.K))
 		switch higher(rank, ranks[0]) {
 		case 1:
-			x.Better++
+			x.Higher++
 		case -1:
-			x.Worse++
+			x.Lower++
 		}
 	}
 }
@@ -278,9 +286,9 @@ func (r *replayReport) write(w io.Writer) error {
 	fmt.Fprintf(&b, "%s of %s, ranked as of each click, the first %d\n\n", counted(r.Clicks, "click"), counted(r.Agents, "agent"), r.Depth)
 	if r.Clicks > 0 {
 		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-		fmt.Fprintf(t, "\tHIT RATE@%d\tNDCG@%[1]d\tMRR\tHIGHER THAN A\tLOWER\tBY CHANCE\tRANKING\n", r.K)
+		fmt.Fprintf(t, "\tHIT RATE@%d\tNDCG@%[1]d\tMRR\tNDCG-A\tHIGHER\tLOWER\tRANKING\n", r.K)
 		for i, x := range r.Contestants {
-			versus := fmt.Sprintf("%d\t%d\t%s", x.Better, x.Worse, chance(x.Chance))
+			versus := fmt.Sprintf("%s\t%d\t%d", x.gain(), x.Higher, x.Lower)
 			if i == 0 {
 				versus = "\t\t"
 			}
@@ -329,20 +337,23 @@ func (r *replayReport) conclusion() string {
 		return fmt.Sprintf("%s of the clicked items stand among the first %d.", share(best.Scores.HitRate), r.K)
 	case 2:
 		b := r.Contestants[1]
-		if b.Chance > 0.05 {
-			return "A and B place the clicked items about equally well: the difference may be chance."
+		switch {
+		case b.Margin == nil:
+			return "There are clicks of too few agents to say whether the difference is more than chance."
+		case math.Abs(b.Gain) <= *b.Margin:
+			return "The difference between A and B may be chance: the 95% interval of the NDCG's has 0 in it."
+		case b.Gain > 0:
+			return "B places the clicked items better, and that is more than chance (95%)."
 		}
-		if b.Better > b.Worse {
-			return fmt.Sprintf("B places more of the clicked items higher (%d) than lower (%d), and that is more than chance.", b.Better, b.Worse)
-		}
-		return fmt.Sprintf("B places more of the clicked items lower (%d) than higher (%d), and that is more than chance.", b.Worse, b.Better)
+		return "B places the clicked items worse, and that is more than chance (95%)."
 	}
 	return fmt.Sprintf("%s has the best NDCG. The best of many is a little lucky: compare it with A on other clicks before you make it live.", best.Name)
 }
 
-func chance(p float64) string {
-	if p < 0.001 {
-		return "< 0.1%"
+// gain is what the NDCG gains over A, with its margin where that is known.
+func (x *contestant) gain() string {
+	if x.Margin == nil {
+		return fmt.Sprintf("%+.3f", x.Gain)
 	}
-	return share(p)
+	return fmt.Sprintf("%+.3f ±%.3f", x.Gain, *x.Margin)
 }

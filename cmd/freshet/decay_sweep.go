@@ -193,7 +193,7 @@ func writeSweep(w io.Writer, s swept) error {
 			fmt.Fprint(t, value, "\t")
 		}
 		f := p.Figures
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t\n", figure(f.Overlap, share), figure(f.RBO, share), figure(f.KendallTau, two),
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t\n", figure(f.Overlap, share), figure(f.RBO, two), figure(f.KendallTau, two),
 			figure(f.NewShare, share), figure(f.MedianAgeB, age), figure(f.CoverageB, share))
 	}
 	if err := t.Flush(); err != nil {
@@ -217,8 +217,11 @@ func sweepChart(s swept) cli.Chart {
 	x := s.axes[0]
 	chart := cli.Chart{
 		Title: fmt.Sprintf("What another %s would change", x.name),
-		Note:  fmt.Sprintf("compared with %s; %s", s.A, setting(offline.Comparison{At: s.At, K: s.K, Figures: s.Points[0].Figures})),
-		X:     cli.Axis{Name: x.name, Log: x.name == "scale", Ticks: x.values, Format: func(v float64) string { return valueText(x.name, v) }},
+		Notes: []string{
+			"compared with A: " + s.A.String(),
+			setting(offline.Comparison{At: s.At, K: s.K, Figures: s.Points[0].Figures}) + "; means over the agents",
+		},
+		X: cli.Axis{Name: x.name, Log: x.name == "scale", Ticks: x.values, Format: func(v float64) string { return valueText(x.name, v) }},
 	}
 	live := map[string]float64{"scale": s.A.Decay.Scale.Hours(), "offset": s.A.Decay.Offset.Hours(), "weight": s.A.PopularityWeight}[x.name]
 	if live >= x.values[0] && live <= x.values[len(x.values)-1] {

@@ -56,24 +56,3 @@ func NDCG(ranks []int, k int) float64 {
 }
 
 func discount(rank int) float64 { return 1 / math.Log2(float64(rank)+1) }
-
-// SignTest is the two-sided p-value of the sign test: how likely it is that
-// chance alone, a coin for each pair, favours one side by at least as much as
-// better against worse; pairs without a difference do not count. Small values
-// (0.05 is customary) say that the difference is more than chance. Source: W. J.
-// Dixon, A. M. Mood: The statistical sign test. JASA 41(236), 1946.
-func SignTest(better, worse int) float64 {
-	n, few := better+worse, min(better, worse)
-	if n == 0 {
-		return 1
-	}
-	// Σ C(n, i) / 2ⁿ up to few, in logarithms, for 2ⁿ soon leaves float64.
-	all, _ := math.Lgamma(float64(n) + 1)
-	sum := 0.0
-	for i := 0; i <= few; i++ {
-		in, _ := math.Lgamma(float64(i) + 1)
-		out, _ := math.Lgamma(float64(n-i) + 1)
-		sum += math.Exp(all - in - out - float64(n)*math.Ln2)
-	}
-	return min(1, 2*sum)
-}

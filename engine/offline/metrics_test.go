@@ -161,7 +161,7 @@ func TestListProperties(t *testing.T) {
 		a, b := draw(), draw()
 		p := 0.05 + 0.9*r.Float64()
 		assert.Equal(t, 1.0, Overlap(a, a))
-		assert.InDelta(t, 1, RBO(a, a, p), 1e-12)
+		assert.Equal(t, 1.0, RBO(a, a, p))
 		assert.Equal(t, 0.0, NewShare(a, a))
 		assert.Equal(t, Overlap(a, b), Overlap(b, a))
 		assert.InDelta(t, RBO(a, b, p), RBO(b, a, p), 1e-12)
@@ -231,15 +231,37 @@ func TestNDCG(t *testing.T) {
 	}
 }
 
-func TestSignTest(t *testing.T) {
-	// Of ten pairs, two against eight: 2·(1 + 10 + 45)/1024.
-	assert.InDelta(t, 112.0/1024, SignTest(8, 2), 1e-12)
-	assert.InDelta(t, 112.0/1024, SignTest(2, 8), 1e-12)
-	assert.InDelta(t, 2.0/1024, SignTest(10, 0), 1e-12)
-	assert.Equal(t, 1.0, SignTest(5, 5))
-	assert.Equal(t, 1.0, SignTest(0, 0))
-	assert.Less(t, SignTest(6000, 5000), 1e-9, "far more pairs than 2^n has room for")
-	assert.False(t, math.IsNaN(SignTest(100_000, 100_100)))
+// The quantiles of Student's t are those of any table of it.
+func TestMarginUsesStudentsT(t *testing.T) {
+	for nu, want := range map[float64]float64{4: 2.776, 5: 2.571, 9: 2.262, 29: 2.045, 120: 1.980} {
+		assert.InDelta(t, want, t95(nu), 2e-3, "%v degrees of freedom", nu)
+	}
+}
+
+func TestPaired(t *testing.T) {
+	var p Paired
+	assert.Equal(t, 0.0, p.Mean())
+	// One click each: the margin is that of the plain t-test, t·s/√n.
+	values := []float64{1, 2, 3, 4, 5}
+	for i, v := range values {
+		_, ok := p.Margin()
+		assert.False(t, ok, "%d agents are too few", i)
+		p.Add(string(rune('a'+i)), v)
+	}
+	margin, ok := p.Margin()
+	assert.True(t, ok)
+	assert.Equal(t, 3.0, p.Mean())
+	assert.InDelta(t, 2.776*math.Sqrt(2.5)/math.Sqrt(5), margin, 2e-3)
+
+	// The same clicks over and over again tell nothing new.
+	for range 9 {
+		for i, v := range values {
+			p.Add(string(rune('a'+i)), v)
+		}
+	}
+	again, _ := p.Margin()
+	assert.Equal(t, 3.0, p.Mean())
+	assert.InDelta(t, margin, again, 1e-12)
 }
 
 func TestSummaries(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 // Chart is a stack of panels that share their horizontal axis.
 type Chart struct {
 	Title  string
-	Note   string // a line below the title
+	Notes  []string // lines below the title
 	X      Axis
 	Panels []Panel
 	// Mark is drawn as an upright line where Marked says so, MarkName beside it.
@@ -48,9 +48,11 @@ const (
 	chartWidth  = 860
 	chartLeft   = 72
 	chartRight  = 24
-	chartTop    = 84
+	chartTop    = 64 // with another noteHeight for each note, and for the legend
+	noteHeight  = 20
 	panelHeight = 170
-	panelGap    = 44
+	panelGap    = 62
+	tickWidth   = 52 // the least distance of two texts on the horizontal axis
 )
 
 // Colours that people who do not see all colours tell apart (Okabe and Ito,
@@ -73,14 +75,22 @@ func WriteChart(w io.Writer, c Chart) error {
 	if c.Marked {
 		d.x0, d.x1 = min(d.x0, c.Mark), max(d.x1, c.Mark)
 	}
-	height := chartTop + len(c.Panels)*(panelHeight+panelGap) + 24
+	top := chartTop + noteHeight*len(c.Notes)
+	if d.hasLegend() {
+		top += noteHeight
+	}
+	height := top + len(c.Panels)*(panelHeight+panelGap)
 	d.put(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" role="img">`, chartWidth, height)
 	d.put("  <title>%s</title>\n  <style>%s</style>", escaped(c.Title), chartStyle)
 	d.text(chartLeft, 26, "", `font-size="17" font-weight="600"`, c.Title)
-	d.text(chartLeft, 46, "quiet", "", c.Note)
-	d.legend()
+	for i, note := range c.Notes {
+		d.text(chartLeft, float64(46+noteHeight*i), "quiet", "", note)
+	}
+	if d.hasLegend() {
+		d.legend(float64(46 + noteHeight*len(c.Notes)))
+	}
 	for i, p := range c.Panels {
-		d.panel(p, float64(chartTop+i*(panelHeight+panelGap)), i == len(c.Panels)-1)
+		d.panel(p, float64(top+i*(panelHeight+panelGap)), i == len(c.Panels)-1)
 	}
 	d.put("</svg>")
 	return d.w.Flush()
@@ -105,15 +115,17 @@ func (d *drawing) text(x, y float64, class, attributes, text string) {
 	d.put(`  <text x="%s" y="%s" %s>%s</text>`, px(x), px(y), attributes, escaped(text))
 }
 
-// legend names the series, where there is more than one.
-func (d *drawing) legend() {
-	if len(d.chart.Panels) == 0 || len(d.chart.Panels[0].Series) < 2 {
-		return
-	}
+// hasLegend reports whether there are lines to be told apart.
+func (d *drawing) hasLegend() bool {
+	return len(d.chart.Panels) > 0 && len(d.chart.Panels[0].Series) > 1
+}
+
+// legend names the series.
+func (d *drawing) legend(y float64) {
 	x := float64(chartLeft)
 	for i, s := range d.chart.Panels[0].Series {
-		d.put(`  <line x1="%s" y1="62" x2="%s" y2="62" stroke="%s" stroke-width="2.5"/>`, px(x), px(x+22), colour(i))
-		d.text(x+28, 66, "", "", s.Name)
+		d.put(`  <line x1="%s" y1="%s" x2="%s" y2="%[2]s" stroke="%[4]s" stroke-width="2.5"/>`, px(x), px(y-4), px(x+22), colour(i))
+		d.text(x+28, y, "", "", s.Name)
 		x += 28 + 8*float64(len(s.Name)) + 24
 	}
 }
@@ -146,10 +158,14 @@ func (d *drawing) panel(p Panel, top float64, last bool) {
 
 // across draws what belongs to the horizontal axis.
 func (d *drawing) across(top float64, last bool) {
-	bottom := top + panelHeight
+	bottom, free := top+panelHeight, math.Inf(-1)
 	for _, v := range d.xTicks() {
 		x := d.place(v)
-		d.put(`  <line class="axis" x1="%s" y1="%s" x2="%[1]s" y2="%s"/>`, px(x), px(bottom), px(bottom+5))
+		d.put(`  <line class="axis" x1="%s" y1="%s" x2="%[1]s" y2="%[3]s"/>`, px(x), px(bottom), px(bottom+5))
+		if x < free {
+			continue // the texts would run into each other
+		}
+		free = x + tickWidth
 		d.text(x, bottom+19, "quiet", `text-anchor="middle"`, d.chart.X.format(v))
 	}
 	if last {
@@ -157,8 +173,8 @@ func (d *drawing) across(top float64, last bool) {
 	}
 	if d.chart.Marked {
 		x := d.place(d.chart.Mark)
-		d.put(`  <line class="mark" x1="%s" y1="%s" x2="%[1]s" y2="%s"/>`, px(x), px(top), px(bottom))
-		d.text(x+5, top+12, "quiet", "", d.chart.MarkName)
+		d.put(`  <line class="mark" x1="%s" y1="%s" x2="%[1]s" y2="%[3]s"/>`, px(x), px(top), px(bottom))
+		d.text(x, top-4, "quiet", `text-anchor="middle"`, d.chart.MarkName)
 	}
 }
 
