@@ -29,7 +29,7 @@ var loaded = regexp.MustCompile(`(?:src|href)="([^"#]+)"`)
 // browser insists on.
 func TestPagesLoadOnlyWhatIsServedHere(t *testing.T) {
 	f := newFixture(t, nil)
-	for page, least := range map[string]int{"/": 3} {
+	for page, least := range map[string]int{"/": 3, "/lab": 3} {
 		w := get(t, f, page)
 		require.Equal(t, http.StatusOK, w.Code, page)
 		assert.Equal(t, "text/html; charset=utf-8", w.Header().Get("Content-Type"))

@@ -26,8 +26,7 @@ func TestFeedPageScrollsWithoutRepeating(t *testing.T) {
 			tab.Until(`[...document.querySelectorAll('.why')].some((w) => w.textContent.includes('decay'))`)
 			tab.Shot("feed")
 			for pages := 2; pages <= 8; pages++ {
-				chromium.Eval[any](tab, `scrollTo(0, document.body.scrollHeight)`)
-				tab.Until(fmt.Sprintf(`%s.length >= %d`, ids, 20*pages))
+				tab.Until(fmt.Sprintf(`scrollTo(0, document.body.scrollHeight), %s.length >= %d`, ids, 20*pages))
 			}
 			all := chromium.Eval[[]string](tab, ids)
 			first := map[string]bool{}

@@ -5,7 +5,7 @@ package web
 
 import "embed"
 
-// Files are the pages and what they load. base.css is shared.
+// Files are the pages and what they load. base.css and api.js are shared.
 //
-//go:embed base.css feed
+//go:embed base.css api.js docs feed lab
 var Files embed.FS

@@ -3,12 +3,14 @@ package web_test
 import (
 	"context"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/app"
 )
@@ -37,4 +39,19 @@ func ingest(t *testing.T, a *app.App, id string, tags ...string) {
 	for _, err := range errs {
 		require.NoError(t, err)
 	}
+}
+
+// firstPage refreshes as the agent does, and returns the ids with blanks between
+// them.
+func firstPage(t *testing.T, a *app.App, agent string, limit int) string {
+	t.Helper()
+	answer, err := a.Engine.Feed(t.Context(), engine.Request{Agent: agent, Action: engine.ActionRefresh, Limit: limit})
+	require.NoError(t, err)
+	list := make([]string, len(answer.Docs))
+	for i, doc := range answer.Docs {
+		it, err := doc.Item()
+		require.NoError(t, err)
+		list[i] = it.ID
+	}
+	return strings.Join(list, " ")
 }

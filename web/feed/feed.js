@@ -1,6 +1,8 @@
 // The feed page: what an app looks like on the API. It keeps no cursor and no
 // time of its own; the server knows what this reader has been given.
 
+import { Refused, age, call, make, short } from '/assets/api.js';
+
 const PAGE = 20;
 const BADGE_EVERY = 10_000; // ms between silent refreshes while the page is looked at
 
@@ -12,18 +14,11 @@ const state = {
 
 // --- the API ---------------------------------------------------------------
 
-class Refused extends Error {
-  constructor(status, code, message) { super(message); this.status = status; this.code = code; }
-}
-
-async function call(method, path, body) {
-  const headers = { 'Content-Type': 'application/json', 'X-Agent-ID': state.agent };
+async function ask(method, path, body) {
+  const headers = { 'X-Agent-ID': state.agent };
   const token = sessionStorage.getItem('token');
   if (token) headers.Authorization = `Bearer ${token}`;
-  const response = await fetch(path, { method, headers, body: body && JSON.stringify(body) });
-  const answer = await response.json().catch(() => ({ code: -1, msg: `HTTP ${response.status}` }));
-  if (answer.code !== 0) throw new Refused(response.status, answer.code, answer.msg);
-  return answer.data;
+  return (await call(method, path, { body, headers })).data;
 }
 
 // A page that was lost on its way is asked for again under the same request
@@ -32,11 +27,11 @@ async function feed(body) {
   const request = { ...body, limit: PAGE };
   if (!body.silent) request.request_id = crypto.randomUUID();
   try {
-    return await call('POST', '/v1/feed', request);
+    return await ask('POST', '/v1/feed', request);
   } catch (error) {
     if (error instanceof Refused && error.status < 500) throw error;
     await new Promise((r) => setTimeout(r, 800));
-    return call('POST', '/v1/feed', request);
+    return ask('POST', '/v1/feed', request);
   }
 }
 
@@ -84,7 +79,7 @@ function addCard(item) {
   time.dateTime = new Date(item.update_time * 1000).toISOString();
   time.textContent = `${age(Date.now() / 1000 - item.update_time)} ago`;
   card.querySelector('.author').textContent = item.author_id ?? '';
-  card.querySelector('.tags').append(...(item.tags ?? []).map((tag) => chip(tag)));
+  card.querySelector('.tags').append(...(item.tags ?? []).map((tag) => make('span', { className: 'chip', textContent: tag })));
   card.querySelector('.summary').textContent = item.summary ?? '';
   const like = card.querySelector('.like');
   like.addEventListener('click', async () => {
@@ -105,16 +100,9 @@ function addCard(item) {
   return card;
 }
 
-function chip(text) {
-  const span = document.createElement('span');
-  span.className = 'chip';
-  span.textContent = text;
-  return span;
-}
-
 async function report(type, id) {
   try {
-    await call('POST', '/v1/events', { type, id });
+    await ask('POST', '/v1/events', { type, id });
     return true;
   } catch (error) {
     fail(error);
@@ -127,7 +115,7 @@ async function report(type, id) {
 async function explain(cards, turn) {
   if (!state.mayExplain || cards.length === 0) return;
   try {
-    const x = await call('POST', '/v1/explain', { agent_id: state.agent, limit: 1 });
+    const x = await ask('POST', '/v1/explain', { agent_id: state.agent, limit: 1 });
     if (turn !== state.turn) return;
     const byID = new Map(x.candidates.map((c) => [c.id, c]));
     for (const card of cards) {
@@ -141,12 +129,10 @@ async function explain(cards, turn) {
 
 function why(c) {
   const gains = [...(c.relevance?.tags ?? []), ...(c.relevance?.keywords ?? [])]
-    .map((g) => `${g.term} +${short(g.gain)}`);
+    .map((g) => `${g.name} +${short(g.score)}`);
   const fits = gains.length ? gains.join(', ') : 'fresh';
   return `${fits} · decay ${short(c.decay)} · rank ${c.rank}`;
 }
-
-const short = (x) => (x >= 0.01 ? x.toFixed(2).replace(/\.?0+$/, '') : x.toExponential(0));
 
 // --- badge -----------------------------------------------------------------
 
@@ -178,7 +164,7 @@ async function readAs(agent) {
   setBadge(0);
   showProfile();
   const turn = state.turn;
-  const profile = call('GET', `/v1/agents/${encodeURIComponent(agent)}/profile`)
+  const profile = ask('GET', `/v1/agents/${encodeURIComponent(agent)}/profile`)
     .then((p) => { if (turn === state.turn) { state.profile = p; showProfile(); } })
     .catch(() => { /* a reader without a profile gets what is fresh */ });
   await Promise.all([profile, load('refresh')]);
@@ -187,14 +173,12 @@ async function readAs(agent) {
 function showProfile() {
   const interests = Object.entries(state.profile.interests ?? {}).sort((a, b) => b[1] - a[1]);
   const buttons = interests.map(([tag, weight]) => {
-    const b = document.createElement('button');
-    b.textContent = `${tag} ${short(weight)} ×`;
+    const b = make('button', { textContent: `${tag} ${short(weight)} ×` });
     b.setAttribute('aria-label', `Remove the interest ${tag}, weight ${short(weight)}`);
     b.addEventListener('click', () => changeInterests((all) => { delete all[tag]; }));
     return b;
   });
-  const add = document.createElement('button');
-  add.textContent = '+ interest';
+  const add = make('button', { textContent: '+ interest' });
   add.addEventListener('click', () => {
     $('interest').hidden = !$('interest').hidden;
     $('interest').elements.tag.focus();
@@ -207,7 +191,7 @@ async function changeInterests(change) {
   change(interests);
   const path = `/v1/agents/${encodeURIComponent(state.agent)}/profile`;
   try {
-    state.profile = await call('PUT', path, { ...state.profile, interests });
+    state.profile = await ask('PUT', path, { ...state.profile, interests });
     showProfile();
     await load('refresh');
   } catch (error) {
@@ -224,13 +208,6 @@ function fail(error) {
   $('sign-in').hidden = !anonymous;
   $('note').textContent = anonymous ? '' : error.message;
   $('note').className = 'error';
-}
-
-function age(seconds) {
-  for (const [unit, size] of [['d', 86400], ['h', 3600], ['min', 60]]) {
-    if (seconds >= size) return `${Math.floor(seconds / size)} ${unit}`;
-  }
-  return `${Math.max(0, Math.floor(seconds))} s`;
 }
 
 // --- gestures ----------------------------------------------------------------
@@ -263,7 +240,7 @@ function watchPull() {
 
 function start() {
   const known = Array.from({ length: 8 }, (_, i) => `u_${i + 1}`);
-  $('agents').replaceChildren(...known.map((id) => Object.assign(document.createElement('option'), { value: id })));
+  $('agents').replaceChildren(...known.map((value) => make('option', { value })));
   $('agent').addEventListener('change', (e) => { if (e.target.value) readAs(e.target.value.trim()); });
   $('refresh').addEventListener('click', () => load('refresh'));
   $('badge').addEventListener('click', () => load('refresh'));

@@ -1,0 +1,119 @@
+// Schemas as nested lists. All text is set as text, never as markup.
+
+// el makes an element: el("p", { class: "soft" }, "text", child, …).
+export function el(name, attributes = {}, ...children) {
+  const node = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === true) node.setAttribute(key, "");
+    else if (value !== false && value !== undefined) node.setAttribute(key, value);
+  }
+  node.append(...children.flat(Infinity).filter((child) => child !== undefined && child !== null && child !== ""));
+  return node;
+}
+
+// prose makes paragraphs of a description; `code` in it is code.
+export function prose(text) {
+  if (!text) return [];
+  return text.trim().split(/\n\s*\n/).map((paragraph) =>
+    el("p", {}, paragraph.replace(/\s+/g, " ").split("`").map((part, i) => (i % 2 ? el("code", {}, part) : part))));
+}
+
+// Resolver follows the references of one description.
+export class Resolver {
+  constructor(spec) { this.spec = spec; }
+
+  // follow returns what a reference names, with what is said beside it on top,
+  // and the name.
+  follow(value) {
+    let name = "";
+    for (let depth = 0; value && value.$ref && depth < 20; depth++) {
+      const { $ref, ...beside } = value;
+      const path = $ref.replace(/^#\//, "").split("/").map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+      name = path.at(-1);
+      value = { ...path.reduce((at, part) => at?.[part], this.spec), ...beside };
+    }
+    return { value: value ?? {}, name };
+  }
+
+  // whole merges allOf into the schema: for people it is one list of fields.
+  whole(schema) {
+    const { value, name } = this.follow(schema);
+    const merged = { ...value, properties: {}, required: [...(value.required ?? [])] };
+    for (const part of value.allOf ?? []) {
+      const other = this.whole(part).value;
+      merged.type ??= other.type;
+      Object.assign(merged.properties, other.properties);
+      merged.required.push(...(other.required ?? []));
+    }
+    Object.assign(merged.properties, value.properties);
+    return { value: merged, name };
+  }
+}
+
+// kind says a schema's type in a few words.
+function kind(resolver, schema) {
+  const { value, name } = resolver.whole(schema);
+  if (value.const !== undefined) return JSON.stringify(value.const);
+  if (value.enum) return value.enum.map((option) => JSON.stringify(option)).join(" | ");
+  const options = value.anyOf ?? value.oneOf;
+  if (options?.some((option) => option.type || option.$ref)) {
+    return options.map((option) => kind(resolver, option)).join(" or ");
+  }
+  if (value.type === "array") return `list of ${kind(resolver, value.items ?? {})}`;
+  const type = [value.type ?? "anything"].flat().join(" or ");
+  return name && type === "object" ? name : type;
+}
+
+// bounds says what the type does not.
+function bounds(schema) {
+  const said = [];
+  const say = (text, ...values) => { if (values.every((value) => value !== undefined)) said.push(text(...values)); };
+  const between = (low, high, what) => {
+    if (low !== undefined && high !== undefined) said.push(`${low} to ${high}${what}`);
+    else { say((n) => `at least ${n}${what}`, low); say((n) => `at most ${n}${what}`, high); }
+  };
+  between(schema.minimum, schema.maximum, "");
+  say((n) => `more than ${n}`, schema.exclusiveMinimum);
+  say((n) => `less than ${n}`, schema.exclusiveMaximum);
+  between(schema.minLength, schema.maxLength, " characters");
+  between(schema.minItems, schema.maxItems, " entries");
+  between(schema.minProperties, schema.maxProperties, " fields");
+  say((format) => (format === "date-time" ? "RFC 3339" : format), schema.format);
+  say((pattern) => `like ${pattern}`, schema.pattern);
+  say((value) => `default ${JSON.stringify(value)}`, schema.default);
+  say((values) => `such as ${values.map((value) => JSON.stringify(value)).join(", ")}`, schema.examples);
+  return said;
+}
+
+// fields lists what is inside a schema; nothing where it is a plain value.
+// Schemas inside themselves end where they begin again.
+export function fields(resolver, schema, above = []) {
+  const { value, name } = resolver.whole(schema);
+  if (name && above.includes(name)) return [];
+  const inside = name ? [...above, name] : above;
+  if (value.type === "array") return fields(resolver, value.items ?? {}, inside);
+  const entries = Object.entries(value.properties).map(([key, inner]) =>
+    field(resolver, key, inner, value.required.includes(key), inside));
+  if (typeof value.additionalProperties === "object") {
+    entries.push(field(resolver, "any other", value.additionalProperties, false, inside));
+  }
+  for (const option of value.anyOf ?? value.oneOf ?? []) entries.push(...items(fields(resolver, option, inside)));
+  return entries.length ? [el("ul", { class: "fields" }, entries)] : [];
+}
+
+function items(lists) { return lists.flatMap((list) => [...list.children]); }
+
+function field(resolver, name, schema, must, above) {
+  const { value } = resolver.whole(schema);
+  const type = [kind(resolver, schema), ...bounds(value)];
+  if (value.type === "array" && value.items) type.push(...bounds(resolver.whole(value.items).value).map((text) => `each ${text}`));
+  return el("li", {},
+    el("code", {}, name), " ", el("span", { class: "type" }, type.join(" · ")), " ",
+    must ? el("span", { class: "must" }, "required") : "",
+    prose(value.description), fields(resolver, schema, above));
+}
+
+// typeOf is the line above the fields of a body or a parameter.
+export function typeOf(resolver, schema) {
+  return [kind(resolver, schema), ...bounds(resolver.whole(schema).value)].join(" · ");
+}

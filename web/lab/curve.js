@@ -1,0 +1,77 @@
+// The Gaussian decay, as the server computes it, and its picture.
+
+export function factor({ scale, offset, decay, floor }, seconds) {
+  const x = Math.max(0, Math.abs(seconds) - offset);
+  return Math.max(floor, Math.exp((x * x * Math.log(decay)) / (scale * scale)));
+}
+
+const W = 640, H = 300, LEFT = 44, BOTTOM = 34, TOP = 12, RIGHT = 14;
+const SVG = 'http://www.w3.org/2000/svg';
+
+function shape(name, attributes, text) {
+  const e = document.createElementNS(SVG, name);
+  for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, v);
+  if (text !== undefined) e.textContent = text;
+  return e;
+}
+
+// draw shows both curves over the ages at which either still says something.
+export function draw(svg, current, proposed) {
+  const reach = (p) => p.offset + p.scale * 2.6;
+  const far = niceSpan(Math.max(reach(current), reach(proposed)));
+  const x = (seconds) => LEFT + (seconds / far) * (W - LEFT - RIGHT);
+  const y = (f) => TOP + (1 - f) * (H - TOP - BOTTOM);
+  const line = (p) => {
+    let d = '';
+    for (let i = 0; i <= 240; i++) {
+      const s = (far * i) / 240;
+      d += `${i ? 'L' : 'M'}${x(s).toFixed(1)} ${y(factor(p, s)).toFixed(1)}`;
+    }
+    return d;
+  };
+  const parts = [];
+  for (const f of [0, 0.25, 0.5, 0.75, 1]) {
+    parts.push(shape('line', { class: 'grid', x1: LEFT, x2: W - RIGHT, y1: y(f), y2: y(f) }));
+    parts.push(shape('text', { x: LEFT - 6, y: y(f) + 4, 'text-anchor': 'end' }, f));
+  }
+  for (let i = 0; i <= 6; i++) {
+    const s = (far * i) / 6;
+    parts.push(shape('text', { x: x(s), y: H - 12, 'text-anchor': i === 6 ? 'end' : 'middle' }, span(s)));
+  }
+  parts.push(shape('path', { class: 'current', d: line(current) }));
+  parts.push(shape('path', { class: 'proposed', d: line(proposed) }));
+  const at = proposed.offset + proposed.scale;
+  parts.push(shape('circle', { class: 'mark', cx: x(at), cy: y(Math.max(proposed.decay, proposed.floor)), r: 5 }));
+  svg.setAttribute('viewBox', `0 0 ${W} ${H}`);
+  svg.replaceChildren(...parts);
+}
+
+function niceSpan(seconds) {
+  for (const unit of [60, 3600, 86400]) {
+    for (const n of [1, 2, 3, 6, 12, 18]) if (n * 6 * unit >= seconds && n * 6 * unit < 60 * unit * (unit === 86400 ? 1e3 : 48)) return n * 6 * unit;
+  }
+  return Math.ceil(seconds / (6 * 86400)) * 6 * 86400;
+}
+
+function span(seconds) {
+  if (seconds === 0) return 'now';
+  if (seconds >= 2 * 86400) return `${+(seconds / 86400).toFixed(1)} d`;
+  if (seconds >= 3600) return `${+(seconds / 3600).toFixed(1)} h`;
+  return `${Math.round(seconds / 60)} min`;
+}
+
+// Durations as the server writes them: 36h, 1h30m, 90s.
+const UNITS = { h: 3600, m: 60, s: 1, ms: 0.001 };
+
+export function parseDuration(text) {
+  const parts = [...text.trim().matchAll(/(\d+(?:\.\d+)?)(ms|[hms])/g)];
+  if (parts.length === 0 && text.trim() === '0') return 0;
+  if (parts.map((p) => p[0]).join('') !== text.trim() || parts.length === 0) return NaN;
+  return parts.reduce((sum, [, n, unit]) => sum + Number(n) * UNITS[unit], 0);
+}
+
+export function writeDuration(seconds) {
+  const whole = Math.round(seconds);
+  const h = Math.floor(whole / 3600), m = Math.floor((whole % 3600) / 60), s = whole % 60;
+  return `${h ? `${h}h` : ''}${m ? `${m}m` : ''}${s || !whole ? `${s}s` : ''}`;
+}
