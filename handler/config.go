@@ -13,8 +13,9 @@ import (
 const (
 	MaxFeedBody        = 4 << 10
 	MaxImpressionsBody = 256 << 10 // 500 ids of 256 characters, with room for escapes
+	MaxEventsBody      = 256 << 10 // 500 events with ids of 256 characters, the same
 	// MaxProfileBody admits every profile within feed's bounds whose terms are
-	// one byte a character: 2,328 terms of 256 of them are 600 KB.
+	// one byte a character: 3,328 terms of 256 of them are 860 KB.
 	MaxProfileBody = 1 << 20
 	// MaxItemsBody bounds an upload twice: as sent and as unpacked.
 	MaxItemsBody = 64 << 20
@@ -22,6 +23,9 @@ const (
 
 // MaxImpressions is how many items one report may name.
 const MaxImpressions = 500
+
+// MaxEvents is how many events one call may bring.
+const MaxEvents = 500
 
 // The two ways of telling who calls.
 const (

@@ -10,6 +10,7 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/engine/offline"
+	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
 )
@@ -52,6 +53,7 @@ var problems = []problem{
 	{is: recall.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "recall is unavailable; try again later"},
 	{is: dedup.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "the dedup store is unavailable; try again later"},
 	{is: cache.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "the session store is unavailable; try again later"},
+	{is: events.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "events cannot be counted or read now; try again later"},
 	{is: cache.ErrTooLate, status: http.StatusServiceUnavailable, code: 50301, msg: "the refresh took too long; try again"},
 	{is: context.DeadlineExceeded, status: http.StatusServiceUnavailable, code: 50301, msg: "the answer took too long; try again later"},
 	{is: context.Canceled, status: http.StatusServiceUnavailable, code: 50301, msg: "the work was cancelled; try again later"},
@@ -65,6 +67,7 @@ var problems = []problem{
 	{is: feed.ErrBadRanking, status: http.StatusBadRequest, code: 40001},
 	{is: feed.ErrBadItem, status: http.StatusBadRequest, code: 40001},
 	{is: catalog.ErrBadBody, status: http.StatusBadRequest, code: 40001},
+	{is: events.ErrBadKind, status: http.StatusBadRequest, code: 40001},
 	{is: errUnauthenticated, status: http.StatusUnauthorized, code: 40101},
 	{is: errForbidden, status: http.StatusForbidden, code: 40301},
 	{is: errNoRoute, status: http.StatusNotFound, code: 40401},

@@ -72,11 +72,17 @@ type Deps struct {
 	Offline  Offline
 	Health   Health
 	Log      *slog.Logger // nil: slog.Default()
+
+	Reactions Reactions
+	Counts    Counts
 }
 
 func (d Deps) validate() error {
 	if d.Explain == nil {
 		return errors.New("handler: Explain is needed")
+	}
+	if d.Reactions == nil || d.Counts == nil {
+		return errors.New("handler: Reactions and Counts are needed")
 	}
 	if d.Feed == nil || d.Profiles == nil || d.Intake == nil || d.Items == nil || d.Rankings == nil || d.Offline == nil || d.Health == nil {
 		return errors.New("handler: Feed, Profiles, Intake, Items, Rankings, Offline and Health are all needed")
@@ -157,6 +163,7 @@ func (s *server) routes() (http.Handler, error) {
 	const profileName, itemName = "/v1/agents/{agent_id}/profile", "/v1/items/{id}"
 	route(http.MethodPost, "/v1/feed", "/v1/feed", s.postFeed)
 	route(http.MethodPost, "/v1/impressions", "/v1/impressions", s.postImpressions)
+	route(http.MethodPost, "/v1/events", "/v1/events", s.postEvents)
 	route(http.MethodPut, profile, profileName, s.putProfile)
 	route(http.MethodGet, profile, profileName, s.getProfile)
 	route(http.MethodDelete, profile, profileName, s.deleteProfile)
@@ -167,6 +174,7 @@ func (s *server) routes() (http.Handler, error) {
 	route(http.MethodGet, "/v1/ranking", "/v1/ranking", s.getRanking)
 	route(http.MethodPut, "/v1/ranking", "/v1/ranking", s.putRanking)
 	route(http.MethodGet, "/v1/ranking/history", "/v1/ranking/history", s.getRankingHistory)
+	route(http.MethodGet, "/v1/ranking/report", "/v1/ranking/report", s.getReport)
 	route(http.MethodPost, "/v1/ranking/revert", "/v1/ranking/revert", s.revertRanking)
 	route(http.MethodPost, "/v1/compare", "/v1/compare", s.postCompare)
 	route(http.MethodPost, "/v1/replay", "/v1/replay", s.postReplay)
@@ -177,7 +185,9 @@ func (s *server) routes() (http.Handler, error) {
 	metrics := promhttp.Handler()
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		route(method, "/", "/", s.page("feed"))
+		route(method, "/lab", "/lab", s.page("lab"))
 		route(method, "/assets/*path", "/assets/{path}", s.getAsset)
+		route(method, "/docs", "/docs", s.page("docs"))
 		route(method, "/openapi.json", "/openapi.json", s.getOpenAPI)
 		route(method, "/livez", "/livez", s.live)
 		route(method, "/readyz", "/readyz", s.ready)

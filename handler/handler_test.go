@@ -164,7 +164,7 @@ func newFixture(t testing.TB, change func(*Config, *Deps)) *fixture {
 	cfg := Config{Auth: Auth{AdminToken: adminToken}}
 	deps := Deps{
 		Feed: f.feed, Profiles: f.profiles, Explain: noExplain{}, Items: f.items, Intake: catalog.NewIngest(f.items, catalog.IngestConfig{}),
-		Rankings: noRankings{}, Offline: noOffline{},
+		Rankings: noRankings{}, Offline: noOffline{}, Reactions: &fakeReactions{}, Counts: countsFunc(nil),
 		Health: healthFunc(func(context.Context) map[string]Dependency { return nil }),
 		Log:    slog.New(slog.NewJSONHandler(f.log, nil)),
 	}
@@ -252,7 +252,7 @@ func TestUnknownRoutesAndMethodsAnswerInTheEnvelope(t *testing.T) {
 func TestNewRefusesAConfigurationThatCannotTellCallersApart(t *testing.T) {
 	deps := Deps{
 		Feed: &fakeFeed{}, Profiles: &mapProfiles{}, Explain: noExplain{}, Items: mapItems{}, Intake: catalog.NewIngest(mapItems{}, catalog.IngestConfig{}),
-		Rankings: noRankings{}, Offline: noOffline{},
+		Rankings: noRankings{}, Offline: noOffline{}, Reactions: &fakeReactions{}, Counts: countsFunc(nil),
 		Health: healthFunc(func(context.Context) map[string]Dependency { return nil }),
 	}
 	for name, tt := range map[string]struct {

@@ -187,7 +187,8 @@ func TestProbesDoNotDrownTheLog(t *testing.T) {
 	for _, level := range []slog.Level{slog.LevelInfo, slog.LevelDebug} {
 		f := newFixture(t, nil)
 		handler, err := New(Config{Auth: Auth{AdminToken: adminToken}}, Deps{
-			Feed: f.feed, Profiles: f.profiles, Explain: noExplain{}, Items: f.items, Rankings: noRankings{}, Intake: catalog.NewIngest(f.items, catalog.IngestConfig{}),
+			Feed: f.feed, Profiles: f.profiles, Explain: noExplain{}, Items: f.items, Intake: catalog.NewIngest(f.items, catalog.IngestConfig{}),
+			Rankings: noRankings{}, Offline: noOffline{}, Reactions: &fakeReactions{}, Counts: countsFunc(nil),
 			Health: healthFunc(func(context.Context) map[string]Dependency {
 				return map[string]Dependency{"redis": {Err: errors.New("down")}}
 			}),

@@ -2,8 +2,10 @@ package handler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 )
 
@@ -56,7 +58,18 @@ func (s *server) putProfile(c *call) error {
 	if err != nil {
 		return err
 	}
-	err = s.profileWork(c, func(ctx context.Context) error { return s.deps.Profiles.PutProfile(ctx, agent, p) })
+	err = s.profileWork(c, func(ctx context.Context) error {
+		if err := s.deps.Profiles.PutProfile(ctx, agent, p); err != nil || p.MutedItems != nil {
+			return err
+		}
+		// Those that are stored have stayed, and the answer tells them.
+		stored, err := s.deps.Profiles.Profile(ctx, agent)
+		p.MutedItems = stored.MutedItems
+		if errors.Is(err, catalog.ErrNotFound) { // deleted since
+			return nil
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}

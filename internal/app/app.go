@@ -18,6 +18,7 @@ import (
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/handler"
 	"github.com/freshet/freshet/internal/demo"
@@ -58,6 +59,8 @@ type App struct {
 	ranking  *engine.LiveRanking
 	file     *configFile // nil: not watched
 	recorder *dedup.Recorder
+	counts   events.Store
+	tally    *events.Buffer
 	checks   checks
 	closers  []func(context.Context) error // in the order of opening
 	closing  sync.Once
@@ -91,6 +94,9 @@ func (a *App) open(ctx context.Context) error {
 	if err := a.openRanking(ctx); err != nil {
 		return err
 	}
+	if err := a.openEvents(ctx); err != nil {
+		return err
+	}
 	s := a.stores
 	im := a.cfg.Impressions
 	a.recorder, err = dedup.NewRecorder(ctx, s.dedup, a.clock, dedup.RecorderConfig{
@@ -102,6 +108,7 @@ func (a *App) open(ctx context.Context) error {
 	}
 	stores := engine.Stores{
 		Sources: s.sources, Seen: s.dedup, Recorder: a.recorder, Sessions: s.sessions, Catalog: s.catalog,
+		Tally: a.tally,
 	}
 	if s.spool != nil {
 		stores.Fallback = s.spool
@@ -150,6 +157,8 @@ func (a *App) openHandler() (err error) {
 		Feed: a.Engine, Profiles: a.Engine, Explain: a.Engine, Items: a.Catalog, Rankings: a.ranking, Health: a.checks, Log: a.log,
 		Offline: study{a.Engine, a.Catalog},
 		Intake:  catalog.NewIngest(a.Catalog, catalog.IngestConfig{}),
+
+		Reactions: a.Engine, Counts: a.counts,
 	})
 	return err
 }

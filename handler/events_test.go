@@ -1,0 +1,183 @@
+package handler
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/events"
+	"github.com/freshet/freshet/feed"
+)
+
+// fakeReactions remembers what it was told.
+type fakeReactions struct {
+	err  error
+	acts []engine.Act
+}
+
+func (f *fakeReactions) React(_ context.Context, agent string, acts []engine.Act) (engine.Taken, error) {
+	if agent != "u_1" {
+		return engine.Taken{}, errors.New("another agent")
+	}
+	f.acts = acts
+	return engine.Taken{Accepted: len(acts)}, f.err
+}
+
+type countsFunc func(from, to feed.Day) ([]events.Totals, error)
+
+func (f countsFunc) Read(_ context.Context, from, to feed.Day) ([]events.Totals, error) {
+	if f == nil {
+		return nil, nil
+	}
+	return f(from, to)
+}
+
+// plainRanking has no experiments.
+type plainRanking struct{ Rankings }
+
+func (plainRanking) Current(context.Context) catalog.RankingVersion { return catalog.RankingVersion{} }
+
+func TestEvents(t *testing.T) {
+	var many []string
+	for i := range MaxEvents {
+		many = append(many, fmt.Sprintf(`{"type":"like","id":"https://x/%0*d"}`, 240, i))
+	}
+	list := func(events ...string) string { return `{"events":[` + strings.Join(events, ",") + `]}` }
+	for _, tt := range []struct {
+		name, body string
+		code       int
+		want       int
+	}{
+		{"a click", `{"type":"click","id":"a:b/c"}`, 0, 1},
+		{"a hide", `{"id":"a\/b","type":"hide"}`, 0, 1},
+		{"an escaped type", `{"id":"a","type":"\u006cike"}`, 0, 1},
+		{"a list", list(`{"type":"like","id":"a"}`, `{"type":"dislike","id":"b"}`), 0, 2},
+		{"the same again", list(`{"type":"like","id":"a"}`, `{"type":"like","id":"a"}`), 0, 2},
+		{"as many as allowed", list(many...), 0, MaxEvents},
+		{"one more", list(append(many, many[0])...), 40001, 0},
+		{"none", `{"events":[]}`, 40001, 0},
+		{"nothing", `{}`, 40001, 0},
+		{"no body", ``, 40001, 0},
+		{"a bare list", `[{"type":"like","id":"a"}]`, 40001, 0},
+		{"null", `{"events":null}`, 40001, 0},
+		{"null within", list(`null`), 40001, 0},
+		{"a list of ids", `{"events":["a"]}`, 40001, 0},
+		{"both forms", `{"type":"click","id":"a","events":[]}`, 40001, 0},
+		{"no type", `{"id":"a"}`, 40001, 0},
+		{"no id", `{"type":"click"}`, 40001, 0},
+		{"an unknown type", `{"type":"view","id":"a"}`, 40001, 0},
+		{"another case", `{"type":"Click","id":"a"}`, 40001, 0},
+		{"a type that is no string", `{"type":1,"id":"a"}`, 40001, 0},
+		{"a null type", `{"type":null,"id":"a"}`, 40001, 0},
+		{"an id that is no string", `{"type":"click","id":5}`, 40001, 0},
+		{"an unknown field", `{"type":"click","id":"a","at":5}`, 40001, 0},
+		{"an unknown field within", list(`{"type":"click","id":"a","agent":"u_2"}`), 40001, 0},
+		{"twice", `{"type":"click","type":"like","id":"a"}`, 40001, 0},
+		{"trailing", `{"type":"click","id":"a"}]`, 40001, 0},
+		{"an empty id", `{"type":"click","id":""}`, 40004, 0},
+		{"a bad id", list(`{"type":"click","id":"a"}`, `{"type":"click","id":"a b"}`), 40004, 0},
+		{"a long id", `{"type":"click","id":"` + strings.Repeat("a", 257) + `"}`, 40004, 0},
+		{"too large", `{"type":"click","id":"` + strings.Repeat("a", MaxEventsBody) + `"}`, 41301, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			fake := &fakeReactions{}
+			f := newFixture(t, func(_ *Config, d *Deps) { d.Reactions = fake })
+			res := f.do(t, "POST", "/v1/events", tt.body, asAgent)
+			require.Equal(t, tt.code, res.Code, res.body)
+			require.Len(t, fake.acts, tt.want)
+			if tt.code == 0 {
+				require.JSONEq(t, fmt.Sprintf(`{"accepted":%d,"not_shown":0}`, tt.want), string(res.Data))
+			}
+		})
+	}
+	fake := &fakeReactions{}
+	f := newFixture(t, func(_ *Config, d *Deps) { d.Reactions = fake })
+	res := f.do(t, "POST", "/v1/events", list(`{"type":"hide","id":"x"}`, `{"type":"click","id":"a\/b"}`), asAgent)
+	require.Zero(t, res.Code)
+	require.Equal(t, []engine.Act{{Kind: events.Hide, ID: "x"}, {Kind: events.Click, ID: "a/b"}}, fake.acts)
+	res = f.do(t, "POST", "/v1/events", list(`{"type":"hide","id":"x"}`, `{"type":"look","id":"a"}`), asAgent)
+	require.Contains(t, res.Msg, "entry 2")
+	require.Contains(t, res.Msg, `"look"`)
+}
+
+func TestEventsThatCannotBeTaken(t *testing.T) {
+	const body = `{"type":"click","id":"a"}`
+	fake := &fakeReactions{}
+	f := newFixture(t, func(_ *Config, d *Deps) { d.Reactions = fake })
+	require.Equal(t, 40101, f.do(t, "POST", "/v1/events", body).Code)
+	require.Equal(t, 40004, f.do(t, "POST", "/v1/events", body, "X-Agent-ID: a:b").Code)
+	require.Equal(t, 40501, f.do(t, "GET", "/v1/events", "", asAgent).Code)
+	for _, err := range []error{events.ErrUnavailable, catalog.ErrUnavailable} {
+		fake.err = err
+		res := f.do(t, "POST", "/v1/events", body, asAgent)
+		require.Equal(t, 50301, res.Code)
+		require.NotEmpty(t, res.header.Get("Retry-After"))
+	}
+
+	f = newFixture(t, func(c *Config, _ *Deps) { c.RateLimit, c.RateBurst = 0.001, 1 })
+	require.Zero(t, f.do(t, "POST", "/v1/events", body, asAgent).Code)
+	require.Equal(t, 42901, f.do(t, "POST", "/v1/events", body, asAgent).Code)
+}
+
+func TestReport(t *testing.T) {
+	now := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
+	var from, to feed.Day
+	var fails error
+	f := newFixture(t, func(c *Config, d *Deps) {
+		c.Clock, d.Rankings = func() time.Time { return now }, plainRanking{}
+		d.Counts = countsFunc(func(f, t feed.Day) ([]events.Totals, error) {
+			from, to = f, t
+			return []events.Totals{{Variant: feed.Control, Impressions: 200, Clicks: 20}}, fails
+		})
+	})
+	res := f.do(t, "GET", "/v1/ranking/report", "", asAdmin)
+	require.Zero(t, res.Code, res.body)
+	var report events.Report
+	require.NoError(t, json.Unmarshal(res.Data, &report))
+	assert.Equal(t, 7, report.Days)
+	assert.Equal(t, feed.DayOf(now), to)
+	assert.Equal(t, to-6, from)
+	assert.Equal(t, feed.Control, report.Variants[0].Name)
+	assert.Equal(t, 0.1, report.Variants[0].CTR)
+
+	require.Zero(t, f.do(t, "GET", "/v1/ranking/report?days=90", "", asAdmin).Code)
+	assert.Equal(t, to-89, from)
+	for _, days := range []string{"0", "-1", "91", "x", "", "1.5"} {
+		require.Equal(t, 40001, f.do(t, "GET", "/v1/ranking/report?days="+days, "", asAdmin).Code, days)
+	}
+	require.Equal(t, 40301, f.do(t, "GET", "/v1/ranking/report", "", asAgent).Code)
+	require.Equal(t, 40101, f.do(t, "GET", "/v1/ranking/report", "").Code)
+	fails = events.ErrUnavailable
+	require.Equal(t, 50301, f.do(t, "GET", "/v1/ranking/report", "", asAdmin).Code)
+}
+
+// TestPutProfileTellsWhatStays answers the muted items that a profile without
+// them keeps.
+func TestPutProfileTellsWhatStays(t *testing.T) {
+	keeping := &keepingProfiles{mapProfiles{all: map[string]feed.Profile{"u_1": {MutedItems: []string{"x"}}}}}
+	f := newFixture(t, func(_ *Config, d *Deps) { d.Profiles = keeping })
+	res := f.do(t, "PUT", "/v1/agents/u_1/profile", `{"keywords":["k"]}`, asAgent)
+	require.JSONEq(t, `{"keywords":["k"],"muted_items":["x"]}`, string(res.Data))
+	res = f.do(t, "PUT", "/v1/agents/u_1/profile", `{"muted_items":["y"]}`, asAgent)
+	require.JSONEq(t, `{"muted_items":["y"]}`, string(res.Data))
+	require.Equal(t, 40001, f.do(t, "PUT", "/v1/agents/u_1/profile", `{"muted_items":["a b"]}`, asAgent).Code)
+}
+
+// keepingProfiles puts profiles as catalogs do.
+type keepingProfiles struct{ mapProfiles }
+
+func (k *keepingProfiles) PutProfile(ctx context.Context, agent string, p feed.Profile) error {
+	if old, err := k.Profile(ctx, agent); err == nil && p.MutedItems == nil {
+		p.MutedItems = old.MutedItems
+	}
+	return k.mapProfiles.PutProfile(ctx, agent, p)
+}
