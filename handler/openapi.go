@@ -20,7 +20,10 @@ var openapiFiles embed.FS
 
 // openapiParts are the files the description is put together from; their order
 // is that of the paths in it.
-var openapiParts = []string{"openapi", "feed", "profiles", "items", "operations", "shared"}
+var openapiParts = []string{
+	"openapi", "feed", "events", "profiles", "items",
+	"explain", "ranking", "compare", "pages", "operations", "shared",
+}
 
 // description is the OpenAPI description of all routes as it is served.
 type description struct {

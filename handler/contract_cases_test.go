@@ -1,0 +1,219 @@
+package handler_test
+
+import (
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// contractRoute is how one route is provoked. What anyway provokes needs no
+// case of its own.
+type contractRoute struct {
+	good []exchange       // valid calls; the first is the one that is spoilt
+	bad  map[int]exchange // by the code they are refused with
+}
+
+func (contractRoute) described(c *contract, op string) *openapi3.Operation {
+	return c.operations()[op].Operation
+}
+
+const (
+	asAgent = "X-Agent-ID: u_1"
+	asAdmin = "X-Admin-Token: " + contractToken
+	bearer  = "Authorization: Bearer " + contractToken
+)
+
+// contractCases are all routes, by method and path as they are described.
+func contractCases() map[string]contractRoute {
+	stored := func(ids ...string) []exchange {
+		var items strings.Builder
+		for _, id := range ids {
+			items.WriteString(`{"id":"` + id + `","title":"A river in spring","update_time":1772791200,"tags":["water"],"reading_minutes":4,"x":{"y":[null]}}` + "\n")
+		}
+		return []exchange{{op: "POST /v1/items", headers: []string{asAdmin}, kind: "application/x-ndjson", body: items.String()}}
+	}
+	cases := map[string]contractRoute{}
+	for _, family := range []func(stored func(...string) []exchange) map[string]contractRoute{
+		feedCases, profileCases, itemCases, rankingCases, offlineCases, operationsCases,
+	} {
+		for op, route := range family(stored) {
+			cases[op] = route
+		}
+	}
+	return cases
+}
+
+func feedCases(stored func(...string) []exchange) map[string]contractRoute {
+	ask := func(body string) exchange { return exchange{headers: []string{asAgent}, body: body} }
+	page := ask(`{"action":"refresh","limit":1}`)
+	page.before = stored("a", "b", "c", "d")
+	keyed := ask(`{"action":"load_more","limit":1}`).with(asAgent, "Idempotency-Key: k1")
+	named := ask(`{"action":"refresh","limit":1,"request_id":"r1"}`)
+	named.op = "POST /v1/feed"
+	reused := ask(`{"action":"refresh","limit":2,"request_id":"r1"}`)
+	reused.before = []exchange{named}
+	clicked := ask(`{"type":"click","id":"a"}`)
+	clicked.before = append(stored("a"), named)
+	return map[string]contractRoute{
+		"POST /v1/feed": {
+			good: []exchange{
+				page, ask(`{"action":"load_more"}`), ask(`{"action":"refresh","silent":true,"limit":100}`), keyed, named,
+				ask(`{"action":"refresh"}`).with("X-Agent-ID: nobody_knows", "X-Request-ID: trace/1"),
+			},
+			bad: map[int]exchange{
+				40002: ask(`{"action":"reload"}`),
+				40003: ask(`{"action":"refresh","limit":101}`),
+				40004: ask(`{"action":"refresh","request_id":"a b"}`),
+				40901: reused,
+			},
+		},
+		"POST /v1/impressions": {
+			good: []exchange{ask(`{"ids":["a","post/77"]}`)},
+			bad:  map[int]exchange{40004: ask(`{"ids":["a b"]}`)},
+		},
+		"POST /v1/events": {
+			good: []exchange{clicked, ask(`{"events":[{"type":"like","id":"a"},{"type":"hide","id":"post/77"}]}`)},
+			bad:  map[int]exchange{40004: ask(`{"type":"click","id":"a b"}`)},
+		},
+	}
+}
+
+func profileCases(func(...string) []exchange) map[string]contractRoute {
+	const route, body = "/v1/agents/{agent_id}/profile", `{"interests":{"space":3,"climate":0},"keywords":["solar"],"langs":["en"],` +
+		`"muted_authors":["x"],"muted_tags":["politics"],"muted_items":["post/1"]}`
+	of := map[string]string{"agent_id": "u_1"}
+	put := exchange{op: "PUT " + route, path: of, headers: []string{asAgent}, body: body}
+	get := exchange{path: of, headers: []string{asAgent}, before: []exchange{put}}
+	bad := map[string]string{"agent_id": "u:1"}
+	unknown := map[string]string{"agent_id": "without_one"}
+	// Nothing in memory knows this one, so the catalog must be asked.
+	late := exchange{path: map[string]string{"agent_id": "of_old"}, headers: []string{asAdmin}, late: true}
+	return map[string]contractRoute{
+		"PUT " + route: {
+			good: []exchange{put, put.with(asAdmin), put.with(bearer), {path: of, headers: []string{asAgent}, body: "{}"}},
+			bad:  map[int]exchange{40004: {path: bad, headers: []string{asAdmin}, body: body}},
+		},
+		"GET " + route: {
+			good: []exchange{get, get.with(asAdmin)},
+			bad: map[int]exchange{
+				40004: {path: bad, headers: []string{asAdmin}},
+				40401: {path: unknown, headers: []string{asAdmin}},
+				50301: late,
+			},
+		},
+		"DELETE " + route: {
+			good: []exchange{get, get.with(asAdmin)},
+			bad: map[int]exchange{
+				40004: {path: bad, headers: []string{asAdmin}},
+				40401: {path: unknown, headers: []string{asAdmin}},
+				50301: late,
+			},
+		},
+	}
+}
+
+func itemCases(stored func(...string) []exchange) map[string]contractRoute {
+	const item = `{"id":"post/1","title":"A comet","update_time":1772791200,"tags":["space"],"likes":3,"reading_minutes":4}`
+	one := exchange{path: map[string]string{"id": "post/1"}, headers: []string{asAdmin}, before: stored("post/1")}
+	bad := map[int]exchange{
+		40004: {path: map[string]string{"id": "a%20b"}, headers: []string{asAdmin}},
+		40401: {path: map[string]string{"id": "never"}, headers: []string{asAdmin}},
+		50301: {path: map[string]string{"id": "of_old"}, headers: []string{asAdmin}, late: true},
+	}
+	return map[string]contractRoute{
+		"POST /v1/items": {
+			good: []exchange{
+				{headers: []string{asAdmin}, kind: "application/x-ndjson", body: item + "\n" + `{"id":"post/2"}`},
+				{headers: []string{bearer}, body: "[" + item + "]"},
+			},
+			bad: map[int]exchange{40001: {headers: []string{asAdmin, "Content-Encoding: br"}, body: item}},
+		},
+		"GET /v1/items/{id}":    {good: []exchange{one, one.with(bearer)}, bad: bad},
+		"DELETE /v1/items/{id}": {good: []exchange{one, one.with(bearer)}, bad: bad},
+	}
+}
+
+func rankingCases(stored func(...string) []exchange) map[string]contractRoute {
+	admin := func(body string) exchange { return exchange{headers: []string{asAdmin}, body: body} }
+	explain := admin(`{"agent_id":"u_9"}`)
+	explain.before = append(stored("a", "b"), exchange{
+		op: "PUT /v1/agents/{agent_id}/profile", path: map[string]string{"agent_id": "u_9"}, headers: []string{asAdmin},
+		body: `{"interests":{"water":2},"keywords":["river"]}`,
+	})
+	put := admin(`{"ranking":{"base":0.2,"decay":{"scale":"72h"}},"experiments":[{"name":"slow","share":0.1,"ranking":{"popularity":{"weight":1}}}],"by":"ana","why":"a try"}`)
+	put.op = "PUT /v1/ranking"
+	known := exchange{headers: []string{asAdmin, "If-None-Match: *"}, before: []exchange{put}}
+	history := func(query string) exchange { return exchange{headers: []string{asAdmin}, query: query} }
+	after := history("")
+	after.before = []exchange{put}
+	return map[string]contractRoute{
+		"POST /v1/explain": {
+			good: []exchange{explain, admin(`{"agent_id":"u_9","limit":1,"item":"never","ranking":{"decay":{"scale":"72h"}},"at":"2026-03-07T12:00:00Z"}`)},
+			bad: map[int]exchange{
+				40003: admin(`{"agent_id":"u_9","limit":0}`),
+				40004: admin(`{"agent_id":"u:9"}`),
+			},
+		},
+		"GET /v1/ranking": {good: []exchange{admin(""), known}},
+		"PUT /v1/ranking": {
+			good: []exchange{put, admin(`{"experiments":[]}`).with(bearer, "If-Match: *")},
+			bad:  map[int]exchange{41201: put.with(asAdmin, `If-Match: "999"`)},
+		},
+		"GET /v1/ranking/history": {
+			good: []exchange{history("?limit=2"), after},
+			bad:  map[int]exchange{40003: history("?limit=0")},
+		},
+		"GET /v1/ranking/report": {
+			good: []exchange{history("?days=2"), after},
+			bad:  map[int]exchange{40001: history("?days=0")},
+		},
+		"POST /v1/ranking/revert": {
+			good: []exchange{admin(`{"version":0,"by":"ana","why":"it did not help"}`)},
+			bad: map[int]exchange{
+				40401: admin(`{"version":9999}`),
+				41201: admin(`{"version":0}`).with(asAdmin, `If-Match: "999"`),
+			},
+		},
+	}
+}
+
+func offlineCases(stored func(...string) []exchange) map[string]contractRoute {
+	admin := func(body string) exchange {
+		return exchange{headers: []string{asAdmin}, body: body, before: append(stored("a", "b", "c"), exchange{
+			op: "PUT /v1/agents/{agent_id}/profile", path: map[string]string{"agent_id": "u_9"}, headers: []string{asAdmin},
+			body: `{"interests":{"water":2},"keywords":["river"]}`,
+		})}
+	}
+	return map[string]contractRoute{
+		"POST /v1/compare": {
+			good: []exchange{
+				admin(`{"b":"scale=72h,offset=2h","sample":50,"seed":1}`),
+				admin(`{"a":{"base":0.5},"b":{"decay":{"scale":"72h"}},"agents":["u_9"],"k":5,"lists":true,"at":1772877600}`),
+			},
+			bad: map[int]exchange{40004: admin(`{"agents":["u:9"]}`)},
+		},
+		"POST /v1/replay": {
+			good: []exchange{admin(`{"clicks":[{"agent_id":"u_9","id":"a","at":"2026-03-07T12:00:00Z"},{"agent_id":"u_9","id":"gone","at":1772877600}],"rankings":["","scale=72h",{"base":1}],"depth":10}`)},
+			bad:  map[int]exchange{40004: admin(`{"clicks":[{"agent_id":"u:9","id":"a","at":1772877600}],"rankings":[""]}`)},
+		},
+	}
+}
+
+func operationsCases(func(...string) []exchange) map[string]contractRoute {
+	always := contractRoute{good: []exchange{{}}}
+	cached := contractRoute{good: []exchange{{}, {headers: []string{"If-None-Match: *"}}}}
+	file := func(path string) exchange { return exchange{path: map[string]string{"path": path}} }
+	return map[string]contractRoute{
+		"GET /livez":        always,
+		"GET /readyz":       always,
+		"GET /metrics":      always,
+		"GET /openapi.json": cached,
+		"GET /docs":         cached,
+		"GET /lab":          cached,
+		"GET /":             cached,
+		"GET /assets/{path}": {
+			good: []exchange{file("base.css"), file("docs/docs.js"), file("base.css").with("If-None-Match: *")},
+			bad:  map[int]exchange{40401: file("docs/none.js")},
+		},
+	}
+}

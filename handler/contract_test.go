@@ -1,0 +1,389 @@
+package handler_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/gin-gonic/gin"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/handler"
+	"github.com/freshet/freshet/internal/app"
+)
+
+// The contract: a real system, embedded, answers every route as its OpenAPI
+// description says, with every status and code the description lists and none
+// that it does not.
+
+const contractToken = "an-admin-token-for-the-contract"
+
+// exchange is one call of a route.
+type exchange struct {
+	before  []exchange // calls that must succeed first
+	op      string     // of those: which route; else that of the table
+	path    map[string]string
+	query   string
+	headers []string
+	kind    string // Content-Type; "": application/json, where there is a body
+	body    string
+	late    bool // its time is over
+}
+
+// with is the call with other headers.
+func (e exchange) with(headers ...string) exchange {
+	e.headers = headers
+	return e
+}
+
+// contract is one running system and what it promises.
+type contract struct {
+	spec   *openapi3.T
+	server http.Handler
+}
+
+func openContract(t *testing.T, change func(*configs.Config)) *contract {
+	t.Helper()
+	cfg := configs.Default()
+	cfg.DataDir = t.TempDir()
+	cfg.Auth.AdminToken = contractToken
+	change(&cfg)
+	require.NoError(t, cfg.Validate())
+	a, err := app.Open(t.Context(), cfg, app.WithLogger(slog.New(slog.DiscardHandler)))
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		assert.NoError(t, a.Close(ctx))
+	})
+	c := &contract{server: a.Handler}
+	w := httptest.NewRecorder()
+	c.server.ServeHTTP(w, httptest.NewRequest("GET", "/openapi.json", nil))
+	c.spec, err = openapi3.NewLoader().LoadFromData(w.Body.Bytes())
+	require.NoError(t, err)
+	return c
+}
+
+// operations are all that are described, by method and path.
+func (c *contract) operations() map[string]*routers.Route {
+	all := map[string]*routers.Route{}
+	for path, item := range c.spec.Paths.Map() {
+		for method, op := range item.Operations() {
+			all[method+" "+path] = &routers.Route{
+				Spec: c.spec, Path: path, PathItem: item, Method: method, Operation: op,
+			}
+		}
+	}
+	return all
+}
+
+// request makes the HTTP request of a call. Each has its own body.
+func (e exchange) request(t *testing.T, op string) *http.Request {
+	t.Helper()
+	method, path, _ := strings.Cut(op, " ")
+	for name, value := range e.path {
+		path = strings.ReplaceAll(path, "{"+name+"}", value)
+	}
+	require.NotContains(t, path, "{", "%s: the case does not fill in the path", op)
+	r := httptest.NewRequest(method, path+e.query, nil)
+	if e.body != "" {
+		r = httptest.NewRequest(method, path+e.query, strings.NewReader(e.body))
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if e.kind != "" {
+		r.Header.Set("Content-Type", e.kind)
+	}
+	for _, h := range e.headers {
+		name, value, _ := strings.Cut(h, ": ")
+		r.Header.Add(name, value)
+	}
+	return r
+}
+
+// answered is what came.
+type answered struct {
+	status int
+	code   int // of the envelope; 0 where there is none
+	header http.Header
+	body   []byte
+}
+
+// call makes the call and holds the answer against the description.
+func (c *contract) call(t *testing.T, op string, e exchange, changes ...func(*http.Request) *http.Request) answered {
+	t.Helper()
+	for _, b := range e.before {
+		got := c.call(t, b.op, b)
+		require.Less(t, got.status, 400, "before %s: %s: %s", op, b.op, got.body)
+	}
+	route := c.operations()[op]
+	require.NotNil(t, route, "%s is not described", op)
+	r := e.request(t, op)
+	if e.late {
+		r = late(r)
+	}
+	for _, change := range changes {
+		r = change(r)
+	}
+	w := httptest.NewRecorder()
+	c.server.ServeHTTP(w, r)
+	got := answered{status: w.Code, header: w.Header(), body: w.Body.Bytes()}
+	if strings.HasPrefix(got.header.Get("Content-Type"), "application/json") && got.status != http.StatusOK {
+		var envelope struct {
+			Code int `json:"code"`
+		}
+		require.NoError(t, json.Unmarshal(got.body, &envelope))
+		got.code = envelope.Code
+	}
+	in := &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: r, PathParams: e.path, Route: route},
+		Status:                 got.status,
+		Header:                 got.header,
+		Options:                &openapi3filter.Options{IncludeResponseStatus: true},
+	}
+	in.SetBodyBytes(got.body)
+	require.NoError(t, openapi3filter.ValidateResponse(t.Context(), in), "%s answered %d: %.400s", op, got.status, got.body)
+	if got.code != 0 {
+		require.Contains(t, codesOf(route.Operation)[got.status], got.code,
+			"%s answered %d, which its description does not list: %s", op, got.code, got.body)
+	}
+	return got
+}
+
+// valid holds the request against the description.
+func (c *contract) valid(t *testing.T, op string, e exchange) {
+	t.Helper()
+	in := &openapi3filter.RequestValidationInput{
+		Request: e.request(t, op), PathParams: e.path, Route: c.operations()[op],
+		Options: &openapi3filter.Options{AuthenticationFunc: presents, RejectWhenRequestBodyNotSpecified: true},
+	}
+	require.NoError(t, openapi3filter.ValidateRequest(t.Context(), in), op)
+}
+
+// presents reports whether the request has what a security scheme wants.
+func presents(_ context.Context, in *openapi3filter.AuthenticationInput) error {
+	h := in.RequestValidationInput.Request.Header
+	scheme := in.SecurityScheme
+	if scheme.Type == "apiKey" && h.Get(scheme.Name) != "" ||
+		scheme.Type == "http" && strings.HasPrefix(h.Get("Authorization"), "Bearer ") {
+		return nil
+	}
+	return errors.New("the request lacks " + in.SecuritySchemeName)
+}
+
+// codesOf are the codes a route lists, as the names of the examples of its
+// refusals, by status.
+func codesOf(op *openapi3.Operation) map[int][]int {
+	codes := map[int][]int{}
+	for name, response := range op.Responses.Map() {
+		status, _ := strconv.Atoi(name)
+		codes[status] = nil
+		if status < 400 {
+			continue
+		}
+		for code := range response.Value.Content["application/json"].Examples {
+			n, _ := strconv.Atoi(code)
+			codes[status] = append(codes[status], n)
+		}
+	}
+	return codes
+}
+
+// lines decodes NDJSON, which the validator does not know: every line must be
+// an item, so it is held against the schema of one in a JSON array.
+func lines(body io.Reader, _ http.Header, _ *openapi3.SchemaRef, _ openapi3filter.EncodingFn) (any, error) {
+	data, err := io.ReadAll(body)
+	for line := range bytes.Lines(data) {
+		if !json.Valid(line) {
+			return nil, fmt.Errorf("%q is not JSON", line)
+		}
+	}
+	return string(data), err
+}
+
+// late is a call whose time is over: what it needs does not answer in time.
+func late(r *http.Request) *http.Request {
+	ctx, cancel := context.WithDeadline(r.Context(), time.Now().Add(-time.Second))
+	context.AfterFunc(r.Context(), cancel)
+	return r.WithContext(ctx)
+}
+
+// faulty breaks the route where it turns to its work.
+type faulty struct{ context.Context }
+
+func (faulty) Deadline() (time.Time, bool) { panic("a fault of the route") }
+
+func broken(r *http.Request) *http.Request { return r.WithContext(faulty{r.Context()}) }
+
+// heavy announces more than any route takes.
+func heavy(r *http.Request) *http.Request {
+	r.ContentLength = 65 << 20
+	return r
+}
+
+// anyway are refusals that are provoked in the same way on every route. Where a
+// route answers otherwise, that must be described.
+var anyway = []struct {
+	code    int
+	headers []string // nil: those of the good call
+	body    string   // "": that of the good call
+	change  func(*http.Request) *http.Request
+}{
+	{code: 40001, body: `{"no_such_field":1}`},
+	{code: 40001, body: "not JSON"},
+	{code: 40101, headers: []string{"X-Other: 1"}},
+	{code: 40301, headers: []string{"X-Agent-ID: somebody_else"}},
+	{code: 41301, change: heavy},
+	{code: 50001, change: broken},
+	{code: 50301, change: late},
+}
+
+func TestContract(t *testing.T) {
+	for kind, decode := range map[string]openapi3filter.BodyDecoder{
+		"application/x-ndjson": lines,
+		"text/html":            openapi3filter.PlainBodyDecoder,
+	} {
+		openapi3filter.RegisterBodyDecoder(kind, decode)
+		t.Cleanup(func() { openapi3filter.UnregisterBodyDecoder(kind) })
+	}
+	c := openContract(t, func(*configs.Config) {})
+	hasty := openContract(t, func(cfg *configs.Config) { cfg.Server.RateLimit, cfg.Server.RateBurst = 0.001, 1 })
+	unready := &contract{server: handler.NewUnready(t), spec: c.spec}
+	cases := contractCases()
+	for _, op := range slices.Sorted(maps.Keys(c.operations())) {
+		t.Run(op, func(t *testing.T) {
+			route, ok := cases[op]
+			require.True(t, ok, "described, but there is no case")
+			seen := map[int]map[int]bool{} // status, code
+			note := func(got answered) {
+				if seen[got.status] == nil {
+					seen[got.status] = map[int]bool{}
+				}
+				seen[got.status][got.code] = true
+			}
+			for _, good := range route.good {
+				got := c.call(t, op, good)
+				require.Less(t, got.status, 400, "%s", got.body)
+				c.valid(t, op, good)
+				note(got)
+			}
+			for _, way := range anyway {
+				e := route.good[0]
+				if way.headers != nil {
+					e.headers = way.headers
+				}
+				if way.body != "" {
+					e.body = way.body
+				}
+				e.before = nil
+				if way.change == nil {
+					note(c.call(t, op, e))
+				} else {
+					note(c.call(t, op, e, way.change))
+				}
+			}
+			once := route.good[0]
+			once.before = nil
+			note(hasty.call(t, op, once))
+			note(hasty.call(t, op, once))
+			if op == "GET /readyz" {
+				note(unready.call(t, op, once))
+			}
+			for code, bad := range route.bad {
+				got := c.call(t, op, bad)
+				require.Equal(t, code, got.code, "%s", got.body)
+				note(got)
+			}
+			for status, codes := range codesOf(route.described(c, op)) {
+				require.NotNil(t, seen[status], "%d is described and no case provokes it", status)
+				for _, code := range codes {
+					require.True(t, seen[status][code], "%d is described and no case provokes it", code)
+				}
+			}
+		})
+	}
+	for op := range cases {
+		require.NotNil(t, c.operations()[op], "there is a case for %s, which is not described", op)
+	}
+}
+
+// Routes and description name the same operations. HEAD is as good as
+// described by GET.
+func TestEveryRouteIsDescribed(t *testing.T) {
+	c := openContract(t, func(*configs.Config) {})
+	engine, ok := c.server.(*gin.Engine)
+	require.True(t, ok, "%T lists no routes", c.server)
+	described := c.operations()
+	routed := map[string]bool{}
+	for _, r := range engine.Routes() {
+		parts := strings.Split(r.Path, "/")
+		for i, part := range parts {
+			if part != "" && (part[0] == ':' || part[0] == '*') {
+				parts[i] = "{" + part[1:] + "}"
+			}
+		}
+		path := strings.Join(parts, "/")
+		routed[r.Method+" "+path] = true
+		if r.Method == http.MethodHead {
+			assert.NotNil(t, described["GET "+path], "HEAD %s: there is no GET that is described", path)
+			continue
+		}
+		assert.NotNil(t, described[r.Method+" "+path], "%s %s is not described", r.Method, path)
+	}
+	for op, route := range described {
+		assert.True(t, routed[op], "%s is described and does not exist", op)
+		if route.Method == http.MethodGet {
+			assert.Equal(t, !strings.HasPrefix(route.Path, "/v1/"), routed["HEAD "+route.Path],
+				"HEAD %s: the description says that routes not below /v1 have it", route.Path)
+		}
+	}
+}
+
+// Wherever one calls, a refusal is in the envelope.
+func TestWhatIsNoRouteIsRefusedInTheEnvelope(t *testing.T) {
+	c := openContract(t, func(*configs.Config) {})
+	schema := c.spec.Components.Schemas["Error"].Value
+	for call, want := range map[string]int{
+		"GET /v2/feed": 40401, "GET /v1/feed": 40501, "DELETE /v1/items": 40501, "POST /livez": 40501, "GET /v1": 40401,
+	} {
+		method, path, _ := strings.Cut(call, " ")
+		w := httptest.NewRecorder()
+		c.server.ServeHTTP(w, httptest.NewRequest(method, path, nil))
+		var body map[string]any
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &body), call)
+		require.NoError(t, schema.VisitJSON(body, openapi3.EnableJSONSchema2020()), call)
+		require.EqualValues(t, want, body["code"], call)
+		require.Equal(t, want/100, w.Code, call)
+	}
+}
+
+// A server that takes tokens refuses in the same shapes, and names the scheme.
+func TestContractOfTokens(t *testing.T) {
+	c := openContract(t, func(cfg *configs.Config) {
+		cfg.Auth.Mode, cfg.Auth.JWT.Secret = configs.ModeJWT, strings.Repeat("secret", 8)
+	})
+	for op, route := range contractCases() {
+		if codesOf(route.described(c, op))[401] == nil {
+			continue
+		}
+		got := c.call(t, op, exchange{path: route.good[0].path, body: route.good[0].body, headers: []string{"Authorization: Bearer x.y.z"}})
+		require.Equal(t, 40101, got.code, op)
+		require.Equal(t, "Bearer", got.header.Get("WWW-Authenticate"), op)
+	}
+}
