@@ -31,11 +31,10 @@ lint: ## vet, format and the rules of .golangci.yml
 bench: ## run the Go benchmarks once each, with allocations
 	go test -run '^$$' -bench . -benchmem ./...
 
-budgets: ## measure what docs/performance.md promises, each beside its baseline
-	go test ./internal/app -run '^$$' -bench LoadMore -benchtime 12x
-	go test ./internal/app -run '^$$' -bench 'RefreshServices' -benchtime 400x
-	go test ./internal/app -run '^$$' -bench 'RefreshEmbedded' -benchtime 4000x
-	go test ./internal/app -run '^$$' -bench 'DedupMemory|Start' -benchtime 3x
+budgets: ## measure what docs/performance.md promises, each beside its baseline, then simulate days of traffic
+	scripts/bench.sh --items 100000,1000000 --json bench.json
+	scripts/bench.sh --simulate --dedup.backend memory
+	@test -z "$$FRESHET_TEST_REDIS" || scripts/bench.sh --simulate --dedup.backend redisbloom
 
 fuzz: ## fuzz each decoder for 20 seconds
 	scripts/fuzz.sh 20s

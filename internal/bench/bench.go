@@ -130,6 +130,7 @@ func anExecutable(b *bench) string {
 // bench is one run.
 type bench struct {
 	o        Options
+	began    time.Time
 	name     string // of this run: begins its keys and its index
 	dir      string
 	log      *slog.Logger
@@ -141,25 +142,31 @@ type bench struct {
 
 // Run measures. The report is there as far as the run has come, also with an
 // error. What must never happen is listed in [Report.Impossible].
-func Run(ctx context.Context, o Options) (report *Report, err error) {
+func Run(ctx context.Context, o Options) (*Report, error) {
 	o = o.WithDefaults()
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	began := time.Now()
 	b, err := begin(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		err = errors.Join(err, b.end(ctx))
-		b.report.Machine.LoadAfter = loadAverages()
-		b.report.Budgets = budgets(b.report.Results)
-		b.report.Seconds = time.Since(began).Seconds()
-		report = &b.report
-	}()
+	return b.finish(ctx, b.measure(ctx))
+}
+
+// finish removes what is ours and completes the report.
+func (b *bench) finish(ctx context.Context, err error) (*Report, error) {
+	err = errors.Join(err, b.end(ctx))
+	b.report.Machine.LoadAfter = loadAverages()
+	b.report.Budgets = budgets(b.report.Results)
+	b.report.Seconds = time.Since(b.began).Seconds()
+	return &b.report, err
+}
+
+// measure goes through the parts that are asked for.
+func (b *bench) measure(ctx context.Context) error {
 	for _, p := range parts {
-		if !slices.Contains(o.Only, p.name) {
+		if !slices.Contains(b.o.Only, p.name) {
 			continue
 		}
 		if why := p.needs(b); why != "" {
@@ -178,10 +185,10 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 		}
 		b.report.Results = append(b.report.Results, results...)
 		if err != nil {
-			return &b.report, fmt.Errorf("%s, %s: %w", p.name, p.mode, err)
+			return fmt.Errorf("%s, %s: %w", p.name, p.mode, err)
 		}
 	}
-	return &b.report, nil
+	return nil
 }
 
 func (b *bench) progress(format string, args ...any) {
@@ -207,7 +214,8 @@ func (b *bench) slice() time.Duration { return b.o.Duration / time.Duration(b.ro
 // begin makes the directory, the name and the connections of a run.
 func begin(ctx context.Context, o Options) (*bench, error) {
 	b := &bench{
-		o: o, name: ownName(), filled: map[int]string{}, report: Report{Impossible: []string{}, Simulations: []Simulation{}},
+		o: o, began: time.Now(), name: ownName(), filled: map[int]string{},
+		report: Report{Results: []Result{}, Simulations: []Simulation{}, Impossible: []string{}},
 	}
 	nowhere, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/dedup"
@@ -40,7 +42,6 @@ type play struct {
 	traffic Traffic
 	size    dedup.FilterSize
 	filters int // of a day
-	heap    float64
 	random  *rand.Rand
 	zipf    *rand.Zipf
 
@@ -58,7 +59,6 @@ func newPlay(cfg configs.Config, traffic Traffic) *play {
 	p.size, p.filters = sized(cfg)
 	p.random = rand.New(rand.NewPCG(traffic.Seed, 7))
 	p.zipf = rand.NewZipf(p.random, traffic.Zipf, 1, uint64(traffic.Items-1))
-	// Its whole size at once, so that what the heap grows by later is the store.
 	p.shown = make(map[uint64]feed.Day, traffic.Impressions*traffic.Days)
 	return p
 }
@@ -203,9 +203,8 @@ func (p *play) observe(ctx context.Context, d *DayPlayed, today feed.Day) error 
 	inWindow := min(len(p.held), p.cfg.Dedup.WindowDays)
 	d.Memory = Compared{Expected: float64(inWindow*p.filters) * float64(p.size.Bytes())}
 	if p.in.Redis == nil {
-		d.Memory.Measured = heapNow() - p.heap
-		fill, err := fillInProcess()
-		d.Fill.Measured = fill
+		var err error
+		d.Fill.Measured, d.Memory.Measured, err = inProcess()
 		return err
 	}
 	keys := rediskeys.For(p.in.Redis, p.cfg.Redis.KeyPrefix)
@@ -232,25 +231,41 @@ func (p *play) observe(ctx context.Context, d *DayPlayed, today feed.Day) error 
 	return nil
 }
 
-// fillInProcess is the metric that the store in process publishes of today.
-func fillInProcess() (float64, error) {
+// inProcess are the metrics that the store in process publishes: the fill of
+// today's filter and the bytes of all.
+func inProcess() (fill, bytes float64, err error) {
 	families, err := prometheus.DefaultGatherer.Gather()
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
+	found := 0
 	for _, family := range families {
-		if family.GetName() != "freshet_dedup_memory_filter_fill_ratio" {
-			continue
-		}
 		for _, metric := range family.GetMetric() {
-			for _, label := range metric.GetLabel() {
-				if label.GetName() == "days_ago" && label.GetValue() == "0" {
-					return metric.GetGauge().GetValue(), nil
+			switch family.GetName() {
+			case "freshet_dedup_filter_fill_ratio":
+				if isToday(metric) {
+					fill = metric.GetGauge().GetValue()
+					found++
 				}
+			case "freshet_dedup_filter_bytes":
+				bytes += metric.GetGauge().GetValue()
+				found++
 			}
 		}
 	}
-	return 0, fmt.Errorf("the metric of the filters' fill is missing")
+	if found < 2 {
+		return 0, 0, errors.New("the metrics of the filters are missing")
+	}
+	return fill, bytes, nil
+}
+
+func isToday(metric *dto.Metric) bool {
+	for _, label := range metric.GetLabel() {
+		if label.GetName() == "days_ago" && label.GetValue() == "0" {
+			return true
+		}
+	}
+	return false
 }
 
 // probe asks for pairs nobody was shown, at the end of the last day.

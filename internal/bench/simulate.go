@@ -46,7 +46,8 @@ func (t Traffic) WithDefaults(window int) Traffic {
 
 // short is little traffic of the same kind.
 func (t Traffic) short() Traffic {
-	t.Agents, t.Impressions, t.Capacity, t.Items = min(t.Agents, 500), min(t.Impressions, 10_000), 0, min(t.Items, 20_000)
+	t.Agents, t.Impressions, t.Items = min(t.Agents, 500), min(t.Impressions, 10_000), min(t.Items, 20_000)
+	t.Capacity = t.Impressions
 	return t
 }
 
@@ -122,32 +123,26 @@ func counted(measured int, expected float64, of int) Compared {
 // Simulate plays days of traffic on compressed time in the configured dedup
 // store and compares its filters with the formulas. Repeats, and false hits
 // beyond the bound, are listed in [Report.Impossible].
-func Simulate(ctx context.Context, o Options, traffic Traffic) (report *Report, err error) {
+func Simulate(ctx context.Context, o Options, traffic Traffic) (*Report, error) {
 	o = o.WithDefaults()
 	o.Only = []string{"simulate"}
 	if o.Config.Dedup.Backend == configs.DedupMemory {
 		o.Config.Redis.Addrs = nil // it is not asked
 	}
 	o.Config.Elasticsearch.Addresses = nil
-	began := time.Now()
 	b, err := begin(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		err = errors.Join(err, b.end(ctx))
-		b.report.Machine.LoadAfter, b.report.Seconds = loadAverages(), time.Since(began).Seconds()
-		report = &b.report
-	}()
-	return nil, b.simulate(ctx, traffic)
+	return b.finish(ctx, b.simulate(ctx, traffic))
 }
 
 func (b *bench) simulate(ctx context.Context, traffic Traffic) (err error) {
 	cfg := b.o.Config
+	traffic = traffic.WithDefaults(cfg.Dedup.WindowDays)
 	if b.o.Short {
 		traffic = traffic.short()
 	}
-	traffic = traffic.WithDefaults(cfg.Dedup.WindowDays)
 	if err := traffic.Validate(); err != nil {
 		return err
 	}
@@ -159,7 +154,6 @@ func (b *bench) simulate(ctx context.Context, traffic Traffic) (err error) {
 
 	start := feed.DayOf(time.Now()).Start().AddDate(0, 0, -traffic.Days)
 	p := newPlay(cfg, traffic)
-	p.heap = heapNow()
 	in, stop, err := b.openDedup(ctx, cfg, start)
 	if err != nil {
 		return err

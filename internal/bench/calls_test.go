@@ -1,0 +1,93 @@
+package bench
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/engine"
+)
+
+// The benchmarks here are for comparing two versions of the code with
+// benchstat; they go through the engine in process. What is promised is
+// measured by the freshet bench command.
+
+// started is a system with items, its session step and its recorder at work.
+func started(b *testing.B, mode string, n int) *system {
+	b.Helper()
+	o := embeddedOptions()
+	if mode == Services {
+		o = withServices(b)
+	}
+	run, err := begin(b.Context(), o)
+	require.NoError(b, err)
+	b.Cleanup(func() { require.NoError(b, run.end(b.Context())) })
+	var cfg configs.Config
+	if mode == Services {
+		cfg = run.servicesConfig(filepath.Join(run.dir, "calls"))
+		run.meter = &run.services
+	} else {
+		cfg = run.embeddedConfig(filepath.Join(run.dir, "calls"))
+	}
+	s, err := run.serve(b.Context(), cfg)
+	require.NoError(b, err)
+	b.Cleanup(func() { require.NoError(b, s.stop()) })
+	items := ungrouped()
+	if n > sessionItems {
+		items = makeItems(n, time.Now())
+	}
+	require.NoError(b, run.put(b.Context(), s, items))
+	return s
+}
+
+func BenchmarkRefresh(b *testing.B) {
+	for _, mode := range []string{Embedded, Services} {
+		b.Run(mode, func(b *testing.B) {
+			s := started(b, mode, 10_000)
+			for i := range readers {
+				require.NoError(b, s.Engine.PutProfile(b.Context(), reader(i), profile(i)))
+			}
+			i := 0
+			b.ReportAllocs()
+			for b.Loop() {
+				call(b, s, refresh(reader(i%readers)))
+				i++
+			}
+		})
+	}
+}
+
+func BenchmarkLoadMore(b *testing.B) {
+	for _, mode := range []string{Embedded, Services} {
+		b.Run(mode, func(b *testing.B) {
+			s := started(b, mode, sessionItems)
+			session := s.sessions(ungrouped())
+			agents, left := 0, 0
+			b.ReportAllocs()
+			for b.Loop() {
+				if left == 0 {
+					b.StopTimer()
+					agents++
+					left = agentPages
+					require.NoError(b, session(b.Context(), []string{pager(agents)}))
+					b.StartTimer()
+				}
+				call(b, s, loadMore(pager(agents)))
+				left--
+			}
+		})
+	}
+}
+
+func pager(i int) string { return fmt.Sprintf("pager_%d", i) }
+
+func call(b *testing.B, s *system, r engine.Request) {
+	answer, err := s.Engine.Feed(b.Context(), r)
+	if err != nil || len(answer.Docs) == 0 {
+		b.Fatal(len(answer.Docs), err)
+	}
+}

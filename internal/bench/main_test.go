@@ -1,0 +1,43 @@
+package bench
+
+import (
+	"net/url"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/testenv"
+)
+
+// TestMain fails the package when a run has left goroutines behind. Idle
+// connections are none: they end by themselves. Nor is what runs before the
+// tests, which is a pool a library makes for itself.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m,
+		goleak.IgnoreCurrent(),
+		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"),
+		goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"),
+	)
+}
+
+// embeddedOptions is a short run without services.
+func embeddedOptions(only ...string) Options {
+	return Options{Config: configs.Default(), Only: only, Short: true}.WithDefaults()
+}
+
+// withServices is a short run with the real ones, under this test's prefix.
+func withServices(t testing.TB, only ...string) Options {
+	t.Helper()
+	o := embeddedOptions(only...)
+	_, o.Config.Redis.KeyPrefix = testenv.Redis(t)
+	at, err := url.Parse(testenv.RedisURL(t))
+	require.NoError(t, err)
+	o.Config.Redis.Addrs = []string{at.Host}
+	address, _ := testenv.Elastic(t)
+	o.Config.Elasticsearch.Addresses = []string{address}
+	// A share of it is what a call to Redis may take, on a machine that is busy.
+	o.Config.Server.RequestTimeout, o.Config.Dedup.PendingGrace = 20e9, 30e9
+	return o
+}

@@ -1,0 +1,133 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/internal/testenv"
+)
+
+// stopper ends a run when its progress says so.
+type stopper struct {
+	at   string
+	stop context.CancelFunc
+	said strings.Builder
+}
+
+func (s *stopper) Write(p []byte) (int, error) {
+	s.said.Write(p)
+	if strings.Contains(s.said.String(), s.at) {
+		s.stop()
+	}
+	return len(p), nil
+}
+
+// TestARunThatIsInterruptedCleansUp ends runs in each part, with a key and an
+// index beside theirs that must stay.
+func TestARunThatIsInterruptedCleansUp(t *testing.T) {
+	for _, part := range []string{"load_more", "refresh", "dedup"} {
+		for _, early := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, early %v", part, early), func(t *testing.T) {
+				t.Setenv("TMPDIR", t.TempDir())
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				o := withServices(t, part)
+				if early {
+					o.Progress = &stopper{at: part + ", services", stop: cancel}
+				}
+				b, err := begin(ctx, o)
+				require.NoError(t, err)
+				prefix, name := b.prefix(), b.name
+				require.True(t, strings.HasPrefix(prefix, o.Config.Redis.KeyPrefix), "what users may touch begins with their prefix")
+				if !early { // in the middle: after as many commands as a part begins with
+					b.services.redis.AddHook(&countdown{left: 3, then: cancel})
+				}
+				client, own := testenv.Redis(t)
+				neighbour := own + "not-ours"
+				require.NoError(t, client.Set(t.Context(), neighbour, 1, 0).Err())
+
+				_, err = b.finish(ctx, b.measure(ctx))
+				require.ErrorIs(t, err, context.Canceled)
+				assert.Empty(t, keysBelow(t, client, prefix))
+				assert.Equal(t, int64(1), client.Exists(t.Context(), neighbour).Val())
+				for _, index := range []string{name, esindex.Agents(name)} {
+					assert.Equal(t, http.StatusNotFound, statusOf(t, o.Config.Elasticsearch.Addresses[0]+"/"+index))
+				}
+				assertEmpty(t, os.TempDir())
+			})
+		}
+	}
+}
+
+// countdown calls then after some pipelines.
+type countdown struct {
+	left int
+	then func()
+}
+
+func (c *countdown) DialHook(next redis.DialHook) redis.DialHook          { return next }
+func (c *countdown) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+
+func (c *countdown) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		err := next(ctx, cmds)
+		if c.left--; c.left == 0 {
+			c.then()
+		}
+		return err
+	}
+}
+
+func keysBelow(t *testing.T, client redis.UniversalClient, prefix string) (keys []string) {
+	t.Helper()
+	all := client.Scan(t.Context(), 0, prefix+"*", 10_000).Iterator()
+	for all.Next(t.Context()) {
+		keys = append(keys, all.Val())
+	}
+	require.NoError(t, all.Err())
+	return keys
+}
+
+func statusOf(t *testing.T, url string) int {
+	t.Helper()
+	res, err := http.Head(url)
+	require.NoError(t, err)
+	_, _ = io.Copy(io.Discard, res.Body)
+	require.NoError(t, res.Body.Close())
+	return res.StatusCode
+}
+
+// TestNothingElseIsRemoved: a prefix of somebody else is refused, and a prefix
+// with characters of a pattern matches itself alone.
+func TestNothingElseIsRemoved(t *testing.T) {
+	client, own := testenv.Redis(t)
+	keep := own + "keep"
+	require.NoError(t, client.Set(t.Context(), keep, 1, 0).Err())
+	require.Error(t, removeKeys(t.Context(), client, ""))
+	require.Error(t, removeKeys(t.Context(), client, own))
+	b := &bench{name: "freshet-items"}
+	require.ErrorContains(t, b.removeIndices(t.Context()), "it stays")
+	assert.Equal(t, int64(1), client.Exists(t.Context(), keep).Val())
+
+	odd, even := own+mark+"[ab]*", own+mark+"a"
+	require.NoError(t, client.MSet(t.Context(), odd+"1", 1, even+"1", 1).Err())
+	require.NoError(t, removeKeys(t.Context(), client, odd))
+	assert.Equal(t, []string{even + "1"}, keysBelow(t, client, own+mark))
+}
+
+func TestNamesAreOurs(t *testing.T) {
+	a, b := ownName(), ownName()
+	assert.NotEqual(t, a, b)
+	assert.True(t, strings.HasPrefix(a, mark))
+	assert.Equal(t, strings.ToLower(a), a, "an index has no capitals")
+}
