@@ -28,7 +28,7 @@ const (
 
 // commands makes the subcommands, each in a file of its name.
 var commands = []func() *cobra.Command{
-	newBenchCommand, newConfigCommand, newDecayCommand, newDoctorCommand, newFeedCommand, newHealthCommand, newIngestCommand, newServeCommand, newVersionCommand,
+	newBenchCommand, newConfigCommand, newDecayCommand, newDoctorCommand, newExplainCommand, newFeedCommand, newHealthCommand, newIngestCommand, newServeCommand, newVersionCommand,
 }
 
 func main() {

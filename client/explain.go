@@ -1,0 +1,125 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// ExplainAsk asks what a refresh would do.
+type ExplainAsk struct {
+	Agent string `json:"agent_id"`
+	Limit int    `json:"limit,omitempty"` // items of the page, 1 to 100; 0: the server's 20
+	Item  string `json:"item,omitempty"`  // say of this one why it is where it is
+	// Ranking changes the parameters the agent is ranked by: an object that
+	// names those that change. [feed.ChangesJSON] writes one.
+	Ranking json.RawMessage `json:"ranking,omitempty"`
+	At      time.Time       `json:"at,omitzero"` // the moment of the refresh; zero: now
+}
+
+// Explanation is what a refresh would do, and why.
+type Explanation struct {
+	Agent      string         `json:"agent_id"`
+	Limit      int            `json:"limit"`
+	Variant    string         `json:"variant"`
+	Ranking    feed.Ranking   `json:"ranking"`    // the parameters used
+	Proposed   bool           `json:"proposed"`   // they came with the question
+	Origin     time.Time      `json:"origin"`     // the now of the decay
+	Candidates []Explained    `json:"candidates"` // best first
+	Item       *ExplainedItem `json:"item,omitempty"`
+	Counts     ExplainCounts  `json:"counts"`
+	Times      ExplainTimes   `json:"times_ms"`
+	Degraded   []string       `json:"degraded,omitempty"`
+
+	Raw json.RawMessage `json:"-"` // all of it as it came
+}
+
+// UnmarshalJSON keeps the explanation as it came beside what is decoded of it.
+func (x *Explanation) UnmarshalJSON(data []byte) error {
+	type plain Explanation
+	if err := json.Unmarshal(data, (*plain)(x)); err != nil {
+		return err
+	}
+	x.Raw = append(json.RawMessage(nil), data...)
+	return nil
+}
+
+// Explained is one candidate: score = relevance × decay × popularity factor,
+// and what becomes of it.
+type Explained struct {
+	Rank       int         `json:"rank"` // 1 is the best, before anything is filtered
+	ID         string      `json:"id"`
+	Group      string      `json:"group"`
+	Source     string      `json:"source"`
+	Title      string      `json:"title,omitempty"`
+	UpdateTime int64       `json:"update_time"` // Unix seconds
+	Age        int64       `json:"age"`         // seconds before the origin
+	Score      float64     `json:"score"`
+	Decay      float64     `json:"decay"`
+	Relevance  *Relevance  `json:"relevance,omitempty"`  // nil: the source cannot tell
+	Popularity *Popularity `json:"popularity,omitempty"` // nil: the source cannot tell
+	// Fate is paged, kept (for the pages after), seen, pending, muted, gone or
+	// group; of an item asked for also unknown, future, outside or unfound.
+	Fate   string `json:"fate"`
+	Day    string `json:"day,omitempty"`    // with seen: the day of the filter, YYYYMMDD
+	Better string `json:"better,omitempty"` // with group: the item that stands in
+}
+
+// Relevance is base + Σ tags + Σ keywords.
+type Relevance struct {
+	Total    float64 `json:"total"`
+	Base     float64 `json:"base"`
+	Tags     []Gain  `json:"tags,omitempty"`
+	Keywords []Gain  `json:"keywords,omitempty"`
+}
+
+// Gain is what one interest or keyword adds to the relevance.
+type Gain struct {
+	Name  string  `json:"name"`
+	Score float64 `json:"score"`
+}
+
+// Popularity is an item's likes + 2·comments and the factor it makes.
+type Popularity struct {
+	Value  float64 `json:"value"`
+	Factor float64 `json:"factor"`
+}
+
+// ExplainedItem is the item that was asked for. Its rank is 0 where it is no
+// candidate.
+type ExplainedItem struct {
+	Explained
+	Reason string `json:"reason"` // one or two sentences, for people
+}
+
+// ExplainCounts says how many candidates came to what.
+type ExplainCounts struct {
+	Rounds   int `json:"rounds"`
+	Recalled int `json:"recalled"`
+	Seen     int `json:"seen"`
+	Pending  int `json:"pending"`
+	Muted    int `json:"muted"`
+	Gone     int `json:"gone"`
+	Group    int `json:"group"`
+	Paged    int `json:"paged"`
+	Kept     int `json:"kept"`
+}
+
+// ExplainTimes is the time of each stage, in milliseconds.
+type ExplainTimes struct {
+	Profile float64 `json:"profile"`
+	Recall  float64 `json:"recall"`
+	Dedup   float64 `json:"dedup"`
+	Hydrate float64 `json:"hydrate"`
+	Factors float64 `json:"factors"` // what only an explanation asks
+	Total   float64 `json:"total"`
+}
+
+// Explain calls POST /v1/explain, as an admin: what a refresh of an agent
+// would do. It changes nothing.
+func (c *Client) Explain(ctx context.Context, ask ExplainAsk) (Explanation, error) {
+	return send[Explanation](ctx, c, Request{Method: http.MethodPost, Path: "/v1/explain", Repeatable: true}, ask)
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/freshet/freshet/client"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/cli"
+)
+
+type explainFlags struct {
+	server *string
+	token  func() string
+	agent  string
+	item   string
+	limit  int
+	set    string
+	at     string
+	all    bool
+	json   bool
+}
+
+func newExplainCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "explain --agent ID",
+		Short: "Say why an agent's feed looks as it does",
+		Long: "Shows what a refresh of the agent would do, without doing it: each candidate's\n" +
+			"relevance, decay, popularity and score, and what becomes of it.\n\n" +
+			"  paged    on the page                 kept   in the session, for the pages after\n" +
+			"  seen     in the filter of that day   group  a better item of its group stands in\n" +
+			"  pending  given out lately            muted  refused by the agent's profile\n" +
+			"  gone     deleted or changed since it was indexed\n\n" +
+			"With --item it says of one item why it is where it is, or why it is nowhere.\n" +
+			"With --set and --at it does so for other parameters and at another time.",
+		Example: "  freshet explain --agent u_1\n  freshet explain --agent u_1 --item doc_9527\n" +
+			"  freshet explain --agent u_1 --set scale=72h,weight=0.5 --at 2026-03-06T12:00:00Z",
+		Args: cobra.NoArgs,
+	}
+	f := explainFlags{server: serverFlag(cmd), token: adminTokenFlag(cmd)}
+	flags := cmd.Flags()
+	flags.StringVar(&f.agent, "agent", "", "id of the agent whose feed it is")
+	flags.StringVar(&f.item, "item", "", "id of an item: say why it is where it is")
+	flags.IntVar(&f.limit, "limit", 20, "items of the page, 1 to 100")
+	flags.StringVar(&f.set, "set", "", "changes to the ranking, such as scale=72h,offset=2h,decay=0.5,floor=0,weight=0.2,base=0.1")
+	flags.StringVar(&f.at, "at", "", "explain a refresh at this time, 2026-03-06T12:00:00Z or Unix seconds, instead of now")
+	flags.BoolVar(&f.all, "all", false, "show every candidate, not only those down to the end of the page")
+	flags.BoolVar(&f.json, "json", false, "print the answer's data as JSON")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return explain(cmd, f) }
+	return cmd
+}
+
+// ask checks what the flags say and makes the question of it.
+func (f *explainFlags) ask() (client.ExplainAsk, error) {
+	ask := client.ExplainAsk{Agent: f.agent, Limit: f.limit, Item: f.item}
+	if f.agent == "" {
+		return ask, fmt.Errorf("whose feed? give --agent")
+	}
+	if err := feed.CheckAgentID(f.agent); err != nil {
+		return ask, fmt.Errorf("--agent: %w", err)
+	}
+	if f.item != "" {
+		if err := feed.CheckItemID(f.item); err != nil {
+			return ask, fmt.Errorf("--item: %w", err)
+		}
+	}
+	if f.set != "" {
+		change, err := feed.ChangesJSON(f.set)
+		if err != nil {
+			return ask, fmt.Errorf("--set: %w", err)
+		}
+		ask.Ranking = change
+	}
+	if f.at != "" {
+		at, err := time.Parse(time.RFC3339, f.at)
+		if seconds, number := strconv.ParseInt(f.at, 10, 64); number == nil {
+			at, err = time.Unix(seconds, 0), nil
+		}
+		if err != nil {
+			return ask, fmt.Errorf("--at must be a time such as 2026-03-06T12:00:00Z, or Unix seconds, not %q", f.at)
+		}
+		ask.At = at.UTC()
+	}
+	return ask, nil
+}
+
+func explain(cmd *cobra.Command, f explainFlags) error {
+	ask, err := f.ask()
+	if err != nil {
+		return &usageError{cmd.CommandPath(), err}
+	}
+	server, err := connect(cmd, *f.server, client.WithAdminToken(f.token()))
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	ctx, cancel := context.WithTimeout(cmd.Context(), feedWait)
+	defer cancel()
+	x, err := server.Explain(ctx, ask)
+	if err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	switch {
+	case f.json:
+		_, err = fmt.Fprintf(out, "%s\n", x.Raw)
+		return err
+	case x.Item != nil:
+		return cli.WriteExplainedItem(out, x)
+	}
+	return cli.WriteExplanation(out, x, f.all, terminalWidth(out))
+}

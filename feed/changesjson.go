@@ -1,0 +1,40 @@
+package feed
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// ChangesJSON writes a list that [Ranking.With] reads as the JSON object that
+// changes the same parameters and no others. Errors wrap [ErrBadRanking]; what
+// the values are good for is not looked at.
+func ChangesJSON(list string) ([]byte, error) {
+	var values Ranking
+	var text rankingText
+	var decay decayText
+	for change := range strings.SplitSeq(list, ",") {
+		if change = strings.TrimSpace(change); change == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(change, "=")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		if err := values.set(name, value); err != nil {
+			return nil, err
+		}
+		switch name {
+		case "scale":
+			decay.Scale, text.Decay = &value, &decay
+		case "offset":
+			decay.Offset, text.Decay = &value, &decay
+		case "decay":
+			decay.Decay, text.Decay = &values.Decay.Decay, &decay
+		case "floor":
+			decay.Floor, text.Decay = &values.Decay.Floor, &decay
+		case "weight":
+			text.Popularity = &popularityText{Weight: &values.PopularityWeight}
+		case "base":
+			text.Base = &values.Base
+		}
+	}
+	return json.Marshal(text)
+}

@@ -1,0 +1,37 @@
+package feed_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed"
+)
+
+func TestChangesJSON(t *testing.T) {
+	base := feed.Ranking{Base: 0.1, Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}}
+	for list, want := range map[string]string{
+		"":                    `{}`,
+		" , ":                 `{}`,
+		"scale=72h":           `{"decay":{"scale":"72h"}}`,
+		"decay=0.3, floor=0":  `{"decay":{"decay":0.3,"floor":0}}`,
+		"weight=0,base=2":     `{"popularity":{"weight":0},"base":2}`,
+		"offset=2h,offset=3h": `{"decay":{"offset":"3h"}}`,
+		"scale=1h30m,offset=0s,decay=0.1,floor=0.5,weight=7.5,base=0.25": `{
+			"decay":{"scale":"1h30m","offset":"0s","decay":0.1,"floor":0.5},"popularity":{"weight":7.5},"base":0.25}`,
+	} {
+		got, err := feed.ChangesJSON(list)
+		require.NoError(t, err, list)
+		require.JSONEq(t, want, string(got))
+		fromText, err := base.With(list)
+		require.NoError(t, err)
+		fromJSON := base
+		require.NoError(t, fromJSON.UnmarshalJSON(got))
+		require.Equal(t, fromText, fromJSON, list)
+	}
+	for _, list := range []string{"speed=3", "scale", "scale=3 days", "decay=half", "72h"} {
+		_, err := feed.ChangesJSON(list)
+		require.ErrorIs(t, err, feed.ErrBadRanking, list)
+	}
+}

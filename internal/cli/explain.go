@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/rivo/uniseg"
+
+	"github.com/freshet/freshet/client"
+)
+
+// WriteExplanation writes an explanation as a table of the candidates down to
+// the last of the page, or of all, and lines about it. Rows are trimmed to
+// width columns; 0 leaves them whole.
+func WriteExplanation(w io.Writer, x client.Explanation, all bool, width int) error {
+	shown := x.Candidates
+	if !all {
+		shown = shown[:lastPaged(shown)]
+	}
+	rows := [][]string{{"RANK", "FATE", "AGE", "RELEVANCE", "DECAY", "POPULARITY", "SCORE", "ID", "TITLE"}}
+	for i := range shown {
+		rows = append(rows, explainedRow(&shown[i]))
+	}
+	var b strings.Builder
+	if len(shown) > 0 {
+		explainedTable(&b, rows, width)
+	}
+	if rest := len(x.Candidates) - len(shown); rest > 0 {
+		fmt.Fprintf(&b, "… and %d more, with --all\n", rest)
+	}
+	b.WriteString(explainedFooter(x))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// lastPaged is how many candidates there are down to the last of the page; all
+// of them where there is no page.
+func lastPaged(candidates []client.Explained) int {
+	for n := len(candidates); n > 0; n-- {
+		if candidates[n-1].Fate == "paged" {
+			return n
+		}
+	}
+	return len(candidates)
+}
+
+func explainedRow(c *client.Explained) []string {
+	relevance, popularity := "?", "?"
+	if c.Relevance != nil {
+		relevance = number(c.Relevance.Total)
+	}
+	if c.Popularity != nil {
+		popularity = number(c.Popularity.Factor)
+	}
+	return []string{
+		strconv.Itoa(c.Rank), fate(c), Age(c.Age), relevance, number(c.Decay), popularity, number(c.Score), printable(c.ID), printable(c.Title),
+	}
+}
+
+func fate(c *client.Explained) string {
+	if c.Day != "" {
+		return c.Fate + " " + c.Day
+	}
+	return c.Fate
+}
+
+func number(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
+
+// leastID is how many columns an id is given in however narrow a terminal.
+const leastID = 12
+
+// explainedTable aligns the columns, numbers on the right. What the others
+// leave is for the id, at most half of it, and for the title.
+func explainedTable(b *strings.Builder, rows [][]string, width int) {
+	last := len(rows[0]) - 1
+	widths := make([]int, last+1)
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], uniseg.StringWidth(cell))
+		}
+	}
+	if width > 0 {
+		left := width
+		for _, w := range widths[:last-1] {
+			left -= w + len(gap)
+		}
+		widths[last-1] = min(widths[last-1], max(left/2, leastID))
+		widths[last] = min(widths[last], max(left-widths[last-1]-len(gap), 0))
+	}
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			cell = trim(cell, widths[i])
+			padding := strings.Repeat(" ", widths[i]-uniseg.StringWidth(cell))
+			if i == 1 || i >= last-1 {
+				line.WriteString(cell + padding + gap)
+			} else {
+				line.WriteString(padding + cell + gap)
+			}
+		}
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+}
+
+// explainedFooter says what the ranking was, how many candidates came to what,
+// and how long each stage took.
+func explainedFooter(x client.Explanation) string {
+	var b strings.Builder
+	n := x.Counts
+	fmt.Fprintf(&b, "recalled=%d, rounds=%d", n.Recalled, n.Rounds)
+	for _, c := range []struct {
+		name string
+		n    int
+	}{
+		{"seen", n.Seen}, {"pending", n.Pending}, {"muted", n.Muted}, {"gone", n.Gone}, {"group", n.Group}, {"paged", n.Paged}, {"kept", n.Kept},
+	} {
+		if c.n > 0 {
+			fmt.Fprintf(&b, ", %s=%d", c.name, c.n)
+		}
+	}
+	if len(x.Degraded) > 0 {
+		b.WriteString(", degraded=" + strings.Join(x.Degraded, ","))
+	}
+	proposed := ""
+	if x.Proposed {
+		proposed = " (proposed)"
+	}
+	fmt.Fprintf(&b, "\nranking: %s%s, variant %s, origin %s\n", x.Ranking, proposed, printable(x.Variant), x.Origin.UTC().Format("2006-01-02T15:04:05Z"))
+	t := x.Times
+	fmt.Fprintf(&b, "times: profile %.1f ms, recall %.1f ms, dedup %.1f ms, hydrate %.1f ms, factors %.1f ms, total %.1f ms\n",
+		t.Profile, t.Recall, t.Dedup, t.Hydrate, t.Factors, t.Total)
+	return b.String()
+}
+
+// WriteExplainedItem says of one item why it is where it is.
+func WriteExplainedItem(w io.Writer, x client.Explanation) error {
+	it := x.Item
+	var b strings.Builder
+	b.WriteString(printable(it.ID))
+	if it.Title != "" {
+		b.WriteString(": " + printable(it.Title))
+	}
+	fmt.Fprintf(&b, "\n%s: %s\n\n", fate(&it.Explained), printable(it.Reason))
+	if it.Relevance != nil && it.Popularity != nil {
+		fmt.Fprintf(&b, "score %s = relevance %s × decay %s × popularity %s\n",
+			number(it.Score), number(it.Relevance.Total), number(it.Decay), number(it.Popularity.Factor))
+		fmt.Fprintf(&b, "  relevance   base %s%s%s\n", number(it.Relevance.Base), gains("tag", it.Relevance.Tags), gains("keyword", it.Relevance.Keywords))
+		fmt.Fprintf(&b, "  decay       %s old\n", Age(it.Age))
+		fmt.Fprintf(&b, "  popularity  %s likes and twice the comments\n\n", strconv.FormatFloat(it.Popularity.Value, 'f', -1, 64))
+	}
+	b.WriteString(explainedFooter(x))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func gains(kind string, list []client.Gain) string {
+	var b strings.Builder
+	for _, g := range list {
+		fmt.Fprintf(&b, " + %s %s %s", kind, printable(g.Name), number(g.Score))
+	}
+	return b.String()
+}

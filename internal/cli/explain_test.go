@@ -1,0 +1,86 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rivo/uniseg"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/client"
+	"github.com/freshet/freshet/internal/cli"
+)
+
+const explanationJSON = `{"agent_id":"u_1","limit":2,"variant":"control","proposed":true,"origin":"2026-03-06T12:00:00Z",
+"ranking":{"decay":{"scale":"72h","offset":"1h","decay":0.5,"floor":1e-06},"popularity":{"weight":0.5},"base":0.1},
+"candidates":[
+ {"rank":1,"id":"doc_1","group":"doc_1","source":"memory","title":"A river in spring","age":7200,"score":3.0931,"decay":0.99987,
+  "relevance":{"total":2.1,"base":0.1,"tags":[{"name":"water","score":2}]},"popularity":{"value":9,"factor":1.5},"fate":"seen","day":"20260304"},
+ {"rank":2,"id":"a/very/long:identifier_of_an_item_that_nobody_can_remember","title":"冬の朝、川はゆっくりと流れる。そして春が来る前に","age":90000,"score":1e-7,"decay":1e-6,
+  "relevance":{"total":0.1,"base":0.1},"popularity":{"value":0,"factor":1},"fate":"paged"},
+ {"rank":3,"id":"x","title":"evil \u001b[31mred\u202e","age":-5,"score":0.1,"decay":1,"fate":"pending"},
+ {"rank":4,"id":"y","title":"Y","age":5,"score":0.09,"decay":1,"fate":"paged"},
+ {"rank":5,"id":"z","title":"Z","age":5,"score":0.08,"decay":1,"fate":"kept"}],
+"counts":{"rounds":1,"recalled":5,"seen":1,"pending":1,"paged":2,"kept":1},
+"times_ms":{"profile":0.04,"recall":1.26,"dedup":0.3,"hydrate":0.2,"factors":0.5,"total":2.4},"degraded":["dedup"]%ITEM%}`
+
+func explanation(t *testing.T, item string) client.Explanation {
+	t.Helper()
+	var x client.Explanation
+	require.NoError(t, json.Unmarshal([]byte(strings.Replace(explanationJSON, "%ITEM%", item, 1)), &x))
+	return x
+}
+
+func assertGolden(t *testing.T, name, got string) {
+	t.Helper()
+	assert.NotContains(t, got, "\x1b")
+	golden := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.WriteFile(golden, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), got)
+}
+
+func TestWriteExplanation(t *testing.T) {
+	x := explanation(t, "")
+	for name, tt := range map[string]struct {
+		all   bool
+		width int
+	}{"page": {false, 0}, "all": {true, 0}, "narrow": {false, 100}} {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			require.NoError(t, cli.WriteExplanation(&out, x, tt.all, tt.width))
+			assertGolden(t, "explain-"+name+".txt", out.String())
+			table, _, _ := strings.Cut(out.String(), "recalled=")
+			for _, line := range strings.Split(table, "\n") {
+				assert.True(t, tt.width == 0 || uniseg.StringWidth(line) <= tt.width, line)
+			}
+		})
+	}
+	t.Run("nothing", func(t *testing.T) {
+		var out strings.Builder
+		require.NoError(t, cli.WriteExplanation(&out, client.Explanation{}, false, 80))
+		assert.True(t, strings.HasPrefix(out.String(), "recalled=0"), out.String())
+	})
+}
+
+func TestWriteExplainedItem(t *testing.T) {
+	for name, item := range map[string]string{
+		"candidate": `,"item":{"rank":1,"id":"doc_1","title":"A river in spring","age":7200,"score":3.0931,"decay":0.99987,
+			"relevance":{"total":3.6,"base":0.1,"tags":[{"name":"water","score":2}],"keywords":[{"name":"river bank","score":1.5}]},
+			"popularity":{"value":9,"factor":1.5},"fate":"seen","day":"20260304","reason":"It ranks 1 of 5, but \u001b[31mseen."}`,
+		"unknown": `,"item":{"rank":0,"id":"doc_2","fate":"unknown","reason":"There is no item under this id."}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			require.NoError(t, cli.WriteExplainedItem(&out, explanation(t, item)))
+			assertGolden(t, "explain-item-"+name+".txt", out.String())
+		})
+	}
+}
