@@ -52,7 +52,7 @@ function curl(resolver, path, method, parameters, operation) {
 function examples(resolver, media) {
   return Object.entries(media.examples ?? {}).map(([name, example]) => {
     const { value } = resolver.follow(example);
-    return el("details", {}, el("summary", {}, "Example: ", value.summary ?? name), el("pre", { tabindex: "0" }, el("code", {}, pretty(value.value))));
+    return el("details", {}, el("summary", {}, /^\d+$/.test(name) ? `${name}: ` : "Example: ", value.summary ?? name), el("pre", { tabindex: "0" }, el("code", {}, pretty(value.value))));
   });
 }
 
@@ -64,6 +64,11 @@ function parameterTable(resolver, parameters) {
       el("td", {}, el("code", {}, p.name), " ", p.required ? el("span", { class: "must" }, "required") : ""),
       el("td", {}, p.in),
       el("td", {}, prose(p.description), el("span", { class: "type" }, typeOf(resolver, p.schema)))))))];
+}
+
+// refusal shows the codes only: the fields of all refusals are the same.
+function refusal(resolver, content = {}) {
+  return Object.values(content).map((body) => examples(resolver, body));
 }
 
 function media(resolver, content = {}) {
@@ -81,7 +86,7 @@ function answers(resolver, responses) {
       el("code", {}, name), " ", prose(resolver.follow(header).value.description)));
     return el("details", { open: status === "200" },
       el("summary", {}, el("span", { class: `status ${status < "400" ? "good" : "bad"}` }, status), " ", prose(value.description).flatMap((p) => [...p.childNodes])),
-      media(resolver, value.content),
+      status < "400" ? media(resolver, value.content) : refusal(resolver, value.content),
       headers.length ? el("details", {}, el("summary", {}, "Headers"), el("ul", { class: "fields" }, headers)) : []);
   });
 }
@@ -114,7 +119,7 @@ function render(spec) {
   const resolver = new Resolver(spec);
   const routes = Object.entries(spec.paths).flatMap(([path, item]) => methods.filter((method) => item[method])
     .map((method) => ({ path, method, item, operation: item[method] })));
-  content.replaceChildren(el("h2", {}, `${spec.info.title} API`), prose(spec.info.description));
+  content.replaceChildren(el("h2", {}, `${spec.info.title} API`), ...prose(spec.info.description));
   contents.replaceChildren();
   for (const tag of spec.tags) {
     const own = routes.filter((route) => route.operation.tags.includes(tag.name));

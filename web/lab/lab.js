@@ -17,7 +17,8 @@ const even = (low, high) => ({
   toValue: (p) => low + ((high - low) * p) / 1000,
   toSlider: (v) => Math.round((1000 * (v - low)) / (high - low)),
 });
-const roundTime = (s) => (s >= 2 * HOUR ? Math.round(s / 1800) * 1800 : Math.round(s / 60) * 60);
+// A step of a slider must be seen, so only as round as that allows.
+const roundTime = (s) => { const to = s >= 2 * DAY ? 1800 : s >= 2 * HOUR ? 300 : 60; return Math.round(s / to) * to; };
 
 const PARAMETERS = [
   { key: 'offset', label: 'Offset', help: 'younger than this, nothing decays', time: true, ...log(60, 14 * DAY, true) },

@@ -54,7 +54,10 @@ func Open(t testing.TB, screen Screen) *Tab {
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
 	tab := &Tab{t: t, ctx: ctx, screen: screen}
-	tab.do("open a tab", chromedp.EmulateViewport(screen.Width, screen.Height))
+	// Not with a timeout: the browser ends with the context it was started in.
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(screen.Width, screen.Height)); err != nil {
+		t.Fatalf("start Chromium: %v", err)
+	}
 	tab.watch()
 	return tab
 }
@@ -129,7 +132,7 @@ func Eval[T any](tab *Tab, script string) T {
 func (tab *Tab) Until(script string) {
 	tab.t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
-		if Eval[bool](tab, "Boolean("+script+")") {
+		if Eval[bool](tab, "Boolean(("+script+"))") {
 			return
 		}
 		if time.Now().After(deadline) {
