@@ -34,7 +34,7 @@ type Profile struct {
 	MutedTags    []string           `json:"muted_tags,omitempty"`    // never items with one of these tags
 	// MutedItems are groups the agent has hidden, the latest last. A profile
 	// that is put with nil keeps those that are stored.
-	MutedItems []string `json:"muted_items,omitempty"`
+	MutedItems []string `json:"muted_items,omitzero"`
 }
 
 // ParseProfile reads a profile strictly: unknown fields, trailing data and

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/freshet/freshet/client"
+)
+
+// WriteReport writes a comparison of the variants: a table of the figures, and
+// a line for each variant that says what its difference to control is worth.
+func WriteReport(w io.Writer, r client.Report) error {
+	var b strings.Builder
+	days := "days"
+	if r.Days == 1 {
+		days = "day"
+	}
+	fmt.Fprintf(&b, "%s to %s (UTC), %d %s\n\n", dashed(r.From), dashed(r.To), r.Days, days)
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "VARIANT\tSHARE\tSHOWN\tCLICKS\tCTR\t95 % INTERVAL\tMEDIAN AGE\tAUTHORS\tAGENTS\tLIKES\tDISLIKES\tHIDES\t")
+	for _, v := range r.Variants {
+		share, age := percent(v.Share), "-"
+		if !v.Live {
+			share = "ended"
+		}
+		if v.MedianAge != nil {
+			age = Age(int64(*v.MedianAge))
+		}
+		ctr, interval := percent(v.CTR), percent(v.CTRInterval.Low)+" to "+percent(v.CTRInterval.High)
+		if v.Impressions == 0 {
+			ctr, interval = "-", "-"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t\n",
+			printable(v.Name), share, v.Impressions, v.Clicks, ctr, interval, age, v.Authors, v.Agents, v.Likes, v.Dislikes, v.Hides)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for i, v := range r.Variants {
+		if v.Difference == nil {
+			continue
+		}
+		if i == 1 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "%s: %s\n", printable(v.Name), difference(v.Difference))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func difference(d *client.ReportDifference) string {
+	if d.P == nil {
+		return "shown or clicked too little to be compared with control; wait, or give it a larger share"
+	}
+	s := fmt.Sprintf("%+.2f points of CTR against control (95 %%: %+.2f to %+.2f), %s, p = %.3f",
+		100*d.CTR, 100*d.Interval.Low, 100*d.Interval.High, d.Verdict, *d.P)
+	if *d.P < 0.001 {
+		s = strings.Replace(s, "p = 0.000", "p < 0.001", 1)
+	}
+	return s
+}
+
+func percent(part float64) string { return fmt.Sprintf("%.2f %%", 100*part) }
+
+// dashed writes a day for people.
+func dashed(day string) string {
+	t, err := time.Parse("20060102", day)
+	if err != nil {
+		return printable(day)
+	}
+	return t.Format(time.DateOnly)
+}
