@@ -237,8 +237,14 @@ func anotherTime(t *testing.T, open Open) {
 		day  int
 		want dedup.Verdict
 	}{
-		{-1, dedup.Unseen}, {-400, dedup.Unseen}, {0, dedup.SeenDaysAgo(0)}, {1, dedup.SeenDaysAgo(1)},
-		{7, dedup.Unseen}, {4000, dedup.Unseen}, {6, dedup.SeenDaysAgo(6)}, {0, dedup.SeenDaysAgo(0)},
+		{-1, dedup.Unseen},
+		{-400, dedup.Unseen},
+		{0, dedup.SeenDaysAgo(0)},
+		{1, dedup.SeenDaysAgo(1)},
+		{7, dedup.Unseen},
+		{4000, dedup.Unseen},
+		{6, dedup.SeenDaysAgo(6)},
+		{0, dedup.SeenDaysAgo(0)},
 	} {
 		assert.Equal(t, []dedup.Verdict{at.want, dedup.Unseen}, check(t, s, days(at.day), "u_1", "doc_1", "doc_2"), "day %d", at.day)
 	}
