@@ -41,6 +41,10 @@ func TestLabSlidersChangeTheCurveAndTheList(t *testing.T) {
 			}
 			assert.NotEmpty(t, chromium.Eval[string](tab, `document.querySelector('#proposed .move.up, #proposed .move.new').textContent`))
 			assert.Contains(t, chromium.Eval[string](tab, `document.querySelector('#proposed .factors').textContent`), "decay")
+			for key, to := range map[string]int{"scale": 680, "offset": 500, "decay": 500, "weight": 100} {
+				slide(tab, key, to)
+			}
+			tab.Until(compared)
 			tab.Shot("lab")
 			assert.LessOrEqual(t, chromium.Eval[float64](tab, `document.documentElement.scrollWidth`), float64(screen.Width), "nothing is cut off at the side")
 		})
