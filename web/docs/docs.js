@@ -28,6 +28,9 @@ function copyable(text) {
 // quoted is a word for a shell.
 function quoted(text) { return `'${text.replaceAll("'", String.raw`'\''`)}'`; }
 
+// breakable is a path that may go on in the next line after a slash.
+function breakable(path) { return path.split(/(?<=\/)/).flatMap((part) => [part, el("wbr")]); }
+
 // curl is a line that makes the call, here.
 function curl(resolver, path, method, parameters, operation) {
   let url = path;
@@ -125,7 +128,7 @@ function render(spec) {
     const own = routes.filter((route) => route.operation.tags.includes(tag.name));
     content.append(el("section", { "aria-label": tag.name }, el("h2", {}, tag.name), prose(tag.description), own.map((route) => article(resolver, route))));
     contents.append(el("section", {}, el("h2", {}, tag.name), el("ul", {}, own.map((route) => el("li", {},
-      el("a", { href: `#${route.operation.operationId}` }, el("span", { class: `verb ${route.method}` }, route.method.toUpperCase()), route.path))))));
+      el("a", { href: `#${route.operation.operationId}` }, el("span", { class: `verb ${route.method}` }, route.method.toUpperCase()), el("span", {}, breakable(route.path))))))));
   }
 }
 
