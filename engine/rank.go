@@ -40,31 +40,33 @@ func (e *Engine) Rank(ctx context.Context, agent string, at time.Time, n int, ra
 			return feed.Profile{}, nil, err
 		}
 		q.Ranking = r
-		result, err := ask(ctx, sources, q, make([]string, len(sources)), true)
-		if err != nil {
+		if lists[i], err = rank(ctx, sources, q); err != nil {
 			return feed.Profile{}, nil, err
 		}
-		lists[i] = firstOfGroups(result.Candidates, q.N)
 	}
 	return profile, lists, nil
 }
 
-// firstOfGroups is the first n candidates without those whose group came
-// before, which several sources may propose.
-func firstOfGroups(candidates []feed.Candidate, n int) []feed.Candidate {
-	met := make(map[string]struct{}, len(candidates))
-	out := make([]feed.Candidate, 0, min(n, len(candidates)))
-	for _, c := range candidates {
-		if _, again := met[c.Group]; again {
-			continue
+// rank goes on, round after round, until it has as many as were asked for: a
+// round with several items of one group comes short.
+func rank(ctx context.Context, sources []recall.Source, q feed.Query) ([]feed.Candidate, error) {
+	cursors := make([]string, len(sources))
+	met := make(map[string]struct{}, q.N)
+	list := make([]feed.Candidate, 0, q.N)
+	for first := true; first || len(list) < q.N && !exhausted(cursors); first = false {
+		result, err := ask(ctx, sources, q, cursors, first)
+		if err != nil {
+			return nil, err
 		}
-		if len(out) == n {
-			break
+		for _, c := range result.Candidates {
+			if _, again := met[c.Group]; again || len(list) == q.N {
+				continue
+			}
+			met[c.Group] = struct{}{}
+			list = append(list, c)
 		}
-		met[c.Group] = struct{}{}
-		out = append(out, c)
 	}
-	return out
+	return list, nil
 }
 
 // Factors says what the scores of items are made of, by the profile, ranking

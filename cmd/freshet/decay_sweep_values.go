@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -52,8 +51,8 @@ func parseRange(name, text string, steps int) (parameter, error) {
 		if !(from < to) {
 			return p, fmt.Errorf("%s: %s is not a range: the first value must be the smaller one", name, text)
 		}
-		if steps < 2 {
-			return p, errors.New("a range needs at least 2 steps")
+		if steps < 2 || steps > maxPoints {
+			return p, fmt.Errorf("--steps must be 2 to %d, not %d", maxPoints, steps)
 		}
 		p.values = spaced(from, to, steps, name == "scale")
 		if isDuration(name) {

@@ -27,8 +27,9 @@ func spreadOf(values []float64) Spread {
 	s := Spread{N: n, Min: values[0], Max: values[n-1]}
 	s.Median, _ = Median(values)
 	for _, v := range values {
-		s.Mean += v / float64(n)
+		s.Mean += v
 	}
+	s.Mean /= float64(n)
 	if n > 1 {
 		var squares float64
 		for _, v := range values {

@@ -77,7 +77,7 @@ func TestCompareShowsKnownEffects(t *testing.T) {
 			shorter := compare("scale=3h,offset=0s")
 			assert.Less(t, shorter.Figures.MedianAgeB.Mean, same.Figures.MedianAgeB.Mean, "a shorter one younger ones")
 			onlyNew := compare("base=1000")
-			assert.Less(t, onlyNew.Figures.CoverageB.Mean, same.Figures.CoverageB.Mean, "interests drown in a large base")
+			assert.Less(t, onlyNew.Figures.MedianAgeB.Mean, same.Figures.MedianAgeB.Mean, "interests drown in a large base: what is left is freshness")
 		})
 	}
 	if len(said) == 2 {
@@ -118,11 +118,12 @@ func TestCompareDrawsAgents(t *testing.T) {
 	for _, m := range modes {
 		t.Run(m.name, func(t *testing.T) {
 			a := studied(t, m, studiedAt)
-			var first offline.Comparison
 			require.Eventually(t, func() bool { // profiles are drawn once their index has refreshed
-				first = callAdmin[offline.Comparison](t, a, "/v1/compare", `{"b":"scale=72h","sample":200}`)
-				return first.Figures.Agents == 8
+				agents, err := a.Catalog.Agents(t.Context(), 200, 1)
+				return err == nil && len(agents) == 8
 			}, time.Minute, 50*time.Millisecond)
+			all := callAdmin[offline.Comparison](t, a, "/v1/compare", `{"b":"scale=72h","sample":200}`)
+			assert.Equal(t, 8, all.Figures.Agents)
 			some := callAdmin[offline.Comparison](t, a, "/v1/compare", `{"b":"scale=72h","sample":3,"seed":5}`)
 			assert.Len(t, some.PerAgent, 3)
 			assert.Equal(t, some, callAdmin[offline.Comparison](t, a, "/v1/compare", `{"b":"scale=72h","sample":3,"seed":5}`))
