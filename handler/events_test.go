@@ -169,7 +169,7 @@ func TestPutProfileTellsWhatStays(t *testing.T) {
 	require.JSONEq(t, `{"keywords":["k"],"muted_items":["x"]}`, string(res.Data))
 	res = f.do(t, "PUT", "/v1/agents/u_1/profile", `{"muted_items":["y"]}`, asAgent)
 	require.JSONEq(t, `{"muted_items":["y"]}`, string(res.Data))
-	require.Equal(t, 40001, f.do(t, "PUT", "/v1/agents/u_1/profile", `{"muted_items":["a b"]}`, asAgent).Code)
+	require.Equal(t, 40004, f.do(t, "PUT", "/v1/agents/u_1/profile", `{"muted_items":["a b"]}`, asAgent).Code)
 }
 
 // keepingProfiles puts profiles as catalogs do.
