@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"net/http"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -42,11 +43,15 @@ type meter struct {
 const maxStatus = 600
 
 func newMeter(route string) meter {
-	return meter{
+	m := meter{
 		seconds:  requestSeconds.WithLabelValues(route),
 		total:    requestsTotal.MustCurryWith(prometheus.Labels{"route": route}),
 		byStatus: new([maxStatus]atomic.Pointer[prometheus.Counter]),
 	}
+	// There from the start, so that a rate over the first failures is not lost.
+	m.counter(http.StatusInternalServerError)
+	m.counter(http.StatusServiceUnavailable)
+	return m
 }
 
 func (m meter) observe(status int, took time.Duration) {

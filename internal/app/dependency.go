@@ -74,10 +74,13 @@ func newBreaker(name string, log *slog.Logger) *gobreaker.TwoStepCircuitBreaker[
 		ReadyToTrip: func(c gobreaker.Counts) bool {
 			return c.Requests >= breakerCalls && float64(c.TotalFailures) >= breakerRatio*float64(c.Requests)
 		},
-		OnStateChange: func(_ string, _, to gobreaker.State) {
+		OnStateChange: func(_ string, from, to gobreaker.State) {
 			switch to {
 			case gobreaker.StateOpen:
 				gauge.Set(1)
+				if from == gobreaker.StateHalfOpen {
+					return // still down: not a line every two seconds
+				}
 				log.Warn("a dependency is down: calls fail at once for a while", "dependency", name, "pause", breakerPause.String())
 			case gobreaker.StateHalfOpen:
 				gauge.Set(0.5)

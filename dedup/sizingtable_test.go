@@ -1,0 +1,66 @@
+package dedup_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/dedup"
+)
+
+// size writes bytes as people do.
+func size(bytes uint64) string {
+	for _, unit := range []struct {
+		name  string
+		bytes float64
+	}{{"GiB", 1 << 30}, {"MiB", 1 << 20}} {
+		if n := float64(bytes) / unit.bytes; n >= 1 {
+			return fmt.Sprintf("%.1f %s", n, unit.name)
+		}
+	}
+	return fmt.Sprintf("%.1f KiB", float64(bytes)/1024)
+}
+
+// thousands writes 1234567 as 1,234,567.
+func thousands(n int) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
+}
+
+// TestSizingTable keeps the table of docs/operations.md equal to the formulas.
+func TestSizingTable(t *testing.T) {
+	var table strings.Builder
+	table.WriteString("| readers a day | items each | `dedup.daily_capacity` | in process | in Redis | least `dedup.shards` | one filter |\n|---|---|---|---|---|---|---|\n")
+	for _, c := range []struct{ readers, items int }{
+		{1_000, 100}, {10_000, 100}, {100_000, 100}, {100_000, 500}, {1_000_000, 100}, {1_000_000, 500}, {10_000_000, 100}, {100_000_000, 100},
+	} {
+		cfg := dedup.DefaultConfig()
+		cfg.DailyCapacity = c.readers * c.items
+		days := uint64(cfg.WindowDays)
+		shards := cfg.LeastShards()
+		fmt.Fprintf(&table, "| %s | %d | %s | %s | %s | %d | %s |\n", thousands(c.readers), c.items, thousands(cfg.DailyCapacity),
+			size(days*cfg.MemoryFilter().Bytes()), size(days*uint64(shards)*cfg.RedisFilter(shards).Bytes()), shards, size(cfg.RedisFilter(shards).Bytes()))
+	}
+	doc, err := os.ReadFile("../docs/operations.md")
+	require.NoError(t, err)
+	assert.Contains(t, string(doc), table.String(), "put this into docs/operations.md:\n%s", table.String())
+}
+
+func TestLeastShards(t *testing.T) {
+	cfg := dedup.DefaultConfig()
+	assert.Equal(t, 1, cfg.LeastShards())
+	for _, capacity := range []int{1, 71_000_000, 72_000_000, 200_000_000, 5_000_000_000} {
+		cfg.DailyCapacity = capacity
+		n := cfg.LeastShards()
+		assert.LessOrEqual(t, cfg.RedisFilter(n).Bytes(), uint64(128<<20), "%d", capacity)
+		if n > 1 {
+			assert.Greater(t, cfg.RedisFilter(n-1).Bytes(), uint64(128<<20), "%d: fewer would do", capacity)
+		}
+	}
+}
