@@ -1,0 +1,271 @@
+package client_test
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/client"
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/app"
+)
+
+const adminToken = "an-admin-token-for-the-client"
+
+// embedded starts a whole server, embedded, and returns its handler.
+func embedded(change func(*configs.Config), options ...app.Option) (h http.Handler, stop func()) {
+	dir, err := os.MkdirTemp("", "freshet-client")
+	if err != nil {
+		panic(err)
+	}
+	cfg := configs.Default()
+	cfg.DataDir, cfg.Auth.AdminToken = dir, adminToken
+	cfg.Recall.CacheTTL, cfg.Sessions.Coalesce = 0, 0 // what was just stored is found
+	change(&cfg)
+	a, err := app.Open(context.Background(), cfg, append(options, app.WithLogger(slog.New(slog.DiscardHandler)))...)
+	if err != nil {
+		panic(err)
+	}
+	return a.Handler, func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		_, _ = a.Close(ctx), os.RemoveAll(dir)
+	}
+}
+
+// newPair is a client of a real server, and the admin's.
+func newPair(t *testing.T, change func(*configs.Config), options ...app.Option) (reader, admin *client.Client) {
+	t.Helper()
+	h, stop := embedded(change, options...)
+	t.Cleanup(stop)
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	return connect(t, server.URL, client.WithAgent("u_1")), connect(t, server.URL, client.WithAdminToken(adminToken))
+}
+
+func asShipped(*configs.Config) {}
+
+func posts(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `{"id":"post/%d","title":"Post %d","update_time":%d,"reading_minutes":%d}`+"\n", i, i, 1772791200+i, i)
+	}
+	return b.String()
+}
+
+func TestReadsTheFeedOfARealServer(t *testing.T) {
+	ctx := t.Context()
+	var now atomic.Int64
+	now.Store(1772800000)
+	reader, admin := newPair(t, asShipped, app.WithClock(func() time.Time { return time.Unix(now.Load(), 0) }))
+	sum, err := admin.Ingest(ctx, strings.NewReader(posts(30)+"{}\n"), func(r client.Rejection) {
+		assert.Equal(t, client.Rejection{Line: 31, Reason: "id is missing"}, r)
+	})
+	require.NoError(t, err)
+	require.Equal(t, client.Summary{Accepted: 30, Rejected: 1, Requests: 1}, sum)
+
+	met := map[string]bool{}
+	page, err := reader.Refresh(ctx, 12)
+	for {
+		require.NoError(t, err)
+		for _, it := range page.Items {
+			require.False(t, met[it.ID], "%s twice", it.ID)
+			met[it.ID] = true
+			require.JSONEq(t, strings.TrimPrefix(it.ID, "post/"), string(it.Business["reading_minutes"]))
+		}
+		if !page.HasMore {
+			break
+		}
+		page, err = reader.LoadMore(ctx, 12)
+	}
+	require.Len(t, met, 30)
+
+	now.Add(10)
+	require.NoError(t, admin.PutItem(ctx, feed.Item{ID: "news", Title: "News", UpdateTime: now.Load()}))
+	badge, err := reader.Silent(ctx, 1)
+	require.NoError(t, err)
+	require.Equal(t, 1, *badge.NewCount)
+	require.True(t, json.Valid(badge.Raw))
+	other, err := reader.As("u_2").Refresh(ctx, 1)
+	require.NoError(t, err)
+	require.Equal(t, "news", other.Items[0].ID)
+	require.NoError(t, reader.Seen(ctx, "news", "post/1"))
+}
+
+func TestKeepsItemsAndProfilesOfARealServer(t *testing.T) {
+	ctx := t.Context()
+	reader, admin := newPair(t, asShipped)
+	want := feed.Item{ID: "a/b:c", Title: "T", UpdateTime: 1772791200, Tags: []string{"x"}}
+	require.NoError(t, admin.PutItem(ctx, want))
+	got, err := admin.Item(ctx, want.ID)
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+	require.NoError(t, admin.DeleteItem(ctx, want.ID))
+	require.ErrorIs(t, admin.DeleteItem(ctx, want.ID), client.ErrNotFound)
+	require.ErrorContains(t, admin.PutItem(ctx, feed.Item{ID: "x"}), "title is missing")
+
+	profile := feed.Profile{Interests: map[string]float64{"space": 3}, Langs: []string{"en"}}
+	stored, err := reader.PutProfile(ctx, "u_1", profile)
+	require.NoError(t, err)
+	require.Equal(t, profile, stored)
+	stored, err = admin.Profile(ctx, "u_1")
+	require.NoError(t, err)
+	require.Equal(t, profile, stored)
+	_, err = reader.As("u_2").Profile(ctx, "u_1")
+	require.ErrorIs(t, err, client.ErrForbidden)
+	require.NoError(t, reader.DeleteProfile(ctx, "u_1"))
+	require.ErrorIs(t, reader.DeleteProfile(ctx, "u_1"), client.ErrNotFound)
+
+	ready, err := reader.Ready(ctx)
+	require.NoError(t, err)
+	require.Empty(t, ready, "an embedded server stands on nothing else")
+}
+
+func TestErrorsOfARealServer(t *testing.T) {
+	ctx := t.Context()
+	reader, admin := newPair(t, func(c *configs.Config) { c.Server.RateLimit, c.Server.RateBurst = 0.01, 2 })
+	_, err := admin.Item(ctx, "a b")
+	require.ErrorIs(t, err, client.ErrBadRequest)
+	var refused *client.Error
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, 40004, refused.Code)
+	require.NotEmpty(t, refused.RequestID)
+	require.ErrorIs(t, reader.DeleteItem(ctx, "a"), client.ErrForbidden)
+	_, err = reader.As("").Refresh(ctx, 0)
+	require.ErrorIs(t, err, client.ErrUnauthenticated)
+
+	_, err = reader.Feed(ctx, client.Ask{Action: client.ActionRefresh, RequestID: "r1"})
+	require.NoError(t, err)
+	_, err = reader.Feed(ctx, client.Ask{Action: client.ActionLoadMore, RequestID: "r1"})
+	require.ErrorIs(t, err, client.ErrConflict)
+	_, err = reader.Refresh(ctx, 1)
+	require.ErrorIs(t, err, client.ErrRateLimited)
+	require.ErrorAs(t, err, &refused)
+	require.Greater(t, refused.RetryAfter, time.Minute)
+	require.NotErrorIs(t, err, client.ErrUnavailable)
+}
+
+// cutting answers the first calls and drops their answers on the way.
+type cutting struct {
+	next  http.Handler
+	drops atomic.Int32
+	calls atomic.Int32
+}
+
+func (c *cutting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c.calls.Add(1)
+	if c.drops.Add(-1) >= 0 {
+		c.next.ServeHTTP(httptest.NewRecorder(), r)
+		panic(http.ErrAbortHandler)
+	}
+	c.next.ServeHTTP(w, r)
+}
+
+// A page whose answer was lost comes again, and none is missed.
+func TestALostAnswerCostsNoPage(t *testing.T) {
+	ctx := t.Context()
+	h, stop := embedded(asShipped)
+	t.Cleanup(stop)
+	lossy := &cutting{next: h}
+	server := httptest.NewServer(lossy)
+	t.Cleanup(server.Close)
+	admin := connect(t, server.URL, client.WithToken(adminToken))
+	_, err := admin.Ingest(ctx, strings.NewReader(posts(40)), func(client.Rejection) {})
+	require.NoError(t, err)
+
+	reader := connect(t, server.URL, client.WithAgent("u_1"), client.WithRetries(5, time.Millisecond))
+	var order []string
+	for i := range 4 {
+		lossy.drops.Store(int32(i))
+		action := client.ActionLoadMore
+		if i == 0 {
+			action = client.ActionRefresh
+		}
+		page, err := reader.Feed(ctx, client.Ask{Action: action, Limit: 10})
+		require.NoError(t, err)
+		for _, it := range page.Items {
+			order = append(order, it.ID)
+		}
+	}
+	require.Len(t, order, 40)
+	for i, id := range order {
+		require.Equal(t, fmt.Sprintf("post/%d", 39-i), id, "newest first, without a gap")
+	}
+
+	// Without an id nobody knows what has been done, so the client does not try.
+	once := connect(t, server.URL, client.WithAgent("u_1"), client.WithRetries(5, time.Millisecond))
+	lossy.drops.Store(1)
+	lossy.calls.Store(0)
+	_, err = once.Do(ctx, client.Request{Method: http.MethodPost, Path: "/v1/feed", Body: []byte(`{"action":"refresh"}`)})
+	require.ErrorIs(t, err, client.ErrUnreachable)
+	require.EqualValues(t, 1, lossy.calls.Load())
+}
+
+// A token must not follow a redirect to whoever it names.
+func TestDoesNotFollowRedirects(t *testing.T) {
+	var told atomic.Bool
+	thief := serve(t, func(http.ResponseWriter, *http.Request) { told.Store(true) })
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, thief+r.URL.Path, http.StatusTemporaryRedirect)
+	})
+	_, err := connect(t, url, client.WithAdminToken("secret"), client.WithRetries(3, time.Millisecond)).Item(t.Context(), "a")
+	var refused *client.Error
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, http.StatusTemporaryRedirect, refused.Status)
+	require.False(t, told.Load())
+}
+
+// An answer without an end does not fill the memory.
+func TestAnswersAreBounded(t *testing.T) {
+	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		zw := gzip.NewWriter(w)
+		spaces := make([]byte, 1<<20)
+		for range 65 {
+			if _, err := zw.Write(spaces); err != nil {
+				return
+			}
+		}
+		_ = zw.Close()
+	})
+	_, err := connect(t, url).Item(t.Context(), "a")
+	require.ErrorIs(t, err, client.ErrAnswerTooLarge)
+}
+
+// A wait that would outlast the caller's deadline is not begun.
+func TestGivesUpBeforeADeadlineThatWillPass(t *testing.T) {
+	var calls atomic.Int32
+	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		calls.Add(1)
+		w.Header().Set("Retry-After", "300")
+		answer(w, 503, `{"code":50301,"msg":"the catalog is unavailable"}`)
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	_, err := connect(t, url, client.WithRetries(5, time.Millisecond)).Item(ctx, "a")
+	require.ErrorIs(t, err, client.ErrUnavailable, "what the server said, not that the time is over")
+	require.NoError(t, ctx.Err())
+	require.EqualValues(t, 1, calls.Load())
+}
+
+func TestADeadServerIsReadyForNothing(t *testing.T) {
+	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, 503, `{"code":50301,"msg":"not ready","data":{"dependencies":{"redis":{"state":"down","error":"timed out"}}}}`)
+	})
+	states, err := connect(t, url, client.WithRetries(5, time.Hour)).Ready(t.Context())
+	require.ErrorIs(t, err, client.ErrUnavailable)
+	require.Equal(t, map[string]client.Dependency{"redis": {State: "down", Error: "timed out"}}, states)
+}
