@@ -222,7 +222,7 @@ function setButton(text, ranking) {
 async function loadReport() {
   const { data } = await admin('GET', '/v1/ranking/report?days=7');
   const number = (text) => make('td', { className: 'number', textContent: text });
-  const head = ['Variant', 'Share', 'Shown', 'Clicks', 'Click-through (95 %)', 'Against control', 'Median age', 'Authors', 'Readers', ''];
+  const head = ['Variant', 'Share ', 'Shown ', 'Clicks ', 'Click-through (95 %) ', 'Against control', 'Median age ', 'Authors ', 'Readers ', ''];
   const rows = data.variants.map((v) => {
     const experiment = state.version.experiments.find((x) => x.name === v.name);
     const actions = make('td');
@@ -237,7 +237,7 @@ async function loadReport() {
       make('td', { textContent: verdict(v.difference) }),
       number(v.median_age_seconds == null ? '–' : age(v.median_age_seconds)), number(v.authors), number(v.agents), actions);
   });
-  $('report').replaceChildren(make('thead', {}, make('tr', {}, ...head.map((h) => make('th', { textContent: h })))), make('tbody', {}, ...rows));
+  $('report').replaceChildren(make('thead', {}, make('tr', {}, ...heads(head))), make('tbody', {}, ...rows));
 }
 
 function verdict(d) {
@@ -246,6 +246,9 @@ function verdict(d) {
   const points = `${d.ctr > 0 ? '+' : '−'}${Math.abs(100 * d.ctr).toFixed(2)} points`;
   return `${points}, ${d.verdict === 'significant' ? '' : 'not '}significant (p = ${d.p.toPrecision(2)})`;
 }
+
+// heads are column titles; those of numbers end with a space.
+const heads = (titles) => titles.map((h) => make('th', { textContent: h.trim(), className: h.endsWith(' ') ? 'number' : '' }));
 
 async function loadHistory() {
   const { data } = await admin('GET', '/v1/ranking/history?limit=10');
@@ -268,8 +271,8 @@ async function loadHistory() {
       make('td', { className: 'text', textContent: v.why }), make('td', { className: 'text', textContent: what }),
       make('td', {}, setButton('Look at it', v.ranking), ' ', revert));
   });
-  const head = ['Version', 'When', 'By', 'Why', 'Parameters', ''];
-  $('versions').replaceChildren(make('thead', {}, make('tr', {}, ...head.map((h) => make('th', { textContent: h })))), make('tbody', {}, ...rows));
+  const head = ['Version ', 'When', 'By', 'Why', 'Parameters', ''];
+  $('versions').replaceChildren(make('thead', {}, make('tr', {}, ...heads(head))), make('tbody', {}, ...rows));
 }
 
 // --- what people are told ------------------------------------------------------------

@@ -150,6 +150,7 @@ func (tab *Tab) Shot(name string) {
 	if dir == "" {
 		return
 	}
+	time.Sleep(500 * time.Millisecond) // what moves comes to rest
 	ctx, cancel := context.WithTimeout(tab.ctx, patience)
 	defer cancel()
 	png, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
