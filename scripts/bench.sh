@@ -18,5 +18,5 @@ fi
 
 binary=$(mktemp -d)
 trap 'rm -rf "$binary"' EXIT
-go build -trimpath -o "$binary/freshet" ./cmd/freshet
+go build -o "$binary/freshet" ./cmd/freshet
 "$binary/freshet" bench ${services[@]+"${services[@]}"} "$@"
