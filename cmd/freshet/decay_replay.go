@@ -347,6 +347,9 @@ func (r *replayReport) conclusion() string {
 		}
 		return "B places the clicked items worse, and that is more than chance (95%)."
 	}
+	if best.Scores.NDCG == r.Contestants[0].Scores.NDCG {
+		return "None of them has a better NDCG than A."
+	}
 	return fmt.Sprintf("%s has the best NDCG. The best of many is a little lucky: compare it with A on other clicks before you make it live.", best.Name)
 }
 
