@@ -8,46 +8,27 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"os/signal"
-	"strings"
 	"time"
+
+	"github.com/freshet/freshet/client"
 )
 
-func poll(ctx context.Context, client *http.Client, server, agent string, out io.Writer) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, server+"/v1/feed",
-		strings.NewReader(`{"action":"refresh","limit":10}`))
+// patience is how long one poll may take.
+const patience = 10 * time.Second
+
+func poll(ctx context.Context, c *client.Client, out io.Writer) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	page, err := c.Refresh(ctx, 10)
 	if err != nil {
 		return err
 	}
-	req.Header.Set("X-Agent-ID", agent)
-	res, err := client.Do(req)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = res.Body.Close() }()
-	var answer struct {
-		Code int    `json:"code"`
-		Msg  string `json:"msg"`
-		Data struct {
-			Items []struct {
-				ID    string `json:"id"`
-				Title string `json:"title"`
-			} `json:"items"`
-		} `json:"data"`
-	}
-	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil {
-		return fmt.Errorf("HTTP %d: %w", res.StatusCode, err)
-	}
-	if answer.Code != 0 {
-		return fmt.Errorf("code %d: %s", answer.Code, answer.Msg)
-	}
-	for _, it := range answer.Data.Items {
+	for _, it := range page.Items {
 		if _, err := fmt.Fprintf(out, "%s\t%s\n", it.ID, it.Title); err != nil {
 			return err
 		}
@@ -63,12 +44,16 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	client := &http.Client{Timeout: 10 * time.Second}
+	c, err := client.New(*server, client.WithAgent(*agent))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	tick := time.NewTicker(*every)
 	defer tick.Stop()
 	for n := 1; ; n++ {
 		// A failed poll is tried again at the next tick; nothing is lost by it.
-		if err := poll(ctx, client, *server, *agent, os.Stdout); err != nil {
+		if err := poll(ctx, c, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}
 		if n == *times {
