@@ -53,12 +53,19 @@ type question struct {
 	members []string
 	days    []feed.Day
 	now     time.Time
-	shards  []int // the count each day is asked with
+	shards  []int     // the count each day is asked with
+	copies  []*copied // the days' copies in this process; nil: Redis alone is asked
+	sifting *sifting  // what asking them needs
+}
+
+// askRedis reports whether Redis is asked about a day.
+func (q *question) askRedis(ago int) bool {
+	return q.copies == nil || q.copies[ago] == nil || q.copies[ago].also
 }
 
 // Check implements [dedup.Checker] with one pipeline: the pending script, a
 // BF.MEXISTS per day and, where a day's shard count is not known yet, a GET of
-// it. Only a count that differs from the configured one, or a server that has
+// it. Days that the mirror has are not asked about. Only a count that differs from the configured one, or a server that has
 // lost the script, costs a second round trip.
 //
 // The script goes first: what leaves the pending set after it was read had
@@ -72,6 +79,8 @@ func (s *Store) Check(ctx context.Context, agent string, groups []string, now ti
 		agent: agent, groups: groups, members: members(agent, groups),
 		days: feed.Window(now, s.cfg.WindowDays), now: now,
 	}
+	s.mirror.answers(q)
+	defer q.done()
 	out, err := s.ask(ctx, q, false)
 	if err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT") {
 		out, err = s.ask(ctx, q, true)
@@ -116,6 +125,9 @@ func (s *Store) ask(ctx context.Context, q *question, whole bool) (dedup.Checked
 	metas := s.guessShards(ctx, pipe, q)
 	hits := make([]*redis.BoolSliceCmd, len(q.days))
 	for i, day := range q.days {
+		if !q.askRedis(i) {
+			continue
+		}
 		hits[i] = exists(ctx, &free, s.filter(q.agent, day, q.shards[i]), q.members)
 		_ = pipe.Process(ctx, hits[i])
 	}
@@ -127,7 +139,7 @@ func (s *Store) ask(ctx context.Context, q *question, whole bool) (dedup.Checked
 		err = s.correctShards(ctx, q, metas, hits)
 	}
 	if err == nil {
-		err = filterVerdicts(out.Verdicts, hits)
+		err = filterVerdicts(out.Verdicts, hits, q)
 	}
 	clear(free)
 	s.args.Put(args)
@@ -172,9 +184,14 @@ func appendPointers(free *[]any, start int, list []string) []any {
 // guessShards fills in the shard counts to ask with, and asks for those that
 // are not known.
 func (s *Store) guessShards(ctx context.Context, pipe redis.Pipeliner, q *question) []*redis.StringCmd {
-	q.shards = make([]int, len(q.days))
+	if q.shards == nil {
+		q.shards = make([]int, len(q.days))
+	}
 	var metas []*redis.StringCmd
 	for i, day := range q.days {
+		if q.copies != nil && q.copies[i] != nil { // the copy is of so many
+			continue
+		}
 		shards, known := s.shards.get(day, q.now)
 		if !known {
 			if metas == nil {
@@ -248,25 +265,38 @@ func pendingVerdicts(look *redis.Cmd, n int) (dedup.Checked, error) {
 	return out, nil
 }
 
-// filterVerdicts marks what a day's filter holds; the latest day wins. A
-// filter that does not exist answers zeros, nothing, or an error that says so,
-// depending on the server's version.
-func filterVerdicts(verdicts []dedup.Verdict, hits []*redis.BoolSliceCmd) error {
+// filterVerdicts marks what a day's filter holds; the latest day wins.
+func filterVerdicts(verdicts []dedup.Verdict, hits []*redis.BoolSliceCmd, q *question) error {
 	for ago, cmd := range hits {
-		found, err := cmd.Result()
-		if err != nil && strings.Contains(err.Error(), "not found") {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if len(found) != 0 && len(found) != len(verdicts) {
-			return fmt.Errorf("%w: %d values for %d members from BF.MEXISTS", errAnswer, len(found), len(verdicts))
-		}
-		for i, hit := range found {
-			if hit && verdicts[i] == dedup.Unseen {
-				verdicts[i] = dedup.SeenDaysAgo(ago)
+		if cmd != nil {
+			if err := markHits(verdicts, ago, cmd); err != nil {
+				return err
 			}
+		}
+		if q.copies != nil && q.copies[ago] != nil {
+			q.markCopied(verdicts, ago)
+		}
+	}
+	return nil
+}
+
+// markHits takes in what Redis answered for one day. A filter that does not
+// exist answers zeros, nothing, or an error that says so, depending on the
+// server's version.
+func markHits(verdicts []dedup.Verdict, ago int, cmd *redis.BoolSliceCmd) error {
+	found, err := cmd.Result()
+	if err != nil && strings.Contains(err.Error(), "not found") {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if len(found) != 0 && len(found) != len(verdicts) {
+		return fmt.Errorf("%w: %d values for %d members from BF.MEXISTS", errAnswer, len(found), len(verdicts))
+	}
+	for i, hit := range found {
+		if hit && verdicts[i] == dedup.Unseen {
+			verdicts[i] = dedup.SeenDaysAgo(ago)
 		}
 	}
 	return nil

@@ -33,6 +33,9 @@ type Config struct {
 	// Replicas must have an impression before it is confirmed, and a claim
 	// before it stands; the zero value: those of the master are enough.
 	Replicas rediskeys.Replicas
+	// MirrorBytes is how much of the past days' filters [Store.RunMirror] may
+	// keep in this process; 0: nothing.
+	MirrorBytes int64
 }
 
 // Store implements [dedup.Store] on Redis. It is safe for concurrent use.
@@ -48,6 +51,7 @@ type Store struct {
 	fill    filterStates
 	present present
 	args    sync.Pool // *[]any, the arguments of a check
+	mirror  *mirror   // nil: no room for one
 }
 
 var _ dedup.Store = (*Store)(nil)
@@ -69,6 +73,9 @@ func New(client redis.UniversalClient, cfg dedup.Config, tuning Config) (*Store,
 		writes: tuning.Writers, copies: tuning.Replicas, log: tuning.Logger,
 	}
 	s.args.New = func() any { return new([]any) }
+	if tuning.MirrorBytes > 0 {
+		s.mirror = newMirror(s, tuning.MirrorBytes)
+	}
 	return s, nil
 }
 
