@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,10 +31,12 @@ var tuned = feed.Ranking{Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.H
 
 // fakeOffline ranks one item for everybody, and keeps what it was asked.
 type fakeOffline struct {
-	agents   []string
+	agents []string
+	rank   func(ctx context.Context) error
+
+	mu       sync.Mutex
 	at       time.Time
 	rankings []feed.Ranking
-	rank     func(ctx context.Context) error
 }
 
 func (f *fakeOffline) Rank(ctx context.Context, _ string, at time.Time, _ int, rankings ...feed.Ranking) (feed.Profile, [][]feed.Candidate, error) {
@@ -42,7 +45,9 @@ func (f *fakeOffline) Rank(ctx context.Context, _ string, at time.Time, _ int, r
 			return feed.Profile{}, nil, err
 		}
 	}
+	f.mu.Lock()
 	f.at, f.rankings = at, rankings
+	f.mu.Unlock()
 	lists := make([][]feed.Candidate, len(rankings))
 	for i := range lists {
 		lists[i] = []feed.Candidate{{ID: "a", Group: "a", UpdateTime: at.Unix() - 60}}

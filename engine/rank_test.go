@@ -1,0 +1,120 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	memorysessions "github.com/freshet/freshet/cache/memory"
+	"github.com/freshet/freshet/catalog/sqlite"
+	"github.com/freshet/freshet/dedup"
+	memorydedup "github.com/freshet/freshet/dedup/memory"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
+	memoryrecall "github.com/freshet/freshet/recall/memory"
+)
+
+var rankedAt = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
+
+func dayLong() feed.Ranking {
+	return feed.Ranking{Base: 0.1, Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}}
+}
+
+// ranker is an engine over these sources, at rankedAt.
+func ranker(t *testing.T, sources ...recall.Source) *engine.Engine {
+	t.Helper()
+	clock := func() time.Time { return rankedAt }
+	items, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, items.Close()) })
+	seen, err := memorydedup.Open(t.TempDir(), dedup.DefaultConfig(), clock)
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, seen.Close(context.Background())) })
+	recorder, err := dedup.NewRecorder(t.Context(), seen, clock, dedup.RecorderConfig{})
+	require.NoError(t, err)
+	t.Cleanup(func() { recorder.Close(context.Background()) })
+	e, err := engine.New(engine.Stores{
+		Sources: sources, Seen: seen, Recorder: recorder, Catalog: items,
+		Sessions: memorysessions.New(seen, 30*time.Minute, clock),
+	}, engine.Config{Clock: clock, N: 500, MaxRounds: 4, Rankings: &feed.Live{Ranking: dayLong()}})
+	require.NoError(t, err)
+	return e
+}
+
+func source(items ...feed.Item) recall.Source {
+	s := memoryrecall.New()
+	s.Upsert(items)
+	return s
+}
+
+func aged(id, group string, age time.Duration, tags ...string) feed.Item {
+	return feed.Item{ID: id, GroupID: group, Title: id, UpdateTime: rankedAt.Add(-age).Unix(), Tags: tags}
+}
+
+func idsOf(list []feed.Candidate) []string {
+	out := make([]string, len(list))
+	for i, c := range list {
+		out[i] = c.ID
+	}
+	return out
+}
+
+// Two sources know the same story; the better item of it stands for both, and
+// the list is as long as was asked for all the same.
+func TestRankMergesSources(t *testing.T) {
+	e := ranker(t,
+		source(aged("a1", "a", 2*time.Hour), aged("b1", "b", 3*time.Hour), aged("old", "", 90*time.Hour, "go")),
+		source(aged("a2", "a", 5*time.Hour), aged("b2", "b", 6*time.Hour), aged("c", "", 7*time.Hour)),
+	)
+	require.NoError(t, e.PutProfile(t.Context(), "u_1", feed.Profile{Interests: map[string]float64{"go": 1}}))
+	long, err := dayLong().With("scale=240h")
+	require.NoError(t, err)
+	profile, lists, err := e.Rank(t.Context(), "u_1", time.Time{}, 4, dayLong(), long)
+	require.NoError(t, err)
+	assert.Equal(t, map[string]float64{"go": 1}, profile.Interests)
+	require.Len(t, lists, 2)
+	assert.Equal(t, []string{"a1", "b1", "c", "old"}, idsOf(lists[0]))
+	assert.Equal(t, []string{"old", "a1", "b1", "c"}, idsOf(lists[1]))
+
+	_, lists, err = e.Rank(t.Context(), "u_1", rankedAt.Add(-4*time.Hour), 4, dayLong())
+	require.NoError(t, err)
+	assert.Equal(t, []string{"a2", "b2", "c", "old"}, idsOf(lists[0]), "as of then")
+
+	factors, err := e.Factors(t.Context(), feed.Query{Profile: profile, Ranking: dayLong(), Origin: rankedAt}, []string{"old", "c", "none"})
+	require.NoError(t, err)
+	assert.Equal(t, []bool{true, true, false}, []bool{factors[0].Known, factors[1].Known, factors[2].Known})
+	assert.InDelta(t, 1.1, factors[0].Relevance, 1e-9)
+}
+
+func TestRankGoesOnOverRounds(t *testing.T) {
+	var first, second []feed.Item
+	for i := range 30 { // nearly all that the second has, the first has better
+		first = append(first, aged(fmt.Sprintf("x%02d", i), fmt.Sprintf("g%d", i), time.Duration(61+i)*time.Minute))
+		second = append(second, aged(fmt.Sprintf("y%02d", i), fmt.Sprintf("g%d", i), time.Duration(62+i)*time.Minute))
+	}
+	e := ranker(t, source(first...), source(append(second, aged("last", "", 50*time.Hour))...))
+	_, lists, err := e.Rank(t.Context(), "u_1", rankedAt, 31, dayLong())
+	require.NoError(t, err)
+	require.Len(t, lists[0], 31)
+	assert.Equal(t, "last", lists[0][30].ID)
+	_, lists, err = e.Rank(t.Context(), "u_1", rankedAt, 100, dayLong())
+	require.NoError(t, err)
+	assert.Len(t, lists[0], 31, "all there are")
+}
+
+func TestRankRefuses(t *testing.T) {
+	e := ranker(t, source())
+	_, _, err := e.Rank(t.Context(), "u:1", rankedAt, 5, dayLong())
+	require.ErrorIs(t, err, feed.ErrBadID)
+	_, _, err = e.Rank(t.Context(), "u_1", rankedAt, 5, feed.Ranking{})
+	require.ErrorIs(t, err, feed.ErrBadRanking)
+	_, lists, err := e.Rank(t.Context(), "u_1", rankedAt, 5, dayLong())
+	require.NoError(t, err)
+	assert.Empty(t, lists[0])
+}
