@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/internal/rediskeys"
 )
 
 // mostIndexed bounds the index: putting a million documents in takes minutes
@@ -115,11 +116,15 @@ func (b *bench) refreshServices(ctx context.Context) (results []Result, err erro
 	calls := float64(totals[0].turn.times.TotalCount())
 	each := func(d time.Duration) float64 { return float64(d.Microseconds()) / calls }
 	raw := totals[1].turn.times.Mean() + totals[2].turn.times.Mean()
+	kept, err := r.kept(ctx)
+	if err != nil {
+		return nil, err
+	}
 	return []Result{{
 		What:   fmt.Sprintf("in process, one after the other, %d items in the index, N = %d, every reader another, no shared recalls", n, cfg.Recall.N),
 		Cases:  measured(totals),
 		Ratios: []Ratio{ratio(totals[0], totals[1]), ratio(totals[0], totals[2])},
-		Figures: []Value{
+		Figures: append([]Value{
 			{"refresh", each(r.sum.total), "µs"},
 			{"of it in Elasticsearch's client", each(r.sum.elastic), "µs"},
 			{"of it in Redis's client", each(r.sum.redis), "µs"},
@@ -128,8 +133,31 @@ func (b *bench) refreshServices(ctx context.Context) (results []Result, err erro
 			{"own share, p50 of the refreshes", median(r.shares), ""},
 			{"own share, p95 of the refreshes", quantile(r.shares, 0.95), ""},
 			{"raw query and raw check, together, of a refresh", raw / totals[0].turn.times.Mean(), ""},
-		},
+		}, kept...),
 	}}, nil
+}
+
+// kept is what Redis keeps of a reader who has just refreshed.
+func (r *recalled) kept(ctx context.Context) ([]Value, error) {
+	client, keys := r.b.services.redis, rediskeys.For(r.b.services.redis, r.b.prefix())
+	agent := stranger(r.readers - 1)
+	var values []Value
+	for _, key := range []struct{ what, name string }{
+		{"memory of a session", keys.Session(agent)},
+		{"memory of a page that is pending", keys.Pending(agent)},
+		{"memory of a profile", keys.Profile(agent)},
+		{"memory of the time of the last refresh", keys.Refreshed(agent)},
+	} {
+		used, err := client.MemoryUsage(ctx, key.name, 0).Result()
+		if errors.Is(err, redis.Nil) {
+			continue // recorded and settled by now, or expired
+		}
+		if err != nil {
+			return nil, fmt.Errorf("MEMORY USAGE %s: %w", key.name, err)
+		}
+		values = append(values, Value{key.what, float64(used), "bytes"})
+	}
+	return values, nil
 }
 
 func (r *recalled) measure(ctx context.Context) ([]total, error) {
@@ -188,7 +216,7 @@ func (r *recalled) one(ctx context.Context) (time.Duration, error) {
 	r.readers++
 	before := r.w.now()
 	took, err := timed(func() error {
-		answer, err := r.s.Engine.Feed(ctx, refresh(agent))
+		answer, err := r.s.Engine.Feed(watched(ctx), refresh(agent))
 		if err == nil && len(answer.Docs) < page {
 			err = fmt.Errorf("a refresh of %d items", len(answer.Docs))
 		}

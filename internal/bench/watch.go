@@ -17,11 +17,18 @@ import (
 	"github.com/freshet/freshet/internal/app"
 )
 
-// watch adds up the time spent in the client libraries, and keeps what they
-// sent last, to send it again without us.
+// watch adds up the time spent in the client libraries by calls whose context
+// [watched] made, and keeps what they sent last, to send it again without us.
 type watch struct {
 	elastic, redis, wire atomic.Int64
 	capture              atomic.Bool // keep what is sent
+
+	// What is asked at the same time counts once: busy is the time in which at
+	// least one call was under way.
+	busyMu   sync.Mutex
+	underWay int
+	began    time.Time
+	busy     time.Duration
 
 	mu     sync.Mutex
 	search []byte  // body of the last search
@@ -36,26 +43,68 @@ func newWatch() *watch {
 }
 
 // spent is what became of a refresh's time.
-type spent struct{ total, elastic, redis, wire time.Duration }
+type spent struct{ total, busy, elastic, redis, wire time.Duration }
 
 func (s spent) plus(t spent) spent {
-	return spent{s.total + t.total, s.elastic + t.elastic, s.redis + t.redis, s.wire + t.wire}
+	return spent{s.total + t.total, s.busy + t.busy, s.elastic + t.elastic, s.redis + t.redis, s.wire + t.wire}
 }
 
 // own is Freshet's share, where all that the libraries do counts as the
 // services'.
-func (s spent) own() float64 { return float64(s.total-s.elastic-s.redis) / float64(s.total) }
+func (s spent) own() float64 { return float64(s.total-s.busy) / float64(s.total) }
 
 func (w *watch) now() spent {
+	w.busyMu.Lock()
+	defer w.busyMu.Unlock()
 	return spent{
-		elastic: time.Duration(w.elastic.Load()), redis: time.Duration(w.redis.Load()), wire: time.Duration(w.wire.Load()),
+		busy: w.busy, elastic: time.Duration(w.elastic.Load()),
+		redis: time.Duration(w.redis.Load()), wire: time.Duration(w.wire.Load()),
 	}
 }
 
 // since is the difference to before, over a call that took so long.
 func (w *watch) since(before spent, took time.Duration) spent {
 	after := w.now()
-	return spent{took, after.elastic - before.elastic, after.redis - before.redis, after.wire - before.wire}
+	return spent{took, after.busy - before.busy, after.elastic - before.elastic, after.redis - before.redis, after.wire - before.wire}
+}
+
+type watchedKey struct{}
+
+// watched marks calls as those of what is measured. The recorder's, which come
+// in between, are not.
+func watched(ctx context.Context) context.Context { return context.WithValue(ctx, watchedKey{}, true) }
+
+func isWatched(ctx context.Context) bool { return ctx.Value(watchedKey{}) != nil }
+
+// time times a call to a service until the function it returns is called.
+func (w *watch) time(ctx context.Context, to *atomic.Int64) func() {
+	if !isWatched(ctx) {
+		return func() {}
+	}
+	start := time.Now()
+	w.busyMu.Lock()
+	defer w.busyMu.Unlock()
+	if w.underWay++; w.underWay == 1 {
+		w.began = start
+	}
+	return func() {
+		end := time.Now()
+		to.Add(int64(end.Sub(start)))
+		w.busyMu.Lock()
+		defer w.busyMu.Unlock()
+		if w.underWay--; w.underWay == 0 {
+			w.busy += end.Sub(w.began)
+		}
+	}
+}
+
+// onWire times a connection, which knows no context, while a call is watched.
+func (w *watch) onWire(start time.Time) {
+	w.busyMu.Lock()
+	defer w.busyMu.Unlock()
+	if w.underWay > 0 {
+		w.wire.Add(int64(time.Since(start)))
+	}
 }
 
 // put installs the watch in a system's clients. close gives back what it holds.
@@ -82,8 +131,6 @@ func (w *watch) close() {
 	}
 }
 
-func add(to *atomic.Int64, since time.Time) { to.Add(int64(time.Since(since))) }
-
 // redisWatch is a hook around whole commands and pipelines.
 type redisWatch struct{ *watch }
 
@@ -99,16 +146,16 @@ func (w redisWatch) DialHook(next redis.DialHook) redis.DialHook {
 
 func (w redisWatch) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		defer add(&w.redis, time.Now())
+		defer w.time(ctx, &w.redis)()
 		return next(ctx, cmd)
 	}
 }
 
 func (w redisWatch) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
-		start := time.Now()
+		done := w.time(ctx, &w.redis)
 		err := next(ctx, cmds)
-		add(&w.redis, start)
+		done()
 		if w.capture.Load() {
 			w.keep(cmds)
 		}
@@ -145,12 +192,12 @@ type timedConn struct {
 }
 
 func (c timedConn) Read(p []byte) (int, error) {
-	defer add(&c.w.wire, time.Now())
+	defer c.w.onWire(time.Now())
 	return c.Conn.Read(p)
 }
 
 func (c timedConn) Write(p []byte) (int, error) {
-	defer add(&c.w.wire, time.Now())
+	defer c.w.onWire(time.Now())
 	return c.Conn.Write(p)
 }
 
@@ -166,10 +213,10 @@ func (e elasticWatch) Perform(req *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	defer add(&e.w.elastic, time.Now())
+	defer e.w.time(req.Context(), &e.w.elastic)()
 	res, err := e.next.Perform(req)
 	if err == nil {
-		res.Body = timedBody{res.Body, e.w}
+		res.Body = timedBody{res.Body, func() func() { return e.w.time(req.Context(), &e.w.elastic) }}
 	}
 	return res, err
 }
@@ -191,10 +238,10 @@ func (e elasticWatch) keep(req *http.Request) error {
 
 type timedBody struct {
 	io.ReadCloser
-	w *watch
+	time func() func()
 }
 
 func (t timedBody) Read(p []byte) (int, error) {
-	defer add(&t.w.elastic, time.Now())
+	defer t.time()()
 	return t.ReadCloser.Read(p)
 }
