@@ -1,0 +1,25 @@
+package configs
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestConfigurationInTheDocumentsLoads reads each YAML example of the way to
+// production as a configuration file.
+func TestConfigurationInTheDocumentsLoads(t *testing.T) {
+	doc, err := os.ReadFile("../docs/production.md")
+	require.NoError(t, err)
+	examples := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(doc, -1)
+	require.NotEmpty(t, examples)
+	for _, example := range examples {
+		path := filepath.Join(t.TempDir(), "freshet.yaml")
+		require.NoError(t, os.WriteFile(path, example[1], 0o600))
+		_, err := Load(Options{Path: path, Environ: []string{"FRESHET_AUTH_JWT_SECRET=0123456789abcdef0123456789abcdef"}})
+		require.NoError(t, err, "%s", example[1])
+	}
+}
