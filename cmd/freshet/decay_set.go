@@ -1,0 +1,174 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/freshet/freshet/client"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/cli"
+)
+
+func init() {
+	decayCommands = append(decayCommands,
+		newDecayShowCommand, newDecaySetCommand, newDecayPromoteCommand, newDecayDropCommand, newDecayHistoryCommand, newDecayRevertCommand)
+}
+
+func newDecaySetCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "set CHANGES",
+		Short: "Change the live ranking, or an experiment",
+		Long: "Changes the parameters that are named and leaves the others: scale, offset, decay, floor, weight (of\n" +
+			"popularity) and base. With --as they become, or change, an experiment for a share of the agents; the same\n" +
+			"agents stay in it as its share grows. No server is restarted.",
+		Example: "  freshet decay set scale=48h,weight=0.2 --why \"weekend readers want more\"\n" +
+			"  freshet decay set scale=72h --as slow --share 10%\n" +
+			"  freshet decay set --as slow --share 25%",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return fmt.Errorf("write the changes as one word, with commas and without spaces, not %q", args)
+			}
+			return nil
+		},
+	}
+	l := newLiveChange(cmd)
+	as := cmd.Flags().String("as", "", "name of the experiment, of a-z 0-9 _ -")
+	share := cmd.Flags().String("share", "", "its part of all agents, such as 10% or 0.1; without: what it has")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		s := wantedSetting{as: *as}
+		if len(args) == 1 {
+			s.changes = args[0]
+		}
+		if err := s.check(*share); err != nil {
+			return &usageError{cmd.CommandPath(), err}
+		}
+		return l.change(s.apply)
+	}
+	return cmd
+}
+
+// wantedSetting is what decay set was told.
+type wantedSetting struct {
+	changes string
+	as      string
+	share   *float64 // nil: as it is
+}
+
+// check reads the share and says what cannot be meant.
+func (s *wantedSetting) check(share string) error {
+	switch {
+	case s.as == "" && share != "":
+		return errors.New("--share goes with --as: which experiment gets it?")
+	case s.as == "" && s.changes == "":
+		return errors.New("what shall change? Give a list such as scale=48h,weight=0.2")
+	case s.as == "":
+		return nil
+	}
+	if err := feed.CheckVariantName(s.as); err != nil {
+		return fmt.Errorf("--as: %w", err)
+	}
+	if share == "" {
+		return nil
+	}
+	part, err := cli.ParseShare(share)
+	if err != nil {
+		return fmt.Errorf("--share: %w", err)
+	}
+	s.share = &part
+	return nil
+}
+
+func (s *wantedSetting) apply(v client.RankingVersion) (client.RankingChange, error) {
+	if s.as != "" {
+		return s.experiment(v)
+	}
+	ranking, err := v.Ranking.With(s.changes)
+	if err == nil && ranking == v.Ranking {
+		err = errNoChange
+	}
+	return client.RankingChange{Ranking: &ranking}, err
+}
+
+// experiment makes or changes one of the experiments.
+func (s *wantedSetting) experiment(v client.RankingVersion) (client.RankingChange, error) {
+	x := client.Experiment{Name: s.as, Ranking: v.Ranking}
+	at := slices.IndexFunc(v.Experiments, func(x client.Experiment) bool { return x.Name == s.as })
+	if at >= 0 {
+		x = v.Experiments[at]
+	}
+	if s.share == nil && at < 0 {
+		return client.RankingChange{}, fmt.Errorf("there is no experiment %q yet: how many agents shall be in it? Give --share, such as --share 10%%", s.as)
+	}
+	if s.share != nil {
+		x.Share = *s.share
+	}
+	var err error
+	if x.Ranking, err = x.Ranking.With(s.changes); err != nil {
+		return client.RankingChange{}, err
+	}
+	change := client.RankingChange{Experiments: slices.Clone(v.Experiments)}
+	if at < 0 {
+		change.Experiments = append(change.Experiments, x)
+		return change, nil
+	}
+	if change.Experiments[at] == x {
+		return change, errNoChange
+	}
+	change.Experiments[at] = x
+	return change, nil
+}
+
+func newDecayPromoteCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "promote NAME",
+		Short: "Make an experiment's ranking the live one, and end the experiment",
+		Args:  oneExperiment,
+	}
+	l := newLiveChange(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		return l.change(func(v client.RankingVersion) (client.RankingChange, error) {
+			at, err := experiment(v, args[0])
+			if err != nil {
+				return client.RankingChange{}, err
+			}
+			ranking := v.Experiments[at].Ranking
+			return client.RankingChange{Ranking: &ranking, Experiments: without(v, at), Why: "promote " + args[0]}, nil
+		})
+	}
+	return cmd
+}
+
+func newDecayDropCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "drop NAME",
+		Short: "End an experiment; its agents get the live ranking",
+		Args:  oneExperiment,
+	}
+	l := newLiveChange(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		return l.change(func(v client.RankingVersion) (client.RankingChange, error) {
+			at, err := experiment(v, args[0])
+			if err != nil {
+				return client.RankingChange{}, err
+			}
+			return client.RankingChange{Experiments: without(v, at), Why: "end " + args[0]}, nil
+		})
+	}
+	return cmd
+}
+
+// without is the list of experiments but one; it is never nil, which would
+// leave them as they are.
+func without(v client.RankingVersion, at int) []client.Experiment {
+	return slices.Delete(append([]client.Experiment{}, v.Experiments...), at, at+1)
+}
+
+func oneExperiment(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return errors.New("name one experiment; \"freshet decay show\" lists them")
+	}
+	return nil
+}
