@@ -228,7 +228,7 @@ func TestUnknownRoutesAndMethodsAnswerInTheEnvelope(t *testing.T) {
 		method, path string
 		status, code int
 	}{
-		{"GET", "/", 404, 40401},
+		{"GET", "/v1", 404, 40401},
 		{"GET", "/v2/feed", 404, 40401},
 		{"POST", "/v1/feed/", 404, 40401},
 		{"POST", "/v1/agents/u_1/profile/x", 404, 40401},
