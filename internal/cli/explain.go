@@ -148,7 +148,7 @@ func WriteExplainedItem(w io.Writer, x client.Explanation) error {
 			number(it.Score), number(it.Relevance.Total), number(it.Decay), number(it.Popularity.Factor))
 		fmt.Fprintf(&b, "  relevance   base %s%s%s\n", number(it.Relevance.Base), gains("tag", it.Relevance.Tags), gains("keyword", it.Relevance.Keywords))
 		fmt.Fprintf(&b, "  decay       %s old\n", Age(it.Age))
-		fmt.Fprintf(&b, "  popularity  %s likes and twice the comments\n\n", strconv.FormatFloat(it.Popularity.Value, 'f', -1, 64))
+		fmt.Fprintf(&b, "  popularity  %s = likes + 2 × comments\n\n", strconv.FormatFloat(it.Popularity.Value, 'f', -1, 64))
 	}
 	b.WriteString(explainedFooter(x))
 	_, err := io.WriteString(w, b.String())
