@@ -1,0 +1,51 @@
+package recall_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
+)
+
+func TestDirectIsWhatIsBehindTheDecorators(t *testing.T) {
+	inner := &source{}
+	clock := func() time.Time { return time.Unix(1000, 0) }
+	shared := recall.NewShared(recall.NewMetered(inner), clock, recall.SharedConfig{TTL: time.Hour})
+	stale := recall.NewStale(shared, clock, recall.StaleConfig{TTL: time.Hour})
+	require.Same(t, inner, recall.Direct(stale))
+	require.Same(t, inner, recall.Direct(inner))
+
+	recalled(t, stale, query())
+	recalled(t, recall.Direct(stale), query())
+	require.EqualValues(t, 2, inner.asked.Load(), "it does not come from what is shared")
+}
+
+func TestSortGains(t *testing.T) {
+	assert.Equal(t, []recall.Gain{{Name: "b", Score: 4}, {Name: "a", Score: 3}, {Name: "c", Score: 3}}, recall.SortGains([]recall.Gain{
+		{Name: "c", Score: 3}, {Name: "b", Score: 1}, {Name: "a", Score: 3}, {Name: "b", Score: 3},
+	}))
+	assert.Empty(t, recall.SortGains(nil))
+}
+
+func TestFinish(t *testing.T) {
+	q := feed.Query{
+		Ranking: feed.Ranking{Base: 0.1, PopularityWeight: 2, Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5}},
+		Origin:  time.Unix(1_000_000, 0),
+	}
+	for popularity, factor := range map[float64]float64{0: 1, -3: 1, 9: 3, 99: 5} {
+		f := recall.Factors{
+			UpdateTime: 1_000_000 - 25*3600, Popularity: popularity,
+			Tags: []recall.Gain{{Name: "go", Score: 2}}, Keywords: []recall.Gain{{Name: "k", Score: 0.9}},
+		}
+		f.Finish(&q, q.Ranking.Decay.Curve())
+		assert.InEpsilon(t, 3, f.Relevance, 1e-12)
+		assert.InEpsilon(t, 0.5, f.Decay, 1e-12)
+		assert.InEpsilon(t, factor, f.PopularityFactor, 1e-12)
+		assert.InEpsilon(t, q.Ranking.PopularityFactor(int64(popularity)), f.PopularityFactor, 1e-12)
+		assert.InEpsilon(t, 1.5*factor, f.Score, 1e-6)
+	}
+}
