@@ -1,0 +1,173 @@
+package handler
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/catalog/sqlite"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+)
+
+// rankingFixture is a handler over a live ranking that a real file keeps.
+func rankingFixture(t *testing.T) *fixture {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "c.db"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	configured := feed.Ranking{Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}, Base: 0.1}
+	live, err := engine.OpenLiveRanking(t.Context(), store, engine.LiveConfig{
+		Clock: func() time.Time { return time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC) }, Configured: configured,
+	})
+	require.NoError(t, err)
+	return newFixture(t, func(_ *Config, d *Deps) { d.Rankings = live })
+}
+
+const configuredJSON = `{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":1e-06},"popularity":{"weight":0},"base":0.1}`
+
+// scaled is the ranking with another scale.
+func scaled(scale string) string {
+	return strings.Replace(configuredJSON, `"24h"`, `"`+scale+`"`, 1)
+}
+
+func TestRankingIsReadChangedAndReverted(t *testing.T) {
+	f := rankingFixture(t)
+	got := f.do(t, "GET", "/v1/ranking", "", asAdmin)
+	require.Equal(t, 200, got.status, got.body)
+	require.Equal(t, `"0"`, got.header.Get("ETag"))
+	require.JSONEq(t, `{"version":0,"by":"configuration","why":"in force while nothing is stored","ranking":`+configuredJSON+`,"experiments":[]}`, string(got.Data))
+
+	got = f.do(t, "PUT", "/v1/ranking", `{"ranking":{"decay":{"scale":"48h"}},"by":"ana","why":"a try"}`, asAdmin, `If-Match: "0"`)
+	require.Equal(t, 200, got.status, got.body)
+	require.Equal(t, `"1"`, got.header.Get("ETag"))
+	first := `{"version":1,"at":"2026-03-06T12:00:00Z","by":"ana","why":"a try","ranking":` + scaled("48h") + `,"experiments":[]}`
+	require.JSONEq(t, first, string(got.Data))
+
+	got = f.do(t, "PUT", "/v1/ranking", `{"experiments":[{"name":"slow","share":0.1,"ranking":{"decay":{"scale":"72h"}}}]}`, asAdmin)
+	require.Equal(t, 200, got.status, got.body)
+	second := `{"version":2,"at":"2026-03-06T12:00:00Z","by":"admin","why":"","ranking":` + scaled("48h") +
+		`,"experiments":[{"name":"slow","share":0.1,"ranking":` + scaled("72h") + `}]}`
+	require.JSONEq(t, second, string(got.Data))
+	require.JSONEq(t, second, string(f.do(t, "GET", "/v1/ranking", "", asAdmin).Data))
+
+	got = f.do(t, "POST", "/v1/ranking/revert", `{"version":1}`, asAdmin, `If-Match: "2"`)
+	require.Equal(t, 200, got.status, got.body)
+	third := strings.NewReplacer(`"version":1`, `"version":3`, `"ana"`, `"admin"`, `"a try"`, `"back to version 1"`).Replace(first)
+	require.JSONEq(t, third, string(got.Data))
+
+	got = f.do(t, "GET", "/v1/ranking/history?limit=3", "", asAdmin)
+	require.JSONEq(t, `{"versions":[`+third+`,`+second+`,`+first+`]}`, string(got.Data))
+	got = f.do(t, "GET", "/v1/ranking/history", "", asAdmin)
+	var history struct{ Versions []rankingView }
+	require.NoError(t, json.Unmarshal(got.Data, &history))
+	require.Len(t, history.Versions, 4, "the configuration's comes last")
+}
+
+func TestRankingETags(t *testing.T) {
+	f := rankingFixture(t)
+	require.Equal(t, 200, f.do(t, "GET", "/v1/ranking", "", asAdmin, `If-None-Match: "0"`).status,
+		"what version 0 says follows from each configuration")
+	require.Equal(t, 200, f.do(t, "PUT", "/v1/ranking", `{"ranking":{"base":1}}`, asAdmin).status)
+	for tag, status := range map[string]int{
+		`"1"`: 304, `W/"1"`: 304, `"7", "1"`: 304, `*`: 304, `"0"`: 200, `1`: 200, ``: 200,
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/v1/ranking", nil)
+		r.Header.Set("X-Admin-Token", adminToken)
+		r.Header.Set("If-None-Match", tag)
+		w := httptest.NewRecorder()
+		f.handler.ServeHTTP(w, r)
+		require.Equal(t, status, w.Code, tag)
+		require.Equal(t, `"1"`, w.Header().Get("ETag"))
+		require.Equal(t, status == 304, w.Body.Len() == 0)
+	}
+	for tag, status := range map[string]int{`"0"`: 412, `"2"`: 412, `1`: 400, `"1`: 400, `"x"`: 400, `W/"1"`: 400, `"1", "2"`: 400} {
+		got := f.do(t, "PUT", "/v1/ranking", `{"ranking":{"base":2}}`, asAdmin, "If-Match: "+tag)
+		require.Equal(t, status, got.status, tag)
+		got = f.do(t, "POST", "/v1/ranking/revert", `{"version":0}`, asAdmin, "If-Match: "+tag)
+		require.Equal(t, status, got.status, tag)
+	}
+	got := f.do(t, "PUT", "/v1/ranking", `{"ranking":{"base":2}}`, asAdmin, `If-Match: "0"`)
+	require.Equal(t, 41201, got.Code)
+	require.Contains(t, got.Msg, "version 1 is in force, not 0")
+	require.Equal(t, `"1"`, f.do(t, "GET", "/v1/ranking", "", asAdmin).header.Get("ETag"), "nothing was changed")
+	require.Equal(t, 200, f.do(t, "PUT", "/v1/ranking", `{"ranking":{"base":2}}`, asAdmin, `If-Match: *`).status)
+}
+
+func TestRankingRefusesAndSaysWhy(t *testing.T) {
+	f := rankingFixture(t)
+	experiments := strings.Repeat(`{"name":"a","share":0},`, feed.MaxVariants)
+	for _, c := range []struct {
+		body, says string
+		code       int
+	}{
+		{``, "the body is empty", 40001},
+		{`[]`, "must be a JSON object", 40001},
+		{`{}`, "nothing to change", 40001},
+		{`{"by":"ana"}`, "nothing to change", 40001},
+		{`{"rankings":{}}`, `unknown field "rankings"; known are ranking, experiments, by, why`, 40001},
+		{`{"ranking":{},"ranking":{}}`, `field "ranking" is there twice`, 40001},
+		{`{"ranking":null}`, "ranking must be a JSON object", 40001},
+		{`{"ranking":"scale=1h"}`, "ranking must be a JSON object", 40001},
+		{`{"ranking":{"scale":"48h"}}`, `unknown field \"scale\"`, 40001},
+		{`{"ranking":{"decay":{"scale":"two days"}}}`, "decay.scale must be a duration", 40001},
+		{`{"ranking":{"decay":{"decay":1}}}`, "decay.decay must lie between 0 and 1", 40001},
+		{`{"ranking":{"popularity":{"weight":-1}}}`, "popularity.weight must be", 40001},
+		{`{"ranking":{"base":0}}`, "base must be greater than 0", 40001},
+		{`{"ranking":{"base":1},"by":7}`, "by must be a string", 40001},
+		{`{"ranking":{"base":1},"why":"` + strings.Repeat("x", 501) + `"}`, "why must have at most 500", 40001},
+		{`{"ranking":{"base":1},"by":"a\nb"}`, "control character", 40001},
+		{`{"experiments":null}`, "whole list", 40001},
+		{`{"experiments":{}}`, "whole list", 40001},
+		{`{"experiments":[7]}`, "entry 1: bad request: the body must be a JSON object", 40001},
+		{`{"experiments":[{"name":"a"}]}`, "share must be a number", 40001},
+		{`{"experiments":[{"name":"a","share":"10%"}]}`, "share must be a number", 40001},
+		{`{"experiments":[{"name":"a","share":null}]}`, "share must be a number", 40001},
+		{`{"experiments":[{"share":0.1}]}`, "must have 1 to 32 characters", 40001},
+		{`{"experiments":[{"name":"A","share":0.1}]}`, "a-z 0-9 _ -", 40001},
+		{`{"experiments":[{"name":"control","share":0.1}]}`, "cannot be called control", 40001},
+		{`{"experiments":[{"name":"a","share":0.1,"parts":[]}]}`, `unknown field "parts"`, 40001},
+		{`{"experiments":[{"name":"a","share":0.1},{"name":"a","share":0.1}]}`, "two experiments called a", 40001},
+		{`{"experiments":[{"name":"a","share":0.6},{"name":"b","share":0.6}]}`, "sum to 1 at most", 40001},
+		{`{"experiments":[{"name":"a","share":0.1,"ranking":{"base":-1}}]}`, `experiment "a": bad ranking parameters: base`, 40001},
+		{`{"experiments":[` + experiments + `{"name":"a","share":0}]}`, "at most 50", 40001},
+		{`{"ranking":{"base":1},"why":"` + strings.Repeat("x", MaxRankingBody) + `"}`, "more than 64 KiB", 41301},
+	} {
+		got := f.do(t, "PUT", "/v1/ranking", c.body, asAdmin)
+		require.Equal(t, c.code, got.Code, "%.80s: %s", c.body, got.body)
+		require.Contains(t, got.Msg, strings.ReplaceAll(c.says, `\"`, `"`), "%.80s", c.body)
+	}
+	for body, says := range map[string]string{
+		`{}`: "version must be", `{"version":"1"}`: "version must be", `{"version":-1}`: "version must be",
+		`{"version":1.5}`: "version must be", `{"version":null}`: "version must be", `{"version":0,"ranking":{}}`: "unknown field",
+	} {
+		got := f.do(t, "POST", "/v1/ranking/revert", body, asAdmin)
+		require.Equal(t, 40001, got.Code, body)
+		require.Contains(t, got.Msg, says, body)
+	}
+	require.Equal(t, 40401, f.do(t, "POST", "/v1/ranking/revert", `{"version":1}`, asAdmin).Code)
+	for _, limit := range []string{"0", "101", "x", ""} {
+		require.Equal(t, 40003, f.do(t, "GET", "/v1/ranking/history?limit="+limit, "", asAdmin).Code, limit)
+	}
+	require.Equal(t, `"0"`, f.do(t, "GET", "/v1/ranking", "", asAdmin).header.Get("ETag"), "the old one stays")
+}
+
+func TestRankingIsForAdmins(t *testing.T) {
+	f := rankingFixture(t)
+	for route, body := range map[string]string{
+		"GET /v1/ranking": "", "PUT /v1/ranking": `{"ranking":{"base":1}}`, "GET /v1/ranking/history": "", "POST /v1/ranking/revert": `{"version":0}`,
+	} {
+		method, path, _ := strings.Cut(route, " ")
+		require.Equal(t, http.StatusUnauthorized, f.do(t, method, path, body).status, route)
+		require.Equal(t, http.StatusForbidden, f.do(t, method, path, body, "X-Agent-ID: u_1").status, route)
+		require.Equal(t, http.StatusUnauthorized, f.do(t, method, path, body, "X-Admin-Token: wrong").status, route)
+	}
+	require.Equal(t, `"0"`, f.do(t, "GET", "/v1/ranking", "", asAdmin).header.Get("ETag"))
+	require.NotContains(t, f.log.String(), adminToken)
+}
