@@ -165,7 +165,7 @@ func checkLabels(t *testing.T, f *dto.MetricFamily, matchers []*labels.Matcher, 
 	known["le"] = known["le"] || f.GetType() == dto.MetricType_HISTOGRAM
 	for _, m := range matchers {
 		switch {
-		case m.Name == labels.MetricName || m.Name == "job" || m.Name == "instance":
+		case m.Name == "__name__" || m.Name == "job" || m.Name == "instance":
 		case m.Name == "code" && m.Type == labels.MatchRegexp: // errors that a healthy server has not made
 			assert.Contains(t, values, m.Name, where)
 		default:
