@@ -135,6 +135,13 @@ type Dedup struct {
 	Shards            int           `koanf:"shards" help:"filters a day is spread over (redisbloom)"`
 	PendingGrace      time.Duration `koanf:"pending_grace" help:"how long an id stays exactly filtered after its filter write was confirmed"`
 	OnFailure         string        `koanf:"on_failure" help:"when Redis is down: open (answer degraded) or closed (answer 503)" oneof:"open,closed"`
+	Mirror            Mirror        `koanf:"mirror"`
+}
+
+// Mirror keeps copies of the past days' filters in this process.
+type Mirror struct {
+	Enabled  bool `koanf:"enabled" help:"copy the past days' filters from Redis once and ask them in this process (redisbloom)"`
+	MaxBytes int  `koanf:"max_bytes" help:"most memory of the copies, in bytes; what does not fit is asked of Redis"`
 }
 
 // Sessions keep the rest of each agent's last refresh.
@@ -221,7 +228,7 @@ func Default() Config {
 		Ranking: Ranking{Decay: Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}},
 		Dedup: Dedup{
 			Backend: DedupMemory, WindowDays: 7, FalsePositiveRate: 0.01, DailyCapacity: 1_000_000, Shards: 1,
-			PendingGrace: 10 * time.Second, OnFailure: FailOpen,
+			PendingGrace: 10 * time.Second, OnFailure: FailOpen, Mirror: Mirror{MaxBytes: 512 << 20},
 		},
 		Sessions: Sessions{Backend: SessionsMemory, TTL: 30 * time.Minute, Coalesce: time.Second},
 		Impressions: Impressions{

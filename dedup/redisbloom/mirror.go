@@ -28,8 +28,9 @@ const (
 	mirrorWatch, mirrorRetry = 5 * time.Minute, time.Minute
 	mirrorTick               = 5 * time.Second
 	// mirrorRate is how many bytes are copied a second. RedisBloom answers in
-	// pieces of up to 16 MiB, and does nothing else while it makes one.
-	mirrorRate, mirrorBurst = 32 << 20, 16 << 20
+	// pieces of up to 16 MiB, and Redis does nothing else while it makes one,
+	// some 12 ms; many servers may be copying.
+	mirrorRate, mirrorBurst = 8 << 20, 16 << 20
 	// mirrorTimeout bounds one piece.
 	mirrorTimeout = 10 * time.Second
 	lookChunk     = 200 // filters looked at in one pipeline

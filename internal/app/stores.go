@@ -139,9 +139,11 @@ func dedupConfig(cfg configs.Config) dedup.Config {
 func (a *App) openDedup(ctx context.Context, c clients) (dedup.Store, error) {
 	cfg := dedupConfig(a.cfg)
 	if a.cfg.Dedup.Backend == configs.DedupRedisBloom {
-		store, err := redisbloom.New(c.redis, cfg, redisbloom.Config{
-			KeyPrefix: a.cfg.Redis.KeyPrefix, Logger: a.log, Replicas: replicas(a.cfg),
-		})
+		tuning := redisbloom.Config{KeyPrefix: a.cfg.Redis.KeyPrefix, Logger: a.log, Replicas: replicas(a.cfg)}
+		if mirror := a.cfg.Dedup.Mirror; mirror.Enabled {
+			tuning.MirrorBytes = int64(mirror.MaxBytes)
+		}
+		store, err := redisbloom.New(c.redis, cfg, tuning)
 		if err != nil {
 			return nil, err
 		}
@@ -153,6 +155,7 @@ func (a *App) openDedup(ctx context.Context, c clients) (dedup.Store, error) {
 		if err != nil {
 			return nil, fmt.Errorf("redis: %w", err)
 		}
+		a.runMirror(ctx, store)
 		return store, nil
 	}
 	dir, err := a.dataDir("impressions")
@@ -165,6 +168,21 @@ func (a *App) openDedup(ctx context.Context, c clients) (dedup.Store, error) {
 	}
 	a.closers = append(a.closers, store.Close)
 	return store, nil
+}
+
+// runMirror keeps the past days' filters in this process until the system is
+// closed, if dedup.mirror says so.
+func (a *App) runMirror(ctx context.Context, store *redisbloom.Store) {
+	if !a.cfg.Dedup.Mirror.Enabled {
+		return
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		store.RunMirror(ctx, a.clock)
+	}()
+	a.closers = append(a.closers, func(context.Context) error { stop(); <-ended; return nil })
 }
 
 // openSpool opens the disk that impressions wait on while Redis is down.
