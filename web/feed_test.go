@@ -17,9 +17,9 @@ const (
 )
 
 func TestFeedPageScrollsWithoutRepeating(t *testing.T) {
-	_, url := serve(t)
 	for _, screen := range []chromium.Screen{chromium.Phone, chromium.Desktop} {
 		t.Run(screen.Name, func(t *testing.T) {
+			_, url := serve(t)
 			tab := chromium.Open(t, screen)
 			tab.Go(url + "/")
 			tab.Until(ids + `.length >= 20 && ` + idle)

@@ -13,7 +13,9 @@ import (
 const (
 	compared = `!document.querySelector('main').classList.contains('stale') && document.querySelectorAll('#proposed li').length > 0`
 	curve    = `document.querySelector('#curve .proposed').getAttribute('d')`
-	list     = `[...document.querySelectorAll('#proposed li')].map((l) => l.dataset.id).join(' ')`
+	// cutLabels are the texts that reach beyond the drawing, which cuts them off.
+	cutLabels = `((svg) => { const box = svg.getBoundingClientRect(); return [...svg.querySelectorAll('text')].filter((t) => { const r = t.getBoundingClientRect(); return r.left < box.left || r.right > box.right || r.bottom > box.bottom; }).map((t) => t.textContent); })(document.querySelector('#curve'))`
+	list      = `[...document.querySelectorAll('#proposed li')].map((l) => l.dataset.id).join(' ')`
 )
 
 // slide moves a slider as a hand would: the page hears of it.
@@ -47,6 +49,7 @@ func TestLabSlidersChangeTheCurveAndTheList(t *testing.T) {
 			tab.Until(compared)
 			tab.Shot("lab")
 			assert.LessOrEqual(t, chromium.Eval[float64](tab, `document.documentElement.scrollWidth`), float64(screen.Width), "nothing is cut off at the side")
+			assert.Empty(t, chromium.Eval[[]string](tab, cutLabels), "labels of the curve that stick out of it")
 		})
 	}
 }

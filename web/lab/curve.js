@@ -5,7 +5,8 @@ export function factor({ scale, offset, decay, floor }, seconds) {
   return Math.max(floor, Math.exp((x * x * Math.log(decay)) / (scale * scale)));
 }
 
-const W = 640, H = 300, LEFT = 44, BOTTOM = 34, TOP = 12, RIGHT = 14;
+// LEFT has room for a label in the larger letters of a phone.
+const W = 640, H = 300, LEFT = 60, BOTTOM = 34, TOP = 12, RIGHT = 14;
 const SVG = 'http://www.w3.org/2000/svg';
 
 function shape(name, attributes, text) {
