@@ -19,7 +19,7 @@ targets='
 ./dedup/journal    FuzzDecodeFrame   a frame of the journal, and of the spool
 ./dedup/journal    FuzzScan          a whole journal file
 ./dedup/memory     FuzzDecodeFilter  a stored filter
-./dedup/redisbloom FuzzHeader        the header of a filter's dump
+./dedup/redisbloom FuzzHeader        the header of a dumped filter
 ./cache/redislist  FuzzParsePage     a retry record
 ./recall/memory    FuzzParseCursor   a cursor
 ./recall/elastic   FuzzCursor        a cursor
