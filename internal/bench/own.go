@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -134,16 +135,39 @@ func removeKeys(ctx context.Context, client redis.UniversalClient, prefix string
 // globEscape makes a prefix a pattern that matches itself.
 var globEscape = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`)
 
+// removeIndices deletes every index whose name begins with this run's: that of
+// the items and those that belong to it. A pattern only lists them, since many
+// clusters refuse to delete by one.
 func (b *bench) removeIndices(ctx context.Context) error {
-	if !strings.HasPrefix(b.name, mark) {
+	if !strings.HasPrefix(b.name, mark) || len(b.name) == len(mark) {
 		return fmt.Errorf("%q is no index of a benchmark; it stays", b.name)
 	}
+	ours, err := b.indices(ctx)
+	if err != nil {
+		return err
+	}
 	var errs []error
-	for _, index := range []string{b.name, esindex.Agents(b.name)} {
+	for _, index := range ours {
 		err := esindex.Do(ctx, b.services.elastic, http.MethodDelete, "/"+index, "ignore_unavailable=true", nil, nil)
 		if !esindex.IsType(err, "index_not_found_exception") {
 			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// indices are those whose names begin with this run's.
+func (b *bench) indices(ctx context.Context) ([]string, error) {
+	var found []struct {
+		Index string `json:"index"`
+	}
+	err := esindex.Do(ctx, b.services.elastic, http.MethodGet, "/_cat/indices/"+b.name+"*", "h=index&format=json&expand_wildcards=all", nil,
+		func(body []byte) error { return json.Unmarshal(body, &found) })
+	var names []string
+	for _, f := range found {
+		if strings.HasPrefix(f.Index, b.name) {
+			names = append(names, f.Index)
+		}
+	}
+	return names, err
 }

@@ -103,6 +103,7 @@ func TestWrongAnswersAreFound(t *testing.T) {
 		}, "unseen taken for seen"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Setenv("TMPDIR", t.TempDir())
 			b, err := begin(t.Context(), embeddedOptions())
 			require.NoError(t, err)
 			cfg := b.o.Config
