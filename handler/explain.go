@@ -105,12 +105,15 @@ func decodeID(value []byte, name string, check func(string) error) (string, erro
 // decodeTime reads a moment: a string in RFC 3339, or a number of Unix seconds.
 func decodeTime(value []byte) (time.Time, error) {
 	if isString(value) {
-		if at, err := time.Parse(time.RFC3339, string(unquote(value))); err == nil {
+		// The zero time would be taken for one that is not given.
+		if at, err := time.Parse(time.RFC3339, string(unquote(value))); err == nil && !at.IsZero() {
 			return at, nil
 		}
 	} else if seconds, err := strconv.ParseFloat(string(value), 64); err == nil && math.Abs(seconds) <= feed.MaxItemTime {
 		whole, rest := math.Modf(seconds)
-		return time.Unix(int64(whole), int64(rest*1e9)), nil
+		if at := time.Unix(int64(whole), int64(rest*1e9)); !at.IsZero() {
+			return at, nil
+		}
 	}
 	return time.Time{}, fmt.Errorf(`%w: at must be a time such as "2026-03-06T12:00:00Z", or Unix seconds`, errBadRequest)
 }

@@ -61,6 +61,7 @@ func (s stranger) call(method, path, body string, headers ...string) (status, co
 	}
 	require.NoError(s.t, json.Unmarshal(all, &envelope), "%s %s: %s", method, path, all)
 	assert.Less(s.t, res.StatusCode, 500, "%s %s %.200s: %s", method, path, body, all)
+	assert.NotContains(s.t, string(all), testAdmin, "%s %s", method, path)
 	return res.StatusCode, envelope.Code, string(envelope.Data)
 }
 
@@ -77,6 +78,7 @@ func inBothModes(t *testing.T, test func(t *testing.T, a *App, s stranger)) {
 		t.Run(m.name, func(t *testing.T) {
 			cfg := m.config(t)
 			cfg.Auth.AdminToken = testAdmin
+			cfg.Server.Pprof = true
 			a := open(t, cfg)
 			srv := httptest.NewServer(a.Handler)
 			t.Cleanup(srv.Close)
