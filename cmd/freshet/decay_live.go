@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -140,14 +141,15 @@ func newDecayHistoryCommand() *cobra.Command {
 			return &usageError{cmd.CommandPath(), fmt.Errorf("--limit must be 1 to %d, not %d", historyMost, *limit)}
 		}
 		return l.call(func(ctx context.Context, c *client.Client) error {
-			list, err := c.RankingHistory(ctx, *limit)
+			// One more, to tell what the oldest one has changed.
+			list, err := c.RankingHistory(ctx, min(*limit+1, historyMost))
 			if err != nil {
 				return err
 			}
 			if *l.json {
-				return writeJSON(cmd.OutOrStdout(), list)
+				return writeJSON(cmd.OutOrStdout(), list[:min(*limit, len(list))])
 			}
-			return cli.WriteHistory(cmd.OutOrStdout(), list)
+			return cli.WriteHistory(cmd.OutOrStdout(), list, *limit)
 		})
 	}
 	return cmd
@@ -210,5 +212,5 @@ func experiment(v client.RankingVersion, name string) (int, error) {
 	for i, x := range v.Experiments {
 		names[i] = x.Name
 	}
-	return -1, fmt.Errorf("there is no experiment %q; there are %q", name, names)
+	return -1, fmt.Errorf("there is no experiment %q; there is %s", name, strings.Join(names, ", "))
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -42,14 +43,14 @@ func WriteRanking(w io.Writer, v client.RankingVersion) error {
 	return err
 }
 
-// WriteHistory writes versions, newest first, each with what it changed of the
-// one before it.
-func WriteHistory(w io.Writer, list []client.RankingVersion) error {
+// WriteHistory writes the newest versions, at most limit, each with what it
+// changed of the one before it. The list may be longer by one for that.
+func WriteHistory(w io.Writer, list []client.RankingVersion, limit int) error {
 	var b strings.Builder
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "VERSION\tUTC\tBY\tCHANGE\tWHY")
-	for i, v := range list {
-		// The oldest one that is listed has nothing to be compared with.
+	for i, v := range list[:min(limit, len(list))] {
+		// The oldest one has nothing to be compared with.
 		change := v.Ranking.String()
 		if i+1 < len(list) {
 			change = RankingChange(list[i+1], v)
@@ -76,7 +77,7 @@ func RankingChange(from, to client.RankingVersion) string {
 	for _, x := range to.Experiments {
 		i := find(from.Experiments, x.Name)
 		if i < 0 {
-			said = append(said, fmt.Sprintf("new %s for %s: %s", printable(x.Name), Share(x.Share), orNothing(x.Ranking.Changes(to.Ranking))))
+			said = append(said, fmt.Sprintf("new %s for %s: %s", printable(x.Name), Share(x.Share), cmp.Or(x.Ranking.Changes(to.Ranking), "as the live one")))
 			continue
 		}
 		was := from.Experiments[i]
@@ -92,14 +93,7 @@ func RankingChange(from, to client.RankingVersion) string {
 			said = append(said, printable(x.Name)+" ended")
 		}
 	}
-	return orNothing(strings.Join(said, "; "))
-}
-
-func orNothing(change string) string {
-	if change == "" {
-		return "no change"
-	}
-	return change
+	return cmp.Or(strings.Join(said, "; "), "no change")
 }
 
 // Share writes a part of all agents as a percentage, exact to a bucket.
