@@ -71,20 +71,22 @@ func (f FilterSize) FalsePositives(n float64) float64 {
 	return math.Pow(1-math.Exp(-k*n/float64(f.Bits)), k)
 }
 
-// MemoryFilter is the size of a day's filter in process, as bits-and-blooms
-// estimates it for the rate p of [Config.FilterRate]:
-//
-//	m = ⌈−n ln p / (ln 2)²⌉,  k = ⌈m/n · ln 2⌉
-func (c Config) MemoryFilter() FilterSize { return filterSize(c.DailyCapacity, c.FilterRate()) }
+// MemoryFilter is the size of a day's filter in process, for the rate of
+// [Config.FilterRate].
+func (c Config) MemoryFilter() FilterSize { return SizeFilter(c.DailyCapacity, c.FilterRate()) }
 
 // RedisFilter is the size of one of shards filters of a day in RedisBloom,
 // while it has a single layer. RedisBloom gives the first layer of a filter
 // that may grow half the error it was asked for.
 func (c Config) RedisFilter(shards int) FilterSize {
-	return filterSize(c.ShardCapacity(shards), c.FilterRate()/2)
+	return SizeFilter(c.ShardCapacity(shards), c.FilterRate()/2)
 }
 
-func filterSize(n int, p float64) FilterSize {
+// SizeFilter is the size of a Bloom filter for n impressions at the
+// false-positive rate p, as bits-and-blooms and RedisBloom choose it:
+//
+//	m = ⌈−n ln p / (ln 2)²⌉,  k = ⌈m/n · ln 2⌉
+func SizeFilter(n int, p float64) FilterSize {
 	m := math.Ceil(-float64(n) * math.Log(p) / (math.Ln2 * math.Ln2))
 	return FilterSize{Capacity: n, Bits: uint64(m), Hashes: int(math.Ceil(m / float64(n) * math.Ln2))}
 }

@@ -153,18 +153,15 @@ func (f *filterStates) outgrown(day feed.Day, fill float64) bool {
 
 // estimate is the false-positive rate of a filter that holds n impressions in
 // layers, the first of the given capacity. RedisBloom gives layer i twice the
-// size of the one before and half its error, beginning with e₀ = rate/2. A
-// Bloom filter of error e and capacity c has k = log2(1/e) hashes and, with n
-// members, 1 − 2^(−n/c) of its bits set, so it errs with (1 − 2^(−n/c))^k.
+// capacity of the one before and half its error, beginning with rate/2.
 func estimate(n, capacity, rate float64, layers int) float64 {
 	unseen, e := 1.0, rate/2
-	for i := 0; i < max(layers, 1); i++ {
+	for layer := 1; layer <= max(layers, 1); layer++ {
 		held := min(n, capacity)
-		if i == layers-1 || layers < 1 {
+		if layer >= layers {
 			held = n
 		}
-		k := math.Ceil(math.Log2(1 / e))
-		unseen *= 1 - math.Pow(1-math.Exp2(-held/capacity), k)
+		unseen *= 1 - dedup.SizeFilter(int(max(capacity, 1)), e).FalsePositives(held)
 		n, capacity, e = n-held, capacity*expansion, e/2
 	}
 	return 1 - unseen
