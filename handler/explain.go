@@ -11,6 +11,10 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
+// explainAtOnce bounds how many explanations are worked on at once. One costs
+// as much as several refreshes, and shares nothing with readers but the stores.
+const explainAtOnce = 16
+
 // Explainer says what a refresh would do, and by which parameters an agent is
 // ranked. [engine.Engine] is one.
 type Explainer interface {
@@ -38,13 +42,23 @@ func (s *server) postExplain(c *call) error {
 		}
 		req.Ranking = &ranking
 	}
-	ctx, cancel := s.deadline(c)
-	defer cancel()
-	x, err := s.deps.Explain.Explain(ctx, req)
+	x, err := s.explain(c, req)
 	if err != nil {
 		return err
 	}
 	return c.succeed(x)
+}
+
+// explain does the work. The answer is sent after it: a client that is slow to
+// take it must not hold a place.
+func (s *server) explain(c *call, req engine.ExplainRequest) (engine.Explanation, error) {
+	if err := s.looks.enter(); err != nil {
+		return engine.Explanation{}, err
+	}
+	defer s.looks.leave()
+	ctx, cancel := s.deadline(c)
+	defer cancel()
+	return s.deps.Explain.Explain(ctx, req)
 }
 
 // decodeExplain reads the body strictly; change is the proposed ranking as it

@@ -2,7 +2,11 @@ package handler
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -17,9 +21,15 @@ import (
 type noExplain struct{ Explainer }
 
 // fakeExplain remembers what it was asked and ranks u_v in a variant.
-type fakeExplain struct{ last engine.ExplainRequest }
+type fakeExplain struct {
+	last engine.ExplainRequest
+	work func(context.Context) error // nil: none
+}
 
-func (f *fakeExplain) Explain(_ context.Context, r engine.ExplainRequest) (engine.Explanation, error) {
+func (f *fakeExplain) Explain(ctx context.Context, r engine.ExplainRequest) (engine.Explanation, error) {
+	if f.work != nil {
+		return engine.Explanation{}, f.work(ctx)
+	}
 	f.last = r
 	return engine.Explanation{Agent: r.Agent, Limit: r.Limit, Candidates: []engine.Explained{}}, nil
 }
@@ -121,4 +131,35 @@ func TestExplainIsForAdmins(t *testing.T) {
 	require.Equal(t, 40301, f.do(t, http.MethodPost, "/v1/explain", body, "X-Agent-ID: u_1").Code, "not even of oneself")
 	require.Equal(t, 0, f.do(t, http.MethodPost, "/v1/explain", body, "Authorization: Bearer "+adminToken).Code)
 	require.Equal(t, 40501, f.do(t, http.MethodGet, "/v1/explain", "", "X-Admin-Token: "+adminToken).Code)
+}
+
+// Explanations have places of their own, which readers do not miss, and give
+// them back when their clients leave.
+func TestExplanationsAreBounded(t *testing.T) {
+	f, fake := explainFixture(t)
+	inside := make(chan struct{})
+	fake.work = func(ctx context.Context) error {
+		if _, ok := ctx.Deadline(); !ok {
+			return errors.New("there is no deadline")
+		}
+		inside <- struct{}{}
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	srv := httptest.NewServer(f.handler)
+	t.Cleanup(srv.Close)
+	const body = `{"agent_id":"u_1"}`
+	var clients []net.Conn
+	for range explainAtOnce {
+		clients = append(clients, dial(t, srv.Listener.Addr().String(), fmt.Sprintf(
+			"POST /v1/explain HTTP/1.1\r\nHost: x\r\nX-Admin-Token: %s\r\nContent-Length: %d\r\n\r\n%s", adminToken, len(body), body)))
+		<-inside
+	}
+	require.Equal(t, 50301, f.do(t, http.MethodPost, "/v1/explain", body, asAdmin).Code)
+	require.Equal(t, 0, f.do(t, http.MethodPost, "/v1/feed", refresh, asAgent).Code)
+	for _, c := range clients {
+		require.NoError(t, c.Close())
+	}
+	fake.work = nil
+	require.Eventually(t, func() bool { return f.do(t, http.MethodPost, "/v1/explain", body, asAdmin).Code == 0 }, 10*time.Second, time.Millisecond)
 }

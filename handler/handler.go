@@ -100,6 +100,7 @@ type server struct {
 	assets  map[string]asset
 	feeds   gate     // agents' requests being worked on
 	loads   gate     // uploads being read
+	looks   gate     // explanations being worked on
 	studies gate     // comparisons and replays being worked on
 	rates   *limiter // nil: agents call as often as they like
 	health  healthLog
@@ -132,6 +133,7 @@ func New(cfg Config, deps Deps) (http.Handler, error) {
 		cfg: cfg, deps: deps, log: log, auth: auth, rates: rates,
 		feeds:   gate{most: int64(cfg.MaxInFlight), shed: shedTotal.WithLabelValues("agents")},
 		loads:   gate{most: int64(cfg.MaxUploads), shed: shedTotal.WithLabelValues("uploads")},
+		looks:   gate{most: explainAtOnce, shed: shedTotal.WithLabelValues("explain")},
 		studies: gate{most: offlineAtOnce, shed: shedTotal.WithLabelValues("offline")},
 	}
 	if s.assets, err = assets(); err != nil {

@@ -9,11 +9,12 @@ import (
 
 // pprofRoutes adds GET /debug/pprof/*, Go's profiles of the running process, for
 // admins only: a profile tells what the server works on, and taking one costs
-// time. The routes exist only where server.pprof is on.
+// time. The routes exist only where server.pprof is on. The command line is not
+// told, because secrets may be among its flags, which an admin of the feed need
+// not know.
 func (s *server) pprofRoutes(g *gin.Engine) {
 	const path = "/debug/pprof"
 	serve := map[string]http.HandlerFunc{
-		"/cmdline": pprof.Cmdline,
 		"/profile": pprof.Profile,
 		"/symbol":  pprof.Symbol,
 		"/trace":   pprof.Trace,
