@@ -57,8 +57,11 @@ type LiveRanking struct {
 	cfg   LiveConfig
 	now   atomic.Pointer[catalog.RankingVersion]
 
-	// mu is held from reading the store to applying what was read, so that no
-	// older answer replaces a newer one.
+	// reading holds a token from reading the store to applying what was read, so
+	// that no older answer replaces a newer one. It is a channel because a store
+	// may hang: whoever waits for another's read keeps their own deadline.
+	reading chan struct{}
+
 	mu      sync.Mutex
 	failing bool // the last read failed
 	fileAt  int  // newest version that was there when the file was last looked at
@@ -77,7 +80,7 @@ func OpenLiveRanking(ctx context.Context, store catalog.Rankings, cfg LiveConfig
 	if err := cfg.Configured.Validate(); err != nil {
 		return nil, err
 	}
-	l := &LiveRanking{store: store, cfg: cfg.withDefaults()}
+	l := &LiveRanking{store: store, cfg: cfg.withDefaults(), reading: make(chan struct{}, 1)}
 	v, err := l.newest(ctx)
 	if err != nil {
 		return nil, err
@@ -145,8 +148,10 @@ func (l *LiveRanking) follow(ctx context.Context) {
 
 // sync puts the newest version in force.
 func (l *LiveRanking) sync(ctx context.Context) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	if err := l.read(ctx); err != nil {
+		return err
+	}
+	defer l.done()
 	v, err := l.newest(ctx)
 	if err != nil {
 		return err
@@ -154,6 +159,19 @@ func (l *LiveRanking) sync(ctx context.Context) error {
 	l.apply(ctx, v)
 	return nil
 }
+
+// read waits until nobody else is reading; done must follow where it does not
+// fail.
+func (l *LiveRanking) read(ctx context.Context) error {
+	select {
+	case l.reading <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (l *LiveRanking) done() { <-l.reading }
 
 // newest is the newest stored version, or the configuration's.
 func (l *LiveRanking) newest(ctx context.Context) (catalog.RankingVersion, error) {

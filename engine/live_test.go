@@ -432,3 +432,51 @@ func TestLongPathsAreNamedByTheirEnd(t *testing.T) {
 	require.LessOrEqual(t, len(short), 20)
 	require.NoError(t, checkText("by", fileBy+tail(path, MaxChangeBy-len(fileBy)), MaxChangeBy))
 }
+
+// hanging is a store that answers no read before hang is closed.
+type hanging struct {
+	catalog.Rankings
+	asked, hang chan struct{}
+}
+
+func (h *hanging) Ranking(ctx context.Context) (catalog.RankingVersion, error) {
+	select {
+	case h.asked <- struct{}{}:
+	case <-ctx.Done():
+		return catalog.RankingVersion{}, ctx.Err()
+	}
+	select {
+	case <-h.hang:
+		return h.Rankings.Ranking(ctx)
+	case <-ctx.Done():
+		return catalog.RankingVersion{}, ctx.Err()
+	}
+}
+
+// While one call waits for a store that hangs, the others end with their own
+// deadlines, not one after the other with those of all before them.
+func TestNobodyWaitsForAnothersRead(t *testing.T) {
+	store := newStore(t)
+	l, err := OpenLiveRanking(t.Context(), store, LiveConfig{Clock: time.Now, Configured: configured})
+	require.NoError(t, err)
+	stuck := &hanging{Rankings: store, asked: make(chan struct{}), hang: make(chan struct{})}
+	l.store = stuck
+	first := make(chan struct{})
+	go func() {
+		defer close(first)
+		l.Current(t.Context())
+	}()
+	<-stuck.asked
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	second := make(chan catalog.RankingVersion)
+	go func() { second <- l.Current(gone) }()
+	select {
+	case v := <-second:
+		require.Zero(t, v.Version, "what is in force")
+	case <-time.After(20 * time.Second):
+		t.Error("waits for the read of another call")
+	}
+	close(stuck.hang)
+	<-first
+}

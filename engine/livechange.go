@@ -161,10 +161,12 @@ func (l *LiveRanking) append(ctx context.Context, by, why string, onlyIf *int, f
 }
 
 // appended puts a version in force that this server has stored, unless a newer
-// one is by now.
+// one is by now. Where there is no time left for that, Run finds it.
 func (l *LiveRanking) appended(ctx context.Context, v catalog.RankingVersion) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	if l.read(ctx) != nil {
+		return
+	}
+	defer l.done()
 	if v.Version > l.InForce().Version {
 		l.apply(ctx, v)
 	}
