@@ -292,9 +292,9 @@ func TestTheCatalogWentBack(t *testing.T) {
 	l, log := openLive(t, newStore(t))
 	change(t, l, RankingChange{Edit: with("scale=48h")})
 	empty := newStore(t)
-	l.mu.Lock()
+	require.NoError(t, l.read(t.Context()))
 	l.store = empty
-	l.mu.Unlock()
+	l.done()
 	reaches(t, l, 0)
 	require.Equal(t, configured, l.InForce().Live.Ranking)
 	require.Eventually(t, func() bool { return log.count("went back") == 1 }, 20*time.Second, time.Millisecond)
