@@ -128,9 +128,14 @@ func (c *Catalog) get(ctx context.Context, ids []docID) ([]document, error) {
 }
 
 // failure is the error of one document of an answer. An index of profiles, or
-// of the ranking, that does not exist has none.
+// of the ranking, that does not exist has none. It may have been deleted since
+// it was made, so it is made again before the next write.
 func (c *Catalog) failure(d document, index string) error {
-	if d.Error == nil || (index != c.items && d.Error.Type == "index_not_found_exception") {
+	if d.Error == nil {
+		return nil
+	}
+	if index != c.items && d.Error.Type == "index_not_found_exception" {
+		c.besideMade.Store(false)
 		return nil
 	}
 	root := d.Error.Root()

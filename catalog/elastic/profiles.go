@@ -56,9 +56,6 @@ func (c *Catalog) MuteItems(ctx context.Context, agent string, groups []string) 
 // else has written meanwhile; one of those who meet always gets through. Nothing
 // is written where change answers false.
 func (c *Catalog) changeProfile(ctx context.Context, agent string, change func(*feed.Profile) bool) error {
-	if err := c.ensureBeside(ctx); err != nil {
-		return err
-	}
 	for {
 		found, err := c.get(ctx, []docID{{c.agents, agent}})
 		if err != nil {
@@ -70,6 +67,9 @@ func (c *Catalog) changeProfile(ctx context.Context, agent string, change func(*
 		}
 		if !change(&p) {
 			return nil
+		}
+		if err := c.ensureBeside(ctx); err != nil {
+			return err
 		}
 		doc, err := json.Marshal(p)
 		if err != nil {
