@@ -70,5 +70,5 @@ func ParseRankingVersion(data []byte) (RankingVersion, error) {
 	if err == nil {
 		return v, nil
 	}
-	return RankingVersion{}, fmt.Errorf("the stored ranking version %d is damaged, or of a newer freshet (then upgrade this one): %s", v.Version, err)
+	return RankingVersion{}, fmt.Errorf("the stored ranking version %d is damaged, or of a newer freshet (then upgrade this one): %s", v.Version, err.Error())
 }
