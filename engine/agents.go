@@ -15,6 +15,13 @@ func (e *Engine) Profile(ctx context.Context, agent string) (feed.Profile, error
 	return e.stores.Catalog.Profile(ctx, agent)
 }
 
+// edit waits for the agent's turn to change its profile; the ticket must be left.
+// A catalog starts a change over where another one came first, so of many at
+// once each would be made many times.
+func (e *Engine) edit(ctx context.Context, agent string) (*ticket, error) {
+	return e.edits.enter(ctx, agent, e.cfg.Clock(), 0)
+}
+
 // PutProfile replaces the agent's profile. Where it refuses other items than
 // before, the agent's session ends, because it was ranked for the old one.
 func (e *Engine) PutProfile(ctx context.Context, agent string, p feed.Profile) error {
@@ -24,6 +31,11 @@ func (e *Engine) PutProfile(ctx context.Context, agent string, p feed.Profile) e
 	if err := p.Validate(); err != nil {
 		return err
 	}
+	edit, err := e.edit(ctx, agent)
+	if err != nil {
+		return err
+	}
+	defer edit.leave()
 	old, err := e.profile(ctx, agent)
 	if err != nil {
 		return err
@@ -52,6 +64,11 @@ func (e *Engine) RemoveProfile(ctx context.Context, agent string) error {
 	if err := feed.CheckAgentID(agent); err != nil {
 		return err
 	}
+	edit, err := e.edit(ctx, agent)
+	if err != nil {
+		return err
+	}
+	defer edit.leave()
 	old, err := e.stores.Catalog.Profile(ctx, agent)
 	if err != nil {
 		return err

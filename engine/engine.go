@@ -94,7 +94,8 @@ func (c Config) Validate() error {
 type Engine struct {
 	stores Stores
 	cfg    Config
-	turns  turns
+	turns  turns   // of refreshes
+	edits  turns   // of changes to an agent's profile
 	served *memory // what this process handed out lately; used when failing open
 }
 
@@ -106,7 +107,7 @@ func New(stores Stores, cfg Config) (*Engine, error) {
 	if len(stores.Sources) == 0 {
 		return nil, errors.New("engine: at least one recall source is needed")
 	}
-	return &Engine{stores: stores, cfg: cfg, turns: turns{byAgent: map[string]*turn{}}, served: newMemory()}, nil
+	return &Engine{stores: stores, cfg: cfg, turns: turns{byAgent: map[string]*turn{}}, edits: turns{byAgent: map[string]*turn{}}, served: newMemory()}, nil
 }
 
 // Feed answers one request. Errors wrap [feed.ErrBadID], [ErrBadAction],

@@ -118,6 +118,11 @@ func (e *Engine) hide(ctx context.Context, agent string, acts []Act, groups []st
 	if len(hidden) == 0 {
 		return nil
 	}
+	edit, err := e.edit(ctx, agent)
+	if err != nil {
+		return err
+	}
+	defer edit.leave()
 	return e.stores.Catalog.MuteItems(ctx, agent, hidden)
 }
 
