@@ -189,9 +189,11 @@ function showProfile() {
 async function changeInterests(change) {
   const interests = { ...state.profile.interests };
   change(interests);
+  // What is not named stays; what is known here of hidden items may be old.
+  const { muted_items: _, ...rest } = state.profile;
   const path = `/v1/agents/${encodeURIComponent(state.agent)}/profile`;
   try {
-    state.profile = await ask('PUT', path, { ...state.profile, interests });
+    state.profile = await ask('PUT', path, { ...rest, interests });
     showProfile();
     await load('refresh');
   } catch (error) {
