@@ -212,5 +212,5 @@ func experiment(v client.RankingVersion, name string) (int, error) {
 	for i, x := range v.Experiments {
 		names[i] = x.Name
 	}
-	return -1, fmt.Errorf("there is no experiment %q; there is %s", name, strings.Join(names, ", "))
+	return -1, fmt.Errorf("there is no experiment %q; those that run: %s", name, strings.Join(names, ", "))
 }
