@@ -94,6 +94,7 @@ var parts = []part{
 	{"refresh", Services, bothServices, (*bench).refreshServices},
 	{"dedup", Embedded, nothing, (*bench).dedupEmbedded},
 	{"dedup", Services, bothServices, (*bench).dedupServices},
+	{"ingest", Embedded, nothing, (*bench).ingest},
 	{"start", Embedded, anExecutable, (*bench).start},
 }
 

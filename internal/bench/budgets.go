@@ -49,6 +49,13 @@ func budgets(results []Result) []Budget {
 				v, ok = r.figure("filter, by its size")
 			}
 			atMost("memory of an impression, "+r.Mode, v, ok, 2, "bytes")
+		case "ingest":
+			what := fmt.Sprintf("ingest, embedded, %.0f items", items)
+			if rate, ok := r.figure("ingest"); ok {
+				add(what, "≥ 50000 items/s", "items/s", rate, rate >= 50_000)
+			}
+			p99, ok := r.figure("refresh p99, during the ingest to idle")
+			atMost(what+", p99 of a refresh to idle", p99, ok, 3, "times")
 		case "start":
 			if ready, ok := r.figure("until /readyz answers"); ok && items <= 100_000 {
 				atMost(fmt.Sprintf("start, embedded, %.0f items", items), ready, ok, 2, "s")

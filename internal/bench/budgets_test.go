@@ -21,6 +21,9 @@ func TestBudgets(t *testing.T) {
 		{Part: "refresh", Mode: Services, Figures: []Value{{"own share", 0.04, ""}}},
 		{Part: "dedup", Mode: Services, Figures: []Value{{"seen", 100, ""}, {"filter", 1.9, ""}}},
 		{Part: "dedup", Mode: Services, Figures: []Value{{"seen", 1000, ""}, {"filter", 1.9, ""}}},
+		{Part: "ingest", Mode: Embedded, Figures: []Value{
+			{"items", 100_000, ""}, {"ingest", 49_999, ""}, {"refresh p99, during the ingest to idle", 3, ""},
+		}},
 		{Part: "start", Mode: Embedded, Figures: []Value{{"items", 100_000, ""}, {"until /readyz answers", 2.5, "s"}}},
 		{Part: "start", Mode: Embedded, Figures: []Value{{"items", 1_000_000, ""}, {"until /readyz answers", 14, "s"}, {"resident", 700, "MiB"}}},
 		{Part: "dedup", Mode: Embedded, Skipped: "not today"},
@@ -37,6 +40,8 @@ func TestBudgets(t *testing.T) {
 		"refresh, embedded, 1000000 items, p50 ≤ 5 ms true",
 		"refresh, services, own share of the time ≤ 0.1  true",
 		"memory of an impression, services ≤ 2 bytes true",
+		"ingest, embedded, 100000 items ≥ 50000 items/s false",
+		"ingest, embedded, 100000 items, p99 of a refresh to idle ≤ 3 times true",
 		"start, embedded, 100000 items ≤ 2 s false",
 		"memory, embedded, 1000000 items ≤ 1024 MiB true",
 	}, got)

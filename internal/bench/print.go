@@ -99,15 +99,18 @@ func (p *printer) result(r Result) {
 // out.
 func cases(list []Case) [][]string {
 	processes := map[string]bool{}
-	answers := false
+	answers, allocs := false, false
 	for _, c := range list {
 		for name := range c.CPU {
 			processes[name] = true
 		}
-		answers = answers || c.AnswerBytes > 0
+		answers, allocs = answers || c.AnswerBytes > 0, allocs || c.Allocs > 0
 	}
 	names := slices.Sorted(maps.Keys(processes))
-	head := []string{"µs, a call", "per second", "p50", "p95", "p99", "allocs", "alloc B"}
+	head := []string{"µs, a call", "per second", "p50", "p95", "p99"}
+	if allocs {
+		head = append(head, "allocs", "alloc B")
+	}
 	if answers {
 		head = append(head, "answer B")
 	}
@@ -116,9 +119,9 @@ func cases(list []Case) [][]string {
 	}
 	rows := [][]string{head}
 	for _, c := range list {
-		row := []string{
-			c.Name, number(c.PerSecond), number(c.Latency.P50), number(c.Latency.P95), number(c.Latency.P99),
-			number(c.Allocs), number(c.AllocBytes),
+		row := []string{c.Name, number(c.PerSecond), number(c.Latency.P50), number(c.Latency.P95), number(c.Latency.P99)}
+		if allocs {
+			row = append(row, number(c.Allocs), number(c.AllocBytes))
 		}
 		if answers {
 			row = append(row, number(c.AnswerBytes))

@@ -47,7 +47,7 @@ type Settings struct {
 
 // Result is one comparison.
 type Result struct {
-	Part    string  `json:"part"` // load_more, refresh, dedup or start
+	Part    string  `json:"part"` // load_more, refresh, dedup, ingest or start
 	Mode    string  `json:"mode"` // embedded or services
 	What    string  `json:"what"` // what it was measured on: sizes and numbers
 	Cases   []Case  `json:"cases,omitempty"`
@@ -62,7 +62,7 @@ type Case struct {
 	Calls       int64   `json:"calls"`
 	PerSecond   float64 `json:"per_second"` // median of the rounds
 	Latency     Latency `json:"latency_us"`
-	Allocs      float64 `json:"allocs"`
+	Allocs      float64 `json:"allocs"` // 0, and so AllocBytes, where others' cannot be told apart
 	AllocBytes  float64 `json:"alloc_bytes"`
 	AnswerBytes float64 `json:"answer_bytes,omitempty"`
 	// CPU is in µs, by process. The clients of the measurement run in freshet's.

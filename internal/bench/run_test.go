@@ -39,7 +39,7 @@ func TestShortRun(t *testing.T) {
 			}
 			services := name == "services"
 			assert.Equal(t, map[string]bool{
-				"load_more embedded": true, "refresh embedded": true, "dedup embedded": true,
+				"load_more embedded": true, "refresh embedded": true, "dedup embedded": true, "ingest embedded": true,
 				"load_more services": services, "refresh services": services, "dedup services": services,
 				"start embedded": false, // there is no binary in this test
 			}, measured)
@@ -101,7 +101,7 @@ func TestServicesThatDoNotAnswer(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	assert.Equal(t, []string{"load_more", "refresh", "dedup", "start"}, Parts())
+	assert.Equal(t, []string{"load_more", "refresh", "dedup", "ingest", "start"}, Parts())
 	require.NoError(t, Options{}.WithDefaults().Validate())
 	require.ErrorContains(t, Options{Only: []string{"dedupe"}}.Validate(), `no part "dedupe"; the parts are load_more,`)
 	require.ErrorContains(t, Options{Items: []int{5000, 10}}.Validate(), "at least 1000, not 10")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -183,24 +184,31 @@ func recordAll(ctx context.Context, store dedup.Writer, all []dedup.Impression, 
 	return nil
 }
 
-// makeItems makes n items of the demo, the newest of now. Beyond the demo's
-// variety they repeat under other ids.
+// makeItems makes n items of the demo, the newest of now.
 func makeItems(n int, now time.Time) []feed.Item {
-	made := demo.Generate(demoSeed, min(n, variety), now)
-	items := make([]feed.Item, 0, n)
-	for i := range n {
-		it := made[i%len(made)]
-		if lap := i / len(made); lap > 0 {
-			it.ID = fmt.Sprintf("%s-%d", it.ID, lap)
-			it.Title = fmt.Sprintf("%s (%d)", it.Title, lap)
-			it.UpdateTime -= int64(lap)
-			if it.GroupID != "" {
-				it.GroupID = fmt.Sprintf("%s-%d", it.GroupID, lap)
+	return slices.AppendSeq(make([]feed.Item, 0, n), eachItem(n, now))
+}
+
+// eachItem goes through the items of makeItems. Beyond the demo's variety they
+// repeat under other ids.
+func eachItem(n int, now time.Time) iter.Seq[feed.Item] {
+	return func(yield func(feed.Item) bool) {
+		made := demo.Generate(demoSeed, min(n, variety), now)
+		for i := range n {
+			it := made[i%len(made)]
+			if lap := i / len(made); lap > 0 {
+				it.ID = fmt.Sprintf("%s-%d", it.ID, lap)
+				it.Title = fmt.Sprintf("%s (%d)", it.Title, lap)
+				it.UpdateTime -= int64(lap)
+				if it.GroupID != "" {
+					it.GroupID = fmt.Sprintf("%s-%d", it.GroupID, lap)
+				}
+			}
+			if !yield(it) {
+				return
 			}
 		}
-		items = append(items, it)
 	}
-	return items
 }
 
 // readers is how many readers take turns in process.
