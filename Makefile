@@ -39,7 +39,7 @@ budgets: ## measure what docs/performance.md promises, each beside its baseline,
 fuzz: ## fuzz each decoder for 20 seconds
 	scripts/fuzz.sh 20s
 
-smoke: ## run the README's quick start as it is written there
+smoke: ## run the README's commands and docs/quickstart.md as they are written there
 	scripts/smoke.sh
 
 services: ## start Redis and Elasticsearch for the tests, and print how to use them

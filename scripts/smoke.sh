@@ -1,21 +1,31 @@
 #!/usr/bin/env bash
-# Runs what the README shows, as it is written there: the serve command of its
-# quick start, then every command of the parts marked "quick start" and "try it",
-# and checks what comes back. Leaves nothing running.
-# Needs Go and curl, and port 8080 free.
+# Runs what the README and docs/quickstart.md show, as it is written there, and
+# checks what comes back: the README's serve command, pages, and every command of
+# its parts "quick start" and "try it"; then the whole quick start, each output
+# compared with the one that is shown. Leaves nothing running.
+# Needs Go, curl and openssl, and port 8080 free.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 die() { echo "smoke: $*" >&2; [ ! -f "${log:-}" ] || tail -n 20 "$log" >&2; exit 1; }
 parts=$(sed -n '/<!-- quick start -->/,/<!-- end of quick start -->/p; /<!-- try it -->/,/<!-- end of try it -->/p' README.md)
 serve=$(grep -m1 '^go run .* serve' <<<"$parts") || die "the README has no serve command"
-mapfile -t calls < <(grep -E '^(curl |sleep |go run \./cmd/freshet feed |go run \./examples/)' <<<"$parts")
+mapfile -t calls < <(grep -E '^(curl |sleep |freshet |go install |go run \./examples/)' <<<"$parts")
+mapfile -t pages < <(grep -oE '<http://[^>]+>' <<<"$parts" | tr -d '<>')
 [ "$(printf '%s\n' "${calls[@]}" | grep -c '^curl ')" -ge 3 ] || die "the README shows fewer than 3 curl commands"
+for page in / /lab /docs /openapi.json; do
+  printf '%s\n' "${pages[@]}" | grep -qx "http://127.0.0.1:8080$page" || die "the README does not name $page"
+done
+for command in explain 'decay set' 'decay report' 'decay history' 'decay revert'; do
+  printf '%s\n' "${calls[@]}" | grep -q "^freshet $command" || die "the README does not show freshet $command"
+done
 
 if curl -s -o /dev/null --max-time 2 http://127.0.0.1:8080/livez; then
   die "something listens on 127.0.0.1:8080 already; stop it first"
 fi
 work=$(mktemp -d)
+export GOBIN=$work/bin PATH=$work/bin:$PATH
+unset FRESHET_ADMIN_TOKEN FRESHET_AUTH_ADMIN_TOKEN
 log=$work/serve.log
 echo "+ $serve"
 # A process group of its own, because go run keeps a signal to itself.
@@ -31,6 +41,15 @@ for _ in $(seq 600); do
 done
 curl -sf -o /dev/null http://127.0.0.1:8080/readyz || die "the server was not ready within two minutes"
 
+for page in "${pages[@]}"; do
+  echo "+ GET $page"
+  out=$(curl -sf "$page") || die "$page does not answer 200"
+  case $page in
+    *.json) grep -q '"openapi":"3\.1' <<<"$out" || die "$page is no OpenAPI 3.1: ${out:0:200}" ;;
+    *) grep -qi '<!doctype html>' <<<"$out" && grep -q '<title>' <<<"$out" || die "$page is no page: ${out:0:200}" ;;
+  esac
+done
+
 # read_by holds what each agent has been given; nothing may come twice.
 declare -A read_by
 given() {
@@ -39,11 +58,12 @@ given() {
   [ -z "$(printf '%s\n%s\n' "${read_by[$agent]:-}" "$now" | grep . | sort | uniq -d)" ] || die "$agent got an item twice"
   read_by[$agent]=$(printf '%s\n%s\n' "${read_by[$agent]:-}" "$now")
 }
+says() { grep -qE -- "$1" <<<"$out" || die "no \"$1\" in what it printed: $out"; }
 
 for call in "${calls[@]}"; do
   echo "+ $call"
   out=$(bash -c "$call") || die "the command failed"
-  [[ $call != sleep* ]] || continue
+  case $call in sleep* | 'go install'*) continue ;; esac
   head -c 300 <<<"$out" && echo
   if [[ $call == curl* ]]; then
     grep -q '"code":0,"msg":"success"' <<<"$out" || die "the answer is not a success: $out"
@@ -57,9 +77,28 @@ for call in "${calls[@]}"; do
         sleep 4
         out=$(bash -c "$call")
       done
-      grep -q '"new_count":[1-9]' <<<"$out" || die "a new item must make the badge appear: $out" ;;
-    *v1/feed* | go\ run*) given "$agent" "$out" ;;
-    *v1/items*) grep -q '"accepted":[1-9]' <<<"$out" || die "no item was accepted: $out" ;;
+      says '"new_count":[1-9]' ;;
+    *v1/feed* | go\ run* | freshet\ feed*) given "$agent" "$out" ;;
+    *v1/events*) says '"accepted":2,"not_shown":0' ;;
+    freshet\ explain*--item*)
+      says '^pending: It ranks [0-9]+ of 500'
+      says '^score [0-9.]+ = relevance [0-9.]+ × decay [0-9.]+ × popularity 1$' ;;
+    freshet\ decay\ set*--as*) says '^Changed: new slow for 10%: scale=72h; every server follows' ;;
+    freshet\ decay\ set*) says '^Changed: scale=36h; every server follows' ;;
+    freshet\ decay\ report*)
+      says '^ +control +90\.00 % +[1-9][0-9]* +1 .* 1$' # one click, one hide
+      says '^ +slow +10\.00 % '
+      says '^slow: shown or clicked too little' ;;
+    freshet\ decay\ history*)
+      says '^2 .* new slow for 10%: scale=72h +do readers want older items\?$'
+      says '^1 .* scale=36h +calmer weekends$'
+      says '^0 .* configuration ' ;;
+    freshet\ decay\ revert*)
+      says '^version 3, .*: back to normal$'
+      says '^control +100% +scale=24h,'
+      says '^Back to what version 0 was: scale=24h; slow ended' ;;
+    *v1/agents/*) says '"interests":\{' ;;
+    *) die "nothing here checks this command" ;;
   esac
 done
 
@@ -70,4 +109,37 @@ echo "$last"
 field() { grep -o "$1=[0-9]*" <<<"$last" | cut -d= -f2; }
 [ "$(field delivered)" -eq $(($(field recorded) + $(field deferred))) ] || die "recorded + deferred is not delivered"
 [ "$(field delivered)" -ge 1 ] || die "nothing was delivered"
-echo "smoke: what the README shows works"
+wait "$group" 2>/dev/null || true
+
+# The quick start: its sh blocks one after the other in one shell, in an empty
+# directory. A block that is followed by its output prints, the others do not.
+echo "+ docs/quickstart.md"
+mkdir "$work/quick"
+log=$work/quick/freshet.log
+awk -v script="$work/script" -v expected="$work/expected" '
+  function flush() {
+    if (code == "") return
+    printf "{\n%s} %s\necho; echo @@@\n", code, shown ? "2>&1" : ">/dev/null" >script
+    printf "%s@@@\n", output >expected
+    code = output = ""; shown = 0
+  }
+  !inside && /^```/ {
+    inside = "prose"
+    if ($0 == "```sh") { flush(); inside = "sh" }
+    else if (follows) { inside = "output"; shown = 1 }
+    follows = 0; next
+  }
+  inside && /^```$/ { follows = inside == "sh"; inside = ""; next }
+  inside == "sh" { code = code $0 "\n" }
+  inside == "output" { output = output $0 "\n" }
+  !inside && NF { follows = 0 }
+  END { flush() }
+' docs/quickstart.md
+# Times, ages and counts differ from run to run; everything else must not.
+plain() { grep -v '^$' "$1" | sed -E 's/[0-9]+/N/g'; }
+(cd "$work/quick" && exec setsid bash -euo pipefail "$work/script") >"$work/printed" 2>"$work/errors" &
+group=$!
+wait "$group" || die "the quick start ends early: $(tail -n 3 "$work/printed" "$work/errors")"
+diff <(plain "$work/expected") <(plain "$work/printed") || die "docs/quickstart.md shows (<) something else than what was printed (>)"
+[ "$(grep -vc '^@@@$' "$work/expected")" -ge 20 ] || die "the quick start shows fewer than 20 lines of output"
+echo "smoke: what the README and the quick start show works"

@@ -14,11 +14,11 @@ import (
 	"github.com/freshet/freshet/client"
 )
 
-// The lines in the README are a program's that does what is said of it.
-func TestTheLinesInTheREADMERun(t *testing.T) {
-	readme, err := os.ReadFile("../README.md")
+// The lines in docs/quickstart.md are a program's that does what is said of it.
+func TestTheLinesInTheQuickStartRun(t *testing.T) {
+	page, err := os.ReadFile("../docs/quickstart.md")
 	require.NoError(t, err)
-	_, after, ok := strings.Cut(string(readme), "<!-- client -->\n```go\n")
+	_, after, ok := strings.Cut(string(page), "<!-- client -->\n```go\n")
 	require.True(t, ok)
 	lines, _, ok := strings.Cut(after, "```")
 	require.True(t, ok)
