@@ -202,7 +202,7 @@ func TestDocumentedMetricsExist(t *testing.T) {
 		worked(t, m.config(t))
 	}
 	exported := gather(t)
-	for _, path := range []string{"../../README.md", "../../docs/operations.md", "../../docs/production.md", "../../docs/reliability.md"} {
+	for _, path := range []string{"../../README.md", "../../docs/operations.md", "../../docs/production.md", "../../docs/reliability.md", "../../docs/architecture.md", "../../docs/own-index.md"} {
 		raw, err := os.ReadFile(path)
 		require.NoError(t, err)
 		for _, name := range regexp.MustCompile(`\bfreshet_[a-z_]+[a-z]\b`).FindAllString(string(raw), -1) {
