@@ -44,8 +44,8 @@ func (e *Engine) tally(agent string, docs []feed.Doc) {
 
 // React takes what the agent did. What it hid is muted for good before it
 // returns, whether Freshet has shown it or not. Acts count for the agent's
-// variant where the agent has been shown the item: whoever may send anything
-// shall not be able to move a report. While the dedup store is down and the
+// variant where the agent has been shown the item, or has reported so: clicks
+// alone shall not move a report. While the dedup store is down and the
 // engine fails open, that cannot be told, and all of them count.
 //
 // Doing the same again is harmless. An id that is unknown stands for its own

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -203,5 +204,37 @@ func TestOfflineWorkIsBounded(t *testing.T) {
 	close(release)
 	for range offlineAtOnce {
 		assert.Equal(t, 50301, (<-done).Code, "what took too long")
+	}
+}
+
+// Whoever hangs up gives the place back, and the work ends.
+func TestOfflineWorkEndsWithItsClient(t *testing.T) {
+	inside, ended := make(chan struct{}), make(chan struct{})
+	f := offlineFixture(t, &fakeOffline{rank: func(ctx context.Context) error {
+		inside <- struct{}{}
+		<-ctx.Done()
+		ended <- struct{}{}
+		return ctx.Err()
+	}})
+	srv := httptest.NewServer(f.handler)
+	t.Cleanup(srv.Close)
+	for path, body := range map[string]string{
+		"/v1/compare": `{"agents":["u_1"]}`,
+		"/v1/replay":  `{"clicks":[{"agent_id":"u_1","id":"a","at":4102444800}],"rankings":[""]}`,
+	} {
+		for range offlineAtOnce + 1 { // more than there are places
+			require.Eventually(t, func() bool {
+				conn := dial(t, srv.Listener.Addr().String(), fmt.Sprintf(
+					"POST %s HTTP/1.1\r\nHost: x\r\nX-Admin-Token: %s\r\nContent-Length: %d\r\n\r\n%s", path, adminToken, len(body), body))
+				defer func() { _ = conn.Close() }()
+				select {
+				case <-inside:
+					return true
+				case <-time.After(5 * time.Second):
+					return false
+				}
+			}, 20*time.Second, 10*time.Millisecond, path)
+			<-ended
+		}
 	}
 }
