@@ -80,8 +80,9 @@ type ingested struct {
 		items int
 		took  time.Duration
 	}
-	totals []total // refreshes: idle, and during the uploads
-	peak   float64 // resident, bytes
+	totals []total       // refreshes: idle, and during the uploads
+	cpu    time.Duration // of what went in alone, the client's included
+	peak   float64       // resident, bytes
 }
 
 // repeats is how often so many items are uploaded to another system, so that
@@ -90,7 +91,7 @@ func (b *bench) repeats(items int) int {
 	if b.o.Short {
 		return 1
 	}
-	return max(1, min(5, 500_000/items))
+	return max(1, min(3, 300_000/items))
 }
 
 // ingest uploads items while others read.
@@ -135,6 +136,7 @@ func (b *bench) ingestItems(ctx context.Context, n int) (r Result, err error) {
 			{"NDJSON", float64(u.bytes()) / (1 << 20), "MiB"},
 			{"ingest", perSecond(sum.alone.items+sum.beside.items, sum.alone.took+sum.beside.took), "items/s"},
 			{"ingest, the first half, alone", perSecond(sum.alone.items, sum.alone.took), "items/s"},
+			{"CPU of that, the client's included", float64(sum.cpu.Microseconds()) / float64(sum.alone.items), "µs an item"},
 			{"ingest, the second half, beside the refreshes", perSecond(sum.beside.items, sum.beside.took), "items/s"},
 			{"refresh p50, during the ingest to idle", during.Latency.P50 / idle.Latency.P50, "times"},
 			{"refresh p99, during the ingest to idle", during.Latency.P99 / idle.Latency.P99, "times"},
@@ -166,10 +168,13 @@ func (b *bench) ingestOnce(ctx context.Context, u *upload, now time.Time, sum *i
 			return err
 		}
 	}
+	before, _ := ownCPU()
 	took, err := timed(func() error { return b.send(ctx, sender, u, 0) })
 	if err != nil {
 		return err
 	}
+	after, _ := ownCPU()
+	sum.cpu += after - before
 	sum.alone.items += u.parts[0].items
 	sum.alone.took += took
 	b.progress("  the first half took %s", took.Round(time.Millisecond))
@@ -217,6 +222,7 @@ func (b *bench) ingestBeside(ctx context.Context, s *system, sender *api.Client,
 	}
 	for i := range totals {
 		sum.totals[i].turn.took += totals[i].turn.took
+		sum.totals[i].turn.answers += totals[i].turn.answers
 		sum.totals[i].turn.times.Merge(totals[i].turn.times)
 		sum.totals[i].rates = append(sum.totals[i].rates, totals[i].rates...)
 	}
