@@ -61,6 +61,9 @@ type LiveRanking struct {
 	// that no older answer replaces a newer one. It is a channel because a store
 	// may hang: whoever waits for another's read keeps their own deadline.
 	reading chan struct{}
+	// changing holds a token while a version is made: changes of one server wait
+	// for each other instead of each making the others start over.
+	changing chan struct{}
 
 	mu      sync.Mutex
 	failing bool // the last read failed
@@ -80,7 +83,7 @@ func OpenLiveRanking(ctx context.Context, store catalog.Rankings, cfg LiveConfig
 	if err := cfg.Configured.Validate(); err != nil {
 		return nil, err
 	}
-	l := &LiveRanking{store: store, cfg: cfg.withDefaults(), reading: make(chan struct{}, 1)}
+	l := &LiveRanking{store: store, cfg: cfg.withDefaults(), reading: make(chan struct{}, 1), changing: make(chan struct{}, 1)}
 	v, err := l.newest(ctx)
 	if err != nil {
 		return nil, err

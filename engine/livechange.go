@@ -136,6 +136,12 @@ func (l *LiveRanking) append(ctx context.Context, by, why string, onlyIf *int, f
 	if err := errors.Join(checkText("by", by, MaxChangeBy), checkText("why", why, MaxChangeWhy)); err != nil {
 		return catalog.RankingVersion{}, err
 	}
+	select {
+	case l.changing <- struct{}{}:
+		defer func() { <-l.changing }()
+	case <-ctx.Done():
+		return catalog.RankingVersion{}, ctx.Err()
+	}
 	for try := 1; ; try++ {
 		base, err := l.newest(ctx)
 		if err != nil {
