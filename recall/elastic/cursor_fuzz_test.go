@@ -18,6 +18,8 @@ func FuzzCursor(f *testing.F) {
 	f.Add(`point|[1.5,1700000000,3]`)
 	f.Add(`|[1,2,"x"],"size":9`)
 	f.Add(`|{}`)
+	f.Add(`|[1.5,170000E400,"a","g"]`)
+	f.Add(`point|[1.5,1700000000,3e400]`)
 	schemas := []esindex.Schema{esindex.OwnSchema(esindex.Fields{}), esindex.OwnSchema(esindex.Fields{ID: esindex.MetaID})}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, schema := range schemas {

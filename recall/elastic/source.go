@@ -175,7 +175,8 @@ func parseCursor(text string, schema *esindex.Schema) (cursor, error) {
 		return cursor{}, nil
 	}
 	point, after, ok := strings.Cut(text, "|")
-	if !ok || (point != "") != schema.MetaID() || !json.Valid([]byte(after)) {
+	var values []any // decoded, since Elasticsearch refuses a number that no float holds
+	if !ok || (point != "") != schema.MetaID() || json.Unmarshal([]byte(after), &values) != nil {
 		return cursor{}, fmt.Errorf("%w: %q", recall.ErrBadCursor, text)
 	}
 	v, err := parseSort([]byte(after), schema)
