@@ -178,7 +178,7 @@ func (b *bench) ingestOnce(ctx context.Context, u *upload, now time.Time, sum *i
 	sum.alone.items += u.parts[0].items
 	sum.alone.took += took
 	b.progress("  the first half took %s", took.Round(time.Millisecond))
-	if err := b.ingestBeside(ctx, s, sender, u, sum); err != nil {
+	if err := b.ingestBeside(ctx, s, sender, u, took/time.Duration(b.rounds()), sum); err != nil {
 		return err
 	}
 	_, peak := memory(os.Getpid())
@@ -190,16 +190,18 @@ func (b *bench) ingestOnce(ctx context.Context, u *upload, now time.Time, sum *i
 }
 
 // ingestBeside uploads all parts but the first while readers refresh, and lets
-// the same readers refresh alone in turns with it.
-func (b *bench) ingestBeside(ctx context.Context, s *system, sender *api.Client, u *upload, sum *ingested) error {
+// the same readers refresh alone in turns with it, each time as long as the
+// upload before took: turns of one length have as many first refreshes, which
+// are slower. guess is for the first.
+func (b *bench) ingestBeside(ctx context.Context, s *system, sender *api.Client, u *upload, guess time.Duration, sum *ingested) error {
 	f := &flow{addr: s.addr, rate: refreshRate, agents: readers}
 	if err := f.warm(ctx); err != nil {
 		return err
 	}
-	longest := b.slice()
+	last := guess
 	totals, err := b.compare(ctx, b.rounds(),
 		side{name: "refresh, idle", settle: s.recorded, run: func(ctx context.Context, _ int) (turn, error) {
-			return f.during(ctx, func(ctx context.Context) error { return sleep(ctx, longest) })
+			return f.during(ctx, func(ctx context.Context) error { return sleep(ctx, last) })
 		}},
 		side{name: "refresh, during the ingest", settle: s.recorded, run: func(ctx context.Context, round int) (turn, error) {
 			part := u.parts[1+round]
@@ -207,7 +209,7 @@ func (b *bench) ingestBeside(ctx context.Context, s *system, sender *api.Client,
 				took, err := timed(func() error { return b.send(ctx, sender, u, 1+round) })
 				sum.beside.items += part.items
 				sum.beside.took += took
-				longest = max(longest, took) // as many refreshes alone
+				last = took
 				return err
 			})
 			return t, err
