@@ -3,6 +3,7 @@ package feed
 import (
 	"bytes"
 	"strconv"
+	"unicode/utf8"
 )
 
 // Head returns the item's group and its update_time. Documents that begin as
@@ -67,7 +68,7 @@ func readHead(doc []byte) (h head, ok bool) {
 		return h, false
 	}
 	end := bytes.IndexAny(rest, ",}")
-	if end < 0 || bytes.IndexByte(h.group, '\\') >= 0 {
+	if end < 0 || !plain(h.group) {
 		return h, false
 	}
 	var err error
@@ -101,8 +102,11 @@ func (h *head) author() (author []byte, ok bool) {
 		return nil, !bytes.Contains(rest, authorName) && bytes.IndexByte(rest, '\\') < 0
 	}
 	author, _, ok = cutString(tail)
-	return author, ok && len(author) > 0 && bytes.IndexByte(author, '\\') < 0
+	return author, ok && len(author) > 0 && plain(author)
 }
+
+// plain reports whether decoding would leave a string as it is written.
+func plain(s []byte) bool { return bytes.IndexByte(s, '\\') < 0 && utf8.Valid(s) }
 
 // cutString returns what stands before the closing quote, and what follows it.
 func cutString(b []byte) (inner, rest []byte, ok bool) {

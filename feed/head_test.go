@@ -56,6 +56,8 @@ func TestHead(t *testing.T) {
 // FuzzHead compares the short reading with the whole one.
 func FuzzHead(f *testing.F) {
 	f.Add([]byte(`{"id":"a","group_id":"g","title":"t","update_time":7,"x":{"group_id":"h"}}`))
+	f.Add([]byte("{\"id\":\"a\",\"group_id\":\"\xf0\",\"title\":\"t\",\"update_time\":7}"))
+	f.Add([]byte("{\"id\":\"a\",\"title\":\"t\",\"update_time\":7,\"author_id\":\"\xf0\"}"))
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		it, err := Doc{JSON: doc}.Item()
 		if err != nil || it.ID == "" || it.UpdateTime == 0 {
