@@ -69,9 +69,9 @@ func TestLabByKeyboardAndByText(t *testing.T) {
 	}
 	write("soon")
 	assert.Equal(t, "true", chromium.Eval[string](tab, `document.querySelector('#text-scale').getAttribute('aria-invalid')`))
-	write("72h")
+	write("82h")
 	tab.Until(compared)
-	assert.Contains(t, chromium.Eval[string](tab, `document.querySelector('#halves').textContent`), "3 d")
+	assert.Contains(t, chromium.Eval[string](tab, `document.querySelector('#halves').textContent`), "3.5 d")
 }
 
 func TestLabMakesLiveAndReverts(t *testing.T) {

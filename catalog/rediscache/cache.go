@@ -71,6 +71,13 @@ func (c Config) WithDefaults() Config {
 	return c
 }
 
+// passed is what goes through as it is: samples of agents, and the ranking, of
+// which the newest is asked for once a second.
+type passed interface {
+	catalog.Rankings
+	catalog.Agents
+}
+
 // Cache is a catalog behind a cache in Redis. Reads work without Redis; writes
 // need it, because otherwise other servers would go on answering the old
 // value: they fail with [catalog.ErrUnavailable] and may be repeated.
@@ -79,6 +86,7 @@ func (c Config) WithDefaults() Config {
 // by SET NX only, and a writer leaves a tombstone, a value that readers take
 // for a miss but that makes their SET NX fail until it expires.
 type Cache struct {
+	passed
 	next   catalog.Catalog
 	client redis.UniversalClient
 	keys   rediskeys.Keys
@@ -94,7 +102,7 @@ var (
 // New puts a cache behind client in front of next; it does not talk to the
 // server.
 func New(next catalog.Catalog, client redis.UniversalClient, cfg Config) *Cache {
-	return &Cache{next: next, client: client, keys: rediskeys.For(client, cfg.KeyPrefix), cfg: cfg.WithDefaults()}
+	return &Cache{passed: next, next: next, client: client, keys: rediskeys.For(client, cfg.KeyPrefix), cfg: cfg.WithDefaults()}
 }
 
 // Docs implements [catalog.Reader]. Where the catalog fails, the items that

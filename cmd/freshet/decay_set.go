@@ -122,31 +122,21 @@ func (s *wantedSetting) experiment(v client.RankingVersion) (client.RankingChang
 }
 
 func newDecayPromoteCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "promote NAME",
-		Short: "Make an experiment's ranking the live one, and end the experiment",
-		Args:  oneExperiment,
-	}
-	l := newLiveChange(cmd)
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		return l.change(func(v client.RankingVersion) (client.RankingChange, error) {
-			at, err := experiment(v, args[0])
-			if err != nil {
-				return client.RankingChange{}, err
-			}
-			ranking := v.Experiments[at].Ranking
-			return client.RankingChange{Ranking: &ranking, Experiments: without(v, at), Why: "promote " + args[0]}, nil
+	return endExperiment("promote", "Make an experiment's ranking the live one, and end the experiment",
+		func(change *client.RankingChange, x client.Experiment) {
+			change.Ranking, change.Why = &x.Ranking, "promote "+x.Name
 		})
-	}
-	return cmd
 }
 
 func newDecayDropCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "drop NAME",
-		Short: "End an experiment; its agents get the live ranking",
-		Args:  oneExperiment,
-	}
+	return endExperiment("drop", "End an experiment; its agents get the live ranking",
+		func(change *client.RankingChange, x client.Experiment) { change.Why = "end " + x.Name })
+}
+
+// endExperiment is a command that ends the experiment it is given; complete
+// says what else becomes of it.
+func endExperiment(name, short string, complete func(*client.RankingChange, client.Experiment)) *cobra.Command {
+	cmd := &cobra.Command{Use: name + " NAME", Short: short, Args: oneExperiment}
 	l := newLiveChange(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		return l.change(func(v client.RankingVersion) (client.RankingChange, error) {
@@ -154,7 +144,9 @@ func newDecayDropCommand() *cobra.Command {
 			if err != nil {
 				return client.RankingChange{}, err
 			}
-			return client.RankingChange{Experiments: without(v, at), Why: "end " + args[0]}, nil
+			change := client.RankingChange{Experiments: without(v, at)}
+			complete(&change, v.Experiments[at])
+			return change, nil
 		})
 	}
 	return cmd

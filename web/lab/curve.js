@@ -54,7 +54,8 @@ function niceSpan(seconds) {
   return Math.ceil(seconds / (6 * 86400)) * 6 * 86400;
 }
 
-function span(seconds) {
+// span writes an age: 3.4 d.
+export function span(seconds) {
   if (seconds === 0) return 'now';
   if (seconds >= 2 * 86400) return `${+(seconds / 86400).toFixed(1)} d`;
   if (seconds >= 3600) return `${+(seconds / 3600).toFixed(1)} h`;

@@ -2,7 +2,7 @@
 // list, then try them on a share of the readers or make them live.
 
 import { Refused, age, call, make, short } from '/assets/api.js';
-import { draw, parseDuration, writeDuration } from '/assets/lab/curve.js';
+import { draw, parseDuration, span, writeDuration } from '/assets/lab/curve.js';
 
 const $ = (id) => document.getElementById(id);
 const HOUR = 3600, DAY = 24 * HOUR;
@@ -104,7 +104,7 @@ function showSliders() {
 function propose() {
   draw($('curve'), state.live, state.proposed);
   const p = state.proposed;
-  $('halves').textContent = `${short(p.decay)} at an age of ${age(p.offset + p.scale)}`;
+  $('halves').textContent = `${short(p.decay)} at an age of ${span(p.offset + p.scale)}`;
   const same = JSON.stringify(toAPI(p)) === JSON.stringify(toAPI(state.live));
   $('live').disabled = same;
   $('save').disabled = same;
