@@ -88,3 +88,31 @@ func TestFeedPageLikesHidesAndChangesReaders(t *testing.T) {
 	tab.Until(`document.querySelector('#items .card .tags').textContent.includes('football')`)
 	assert.Empty(t, chromium.Eval[string](tab, notSent))
 }
+
+func TestFeedPageIsPulledToRefresh(t *testing.T) {
+	_, url := serve(t)
+	tab := chromium.Open(t, chromium.Phone)
+	tab.Go(url + "/")
+	tab.Until(ids + `.length >= 20 && ` + idle)
+	before := chromium.Eval[[]string](tab, ids)
+	pull := func(px int) {
+		chromium.Eval[any](tab, fmt.Sprintf(`(() => {
+			const send = (type, y) => {
+				const touch = new Touch({ identifier: 1, target: document.body, clientX: 100, clientY: y });
+				document.body.dispatchEvent(new TouchEvent(type, { bubbles: true, touches: type === 'touchend' ? [] : [touch], changedTouches: [touch] }));
+			};
+			scrollTo(0, 0);
+			send('touchstart', 100);
+			send('touchmove', 100 + %d);
+			send('touchend', 100 + %d);
+		})()`, px, px))
+	}
+	pull(60)
+	assert.True(t, chromium.Eval[bool](tab, idle), "a short pull is none")
+	assert.Equal(t, before, chromium.Eval[[]string](tab, ids))
+	pull(200)
+	tab.Until(ids + `[0] !== '` + before[0] + `' && ` + ids + `.length >= 20 && ` + idle)
+	for _, id := range chromium.Eval[[]string](tab, ids) {
+		assert.NotContains(t, before, id)
+	}
+}
