@@ -116,11 +116,12 @@ func (a *App) open(ctx context.Context) error {
 	a.Engine, err = engine.New(stores, engine.Config{
 		Clock: a.clock, Rankings: a.ranking, N: a.cfg.Recall.N, MaxRounds: a.cfg.Recall.MaxRounds,
 		OriginStep: a.cfg.Recall.OriginStep, Coalesce: a.cfg.Sessions.Coalesce,
-		RecordServed: im.On == configs.OnServed, Tracer: tracing.Tracer(),
+		RecordServed: im.On == configs.OnServed, Remember: usesRedis(a.cfg), Tracer: tracing.Tracer(),
 	})
 	if err != nil {
 		return err
 	}
+	a.closers = append(a.closers, a.Engine.Close)
 	a.Catalog = s.catalog
 	if err := a.openHandler(); err != nil {
 		return err

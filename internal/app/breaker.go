@@ -38,7 +38,7 @@ func (b redisBreaker) guard(ctx context.Context, kind, what string, batch int, r
 	}
 	ctx, c, err := b.enter(ctx, kind, what, batch)
 	if err != nil {
-		err = fmt.Errorf("redis: %w", err)
+		err = fmt.Errorf("redis: %w: %w", rediskeys.ErrNotSent, err)
 		refused(err)
 		return err
 	}
