@@ -15,7 +15,7 @@ const (
 	abandonMost    = 1000            // calls that may wait for the store; the pages of those beyond count as shown
 	abandonFor     = time.Minute     // how long the store is asked
 	abandonPause   = 2 * time.Second // longest pause between attempts; a record lives longer than that
-	abandonTimeout = 5 * time.Second // of one attempt
+	abandonTimeout = 2 * time.Second // of one attempt
 )
 
 // abandoned takes back, beside requests, what calls may have been handed out
@@ -74,8 +74,8 @@ func (a *abandoned) run(ctx context.Context, agent string, call cache.Call) {
 	}
 }
 
-// close gives up what still waits.
-func (a *abandoned) close(ctx context.Context) error {
+// close gives up what still waits, until ctx ends at the latest.
+func (a *abandoned) close(ctx context.Context) {
 	a.stop()
 	ended := make(chan struct{})
 	go func() {
@@ -84,8 +84,6 @@ func (a *abandoned) close(ctx context.Context) error {
 	}()
 	select {
 	case <-ended:
-		return nil
 	case <-ctx.Done():
-		return ctx.Err()
 	}
 }

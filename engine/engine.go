@@ -162,7 +162,7 @@ func (e *Engine) page(ctx context.Context, c *call) (Answer, error) {
 }
 
 // Close ends what runs beside requests, until ctx ends at the latest.
-func (e *Engine) Close(ctx context.Context) error { return e.abandoned.close(ctx) }
+func (e *Engine) Close(ctx context.Context) { e.abandoned.close(ctx) }
 
 // refresh recalls anew, replaces the agent's session and answers its first
 // page. A refresh that had to wait for another one of the same agent pages

@@ -121,7 +121,7 @@ func (a *App) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.closers = append(a.closers, a.Engine.Close)
+	a.closers = append(a.closers, func(ctx context.Context) error { a.Engine.Close(ctx); return nil })
 	a.Catalog = s.catalog
 	if err := a.openHandler(); err != nil {
 		return err
