@@ -20,7 +20,7 @@ type conn struct {
 
 // request is what a reply must be treated by.
 type request struct {
-	fault  *Fault // nil: none
+	hit    *Armed // nil: no fault
 	layout bool   // asked for the cluster's layout
 }
 
@@ -59,21 +59,21 @@ func (c *conn) requests() {
 			c.hangUp()
 			return
 		}
-		fault := c.p.meet(cmd)
-		if fault != nil && fault.Kind == Before {
+		hit := c.p.meet(cmd)
+		if hit.is(Before) {
 			c.await()
-			c.cut(fault)
+			c.cut(hit)
 			_, _ = io.Copy(io.Discard, in)
 			return
 		}
-		if fault != nil && fault.Kind == Stall {
-			c.p.pause(fault.For)
+		if hit.is(Stall) {
+			c.p.pause(hit.fault.For)
 		}
-		c.push(request{fault: fault, layout: len(c.p.ports) > 0 && cmd.Name() == "cluster" && strings.EqualFold(cmd[1], "slots")})
+		c.push(request{hit: hit, layout: len(c.p.ports) > 0 && cmd.Name() == "cluster" && strings.EqualFold(cmd[1], "slots")})
 		if _, err := c.server.Write(frame); err != nil {
 			return
 		}
-		if fault != nil && (fault.Kind == After || fault.Kind == Within) {
+		if hit.is(After) || hit.is(Within) {
 			_, _ = io.Copy(io.Discard, in)
 			return
 		}
@@ -99,31 +99,33 @@ func (c *conn) replies() {
 		if of.layout {
 			frame = c.p.rename(frame)
 		}
-		if of.fault != nil {
-			switch of.fault.Kind {
-			case Within:
+		switch hit := of.hit; {
+		case hit.is(After), hit.is(Within):
+			if hit.is(Within) {
 				_, _ = c.client.Write(frame[:max(1, len(frame)/2)])
-				fallthrough
-			case After:
-				c.cut(of.fault)
-				_, _ = io.Copy(io.Discard, in) // until the client has noticed
-				return
-			case Late:
-				c.p.pause(of.fault.For)
 			}
+			c.cut(hit)
+			_, _ = io.Copy(io.Discard, in) // until the client has noticed
+			return
+		case hit.is(Late):
+			c.p.pause(hit.fault.For)
 		}
 		_, _ = c.client.Write(frame) // a client that is gone does not stop what it has sent
 		c.answered()
+		if of.hit != nil {
+			close(of.hit.over)
+		}
 	}
 }
 
 // cut ends the connection for the client. Everything that was written before
 // reaches it, since the other direction stays open until it has noticed.
-func (c *conn) cut(f *Fault) {
-	if f.Refuse > 0 {
-		c.p.refuse(c, f.Refuse)
+func (c *conn) cut(hit *Armed) {
+	if hit.fault.Refuse > 0 {
+		c.p.refuse(c, hit.fault.Refuse)
 	}
 	_ = c.client.CloseWrite()
+	close(hit.over)
 }
 
 func (c *conn) push(r request) {

@@ -56,10 +56,15 @@ type Armed struct {
 	fault Fault
 	met   int // requests that matched, guarded by Proxy.mu
 	fired atomic.Bool
+	over  chan struct{}
 }
 
 // Fired reports whether the fault has met its request.
 func (a *Armed) Fired() bool { return a.fired.Load() }
+
+// Over is closed when the fault has done what it does: the connection is cut,
+// or Redis has answered what was late.
+func (a *Armed) Over() <-chan struct{} { return a.over }
 
 // meets counts a request and reports whether it is the one.
 func (a *Armed) meets(c Command) bool {
@@ -69,3 +74,6 @@ func (a *Armed) meets(c Command) bool {
 	a.met++
 	return a.met >= a.fault.Nth
 }
+
+// is reports whether there is a fault, of this kind.
+func (a *Armed) is(k Kind) bool { return a != nil && a.fault.Kind == k }

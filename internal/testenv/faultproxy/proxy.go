@@ -74,7 +74,7 @@ func (p *Proxy) close() {
 
 // Arm makes a fault wait for its request.
 func (p *Proxy) Arm(f Fault) *Armed {
-	a := &Armed{fault: f}
+	a := &Armed{fault: f, over: make(chan struct{})}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.armed = append(slices.DeleteFunc(p.armed, (*Armed).Fired), a)
@@ -135,17 +135,17 @@ func (p *Proxy) hangUp(but *conn) {
 }
 
 // meet notes a request and returns the fault that is meant for it, if any.
-func (p *Proxy) meet(c Command) *Fault {
+func (p *Proxy) meet(c Command) *Armed {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.record && c.Name() != "hello" && c.Name() != "client" {
 		p.recorded = append(p.recorded, c)
 	}
-	var hit *Fault
+	var hit *Armed
 	for _, a := range p.armed {
 		if a.meets(c) && hit == nil {
 			a.fired.Store(true)
-			hit = &a.fault
+			hit = a
 		}
 	}
 	return hit

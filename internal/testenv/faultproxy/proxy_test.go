@@ -42,6 +42,7 @@ func TestCuts(t *testing.T) {
 			require.False(t, fault.Fired())
 			require.Error(t, client.Incr(ctx, key).Err())
 			assert.True(t, fault.Fired())
+			<-fault.Over()
 			assert.Equal(t, executed, direct.Get(ctx, key).Val())
 			require.NoError(t, client.Incr(ctx, key).Err(), "a fault happens once")
 		})
@@ -104,10 +105,11 @@ func TestAReplyThatIsLate(t *testing.T) {
 // TestAStall has a request arrive after its client has given up and gone on.
 func TestAStall(t *testing.T) {
 	p, client, direct, key := through(t)
-	p.Arm(Fault{Kind: Stall, Match: named("append"), For: 500 * time.Millisecond})
+	stall := p.Arm(Fault{Kind: Stall, Match: named("append"), For: 500 * time.Millisecond})
 	require.Error(t, client.WithTimeout(50*time.Millisecond).Append(t.Context(), key, "first").Err())
 	require.NoError(t, client.Append(t.Context(), key, "second").Err())
-	require.Eventually(t, func() bool { return direct.Get(t.Context(), key).Val() == "secondfirst" }, 10*time.Second, 5*time.Millisecond)
+	<-stall.Over()
+	assert.Equal(t, "secondfirst", direct.Get(t.Context(), key).Val())
 }
 
 func TestNewConnectionsAreRefusedForAWhile(t *testing.T) {
