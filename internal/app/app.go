@@ -154,7 +154,7 @@ func (a *App) openHandler() (err error) {
 			JWT: handler.JWT{Secret: auth.JWT.Secret, JWKS: auth.JWT.JWKS, Issuer: auth.JWT.Issuer, Audience: auth.JWT.Audience},
 		},
 	}, handler.Deps{
-		Feed: a.Engine, Profiles: a.Engine, Explain: a.Engine, Items: a.Catalog, Rankings: a.ranking, Health: a.checks, Log: a.log,
+		Feed: feeds{a.Engine}, Profiles: a.Engine, Explain: a.Engine, Items: a.Catalog, Rankings: a.ranking, Health: a.checks, Log: a.log,
 		Offline: study{a.Engine, a.Catalog},
 		Intake:  catalog.NewIngest(a.Catalog, catalog.IngestConfig{}),
 

@@ -18,10 +18,13 @@ import (
 
 // redisBreaker is a hook of the Redis client, so it stands in front of every
 // backend that uses the client.
-type redisBreaker struct{ *dependency }
+type redisBreaker struct {
+	*dependency
+	patience time.Duration // longest call of a feed request, with the client's own retries
+}
 
-func newRedisBreaker(log *slog.Logger) redisBreaker {
-	return redisBreaker{newDependency("redis", log, "command", "pipeline")}
+func newRedisBreaker(patience time.Duration, log *slog.Logger) redisBreaker {
+	return redisBreaker{newDependency("redis", log, "command", "pipeline"), patience}
 }
 
 var _ redis.Hook = redisBreaker{}
@@ -36,13 +39,25 @@ func (b redisBreaker) guard(ctx context.Context, kind, what string, batch int, r
 	if ctx.Value(passed{}) != nil {
 		return run(ctx)
 	}
+	r := requestOf(ctx)
+	if r.givenUp() {
+		err := fmt.Errorf("redis: %w", b.refuse(ctx, errGivenUp))
+		refused(err)
+		return err
+	}
 	ctx, c, err := b.enter(ctx, kind, what, batch)
 	if err != nil {
 		err = fmt.Errorf("redis: %w", err)
 		refused(err)
 		return err
 	}
+	if r != nil {
+		var done context.CancelFunc
+		ctx, done = context.WithTimeout(ctx, b.patience)
+		defer done()
+	}
 	err = run(context.WithValue(ctx, passed{}, true))
+	r.learn(err)
 	c.leave(broken(err))
 	return err
 }

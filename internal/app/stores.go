@@ -80,7 +80,7 @@ func (a *App) connect(ctx context.Context) (c clients, err error) {
 			return c, err
 		}
 		a.closers = append(a.closers, func(context.Context) error { return c.redis.Close() })
-		c.redis.AddHook(newRedisBreaker(a.log))
+		c.redis.AddHook(newRedisBreaker(redisPatience(a.cfg), a.log))
 		a.checks["redis"] = check{ask: func(ctx context.Context) error { return c.redis.Ping(ctx).Err() }, optional: a.failsOpen()}
 	}
 	if !usesElastic(a.cfg) {

@@ -1,0 +1,48 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/internal/rediskeys"
+)
+
+// errGivenUp is why a request's further calls to Redis are refused.
+var errGivenUp = errors.New("it did not answer an earlier call of this request")
+
+// request is what the calls of one feed request to Redis have in common: a dead
+// Redis costs the request one call's timeout, not one timeout for each of its
+// stages, which together may be longer than the request has.
+type request struct{ lost atomic.Bool }
+
+type requestKey struct{}
+
+// requestOf is the request that a context belongs to; nil for background work.
+func requestOf(ctx context.Context) *request {
+	r, _ := ctx.Value(requestKey{}).(*request)
+	return r
+}
+
+// learn takes in how a call ended, after the client's own retry. A server that
+// refuses the call has answered, and costs no time.
+func (r *request) learn(err error) {
+	var reply redis.Error
+	if r != nil && rediskeys.Unreachable(err) && !errors.As(err, &reply) {
+		r.lost.Store(true)
+	}
+}
+
+// givenUp reports whether a call of this request got no answer.
+func (r *request) givenUp() bool { return r != nil && r.lost.Load() }
+
+// feeds answers the feed's requests, each with what it learns of Redis.
+type feeds struct{ *engine.Engine }
+
+// Feed implements [handler.Feed].
+func (f feeds) Feed(ctx context.Context, r engine.Request) (engine.Answer, error) {
+	return f.Engine.Feed(context.WithValue(ctx, requestKey{}, &request{}), r)
+}
