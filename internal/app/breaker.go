@@ -63,12 +63,17 @@ func (b redisBreaker) guard(ctx context.Context, kind, what string, batch int, r
 }
 
 // broken is what counts against Redis: it could not be asked, and not because
-// the caller went away.
+// the caller went away. A master whose replicas are late can be asked.
 func broken(err error) error {
-	if rediskeys.Unreachable(err) {
+	if rediskeys.Unreachable(err) && !errors.Is(err, rediskeys.ErrShort) {
 		return err
 	}
 	return nil
+}
+
+// wait guards the writes that wait for replicas ([rediskeys.Replicas]).
+func (b redisBreaker) wait(ctx context.Context, call func(context.Context) error) error {
+	return b.guard(ctx, "pipeline", "wait", 0, call, func(error) {})
 }
 
 func (b redisBreaker) DialHook(next redis.DialHook) redis.DialHook {

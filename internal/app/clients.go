@@ -26,11 +26,12 @@ const (
 	elasticShare = 0.6
 )
 
-// redisPatience is the longest a call of a request may take.
+// redisPatience is the longest a call of a request may take. Replicas are waited
+// for as long again at most, however long a wait is configured.
 func redisPatience(cfg configs.Config) time.Duration {
 	patience := cfg.Server.RequestTimeout / redisCalls
 	if cfg.Redis.WaitReplicas > 0 {
-		patience += cfg.Redis.WaitTimeout
+		patience += min(patience, cfg.Redis.WaitTimeout)
 	}
 	return patience
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"sync/atomic"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/internal/rediskeys"
 )
@@ -27,11 +25,9 @@ func requestOf(ctx context.Context) *request {
 	return r
 }
 
-// learn takes in how a call ended, after the client's own retry. A server that
-// refuses the call has answered, and costs no time.
+// learn takes in how a call ended, after the client's own retry.
 func (r *request) learn(err error) {
-	var reply redis.Error
-	if r != nil && rediskeys.Unreachable(err) && !errors.As(err, &reply) {
+	if r != nil && rediskeys.Silent(err) {
 		r.lost.Store(true)
 	}
 }
