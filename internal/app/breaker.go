@@ -21,10 +21,11 @@ import (
 type redisBreaker struct {
 	*dependency
 	patience time.Duration // longest call of a feed request, with the client's own retries
+	masters  *masters      // nil: nobody looks after them
 }
 
-func newRedisBreaker(patience time.Duration, log *slog.Logger) redisBreaker {
-	return redisBreaker{newDependency("redis", log, "command", "pipeline"), patience}
+func newRedisBreaker(patience time.Duration, m *masters, log *slog.Logger) redisBreaker {
+	return redisBreaker{newDependency("redis", log, "command", "pipeline"), patience, m}
 }
 
 var _ redis.Hook = redisBreaker{}
@@ -44,6 +45,9 @@ func (b redisBreaker) guard(ctx context.Context, kind, what string, batch int, r
 		err := fmt.Errorf("redis: %w", b.refuse(ctx, errGivenUp))
 		refused(err)
 		return err
+	}
+	if r != nil {
+		b.masters.wait(ctx)
 	}
 	ctx, c, err := b.enter(ctx, kind, what, batch)
 	if err != nil {
@@ -77,7 +81,13 @@ func (b redisBreaker) wait(ctx context.Context, call func(context.Context) error
 }
 
 func (b redisBreaker) DialHook(next redis.DialHook) redis.DialHook {
-	return func(ctx context.Context, network, addr string) (net.Conn, error) { return next(ctx, network, addr) }
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := next(ctx, network, addr)
+		if err == nil { // through Sentinels, addr is not the server's
+			b.masters.dialled(conn.RemoteAddr().String())
+		}
+		return conn, err
+	}
 }
 
 func (b redisBreaker) ProcessHook(next redis.ProcessHook) redis.ProcessHook {

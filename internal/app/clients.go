@@ -22,6 +22,7 @@ import (
 // without it, so each dependency gets a share of the request's time.
 const (
 	redisShare   = 10 // a connection, a try: a tenth of the time each
+	redisHold    = 5  // waiting after a failover, see masters
 	redisCalls   = 4  // a call with its retries: a quarter; only one such call may fail in a request
 	elasticShare = 0.6
 )
