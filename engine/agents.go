@@ -25,6 +25,7 @@ func (e *Engine) edit(ctx context.Context, agent string) (*ticket, error) {
 // PutProfile replaces the agent's profile. Where it refuses other items than
 // before, the agent's session ends, because it was ranked for the old one.
 func (e *Engine) PutProfile(ctx context.Context, agent string, p feed.Profile) error {
+	ctx = e.begin(ctx)
 	if err := feed.CheckAgentID(agent); err != nil {
 		return err
 	}
@@ -61,6 +62,7 @@ func (e *Engine) PutProfile(ctx context.Context, agent string, p feed.Profile) e
 // RemoveProfile deletes the agent's profile; [catalog.ErrNotFound] where there
 // is none. Mutes end with it, and so does the session.
 func (e *Engine) RemoveProfile(ctx context.Context, agent string) error {
+	ctx = e.begin(ctx)
 	if err := feed.CheckAgentID(agent); err != nil {
 		return err
 	}
@@ -87,6 +89,7 @@ func (e *Engine) RemoveProfile(ctx context.Context, agent string) error {
 // Reporting an item again is harmless. An id that is unknown stands for its
 // own group.
 func (e *Engine) Seen(ctx context.Context, agent string, ids []string) error {
+	ctx = e.begin(ctx)
 	if err := feed.CheckAgentID(agent); err != nil {
 		return err
 	}

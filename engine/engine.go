@@ -73,6 +73,9 @@ type Config struct {
 	// hands that out again: for stores that a failover can set back. It is
 	// implied by [Stores.Fallback].
 	Remember bool
+	// Begin, where it is set, returns the context that the stores are asked
+	// with on behalf of one request of an agent.
+	Begin func(context.Context) context.Context
 	// Tracer makes a span for each request and each of its stages; nil: none.
 	Tracer trace.Tracer
 }
@@ -130,7 +133,7 @@ func (e *Engine) Feed(ctx context.Context, r Request) (Answer, error) {
 	if err := r.validate(); err != nil {
 		return Answer{}, err
 	}
-	a, err := e.traced(ctx, r, func(ctx context.Context) (Answer, error) {
+	a, err := e.traced(e.begin(ctx), r, func(ctx context.Context) (Answer, error) {
 		if r.Silent {
 			return e.peek(ctx, r)
 		}
@@ -139,6 +142,14 @@ func (e *Engine) Feed(ctx context.Context, r Request) (Answer, error) {
 	a.RequestID = r.RequestID
 	countAnswer(r, a, err)
 	return a, err
+}
+
+// begin is the context of a request.
+func (e *Engine) begin(ctx context.Context) context.Context {
+	if e.cfg.Begin == nil {
+		return ctx
+	}
+	return e.cfg.Begin(ctx)
 }
 
 // page answers a call that hands out a page.

@@ -53,6 +53,7 @@ func (e *Engine) tally(agent string, docs []feed.Doc) {
 // counts. Errors wrap [feed.ErrBadID], [events.ErrBadKind], or a store's
 // ErrUnavailable; then doing all of it again is safe.
 func (e *Engine) React(ctx context.Context, agent string, acts []Act) (Taken, error) {
+	ctx = e.begin(ctx)
 	if err := checkActs(agent, acts); err != nil {
 		return Taken{}, err
 	}

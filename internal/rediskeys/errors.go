@@ -48,3 +48,11 @@ func Unreachable(err error) bool {
 func Uncertain(err error) bool {
 	return Unreachable(err) && !errors.Is(err, ErrNotSent)
 }
+
+// Silent reports whether Redis gave no answer to a call, so that the call took
+// as long as the caller had patience. A server that answers that it cannot is
+// not silent, nor is one whose replicas are late.
+func Silent(err error) bool {
+	var reply redis.Error
+	return Unreachable(err) && !errors.As(err, &reply) && !errors.Is(err, ErrShort)
+}
