@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -31,6 +32,9 @@ type shown struct {
 	at    time.Time
 	seen  bool // recorded as an impression, or going to be
 	fuzzy bool // by a server that may die first: recorded again nobody knows when
+	loose bool // only the server that has shown it knows, and it is not to be recorded
+
+	by map[*server]time.Time // whom it was shown by
 }
 
 type answered struct {
@@ -46,7 +50,7 @@ func newReader() *reader { return &reader{shown: map[string]shown{}} }
 // may reports whether the group may be shown at now.
 func (w *world) may(r *reader, group string) bool {
 	s, was := r.shown[group]
-	if !was {
+	if !was || s.loose {
 		return true
 	}
 	now := w.clock.Now()
@@ -60,7 +64,7 @@ func (w *world) may(r *reader, group string) bool {
 func (w *world) due(r *reader) map[string]string {
 	out := map[string]string{}
 	for id, it := range w.items {
-		if w.shows(r, it) && w.may(r, it.Group()) && !r.shown[it.Group()].fuzzy {
+		if w.shows(r, it) && w.may(r, it.Group()) && !r.shown[it.Group()].fuzzy && !r.shown[it.Group()].loose {
 			out[it.Group()] = id
 		}
 	}
@@ -89,10 +93,17 @@ func (w *world) call(t *testing.T, s *server, r engine.Request) engine.Answer {
 	t.Helper()
 	who := w.readers[r.Agent]
 	due := w.due(who)
+	over := w.trouble(s, anyTrouble)
 	answer, err := s.feed.Feed(t.Context(), r)
+	over()
 	require.NoError(t, err)
 	w.say("%s %s of %d %s: %v, more %t", r.Agent, r.Action, r.Limit, r.RequestID, ids(answer), answer.HasMore)
 	w.take(t, s, r, answer)
+	if answer.Degraded != nil {
+		w.mend(t, s, r.Agent, answer)
+		who.more, who.changed = false, true
+		return answer
+	}
 	if r.Action == engine.ActionLoadMore && who.more {
 		assert.NotEmpty(t, answer.Docs, "has_more was true")
 	}
@@ -112,15 +123,24 @@ func (w *world) take(t *testing.T, s *server, r engine.Request, answer engine.An
 	who := w.readers[r.Agent]
 	assert.LessOrEqual(t, len(answer.Docs), r.Limit)
 	for _, got := range items(t, answer) {
+		old := who.shown[got.Group()]
+		if slices.Contains(answer.Degraded, "dedup") {
+			assert.True(t, w.mayBlindly(s, who, got.Group()), "%s of group %s was shown by this server at %s", got.ID, got.Group(), old.by[s])
+			delete(who.shown, got.Group())
+		}
 		w.check(t, who, got)
+		if old.by == nil {
+			old.by = map[*server]time.Time{}
+		}
+		old.by[s] = w.clock.Now()
 		served := w.cfg.Impressions.On == configs.OnServed
-		who.shown[got.Group()] = shown{at: w.clock.Now(), seen: served, fuzzy: served && s.lossy}
+		who.shown[got.Group()] = shown{at: w.clock.Now(), seen: served, fuzzy: served && s.lossy, loose: !served && loose(answer), by: old.by}
 		if served && !s.lossy {
 			s.confirmed = append(s.confirmed, dedup.Impression{Agent: r.Agent, Group: got.Group()})
 		}
 	}
 	who.last = ids(answer)
-	if r.RequestID != "" {
+	if r.RequestID != "" && !loose(answer) {
 		who.asked = append(who.asked, answered{r, ids(answer), answer.HasMore, w.clock.Now(), time.Now()})
 	}
 }
@@ -149,7 +169,10 @@ func (w *world) retry(t *testing.T) {
 	if w.clock.Now().Sub(first.at) >= 59*time.Second || time.Since(first.real) > 50*time.Second {
 		return
 	}
-	answer, err := w.anyServer().feed.Feed(t.Context(), first.request)
+	s := w.anyServer()
+	over := w.trouble(s, aCut)
+	answer, err := s.feed.Feed(t.Context(), first.request)
+	over()
 	require.NoError(t, err)
 	w.say("%s again %s: %v", agent, first.request.RequestID, ids(answer))
 	want := []string{}
@@ -168,12 +191,16 @@ func (w *world) silent(t *testing.T) {
 	agent, who := w.anyReader()
 	r := engine.Request{Agent: agent, Action: engine.ActionRefresh, Silent: true, Limit: 10}
 	s := w.anyServer()
+	over := w.trouble(s, anyTrouble)
 	answer, err := s.feed.Feed(t.Context(), r)
+	over()
 	require.NoError(t, err)
 	again, err := s.feed.Feed(t.Context(), r)
 	require.NoError(t, err)
 	w.say("%s looks: %v of %d", agent, ids(answer), answer.NewCount)
-	assert.Equal(t, answer, again)
+	if answer.Degraded == nil && again.Degraded == nil {
+		assert.Equal(t, answer, again)
+	}
 	for _, got := range items(t, answer) {
 		w.check(t, who, got)
 	}
@@ -190,6 +217,9 @@ func (w *world) burst(t *testing.T) {
 	}
 	all := make([]done, 8)
 	w.say("a burst")
+	for _, s := range w.apps {
+		defer w.trouble(s, anyTrouble)()
+	}
 	var wg sync.WaitGroup
 	for i := range all {
 		d := &all[i]
@@ -201,6 +231,9 @@ func (w *world) burst(t *testing.T) {
 		require.NoError(t, d.err)
 		w.say("%s %s of %d %s: %v, more %t", d.request.Agent, d.request.Action, d.request.Limit, d.request.RequestID, ids(d.answer), d.answer.HasMore)
 		w.take(t, d.server, d.request, d.answer)
+		if d.answer.Degraded != nil {
+			w.mend(t, d.server, d.request.Agent, d.answer)
+		}
 	}
 	for _, agent := range []string{"u_0", "u_1"} { // whose answer came last is not known
 		w.readers[agent].more, w.readers[agent].changed = false, true
@@ -213,7 +246,7 @@ func (w *world) drain(t *testing.T, agent string) {
 	w.say("%s reads everything", agent)
 	for range 200 {
 		r := engine.Request{Agent: agent, Action: engine.ActionLoadMore, Limit: 1 + w.rnd.IntN(20)}
-		if answer := w.call(t, w.anyServer(), r); len(answer.Docs) == 0 && !answer.HasMore {
+		if answer := w.call(t, w.anyServer(), r); len(answer.Docs) == 0 && !answer.HasMore && answer.Degraded == nil {
 			return
 		}
 		if t.Failed() {
