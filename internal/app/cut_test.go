@@ -67,6 +67,7 @@ func oneRedis(t *testing.T) []string {
 // cutLane is a server behind a network of its own.
 type cutLane struct {
 	*App
+	clock   *clock
 	proxy   *faultproxy.Proxy
 	name    string // begins the agents' names, since servers may share a catalog
 	agents  int
@@ -76,10 +77,10 @@ type cutLane struct {
 // newCutLane opens one. filled says that the catalog has the items already.
 func newCutLane(t *testing.T, place cutPlace, cfg configs.Config, name string, filled bool) *cutLane {
 	t.Helper()
-	l := &cutLane{name: name, proxy: faultproxy.Start(t, place.nodes(t)...)}
+	l := &cutLane{name: name, clock: at(noon), proxy: faultproxy.Start(t, place.nodes(t)...)}
 	cfg.DataDir = t.TempDir()
 	cfg.Redis.Addrs = l.proxy.Addrs
-	l.App = open(t, cutConfig(cfg), WithClock(at(noon).Now))
+	l.App = open(t, cutConfig(cfg), WithClock(l.clock.Now))
 	if !filled {
 		put(t, l.App, catalogue(cutItems)...)
 	}
@@ -104,7 +105,7 @@ func (l *cutLane) warm(t *testing.T) {
 		}
 	}
 	r := l.reader()
-	r.finish(t, l)
+	r.readOn(t, l)
 	r = l.reader()
 	r.take(t, "to hide from", ask(t, l.App, refresh(r.agent, cutPage)))
 	r.hide(t, l, r.due[:1])
@@ -180,8 +181,14 @@ func (r *cutReader) finish(t *testing.T, l *cutLane) {
 	total := counted(t, l.App)["control"].Impressions
 	assert.Equal(t, int64(len(r.given)), total-l.counted, "impressions in the report")
 	l.counted = total
+	r.settle(t, l, slices.Concat(r.given, r.seen))
+}
+
+// settle checks that these ids and no others are in a filter or pending, and
+// takes them out of the pending set.
+func (r *cutReader) settle(t *testing.T, l *cutLane, shown []string) {
+	t.Helper()
 	recorded(t, l.App)
-	shown := slices.Concat(r.given, r.seen)
 	var all []dedup.Impression
 	for _, id := range shown {
 		all = append(all, dedup.Impression{Agent: r.agent, Group: id})
@@ -195,7 +202,7 @@ func (r *cutReader) finish(t *testing.T, l *cutLane) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	assert.Empty(t, missing, "in no filter")
-	left, err := l.clients.redis.ZRange(t.Context(), l.pendingKey(r.agent), 0, -1).Result()
+	left, err := l.clients.redis.ZRange(t.Context(), keysOf(l.App).Pending(r.agent), 0, -1).Result()
 	require.NoError(t, err)
 	if r.refused { // what is gone stays pending where it cannot be released
 		left = slices.DeleteFunc(left, func(id string) bool { return slices.Contains(r.removed, id) })
@@ -225,7 +232,7 @@ func (r *cutReader) readOn(t *testing.T, l *cutLane) {
 // unrecorded are the groups that are not in today's filter.
 func (l *cutLane) unrecorded(t *testing.T, agent string, groups []string) (missing []string) {
 	t.Helper()
-	checked, err := l.stores.dedup.Check(t.Context(), agent, groups, noon)
+	checked, err := l.stores.dedup.Check(t.Context(), agent, groups, l.clock.Now())
 	require.NoError(t, err)
 	for i, v := range checked.Verdicts {
 		if v != dedup.SeenDaysAgo(0) {
@@ -426,11 +433,6 @@ func (l *cutLane) concerns(s cutStep, r *cutReader, cmd faultproxy.Command) bool
 		return !event
 	}
 	return !event && !record
-}
-
-// pendingKey is where the ids are that are handed out and not settled.
-func (l *cutLane) pendingKey(agent string) string {
-	return keysOf(l.App).Pending(agent)
 }
 
 func within(t *testing.T, l *cutLane) (context.Context, context.CancelFunc) {
