@@ -102,4 +102,5 @@ type Sessions interface {
 	Refreshed(ctx context.Context, agent string) (time.Time, error)
 	Restore(ctx context.Context, agent string, refs []feed.Ref, retry Retry) error
 	Delete(ctx context.Context, agent string) error
+	Withdrawer
 }
