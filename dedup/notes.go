@@ -13,10 +13,15 @@ const NoteTTL = 60 * time.Second
 // store does not know of yet, because it was down. Errors wrap [ErrUnavailable]
 // where it still is.
 type Notes interface {
+	Noter
+	// Any reports whether the note of any server stands.
+	Any(ctx context.Context) (bool, error)
+}
+
+// Noter is the part of [Notes] that a server tells the others by.
+type Noter interface {
 	// Leave makes or renews the note of a server.
 	Leave(ctx context.Context, server string) error
 	// Remove takes it away; without one it does nothing.
 	Remove(ctx context.Context, server string) error
-	// Any reports whether the note of any server stands.
-	Any(ctx context.Context) (bool, error)
 }
