@@ -23,13 +23,17 @@ type hydrated struct {
 	gone   []string   // groups of items that were deleted, muted or changed meanwhile
 	lost   []feed.Ref // content that cannot be read at the moment
 	shown  int        // handed out without the session store, which still had them
+	unsure bool       // the stores may lack more of what was handed out
 }
 
-func (h hydrated) lacks() parts {
+func (h hydrated) lacks() (p parts) {
 	if len(h.lost) > 0 {
-		return lacksCatalog
+		p |= lacksCatalog
 	}
-	return 0
+	if h.unsure {
+		p |= lacksDedup
+	}
+	return p
 }
 
 func (h *hydrated) add(more hydrated) {
@@ -38,6 +42,7 @@ func (h *hydrated) add(more hydrated) {
 	h.gone = append(h.gone, more.gone...)
 	h.lost = append(h.lost, more.lost...)
 	h.shown += more.shown
+	h.unsure = h.unsure || more.unsure
 }
 
 // short is how many refs of the page came to nothing.
@@ -69,10 +74,9 @@ func (e *Engine) deliver(ctx context.Context, r Request, p page, last bool) (Ans
 		e.served.add(r.Agent, got.groups, false, e.cfg.Clock())
 	}
 	switch {
-	case !e.cfg.RecordServed:
-	case p.loose:
+	case p.loose: // to be made pending, if it is no impression yet
 		e.keep(ctx, r.Agent, got.groups)
-	default:
+	case e.cfg.RecordServed:
 		e.stores.Recorder.Deliver(r.Agent, got.groups)
 	}
 	e.tally(r.Agent, got.docs)
@@ -88,12 +92,13 @@ func (e *Engine) read(ctx context.Context, r Request, p page) (hydrated, error) 
 	if p.Replayed {
 		return e.hydrateAgain(ctx, r.Agent, p.Refs)
 	}
-	refs := p.Refs
+	refs, unsure := p.Refs, false
 	if e.stores.Fallback != nil && !p.loose {
 		refs = e.served.unknown(r.Agent, refs, e.cfg.Clock())
+		refs, unsure = e.unseen(ctx, r.Agent, refs)
 	}
 	got, err := e.hydrate(ctx, r.Agent, refs)
-	got.shown = len(p.Refs) - len(refs)
+	got.shown, got.unsure = len(p.Refs)-len(refs), unsure
 	return got, err
 }
 

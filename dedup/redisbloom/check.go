@@ -51,6 +51,7 @@ type question struct {
 	agent   string
 	groups  []string
 	members []string
+	filters bool // only the filters are asked, not the pending set
 	days    []feed.Day
 	now     time.Time
 	shards  []int     // the count each day is asked with
@@ -75,11 +76,7 @@ func (s *Store) Check(ctx context.Context, agent string, groups []string, now ti
 	if len(groups) == 0 {
 		return dedup.Checked{}, nil
 	}
-	q := &question{
-		agent: agent, groups: groups, members: members(agent, groups),
-		days: feed.Window(now, s.cfg.WindowDays), now: now,
-	}
-	s.mirror.answers(q)
+	q := s.question(agent, groups, now)
 	defer q.done()
 	out, err := s.ask(ctx, q, false)
 	if err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT") {
@@ -89,6 +86,35 @@ func (s *Store) Check(ctx context.Context, agent string, groups []string, now ti
 		return dedup.Checked{}, explain("check", err)
 	}
 	return out, nil
+}
+
+// Recorded tells of each group whether a filter of the window has it, pending or
+// not, as [Store.Check] asks the filters.
+func (s *Store) Recorded(ctx context.Context, agent string, groups []string, now time.Time) ([]bool, error) {
+	if len(groups) == 0 {
+		return nil, nil
+	}
+	q := s.question(agent, groups, now)
+	q.filters = true
+	defer q.done()
+	out, err := s.ask(ctx, q, false)
+	if err != nil {
+		return nil, explain("recorded", err)
+	}
+	recorded := make([]bool, len(groups))
+	for i, v := range out.Verdicts {
+		recorded[i] = v != dedup.Unseen
+	}
+	return recorded, nil
+}
+
+func (s *Store) question(agent string, groups []string, now time.Time) *question {
+	q := &question{
+		agent: agent, groups: groups, members: members(agent, groups),
+		days: feed.Window(now, s.cfg.WindowDays), now: now,
+	}
+	s.mirror.answers(q)
+	return q
 }
 
 // members writes agent:group for each group, all into one buffer.
@@ -120,8 +146,11 @@ func (s *Store) ask(ctx context.Context, q *question, whole bool) (dedup.Checked
 	free := (*args)[:0]
 
 	pipe := s.client.Pipeline()
-	look := s.look(ctx, &free, q, whole)
-	_ = pipe.Process(ctx, look)
+	var look *redis.Cmd
+	if !q.filters {
+		look = s.look(ctx, &free, q, whole)
+		_ = pipe.Process(ctx, look)
+	}
 	metas := s.guessShards(ctx, pipe, q)
 	hits := make([]*redis.BoolSliceCmd, len(q.days))
 	for i, day := range q.days {
@@ -134,7 +163,10 @@ func (s *Store) ask(ctx context.Context, q *question, whole bool) (dedup.Checked
 	if _, err := pipe.Exec(ctx); err != nil && !isReply(err) {
 		return dedup.Checked{}, err // the commands may still be in use: their arguments are not reused
 	}
-	out, err := pendingVerdicts(look, len(q.groups))
+	out, err := dedup.Checked{Verdicts: make([]dedup.Verdict, len(q.groups))}, error(nil)
+	if look != nil {
+		err = pendingVerdicts(look, &out)
+	}
 	if err == nil {
 		err = s.correctShards(ctx, q, metas, hits)
 	}
@@ -238,20 +270,22 @@ func (s *Store) correctShards(ctx context.Context, q *question, metas []*redis.S
 	return nil
 }
 
-func pendingVerdicts(look *redis.Cmd, n int) (dedup.Checked, error) {
+// pendingVerdicts takes in what the pending script answered.
+func pendingVerdicts(look *redis.Cmd, out *dedup.Checked) error {
+	n := len(out.Verdicts)
 	reply, err := look.Slice()
 	if err != nil {
-		return dedup.Checked{}, err
+		return err
 	}
 	if len(reply) < 2 {
-		return dedup.Checked{}, fmt.Errorf("%w: %d values from the pending script", errAnswer, len(reply))
+		return fmt.Errorf("%w: %d values from the pending script", errAnswer, len(reply))
 	}
 	at, _ := reply[0].(int64)
 	flags, _ := reply[1].(string)
 	if at == 0 || (flags != "" && len(flags) != n) {
-		return dedup.Checked{}, fmt.Errorf("%w: time %v and %d flags for %d groups from the pending script", errAnswer, reply[0], len(flags), n)
+		return fmt.Errorf("%w: time %v and %d flags for %d groups from the pending script", errAnswer, reply[0], len(flags), n)
 	}
-	out := dedup.Checked{Verdicts: make([]dedup.Verdict, n), At: at}
+	out.At = at
 	for i := range len(flags) {
 		if flags[i] == '1' {
 			out.Verdicts[i] = dedup.Pending
@@ -262,7 +296,7 @@ func pendingVerdicts(look *redis.Cmd, n int) (dedup.Checked, error) {
 			out.Stale = append(out.Stale, g)
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // filterVerdicts marks what a day's filter holds; the latest day wins.
