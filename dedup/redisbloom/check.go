@@ -12,6 +12,10 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
+// clockSkew is how far apart the clocks of servers may be at midnight. The
+// doctor and the readiness probe warn long before.
+const clockSkew = 5 * time.Minute
+
 // mostStale bounds how many stale groups one check hands back.
 const mostStale = 1000
 
@@ -51,8 +55,8 @@ type question struct {
 	agent   string
 	groups  []string
 	members []string
-	filters bool // only the filters are asked, not the pending set
-	days    []feed.Day
+	filters bool       // only the filters are asked, not the pending set
+	days    []feed.Day // of the window, today first, and maybe tomorrow after them
 	now     time.Time
 	shards  []int     // the count each day is asked with
 	copies  []*copied // the days' copies in this process; nil: Redis alone is asked
@@ -109,12 +113,26 @@ func (s *Store) Recorded(ctx context.Context, agent string, groups []string, now
 }
 
 func (s *Store) question(agent string, groups []string, now time.Time) *question {
-	q := &question{
-		agent: agent, groups: groups, members: members(agent, groups),
-		days: feed.Window(now, s.cfg.WindowDays), now: now,
-	}
+	q := &question{agent: agent, groups: groups, members: members(agent, groups), days: s.daysAsked(now), now: now}
 	s.mirror.answers(q)
 	return q
+}
+
+// daysAsked is the window and, shortly before midnight, tomorrow: a server whose
+// clock is ahead writes to its filter already. What a server writes whose clock
+// is behind goes to yesterday, which every window has.
+func (s *Store) daysAsked(now time.Time) []feed.Day {
+	days := feed.Window(now, s.cfg.WindowDays)
+	if tomorrow := feed.DayOf(now.Add(clockSkew)); tomorrow > days[0] {
+		days = append(days, tomorrow)
+	}
+	return days
+}
+
+// verdict is that of a hit in the filter of one of the days asked.
+// Tomorrow's is today's, by the clock of whoever wrote it.
+func (q *question) verdict(i int) dedup.Verdict {
+	return dedup.SeenDaysAgo(max(0, int(q.days[0]-q.days[i])))
 }
 
 // members writes agent:group for each group, all into one buffer.
@@ -301,14 +319,14 @@ func pendingVerdicts(look *redis.Cmd, out *dedup.Checked) error {
 
 // filterVerdicts marks what a day's filter holds; the latest day wins.
 func filterVerdicts(verdicts []dedup.Verdict, hits []*redis.BoolSliceCmd, q *question) error {
-	for ago, cmd := range hits {
+	for i, cmd := range hits {
 		if cmd != nil {
-			if err := markHits(verdicts, ago, cmd); err != nil {
+			if err := markHits(verdicts, q.verdict(i), cmd); err != nil {
 				return err
 			}
 		}
-		if q.copies != nil && q.copies[ago] != nil {
-			q.markCopied(verdicts, ago)
+		if q.copies != nil && q.copies[i] != nil {
+			q.markCopied(verdicts, i)
 		}
 	}
 	return nil
@@ -317,7 +335,7 @@ func filterVerdicts(verdicts []dedup.Verdict, hits []*redis.BoolSliceCmd, q *que
 // markHits takes in what Redis answered for one day. A filter that does not
 // exist answers zeros, nothing, or an error that says so, depending on the
 // server's version.
-func markHits(verdicts []dedup.Verdict, ago int, cmd *redis.BoolSliceCmd) error {
+func markHits(verdicts []dedup.Verdict, is dedup.Verdict, cmd *redis.BoolSliceCmd) error {
 	found, err := cmd.Result()
 	if err != nil && strings.Contains(err.Error(), "not found") {
 		return nil
@@ -330,7 +348,7 @@ func markHits(verdicts []dedup.Verdict, ago int, cmd *redis.BoolSliceCmd) error 
 	}
 	for i, hit := range found {
 		if hit && verdicts[i] == dedup.Unseen {
-			verdicts[i] = dedup.SeenDaysAgo(ago)
+			verdicts[i] = is
 		}
 	}
 	return nil

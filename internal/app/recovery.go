@@ -22,7 +22,7 @@ type recovery struct {
 	*redisbloom.Store // what is in the filters
 
 	notes   dedup.Notes
-	after   time.Duration // how long a failure or a note has an effect
+	after   time.Duration // how long Redis not answering has an effect
 	timeout time.Duration // of one look
 	log     *slog.Logger
 	began   time.Time
@@ -37,11 +37,13 @@ var _ engine.Recovery = (*recovery)(nil)
 // watchRecovery looks for notes before it returns, and then about once a second
 // until the system is closed.
 //
-// A refresh may have begun before the outage was noticed, or before a spool was
-// written, and be answered after. The pending grace is longer than any request.
+// Once Redis is back, others need a moment to notice and to leave their notes,
+// and requests that began before are still under way: the pending grace is
+// longer than any request. A note stands for a grace longer than there is
+// something to write.
 func (a *App) watchRecovery(ctx context.Context, store *redisbloom.Store, notes dedup.Notes) *recovery {
 	r := &recovery{
-		Store: store, notes: notes, after: a.cfg.Dedup.PendingGrace + 2*noteEvery,
+		Store: store, notes: notes, after: a.cfg.Dedup.PendingGrace,
 		timeout: a.cfg.Server.RequestTimeout, log: a.log, began: time.Now(), ended: make(chan struct{}),
 	}
 	r.look(ctx)
@@ -73,12 +75,22 @@ func (r *recovery) look(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
-	if noted || errors.Is(err, dedup.ErrUnavailable) {
-		r.until.Store(int64(time.Since(r.began) + r.after))
-	} else if err != nil && !r.refused {
+	down := errors.Is(err, dedup.ErrUnavailable)
+	switch {
+	case down:
+		r.extend(r.after)
+	case noted:
+		r.extend(0)
+	case err != nil && !r.refused:
 		r.log.WarnContext(ctx, "the notes that servers leave after an outage cannot be read; what they handed out without Redis may be shown again", "error", err)
 	}
-	r.refused = err != nil && !errors.Is(err, dedup.ErrUnavailable)
+	r.refused = err != nil && !down
+}
+
+// extend makes recovering last for d longer than until the next look.
+func (r *recovery) extend(d time.Duration) {
+	until := int64(time.Since(r.began) + d + 2*noteEvery)
+	r.until.Store(max(until, r.until.Load()))
 }
 
 // Recovering implements [engine.Recovery].

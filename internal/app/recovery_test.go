@@ -44,13 +44,13 @@ func outage(t *testing.T, change func(*configs.Config)) (a, b *App, seen *once, 
 	return a, b, seen, loose, r.Thaw
 }
 
-// inFilters waits until groups of u_1 are in a filter.
+// inFilters waits until groups of u_1 are in a filter and not pending any more.
 func inFilters(t *testing.T, a *App, groups []string) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		out, err := a.stores.dedup.Check(t.Context(), "u_1", groups, noon)
+		out, err := a.stores.dedup.Check(t.Context(), "u_1", groups, a.clock())
 		return err == nil && !slices.Contains(out.Verdicts, dedup.Unseen) && !slices.Contains(out.Verdicts, dedup.Pending)
-	}, 40*time.Second, 50*time.Millisecond, "what was handed out without Redis is in a filter")
+	}, 40*time.Second, 50*time.Millisecond, "what was handed out is in a filter, and settled")
 }
 
 // pageOn pages on six times in the session that Redis had kept.
