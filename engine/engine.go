@@ -36,8 +36,8 @@ type Recorder interface {
 	Confirm(ctx context.Context, agent string, groups []string) error
 }
 
-// Stores is everything the engine stands on; all but Fallback and Tally are
-// required.
+// Stores is everything the engine stands on; all but Fallback, Recovery and
+// Tally are required.
 type Stores struct {
 	Sources  []recall.Source // asked together; of equal scores the earlier source's comes first
 	Seen     Seen
@@ -48,6 +48,9 @@ type Stores struct {
 	// down it answers degraded and keeps the impressions there. Without it such
 	// a request is an error.
 	Fallback Fallback
+	// Recovery tells when a page is to be checked again and said to be degraded,
+	// because the stores were down; nil: never.
+	Recovery Recovery
 	Tally    Tally // counts what is shown and done, per variant; nil: nobody does
 }
 

@@ -122,6 +122,9 @@ func (a *App) open(ctx context.Context) error {
 	if s.spool != nil {
 		stores.Fallback = s.spool
 	}
+	if s.recovery != nil {
+		stores.Recovery = s.recovery
+	}
 	a.Engine, err = engine.New(stores, engine.Config{
 		Clock: a.clock, Rankings: a.ranking, N: a.cfg.Recall.N, RoundsFor: a.cfg.Server.RequestTimeout / roundsShare,
 		OriginStep: a.cfg.Recall.OriginStep, Coalesce: a.cfg.Sessions.Coalesce,
