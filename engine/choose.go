@@ -25,7 +25,8 @@ type chosen struct {
 type scratch struct {
 	proposed map[string]struct{} // groups of this and earlier rounds
 	fresh    []feed.Candidate    // this round's candidates of new groups
-	groups   []string            // their groups
+	refs     []feed.Ref          // their refs
+	keys     []string            // what those are remembered by
 }
 
 var scratches = sync.Pool{New: func() any {
@@ -35,7 +36,8 @@ var scratches = sync.Pool{New: func() any {
 func (s *scratch) release() {
 	clear(s.proposed)
 	clear(s.fresh)
-	clear(s.groups)
+	clear(s.refs)
+	clear(s.keys)
 	scratches.Put(s)
 }
 
@@ -76,18 +78,19 @@ func (e *Engine) rounds(ctx context.Context, l look, visit func(round) (enough b
 		}
 		s.take(result.Candidates)
 		inside, end = l.enter(ctx, dedupStage)
-		checked, err := e.stores.Seen.Check(inside, l.agent, s.groups, l.clock())
+		checked, err := e.stores.Seen.Check(inside, l.agent, s.keys, l.clock())
 		end()
 		if e.failsOpen(ctx, err) {
 			lacks |= lacksDedup
-			checked, err = dedup.Checked{Verdicts: make([]dedup.Verdict, len(s.groups))}, nil
+			checked, err = dedup.Checked{Verdicts: make([]dedup.Verdict, len(s.keys))}, nil
 		}
 		if err != nil {
 			return lacks, err
 		}
-		if e.stores.Fallback != nil {
-			e.served.mark(l.agent, s.groups, checked.Verdicts, lacks&lacksDedup == 0, e.cfg.Clock())
+		if e.served != nil {
+			e.served.mark(l.agent, s.keys, checked.Verdicts, e.cfg.RecordServed || lacks&lacksDedup != 0, e.cfg.Clock())
 		}
+		checked.Verdicts = byRef(s.refs, checked.Verdicts)
 		last := exhausted(cursors)
 		if visit(round{n, last, result.Candidates, s.fresh, checked}) || last {
 			break
@@ -124,15 +127,36 @@ func (e *Engine) choose(ctx context.Context, agent string, q feed.Query, want, m
 // take makes a round's candidates the fresh ones, dropping groups that an
 // earlier round or a better candidate has proposed already.
 func (s *scratch) take(candidates []feed.Candidate) {
-	s.fresh, s.groups = s.fresh[:0], s.groups[:0]
+	s.fresh, s.refs = s.fresh[:0], s.refs[:0]
 	for _, c := range candidates {
 		if _, again := s.proposed[c.Group]; again {
 			continue
 		}
 		s.proposed[c.Group] = struct{}{}
 		s.fresh = append(s.fresh, c)
-		s.groups = append(s.groups, c.Group)
+		s.refs = append(s.refs, feed.Ref{ID: c.ID, Group: c.Group})
 	}
+	s.keys = feed.AppendKeys(s.keys[:0], s.refs)
+}
+
+// byRef makes one verdict of those of each ref's keys, in place: what is known
+// under its group or its id has been shown.
+func byRef(refs []feed.Ref, verdicts []dedup.Verdict) []dedup.Verdict {
+	if len(refs) == len(verdicts) { // each has one key
+		return verdicts
+	}
+	out, next := verdicts[:0], 0
+	for _, r := range refs {
+		v := verdicts[next]
+		if next++; r.ID != r.Group {
+			if v == dedup.Unseen {
+				v = verdicts[next]
+			}
+			next++
+		}
+		out = append(out, v)
+	}
+	return out
 }
 
 // ask asks every source that has more for its next N and merges their answers

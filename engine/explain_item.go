@@ -172,7 +172,7 @@ func recallOrder(a, b *Explained) bool {
 
 // refusal names what of a profile refuses the item.
 func refusal(p *feed.Profile, it *feed.Item) string {
-	if p.Hides(it.Group()) {
+	if p.Hides(feed.Ref{ID: it.ID, Group: it.Group()}) {
 		return "the agent has hidden " + it.Group()
 	}
 	if slices.Contains(p.MutedAuthors, it.AuthorID) {

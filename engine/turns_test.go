@@ -130,7 +130,7 @@ func TestScratchDropsGroupsProposedBefore(t *testing.T) {
 	three := feed.Candidate{ID: "z", Group: "z"}
 	s.take([]feed.Candidate{one, two, three})
 	assert.Equal(t, []feed.Candidate{one, three}, s.fresh, "the best of a group stands for it")
-	assert.Equal(t, []string{"story", "z"}, s.groups)
+	assert.Equal(t, []string{"story", "x", "z"}, s.keys)
 	s.take([]feed.Candidate{two, three})
 	assert.Empty(t, s.fresh, "also between rounds")
 }

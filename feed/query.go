@@ -55,6 +55,21 @@ func Groups(refs []Ref) []string {
 	return groups
 }
 
+// Keys returns what each ref is remembered by, in order: its group and, where it
+// differs, its id. So an item stays known when its group changes.
+func Keys(refs []Ref) []string { return AppendKeys(make([]string, 0, len(refs)), refs) }
+
+// AppendKeys appends the keys of refs, as [Keys] lists them.
+func AppendKeys(keys []string, refs []Ref) []string {
+	for _, r := range refs {
+		keys = append(keys, r.Group)
+		if r.ID != r.Group {
+			keys = append(keys, r.ID)
+		}
+	}
+	return keys
+}
+
 // IDs returns the item id of each ref, in order.
 func IDs(refs []Ref) []string {
 	ids := make([]string, len(refs))

@@ -106,6 +106,11 @@ func (a *App) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if a.cfg.Dedup.Backend == configs.DedupRedisBloom {
+		a.closers = append(a.closers, a.clients.masters.watch(ctx, a.clock, func(ctx context.Context, since time.Time) (int, error) {
+			return a.recorder.Reclaim(ctx, s.dedup, since)
+		}))
+	}
 	stores := engine.Stores{
 		Sources: s.sources, Seen: s.dedup, Recorder: a.recorder, Sessions: s.sessions, Catalog: s.catalog,
 		Tally: a.tally,
@@ -116,11 +121,12 @@ func (a *App) open(ctx context.Context) error {
 	a.Engine, err = engine.New(stores, engine.Config{
 		Clock: a.clock, Rankings: a.ranking, N: a.cfg.Recall.N, MaxRounds: a.cfg.Recall.MaxRounds,
 		OriginStep: a.cfg.Recall.OriginStep, Coalesce: a.cfg.Sessions.Coalesce,
-		RecordServed: im.On == configs.OnServed, Tracer: tracing.Tracer(),
+		RecordServed: im.On == configs.OnServed, Remember: usesRedis(a.cfg), Begin: beginRequest, Tracer: tracing.Tracer(),
 	})
 	if err != nil {
 		return err
 	}
+	a.closers = append(a.closers, func(ctx context.Context) error { a.Engine.Close(ctx); return nil })
 	a.Catalog = s.catalog
 	if err := a.openHandler(); err != nil {
 		return err

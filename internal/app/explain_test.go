@@ -278,6 +278,19 @@ func changeBehind(t *testing.T, a *App) {
 	require.Nil(t, errs)
 }
 
+// neverRefresh keeps the index from making new items searchable by itself.
+func neverRefresh(t *testing.T, a *App) {
+	t.Helper()
+	url := a.cfg.Elasticsearch.Addresses[0] + "/" + a.cfg.Elasticsearch.Index + "/_settings"
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, url, strings.NewReader(`{"index":{"refresh_interval":"-1"}}`))
+	require.NoError(t, err)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	_ = res.Body.Close()
+	require.Equal(t, http.StatusOK, res.StatusCode)
+}
+
 // TestExplainItem asks for single items, candidates and others.
 func TestExplainItem(t *testing.T) {
 	for _, m := range modes {
@@ -287,6 +300,7 @@ func TestExplainItem(t *testing.T) {
 				put(t, a, feed.Item{ID: "new", Title: "New", UpdateTime: explainedAt.Unix()})
 				index.Delete("new")
 			} else { // stored, but Elasticsearch does not search it before a refresh of the index
+				neverRefresh(t, a)
 				_, err := a.Catalog.Put(t.Context(), []feed.Item{{ID: "new", Title: "New", UpdateTime: explainedAt.Unix()}})
 				require.NoError(t, err)
 			}

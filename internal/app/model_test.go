@@ -297,12 +297,14 @@ func (w *world) report(t *testing.T) {
 	require.NoError(t, s.Engine.Seen(t.Context(), agent, list))
 	over()
 	for _, id := range list {
-		group := id
-		if it, ok := w.items[id]; ok {
-			group = it.Group()
+		it, ok := w.items[id]
+		if !ok {
+			it.ID = id
 		}
-		r.shown[group] = shown{at: w.clock.Now(), seen: true}
-		s.confirmed = append(s.confirmed, dedup.Impression{Agent: agent, Group: group})
+		for _, key := range keys(it) {
+			r.shown[key] = shown{at: w.clock.Now(), seen: true}
+			s.confirmed = append(s.confirmed, dedup.Impression{Agent: agent, Group: key})
+		}
 	}
 	r.more, r.changed = false, true
 }

@@ -45,6 +45,8 @@ type stores struct {
 // clients are the connections the configured backends need; nil: not needed.
 type clients struct {
 	redis   redis.UniversalClient
+	masters *masters
+	breaker redisBreaker // of the client and of what goes past it
 	elastic *elasticsearch.Client
 	schema  esindex.Schema
 }
@@ -80,7 +82,9 @@ func (a *App) connect(ctx context.Context) (c clients, err error) {
 			return c, err
 		}
 		a.closers = append(a.closers, func(context.Context) error { return c.redis.Close() })
-		c.redis.AddHook(newRedisBreaker(a.log))
+		c.masters = newMasters(c.redis, a.cfg, a.log)
+		c.breaker = newRedisBreaker(redisPatience(a.cfg), c.masters, a.log)
+		c.redis.AddHook(c.breaker)
 		a.checks["redis"] = check{ask: func(ctx context.Context) error { return c.redis.Ping(ctx).Err() }, optional: a.failsOpen()}
 	}
 	if !usesElastic(a.cfg) {
@@ -139,7 +143,7 @@ func dedupConfig(cfg configs.Config) dedup.Config {
 func (a *App) openDedup(ctx context.Context, c clients) (dedup.Store, error) {
 	cfg := dedupConfig(a.cfg)
 	if a.cfg.Dedup.Backend == configs.DedupRedisBloom {
-		tuning := redisbloom.Config{KeyPrefix: a.cfg.Redis.KeyPrefix, Logger: a.log, Replicas: replicas(a.cfg)}
+		tuning := redisbloom.Config{KeyPrefix: a.cfg.Redis.KeyPrefix, Logger: a.log, Replicas: replicas(a.cfg, c.breaker)}
 		if mirror := a.cfg.Dedup.Mirror; mirror.Enabled {
 			tuning.MirrorBytes = int64(mirror.MaxBytes)
 		}
@@ -209,7 +213,7 @@ func (a *App) openSessions(c clients, claimer dedup.Claimer) cache.Sessions {
 		return redislist.New(c.redis, redislist.Config{
 			KeyPrefix: a.cfg.Redis.KeyPrefix, TTL: a.cfg.Sessions.TTL,
 			PendingTTL: dedupConfig(a.cfg).PendingTTL, Grace: checkAge(a.cfg, c.redis),
-			Replicas: replicas(a.cfg),
+			Replicas: replicas(a.cfg, c.breaker),
 		})
 	}
 	return memorysessions.New(claimer, a.cfg.Sessions.TTL, a.clock)
