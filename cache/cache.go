@@ -137,4 +137,5 @@ type Sessions interface {
 	Abandon(ctx context.Context, agent string, call Call) error
 	// Delete ends the agent's session.
 	Delete(ctx context.Context, agent string) error
+	Withdrawer
 }

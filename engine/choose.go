@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -33,20 +34,34 @@ var scratches = sync.Pool{New: func() any {
 	return &scratch{proposed: make(map[string]struct{}, 1024)}
 }}
 
+// release gives the scratch back without what it held of recall's answers, in
+// earlier rounds too. One that a reader with many rounds has made large is not
+// kept: clearing its set costs every refresh after it.
 func (s *scratch) release() {
+	if len(s.proposed) > keptProposed {
+		return
+	}
 	clear(s.proposed)
-	clear(s.fresh)
-	clear(s.refs)
-	clear(s.keys)
+	clear(s.fresh[:cap(s.fresh)])
+	clear(s.refs[:cap(s.refs)])
+	clear(s.keys[:cap(s.keys)])
 	scratches.Put(s)
 }
+
+// A round asks for twice as many candidates as the one before it, up to so many
+// times the first: who has seen thousands is led past them in a few rounds,
+// while a session, which holds what the last round has found, stays small.
+const largestRound = 4
+
+// keptProposed is how many groups a scratch that is kept may have met.
+const keptProposed = 4096
 
 // look is how the rounds of a choice go.
 type look struct {
 	agent   string
 	query   feed.Query
 	clock   feed.Clock      // says where the dedup window is
-	most    int             // rounds
+	budget  time.Duration   // no further round begins after it
 	sources []recall.Source // asked together
 	enter   func(context.Context, stage) (context.Context, func())
 }
@@ -55,18 +70,20 @@ type look struct {
 type round struct {
 	number   int              // from 0
 	last     bool             // recall has no more
+	late     bool             // recall has more, but the time is up
 	recalled []feed.Candidate // all of it
 	fresh    []feed.Candidate // of it, in order, those of groups not met before
 	checked  dedup.Checked    // a verdict for each fresh one
 }
 
 // rounds recalls and checks, round after round with one origin, until visit
-// has enough, recall has no more, or the rounds are used up.
+// has enough, recall has no more, or the time is up. There is always one.
 func (e *Engine) rounds(ctx context.Context, l look, visit func(round) (enough bool)) (lacks parts, err error) {
 	s := scratches.Get().(*scratch)
 	defer s.release()
 	cursors := make([]string, len(l.sources))
-	for n := range l.most {
+	begun, first := e.cfg.Clock(), l.query.N
+	for n := 0; ; n++ {
 		inside, end := l.enter(ctx, recallStage)
 		result, err := ask(inside, l.sources, l.query, cursors, n == 0)
 		end()
@@ -92,18 +109,19 @@ func (e *Engine) rounds(ctx context.Context, l look, visit func(round) (enough b
 		}
 		checked.Verdicts = byRef(s.refs, checked.Verdicts)
 		last := exhausted(cursors)
-		if visit(round{n, last, result.Candidates, s.fresh, checked}) || last {
-			break
+		late := !last && e.cfg.Clock().Sub(begun) >= l.budget
+		if visit(round{n, last, late, result.Candidates, s.fresh, checked}) || last || late {
+			return lacks, nil
 		}
+		l.query.N = min(2*l.query.N, largestRound*first)
 	}
-	return lacks, nil
 }
 
-// choose goes on until want candidates have survived.
-func (e *Engine) choose(ctx context.Context, agent string, q feed.Query, want, most int) (chosen, error) {
+// choose goes on until want candidates have survived, for as long as budget.
+func (e *Engine) choose(ctx context.Context, agent string, q feed.Query, want int, budget time.Duration) (chosen, error) {
 	var out chosen
 	lacks, err := e.rounds(ctx, look{
-		agent: agent, query: q, clock: e.cfg.Clock, most: most, sources: e.stores.Sources, enter: e.enter,
+		agent: agent, query: q, clock: e.cfg.Clock, budget: budget, sources: e.stores.Sources, enter: e.enter,
 	}, func(r round) bool {
 		if r.number == 0 {
 			out.checkedAt, out.stale = r.checked.At, r.checked.Stale

@@ -18,19 +18,23 @@ const undoTimeout = 2 * time.Second
 
 // hydrated is a page's content and what it stands for.
 type hydrated struct {
-	docs  []feed.Doc
-	refs  []feed.Ref // of the docs
-	first []feed.Doc // of the docs, those that no other call was answered with
-	gone  []feed.Ref // deleted, muted or changed meanwhile
-	lost  []feed.Ref // content that cannot be read at the moment
-	shown int        // handed out without the session store, which still had them
+	docs   []feed.Doc
+	refs   []feed.Ref // of the docs
+	first  []feed.Doc // of the docs, those that no other call was answered with
+	gone   []feed.Ref // deleted, muted or changed meanwhile
+	lost   []feed.Ref // content that cannot be read at the moment
+	shown  int        // handed out without the session store, which still had them
+	unsure bool       // the stores may lack more of what was handed out
 }
 
-func (h hydrated) lacks() parts {
+func (h hydrated) lacks() (p parts) {
 	if len(h.lost) > 0 {
-		return lacksCatalog
+		p |= lacksCatalog
 	}
-	return 0
+	if h.unsure {
+		p |= lacksDedup
+	}
+	return p
 }
 
 func (h *hydrated) add(more hydrated) {
@@ -40,6 +44,7 @@ func (h *hydrated) add(more hydrated) {
 	h.gone = append(h.gone, more.gone...)
 	h.lost = append(h.lost, more.lost...)
 	h.shown += more.shown
+	h.unsure = h.unsure || more.unsure
 }
 
 // short is how many refs of the page came to nothing.
@@ -95,10 +100,9 @@ func (e *Engine) record(ctx context.Context, c *call, p page, got hydrated) {
 		e.served.add(c.Agent, keys, false, e.cfg.Clock())
 	}
 	switch {
-	case !e.cfg.RecordServed:
-	case p.loose:
+	case p.loose: // to be made pending, if it is no impression yet
 		e.keep(ctx, c.Agent, keys)
-	default:
+	case e.cfg.RecordServed:
 		e.stores.Recorder.Deliver(c.Agent, keys)
 	}
 	e.tally(c.Agent, got.first)
@@ -110,12 +114,13 @@ func (e *Engine) read(ctx context.Context, c *call, p page) (hydrated, error) {
 	if p.Replayed {
 		return e.content(ctx, c.Agent, p.Refs, func(feed.Ref, feed.Doc) bool { return true })
 	}
-	refs := p.Refs
+	refs, unsure := p.Refs, false
 	if e.served != nil && !p.loose {
 		refs = e.served.unknown(c.Agent, refs, e.cfg.RecordServed, e.cfg.Clock())
+		refs, unsure = e.unseen(ctx, c.Agent, refs)
 	}
 	got, err := e.hydrate(ctx, c.Agent, refs)
-	got.shown, got.first = len(p.Refs)-len(refs), got.docs
+	got.shown, got.first, got.unsure = len(p.Refs)-len(refs), got.docs, unsure
 	return got, err
 }
 

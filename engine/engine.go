@@ -36,8 +36,8 @@ type Recorder interface {
 	Confirm(ctx context.Context, agent string, groups []string) error
 }
 
-// Stores is everything the engine stands on; all but Fallback and Tally are
-// required.
+// Stores is everything the engine stands on; all but Fallback, Recovery and
+// Tally are required.
 type Stores struct {
 	Sources  []recall.Source // asked together; of equal scores the earlier source's comes first
 	Seen     Seen
@@ -48,6 +48,9 @@ type Stores struct {
 	// down it answers degraded and keeps the impressions there. Without it such
 	// a request is an error.
 	Fallback Fallback
+	// Recovery tells when a page is to be checked again and said to be degraded,
+	// because the stores were down; nil: never.
+	Recovery Recovery
 	Tally    Tally // counts what is shown and done, per variant; nil: nobody does
 }
 
@@ -62,8 +65,8 @@ type Rankings interface {
 type Config struct {
 	Clock      feed.Clock
 	Rankings   Rankings
-	N          int           // candidates a round; 500
-	MaxRounds  int           // rounds a refresh; 4
+	N          int           // candidates of a refresh's first round; 500
+	RoundsFor  time.Duration // a refresh begins no further round after it; 0: there is one round
 	OriginStep time.Duration // the origin is rounded down to it, so that equal recalls are equal; 1s
 	Coalesce   time.Duration // a refresh that waited for one this young pages from its session; 0: off
 	// RecordServed records what was delivered (impressions.on: served); else
@@ -89,10 +92,8 @@ func (c Config) Validate() error {
 		return errors.New("engine: the rankings are missing")
 	case c.N < 1 || c.N > 10_000:
 		return fmt.Errorf("recall.n must be 1 to 10000, not %d", c.N)
-	case c.MaxRounds < 1 || c.MaxRounds > 100:
-		return fmt.Errorf("recall.max_rounds must be 1 to 100, not %d", c.MaxRounds)
-	case c.OriginStep < 0 || c.Coalesce < 0:
-		return errors.New("recall.origin_step and sessions.coalesce must not be negative")
+	case c.OriginStep < 0 || c.Coalesce < 0 || c.RoundsFor < 0:
+		return errors.New("recall.origin_step, sessions.coalesce and the time for rounds must not be negative")
 	}
 	return nil
 }
@@ -272,7 +273,7 @@ func (e *Engine) peek(ctx context.Context, r Request) (Answer, error) {
 	q.Since = since
 	// One round is enough: recall is bounded to what is new, and N of it is
 	// as far as a badge counts.
-	found, err := e.choose(ctx, r.Agent, q, 1, 1)
+	found, err := e.choose(ctx, r.Agent, q, 1, 0)
 	if down(ctx, err) && errors.Is(err, recall.ErrUnavailable) {
 		return Answer{Docs: []feed.Doc{}, Degraded: lacksRecall.names()}, nil
 	}
@@ -330,7 +331,7 @@ func (e *Engine) freshPage(ctx context.Context, c *call) (page, error) {
 	}
 	q := e.query(c.Agent, profile)
 	for try := 1; ; try++ {
-		found, err := e.choose(ctx, c.Agent, q, c.Limit, e.cfg.MaxRounds)
+		found, err := e.choose(ctx, c.Agent, q, c.Limit, e.cfg.RoundsFor)
 		if err != nil {
 			return e.oldSessionPage(ctx, c, err)
 		}

@@ -42,7 +42,7 @@ func ranker(t *testing.T, sources ...recall.Source) *engine.Engine {
 	e, err := engine.New(engine.Stores{
 		Sources: sources, Seen: seen, Recorder: recorder, Catalog: items,
 		Sessions: memorysessions.New(seen, 30*time.Minute, clock),
-	}, engine.Config{Clock: clock, N: 500, MaxRounds: 4, Rankings: &feed.Live{Ranking: dayLong()}})
+	}, engine.Config{Clock: clock, N: 500, RoundsFor: time.Second, Rankings: &feed.Live{Ranking: dayLong()}})
 	require.NoError(t, err)
 	return e
 }

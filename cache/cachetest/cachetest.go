@@ -93,6 +93,11 @@ func Run(t *testing.T, open func(t *testing.T, ttl time.Duration) Env) {
 		{"many refreshes and pops at once", concurrentReplaceAndPop},
 		{"one request id at once", concurrentRetries},
 		{"cancelled context", cancelled},
+		{"withdraw", withdraw},
+		{"withdraw all of a session", withdrawAll},
+		{"withdraw keeps the TTL", withdrawKeepsTTL},
+		{"withdraw before a refresh hands out", withdrawBeforeReplace},
+		{"withdraw from a long session", withdrawLong},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, open) })
 	}

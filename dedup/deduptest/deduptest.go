@@ -39,6 +39,7 @@ func Run(t *testing.T, open func(t *testing.T, cfg dedup.Config) dedup.Store) {
 		{"agents do not see each other", isolation},
 		{"check changes nothing", checkIsReadOnly},
 		{"asked about another time", anotherTime},
+		{"clocks that differ at midnight", clocksApart},
 		{"claim order and limit", claimOrder},
 		{"claim is exclusive", claimExclusive},
 		{"claims of different agents", claimsOfAgents},

@@ -19,6 +19,11 @@ func (s *Store) Check(ctx context.Context, agent string, groups []string, now ti
 	if err := ctx.Err(); err != nil {
 		return dedup.Checked{}, err
 	}
+	if s.wentBack(now) {
+		if err := s.follow(now); err != nil {
+			return dedup.Checked{}, err
+		}
+	}
 	out := dedup.Checked{Verdicts: make([]dedup.Verdict, len(groups))}
 	// Pending first: an impression enters a filter before it leaves the
 	// pending set, so in this order it cannot slip between the two.
@@ -205,7 +210,7 @@ func runOf(batch []dedup.Impression) []dedup.Impression {
 
 // add puts impressions into today's filter; the gate is held.
 func (s *Store) add(batch []dedup.Impression) {
-	f := (*s.window.Load())[0]
+	f := s.current
 	var buf []byte
 	for _, imp := range batch {
 		buf = f.addImpression(buf, imp.Agent, imp.Group)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/freshet/freshet/dedup"
@@ -16,28 +17,41 @@ const carryChunk = 1_000
 
 // rollOver makes day the present one: a new filter, a new journal that begins
 // with what is still pending, and the day that ended is folded beside the
-// calls that go on. On an error the old day stays.
+// calls that go on. On an error the old day stays. rolling is held.
 func (s *Store) rollOver(day feed.Day, now time.Time) error {
 	s.gate.Lock()
 	defer s.gate.Unlock()
-	if s.closed || day <= s.today {
-		return nil // somebody else was faster; enter looks again
+	if s.closed {
+		return nil // enter says so
 	}
-	old := *s.window.Load()
+	ended := s.current
 	if s.dir != "" {
 		next, err := s.nextJournal(day, now)
 		if err != nil {
 			return fmt.Errorf("%w: begin the day %s: %w", dedup.ErrUnavailable, day, err)
 		}
 		s.step("new journal begun")
-		ended := s.journal
+		old, keep, from, to := s.journal, s.inDoubt(), s.from, s.to
 		s.journal = next
-		s.folds.Go(func() { s.foldPast(old[0], ended, next, day) })
+		s.folds.Go(func() {
+			if s.foldPast(ended, old, next) {
+				s.leave(day, keep, from, to)
+			}
+		})
 	}
-	s.setWindow(day, old)
-	s.today = day
+	s.setToday(day, feed.DayOf(now))
 	s.observe()
 	return nil
+}
+
+// leave sees to the files of the days that day's beginning put out of the
+// window.
+func (s *Store) leave(day feed.Day, keep bool, from, to int64) {
+	aside, err := s.retire(day, keep)
+	s.sayAside(aside, from, to)
+	if err != nil {
+		s.log.Error("Files of past days could not be removed from the dedup directory; the next start tries again. Check the disk.", "error", err)
+	}
 }
 
 // nextJournal opens the day's journal and carries what is pending into it, so
@@ -71,29 +85,38 @@ func (s *Store) carry(to *journal.Journal, now time.Time) error {
 	return to.Append(chunk...)
 }
 
-// setWindow puts a new filter for day before those of old that are still in
-// the window.
-func (s *Store) setWindow(day feed.Day, old []*filter) {
-	window := []*filter{s.newFilter(day)}
-	for _, f := range old {
-		if int(day-f.day) < s.cfg.WindowDays {
+// setToday makes day the one that is written to, with its own filter if the
+// window has it already, else with a new one. Days before the window at present
+// leave it.
+func (s *Store) setToday(day, present feed.Day) {
+	s.today, s.current = day, nil
+	var window []*filter
+	for _, f := range *s.window.Load() {
+		if f.day == day {
+			s.current = f
+		}
+		if int(present-f.day) < s.cfg.WindowDays {
 			window = append(window, f)
 		}
 	}
+	if s.current == nil {
+		s.current = s.newFilter(day)
+		window = append(window, s.current)
+	}
+	slices.SortFunc(window, newestFirst)
 	s.window.Store(&window)
 }
 
-// foldPast stores the filter of a day that ended and deletes its journal. A
-// day that cannot be stored keeps its journal, and the next start reads it.
-func (s *Store) foldPast(f *filter, ended, next *journal.Journal, today feed.Day) {
+// foldPast stores the filter of a day that ended and deletes its journal, and
+// reports whether that was done. A day that cannot be stored keeps its journal,
+// and the next start reads it.
+func (s *Store) foldPast(f *filter, ended, next *journal.Journal) bool {
 	err := s.fold(f, ended, next)
-	if err == nil {
-		err = s.deleteOutside(today)
-	}
 	if err != nil {
 		s.log.Error("A past day could not be stored as a filter. Nothing is lost, its journal is kept and read at the next start. Check the disk.",
 			"day", f.day.String(), "error", err)
 	}
+	return err == nil
 }
 
 // fold does it in the order in which a crash loses nothing: what the new
@@ -103,7 +126,7 @@ func (s *Store) fold(f *filter, ended, next *journal.Journal) error {
 		return err
 	}
 	s.step("carried")
-	if err := f.save(s.filterPath(f.day)); err != nil {
+	if err := s.store(f); err != nil {
 		return err
 	}
 	s.step("filter stored")

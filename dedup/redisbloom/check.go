@@ -12,6 +12,10 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
+// clockSkew is how far apart the clocks of servers may be at midnight. The
+// doctor and the readiness probe warn long before.
+const clockSkew = 5 * time.Minute
+
 // mostStale bounds how many stale groups one check hands back.
 const mostStale = 1000
 
@@ -51,7 +55,8 @@ type question struct {
 	agent   string
 	groups  []string
 	members []string
-	days    []feed.Day
+	filters bool       // only the filters are asked, not the pending set
+	days    []feed.Day // of the window, today first, and maybe tomorrow after them
 	now     time.Time
 	shards  []int     // the count each day is asked with
 	copies  []*copied // the days' copies in this process; nil: Redis alone is asked
@@ -75,11 +80,7 @@ func (s *Store) Check(ctx context.Context, agent string, groups []string, now ti
 	if len(groups) == 0 {
 		return dedup.Checked{}, nil
 	}
-	q := &question{
-		agent: agent, groups: groups, members: members(agent, groups),
-		days: feed.Window(now, s.cfg.WindowDays), now: now,
-	}
-	s.mirror.answers(q)
+	q := s.question(agent, groups, now)
 	defer q.done()
 	out, err := s.ask(ctx, q, false)
 	if err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT") {
@@ -89,6 +90,49 @@ func (s *Store) Check(ctx context.Context, agent string, groups []string, now ti
 		return dedup.Checked{}, explain("check", err)
 	}
 	return out, nil
+}
+
+// Recorded tells of each group whether a filter of the window has it, pending or
+// not, as [Store.Check] asks the filters.
+func (s *Store) Recorded(ctx context.Context, agent string, groups []string, now time.Time) ([]bool, error) {
+	if len(groups) == 0 {
+		return nil, nil
+	}
+	q := s.question(agent, groups, now)
+	q.filters = true
+	defer q.done()
+	out, err := s.ask(ctx, q, false)
+	if err != nil {
+		return nil, explain("recorded", err)
+	}
+	recorded := make([]bool, len(groups))
+	for i, v := range out.Verdicts {
+		recorded[i] = v != dedup.Unseen
+	}
+	return recorded, nil
+}
+
+func (s *Store) question(agent string, groups []string, now time.Time) *question {
+	q := &question{agent: agent, groups: groups, members: members(agent, groups), days: s.daysAsked(now), now: now}
+	s.mirror.answers(q)
+	return q
+}
+
+// daysAsked is the window and, shortly before midnight, tomorrow: a server whose
+// clock is ahead writes to its filter already. What a server writes whose clock
+// is behind goes to yesterday, which every window has.
+func (s *Store) daysAsked(now time.Time) []feed.Day {
+	days := feed.Window(now, s.cfg.WindowDays)
+	if tomorrow := feed.DayOf(now.Add(clockSkew)); tomorrow > days[0] {
+		days = append(days, tomorrow)
+	}
+	return days
+}
+
+// verdict is that of a hit in the filter of one of the days asked.
+// Tomorrow's is today's, by the clock of whoever wrote it.
+func (q *question) verdict(i int) dedup.Verdict {
+	return dedup.SeenDaysAgo(max(0, int(q.days[0]-q.days[i])))
 }
 
 // members writes agent:group for each group, all into one buffer.
@@ -120,8 +164,11 @@ func (s *Store) ask(ctx context.Context, q *question, whole bool) (dedup.Checked
 	free := (*args)[:0]
 
 	pipe := s.client.Pipeline()
-	look := s.look(ctx, &free, q, whole)
-	_ = pipe.Process(ctx, look)
+	var look *redis.Cmd
+	if !q.filters {
+		look = s.look(ctx, &free, q, whole)
+		_ = pipe.Process(ctx, look)
+	}
 	metas := s.guessShards(ctx, pipe, q)
 	hits := make([]*redis.BoolSliceCmd, len(q.days))
 	for i, day := range q.days {
@@ -134,7 +181,10 @@ func (s *Store) ask(ctx context.Context, q *question, whole bool) (dedup.Checked
 	if _, err := pipe.Exec(ctx); err != nil && !isReply(err) {
 		return dedup.Checked{}, err // the commands may still be in use: their arguments are not reused
 	}
-	out, err := pendingVerdicts(look, len(q.groups))
+	out, err := dedup.Checked{Verdicts: make([]dedup.Verdict, len(q.groups))}, error(nil)
+	if look != nil {
+		err = pendingVerdicts(look, &out)
+	}
 	if err == nil {
 		err = s.correctShards(ctx, q, metas, hits)
 	}
@@ -238,20 +288,22 @@ func (s *Store) correctShards(ctx context.Context, q *question, metas []*redis.S
 	return nil
 }
 
-func pendingVerdicts(look *redis.Cmd, n int) (dedup.Checked, error) {
+// pendingVerdicts takes in what the pending script answered.
+func pendingVerdicts(look *redis.Cmd, out *dedup.Checked) error {
+	n := len(out.Verdicts)
 	reply, err := look.Slice()
 	if err != nil {
-		return dedup.Checked{}, err
+		return err
 	}
 	if len(reply) < 2 {
-		return dedup.Checked{}, fmt.Errorf("%w: %d values from the pending script", errAnswer, len(reply))
+		return fmt.Errorf("%w: %d values from the pending script", errAnswer, len(reply))
 	}
 	at, _ := reply[0].(int64)
 	flags, _ := reply[1].(string)
 	if at == 0 || (flags != "" && len(flags) != n) {
-		return dedup.Checked{}, fmt.Errorf("%w: time %v and %d flags for %d groups from the pending script", errAnswer, reply[0], len(flags), n)
+		return fmt.Errorf("%w: time %v and %d flags for %d groups from the pending script", errAnswer, reply[0], len(flags), n)
 	}
-	out := dedup.Checked{Verdicts: make([]dedup.Verdict, n), At: at}
+	out.At = at
 	for i := range len(flags) {
 		if flags[i] == '1' {
 			out.Verdicts[i] = dedup.Pending
@@ -262,19 +314,19 @@ func pendingVerdicts(look *redis.Cmd, n int) (dedup.Checked, error) {
 			out.Stale = append(out.Stale, g)
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // filterVerdicts marks what a day's filter holds; the latest day wins.
 func filterVerdicts(verdicts []dedup.Verdict, hits []*redis.BoolSliceCmd, q *question) error {
-	for ago, cmd := range hits {
+	for i, cmd := range hits {
 		if cmd != nil {
-			if err := markHits(verdicts, ago, cmd); err != nil {
+			if err := markHits(verdicts, q.verdict(i), cmd); err != nil {
 				return err
 			}
 		}
-		if q.copies != nil && q.copies[ago] != nil {
-			q.markCopied(verdicts, ago)
+		if q.copies != nil && q.copies[i] != nil {
+			q.markCopied(verdicts, i)
 		}
 	}
 	return nil
@@ -283,7 +335,7 @@ func filterVerdicts(verdicts []dedup.Verdict, hits []*redis.BoolSliceCmd, q *que
 // markHits takes in what Redis answered for one day. A filter that does not
 // exist answers zeros, nothing, or an error that says so, depending on the
 // server's version.
-func markHits(verdicts []dedup.Verdict, ago int, cmd *redis.BoolSliceCmd) error {
+func markHits(verdicts []dedup.Verdict, is dedup.Verdict, cmd *redis.BoolSliceCmd) error {
 	found, err := cmd.Result()
 	if err != nil && strings.Contains(err.Error(), "not found") {
 		return nil
@@ -296,7 +348,7 @@ func markHits(verdicts []dedup.Verdict, ago int, cmd *redis.BoolSliceCmd) error 
 	}
 	for i, hit := range found {
 		if hit && verdicts[i] == dedup.Unseen {
-			verdicts[i] = dedup.SeenDaysAgo(ago)
+			verdicts[i] = is
 		}
 	}
 	return nil

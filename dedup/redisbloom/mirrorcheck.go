@@ -6,14 +6,15 @@ import (
 	"github.com/freshet/freshet/dedup"
 )
 
-// answers notes for a check which past days the copies answer for. Today is
-// never among them, even if the clock was set back to a day that was over.
+// answers notes for a check which past days the copies answer for. Today and
+// tomorrow are never among them, even if the clock was set back to a day that
+// was over.
 func (m *mirror) answers(q *question) {
 	if m == nil {
 		return
 	}
-	inProcess := 0
-	for ago := 1; ago < len(q.days); ago++ {
+	inProcess, window := 0, m.s.cfg.WindowDays
+	for ago := 1; ago < window; ago++ {
 		c, shards := m.find(q.agent, q.days[ago])
 		if c == nil {
 			continue
@@ -25,7 +26,7 @@ func (m *mirror) answers(q *question) {
 		inProcess++
 	}
 	mirrorAnswered.Add(float64(inProcess))
-	mirrorAsked.Add(float64(len(q.days) - 1 - inProcess))
+	mirrorAsked.Add(float64(window - 1 - inProcess))
 }
 
 // sifting is what asking copies needs beside the answer.

@@ -62,10 +62,11 @@ func (s *Store) Record(ctx context.Context, batch []dedup.Impression, now time.T
 	return nil, nil
 }
 
-// filterTTL is the time until the day of now leaves the window, in whole
-// seconds rounded up. It is relative, because now need not be the server's.
+// filterTTL is the time until the day of now has left the window by every
+// server's clock, in whole seconds rounded up. It is relative, because now need
+// not be Redis's.
 func (s *Store) filterTTL(now time.Time) time.Duration {
-	end := (feed.DayOf(now) + feed.Day(s.cfg.WindowDays)).Start()
+	end := (feed.DayOf(now) + feed.Day(s.cfg.WindowDays)).Start().Add(clockSkew)
 	return (end.Sub(now) + time.Second - 1).Truncate(time.Second)
 }
 

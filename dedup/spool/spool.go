@@ -1,7 +1,12 @@
-// Package spool keeps impressions on disk while the dedup store is down, and
-// records them when it is back. What it keeps survives a process that is
-// killed. It is bounded by size and age: the oldest impressions give way, and
+// Package spool keeps on disk what is handed out while the dedup store is down,
+// and records it when the store is back. What it keeps survives a process that
+// is killed. It is bounded by size and age: the oldest impressions give way, and
 // the log says how many.
+//
+// Nobody else knows of it meanwhile. So the spool first tells the other servers
+// that there is something, and then takes it out of the sessions, where it goes
+// into the pending set, before it records it. The pending entry ends a grace
+// after that, as that of any impression does.
 package spool
 
 import (
@@ -10,16 +15,13 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
+	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/dedup/journal"
 	"github.com/freshet/freshet/feed"
@@ -44,9 +46,6 @@ var (
 	})
 )
 
-// suffix ends the names of the segments: <serial>.spool, oldest lowest.
-const suffix = ".spool"
-
 // Config tunes a Spool. Zero values stand for the defaults.
 type Config struct {
 	MaxBytes     int64         // all segments together; 64 MiB, some two million impressions
@@ -55,6 +54,19 @@ type Config struct {
 	Every        time.Duration // pause between attempts to record; 1s
 	Timeout      time.Duration // deadline of one write to the store; 5s
 	Logger       *slog.Logger  // slog.Default()
+
+	// OfferedOnly says that what was handed out is not an impression yet
+	// (impressions.on: seen): it becomes pending and is not recorded.
+	OfferedOnly bool
+	// Grace is how long what was recorded stays pending.
+	Grace time.Duration
+	// Sessions may still hold what was handed out without them; nil: there
+	// are none that outlive the store being down.
+	Sessions cache.Withdrawer
+	// Notes tell the other servers that something waits here, under the name
+	// Server; nil: nobody is told.
+	Notes  dedup.Noter
+	Server string
 }
 
 // WithDefaults fills the zero values in.
@@ -88,12 +100,13 @@ type Spool struct {
 	clock feed.Clock
 	cfg   Config
 	lock  *os.File
+	noted bool // the note of this process may stand; only run uses it
 
 	mu      sync.Mutex
 	current *journal.Journal // nil: nothing kept since the last rotation
-	since   map[uint64]int64 // serial → time of its first impression, Unix ms
+	since   int64            // time of its first impression, Unix ms
 	serial  uint64           // of the current segment, or of the last one
-	closed  []uint64         // serials of the other segments, oldest first
+	closed  []*segment       // the other segments, oldest first
 	bytes   int64            // of the closed segments
 
 	stop  context.CancelFunc
@@ -104,8 +117,9 @@ type Spool struct {
 var ErrClosed = errors.New("the spool is closed")
 
 // Open opens the spool in a directory, which it makes and locks, and begins to
-// record what an earlier process has left there. ctx lends its values, not its
-// end: Close ends the spool.
+// record what an earlier process has left there; when it returns, the other
+// servers have been told of that, if they could be. ctx lends its values, not
+// its end: Close ends the spool.
 func Open(ctx context.Context, dir string, w dedup.Writer, clock feed.Clock, cfg Config) (*Spool, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("impression spool: %w", err)
@@ -114,68 +128,16 @@ func Open(ctx context.Context, dir string, w dedup.Writer, clock feed.Clock, cfg
 	if err != nil {
 		return nil, fmt.Errorf("impression spool: %w", err)
 	}
-	s := &Spool{dir: dir, w: w, clock: clock, cfg: cfg.WithDefaults(), lock: lock, since: map[uint64]int64{}, ended: make(chan struct{})}
+	s := &Spool{dir: dir, w: w, clock: clock, cfg: cfg.WithDefaults(), lock: lock, ended: make(chan struct{})}
 	if err := s.find(); err != nil {
 		return nil, errors.Join(fmt.Errorf("impression spool: %w", err), lock.Close())
+	}
+	if s.waiting() {
+		_ = s.leaveNote(ctx) // run tries again
 	}
 	ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	go s.run(ctx)
 	return s, nil
-}
-
-// find lists the segments an earlier process has left.
-func (s *Spool) find() error {
-	entries, err := os.ReadDir(s.dir)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		serial, err := strconv.ParseUint(strings.TrimSuffix(e.Name(), suffix), 10, 64)
-		if err != nil || !strings.HasSuffix(e.Name(), suffix) {
-			continue
-		}
-		info, err := e.Info()
-		if err != nil {
-			return err
-		}
-		s.closed = append(s.closed, serial)
-		s.since[serial] = firstIn(s.path(serial))
-		s.bytes += info.Size()
-	}
-	slices.Sort(s.closed)
-	if n := len(s.closed); n > 0 {
-		s.serial = s.closed[n-1]
-	}
-	s.publish()
-	return nil
-}
-
-var errFound = errors.New("found")
-
-// firstIn is the time of a segment's first impression, Unix ms; 0 where none
-// can be read.
-func firstIn(path string) (at int64) {
-	_ = journal.Replay(path, func(e journal.Entry) error { at = e.At; return errFound })
-	return at
-}
-
-// publish tells the metrics what is on disk. mu is held.
-func (s *Spool) publish() {
-	size, oldest := s.bytes, int64(0)
-	if s.current != nil {
-		size += s.current.Size()
-	}
-	for _, at := range s.since {
-		if oldest == 0 || at != 0 && at < oldest {
-			oldest = at
-		}
-	}
-	spoolBytes.Set(float64(size))
-	spoolOldest.Set(float64(oldest) / 1000)
-}
-
-func (s *Spool) path(serial uint64) string {
-	return filepath.Join(s.dir, fmt.Sprintf("%020d%s", serial, suffix))
 }
 
 // Keep puts an agent's impressions on disk. When it returns nil they survive
@@ -189,16 +151,14 @@ func (s *Spool) Keep(agent string, groups []string, now time.Time) error {
 	if s.lock == nil {
 		return ErrClosed
 	}
-	if s.current == nil {
-		j, err := journal.Open(s.path(s.serial+1), nil, journal.WithLogger(s.cfg.Logger))
-		if err != nil {
-			return fmt.Errorf("impression spool: %w", err)
-		}
-		s.serial++
-		s.current = j
-		s.since[s.serial] = now.UnixMilli()
+	if err := s.begin(now); err != nil {
+		return fmt.Errorf("impression spool: %w", err)
 	}
-	err := s.current.Append(journal.Entry{Kind: journal.Seen, At: now.UnixMilli(), Agent: agent, Groups: groups})
+	kind := journal.Seen
+	if s.cfg.OfferedOnly {
+		kind = journal.Offered
+	}
+	err := s.current.Append(journal.Entry{Kind: kind, At: now.UnixMilli(), Agent: agent, Groups: groups})
 	if err != nil {
 		return fmt.Errorf("impression spool: %w", err)
 	}
@@ -213,41 +173,18 @@ func (s *Spool) Keep(agent string, groups []string, now time.Time) error {
 	return nil
 }
 
-// rotate closes the current segment, so that it may be recorded. mu is held.
-func (s *Spool) rotate() {
-	if s.current == nil {
-		return
+// begin opens a segment to append to, if there is none. mu is held.
+func (s *Spool) begin(now time.Time) error {
+	if s.current != nil {
+		return nil
 	}
-	size := s.current.Size()
-	if err := s.current.Close(); err != nil {
-		s.cfg.Logger.Warn("closing a segment of the impression spool", "error", err)
+	j, err := journal.Open(s.path(s.serial+1), nil, journal.WithLogger(s.cfg.Logger))
+	if err != nil {
+		return err
 	}
-	s.current = nil
-	s.closed = append(s.closed, s.serial)
-	s.bytes += size
-}
-
-// drop deletes a closed segment and says what was in it. mu is held.
-func (s *Spool) drop(serial uint64, why string) {
-	n := 0
-	_ = journal.Replay(s.path(serial), func(e journal.Entry) error { n += len(e.Groups); return nil })
-	droppedTotal.Add(float64(n))
-	s.cfg.Logger.Warn("impressions dropped: readers may be shown these items again", "impressions", n, "why", why)
-	s.forget(serial)
-}
-
-// forget deletes a closed segment. mu is held.
-func (s *Spool) forget(serial uint64) {
-	path := s.path(serial)
-	if info, err := os.Stat(path); err == nil {
-		s.bytes -= info.Size()
-	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		s.cfg.Logger.Warn("a segment of the impression spool cannot be deleted; it will be recorded again", "error", err)
-	}
-	s.closed = slices.DeleteFunc(s.closed, func(other uint64) bool { return other == serial })
-	delete(s.since, serial)
-	s.publish()
+	s.serial++
+	s.current, s.since = j, now.UnixMilli()
+	return nil
 }
 
 // Close ends recording and closes the files; what is not recorded stays on

@@ -31,6 +31,10 @@ const (
 	demoEvery = 4 * time.Second
 )
 
+// roundsShare is the part of a request's time in which a refresh begins further
+// rounds of recall: a tenth.
+const roundsShare = 10
+
 // Option changes how the system is put together.
 type Option func(*App)
 
@@ -118,8 +122,11 @@ func (a *App) open(ctx context.Context) error {
 	if s.spool != nil {
 		stores.Fallback = s.spool
 	}
+	if s.recovery != nil {
+		stores.Recovery = s.recovery
+	}
 	a.Engine, err = engine.New(stores, engine.Config{
-		Clock: a.clock, Rankings: a.ranking, N: a.cfg.Recall.N, MaxRounds: a.cfg.Recall.MaxRounds,
+		Clock: a.clock, Rankings: a.ranking, N: a.cfg.Recall.N, RoundsFor: a.cfg.Server.RequestTimeout / roundsShare,
 		OriginStep: a.cfg.Recall.OriginStep, Coalesce: a.cfg.Sessions.Coalesce,
 		RecordServed: im.On == configs.OnServed, Remember: usesRedis(a.cfg), Begin: beginRequest, Tracer: tracing.Tracer(),
 	})

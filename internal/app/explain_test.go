@@ -185,7 +185,7 @@ func see(t *testing.T, a *App, id string) {
 func fates(t *testing.T, m mode) (*App, *clock) {
 	clock := at(explainedAt.AddDate(0, 0, -2))
 	cfg := m.config(t)
-	cfg.Recall.N, cfg.Recall.MaxRounds = 4, 3
+	cfg.Recall.N = 4
 	a := open(t, cfg, WithClock(clock.Now))
 	item := func(id string, minutes int, change func(*feed.Item)) feed.Item {
 		it := feed.Item{
@@ -250,9 +250,10 @@ func TestExplainFates(t *testing.T) {
 			require.Equal(t, map[string]engine.Fate{
 				"seen": engine.FateSeen, "pending": engine.FatePending, "paged-1": engine.FatePaged, "story-1": engine.FatePaged,
 				"gone": engine.FateGone, "muted": engine.FateMuted, "story-2": engine.FateGroup, "paged-3": engine.FatePaged,
+				"kept": engine.FateKept, "paged-4": engine.FateKept, "x-1": engine.FateKept, "x-2": engine.FateKept, // the second round is twice the first
 			}, got)
 			require.Equal(t, engine.ExplainCounts{
-				Rounds: 2, Recalled: 8, Seen: 1, Pending: 1, Muted: 1, Gone: 1, Group: 1, Paged: 3,
+				Rounds: 2, Recalled: 12, Seen: 1, Pending: 1, Muted: 1, Gone: 1, Group: 1, Paged: 3, Kept: 4,
 			}, x.Counts)
 			seen, story := x.Candidates[0], x.Candidates[6]
 			require.Equal(t, "20260304", seen.Day)
@@ -278,11 +279,11 @@ func changeBehind(t *testing.T, a *App) {
 	require.Nil(t, errs)
 }
 
-// neverRefresh keeps the index from making new items searchable by itself.
+// neverRefresh keeps Elasticsearch from making writes searchable by itself.
 func neverRefresh(t *testing.T, a *App) {
 	t.Helper()
-	url := a.cfg.Elasticsearch.Addresses[0] + "/" + a.cfg.Elasticsearch.Index + "/_settings"
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, url, strings.NewReader(`{"index":{"refresh_interval":"-1"}}`))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut,
+		a.cfg.Elasticsearch.Addresses[0]+"/"+a.cfg.Elasticsearch.Index+"/_settings", strings.NewReader(`{"index":{"refresh_interval":"-1"}}`))
 	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	res, err := http.DefaultClient.Do(req)
@@ -315,7 +316,7 @@ func TestExplainItem(t *testing.T) {
 				{"seen", engine.FateSeen, 1, "the filter of 20260304 has it"},
 				{"pending", engine.FatePending, 2, "pending set"},
 				{"story-2", engine.FateGroup, 0, "story-1 is of the same group story"},
-				{"outside", engine.FateOutside, 0, "is behind the 0.1 of the last of the 4 candidates, which were recalled in 1 round of at most 3"},
+				{"outside", engine.FateOutside, 0, "is behind the 0.1 of the last of the 4 candidates, which were recalled in 1 round; recall goes on only while the page is not full."},
 				{"future", engine.FateFuture, 0, "It is dated 2026-03-06T12:30:00Z, which is after 2026-03-06T12:00:00Z"},
 				{"by-ann", engine.FateMuted, 0, "its author ann is muted"},
 				{"about-cats", engine.FateMuted, 0, "its tag cats is muted"},

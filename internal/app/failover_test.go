@@ -169,7 +169,6 @@ func failing(t *testing.T, c *ownCluster, wait int) []*App {
 	cfg := onRedis(t, testenv.Unique()+":", c.addrs...)
 	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 2*time.Second, 7*time.Second
 	cfg.Redis.WaitReplicas = wait
-	cfg.Recall.MaxRounds = 10
 	return pair(t, cfg, 4000)
 }
 

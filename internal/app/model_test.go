@@ -94,7 +94,7 @@ func newWorld(t *testing.T, m mode, seed uint64) *world {
 		mode: m, cfg: m.config(t), rnd: rand.New(rand.NewPCG(seed, 0)), clock: at(noon),
 		items: map[string]feed.Item{}, readers: map[string]*reader{},
 	}
-	w.cfg.Recall.N, w.cfg.Recall.MaxRounds = 20+w.rnd.IntN(30), 50
+	w.cfg.Recall.N = 20 + w.rnd.IntN(30)
 	w.cfg.Dedup.FalsePositiveRate, w.cfg.Dedup.DailyCapacity = 1e-9, 10_000
 	if m.name == "services" {
 		w.cfg.Server.RequestTimeout = modelTimeout
@@ -336,7 +336,7 @@ func (w *world) lose(t *testing.T) {
 	s.feed, err = engine.New(engine.Stores{
 		Sources: s.stores.sources, Seen: s.stores.dedup, Recorder: lossy{s.recorder}, Sessions: s.stores.sessions, Catalog: s.stores.catalog,
 	}, engine.Config{
-		Clock: w.clock.Now, Rankings: &feed.Live{Ranking: s.cfg.Parameters()}, N: s.cfg.Recall.N, MaxRounds: s.cfg.Recall.MaxRounds,
+		Clock: w.clock.Now, Rankings: &feed.Live{Ranking: s.cfg.Parameters()}, N: s.cfg.Recall.N, RoundsFor: s.cfg.Server.RequestTimeout / roundsShare,
 		OriginStep: s.cfg.Recall.OriginStep, Coalesce: s.cfg.Sessions.Coalesce, RecordServed: s.cfg.Impressions.On == configs.OnServed,
 	})
 	require.NoError(t, err)

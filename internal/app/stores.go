@@ -40,6 +40,7 @@ type stores struct {
 	sessions cache.Sessions
 	catalog  catalog.Catalog
 	spool    *spool.Spool // nil: not failing open
+	recovery *recovery    // nil: likewise
 }
 
 // clients are the connections the configured backends need; nil: not needed.
@@ -198,13 +199,23 @@ func (a *App) openSpool(ctx context.Context, s *stores) error {
 	if err != nil {
 		return err
 	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return fmt.Errorf("data_dir: %w", err)
+	}
+	notes := redisbloom.NewNotes(a.clients.redis, a.cfg.Redis.KeyPrefix)
+	cfg := dedupConfig(a.cfg)
 	s.spool, err = spool.Open(ctx, dir, s.dedup, a.clock, spool.Config{
-		MaxAge: time.Duration(a.cfg.Dedup.WindowDays) * day, Timeout: a.cfg.Server.RequestTimeout, Logger: a.log,
+		MaxAge: cfg.PendingTTL, OfferedOnly: !cfg.Served, Grace: a.cfg.Dedup.PendingGrace,
+		Sessions: s.sessions, Notes: notes, Server: serverName(dir),
+		Timeout: a.cfg.Server.RequestTimeout, Logger: a.log,
 	})
 	if err != nil {
 		return err
 	}
 	a.closers = append(a.closers, s.spool.Close)
+	if store, ok := s.dedup.(*redisbloom.Store); ok {
+		s.recovery = a.watchRecovery(ctx, store, notes)
+	}
 	return nil
 }
 

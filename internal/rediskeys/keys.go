@@ -90,6 +90,12 @@ func (k Keys) Page(agent, requestID string) string {
 	return k.agent("feed:page:", agent) + ":" + requestID
 }
 
+// Notes is the servers that have handed out pages while Redis could not be
+// asked, and have not written them to the filters yet. Type: sorted set, score =
+// when the note ends in Unix milliseconds. TTL: 60 s, renewed. Written by
+// dedup/redisbloom.
+func (k Keys) Notes() string { return k.prefix + "feed:notes" }
+
 // Item is an item as answers carry it. Type: string, JSON; empty for a short
 // while after a change. TTL: 10 min. Written by catalog/rediscache.
 func (k Keys) Item(id string) string { return k.prefix + "feed:item:" + id }

@@ -25,11 +25,12 @@ func TestKeys(t *testing.T) {
 		{"single", New("", false), []string{
 			"bf:global:20260306", "bf:global:20260306:3", "bf:meta:20260306", "feed:cache:u_1", "feed:pending:u_1",
 			"feed:refreshed:u_1", "feed:page:u_1:r-9", "feed:item:doc_9527", "feed:profile:u_1",
+			"feed:notes",
 		}},
 		{"cluster with a prefix", New("app:", true), []string{
 			"app:bf:global:20260306", "app:bf:global:20260306:3", "app:bf:meta:20260306", "app:feed:cache:{u_1}",
 			"app:feed:pending:{u_1}", "app:feed:refreshed:{u_1}", "app:feed:page:{u_1}:r-9", "app:feed:item:doc_9527",
-			"app:feed:profile:{u_1}",
+			"app:feed:profile:{u_1}", "app:feed:notes",
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -37,6 +38,7 @@ func TestKeys(t *testing.T) {
 			assert.Equal(t, test.want, []string{
 				k.Filter(day, 0, 1), k.Filter(day, 3, 16), k.Shards(day), k.Session("u_1"), k.Pending("u_1"),
 				k.Refreshed("u_1"), k.Page("u_1", "r-9"), k.Item("doc_9527"), k.Profile("u_1"),
+				k.Notes(),
 			})
 		})
 	}

@@ -1,0 +1,62 @@
+package redisbloom
+
+import (
+	"context"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/internal/rediskeys"
+)
+
+// leaveScript makes or renews a server's note. Which notes stand is told by
+// Redis's clock alone.
+//
+//	KEYS[1]  the notes
+//	ARGV[1]  the server
+//	ARGV[2]  how long the note stands, ms
+var leaveScript = redis.NewScript(`
+local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return 1
+`)
+
+// anyScript counts the notes that stand.
+//
+//	KEYS[1]  the notes
+var anyScript = redis.NewScript(`
+local t = redis.call('TIME')
+return redis.call('ZCOUNT', KEYS[1], '(' .. (t[1] * 1000 + math.floor(t[2] / 1000)), '+inf')
+`)
+
+// Notes implements [dedup.Notes] on Redis.
+type Notes struct {
+	client redis.UniversalClient
+	key    string
+}
+
+var _ dedup.Notes = (*Notes)(nil)
+
+// NewNotes makes notes kept behind client; keyPrefix goes before their key.
+func NewNotes(client redis.UniversalClient, keyPrefix string) *Notes {
+	return &Notes{client: client, key: rediskeys.For(client, keyPrefix).Notes()}
+}
+
+// Leave implements [dedup.Notes].
+func (n *Notes) Leave(ctx context.Context, server string) error {
+	return explain("leave a note", leaveScript.Run(ctx, n.client, []string{n.key}, server, dedup.NoteTTL.Milliseconds()).Err())
+}
+
+// Remove implements [dedup.Notes].
+func (n *Notes) Remove(ctx context.Context, server string) error {
+	return explain("remove a note", n.client.ZRem(ctx, n.key, server).Err())
+}
+
+// Any implements [dedup.Notes].
+func (n *Notes) Any(ctx context.Context) (bool, error) {
+	standing, err := anyScript.Run(ctx, n.client, []string{n.key}).Int()
+	return standing > 0, explain("look for notes", err)
+}

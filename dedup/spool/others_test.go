@@ -1,0 +1,233 @@
+package spool_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/cache/memory"
+	"github.com/freshet/freshet/dedup"
+	memorydedup "github.com/freshet/freshet/dedup/memory"
+	"github.com/freshet/freshet/dedup/spool"
+	"github.com/freshet/freshet/feed"
+)
+
+// others is a store and the sessions over it that write down what the spool
+// does with them, and the notes it leaves.
+type others struct {
+	*memorydedup.Store
+	sessions *memory.Sessions
+
+	mu    sync.Mutex
+	calls []string
+	notes map[string]bool
+	fails string // the call that fails
+}
+
+func newOthers(t *testing.T) *others {
+	t.Helper()
+	s := newStore(t).Store
+	return &others{Store: s, sessions: memory.New(s, time.Hour, func() time.Time { return noon }), notes: map[string]bool{}}
+}
+
+func (o *others) did(what string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.calls) == 0 || o.calls[len(o.calls)-1] != what {
+		o.calls = append(o.calls, what)
+	}
+	if o.fails == what {
+		return fmt.Errorf("%w: %s fails", dedup.ErrUnavailable, what)
+	}
+	return nil
+}
+
+func (o *others) set(fails string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.fails = fails
+}
+
+func (o *others) done() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.calls)
+}
+
+func (o *others) Withdraw(ctx context.Context, agent string, groups []string, at time.Time) error {
+	return errors.Join(o.did("withdraw"), o.sessions.Withdraw(ctx, agent, groups, at))
+}
+
+func (o *others) Record(ctx context.Context, batch []dedup.Impression, now time.Time) ([]dedup.Impression, error) {
+	if err := o.did("record"); err != nil {
+		return batch, err
+	}
+	return o.Store.Record(ctx, batch, now)
+}
+
+func (o *others) Settle(ctx context.Context, batch []dedup.Impression) error {
+	return errors.Join(o.did("settle"), o.Store.Settle(ctx, batch))
+}
+
+func (o *others) Leave(_ context.Context, server string) error {
+	if err := o.did("note"); err != nil {
+		return err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.notes[server] = true
+	return nil
+}
+
+func (o *others) Remove(_ context.Context, server string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.notes, server)
+	return nil
+}
+
+func (o *others) noted() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.notes["server"]
+}
+
+func (o *others) open(t *testing.T, dir string, cfg spool.Config) *spool.Spool {
+	t.Helper()
+	if cfg.Every == 0 {
+		cfg.Every = time.Millisecond
+	}
+	cfg.Sessions, cfg.Notes, cfg.Server = o, o, "server"
+	sp, err := spool.Open(t.Context(), dir, o, func() time.Time { return noon }, cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = sp.Close(context.Background()) })
+	return sp
+}
+
+func (o *others) verdict(t *testing.T, group string) dedup.Verdict {
+	t.Helper()
+	out, err := o.Check(t.Context(), "u_1", []string{group}, noon)
+	require.NoError(t, err)
+	return out.Verdicts[0]
+}
+
+// seen reports whether a group is in a filter.
+func (o *others) seen(t *testing.T, group string) bool {
+	t.Helper()
+	_, ok := o.verdict(t, group).DaysAgo()
+	return ok
+}
+
+// pop pages on in a session.
+func (o *others) pop(t *testing.T, limit int) []string {
+	t.Helper()
+	page, err := o.sessions.Pop(t.Context(), cache.Pop{Agent: "u_1", Limit: limit, Now: noon})
+	require.NoError(t, err)
+	return feed.Groups(page.Refs)
+}
+
+// session gives u_1 a session of names, of which the first is handed out.
+func (o *others) session(t *testing.T, names ...string) {
+	t.Helper()
+	refs := make([]feed.Ref, len(names))
+	for i, n := range names {
+		refs[i] = feed.Ref{ID: n, Group: n}
+	}
+	_, err := o.sessions.Replace(t.Context(), cache.Replace{Agent: "u_1", Ranked: refs, Limit: 1, Now: noon})
+	require.NoError(t, err)
+}
+
+// TestTheOthersAreToldFirst keeps what a session still has: a note comes before
+// the session, and that before the filter.
+func TestTheOthersAreToldFirst(t *testing.T) {
+	o := newOthers(t)
+	o.set("note")
+	sp := o.open(t, t.TempDir(), spool.Config{})
+	o.session(t, "a", "b", "c", "d", "e")
+	require.NoError(t, sp.Keep("u_1", []string{"b", "d"}, noon))
+	require.Eventually(t, func() bool { return len(o.done()) > 0 }, 10*time.Second, time.Millisecond)
+	assert.Equal(t, []string{"note"}, o.done(), "nothing else is tried while no note can be left")
+
+	o.set("")
+	require.Eventually(t, func() bool { return slices.Contains(o.done(), "settle") && !o.noted() }, 10*time.Second, time.Millisecond)
+	calls := slices.Compact(slices.DeleteFunc(o.done(), func(c string) bool { return c == "note" }))
+	assert.Equal(t, []string{"withdraw", "record", "settle"}, calls)
+	assert.Equal(t, "note", o.done()[0])
+	assert.Equal(t, dedup.SeenDaysAgo(0), o.verdict(t, "b"))
+	assert.Equal(t, []string{"c", "e"}, o.pop(t, 5))
+}
+
+// TestWhatIsNotWrittenIsNoted lets each step fail: the note stands until all of
+// them have been made, and nothing comes out of the session meanwhile.
+func TestWhatIsNotWrittenIsNoted(t *testing.T) {
+	for _, step := range []string{"withdraw", "record", "settle"} {
+		t.Run(step, func(t *testing.T) {
+			o, dir := newOthers(t), t.TempDir()
+			o.set(step)
+			sp := o.open(t, dir, spool.Config{})
+			o.session(t, "a", "b", "c")
+			require.NoError(t, sp.Keep("u_1", []string{"b"}, noon))
+			require.Eventually(t, func() bool { return slices.Contains(o.done(), step) }, 10*time.Second, time.Millisecond)
+			assert.True(t, o.noted())
+			assert.NotEqual(t, dedup.Unseen, o.verdict(t, "b"))
+			assert.Len(t, segments(t, dir), 1)
+
+			o.set("")
+			require.Eventually(t, func() bool { return len(segments(t, dir)) == 0 && !o.noted() }, 10*time.Second, time.Millisecond)
+			assert.Equal(t, dedup.SeenDaysAgo(0), o.verdict(t, "b"))
+			assert.Equal(t, []string{"c"}, o.pop(t, 5))
+		})
+	}
+}
+
+// TestRecordedStaysPendingForTheGrace: a refresh that asked the filters before
+// the impression was recorded still meets it in the pending set.
+func TestRecordedStaysPendingForTheGrace(t *testing.T) {
+	o, dir := newOthers(t), t.TempDir()
+	sp := o.open(t, dir, spool.Config{Grace: time.Hour})
+	require.NoError(t, sp.Keep("u_1", []string{"b"}, noon))
+	require.Eventually(t, func() bool { return slices.Contains(o.done(), "record") }, 10*time.Second, time.Millisecond)
+	o.session(t, "a", "b", "c")
+	assert.Equal(t, []string{"c"}, o.pop(t, 5))
+	assert.NotContains(t, o.done(), "settle")
+	assert.Len(t, segments(t, dir), 1, "it is kept until it is settled")
+	assert.True(t, o.noted())
+}
+
+// TestTheNoteStandsBeforeAStart: what an earlier process has left is told of
+// before the first request.
+func TestTheNoteStandsBeforeAStart(t *testing.T) {
+	o, dir := newOthers(t), t.TempDir()
+	o.set("record")
+	sp := o.open(t, dir, spool.Config{Every: time.Hour})
+	assert.False(t, o.noted(), "nothing was left")
+	require.NoError(t, sp.Keep("u_1", []string{"b"}, noon))
+	require.NoError(t, sp.Close(t.Context()))
+
+	o.open(t, dir, spool.Config{Every: time.Hour})
+	assert.True(t, o.noted())
+	assert.Equal(t, "note", o.done()[0])
+}
+
+// TestWhatWasOnlyOfferedIsNotRecorded: where only what a reader has seen is an
+// impression, what was handed out becomes pending, from the time it was.
+func TestWhatWasOnlyOfferedIsNotRecorded(t *testing.T) {
+	o, dir := newOthers(t), t.TempDir()
+	sp := o.open(t, dir, spool.Config{OfferedOnly: true, MaxAge: 30 * time.Minute})
+	o.session(t, "a", "b", "c", "d")
+	require.NoError(t, sp.Keep("u_1", []string{"b"}, noon.Add(-time.Minute)))
+	require.NoError(t, sp.Keep("u_1", []string{"c"}, noon.Add(-time.Hour)))
+	require.Eventually(t, func() bool { return len(segments(t, dir)) == 0 && !o.noted() }, 10*time.Second, time.Millisecond)
+	assert.Equal(t, dedup.Pending, o.verdict(t, "b"))
+	assert.Equal(t, dedup.Unseen, o.verdict(t, "c"), "it may come again by now")
+	assert.NotContains(t, o.done(), "record")
+	assert.Equal(t, []string{"c", "d"}, o.pop(t, 5))
+}

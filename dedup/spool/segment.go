@@ -1,0 +1,194 @@
+package spool
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/freshet/freshet/dedup/journal"
+)
+
+// suffix ends the names of the segments: <serial>.spool, oldest lowest.
+const suffix = ".spool"
+
+// asideSuffix ends the names of what looked like a segment and cannot be read.
+const asideSuffix = ".unreadable"
+
+// segment is a closed one. The mutex of the spool guards all but its serial.
+type segment struct {
+	serial   uint64
+	size     int64
+	since    int64 // time of its first impression, Unix ms; 0: not known
+	recorded bool
+	passes   int  // since it was recorded
+	gone     bool // forgotten, dropped or set aside
+	doubtful bool // it could not be read once, and the log says so
+}
+
+// errNotAFile is why a directory, a pipe or the like is no segment.
+var errNotAFile = errors.New("it is not a regular file")
+
+// find lists the segments an earlier process has left.
+func (s *Spool) find() error {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		serial, err := strconv.ParseUint(strings.TrimSuffix(e.Name(), suffix), 10, 64)
+		if err != nil || !strings.HasSuffix(e.Name(), suffix) {
+			continue
+		}
+		s.serial = max(s.serial, serial)
+		path := filepath.Join(s.dir, e.Name())
+		info, err := regular(path)
+		if err != nil {
+			s.setAside(path, err)
+			continue
+		}
+		s.closed = append(s.closed, &segment{serial: serial, size: info.Size(), since: firstIn(path)})
+		s.bytes += info.Size()
+	}
+	slices.SortFunc(s.closed, func(a, b *segment) int { return cmp.Compare(a.serial, b.serial) })
+	s.publish()
+	return nil
+}
+
+// regular looks at a segment's file.
+func regular(path string) (fs.FileInfo, error) {
+	info, err := os.Lstat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = errNotAFile
+	}
+	return info, err
+}
+
+var errFound = errors.New("found")
+
+// firstIn is the time of a segment's first impression, Unix ms; 0 where none
+// can be read.
+func firstIn(path string) (at int64) {
+	_ = journal.Replay(path, func(e journal.Entry) error { at = e.At; return errFound })
+	return at
+}
+
+// publish tells the metrics what is on disk. mu is held.
+func (s *Spool) publish() {
+	size, oldest := s.bytes, int64(0)
+	if s.current != nil {
+		size, oldest = size+s.current.Size(), s.since
+	}
+	for _, seg := range s.closed {
+		if oldest == 0 || seg.since != 0 && seg.since < oldest {
+			oldest = seg.since
+		}
+	}
+	spoolBytes.Set(float64(size))
+	spoolOldest.Set(float64(oldest) / 1000)
+}
+
+func (s *Spool) path(serial uint64) string {
+	return filepath.Join(s.dir, fmt.Sprintf("%020d%s", serial, suffix))
+}
+
+// waiting reports whether anything is on disk.
+func (s *Spool) waiting() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.current != nil || len(s.closed) > 0
+}
+
+// rotate closes the current segment, so that it may be recorded. mu is held.
+func (s *Spool) rotate() {
+	if s.current == nil {
+		return
+	}
+	size := s.current.Size()
+	if err := s.current.Close(); err != nil {
+		s.cfg.Logger.Warn("closing a segment of the impression spool", "error", err)
+	}
+	s.current = nil
+	s.closed = append(s.closed, &segment{serial: s.serial, size: size, since: s.since})
+	s.bytes += size
+}
+
+// drop deletes a closed segment and says what was in it, unless that is
+// recorded already. mu is held.
+func (s *Spool) drop(seg *segment, why string) {
+	if !seg.recorded {
+		n := 0
+		_, err := regular(s.path(seg.serial))
+		if err == nil {
+			err = journal.Replay(s.path(seg.serial), func(e journal.Entry) error { n += len(e.Groups); return nil })
+		}
+		if unreadable(err) {
+			s.setAside(s.path(seg.serial), err)
+			s.forget(seg)
+			return
+		}
+		droppedTotal.Add(float64(n))
+		s.cfg.Logger.Warn("impressions dropped: readers may be shown these items again", "impressions", n, "why", why)
+	}
+	s.delete(seg)
+}
+
+// delete ends a closed segment with its file. mu is held.
+func (s *Spool) delete(seg *segment) {
+	if err := os.Remove(s.path(seg.serial)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		s.cfg.Logger.Warn("a segment of the impression spool cannot be deleted; the next start will record it again", "error", err)
+	}
+	s.forget(seg)
+}
+
+// forget ends a closed segment, whatever became of its file. mu is held.
+func (s *Spool) forget(seg *segment) {
+	if seg.gone {
+		return
+	}
+	seg.gone = true
+	s.bytes -= seg.size
+	s.closed = slices.DeleteFunc(s.closed, func(other *segment) bool { return other == seg })
+	s.publish()
+}
+
+// unreadable reports whether an error says that a segment will never be readable
+// as it is. Others, as of a full disk, may pass.
+func unreadable(err error) bool {
+	for _, never := range []error{fs.ErrNotExist, fs.ErrPermission, journal.ErrVersion, errNotAFile} {
+		if errors.Is(err, never) {
+			return true
+		}
+	}
+	return false
+}
+
+// setAside gives what stands at a segment's place and cannot be read another
+// name, so that it is out of the way and not lost, and warns of it.
+func (s *Spool) setAside(path string, why error) {
+	const lost = "impressions in it may be shown again"
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		s.cfg.Logger.Warn("A segment of the impression spool was deleted: "+lost, "segment", path)
+		return
+	}
+	aside := path + asideSuffix
+	for i := 1; ; i++ {
+		if _, err := os.Lstat(aside); err != nil {
+			break
+		}
+		aside = fmt.Sprintf("%s.%d%s", path, i, asideSuffix)
+	}
+	if err := os.Rename(path, aside); err != nil {
+		s.cfg.Logger.Warn("A segment of the impression spool cannot be read, nor set aside: "+lost,
+			"segment", path, "reason", why, "error", err)
+		return
+	}
+	s.cfg.Logger.Warn("A segment of the impression spool cannot be read and is set aside: "+lost+
+		". Give it its old name back once it can be read; the next start records it then.",
+		"segment", path, "aside", aside, "reason", why)
+}

@@ -1,0 +1,166 @@
+package spool_test
+
+import (
+	"bytes"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/dedup/spool"
+)
+
+// logged is a log that may be read while it is written.
+type logged struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func (l *logged) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
+
+// damages make a segment unreadable. aside says whether there is anything to
+// keep under another name.
+var damages = []struct {
+	name  string
+	do    func(t *testing.T, path string)
+	aside bool
+}{
+	{"deleted", func(t *testing.T, path string) { require.NoError(t, os.Remove(path)) }, false},
+	{"written by a newer version", func(t *testing.T, path string) {
+		data, err := os.ReadFile(path)
+		require.NoError(t, err)
+		data[7]++
+		require.NoError(t, os.WriteFile(path, data, 0o600))
+	}, true},
+	{"a directory", func(t *testing.T, path string) {
+		require.NoError(t, os.Remove(path))
+		require.NoError(t, os.MkdirAll(filepath.Join(path, "something"), 0o700))
+	}, true},
+	{"a link to nowhere", func(t *testing.T, path string) {
+		require.NoError(t, os.Remove(path))
+		require.NoError(t, os.Symlink(path+".nowhere", path))
+	}, true},
+}
+
+// threeSegments keeps a0 to a2, each in a segment of its own.
+func threeSegments(t *testing.T, sp *spool.Spool, dir string) []string {
+	t.Helper()
+	for _, g := range []string{"a0", "a1", "a2"} {
+		require.NoError(t, sp.Keep("u_1", []string{g}, noon))
+	}
+	files := segments(t, dir)
+	require.Len(t, files, 3)
+	return files
+}
+
+func requireAside(t *testing.T, path string, want bool) {
+	t.Helper()
+	_, err := os.Lstat(path + ".unreadable")
+	assert.Equal(t, want, err == nil, "set aside: %v", err)
+	_, err = os.Lstat(path)
+	assert.ErrorIs(t, err, os.ErrNotExist, "its place is free")
+}
+
+// TestAnUnreadableSegmentIsSetAside makes the middle one of three segments
+// unreadable under a running spool, and under one that is started again.
+func TestAnUnreadableSegmentIsSetAside(t *testing.T) {
+	for _, damage := range damages {
+		for _, restart := range []bool{false, true} {
+			name := damage.name
+			if restart {
+				name += ", then a restart"
+			}
+			t.Run(name, func(t *testing.T) {
+				s, dir := newOthers(t), t.TempDir()
+				s.set("note") // nobody reads a segment while it is being damaged
+				var log logged
+				cfg := spool.Config{SegmentBytes: 1, Logger: log.logger()}
+				sp := s.open(t, dir, cfg)
+				files := threeSegments(t, sp, dir)
+				if restart {
+					require.NoError(t, sp.Close(t.Context()))
+				}
+				damage.do(t, files[1])
+				if restart {
+					sp = s.open(t, dir, cfg)
+				}
+				s.set("")
+				require.Eventually(t, func() bool { return len(segments(t, dir)) == 0 }, 10*time.Second, time.Millisecond)
+				assert.True(t, s.seen(t, "a0"))
+				assert.False(t, s.seen(t, "a1"))
+				assert.True(t, s.seen(t, "a2"))
+				requireAside(t, files[1], damage.aside)
+				if damage.aside || !restart { // of what was deleted while nobody looked nobody knows
+					assert.Equal(t, 1, strings.Count(log.String(), "level=WARN"), "one warning: %s", log.String())
+				}
+
+				require.NoError(t, sp.Keep("u_1", []string{"later"}, noon))
+				require.Eventually(t, func() bool { return s.seen(t, "later") }, 10*time.Second, time.Millisecond)
+				require.NoError(t, sp.Close(t.Context()))
+				s.open(t, dir, cfg)
+				if damage.aside || !restart {
+					assert.Equal(t, 1, strings.Count(log.String(), "level=WARN"), "nor at the next start: %s", log.String())
+				}
+			})
+		}
+	}
+}
+
+// TestAnUnreadableSegmentGivesWay fills the spool while its oldest segment
+// cannot be read.
+func TestAnUnreadableSegmentGivesWay(t *testing.T) {
+	for _, damage := range damages {
+		t.Run(damage.name, func(t *testing.T) {
+			s, dir := newOthers(t), t.TempDir()
+			s.set("note")
+			var log logged
+			sp := s.open(t, dir, spool.Config{MaxBytes: 1000, SegmentBytes: 100, Logger: log.logger()})
+			for range 5 {
+				require.NoError(t, sp.Keep("u_1", []string{"old", "older", "oldest"}, noon))
+			}
+			oldest := segments(t, dir)[0]
+			damage.do(t, oldest)
+			for range 200 {
+				require.NoError(t, sp.Keep("u_1", []string{"a", "b", "c"}, noon))
+			}
+			left := segments(t, dir)
+			assert.Greater(t, len(left), 5, "what can be read is kept as far as there is room")
+			assert.Less(t, len(left), 12)
+			requireAside(t, oldest, damage.aside)
+			require.NoError(t, sp.Close(t.Context()))
+			s.set("")
+			s.open(t, dir, spool.Config{})
+			require.Eventually(t, func() bool { return s.seen(t, "a") }, 10*time.Second, time.Millisecond)
+		})
+	}
+}
+
+// TestAnUnreadableNameIsTakenTwice sets two segments aside under one name.
+func TestAnUnreadableNameIsTakenTwice(t *testing.T) {
+	s, dir := newStore(t), t.TempDir()
+	path := filepath.Join(dir, "00000000000000000001.spool")
+	for _, content := range []string{"FRSHJNL\xff", "FRSHJNL\xfe"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(path, content), 0o700))
+		require.NoError(t, open(t, dir, s, noon, spool.Config{}).Close(t.Context()))
+	}
+	assert.DirExists(t, path+".unreadable")
+	assert.DirExists(t, path+".1.unreadable")
+}
