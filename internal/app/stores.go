@@ -82,7 +82,8 @@ func (a *App) connect(ctx context.Context) (c clients, err error) {
 		}
 		a.closers = append(a.closers, func(context.Context) error { return c.redis.Close() })
 		c.redis.AddHook(newRedisBreaker(a.log))
-		a.checks["redis"] = check{ask: func(ctx context.Context) error { return c.redis.Ping(ctx).Err() }, optional: a.failsOpen()}
+		clock := &redisClock{client: c.redis, clock: a.clock}
+		a.checks["redis"] = check{ask: clock.ask, warning: clock.warning, optional: a.failsOpen()}
 	}
 	if !usesElastic(a.cfg) {
 		return c, nil
