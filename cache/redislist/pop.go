@@ -29,7 +29,7 @@ var popScript = redis.NewScript(groupLua + pendingLua + claimLua + rememberLua +
 local extend = ARGV[6] == '1'
 local old = KEYS[3] and not extend and kept(KEYS[3])
 if old then return {'old', old} end
-
+` + roomLua + `
 local expired, limit, page = tonumber(ARGV[2]), tonumber(ARGV[3]), {}
 while #page < limit do
   local refs = redis.call('LPOP', KEYS[1], math.min(limit - #page, 1000))
