@@ -86,7 +86,8 @@ func (a *App) connect(ctx context.Context) (c clients, err error) {
 		c.masters = newMasters(c.redis, a.cfg, a.log)
 		c.breaker = newRedisBreaker(redisPatience(a.cfg), c.masters, a.log)
 		c.redis.AddHook(c.breaker)
-		a.checks["redis"] = check{ask: func(ctx context.Context) error { return c.redis.Ping(ctx).Err() }, optional: a.failsOpen()}
+		clock := &redisClock{client: c.redis, clock: a.clock}
+		a.checks["redis"] = check{ask: clock.ask, warning: clock.warning, optional: a.failsOpen()}
 	}
 	if !usesElastic(a.cfg) {
 		return c, nil
