@@ -41,7 +41,7 @@ func (h *trips) DialHook(next redis.DialHook) redis.DialHook {
 
 func (h *trips) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		if cmd.Name() != "ping" && cmd.Name() != "info" { // asked beside the requests
+		if cmd.Name() != "ping" { // whether Redis is up is asked beside the requests
 			h.note(cmd.Name())
 		}
 		return next(ctx, cmd)
