@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
@@ -30,8 +30,11 @@ var sharedHit, sharedMiss = sharedTotal.WithLabelValues("hit"), sharedTotal.With
 // SharedConfig are the options of [NewShared].
 type SharedConfig struct {
 	TTL     time.Duration // how long an answer is shared; 0 asks the source every time
-	Entries int           // answers kept at most; default 256, some 10 MB at 500 candidates each
-	Timeout time.Duration // of one question to the source; default 5s
+	Entries int           // answers kept at most; default 256
+	// Candidates bounds the sum of what they hold, since those to readers who
+	// have seen much are long; default 128,000, some 10 MB.
+	Candidates int
+	Timeout    time.Duration // of one question to the source; default 5s
 }
 
 // Shared is a [Source] that asks another one and lets identical queries share
@@ -48,7 +51,8 @@ type Shared struct {
 	cfg    SharedConfig
 
 	mu      sync.Mutex
-	answers *lru.Cache[queryKey, kept]
+	answers *simplelru.LRU[queryKey, kept]
+	held    int // candidates in them
 	flights map[queryKey]*flight
 }
 
@@ -73,14 +77,19 @@ func NewShared(source Source, clock feed.Clock, cfg SharedConfig) *Shared {
 	if cfg.Entries <= 0 {
 		cfg.Entries = 256
 	}
+	if cfg.Candidates <= 0 {
+		cfg.Candidates = 128_000
+	}
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = 5 * time.Second
 	}
-	answers, err := lru.New[queryKey, kept](cfg.Entries)
+	s := &Shared{source: source, clock: clock, cfg: cfg, flights: map[queryKey]*flight{}}
+	var err error
+	s.answers, err = simplelru.NewLRU(cfg.Entries, func(_ queryKey, k kept) { s.held -= len(k.result.Candidates) })
 	if err != nil {
 		panic(err) // only for a size that is not positive
 	}
-	return &Shared{source: source, clock: clock, cfg: cfg, answers: answers, flights: map[queryKey]*flight{}}
+	return s
 }
 
 // Name is the name of the source behind it.
@@ -155,7 +164,7 @@ func (s *Shared) ask(ctx context.Context, key queryKey, q feed.Query, f *flight)
 		s.mu.Lock()
 		delete(s.flights, key)
 		if f.err == nil {
-			s.answers.Add(key, kept{result: f.result, at: s.clock()})
+			s.keep(key, f.result)
 		}
 		s.mu.Unlock()
 		close(f.done)
@@ -163,6 +172,15 @@ func (s *Shared) ask(ctx context.Context, key queryKey, q feed.Query, f *flight)
 	f.result, f.err = s.source.Recall(ctx, q)
 	if errors.Is(f.err, context.DeadlineExceeded) && !errors.Is(f.err, ErrUnavailable) {
 		f.err = fmt.Errorf("%w: no answer within %s: %w", ErrUnavailable, s.cfg.Timeout, f.err)
+	}
+}
+
+// keep keeps an answer; mu is held.
+func (s *Shared) keep(key queryKey, result Result) {
+	s.answers.Remove(key) // so that what it held is taken off
+	s.answers.Add(key, kept{result: result, at: s.clock()})
+	for s.held += len(result.Candidates); s.held > s.cfg.Candidates; {
+		s.answers.RemoveOldest()
 	}
 }
 
