@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
@@ -29,11 +28,9 @@ var sharedHit, sharedMiss = sharedTotal.WithLabelValues("hit"), sharedTotal.With
 
 // SharedConfig are the options of [NewShared].
 type SharedConfig struct {
-	TTL     time.Duration // how long an answer is shared; 0 asks the source every time
-	Entries int           // answers kept at most; default 256
-	// Candidates bounds the sum of what they hold, since those to readers who
-	// have seen much are long; default 128,000, some 10 MB.
-	Candidates int
+	TTL        time.Duration // how long an answer is shared; 0 asks the source every time
+	Entries    int           // answers kept at most; default 256
+	Candidates int           // that they hold at most; default 128,000, some 10 MB
 	Timeout    time.Duration // of one question to the source; default 5s
 }
 
@@ -51,19 +48,11 @@ type Shared struct {
 	cfg    SharedConfig
 
 	mu      sync.Mutex
-	answers *simplelru.LRU[queryKey, kept]
-	held    int // candidates in them
+	answers *answers // they stay after their TTL until newer ones push them out
 	flights map[queryKey]*flight
 }
 
 var _ Source = (*Shared)(nil)
-
-// kept is an answer and when it came. Answers stay after their TTL until
-// newer ones push them out.
-type kept struct {
-	result Result
-	at     time.Time
-}
 
 // flight is a question under way. Its result is set before done is closed.
 type flight struct {
@@ -83,13 +72,10 @@ func NewShared(source Source, clock feed.Clock, cfg SharedConfig) *Shared {
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = 5 * time.Second
 	}
-	s := &Shared{source: source, clock: clock, cfg: cfg, flights: map[queryKey]*flight{}}
-	var err error
-	s.answers, err = simplelru.NewLRU(cfg.Entries, func(_ queryKey, k kept) { s.held -= len(k.result.Candidates) })
-	if err != nil {
-		panic(err) // only for a size that is not positive
+	return &Shared{
+		source: source, clock: clock, cfg: cfg,
+		answers: newAnswers(cfg.Entries, cfg.Candidates), flights: map[queryKey]*flight{},
 	}
-	return s
 }
 
 // Name is the name of the source behind it.
@@ -138,7 +124,7 @@ func detached(p feed.Profile) feed.Profile {
 func (s *Shared) join(key queryKey) (result Result, f *flight, fresh bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if k, ok := s.answers.Get(key); ok {
+	if k, ok := s.answers.get(key); ok {
 		// A clock set back must not keep an answer for ever.
 		if age := s.clock().Sub(k.at); age >= 0 && age < s.cfg.TTL {
 			return k.result, nil, false
@@ -164,7 +150,7 @@ func (s *Shared) ask(ctx context.Context, key queryKey, q feed.Query, f *flight)
 		s.mu.Lock()
 		delete(s.flights, key)
 		if f.err == nil {
-			s.keep(key, f.result)
+			s.answers.add(key, kept{result: f.result, at: s.clock()})
 		}
 		s.mu.Unlock()
 		close(f.done)
@@ -172,15 +158,6 @@ func (s *Shared) ask(ctx context.Context, key queryKey, q feed.Query, f *flight)
 	f.result, f.err = s.source.Recall(ctx, q)
 	if errors.Is(f.err, context.DeadlineExceeded) && !errors.Is(f.err, ErrUnavailable) {
 		f.err = fmt.Errorf("%w: no answer within %s: %w", ErrUnavailable, s.cfg.Timeout, f.err)
-	}
-}
-
-// keep keeps an answer; mu is held.
-func (s *Shared) keep(key queryKey, result Result) {
-	s.answers.Remove(key) // so that what it held is taken off
-	s.answers.Add(key, kept{result: result, at: s.clock()})
-	for s.held += len(result.Candidates); s.held > s.cfg.Candidates; {
-		s.answers.RemoveOldest()
 	}
 }
 
