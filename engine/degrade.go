@@ -78,7 +78,7 @@ func (e *Engine) failsOpen(ctx context.Context, err error) bool {
 // loosePage hands out the first candidates without the session store. This
 // process remembers them; other servers do not know.
 func (e *Engine) loosePage(r Request, found chosen) page {
-	refs := found.ranked[:min(r.Limit, len(found.ranked))]
+	refs := feed.Detached(found.ranked[:min(r.Limit, len(found.ranked))])
 	e.served.add(r.Agent, feed.Groups(refs), true, e.cfg.Clock())
 	return page{
 		Page:  cache.Page{Refs: refs, HasMore: len(found.ranked) > len(refs)},

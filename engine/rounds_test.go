@@ -3,17 +3,13 @@ package engine_test
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	memorysessions "github.com/freshet/freshet/cache/memory"
-	"github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/dedup"
-	memorydedup "github.com/freshet/freshet/dedup/memory"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
@@ -40,17 +36,9 @@ func longRead(t *testing.T, n, seen int, takes, roundsFor time.Duration) (*engin
 	t.Helper()
 	now := rankedAt
 	clock := func() time.Time { return now }
-	catalog, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, catalog.Close()) })
-	cfg := dedup.DefaultConfig()
-	cfg.FalsePositiveRate, cfg.DailyCapacity = 1e-9, 10_000
-	store, err := memorydedup.Open("", cfg, clock)
-	require.NoError(t, err)
-	recorder, err := dedup.NewRecorder(t.Context(), store, clock, dedup.RecorderConfig{})
-	require.NoError(t, err)
-	t.Cleanup(func() { recorder.Close(context.Background()) })
-
+	index := memoryrecall.New()
+	source := &slowly{Source: index, takes: takes, now: &now}
+	stores := storesOf(t, clock, source)
 	items := make([]feed.Item, n)
 	impressions := make([]dedup.Impression, seen)
 	for i := range items {
@@ -59,17 +47,12 @@ func longRead(t *testing.T, n, seen int, takes, roundsFor time.Duration) (*engin
 			impressions[i] = dedup.Impression{Agent: "u_1", Group: items[i].ID}
 		}
 	}
-	_, err = catalog.Put(t.Context(), items)
+	_, err := stores.Catalog.Put(t.Context(), items)
 	require.NoError(t, err)
-	_, err = store.Record(t.Context(), impressions, now)
+	_, err = stores.Seen.(dedup.Writer).Record(t.Context(), impressions, now)
 	require.NoError(t, err)
-	index := memoryrecall.New()
 	index.Upsert(items)
-	source := &slowly{Source: index, takes: takes, now: &now}
-	e, err := engine.New(engine.Stores{
-		Sources: []recall.Source{source}, Seen: store, Recorder: recorder, Catalog: catalog,
-		Sessions: memorysessions.New(store, 30*time.Minute, clock),
-	}, engine.Config{Clock: clock, N: 10, RoundsFor: roundsFor, Rankings: &feed.Live{Ranking: dayLong()}})
+	e, err := engine.New(stores, engine.Config{Clock: clock, N: 10, RoundsFor: roundsFor, Rankings: &feed.Live{Ranking: dayLong()}})
 	require.NoError(t, err)
 	return e, source
 }
