@@ -162,11 +162,12 @@ func (a *App) openDedup(ctx context.Context, c clients) (dedup.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := memorydedup.Open(dir, cfg, a.clock)
+	store, err := memorydedup.Open(dir, cfg, a.clock, memorydedup.WithLogger(a.log))
 	if err != nil {
 		return nil, err
 	}
 	a.closers = append(a.closers, store.Close)
+	a.checks["data_dir"] = check{ask: store.Writable}
 	return store, nil
 }
 
