@@ -21,6 +21,7 @@ import (
 	"github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/dedup/journal"
 	memorydedup "github.com/freshet/freshet/dedup/memory"
 	"github.com/freshet/freshet/dedup/redisbloom"
 	"github.com/freshet/freshet/dedup/spool"
@@ -235,6 +236,12 @@ func (a *App) openCatalog(ctx context.Context, c clients, s *stores) error {
 	if err != nil {
 		return err
 	}
+	// A second process would not see in its index what this one is given.
+	lock, err := journal.LockDir(dir)
+	if err != nil {
+		return err
+	}
+	a.closers = append(a.closers, func(context.Context) error { return lock.Close() })
 	db, err := sqlite.Open(ctx, catalogFile(dir))
 	if err != nil {
 		return err
