@@ -13,6 +13,7 @@ type Dependency struct {
 	State    string `json:"state"`              // up or down
 	Optional bool   `json:"optional,omitempty"` // down, it degrades answers only
 	Error    string `json:"error,omitempty"`    // why it is down
+	Warning  string `json:"warning,omitempty"`  // what is wrong with it though it is up
 }
 
 // Ready calls GET /readyz and returns the dependencies by name, also beside

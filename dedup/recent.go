@@ -55,25 +55,24 @@ func (q *recent) since(t time.Time) map[string][]string {
 
 // Reclaim makes up for a store that has lost its last writes, as in a failover:
 // what was delivered in the last grace period and a little more, and not before
-// since, is claimed as pending again, and then recorded again. An error says
-// that some of it could not be claimed; it is recorded all the same, and
-// calling again is harmless.
-func (r *Recorder) Reclaim(ctx context.Context, c Claimer, since time.Time) (groups int, err error) {
+// since, is claimed as pending again, and then recorded again. After an error,
+// which says that something could not be claimed, nothing is recorded; calling
+// again is harmless.
+func (r *Recorder) Reclaim(ctx context.Context, c Claimer, since time.Time) error {
 	lost := r.recent.since(since)
 	var claims errgroup.Group
 	claims.SetLimit(reclaims)
 	for agent, all := range lost {
-		groups += len(all)
 		claims.Go(func() error {
 			_, err := c.Claim(ctx, agent, all, len(all), r.clock())
 			return err
 		})
 	}
-	if err = claims.Wait(); err != nil {
-		err = fmt.Errorf("claim again what was delivered lately: %w", err)
+	if err := claims.Wait(); err != nil {
+		return fmt.Errorf("claim again what was delivered lately: %w", err)
 	}
 	for agent, all := range lost {
 		r.enqueue(delivery{agent: agent, groups: all, at: r.clock()})
 	}
-	return groups, err
+	return nil
 }

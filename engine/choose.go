@@ -48,10 +48,15 @@ func (s *scratch) release() {
 	scratches.Put(s)
 }
 
-// A round asks for twice as many candidates as the one before it, up to so many
-// times the first: who has seen thousands is led past them in a few rounds,
-// while a session, which holds what the last round has found, stays small.
-const largestRound = 4
+// Each round asks for roundGrowth times as many candidates as the one before: to
+// a source, asking is what costs, and who has seen thousands is to be led past
+// them in a few rounds. They are checked a portion at a time, so that a session,
+// which holds what is left of the last portion, stays small.
+const (
+	roundGrowth  = 4
+	largestRound = 10_000 // candidates, as recall.n at most
+	portion      = 2000   // candidates; the first round's, where those are more
+)
 
 // keptProposed is how many groups a scratch that is kept may have met.
 const keptProposed = 4096
@@ -61,14 +66,16 @@ type look struct {
 	agent   string
 	query   feed.Query
 	clock   feed.Clock      // says where the dedup window is
-	budget  time.Duration   // no further round begins after it
+	budget  time.Duration   // nothing further is asked after it
 	sources []recall.Source // asked together
 	enter   func(context.Context, stage) (context.Context, func())
 }
 
-// round is one of them. Its slices are gone when the next one begins.
+// round is what one answer of recall has brought, or a portion of it. Its slices
+// are gone when the next one begins.
 type round struct {
 	number   int              // from 0
+	begins   bool             // it is the answer's first portion
 	last     bool             // recall has no more
 	late     bool             // recall has more, but the time is up
 	recalled []feed.Candidate // all of it
@@ -82,7 +89,7 @@ func (e *Engine) rounds(ctx context.Context, l look, visit func(round) (enough b
 	s := scratches.Get().(*scratch)
 	defer s.release()
 	cursors := make([]string, len(l.sources))
-	begun, first := e.cfg.Clock(), l.query.N
+	begun, atOnce := e.cfg.Clock(), portion
 	for n := 0; ; n++ {
 		inside, end := l.enter(ctx, recallStage)
 		result, err := ask(inside, l.sources, l.query, cursors, n == 0)
@@ -93,28 +100,48 @@ func (e *Engine) rounds(ctx context.Context, l look, visit func(round) (enough b
 		if result.Stale {
 			lacks |= lacksRecall
 		}
-		s.take(result.Candidates)
-		inside, end = l.enter(ctx, dedupStage)
-		checked, err := e.stores.Seen.Check(inside, l.agent, s.keys, l.clock())
-		end()
-		if e.failsOpen(ctx, err) {
-			lacks |= lacksDedup
-			checked, err = dedup.Checked{Verdicts: make([]dedup.Verdict, len(s.keys))}, nil
+		if n == 0 {
+			atOnce = max(portion, len(result.Candidates))
 		}
-		if err != nil {
-			return lacks, err
+		r := round{number: n, begins: true}
+		for rest := result.Candidates; r.begins || len(rest) > 0; r.begins = false {
+			r.recalled = rest[:min(len(rest), atOnce)]
+			rest = rest[len(r.recalled):]
+			s.take(r.recalled)
+			r.fresh = s.fresh
+			var missing parts
+			if r.checked, missing, err = e.verdicts(ctx, l, s); err != nil {
+				return lacks, err
+			}
+			lacks |= missing
+			r.last = len(rest) == 0 && exhausted(cursors)
+			r.late = !r.last && e.cfg.Clock().Sub(begun) >= l.budget
+			if visit(r) || r.last || r.late {
+				return lacks, nil
+			}
 		}
-		if e.served != nil {
-			e.served.mark(l.agent, s.keys, checked.Verdicts, e.cfg.RecordServed || lacks&lacksDedup != 0, e.cfg.Clock())
-		}
-		checked.Verdicts = byRef(s.refs, checked.Verdicts)
-		last := exhausted(cursors)
-		late := !last && e.cfg.Clock().Sub(begun) >= l.budget
-		if visit(round{n, last, late, result.Candidates, s.fresh, checked}) || last || late {
-			return lacks, nil
-		}
-		l.query.N = min(2*l.query.N, largestRound*first)
+		l.query.N = max(l.query.N, min(roundGrowth*l.query.N, largestRound))
 	}
+}
+
+// verdicts checks a portion, one verdict for each ref. While the dedup store is
+// down and the engine fails open, only this process's memory speaks.
+func (e *Engine) verdicts(ctx context.Context, l look, s *scratch) (checked dedup.Checked, lacks parts, err error) {
+	inside, end := l.enter(ctx, dedupStage)
+	checked, err = e.stores.Seen.Check(inside, l.agent, s.keys, l.clock())
+	end()
+	if e.failsOpen(ctx, err) {
+		lacks = lacksDedup
+		checked, err = dedup.Checked{Verdicts: make([]dedup.Verdict, len(s.keys))}, nil
+	}
+	if err != nil {
+		return checked, lacks, err
+	}
+	if e.served != nil {
+		e.served.mark(l.agent, s.keys, checked.Verdicts, e.cfg.RecordServed || lacks != 0, e.cfg.Clock())
+	}
+	checked.Verdicts = byRef(s.refs, checked.Verdicts)
+	return checked, lacks, nil
 }
 
 // choose goes on until want candidates have survived, for as long as budget.
@@ -123,7 +150,10 @@ func (e *Engine) choose(ctx context.Context, agent string, q feed.Query, want in
 	lacks, err := e.rounds(ctx, look{
 		agent: agent, query: q, clock: e.cfg.Clock, budget: budget, sources: e.stores.Sources, enter: e.enter,
 	}, func(r round) bool {
-		if r.number == 0 {
+		if r.begins {
+			roundsTotal.Inc()
+		}
+		if r.begins && r.number == 0 {
 			out.checkedAt, out.stale = r.checked.At, r.checked.Stale
 			out.ranked = make([]feed.Ref, 0, len(r.fresh))
 		}
@@ -132,7 +162,7 @@ func (e *Engine) choose(ctx context.Context, agent string, q feed.Query, want in
 				out.ranked = append(out.ranked, feed.Ref{ID: c.ID, Group: c.Group})
 			}
 		}
-		countRound(r.checked.Verdicts)
+		countVerdicts(r.checked.Verdicts)
 		return len(out.ranked) >= want
 	})
 	if err != nil {

@@ -144,7 +144,7 @@ func (x *explaining) recall(ctx context.Context) error {
 
 // take takes the candidates of a round over, with what the filters said.
 func (x *explaining) take(r round) {
-	x.out.Counts.Rounds++
+	x.out.Counts.Rounds = r.number + 1
 	checked := 0
 	for _, c := range r.recalled {
 		x.out.Counts.Recalled++

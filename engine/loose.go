@@ -2,8 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -79,10 +77,7 @@ func (l *loosePages) put(c *call, p page, now time.Time) (page, error) {
 		l.order = append(l.order, key)
 	}
 	kept := p
-	kept.Refs = slices.Clone(p.Refs)
-	for i, ref := range kept.Refs { // the ids may be parts of a whole recall's answer
-		kept.Refs[i] = feed.Ref{ID: strings.Clone(ref.ID), Group: strings.Clone(ref.Group)}
-	}
+	kept.Refs = feed.Detached(p.Refs) // the ids may be parts of a whole recall's answer
 	l.pages[key] = looseEntry{c.Action, c.Limit, kept, now.Add(cache.RetryTTL)}
 	return p, nil
 }

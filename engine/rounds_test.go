@@ -3,17 +3,13 @@ package engine_test
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	memorysessions "github.com/freshet/freshet/cache/memory"
-	"github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/dedup"
-	memorydedup "github.com/freshet/freshet/dedup/memory"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
@@ -40,17 +36,9 @@ func longRead(t *testing.T, n, seen int, takes, roundsFor time.Duration) (*engin
 	t.Helper()
 	now := rankedAt
 	clock := func() time.Time { return now }
-	catalog, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, catalog.Close()) })
-	cfg := dedup.DefaultConfig()
-	cfg.FalsePositiveRate, cfg.DailyCapacity = 1e-9, 10_000
-	store, err := memorydedup.Open("", cfg, clock)
-	require.NoError(t, err)
-	recorder, err := dedup.NewRecorder(t.Context(), store, clock, dedup.RecorderConfig{})
-	require.NoError(t, err)
-	t.Cleanup(func() { recorder.Close(context.Background()) })
-
+	index := memoryrecall.New()
+	source := &slowly{Source: index, takes: takes, now: &now}
+	stores := storesOf(t, clock, source)
 	items := make([]feed.Item, n)
 	impressions := make([]dedup.Impression, seen)
 	for i := range items {
@@ -59,17 +47,12 @@ func longRead(t *testing.T, n, seen int, takes, roundsFor time.Duration) (*engin
 			impressions[i] = dedup.Impression{Agent: "u_1", Group: items[i].ID}
 		}
 	}
-	_, err = catalog.Put(t.Context(), items)
+	_, err := stores.Catalog.Put(t.Context(), items)
 	require.NoError(t, err)
-	_, err = store.Record(t.Context(), impressions, now)
+	_, err = stores.Seen.(dedup.Writer).Record(t.Context(), impressions, now)
 	require.NoError(t, err)
-	index := memoryrecall.New()
 	index.Upsert(items)
-	source := &slowly{Source: index, takes: takes, now: &now}
-	e, err := engine.New(engine.Stores{
-		Sources: []recall.Source{source}, Seen: store, Recorder: recorder, Catalog: catalog,
-		Sessions: memorysessions.New(store, 30*time.Minute, clock),
-	}, engine.Config{Clock: clock, N: 10, RoundsFor: roundsFor, Rankings: &feed.Live{Ranking: dayLong()}})
+	e, err := engine.New(stores, engine.Config{Clock: clock, N: 10, RoundsFor: roundsFor, Rankings: &feed.Live{Ranking: dayLong()}})
 	require.NoError(t, err)
 	return e, source
 }
@@ -82,12 +65,12 @@ func TestRoundsEnd(t *testing.T) {
 		first            string // of the page; "": it is empty
 	}{
 		"with a full page":                   {seen: 0, roundsFor: time.Second, sizes: []int{10}, first: "i0000"},
-		"with a page that a later one fills": {seen: 69, roundsFor: time.Second, sizes: []int{10, 20, 40, 40}, first: "i0069"},
-		"with all there is":                  {seen: 300, roundsFor: time.Second, sizes: []int{10, 20, 40, 40, 40, 40, 40, 40, 40}},
-		"when the time is up":                {seen: 300, takes: time.Second, roundsFor: 2500 * time.Millisecond, sizes: []int{10, 20, 40}},
+		"with a page that a later one fills": {seen: 69, roundsFor: time.Second, sizes: []int{10, 40, 160}, first: "i0069"},
+		"with all there is":                  {seen: 300, roundsFor: time.Second, sizes: []int{10, 40, 160, 640}},
+		"when the time is up":                {seen: 300, takes: time.Second, roundsFor: 2500 * time.Millisecond, sizes: []int{10, 40, 160}},
 		"after one that takes all the time":  {seen: 300, takes: time.Hour, roundsFor: time.Second, sizes: []int{10}},
 		"after one where none may follow":    {seen: 5, sizes: []int{10}, first: "i0005"},
-		"when the clock is set back":         {seen: 300, takes: -time.Hour, roundsFor: time.Second, sizes: []int{10, 20, 40, 40, 40, 40, 40, 40, 40}},
+		"when the clock is set back":         {seen: 300, takes: -time.Hour, roundsFor: time.Second, sizes: []int{10, 40, 160, 640}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, source := longRead(t, 300, c.seen, c.takes, c.roundsFor)
@@ -110,6 +93,16 @@ func TestRoundsEnd(t *testing.T) {
 	}
 }
 
+// What a large round has found is checked a portion at a time, and a session is
+// not filled with more than one has.
+func TestALargeRoundIsCheckedInPortions(t *testing.T) {
+	e, source := longRead(t, 6000, 900, 0, time.Second)
+	x, err := e.Explain(t.Context(), engine.ExplainRequest{Agent: "u_1", Limit: 5})
+	require.NoError(t, err)
+	assert.Equal(t, []int{10, 40, 160, 640, 2560}, source.sizes)
+	assert.Equal(t, engine.ExplainCounts{Rounds: 5, Recalled: 850 + 2000, Seen: 900, Paged: 5, Kept: 1945}, x.Counts)
+}
+
 // A silent refresh looks at one round: it is bounded to what is new.
 func TestPeekIsOneRound(t *testing.T) {
 	e, source := longRead(t, 300, 50, 0, time.Second)
@@ -120,7 +113,7 @@ func TestPeekIsOneRound(t *testing.T) {
 
 // Of a reader who has seen thousands, an explanation lists what matters.
 func TestExplainIsBounded(t *testing.T) {
-	e, _ := longRead(t, 3000, 2900, 0, time.Second)
+	e, _ := longRead(t, 6000, 2900, 0, time.Second)
 	ask := engine.ExplainRequest{Agent: "u_1", Limit: 5, Item: "i2800"}
 	x, err := e.Explain(t.Context(), ask)
 	require.NoError(t, err)
@@ -129,15 +122,15 @@ func TestExplainIsBounded(t *testing.T) {
 	require.Equal(t, x.Counts.Recalled, x.Counts.Seen+x.Counts.Paged+x.Counts.Kept)
 	assert.Equal(t, 899, x.Unlisted, "all seen ones behind the first 2,000 but the item asked for")
 	assert.Len(t, x.Candidates, x.Counts.Recalled-x.Unlisted)
-	assert.Equal(t, "It ranks 2801 of 2910, but the filter of 20260306 has it", x.Item.Reason[:len("It ranks 2801 of 2910, but the filter of 20260306 has it")])
+	assert.Equal(t, "It ranks 2801 of 3410, but the filter of 20260306 has it", x.Item.Reason[:len("It ranks 2801 of 3410, but the filter of 20260306 has it")])
 	page := x.Page()
 	assert.Equal(t, "i2900", page[0].ID)
 	assert.Equal(t, 2901, page[0].Rank)
 
 	for id, want := range map[string]string{
-		"i2901": "It ranks 2902 of 2910 and is at place 2 of the page.",
-		"i2906": "It ranks 2907 of 2910. The page of 5 is full before it; it waits in the session, at place 2 of what comes after the page.",
-		"i2999": "of the last of the 2910 candidates",
+		"i2901": "It ranks 2902 of 3410 and is at place 2 of the page.",
+		"i2906": "It ranks 2907 of 3410. The page of 5 is full before it; it waits in the session, at place 2 of what comes after the page.",
+		"i4000": "of the last of the 3410 candidates, which were recalled in 5 rounds; recall goes on only while the page is not full.",
 	} {
 		ask.Item = id
 		x, err = e.Explain(t.Context(), ask)

@@ -1,6 +1,9 @@
 package feed
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Query is one round of recall for one agent.
 type Query struct {
@@ -12,7 +15,8 @@ type Query struct {
 	After   string    // cursor of the round before; "" for the first round
 }
 
-// Candidate is an item recall proposes, before anything is chosen.
+// Candidate is an item recall proposes, before anything is chosen. Its texts may
+// be parts of one text that holds those of the whole answer.
 type Candidate struct {
 	ID         string
 	Group      string // what is shown only once; never empty
@@ -44,6 +48,20 @@ func ParseRef(s string) Ref {
 		}
 	}
 	return Ref{ID: s, Group: s}
+}
+
+// Detached copies refs, texts included, for whoever keeps them longer than the
+// answer they come from: those of one recall lie in one text, and a page of them
+// would keep all of it.
+func Detached(refs []Ref) []Ref {
+	own := make([]Ref, len(refs))
+	for i, r := range refs {
+		own[i].Group = strings.Clone(r.Group)
+		if own[i].ID = own[i].Group; r.ID != r.Group {
+			own[i].ID = strings.Clone(r.ID)
+		}
+	}
+	return own
 }
 
 // Groups returns the group of each ref, in order.

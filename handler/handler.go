@@ -52,8 +52,9 @@ type Items interface {
 
 // Dependency is the state of one thing the server stands on.
 type Dependency struct {
-	Err      error // nil: it is up
-	Optional bool  // down, it degrades answers but does not make the server unready
+	Err      error  // nil: it is up
+	Optional bool   // down, it degrades answers but does not make the server unready
+	Warning  string // what is wrong with it though it is up, for everyone to read; "": nothing
 }
 
 // Health asks every dependency how it is, by name.

@@ -29,6 +29,7 @@ type dependencyState struct {
 	State    string `json:"state"` // up or down
 	Optional bool   `json:"optional,omitempty"`
 	Error    string `json:"error,omitempty"`
+	Warning  string `json:"warning,omitempty"`
 }
 
 type readiness struct {
@@ -44,7 +45,7 @@ func (s *server) ready(c *call) error {
 	states := make(map[string]dependencyState, len(checked))
 	status, e := http.StatusOK, envelope{Msg: "ready"}
 	for name, d := range checked {
-		state := dependencyState{State: "up", Optional: d.Optional}
+		state := dependencyState{State: "up", Optional: d.Optional, Warning: d.Warning}
 		if d.Err != nil {
 			state.State, state.Error = "down", publicCause(d.Err)
 			if !d.Optional {

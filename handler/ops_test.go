@@ -56,6 +56,12 @@ func TestReadiness(t *testing.T) {
 			`{"redis":{"state":"down","optional":true,"error":"connection refused"}}`,
 		},
 		{
+			"up, with a warning",
+			map[string]Dependency{"redis": {Optional: true, Warning: "its clock is wrong"}},
+			200, 0,
+			`{"redis":{"state":"up","optional":true,"warning":"its clock is wrong"}}`,
+		},
+		{
 			"timed out",
 			map[string]Dependency{"es": {Err: fmt.Errorf("GET http://u:pw@10.0.0.7: %w", context.DeadlineExceeded)}},
 			503, 50301,

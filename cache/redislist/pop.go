@@ -28,7 +28,7 @@ import (
 var popScript = redis.NewScript(keysLua + pendingLua + claimLua + recordLua + answerLua + rememberLua + `
 local before = recorded(KEYS[3], ARGV[6], ARGV[7])
 if before then return before end
-
+` + roomLua + `
 local expired, limit, page = tonumber(ARGV[2]), tonumber(ARGV[3]), {}
 while #page < limit do
   local refs = redis.call('LPOP', KEYS[1], math.min(limit - #page, 1000))

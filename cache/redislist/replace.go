@@ -51,7 +51,7 @@ for i = 1, #refs do
     list[#list + 1] = refs[i]
   end
 end
-
+` + roomLua + `
 redis.call('DEL', KEYS[1])
 for from = 1, #rest, 1000 do
   redis.call('RPUSH', KEYS[1], unpack(rest, from, math.min(from + 999, #rest)))

@@ -110,10 +110,8 @@ func (a *App) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.cfg.Dedup.Backend == configs.DedupRedisBloom {
-		a.closers = append(a.closers, a.clients.masters.watch(ctx, a.clock, func(ctx context.Context, since time.Time) (int, error) {
-			return a.recorder.Reclaim(ctx, s.dedup, since)
-		}))
+	if err := a.watchMasters(ctx); err != nil {
+		return err
 	}
 	stores := engine.Stores{
 		Sources: s.sources, Seen: s.dedup, Recorder: a.recorder, Sessions: s.sessions, Catalog: s.catalog,

@@ -22,10 +22,6 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// maxSkew is the clock difference the doctor accepts. Around midnight, servers
-// whose clocks differ write into different days' filters.
-const maxSkew = time.Second
-
 // Level says how bad a finding is.
 type Level string
 
@@ -166,10 +162,7 @@ func redisInfo(ctx context.Context, client redis.UniversalClient) map[string]str
 }
 
 func (d *doctor) skew(what string, sent, theirs time.Time) {
-	// Their clock was read between sending and now; the difference to the
-	// nearer end is the least the clocks can differ.
-	off := max(sent.Sub(theirs), theirs.Sub(d.clock()))
-	if off > maxSkew {
+	if off := skew(sent, theirs, d.clock()); off > maxSkew {
 		d.say(Warning, what, "run NTP on both machines", "its clock differs from this machine's by %s", off.Round(time.Millisecond))
 	}
 }

@@ -250,10 +250,11 @@ func TestExplainFates(t *testing.T) {
 			require.Equal(t, map[string]engine.Fate{
 				"seen": engine.FateSeen, "pending": engine.FatePending, "paged-1": engine.FatePaged, "story-1": engine.FatePaged,
 				"gone": engine.FateGone, "muted": engine.FateMuted, "story-2": engine.FateGroup, "paged-3": engine.FatePaged,
-				"kept": engine.FateKept, "paged-4": engine.FateKept, "x-1": engine.FateKept, "x-2": engine.FateKept, // the second round is twice the first
+				"kept": engine.FateKept, "paged-4": engine.FateKept, "x-1": engine.FateKept, "x-2": engine.FateKept,
+				"outside": engine.FateKept, // the second round is four times the first
 			}, got)
 			require.Equal(t, engine.ExplainCounts{
-				Rounds: 2, Recalled: 12, Seen: 1, Pending: 1, Muted: 1, Gone: 1, Group: 1, Paged: 3, Kept: 4,
+				Rounds: 2, Recalled: 13, Seen: 1, Pending: 1, Muted: 1, Gone: 1, Group: 1, Paged: 3, Kept: 5,
 			}, x.Counts)
 			seen, story := x.Candidates[0], x.Candidates[6]
 			require.Equal(t, "20260304", seen.Day)

@@ -17,6 +17,9 @@ import (
 // check asks a service whether it answers.
 type check struct {
 	ask func(context.Context) error
+	// warning says what is wrong with a service that answers; "" where nothing
+	// is. It is asked after ask; nil: nothing ever is.
+	warning func() string
 	// optional services are told of, but leave the server ready: without them
 	// it still answers, degraded, and all servers share them, so that taking
 	// one out of rotation would take out all.
@@ -36,10 +39,13 @@ func (c checks) Check(ctx context.Context) map[string]handler.Dependency {
 	states := make(map[string]handler.Dependency, len(c))
 	for name, service := range c {
 		wg.Go(func() {
-			err := service.ask(ctx)
+			state := handler.Dependency{Err: service.ask(ctx), Optional: service.optional}
+			if service.warning != nil && state.Err == nil {
+				state.Warning = service.warning()
+			}
 			mu.Lock()
 			defer mu.Unlock()
-			states[name] = handler.Dependency{Err: err, Optional: service.optional}
+			states[name] = state
 		})
 	}
 	wg.Wait()

@@ -14,7 +14,10 @@ var errGivenUp = errors.New("it did not answer an earlier call of this request")
 // request is what the calls of one request of an agent to Redis have in common: a dead
 // Redis costs the request one call's timeout, not one timeout for each of its
 // stages, which together may be longer than the request has.
-type request struct{ lost atomic.Bool }
+type request struct {
+	begun atomic.Bool // it has made a call
+	lost  atomic.Bool // a call got no answer
+}
 
 type requestKey struct{}
 
@@ -30,6 +33,9 @@ func (r *request) learn(err error) {
 		r.lost.Store(true)
 	}
 }
+
+// begins reports whether this is the request's first call.
+func (r *request) begins() bool { return r != nil && !r.begun.Swap(true) }
 
 // givenUp reports whether a call of this request got no answer.
 func (r *request) givenUp() bool { return r != nil && r.lost.Load() }

@@ -46,7 +46,7 @@ type stores struct {
 // clients are the connections the configured backends need; nil: not needed.
 type clients struct {
 	redis   redis.UniversalClient
-	masters *masters
+	masters *masters     // nil: impressions are not in Redis
 	breaker redisBreaker // of the client and of what goes past it
 	elastic *elasticsearch.Client
 	schema  esindex.Schema
@@ -83,10 +83,13 @@ func (a *App) connect(ctx context.Context) (c clients, err error) {
 			return c, err
 		}
 		a.closers = append(a.closers, func(context.Context) error { return c.redis.Close() })
-		c.masters = newMasters(c.redis, a.cfg, a.log)
+		if c.masters, err = a.openMasters(ctx); err != nil {
+			return c, err
+		}
 		c.breaker = newRedisBreaker(redisPatience(a.cfg), c.masters, a.log)
 		c.redis.AddHook(c.breaker)
-		a.checks["redis"] = check{ask: func(ctx context.Context) error { return c.redis.Ping(ctx).Err() }, optional: a.failsOpen()}
+		clock := &redisClock{client: c.redis, clock: a.clock}
+		a.checks["redis"] = check{ask: clock.ask, warning: clock.warning, optional: a.failsOpen()}
 	}
 	if !usesElastic(a.cfg) {
 		return c, nil

@@ -1,0 +1,45 @@
+package redislist
+
+import (
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/internal/testenv"
+)
+
+// TestAtMaxmemory has a Redis without room: a page step is refused as a whole,
+// since what it hands out has to be remembered, and giving back is not.
+func TestAtMaxmemory(t *testing.T) {
+	client := redis.NewClient(&redis.Options{Addr: testenv.StartRedis(t).Addr})
+	defer func() { _ = client.Close() }()
+	s, ctx := New(client, Config{}), t.Context()
+	ranked := refs("a", "b", "c", "d", "e", "f")
+	page, err := s.Replace(ctx, cache.Replace{Agent: "u_1", Ranked: ranked, Limit: 2, Now: noon})
+	require.NoError(t, err)
+	full := func(limit string) { require.NoError(t, client.ConfigSet(ctx, "maxmemory", limit).Err()) }
+	state := func() any {
+		return []any{
+			client.LRange(ctx, s.keys.Session("u_1"), 0, -1).Val(), client.ZRange(ctx, s.keys.Pending("u_1"), 0, -1).Val(),
+			client.Get(ctx, s.keys.Refreshed("u_1")).Val(), client.DBSize(ctx).Val(),
+		}
+	}
+	before := state()
+
+	full("1")
+	_, err = s.Pop(ctx, cache.Pop{Agent: "u_1", Limit: 2, Now: noon})
+	require.ErrorIs(t, err, cache.ErrUnavailable)
+	_, err = s.Replace(ctx, cache.Replace{Agent: "u_1", Ranked: refs("x", "y", "z"), Limit: 2, Now: noon})
+	require.ErrorIs(t, err, cache.ErrUnavailable)
+	require.ErrorIs(t, s.Withdraw(ctx, "u_1", []string{"c"}, noon), cache.ErrUnavailable)
+	assert.Equal(t, before, state(), "no half of a step was made")
+
+	require.NoError(t, s.Restore(ctx, "u_1", page.Refs[1:], cache.Call{}), "giving back makes room")
+	full("0")
+	page, err = s.Pop(ctx, cache.Pop{Agent: "u_1", Limit: 2, Now: noon})
+	require.NoError(t, err)
+	assert.Equal(t, refs("b", "c"), page.Refs)
+}
