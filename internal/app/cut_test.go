@@ -413,17 +413,7 @@ func (l *cutLane) healthy(t *testing.T) {
 		return
 	}
 	l.hurt = false
-	answered := func() bool {
-		answer, err := l.Engine.Feed(t.Context(), refresh("u_probe", 1))
-		return err == nil && !loose(answer)
-	}
-	for range polls {
-		if answered() {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	require.True(t, answered(), "the server does not recover")
+	asksRedis(t, l.App)
 	recorded(t, l.App)
 	l.counted = counted(t, l.App)["control"].Impressions
 	if l.cfg.Catalog.Backend != configs.CatalogElastic {
