@@ -66,7 +66,8 @@ func (c Call) Record() string {
 type Page struct {
 	Refs     []feed.Ref // best first; they are in the pending set now
 	HasMore  bool       // the session still holds something
-	Replayed bool       // another call with the same request id was handed this out; nothing changed
+	Again    bool       // the call's record had the step already; nothing changed
+	Replayed bool       // so it had, and another call with the same request id made the record
 	Next     int        // number of the call's next step
 }
 

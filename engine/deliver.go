@@ -109,13 +109,15 @@ func (e *Engine) record(ctx context.Context, c *call, p page, got hydrated) {
 }
 
 // read hydrates a page. What this process handed out is left out, and stays
-// pending: a session that outlived a fault may still hold it.
+// pending: a session that outlived a fault may still hold it. A step that was
+// made before is not asked that: a retry on this server may have been answered
+// with it.
 func (e *Engine) read(ctx context.Context, c *call, p page) (hydrated, error) {
 	if p.Replayed {
 		return e.content(ctx, c.Agent, p.Refs, func(feed.Ref, feed.Doc) bool { return true })
 	}
 	refs, unsure := p.Refs, false
-	if e.served != nil && !p.loose {
+	if e.served != nil && !p.loose && !p.Again {
 		refs = e.served.unknown(c.Agent, refs, e.cfg.RecordServed, e.cfg.Clock())
 		refs, unsure = e.unseen(ctx, c.Agent, refs)
 	}
@@ -128,7 +130,8 @@ func (e *Engine) read(ctx context.Context, c *call, p page) (hydrated, error) {
 // already is worth an answer, whatever happens; where nothing is, the session
 // counts as ended after an error, so that the caller refreshes.
 func (e *Engine) topUp(ctx context.Context, c *call, p *page, got *hydrated) {
-	missing := got.short()
+	// Another call with the same request id may have filled it up already.
+	missing := min(got.short(), c.Limit-len(got.docs))
 	for try := 0; missing > 0 && p.HasMore && (try < topUps || len(got.docs) == 0); try++ {
 		more, err := e.pop(ctx, c, missing)
 		if err != nil {

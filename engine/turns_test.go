@@ -134,3 +134,17 @@ func TestScratchDropsGroupsProposedBefore(t *testing.T) {
 	s.take([]feed.Candidate{two, three})
 	assert.Empty(t, s.fresh, "also between rounds")
 }
+
+func TestAReleasedScratchHoldsNothing(t *testing.T) {
+	s := &scratch{proposed: map[string]struct{}{}}
+	s.take([]feed.Candidate{{ID: "x", Group: "x"}, {ID: "y", Group: "y"}, {ID: "z", Group: "z"}})
+	s.take([]feed.Candidate{{ID: "w", Group: "w"}})
+	s.release()
+	assert.Empty(t, s.proposed)
+	for _, c := range s.fresh[:cap(s.fresh)] {
+		assert.Zero(t, c, "of an earlier round")
+	}
+	for _, g := range s.groups[:cap(s.groups)] {
+		assert.Empty(t, g)
+	}
+}

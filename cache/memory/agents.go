@@ -135,7 +135,7 @@ func (a *state) replay(call cache.Call, now time.Time) (page cache.Page, ok bool
 	if !found || call.RequestID == "" || !now.Before(r.ends) {
 		return cache.Page{}, false, nil
 	}
-	page = cache.Page{HasMore: r.more, Replayed: r.owner != call.Owner, Next: r.steps[len(r.steps)-1].number + 1}
+	page = cache.Page{HasMore: r.more, Again: true, Replayed: r.owner != call.Owner, Next: r.steps[len(r.steps)-1].number + 1}
 	for _, s := range r.steps {
 		if call.Step == 0 || s.number == call.Step {
 			page.Refs = append(page.Refs, s.refs...)

@@ -15,7 +15,6 @@
 package memory
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -72,6 +71,7 @@ type Store struct {
 	window  atomic.Pointer[[]*filter]
 	pending *pending
 	folds   sync.WaitGroup // past days being folded
+	failing atomic.Bool    // the last change could not be written
 
 	// step is called between the steps of a fold; tests look at the directory
 	// there.
@@ -147,87 +147,6 @@ func (s *Store) filterPath(day feed.Day) string {
 	return filepath.Join(s.dir, day.String()+filterSuffix)
 }
 
-// Close folds today's journal into its filter and releases the directory. It
-// waits for past days that are still being folded, as long as ctx allows; on
-// an error nothing is lost, the next start reads the journals. Closing twice
-// is harmless.
-func (s *Store) Close(ctx context.Context) error {
-	s.gate.Lock()
-	closed := s.closed
-	s.closed = true
-	s.gate.Unlock()
-	if closed || s.dir == "" {
-		return nil
-	}
-	close(s.quit)
-	<-s.watched
-	done := make(chan struct{})
-	go func() {
-		s.folds.Wait()
-		close(done)
-	}()
-	s.rolling.Lock()
-	if now := s.clock(); !s.jumped(now) {
-		s.seen.Store(now.UnixMilli()) // else the next start has to notice
-	}
-	s.saveClock()
-	s.rolling.Unlock()
-	select {
-	case <-done:
-		return errors.Join(s.foldToday(), s.lock.Close())
-	case <-ctx.Done():
-		// The lock stays with the folds that are still running.
-		go func() {
-			<-done
-			_ = s.lock.Close()
-		}()
-		return errors.Join(fmt.Errorf("closing dedup: %w", ctx.Err()), s.journal.Close())
-	}
-}
-
-// foldToday stores today's filter and empties its journal. What is pending is
-// added to the filter where delivering is the impression, and kept in the
-// journal where it is not.
-func (s *Store) foldToday() error {
-	f, now := s.current, s.clock().UnixMilli()
-	var keep []journal.Entry
-	if s.keepPending(now); !s.cfg.Served {
-		_ = s.pending.each(now, func(agent string, at int64, groups []string) error {
-			keep = append(keep, journal.Entry{Kind: s.kind, At: at, Agent: agent, Groups: groups})
-			return nil
-		})
-	}
-	if err := s.journal.Close(); err != nil {
-		return err
-	}
-	s.step("journal closed")
-	if err := s.store(f); err != nil {
-		return err
-	}
-	s.step("filter stored")
-	return journal.Rewrite(s.journalPath(f.day), keep)
-}
-
-// store saves a day's filter, unless there is nothing in it: a day on which
-// nothing happened leaves no file.
-func (s *Store) store(f *filter) error {
-	if f.ones.Load() == 0 {
-		return nil
-	}
-	return f.save(s.filterPath(f.day))
-}
-
-// append journals entries; without a directory there is nothing to do.
-func (s *Store) append(entries ...journal.Entry) error {
-	if s.journal == nil {
-		return nil
-	}
-	if err := s.journal.Append(entries...); err != nil {
-		return fmt.Errorf("%w: %w", dedup.ErrUnavailable, err)
-	}
-	return nil
-}
-
 // enter holds the gate for a change at now, having followed the clock to now.
 // The caller releases the gate.
 func (s *Store) enter(now time.Time) error {
@@ -248,6 +167,7 @@ func (s *Store) enter(now time.Time) error {
 		}
 		s.gate.RUnlock()
 		if err := s.follow(now); err != nil {
+			s.failing.Store(true)
 			return err
 		}
 	}

@@ -23,16 +23,17 @@ import (
 const (
 	redisShare   = 10 // a connection, a try: a tenth of the time each
 	redisHold    = 5  // waiting after a failover, see masters
-	redisCalls   = 4  // a call with its retries: a quarter; only one such call may fail in a request
+	redisCalls   = 3  // a call with its retries, and that wait: a third; only one such call may fail in a request
 	elasticShare = 0.6
 )
 
-// redisPatience is the longest a call of a request may take. Replicas are waited
-// for as long again at most, however long a wait is configured.
+// redisPatience is the longest a call of a request may take. Waiting for
+// replicas adds a fifth of the request's time at most, however long a wait is
+// configured.
 func redisPatience(cfg configs.Config) time.Duration {
 	patience := cfg.Server.RequestTimeout / redisCalls
 	if cfg.Redis.WaitReplicas > 0 {
-		patience += min(patience, cfg.Redis.WaitTimeout)
+		patience += min(cfg.Server.RequestTimeout/redisHold, cfg.Redis.WaitTimeout)
 	}
 	return patience
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/dedup/journal"
 	memorydedup "github.com/freshet/freshet/dedup/memory"
 	"github.com/freshet/freshet/dedup/redisbloom"
 	"github.com/freshet/freshet/dedup/spool"
@@ -170,11 +171,12 @@ func (a *App) openDedup(ctx context.Context, c clients) (dedup.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := memorydedup.Open(dir, cfg, a.clock)
+	store, err := memorydedup.Open(dir, cfg, a.clock, memorydedup.WithLogger(a.log))
 	if err != nil {
 		return nil, err
 	}
 	a.closers = append(a.closers, store.Close)
+	a.checks["data_dir"] = check{ask: store.Writable}
 	return store, nil
 }
 
@@ -252,6 +254,12 @@ func (a *App) openCatalog(ctx context.Context, c clients, s *stores) error {
 	if err != nil {
 		return err
 	}
+	// A second process would not see in its index what this one is given.
+	lock, err := journal.LockDir(dir)
+	if err != nil {
+		return err
+	}
+	a.closers = append(a.closers, func(context.Context) error { return lock.Close() })
 	db, err := sqlite.Open(ctx, catalogFile(dir))
 	if err != nil {
 		return err
