@@ -16,6 +16,7 @@ type conn struct {
 	mu      sync.Mutex
 	settled sync.Cond // waiting has become empty
 	waiting []request // sent to Redis and not answered yet, oldest first
+	hits    []*Armed  // faults that have happened here; only requests uses it until it has ended
 }
 
 // request is what a reply must be treated by.
@@ -38,6 +39,9 @@ func (c *conn) run() {
 	// What the client has sent gets to Redis even if the client is gone.
 	_ = c.server.CloseWrite()
 	replies.Wait()
+	for _, hit := range c.hits { // what else was cut, nothing comes of it any more
+		hit.end()
+	}
 }
 
 // hangUp closes both ends at once.
@@ -60,6 +64,9 @@ func (c *conn) requests() {
 			return
 		}
 		hit := c.p.meet(cmd)
+		if hit != nil {
+			c.hits = append(c.hits, hit)
+		}
 		if hit.is(Before) {
 			c.await()
 			c.cut(hit)
@@ -113,7 +120,7 @@ func (c *conn) replies() {
 		_, _ = c.client.Write(frame) // a client that is gone does not stop what it has sent
 		c.answered()
 		if of.hit != nil {
-			close(of.hit.over)
+			of.hit.end()
 		}
 	}
 }
@@ -125,7 +132,7 @@ func (c *conn) cut(hit *Armed) {
 		c.p.refuse(c, hit.fault.Refuse)
 	}
 	_ = c.client.CloseWrite()
-	close(hit.over)
+	hit.end()
 }
 
 func (c *conn) push(r request) {

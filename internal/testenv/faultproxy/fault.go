@@ -2,6 +2,7 @@ package faultproxy
 
 import (
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -57,14 +58,17 @@ type Armed struct {
 	met   int // requests that matched, guarded by Proxy.mu
 	fired atomic.Bool
 	over  chan struct{}
+	once  sync.Once
 }
 
 // Fired reports whether the fault has met its request.
 func (a *Armed) Fired() bool { return a.fired.Load() }
 
 // Over is closed when the fault has done what it does: the connection is cut,
-// or Redis has answered what was late.
+// by it or otherwise, or Redis has answered what was late.
 func (a *Armed) Over() <-chan struct{} { return a.over }
+
+func (a *Armed) end() { a.once.Do(func() { close(a.over) }) }
 
 // meets counts a request and reports whether it is the one.
 func (a *Armed) meets(c Command) bool {

@@ -112,6 +112,18 @@ func TestAStall(t *testing.T) {
 	assert.Equal(t, "secondfirst", direct.Get(t.Context(), key).Val())
 }
 
+// TestAStallThatIsCutIsOver ends the connection while a request is held back.
+func TestAStallThatIsCutIsOver(t *testing.T) {
+	p, client, _, key := through(t)
+	stall := p.Arm(Fault{Kind: Stall, Match: named("incr"), For: 100 * time.Millisecond})
+	failed := make(chan error)
+	go func() { failed <- client.Incr(t.Context(), key).Err() }()
+	require.Eventually(t, stall.Fired, 10*time.Second, time.Millisecond)
+	p.Down()
+	require.Error(t, <-failed)
+	<-stall.Over()
+}
+
 func TestNewConnectionsAreRefusedForAWhile(t *testing.T) {
 	p, client, _, key := through(t)
 	other := redis.NewClient(&redis.Options{Addr: p.Addrs[0], MaxRetries: -1, DialerRetries: 1})
