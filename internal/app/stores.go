@@ -85,6 +85,9 @@ func (a *App) connect(ctx context.Context) (c clients, err error) {
 		if c.masters, err = a.openMasters(ctx); err != nil {
 			return c, err
 		}
+		if c.masters != nil {
+			c.masters.others = c.redis
+		}
 		c.breaker = newRedisBreaker(redisPatience(a.cfg), c.masters, a.log)
 		c.redis.AddHook(c.breaker)
 		a.checks["redis"] = check{ask: func(ctx context.Context) error { return c.redis.Ping(ctx).Err() }, optional: a.failsOpen()}
