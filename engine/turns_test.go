@@ -144,7 +144,10 @@ func TestAReleasedScratchHoldsNothing(t *testing.T) {
 	for _, c := range s.fresh[:cap(s.fresh)] {
 		assert.Zero(t, c, "of an earlier round")
 	}
-	for _, g := range s.groups[:cap(s.groups)] {
-		assert.Empty(t, g)
+	for _, r := range s.refs[:cap(s.refs)] {
+		assert.Zero(t, r)
+	}
+	for _, key := range s.keys[:cap(s.keys)] {
+		assert.Empty(t, key)
 	}
 }

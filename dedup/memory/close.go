@@ -58,10 +58,12 @@ func (s *Store) foldToday() {
 	f, now := s.current, s.clock().UnixMilli()
 	var keep []journal.Entry
 	if s.keepPending(now); !s.cfg.Served {
-		_ = s.pending.each(now, func(agent string, at int64, groups []string) error {
-			keep = append(keep, journal.Entry{Kind: s.kind, At: at, Agent: agent, Groups: groups})
-			return nil
-		})
+		for i := range s.pending.shards {
+			sh := &s.pending.shards[i]
+			sh.mu.Lock()
+			keep = append(keep, s.pending.entries(sh, s.kind, now)...)
+			sh.mu.Unlock()
+		}
 	}
 	s.step("journal closed")
 	err := s.store(f)

@@ -53,6 +53,9 @@ type Store struct {
 	today   feed.Day
 	current *filter          // today's, one of the window
 	journal *journal.Journal // nil without a dir
+	// generation counts the journals; a shard that was carried into an earlier
+	// one is carried before it changes.
+	generation int
 
 	// rolling is held by whoever moves the store to another day or judges the
 	// clock. It is taken before the gate.

@@ -51,6 +51,13 @@ func (b *bench) close(s *Store) {
 	require.NoError(b.t, s.Close(b.t.Context()))
 }
 
+// reopen is another store on the same directory.
+func (b *bench) reopen(s *Store) *Store {
+	b.t.Helper()
+	b.close(s)
+	return b.open()
+}
+
 // kill is what a process killed with -9 leaves: the files as they are. The
 // bench goes on in a copy of them.
 func (b *bench) kill() {

@@ -135,10 +135,8 @@ func (s *Store) foldRestored(past []*filter) error {
 	if len(past) == 0 {
 		return nil
 	}
-	if err := s.carry(s.journal, s.clock()); err != nil {
-		return err
-	}
-	if err := s.journal.Sync(); err != nil {
+	s.generation++
+	if err := s.carryAll(s.clock().UnixMilli()); err != nil {
 		return err
 	}
 	for _, f := range past {

@@ -97,6 +97,69 @@ func TestACrashInAFoldLosesNothing(t *testing.T) {
 	}
 }
 
+// TestCallsWhileADayIsCarried makes every kind of call after midnight while what
+// is pending has not been carried into the new day's journal yet, and looks what
+// a crash leaves of it before and after the day before is folded.
+func TestCallsWhileADayIsCarried(t *testing.T) {
+	b := newBench(t, true)
+	s := b.open()
+	stuck := &s.pending.shards[0]
+	for s.pending.of("u_1") == stuck {
+		s = b.reopen(s)
+		stuck = &s.pending.shards[0]
+	}
+	b.claim(s, "left", "released", "again", "recorded")
+	stuck.mu.Lock()
+	b.now = b.now.AddDate(0, 0, 1)
+	b.claim(s, "new")
+	require.NoError(t, s.Release(t.Context(), "u_1", []string{"released", "again"}))
+	b.claim(s, "again")
+	b.record(s, "recorded", "unclaimed")
+	require.NoError(t, s.Settle(t.Context(), of("recorded")))
+	assert.Equal(t, []string{"20260306.journal", "20260307.journal"}, b.files())
+	assert.Equal(t, []dedup.Verdict{pends, unseen, pends, today, today, pends}, b.verdicts(s, "left", "released", "again", "recorded", "unclaimed", "new"))
+	early := copyDir(t, b.dir)
+	stuck.mu.Unlock()
+	s.folds.Wait()
+	assert.Equal(t, []string{"20260307.journal"}, b.files(), "nothing was recorded the day before")
+	b.kill()
+	s = b.open()
+	assert.Equal(t, []dedup.Verdict{today, unseen, today, today, today, today}, b.verdicts(s, "left", "released", "again", "recorded", "unclaimed", "new"))
+
+	b.dir = early
+	s = b.open()
+	assert.NotContains(t, b.verdicts(s, "left", "again", "recorded", "unclaimed", "new"), unseen)
+}
+
+// TestWhatCannotBeCarriedIsNotChanged: until the new journal has what is
+// pending, calls fail, and the day before keeps its journal.
+func TestWhatCannotBeCarriedIsNotChanged(t *testing.T) {
+	b := newBench(t, true)
+	s := b.open()
+	stuck := &s.pending.shards[0]
+	for s.pending.of("u_1") == stuck {
+		s = b.reopen(s)
+		stuck = &s.pending.shards[0]
+	}
+	b.claim(s, "pending")
+	stuck.mu.Lock()
+	b.now = b.now.AddDate(0, 0, 1)
+	require.NoError(t, s.follow(b.now))
+	require.NoError(t, s.journal.Close())
+	_, err := s.Claim(t.Context(), "u_1", []string{"a"}, 1, b.now)
+	require.ErrorIs(t, err, dedup.ErrUnavailable)
+	require.ErrorIs(t, s.Release(t.Context(), "u_1", []string{"pending"}), dedup.ErrUnavailable)
+	unconfirmed, err := s.Record(t.Context(), of("pending"), b.now)
+	require.ErrorIs(t, err, dedup.ErrUnavailable)
+	assert.Equal(t, of("pending"), unconfirmed)
+	stuck.mu.Unlock()
+	s.folds.Wait()
+	assert.Equal(t, []string{"20260306.journal", "20260307.journal"}, b.files())
+	assert.Equal(t, []dedup.Verdict{pends, unseen}, b.verdicts(s, "pending", "a"))
+	b.kill()
+	assert.Equal(t, []dedup.Verdict{dayOld, unseen}, b.verdicts(b.open(), "pending", "a"))
+}
+
 func TestADayWithoutAProcess(t *testing.T) {
 	b := newBench(t, true)
 	b.claim(b.open(), "a")
