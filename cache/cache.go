@@ -16,6 +16,9 @@ var (
 	// ErrUnavailable is wrapped by errors that say the store could not be
 	// asked at all; asking again later may help.
 	ErrUnavailable = errors.New("session store is unavailable")
+	// ErrUncertain is wrapped, beside [ErrUnavailable], by the error of a step
+	// that was sent and not answered: nobody knows whether it was made.
+	ErrUncertain = errors.New("the step may have been made")
 	// ErrConflict says that the request id was used for another action or
 	// limit within the last [RetryTTL].
 	ErrConflict = errors.New("request_id was already used for another call; use a new one")
@@ -28,22 +31,44 @@ var (
 // RetryTTL is how long a page is remembered under its request id.
 const RetryTTL = 60 * time.Second
 
-// Retry identifies a call that may be sent again. The zero Retry is a call
-// without a request id: nothing is remembered.
-type Retry struct {
+// Call identifies the call of a client that a step belongs to. The store keeps
+// a record of what a call was handed out, step by step, so that a step whose
+// answer was lost can be run again and hands out the same, and so that what
+// cannot be delivered can be given back exactly once. The zero Call keeps no
+// record.
+type Call struct {
+	// RequestID is the client's name for the call; "" where it gave none. A
+	// later call with the same one is answered from the record, for
+	// [RetryTTL].
 	RequestID string
-	Action    string // "refresh" or "load_more", as the client asked
-	Limit     int
-	// Extend is set on the further steps of one call (a top-up, a silent
-	// extra refresh): the record is not answered but added to.
-	Extend bool
+	// Owner is unique to this call, so that a step run again is told from a
+	// retry by the client. Letters and digits.
+	Owner  string
+	Action string // "refresh" or "load_more", as the client asked
+	Limit  int    // as the client asked
+	// Step numbers the steps of one call: 0 is its page, 1 and up are what
+	// fills it up.
+	Step int
+}
+
+// None reports whether the call keeps no record.
+func (c Call) None() bool { return c.RequestID == "" && c.Owner == "" }
+
+// Record names the record: the request id, or a name that no client can send.
+func (c Call) Record() string {
+	if c.RequestID != "" {
+		return c.RequestID
+	}
+	return "~" + c.Owner
 }
 
 // Page is what one step hands out.
 type Page struct {
 	Refs     []feed.Ref // best first; they are in the pending set now
 	HasMore  bool       // the session still holds something
-	Replayed bool       // answered from the retry record; nothing changed
+	Again    bool       // the call's record had the step already; nothing changed
+	Replayed bool       // so it had, and another call with the same request id made the record
+	Next     int        // number of the call's next step
 }
 
 // Replace is the atomic page step of a refresh.
@@ -52,7 +77,7 @@ type Replace struct {
 	Ranked []feed.Ref // the clean list, best first; groups are distinct
 	Limit  int
 	Now    time.Time
-	Retry  Retry
+	Call   Call
 	// CheckedAt is [dedup.Checked.At] of the first check the list was made
 	// from; 0: no check by the store's clock.
 	CheckedAt int64
@@ -63,44 +88,55 @@ type Pop struct {
 	Agent string
 	Limit int
 	Now   time.Time
-	Retry Retry
+	Call  Call
 }
 
 // Sessions keeps one session per agent. Each method is one atomic step for its
-// agent, over all servers that share the store.
-//
-// Replace drops from the ranked list what has entered the pending set
-// meanwhile, takes the first Limit as the page and adds them to the pending
-// set, replaces the old session by the rest with the configured TTL (no rest:
-// no session), and remembers Now as the agent's last refresh. On an error the
-// old session stands.
-//
-// Pop takes up to Limit from the head of the session, skipping what is
-// pending, and adds them to the pending set. It never extends the session's
-// TTL. An empty page means there is no session (left); it is not remembered
-// under the request id.
-//
-// Both answer from the retry record where there is one (unless Extend), or
-// fail with [ErrConflict]; else they store {refs, has_more, action, limit}.
-//
-// Replay looks a retry record up and changes nothing; ok is false where there
-// is none.
-//
-// Refreshed is the time of the agent's last Replace; zero: none within 8 days.
-//
-// Restore undoes the handing out of refs that could not be delivered: they go
-// back to the head of the session in order, leave the pending set and the retry
-// record; a record without refs is deleted. A session that had ended gets the
-// full TTL. Where the retry record has been answered again meanwhile, nothing
-// changes: the other answer may have what this one could not deliver.
-//
-// Delete ends the agent's session.
+// agent, over all servers that share the store. After an error that wraps
+// [ErrUncertain], run the step again with the same [Call], or take it back with
+// Abandon. After any other error nothing has changed.
 type Sessions interface {
+	// Replace drops from the ranked list what has entered the pending set
+	// meanwhile, takes the first Limit as the page and adds them to the
+	// pending set, replaces the old session by the rest with the configured
+	// TTL (no rest: no session), and remembers Now as the agent's last
+	// refresh.
+	//
+	// A step that the call's record already has is answered from the record
+	// and changes nothing: with Replayed where another call made the record,
+	// and without where this one did. Step 0 of another call is answered with
+	// all its steps. A record of another action or limit is [ErrConflict].
 	Replace(ctx context.Context, r Replace) (Page, error)
+	// Pop takes up to Limit from the head of the session, skipping what is
+	// pending, and adds them to the pending set. It never extends the
+	// session's TTL. An empty page means there is no session (left); it is
+	// not recorded. The record answers as for Replace.
 	Pop(ctx context.Context, p Pop) (Page, error)
-	Replay(ctx context.Context, agent string, retry Retry) (page Page, ok bool, err error)
+	// Replay looks up what another call with the same request id was handed
+	// out; ok is false where there is no such record. It changes nothing, but
+	// from then on the other call can give nothing back.
+	Replay(ctx context.Context, agent string, call Call) (page Page, ok bool, err error)
+	// Refreshed is the time of the agent's last Replace; zero: none within 8
+	// days.
 	Refreshed(ctx context.Context, agent string) (time.Time, error)
-	Restore(ctx context.Context, agent string, refs []feed.Ref, retry Retry) error
+	// Restore undoes the handing out of refs that could not be delivered: they
+	// go back to the head of the session in order, and leave the pending set
+	// and the record; a record without refs is deleted. A session that had
+	// ended gets the full TTL. What the record does not list is left as it is,
+	// so restoring twice is harmless. Where the record has been answered to
+	// another call meanwhile, nothing changes: that call may have what this one
+	// could not deliver.
+	Restore(ctx context.Context, agent string, refs []feed.Ref, call Call) error
+	// Discard takes refs that are not to be delivered out of the pending set
+	// and the record, and puts them nowhere: a later recall may propose them
+	// again. What the record does not list is left as it is.
+	Discard(ctx context.Context, agent string, refs []feed.Ref, call Call) error
+	// Abandon discards whatever the call was handed out from call.Step on,
+	// where nobody knows what that was because its answer was lost. A step 0
+	// that arrives after it hands out nothing. It leaves a record alone that
+	// is another call's or was answered to one.
+	Abandon(ctx context.Context, agent string, call Call) error
+	// Delete ends the agent's session.
 	Delete(ctx context.Context, agent string) error
 	Withdrawer
 }

@@ -25,10 +25,12 @@ type Explanation struct {
 	Agent      string         `json:"agent_id"`
 	Limit      int            `json:"limit"`
 	Variant    string         `json:"variant"`
-	Ranking    feed.Ranking   `json:"ranking"`    // the parameters used
-	Proposed   bool           `json:"proposed"`   // they came with the question
-	Origin     time.Time      `json:"origin"`     // the now of the decay
-	Candidates []Explained    `json:"candidates"` // best first
+	Ranking    feed.Ranking   `json:"ranking"`               // the parameters used
+	Proposed   bool           `json:"proposed"`              // they came with the question
+	Origin     time.Time      `json:"origin"`                // the now of the decay
+	Candidates []Explained    `json:"candidates"`            // best first
+	Unlisted   int            `json:"unlisted,omitempty"`    // counted, but not listed: held back, behind the first 2,000
+	OutOfTime  bool           `json:"out_of_time,omitempty"` // the page is not full, though recall has more
 	Item       *ExplainedItem `json:"item,omitempty"`
 	Counts     ExplainCounts  `json:"counts"`
 	Times      ExplainTimes   `json:"times_ms"`

@@ -35,7 +35,7 @@ type Ask struct {
 // Page is the answer of the feed.
 type Page struct {
 	Items     []feed.Item `json:"items"`
-	HasMore   bool        `json:"has_more"`
+	HasMore   bool        `json:"has_more"`  // false: the next load_more is a refresh, which may find more
 	NewCount  *int        `json:"new_count"` // silent refreshes only
 	Degraded  []string    `json:"degraded"`  // what the server had to do without
 	RequestID string      `json:"request_id"`

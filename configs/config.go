@@ -99,8 +99,7 @@ type Catalog struct {
 // Recall finds candidates.
 type Recall struct {
 	Backend    string        `koanf:"backend" help:"what finds candidates: memory or elastic" oneof:"memory,elastic"`
-	N          int           `koanf:"n" help:"candidates of one recall round"`
-	MaxRounds  int           `koanf:"max_rounds" help:"most recall rounds of one refresh"`
+	N          int           `koanf:"n" help:"candidates of a refresh's first round of recall"`
 	Base       float64       `koanf:"base" help:"relevance of an item outside the agent's interests"`
 	CacheTTL   time.Duration `koanf:"cache_ttl" help:"how long equal recalls share one result; 0: off"`
 	StaleTTL   time.Duration `koanf:"stale_ttl" help:"oldest recall that may stand in while recall is down; 0: off"`
@@ -222,7 +221,7 @@ func Default() Config {
 		Auth:    Auth{Mode: ModeHeader},
 		Catalog: Catalog{Backend: CatalogSQLite},
 		Recall: Recall{
-			Backend: RecallMemory, N: 500, MaxRounds: 4, Base: 0.1,
+			Backend: RecallMemory, N: 500, Base: 0.1,
 			CacheTTL: time.Second, StaleTTL: 10 * time.Minute, OriginStep: time.Second,
 		},
 		Ranking: Ranking{Decay: Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}},

@@ -168,6 +168,9 @@ func TestBadLayers(t *testing.T) {
 	}{
 		"unknown key":              {file: "dedup: {daily_capcity: 5}", want: []string{"dedup.daily_capcity is not a key; the nearest is dedup.daily_capacity"}},
 		"a part left out":          {file: "dedup: {capacity: 5}", want: []string{"the nearest is dedup.daily_capacity"}},
+		"removed key":              {file: "recall: {max_rounds: 4}", want: []string{"recall.max_rounds is gone, delete it: a refresh goes on until its page is full"}},
+		"removed key, empty":       {file: "recall: {max_rounds: }", want: []string{"recall.max_rounds is gone"}},
+		"removed variable":         {environ: []string{"FRESHET_RECALL_MAX_ROUNDS=4"}, want: []string{"environment: FRESHET_RECALL_MAX_ROUNDS is gone, delete it"}},
 		"unknown section":          {file: "sever: {addr: x}", want: []string{"sever.addr is not a key; the nearest is server.addr"}},
 		"unknown with empty value": {file: "nonsense:", want: []string{"nonsense is not a key"}},
 		"key without its section":  {file: "addr: 127.0.0.1:1", want: []string{"addr is not a key; the nearest is server.addr"}},
@@ -206,6 +209,13 @@ func TestBadLayers(t *testing.T) {
 				assert.ErrorContains(t, err, want)
 			}
 		})
+	}
+}
+
+func TestRemovedKeysAreNoKeys(t *testing.T) {
+	for _, key := range configs.Keys() {
+		_, gone := configs.Removed(key)
+		assert.False(t, gone, key)
 	}
 }
 

@@ -128,6 +128,9 @@ func apply(c *Config, layer map[string]any, source func(key string) string) Prob
 }
 
 func unknown(key string, raw any) string {
+	if what, ok := Removed(key); ok {
+		return what
+	}
 	first := slices.IndexFunc(schema, func(f field) bool { return strings.HasPrefix(f.key, key+delimiter) })
 	if first < 0 {
 		return fmt.Sprintf("is not a key; the nearest is %s", Nearest(key))
@@ -153,7 +156,9 @@ func applyEnv(c *Config, environ []string) Problems {
 		EnvironFunc: func() []string { return environ },
 		TransformFunc: func(name, value string) (string, any) {
 			key, ok := names[name]
-			if !ok && !reserved(name) {
+			if what, gone := removedVariable(name); gone {
+				all = append(all, Problem{Source: "environment", Message: name + " " + what})
+			} else if !ok && !reserved(name) {
 				near := nearest(func(f field) int { return distance(name, EnvName(f.key)) })
 				all = append(all, Problem{Source: "environment", Message: fmt.Sprintf("%s is not a setting; the nearest is %s", name, EnvName(near.key))})
 			}

@@ -125,7 +125,6 @@ func (a Auth) check(p *Problems, addr string) {
 
 func (r Recall) check(p *Problems) {
 	within(p, "recall.n", r.N, 1, 10_000) // Elasticsearch's index.max_result_window
-	within(p, "recall.max_rounds", r.MaxRounds, 1, 100)
 	if !(r.Base > 0 && r.Base <= 1000) {
 		p.add("recall.base", "must be greater than 0 and at most 1000, not %v", r.Base)
 	}

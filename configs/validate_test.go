@@ -42,7 +42,6 @@ func TestValidateRefuses(t *testing.T) {
 		"unknown recall":           {change: func(c *C) { c.Recall.Backend = "x" }, key: "recall.backend", says: "memory or elastic"},
 		"no candidates":            {change: func(c *C) { c.Recall.N = 0 }, key: "recall.n", says: "1 to 10000, not 0"},
 		"too many candidates":      {change: func(c *C) { c.Recall.N = 10001 }, key: "recall.n"},
-		"no rounds":                {change: func(c *C) { c.Recall.MaxRounds = 0 }, key: "recall.max_rounds"},
 		"no base":                  {change: func(c *C) { c.Recall.Base = 0 }, key: "recall.base", says: "greater than 0"},
 		"base that is no number":   {change: func(c *C) { c.Recall.Base = math.NaN() }, key: "recall.base"},
 		"negative cache":           {change: func(c *C) { c.Recall.CacheTTL = -time.Second }, key: "recall.cache_ttl", says: "0s to 10m, not -1s"},

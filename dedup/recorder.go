@@ -93,6 +93,7 @@ type Recorder struct {
 	writes    sync.WaitGroup // batches handed to the pool
 	backlog   backlog
 	settler   *settler
+	recent    recent
 	collected chan struct{} // closed when the collector has ended
 
 	delivered, recorded, deferred atomic.Uint64
@@ -132,7 +133,7 @@ func NewRecorder(ctx context.Context, w Writer, clock feed.Clock, cfg RecorderCo
 // groups.
 func (r *Recorder) Deliver(agent string, groups []string) {
 	if len(groups) > 0 {
-		r.enqueue(delivery{agent: agent, groups: groups})
+		r.remember(delivery{agent: agent, groups: groups})
 	}
 }
 
@@ -143,7 +144,7 @@ func (r *Recorder) Confirm(ctx context.Context, agent string, groups []string) e
 		return nil
 	}
 	done := make(chan error, 1)
-	r.enqueue(delivery{agent: agent, groups: groups, done: done})
+	r.remember(delivery{agent: agent, groups: groups, done: done})
 	select {
 	case err := <-done:
 		return err
@@ -152,10 +153,16 @@ func (r *Recorder) Confirm(ctx context.Context, agent string, groups []string) e
 	}
 }
 
+// remember enqueues a delivery that may have to be made again ([Recorder.Reclaim]).
+func (r *Recorder) remember(d delivery) {
+	d.at = r.clock()
+	r.recent.add(d, r.cfg.Grace+recentBeyond)
+	r.enqueue(d)
+}
+
 func (r *Recorder) enqueue(d delivery) {
 	n := uint64(len(d.groups))
 	r.delivered.Add(n)
-	d.at = r.clock()
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	if !r.closed {

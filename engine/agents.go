@@ -25,6 +25,7 @@ func (e *Engine) edit(ctx context.Context, agent string) (*ticket, error) {
 // PutProfile replaces the agent's profile. Where it refuses other items than
 // before, the agent's session ends, because it was ranked for the old one.
 func (e *Engine) PutProfile(ctx context.Context, agent string, p feed.Profile) error {
+	ctx = e.begin(ctx)
 	if err := feed.CheckAgentID(agent); err != nil {
 		return err
 	}
@@ -61,6 +62,7 @@ func (e *Engine) PutProfile(ctx context.Context, agent string, p feed.Profile) e
 // RemoveProfile deletes the agent's profile; [catalog.ErrNotFound] where there
 // is none. Mutes end with it, and so does the session.
 func (e *Engine) RemoveProfile(ctx context.Context, agent string) error {
+	ctx = e.begin(ctx)
 	if err := feed.CheckAgentID(agent); err != nil {
 		return err
 	}
@@ -87,6 +89,7 @@ func (e *Engine) RemoveProfile(ctx context.Context, agent string) error {
 // Reporting an item again is harmless. An id that is unknown stands for its
 // own group.
 func (e *Engine) Seen(ctx context.Context, agent string, ids []string) error {
+	ctx = e.begin(ctx)
 	if err := feed.CheckAgentID(agent); err != nil {
 		return err
 	}
@@ -95,46 +98,47 @@ func (e *Engine) Seen(ctx context.Context, agent string, ids []string) error {
 			return err
 		}
 	}
-	groups, err := e.groups(ctx, ids)
+	refs, err := e.refs(ctx, ids)
 	if err != nil {
 		return err
 	}
-	if err := e.withhold(ctx, agent, groups); err != nil {
+	keys := feed.Keys(refs)
+	if err := e.withhold(ctx, agent, keys); err != nil {
 		return err
 	}
-	return e.stores.Recorder.Confirm(ctx, agent, groups)
+	return e.stores.Recorder.Confirm(ctx, agent, keys)
 }
 
-// groups looks up the group of each item. An id that is unknown stands for its
+// refs looks up the group of each item. An id that is unknown stands for its
 // own group.
-func (e *Engine) groups(ctx context.Context, ids []string) ([]string, error) {
+func (e *Engine) refs(ctx context.Context, ids []string) ([]feed.Ref, error) {
 	docs, err := e.stores.Catalog.Docs(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	groups := make([]string, len(ids))
+	refs := make([]feed.Ref, len(ids))
 	for i, id := range ids {
-		groups[i] = id
+		refs[i] = feed.Ref{ID: id, Group: id}
 		if docs[i].Missing() {
 			continue
 		}
-		if groups[i], _, err = docs[i].Head(); err != nil {
+		if refs[i].Group, _, err = docs[i].Head(); err != nil {
 			return nil, err
 		}
 	}
-	return groups, nil
+	return refs, nil
 }
 
-// withhold keeps groups that have been seen elsewhere from coming out of the
-// agent's session, whose pages ask the pending set and no filter. What is
-// pending, or in a filter, is in no session.
-func (e *Engine) withhold(ctx context.Context, agent string, groups []string) error {
-	checked, err := e.check(ctx, agent, groups)
+// withhold keeps what has been seen elsewhere from coming out of the agent's
+// session, whose pages ask the pending set and no filter. What is pending, or
+// in a filter, is in no session.
+func (e *Engine) withhold(ctx context.Context, agent string, keys []string) error {
+	checked, err := e.check(ctx, agent, keys)
 	if err != nil || !slices.Contains(checked.Verdicts, dedup.Unseen) {
 		return err
 	}
 	// Pending first, for a refresh that is under way.
-	if _, err := e.stores.Seen.Claim(ctx, agent, groups, len(groups), e.cfg.Clock()); err != nil {
+	if _, err := e.stores.Seen.Claim(ctx, agent, keys, len(keys), e.cfg.Clock()); err != nil {
 		return err
 	}
 	return e.stores.Sessions.Delete(ctx, agent)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/feed"
 )
 
@@ -66,10 +65,6 @@ func (r Request) name() string {
 		return "silent"
 	}
 	return string(r.Action)
-}
-
-func (r Request) retry() cache.Retry {
-	return cache.Retry{RequestID: r.RequestID, Action: string(r.Action), Limit: r.Limit}
 }
 
 // Answer is what the reader is given.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -25,46 +26,71 @@ type chosen struct {
 type scratch struct {
 	proposed map[string]struct{} // groups of this and earlier rounds
 	fresh    []feed.Candidate    // this round's candidates of new groups
-	groups   []string            // their groups
+	refs     []feed.Ref          // their refs
+	keys     []string            // what those are remembered by
 }
 
 var scratches = sync.Pool{New: func() any {
 	return &scratch{proposed: make(map[string]struct{}, 1024)}
 }}
 
+// release gives the scratch back without what it held of recall's answers, in
+// earlier rounds too. One that a reader with many rounds has made large is not
+// kept: clearing its set costs every refresh after it.
 func (s *scratch) release() {
+	if len(s.proposed) > keptProposed {
+		return
+	}
 	clear(s.proposed)
-	clear(s.fresh)
-	clear(s.groups)
+	clear(s.fresh[:cap(s.fresh)])
+	clear(s.refs[:cap(s.refs)])
+	clear(s.keys[:cap(s.keys)])
 	scratches.Put(s)
 }
+
+// Each round asks for roundGrowth times as many candidates as the one before: to
+// a source, asking is what costs, and who has seen thousands is to be led past
+// them in a few rounds. They are checked a portion at a time, so that a session,
+// which holds what is left of the last portion, stays small.
+const (
+	roundGrowth  = 4
+	largestRound = 10_000 // candidates, as recall.n at most
+	portion      = 2000   // candidates; the first round's, where those are more
+)
+
+// keptProposed is how many groups a scratch that is kept may have met.
+const keptProposed = 4096
 
 // look is how the rounds of a choice go.
 type look struct {
 	agent   string
 	query   feed.Query
 	clock   feed.Clock      // says where the dedup window is
-	most    int             // rounds
+	budget  time.Duration   // nothing further is asked after it
 	sources []recall.Source // asked together
 	enter   func(context.Context, stage) (context.Context, func())
 }
 
-// round is one of them. Its slices are gone when the next one begins.
+// round is what one answer of recall has brought, or a portion of it. Its slices
+// are gone when the next one begins.
 type round struct {
 	number   int              // from 0
+	begins   bool             // it is the answer's first portion
 	last     bool             // recall has no more
+	late     bool             // recall has more, but the time is up
 	recalled []feed.Candidate // all of it
 	fresh    []feed.Candidate // of it, in order, those of groups not met before
 	checked  dedup.Checked    // a verdict for each fresh one
 }
 
 // rounds recalls and checks, round after round with one origin, until visit
-// has enough, recall has no more, or the rounds are used up.
+// has enough, recall has no more, or the time is up. There is always one.
 func (e *Engine) rounds(ctx context.Context, l look, visit func(round) (enough bool)) (lacks parts, err error) {
 	s := scratches.Get().(*scratch)
 	defer s.release()
 	cursors := make([]string, len(l.sources))
-	for n := range l.most {
+	begun, atOnce := e.cfg.Clock(), portion
+	for n := 0; ; n++ {
 		inside, end := l.enter(ctx, recallStage)
 		result, err := ask(inside, l.sources, l.query, cursors, n == 0)
 		end()
@@ -74,35 +100,60 @@ func (e *Engine) rounds(ctx context.Context, l look, visit func(round) (enough b
 		if result.Stale {
 			lacks |= lacksRecall
 		}
-		s.take(result.Candidates)
-		inside, end = l.enter(ctx, dedupStage)
-		checked, err := e.stores.Seen.Check(inside, l.agent, s.groups, l.clock())
-		end()
-		if e.failsOpen(ctx, err) {
-			lacks |= lacksDedup
-			checked, err = dedup.Checked{Verdicts: make([]dedup.Verdict, len(s.groups))}, nil
+		if n == 0 {
+			atOnce = max(portion, len(result.Candidates))
 		}
-		if err != nil {
-			return lacks, err
+		r := round{number: n, begins: true}
+		for rest := result.Candidates; r.begins || len(rest) > 0; r.begins = false {
+			r.recalled = rest[:min(len(rest), atOnce)]
+			rest = rest[len(r.recalled):]
+			s.take(r.recalled)
+			r.fresh = s.fresh
+			var missing parts
+			if r.checked, missing, err = e.verdicts(ctx, l, s); err != nil {
+				return lacks, err
+			}
+			lacks |= missing
+			r.last = len(rest) == 0 && exhausted(cursors)
+			r.late = !r.last && e.cfg.Clock().Sub(begun) >= l.budget
+			if visit(r) || r.last || r.late {
+				return lacks, nil
+			}
 		}
-		if e.stores.Fallback != nil {
-			e.served.mark(l.agent, s.groups, checked.Verdicts, lacks&lacksDedup == 0, e.cfg.Clock())
-		}
-		last := exhausted(cursors)
-		if visit(round{n, last, result.Candidates, s.fresh, checked}) || last {
-			break
-		}
+		l.query.N = max(l.query.N, min(roundGrowth*l.query.N, largestRound))
 	}
-	return lacks, nil
 }
 
-// choose goes on until want candidates have survived.
-func (e *Engine) choose(ctx context.Context, agent string, q feed.Query, want, most int) (chosen, error) {
+// verdicts checks a portion, one verdict for each ref. While the dedup store is
+// down and the engine fails open, only this process's memory speaks.
+func (e *Engine) verdicts(ctx context.Context, l look, s *scratch) (checked dedup.Checked, lacks parts, err error) {
+	inside, end := l.enter(ctx, dedupStage)
+	checked, err = e.stores.Seen.Check(inside, l.agent, s.keys, l.clock())
+	end()
+	if e.failsOpen(ctx, err) {
+		lacks = lacksDedup
+		checked, err = dedup.Checked{Verdicts: make([]dedup.Verdict, len(s.keys))}, nil
+	}
+	if err != nil {
+		return checked, lacks, err
+	}
+	if e.served != nil {
+		e.served.mark(l.agent, s.keys, checked.Verdicts, e.cfg.RecordServed || lacks != 0, e.cfg.Clock())
+	}
+	checked.Verdicts = byRef(s.refs, checked.Verdicts)
+	return checked, lacks, nil
+}
+
+// choose goes on until want candidates have survived, for as long as budget.
+func (e *Engine) choose(ctx context.Context, agent string, q feed.Query, want int, budget time.Duration) (chosen, error) {
 	var out chosen
 	lacks, err := e.rounds(ctx, look{
-		agent: agent, query: q, clock: e.cfg.Clock, most: most, sources: e.stores.Sources, enter: e.enter,
+		agent: agent, query: q, clock: e.cfg.Clock, budget: budget, sources: e.stores.Sources, enter: e.enter,
 	}, func(r round) bool {
-		if r.number == 0 {
+		if r.begins {
+			roundsTotal.Inc()
+		}
+		if r.begins && r.number == 0 {
 			out.checkedAt, out.stale = r.checked.At, r.checked.Stale
 			out.ranked = make([]feed.Ref, 0, len(r.fresh))
 		}
@@ -111,7 +162,7 @@ func (e *Engine) choose(ctx context.Context, agent string, q feed.Query, want, m
 				out.ranked = append(out.ranked, feed.Ref{ID: c.ID, Group: c.Group})
 			}
 		}
-		countRound(r.checked.Verdicts)
+		countVerdicts(r.checked.Verdicts)
 		return len(out.ranked) >= want
 	})
 	if err != nil {
@@ -124,15 +175,36 @@ func (e *Engine) choose(ctx context.Context, agent string, q feed.Query, want, m
 // take makes a round's candidates the fresh ones, dropping groups that an
 // earlier round or a better candidate has proposed already.
 func (s *scratch) take(candidates []feed.Candidate) {
-	s.fresh, s.groups = s.fresh[:0], s.groups[:0]
+	s.fresh, s.refs = s.fresh[:0], s.refs[:0]
 	for _, c := range candidates {
 		if _, again := s.proposed[c.Group]; again {
 			continue
 		}
 		s.proposed[c.Group] = struct{}{}
 		s.fresh = append(s.fresh, c)
-		s.groups = append(s.groups, c.Group)
+		s.refs = append(s.refs, feed.Ref{ID: c.ID, Group: c.Group})
 	}
+	s.keys = feed.AppendKeys(s.keys[:0], s.refs)
+}
+
+// byRef makes one verdict of those of each ref's keys, in place: what is known
+// under its group or its id has been shown.
+func byRef(refs []feed.Ref, verdicts []dedup.Verdict) []dedup.Verdict {
+	if len(refs) == len(verdicts) { // each has one key
+		return verdicts
+	}
+	out, next := verdicts[:0], 0
+	for _, r := range refs {
+		v := verdicts[next]
+		if next++; r.ID != r.Group {
+			if v == dedup.Unseen {
+				v = verdicts[next]
+			}
+			next++
+		}
+		out = append(out, v)
+	}
+	return out
 }
 
 // ask asks every source that has more for its next N and merges their answers

@@ -4,11 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
-	"sync"
 	"time"
-
-	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/catalog"
@@ -77,120 +73,36 @@ func (e *Engine) failsOpen(ctx context.Context, err error) bool {
 
 // loosePage hands out the first candidates without the session store. This
 // process remembers them; other servers do not know.
-func (e *Engine) loosePage(r Request, found chosen) page {
-	refs := found.ranked[:min(r.Limit, len(found.ranked))]
-	e.served.add(r.Agent, feed.Groups(refs), true, e.cfg.Clock())
-	return page{
+func (e *Engine) loosePage(c *call, found chosen) (page, error) {
+	refs := found.ranked[:min(c.Limit, len(found.ranked))]
+	p, err := e.loose.put(c, page{
 		Page:  cache.Page{Refs: refs, HasMore: len(found.ranked) > len(refs)},
 		lacks: found.lacks | lacksSession, loose: true,
+	}, e.cfg.Clock())
+	if err == nil && !p.Replayed && e.served != nil {
+		e.served.add(c.Agent, feed.Keys(refs), true, e.cfg.Clock())
 	}
+	return p, err
 }
 
 // oldSessionPage pages on in the session of before, because the refresh cannot
 // be made; cause says why, and is the error where there is no session either.
-func (e *Engine) oldSessionPage(ctx context.Context, r Request, retry cache.Retry, cause error) (page, error) {
+func (e *Engine) oldSessionPage(ctx context.Context, c *call, cause error) (page, error) {
 	if !down(ctx, cause) {
 		return page{}, cause
 	}
-	p, err := e.stores.Sessions.Pop(ctx, cache.Pop{Agent: r.Agent, Limit: r.Limit, Now: e.cfg.Clock(), Retry: retry})
+	p, err := e.pop(ctx, c, c.Limit)
 	if err != nil || len(p.Refs) == 0 {
 		return page{}, cause
 	}
-	return page{Page: p, lacks: lacksRecall}, nil
+	p.lacks = lacksRecall
+	return p, nil
 }
 
 // keep puts the impressions of a loose page on disk. The answer leaves even if
 // that fails: it is what failing open means.
-func (e *Engine) keep(ctx context.Context, agent string, groups []string) {
-	if err := e.stores.Fallback.Keep(agent, groups, e.cfg.Clock()); err != nil {
-		slog.ErrorContext(ctx, "impressions could not be kept on disk; they may be shown again", "agent", agent, "impressions", len(groups), "error", err)
-	}
-}
-
-const (
-	rememberAgents = 10_000
-	rememberGroups = 1_000 // of one agent, in each of its two generations
-	rememberFor    = 24 * time.Hour
-)
-
-// memory is what this process has handed out lately, for as many agents as
-// fit. It stands in for the dedup store while that is down, and speaks for
-// loose pages until they are in a filter.
-type memory struct {
-	mu  sync.Mutex
-	lru *lru.Cache[string, *remembered]
-}
-
-// remembered is one agent's share: group → handed out loosely. When the newer
-// generation is full it becomes the older one, which is forgotten.
-type remembered struct {
-	newer, older map[string]bool
-	last         time.Time
-}
-
-func newMemory() *memory {
-	m := &memory{}
-	m.lru, _ = lru.New[string, *remembered](rememberAgents) // fails only for a size that is not positive
-	return m
-}
-
-// add remembers a page. loose says that nothing else knows of it.
-func (m *memory) add(agent string, groups []string, loose bool, now time.Time) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	r, ok := m.lru.Get(agent)
-	if !ok || now.Sub(r.last) > rememberFor {
-		r = &remembered{newer: make(map[string]bool, len(groups))}
-		m.lru.Add(agent, r)
-	}
-	if len(r.newer) >= rememberGroups {
-		r.newer, r.older = make(map[string]bool, len(groups)), r.newer
-	}
-	r.last = now
-	for _, g := range groups {
-		r.newer[g] = loose
-	}
-}
-
-func (m *memory) remove(agent string, groups []string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if r, ok := m.lru.Get(agent); ok {
-		for _, g := range groups {
-			delete(r.newer, g)
-			delete(r.older, g)
-		}
-	}
-}
-
-// unknown leaves out the refs that were handed out loosely: a session from
-// before may still hold them.
-func (m *memory) unknown(agent string, refs []feed.Ref, now time.Time) []feed.Ref {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	r, ok := m.lru.Get(agent)
-	if !ok || now.Sub(r.last) > rememberFor {
-		return refs
-	}
-	return slices.DeleteFunc(slices.Clone(refs), func(ref feed.Ref) bool { return r.newer[ref.Group] || r.older[ref.Group] })
-}
-
-// mark changes the verdict of what the agent was handed out to Pending: of all
-// of it where the store was not asked, else of what only this process knows.
-func (m *memory) mark(agent string, groups []string, verdicts []dedup.Verdict, asked bool, now time.Time) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	r, ok := m.lru.Get(agent)
-	if !ok || now.Sub(r.last) > rememberFor {
-		return
-	}
-	for i, g := range groups {
-		loose, ok := r.newer[g]
-		if !ok {
-			loose, ok = r.older[g]
-		}
-		if ok && (loose || !asked) && verdicts[i] == dedup.Unseen {
-			verdicts[i] = dedup.Pending
-		}
+func (e *Engine) keep(ctx context.Context, agent string, keys []string) {
+	if err := e.stores.Fallback.Keep(agent, keys, e.cfg.Clock()); err != nil {
+		slog.ErrorContext(ctx, "impressions could not be kept on disk; they may be shown again", "agent", agent, "impressions", len(keys), "error", err)
 	}
 }

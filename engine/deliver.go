@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/catalog"
-	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
 )
 
-// topUps is how often a page that lost items to deletion is filled up again.
+// topUps is how often a page that lost items to deletion is filled up again. A
+// page of which nothing is left goes on to the end of the session.
 const topUps = 2
 
 // undoTimeout bounds giving a page back when its request has ended already.
@@ -19,8 +19,9 @@ const undoTimeout = 2 * time.Second
 // hydrated is a page's content and what it stands for.
 type hydrated struct {
 	docs   []feed.Doc
-	groups []string
-	gone   []string   // groups of items that were deleted, muted or changed meanwhile
+	refs   []feed.Ref // of the docs
+	first  []feed.Doc // of the docs, those that no other call was answered with
+	gone   []feed.Ref // deleted, muted or changed meanwhile
 	lost   []feed.Ref // content that cannot be read at the moment
 	shown  int        // handed out without the session store, which still had them
 	unsure bool       // the stores may lack more of what was handed out
@@ -38,7 +39,8 @@ func (h hydrated) lacks() (p parts) {
 
 func (h *hydrated) add(more hydrated) {
 	h.docs = append(h.docs, more.docs...)
-	h.groups = append(h.groups, more.groups...)
+	h.refs = append(h.refs, more.refs...)
+	h.first = append(h.first, more.first...)
 	h.gone = append(h.gone, more.gone...)
 	h.lost = append(h.lost, more.lost...)
 	h.shown += more.shown
@@ -48,91 +50,103 @@ func (h *hydrated) add(more hydrated) {
 // short is how many refs of the page came to nothing.
 func (h *hydrated) short() int { return len(h.gone) + h.shown }
 
-// deliver turns a page into an answer: hydrate, top up, record. last says
-// that there is no further attempt when everything on the page is gone.
-func (e *Engine) deliver(ctx context.Context, r Request, p page, last bool) (Answer, error) {
-	got, err := e.read(ctx, r, p)
+// deliver turns a page into an answer: hydrate, top up, record. Where nothing of
+// the page is left and the session is at its end, it refreshes once more.
+func (e *Engine) deliver(ctx context.Context, c *call, p page) (Answer, error) {
+	got, err := e.fill(ctx, c, &p)
+	if err == nil && len(got.docs) == 0 && got.short() > 0 && !p.HasMore {
+		if p, err = e.freshPage(ctx, c); err == nil {
+			got, err = e.fill(ctx, c, &p)
+		}
+	}
 	if err != nil {
-		e.restore(ctx, r, p, p.Refs)
 		return Answer{}, err
 	}
-	if p.Replayed { // answered before: everything after this point has been done then
-		return Answer{Docs: got.docs, HasMore: p.HasMore, Degraded: got.lacks().names()}, nil
-	}
-	if !p.loose {
-		e.topUp(ctx, r, &p, &got)
-		e.release(ctx, r.Agent, got.gone)
-	}
-	if len(got.lost) > 0 {
-		e.restore(ctx, r, p, got.lost)
-		p.HasMore = true
-	}
-	if len(got.docs) == 0 && got.short() > 0 && !p.HasMore && !last {
-		return e.refreshAgain(ctx, r)
-	}
-	if e.stores.Fallback != nil && !p.loose {
-		e.served.add(r.Agent, got.groups, false, e.cfg.Clock())
-	}
-	switch {
-	case p.loose: // to be made pending, if it is no impression yet
-		e.keep(ctx, r.Agent, got.groups)
-	case e.cfg.RecordServed:
-		e.stores.Recorder.Deliver(r.Agent, got.groups)
-	}
-	e.tally(r.Agent, got.docs)
+	e.record(ctx, c, p, got)
 	lacks := p.lacks | got.lacks()
 	countDegraded(lacks)
 	return Answer{Docs: got.docs, HasMore: p.HasMore, Degraded: lacks.names()}, nil
 }
 
-// read hydrates a page as what it is: one that is answered again, or one that
-// is shown for the first time. A session that outlived a fault may hold what
-// was handed out without it meanwhile; that is left out, and stays pending.
-func (e *Engine) read(ctx context.Context, r Request, p page) (hydrated, error) {
+// fill reads a page's content, fills up what has gone of it, and gives back what
+// cannot be delivered.
+func (e *Engine) fill(ctx context.Context, c *call, p *page) (hydrated, error) {
+	got, err := e.read(ctx, c, *p)
+	if err != nil {
+		e.restore(ctx, c, *p, p.Refs)
+		return hydrated{}, err
+	}
+	if p.loose {
+		return got, nil
+	}
+	e.topUp(ctx, c, p, &got)
+	e.discard(ctx, c, got.gone)
+	if len(got.lost) > 0 {
+		e.restore(ctx, c, *p, got.lost)
+		p.HasMore = true
+	}
+	return got, nil
+}
+
+// record remembers what is being answered. What is answered again is recorded
+// again, which changes nothing, because the answer before may have been lost
+// with its server; it is not counted again.
+func (e *Engine) record(ctx context.Context, c *call, p page, got hydrated) {
+	if p.loose && p.Replayed {
+		return
+	}
+	keys := feed.Keys(got.refs)
+	if e.served != nil && !p.loose {
+		e.served.add(c.Agent, keys, false, e.cfg.Clock())
+	}
+	switch {
+	case p.loose: // to be made pending, if it is no impression yet
+		e.keep(ctx, c.Agent, keys)
+	case e.cfg.RecordServed:
+		e.stores.Recorder.Deliver(c.Agent, keys)
+	}
+	e.tally(c.Agent, got.first)
+}
+
+// read hydrates a page. What this process handed out is left out, and stays
+// pending: a session that outlived a fault may still hold it. A step that was
+// made before is not asked that: a retry on this server may have been answered
+// with it.
+func (e *Engine) read(ctx context.Context, c *call, p page) (hydrated, error) {
 	if p.Replayed {
-		return e.hydrateAgain(ctx, r.Agent, p.Refs)
+		return e.content(ctx, c.Agent, p.Refs, func(feed.Ref, feed.Doc) bool { return true })
 	}
 	refs, unsure := p.Refs, false
-	if e.stores.Fallback != nil && !p.loose {
-		refs = e.served.unknown(r.Agent, refs, e.cfg.Clock())
-		refs, unsure = e.unseen(ctx, r.Agent, refs)
+	if e.served != nil && !p.loose && !p.Again {
+		refs = e.served.unknown(c.Agent, refs, e.cfg.RecordServed, e.cfg.Clock())
+		refs, unsure = e.unseen(ctx, c.Agent, refs)
 	}
-	got, err := e.hydrate(ctx, r.Agent, refs)
-	got.shown, got.unsure = len(p.Refs)-len(refs), unsure
+	got, err := e.hydrate(ctx, c.Agent, refs)
+	got.shown, got.first, got.unsure = len(p.Refs)-len(refs), got.docs, unsure
 	return got, err
 }
 
-// topUp fills a page that has lost items up from the session.
-func (e *Engine) topUp(ctx context.Context, r Request, p *page, got *hydrated) {
-	missing := got.short()
-	retry := r.retry()
-	retry.Extend = true
-	for try := 0; try < topUps && missing > 0 && p.HasMore; try++ {
-		more, err := e.pop(ctx, r, missing, retry)
+// topUp fills a page that has lost items up from the session. What is there
+// already is worth an answer, whatever happens; where nothing is, the session
+// counts as ended after an error, so that the caller refreshes.
+func (e *Engine) topUp(ctx context.Context, c *call, p *page, got *hydrated) {
+	// Another call with the same request id may have filled it up already.
+	missing := min(got.short(), c.Limit-len(got.docs))
+	for try := 0; missing > 0 && p.HasMore && (try < topUps || len(got.docs) == 0); try++ {
+		more, err := e.pop(ctx, c, missing)
 		if err != nil {
-			return // what is there already is worth an answer
+			p.HasMore = len(got.docs) > 0
+			return
 		}
-		fill, err := e.read(ctx, r, more)
+		fill, err := e.read(ctx, c, more)
 		if err != nil {
-			e.restore(ctx, r, more, more.Refs)
+			e.restore(ctx, c, more, more.Refs)
 			return
 		}
 		got.add(fill)
 		p.HasMore = more.HasMore
 		missing -= len(fill.docs)
 	}
-}
-
-// refreshAgain is the silent extra refresh of a page of which nothing was
-// left.
-func (e *Engine) refreshAgain(ctx context.Context, r Request) (Answer, error) {
-	retry := r.retry()
-	retry.Extend = true
-	p, err := e.refresh(ctx, r, retry)
-	if err != nil {
-		return Answer{}, err
-	}
-	return e.deliver(ctx, r, p, true)
 }
 
 // hydrate reads the content of refs that are to be shown for the first time.
@@ -147,27 +161,10 @@ func (e *Engine) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hy
 	})
 }
 
-// hydrateAgain reads the content of a page that is answered again. What the
-// first answer left out and released is in no filter and not pending; it may
-// be back by now, but the first answer did not have it.
-func (e *Engine) hydrateAgain(ctx context.Context, agent string, refs []feed.Ref) (hydrated, error) {
-	checked, err := e.check(ctx, agent, feed.Groups(refs))
-	if err == nil && len(checked.Verdicts) == len(refs) {
-		given := make([]feed.Ref, 0, len(refs))
-		for i, ref := range refs {
-			if checked.Verdicts[i] != dedup.Unseen {
-				given = append(given, ref)
-			}
-		}
-		refs = given
-	}
-	return e.content(ctx, agent, refs, func(feed.Ref, feed.Doc) bool { return true })
-}
-
 // content reads the content of refs. What has been deleted, is muted by the
-// profile as it is now, or does not fit its ref is left out as gone. While the catalog is down,
-// what is cached is worth an answer, and the rest is lost for the moment; it
-// is an error where nothing is cached.
+// profile as it is now, or does not fit its ref is left out as gone. While the
+// catalog is down, what is cached is worth an answer, and the rest is lost for
+// the moment; it is an error where nothing is cached.
 func (e *Engine) content(ctx context.Context, agent string, refs []feed.Ref, fits func(feed.Ref, feed.Doc) bool) (hydrated, error) {
 	if len(refs) == 0 {
 		return hydrated{docs: []feed.Doc{}}, nil
@@ -178,17 +175,18 @@ func (e *Engine) content(ctx context.Context, agent string, refs []feed.Ref, fit
 	if err != nil && (len(docs) != len(refs) || !down(ctx, err)) {
 		return hydrated{}, err
 	}
-	got := hydrated{docs: make([]feed.Doc, 0, len(refs)), groups: make([]string, 0, len(refs))}
+	got := hydrated{docs: make([]feed.Doc, 0, len(refs)), refs: make([]feed.Ref, 0, len(refs))}
 	selective := profile.Selective()
 	for i, doc := range docs {
+		ref := refs[i]
 		switch {
 		case doc.Missing() && err != nil:
-			got.lost = append(got.lost, refs[i])
-		case doc.Missing() || profile.Hides(refs[i].Group) || selective && refused(profile, doc) || !fits(refs[i], doc):
-			got.gone = append(got.gone, refs[i].Group)
+			got.lost = append(got.lost, ref)
+		case doc.Missing() || profile.Hides(ref) || selective && refused(profile, doc) || !fits(ref, doc):
+			got.gone = append(got.gone, ref)
 		default:
 			got.docs = append(got.docs, doc)
-			got.groups = append(got.groups, refs[i].Group)
+			got.refs = append(got.refs, ref)
 		}
 	}
 	if len(got.lost) == len(refs) {
@@ -204,31 +202,33 @@ func refused(p feed.Profile, doc feed.Doc) bool {
 
 // restore gives back what of a page could not be delivered, so that nothing is
 // lost. The request may have run out of time already.
-func (e *Engine) restore(ctx context.Context, r Request, p page, refs []feed.Ref) {
+func (e *Engine) restore(ctx context.Context, c *call, p page, refs []feed.Ref) {
 	if p.Replayed || len(refs) == 0 {
 		return
 	}
 	if p.loose {
-		e.served.remove(r.Agent, feed.Groups(refs))
+		if e.served != nil {
+			e.served.remove(c.Agent, feed.Keys(refs), e.cfg.Clock())
+		}
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
 	defer cancel()
-	if err := e.stores.Sessions.Restore(ctx, r.Agent, refs, r.retry()); err != nil {
+	if err := e.stores.Sessions.Restore(ctx, c.Agent, refs, c.next()); err != nil {
 		slog.WarnContext(ctx, "items that could not be delivered could not be given back to the session; they count as shown",
-			"agent", r.Agent, "items", len(refs), "error", err)
+			"agent", c.Agent, "items", len(refs), "error", err)
 	}
 }
 
-// release takes what was not delivered out of the pending set, so that it is
+// discard takes what was not delivered out of the pending set, so that it is
 // not recorded as an impression.
-func (e *Engine) release(ctx context.Context, agent string, groups []string) {
-	if len(groups) == 0 {
+func (e *Engine) discard(ctx context.Context, c *call, refs []feed.Ref) {
+	if len(refs) == 0 {
 		return
 	}
-	goneTotal.Add(float64(len(groups)))
-	if err := e.stores.Seen.Release(ctx, agent, groups); err != nil {
+	goneTotal.Add(float64(len(refs)))
+	if err := e.stores.Sessions.Discard(ctx, c.Agent, refs, c.next()); err != nil {
 		slog.WarnContext(ctx, "items that are gone could not be released; they count as shown",
-			"agent", agent, "items", len(groups), "error", err)
+			"agent", c.Agent, "items", len(refs), "error", err)
 	}
 }

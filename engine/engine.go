@@ -1,4 +1,4 @@
-// Package engine answers the feed: Refresh, LoadMore and Peek. The stages of
+// Package engine answers the feed: refresh, load more and peek. The stages of
 // a refresh stand in their order: recall → dedup → page → hydrate → record.
 // The engine knows the contracts of its stores, never a backend, and keeps no
 // state of its own but whose turn it is to refresh.
@@ -65,13 +65,20 @@ type Rankings interface {
 type Config struct {
 	Clock      feed.Clock
 	Rankings   Rankings
-	N          int           // candidates a round; 500
-	MaxRounds  int           // rounds a refresh; 4
+	N          int           // candidates of a refresh's first round; 500
+	RoundsFor  time.Duration // a refresh begins no further round after it; 0: there is one round
 	OriginStep time.Duration // the origin is rounded down to it, so that equal recalls are equal; 1s
 	Coalesce   time.Duration // a refresh that waited for one this young pages from its session; 0: off
 	// RecordServed records what was delivered (impressions.on: served); else
 	// only what the client reports as seen is recorded.
 	RecordServed bool
+	// Remember keeps in this process what it handed out lately, and never
+	// hands that out again: for stores that a failover can set back. It is
+	// implied by [Stores.Fallback].
+	Remember bool
+	// Begin, where it is set, returns the context that the stores are asked
+	// with on behalf of one request of an agent.
+	Begin func(context.Context) context.Context
 	// Tracer makes a span for each request and each of its stages; nil: none.
 	Tracer trace.Tracer
 }
@@ -85,21 +92,21 @@ func (c Config) Validate() error {
 		return errors.New("engine: the rankings are missing")
 	case c.N < 1 || c.N > 10_000:
 		return fmt.Errorf("recall.n must be 1 to 10000, not %d", c.N)
-	case c.MaxRounds < 1 || c.MaxRounds > 100:
-		return fmt.Errorf("recall.max_rounds must be 1 to 100, not %d", c.MaxRounds)
-	case c.OriginStep < 0 || c.Coalesce < 0:
-		return errors.New("recall.origin_step and sessions.coalesce must not be negative")
+	case c.OriginStep < 0 || c.Coalesce < 0 || c.RoundsFor < 0:
+		return errors.New("recall.origin_step, sessions.coalesce and the time for rounds must not be negative")
 	}
 	return nil
 }
 
 // Engine answers the feed. It is safe for concurrent use.
 type Engine struct {
-	stores Stores
-	cfg    Config
-	turns  turns   // of refreshes
-	edits  turns   // of changes to an agent's profile
-	served *memory // what this process handed out lately; used when failing open
+	stores    Stores
+	cfg       Config
+	turns     turns   // of refreshes
+	edits     turns   // of changes to an agent's profile
+	served    *served // what this process handed out lately; nil: nothing can be lost elsewhere
+	loose     loosePages
+	abandoned abandoned
 }
 
 // New checks the configuration and returns an engine over the stores.
@@ -110,7 +117,15 @@ func New(stores Stores, cfg Config) (*Engine, error) {
 	if len(stores.Sources) == 0 {
 		return nil, errors.New("engine: at least one recall source is needed")
 	}
-	return &Engine{stores: stores, cfg: cfg, turns: turns{byAgent: map[string]*turn{}}, edits: turns{byAgent: map[string]*turn{}}, served: newMemory()}, nil
+	e := &Engine{
+		stores: stores, cfg: cfg,
+		turns: turns{byAgent: map[string]*turn{}}, edits: turns{byAgent: map[string]*turn{}},
+		abandoned: newAbandoned(stores.Sessions),
+	}
+	if cfg.Remember || stores.Fallback != nil {
+		e.served = newServed()
+	}
+	return e, nil
 }
 
 // Feed answers one request. Errors wrap [feed.ErrBadID], [ErrBadAction],
@@ -119,43 +134,72 @@ func (e *Engine) Feed(ctx context.Context, r Request) (Answer, error) {
 	if err := r.validate(); err != nil {
 		return Answer{}, err
 	}
-	flow := e.LoadMore
-	switch {
-	case r.Silent:
-		flow = e.Peek
-	case r.Action == ActionRefresh:
-		flow = e.Refresh
-	}
-	a, err := e.traced(ctx, r, func(ctx context.Context) (Answer, error) { return flow(ctx, r) })
+	a, err := e.traced(e.begin(ctx), r, func(ctx context.Context) (Answer, error) {
+		if r.Silent {
+			return e.peek(ctx, r)
+		}
+		return e.page(ctx, newCall(r))
+	})
 	a.RequestID = r.RequestID
 	countAnswer(r, a, err)
 	return a, err
 }
 
-// Refresh recalls anew, replaces the agent's session and answers its first
+// begin is the context of a request.
+func (e *Engine) begin(ctx context.Context) context.Context {
+	if e.cfg.Begin == nil {
+		return ctx
+	}
+	return e.cfg.Begin(ctx)
+}
+
+// page answers a call that hands out a page.
+func (e *Engine) page(ctx context.Context, c *call) (Answer, error) {
+	p, again, err := e.loose.get(c, e.cfg.Clock())
+	switch {
+	case err != nil:
+		return Answer{}, err
+	case again:
+		return e.deliver(ctx, c, p)
+	}
+	flow := e.loadMore
+	if c.Action == ActionRefresh {
+		flow = e.refresh
+	}
+	a, err := flow(ctx, c)
+	if c.uncertain && (err == nil || c.RequestID == "") { // else the retry gets it
+		e.abandoned.add(ctx, c.Agent, c.next())
+	}
+	return a, err
+}
+
+// Close ends what runs beside requests, until ctx ends at the latest.
+func (e *Engine) Close(ctx context.Context) { e.abandoned.close(ctx) }
+
+// refresh recalls anew, replaces the agent's session and answers its first
 // page. A refresh that had to wait for another one of the same agent pages
 // from the session that one built, if it is young enough.
-func (e *Engine) Refresh(ctx context.Context, r Request) (Answer, error) {
-	turn, err := e.turn(ctx, r.Agent)
+func (e *Engine) refresh(ctx context.Context, c *call) (Answer, error) {
+	turn, err := e.turn(ctx, c.Agent)
 	if err != nil {
 		return Answer{}, err
 	}
 	defer turn.leave()
 	if turn.follows() {
-		a, ok, err := e.follow(ctx, r)
+		a, ok, err := e.follow(ctx, c)
 		if err != nil || ok {
 			return a, err
 		}
 	}
 	turn.begin(e.cfg.Clock())
-	p, err := e.refresh(ctx, r, r.retry())
+	p, err := e.freshPage(ctx, c)
 	if err != nil {
 		return Answer{}, err
 	}
 	if !p.Replayed && !p.loose {
 		turn.keep()
 	}
-	return e.deliver(ctx, r, p, false)
+	return e.deliver(ctx, c, p)
 }
 
 // turn waits until no other refresh of the agent runs in this process.
@@ -167,8 +211,8 @@ func (e *Engine) turn(ctx context.Context, agent string) (*ticket, error) {
 
 // follow pages from the session the refresh before has built; ok is false
 // where nothing is left of it.
-func (e *Engine) follow(ctx context.Context, r Request) (a Answer, ok bool, err error) {
-	p, err := e.pop(ctx, r, r.Limit, r.retry())
+func (e *Engine) follow(ctx context.Context, c *call) (a Answer, ok bool, err error) {
+	p, err := e.pop(ctx, c, c.Limit)
 	if e.failsOpen(ctx, err) {
 		return Answer{}, false, nil
 	}
@@ -176,41 +220,44 @@ func (e *Engine) follow(ctx context.Context, r Request) (a Answer, ok bool, err 
 		return Answer{}, false, err
 	}
 	coalescedTotal.Inc()
-	a, err = e.deliver(ctx, r, p, false)
+	a, err = e.deliver(ctx, c, p)
 	return a, true, err
 }
 
-// LoadMore pages on in the agent's session; without one it silently refreshes.
-func (e *Engine) LoadMore(ctx context.Context, r Request) (Answer, error) {
-	p, err := e.pop(ctx, r, r.Limit, r.retry())
+// loadMore pages on in the agent's session; without one it silently refreshes.
+// So it does after a pop that was not answered: the page step of the refresh
+// hands out what the pop has taken, if it has.
+func (e *Engine) loadMore(ctx context.Context, c *call) (Answer, error) {
+	p, err := e.pop(ctx, c, c.Limit)
 	countLoadMore(p, err)
 	if e.failsOpen(ctx, err) {
-		return e.Refresh(ctx, r)
+		return e.refresh(ctx, c)
 	}
 	if err != nil {
 		return Answer{}, err
 	}
 	if len(p.Refs) == 0 && !p.Replayed {
-		return e.Refresh(ctx, r)
+		return e.refresh(ctx, c)
 	}
-	return e.deliver(ctx, r, p, false)
+	return e.deliver(ctx, c, p)
 }
 
 // pop takes a page from the session.
-func (e *Engine) pop(ctx context.Context, r Request, limit int, retry cache.Retry) (page, error) {
+func (e *Engine) pop(ctx context.Context, c *call, limit int) (page, error) {
 	ctx, end := e.enter(ctx, pageStage)
 	defer end()
-	p, err := e.stores.Sessions.Pop(ctx, cache.Pop{Agent: r.Agent, Limit: limit, Now: e.cfg.Clock(), Retry: retry})
+	p, err := e.stores.Sessions.Pop(ctx, cache.Pop{Agent: c.Agent, Limit: limit, Now: e.cfg.Clock(), Call: c.next()})
+	c.made(ctx, p, err)
 	return page{Page: p}, err
 }
 
-// Peek is the silent refresh: it answers the unseen items dated after the
+// peek is the silent refresh: it answers the unseen items dated after the
 // agent's last refresh and changes nothing. HasMore tells that there are more
 // of them than were asked for.
 //
 // While recall is down nobody knows what is new, while the session store is
 // down, since when: then nothing is, and the answer says what was missing.
-func (e *Engine) Peek(ctx context.Context, r Request) (Answer, error) {
+func (e *Engine) peek(ctx context.Context, r Request) (Answer, error) {
 	since, err := e.stores.Sessions.Refreshed(ctx, r.Agent)
 	if e.failsOpen(ctx, err) {
 		return Answer{Docs: []feed.Doc{}, Degraded: (lacksDedup | lacksSession).names()}, nil
@@ -226,7 +273,7 @@ func (e *Engine) Peek(ctx context.Context, r Request) (Answer, error) {
 	q.Since = since
 	// One round is enough: recall is bounded to what is new, and N of it is
 	// as far as a badge counts.
-	found, err := e.choose(ctx, r.Agent, q, 1, 1)
+	found, err := e.choose(ctx, r.Agent, q, 1, 0)
 	if down(ctx, err) && errors.Is(err, recall.ErrUnavailable) {
 		return Answer{Docs: []feed.Doc{}, Degraded: lacksRecall.names()}, nil
 	}
@@ -245,22 +292,22 @@ func (e *Engine) Peek(ctx context.Context, r Request) (Answer, error) {
 
 // open reads what a refresh starts from: the agent's profile and, at the same
 // time, the page its request id has been answered with before, if any.
-func (e *Engine) open(ctx context.Context, r Request, retry cache.Retry) (feed.Profile, cache.Page, error) {
+func (e *Engine) open(ctx context.Context, c *call) (feed.Profile, cache.Page, error) {
 	ctx, end := e.enter(ctx, openStage)
 	defer end()
-	if r.RequestID == "" || retry.Extend {
-		p, err := e.profile(ctx, r.Agent)
+	if c.RequestID == "" || c.step > 0 {
+		p, err := e.profile(ctx, c.Agent)
 		return p, cache.Page{}, err
 	}
 	var p feed.Profile
 	var before cache.Page
 	group, gctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		p, err = e.profile(gctx, r.Agent)
+		p, err = e.profile(gctx, c.Agent)
 		return err
 	})
 	group.Go(func() (err error) {
-		before, _, err = e.stores.Sessions.Replay(gctx, r.Agent, retry)
+		before, _, err = e.stores.Sessions.Replay(gctx, c.Agent, c.next())
 		if e.failsOpen(gctx, err) {
 			return nil
 		}
@@ -270,48 +317,50 @@ func (e *Engine) open(ctx context.Context, r Request, retry cache.Retry) (feed.P
 	return p, before, err
 }
 
-// refresh is the refresh proper, up to its page. Where everything that passed
+// freshPage is the refresh proper, up to its page. Where everything that passed
 // the check was handed out elsewhere before the page step, it goes again,
 // deeper: an empty page is to mean that there is nothing.
-func (e *Engine) refresh(ctx context.Context, r Request, retry cache.Retry) (page, error) {
-	profile, before, err := e.open(ctx, r, retry)
+func (e *Engine) freshPage(ctx context.Context, c *call) (page, error) {
+	profile, before, err := e.open(ctx, c)
 	if err != nil {
-		return e.oldSessionPage(ctx, r, retry, err)
+		return e.oldSessionPage(ctx, c, err)
 	}
 	if before.Replayed {
+		c.made(ctx, before, nil)
 		return page{Page: before}, nil
 	}
-	q := e.query(r.Agent, profile)
+	q := e.query(c.Agent, profile)
 	for try := 1; ; try++ {
-		found, err := e.choose(ctx, r.Agent, q, r.Limit, e.cfg.MaxRounds)
+		found, err := e.choose(ctx, c.Agent, q, c.Limit, e.cfg.RoundsFor)
 		if err != nil {
-			return e.oldSessionPage(ctx, r, retry, err)
+			return e.oldSessionPage(ctx, c, err)
 		}
 		if e.cfg.RecordServed && len(found.stale) > 0 && try == 1 {
-			e.stores.Recorder.Deliver(r.Agent, found.stale)
+			e.stores.Recorder.Deliver(c.Agent, found.stale)
 		}
 		if found.lacks&lacksDedup != 0 {
-			return e.loosePage(r, found), nil // trying the session too would only cost its timeout
+			return e.loosePage(c, found) // trying the session too would only cost its timeout
 		}
-		p, err := e.replace(ctx, r, found, retry)
+		p, err := e.replace(ctx, c, found)
 		if e.failsOpen(ctx, err) {
-			return e.loosePage(r, found), nil
+			return e.loosePage(c, found)
 		}
 		if err != nil || len(p.Refs) > 0 || len(found.ranked) == 0 || p.Replayed || try == pageTries {
 			return page{Page: p, lacks: found.lacks}, err
 		}
-		retry.Extend = true // the empty page may be remembered under the request id by now
 	}
 }
 
 // replace is the page step of a refresh.
-func (e *Engine) replace(ctx context.Context, r Request, found chosen, retry cache.Retry) (cache.Page, error) {
+func (e *Engine) replace(ctx context.Context, c *call, found chosen) (cache.Page, error) {
 	ctx, end := e.enter(ctx, pageStage)
 	defer end()
-	return e.stores.Sessions.Replace(ctx, cache.Replace{
-		Agent: r.Agent, Ranked: found.ranked, Limit: r.Limit,
-		Now: e.cfg.Clock(), Retry: retry, CheckedAt: found.checkedAt,
+	p, err := e.stores.Sessions.Replace(ctx, cache.Replace{
+		Agent: c.Agent, Ranked: found.ranked, Limit: c.Limit,
+		Now: e.cfg.Clock(), Call: c.next(), CheckedAt: found.checkedAt,
 	})
+	c.made(ctx, p, err)
+	return p, err
 }
 
 func (e *Engine) profile(ctx context.Context, agent string) (feed.Profile, error) {

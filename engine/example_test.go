@@ -50,7 +50,7 @@ func Example() {
 		Sessions: memorysessions.New(seen, 30*time.Minute, clock),
 		Catalog:  items,
 	}, engine.Config{
-		Clock: clock, N: 500, MaxRounds: 4, RecordServed: true,
+		Clock: clock, N: 500, RoundsFor: 500 * time.Millisecond, RecordServed: true,
 		Rankings: &feed.Live{Ranking: feed.Ranking{Base: 0.1, Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5}}},
 	})
 	if err != nil {

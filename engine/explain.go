@@ -76,13 +76,19 @@ type Explanation struct {
 	Variant string       `json:"variant"` // of the agent; its parameters count unless others were proposed
 	Ranking feed.Ranking `json:"ranking"` // the parameters used
 	// Proposed says that the parameters came with the request.
-	Proposed   bool           `json:"proposed"`
-	Origin     time.Time      `json:"origin"`     // the now of the decay
-	Candidates []Explained    `json:"candidates"` // best first
-	Item       *ExplainedItem `json:"item,omitempty"`
-	Counts     ExplainCounts  `json:"counts"`
-	Times      ExplainTimes   `json:"times_ms"`
-	Degraded   []string       `json:"degraded,omitempty"` // what the refresh would have to do without
+	Proposed   bool        `json:"proposed"`
+	Origin     time.Time   `json:"origin"`     // the now of the decay
+	Candidates []Explained `json:"candidates"` // best first
+	// Unlisted is how many candidates are counted, but not listed: those behind
+	// the first 2,000 that a filter, or a better item of their group, holds back.
+	Unlisted int `json:"unlisted,omitempty"`
+	// OutOfTime says that the page is not full although recall has more: the
+	// time for further rounds was up.
+	OutOfTime bool           `json:"out_of_time,omitempty"`
+	Item      *ExplainedItem `json:"item,omitempty"`
+	Counts    ExplainCounts  `json:"counts"`
+	Times     ExplainTimes   `json:"times_ms"`
+	Degraded  []string       `json:"degraded,omitempty"` // what the refresh would have to do without
 }
 
 // Page lists the candidates of the page, best first.

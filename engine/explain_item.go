@@ -77,7 +77,10 @@ func (x *explaining) find(ctx context.Context, c *Explained) (found bool, err er
 func (x *explaining) candidateReason(c *Explained, it *feed.Item) string {
 	paged := 0 // candidates of the page down to this one
 	ahead := 0 // of the session
-	for _, other := range x.out.Candidates[:c.Rank] {
+	for _, other := range x.out.Candidates {
+		if other.Rank > c.Rank {
+			break
+		}
 		switch other.Fate {
 		case FatePaged:
 			paged++
@@ -85,30 +88,31 @@ func (x *explaining) candidateReason(c *Explained, it *feed.Item) string {
 			ahead++
 		}
 	}
+	all := x.out.Counts.Recalled
 	switch c.Fate {
 	case FatePaged:
-		return fmt.Sprintf("It ranks %d of %d and is at place %d of the page.", c.Rank, len(x.out.Candidates), paged)
+		return fmt.Sprintf("It ranks %d of %d and is at place %d of the page.", c.Rank, all, paged)
 	case FateKept:
 		return fmt.Sprintf("It ranks %d of %d. The page of %d is full before it; it waits in the session, at place %d of what comes after the page.",
-			c.Rank, len(x.out.Candidates), x.r.Limit, ahead)
+			c.Rank, all, x.r.Limit, ahead)
 	case FateSeen:
 		return fmt.Sprintf("It ranks %d of %d, but the filter of %s has it: the agent was given it, or an item of its group, that day. "+
-			"A filter may also be wrong, as rarely as dedup.false_positive_rate says.", c.Rank, len(x.out.Candidates), c.Day)
+			"A filter may also be wrong, as rarely as dedup.false_positive_rate says.", c.Rank, all, c.Day)
 	case FatePending:
 		return fmt.Sprintf("It ranks %d of %d, but the agent was given it, or an item of its group, lately: it is in the agent's pending set.",
-			c.Rank, len(x.out.Candidates))
+			c.Rank, all)
 	case FateMuted:
-		return fmt.Sprintf("It ranks %d of %d, but the agent's profile refuses it: %s.", c.Rank, len(x.out.Candidates), refusal(&x.query.Profile, it))
+		return fmt.Sprintf("It ranks %d of %d, but the agent's profile refuses it: %s.", c.Rank, all, refusal(&x.query.Profile, it))
 	case FateGone:
 		return fmt.Sprintf("It ranks %d of %d, but the catalog does not have it any more as recall found it: "+
-			"it was deleted, moved to another group or dated later since.", c.Rank, len(x.out.Candidates))
+			"it was deleted, moved to another group or dated later since.", c.Rank, all)
 	}
-	return fmt.Sprintf("It ranks %d of %d, but %s is of the same group, ranks higher and stands in for it.", c.Rank, len(x.out.Candidates), c.Better)
+	return fmt.Sprintf("It ranks %d of %d, but %s is of the same group, ranks higher and stands in for it.", c.Rank, all, c.Better)
 }
 
 // elsewhere says why an item is no candidate at all.
 func (x *explaining) elsewhere(ctx context.Context, out *ExplainedItem, it *feed.Item, found bool) error {
-	at, grouped := x.best[it.Group()]
+	better, grouped := x.best[it.Group()]
 	switch {
 	case it.UpdateTime > x.query.Origin.Unix():
 		out.Fate = FateFuture
@@ -117,7 +121,7 @@ func (x *explaining) elsewhere(ctx context.Context, out *ExplainedItem, it *feed
 		out.Fate = FateMuted
 		out.Reason = fmt.Sprintf("The agent's profile refuses it: %s.", refusal(&x.query.Profile, it))
 	case grouped:
-		out.Fate, out.Better = FateGroup, x.out.Candidates[at].ID
+		out.Fate, out.Better = FateGroup, better
 		out.Reason = fmt.Sprintf("%s is of the same group %s, ranks higher and stands in for it.", out.Better, it.Group())
 	case !found:
 		out.Fate = FateUnfound
@@ -132,14 +136,17 @@ func (x *explaining) elsewhere(ctx context.Context, out *ExplainedItem, it *feed
 // whether it would be shown if it came.
 func (x *explaining) outside(ctx context.Context, out *ExplainedItem) error {
 	out.Fate = FateOutside
-	n := len(x.out.Candidates)
-	if x.exhausted || n == 0 || recallOrder(&out.Explained, &x.out.Candidates[n-1]) {
+	n := x.out.Counts.Recalled
+	if x.exhausted || n == 0 || recallOrder(&out.Explained, &x.last) {
 		out.Reason = fmt.Sprintf("With its score of %.4g it belongs among the candidates; it came, or changed, while this was being worked out. Ask again.", out.Score)
 		return nil
 	}
-	last := &x.out.Candidates[n-1]
-	out.Reason = fmt.Sprintf("Its score of %.4g is behind the %.4g of the last of the %d candidates, which were recalled in %s of at most %d; "+
-		"recall goes on only while the page is not full.", out.Score, last.Score, n, plural(x.out.Counts.Rounds, "round"), x.e.cfg.MaxRounds)
+	ends := "while the page is not full"
+	if x.out.OutOfTime {
+		ends = "for " + feed.DurationText(x.e.cfg.RoundsFor) + ", a tenth of server.request_timeout"
+	}
+	out.Reason = fmt.Sprintf("Its score of %.4g is behind the %.4g of the last of the %d candidates, which were recalled in %s; "+
+		"recall goes on only %s.", out.Score, x.last.Score, n, plural(x.out.Counts.Rounds, "round"), ends)
 	inside, end := x.enter(ctx, dedupStage)
 	defer end()
 	checked, err := x.e.stores.Seen.Check(inside, x.r.Agent, []string{out.Group}, x.now)
@@ -172,7 +179,7 @@ func recallOrder(a, b *Explained) bool {
 
 // refusal names what of a profile refuses the item.
 func refusal(p *feed.Profile, it *feed.Item) string {
-	if p.Hides(it.Group()) {
+	if p.Hides(feed.Ref{ID: it.ID, Group: it.Group()}) {
 		return "the agent has hidden " + it.Group()
 	}
 	if slices.Contains(p.MutedAuthors, it.AuthorID) {

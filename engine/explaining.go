@@ -29,7 +29,7 @@ func (e *Engine) Explain(ctx context.Context, r ExplainRequest) (Explanation, er
 		ctx, span = e.cfg.Tracer.Start(ctx, "explain", trace.WithAttributes(attribute.String("freshet.agent", r.Agent)))
 		defer span.End()
 	}
-	x := &explaining{e: e, r: r, begun: e.cfg.Clock(), best: map[string]int{}}
+	x := &explaining{e: e, r: r, begun: e.cfg.Clock(), best: map[string]string{}}
 	for _, step := range []func(context.Context) error{x.open, x.recall, x.page, x.factors, x.item} {
 		if err := step(ctx); err != nil {
 			return Explanation{}, err
@@ -55,11 +55,17 @@ type explaining struct {
 	query     feed.Query
 	curve     feed.Curve
 	out       Explanation
-	best      map[string]int // group → its best candidate
-	survivors []int          // candidates that no filter holds back
-	exhausted bool           // recall had no more
+	best      map[string]string // group → the id of its best candidate
+	survivors []int             // candidates that no filter holds back
+	last      Explained         // the last candidate, listed or not
+	exhausted bool              // recall had no more
 	lacks     parts
 }
+
+// listed is how many candidates are listed whatever came of them. Of those that
+// come behind them only what survived is, and the item that was asked for: who
+// has seen everything would be answered the whole catalog.
+const listed = 2000
 
 // What only an explanation measures.
 var (
@@ -124,11 +130,13 @@ func (x *explaining) recall(ctx context.Context) error {
 	}
 	lacks, err := x.e.rounds(ctx, look{
 		agent: x.r.Agent, query: x.query, clock: func() time.Time { return x.now },
-		most: x.e.cfg.MaxRounds, sources: sources, enter: x.enter,
+		budget: x.e.cfg.RoundsFor, sources: sources, enter: x.enter,
 	}, func(r round) bool {
 		x.take(r)
 		x.exhausted = r.last
-		return len(x.survivors) >= x.r.Limit
+		enough := len(x.survivors) >= x.r.Limit
+		x.out.OutOfTime = r.late && !enough
+		return enough
 	})
 	x.lacks |= lacks
 	return err
@@ -136,27 +144,38 @@ func (x *explaining) recall(ctx context.Context) error {
 
 // take takes the candidates of a round over, with what the filters said.
 func (x *explaining) take(r round) {
-	x.out.Counts.Rounds++
+	x.out.Counts.Rounds = r.number + 1
 	checked := 0
 	for _, c := range r.recalled {
-		at := len(x.out.Candidates)
+		x.out.Counts.Recalled++
 		age := x.query.Origin.Unix() - c.UpdateTime
 		n := Explained{
-			Rank: at + 1, ID: c.ID, Group: c.Group, Source: c.Source, UpdateTime: c.UpdateTime,
+			Rank: x.out.Counts.Recalled, ID: c.ID, Group: c.Group, Source: c.Source, UpdateTime: c.UpdateTime,
 			Age: age, Score: c.Score, Decay: x.curve.At(float64(age)),
 		}
 		if checked < len(r.fresh) && r.fresh[checked].ID == c.ID {
 			n.Fate, n.Day = x.fate(r.checked.Verdicts[checked])
 			checked++
-			x.best[c.Group] = at
-			if n.Fate == "" {
-				x.survivors = append(x.survivors, at)
-			}
+			x.best[c.Group] = c.ID
 		} else {
-			n.Fate, n.Better = FateGroup, x.out.Candidates[x.best[c.Group]].ID
+			n.Fate, n.Better = FateGroup, x.best[c.Group]
 		}
-		x.out.Candidates = append(x.out.Candidates, n)
+		x.list(n)
 	}
+}
+
+// list lists a candidate, or only counts it.
+func (x *explaining) list(n Explained) {
+	x.last = n
+	if n.Fate != "" && n.Rank > listed && n.ID != x.r.Item {
+		x.out.Unlisted++
+		*x.out.Counts.of(n.Fate)++
+		return
+	}
+	if n.Fate == "" {
+		x.survivors = append(x.survivors, len(x.out.Candidates))
+	}
+	x.out.Candidates = append(x.out.Candidates, n)
 }
 
 // fate is what a verdict means; "" for one that has survived.
@@ -308,16 +327,30 @@ func (c *Explained) set(f recall.Factors) {
 	c.Popularity = &Popularity{Value: f.Popularity, Factor: f.PopularityFactor}
 }
 
-// count fills in how many came to what, and what was missing.
-func (x *explaining) count() {
-	n := &x.out.Counts
-	n.Recalled = len(x.out.Candidates)
-	of := map[Fate]*int{
-		FatePaged: &n.Paged, FateKept: &n.Kept, FateSeen: &n.Seen, FatePending: &n.Pending,
-		FateMuted: &n.Muted, FateGone: &n.Gone, FateGroup: &n.Group,
+// of is the count of a candidate's fate.
+func (n *ExplainCounts) of(fate Fate) *int {
+	switch fate {
+	case FatePaged:
+		return &n.Paged
+	case FateKept:
+		return &n.Kept
+	case FateSeen:
+		return &n.Seen
+	case FatePending:
+		return &n.Pending
+	case FateMuted:
+		return &n.Muted
+	case FateGone:
+		return &n.Gone
 	}
+	return &n.Group
+}
+
+// count fills in how many of those that are listed came to what, and what was
+// missing.
+func (x *explaining) count() {
 	for i := range x.out.Candidates {
-		*of[x.out.Candidates[i].Fate]++
+		*x.out.Counts.of(x.out.Candidates[i].Fate)++
 	}
 	x.out.Degraded = x.lacks.names()
 }

@@ -125,7 +125,7 @@ func countLoadMore(p page, err error) {
 	}
 }
 
-func countRound(verdicts []dedup.Verdict) {
+func countVerdicts(verdicts []dedup.Verdict) {
 	var unseen, pending int
 	for _, v := range verdicts {
 		switch v {
@@ -135,7 +135,6 @@ func countRound(verdicts []dedup.Verdict) {
 			pending++
 		}
 	}
-	roundsTotal.Inc()
 	unseenCandidates.Add(float64(unseen))
 	pendingCandidates.Add(float64(pending))
 	seenCandidates.Add(float64(len(verdicts) - unseen - pending))

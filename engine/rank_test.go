@@ -26,23 +26,32 @@ func dayLong() feed.Ranking {
 	return feed.Ranking{Base: 0.1, Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}}
 }
 
-// ranker is an engine over these sources, at rankedAt.
-func ranker(t *testing.T, sources ...recall.Source) *engine.Engine {
+// storesOf are stores in this process, with these sources.
+func storesOf(t *testing.T, clock feed.Clock, sources ...recall.Source) engine.Stores {
 	t.Helper()
-	clock := func() time.Time { return rankedAt }
 	items, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, items.Close()) })
-	seen, err := memorydedup.Open(t.TempDir(), dedup.DefaultConfig(), clock)
+	cfg := dedup.DefaultConfig()
+	cfg.FalsePositiveRate, cfg.DailyCapacity = 1e-9, 10_000 // nothing is taken for seen by mistake
+	seen, err := memorydedup.Open("", cfg, clock)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, seen.Close(context.Background())) })
 	recorder, err := dedup.NewRecorder(t.Context(), seen, clock, dedup.RecorderConfig{})
 	require.NoError(t, err)
 	t.Cleanup(func() { recorder.Close(context.Background()) })
-	e, err := engine.New(engine.Stores{
+	return engine.Stores{
 		Sources: sources, Seen: seen, Recorder: recorder, Catalog: items,
 		Sessions: memorysessions.New(seen, 30*time.Minute, clock),
-	}, engine.Config{Clock: clock, N: 500, MaxRounds: 4, Rankings: &feed.Live{Ranking: dayLong()}})
+	}
+}
+
+// ranker is an engine over these sources, at rankedAt.
+func ranker(t *testing.T, sources ...recall.Source) *engine.Engine {
+	t.Helper()
+	clock := func() time.Time { return rankedAt }
+	e, err := engine.New(storesOf(t, clock, sources...),
+		engine.Config{Clock: clock, N: 500, RoundsFor: time.Second, Rankings: &feed.Live{Ranking: dayLong()}})
 	require.NoError(t, err)
 	return e
 }

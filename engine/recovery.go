@@ -13,9 +13,9 @@ import (
 type Recovery interface {
 	// Recovering is asked at every page. It must not block.
 	Recovering() bool
-	// Recorded tells of each group whether a filter of the window has it,
+	// Recorded tells of each key, a group or an id, whether a filter of the window has it,
 	// pending or not. Errors are those of [dedup.Checker].
-	Recorded(ctx context.Context, agent string, groups []string, now time.Time) ([]bool, error)
+	Recorded(ctx context.Context, agent string, keys []string, now time.Time) ([]bool, error)
 }
 
 func (e *Engine) recovering() bool {
@@ -34,14 +34,18 @@ func (e *Engine) unseen(ctx context.Context, agent string, refs []feed.Ref) (lef
 	}
 	ctx, end := e.enter(ctx, dedupStage)
 	defer end()
-	recorded, err := e.stores.Recovery.Recorded(ctx, agent, feed.Groups(refs), e.cfg.Clock())
+	recorded, err := e.stores.Recovery.Recorded(ctx, agent, feed.Keys(refs), e.cfg.Clock())
 	if err != nil {
 		slog.WarnContext(ctx, "a page could not be checked again after an outage; it is answered as it is", "agent", agent, "error", err)
 		return refs, true
 	}
 	left = make([]feed.Ref, 0, len(refs))
-	for i, ref := range refs {
-		if !recorded[i] {
+	for _, ref := range refs {
+		known := recorded[0]
+		if recorded = recorded[1:]; ref.ID != ref.Group {
+			known, recorded = known || recorded[0], recorded[1:]
+		}
+		if !known {
 			left = append(left, ref)
 		}
 	}

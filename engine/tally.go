@@ -53,6 +53,7 @@ func (e *Engine) tally(agent string, docs []feed.Doc) {
 // counts. Errors wrap [feed.ErrBadID], [events.ErrBadKind], or a store's
 // ErrUnavailable; then doing all of it again is safe.
 func (e *Engine) React(ctx context.Context, agent string, acts []Act) (Taken, error) {
+	ctx = e.begin(ctx)
 	if err := checkActs(agent, acts); err != nil {
 		return Taken{}, err
 	}
@@ -60,14 +61,14 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (Taken, er
 	for i, a := range acts {
 		ids[i] = a.ID
 	}
-	groups, err := e.groups(ctx, ids)
+	refs, err := e.refs(ctx, ids)
 	if err != nil {
 		return Taken{}, err
 	}
-	if err := e.hide(ctx, agent, acts, groups); err != nil {
+	if err := e.hide(ctx, agent, acts, refs); err != nil {
 		return Taken{}, err
 	}
-	verdicts, err := e.wasShown(ctx, agent, groups)
+	verdicts, err := e.wasShown(ctx, agent, refs)
 	if err != nil {
 		return Taken{}, err
 	}
@@ -79,7 +80,7 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (Taken, er
 			continue
 		}
 		taken.Accepted++
-		counted = append(counted, events.Act{Kind: a.Kind, Hash: events.ActHash(a.Kind, agent, groups[i])})
+		counted = append(counted, events.Act{Kind: a.Kind, Hash: events.ActHash(a.Kind, agent, refs[i].Group)})
 	}
 	if len(counted) == 0 || e.stores.Tally == nil {
 		return taken, nil
@@ -108,11 +109,11 @@ func checkActs(agent string, acts []Act) error {
 
 // hide mutes what was hidden. The session is left as it is: its pages are read
 // with the profile as it is then, and leave out what that one hides.
-func (e *Engine) hide(ctx context.Context, agent string, acts []Act, groups []string) error {
-	var hidden []string
+func (e *Engine) hide(ctx context.Context, agent string, acts []Act, refs []feed.Ref) error {
+	var hidden []feed.Ref
 	for i, a := range acts {
 		if a.Kind == events.Hide {
-			hidden = append(hidden, groups[i])
+			hidden = append(hidden, refs[i])
 		}
 	}
 	if len(hidden) == 0 {
@@ -123,18 +124,19 @@ func (e *Engine) hide(ctx context.Context, agent string, acts []Act, groups []st
 		return err
 	}
 	defer edit.leave()
-	return e.stores.Catalog.MuteItems(ctx, agent, hidden)
+	return e.stores.Catalog.MuteItems(ctx, agent, feed.Keys(hidden))
 }
 
-// wasShown tells what the agent has been shown in the window: what is not
-// Unseen.
-func (e *Engine) wasShown(ctx context.Context, agent string, groups []string) ([]dedup.Verdict, error) {
-	if len(groups) == 0 {
+// wasShown tells what the agent has been shown in the window, be it under its
+// group or its id: what is not Unseen.
+func (e *Engine) wasShown(ctx context.Context, agent string, refs []feed.Ref) ([]dedup.Verdict, error) {
+	if len(refs) == 0 {
 		return nil, nil
 	}
-	checked, err := e.check(ctx, agent, groups)
+	keys := feed.Keys(refs)
+	checked, err := e.check(ctx, agent, keys)
 	if e.failsOpen(ctx, err) {
-		all := make([]dedup.Verdict, len(groups))
+		all := make([]dedup.Verdict, len(refs))
 		for i := range all {
 			all[i] = dedup.Pending
 		}
@@ -143,8 +145,8 @@ func (e *Engine) wasShown(ctx context.Context, agent string, groups []string) ([
 	if err != nil {
 		return nil, err
 	}
-	if e.stores.Fallback != nil { // what only this process knows, because Redis was down
-		e.served.mark(agent, groups, checked.Verdicts, true, e.cfg.Clock())
+	if e.served != nil { // what only this process knows, because Redis was down
+		e.served.mark(agent, keys, checked.Verdicts, e.cfg.RecordServed, e.cfg.Clock())
 	}
-	return checked.Verdicts, nil
+	return byRef(refs, checked.Verdicts), nil
 }

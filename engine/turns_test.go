@@ -130,7 +130,24 @@ func TestScratchDropsGroupsProposedBefore(t *testing.T) {
 	three := feed.Candidate{ID: "z", Group: "z"}
 	s.take([]feed.Candidate{one, two, three})
 	assert.Equal(t, []feed.Candidate{one, three}, s.fresh, "the best of a group stands for it")
-	assert.Equal(t, []string{"story", "z"}, s.groups)
+	assert.Equal(t, []string{"story", "x", "z"}, s.keys)
 	s.take([]feed.Candidate{two, three})
 	assert.Empty(t, s.fresh, "also between rounds")
+}
+
+func TestAReleasedScratchHoldsNothing(t *testing.T) {
+	s := &scratch{proposed: map[string]struct{}{}}
+	s.take([]feed.Candidate{{ID: "x", Group: "x"}, {ID: "y", Group: "y"}, {ID: "z", Group: "z"}})
+	s.take([]feed.Candidate{{ID: "w", Group: "w"}})
+	s.release()
+	assert.Empty(t, s.proposed)
+	for _, c := range s.fresh[:cap(s.fresh)] {
+		assert.Zero(t, c, "of an earlier round")
+	}
+	for _, r := range s.refs[:cap(s.refs)] {
+		assert.Zero(t, r)
+	}
+	for _, key := range s.keys[:cap(s.keys)] {
+		assert.Empty(t, key)
+	}
 }

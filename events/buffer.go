@@ -60,6 +60,7 @@ type Buffer struct {
 
 	queue chan entry
 	quit  chan struct{} // closed by Close
+	late  chan struct{} // closed when Close has waited for a failing store
 	jobs  chan job      // to the writer, one at a time
 	idle  chan struct{} // the writer waits for a job
 	done  chan struct{} // closed when all is written or given up
@@ -82,7 +83,7 @@ func NewBuffer(ctx context.Context, store Store, cfg BufferConfig) *Buffer {
 	b := &Buffer{
 		store: store, cfg: cfg, ctx: ctx, abandon: abandon,
 		sender: strconv.FormatUint(rand.Uint64(), 36),
-		queue:  make(chan entry, cfg.Queue), quit: make(chan struct{}),
+		queue:  make(chan entry, cfg.Queue), quit: make(chan struct{}), late: make(chan struct{}),
 		jobs: make(chan job, 1), idle: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	b.idle <- struct{}{}
@@ -131,10 +132,13 @@ func (b *Buffer) Flush(ctx context.Context) error {
 	}
 }
 
-// Close writes what is left, until ctx ends at the latest; what is not written
-// then is dropped, and counted as that. Nothing may be handed over any more.
+// Close writes what is left, until ctx ends at the latest, and for a second at
+// most where the store fails; what is not written then is dropped, and counted
+// as that. Nothing may be handed over any more.
 func (b *Buffer) Close(ctx context.Context) {
 	close(b.quit)
+	giveUp := time.AfterFunc(closingWait, func() { close(b.late) })
+	defer giveUp.Stop()
 	defer context.AfterFunc(ctx, b.abandon)()
 	<-b.done
 	b.abandon()

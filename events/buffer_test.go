@@ -244,6 +244,17 @@ func TestBufferIsBounded(t *testing.T) {
 	assert.Zero(t, f.at("control 20260306").Impressions)
 }
 
+// TestClosingDoesNotWaitForAStoreThatFails: a disk that is full stays full.
+func TestClosingDoesNotWaitForAStoreThatFails(t *testing.T) {
+	f := newFlaky()
+	f.fail(events.ErrUnavailable, false)
+	before := dropped(t, "impressions")
+	b := start(t, f, events.BufferConfig{Every: time.Hour})
+	b.Delivered("control", "u_1", page(3, 0), noon)
+	b.Close(t.Context())
+	assert.Equal(t, before+3, dropped(t, "impressions"))
+}
+
 // TestBufferGivesUpWhatCannotBeCounted does not hold up the rest for it.
 func TestBufferGivesUpWhatCannotBeCounted(t *testing.T) {
 	f := newFlaky()

@@ -13,6 +13,9 @@ import (
 const (
 	firstWait = 100 * time.Millisecond
 	mostWait  = 5 * time.Second
+	// closingWait is how long Close bears with a store that fails: counts are no
+	// promise, and what stops the process does not wait forever.
+	closingWait = time.Second
 )
 
 // write writes one job after the other.
@@ -28,10 +31,11 @@ func (b *Buffer) write() {
 }
 
 // deliver writes the batches, and tries those again that fail, until Close
-// gives up.
+// gives up, but for a last time.
 func (b *Buffer) deliver(batches []*Batch) {
 	waits := backoff.NewExponentialBackOff()
 	waits.InitialInterval, waits.MaxInterval = firstWait, mostWait
+	late := b.late
 	for down := false; ; {
 		failed, err := b.try(batches)
 		if len(failed) == 0 {
@@ -44,14 +48,18 @@ func (b *Buffer) deliver(batches []*Batch) {
 			b.cfg.Logger.WarnContext(b.ctx, "events cannot be counted now; they are kept and tried again", slog.Any("error", err))
 		}
 		batches, down = failed, true
-		select {
-		case <-time.After(waits.NextBackOff()):
-		case <-b.ctx.Done():
+		if late == nil || b.ctx.Err() != nil {
 			for _, lost := range batches {
 				drop(lost)
 			}
 			b.cfg.Logger.WarnContext(b.ctx, "stopped before all events were counted; reports miss them", slog.Any("error", err))
 			return
+		}
+		select {
+		case <-time.After(waits.NextBackOff()):
+		case <-late:
+			late = nil // once more
+		case <-b.ctx.Done():
 		}
 	}
 }

@@ -32,7 +32,7 @@ type Profile struct {
 	Langs        []string           `json:"langs,omitempty"`         // only these languages; empty: all
 	MutedAuthors []string           `json:"muted_authors,omitempty"` // never items of these authors
 	MutedTags    []string           `json:"muted_tags,omitempty"`    // never items with one of these tags
-	// MutedItems are groups the agent has hidden, the latest last. A profile
+	// MutedItems are groups and ids the agent has hidden, the latest last. A profile
 	// that is put with nil keeps those that are stored.
 	MutedItems []string `json:"muted_items,omitzero"`
 }
@@ -122,17 +122,19 @@ func (p Profile) Selective() bool {
 	return len(p.MutedAuthors) > 0 || len(p.MutedTags) > 0 || len(p.Langs) > 0
 }
 
-// Hides reports whether the agent has hidden the group.
-func (p Profile) Hides(group string) bool { return slices.Contains(p.MutedItems, group) }
+// Hides reports whether the agent has hidden the item or its group.
+func (p Profile) Hides(r Ref) bool {
+	return slices.Contains(p.MutedItems, r.Group) || r.ID != r.Group && slices.Contains(p.MutedItems, r.ID)
+}
 
-// Hide adds groups to the muted items. The oldest give way beyond [MaxMutes];
+// Hide adds groups and ids to the muted items. The oldest give way beyond [MaxMutes];
 // one that is there already stays where it is. It reports whether anything
 // changed, and leaves the list it was given alone.
-func (p *Profile) Hide(groups []string) (changed bool) {
+func (p *Profile) Hide(keys []string) (changed bool) {
 	muted := slices.Clip(p.MutedItems)
-	for _, g := range groups {
-		if !slices.Contains(muted, g) {
-			muted, changed = append(muted, g), true
+	for _, key := range keys {
+		if !slices.Contains(muted, key) {
+			muted, changed = append(muted, key), true
 		}
 	}
 	p.MutedItems = muted[max(0, len(muted)-MaxMutes):]
@@ -142,7 +144,7 @@ func (p *Profile) Hide(groups []string) (changed bool) {
 // Refuses reports whether the profile's mutes or languages exclude the item.
 // An item without a language passes every language filter.
 func (p Profile) Refuses(it *Item) bool {
-	if len(p.MutedItems) > 0 && p.Hides(it.Group()) {
+	if len(p.MutedItems) > 0 && p.Hides(Ref{ID: it.ID, Group: it.Group()}) {
 		return true
 	}
 	if it.AuthorID != "" && slices.Contains(p.MutedAuthors, it.AuthorID) {

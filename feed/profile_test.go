@@ -112,14 +112,15 @@ func TestHide(t *testing.T) {
 	}
 	require.True(t, p.Hide(many))
 	require.Len(t, p.MutedItems, feed.MaxMutes)
-	require.False(t, p.Hides("a"), "the oldest have given way")
-	require.True(t, p.Hides("i0"))
+	require.False(t, p.Hides(feed.Ref{ID: "a", Group: "a"}), "the oldest have given way")
+	require.True(t, p.Hides(feed.Ref{ID: "x", Group: "i0"}))
 	require.NoError(t, p.Validate())
 
 	p = feed.Profile{MutedItems: []string{"g"}}
 	require.True(t, p.Refuses(&feed.Item{ID: "x", GroupID: "g"}))
 	require.True(t, p.Refuses(&feed.Item{ID: "g"}))
-	require.False(t, p.Refuses(&feed.Item{ID: "g", GroupID: "another"}))
+	require.True(t, p.Refuses(&feed.Item{ID: "g", GroupID: "another"}), "it was hidden before it had a group")
+	require.False(t, p.Refuses(&feed.Item{ID: "x", GroupID: "another"}))
 	require.False(t, p.SameMutes(feed.Profile{}))
 	require.True(t, p.SameMutes(feed.Profile{MutedItems: []string{"g", "g"}}))
 }

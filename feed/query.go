@@ -1,6 +1,9 @@
 package feed
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Query is one round of recall for one agent.
 type Query struct {
@@ -12,7 +15,8 @@ type Query struct {
 	After   string    // cursor of the round before; "" for the first round
 }
 
-// Candidate is an item recall proposes, before anything is chosen.
+// Candidate is an item recall proposes, before anything is chosen. Its texts may
+// be parts of one text that holds those of the whole answer.
 type Candidate struct {
 	ID         string
 	Group      string // what is shown only once; never empty
@@ -46,6 +50,20 @@ func ParseRef(s string) Ref {
 	return Ref{ID: s, Group: s}
 }
 
+// Detached copies refs, texts included, for whoever keeps them longer than the
+// answer they come from: those of one recall lie in one text, and a page of them
+// would keep all of it.
+func Detached(refs []Ref) []Ref {
+	own := make([]Ref, len(refs))
+	for i, r := range refs {
+		own[i].Group = strings.Clone(r.Group)
+		if own[i].ID = own[i].Group; r.ID != r.Group {
+			own[i].ID = strings.Clone(r.ID)
+		}
+	}
+	return own
+}
+
 // Groups returns the group of each ref, in order.
 func Groups(refs []Ref) []string {
 	groups := make([]string, len(refs))
@@ -53,6 +71,21 @@ func Groups(refs []Ref) []string {
 		groups[i] = r.Group
 	}
 	return groups
+}
+
+// Keys returns what each ref is remembered by, in order: its group and, where it
+// differs, its id. So an item stays known when its group changes.
+func Keys(refs []Ref) []string { return AppendKeys(make([]string, 0, len(refs)), refs) }
+
+// AppendKeys appends the keys of refs, as [Keys] lists them.
+func AppendKeys(keys []string, refs []Ref) []string {
+	for _, r := range refs {
+		keys = append(keys, r.Group)
+		if r.ID != r.Group {
+			keys = append(keys, r.ID)
+		}
+	}
+	return keys
 }
 
 // IDs returns the item id of each ref, in order.

@@ -70,7 +70,7 @@ func newVerifier(cfg JWT, clock feed.Clock, log *slog.Logger) (*verifier, error)
 	}
 	options := []jwt.ParserOption{
 		jwt.WithValidMethods(methods), jwt.WithExpirationRequired(),
-		jwt.WithLeeway(cfg.Leeway), jwt.WithTimeFunc(clock),
+		jwt.WithIssuedAt(), jwt.WithLeeway(cfg.Leeway), jwt.WithTimeFunc(clock),
 	}
 	if cfg.Issuer != "" {
 		options = append(options, jwt.WithIssuer(cfg.Issuer))

@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
@@ -29,9 +28,10 @@ var sharedHit, sharedMiss = sharedTotal.WithLabelValues("hit"), sharedTotal.With
 
 // SharedConfig are the options of [NewShared].
 type SharedConfig struct {
-	TTL     time.Duration // how long an answer is shared; 0 asks the source every time
-	Entries int           // answers kept at most; default 256, some 10 MB at 500 candidates each
-	Timeout time.Duration // of one question to the source; default 5s
+	TTL        time.Duration // how long an answer is shared; 0 asks the source every time
+	Entries    int           // answers kept at most; default 256
+	Candidates int           // that they hold at most; default 128,000, some 10 MB
+	Timeout    time.Duration // of one question to the source; default 5s
 }
 
 // Shared is a [Source] that asks another one and lets identical queries share
@@ -48,18 +48,11 @@ type Shared struct {
 	cfg    SharedConfig
 
 	mu      sync.Mutex
-	answers *lru.Cache[queryKey, kept]
+	answers *answers // they stay after their TTL until newer ones push them out
 	flights map[queryKey]*flight
 }
 
 var _ Source = (*Shared)(nil)
-
-// kept is an answer and when it came. Answers stay after their TTL until
-// newer ones push them out.
-type kept struct {
-	result Result
-	at     time.Time
-}
 
 // flight is a question under way. Its result is set before done is closed.
 type flight struct {
@@ -73,14 +66,16 @@ func NewShared(source Source, clock feed.Clock, cfg SharedConfig) *Shared {
 	if cfg.Entries <= 0 {
 		cfg.Entries = 256
 	}
+	if cfg.Candidates <= 0 {
+		cfg.Candidates = 128_000
+	}
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = 5 * time.Second
 	}
-	answers, err := lru.New[queryKey, kept](cfg.Entries)
-	if err != nil {
-		panic(err) // only for a size that is not positive
+	return &Shared{
+		source: source, clock: clock, cfg: cfg,
+		answers: newAnswers(cfg.Entries, cfg.Candidates), flights: map[queryKey]*flight{},
 	}
-	return &Shared{source: source, clock: clock, cfg: cfg, answers: answers, flights: map[queryKey]*flight{}}
 }
 
 // Name is the name of the source behind it.
@@ -129,7 +124,7 @@ func detached(p feed.Profile) feed.Profile {
 func (s *Shared) join(key queryKey) (result Result, f *flight, fresh bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if k, ok := s.answers.Get(key); ok {
+	if k, ok := s.answers.get(key); ok {
 		// A clock set back must not keep an answer for ever.
 		if age := s.clock().Sub(k.at); age >= 0 && age < s.cfg.TTL {
 			return k.result, nil, false
@@ -155,7 +150,7 @@ func (s *Shared) ask(ctx context.Context, key queryKey, q feed.Query, f *flight)
 		s.mu.Lock()
 		delete(s.flights, key)
 		if f.err == nil {
-			s.answers.Add(key, kept{result: f.result, at: s.clock()})
+			s.answers.add(key, kept{result: f.result, at: s.clock()})
 		}
 		s.mu.Unlock()
 		close(f.done)

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/recall"
 )
 
@@ -84,6 +85,42 @@ func TestSharedIsBounded(t *testing.T) {
 	require.Equal(t, "3", recalled(t, s, q), "the newest is kept")
 	q.N = 1
 	require.Equal(t, "4", recalled(t, s, q), "the oldest is not")
+}
+
+// long answers as many candidates as were asked for.
+type long struct{ source }
+
+func (s *long) Recall(ctx context.Context, q feed.Query) (recall.Result, error) {
+	r, err := s.source.Recall(ctx, q)
+	r.Candidates = make([]feed.Candidate, q.N)
+	return r, err
+}
+
+// Answers to readers who have seen much are long: what is kept is bounded by
+// what the answers hold, too.
+func TestSharedIsBoundedInCandidates(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	s := recall.NewShared(&long{}, func() time.Time { return now }, recall.SharedConfig{TTL: time.Hour, Candidates: 100_000})
+	q := query()
+	held := testenv.Retained(func() {
+		for n := range 100 {
+			q.N, q.After = 10_000, fmt.Sprint("round ", n+1)
+			recalled(t, s, q)
+		}
+	})
+	assert.Equal(t, "100", recalled(t, s, q), "the newest is kept")
+	assert.Less(t, held, int64(10<<20), "a hundred of them would hold 64 MB")
+
+	for range 20 { // asked anew, it takes its own place
+		now = now.Add(time.Hour)
+		recalled(t, s, q)
+	}
+	q.After, now = "round 95", time.Unix(1_700_000_000, 0)
+	assert.Equal(t, "95", recalled(t, s, q), "the others are still kept")
+
+	q.N = 100_001
+	asked := recalled(t, s, q)
+	assert.NotEqual(t, asked, recalled(t, s, q), "one that alone is too much is not kept")
 }
 
 // TestSharedTellsQueriesApart changes every field of a query in its turn.

@@ -3,9 +3,9 @@ package recall
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
@@ -18,8 +18,9 @@ var staleTotal = promauto.NewCounter(prometheus.CounterOpts{
 
 // StaleConfig are the options of [NewStale].
 type StaleConfig struct {
-	TTL     time.Duration // oldest answer that may stand in
-	Entries int           // answers kept at most; default 512, some 20 MB at 500 candidates each
+	TTL        time.Duration // oldest answer that may stand in
+	Entries    int           // answers kept at most; default 512
+	Candidates int           // that they hold at most; default 256,000, some 20 MB
 }
 
 // Stale is a [Source] that lets the last answer to a query stand in while the
@@ -28,10 +29,12 @@ type StaleConfig struct {
 // there: the cursor of an earlier origin is of no use. A query bounded by
 // Since is about what is new, so nothing stands in for it.
 type Stale struct {
-	source  Source
-	clock   feed.Clock
-	ttl     time.Duration
-	answers *lru.Cache[queryKey, kept]
+	source Source
+	clock  feed.Clock
+	ttl    time.Duration
+
+	mu      sync.Mutex
+	answers *answers
 }
 
 var _ Source = (*Stale)(nil)
@@ -41,11 +44,10 @@ func NewStale(source Source, clock feed.Clock, cfg StaleConfig) *Stale {
 	if cfg.Entries <= 0 {
 		cfg.Entries = 512
 	}
-	answers, err := lru.New[queryKey, kept](cfg.Entries)
-	if err != nil {
-		panic(err) // only for a size that is not positive
+	if cfg.Candidates <= 0 {
+		cfg.Candidates = 256_000
 	}
-	return &Stale{source: source, clock: clock, ttl: cfg.TTL, answers: answers}
+	return &Stale{source: source, clock: clock, ttl: cfg.TTL, answers: newAnswers(cfg.Entries, cfg.Candidates)}
 }
 
 // Name is the name of the source behind it.
@@ -59,11 +61,13 @@ func (s *Stale) Recall(ctx context.Context, q feed.Query) (Result, error) {
 	}
 	q.Origin = time.Time{}
 	key := keyOf(&q)
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if err == nil {
-		s.answers.Add(key, kept{result: result, at: s.clock()})
+		s.answers.add(key, kept{result: result, at: s.clock()})
 		return result, nil
 	}
-	before, ok := s.answers.Get(key)
+	before, ok := s.answers.get(key)
 	if age := s.clock().Sub(before.at); !ok || age < 0 || age >= s.ttl {
 		return Result{}, err
 	}

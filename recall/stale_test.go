@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/recall"
 )
 
@@ -75,4 +77,17 @@ func TestStaleStandsIn(t *testing.T) {
 			assert.Equal(t, fresh.Candidates, got.Candidates)
 		})
 	}
+}
+
+func TestStaleIsBoundedInCandidates(t *testing.T) {
+	now := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
+	s := recall.NewStale(&long{}, func() time.Time { return now }, recall.StaleConfig{TTL: time.Minute, Candidates: 100_000})
+	held := testenv.Retained(func() {
+		for n := range 100 {
+			_, err := s.Recall(t.Context(), feed.Query{N: 10_000, Origin: now, Profile: feed.Profile{Keywords: []string{fmt.Sprint(n)}}})
+			require.NoError(t, err)
+		}
+	})
+	runtime.KeepAlive(s)
+	assert.Less(t, held, int64(10<<20), "a hundred of them would hold 64 MB")
 }

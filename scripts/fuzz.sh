@@ -20,7 +20,7 @@ targets='
 ./dedup/journal    FuzzScan          a whole journal file
 ./dedup/memory     FuzzDecodeFilter  a stored filter
 ./dedup/redisbloom FuzzHeader        the header of a dumped filter
-./cache/redislist  FuzzParsePage     a retry record
+./cache/redislist  FuzzParseRecord   a retry record
 ./recall/memory    FuzzParseCursor   a cursor
 ./recall/elastic   FuzzCursor        a cursor
 ./recall/elastic   FuzzDecode        an answer of Elasticsearch

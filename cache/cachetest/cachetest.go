@@ -23,6 +23,9 @@ type Env struct {
 	A, B cache.Sessions
 	// Claimer reads and changes the pending set the sessions claim in.
 	Claimer dedup.Claimer
+	// RunsAgain says that a step without a request id may be run again with the
+	// same [cache.Call], because its answer can get lost.
+	RunsAgain bool
 	// Advance lets time pass for everything that has a TTL.
 	Advance func(d time.Duration)
 }
@@ -75,6 +78,17 @@ func Run(t *testing.T, open func(t *testing.T, ttl time.Duration) Env) {
 		{"restore forgets the record", restoreForgets},
 		{"restore of a part keeps the rest of the record", restorePart},
 		{"restore after a retry was answered", restoreAfterRetry},
+		{"restore twice", restoreTwice},
+		{"discard", discard},
+		{"a step that is run again", runAgain},
+		{"a refresh after a pop that nobody heard of", runAgainAsRefresh},
+		{"a later step that is run again", runLaterAgain},
+		{"a retry beside a step that is run again", runAgainBesideRetry},
+		{"abandon", abandon},
+		{"abandon a later step", abandonLater},
+		{"abandon before the step comes", abandonFirst},
+		{"abandon after a retry was answered", abandonAfterRetry},
+		{"an item whose group changed", groupChanged},
 		{"many pops at once", concurrentPops},
 		{"many refreshes and pops at once", concurrentReplaceAndPop},
 		{"one request id at once", concurrentRetries},
@@ -188,10 +202,10 @@ func noSession(t *testing.T, open Open) {
 	at, err := env.A.Refreshed(t.Context(), agent)
 	require.NoError(t, err)
 	assert.True(t, at.IsZero())
-	_, ok, err := env.A.Replay(t.Context(), agent, cache.Retry{RequestID: "r1", Action: "refresh", Limit: 20})
+	_, ok, err := env.A.Replay(t.Context(), agent, cache.Call{RequestID: "r1", Action: "refresh", Limit: 20})
 	require.NoError(t, err)
 	assert.False(t, ok)
-	_, ok, err = env.A.Replay(t.Context(), agent, cache.Retry{})
+	_, ok, err = env.A.Replay(t.Context(), agent, cache.Call{})
 	require.NoError(t, err)
 	assert.False(t, ok)
 }
@@ -252,14 +266,14 @@ func oldPending(t *testing.T, open Open) {
 func groupAndID(t *testing.T, open Open) {
 	env := open(t, TTL)
 	story := feed.Ref{Group: "story:1/a", ID: "doc@9"}
-	list := []feed.Ref{story, ref("b:/c"), {Group: "story_2", ID: "doc_2"}, {Group: "story_3", ID: "story_4"}}
+	list := []feed.Ref{story, ref("b:/c"), {Group: "story_2", ID: "doc_2"}, {Group: "story_3", ID: "doc_3"}}
 	requirePage(t, list[:1], true, replace(t, env.A, 1, list))
 	hold(t, env, Start, feed.Ref{Group: "story_2", ID: "another"})
 	requirePage(t, []feed.Ref{list[1], list[3]}, false, pop(t, env.A, 5))
 
 	other := feed.Ref{Group: story.Group, ID: "doc_of_the_same_story"}
 	requirePage(t, []feed.Ref{ref("story_4")}, false, replace(t, env.A, 5, []feed.Ref{other, ref("story_4")}))
-	require.NoError(t, env.A.Restore(t.Context(), agent, []feed.Ref{list[3]}, cache.Retry{}))
+	require.NoError(t, env.A.Restore(t.Context(), agent, []feed.Ref{list[3]}, cache.Call{}))
 	requirePage(t, []feed.Ref{list[3]}, false, pop(t, env.A, 5))
 }
 
@@ -278,7 +292,7 @@ func longSession(t *testing.T, open Open) {
 	all = refs(10_000, 12_500)
 	requirePage(t, all[:2400], true, replace(t, env.A, 2400, all))
 	assert.NotContains(t, pending(t, env, Start, all[:2400]...), false)
-	require.NoError(t, env.A.Restore(t.Context(), agent, all[:2400], cache.Retry{}))
+	require.NoError(t, env.A.Restore(t.Context(), agent, all[:2400], cache.Call{}))
 	requirePage(t, all, false, pop(t, env.A, 2500))
 }
 
@@ -295,6 +309,24 @@ func agentsApart(t *testing.T, open Open) {
 		require.NoError(t, err)
 		requirePage(t, want, false, page)
 	}
+}
+
+// groupChanged: what was handed out under one group is known under the next.
+func groupChanged(t *testing.T, open Open) {
+	env := open(t, TTL)
+	alone, grouped, regrouped := ref("doc"), feed.Ref{Group: "story", ID: "doc"}, feed.Ref{Group: "other", ID: "doc"}
+	for _, first := range []feed.Ref{alone, grouped} {
+		require.NoError(t, env.Claimer.Release(t.Context(), agent, []string{"doc", "story"}))
+		requirePage(t, []feed.Ref{first}, false, replace(t, env.A, 1, []feed.Ref{first}))
+		for _, then := range []feed.Ref{alone, grouped, regrouped} {
+			requirePage(t, []feed.Ref{ref("x" + first.Group + then.Group)}, false,
+				replace(t, env.B, 5, []feed.Ref{then, ref("x" + first.Group + then.Group)}))
+		}
+	}
+	require.NoError(t, env.Claimer.Release(t.Context(), agent, []string{"doc", "story"}))
+	replace(t, env.A, 1, []feed.Ref{ref("first"), grouped, ref("last")})
+	hold(t, env, Start, alone)
+	requirePage(t, []feed.Ref{ref("last")}, false, pop(t, env.A, 5))
 }
 
 func deleteSession(t *testing.T, open Open) {

@@ -14,13 +14,13 @@ import (
 
 const callers = 64
 
-// owners notes who was handed out what, and complains of twice.
-type owners struct {
+// handed notes who was handed out what, and complains of twice.
+type handed struct {
 	mu sync.Mutex
 	by map[string]int
 }
 
-func (o *owners) add(t *testing.T, caller int, list []feed.Ref) {
+func (o *handed) add(t *testing.T, caller int, list []feed.Ref) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, r := range list {
@@ -52,7 +52,7 @@ func atOnce(env Env, call func(i int, s cache.Sessions)) {
 func concurrentPops(t *testing.T, open Open) {
 	env := open(t, TTL)
 	all := refs(0, 10+callers*7-3)
-	seen := owners{by: map[string]int{}}
+	seen := handed{by: map[string]int{}}
 	seen.add(t, -1, replace(t, env.A, 10, all).Refs)
 	atOnce(env, func(i int, s cache.Sessions) {
 		page, err := s.Pop(t.Context(), cache.Pop{Agent: agent, Limit: 7, Now: Start})
@@ -68,7 +68,7 @@ func concurrentPops(t *testing.T, open Open) {
 func concurrentReplaceAndPop(t *testing.T, open Open) {
 	env := open(t, TTL)
 	all := refs(0, 900)
-	seen := owners{by: map[string]int{}}
+	seen := handed{by: map[string]int{}}
 	atOnce(env, func(i int, s cache.Sessions) {
 		for range 3 {
 			page, err := s.Replace(t.Context(), cache.Replace{Agent: agent, Ranked: all, Limit: 3, Now: Start})
@@ -97,14 +97,14 @@ func concurrentRetries(t *testing.T, open Open) {
 	replace(t, env.A, 5, refs(0, 500))
 	pages := make([]cache.Page, callers)
 	atOnce(env, func(i int, s cache.Sessions) {
-		retry := retryOf(fmt.Sprintf("r%d", i/8), "load_more")
-		page, err := s.Pop(t.Context(), cache.Pop{Agent: agent, Limit: 5, Now: Start, Retry: retry})
+		call := retryOf(fmt.Sprintf("r%d", i/8), "load_more")
+		page, err := s.Pop(t.Context(), cache.Pop{Agent: agent, Limit: 5, Now: Start, Call: call})
 		if err != nil {
 			t.Errorf("caller %d: %v", i, err)
 		}
 		pages[i] = page
 	})
-	seen := owners{by: map[string]int{}}
+	seen := handed{by: map[string]int{}}
 	for first := 0; first < callers; first += 8 {
 		originals := 0
 		for i := first; i < first+8; i++ {

@@ -1,6 +1,8 @@
 package cachetest
 
 import (
+	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -11,27 +13,32 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-func retryOf(id, action string) cache.Retry {
-	return cache.Retry{RequestID: id, Action: action, Limit: 5}
+var owners atomic.Int64
+
+// retryOf is a call of its own under a request id: the first with the id, or a
+// retry by the client.
+func retryOf(id, action string) cache.Call {
+	return cache.Call{RequestID: id, Owner: strconv.FormatInt(owners.Add(1), 10), Action: action, Limit: 5}
 }
 
-func refreshWith(t *testing.T, s cache.Sessions, retry cache.Retry, ranked []feed.Ref) cache.Page {
+func refreshWith(t *testing.T, s cache.Sessions, call cache.Call, ranked []feed.Ref) cache.Page {
 	t.Helper()
-	page, err := s.Replace(t.Context(), cache.Replace{Agent: agent, Ranked: ranked, Limit: 5, Now: Start, Retry: retry})
+	page, err := s.Replace(t.Context(), cache.Replace{Agent: agent, Ranked: ranked, Limit: 5, Now: Start, Call: call})
 	require.NoError(t, err)
 	return page
 }
 
-func popWith(t *testing.T, s cache.Sessions, retry cache.Retry, limit int) cache.Page {
+func popWith(t *testing.T, s cache.Sessions, call cache.Call, limit int) cache.Page {
 	t.Helper()
-	page, err := s.Pop(t.Context(), cache.Pop{Agent: agent, Limit: limit, Now: Start, Retry: retry})
+	page, err := s.Pop(t.Context(), cache.Pop{Agent: agent, Limit: limit, Now: Start, Call: call})
 	require.NoError(t, err)
 	return page
 }
 
-func requireReplay(t *testing.T, s cache.Sessions, retry cache.Retry, want []feed.Ref, more bool) {
+// requireReplay asks as a retry by the client does.
+func requireReplay(t *testing.T, s cache.Sessions, call cache.Call, want []feed.Ref, more bool) {
 	t.Helper()
-	page, ok, err := s.Replay(t.Context(), agent, retry)
+	page, ok, err := s.Replay(t.Context(), agent, retryOf(call.RequestID, call.Action))
 	require.NoError(t, err)
 	require.True(t, ok)
 	require.True(t, page.Replayed)
@@ -73,22 +80,22 @@ func retryConflict(t *testing.T, open Open) {
 	env := open(t, TTL)
 	refreshWith(t, env.A, retryOf("r1", "refresh"), refs(0, 20))
 	ctx := t.Context()
-	for name, retry := range map[string]cache.Retry{
+	for name, call := range map[string]cache.Call{
 		"action": {RequestID: "r1", Action: "load_more", Limit: 5},
 		"limit":  {RequestID: "r1", Action: "refresh", Limit: 6},
 	} {
-		_, err := env.A.Replace(ctx, cache.Replace{Agent: agent, Ranked: refs(30, 40), Limit: 5, Now: Start, Retry: retry})
+		_, err := env.A.Replace(ctx, cache.Replace{Agent: agent, Ranked: refs(30, 40), Limit: 5, Now: Start, Call: call})
 		require.ErrorIs(t, err, cache.ErrConflict, name)
-		_, err = env.B.Pop(ctx, cache.Pop{Agent: agent, Limit: 5, Now: Start, Retry: retry})
+		_, err = env.B.Pop(ctx, cache.Pop{Agent: agent, Limit: 5, Now: Start, Call: call})
 		require.ErrorIs(t, err, cache.ErrConflict, name)
-		_, ok, err := env.B.Replay(ctx, agent, retry)
+		_, ok, err := env.B.Replay(ctx, agent, call)
 		require.ErrorIs(t, err, cache.ErrConflict, name)
 		require.False(t, ok)
 	}
 	requirePage(t, refs(5, 10), true, pop(t, env.A, 5)) // nothing was taken, nothing replaced
 
 	page, err := env.A.Pop(ctx, cache.Pop{
-		Agent: "u_2", Limit: 5, Now: Start, Retry: cache.Retry{RequestID: "r1", Action: "load_more", Limit: 5},
+		Agent: "u_2", Limit: 5, Now: Start, Call: cache.Call{RequestID: "r1", Action: "load_more", Limit: 5},
 	})
 	require.NoError(t, err, "another agent's request id is another one")
 	requirePage(t, nil, false, page)
@@ -96,76 +103,78 @@ func retryConflict(t *testing.T, open Open) {
 
 func retryEmptyPop(t *testing.T, open Open) {
 	env := open(t, TTL)
-	retry := retryOf("r1", "load_more")
-	requirePage(t, nil, false, popWith(t, env.A, retry, 5))
-	_, ok, err := env.A.Replay(t.Context(), agent, retry)
+	call := retryOf("r1", "load_more")
+	requirePage(t, nil, false, popWith(t, env.A, call, 5))
+	_, ok, err := env.A.Replay(t.Context(), agent, call)
 	require.NoError(t, err)
 	assert.False(t, ok)
 	replace(t, env.A, 5, refs(0, 20))
-	page := popWith(t, env.A, retry, 5)
+	page := popWith(t, env.A, call, 5)
 	assert.False(t, page.Replayed)
 	requirePage(t, refs(5, 10), true, page)
 }
 
 func retryEmptyReplace(t *testing.T, open Open) {
 	env := open(t, TTL)
-	retry := retryOf("r1", "refresh")
-	requirePage(t, nil, false, refreshWith(t, env.A, retry, nil))
-	requireReplay(t, env.B, retry, nil, false)
-	page := refreshWith(t, env.B, retry, refs(0, 20))
+	call := retryOf("r1", "refresh")
+	requirePage(t, nil, false, refreshWith(t, env.A, call, nil))
+	requireReplay(t, env.B, call, nil, false)
+	page := refreshWith(t, env.B, retryOf("r1", "refresh"), refs(0, 20))
 	assert.True(t, page.Replayed)
 	requirePage(t, nil, false, page)
 }
 
 func retryExtend(t *testing.T, open Open) {
 	env := open(t, TTL)
-	retry := retryOf("r1", "load_more")
-	further := retry
-	further.Extend = true
+	call := retryOf("r1", "load_more")
+	further := call
+	further.Step = 1
 	replace(t, env.A, 5, refs(0, 13))
-	requirePage(t, refs(5, 10), true, popWith(t, env.A, retry, 5))
+	requirePage(t, refs(5, 10), true, popWith(t, env.A, call, 5))
 	topUp := popWith(t, env.A, further, 2)
 	assert.False(t, topUp.Replayed)
 	requirePage(t, refs(10, 12), true, topUp)
-	requireReplay(t, env.B, retry, refs(5, 12), true)
+	requireReplay(t, env.B, call, refs(5, 12), true)
 
+	require.Equal(t, 2, topUp.Next)
+	further.Step = topUp.Next
 	page := refreshWith(t, env.A, further, refs(20, 23))
 	assert.False(t, page.Replayed)
 	requirePage(t, refs(20, 23), false, page)
-	requireReplay(t, env.B, retry, append(refs(5, 12), refs(20, 23)...), false)
+	requireReplay(t, env.B, call, append(refs(5, 12), refs(20, 23)...), false)
 
-	// A call whose first step found nothing begins its record with the second.
-	silent := cache.Retry{RequestID: "r2", Action: "load_more", Limit: 5, Extend: true}
-	requirePage(t, refs(30, 35), true, refreshWith(t, env.A, silent, refs(30, 40)))
-	silent.Extend = false
-	requireReplay(t, env.A, silent, refs(30, 35), true)
+	// A call whose first step found nothing begins its record with a later one.
+	later := retryOf("r2", "load_more")
+	later.Step = 1
+	requirePage(t, refs(30, 35), true, refreshWith(t, env.A, later, refs(30, 40)))
+	requireReplay(t, env.A, retryOf("r2", "load_more"), refs(30, 35), true)
 }
 
 func retryExtendEmpty(t *testing.T, open Open) {
 	env := open(t, TTL)
-	retry := retryOf("r1", "load_more")
-	further := retry
-	further.Extend = true
+	call := retryOf("r1", "load_more")
+	further := call
+	further.Step = 1
 	requirePage(t, nil, false, popWith(t, env.A, further, 2))
-	_, ok, err := env.A.Replay(t.Context(), agent, retry)
+	_, ok, err := env.A.Replay(t.Context(), agent, call)
 	require.NoError(t, err)
 	assert.False(t, ok, "two steps that found nothing make no record")
 
 	replace(t, env.A, 5, refs(0, 11))
-	requirePage(t, refs(5, 10), true, popWith(t, env.A, retry, 5))
+	requirePage(t, refs(5, 10), true, popWith(t, env.A, call, 5))
 	hold(t, env, Start, ref("doc_10"))
 	requirePage(t, nil, false, popWith(t, env.A, further, 2))
-	requireReplay(t, env.A, retry, refs(5, 10), false)
+	requireReplay(t, env.A, call, refs(5, 10), false)
 }
 
 func retryExpires(t *testing.T, open Open) {
 	env := open(t, TTL)
-	retry := retryOf("r1", "refresh")
-	refreshWith(t, env.A, retry, refs(0, 20))
+	call := retryOf("r1", "refresh")
+	refreshWith(t, env.A, call, refs(0, 20))
 	env.Advance(cache.RetryTTL - 5*time.Second)
-	requireReplay(t, env.A, retry, refs(0, 5), true)
+	requireReplay(t, env.A, call, refs(0, 5), true)
 	env.Advance(10 * time.Second)
-	_, ok, err := env.A.Replay(t.Context(), agent, retry)
+	_, ok, err := env.A.Replay(t.Context(), agent, call)
 	require.NoError(t, err)
 	assert.False(t, ok)
 	page := popWith(t, env.A, retryOf("r1", "load_more"), 5)
@@ -175,15 +184,15 @@ func retryExpires(t *testing.T, open Open) {
 
 func replayChangesNothing(t *testing.T, open Open) {
 	env := open(t, TTL)
-	retry := retryOf("r1", "refresh")
-	refreshWith(t, env.A, retry, refs(0, 12))
+	call := retryOf("r1", "refresh")
+	refreshWith(t, env.A, call, refs(0, 12))
 	for range 3 {
-		requireReplay(t, env.A, retry, refs(0, 5), true)
+		requireReplay(t, env.A, call, refs(0, 5), true)
 	}
-	page, _, err := env.A.Replay(t.Context(), agent, retry)
+	page, _, err := env.A.Replay(t.Context(), agent, call)
 	require.NoError(t, err)
 	clear(page.Refs)
-	requireReplay(t, env.B, retry, refs(0, 5), true) // the caller's slice is its own
+	requireReplay(t, env.B, call, refs(0, 5), true) // the caller's slice is its own
 	requirePage(t, refs(5, 10), true, pop(t, env.A, 5))
 	assert.Equal(t, []bool{false, false}, pending(t, env, Start, refs(10, 12)...))
 }

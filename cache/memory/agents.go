@@ -38,16 +38,23 @@ type state struct {
 	session   []feed.Ref
 	ends      time.Time
 	refreshed time.Time
-	records   map[string]record
+	records   map[string]*record
 }
 
-// record is a page handed out under a request id.
+// record is what a call with a request id was handed out.
 type record struct {
-	action string
-	limit  int
-	page   cache.Page
-	ends   time.Time
-	again  bool // it has been answered again
+	action, owner string
+	limit         int
+	steps         []step
+	more          bool
+	ends          time.Time
+	again         bool // it has been answered to another call
+}
+
+// step is what one step of a call handed out.
+type step struct {
+	number int
+	refs   []feed.Ref
 }
 
 func (s *agents) of(agent string) *shard {
@@ -121,68 +128,90 @@ func (a *state) expire(now time.Time) {
 	}
 }
 
-// replay answers from the retry record; ok is false where there is none or the
-// call is a further step of the one that made it.
-func (a *state) replay(retry cache.Retry, now time.Time) (page cache.Page, ok bool, err error) {
-	r, found := a.records[retry.RequestID]
-	if !found || retry.RequestID == "" || retry.Extend || !now.Before(r.ends) {
+// replay answers a step from the call's record; ok is false where that does not
+// have it.
+func (a *state) replay(call cache.Call, now time.Time) (page cache.Page, ok bool, err error) {
+	r, found := a.records[call.RequestID]
+	if !found || call.RequestID == "" || !now.Before(r.ends) {
 		return cache.Page{}, false, nil
 	}
-	if r.action != retry.Action || r.limit != retry.Limit {
-		return cache.Page{}, false, fmt.Errorf("%w (it was %s %d, this is %s %d)",
-			cache.ErrConflict, r.action, r.limit, retry.Action, retry.Limit)
+	page = cache.Page{HasMore: r.more, Again: true, Replayed: r.owner != call.Owner, Next: r.steps[len(r.steps)-1].number + 1}
+	for _, s := range r.steps {
+		if call.Step == 0 || s.number == call.Step {
+			page.Refs = append(page.Refs, s.refs...)
+			ok = true
+		}
 	}
-	r.again = true
-	a.records[retry.RequestID] = r
-	page = r.page
-	page.Refs = slices.Clone(page.Refs)
-	page.Replayed = true
+	if !ok {
+		return cache.Page{}, false, nil
+	}
+	if r.action != call.Action || r.limit != call.Limit {
+		return cache.Page{}, false, fmt.Errorf("%w (it was %s %d, this is %s %d)",
+			cache.ErrConflict, r.action, r.limit, call.Action, call.Limit)
+	}
+	r.again = r.again || page.Replayed
 	return page, true, nil
 }
 
-// remember makes the page of what was handed out and stores it under the
-// request id, if there is one. A further step of the same call adds to what is
-// stored; one that handed out nothing makes no record of its own.
-func (a *state) remember(retry cache.Retry, refs []feed.Ref, now time.Time) cache.Page {
-	page := cache.Page{Refs: refs, HasMore: len(a.session) > 0}
-	if retry.RequestID == "" {
+// remember makes the page of what was handed out and adds it to the call's
+// record, if it has a request id: a step in this process is never run again, so
+// other calls need none. A step after the first that handed out nothing changes
+// only has_more.
+func (a *state) remember(call cache.Call, refs []feed.Ref, now time.Time) cache.Page {
+	page := cache.Page{Refs: refs, HasMore: len(a.session) > 0, Next: call.Step + 1}
+	if len(refs) == 0 && call.Step > 0 {
+		page.Next = call.Step
+	}
+	if call.RequestID == "" {
 		return page
 	}
-	stored := cache.Page{Refs: slices.Clone(refs), HasMore: page.HasMore}
-	before, found := a.records[retry.RequestID]
-	if retry.Extend {
-		if found = found && now.Before(before.ends); found {
-			stored.Refs = slices.Concat(before.page.Refs, refs)
-		} else if len(refs) == 0 {
+	r, found := a.records[call.RequestID]
+	if !found || !now.Before(r.ends) || call.Step == 0 {
+		if page.Next == call.Step {
 			return page
 		}
+		r = &record{action: call.Action, limit: call.Limit, owner: call.Owner}
+		if a.records == nil {
+			a.records = make(map[string]*record)
+		}
+		a.records[call.RequestID] = r
 	}
-	if a.records == nil {
-		a.records = make(map[string]record)
-	}
-	a.records[retry.RequestID] = record{
-		action: retry.Action, limit: retry.Limit, page: stored, ends: now.Add(cache.RetryTTL), again: found && before.again,
+	r.more, r.ends = page.HasMore, now.Add(cache.RetryTTL)
+	if page.Next > call.Step {
+		r.steps = append(r.steps, step{call.Step, slices.Clone(refs)})
 	}
 	return page
 }
 
-// forget takes refs out of a record, and deletes one that has no others. It
-// reports false, and does nothing, where the record has been answered again.
-func (a *state) forget(requestID string, refs []feed.Ref) bool {
-	r, found := a.records[requestID]
-	if !found {
-		return true
+// takeBack takes refs out of the call's record and returns those of them that it
+// listed, all where the call has none. It does nothing where the record is
+// another call's or, to restore, was answered to one.
+func (a *state) takeBack(call cache.Call, refs []feed.Ref, restore bool) []feed.Ref {
+	if call.RequestID == "" {
+		return refs
 	}
-	if r.again {
-		return false
+	r, found := a.records[call.RequestID]
+	if !found || r.owner != call.Owner || restore && r.again {
+		return nil
 	}
-	r.page.Refs = slices.DeleteFunc(slices.Clone(r.page.Refs), func(ref feed.Ref) bool { return slices.Contains(refs, ref) })
-	r.page.HasMore = true
-	a.records[requestID] = r
-	if len(r.page.Refs) == 0 {
-		delete(a.records, requestID)
+	var listed []feed.Ref
+	left := 0
+	for i := range r.steps {
+		s := &r.steps[i]
+		s.refs = slices.DeleteFunc(s.refs, func(ref feed.Ref) bool {
+			if !slices.Contains(refs, ref) {
+				return false
+			}
+			listed = append(listed, ref)
+			return true
+		})
+		left += len(s.refs)
 	}
-	return true
+	r.more = r.more || restore
+	if restore && left == 0 {
+		delete(a.records, call.RequestID)
+	}
+	return listed
 }
 
 // explain gives an error of the claimer the sentinel a caller of sessions

@@ -50,7 +50,7 @@ func (s *Sessions) Replace(ctx context.Context, r cache.Replace) (cache.Page, er
 	now := s.clock()
 	a := s.agents.lock(r.Agent, now)
 	defer s.agents.unlock(r.Agent, a)
-	if page, ok, err := a.replay(r.Retry, now); ok || err != nil {
+	if page, ok, err := a.replay(r.Call, now); ok || err != nil {
 		return page, err
 	}
 	// Two steps, so that what is held is out of the rest too and a failure
@@ -65,7 +65,7 @@ func (s *Sessions) Replace(ctx context.Context, r cache.Replace) (cache.Page, er
 	}
 	a.session, a.ends = slices.Clone(rest), now.Add(s.ttl)
 	a.refreshed = r.Now
-	return a.remember(r.Retry, page, now), nil
+	return a.remember(r.Call, page, now), nil
 }
 
 // Pop implements [cache.Sessions].
@@ -73,7 +73,7 @@ func (s *Sessions) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
 	now := s.clock()
 	a := s.agents.lock(p.Agent, now)
 	defer s.agents.unlock(p.Agent, a)
-	if page, ok, err := a.replay(p.Retry, now); ok || err != nil {
+	if page, ok, err := a.replay(p.Call, now); ok || err != nil {
 		return page, err
 	}
 	a.expire(now)
@@ -93,18 +93,19 @@ func (s *Sessions) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
 		rest = rest[n:]
 	}
 	a.session = rest
-	if len(page) == 0 && !p.Retry.Extend {
+	if len(page) == 0 && p.Call.Step == 0 {
 		return cache.Page{HasMore: len(rest) > 0}, nil
 	}
-	return a.remember(p.Retry, page, now), nil
+	return a.remember(p.Call, page, now), nil
 }
 
-// notHeld returns the refs whose groups are not pending.
+// notHeld returns the refs of which nothing is pending.
 func (s *Sessions) notHeld(ctx context.Context, agent string, refs []feed.Ref, now time.Time) ([]feed.Ref, error) {
 	if len(refs) == 0 {
 		return nil, nil
 	}
-	claimed, err := s.claimer.Claim(ctx, agent, feed.Groups(refs), 0, now)
+	keys := feed.Keys(refs)
+	claimed, err := s.claimer.Claim(ctx, agent, keys, 0, now)
 	if err != nil {
 		return nil, explain(err)
 	}
@@ -112,9 +113,15 @@ func (s *Sessions) notHeld(ctx context.Context, agent string, refs []feed.Ref, n
 		return refs, nil
 	}
 	clean := make([]feed.Ref, 0, len(refs))
-	for i, c := range claimed {
-		if c != dedup.Held {
-			clean = append(clean, refs[i])
+	for _, ref := range refs {
+		held := claimed[0] == dedup.Held
+		claimed = claimed[1:]
+		if ref.ID != ref.Group {
+			held = held || claimed[0] == dedup.Held
+			claimed = claimed[1:]
+		}
+		if !held {
+			clean = append(clean, ref)
 		}
 	}
 	return clean, nil
@@ -125,6 +132,9 @@ func (s *Sessions) notHeld(ctx context.Context, agent string, refs []feed.Ref, n
 func (s *Sessions) claim(ctx context.Context, agent string, refs []feed.Ref, limit int, now time.Time) (page, rest []feed.Ref, err error) {
 	if limit <= 0 || len(refs) == 0 {
 		return nil, refs, nil
+	}
+	if slices.ContainsFunc(refs, func(ref feed.Ref) bool { return ref.ID != ref.Group }) {
+		return s.claimKeys(ctx, agent, refs, limit, now)
 	}
 	claimed, err := s.claimer.Claim(ctx, agent, feed.Groups(refs), limit, now)
 	if err != nil {
@@ -143,6 +153,22 @@ func (s *Sessions) claim(ctx context.Context, agent string, refs []feed.Ref, lim
 	return page, nil, nil
 }
 
+// claimKeys is claim where a ref has two keys, of which the store takes each by
+// itself: those that are free are found first. The agent's lock keeps others in
+// this process from coming between.
+func (s *Sessions) claimKeys(ctx context.Context, agent string, refs []feed.Ref, limit int, now time.Time) (page, rest []feed.Ref, err error) {
+	clean, err := s.notHeld(ctx, agent, refs, now)
+	if err != nil {
+		return nil, nil, err
+	}
+	page, rest = clean[:min(limit, len(clean))], clean[min(limit, len(clean)):]
+	keys := feed.Keys(page)
+	if _, err := s.claimer.Claim(ctx, agent, keys, len(keys), now); err != nil {
+		return nil, nil, explain(err)
+	}
+	return slices.Clip(page), rest, nil
+}
+
 // giveBack releases a page that was claimed before the call failed with err.
 // The caller's context may be what failed, so it is not used for that.
 func (s *Sessions) giveBack(ctx context.Context, agent string, page []feed.Ref, err error) error {
@@ -151,19 +177,19 @@ func (s *Sessions) giveBack(ctx context.Context, agent string, page []feed.Ref, 
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()
-	if failed := s.claimer.Release(ctx, agent, feed.Groups(page)); failed != nil {
+	if failed := s.claimer.Release(ctx, agent, feed.Keys(page)); failed != nil {
 		return fmt.Errorf("%w (and %d groups stay pending: %w)", err, len(page), failed)
 	}
 	return err
 }
 
 // Replay implements [cache.Sessions].
-func (s *Sessions) Replay(_ context.Context, agent string, retry cache.Retry) (cache.Page, bool, error) {
+func (s *Sessions) Replay(_ context.Context, agent string, call cache.Call) (cache.Page, bool, error) {
 	now := s.clock()
 	a := s.agents.lock(agent, now)
 	defer s.agents.unlock(agent, a)
-	retry.Extend = false
-	return a.replay(retry, now)
+	call.Step = 0
+	return a.replay(call, now)
 }
 
 // Refreshed implements [cache.Sessions].
@@ -176,16 +202,29 @@ func (s *Sessions) Refreshed(_ context.Context, agent string) (time.Time, error)
 }
 
 // Restore implements [cache.Sessions].
-func (s *Sessions) Restore(ctx context.Context, agent string, refs []feed.Ref, retry cache.Retry) error {
+func (s *Sessions) Restore(ctx context.Context, agent string, refs []feed.Ref, call cache.Call) error {
+	return s.takeBack(ctx, agent, refs, call, true)
+}
+
+// Discard implements [cache.Sessions].
+func (s *Sessions) Discard(ctx context.Context, agent string, refs []feed.Ref, call cache.Call) error {
+	return s.takeBack(ctx, agent, refs, call, false)
+}
+
+func (s *Sessions) takeBack(ctx context.Context, agent string, refs []feed.Ref, call cache.Call, restore bool) error {
 	now := s.clock()
 	a := s.agents.lock(agent, now)
 	defer s.agents.unlock(agent, a)
 	a.expire(now)
-	if len(refs) == 0 || !a.forget(retry.RequestID, refs) {
+	refs = a.takeBack(call, refs, restore)
+	if len(refs) == 0 {
 		return nil
 	}
-	if err := s.claimer.Release(ctx, agent, feed.Groups(refs)); err != nil {
+	if err := s.claimer.Release(ctx, agent, feed.Keys(refs)); err != nil {
 		return explain(err)
+	}
+	if !restore {
+		return nil
 	}
 	if len(a.session) == 0 {
 		a.ends = now.Add(s.ttl)
@@ -193,6 +232,10 @@ func (s *Sessions) Restore(ctx context.Context, agent string, refs []feed.Ref, r
 	a.session = slices.Concat(refs, a.session)
 	return nil
 }
+
+// Abandon implements [cache.Sessions]. The answer of a step in this process is
+// never lost, so there is nothing to take back.
+func (s *Sessions) Abandon(context.Context, string, cache.Call) error { return nil }
 
 // Delete implements [cache.Sessions].
 func (s *Sessions) Delete(_ context.Context, agent string) error {

@@ -101,10 +101,10 @@ func TestAFailedClaimLeavesTheOldSession(t *testing.T) {
 	ctx := t.Context()
 	_, err := s.Replace(ctx, cache.Replace{Agent: "u_1", Ranked: refs(0, 20), Limit: 2, Now: clock.Now()})
 	require.NoError(t, err)
-	retry := cache.Retry{RequestID: "r1", Action: "refresh", Limit: 2}
+	retry := cache.Call{RequestID: "r1", Action: "refresh", Limit: 2}
 	for calls := range 2 {
 		broken.ok = calls
-		_, err = s.Replace(ctx, cache.Replace{Agent: "u_1", Ranked: refs(50, 60), Limit: 2, Now: clock.Now(), Retry: retry})
+		_, err = s.Replace(ctx, cache.Replace{Agent: "u_1", Ranked: refs(50, 60), Limit: 2, Now: clock.Now(), Call: retry})
 		require.ErrorIs(t, err, cache.ErrUnavailable)
 		require.ErrorIs(t, err, dedup.ErrUnavailable)
 	}
@@ -134,7 +134,7 @@ func TestWhatHasExpiredIsSwept(t *testing.T) {
 			agent := fmt.Sprintf("u_%d", i)
 			_, err := s.Replace(ctx, cache.Replace{
 				Agent: agent, Ranked: refs(0, 3), Limit: 1, Now: clock.Now(),
-				Retry: cache.Retry{RequestID: "r", Action: "refresh", Limit: 1},
+				Call: cache.Call{RequestID: "r", Action: "refresh", Limit: 1},
 			})
 			require.NoError(t, err)
 		}

@@ -28,7 +28,7 @@ func env(t *testing.T, client, other redis.UniversalClient, prefix string, cfg C
 	claimer, err := redisbloom.New(client, dedup.DefaultConfig(), redisbloom.Config{KeyPrefix: prefix})
 	require.NoError(t, err)
 	return cachetest.Env{
-		A: New(client, cfg), B: New(other, cfg), Claimer: claimer,
+		A: New(client, cfg), B: New(other, cfg), Claimer: claimer, RunsAgain: true,
 		Advance: func(d time.Duration) { advance(t, client, prefix, d) },
 	}
 }
@@ -65,17 +65,18 @@ func TestTooFewReplicas(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, refs("a", "b"), page.Refs, "what was not handed out is back in its place")
 
-	retry := cache.Retry{RequestID: "r1", Action: "load_more", Limit: 1}
-	pop := cache.Pop{Agent: "u_1", Limit: 1, Now: noon, Retry: retry}
+	call := cache.Call{RequestID: "r1", Action: "load_more", Limit: 1}
+	pop := cache.Pop{Agent: "u_1", Limit: 1, Now: noon, Call: call}
 	for range 2 { // the second time from the record
 		_, err = few.Pop(ctx, pop)
 		require.ErrorIs(t, err, cache.ErrUnavailable)
 	}
-	_, _, err = few.Replay(ctx, "u_1", retry)
+	_, _, err = few.Replay(ctx, "u_1", call)
 	require.ErrorIs(t, err, cache.ErrUnavailable, "the record is not handed out either")
 	page, err = enough.Pop(ctx, cache.Pop{Agent: "u_1", Limit: 5, Now: noon})
 	require.NoError(t, err)
 	assert.Equal(t, refs("d"), page.Refs, "under a request id the page stays taken")
+	pop.Call.Owner = "the retry"
 	page, err = enough.Pop(ctx, pop)
 	require.NoError(t, err)
 	assert.Equal(t, refs("c"), page.Refs, "and the retry gets it")

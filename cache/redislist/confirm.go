@@ -23,36 +23,31 @@ const undoTimeout = time.Second
 // stays taken, and the retry is answered with it as soon as replicas have it;
 // giving it back could cross with that retry's answer. Without one nobody will
 // ever ask for it, so it goes back to the head of the session.
-func (s *Sessions) confirmed(ctx context.Context, step, agent string, cmd *redis.Cmd, retry cache.Retry) (cache.Page, error) {
+func (s *Sessions) confirmed(ctx context.Context, step, agent string, cmd *redis.Cmd, call cache.Call) (cache.Page, error) {
 	short := cmd.Err()
 	if !errors.Is(short, rediskeys.ErrReplicas) {
-		return answer(step, cmd, retry)
+		return answer(step, cmd, call)
 	}
-	if retry.RequestID != "" {
+	if call.RequestID != "" {
 		return cache.Page{}, explain(step, short)
 	}
 	cmd.SetErr(nil)
-	page, err := answer(step, cmd, retry)
+	page, err := answer(step, cmd, call)
 	if err != nil || len(page.Refs) == 0 {
 		return cache.Page{}, errors.Join(explain(step, short), err)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
 	defer cancel()
-	if err := s.Restore(ctx, agent, page.Refs, retry); err != nil {
+	if err := s.Restore(ctx, agent, page.Refs, call); err != nil {
 		slog.WarnContext(ctx, "a page that too few replicas have could not be given back to its session; its items count as shown",
 			"agent", agent, "items", len(page.Refs), "error", err)
 	}
 	return cache.Page{}, explain(step, short)
 }
 
-// recordScript reads a retry record so that waiting for replicas covers it.
+// lookupScript reads a record so that waiting for replicas covers it.
 //
-//	KEYS[1]  the retry record
-//	reply    the record, or nil
-var recordScript = redis.NewScript(keptLua + `return kept(KEYS[1])`)
-
-// record reads a retry record and marks it as answered again; where replicas
-// must have what is handed out, they must have it too.
-func (s *Sessions) record(ctx context.Context, key string) (string, error) {
-	return recordScript.Run(ctx, s.writes, []string{key}).Text()
-}
+//	KEYS[1]  the call's record
+//	ARGV[1]  owner of the call
+//	reply    {"old", the record}, or nil
+var lookupScript = redis.NewScript(recordLua + answerLua + `return recorded(KEYS[1], ARGV[1], '0')`)

@@ -14,7 +14,7 @@ import (
 //	KEYS[1]   the agent's session
 //	KEYS[2]   the agent's pending set
 //	KEYS[3]   the time of the agent's last refresh
-//	KEYS[4]   the retry record; only with a request id
+//	KEYS[4]   the call's record; only where one is kept
 //	ARGV[1]   now, ms: the score of what is handed out
 //	ARGV[2]   newest score that no longer counts, ms
 //	ARGV[3]   how many to hand out
@@ -23,17 +23,17 @@ import (
 //	ARGV[6]   TTL of the time of the last refresh, s
 //	ARGV[7]   server time of the check the list was made from, ms; 0: none
 //	ARGV[8]   age of the check from which on it is too old, ms
-//	ARGV[9]   head of the page's text
-//	ARGV[10]  1: a further step of one call
-//	ARGV[11]  TTL of the retry record, s
-//	ARGV[12…] the refs, best first
-//	reply     {"old", the record} | {"late", ""} | {"new", the page}
+//	ARGV[9]   action and limit of the call
+//	ARGV[10]  owner of the call
+//	ARGV[11]  number of the step
+//	ARGV[12]  TTL of the record, s
+//	ARGV[13…] the refs, best first
+//	reply     {"old", the record} | {"void", ""} | {"late", ""} | {"new", the page}
 //
 // Everything is read before anything is written.
-var replaceScript = redis.NewScript(groupLua + pendingLua + claimLua + rememberLua + keptLua + `
-local extend = ARGV[10] == '1'
-local old = KEYS[4] and not extend and kept(KEYS[4])
-if old then return {'old', old} end
+var replaceScript = redis.NewScript(keysLua + pendingLua + claimLua + recordLua + answerLua + rememberLua + `
+local before = recorded(KEYS[4], ARGV[10], ARGV[11])
+if before then return before end
 local checked = tonumber(ARGV[7])
 if checked > 0 then
   local t = redis.call('TIME')
@@ -41,7 +41,7 @@ if checked > 0 then
 end
 
 local refs = {}
-for i = 12, #ARGV do refs[i - 11] = ARGV[i] end
+for i = 13, #ARGV do refs[i - 12] = ARGV[i] end
 local held = {}
 if redis.call('EXISTS', KEYS[2]) == 1 then held = pending(refs, tonumber(ARGV[2])) end
 local limit, page, rest = tonumber(ARGV[3]), {}, {}
@@ -60,22 +60,22 @@ if #rest > 0 then redis.call('PEXPIRE', KEYS[1], ARGV[4]) end
 redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', ARGV[2])
 claim(page, ARGV[1], ARGV[5])
 redis.call('SET', KEYS[3], ARGV[1], 'EX', ARGV[6])
-return {'new', remember(KEYS[4], ARGV[9], extend, ARGV[11], page, #rest > 0 and 1 or 0)}
+return {'new', remember(KEYS[4], ARGV[9], ARGV[10], ARGV[11], ARGV[12], page, #rest > 0 and 1 or 0)}
 `)
 
 // Replace implements [cache.Sessions] in one round trip.
 func (s *Sessions) Replace(ctx context.Context, r cache.Replace) (cache.Page, error) {
 	refs := make([]string, len(r.Ranked))
-	args := make([]any, 0, 11+len(refs))
+	args := make([]any, 0, 12+len(refs))
 	args = append(args,
 		r.Now.UnixMilli(), s.expired(r.Now), r.Limit, s.cfg.TTL.Milliseconds(),
 		seconds(rediskeys.PendingTTL(s.cfg.PendingTTL)), seconds(rediskeys.RefreshedTTL),
 		r.CheckedAt, s.cfg.Grace.Milliseconds(),
-		head(r.Retry), flag(r.Retry.Extend), seconds(cache.RetryTTL))
+		head(r.Call), owner(r.Call), r.Call.Step, seconds(s.recordTTL(r.Call)))
 	for i, ref := range r.Ranked {
 		refs[i] = ref.String()
 		args = append(args, &refs[i]) // the client writes a *string as the string; a string would be allocated anew
 	}
-	keys := s.keysOf(r.Agent, r.Retry, s.keys.Session(r.Agent), s.keys.Pending(r.Agent), s.keys.Refreshed(r.Agent))
-	return s.confirmed(ctx, "replace", r.Agent, replaceScript.Run(ctx, s.writes, keys, args...), r.Retry)
+	keys := s.keysOf(r.Agent, r.Call, s.keys.Session(r.Agent), s.keys.Pending(r.Agent), s.keys.Refreshed(r.Agent))
+	return s.confirmed(ctx, "replace", r.Agent, replaceScript.Run(ctx, s.writes, keys, args...), r.Call)
 }

@@ -37,7 +37,7 @@ func TestAtMaxmemory(t *testing.T) {
 	require.ErrorIs(t, s.Withdraw(ctx, "u_1", []string{"c"}, noon), cache.ErrUnavailable)
 	assert.Equal(t, before, state(), "no half of a step was made")
 
-	require.NoError(t, s.Restore(ctx, "u_1", page.Refs[1:], cache.Retry{}), "giving back makes room")
+	require.NoError(t, s.Restore(ctx, "u_1", page.Refs[1:], cache.Call{}), "giving back makes room")
 	full("0")
 	page, err = s.Pop(ctx, cache.Pop{Agent: "u_1", Limit: 2, Now: noon})
 	require.NoError(t, err)

@@ -2,26 +2,36 @@ package redislist
 
 // The scripts are put together from these functions.
 
-// groupLua takes the group out of a ref.
-const groupLua = `
-local function group(ref)
-  local bar = string.find(ref, '|', 1, true)
-  return bar and string.sub(ref, 1, bar - 1) or ref
+// keysLua lists what refs first to last are remembered by in the pending set:
+// the group of each and, where it differs, its id; and for each of these keys
+// the number of its ref.
+const keysLua = `
+local function keysof(refs, first, last)
+  local keys, of = {}, {}
+  for i = first, last do
+    local ref = refs[i]
+    local bar = string.find(ref, '|', 1, true)
+    if bar then
+      keys[#keys + 1], of[#of + 1] = string.sub(ref, 1, bar - 1), i
+      ref = string.sub(ref, bar + 1)
+    end
+    keys[#keys + 1], of[#of + 1] = ref, i
+  end
+  return keys, of
 end
 `
 
-// pendingLua tells for each ref whether its group is pending: present in the
-// set KEYS[2] with a score above expired. ZMSCORE is given at most 1,000
+// pendingLua tells for each ref whether it is pending: one of its keys is in
+// the set KEYS[2] with a score above expired. ZMSCORE is given at most 1,000
 // members at once, since a Lua call takes only so many arguments.
 const pendingLua = `
 local function pending(refs, expired)
   local held = {}
-  for from = 1, #refs, 1000 do
-    local groups = {}
-    for i = from, math.min(from + 999, #refs) do groups[#groups + 1] = group(refs[i]) end
-    local scores = redis.call('ZMSCORE', KEYS[2], unpack(groups))
-    for i = 1, #groups do
-      held[from + i - 1] = scores[i] and tonumber(scores[i]) > expired
+  for from = 1, #refs, 500 do
+    local keys, of = keysof(refs, from, math.min(from + 499, #refs))
+    local scores = redis.call('ZMSCORE', KEYS[2], unpack(keys))
+    for i = 1, #keys do
+      if scores[i] and tonumber(scores[i]) > expired then held[of[i]] = true end
     end
   end
   return held
@@ -31,11 +41,10 @@ end
 // claimLua puts a page into the pending set KEYS[2].
 const claimLua = `
 local function claim(page, now, ttl)
-  for from = 1, #page, 500 do
+  for from = 1, #page, 250 do
     local adds = {}
-    for i = from, math.min(from + 499, #page) do
-      adds[#adds + 1] = now
-      adds[#adds + 1] = group(page[i])
+    for _, key in ipairs(keysof(page, from, math.min(from + 249, #page))) do
+      adds[#adds + 1], adds[#adds + 2] = now, key
     end
     redis.call('ZADD', KEYS[2], unpack(adds))
   end
@@ -43,38 +52,65 @@ local function claim(page, now, ttl)
 end
 `
 
-// rememberLua writes a page as text and, where there is a record key, stores
-// it under it. A further step of the same call adds to what is stored.
-const rememberLua = `
-local function remember(record, head, extend, ttl, page, more)
-  local refs = #page > 0 and ' ' .. table.concat(page, ' ') or ''
-  local text = head .. ' ' .. more .. refs
-  if not record then return text end
-  local whole = text
-  if extend then
-    local before = redis.call('GET', record)
-    if before then
-      local first, listed = string.match(before, '^(%S+ %S+) [01](.*)$')
-      whole = first .. ' ' .. more .. listed .. refs
-    elseif #page == 0 then
-      return text
-    end
-  end
-  redis.call('SET', record, whole, 'EX', ttl)
-  return text
+// A call's record is text, words with a blank between them:
+//
+//	<action> <limit> <owner> <1 or 0 for has_more> ~<step> <ref…> ~<step> <ref…>
+//
+// with "!" before it once it was answered to another call, or "x" where the
+// call was abandoned before its first step came. A page travels as a record of
+// one step. No word can hold a blank, no ref a "~".
+
+// recordLua reads and writes records.
+const recordLua = `
+local function load(key)
+  local text = redis.call('GET', key)
+  if not text or text == 'x' then return text end
+  local again, head, owner, more, steps = string.match(text, '^(!?)(%S+ %S+) (%S+) ([01])( ~.*)$')
+  if not head then return false end
+  return {text = text, again = again == '!', head = head, owner = owner, more = more, steps = steps}
+end
+
+local function save(key, r, ...)
+  redis.call('SET', key, (r.again and '!' or '') .. r.head .. ' ' .. r.owner .. ' ' .. r.more .. r.steps, ...)
 end
 `
 
-// keptLua reads a retry record and marks it with a "!" as answered again, so
-// that the first try, should it fail yet, does not give the page back. It
-// writes each time: the first try may have failed because replicas did not have
-// the record, and waiting for them now needs a write to wait for.
-const keptLua = `
-local function kept(record)
-  local text = redis.call('GET', record)
-  if not text then return text end
-  if string.sub(text, 1, 1) == '!' then text = string.sub(text, 2) end
-  redis.call('SET', record, '!' .. text, 'KEEPTTL')
+// answerLua answers a step from the record of its call, if that has it. It marks
+// a record that it answers to another call, so that the first call, should it
+// fail yet, does not give the page back. It writes the mark each time: the first
+// try may have failed because replicas did not have the record, and waiting for
+// them now needs a write to wait for.
+const answerLua = `
+local function recorded(key, owner, step)
+  if not key then return end
+  local r = load(key)
+  if not r then return end
+  if r == 'x' then return {'void', ''} end
+  if step ~= '0' and not string.find(r.steps .. ' ', ' ~' .. step .. ' ', 1, true) then return end
+  if r.owner ~= owner then
+    r.again = true
+    save(key, r, 'KEEPTTL')
+  end
+  return {'old', r.text}
+end
+`
+
+// rememberLua writes what a step handed out as the text of a page and adds it to
+// the record, where there is one to keep. A step after the first that handed
+// out nothing changes only has_more.
+const rememberLua = `
+local function remember(key, head, owner, step, ttl, page, more)
+  local refs = #page > 0 and ' ' .. table.concat(page, ' ') or ''
+  local text = head .. ' ' .. owner .. ' ' .. more .. ' ~' .. step .. refs
+  if not key then return text end
+  local r = step ~= '0' and load(key)
+  if r and r ~= 'x' then
+    r.more = more
+    if #page > 0 then r.steps = r.steps .. ' ~' .. step .. refs end
+    save(key, r, 'EX', ttl)
+  elseif step == '0' or #page > 0 then
+    redis.call('SET', key, text, 'EX', ttl)
+  end
   return text
 end
 `

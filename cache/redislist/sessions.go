@@ -4,6 +4,7 @@
 package redislist
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,18 +65,15 @@ func New(client redis.UniversalClient, cfg Config) *Sessions {
 }
 
 // Replay implements [cache.Sessions].
-func (s *Sessions) Replay(ctx context.Context, agent string, retry cache.Retry) (cache.Page, bool, error) {
-	if retry.RequestID == "" {
+func (s *Sessions) Replay(ctx context.Context, agent string, call cache.Call) (cache.Page, bool, error) {
+	if call.RequestID == "" {
 		return cache.Page{}, false, nil
 	}
-	text, err := s.record(ctx, s.keys.Page(agent, retry.RequestID))
-	if errors.Is(err, redis.Nil) {
+	cmd := lookupScript.Run(ctx, s.writes, []string{s.keys.Page(agent, call.RequestID)}, owner(call))
+	if errors.Is(cmd.Err(), redis.Nil) {
 		return cache.Page{}, false, nil
 	}
-	if err != nil {
-		return cache.Page{}, false, explain("replay", err)
-	}
-	page, err := replayed(text, retry)
+	page, err := answer("replay", cmd, call)
 	return page, err == nil, err
 }
 
@@ -100,71 +98,118 @@ func (s *Sessions) Delete(ctx context.Context, agent string) error {
 	return explain("delete", s.client.Del(ctx, s.keys.Session(agent)).Err())
 }
 
-// A page travels, and is kept for retries, as words with a blank between them:
-// the action, the client's limit, 1 or 0 for has_more, and the refs. No word
-// can hold a blank.
-
 // head begins the text of a page.
-func head(retry cache.Retry) string {
-	if retry.RequestID == "" {
+func head(call cache.Call) string {
+	if call.Action == "" {
 		return "- 0"
 	}
-	return retry.Action + " " + strconv.Itoa(retry.Limit)
+	return call.Action + " " + strconv.Itoa(call.Limit)
 }
 
-// parsePage reads the text of a page, its head included.
-func parsePage(text string) (cache.Page, string, error) {
-	action, rest, _ := strings.Cut(text, " ")
-	limit, rest, _ := strings.Cut(rest, " ")
-	more, rest, _ := strings.Cut(rest, " ")
-	if more != "0" && more != "1" {
-		return cache.Page{}, "", fmt.Errorf("a stored page reads %.40q", text)
+// owner is the word that stands for the call's owner in a record.
+func owner(call cache.Call) string { return cmp.Or(call.Owner, "-") }
+
+// recordTTL is how long a call's record is kept: for retries, or just for as
+// long as the call itself may take, which is shorter than the grace.
+func (s *Sessions) recordTTL(call cache.Call) time.Duration {
+	if call.RequestID != "" {
+		return cache.RetryTTL
 	}
-	page := cache.Page{HasMore: more == "1"}
-	if rest != "" {
-		page.Refs = make([]feed.Ref, 0, strings.Count(rest, " ")+1)
-		for text := range strings.SplitSeq(rest, " ") {
-			ref := feed.ParseRef(text)
-			if ref.Group == "" || ref.ID == "" {
-				return cache.Page{}, "", fmt.Errorf("a stored page holds the ref %q", text)
+	return max(time.Second, s.cfg.Grace)
+}
+
+// record is the text of a record, read.
+type record struct {
+	head, owner string
+	more        bool
+	steps       []step
+}
+
+// step is what one step of a call handed out.
+type step struct {
+	number int
+	refs   []feed.Ref
+}
+
+// parseRecord reads the text of a record or a page.
+func parseRecord(text string) (record, error) {
+	bad := func() (record, error) { return record{}, fmt.Errorf("a stored page reads %.40q", text) }
+	words := strings.Split(strings.TrimPrefix(text, "!"), " ")
+	if len(words) < 5 || words[3] != "0" && words[3] != "1" {
+		return bad()
+	}
+	r := record{head: words[0] + " " + words[1], owner: words[2], more: words[3] == "1"}
+	for _, word := range words[4:] {
+		if digits, ok := strings.CutPrefix(word, "~"); ok {
+			number, err := strconv.Atoi(digits)
+			if err != nil || number < 0 {
+				return bad()
 			}
-			page.Refs = append(page.Refs, ref)
+			r.steps = append(r.steps, step{number: number})
+			continue
+		}
+		ref := feed.ParseRef(word)
+		if ref.Group == "" || ref.ID == "" || len(r.steps) == 0 {
+			return bad()
+		}
+		last := &r.steps[len(r.steps)-1]
+		if last.refs == nil {
+			last.refs = make([]feed.Ref, 0, len(words)-5)
+		}
+		last.refs = append(last.refs, ref)
+	}
+	if len(r.steps) == 0 {
+		return bad()
+	}
+	return r, nil
+}
+
+// page is what a record answers to a step of a call.
+func (r record) page(call cache.Call) (cache.Page, error) {
+	if r.head != head(call) {
+		return cache.Page{}, fmt.Errorf("%w (it was %s, this is %s)", cache.ErrConflict, r.head, head(call))
+	}
+	page := cache.Page{HasMore: r.more, Replayed: r.owner != owner(call), Next: r.steps[len(r.steps)-1].number + 1}
+	for _, s := range r.steps {
+		if call.Step == 0 || s.number == call.Step {
+			page.Refs = append(page.Refs, s.refs...)
 		}
 	}
-	return page, text[:len(action)+1+len(limit)], nil
-}
-
-// replayed reads a retry record for a call that must be the one it was made by.
-func replayed(text string, retry cache.Retry) (cache.Page, error) {
-	page, of, err := parsePage(text)
-	if err != nil {
-		return cache.Page{}, err
-	}
-	if of != head(retry) {
-		return cache.Page{}, fmt.Errorf("%w (it was %s, this is %s)", cache.ErrConflict, of, head(retry))
-	}
-	page.Replayed = true
 	return page, nil
 }
 
-// answer reads what the two page scripts reply: what kind of answer it is, and
-// the page.
-func answer(step string, cmd *redis.Cmd, retry cache.Retry) (cache.Page, error) {
+// errVoid is the error of a step whose call was abandoned before it came.
+var errVoid = errors.New("the call was given up before this step of it came")
+
+// answer reads what the page scripts reply: what kind of answer it is, and the
+// page or the record.
+func answer(what string, cmd *redis.Cmd, call cache.Call) (cache.Page, error) {
 	reply, err := cmd.StringSlice()
 	if err != nil {
-		return cache.Page{}, explain(step, err)
+		return cache.Page{}, explain(what, err)
 	}
 	if len(reply) != 2 {
-		return cache.Page{}, fmt.Errorf("%s: the script answered %d values", step, len(reply))
+		return cache.Page{}, fmt.Errorf("%s: the script answered %d values", what, len(reply))
 	}
 	switch reply[0] {
 	case "late":
-		return cache.Page{}, fmt.Errorf("%s: %w", step, cache.ErrTooLate)
-	case "old":
-		return replayed(reply[1], retry)
+		return cache.Page{}, fmt.Errorf("%s: %w", what, cache.ErrTooLate)
+	case "void":
+		return cache.Page{}, fmt.Errorf("%s: %w", what, errVoid)
 	}
-	page, _, err := parsePage(reply[1])
-	return page, err
+	r, err := parseRecord(reply[1])
+	if err != nil {
+		return cache.Page{}, fmt.Errorf("%s: %w", what, err)
+	}
+	page, err := r.page(call)
+	if err != nil || reply[0] == "old" {
+		page.Again = err == nil
+		return page, err
+	}
+	if len(page.Refs) == 0 && call.Step > 0 {
+		page.Next = call.Step // it is not recorded
+	}
+	return page, nil
 }
 
 // explain gives an error of the client the sentinel a caller looks for.
@@ -172,17 +217,19 @@ func explain(step string, err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case rediskeys.Uncertain(err):
+		return fmt.Errorf("%w: %w: %s: %w", cache.ErrUnavailable, cache.ErrUncertain, step, err)
 	case rediskeys.Unreachable(err):
 		return fmt.Errorf("%w: %s: %w", cache.ErrUnavailable, step, err)
 	}
 	return fmt.Errorf("%s: %w", step, err)
 }
 
-// keysOf lists the keys of a script, that of the retry record last and only
-// where there is a request id.
-func (s *Sessions) keysOf(agent string, retry cache.Retry, keys ...string) []string {
-	if retry.RequestID != "" {
-		keys = append(keys, s.keys.Page(agent, retry.RequestID))
+// keysOf lists the keys of a script, that of the record last and only where one
+// is kept.
+func (s *Sessions) keysOf(agent string, call cache.Call, keys ...string) []string {
+	if !call.None() {
+		keys = append(keys, s.keys.Page(agent, call.Record()))
 	}
 	return keys
 }

@@ -71,7 +71,7 @@ func TestPageOfAnOldCheckIsRefused(t *testing.T) {
 		require.NoError(t, err)
 		return s.Replace(t.Context(), cache.Replace{
 			Agent: "u_1", Ranked: refs(ranked...), Limit: 1, Now: noon, CheckedAt: now.Add(-age).UnixMilli(),
-			Retry: cache.Retry{RequestID: "r-" + ranked[0], Action: "refresh", Limit: 1},
+			Call: cache.Call{RequestID: "r-" + ranked[0], Owner: age.String(), Action: "refresh", Limit: 1},
 		})
 	}
 	page, err := replace(0, "a", "b", "c")
@@ -96,15 +96,15 @@ func TestWhatIsWritten(t *testing.T) {
 	require.NoError(t, client.ZAdd(ctx, s.keys.Pending("u_1"),
 		redis.Z{Member: "long_ago", Score: float64(noon.AddDate(0, 0, -8).UnixMilli())}).Err())
 	ranked := append(refs("a"), feed.Ref{Group: "story", ID: "doc"}, feed.Ref{Group: "b", ID: "b"})
-	retry := cache.Retry{RequestID: "r1", Action: "refresh", Limit: 2}
-	_, err := s.Replace(ctx, cache.Replace{Agent: "u_1", Ranked: ranked, Limit: 2, Now: noon, Retry: retry})
+	call := cache.Call{RequestID: "r1", Action: "refresh", Limit: 2}
+	_, err := s.Replace(ctx, cache.Replace{Agent: "u_1", Ranked: ranked, Limit: 2, Now: noon, Call: call})
 	require.NoError(t, err)
 
 	assert.Equal(t, []string{"b"}, client.LRange(ctx, s.keys.Session("u_1"), 0, -1).Val())
 	ms := float64(noon.UnixMilli())
-	assert.Equal(t, []redis.Z{{Member: "a", Score: ms}, {Member: "story", Score: ms}},
+	assert.Equal(t, []redis.Z{{Member: "a", Score: ms}, {Member: "doc", Score: ms}, {Member: "story", Score: ms}},
 		client.ZRangeWithScores(ctx, s.keys.Pending("u_1"), 0, -1).Val(), "expired entries are gone")
-	assert.Equal(t, "refresh 2 1 a story|doc", client.Get(ctx, s.keys.Page("u_1", "r1")).Val())
+	assert.Equal(t, "refresh 2 - 1 ~0 a story|doc", client.Get(ctx, s.keys.Page("u_1", "r1")).Val())
 	for key, want := range map[string]time.Duration{
 		s.keys.Session("u_1"):    30 * time.Minute,
 		s.keys.Pending("u_1"):    8 * 24 * time.Hour,
@@ -137,17 +137,17 @@ func (h *trips) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 func TestRoundTrips(t *testing.T) {
 	s, client := open(t)
 	var h trips
-	retry := cache.Retry{RequestID: "r1", Action: "refresh", Limit: 20}
+	call := cache.Call{RequestID: "r1", Action: "refresh", Limit: 20}
 	page := refs("a", "b", "c")
 	for round, agent := range []string{"u_1", "u_2"} {
 		if round == 1 {
 			client.AddHook(&h) // by now the server has the scripts
 		}
-		_, err := s.Replace(t.Context(), cache.Replace{Agent: agent, Ranked: page, Limit: 1, Now: noon, Retry: retry})
+		_, err := s.Replace(t.Context(), cache.Replace{Agent: agent, Ranked: page, Limit: 1, Now: noon, Call: call})
 		require.NoError(t, err)
 		_, err = s.Pop(t.Context(), cache.Pop{Agent: agent, Limit: 1, Now: noon})
 		require.NoError(t, err)
-		require.NoError(t, s.Restore(t.Context(), agent, page[:1], retry))
+		require.NoError(t, s.Restore(t.Context(), agent, page[:1], call))
 	}
 	assert.EqualValues(t, 3, h.n.Load(), "one each")
 }
@@ -166,31 +166,35 @@ func TestUnavailable(t *testing.T) {
 	require.ErrorIs(t, err, cache.ErrUnavailable)
 	_, err = s.Pop(ctx, cache.Pop{Agent: "u_1", Limit: 1, Now: noon})
 	require.ErrorIs(t, err, cache.ErrUnavailable)
-	_, _, err = s.Replay(ctx, "u_1", cache.Retry{RequestID: "r"})
+	_, _, err = s.Replay(ctx, "u_1", cache.Call{RequestID: "r"})
 	require.ErrorIs(t, err, cache.ErrUnavailable)
 	_, err = s.Refreshed(ctx, "u_1")
 	require.ErrorIs(t, err, cache.ErrUnavailable)
-	require.ErrorIs(t, s.Restore(ctx, "u_1", refs("a"), cache.Retry{}), cache.ErrUnavailable)
+	require.ErrorIs(t, s.Restore(ctx, "u_1", refs("a"), cache.Call{}), cache.ErrUnavailable)
 	require.ErrorIs(t, s.Delete(ctx, "u_1"), cache.ErrUnavailable)
 }
 
-func FuzzParsePage(f *testing.F) {
-	for _, seed := range []string{"refresh 20 1 a story|doc", "- 0 0", "load_more 5 0 x", "", "a b c d", "- 0 0 |", "- 0 0 a  b"} {
+func FuzzParseRecord(f *testing.F) {
+	for _, seed := range []string{
+		"refresh 20 o1 1 ~0 a story|doc ~1 b", "- 0 - 0 ~0", "!load_more 5 o1 0 ~0 x", "", "a b c d", "- 0 - 0 ~0 |", "- 0 - 0 ~0 a  b", "x", "a b c 0 ~-1",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		page, of, err := parsePage(text)
+		r, err := parseRecord(text)
 		if err != nil {
 			return
 		}
-		again := of + " " + flag(page.HasMore)
-		for _, r := range page.Refs {
-			again += " " + r.String()
+		again := r.head + " " + r.owner + " " + flag(r.more)
+		for _, s := range r.steps {
+			again += " ~" + strconv.Itoa(s.number)
+			for _, ref := range s.refs {
+				again += " " + ref.String()
+			}
 		}
-		reread, _, err := parsePage(again)
+		reread, err := parseRecord(again)
 		require.NoError(t, err)
-		require.Equal(t, page.HasMore, reread.HasMore)
-		require.Len(t, reread.Refs, len(page.Refs))
+		require.Equal(t, r, reread)
 	})
 }
 
@@ -233,7 +237,7 @@ func benchmarkPop(b *testing.B, s *Sessions) {
 			b.StartTimer()
 		}
 		page, err := s.Pop(b.Context(), cache.Pop{
-			Agent: "u_1", Limit: 20, Now: now, Retry: cache.Retry{RequestID: feed.DayOf(now).String() + strconv.Itoa(left), Action: "load_more", Limit: 20},
+			Agent: "u_1", Limit: 20, Now: now, Call: cache.Call{RequestID: feed.DayOf(now).String() + strconv.Itoa(left), Action: "load_more", Limit: 20},
 		})
 		if err != nil || len(page.Refs) != 20 {
 			b.Fatal(len(page.Refs), err)
@@ -267,7 +271,7 @@ func TestRestoreSentTwice(t *testing.T) {
 	page, err := s.Replace(ctx, cache.Replace{Agent: "u_1", Ranked: refs("a", "b", "c"), Limit: 2, Now: cachetest.Start})
 	require.NoError(t, err)
 	for range 2 {
-		require.NoError(t, s.Restore(ctx, "u_1", page.Refs, cache.Retry{}))
+		require.NoError(t, s.Restore(ctx, "u_1", page.Refs, cache.Call{}))
 	}
 	all, err := s.Pop(ctx, cache.Pop{Agent: "u_1", Limit: 2, Now: cachetest.Start})
 	require.NoError(t, err)

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
@@ -127,7 +128,8 @@ func (c *Cache) fill(ctx context.Context, docs []feed.Doc, ids []string, misses 
 	for i, m := range misses {
 		docs[m.at] = got[i]
 		if !got[i].Missing() {
-			c.docs.offer(missing[i], got[i], m.seen)
+			own := strings.Clone(missing[i]) // it may be a part of a long text
+			c.docs.offer(own, feed.Doc{ID: own, JSON: got[i].JSON}, m.seen)
 		}
 	}
 	return nil
@@ -166,7 +168,7 @@ func (c *Cache) lookup(ctx context.Context, agent string) (profile, error) {
 		return profile{}, err
 	}
 	p = profile{Profile: read, exists: err == nil}
-	c.profiles.offer(agent, p, seen)
+	c.profiles.offer(strings.Clone(agent), p, seen)
 	return p, nil
 }
 

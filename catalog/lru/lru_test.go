@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/catalog"
@@ -15,6 +17,7 @@ import (
 	"github.com/freshet/freshet/catalog/lru"
 	"github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 func store(t testing.TB) *sqlite.Catalog {
@@ -294,4 +297,33 @@ func BenchmarkDocs20Hits(b *testing.B) {
 			}
 		}
 	})
+}
+
+// Ids come from recall, as parts of a text with many others: what is kept holds
+// none of it.
+func TestWhatIsKeptHoldsNoOtherIDs(t *testing.T) {
+	const items, others = 50, 200 << 10
+	next := store(t)
+	var all []feed.Item
+	for i := range items {
+		all = append(all, feed.Item{ID: fmt.Sprintf("i%03d", i), Title: "t", UpdateTime: 1})
+	}
+	put(t, next, all...)
+	c := lru.New(next, lru.Config{})
+	read := func(i int) {
+		text := strings.Repeat("x", others) + fmt.Sprintf("i%03d", i)
+		docs, p, err := c.Hydrate(t.Context(), text[len(text)-4:], []string{text[len(text)-4:]})
+		require.NoError(t, err)
+		require.False(t, docs[0].Missing())
+		require.Zero(t, p)
+	}
+	read(0)
+	held := testenv.Retained(func() {
+		for i := range items {
+			read(i)
+		}
+	})
+	runtime.KeepAlive(c)
+	t.Logf("%d bytes an item", held/items)
+	assert.Less(t, held/items, int64(20<<10), "an item and a profile, not the %d bytes around their ids", others)
 }

@@ -127,7 +127,12 @@ func usageErrors(cmd *cobra.Command) {
 func flagError(cmd *cobra.Command, err error) error {
 	var missing *pflag.NotExistError
 	if errors.As(err, &missing) && cmd.Flags().Lookup(configs.Keys()[0]) != nil && missing.GetSpecifiedName() != "" {
-		err = fmt.Errorf("%w; the nearest key is --%s", err, configs.Nearest(missing.GetSpecifiedName()))
+		name := missing.GetSpecifiedName()
+		if what, gone := configs.Removed(name); gone {
+			err = fmt.Errorf("--%s %s", name, what)
+		} else {
+			err = fmt.Errorf("%w; the nearest key is --%s", err, configs.Nearest(name))
+		}
 	}
 	return &usageError{cmd.CommandPath(), err}
 }

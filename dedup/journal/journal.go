@@ -156,6 +156,31 @@ func (j *Journal) write(buf []byte) error {
 	return nil
 }
 
+// probeBytes is what [Journal.Probe] asks room for: a block, which is more than
+// most appends take.
+const probeBytes = 4 << 10
+
+// Probe tells whether an append would succeed now, by writing a block behind
+// the journal's end and cutting it off again.
+func (j *Journal) Probe() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.closed {
+		return fmt.Errorf("journal %s: %w", j.path, os.ErrClosed)
+	}
+	_, err := j.file.WriteAt(make([]byte, probeBytes), j.size)
+	j.ragged = true
+	if cut := j.file.Truncate(j.size); cut == nil {
+		j.ragged = false
+	} else if err == nil {
+		err = cut
+	}
+	if err != nil {
+		return fmt.Errorf("journal %s: probe: %w", j.path, err)
+	}
+	return nil
+}
+
 // Size is the length of the file in bytes, the header included.
 func (j *Journal) Size() int64 {
 	j.mu.Lock()
@@ -246,6 +271,7 @@ func Rewrite(path string, entries []Entry) error {
 		}
 	}
 	if err = errors.Join(err, j.Close()); err != nil {
+		_ = os.Remove(temp) // it would only take room
 		return err
 	}
 	if err := os.Rename(temp, path); err != nil {

@@ -282,6 +282,29 @@ func TestAFailedAppendLeavesNothing(t *testing.T) {
 	assert.Equal(t, []Entry{sample[0], sample[3]}, reopen(t, path))
 }
 
+func TestProbe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	j, err := Open(path, nil, WithSyncEvery(time.Hour))
+	require.NoError(t, err)
+	disk := &brokenFile{File: j.file.(*os.File)}
+	j.file = disk
+	require.NoError(t, j.Append(sample[0]))
+	require.NoError(t, j.Probe())
+
+	disk.failWrite = true
+	require.ErrorIs(t, j.Probe(), errBroken)
+	disk.failTruncate = true
+	require.ErrorIs(t, j.Probe(), errBroken)
+	disk.failWrite = false
+	require.ErrorIs(t, j.Probe(), errBroken, "an append must cut first, and cannot")
+	disk.failTruncate = false
+	require.NoError(t, j.Append(sample[1]))
+	require.NoError(t, j.Probe())
+	require.NoError(t, j.Close())
+	require.ErrorIs(t, j.Probe(), os.ErrClosed)
+	assert.Equal(t, sample[:2], reopen(t, path))
+}
+
 func TestSync(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	j, err := Open(path, nil, WithSyncEvery(time.Hour), WithLogger(quiet()))

@@ -36,6 +36,16 @@ func Replay(path string, fn func(Entry) error) error {
 	return nil
 }
 
+// Empty reports whether the journal at path holds nothing: it has at most its
+// header.
+func Empty(path string) (bool, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return false, fmt.Errorf("look at journal: %w", err)
+	}
+	return info.Size() <= int64(len(header)), nil
+}
+
 // Recover does what [Replay] does and then repairs the file, so that it ends
 // with its last good frame: a torn tail is cut off; if good frames follow the
 // damage, everything from the damage on is kept in a new file beside it whose

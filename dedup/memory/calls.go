@@ -19,6 +19,11 @@ func (s *Store) Check(ctx context.Context, agent string, groups []string, now ti
 	if err := ctx.Err(); err != nil {
 		return dedup.Checked{}, err
 	}
+	if s.wentBack(now) {
+		if err := s.follow(now); err != nil {
+			return dedup.Checked{}, err
+		}
+	}
 	out := dedup.Checked{Verdicts: make([]dedup.Verdict, len(groups))}
 	// Pending first: an impression enters a filter before it leaves the
 	// pending set, so in this order it cannot slip between the two.
@@ -86,7 +91,10 @@ func (s *Store) Claim(ctx context.Context, agent string, groups []string, limit 
 	}
 	defer s.gate.RUnlock()
 	ms := now.UnixMilli()
-	sh := s.pending.lock(agent)
+	sh, err := s.lockCarried(agent, ms)
+	if err != nil {
+		return nil, err
+	}
 	defer sh.mu.Unlock()
 	s.pending.sweep(sh, ms)
 
@@ -125,7 +133,10 @@ func (s *Store) Release(_ context.Context, agent string, groups []string) error 
 	if s.closed {
 		return fmt.Errorf("%w: %w", dedup.ErrUnavailable, ErrClosed)
 	}
-	sh := s.pending.lock(agent)
+	sh, err := s.lockCarried(agent, now.UnixMilli())
+	if err != nil {
+		return err
+	}
 	defer sh.mu.Unlock()
 	held := make([]string, 0, len(groups))
 	for _, g := range groups {
@@ -155,10 +166,13 @@ func (s *Store) Record(ctx context.Context, batch []dedup.Impression, now time.T
 	defer s.gate.RUnlock()
 	var entries []journal.Entry
 	covered, open := batch, []dedup.Impression(nil)
+	var err error
 	if s.dir != "" {
-		covered, open, entries = s.split(batch, now.UnixMilli())
+		if covered, open, entries, err = s.split(batch, now.UnixMilli()); err != nil {
+			return batch, err
+		}
 	}
-	err := s.append(entries...)
+	err = s.append(entries...)
 	s.add(covered)
 	if err != nil {
 		return open, err
@@ -170,13 +184,16 @@ func (s *Store) Record(ctx context.Context, batch []dedup.Impression, now time.T
 
 // split parts the impressions the journal knows from those it must be told,
 // which it also puts into entries: one for each run of an agent's.
-func (s *Store) split(batch []dedup.Impression, ms int64) (covered, open []dedup.Impression, entries []journal.Entry) {
+func (s *Store) split(batch []dedup.Impression, ms int64) (covered, open []dedup.Impression, entries []journal.Entry, err error) {
 	covered = make([]dedup.Impression, 0, len(batch))
 	for len(batch) > 0 {
 		run := runOf(batch)
 		batch = batch[len(run):]
 		e := journal.Entry{Kind: journal.Seen, At: ms, Agent: run[0].Agent}
-		sh := s.pending.lock(e.Agent)
+		sh, err := s.lockCarried(e.Agent, ms)
+		if err != nil {
+			return nil, nil, nil, err
+		}
 		held := sh.agents[e.Agent]
 		for _, imp := range run {
 			if at, ok := held[imp.Group]; ok && s.cfg.Served && s.pending.counts(at, ms) {
@@ -191,7 +208,7 @@ func (s *Store) split(batch []dedup.Impression, ms int64) (covered, open []dedup
 			entries = append(entries, e)
 		}
 	}
-	return covered, open, entries
+	return covered, open, entries, nil
 }
 
 // runOf is the longest beginning of the batch with one agent.
@@ -205,7 +222,7 @@ func runOf(batch []dedup.Impression) []dedup.Impression {
 
 // add puts impressions into today's filter; the gate is held.
 func (s *Store) add(batch []dedup.Impression) {
-	f := (*s.window.Load())[0]
+	f := s.current
 	var buf []byte
 	for _, imp := range batch {
 		buf = f.addImpression(buf, imp.Agent, imp.Group)

@@ -61,6 +61,7 @@ func (f *filter) save(path string) error {
 		err = file.Sync()
 	}
 	if err = errors.Join(err, file.Close()); err != nil {
+		_ = os.Remove(temp) // it would only take room
 		return fmt.Errorf("store filter: %w", err)
 	}
 	if err := os.Rename(temp, path); err != nil {

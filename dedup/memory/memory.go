@@ -6,14 +6,15 @@
 //
 //	<dir>/20260306.journal  what happened on that day
 //	<dir>/20260306.filter   the filter of that day, as of its last fold
+//	<dir>/….aside           a day that left the window while the clock was in doubt
+//	<dir>/clock.json        when the clock was last looked at
 //	<dir>/lock              held by the process that uses the directory
 //
 // So a killed process forgets nothing it delivered; a power cut costs at most
-// the last second.
+// the last second, and a clock that jumps costs nothing, see clock.go.
 package memory
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -50,13 +51,30 @@ type Store struct {
 	gate    sync.RWMutex
 	closed  bool
 	today   feed.Day
+	current *filter          // today's, one of the window
 	journal *journal.Journal // nil without a dir
+	// generation counts the journals; a shard that was carried into an earlier
+	// one is carried before it changes.
+	generation int
 
-	// window lists the filters, newest first, today's at its head. The list is
-	// replaced, never changed, so that checks read it without a lock.
+	// rolling is held by whoever moves the store to another day or judges the
+	// clock. It is taken before the gate.
+	rolling  sync.Mutex
+	doubted  bool          // the clock has jumped
+	from, to int64         // that jump, Unix ms
+	ran      time.Duration // how long the clock has run forward since
+	looked   int64         // when look last looked, Unix ms
+	saved    int64         // what the file says of that
+	seen     atomic.Int64  // the same, calls included
+	quit     chan struct{} // closed to end watch
+	watched  chan struct{} // closed when watch has ended
+
+	// window lists the filters, newest first. The list is replaced, never
+	// changed, so that checks read it without a lock.
 	window  atomic.Pointer[[]*filter]
 	pending *pending
 	folds   sync.WaitGroup // past days being folded
+	failing atomic.Bool    // the last change could not be written
 
 	// step is called between the steps of a fold; tests look at the directory
 	// there.
@@ -85,6 +103,7 @@ func Open(dir string, cfg dedup.Config, clock feed.Clock, opts ...Option) (*Stor
 	s := &Store{
 		dir: dir, cfg: cfg, clock: clock, log: slog.Default(), kind: journal.Offered,
 		pending: newPending(cfg.PendingTTL), step: func(string) {},
+		quit: make(chan struct{}), watched: make(chan struct{}),
 	}
 	if cfg.Served {
 		s.kind = journal.Served
@@ -92,9 +111,12 @@ func Open(dir string, cfg dedup.Config, clock feed.Clock, opts ...Option) (*Stor
 	for _, opt := range opts {
 		opt(s)
 	}
-	s.today = feed.DayOf(clock())
+	now := clock()
+	s.today = feed.DayOf(now)
+	s.seen.Store(now.UnixMilli())
 	if dir == "" {
-		s.window.Store(&[]*filter{s.newFilter(s.today)})
+		s.current = s.newFilter(s.today)
+		s.window.Store(&[]*filter{s.current})
 		return s, nil
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -112,6 +134,7 @@ func Open(dir string, cfg dedup.Config, clock feed.Clock, opts ...Option) (*Stor
 		return nil, fmt.Errorf("start dedup from %s: %w", dir, err)
 	}
 	s.observe()
+	go s.watch()
 	return s, nil
 }
 
@@ -127,79 +150,10 @@ func (s *Store) filterPath(day feed.Day) string {
 	return filepath.Join(s.dir, day.String()+filterSuffix)
 }
 
-// Close folds today's journal into its filter and releases the directory. It
-// waits for past days that are still being folded, as long as ctx allows; on
-// an error nothing is lost, the next start reads the journals. Closing twice
-// is harmless.
-func (s *Store) Close(ctx context.Context) error {
-	s.gate.Lock()
-	closed := s.closed
-	s.closed = true
-	s.gate.Unlock()
-	if closed || s.dir == "" {
-		return nil
-	}
-	done := make(chan struct{})
-	go func() {
-		s.folds.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-		return errors.Join(s.foldToday(), s.lock.Close())
-	case <-ctx.Done():
-		// The lock stays with the folds that are still running.
-		go func() {
-			<-done
-			_ = s.lock.Close()
-		}()
-		return errors.Join(fmt.Errorf("closing dedup: %w", ctx.Err()), s.journal.Close())
-	}
-}
-
-// foldToday stores today's filter and empties its journal. What is pending is
-// added to the filter where delivering is the impression, and kept in the
-// journal where it is not.
-func (s *Store) foldToday() error {
-	f := (*s.window.Load())[0]
-	var keep []journal.Entry
-	var buf []byte
-	_ = s.pending.each(s.clock().UnixMilli(), func(agent string, at int64, groups []string) error {
-		if s.cfg.Served {
-			for _, g := range groups {
-				buf = f.addImpression(buf, agent, g)
-			}
-		} else {
-			keep = append(keep, journal.Entry{Kind: s.kind, At: at, Agent: agent, Groups: groups})
-		}
-		return nil
-	})
-	if err := s.journal.Close(); err != nil {
-		return err
-	}
-	s.step("journal closed")
-	if err := f.save(s.filterPath(f.day)); err != nil {
-		return err
-	}
-	s.step("filter stored")
-	return journal.Rewrite(s.journalPath(f.day), keep)
-}
-
-// append journals entries; without a directory there is nothing to do.
-func (s *Store) append(entries ...journal.Entry) error {
-	if s.journal == nil {
-		return nil
-	}
-	if err := s.journal.Append(entries...); err != nil {
-		return fmt.Errorf("%w: %w", dedup.ErrUnavailable, err)
-	}
-	return nil
-}
-
-// enter holds the gate for a change at now, having moved the store to now's
-// day if it is later than the present one. The caller releases the gate.
+// enter holds the gate for a change at now, having followed the clock to now.
+// The caller releases the gate.
 func (s *Store) enter(now time.Time) error {
-	day := feed.DayOf(now)
+	day, at := feed.DayOf(now), now.UnixMilli()
 	for {
 		s.gate.RLock()
 		if s.closed {
@@ -208,11 +162,15 @@ func (s *Store) enter(now time.Time) error {
 		}
 		// A clock that was set back over midnight goes on writing to the
 		// newer day: past days never change.
-		if day <= s.today {
+		if day <= s.today && !s.jumped(now) {
+			if at-s.seen.Load() > lookEvery.Milliseconds() {
+				s.seen.Store(at)
+			}
 			return nil
 		}
 		s.gate.RUnlock()
-		if err := s.rollOver(day, now); err != nil {
+		if err := s.follow(now); err != nil {
+			s.failing.Store(true)
 			return err
 		}
 	}

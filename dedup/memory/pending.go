@@ -1,15 +1,19 @@
 package memory
 
 import (
+	"cmp"
 	"hash/maphash"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/dedup/journal"
 )
 
-// pendingShards spreads agents over locks; a power of two.
-const pendingShards = 256
+// pendingShards spreads agents over locks; a power of two. A call may have to
+// carry its whole shard into a new day's journal, so there are many.
+const pendingShards = 1024
 
 // maxSweepGap is how long expired entries may lie about, in milliseconds.
 const maxSweepGap = int64(time.Minute / time.Millisecond)
@@ -30,6 +34,7 @@ type shard struct {
 	mu        sync.Mutex
 	agents    map[string]map[string]int64
 	nextSweep int64 // Unix ms
+	carried   int   // the journal, counted from the start, that has all of it
 }
 
 func newPending(ttl time.Duration) *pending {
@@ -40,9 +45,14 @@ func newPending(ttl time.Duration) *pending {
 	return p
 }
 
+// of is the shard of an agent.
+func (p *pending) of(agent string) *shard {
+	return &p.shards[maphash.String(p.seed, agent)%pendingShards]
+}
+
 // lock locks and returns the shard of an agent.
 func (p *pending) lock(agent string) *shard {
-	s := &p.shards[maphash.String(p.seed, agent)%pendingShards]
+	s := p.of(agent)
 	s.mu.Lock()
 	return s
 }
@@ -118,32 +128,34 @@ func (p *pending) check(agent string, groups []string, now int64, stale bool, ou
 	}
 }
 
-// each visits every agent with entries that count at now, shard by shard; fn
-// gets the groups served at one time together.
-func (p *pending) each(now int64, fn func(agent string, at int64, groups []string) error) error {
-	for i := range p.shards {
-		if err := p.eachIn(&p.shards[i], now, fn); err != nil {
-			return err
-		}
+// entries lists what counts at now in a shard, which is locked, as the journal
+// has it: what an agent was served at one time together.
+func (p *pending) entries(s *shard, kind journal.Kind, now int64) []journal.Entry {
+	type served struct {
+		at    int64
+		group string
 	}
-	return nil
-}
-
-func (p *pending) eachIn(s *shard, now int64, fn func(agent string, at int64, groups []string) error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	var list []journal.Entry
+	var all []served
 	for agent, held := range s.agents {
-		times := map[int64][]string{}
+		all = all[:0]
 		for g, at := range held {
 			if p.counts(at, now) {
-				times[at] = append(times[at], g)
+				all = append(all, served{at, g})
 			}
 		}
-		for at, groups := range times {
-			if err := fn(agent, at, groups); err != nil {
-				return err
+		slices.SortFunc(all, func(a, b served) int { return cmp.Compare(a.at, b.at) })
+		for len(all) > 0 {
+			n := 1
+			for n < len(all) && all[n].at == all[0].at {
+				n++
 			}
+			e := journal.Entry{Kind: kind, At: all[0].at, Agent: agent, Groups: make([]string, n)}
+			for i := range n {
+				e.Groups[i] = all[i].group
+			}
+			list, all = append(list, e), all[n:]
 		}
 	}
-	return nil
+	return list
 }

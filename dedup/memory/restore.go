@@ -1,105 +1,58 @@
 package memory
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/freshet/freshet/dedup/journal"
 	"github.com/freshet/freshet/feed"
 )
 
-const (
-	journalSuffix = ".journal"
-	filterSuffix  = ".filter"
-)
-
 // stored is what the directory has of one day.
-type stored struct{ filter, journal bool }
-
-// listDays reads which days the directory has. Half-written files of a crash
-// are deleted; files of other names are left alone.
-func listDays(dir string) (map[feed.Day]stored, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	days := map[feed.Day]stored{}
-	for _, e := range entries {
-		name := e.Name()
-		suffix := filepath.Ext(strings.TrimSuffix(name, ".tmp"))
-		day, err := feed.ParseDay(strings.TrimSuffix(strings.TrimSuffix(name, ".tmp"), suffix))
-		if err != nil || (suffix != journalSuffix && suffix != filterSuffix) {
-			continue
-		}
-		if strings.HasSuffix(name, ".tmp") {
-			if err := os.Remove(filepath.Join(dir, name)); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		has := days[day]
-		has.filter = has.filter || suffix == filterSuffix
-		has.journal = has.journal || suffix == journalSuffix
-		days[day] = has
-	}
-	return days, nil
+type stored struct {
+	filter, journal bool
+	aside           bool // some of it had been set aside
 }
 
 // restore brings the window and the pending sets back from the directory,
 // folds past days a crash left unfolded, and opens today's journal.
 func (s *Store) restore() error {
-	days, err := listDays(s.dir)
+	if err := sweepFiles(s.dir); err != nil {
+		return err
+	}
+	files, err := listFiles(s.dir)
 	if err != nil {
 		return err
 	}
-	if err := s.chooseToday(days); err != nil {
+	present := s.today
+	jumped := s.recallClock(files, s.clock())
+	if s.inDoubt() {
+		for _, f := range files {
+			if !f.aside {
+				s.today = max(s.today, f.day)
+			}
+		}
+	}
+	s.window.Store(&[]*filter{})
+	back, unfolded, err := s.load(present)
+	if err != nil {
 		return err
 	}
-	window := []*filter{}
-	var unfolded []*filter
-	for back := s.cfg.WindowDays - 1; back >= 0; back-- {
-		day := s.today - feed.Day(back)
-		has, ok := days[day]
-		if !ok && day != s.today {
-			continue
-		}
-		f, err := s.restoreDay(day, has)
-		if err != nil {
-			return err
-		}
-		window = append(window, f)
-		if has.journal && day != s.today {
-			unfolded = append(unfolded, f)
-		}
+	if len(back) > 0 || jumped && s.to < s.from {
+		s.sayBack(back, s.from, s.to)
 	}
-	slices.Reverse(window)
-	s.window.Store(&window)
+	s.setToday(s.today, present)
 	if s.journal, err = journal.Open(s.journalPath(s.today), nil, journal.WithLogger(s.log)); err != nil {
 		return err
 	}
+	unfolded = slices.DeleteFunc(unfolded, func(f *filter) bool { return f == s.current })
 	if err := s.foldRestored(unfolded); err != nil {
 		return err
 	}
-	return s.deleteOutside(s.today)
-}
-
-// chooseToday takes the clock's day, or the day after it if there are files of
-// that one: a clock that was set back a little. Files from further in the
-// future would never leave the window, so the start is refused.
-func (s *Store) chooseToday(days map[feed.Day]stored) error {
-	clock := s.today
-	for day := range days {
-		if day > clock+1 {
-			return fmt.Errorf("there are dedup files of the day %s, but the clock says %s; set the clock right, or move those files away", day, clock)
-		}
-		s.today = max(s.today, day)
-	}
-	return nil
+	s.saveClock() // before anything is set aside: the next start must know why
+	aside, err := s.retire(present, s.inDoubt())
+	s.sayAside(aside, s.from, s.to)
+	return err
 }
 
 // restoreDay loads the day's stored filter, or begins one, and adds what the
@@ -168,11 +121,12 @@ func (s *Store) replayPending(e journal.Entry, now int64) {
 		sh.drop(e.Agent, e.Groups)
 		return
 	}
-	if !s.pending.counts(e.At, now) {
+	at := min(e.At, now) // the clock may have been ahead
+	if !s.pending.counts(at, now) {
 		return
 	}
 	for _, g := range e.Groups {
-		sh.put(e.Agent, g, e.At)
+		sh.put(e.Agent, g, at)
 	}
 }
 
@@ -181,14 +135,12 @@ func (s *Store) foldRestored(past []*filter) error {
 	if len(past) == 0 {
 		return nil
 	}
-	if err := s.carry(s.journal, s.clock()); err != nil {
-		return err
-	}
-	if err := s.journal.Sync(); err != nil {
+	s.generation++
+	if err := s.carryAll(s.clock().UnixMilli()); err != nil {
 		return err
 	}
 	for _, f := range past {
-		if err := f.save(s.filterPath(f.day)); err != nil {
+		if err := s.store(f); err != nil {
 			return err
 		}
 		if err := os.Remove(s.journalPath(f.day)); err != nil {
@@ -196,23 +148,4 @@ func (s *Store) foldRestored(past []*filter) error {
 		}
 	}
 	return journal.SyncDir(s.dir)
-}
-
-// deleteOutside deletes the files of days that have left the window.
-func (s *Store) deleteOutside(today feed.Day) error {
-	entries, err := os.ReadDir(s.dir)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		suffix := filepath.Ext(e.Name())
-		day, err := feed.ParseDay(strings.TrimSuffix(e.Name(), suffix))
-		if err != nil || (suffix != journalSuffix && suffix != filterSuffix) || int(today-day) < s.cfg.WindowDays {
-			continue
-		}
-		if err := os.Remove(filepath.Join(s.dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
 }

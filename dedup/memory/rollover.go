@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/freshet/freshet/dedup"
@@ -11,99 +12,139 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// carryChunk is how many entries are carried into a new journal in one write.
-const carryChunk = 1_000
-
-// rollOver makes day the present one: a new filter, a new journal that begins
-// with what is still pending, and the day that ended is folded beside the
-// calls that go on. On an error the old day stays.
+// rollOver makes day the present one: a new filter and a new journal. The day
+// that ended is folded beside the calls that go on. On an error the old day
+// stays. rolling is held.
 func (s *Store) rollOver(day feed.Day, now time.Time) error {
-	s.gate.Lock()
-	defer s.gate.Unlock()
-	if s.closed || day <= s.today {
-		return nil // somebody else was faster; enter looks again
-	}
-	old := *s.window.Load()
+	var next *journal.Journal
 	if s.dir != "" {
-		next, err := s.nextJournal(day, now)
-		if err != nil {
+		var err error
+		if next, err = journal.Open(s.journalPath(day), nil, journal.WithLogger(s.log)); err != nil {
 			return fmt.Errorf("%w: begin the day %s: %w", dedup.ErrUnavailable, day, err)
 		}
 		s.step("new journal begun")
-		ended := s.journal
-		s.journal = next
-		s.folds.Go(func() { s.foldPast(old[0], ended, next, day) })
 	}
-	s.setWindow(day, old)
-	s.today = day
+	s.gate.Lock()
+	defer s.gate.Unlock()
+	if s.closed {
+		if next != nil {
+			_ = next.Close() // enter says why; the next start deletes the file
+		}
+		return nil
+	}
+	if next != nil {
+		f, ended, keep, from, to := s.current, s.journal, s.inDoubt(), s.from, s.to
+		s.journal, s.generation = next, s.generation+1
+		s.folds.Go(func() {
+			if s.foldPast(f, ended, now.UnixMilli()) {
+				s.leave(day, keep, from, to)
+			}
+		})
+	}
+	s.setToday(day, feed.DayOf(now))
 	s.observe()
 	return nil
 }
 
-// nextJournal opens the day's journal and carries what is pending into it, so
-// that the old journal can go.
-func (s *Store) nextJournal(day feed.Day, now time.Time) (*journal.Journal, error) {
-	next, err := journal.Open(s.journalPath(day), nil, journal.WithLogger(s.log))
+// leave sees to the files of the days that day's beginning put out of the
+// window.
+func (s *Store) leave(day feed.Day, keep bool, from, to int64) {
+	aside, err := s.retire(day, keep)
+	s.sayAside(aside, from, to)
 	if err != nil {
+		s.log.Error("Files of past days could not be removed from the dedup directory; the next start tries again. Check the disk.", "error", err)
+	}
+}
+
+// lockCarried locks an agent's shard for a change that is journaled. A new day's
+// journal begins empty, so what the shard holds of the days before goes first.
+// The gate is held.
+func (s *Store) lockCarried(agent string, now int64) (*shard, error) {
+	sh := s.pending.lock(agent)
+	if err := s.carry(sh, now); err != nil {
+		sh.mu.Unlock()
 		return nil, err
 	}
-	if err := s.carry(next, now); err != nil {
-		return nil, errors.Join(err, next.Close())
-	}
-	return next, nil
+	return sh, nil
 }
 
-// carry appends what is pending to a journal.
-func (s *Store) carry(to *journal.Journal, now time.Time) error {
-	var chunk []journal.Entry
-	err := s.pending.each(now.UnixMilli(), func(agent string, at int64, groups []string) error {
-		chunk = append(chunk, journal.Entry{Kind: s.kind, At: at, Agent: agent, Groups: groups})
-		if len(chunk) < carryChunk {
-			return nil
+// carry appends what a shard holds to the present journal, unless that has it,
+// so that the journal of the day that ended can go. The gate is held and the
+// shard is locked. A shard at a time, so that no call waits for all of them.
+func (s *Store) carry(sh *shard, now int64) error {
+	if sh.carried == s.generation {
+		return nil
+	}
+	if err := s.append(s.pending.entries(sh, s.kind, now)...); err != nil {
+		return err
+	}
+	sh.carried = s.generation
+	return nil
+}
+
+// carryAll carries what no call has carried, and brings it to the disk.
+func (s *Store) carryAll(now int64) error {
+	for i := range s.pending.shards {
+		if err := s.carryOne(&s.pending.shards[i], now); err != nil {
+			return err
 		}
-		err := to.Append(chunk...)
-		chunk = chunk[:0]
-		return err
-	})
-	if err != nil {
-		return err
 	}
-	return to.Append(chunk...)
+	s.gate.RLock()
+	present := s.journal
+	s.gate.RUnlock()
+	return present.Sync() // one before it was synced as it was closed
 }
 
-// setWindow puts a new filter for day before those of old that are still in
-// the window.
-func (s *Store) setWindow(day feed.Day, old []*filter) {
-	window := []*filter{s.newFilter(day)}
-	for _, f := range old {
-		if int(day-f.day) < s.cfg.WindowDays {
+func (s *Store) carryOne(sh *shard, now int64) error {
+	s.gate.RLock()
+	defer s.gate.RUnlock()
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	return s.carry(sh, now)
+}
+
+// setToday makes day the one that is written to, with its own filter if the
+// window has it already, else with a new one. Days before the window at present
+// leave it.
+func (s *Store) setToday(day, present feed.Day) {
+	s.today, s.current = day, nil
+	var window []*filter
+	for _, f := range *s.window.Load() {
+		if f.day == day {
+			s.current = f
+		}
+		if int(present-f.day) < s.cfg.WindowDays {
 			window = append(window, f)
 		}
 	}
+	if s.current == nil {
+		s.current = s.newFilter(day)
+		window = append(window, s.current)
+	}
+	slices.SortFunc(window, newestFirst)
 	s.window.Store(&window)
 }
 
-// foldPast stores the filter of a day that ended and deletes its journal. A
-// day that cannot be stored keeps its journal, and the next start reads it.
-func (s *Store) foldPast(f *filter, ended, next *journal.Journal, today feed.Day) {
-	err := s.fold(f, ended, next)
-	if err == nil {
-		err = s.deleteOutside(today)
-	}
+// foldPast stores the filter of a day that ended and deletes its journal, and
+// reports whether that was done. A day that cannot be stored keeps its journal,
+// and the next start reads it.
+func (s *Store) foldPast(f *filter, ended *journal.Journal, now int64) bool {
+	err := s.fold(f, ended, now)
 	if err != nil {
 		s.log.Error("A past day could not be stored as a filter. Nothing is lost, its journal is kept and read at the next start. Check the disk.",
 			"day", f.day.String(), "error", err)
 	}
+	return err == nil
 }
 
-// fold does it in the order in which a crash loses nothing: what the new
-// journal carries is on the disk before the old one goes, and so is the filter.
-func (s *Store) fold(f *filter, ended, next *journal.Journal) error {
-	if err := errors.Join(next.Sync(), ended.Close()); err != nil {
+// fold does it in the order in which a crash loses nothing: what is pending is
+// on the disk in a later journal before the old one goes, and so is the filter.
+func (s *Store) fold(f *filter, ended *journal.Journal, now int64) error {
+	if err := errors.Join(s.carryAll(now), ended.Close()); err != nil {
 		return err
 	}
 	s.step("carried")
-	if err := f.save(s.filterPath(f.day)); err != nil {
+	if err := s.store(f); err != nil {
 		return err
 	}
 	s.step("filter stored")

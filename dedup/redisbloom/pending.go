@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -18,16 +20,23 @@ const chunk = 1000
 // claimScript takes groups in order until enough are taken.
 //
 //	KEYS[1]  the agent's pending set
+//	KEYS[2]  the record of this claim
 //	ARGV[1]  now, ms: the score of what is taken
 //	ARGV[2]  newest score that no longer counts, ms
 //	ARGV[3]  how many to take; 0: only tell
 //	ARGV[4]  TTL of the pending set, s
-//	ARGV[5…] the groups
+//	ARGV[5]  TTL of the record, s
+//	ARGV[6…] the groups
 //	reply    a string of one digit per group, the value of its [dedup.Claimed]
+//
+// The client sends a script again whose answer it did not get: what it took
+// then is its own.
 var claimScript = redis.NewScript(`
+local before = redis.call('GET', KEYS[2])
+if before then return before end
 local expired, limit = tonumber(ARGV[2]), tonumber(ARGV[3])
 local verdicts, adds, mine = {}, {}, {}
-for from = 5, #ARGV, 1000 do
+for from = 6, #ARGV, 1000 do
   local last = math.min(from + 999, #ARGV)
   local scores = redis.call('ZMSCORE', KEYS[1], unpack(ARGV, from, last))
   for i = 1, #scores do
@@ -46,21 +55,29 @@ end
 for from = 1, #adds, 1000 do
   redis.call('ZADD', KEYS[1], unpack(adds, from, math.min(from + 999, #adds)))
 end
-if #adds > 0 then redis.call('EXPIRE', KEYS[1], ARGV[4]) end
-return table.concat(verdicts)
+local reply = table.concat(verdicts)
+if #adds > 0 then
+  redis.call('EXPIRE', KEYS[1], ARGV[4])
+  redis.call('SET', KEYS[2], reply, 'EX', ARGV[5])
+end
+return reply
 `)
+
+// claimRecordTTL is longer than the client tries to make a claim.
+const claimRecordTTL = 30 * time.Second
 
 // Claim implements [dedup.Claimer] in one script.
 func (s *Store) Claim(ctx context.Context, agent string, groups []string, limit int, now time.Time) ([]dedup.Claimed, error) {
 	if len(groups) == 0 {
 		return nil, nil
 	}
-	args := make([]any, 0, 4+len(groups))
-	args = append(args, now.UnixMilli(), s.expired(now), max(limit, 0), int64(rediskeys.PendingTTL(s.cfg.PendingTTL)/time.Second))
+	args := make([]any, 0, 5+len(groups))
+	args = append(args, now.UnixMilli(), s.expired(now), max(limit, 0),
+		int64(rediskeys.PendingTTL(s.cfg.PendingTTL)/time.Second), int64(claimRecordTTL/time.Second))
 	for i := range groups {
 		args = append(args, &groups[i])
 	}
-	cmd := claimScript.Run(ctx, s.copies.Scripts(s.client), []string{s.keys.Pending(agent)}, args...)
+	cmd := claimScript.Run(ctx, s.copies.Scripts(s.client), []string{s.keys.Pending(agent), s.keys.Page(agent, claimRecord())}, args...)
 	short := cmd.Err()
 	if errors.Is(short, rediskeys.ErrReplicas) {
 		cmd.SetErr(nil)
@@ -81,6 +98,9 @@ func (s *Store) Claim(ctx context.Context, agent string, groups []string, limit 
 	}
 	return claimed, nil
 }
+
+// claimRecord is a name for the record of one claim, which no client can send.
+func claimRecord() string { return "~claim" + strconv.FormatUint(rand.Uint64(), 36) }
 
 // unclaim gives back what was taken and too few replicas have: after a failover
 // somebody else could take it too.

@@ -31,6 +31,10 @@ const (
 	demoEvery = 4 * time.Second
 )
 
+// roundsShare is the part of a request's time in which a refresh begins further
+// rounds of recall: a tenth.
+const roundsShare = 10
+
 // Option changes how the system is put together.
 type Option func(*App)
 
@@ -106,6 +110,9 @@ func (a *App) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := a.watchMasters(ctx); err != nil {
+		return err
+	}
 	stores := engine.Stores{
 		Sources: s.sources, Seen: s.dedup, Recorder: a.recorder, Sessions: s.sessions, Catalog: s.catalog,
 		Tally: a.tally,
@@ -117,13 +124,14 @@ func (a *App) open(ctx context.Context) error {
 		stores.Recovery = s.recovery
 	}
 	a.Engine, err = engine.New(stores, engine.Config{
-		Clock: a.clock, Rankings: a.ranking, N: a.cfg.Recall.N, MaxRounds: a.cfg.Recall.MaxRounds,
+		Clock: a.clock, Rankings: a.ranking, N: a.cfg.Recall.N, RoundsFor: a.cfg.Server.RequestTimeout / roundsShare,
 		OriginStep: a.cfg.Recall.OriginStep, Coalesce: a.cfg.Sessions.Coalesce,
-		RecordServed: im.On == configs.OnServed, Tracer: tracing.Tracer(),
+		RecordServed: im.On == configs.OnServed, Remember: usesRedis(a.cfg), Begin: beginRequest, Tracer: tracing.Tracer(),
 	})
 	if err != nil {
 		return err
 	}
+	a.closers = append(a.closers, func(ctx context.Context) error { a.Engine.Close(ctx); return nil })
 	a.Catalog = s.catalog
 	if err := a.openHandler(); err != nil {
 		return err

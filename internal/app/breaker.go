@@ -18,10 +18,14 @@ import (
 
 // redisBreaker is a hook of the Redis client, so it stands in front of every
 // backend that uses the client.
-type redisBreaker struct{ *dependency }
+type redisBreaker struct {
+	*dependency
+	patience time.Duration // longest call of a feed request, with the client's own retries
+	masters  *masters      // nil: nobody looks after them
+}
 
-func newRedisBreaker(log *slog.Logger) redisBreaker {
-	return redisBreaker{newDependency("redis", log, "command", "pipeline")}
+func newRedisBreaker(patience time.Duration, m *masters, log *slog.Logger) redisBreaker {
+	return redisBreaker{newDependency("redis", log, "command", "pipeline"), patience, m}
 }
 
 var _ redis.Hook = redisBreaker{}
@@ -31,33 +35,91 @@ var _ redis.Hook = redisBreaker{}
 // is a part of it.
 type passed struct{}
 
+// greeting is the first command on a new connection. A call that is under way
+// while a master is replaced gets no further than that.
+const greeting = "hello"
+
 // guard runs a call if the breaker lets it; refused is told if not.
 func (b redisBreaker) guard(ctx context.Context, kind, what string, batch int, run func(context.Context) error, refused func(error)) error {
 	if ctx.Value(passed{}) != nil {
+		if what == greeting {
+			b.masters.wait(ctx)
+		}
 		return run(ctx)
 	}
-	ctx, c, err := b.enter(ctx, kind, what, batch)
-	if err != nil {
-		err = fmt.Errorf("redis: %w", err)
+	r := requestOf(ctx)
+	if r.givenUp() {
+		err := fmt.Errorf("redis: %w: %w", rediskeys.ErrNotSent, b.refuse(ctx, errGivenUp))
 		refused(err)
 		return err
 	}
-	err = run(context.WithValue(ctx, passed{}, true))
+	if r.begins() {
+		b.masters.wait(ctx)
+	}
+	ctx, c, err := b.enter(ctx, kind, what, batch)
+	if err != nil {
+		err = fmt.Errorf("redis: %w: %w", rediskeys.ErrNotSent, err)
+		refused(err)
+		return err
+	}
+	ctx = context.WithValue(ctx, passed{}, true)
+	if r == nil {
+		err = run(ctx)
+	} else {
+		err = b.patiently(ctx, run)
+		r.learn(err)
+	}
 	c.leave(broken(err))
 	return err
 }
 
+const (
+	firstPause   = 20 * time.Millisecond // before a call is made again; it doubles
+	longestPause = 200 * time.Millisecond
+)
+
+// patiently makes a call of a request, again and again while Redis gives no
+// answer, until the patience is at its end: a Redis that comes back meanwhile,
+// after a failover or a restart, is not one that is down. Every command may be
+// made twice: page steps have records, adding and removing is idempotent.
+func (b redisBreaker) patiently(ctx context.Context, run func(context.Context) error) error {
+	ctx, done := context.WithTimeout(ctx, b.patience)
+	defer done()
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		err := run(ctx)
+		if !rediskeys.Silent(err) {
+			return err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
 // broken is what counts against Redis: it could not be asked, and not because
-// the caller went away.
+// the caller went away. A master whose replicas are late can be asked.
 func broken(err error) error {
-	if rediskeys.Unreachable(err) {
+	if rediskeys.Unreachable(err) && !errors.Is(err, rediskeys.ErrShort) {
 		return err
 	}
 	return nil
 }
 
+// wait guards the writes that wait for replicas ([rediskeys.Replicas]).
+func (b redisBreaker) wait(ctx context.Context, call func(context.Context) error) error {
+	return b.guard(ctx, "pipeline", "wait", 0, call, func(error) {})
+}
+
 func (b redisBreaker) DialHook(next redis.DialHook) redis.DialHook {
-	return func(ctx context.Context, network, addr string) (net.Conn, error) { return next(ctx, network, addr) }
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := next(ctx, network, addr)
+		if err == nil { // through Sentinels, addr is not the server's
+			b.masters.dialled(conn.RemoteAddr().String())
+		}
+		return conn, err
+	}
 }
 
 func (b redisBreaker) ProcessHook(next redis.ProcessHook) redis.ProcessHook {

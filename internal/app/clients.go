@@ -21,9 +21,22 @@ import (
 // A request that waits for a dependency in vain must still be able to answer
 // without it, so each dependency gets a share of the request's time.
 const (
-	redisShare   = 10
+	redisShare   = 10 // a connection, a try: a tenth of the time each
+	redisHold    = 5  // waiting after a failover, see masters
+	redisCalls   = 3  // a call with its retries, and that wait: a third; only one such call may fail in a request
 	elasticShare = 0.6
 )
+
+// redisPatience is the longest a call of a request may take. Waiting for
+// replicas adds a fifth of the request's time at most, however long a wait is
+// configured.
+func redisPatience(cfg configs.Config) time.Duration {
+	patience := cfg.Server.RequestTimeout / redisCalls
+	if cfg.Redis.WaitReplicas > 0 {
+		patience += min(cfg.Server.RequestTimeout/redisHold, cfg.Redis.WaitTimeout)
+	}
+	return patience
+}
 
 // redisConns is the least size of the connection pool. Waiting for a connection
 // is a part of what a call may take, so a pool that is too small for a burst
@@ -42,8 +55,8 @@ func redisOptions(cfg configs.Config) *redis.UniversalOptions {
 
 		SentinelUsername: r.SentinelUsername,
 		SentinelPassword: r.SentinelPassword,
-		// A refresh asks Redis up to four times. Even when each one times out,
-		// tried twice, there must be time left to answer without it.
+		// A call that times out, tried twice, must leave time to answer without
+		// Redis.
 		ContextTimeoutEnabled: true,
 		MaxRetries:            1,
 		PoolSize:              max(redisConns, 10*runtime.GOMAXPROCS(0)),

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -29,17 +30,22 @@ var (
 	}, []string{"dependency", "call"})
 	callErrors = promauto.NewCounterVec(prometheus.CounterOpts{
 		Name: "freshet_dependency_errors_total",
-		Help: "Calls that failed because the dependency could not be asked (unreachable), or at once because its breaker was open (refused).",
+		Help: "Calls that failed because the dependency could not be asked (unreachable), or at once because its breaker was open or an earlier call of the request had got no answer (refused).",
 	}, []string{"dependency", "reason"})
 )
 
-// A breaker opens when most of a short while's calls have failed, and lets a
-// few try again after a pause. So a dead dependency costs a few requests their
-// timeout, not all of them.
+// A breaker opens when most of a short while's calls have failed, or when the
+// last calls have and none was answered lately; it lets a few try again after a
+// pause. So a dead dependency costs a few requests their timeout, not all of
+// them, however many it had answered before.
+//
+// Where one node of a cluster is dead, calls fail in a row by chance, but the
+// other nodes answer in between.
 const (
 	breakerWindow = 10 * time.Second // over which calls are counted
 	breakerCalls  = 5                // fewer say nothing
 	breakerRatio  = 0.6              // of failed calls; one dead node of a three-node cluster stays below
+	breakerSilent = time.Second      // without an answer, for failures in a row to say something
 	breakerPause  = 2 * time.Second
 	breakerProbes = 3 // calls that try again at once, and must all succeed
 )
@@ -49,6 +55,8 @@ const (
 type dependency struct {
 	name                 string
 	breaker              *gobreaker.TwoStepCircuitBreaker[any]
+	began                time.Time
+	answered             atomic.Int64                   // when the last call was, in nanoseconds since began
 	seconds              map[string]prometheus.Observer // by kind of call
 	unreachable, refused prometheus.Counter
 }
@@ -57,23 +65,35 @@ type dependency struct {
 // more than observing.
 func newDependency(name string, log *slog.Logger, calls ...string) *dependency {
 	d := &dependency{
-		name: name, breaker: newBreaker(name, log), seconds: make(map[string]prometheus.Observer, len(calls)),
+		name: name, began: time.Now(), seconds: make(map[string]prometheus.Observer, len(calls)),
 		unreachable: callErrors.WithLabelValues(name, "unreachable"), refused: callErrors.WithLabelValues(name, "refused"),
 	}
 	for _, call := range calls {
 		d.seconds[call] = callSeconds.WithLabelValues(name, call)
 	}
+	d.breaker = newBreaker(name, d.isDown, log)
 	return d
 }
 
-func newBreaker(name string, log *slog.Logger) *gobreaker.TwoStepCircuitBreaker[any] {
+// isDown reports whether the calls of the window say that the breaker is to
+// open.
+func (d *dependency) isDown(c gobreaker.Counts) bool {
+	if c.Requests < breakerCalls {
+		return false
+	}
+	if float64(c.TotalFailures) >= breakerRatio*float64(c.Requests) {
+		return true
+	}
+	silent := time.Since(d.began) - time.Duration(d.answered.Load())
+	return c.ConsecutiveFailures >= breakerCalls && silent >= breakerSilent
+}
+
+func newBreaker(name string, isDown func(gobreaker.Counts) bool, log *slog.Logger) *gobreaker.TwoStepCircuitBreaker[any] {
 	gauge := breakerOpen.WithLabelValues(name)
 	gauge.Set(0)
 	return gobreaker.NewTwoStepCircuitBreaker[any](gobreaker.Settings{
 		Name: name, Interval: breakerWindow, Timeout: breakerPause, MaxRequests: breakerProbes,
-		ReadyToTrip: func(c gobreaker.Counts) bool {
-			return c.Requests >= breakerCalls && float64(c.TotalFailures) >= breakerRatio*float64(c.Requests)
-		},
+		ReadyToTrip: isDown,
 		OnStateChange: func(_ string, from, to gobreaker.State) {
 			switch to {
 			case gobreaker.StateOpen:
@@ -106,9 +126,7 @@ type call struct {
 func (d *dependency) enter(ctx context.Context, kind, what string, batch int) (context.Context, *call, error) {
 	settle, err := d.breaker.Allow()
 	if err != nil {
-		d.refused.Inc()
-		trace.SpanFromContext(ctx).AddEvent(d.name + " refused: its breaker is open")
-		return ctx, nil, err
+		return ctx, nil, d.refuse(ctx, err)
 	}
 	c := &call{of: d, settle: settle, seconds: d.seconds[kind], since: time.Now()}
 	if parent := trace.SpanFromContext(ctx); parent.IsRecording() {
@@ -123,17 +141,26 @@ func (d *dependency) enter(ctx context.Context, kind, what string, batch int) (c
 	return ctx, c, nil
 }
 
+// refuse counts a call that is not made, and returns why.
+func (d *dependency) refuse(ctx context.Context, why error) error {
+	d.refused.Inc()
+	trace.SpanFromContext(ctx).AddEvent(d.name + " refused: " + why.Error())
+	return why
+}
+
 // tracerName says in traces what made the span.
 const tracerName = "github.com/freshet/freshet/internal/app"
 
 // leave ends the call. err is what counts against the dependency; nil where it
 // could be asked, whatever it answered.
 func (c *call) leave(err error) {
-	c.settle(err)
-	c.seconds.Observe(time.Since(c.since).Seconds())
-	if err != nil {
+	if err == nil {
+		c.of.answered.Store(int64(time.Since(c.of.began)))
+	} else {
 		c.of.unreachable.Inc()
 	}
+	c.settle(err)
+	c.seconds.Observe(time.Since(c.since).Seconds())
 	if c.span == nil {
 		return
 	}

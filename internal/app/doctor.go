@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"os"
 	"strings"
@@ -155,11 +156,7 @@ func redisInfo(ctx context.Context, client redis.UniversalClient) map[string]str
 		if err != nil { // an ACL user may not be allowed to ask
 			continue
 		}
-		for line := range strings.Lines(text) {
-			if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
-				info[name] = value
-			}
-		}
+		maps.Copy(info, infoFields(text))
 	}
 	return info
 }

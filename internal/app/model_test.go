@@ -19,6 +19,7 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv/faultproxy"
 )
 
 var (
@@ -28,7 +29,8 @@ var (
 )
 
 // TestModel takes readers, editors and operators through random steps and
-// compares every answer with an exact model of what may be shown to whom. A
+// compares every answer with an exact model of what may be shown to whom. In
+// services mode connections to Redis are cut, late and refused meanwhile. A
 // failure names its seed and lists the steps; run it again with -model.seed and
 // -model.seeds 1. The seeds are the same every time, unless asked otherwise.
 func TestModel(t *testing.T) {
@@ -63,6 +65,8 @@ type world struct {
 	steps []string // for the report of a failure
 	calls int      // numbers request ids
 
+	faults []*faultproxy.Armed // that have happened; what they delay may be under way
+
 	items   map[string]feed.Item
 	readers map[string]*reader
 }
@@ -71,6 +75,7 @@ type world struct {
 type server struct {
 	*App
 	feed    *engine.Engine // the app's own, or one with a lossy recorder
+	proxy   *faultproxy.Proxy
 	lossy   bool
 	stopped bool
 	// confirmed is what will be in a filter once this server's recorder has
@@ -89,13 +94,17 @@ func newWorld(t *testing.T, m mode, seed uint64) *world {
 		mode: m, cfg: m.config(t), rnd: rand.New(rand.NewPCG(seed, 0)), clock: at(noon),
 		items: map[string]feed.Item{}, readers: map[string]*reader{},
 	}
-	w.cfg.Recall.N, w.cfg.Recall.MaxRounds = 20+w.rnd.IntN(30), 50
+	w.cfg.Recall.N = 20 + w.rnd.IntN(30)
 	w.cfg.Dedup.FalsePositiveRate, w.cfg.Dedup.DailyCapacity = 1e-9, 10_000
+	if m.name == "services" {
+		w.cfg.Server.RequestTimeout = modelTimeout
+		w.cfg.Dedup.OnFailure = []string{configs.FailOpen, configs.FailClosed}[w.rnd.IntN(2)]
+	}
 	w.cfg.Sessions.Coalesce = time.Duration(w.rnd.IntN(2)) * time.Second
 	if w.rnd.IntN(3) == 0 {
 		w.cfg.Impressions.On = configs.OnSeen
 	}
-	w.say("impressions on %s, n %d, coalesce %s", w.cfg.Impressions.On, w.cfg.Recall.N, w.cfg.Sessions.Coalesce)
+	w.say("impressions on %s, n %d, coalesce %s, failing %s", w.cfg.Impressions.On, w.cfg.Recall.N, w.cfg.Sessions.Coalesce, w.cfg.Dedup.OnFailure)
 	w.apps = append(w.apps, w.start(t, w.cfg))
 	if m.name == "services" {
 		w.apps = append(w.apps, w.start(t, w.cfg))
@@ -116,10 +125,11 @@ func (w *world) start(t *testing.T, cfg configs.Config) *server {
 	if w.mode.name == "services" {
 		cfg.DataDir = t.TempDir()
 	}
+	proxy := w.behind(t, &cfg)
 	require.NoError(t, cfg.Validate())
 	a, err := Open(t.Context(), cfg, WithClock(w.clock.Now), WithLogger(slog.New(slog.DiscardHandler)))
 	require.NoError(t, err)
-	s := &server{App: a, feed: a.Engine}
+	s := &server{App: a, feed: a.Engine, proxy: proxy}
 	t.Cleanup(func() { s.stop(t) })
 	return s
 }
@@ -283,14 +293,18 @@ func (w *world) report(t *testing.T) {
 		list = append(list, id)
 	}
 	w.say("%s has seen %v", agent, list)
+	over := w.trouble(s, aCut)
 	require.NoError(t, s.Engine.Seen(t.Context(), agent, list))
+	over()
 	for _, id := range list {
-		group := id
-		if it, ok := w.items[id]; ok {
-			group = it.Group()
+		it, ok := w.items[id]
+		if !ok {
+			it.ID = id
 		}
-		r.shown[group] = shown{at: w.clock.Now(), seen: true}
-		s.confirmed = append(s.confirmed, dedup.Impression{Agent: agent, Group: group})
+		for _, key := range keys(it) {
+			r.shown[key] = shown{at: w.clock.Now(), seen: true}
+			s.confirmed = append(s.confirmed, dedup.Impression{Agent: agent, Group: key})
+		}
 	}
 	r.more, r.changed = false, true
 }
@@ -299,6 +313,7 @@ func (w *world) report(t *testing.T) {
 // then, and what was recorded has left the pending sets.
 func (w *world) advance(t *testing.T, d time.Duration) {
 	t.Helper()
+	w.settleDown()
 	for _, s := range w.apps {
 		recorded(t, s.App)
 		if d > time.Minute {
@@ -321,7 +336,7 @@ func (w *world) lose(t *testing.T) {
 	s.feed, err = engine.New(engine.Stores{
 		Sources: s.stores.sources, Seen: s.stores.dedup, Recorder: lossy{s.recorder}, Sessions: s.stores.sessions, Catalog: s.stores.catalog,
 	}, engine.Config{
-		Clock: w.clock.Now, Rankings: &feed.Live{Ranking: s.cfg.Parameters()}, N: s.cfg.Recall.N, MaxRounds: s.cfg.Recall.MaxRounds,
+		Clock: w.clock.Now, Rankings: &feed.Live{Ranking: s.cfg.Parameters()}, N: s.cfg.Recall.N, RoundsFor: s.cfg.Server.RequestTimeout / roundsShare,
 		OriginStep: s.cfg.Recall.OriginStep, Coalesce: s.cfg.Sessions.Coalesce, RecordServed: s.cfg.Impressions.On == configs.OnServed,
 	})
 	require.NoError(t, err)

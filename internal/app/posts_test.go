@@ -13,6 +13,34 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
+// TestPostsToTheLast reads on until nothing is left: a reader who has seen
+// thousands still gets full pages, until all has been seen.
+func TestPostsToTheLast(t *testing.T) {
+	posts := testenv.Posts(t)
+	now := time.Unix(posts[len(posts)-1].UpdateTime, 0).Add(time.Hour)
+	for _, m := range modes {
+		t.Run(m.name, func(t *testing.T) {
+			cfg := m.config(t)
+			cfg.Dedup.FalsePositiveRate = 1e-9 // so that none is taken for seen
+			a := open(t, cfg, WithClock(at(now).Now))
+			put(t, a, posts...)
+			seen, short := newOnce(), 0
+			for {
+				answer := ask(t, a, loadMore("u_1", 100))
+				if len(answer.Docs) == 0 {
+					break
+				}
+				if len(answer.Docs) < 100 {
+					short++
+				}
+				seen.add(t, "u_1's feed", ids(answer))
+			}
+			assert.Equal(t, len(posts), seen.len())
+			assert.LessOrEqual(t, short, len(posts)/cfg.Recall.N, "only the last page of a session may be short")
+		})
+	}
+}
+
 // TestPostsWholeSession reads real posts as a reader would: a refresh, then
 // load_more until nothing is left, then again.
 func TestPostsWholeSession(t *testing.T) {

@@ -75,9 +75,9 @@ func serverMode(ctx context.Context, o *redis.UniversalOptions) string {
 	return ""
 }
 
-// replicas is what redis.wait_replicas says.
-func replicas(cfg configs.Config) rediskeys.Replicas {
-	return rediskeys.Replicas{N: cfg.Redis.WaitReplicas, Timeout: cfg.Redis.WaitTimeout}
+// replicas is what redis.wait_replicas says, behind the breaker.
+func replicas(cfg configs.Config, b redisBreaker) rediskeys.Replicas {
+	return rediskeys.Replicas{N: cfg.Redis.WaitReplicas, Timeout: cfg.Redis.WaitTimeout, Guard: b.wait}
 }
 
 // checkAge is how old the check may be that a page is chosen from. A single

@@ -31,7 +31,6 @@ type scenario struct {
 
 type scenarioConfig struct {
 	N          int           `yaml:"n"`
-	MaxRounds  int           `yaml:"max_rounds"`
 	On         string        `yaml:"on"`
 	PendingTTL time.Duration `yaml:"pending_ttl"`
 	SessionTTL time.Duration `yaml:"session_ttl"`
@@ -139,9 +138,6 @@ func (st *story) confirm(agent string, docs []feed.Item) {
 func (c scenarioConfig) apply(cfg *configs.Config) {
 	if c.N > 0 {
 		cfg.Recall.N = c.N
-	}
-	if c.MaxRounds > 0 {
-		cfg.Recall.MaxRounds = c.MaxRounds
 	}
 	if c.On != "" {
 		cfg.Impressions.On = c.On

@@ -42,7 +42,7 @@ func TestCandidatesStolenMeanwhile(t *testing.T) {
 				e, err := engine.New(engine.Stores{
 					Sources: a.stores.sources, Seen: &thief{Store: a.stores.dedup, checks: 1}, Recorder: a.recorder,
 					Sessions: a.stores.sessions, Catalog: a.stores.catalog,
-				}, engine.Config{Clock: at(noon).Now, Rankings: &feed.Live{Ranking: a.cfg.Parameters()}, N: 5, MaxRounds: 4, RecordServed: true})
+				}, engine.Config{Clock: at(noon).Now, Rankings: &feed.Live{Ranking: a.cfg.Parameters()}, N: 5, RoundsFor: time.Second, RecordServed: true})
 				require.NoError(t, err)
 				r := refresh("u_1", 5)
 				r.RequestID = requestID

@@ -21,6 +21,7 @@ import (
 	"github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/dedup/journal"
 	memorydedup "github.com/freshet/freshet/dedup/memory"
 	"github.com/freshet/freshet/dedup/redisbloom"
 	"github.com/freshet/freshet/dedup/spool"
@@ -46,6 +47,8 @@ type stores struct {
 // clients are the connections the configured backends need; nil: not needed.
 type clients struct {
 	redis   redis.UniversalClient
+	masters *masters     // nil: impressions are not in Redis
+	breaker redisBreaker // of the client and of what goes past it
 	elastic *elasticsearch.Client
 	schema  esindex.Schema
 }
@@ -81,7 +84,11 @@ func (a *App) connect(ctx context.Context) (c clients, err error) {
 			return c, err
 		}
 		a.closers = append(a.closers, func(context.Context) error { return c.redis.Close() })
-		c.redis.AddHook(newRedisBreaker(a.log))
+		if c.masters, err = a.openMasters(ctx); err != nil {
+			return c, err
+		}
+		c.breaker = newRedisBreaker(redisPatience(a.cfg), c.masters, a.log)
+		c.redis.AddHook(c.breaker)
 		clock := &redisClock{client: c.redis, clock: a.clock}
 		a.checks["redis"] = check{ask: clock.ask, warning: clock.warning, optional: a.failsOpen()}
 	}
@@ -141,7 +148,7 @@ func dedupConfig(cfg configs.Config) dedup.Config {
 func (a *App) openDedup(ctx context.Context, c clients) (dedup.Store, error) {
 	cfg := dedupConfig(a.cfg)
 	if a.cfg.Dedup.Backend == configs.DedupRedisBloom {
-		tuning := redisbloom.Config{KeyPrefix: a.cfg.Redis.KeyPrefix, Logger: a.log, Replicas: replicas(a.cfg)}
+		tuning := redisbloom.Config{KeyPrefix: a.cfg.Redis.KeyPrefix, Logger: a.log, Replicas: replicas(a.cfg, c.breaker)}
 		if mirror := a.cfg.Dedup.Mirror; mirror.Enabled {
 			tuning.MirrorBytes = int64(mirror.MaxBytes)
 		}
@@ -164,11 +171,12 @@ func (a *App) openDedup(ctx context.Context, c clients) (dedup.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := memorydedup.Open(dir, cfg, a.clock)
+	store, err := memorydedup.Open(dir, cfg, a.clock, memorydedup.WithLogger(a.log))
 	if err != nil {
 		return nil, err
 	}
 	a.closers = append(a.closers, store.Close)
+	a.checks["data_dir"] = check{ask: store.Writable}
 	return store, nil
 }
 
@@ -221,7 +229,7 @@ func (a *App) openSessions(c clients, claimer dedup.Claimer) cache.Sessions {
 		return redislist.New(c.redis, redislist.Config{
 			KeyPrefix: a.cfg.Redis.KeyPrefix, TTL: a.cfg.Sessions.TTL,
 			PendingTTL: dedupConfig(a.cfg).PendingTTL, Grace: checkAge(a.cfg, c.redis),
-			Replicas: replicas(a.cfg),
+			Replicas: replicas(a.cfg, c.breaker),
 		})
 	}
 	return memorysessions.New(claimer, a.cfg.Sessions.TTL, a.clock)
@@ -246,6 +254,12 @@ func (a *App) openCatalog(ctx context.Context, c clients, s *stores) error {
 	if err != nil {
 		return err
 	}
+	// A second process would not see in its index what this one is given.
+	lock, err := journal.LockDir(dir)
+	if err != nil {
+		return err
+	}
+	a.closers = append(a.closers, func(context.Context) error { return lock.Close() })
 	db, err := sqlite.Open(ctx, catalogFile(dir))
 	if err != nil {
 		return err

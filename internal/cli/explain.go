@@ -120,6 +120,12 @@ func explainedFooter(x client.Explanation) string {
 			fmt.Fprintf(&b, ", %s=%d", c.name, c.n)
 		}
 	}
+	if x.Unlisted > 0 {
+		fmt.Fprintf(&b, ", not listed=%d", x.Unlisted)
+	}
+	if x.OutOfTime {
+		b.WriteString(", out of time")
+	}
 	if len(x.Degraded) > 0 {
 		b.WriteString(", degraded=" + strings.Join(x.Degraded, ","))
 	}

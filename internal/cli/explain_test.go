@@ -63,6 +63,12 @@ func TestWriteExplanation(t *testing.T) {
 			}
 		})
 	}
+	t.Run("of somebody who has seen much", func(t *testing.T) {
+		x := explanation(t, `,"unlisted":899,"out_of_time":true`)
+		var out strings.Builder
+		require.NoError(t, cli.WriteExplanation(&out, x, false, 80))
+		assert.Contains(t, out.String(), ", kept=1, not listed=899, out of time, degraded=dedup\n")
+	})
 	t.Run("nothing", func(t *testing.T) {
 		var out strings.Builder
 		require.NoError(t, cli.WriteExplanation(&out, client.Explanation{}, false, 80))

@@ -82,8 +82,10 @@ func (k Keys) Pending(agent string) string { return k.agent("feed:pending:", age
 // Replace.
 func (k Keys) Refreshed(agent string) string { return k.agent("feed:refreshed:", agent) }
 
-// Page is a page that was handed out under a request id, for retries. Type:
-// string. TTL: 60 s. Written by cache/redislist.
+// Page is the record of what a call was handed out, under its request id or a
+// name of its own (~…), for steps that are run again and for retries. Type:
+// string. TTL: 60 s with a request id, else the pending grace. Written by
+// cache/redislist and, under a name of its own, by dedup/redisbloom.
 func (k Keys) Page(agent, requestID string) string {
 	return k.agent("feed:page:", agent) + ":" + requestID
 }

@@ -17,11 +17,17 @@ import (
 // configured have confirmed it in time: a failover may undo it.
 var ErrReplicas = errors.New("too few replicas confirmed the write")
 
+// ErrShort is the [ErrReplicas] of a master that has answered.
+var ErrShort = fmt.Errorf("%w in time", ErrReplicas)
+
 const (
 	// redirects is how often a write follows a key to another server.
 	redirects = 5
 	// redirectPause is the first pause before that; it doubles.
 	redirectPause = 10 * time.Millisecond
+	// waitShare of the time that is left is the most that is waited for
+	// replicas: whoever asked must be able to go on without them.
+	waitShare = 0.75
 )
 
 // Replicas is how many replicas must have a write before it counts. Redis
@@ -30,18 +36,37 @@ const (
 type Replicas struct {
 	N       int           // 0: the master is enough
 	Timeout time.Duration // how long to wait for them; at least 1ms
+	// Guard runs a call, or refuses it with an error; nil: all calls run. On a
+	// cluster these writes go to the nodes, past the hooks of its client.
+	Guard func(ctx context.Context, call func(context.Context) error) error
 }
 
 // Exec sends commands that touch one key, or keys of its slot, to the key's
 // master and waits for the replicas, all in one round trip over one connection:
 // WAIT speaks of what its own connection wrote. Where the key has moved, it
 // follows, which a pipeline of the cluster client could not do with a WAIT,
-// because that has no key.
+// because that has no key. It waits for [Replicas.Timeout], and less where ctx
+// ends before.
 //
-// After a connection broke nothing is repeated: nobody knows whether the write
-// was made. Each command has its own error; the error
+// On a cluster nothing is repeated after a connection broke: nobody knows
+// whether the write was made. Each command has its own error; the error
 // returned is [ErrReplicas], or that of the connection.
 func (r Replicas) Exec(ctx context.Context, client redis.UniversalClient, key string, cmds ...redis.Cmder) error {
+	if r.Guard == nil {
+		return r.exec(ctx, client, key, cmds)
+	}
+	asked := false
+	err := r.Guard(ctx, func(ctx context.Context) error {
+		asked = true
+		return r.exec(ctx, client, key, cmds)
+	})
+	if err != nil && !asked {
+		return setErr(cmds, err)
+	}
+	return err
+}
+
+func (r Replicas) exec(ctx context.Context, client redis.UniversalClient, key string, cmds []redis.Cmder) error {
 	cluster, _ := client.(*redis.ClusterClient)
 	var asked *redis.Client
 	for try := 0; ; try++ {
@@ -76,7 +101,8 @@ func (r Replicas) send(ctx context.Context, node *redis.Client, asking bool, cmd
 		cmd.SetErr(nil)
 		_ = pipe.Process(ctx, cmd)
 	}
-	wait := redis.NewIntCmd(ctx, "wait", r.N, r.Timeout.Milliseconds())
+	timeout := r.patience(ctx)
+	wait := redis.NewIntCmd(ctx, "wait", r.N, timeout.Milliseconds())
 	_ = pipe.Process(ctx, wait)
 	_, err := pipe.Exec(ctx)
 	last := cmds[len(cmds)-1].Err()
@@ -90,9 +116,19 @@ func (r Replicas) send(ctx context.Context, node *redis.Client, asking bool, cmd
 	case wait.Err() != nil:
 		return fmt.Errorf("%w: %w", ErrReplicas, wait.Err())
 	case wait.Val() < int64(r.N):
-		return fmt.Errorf("%w: %d of %d within %s", ErrReplicas, wait.Val(), r.N, r.Timeout)
+		return fmt.Errorf("%w: %d of %d within %s", ErrShort, wait.Val(), r.N, timeout)
 	}
 	return nil
+}
+
+// patience is how long to wait for replicas; for WAIT, 0 would be for ever.
+func (r Replicas) patience(ctx context.Context) time.Duration {
+	end, ok := ctx.Deadline()
+	if !ok {
+		return r.Timeout
+	}
+	left := time.Duration(waitShare * float64(time.Until(end)))
+	return max(min(r.Timeout, left), time.Millisecond)
 }
 
 func master(ctx context.Context, client redis.UniversalClient, key string) (*redis.Client, error) {

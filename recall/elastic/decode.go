@@ -1,9 +1,12 @@
 package elastic
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
@@ -23,7 +26,7 @@ type answer struct {
 //	{"pit_id":"…","hits":{"hits":[{"_id":"…","sort":[3.25,1474829460000,"id",null]},…]}}
 //
 // by hand: a general decoder allocates some ten times for each of hundreds of
-// hits. All ids lie in one string.
+// hits. All ids lie in one string, which holds nothing else.
 type decoder struct {
 	scanner
 	schema *esindex.Schema
@@ -35,8 +38,12 @@ type decoder struct {
 
 type span struct{ id, group, end int } // the id ends where the group begins; an empty group is the id
 
+// sortField comes once in every hit; an id that held it would be escaped.
+var sortField = []byte(`"sort":`)
+
 func decode(body []byte, size int, schema *esindex.Schema) (answer, error) {
 	d := decoder{scanner: scanner{data: body}, schema: schema}
+	size = min(size, bytes.Count(body, sortField)) // an answer is kept: no room for more than there is
 	d.out.candidates = make([]feed.Candidate, 0, size)
 	d.spans = make([]span, 0, size)
 	d.arena = make([]byte, 0, 16*size)
@@ -133,7 +140,19 @@ func (d *decoder) name() {
 		seen[c.Group] = struct{}{}
 		kept = append(kept, c)
 	}
+	if 2*len(kept) < len(d.spans) {
+		kept = detached(kept)
+	}
 	d.out.candidates = kept
+}
+
+// detached copies what is left of a longer answer, which would be kept whole.
+func detached(few []feed.Candidate) []feed.Candidate {
+	few = slices.Clone(few)
+	for i := range few {
+		few[i].ID, few[i].Group = strings.Clone(few[i].ID), strings.Clone(few[i].Group)
+	}
+	return few
 }
 
 // sortValues are the values of one hit, still encoded but for the strings.

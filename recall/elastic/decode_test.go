@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 func TestBodyIsTheSameForEqualQueries(t *testing.T) {
@@ -85,6 +87,41 @@ func TestDecode(t *testing.T) {
 	} {
 		_, err := decode([]byte(bad), 10, &own)
 		require.Error(t, err, bad)
+	}
+}
+
+// TestADecodedAnswerHoldsLittle measures what an answer keeps in memory: caches
+// hold hundreds of them.
+func TestADecodedAnswerHoldsLittle(t *testing.T) {
+	story := func(hits int) []byte { // all of one group
+		return bytes.ReplaceAll(answerOf(hits), []byte("null]"), []byte(`"story"]`))
+	}
+	for _, c := range []struct {
+		name string
+		data []byte
+		most int64 // bytes of one answer
+	}{
+		{"nothing found, though much was asked for", []byte(`{}`), 1 << 10},
+		{"three hits", answerOf(3), 2 << 10},
+		{"one group", story(10_000), 2 << 10},
+		{"500 hits", answerOf(500), 64 << 10}, // 56 bytes a candidate, and the ids
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			schema := esindex.OwnSchema(esindex.Fields{})
+			const answers = 50
+			kept := make([]answer, answers)
+			held := testenv.Retained(func() {
+				for i := range kept {
+					var err error
+					kept[i], err = decode(bytes.Clone(c.data), 10_000, &schema)
+					require.NoError(t, err)
+					kept[i].last = nil // becomes the cursor
+				}
+			})
+			runtime.KeepAlive(kept)
+			t.Logf("%d bytes an answer", held/answers)
+			require.Less(t, held/answers, c.most)
+		})
 	}
 }
 

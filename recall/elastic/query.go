@@ -201,16 +201,9 @@ func mutes(p *feed.Profile, s *esindex.Schema) []clause {
 		not = append(not, clause{Terms: map[string][]string{s.Fields.Tags: sorted(p.MutedTags)}})
 	}
 	if len(p.MutedItems) > 0 {
-		// They are groups, and an item without one is its own. An item of another
-		// group that bears the name as its id is not meant.
-		groups, named := sorted(p.MutedItems), s.Fields.GroupID
-		not = append(not, clause{Terms: map[string][]string{named: groups}}, clause{Bool: &boolean{
-			Filter: []clause{{Terms: map[string][]string{s.Fields.ID: groups}}},
-			MustNot: []clause{{Bool: &boolean{
-				Filter:  []clause{{Exists: &exists{Field: named}}},
-				MustNot: []clause{{Term: map[string]string{named: ""}}},
-			}}},
-		}})
+		// They are groups and ids, each.
+		muted := sorted(p.MutedItems)
+		not = append(not, clause{Terms: map[string][]string{s.Fields.GroupID: muted}}, clause{Terms: map[string][]string{s.Fields.ID: muted}})
 	}
 	return not
 }

@@ -22,7 +22,7 @@ type plan struct {
 	lengths [fieldCount]lengthTable
 
 	mutedAuthors map[string]bool
-	mutedGroups  map[string]bool
+	mutedItems   map[string]bool
 	mutedTags    []uint32
 }
 
@@ -70,7 +70,7 @@ func (p *plan) take(s *Source, q *feed.Query) []view {
 	if !q.Since.IsZero() {
 		p.since, p.bounded = q.Since.Unix(), true
 	}
-	p.mutedAuthors, p.mutedGroups = set(q.Profile.MutedAuthors), set(q.Profile.MutedItems)
+	p.mutedAuthors, p.mutedItems = set(q.Profile.MutedAuthors), set(q.Profile.MutedItems)
 	interests := slices.Sorted(maps.Keys(q.Profile.Interests))
 	words := keywords(&q.Profile)
 
@@ -140,7 +140,7 @@ func (p *plan) refuses(s *segment, item uint32) bool {
 	if p.mutedAuthors != nil && p.mutedAuthors[s.authors.at(item)] {
 		return true
 	}
-	if p.mutedGroups != nil && p.mutedGroups[s.group(item)] {
+	if p.mutedItems != nil && (p.mutedItems[s.group(item)] || p.mutedItems[s.ids.at(item)]) {
 		return true
 	}
 	if len(p.query.Profile.Langs) > 0 {

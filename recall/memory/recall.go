@@ -67,7 +67,7 @@ func (w *walker) result(n int) recall.Result {
 // query, which would otherwise outlive them.
 func (w *walker) release() {
 	w.view, w.top.views, w.plan.query = nil, nil, nil
-	w.plan.after, w.plan.mutedAuthors, w.plan.mutedGroups, w.plan.mutedTags = nil, nil, nil, nil
+	w.plan.after, w.plan.mutedAuthors, w.plan.mutedItems, w.plan.mutedTags = nil, nil, nil, nil
 	clear(w.lists[:cap(w.lists)])
 	clear(w.top.groups)
 	walkers.Put(w)

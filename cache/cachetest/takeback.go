@@ -1,0 +1,105 @@
+package cachetest
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/feed"
+)
+
+func restoreForgets(t *testing.T, open Open) {
+	env := open(t, TTL)
+	call := cache.Call{RequestID: "r1", Owner: "o1", Action: "refresh", Limit: 3}
+	r := cache.Replace{Agent: agent, Ranked: refs(0, 10), Limit: 3, Now: Start, Call: call}
+	page, err := env.A.Replace(t.Context(), r)
+	require.NoError(t, err)
+	require.NoError(t, env.A.Restore(t.Context(), agent, page.Refs, call))
+	_, ok, err := env.B.Replay(t.Context(), agent, call)
+	require.NoError(t, err)
+	assert.False(t, ok)
+	again, err := env.B.Replace(t.Context(), r)
+	require.NoError(t, err)
+	assert.False(t, again.Replayed)
+	requirePage(t, page.Refs, true, again)
+	assert.Equal(t, feed.IDs(page.Refs), feed.IDs(again.Refs))
+}
+
+func restorePart(t *testing.T, open Open) {
+	env := open(t, TTL)
+	call := retryOf("r1", "refresh")
+	list := append(refs(0, 4), feed.Ref{Group: "story", ID: "doc"})
+	requirePage(t, list, false, refreshWith(t, env.A, call, list))
+	require.NoError(t, env.A.Restore(t.Context(), agent, list[3:], call))
+	requireReplay(t, env.B, call, list[:3], true)
+	requirePage(t, list[3:], false, pop(t, env.A, 5))
+}
+
+// restoreAfterRetry: the first try fails after the second was given its page.
+// The page stays with the second one, or it would be shown twice.
+func restoreAfterRetry(t *testing.T, open Open) {
+	for name, again := range map[string]func(t *testing.T, s cache.Sessions, call cache.Call){
+		"replay": func(t *testing.T, s cache.Sessions, call cache.Call) { requireReplay(t, s, call, refs(5, 10), true) },
+		"pop": func(t *testing.T, s cache.Sessions, call cache.Call) {
+			requirePage(t, refs(5, 10), true, popWith(t, s, retryOf(call.RequestID, call.Action), 5))
+		},
+		"replace": func(t *testing.T, s cache.Sessions, call cache.Call) {
+			requirePage(t, refs(5, 10), true, refreshWith(t, s, retryOf(call.RequestID, call.Action), nil))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			env := open(t, TTL)
+			call := retryOf("r1", "load_more")
+			replace(t, env.A, 5, refs(0, 20))
+			page := popWith(t, env.A, call, 5)
+			requirePage(t, refs(5, 10), true, page)
+			again(t, env.B, call)
+			require.NoError(t, env.A.Restore(t.Context(), agent, page.Refs, call))
+			requirePage(t, refs(10, 15), true, pop(t, env.A, 5))
+			requireReplay(t, env.A, call, refs(5, 10), true)
+		})
+	}
+}
+
+// restoreTwice: the client sends a script again whose answer it did not get,
+// when what it gave back may be somebody else's already.
+func restoreTwice(t *testing.T, open Open) {
+	for name, call := range map[string]cache.Call{
+		"with a request id": retryOf("r1", "refresh"),
+		"without":           {Owner: "o1", Action: "refresh", Limit: 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			env := open(t, TTL)
+			page, err := env.A.Replace(t.Context(), cache.Replace{Agent: agent, Ranked: refs(0, 6), Limit: 3, Now: Start, Call: call})
+			require.NoError(t, err)
+			require.NoError(t, env.A.Restore(t.Context(), agent, page.Refs, call))
+			if call.RequestID == "" && !env.RunsAgain {
+				return // such a step is never run again
+			}
+			requirePage(t, refs(0, 3), true, pop(t, env.B, 3))
+			require.NoError(t, env.A.Restore(t.Context(), agent, page.Refs, call))
+			require.NoError(t, env.A.Discard(t.Context(), agent, page.Refs, call))
+			assert.Equal(t, []bool{true, true, true}, pending(t, env, Start, refs(0, 3)...))
+			requirePage(t, refs(3, 6), false, pop(t, env.B, 6))
+		})
+	}
+}
+
+func discard(t *testing.T, open Open) {
+	env := open(t, TTL)
+	call := retryOf("r1", "refresh")
+	story := feed.Ref{Group: "story", ID: "doc"}
+	list := append(refs(0, 4), story)
+	requirePage(t, list, true, refreshWith(t, env.A, call, append(list, ref("last"))))
+	require.NoError(t, env.A.Discard(t.Context(), agent, []feed.Ref{list[1], story}, call))
+	require.NoError(t, env.A.Discard(t.Context(), agent, nil, call))
+	assert.Equal(t, []bool{true, false, false, false}, pending(t, env, Start, list[0], list[1], ref("story"), ref("doc")))
+	requireReplay(t, env.B, call, []feed.Ref{list[0], list[2], list[3]}, true)
+	requirePage(t, []feed.Ref{ref("last")}, false, pop(t, env.A, 5))
+
+	other := retryOf("r1", "refresh")
+	require.NoError(t, env.B.Discard(t.Context(), agent, list[:1], other))
+	assert.Equal(t, []bool{true}, pending(t, env, Start, list[0]), "the page is not its own")
+}

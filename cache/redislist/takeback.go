@@ -1,0 +1,124 @@
+package redislist
+
+import (
+	"context"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/feed"
+)
+
+// takeBackScript takes back what a call was handed out.
+//
+//	KEYS[1]  the agent's session
+//	KEYS[2]  the agent's pending set
+//	KEYS[3]  the call's record; only where one is kept
+//	ARGV[1]  owner of the call
+//	ARGV[2]  "1": back to the head of the session
+//	ARGV[3]  TTL of a session that had ended, ms
+//	ARGV[4…] the refs, best first
+//	reply    how many refs were taken back
+//
+// What the record does not list, or what is not pending where there is no
+// record, has been taken back before: the client sends a script again whose
+// answer it did not get.
+var takeBackScript = redis.NewScript(keysLua + recordLua + `
+local restore, taken, listed = ARGV[2] == '1', 0, nil
+if KEYS[3] then
+  local r = load(KEYS[3])
+  if not r or r == 'x' or r.owner ~= ARGV[1] or restore and r.again then return 0 end
+  local back, left, none = {}, {}, true
+  listed = {}
+  for i = 4, #ARGV do back[ARGV[i]] = true end
+  for word in string.gmatch(r.steps, '%S+') do
+    if back[word] then
+      listed[word] = true
+    else
+      left[#left + 1] = word
+      none = none and string.sub(word, 1, 1) == '~'
+    end
+  end
+  if restore then r.more = '1' end
+  r.steps = ' ' .. table.concat(left, ' ')
+  if none and restore then redis.call('DEL', KEYS[3]) else save(KEYS[3], r, 'KEEPTTL') end
+end
+local ended = restore and redis.call('EXISTS', KEYS[1]) == 0
+for i = #ARGV, 4, -1 do
+  if not listed or listed[ARGV[i]] then
+    if redis.call('ZREM', KEYS[2], unpack((keysof(ARGV, i, i)))) > 0 then
+      taken = taken + 1
+      if restore then redis.call('LPUSH', KEYS[1], ARGV[i]) end
+    end
+  end
+end
+if ended and taken > 0 then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
+return taken
+`)
+
+// Restore implements [cache.Sessions] in one round trip.
+func (s *Sessions) Restore(ctx context.Context, agent string, refs []feed.Ref, call cache.Call) error {
+	return s.takeBack(ctx, "restore", agent, refs, call, true)
+}
+
+// Discard implements [cache.Sessions] in one round trip.
+func (s *Sessions) Discard(ctx context.Context, agent string, refs []feed.Ref, call cache.Call) error {
+	return s.takeBack(ctx, "discard", agent, refs, call, false)
+}
+
+func (s *Sessions) takeBack(ctx context.Context, step, agent string, refs []feed.Ref, call cache.Call, restore bool) error {
+	if len(refs) == 0 {
+		return nil
+	}
+	args := make([]any, 0, 3+len(refs))
+	args = append(args, owner(call), flag(restore), s.cfg.TTL.Milliseconds())
+	for _, ref := range refs {
+		args = append(args, ref.String())
+	}
+	keys := s.keysOf(agent, call, s.keys.Session(agent), s.keys.Pending(agent))
+	return explain(step, takeBackScript.Run(ctx, s.client, keys, args...).Err())
+}
+
+// abandonScript discards what a call was handed out from a step on.
+//
+//	KEYS[1]  the agent's pending set
+//	KEYS[2]  the call's record
+//	ARGV[1]  owner of the call
+//	ARGV[2]  number of the first step that is discarded
+//	ARGV[3]  TTL of the mark that keeps the call's first step from coming yet, s; 0: no mark
+//	reply    how many refs were discarded
+var abandonScript = redis.NewScript(keysLua + recordLua + `
+local r = load(KEYS[2])
+if not r then
+  if ARGV[3] ~= '0' then redis.call('SET', KEYS[2], 'x', 'EX', ARGV[3]) end
+  return 0
+end
+if r == 'x' or r.again or r.owner ~= ARGV[1] then return 0 end
+local first, step, left, gone = tonumber(ARGV[2]), 0, {}, 0
+for word in string.gmatch(r.steps, '%S+') do
+  if string.sub(word, 1, 1) == '~' then step = tonumber(string.sub(word, 2)) end
+  if step < first then
+    left[#left + 1] = word
+  elseif string.sub(word, 1, 1) ~= '~' then
+    redis.call('ZREM', KEYS[1], unpack((keysof({word}, 1, 1))))
+    gone = gone + 1
+  end
+end
+r.steps = ' ' .. table.concat(left, ' ')
+if #left == 0 then redis.call('DEL', KEYS[2]) else save(KEYS[2], r, 'KEEPTTL') end
+return gone
+`)
+
+// Abandon implements [cache.Sessions] in one round trip. A request id is not
+// marked, because its retry may come to any server.
+func (s *Sessions) Abandon(ctx context.Context, agent string, call cache.Call) error {
+	if call.None() {
+		return nil
+	}
+	var mark int64
+	if call.RequestID == "" && call.Step == 0 {
+		mark = seconds(s.recordTTL(call))
+	}
+	keys := []string{s.keys.Pending(agent), s.keys.Page(agent, call.Record())}
+	return explain("abandon", abandonScript.Run(ctx, s.client, keys, owner(call), call.Step, mark).Err())
+}

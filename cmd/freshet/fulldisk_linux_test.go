@@ -1,0 +1,90 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// smallDisk mounts a disk of a few megabytes.
+func smallDisk(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=8m")
+	if errors.Is(err, syscall.EPERM) {
+		t.Skip("run this test as root: it mounts a small disk")
+	}
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+	return dir
+}
+
+// fillUp leaves no byte of the disk free.
+func fillUp(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.Create(path)
+	require.NoError(t, err)
+	defer func() { _ = f.Close() }()
+	for chunk := make([]byte, 1<<20); len(chunk) > 0; {
+		if _, err := f.Write(chunk); err != nil {
+			chunk = chunk[:len(chunk)/2]
+		}
+	}
+}
+
+// ready asks whether the server is ready and returns what it says.
+func (p *process) ready(t *testing.T) (int, string) {
+	t.Helper()
+	res, err := http.Get(p.url + "/readyz")
+	require.NoError(t, err)
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	return res.StatusCode, string(body)
+}
+
+// TestAFullDisk: an embedded server that cannot write down what it hands out is
+// not ready, and says why, until there is room; stopped like that it ends at
+// once, says what it could not write, and has lost nothing.
+func TestAFullDisk(t *testing.T) {
+	disk := smallDisk(t)
+	filler := filepath.Join(disk, "filler")
+	s := map[string]string{"DATA_DIR": filepath.Join(disk, "data"), "SERVER_SHUTDOWN_TIMEOUT": "5m"}
+	p := start(t, s)
+	p.fill(t, 3000)
+	r := newReaders(t, 8)
+	r.read(t.Context(), p, 20)
+
+	for range 2 {
+		fillUp(t, filler)
+		r.read(t.Context(), p, 1000) // until each has been refused
+		status, says := p.ready(t)
+		require.Equal(t, http.StatusServiceUnavailable, status)
+		assert.Contains(t, says, `"data_dir":{"state":"down","error":"no space left on device"}`)
+		require.NoError(t, os.Remove(filler))
+		require.Eventually(t, func() bool { status, _ := p.ready(t); return status == http.StatusOK }, 20*time.Second, time.Millisecond)
+		r.read(t.Context(), p, 20)
+	}
+
+	fillUp(t, filler)
+	r.read(t.Context(), p, 1000)
+	p.signal(syscall.SIGTERM)
+	select {
+	case <-p.exited:
+	case <-time.After(time.Minute): // of the five it might have taken
+		t.Fatalf("it does not end; log:\n%s", p.log)
+	}
+	assert.Zero(t, p.cmd.ProcessState.ExitCode(), "log:\n%s", p.log)
+	assert.Contains(t, p.log.String(), "could not be folded into a filter file. Nothing is lost")
+	require.NoError(t, os.Remove(filler))
+	p = start(t, s)
+	r.read(t.Context(), p, 20) // complains about what comes twice
+}

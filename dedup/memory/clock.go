@@ -1,0 +1,275 @@
+package memory
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/feed"
+)
+
+// A clock may be wrong, and nobody can tell from one jump whether it was wrong
+// before or is now. So after a jump the clock is in doubt, until it has run
+// forward for a while, and meanwhile nothing is forgotten:
+//
+//   - days that leave the window are set aside, not deleted, and count again
+//     when the clock comes back to them;
+//   - days of the future count as today does;
+//   - impressions go to the newest day there is, so that they are in the window
+//     whichever of the two times is right.
+//
+// Then the clock is believed: what is aside is deleted, and impressions go to
+// the clock's own day. Days of the future are kept until the store has run for
+// a whole window, for by then they would have left it by any clock.
+const (
+	mostForward  = 24 * time.Hour // by more between two looks the clock has jumped
+	mostBack     = time.Hour      // the same backwards; below it, requests overtake each other and clocks are adjusted
+	believeAfter = 24 * time.Hour // of running forward, counted by looks
+	lookEvery    = time.Minute
+	saveEvery    = 10 * time.Minute
+	clockName    = "clock.json"
+)
+
+// clockFile is what the next start must know of the clock.
+type clockFile struct {
+	Seen    int64 `json:"seen_ms"`           // the last time it was looked at
+	Doubted bool  `json:"doubted,omitempty"` // it has jumped; the rest is about that
+	From    int64 `json:"from_ms,omitempty"`
+	To      int64 `json:"to_ms,omitempty"`
+	Ran     int64 `json:"ran_ms,omitempty"` // how long it has run forward since
+}
+
+// jumped reports whether the clock has jumped since it was last looked at.
+func (s *Store) jumped(now time.Time) bool {
+	return s.dir != "" && now.UnixMilli()-s.seen.Load() > mostForward.Milliseconds() || s.wentBack(now)
+}
+
+// wentBack reports whether the clock has jumped back. A late call, or one about
+// an earlier time, is no jump: the store's own clock must say the same. In RAM
+// there is nothing to take back.
+func (s *Store) wentBack(now time.Time) bool {
+	seen := s.seen.Load()
+	back := func(t time.Time) bool { return seen-t.UnixMilli() > mostBack.Milliseconds() }
+	return s.dir != "" && back(now) && back(s.clock())
+}
+
+// inDoubt reports whether the clock has jumped and is not believed yet;
+// rolling is held.
+func (s *Store) inDoubt() bool { return s.doubted && s.ran < believeAfter }
+
+// follow takes the store to now: it notes a jump of the clock, and makes now's
+// day the present one if it is later.
+func (s *Store) follow(now time.Time) error {
+	s.rolling.Lock()
+	defer s.rolling.Unlock()
+	if s.jumped(now) {
+		if err := s.doubt(now); err != nil {
+			return fmt.Errorf("%w: after the clock has jumped: %w", dedup.ErrUnavailable, err)
+		}
+	}
+	if day := feed.DayOf(now); day > s.today {
+		if err := s.rollOver(day, now); err != nil {
+			return err
+		}
+	}
+	s.seen.Store(max(s.seen.Load(), now.UnixMilli()))
+	return nil
+}
+
+// doubt notes that the clock has jumped to now; rolling is held.
+func (s *Store) doubt(now time.Time) error {
+	from := s.seen.Load()
+	s.folds.Wait() // they set files aside
+	s.gate.Lock()
+	defer s.gate.Unlock()
+	if s.closed {
+		return nil // the files belong to whoever opens the directory next
+	}
+	s.keepPending(now.UnixMilli())
+	if now.UnixMilli() < from {
+		back, _, err := s.load(feed.DayOf(now))
+		if err != nil {
+			return err
+		}
+		s.sayBack(back, from, now.UnixMilli())
+	}
+	s.doubted, s.from, s.to, s.ran = true, from, now.UnixMilli(), 0
+	s.seen.Store(now.UnixMilli())
+	s.saveClock()
+	return nil
+}
+
+// keepPending puts what is pending into today's filter where delivering is the
+// impression, whenever it was served: the clock may have jumped since. Nothing
+// stays pending from the future.
+func (s *Store) keepPending(now int64) {
+	var buf []byte
+	for i := range s.pending.shards {
+		sh := &s.pending.shards[i]
+		sh.mu.Lock()
+		for agent, held := range sh.agents {
+			for g, at := range held {
+				if s.cfg.Served {
+					buf = s.current.addImpression(buf, agent, g)
+				}
+				held[g] = min(at, now)
+			}
+		}
+		sh.mu.Unlock()
+	}
+}
+
+// sayAside tells which days were set aside and why.
+func (s *Store) sayAside(days []feed.Day, from, to int64) {
+	if len(days) > 0 {
+		s.log.Warn("Days that have left the dedup window are set aside and not deleted, because the clock has jumped. They count again if it comes back to them, and are deleted once it has run forward for 24 hours. If the clock is wrong, set it right.",
+			"days", names(days), "clock_was", stamp(from), "clock_is", stamp(to), "dir", s.dir)
+	}
+}
+
+// sayBack tells that the clock has gone back, and which days count again.
+func (s *Store) sayBack(days []feed.Day, from, to int64) {
+	s.log.Warn("The clock has gone back. Nothing that was shown is forgotten: days that had been set aside count again, and days of the future count as today does. If the clock is wrong, set it right.",
+		"days_back", names(days), "clock_was", stamp(from), "clock_is", stamp(to), "dir", s.dir)
+}
+
+// watch looks at the clock every minute until the store is closed.
+func (s *Store) watch() {
+	defer close(s.watched)
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.quit:
+			return
+		case <-tick.C:
+			s.look()
+		}
+	}
+}
+
+// look follows the clock and counts how long it has run forward. A look counts
+// for no more than the time between two of them: that is the process's time,
+// however far the clock has moved.
+func (s *Store) look() {
+	now := s.clock()
+	if err := s.follow(now); err != nil {
+		s.log.Warn("dedup cannot follow the clock; tried again in a minute", "error", err)
+		return
+	}
+	s.rolling.Lock()
+	defer s.rolling.Unlock()
+	at := now.UnixMilli()
+	if moved := time.Duration(at-s.looked) * time.Millisecond; moved > 0 && s.doubted {
+		s.ran += min(moved, lookEvery)
+	}
+	s.looked = at
+	s.seen.Store(at)
+	if s.doubted && !s.inDoubt() {
+		if err := s.believe(now); err != nil {
+			s.log.Warn("dedup cannot delete what was set aside; tried again in a minute", "error", err)
+		}
+	}
+	if at-s.saved >= saveEvery.Milliseconds() || at < s.saved {
+		s.saveClock()
+	}
+}
+
+// believe ends the doubt, in two steps: what is aside goes at once, days of the
+// future when the store has run for a window beyond; rolling is held.
+func (s *Store) believe(now time.Time) error {
+	if s.today > feed.DayOf(now) {
+		if s.today.Start().Sub(now) <= mostBack {
+			return nil // the clock is about to reach it
+		}
+		if err := s.rollOver(feed.DayOf(now), now); err != nil {
+			return err
+		}
+	}
+	s.folds.Wait()
+	aside, err := s.deleteDays(func(f dayFile) bool { return f.aside })
+	if err != nil {
+		return err
+	}
+	if len(aside) > 0 {
+		s.log.Info("The clock has run forward for 24 hours, so the dedup days that were set aside are deleted.", "days", names(aside))
+	}
+	if _, err := s.retire(s.today, false); err != nil {
+		return err
+	}
+	later := func(f *filter) bool { return f.day > s.today }
+	if slices.ContainsFunc(*s.window.Load(), later) {
+		if s.ran < believeAfter+time.Duration(s.cfg.WindowDays)*24*time.Hour {
+			return nil
+		}
+		if _, err := s.deleteDays(func(f dayFile) bool { return f.day > s.today }); err != nil {
+			return err
+		}
+		window := slices.DeleteFunc(slices.Clone(*s.window.Load()), later)
+		s.window.Store(&window)
+	}
+	s.doubted = false
+	s.saveClock()
+	return nil
+}
+
+// recallClock judges by the last run's file how far the clock has moved since,
+// and whether that doubt is new.
+// Without a file the newest day tells; it may have been looked at when it began.
+func (s *Store) recallClock(files []dayFile, now time.Time) (jumped bool) {
+	last := clockFile{Seen: now.UnixMilli()}
+	for _, f := range files {
+		if !f.aside {
+			last.Seen = f.day.Start().UnixMilli()
+		}
+	}
+	data, err := os.ReadFile(filepath.Join(s.dir, clockName))
+	if err == nil {
+		err = json.Unmarshal(data, &last)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		s.log.Warn("What the last run knew of the clock cannot be read; the clock is doubted for 24 hours.", "error", err)
+		last.Doubted = true
+	}
+	s.seen.Store(last.Seen)
+	s.doubted, s.from, s.to, s.ran = last.Doubted, last.From, last.To, time.Duration(last.Ran)*time.Millisecond
+	aside := slices.ContainsFunc(files, func(f dayFile) bool { return f.aside })
+	jumped = s.jumped(now)
+	if jumped || aside && !s.doubted {
+		s.doubted, s.from, s.to, s.ran = true, last.Seen, now.UnixMilli(), 0
+	}
+	s.seen.Store(now.UnixMilli())
+	s.looked = now.UnixMilli()
+	return jumped
+}
+
+// saveClock writes the file for the next start. If that fails the next start
+// finds the clock of an earlier look, and at worst doubts it.
+func (s *Store) saveClock() {
+	data, err := json.Marshal(clockFile{Seen: s.seen.Load(), Doubted: s.doubted, From: s.from, To: s.to, Ran: s.ran.Milliseconds()})
+	if err != nil {
+		return
+	}
+	s.saved = s.seen.Load()
+	path := filepath.Join(s.dir, clockName)
+	if os.WriteFile(path+tempSuffix, data, 0o600) == nil {
+		_ = os.Rename(path+tempSuffix, path)
+	}
+}
+
+func stamp(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339) }
+
+// names writes days as the file names do.
+func names(days []feed.Day) []string {
+	list := make([]string, len(days))
+	for i, d := range days {
+		list[i] = d.String()
+	}
+	return list
+}

@@ -1,0 +1,195 @@
+package memory
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/freshet/freshet/dedup/journal"
+	"github.com/freshet/freshet/feed"
+)
+
+const (
+	journalSuffix = ".journal"
+	filterSuffix  = ".filter"
+	asideSuffix   = ".aside" // after the others: the day left the window while the clock was in doubt
+	tempSuffix    = ".tmp"   // after the others: not written to its end
+)
+
+// dayFile is one file of a day.
+type dayFile struct {
+	name   string
+	day    feed.Day
+	suffix string // what it is
+	aside  bool
+	temp   bool
+}
+
+// parseName tells which day's file a name is; false: it is not ours.
+func parseName(name string) (dayFile, bool) {
+	f := dayFile{name: name}
+	name, f.temp = strings.CutSuffix(name, tempSuffix)
+	name, f.aside = strings.CutSuffix(name, asideSuffix)
+	f.suffix = filepath.Ext(name)
+	if f.suffix != journalSuffix && f.suffix != filterSuffix {
+		return f, false
+	}
+	var err error
+	f.day, err = feed.ParseDay(strings.TrimSuffix(name, f.suffix))
+	return f, err == nil
+}
+
+// listFiles reads which files the directory has of which days, the oldest day
+// first.
+func listFiles(dir string) ([]dayFile, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var files []dayFile
+	for _, e := range entries {
+		if f, ok := parseName(e.Name()); ok {
+			files = append(files, f)
+		}
+	}
+	slices.SortStableFunc(files, func(a, b dayFile) int { return cmp.Compare(a.day, b.day) })
+	return files, nil
+}
+
+// sweepFiles deletes what a crash left half-written, and journals nothing was
+// written to: a start that nobody asked anything of leaves no day behind.
+func sweepFiles(dir string) error {
+	files, err := listFiles(dir)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		path := filepath.Join(dir, f.name)
+		if !f.temp {
+			if f.suffix != journalSuffix {
+				continue
+			}
+			if empty, err := journal.Empty(path); err != nil || !empty {
+				continue // what cannot be read is told of when it is needed
+			}
+		}
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// retire sees to the files of days that have left the window at present: they
+// are deleted, or set aside where keep says that the clock is in doubt. It
+// returns the days set aside.
+func (s *Store) retire(present feed.Day, keep bool) ([]feed.Day, error) {
+	files, err := listFiles(s.dir)
+	if err != nil {
+		return nil, err
+	}
+	var aside []feed.Day
+	for _, f := range files {
+		if f.aside || f.temp || int(present-f.day) < s.cfg.WindowDays {
+			continue
+		}
+		path := filepath.Join(s.dir, f.name)
+		if keep {
+			err, aside = os.Rename(path, path+asideSuffix), append(aside, f.day)
+		} else {
+			err = os.Remove(path)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return slices.Compact(aside), err
+		}
+	}
+	return slices.Compact(aside), nil
+}
+
+// deleteDays deletes the files that drop chooses and returns their days.
+func (s *Store) deleteDays(drop func(dayFile) bool) ([]feed.Day, error) {
+	files, err := listFiles(s.dir)
+	if err != nil {
+		return nil, err
+	}
+	var days []feed.Day
+	for _, f := range files {
+		if f.temp || !drop(f) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(s.dir, f.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return slices.Compact(days), err
+		}
+		days = append(days, f.day)
+	}
+	return slices.Compact(days), nil
+}
+
+// load adds to the window those days of the directory that it lacks, from the
+// first of the window at present on; days that were set aside come back. It
+// returns these, and the filters of days whose journals are still there.
+func (s *Store) load(present feed.Day) (back []feed.Day, unfolded []*filter, err error) {
+	files, err := listFiles(s.dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	window := slices.Clone(*s.window.Load())
+	for len(files) > 0 {
+		n := 1
+		for n < len(files) && files[n].day == files[0].day {
+			n++
+		}
+		one := files[:n]
+		files = files[n:]
+		day := one[0].day
+		loaded := slices.ContainsFunc(window, func(f *filter) bool { return f.day == day })
+		if loaded || int(present-day) >= s.cfg.WindowDays {
+			continue
+		}
+		f, has, err := s.loadDay(one)
+		if err != nil {
+			return back, unfolded, err
+		}
+		window = append(window, f)
+		if has.journal {
+			unfolded = append(unfolded, f)
+		}
+		if has.aside {
+			back = append(back, day)
+		}
+	}
+	slices.SortFunc(window, newestFirst)
+	s.window.Store(&window)
+	return back, unfolded, nil
+}
+
+func newestFirst(a, b *filter) int { return cmp.Compare(b.day, a.day) }
+
+// loadDay reads one day from its files, which lose the mark of being aside.
+func (s *Store) loadDay(files []dayFile) (*filter, stored, error) {
+	var has stored
+	for _, f := range files {
+		if f.temp {
+			continue
+		}
+		if f.aside {
+			path := filepath.Join(s.dir, f.name)
+			live := strings.TrimSuffix(path, asideSuffix)
+			if _, err := os.Lstat(live); err == nil {
+				continue // somebody put another file in its place; that one counts
+			}
+			if err := os.Rename(path, live); err != nil {
+				return nil, has, err
+			}
+			has.aside = true
+		}
+		has.filter = has.filter || f.suffix == filterSuffix
+		has.journal = has.journal || f.suffix == journalSuffix
+	}
+	f, err := s.restoreDay(files[0].day, has)
+	return f, has, err
+}

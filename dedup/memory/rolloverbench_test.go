@@ -1,0 +1,76 @@
+package memory
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/dedup/deduptest"
+	"github.com/stretchr/testify/require"
+)
+
+// BenchmarkRollOver begins a day with two million pending while claims go on,
+// and tells the longest that one of them took, beside the longest of a second in
+// which nothing happens: that is the machine.
+func BenchmarkRollOver(b *testing.B) {
+	const agents, each = 100_000, 20
+	now := deduptest.Start
+	s, err := Open(b.TempDir(), dedup.DefaultConfig(), atStart, WithLogger(quiet()))
+	require.NoError(b, err)
+	defer func() { _ = s.Close(cleanupContext()) }()
+	groups := groupNames(each)
+	for i := range agents {
+		_, err := s.Claim(b.Context(), fmt.Sprintf("reader_%d", i), groups, each, now)
+		require.NoError(b, err)
+	}
+	idle := claimDuring(b, s, now, func() { time.Sleep(time.Second) })
+	var longest time.Duration
+	for b.Loop() {
+		now = now.AddDate(0, 0, 1)
+		longest = max(longest, claimDuring(b, s, now, func() {
+			if err := s.enter(now); err != nil {
+				b.Error(err)
+			}
+			s.gate.RUnlock()
+			s.folds.Wait()
+		}))
+	}
+	b.ReportMetric(float64(longest.Microseconds())/1000, "ms-longest-claim")
+	b.ReportMetric(float64(idle.Microseconds())/1000, "ms-longest-idle")
+}
+
+// claimDuring claims for single readers until work is done, and returns the
+// longest time a claim took.
+func claimDuring(b *testing.B, s *Store, now time.Time, work func()) time.Duration {
+	var longest atomic.Int64
+	var wg sync.WaitGroup
+	done := make(chan struct{})
+	for w := range 2 {
+		wg.Go(func() {
+			for n := 0; ; n++ {
+				began := time.Now()
+				_, err := s.Claim(b.Context(), fmt.Sprintf("other_%d_%d_%d", now.Unix(), w, n), []string{"a"}, 1, now)
+				took := time.Since(began)
+				if err != nil {
+					b.Error(err)
+				}
+				if int64(took) > longest.Load() {
+					longest.Store(int64(took))
+				}
+				select {
+				case <-done:
+					return
+				default:
+					time.Sleep(100 * time.Microsecond)
+				}
+			}
+		})
+	}
+	work()
+	close(done)
+	wg.Wait()
+	return time.Duration(longest.Load())
+}

@@ -1,0 +1,78 @@
+package dedup
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	// recentBeyond is how much longer than the grace a delivery is remembered.
+	// A store that fails over has had what left the pending sets before that.
+	recentBeyond = 5 * time.Second
+	// recentMost bounds the impressions that are remembered.
+	recentMost = 2_000_000
+	// reclaims is how many agents are claimed for at once.
+	reclaims = 16
+)
+
+// recent is what was delivered lately, oldest first.
+type recent struct {
+	mu         sync.Mutex
+	deliveries []delivery
+	groups     int
+}
+
+// add remembers a delivery, and forgets those older than keep.
+func (q *recent) add(d delivery, keep time.Duration) {
+	d.done = nil
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.deliveries = append(q.deliveries, d)
+	q.groups += len(d.groups)
+	for q.groups > recentMost || d.at.Sub(q.deliveries[0].at) > keep {
+		q.groups -= len(q.deliveries[0].groups)
+		q.deliveries[0] = delivery{}
+		q.deliveries = q.deliveries[1:]
+	}
+}
+
+// since are the groups delivered at a time or later, by agent.
+func (q *recent) since(t time.Time) map[string][]string {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	groups := make(map[string][]string)
+	for _, d := range q.deliveries {
+		if !d.at.Before(t) {
+			groups[d.agent] = append(groups[d.agent], d.groups...)
+		}
+	}
+	return groups
+}
+
+// Reclaim makes up for a store that has lost its last writes, as in a failover:
+// what was delivered in the last grace period and a little more, and not before
+// since, is claimed as pending again, and then recorded again. After an error,
+// which says that something could not be claimed, nothing is recorded; calling
+// again is harmless.
+func (r *Recorder) Reclaim(ctx context.Context, c Claimer, since time.Time) error {
+	lost := r.recent.since(since)
+	var claims errgroup.Group
+	claims.SetLimit(reclaims)
+	for agent, all := range lost {
+		claims.Go(func() error {
+			_, err := c.Claim(ctx, agent, all, len(all), r.clock())
+			return err
+		})
+	}
+	if err := claims.Wait(); err != nil {
+		return fmt.Errorf("claim again what was delivered lately: %w", err)
+	}
+	for agent, all := range lost {
+		r.enqueue(delivery{agent: agent, groups: all, at: r.clock()})
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package dedup_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/dedup"
+)
+
+// claims writes down what is claimed.
+type claims struct {
+	mu   sync.Mutex
+	of   map[string][]string
+	fail error
+}
+
+func (c *claims) Claim(_ context.Context, agent string, groups []string, limit int, _ time.Time) ([]dedup.Claimed, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fail != nil {
+		return nil, c.fail
+	}
+	c.of[agent] = append(c.of[agent], groups[:limit]...)
+	return make([]dedup.Claimed, len(groups)), nil
+}
+
+func (c *claims) Release(context.Context, string, []string) error { return nil }
+
+// TestReclaim has a store that lost its last writes: what was delivered within
+// the grace and a little before is claimed and recorded again, nothing else is.
+func TestReclaim(t *testing.T) {
+	w, start := newFlaky(), time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
+	var mu sync.Mutex
+	now := start
+	clock := func() time.Time { mu.Lock(); defer mu.Unlock(); return now }
+	at := func(d time.Duration) { mu.Lock(); defer mu.Unlock(); now = start.Add(d) }
+	r, err := dedup.NewRecorder(t.Context(), w, clock, dedup.RecorderConfig{Grace: 10 * time.Second})
+	require.NoError(t, err)
+	deliver := func(d time.Duration, agent string, groups ...string) {
+		at(d)
+		require.NoError(t, r.Confirm(t.Context(), agent, groups))
+	}
+	deliver(0, "u_1", "old")
+	deliver(6*time.Second, "u_1", "a", "b")
+	deliver(12*time.Second, "u_2", "a")
+	deliver(20*time.Second, "u_1", "c")
+
+	again := func(since time.Duration) map[string][]string {
+		c := &claims{of: map[string][]string{}}
+		require.NoError(t, r.Reclaim(t.Context(), c, start.Add(since)))
+		return c.of
+	}
+	assert.Equal(t, map[string][]string{"u_1": {"a", "b", "c"}, "u_2": {"a"}}, again(0))
+	assert.Len(t, again(0)["u_1"], 3, "what was recorded again is not a delivery of its own")
+	assert.Equal(t, map[string][]string{"u_1": {"c"}}, again(20*time.Second))
+	require.ErrorContains(t, r.Reclaim(t.Context(), &claims{fail: errors.New("read only")}, start), "read only")
+	r.Close(t.Context())
+	assert.Equal(t, map[dedup.Impression]int{
+		{Agent: "u_1", Group: "old"}: 1, {Agent: "u_1", Group: "a"}: 3, {Agent: "u_1", Group: "b"}: 3,
+		{Agent: "u_2", Group: "a"}: 3, {Agent: "u_1", Group: "c"}: 4,
+	}, w.recorded)
+}

@@ -1,0 +1,89 @@
+package engine
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/freshet/freshet/cache"
+)
+
+const (
+	abandonMost    = 1000            // calls that may wait for the store; the pages of those beyond count as shown
+	abandonFor     = time.Minute     // how long the store is asked
+	abandonPause   = 2 * time.Second // longest pause between attempts; a record lives longer than that
+	abandonTimeout = 2 * time.Second // of one attempt
+)
+
+// abandoned takes back, beside requests, what calls may have been handed out
+// without learning of it. It waits for the store to answer again.
+type abandoned struct {
+	sessions cache.Sessions
+	slots    chan struct{}
+	stopped  chan struct{}
+	stop     func()
+	running  *sync.WaitGroup
+}
+
+func newAbandoned(sessions cache.Sessions) abandoned {
+	stopped := make(chan struct{})
+	return abandoned{
+		sessions: sessions, slots: make(chan struct{}, abandonMost),
+		stopped: stopped, stop: sync.OnceFunc(func() { close(stopped) }), running: new(sync.WaitGroup),
+	}
+}
+
+// add abandons a call as soon as the store answers.
+func (a *abandoned) add(ctx context.Context, agent string, call cache.Call) {
+	select {
+	case <-a.stopped:
+		return
+	case a.slots <- struct{}{}:
+	default:
+		slog.WarnContext(ctx, "too many pages wait to be taken back; this one counts as shown", "agent", agent)
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonFor)
+	a.running.Go(func() {
+		defer func() { <-a.slots }()
+		defer cancel()
+		go func() {
+			select {
+			case <-a.stopped:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+		a.run(ctx, agent, call)
+	})
+}
+
+func (a *abandoned) run(ctx context.Context, agent string, call cache.Call) {
+	pauses := backoff.NewExponentialBackOff()
+	pauses.MaxInterval = abandonPause
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+		ctx, cancel := context.WithTimeout(ctx, abandonTimeout)
+		defer cancel()
+		return struct{}{}, a.sessions.Abandon(ctx, agent, call)
+	}, backoff.WithBackOff(pauses))
+	if err != nil {
+		slog.WarnContext(ctx, "a page whose answer was lost could not be taken back; if there was one, it counts as shown", "agent", agent, "error", err)
+	}
+}
+
+// close gives up what still waits, until ctx ends at the latest.
+func (a *abandoned) close(ctx context.Context) {
+	a.stop()
+	ended := make(chan struct{})
+	go func() {
+		a.running.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,41 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strconv"
+
+	"github.com/freshet/freshet/cache"
+)
+
+// call is one request on its way through its steps at the session store. The
+// number of a step and the owner name what the step handed out, so that a step
+// whose answer was lost is run again and hands out the same.
+type call struct {
+	Request
+	owner string
+	step  int // number of the next step
+	// uncertain says that the next step may have been made already, and that
+	// nobody knows what it handed out.
+	uncertain bool
+}
+
+func newCall(r Request) *call {
+	return &call{Request: r, owner: strconv.FormatUint(rand.Uint64(), 36)}
+}
+
+// next identifies the call's next step at the session store.
+func (c *call) next() cache.Call {
+	return cache.Call{RequestID: c.RequestID, Owner: c.owner, Action: string(c.Action), Limit: c.Limit, Step: c.step}
+}
+
+// made notes what became of the next step. A request that ends while its step
+// is on its way does not learn of it either.
+func (c *call) made(ctx context.Context, p cache.Page, err error) {
+	if err == nil {
+		c.step, c.uncertain = p.Next, false
+		return
+	}
+	c.uncertain = c.uncertain || errors.Is(err, cache.ErrUncertain) || ctx.Err() != nil
+}

@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/feed"
+)
+
+// looseMost bounds how many loose pages are kept for retries.
+const looseMost = 10_000
+
+// loosePages keeps pages that were handed out without the session store under
+// their request ids, for as long as that would. A retry on this server is the
+// same page, also after the store is back; other servers do not know of it.
+type loosePages struct {
+	mu    sync.Mutex
+	pages map[looseKey]looseEntry
+	order []looseKey // oldest first
+}
+
+type looseKey struct{ agent, requestID string }
+
+type looseEntry struct {
+	action Action
+	limit  int
+	page   page
+	ends   time.Time
+}
+
+// get returns the page that was handed out under the call's request id. The
+// error is [cache.ErrConflict] where that was another call.
+func (l *loosePages) get(c *call, now time.Time) (p page, ok bool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c.RequestID == "" || len(l.pages) == 0 {
+		return page{}, false, nil
+	}
+	return l.find(c, now)
+}
+
+func (l *loosePages) find(c *call, now time.Time) (p page, ok bool, err error) {
+	e, ok := l.pages[looseKey{c.Agent, c.RequestID}]
+	if !ok || !now.Before(e.ends) {
+		return page{}, false, nil
+	}
+	if e.action != c.Action || e.limit != c.Limit {
+		return page{}, false, fmt.Errorf("%w (it was %s %d, this is %s %d)", cache.ErrConflict, e.action, e.limit, c.Action, c.Limit)
+	}
+	p = e.page
+	p.Replayed = true
+	return p, true, nil
+}
+
+// put keeps a page under the call's request id. Where one is kept already, of
+// the same call sent at the same time, that one is the answer.
+func (l *loosePages) put(c *call, p page, now time.Time) (page, error) {
+	if c.RequestID == "" {
+		return p, nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if before, ok, err := l.find(c, now); ok || err != nil {
+		return before, err
+	}
+	for len(l.order) > 0 && (len(l.order) >= looseMost || !now.Before(l.pages[l.order[0]].ends)) {
+		delete(l.pages, l.order[0])
+		l.order = l.order[1:]
+	}
+	if l.pages == nil {
+		l.pages = make(map[looseKey]looseEntry)
+	}
+	key := looseKey{c.Agent, c.RequestID}
+	if _, again := l.pages[key]; !again {
+		l.order = append(l.order, key)
+	}
+	kept := p
+	kept.Refs = feed.Detached(p.Refs) // the ids may be parts of a whole recall's answer
+	l.pages[key] = looseEntry{c.Action, c.Limit, kept, now.Add(cache.RetryTTL)}
+	return p, nil
+}

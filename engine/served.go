@@ -1,0 +1,173 @@
+package engine
+
+import (
+	"hash/maphash"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/feed"
+)
+
+const (
+	// servedBytes bounds what a process remembers: some seven million
+	// impressions, or 10,000 readers of 700 each.
+	servedBytes = 64 << 20
+	// servedFor is how long a generation of an agent's impressions is added
+	// to, and then kept.
+	servedFor = 12 * time.Hour
+	// servedKeys is how many impressions a generation takes at most.
+	servedKeys = 1000
+	// servedAgent is about what an agent costs beside its impressions, 8 bytes
+	// each.
+	servedAgent = 300
+)
+
+// served is what this process has handed out in the last half day or day, by
+// agent, in bounded memory; who was not seen for longest is forgotten first. It
+// keeps items from coming twice while the dedup store is down, or was set back
+// by a failover, and speaks for loose pages until they are in a filter.
+type served struct {
+	mu     sync.Mutex
+	seed   maphash.Seed
+	agents *simplelru.LRU[string, *shown]
+	bytes  int
+	most   int
+}
+
+// shown is one agent's share: two generations of hashes, sorted.
+type shown struct {
+	newer, older []uint64
+	since        time.Time // when the newer generation began
+}
+
+// looseBit of a hash tells that nothing but this process knows of the page.
+const looseBit = 1
+
+func newServed() *served {
+	s := &served{seed: maphash.MakeSeed(), most: servedBytes}
+	s.agents, _ = simplelru.NewLRU[string, *shown](1<<30, nil) // fails only for a size that is not positive
+	return s
+}
+
+func (s *served) hash(key string) uint64 { return maphash.String(s.seed, key) &^ looseBit }
+
+func (a *shown) size() int { return servedAgent + 8*(cap(a.newer)+cap(a.older)) }
+
+// of returns the agent's share; nil: there is none. mu is held.
+func (s *served) of(agent string, now time.Time) *shown {
+	a, ok := s.agents.Get(agent)
+	if !ok {
+		return nil
+	}
+	if age := now.Sub(a.since); age >= 2*servedFor {
+		a.newer, a.older, a.since = nil, nil, now
+	} else if age >= servedFor {
+		a.newer, a.older, a.since = nil, a.newer, now
+	}
+	return a
+}
+
+// add remembers what an agent was handed out. loose says that nothing else
+// knows of it.
+func (s *served) add(agent string, keys []string, loose bool, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.of(agent, now)
+	if a == nil {
+		a = &shown{since: now}
+		s.agents.Add(agent, a)
+		s.bytes += a.size()
+	}
+	s.bytes -= a.size()
+	if len(a.newer)+len(keys) > servedKeys {
+		a.newer, a.older, a.since = nil, a.newer, now
+	}
+	for _, key := range keys {
+		h := s.hash(key)
+		if loose {
+			h |= looseBit
+		}
+		at, found := find(a.newer, h)
+		if found {
+			a.newer[at] = h
+			continue
+		}
+		a.newer = slices.Insert(a.newer, at, h)
+	}
+	s.bytes += a.size()
+	for s.bytes > s.most && s.agents.Len() > 1 {
+		_, oldest, _ := s.agents.RemoveOldest()
+		s.bytes -= oldest.size()
+	}
+}
+
+// find looks a hash up, loose or not.
+func find(sorted []uint64, h uint64) (at int, found bool) {
+	at, found = slices.BinarySearch(sorted, h&^looseBit)
+	if !found {
+		at, found = slices.BinarySearch(sorted, h|looseBit)
+	}
+	return at, found
+}
+
+// has reports whether the agent was handed the key out; with all unset, only
+// loosely. mu is held.
+func (s *served) has(a *shown, key string, all bool) bool {
+	h := s.hash(key)
+	for _, generation := range [][]uint64{a.newer, a.older} {
+		if at, found := find(generation, h); found {
+			return all || generation[at]&looseBit != 0
+		}
+	}
+	return false
+}
+
+// remove forgets keys that were in the end not delivered.
+func (s *served) remove(agent string, keys []string, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.of(agent, now)
+	if a == nil {
+		return
+	}
+	for _, key := range keys {
+		for _, generation := range []*[]uint64{&a.newer, &a.older} {
+			if at, found := find(*generation, s.hash(key)); found {
+				*generation = slices.Delete(*generation, at, at+1)
+			}
+		}
+	}
+}
+
+// unknown leaves out the refs that the agent was handed out: a session from
+// before a fault may still hold them.
+func (s *served) unknown(agent string, refs []feed.Ref, all bool, now time.Time) []feed.Ref {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.of(agent, now)
+	if a == nil {
+		return refs
+	}
+	return slices.DeleteFunc(slices.Clone(refs), func(ref feed.Ref) bool {
+		return s.has(a, ref.Group, all) || ref.ID != ref.Group && s.has(a, ref.ID, all)
+	})
+}
+
+// mark changes the verdict of what the agent was handed out to Pending.
+func (s *served) mark(agent string, keys []string, verdicts []dedup.Verdict, all bool, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.of(agent, now)
+	if a == nil {
+		return
+	}
+	for i, key := range keys {
+		if verdicts[i] == dedup.Unseen && s.has(a, key, all) {
+			verdicts[i] = dedup.Pending
+		}
+	}
+}

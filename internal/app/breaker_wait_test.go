@@ -1,0 +1,71 @@
+package app
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/sony/gobreaker/v2"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/rediskeys"
+)
+
+// guarded is a client behind its breaker, and the writes that wait for a
+// replica, which on a cluster go to the nodes themselves.
+func guarded(t *testing.T, cfg configs.Config) (redis.UniversalClient, rediskeys.Replicas, redisBreaker) {
+	cfg.Redis.WaitReplicas, cfg.Redis.WaitTimeout = 1, 5*time.Second
+	client, err := connectRedis(t.Context(), cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = client.Close() })
+	b := newRedisBreaker(time.Minute, nil, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	client.AddHook(b)
+	return client, replicas(cfg, b), b
+}
+
+// TestWritesThatWaitPassTheBreaker has nothing but writes that wait for a
+// replica: each counts once, and their failures open the breaker.
+func TestWritesThatWaitPassTheBreaker(t *testing.T) {
+	for name, config := range map[string]func(*testing.T) configs.Config{"cluster": onCluster, "sentinel": throughSentinel} {
+		t.Run(name, func(t *testing.T) {
+			cfg := config(t)
+			client, waiting, b := guarded(t, cfg)
+			key := cfg.Redis.KeyPrefix + "{u_1}"
+			write := func(ctx context.Context) error {
+				return waiting.Exec(ctx, client, key, redis.NewStatusCmd(ctx, "set", key, "x", "ex", 60))
+			}
+			require.NoError(t, write(t.Context()))
+			assert.EqualValues(t, 1, b.breaker.Counts().Requests, "one call, though it passes several hooks")
+			require.NoError(t, client.Get(t.Context(), key).Err())
+			assert.EqualValues(t, 2, b.breaker.Counts().Requests)
+
+			late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
+			defer cancel()
+			require.Eventually(t, func() bool {
+				_ = write(late)
+				return b.breaker.State() == gobreaker.StateOpen
+			}, 10*time.Second, 10*time.Millisecond, "only writes that wait fail, and nobody notices")
+			require.ErrorIs(t, write(t.Context()), gobreaker.ErrOpenState)
+			require.ErrorIs(t, client.Get(t.Context(), key).Err(), gobreaker.ErrOpenState)
+		})
+	}
+}
+
+// TestTooFewReplicasAreNoDeadRedis waits for more replicas than there are.
+func TestTooFewReplicasAreNoDeadRedis(t *testing.T) {
+	cfg := onCluster(t)
+	client, waiting, b := guarded(t, cfg)
+	waiting.N, waiting.Timeout = 5, time.Millisecond
+	key := cfg.Redis.KeyPrefix + "{u_1}"
+	ctx := context.WithValue(t.Context(), requestKey{}, &request{})
+	for range 3 * breakerCalls {
+		require.ErrorIs(t, waiting.Exec(ctx, client, key, redis.NewStatusCmd(ctx, "set", key, "x", "ex", 60)), rediskeys.ErrReplicas)
+	}
+	assert.Equal(t, gobreaker.StateClosed, b.breaker.State())
+	assert.False(t, requestOf(ctx).givenUp(), "the master answers, and the page can be given back")
+}

@@ -1,0 +1,50 @@
+package app
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/dedup"
+)
+
+// TestAClockThatJumps: a server that runs, or is started, while the clock is
+// wrong by more than the window repeats nothing once it is right again.
+func TestAClockThatJumps(t *testing.T) {
+	for _, jump := range []time.Duration{8 * day, -8 * day, 365 * day} {
+		for name, asked := range map[string]bool{"nobody asks": false, "with a request": true} {
+			for way, restarted := range map[string]bool{"running": false, "restarted": true} {
+				t.Run(jump.String()+", "+name+", "+way, func(t *testing.T) {
+					clock, cfg := at(noon), embedded(t)
+					a := open(t, cfg, WithClock(clock.Now))
+					move := func(by time.Duration) {
+						clock.Advance(by)
+						if restarted {
+							require.NoError(t, a.Close(context.WithoutCancel(t.Context())))
+							a = open(t, cfg, WithClock(clock.Now))
+						}
+					}
+					put(t, a, catalogue(120)...)
+					shown := ids(ask(t, a, refresh("u_1", 50)))
+					require.Len(t, shown, 50)
+					recorded(t, a)
+					for _, group := range shown { // the grace is over
+						require.NoError(t, a.stores.dedup.Settle(t.Context(), []dedup.Impression{{Agent: "u_1", Group: group}}))
+					}
+					move(jump)
+					if asked {
+						_ = ask(t, a, refresh("u_2", 10))
+						recorded(t, a)
+					}
+					move(-jump)
+					next := ids(ask(t, a, refresh("u_1", 50)))
+					assert.Len(t, next, 50)
+					assert.Empty(t, common(shown, next), "shown again")
+				})
+			}
+		}
+	}
+}

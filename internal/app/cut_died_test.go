@@ -1,0 +1,120 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/internal/testenv/faultproxy"
+)
+
+// TestServerDiesInAStep has a server die at each script of a step, before and
+// after Redis has run it, and the reader go on with another server. The same
+// call under a request id is answered with the page that was due. Without one
+// nobody can ask for the page: either it was not handed out, or it counts as
+// shown.
+func TestServerDiesInAStep(t *testing.T) {
+	steps := []struct {
+		name    string
+		before  func(t *testing.T, l *cutLane, r *cutReader, requestID string)
+		request func(agent string, limit int) engine.Request
+	}{
+		{"refresh", cutBegin, refresh},
+		{"load_more", cutBegin, loadMore},
+		{"load_more without a session", cutEndSession, loadMore},
+	}
+	for _, place := range cutPlaces[1:] { // those in which each server has its own catalog
+		t.Run(place.name, func(t *testing.T) {
+			cfg := place.config(t)
+			other := newCutLane(t, place, cfg, "heir", false)
+			for _, s := range steps {
+				for _, requestID := range []string{"", "with-id"} {
+					dying := func(t *testing.T) (*cutLane, *cutReader, engine.Request) {
+						r := other.reader()
+						s.before(t, other, r, requestID)
+						recorded(t, other.App)
+						request := s.request(r.agent, cutPage)
+						request.RequestID = requestID
+						return newCutLane(t, place, cfg, fmt.Sprint("dying", other.agents), false), r, request
+					}
+					l, scout, request := dying(t)
+					var scripts []cutCase
+					seen := map[string]int{}
+					for _, cmd := range l.proxy.Record(func() { ask(t, l.App, request) }) {
+						label := l.label(cmd)
+						if cmd.Mentions(scout.agent) && strings.HasPrefix(label, "eval") {
+							seen[label]++
+							scripts = append(scripts,
+								cutCase{command: label, nth: seen[label], kind: faultproxy.Before},
+								cutCase{command: label, nth: seen[label], kind: faultproxy.After})
+						}
+					}
+					require.NotEmpty(t, scripts)
+					for _, c := range scripts {
+						t.Run(strings.Join([]string{s.name, requestID, c.String()}, " "), func(t *testing.T) {
+							l, r, request := dying(t)
+							l.die(t, r, request, c)
+							r.inherit(t, other, request)
+						})
+					}
+				}
+			}
+		})
+	}
+}
+
+// die makes a call in which the server is cut off from Redis for good. What it
+// answers, nobody hears.
+func (l *cutLane) die(t *testing.T, r *cutReader, request engine.Request, c cutCase) {
+	t.Helper()
+	fault := l.proxy.Arm(faultproxy.Fault{
+		Kind: c.kind, Nth: c.nth, Refuse: time.Hour,
+		Match: func(cmd faultproxy.Command) bool { return cmd.Mentions(r.agent) && l.label(cmd) == c.command },
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = l.Engine.Feed(ctx, request)
+	}()
+	<-fault.Over()
+	cancel()
+	<-ended
+}
+
+// inherit goes on with the server that is left.
+func (r *cutReader) inherit(t *testing.T, l *cutLane, request engine.Request) {
+	t.Helper()
+	page := slices.Clone(r.due[:cutPage])
+	checked, err := l.stores.dedup.Check(t.Context(), r.agent, page, l.clock.Now())
+	require.NoError(t, err)
+	var lost []string // handed out by the dead one
+	for i, v := range checked.Verdicts {
+		if v == dedup.Pending {
+			lost = append(lost, page[i])
+		}
+	}
+	assert.Contains(t, []int{0, cutPage}, len(lost), "a page is handed out whole or not at all")
+	if request.RequestID != "" {
+		answer := ask(t, l.App, request)
+		assert.Equal(t, page, ids(answer), "the page of the request id")
+		assert.True(t, answer.HasMore)
+		r.take(t, "the retry", answer)
+		lost = nil
+	}
+	r.readOn(t, l)
+	assert.Equal(t, lost, append([]string(nil), r.due...), "never given")
+
+	// What nobody recorded is recorded by whoever meets it a minute later.
+	l.clock.Advance(dedup.StaleAfter + time.Second)
+	assert.Empty(t, ids(ask(t, l.App, refresh(r.agent, cutPage))), "after the end")
+	r.settle(t, l, slices.Concat(r.given, lost))
+}

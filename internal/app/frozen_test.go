@@ -1,0 +1,106 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// feedCall is a call of the feed over HTTP, within the server's own deadline.
+// It returns the status and the body.
+func feedCall(ctx context.Context, a *App, agent, body string) (int, string) {
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/v1/feed", strings.NewReader(body))
+	r.Header.Set("X-Agent-ID", agent)
+	w := httptest.NewRecorder()
+	a.Handler.ServeHTTP(w, r)
+	return w.Code, w.Body.String()
+}
+
+var feedBodies = map[string]string{
+	"refresh":   `{"action":"refresh","limit":10}`,
+	"load_more": `{"action":"load_more","limit":10}`,
+	"silent":    `{"action":"refresh","silent":true,"limit":10}`,
+}
+
+// TestARequestAsksAFrozenRedisOnce counts the calls that one request makes to a
+// Redis that does not answer.
+func TestARequestAsksAFrozenRedisOnce(t *testing.T) {
+	for action, body := range feedBodies {
+		for _, cached := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, contents cached %t", action, cached), func(t *testing.T) {
+				cfg, r := ownRedis(t)
+				a := open(t, cfg, WithClock(at(noon).Now))
+				put(t, a, catalogue(600)...)
+				ask(t, a, refresh("u_1", 10))
+				if cached {
+					cacheAll(t, a)
+				}
+				recorded(t, a)
+				sent := &trips{}
+				a.clients.redis.AddHook(sent) // behind the breaker: what it refuses does not come here
+				r.Freeze()
+				t.Cleanup(r.Thaw) // closing would wait for it
+				status, answer := feedCall(t.Context(), a, "u_1", body)
+				require.Equal(t, http.StatusOK, status, answer)
+				assert.Contains(t, answer, `"degraded"`)
+				greeting := func(call string) bool { return call == "hello" } // of a new connection, which is a part of a call
+				assert.Len(t, slices.Compact(slices.DeleteFunc(sent.take(), greeting)), 1, "one call, and its retries")
+			})
+		}
+	}
+}
+
+// TestNobodyWaitsInVainForAFrozenRedis sends many requests at once, the first
+// of which find out that Redis is frozen: none runs out of time.
+func TestNobodyWaitsInVainForAFrozenRedis(t *testing.T) {
+	cfg, r := ownRedis(t)
+	cfg.Server.RequestTimeout = 5 * time.Second // what is to be slow is Redis, not a busy machine
+	a := open(t, cfg, WithClock(at(noon).Now))
+	put(t, a, catalogue(600)...)
+	const agents = 24
+	for i := range agents {
+		ask(t, a, refresh(fmt.Sprintf("u_%d", i), 10))
+	}
+	cacheAll(t, a)
+	recorded(t, a)
+	r.Freeze()
+	for round := range 3 {
+		var wg sync.WaitGroup
+		for i := range agents {
+			for action, body := range feedBodies {
+				wg.Go(func() {
+					status, answer := feedCall(t.Context(), a, fmt.Sprintf("u_%d", i), body)
+					assert.Equal(t, http.StatusOK, status, "round %d: %s: %s", round, action, answer)
+				})
+			}
+		}
+		wg.Wait()
+	}
+	r.Thaw()
+	healthy(t, a)
+}
+
+// TestACutConnectionIsNoReasonToGiveUp cuts what is idle: the client's retry
+// heals it, and the request goes on with Redis.
+func TestACutConnectionIsNoReasonToGiveUp(t *testing.T) {
+	cfg, r := ownRedis(t)
+	k := newLink(t, r.Addr)
+	cfg.Redis.Addrs = []string{k.l.Addr().String()}
+	a := open(t, cfg, WithClock(at(noon).Now))
+	put(t, a, catalogue(100)...)
+	healthy(t, a)
+	k.set(true)
+	k.set(false)
+	status, answer := feedCall(t.Context(), a, "u_1", feedBodies["refresh"])
+	require.Equal(t, http.StatusOK, status, answer)
+	assert.NotContains(t, answer, `"degraded"`)
+}

@@ -1,0 +1,139 @@
+package app
+
+import (
+	"net/url"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/internal/testenv/faultproxy"
+)
+
+const (
+	modelTimeout = 3 * time.Second        // of a request; a tenth is what a call to Redis may take
+	modelStall   = 450 * time.Millisecond // longer than that
+	modelRefused = 100 * time.Millisecond
+)
+
+// behind puts a network that loses things between a server and Redis.
+func (w *world) behind(t *testing.T, cfg *configs.Config) *faultproxy.Proxy {
+	t.Helper()
+	if w.mode.name != "services" {
+		return nil
+	}
+	u, err := url.Parse(testenv.RedisURL(t))
+	require.NoError(t, err)
+	p := faultproxy.Start(t, u.Host)
+	cfg.Redis.Addrs = p.Addrs
+	return p
+}
+
+// trouble has, now and then, one thing go wrong between a server and Redis in
+// the call that follows; how much goes wrong is up to worst. What it returns
+// ends that.
+func (w *world) trouble(s *server, worst trouble) (over func()) {
+	// A server that loses what it delivers has no disk to fall back to.
+	if s.proxy == nil || s.lossy || w.rnd.IntN(5) > 0 {
+		return func() {}
+	}
+	f := faultproxy.Fault{Nth: 1 + w.rnd.IntN(14), For: modelStall}
+	f.Kind = []faultproxy.Kind{faultproxy.Before, faultproxy.After, faultproxy.Within}[w.rnd.IntN(3)]
+	if w.rnd.IntN(2) == 0 { // the scripts are where pages are handed out
+		f.Nth = 1 + w.rnd.IntN(3)
+		f.Match = func(c faultproxy.Command) bool { return c.Name() == "evalsha" }
+	}
+	if worst == anyTrouble {
+		switch w.rnd.IntN(8) {
+		case 0:
+			f.Kind = faultproxy.Late
+		case 1:
+			f.Kind = faultproxy.Stall
+		case 2:
+			if w.cfg.Dedup.OnFailure == configs.FailOpen { // else the call may fail
+				f.Refuse = modelRefused
+			}
+		}
+	}
+	armed := s.proxy.Arm(f)
+	return func() {
+		s.proxy.Disarm(armed)
+		if armed.Fired() {
+			w.say("  meanwhile on server %d: cut %s, the %d., refused %s", slices.Index(w.apps, s), f.Kind, f.Nth, f.Refuse)
+			w.faults = append(w.faults, armed)
+		}
+	}
+}
+
+// trouble is how much may go wrong.
+type trouble int
+
+const (
+	aCut       trouble = iota // and Redis can be reached again at once
+	anyTrouble                // delays and refused connections too
+)
+
+// settleDown waits until nothing that was sent is still on its way: the clock
+// is about to jump, and what is under way for hours is not meant.
+func (w *world) settleDown() {
+	for _, f := range w.faults {
+		<-f.Over()
+	}
+	w.faults = nil
+}
+
+// mend is called after an answer that had to do without Redis. The server that
+// gave it keeps the impressions until it can write them; until then other
+// servers do not know of them.
+func (w *world) mend(t *testing.T, s *server, agent string, answer engine.Answer) {
+	t.Helper()
+	w.say("  it was degraded: %v", answer.Degraded)
+	if !loose(answer) { // the server only says that it looks twice for a while
+		return
+	}
+	for _, other := range w.apps {
+		if !other.lossy {
+			asksRedis(t, other.App)
+		}
+	}
+	if w.cfg.Impressions.On != configs.OnServed {
+		return
+	}
+	var groups []string
+	for _, it := range items(t, answer) {
+		groups = append(groups, it.Group())
+	}
+	require.Eventually(t, func() bool {
+		checked, err := s.stores.dedup.Check(t.Context(), agent, groups, w.clock.Now())
+		return err == nil && !slices.Contains(checked.Verdicts, dedup.Unseen)
+	}, 20*time.Second, 5*time.Millisecond, "what was shown without Redis is not recorded")
+}
+
+// asksRedis waits until an answer is not handed out without Redis.
+func asksRedis(t *testing.T, a *App) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		answer, err := a.Engine.Feed(t.Context(), refresh("u_probe", 1))
+		return err == nil && !loose(answer)
+	}, 30*time.Second, 10*time.Millisecond, "the server does not ask Redis again")
+}
+
+// mayBlindly reports whether the item may be shown by a server that could not
+// ask what others have shown: all it knows is what it has shown itself lately.
+func (w *world) mayBlindly(s *server, r *reader, it feed.Item) bool {
+	for _, key := range keys(it) {
+		if at, was := r.shown[key].by[s]; was && w.clock.Now().Sub(at) < 12*time.Hour {
+			return false
+		}
+	}
+	return true
+}
+
+// loose reports whether a page was handed out without the session store.
+func loose(answer engine.Answer) bool { return slices.Contains(answer.Degraded, "session") }

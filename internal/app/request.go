@@ -1,0 +1,46 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/freshet/freshet/internal/rediskeys"
+)
+
+// errGivenUp is why a request's further calls to Redis are refused.
+var errGivenUp = errors.New("it did not answer an earlier call of this request")
+
+// request is what the calls of one request of an agent to Redis have in common: a dead
+// Redis costs the request one call's timeout, not one timeout for each of its
+// stages, which together may be longer than the request has.
+type request struct {
+	begun atomic.Bool // it has made a call
+	lost  atomic.Bool // a call got no answer
+}
+
+type requestKey struct{}
+
+// requestOf is the request that a context belongs to; nil for background work.
+func requestOf(ctx context.Context) *request {
+	r, _ := ctx.Value(requestKey{}).(*request)
+	return r
+}
+
+// learn takes in how a call ended, after the client's own retry.
+func (r *request) learn(err error) {
+	if r != nil && rediskeys.Silent(err) {
+		r.lost.Store(true)
+	}
+}
+
+// begins reports whether this is the request's first call.
+func (r *request) begins() bool { return r != nil && !r.begun.Swap(true) }
+
+// givenUp reports whether a call of this request got no answer.
+func (r *request) givenUp() bool { return r != nil && r.lost.Load() }
+
+// beginRequest marks the context of a request.
+func beginRequest(ctx context.Context) context.Context {
+	return context.WithValue(ctx, requestKey{}, &request{})
+}

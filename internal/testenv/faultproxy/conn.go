@@ -1,0 +1,181 @@
+package faultproxy
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"strings"
+	"sync"
+)
+
+// conn is one connection of a client and the one to Redis that stands for it.
+type conn struct {
+	p              *Proxy
+	client, server *net.TCPConn
+
+	mu      sync.Mutex
+	settled sync.Cond // waiting has become empty
+	waiting []request // sent to Redis and not answered yet, oldest first
+	hits    []*Armed  // faults that have happened here; only requests uses it until it has ended
+}
+
+// request is what a reply must be treated by.
+type request struct {
+	hit    *Armed // nil: no fault
+	layout bool   // asked for the cluster's layout
+}
+
+func newConn(p *Proxy, client, server *net.TCPConn) *conn {
+	c := &conn{p: p, client: client, server: server}
+	c.settled.L = &c.mu
+	return c
+}
+
+// run goes on until both ends are closed.
+func (c *conn) run() {
+	var replies sync.WaitGroup
+	replies.Go(c.replies)
+	c.requests()
+	// What the client has sent gets to Redis even if the client is gone.
+	_ = c.server.CloseWrite()
+	replies.Wait()
+	for _, hit := range c.hits { // what else was cut, nothing comes of it any more
+		hit.end()
+	}
+}
+
+// hangUp closes both ends at once.
+func (c *conn) hangUp() {
+	_ = c.client.Close()
+	_ = c.server.Close()
+}
+
+// requests passes requests on until the client hangs up or a fault cuts it off.
+func (c *conn) requests() {
+	in := bufio.NewReader(c.client)
+	for {
+		frame, err := readFrame(in)
+		if err != nil {
+			return
+		}
+		cmd, err := parseCommand(frame)
+		if err != nil {
+			c.hangUp()
+			return
+		}
+		hit := c.p.meet(cmd)
+		if hit != nil {
+			c.hits = append(c.hits, hit)
+		}
+		if hit.is(Before) {
+			c.await()
+			c.cut(hit)
+			_, _ = io.Copy(io.Discard, in)
+			return
+		}
+		if hit.is(Stall) {
+			c.p.pause(hit.fault.For)
+		}
+		c.push(request{hit: hit, layout: len(c.p.ports) > 0 && cmd.Name() == "cluster" && strings.EqualFold(cmd[1], "slots")})
+		if _, err := c.server.Write(frame); err != nil {
+			return
+		}
+		if hit.is(After) || hit.is(Within) {
+			_, _ = io.Copy(io.Discard, in)
+			return
+		}
+	}
+}
+
+// replies passes replies back until Redis hangs up or a fault cuts the client
+// off.
+func (c *conn) replies() {
+	defer c.hangUp()
+	defer c.release()
+	in := bufio.NewReader(c.server)
+	for {
+		frame, err := readFrame(in)
+		if err != nil {
+			return
+		}
+		if frame[0] == pushed { // nobody waits for it
+			_, _ = c.client.Write(frame)
+			continue
+		}
+		of := c.oldest()
+		if of.layout {
+			frame = c.p.rename(frame)
+		}
+		switch hit := of.hit; {
+		case hit.is(After), hit.is(Within):
+			if hit.is(Within) {
+				_, _ = c.client.Write(frame[:max(1, len(frame)/2)])
+			}
+			c.cut(hit)
+			_, _ = io.Copy(io.Discard, in) // until the client has noticed
+			return
+		case hit.is(Late):
+			c.p.pause(hit.fault.For)
+		}
+		_, _ = c.client.Write(frame) // a client that is gone does not stop what it has sent
+		c.answered()
+		if of.hit != nil {
+			of.hit.end()
+		}
+	}
+}
+
+// cut ends the connection for the client. Everything that was written before
+// reaches it, since the other direction stays open until it has noticed.
+func (c *conn) cut(hit *Armed) {
+	if hit.fault.Refuse > 0 {
+		c.p.refuse(c, hit.fault.Refuse)
+	}
+	_ = c.client.CloseWrite()
+	hit.end()
+}
+
+func (c *conn) push(r request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waiting = append(c.waiting, r)
+}
+
+// oldest is the request whose reply comes next.
+func (c *conn) oldest() request {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.waiting) == 0 {
+		return request{}
+	}
+	return c.waiting[0]
+}
+
+// answered is told when the client has been written the oldest request's reply.
+func (c *conn) answered() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.waiting) > 0 {
+		c.waiting = c.waiting[1:]
+	}
+	if len(c.waiting) == 0 {
+		c.settled.Broadcast()
+	}
+}
+
+// await waits until everything sent so far is answered.
+func (c *conn) await() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for len(c.waiting) > 0 {
+		c.settled.Wait()
+	}
+}
+
+// release ends waiting for replies that will not come.
+func (c *conn) release() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waiting = nil
+	c.settled.Broadcast()
+}

@@ -1,0 +1,211 @@
+// Package faultproxy is a network between the system under test and real Redis
+// servers that loses what tests want lost. It reads the Redis protocol just far
+// enough to tell one request and one reply from the next, so a test can cut a
+// connection before a certain request reaches Redis, after Redis has executed
+// it, or within its reply; and it lists the requests that went through, so a
+// test can do that to each of them.
+package faultproxy
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Proxy stands in front of one Redis server, or of all nodes of a cluster. It
+// does not know subscriptions and inline commands.
+type Proxy struct {
+	// Addrs stand for the servers, in their order.
+	Addrs []string
+
+	ports     map[string]string // of a cluster's nodes: their own → the proxy's
+	listeners []net.Listener
+	ctx       context.Context // ends with the test
+	wg        sync.WaitGroup
+
+	mu       sync.Mutex
+	conns    map[*conn]struct{}
+	armed    []*Armed
+	refusing time.Time // new connections are closed until then
+	down     bool
+	record   bool
+	recorded []Command
+}
+
+// Start stands in front of the servers until the test ends. Several are the
+// nodes of a cluster: what they tell of the cluster's layout names the proxy's
+// ports instead of theirs.
+func Start(t testing.TB, servers ...string) *Proxy {
+	t.Helper()
+	ctx, end := context.WithCancel(context.WithoutCancel(t.Context()))
+	p := &Proxy{ctx: ctx, conns: map[*conn]struct{}{}, ports: map[string]string{}}
+	t.Cleanup(func() { end(); p.close() })
+	for _, server := range servers {
+		l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.listeners = append(p.listeners, l)
+		p.Addrs = append(p.Addrs, l.Addr().String())
+		if len(servers) > 1 {
+			p.ports[port(server)] = port(l.Addr().String())
+		}
+	}
+	for i, l := range p.listeners {
+		p.wg.Go(func() { p.accept(l, servers[i]) })
+	}
+	return p
+}
+
+func port(addr string) string { return addr[strings.LastIndexByte(addr, ':')+1:] }
+
+func (p *Proxy) close() {
+	for _, l := range p.listeners {
+		_ = l.Close()
+	}
+	p.hangUp(nil)
+	p.wg.Wait()
+}
+
+// Arm makes a fault wait for its request.
+func (p *Proxy) Arm(f Fault) *Armed {
+	a := &Armed{fault: f, over: make(chan struct{})}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.armed = append(slices.DeleteFunc(p.armed, (*Armed).Fired), a)
+	return a
+}
+
+// Disarm takes a fault back that has not met its request.
+func (p *Proxy) Disarm(a *Armed) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.armed = slices.DeleteFunc(p.armed, func(other *Armed) bool { return other == a })
+}
+
+// Record runs f and returns the requests that were sent meanwhile, in the order
+// of their arrival, without those that a client introduces itself with.
+func (p *Proxy) Record(f func()) []Command {
+	p.mu.Lock()
+	p.record, p.recorded = true, nil
+	p.mu.Unlock()
+	f()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.record = false
+	return p.recorded
+}
+
+// Down cuts all connections and lets no new one come about until Up.
+func (p *Proxy) Down() {
+	p.mu.Lock()
+	p.down = true
+	p.mu.Unlock()
+	p.hangUp(nil)
+}
+
+// Up mends what Down has cut.
+func (p *Proxy) Up() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.down = false
+}
+
+// refuse closes every connection but one, and new ones for a while.
+func (p *Proxy) refuse(but *conn, d time.Duration) {
+	p.mu.Lock()
+	p.refusing = time.Now().Add(d)
+	p.mu.Unlock()
+	p.hangUp(but)
+}
+
+func (p *Proxy) hangUp(but *conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for c := range p.conns {
+		if c != but {
+			c.hangUp()
+		}
+	}
+}
+
+// meet notes a request and returns the fault that is meant for it, if any.
+func (p *Proxy) meet(c Command) *Armed {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.record && c.Name() != "hello" && c.Name() != "client" {
+		p.recorded = append(p.recorded, c)
+	}
+	var hit *Armed
+	for _, a := range p.armed {
+		if a.meets(c) && hit == nil {
+			a.fired.Store(true)
+			hit = a
+		}
+	}
+	return hit
+}
+
+func (p *Proxy) accept(l net.Listener, server string) {
+	for {
+		client, err := l.Accept()
+		if err != nil {
+			return
+		}
+		p.wg.Go(func() { p.serve(client.(*net.TCPConn), server) })
+	}
+}
+
+func (p *Proxy) serve(client *net.TCPConn, server string) {
+	defer func() { _ = client.Close() }()
+	far, err := new(net.Dialer).DialContext(p.ctx, "tcp", server)
+	if err != nil {
+		return
+	}
+	defer func() { _ = far.Close() }()
+	c := newConn(p, client, far.(*net.TCPConn))
+	if p.keep(c) {
+		c.run()
+		p.forget(c)
+	}
+}
+
+func (p *Proxy) keep(c *conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ctx.Err() != nil || p.down || time.Now().Before(p.refusing) {
+		return false
+	}
+	p.conns[c] = struct{}{}
+	return true
+}
+
+func (p *Proxy) forget(c *conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.conns, c)
+}
+
+// pause waits, but not beyond the end of the test.
+func (p *Proxy) pause(d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-p.ctx.Done():
+	}
+}
+
+// rename replaces the nodes' ports in a reply that tells the cluster's layout.
+// An integer is written without its length, so nothing else changes.
+func (p *Proxy) rename(reply []byte) []byte {
+	for own, here := range p.ports {
+		reply = bytes.ReplaceAll(reply, []byte(":"+own+"\r\n"), []byte(":"+here+"\r\n"))
+	}
+	return reply
+}
