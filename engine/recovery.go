@@ -18,11 +18,15 @@ type Recovery interface {
 	Recorded(ctx context.Context, agent string, keys []string, now time.Time) ([]bool, error)
 }
 
+func (e *Engine) recovering() bool {
+	return e.stores.Recovery != nil && e.stores.Recovery.Recovering()
+}
+
 // unseen leaves out of a page what is in a filter by now, while the stores
 // recover from having been down. unsure says that the page may hold more of the
 // kind, which no server has written down yet.
 func (e *Engine) unseen(ctx context.Context, agent string, refs []feed.Ref) (left []feed.Ref, unsure bool) {
-	if e.stores.Recovery == nil || !e.stores.Recovery.Recovering() {
+	if !e.recovering() {
 		return refs, false
 	}
 	if len(refs) == 0 {
