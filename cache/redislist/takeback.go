@@ -88,9 +88,12 @@ func (s *Sessions) takeBack(ctx context.Context, step, agent string, refs []feed
 //	ARGV[3]  TTL of the mark that keeps the call's first step from coming yet, s; 0: no mark
 //	reply    how many refs were discarded
 var abandonScript = redis.NewScript(keysLua + recordLua + `
+local function clear()
+  if ARGV[3] == '0' then redis.call('DEL', KEYS[2]) else redis.call('SET', KEYS[2], 'x', 'EX', ARGV[3]) end
+end
 local r = load(KEYS[2])
 if not r then
-  if ARGV[3] ~= '0' then redis.call('SET', KEYS[2], 'x', 'EX', ARGV[3]) end
+  clear()
   return 0
 end
 if r == 'x' or r.again or r.owner ~= ARGV[1] then return 0 end
@@ -105,7 +108,7 @@ for word in string.gmatch(r.steps, '%S+') do
   end
 end
 r.steps = ' ' .. table.concat(left, ' ')
-if #left == 0 then redis.call('DEL', KEYS[2]) else save(KEYS[2], r, 'KEEPTTL') end
+if #left == 0 then clear() else save(KEYS[2], r, 'KEEPTTL') end
 return gone
 `)
 
