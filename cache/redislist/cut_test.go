@@ -27,12 +27,16 @@ type cutStep struct {
 
 func cutReplace(ctx context.Context, s *Sessions, agent string, call cache.Call) (any, error) {
 	call.Action = "refresh"
-	return s.Replace(ctx, cache.Replace{Agent: agent, Ranked: refs("a", "b", "c", "d", "e", "f", "g"), Limit: 2, Now: noon, Call: call})
+	page, err := s.Replace(ctx, cache.Replace{Agent: agent, Ranked: refs("a", "b", "c", "d", "e", "f", "g"), Limit: 2, Now: noon, Call: call})
+	page.Again = false // it is true where the command was sent twice
+	return page, err
 }
 
 func cutPop(ctx context.Context, s *Sessions, agent string, call cache.Call) (any, error) {
 	call.Action = "load_more"
-	return s.Pop(ctx, cache.Pop{Agent: agent, Limit: 2, Now: noon, Call: call})
+	page, err := s.Pop(ctx, cache.Pop{Agent: agent, Limit: 2, Now: noon, Call: call})
+	page.Again = false
+	return page, err
 }
 
 // earlier is another call than the one that is cut.
@@ -135,6 +139,10 @@ func cutOnce(t *testing.T, p *faultproxy.Proxy, direct, client redis.UniversalCl
 				arm()
 				got, err := step.make(ctx, s, agent, call)
 				require.NoError(t, err)
+				if page, ok := got.(cache.Page); ok { // that it is the record's is no difference
+					page.Again = false
+					got = page
+				}
 				return got, strings.ReplaceAll(stored(t, direct, prefix, agent), agent, "agent")
 			}
 			agent := fmt.Sprint("u_", i, strings.Fields(name)[0])
@@ -192,4 +200,27 @@ func stored(t *testing.T, client redis.UniversalClient, prefix, agent string) st
 		}
 	}
 	return b.String()
+}
+
+// TestASecondCopyOfAStepComesAfterItWasAbandoned: a client that has waited in
+// vain sends a step again, gives up on both, and Redis sees the second copy
+// last. What that one would hand out, nobody would hear of.
+func TestASecondCopyOfAStepComesAfterItWasAbandoned(t *testing.T) {
+	client, prefix := testenv.Redis(t)
+	s := New(client, Config{KeyPrefix: prefix})
+	call := cache.Call{Owner: "o1", Limit: 2}
+	ctx := t.Context()
+	require.NoError(t, popped(ctx, s, "u_1", call))
+	before := stored(t, client, prefix, "u_1")
+	_, err := cutPop(ctx, s, "u_1", call) // while the first one's record is there
+	require.NoError(t, err)
+	assert.Equal(t, before, stored(t, client, prefix, "u_1"))
+
+	require.NoError(t, s.Abandon(ctx, "u_1", call))
+	second, err := cutPop(ctx, s, "u_1", call)
+	require.NoError(t, err)
+	assert.Empty(t, second.(cache.Page).Refs, "handed out to nobody")
+	page, err := s.Pop(ctx, cache.Pop{Agent: "u_1", Limit: 5, Now: noon, Call: cache.Call{Owner: "o2", Action: "load_more", Limit: 5}})
+	require.NoError(t, err)
+	assert.Equal(t, refs("e", "f", "g"), page.Refs)
 }

@@ -137,6 +137,7 @@ func (s *Store) load(present feed.Day) (back []feed.Day, unfolded []*filter, err
 	if err != nil {
 		return nil, nil, err
 	}
+	files = slices.DeleteFunc(files, func(f dayFile) bool { return f.temp })
 	window := slices.Clone(*s.window.Load())
 	for len(files) > 0 {
 		n := 1
@@ -173,9 +174,6 @@ func newestFirst(a, b *filter) int { return cmp.Compare(b.day, a.day) }
 func (s *Store) loadDay(files []dayFile) (*filter, stored, error) {
 	var has stored
 	for _, f := range files {
-		if f.temp {
-			continue
-		}
 		if f.aside {
 			path := filepath.Join(s.dir, f.name)
 			live := strings.TrimSuffix(path, asideSuffix)

@@ -35,15 +35,14 @@ var _ redis.Hook = redisBreaker{}
 // is a part of it.
 type passed struct{}
 
-// greeting is the first command on a new connection. A call that is under way
-// while a master is replaced gets no further than that.
+// greeting is the first command on a new connection.
 const greeting = "hello"
 
 // guard runs a call if the breaker lets it; refused is told if not.
 func (b redisBreaker) guard(ctx context.Context, kind, what string, batch int, run func(context.Context) error, refused func(error)) error {
 	if ctx.Value(passed{}) != nil {
 		if what == greeting {
-			b.masters.wait(ctx)
+			b.masters.waiting().connect(ctx)
 		}
 		return run(ctx)
 	}
@@ -54,7 +53,7 @@ func (b redisBreaker) guard(ctx context.Context, kind, what string, batch int, r
 		return err
 	}
 	if r.begins() {
-		b.masters.wait(ctx)
+		b.masters.waiting().begin(ctx)
 	}
 	ctx, c, err := b.enter(ctx, kind, what, batch)
 	if err != nil {

@@ -63,6 +63,7 @@ func TestServerDiesInAStep(t *testing.T) {
 							l, r, request := dying(t)
 							l.die(t, r, request, c)
 							r.inherit(t, other, request)
+							l.proxy.Up() // it ends sooner so
 						})
 					}
 				}

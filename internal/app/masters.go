@@ -17,10 +17,10 @@ import (
 
 const (
 	// mastersEvery is the pause between two looks at who the masters are.
-	mastersEvery = time.Second / 2
+	mastersEvery = time.Second / 4
 	// mastersHold is the longest that requests wait after a change: long enough
 	// for a server without requests to look, too.
-	mastersHold = 2 * mastersEvery
+	mastersHold = 4 * mastersEvery
 	// mastersTimeout is the longest a look may take.
 	mastersTimeout = 5 * time.Second
 	// mastersForget is how long a process may be no master before it is a new
@@ -29,7 +29,7 @@ const (
 	// reclaimTimes is how often the last deliveries are claimed after a change,
 	// one look apart: a request that is under way has its page from the master of
 	// before and delivers it after that. The new master may not be ready at once.
-	reclaimTimes = 5
+	reclaimTimes = 8
 )
 
 // masters notices that another server has become the master of the data, and
@@ -44,21 +44,22 @@ const (
 // next look on, because connections to a replica are there before it is master.
 type masters struct {
 	client  redis.UniversalClient // not the one that requests use
+	others  redis.UniversalClient // that one
+	ask     *sentinels            // nil: there are none
 	hold    time.Duration         // how long requests wait after a change
 	reclaim func(ctx context.Context, since time.Time) error
 	clock   feed.Clock
 	log     *slog.Logger
 	wake    chan struct{}
 
-	mu      sync.Mutex
-	seen    map[string]time.Time // the masters' processes, and when each last answered
-	addrs   map[string]bool      // of connections since the last change
-	last    string               // address of the last connection
-	held    chan struct{}        // closed when requests may go on; nil: they may
-	release *time.Timer
+	mu    sync.Mutex
+	seen  map[string]time.Time // the masters' processes, and when each last answered
+	addrs map[string]bool      // of connections since the last change
+	last  string               // address of the last connection
+	held  *hold                // nil: nothing waits
 
 	// What is to be claimed again: whether now, how often altogether, and since
-	// when it was delivered. Only the watch touches them.
+	// when it was delivered. Only the watch touches these.
 	due   bool
 	left  int
 	since time.Time // zero: whenever
@@ -75,7 +76,12 @@ func (a *App) openMasters(ctx context.Context) (*masters, error) {
 		return nil, err
 	}
 	a.closers = append(a.closers, func(context.Context) error { return client.Close() })
-	return newMasters(client, a.cfg, a.log), nil
+	m := newMasters(client, a.cfg, a.log)
+	if a.cfg.Redis.MasterName != "" {
+		m.ask = newSentinels(a.cfg)
+		a.closers = append(a.closers, m.ask.close)
+	}
+	return m, nil
 }
 
 // watchMasters begins to look after the masters.
@@ -131,11 +137,19 @@ func (m *masters) watch(ctx context.Context, clock feed.Clock, reclaim func(ctx 
 func (m *masters) look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, mastersTimeout)
 	defer cancel()
+	replaced := m.ask.replaced(ctx)
+	if replaced {
+		m.mu.Lock()
+		m.stop()
+		m.mu.Unlock()
+		redial(ctx, m.client)
+		redial(ctx, m.others)
+	}
 	if m.compare(runIDs(ctx, m.client), time.Now()) {
 		m.log.WarnContext(ctx, "a Redis master was replaced or restarted: what was delivered lately is recorded again")
 		m.due, m.left, m.since = true, reclaimTimes, time.Time{}
-	}
-	if m.left == 0 {
+		m.ask.followed()
+	} else if m.left == 0 && !replaced {
 		m.letGo()
 	}
 	if !m.due {
@@ -188,40 +202,35 @@ func (m *masters) dialled(addr string) {
 	}
 }
 
-// stop makes requests wait, for m.hold at most; m.mu is held.
+// stop makes connections and requests wait, the latter for m.hold at most;
+// m.mu is held.
 func (m *masters) stop() {
 	if m.held == nil {
-		m.held = make(chan struct{})
-		m.release = time.AfterFunc(m.hold, m.letGo)
+		m.held = &hold{connections: make(chan struct{}), requests: make(chan struct{})}
+		m.held.timers[0] = time.AfterFunc(m.hold/2, m.held.letConnect)
+		m.held.timers[1] = time.AfterFunc(m.hold, m.letGo)
 	}
 }
 
-// letGo lets requests go on.
+// letGo lets everything go on.
 func (m *masters) letGo() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.held != nil {
-		m.release.Stop()
-		close(m.held)
+		m.held.end()
 		m.held = nil
 	}
 }
 
-// wait holds a request up while a new master lacks what was delivered lately.
-func (m *masters) wait(ctx context.Context) {
+// waiting is what holds a call up while a new master lacks what was delivered
+// lately; nil: nothing does.
+func (m *masters) waiting() *hold {
 	if m == nil {
-		return
+		return nil
 	}
 	m.mu.Lock()
-	held := m.held
-	m.mu.Unlock()
-	if held == nil {
-		return
-	}
-	select {
-	case <-held:
-	case <-ctx.Done():
-	}
+	defer m.mu.Unlock()
+	return m.held
 }
 
 // runIDs are the ids of the processes that are masters and answer.

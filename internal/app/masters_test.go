@@ -64,14 +64,14 @@ func TestRequestsWaitForTheLastDeliveries(t *testing.T) {
 	m.dialled("192.0.2.1:6379") // it turns out to be the same process
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	m.wait(ctx)
+	m.waiting().begin(ctx)
 	require.NoError(t, ctx.Err(), "nothing has changed, and requests wait on")
 	assert.Zero(t, reclaimed.Load())
 
 	r.Kill()
 	r.Start()
 	require.Eventually(t, func() bool { return reclaimed.Load() > 0 }, 10*time.Second, time.Millisecond)
-	m.wait(ctx)
+	m.waiting().begin(ctx)
 	require.NoError(t, ctx.Err())
 	assert.EqualValues(t, reclaimTimes, reclaimed.Load(), "requests went on before all was claimed")
 }

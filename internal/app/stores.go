@@ -87,6 +87,9 @@ func (a *App) connect(ctx context.Context) (c clients, err error) {
 		if c.masters, err = a.openMasters(ctx); err != nil {
 			return c, err
 		}
+		if c.masters != nil {
+			c.masters.others = c.redis
+		}
 		c.breaker = newRedisBreaker(redisPatience(a.cfg), c.masters, a.log)
 		c.redis.AddHook(c.breaker)
 		clock := &redisClock{client: c.redis, clock: a.clock}

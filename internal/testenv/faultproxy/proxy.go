@@ -109,11 +109,11 @@ func (p *Proxy) Down() {
 	p.hangUp(nil)
 }
 
-// Up mends what Down has cut.
+// Up lets connections come about again, whatever has refused them.
 func (p *Proxy) Up() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.down = false
+	p.down, p.refusing = false, time.Time{}
 }
 
 // refuse closes every connection but one, and new ones for a while.

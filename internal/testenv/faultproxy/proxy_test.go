@@ -134,9 +134,7 @@ func TestNewConnectionsAreRefusedForAWhile(t *testing.T) {
 	for _, c := range []*redis.Client{client, other} {
 		require.Error(t, c.Ping(t.Context()).Err())
 	}
-	p.mu.Lock()
-	p.refusing = time.Time{} // the while is over
-	p.mu.Unlock()
+	p.Up() // the while is over
 	for _, c := range []*redis.Client{client, other} {
 		require.NoError(t, c.Ping(t.Context()).Err())
 	}

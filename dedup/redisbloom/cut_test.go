@@ -1,0 +1,137 @@
+package redisbloom
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/internal/testenv/faultproxy"
+)
+
+// cutCall is a method that is cut off from Redis once, after three groups have
+// been claimed.
+type cutCall struct {
+	name string
+	make func(ctx context.Context, s *Store, agent string) (any, error)
+}
+
+var cutCalls = []cutCall{
+	{"check", func(ctx context.Context, s *Store, agent string) (any, error) {
+		out, err := s.Check(ctx, agent, groupNames(0, 6), noon)
+		return out.Verdicts, err
+	}},
+	{"claim", func(ctx context.Context, s *Store, agent string) (any, error) {
+		return s.Claim(ctx, agent, groupNames(1, 6), 2, noon.Add(time.Second))
+	}},
+	{"claim to tell", func(ctx context.Context, s *Store, agent string) (any, error) {
+		return s.Claim(ctx, agent, groupNames(1, 6), 0, noon)
+	}},
+	{"release", func(ctx context.Context, s *Store, agent string) (any, error) {
+		return nil, s.Release(ctx, agent, groupNames(1, 3))
+	}},
+	{"settle", func(ctx context.Context, s *Store, agent string) (any, error) {
+		return nil, s.Settle(ctx, given(agent, groupNames(1, 3)...))
+	}},
+	{"record", func(ctx context.Context, s *Store, agent string) (any, error) {
+		return recordAll(ctx, s, given(agent, groupNames(0, 3)...))
+	}},
+}
+
+// recordAll does what the recorder does: what is not confirmed is recorded
+// again.
+func recordAll(ctx context.Context, s *Store, batch []dedup.Impression) (any, error) {
+	for {
+		left, err := s.Record(ctx, batch, noon)
+		if err == nil {
+			return left, nil
+		}
+		if ctx.Err() != nil || len(left) == 0 {
+			return left, err
+		}
+		batch = left
+	}
+}
+
+// TestCutOnce cuts the connection at each command of each method once, before
+// Redis has the command, after it, and within the reply. The answer, and what
+// is pending and in the filters afterwards, are what they are without a fault.
+func TestCutOnce(t *testing.T) {
+	t.Run("one server", func(t *testing.T) {
+		direct, prefix := testenv.Redis(t)
+		u, err := url.Parse(testenv.RedisURL(t))
+		require.NoError(t, err)
+		p := faultproxy.Start(t, u.Host)
+		cutOnce(t, p, direct, redis.NewClient(&redis.Options{Addr: p.Addrs[0], MaxRetries: 1}), prefix)
+	})
+	t.Run("cluster", func(t *testing.T) {
+		direct, prefix := testenv.RedisCluster(t)
+		p := faultproxy.Start(t, testenv.RedisClusterAddrs(t)...)
+		cutOnce(t, p, direct, redis.NewClusterClient(&redis.ClusterOptions{Addrs: p.Addrs, MaxRetries: -1, MaxRedirects: 3}), prefix)
+	})
+}
+
+func cutOnce(t *testing.T, p *faultproxy.Proxy, direct, client redis.UniversalClient, prefix string) {
+	t.Cleanup(func() { _ = client.Close() })
+	cfg := dedup.DefaultConfig()
+	cfg.DailyCapacity, cfg.FalsePositiveRate = 20_000, 1e-9
+	s, calm := openAt(t, client, prefix, cfg), openAt(t, direct, prefix, cfg)
+	for i, call := range cutCalls {
+		run := func(t *testing.T, s *Store, agent string, arm func()) (got any, pending, verdicts []string) {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			_, err := calm.Claim(ctx, agent, groupNames(0, 3), 3, noon)
+			require.NoError(t, err)
+			arm()
+			got, err = call.make(ctx, s, agent)
+			require.NoError(t, err)
+			for _, z := range direct.ZRangeWithScores(ctx, calm.keys.Pending(agent), 0, -1).Val() {
+				pending = append(pending, fmt.Sprint(z.Member, " ", z.Score))
+			}
+			require.NoError(t, calm.Settle(ctx, given(agent, groupNames(0, 6)...))) // so that filters show
+			out, err := calm.Check(ctx, agent, groupNames(0, 6), noon)
+			require.NoError(t, err)
+			return got, pending, strings.Fields(fmt.Sprint(out.Verdicts))
+		}
+		agent := fmt.Sprint("u_", i)
+		want, pending, verdicts := run(t, calm, agent+"_calm", func() {})
+		// The shards' counts and scripts are known to the store before.
+		list := p.Record(func() { run(t, s, agent+"_list", func() {}) })
+		list = p.Record(func() { run(t, s, agent+"_list", func() {}) })
+		for nth, cmd := range list {
+			for _, kind := range []faultproxy.Kind{faultproxy.Before, faultproxy.After, faultproxy.Within} {
+				t.Run(fmt.Sprintf("%s, cut %s %d. %s", call.name, kind, nth+1, cmd.Name()), func(t *testing.T) {
+					var fault *faultproxy.Armed
+					got, nowPending, nowVerdicts := run(t, s, fmt.Sprint(agent, "_", nth, kind), func() {
+						fault = p.Arm(faultproxy.Fault{Kind: kind, Nth: nthNamed(list, nth), Match: func(c faultproxy.Command) bool { return c.Name() == cmd.Name() }})
+					})
+					p.Disarm(fault)
+					if cmd.Name() != "bf.info" { // asked now and then
+						assert.True(t, fault.Fired())
+					}
+					assert.Equal(t, want, got)
+					assert.Equal(t, pending, nowPending)
+					assert.Equal(t, verdicts, nowVerdicts)
+				})
+			}
+		}
+	}
+}
+
+// nthNamed is which of the commands of its name a command is, from 1.
+func nthNamed(list []faultproxy.Command, i int) (n int) {
+	for _, c := range list[:i+1] {
+		if c.Name() == list[i].Name() {
+			n++
+		}
+	}
+	return n
+}

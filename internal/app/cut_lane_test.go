@@ -1,0 +1,165 @@
+package app
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/internal/testenv/faultproxy"
+)
+
+// cutLanes is how many servers are cut off at once. Most of the time they wait.
+const cutLanes = 8
+
+// cutPlace is where a server keeps its impressions and sessions.
+type cutPlace struct {
+	name   string
+	config func(t *testing.T) configs.Config
+	nodes  func(t *testing.T) []string // what the proxy stands in front of
+}
+
+var cutPlaces = []cutPlace{
+	{"one server, all in services, open", func(t *testing.T) configs.Config { return services(t) }, oneRedis},
+	{"one server, closed", func(t *testing.T) configs.Config {
+		_, prefix := testenv.Redis(t)
+		return onRedis(t, prefix)
+	}, oneRedis},
+	{"cluster, closed", func(t *testing.T) configs.Config {
+		_, prefix := testenv.RedisCluster(t)
+		return onRedis(t, prefix)
+	}, func(t *testing.T) []string { return testenv.RedisClusterAddrs(t) }},
+}
+
+func oneRedis(t *testing.T) []string {
+	u, err := url.Parse(testenv.RedisURL(t))
+	require.NoError(t, err)
+	return []string{u.Host}
+}
+
+// cutLane is a server behind a network of its own.
+type cutLane struct {
+	*App
+	clock   *clock
+	proxy   *faultproxy.Proxy
+	name    string // begins the agents' names, since servers may share a catalog
+	agents  int
+	hurt    bool  // by the case before
+	counted int64 // impressions in the report so far
+}
+
+// newCutLane opens one. filled says that the catalog has the items already.
+func newCutLane(t *testing.T, place cutPlace, cfg configs.Config, name string, filled bool) *cutLane {
+	t.Helper()
+	l := &cutLane{name: name, clock: at(noon), proxy: faultproxy.Start(t, place.nodes(t)...)}
+	cfg.DataDir = t.TempDir()
+	cfg.Redis.Addrs = l.proxy.Addrs
+	l.App = open(t, cutConfig(cfg), WithClock(l.clock.Now))
+	if !filled {
+		put(t, l.App, catalogue(cutItems)...)
+	}
+	l.warm(t)
+	return l
+}
+
+// cutConfig is a configuration with the times of these tests.
+func cutConfig(cfg configs.Config) configs.Config {
+	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 5*time.Second, 30*time.Second
+	// Dozens of readers share a filter: none must be taken for another.
+	cfg.Dedup.FalsePositiveRate, cfg.Dedup.DailyCapacity = 1e-9, 10_000
+	return cfg
+}
+
+// warm has scripts loaded, shard counts known and contents cached.
+func (l *cutLane) warm(t *testing.T) {
+	t.Helper()
+	if l.cfg.Catalog.Backend == configs.CatalogElastic { // writes leave marks that keep readers from caching
+		for _, it := range catalogue(cutItems) {
+			require.NoError(t, l.clients.redis.Del(t.Context(), keysOf(l.App).Item(it.ID)).Err())
+		}
+	}
+	r := l.reader()
+	r.readOn(t, l)
+	r = l.reader()
+	r.take(t, "to hide from", ask(t, l.App, refresh(r.agent, cutPage)))
+	r.hide(t, l, r.due[:1])
+	require.NoError(t, l.Engine.Seen(t.Context(), r.agent, r.due[:1]))
+	recorded(t, l.App)
+	l.hurt = true
+}
+
+// label says what a command does to which kind of key, without whose it is.
+func (l *cutLane) label(cmd faultproxy.Command) string {
+	words := []string{cmd.Name()}
+	if strings.HasPrefix(words[0], "eval") {
+		words = append(words, cmd[1][:min(6, len(cmd[1]))])
+	}
+	for _, word := range cmd[1:] {
+		if key, ok := strings.CutPrefix(word, l.cfg.Redis.KeyPrefix); ok {
+			parts := strings.SplitN(key, ":", 3)
+			return strings.Join(append(words, strings.Join(parts[:min(2, len(parts))], ":")), " ")
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// healthy waits until nothing goes around Redis any more.
+func (l *cutLane) healthy(t *testing.T) {
+	t.Helper()
+	if !l.hurt {
+		return
+	}
+	l.hurt = false
+	asksRedis(t, l.App)
+	recorded(t, l.App)
+	l.counted = counted(t, l.App)["control"].Impressions
+	if l.cfg.Catalog.Backend != configs.CatalogElastic {
+		return
+	}
+	asked := func(cmd faultproxy.Command) bool { return cmd.Mentions("feed:profile") }
+	for range polls { // the cache of contents does so for a second
+		if slices.ContainsFunc(l.proxy.Record(func() { _, _ = l.Catalog.Profile(t.Context(), "u_probe") }), asked) {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	require.Fail(t, "contents are not looked up in Redis again")
+}
+
+// quiet waits until nothing is left to be done for what has been answered.
+func (l *cutLane) quiet(t *testing.T) {
+	t.Helper()
+	recorded(t, l.App)
+	require.NoError(t, l.tally.Flush(t.Context()))
+}
+
+// concerns reports whether a command belongs to a reader's step.
+func (l *cutLane) concerns(s cutStep, r *cutReader, cmd faultproxy.Command) bool {
+	if cmd.Mentions("events:") {
+		return s.part == cutCount
+	}
+	records := s.part == cutRecord || s.part == cutAll
+	switch cmd.Name() {
+	case "multi", "exec":
+		return records
+	case "bf.info": // asked now and then
+		return false
+	case "mget":
+		return s.part == cutAnswer || s.part == cutAll
+	}
+	if cmd.Mentions("bf:") && cmd.Name() != "bf.mexists" {
+		return records && (cmd.Mentions(r.agent) || !cmd.Mentions(l.name+"_"))
+	}
+	return cmd.Mentions(r.agent) && (s.part == cutAnswer || s.part == cutAll)
+}
+
+func within(t *testing.T, l *cutLane) (context.Context, context.CancelFunc) {
+	t.Helper()
+	return context.WithTimeout(t.Context(), l.cfg.Server.RequestTimeout)
+}

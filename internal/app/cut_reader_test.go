@@ -1,0 +1,143 @@
+package app
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/events"
+)
+
+// cutReader is a reader and what it must yet be given, best first.
+type cutReader struct {
+	agent   string
+	due     []string
+	given   []string
+	seen    []string // reported by the client, without having been given
+	removed []string // from the catalog
+	refused bool     // Redis cannot be reached for a while
+
+	asked    engine.Request // the call, where it had a request id
+	answered engine.Answer  // and what it was answered
+}
+
+func (l *cutLane) reader() *cutReader {
+	l.agents++
+	r := &cutReader{agent: fmt.Sprintf("%s_%04d", l.name, l.agents)} // no name begins another
+	for _, it := range catalogue(cutItems) {
+		r.due = append(r.due, it.ID)
+	}
+	return r
+}
+
+// take enters a page that the reader was given for the first time.
+func (r *cutReader) take(t *testing.T, where string, answer engine.Answer) {
+	t.Helper()
+	for _, id := range ids(answer) {
+		i := slices.Index(r.due, id)
+		if i < 0 {
+			assert.Fail(t, "not due", "%s: %s was given before, or is not to be given", where, id)
+			continue
+		}
+		r.due = slices.Delete(r.due, i, i+1)
+		r.given = append(r.given, id)
+	}
+}
+
+// drop takes ids out of what is due.
+func (r *cutReader) drop(ids []string) []string {
+	ids = slices.Clone(ids)
+	r.due = slices.DeleteFunc(r.due, func(id string) bool { return slices.Contains(ids, id) })
+	return ids
+}
+
+func (r *cutReader) hide(t *testing.T, l *cutLane, ids []string) {
+	t.Helper()
+	_, err := l.Engine.React(t.Context(), r.agent, hiding(r.drop(ids)))
+	require.NoError(t, err)
+}
+
+func hiding(ids []string) []engine.Act {
+	acts := make([]engine.Act, len(ids))
+	for i, id := range ids {
+		acts[i] = act(events.Hide, id)
+	}
+	return acts
+}
+
+// finish pages to the end and checks what is left behind: everything that was
+// due has been given, all of it is counted and in a filter, and nothing else is
+// pending.
+func (r *cutReader) finish(t *testing.T, l *cutLane) {
+	t.Helper()
+	r.readOn(t, l)
+	assert.Empty(t, r.due, "never given")
+	total := counted(t, l.App)["control"].Impressions
+	assert.Equal(t, int64(len(r.given)), total-l.counted, "impressions in the report")
+	l.counted = total
+	r.settle(t, l, slices.Concat(r.given, r.seen))
+}
+
+// settle checks that these ids and no others are in a filter or pending, and
+// takes them out of the pending set.
+func (r *cutReader) settle(t *testing.T, l *cutLane, shown []string) {
+	t.Helper()
+	recorded(t, l.App)
+	var all []dedup.Impression
+	for _, id := range shown {
+		all = append(all, dedup.Impression{Agent: r.agent, Group: id})
+	}
+	require.NoError(t, l.stores.dedup.Settle(t.Context(), all))
+	var missing []string
+	for range polls { // what was given without Redis waits on disk for a moment
+		if missing = l.unrecorded(t, r.agent, shown); len(missing) == 0 {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	assert.Empty(t, missing, "in no filter")
+	left, err := l.clients.redis.ZRange(t.Context(), keysOf(l.App).Pending(r.agent), 0, -1).Result()
+	require.NoError(t, err)
+	if r.refused { // what is gone stays pending where it cannot be released
+		left = slices.DeleteFunc(left, func(id string) bool { return slices.Contains(r.removed, id) })
+	}
+	assert.Empty(t, left, "pending, and never given")
+}
+
+// polls is how often a condition is awaited, some milliseconds apart.
+const polls = 400
+
+// readOn pages until there is nothing more.
+func (r *cutReader) readOn(t *testing.T, l *cutLane) {
+	t.Helper()
+	for range polls {
+		answer := ask(t, l.App, loadMore(r.agent, 2*cutPage))
+		r.take(t, "paging on", answer)
+		if len(answer.Docs) == 0 && !answer.HasMore && !loose(answer) {
+			return
+		}
+		if loose(answer) { // until Redis is asked again
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+	assert.Fail(t, "the feed does not end")
+}
+
+// unrecorded are the groups that are not in today's filter.
+func (l *cutLane) unrecorded(t *testing.T, agent string, groups []string) (missing []string) {
+	t.Helper()
+	checked, err := l.stores.dedup.Check(t.Context(), agent, groups, l.clock.Now())
+	require.NoError(t, err)
+	for i, v := range checked.Verdicts {
+		if v != dedup.SeenDaysAgo(0) {
+			missing = append(missing, groups[i])
+		}
+	}
+	return missing
+}
