@@ -284,6 +284,7 @@ func (e *Engine) peek(ctx context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
+	got.unsure = e.recovering()
 	count := len(found.ranked) - len(got.gone)
 	return Answer{
 		Docs: got.docs, NewCount: count, HasMore: count > len(got.docs), Degraded: (found.lacks | got.lacks()).names(),

@@ -137,6 +137,9 @@ func TestAPageIsCheckedAgainWhileRecovering(t *testing.T) {
 	assert.Contains(t, ids(answer), "doc_0012", "a page asks no filter")
 
 	a.stores.recovery.until.Store(math.MaxInt64)
+	silent := refresh("u_1", 5)
+	silent.Silent = true
+	assert.Equal(t, []string{"dedup"}, ask(t, a, silent).Degraded)
 	answer = ask(t, a, loadMore("u_1", 5))
 	assert.Equal(t, []string{"dedup"}, answer.Degraded)
 	assert.Equal(t, []string{"doc_0010", "doc_0011", "doc_0014", "doc_0015", "doc_0016"}, ids(answer))
