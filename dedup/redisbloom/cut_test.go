@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"strings"
 	"testing"
 	"time"
 
@@ -85,7 +84,7 @@ func cutOnce(t *testing.T, p *faultproxy.Proxy, direct, client redis.UniversalCl
 	cfg.DailyCapacity, cfg.FalsePositiveRate = 20_000, 1e-9
 	s, calm := openAt(t, client, prefix, cfg), openAt(t, direct, prefix, cfg)
 	for i, call := range cutCalls {
-		run := func(t *testing.T, s *Store, agent string, arm func()) (got any, pending, verdicts []string) {
+		run := func(t *testing.T, s *Store, agent string, arm func()) (got any, pending []string, verdicts []dedup.Verdict) {
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
 			_, err := calm.Claim(ctx, agent, groupNames(0, 3), 3, noon)
@@ -99,13 +98,13 @@ func cutOnce(t *testing.T, p *faultproxy.Proxy, direct, client redis.UniversalCl
 			require.NoError(t, calm.Settle(ctx, given(agent, groupNames(0, 6)...))) // so that filters show
 			out, err := calm.Check(ctx, agent, groupNames(0, 6), noon)
 			require.NoError(t, err)
-			return got, pending, strings.Fields(fmt.Sprint(out.Verdicts))
+			return got, pending, out.Verdicts
 		}
 		agent := fmt.Sprint("u_", i)
 		want, pending, verdicts := run(t, calm, agent+"_calm", func() {})
 		// The shards' counts and scripts are known to the store before.
+		run(t, s, agent+"_warm", func() {})
 		list := p.Record(func() { run(t, s, agent+"_list", func() {}) })
-		list = p.Record(func() { run(t, s, agent+"_list", func() {}) })
 		for nth, cmd := range list {
 			for _, kind := range []faultproxy.Kind{faultproxy.Before, faultproxy.After, faultproxy.Within} {
 				t.Run(fmt.Sprintf("%s, cut %s %d. %s", call.name, kind, nth+1, cmd.Name()), func(t *testing.T) {
