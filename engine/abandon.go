@@ -22,16 +22,17 @@ const (
 // without learning of it. It waits for the store to answer again.
 type abandoned struct {
 	sessions cache.Sessions
+	begin    func(context.Context) context.Context // of each attempt, as of a request
 	slots    chan struct{}
 	stopped  chan struct{}
 	stop     func()
 	running  *sync.WaitGroup
 }
 
-func newAbandoned(sessions cache.Sessions) abandoned {
+func newAbandoned(sessions cache.Sessions, begin func(context.Context) context.Context) abandoned {
 	stopped := make(chan struct{})
 	return abandoned{
-		sessions: sessions, slots: make(chan struct{}, abandonMost),
+		sessions: sessions, begin: begin, slots: make(chan struct{}, abandonMost),
 		stopped: stopped, stop: sync.OnceFunc(func() { close(stopped) }), running: new(sync.WaitGroup),
 	}
 }
@@ -65,7 +66,7 @@ func (a *abandoned) run(ctx context.Context, agent string, call cache.Call) {
 	pauses := backoff.NewExponentialBackOff()
 	pauses.MaxInterval = abandonPause
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
-		ctx, cancel := context.WithTimeout(ctx, abandonTimeout)
+		ctx, cancel := context.WithTimeout(a.begin(ctx), abandonTimeout)
 		defer cancel()
 		return struct{}{}, a.sessions.Abandon(ctx, agent, call)
 	}, backoff.WithBackOff(pauses))

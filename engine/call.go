@@ -19,6 +19,9 @@ type call struct {
 	// uncertain says that the next step may have been made already, and that
 	// nobody knows what it handed out.
 	uncertain bool
+	// kept says that something that could not be delivered could not be given
+	// back either.
+	kept bool
 }
 
 func newCall(r Request) *call {
@@ -38,4 +41,18 @@ func (c *call) made(ctx context.Context, p cache.Page, err error) {
 		return
 	}
 	c.uncertain = c.uncertain || errors.Is(err, cache.ErrUncertain) || ctx.Err() != nil
+}
+
+// unheard tells from which step on the call may have been handed out something
+// that nobody will get, after it was answered or has failed. What a failed call
+// with a request id was handed out is its retry's.
+func (c *call) unheard(failed error) (from cache.Call, some bool) {
+	from = c.next()
+	if failed != nil {
+		if c.kept {
+			from.Step = 0
+		}
+		return from, c.RequestID == "" && (c.uncertain || c.kept)
+	}
+	return from, c.uncertain
 }

@@ -215,7 +215,8 @@ func (e *Engine) restore(ctx context.Context, c *call, p page, refs []feed.Ref) 
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
 	defer cancel()
 	if err := e.stores.Sessions.Restore(ctx, c.Agent, refs, c.next()); err != nil {
-		slog.WarnContext(ctx, "items that could not be delivered could not be given back to the session; they count as shown",
+		c.kept = true
+		slog.WarnContext(ctx, "items that could not be delivered could not be given back to the session",
 			"agent", c.Agent, "items", len(refs), "error", err)
 	}
 }

@@ -120,8 +120,8 @@ func New(stores Stores, cfg Config) (*Engine, error) {
 	e := &Engine{
 		stores: stores, cfg: cfg,
 		turns: turns{byAgent: map[string]*turn{}}, edits: turns{byAgent: map[string]*turn{}},
-		abandoned: newAbandoned(stores.Sessions),
 	}
+	e.abandoned = newAbandoned(stores.Sessions, e.begin)
 	if cfg.Remember || stores.Fallback != nil {
 		e.served = newServed()
 	}
@@ -167,8 +167,8 @@ func (e *Engine) page(ctx context.Context, c *call) (Answer, error) {
 		flow = e.refresh
 	}
 	a, err := flow(ctx, c)
-	if c.uncertain && (err == nil || c.RequestID == "") { // else the retry gets it
-		e.abandoned.add(ctx, c.Agent, c.next())
+	if call, some := c.unheard(err); some {
+		e.abandoned.add(ctx, c.Agent, call)
 	}
 	return a, err
 }

@@ -102,7 +102,7 @@ func healthy(t *testing.T, a *App) {
 	require.Eventually(t, func() bool {
 		answer, err := a.Engine.Feed(t.Context(), refresh("u_probe", 1))
 		return err == nil && answer.Degraded == nil
-	}, 30*time.Second, 50*time.Millisecond, "the system does not recover")
+	}, time.Minute, 50*time.Millisecond, "the system does not recover")
 }
 
 // TestRedisDown kills and freezes Redis under a reader: the feed goes on,

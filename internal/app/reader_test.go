@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -72,14 +73,20 @@ func (r *reader) unsure(it feed.Item) bool {
 	return slices.ContainsFunc(keys(it), func(key string) bool { return r.shown[key].fuzzy || r.shown[key].loose })
 }
 
-// due are the groups that a reader must be given sooner or later.
+// due are the groups that a reader must be given sooner or later. Of a group that
+// has got a member which was shown before, recall may propose that one.
 func (w *world) due(r *reader) map[string]string {
 	out := map[string]string{}
+	shown := map[string]bool{}
 	for id, it := range w.items {
-		if w.shows(r, it) && w.may(r, it) && !r.unsure(it) {
+		switch {
+		case !w.may(r, it) || r.unsure(it):
+			shown[it.Group()] = true
+		case w.shows(r, it):
 			out[it.Group()] = id
 		}
 	}
+	maps.DeleteFunc(out, func(group, _ string) bool { return shown[group] })
 	return out
 }
 
