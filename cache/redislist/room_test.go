@@ -18,7 +18,8 @@ func TestAtMaxmemory(t *testing.T) {
 	defer func() { _ = client.Close() }()
 	s, ctx := New(client, Config{}), t.Context()
 	ranked := refs("a", "b", "c", "d", "e", "f")
-	page, err := s.Replace(ctx, cache.Replace{Agent: "u_1", Ranked: ranked, Limit: 2, Now: noon})
+	call := cache.Call{RequestID: "r1", Owner: "o1", Action: "refresh", Limit: 2}
+	page, err := s.Replace(ctx, cache.Replace{Agent: "u_1", Ranked: ranked, Limit: 2, Now: noon, Call: call})
 	require.NoError(t, err)
 	full := func(limit string) { require.NoError(t, client.ConfigSet(ctx, "maxmemory", limit).Err()) }
 	state := func() any {
@@ -37,7 +38,12 @@ func TestAtMaxmemory(t *testing.T) {
 	require.ErrorIs(t, s.Withdraw(ctx, "u_1", []string{"c"}, noon), cache.ErrUnavailable)
 	assert.Equal(t, before, state(), "no half of a step was made")
 
-	require.NoError(t, s.Restore(ctx, "u_1", page.Refs[1:], cache.Call{}), "giving back makes room")
+	retry := call
+	retry.Owner = "o2"
+	again, err := s.Replace(ctx, cache.Replace{Agent: "u_1", Ranked: ranked, Limit: 2, Now: noon, Call: retry})
+	require.NoError(t, err, "a retry is answered all the same")
+	assert.Equal(t, page.Refs, again.Refs)
+	require.NoError(t, s.Restore(ctx, "u_1", page.Refs[1:], call), "giving back makes room")
 	full("0")
 	page, err = s.Pop(ctx, cache.Pop{Agent: "u_1", Limit: 2, Now: noon})
 	require.NoError(t, err)

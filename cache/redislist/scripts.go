@@ -70,8 +70,8 @@ local function load(key)
   return {text = text, again = again == '!', head = head, owner = owner, more = more, steps = steps}
 end
 
-local function save(key, r, ...)
-  redis.call('SET', key, (r.again and '!' or '') .. r.head .. ' ' .. r.owner .. ' ' .. r.more .. r.steps, ...)
+local function save(call, key, r, ...)
+  call('SET', key, (r.again and '!' or '') .. r.head .. ' ' .. r.owner .. ' ' .. r.more .. r.steps, ...)
 end
 `
 
@@ -89,7 +89,7 @@ local function recorded(key, owner, step)
   if step ~= '0' and not string.find(r.steps .. ' ', ' ~' .. step .. ' ', 1, true) then return end
   if r.owner ~= owner then
     r.again = true
-    save(key, r, 'KEEPTTL')
+    save(redis.pcall, key, r, 'KEEPTTL') -- a server that is full can still answer
   end
   return {'old', r.text}
 end
@@ -107,7 +107,7 @@ local function remember(key, head, owner, step, ttl, page, more)
   if r and r ~= 'x' then
     r.more = more
     if #page > 0 then r.steps = r.steps .. ' ~' .. step .. refs end
-    save(key, r, 'EX', ttl)
+    save(redis.call, key, r, 'EX', ttl)
   elseif step == '0' or #page > 0 then
     redis.call('SET', key, text, 'EX', ttl)
   end

@@ -24,11 +24,11 @@ import (
 // record, has been taken back before: the client sends a script again whose
 // answer it did not get.
 var takeBackScript = redis.NewScript(keysLua + recordLua + `
-local restore, taken, listed = ARGV[2] == '1', 0, nil
+local restore, taken, listed, r, none = ARGV[2] == '1', 0, nil, nil, true
 if KEYS[3] then
-  local r = load(KEYS[3])
+  r = load(KEYS[3])
   if not r or r == 'x' or r.owner ~= ARGV[1] or restore and r.again then return 0 end
-  local back, left, none = {}, {}, true
+  local back, left = {}, {}
   listed = {}
   for i = 4, #ARGV do back[ARGV[i]] = true end
   for word in string.gmatch(r.steps, '%S+') do
@@ -41,7 +41,6 @@ if KEYS[3] then
   end
   if restore then r.more = '1' end
   r.steps = ' ' .. table.concat(left, ' ')
-  if none and restore then redis.call('DEL', KEYS[3]) else save(KEYS[3], r, 'KEEPTTL') end
 end
 local ended = restore and redis.call('EXISTS', KEYS[1]) == 0
 for i = #ARGV, 4, -1 do
@@ -53,6 +52,9 @@ for i = #ARGV, 4, -1 do
   end
 end
 if ended and taken > 0 then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
+if r then -- last, because a server that is full takes it only from a script that has made room
+  if none and restore then redis.call('DEL', KEYS[3]) else save(redis.call, KEYS[3], r, 'KEEPTTL') end
+end
 return taken
 `)
 
@@ -108,7 +110,7 @@ for word in string.gmatch(r.steps, '%S+') do
   end
 end
 r.steps = ' ' .. table.concat(left, ' ')
-if #left == 0 then clear() else save(KEYS[2], r, 'KEEPTTL') end
+if #left == 0 then clear() else save(redis.call, KEYS[2], r, 'KEEPTTL') end
 return gone
 `)
 
