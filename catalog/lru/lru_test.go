@@ -162,6 +162,20 @@ func TestAnOldValueIsNotKept(t *testing.T) {
 
 // TestNothingIsKeptDuringAWrite reads while a write has taken effect but has
 // not returned: another read may have the older value in hand.
+// A reader who has missed the item just before it was kept, and then reads it
+// from the catalog while it is written, has the new one; nobody may have the old
+// one after that.
+func TestTheOldValueIsGoneWhenTheWriteBegins(t *testing.T) {
+	w := &watched{Catalog: store(t)}
+	c := lru.New(w, lru.Config{})
+	put(t, c, version(1))
+	require.Equal(t, "v1", title(t, c))
+	var during []string
+	w.wrote = func() { during = append(during, title(t, c), title(t, c)) }
+	put(t, c, version(2))
+	require.Equal(t, []string{"v2", "v2"}, during)
+}
+
 func TestNothingIsKeptDuringAWrite(t *testing.T) {
 	w := &watched{Catalog: store(t)}
 	c := lru.New(w, lru.Config{})

@@ -1,0 +1,131 @@
+package engine
+
+import (
+	"context"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/feed"
+)
+
+// refresh recalls anew, replaces the agent's session and answers its first
+// page. A refresh that had to wait for another one of the same agent pages
+// from the session that one built, if it is young enough.
+func (e *Engine) refresh(ctx context.Context, c *call) (Answer, error) {
+	turn, err := e.turn(ctx, c.Agent)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer turn.leave()
+	if turn.follows() {
+		a, ok, err := e.follow(ctx, c)
+		if err != nil || ok {
+			return a, err
+		}
+	}
+	turn.begin(e.cfg.Clock())
+	p, err := e.freshPage(ctx, c)
+	if err != nil {
+		return Answer{}, err
+	}
+	if !p.Replayed && !p.loose {
+		turn.keep()
+	}
+	return e.deliver(ctx, c, p)
+}
+
+// turn waits until no other refresh of the agent runs in this process.
+func (e *Engine) turn(ctx context.Context, agent string) (*ticket, error) {
+	ctx, end := e.enter(ctx, turnStage)
+	defer end()
+	return e.turns.enter(ctx, agent, e.cfg.Clock(), e.cfg.Coalesce)
+}
+
+// follow pages from the session the refresh before has built; ok is false
+// where nothing is left of it.
+func (e *Engine) follow(ctx context.Context, c *call) (a Answer, ok bool, err error) {
+	p, err := e.pop(ctx, c, c.Limit)
+	if e.failsOpen(ctx, err) {
+		return Answer{}, false, nil
+	}
+	if err != nil || len(p.Refs) == 0 && !p.Replayed {
+		return Answer{}, false, err
+	}
+	coalescedTotal.Inc()
+	a, err = e.deliver(ctx, c, p)
+	return a, true, err
+}
+
+// open reads what a refresh starts from: the agent's profile and, at the same
+// time, the page its request id has been answered with before, if any.
+func (e *Engine) open(ctx context.Context, c *call) (feed.Profile, cache.Page, error) {
+	ctx, end := e.enter(ctx, openStage)
+	defer end()
+	if c.RequestID == "" || c.step > 0 {
+		p, err := e.profile(ctx, c.Agent)
+		return p, cache.Page{}, err
+	}
+	var p feed.Profile
+	var before cache.Page
+	group, gctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		p, err = e.profile(gctx, c.Agent)
+		return err
+	})
+	group.Go(func() (err error) {
+		before, _, err = e.stores.Sessions.Replay(gctx, c.Agent, c.next())
+		if e.failsOpen(gctx, err) {
+			return nil
+		}
+		return err
+	})
+	err := group.Wait()
+	return p, before, err
+}
+
+// freshPage is the refresh proper, up to its page. Where everything that passed
+// the check was handed out elsewhere before the page step, it goes again,
+// deeper: an empty page is to mean that there is nothing.
+func (e *Engine) freshPage(ctx context.Context, c *call) (page, error) {
+	profile, before, err := e.open(ctx, c)
+	if err != nil {
+		return e.oldSessionPage(ctx, c, err)
+	}
+	if before.Replayed {
+		c.made(ctx, before, nil)
+		return page{Page: before}, nil
+	}
+	q := e.query(c.Agent, profile)
+	for try := 1; ; try++ {
+		found, err := e.choose(ctx, c.Agent, q, c.Limit, e.cfg.RoundsFor)
+		if err != nil {
+			return e.oldSessionPage(ctx, c, err)
+		}
+		if e.cfg.RecordServed && len(found.stale) > 0 && try == 1 {
+			e.stores.Recorder.Deliver(c.Agent, found.stale)
+		}
+		if found.lacks&lacksDedup != 0 {
+			return e.loosePage(c, found) // trying the session too would only cost its timeout
+		}
+		p, err := e.replace(ctx, c, found)
+		if e.failsOpen(ctx, err) {
+			return e.loosePage(c, found)
+		}
+		if err != nil || len(p.Refs) > 0 || len(found.ranked) == 0 || p.Replayed || try == pageTries {
+			return page{Page: p, lacks: found.lacks}, err
+		}
+	}
+}
+
+// replace is the page step of a refresh.
+func (e *Engine) replace(ctx context.Context, c *call, found chosen) (cache.Page, error) {
+	ctx, end := e.enter(ctx, pageStage)
+	defer end()
+	p, err := e.stores.Sessions.Replace(ctx, cache.Replace{
+		Agent: c.Agent, Ranked: found.ranked, Limit: c.Limit,
+		Now: e.cfg.Clock(), Call: c.next(), CheckedAt: found.checkedAt,
+	})
+	c.made(ctx, p, err)
+	return p, err
+}
