@@ -160,8 +160,6 @@ func TestAnOldValueIsNotKept(t *testing.T) {
 	require.True(t, docs[0].Missing())
 }
 
-// TestNothingIsKeptDuringAWrite reads while a write has taken effect but has
-// not returned: another read may have the older value in hand.
 // A reader who has missed the item just before it was kept, and then reads it
 // from the catalog while it is written, has the new one; nobody may have the old
 // one after that.
@@ -176,6 +174,8 @@ func TestTheOldValueIsGoneWhenTheWriteBegins(t *testing.T) {
 	require.Equal(t, []string{"v2", "v2"}, during)
 }
 
+// TestNothingIsKeptDuringAWrite reads while a write has taken effect but has
+// not returned: another read may have the older value in hand.
 func TestNothingIsKeptDuringAWrite(t *testing.T) {
 	w := &watched{Catalog: store(t)}
 	c := lru.New(w, lru.Config{})
