@@ -131,6 +131,10 @@ type Sessions interface {
 	// and the record, and puts them nowhere: a later recall may propose them
 	// again. What the record does not list is left as it is.
 	Discard(ctx context.Context, agent string, refs []feed.Ref, call Call) error
+	// Omit takes refs that the answer leaves out, because they were shown
+	// before, off the record, so that a retry leaves them out too. They stay
+	// pending.
+	Omit(ctx context.Context, agent string, refs []feed.Ref, call Call) error
 	// Abandon discards whatever the call was handed out from call.Step on,
 	// where nobody knows what that was because its answer was lost. A step 0
 	// that arrives after it hands out nothing. It leaves a record alone that

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/freshet/freshet/catalog"
@@ -23,7 +24,7 @@ type hydrated struct {
 	first  []feed.Doc // of the docs, those that no other call was answered with
 	gone   []feed.Ref // deleted, muted or changed meanwhile
 	lost   []feed.Ref // content that cannot be read at the moment
-	shown  int        // handed out without the session store, which still had them
+	shown  []feed.Ref // handed out without the session store, which still had them
 	unsure bool       // the stores may lack more of what was handed out
 }
 
@@ -43,12 +44,12 @@ func (h *hydrated) add(more hydrated) {
 	h.first = append(h.first, more.first...)
 	h.gone = append(h.gone, more.gone...)
 	h.lost = append(h.lost, more.lost...)
-	h.shown += more.shown
+	h.shown = append(h.shown, more.shown...)
 	h.unsure = h.unsure || more.unsure
 }
 
 // short is how many refs of the page came to nothing.
-func (h *hydrated) short() int { return len(h.gone) + h.shown }
+func (h *hydrated) short() int { return len(h.gone) + len(h.shown) }
 
 // deliver turns a page into an answer: hydrate, top up, record. Where nothing of
 // the page is left and the session is at its end, it refreshes once more.
@@ -81,6 +82,11 @@ func (e *Engine) fill(ctx context.Context, c *call, p *page) (hydrated, error) {
 	}
 	e.topUp(ctx, c, p, &got)
 	e.discard(ctx, c, got.gone)
+	if len(got.shown) > 0 && c.RequestID != "" {
+		if err := e.stores.Sessions.Omit(ctx, c.Agent, got.shown, c.next()); err != nil {
+			slog.WarnContext(ctx, "a retry may be answered with items that were shown before", "agent", c.Agent, "items", len(got.shown), "error", err)
+		}
+	}
 	if len(got.lost) > 0 {
 		e.restore(ctx, c, *p, got.lost)
 		p.HasMore = true
@@ -105,6 +111,7 @@ func (e *Engine) record(ctx context.Context, c *call, p page, got hydrated) {
 	case e.cfg.RecordServed:
 		e.stores.Recorder.Deliver(c.Agent, keys)
 	}
+	e.loose.note(c, p, got.refs, e.cfg.Clock())
 	e.tally(c.Agent, got.first)
 }
 
@@ -114,7 +121,11 @@ func (e *Engine) record(ctx context.Context, c *call, p page, got hydrated) {
 // with it.
 func (e *Engine) read(ctx context.Context, c *call, p page) (hydrated, error) {
 	if p.Replayed {
-		return e.content(ctx, c.Agent, p.Refs, func(feed.Ref, feed.Doc) bool { return true })
+		got, err := e.hydrate(ctx, c.Agent, p.Refs)
+		most := min(len(got.docs), c.Limit) // two equal calls at once may have filled it up together
+		got.docs, got.refs = got.docs[:most], got.refs[:most]
+		got.unsure = e.stores.Recovery != nil && e.stores.Recovery.Recovering()
+		return got, err
 	}
 	refs, unsure := p.Refs, false
 	if e.served != nil && !p.loose && !p.Again {
@@ -122,7 +133,8 @@ func (e *Engine) read(ctx context.Context, c *call, p page) (hydrated, error) {
 		refs, unsure = e.unseen(ctx, c.Agent, refs)
 	}
 	got, err := e.hydrate(ctx, c.Agent, refs)
-	got.shown, got.first, got.unsure = len(p.Refs)-len(refs), got.docs, unsure
+	got.first, got.unsure = got.docs, unsure
+	got.shown = slices.DeleteFunc(slices.Clone(p.Refs), func(r feed.Ref) bool { return slices.Contains(refs, r) })
 	return got, err
 }
 

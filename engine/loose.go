@@ -12,9 +12,10 @@ import (
 // looseMost bounds how many loose pages are kept for retries.
 const looseMost = 10_000
 
-// loosePages keeps pages that were handed out without the session store under
-// their request ids, for as long as that would. A retry on this server is the
-// same page, also after the store is back; other servers do not know of it.
+// loosePages keeps pages under their request ids, for as long as the session
+// store would. A page that was handed out without the store is the answer to a
+// retry on this server, also after the store is back; other servers do not know
+// of it. One that the store knows is the answer only while the store is down.
 type loosePages struct {
 	mu    sync.Mutex
 	pages map[looseKey]looseEntry
@@ -30,15 +31,26 @@ type looseEntry struct {
 	ends   time.Time
 }
 
-// get returns the page that was handed out under the call's request id. The
-// error is [cache.ErrConflict] where that was another call.
+// get returns the loose page that was handed out under the call's request id.
+// The error is [cache.ErrConflict] where that was another call.
 func (l *loosePages) get(c *call, now time.Time) (p page, ok bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if c.RequestID == "" || len(l.pages) == 0 {
+	if c.RequestID == "" || !l.pages[looseKey{c.Agent, c.RequestID}].page.loose {
 		return page{}, false, nil
 	}
 	return l.find(c, now)
+}
+
+// note keeps a page that the session store knows, for retries while that is
+// down.
+func (l *loosePages) note(c *call, p page, refs []feed.Ref, now time.Time) {
+	if c.RequestID == "" || p.loose {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.keep(c, page{Page: cache.Page{Refs: refs, HasMore: p.HasMore}, lacks: p.lacks}, now)
 }
 
 func (l *loosePages) find(c *call, now time.Time) (p page, ok bool, err error) {
@@ -63,8 +75,15 @@ func (l *loosePages) put(c *call, p page, now time.Time) (page, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if before, ok, err := l.find(c, now); ok || err != nil {
+		before.lacks, before.loose = before.lacks|p.lacks, true
 		return before, err
 	}
+	l.keep(c, p, now)
+	return p, nil
+}
+
+// keep adds a page, and forgets those that have had their time. mu is held.
+func (l *loosePages) keep(c *call, p page, now time.Time) {
 	for len(l.order) > 0 && (len(l.order) >= looseMost || !now.Before(l.pages[l.order[0]].ends)) {
 		delete(l.pages, l.order[0])
 		l.order = l.order[1:]
@@ -79,5 +98,4 @@ func (l *loosePages) put(c *call, p page, now time.Time) (page, error) {
 	kept := p
 	kept.Refs = feed.Detached(p.Refs) // the ids may be parts of a whole recall's answer
 	l.pages[key] = looseEntry{c.Action, c.Limit, kept, now.Add(cache.RetryTTL)}
-	return p, nil
 }

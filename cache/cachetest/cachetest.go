@@ -80,6 +80,7 @@ func Run(t *testing.T, open func(t *testing.T, ttl time.Duration) Env) {
 		{"restore after a retry was answered", restoreAfterRetry},
 		{"restore twice", restoreTwice},
 		{"discard", discard},
+		{"omit", omit},
 		{"a step that is run again", runAgain},
 		{"a refresh after a pop that nobody heard of", runAgainAsRefresh},
 		{"a later step that is run again", runLaterAgain},

@@ -87,6 +87,19 @@ func restoreTwice(t *testing.T, open Open) {
 	}
 }
 
+func omit(t *testing.T, open Open) {
+	env := open(t, TTL)
+	call := retryOf("r1", "refresh")
+	list := append(refs(0, 4), feed.Ref{Group: "story", ID: "doc"})
+	requirePage(t, list, true, refreshWith(t, env.A, call, append(list, ref("last"))))
+	for range 2 {
+		require.NoError(t, env.A.Omit(t.Context(), agent, []feed.Ref{list[1], list[4]}, call))
+		assert.NotContains(t, pending(t, env, Start, append(list[:4:4], ref("story"), ref("doc"))...), false)
+		requireReplay(t, env.B, call, []feed.Ref{list[0], list[2], list[3]}, true)
+	}
+	requirePage(t, []feed.Ref{ref("last")}, false, pop(t, env.A, 5))
+}
+
 func discard(t *testing.T, open Open) {
 	env := open(t, TTL)
 	call := retryOf("r1", "refresh")

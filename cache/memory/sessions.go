@@ -233,6 +233,14 @@ func (s *Sessions) takeBack(ctx context.Context, agent string, refs []feed.Ref, 
 	return nil
 }
 
+// Omit implements [cache.Sessions].
+func (s *Sessions) Omit(_ context.Context, agent string, refs []feed.Ref, call cache.Call) error {
+	a := s.agents.lock(agent, s.clock())
+	defer s.agents.unlock(agent, a)
+	a.takeBack(call, refs, false)
+	return nil
+}
+
 // Abandon implements [cache.Sessions]. The answer of a step in this process is
 // never lost, so there is nothing to take back.
 func (s *Sessions) Abandon(context.Context, string, cache.Call) error { return nil }

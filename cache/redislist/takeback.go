@@ -15,7 +15,7 @@ import (
 //	KEYS[2]  the agent's pending set
 //	KEYS[3]  the call's record; only where one is kept
 //	ARGV[1]  owner of the call
-//	ARGV[2]  "1": back to the head of the session
+//	ARGV[2]  "restore": back to the head of the session; "discard"; "omit": they stay pending
 //	ARGV[3]  TTL of a session that had ended, ms
 //	ARGV[4…] the refs, best first
 //	reply    how many refs were taken back
@@ -24,7 +24,7 @@ import (
 // record, has been taken back before: the client sends a script again whose
 // answer it did not get.
 var takeBackScript = redis.NewScript(keysLua + recordLua + `
-local restore, taken, listed, r, none = ARGV[2] == '1', 0, nil, nil, true
+local restore, taken, listed, r, none = ARGV[2] == 'restore', 0, nil, nil, true
 if KEYS[3] then
   r = load(KEYS[3])
   if not r or r == 'x' or r.owner ~= ARGV[1] or restore and r.again then return 0 end
@@ -43,7 +43,7 @@ if KEYS[3] then
   r.steps = ' ' .. table.concat(left, ' ')
 end
 local ended = restore and redis.call('EXISTS', KEYS[1]) == 0
-for i = #ARGV, 4, -1 do
+for i = #ARGV, ARGV[2] == 'omit' and #ARGV + 1 or 4, -1 do
   if not listed or listed[ARGV[i]] then
     if redis.call('ZREM', KEYS[2], unpack((keysof(ARGV, i, i)))) > 0 then
       taken = taken + 1
@@ -60,20 +60,25 @@ return taken
 
 // Restore implements [cache.Sessions] in one round trip.
 func (s *Sessions) Restore(ctx context.Context, agent string, refs []feed.Ref, call cache.Call) error {
-	return s.takeBack(ctx, "restore", agent, refs, call, true)
+	return s.takeBack(ctx, "restore", agent, refs, call)
 }
 
 // Discard implements [cache.Sessions] in one round trip.
 func (s *Sessions) Discard(ctx context.Context, agent string, refs []feed.Ref, call cache.Call) error {
-	return s.takeBack(ctx, "discard", agent, refs, call, false)
+	return s.takeBack(ctx, "discard", agent, refs, call)
 }
 
-func (s *Sessions) takeBack(ctx context.Context, step, agent string, refs []feed.Ref, call cache.Call, restore bool) error {
+// Omit implements [cache.Sessions] in one round trip.
+func (s *Sessions) Omit(ctx context.Context, agent string, refs []feed.Ref, call cache.Call) error {
+	return s.takeBack(ctx, "omit", agent, refs, call)
+}
+
+func (s *Sessions) takeBack(ctx context.Context, step, agent string, refs []feed.Ref, call cache.Call) error {
 	if len(refs) == 0 {
 		return nil
 	}
 	args := make([]any, 0, 3+len(refs))
-	args = append(args, owner(call), flag(restore), s.cfg.TTL.Milliseconds())
+	args = append(args, owner(call), step, s.cfg.TTL.Milliseconds())
 	for _, ref := range refs {
 		args = append(args, ref.String())
 	}

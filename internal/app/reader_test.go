@@ -41,6 +41,7 @@ type shown struct {
 type answered struct {
 	request engine.Request
 	ids     []string
+	groups  []string // of the ids
 	more    bool
 	at      time.Time
 	real    time.Time
@@ -164,7 +165,11 @@ func (w *world) take(t *testing.T, s *server, r engine.Request, answer engine.An
 	}
 	who.last = ids(answer)
 	if r.RequestID != "" && !loose(answer) {
-		who.asked = append(who.asked, answered{r, ids(answer), answer.HasMore, w.clock.Now(), time.Now()})
+		var groups []string
+		for _, it := range items(t, answer) {
+			groups = append(groups, it.Group())
+		}
+		who.asked = append(who.asked, answered{r, ids(answer), groups, answer.HasMore, w.clock.Now(), time.Now()})
 	}
 }
 
@@ -199,8 +204,8 @@ func (w *world) retry(t *testing.T) {
 	require.NoError(t, err)
 	w.say("%s again %s: %v, more %t", agent, first.request.RequestID, ids(answer), answer.HasMore)
 	want := []string{}
-	for _, id := range first.ids {
-		if it, ok := w.items[id]; ok && !who.profile.Refuses(&it) {
+	for i, id := range first.ids { // what is in another group by now would be chosen anew for what it is
+		if it, ok := w.items[id]; ok && w.shows(who, it) && it.Group() == first.groups[i] {
 			want = append(want, id)
 		}
 	}
