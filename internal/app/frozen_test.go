@@ -86,6 +86,7 @@ func TestARequestAsksAFrozenRedisOnce(t *testing.T) {
 func TestNobodyWaitsInVainForAFrozenRedis(t *testing.T) {
 	cfg, r := ownRedis(t)
 	cfg.Server.RequestTimeout = 5 * time.Second // what is to be slow is Redis, not a busy machine
+	cfg.Dedup.PendingGrace = 7 * time.Second
 	a := open(t, cfg, WithClock(at(noon).Now))
 	put(t, a, catalogue(600)...)
 	const agents = 24

@@ -340,7 +340,7 @@ func TestHostileTextsMakeNoKeys(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, keys)
 	for _, key := range keys {
-		require.Regexp(t, `^(bf:(global|meta):\d{8}(:\d+)?|feed:[a-z]+:[A-Za-z0-9_.@{}:/-]+)$`, strings.TrimPrefix(key, prefix))
+		require.Regexp(t, `^(bf:(global|meta):\d{8}(:\d+)?|feed:[a-z]+:[A-Za-z0-9_.@{}:/-]+(~[a-z0-9]+)?)$`, strings.TrimPrefix(key, prefix))
 	}
 }
 
