@@ -6,8 +6,11 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN --mount=type=cache,target=/go/pkg/mod go mod download
 COPY . .
+# The builder has no repository to take the version from:
+# --build-arg VERSION="$(git describe --tags --always --dirty)"
+ARG VERSION
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
-    CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o /out/freshet ./cmd/freshet
+    CGO_ENABLED=0 go build -trimpath -ldflags="-s -w -X github.com/freshet/freshet/internal/version.release=$VERSION" -o /out/freshet ./cmd/freshet
 # The data directory must exist with its owner, so that a volume mounted there
 # takes the owner over; the final image has no shell to make one.
 RUN mkdir /out/data

@@ -7,10 +7,11 @@ GOLANGCI_LINT ?= golangci-lint
 # Where tests find real services; without them those tests skip and say so.
 export FRESHET_TEST_REDIS ?=
 export FRESHET_TEST_ELASTICSEARCH ?=
+export FRESHET_TEST_POSTGRES ?=
 export FRESHET_TEST_POSTS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint bench budgets fuzz smoke services services-down
+.PHONY: help build test race checks tidy lint bench budgets fuzz smoke smoke-services services services-down
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,12 +22,22 @@ build: ## build ./freshet, a static binary
 test: ## run the tests that need no more than Go (and those of services that are named)
 	go test ./...
 
-race: ## run the tests with the race detector
-	go test -race ./...
+# SQLite is compiled from C; with the race detector in it too, tests take many times longer.
+race: ## run the tests with the race detector, those of internal/checks included
+	go test -race '-gcflags=modernc.org/...=-race=false' -timeout 20m ./...
+	cd internal/checks && go test -race '-gcflags=modernc.org/...=-race=false' -timeout 20m ./...
+
+checks: ## run what needs large tools: browser, compose file, monitoring, image
+	cd internal/checks && go test -timeout 20m ./...
+
+tidy: ## go.mod and go.sum of both modules, after a change of what is imported
+	go mod tidy
+	cd internal/checks && go mod tidy
 
 lint: ## vet, format and the rules of .golangci.yml
 	go vet ./...
 	$(GOLANGCI_LINT) run ./...
+	cd internal/checks && go vet ./... && $(GOLANGCI_LINT) run ./...
 
 bench: ## run the Go benchmarks once each, with allocations
 	go test -run '^$$' -bench . -benchmem ./...
@@ -42,9 +53,13 @@ fuzz: ## fuzz each decoder for 20 seconds
 smoke: ## run the README's commands and docs/quickstart.md as they are written there
 	scripts/smoke.sh
 
-services: ## start Redis and Elasticsearch for the tests, and print how to use them
-	docker compose up --detach --wait redis elasticsearch
+smoke-services: ## run two servers and a worker over the services that FRESHET_TEST_… name
+	scripts/smoke-services.sh
+
+services: ## start Redis, Elasticsearch and PostgreSQL for the tests, and print how to use them
+	docker compose up --detach --wait redis elasticsearch postgres
 	@echo 'export FRESHET_TEST_REDIS=redis://127.0.0.1:6379/0 FRESHET_TEST_ELASTICSEARCH=http://127.0.0.1:9200'
+	@echo "export FRESHET_TEST_POSTGRES='postgres://freshet:freshet@127.0.0.1:5432/freshet?sslmode=disable'"
 
 services-down: ## stop them; their data stays in volumes
 	docker compose down

@@ -1,6 +1,6 @@
-// Package cache answers for sessions: the ranked, already deduplicated rest of
-// an agent's last refresh, waiting to be paged, and for the retry records that
-// make a repeated request_id answer the same page. The backends are in
+// Package cache stores sessions (the ranked, already deduplicated rest of an
+// agent's last refresh, waiting to be paged) and the retry records that make a
+// repeated request_id answer the same page. The backends are in
 // cache/redislist and cache/memory, the conformance suite in cache/cachetest.
 package cache
 
@@ -17,7 +17,7 @@ var (
 	// asked at all; asking again later may help.
 	ErrUnavailable = errors.New("session store is unavailable")
 	// ErrUncertain is wrapped, beside [ErrUnavailable], by the error of a step
-	// that was sent and not answered: nobody knows whether it was made.
+	// that was sent and not answered: it is not known whether it was made.
 	ErrUncertain = errors.New("the step may have been made")
 	// ErrConflict says that the request id was used for another action or
 	// limit within the last [RetryTTL].
@@ -34,14 +34,14 @@ const RetryTTL = 60 * time.Second
 // Call identifies the call of a client that a step belongs to. The store keeps
 // a record of what a call was handed out, step by step, so that a step whose
 // answer was lost can be run again and hands out the same, and so that what
-// cannot be delivered can be given back exactly once. The zero Call keeps no
+// cannot be delivered can be returned exactly once. The zero Call keeps no
 // record.
 type Call struct {
 	// RequestID is the client's name for the call; "" where it gave none. A
 	// later call with the same one is answered from the record, for
 	// [RetryTTL].
 	RequestID string
-	// Owner is unique to this call, so that a step run again is told from a
+	// Owner is unique to this call, so that a step run again differs from a
 	// retry by the client. Letters and digits.
 	Owner  string
 	Action string // "refresh" or "load_more", as the client asked
@@ -92,9 +92,8 @@ type Pop struct {
 }
 
 // Sessions keeps one session per agent. Each method is one atomic step for its
-// agent, over all servers that share the store. After an error that wraps
-// [ErrUncertain], run the step again with the same [Call], or take it back with
-// Abandon. After any other error nothing has changed.
+// agent, over all servers that share the store; where it could not be asked, its
+// error wraps [ErrUnavailable].
 type Sessions interface {
 	// Replace drops from the ranked list what has entered the pending set
 	// meanwhile, takes the first Limit as the page and adds them to the
@@ -106,41 +105,49 @@ type Sessions interface {
 	// and changes nothing: with Replayed where another call made the record,
 	// and without where this one did. Step 0 of another call is answered with
 	// all its steps. A record of another action or limit is [ErrConflict].
+	//
+	// After an error that wraps [ErrUncertain], run the step again with the same
+	// Call, or take it back with Abandon. After any other error nothing has
+	// changed; [ErrTooLate] asks for a new check.
 	Replace(ctx context.Context, r Replace) (Page, error)
 	// Pop takes up to Limit from the head of the session, skipping what is
 	// pending, and adds them to the pending set. It never extends the
 	// session's TTL. An empty page means there is no session (left); it is
-	// not recorded. The record answers as for Replace.
+	// not recorded. The record answers, and errors are, as for Replace.
 	Pop(ctx context.Context, p Pop) (Page, error)
 	// Replay looks up what another call with the same request id was handed
 	// out; ok is false where there is no such record. It changes nothing, but
-	// from then on the other call can give nothing back.
+	// from then on the other call can give nothing back. It may be asked again.
 	Replay(ctx context.Context, agent string, call Call) (page Page, ok bool, err error)
-	// Refreshed is the time of the agent's last Replace; zero: none within 8
-	// days.
+	// Refreshed is the Now of the agent's last Replace, to the millisecond at
+	// least; zero: none within 8 days.
 	Refreshed(ctx context.Context, agent string) (time.Time, error)
 	// Restore undoes the handing out of refs that could not be delivered: they
 	// go back to the head of the session in order, and leave the pending set
 	// and the record; a record without refs is deleted. A session that had
 	// ended gets the full TTL. What the record does not list is left as it is,
-	// so restoring twice is harmless. Where the record has been answered to
+	// so restoring twice is harmless, also after an error. Where the record has been answered to
 	// another call meanwhile, nothing changes: that call may have what this one
 	// could not deliver.
 	Restore(ctx context.Context, agent string, refs []feed.Ref, call Call) error
 	// Discard takes refs that are not to be delivered out of the pending set
 	// and the record, and puts them nowhere: a later recall may propose them
-	// again. What the record does not list is left as it is.
+	// again. What the record does not list is left as it is, so discarding twice
+	// is harmless, also after an error.
 	Discard(ctx context.Context, agent string, refs []feed.Ref, call Call) error
 	// Omit takes refs that the answer leaves out, because they were shown
 	// before, off the record, so that a retry leaves them out too. They stay
-	// pending.
+	// pending. What the record does not list is passed over, so omitting twice is
+	// harmless, also after an error.
 	Omit(ctx context.Context, agent string, refs []feed.Ref, call Call) error
 	// Abandon discards whatever the call was handed out from call.Step on,
-	// where nobody knows what that was because its answer was lost. A step 0
+	// where that is not known because the answer was lost. A step 0
 	// that arrives after it hands out nothing. It leaves a record alone that
-	// is another call's or was answered to one.
+	// is another call's or was answered to one. Abandoning twice is harmless, also
+	// after an error.
 	Abandon(ctx context.Context, agent string, call Call) error
-	// Delete ends the agent's session.
+	// Delete ends the agent's session; without one it does nothing. What was
+	// handed out stays pending. After an error delete again.
 	Delete(ctx context.Context, agent string) error
 	Withdrawer
 }

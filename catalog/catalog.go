@@ -1,5 +1,5 @@
-// Package catalog answers for items and profiles: what is stored of them, how
-// they come in ([Ingest]) and how they are read back for a page. The backends
+// Package catalog stores items and profiles: how they come in ([Ingest]) and
+// how they are read back for a page. The backends
 // are in catalog/sqlite and catalog/elastic, content caches in catalog/lru and
 // catalog/rediscache, the conformance suite in catalog/catalogtest.
 package catalog
@@ -20,42 +20,40 @@ var (
 )
 
 // Reader reads items for answers.
-//
-// Docs returns one Doc per id, in order; an item that does not exist has no
-// JSON. Duplicate ids are allowed. The JSON is shared: never write to it.
 type Reader interface {
+	// Docs returns one Doc per id, in order; an item that does not exist has no
+	// JSON. Duplicate ids are allowed. The JSON is shared: never write to it.
+	// Where the catalog cannot be asked the error wraps [ErrUnavailable]; a cache may
+	// answer what it has beside it.
 	Docs(ctx context.Context, ids []string) ([]feed.Doc, error)
 }
 
 // Writer changes items.
-//
-// Put stores validated items, replacing those with the same id; of two items
-// with one id in a batch the later wins. The slice it returns has one entry per item, nil where
-// the item is stored; it is nil when all are. The error is for the batch as a
-// whole: then nothing is known to be stored, and putting it again is safe.
-//
-// Remove deletes an item; [ErrNotFound] if there is none.
 type Writer interface {
+	// Put stores validated items, replacing those with the same id; of two items
+	// with one id in a batch the later wins. The slice it returns has one entry
+	// per item, nil where the item is stored; it is nil when all are. The error is
+	// for the batch as a whole: then nothing is known to be stored, and putting it
+	// again is safe.
 	Put(ctx context.Context, items []feed.Item) ([]error, error)
+	// Remove deletes an item; [ErrNotFound] if there is none.
 	Remove(ctx context.Context, id string) error
 }
 
 // Profiles keeps profiles.
-//
-// Profile returns [ErrNotFound] for an agent without one. PutProfile replaces,
-// and a Profile call that starts after it returns sees the new one, on every
-// server. A profile put with nil muted items keeps those that are stored; an
-// empty list takes them away. RemoveProfile of an agent without one is
-// [ErrNotFound].
-//
-// MuteItems adds groups to the agent's muted items, as [feed.Profile.Hide]
-// does, and makes a profile for an agent without one. It is atomic: of two
-// calls at once, or of a call and a PutProfile that keeps what is stored,
-// neither undoes the other.
 type Profiles interface {
+	// Profile returns the agent's profile, [ErrNotFound] for one without.
 	Profile(ctx context.Context, agent string) (feed.Profile, error)
+	// PutProfile replaces a profile, and a Profile call that starts after it
+	// returns sees the new one, on every server. A profile put with nil muted items
+	// keeps those that are stored; an empty list takes them away.
 	PutProfile(ctx context.Context, agent string, p feed.Profile) error
+	// MuteItems adds groups to the agent's muted items, as [feed.Profile.Hide]
+	// does, and makes a profile for an agent without one. It is atomic: of two
+	// calls at once, or of a call and a PutProfile that keeps what is stored,
+	// neither undoes the other. Doing it again is safe.
 	MuteItems(ctx context.Context, agent string, groups []string) error
+	// RemoveProfile deletes a profile; [ErrNotFound] for an agent without one.
 	RemoveProfile(ctx context.Context, agent string) error
 }
 
@@ -64,19 +62,22 @@ type Catalog interface {
 	Reader
 	Writer
 	Profiles
-	Agents
-	Rankings
 }
 
-// Scanner is a catalog an in-process recall index can be rebuilt from. Scan
-// calls fn for every item, in no particular order, and stops at fn's error.
+// Scanner is a catalog an in-process recall index can be rebuilt from.
 type Scanner interface {
+	// Scan calls fn for every item, in no particular order, and stops at fn's
+	// error, which it returns.
 	Scan(ctx context.Context, fn func(feed.Item) error) error
 }
 
 // Hydrator reads a page's items and its agent's profile in one round trip. A
 // catalog that can do so implements it; use [Hydrate] to read either way.
 type Hydrator interface {
+	// Hydrate answers the items as [Reader] does and the agent's profile, the zero
+	// one for an agent without. A cache whose catalog cannot be asked may answer
+	// what it has beside the error; nothing where it lacks the profile, because
+	// that may mute the items.
 	Hydrate(ctx context.Context, agent string, ids []string) ([]feed.Doc, feed.Profile, error)
 }
 

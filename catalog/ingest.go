@@ -86,7 +86,8 @@ func NewIngest(w Writer, cfg IngestConfig) *Ingest {
 
 // Read stores the items of r, which is NDJSON (one item a line) or one JSON
 // array of items. It holds no more than a batch in memory. A bad item is
-// rejected and the rest goes on.
+// rejected and the rest goes on. A byte order mark at the beginning is passed
+// over; a body without any item is an error, but for the array [].
 //
 // The report is valid beside an error too, and tells what is stored. Errors
 // wrap [ErrBadBody] where the body cannot be read on, [ErrUnavailable] where a
@@ -127,26 +128,36 @@ func (p *intake) read() error {
 	} else if bytes.HasPrefix(bom, []byte{0xff, 0xfe}) || bytes.HasPrefix(bom, []byte{0xfe, 0xff}) {
 		return fmt.Errorf("%w: it is UTF-16; send UTF-8", ErrBadBody)
 	}
-	line := 1
-	for {
-		c, err := p.br.ReadByte()
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil // nothing in it is no error
-		case err != nil:
-			return unreadable(err)
-		case c == '\n':
-			line++
-			err = p.ctx.Err()
-		case c == ' ' || c == '\t' || c == '\r':
-		case c == '[':
-			return p.readArray()
-		default:
-			_ = p.br.UnreadByte()
-			return p.readLines(line)
+	line, first, err := p.skipBlank()
+	switch {
+	case errors.Is(err, io.EOF):
+		return fmt.Errorf("%w: it is empty; send [] where there are no items", ErrBadBody)
+	case err != nil:
+		return unreadable(err)
+	case first == '[':
+		_, _ = p.br.Discard(1)
+		return p.readArray()
+	}
+	return p.readLines(line)
+}
+
+// skipBlank reads up to the first byte that is no space, which it returns with the
+// number of its line. It goes by what is buffered: a body may be 64 MiB of blank
+// lines.
+func (p *intake) skipBlank() (line int, first byte, err error) {
+	for line = 1; ; {
+		if _, err := p.br.Peek(1); err != nil {
+			return line, 0, err
 		}
-		if err != nil {
-			return unreadable(err)
+		ahead, _ := p.br.Peek(p.br.Buffered())
+		rest := bytes.TrimLeft(ahead, " \t\r\n")
+		line += bytes.Count(ahead[:len(ahead)-len(rest)], []byte("\n"))
+		_, _ = p.br.Discard(len(ahead) - len(rest))
+		if len(rest) > 0 {
+			return line, rest[0], nil // Discard leaves the buffer as it is
+		}
+		if err := p.ctx.Err(); err != nil {
+			return line, 0, err
 		}
 	}
 }
@@ -212,8 +223,8 @@ func (p *intake) reject(line int, id string, why error) {
 // errTooBig is the reason for an item that was not even read.
 var errTooBig = fmt.Errorf("%w: it has more than the %d bytes an item may have", feed.ErrBadItem, feed.MaxItemBytes)
 
-// peekID finds the id in what may be the beginning of a broken item; "" where
-// there is none to be found.
+// peekID finds the id in what may be the beginning of a broken item; "" where it
+// has none.
 func peekID(data []byte) string {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {

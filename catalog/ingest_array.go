@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/freshet/freshet/feed"
 )
 
 // readArray reads the elements of a JSON array whose bracket was read. An
 // element that is no good item is rejected; where an element's own JSON is
-// broken nobody knows where the next begins, and reading ends.
+// broken the start of the next is unknown, and reading ends.
 func (p *intake) readArray() error {
 	for n := 1; ; n++ {
 		c, err := p.nextByte()
@@ -48,8 +49,8 @@ func (p *intake) element(n int, c byte) error {
 		p.reject(n, peekID(p.buf), errTooBig)
 		return nil
 	case !json.Valid(p.buf):
-		var it feed.Item // knows the byte
-		return p.broken(n, it.UnmarshalJSON(p.buf).Error(), nil)
+		_, err := feed.ParseItem(p.buf) // says at which byte
+		return p.broken(n, strings.TrimPrefix(fmt.Sprint(err), feed.ErrBadItem.Error()+": "), nil)
 	}
 	return p.take(n, p.buf)
 }

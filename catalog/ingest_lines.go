@@ -16,7 +16,7 @@ func (p *intake) readLines(line int) error {
 	for first := true; ; line++ {
 		text, tooBig, err := p.readLine()
 		if err != nil && !errors.Is(err, io.EOF) {
-			return unreadable(err) // a line that was cut off is nobody's item
+			return unreadable(err) // a line that was cut off is no item
 		}
 		text = bytes.Trim(text, " \t\r\n")
 		switch {

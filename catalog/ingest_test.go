@@ -86,9 +86,9 @@ func TestIngest(t *testing.T) {
 		rejected   []string // beginnings of "line id: reason"
 		err        string   // part of the error about the body
 	}{
-		{name: "nothing"},
-		{name: "only spaces", body: " \r\n\n\t "},
-		{name: "only a byte order mark", body: "\ufeff"},
+		{name: "nothing", err: "it is empty"},
+		{name: "only spaces", body: " \r\n\n\t ", err: "it is empty"},
+		{name: "only a byte order mark", body: "\ufeff", err: "it is empty"},
 		{name: "lines", body: line("a") + "\n" + line("b") + "\n", ids: "a b"},
 		{name: "no last line feed", body: line("a") + "\n" + line("b"), ids: "a b"},
 		{
@@ -101,11 +101,11 @@ func TestIngest(t *testing.T) {
 				`{"id":"x y","title":"T","update_time":1}`, line("e") + ",", `{"title":"T","id":"f","id":"f"}`,
 			}, "\n"), ids: "a d",
 			rejected: []string{
-				"2 b: bad JSON", "3 c: title is null", "4 : an item is a JSON object, not an array", "5 : bad JSON", "7 : id must be a string, not a number",
-				`8 x y: bad id: id has " "`, "9 e: bad JSON at byte", `10 f: field "id" is there twice`,
+				"2 b: bad JSON", "3 c: title is missing", "4 : the JSON must be an object, not an array", "5 : bad JSON", "7 : id must be a string, not a number",
+				`8 x y: bad id: id has " "`, "9 e: bad JSON at byte", `10 f: duplicate field "id"`,
 			},
 		},
-		{name: "not UTF-8", body: "{\"id\":\"a\",\"title\":\"\xff\",\"update_time\":1}\n" + line("b"), ids: "b", rejected: []string{"1 a: it is not UTF-8"}},
+		{name: "not UTF-8", body: "{\"id\":\"a\",\"title\":\"\xff\",\"update_time\":1}\n" + line("b"), ids: "b", rejected: []string{"1 a: bad JSON at byte 19 in title: invalid UTF-8"}},
 		{
 			name: "largest line", body: big("a", max) + "\r\n" + big("b", max+1) + "\n" + big("c", 3*max) + "\n" + line("d") + "\n" + big("e", 2*max), ids: "a d",
 			rejected: []string{"2 b: it has 262145 bytes", "3 c: it has more than", "5 e: it has more than"},
@@ -126,16 +126,16 @@ func TestIngest(t *testing.T) {
 				line("a"), `{"id":"b"}`, `null`, `1.5`, `"text"`, `[[],{}]`, `{}`, line("c"), `true `,
 			}, " , ") + "]", ids: "a c",
 			rejected: []string{
-				"2 b: title is missing", "3 : an item is a JSON object, not null", "4 : an item is a JSON object, not a number",
-				"5 : an item is a JSON object, not a string", "6 : an item is a JSON object, not an array", "7 : id is missing", "9 : an item is a JSON object, not a boolean",
+				"2 b: title is missing", "3 : the JSON must be an object, not null", "4 : the JSON must be an object, not a number",
+				"5 : the JSON must be an object, not a string", "6 : the JSON must be an object, not an array", "7 : id is missing", "9 : the JSON must be an object, not a boolean",
 			},
 		},
-		{name: "array, not UTF-8", body: "[{\"id\":\"a\",\"title\":\"\xff\",\"update_time\":1}," + line("b") + "]", ids: "b", rejected: []string{"1 a: it is not UTF-8"}},
+		{name: "array, not UTF-8", body: "[{\"id\":\"a\",\"title\":\"\xff\",\"update_time\":1}," + line("b") + "]", ids: "b", rejected: []string{"1 a: bad JSON at byte 19 in title: invalid UTF-8"}},
 		{
 			name: "largest element", body: "[" + big("a", max) + "," + big("b", max+1) + "," + big("c", 3*max) + "," + line("d") + "]", ids: "a d",
 			rejected: []string{"2 b: it has more", "3 c: it has more"},
 		},
-		{name: "broken element", body: "[" + line("a") + `,{"id":"b",},` + line("c") + "]", ids: "a", err: "element 2 of the array: bad JSON at byte 11"},
+		{name: "broken element", body: "[" + line("a") + `,{"id":"b",},` + line("c") + "]", ids: "a", err: "element 2 of the array: bad JSON at byte 9"},
 		{name: "brackets that do not match", body: "[" + line("a") + `,{"id":[}]},` + line("c") + "]", ids: "a", err: "element 2 of the array: bad JSON"},
 		{name: "closed twice", body: "[" + line("a") + `},` + line("c") + "]", ids: "a", err: "element 1 of the array: after it comes '}'"},
 		{name: "no comma", body: "[" + line("a") + " " + line("b") + "]", ids: "a", err: `element 1 of the array: after it comes '{'`},
@@ -313,7 +313,9 @@ func TestIngestDoesNotHoldABigLine(t *testing.T) {
 			})
 		}
 		small, large := read(1<<20), read(5<<20)
-		require.InDelta(t, small, large, 3, "allocations do not grow with the line")
+		// Holding the line, or reading it by 64 KiB, would be 64 more. A few more or
+		// less are what a garbage collection leaves of pools.
+		require.InDelta(t, small, large, 16, "allocations do not grow with the line")
 	}
 }
 

@@ -18,9 +18,8 @@ import (
 	"time"
 )
 
-// longestAnswer is how long a server may take to begin its answer once it has
-// the request; storing an upload is the slowest thing it does. How long a call
-// may take is its context's to say.
+// longestAnswer is how long a server may take to begin its answer once it has the
+// request; storing an upload takes longest. The context limits the whole call.
 const longestAnswer = 10 * time.Minute
 
 // Client calls one server. It may be used by many goroutines at once; one
@@ -60,7 +59,7 @@ func WithAdminToken(token string) Option {
 	return func(c *Client) { c.set("X-Admin-Token", token) }
 }
 
-// set sets a header, or takes it away where the value is empty.
+// set sets a header, or removes it where the value is empty.
 func (c *Client) set(name, value string) {
 	c.header.Del(name)
 	if value != "" {
@@ -101,8 +100,8 @@ func New(server string, options ...Option) (*Client, error) {
 	}
 	copied := transport.Clone()
 	copied.ResponseHeaderTimeout = longestAnswer
-	// Servers are few and calls many: the default of two idle connections would
-	// open and close one for nearly every call of a busy backend.
+	// With the default of two idle connections a busy backend would open and close
+	// one for nearly every call.
 	copied.MaxIdleConnsPerHost = copied.MaxIdleConns
 	c := &Client{
 		base:   strings.TrimSuffix(server, "/"),
@@ -121,7 +120,7 @@ func New(server string, options ...Option) (*Client, error) {
 	return c, nil
 }
 
-// As is a client that calls for another agent, over the same connections.
+// As returns a client that calls for another agent, over the same connections.
 func (c *Client) As(agent string) *Client {
 	other := *c
 	other.header = c.header.Clone()

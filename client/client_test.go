@@ -39,6 +39,7 @@ func answer(w http.ResponseWriter, status int, body string) {
 }
 
 func TestNewRefusesWhatIsNoServer(t *testing.T) {
+	t.Parallel()
 	for _, server := range []string{"", "127.0.0.1:8080", "ftp://h", "http://", "http://a b"} {
 		_, err := client.New(server)
 		assert.ErrorContains(t, err, "http://127.0.0.1:8080", server)
@@ -46,6 +47,7 @@ func TestNewRefusesWhatIsNoServer(t *testing.T) {
 }
 
 func TestFeedSendsWhoAsksForWhat(t *testing.T) {
+	t.Parallel()
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		assert.Equal(t, "POST /base/v1/feed", r.Method+" "+r.URL.Path)
@@ -62,6 +64,7 @@ func TestFeedSendsWhoAsksForWhat(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct {
 		status int
 		body   string
@@ -86,12 +89,14 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestAnswerOfSomethingElse(t *testing.T) {
+	t.Parallel()
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) { answer(w, 200, `<html>hello`) })
 	_, err := connect(t, url).Feed(context.Background(), client.Ask{Action: "refresh"})
 	assert.ErrorContains(t, err, "not a Freshet server")
 }
 
 func TestRetriesWhatMayPass(t *testing.T) {
+	t.Parallel()
 	for _, status := range []int{429, 502, 503, 504} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
 			var calls atomic.Int32
@@ -117,6 +122,7 @@ func TestRetriesWhatMayPass(t *testing.T) {
 }
 
 func TestRetriesBrokenConnections(t *testing.T) {
+	t.Parallel()
 	var calls atomic.Int32
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		switch calls.Add(1) {
@@ -136,6 +142,7 @@ func TestRetriesBrokenConnections(t *testing.T) {
 }
 
 func TestGivesUp(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct {
 		status int
 		calls  int32
@@ -156,6 +163,7 @@ func TestGivesUp(t *testing.T) {
 }
 
 func TestHonoursRetryAfter(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -173,6 +181,7 @@ func TestHonoursRetryAfter(t *testing.T) {
 }
 
 func TestUnreachable(t *testing.T) {
+	t.Parallel()
 	c := connect(t, "http://127.0.0.1:1") // nothing listens on tcpmux
 	_, err := c.Feed(context.Background(), client.Ask{})
 	require.Error(t, err)

@@ -46,7 +46,7 @@ type Response struct {
 
 // Do makes a call, again where that is safe and [WithRetries] allows it. An
 // answer that is no success is an [*Error]. A redirect is one, too: following
-// it would show tokens to whom it names.
+// it would send tokens to another host.
 func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
 	waits := backoff.NewExponentialBackOff()
 	waits.InitialInterval, waits.Multiplier, waits.MaxInterval = c.pause, 2, 10*time.Second

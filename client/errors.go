@@ -14,13 +14,14 @@ var (
 	ErrUnauthenticated = errors.New("unauthenticated")         // 401: who calls is not known
 	ErrForbidden       = errors.New("forbidden")               // 403: who calls may not
 	ErrNotFound        = errors.New("not found")               // 404
-	ErrConflict        = errors.New("conflict")                // 409: the request id belongs to another call
+	ErrConflict        = errors.New("conflict")                // 409: the request id or key belongs to another call
 	ErrPrecondition    = errors.New("not the current version") // 412: read again, then write
 	ErrTooLarge        = errors.New("too large")               // 413
+	ErrUnprocessable   = errors.New("against a rule")          // 422: a post breaks a rule, or there are as many as there may be
 	ErrRateLimited     = errors.New("too many requests")       // 429: wait for RetryAfter
 	ErrUnavailable     = errors.New("temporarily unavailable") // 503: the server is busy, or something it needs is down
 	ErrUnreachable     = errors.New("cannot reach the server") // no whole answer came; never an *Error
-	ErrNotFreshet      = errors.New("not a Freshet server")    // what answered speaks another language; never an *Error
+	ErrNotFreshet      = errors.New("not a Freshet server")    // the answer is not Freshet's; never an *Error
 	ErrAnswerTooLarge  = errors.New("the answer is too large") // of a server that cannot be Freshet's; never an *Error
 )
 
@@ -33,6 +34,7 @@ var byStatus = map[int]error{
 	http.StatusConflict:              ErrConflict,
 	http.StatusPreconditionFailed:    ErrPrecondition,
 	http.StatusRequestEntityTooLarge: ErrTooLarge,
+	http.StatusUnprocessableEntity:   ErrUnprocessable,
 	http.StatusTooManyRequests:       ErrRateLimited,
 	http.StatusServiceUnavailable:    ErrUnavailable,
 }

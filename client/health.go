@@ -10,10 +10,11 @@ import (
 
 // Dependency is the state of one thing a server stands on.
 type Dependency struct {
-	State    string `json:"state"`              // up or down
-	Optional bool   `json:"optional,omitempty"` // down, it degrades answers only
-	Error    string `json:"error,omitempty"`    // why it is down
-	Warning  string `json:"warning,omitempty"`  // what is wrong with it though it is up
+	State       string `json:"state"`                  // up, degraded or down
+	Optional    bool   `json:"optional,omitempty"`     // down, it degrades answers only
+	Error       string `json:"error,omitempty"`        // why it is down
+	Warning     string `json:"warning,omitempty"`      // what is wrong with it though it is up
+	SecondsLeft int64  `json:"seconds_left,omitempty"` // of degraded: how long what the server has kept stands in for it
 }
 
 // Ready calls GET /readyz and returns the dependencies by name, also beside

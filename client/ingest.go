@@ -31,7 +31,7 @@ type Rejection struct {
 	Reason string `json:"reason"`
 }
 
-// uploadReport is the data of POST /v1/items.
+// uploadReport is the data of POST /v1/items and of POST /v1/graph/events.
 type uploadReport struct {
 	Accepted int         `json:"accepted"`
 	Rejected int         `json:"rejected"`
@@ -52,11 +52,25 @@ type Summary struct {
 // where an error ends the upload early; uploading again is harmless, because
 // an item replaces itself.
 func (c *Client) Ingest(ctx context.Context, r io.Reader, reject func(Rejection)) (Summary, error) {
+	u := &upload{client: c, path: "/v1/items", convert: onlyObjects, reject: reject}
+	return u.run(ctx, r)
+}
+
+// onlyObjects takes lines as they are. Sent on, a line that begins with [ would
+// make the server take the whole request for one JSON array.
+func onlyObjects(line []byte) ([]byte, error) {
+	if line[0] != '{' {
+		return nil, errors.New("the line is not a JSON object")
+	}
+	return line, nil
+}
+
+// run uploads the lines of a file.
+func (u *upload) run(ctx context.Context, r io.Reader) (Summary, error) {
 	plain, err := unzip(r)
 	if err != nil {
 		return Summary{}, err
 	}
-	u := &upload{client: c, reject: reject}
 	u.zip, err = gzip.NewWriterLevel(&u.body, gzip.BestSpeed)
 	if err != nil {
 		return Summary{}, err
@@ -96,16 +110,18 @@ func unzip(r io.Reader) (io.Reader, error) {
 	}
 	zr, err := gzip.NewReader(buffered)
 	if err != nil {
-		return nil, fmt.Errorf("it begins like a gzip file and is none: %w", err)
+		return nil, fmt.Errorf("it begins like a gzip file but is not one: %w", err)
 	}
 	return zr, nil
 }
 
 // upload collects lines into a compressed body.
 type upload struct {
-	client *Client
-	reject func(Rejection)
-	sum    Summary
+	client  *Client
+	path    string                            // of the route
+	convert func(line []byte) ([]byte, error) // makes a JSON object of a line that is not empty; nil passes it over, an error rejects it
+	reject  func(Rejection)
+	sum     Summary
 
 	zip     *gzip.Writer
 	body    bytes.Buffer // what zip has written
@@ -126,13 +142,15 @@ func (u *upload) add(ctx context.Context, number int, line []byte) error {
 	if len(line) == 0 {
 		return nil
 	}
-	// Sent on, a line that begins with [ would make the server take the whole
-	// request for one JSON array.
-	if line[0] != '{' {
-		if number == 1 && line[0] == '[' {
-			return errors.New("the file begins with [: it must hold one JSON object a line (jq -c '.[]' makes that of an array)")
-		}
-		u.refuse(number, "the line is not a JSON object")
+	if number == 1 && line[0] == '[' {
+		return errors.New("the file begins with [: it must hold one JSON object a line (jq -c '.[]' makes that of an array)")
+	}
+	line, err := u.convert(line)
+	if err != nil {
+		u.refuse(number, err.Error())
+		return nil
+	}
+	if line == nil {
 		return nil
 	}
 	if len(u.numbers) == maxLines || u.size+len(line)+1 > maxBytes {
@@ -165,9 +183,9 @@ func (u *upload) flush(ctx context.Context) error {
 	}
 	first, last := u.numbers[0], u.numbers[len(u.numbers)-1]
 	report, err := call[uploadReport](ctx, u.client, Request{
-		Method: http.MethodPost, Path: "/v1/items",
+		Method: http.MethodPost, Path: u.path,
 		Body: u.body.Bytes(), Type: "application/x-ndjson", Encoding: "gzip",
-		Repeatable: true, // an item replaces itself
+		Repeatable: true, // an item replaces itself, an event is applied once
 	})
 	if err != nil {
 		return fmt.Errorf("upload lines %d to %d: %w", first, last, err)
@@ -192,7 +210,7 @@ func (u *upload) account(report uploadReport) error {
 		u.reject(e)
 	}
 	if n := report.Accepted + report.Rejected; n != len(u.numbers) {
-		return fmt.Errorf("the server speaks of %d lines, %d were sent", n, len(u.numbers))
+		return fmt.Errorf("the server reported %d lines, but %d were sent", n, len(u.numbers))
 	}
 	return nil
 }

@@ -83,6 +83,7 @@ func zipped(s string) []byte {
 }
 
 func TestIngestSplitsByLines(t *testing.T) {
+	t.Parallel()
 	var file strings.Builder
 	for i := range 2_001 {
 		file.WriteString(item(i) + "\n")
@@ -101,6 +102,7 @@ func TestIngestSplitsByLines(t *testing.T) {
 }
 
 func TestIngestSplitsByBytes(t *testing.T) {
+	t.Parallel()
 	line := `{"id":"i","title":"` + strings.Repeat("x", 200_000) + `"}`
 	s := &itemServer{}
 	sum, _, err := ingest(t, s, strings.NewReader(strings.Repeat(line+"\n", 100)))
@@ -113,6 +115,7 @@ func TestIngestSplitsByBytes(t *testing.T) {
 }
 
 func TestIngestCountsLinesOfTheFile(t *testing.T) {
+	t.Parallel()
 	var file strings.Builder
 	for i := 1; i <= 11_000; i++ {
 		switch i {
@@ -144,6 +147,7 @@ func TestIngestCountsLinesOfTheFile(t *testing.T) {
 }
 
 func TestIngestReadsWhatPeopleHave(t *testing.T) {
+	t.Parallel()
 	two := item(1) + "\n" + item(2)
 	tests := map[string]struct {
 		file     []byte
@@ -174,6 +178,7 @@ func TestIngestReadsWhatPeopleHave(t *testing.T) {
 }
 
 func TestIngestRetriesTheSameRequest(t *testing.T) {
+	t.Parallel()
 	s := &itemServer{failures: 4}
 	sum, _, err := ingest(t, s, strings.NewReader(item(1)+"\n"+item(2)+"\n"))
 	require.NoError(t, err)
@@ -182,6 +187,7 @@ func TestIngestRetriesTheSameRequest(t *testing.T) {
 }
 
 func TestIngestStopsAndSaysWhere(t *testing.T) {
+	t.Parallel()
 	many := strings.Repeat(item(1)+"\n", 6_000)
 	broken := zipped(many)
 	tests := map[string]struct {
@@ -208,6 +214,7 @@ func TestIngestStopsAndSaysWhere(t *testing.T) {
 }
 
 func TestIngestKeepsTheCountOfWhatWasStored(t *testing.T) {
+	t.Parallel()
 	calls := 0
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		if calls++; calls == 1 {
@@ -221,7 +228,8 @@ func TestIngestKeepsTheCountOfWhatWasStored(t *testing.T) {
 	assert.Equal(t, client.Summary{Accepted: 1000, Requests: 1}, sum)
 }
 
-func TestIngestDoubtsAReportThatDoesNotAddUp(t *testing.T) {
+func TestIngestRefusesAReportThatDoesNotAddUp(t *testing.T) {
+	t.Parallel()
 	for _, report := range []string{
 		`{"accepted":1,"rejected":0}`,
 		`{"accepted":1,"rejected":1,"errors":[{"line":3,"reason":"x"}]}`,
@@ -270,6 +278,7 @@ func (countingServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestATornGzipFileIsCalledSo(t *testing.T) {
+	t.Parallel()
 	whole := zipped(strings.Repeat(item(1)+"\n", 5000))
 	_, _, err := ingest(t, &itemServer{}, bytes.NewReader(whole[:len(whole)-20]))
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)

@@ -16,6 +16,7 @@ import (
 
 // The lines in docs/quickstart.md are a program's that does what is said of it.
 func TestTheLinesInTheQuickStartRun(t *testing.T) {
+	t.Parallel()
 	page, err := os.ReadFile("../docs/quickstart.md")
 	require.NoError(t, err)
 	_, after, ok := strings.Cut(string(page), "<!-- client -->\n```go\n")

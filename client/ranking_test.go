@@ -10,6 +10,7 @@ import (
 )
 
 func TestRankingOfARealServer(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	reader, admin := newPair(t, asShipped)
 	_, err := reader.Ranking(ctx)

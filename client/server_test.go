@@ -33,7 +33,7 @@ func embedded(change func(*configs.Config), options ...app.Option) (h http.Handl
 	}
 	cfg := configs.Default()
 	cfg.DataDir, cfg.Auth.AdminToken = dir, adminToken
-	cfg.Recall.CacheTTL, cfg.Sessions.Coalesce = 0, 0 // what was just stored is found
+	cfg.Recall.CacheTTL = 0 // what was just stored is found
 	change(&cfg)
 	a, err := app.Open(context.Background(), cfg, append(options, app.WithLogger(slog.New(slog.DiscardHandler)))...)
 	if err != nil {
@@ -67,6 +67,7 @@ func posts(n int) string {
 }
 
 func TestReadsTheFeedOfARealServer(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	var now atomic.Int64
 	now.Store(1772800000)
@@ -106,6 +107,7 @@ func TestReadsTheFeedOfARealServer(t *testing.T) {
 }
 
 func TestKeepsItemsAndProfilesOfARealServer(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	reader, admin := newPair(t, asShipped)
 	want := feed.Item{ID: "a/b:c", Title: "T", UpdateTime: 1772791200, Tags: []string{"x"}}
@@ -131,10 +133,12 @@ func TestKeepsItemsAndProfilesOfARealServer(t *testing.T) {
 
 	ready, err := reader.Ready(ctx)
 	require.NoError(t, err)
-	require.Equal(t, map[string]client.Dependency{"data_dir": {State: "up"}}, ready, "an embedded server stands on nothing but its disk")
+	require.Equal(t, map[string]client.Dependency{"data_dir": {State: "up"}, "social": {State: "up", Optional: true}}, ready,
+		"an embedded server stands on nothing but its disk")
 }
 
 func TestErrorsOfARealServer(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	reader, admin := newPair(t, func(c *configs.Config) { c.Server.RateLimit, c.Server.RateBurst = 0.01, 2 })
 	_, err := admin.Item(ctx, "a b")
@@ -176,6 +180,7 @@ func (c *cutting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // A page whose answer was lost comes again, and none is missed.
 func TestALostAnswerCostsNoPage(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	h, stop := embedded(asShipped)
 	t.Cleanup(stop)
@@ -216,6 +221,7 @@ func TestALostAnswerCostsNoPage(t *testing.T) {
 
 // A token must not follow a redirect to whoever it names.
 func TestDoesNotFollowRedirects(t *testing.T) {
+	t.Parallel()
 	var told atomic.Bool
 	thief := serve(t, func(http.ResponseWriter, *http.Request) { told.Store(true) })
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -230,6 +236,7 @@ func TestDoesNotFollowRedirects(t *testing.T) {
 
 // An answer without an end does not fill the memory.
 func TestAnswersAreBounded(t *testing.T) {
+	t.Parallel()
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")
 		zw := gzip.NewWriter(w)
@@ -247,6 +254,7 @@ func TestAnswersAreBounded(t *testing.T) {
 
 // A wait that would outlast the caller's deadline is not begun.
 func TestGivesUpBeforeADeadlineThatWillPass(t *testing.T) {
+	t.Parallel()
 	var calls atomic.Int32
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		calls.Add(1)
@@ -262,6 +270,7 @@ func TestGivesUpBeforeADeadlineThatWillPass(t *testing.T) {
 }
 
 func TestADeadServerIsReadyForNothing(t *testing.T) {
+	t.Parallel()
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, 503, `{"code":50301,"msg":"not ready","data":{"dependencies":{"redis":{"state":"down","error":"timed out"}}}}`)
 	})

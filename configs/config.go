@@ -61,6 +61,10 @@ type Config struct {
 	Impressions   Impressions   `koanf:"impressions"`
 	Redis         Redis         `koanf:"redis"`
 	Elasticsearch Elasticsearch `koanf:"elasticsearch"`
+	Social        Social        `koanf:"social"`
+	Timeline      Timeline      `koanf:"timeline"`
+	Postgres      Postgres      `koanf:"postgres"`
+	Jobs          Jobs          `koanf:"jobs"`
 	Log           Log           `koanf:"log"`
 }
 
@@ -73,6 +77,14 @@ type Server struct {
 	RateLimit       float64       `koanf:"rate_limit" help:"requests a second of one agent; more are answered 429; 0: no bound"`
 	RateBurst       int           `koanf:"rate_burst" help:"requests of one agent that may come at once; 0: a second's"`
 	Pprof           bool          `koanf:"pprof" help:"answer /debug/pprof/* to admins"`
+	Compress        bool          `koanf:"compress" help:"compress answers above 1 KiB for clients that accept zstd or gzip"`
+	CORS            CORS          `koanf:"cors"`
+}
+
+// CORS says which pages of other origins may call the server from a browser.
+type CORS struct {
+	Origins     []string `koanf:"origins" help:"origins whose pages may call, such as https://app.example.com; *: all"`
+	Credentials bool     `koanf:"credentials" help:"let those pages send cookies along, for a gateway that knows readers by them; not with *"`
 }
 
 // Auth says who may call what.
@@ -98,16 +110,15 @@ type Catalog struct {
 
 // Recall finds candidates.
 type Recall struct {
-	Backend    string        `koanf:"backend" help:"what finds candidates: memory or elastic" oneof:"memory,elastic"`
-	N          int           `koanf:"n" help:"candidates of a refresh's first round of recall"`
-	Base       float64       `koanf:"base" help:"relevance of an item outside the agent's interests"`
-	CacheTTL   time.Duration `koanf:"cache_ttl" help:"how long equal recalls share one result; 0: off"`
-	StaleTTL   time.Duration `koanf:"stale_ttl" help:"oldest recall that may stand in while recall is down; 0: off"`
-	OriginStep time.Duration `koanf:"origin_step" help:"the decay's origin is rounded down to a multiple of this; 0: not at all"`
+	Backend  string        `koanf:"backend" help:"what finds candidates: memory or elastic; empty: what fits catalog.backend" oneof:"memory,elastic"`
+	N        int           `koanf:"n" help:"candidates of a refresh's first round of recall"`
+	CacheTTL time.Duration `koanf:"cache_ttl" help:"how long equal recalls share one result; 0: off"`
+	StaleTTL time.Duration `koanf:"stale_ttl" help:"oldest recall that may stand in while recall is down; 0: off"`
 }
 
 // Ranking holds the ranking parameters a new system starts with.
 type Ranking struct {
+	Base       float64    `koanf:"base" help:"relevance of an item outside the agent's interests"`
 	Decay      Decay      `koanf:"decay"`
 	Popularity Popularity `koanf:"popularity"`
 }
@@ -145,18 +156,14 @@ type Mirror struct {
 
 // Sessions keep the rest of each agent's last refresh.
 type Sessions struct {
-	Backend  string        `koanf:"backend" help:"where sessions are kept: memory or redislist" oneof:"memory,redislist"`
-	TTL      time.Duration `koanf:"ttl" help:"life of a session after its refresh"`
-	Coalesce time.Duration `koanf:"coalesce" help:"a refresh that waited for one started less than this ago pages from its session; 0: off"`
+	Backend string        `koanf:"backend" help:"where sessions are kept: memory or redislist" oneof:"memory,redislist"`
+	TTL     time.Duration `koanf:"ttl" help:"life of a session after its refresh"`
 }
 
-// Impressions says what counts as shown and how it is recorded.
+// Impressions says what counts as shown.
 type Impressions struct {
 	On         string        `koanf:"on" help:"what counts as shown: served or seen" oneof:"served,seen"`
-	Batch      int           `koanf:"batch" help:"impressions written at once"`
-	Linger     time.Duration `koanf:"linger" help:"how long a batch waits to fill"`
-	Workers    int           `koanf:"workers" help:"batches written at the same time"`
-	PendingTTL time.Duration `koanf:"pending_ttl" help:"with impressions.on seen: how long a delivered item nobody reported stays filtered"`
+	PendingTTL time.Duration `koanf:"pending_ttl" help:"with impressions.on seen: how long a delivered item that was not reported stays filtered"`
 }
 
 // Redis is the connection of the Redis backends.
@@ -216,25 +223,24 @@ type Log struct {
 // in the data directory, no services.
 func Default() Config {
 	return Config{
-		Server:  Server{Addr: "127.0.0.1:8080", RequestTimeout: 5 * time.Second, ShutdownTimeout: 15 * time.Second, MaxInFlight: 1000},
+		Server:  Server{Addr: "127.0.0.1:8080", RequestTimeout: 5 * time.Second, ShutdownTimeout: 15 * time.Second, MaxInFlight: 1000, Compress: true},
 		DataDir: "./freshet-data",
 		Auth:    Auth{Mode: ModeHeader},
 		Catalog: Catalog{Backend: CatalogSQLite},
-		Recall: Recall{
-			Backend: RecallMemory, N: 500, Base: 0.1,
-			CacheTTL: time.Second, StaleTTL: 10 * time.Minute, OriginStep: time.Second,
-		},
-		Ranking: Ranking{Decay: Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}},
+		Recall:  Recall{Backend: RecallMemory, N: 500, CacheTTL: time.Second, StaleTTL: 10 * time.Minute},
+		Ranking: Ranking{Base: 0.1, Decay: Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}},
 		Dedup: Dedup{
 			Backend: DedupMemory, WindowDays: 7, FalsePositiveRate: 0.01, DailyCapacity: 1_000_000, Shards: 1,
 			PendingGrace: 10 * time.Second, OnFailure: FailOpen, Mirror: Mirror{MaxBytes: 512 << 20},
 		},
-		Sessions: Sessions{Backend: SessionsMemory, TTL: 30 * time.Minute, Coalesce: time.Second},
-		Impressions: Impressions{
-			On: OnServed, Batch: 1000, Linger: 5 * time.Millisecond, Workers: 8, PendingTTL: 30 * time.Minute,
-		},
+		Sessions:      Sessions{Backend: SessionsMemory, TTL: 30 * time.Minute},
+		Impressions:   Impressions{On: OnServed, PendingTTL: 30 * time.Minute},
 		Redis:         Redis{WaitTimeout: 250 * time.Millisecond},
 		Elasticsearch: Elasticsearch{Index: "freshet-items", ManageIndex: true, Fields: defaultFields()},
+		Social:        Social{Backend: SocialSQLite, Follows: FollowsOpen},
+		Timeline:      Timeline{Cap: 500, TTL: 7 * 24 * time.Hour, Celebrity: Celebrity{At: 1000, Until: 900}},
+		Postgres:      Postgres{MaxConns: 20},
+		Jobs:          Jobs{Workers: 8},
 		Log:           Log{Level: "info", Format: "text"},
 	}
 }
@@ -254,6 +260,6 @@ func (c Config) Parameters() feed.Ranking {
 	return feed.Ranking{
 		Decay:            feed.Decay{Scale: d.Scale, Offset: d.Offset, Decay: d.Decay, Floor: d.Floor},
 		PopularityWeight: c.Ranking.Popularity.Weight,
-		Base:             c.Recall.Base,
+		Base:             c.Ranking.Base,
 	}
 }

@@ -140,6 +140,37 @@ elasticsearch: {fields: {title: headline}}
 	}
 }
 
+// Each catalog has one recall that fits it, which need not be named.
+func TestRecallFollowsTheCatalog(t *testing.T) {
+	for _, test := range []struct{ file, want string }{
+		{"", configs.RecallMemory},
+		{"catalog: {backend: sqlite}", configs.RecallMemory},
+		{"catalog: {backend: elastic}\nelasticsearch: {addresses: [\"http://127.0.0.1:9200\"]}", configs.RecallElastic},
+		{"catalog: {backend: elastic}\nrecall: {backend: \"\"}\nelasticsearch: {addresses: [\"http://127.0.0.1:9200\"]}", configs.RecallElastic},
+	} {
+		c, err := configs.Parse("test", []byte(test.file))
+		require.NoError(t, err, test.file)
+		assert.Equal(t, test.want, c.Recall.Backend, test.file)
+	}
+	_, err := configs.Parse("test", []byte("catalog: {backend: elastic}\nrecall: {backend: memory}\nelasticsearch: {addresses: [\"http://127.0.0.1:9200\"]}"))
+	require.ErrorContains(t, err, "recall.backend memory builds its index by reading the whole catalog")
+}
+
+func TestSocialFollowsTheOtherBackends(t *testing.T) {
+	for want, flags := range map[string][]string{
+		"sqlite":   nil,
+		"off":      {"--sessions.backend", "redislist", "--dedup.backend", "redisbloom", "--redis.addrs", "127.0.0.1:6379"},
+		"postgres": {"--social.backend", "postgres", "--postgres.url", "postgres://127.0.0.1/freshet", "--dedup.backend", "redisbloom", "--redis.addrs", "127.0.0.1:6379"},
+	} {
+		set := pflag.NewFlagSet("test", pflag.ContinueOnError)
+		configs.AddFlags(set)
+		require.NoError(t, set.Parse(flags))
+		c, err := configs.Load(configs.Options{Flags: set})
+		require.NoError(t, err)
+		assert.Equal(t, want, c.Social.Backend, flags)
+	}
+}
+
 func TestEmptySectionsAndValuesKeepDefaults(t *testing.T) {
 	for _, content := range []string{"", "# nothing\n", "server:\n", "server: {}\n", "server:\n  addr:\n", "elasticsearch: {fields: }\n"} {
 		c, err := configs.Parse("test", []byte(content))
@@ -166,11 +197,20 @@ func TestBadLayers(t *testing.T) {
 		environ []string
 		want    []string
 	}{
-		"unknown key":              {file: "dedup: {daily_capcity: 5}", want: []string{"dedup.daily_capcity is not a key; the nearest is dedup.daily_capacity"}},
-		"a part left out":          {file: "dedup: {capacity: 5}", want: []string{"the nearest is dedup.daily_capacity"}},
-		"removed key":              {file: "recall: {max_rounds: 4}", want: []string{"recall.max_rounds is gone, delete it: a refresh goes on until its page is full"}},
-		"removed key, empty":       {file: "recall: {max_rounds: }", want: []string{"recall.max_rounds is gone"}},
-		"removed variable":         {environ: []string{"FRESHET_RECALL_MAX_ROUNDS=4"}, want: []string{"environment: FRESHET_RECALL_MAX_ROUNDS is gone, delete it"}},
+		"unknown key":        {file: "dedup: {daily_capcity: 5}", want: []string{"dedup.daily_capcity is not a key; the nearest is dedup.daily_capacity"}},
+		"a part left out":    {file: "dedup: {capacity: 5}", want: []string{"the nearest is dedup.daily_capacity"}},
+		"removed key":        {file: "recall: {max_rounds: 4}", want: []string{"recall.max_rounds is gone, delete it: a refresh goes on until its page is full"}},
+		"removed key, empty": {file: "recall: {max_rounds: }", want: []string{"recall.max_rounds is gone"}},
+		"removed variable":   {environ: []string{"FRESHET_RECALL_MAX_ROUNDS=4"}, want: []string{"environment: FRESHET_RECALL_MAX_ROUNDS is gone, delete it"}},
+		"moved key":          {file: "recall: {base: 0.2}", want: []string{"recall.base is now ranking.base"}},
+		"moved variable":     {environ: []string{"FRESHET_RECALL_BASE=0.2"}, want: []string{"FRESHET_RECALL_BASE is now ranking.base (FRESHET_RANKING_BASE)"}},
+		"keys nobody chose": {
+			file: "recall: {origin_step: 5s}\nsessions: {coalesce: 0}\nimpressions: {batch: 5, linger: 1s, workers: 1}",
+			want: []string{
+				"recall.origin_step is gone, delete it: the decay's origin is rounded down to recall.cache_ttl", "sessions.coalesce is gone, delete it",
+				"impressions.batch is gone, delete it", "impressions.linger is gone, delete it", "impressions.workers is gone, delete it",
+			},
+		},
 		"unknown section":          {file: "sever: {addr: x}", want: []string{"sever.addr is not a key; the nearest is server.addr"}},
 		"unknown with empty value": {file: "nonsense:", want: []string{"nonsense is not a key"}},
 		"key without its section":  {file: "addr: 127.0.0.1:1", want: []string{"addr is not a key; the nearest is server.addr"}},
@@ -183,7 +223,7 @@ func TestBadLayers(t *testing.T) {
 		"two documents":            {file: "data_dir: a\n---\ndata_dir: b\n", want: []string{"after the first document"}},
 		"duration without a unit":  {file: "sessions: {ttl: 30}", want: []string{"sessions.ttl must be a duration such as 500ms, 30s or 24h, not 30"}},
 		"fraction for a count":     {file: "recall: {n: 1.5}", want: []string{"recall.n must be a whole number, not 1.5"}},
-		"text for a number":        {file: "recall: {base: high}", want: []string{`recall.base must be a number, not "high"`}},
+		"text for a number":        {file: "ranking: {base: high}", want: []string{`ranking.base must be a number, not "high"`}},
 		"text for a switch":        {file: "redis: {tls: maybe}", want: []string{`redis.tls must be true or false, not "maybe"`}},
 		"number for a text":        {file: "elasticsearch: {index: 2024}", want: []string{"elasticsearch.index must be text (a number or a yes/no word needs quotes), not 2024"}},
 		"number in a list":         {file: "redis: {addrs: [6379]}", want: []string{"redis.addrs must be a list of texts"}},
@@ -251,6 +291,7 @@ func TestPrintMasksSecretsAndLoadsAgain(t *testing.T) {
 	c.Elasticsearch.Password, c.Elasticsearch.Username = "hidden-4", "elastic"
 	c.Elasticsearch.Addresses = []string{"https://admin:hidden@5/x@es:9200", "http://es2:9200"}
 	c.Redis.Addrs = []string{"redis:6379"}
+	c.Postgres.URL = "postgres://freshet:hidden-6@postgres:5432/freshet"
 	c.Impressions.On = configs.OnSeen
 
 	var out bytes.Buffer

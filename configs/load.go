@@ -35,7 +35,7 @@ type Options struct {
 // the flags over both, and validates the result. The error is a [Problems]
 // with everything that is wrong, except where the file cannot be read at all.
 func Load(o Options) (Config, error) {
-	c := Default()
+	c := unset()
 	var all Problems
 	if o.Path != "" {
 		data, err := os.ReadFile(o.Path)
@@ -48,21 +48,31 @@ func Load(o Options) (Config, error) {
 	if o.Flags != nil {
 		all = append(all, applyFlags(&c, o.Flags)...)
 	}
-	// Rules on top of values that could not be read would only confuse.
-	if len(all) == 0 {
-		all = c.problems()
-	}
-	if err := all.err(); err != nil {
-		return Config{}, err
-	}
-	return c, nil
+	return c.finish(all)
 }
 
-// Parse reads one YAML document over the defaults and validates the result;
-// name stands for it in errors. The error is a [Problems].
-func Parse(name string, data []byte) (Config, error) {
+// unset is [Default] without what follows from other keys.
+func unset() Config {
 	c := Default()
-	all := applyFile(&c, name, data)
+	c.Recall.Backend, c.Social.Backend = "", ""
+	return c
+}
+
+// finish derives what was not given and validates the whole, unless values
+// could not be read: rules on top of those would only confuse.
+func (c Config) finish(all Problems) (Config, error) {
+	if c.Recall.Backend == "" {
+		c.Recall.Backend = RecallMemory
+		if c.Catalog.Backend == CatalogElastic {
+			c.Recall.Backend = RecallElastic
+		}
+	}
+	if c.Social.Backend == "" {
+		c.Social.Backend = SocialSQLite
+		if c.shared() {
+			c.Social.Backend = SocialOff
+		}
+	}
 	if len(all) == 0 {
 		all = c.problems()
 	}
@@ -73,7 +83,7 @@ func Parse(name string, data []byte) (Config, error) {
 }
 
 // oneDocument refuses what comes after the first YAML document, which the
-// parser would pass over in silence.
+// parser would ignore.
 type oneDocument struct{ *yaml.YAML }
 
 func (p oneDocument) Unmarshal(data []byte) (map[string]any, error) {
@@ -174,7 +184,7 @@ func applyEnv(c *Config, environ []string) Problems {
 	return append(all, apply(c, k.All(), EnvName)...)
 }
 
-// reserved tells variables that begin like ours but are not the server's
+// reserved reports whether a variable begins like ours but is not part of the
 // configuration: the client's token, what tests look for, and what Kubernetes
 // sets in a pod beside a service called freshet.
 func reserved(name string) bool {

@@ -26,8 +26,7 @@ func nearest(distance func(f field) int) field {
 	return best
 }
 
-// distance is the least number of characters to take out and put in that turns
-// a into b. Replacing counts as both, so that a key with a part left out
+// distance is the least number of deletions and insertions that turns a into b. Replacing counts as both, so that a key with a part left out
 // (dedup.capacity) is nearer to the whole one than to another short word.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)

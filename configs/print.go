@@ -69,6 +69,9 @@ func (f field) node(c *Config) *yaml.Node {
 		if f.secret && v != "" {
 			v = masked
 		}
+		if strings.Contains(v, "://") { // an address, not a name with an @
+			v = mask(v)
+		}
 		return scalar(v)
 	case []string:
 		list := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}

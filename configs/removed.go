@@ -1,11 +1,18 @@
 package configs
 
+const recorder = "is gone, delete it: batches grow with the traffic, to 1000 impressions, and eight are written at a time"
+
 // removed lists the keys of earlier versions with what became of each. A
-// configuration that still names one is refused, since what it asks for would
-// not be done.
+// configuration that still names one is refused, since it would have no effect.
 var removed = map[string]string{
 	"recall.max_rounds": "is gone, delete it: a refresh goes on until its page is full, recall has no more, " +
 		"or a tenth of server.request_timeout has passed",
+	"recall.base":         "is now ranking.base (FRESHET_RANKING_BASE)",
+	"recall.origin_step":  "is gone, delete it: the decay's origin is rounded down to recall.cache_ttl, and to a second at least",
+	"sessions.coalesce":   "is gone, delete it: a refresh that waited for another one of its agent pages from that one's session, if it began less than a second ago",
+	"impressions.batch":   recorder,
+	"impressions.linger":  recorder,
+	"impressions.workers": recorder,
 }
 
 // Removed says what became of a key of an earlier version; the text follows the

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// leastSecret is the length from which on a secret is looked for in what is
-// printed. Shorter ones would be found in words that tell nothing.
+// leastSecret is the least length of a secret that is masked in what is
+// printed. Shorter ones would be found in ordinary words.
 const leastSecret = 4
 
 // Masking returns a writer that passes on to w what it is given, with every
@@ -66,7 +66,7 @@ func (c Config) secretForms() []string {
 		}
 	}
 	basic(c.Elasticsearch.Username, c.Elasticsearch.Password)
-	for _, address := range c.Elasticsearch.Addresses {
+	for _, address := range append([]string{c.Postgres.URL}, c.Elasticsearch.Addresses...) {
 		if u, err := url.Parse(address); err == nil && u.User != nil {
 			password, _ := u.User.Password()
 			basic(u.User.Username(), password)

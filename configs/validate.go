@@ -31,6 +31,7 @@ func (c Config) problems() Problems {
 	c.Redis.check(&p, c.Server.RequestTimeout)
 	c.Elasticsearch.check(&p)
 	c.checkBackends(&p)
+	c.checkSocial(&p)
 	if c.DataDir == "" {
 		p.add("data_dir", "must name a directory: the catalog and the impression journals are kept there")
 	}
@@ -76,6 +77,7 @@ func (s Server) check(p *Problems) {
 	if s.RateBurst > 0 && s.RateLimit == 0 {
 		p.add("server.rate_limit", "must be set with server.rate_burst: alone it limits nothing")
 	}
+	s.CORS.check(p)
 }
 
 // hostPort says what is wrong with an address; listening allows an empty host
@@ -107,7 +109,7 @@ func (a Auth) check(p *Problems, addr string) {
 	switch a.Mode {
 	case ModeHeader:
 		if !a.TrustedGateway && !Loopback(addr) {
-			p.add("auth.mode", "header would believe anyone who can reach server.addr %q: listen on 127.0.0.1, use auth.mode jwt, "+
+			p.add("auth.mode", "header would trust anyone who can reach server.addr %q: listen on 127.0.0.1, use auth.mode jwt, "+
 				"or set auth.trusted_gateway true when only a gateway that sets X-Agent-ID can reach it", addr)
 		}
 	case ModeJWT:
@@ -125,16 +127,15 @@ func (a Auth) check(p *Problems, addr string) {
 
 func (r Recall) check(p *Problems) {
 	within(p, "recall.n", r.N, 1, 10_000) // Elasticsearch's index.max_result_window
-	if !(r.Base > 0 && r.Base <= 1000) {
-		p.add("recall.base", "must be greater than 0 and at most 1000, not %v", r.Base)
-	}
 	within(p, "recall.cache_ttl", r.CacheTTL, 0, 10*time.Minute)
 	within(p, "recall.stale_ttl", r.StaleTTL, 0, 24*time.Hour)
-	within(p, "recall.origin_step", r.OriginStep, 0, time.Hour)
 }
 
 // check has the bounds of [feed.Ranking.Validate], and names the keys.
 func (r Ranking) check(p *Problems) {
+	if !(r.Base > 0 && r.Base <= 1000) {
+		p.add("ranking.base", "must be greater than 0 and at most 1000, not %v", r.Base)
+	}
 	d := r.Decay
 	if d.Scale < time.Second {
 		p.add("ranking.decay.scale", "must be at least 1s, not %s", feed.DurationText(d.Scale))
@@ -170,13 +171,9 @@ func (d Dedup) check(p *Problems, requestTimeout time.Duration) {
 
 func (s Sessions) check(p *Problems) {
 	within(p, "sessions.ttl", s.TTL, time.Second, 7*24*time.Hour)
-	within(p, "sessions.coalesce", s.Coalesce, 0, time.Minute)
 }
 
 func (i Impressions) check(p *Problems, grace time.Duration) {
-	within(p, "impressions.batch", i.Batch, 1, 100_000)
-	within(p, "impressions.linger", i.Linger, 0, 10*time.Second)
-	within(p, "impressions.workers", i.Workers, 1, 1024)
 	within(p, "impressions.pending_ttl", i.PendingTTL, time.Second, 7*24*time.Hour)
 	if i.On == OnSeen && i.PendingTTL <= grace {
 		p.add("impressions.pending_ttl", "must be longer than dedup.pending_grace (%s), not %s", feed.DurationText(grace), feed.DurationText(i.PendingTTL))

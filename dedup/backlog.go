@@ -26,7 +26,7 @@ var (
 	})
 )
 
-// backlog knows since when the oldest impression waits. Batches are taken from
+// backlog measures how long the oldest impression has waited. Batches are taken from
 // a queue in order, so what is in the queue is younger than every batch that is
 // open; the queue itself need not be looked into.
 type backlog struct {
@@ -54,7 +54,7 @@ func (b *backlog) begin(since time.Time) *opened {
 	return o
 }
 
-// fill says how many impressions the batch was given from the queue.
+// fill notes how many impressions the batch took from the queue.
 func (b *backlog) fill(o *opened, members int) {
 	o.members = members
 	recordQueue.Sub(float64(members))
@@ -71,8 +71,8 @@ func (b *backlog) end(o *opened) {
 	b.publish()
 }
 
-// publish tells the metric; mu is held. There are never more batches than
-// workers, and one.
+// publish updates the metric; mu is held. There are at most one more batches
+// than workers.
 func (b *backlog) publish() {
 	var oldest time.Time
 	for o := range b.open {

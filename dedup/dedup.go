@@ -1,7 +1,7 @@
-// Package dedup answers for "never twice": seven daily filters of impressions
-// and, beside them, each agent's exact pending set of what was served lately
-// and is not safely in a filter yet. [Recorder] moves impressions from the one
-// to the other off the request path. The backends are in dedup/redisbloom and
+// Package dedup remembers what agents were shown, so that nothing is shown
+// twice: seven daily filters of impressions and each agent's exact pending set
+// of what was served lately and is not yet confirmed in a filter. [Recorder]
+// moves impressions from the pending sets to the filters, off the request path. The backends are in dedup/redisbloom and
 // dedup/memory, the conformance suite is in dedup/deduptest.
 package dedup
 
@@ -38,7 +38,7 @@ const (
 // is today.
 func SeenDaysAgo(days int) Verdict { return onDay + Verdict(days) }
 
-// DaysAgo tells which day's filter hit; ok is false for Unseen and Pending.
+// DaysAgo returns which day's filter hit; ok is false for Unseen and Pending.
 func (v Verdict) DaysAgo() (days int, ok bool) {
 	if v < onDay {
 		return 0, false
@@ -50,7 +50,7 @@ func (v Verdict) DaysAgo() (days int, ok bool) {
 type Checked struct {
 	Verdicts []Verdict // one per group asked for, in order
 	// Stale lists groups that have been pending for longer than
-	// [StaleAfter]: whoever served them never got to record them. The caller
+	// [StaleAfter]: the server that served them did not record them. The caller
 	// hands them to the recorder again.
 	Stale []string
 	// At is the store's own clock, in milliseconds, when the check was made;
@@ -64,13 +64,14 @@ type Checked struct {
 const StaleAfter = 60 * time.Second
 
 // Checker asks what an agent has been shown.
-//
-// Check looks each group up in every filter of the window at now and in the
-// pending set, in one round trip. It changes nothing. A false Unseen never
-// happens for an impression whose Record was confirmed or whose claim stands;
-// a false hit happens with at most the configured rate over the whole window.
-// Duplicate groups are allowed; no groups is an empty answer.
 type Checker interface {
+	// Check looks each group up in the pending set and in every filter of the
+	// window at now, in one round trip, and changes nothing. Verdicts are in
+	// the order of groups, which may repeat; no groups is an empty answer, and
+	// an unknown agent has seen nothing. An impression whose Record was
+	// confirmed or whose claim stands is never Unseen; an unseen group is taken
+	// for seen at most at the configured rate over the window. An error means
+	// no verdict at all; where it wraps [ErrUnavailable], try again.
 	Check(ctx context.Context, agent string, groups []string, now time.Time) (Checked, error)
 }
 
@@ -79,35 +80,37 @@ type Claimed uint8
 
 const (
 	Left  Claimed = iota // not reached: enough groups before it were taken
-	Taken                // now pending for the caller, who serves it
-	Held                 // was pending already: somebody else serves it
+	Taken                // now pending, for the caller to serve
+	Held                 // was pending already: another call serves it
 )
 
 // Claimer is the pending set as a session in this process uses it. (Sessions
 // in Redis claim inside their own scripts, in one step with the session.)
-//
-// Claim goes through groups in order and takes the first limit that are not
-// pending, in one atomic step per agent; it returns one Claimed per group. With
-// limit 0 it only tells Held from Left. What is taken is durable when Claim
-// returns, as far as the store is. On an error nothing was taken.
-//
-// Release gives back what was claimed and in the end not delivered.
 type Claimer interface {
+	// Claim goes through groups in order and takes the first limit that are not
+	// pending, in one atomic step per agent. It returns one Claimed per group,
+	// in order; of a duplicate group, the second is Held. With limit
+	// 0 it only reports Held or Left. What is taken is as durable as the store
+	// when Claim returns. After an error nothing is claimed, unless the answer
+	// was lost; claiming again then reports the group as Held.
 	Claim(ctx context.Context, agent string, groups []string, limit int, now time.Time) ([]Claimed, error)
+	// Release takes groups that were claimed and not delivered out of the
+	// pending set. One that is not there is passed over, so an error may be
+	// answered by releasing again.
 	Release(ctx context.Context, agent string, groups []string) error
 }
 
 // Writer is the recorder's side.
-//
-// Record adds a batch, over any number of agents, to the filter of now's day.
-// It returns the impressions that are not confirmed, and then an error that
-// says why; those may be recorded again, and recording anything twice is
-// harmless.
-//
-// Settle takes impressions out of the pending sets. Only what was confirmed
-// may be settled, and only a grace period after that.
 type Writer interface {
+	// Record adds a batch, over any number of agents, to the filter of now's
+	// day. It returns the impressions that are not confirmed, in any order, with
+	// an error that says why; nil and nil confirm all. What is not confirmed may
+	// be in the filter all the same: record it again, which is harmless, also on
+	// a later day.
 	Record(ctx context.Context, batch []Impression, now time.Time) (unconfirmed []Impression, err error)
+	// Settle takes impressions out of the pending sets. Only what Record has
+	// confirmed may be settled, and only a grace period after that. What is not
+	// pending is passed over; after an error settle again.
 	Settle(ctx context.Context, batch []Impression) error
 }
 

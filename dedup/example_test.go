@@ -10,7 +10,7 @@ import (
 // The configured rate is that of the whole window, so each day's filter has to
 // be stricter.
 func ExampleConfig_FilterRate() {
-	cfg := dedup.DefaultConfig()
+	cfg := dedup.Config{WindowDays: 7, FalsePositiveRate: 0.01, DailyCapacity: 1_000_000}
 	p := cfg.FilterRate()
 	bits := -math.Log2(p) / math.Ln2 // of an optimal filter, for each impression
 	fmt.Printf("window %.2f %%, each of %d filters %.3f %%, %.1f bits an impression\n",

@@ -31,7 +31,7 @@ var (
 	})
 )
 
-// FilterState is what the metrics tell of one day's filters. The zero state is
+// FilterState is what the metrics report of one day's filters. The zero state is
 // that of a day without impressions.
 type FilterState struct {
 	Fill           float64 // impressions relative to what the filter is sized for; the fullest shard
@@ -39,7 +39,7 @@ type FilterState struct {
 	Bytes          float64 // of all shards
 }
 
-// Add takes a shard in.
+// Add adds a shard to its day.
 func (s *FilterState) Add(shard FilterState) {
 	s.Fill, s.FalsePositives = max(s.Fill, shard.Fill), max(s.FalsePositives, shard.FalsePositives)
 	s.Bytes += shard.Bytes
@@ -53,7 +53,7 @@ var series struct {
 	days []filterSeries
 }
 
-// PublishFilters tells the metrics how the window's filters are, today's first;
+// PublishFilters updates the metrics of the window's filters, today's first;
 // rate is what the configuration promises for the window. A process publishes
 // for one store.
 func PublishFilters(window []FilterState, rate float64) {

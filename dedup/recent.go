@@ -53,11 +53,10 @@ func (q *recent) since(t time.Time) map[string][]string {
 	return groups
 }
 
-// Reclaim makes up for a store that has lost its last writes, as in a failover:
-// what was delivered in the last grace period and a little more, and not before
-// since, is claimed as pending again, and then recorded again. After an error,
-// which says that something could not be claimed, nothing is recorded; calling
-// again is harmless.
+// Reclaim repairs a store that has lost its last writes in a failover: what was
+// delivered since then, at most a grace period and five seconds ago, is claimed
+// as pending again and then recorded again. After an error, where a claim
+// failed, nothing is recorded; calling again is harmless.
 func (r *Recorder) Reclaim(ctx context.Context, c Claimer, since time.Time) error {
 	lost := r.recent.since(since)
 	var claims errgroup.Group

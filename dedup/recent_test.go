@@ -35,6 +35,7 @@ func (c *claims) Release(context.Context, string, []string) error { return nil }
 // TestReclaim has a store that lost its last writes: what was delivered within
 // the grace and a little before is claimed and recorded again, nothing else is.
 func TestReclaim(t *testing.T) {
+	t.Parallel()
 	w, start := newFlaky(), time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 	var mu sync.Mutex
 	now := start

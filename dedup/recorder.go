@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,36 +36,28 @@ var (
 // served stays in the pending set, is filtered exactly, and is recorded later.
 var ErrDeferred = errors.New("impressions could not be recorded now; report them again")
 
-// RecorderConfig tunes a Recorder. Zero values stand for the defaults.
+// RecorderConfig tunes a Recorder. Zero values mean the defaults.
 type RecorderConfig struct {
-	Batch   int           // members collected before a write; 1000
-	Linger  time.Duration // longest wait for a batch to fill; 5ms
-	Workers int           // concurrent writes; 8
+	Batch   int           // impressions collected before a write; 1000, what one BF.MADD is given
+	Linger  time.Duration // longest wait for a batch to fill; 5ms, which a caller of Confirm does not notice
+	Workers int           // concurrent writes; 8, so that round trips overlap
 	Queue   int           // deliveries that may wait; 8192
 	Grace   time.Duration // wait between confirmation and leaving the pending set; 10s
 	GiveUp  time.Duration // how long a failing batch is retried before it is deferred; 30s
 	Timeout time.Duration // deadline of one write; 5s
+	Logger  *slog.Logger  // nil: nothing is logged
 }
 
 // WithDefaults fills the zero values in.
 func (c RecorderConfig) WithDefaults() RecorderConfig {
-	or := func(p *int, v int) {
-		if *p <= 0 {
-			*p = v
-		}
-	}
-	orFor := func(p *time.Duration, v time.Duration) {
-		if *p <= 0 {
-			*p = v
-		}
-	}
-	or(&c.Batch, 1000)
-	or(&c.Workers, 8)
-	or(&c.Queue, 8192)
-	orFor(&c.Linger, 5*time.Millisecond)
-	orFor(&c.Grace, 10*time.Second)
-	orFor(&c.GiveUp, 30*time.Second)
-	orFor(&c.Timeout, 5*time.Second)
+	c.Batch = cmp.Or(c.Batch, 1000)
+	c.Linger = cmp.Or(c.Linger, 5*time.Millisecond)
+	c.Workers = cmp.Or(c.Workers, 8)
+	c.Queue = cmp.Or(c.Queue, 8192)
+	c.Grace = cmp.Or(c.Grace, 10*time.Second)
+	c.GiveUp = cmp.Or(c.GiveUp, 30*time.Second)
+	c.Timeout = cmp.Or(c.Timeout, 5*time.Second)
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	return c
 }
 
@@ -104,12 +97,11 @@ type delivery struct {
 	agent  string
 	groups []string
 	at     time.Time  // when it was handed over
-	done   chan error // nil, or told whether they were recorded
+	done   chan error // nil, or receives whether they were recorded
 }
 
-// NewRecorder starts a recorder; Close ends it. The clock names the day of
-// writing. ctx lends its values, not its
-// end: the recorder outlives requests and signals until Close.
+// NewRecorder starts a recorder; Close ends it. The clock decides the day that
+// is written to. ctx's values are kept, its cancellation is ignored.
 func NewRecorder(ctx context.Context, w Writer, clock feed.Clock, cfg RecorderConfig) (*Recorder, error) {
 	cfg = cfg.WithDefaults()
 	pool, err := ants.NewPool(cfg.Workers)
@@ -225,7 +217,7 @@ func (r *Recorder) write(batch []delivery, members int, waiting *opened) {
 	defer r.backlog.end(waiting)
 	defer func() {
 		if p := recover(); p != nil {
-			slog.ErrorContext(r.ctx, "panic while recording impressions", "panic", p, "stack", string(debug.Stack()))
+			r.cfg.Logger.ErrorContext(r.ctx, "panic while recording impressions", "panic", p, "stack", string(debug.Stack()))
 			r.finish(batch, members, nil, fmt.Errorf("%w: panic: %v", ErrDeferred, p))
 		}
 	}()
@@ -245,7 +237,7 @@ func (r *Recorder) write(batch []delivery, members int, waiting *opened) {
 		}
 		left = unconfirmed
 		recordRetries.Inc()
-		slog.WarnContext(r.ctx, "recording impressions failed, trying again", "unconfirmed", len(left), "error", err)
+		r.cfg.Logger.WarnContext(r.ctx, "recording impressions failed, trying again", "unconfirmed", len(left), "error", err)
 		return struct{}{}, err
 	}, backoff.WithBackOff(backoff.NewExponentialBackOff()), backoff.WithMaxElapsedTime(r.cfg.GiveUp))
 	if err != nil {
@@ -259,8 +251,8 @@ func (r *Recorder) write(batch []delivery, members int, waiting *opened) {
 	}
 }
 
-// finish counts a batch and tells those who wait for it. A batch that failed
-// in part is told as failed to all its waiters: recording twice is harmless.
+// finish counts a batch and answers its waiters. A batch that failed in part
+// has failed for all of them: recording twice is harmless.
 func (r *Recorder) finish(batch []delivery, members int, unconfirmed []Impression, err error) {
 	lost := 0
 	if err != nil {
@@ -279,7 +271,7 @@ func (r *Recorder) finish(batch []delivery, members int, unconfirmed []Impressio
 	}
 }
 
-// Totals tells what has become of the impressions so far.
+// Totals returns what has become of the impressions so far.
 func (r *Recorder) Totals() Totals {
 	return Totals{Delivered: r.delivered.Load(), Recorded: r.recorded.Load(), Deferred: r.deferred.Load()}
 }

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/dedup/deduptest"
 )
 
 // flaky is a writer at the edge: a store that can be held up and made to fail.
@@ -79,6 +80,7 @@ func start(t *testing.T, w dedup.Writer, cfg dedup.RecorderConfig) *dedup.Record
 	return r
 }
 
+// Not parallel: it looks at the goroutines of the whole process.
 func TestRecorderBatchesOverAgents(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	f := newFlaky()
@@ -95,6 +97,7 @@ func TestRecorderBatchesOverAgents(t *testing.T) {
 }
 
 func TestRecorderSettlesAfterTheGrace(t *testing.T) {
+	t.Parallel()
 	f := newFlaky()
 	r := start(t, f, dedup.RecorderConfig{Grace: 20 * time.Millisecond})
 	defer r.Close(t.Context())
@@ -103,6 +106,7 @@ func TestRecorderSettlesAfterTheGrace(t *testing.T) {
 }
 
 func TestRecorderRetriesOnlyWhatIsUnconfirmed(t *testing.T) {
+	t.Parallel()
 	f := newFlaky()
 	tries := 0
 	f.fail = func(batch []dedup.Impression) ([]dedup.Impression, error) {
@@ -118,6 +122,7 @@ func TestRecorderRetriesOnlyWhatIsUnconfirmed(t *testing.T) {
 }
 
 func TestRecorderNeverBlocksAnAnswer(t *testing.T) {
+	t.Parallel()
 	f := newFlaky()
 	f.gate = make(chan struct{})
 	r := start(t, f, dedup.RecorderConfig{Batch: 1, Workers: 1, Queue: 4})
@@ -135,6 +140,7 @@ func TestRecorderNeverBlocksAnAnswer(t *testing.T) {
 }
 
 func TestRecorderCloseGivesUpAtTheDeadline(t *testing.T) {
+	t.Parallel()
 	f := newFlaky()
 	f.fail = func(batch []dedup.Impression) ([]dedup.Impression, error) { return batch, errors.New("down") }
 	r := start(t, f, dedup.RecorderConfig{GiveUp: time.Hour})
@@ -148,6 +154,7 @@ func TestRecorderCloseGivesUpAtTheDeadline(t *testing.T) {
 }
 
 func TestRecorderSurvivesAPanic(t *testing.T) {
+	t.Parallel()
 	f := newFlaky()
 	f.fail = func([]dedup.Impression) ([]dedup.Impression, error) { panic("boom") }
 	r := start(t, f, dedup.RecorderConfig{})
@@ -157,6 +164,7 @@ func TestRecorderSurvivesAPanic(t *testing.T) {
 }
 
 func TestRecorderConcurrentDeliverAndClose(t *testing.T) {
+	t.Parallel()
 	f := newFlaky()
 	r := start(t, f, dedup.RecorderConfig{Queue: 64})
 	var wg sync.WaitGroup
@@ -175,7 +183,8 @@ func TestRecorderConcurrentDeliverAndClose(t *testing.T) {
 }
 
 func TestSizing(t *testing.T) {
-	cfg := dedup.DefaultConfig()
+	t.Parallel()
+	cfg := deduptest.DefaultConfig()
 	require.NoError(t, cfg.Validate())
 	assert.InDelta(t, 0.001435, cfg.FilterRate(), 1e-6)
 	assert.Equal(t, 62500, dedup.Config{DailyCapacity: 1_000_000}.ShardCapacity(16))
@@ -188,7 +197,7 @@ func TestSizing(t *testing.T) {
 		"ttl":      func(c *dedup.Config) { c.PendingTTL = 0 },
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := dedup.DefaultConfig()
+			c := deduptest.DefaultConfig()
 			bad(&c)
 			assert.Error(t, c.Validate())
 		})

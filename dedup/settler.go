@@ -23,6 +23,7 @@ const (
 type settler struct {
 	w       Writer
 	timeout time.Duration
+	log     *slog.Logger
 	ended   chan struct{}
 
 	mu      sync.Mutex
@@ -32,7 +33,7 @@ type settler struct {
 }
 
 func startSettler(ctx context.Context, w Writer, cfg RecorderConfig) *settler {
-	s := &settler{w: w, timeout: cfg.Timeout, ended: make(chan struct{})}
+	s := &settler{w: w, timeout: cfg.Timeout, log: cfg.Logger, ended: make(chan struct{})}
 	go func() {
 		defer close(s.ended)
 		tick := time.NewTicker(max(cfg.Grace/settleTicks, time.Millisecond))
@@ -96,7 +97,7 @@ func (s *settler) call(ctx context.Context, step []Impression) {
 	stepCtx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	if err := s.w.Settle(stepCtx, step); err != nil && ctx.Err() == nil {
-		slog.WarnContext(ctx, "settling impressions failed; they stay pending until the agents' next refresh",
+		s.log.WarnContext(ctx, "settling impressions failed; they stay pending until the agents' next refresh",
 			"impressions", len(step), "error", err)
 	}
 }

@@ -3,20 +3,7 @@ package dedup
 import (
 	"fmt"
 	"math"
-	"time"
 )
-
-// DefaultConfig is the configuration an empty one stands for.
-func DefaultConfig() Config {
-	return Config{
-		WindowDays:        7,
-		FalsePositiveRate: 0.01,
-		DailyCapacity:     1_000_000,
-		Shards:            1,
-		PendingTTL:        7 * 24 * time.Hour,
-		Served:            true,
-	}
-}
 
 // Validate says which value is unusable.
 func (c Config) Validate() error {

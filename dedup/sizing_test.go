@@ -7,14 +7,16 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/dedup/deduptest"
 )
 
 // TestFilterSizes compares with the library the filters in process are sized
 // by, and with what the promise of the window is.
 func TestFilterSizes(t *testing.T) {
+	t.Parallel()
 	for _, capacity := range []int{1, 1000, 50_000, 1_000_000, 3_141_592} {
 		for _, rate := range []float64{0.0001, 0.01, 0.3} {
-			cfg := dedup.DefaultConfig()
+			cfg := deduptest.DefaultConfig()
 			cfg.DailyCapacity, cfg.FalsePositiveRate = capacity, rate
 			m, k := bloom.EstimateParameters(uint(capacity), cfg.FilterRate())
 			in := cfg.MemoryFilter()
@@ -29,7 +31,7 @@ func TestFilterSizes(t *testing.T) {
 			}
 		}
 	}
-	cfg := dedup.DefaultConfig()
+	cfg := deduptest.DefaultConfig()
 	assert.Zero(t, cfg.MemoryFilter().FalsePositives(0))
 	assert.Equal(t, 15, int(cfg.RedisFilter(1).Bits/uint64(cfg.DailyCapacity)), "bits an impression in RedisBloom")
 	assert.Equal(t, 62_500, cfg.RedisFilter(16).Capacity)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/dedup/deduptest"
 )
 
 // size writes bytes as people do.
@@ -33,27 +34,35 @@ func thousands(n int) string {
 	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
 }
 
-// TestSizingTable keeps the table of docs/operations.md equal to the formulas.
+// TestSizingTable keeps the table of docs/sizing.md equal to the formulas.
 func TestSizingTable(t *testing.T) {
+	t.Parallel()
 	var table strings.Builder
 	table.WriteString("| readers a day | items each | `dedup.daily_capacity` | in process | in Redis | least `dedup.shards` | one filter |\n|---|---|---|---|---|---|---|\n")
 	for _, c := range []struct{ readers, items int }{
-		{1_000, 100}, {10_000, 100}, {100_000, 100}, {100_000, 500}, {1_000_000, 100}, {1_000_000, 500}, {10_000_000, 100}, {100_000_000, 100},
+		{1_000, 100}, {10_000, 100}, {100_000, 100}, {100_000, 500}, {1_000_000, 100}, {1_000_000, 200}, {10_000_000, 200}, {100_000_000, 200},
 	} {
-		cfg := dedup.DefaultConfig()
+		cfg := deduptest.DefaultConfig()
 		cfg.DailyCapacity = c.readers * c.items
 		days := uint64(cfg.WindowDays)
 		shards := cfg.LeastShards()
 		fmt.Fprintf(&table, "| %s | %d | %s | %s | %s | %d | %s |\n", thousands(c.readers), c.items, thousands(cfg.DailyCapacity),
 			size(days*cfg.MemoryFilter().Bytes()), size(days*uint64(shards)*cfg.RedisFilter(shards).Bytes()), shards, size(cfg.RedisFilter(shards).Bytes()))
 	}
-	doc, err := os.ReadFile("../docs/operations.md")
+	doc, err := os.ReadFile("../docs/sizing.md")
 	require.NoError(t, err)
-	assert.Contains(t, string(doc), table.String(), "put this into docs/operations.md:\n%s", table.String())
+	assert.Contains(t, string(doc), table.String(), "put this into docs/sizing.md:\n%s", table.String())
+
+	cfg := deduptest.DefaultConfig()
+	each := func(f dedup.FilterSize) float64 { return float64(f.Bytes()) / float64(cfg.DailyCapacity) }
+	assert.Contains(t, string(doc), fmt.Sprintf("p = %.5f", cfg.FilterRate()))
+	assert.Contains(t, string(doc), fmt.Sprintf("an impression, %.2f bytes", each(cfg.MemoryFilter())))
+	assert.Contains(t, string(doc), fmt.Sprintf("(ln 2)², %.2f bytes", each(cfg.RedisFilter(1))))
 }
 
 func TestLeastShards(t *testing.T) {
-	cfg := dedup.DefaultConfig()
+	t.Parallel()
+	cfg := deduptest.DefaultConfig()
 	assert.Equal(t, 1, cfg.LeastShards())
 	for _, capacity := range []int{1, 71_000_000, 72_000_000, 200_000_000, 5_000_000_000} {
 		cfg.DailyCapacity = capacity

@@ -23,16 +23,17 @@ const (
 type abandoned struct {
 	sessions cache.Sessions
 	begin    func(context.Context) context.Context // of each attempt, as of a request
+	log      *slog.Logger
 	slots    chan struct{}
 	stopped  chan struct{}
 	stop     func()
 	running  *sync.WaitGroup
 }
 
-func newAbandoned(sessions cache.Sessions, begin func(context.Context) context.Context) abandoned {
+func newAbandoned(sessions cache.Sessions, begin func(context.Context) context.Context, log *slog.Logger) abandoned {
 	stopped := make(chan struct{})
 	return abandoned{
-		sessions: sessions, begin: begin, slots: make(chan struct{}, abandonMost),
+		sessions: sessions, begin: begin, log: log, slots: make(chan struct{}, abandonMost),
 		stopped: stopped, stop: sync.OnceFunc(func() { close(stopped) }), running: new(sync.WaitGroup),
 	}
 }
@@ -44,7 +45,7 @@ func (a *abandoned) add(ctx context.Context, agent string, call cache.Call) {
 		return
 	case a.slots <- struct{}{}:
 	default:
-		slog.WarnContext(ctx, "too many pages wait to be taken back; this one counts as shown", "agent", agent)
+		a.log.WarnContext(ctx, "too many pages wait to be taken back; this one counts as shown", "agent", agent)
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonFor)
@@ -71,7 +72,7 @@ func (a *abandoned) run(ctx context.Context, agent string, call cache.Call) {
 		return struct{}{}, a.sessions.Abandon(ctx, agent, call)
 	}, backoff.WithBackOff(pauses))
 	if err != nil {
-		slog.WarnContext(ctx, "a page whose answer was lost could not be taken back; if there was one, it counts as shown", "agent", agent, "error", err)
+		a.log.WarnContext(ctx, "a page whose answer was lost could not be taken back; if there was one, it counts as shown", "agent", agent, "error", err)
 	}
 }
 

@@ -84,6 +84,15 @@ func (e *Engine) RemoveProfile(ctx context.Context, agent string) error {
 	return e.stores.Sessions.Delete(ctx, agent)
 }
 
+// Forget deletes the agent's profile and ends their session, whatever there is of
+// them.
+func (e *Engine) Forget(ctx context.Context, agent string) error {
+	if err := e.RemoveProfile(ctx, agent); err != nil && !errors.Is(err, catalog.ErrNotFound) {
+		return err
+	}
+	return e.stores.Sessions.Delete(e.begin(ctx), agent)
+}
+
 // Seen records that the agent has seen the items, whether Freshet
 // delivered them or not, and returns when the impressions are in a filter.
 // Reporting an item again is harmless. An id that is unknown stands for its
@@ -102,7 +111,7 @@ func (e *Engine) Seen(ctx context.Context, agent string, ids []string) error {
 	if err != nil {
 		return err
 	}
-	keys := feed.Keys(refs)
+	keys := slices.Compact(slices.Sorted(slices.Values(feed.Keys(refs)))) // a report may name an item, or a group, twice
 	if err := e.withhold(ctx, agent, keys); err != nil {
 		return err
 	}

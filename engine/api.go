@@ -72,6 +72,9 @@ type Answer struct {
 	Docs      []feed.Doc // best first, never with a missing one
 	HasMore   bool       // the session still holds something
 	RequestID string     // as asked
-	NewCount  int        // silent only: unseen items newer than the last refresh
-	Degraded  []string   // what was missing, e.g. "dedup"; nil when nothing was
+	// NewCount is, of a silent refresh, how many unseen items are newer than the
+	// last refresh; of an agent without one in eight days, how many are younger
+	// than a day, 99 at most.
+	NewCount int
+	Degraded []string // what was missing, e.g. "dedup"; nil when nothing was
 }

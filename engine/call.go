@@ -14,18 +14,21 @@ import (
 // whose answer was lost is run again and hands out the same.
 type call struct {
 	Request
+	e     *Engine
 	owner string
 	step  int // number of the next step
+	// variant is whose ranking the page was made by; "": it comes from a session.
+	variant string
 	// uncertain says that the next step may have been made already, and that
-	// nobody knows what it handed out.
+	// it is unknown what it handed out.
 	uncertain bool
 	// kept says that something that could not be delivered could not be given
 	// back either.
 	kept bool
 }
 
-func newCall(r Request) *call {
-	return &call{Request: r, owner: strconv.FormatUint(rand.Uint64(), 36)}
+func (e *Engine) newCall(r Request) *call {
+	return &call{Request: r, e: e, owner: strconv.FormatUint(rand.Uint64(), 36)}
 }
 
 // next identifies the call's next step at the session store.
@@ -44,7 +47,7 @@ func (c *call) made(ctx context.Context, p cache.Page, err error) {
 }
 
 // unheard tells from which step on the call may have been handed out something
-// that nobody will get, after it was answered or has failed. What a failed call
+// that will not be delivered, after it was answered or has failed. What a failed call
 // with a request id was handed out is its retry's.
 func (c *call) unheard(failed error) (from cache.Call, some bool) {
 	from = c.next()

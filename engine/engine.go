@@ -5,9 +5,11 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -17,13 +19,15 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
+	"github.com/freshet/freshet/social"
 )
 
 // pageTries is how often a refresh chooses anew when other servers keep handing
 // out everything it has chosen.
 const pageTries = 4
 
-// Seen is what the engine needs of a dedup store.
+// Seen is what the engine needs of a dedup store: to check candidates, and to
+// claim what was seen elsewhere.
 type Seen interface {
 	dedup.Checker
 	dedup.Claimer
@@ -31,12 +35,19 @@ type Seen interface {
 
 // Recorder takes impressions off the request path. [dedup.Recorder] is one.
 type Recorder interface {
+	// Deliver hands over what an agent was answered, groups and ids. It must
+	// not block. What it has no room for stays pending, and the agent's next
+	// refresh delivers it again; recording anything twice is harmless. It keeps
+	// groups.
 	Deliver(agent string, groups []string)
+	// Confirm is Deliver for callers that wait: it returns when a filter has the
+	// groups. The error wraps [dedup.ErrDeferred] where they could not be
+	// written, or is the context's; then confirming them again is safe.
 	Confirm(ctx context.Context, agent string, groups []string) error
 }
 
-// Stores is everything the engine stands on; all but Fallback, Recovery and
-// Tally are required.
+// Stores is everything the engine stands on; all but Fallback, Recovery, Tally
+// and Posts are required.
 type Stores struct {
 	Sources  []recall.Source // asked together; of equal scores the earlier source's comes first
 	Seen     Seen
@@ -50,23 +61,29 @@ type Stores struct {
 	// Recovery tells when a page is to be checked again and said to be degraded,
 	// because the stores were down; nil: never.
 	Recovery Recovery
-	Tally    Tally // counts what is shown and done, per variant; nil: nobody does
+	Tally    Tally // counts what is shown and done, per variant; nil: nothing is counted
+	// Posts tells which posts an agent may see, so that acts on others do not
+	// count; nil: there are no posts.
+	Posts social.Cards
 }
 
-// Rankings says by which parameters an agent's refreshes are ranked, and the
-// name of the variant they belong to. It is asked at every refresh, so it may
-// change its mind. [feed.Live] is one that does not.
+// Rankings says by which parameters agents' refreshes are ranked. [feed.Live] is
+// one that stays as it is.
 type Rankings interface {
+	// For tells the parameters of an agent, and the name of the variant they
+	// belong to. It is asked once a request, so it may change its mind; it must
+	// not block.
 	For(agent string) (variant string, r feed.Ranking)
 }
 
 // Config tunes an Engine.
 type Config struct {
 	Clock      feed.Clock
+	Log        *slog.Logger // nil: nothing is logged
 	Rankings   Rankings
-	N          int           // candidates of a refresh's first round; 500
+	N          int           // candidates of a refresh's first round; 0: 500
 	RoundsFor  time.Duration // a refresh begins no further round after it; 0: there is one round
-	OriginStep time.Duration // the origin is rounded down to it, so that equal recalls are equal; 1s
+	OriginStep time.Duration // the origin is rounded down to it, so that equal recalls are equal; 0: it is not
 	Coalesce   time.Duration // a refresh that waited for one this young pages from its session; 0: off
 	// RecordServed records what was delivered (impressions.on: served); else
 	// only what the client reports as seen is recorded.
@@ -82,6 +99,12 @@ type Config struct {
 	Tracer trace.Tracer
 }
 
+func (c Config) withDefaults() Config {
+	c.N = cmp.Or(c.N, 500)
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
+	return c
+}
+
 // Validate says which value is unusable.
 func (c Config) Validate() error {
 	switch {
@@ -92,7 +115,7 @@ func (c Config) Validate() error {
 	case c.N < 1 || c.N > 10_000:
 		return fmt.Errorf("recall.n must be 1 to 10000, not %d", c.N)
 	case c.OriginStep < 0 || c.Coalesce < 0 || c.RoundsFor < 0:
-		return errors.New("recall.origin_step, sessions.coalesce and the time for rounds must not be negative")
+		return errors.New("engine: OriginStep, Coalesce and RoundsFor must not be negative")
 	}
 	return nil
 }
@@ -101,15 +124,16 @@ func (c Config) Validate() error {
 type Engine struct {
 	stores    Stores
 	cfg       Config
-	turns     turns   // of refreshes
-	edits     turns   // of changes to an agent's profile
-	served    *served // what this process handed out lately; nil: nothing can be lost elsewhere
-	loose     loosePages
+	turns     turns  // of refreshes
+	edits     turns  // of changes to an agent's profile
+	stages    stages // of what readers ask
+	failOpen  failOpen
 	abandoned abandoned
 }
 
 // New checks the configuration and returns an engine over the stores.
 func New(stores Stores, cfg Config) (*Engine, error) {
+	cfg = cfg.withDefaults()
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -120,10 +144,15 @@ func New(stores Stores, cfg Config) (*Engine, error) {
 		stores: stores, cfg: cfg,
 		turns: turns{byAgent: map[string]*turn{}}, edits: turns{byAgent: map[string]*turn{}},
 	}
-	e.abandoned = newAbandoned(stores.Sessions, e.begin)
-	if cfg.Remember || stores.Fallback != nil {
-		e.served = newServed()
+	e.stages = stages{e: e, at: cfg.Clock, sources: stores.Sources, enter: e.enter}
+	e.failOpen = failOpen{
+		fallback: stores.Fallback, recovery: stores.Recovery, all: cfg.RecordServed,
+		clock: cfg.Clock, log: cfg.Log, enter: e.enter,
 	}
+	if cfg.Remember || stores.Fallback != nil {
+		e.failOpen.served = newServed()
+	}
+	e.abandoned = newAbandoned(stores.Sessions, e.begin, cfg.Log)
 	return e, nil
 }
 
@@ -137,7 +166,7 @@ func (e *Engine) Feed(ctx context.Context, r Request) (Answer, error) {
 		if r.Silent {
 			return e.peek(ctx, r)
 		}
-		return e.page(ctx, newCall(r))
+		return e.page(ctx, e.newCall(r))
 	})
 	a.RequestID = r.RequestID
 	countAnswer(r, a, err)
@@ -154,7 +183,7 @@ func (e *Engine) begin(ctx context.Context) context.Context {
 
 // page answers a call that hands out a page.
 func (e *Engine) page(ctx context.Context, c *call) (Answer, error) {
-	p, again, err := e.loose.get(c, e.cfg.Clock())
+	p, again, err := e.failOpen.retried(c)
 	switch {
 	case err != nil:
 		return Answer{}, err
@@ -179,9 +208,9 @@ func (e *Engine) Close(ctx context.Context) { e.abandoned.close(ctx) }
 // So it does after a pop that was not answered: the page step of the refresh
 // hands out what the pop has taken, if it has.
 func (e *Engine) loadMore(ctx context.Context, c *call) (Answer, error) {
-	p, err := e.pop(ctx, c, c.Limit)
+	p, err := c.take(ctx, c.Limit)
 	countLoadMore(p, err)
-	if e.failsOpen(ctx, err) {
+	if e.failOpen.allows(ctx, err) {
 		return e.refresh(ctx, c)
 	}
 	if err != nil {
@@ -193,15 +222,6 @@ func (e *Engine) loadMore(ctx context.Context, c *call) (Answer, error) {
 	return e.deliver(ctx, c, p)
 }
 
-// pop takes a page from the session.
-func (e *Engine) pop(ctx context.Context, c *call, limit int) (page, error) {
-	ctx, end := e.enter(ctx, pageStage)
-	defer end()
-	p, err := e.stores.Sessions.Pop(ctx, cache.Pop{Agent: c.Agent, Limit: limit, Now: e.cfg.Clock(), Call: c.next()})
-	c.made(ctx, p, err)
-	return page{Page: p}, err
-}
-
 func (e *Engine) profile(ctx context.Context, agent string) (feed.Profile, error) {
 	p, err := e.stores.Catalog.Profile(ctx, agent)
 	if errors.Is(err, catalog.ErrNotFound) {
@@ -210,9 +230,11 @@ func (e *Engine) profile(ctx context.Context, agent string) (feed.Profile, error
 	return p, err
 }
 
-func (e *Engine) query(agent string, p feed.Profile) feed.Query {
-	_, ranking := e.cfg.Rankings.For(agent)
-	return feed.Query{Profile: p, Ranking: ranking, Origin: e.origin(e.cfg.Clock()), N: e.cfg.N}
+// query is what an agent's candidates are recalled by, and the variant its
+// ranking is of.
+func (e *Engine) query(agent string, p feed.Profile) (q feed.Query, variant string) {
+	variant, ranking := e.cfg.Rankings.For(agent)
+	return feed.Query{Profile: p, Ranking: ranking, Origin: e.origin(e.cfg.Clock()), N: e.cfg.N}, variant
 }
 
 // origin is the now of the decay, rounded down so that equal recalls are equal.

@@ -34,7 +34,9 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	seen, err := memorydedup.Open(filepath.Join(dir, "impressions"), dedup.DefaultConfig(), clock)
+	seen, err := memorydedup.Open(filepath.Join(dir, "impressions"), dedup.Config{
+		WindowDays: 7, FalsePositiveRate: 0.01, DailyCapacity: 1_000_000, Shards: 1, PendingTTL: 7 * 24 * time.Hour, Served: true,
+	}, clock)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 )
 
@@ -16,7 +17,7 @@ func (x *explaining) item(ctx context.Context) error {
 	if x.r.Item == "" {
 		return nil
 	}
-	docs, err := x.e.stores.Catalog.Docs(ctx, []string{x.r.Item})
+	docs, _, err := catalog.Hydrate(ctx, x.e.stores.Catalog, x.r.Agent, []string{x.r.Item})
 	if err != nil {
 		return err
 	}
@@ -150,7 +151,7 @@ func (x *explaining) outside(ctx context.Context, out *ExplainedItem) error {
 	inside, end := x.enter(ctx, dedupStage)
 	defer end()
 	checked, err := x.e.stores.Seen.Check(inside, x.r.Agent, []string{out.Group}, x.now)
-	if x.e.failsOpen(ctx, err) {
+	if x.e.failOpen.allows(ctx, err) {
 		return nil
 	}
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
@@ -52,11 +53,12 @@ type explaining struct {
 	r         ExplainRequest
 	begun     time.Time
 	now       time.Time // of the refresh
+	stages    stages
 	query     feed.Query
 	curve     feed.Curve
 	out       Explanation
 	best      map[string]string // group → the id of its best candidate
-	survivors []int             // candidates that no filter holds back
+	found     chosen            // what the page is dealt from
 	last      Explained         // the last candidate, listed or not
 	exhausted bool              // recall had no more
 	lacks     parts
@@ -80,17 +82,9 @@ func (x *explaining) enter(ctx context.Context, s stage) (context.Context, func(
 		profileTime.name: &x.out.Times.Profile, recallStage.name: &x.out.Times.Recall, dedupStage.name: &x.out.Times.Dedup,
 		hydrateStage.name: &x.out.Times.Hydrate, factorsTime.name: &x.out.Times.Factors,
 	}[s.name]
-	end := func() {}
-	if x.e.cfg.Tracer != nil {
-		var span trace.Span
-		ctx, span = x.e.cfg.Tracer.Start(ctx, s.name)
-		end = func() { span.End() }
-	}
-	start := x.e.cfg.Clock()
-	return ctx, func() {
-		*to += milliseconds(x.e.cfg.Clock().Sub(start))
-		end()
-	}
+	return x.e.enter(ctx, stage{s.name, prometheus.ObserverFunc(func(seconds float64) {
+		*to += milliseconds(time.Duration(seconds * float64(time.Second)))
+	})})
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
@@ -107,9 +101,9 @@ func (x *explaining) open(ctx context.Context) error {
 	if x.now = x.r.At; x.now.IsZero() {
 		x.now = x.begun
 	}
-	x.query = x.e.query(x.r.Agent, profile)
+	var variant string
+	x.query, variant = x.e.query(x.r.Agent, profile)
 	x.query.Origin = x.e.origin(x.now)
-	variant, _ := x.e.cfg.Rankings.For(x.r.Agent)
 	if x.r.Ranking != nil {
 		x.query.Ranking = *x.r.Ranking
 	}
@@ -121,30 +115,24 @@ func (x *explaining) open(ctx context.Context) error {
 	return nil
 }
 
-// recall goes through the rounds as [Engine.choose] does and keeps all that
+// recall goes through the rounds as [stages.choose] does and keeps all that
 // comes by.
-func (x *explaining) recall(ctx context.Context) error {
-	sources := make([]recall.Source, len(x.e.stores.Sources))
-	for i, s := range x.e.stores.Sources {
-		sources[i] = recall.Direct(s)
+func (x *explaining) recall(ctx context.Context) (err error) {
+	x.stages = stages{e: x.e, at: func() time.Time { return x.now }, sources: x.e.directSources(), enter: x.enter}
+	r := x.stages.rounds(x.r.Agent, x.query, x.r.Limit, x.e.cfg.RoundsFor)
+	defer r.release()
+	for r.next(ctx) {
+		x.take(&r)
 	}
-	lacks, err := x.e.rounds(ctx, look{
-		agent: x.r.Agent, query: x.query, clock: func() time.Time { return x.now },
-		budget: x.e.cfg.RoundsFor, sources: sources, enter: x.enter,
-	}, func(r round) bool {
-		x.take(r)
-		x.exhausted = r.last
-		enough := len(x.survivors) >= x.r.Limit
-		x.out.OutOfTime = r.late && !enough
-		return enough
-	})
-	x.lacks |= lacks
+	x.exhausted, x.out.OutOfTime = r.last, r.late && len(r.survivors) < x.r.Limit
+	x.found, err = r.chosen()
+	x.lacks |= x.found.lacks
 	return err
 }
 
-// take takes the candidates of a round over, with what the filters said.
-func (x *explaining) take(r round) {
-	x.out.Counts.Rounds = r.number + 1
+// take takes the candidates of a portion over, with what the filters said.
+func (x *explaining) take(r *rounds) {
+	x.out.Counts.Rounds = r.number
 	checked := 0
 	for _, c := range r.recalled {
 		x.out.Counts.Recalled++
@@ -154,7 +142,7 @@ func (x *explaining) take(r round) {
 			Age: age, Score: c.Score, Decay: x.curve.At(float64(age)),
 		}
 		if checked < len(r.fresh) && r.fresh[checked].ID == c.ID {
-			n.Fate, n.Day = x.fate(r.checked.Verdicts[checked])
+			n.Fate, n.Day = x.fate(r.verdicts[checked])
 			checked++
 			x.best[c.Group] = c.ID
 		} else {
@@ -172,9 +160,6 @@ func (x *explaining) list(n Explained) {
 		*x.out.Counts.of(n.Fate)++
 		return
 	}
-	if n.Fate == "" {
-		x.survivors = append(x.survivors, len(x.out.Candidates))
-	}
 	x.out.Candidates = append(x.out.Candidates, n)
 }
 
@@ -187,98 +172,6 @@ func (x *explaining) fate(v dedup.Verdict) (f Fate, day string) {
 		return FatePending, ""
 	}
 	return "", ""
-}
-
-// page deals the survivors out as [Engine.deliver] does: the first of them
-// make the page, and what is gone of it is filled up from the rest.
-func (x *explaining) page(ctx context.Context) error {
-	if !x.r.Brief {
-		all := make([]int, len(x.out.Candidates))
-		for i := range all {
-			all[i] = i
-		}
-		if err := x.read(ctx, all); err != nil {
-			return err
-		}
-	}
-	rest, tries := x.survivors, 1+topUps
-	if x.lacks&lacksDedup != 0 {
-		tries = 1 // a page that is in no session is not filled up
-	}
-	for missing := min(x.r.Limit, len(rest)); tries > 0 && missing > 0 && len(rest) > 0; tries-- {
-		part := rest[:min(missing, len(rest))]
-		rest = rest[len(part):]
-		if x.r.Brief {
-			if err := x.read(ctx, part); err != nil {
-				return err
-			}
-		}
-		for _, i := range part {
-			if c := &x.out.Candidates[i]; c.Fate == "" {
-				c.Fate = FatePaged
-				missing--
-			}
-		}
-	}
-	for _, i := range rest {
-		if c := &x.out.Candidates[i]; c.Fate == "" {
-			c.Fate = FateKept
-		}
-	}
-	return nil
-}
-
-// read reads the content of candidates. Those of them that have survived are
-// judged by it as [Engine.hydrate] does. While the catalog is down, what cannot
-// be read is taken for what it was.
-func (x *explaining) read(ctx context.Context, which []int) error {
-	if len(which) == 0 {
-		return nil
-	}
-	ctx, end := x.enter(ctx, hydrateStage)
-	defer end()
-	ids := make([]string, len(which))
-	for n, i := range which {
-		ids[n] = x.out.Candidates[i].ID
-	}
-	docs, err := x.e.stores.Catalog.Docs(ctx, ids)
-	if err != nil && (len(docs) != len(ids) || !down(ctx, err)) {
-		return err
-	}
-	read := 0
-	for n, i := range which {
-		if !docs[n].Missing() {
-			read++
-		}
-		if err == nil || !docs[n].Missing() {
-			x.judge(&x.out.Candidates[i], docs[n])
-		}
-	}
-	if err != nil {
-		x.lacks |= lacksCatalog
-		if read == 0 {
-			return err
-		}
-	}
-	return nil
-}
-
-func (x *explaining) judge(c *Explained, doc feed.Doc) {
-	var it feed.Item
-	var err error
-	if !doc.Missing() {
-		it, err = doc.Item()
-	}
-	if !x.r.Brief {
-		c.Title = it.Title
-	}
-	switch {
-	case c.Fate != "":
-	case doc.Missing() || err != nil || it.Group() != c.Group || it.UpdateTime > x.now.Unix():
-		c.Fate = FateGone
-	case x.query.Profile.Refuses(&it):
-		c.Fate = FateMuted
-	}
 }
 
 // factors asks each source what the scores of its candidates are made of.

@@ -3,20 +3,28 @@ package engine
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
 )
 
+// What a badge tells who has not refreshed lately. Nothing is known then of what
+// is new to them: all of a recall would be.
+const (
+	newcomerSince = 24 * time.Hour // how young an item is that counts
+	newcomerMost  = 99             // and how many of them
+)
+
 // peek is the silent refresh: it answers the unseen items dated after the
 // agent's last refresh and changes nothing. HasMore tells that there are more
-// of them than were asked for.
+// of them than were answered.
 //
-// While recall is down nobody knows what is new, while the session store is
-// down, since when: then nothing is, and the answer says what was missing.
+// While recall or the session store is down, what is new, or since when, is
+// unknown: then the answer is empty and says what was missing.
 func (e *Engine) peek(ctx context.Context, r Request) (Answer, error) {
 	since, err := e.stores.Sessions.Refreshed(ctx, r.Agent)
-	if e.failsOpen(ctx, err) {
+	if e.failOpen.allows(ctx, err) {
 		return Answer{Docs: []feed.Doc{}, Degraded: (lacksDedup | lacksSession).names()}, nil
 	}
 	if err != nil {
@@ -26,24 +34,31 @@ func (e *Engine) peek(ctx context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	q := e.query(r.Agent, profile)
+	q, _ := e.query(r.Agent, profile)
 	q.Since = since
+	if since.IsZero() { // before the origin, so that the recalls of all newcomers are equal
+		q.Since = q.Origin.Add(-newcomerSince)
+	}
 	// One round is enough: recall is bounded to what is new, and N of it is
 	// as far as a badge counts.
-	found, err := e.choose(ctx, r.Agent, q, 1, 0)
+	found, err := e.stages.choose(ctx, r.Agent, q, 1, 0)
 	if down(ctx, err) && errors.Is(err, recall.ErrUnavailable) {
 		return Answer{Docs: []feed.Doc{}, Degraded: lacksRecall.names()}, nil
 	}
 	if err != nil {
 		return Answer{}, err
 	}
-	got, err := e.hydrate(ctx, r.Agent, found.ranked[:min(len(found.ranked), r.Limit)])
+	most := len(found.ranked)
+	if since.IsZero() {
+		most = min(most, newcomerMost)
+	}
+	got, err := e.stages.hydrate(ctx, r.Agent, found.ranked[:min(most, r.Limit)])
 	if err != nil {
 		return Answer{}, err
 	}
-	got.unsure = e.recovering()
-	count := len(found.ranked) - len(got.gone)
+	got.unsure = e.failOpen.recovering()
+	unseen := len(found.ranked) - got.short()
 	return Answer{
-		Docs: got.docs, NewCount: count, HasMore: count > len(got.docs), Degraded: (found.lacks | got.lacks()).names(),
+		Docs: got.docs, NewCount: min(unseen, most), HasMore: unseen > len(got.docs), Degraded: (found.lacks | got.lacks()).names(),
 	}, nil
 }

@@ -28,7 +28,7 @@ func (e *Engine) Rank(ctx context.Context, agent string, at time.Time, n int, ra
 	if err != nil {
 		return feed.Profile{}, nil, err
 	}
-	q := e.query(agent, profile)
+	q, _ := e.query(agent, profile)
 	if !at.IsZero() {
 		q.Origin = at.UTC().Truncate(time.Second)
 	}

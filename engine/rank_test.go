@@ -1,19 +1,13 @@
 package engine_test
 
 import (
-	"context"
 	"fmt"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	memorysessions "github.com/freshet/freshet/cache/memory"
-	"github.com/freshet/freshet/catalog/sqlite"
-	"github.com/freshet/freshet/dedup"
-	memorydedup "github.com/freshet/freshet/dedup/memory"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
@@ -24,26 +18,6 @@ var rankedAt = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
 func dayLong() feed.Ranking {
 	return feed.Ranking{Base: 0.1, Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}}
-}
-
-// storesOf are stores in this process, with these sources.
-func storesOf(t *testing.T, clock feed.Clock, sources ...recall.Source) engine.Stores {
-	t.Helper()
-	items, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, items.Close()) })
-	cfg := dedup.DefaultConfig()
-	cfg.FalsePositiveRate, cfg.DailyCapacity = 1e-9, 10_000 // nothing is taken for seen by mistake
-	seen, err := memorydedup.Open("", cfg, clock)
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, seen.Close(context.Background())) })
-	recorder, err := dedup.NewRecorder(t.Context(), seen, clock, dedup.RecorderConfig{})
-	require.NoError(t, err)
-	t.Cleanup(func() { recorder.Close(context.Background()) })
-	return engine.Stores{
-		Sources: sources, Seen: seen, Recorder: recorder, Catalog: items,
-		Sessions: memorysessions.New(seen, 30*time.Minute, clock),
-	}
 }
 
 // ranker is an engine over these sources, at rankedAt.
@@ -94,6 +68,10 @@ func TestRankMergesSources(t *testing.T) {
 	_, lists, err = e.Rank(t.Context(), "u_1", rankedAt.Add(-4*time.Hour), 4, dayLong())
 	require.NoError(t, err)
 	assert.Equal(t, []string{"a2", "b2", "c", "old"}, idsOf(lists[0]), "as of then")
+
+	_, lists, err = e.Rank(t.Context(), "u_1", rankedAt, 3, dayLong())
+	require.NoError(t, err)
+	assert.Equal(t, []string{"a1", "b1", "c"}, idsOf(lists[0]), "no more than asked for")
 
 	factors, err := e.Factors(t.Context(), feed.Query{Profile: profile, Ranking: dayLong(), Origin: rankedAt}, []string{"old", "c", "none"})
 	require.NoError(t, err)

@@ -45,8 +45,8 @@ func (e *Engine) turn(ctx context.Context, agent string) (*ticket, error) {
 // follow pages from the session the refresh before has built; ok is false
 // where nothing is left of it.
 func (e *Engine) follow(ctx context.Context, c *call) (a Answer, ok bool, err error) {
-	p, err := e.pop(ctx, c, c.Limit)
-	if e.failsOpen(ctx, err) {
+	p, err := c.take(ctx, c.Limit)
+	if e.failOpen.allows(ctx, err) {
 		return Answer{}, false, nil
 	}
 	if err != nil || len(p.Refs) == 0 && !p.Replayed {
@@ -75,7 +75,7 @@ func (e *Engine) open(ctx context.Context, c *call) (feed.Profile, cache.Page, e
 	})
 	group.Go(func() (err error) {
 		before, _, err = e.stores.Sessions.Replay(gctx, c.Agent, c.next())
-		if e.failsOpen(gctx, err) {
+		if e.failOpen.allows(gctx, err) {
 			return nil
 		}
 		return err
@@ -96,9 +96,10 @@ func (e *Engine) freshPage(ctx context.Context, c *call) (page, error) {
 		c.made(ctx, before, nil)
 		return page{Page: before}, nil
 	}
-	q := e.query(c.Agent, profile)
+	q, variant := e.query(c.Agent, profile)
+	c.variant = variant
 	for try := 1; ; try++ {
-		found, err := e.choose(ctx, c.Agent, q, c.Limit, e.cfg.RoundsFor)
+		found, err := e.stages.choose(ctx, c.Agent, q, c.Limit, e.cfg.RoundsFor)
 		if err != nil {
 			return e.oldSessionPage(ctx, c, err)
 		}
@@ -106,11 +107,11 @@ func (e *Engine) freshPage(ctx context.Context, c *call) (page, error) {
 			e.stores.Recorder.Deliver(c.Agent, found.stale)
 		}
 		if found.lacks&lacksDedup != 0 {
-			return e.loosePage(c, found) // trying the session too would only cost its timeout
+			return e.failOpen.page(c, found) // trying the session too would only cost its timeout
 		}
 		p, err := e.replace(ctx, c, found)
-		if e.failsOpen(ctx, err) {
-			return e.loosePage(c, found)
+		if e.failOpen.allows(ctx, err) {
+			return e.failOpen.page(c, found)
 		}
 		if err != nil || len(p.Refs) > 0 || len(found.ranked) == 0 || p.Replayed || try == pageTries {
 			return page{Page: p, lacks: found.lacks}, err

@@ -39,17 +39,10 @@ func (s anew) Recall(ctx context.Context, q feed.Query) (recall.Result, error) {
 	return r, err
 }
 
-// unreachable are sessions behind a broken network.
-type unreachable struct{ cache.Sessions }
+// nowhere takes impressions and keeps none.
+type nowhere struct{}
 
-func (unreachable) Replace(context.Context, cache.Replace) (cache.Page, error) {
-	return cache.Page{}, fmt.Errorf("%w: no route", cache.ErrUnavailable)
-}
-
-// disk takes impressions, as far as a test is concerned.
-type disk struct{}
-
-func (disk) Keep(string, []string, time.Time) error { return nil }
+func (nowhere) Keep(string, []string, time.Time) error { return nil }
 
 // While Redis is down, what a server remembers of its pages does not hold the
 // answers of recall they were chosen from.
@@ -59,15 +52,14 @@ func TestLoosePagesHoldNoAnswers(t *testing.T) {
 	for i := range items {
 		items[i] = aged(fmt.Sprintf("%0*d", idBytes, i), "", time.Hour+time.Duration(i)*time.Minute)
 	}
-	clock := func() time.Time { return rankedAt }
-	stores := storesOf(t, clock, anew{source(items...)})
-	stores.Sessions, stores.Fallback = unreachable{stores.Sessions}, disk{}
-	_, err := stores.Catalog.Put(t.Context(), items[:100])
-	require.NoError(t, err)
-	e, err := engine.New(stores, engine.Config{Clock: clock, N: n, Rankings: &feed.Live{Ranking: dayLong()}, RecordServed: true})
-	require.NoError(t, err)
+	r := newRig(t, 0, func(s *engine.Stores, c *engine.Config) {
+		s.Sources, s.Fallback, s.Tally, c.N = []recall.Source{anew{s.Sources[0]}}, nowhere{}, nil, n
+	})
+	r.put(t, items[:100]...)
+	r.index.Upsert(items)
+	r.sessions.down(cache.ErrUnavailable, "Replace")
 	ask := func(agent int) {
-		a, err := e.Feed(t.Context(), engine.Request{Agent: fmt.Sprint("u_", agent), Action: engine.ActionRefresh, Limit: 20})
+		a, err := r.Feed(t.Context(), engine.Request{Agent: fmt.Sprint("u_", agent), Action: engine.ActionRefresh, Limit: 20})
 		require.NoError(t, err)
 		require.Len(t, a.Docs, 20)
 	}
@@ -77,7 +69,7 @@ func TestLoosePagesHoldNoAnswers(t *testing.T) {
 			ask(1 + i)
 		}
 	})
-	runtime.KeepAlive(e)
+	runtime.KeepAlive(r)
 	t.Logf("%d kB a page", held/pages>>10)
 	assert.Less(t, held, int64(pages*40<<10), "20 ids of %d bytes a page", idBytes)
 }

@@ -29,7 +29,8 @@ const (
 // served is what this process has handed out in the last half day or day, by
 // agent, in bounded memory; who was not seen for longest is forgotten first. It
 // keeps items from coming twice while the dedup store is down, or was set back
-// by a failover, and speaks for loose pages until they are in a filter.
+// by a failover, and knows loose pages until they are in a filter. The nil
+// served remembers nothing.
 type served struct {
 	mu     sync.Mutex
 	seed   maphash.Seed
@@ -74,6 +75,9 @@ func (s *served) of(agent string, now time.Time) *shown {
 // add remembers what an agent was handed out. loose says that nothing else
 // knows of it.
 func (s *served) add(agent string, keys []string, loose bool, now time.Time) {
+	if s == nil {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := s.of(agent, now)
@@ -126,48 +130,50 @@ func (s *served) has(a *shown, key string, all bool) bool {
 	return false
 }
 
-// remove forgets keys that were in the end not delivered.
-func (s *served) remove(agent string, keys []string, now time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a := s.of(agent, now)
-	if a == nil {
+// with calls fn with what is known of the agent, if anything is.
+func (s *served) with(agent string, now time.Time, fn func(a *shown)) {
+	if s == nil {
 		return
 	}
-	for _, key := range keys {
-		for _, generation := range []*[]uint64{&a.newer, &a.older} {
-			if at, found := find(*generation, s.hash(key)); found {
-				*generation = slices.Delete(*generation, at, at+1)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a := s.of(agent, now); a != nil {
+		fn(a)
+	}
+}
+
+// remove forgets keys that were in the end not delivered.
+func (s *served) remove(agent string, keys []string, now time.Time) {
+	s.with(agent, now, func(a *shown) {
+		for _, key := range keys {
+			for _, generation := range []*[]uint64{&a.newer, &a.older} {
+				if at, found := find(*generation, s.hash(key)); found {
+					*generation = slices.Delete(*generation, at, at+1)
+				}
 			}
 		}
-	}
+	})
 }
 
 // unknown leaves out the refs that the agent was handed out: a session from
 // before a fault may still hold them.
-func (s *served) unknown(agent string, refs []feed.Ref, all bool, now time.Time) []feed.Ref {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a := s.of(agent, now)
-	if a == nil {
-		return refs
-	}
-	return slices.DeleteFunc(slices.Clone(refs), func(ref feed.Ref) bool {
-		return s.has(a, ref.Group, all) || ref.ID != ref.Group && s.has(a, ref.ID, all)
+func (s *served) unknown(agent string, refs []feed.Ref, all bool, now time.Time) (left []feed.Ref) {
+	left = refs
+	s.with(agent, now, func(a *shown) {
+		left = slices.DeleteFunc(slices.Clone(refs), func(ref feed.Ref) bool {
+			return s.has(a, ref.Group, all) || ref.ID != ref.Group && s.has(a, ref.ID, all)
+		})
 	})
+	return left
 }
 
 // mark changes the verdict of what the agent was handed out to Pending.
 func (s *served) mark(agent string, keys []string, verdicts []dedup.Verdict, all bool, now time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a := s.of(agent, now)
-	if a == nil {
-		return
-	}
-	for i, key := range keys {
-		if verdicts[i] == dedup.Unseen && s.has(a, key, all) {
-			verdicts[i] = dedup.Pending
+	s.with(agent, now, func(a *shown) {
+		for i, key := range keys {
+			if verdicts[i] == dedup.Unseen && s.has(a, key, all) {
+				verdicts[i] = dedup.Pending
+			}
 		}
-	}
+	})
 }

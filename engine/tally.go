@@ -8,14 +8,19 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/social"
 )
 
 // Tally counts what readers are shown and what they do, per variant of the
-// ranking. It must not block. [events.Buffer] is one.
+// ranking. [events.Buffer] is one.
 type Tally interface {
-	// Delivered keeps docs, which nobody changes any more.
+	// Delivered counts what an agent of the variant is answered for the first
+	// time, once for each page. It must not block, and where it has no room it
+	// leaves the page uncounted. It keeps docs, which are not changed any more.
 	Delivered(variant, agent string, docs []feed.Doc, now time.Time)
-	// Acted answers false where it has no room at the moment.
+	// Acted counts acts, each once a day however often it comes. It must not
+	// block: it answers false, and has taken none of them, where it has no room
+	// at the moment; asking again is harmless.
 	Acted(variant string, acts []events.Act, now time.Time) bool
 }
 
@@ -28,18 +33,21 @@ type Act struct {
 // Taken is what became of an agent's acts.
 type Taken struct {
 	Accepted int // they count, though only once a day each
-	Unshown  int // of items that the agent was not shown in the window; they do not count
+	Unshown  int // of items that the agent was not shown in the window, or may not see; they do not count
 }
 
-// tally counts a page that is being answered for the first time. The variant is
-// the one the agent is in now: a session outlives a change of the ranking for
-// its last pages.
-func (e *Engine) tally(agent string, docs []feed.Doc) {
+// tally counts a page that is being answered for the first time, for the variant
+// that ranked it. A page of a session counts for the one the agent is in now: a
+// session outlives a change of the ranking for its last pages.
+func (e *Engine) tally(c *call, docs []feed.Doc) {
 	if e.stores.Tally == nil || len(docs) == 0 {
 		return
 	}
-	variant, _ := e.cfg.Rankings.For(agent)
-	e.stores.Tally.Delivered(variant, agent, docs, e.cfg.Clock())
+	variant := c.variant
+	if variant == "" {
+		variant, _ = e.cfg.Rankings.For(c.Agent)
+	}
+	e.stores.Tally.Delivered(variant, c.Agent, docs, e.cfg.Clock())
 }
 
 // React takes what the agent did. What it hid is muted for good before it
@@ -50,7 +58,8 @@ func (e *Engine) tally(agent string, docs []feed.Doc) {
 //
 // Doing the same again is harmless. An id that is unknown stands for its own
 // group, so that an act on an item that has been deleted meanwhile still
-// counts. Errors wrap [feed.ErrBadID], [events.ErrBadKind], or a store's
+// counts. An act on a post that the agent may not see, or not any more, does not,
+// and is answered as one on what was not shown. Errors wrap [feed.ErrBadID], [events.ErrBadKind], or a store's
 // ErrUnavailable; then doing all of it again is safe.
 func (e *Engine) React(ctx context.Context, agent string, acts []Act) (Taken, error) {
 	ctx = e.begin(ctx)
@@ -72,10 +81,14 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (Taken, er
 	if err != nil {
 		return Taken{}, err
 	}
+	hidden, err := e.hiddenPosts(ctx, agent, ids)
+	if err != nil {
+		return Taken{}, err
+	}
 	var taken Taken
 	counted := make([]events.Act, 0, len(acts))
 	for i, a := range acts {
-		if verdicts[i] == dedup.Unseen {
+		if verdicts[i] == dedup.Unseen || hidden[a.ID] {
 			taken.Unshown++
 			continue
 		}
@@ -90,6 +103,31 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (Taken, er
 		return Taken{}, fmt.Errorf("%w: too many events are waiting to be counted", events.ErrUnavailable)
 	}
 	return taken, nil
+}
+
+// hiddenPosts are those of the ids that name a post which the agent may not see.
+func (e *Engine) hiddenPosts(ctx context.Context, agent string, ids []string) (map[string]bool, error) {
+	if e.stores.Posts == nil {
+		return nil, nil
+	}
+	var posts []social.Known
+	for _, id := range ids {
+		if feed.IsPost(id) {
+			posts = append(posts, social.Known{ID: id})
+		}
+	}
+	if len(posts) == 0 {
+		return nil, nil
+	}
+	cards, err := e.stores.Posts.Cards(ctx, agent, posts)
+	if err != nil {
+		return nil, err
+	}
+	hidden := map[string]bool{}
+	for _, c := range cards {
+		hidden[c.ID] = !c.Visible
+	}
+	return hidden, nil
 }
 
 func checkActs(agent string, acts []Act) error {
@@ -135,7 +173,7 @@ func (e *Engine) wasShown(ctx context.Context, agent string, refs []feed.Ref) ([
 	}
 	keys := feed.Keys(refs)
 	checked, err := e.check(ctx, agent, keys)
-	if e.failsOpen(ctx, err) {
+	if e.failOpen.allows(ctx, err) {
 		all := make([]dedup.Verdict, len(refs))
 		for i := range all {
 			all[i] = dedup.Pending
@@ -145,8 +183,6 @@ func (e *Engine) wasShown(ctx context.Context, agent string, refs []feed.Ref) ([
 	if err != nil {
 		return nil, err
 	}
-	if e.served != nil { // what only this process knows, because Redis was down
-		e.served.mark(agent, keys, checked.Verdicts, e.cfg.RecordServed, e.cfg.Clock())
-	}
+	e.failOpen.mark(agent, keys, checked.Verdicts, false) // what only this process knows, because Redis was down
 	return byRef(refs, checked.Verdicts), nil
 }

@@ -151,3 +151,14 @@ func TestAReleasedScratchHoldsNothing(t *testing.T) {
 		assert.Empty(t, key)
 	}
 }
+
+// A refresh that has begun takes back that the one before it left a session.
+func TestATurnBeginsWithoutASession(t *testing.T) {
+	tk, err := newTurns().enter(t.Context(), "u_1", noon, time.Second)
+	require.NoError(t, err)
+	tk.young = true
+	tk.keep()
+	assert.True(t, tk.follows())
+	tk.begin(noon)
+	assert.False(t, tk.follows())
+}

@@ -34,7 +34,7 @@ type BufferConfig struct {
 	Queue   int           // deliveries and acts waiting to be counted; 8192
 	Members int           // agents, authors and acts kept while the store is down; 200000, some 40 bytes each
 	Timeout time.Duration // deadline of one write; 5s
-	Logger  *slog.Logger  // slog.Default()
+	Logger  *slog.Logger  // nil: nothing is logged
 }
 
 // WithDefaults fills the zero values in.
@@ -43,7 +43,7 @@ func (c BufferConfig) WithDefaults() BufferConfig {
 	c.Queue = cmp.Or(c.Queue, 8192)
 	c.Members = cmp.Or(c.Members, 200_000)
 	c.Timeout = cmp.Or(c.Timeout, 5*time.Second)
-	c.Logger = cmp.Or(c.Logger, slog.Default())
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	return c
 }
 
@@ -75,8 +75,8 @@ type entry struct {
 	written        chan struct{}
 }
 
-// NewBuffer starts a buffer in front of a store; Close ends it. ctx lends its
-// values, not its end.
+// NewBuffer starts a buffer in front of a store; Close ends it. ctx's
+// cancellation is ignored.
 func NewBuffer(ctx context.Context, store Store, cfg BufferConfig) *Buffer {
 	cfg = cfg.WithDefaults()
 	ctx, abandon := context.WithCancel(context.WithoutCancel(ctx))

@@ -1,4 +1,4 @@
-// Package events answers for what readers were shown and did, counted per
+// Package events counts what readers were shown and did, per
 // variant of the ranking and UTC day: the [Store] the counts are kept in, the
 // [Buffer] that collects them off the request path, and the statistics that
 // compare variants. The backends are in events/redis and events/sqlite, the
@@ -123,7 +123,7 @@ func (t *Totals) Of(k Kind) *int64 {
 // Add counts a batch, all of it or nothing, and remembers its name for
 // [OnceDays] days: the same batch again, or one of the same sender, variant and
 // day with a lower Seq, changes nothing, so that a batch may be sent again when
-// nobody knows what became of it. An act counts once for its variant and day,
+// it is unknown whether it was stored. An act counts once for its variant and day,
 // whichever batch it is in. Batches of several servers add up.
 //
 // Read sums up the days from and to and those between, for every variant that

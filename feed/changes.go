@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Changes lists what is different from other parameters, in the form that
-// [Ranking.With] reads: from.With(r.Changes(from)) is r. It is "" where nothing
-// is.
+// Changes lists the parameters that differ from others, in the form that
+// [Ranking.With] reads: from.With(r.Changes(from)) is r. It is "" where none
+// differs.
 func (r Ranking) Changes(from Ranking) string {
 	now, was := r.list(), from.list()
 	changed := make([]string, 0, len(now))

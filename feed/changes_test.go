@@ -9,6 +9,7 @@ import (
 )
 
 func TestChangesAreWhatWithReads(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	random := func() Ranking {
 		return Ranking{

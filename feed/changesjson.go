@@ -6,8 +6,8 @@ import (
 )
 
 // ChangesJSON writes a list that [Ranking.With] reads as the JSON object that
-// changes the same parameters and no others. Errors wrap [ErrBadRanking]; what
-// the values are good for is not looked at.
+// changes the same parameters and no others. Errors wrap [ErrBadRanking]; the
+// values are not validated.
 func ChangesJSON(list string) ([]byte, error) {
 	var values Ranking
 	var text rankingText

@@ -10,6 +10,7 @@ import (
 )
 
 func TestChangesJSON(t *testing.T) {
+	t.Parallel()
 	base := feed.Ranking{Base: 0.1, Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}}
 	for list, want := range map[string]string{
 		"":                    `{}`,

@@ -10,6 +10,7 @@ import (
 )
 
 func TestDayOf(t *testing.T) {
+	t.Parallel()
 	kiritimati := time.FixedZone("UTC+14", 14*3600)
 	for _, tc := range []struct {
 		name string
@@ -40,6 +41,7 @@ func TestDayOf(t *testing.T) {
 }
 
 func TestParseDayRefuses(t *testing.T) {
+	t.Parallel()
 	for _, s := range []string{"", "2026-03-06", "20260230", "202603", "20260306x"} {
 		_, err := feed.ParseDay(s)
 		require.ErrorContains(t, err, "YYYYMMDD", "%q", s)
@@ -47,6 +49,7 @@ func TestParseDayRefuses(t *testing.T) {
 }
 
 func TestWindow(t *testing.T) {
+	t.Parallel()
 	days := func(at time.Time, n int) []string {
 		var out []string
 		for _, d := range feed.Window(at, n) {

@@ -84,10 +84,11 @@ func (r Ranking) Validate() error {
 	return nil
 }
 
-// PopularityFactor returns 1 + weight·log10(1 + popularity).
-func (r Ranking) PopularityFactor(popularity int64) float64 {
+// PopularityFactor returns 1 + weight·log10(1 + popularity), which has fractions
+// in the index of somebody else.
+func (r Ranking) PopularityFactor(popularity float64) float64 {
 	if r.PopularityWeight == 0 || popularity <= 0 {
 		return 1
 	}
-	return 1 + r.PopularityWeight*math.Log10(1+float64(popularity))
+	return 1 + r.PopularityWeight*math.Log10(1+popularity)
 }

@@ -16,6 +16,7 @@ var defaultDecay = feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0
 // Elasticsearch's formula: with x = distance − offset in units of scale, the
 // factor is decay^(x²).
 func TestDecayFigures(t *testing.T) {
+	t.Parallel()
 	hour := time.Hour.Seconds()
 	for _, tc := range []struct {
 		name     string
@@ -46,6 +47,7 @@ func TestDecayFigures(t *testing.T) {
 }
 
 func TestDecayFollowsElasticsearchsFormula(t *testing.T) {
+	t.Parallel()
 	for _, d := range []feed.Decay{defaultDecay, {Scale: 90 * time.Minute, Offset: time.Minute, Decay: 0.2}, {Scale: 240 * time.Hour, Decay: 0.99, Floor: 0.5}} {
 		variance := -math.Pow(d.Scale.Seconds(), 2) / (2 * math.Log(d.Decay))
 		last := 1.0
@@ -61,6 +63,7 @@ func TestDecayFollowsElasticsearchsFormula(t *testing.T) {
 }
 
 func TestRankingValidate(t *testing.T) {
+	t.Parallel()
 	good := feed.Ranking{Decay: defaultDecay, Base: 0.1}
 	require.NoError(t, good.Validate())
 	nan := math.NaN()
@@ -93,6 +96,7 @@ func TestRankingValidate(t *testing.T) {
 }
 
 func TestPopularityFactor(t *testing.T) {
+	t.Parallel()
 	require.Equal(t, 1.0, feed.Ranking{}.PopularityFactor(1000))
 	r := feed.Ranking{PopularityWeight: 0.5}
 	require.Equal(t, 1.0, r.PopularityFactor(0))

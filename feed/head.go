@@ -13,6 +13,9 @@ func (d Doc) Head() (group string, updateTime int64, err error) {
 	if h, ok := readHead(d.JSON); ok {
 		return string(h.group), h.updateTime, nil
 	}
+	if at, ok := postHead(d.JSON); ok {
+		return d.ID, at, nil
+	}
 	it, err := d.Item()
 	return it.Group(), it.UpdateTime, err
 }

@@ -9,6 +9,7 @@ import (
 )
 
 func TestHead(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		doc   string
 		group string

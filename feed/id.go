@@ -12,6 +12,9 @@ const (
 	MaxRequestID = 64
 )
 
+// inFeed is the field that answers add to a post or item about its reader.
+const inFeed = "in_feed"
+
 // ErrBadID is wrapped by every error about a malformed agent, item, group or
 // request id.
 var ErrBadID = errors.New("bad id")

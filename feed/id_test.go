@@ -10,6 +10,7 @@ import (
 )
 
 func TestIDs(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		id                   string
 		agent, item, request bool
@@ -49,6 +50,7 @@ func TestIDs(t *testing.T) {
 }
 
 func TestRef(t *testing.T) {
+	t.Parallel()
 	for _, r := range []feed.Ref{{ID: "a", Group: "a"}, {ID: "a:1/2", Group: "g"}} {
 		require.Equal(t, r, feed.ParseRef(r.String()))
 	}

@@ -17,7 +17,7 @@ const MaxItemTime = 253402300799
 var ErrBadItem = errors.New("bad item")
 
 // Item is one piece of content. Fields beside the known ones are business
-// fields: kept, given back beside the others, never indexed.
+// fields: kept, returned beside the others, never indexed.
 type Item struct {
 	ID         string   `json:"id"`
 	GroupID    string   `json:"group_id,omitempty"` // shown only once per group; empty: the id is the group
@@ -36,7 +36,7 @@ type Item struct {
 	Business map[string]json.RawMessage `json:"-"`
 }
 
-// Group is what the dedup window speaks of: the group id, or the id.
+// Group is what the dedup window records: the group id, or the id.
 func (it *Item) Group() string {
 	if it.GroupID != "" {
 		return it.GroupID
@@ -47,21 +47,21 @@ func (it *Item) Group() string {
 // Popularity is likes + 2·comments.
 func (it *Item) Popularity() int64 { return it.Likes + 2*it.Comments }
 
-// ParseItem reads and validates one item. The error wraps [ErrBadItem] and
-// says which field is wrong.
+// ParseItem reads and validates one item that comes in. The error wraps
+// [ErrBadItem] and says which field is wrong, or reserved.
 func ParseItem(data []byte) (Item, error) {
 	if len(data) > MaxItemBytes {
 		return Item{}, fmt.Errorf("%w: it has %d bytes, at most %d are allowed", ErrBadItem, len(data), MaxItemBytes)
 	}
-	if !utf8.Valid(data) {
-		return Item{}, fmt.Errorf("%w: it is not UTF-8", ErrBadItem)
-	}
-	var it Item
-	if err := it.UnmarshalJSON(data); err != nil {
-		return Item{}, fmt.Errorf("%w: %w", ErrBadItem, err)
+	it, err := parseItem(data)
+	if err != nil {
+		return Item{}, err
 	}
 	if err := it.Validate(); err != nil {
 		return Item{}, err
+	}
+	if IsPost(it.ID) {
+		return Item{}, fmt.Errorf("%w: ids that begin with %q are those of posts; give the item another one", ErrBadItem, PostPrefix)
 	}
 	return it, nil
 }
@@ -119,7 +119,7 @@ type Doc struct {
 // Missing reports whether the item does not exist.
 func (d Doc) Missing() bool { return len(d.JSON) == 0 }
 
-// Item decodes the document.
+// Item decodes the document. Of a post it is the item that it counts as.
 func (d Doc) Item() (Item, error) {
 	var it Item
 	if err := it.UnmarshalJSON(d.JSON); err != nil {

@@ -12,16 +12,17 @@ import (
 )
 
 func TestParseItemReadsEveryField(t *testing.T) {
+	t.Parallel()
 	it, err := feed.ParseItem([]byte(` { "id" : "a/b:c", "group_id":"g", "title":"T \"q\" \u00e9 😀", "update_time": 1772000000,
 		"summary":"S", "url":"U", "image_url":"I", "author_id":"A", "lang":"en", "tags": [ "go" , "c\u002b+" ],
-		"likes":3, "comments":4, "price": 9.90 , "nested":{"id":[1,{"a":"}]\""}]}, "\u0078":null, "":[] } `))
+		"likes":3, "comments":4, "price": 9.90 , "nested":{"id":[1,{"a":"}]\""}]}, "\u0078":null, "_x":[] } `))
 	require.NoError(t, err)
 	require.Equal(t, feed.Item{
 		ID: "a/b:c", GroupID: "g", Title: `T "q" é 😀`, UpdateTime: 1772000000, Summary: "S", URL: "U", ImageURL: "I",
 		AuthorID: "A", Lang: "en", Tags: []string{"go", "c++"}, Likes: 3, Comments: 4,
 		Business: map[string]json.RawMessage{
 			"price": json.RawMessage(`9.90`), "nested": json.RawMessage(`{"id":[1,{"a":"}]\""}]}`),
-			"x": json.RawMessage(`null`), "": json.RawMessage(`[]`),
+			"x": json.RawMessage(`null`), "_x": json.RawMessage(`[]`),
 		},
 	}, it)
 	require.Equal(t, "g", it.Group())
@@ -29,6 +30,7 @@ func TestParseItemReadsEveryField(t *testing.T) {
 }
 
 func TestParseItemNullIsAnAbsentOptionalField(t *testing.T) {
+	t.Parallel()
 	it, err := feed.ParseItem([]byte(`{"id":"a","title":"T","update_time":1,"group_id":null,"summary":null,"tags":null,"likes":null}`))
 	require.NoError(t, err)
 	require.Equal(t, feed.Item{ID: "a", Title: "T", UpdateTime: 1}, it)
@@ -48,10 +50,11 @@ func with(field string) string {
 }
 
 func TestParseItemRefuses(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("x", 300)
 	tags := strings.TrimSuffix(strings.Repeat(`"t",`, feed.MaxTags+1), ",")
 	for _, tc := range []struct{ name, json, want string }{
-		{"nothing", ``, "bad JSON"},
+		{"nothing", ``, "empty"},
 		{"half an object", `{"id":"a"`, "unexpected end"},
 		{"two objects", `{"id":"a","title":"T","update_time":1} {}`, "bad JSON at byte"},
 		{"a bare word", `hello`, "bad JSON"},
@@ -59,23 +62,23 @@ func TestParseItemRefuses(t *testing.T) {
 		{"a string", `"a"`, "not a string"},
 		{"null", `null`, "not null"},
 		{"a number", `7`, "not a number"},
-		{"not UTF-8", "{\"id\":\"a\",\"title\":\"\xff\",\"update_time\":1}", "not UTF-8"},
+		{"not UTF-8", "{\"id\":\"a\",\"title\":\"\xff\",\"update_time\":1}", "in title: invalid UTF-8"},
 		{"no id", `{"title":"T","update_time":1}`, "id is missing"},
 		{"empty id", with(`"id":""`), "id is missing"},
-		{"null id", with(`"id":null`), "id is null"},
+		{"null id", with(`"id":null`), "id is missing"},
 		{"number id", with(`"id":7`), "id must be a string, not a number"},
 		{"bad id", with(`"id":"a b"`), `" " at position 2`},
 		{"long id", with(`"id":"` + long + `"`), "1 to 256"},
-		{"id twice", `{"id":"a","id":"b","title":"T","update_time":1}`, `field "id" is there twice`},
-		{"id twice, escaped", `{"id":"a","\u0069d":"a","title":"T","update_time":1}`, `field "id" is there twice`},
-		{"business field twice", `{"id":"a","x":1,"x":1,"title":"T","update_time":1}`, `field "x" is there twice`},
+		{"id twice", `{"id":"a","id":"b","title":"T","update_time":1}`, `duplicate field "id"`},
+		{"id twice, escaped", `{"id":"a","\u0069d":"a","title":"T","update_time":1}`, `duplicate field "id"`},
+		{"business field twice", `{"id":"a","x":1,"x":1,"title":"T","update_time":1}`, `duplicate field "x"`},
 		{"capital", with(`"Title":"T"`), `field "Title" must be written "title"`},
 		{"bad group_id", with(`"group_id":"a|b"`), "group_id"},
 		{"no title", `{"id":"a","update_time":1}`, "title is missing"},
-		{"null title", with(`"title":null`), "title is null"},
+		{"null title", with(`"title":null`), "title is missing"},
 		{"object title", with(`"title":{}`), "title must be a string, not an object"},
 		{"no update_time", `{"id":"a","title":"T"}`, "update_time is missing"},
-		{"null update_time", with(`"update_time":null`), "update_time is null"},
+		{"null update_time", with(`"update_time":null`), "update_time is missing"},
 		{"text update_time", with(`"update_time":"2026-03-06"`), "update_time must be a whole number, not a string"},
 		{"fractional update_time", with(`"update_time":1.5`), "update_time must be a whole number, not 1.5"},
 		{"millisecond update_time", with(`"update_time":1772000000000`), "Unix seconds"},
@@ -85,12 +88,19 @@ func TestParseItemRefuses(t *testing.T) {
 		{"huge comments", with(`"comments":9007199254740992`), "counts"},
 		{"boolean comments", with(`"comments":true`), "comments must be a whole number, not a boolean"},
 		{"tags as text", with(`"tags":"a,b"`), "tags must be an array of strings, not a string"},
-		{"a number as tag", with(`"tags":["a",1]`), "one is a number"},
+		{"a number as tag", with(`"tags":["a",1]`), "tags[1] must be a string, not a number"},
 		{"empty tag", with(`"tags":[""]`), "a tag has 0 characters"},
 		{"long tag", with(`"tags":["` + long + `"]`), "a tag has 300 characters"},
 		{"many tags", with(`"tags":[` + tags + `]`), "65 tags"},
 		{"long author", with(`"author_id":"` + long + `"`), "author_id has 300"},
 		{"long lang", with(`"lang":"` + long + `"`), "lang has 300"},
+		{"business field without a name", with(`"":1`), `business field "" has a name that is empty`},
+		{"blank business field", with(`" ":1`), `" " has a name that is empty or blank`},
+		{"blank part of a business field", with(`"a..b":1`), `"a..b" has a name`},
+		{"field of Elasticsearch", with(`"_id":1`), `"_id" has a name that Elasticsearch keeps for itself`},
+		{"within a field of Elasticsearch", with(`"_source.x":1`), `"_source.x" has a name that Elasticsearch keeps for itself`},
+		{"within a field of the item", with(`"title.x":1`), `"title.x" lies within the field "title"`},
+		{"field of Freshet", with(`"freshet_popularity":1`), `"freshet_popularity" has a name that Freshet keeps for itself`},
 		{"too big", with(`"x":"` + strings.Repeat("x", feed.MaxItemBytes) + `"`), "at most 262144"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -101,7 +111,31 @@ func TestParseItemRefuses(t *testing.T) {
 	}
 }
 
+// What is reserved cannot come in, but what is made here may have it.
+func TestParseItemRefusesReservedNames(t *testing.T) {
+	t.Parallel()
+	for in, says := range map[string]string{
+		`{"id":"post:1","title":"T","update_time":1}`:           `ids that begin with "post:" are those of posts`,
+		`{"id":"a","title":"T","update_time":1,"in_feed":{}}`:   `in_feed is reserved`,
+		`{"id":"a","title":"T","update_time":1,"In_Feed":null}`: `in_feed is reserved`,
+	} {
+		_, err := feed.ParseItem([]byte(in))
+		require.ErrorIs(t, err, feed.ErrBadItem, in)
+		require.ErrorContains(t, err, says, in)
+	}
+	for _, in := range []string{
+		`{"id":"post/1","title":"T","update_time":1}`, `{"id":"a:post:1","title":"T","update_time":1,"group_id":"post:1"}`,
+		`{"id":"a","title":"T","update_time":1,"infeed":1,"x":{"in_feed":1}}`,
+	} {
+		_, err := feed.ParseItem([]byte(in))
+		require.NoError(t, err, in)
+	}
+	made := feed.Item{ID: "post:1", Title: "T", UpdateTime: 1}
+	require.NoError(t, made.Validate())
+}
+
 func TestItemRoundTrip(t *testing.T) {
+	t.Parallel()
 	it := feed.Item{
 		ID: "a", Title: "<T> & \u2028", UpdateTime: 5, Tags: []string{"x"}, Likes: 1 << 53,
 		Business: map[string]json.RawMessage{"z": json.RawMessage(`1.50`), "a.b": json.RawMessage(`{"k":[null,12345678901234567890]}`)},
@@ -123,6 +157,7 @@ func TestItemRoundTrip(t *testing.T) {
 }
 
 func TestDocMissing(t *testing.T) {
+	t.Parallel()
 	require.True(t, feed.Doc{ID: "a"}.Missing())
 	require.False(t, feed.Doc{ID: "a", JSON: json.RawMessage(`{}`)}.Missing())
 	_, err := feed.Doc{ID: "a"}.Item()
@@ -130,6 +165,7 @@ func TestDocMissing(t *testing.T) {
 }
 
 func TestItemDoesNotAliasItsSource(t *testing.T) {
+	t.Parallel()
 	data := []byte(`{"id":"a","title":"T","update_time":1,"tags":["go"],"x":"kept"}`)
 	it, err := feed.ParseItem(data)
 	require.NoError(t, err)

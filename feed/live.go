@@ -2,6 +2,8 @@ package feed
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"sort"
 
 	"github.com/cespare/xxhash/v2"
@@ -16,7 +18,7 @@ const Control = "control"
 const Buckets = 10_000
 
 // Bucket is the part of the agents an agent belongs to, 0 to Buckets−1: the
-// same on every server and for ever.
+// same on every server and never changes.
 func Bucket(agent string) int {
 	// As Sum64String("variant:" + agent), which would allocate for long ids.
 	var d xxhash.Digest
@@ -24,6 +26,29 @@ func Bucket(agent string) int {
 	_, _ = d.WriteString("variant:")
 	_, _ = d.WriteString(agent)
 	return int(d.Sum64() % Buckets)
+}
+
+// MaxVariants bounds how many experiments run at once.
+const MaxVariants = 50
+
+// maxVariantName is the longest name of a variant, in characters.
+const maxVariantName = 32
+
+// CheckVariantName reports whether name can name a variant: 1–32 characters of
+// a-z 0-9 _ -, and not "control". The error wraps [ErrBadRanking].
+func CheckVariantName(name string) error {
+	if name == "" || len(name) > maxVariantName {
+		return fmt.Errorf("%w: the name of an experiment must have 1 to %d characters of a-z 0-9 _ -, this one has %d", ErrBadRanking, maxVariantName, len(name))
+	}
+	for _, c := range []byte(name) {
+		if !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_' || c == '-') {
+			return fmt.Errorf("%w: the name of an experiment must be of a-z 0-9 _ -, not %q", ErrBadRanking, name)
+		}
+	}
+	if name == Control {
+		return fmt.Errorf("%w: an experiment cannot be called %s: that is who gets the live ranking", ErrBadRanking, Control)
+	}
+	return nil
 }
 
 // Variant is a named alternative to the live ranking, for a share of the
@@ -45,7 +70,7 @@ func (v *Variant) holds(bucket int) bool {
 }
 
 // Live is the ranking in force: the parameters of most agents, and variants for
-// shares of them. No bucket is in two variants. [Assign] makes the variants.
+// shares of them. No bucket is in two variants. ranking.Assign makes the variants.
 type Live struct {
 	Ranking  Ranking   `json:"ranking"`
 	Variants []Variant `json:"experiments"`
@@ -82,7 +107,7 @@ func (l *Live) Validate() error {
 	if err := l.Ranking.Validate(); err != nil {
 		return err
 	}
-	if err := checkVariants(l.Variants); err != nil {
+	if err := CheckVariants(l.Variants); err != nil {
 		return err
 	}
 	var taken [Buckets]bool
@@ -95,7 +120,7 @@ func (l *Live) Validate() error {
 			}
 			for last = p[0]; last <= p[1]; last++ {
 				if taken[last] {
-					return fmt.Errorf("%w: experiment %s: bucket %d is another one's", ErrBadRanking, v.Name, last)
+					return fmt.Errorf("%w: experiment %s: bucket %d belongs to another experiment", ErrBadRanking, v.Name, last)
 				}
 				taken[last] = true
 			}
@@ -104,3 +129,41 @@ func (l *Live) Validate() error {
 	}
 	return nil
 }
+
+// CheckVariants says what is wrong with a list of variants, whatever agents they
+// have; the error wraps [ErrBadRanking].
+func CheckVariants(wanted []Variant) error {
+	if len(wanted) > MaxVariants {
+		return fmt.Errorf("%w: at most %d experiments may run at once, not %d", ErrBadRanking, MaxVariants, len(wanted))
+	}
+	sum := 0.0
+	for i, w := range wanted {
+		if err := CheckVariantName(w.Name); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(wanted[:i], func(v Variant) bool { return v.Name == w.Name }) {
+			return fmt.Errorf("%w: there are two experiments called %s", ErrBadRanking, w.Name)
+		}
+		if !(w.Share >= 0 && w.Share <= 1) {
+			return fmt.Errorf("%w: experiment %s: share must be 0 to 1, not %v", ErrBadRanking, w.Name, w.Share)
+		}
+		if w.Share > 0 && w.Buckets() == 0 {
+			return fmt.Errorf("%w: experiment %s: the least share is %v (0: no agent), not %v", ErrBadRanking, w.Name, 1.0/Buckets, w.Share)
+		}
+		if err := w.Ranking.Validate(); err != nil {
+			return fmt.Errorf("experiment %s: %w", w.Name, err)
+		}
+		sum += w.Share
+	}
+	if sum > 1+slack {
+		return fmt.Errorf("%w: the shares of the experiments must sum to 1 at most, not %v", ErrBadRanking, math.Round(sum*Buckets)/Buckets)
+	}
+	return nil
+}
+
+// slack is what sums and products of decimal fractions may be off by.
+const slack = 1e-9
+
+// Buckets is how many of them the variant's share is. It is rounded down, so
+// that shares that sum to 1 never need more than there are.
+func (v *Variant) Buckets() int { return int(v.Share*Buckets + slack*Buckets) }

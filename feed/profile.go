@@ -1,13 +1,12 @@
 package feed
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/freshet/freshet/internal/strictjson"
 )
 
 // Bounds of a profile.
@@ -24,16 +23,18 @@ const (
 // ErrBadProfile is wrapped by every error about an unusable profile.
 var ErrBadProfile = errors.New("bad profile")
 
-// Profile is what an agent likes and refuses. The zero Profile is an agent
-// nothing is known of: pure freshness.
+var profileErrors = strictjson.Errors{"": ErrBadProfile, "muted_items[]": fmt.Errorf("%w: %w", ErrBadProfile, ErrBadID)}
+
+// Profile is what an agent's reader likes and refuses. The zero Profile is for an
+// unknown reader: it ranks by freshness alone.
 type Profile struct {
 	Interests    map[string]float64 `json:"interests,omitempty"`     // tag → weight, 0 to 100
 	Keywords     []string           `json:"keywords,omitempty"`      // searched in title and summary
 	Langs        []string           `json:"langs,omitempty"`         // only these languages; empty: all
 	MutedAuthors []string           `json:"muted_authors,omitempty"` // never items of these authors
 	MutedTags    []string           `json:"muted_tags,omitempty"`    // never items with one of these tags
-	// MutedItems are groups and ids the agent has hidden, the latest last. A profile
-	// that is put with nil keeps those that are stored.
+	// MutedItems are groups and ids that the reader has hidden, the latest last. A
+	// profile that is put with nil keeps the stored ones.
 	MutedItems []string `json:"muted_items,omitzero"`
 }
 
@@ -41,13 +42,8 @@ type Profile struct {
 // values out of bounds are errors that wrap [ErrBadProfile].
 func ParseProfile(data []byte) (Profile, error) {
 	var p Profile
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&p); err != nil {
-		return Profile{}, fmt.Errorf("%w: %w", ErrBadProfile, err)
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return Profile{}, fmt.Errorf("%w: there is something after the JSON object", ErrBadProfile)
+	if err := strictjson.Unmarshal(data, &p, profileErrors); err != nil {
+		return Profile{}, err
 	}
 	if err := p.Validate(); err != nil {
 		return Profile{}, err
@@ -122,14 +118,14 @@ func (p Profile) Selective() bool {
 	return len(p.MutedAuthors) > 0 || len(p.MutedTags) > 0 || len(p.Langs) > 0
 }
 
-// Hides reports whether the agent has hidden the item or its group.
+// Hides reports whether the reader has hidden the item or its group.
 func (p Profile) Hides(r Ref) bool {
 	return slices.Contains(p.MutedItems, r.Group) || r.ID != r.Group && slices.Contains(p.MutedItems, r.ID)
 }
 
-// Hide adds groups and ids to the muted items. The oldest give way beyond [MaxMutes];
-// one that is there already stays where it is. It reports whether anything
-// changed, and leaves the list it was given alone.
+// Hide adds groups and ids to the muted items; beyond [MaxMutes] the oldest are
+// removed. One that is already muted keeps its place. It reports whether anything
+// changed, and does not modify the list in place.
 func (p *Profile) Hide(keys []string) (changed bool) {
 	muted := slices.Clip(p.MutedItems)
 	for _, key := range keys {

@@ -11,6 +11,7 @@ import (
 )
 
 func TestParseProfile(t *testing.T) {
+	t.Parallel()
 	p, err := feed.ParseProfile([]byte(` {"interests":{"go":2.5,"c++":0,"x":100},"keywords":["raft"],"langs":["en"],
 		"muted_authors":["spam"],"muted_tags":["ads"],"muted_items":["a:b/c"]} `))
 	require.NoError(t, err)
@@ -30,6 +31,7 @@ func TestParseProfile(t *testing.T) {
 }
 
 func TestParseProfileRefuses(t *testing.T) {
+	t.Parallel()
 	list := func(n int) string {
 		parts := make([]string, n)
 		for i := range parts {
@@ -42,13 +44,14 @@ func TestParseProfileRefuses(t *testing.T) {
 		interests[i] = fmt.Sprintf(`"t%d":1`, i)
 	}
 	for _, tc := range []struct{ name, json, want string }{
-		{"nothing", ``, "EOF"},
+		{"nothing", ``, "empty"},
 		{"an array", `[]`, "array"},
 		{"unknown field", `{"intrests":{}}`, "intrests"},
-		{"trailing data", `{} {}`, "after the JSON object"},
-		{"trailing rubbish", `{} x`, "after the JSON object"},
+		{"trailing data", `{} {}`, "after top-level value"},
+		{"trailing rubbish", `{} x`, "after top-level value"},
 		{"weight below 0", `{"interests":{"go":-0.1}}`, `interest "go" must be 0 to 100`},
 		{"weight above 100", `{"interests":{"go":100.1}}`, "must be 0 to 100"},
+		{"weight null", `{"interests":{"go":null}}`, "interests.go must be a number, not null"},
 		{"weight as text", `{"interests":{"go":"2"}}`, "string"},
 		{"empty tag", `{"interests":{"":1}}`, "interests has 0 characters"},
 		{"empty keyword", `{"keywords":[""]}`, "keywords has 0 characters"},
@@ -69,6 +72,7 @@ func TestParseProfileRefuses(t *testing.T) {
 }
 
 func TestRefuses(t *testing.T) {
+	t.Parallel()
 	p := feed.Profile{Langs: []string{"en", "de"}, MutedAuthors: []string{"spam"}, MutedTags: []string{"ads"}}
 	require.True(t, p.HasMutes())
 	require.False(t, feed.Profile{Interests: map[string]float64{"go": 1}, Keywords: []string{"x"}}.HasMutes())
@@ -93,6 +97,7 @@ func TestRefuses(t *testing.T) {
 }
 
 func TestHide(t *testing.T) {
+	t.Parallel()
 	var p feed.Profile
 	require.False(t, p.HasMutes())
 	require.True(t, p.Hide([]string{"a", "b", "a"}))
@@ -126,6 +131,7 @@ func TestHide(t *testing.T) {
 }
 
 func TestSameMutes(t *testing.T) {
+	t.Parallel()
 	p := feed.Profile{MutedTags: []string{"a", "b"}, Langs: []string{"en"}}
 	for _, tc := range []struct {
 		name string

@@ -50,7 +50,7 @@ func ParseRef(s string) Ref {
 	return Ref{ID: s, Group: s}
 }
 
-// Detached copies refs, texts included, for whoever keeps them longer than the
+// Detached copies refs, texts included, for callers that keep them longer than the
 // answer they come from: those of one recall lie in one text, and a page of them
 // would keep all of it.
 func Detached(refs []Ref) []Ref {

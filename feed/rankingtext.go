@@ -1,14 +1,14 @@
 package feed
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/freshet/freshet/internal/strictjson"
 )
 
 // rankingText is how the parameters are written in JSON; a field that is
@@ -47,13 +47,8 @@ func (r Ranking) MarshalJSON() ([]byte, error) {
 // the result is not validated. Errors wrap [ErrBadRanking].
 func (r *Ranking) UnmarshalJSON(data []byte) error {
 	var text rankingText
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&text); err != nil {
-		return fmt.Errorf("%w: %w", ErrBadRanking, err)
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%w: there is something after the JSON object", ErrBadRanking)
+	if err := strictjson.Unmarshal(data, &text, strictjson.Errors{"": ErrBadRanking}); err != nil {
+		return err
 	}
 	if d := text.Decay; d != nil {
 		if err := errors.Join(setDuration(&r.Decay.Scale, "decay.scale", d.Scale), setDuration(&r.Decay.Offset, "decay.offset", d.Offset)); err != nil {

@@ -16,6 +16,7 @@ var standard = feed.Ranking{
 }
 
 func TestRankingJSON(t *testing.T) {
+	t.Parallel()
 	text, err := json.Marshal(standard)
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":0.000001},"popularity":{"weight":0.25},"base":0.1}`, string(text))
@@ -36,6 +37,7 @@ func TestRankingJSON(t *testing.T) {
 }
 
 func TestRankingWith(t *testing.T) {
+	t.Parallel()
 	r, err := standard.With(" scale=72h, offset=2h,decay=0.4,floor=0,weight=1,base=2 ")
 	require.NoError(t, err)
 	assert.Equal(t, feed.Ranking{
@@ -51,6 +53,7 @@ func TestRankingWith(t *testing.T) {
 }
 
 func TestLiveFor(t *testing.T) {
+	t.Parallel()
 	slow := standard
 	slow.Decay.Scale = 72 * time.Hour
 	b := feed.Bucket("u_1")

@@ -13,7 +13,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// authenticator tells who calls.
+// authenticator identifies callers.
 type authenticator struct {
 	tokens   *verifier // nil in header mode
 	adminSum [sha256.Size]byte
@@ -36,8 +36,8 @@ func newAuthenticator(cfg Config, log *slog.Logger) (*authenticator, error) {
 	return a, nil
 }
 
-// agent is who the call says it is for. Errors: 40101 where it does not say or
-// cannot prove it, [feed.ErrBadID] where what a gateway says is no agent id.
+// agent returns the agent that calls. Errors are 40101 where the call has no valid
+// credentials, or wrap [feed.ErrBadID] where X-Agent-ID is not an agent id.
 func (a *authenticator) agent(r *http.Request) (string, error) {
 	if a.tokens != nil {
 		token, ok := bearer(r)
@@ -50,15 +50,49 @@ func (a *authenticator) agent(r *http.Request) (string, error) {
 	if len(values) == 0 || len(values) == 1 && values[0] == "" {
 		return "", fmt.Errorf("%w: the X-Agent-ID header is missing", errUnauthenticated)
 	}
-	// A gateway that adds its header to the caller's must not be mistaken for
-	// one that replaces it.
+	// With two headers one may be the caller's own: a gateway must replace the
+	// header, not add one.
 	if len(values) > 1 {
-		return "", fmt.Errorf("%w: X-Agent-ID is there %d times", feed.ErrBadID, len(values))
+		return "", fmt.Errorf("%w: X-Agent-ID is sent %d times; send it once", feed.ErrBadID, len(values))
 	}
 	return values[0], feed.CheckAgentID(values[0])
 }
 
-// admin is nil for a caller who may use the admin routes.
+// reader returns the agent that calls, "" for a call that names none. Errors are
+// those of agent.
+func (a *authenticator) reader(r *http.Request) (string, error) {
+	if a.tokens == nil {
+		if values := r.Header["X-Agent-Id"]; len(values) == 0 || len(values) == 1 && values[0] == "" {
+			return "", nil
+		}
+		return a.agent(r)
+	}
+	if len(r.Header["Authorization"]) == 0 {
+		return "", nil
+	}
+	if token, ok := bearer(r); ok && a.hasAdmin && a.isAdmin(token) {
+		return "", nil // an admin is nobody's reader
+	}
+	return a.agent(r)
+}
+
+// changer returns the agent that calls, "" for an admin. A demo takes everybody
+// on its machine for an admin, so there who names an agent is that agent.
+func (a *authenticator) changer(r *http.Request) (string, error) {
+	if a.hasAdmin && a.admin(r) == nil {
+		return "", nil
+	}
+	agent, err := a.reader(r)
+	if err != nil || agent != "" {
+		return agent, err
+	}
+	if a.admin(r) == nil {
+		return "", nil
+	}
+	return a.agent(r)
+}
+
+// admin returns nil for a caller that may use the admin routes.
 func (a *authenticator) admin(r *http.Request) error {
 	presented := ""
 	if values := r.Header["X-Admin-Token"]; len(values) == 1 {
@@ -74,7 +108,7 @@ func (a *authenticator) admin(r *http.Request) error {
 	if a.isAdmin(presented) || hasBearer && a.isAdmin(token) {
 		return nil
 	}
-	// Whoever has proved to be an agent is known, and is no admin.
+	// An authenticated agent that is not an admin is 403, not 401.
 	if presented == "" && (a.tokens != nil || !hasBearer) {
 		if _, err := a.agent(r); err == nil {
 			return fmt.Errorf("%w: this route needs the admin token", errForbidden)
@@ -83,15 +117,15 @@ func (a *authenticator) admin(r *http.Request) error {
 	return fmt.Errorf("%w: this route needs the admin token, as Authorization: Bearer or X-Admin-Token", errUnauthenticated)
 }
 
-// isAdmin compares sums, so that neither the time nor the length tells anything
-// of the token.
+// isAdmin compares hashes in constant time, so that neither the content nor the
+// length of the token leaks.
 func (a *authenticator) isAdmin(token string) bool {
 	sum := sha256.Sum256([]byte(token))
 	return subtle.ConstantTimeCompare(sum[:], a.adminSum[:]) == 1
 }
 
-// profile is nil for a caller who may touch the profile of agent: an admin, or
-// that agent. It returns the calling agent, "" for an admin.
+// profile returns nil for a caller that may use the profile of agent: an admin, or
+// that agent. The string is the calling agent, "" for an admin.
 func (a *authenticator) profile(r *http.Request, agent string) (string, error) {
 	if a.admin(r) == nil {
 		return "", nil
@@ -101,14 +135,14 @@ func (a *authenticator) profile(r *http.Request, agent string) (string, error) {
 		return "", err
 	}
 	if caller != agent {
-		return caller, fmt.Errorf("%w: an agent may touch its own profile only", errForbidden)
+		return caller, fmt.Errorf("%w: an agent may use only its own profile", errForbidden)
 	}
 	return caller, nil
 }
 
-// bearer is the token of the Authorization header; ok is false where there is
-// no such header or it has another scheme. Of two headers neither counts: what
-// stands before this server may have looked at the other one.
+// bearer returns the token of the Authorization header; ok is false where there is
+// no such header or it has another scheme. Of two headers neither counts: a
+// gateway may have checked the other one.
 func bearer(r *http.Request) (token string, ok bool) {
 	values := r.Header["Authorization"]
 	if len(values) != 1 {
@@ -118,13 +152,10 @@ func bearer(r *http.Request) (token string, ok bool) {
 	return strings.TrimSpace(token), found && strings.EqualFold(scheme, "bearer")
 }
 
-// local reports whether the call comes from this machine and from a program its
-// user runs. The peer's address decides. The rest only takes away: a forwarded
-// call is somebody else's, and a web page of another site must not reach the
-// admin routes through the user's browser, be it by a cross-site request or by
-// a host name that was made to point here. Reads count as writes do: such a page
-// does not get to see the answer, but an explanation or a profile costs as much
-// whoever asked for it.
+// local reports whether the call comes from a program on this machine. The peer's
+// address must be loopback. Forwarded calls are refused, and so are calls of web
+// pages of other sites, by a cross-site request or by DNS rebinding. That holds for
+// reads, too: such a page cannot see the answer, but it can cause the work.
 func (a *authenticator) local(r *http.Request) bool {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil || !peer.Addr().Unmap().IsLoopback() {
@@ -136,11 +167,11 @@ func (a *authenticator) local(r *http.Request) bool {
 		}
 	}
 	asked := r.WithContext(r.Context())
-	asked.Method = http.MethodPost // of what is asked with GET the check lets everything pass
+	asked.Method = http.MethodPost // the check lets every GET pass
 	return localHost(r.Host) && a.origins.Check(asked) == nil
 }
 
-// forwards reports whether a header is one that proxies add.
+// forwards reports whether proxies add a header of this name.
 func forwards(name string) bool {
 	switch name {
 	case "Forwarded", "Via", "X-Real-Ip", "X-Client-Ip", "X-Cluster-Client-Ip", "True-Client-Ip", "Cf-Connecting-Ip", "Fastly-Client-Ip":

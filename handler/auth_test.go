@@ -11,6 +11,7 @@ import (
 )
 
 func TestHeaderModeTakesOneWellFormedAgentID(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name    string
 		headers []string
@@ -38,6 +39,7 @@ func TestHeaderModeTakesOneWellFormedAgentID(t *testing.T) {
 }
 
 func TestAdminRoutesNeedTheToken(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name    string
 		token   string // configured
@@ -62,7 +64,7 @@ func TestAdminRoutesNeedTheToken(t *testing.T) {
 			f := newFixture(t, func(c *Config, _ *Deps) { c.Auth.AdminToken = tt.token })
 			f.items["a"] = `{"id":"a"}`
 			for _, call := range [][2]string{{"POST", "/v1/items"}, {"GET", "/v1/items/a"}, {"DELETE", "/v1/items/a"}} {
-				got := f.do(t, call[0], call[1], "", tt.headers...)
+				got := f.do(t, call[0], call[1], "[]", tt.headers...)
 				require.Equal(t, tt.code, got.Code, "%v: %s", call, got.body)
 				require.Equal(t, max(tt.code/100, 200), got.status)
 				require.NotContains(t, got.body, adminToken)
@@ -73,6 +75,7 @@ func TestAdminRoutesNeedTheToken(t *testing.T) {
 }
 
 func TestDemoOpensAdminRoutesToThisMachineOnly(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name    string
 		peer    string
@@ -111,6 +114,7 @@ func TestDemoOpensAdminRoutesToThisMachineOnly(t *testing.T) {
 }
 
 func TestAProfileIsItsAgentsOwn(t *testing.T) {
+	t.Parallel()
 	const path = "/v1/agents/u_1/profile"
 	for _, tt := range []struct {
 		name    string

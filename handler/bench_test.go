@@ -49,10 +49,13 @@ func BenchmarkAppendPage(b *testing.B) {
 }
 
 // discard is a response that costs nothing.
-type discard struct{ h http.Header }
+type discard struct {
+	h http.Header
+	n int
+}
 
 func (d *discard) Header() http.Header         { return d.h }
-func (d *discard) Write(p []byte) (int, error) { return len(p), nil }
+func (d *discard) Write(p []byte) (int, error) { d.n += len(p); return len(p), nil }
 func (d *discard) WriteHeader(int)             {}
 
 type rewound struct{ strings.Reader }
@@ -61,9 +64,18 @@ func (*rewound) Close() error { return nil }
 
 // BenchmarkPostFeed is everything but the network and the engine, with the log
 // line written.
+//
+// It runs for clients that take the answer as it is, and compressed.
 func BenchmarkPostFeed(b *testing.B) {
+	for _, encoding := range []string{"identity", "gzip", "zstd"} {
+		b.Run(encoding, func(b *testing.B) { benchmarkPostFeed(b, encoding) })
+	}
+}
+
+func benchmarkPostFeed(b *testing.B, encoding string) {
 	answer := engine.Answer{Docs: benchDocs(), HasMore: true}
-	f := newFixture(b, func(_ *Config, d *Deps) {
+	f := newFixture(b, func(c *Config, d *Deps) {
+		c.Compress = true
 		d.Log = slog.New(slog.NewJSONHandler(io.Discard, nil))
 	})
 	f.feed.answer = func(context.Context, engine.Request) (engine.Answer, error) { return answer, nil }
@@ -72,6 +84,7 @@ func BenchmarkPostFeed(b *testing.B) {
 	r := httptest.NewRequest("POST", "/v1/feed", nil)
 	r.Body, r.ContentLength = &body, int64(len(text))
 	r.Header.Set("X-Agent-ID", "u_10086")
+	r.Header.Set("Accept-Encoding", encoding)
 	w := &discard{h: http.Header{}}
 	b.ReportAllocs()
 	for b.Loop() {
@@ -79,5 +92,6 @@ func BenchmarkPostFeed(b *testing.B) {
 		body.Reset(text)
 		f.handler.ServeHTTP(w, r)
 	}
-	require.NotEmpty(b, w.h.Get("Content-Length"))
+	require.Equal(b, encoding == "identity", w.h.Get("Content-Length") != "")
+	b.ReportMetric(float64(w.n)/float64(b.N), "sent-B/op")
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// readBody reads a small body whole, at most limit bytes, into the call's
-// buffer. It is gone when the call ends.
+// readBody reads a body of at most limit bytes into the call's buffer, which is
+// valid until the call ends.
 func (c *call) readBody(limit int) ([]byte, error) {
 	r := c.gin.Request
 	if enc := contentEncoding(r); enc != "" {
@@ -24,7 +24,7 @@ func (c *call) readBody(limit int) ([]byte, error) {
 		b = make([]byte, 0, min(limit+1, 512))
 	}
 	for {
-		// One byte beyond the limit is read to know that there is one.
+		// One byte beyond the limit is read to detect a body that is too large.
 		n, err := r.Body.Read(b[len(b):min(cap(b), limit+1)])
 		b = b[:len(b)+n]
 		c.in = b
@@ -43,7 +43,7 @@ func (c *call) readBody(limit int) ([]byte, error) {
 	}
 }
 
-// contentEncoding is the body's coding, "" where it is sent as it is.
+// contentEncoding is the body's encoding, "" for none.
 func contentEncoding(r *http.Request) string {
 	values := r.Header["Content-Encoding"]
 	if len(values) == 0 {
@@ -64,11 +64,11 @@ func tooLarge(what string, limit int) error {
 	return fmt.Errorf("%w: %s has more than %s", errTooLarge, what, size)
 }
 
-// unreadable says why a body could not be read to its end. The cause names
-// addresses, so the caller is told a sentence instead.
+// unreadable returns the error for a body that could not be read to its end. The
+// cause has addresses, so it is not shown to the caller.
 func (c *call) unreadable(err error) error {
 	switch {
-	// First, because net/http ends the request's context at any failed read.
+	// Checked first, because net/http ends the request's context at any failed read.
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return fmt.Errorf("%w: the body did not arrive in time", errBadRequest)
 	case c.gone():
@@ -77,9 +77,8 @@ func (c *call) unreadable(err error) error {
 	return fmt.Errorf("%w: the body ends before its announced length", errBadRequest)
 }
 
-// bounded passes on at most left bytes, then fails with errTooLarge. It
-// remembers its error, so that the route can tell it from what the reader
-// above made of it.
+// bounded reads at most left bytes, then fails with errTooLarge. It keeps its
+// error, because the reader around it may wrap or replace it.
 type bounded struct {
 	r    io.Reader
 	left int64
@@ -90,7 +89,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	if b.err != nil {
 		return 0, b.err
 	}
-	// One byte beyond the bound is asked for to know that there is one.
+	// One byte beyond the bound is requested to detect that there is more.
 	if int64(len(p)) > b.left+1 {
 		p = p[:b.left+1]
 	}

@@ -18,26 +18,27 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// maxMethod bounds a method in the log: a caller may make up a long one.
+// maxMethod is the longest method written to the log.
 const maxMethod = 16
 
-// call is one request being answered. Calls are pooled for their buffers:
-// nothing of a call may be kept after its route has returned.
+// call is one request. Calls are pooled for their buffers, so nothing of a call
+// may be used after its route has returned.
 type call struct {
-	gin    *gin.Context
-	start  time.Time
-	id     string // of this request, in the log and in X-Request-ID
-	agent  string // who called, once known
-	code   int    // of the envelope
-	cause  error  // for the log only
-	lacks  string // what the answer had to do without
-	unsent bool   // the answer could not be written
-	in     []byte // the body, where it is small
-	out    []byte // the answer, where it is spliced
+	gin      *gin.Context
+	start    time.Time
+	id       string // of this request, in the log and in X-Request-ID
+	agent    string // that calls, once known
+	code     int    // of the envelope
+	cause    error  // for the log only
+	lacks    string // what the answer lacks
+	unsent   bool   // the answer could not be written
+	personal bool   // the answer depends on who calls
+	in       []byte // the body, where it is small
+	out      []byte // an answer that is assembled from stored JSON
 }
 
-// handle makes a route of fn: it answers fn's error, recovers its panic, counts
-// and logs the request.
+// handle returns a route that runs fn, answers its error, recovers its panic, and
+// counts and logs the request.
 func (s *server) handle(name string, fn func(*call) error) gin.HandlerFunc {
 	meter, route := newMeter(name), newRoute(name)
 	return func(g *gin.Context) {
@@ -46,18 +47,20 @@ func (s *server) handle(name string, fn func(*call) error) gin.HandlerFunc {
 		c.id = requestID(g.Request.Header.Get("X-Request-ID"))
 		g.Writer.Header()["X-Request-Id"] = []string{c.id}
 		defer s.finish(c, route, meter)
+		if s.allowOrigin(g.Writer, g.Request) {
+			return
+		}
 		if err := fn(c); err != nil {
 			s.fail(c, err)
 		}
 	}
 }
 
-// route is a route as the log tells it.
+// route names a route in logs, metrics and traces.
 type route struct {
 	name string // method and path, as metrics and traces have it
 	path string
-	// probe: asked every few seconds by machines, whose lines would drown the
-	// others.
+	// probe: called every few seconds by machines and logged at debug level.
 	probe bool
 }
 
@@ -108,9 +111,8 @@ func (s *server) finish(c *call, route route, m meter) {
 	s.calls.Put(c)
 }
 
-// logCall writes the request's one line. Bodies, tokens and headers are never
-// in it; the path is not either, because the route names it and the rest is
-// the caller's text.
+// logCall writes one line for the request. It never has bodies, tokens, headers
+// or the path, which callers control; the route is enough.
 func (s *server) logCall(c *call, route route, status int, took time.Duration) {
 	level := slog.LevelInfo
 	switch {
@@ -118,7 +120,7 @@ func (s *server) logCall(c *call, route route, status int, took time.Duration) {
 		level = slog.LevelWarn
 	case c.cause != nil:
 		level = slog.LevelError
-	case route.probe: // what a probe finds out is logged when it changes
+	case route.probe: // changes of health are logged by themselves
 		level = slog.LevelDebug
 	}
 	r := c.gin.Request
@@ -155,7 +157,8 @@ func (s *server) logCall(c *call, route route, status int, took time.Duration) {
 	s.log.LogAttrs(ctx, level, "request", attrs[:n]...)
 }
 
-// caller is the agent that calls, if it is known and does not call too often.
+// caller returns the agent that calls. It fails where the agent is not known or
+// over its rate limit.
 func (s *server) caller(c *call) (string, error) {
 	agent, err := s.auth.agent(c.gin.Request)
 	if err != nil {
@@ -165,14 +168,13 @@ func (s *server) caller(c *call) (string, error) {
 	return agent, s.rates.take(agent)
 }
 
-// deadline is the context of the call's work, ended by the configured timeout
-// or by the client's leaving.
+// deadline returns the request's context with the configured timeout. It also
+// ends when the client disconnects.
 func (s *server) deadline(c *call) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(c.gin.Request.Context(), s.cfg.RequestTimeout)
 }
 
-// trace tells the span of the request, where there is one, what only the route
-// knows.
+// trace adds the route's attributes to the request's span, where there is one.
 func (c *call) trace(route route, status int) {
 	span := trace.SpanFromContext(c.gin.Request.Context())
 	if !span.IsRecording() {
@@ -187,11 +189,11 @@ func (c *call) trace(route route, status int) {
 	}
 }
 
-// gone reports whether the client has left.
+// gone reports whether the client has disconnected.
 func (c *call) gone() bool { return c.gin.Request.Context().Err() == context.Canceled }
 
-// requestID takes the caller's id for the request if it is harmless in a log,
-// else makes one.
+// requestID returns the caller's id for the request where it is safe to log, else
+// a new one.
 func requestID(given string) string {
 	if given != "" && len(given) <= 128 && strings.IndexFunc(given, unfitForID) < 0 {
 		return given

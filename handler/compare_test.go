@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/ranking"
 )
 
 // liveRanking is a ranking that is in force and stays so.
@@ -24,8 +24,8 @@ type liveRanking struct {
 	ranking feed.Ranking
 }
 
-func (l liveRanking) Current(context.Context) catalog.RankingVersion {
-	return catalog.RankingVersion{Live: feed.Live{Ranking: l.ranking}}
+func (l liveRanking) Current(context.Context) (ranking.Version, error) {
+	return ranking.Version{Live: feed.Live{Ranking: l.ranking}}, nil
 }
 
 var tuned = feed.Ranking{Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}, Base: 0.1}
@@ -80,6 +80,7 @@ func offlineFixture(t testing.TB, from *fakeOffline) *fixture {
 }
 
 func TestCompareTakesChangesInEveryForm(t *testing.T) {
+	t.Parallel()
 	from := &fakeOffline{agents: []string{"u_1", "u_2", "u_3"}}
 	f := offlineFixture(t, from)
 	want := tuned
@@ -107,6 +108,7 @@ func TestCompareTakesChangesInEveryForm(t *testing.T) {
 }
 
 func TestReplayRoute(t *testing.T) {
+	t.Parallel()
 	from := &fakeOffline{}
 	f := offlineFixture(t, from)
 	got := f.do(t, "POST", "/v1/replay",
@@ -121,6 +123,7 @@ func TestReplayRoute(t *testing.T) {
 }
 
 func TestOfflineRoutesRefuse(t *testing.T) {
+	t.Parallel()
 	f := offlineFixture(t, &fakeOffline{})
 	click := `{"agent_id":"u_1","id":"a","at":1}`
 	for _, tt := range []struct {
@@ -128,13 +131,14 @@ func TestOfflineRoutesRefuse(t *testing.T) {
 		code       int
 		says       string
 	}{
-		{"/v1/compare", ``, 40001, "the body is empty"},
-		{"/v1/compare", `[]`, 40001, "must be a JSON object"},
+		{"/v1/compare", ``, 40001, "the JSON is empty"},
+		{"/v1/compare", `[]`, 40001, "must be an object"},
 		{"/v1/compare", `{"b":"scale=72h"}`, 40001, "say for whom"},
 		{"/v1/compare", `{"agents":["u_1"],"sample":3}`, 40001, "not both"},
 		{"/v1/compare", `{"agents":[]}`, 40001, "not 0"},
-		{"/v1/compare", `{"agents":null}`, 40001, "a list of strings"},
-		{"/v1/compare", `{"agents":["u_1",2]}`, 40001, "a list of strings"},
+		{"/v1/compare", `{"agents":null}`, 40001, "say for whom"},
+		{"/v1/compare", `{"agents":"u_1"}`, 40001, "agents must be an array of strings, not a string"},
+		{"/v1/compare", `{"agents":["u_1",2]}`, 40004, "agents[1] must be a string, not a number"},
 		{"/v1/compare", `{"agents":["u:1"]}`, 40004, `has ":" at position 2`},
 		{"/v1/compare", `{"agents":["u_1","u_1"]}`, 40001, "named twice"},
 		{"/v1/compare", `{"sample":201}`, 40001, "1 to 200, not 201"},
@@ -153,15 +157,15 @@ func TestOfflineRoutesRefuse(t *testing.T) {
 		{"/v1/compare", `{"agents":["u_1"],"b":{"dekay":{}}}`, 40001, "unknown field"},
 		{"/v1/compare", `{"agents":["u_1"],"b":7}`, 40001, "b must be an object"},
 		{"/v1/compare", `{"agents":["u_1"],"c":{}}`, 40001, `unknown field "c"`},
-		{"/v1/compare", `{"agents":["u_1"],"k":1,"k":2}`, 40001, `"k" is there twice`},
+		{"/v1/compare", `{"agents":["u_1"],"k":1,"k":2}`, 40001, `duplicate field "k"`},
 		{"/v1/compare", `{"agents":["` + strings.Repeat("x", MaxCompareBody) + `"]}`, 41301, "64 KiB"},
 		{"/v1/replay", `{}`, 40001, "clicks"},
 		{"/v1/replay", `{"clicks":[` + click + `]}`, 40001, "rankings"},
-		{"/v1/replay", `{"clicks":[` + click + `],"rankings":["scale=x"]}`, 40001, "rankings, entry 1"},
-		{"/v1/replay", `{"clicks":[` + click + `],"rankings":[null]}`, 40001, "rankings, entry 1 must be an object"},
-		{"/v1/replay", `{"clicks":[{"agent_id":"u_1","id":"a"}],"rankings":[""]}`, 40001, "entry 1: at is missing"},
-		{"/v1/replay", `{"clicks":[{"agent_id":"u_1","id":"a","at":true}],"rankings":[""]}`, 40001, "entry 1: at must be a time"},
-		{"/v1/replay", `{"clicks":[{"agent_id":"u_1","item":"a","at":1}],"rankings":[""]}`, 40001, "clicks must be a list"},
+		{"/v1/replay", `{"clicks":[` + click + `],"rankings":["scale=x"]}`, 40001, "rankings[0]: bad ranking parameters: scale must be"},
+		{"/v1/replay", `{"clicks":[` + click + `],"rankings":[null]}`, 40001, "rankings[0] must be an object"},
+		{"/v1/replay", `{"clicks":[{"agent_id":"u_1","id":"a"}],"rankings":[""]}`, 40001, "clicks[0].at is missing"},
+		{"/v1/replay", `{"clicks":[{"agent_id":"u_1","id":"a","at":true}],"rankings":[""]}`, 40001, "clicks[0].at must be a time"},
+		{"/v1/replay", `{"clicks":[{"agent_id":"u_1","item":"a","at":1}],"rankings":[""]}`, 40001, `unknown field "item" in clicks[0]; known are agent_id, id, at`},
 		{"/v1/replay", `{"clicks":[{"agent_id":"u_1","id":"a b","at":1}],"rankings":[""]}`, 40004, "click 1"},
 		{"/v1/replay", `{"clicks":[` + strings.Repeat(click+",", 200) + click + `],"rankings":[""]}`, 40001, "not 201"},
 		{"/v1/replay", `{"clicks":[` + click + `],"rankings":[""],"depth":2001}`, 40001, "depth must be 1 to 2000"},
@@ -174,6 +178,7 @@ func TestOfflineRoutesRefuse(t *testing.T) {
 }
 
 func TestOfflineRoutesAreForAdmins(t *testing.T) {
+	t.Parallel()
 	f := offlineFixture(t, &fakeOffline{})
 	for _, path := range []string{"/v1/compare", "/v1/replay"} {
 		assert.Equal(t, 40101, f.do(t, "POST", path, `{}`).Code)
@@ -183,6 +188,7 @@ func TestOfflineRoutesAreForAdmins(t *testing.T) {
 
 // A few comparisons at once are let in; readers have a gate of their own.
 func TestOfflineWorkIsBounded(t *testing.T) {
+	t.Parallel()
 	inside, release := make(chan struct{}), make(chan struct{})
 	from := &fakeOffline{rank: func(ctx context.Context) error {
 		if _, ok := ctx.Deadline(); !ok {
@@ -209,6 +215,7 @@ func TestOfflineWorkIsBounded(t *testing.T) {
 
 // Whoever hangs up gives the place back, and the work ends.
 func TestOfflineWorkEndsWithItsClient(t *testing.T) {
+	t.Parallel()
 	inside, ended := make(chan struct{}), make(chan struct{})
 	f := offlineFixture(t, &fakeOffline{rank: func(ctx context.Context) error {
 		inside <- struct{}{}

@@ -1,9 +1,11 @@
 package handler
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/freshet/freshet/feed"
@@ -17,6 +19,11 @@ const (
 	// MaxProfileBody admits every profile within feed's bounds whose terms are
 	// one byte a character: 3,328 terms of 256 of them are 860 KB.
 	MaxProfileBody = 1 << 20
+	// MaxPostBody admits every post within social's bounds however its text is
+	// escaped: caption, tags and ten alt texts of 12 bytes a character are 440 KB.
+	MaxPostBody   = 512 << 10
+	MaxAuthorBody = 64 << 10
+	MaxCircleBody = 1 << 20 // 5,000 members of 128 characters are 655 KB
 	// MaxItemsBody bounds an upload twice: as sent and as unpacked.
 	MaxItemsBody = 64 << 20
 )
@@ -27,7 +34,14 @@ const MaxImpressions = 500
 // MaxEvents is how many events one call may bring.
 const MaxEvents = 500
 
-// The two ways of telling who calls.
+// MaxAgents is how many agents a page of a list may have; defaultAgents where it
+// does not say.
+const (
+	MaxAgents     = 1000
+	defaultAgents = 100
+)
+
+// The ways of identifying callers.
 const (
 	ModeHeader = "header" // X-Agent-ID, set by a gateway that is trusted
 	ModeJWT    = "jwt"    // the subject of a Bearer token
@@ -37,21 +51,27 @@ const (
 type Config struct {
 	RequestTimeout time.Duration // every route but uploads; default 5s
 	UploadTimeout  time.Duration // POST /v1/items, the arrival of its body included; default 10m
-	// MaxInFlight bounds the calls of agents being worked on at once, over all
-	// agents; more are answered 50301 at once. 0: no bound.
+	// MaxInFlight limits the agents' calls that are processed at once, over all
+	// agents; more are answered 50301 right away. 0: no limit.
 	MaxInFlight int
-	// MaxUploads bounds the uploads being read at once; default 4. More are
+	// MaxUploads limits the uploads that are read at once; default 4. More are
 	// answered 50301.
 	MaxUploads int
 	// RateLimit is how many calls a second one agent may make; more are answered
-	// 42901. 0: no bound. RateBurst is how many of them may come at once; 0: as
-	// many as a second's.
+	// 42901. 0: no limit. RateBurst is how many of them may come at once; 0: those
+	// of one second.
 	RateLimit float64
 	RateBurst int
+	// Compress sends JSON answers above 1 KiB as zstd or gzip to clients that take
+	// it.
+	Compress bool
 	// Pprof opens GET /debug/pprof/* to admins.
 	Pprof bool
-	Auth  Auth
-	Clock feed.Clock // decides when a token has expired; default time.Now
+	CORS  CORS
+	// Version is what the OpenAPI document says the server is; "": "(devel)".
+	Version string
+	Auth    Auth
+	Clock   feed.Clock // decides when a token has expired; default time.Now
 }
 
 // Auth says who may call.
@@ -77,23 +97,16 @@ type JWT struct {
 
 // WithDefaults fills in what was left zero.
 func (c Config) WithDefaults() Config {
-	if c.RequestTimeout == 0 {
-		c.RequestTimeout = 5 * time.Second
-	}
-	if c.UploadTimeout == 0 {
-		c.UploadTimeout = 10 * time.Minute
-	}
-	if c.MaxUploads == 0 {
-		c.MaxUploads = 4
-	}
-	if c.Auth.Mode == "" {
-		c.Auth.Mode = ModeHeader
-	}
-	if c.Auth.JWT.Leeway == 0 {
-		c.Auth.JWT.Leeway = 30 * time.Second
-	}
+	c.RequestTimeout = cmp.Or(c.RequestTimeout, 5*time.Second)
+	c.UploadTimeout = cmp.Or(c.UploadTimeout, 10*time.Minute)
+	c.MaxUploads = cmp.Or(c.MaxUploads, 4)
+	c.Auth.Mode = cmp.Or(c.Auth.Mode, ModeHeader)
+	c.Auth.JWT.Leeway = cmp.Or(c.Auth.JWT.Leeway, 30*time.Second)
 	if c.Clock == nil {
 		c.Clock = time.Now
+	}
+	if c.Version == "" {
+		c.Version = "(devel)"
 	}
 	return c
 }
@@ -108,6 +121,8 @@ func (c Config) Validate() error {
 		return errors.New("the bounds of calls and uploads at once must not be negative")
 	case !(c.RateLimit >= 0) || math.IsInf(c.RateLimit, 0) || c.RateBurst < 0:
 		return errors.New("server.rate_limit and server.rate_burst must be finite and not negative")
+	case c.CORS.Credentials && slices.Contains(c.CORS.Origins, "*"):
+		return errors.New("server.cors.credentials must not be true while server.cors.origins is *")
 	case c.Auth.Mode != ModeHeader && c.Auth.Mode != ModeJWT:
 		return fmt.Errorf("auth.mode must be %s or %s, not %q", ModeHeader, ModeJWT, c.Auth.Mode)
 	case c.Auth.Mode == ModeJWT && (j.Secret == "") == (j.JWKS == ""):

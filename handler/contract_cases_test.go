@@ -35,6 +35,7 @@ func contractCases() map[string]contractRoute {
 	cases := map[string]contractRoute{}
 	for _, family := range []func(stored func(...string) []exchange) map[string]contractRoute{
 		feedCases, profileCases, itemCases, rankingCases, offlineCases, operationsCases,
+		postCases, timelineCases, authorCases, followCases, circleCases, graphCases, jobCases,
 	} {
 		for op, route := range family(stored) {
 			cases[op] = route
@@ -161,7 +162,7 @@ func rankingCases(stored func(...string) []exchange) map[string]contractRoute {
 		},
 		"GET /v1/ranking/history": {
 			good: []exchange{history("?limit=2"), after},
-			bad:  map[int]exchange{40003: history("?limit=0")},
+			bad:  map[int]exchange{40001: history("?since=1"), 40003: history("?limit=0")},
 		},
 		"GET /v1/ranking/report": {
 			good: []exchange{history("?days=2"), after},

@@ -14,18 +14,22 @@ import (
 var (
 	jsonType   = []string{"application/json; charset=utf-8"}
 	noStore    = []string{"no-store"}
+	forCaller  = []string{"private, no-store"}
 	retryLater = []string{"1"}
 	noSniff    = []string{"nosniff"}
 )
 
-// keepBuffer is how large a buffer may be to wait for its next use. Pages are a
-// few KB; a rare huge one must not stay in memory.
+// callerHeaders are the headers that say who calls.
+const callerHeaders = "Authorization, X-Agent-ID, X-Admin-Token"
+
+// keepBuffer is the largest buffer that is kept for the next call. Pages have a
+// few KB; a rare large one must not stay in memory.
 const keepBuffer = 256 << 10
 
-// refusedBodyTime is how long the rest of a body may take that nobody reads.
+// refusedBodyTime is how long a refused call may go on sending its body.
 const refusedBodyTime = 2 * time.Second
 
-// envelope is how every answer that is not spliced is encoded.
+// envelope is the form of every answer.
 type envelope struct {
 	Code int    `json:"code"`
 	Msg  string `json:"msg"`
@@ -34,8 +38,8 @@ type envelope struct {
 
 const successHead = `{"code":0,"msg":"success","data":`
 
-// appendPage writes the whole answer of POST /v1/feed. Items are spliced as
-// they were stored; nothing is encoded again.
+// appendPage writes the whole answer of POST /v1/feed. Items are copied as they
+// are stored, without encoding them again.
 func appendPage(b []byte, req *engine.Request, a *engine.Answer) []byte {
 	size := len(successHead) + 160
 	for i := range a.Docs {
@@ -59,7 +63,7 @@ func appendPage(b []byte, req *engine.Request, a *engine.Answer) []byte {
 	b = append(b, `],"has_more":`...)
 	b = strconv.AppendBool(b, a.HasMore)
 	if req.RequestID != "" {
-		// The id has passed its check: no character of it needs an escape.
+		// The id is checked: none of its characters needs an escape.
 		b = append(b, `,"request_id":"`...)
 		b = append(b, req.RequestID...)
 		b = append(b, '"')
@@ -68,17 +72,23 @@ func appendPage(b []byte, req *engine.Request, a *engine.Answer) []byte {
 		b = append(b, `,"new_count":`...)
 		b = strconv.AppendInt(b, int64(a.NewCount), 10)
 	}
-	if len(a.Degraded) > 0 {
-		b = append(b, `,"degraded":[`...)
-		for i, what := range a.Degraded {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = appendString(b, what)
-		}
-		b = append(b, ']')
-	}
+	b = appendDegraded(b, a.Degraded)
 	return append(b, "}}"...)
+}
+
+// appendDegraded writes what the answer lacks, where it lacks something.
+func appendDegraded(b []byte, degraded []string) []byte {
+	if len(degraded) == 0 {
+		return b
+	}
+	b = append(b, `,"degraded":[`...)
+	for i, what := range degraded {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendString(b, what)
+	}
+	return append(b, ']')
 }
 
 // appendString writes s as JSON.
@@ -100,25 +110,25 @@ func (c *call) succeed(data any) error {
 	return nil
 }
 
-// empty is the data of an answer that has nothing to tell.
+// empty is the data of an answer without content.
 type empty struct{}
 
-// fail answers an error by the table.
+// fail answers an error as the table of problems says.
 func (s *server) fail(c *call, err error) {
 	p := problemOf(err)
-	// Whatever broke after the client left broke because it left.
+	// After the client has disconnected every error follows from that.
 	if p.status >= http.StatusInternalServerError && c.gone() {
 		p = problemOf(errClientGone)
 	}
-	// A shed call is counted; a line of its own for each would be one more load.
+	// Shed calls are counted and not logged: that would add to the overload.
 	if p.status >= http.StatusInternalServerError && !errors.Is(err, errBusy) {
 		c.cause = err
 	}
 	h := c.gin.Writer.Header()
 	if c.gin.Request.ContentLength != 0 {
-		// net/http reads what is left of the body before it sends the answer. A
-		// caller who is refused gets no more time for it than this. Without
-		// deadlines there is nothing to shorten; the next request sets its own.
+		// net/http reads the rest of the body before it sends the answer. This
+		// limits the time for it; the next request sets its own deadline. The error
+		// says that the connection has no deadlines.
 		_ = http.NewResponseController(c.gin.Writer).SetReadDeadline(time.Now().Add(refusedBodyTime))
 	}
 	switch p.status {
@@ -152,14 +162,18 @@ func (s *server) fail(c *call, err error) {
 	c.send(p.status, p.code, body)
 }
 
-// send writes the one answer of the call, in one piece and with its length, so
-// that a client can tell a whole answer from a broken one.
+// send writes the call's answer in one piece and with its length, so that a client
+// can detect a truncated answer.
 func (c *call) send(status, code int, body []byte) {
 	c.code = code
 	w := c.gin.Writer
 	h := w.Header()
 	h["Content-Type"] = jsonType
 	h["Cache-Control"] = noStore
+	if c.personal {
+		h["Cache-Control"] = forCaller
+		h.Add("Vary", callerHeaders)
+	}
 	h["X-Content-Type-Options"] = noSniff
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(status)

@@ -12,53 +12,67 @@ import (
 	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/graph"
+	"github.com/freshet/freshet/jobs"
+	"github.com/freshet/freshet/ranking"
 	"github.com/freshet/freshet/recall"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/timeline"
 )
 
 var (
 	errBadRequest      = errors.New("bad request")
 	errUnauthenticated = errors.New("unauthenticated")
 	errForbidden       = errors.New("forbidden")
-	errNoRoute         = errors.New("there is no such route")
-	errNoMethod        = errors.New("the route does not take this method; the Allow header lists those it takes")
+	errNoRoute         = errors.New("no such route")
+	errNoMethod        = errors.New("the route does not accept this method; the Allow header lists those it accepts")
 	errTooLarge        = errors.New("too large")
 	errRateLimited     = errors.New("too many requests of this agent")
 	errBusy            = errors.New("the server is busy; try again in a moment")
-	// errClientGone is never read by anyone but the log and the metrics.
-	errClientGone = errors.New("the client went away before the answer was ready")
+	// errClientGone is for the log and the metrics only.
+	errClientGone = errors.New("the client disconnected before the answer was ready")
 )
 
 // ErrPrecondition is wrapped by errors about an If-Match that names another
 // version than the stored one.
 var ErrPrecondition = errors.New("the version in If-Match is not the current one; read it again")
 
-// statusClientGone is the status nginx made common for a call whose client did
-// not wait. It keeps such calls out of the count of errors.
+// statusClientGone is nginx's status for a client that disconnected. It keeps such
+// calls out of the count of errors.
 const statusClientGone = 499
 
-// problem is what a caller is told of an error.
+// nothingThere says no more than that: not whether there was something, or is for
+// others.
+const nothingThere = "not found: there is nothing under this id"
+
+// problem is the answer to an error.
 type problem struct {
 	is     error // matched with errors.Is
 	status int
 	code   int
-	msg    string // "": the error's own text, which speaks of the caller's input only
+	msg    string // "": the error's own text, which is about the caller's input only
 }
 
-// problems maps errors to answers; the first match counts, so what wraps two of
-// them takes the upper one. What matches none is 50001.
+// problems maps errors to answers; the first match counts, so an error that wraps
+// two of them gets the upper one. One that matches none is 50001.
 var problems = []problem{
 	{is: errClientGone, status: statusClientGone, code: 49901},
 	{is: errTooLarge, status: http.StatusRequestEntityTooLarge, code: 41301},
 	{is: catalog.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "the catalog is unavailable; try again later"},
+	{is: ranking.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "the ranking cannot be read or changed now; try again later"},
 	{is: recall.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "recall is unavailable; try again later"},
 	{is: dedup.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "the dedup store is unavailable; try again later"},
 	{is: cache.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "the session store is unavailable; try again later"},
 	{is: events.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "events cannot be counted or read now; try again later"},
+	{is: social.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "the social store is unavailable; try again later"},
+	{is: timeline.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "timelines are unavailable; try again later"},
+	{is: jobs.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "the queue of jobs cannot be read or changed now; try again later"},
 	{is: cache.ErrTooLate, status: http.StatusServiceUnavailable, code: 50301, msg: "the refresh took too long; try again"},
 	{is: context.DeadlineExceeded, status: http.StatusServiceUnavailable, code: 50301, msg: "the answer took too long; try again later"},
 	{is: context.Canceled, status: http.StatusServiceUnavailable, code: 50301, msg: "the work was cancelled; try again later"},
 	{is: feed.ErrBadID, status: http.StatusBadRequest, code: 40004},
 	{is: engine.ErrBadAction, status: http.StatusBadRequest, code: 40002},
+	{is: ranking.ErrBadLimit, status: http.StatusBadRequest, code: 40003},
 	{is: engine.ErrBadLimit, status: http.StatusBadRequest, code: 40003},
 	{is: errBadRequest, status: http.StatusBadRequest, code: 40001},
 	{is: offline.ErrBadRequest, status: http.StatusBadRequest, code: 40001},
@@ -67,20 +81,31 @@ var problems = []problem{
 	{is: feed.ErrBadRanking, status: http.StatusBadRequest, code: 40001},
 	{is: feed.ErrBadItem, status: http.StatusBadRequest, code: 40001},
 	{is: catalog.ErrBadBody, status: http.StatusBadRequest, code: 40001},
+	{is: graph.ErrBadBody, status: http.StatusBadRequest, code: 40001},
 	{is: events.ErrBadKind, status: http.StatusBadRequest, code: 40001},
+	{is: social.ErrBad, status: http.StatusBadRequest, code: 40001},
 	{is: errUnauthenticated, status: http.StatusUnauthorized, code: 40101},
 	{is: errForbidden, status: http.StatusForbidden, code: 40301},
+	{is: social.ErrNotAllowed, status: http.StatusForbidden, code: 40301},
+	{is: social.ErrBlocked, status: http.StatusForbidden, code: 40301},
 	{is: errNoRoute, status: http.StatusNotFound, code: 40401},
-	{is: catalog.ErrNotFound, status: http.StatusNotFound, code: 40401, msg: "not found: there is nothing under this id"},
+	{is: ranking.ErrNotFound, status: http.StatusNotFound, code: 40401},
+	{is: catalog.ErrNotFound, status: http.StatusNotFound, code: 40401, msg: nothingThere},
+	// What is not there and what the caller may not see get one answer.
+	{is: social.ErrNotFound, status: http.StatusNotFound, code: 40401, msg: nothingThere},
+	{is: jobs.ErrNotFound, status: http.StatusNotFound, code: 40401, msg: "not found: there is no job with this id"},
 	{is: errNoMethod, status: http.StatusMethodNotAllowed, code: 40501},
 	{is: cache.ErrConflict, status: http.StatusConflict, code: 40901, msg: cache.ErrConflict.Error()},
-	{is: catalog.ErrRankingChanged, status: http.StatusPreconditionFailed, code: 41201},
+	{is: social.ErrKeyUsed, status: http.StatusConflict, code: 40901, msg: "the Idempotency-Key was used for another post within a day; use a new one"},
+	{is: ranking.ErrChanged, status: http.StatusPreconditionFailed, code: 41201},
 	{is: ErrPrecondition, status: http.StatusPreconditionFailed, code: 41201},
+	{is: social.ErrBadPost, status: http.StatusUnprocessableEntity, code: 42201},
+	{is: social.ErrLimit, status: http.StatusUnprocessableEntity, code: 42202},
 	{is: errBusy, status: http.StatusServiceUnavailable, code: 50301},
 	{is: errRateLimited, status: http.StatusTooManyRequests, code: 42901},
 }
 
-// problemOf finds what to answer; msg is filled in.
+// problemOf returns the answer to an error, with msg filled in.
 func problemOf(err error) problem {
 	for _, p := range problems {
 		if errors.Is(err, p.is) {
@@ -93,7 +118,7 @@ func problemOf(err error) problem {
 	return problem{status: http.StatusInternalServerError, code: 50001, msg: "internal error; the cause is in the server's log"}
 }
 
-// partial is an error that comes with what was done until then.
+// partial is an error with a report of what was done before it.
 type partial struct {
 	error
 	data any

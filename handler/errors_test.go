@@ -18,10 +18,14 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/jobs"
 	"github.com/freshet/freshet/recall"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/timeline"
 )
 
 func TestErrorsTakeTheirStatusAndCode(t *testing.T) {
+	t.Parallel()
 	const inner = "dial tcp 10.0.0.7:6379: secret detail"
 	wrap := func(err error) error { return fmt.Errorf("%s: %w", inner, err) }
 	for _, tt := range []struct {
@@ -41,6 +45,18 @@ func TestErrorsTakeTheirStatusAndCode(t *testing.T) {
 		{"not found", wrap(catalog.ErrNotFound), 404, 40401, true},
 		{"request id used otherwise", wrap(cache.ErrConflict), 409, 40901, true},
 		{"another version", ErrPrecondition, 412, 41201, false},
+		{"a post that is not there, or not for this reader", wrap(social.ErrNotFound), 404, 40401, true},
+		{"a post of somebody else", social.ErrNotAllowed, 403, 40301, false},
+		{"a block", social.ErrBlocked, 403, 40301, false},
+		{"a key used for another post", wrap(social.ErrKeyUsed), 409, 40901, true},
+		{"a bad post", social.ErrBadPost, 422, 42201, false},
+		{"a bad id in a post", fmt.Errorf("%w: %w", social.ErrBadPost, feed.ErrBadID), 400, 40004, false},
+		{"a bad card or circle", social.ErrBad, 400, 40001, false},
+		{"too many of something", social.ErrLimit, 422, 42202, false},
+		{"social store down", wrap(social.ErrUnavailable), 503, 50301, true},
+		{"a job that is not there", wrap(jobs.ErrNotFound), 404, 40401, true},
+		{"the queue down", wrap(jobs.ErrUnavailable), 503, 50301, true},
+		{"timelines down", wrap(timeline.ErrUnavailable), 503, 50301, true},
 		{"busy", errBusy, 503, 50301, false},
 		{"too often", rateError{}, 429, 42901, false},
 		{"catalog down", wrap(catalog.ErrUnavailable), 503, 50301, true},
@@ -71,6 +87,7 @@ func TestErrorsTakeTheirStatusAndCode(t *testing.T) {
 }
 
 func TestEveryProblemHasItsOwnRow(t *testing.T) {
+	t.Parallel()
 	for _, p := range problems {
 		got := problemOf(fmt.Errorf("wrapped: %w", p.is))
 		require.Equal(t, p.code, got.code, "%v is shadowed by a row above it", p.is)
@@ -82,6 +99,7 @@ func TestEveryProblemHasItsOwnRow(t *testing.T) {
 }
 
 func TestAPanicIsA500AndItsStackIsLogged(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, nil)
 	f.feed.answer = func(context.Context, engine.Request) (engine.Answer, error) { panic("boom in the engine") }
 	got := f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, asAgent)
@@ -93,6 +111,7 @@ func TestAPanicIsA500AndItsStackIsLogged(t *testing.T) {
 }
 
 func TestAnAbortIsPassedOn(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, nil)
 	f.feed.answer = func(context.Context, engine.Request) (engine.Answer, error) { panic(http.ErrAbortHandler) }
 	require.PanicsWithValue(t, http.ErrAbortHandler, func() {
@@ -101,6 +120,7 @@ func TestAnAbortIsPassedOn(t *testing.T) {
 }
 
 func TestTheRequestTimeoutEndsTheWork(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, func(c *Config, _ *Deps) { c.RequestTimeout = time.Millisecond })
 	f.feed.answer = func(ctx context.Context, _ engine.Request) (engine.Answer, error) {
 		<-ctx.Done()
@@ -112,6 +132,7 @@ func TestTheRequestTimeoutEndsTheWork(t *testing.T) {
 }
 
 func TestAClientThatLeavesIsNoServerError(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, nil)
 	ctx, leave := context.WithCancel(context.Background())
 	f.feed.answer = func(ctx context.Context, _ engine.Request) (engine.Answer, error) {
@@ -133,6 +154,7 @@ type brokenPipe struct{ *httptest.ResponseRecorder }
 func (brokenPipe) Write([]byte) (int, error) { return 0, syscall.EPIPE }
 
 func TestAnAnswerThatCannotBeSentIsNoSuccess(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, nil)
 	r := httptest.NewRequest("POST", "/v1/feed", strings.NewReader(`{"action":"refresh"}`))
 	r.Header.Set("X-Agent-ID", "u_1")
@@ -141,6 +163,7 @@ func TestAnAnswerThatCannotBeSentIsNoSuccess(t *testing.T) {
 }
 
 func TestTooManyCallsAtOnceAreShed(t *testing.T) {
+	t.Parallel()
 	inside, release := make(chan struct{}), make(chan struct{})
 	f := newFixture(t, func(c *Config, _ *Deps) { c.MaxInFlight = 1 })
 	f.feed.answer = func(context.Context, engine.Request) (engine.Answer, error) {

@@ -2,7 +2,6 @@ package handler
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/freshet/freshet/engine"
@@ -10,8 +9,13 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Reactions takes what agents do with items. [engine.Engine] is one.
+// Reactions counts what readers do with items. [engine.Engine] implements it.
 type Reactions interface {
+	// React counts the acts, each once a day, and mutes the items of hides. Acts on
+	// items that the agent was not shown within the window are not counted; while
+	// the dedup store is down and the engine fails open all are. Errors wrap
+	// [feed.ErrBadID], [events.ErrBadKind], or a store's ErrUnavailable. It may be
+	// repeated.
 	React(ctx context.Context, agent string, acts []engine.Act) (engine.Taken, error)
 }
 
@@ -46,55 +50,44 @@ func (s *server) postEvents(c *call) error {
 	return c.succeed(reacted{Accepted: taken.Accepted, Unshown: taken.Unshown})
 }
 
+type eventBody struct {
+	Type string `json:"type"`
+	ID   string `json:"id"`
+}
+
 // decodeEvents reads one event, or a list of them under the name events.
 func decodeEvents(body []byte) ([]engine.Act, error) {
-	all, err := fields(body, "type", "id", "events")
-	if err != nil {
+	var in struct {
+		eventBody
+		Events []eventBody `json:"events"`
+	}
+	if err := decode(body, &in); err != nil {
 		return nil, err
 	}
-	raw, batched := all["events"]
-	if !batched {
-		act, err := decodeEvent(all)
+	if in.Events == nil {
+		act, err := in.act()
 		return []engine.Act{act}, err
 	}
-	if len(all) > 1 {
+	if in.eventBody != (eventBody{}) {
 		return nil, fmt.Errorf("%w: send one event as type and id, or several in events, not both", errBadRequest)
 	}
-	var list []json.RawMessage
-	if json.Unmarshal(raw, &list) != nil {
-		return nil, fmt.Errorf("%w: events must be a list of objects with type and id", errBadRequest)
+	if len(in.Events) == 0 || len(in.Events) > MaxEvents {
+		return nil, fmt.Errorf("%w: events must list 1 to %d of them, this one lists %d", errBadRequest, MaxEvents, len(in.Events))
 	}
-	if len(list) == 0 || len(list) > MaxEvents {
-		return nil, fmt.Errorf("%w: events must list 1 to %d of them, this one lists %d", errBadRequest, MaxEvents, len(list))
-	}
-	acts := make([]engine.Act, len(list))
-	for i, one := range list {
-		members, err := fields(one, "type", "id")
-		if err == nil {
-			acts[i], err = decodeEvent(members)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("events, entry %d: %w", i+1, err)
+	acts := make([]engine.Act, len(in.Events))
+	for i, event := range in.Events {
+		var err error
+		if acts[i], err = event.act(); err != nil {
+			return nil, fmt.Errorf("events[%d]: %w", i, err)
 		}
 	}
 	return acts, nil
 }
 
-func decodeEvent(members map[string]json.RawMessage) (engine.Act, error) {
-	var texts [2]string
-	for i, name := range []string{"type", "id"} {
-		raw, ok := members[name]
-		if !ok || !isString(raw) {
-			return engine.Act{}, fmt.Errorf("%w: %s must be a string", errBadRequest, name)
-		}
-		texts[i] = string(unquote(raw))
+func (b eventBody) act() (engine.Act, error) {
+	kind, err := events.ParseKind(b.Type)
+	if err == nil {
+		err = feed.CheckItemID(b.ID)
 	}
-	kind, err := events.ParseKind(texts[0])
-	if err != nil {
-		return engine.Act{}, err
-	}
-	if err := feed.CheckItemID(texts[1]); err != nil {
-		return engine.Act{}, err
-	}
-	return engine.Act{Kind: kind, ID: texts[1]}, nil
+	return engine.Act{Kind: kind, ID: b.ID}, err
 }

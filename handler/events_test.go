@@ -16,6 +16,7 @@ import (
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/ranking"
 )
 
 // fakeReactions remembers what it was told.
@@ -44,9 +45,12 @@ func (f countsFunc) Read(_ context.Context, from, to feed.Day) ([]events.Totals,
 // plainRanking has no experiments.
 type plainRanking struct{ Rankings }
 
-func (plainRanking) Current(context.Context) catalog.RankingVersion { return catalog.RankingVersion{} }
+func (plainRanking) Current(context.Context) (ranking.Version, error) {
+	return ranking.Version{}, nil
+}
 
 func TestEvents(t *testing.T) {
+	t.Parallel()
 	var many []string
 	for i := range MaxEvents {
 		many = append(many, fmt.Sprintf(`{"type":"like","id":"https://x/%0*d"}`, 240, i))
@@ -73,12 +77,12 @@ func TestEvents(t *testing.T) {
 		{"a list of ids", `{"events":["a"]}`, 40001, 0},
 		{"both forms", `{"type":"click","id":"a","events":[]}`, 40001, 0},
 		{"no type", `{"id":"a"}`, 40001, 0},
-		{"no id", `{"type":"click"}`, 40001, 0},
+		{"no id", `{"type":"click"}`, 40004, 0},
 		{"an unknown type", `{"type":"view","id":"a"}`, 40001, 0},
 		{"another case", `{"type":"Click","id":"a"}`, 40001, 0},
 		{"a type that is no string", `{"type":1,"id":"a"}`, 40001, 0},
 		{"a null type", `{"type":null,"id":"a"}`, 40001, 0},
-		{"an id that is no string", `{"type":"click","id":5}`, 40001, 0},
+		{"an id that is no string", `{"type":"click","id":5}`, 40004, 0},
 		{"an unknown field", `{"type":"click","id":"a","at":5}`, 40001, 0},
 		{"an unknown field within", list(`{"type":"click","id":"a","agent":"u_2"}`), 40001, 0},
 		{"twice", `{"type":"click","type":"like","id":"a"}`, 40001, 0},
@@ -105,11 +109,12 @@ func TestEvents(t *testing.T) {
 	require.Zero(t, res.Code)
 	require.Equal(t, []engine.Act{{Kind: events.Hide, ID: "x"}, {Kind: events.Click, ID: "a/b"}}, fake.acts)
 	res = f.do(t, "POST", "/v1/events", list(`{"type":"hide","id":"x"}`, `{"type":"look","id":"a"}`), asAgent)
-	require.Contains(t, res.Msg, "entry 2")
+	require.Contains(t, res.Msg, "events[1]: ")
 	require.Contains(t, res.Msg, `"look"`)
 }
 
 func TestEventsThatCannotBeTaken(t *testing.T) {
+	t.Parallel()
 	const body = `{"type":"click","id":"a"}`
 	fake := &fakeReactions{}
 	f := newFixture(t, func(_ *Config, d *Deps) { d.Reactions = fake })
@@ -129,6 +134,7 @@ func TestEventsThatCannotBeTaken(t *testing.T) {
 }
 
 func TestReport(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 	var from, to feed.Day
 	var fails error
@@ -163,6 +169,7 @@ func TestReport(t *testing.T) {
 // TestPutProfileTellsWhatStays answers the muted items that a profile without
 // them keeps.
 func TestPutProfileTellsWhatStays(t *testing.T) {
+	t.Parallel()
 	keeping := &keepingProfiles{mapProfiles{all: map[string]feed.Profile{"u_1": {MutedItems: []string{"x"}}}}}
 	f := newFixture(t, func(_ *Config, d *Deps) { d.Profiles = keeping })
 	res := f.do(t, "PUT", "/v1/agents/u_1/profile", `{"keywords":["k"]}`, asAgent)

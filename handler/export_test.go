@@ -5,11 +5,16 @@ import (
 	"errors"
 	"net/http"
 	"testing"
+
+	"github.com/freshet/freshet/ranking"
 )
 
-// NewUnready is a server that cannot do without what is down.
-func NewUnready(t testing.TB) http.Handler {
-	return newFixture(t, func(_ *Config, d *Deps) {
+// NewUnready is a server that cannot do without what is down, and has never
+// reached it.
+func NewUnready(t testing.TB, token string) http.Handler {
+	return newFixture(t, func(cfg *Config, d *Deps) {
+		cfg.Auth.AdminToken = token
+		d.Rankings = unread{}
 		d.Health = healthFunc(func(context.Context) map[string]Dependency {
 			return map[string]Dependency{
 				"elasticsearch": {Err: errors.New("connection refused")},
@@ -17,4 +22,11 @@ func NewUnready(t testing.TB) http.Handler {
 			}
 		})
 	}).handler
+}
+
+// unread is the ranking of a server that has not read any.
+type unread struct{ Rankings }
+
+func (unread) Current(context.Context) (ranking.Version, error) {
+	return ranking.Version{}, ranking.ErrUnavailable
 }

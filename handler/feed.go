@@ -44,108 +44,47 @@ func (s *server) postFeed(c *call) error {
 	return nil
 }
 
-// What has been seen of a feed body.
-const (
-	gotAction = 1 << iota
-	gotLimit
-	gotSilent
-	gotRequestID
-)
+// feedBody is the body of POST /v1/feed.
+type feedBody struct {
+	Action    engine.Action `json:"action"`
+	Limit     int           `json:"limit"`
+	Silent    bool          `json:"silent"`
+	RequestID *string       `json:"request_id"`
+}
 
-// decodeFeed reads the body strictly: every field at most once, of its type and
-// within its bounds, and no other field.
+// decodeFeed reads the body and checks each field's bounds.
 func decodeFeed(body []byte) (engine.Request, error) {
-	req := engine.Request{Limit: engine.DefaultLimit}
-	object, err := openObject(body)
-	if err != nil {
-		return req, err
+	in := feedBody{Limit: engine.DefaultLimit}
+	if err := decode(body, &in); err != nil {
+		return engine.Request{}, err
 	}
-	got := 0
-	for {
-		name, value, ok := object.next()
-		if !ok {
-			break
-		}
-		bit := 0
-		switch string(name) {
-		case "action":
-			bit, err = gotAction, decodeAction(value, &req)
-		case "limit":
-			bit, err = gotLimit, decodeLimit(value, &req)
-		case "silent":
-			bit, err = gotSilent, decodeSilent(value, &req)
-		case "request_id":
-			bit, err = gotRequestID, decodeRequestID(value, &req)
-		default:
-			return req, unknownField(name, "action, limit, silent and request_id")
-		}
-		if got&bit != 0 {
-			return req, repeatedField(string(name))
-		}
-		if err != nil {
-			return req, err
-		}
-		got |= bit
-	}
-	if got&gotAction == 0 {
+	req := engine.Request{Action: in.Action, Limit: in.Limit, Silent: in.Silent}
+	if in.Action == "" {
 		return req, fmt.Errorf(`%w: action is missing; send "refresh" or "load_more"`, engine.ErrBadAction)
 	}
-	if req.Silent && req.Action != engine.ActionRefresh {
-		return req, fmt.Errorf("%w: silent goes with refresh only", errBadRequest)
+	if in.Action != engine.ActionRefresh && in.Action != engine.ActionLoadMore {
+		return req, fmt.Errorf(`%w: action must be "refresh" or "load_more", not %.40q`, engine.ErrBadAction, in.Action)
 	}
-	return req, nil
-}
-
-func decodeAction(value []byte, req *engine.Request) error {
-	if isString(value) {
-		switch string(unquote(value)) {
-		case string(engine.ActionRefresh):
-			req.Action = engine.ActionRefresh
-			return nil
-		case string(engine.ActionLoadMore):
-			req.Action = engine.ActionLoadMore
-			return nil
+	if in.Silent && in.Action != engine.ActionRefresh {
+		return req, fmt.Errorf("%w: silent goes with refresh only", engine.ErrBadAction)
+	}
+	if in.RequestID != nil {
+		req.RequestID = *in.RequestID
+		if err := feed.CheckRequestID(req.RequestID); err != nil {
+			return req, err
 		}
 	}
-	return fmt.Errorf(`%w: action must be "refresh" or "load_more"`, engine.ErrBadAction)
+	return req, checkLimit(in.Limit)
 }
 
-func decodeLimit(value []byte, req *engine.Request) error {
-	n := 0
-	for i, digit := range value {
-		if digit < '0' || digit > '9' || i > 3 {
-			n = 0
-			break
-		}
-		n = 10*n + int(digit-'0')
+func checkLimit(limit int) error {
+	if limit < 1 || limit > engine.MaxLimit {
+		return fmt.Errorf("%w: limit must be a whole number from 1 to %d, not %d", engine.ErrBadLimit, engine.MaxLimit, limit)
 	}
-	if n < 1 || n > engine.MaxLimit {
-		return fmt.Errorf("%w: limit must be a whole number from 1 to %d", engine.ErrBadLimit, engine.MaxLimit)
-	}
-	req.Limit = n
 	return nil
 }
 
-func decodeSilent(value []byte, req *engine.Request) error {
-	switch string(value) {
-	case "true":
-		req.Silent = true
-		return nil
-	case "false":
-		return nil
-	}
-	return fmt.Errorf("%w: silent must be true or false", errBadRequest)
-}
-
-func decodeRequestID(value []byte, req *engine.Request) error {
-	if !isString(value) {
-		return fmt.Errorf("%w: request_id must be a string", errBadRequest)
-	}
-	req.RequestID = string(unquote(value))
-	return feed.CheckRequestID(req.RequestID)
-}
-
-// idempotencyKey takes the request id from the header where the body has none.
+// idempotencyKey reads the request id from the header where the body has none.
 func idempotencyKey(r *http.Request, req *engine.Request) error {
 	for _, key := range r.Header["Idempotency-Key"] {
 		if err := feed.CheckRequestID(key); err != nil {

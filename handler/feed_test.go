@@ -13,6 +13,7 @@ import (
 )
 
 func TestFeedBodies(t *testing.T) {
+	t.Parallel()
 	ok := func(r engine.Request) *engine.Request { return &r }
 	refresh := engine.Request{Agent: "u_1", Action: engine.ActionRefresh, Limit: 20}
 	with := func(change func(*engine.Request)) *engine.Request {
@@ -43,10 +44,10 @@ func TestFeedBodies(t *testing.T) {
 
 		{"empty", ``, 40001, "empty", nil},
 		{"blank", " \n", 40001, "empty", nil},
-		{"broken", `{"action":"refresh"`, 40001, "not JSON", nil},
-		{"not JSON", `action=refresh`, 40001, "not JSON", nil},
-		{"trailing object", `{"action":"refresh"}{}`, 40001, "not JSON", nil},
-		{"trailing word", `{"action":"refresh"} x`, 40001, "not JSON", nil},
+		{"broken", `{"action":"refresh"`, 40001, "unexpected end at byte 19", nil},
+		{"not JSON", `action=refresh`, 40001, "bad JSON at byte 0", nil},
+		{"trailing object", `{"action":"refresh"}{}`, 40001, "after top-level value", nil},
+		{"trailing word", `{"action":"refresh"} x`, 40001, "after top-level value", nil},
 		{"array", `[{"action":"refresh"}]`, 40001, "object", nil},
 		{"null", `null`, 40001, "object", nil},
 		{"unknown field", `{"action":"refresh","cursor":"x"}`, 40001, `"cursor"`, nil},
@@ -54,12 +55,12 @@ func TestFeedBodies(t *testing.T) {
 		{"other case", `{"Action":"refresh"}`, 40001, `"Action"`, nil},
 		{"twice", `{"action":"refresh","limit":5,"limit":5}`, 40001, `"limit"`, nil},
 		{"twice, escaped", `{"action":"refresh","\u0061ction":"refresh"}`, 40001, `"action"`, nil},
-		{"silent load_more", `{"action":"load_more","silent":true}`, 40001, "silent", nil},
+		{"silent load_more", `{"action":"load_more","silent":true}`, 40002, "silent", nil},
 		{"silent word", `{"action":"refresh","silent":"true"}`, 40001, "silent", nil},
-		{"silent null", `{"action":"refresh","silent":null}`, 40001, "silent", nil},
+		{"silent null", `{"action":"refresh","silent":null}`, 0, "", ok(refresh)},
 		{"silent number", `{"action":"refresh","silent":1}`, 40001, "silent", nil},
-		{"request_id number", `{"action":"refresh","request_id":7}`, 40001, "request_id", nil},
-		{"request_id list", `{"action":"refresh","request_id":["a"]}`, 40001, "request_id", nil},
+		{"request_id number", `{"action":"refresh","request_id":7}`, 40004, "request_id", nil},
+		{"request_id list", `{"action":"refresh","request_id":["a"]}`, 40004, "request_id", nil},
 
 		{"no action", `{}`, 40002, "action", nil},
 		{"no action but limit", `{"limit":5}`, 40002, "action", nil},
@@ -73,11 +74,11 @@ func TestFeedBodies(t *testing.T) {
 		{"limit -1", `{"action":"refresh","limit":-1}`, 40003, "limit", nil},
 		{"limit 101", `{"action":"refresh","limit":101}`, 40003, "limit", nil},
 		{"limit 1e9", `{"action":"refresh","limit":1e9}`, 40003, "limit", nil},
-		{"limit 1e1", `{"action":"refresh","limit":1e1}`, 40003, "limit", nil},
+		{"limit 1e1", `{"action":"refresh","limit":1e1}`, 0, "", with(func(r *engine.Request) { r.Limit = 10 })},
 		{"limit 1.5", `{"action":"refresh","limit":1.5}`, 40003, "limit", nil},
 		{"limit overflow", `{"action":"refresh","limit":18446744073709551617}`, 40003, "limit", nil},
 		{"limit string", `{"action":"refresh","limit":"20"}`, 40003, "limit", nil},
-		{"limit null", `{"action":"refresh","limit":null}`, 40003, "limit", nil},
+		{"limit null", `{"action":"refresh","limit":null}`, 0, "", ok(refresh)},
 		{"limit list", `{"action":"refresh","limit":[20]}`, 40003, "limit", nil},
 
 		{"request_id empty", `{"action":"refresh","request_id":""}`, 40004, "request_id", nil},
@@ -102,6 +103,7 @@ func TestFeedBodies(t *testing.T) {
 }
 
 func TestFeedBodyLimit(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, nil)
 	body := `{"action":"refresh"}`
 	exact := body + strings.Repeat(" ", MaxFeedBody-len(body))
@@ -114,6 +116,7 @@ func TestFeedBodyLimit(t *testing.T) {
 }
 
 func TestFeedRefusesACompressedBody(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, nil)
 	got := f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, asAgent, "Content-Encoding: gzip")
 	require.Equal(t, 40001, got.Code)
@@ -123,6 +126,7 @@ func TestFeedRefusesACompressedBody(t *testing.T) {
 }
 
 func TestIdempotencyKey(t *testing.T) {
+	t.Parallel()
 	plain, named := `{"action":"refresh"}`, `{"action":"refresh","request_id":"r1"}`
 	for _, tt := range []struct {
 		name, body string
@@ -152,6 +156,7 @@ func TestIdempotencyKey(t *testing.T) {
 }
 
 func TestFeedAnswers(t *testing.T) {
+	t.Parallel()
 	a := feed.Doc{ID: "a", JSON: json.RawMessage(`{"id":"a","title":"<b>&","x":1.0}`)}
 	b := feed.Doc{ID: "b", JSON: json.RawMessage(`{"id":"b"}`)}
 	for _, tt := range []struct {
@@ -201,6 +206,7 @@ func TestFeedAnswers(t *testing.T) {
 }
 
 func TestAHugePageIsAnsweredWhole(t *testing.T) {
+	t.Parallel()
 	big := feed.Doc{ID: "a", JSON: json.RawMessage(`{"id":"a","text":"` + strings.Repeat("x", 200<<10) + `"}`)}
 	f := newFixture(t, nil)
 	f.feed.answer = func(context.Context, engine.Request) (engine.Answer, error) {
@@ -231,10 +237,10 @@ func FuzzFeedBody(f *testing.F) {
 			return
 		}
 		var want struct {
-			Action    string `json:"action"`
-			Limit     *int   `json:"limit"`
-			Silent    bool   `json:"silent"`
-			RequestID string `json:"request_id"`
+			Action    string   `json:"action"`
+			Limit     *float64 `json:"limit"`
+			Silent    bool     `json:"silent"`
+			RequestID string   `json:"request_id"`
 		}
 		require.NoError(t, json.Unmarshal(body, &want))
 		require.Equal(t, want.Action, string(req.Action))
@@ -243,36 +249,8 @@ func FuzzFeedBody(f *testing.F) {
 		if want.Limit == nil {
 			require.Equal(t, engine.DefaultLimit, req.Limit)
 		} else {
-			require.Equal(t, *want.Limit, req.Limit)
+			require.InDelta(t, *want.Limit, req.Limit, 0)
 		}
 		require.True(t, req.Limit >= 1 && req.Limit <= engine.MaxLimit)
-	})
-}
-
-// FuzzMembers holds the walker against encoding/json on any object.
-func FuzzMembers(f *testing.F) {
-	for _, seed := range []string{`{}`, `{"a":1,"b":[{"c":"}\""}] , "d" : null}`, `{"a":"\\"}`, `{"":{}}`, `{"a":[[]],"b":-0.1e-5}`} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, body []byte) {
-		object, err := openObject(body)
-		if err != nil {
-			return
-		}
-		var want map[string]json.RawMessage
-		require.NoError(t, json.Unmarshal(body, &want))
-		got := map[string]json.RawMessage{}
-		for {
-			name, value, ok := object.next()
-			if !ok {
-				break
-			}
-			// encoding/json puts U+FFFD for bytes that are not UTF-8.
-			got[strings.ToValidUTF8(string(name), "\uFFFD")] = append(json.RawMessage{}, value...)
-		}
-		if strings.ToValidUTF8(string(body), "") != string(body) {
-			return // the number of replacement characters differs
-		}
-		require.Equal(t, want, got)
 	})
 }

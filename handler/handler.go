@@ -1,68 +1,104 @@
 // Package handler answers HTTP: one file per route, one table that maps errors
 // to a status and a code (errors.go), who may call (auth.go, token.go) and the
-// limits of what is read (body.go). It knows the engine and the contracts'
-// errors, never a store.
+// limits of what is read (body.go). It imports the engine and the contracts, but
+// no backend.
 package handler
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/rs/cors"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/feed"
 )
 
-// Feed answers the feed and takes what a client reports as seen.
-// [engine.Engine] is one.
+// Feed answers feed calls. [engine.Engine] implements it.
 type Feed interface {
+	// Feed answers a refresh or a load_more. The Docs are best first; a Doc that
+	// is Missing is left out of the answer. Degraded names what the answer lacks.
+	// Errors wrap [engine.ErrBadAction], [engine.ErrBadLimit], [feed.ErrBadID],
+	// [cache.ErrConflict] for a request id that belongs to another call, or a
+	// store's ErrUnavailable. With a request id the call may be repeated for a
+	// minute and answers the same page; without one a repetition is the next page.
 	Feed(ctx context.Context, r engine.Request) (engine.Answer, error)
+	// Seen records that the agent's reader has seen these items, delivered or not,
+	// in any order, and returns when that is stored. An unknown id is its own group.
+	// Errors wrap [feed.ErrBadID] or a store's ErrUnavailable. It may be repeated.
 	Seen(ctx context.Context, agent string, ids []string) error
 }
 
-// Profiles keeps what agents like and refuse. [engine.Engine] is one: it also
-// ends a session that a changed profile made wrong.
+// Profiles stores profiles. [engine.Engine] implements it.
 type Profiles interface {
+	// Profile returns the stored profile. Errors wrap [catalog.ErrNotFound] where
+	// the agent has none, or [catalog.ErrUnavailable].
 	Profile(ctx context.Context, agent string) (feed.Profile, error)
+	// PutProfile replaces the profile; MutedItems that are nil keep those that are
+	// stored. It ends the agent's session where the profile now refuses other
+	// items. Errors wrap [feed.ErrBadProfile] or a store's ErrUnavailable. It may be
+	// repeated.
 	PutProfile(ctx context.Context, agent string, p feed.Profile) error
+	// RemoveProfile deletes the profile and ends a session that it has filtered.
+	// Errors wrap [catalog.ErrNotFound] where there is none, as after a
+	// repetition, or a store's ErrUnavailable.
 	RemoveProfile(ctx context.Context, agent string) error
+	// Forget deletes the profile and ends the session, whatever there is of them.
+	// Errors wrap [feed.ErrBadID] or a store's ErrUnavailable. It may be repeated.
+	Forget(ctx context.Context, agent string) error
 }
 
-// Intake reads a stream of items. Its error says why it stopped early; the
-// report counts what was read until then.
+// Intake stores uploads. [catalog.Ingest] implements it.
 type Intake interface {
+	// Read stores the items of a stream, NDJSON or one JSON array. A bad item is
+	// rejected and the rest goes on. The report is valid beside an error, too, and
+	// counts what was read before it. Errors wrap [catalog.ErrBadBody],
+	// [catalog.ErrUnavailable], or what r returned. The same stream may be read
+	// again.
 	Read(ctx context.Context, r io.Reader) (catalog.Report, error)
 }
 
-// Items reads and removes single items. Docs has one Doc per id, in order,
-// without JSON where there is no such item.
+// Items reads and deletes single items. [catalog.Catalog] implements it.
 type Items interface {
+	// Docs returns one Doc for each id, in the order of ids, without JSON where
+	// there is no such item. Errors wrap [catalog.ErrUnavailable].
 	Docs(ctx context.Context, ids []string) ([]feed.Doc, error)
+	// Remove deletes an item. Errors wrap [catalog.ErrNotFound] where there is
+	// none, as after a repetition, or [catalog.ErrUnavailable].
 	Remove(ctx context.Context, id string) error
 }
 
-// Dependency is the state of one thing the server stands on.
+// Dependency is the state of a service or store that the server uses.
 type Dependency struct {
-	Err      error  // nil: it is up
-	Optional bool   // down, it degrades answers but does not make the server unready
-	Warning  string // what is wrong with it though it is up, for everyone to read; "": nothing
+	Err      error         // nil: it is up
+	Optional bool          // while it is down answers are degraded, but the server stays ready
+	Warning  string        // a problem while it is up, which everybody may read; "": none
+	Reason   string        // why it is down, for everybody to read; "": what can be told of Err
+	Left     time.Duration // while it is down and optional, how long what was kept of it can stand in; 0: nothing does
 }
 
-// Health asks every dependency how it is, by name.
+// Health reports the state of the dependencies.
 type Health interface {
+	// Check asks every dependency and returns their states by name. It returns
+	// when ctx ends; a dependency that has not answered by then is down with the
+	// context's error.
 	Check(ctx context.Context) map[string]Dependency
 }
 
-// Deps is what the routes stand on; all but Log are required.
+// Deps is what the routes use. All fields but Social are required.
 type Deps struct {
 	Feed     Feed
 	Profiles Profiles
@@ -70,25 +106,44 @@ type Deps struct {
 	Intake   Intake
 	Items    Items
 	Rankings Rankings
-	Offline  Offline
+	Offline  offline.Source
 	Health   Health
-	Log      *slog.Logger // nil: slog.Default()
+	Log      *slog.Logger
 
 	Reactions Reactions
 	Counts    Counts
+
+	// Social is nil on a server without posts and follows: then their routes do
+	// not exist.
+	Social *Social
 }
 
 func (d Deps) validate() error {
-	if d.Explain == nil {
-		return errors.New("handler: Explain is needed")
+	if missing := missingField(d, "Social"); missing != "" {
+		return fmt.Errorf("handler: Deps.%s is missing", missing)
 	}
-	if d.Reactions == nil || d.Counts == nil {
-		return errors.New("handler: Reactions and Counts are needed")
-	}
-	if d.Feed == nil || d.Profiles == nil || d.Intake == nil || d.Items == nil || d.Rankings == nil || d.Offline == nil || d.Health == nil {
-		return errors.New("handler: Feed, Profiles, Intake, Items, Rankings, Offline and Health are all needed")
+	if d.Social != nil {
+		if missing := missingField(*d.Social, "Kept"); missing != "" {
+			return fmt.Errorf("handler: Deps.Social.%s is missing", missing)
+		}
 	}
 	return nil
+}
+
+// missingField names the first field of a struct that is nil, but for one that
+// may be.
+func missingField(of any, optional string) string {
+	fields := reflect.ValueOf(of)
+	for i := range fields.NumField() {
+		name := fields.Type().Field(i).Name
+		switch field := fields.Field(i); field.Kind() {
+		case reflect.Interface, reflect.Pointer:
+			if field.IsNil() && name != optional {
+				return name
+			}
+		}
+	}
+	return ""
 }
 
 // server holds what all routes share.
@@ -98,31 +153,29 @@ type server struct {
 	log     *slog.Logger
 	auth    *authenticator
 	calls   sync.Pool // of *call
-	assets  map[string]asset
-	feeds   gate     // agents' requests being worked on
-	loads   gate     // uploads being read
-	looks   gate     // explanations being worked on
-	studies gate     // comparisons and replays being worked on
-	rates   *limiter // nil: agents call as often as they like
+	assets  map[string]static
+	feeds   gate     // agents' calls
+	loads   gate     // uploads
+	looks   gate     // explanations
+	studies gate     // comparisons and replays
+	rates   *limiter // nil: no rate limit
 	health  healthLog
+	openapi func() (static, error)
+	cors    *cors.Cors // nil: only our own pages
 }
 
-// releaseMode silences gin's own prints, which bypass the log. It is a global
-// of gin, so it is set once.
+// releaseMode switches off gin's own prints, which bypass the log. It is global
+// to gin, so it is set once.
 var releaseMode = sync.OnceFunc(func() { gin.SetMode(gin.ReleaseMode) })
 
-// New returns the handler of the whole HTTP interface. It fails on a
-// configuration that could not tell callers apart.
+// New returns the handler of the whole HTTP interface. It fails where the
+// configuration is not valid or a dependency is missing.
 func New(cfg Config, deps Deps) (http.Handler, error) {
 	cfg = cfg.WithDefaults()
 	if err := errors.Join(cfg.Validate(), deps.validate()); err != nil {
 		return nil, err
 	}
-	log := deps.Log
-	if log == nil {
-		log = slog.Default()
-	}
-	auth, err := newAuthenticator(cfg, log)
+	auth, err := newAuthenticator(cfg, deps.Log)
 	if err != nil {
 		return nil, err
 	}
@@ -131,28 +184,36 @@ func New(cfg Config, deps Deps) (http.Handler, error) {
 		return nil, err
 	}
 	s := &server{
-		cfg: cfg, deps: deps, log: log, auth: auth, rates: rates,
+		cfg: cfg, deps: deps, log: deps.Log, auth: auth, rates: rates, cors: newCORS(cfg.CORS),
 		feeds:   gate{most: int64(cfg.MaxInFlight), shed: shedTotal.WithLabelValues("agents")},
 		loads:   gate{most: int64(cfg.MaxUploads), shed: shedTotal.WithLabelValues("uploads")},
 		looks:   gate{most: explainAtOnce, shed: shedTotal.WithLabelValues("explain")},
 		studies: gate{most: offlineAtOnce, shed: shedTotal.WithLabelValues("offline")},
+		openapi: sync.OnceValues(func() (static, error) { return describe(cfg.Version, deps.Social != nil) }),
 	}
 	if s.assets, err = assets(); err != nil {
 		return nil, err
 	}
 	s.calls.New = func() any { return new(call) }
-	return s.routes()
+	routes, err := s.routes()
+	if err != nil {
+		return nil, err
+	}
+	if !cfg.Compress {
+		return routes, nil
+	}
+	return compressed(routes)
 }
 
 func (s *server) routes() (http.Handler, error) {
 	releaseMode()
 	g := gin.New()
-	// A redirect would answer outside the envelope, and change an item id that
-	// ends in a slash.
+	// A redirect would be an answer without the envelope, and would change an
+	// item id that ends in a slash.
 	g.RedirectTrailingSlash = false
 	g.HandleMethodNotAllowed = true
-	// Ids are routed by the decoded path: /v1/items/a/b and /v1/items/a%2Fb are
-	// the same item, and nothing is decoded twice.
+	// Routes match the decoded path: /v1/items/a/b and /v1/items/a%2Fb are the
+	// same item, and nothing is decoded twice.
 	g.UseRawPath = false
 	g.ForwardedByClientIP = false
 	if err := g.SetTrustedProxies(nil); err != nil {
@@ -182,6 +243,9 @@ func (s *server) routes() (http.Handler, error) {
 	route(http.MethodPost, "/v1/compare", "/v1/compare", s.postCompare)
 	route(http.MethodPost, "/v1/replay", "/v1/replay", s.postReplay)
 
+	if s.deps.Social != nil {
+		s.socialRoutes(route)
+	}
 	if s.cfg.Pprof {
 		s.pprofRoutes(g)
 	}
@@ -204,16 +268,16 @@ func (s *server) routes() (http.Handler, error) {
 	return g, nil
 }
 
-// gate bounds how many calls are inside at once; most 0 is no bound.
+// gate limits how many calls are processed at once; most 0 is no limit.
 type gate struct {
 	most   int64
 	inside atomic.Int64
-	shed   prometheus.Counter // calls that found no room
+	shed   prometheus.Counter // rejected calls
 }
 
-// enter fails at once where there is no room: a call that waits for room is a
-// call that is answered too late, and the queue outlives the overload. leave
-// must follow where it does not fail.
+// enter fails at once where the limit is reached: queued calls would be answered
+// too late, and the queue would outlive the overload. After a success the caller
+// must call leave.
 func (g *gate) enter() error {
 	if g.most == 0 {
 		return nil
@@ -232,9 +296,9 @@ func (g *gate) leave() {
 	}
 }
 
-// work does an agent's work inside the gate and within the request timeout. Its
-// body must have been read before, and its answer is sent after: a client that
-// is slow at either must not hold a place.
+// work runs an agent's call inside the gate and within the request timeout. The
+// body must be read before and the answer sent after it: a slow client must not
+// hold a place.
 func (s *server) work(c *call, do func(ctx context.Context) error) error {
 	if err := s.feeds.enter(); err != nil {
 		return err

@@ -1,9 +1,11 @@
 package handler
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"net"
 	"net/http"
 	"regexp"
@@ -17,19 +19,20 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// readyTimeout bounds a readiness probe: an orchestrator's own timeout is
-// seldom longer.
+// readyTimeout is the timeout of a readiness probe. Orchestrators seldom wait
+// longer.
 const readyTimeout = 2 * time.Second
 
-// live answers GET /livez: the process answers, whatever it stands on.
+// live answers GET /livez: the process runs, whatever state its dependencies have.
 func (s *server) live(c *call) error { return c.succeed(empty{}) }
 
 // dependencyState is one entry of the readiness answer.
 type dependencyState struct {
-	State    string `json:"state"` // up or down
-	Optional bool   `json:"optional,omitempty"`
-	Error    string `json:"error,omitempty"`
-	Warning  string `json:"warning,omitempty"`
+	State       string `json:"state"` // up, degraded or down
+	Optional    bool   `json:"optional,omitempty"`
+	Error       string `json:"error,omitempty"`
+	Warning     string `json:"warning,omitempty"`
+	SecondsLeft int64  `json:"seconds_left,omitempty"` // of degraded, until it is down
 }
 
 type readiness struct {
@@ -45,16 +48,14 @@ func (s *server) ready(c *call) error {
 	states := make(map[string]dependencyState, len(checked))
 	status, e := http.StatusOK, envelope{Msg: "ready"}
 	for name, d := range checked {
-		state := dependencyState{State: "up", Optional: d.Optional, Warning: d.Warning}
-		if d.Err != nil {
-			state.State, state.Error = "down", publicCause(d.Err)
-			if !d.Optional {
-				status = http.StatusServiceUnavailable
-				e.Code, e.Msg = 50301, "not ready: a dependency is down"
-			}
+		if d.Err != nil && !d.Optional {
+			status = http.StatusServiceUnavailable
+			e.Code, e.Msg = 50301, "not ready: a dependency is down"
 		}
-		states[name] = state
-		s.health.changed(ctx, s, name, d.Err)
+		states[name] = stateOf(d)
+		if c.gin.Request.Context().Err() == nil { // a caller who hung up says nothing of a dependency
+			s.health.changed(ctx, s, name, d.Err)
+		}
 	}
 	e.Data = readiness{Dependencies: states}
 	body, err := json.Marshal(e)
@@ -68,8 +69,23 @@ func (s *server) ready(c *call) error {
 	return nil
 }
 
-// publicCause says why a dependency is down without its address or any other
-// text of a client library: the probe is open to everyone. The log has the rest.
+func stateOf(d Dependency) dependencyState {
+	state := dependencyState{State: "up", Optional: d.Optional}
+	switch {
+	case d.Err == nil:
+		state.Warning = d.Warning
+		return state
+	case d.Optional && d.Left > 0:
+		state.State, state.SecondsLeft = "degraded", int64(math.Ceil(d.Left.Seconds()))
+	default:
+		state.State = "down"
+	}
+	state.Error = cmp.Or(d.Reason, publicCause(d.Err))
+	return state
+}
+
+// publicCause says why a dependency is down without addresses or other text of a
+// client library, because everybody may call the probe. The log has the rest.
 func publicCause(err error) string {
 	var errno syscall.Errno
 	var dns *net.DNSError
@@ -94,13 +110,12 @@ var (
 	secrets  = regexp.MustCompile(`(?i)\b(bearer|basic|apikey)\s+[a-z0-9._~+/=-]+`)
 )
 
-// redact takes credentials out of a text that is going to be logged.
+// redact removes credentials from a text for the log.
 func redact(text string) string {
 	return secrets.ReplaceAllString(userinfo.ReplaceAllString(text, "://***@"), "$1 ***")
 }
 
-// healthLog logs a dependency's going down and coming back, once each, however
-// often it is probed.
+// healthLog logs each change of a dependency's state once.
 type healthLog struct {
 	mu   sync.Mutex
 	down map[string]bool

@@ -2,7 +2,6 @@ package handler
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/freshet/freshet/feed"
@@ -35,41 +34,19 @@ func (s *server) postImpressions(c *call) error {
 }
 
 func decodeImpressions(body []byte) ([]string, error) {
-	object, err := openObject(body)
-	if err != nil {
+	var in struct {
+		IDs []string `json:"ids"`
+	}
+	if err := decode(body, &in); err != nil {
 		return nil, err
 	}
-	var list []byte
-	for {
-		name, value, ok := object.next()
-		if !ok {
-			break
-		}
-		if string(name) != "ids" {
-			return nil, unknownField(name, "ids")
-		}
-		if list != nil {
-			return nil, repeatedField("ids")
-		}
-		list = value
+	if len(in.IDs) == 0 || len(in.IDs) > MaxImpressions {
+		return nil, fmt.Errorf("%w: ids must list 1 to %d items, this one lists %d", errBadRequest, MaxImpressions, len(in.IDs))
 	}
-	// A pointer tells null from the empty string, which is a bad id instead.
-	var ids []*string
-	if list == nil || json.Unmarshal(list, &ids) != nil {
-		return nil, fmt.Errorf("%w: ids must be a list of strings", errBadRequest)
-	}
-	if len(ids) == 0 || len(ids) > MaxImpressions {
-		return nil, fmt.Errorf("%w: ids must list 1 to %d items, this one lists %d", errBadRequest, MaxImpressions, len(ids))
-	}
-	out := make([]string, len(ids))
-	for i, id := range ids {
-		if id == nil {
-			return nil, fmt.Errorf("%w: ids must be a list of strings, entry %d is null", errBadRequest, i+1)
+	for i, id := range in.IDs {
+		if err := feed.CheckItemID(id); err != nil {
+			return nil, fmt.Errorf("ids[%d]: %w", i, err)
 		}
-		if err := feed.CheckItemID(*id); err != nil {
-			return nil, fmt.Errorf("ids, entry %d: %w", i+1, err)
-		}
-		out[i] = *id
 	}
-	return out, nil
+	return in.IDs, nil
 }

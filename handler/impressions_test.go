@@ -20,6 +20,7 @@ func idList(n int) []string {
 }
 
 func TestImpressions(t *testing.T) {
+	t.Parallel()
 	list := func(n int) string {
 		body, err := json.Marshal(map[string]any{"ids": idList(n)})
 		require.NoError(t, err)
@@ -38,9 +39,9 @@ func TestImpressions(t *testing.T) {
 		{"none", `{"ids":[]}`, 40001, nil},
 		{"missing", `{}`, 40001, nil},
 		{"null", `{"ids":null}`, 40001, nil},
-		{"null within", `{"ids":["a",null]}`, 40001, nil},
+		{"null within", `{"ids":["a",null]}`, 40004, nil},
 		{"not a list", `{"ids":"a"}`, 40001, nil},
-		{"numbers", `{"ids":[1]}`, 40001, nil},
+		{"numbers", `{"ids":[1]}`, 40004, nil},
 		{"unknown field", `{"ids":["a"],"agent":"x"}`, 40001, nil},
 		{"twice", `{"ids":["a"],"ids":["b"]}`, 40001, nil},
 		{"trailing", `{"ids":["a"]}]`, 40001, nil},
@@ -68,6 +69,7 @@ func TestImpressions(t *testing.T) {
 }
 
 func TestImpressionsThatCannotBeRecorded(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, nil)
 	f.feed.seen = func(string, []string) error { return catalog.ErrUnavailable }
 	require.Equal(t, 50301, f.do(t, "POST", "/v1/impressions", `{"ids":["a"]}`, asAgent).Code)

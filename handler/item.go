@@ -8,8 +8,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// itemID is the item the path names, for an admin only. The wildcard's value
-// starts with the slash that ends the route's own part.
+// itemID returns the item that the path names, to an admin only. The wildcard's
+// value starts with a slash.
 func (s *server) itemID(c *call) (string, error) {
 	if err := s.auth.admin(c.gin.Request); err != nil {
 		return "", err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 
@@ -12,16 +13,25 @@ import (
 	"github.com/freshet/freshet/catalog"
 )
 
-// postItems answers POST /v1/items. Items are stored as they arrive; an error
-// that ends the upload early comes with the report of what was stored before.
+// postItems answers POST /v1/items.
 func (s *server) postItems(c *call) error {
+	return s.upload(c, func(ctx context.Context, body io.Reader) (any, error) {
+		report, err := s.deps.Intake.Read(ctx, body)
+		return withErrors(report), err
+	})
+}
+
+// upload reads the body of an admin's call, packed or not, by read, which stores
+// what is in it as it arrives. The answer to an upload that ends early has its
+// report of what was stored before.
+func (s *server) upload(c *call, read func(ctx context.Context, body io.Reader) (report any, err error)) error {
 	r := c.gin.Request
 	if err := s.auth.admin(r); err != nil {
 		return err
 	}
 	enc := contentEncoding(r)
 	if enc != "" && enc != "gzip" {
-		return fmt.Errorf("%w: Content-Encoding %q is not known here; send gzip or the body as it is", errBadRequest, enc)
+		return fmt.Errorf("%w: Content-Encoding %q is not supported; send gzip or the body as it is", errBadRequest, enc)
 	}
 	if r.ContentLength > MaxItemsBody {
 		return tooLarge("the body", MaxItemsBody)
@@ -39,22 +49,22 @@ func (s *server) postItems(c *call) error {
 	if enc == "gzip" {
 		unzip, err := gzip.NewReader(sent)
 		if err != nil {
-			return c.explainUpload(ctx, err, sent, &bounded{err: err}, catalog.Report{})
+			// Reports of all uploads look the same where nothing was read.
+			return c.uploadError(ctx, err, sent, &bounded{err: err}, withErrors(catalog.Report{}))
 		}
 		defer func() { _ = unzip.Close() }()
 		body.r = unzip
 	}
-	report, err := s.deps.Intake.Read(ctx, body)
+	report, err := read(ctx, body)
 	if err != nil || sent.err != nil || body.err != nil {
-		return c.explainUpload(ctx, err, sent, body, report)
+		return c.uploadError(ctx, err, sent, body, report)
 	}
-	return c.succeed(whole(report))
+	return c.succeed(report)
 }
 
-// extendDeadlines gives the upload its own time where the server limits how
-// long a request and its answer may take. The write deadline is set only where
-// the server has one, because only then the next request on the connection sets
-// it anew.
+// extendDeadlines gives a long call more time than the server's own limits for
+// reading and writing. The write deadline is set only where the server has one,
+// because only then the next request on the connection resets it.
 func extendDeadlines(w http.ResponseWriter, r *http.Request, timeout time.Duration) {
 	control := http.NewResponseController(w)
 	until := time.Now().Add(timeout)
@@ -65,9 +75,9 @@ func extendDeadlines(w http.ResponseWriter, r *http.Request, timeout time.Durati
 	}
 }
 
-// explainUpload says why an upload ended early. The streams know better than
-// err, which is what the intake made of their failure.
-func (c *call) explainUpload(ctx context.Context, err error, sent, body *bounded, report catalog.Report) error {
+// uploadError returns why an upload ended early, with its report. The streams'
+// own errors come before err, which the reader has made of them.
+func (c *call) uploadError(ctx context.Context, err error, sent, body *bounded, report any) error {
 	switch {
 	case errors.Is(sent.err, errTooLarge):
 		err = tooLarge("the body", MaxItemsBody)
@@ -80,11 +90,11 @@ func (c *call) explainUpload(ctx context.Context, err error, sent, body *bounded
 	case body.err != nil:
 		err = fmt.Errorf("%w: the gzip body is damaged or ends early", errBadRequest)
 	}
-	return partial{error: err, data: whole(report)}
+	return partial{error: err, data: report}
 }
 
-// whole makes the list of rejections a list even where it is empty.
-func whole(r catalog.Report) catalog.Report {
+// withErrors makes the list of rejections an empty array rather than null.
+func withErrors(r catalog.Report) catalog.Report {
 	if r.Errors == nil {
 		r.Errors = []catalog.Rejection{}
 	}

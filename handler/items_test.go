@@ -58,6 +58,7 @@ func reportOf(t *testing.T, r reply) (report catalog.Report) {
 }
 
 func TestUploads(t *testing.T) {
+	t.Parallel()
 	srv := httptest.NewServer(newFixture(t, nil).handler)
 	defer srv.Close()
 	lines := []byte(strings.Repeat(line, 1000))
@@ -75,7 +76,10 @@ func TestUploads(t *testing.T) {
 		{"gzip", "gzip", packed, 0, 1000},
 		{"GZIP", "GZIP", packed, 0, 1000},
 		{"two gzip members", "gzip", append(bytes.Clone(packed), packed...), 0, 2000},
-		{"nothing", "", nil, 0, 0},
+		{"nothing", "", nil, 40001, 0},
+		{"nothing, packed", "gzip", gzipped(t, nil), 40001, 0},
+		{"an empty list", "", []byte("[]"), 0, 0},
+		{"a byte order mark", "", append([]byte("\ufeff"), lines...), 0, 1000},
 		{"checksum", "gzip", damaged, 40001, 1000},
 		{"rubbish after gzip", "gzip", append(bytes.Clone(packed), "rubbish, more than ten bytes"...), 40001, 1000},
 		{"not gzip", "gzip", lines, 40001, 0},
@@ -101,6 +105,7 @@ func TestUploads(t *testing.T) {
 }
 
 func TestATruncatedGzipIsReportedWithWhatWasRead(t *testing.T) {
+	t.Parallel()
 	srv := httptest.NewServer(newFixture(t, nil).handler)
 	defer srv.Close()
 	// Random text keeps the compressed body long, so that half of it holds lines.
@@ -117,6 +122,7 @@ func TestATruncatedGzipIsReportedWithWhatWasRead(t *testing.T) {
 }
 
 func TestAGzipBombIsStoppedAtTheLimit(t *testing.T) {
+	t.Parallel()
 	var read int64
 	f := newFixture(t, func(_ *Config, d *Deps) {
 		d.Intake = intakeFunc(func(_ context.Context, r io.Reader) (report catalog.Report, err error) {
@@ -151,6 +157,7 @@ func TestAGzipBombIsStoppedAtTheLimit(t *testing.T) {
 }
 
 func TestAnOversizeBodyIs413(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, nil)
 	t.Run("announced", func(t *testing.T) {
 		r := httptest.NewRequest("POST", "/v1/items", strings.NewReader(""))
@@ -174,6 +181,7 @@ func TestAnOversizeBodyIs413(t *testing.T) {
 }
 
 func TestRejectedLinesAreNoFailure(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, func(_ *Config, d *Deps) {
 		d.Intake = intakeFunc(func(context.Context, io.Reader) (catalog.Report, error) {
 			return catalog.Report{Accepted: 1, Rejected: 1, Errors: []catalog.Rejection{{Line: 2, ID: "b", Reason: "title is missing"}}}, nil
@@ -185,6 +193,7 @@ func TestRejectedLinesAreNoFailure(t *testing.T) {
 }
 
 func TestAnUploadTheCatalogCannotTake(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		err  error
 		code int
@@ -207,6 +216,7 @@ func TestAnUploadTheCatalogCannotTake(t *testing.T) {
 }
 
 func TestAnUploadedItemIsReadBackAsItWasSent(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, nil)
 	const item = `{"id":"x/1","title":"<T>","update_time":5,"price":1.50}`
 	got := f.do(t, "POST", "/v1/items", item+"\n{\"id\":\"x/2\"}\n", asAdmin)
@@ -219,6 +229,7 @@ func TestAnUploadedItemIsReadBackAsItWasSent(t *testing.T) {
 }
 
 func TestTooManyUploadsAtOnce(t *testing.T) {
+	t.Parallel()
 	inside, release := make(chan struct{}), make(chan struct{})
 	f := newFixture(t, func(c *Config, d *Deps) {
 		c.MaxUploads = 1
@@ -252,6 +263,7 @@ func slowBody(pause time.Duration) io.Reader {
 }
 
 func TestUploadsOutlastTheServersTimeouts(t *testing.T) {
+	t.Parallel()
 	srv := httptest.NewUnstartedServer(newFixture(t, nil).handler)
 	srv.Config.ReadTimeout, srv.Config.WriteTimeout = 100*time.Millisecond, 100*time.Millisecond
 	srv.Start()
@@ -262,6 +274,7 @@ func TestUploadsOutlastTheServersTimeouts(t *testing.T) {
 }
 
 func TestAnUploadThatTakesTooLongEnds(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, func(c *Config, _ *Deps) { c.UploadTimeout = 50 * time.Millisecond })
 	srv := httptest.NewServer(f.handler)
 	defer srv.Close()
@@ -279,6 +292,7 @@ func TestAnUploadThatTakesTooLongEnds(t *testing.T) {
 }
 
 func TestABodyThatBreaksOff(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, nil)
 	srv := httptest.NewServer(f.handler)
 	defer srv.Close()
@@ -296,6 +310,7 @@ func TestABodyThatBreaksOff(t *testing.T) {
 }
 
 func TestOneItem(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, nil)
 	stored := `{"id":"https://x.org/a:b/c","title":"<T>","n":1.0}`
 	f.items["https://x.org/a:b/c"] = stored

@@ -59,6 +59,7 @@ func TestAnAgentThatCallsTooOftenIsTold(t *testing.T) {
 }
 
 func TestEveryRouteOfAnAgentCountsForItsRate(t *testing.T) {
+	t.Parallel()
 	own, others := "/v1/agents/u_1/profile", "/v1/agents/u_2/profile"
 	for _, call := range [][3]string{
 		{"POST", "/v1/feed", refresh},
@@ -78,7 +79,49 @@ func TestEveryRouteOfAnAgentCountsForItsRate(t *testing.T) {
 	}
 }
 
+// So does every route of the social half, whether it needs an agent or not.
+func TestEverySocialRouteOfAnAgentCountsForItsRate(t *testing.T) {
+	t.Parallel()
+	for _, call := range [][2]string{
+		{"POST", "/v1/posts"},
+		{"GET", "/v1/posts/post:p"},
+		{"PATCH", "/v1/posts/post:p"},
+		{"DELETE", "/v1/posts/post:p"},
+		{"PUT", "/v1/posts/post:p/like"},
+		{"DELETE", "/v1/posts/post:p/like"},
+		{"GET", "/v1/timeline"},
+		{"POST", "/v1/timeline/warm"},
+		{"GET", "/v1/authors/u_2"},
+		{"PUT", "/v1/authors/u_2"},
+		{"DELETE", "/v1/authors/u_2"},
+		{"GET", "/v1/authors/u_2/posts"},
+		{"DELETE", "/v1/agents/u_2"},
+		{"GET", "/v1/agents/u_2/following"},
+		{"GET", "/v1/agents/u_1/followers"},
+		{"PUT", "/v1/agents/u_1/following/u_2"},
+		{"DELETE", "/v1/agents/u_1/following/u_2"},
+		{"PUT", "/v1/agents/u_1/blocked/u_2"},
+		{"DELETE", "/v1/agents/u_1/blocked/u_2"},
+		{"GET", "/v1/circles/c1"},
+		{"PUT", "/v1/circles/c1"},
+		{"DELETE", "/v1/circles/c1"},
+		{"GET", "/v1/circles/c1/members"},
+		{"PUT", "/v1/circles/c1/members/u_2"},
+		{"DELETE", "/v1/circles/c1/members/u_2"},
+	} {
+		t.Run(call[0]+call[1], func(t *testing.T) {
+			t.Parallel()
+			f, _ := socialFixture(t, func(c *Config, _ *Deps) { c.RateLimit, c.RateBurst = 0.001, 1 })
+			require.NotEqual(t, 42901, f.do(t, call[0], call[1], "", asAgent).Code)
+			require.Equal(t, 42901, f.do(t, call[0], call[1], "", asAgent).Code)
+			require.NotEqual(t, 42901, f.do(t, call[0], call[1], "").Code)
+			require.NotEqual(t, 42901, f.do(t, call[0], call[1], "", asAdmin).Code)
+		})
+	}
+}
+
 func TestWhatIsNotAnAgentsIsNotLimited(t *testing.T) {
+	t.Parallel()
 	f, _ := newRatedFixture(t, 1, 1)
 	f.items["a"] = `{"id":"a"}`
 	require.Equal(t, 0, f.do(t, "POST", "/v1/feed", refresh, asAgent).Code)
@@ -91,6 +134,7 @@ func TestWhatIsNotAnAgentsIsNotLimited(t *testing.T) {
 }
 
 func TestThereIsNoRateUnlessConfigured(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, nil)
 	for range 1000 {
 		require.Equal(t, 0, f.do(t, "POST", "/v1/feed", refresh, asAgent).Code)
@@ -98,6 +142,7 @@ func TestThereIsNoRateUnlessConfigured(t *testing.T) {
 }
 
 func TestABurstIsASecondsCallsUnlessConfigured(t *testing.T) {
+	t.Parallel()
 	for rate, burst := range map[float64]int{0.1: 1, 1: 1, 2.5: 3, 20: 20} {
 		f, _ := newRatedFixture(t, rate, 0)
 		passed := 0
@@ -111,6 +156,7 @@ func TestABurstIsASecondsCallsUnlessConfigured(t *testing.T) {
 }
 
 func TestConcurrentCallsShareOneBucket(t *testing.T) {
+	t.Parallel()
 	f, _ := newRatedFixture(t, 1, 10)
 	var passed atomic.Int64
 	var wg sync.WaitGroup
@@ -132,6 +178,7 @@ func TestConcurrentCallsShareOneBucket(t *testing.T) {
 }
 
 func TestBucketsOfAgentsAreBounded(t *testing.T) {
+	t.Parallel()
 	clock := &handClock{}
 	l, err := newLimiter(1, 1, 100, clock.Now)
 	require.NoError(t, err)
@@ -182,7 +229,7 @@ func TestAFullServerShedsAgentsOnly(t *testing.T) {
 		{"GET", "/livez", ""},
 		{"GET", "/readyz", ""},
 		{"GET", "/v1/items/a", ""},
-		{"POST", "/v1/items", ""},
+		{"POST", "/v1/items", "[]"},
 		{"PUT", "/v1/agents/u_1/profile", "{}"},
 		{"GET", "/v1/agents/u_1/profile", ""},
 	} {
@@ -211,6 +258,7 @@ func dial(t *testing.T, addr, sent string) net.Conn {
 // A client may take as long as the server's timeouts allow to send its body or
 // to take its answer. It must not keep others out meanwhile.
 func TestASlowClientHoldsNoPlace(t *testing.T) {
+	t.Parallel()
 	answered := make(chan struct{}, 1)
 	huge := feed.Doc{ID: "a", JSON: []byte(`{"id":"a","pad":"` + strings.Repeat("x", 64<<20) + `"}`)}
 	f := newFixture(t, func(c *Config, _ *Deps) { c.MaxInFlight = 1 })

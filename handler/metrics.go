@@ -34,12 +34,12 @@ var (
 type meter struct {
 	seconds prometheus.Observer
 	total   *prometheus.CounterVec
-	// byStatus keeps the counters of the statuses answered so far: looking a
-	// label up costs more than counting.
+	// byStatus caches the counters by status, because looking up a label costs more
+	// than counting.
 	byStatus *[maxStatus]atomic.Pointer[prometheus.Counter]
 }
 
-// maxStatus is beyond every status this server answers.
+// maxStatus is greater than every status that this server answers.
 const maxStatus = 600
 
 func newMeter(route string) meter {
@@ -48,7 +48,7 @@ func newMeter(route string) meter {
 		total:    requestsTotal.MustCurryWith(prometheus.Labels{"route": route}),
 		byStatus: new([maxStatus]atomic.Pointer[prometheus.Counter]),
 	}
-	// There from the start, so that a rate over the first failures is not lost.
+	// Created at start, so that rate() sees the first failures.
 	m.counter(http.StatusInternalServerError)
 	m.counter(http.StatusServiceUnavailable)
 	return m

@@ -2,15 +2,11 @@ package handler
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
-	"sync"
-	"time"
+	"slices"
 
 	"gopkg.in/yaml.v3"
 )
@@ -18,48 +14,58 @@ import (
 //go:embed openapi/*.yaml
 var openapiFiles embed.FS
 
-// openapiParts are the files the description is put together from; their order
-// is that of the paths in it.
+// openapiParts are the files of the description, in the order of its paths.
 var openapiParts = []string{
-	"openapi", "feed", "events", "profiles", "items",
-	"explain", "ranking", "compare", "pages", "operations", "shared",
+	"openapi", "feed", "events", "timeline", "posts", "content-posts", "content-items", "authors", "follows", "circles", "graph",
+	"profiles", "items", "explain", "ranking", "compare", "jobs", "pages", "operations", "shared",
 }
 
-// description is the OpenAPI description of all routes as it is served.
-type description struct {
-	json []byte
-	etag string
-}
+// socialParts are those that hold with Deps.Social only, otherParts without.
+var (
+	socialParts = []string{"timeline", "posts", "content-posts", "authors", "follows", "circles", "graph", "jobs"}
+	otherParts  = []string{"content-items"}
+)
 
-// describe puts the description together, once for all servers of a process.
-var describe = sync.OnceValues(func() (description, error) {
+// describe merges the files of the description for a server of this version,
+// with or without the social routes.
+func describe(version string, social bool) (static, error) {
 	whole := &yaml.Node{Kind: yaml.MappingNode}
 	for _, part := range openapiParts {
+		if !social && slices.Contains(socialParts, part) || social && slices.Contains(otherParts, part) {
+			continue
+		}
 		data, err := openapiFiles.ReadFile("openapi/" + part + ".yaml")
 		if err != nil {
-			return description{}, err
+			return static{}, err
 		}
 		var doc yaml.Node
 		if err := yaml.Unmarshal(data, &doc); err != nil {
-			return description{}, fmt.Errorf("openapi/%s.yaml: %w", part, err)
+			return static{}, fmt.Errorf("openapi/%s.yaml: %w", part, err)
 		}
 		if err := mergeYAML(whole, doc.Content[0]); err != nil {
-			return description{}, fmt.Errorf("openapi/%s.yaml: %w", part, err)
+			return static{}, fmt.Errorf("openapi/%s.yaml: %w", part, err)
 		}
 	}
+	var stated yaml.Node
+	if err := stated.Encode(map[string]any{"info": map[string]string{"version": version}}); err != nil {
+		return static{}, err
+	}
+	if err := mergeYAML(whole, &stated); err != nil {
+		return static{}, err
+	}
+	dropUnusedTags(whole)
 	var b bytes.Buffer
 	if err := writeJSON(&b, whole); err != nil {
-		return description{}, err
+		return static{}, err
 	}
-	sum := sha256.Sum256(b.Bytes())
-	return description{json: b.Bytes(), etag: `"` + hex.EncodeToString(sum[:12]) + `"`}, nil
-})
+	return newStatic(b.Bytes(), jsonType[0])
+}
 
-// mergeYAML adds the members of a mapping to those of another, and so on
-// inside. Nothing may be said twice.
+// mergeYAML merges a mapping into another, recursively. A value that both have is
+// an error.
 func mergeYAML(into, from *yaml.Node) error {
 	if into.Kind != yaml.MappingNode || from.Kind != yaml.MappingNode {
-		return fmt.Errorf("line %d: this is in another file already", from.Line)
+		return fmt.Errorf("line %d: another file has this already", from.Line)
 	}
 	at := make(map[string]*yaml.Node, len(into.Content)/2)
 	for i := 0; i < len(into.Content); i += 2 {
@@ -79,8 +85,34 @@ func mergeYAML(into, from *yaml.Node) error {
 	return nil
 }
 
-// writeJSON writes a YAML node as JSON, its members in the order they are
-// written in: the page that is made of it follows the files.
+// dropUnusedTags leaves out the tags that no operation has.
+func dropUnusedTags(whole *yaml.Node) {
+	used := map[string]bool{}
+	for _, path := range member(whole, "paths").Content {
+		for _, operation := range path.Content {
+			for _, tag := range member(operation, "tags").Content {
+				used[tag.Value] = true
+			}
+		}
+	}
+	tags := member(whole, "tags")
+	tags.Content = slices.DeleteFunc(tags.Content, func(tag *yaml.Node) bool { return !used[member(tag, "name").Value] })
+}
+
+// member is a member of a mapping, or an empty node.
+func member(n *yaml.Node, name string) *yaml.Node {
+	if n.Kind == yaml.MappingNode {
+		for i := 0; i < len(n.Content); i += 2 {
+			if n.Content[i].Value == name {
+				return n.Content[i+1]
+			}
+		}
+	}
+	return &yaml.Node{}
+}
+
+// writeJSON writes a YAML node as JSON. Members keep the order of the files, which
+// the page /docs shows.
 func writeJSON(b *bytes.Buffer, n *yaml.Node) error {
 	switch n.Kind {
 	case yaml.AliasNode:
@@ -120,21 +152,17 @@ func writeJSON(b *bytes.Buffer, n *yaml.Node) error {
 		}
 		b.Write(scalar)
 	default:
-		return errors.New("the description holds something that is not YAML")
+		return errors.New("the description has an unknown kind of YAML node")
 	}
 	return nil
 }
 
 // getOpenAPI answers GET /openapi.json.
 func (s *server) getOpenAPI(c *call) error {
-	d, err := describe()
+	d, err := s.openapi()
 	if err != nil {
 		return err
 	}
-	h := c.gin.Writer.Header()
-	h["Content-Type"], h["X-Content-Type-Options"] = jsonType, noSniff
-	h.Set("Cache-Control", "no-cache") // asked for each time, sent only when it has changed
-	h.Set("ETag", d.etag)
-	http.ServeContent(c.gin.Writer, c.gin.Request, "", time.Time{}, bytes.NewReader(d.json))
+	s.sendStatic(c, d)
 	return nil
 }

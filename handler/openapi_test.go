@@ -15,18 +15,19 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-func loadDescription(t *testing.T) *openapi3.T {
+func loadDescription(t *testing.T, social bool) *openapi3.T {
 	t.Helper()
-	d, err := describe()
+	d, err := describe("v1.2.3", social)
 	require.NoError(t, err)
-	doc, err := openapi3.NewLoader().LoadFromData(d.json)
+	doc, err := openapi3.NewLoader().LoadFromData(d.plain)
 	require.NoError(t, err)
 	return doc
 }
 
 // The validator also holds every example against its schema.
 func TestTheDescriptionIsValid(t *testing.T) {
-	doc := loadDescription(t)
+	t.Parallel()
+	doc := loadDescription(t, true)
 	require.NoError(t, doc.Validate(t.Context(), openapi3.EnableExamplesValidation()))
 	tags := map[string]bool{}
 	for _, tag := range doc.Tags {
@@ -48,24 +49,44 @@ func TestTheDescriptionIsValid(t *testing.T) {
 
 // Whatever is described is used: what nothing refers to is a leftover.
 func TestTheDescriptionHasNoLeftovers(t *testing.T) {
-	d, err := describe()
+	t.Parallel()
+	for _, social := range []bool{false, true} {
+		withoutLeftovers(t, social)
+	}
+}
+
+func withoutLeftovers(t *testing.T, social bool) {
+	d, err := describe("v1.2.3", social)
 	require.NoError(t, err)
 	var parts struct {
 		Components map[string]map[string]json.RawMessage `json:"components"`
 	}
-	require.NoError(t, json.Unmarshal(d.json, &parts))
+	require.NoError(t, json.Unmarshal(d.plain, &parts))
 	for kind, byName := range parts.Components {
 		for name := range byName {
 			if kind != "securitySchemes" {
-				assert.True(t, strings.Contains(string(d.json), `"#/components/`+kind+`/`+name+`"`), "nothing refers to %s/%s", kind, name)
+				assert.True(t, strings.Contains(string(d.plain), `"#/components/`+kind+`/`+name+`"`), "nothing refers to %s/%s", kind, name)
 			}
 		}
 	}
 }
 
+// A server without the social half does not describe it.
+func TestTheDescriptionWithoutTheSocialHalf(t *testing.T) {
+	t.Parallel()
+	doc := loadDescription(t, false)
+	require.NoError(t, doc.Validate(t.Context(), openapi3.EnableExamplesValidation()))
+	require.NotNil(t, doc.Paths.Value("/v1/feed"))
+	require.Nil(t, doc.Paths.Value("/v1/posts"))
+	require.Nil(t, doc.Tags.Get("Posts"))
+	require.NotNil(t, doc.Tags.Get("Profiles"))
+	require.NotNil(t, loadDescription(t, true).Tags.Get("Posts"))
+}
+
 // A refusal's code begins with its status.
 func TestCodesBeginWithTheStatus(t *testing.T) {
-	for path, item := range loadDescription(t).Paths.Map() {
+	t.Parallel()
+	for path, item := range loadDescription(t, true).Paths.Map() {
 		for method, op := range item.Operations() {
 			for status, response := range op.Responses.Map() {
 				if status < "400" {
@@ -84,6 +105,7 @@ func TestCodesBeginWithTheStatus(t *testing.T) {
 }
 
 func TestTheDescriptionIsServed(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, nil)
 	get := func(ifNoneMatch string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest("GET", "/openapi.json", nil)
@@ -106,6 +128,7 @@ func TestTheDescriptionIsServed(t *testing.T) {
 }
 
 func TestPartsOfADescription(t *testing.T) {
+	t.Parallel()
 	node := func(text string) *yaml.Node {
 		var doc yaml.Node
 		require.NoError(t, yaml.Unmarshal([]byte(text), &doc))
@@ -114,7 +137,7 @@ func TestPartsOfADescription(t *testing.T) {
 	whole := &yaml.Node{Kind: yaml.MappingNode}
 	require.NoError(t, mergeYAML(whole, node("z: {b: 1, a: &x [1.5, null, true]}\n")))
 	require.NoError(t, mergeYAML(whole, node("z: {c: \"2\"}\ny: {d: 'a\"b'}\n")))
-	require.ErrorContains(t, mergeYAML(whole, node("z: {b: 2}\n")), "z: b: line 1: this is in another file already")
+	require.ErrorContains(t, mergeYAML(whole, node("z: {b: 2}\n")), "z: b: line 1: another file has this already")
 	require.NoError(t, mergeYAML(whole, node("v: &w {q: 1}\nu: *w\n")))
 	var b bytes.Buffer
 	require.NoError(t, writeJSON(&b, whole))

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/require"
@@ -21,6 +22,7 @@ import (
 )
 
 func TestLiveness(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, nil)
 	require.Equal(t, 200, f.do(t, "GET", "/livez", "").status)
 	w := httptest.NewRecorder()
@@ -29,6 +31,7 @@ func TestLiveness(t *testing.T) {
 }
 
 func TestReadiness(t *testing.T) {
+	t.Parallel()
 	refused := &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(10, 0, 0, 7), Port: 6379}, Err: syscall.ECONNREFUSED}
 	for _, tt := range []struct {
 		name   string
@@ -54,6 +57,18 @@ func TestReadiness(t *testing.T) {
 			map[string]Dependency{"redis": {Err: refused, Optional: true}},
 			200, 0,
 			`{"redis":{"state":"down","optional":true,"error":"connection refused"}}`,
+		},
+		{
+			"one down for which something stands in",
+			map[string]Dependency{"es": {Err: refused, Optional: true, Left: 59*time.Second + time.Millisecond}},
+			200, 0,
+			`{"es":{"state":"degraded","optional":true,"error":"connection refused","seconds_left":60}}`,
+		},
+		{
+			"one that is needed, for which something stands in",
+			map[string]Dependency{"es": {Err: refused, Left: time.Minute, Reason: "the index is wrong"}},
+			503, 50301,
+			`{"es":{"state":"down","error":"the index is wrong"}}`,
 		},
 		{
 			"up, with a warning",
@@ -100,6 +115,7 @@ func TestReadiness(t *testing.T) {
 }
 
 func TestADependencysGoingDownIsLoggedOnce(t *testing.T) {
+	t.Parallel()
 	down := errors.New("dial redis://user:p@ss@10.0.0.7: refused")
 	state := Dependency{}
 	f := newFixture(t, func(_ *Config, d *Deps) {
@@ -114,6 +130,20 @@ func TestADependencysGoingDownIsLoggedOnce(t *testing.T) {
 	require.Equal(t, 1, strings.Count(log, "dependency is up again"))
 	require.Contains(t, log, "10.0.0.7")
 	require.NotContains(t, log, "p@ss")
+}
+
+// TestAProbeThatHangsUpTellsNothing: its checks fail because it has gone.
+func TestAProbeThatHangsUpTellsNothing(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(_ *Config, d *Deps) {
+		d.Health = healthFunc(func(ctx context.Context) map[string]Dependency {
+			return map[string]Dependency{"redis": {Err: ctx.Err()}}
+		})
+	})
+	ctx, hangUp := context.WithCancel(t.Context())
+	hangUp()
+	f.handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, "GET", "/readyz", nil))
+	require.NotContains(t, f.log.String(), "dependency is down")
 }
 
 func TestMetricsCountEveryCall(t *testing.T) {
@@ -136,6 +166,7 @@ func TestMetricsCountEveryCall(t *testing.T) {
 }
 
 func TestOneLogLinePerRequest(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, nil)
 	got := f.do(t, "POST", "/v1/feed", `{"action":"load_more","request_id":"retry-7"}`, asAgent, "X-Request-ID: trace-1", "Authorization: Bearer tok123")
 	require.Equal(t, "trace-1", got.header.Get("X-Request-ID"))
@@ -176,6 +207,7 @@ func logLines(t *testing.T, f *fixture) []map[string]any {
 }
 
 func TestDegradedAnswersSayInTheLogWhatTheyLacked(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, nil)
 	f.feed.answer = func(context.Context, engine.Request) (engine.Answer, error) {
 		return engine.Answer{Degraded: []string{"dedup", "session"}}, nil
@@ -226,6 +258,7 @@ func TestProbesDoNotDrownTheLog(t *testing.T) {
 }
 
 func TestServerErrorsNameTheirRequest(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, nil)
 	for status, cause := range map[int]error{500: errors.New("a bug"), 503: catalog.ErrUnavailable} {
 		f.feed.answer = func(context.Context, engine.Request) (engine.Answer, error) { return engine.Answer{}, cause }
@@ -240,6 +273,7 @@ func TestServerErrorsNameTheirRequest(t *testing.T) {
 }
 
 func TestTheLogTakesNoLongMethods(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, nil)
 	f.do(t, strings.Repeat("A", 5000), "/v1/feed", "")
 	line := logLines(t, f)[0]
@@ -265,6 +299,7 @@ func BenchmarkMeter(b *testing.B) {
 }
 
 func TestRequestIDs(t *testing.T) {
+	t.Parallel()
 	require.Equal(t, "a-B_9.:/+=@", requestID("a-B_9.:/+=@"))
 	seen := map[string]bool{}
 	for _, unfit := range []string{"", "a b", "a\nb", "ü", `a"b`, strings.Repeat("a", 129)} {

@@ -1,34 +1,24 @@
 package handler
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"mime"
-	"net/http"
 	"path"
 	"strings"
-	"time"
+	"sync"
 
 	"github.com/freshet/freshet/web"
 )
 
-// pagePolicy lets a page load what the server itself serves, and nothing else.
+// pagePolicy allows a page to load only what this server serves.
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// asset is an embedded file as it is served.
-type asset struct {
-	data []byte
-	kind string // media type
-	etag string
-}
-
-// assets reads the embedded pages by their path, such as feed/index.html.
-func assets() (map[string]asset, error) {
-	all := map[string]asset{}
+// assets are the embedded pages by their path, such as feed/index.html, read once
+// for all servers of a process.
+var assets = sync.OnceValues(func() (map[string]static, error) {
+	all := map[string]static{}
 	err := fs.WalkDir(web.Files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -41,14 +31,13 @@ func assets() (map[string]asset, error) {
 		if !known {
 			return fmt.Errorf("web/%s: the media type of this extension is not known", name)
 		}
-		sum := sha256.Sum256(data)
-		all[name] = asset{data: data, kind: kind, etag: `"` + hex.EncodeToString(sum[:12]) + `"`}
-		return nil
+		all[name], err = newStatic(data, kind)
+		return err
 	})
 	return all, err
-}
+})
 
-// pageTypes does not depend on what the machine's own tables say.
+// pageTypes replaces the machine's own table of media types.
 var pageTypes = map[string]string{
 	".html": mime.FormatMediaType("text/html", map[string]string{"charset": "utf-8"}),
 	".css":  mime.FormatMediaType("text/css", map[string]string{"charset": "utf-8"}),
@@ -72,12 +61,8 @@ func (s *server) sendAsset(c *call, name string) error {
 		return errNoRoute
 	}
 	h := c.gin.Writer.Header()
-	h.Set("Content-Type", a.kind)
-	h.Set("ETag", a.etag)
-	h.Set("Cache-Control", "no-cache") // asked for each time, sent only when it has changed
 	h.Set("Content-Security-Policy", pagePolicy)
-	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
-	http.ServeContent(c.gin.Writer, c.gin.Request, name, time.Time{}, bytes.NewReader(a.data))
+	s.sendStatic(c, a)
 	return nil
 }

@@ -28,6 +28,7 @@ var loaded = regexp.MustCompile(`(?:src|href)="([^"#]+)"`)
 // Whatever a page loads is there, comes from this server, and has the type a
 // browser insists on.
 func TestPagesLoadOnlyWhatIsServedHere(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, nil)
 	for page, least := range map[string]int{"/": 3, "/lab": 3} {
 		w := get(t, f, page)
@@ -57,6 +58,7 @@ func TestPagesLoadOnlyWhatIsServedHere(t *testing.T) {
 }
 
 func TestThereAreNoOtherFiles(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, nil)
 	for _, path := range []string{"/assets/", "/assets/web.go", "/assets/../web.go", "/assets/feed", "/assets/feed/", "/assets//etc/passwd", "/assets/feed/nothing.js"} {
 		w := get(t, f, path)

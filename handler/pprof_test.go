@@ -23,6 +23,7 @@ func (f *fixture) profile(path, header string) *httptest.ResponseRecorder {
 }
 
 func TestProfilesAreForAdmins(t *testing.T) {
+	t.Parallel()
 	on := newFixture(t, func(c *Config, _ *Deps) { c.Pprof = true })
 	off := newFixture(t, nil)
 	closed := newFixture(t, func(c *Config, _ *Deps) { c.Pprof, c.Auth.AdminToken = true, "" })
@@ -62,6 +63,7 @@ func TestProfilesAreForAdmins(t *testing.T) {
 }
 
 func TestProfilesInTheDemo(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, func(c *Config, _ *Deps) { c.Pprof, c.Auth.AdminToken, c.Auth.Demo = true, "", true })
 	for _, tt := range []struct {
 		name, peer, forwarded string

@@ -3,20 +3,19 @@ package handler
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 )
 
-// profileAgent is whose profile the path names, after checking that the caller
-// may touch it.
+// profileAgent returns the agent that the path names, after checking that the
+// caller may use its profile.
 func (s *server) profileAgent(c *call) (string, error) {
 	agent := c.gin.Param("agent_id")
 	caller, err := s.auth.profile(c.gin.Request, agent)
 	c.agent = caller
 	if caller != "" {
-		// Before the error: who tries other agents' profiles is limited, too.
+		// Before the error, so that attempts at other agents' profiles are limited.
 		if limited := s.rates.take(caller); limited != nil {
 			return "", limited
 		}
@@ -27,9 +26,9 @@ func (s *server) profileAgent(c *call) (string, error) {
 	return agent, feed.CheckAgentID(agent)
 }
 
-// profileWork is the work of a profile route. An admin's passes the gate: who
-// repairs an overloaded server must not be shed by it.
-func (s *server) profileWork(c *call, do func(ctx context.Context) error) error {
+// gated runs a call of an agent inside the gate, and an admin's beside it: those
+// must succeed on an overloaded server.
+func (s *server) gated(c *call, do func(ctx context.Context) error) error {
 	if c.agent != "" {
 		return s.work(c, do)
 	}
@@ -49,20 +48,15 @@ func (s *server) putProfile(c *call) error {
 	if err != nil {
 		return err
 	}
-	// ParseProfile takes null for the empty profile; here it is more likely a
-	// client's mistake, and it would wipe what is stored.
-	if i := skipSpace(body, 0); i == len(body) || body[i] != '{' {
-		return fmt.Errorf("%w: the body must be a JSON object", errBadRequest)
-	}
 	p, err := feed.ParseProfile(body)
 	if err != nil {
 		return err
 	}
-	err = s.profileWork(c, func(ctx context.Context) error {
+	err = s.gated(c, func(ctx context.Context) error {
 		if err := s.deps.Profiles.PutProfile(ctx, agent, p); err != nil || p.MutedItems != nil {
 			return err
 		}
-		// Those that are stored have stayed, and the answer tells them.
+		// The stored ones are kept and part of the answer.
 		stored, err := s.deps.Profiles.Profile(ctx, agent)
 		p.MutedItems = stored.MutedItems
 		if errors.Is(err, catalog.ErrNotFound) { // deleted since
@@ -83,7 +77,7 @@ func (s *server) getProfile(c *call) error {
 		return err
 	}
 	var p feed.Profile
-	err = s.profileWork(c, func(ctx context.Context) (err error) {
+	err = s.gated(c, func(ctx context.Context) (err error) {
 		p, err = s.deps.Profiles.Profile(ctx, agent)
 		return err
 	})
@@ -99,7 +93,7 @@ func (s *server) deleteProfile(c *call) error {
 	if err != nil {
 		return err
 	}
-	err = s.profileWork(c, func(ctx context.Context) error { return s.deps.Profiles.RemoveProfile(ctx, agent) })
+	err = s.gated(c, func(ctx context.Context) error { return s.deps.Profiles.RemoveProfile(ctx, agent) })
 	if err != nil {
 		return err
 	}

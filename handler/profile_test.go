@@ -11,6 +11,7 @@ import (
 )
 
 func TestProfileRoundTrip(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, nil)
 	const path = "/v1/agents/u_1/profile"
 	require.Equal(t, 40401, f.do(t, "GET", path, "", asAgent).Code)
@@ -28,6 +29,7 @@ func TestProfileRoundTrip(t *testing.T) {
 }
 
 func TestProfileRefusals(t *testing.T) {
+	t.Parallel()
 	many := func(n int) string {
 		var b strings.Builder
 		for i := range n {
@@ -64,6 +66,7 @@ func TestProfileRefusals(t *testing.T) {
 }
 
 func TestProfileOfAMalformedAgent(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, nil)
 	for _, agent := range []string{"a:b", "a%20b", strings.Repeat("a", 129)} {
 		require.Equal(t, 40004, f.do(t, "GET", "/v1/agents/"+agent+"/profile", "", asAdmin).Code)

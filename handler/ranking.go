@@ -5,36 +5,46 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/freshet/freshet/catalog"
-	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/ranking"
 )
 
 // MaxRankingBody is the largest accepted body of the ranking routes, in bytes.
 const MaxRankingBody = 64 << 10
 
-// rankingBy is who changed the ranking where the call does not say.
+// rankingBy is the default of by.
 const rankingBy = "admin"
 
-// rankingHistory is how many versions a history lists where the call does not
-// say.
+// rankingHistory is the default limit of a history.
 const rankingHistory = 20
 
-// Rankings changes the live ranking. [engine.LiveRanking] is one.
+// Rankings reads and changes the live ranking. [ranking.Live] implements
+// it.
 type Rankings interface {
-	Current(ctx context.Context) catalog.RankingVersion
-	Change(ctx context.Context, c engine.RankingChange) (catalog.RankingVersion, error)
-	Revert(ctx context.Context, to int, by, why string, onlyIf *int) (catalog.RankingVersion, error)
-	History(ctx context.Context, limit int) ([]catalog.RankingVersion, error)
+	// Current returns the newest version, or the last known one where the store
+	// cannot be read. Version 0 is the configuration's. Errors wrap
+	// [ranking.ErrUnavailable]: no version is known yet. It may be repeated.
+	Current(ctx context.Context) (ranking.Version, error)
+	// Change stores a new version and puts it in force. Errors wrap
+	// [feed.ErrBadRanking], [ranking.ErrChanged] where c.If names another
+	// version than the newest, or [ranking.ErrUnavailable]; then the old one stays
+	// in force. A repetition without c.If is one more version.
+	Change(ctx context.Context, c ranking.Change) (ranking.Version, error)
+	// Revert stores a new version equal to version to, experiments and their agents
+	// included; onlyIf is the version that must be the newest, nil for any. Errors
+	// wrap [ranking.ErrNotFound] for an unknown version, or are those of Change.
+	Revert(ctx context.Context, to int, by, why string, onlyIf *int) (ranking.Version, error)
+	// History returns up to limit versions, newest first. Errors wrap
+	// [ranking.ErrBadLimit] or [ranking.ErrUnavailable].
+	History(ctx context.Context, limit int) ([]ranking.Version, error)
 }
 
-// rankingView is how a version is answered. Which agents an experiment has is
-// the server's affair: its parts are left out.
+// rankingView is a version in answers. The buckets of an experiment are internal
+// and left out.
 type rankingView struct {
 	Version     int              `json:"version"`
 	At          *time.Time       `json:"at,omitempty"` // version 0 has no date
@@ -50,7 +60,7 @@ type experimentView struct {
 	Ranking feed.Ranking `json:"ranking"`
 }
 
-func viewRanking(v catalog.RankingVersion) rankingView {
+func viewRanking(v ranking.Version) rankingView {
 	view := rankingView{Version: v.Version, By: v.By, Why: v.Why, Ranking: v.Live.Ranking, Experiments: make([]experimentView, len(v.Live.Variants))}
 	if v.Version > 0 {
 		view.At = &v.At
@@ -69,11 +79,14 @@ func (s *server) getRanking(c *call) error {
 	}
 	ctx, cancel := s.deadline(c)
 	defer cancel()
-	v := s.deps.Rankings.Current(ctx)
-	// What version 0 says is each configuration's own affair, so it is always
-	// told.
-	if v.Version > 0 && noneMatch(c.gin.Request, v.Version) {
-		c.gin.Writer.Header()["Etag"] = []string{rankingTag(v.Version)}
+	v, err := s.deps.Rankings.Current(ctx)
+	if err != nil {
+		return err
+	}
+	// Version 0 differs from configuration to configuration, so it has no
+	// unchanged answer.
+	if tag, ok := noneMatch(c.gin.Request, v.Version); ok && v.Version > 0 {
+		c.gin.Writer.Header()["Etag"] = []string{tag}
 		c.gin.Writer.WriteHeader(http.StatusNotModified)
 		c.gin.Writer.WriteHeaderNow()
 		return nil
@@ -81,24 +94,27 @@ func (s *server) getRanking(c *call) error {
 	return c.succeedRanking(v)
 }
 
-func (c *call) succeedRanking(v catalog.RankingVersion) error {
+func (c *call) succeedRanking(v ranking.Version) error {
 	c.gin.Writer.Header()["Etag"] = []string{rankingTag(v.Version)}
 	return c.succeed(viewRanking(v))
 }
 
 func rankingTag(version int) string { return `"` + strconv.Itoa(version) + `"` }
 
-// noneMatch reports whether the caller has this version.
-func noneMatch(r *http.Request, version int) bool {
+// noneMatch reports whether the caller has this version, and by which tag.
+func noneMatch(r *http.Request, version int) (tag string, ok bool) {
 	for _, header := range r.Header["If-None-Match"] {
 		for tag := range strings.SplitSeq(header, ",") {
 			tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/")
-			if tag == "*" || tag == rankingTag(version) {
-				return true
+			if tag == "*" {
+				return rankingTag(version), true
+			}
+			if plainTag(tag) == rankingTag(version) {
+				return tag, true
 			}
 		}
 	}
-	return false
+	return "", false
 }
 
 // ifMatch is the version the caller means to change; nil: whichever is the
@@ -109,7 +125,7 @@ func ifMatch(r *http.Request) (*int, error) {
 		return nil, nil
 	}
 	if len(values) == 1 {
-		tag, quoted := strings.CutPrefix(strings.TrimSpace(values[0]), `"`)
+		tag, quoted := strings.CutPrefix(plainTag(strings.TrimSpace(values[0])), `"`)
 		tag, closed := strings.CutSuffix(tag, `"`)
 		if version, err := strconv.Atoi(tag); quoted && closed && err == nil {
 			return &version, nil
@@ -121,10 +137,10 @@ func ifMatch(r *http.Request) (*int, error) {
 // putRanking answers PUT /v1/ranking with the new version. Parameters that are
 // not named stay as they are.
 func (s *server) putRanking(c *call) error {
-	return s.changeRanking(c, func(ctx context.Context, body []byte, onlyIf *int) (catalog.RankingVersion, error) {
+	return s.changeRanking(c, func(ctx context.Context, body []byte, onlyIf *int) (ranking.Version, error) {
 		change, err := decodeRankingChange(body)
 		if err != nil {
-			return catalog.RankingVersion{}, err
+			return ranking.Version{}, err
 		}
 		change.If = onlyIf
 		return s.deps.Rankings.Change(ctx, change)
@@ -134,16 +150,16 @@ func (s *server) putRanking(c *call) error {
 // revertRanking answers POST /v1/ranking/revert with the new version, which is
 // what the named one was.
 func (s *server) revertRanking(c *call) error {
-	return s.changeRanking(c, func(ctx context.Context, body []byte, onlyIf *int) (catalog.RankingVersion, error) {
-		to, by, why, err := decodeRevert(body)
+	return s.changeRanking(c, func(ctx context.Context, body []byte, onlyIf *int) (ranking.Version, error) {
+		in, err := decodeRevert(body)
 		if err != nil {
-			return catalog.RankingVersion{}, err
+			return ranking.Version{}, err
 		}
-		return s.deps.Rankings.Revert(ctx, to, by, why, onlyIf)
+		return s.deps.Rankings.Revert(ctx, *in.Version, in.By, in.Why, onlyIf)
 	})
 }
 
-func (s *server) changeRanking(c *call, change func(ctx context.Context, body []byte, onlyIf *int) (catalog.RankingVersion, error)) error {
+func (s *server) changeRanking(c *call, change func(ctx context.Context, body []byte, onlyIf *int) (ranking.Version, error)) error {
 	if err := s.auth.admin(c.gin.Request); err != nil {
 		return err
 	}
@@ -170,16 +186,15 @@ func (s *server) getRankingHistory(c *call) error {
 	if err := s.auth.admin(c.gin.Request); err != nil {
 		return err
 	}
-	limit := rankingHistory
-	if text, given := c.gin.GetQuery("limit"); given {
-		var err error
-		if limit, err = strconv.Atoi(text); err != nil {
-			return fmt.Errorf("%w: limit must be a number, not %q", engine.ErrBadLimit, text)
-		}
+	ask := struct {
+		Limit int `json:"limit"`
+	}{rankingHistory}
+	if err := c.decodeQuery(&ask); err != nil {
+		return err
 	}
 	ctx, cancel := s.deadline(c)
 	defer cancel()
-	list, err := s.deps.Rankings.History(ctx, limit)
+	list, err := s.deps.Rankings.History(ctx, ask.Limit)
 	if err != nil {
 		return err
 	}
@@ -192,120 +207,99 @@ func (s *server) getRankingHistory(c *call) error {
 	}{views})
 }
 
-// fields splits a body into its members, each of which must be known and there
-// once.
-func fields(body []byte, known ...string) (map[string]json.RawMessage, error) {
-	object, err := openObject(body)
-	if err != nil {
-		return nil, err
-	}
-	found := make(map[string]json.RawMessage, len(known))
-	for {
-		name, value, ok := object.next()
-		if !ok {
-			return found, nil
-		}
-		if !slices.Contains(known, string(name)) {
-			return nil, unknownField(name, strings.Join(known, ", "))
-		}
-		if _, again := found[string(name)]; again {
-			return nil, repeatedField(string(name))
-		}
-		found[string(name)] = value
-	}
+// rankingBody is the body of PUT /v1/ranking.
+type rankingBody struct {
+	Ranking     proposal         `json:"ranking"`
+	Experiments []experimentBody `json:"experiments"`
+	By          string           `json:"by"`
+	Why         string           `json:"why"`
 }
 
-// text reads a member that is a string; absent, it is what otherwise says.
-func text(found map[string]json.RawMessage, name, otherwise string) (string, error) {
-	value, given := found[name]
-	if !given {
-		return otherwise, nil
-	}
-	if !isString(value) {
-		return "", fmt.Errorf("%w: %s must be a string", errBadRequest, name)
-	}
-	return string(unquote(value)), nil
+type experimentBody struct {
+	Name    string   `json:"name"`
+	Share   *float64 `json:"share"`
+	Ranking proposal `json:"ranking"`
 }
 
-func decodeRankingChange(body []byte) (change engine.RankingChange, err error) {
-	found, err := fields(body, "ranking", "experiments", "by", "why")
-	if err != nil {
+func decodeRankingChange(body []byte) (change ranking.Change, err error) {
+	in := rankingBody{By: rankingBy}
+	if err := decode(body, &in); err != nil {
 		return change, err
 	}
-	if change.By, err = text(found, "by", rankingBy); err != nil {
-		return change, err
-	}
-	if change.Why, err = text(found, "why", ""); err != nil {
-		return change, err
-	}
-	if change.Edit, err = decodeEdit(found["ranking"]); err != nil {
-		return change, err
-	}
-	if list, given := found["experiments"]; given {
-		change.Experiments, err = decodeExperiments(list)
-	}
-	if err == nil && change.Edit == nil && change.Experiments == nil {
-		err = fmt.Errorf("%w: there is nothing to change: send ranking, experiments or both", errBadRequest)
-	}
-	return change, err
-}
-
-// decodeEdit takes parameters that are to be changed; nil: none are named.
-func decodeEdit(value json.RawMessage) (engine.RankingEdit, error) {
-	if value == nil {
-		return nil, nil
-	}
-	if value[0] != '{' {
-		return nil, fmt.Errorf("%w: ranking must be a JSON object", errBadRequest)
-	}
-	return func(r *feed.Ranking) error { return r.UnmarshalJSON(value) }, nil
-}
-
-func decodeExperiments(list json.RawMessage) ([]engine.Experiment, error) {
-	var objects []json.RawMessage
-	if list[0] != '[' || json.Unmarshal(list, &objects) != nil {
-		return nil, fmt.Errorf("%w: experiments must be the whole list of those that shall run; [] ends all", errBadRequest)
-	}
-	if len(objects) > feed.MaxVariants {
-		return nil, fmt.Errorf("%w: at most %d experiments may run at once, not %d", errBadRequest, feed.MaxVariants, len(objects))
-	}
-	experiments := make([]engine.Experiment, len(objects))
-	for i, object := range objects {
-		var err error
-		if experiments[i], err = decodeExperiment(object); err != nil {
-			return nil, fmt.Errorf("experiments, entry %d: %w", i+1, err)
+	change = ranking.Change{Edit: in.Ranking.edit(), By: in.By, Why: in.Why}
+	if in.Experiments != nil {
+		if change.Experiments, err = experiments(in.Experiments); err != nil {
+			return change, err
 		}
 	}
-	return experiments, nil
+	if change.Edit == nil && change.Experiments == nil {
+		return change, fmt.Errorf("%w: there is nothing to change: send parameters in ranking, the list of experiments, or both", errBadRequest)
+	}
+	return change, nil
 }
 
-func decodeExperiment(object json.RawMessage) (x engine.Experiment, err error) {
-	found, err := fields(object, "name", "share", "ranking")
-	if err != nil {
-		return x, err
+// edit takes over what is proposed; nil: nothing is.
+func (p proposal) edit() ranking.Edit {
+	if !p.names() {
+		return nil
 	}
-	if x.Name, err = text(found, "name", ""); err != nil {
-		return x, err
-	}
-	share, given := found["share"]
-	if !given || string(share) == "null" || json.Unmarshal(share, &x.Share) != nil {
-		return x, fmt.Errorf("%w: share must be a number, the part of all agents from 0 to 1", errBadRequest)
-	}
-	x.Edit, err = decodeEdit(found["ranking"])
-	return x, err
+	return func(r *feed.Ranking) error { return r.UnmarshalJSON(p) }
 }
 
-func decodeRevert(body []byte) (to int, by, why string, err error) {
-	found, err := fields(body, "version", "by", "why")
-	if err != nil {
-		return 0, "", "", err
+// names reports whether a proposal names a parameter. It does not in
+// {"decay":{"scale":null}}. One that is wrong does: who applies it says what is.
+func (p proposal) names() bool {
+	if p == nil {
+		return false
 	}
-	version, given := found["version"]
-	if !given || string(version) == "null" || json.Unmarshal(version, &to) != nil || to < 0 {
-		return 0, "", "", fmt.Errorf("%w: version must be the number of the version to go back to; 0 is the configuration's", errBadRequest)
+	var scratch feed.Ranking
+	var fields map[string]any
+	return scratch.UnmarshalJSON(p) != nil || json.Unmarshal(p, &fields) != nil || hasValue(fields)
+}
+
+// hasValue reports whether a decoded JSON value is more than null and objects of
+// nothing else.
+func hasValue(value any) bool {
+	fields, ok := value.(map[string]any)
+	if !ok {
+		return value != nil
 	}
-	if by, err = text(found, "by", rankingBy); err == nil {
-		why, err = text(found, "why", "")
+	for _, v := range fields {
+		if hasValue(v) {
+			return true
+		}
 	}
-	return to, by, why, err
+	return false
+}
+
+func experiments(list []experimentBody) ([]ranking.Experiment, error) {
+	if len(list) > feed.MaxVariants {
+		return nil, fmt.Errorf("%w: at most %d experiments may run at once, not %d", errBadRequest, feed.MaxVariants, len(list))
+	}
+	all := make([]ranking.Experiment, len(list))
+	for i, x := range list {
+		if x.Share == nil {
+			return nil, fmt.Errorf("%w: experiments[%d].share must be a number, the part of all agents from 0 to 1", errBadRequest, i)
+		}
+		all[i] = ranking.Experiment{Name: x.Name, Share: *x.Share, Edit: x.Ranking.edit()}
+	}
+	return all, nil
+}
+
+// revertBody is the body of POST /v1/ranking/revert.
+type revertBody struct {
+	Version *int   `json:"version"`
+	By      string `json:"by"`
+	Why     string `json:"why"`
+}
+
+func decodeRevert(body []byte) (revertBody, error) {
+	in := revertBody{By: rankingBy}
+	if err := decode(body, &in); err != nil {
+		return in, err
+	}
+	if in.Version == nil || *in.Version < 0 {
+		return in, fmt.Errorf("%w: version must be the number of the version to go back to; 0 is the configuration's", errBadRequest)
+	}
+	return in, nil
 }

@@ -11,23 +11,30 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/catalog/sqlite"
-	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/sqlitefile"
+	"github.com/freshet/freshet/ranking"
+	sqliteranking "github.com/freshet/freshet/ranking/sqlite"
 )
 
 // rankingFixture is a handler over a live ranking that a real file keeps.
 func rankingFixture(t *testing.T) *fixture {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "c.db"))
+	return newFixture(t, func(_ *Config, d *Deps) { d.Rankings = newRankings(t) })
+}
+
+// newRankings is the live ranking over a real store.
+func newRankings(t *testing.T) Rankings {
+	t.Helper()
+	store, err := sqlitefile.Open(t.Context(), filepath.Join(t.TempDir(), "c.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	configured := feed.Ranking{Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}, Base: 0.1}
-	live, err := engine.OpenLiveRanking(t.Context(), store, engine.LiveConfig{
+	live, err := ranking.Open(t.Context(), sqliteranking.New(store), ranking.Config{
 		Clock: func() time.Time { return time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC) }, Configured: configured,
 	})
 	require.NoError(t, err)
-	return newFixture(t, func(_ *Config, d *Deps) { d.Rankings = live })
+	return live
 }
 
 const configuredJSON = `{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":1e-06},"popularity":{"weight":0},"base":0.1}`
@@ -38,6 +45,7 @@ func scaled(scale string) string {
 }
 
 func TestRankingIsReadChangedAndReverted(t *testing.T) {
+	t.Parallel()
 	f := rankingFixture(t)
 	got := f.do(t, "GET", "/v1/ranking", "", asAdmin)
 	require.Equal(t, 200, got.status, got.body)
@@ -71,6 +79,7 @@ func TestRankingIsReadChangedAndReverted(t *testing.T) {
 }
 
 func TestRankingETags(t *testing.T) {
+	t.Parallel()
 	f := rankingFixture(t)
 	require.Equal(t, 200, f.do(t, "GET", "/v1/ranking", "", asAdmin, `If-None-Match: "0"`).status,
 		"what version 0 says follows from each configuration")
@@ -101,20 +110,27 @@ func TestRankingETags(t *testing.T) {
 }
 
 func TestRankingRefusesAndSaysWhy(t *testing.T) {
+	t.Parallel()
 	f := rankingFixture(t)
 	experiments := strings.Repeat(`{"name":"a","share":0},`, feed.MaxVariants)
 	for _, c := range []struct {
 		body, says string
 		code       int
 	}{
-		{``, "the body is empty", 40001},
-		{`[]`, "must be a JSON object", 40001},
+		{``, "the JSON is empty", 40001},
+		{`[]`, "must be an object", 40001},
 		{`{}`, "nothing to change", 40001},
 		{`{"by":"ana"}`, "nothing to change", 40001},
+		{`{"ranking":{ }}`, "nothing to change", 40001},
+		{`{"ranking":{"decay":{}}}`, "nothing to change", 40001},
+		{`{"ranking":{"decay":{"scale":null},"popularity":{},"base":null}}`, "nothing to change", 40001},
+		{`{"ranking":{"base":1e400}}`, "base", 40001},
+		{`{"experiments":[{"name":"a","share":0.1,"ranking":{"base":1e400}}]}`, "base", 40001},
+		{`{"ranking":{"speed":{}}}`, `unknown field \"speed\"`, 40001},
 		{`{"rankings":{}}`, `unknown field "rankings"; known are ranking, experiments, by, why`, 40001},
-		{`{"ranking":{},"ranking":{}}`, `field "ranking" is there twice`, 40001},
-		{`{"ranking":null}`, "ranking must be a JSON object", 40001},
-		{`{"ranking":"scale=1h"}`, "ranking must be a JSON object", 40001},
+		{`{"ranking":{},"ranking":{}}`, `duplicate field "ranking"`, 40001},
+		{`{"ranking":null}`, "nothing to change", 40001},
+		{`{"ranking":"scale=1h"}`, "ranking must be an object", 40001},
 		{`{"ranking":{"scale":"48h"}}`, `unknown field \"scale\"`, 40001},
 		{`{"ranking":{"decay":{"scale":"two days"}}}`, "decay.scale must be a duration", 40001},
 		{`{"ranking":{"decay":{"decay":1}}}`, "decay.decay must lie between 0 and 1", 40001},
@@ -123,11 +139,11 @@ func TestRankingRefusesAndSaysWhy(t *testing.T) {
 		{`{"ranking":{"base":1},"by":7}`, "by must be a string", 40001},
 		{`{"ranking":{"base":1},"why":"` + strings.Repeat("x", 501) + `"}`, "why must have at most 500", 40001},
 		{`{"ranking":{"base":1},"by":"a\nb"}`, "control character", 40001},
-		{`{"experiments":null}`, "whole list", 40001},
-		{`{"experiments":{}}`, "whole list", 40001},
-		{`{"experiments":[7]}`, "entry 1: bad request: the body must be a JSON object", 40001},
+		{`{"experiments":null}`, "nothing to change", 40001},
+		{`{"experiments":{}}`, "experiments must be an array, not an object", 40001},
+		{`{"experiments":[7]}`, "experiments[0] must be an object, not a number", 40001},
 		{`{"experiments":[{"name":"a"}]}`, "share must be a number", 40001},
-		{`{"experiments":[{"name":"a","share":"10%"}]}`, "share must be a number", 40001},
+		{`{"experiments":[{"name":"a","share":"10%"}]}`, "experiments[0].share must be a number, not a string", 40001},
 		{`{"experiments":[{"name":"a","share":null}]}`, "share must be a number", 40001},
 		{`{"experiments":[{"share":0.1}]}`, "must have 1 to 32 characters", 40001},
 		{`{"experiments":[{"name":"A","share":0.1}]}`, "a-z 0-9 _ -", 40001},
@@ -159,6 +175,7 @@ func TestRankingRefusesAndSaysWhy(t *testing.T) {
 }
 
 func TestRankingIsForAdmins(t *testing.T) {
+	t.Parallel()
 	f := rankingFixture(t)
 	for route, body := range map[string]string{
 		"GET /v1/ranking": "", "PUT /v1/ranking": `{"ranking":{"base":1}}`, "GET /v1/ranking/history": "", "POST /v1/ranking/revert": `{"version":0}`,

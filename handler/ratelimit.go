@@ -12,9 +12,9 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// limitedAgents is how many agents' buckets are kept, at some 200 bytes each.
-// An agent that is pushed out by others starts again with a full bucket: with
-// that many agents calling at once one agent's burst is not what hurts.
+// limitedAgents is how many agents' buckets are kept, at some 200 bytes each. An
+// agent whose bucket was evicted starts with a full one: with that many agents at
+// once a burst of one of them does no harm.
 const limitedAgents = 1 << 16
 
 // limiter is a token bucket for each agent.
@@ -25,8 +25,8 @@ type limiter struct {
 	buckets *lru.Cache[string, *rate.Limiter]
 }
 
-// newLimiter returns nil where calls are not limited. A burst of 0 is one
-// second's calls.
+// newLimiter returns nil for no limit. A burst of 0 stands for the calls of one
+// second.
 func newLimiter(perSecond float64, burst int, agents int, clock feed.Clock) (*limiter, error) {
 	if perSecond == 0 {
 		return nil, nil
@@ -49,7 +49,7 @@ func (l *limiter) take(agent string) error {
 	bucket, ok := l.buckets.Get(agent)
 	if !ok {
 		fresh := rate.NewLimiter(l.rate, l.burst)
-		// Two first calls at once must share one bucket.
+		// Two concurrent first calls must share one bucket.
 		if bucket, ok, _ = l.buckets.PeekOrAdd(agent, fresh); !ok {
 			bucket = fresh
 		}
@@ -63,7 +63,7 @@ func (l *limiter) take(agent string) error {
 	return rateError{after: time.Duration(missing / float64(l.rate) * float64(time.Second))}
 }
 
-// rateError says that an agent calls too often.
+// rateError is the error about an agent over its rate limit.
 type rateError struct {
 	after time.Duration // until the next call may pass
 }
@@ -74,7 +74,7 @@ func (e rateError) Error() string {
 
 func (rateError) Is(target error) bool { return target == errRateLimited }
 
-// seconds is the wait as Retry-After has it: whole, and long enough.
+// seconds is the wait for Retry-After, rounded up.
 func (e rateError) seconds() string {
 	return strconv.Itoa(max(1, int(math.Ceil(e.after.Seconds()))))
 }

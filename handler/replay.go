@@ -2,24 +2,29 @@ package handler
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/feed"
 )
 
-// replayCall is the body of POST /v1/replay.
-type replayCall struct {
-	clicks   []offline.Click
-	rankings []json.RawMessage
-	depth    int
+// replayBody is the body of POST /v1/replay.
+type replayBody struct {
+	Clicks   []clickBody `json:"clicks"`
+	Rankings []change    `json:"rankings"`
+	Depth    int         `json:"depth"`
+}
+
+type clickBody struct {
+	Agent string      `json:"agent_id"`
+	ID    string      `json:"id"`
+	At    feed.Moment `json:"at"`
 }
 
 // replayed is the data of its answer.
 type replayed struct {
 	Rankings []feed.Ranking    `json:"rankings"`
-	Depth    int               `json:"depth"` // how far was ranked
+	Depth    int               `json:"depth"` // how many items were ranked
 	Outcomes []offline.Outcome `json:"outcomes"`
 }
 
@@ -37,16 +42,22 @@ func (s *server) postReplay(c *call) error {
 	if err != nil {
 		return err
 	}
-	out := replayed{Depth: ask.depth, Rankings: make([]feed.Ranking, len(ask.rankings))}
+	clicks := make([]offline.Click, len(ask.Clicks))
+	for i, click := range ask.Clicks {
+		clicks[i] = offline.Click{Agent: click.Agent, ID: click.ID, At: click.At.Time}
+	}
+	out := replayed{Depth: ask.Depth, Rankings: make([]feed.Ranking, len(ask.Rankings))}
 	err = s.offlineWork(c, func(ctx context.Context) error {
-		base := s.deps.Rankings.Current(ctx).Live.Ranking
-		var err error
-		for i, changes := range ask.rankings {
-			if out.Rankings[i], err = changedRanking(base, fmt.Sprintf("rankings, entry %d", i+1), changes); err != nil {
+		current, err := s.deps.Rankings.Current(ctx)
+		if err != nil {
+			return err
+		}
+		for i, change := range ask.Rankings {
+			if out.Rankings[i], err = change.apply(current.Live.Ranking, fmt.Sprintf("rankings[%d]", i)); err != nil {
 				return err
 			}
 		}
-		out.Outcomes, err = offline.Replay(ctx, s.deps.Offline, ask.clicks, ask.depth, out.Rankings)
+		out.Outcomes, err = offline.Replay(ctx, s.deps.Offline, clicks, ask.Depth, out.Rankings)
 		return err
 	})
 	if err != nil {
@@ -55,49 +66,18 @@ func (s *server) postReplay(c *call) error {
 	return c.succeed(out)
 }
 
-func decodeReplay(body []byte) (replayCall, error) {
-	ask := replayCall{depth: offline.DefaultDepth}
-	err := eachField(body, func(name string, value []byte) (err error) {
-		switch name {
-		case "clicks":
-			ask.clicks, err = decodeClicks(value)
-		case "rankings":
-			ask.rankings, err = strictly[[]json.RawMessage](name, value, "a list of changes to the live ranking")
-		case "depth":
-			ask.depth, err = strictly[int](name, value, "a whole number")
-		default:
-			return unknownField([]byte(name), "clicks, rankings, depth")
-		}
-		return err
-	})
-	if err != nil {
-		return ask, err
+func decodeReplay(body []byte) (replayBody, error) {
+	in := replayBody{Depth: offline.DefaultDepth}
+	if err := decode(body, &in); err != nil {
+		return in, err
 	}
-	if ask.depth < 1 || ask.depth > maxDepth {
-		return ask, fmt.Errorf("%w: depth must be 1 to %d, not %d", errBadRequest, maxDepth, ask.depth)
+	if in.Depth < 1 || in.Depth > maxDepth {
+		return in, fmt.Errorf("%w: depth must be 1 to %d, not %d", errBadRequest, maxDepth, in.Depth)
 	}
-	return ask, nil
-}
-
-func decodeClicks(value []byte) ([]offline.Click, error) {
-	type entry struct {
-		Agent string          `json:"agent_id"`
-		ID    string          `json:"id"`
-		At    json.RawMessage `json:"at"`
-	}
-	entries, err := strictly[[]entry]("clicks", value, `a list of {"agent_id","id","at"}`)
-	if err != nil {
-		return nil, err
-	}
-	clicks := make([]offline.Click, len(entries))
-	for i, e := range entries {
-		clicks[i] = offline.Click{Agent: e.Agent, ID: e.ID}
-		if e.At == nil {
-			return nil, fmt.Errorf("%w: clicks, entry %d: at is missing", errBadRequest, i+1)
-		}
-		if clicks[i].At, err = moment(fmt.Sprintf("clicks, entry %d: at", i+1), e.At); err != nil {
-			return nil, err
+	for i, click := range in.Clicks {
+		if click.At.IsZero() {
+			return in, fmt.Errorf("%w: clicks[%d].at is missing", errBadRequest, i)
 		}
 	}
-	return clicks, nil
+	return in, nil
 }

@@ -3,19 +3,22 @@ package handler
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
 )
 
-// Counts reads what was counted of the variants. [events.Store] is one.
+// Counts reads the counts of the ranking's variants. [events.Store] implements
+// it.
 type Counts interface {
+	// Read sums up the days from and to and those between, for every variant that
+	// was counted on one of them, in the order of the names. Errors wrap
+	// [events.ErrUnavailable].
 	Read(ctx context.Context, from, to feed.Day) ([]events.Totals, error)
 }
 
-// reportDays is how many days a report covers that does not say: a week, so
-// that each day of the week weighs the same.
+// reportDays is the default of days: a week, so that each day of the week weighs
+// the same.
 const reportDays = 7
 
 // getReport answers GET /v1/ranking/report.
@@ -23,21 +26,26 @@ func (s *server) getReport(c *call) error {
 	if err := s.auth.admin(c.gin.Request); err != nil {
 		return err
 	}
-	days := reportDays
-	if text, given := c.gin.GetQuery("days"); given {
-		var err error
-		if days, err = strconv.Atoi(text); err != nil || days < 1 || days > events.MaxReportDays {
-			return fmt.Errorf("%w: days must be 1 to %d, not %.40q", errBadRequest, events.MaxReportDays, text)
-		}
+	ask := struct {
+		Days int `json:"days"`
+	}{reportDays}
+	if err := c.decodeQuery(&ask); err != nil {
+		return err
+	}
+	if ask.Days < 1 || ask.Days > events.MaxReportDays {
+		return fmt.Errorf("%w: days must be 1 to %d, not %d", errBadRequest, events.MaxReportDays, ask.Days)
 	}
 	ctx, cancel := s.deadline(c)
 	defer cancel()
 	to := feed.DayOf(s.cfg.Clock())
-	from := to - feed.Day(days) + 1
+	from := to - feed.Day(ask.Days) + 1
 	counted, err := s.deps.Counts.Read(ctx, from, to)
 	if err != nil {
 		return err
 	}
-	live := s.deps.Rankings.Current(ctx).Live
-	return c.succeed(events.NewReport(&live, counted, from, to))
+	current, err := s.deps.Rankings.Current(ctx)
+	if err != nil {
+		return err
+	}
+	return c.succeed(events.NewReport(&current.Live, counted, from, to))
 }

@@ -17,24 +17,24 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// maxToken is the longest token looked at, in bytes.
+// maxToken is the longest accepted token, in bytes.
 const maxToken = 8 << 10
 
-// The algorithms tokens may be signed with. Which of them count follows from
-// the configured keys, never from the token.
+// The supported signature algorithms. The configured keys decide which of them are
+// accepted, never the token.
 const (
 	hs256 = "HS256"
 	rs256 = "RS256"
 	es256 = "ES256"
 )
 
-// minRSABits is the least RSA key RFC 7518 allows (section 3.3).
+// minRSABits is the smallest RSA key that RFC 7518 allows (section 3.3).
 const minRSABits = 2048
 
-// adviseSecret is the length of an HS256 secret RFC 7518 asks for (section 3.2).
+// adviseSecret is the length of an HS256 secret that RFC 7518 requires (section 3.2).
 const adviseSecret = 32
 
-// errToken is all a caller is told of a token that did not pass.
+// errToken is all that a caller learns about a token that is not valid.
 var errToken = fmt.Errorf("%w: the token is not valid", errUnauthenticated)
 
 // verifier checks tokens.
@@ -82,9 +82,8 @@ func newVerifier(cfg JWT, clock feed.Clock, log *slog.Logger) (*verifier, error)
 	return v, nil
 }
 
-// parseKeys reads a JSON Web Key Set. Keys for encryption and of algorithms
-// that are not used here are passed over; a key that must not be in such a file
-// is an error.
+// parseKeys reads a JSON Web Key Set. Keys for encryption and of other algorithms
+// are skipped; a private or secret key is an error.
 func parseKeys(data []byte) (keySet, error) {
 	var set jose.JSONWebKeySet
 	if err := json.Unmarshal(data, &set); err != nil {
@@ -117,7 +116,7 @@ func parseKeys(data []byte) (keySet, error) {
 	return keys, nil
 }
 
-// methodOf is the algorithm a key is for; "" for a kind that is not used here.
+// methodOf returns the algorithm of a key, "" for one that is not supported.
 func methodOf(k *jose.JSONWebKey) (string, error) {
 	if !k.Valid() {
 		return "", errors.New("it is not a valid key")
@@ -140,19 +139,18 @@ func methodOf(k *jose.JSONWebKey) (string, error) {
 	return "", nil
 }
 
-// agent checks a token and returns its subject. Why a token is refused is not
-// told: it would help only who forges one. Whoever runs the server finds the
-// cause in the log, at level debug.
+// agent checks a token and returns its subject. The answer does not say why a token
+// is refused, which would help attackers; the log does, at level debug.
 func (v *verifier) agent(ctx context.Context, token string) (string, error) {
 	if len(token) > maxToken {
 		return "", errToken
 	}
-	// A map, because a signed null would leave a struct of claims unset and the
-	// parser without anything to check.
+	// A map, because a signed null would leave a struct of claims unset, and the
+	// parser would check nothing.
 	claims := jwt.MapClaims{}
 	if _, err := v.parser.ParseWithClaims(token, claims, v.key); err != nil {
-		// The signature is checked first, so only the owner of a real token
-		// learns that it has expired, and has to know it to fetch a new one.
+		// The signature is checked first, so only the owner of a real token learns
+		// that it has expired. Clients need to know, to fetch a new one.
 		if errors.Is(err, jwt.ErrTokenExpired) {
 			return "", fmt.Errorf("%w: the token has expired", errUnauthenticated)
 		}
@@ -166,11 +164,10 @@ func (v *verifier) agent(ctx context.Context, token string) (string, error) {
 	return subject, nil
 }
 
-// key finds the key for a token. It is looked up by the token's algorithm among
-// the keys of that algorithm only, so that a public key can never serve as a
-// secret.
+// key returns the key for a token. Only keys of the token's algorithm are
+// searched, so that a public key can never be used as a secret.
 func (v *verifier) key(t *jwt.Token) (any, error) {
-	// "crit" lists extensions that must be understood; none is here.
+	// "crit" lists extensions that must be understood; none is supported.
 	if _, critical := t.Header["crit"]; critical {
 		return nil, errors.New("critical extensions are not known")
 	}

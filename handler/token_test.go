@@ -103,6 +103,7 @@ func raw(parts ...string) string {
 }
 
 func TestTokensSignedWithTheSecret(t *testing.T) {
+	t.Parallel()
 	hs := func(claims jwt.Claims) string {
 		return sign(t, jwt.SigningMethodHS256, []byte(hmacSecret), claims, nil)
 	}
@@ -170,6 +171,7 @@ func TestTokensSignedWithTheSecret(t *testing.T) {
 }
 
 func TestASignedNullIsNoToken(t *testing.T) {
+	t.Parallel()
 	text := raw(`{"alg":"HS256"}`, `null`)
 	signature, err := jwt.SigningMethodHS256.Sign(text, []byte(hmacSecret))
 	require.NoError(t, err)
@@ -179,6 +181,7 @@ func TestASignedNullIsNoToken(t *testing.T) {
 }
 
 func TestIssuerAndAudience(t *testing.T) {
+	t.Parallel()
 	cfg := JWT{Secret: hmacSecret, Issuer: "https://id.example", Audience: "feed"}
 	claims := func(iss, aud any) jwt.MapClaims {
 		c := goodClaims()
@@ -210,6 +213,7 @@ func TestIssuerAndAudience(t *testing.T) {
 }
 
 func TestTokensSignedWithAKeyOfTheSet(t *testing.T) {
+	t.Parallel()
 	k := keyring()
 	two := []jose.JSONWebKey{
 		{Key: &k.rsa.PublicKey, KeyID: "r1", Use: "sig", Algorithm: "RS256"},
@@ -263,6 +267,7 @@ func TestTokensSignedWithAKeyOfTheSet(t *testing.T) {
 }
 
 func TestKeyFilesThatAreRefused(t *testing.T) {
+	t.Parallel()
 	k := keyring()
 	for name, tt := range map[string]struct {
 		keys []jose.JSONWebKey
@@ -286,6 +291,7 @@ func TestKeyFilesThatAreRefused(t *testing.T) {
 }
 
 func TestJWTModeOnAdminRoutes(t *testing.T) {
+	t.Parallel()
 	f := newJWTFixture(t, JWT{Secret: hmacSecret})
 	f.items["a"] = `{"id":"a"}`
 	agent := "Authorization: Bearer " + sign(t, jwt.SigningMethodHS256, []byte(hmacSecret), goodClaims(), nil)
@@ -300,6 +306,7 @@ func TestJWTModeOnAdminRoutes(t *testing.T) {
 }
 
 func TestAShortSecretIsWarnedAbout(t *testing.T) {
+	t.Parallel()
 	var log syncBuffer
 	_, err := newVerifier(JWT{Secret: "short"}, time.Now, slog.New(slog.NewJSONHandler(&log, nil)))
 	require.NoError(t, err)
@@ -308,6 +315,7 @@ func TestAShortSecretIsWarnedAbout(t *testing.T) {
 }
 
 func TestWhyATokenIsRefusedIsInTheLogOnly(t *testing.T) {
+	t.Parallel()
 	var log syncBuffer
 	debug := slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	v, err := newVerifier(JWT{Secret: hmacSecret, Audience: "feed"}, func() time.Time { return testNow }, debug)
@@ -349,6 +357,7 @@ func FuzzToken(f *testing.F) {
 }
 
 func TestTwoTokensAreNone(t *testing.T) {
+	t.Parallel()
 	f := newJWTFixture(t, JWT{Secret: hmacSecret})
 	good := "Authorization: Bearer " + sign(t, jwt.SigningMethodHS256, []byte(hmacSecret), goodClaims(), nil)
 	other := claimsWith("sub", "u_2")

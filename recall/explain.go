@@ -3,7 +3,6 @@ package recall
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
 
 	"github.com/freshet/freshet/feed"
@@ -78,22 +77,18 @@ func (f *Factors) Finish(q *feed.Query, at feed.Curve) {
 		f.Relevance += g.Score
 	}
 	f.Decay = at.At(float64(q.Origin.Unix() - f.UpdateTime))
-	// As feed.Ranking.PopularityFactor, for fields of others that have fractions.
-	f.PopularityFactor = 1
-	if f.Popularity > 0 {
-		f.PopularityFactor += q.Ranking.PopularityWeight * math.Log10(1+f.Popularity)
-	}
+	f.PopularityFactor = q.Ranking.PopularityFactor(f.Popularity)
 	f.Score = float32(f.Relevance * f.Decay * f.PopularityFactor)
 }
 
-// Wrapper is a [Source] that answers for another one.
+// Wrapper is a [Source] around another one.
 type Wrapper interface {
 	Unwrap() Source
 }
 
 // Direct returns the source that in the end finds the candidates, without what
-// is wrapped around it. Whoever asks out of curiosity asks there: what is kept
-// for readers is neither used nor pushed out.
+// is wrapped around it. Explanations and comparisons ask it, so that caches
+// made for readers are neither used nor evicted.
 func Direct(s Source) Source {
 	for {
 		w, ok := s.(Wrapper)

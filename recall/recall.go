@@ -1,4 +1,4 @@
-// Package recall answers for candidates: the top N items for an agent, best
+// Package recall finds candidates: the top N items for an agent, best
 // first. A Source finds them; [Shared] lets identical queries share one
 // answer. The backends are in recall/memory and recall/elastic, the
 // conformance suite every backend passes is in recall/recalltest.

@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -63,18 +64,10 @@ type flight struct {
 
 // NewShared returns a source that shares the answers of source.
 func NewShared(source Source, clock feed.Clock, cfg SharedConfig) *Shared {
-	if cfg.Entries <= 0 {
-		cfg.Entries = 256
-	}
-	if cfg.Candidates <= 0 {
-		cfg.Candidates = 128_000
-	}
-	if cfg.Timeout <= 0 {
-		cfg.Timeout = 5 * time.Second
-	}
+	cfg.Timeout = cmp.Or(cfg.Timeout, 5*time.Second)
 	return &Shared{
 		source: source, clock: clock, cfg: cfg,
-		answers: newAnswers(cfg.Entries, cfg.Candidates), flights: map[queryKey]*flight{},
+		answers: newAnswers(cmp.Or(cfg.Entries, 256), cmp.Or(cfg.Candidates, 128_000)), flights: map[queryKey]*flight{},
 	}
 }
 
@@ -125,7 +118,7 @@ func (s *Shared) join(key queryKey) (result Result, f *flight, fresh bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if k, ok := s.answers.get(key); ok {
-		// A clock set back must not keep an answer for ever.
+		// A clock set back must not keep an answer indefinitely.
 		if age := s.clock().Sub(k.at); age >= 0 && age < s.cfg.TTL {
 			return k.result, nil, false
 		}

@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -41,13 +42,8 @@ var _ Source = (*Stale)(nil)
 
 // NewStale returns a source that remembers the answers of source.
 func NewStale(source Source, clock feed.Clock, cfg StaleConfig) *Stale {
-	if cfg.Entries <= 0 {
-		cfg.Entries = 512
-	}
-	if cfg.Candidates <= 0 {
-		cfg.Candidates = 256_000
-	}
-	return &Stale{source: source, clock: clock, ttl: cfg.TTL, answers: newAnswers(cfg.Entries, cfg.Candidates)}
+	answers := newAnswers(cmp.Or(cfg.Entries, 512), cmp.Or(cfg.Candidates, 256_000))
+	return &Stale{source: source, clock: clock, ttl: cfg.TTL, answers: answers}
 }
 
 // Name is the name of the source behind it.

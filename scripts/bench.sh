@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs freshet bench with the services that FRESHET_TEST_REDIS (a redis:// URL)
-# and FRESHET_TEST_ELASTICSEARCH name; without them their part is skipped. What
-# is given goes on to the command: scripts/bench.sh --short
+# Runs freshet-bench with the services that FRESHET_TEST_REDIS (a redis:// URL),
+# FRESHET_TEST_ELASTICSEARCH and FRESHET_TEST_POSTGRES name; without them their
+# part is skipped. What is given goes on to the command: scripts/bench.sh --short
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -15,8 +15,11 @@ fi
 if [ -n "${FRESHET_TEST_ELASTICSEARCH:-}" ]; then
   services+=(--elasticsearch.addresses "$FRESHET_TEST_ELASTICSEARCH")
 fi
+if [ -n "${FRESHET_TEST_POSTGRES:-}" ]; then
+  services+=(--postgres.url "$FRESHET_TEST_POSTGRES")
+fi
 
 binary=$(mktemp -d)
 trap 'rm -rf "$binary"' EXIT
-go build -o "$binary/freshet" ./cmd/freshet
-"$binary/freshet" bench ${services[@]+"${services[@]}"} "$@"
+go build -o "$binary/" ./cmd/freshet ./cmd/freshet-bench
+"$binary/freshet-bench" --freshet "$binary/freshet" ${services[@]+"${services[@]}"} "$@"

@@ -100,7 +100,10 @@ func Run(t *testing.T, open func(t *testing.T, ttl time.Duration) Env) {
 		{"withdraw before a refresh hands out", withdrawBeforeReplace},
 		{"withdraw from a long session", withdrawLong},
 	} {
-		t.Run(test.name, func(t *testing.T) { test.run(t, open) })
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.run(t, open)
+		})
 	}
 }
 

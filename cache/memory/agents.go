@@ -80,7 +80,7 @@ func (s *agents) lock(agent string, now time.Time) *state {
 	return a
 }
 
-// unlock lets go of a state and forgets it when nothing is known of the agent.
+// unlock releases a state, and deletes it when it is empty.
 func (s *agents) unlock(agent string, a *state) {
 	sh := s.of(agent)
 	sh.mu.Lock()
@@ -92,7 +92,7 @@ func (s *agents) unlock(agent string, a *state) {
 	a.mu.Unlock()
 }
 
-// sweep drops what has expired of the agents nobody is calling for.
+// sweep drops what has expired of agents without a call.
 func (sh *shard) sweep(now time.Time) {
 	sh.swept = now
 	for agent, a := range sh.byAgent {
@@ -110,7 +110,7 @@ func (a *state) empty() bool {
 	return len(a.session) == 0 && len(a.records) == 0 && a.refreshed.IsZero()
 }
 
-// expire drops what has had its time.
+// expire drops what has expired.
 func (a *state) expire(now time.Time) {
 	if !now.Before(a.ends) || len(a.session) == 0 {
 		a.session = nil
@@ -214,9 +214,9 @@ func (a *state) takeBack(call cache.Call, refs []feed.Ref, restore bool) []feed.
 	return listed
 }
 
-// explain gives an error of the claimer the sentinel a caller of sessions
+// contractError gives an error of the claimer the sentinel a caller of sessions
 // looks for.
-func explain(err error) error {
+func contractError(err error) error {
 	if errors.Is(err, dedup.ErrUnavailable) {
 		return fmt.Errorf("%w: %w", cache.ErrUnavailable, err)
 	}

@@ -107,7 +107,7 @@ func (s *Sessions) notHeld(ctx context.Context, agent string, refs []feed.Ref, n
 	keys := feed.Keys(refs)
 	claimed, err := s.claimer.Claim(ctx, agent, keys, 0, now)
 	if err != nil {
-		return nil, explain(err)
+		return nil, contractError(err)
 	}
 	if !slices.Contains(claimed, dedup.Held) {
 		return refs, nil
@@ -128,7 +128,7 @@ func (s *Sessions) notHeld(ctx context.Context, agent string, refs []feed.Ref, n
 }
 
 // claim takes up to limit refs, in order, and returns what it did not reach as
-// rest, which shares refs' memory. What is held by somebody else is in neither.
+// rest, which shares refs' memory. What another call holds is in neither.
 func (s *Sessions) claim(ctx context.Context, agent string, refs []feed.Ref, limit int, now time.Time) (page, rest []feed.Ref, err error) {
 	if limit <= 0 || len(refs) == 0 {
 		return nil, refs, nil
@@ -138,7 +138,7 @@ func (s *Sessions) claim(ctx context.Context, agent string, refs []feed.Ref, lim
 	}
 	claimed, err := s.claimer.Claim(ctx, agent, feed.Groups(refs), limit, now)
 	if err != nil {
-		return nil, nil, explain(err)
+		return nil, nil, contractError(err)
 	}
 	page = make([]feed.Ref, 0, min(limit, len(refs)))
 	for i, c := range claimed {
@@ -164,7 +164,7 @@ func (s *Sessions) claimKeys(ctx context.Context, agent string, refs []feed.Ref,
 	page, rest = clean[:min(limit, len(clean))], clean[min(limit, len(clean)):]
 	keys := feed.Keys(page)
 	if _, err := s.claimer.Claim(ctx, agent, keys, len(keys), now); err != nil {
-		return nil, nil, explain(err)
+		return nil, nil, contractError(err)
 	}
 	return slices.Clip(page), rest, nil
 }
@@ -221,7 +221,7 @@ func (s *Sessions) takeBack(ctx context.Context, agent string, refs []feed.Ref, 
 		return nil
 	}
 	if err := s.claimer.Release(ctx, agent, feed.Keys(refs)); err != nil {
-		return explain(err)
+		return contractError(err)
 	}
 	if !restore {
 		return nil

@@ -15,6 +15,7 @@ import (
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/cache/cachetest"
 	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/dedup/deduptest"
 	dedupmemory "github.com/freshet/freshet/dedup/memory"
 	"github.com/freshet/freshet/dedup/redisbloom"
 	"github.com/freshet/freshet/feed"
@@ -43,19 +44,20 @@ func (c *handClock) Advance(d time.Duration) {
 
 func inProcess(t testing.TB, clock feed.Clock) dedup.Claimer {
 	t.Helper()
-	store, err := dedupmemory.Open("", dedup.DefaultConfig(), clock)
+	store, err := dedupmemory.Open("", deduptest.DefaultConfig(), clock)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = store.Close(context.WithoutCancel(t.Context())) })
 	return store
 }
 
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	for name, claimer := range map[string]func(t *testing.T) dedup.Claimer{
 		// The pending set keeps to the suite's own now, whatever the sessions' clock says.
 		"claims in process": func(t *testing.T) dedup.Claimer { return inProcess(t, newClock().Now) },
 		"claims in Redis": func(t *testing.T) dedup.Claimer {
 			client, prefix := testenv.Redis(t)
-			store, err := redisbloom.New(client, dedup.DefaultConfig(), redisbloom.Config{KeyPrefix: prefix})
+			store, err := redisbloom.New(client, deduptest.DefaultConfig(), redisbloom.Config{KeyPrefix: prefix})
 			require.NoError(t, err)
 			return store
 		},
@@ -94,6 +96,7 @@ func (f *faulty) Claim(ctx context.Context, agent string, groups []string, limit
 }
 
 func TestAFailedClaimLeavesTheOldSession(t *testing.T) {
+	t.Parallel()
 	clock := newClock()
 	claimer := inProcess(t, clock.Now)
 	broken := &faulty{Claimer: claimer, ok: 100, err: fmt.Errorf("%w: gone", dedup.ErrUnavailable)}
@@ -126,6 +129,7 @@ func TestAFailedClaimLeavesTheOldSession(t *testing.T) {
 }
 
 func TestWhatHasExpiredIsSwept(t *testing.T) {
+	t.Parallel()
 	clock := newClock()
 	s := New(inProcess(t, clock.Now), 30*time.Minute, clock.Now)
 	ctx := t.Context()
@@ -167,6 +171,7 @@ func TestWhatHasExpiredIsSwept(t *testing.T) {
 }
 
 func TestNothingIsKeptOfAskingAlone(t *testing.T) {
+	t.Parallel()
 	clock := newClock()
 	s := New(inProcess(t, clock.Now), time.Hour, clock.Now)
 	for i := range 100 {

@@ -17,7 +17,7 @@ func (s *Sessions) Withdraw(ctx context.Context, agent string, groups []string, 
 	a := s.agents.lock(agent, s.clock())
 	defer s.agents.unlock(agent, a)
 	if _, err := s.claimer.Claim(ctx, agent, groups, len(groups), at); err != nil {
-		return explain(err)
+		return contractError(err)
 	}
 	out := make(map[string]struct{}, len(groups))
 	for _, g := range groups {

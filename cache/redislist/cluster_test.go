@@ -14,7 +14,7 @@ import (
 
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/cache/cachetest"
-	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/dedup/deduptest"
 	"github.com/freshet/freshet/dedup/redisbloom"
 	"github.com/freshet/freshet/internal/rediskeys"
 	"github.com/freshet/freshet/internal/testenv"
@@ -25,7 +25,7 @@ func env(t *testing.T, client, other redis.UniversalClient, prefix string, cfg C
 	t.Helper()
 	t.Cleanup(func() { _ = other.Close() })
 	cfg.KeyPrefix, cfg.PendingTTL = prefix, 7*24*time.Hour
-	claimer, err := redisbloom.New(client, dedup.DefaultConfig(), redisbloom.Config{KeyPrefix: prefix})
+	claimer, err := redisbloom.New(client, deduptest.DefaultConfig(), redisbloom.Config{KeyPrefix: prefix})
 	require.NoError(t, err)
 	return cachetest.Env{
 		A: New(client, cfg), B: New(other, cfg), Claimer: claimer, RunsAgain: true,
@@ -34,6 +34,7 @@ func env(t *testing.T, client, other redis.UniversalClient, prefix string, cfg C
 }
 
 func TestConformanceOnCluster(t *testing.T) {
+	t.Parallel()
 	cachetest.Run(t, func(t *testing.T, ttl time.Duration) cachetest.Env {
 		client, prefix := testenv.RedisCluster(t)
 		return env(t, client, redis.NewClusterClient(client.Options()), prefix, Config{TTL: ttl})
@@ -41,6 +42,7 @@ func TestConformanceOnCluster(t *testing.T) {
 }
 
 func TestConformanceWaitingForReplicas(t *testing.T) {
+	t.Parallel()
 	cachetest.Run(t, func(t *testing.T, ttl time.Duration) cachetest.Env {
 		client, prefix := testenv.RedisCluster(t)
 		cfg := Config{TTL: ttl, Replicas: rediskeys.Replicas{N: 1, Timeout: 5 * time.Second}}
@@ -51,6 +53,7 @@ func TestConformanceWaitingForReplicas(t *testing.T) {
 // TestTooFewReplicas asks for more replicas than there are: no page is handed
 // out, and none is lost.
 func TestTooFewReplicas(t *testing.T) {
+	t.Parallel()
 	client, prefix := testenv.RedisCluster(t)
 	few := New(client, Config{KeyPrefix: prefix, Replicas: rediskeys.Replicas{N: 2, Timeout: 10 * time.Millisecond}})
 	enough := New(client, Config{KeyPrefix: prefix, Replicas: rediskeys.Replicas{N: 1, Timeout: 5 * time.Second}})
@@ -88,6 +91,7 @@ func TestTooFewReplicas(t *testing.T) {
 
 // TestFollowsAKeyThatMoved gives the client a stale idea of where keys are.
 func TestFollowsAKeyThatMoved(t *testing.T) {
+	t.Parallel()
 	client, prefix := testenv.RedisCluster(t)
 	opts := *client.Options()
 	var stale atomic.Bool

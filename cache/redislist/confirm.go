@@ -3,7 +3,6 @@ package redislist
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -21,28 +20,28 @@ const undoTimeout = time.Second
 //
 // What becomes of it depends on who can still get it. Under a request id it
 // stays taken, and the retry is answered with it as soon as replicas have it;
-// giving it back could cross with that retry's answer. Without one nobody will
-// ever ask for it, so it goes back to the head of the session.
+// giving it back could cross with that retry's answer. Without one no call will
+// ask for it, so it goes back to the head of the session.
 func (s *Sessions) confirmed(ctx context.Context, step, agent string, cmd *redis.Cmd, call cache.Call) (cache.Page, error) {
 	short := cmd.Err()
 	if !errors.Is(short, rediskeys.ErrReplicas) {
 		return answer(step, cmd, call)
 	}
 	if call.RequestID != "" {
-		return cache.Page{}, explain(step, short)
+		return cache.Page{}, contractError(step, short)
 	}
 	cmd.SetErr(nil)
 	page, err := answer(step, cmd, call)
 	if err != nil || len(page.Refs) == 0 {
-		return cache.Page{}, errors.Join(explain(step, short), err)
+		return cache.Page{}, errors.Join(contractError(step, short), err)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
 	defer cancel()
 	if err := s.Restore(ctx, agent, page.Refs, call); err != nil {
-		slog.WarnContext(ctx, "a page that too few replicas have could not be given back to its session; its items count as shown",
+		s.cfg.Logger.WarnContext(ctx, "a page that too few replicas have could not be returned to its session; its items count as shown",
 			"agent", agent, "items", len(page.Refs), "error", err)
 	}
-	return cache.Page{}, explain(step, short)
+	return cache.Page{}, contractError(step, short)
 }
 
 // lookupScript reads a record so that waiting for replicas covers it.

@@ -107,6 +107,7 @@ var cutSteps = []cutStep{
 // command, after it, and within the reply. The client sends the command again;
 // the answer and what is in Redis are what they are without a fault.
 func TestCutOnce(t *testing.T) {
+	t.Parallel()
 	t.Run("one server", func(t *testing.T) {
 		direct, prefix := testenv.Redis(t)
 		u, err := url.Parse(testenv.RedisURL(t))
@@ -206,6 +207,7 @@ func stored(t *testing.T, client redis.UniversalClient, prefix, agent string) st
 // vain sends a step again, gives up on both, and Redis sees the second copy
 // last. What that one would hand out, nobody would hear of.
 func TestASecondCopyOfAStepComesAfterItWasAbandoned(t *testing.T) {
+	t.Parallel()
 	client, prefix := testenv.Redis(t)
 	s := New(client, Config{KeyPrefix: prefix})
 	call := cache.Call{Owner: "o1", Limit: 2}

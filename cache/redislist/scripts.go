@@ -21,7 +21,7 @@ local function keysof(refs, first, last)
 end
 `
 
-// pendingLua tells for each ref whether it is pending: one of its keys is in
+// pendingLua reports for each ref whether it is pending: one of its keys is in
 // the set KEYS[2] with a score above expired. ZMSCORE is given at most 1,000
 // members at once, since a Lua call takes only so many arguments.
 const pendingLua = `

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"strings"
 	"time"
@@ -19,7 +20,7 @@ import (
 	"github.com/freshet/freshet/internal/rediskeys"
 )
 
-// Config tunes Sessions. Zero values stand for the defaults.
+// Config tunes Sessions. Zero values mean the defaults.
 type Config struct {
 	KeyPrefix  string        // goes before every key
 	TTL        time.Duration // how long a session lives after its refresh; 30m
@@ -28,20 +29,17 @@ type Config struct {
 	// in a filter; a page chosen from a check that long ago is refused; 10s.
 	Grace time.Duration
 	// Replicas must have a page's entries before the page is handed out;
-	// the zero value: those of the master are enough.
+	// the zero value waits for none.
 	Replicas rediskeys.Replicas
+	Logger   *slog.Logger // nil: nothing is logged
 }
 
 // WithDefaults fills the zero values in.
 func (c Config) WithDefaults() Config {
-	or := func(d *time.Duration, v time.Duration) {
-		if *d <= 0 {
-			*d = v
-		}
-	}
-	or(&c.TTL, 30*time.Minute)
-	or(&c.PendingTTL, 7*24*time.Hour)
-	or(&c.Grace, 10*time.Second)
+	c.TTL = cmp.Or(c.TTL, 30*time.Minute)
+	c.PendingTTL = cmp.Or(c.PendingTTL, 7*24*time.Hour)
+	c.Grace = cmp.Or(c.Grace, 10*time.Second)
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	return c
 }
 
@@ -84,7 +82,7 @@ func (s *Sessions) Refreshed(ctx context.Context, agent string) (time.Time, erro
 		return time.Time{}, nil
 	}
 	if err != nil {
-		return time.Time{}, explain("refreshed", err)
+		return time.Time{}, contractError("refreshed", err)
 	}
 	ms, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
@@ -95,7 +93,7 @@ func (s *Sessions) Refreshed(ctx context.Context, agent string) (time.Time, erro
 
 // Delete implements [cache.Sessions].
 func (s *Sessions) Delete(ctx context.Context, agent string) error {
-	return explain("delete", s.client.Del(ctx, s.keys.Session(agent)).Err())
+	return contractError("delete", s.client.Del(ctx, s.keys.Session(agent)).Err())
 }
 
 // head begins the text of a page.
@@ -106,7 +104,7 @@ func head(call cache.Call) string {
 	return call.Action + " " + strconv.Itoa(call.Limit)
 }
 
-// owner is the word that stands for the call's owner in a record.
+// owner is the word for the call's owner in a record.
 func owner(call cache.Call) string { return cmp.Or(call.Owner, "-") }
 
 // recordTTL is how long a call's record is kept: for retries, or just for as
@@ -186,7 +184,7 @@ var errVoid = errors.New("the call was given up before this step of it came")
 func answer(what string, cmd *redis.Cmd, call cache.Call) (cache.Page, error) {
 	reply, err := cmd.StringSlice()
 	if err != nil {
-		return cache.Page{}, explain(what, err)
+		return cache.Page{}, contractError(what, err)
 	}
 	if len(reply) != 2 {
 		return cache.Page{}, fmt.Errorf("%s: the script answered %d values", what, len(reply))
@@ -212,8 +210,8 @@ func answer(what string, cmd *redis.Cmd, call cache.Call) (cache.Page, error) {
 	return page, nil
 }
 
-// explain gives an error of the client the sentinel a caller looks for.
-func explain(step string, err error) error {
+// contractError gives an error of the client the sentinel a caller looks for.
+func contractError(step string, err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -240,11 +238,3 @@ func (s *Sessions) expired(now time.Time) int64 {
 }
 
 func seconds(d time.Duration) int64 { return int64(d / time.Second) }
-
-// flag writes a bool as the scripts read it.
-func flag(b bool) string {
-	if b {
-		return "1"
-	}
-	return "0"
-}

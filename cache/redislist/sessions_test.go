@@ -58,6 +58,7 @@ func advance(t *testing.T, client redis.UniversalClient, prefix string, d time.D
 }
 
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	cachetest.Run(t, func(t *testing.T, ttl time.Duration) cachetest.Env {
 		client, prefix := testenv.Redis(t)
 		return env(t, client, redis.NewClient(client.(*redis.Client).Options()), prefix, Config{TTL: ttl})
@@ -65,6 +66,7 @@ func TestConformance(t *testing.T) {
 }
 
 func TestPageOfAnOldCheckIsRefused(t *testing.T) {
+	t.Parallel()
 	s, client := open(t)
 	replace := func(age time.Duration, ranked ...string) (cache.Page, error) {
 		now, err := client.Time(t.Context()).Result()
@@ -91,6 +93,7 @@ func TestPageOfAnOldCheckIsRefused(t *testing.T) {
 }
 
 func TestWhatIsWritten(t *testing.T) {
+	t.Parallel()
 	s, client := open(t)
 	ctx := t.Context()
 	require.NoError(t, client.ZAdd(ctx, s.keys.Pending("u_1"),
@@ -135,6 +138,7 @@ func (h *trips) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 }
 
 func TestRoundTrips(t *testing.T) {
+	t.Parallel()
 	s, client := open(t)
 	var h trips
 	call := cache.Call{RequestID: "r1", Action: "refresh", Limit: 20}
@@ -153,6 +157,7 @@ func TestRoundTrips(t *testing.T) {
 }
 
 func TestUnavailable(t *testing.T) {
+	t.Parallel()
 	dead := redis.NewClient(&redis.Options{
 		Addr: "redis.invalid:1", MaxRetries: -1, DialerRetries: 1,
 		Dialer: func(context.Context, string, string) (net.Conn, error) {
@@ -185,7 +190,7 @@ func FuzzParseRecord(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again := r.head + " " + r.owner + " " + flag(r.more)
+		again := r.head + " " + r.owner + " " + map[bool]string{false: "0", true: "1"}[r.more]
 		for _, s := range r.steps {
 			again += " ~" + strconv.Itoa(s.number)
 			for _, ref := range s.refs {
@@ -266,6 +271,7 @@ func BenchmarkReplace(b *testing.B) {
 
 // TestRestoreSentTwice: the client sends a script again whose answer it lost.
 func TestRestoreSentTwice(t *testing.T) {
+	t.Parallel()
 	s, _ := open(t)
 	ctx := t.Context()
 	page, err := s.Replace(ctx, cache.Replace{Agent: "u_1", Ranked: refs("a", "b", "c"), Limit: 2, Now: cachetest.Start})

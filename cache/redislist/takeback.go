@@ -83,7 +83,7 @@ func (s *Sessions) takeBack(ctx context.Context, step, agent string, refs []feed
 		args = append(args, ref.String())
 	}
 	keys := s.keysOf(agent, call, s.keys.Session(agent), s.keys.Pending(agent))
-	return explain(step, takeBackScript.Run(ctx, s.client, keys, args...).Err())
+	return contractError(step, takeBackScript.Run(ctx, s.client, keys, args...).Err())
 }
 
 // abandonScript discards what a call was handed out from a step on.
@@ -130,5 +130,5 @@ func (s *Sessions) Abandon(ctx context.Context, agent string, call cache.Call) e
 		mark = seconds(s.recordTTL(call))
 	}
 	keys := []string{s.keys.Pending(agent), s.keys.Page(agent, call.Record())}
-	return explain("abandon", abandonScript.Run(ctx, s.client, keys, owner(call), call.Step, mark).Err())
+	return contractError("abandon", abandonScript.Run(ctx, s.client, keys, owner(call), call.Step, mark).Err())
 }

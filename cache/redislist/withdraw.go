@@ -63,5 +63,5 @@ func (s *Sessions) Withdraw(ctx context.Context, agent string, groups []string, 
 		args = append(args, &groups[i])
 	}
 	keys := []string{s.keys.Session(agent), s.keys.Pending(agent)}
-	return explain("withdraw", withdrawScript.Run(ctx, s.writes, keys, args...).Err())
+	return contractError("withdraw", withdrawScript.Run(ctx, s.writes, keys, args...).Err())
 }

@@ -14,10 +14,25 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// agents checks samples. Other checks put profiles into the same catalog, so
-// it looks at its own among them.
-func agents(t *testing.T, c catalog.Catalog) {
+// maxSample is more than there are.
+const maxSample = 10_000
+
+// Sampler is a catalog that draws samples of those who have a profile.
+type Sampler interface {
+	catalog.Catalog
+	Agents(ctx context.Context, n int, seed int64) ([]string, error)
+}
+
+// RunSampler checks what engine/offline's Source promises of a sample.
+func RunSampler(t *testing.T, open func(t *testing.T) Sampler) {
+	t.Run("Agents", func(t *testing.T) { agents(t, open(t)) })
+}
+
+func agents(t *testing.T, c Sampler) {
 	ctx := t.Context()
+	none, err := c.Agents(ctx, 5, 1)
+	require.NoError(t, err)
+	require.Empty(t, none)
 	var own []string
 	for i := range 40 {
 		own = append(own, fmt.Sprintf("u_sample_%02d", i))
@@ -33,7 +48,7 @@ func agents(t *testing.T, c catalog.Catalog) {
 	}
 	var all []string
 	require.Eventually(t, func() bool {
-		all = draw(catalog.MaxSample, 1)
+		all = draw(maxSample, 1)
 		return !slices.ContainsFunc(own, func(id string) bool { return !slices.Contains(all, id) })
 	}, time.Minute, 50*time.Millisecond, "profiles become drawable")
 
@@ -53,11 +68,11 @@ func agents(t *testing.T, c catalog.Catalog) {
 	assert.NotEqual(t, draw(10, 1), draw(10, 2), "another seed draws others")
 
 	require.NoError(t, c.RemoveProfile(ctx, own[0]))
-	require.Eventually(t, func() bool { return !slices.Contains(draw(catalog.MaxSample, 1), own[0]) }, time.Minute, 50*time.Millisecond,
+	require.Eventually(t, func() bool { return !slices.Contains(draw(maxSample, 1), own[0]) }, time.Minute, 50*time.Millisecond,
 		"who has no profile any more is not drawn")
 
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	_, err := c.Agents(ended, 5, 1)
+	_, err = c.Agents(ended, 5, 1)
 	require.ErrorIs(t, err, context.Canceled)
 }

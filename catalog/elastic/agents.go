@@ -2,32 +2,31 @@ package elastic
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// Agents implements [catalog.Agents], by Elasticsearch's random_score. A
-// profile is there once the index of profiles has refreshed.
+// Agents draws n of those who have a profile, as offline.Source says, by
+// Elasticsearch's random_score. A profile is there once its index has refreshed.
 func (c *Catalog) Agents(ctx context.Context, n int, seed int64) ([]string, error) {
 	// Drawn by the number of each document's last change: _id would need
 	// fielddata, which clusters may forbid, and no other field is indexed.
 	random := map[string]any{"seed": seed, "field": "_seq_no"}
 	var got struct {
 		Hits struct {
-			Hits []document `json:"hits"`
+			Hits []esindex.Document `json:"hits"`
 		} `json:"hits"`
 	}
 	err := c.do(ctx, "/"+c.agents+"/_search", "allow_partial_search_results=false", map[string]any{
 		"size": n, "_source": false, "track_total_hits": false,
 		"query": map[string]any{"function_score": map[string]any{"random_score": random, "boost_mode": "replace"}},
-	}, func(body []byte) error { return json.Unmarshal(body, &got) })
+	}, &got)
 	if esindex.IsType(err, "index_not_found_exception") {
 		return []string{}, nil
 	}
 	if err != nil {
-		return nil, c.explain(err)
+		return nil, err
 	}
 	ids := make([]string, len(got.Hits.Hits))
 	for i, hit := range got.Hits.Hits {

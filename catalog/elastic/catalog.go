@@ -1,6 +1,5 @@
-// Package elastic keeps items, profiles and the versions of the ranking in
-// Elasticsearch: items in the index that recall searches, the others in two
-// that are named after it.
+// Package elastic keeps items and profiles in Elasticsearch: items in the index
+// that recall searches, profiles in one that is named after it.
 //
 // A document is an item with its fields under their physical names. Its _id is
 // the item's id; in an index with mapped names it may also be another, for
@@ -15,8 +14,6 @@ import (
 	"net/http"
 	"sync/atomic"
 
-	"github.com/elastic/go-elasticsearch/v8"
-
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
@@ -24,22 +21,21 @@ import (
 
 // Config says where items and profiles are.
 type Config struct {
-	Index  string         // of the items; profiles are in <Index>-agents, the ranking in <Index>-ranking; required
-	Schema esindex.Schema // what esindex.Inspect found; zero: an index made by esindex.Ensure with default names
+	Index  string              // of the items; profiles are in <Index>-agents; required
+	Schema *esindex.LateSchema // what esindex.Inspect finds; nil: an index made by esindex.Ensure with default names
 }
 
 // Catalog is a [catalog.Catalog] in Elasticsearch. Reads by id see every
 // write at once; recall and [Catalog.Scan] see it after the index is
-// refreshed.
+// refreshed. Items can be neither read nor written while the schema is not
+// known: [catalog.ErrUnavailable].
 type Catalog struct {
-	client   esindex.Performer
-	items    string
-	agents   string
-	rankings string
-	schema   esindex.Schema
+	client esindex.Client
+	items  string
+	agents string
+	schema *esindex.LateSchema
 
-	besideMade atomic.Bool  // the indices of profiles and of the ranking are known to exist
-	newest     atomic.Int64 // version of the ranking that was the newest when last looked
+	besideMade atomic.Bool // the index of profiles is known to exist
 }
 
 var (
@@ -49,35 +45,37 @@ var (
 )
 
 // New returns a catalog; it asks Elasticsearch nothing yet.
-func New(client *elasticsearch.Client, cfg Config) *Catalog {
-	return &Catalog{client: client, items: cfg.Index, agents: esindex.Agents(cfg.Index), rankings: esindex.Rankings(cfg.Index), schema: cfg.Schema.WithDefaults()}
+func New(client esindex.Client, cfg Config) *Catalog {
+	return &Catalog{client: client, items: cfg.Index, agents: esindex.Agents(cfg.Index), schema: cfg.Schema.OrOwn()}
 }
 
 // Refresh makes everything written so far visible to searches. Servers leave
 // that to the index's refresh interval.
 func (c *Catalog) Refresh(ctx context.Context) error {
-	return c.explain(c.do(ctx, "/"+c.items+"/_refresh", "", nil, nil))
+	return c.do(ctx, "/"+c.items+"/_refresh", "", nil, nil)
 }
 
-// do sends a POST; every call of this package is one, because ids go into the
-// body, where they need no escaping.
-func (c *Catalog) do(ctx context.Context, path, params string, request any, read func([]byte) error) error {
-	var body []byte
-	switch r := request.(type) {
-	case nil:
-	case []byte:
-		body = r
-	default:
+// do sends a POST and reads the answer into got, unless that is nil. Every call of
+// this package is a POST, because ids go into the body, where they need no
+// escaping. A request that is no []byte is sent as JSON.
+func (c *Catalog) do(ctx context.Context, path, params string, request, got any) error {
+	body, ready := request.([]byte)
+	if !ready && request != nil {
 		var err error
-		if body, err = json.Marshal(r); err != nil {
+		if body, err = json.Marshal(request); err != nil {
 			return err
 		}
 	}
-	return esindex.Do(ctx, c.client, http.MethodPost, path, params, body, read)
+	return c.contractError(esindex.Do(ctx, c.client, http.MethodPost, path, params, body, func(answer []byte) error {
+		if got == nil {
+			return nil
+		}
+		return json.Unmarshal(answer, got)
+	}))
 }
 
-// explain turns an error of a request into one of the contract.
-func (c *Catalog) explain(err error) error {
+// contractError turns an error of a request into one of the contract.
+func (c *Catalog) contractError(err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -89,70 +87,22 @@ func (c *Catalog) explain(err error) error {
 	return fmt.Errorf("items in %s: %w", c.items, err)
 }
 
-// document is a document read by id or found by a search.
-type document struct {
-	Index  string          `json:"_index"`
-	ID     string          `json:"_id"`
-	SeqNo  int64           `json:"_seq_no"`       // of the change it comes from,
-	Term   int64           `json:"_primary_term"` // both only where it was read by id
-	Source json.RawMessage `json:"_source"`
-	Error  *esindex.Cause  `json:"error"`
+// get is [esindex.Get] with the errors of the contract.
+func (c *Catalog) get(ctx context.Context, ids []esindex.DocID) ([]esindex.Document, error) {
+	docs, err := esindex.Get(ctx, c.client, ids)
+	return docs, c.contractError(err)
 }
 
-type docID struct {
-	Index string `json:"_index"`
-	ID    string `json:"_id"`
-}
-
-// get reads documents by index and _id, in order; one that does not exist has
-// no source.
-func (c *Catalog) get(ctx context.Context, ids []docID) ([]document, error) {
-	if len(ids) == 0 {
-		// No request, but a call that was given up still says so.
-		return nil, ctx.Err()
-	}
-	var got struct {
-		Docs []document `json:"docs"`
-	}
-	// No filter_path: with one, Elasticsearch parses every document and writes
-	// it anew, and 1.50 comes back as 1.5. Without, it sends the stored bytes.
-	err := c.do(ctx, "/_mget", "", map[string]any{"docs": ids},
-		func(body []byte) error { return json.Unmarshal(body, &got) })
-	if err != nil {
-		return nil, c.explain(err)
-	}
-	if len(got.Docs) != len(ids) {
-		return nil, fmt.Errorf("elasticsearch answered %d documents for %d ids", len(got.Docs), len(ids))
-	}
-	return got.Docs, nil
-}
-
-// failure is the error of one document of an answer. An index of profiles, or
-// of the ranking, that does not exist has none. It may have been deleted since
-// it was made, so it is made again before the next write.
-func (c *Catalog) failure(d document, index string) error {
-	if d.Error == nil {
-		return nil
-	}
-	if index != c.items && d.Error.Type == "index_not_found_exception" {
+// failure is the error of one document of an answer. An index of profiles that
+// does not exist has none. It may have been deleted since it was made, so it is
+// made again before the next write.
+func (c *Catalog) failure(d esindex.Document, index string) error {
+	err := d.Err()
+	if index != c.items && esindex.IsType(err, "index_not_found_exception") {
 		c.besideMade.Store(false)
 		return nil
 	}
-	root := d.Error.Root()
-	return c.explain(&esindex.Error{Status: statusOf(root.Type), Type: root.Type, Reason: root.Reason})
-}
-
-// statusOf gives the errors of single documents, which come without one, the
-// status a whole request would have.
-func statusOf(errorType string) int {
-	switch errorType {
-	case "index_not_found_exception":
-		return http.StatusNotFound
-	case "no_shard_available_action_exception", "unavailable_shards_exception", "es_rejected_execution_exception",
-		"node_not_connected_exception", "node_disconnected_exception", "cluster_block_exception":
-		return http.StatusServiceUnavailable
-	}
-	return http.StatusInternalServerError
+	return c.contractError(err)
 }
 
 // Docs implements [catalog.Reader].
@@ -166,7 +116,7 @@ func (c *Catalog) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
 
 // Hydrate implements [catalog.Hydrator]: items and profile in one round trip.
 func (c *Catalog) Hydrate(ctx context.Context, agent string, ids []string) ([]feed.Doc, feed.Profile, error) {
-	found, err := c.get(ctx, append(c.itemIDs(ids, 1), docID{c.agents, agent}))
+	found, err := c.get(ctx, append(c.itemIDs(ids, 1), esindex.DocID{Index: c.agents, ID: agent}))
 	if err != nil {
 		return nil, feed.Profile{}, err
 	}
@@ -181,15 +131,19 @@ func (c *Catalog) Hydrate(ctx context.Context, agent string, ids []string) ([]fe
 	return docs, p, err
 }
 
-func (c *Catalog) itemIDs(ids []string, spare int) []docID {
-	list := make([]docID, len(ids), len(ids)+spare)
+func (c *Catalog) itemIDs(ids []string, spare int) []esindex.DocID {
+	list := make([]esindex.DocID, len(ids), len(ids)+spare)
 	for i, id := range ids {
-		list[i] = docID{c.items, id}
+		list[i] = esindex.DocID{Index: c.items, ID: id}
 	}
 	return list
 }
 
-func (c *Catalog) docs(ctx context.Context, ids []string, found []document) ([]feed.Doc, error) {
+func (c *Catalog) docs(ctx context.Context, ids []string, found []esindex.Document) ([]feed.Doc, error) {
+	schema, err := c.schema.Get()
+	if err != nil {
+		return nil, c.contractError(err)
+	}
 	docs := make([]feed.Doc, len(ids))
 	var missing []string
 	for i, id := range ids {
@@ -201,18 +155,17 @@ func (c *Catalog) docs(ctx context.Context, ids []string, found []document) ([]f
 			missing = append(missing, id)
 			continue
 		}
-		var err error
-		if docs[i].JSON, err = itemJSON(&c.schema, id, found[i].Source); err != nil {
+		if docs[i].JSON, err = itemJSON(schema, id, found[i].Source); err != nil {
 			return nil, err
 		}
 	}
-	others, err := c.others(ctx, missing, true)
+	others, err := c.others(ctx, schema, missing, true)
 	if err != nil || len(others) == 0 {
 		return docs, err
 	}
 	for i, id := range ids {
 		if d, ok := others[id]; ok && docs[i].Missing() {
-			if docs[i].JSON, err = itemJSON(&c.schema, id, d.Source); err != nil {
+			if docs[i].JSON, err = itemJSON(schema, id, d.Source); err != nil {
 				return nil, err
 			}
 		}
@@ -224,19 +177,19 @@ func (c *Catalog) docs(ctx context.Context, ids []string, found []document) ([]f
 // index with mapped names can hold such: ours never does. A search sees what
 // was refreshed; a hit whose _id is its item's id is left out, because the
 // read by _id knows better whether it still exists.
-func (c *Catalog) others(ctx context.Context, ids []string, source bool) (map[string]document, error) {
-	if len(ids) == 0 || !c.schema.Mapped() || c.schema.MetaID() {
+func (c *Catalog) others(ctx context.Context, schema *esindex.Schema, ids []string, source bool) (map[string]esindex.Document, error) {
+	if len(ids) == 0 || !schema.Mapped() || schema.MetaID() {
 		return nil, nil
 	}
-	field := c.schema.Fields.ID
-	byID := map[string]document{}
+	field := schema.Fields.ID
+	byID := map[string]esindex.Document{}
 	for len(ids) > 0 {
 		part := ids[:min(len(ids), maxBatch)]
 		ids = ids[len(part):]
 		var got struct {
 			Hits struct {
 				Hits []struct {
-					document
+					esindex.Document
 					Fields map[string][]string `json:"fields"`
 				} `json:"hits"`
 			} `json:"hits"`
@@ -244,13 +197,13 @@ func (c *Catalog) others(ctx context.Context, ids []string, source bool) (map[st
 		err := c.do(ctx, "/"+c.items+"/_search", "allow_partial_search_results=false", map[string]any{
 			"size": maxBatch, "_source": source, "docvalue_fields": []string{field}, "track_total_hits": false,
 			"query": map[string]any{"bool": map[string]any{"filter": map[string]any{"terms": map[string]any{field: part}}}},
-		}, func(body []byte) error { return json.Unmarshal(body, &got) })
+		}, &got)
 		if err != nil {
-			return nil, c.explain(err)
+			return nil, err
 		}
 		for _, hit := range got.Hits.Hits {
 			if id := hit.Fields[field]; len(id) == 1 && id[0] != hit.ID {
-				byID[id[0]] = hit.document
+				byID[id[0]] = hit.Document
 			}
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/elastic/go-elasticsearch/v8"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -30,10 +29,10 @@ const mappedProperties = `{
 	"published_at": %s, "topics": {"type": "keyword"}, "hits": {"type": "long"},
 	"meta": {"properties": {"author": {"type": "keyword"}, "lang": {"type": "keyword"}}}}`
 
-func connect(t testing.TB) (*elasticsearch.Client, string) {
+func connect(t testing.TB) (esindex.Client, string) {
 	t.Helper()
 	address, index := testenv.Elastic(t)
-	client, err := elasticsearch.NewClient(elasticsearch.Config{Addresses: []string{address}})
+	client, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{address}})
 	require.NoError(t, err)
 	return client, index
 }
@@ -48,7 +47,7 @@ func own(t *testing.T) *elastic.Catalog {
 }
 
 // existing opens a catalog over an index with mapped names.
-func existing(t *testing.T, names esindex.Fields, timeField string) (*elastic.Catalog, *elasticsearch.Client, string) {
+func existing(t *testing.T, names esindex.Fields, timeField string) (*elastic.Catalog, esindex.Client, string) {
 	t.Helper()
 	client, index := connect(t)
 	body := `{"mappings": {"dynamic": false, "properties": ` + fmt.Sprintf(mappedProperties, timeField) + `}}`
@@ -56,13 +55,14 @@ func existing(t *testing.T, names esindex.Fields, timeField string) (*elastic.Ca
 	report, err := esindex.Inspect(t.Context(), client, index, names, esindex.Millis)
 	require.NoError(t, err)
 	require.NoError(t, report.Err())
-	return elastic.New(client, elastic.Config{Index: index, Schema: report.Schema}), client, index
+	return elastic.New(client, elastic.Config{Index: index, Schema: esindex.Known(report.Schema)}), client, index
 }
 
 func TestConformance(t *testing.T) {
 	t.Run("own index", func(t *testing.T) {
 		catalogtest.Run(t, func(t *testing.T) catalog.Catalog { return own(t) })
 		catalogtest.RunScanner(t, func(t *testing.T) catalog.Catalog { return own(t) })
+		catalogtest.RunSampler(t, func(t *testing.T) catalogtest.Sampler { return own(t) })
 	})
 	t.Run("mapped names, ISO dates", func(t *testing.T) {
 		open := func(t *testing.T) catalog.Catalog {
@@ -83,12 +83,12 @@ func TestConformance(t *testing.T) {
 }
 
 // put writes a document as somebody else would.
-func put(t *testing.T, client *elasticsearch.Client, index, id, doc string) {
+func put(t *testing.T, client esindex.Client, index, id, doc string) {
 	t.Helper()
 	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+index+"/_doc/"+id, "refresh=true", []byte(doc), nil))
 }
 
-func raw(t *testing.T, client *elasticsearch.Client, index, id string) map[string]any {
+func raw(t *testing.T, client esindex.Client, index, id string) map[string]any {
 	t.Helper()
 	var got struct {
 		Source map[string]any `json:"_source"`
@@ -228,7 +228,7 @@ func TestBatchesAreSplitByBytes(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	t.Run("nobody listens", func(t *testing.T) {
-		client, err := elasticsearch.NewClient(elasticsearch.Config{Addresses: []string{"http://127.0.0.1:1"}})
+		client, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{"http://127.0.0.1:1"}})
 		require.NoError(t, err)
 		c := elastic.New(client, elastic.Config{Index: "x"})
 		_, err = c.Docs(t.Context(), []string{"a"})
@@ -248,4 +248,33 @@ func TestErrors(t *testing.T) {
 		_, err = c.Profile(t.Context(), "u")
 		require.ErrorIs(t, err, catalog.ErrNotFound)
 	})
+}
+
+// TestBusinessNames: what the upload refuses is what Elasticsearch would, so that
+// an item that one catalog has taken fits into the other.
+func TestBusinessNames(t *testing.T) {
+	c := own(t)
+	for name, fits := range map[string]bool{
+		"": false, " ": false, "\t": false, ".": false, "a..b": false, ".a": false, "a. .b": false,
+		"_id": false, "_source": false, "_seq_no": false, "_id.x": false, "_ignored_source": false, "_nested_path": false,
+		"freshet_popularity": false, "freshet_popularity.x": false, "title.x": false, "tags.x.y": false,
+		"a": true, "a.b": true, "a b": true, "_x": true, "_": true, "x._id": true, "x.title": true, "titles": true, "-": true,
+	} {
+		t.Run(name, func(t *testing.T) {
+			field, err := json.Marshal(name)
+			require.NoError(t, err)
+			_, err = feed.ParseItem(fmt.Appendf(nil, `{"id":"a","title":"T","update_time":1700000000,%s:1}`, field))
+			errs, putErr := c.Put(t.Context(), []feed.Item{{
+				ID: "a", Title: "T", UpdateTime: 1700000000, Business: map[string]json.RawMessage{name: json.RawMessage("1")},
+			}})
+			require.NoError(t, putErr)
+			if fits {
+				require.NoError(t, err)
+				require.Nil(t, errs)
+				return
+			}
+			require.ErrorIs(t, err, feed.ErrBadItem)
+			require.ErrorIs(t, errs[0], feed.ErrBadItem)
+		})
+	}
 }

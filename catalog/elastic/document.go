@@ -2,6 +2,7 @@ package elastic
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -147,9 +148,7 @@ func readItem(s *esindex.Schema, docID string, source json.RawMessage) (feed.Ite
 		AuthorID: text(take(all, n.AuthorID)), Lang: text(take(all, n.Lang)), Tags: texts(take(all, n.Tags)),
 		Likes: count(take(all, n.Likes)), Comments: count(take(all, n.Comments)),
 	}
-	if it.ID == "" {
-		it.ID = docID
-	}
+	it.ID = cmp.Or(it.ID, docID)
 	if at := take(all, n.UpdateTime); at != nil {
 		it.UpdateTime, _ = s.Time.FromSource(at)
 	}

@@ -15,14 +15,14 @@ import (
 // Profile implements [catalog.Profiles]. Reads by id are in real time: they
 // see a write before any refresh.
 func (c *Catalog) Profile(ctx context.Context, agent string) (feed.Profile, error) {
-	found, err := c.get(ctx, []docID{{c.agents, agent}})
+	found, err := c.get(ctx, []esindex.DocID{{Index: c.agents, ID: agent}})
 	if err != nil {
 		return feed.Profile{}, err
 	}
 	return c.profile(found[0], agent)
 }
 
-func (c *Catalog) profile(d document, agent string) (feed.Profile, error) {
+func (c *Catalog) profile(d esindex.Document, agent string) (feed.Profile, error) {
 	if err := c.failure(d, c.agents); err != nil {
 		return feed.Profile{}, err
 	}
@@ -57,7 +57,7 @@ func (c *Catalog) MuteItems(ctx context.Context, agent string, groups []string) 
 // is written where change answers false.
 func (c *Catalog) changeProfile(ctx context.Context, agent string, change func(*feed.Profile) bool) error {
 	for {
-		found, err := c.get(ctx, []docID{{c.agents, agent}})
+		found, err := c.get(ctx, []esindex.DocID{{Index: c.agents, ID: agent}})
 		if err != nil {
 			return err
 		}
@@ -89,7 +89,7 @@ func (c *Catalog) changeProfile(ctx context.Context, agent string, change func(*
 
 // addOver adds a document that takes the place of the one that was read, and
 // of no later one.
-func (b *bulk) addOver(before *document, id string, doc []byte) {
+func (b *bulk) addOver(before *esindex.Document, id string, doc []byte) {
 	if len(before.Source) == 0 {
 		b.add("create", id, doc, 0)
 		return
@@ -99,16 +99,15 @@ func (b *bulk) addOver(before *document, id string, doc []byte) {
 	b.of = append(b.of, 0)
 }
 
-// ensureBeside makes the indices of profiles and of the ranking before the
-// first document is written to one of them. Elasticsearch would make it by
-// itself then, with a field for every tag, and refuse the profile of somebody
-// who likes both "a.b" and "a.b.c".
+// ensureBeside makes the index of profiles before the first one is written.
+// Elasticsearch would make it by itself then, with a field for every tag, and
+// refuse the profile of somebody who likes both "a.b" and "a.b.c".
 func (c *Catalog) ensureBeside(ctx context.Context) error {
 	if c.besideMade.Load() {
 		return nil
 	}
 	if _, err := esindex.EnsureBeside(ctx, c.client, c.items, esindex.Definition{}); err != nil {
-		return c.explain(err)
+		return c.contractError(err)
 	}
 	c.besideMade.Store(true)
 	return nil

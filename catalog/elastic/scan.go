@@ -13,6 +13,10 @@ import (
 // Scan implements [catalog.Scanner], over a point in time taken after a
 // refresh.
 func (c *Catalog) Scan(ctx context.Context, fn func(feed.Item) error) error {
+	schema, err := c.schema.Get()
+	if err != nil {
+		return c.contractError(err)
+	}
 	if err := c.Refresh(ctx); err != nil {
 		return err
 	}
@@ -20,8 +24,8 @@ func (c *Catalog) Scan(ctx context.Context, fn func(feed.Item) error) error {
 		ID string `json:"id"`
 	}
 	keep := url.Values{"keep_alive": {"2m"}}.Encode()
-	if err := c.do(ctx, "/"+c.items+"/_pit", keep, nil, func(body []byte) error { return json.Unmarshal(body, &point) }); err != nil {
-		return c.explain(err)
+	if err := c.do(ctx, "/"+c.items+"/_pit", keep, nil, &point); err != nil {
+		return err
 	}
 	defer func() {
 		request, _ := json.Marshal(point)
@@ -31,13 +35,13 @@ func (c *Catalog) Scan(ctx context.Context, fn func(feed.Item) error) error {
 	for {
 		hits, last, err := c.scanPage(ctx, point.ID, after)
 		if err != nil {
-			return c.explain(err)
+			return err
 		}
 		if len(hits) == 0 {
 			return nil
 		}
 		for _, hit := range hits {
-			it, err := readItem(&c.schema, hit.ID, hit.Source)
+			it, err := readItem(schema, hit.ID, hit.Source)
 			if err != nil {
 				return err
 			}
@@ -49,7 +53,7 @@ func (c *Catalog) Scan(ctx context.Context, fn func(feed.Item) error) error {
 	}
 }
 
-func (c *Catalog) scanPage(ctx context.Context, point string, after json.RawMessage) (hits []document, last json.RawMessage, err error) {
+func (c *Catalog) scanPage(ctx context.Context, point string, after json.RawMessage) (hits []esindex.Document, last json.RawMessage, err error) {
 	request := map[string]any{
 		"size": 1000, "track_total_hits": false, "pit": map[string]string{"id": point, "keep_alive": "2m"},
 		"sort": []map[string]string{{"_shard_doc": "asc"}},
@@ -60,15 +64,14 @@ func (c *Catalog) scanPage(ctx context.Context, point string, after json.RawMess
 	var got struct {
 		Hits struct {
 			Hits []struct {
-				document
+				esindex.Document
 				Sort json.RawMessage `json:"sort"`
 			} `json:"hits"`
 		} `json:"hits"`
 	}
-	err = c.do(ctx, "/_search", "allow_partial_search_results=false", request,
-		func(body []byte) error { return json.Unmarshal(body, &got) })
+	err = c.do(ctx, "/_search", "allow_partial_search_results=false", request, &got)
 	for _, hit := range got.Hits.Hits {
-		hits, last = append(hits, hit.document), hit.Sort
+		hits, last = append(hits, hit.Document), hit.Sort
 	}
 	return hits, last, err
 }

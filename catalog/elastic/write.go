@@ -24,14 +24,18 @@ func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 	if len(items) == 0 {
 		return nil, ctx.Err()
 	}
-	others, err := c.otherIDs(ctx, items)
+	schema, err := c.schema.Get()
+	if err != nil {
+		return nil, c.contractError(err)
+	}
+	others, err := c.otherIDs(ctx, schema, items)
 	if err != nil {
 		return nil, err
 	}
 	errs := make([]error, len(items))
 	var b bulk
 	for i := range items {
-		doc, err := encode(&c.schema, &items[i])
+		doc, err := encode(schema, &items[i])
 		if err != nil {
 			errs[i] = err
 			continue
@@ -60,24 +64,28 @@ func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 
 // otherIDs finds the _id of items that others put under another one, so that
 // putting such an item replaces it and does not add a second.
-func (c *Catalog) otherIDs(ctx context.Context, items []feed.Item) (map[string]document, error) {
-	if !c.schema.Mapped() {
+func (c *Catalog) otherIDs(ctx context.Context, schema *esindex.Schema, items []feed.Item) (map[string]esindex.Document, error) {
+	if !schema.Mapped() {
 		return nil, nil
 	}
 	ids := make([]string, len(items))
 	for i := range items {
 		ids[i] = items[i].ID
 	}
-	return c.others(ctx, ids, false)
+	return c.others(ctx, schema, ids, false)
 }
 
 // Remove implements [catalog.Writer].
 func (c *Catalog) Remove(ctx context.Context, id string) error {
-	err := c.delete(ctx, c.items, id, "")
+	schema, err := c.schema.Get()
+	if err != nil {
+		return c.contractError(err)
+	}
+	err = c.delete(ctx, c.items, id, "")
 	if !errors.Is(err, catalog.ErrNotFound) {
 		return err
 	}
-	others, oerr := c.others(ctx, []string{id}, false)
+	others, oerr := c.others(ctx, schema, []string{id}, false)
 	if oerr != nil {
 		return oerr
 	}
@@ -165,10 +173,9 @@ func (c *Catalog) bulk(ctx context.Context, index, params string, b *bulk) ([]re
 	var got struct {
 		Items []map[string]result `json:"items"`
 	}
-	err := c.do(ctx, "/"+index+"/_bulk", params+"filter_path=error,status,items.*.status,items.*.error", b.body,
-		func(body []byte) error { return json.Unmarshal(body, &got) })
+	err := c.do(ctx, "/"+index+"/_bulk", params+"filter_path=error,status,items.*.status,items.*.error", b.body, &got)
 	if err != nil {
-		return nil, c.explain(err)
+		return nil, err
 	}
 	if len(got.Items) != len(b.of) {
 		return nil, fmt.Errorf("elasticsearch answered %d results for %d items", len(got.Items), len(b.of))

@@ -15,8 +15,8 @@ const (
 
 // kept is a least-recently-used store with a bound on the sum of its values'
 // costs. It refuses a value that was read before, or during, a write to its
-// key: whoever read the old value may come to keep it after the writer has
-// thrown it out, and it would then stay.
+// key: a reader of the old value may store it after the writer has removed it,
+// and it would then stay.
 //
 // To know, it has marks that keys share by hash. A write to a key changes its
 // mark, and a value is taken only if its mark is the one of the failed get
@@ -37,7 +37,7 @@ type shard[V any] struct {
 	_     [64]byte // keeps the locks on cache lines of their own
 }
 
-// mark tells of the writes to the keys that share it.
+// mark counts the writes to the keys that share it.
 type mark struct {
 	begun, ended uint32
 }

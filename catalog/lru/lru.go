@@ -42,17 +42,9 @@ const maxDoc = 64 << 10
 // slot and headers.
 const docOverhead = 192
 
-// passed is what goes through as it is: samples of agents, and the ranking, of
-// which the newest is asked for once a second.
-type passed interface {
-	catalog.Rankings
-	catalog.Agents
-}
-
 // Cache is a catalog that answers from memory what it can. What it returns is
 // shared and never to be written to, profiles too.
 type Cache struct {
-	passed
 	next     catalog.Catalog
 	docs     *kept[feed.Doc]
 	profiles *kept[profile]
@@ -74,8 +66,7 @@ var (
 func New(next catalog.Catalog, cfg Config) *Cache {
 	maxBytes := cmp.Or(cfg.MaxBytes, 64<<20)
 	return &Cache{
-		passed: next,
-		next:   next,
+		next: next,
 		docs: newKept(maxBytes, min(maxDoc, maxBytes/shards), func(id string, d feed.Doc) int {
 			return len(id) + len(d.JSON) + docOverhead
 		}),

@@ -4,6 +4,7 @@
 package rediscache
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,34 +49,20 @@ type Config struct {
 	// so that a dead server does not cost every read a timeout; 1s.
 	Holdoff time.Duration
 	Clock   feed.Clock   // measures Holdoff; time.Now
-	Logger  *slog.Logger // slog.Default()
+	Logger  *slog.Logger // nil: none
 }
 
 // WithDefaults fills the zero values in.
 func (c Config) WithDefaults() Config {
-	or := func(d *time.Duration, v time.Duration) {
-		if *d <= 0 {
-			*d = v
-		}
-	}
-	or(&c.ItemTTL, 10*time.Minute)
-	or(&c.ProfileTTL, 24*time.Hour)
-	or(&c.Tombstone, 10*time.Second)
-	or(&c.Holdoff, time.Second)
+	c.ItemTTL = cmp.Or(c.ItemTTL, 10*time.Minute)
+	c.ProfileTTL = cmp.Or(c.ProfileTTL, 24*time.Hour)
+	c.Tombstone = cmp.Or(c.Tombstone, 10*time.Second)
+	c.Holdoff = cmp.Or(c.Holdoff, time.Second)
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	if c.Clock == nil {
 		c.Clock = time.Now
 	}
-	if c.Logger == nil {
-		c.Logger = slog.Default()
-	}
 	return c
-}
-
-// passed is what goes through as it is: samples of agents, and the ranking, of
-// which the newest is asked for once a second.
-type passed interface {
-	catalog.Rankings
-	catalog.Agents
 }
 
 // Cache is a catalog behind a cache in Redis. Reads work without Redis; writes
@@ -86,7 +73,6 @@ type passed interface {
 // by SET NX only, and a writer leaves a tombstone, a value that readers take
 // for a miss but that makes their SET NX fail until it expires.
 type Cache struct {
-	passed
 	next   catalog.Catalog
 	client redis.UniversalClient
 	keys   rediskeys.Keys
@@ -102,7 +88,7 @@ var (
 // New puts a cache behind client in front of next; it does not talk to the
 // server.
 func New(next catalog.Catalog, client redis.UniversalClient, cfg Config) *Cache {
-	return &Cache{passed: next, next: next, client: client, keys: rediskeys.For(client, cfg.KeyPrefix), cfg: cfg.WithDefaults()}
+	return &Cache{next: next, client: client, keys: rediskeys.For(client, cfg.KeyPrefix), cfg: cfg.WithDefaults()}
 }
 
 // Docs implements [catalog.Reader]. Where the catalog fails, the items that
@@ -216,8 +202,8 @@ func (c *Cache) count(ctx context.Context, step string, err error) {
 		slog.String("step", step), slog.Any("error", err))
 }
 
-// explain gives an error of a write the sentinel a caller looks for.
-func explain(step string, err error) error {
+// contractError gives an error of a write the sentinel a caller looks for.
+func contractError(step string, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -72,6 +72,13 @@ func (g *gate) PutProfile(ctx context.Context, agent string, p feed.Profile) err
 	return err
 }
 
+func (g *gate) MuteItems(ctx context.Context, agent string, groups []string) error {
+	if g.err != nil {
+		return g.err
+	}
+	return g.Catalog.MuteItems(ctx, agent, groups)
+}
+
 func store(t testing.TB) *gate {
 	t.Helper()
 	c, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
@@ -224,6 +231,42 @@ func TestAReaderCannotPutAnOldItemBack(t *testing.T) {
 			expire(t, client, c.keys.Item("a"))
 			assert.Equal(t, []string{change.want}, titles(t, c, "a"))
 			assert.Equal(t, []string{change.want}, titles(t, c, "a"))
+		})
+	}
+}
+
+// An agent who hides an item while the catalog is down keeps their feed: the
+// profile that was cached stays, with the item muted.
+func TestHidingWhileTheCatalogIsDown(t *testing.T) {
+	down := fmt.Errorf("%w: gone", catalog.ErrUnavailable)
+	for name, before := range map[string]*feed.Profile{
+		"with a profile": {Langs: []string{"en"}, MutedItems: []string{"a"}},
+		"without one":    nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, g, client := open(t)
+			want := feed.Profile{MutedItems: []string{"b"}}
+			if before != nil {
+				require.NoError(t, c.PutProfile(t.Context(), "u_1", *before))
+				want = feed.Profile{Langs: []string{"en"}, MutedItems: []string{"a", "b"}}
+			}
+			_, err := c.Profile(t.Context(), "u_1")
+			require.True(t, err == nil || errors.Is(err, catalog.ErrNotFound), "%v", err)
+
+			g.err = down
+			require.ErrorIs(t, c.MuteItems(t.Context(), "u_1", []string{"b"}), catalog.ErrUnavailable)
+			got, err := c.Profile(t.Context(), "u_1")
+			require.NoError(t, err)
+			assert.Equal(t, want, got)
+			ttl := client.PTTL(t.Context(), c.keys.Profile("u_1")).Val()
+			assert.LessOrEqual(t, ttl, c.cfg.ItemTTL)
+
+			require.ErrorIs(t, c.PutProfile(t.Context(), "u_1", feed.Profile{}), catalog.ErrUnavailable)
+			_, err = c.Profile(t.Context(), "u_1")
+			require.ErrorIs(t, err, catalog.ErrUnavailable, "which of two profiles holds is not known")
+			require.ErrorIs(t, c.MuteItems(t.Context(), "u_1", []string{"c"}), catalog.ErrUnavailable)
+			_, err = c.Profile(t.Context(), "u_1")
+			require.ErrorIs(t, err, catalog.ErrUnavailable, "a change of somebody else is under way")
 		})
 	}
 }

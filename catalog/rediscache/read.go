@@ -109,9 +109,18 @@ func (f *found) take(values []string) {
 }
 
 func (c *Cache) readProfile(ctx context.Context, agent string, cmd *redis.StringCmd) *knownProfile {
-	text := cmd.Val()
-	if text == "" || text[:1] == mark {
+	known := c.parseProfile(ctx, agent, cmd.Val())
+	if known == nil {
 		profileMisses.Inc()
+	} else {
+		profileHits.Inc()
+	}
+	return known
+}
+
+// parseProfile is a cached profile; nil where it is not valid.
+func (c *Cache) parseProfile(ctx context.Context, agent, text string) *knownProfile {
+	if text == "" || text[:1] == mark {
 		return nil
 	}
 	known := &knownProfile{agent: agent, absent: text == absent}
@@ -121,7 +130,6 @@ func (c *Cache) readProfile(ctx context.Context, agent string, cmd *redis.String
 			return nil
 		}
 	}
-	profileHits.Inc()
 	return known
 }
 

@@ -30,7 +30,7 @@ func (c *Cache) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 	}
 	// Of a batch that failed nothing is known, so it is buried too.
 	if buried := c.bury(ctx, ids); buried != nil {
-		err = errors.Join(err, explain("put", buried))
+		err = errors.Join(err, contractError("put", buried))
 	}
 	return perItem, err
 }
@@ -41,7 +41,7 @@ func (c *Cache) Remove(ctx context.Context, id string) error {
 	err := c.next.Remove(ctx, id)
 	// Also when there is no such item: a first call may have got no further.
 	if buried := c.bury(ctx, []string{id}); buried != nil {
-		return errors.Join(err, explain("remove", buried))
+		return errors.Join(err, contractError("remove", buried))
 	}
 	return err
 }
@@ -64,36 +64,52 @@ func (c *Cache) bury(ctx context.Context, ids []string) error {
 
 // PutProfile implements [catalog.Profiles]. Without Redis nothing is written.
 func (c *Cache) PutProfile(ctx context.Context, agent string, p feed.Profile) error {
-	write := func() error { return c.next.PutProfile(ctx, agent, p) }
-	if p.MutedItems == nil {
-		return c.changeProfile(ctx, agent, nil, write)
+	change := profileChange{write: func() error { return c.next.PutProfile(ctx, agent, p) }}
+	if p.MutedItems != nil {
+		change.to = &knownProfile{agent: agent, profile: p}
 	}
-	return c.changeProfile(ctx, agent, &knownProfile{agent: agent, profile: p}, write)
+	return c.changeProfile(ctx, agent, change)
 }
 
 // MuteItems implements [catalog.Profiles]. Without Redis nothing is written.
+// Where the catalog cannot be asked, the items are muted in the cached profile all
+// the same, for as long as contents are cached: the agent's feed goes on, without
+// the items, whether they were stored or not.
 func (c *Cache) MuteItems(ctx context.Context, agent string, groups []string) error {
-	return c.changeProfile(ctx, agent, nil, func() error { return c.next.MuteItems(ctx, agent, groups) })
+	return c.changeProfile(ctx, agent, profileChange{
+		write:     func() error { return c.next.MuteItems(ctx, agent, groups) },
+		meanwhile: func(p *feed.Profile) { p.Hide(groups) },
+	})
 }
 
 // RemoveProfile implements [catalog.Profiles]. Without Redis nothing is
 // removed.
 func (c *Cache) RemoveProfile(ctx context.Context, agent string) error {
-	return c.changeProfile(ctx, agent, &knownProfile{agent: agent, absent: true}, func() error {
-		return c.next.RemoveProfile(ctx, agent)
+	return c.changeProfile(ctx, agent, profileChange{
+		write: func() error { return c.next.RemoveProfile(ctx, agent) },
+		to:    &knownProfile{agent: agent, absent: true},
 	})
+}
+
+// profileChange is a change of an agent's profile.
+type profileChange struct {
+	write func() error
+	to    *knownProfile // the new value; nil: only the catalog knows it
+	// meanwhile makes of the old profile one that is right for readers whether
+	// the change was stored or not; nil: no error.
+	meanwhile func(*feed.Profile)
 }
 
 // settleScript puts the new profile in the place of the writer's own mark. If
 // anything else is there, another writer is or was at work at the same time
-// and nobody but the catalog knows who came last: then a mark stays until the
+// and only the catalog knows which came last: then a mark stays until the
 // readers who may have read too early are gone.
 //
 //	KEYS[1]  the agent's profile
 //	ARGV[1]  the writer's mark
 //	ARGV[2]  the new value
 //	ARGV[3]  its TTL, ms
-//	ARGV[4]  a mark that belongs to nobody
+//	ARGV[4]  a mark that no writer owns
 //	ARGV[5]  its TTL, ms
 //	reply    1 if the new value is cached, else 0
 var settleScript = redis.NewScript(`
@@ -106,22 +122,25 @@ return 0
 `)
 
 // changeProfile leaves a mark, writes to the catalog, and caches the new value.
-// The mark goes first: from then on no reader can cache the old one. A nil to
-// says that only the catalog knows the new value: it is read there.
-func (c *Cache) changeProfile(ctx context.Context, agent string, to *knownProfile, write func() error) error {
+// The mark goes first: from then on no reader can cache the old one.
+func (c *Cache) changeProfile(ctx context.Context, agent string, change profileChange) error {
 	key := c.keys.Profile(agent)
 	mine := mark + strconv.FormatUint(rand.Uint64(), 36) + strconv.FormatUint(rand.Uint64(), 36)
-	if err := c.client.Set(ctx, key, mine, c.cfg.Tombstone).Err(); err != nil {
-		return explain("profile", err)
+	before := c.client.SetArgs(ctx, key, mine, redis.SetArgs{TTL: c.cfg.Tombstone, Get: true})
+	if err := before.Err(); err != nil && !errors.Is(err, redis.Nil) {
+		return contractError("profile", err)
 	}
-	written := write()
-	wasAbsent := to != nil && to.absent && errors.Is(written, catalog.ErrNotFound)
-	if written != nil && !wasAbsent {
-		return written // whatever the catalog holds now, it is read anew once the mark is gone
-	}
+	written, to, ttl := change.write(), change.to, c.cfg.ProfileTTL
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterWrite)
 	defer cancel()
-	if to == nil {
+	switch wasAbsent := to != nil && to.absent && errors.Is(written, catalog.ErrNotFound); {
+	case written != nil && !wasAbsent:
+		// Whatever the catalog holds now, it is read anew once the mark is gone.
+		if to = c.meanwhile(ctx, agent, change, before, written); to == nil {
+			return written
+		}
+		ttl = c.cfg.ItemTTL
+	case to == nil:
 		var err error
 		if to, err = c.fetchProfile(ctx, agent); err != nil {
 			c.count(ctx, "profile", err)
@@ -132,7 +151,21 @@ func (c *Cache) changeProfile(ctx context.Context, agent string, to *knownProfil
 	if err != nil {
 		return errors.Join(written, err)
 	}
-	err = settleScript.Run(ctx, c.client, []string{key}, mine, text, c.cfg.ProfileTTL.Milliseconds(),
+	err = settleScript.Run(ctx, c.client, []string{key}, mine, text, ttl.Milliseconds(),
 		mark, c.cfg.Tombstone.Milliseconds()).Err()
-	return errors.Join(written, explain("profile", err))
+	return errors.Join(written, contractError("profile", err))
+}
+
+// meanwhile is what readers go by after a change that the catalog may not have
+// stored; nil where that is unknown.
+func (c *Cache) meanwhile(ctx context.Context, agent string, change profileChange, before *redis.StatusCmd, written error) *knownProfile {
+	if change.meanwhile == nil || !errors.Is(written, catalog.ErrUnavailable) {
+		return nil
+	}
+	known := c.parseProfile(ctx, agent, before.Val())
+	if known != nil {
+		known.absent = false
+		change.meanwhile(&known.profile)
+	}
+	return known
 }

@@ -3,28 +3,26 @@ package sqlite
 import (
 	"context"
 	"errors"
-
-	"github.com/freshet/freshet/catalog"
 )
 
-// Agents implements [catalog.Agents]. It reads the ids of all profiles, which
-// takes about a second for a million.
+// Agents draws n of those who have a profile, as offline.Source says. It reads
+// the ids of all profiles, which takes about a second for a million.
 func (c *Catalog) Agents(ctx context.Context, n int, seed int64) (ids []string, err error) {
-	rows, err := c.scans.QueryContext(ctx, `SELECT agent FROM profiles`)
+	rows, err := c.file.Scans.QueryContext(ctx, `SELECT agent FROM profiles`)
 	if err != nil {
 		return nil, failed(ctx, "sample agents", err)
 	}
 	defer func() { err = errors.Join(err, failed(ctx, "sample agents", rows.Close())) }()
-	sample := catalog.NewSample(n, seed)
+	sample := newSample(n, seed)
 	for rows.Next() {
 		var agent string
 		if err := rows.Scan(&agent); err != nil {
 			return nil, failed(ctx, "sample agents", err)
 		}
-		sample.Add(agent)
+		sample.add(agent)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, failed(ctx, "sample agents", err)
 	}
-	return sample.IDs(), nil
+	return sample.ids(), nil
 }

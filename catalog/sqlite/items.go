@@ -4,13 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/sqlitefile"
 )
 
 // putRows is how many items one statement stores. More saves little; SQLite's
@@ -42,22 +42,15 @@ func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 		}
 		args = append(args, items[i].ID, doc)
 	}
-	if err := c.store(ctx, args); err != nil {
+	err := sqlitefile.InTx(ctx, c.file.Writer, func(tx *sql.Tx) error { return c.store(ctx, tx, args) })
+	if err != nil {
 		return nil, failed(ctx, "put items", err)
 	}
 	return perItem, nil
 }
 
-func (c *Catalog) store(ctx context.Context, args []any) (err error) {
-	tx, err := c.writer.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, ignoreDone(tx.Rollback()))
-		}
-	}()
+// store puts items, which are given as id and doc one after the other.
+func (c *Catalog) store(ctx context.Context, tx *sql.Tx, args []any) error {
 	// The driver starts a goroutine for each statement whose context can be
 	// cancelled. Asking between the statements is enough, and cheaper.
 	inner := context.WithoutCancel(ctx)
@@ -75,16 +68,7 @@ func (c *Catalog) store(ctx context.Context, args []any) (err error) {
 		}
 		args = args[n:]
 	}
-	return tx.Commit()
-}
-
-// ignoreDone drops the error about a transaction that its cancelled context
-// has rolled back already.
-func ignoreDone(err error) error {
-	if errors.Is(err, sql.ErrTxDone) {
-		return nil
-	}
-	return err
+	return nil
 }
 
 // Remove implements [catalog.Writer].
@@ -143,7 +127,7 @@ func (c *Catalog) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
 // Scan implements [catalog.Scanner]. It reads one item at a time from a
 // snapshot, so that fn may use the catalog, and sees each item once.
 func (c *Catalog) Scan(ctx context.Context, fn func(feed.Item) error) error {
-	rows, err := c.scans.QueryContext(ctx, `SELECT id, doc FROM items ORDER BY seq`)
+	rows, err := c.file.Scans.QueryContext(ctx, `SELECT id, doc FROM items ORDER BY seq`)
 	if err != nil {
 		return failed(ctx, "scan items", err)
 	}

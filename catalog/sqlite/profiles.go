@@ -9,6 +9,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/sqlitefile"
 )
 
 // Profile implements [catalog.Profiles].
@@ -46,44 +47,33 @@ func (c *Catalog) MuteItems(ctx context.Context, agent string, groups []string) 
 // changeProfile reads, changes and writes in one transaction; no other writer
 // comes between. Nothing is written where change answers false.
 func (c *Catalog) changeProfile(ctx context.Context, what, agent string, change func(*feed.Profile) bool) error {
-	err := c.profileChange(ctx, agent, change)
+	err := sqlitefile.InTx(ctx, c.file.Writer, func(tx *sql.Tx) error { return c.profileChange(ctx, tx, agent, change) })
 	if errors.Is(err, feed.ErrBadProfile) {
 		return err
 	}
 	return failed(ctx, what, err)
 }
 
-func (c *Catalog) profileChange(ctx context.Context, agent string, change func(*feed.Profile) bool) (err error) {
-	tx, err := c.writer.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, ignoreDone(tx.Rollback()))
-		}
-	}()
+func (c *Catalog) profileChange(ctx context.Context, tx *sql.Tx, agent string, change func(*feed.Profile) bool) error {
 	var raw []byte
 	var p feed.Profile
-	err = tx.QueryRowContext(ctx, `SELECT doc FROM profiles WHERE agent = ?`, agent).Scan(&raw)
+	err := tx.QueryRowContext(ctx, `SELECT doc FROM profiles WHERE agent = ?`, agent).Scan(&raw)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 	case err != nil:
 		return err
 	default:
-		// One that is damaged is told of when it is read; putting another repairs it.
+		// One that is damaged is reported when it is read; putting another repairs it.
 		_ = json.Unmarshal(raw, &p)
 	}
 	if !change(&p) {
-		return tx.Rollback()
+		return nil
 	}
 	if raw, err = json.Marshal(p); err != nil {
 		return fmt.Errorf("%w: %w", feed.ErrBadProfile, err)
 	}
-	if _, err = tx.StmtContext(ctx, c.putProfile).ExecContext(ctx, agent, raw); err != nil {
-		return err
-	}
-	return tx.Commit()
+	_, err = tx.StmtContext(ctx, c.putProfile).ExecContext(ctx, agent, raw)
+	return err
 }
 
 // RemoveProfile implements [catalog.Profiles].

@@ -15,6 +15,7 @@ import (
 	"github.com/freshet/freshet/catalog/catalogtest"
 	"github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/sqlitefile"
 )
 
 func open(t testing.TB, path string) *sqlite.Catalog {
@@ -30,6 +31,7 @@ func fresh(t *testing.T) catalog.Catalog { return open(t, filepath.Join(t.TempDi
 func TestConformance(t *testing.T) {
 	catalogtest.Run(t, fresh)
 	catalogtest.RunScanner(t, fresh)
+	catalogtest.RunSampler(t, func(t *testing.T) catalogtest.Sampler { return open(t, filepath.Join(t.TempDir(), "c.db")) })
 }
 
 func TestReopenKeepsEverything(t *testing.T) {
@@ -89,7 +91,7 @@ func TestClosedIsUnavailable(t *testing.T) {
 	require.ErrorIs(t, err, catalog.ErrUnavailable)
 	require.ErrorIs(t, c.Remove(ctx, "a"), catalog.ErrUnavailable)
 	require.ErrorIs(t, c.Scan(ctx, func(feed.Item) error { return nil }), catalog.ErrUnavailable)
-	_, err = c.Ranking(ctx)
+	_, err = c.Agents(ctx, 5, 1)
 	require.ErrorIs(t, err, catalog.ErrUnavailable)
 }
 
@@ -118,16 +120,16 @@ func TestOpenRefuses(t *testing.T) {
 		}, "cannot be written", nil},
 		{"another program's database", func(t *testing.T, path string) {
 			script(t, path, `CREATE TABLE users (id)`)
-		}, "another program", sqlite.ErrNotOurs},
+		}, "another program", sqlitefile.ErrNotOurs},
 		{"another program's empty database", func(t *testing.T, path string) {
 			script(t, path, `PRAGMA application_id = 7`)
-		}, "another program", sqlite.ErrNotOurs},
+		}, "another program", sqlitefile.ErrNotOurs},
 		{"a newer schema", func(t *testing.T, path string) {
 			c, err := sqlite.Open(t.Context(), path)
 			require.NoError(t, err)
 			require.NoError(t, c.Close())
 			script(t, path, `PRAGMA user_version = 99`)
-		}, "written by a newer freshet (schema 99", sqlite.ErrNewerSchema},
+		}, "written by a newer freshet (schema 99", sqlitefile.ErrNewerSchema},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "data")

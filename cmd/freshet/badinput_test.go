@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 // call sends a request as it is and returns status and envelope.
@@ -127,7 +129,8 @@ func TestMillionLines(t *testing.T) {
 	p := start(t, settings(t, "embedded"))
 	path, err := binary()
 	require.NoError(t, err)
-	const lines, every = 1_000_000, 200_000
+	lines := testenv.Schedules(1_000_000)
+	every := lines / 5
 	in, out := io.Pipe()
 	go func() {
 		var line []byte
@@ -166,7 +169,7 @@ func TestMillionLines(t *testing.T) {
 		assert.Equal(t, (i+1)*every, e.Line)
 		assert.Contains(t, e.Reason, "title")
 	}
-	for id, want := range map[string]int{"d1": 200, "d999999": 200, "d1000000": 404} {
+	for id, want := range map[string]int{"d1": 200, fmt.Sprint("d", lines-1): 200, fmt.Sprint("d", lines): 404} {
 		status, _, _ := p.call(t, "GET", "/v1/items/"+id, map[string]string{"Authorization": "Bearer " + adminToken}, nil)
 		assert.Equal(t, want, status, id)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/feed"
 )
 
 // serverFlag is shared by the commands that call a server.
@@ -35,7 +36,38 @@ func connect(cmd *cobra.Command, server string, options ...client.Option) (*clie
 	return c, nil
 }
 
-// terminalWidth is the number of columns of a terminal; 0: w is none.
+// callerFlags say which agent calls, for commands that call as an app would.
+type callerFlags struct {
+	server *string
+	agent  string
+	token  string
+	does   string
+}
+
+// addCallerFlags adds them; does is what the agent does.
+func addCallerFlags(cmd *cobra.Command, does string) *callerFlags {
+	f := &callerFlags{server: serverFlag(cmd), does: does}
+	cmd.Flags().StringVar(&f.agent, "agent", "", "id of the agent that "+does)
+	cmd.Flags().StringVar(&f.token, "token", "", "Bearer token of the agent, for a server in jwt mode (instead of --agent)")
+	return f
+}
+
+// connect makes the agent's client, or says what is missing.
+func (f *callerFlags) connect(cmd *cobra.Command) (*client.Client, error) {
+	if f.agent == "" && f.token == "" {
+		return nil, &usageError{cmd.CommandPath(), fmt.Errorf("who %s? give --agent, or --token for a server in jwt mode", f.does)}
+	}
+	options := []client.Option{client.WithToken(f.token)}
+	if f.agent != "" {
+		if err := feed.CheckAgentID(f.agent); err != nil {
+			return nil, &usageError{cmd.CommandPath(), fmt.Errorf("--agent: %w", err)}
+		}
+		options = append(options, client.WithAgent(f.agent))
+	}
+	return connect(cmd, *f.server, options...)
+}
+
+// terminalWidth is the number of columns of a terminal; 0: w is not a terminal.
 func terminalWidth(w io.Writer) int {
 	f, ok := w.(*os.File)
 	if !ok {

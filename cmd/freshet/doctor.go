@@ -18,7 +18,7 @@ var errUnwell = errors.New("something is broken; see above")
 func newDoctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Look at every dependency, and say how to mend what is wrong",
+		Short: "Look at every dependency, and say how to fix what is wrong",
 		Args:  cobra.NoArgs,
 	}
 	fix := cmd.Flags().Bool("fix", false, "create what is missing: directories and indices")
@@ -52,8 +52,8 @@ func printFindings(w io.Writer, findings []app.Finding, asJSON bool) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, f := range findings {
 		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\n", f.Level, f.What, f.Detail)
-		if f.Mend != "" {
-			_, _ = fmt.Fprintf(table, "\t\t→ %s\n", f.Mend)
+		if f.Fix != "" {
+			_, _ = fmt.Fprintf(table, "\t\t→ %s\n", f.Fix)
 		}
 	}
 	return table.Flush()

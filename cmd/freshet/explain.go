@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -76,12 +74,9 @@ func (f *explainFlags) ask() (client.ExplainAsk, error) {
 		ask.Ranking = change
 	}
 	if f.at != "" {
-		at, err := time.Parse(time.RFC3339, f.at)
-		if seconds, number := strconv.ParseInt(f.at, 10, 64); number == nil {
-			at, err = time.Unix(seconds, 0), nil
-		}
+		at, err := feed.ParseTime(f.at)
 		if err != nil {
-			return ask, fmt.Errorf("--at must be a time such as 2026-03-06T12:00:00Z, or Unix seconds, not %q", f.at)
+			return ask, fmt.Errorf("--at %w", err)
 		}
 		ask.At = at.UTC()
 	}

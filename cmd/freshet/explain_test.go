@@ -34,6 +34,7 @@ func TestExplain(t *testing.T) {
 			"It ranks 1 of 1.",
 		},
 		"Unix seconds": {[]string{"--at", "1772798400"}, `{"agent_id":"u_1","limit":20,"at":"2026-03-06T12:00:00Z"}`, "It ranks"},
+		"a fraction":   {[]string{"--at", "1772798400.5"}, `{"agent_id":"u_1","limit":20,"at":"2026-03-06T12:00:00.5Z"}`, "It ranks"},
 		"as JSON":      {[]string{"--json"}, `{"agent_id":"u_1","limit":20}`, `"candidates":[{"rank":1,"id":"doc_1"`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/freshet/freshet/client"
-	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/cli"
 )
 
@@ -18,9 +17,7 @@ import (
 const feedWait = 30 * time.Second
 
 type feedFlags struct {
-	server    *string
-	agent     string
-	token     string
+	caller    *callerFlags
 	limit     int
 	requestID string
 	json      bool
@@ -43,9 +40,7 @@ func newFeedCommand() *cobra.Command {
 			return nil
 		},
 	}
-	f := feedFlags{server: serverFlag(cmd)}
-	cmd.Flags().StringVar(&f.agent, "agent", "", "id of the agent that reads")
-	cmd.Flags().StringVar(&f.token, "token", "", "Bearer token of the agent, for a server in jwt mode (instead of --agent)")
+	f := feedFlags{caller: addCallerFlags(cmd, "reads")}
 	cmd.Flags().IntVar(&f.limit, "limit", 20, "items of a page, 1 to 100")
 	cmd.Flags().StringVar(&f.requestID, "request-id", "", "the same id again within a minute answers the same page")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the answer's data as JSON")
@@ -54,17 +49,7 @@ func newFeedCommand() *cobra.Command {
 }
 
 func readFeed(cmd *cobra.Command, f feedFlags, action string) error {
-	if f.agent == "" && f.token == "" {
-		return &usageError{cmd.CommandPath(), fmt.Errorf("who reads? give --agent, or --token for a server in jwt mode")}
-	}
-	options := []client.Option{client.WithToken(f.token)}
-	if f.agent != "" {
-		if err := feed.CheckAgentID(f.agent); err != nil {
-			return &usageError{cmd.CommandPath(), fmt.Errorf("--agent: %w", err)}
-		}
-		options = append(options, client.WithAgent(f.agent))
-	}
-	server, err := connect(cmd, *f.server, options...)
+	server, err := f.caller.connect(cmd)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ func newHealthCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "health",
 		Short: "Ask a server whether it is ready; exit 1 if not",
-		Long: "Asks /readyz, which answers for the server and everything it needs.\n" +
+		Long: "Asks /readyz, which reports on the server and everything it needs.\n" +
 			"Made for the health checks of containers, whose images have no shell and no curl.",
 		Args: cobra.NoArgs,
 	}

@@ -32,6 +32,7 @@ type ingestFlags struct {
 	all           bool
 	allowRejected bool
 	json          bool
+	graph         bool
 }
 
 func newIngestCommand() *cobra.Command {
@@ -40,8 +41,11 @@ func newIngestCommand() *cobra.Command {
 		Short: "Upload items to a server: one JSON object a line, gzip or not, - for standard input",
 		Long: "Uploads items to a server, one JSON object a line, gzip or not; - reads standard input.\n" +
 			"An item replaces the one with its id, so an upload that was broken off is simply run again.\n" +
+			"With --graph the file has a network: follows in two columns, follower and author, with a tab\n" +
+			"between them, as of the time when the file was last changed; or events of other systems, one\n" +
+			"JSON object a line. Run again, it brings back nothing that was undone since then.\n" +
 			"The exit code is 1 when a line was rejected, unless --allow-rejected is given.",
-		Example: "  freshet ingest posts.ndjson.gz\n  tail -n 100 posts.ndjson | freshet ingest -",
+		Example: "  freshet ingest posts.ndjson.gz\n  tail -n 100 posts.ndjson | freshet ingest -\n  freshet ingest --graph follows.tsv.gz",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fmt.Errorf("give one file, or - for standard input, not %d", len(args))
@@ -52,18 +56,19 @@ func newIngestCommand() *cobra.Command {
 	f := ingestFlags{server: serverFlag(cmd), token: adminTokenFlag(cmd)}
 	cmd.Flags().BoolVar(&f.all, "all", false, fmt.Sprintf("show every rejected line, not only the first %d", shownRejections))
 	cmd.Flags().BoolVar(&f.allowRejected, "allow-rejected", false, "exit 0 even when lines were rejected")
+	cmd.Flags().BoolVar(&f.graph, "graph", false, "the file has follows (follower, author) or events of other systems, not items")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the summary as JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return ingest(cmd, f, args[0]) }
 	return cmd
 }
 
 func ingest(cmd *cobra.Command, f ingestFlags, path string) error {
-	source, size, err := open(cmd.InOrStdin(), path)
+	source, err := open(cmd.InOrStdin(), path)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = source.Close() }()
-	bar := progress(cmd.ErrOrStderr(), size)
+	bar := progress(cmd.ErrOrStderr(), source.size)
 	server, err := connect(cmd, *f.server, client.WithToken(f.token()), client.WithRetries(ingestTries, ingestPause),
 		client.WithRetryNotice(func(cause error, wait time.Duration) {
 			_ = bar.Clear()
@@ -78,7 +83,15 @@ func ingest(cmd *cobra.Command, f ingestFlags, path string) error {
 	if f.all {
 		report.most = -1
 	}
-	summary, err := upload(cmd.Context(), server, source, bar, report)
+	reader := progressbar.NewReader(source, bar)
+	send := server.Ingest
+	if f.graph {
+		send = func(ctx context.Context, r io.Reader, reject func(client.Rejection)) (client.Summary, error) {
+			return server.IngestGraph(ctx, r, source.changed, reject)
+		}
+	}
+	summary, err := send(cmd.Context(), &reader, report.add)
+	_ = bar.Finish() // before anything is printed
 	report.Summary = summary
 	if werr := report.write(cmd.OutOrStdout(), f.json); werr != nil {
 		return errors.Join(err, werr)
@@ -92,20 +105,30 @@ func ingest(cmd *cobra.Command, f ingestFlags, path string) error {
 	return nil
 }
 
-// open opens the file; its size is -1 where it is not known.
-func open(in io.Reader, path string) (io.ReadCloser, int64, error) {
+// input is what is uploaded.
+type input struct {
+	io.ReadCloser
+	size    int64     // -1: not known
+	changed time.Time // when it was last changed; zero: not known, or it lies ahead
+}
+
+func open(in io.Reader, path string) (input, error) {
 	if path == "-" {
-		return io.NopCloser(in), -1, nil
+		return input{io.NopCloser(in), -1, time.Time{}}, nil
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, 0, err
+		return input{}, err
 	}
+	source := input{file, -1, time.Time{}}
 	info, err := file.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return file, -1, err
+	if err == nil && info.Mode().IsRegular() {
+		source.size = info.Size()
+		if info.ModTime().Before(time.Now()) {
+			source.changed = info.ModTime()
+		}
 	}
-	return file, info.Size(), nil
+	return source, err
 }
 
 // progress is a bar of bytes read, invisible where w is not a terminal.
@@ -119,14 +142,6 @@ func progress(w io.Writer, size int64) *progressbar.ProgressBar {
 		progressbar.OptionSetWidth(30),
 		progressbar.OptionClearOnFinish(),
 	)
-}
-
-// upload runs the upload and takes the bar away before anything is printed.
-func upload(ctx context.Context, server *client.Client, source io.Reader, bar *progressbar.ProgressBar, report *ingestReport) (client.Summary, error) {
-	reader := progressbar.NewReader(source, bar)
-	summary, err := server.Ingest(ctx, &reader, report.add)
-	_ = bar.Finish()
-	return summary, err
 }
 
 // ingestReport is what the command prints.

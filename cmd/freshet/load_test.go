@@ -16,16 +16,16 @@ import (
 // no error, no repeat, and all that was delivered is accounted for. The long
 // run is by hand; see docs/reliability.md.
 func TestLoad(t *testing.T) {
-	generator := filepath.Join(t.TempDir(), "load")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", generator, "../../scripts/load").CombinedOutput()
+	generator := filepath.Join(t.TempDir(), "freshet-bench")
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", generator, "../freshet-bench").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	for _, mode := range []string{"embedded", "services"} {
 		t.Run(mode, func(t *testing.T) {
 			p := start(t, settings(t, mode))
 			p.fill(t, 3000)
 			searchable(t, p)
-			cmd := exec.CommandContext(t.Context(), generator,
-				"-server", p.url, "-token", adminToken, "-rate", "60", "-for", "6s", "-agents", "100", "-ingest", "500ms")
+			cmd := exec.CommandContext(t.Context(), generator, "load",
+				"--server", p.url, "--token", adminToken, "--rate", "60", "--for", "6s", "--agents", "100", "--ingest", "500ms")
 			var report bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &report, &report
 			require.NoError(t, cmd.Run(), "%s\nserver:\n%s", &report, p.log)

@@ -28,7 +28,8 @@ const (
 
 // commands makes the subcommands, each in a file of its name.
 var commands = []func() *cobra.Command{
-	newBenchCommand, newConfigCommand, newDecayCommand, newDoctorCommand, newExplainCommand, newFeedCommand, newHealthCommand, newIngestCommand, newServeCommand, newVersionCommand,
+	newBenchCommand, newConfigCommand, newDecayCommand, newDoctorCommand, newExplainCommand, newFeedCommand, newFollowCommand, newHealthCommand,
+	newIngestCommand, newJobsCommand, newPostCommand, newRankingCommand, newServeCommand, newTimelineCommand, newVersionCommand, newWorkerCommand,
 }
 
 func main() {
@@ -71,6 +72,8 @@ func newRootCommand() *cobra.Command {
 	root := newGroup("freshet", "A recommendation feed engine: fits the reader, fresh, never twice")
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetFlagErrorFunc(flagError)
+	root.Version = versionLine()
+	root.SetVersionTemplate("{{.Version}}\n")
 	for _, newCommand := range commands {
 		root.AddCommand(newCommand())
 	}
@@ -79,7 +82,7 @@ func newRootCommand() *cobra.Command {
 }
 
 // newGroup is a command that only holds others: alone it prints its help, and
-// with a word that is none of them it says which is meant.
+// with an unknown name it suggests the nearest one.
 func newGroup(name, short string) *cobra.Command {
 	return &cobra.Command{
 		Use:                        name,
@@ -123,7 +126,7 @@ func usageErrors(cmd *cobra.Command) {
 	}
 }
 
-// flagError names the nearest configuration key for a flag that is none.
+// flagError names the nearest configuration key for an unknown flag.
 func flagError(cmd *cobra.Command, err error) error {
 	var missing *pflag.NotExistError
 	if errors.As(err, &missing) && cmd.Flags().Lookup(configs.Keys()[0]) != nil && missing.GetSpecifiedName() != "" {

@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/version"
 )
 
 type result struct {
@@ -74,7 +74,9 @@ func TestHelpListsTheCommands(t *testing.T) {
 	got := freshet(t, "")
 	assert.Equal(t, exitOK, got.code)
 	for _, newCommand := range commands {
-		assert.Contains(t, got.out, "\n  "+newCommand().Name()+" ")
+		if cmd := newCommand(); !cmd.Hidden {
+			assert.Contains(t, got.out, "\n  "+cmd.Name()+" ")
+		}
 	}
 }
 
@@ -104,20 +106,16 @@ func TestConfigExampleIsTheShippedFile(t *testing.T) {
 	assert.Equal(t, string(configs.Services), freshet(t, "", "config", "example", "services").out)
 }
 
-func TestVersionOf(t *testing.T) {
-	assert.Contains(t, freshet(t, "", "version").out, "freshet ")
-	assert.Equal(t, "freshet v1.2.3 commit abc with changes of 2026-03-06T00:00:00Z go1.26 linux/arm64", versionOf(&debug.BuildInfo{
-		GoVersion: "go1.26", Main: debug.Module{Version: "v1.2.3"},
-		Settings: []debug.BuildSetting{
-			{Key: "vcs.revision", Value: "abc"},
-			{Key: "vcs.modified", Value: "true"},
-			{Key: "vcs.time", Value: "2026-03-06T00:00:00Z"},
-			{Key: "GOOS", Value: "linux"},
-			{Key: "GOARCH", Value: "arm64"},
-		},
-	}))
-	assert.Equal(t, "freshet (devel) go1.26", versionOf(&debug.BuildInfo{GoVersion: "go1.26"}))
-	assert.NotEmpty(t, versionOf(nil))
+func TestBenchSaysWhereItWent(t *testing.T) {
+	got := freshet(t, "", "bench", "--only", "refresh")
+	assert.Equal(t, exitError, got.code)
+	assert.Contains(t, got.errs, "go run ./cmd/freshet-bench")
+}
+
+func TestVersion(t *testing.T) {
+	want := "freshet " + version.Long() + "\n"
+	assert.Equal(t, want, freshet(t, "", "version").out)
+	assert.Equal(t, want, freshet(t, "", "--version").out)
 }
 
 // answering serves one answer to every call and keeps the last request.

@@ -93,10 +93,16 @@ func freePort(t *testing.T) string {
 // flags, and waits until it is ready.
 func start(t *testing.T, settings map[string]string, args ...string) *process {
 	t.Helper()
+	return startCommand(t, "serve", settings, args...)
+}
+
+// startCommand is start for another command that serves.
+func startCommand(t *testing.T, command string, settings map[string]string, args ...string) *process {
+	t.Helper()
 	path, err := binary()
 	require.NoError(t, err)
 	addr := freePort(t)
-	p := &process{cmd: exec.Command(path, append([]string{"serve"}, args...)...), url: "http://" + addr, log: &buffer{}, exited: make(chan struct{})}
+	p := &process{cmd: exec.Command(path, append([]string{command}, args...)...), url: "http://" + addr, log: &buffer{}, exited: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), "FRESHET_SERVER_ADDR="+addr, "FRESHET_AUTH_ADMIN_TOKEN="+adminToken)
 	for name, value := range settings {
 		p.cmd.Env = append(p.cmd.Env, "FRESHET_"+name+"="+value)

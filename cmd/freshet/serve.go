@@ -22,14 +22,14 @@ func newServeCommand() *cobra.Command {
 			"Without a configuration everything runs in this process, on 127.0.0.1:8080.",
 		Args: cobra.NoArgs,
 	}
-	demo := cmd.Flags().Bool("demo", false, "put 5,000 made-up items and 8 readers (u_1 to u_8) into the catalog, and a new item every few seconds; embedded, they have a directory of their own")
+	demo := cmd.Flags().Bool("demo", false, "put 5,000 made-up items, 8 readers (u_1 to u_8) and a network of 300 authors into the stores, and something new every few seconds; embedded, they have a directory of their own")
 	load := addConfigFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		cfg, err := load()
 		if err != nil {
 			return err
 		}
-		return serve(cmd.Context(), newLogger(cmd.ErrOrStderr(), cfg.Log), cfg, *demo, configFile(cmd)...)
+		return serve(cmd.Context(), newLogger(cmd.ErrOrStderr(), cfg.Log), cfg, role{demo: *demo}, configFile(cmd)...)
 	}
 	return cmd
 }
@@ -47,7 +47,13 @@ func configFile(cmd *cobra.Command) []app.Option {
 	})}
 }
 
-func serve(ctx context.Context, log *slog.Logger, cfg configs.Config, demo bool, options ...app.Option) error {
+// role is what a process does beside its configuration.
+type role struct {
+	demo  bool
+	shape func(*app.App) // changes the system before it serves; nil: nothing
+}
+
+func serve(ctx context.Context, log *slog.Logger, cfg configs.Config, r role, options ...app.Option) error {
 	slog.SetDefault(log)
 	// Listening first: a second server on the same address ends before it
 	// touches the data directory.
@@ -57,7 +63,7 @@ func serve(ctx context.Context, log *slog.Logger, cfg configs.Config, demo bool,
 		return fmt.Errorf("server.addr: %w", err)
 	}
 	options = append(options, app.WithLogger(log))
-	if demo {
+	if r.demo {
 		if cfg.Catalog.Backend == configs.CatalogElastic {
 			log.WarnContext(ctx, "--demo writes made-up items and readers into this index; try it with an index of its own", "index", cfg.Elasticsearch.Index)
 		}
@@ -67,6 +73,9 @@ func serve(ctx context.Context, log *slog.Logger, cfg configs.Config, demo bool,
 	if err != nil {
 		_ = listener.Close()
 		return err
+	}
+	if r.shape != nil {
+		r.shape(a)
 	}
 	return a.Serve(ctx, listener)
 }

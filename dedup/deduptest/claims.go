@@ -22,6 +22,9 @@ func claimOrder(t *testing.T, open Open) {
 	got = claim(t, s, Start, 2, "u_1", "b", "d", "c", "e", "f")
 	assert.Equal(t, []dedup.Claimed{dedup.Held, dedup.Taken, dedup.Held, dedup.Taken, dedup.Left}, got)
 
+	got = claim(t, s, Start, 2, "u_2", "a", "a", "b")
+	assert.Equal(t, []dedup.Claimed{dedup.Taken, dedup.Held, dedup.Taken}, got, "a group that is there twice")
+
 	assert.Equal(t, []dedup.Verdict{dedup.Pending, dedup.Pending, dedup.Pending, dedup.Pending, dedup.Pending, dedup.Unseen},
 		check(t, s, Start, "u_1", "a", "b", "c", "d", "e", "f"))
 }

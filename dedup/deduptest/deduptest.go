@@ -8,9 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/freshet/freshet/dedup"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/dedup"
 )
 
 // Start is the first now the suite passes, noon of a day; later ones lie up to
@@ -53,13 +54,23 @@ func Run(t *testing.T, open func(t *testing.T, cfg dedup.Config) dedup.Store) {
 		{"several shards", shards},
 		{"concurrent use", concurrentUse},
 	} {
-		t.Run(test.name, func(t *testing.T) { test.run(t, open) })
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.run(t, open)
+		})
+	}
+}
+
+// DefaultConfig is the product's default configuration.
+func DefaultConfig() dedup.Config {
+	return dedup.Config{
+		WindowDays: 7, FalsePositiveRate: 0.01, DailyCapacity: 1_000_000, Shards: 1, PendingTTL: 7 * 24 * time.Hour, Served: true,
 	}
 }
 
 // config is the default one with a capacity that keeps the tests small.
 func config() dedup.Config {
-	cfg := dedup.DefaultConfig()
+	cfg := DefaultConfig()
 	cfg.DailyCapacity = 20_000
 	return cfg
 }

@@ -173,7 +173,7 @@ func oneLife(t *testing.T, s dedup.Store, agent string, round int) error {
 // 200,000 pairs nobody was given are taken for seen, and that none of 200,000
 // that were given is taken for unseen.
 func FalsePositives(t *testing.T, open func(t *testing.T, cfg dedup.Config) dedup.Store) {
-	cfg := dedup.DefaultConfig()
+	cfg := DefaultConfig()
 	cfg.DailyCapacity = 50_000
 	cfg.FalsePositiveRate = 0.01
 	s := open(t, cfg)

@@ -95,7 +95,7 @@ func frameLength(b []byte, size int64) (int, bool) {
 	return int(n), n > 0 && n <= MaxFrame && n <= size-frameHeader
 }
 
-// decodeFrame reads the frame at the start of b and tells how many bytes it
+// decodeFrame reads the frame at the start of b and returns how many bytes it
 // takes. Every length is checked against what is there before it is used.
 func decodeFrame(b []byte) (Entry, int, error) {
 	n, ok := frameLength(b, int64(len(b)))

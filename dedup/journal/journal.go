@@ -13,17 +13,13 @@ import (
 	"time"
 )
 
-// ErrFull is wrapped by the error of an append that would make the file larger
-// than [WithMaxBytes] allows.
-var ErrFull = errors.New("the journal is full")
-
 // header opens every file; its last byte is the version of the format.
 const header = "FRSHJNL\x01"
 
 // keepBuffer is the largest encoding buffer kept between appends.
 const keepBuffer = 1 << 20
 
-// file is what a journal does with its file; a test breaks it.
+// file is what a journal needs of its file; tests replace it by one that fails.
 type file interface {
 	WriteAt(b []byte, off int64) (int, error)
 	Truncate(size int64) error
@@ -33,11 +29,10 @@ type file interface {
 
 // Journal is a journal file open for appending. It is safe for concurrent use.
 type Journal struct {
-	path     string
-	file     file
-	log      *slog.Logger
-	maxBytes int64
-	every    time.Duration
+	path  string
+	file  file
+	log   *slog.Logger
+	every time.Duration // between syncs
 
 	mu     sync.Mutex // guards what follows
 	size   int64      // end of the last whole append
@@ -46,7 +41,7 @@ type Journal struct {
 	closed bool
 	buf    []byte
 
-	syncing sync.Mutex // one sync at a time, without holding up appends
+	syncing sync.Mutex // one sync at a time, without delaying appends
 	stop    chan struct{}
 	done    chan struct{}
 }
@@ -54,23 +49,15 @@ type Journal struct {
 // Option changes how a journal behaves.
 type Option func(*Journal)
 
-// WithLogger sets where repairs and failed syncs are logged; the default is
-// [slog.Default].
+// WithLogger sets where repairs and failed syncs are logged; by default nothing
+// is.
 func WithLogger(log *slog.Logger) Option { return func(j *Journal) { j.log = log } }
-
-// WithMaxBytes bounds the file; an append beyond it fails with [ErrFull]. The
-// default, 0, is no bound.
-func WithMaxBytes(n int64) Option { return func(j *Journal) { j.maxBytes = n } }
-
-// WithSyncEvery sets how often appends are synced to the disk; the default is
-// a second.
-func WithSyncEvery(d time.Duration) Option { return func(j *Journal) { j.every = d } }
 
 // Open opens the journal at path for appending, creating it (mode 0600) if
 // there is none. Each entry the file holds is given to fn first, see
 // [Recover]; fn may be nil. The caller closes the journal.
 func Open(path string, fn func(Entry) error, opts ...Option) (*Journal, error) {
-	j := &Journal{path: path, log: slog.Default(), every: time.Second, stop: make(chan struct{}), done: make(chan struct{})}
+	j := &Journal{path: path, log: slog.New(slog.DiscardHandler), every: time.Second, stop: make(chan struct{}), done: make(chan struct{})}
 	for _, opt := range opts {
 		opt(j)
 	}
@@ -136,10 +123,6 @@ func (j *Journal) Append(entries ...Entry) error {
 }
 
 func (j *Journal) write(buf []byte) error {
-	end := j.size + int64(len(buf))
-	if j.maxBytes > 0 && end > j.maxBytes {
-		return fmt.Errorf("%w: %s has %d bytes, %d more would pass the limit of %d", ErrFull, j.path, j.size, len(buf), j.maxBytes)
-	}
 	if j.ragged {
 		if err := j.file.Truncate(j.size); err != nil {
 			return fmt.Errorf("journal %s: cutting off a failed append: %w", j.path, err)
@@ -147,12 +130,12 @@ func (j *Journal) write(buf []byte) error {
 		j.ragged = false
 	}
 	if _, err := j.file.WriteAt(buf, j.size); err != nil {
-		// Cut at once: a restart must not find frames whose caller was told
-		// that they failed.
+		// Cut at once: a restart must not find frames of an append that has
+		// returned an error.
 		j.ragged = j.file.Truncate(j.size) != nil
 		return fmt.Errorf("journal %s: append: %w", j.path, err)
 	}
-	j.size, j.dirty = end, true
+	j.size, j.dirty = j.size+int64(len(buf)), true
 	return nil
 }
 
@@ -160,7 +143,7 @@ func (j *Journal) write(buf []byte) error {
 // most appends take.
 const probeBytes = 4 << 10
 
-// Probe tells whether an append would succeed now, by writing a block behind
+// Probe reports whether an append would succeed now, by writing a block behind
 // the journal's end and cutting it off again.
 func (j *Journal) Probe() error {
 	j.mu.Lock()

@@ -56,6 +56,7 @@ func reopen(t *testing.T, path string) []Entry {
 }
 
 func TestRoundTrip(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "j")
 	write(t, path, sample)
 	assert.Equal(t, sample, reopen(t, path))
@@ -77,6 +78,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func TestLongEntriesBecomeSeveralFrames(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "j")
 	e := Entry{Kind: Served, At: 7, Agent: "u_1"}
 	for i := range 300 {
@@ -104,6 +106,7 @@ func TestLongEntriesBecomeSeveralFrames(t *testing.T) {
 }
 
 func TestTornTailIsCutAtEveryOffset(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "whole")
 	ends := write(t, path, sample)
@@ -126,6 +129,7 @@ func TestTornTailIsCutAtEveryOffset(t *testing.T) {
 }
 
 func TestTornHeader(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "j")
 	for n := range len(header) {
 		require.NoError(t, os.WriteFile(path, []byte(header[:n]), 0o600))
@@ -136,6 +140,7 @@ func TestTornHeader(t *testing.T) {
 }
 
 func TestDamageInTheMiddleIsSetAside(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "whole")
 	ends := write(t, path, sample)
@@ -156,6 +161,7 @@ func TestDamageInTheMiddleIsSetAside(t *testing.T) {
 }
 
 func TestASecondDamageGetsItsOwnFile(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "j")
 	for range 2 {
 		require.NoError(t, os.RemoveAll(path))
@@ -172,6 +178,7 @@ func TestASecondDamageGetsItsOwnFile(t *testing.T) {
 }
 
 func TestForeignFiles(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "j")
 	require.NoError(t, os.WriteFile(path, []byte("dear diary, today I"), 0o600))
 	require.Empty(t, reopen(t, path))
@@ -188,6 +195,7 @@ func TestForeignFiles(t *testing.T) {
 }
 
 func TestReplayChangesNothingAndStopsAtErrors(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "j")
 	write(t, path, sample)
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
@@ -210,6 +218,7 @@ func TestReplayChangesNothingAndStopsAtErrors(t *testing.T) {
 }
 
 func TestRewrite(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "j")
 	write(t, path, sample)
 	require.NoError(t, os.WriteFile(path+".tmp", []byte("left over from a crash"), 0o600))
@@ -221,15 +230,7 @@ func TestRewrite(t *testing.T) {
 	require.NoError(t, Rewrite(path, nil))
 }
 
-func TestMaxBytes(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "j")
-	j, err := Open(path, nil, WithMaxBytes(60))
-	require.NoError(t, err)
-	require.NoError(t, j.Append(sample[0]))
-	require.ErrorIs(t, j.Append(sample[0]), ErrFull)
-	require.NoError(t, j.Close())
-	assert.Equal(t, sample[:1], reopen(t, path))
-}
+func syncEvery(d time.Duration) Option { return func(j *Journal) { j.every = d } }
 
 // brokenFile is a disk that fails: writes stop half way, cuts and syncs fail.
 type brokenFile struct {
@@ -265,8 +266,9 @@ func (b *brokenFile) Sync() error {
 }
 
 func TestAFailedAppendLeavesNothing(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "j")
-	j, err := Open(path, nil, WithSyncEvery(time.Hour))
+	j, err := Open(path, nil, syncEvery(time.Hour))
 	require.NoError(t, err)
 	disk := &brokenFile{File: j.file.(*os.File)}
 	j.file = disk
@@ -283,8 +285,9 @@ func TestAFailedAppendLeavesNothing(t *testing.T) {
 }
 
 func TestProbe(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "j")
-	j, err := Open(path, nil, WithSyncEvery(time.Hour))
+	j, err := Open(path, nil, syncEvery(time.Hour))
 	require.NoError(t, err)
 	disk := &brokenFile{File: j.file.(*os.File)}
 	j.file = disk
@@ -306,8 +309,9 @@ func TestProbe(t *testing.T) {
 }
 
 func TestSync(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "j")
-	j, err := Open(path, nil, WithSyncEvery(time.Hour), WithLogger(quiet()))
+	j, err := Open(path, nil, syncEvery(time.Hour), WithLogger(quiet()))
 	require.NoError(t, err)
 	disk := &brokenFile{File: j.file.(*os.File), failSync: true}
 	j.file = disk
@@ -323,8 +327,9 @@ func TestSync(t *testing.T) {
 }
 
 func TestConcurrentAppends(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "j")
-	j, err := Open(path, nil, WithSyncEvery(time.Millisecond))
+	j, err := Open(path, nil, syncEvery(time.Millisecond))
 	require.NoError(t, err)
 	var wg sync.WaitGroup
 	for i := range 8 {

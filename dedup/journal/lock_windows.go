@@ -8,7 +8,7 @@ import (
 )
 
 // LockDir makes this process the only user of the directory until the file is
-// closed: the file is opened without sharing, so nobody else can open it.
+// closed: the file is opened without sharing, so no other process can open it.
 func LockDir(dir string) (*os.File, error) {
 	path := filepath.Join(dir, LockName)
 	name, err := syscall.UTF16PtrFromString(path)

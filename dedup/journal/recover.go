@@ -140,7 +140,7 @@ func repair(f *os.File, good, size int64, bad error, log *slog.Logger) error {
 		return err
 	}
 	if isTorn(rest, good) {
-		log.Warn("The end of a journal was not written whole and is cut off; nobody was answered from it.",
+		log.Warn("The end of a journal was not written whole and is cut off; no call was answered from it.",
 			"journal", f.Name(), "kept_bytes", good, "cut_bytes", len(rest), "reason", bad)
 	} else {
 		aside, err := setAside(f.Name(), rest)
@@ -156,11 +156,11 @@ func repair(f *os.File, good, size int64, bad error, log *slog.Logger) error {
 	return f.Sync()
 }
 
-// isTorn tells an append that was cut short from damage: nothing readable
+// isTorn distinguishes an append that was cut short from damage: nothing readable
 // comes after it. good is where the rest begins; at 0 even the header is bad.
 func isTorn(rest []byte, good int64) bool {
 	if good == 0 && len(rest) >= len(header) && len(bytes.Trim(rest, "\x00")) > 0 {
-		return false // somebody else's file: never thrown away
+		return false // not a journal of ours: never deleted
 	}
 	for i := 1; i+frameHeader < len(rest); i++ {
 		// The kind is looked at first, since a checksum at every offset is dear.

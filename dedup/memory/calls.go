@@ -33,8 +33,8 @@ func (s *Store) Check(ctx context.Context, agent string, groups []string, now ti
 	return out, nil
 }
 
-// past reports whether a check is about an earlier moment, and not one that
-// the clock has merely been set back to or that took its time.
+// past reports whether a check asks about an earlier moment, as opposed to one
+// after the clock was set back or one that took long.
 func (s *Store) past(now time.Time) bool { return s.clock().Sub(now) > time.Minute }
 
 // scratch is what a check of the filters needs beside its answer.
@@ -115,8 +115,8 @@ func (s *Store) Claim(ctx context.Context, agent string, groups []string, limit 
 			claimed[i] = dedup.Taken
 		}
 	}
-	// The agent's shard stays locked meanwhile, so nobody is told Held of
-	// something that is not claimed in the end.
+	// The agent's shard stays locked meanwhile, so that no call reports Held for
+	// a claim that fails in the end.
 	if err := s.append(journal.Entry{Kind: s.kind, At: ms, Agent: agent, Groups: taken}); err != nil {
 		sh.drop(agent, taken)
 		return nil, err
@@ -182,8 +182,8 @@ func (s *Store) Record(ctx context.Context, batch []dedup.Impression, now time.T
 	return nil, nil
 }
 
-// split parts the impressions the journal knows from those it must be told,
-// which it also puts into entries: one for each run of an agent's.
+// split separates the impressions that are in the journal from those that are
+// not, of which it makes entries: one for each run of an agent's.
 func (s *Store) split(batch []dedup.Impression, ms int64) (covered, open []dedup.Impression, entries []journal.Entry, err error) {
 	covered = make([]dedup.Impression, 0, len(batch))
 	for len(batch) > 0 {

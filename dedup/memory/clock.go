@@ -14,9 +14,9 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// A clock may be wrong, and nobody can tell from one jump whether it was wrong
-// before or is now. So after a jump the clock is in doubt, until it has run
-// forward for a while, and meanwhile nothing is forgotten:
+// After one jump of the clock it is unknown whether it was wrong before or is
+// wrong now. So the clock is not trusted until it has run forward for a while, and
+// meanwhile nothing is forgotten:
 //
 //   - days that leave the window are set aside, not deleted, and count again
 //     when the clock comes back to them;
@@ -24,22 +24,22 @@ import (
 //   - impressions go to the newest day there is, so that they are in the window
 //     whichever of the two times is right.
 //
-// Then the clock is believed: what is aside is deleted, and impressions go to
+// Then the clock is trusted: what was set aside is deleted, and impressions go to
 // the clock's own day. Days of the future are kept until the store has run for
 // a whole window, for by then they would have left it by any clock.
 const (
-	mostForward  = 24 * time.Hour // by more between two looks the clock has jumped
-	mostBack     = time.Hour      // the same backwards; below it, requests overtake each other and clocks are adjusted
-	believeAfter = 24 * time.Hour // of running forward, counted by looks
-	lookEvery    = time.Minute
-	saveEvery    = 10 * time.Minute
-	clockName    = "clock.json"
+	mostForward = 24 * time.Hour // by more between two looks the clock has jumped
+	mostBack    = time.Hour      // the same backwards; below it, requests overtake each other and clocks are adjusted
+	trustAfter  = 24 * time.Hour // of running forward, counted by looks
+	lookEvery   = time.Minute
+	saveEvery   = 10 * time.Minute
+	clockName   = "clock.json"
 )
 
 // clockFile is what the next start must know of the clock.
 type clockFile struct {
 	Seen    int64 `json:"seen_ms"`           // the last time it was looked at
-	Doubted bool  `json:"doubted,omitempty"` // it has jumped; the rest is about that
+	Suspect bool  `json:"doubted,omitempty"` // it has jumped; the rest is about that
 	From    int64 `json:"from_ms,omitempty"`
 	To      int64 `json:"to_ms,omitempty"`
 	Ran     int64 `json:"ran_ms,omitempty"` // how long it has run forward since
@@ -59,9 +59,9 @@ func (s *Store) wentBack(now time.Time) bool {
 	return s.dir != "" && back(now) && back(s.clock())
 }
 
-// inDoubt reports whether the clock has jumped and is not believed yet;
+// untrusted reports whether the clock has jumped and has not run forward for long enough since;
 // rolling is held.
-func (s *Store) inDoubt() bool { return s.doubted && s.ran < believeAfter }
+func (s *Store) untrusted() bool { return s.suspect && s.ran < trustAfter }
 
 // follow takes the store to now: it notes a jump of the clock, and makes now's
 // day the present one if it is later.
@@ -69,7 +69,7 @@ func (s *Store) follow(now time.Time) error {
 	s.rolling.Lock()
 	defer s.rolling.Unlock()
 	if s.jumped(now) {
-		if err := s.doubt(now); err != nil {
+		if err := s.noteJump(now); err != nil {
 			return fmt.Errorf("%w: after the clock has jumped: %w", dedup.ErrUnavailable, err)
 		}
 	}
@@ -82,14 +82,14 @@ func (s *Store) follow(now time.Time) error {
 	return nil
 }
 
-// doubt notes that the clock has jumped to now; rolling is held.
-func (s *Store) doubt(now time.Time) error {
+// noteJump notes that the clock has jumped to now; rolling is held.
+func (s *Store) noteJump(now time.Time) error {
 	from := s.seen.Load()
 	s.folds.Wait() // they set files aside
 	s.gate.Lock()
 	defer s.gate.Unlock()
 	if s.closed {
-		return nil // the files belong to whoever opens the directory next
+		return nil // the next process to open the directory owns the files
 	}
 	s.keepPending(now.UnixMilli())
 	if now.UnixMilli() < from {
@@ -99,7 +99,7 @@ func (s *Store) doubt(now time.Time) error {
 		}
 		s.sayBack(back, from, now.UnixMilli())
 	}
-	s.doubted, s.from, s.to, s.ran = true, from, now.UnixMilli(), 0
+	s.suspect, s.from, s.to, s.ran = true, from, now.UnixMilli(), 0
 	s.seen.Store(now.UnixMilli())
 	s.saveClock()
 	return nil
@@ -125,7 +125,7 @@ func (s *Store) keepPending(now int64) {
 	}
 }
 
-// sayAside tells which days were set aside and why.
+// sayAside logs which days were set aside and why.
 func (s *Store) sayAside(days []feed.Day, from, to int64) {
 	if len(days) > 0 {
 		s.log.Warn("Days that have left the dedup window are set aside and not deleted, because the clock has jumped. They count again if it comes back to them, and are deleted once it has run forward for 24 hours. If the clock is wrong, set it right.",
@@ -133,7 +133,7 @@ func (s *Store) sayAside(days []feed.Day, from, to int64) {
 	}
 }
 
-// sayBack tells that the clock has gone back, and which days count again.
+// sayBack logs that the clock has gone back, and which days count again.
 func (s *Store) sayBack(days []feed.Day, from, to int64) {
 	s.log.Warn("The clock has gone back. Nothing that was shown is forgotten: days that had been set aside count again, and days of the future count as today does. If the clock is wrong, set it right.",
 		"days_back", names(days), "clock_was", stamp(from), "clock_is", stamp(to), "dir", s.dir)
@@ -154,9 +154,8 @@ func (s *Store) watch() {
 	}
 }
 
-// look follows the clock and counts how long it has run forward. A look counts
-// for no more than the time between two of them: that is the process's time,
-// however far the clock has moved.
+// look follows the clock and counts how long it has run forward: at most the
+// time between two looks, by the process's own time, however far the clock moved.
 func (s *Store) look() {
 	now := s.clock()
 	if err := s.follow(now); err != nil {
@@ -166,13 +165,13 @@ func (s *Store) look() {
 	s.rolling.Lock()
 	defer s.rolling.Unlock()
 	at := now.UnixMilli()
-	if moved := time.Duration(at-s.looked) * time.Millisecond; moved > 0 && s.doubted {
+	if moved := time.Duration(at-s.looked) * time.Millisecond; moved > 0 && s.suspect {
 		s.ran += min(moved, lookEvery)
 	}
 	s.looked = at
 	s.seen.Store(at)
-	if s.doubted && !s.inDoubt() {
-		if err := s.believe(now); err != nil {
+	if s.suspect && !s.untrusted() {
+		if err := s.trust(now); err != nil {
 			s.log.Warn("dedup cannot delete what was set aside; tried again in a minute", "error", err)
 		}
 	}
@@ -181,9 +180,10 @@ func (s *Store) look() {
 	}
 }
 
-// believe ends the doubt, in two steps: what is aside goes at once, days of the
-// future when the store has run for a window beyond; rolling is held.
-func (s *Store) believe(now time.Time) error {
+// trust deletes what was kept because of a jump, in two steps: what is aside at
+// once, days of the future when the store has run for a window beyond; rolling is
+// held.
+func (s *Store) trust(now time.Time) error {
 	if s.today > feed.DayOf(now) {
 		if s.today.Start().Sub(now) <= mostBack {
 			return nil // the clock is about to reach it
@@ -205,7 +205,7 @@ func (s *Store) believe(now time.Time) error {
 	}
 	later := func(f *filter) bool { return f.day > s.today }
 	if slices.ContainsFunc(*s.window.Load(), later) {
-		if s.ran < believeAfter+time.Duration(s.cfg.WindowDays)*24*time.Hour {
+		if s.ran < trustAfter+time.Duration(s.cfg.WindowDays)*24*time.Hour {
 			return nil
 		}
 		if _, err := s.deleteDays(func(f dayFile) bool { return f.day > s.today }); err != nil {
@@ -214,14 +214,13 @@ func (s *Store) believe(now time.Time) error {
 		window := slices.DeleteFunc(slices.Clone(*s.window.Load()), later)
 		s.window.Store(&window)
 	}
-	s.doubted = false
+	s.suspect = false
 	s.saveClock()
 	return nil
 }
 
-// recallClock judges by the last run's file how far the clock has moved since,
-// and whether that doubt is new.
-// Without a file the newest day tells; it may have been looked at when it began.
+// recallClock judges by the last run's file how far the clock has moved since, and
+// reports whether it has jumped. Without a file it takes the start of the newest day.
 func (s *Store) recallClock(files []dayFile, now time.Time) (jumped bool) {
 	last := clockFile{Seen: now.UnixMilli()}
 	for _, f := range files {
@@ -234,15 +233,15 @@ func (s *Store) recallClock(files []dayFile, now time.Time) (jumped bool) {
 		err = json.Unmarshal(data, &last)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		s.log.Warn("What the last run knew of the clock cannot be read; the clock is doubted for 24 hours.", "error", err)
-		last.Doubted = true
+		s.log.Warn("The last run's record of the clock cannot be read; the clock is not trusted for 24 hours.", "error", err)
+		last.Suspect = true
 	}
 	s.seen.Store(last.Seen)
-	s.doubted, s.from, s.to, s.ran = last.Doubted, last.From, last.To, time.Duration(last.Ran)*time.Millisecond
+	s.suspect, s.from, s.to, s.ran = last.Suspect, last.From, last.To, time.Duration(last.Ran)*time.Millisecond
 	aside := slices.ContainsFunc(files, func(f dayFile) bool { return f.aside })
 	jumped = s.jumped(now)
-	if jumped || aside && !s.doubted {
-		s.doubted, s.from, s.to, s.ran = true, last.Seen, now.UnixMilli(), 0
+	if jumped || aside && !s.suspect {
+		s.suspect, s.from, s.to, s.ran = true, last.Seen, now.UnixMilli(), 0
 	}
 	s.seen.Store(now.UnixMilli())
 	s.looked = now.UnixMilli()
@@ -250,9 +249,9 @@ func (s *Store) recallClock(files []dayFile, now time.Time) (jumped bool) {
 }
 
 // saveClock writes the file for the next start. If that fails the next start
-// finds the clock of an earlier look, and at worst doubts it.
+// finds the clock of an earlier look, and at worst does not trust it.
 func (s *Store) saveClock() {
-	data, err := json.Marshal(clockFile{Seen: s.seen.Load(), Doubted: s.doubted, From: s.from, To: s.to, Ran: s.ran.Milliseconds()})
+	data, err := json.Marshal(clockFile{Seen: s.seen.Load(), Suspect: s.suspect, From: s.from, To: s.to, Ran: s.ran.Milliseconds()})
 	if err != nil {
 		return
 	}

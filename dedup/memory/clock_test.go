@@ -155,6 +155,7 @@ func TestNothingIsForgottenWhenTheClockJumps(t *testing.T) {
 
 // TestWhatWasShownInAJumpStaysForTheWindow, and at most for that of its own day.
 func TestWhatWasShownInAJumpStaysForTheWindow(t *testing.T) {
+	t.Parallel()
 	for _, jump := range []time.Duration{8 * aDay, 365 * aDay} {
 		t.Run(jump.String(), func(t *testing.T) {
 			l := newTimeline(t)
@@ -177,14 +178,15 @@ func TestWhatWasShownInAJumpStaysForTheWindow(t *testing.T) {
 			for _, name := range l.files() {
 				assert.Less(t, name, l.now.AddDate(0, 0, 1).Format("20060102"), "no file of the future is left")
 			}
-			assert.False(t, l.s.doubted)
+			assert.False(t, l.s.suspect)
 		})
 	}
 }
 
-// TestAsideUntilTheClockIsBelieved: a jump is not told from three weeks without a
+// TestAsideUntilTheClockIsTrusted: a jump is not told from three weeks without a
 // process, so files are kept for 24 hours of running, over restarts too.
-func TestAsideUntilTheClockIsBelieved(t *testing.T) {
+func TestAsideUntilTheClockIsTrusted(t *testing.T) {
+	t.Parallel()
 	l := newTimeline(t)
 	require.Len(t, l.with(filterSuffix), 6)
 	l.close(l.s)
@@ -200,7 +202,7 @@ func TestAsideUntilTheClockIsBelieved(t *testing.T) {
 	l.run(8 * time.Hour)
 	l.now = l.now.Add(12 * time.Hour) // no jump, but no time that the process ran either
 	l.run(2*time.Hour - lookEvery)
-	require.Len(t, l.with(asideSuffix), 7, "the clock is still in doubt")
+	require.Len(t, l.with(asideSuffix), 7, "the clock is still not trusted")
 	l.run(lookEvery)
 	assert.Empty(t, l.with(asideSuffix))
 	assert.Contains(t, l.log.String(), "are deleted")
@@ -217,7 +219,8 @@ func TestAsideUntilTheClockIsBelieved(t *testing.T) {
 	assert.Empty(t, l.log.String())
 }
 
-func TestAStepBackBeginsTheDoubtAnew(t *testing.T) {
+func TestAStepBackStartsTheWaitAnew(t *testing.T) {
+	t.Parallel()
 	l := newTimeline(t)
 	l.now = l.now.AddDate(0, 0, 21)
 	l.show()
@@ -231,21 +234,23 @@ func TestAStepBackBeginsTheDoubtAnew(t *testing.T) {
 
 	l.now = l.now.Add(-time.Minute)
 	l.s.look()
-	assert.False(t, l.s.doubted, "a clock is adjusted now and then")
+	assert.False(t, l.s.suspect, "a clock is adjusted now and then")
 }
 
 func TestALateCallIsNoJump(t *testing.T) {
+	t.Parallel()
 	l := newTimeline(t)
 	late := l.now.Add(-3 * time.Hour)
 	_, err := l.s.Claim(t.Context(), "u_1", []string{"late"}, 1, late)
 	require.NoError(t, err)
 	_, err = l.s.Check(t.Context(), "u_1", []string{"late"}, late.AddDate(0, 0, -30))
 	require.NoError(t, err)
-	assert.False(t, l.s.doubted)
+	assert.False(t, l.s.suspect)
 	assert.Empty(t, l.log.String())
 }
 
 func TestAnIdleDayIsNoJump(t *testing.T) {
+	t.Parallel()
 	l := newTimeline(t)
 	l.run(4 * aDay)
 	l.show()
@@ -257,6 +262,7 @@ func TestAnIdleDayIsNoJump(t *testing.T) {
 // TestOfferedOverAJump: what was offered at a time that turns out to be in the
 // future is held for as long as anything else.
 func TestOfferedOverAJump(t *testing.T) {
+	t.Parallel()
 	for _, kill := range []bool{false, true} {
 		b := newBench(t, false)
 		right := b.now
@@ -275,6 +281,7 @@ func TestOfferedOverAJump(t *testing.T) {
 }
 
 func TestAClockFileThatCannotBeRead(t *testing.T) {
+	t.Parallel()
 	l := newTimeline(t)
 	l.kill()
 	require.NoError(t, os.WriteFile(filepath.Join(l.dir, clockName), []byte("{"), 0o600))
@@ -284,12 +291,13 @@ func TestAClockFileThatCannotBeRead(t *testing.T) {
 	l.kill()
 	require.NoError(t, os.Remove(filepath.Join(l.dir, clockName)))
 	l.start()
-	assert.True(t, l.s.inDoubt(), "files that are aside say so too")
+	assert.True(t, l.s.untrusted(), "files that are aside say so too")
 	l.run(aDay)
 	assert.Empty(t, l.with(asideSuffix))
 }
 
 func TestADamagedFileThatWasAside(t *testing.T) {
+	t.Parallel()
 	l := newTimeline(t)
 	right := l.now
 	l.now = right.AddDate(0, 0, 8)

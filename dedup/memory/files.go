@@ -16,7 +16,7 @@ import (
 const (
 	journalSuffix = ".journal"
 	filterSuffix  = ".filter"
-	asideSuffix   = ".aside" // after the others: the day left the window while the clock was in doubt
+	asideSuffix   = ".aside" // after the others: the day left the window while the clock was not trusted
 	tempSuffix    = ".tmp"   // after the others: not written to its end
 )
 
@@ -29,7 +29,7 @@ type dayFile struct {
 	temp   bool
 }
 
-// parseName tells which day's file a name is; false: it is not ours.
+// parseName returns which day's file a name is; false: it is not ours.
 func parseName(name string) (dayFile, bool) {
 	f := dayFile{name: name}
 	name, f.temp = strings.CutSuffix(name, tempSuffix)
@@ -60,8 +60,8 @@ func listFiles(dir string) ([]dayFile, error) {
 	return files, nil
 }
 
-// sweepFiles deletes what a crash left half-written, and journals nothing was
-// written to: a start that nobody asked anything of leaves no day behind.
+// sweepFiles deletes what a crash left half-written, and empty journals: a start
+// without requests leaves no day behind.
 func sweepFiles(dir string) error {
 	files, err := listFiles(dir)
 	if err != nil {
@@ -74,7 +74,7 @@ func sweepFiles(dir string) error {
 				continue
 			}
 			if empty, err := journal.Empty(path); err != nil || !empty {
-				continue // what cannot be read is told of when it is needed
+				continue // what cannot be read is reported when it is needed
 			}
 		}
 		if err := os.Remove(path); err != nil {
@@ -84,9 +84,8 @@ func sweepFiles(dir string) error {
 	return nil
 }
 
-// retire sees to the files of days that have left the window at present: they
-// are deleted, or set aside where keep says that the clock is in doubt. It
-// returns the days set aside.
+// retire deletes the files of days that have left the window, or sets them
+// aside where keep says that the clock is not trusted. It returns the days set aside.
 func (s *Store) retire(present feed.Day, keep bool) ([]feed.Day, error) {
 	files, err := listFiles(s.dir)
 	if err != nil {
@@ -178,7 +177,7 @@ func (s *Store) loadDay(files []dayFile) (*filter, stored, error) {
 			path := filepath.Join(s.dir, f.name)
 			live := strings.TrimSuffix(path, asideSuffix)
 			if _, err := os.Lstat(live); err == nil {
-				continue // somebody put another file in its place; that one counts
+				continue // another file has its name now; that one counts
 			}
 			if err := os.Rename(path, live); err != nil {
 				return nil, has, err

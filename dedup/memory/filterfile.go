@@ -20,7 +20,7 @@ import (
 // A filter file is a header and then the filter in the binary form of
 // bits-and-blooms. All numbers are little endian:
 //
-//	magic    8 bytes, "FRSHBLM" and the version, which also stands for the hash
+//	magic    8 bytes, "FRSHBLM" and the version, which implies the hash
 //	day      int32, days since 1 January 1970
 //	crc      uint32, CRC-32C of everything after it
 //	capacity uint64
@@ -38,7 +38,7 @@ var ErrCorrupt = errors.New("stored dedup filter is corrupt")
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // save writes the filter to path so that a crash leaves the old file or the
-// new one. Nobody may be adding to it.
+// new one. Nothing may be added meanwhile.
 func (f *filter) save(path string) error {
 	head := f.header()
 	sum := crc32.New(castagnoli)
@@ -61,7 +61,7 @@ func (f *filter) save(path string) error {
 		err = file.Sync()
 	}
 	if err = errors.Join(err, file.Close()); err != nil {
-		_ = os.Remove(temp) // it would only take room
+		_ = os.Remove(temp) // useless now
 		return fmt.Errorf("store filter: %w", err)
 	}
 	if err := os.Rename(temp, path); err != nil {

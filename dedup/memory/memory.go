@@ -6,7 +6,7 @@
 //
 //	<dir>/20260306.journal  what happened on that day
 //	<dir>/20260306.filter   the filter of that day, as of its last fold
-//	<dir>/….aside           a day that left the window while the clock was in doubt
+//	<dir>/….aside           a day that left the window while the clock was not trusted
 //	<dir>/clock.json        when the clock was last looked at
 //	<dir>/lock              held by the process that uses the directory
 //
@@ -46,8 +46,8 @@ type Store struct {
 	kind  journal.Kind // what a claim is in the journal
 	lock  *os.File
 
-	// gate is held for reading by whatever changes today's filter or journal,
-	// and for writing by what replaces them.
+	// gate is held for reading to change today's filter or journal, and for
+	// writing to replace them.
 	gate    sync.RWMutex
 	closed  bool
 	today   feed.Day
@@ -57,10 +57,10 @@ type Store struct {
 	// one is carried before it changes.
 	generation int
 
-	// rolling is held by whoever moves the store to another day or judges the
-	// clock. It is taken before the gate.
+	// rolling is held to move the store to another day or to judge the clock. It
+	// is taken before the gate.
 	rolling  sync.Mutex
-	doubted  bool          // the clock has jumped
+	suspect  bool          // the clock has jumped
 	from, to int64         // that jump, Unix ms
 	ran      time.Duration // how long the clock has run forward since
 	looked   int64         // when look last looked, Unix ms
@@ -86,13 +86,12 @@ var _ dedup.Store = (*Store)(nil)
 // Option changes how a store behaves.
 type Option func(*Store)
 
-// WithLogger sets where the store logs; the default is [slog.Default].
+// WithLogger sets where the store logs; by default nothing is logged.
 func WithLogger(log *slog.Logger) Option { return func(s *Store) { s.log = log } }
 
 // Open opens the store in dir, creating the directory if need be, and brings
 // back what it held. An empty dir keeps everything in RAM, for tests. The
-// clock tells the present day at the start; afterwards each call passes its
-// own now. The caller closes the store.
+// clock decides the day at the start; afterwards each call passes its own now. The caller closes the store.
 //
 // Errors: [ErrLocked] if another process uses the directory, [ErrCorrupt] if a
 // stored filter is damaged, both with a sentence on what to do.
@@ -101,7 +100,7 @@ func Open(dir string, cfg dedup.Config, clock feed.Clock, opts ...Option) (*Stor
 		return nil, err
 	}
 	s := &Store{
-		dir: dir, cfg: cfg, clock: clock, log: slog.Default(), kind: journal.Offered,
+		dir: dir, cfg: cfg, clock: clock, log: slog.New(slog.DiscardHandler), kind: journal.Offered,
 		pending: newPending(cfg.PendingTTL), step: func(string) {},
 		quit: make(chan struct{}), watched: make(chan struct{}),
 	}

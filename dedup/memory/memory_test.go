@@ -7,11 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/dedup/deduptest"
 	"github.com/freshet/freshet/feed"
-	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) {
@@ -41,6 +42,7 @@ func opener(onDisk bool) func(t *testing.T, cfg dedup.Config) dedup.Store {
 }
 
 func TestStore(t *testing.T) {
+	t.Parallel()
 	t.Run("in RAM", func(t *testing.T) { deduptest.Run(t, opener(false)) })
 	t.Run("on disk", func(t *testing.T) { deduptest.Run(t, opener(true)) })
 }
@@ -57,7 +59,7 @@ func groupNames(n int) []string {
 
 // BenchmarkCheck asks for a refresh's 500 candidates in seven full filters.
 func BenchmarkCheck(b *testing.B) {
-	cfg := dedup.DefaultConfig()
+	cfg := deduptest.DefaultConfig()
 	s, err := Open("", cfg, atStart)
 	require.NoError(b, err)
 	fillWindow(b, s, cfg)
@@ -98,7 +100,7 @@ func BenchmarkClaim(b *testing.B) {
 			name = "ram"
 		}
 		b.Run(name, func(b *testing.B) {
-			s, err := Open(dir, dedup.DefaultConfig(), atStart, WithLogger(quiet()))
+			s, err := Open(dir, deduptest.DefaultConfig(), atStart, WithLogger(quiet()))
 			require.NoError(b, err)
 			defer func() { _ = s.Close(cleanupContext()) }()
 			groups := groupNames(20)
@@ -116,7 +118,7 @@ func BenchmarkClaim(b *testing.B) {
 }
 
 func BenchmarkRecord(b *testing.B) {
-	s, err := Open("", dedup.DefaultConfig(), atStart, WithLogger(quiet()))
+	s, err := Open("", deduptest.DefaultConfig(), atStart, WithLogger(quiet()))
 	require.NoError(b, err)
 	batch := make([]dedup.Impression, 1_000)
 	for i := range batch {
@@ -132,7 +134,8 @@ func BenchmarkRecord(b *testing.B) {
 
 // TestBytesPerImpression holds the sizing to its promise at the default rate.
 func TestBytesPerImpression(t *testing.T) {
-	cfg := dedup.DefaultConfig()
+	t.Parallel()
+	cfg := deduptest.DefaultConfig()
 	f := newFilter(feed.DayOf(deduptest.Start), uint64(cfg.DailyCapacity), cfg.FilterRate())
 	bytes := float64(len(f.words)*8) / float64(cfg.DailyCapacity)
 	t.Logf("%.2f bytes an impression", bytes)

@@ -102,7 +102,7 @@ func (s *shard) drop(agent string, groups []string) {
 }
 
 // check marks the groups that are pending. With stale it also lists those
-// nobody has recorded for too long.
+// that have waited to be recorded for too long.
 func (p *pending) check(agent string, groups []string, now int64, stale bool, out *dedup.Checked) {
 	s := p.lock(agent)
 	defer s.mu.Unlock()

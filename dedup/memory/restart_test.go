@@ -10,12 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/dedup/deduptest"
 	"github.com/freshet/freshet/dedup/journal"
 	"github.com/freshet/freshet/feed"
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // bench is a directory with a clock, in which stores are opened, killed and
@@ -28,7 +29,7 @@ type bench struct {
 }
 
 func newBench(t *testing.T, served bool) *bench {
-	cfg := dedup.DefaultConfig()
+	cfg := deduptest.DefaultConfig()
 	cfg.DailyCapacity = 1_000
 	cfg.Served = served
 	if !served {
@@ -131,6 +132,7 @@ const (
 )
 
 func TestRestart(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name   string
 		served bool
@@ -172,6 +174,7 @@ func (b *bench) stop(s *Store, kill bool) {
 }
 
 func TestACleanStopFoldsTheJournal(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, true)
 	s := b.open()
 	b.claim(s, "a", "b")
@@ -191,6 +194,7 @@ func TestACleanStopFoldsTheJournal(t *testing.T) {
 }
 
 func TestModeChangesOverARestart(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, true)
 	s := b.open()
 	b.claim(s, "served")
@@ -208,6 +212,7 @@ func TestModeChangesOverARestart(t *testing.T) {
 }
 
 func TestReleaseTakesBackOnlyItsClaim(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, true)
 	s := b.open()
 	for range 3 {
@@ -220,6 +225,7 @@ func TestReleaseTakesBackOnlyItsClaim(t *testing.T) {
 }
 
 func TestTornTailAtEveryOffset(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, true)
 	s := b.open()
 	b.claim(s, "first")
@@ -242,6 +248,7 @@ func TestTornTailAtEveryOffset(t *testing.T) {
 }
 
 func TestAClaimThatCannotBeJournaledIsNotTaken(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, true)
 	s := b.open()
 	b.claim(s, "before")
@@ -260,6 +267,7 @@ func TestAClaimThatCannotBeJournaledIsNotTaken(t *testing.T) {
 }
 
 func TestAClosedStoreSaysSo(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, true)
 	s := b.open()
 	b.close(s)
@@ -273,6 +281,7 @@ func TestAClosedStoreSaysSo(t *testing.T) {
 }
 
 func TestOneProcessAtATime(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, true)
 	s := b.open()
 	_, err := Open(b.dir, b.cfg, atStart)
@@ -283,13 +292,15 @@ func TestOneProcessAtATime(t *testing.T) {
 }
 
 func TestBadConfiguration(t *testing.T) {
-	cfg := dedup.DefaultConfig()
+	t.Parallel()
+	cfg := deduptest.DefaultConfig()
 	cfg.WindowDays = 0
 	_, err := Open("", cfg, atStart)
 	require.ErrorContains(t, err, "window_days")
 }
 
 func TestFilterFile(t *testing.T) {
+	t.Parallel()
 	day := feed.DayOf(deduptest.Start)
 	path := filepath.Join(t.TempDir(), "f")
 	f := newFilter(day, 1_000, 0.01)
@@ -339,6 +350,7 @@ func FuzzDecodeFilter(f *testing.F) {
 }
 
 func TestACorruptFilterRefusesTheStart(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, true)
 	s := b.open()
 	b.record(s, "a")
@@ -356,6 +368,7 @@ func TestACorruptFilterRefusesTheStart(t *testing.T) {
 }
 
 func TestCapacityWarningOnceADay(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, true)
 	b.cfg.DailyCapacity = 10
 	var log bytes.Buffer
@@ -375,7 +388,8 @@ func TestCapacityWarningOnceADay(t *testing.T) {
 }
 
 func TestPendingStaysFlat(t *testing.T) {
-	cfg := dedup.DefaultConfig()
+	t.Parallel()
+	cfg := deduptest.DefaultConfig()
 	cfg.Served, cfg.PendingTTL = false, time.Minute
 	s, err := Open("", cfg, atStart)
 	require.NoError(t, err)
@@ -397,6 +411,7 @@ func TestPendingStaysFlat(t *testing.T) {
 }
 
 func TestStaleIsBounded(t *testing.T) {
+	t.Parallel()
 	for _, served := range []bool{true, false} {
 		b := newBench(t, served)
 		s := b.open()
@@ -415,6 +430,7 @@ func TestStaleIsBounded(t *testing.T) {
 // TestConcurrency lets everything happen at once over several midnights, then
 // looks whether a kill and a stop both remember all of it.
 func TestConcurrency(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, true)
 	b.cfg.DailyCapacity = 20_000
 	s := b.open()

@@ -26,7 +26,7 @@ func (s *Store) restore() error {
 	}
 	present := s.today
 	jumped := s.recallClock(files, s.clock())
-	if s.inDoubt() {
+	if s.untrusted() {
 		for _, f := range files {
 			if !f.aside {
 				s.today = max(s.today, f.day)
@@ -50,7 +50,7 @@ func (s *Store) restore() error {
 		return err
 	}
 	s.saveClock() // before anything is set aside: the next start must know why
-	aside, err := s.retire(present, s.inDoubt())
+	aside, err := s.retire(present, s.untrusted())
 	s.sayAside(aside, s.from, s.to)
 	return err
 }

@@ -33,7 +33,7 @@ func (s *Store) rollOver(day feed.Day, now time.Time) error {
 		return nil
 	}
 	if next != nil {
-		f, ended, keep, from, to := s.current, s.journal, s.inDoubt(), s.from, s.to
+		f, ended, keep, from, to := s.current, s.journal, s.untrusted(), s.from, s.to
 		s.journal, s.generation = next, s.generation+1
 		s.folds.Go(func() {
 			if s.foldPast(f, ended, now.UnixMilli()) {

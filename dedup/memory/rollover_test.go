@@ -13,6 +13,7 @@ import (
 )
 
 func TestRollOverFoldsTheDay(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, true)
 	s := b.open()
 	b.claim(s, "recorded", "pending")
@@ -29,6 +30,7 @@ func TestRollOverFoldsTheDay(t *testing.T) {
 }
 
 func TestFilesLeaveWithTheWindow(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, true)
 	s := b.open()
 	for range 9 {
@@ -49,13 +51,14 @@ func TestFilesLeaveWithTheWindow(t *testing.T) {
 	assert.Equal(t, []string{
 		"20260308.filter.aside", "20260309.filter.aside", "20260310.filter.aside", "20260311.filter.aside",
 		"20260312.filter", "20260313.filter", "20260314.filter", "20260318.journal", "notes.txt",
-	}, b.files(), "after four days without a process the clock is in doubt")
+	}, b.files(), "after four days without a process the clock is not trusted")
 	b.close(s)
 }
 
 // TestACrashInAFoldLosesNothing looks at the directory between the steps of a
 // roll-over and of a clean stop, and starts from each.
 func TestACrashInAFoldLosesNothing(t *testing.T) {
+	t.Parallel()
 	for _, served := range []bool{true, false} {
 		for _, way := range []string{"roll over", "stop"} {
 			t.Run(way+map[bool]string{true: ", served", false: ", seen"}[served], func(t *testing.T) {
@@ -101,6 +104,7 @@ func TestACrashInAFoldLosesNothing(t *testing.T) {
 // is pending has not been carried into the new day's journal yet, and looks what
 // a crash leaves of it before and after the day before is folded.
 func TestCallsWhileADayIsCarried(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, true)
 	s := b.open()
 	stuck := &s.pending.shards[0]
@@ -134,6 +138,7 @@ func TestCallsWhileADayIsCarried(t *testing.T) {
 // TestWhatCannotBeCarriedIsNotChanged: until the new journal has what is
 // pending, calls fail, and the day before keeps its journal.
 func TestWhatCannotBeCarriedIsNotChanged(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, true)
 	s := b.open()
 	stuck := &s.pending.shards[0]
@@ -161,6 +166,7 @@ func TestWhatCannotBeCarriedIsNotChanged(t *testing.T) {
 }
 
 func TestADayWithoutAProcess(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, true)
 	b.claim(b.open(), "a")
 	b.kill()
@@ -172,6 +178,7 @@ func TestADayWithoutAProcess(t *testing.T) {
 }
 
 func TestAClockSetBack(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, true)
 	midnight := deduptest.Start.Truncate(24*time.Hour).AddDate(0, 0, 1)
 	b.now = midnight.Add(time.Second)
@@ -193,6 +200,7 @@ func TestAClockSetBack(t *testing.T) {
 }
 
 func TestOtherSizesInTheConfiguration(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, true)
 	s := b.open()
 	b.record(s, "a")
@@ -211,6 +219,7 @@ func TestOtherSizesInTheConfiguration(t *testing.T) {
 }
 
 func TestARollOverThatFailsChangesNothing(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, true)
 	s := b.open()
 	b.claim(s, "a")
@@ -226,6 +235,7 @@ func TestARollOverThatFailsChangesNothing(t *testing.T) {
 }
 
 func TestAFoldThatFailsKeepsTheJournal(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, true)
 	s := b.open()
 	b.record(s, "a")

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/freshet/freshet/dedup"
-	"github.com/freshet/freshet/dedup/deduptest"
 	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/dedup/deduptest"
 )
 
 // BenchmarkRollOver begins a day with two million pending while claims go on,
@@ -18,7 +18,7 @@ import (
 func BenchmarkRollOver(b *testing.B) {
 	const agents, each = 100_000, 20
 	now := deduptest.Start
-	s, err := Open(b.TempDir(), dedup.DefaultConfig(), atStart, WithLogger(quiet()))
+	s, err := Open(b.TempDir(), deduptest.DefaultConfig(), atStart, WithLogger(quiet()))
 	require.NoError(b, err)
 	defer func() { _ = s.Close(cleanupContext()) }()
 	groups := groupNames(each)

@@ -25,9 +25,9 @@ func (s *Store) append(entries ...journal.Entry) error {
 	return nil
 }
 
-// Writable tells whether what is handed out can be written down. It costs
-// nothing while it is; after a failure each call tries, so that a server nobody
-// sends readers to any more finds out when there is room again.
+// Writable reports whether the journal can be written. It costs nothing until a
+// write has failed; then each call tries, so that a server that gets no requests
+// any more notices when the disk has room again.
 func (s *Store) Writable(ctx context.Context) error {
 	if !s.failing.Load() {
 		return nil

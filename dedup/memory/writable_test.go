@@ -18,6 +18,7 @@ import (
 // TestWritable: a claim that cannot be written makes the store say so until one
 // could be again, whoever asks.
 func TestWritable(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, true)
 	s := b.open()
 	b.claim(s, "before")
@@ -50,6 +51,7 @@ func TestWritable(t *testing.T) {
 // TestAStopThatCannotFoldLosesNothing: what is in the journal need not be in a
 // filter, so it is told, but no error.
 func TestAStopThatCannotFoldLosesNothing(t *testing.T) {
+	t.Parallel()
 	for _, served := range []bool{true, false} {
 		b := newBench(t, served)
 		var log bytes.Buffer
@@ -68,6 +70,7 @@ func TestAStopThatCannotFoldLosesNothing(t *testing.T) {
 }
 
 func TestAStopOutOfTimeLosesNothing(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, true)
 	s := b.open()
 	b.claim(s, "claimed")

@@ -1,6 +1,7 @@
 package redisbloom
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -57,14 +58,8 @@ type question struct {
 	filters bool       // only the filters are asked, not the pending set
 	days    []feed.Day // of the window, today first, and maybe tomorrow after them
 	now     time.Time
-	shards  []int     // the count each day is asked with
-	copies  []*copied // the days' copies in this process; nil: Redis alone is asked
-	sifting *sifting  // what asking them needs
-}
-
-// askRedis reports whether Redis is asked about a day.
-func (q *question) askRedis(ago int) bool {
-	return q.copies == nil || q.copies[ago] == nil || q.copies[ago].also
+	shards  []int // the count each day is asked with
+	past    Found // what the copies of past days say
 }
 
 // Check implements [dedup.Checker] with one pipeline: the pending script, a
@@ -81,18 +76,17 @@ func (s *Store) Check(ctx context.Context, agent string, groups []string, now ti
 		return dedup.Checked{}, nil
 	}
 	q := s.question(agent, groups, now)
-	defer q.done()
 	out, err := s.ask(ctx, q, false)
 	if err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT") {
 		out, err = s.ask(ctx, q, true)
 	}
 	if err != nil {
-		return dedup.Checked{}, explain("check", err)
+		return dedup.Checked{}, contractError("check", err)
 	}
 	return out, nil
 }
 
-// Recorded tells of each group whether a filter of the window has it, pending or
+// Recorded reports for each group whether a filter of the window has it, pending or
 // not, as [Store.Check] asks the filters.
 func (s *Store) Recorded(ctx context.Context, agent string, groups []string, now time.Time) ([]bool, error) {
 	if len(groups) == 0 {
@@ -100,10 +94,9 @@ func (s *Store) Recorded(ctx context.Context, agent string, groups []string, now
 	}
 	q := s.question(agent, groups, now)
 	q.filters = true
-	defer q.done()
 	out, err := s.ask(ctx, q, false)
 	if err != nil {
-		return nil, explain("recorded", err)
+		return nil, contractError("recorded", err)
 	}
 	recorded := make([]bool, len(groups))
 	for i, v := range out.Verdicts {
@@ -114,7 +107,9 @@ func (s *Store) Recorded(ctx context.Context, agent string, groups []string, now
 
 func (s *Store) question(agent string, groups []string, now time.Time) *question {
 	q := &question{agent: agent, groups: groups, members: members(agent, groups), days: s.daysAsked(now), now: now}
-	s.mirror.answers(q)
+	if s.past != nil {
+		q.past = s.past.Find(agent, q.days, q.members)
+	}
 	return q
 }
 
@@ -166,7 +161,7 @@ func (s *Store) ask(ctx context.Context, q *question, whole bool) (dedup.Checked
 	metas := s.guessShards(ctx, pipe, q)
 	hits := make([]*redis.BoolSliceCmd, len(q.days))
 	for i, day := range q.days {
-		if !q.askRedis(i) {
+		if q.past.complete(i) {
 			continue
 		}
 		hits[i] = exists(ctx, &free, s.filter(q.agent, day, q.shards[i]), q.members)
@@ -228,12 +223,10 @@ func appendPointers(free *[]any, start int, list []string) []any {
 // guessShards fills in the shard counts to ask with, and asks for those that
 // are not known.
 func (s *Store) guessShards(ctx context.Context, pipe redis.Pipeliner, q *question) []*redis.StringCmd {
-	if q.shards == nil {
-		q.shards = make([]int, len(q.days))
-	}
+	q.shards = make([]int, len(q.days))
 	var metas []*redis.StringCmd
 	for i, day := range q.days {
-		if q.copies != nil && q.copies[i] != nil { // the copy is of so many
+		if q.shards[i] = q.past.shards(i); q.shards[i] > 0 {
 			continue
 		}
 		shards, known := s.shards.get(day, q.now)
@@ -243,10 +236,7 @@ func (s *Store) guessShards(ctx context.Context, pipe redis.Pipeliner, q *questi
 			}
 			metas[i] = pipe.Get(ctx, s.keys.Shards(day))
 		}
-		if shards == 0 {
-			shards = s.cfg.Shards
-		}
-		q.shards[i] = shards
+		q.shards[i] = cmp.Or(shards, s.cfg.Shards)
 	}
 	return metas
 }

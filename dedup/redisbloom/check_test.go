@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/dedup/deduptest"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
 )
@@ -47,6 +48,7 @@ func (h *trips) during(f func()) int64 {
 }
 
 func TestRoundTrips(t *testing.T) {
+	t.Parallel()
 	s, client := open(t, nil)
 	var h trips
 	client.AddHook(&h)
@@ -70,6 +72,7 @@ func TestRoundTrips(t *testing.T) {
 	assert.EqualValues(t, 1, h.during(func() { require.NoError(t, s.Settle(t.Context(), batch)) }), "settle over 50 agents")
 }
 
+// Not parallel: it changes the hash that every store of the process asks for.
 func TestCheckBringsTheScriptToTheServer(t *testing.T) {
 	s, client := open(t, nil)
 	// As after a restart: no server knows this hash.
@@ -86,6 +89,7 @@ func TestCheckBringsTheScriptToTheServer(t *testing.T) {
 }
 
 func TestShardedEqualsPlain(t *testing.T) {
+	t.Parallel()
 	plain, _ := open(t, nil)
 	sharded, _ := open(t, func(cfg *dedup.Config) { cfg.Shards = 16 })
 	for day := range 8 {
@@ -105,8 +109,9 @@ func TestShardedEqualsPlain(t *testing.T) {
 }
 
 func TestShardCountChangesWithTheDay(t *testing.T) {
+	t.Parallel()
 	client, prefix := testenv.Redis(t)
-	cfg := dedup.DefaultConfig()
+	cfg := deduptest.DefaultConfig()
 	cfg.DailyCapacity = 20_000
 	before := openAt(t, client, prefix, cfg)
 	cfg.Shards = 16
@@ -122,7 +127,7 @@ func TestShardCountChangesWithTheDay(t *testing.T) {
 
 	record(t, after, tomorrow, given("u_1", "c"))
 	record(t, before, tomorrow, given("u_1", "d"))
-	key := after.keys.Filter(feed.DayOf(tomorrow), shardOf("u_1", 16), 16)
+	key := after.keys.Filter(feed.DayOf(tomorrow), ShardOf("u_1", 16), 16)
 	requireExists(t, client, key)
 	want := []dedup.Verdict{dedup.SeenDaysAgo(1), dedup.SeenDaysAgo(0), dedup.SeenDaysAgo(0), dedup.Unseen}
 	for name, s := range map[string]*Store{"before": before, "after": after} {
@@ -138,8 +143,9 @@ func requireExists(t *testing.T, client redis.UniversalClient, key string) {
 }
 
 func TestAbsenceOfAShardCount(t *testing.T) {
+	t.Parallel()
 	client, prefix := testenv.Redis(t)
-	cfg := dedup.DefaultConfig()
+	cfg := deduptest.DefaultConfig()
 	reader := openAt(t, client, prefix, cfg)
 	cfg.Shards = 4
 	writer := openAt(t, client, prefix, cfg)
@@ -156,6 +162,7 @@ func TestAbsenceOfAShardCount(t *testing.T) {
 }
 
 func TestBadShardCountIsAnError(t *testing.T) {
+	t.Parallel()
 	s, client := open(t, nil)
 	require.NoError(t, client.Set(t.Context(), s.keys.Shards(feed.DayOf(noon)), "many", time.Minute).Err())
 	_, err := s.Check(t.Context(), "u_1", []string{"a"}, noon)

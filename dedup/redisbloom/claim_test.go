@@ -33,8 +33,9 @@ func (twice) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 }
 
 func TestClaimSentTwice(t *testing.T) {
+	t.Parallel()
 	client, prefix := testenv.Redis(t)
-	s, err := New(client, dedup.DefaultConfig(), Config{KeyPrefix: prefix})
+	s, err := New(client, deduptest.DefaultConfig(), Config{KeyPrefix: prefix})
 	require.NoError(t, err)
 	claim := func(limit int, groups ...string) []dedup.Claimed {
 		t.Helper()

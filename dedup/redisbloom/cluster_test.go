@@ -17,6 +17,7 @@ import (
 // On a cluster the suite runs with a day spread over 16 filters, except where
 // a test wants a number of its own.
 func TestConformanceOnCluster(t *testing.T) {
+	t.Parallel()
 	deduptest.Run(t, func(t *testing.T, cfg dedup.Config) dedup.Store {
 		client, prefix := testenv.RedisCluster(t)
 		if cfg.Shards == 1 {
@@ -30,6 +31,7 @@ func TestConformanceOnCluster(t *testing.T) {
 var one = rediskeys.Replicas{N: 1, Timeout: 5 * time.Second}
 
 func TestConformanceWaitingForReplicas(t *testing.T) {
+	t.Parallel()
 	deduptest.Run(t, func(t *testing.T, cfg dedup.Config) dedup.Store {
 		client, prefix := testenv.RedisCluster(t)
 		s, err := New(client, cfg, Config{KeyPrefix: prefix, Replicas: one})
@@ -40,8 +42,9 @@ func TestConformanceWaitingForReplicas(t *testing.T) {
 
 // TestTooFewReplicas asks for more replicas than there are.
 func TestTooFewReplicas(t *testing.T) {
+	t.Parallel()
 	client, prefix := testenv.RedisCluster(t)
-	s, err := New(client, dedup.DefaultConfig(), Config{
+	s, err := New(client, deduptest.DefaultConfig(), Config{
 		KeyPrefix: prefix, Replicas: rediskeys.Replicas{N: 2, Timeout: 10 * time.Millisecond},
 	})
 	require.NoError(t, err)
@@ -59,8 +62,9 @@ func TestTooFewReplicas(t *testing.T) {
 // A filter in the way of another type refuses the whole MULTI's parts as it
 // does without replicas.
 func TestRefusedWriteWaitingForReplicas(t *testing.T) {
+	t.Parallel()
 	client, prefix := testenv.RedisCluster(t)
-	s, err := New(client, dedup.DefaultConfig(), Config{KeyPrefix: prefix, Replicas: one})
+	s, err := New(client, deduptest.DefaultConfig(), Config{KeyPrefix: prefix, Replicas: one})
 	require.NoError(t, err)
 	key := s.keys.Filter(feed.DayOf(noon), 0, 1)
 	require.NoError(t, client.Set(t.Context(), key, "no filter", 0).Err())
@@ -82,8 +86,9 @@ func TestConformanceThroughSentinel(t *testing.T) {
 
 // TestShardsLieOnAllMasters is what shards are for on a cluster.
 func TestShardsLieOnAllMasters(t *testing.T) {
+	t.Parallel()
 	client, prefix := testenv.RedisCluster(t)
-	cfg := dedup.DefaultConfig()
+	cfg := deduptest.DefaultConfig()
 	cfg.Shards, cfg.DailyCapacity = 16, 20_000
 	s := openAt(t, client, prefix, cfg)
 	holders := map[string]int{}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/dedup/deduptest"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/internal/testenv/faultproxy"
 )
@@ -64,6 +65,7 @@ func recordAll(ctx context.Context, s *Store, batch []dedup.Impression) (any, er
 // Redis has the command, after it, and within the reply. The answer, and what
 // is pending and in the filters afterwards, are what they are without a fault.
 func TestCutOnce(t *testing.T) {
+	t.Parallel()
 	t.Run("one server", func(t *testing.T) {
 		direct, prefix := testenv.Redis(t)
 		u, err := url.Parse(testenv.RedisURL(t))
@@ -80,7 +82,7 @@ func TestCutOnce(t *testing.T) {
 
 func cutOnce(t *testing.T, p *faultproxy.Proxy, direct, client redis.UniversalClient, prefix string) {
 	t.Cleanup(func() { _ = client.Close() })
-	cfg := dedup.DefaultConfig()
+	cfg := deduptest.DefaultConfig()
 	cfg.DailyCapacity, cfg.FalsePositiveRate = 20_000, 1e-9
 	s, calm := openAt(t, client, prefix, cfg), openAt(t, direct, prefix, cfg)
 	for i, call := range cutCalls {

@@ -72,13 +72,18 @@ func (s *Store) observed(parts []part, now time.Time) map[string]feed.Day {
 	for _, p := range parts {
 		keys[p.key] = window[0]
 	}
-	for _, day := range window[1:] {
+	s.addFilters(keys, window[1:], now)
+	return keys
+}
+
+// addFilters adds the filters of days whose number of shards is known.
+func (s *Store) addFilters(keys map[string]feed.Day, days []feed.Day, now time.Time) {
+	for _, day := range days {
 		shards, _ := s.shards.get(day, now)
 		for shard := range shards {
 			keys[s.keys.Filter(day, shard, shards)] = day
 		}
 	}
-	return keys
 }
 
 // state reads a filter's BF.INFO. The capacity there is that of all layers,

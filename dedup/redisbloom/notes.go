@@ -9,7 +9,7 @@ import (
 	"github.com/freshet/freshet/internal/rediskeys"
 )
 
-// leaveScript makes or renews a server's note. Which notes stand is told by
+// leaveScript makes or renews a server's note. Which notes stand follows from
 // Redis's clock alone.
 //
 //	KEYS[1]  the notes
@@ -47,16 +47,16 @@ func NewNotes(client redis.UniversalClient, keyPrefix string) *Notes {
 
 // Leave implements [dedup.Notes].
 func (n *Notes) Leave(ctx context.Context, server string) error {
-	return explain("leave a note", leaveScript.Run(ctx, n.client, []string{n.key}, server, dedup.NoteTTL.Milliseconds()).Err())
+	return contractError("leave a note", leaveScript.Run(ctx, n.client, []string{n.key}, server, dedup.NoteTTL.Milliseconds()).Err())
 }
 
 // Remove implements [dedup.Notes].
 func (n *Notes) Remove(ctx context.Context, server string) error {
-	return explain("remove a note", n.client.ZRem(ctx, n.key, server).Err())
+	return contractError("remove a note", n.client.ZRem(ctx, n.key, server).Err())
 }
 
 // Any implements [dedup.Notes].
 func (n *Notes) Any(ctx context.Context) (bool, error) {
 	standing, err := anyScript.Run(ctx, n.client, []string{n.key}).Int()
-	return standing > 0, explain("look for notes", err)
+	return standing > 0, contractError("look for notes", err)
 }

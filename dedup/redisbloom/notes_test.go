@@ -12,6 +12,7 @@ import (
 )
 
 func TestNotes(t *testing.T) {
+	t.Parallel()
 	for name, connect := range map[string]func(testing.TB) (redis.UniversalClient, string){
 		"single": testenv.Redis,
 		"cluster": func(t testing.TB) (redis.UniversalClient, string) {

@@ -23,7 +23,7 @@ const chunk = 1000
 //	KEYS[2]  the record of this claim
 //	ARGV[1]  now, ms: the score of what is taken
 //	ARGV[2]  newest score that no longer counts, ms
-//	ARGV[3]  how many to take; 0: only tell
+//	ARGV[3]  how many to take; 0: only report
 //	ARGV[4]  TTL of the pending set, s
 //	ARGV[5]  TTL of the record, s
 //	ARGV[6…] the groups
@@ -84,7 +84,7 @@ func (s *Store) Claim(ctx context.Context, agent string, groups []string, limit 
 	}
 	verdicts, err := cmd.Text()
 	if err != nil {
-		return nil, explain("claim", err)
+		return nil, contractError("claim", err)
 	}
 	if len(verdicts) != len(groups) {
 		return nil, fmt.Errorf("claim: the script answered %d verdicts for %d groups", len(verdicts), len(groups))
@@ -94,7 +94,7 @@ func (s *Store) Claim(ctx context.Context, agent string, groups []string, limit 
 		claimed[i] = dedup.Claimed(verdicts[i] - '0')
 	}
 	if short != nil {
-		return nil, errors.Join(explain("claim", short), s.unclaim(ctx, agent, groups, claimed))
+		return nil, errors.Join(contractError("claim", short), s.unclaim(ctx, agent, groups, claimed))
 	}
 	return claimed, nil
 }
@@ -102,8 +102,8 @@ func (s *Store) Claim(ctx context.Context, agent string, groups []string, limit 
 // claimRecord is a name for the record of one claim, which no client can send.
 func claimRecord() string { return "~claim" + strconv.FormatUint(rand.Uint64(), 36) }
 
-// unclaim gives back what was taken and too few replicas have: after a failover
-// somebody else could take it too.
+// unclaim releases what was claimed and too few replicas have: after a failover
+// another call could take it too.
 func (s *Store) unclaim(ctx context.Context, agent string, groups []string, claimed []dedup.Claimed) error {
 	var taken []string
 	for i, c := range claimed {
@@ -148,5 +148,5 @@ func (s *Store) drop(ctx context.Context, step string, byAgent map[string][]stri
 		return nil
 	}
 	_, err := pipe.Exec(ctx)
-	return explain(step, err)
+	return contractError(step, err)
 }

@@ -15,6 +15,10 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
+// writers is how many filters of one batch are written at once, so that their
+// round trips overlap.
+const writers = 8
+
 // part is what one filter gets of a batch.
 type part struct {
 	key   string
@@ -31,7 +35,7 @@ func (s *Store) Record(ctx context.Context, batch []dedup.Impression, now time.T
 	ttl := s.filterTTL(now)
 	shards, err := s.fixShards(ctx, now, ttl)
 	if err != nil {
-		return batch, explain("record", err)
+		return batch, contractError("record", err)
 	}
 	parts := s.split(batch, day, shards)
 	var (
@@ -40,7 +44,7 @@ func (s *Store) Record(ctx context.Context, batch []dedup.Impression, now time.T
 		errs        []error
 		group       errgroup.Group
 	)
-	group.SetLimit(s.writes)
+	group.SetLimit(writers)
 	for _, p := range parts {
 		group.Go(func() error {
 			missing, err := s.write(ctx, p, day, shards, ttl)
@@ -55,7 +59,7 @@ func (s *Store) Record(ctx context.Context, batch []dedup.Impression, now time.T
 	}
 	_ = group.Wait()
 	if len(errs) > 0 {
-		return unconfirmed, explain("record", errors.Join(errs...))
+		return unconfirmed, contractError("record", errors.Join(errs...))
 	}
 	s.observe(ctx, parts, now)
 	s.lookForVanished(ctx, now)
@@ -78,7 +82,7 @@ func (s *Store) split(batch []dedup.Impression, day feed.Day, shards int) []part
 	place := make(map[int]int)
 	var parts []part
 	for _, imp := range batch {
-		shard := shardOf(imp.Agent, shards)
+		shard := ShardOf(imp.Agent, shards)
 		at, ok := place[shard]
 		if !ok {
 			at = len(parts)
@@ -91,7 +95,7 @@ func (s *Store) split(batch []dedup.Impression, day feed.Day, shards int) []part
 }
 
 // write adds a part to its filter in one MULTI that begins with BF.RESERVE:
-// a filter that vanished meanwhile is made anew with its size and TTL, never
+// a filter that vanished meanwhile is created again with its size and TTL, never
 // by BF.MADD alone, which would make a tiny one that grows layer on layer. It
 // returns what is not confirmed.
 func (s *Store) write(ctx context.Context, p part, day feed.Day, shards int, ttl time.Duration) ([]dedup.Impression, error) {
@@ -122,7 +126,7 @@ func (s *Store) write(ctx context.Context, p part, day feed.Day, shards int, ttl
 		}
 	}
 	if failed == nil && expire.Err() != nil {
-		// Without a TTL the filter would stay for ever; writing again sets it.
+		// Without a TTL the filter would never expire; writing again sets it.
 		return p.batch, fmt.Errorf("EXPIRE %s: %w", p.key, expire.Err())
 	}
 	return unconfirmed, failed

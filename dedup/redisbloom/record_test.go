@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/dedup/deduptest"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
 )
@@ -29,6 +30,7 @@ func requireTTL(t *testing.T, client redis.UniversalClient, key string, want tim
 }
 
 func TestFilterLivesAsLongAsItsDayCounts(t *testing.T) {
+	t.Parallel()
 	s, client := open(t, nil)
 	for _, test := range []struct {
 		now  time.Time
@@ -46,6 +48,7 @@ func TestFilterLivesAsLongAsItsDayCounts(t *testing.T) {
 }
 
 func TestFilterIsReservedAsConfigured(t *testing.T) {
+	t.Parallel()
 	s, client := open(t, nil)
 	record(t, s, noon, given("u_1", groupNames(0, 2500)...))
 	requireReserved(t, s, client)
@@ -66,6 +69,7 @@ func requireReserved(t *testing.T, s *Store, client redis.UniversalClient) {
 }
 
 func TestFilterDeletedUnderLoadComesBackReserved(t *testing.T) {
+	t.Parallel()
 	s, client := open(t, nil)
 	keys := []string{s.keys.Filter(feed.DayOf(noon), 0, 1), s.keys.Shards(feed.DayOf(noon))}
 	done := make(chan struct{})
@@ -107,6 +111,7 @@ func TestFilterDeletedUnderLoadComesBackReserved(t *testing.T) {
 }
 
 func TestRecordNamesWhatIsNotConfirmed(t *testing.T) {
+	t.Parallel()
 	s, client := open(t, func(cfg *dedup.Config) { cfg.Shards = 4 })
 	var batch []dedup.Impression
 	for i := range 40 {
@@ -120,7 +125,7 @@ func TestRecordNamesWhatIsNotConfirmed(t *testing.T) {
 
 	var want []dedup.Impression
 	for _, imp := range batch {
-		if shardOf(imp.Agent, 4) == 2 {
+		if ShardOf(imp.Agent, 4) == 2 {
 			want = append(want, imp)
 		}
 	}
@@ -135,6 +140,7 @@ func TestRecordNamesWhatIsNotConfirmed(t *testing.T) {
 }
 
 func TestNotAdded(t *testing.T) {
+	t.Parallel()
 	asked := given("u_1", "a", "b", "c")
 	boom := unknownCommand("x")
 	for _, test := range []struct {
@@ -178,7 +184,7 @@ func filterMetrics(t *testing.T, ago int) (fill, falsePositives, bytes float64) 
 
 func TestFillMetrics(t *testing.T) {
 	client, prefix := testenv.Redis(t)
-	cfg := dedup.DefaultConfig()
+	cfg := deduptest.DefaultConfig()
 	cfg.DailyCapacity = 1000
 	s := openAt(t, client, prefix, cfg)
 	now := noon
@@ -243,6 +249,7 @@ func TestOfSeveralShardsTheFullestCounts(t *testing.T) {
 }
 
 func TestWarnsOncePerDay(t *testing.T) {
+	t.Parallel()
 	var f filterStates
 	day := feed.DayOf(noon)
 	assert.False(t, f.outgrown(day, 0.9))
@@ -252,6 +259,7 @@ func TestWarnsOncePerDay(t *testing.T) {
 }
 
 func TestEstimate(t *testing.T) {
+	t.Parallel()
 	const p = 0.00143
 	assert.Zero(t, estimate(0, 1000, p, 1))
 	full := estimate(1000, 1000, p, 1)

@@ -1,6 +1,7 @@
 package redisbloom
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,8 +56,8 @@ func (c *shardCounts) set(day, oldest feed.Day, n shardCount) {
 	c.days[day] = n
 }
 
-// learn takes in what the server answered for a day's count and returns it; 0
-// where it has none. Today's absence is not remembered, because any server may
+// learn stores and returns what the server answered for a day's count; 0 where
+// it has none. Today's absence is not remembered, because any server may
 // set a count of its own any moment.
 func (s *Store) learn(reply *redis.StringCmd, day feed.Day, now time.Time) (int, error) {
 	today := feed.DayOf(now)
@@ -71,11 +72,19 @@ func (s *Store) learn(reply *redis.StringCmd, day feed.Day, now time.Time) (int,
 	if err != nil {
 		return 0, err
 	}
+	shards, err := ParseShards(s.keys.Shards(day), text)
+	if err == nil {
+		s.shards.set(day, oldest, shardCount{shards: shards})
+	}
+	return shards, err
+}
+
+// ParseShards reads the shard count that Redis keeps under key.
+func ParseShards(key, text string) (int, error) {
 	shards, err := strconv.Atoi(text)
 	if err != nil || shards < 1 {
-		return 0, fmt.Errorf("%w: %s holds %q, not a number of shards; delete it", errAnswer, s.keys.Shards(day), text)
+		return 0, fmt.Errorf("%w: %s holds %q, not a number of shards; delete it", errAnswer, key, text)
 	}
-	s.shards.set(day, oldest, shardCount{shards: shards})
 	return shards, nil
 }
 
@@ -85,9 +94,7 @@ func (s *Store) learn(reply *redis.StringCmd, day feed.Day, now time.Time) (int,
 func (s *Store) fixShards(ctx context.Context, now time.Time, ttl time.Duration) (int, error) {
 	day := feed.DayOf(now)
 	want, _ := s.shards.get(day, now)
-	if want == 0 {
-		want = s.cfg.Shards
-	}
+	want = cmp.Or(want, s.cfg.Shards)
 	key := s.keys.Shards(day)
 	pipe := s.client.Pipeline()
 	// A refused SET NX answers nil, which is no error here; a real one shows
@@ -104,8 +111,8 @@ func (s *Store) fixShards(ctx context.Context, now time.Time, ttl time.Duration)
 	return shards, err
 }
 
-// shardOf is the shard an agent's impressions go to.
-func shardOf(agent string, shards int) int {
+// ShardOf is the shard an agent's impressions go to.
+func ShardOf(agent string, shards int) int {
 	if shards <= 1 {
 		return 0
 	}
@@ -114,5 +121,5 @@ func shardOf(agent string, shards int) int {
 
 // filter is the key that holds an agent's impressions of a day.
 func (s *Store) filter(agent string, day feed.Day, shards int) string {
-	return s.keys.Filter(day, shardOf(agent, shards), shards)
+	return s.keys.Filter(day, ShardOf(agent, shards), shards)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/dedup/deduptest"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
 )
@@ -15,8 +16,9 @@ import (
 // TestTomorrowIsAskedWithItsOwnShards has a server with another configuration
 // and a clock that is ahead write to tomorrow's filters.
 func TestTomorrowIsAskedWithItsOwnShards(t *testing.T) {
+	t.Parallel()
 	client, prefix := testenv.Redis(t)
-	cfg := dedup.DefaultConfig()
+	cfg := deduptest.DefaultConfig()
 	cfg.DailyCapacity = 20_000
 	behind := openAt(t, client, prefix, cfg)
 	cfg.Shards = 97
@@ -46,6 +48,7 @@ func TestTomorrowIsAskedWithItsOwnShards(t *testing.T) {
 // TestTheLastDayIsThereForAClockThatIsBehind asks for the oldest day when it has
 // left the window of the server that wrote it.
 func TestTheLastDayIsThereForAClockThatIsBehind(t *testing.T) {
+	t.Parallel()
 	s, client := open(t, nil)
 	record(t, s, noon, given("u_1", "a"))
 	key := s.keys.Filter(feed.DayOf(noon), 0, 1)
@@ -59,6 +62,7 @@ func TestTheLastDayIsThereForAClockThatIsBehind(t *testing.T) {
 
 // TestOneRoundTripAtMidnight: tomorrow is asked in the same pipeline.
 func TestOneRoundTripAtMidnight(t *testing.T) {
+	t.Parallel()
 	s, client := open(t, nil)
 	var h trips
 	client.AddHook(&h)

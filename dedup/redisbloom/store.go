@@ -4,6 +4,7 @@
 package redisbloom
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,17 +26,15 @@ var ErrNoBloom = errors.New("this Redis has no Bloom filter type; load the Redis
 // server could be asked, so they are not [dedup.ErrUnavailable].
 var errAnswer = errors.New("unexpected answer")
 
-// Config tunes a Store. Zero values stand for the defaults.
+// Config tunes a Store. Zero values mean the defaults.
 type Config struct {
 	KeyPrefix string       // goes before every key
-	Writers   int          // filters of one batch written at once; 8
-	Logger    *slog.Logger // slog.Default()
+	Logger    *slog.Logger // nil: nothing is logged
 	// Replicas must have an impression before it is confirmed, and a claim
-	// before it stands; the zero value: those of the master are enough.
+	// before it is made; the zero value waits for none.
 	Replicas rediskeys.Replicas
-	// MirrorBytes is how much of the past days' filters [Store.RunMirror] may
-	// keep in this process; 0: nothing.
-	MirrorBytes int64
+	// Past is asked about days that are over; nil: Redis is asked about every day.
+	Past PastDays
 }
 
 // Store implements [dedup.Store] on Redis. It is safe for concurrent use.
@@ -44,14 +43,13 @@ type Store struct {
 	keys    rediskeys.Keys
 	cfg     dedup.Config
 	rate    float64 // error rate of one filter
-	writes  int
 	copies  rediskeys.Replicas
 	log     *slog.Logger
 	shards  shardCounts
 	fill    filterStates
 	present present
 	args    sync.Pool // *[]any, the arguments of a check
-	mirror  *mirror   // nil: no room for one
+	past    PastDays  // nil: Redis alone is asked
 }
 
 var _ dedup.Store = (*Store)(nil)
@@ -62,20 +60,12 @@ func New(client redis.UniversalClient, cfg dedup.Config, tuning Config) (*Store,
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	if tuning.Writers <= 0 {
-		tuning.Writers = 8
-	}
-	if tuning.Logger == nil {
-		tuning.Logger = slog.Default()
-	}
 	s := &Store{
 		client: client, keys: rediskeys.For(client, tuning.KeyPrefix), cfg: cfg, rate: cfg.FilterRate(),
-		writes: tuning.Writers, copies: tuning.Replicas, log: tuning.Logger,
+		copies: tuning.Replicas, log: cmp.Or(tuning.Logger, slog.New(slog.DiscardHandler)),
+		past: tuning.Past,
 	}
 	s.args.New = func() any { return new([]any) }
-	if tuning.MirrorBytes > 0 {
-		s.mirror = newMirror(s, tuning.MirrorBytes)
-	}
 	return s, nil
 }
 
@@ -83,11 +73,11 @@ func New(client redis.UniversalClient, cfg dedup.Config, tuning Config) (*Store,
 // [ErrNoBloom] where it does not know them and [dedup.ErrUnavailable] where it
 // could not be asked.
 func (s *Store) Verify(ctx context.Context) error {
-	return explain("verify", s.client.BFExists(ctx, s.keys.FilterProbe(), "probe").Err())
+	return contractError("verify", s.client.BFExists(ctx, s.keys.FilterProbe(), "probe").Err())
 }
 
-// explain gives an error of the client the sentinel a caller looks for.
-func explain(step string, err error) error {
+// contractError gives an error of the client the sentinel a caller looks for.
+func contractError(step string, err error) error {
 	switch {
 	case err == nil:
 		return nil

@@ -32,7 +32,7 @@ func openAt(t testing.TB, client redis.UniversalClient, prefix string, cfg dedup
 func open(t testing.TB, change func(*dedup.Config)) (*Store, redis.UniversalClient) {
 	t.Helper()
 	client, prefix := testenv.Redis(t)
-	cfg := dedup.DefaultConfig()
+	cfg := deduptest.DefaultConfig()
 	cfg.DailyCapacity = 20_000
 	if change != nil {
 		change(&cfg)
@@ -71,6 +71,7 @@ func verdicts(t testing.TB, s *Store, now time.Time, agent string, groups ...str
 }
 
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	deduptest.Run(t, func(t *testing.T, cfg dedup.Config) dedup.Store {
 		client, prefix := testenv.Redis(t)
 		return openAt(t, client, prefix, cfg)
@@ -78,6 +79,7 @@ func TestConformance(t *testing.T) {
 }
 
 func TestFalsePositives(t *testing.T) {
+	t.Parallel()
 	deduptest.FalsePositives(t, func(t *testing.T, cfg dedup.Config) dedup.Store {
 		client, prefix := testenv.Redis(t)
 		return openAt(t, client, prefix, cfg)
@@ -85,14 +87,16 @@ func TestFalsePositives(t *testing.T) {
 }
 
 func TestNewRefusesBadConfig(t *testing.T) {
+	t.Parallel()
 	client, prefix := testenv.Redis(t)
-	cfg := dedup.DefaultConfig()
+	cfg := deduptest.DefaultConfig()
 	cfg.Shards = 0
 	_, err := New(client, cfg, Config{KeyPrefix: prefix})
 	assert.ErrorContains(t, err, "dedup.shards")
 }
 
 func TestVerify(t *testing.T) {
+	t.Parallel()
 	s, _ := open(t, nil)
 	require.NoError(t, s.Verify(t.Context()))
 }
@@ -118,6 +122,7 @@ func (refuse) ProcessHook(redis.ProcessHook) redis.ProcessHook {
 }
 
 func TestVerifyWithoutTheModule(t *testing.T) {
+	t.Parallel()
 	s, client := open(t, nil)
 	client.AddHook(refuse{})
 	err := s.Verify(t.Context())
@@ -127,6 +132,7 @@ func TestVerifyWithoutTheModule(t *testing.T) {
 }
 
 func TestUnavailable(t *testing.T) {
+	t.Parallel()
 	dead := redis.NewClient(&redis.Options{
 		Addr: "redis.invalid:1", MaxRetries: -1, DialerRetries: 1,
 		Dialer: func(context.Context, string, string) (net.Conn, error) {
@@ -134,7 +140,7 @@ func TestUnavailable(t *testing.T) {
 		},
 	})
 	t.Cleanup(func() { _ = dead.Close() })
-	s := openAt(t, dead, "x:", dedup.DefaultConfig())
+	s := openAt(t, dead, "x:", deduptest.DefaultConfig())
 	batch := given("u_1", "a", "b")
 
 	_, err := s.Check(t.Context(), "u_1", []string{"a"}, noon)
@@ -150,6 +156,7 @@ func TestUnavailable(t *testing.T) {
 }
 
 func TestCheckTellsServerTime(t *testing.T) {
+	t.Parallel()
 	s, client := open(t, nil)
 	before, err := client.Time(t.Context()).Result()
 	require.NoError(t, err)
@@ -162,6 +169,7 @@ func TestCheckTellsServerTime(t *testing.T) {
 }
 
 func TestSeenModeHasNothingStale(t *testing.T) {
+	t.Parallel()
 	s, _ := open(t, func(cfg *dedup.Config) { cfg.Served = false })
 	_, err := s.Claim(t.Context(), "u_1", []string{"a"}, 1, noon)
 	require.NoError(t, err)
@@ -172,6 +180,7 @@ func TestSeenModeHasNothingStale(t *testing.T) {
 }
 
 func TestStaleIsBounded(t *testing.T) {
+	t.Parallel()
 	s, _ := open(t, nil)
 	groups := groupNames(0, 2500)
 	claimed, err := s.Claim(t.Context(), "u_1", groups, len(groups), noon)
@@ -184,6 +193,7 @@ func TestStaleIsBounded(t *testing.T) {
 }
 
 func TestConcurrentFilters(t *testing.T) {
+	t.Parallel()
 	s, client := open(t, func(cfg *dedup.Config) { cfg.Shards = 16 })
 	var wg sync.WaitGroup
 	for i := range 8 {
@@ -216,8 +226,9 @@ func TestConcurrentFilters(t *testing.T) {
 // shard count then must not be believed when the day has come, and another
 // server has set one.
 func TestAQuestionAboutLaterDoesNotBlindTheDaysBefore(t *testing.T) {
+	t.Parallel()
 	client, prefix := testenv.Redis(t)
-	cfg := dedup.DefaultConfig()
+	cfg := deduptest.DefaultConfig()
 	cfg.DailyCapacity = 20_000
 	curious := openAt(t, client, prefix, cfg)
 	groups := groupNames(0, 20)

@@ -17,9 +17,8 @@ var vanishedTotal = promauto.NewCounter(prometheus.CounterOpts{
 	Help: "Filters of the window that were there and are gone: evicted, deleted, or lost with the server's data.",
 })
 
-// present remembers which filters of the window this process has seen, so that
-// it can tell when one is gone: for a check, a filter that is gone is one that
-// nothing was ever added to.
+// present remembers which filters of the window this process has seen, to report
+// one that is gone: to a check it looks like a filter without impressions.
 type present struct {
 	mu     sync.Mutex
 	day    map[string]feed.Day // filter → its day
@@ -43,12 +42,7 @@ func (s *Store) filtersDue(now time.Time) map[string]feed.Day {
 		}
 	}
 	all := make(map[string]feed.Day)
-	for _, day := range window {
-		shards, _ := s.shards.get(day, now)
-		for shard := range shards {
-			all[s.keys.Filter(day, shard, shards)] = day
-		}
-	}
+	s.addFilters(all, window, now)
 	return all
 }
 
@@ -74,7 +68,7 @@ func (s *Store) lookForVanished(ctx context.Context, now time.Time) {
 	}
 }
 
-// note takes in whether a filter was there before this moment.
+// note updates whether a filter is there.
 func (s *Store) note(ctx context.Context, key string, day feed.Day, there bool) {
 	p := &s.present
 	p.mu.Lock()

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/dedup/deduptest"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
 )
@@ -18,9 +19,10 @@ import (
 // TestVanishedFiltersAreNoticed deletes today's filter, a past day's, and all
 // of them as a server that restarts empty does.
 func TestVanishedFiltersAreNoticed(t *testing.T) {
+	t.Parallel()
 	client, prefix := testenv.Redis(t)
 	var log bytes.Buffer
-	cfg := dedup.DefaultConfig()
+	cfg := deduptest.DefaultConfig()
 	cfg.DailyCapacity = 1000
 	s, err := New(client, cfg, Config{KeyPrefix: prefix, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	require.NoError(t, err)

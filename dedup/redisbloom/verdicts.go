@@ -10,12 +10,12 @@ import (
 )
 
 // verdict is that of a hit in the filter of one of the days asked.
-// Tomorrow's is today's, by the clock of whoever wrote it.
+// Tomorrow's is today's, by the clock of the server that wrote it.
 func (q *question) verdict(i int) dedup.Verdict {
 	return dedup.SeenDaysAgo(max(0, int(q.days[0]-q.days[i])))
 }
 
-// pendingVerdicts takes in what the pending script answered.
+// pendingVerdicts reads the answer of the pending script.
 func pendingVerdicts(look *redis.Cmd, out *dedup.Checked) error {
 	n := len(out.Verdicts)
 	reply, err := look.Slice()
@@ -52,14 +52,12 @@ func filterVerdicts(verdicts []dedup.Verdict, hits []*redis.BoolSliceCmd, q *que
 				return err
 			}
 		}
-		if q.copies != nil && q.copies[i] != nil {
-			q.markCopied(verdicts, i)
-		}
 	}
+	q.past.mark(verdicts, q)
 	return nil
 }
 
-// markHits takes in what Redis answered for one day. A filter that does not
+// markHits reads what Redis answered for one day. A filter that does not
 // exist answers zeros, nothing, or an error that says so, depending on the
 // server's version.
 func markHits(verdicts []dedup.Verdict, is dedup.Verdict, cmd *redis.BoolSliceCmd) error {

@@ -33,8 +33,8 @@ func (s *Spool) run(ctx context.Context) {
 	}
 }
 
-// pass is one attempt: tell the others, record, settle what was recorded a
-// grace ago. The note is there for as long as anything is on disk.
+// pass is one attempt: leave the note, record, settle what was recorded a grace
+// ago. The note is there for as long as anything is on disk.
 func (s *Spool) pass(ctx context.Context) {
 	if s.waiting() {
 		if err := s.leaveNote(ctx); err != nil {
@@ -52,8 +52,8 @@ func (s *Spool) pass(ctx context.Context) {
 	}
 }
 
-// complain says why nothing is recorded, unless that is because the store is
-// down, which others say, or because the spool is being closed.
+// complain logs why nothing is recorded, unless the store is down, which is
+// logged elsewhere, or the spool is being closed.
 func (s *Spool) complain(ctx context.Context, err error) {
 	if ctx.Err() == nil && !errors.Is(err, dedup.ErrUnavailable) && !errors.Is(err, cache.ErrUnavailable) {
 		s.cfg.Logger.WarnContext(ctx, "impressions on disk cannot be recorded yet", "error", err)
@@ -120,9 +120,8 @@ func (s *Spool) unrecorded() []*segment {
 	return list
 }
 
-// putOff gets a segment that cannot be read out of the others' way: it is set
-// aside where it never will be readable, and tried again with the next pass
-// where the disk may be at fault.
+// putOff skips a segment that cannot be read: it is renamed where it never will
+// be readable, and tried again in the next pass where the disk may be at fault.
 func (s *Spool) putOff(ctx context.Context, seg *segment, why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,8 +133,8 @@ func (s *Spool) putOff(ctx context.Context, seg *segment, why error) {
 		s.forget(seg)
 		return
 	}
-	if !seg.doubtful {
-		seg.doubtful = true
+	if !seg.unreadable {
+		seg.unreadable = true
 		s.cfg.Logger.WarnContext(ctx, "a segment of the impression spool cannot be read; it is tried again", "error", why)
 	}
 }

@@ -148,6 +148,7 @@ func (o *others) session(t *testing.T, names ...string) {
 // TestTheOthersAreToldFirst keeps what a session still has: a note comes before
 // the session, and that before the filter.
 func TestTheOthersAreToldFirst(t *testing.T) {
+	t.Parallel()
 	o := newOthers(t)
 	o.set("note")
 	sp := o.open(t, t.TempDir(), spool.Config{})
@@ -168,6 +169,7 @@ func TestTheOthersAreToldFirst(t *testing.T) {
 // TestWhatIsNotWrittenIsNoted lets each step fail: the note stands until all of
 // them have been made, and nothing comes out of the session meanwhile.
 func TestWhatIsNotWrittenIsNoted(t *testing.T) {
+	t.Parallel()
 	for _, step := range []string{"withdraw", "record", "settle"} {
 		t.Run(step, func(t *testing.T) {
 			o, dir := newOthers(t), t.TempDir()
@@ -191,6 +193,7 @@ func TestWhatIsNotWrittenIsNoted(t *testing.T) {
 // TestRecordedStaysPendingForTheGrace: a refresh that asked the filters before
 // the impression was recorded still meets it in the pending set.
 func TestRecordedStaysPendingForTheGrace(t *testing.T) {
+	t.Parallel()
 	o, dir := newOthers(t), t.TempDir()
 	sp := o.open(t, dir, spool.Config{Grace: time.Hour})
 	require.NoError(t, sp.Keep("u_1", []string{"b"}, noon))
@@ -205,6 +208,7 @@ func TestRecordedStaysPendingForTheGrace(t *testing.T) {
 // TestTheNoteStandsBeforeAStart: what an earlier process has left is told of
 // before the first request.
 func TestTheNoteStandsBeforeAStart(t *testing.T) {
+	t.Parallel()
 	o, dir := newOthers(t), t.TempDir()
 	o.set("record")
 	sp := o.open(t, dir, spool.Config{Every: time.Hour})
@@ -220,6 +224,7 @@ func TestTheNoteStandsBeforeAStart(t *testing.T) {
 // TestWhatWasOnlyOfferedIsNotRecorded: where only what a reader has seen is an
 // impression, what was handed out becomes pending, from the time it was.
 func TestWhatWasOnlyOfferedIsNotRecorded(t *testing.T) {
+	t.Parallel()
 	o, dir := newOthers(t), t.TempDir()
 	sp := o.open(t, dir, spool.Config{OfferedOnly: true, MaxAge: 30 * time.Minute})
 	o.session(t, "a", "b", "c", "d")

@@ -22,16 +22,16 @@ const asideSuffix = ".unreadable"
 
 // segment is a closed one. The mutex of the spool guards all but its serial.
 type segment struct {
-	serial   uint64
-	size     int64
-	since    int64 // time of its first impression, Unix ms; 0: not known
-	recorded bool
-	passes   int  // since it was recorded
-	gone     bool // forgotten, dropped or set aside
-	doubtful bool // it could not be read once, and the log says so
+	serial     uint64
+	size       int64
+	since      int64 // time of its first impression, Unix ms; 0: not known
+	recorded   bool
+	passes     int  // since it was recorded
+	gone       bool // forgotten, dropped or set aside
+	unreadable bool // it could not be read once, and the log says so
 }
 
-// errNotAFile is why a directory, a pipe or the like is no segment.
+// errNotAFile is the error of a directory, a pipe or the like.
 var errNotAFile = errors.New("it is not a regular file")
 
 // find lists the segments an earlier process has left.
@@ -78,7 +78,7 @@ func firstIn(path string) (at int64) {
 	return at
 }
 
-// publish tells the metrics what is on disk. mu is held.
+// publish updates the metrics of what is on disk. mu is held.
 func (s *Spool) publish() {
 	size, oldest := s.bytes, int64(0)
 	if s.current != nil {
@@ -168,8 +168,8 @@ func unreadable(err error) bool {
 	return false
 }
 
-// setAside gives what stands at a segment's place and cannot be read another
-// name, so that it is out of the way and not lost, and warns of it.
+// setAside renames a segment that cannot be read, so that it is neither read
+// again nor lost, and logs it.
 func (s *Spool) setAside(path string, why error) {
 	const lost = "impressions in it may be shown again"
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {

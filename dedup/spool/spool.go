@@ -1,15 +1,16 @@
 // Package spool keeps on disk what is handed out while the dedup store is down,
 // and records it when the store is back. What it keeps survives a process that
-// is killed. It is bounded by size and age: the oldest impressions give way, and
-// the log says how many.
+// is killed. It is bounded by size and age: the oldest impressions are dropped,
+// and their number is logged.
 //
-// Nobody else knows of it meanwhile. So the spool first tells the other servers
-// that there is something, and then takes it out of the sessions, where it goes
-// into the pending set, before it records it. The pending entry ends a grace
-// after that, as that of any impression does.
+// Other servers do not know of these impressions. So the spool leaves a note for
+// them ([dedup.Notes]) first, then moves the impressions from the sessions to the
+// pending sets, and then records them. As any impression, they leave the pending
+// sets a grace after that.
 package spool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,14 +47,14 @@ var (
 	})
 )
 
-// Config tunes a Spool. Zero values stand for the defaults.
+// Config tunes a Spool. Zero values mean the defaults.
 type Config struct {
 	MaxBytes     int64         // all segments together; 64 MiB, some two million impressions
 	SegmentBytes int64         // a segment is closed when it is larger; MaxBytes / 16
 	MaxAge       time.Duration // older impressions are dropped; 7 days
 	Every        time.Duration // pause between attempts to record; 1s
 	Timeout      time.Duration // deadline of one write to the store; 5s
-	Logger       *slog.Logger  // slog.Default()
+	Logger       *slog.Logger  // nil: nothing is logged
 
 	// OfferedOnly says that what was handed out is not an impression yet
 	// (impressions.on: seen): it becomes pending and is not recorded.
@@ -63,32 +64,20 @@ type Config struct {
 	// Sessions may still hold what was handed out without them; nil: there
 	// are none that outlive the store being down.
 	Sessions cache.Withdrawer
-	// Notes tell the other servers that something waits here, under the name
-	// Server; nil: nobody is told.
+	// Notes warn the other servers, under the name Server, that something waits
+	// here; nil: there are no others.
 	Notes  dedup.Noter
 	Server string
 }
 
 // WithDefaults fills the zero values in.
 func (c Config) WithDefaults() Config {
-	if c.MaxBytes <= 0 {
-		c.MaxBytes = 64 << 20
-	}
-	if c.SegmentBytes <= 0 {
-		c.SegmentBytes = c.MaxBytes / 16
-	}
-	if c.MaxAge <= 0 {
-		c.MaxAge = 7 * 24 * time.Hour
-	}
-	if c.Every <= 0 {
-		c.Every = time.Second
-	}
-	if c.Timeout <= 0 {
-		c.Timeout = 5 * time.Second
-	}
-	if c.Logger == nil {
-		c.Logger = slog.Default()
-	}
+	c.MaxBytes = cmp.Or(c.MaxBytes, 64<<20)
+	c.SegmentBytes = cmp.Or(c.SegmentBytes, c.MaxBytes/16)
+	c.MaxAge = cmp.Or(c.MaxAge, 7*24*time.Hour)
+	c.Every = cmp.Or(c.Every, time.Second)
+	c.Timeout = cmp.Or(c.Timeout, 5*time.Second)
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	return c
 }
 
@@ -117,9 +106,8 @@ type Spool struct {
 var ErrClosed = errors.New("the spool is closed")
 
 // Open opens the spool in a directory, which it makes and locks, and begins to
-// record what an earlier process has left there; when it returns, the other
-// servers have been told of that, if they could be. ctx lends its values, not
-// its end: Close ends the spool.
+// record what an earlier process has left there, after a note to the other
+// servers. ctx's cancellation is ignored: Close ends the spool.
 func Open(ctx context.Context, dir string, w dedup.Writer, clock feed.Clock, cfg Config) (*Spool, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("impression spool: %w", err)

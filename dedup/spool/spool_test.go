@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/dedup/deduptest"
 	"github.com/freshet/freshet/dedup/journal"
 	"github.com/freshet/freshet/dedup/memory"
 	"github.com/freshet/freshet/dedup/spool"
@@ -31,7 +32,7 @@ type store struct {
 
 func newStore(t *testing.T) *store {
 	t.Helper()
-	m, err := memory.Open("", dedup.DefaultConfig(), func() time.Time { return noon })
+	m, err := memory.Open("", deduptest.DefaultConfig(), func() time.Time { return noon })
 	require.NoError(t, err)
 	return &store{Store: m}
 }
@@ -78,6 +79,7 @@ func segments(t *testing.T, dir string) []string {
 }
 
 func TestRecordedWhenTheStoreIsBack(t *testing.T) {
+	t.Parallel()
 	s, dir := newStore(t), t.TempDir()
 	s.set(true)
 	sp := open(t, dir, s, noon, spool.Config{})
@@ -95,6 +97,7 @@ func TestRecordedWhenTheStoreIsBack(t *testing.T) {
 
 // TestSurvivesAKill opens a copy of the files of a spool that was never closed.
 func TestSurvivesAKill(t *testing.T) {
+	t.Parallel()
 	s, dir := newStore(t), t.TempDir()
 	s.set(true)
 	sp := open(t, dir, s, noon, spool.Config{SegmentBytes: 200})
@@ -120,6 +123,7 @@ func TestSurvivesAKill(t *testing.T) {
 }
 
 func TestOldestGiveWayWhenFull(t *testing.T) {
+	t.Parallel()
 	s, dir := newStore(t), t.TempDir()
 	s.set(true)
 	var log bytes.Buffer
@@ -148,6 +152,7 @@ func TestOldestGiveWayWhenFull(t *testing.T) {
 }
 
 func TestTooOldIsDropped(t *testing.T) {
+	t.Parallel()
 	s, dir := newStore(t), t.TempDir()
 	s.set(true)
 	sp := open(t, dir, s, noon, spool.Config{Every: time.Hour})
@@ -162,6 +167,7 @@ func TestTooOldIsDropped(t *testing.T) {
 }
 
 func TestOneProcessADirectory(t *testing.T) {
+	t.Parallel()
 	s, dir := newStore(t), t.TempDir()
 	sp := open(t, dir, s, noon, spool.Config{})
 	_, err := spool.Open(t.Context(), dir, s, func() time.Time { return noon }, spool.Config{})

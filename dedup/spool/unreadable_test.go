@@ -82,6 +82,7 @@ func requireAside(t *testing.T, path string, want bool) {
 // TestAnUnreadableSegmentIsSetAside makes the middle one of three segments
 // unreadable under a running spool, and under one that is started again.
 func TestAnUnreadableSegmentIsSetAside(t *testing.T) {
+	t.Parallel()
 	for _, damage := range damages {
 		for _, restart := range []bool{false, true} {
 			name := damage.name
@@ -127,6 +128,7 @@ func TestAnUnreadableSegmentIsSetAside(t *testing.T) {
 // TestAnUnreadableSegmentGivesWay fills the spool while its oldest segment
 // cannot be read.
 func TestAnUnreadableSegmentGivesWay(t *testing.T) {
+	t.Parallel()
 	for _, damage := range damages {
 		t.Run(damage.name, func(t *testing.T) {
 			s, dir := newOthers(t), t.TempDir()
@@ -155,6 +157,7 @@ func TestAnUnreadableSegmentGivesWay(t *testing.T) {
 
 // TestAnUnreadableNameIsTakenTwice sets two segments aside under one name.
 func TestAnUnreadableNameIsTakenTwice(t *testing.T) {
+	t.Parallel()
 	s, dir := newStore(t), t.TempDir()
 	path := filepath.Join(dir, "00000000000000000001.spool")
 	for _, content := range []string{"FRSHJNL\xff", "FRSHJNL\xfe"} {

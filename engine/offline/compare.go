@@ -28,7 +28,8 @@ const atOnce = 4
 // ErrBadRequest is wrapped by errors about what was asked; they say what to do.
 var ErrBadRequest = errors.New("bad request")
 
-// Source ranks for agents and reads what stands in the lists.
+// Source ranks for agents, reads what stands in the lists, and draws agents to
+// rank for. It shows nothing to anybody.
 type Source interface {
 	// Rank ranks the n best for an agent as of at, once by each of the rankings,
 	// before anything but the agent's mutes and languages is filtered. No list
@@ -38,6 +39,11 @@ type Source interface {
 	Factors(ctx context.Context, q feed.Query, ids []string) ([]Factors, error)
 	// Docs reads items, one Doc for each id, without JSON where there is none.
 	Docs(ctx context.Context, ids []string) ([]feed.Doc, error)
+	// Agents draws n of those who have a profile, or all where there are fewer:
+	// each once, sorted by id, and every one as likely as any other. The same seed
+	// draws the same agents while no profile is written; another seed draws others.
+	// A profile that was put lately may not be drawn yet.
+	Agents(ctx context.Context, n int, seed int64) ([]string, error)
 }
 
 // Pair asks how far two rankings differ.
@@ -191,14 +197,18 @@ func rankBoth(ctx context.Context, from Source, p *Pair, agent string) (*duel, e
 }
 
 func (d *duel) figures(agent string) AgentFigures {
-	a, b := groups(d.top[0]), groups(d.top[1])
+	// A reader is shown one item of a group, and it is the same story whichever.
+	group := func(c feed.Candidate) string { return c.Group }
+	a, b := each(d.top[0], group), each(d.top[1], group)
 	out := AgentFigures{Agent: agent, ItemsA: len(a), ItemsB: len(b), Figures: Figures{
 		Overlap: Overlap(a, b), RBO: RBO(a, b, Persistence), NewShare: NewShare(a, b),
 	}}
 	out.KendallTau = known(KendallTau(a, b))
-	out.MedianAgeA, out.MedianAgeB = known(Median(d.ages(0))), known(Median(d.ages(1)))
-	out.CoverageA = known(TagCoverage(d.interest.Interests, d.tags(0)))
-	out.CoverageB = known(TagCoverage(d.interest.Interests, d.tags(1)))
+	age := func(c feed.Candidate) float64 { return float64(d.at.Unix() - c.UpdateTime) }
+	out.MedianAgeA, out.MedianAgeB = known(Median(each(d.top[0], age))), known(Median(each(d.top[1], age)))
+	tags := func(c feed.Candidate) []string { return d.items[c.ID].Tags }
+	out.CoverageA = known(TagCoverage(d.interest.Interests, each(d.top[0], tags)))
+	out.CoverageB = known(TagCoverage(d.interest.Interests, each(d.top[1], tags)))
 	return out
 }
 
@@ -210,29 +220,11 @@ func known(value float64, ok bool) *float64 {
 	return &value
 }
 
-// groups is what the lists are compared by: a reader is shown one item of a
-// group, and it is the same story whichever.
-func groups(list []feed.Candidate) []string {
-	out := make([]string, len(list))
+// each is what of says of each candidate.
+func each[T any](list []feed.Candidate, of func(feed.Candidate) T) []T {
+	out := make([]T, len(list))
 	for i, c := range list {
-		out[i] = c.Group
-	}
-	return out
-}
-
-func (d *duel) ages(which int) []float64 {
-	out := make([]float64, len(d.top[which]))
-	for i, c := range d.top[which] {
-		out[i] = float64(d.at.Unix() - c.UpdateTime)
-	}
-	return out
-}
-
-// tags lists those of each item, of items without interest nothing.
-func (d *duel) tags(which int) [][]string {
-	out := make([][]string, len(d.top[which]))
-	for i, c := range d.top[which] {
-		out[i] = d.items[c.ID].Tags
+		out[i] = of(c)
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -37,6 +38,10 @@ func newShelf(items ...feed.Item) *shelf {
 		s.items[it.ID] = it
 	}
 	return s
+}
+
+func (s *shelf) Agents(context.Context, int, int64) ([]string, error) {
+	return slices.Sorted(maps.Keys(s.profiles)), nil
 }
 
 func (s *shelf) Rank(ctx context.Context, agent string, at time.Time, n int, rankings ...feed.Ranking) (feed.Profile, [][]feed.Candidate, error) {
@@ -301,18 +306,4 @@ func TestReplayRefuses(t *testing.T) {
 			assert.ErrorContains(t, err, tt.says)
 		})
 	}
-}
-
-func TestTally(t *testing.T) {
-	var tally offline.Tally
-	_, ok := tally.Scores()
-	assert.False(t, ok)
-	for _, rank := range []int{1, 3, 0, 12} {
-		tally.Add(rank, 10)
-	}
-	got, ok := tally.Scores()
-	assert.True(t, ok)
-	assert.InDelta(t, 2.0/4, got.HitRate, 1e-12)
-	assert.InDelta(t, 1.5/4, got.NDCG, 1e-12)
-	assert.InDelta(t, (1+1.0/3+1.0/12)/4, got.MRR, 1e-12)
 }

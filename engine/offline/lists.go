@@ -59,39 +59,26 @@ type Gain struct {
 
 // lists answers both lists, each item with its place in the other one.
 func (d *duel) lists(ctx context.Context, from Source, p *Pair) (*Lists, error) {
-	out := &Lists{Agent: d.agent, Depth: DefaultDepth}
+	var both [2][]Placed
 	for i, ranking := range []feed.Ranking{p.A, p.B} {
 		top := d.top[i]
-		ids := make([]string, len(top))
-		for j, c := range top {
-			ids[j] = c.ID
-		}
 		q := feed.Query{Profile: d.interest, Ranking: ranking, Origin: d.at}
-		factors, err := from.Factors(ctx, q, ids)
+		factors, err := from.Factors(ctx, q, each(top, func(c feed.Candidate) string { return c.ID }))
 		if err != nil {
 			return nil, fmt.Errorf("factors: %w", err)
 		}
 		other := places(d.deep[1-i])
-		placed := make([]Placed, len(top))
+		both[i] = make([]Placed, len(top))
 		for j, c := range top {
-			it := d.items[c.ID]
-			placed[j] = Placed{
-				Rank: j + 1, OtherRank: other[c.Group], ID: c.ID, Group: c.Group, Title: it.Title, Tags: it.Tags,
+			it, ranks := d.items[c.ID], [2]int{}
+			ranks[i], ranks[1-i] = j+1, other[c.Group]
+			both[i][j] = Placed{
+				Rank: ranks[i], OtherRank: ranks[1-i], Move: moved(ranks[0], ranks[1]), ID: c.ID, Group: c.Group, Title: it.Title, Tags: it.Tags,
 				UpdateTime: c.UpdateTime, Age: d.at.Unix() - c.UpdateTime, Score: c.Score, Factors: factors[j],
 			}
-			if i == 0 {
-				placed[j].Move = moved(j+1, other[c.Group])
-			} else {
-				placed[j].Move = moved(other[c.Group], j+1)
-			}
-		}
-		if i == 0 {
-			out.A = placed
-		} else {
-			out.B = placed
 		}
 	}
-	return out, nil
+	return &Lists{Agent: d.agent, Depth: DefaultDepth, A: both[0], B: both[1]}, nil
 }
 
 // places is the rank of each group, from 1.

@@ -141,31 +141,6 @@ func replayOne(ctx context.Context, from Source, click Click, doc feed.Doc, n in
 	return out, nil
 }
 
-// Tally sums outcomes of one ranking up. The zero Tally has seen none.
-type Tally struct {
-	Clicks int // that score
-	hits   float64
-	gain   float64
-	places float64
-}
-
-// Add counts a click whose item stands at this rank.
-func (t *Tally) Add(rank, k int) {
-	t.Clicks++
-	t.hits += Hit(rank, k)
-	t.gain += NDCG([]int{rank}, k)
-	t.places += ReciprocalRank(rank)
-}
-
-// Scores are the means over the clicks so far; ok is false without any.
-func (t *Tally) Scores() (s Scores, ok bool) {
-	if t.Clicks == 0 {
-		return Scores{}, false
-	}
-	n := float64(t.Clicks)
-	return Scores{HitRate: t.hits / n, NDCG: t.gain / n, MRR: t.places / n}, true
-}
-
 // Scores say how well a ranking places what was clicked; 1 is best.
 type Scores struct {
 	HitRate float64 `json:"hit_rate"` // at k

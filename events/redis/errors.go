@@ -9,8 +9,8 @@ import (
 	"github.com/freshet/freshet/internal/rediskeys"
 )
 
-// explain gives an error the sentinel a caller looks for.
-func explain(step string, err error) error {
+// contractError gives an error the sentinel a caller looks for.
+func contractError(step string, err error) error {
 	if err == nil {
 		return nil
 	}

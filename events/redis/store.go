@@ -94,7 +94,7 @@ return 1
 
 // Add implements [events.Store].
 func (s *Store) Add(ctx context.Context, b *events.Batch) error {
-	// First, so that nothing is counted that nobody finds. It is in another slot.
+	// First, so that nothing is counted that cannot be found. It is in another slot.
 	_, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		key, score := s.keys.EventVariants(), float64(b.Day)
 		p.ZAddArgs(ctx, key, redis.ZAddArgs{GT: true, Members: []redis.Z{{Score: score, Member: b.Variant}}})
@@ -103,13 +103,13 @@ func (s *Store) Add(ctx context.Context, b *events.Batch) error {
 		return nil
 	})
 	if err != nil {
-		return explain("count events", err)
+		return contractError("count events", err)
 	}
 	keys := []string{
 		s.keys.EventCounts(b.Variant, b.Day), s.keys.EventAgents(b.Variant, b.Day), s.keys.EventAuthors(b.Variant, b.Day),
 		s.keys.EventOnce(b.Variant, b.Day), s.keys.EventSenders(b.Variant, b.Day),
 	}
-	return explain("count events", addScript.Run(ctx, s.client, keys, arguments(b)...).Err())
+	return contractError("count events", addScript.Run(ctx, s.client, keys, arguments(b)...).Err())
 }
 
 func arguments(b *events.Batch) []any {
@@ -153,7 +153,7 @@ func (s *Store) Read(ctx context.Context, from, to feed.Day) ([]events.Totals, e
 	}
 	variants, err := s.client.ZRangeByScore(ctx, s.keys.EventVariants(), &redis.ZRangeBy{Min: strconv.Itoa(int(from)), Max: "+inf"}).Result()
 	if err != nil {
-		return nil, explain("read events", err)
+		return nil, contractError("read events", err)
 	}
 	pipe := s.client.Pipeline()
 	reads := make([]reading, len(variants))
@@ -162,14 +162,14 @@ func (s *Store) Read(ctx context.Context, from, to feed.Day) ([]events.Totals, e
 	}
 	if pipe.Len() > 0 {
 		if _, err := pipe.Exec(ctx); err != nil {
-			return nil, explain("read events", err)
+			return nil, contractError("read events", err)
 		}
 	}
 	var all []events.Totals
 	for i := range reads {
 		t, counted, err := reads[i].totals()
 		if err != nil {
-			return nil, explain("read events", err)
+			return nil, contractError("read events", err)
 		}
 		if counted {
 			all = append(all, t)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/sqlitefile"
 )
 
 // Names in the table of counts, and in that of sketches.
@@ -22,7 +23,7 @@ const (
 
 // Add implements [events.Store]: a batch is one transaction.
 func (s *Store) Add(ctx context.Context, b *events.Batch) error {
-	return failed(ctx, "count events", s.inTx(ctx, func(tx *sql.Tx) error {
+	return failed(ctx, "count events", sqlitefile.InTx(ctx, s.db, func(tx *sql.Tx) error {
 		if err := s.prune(ctx, tx, b.Day); err != nil {
 			return err
 		}
@@ -32,20 +33,6 @@ func (s *Store) Add(ctx context.Context, b *events.Batch) error {
 		}
 		return errors.Join(a.counts(), a.acts(), a.sketch(agents, b.Agents), a.sketch(authors, b.Authors))
 	}))
-}
-
-func (s *Store) inTx(ctx context.Context, do func(*sql.Tx) error) error {
-	tx, err := s.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	if err := do(tx); err != nil {
-		if undo := tx.Rollback(); undo != nil && !errors.Is(undo, sql.ErrTxDone) {
-			err = errors.Join(err, undo)
-		}
-		return err
-	}
-	return tx.Commit()
 }
 
 // prune deletes what is older than it is kept, once for each new day.

@@ -12,12 +12,13 @@ import (
 
 	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/sqlitefile"
 )
 
 // Read implements [events.Store], from one state of the file.
 func (s *Store) Read(ctx context.Context, from, to feed.Day) ([]events.Totals, error) {
 	all := map[string]*events.Totals{}
-	err := s.inTx(ctx, func(tx *sql.Tx) error {
+	err := sqlitefile.InTx(ctx, s.db, func(tx *sql.Tx) error {
 		if err := readCounts(ctx, tx, from, to, all); err != nil {
 			return err
 		}

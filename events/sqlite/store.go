@@ -11,16 +11,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
-	"os"
-	"path/filepath"
-	"strings"
 	"sync"
-
-	_ "modernc.org/sqlite" // the driver
 
 	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/sqlitefile"
 )
 
 // applicationID marks the file as Freshet's counts in SQLite's header: the
@@ -61,19 +56,7 @@ var _ events.Store = (*Store)(nil)
 // Open opens the file at path, and makes it and its directory where they do not
 // exist.
 func Open(ctx context.Context, path string) (*Store, error) {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return nil, fmt.Errorf("events file %s: %w", path, err)
-	}
-	if err := os.MkdirAll(filepath.Dir(abs), 0o750); err != nil {
-		return nil, fmt.Errorf("events file %s: cannot make its directory: %w", path, err)
-	}
-	slashed := filepath.ToSlash(abs)
-	if !strings.HasPrefix(slashed, "/") {
-		slashed = "/" + slashed // a Windows drive
-	}
-	q := url.Values{"mode": {"rwc"}, "_txlock": {"immediate"}, "_pragma": {"busy_timeout(5000)", "synchronous(NORMAL)"}}
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: slashed, RawQuery: q.Encode()}).String())
+	db, err := sqlitefile.Connect(path, "rwc", "synchronous(NORMAL)")
 	if err != nil {
 		return nil, fmt.Errorf("events file %s: %w", path, err)
 	}
@@ -110,14 +93,6 @@ func (s *Store) prepare(ctx context.Context) error {
 // Close closes the file. Calls made after it fail with [events.ErrUnavailable].
 func (s *Store) Close() error { return s.db.Close() }
 
-// failed wraps an error of a call: a context that has ended is told as such,
-// everything else is [events.ErrUnavailable].
 func failed(ctx context.Context, what string, err error) error {
-	if err == nil {
-		return nil
-	}
-	if cause := ctx.Err(); cause != nil {
-		return fmt.Errorf("sqlite: %s: %w", what, cause)
-	}
-	return fmt.Errorf("%w: sqlite: %s: %w", events.ErrUnavailable, what, err)
+	return sqlitefile.Failed(ctx, events.ErrUnavailable, what, err)
 }

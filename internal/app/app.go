@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -23,6 +22,8 @@ import (
 	"github.com/freshet/freshet/handler"
 	"github.com/freshet/freshet/internal/demo"
 	"github.com/freshet/freshet/internal/telemetry"
+	"github.com/freshet/freshet/internal/version"
+	"github.com/freshet/freshet/ranking"
 )
 
 const (
@@ -31,9 +32,19 @@ const (
 	demoEvery = 4 * time.Second
 )
 
-// roundsShare is the part of a request's time in which a refresh begins further
-// rounds of recall: a tenth.
-const roundsShare = 10
+const (
+	// roundsShare is the part of a request's time in which a refresh begins
+	// further rounds of recall: a tenth.
+	roundsShare = 10
+	// coalesce is how young a refresh may be for one that waited for it to page
+	// from its session: an app that refreshes twice, as at a double tap or a
+	// repeated call, does so within a second.
+	coalesce = time.Second
+	// originStep is the least step of the decay's origin. Equal recalls share a
+	// result only while their origins are equal, so it grows with
+	// recall.cache_ttl; a second changes no score that anybody could see.
+	originStep = time.Second
+)
 
 // Option changes how the system is put together.
 type Option func(*App)
@@ -41,42 +52,50 @@ type Option func(*App)
 // WithClock replaces time.Now, for tests and replays.
 func WithClock(clock feed.Clock) Option { return func(a *App) { a.clock = clock } }
 
-// WithLogger replaces slog.Default.
+// WithLogger sets where the system logs; by default it does not.
 func WithLogger(log *slog.Logger) Option { return func(a *App) { a.log = log } }
 
 // WithDemo fills the catalog with made-up items and profiles, keeps adding new
 // ones, and opens the admin routes to callers on this machine.
 func WithDemo() Option { return func(a *App) { a.demo = true } }
 
+// WithCoalesce replaces [engine.Config]'s Coalesce, for tests.
+func WithCoalesce(d time.Duration) Option { return func(a *App) { a.coalesce = d } }
+
+// WithRecorder tunes the recorder, for tests and measurements.
+func WithRecorder(cfg dedup.RecorderConfig) Option { return func(a *App) { a.recording = cfg } }
+
 // App is a running system.
 type App struct {
 	Engine  *engine.Engine
 	Catalog catalog.Catalog
 	Handler http.Handler
+	Social  SocialStore // nil: no posts
 
-	cfg      configs.Config
-	clock    feed.Clock
-	log      *slog.Logger
-	demo     bool
-	clients  clients
-	stores   stores
-	ranking  *engine.LiveRanking
-	file     *configFile // nil: not watched
-	recorder *dedup.Recorder
-	counts   events.Store
-	tally    *events.Buffer
-	checks   checks
-	closers  []func(context.Context) error // in the order of opening
-	closing  sync.Once
+	cfg       configs.Config
+	clock     feed.Clock
+	log       *slog.Logger
+	demo      bool
+	coalesce  time.Duration
+	recording dedup.RecorderConfig
+	hooks     Hooks
+	clients   clients
+	stores    stores
+	network   *network // nil: no posts
+	ranking   *ranking.Live
+	file      *configFile // nil: not watched
+	recorder  *dedup.Recorder
+	counts    events.Store
+	tally     *events.Buffer
+	checks    checks
+	closers   []func(context.Context) error // in the order of opening
+	closing   sync.Once
 }
 
 // Open puts the system together and starts its background work. When it fails
 // it has closed again what it had opened.
 func Open(ctx context.Context, cfg configs.Config, options ...Option) (*App, error) {
-	a := &App{cfg: cfg, clock: time.Now, log: slog.Default(), checks: checks{}}
-	for _, o := range options {
-		o(a)
-	}
+	a := newApp(cfg, options)
 	if err := a.open(ctx); err != nil {
 		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), cfg.Server.ShutdownTimeout)
 		defer cancel()
@@ -85,8 +104,16 @@ func Open(ctx context.Context, cfg configs.Config, options ...Option) (*App, err
 	return a, nil
 }
 
+func newApp(cfg configs.Config, options []Option) *App {
+	a := &App{cfg: cfg, clock: time.Now, log: slog.New(slog.DiscardHandler), checks: checks{}, coalesce: coalesce}
+	for _, o := range options {
+		o(a)
+	}
+	return a
+}
+
 func (a *App) open(ctx context.Context) error {
-	tracing, err := telemetry.Start(ctx, version())
+	tracing, err := telemetry.Start(ctx, version.String())
 	if err != nil {
 		return err
 	}
@@ -94,45 +121,25 @@ func (a *App) open(ctx context.Context) error {
 	if a.stores, err = a.openStores(ctx); err != nil {
 		return err
 	}
-	a.closers = append(a.closers, a.checks.watch(ctx))
+	if err := a.openSocial(ctx); err != nil {
+		return fmt.Errorf("social: %w", err)
+	}
+	a.background(ctx, a.checks.watch)
 	if err := a.openRanking(ctx); err != nil {
 		return err
 	}
+	a.startElastic(ctx)
 	if err := a.openEvents(ctx); err != nil {
 		return err
 	}
-	s := a.stores
-	im := a.cfg.Impressions
-	a.recorder, err = dedup.NewRecorder(ctx, s.dedup, a.clock, dedup.RecorderConfig{
-		Batch: im.Batch, Linger: im.Linger, Workers: im.Workers,
-		Grace: a.cfg.Dedup.PendingGrace, Timeout: a.cfg.Server.RequestTimeout,
-	})
+	cfg, err := a.openEngine(ctx, tracing)
 	if err != nil {
 		return err
 	}
-	if err := a.watchMasters(ctx); err != nil {
+	a.Catalog = a.stores.catalog
+	if err := a.startSocial(ctx, cfg); err != nil {
 		return err
 	}
-	stores := engine.Stores{
-		Sources: s.sources, Seen: s.dedup, Recorder: a.recorder, Sessions: s.sessions, Catalog: s.catalog,
-		Tally: a.tally,
-	}
-	if s.spool != nil {
-		stores.Fallback = s.spool
-	}
-	if s.recovery != nil {
-		stores.Recovery = s.recovery
-	}
-	a.Engine, err = engine.New(stores, engine.Config{
-		Clock: a.clock, Rankings: a.ranking, N: a.cfg.Recall.N, RoundsFor: a.cfg.Server.RequestTimeout / roundsShare,
-		OriginStep: a.cfg.Recall.OriginStep, Coalesce: a.cfg.Sessions.Coalesce,
-		RecordServed: im.On == configs.OnServed, Remember: usesRedis(a.cfg), Begin: beginRequest, Tracer: tracing.Tracer(),
-	})
-	if err != nil {
-		return err
-	}
-	a.closers = append(a.closers, func(ctx context.Context) error { a.Engine.Close(ctx); return nil })
-	a.Catalog = s.catalog
 	if err := a.openHandler(); err != nil {
 		return err
 	}
@@ -143,12 +150,40 @@ func (a *App) open(ctx context.Context) error {
 	return nil
 }
 
-// version is that of the running binary, as traces tell it.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		return info.Main.Version
+// openEngine starts the recorder and puts the engine over the stores.
+func (a *App) openEngine(ctx context.Context, tracing *telemetry.Tracing) (cfg engine.Config, err error) {
+	s := a.stores
+	a.recording.Grace, a.recording.Timeout, a.recording.Logger = a.cfg.Dedup.PendingGrace, a.cfg.Server.RequestTimeout, a.log
+	a.recorder, err = dedup.NewRecorder(ctx, s.dedup, a.clock, a.recording)
+	if err != nil {
+		return cfg, err
 	}
-	return "unknown"
+	if err := a.watchMasters(ctx); err != nil {
+		return cfg, err
+	}
+	stores := engine.Stores{
+		Sources: s.sources, Seen: s.dedup, Recorder: a.recorder, Sessions: s.sessions, Catalog: s.catalog,
+		Tally: a.tally,
+	}
+	if a.network != nil {
+		stores.Posts = a.network.store
+	}
+	if s.spool != nil {
+		stores.Fallback = s.spool
+	}
+	if s.recovery != nil {
+		stores.Recovery = s.recovery
+	}
+	cfg = engine.Config{
+		Clock: a.clock, Log: a.log, Rankings: a.ranking, N: a.cfg.Recall.N, RoundsFor: a.cfg.Server.RequestTimeout / roundsShare,
+		OriginStep: max(originStep, a.cfg.Recall.CacheTTL), Coalesce: a.coalesce,
+		RecordServed: a.cfg.Impressions.On == configs.OnServed, Remember: usesRedis(a.cfg), Begin: beginRequest, Tracer: tracing.Tracer(),
+	}
+	if a.Engine, err = engine.New(stores, cfg); err != nil {
+		return cfg, err
+	}
+	a.closers = append(a.closers, func(ctx context.Context) error { a.Engine.Close(ctx); return nil })
+	return cfg, nil
 }
 
 func (a *App) openHandler() (err error) {
@@ -160,21 +195,24 @@ func (a *App) openHandler() (err error) {
 		RateBurst:      a.cfg.Server.RateBurst,
 		Clock:          a.clock,
 		Pprof:          a.cfg.Server.Pprof,
+		Version:        version.String(),
+		Compress:       a.cfg.Server.Compress,
+		CORS:           handler.CORS(a.cfg.Server.CORS),
 		Auth: handler.Auth{
 			Mode: auth.Mode, AdminToken: auth.AdminToken, Demo: a.demo,
 			JWT: handler.JWT{Secret: auth.JWT.Secret, JWKS: auth.JWT.JWKS, Issuer: auth.JWT.Issuer, Audience: auth.JWT.Audience},
 		},
 	}, handler.Deps{
 		Feed: a.Engine, Profiles: a.Engine, Explain: a.Engine, Items: a.Catalog, Rankings: a.ranking, Health: a.checks, Log: a.log,
-		Offline: study{a.Engine, a.Catalog},
+		Offline: study{a.Engine, a.Catalog, a.stores.agents},
 		Intake:  catalog.NewIngest(a.Catalog, catalog.IngestConfig{}),
 
-		Reactions: a.Engine, Counts: a.counts,
+		Reactions: a.Engine, Counts: a.counts, Social: a.social(),
 	})
 	return err
 }
 
-// startDemo puts the made-up catalogue and its readers in and keeps adding.
+// startDemo stores the made-up catalog and its readers and keeps adding items.
 func (a *App) startDemo(ctx context.Context) error {
 	put := func(ctx context.Context, items []feed.Item) error {
 		errs, err := a.Catalog.Put(ctx, items)
@@ -191,14 +229,16 @@ func (a *App) startDemo(ctx context.Context) error {
 			return fmt.Errorf("demo profiles: %w", err)
 		}
 	}
-	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		demo.Run(ctx, put, demoEvery, a.clock)
-	}()
-	a.closers = append(a.closers, func(context.Context) error { stop(); <-ended; return nil })
-	a.log.InfoContext(ctx, "demo catalogue is in", "items", demoItems, "agents", len(profiles), "new_item_every", demoEvery.String())
+	a.background(ctx, func(ctx context.Context) { demo.Run(ctx, put, demoEvery, a.clock, a.log) })
+	if a.network != nil {
+		n := demo.NewNetwork(demoSeed)
+		store := a.network.fanout.Store()
+		if err := n.Fill(ctx, store, a.clock()); err != nil {
+			return fmt.Errorf("demo network: %w", err)
+		}
+		a.background(ctx, func(ctx context.Context) { n.Run(ctx, store, demoEvery, a.clock, a.log) })
+	}
+	a.log.InfoContext(ctx, "demo catalog loaded", "items", demoItems, "agents", len(profiles), "new_item_every", demoEvery.String())
 	return nil
 }
 

@@ -21,7 +21,7 @@ import (
 type redisBreaker struct {
 	*dependency
 	patience time.Duration // longest call of a feed request, with the client's own retries
-	masters  *masters      // nil: nobody looks after them
+	masters  *masters      // nil: they are not watched
 }
 
 func newRedisBreaker(patience time.Duration, m *masters, log *slog.Logger) redisBreaker {
@@ -38,7 +38,7 @@ type passed struct{}
 // greeting is the first command on a new connection.
 const greeting = "hello"
 
-// guard runs a call if the breaker lets it; refused is told if not.
+// guard runs a call if the breaker lets it; refused is called if not.
 func (b redisBreaker) guard(ctx context.Context, kind, what string, batch int, run func(context.Context) error, refused func(error)) error {
 	if ctx.Value(passed{}) != nil {
 		if what == greeting {

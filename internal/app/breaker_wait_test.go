@@ -20,7 +20,7 @@ import (
 // replica, which on a cluster go to the nodes themselves.
 func guarded(t *testing.T, cfg configs.Config) (redis.UniversalClient, rediskeys.Replicas, redisBreaker) {
 	cfg.Redis.WaitReplicas, cfg.Redis.WaitTimeout = 1, 5*time.Second
-	client, err := connectRedis(t.Context(), cfg)
+	client, err := ConnectRedis(t.Context(), cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = client.Close() })
 	b := newRedisBreaker(time.Minute, nil, slog.New(slog.NewTextHandler(io.Discard, nil)))
@@ -58,6 +58,7 @@ func TestWritesThatWaitPassTheBreaker(t *testing.T) {
 
 // TestTooFewReplicasAreNoDeadRedis waits for more replicas than there are.
 func TestTooFewReplicasAreNoDeadRedis(t *testing.T) {
+	t.Parallel()
 	cfg := onCluster(t)
 	client, waiting, b := guarded(t, cfg)
 	waiting.N, waiting.Timeout = 5, time.Millisecond

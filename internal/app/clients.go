@@ -12,13 +12,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/elastic/go-elasticsearch/v8"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/esindex"
 )
 
-// A request that waits for a dependency in vain must still be able to answer
+// A request whose dependency does not answer must still be able to answer
 // without it, so each dependency gets a share of the request's time.
 const (
 	redisShare   = 10 // a connection, a try: a tenth of the time each
@@ -76,23 +76,35 @@ func redisOptions(cfg configs.Config) *redis.UniversalOptions {
 }
 
 // logRedis sends what the client library itself has to say, which is about
-// connections, to the log. The library has one logger for the process.
-var logRedis = sync.OnceFunc(func() { redis.SetLogger(redisLog{}) })
+// connections, to the log. The library has one logger for the process: the first
+// one it was given stays.
+func logRedis(log *slog.Logger) { redisLogged.Do(func() { redis.SetLogger(redisLog{log}) }) }
 
-type redisLog struct{}
+var redisLogged sync.Once
 
-func (redisLog) Printf(ctx context.Context, format string, args ...any) {
-	slog.DebugContext(ctx, "redis client: "+fmt.Sprintf(format, args...))
+type redisLog struct{ *slog.Logger }
+
+func (l redisLog) Printf(ctx context.Context, format string, args ...any) {
+	l.DebugContext(ctx, "redis client: "+fmt.Sprintf(format, args...))
 }
 
-// connectElastic makes the Elasticsearch client. It does not dial yet.
-func connectElastic(cfg configs.Config, log *slog.Logger) (*elasticsearch.Client, error) {
+// Hooks are put around the clients of the services, for measurements.
+type Hooks struct {
+	Redis   redis.Hook                          // nil: none
+	Elastic func(esindex.Client) esindex.Client // nil: none
+}
+
+// WithHooks puts hooks around the clients before they are used.
+func WithHooks(h Hooks) Option { return func(a *App) { a.hooks = h } }
+
+// ConnectElastic makes the Elasticsearch client. It does not dial yet.
+func ConnectElastic(cfg configs.Config, log *slog.Logger) (esindex.Client, error) {
 	es := cfg.Elasticsearch
 	transport, err := elasticTransport(es.CACert)
 	if err != nil {
 		return nil, err
 	}
-	client, err := elasticsearch.NewClient(elasticsearch.Config{
+	client, err := esindex.Connect(esindex.ClientConfig{
 		Addresses: es.Addresses,
 		Username:  es.Username,
 		Password:  es.Password,

@@ -14,6 +14,7 @@ import (
 // TestAClockThatJumps: a server that runs, or is started, while the clock is
 // wrong by more than the window repeats nothing once it is right again.
 func TestAClockThatJumps(t *testing.T) {
+	t.Parallel()
 	for _, jump := range []time.Duration{8 * day, -8 * day, 365 * day} {
 		for name, asked := range map[string]bool{"nobody asks": false, "with a request": true} {
 			for way, restarted := range map[string]bool{"running": false, "restarted": true} {
@@ -27,7 +28,7 @@ func TestAClockThatJumps(t *testing.T) {
 							a = open(t, cfg, WithClock(clock.Now))
 						}
 					}
-					put(t, a, catalogue(120)...)
+					put(t, a, madeItems(120)...)
 					shown := ids(ask(t, a, refresh("u_1", 50)))
 					require.Len(t, shown, 50)
 					recorded(t, a)

@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -20,6 +21,7 @@ import (
 func onRedis(t *testing.T, prefix string, addrs ...string) configs.Config {
 	cfg := embedded(t)
 	cfg.Dedup.Backend = configs.DedupRedisBloom
+	cfg.Social.Backend = configs.SocialOff
 	cfg.Dedup.Shards = 16
 	cfg.Dedup.OnFailure = configs.FailClosed
 	cfg.Sessions.Backend = configs.SessionsRedisList
@@ -48,7 +50,7 @@ func pair(t *testing.T, cfg configs.Config, n int) []*App {
 	for i := range apps {
 		cfg.DataDir = t.TempDir()
 		apps[i] = open(t, cfg, WithClock(at(noon).Now))
-		put(t, apps[i], catalogue(n)...)
+		put(t, apps[i], madeItems(n)...)
 	}
 	return apps
 }
@@ -56,6 +58,7 @@ func pair(t *testing.T, cfg configs.Config, n int) []*App {
 // TestTwoServersOnACluster has concurrent calls of several agents over two
 // servers, with nothing and with replicas to wait for, and through Sentinels.
 func TestTwoServersOnACluster(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name   string
 		config func(t *testing.T) configs.Config
@@ -108,7 +111,7 @@ func TestRequestIDOnACluster(t *testing.T) {
 // TestWhatOneAddressIs gives a single address, of whatever it may be.
 func TestWhatOneAddressIs(t *testing.T) {
 	connect := func(cfg configs.Config) (redis.UniversalClient, error) {
-		client, err := connectRedis(t.Context(), cfg)
+		client, err := ConnectRedis(t.Context(), cfg)
 		if err == nil {
 			t.Cleanup(func() { _ = client.Close() })
 		}
@@ -147,8 +150,9 @@ func TestWhatOneAddressIs(t *testing.T) {
 func TestDoctorOnACluster(t *testing.T) {
 	about := func(cfg configs.Config) (said string) {
 		for _, f := range Doctor(t.Context(), cfg, false) {
-			if f.Level != OK {
-				said += fmt.Sprintln(f.Level, f.What, f.Detail, f.Mend)
+			storage := strings.HasSuffix(f.What, " persistence") || strings.HasSuffix(f.What, " memory")
+			if strings.HasPrefix(f.What, "redis") && f.Level != OK && !storage { // the tests' servers keep nothing
+				said += fmt.Sprintln(f.Level, f.What, f.Detail, f.Fix)
 			}
 		}
 		return said

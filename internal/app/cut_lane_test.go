@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
@@ -23,18 +24,21 @@ type cutPlace struct {
 	name   string
 	config func(t *testing.T) configs.Config
 	nodes  func(t *testing.T) []string // what the proxy stands in front of
+	// half is which cases are made with the race detector: the even ones, the odd
+	// ones, or all. So each is made on a cluster and on one server.
+	half func(i int) bool
 }
 
 var cutPlaces = []cutPlace{
-	{"one server, all in services, open", func(t *testing.T) configs.Config { return services(t) }, oneRedis},
+	{"one server, all in services, open", func(t *testing.T) configs.Config { return services(t) }, oneRedis, func(i int) bool { return i%2 == 0 }},
 	{"one server, closed", func(t *testing.T) configs.Config {
 		_, prefix := testenv.Redis(t)
 		return onRedis(t, prefix)
-	}, oneRedis},
+	}, oneRedis, func(i int) bool { return i%2 == 1 }},
 	{"cluster, closed", func(t *testing.T) configs.Config {
 		_, prefix := testenv.RedisCluster(t)
 		return onRedis(t, prefix)
-	}, func(t *testing.T) []string { return testenv.RedisClusterAddrs(t) }},
+	}, func(t *testing.T) []string { return testenv.RedisClusterAddrs(t) }, func(int) bool { return true }},
 }
 
 func oneRedis(t *testing.T) []string {
@@ -48,7 +52,8 @@ type cutLane struct {
 	*App
 	clock   *clock
 	proxy   *faultproxy.Proxy
-	name    string // begins the agents' names, since servers may share a catalog
+	half    func(i int) bool // of its place
+	name    string           // begins the agents' names, since servers may share a catalog
 	agents  int
 	hurt    bool  // by the case before
 	counted int64 // impressions in the report so far
@@ -57,12 +62,12 @@ type cutLane struct {
 // newCutLane opens one. filled says that the catalog has the items already.
 func newCutLane(t *testing.T, place cutPlace, cfg configs.Config, name string, filled bool) *cutLane {
 	t.Helper()
-	l := &cutLane{name: name, clock: at(noon), proxy: faultproxy.Start(t, place.nodes(t)...)}
+	l := &cutLane{name: name, half: place.half, clock: at(noon), proxy: faultproxy.Start(t, place.nodes(t)...)}
 	cfg.DataDir = t.TempDir()
 	cfg.Redis.Addrs = l.proxy.Addrs
 	l.App = open(t, cutConfig(cfg), WithClock(l.clock.Now))
 	if !filled {
-		put(t, l.App, catalogue(cutItems)...)
+		put(t, l.App, madeItems(cutItems)...)
 	}
 	l.warm(t)
 	return l
@@ -70,7 +75,7 @@ func newCutLane(t *testing.T, place cutPlace, cfg configs.Config, name string, f
 
 // cutConfig is a configuration with the times of these tests.
 func cutConfig(cfg configs.Config) configs.Config {
-	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 5*time.Second, 30*time.Second
+	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 10*time.Second, 30*time.Second
 	// Dozens of readers share a filter: none must be taken for another.
 	cfg.Dedup.FalsePositiveRate, cfg.Dedup.DailyCapacity = 1e-9, 10_000
 	return cfg
@@ -80,7 +85,7 @@ func cutConfig(cfg configs.Config) configs.Config {
 func (l *cutLane) warm(t *testing.T) {
 	t.Helper()
 	if l.cfg.Catalog.Backend == configs.CatalogElastic { // writes leave marks that keep readers from caching
-		for _, it := range catalogue(cutItems) {
+		for _, it := range madeItems(cutItems) {
 			require.NoError(t, l.clients.redis.Del(t.Context(), keysOf(l.App).Item(it.ID)).Err())
 		}
 	}
@@ -109,6 +114,24 @@ func (l *cutLane) label(cmd faultproxy.Command) string {
 	return strings.Join(words, " ")
 }
 
+// sendsScript reports whether a command sends Redis the source of a script, which
+// happens once in the life of a Redis.
+func sendsScript(label string) bool { return strings.HasPrefix(label, "eval ") }
+
+// loadScripts has every Redis know the scripts that one of them was sent, so that
+// the same call sends the same commands again.
+func (l *cutLane) loadScripts(t *testing.T, commands []faultproxy.Command) {
+	t.Helper()
+	for _, cmd := range commands {
+		if cmd.Name() != "eval" {
+			continue
+		}
+		require.NoError(t, testenv.EachMaster(t.Context(), l.clients.redis, func(ctx context.Context, c *redis.Client) error {
+			return c.ScriptLoad(ctx, cmd[1]).Err()
+		}))
+	}
+}
+
 // healthy waits until nothing goes around Redis any more.
 func (l *cutLane) healthy(t *testing.T) {
 	t.Helper()
@@ -123,13 +146,9 @@ func (l *cutLane) healthy(t *testing.T) {
 		return
 	}
 	asked := func(cmd faultproxy.Command) bool { return cmd.Mentions("feed:profile") }
-	for range polls { // the cache of contents does so for a second
-		if slices.ContainsFunc(l.proxy.Record(func() { _, _ = l.Catalog.Profile(t.Context(), "u_probe") }), asked) {
-			return
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	require.Fail(t, "contents are not looked up in Redis again")
+	require.Eventually(t, func() bool { // the cache of contents goes around Redis for a second
+		return slices.ContainsFunc(l.proxy.Record(func() { _, _ = l.Catalog.Profile(t.Context(), "u_probe") }), asked)
+	}, 30*time.Second, 5*time.Millisecond, "contents are not looked up in Redis again")
 }
 
 // quiet waits until nothing is left to be done for what has been answered.

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -30,7 +31,7 @@ type cutReader struct {
 func (l *cutLane) reader() *cutReader {
 	l.agents++
 	r := &cutReader{agent: fmt.Sprintf("%s_%04d", l.name, l.agents)} // no name begins another
-	for _, it := range catalogue(cutItems) {
+	for _, it := range madeItems(cutItems) {
 		r.due = append(r.due, it.ID)
 	}
 	return r
@@ -94,14 +95,11 @@ func (r *cutReader) settle(t *testing.T, l *cutLane, shown []string) {
 		all = append(all, dedup.Impression{Agent: r.agent, Group: id})
 	}
 	require.NoError(t, l.stores.dedup.Settle(t.Context(), all))
-	var missing []string
-	for range polls { // what was given without Redis waits on disk for a moment
-		if missing = l.unrecorded(t, r.agent, shown); len(missing) == 0 {
-			break
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	assert.Empty(t, missing, "in no filter")
+	assert.EventuallyWithT(t, func(c *assert.CollectT) { // what was given without Redis waits on disk for a moment
+		missing, err := l.unrecorded(t.Context(), r.agent, shown)
+		require.NoError(c, err)
+		assert.Empty(c, missing, "in no filter")
+	}, 30*time.Second, 5*time.Millisecond)
 	left, err := l.clients.redis.ZRange(t.Context(), keysOf(l.App).Pending(r.agent), 0, -1).Result()
 	require.NoError(t, err)
 	if r.refused { // what is gone stays pending where it cannot be released
@@ -110,7 +108,7 @@ func (r *cutReader) settle(t *testing.T, l *cutLane, shown []string) {
 	assert.Empty(t, left, "pending, and never given")
 }
 
-// polls is how often a condition is awaited, some milliseconds apart.
+// polls is the most pages that are read on.
 const polls = 400
 
 // readOn pages until there is nothing more.
@@ -122,22 +120,20 @@ func (r *cutReader) readOn(t *testing.T, l *cutLane) {
 		if len(answer.Docs) == 0 && !answer.HasMore && !loose(answer) {
 			return
 		}
-		if loose(answer) { // until Redis is asked again
-			time.Sleep(10 * time.Millisecond)
+		if loose(answer) {
+			require.Eventually(t, func() bool { return l.clients.redis.Ping(t.Context()).Err() == nil }, 30*time.Second, 5*time.Millisecond)
 		}
 	}
 	assert.Fail(t, "the feed does not end")
 }
 
 // unrecorded are the groups that are not in today's filter.
-func (l *cutLane) unrecorded(t *testing.T, agent string, groups []string) (missing []string) {
-	t.Helper()
-	checked, err := l.stores.dedup.Check(t.Context(), agent, groups, l.clock.Now())
-	require.NoError(t, err)
+func (l *cutLane) unrecorded(ctx context.Context, agent string, groups []string) (missing []string, err error) {
+	checked, err := l.stores.dedup.Check(ctx, agent, groups, l.clock.Now())
 	for i, v := range checked.Verdicts {
 		if v != dedup.SeenDaysAgo(0) {
 			missing = append(missing, groups[i])
 		}
 	}
-	return missing
+	return missing, err
 }

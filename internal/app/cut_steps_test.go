@@ -32,7 +32,9 @@ type cutStep struct {
 	call      func(t *testing.T, l *cutLane, r *cutReader, requestID string)
 }
 
+// cutSteps begin with the one that takes longest.
 var cutSteps = []cutStep{
+	{name: "impressions", part: cutAll, before: cutBegin, call: cutSeen},
 	{name: "first refresh", requestID: true, call: cutRefresh},
 	{name: "refresh", requestID: true, before: cutBegin, call: cutRefresh},
 	{name: "load_more", requestID: true, before: cutBegin, call: cutLoadMore},
@@ -41,7 +43,6 @@ var cutSteps = []cutStep{
 	{name: "refresh sent again", before: cutFirstTry(refresh), call: cutSendAgain},
 	{name: "load_more sent again", before: cutFirstTry(loadMore), call: cutSendAgain},
 	{name: "silent refresh", call: cutPeek},
-	{name: "impressions", part: cutAll, before: cutBegin, call: cutSeen},
 	{name: "hide", before: cutBegin, call: cutHide},
 	{name: "mute", before: cutBegin, call: cutMute},
 	{name: "recording", part: cutRecord, call: cutRefresh},
@@ -71,7 +72,7 @@ func (s cutStep) tidy(t *testing.T, l *cutLane, r *cutReader) {
 		return
 	}
 	var back []feed.Item
-	for _, it := range catalogue(cutItems) {
+	for _, it := range madeItems(cutItems) {
 		for _, id := range r.removed {
 			if it.ID == id {
 				back = append(back, it)
@@ -220,7 +221,7 @@ func cutMute(t *testing.T, l *cutLane, r *cutReader, _ string) {
 	ctx, cancel := within(t, l)
 	defer cancel()
 	var muted []string
-	for _, it := range catalogue(cutItems) {
+	for _, it := range madeItems(cutItems) {
 		if it.Tags[0] == "tag-3" {
 			muted = append(muted, it.ID)
 		}

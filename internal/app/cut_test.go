@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/internal/testenv/faultproxy"
 )
 
@@ -24,7 +25,7 @@ const (
 	cutPage  = 10
 	// cutStall is longer than the client waits for a reply, which is a tenth of
 	// the request's time.
-	cutStall = 650 * time.Millisecond
+	cutStall = 1200 * time.Millisecond
 	// cutRefused is how long nobody can connect, in the worst cut.
 	cutRefused = 300 * time.Millisecond
 )
@@ -48,12 +49,14 @@ func (c cutCase) String() string {
 	return text
 }
 
-// cutReads are the commands that change nothing: whether all of a reply is lost
-// or a part, and whether one can connect again at once, is the same to them.
+// cutReads are the commands that change nothing: whether they are lost or their
+// reply, all of it or a part, and whether one can connect again at once, is the
+// same to them.
 var cutReads = []string{"get", "mget", "bf.mexists"}
 
 // cutCases lists what can go wrong, given the commands of a run without fault. Of
-// commands that read the same, the first and the last stand for all.
+// commands that read the same, the first and the last stand for all; of those that
+// a transaction queues, which Redis runs at its end, the last.
 func cutCases(labels []string) []cutCase {
 	last := map[string]int{}
 	for _, label := range labels {
@@ -61,16 +64,20 @@ func cutCases(labels []string) []cutCase {
 	}
 	var all []cutCase
 	seen := map[string]int{}
-	for _, label := range labels {
+	queues := false // between multi and exec
+	for i, label := range labels {
 		seen[label]++
-		if n := seen[label]; n != 1 && n != last[label] {
+		queued := queues && label != "exec" && i+1 < len(labels) && labels[i+1] != "exec"
+		queues = label == "multi" || queues && label != "exec"
+		n := seen[label]
+		if queued || n != 1 && n != last[label] {
 			continue
 		}
-		c := cutCase{command: label, nth: seen[label]}
-		kinds := []faultproxy.Kind{faultproxy.Before, faultproxy.After}
+		c := cutCase{command: label, nth: n}
+		kinds := []faultproxy.Kind{faultproxy.After}
 		reads := slices.Contains(cutReads, strings.Fields(label)[0])
 		if !reads {
-			kinds = append(kinds, faultproxy.Within)
+			kinds = append(kinds, faultproxy.Before, faultproxy.Within)
 		}
 		if strings.HasPrefix(label, "evalsha") {
 			kinds = append(kinds, faultproxy.Late, faultproxy.Stall)
@@ -89,55 +96,74 @@ func cutCases(labels []string) []cutCase {
 // TestCuts is the table: each step, each of its commands, each fault, with and
 // without a request id, on one server and on a cluster.
 func TestCuts(t *testing.T) {
+	free := make(chan struct{}, cutLanes)
+	var places sync.WaitGroup
+	defer places.Wait()
 	for _, place := range cutPlaces {
-		t.Run(place.name, func(t *testing.T) {
-			cfg := place.config(t)
-			shared := cfg.Catalog.Backend == configs.CatalogElastic
-			if shared { // one catalog for all servers
-				put(t, open(t, cutConfig(cfg), WithClock(at(noon).Now)), catalogue(cutItems)...)
-			}
-			var lanes sync.WaitGroup
-			free := make(chan struct{}, cutLanes)
-			for i, s := range cutSteps {
-				for _, requestID := range s.requestIDs() {
-					lanes.Go(func() {
-						free <- struct{}{}
-						defer func() { <-free }()
-						t.Run(strings.TrimSpace(s.name+" "+requestID), func(t *testing.T) {
-							own, name := cfg, fmt.Sprintf("reader_%d%s", i, requestID)
-							own.Redis.KeyPrefix += name + ":"
-							newCutLane(t, place, own, name, shared).table(t, s, requestID)
-						})
-					})
-				}
-			}
-			lanes.Wait()
-		})
+		places.Go(func() { t.Run(place.name, func(t *testing.T) { cutTable(t, place, free) }) })
+	}
+}
+
+// cutTable makes all steps on servers of one place, each when there is a free lane.
+func cutTable(t *testing.T, place cutPlace, free chan struct{}) {
+	cfg := place.config(t)
+	shared := cfg.Catalog.Backend == configs.CatalogElastic
+	if shared { // one catalog for all servers
+		put(t, open(t, cutConfig(cfg), WithClock(at(noon).Now)), madeItems(cutItems)...)
+	}
+	var lanes sync.WaitGroup
+	defer lanes.Wait()
+	for i, s := range cutSteps {
+		for _, requestID := range s.requestIDs() {
+			lanes.Go(func() {
+				free <- struct{}{}
+				defer func() { <-free }()
+				t.Run(strings.TrimSpace(s.name+" "+requestID), func(t *testing.T) {
+					own, name := cfg, fmt.Sprintf("reader_%d%s", i, requestID)
+					own.Redis.KeyPrefix += name + ":"
+					newCutLane(t, place, own, name, shared).table(t, s, requestID)
+				})
+			})
+		}
 	}
 }
 
 // table makes a step with each fault that can happen to it.
 func (l *cutLane) table(t *testing.T, s cutStep, requestID string) {
 	l.healthy(t)
-	scout := l.reader()
-	s.prepare(t, l, scout, requestID)
-	var labels []string
-	for _, cmd := range l.proxy.Record(func() {
-		s.call(t, l, scout, requestID)
+	labels := l.scout(t, s, requestID)
+	for slices.ContainsFunc(labels, sendsScript) {
+		labels = l.scout(t, s, requestID)
+	}
+	require.NotEmpty(t, labels)
+	t.Logf("%d commands: %s", len(labels), strings.Join(labels, ", "))
+	for i, c := range cutCases(labels) {
+		if testenv.Slow() && !l.half(i) {
+			continue
+		}
+		t.Run(c.String(), func(t *testing.T) { l.one(t, s, c, requestID) })
+	}
+}
+
+// scout makes a step without a fault and returns the commands it sends.
+func (l *cutLane) scout(t *testing.T, s cutStep, requestID string) (labels []string) {
+	t.Helper()
+	r := l.reader()
+	s.prepare(t, l, r, requestID)
+	commands := l.proxy.Record(func() {
+		s.call(t, l, r, requestID)
 		l.quiet(t)
-	}) {
-		if l.concerns(s, scout, cmd) {
+	})
+	for _, cmd := range commands {
+		if l.concerns(s, r, cmd) {
 			labels = append(labels, l.label(cmd))
 		}
 	}
-	scout.finish(t, l)
-	s.tidy(t, l, scout)
+	r.finish(t, l)
+	s.tidy(t, l, r)
+	l.loadScripts(t, commands)
 	require.False(t, t.Failed(), "without any fault")
-	require.NotEmpty(t, labels)
-	t.Logf("%d commands: %s", len(labels), strings.Join(labels, ", "))
-	for _, c := range cutCases(labels) {
-		t.Run(c.String(), func(t *testing.T) { l.one(t, s, c, requestID) })
-	}
+	return labels
 }
 
 // one makes a step with one fault. A server that has just been refused passes

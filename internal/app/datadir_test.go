@@ -15,6 +15,7 @@ import (
 // TestOneProcessADataDir: whatever lies in the data directory, one process at a
 // time uses it, and others only look.
 func TestOneProcessADataDir(t *testing.T) {
+	t.Parallel()
 	for name, config := range map[string]func(t *testing.T) configs.Config{
 		"embedded": func(t *testing.T) configs.Config { return embedded(t) },
 		"services": func(t *testing.T) configs.Config { return services(t) },
@@ -28,7 +29,7 @@ func TestOneProcessADataDir(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cfg := config(t)
 			a := open(t, cfg)
-			put(t, a, catalogue(30)...)
+			put(t, a, madeItems(30)...)
 			_, err := Open(t.Context(), cfg, WithLogger(slog.New(slog.NewTextHandler(io.Discard, nil))))
 			require.ErrorIs(t, err, journal.ErrLocked)
 			assert.ErrorContains(t, err, cfg.DataDir)

@@ -18,14 +18,14 @@ import (
 // TestServerDiedBeforeRecording: what a server delivered and never recorded is
 // filtered exactly by the one that takes over, and recorded by it.
 func TestServerDiedBeforeRecording(t *testing.T) {
+	t.Parallel()
 	for _, m := range modes {
 		t.Run(m.name, func(t *testing.T) {
 			clock := at(noon)
 			cfg := m.config(t)
-			held := cfg
-			held.Impressions.Linger = 10 * time.Second // longer than the test
-			a := open(t, held, WithClock(clock.Now))
-			put(t, a, catalogue(30)...)
+			held := WithRecorder(dedup.RecorderConfig{Linger: 10 * time.Second}) // longer than the test
+			a := open(t, cfg, WithClock(clock.Now), held)
+			put(t, a, madeItems(30)...)
 			given := ids(ask(t, a, refresh("u_1", 10)))
 			require.Len(t, given, 10)
 			require.Zero(t, a.Totals().Recorded, "the recorder was to be held up")

@@ -1,19 +1,15 @@
 package app
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net/http"
 	"os"
 	"strings"
 	"time"
-
-	"github.com/elastic/go-elasticsearch/v8"
-	"github.com/redis/go-redis/v9"
 
 	"github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/configs"
@@ -37,7 +33,7 @@ type Finding struct {
 	Level  Level  `json:"level"`
 	What   string `json:"what"`
 	Detail string `json:"detail"`
-	Mend   string `json:"mend,omitempty"` // what to do about it
+	Fix    string `json:"fix,omitempty"` // what to do about it
 }
 
 // doctor collects findings.
@@ -49,8 +45,8 @@ type doctor struct {
 }
 
 // Doctor looks at every dependency the configuration needs: is it reachable,
-// of a version that will do, with what it must have, its clock right? With fix
-// it creates what is missing.
+// of a version that will do, with what it must have, its clock right, set as
+// docs/production.md says? With fix it creates what is missing.
 func Doctor(ctx context.Context, cfg configs.Config, fix bool) []Finding {
 	d := &doctor{cfg: cfg, fix: fix, clock: time.Now}
 	d.lookAtDataDir(ctx)
@@ -60,11 +56,14 @@ func Doctor(ctx context.Context, cfg configs.Config, fix bool) []Finding {
 	if usesElastic(cfg) {
 		d.lookAtElastic(ctx)
 	}
+	if cfg.Social.Backend == configs.SocialPostgres {
+		d.lookAtPostgres(ctx)
+	}
 	return d.findings
 }
 
-func (d *doctor) say(level Level, what, mend, detail string, args ...any) {
-	d.findings = append(d.findings, Finding{Level: level, What: what, Detail: fmt.Sprintf(detail, args...), Mend: mend})
+func (d *doctor) say(level Level, what, fix, detail string, args ...any) {
+	d.findings = append(d.findings, Finding{Level: level, What: what, Detail: fmt.Sprintf(detail, args...), Fix: fix})
 }
 
 func (d *doctor) lookAtDataDir(ctx context.Context) {
@@ -110,7 +109,7 @@ func (d *doctor) lookAtSQLite(ctx context.Context, dir string) {
 
 func (d *doctor) lookAtRedis(ctx context.Context) {
 	const what = "redis"
-	client, err := connectRedis(ctx, d.cfg)
+	client, err := ConnectRedis(ctx, d.cfg)
 	if err != nil {
 		d.say(Broken, what, "see the message", "%v", err)
 		return
@@ -123,17 +122,9 @@ func (d *doctor) lookAtRedis(ctx context.Context) {
 		return
 	}
 	d.skew(what, sent, now)
+	text, _ := client.Info(ctx, "server").Result() // an ACL user may not be allowed to ask
+	d.say(OK, what, "", "%s answers, version %s", strings.Join(d.cfg.Redis.Addrs, ", "), cmp.Or(infoFields(text)["redis_version"], "unknown"))
 	d.lookAtMasters(ctx, client)
-	info := redisInfo(ctx, client)
-	d.say(OK, what, "", "%s answers, version %s", strings.Join(d.cfg.Redis.Addrs, ", "), info["redis_version"])
-	// Every key of ours has a TTL, so the volatile policies evict filters too.
-	if policy := info["maxmemory_policy"]; policy != "" && policy != "noeviction" {
-		detail := "it takes effect once maxmemory is set, which it is not"
-		if limit := info["maxmemory"]; limit != "" && limit != "0" {
-			detail = "an evicted filter shows readers old items again"
-		}
-		d.say(Warning, what, "set maxmemory-policy noeviction", "maxmemory-policy is %s: %s", policy, detail)
-	}
 	if d.cfg.Dedup.Backend != configs.DedupRedisBloom {
 		return
 	}
@@ -148,19 +139,6 @@ func (d *doctor) lookAtRedis(ctx context.Context) {
 	d.say(OK, "redis bloom", "", "the Bloom filter type is there")
 }
 
-// redisInfo reads the fields of INFO that the doctor speaks of.
-func redisInfo(ctx context.Context, client redis.UniversalClient) map[string]string {
-	info := map[string]string{}
-	for _, section := range []string{"server", "memory"} {
-		text, err := client.Info(ctx, section).Result()
-		if err != nil { // an ACL user may not be allowed to ask
-			continue
-		}
-		maps.Copy(info, infoFields(text))
-	}
-	return info
-}
-
 func (d *doctor) skew(what string, sent, theirs time.Time) {
 	if off := skew(sent, theirs, d.clock()); off > maxSkew {
 		d.say(Warning, what, "run NTP on both machines", "its clock differs from this machine's by %s", off.Round(time.Millisecond))
@@ -170,7 +148,7 @@ func (d *doctor) skew(what string, sent, theirs time.Time) {
 func (d *doctor) lookAtElastic(ctx context.Context) {
 	const what = "elasticsearch"
 	where := strings.Join(d.cfg.Elasticsearch.Addresses, ", ")
-	client, err := connectElastic(d.cfg, slog.Default())
+	client, err := ConnectElastic(d.cfg, slog.New(slog.DiscardHandler))
 	if err != nil {
 		d.say(Broken, what, "correct elasticsearch.addresses or ca_cert", "%v", err)
 		return
@@ -180,10 +158,7 @@ func (d *doctor) lookAtElastic(ctx context.Context) {
 			Number string `json:"number"`
 		} `json:"version"`
 	}
-	read := func(into any) func([]byte) error {
-		return func(body []byte) error { return json.Unmarshal(body, into) }
-	}
-	if err := esindex.Do(ctx, client, http.MethodGet, "/", "", nil, read(&info)); err != nil {
+	if err := esindex.Do(ctx, client, http.MethodGet, "/", "", nil, readJSON(&info)); err != nil {
 		d.say(Broken, what, "start Elasticsearch, or correct elasticsearch.addresses, username, password or api_key", "%s: %v", where, err)
 		return
 	}
@@ -198,15 +173,17 @@ func (d *doctor) lookAtElastic(ctx context.Context) {
 		} `json:"nodes"`
 	}
 	sent := d.clock()
-	if err := esindex.Do(ctx, client, http.MethodGet, "/_nodes/stats/process", "", nil, read(&stats)); err == nil {
+	if err := esindex.Do(ctx, client, http.MethodGet, "/_nodes/stats/process", "", nil, readJSON(&stats)); err == nil {
 		for id, node := range stats.Nodes {
 			d.skew(what+" node "+id, sent, time.UnixMilli(node.Timestamp))
 		}
 	}
 	d.lookAtIndex(ctx, client)
+	d.lookAtReplicas(ctx, client)
+	d.lookAtDisks(ctx, client)
 }
 
-func (d *doctor) lookAtIndex(ctx context.Context, client *elasticsearch.Client) {
+func (d *doctor) lookAtIndex(ctx context.Context, client esindex.Client) {
 	index, fields := d.cfg.Elasticsearch.Index, indexFields(d.cfg)
 	what := "index " + index
 	if d.fix {
@@ -221,11 +198,11 @@ func (d *doctor) lookAtIndex(ctx context.Context, client *elasticsearch.Client) 
 	}
 	report, err := esindex.Inspect(ctx, client, index, fields, timeUnit(d.cfg))
 	if err != nil {
-		mend := "run freshet doctor --fix, or set elasticsearch.manage_index: true"
+		fix := "run freshet doctor --fix, or set elasticsearch.manage_index: true"
 		if !d.cfg.Elasticsearch.ManageIndex {
-			mend = "create the index, or correct elasticsearch.index"
+			fix = "create the index, or correct elasticsearch.index"
 		}
-		d.say(Broken, what, mend, "%v", err)
+		d.say(Broken, what, fix, "%v", err)
 		return
 	}
 	for _, p := range report.Problems {
@@ -241,8 +218,8 @@ func (d *doctor) lookAtIndex(ctx context.Context, client *elasticsearch.Client) 
 }
 
 // createIndices creates what is missing: all indices, or only those beside the
-// items' one where that is somebody else's.
-func (d *doctor) createIndices(ctx context.Context, client *elasticsearch.Client) ([]string, error) {
+// items' one where Freshet does not manage that.
+func (d *doctor) createIndices(ctx context.Context, client esindex.Client) ([]string, error) {
 	def := esindex.Definition{Fields: indexFields(d.cfg)}
 	if d.cfg.Elasticsearch.ManageIndex {
 		return esindex.Ensure(ctx, client, d.cfg.Elasticsearch.Index, def)

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,13 +15,14 @@ import (
 type node struct {
 	addr        string
 	sent, clock time.Time
-	replicas    int // connected; -1: not told
+	replicas    int // connected; -1: unknown
+	settings    redisSettings
 	err         error
 }
 
-// lookAtMasters looks at what only matters with several servers: their clocks,
-// whether the filters spread over them, and whether each has the replicas that
-// pages wait for.
+// lookAtMasters looks at each server: its settings, its clock, whether the
+// filters spread over all, and whether each has the replicas that pages wait
+// for.
 func (d *doctor) lookAtMasters(ctx context.Context, client redis.UniversalClient) {
 	nodes := d.askMasters(ctx, client)
 	for _, n := range nodes {
@@ -35,11 +37,13 @@ func (d *doctor) lookAtMasters(ctx context.Context, client redis.UniversalClient
 				"it has %d replicas and redis.wait_replicas is %d: no page of its agents is answered", n.replicas, wait)
 		}
 	}
-	if _, cluster := client.(*redis.ClusterClient); !cluster {
+	_, cluster := client.(*redis.ClusterClient)
+	d.lookAtSettings(nodes, cluster)
+	if !cluster {
 		return
 	}
 	if d.cfg.Dedup.Shards < len(nodes) {
-		d.say(Warning, "redis cluster", "set dedup.shards to about five times the number of masters; it takes effect the next day",
+		d.say(Warning, "redis cluster", "set dedup.shards to four for each master or more; it takes effect the next day",
 			"a day's filters are %d, the masters %d: not all take part", d.cfg.Dedup.Shards, len(nodes))
 	}
 	if age := checkAge(d.cfg, client); age < d.cfg.Server.RequestTimeout {
@@ -54,6 +58,7 @@ func (d *doctor) askMasters(ctx context.Context, client redis.UniversalClient) [
 	ask := func(ctx context.Context, c *redis.Client) error {
 		n := node{addr: c.Options().Addr, replicas: -1, sent: d.clock()}
 		n.clock, n.err = c.Time(ctx).Result()
+		n.settings = readSettings(ctx, c)
 		if info, err := c.Info(ctx, "replication").Result(); err == nil {
 			_, rest, _ := strings.Cut(info, "connected_slaves:")
 			text, _, _ := strings.Cut(rest, "\r")
@@ -71,6 +76,7 @@ func (d *doctor) askMasters(ctx context.Context, client redis.UniversalClient) [
 		if err := c.ForEachMaster(ctx, ask); err != nil {
 			d.say(Broken, "redis cluster", "see the message", "%v", err)
 		}
+		slices.SortFunc(nodes, func(a, b node) int { return strings.Compare(a.addr, b.addr) })
 	case *redis.Client:
 		_ = ask(ctx, c)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/ranking"
 )
 
 // counted is what is in the store for the days around noon, by variant, once
@@ -48,7 +49,7 @@ func act(kind events.Kind, id string) engine.Act { return engine.Act{Kind: kind,
 
 // authored are items of five authors, an hour old.
 func authored(n int) []feed.Item {
-	all := catalogue(n)
+	all := madeItems(n)
 	for i := range all {
 		all[i].AuthorID = fmt.Sprint("author_", i%5)
 		all[i].UpdateTime = noon.Add(-time.Hour).Unix()
@@ -59,11 +60,12 @@ func authored(n int) []feed.Item {
 // TestEventsPerVariant counts on two servers what forty agents are shown and
 // do, half of them in an experiment, and finds it again after a restart.
 func TestEventsPerVariant(t *testing.T) {
+	t.Parallel()
 	for _, m := range modes {
 		t.Run(m.name, func(t *testing.T) {
 			var cfg configs.Config
 			all := servers(t, m, func(c *configs.Config) { cfg = *c })
-			_, err := all[0].ranking.Change(t.Context(), engine.RankingChange{Experiments: []engine.Experiment{{Name: "slow", Share: 0.5}}})
+			_, err := all[0].ranking.Change(t.Context(), ranking.Change{Experiments: []ranking.Experiment{{Name: "slow", Share: 0.5}}})
 			require.NoError(t, err)
 			for _, a := range all {
 				require.Eventually(t, func() bool { return len(a.ranking.InForce().Live.Variants) == 1 }, 20*time.Second, 10*time.Millisecond)
@@ -127,6 +129,7 @@ func closeApp(t *testing.T, a *App) {
 
 // TestEventsAreWrittenAtTheEnd stops a server right after it has answered.
 func TestEventsAreWrittenAtTheEnd(t *testing.T) {
+	t.Parallel()
 	for _, m := range modes {
 		t.Run(m.name, func(t *testing.T) {
 			cfg := m.config(t)
@@ -145,6 +148,7 @@ func TestEventsAreWrittenAtTheEnd(t *testing.T) {
 // TestEventsOfWhatWasNotShown are taken and do not count; a hide hides all the
 // same.
 func TestEventsOfWhatWasNotShown(t *testing.T) {
+	t.Parallel()
 	for _, m := range modes {
 		t.Run(m.name, func(t *testing.T) {
 			a := open(t, m.config(t), WithClock(at(noon).Now))
@@ -171,6 +175,7 @@ func TestEventsOfWhatWasNotShown(t *testing.T) {
 
 // TestHide hides items in every place they could come back from.
 func TestHide(t *testing.T) {
+	t.Parallel()
 	for _, m := range modes {
 		t.Run(m.name, func(t *testing.T) {
 			clock := at(noon)
@@ -237,6 +242,7 @@ func TestHide(t *testing.T) {
 // TestHiddenAfterARestart hides an item, and finds it hidden by the next
 // process.
 func TestHiddenAfterARestart(t *testing.T) {
+	t.Parallel()
 	for _, m := range modes {
 		t.Run(m.name, func(t *testing.T) {
 			cfg := m.config(t)
@@ -254,6 +260,7 @@ func TestHiddenAfterARestart(t *testing.T) {
 
 // TestEventsOutlastRedis counts on while Redis is frozen.
 func TestEventsOutlastRedis(t *testing.T) {
+	t.Parallel()
 	cfg, r := ownRedis(t)
 	a := open(t, cfg, WithClock(at(noon).Now))
 	put(t, a, authored(200)...)
@@ -288,6 +295,7 @@ func TestEventsOutlastRedis(t *testing.T) {
 
 // TestEventsOverHTTP goes the way of a client.
 func TestEventsOverHTTP(t *testing.T) {
+	t.Parallel()
 	cfg := embedded(t)
 	cfg.Auth.AdminToken = "an-admin-token"
 	a := open(t, cfg, WithClock(at(noon).Now))

@@ -461,7 +461,7 @@ func TestExplainOverHTTP(t *testing.T) {
 			server := httptest.NewServer(a.Handler)
 			defer server.Close()
 			put(t, a, feed.Item{ID: "a", Title: "t", UpdateTime: explainedAt.Add(-25 * time.Hour).Unix()})
-			s := stranger{t: t, url: server.URL, n: new(int)}
+			s := outsider{t: t, url: server.URL, n: new(int)}
 			body := `{"agent_id":"u_9","item":"a","ranking":{"decay":{"decay":0.25}},"at":"2026-03-06T12:00:00Z"}`
 			var headers []string
 			if tt.header != "" {

@@ -57,12 +57,13 @@ func (h *requestTrips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis
 // TestARequestAsksAFrozenRedisOnce counts the calls that one request makes to a
 // Redis that does not answer.
 func TestARequestAsksAFrozenRedisOnce(t *testing.T) {
+	t.Parallel()
 	for action, body := range feedBodies {
 		for _, cached := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, contents cached %t", action, cached), func(t *testing.T) {
 				cfg, r := ownRedis(t)
 				a := open(t, cfg, WithClock(at(noon).Now))
-				put(t, a, catalogue(600)...)
+				put(t, a, madeItems(600)...)
 				ask(t, a, refresh("u_1", 10))
 				if cached {
 					cacheAll(t, a)
@@ -84,11 +85,12 @@ func TestARequestAsksAFrozenRedisOnce(t *testing.T) {
 // TestNobodyWaitsInVainForAFrozenRedis sends many requests at once, the first
 // of which find out that Redis is frozen: none runs out of time.
 func TestNobodyWaitsInVainForAFrozenRedis(t *testing.T) {
+	t.Parallel()
 	cfg, r := ownRedis(t)
 	cfg.Server.RequestTimeout = 5 * time.Second // what is to be slow is Redis, not a busy machine
 	cfg.Dedup.PendingGrace = 7 * time.Second
 	a := open(t, cfg, WithClock(at(noon).Now))
-	put(t, a, catalogue(600)...)
+	put(t, a, madeItems(600)...)
 	const agents = 24
 	for i := range agents {
 		ask(t, a, refresh(fmt.Sprintf("u_%d", i), 10))
@@ -115,11 +117,12 @@ func TestNobodyWaitsInVainForAFrozenRedis(t *testing.T) {
 // TestACutConnectionIsNoReasonToGiveUp cuts what is idle: the client's retry
 // heals it, and the request goes on with Redis.
 func TestACutConnectionIsNoReasonToGiveUp(t *testing.T) {
+	t.Parallel()
 	cfg, r := ownRedis(t)
 	k := newLink(t, r.Addr)
 	cfg.Redis.Addrs = []string{k.l.Addr().String()}
 	a := open(t, cfg, WithClock(at(noon).Now))
-	put(t, a, catalogue(100)...)
+	put(t, a, madeItems(100)...)
 	healthy(t, a)
 	k.set(true)
 	k.set(false)

@@ -72,6 +72,7 @@ func services(t testing.TB) configs.Config {
 	cfg.Redis.KeyPrefix = prefix
 	cfg.Elasticsearch.Addresses = []string{address}
 	cfg.Elasticsearch.Index = index
+	cfg.Social.Backend = configs.SocialOff // see withPostgres
 	return cfg
 }
 
@@ -92,9 +93,13 @@ func open(t testing.TB, cfg configs.Config, options ...Option) *App {
 	return a
 }
 
-// put stores items and makes them recallable.
+// put stores items and makes them recallable. On a busy machine Elasticsearch may
+// not have answered in time when the system was opened.
 func put(t testing.TB, a *App, items ...feed.Item) {
 	t.Helper()
+	if e := a.clients.startup; e != nil {
+		require.Eventually(t, func() bool { return e.waiting() == nil }, time.Minute, 5*time.Millisecond, "Elasticsearch does not answer")
+	}
 	for batch := range slices.Chunk(items, 1000) {
 		errs, err := a.Catalog.Put(t.Context(), batch)
 		require.NoError(t, err)

@@ -7,24 +7,17 @@ import (
 	"sync"
 	"time"
 
-	"github.com/elastic/go-elasticsearch/v8"
+	"github.com/elastic/go-elasticsearch/v8/esapi"
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/handler"
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// check asks a service whether it answers.
-type check struct {
-	ask func(context.Context) error
-	// warning says what is wrong with a service that answers; "" where nothing
-	// is. It is asked after ask; nil: nothing ever is.
-	warning func() string
-	// optional services are told of, but leave the server ready: without them
-	// it still answers, degraded, and all servers share them, so that taking
-	// one out of rotation would take out all.
-	optional bool
-}
+// check asks a service how it is. Optional services are reported, but leave the
+// server ready: without them it still answers, degraded, and all servers share
+// them, so that taking one out of rotation would take out all.
+type check func(context.Context) handler.Dependency
 
 // checks are the services the system stands on. What runs in this process
 // needs no asking.
@@ -39,10 +32,7 @@ func (c checks) Check(ctx context.Context) map[string]handler.Dependency {
 	states := make(map[string]handler.Dependency, len(c))
 	for name, service := range c {
 		wg.Go(func() {
-			state := handler.Dependency{Err: service.ask(ctx), Optional: service.optional}
-			if service.warning != nil && state.Err == nil {
-				state.Warning = service.warning()
-			}
+			state := service(ctx)
 			mu.Lock()
 			defer mu.Unlock()
 			states[name] = state
@@ -59,29 +49,11 @@ const (
 	watchTimeout = 2 * time.Second
 )
 
-// watch keeps the metric of what is up, until the function it returns is
-// called. Whoever reads the metrics must not have to wait for a service that
-// does not answer.
-func (c checks) watch(ctx context.Context) (stop func(context.Context) error) {
-	if len(c) == 0 {
-		return func(context.Context) error { return nil }
-	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		tick := time.NewTicker(watchEvery)
-		defer tick.Stop()
-		for {
-			c.look(ctx)
-			select {
-			case <-tick.C:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return func(context.Context) error { cancel(); <-ended; return nil }
+// watch keeps the metric of what is up until ctx ends. Reading the
+// metrics must not wait for a service that does not answer.
+func (c checks) watch(ctx context.Context) {
+	c.look(ctx)
+	every(ctx, watchEvery, c.look)
 }
 
 func (c checks) look(ctx context.Context) {
@@ -98,8 +70,8 @@ func (c checks) look(ctx context.Context) {
 	}
 }
 
-func pingElastic(ctx context.Context, client *elasticsearch.Client) error {
-	res, err := client.Info(client.Info.WithContext(ctx))
+func pingElastic(ctx context.Context, client esindex.Client) error {
+	res, err := esapi.InfoRequest{}.Do(ctx, client)
 	if err != nil {
 		return err
 	}

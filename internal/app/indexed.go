@@ -53,18 +53,22 @@ func (c *indexed) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 	if err != nil {
 		return errs, err
 	}
+	c.index.Upsert(stored(items, errs))
+	return errs, nil
+}
+
+// stored are the items of a Put that are stored.
+func stored(items []feed.Item, errs []error) []feed.Item {
 	if errs == nil {
-		c.index.Upsert(items)
-		return nil, nil
+		return items
 	}
-	stored := make([]feed.Item, 0, len(items))
+	out := make([]feed.Item, 0, len(items))
 	for i, it := range items {
 		if errs[i] == nil {
-			stored = append(stored, it)
+			out = append(out, it)
 		}
 	}
-	c.index.Upsert(stored)
-	return errs, nil
+	return out
 }
 
 // Remove deletes the item from both.

@@ -43,11 +43,11 @@ const (
 // until all servers have had the time to. In a cluster requests wait from the
 // next look on, because connections to a replica are there before it is master.
 type masters struct {
-	client  redis.UniversalClient // not the one that requests use
-	others  redis.UniversalClient // that one
-	ask     *sentinels            // nil: there are none
-	hold    time.Duration         // how long requests wait after a change
-	reclaim func(ctx context.Context, since time.Time) error
+	client  redis.UniversalClient                            // not the one that requests use
+	others  redis.UniversalClient                            // that one
+	ask     *sentinels                                       // nil: there are none
+	hold    time.Duration                                    // how long requests wait after a change
+	reclaim func(ctx context.Context, since time.Time) error // makes up for what a change may have lost
 	clock   feed.Clock
 	log     *slog.Logger
 	wake    chan struct{}
@@ -71,7 +71,7 @@ func (a *App) openMasters(ctx context.Context) (*masters, error) {
 	if a.cfg.Dedup.Backend != configs.DedupRedisBloom {
 		return nil, nil
 	}
-	client, err := connectRedis(ctx, a.cfg)
+	client, err := ConnectRedis(ctx, a.cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -95,9 +95,14 @@ func (a *App) watchMasters(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.closers = append(a.closers, m.watch(ctx, a.clock, func(ctx context.Context, since time.Time) error {
+	m.clock = a.clock
+	m.reclaim = func(ctx context.Context, since time.Time) error {
+		if since.IsZero() && a.network != nil && a.network.older != nil { // the first time after a change
+			a.network.older.look(ctx)
+		}
 		return a.recorder.Reclaim(ctx, claimer, since)
-	}))
+	}
+	a.background(ctx, m.watch)
 	return nil
 }
 
@@ -108,29 +113,21 @@ func newMasters(client redis.UniversalClient, cfg configs.Config, log *slog.Logg
 	}
 }
 
-// watch looks after the masters until the function it returns is called.
-// reclaim makes up for what a change may have lost.
-func (m *masters) watch(ctx context.Context, clock feed.Clock, reclaim func(ctx context.Context, since time.Time) error) (stop func(context.Context) error) {
-	m.clock, m.reclaim = clock, reclaim
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		defer m.letGo()
-		tick := time.NewTicker(mastersEvery)
-		defer tick.Stop()
-		for {
-			m.look(ctx)
-			select {
-			case <-tick.C:
-				m.due = m.left > 0
-			case <-m.wake:
-			case <-ctx.Done():
-				return
-			}
+// watch looks after the masters until ctx ends.
+func (m *masters) watch(ctx context.Context) {
+	defer m.letGo()
+	tick := time.NewTicker(mastersEvery)
+	defer tick.Stop()
+	for {
+		m.look(ctx)
+		select {
+		case <-tick.C:
+			m.due = m.left > 0
+		case <-m.wake:
+		case <-ctx.Done():
+			return
 		}
-	}()
-	return func(context.Context) error { cancel(); <-ended; return nil }
+	}
 }
 
 // look asks who the masters are, and claims again what is due.

@@ -15,11 +15,12 @@ import (
 // session, impressions wait on disk, and when there is room again everything is
 // recorded and nothing comes twice.
 func TestAtMaxmemory(t *testing.T) {
+	t.Parallel()
 	cfg, r := ownRedis(t)
 	a := open(t, cfg, WithClock(at(noon).Now))
 	other := cfg
 	other.DataDir = t.TempDir()
-	put(t, a, catalogue(200)...)
+	put(t, a, madeItems(200)...)
 	b := open(t, other, WithClock(at(noon).Now))
 	healthy(t, a)
 	seen := newOnce()

@@ -12,11 +12,12 @@ import (
 // TestMirror goes on with a reader of yesterday on a server that mirrors the
 // past days: it asks Redis about today alone, and repeats nothing.
 func TestMirror(t *testing.T) {
+	t.Parallel()
 	cfg := services(t)
 	clock := at(noon)
 	shown := newOnce()
 	a := open(t, cfg, WithClock(clock.Now))
-	put(t, a, catalogue(300)...)
+	put(t, a, madeItems(300)...)
 	for range 2 {
 		shown.add(t, "yesterday", ids(ask(t, a, refresh("u_1", 20))))
 	}

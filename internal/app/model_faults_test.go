@@ -88,10 +88,10 @@ func (w *world) settleDown() {
 	w.faults = nil
 }
 
-// mend is called after an answer that had to do without Redis. The server that
+// recover is called after an answer that had to do without Redis. The server that
 // gave it keeps the impressions until it can write them; until then other
 // servers do not know of them.
-func (w *world) mend(t *testing.T, s *server, agent string, answer engine.Answer) {
+func (w *world) recover(t *testing.T, s *server, agent string, answer engine.Answer) {
 	t.Helper()
 	w.say("  it was degraded: %v", answer.Degraded)
 	if !loose(answer) { // the server only says that it looks twice for a while

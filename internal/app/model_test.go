@@ -34,6 +34,7 @@ var (
 // failure names its seed and lists the steps; run it again with -model.seed and
 // -model.seeds 1. The seeds are the same every time, unless asked otherwise.
 func TestModel(t *testing.T) {
+	t.Parallel()
 	first, count := *modelSeed, *modelSeeds
 	if first == 0 {
 		first = uint64(time.Now().UnixNano())
@@ -57,13 +58,14 @@ func TestModel(t *testing.T) {
 
 // world is the system and, beside it, the model.
 type world struct {
-	mode  mode
-	cfg   configs.Config
-	rnd   *rand.Rand
-	clock *clock
-	apps  []*server
-	steps []string // for the report of a failure
-	calls int      // numbers request ids
+	mode     mode
+	cfg      configs.Config
+	rnd      *rand.Rand
+	clock    *clock
+	apps     []*server
+	coalesce time.Duration
+	steps    []string // for the report of a failure
+	calls    int      // numbers request ids
 
 	faults []*faultproxy.Armed // that have happened; what they delay may be under way
 
@@ -100,11 +102,11 @@ func newWorld(t *testing.T, m mode, seed uint64) *world {
 		w.cfg.Server.RequestTimeout = modelTimeout
 		w.cfg.Dedup.OnFailure = []string{configs.FailOpen, configs.FailClosed}[w.rnd.IntN(2)]
 	}
-	w.cfg.Sessions.Coalesce = time.Duration(w.rnd.IntN(2)) * time.Second
+	w.coalesce = time.Duration(w.rnd.IntN(2)) * time.Second
 	if w.rnd.IntN(3) == 0 {
 		w.cfg.Impressions.On = configs.OnSeen
 	}
-	w.say("impressions on %s, n %d, coalesce %s, failing %s", w.cfg.Impressions.On, w.cfg.Recall.N, w.cfg.Sessions.Coalesce, w.cfg.Dedup.OnFailure)
+	w.say("impressions on %s, n %d, coalesce %s, failing %s", w.cfg.Impressions.On, w.cfg.Recall.N, w.coalesce, w.cfg.Dedup.OnFailure)
 	w.apps = append(w.apps, w.start(t, w.cfg))
 	if m.name == "services" {
 		w.apps = append(w.apps, w.start(t, w.cfg))
@@ -127,7 +129,7 @@ func (w *world) start(t *testing.T, cfg configs.Config) *server {
 	}
 	proxy := w.behind(t, &cfg)
 	require.NoError(t, cfg.Validate())
-	a, err := Open(t.Context(), cfg, WithClock(w.clock.Now), WithLogger(slog.New(slog.DiscardHandler)))
+	a, err := Open(t.Context(), cfg, WithClock(w.clock.Now), WithCoalesce(w.coalesce), WithLogger(slog.New(slog.DiscardHandler)))
 	require.NoError(t, err)
 	s := &server{App: a, feed: a.Engine, proxy: proxy}
 	t.Cleanup(func() { s.stop(t) })
@@ -337,7 +339,7 @@ func (w *world) lose(t *testing.T) {
 		Sources: s.stores.sources, Seen: s.stores.dedup, Recorder: lossy{s.recorder}, Sessions: s.stores.sessions, Catalog: s.stores.catalog,
 	}, engine.Config{
 		Clock: w.clock.Now, Rankings: &feed.Live{Ranking: s.cfg.Parameters()}, N: s.cfg.Recall.N, RoundsFor: s.cfg.Server.RequestTimeout / roundsShare,
-		OriginStep: s.cfg.Recall.OriginStep, Coalesce: s.cfg.Sessions.Coalesce, RecordServed: s.cfg.Impressions.On == configs.OnServed,
+		OriginStep: originStep, Coalesce: w.coalesce, RecordServed: s.cfg.Impressions.On == configs.OnServed,
 	})
 	require.NoError(t, err)
 }

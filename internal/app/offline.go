@@ -10,11 +10,19 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
+// sampler draws agents, as [offline.Source] says.
+type sampler interface {
+	Agents(ctx context.Context, n int, seed int64) ([]string, error)
+}
+
 // study lets rankings be measured over the running system.
 type study struct {
 	*engine.Engine
-	catalog.Catalog
+	catalog.Reader
+	sampler
 }
+
+var _ offline.Source = study{}
 
 // Factors implements [offline.Source].
 func (s study) Factors(ctx context.Context, q feed.Query, ids []string) ([]offline.Factors, error) {

@@ -16,7 +16,7 @@ import (
 	"github.com/freshet/freshet/internal/demo"
 )
 
-// studied opens a system with the demo catalogue as of a moment.
+// studied opens a system with the demo catalog as of a moment.
 func studied(t *testing.T, m mode, now time.Time) *App {
 	cfg := m.config(t)
 	cfg.Auth.AdminToken = "a-token-for-tests"
@@ -48,6 +48,7 @@ const everyone = `["u_1","u_2","u_3","u_4","u_5","u_6","u_7","u_8"]`
 // TestCompareShowsKnownEffects changes one parameter at a time, whose effect is
 // known. Both recall backends must tell the same figures.
 func TestCompareShowsKnownEffects(t *testing.T) {
+	t.Parallel()
 	said := map[string][]offline.Comparison{}
 	for _, m := range modes {
 		t.Run(m.name, func(t *testing.T) {
@@ -88,6 +89,7 @@ func TestCompareShowsKnownEffects(t *testing.T) {
 // TestCompareChangesNothing asks for comparisons between two pages: they are
 // those that come anyway.
 func TestCompareChangesNothing(t *testing.T) {
+	t.Parallel()
 	for _, m := range modes {
 		t.Run(m.name, func(t *testing.T) {
 			a := studied(t, m, studiedAt)
@@ -115,11 +117,12 @@ func TestCompareChangesNothing(t *testing.T) {
 }
 
 func TestCompareDrawsAgents(t *testing.T) {
+	t.Parallel()
 	for _, m := range modes {
 		t.Run(m.name, func(t *testing.T) {
 			a := studied(t, m, studiedAt)
 			require.Eventually(t, func() bool { // profiles are drawn once their index has refreshed
-				agents, err := a.Catalog.Agents(t.Context(), 200, 1)
+				agents, err := a.stores.agents.Agents(t.Context(), 200, 1)
 				return err == nil && len(agents) == 8
 			}, time.Minute, 50*time.Millisecond)
 			all := callAdmin[offline.Comparison](t, a, "/v1/compare", `{"b":"scale=72h","sample":200}`)
@@ -134,6 +137,7 @@ func TestCompareDrawsAgents(t *testing.T) {
 // TestReplayPrefersWhatMadeTheClicks makes clicks on the tops of a ranking, so
 // that this ranking must score best.
 func TestReplayPrefersWhatMadeTheClicks(t *testing.T) {
+	t.Parallel()
 	type outcomes struct {
 		Outcomes []offline.Outcome `json:"outcomes"`
 	}
@@ -151,25 +155,18 @@ func TestReplayPrefersWhatMadeTheClicks(t *testing.T) {
 			}
 			got := callAdmin[outcomes](t, a, "/v1/replay",
 				fmt.Sprintf(`{"clicks":[%s],"rankings":["","scale=96h","scale=6h"]}`, strings.Join(clicks, ",")))
-			tallies := make([]offline.Tally, 3)
+			board := offline.NewScoreboard(3, 5)
 			for i, o := range got.Outcomes {
 				require.Equal(t, offline.Ranked, o.State)
 				assert.Equal(t, i%5+1, o.Ranks[1], "where it stood when it was clicked")
-				for j, rank := range o.Ranks {
-					tallies[j].Add(rank, 5)
-				}
+				board.Add("u_1", o.Ranks)
 			}
-			var scores []offline.Scores
-			for _, tally := range tallies {
-				s, ok := tally.Scores()
-				require.True(t, ok)
-				scores = append(scores, s)
-			}
-			assert.Equal(t, 1.0, scores[1].HitRate)
+			scores := board.Standings()
+			assert.Equal(t, 1.0, scores[1].Scores.HitRate)
 			for _, other := range []int{0, 2} {
-				assert.Greater(t, scores[1].HitRate, scores[other].HitRate)
-				assert.Greater(t, scores[1].NDCG, scores[other].NDCG)
-				assert.Greater(t, scores[1].MRR, scores[other].MRR)
+				assert.Greater(t, scores[1].Scores.HitRate, scores[other].Scores.HitRate)
+				assert.Greater(t, scores[1].Scores.NDCG, scores[other].Scores.NDCG)
+				assert.Greater(t, scores[1].Scores.MRR, scores[other].Scores.MRR)
 			}
 		})
 	}

@@ -10,14 +10,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 )
 
 var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
-// catalogue makes n items, one a minute before noon.
-func catalogue(n int) []feed.Item {
+// madeItems makes n items, one a minute before noon.
+func madeItems(n int) []feed.Item {
 	out := make([]feed.Item, n)
 	for i := range out {
 		out[i] = feed.Item{
@@ -29,28 +30,30 @@ func catalogue(n int) []feed.Item {
 }
 
 // servers opens one system embedded, or two that share their services.
-func servers(t *testing.T, m mode, change func(*configs.Config)) []*App {
+func servers(t *testing.T, m mode, change func(*configs.Config), options ...Option) []*App {
 	t.Helper()
 	cfg := m.config(t)
 	if change != nil {
 		change(&cfg)
 	}
-	all := []*App{open(t, cfg, WithClock(at(noon).Now))}
+	options = append(options, WithClock(at(noon).Now))
+	all := []*App{open(t, cfg, options...)}
 	if m.name == "services" {
 		other := cfg
 		other.DataDir = t.TempDir()
-		all = append(all, open(t, other, WithClock(at(noon).Now)))
+		all = append(all, open(t, other, options...))
 	}
 	return all
 }
 
 // TestRaceOneAgent has 64 concurrent calls of one agent, over all servers.
 func TestRaceOneAgent(t *testing.T) {
+	t.Parallel()
 	for _, m := range modes {
 		for _, coalesce := range []time.Duration{0, time.Second} {
 			t.Run(fmt.Sprintf("%s, coalesce %s", m.name, coalesce), func(t *testing.T) {
-				apps := servers(t, m, func(c *configs.Config) { c.Sessions.Coalesce = coalesce })
-				put(t, apps[0], catalogue(1500)...)
+				apps := servers(t, m, nil, WithCoalesce(coalesce))
+				put(t, apps[0], madeItems(1500)...)
 				seen := newOnce()
 				var wg sync.WaitGroup
 				for i := range 64 {
@@ -77,10 +80,11 @@ func TestRaceOneAgent(t *testing.T) {
 // TestRefreshRightAfterRefresh holds the recorder up, so that nothing reaches
 // a filter: the pending set alone keeps the answers disjoint.
 func TestRefreshRightAfterRefresh(t *testing.T) {
+	t.Parallel()
 	for _, m := range modes {
 		t.Run(m.name, func(t *testing.T) {
-			apps := servers(t, m, func(c *configs.Config) { c.Impressions.Linger = 3 * time.Second })
-			put(t, apps[0], catalogue(200)...)
+			apps := servers(t, m, nil, WithRecorder(dedup.RecorderConfig{Linger: 3 * time.Second}))
+			put(t, apps[0], madeItems(200)...)
 			seen := newOnce()
 			for i := range 4 {
 				answer := ask(t, apps[i%len(apps)], refresh("u_1", 20))
@@ -95,11 +99,12 @@ func TestRefreshRightAfterRefresh(t *testing.T) {
 }
 
 func TestRequestID(t *testing.T) {
+	t.Parallel()
 	for _, m := range modes {
 		t.Run(m.name, func(t *testing.T) {
 			apps := servers(t, m, nil)
 			a, b := apps[0], apps[len(apps)-1]
-			put(t, a, catalogue(100)...)
+			put(t, a, madeItems(100)...)
 			for _, action := range []engine.Action{engine.ActionRefresh, engine.ActionLoadMore} {
 				r := engine.Request{Agent: "u_1", Action: action, Limit: 10, RequestID: "try-" + string(action)}
 				first := ask(t, a, r)

@@ -76,12 +76,12 @@ func contest() []feed.Item {
 	}
 }
 
-var strangers atomic.Int64
+var newcomers atomic.Int64
 
 // first is the item that somebody who was shown nothing yet gets first.
 func first(t *testing.T, a *App) string {
 	t.Helper()
-	return ids(ask(t, a, refresh(fmt.Sprint("somebody_", strangers.Add(1)), 2)))[0]
+	return ids(ask(t, a, refresh(fmt.Sprint("somebody_", newcomers.Add(1)), 2)))[0]
 }
 
 // adminServers are servers whose admin routes are open. Recalls are shared and
@@ -98,6 +98,7 @@ func adminServers(t *testing.T, m mode, cfg *configs.Config) []*App {
 // TestRankingReachesEveryServer changes the ranking on one server: the next
 // refresh on each is ranked by it, and it survives a restart.
 func TestRankingReachesEveryServer(t *testing.T) {
+	t.Parallel()
 	for _, m := range modes {
 		t.Run(m.name, func(t *testing.T) {
 			var cfg configs.Config
@@ -144,6 +145,7 @@ func TestRankingReachesEveryServer(t *testing.T) {
 // TestExperimentsAreTheSameOnEveryServer has each server rank the agents of an
 // experiment by it, and the others not.
 func TestExperimentsAreTheSameOnEveryServer(t *testing.T) {
+	t.Parallel()
 	for _, m := range modes {
 		t.Run(m.name, func(t *testing.T) {
 			var cfg configs.Config
@@ -170,6 +172,7 @@ func TestExperimentsAreTheSameOnEveryServer(t *testing.T) {
 // TestConcurrentPutsOneWins has admins change the same version on all servers
 // at once.
 func TestConcurrentPutsOneWins(t *testing.T) {
+	t.Parallel()
 	for _, m := range modes {
 		t.Run(m.name, func(t *testing.T) {
 			var cfg configs.Config
@@ -210,7 +213,7 @@ func TestRankingWhileTheCatalogIsDown(t *testing.T) {
 	direct := cfg
 	direct.DataDir, direct.Elasticsearch.Addresses = t.TempDir(), []string{"http://" + es.to}
 	b := open(t, direct, WithClock(at(noon).Now))
-	put(t, b, catalogue(600)...)
+	put(t, b, madeItems(600)...)
 	putRanking(t, a, `{"ranking":{"popularity":{"weight":5}},"experiments":[{"name":"half","share":0.5,"ranking":{"base":1}}]}`)
 	ask(t, a, refresh("u_1", 10))
 	cacheAll(t, a)

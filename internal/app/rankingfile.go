@@ -10,9 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/ranking"
 )
 
 // fileEvery is how often the configuration file is read. An edit is taken when
@@ -38,13 +37,13 @@ type configFile struct {
 	settle  []byte         // what it held at the last reading, if that was news; nil: it was not
 	lost    bool           // the file could not be read
 	waiting bool           // an edit could not be stored yet
-	ranking *engine.LiveRanking
+	ranking *ranking.Live
 	log     *slog.Logger
 }
 
 // start notes what the system began with.
-func (f *configFile) start(cfg configs.Config, ranking *engine.LiveRanking, log *slog.Logger) {
-	f.taken, f.ranking, f.log = cfg, ranking, log.With("file", f.path)
+func (f *configFile) start(cfg configs.Config, live *ranking.Live, log *slog.Logger) {
+	f.taken, f.ranking, f.log = cfg, live, log.With("file", f.path)
 }
 
 func (f *configFile) watch(ctx context.Context) {
@@ -108,7 +107,7 @@ func (f *configFile) take(ctx context.Context) bool {
 		}
 	}
 	if restart := others(cfg, f.taken); restart && f.seen != nil {
-		f.log.WarnContext(ctx, "the configuration file was edited; only ranking.* and recall.base take effect now, the rest at the next start")
+		f.log.WarnContext(ctx, "the configuration file was edited; only ranking.* takes effect now, the rest at the next start")
 	}
 	f.taken = cfg
 	return true
@@ -116,7 +115,7 @@ func (f *configFile) take(ctx context.Context) bool {
 
 // passes reports whether an edit that could not be stored may be later.
 func passes(err error) bool {
-	return errors.Is(err, catalog.ErrUnavailable) || errors.Is(err, catalog.ErrRankingChanged) || errors.Is(err, context.DeadlineExceeded)
+	return errors.Is(err, ranking.ErrUnavailable) || errors.Is(err, ranking.ErrChanged) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // refuse says in one line what is wrong with the file.
@@ -135,6 +134,6 @@ func (f *configFile) refuse(ctx context.Context, err error) {
 
 // others reports whether anything but the ranking differs.
 func others(a, b configs.Config) bool {
-	a.Ranking, a.Recall.Base = b.Ranking, b.Recall.Base
+	a.Ranking = b.Ranking
 	return !reflect.DeepEqual(a, b)
 }

@@ -54,7 +54,7 @@ func loader(base configs.Config, path string, environ ...string) func() (configs
 	return func() (configs.Config, error) {
 		read, err := configs.Load(configs.Options{Path: path, Environ: environ})
 		cfg := base
-		cfg.Ranking, cfg.Recall.Base, cfg.Recall.N = read.Ranking, read.Recall.Base, read.Recall.N
+		cfg.Ranking, cfg.Recall.N = read.Ranking, read.Recall.N
 		return cfg, err
 	}
 }
@@ -67,6 +67,7 @@ func writeConfig(t *testing.T, path, text string) {
 // TestConfigFileIsFollowed edits a real file under running servers, as editors
 // and Kubernetes do.
 func TestConfigFileIsFollowed(t *testing.T) {
+	t.Parallel()
 	for _, m := range modes {
 		t.Run(m.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -102,7 +103,7 @@ func TestConfigFileIsFollowed(t *testing.T) {
 			require.Equal(t, 1, a.ranking.InForce().Version)
 
 			// An editor puts a new file in the old one's place.
-			writeConfig(t, path+"~", "ranking:\n  decay:\n    offset: 2h\n    scale: 96h\nrecall:\n  base: 0.3\n")
+			writeConfig(t, path+"~", "ranking:\n  decay:\n    offset: 2h\n    scale: 96h\n  base: 0.3\n")
 			require.NoError(t, os.Rename(path+"~", path))
 			inForce(t, a, 2)
 			require.Equal(t, "scale=96h,base=0.3", scale())
@@ -157,6 +158,7 @@ func watched(t *testing.T, text string, environ ...string) (a *App, f *configFil
 }
 
 func TestHalfWrittenFilesAreNotTaken(t *testing.T) {
+	t.Parallel()
 	const whole = "ranking:\n  decay:\n    scale: 48h\n    offset: 2h\n"
 	a, f, path, log := watched(t, whole)
 	require.Zero(t, a.ranking.InForce().Version, "a file that says what was loaded is no edit")
@@ -180,6 +182,7 @@ func TestHalfWrittenFilesAreNotTaken(t *testing.T) {
 }
 
 func TestEnvironmentGoesBeforeAnEditOfTheFile(t *testing.T) {
+	t.Parallel()
 	a, f, path, _ := watched(t, "ranking:\n  decay:\n    scale: 48h\n", "FRESHET_RANKING_DECAY_SCALE=6h")
 	require.Equal(t, 6*time.Hour, a.ranking.InForce().Live.Ranking.Decay.Scale)
 	writeConfig(t, path, "ranking:\n  decay:\n    scale: 96h\n    offset: 3h\n")
@@ -190,6 +193,7 @@ func TestEnvironmentGoesBeforeAnEditOfTheFile(t *testing.T) {
 }
 
 func TestOtherSettingsWaitForTheNextStart(t *testing.T) {
+	t.Parallel()
 	a, f, path, log := watched(t, "recall:\n  n: 400\n")
 	writeConfig(t, path, "recall:\n  n: 300\n")
 	f.look(t.Context())
@@ -200,6 +204,7 @@ func TestOtherSettingsWaitForTheNextStart(t *testing.T) {
 
 // TestAnEditWaitsForTheCatalog has the file edited while the catalog is away.
 func TestAnEditWaitsForTheCatalog(t *testing.T) {
+	t.Parallel()
 	base, es := cutOff(t)
 	path := filepath.Join(t.TempDir(), "freshet.yaml")
 	writeConfig(t, path, "")

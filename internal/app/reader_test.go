@@ -120,7 +120,7 @@ func (w *world) call(t *testing.T, s *server, r engine.Request) engine.Answer {
 	w.say("%s %s of %d %s: %v, more %t", r.Agent, r.Action, r.Limit, r.RequestID, ids(answer), answer.HasMore)
 	w.take(t, s, r, answer)
 	if answer.Degraded != nil {
-		w.mend(t, s, r.Agent, answer)
+		w.recover(t, s, r.Agent, answer)
 		who.more, who.changed = false, true
 		return answer
 	}
@@ -269,7 +269,7 @@ func (w *world) burst(t *testing.T) {
 		w.say("%s %s of %d %s: %v, more %t", d.request.Agent, d.request.Action, d.request.Limit, d.request.RequestID, ids(d.answer), d.answer.HasMore)
 		w.take(t, d.server, d.request, d.answer)
 		if d.answer.Degraded != nil {
-			w.mend(t, d.server, d.request.Agent, d.answer)
+			w.recover(t, d.server, d.request.Agent, d.answer)
 		}
 	}
 	for _, agent := range []string{"u_0", "u_1"} { // whose answer came last is not known

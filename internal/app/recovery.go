@@ -27,9 +27,7 @@ type recovery struct {
 	log     *slog.Logger
 	began   time.Time
 	until   atomic.Int64 // nanoseconds after began
-	refused bool         // the notes cannot be read although Redis answers; only run uses it
-	stop    context.CancelFunc
-	ended   chan struct{}
+	refused bool         // the notes cannot be read although Redis answers; only look uses it
 }
 
 var _ engine.Recovery = (*recovery)(nil)
@@ -44,27 +42,11 @@ var _ engine.Recovery = (*recovery)(nil)
 func (a *App) watchRecovery(ctx context.Context, store *redisbloom.Store, notes dedup.Notes) *recovery {
 	r := &recovery{
 		Store: store, notes: notes, after: a.cfg.Dedup.PendingGrace,
-		timeout: a.cfg.Server.RequestTimeout, log: a.log, began: time.Now(), ended: make(chan struct{}),
+		timeout: a.cfg.Server.RequestTimeout, log: a.log, began: time.Now(),
 	}
 	r.look(ctx)
-	ctx, r.stop = context.WithCancel(context.WithoutCancel(ctx))
-	go r.run(ctx)
-	a.closers = append(a.closers, func(context.Context) error { r.stop(); <-r.ended; return nil })
+	a.background(ctx, func(ctx context.Context) { every(ctx, noteEvery, r.look) })
 	return r
-}
-
-func (r *recovery) run(ctx context.Context) {
-	defer close(r.ended)
-	tick := time.NewTicker(noteEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			r.look(ctx)
-		case <-ctx.Done():
-			return
-		}
-	}
 }
 
 // look asks for notes. That Redis does not answer says as much as a note does.

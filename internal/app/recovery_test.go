@@ -23,7 +23,7 @@ func outage(t *testing.T, change func(*configs.Config)) (a, b *App, seen *once, 
 		change(&cfg)
 	}
 	a = open(t, cfg, WithClock(at(noon).Now))
-	put(t, a, catalogue(300)...)
+	put(t, a, madeItems(300)...)
 	other := cfg
 	other.DataDir = t.TempDir()
 	b = open(t, other, WithClock(at(noon).Now))
@@ -66,6 +66,7 @@ func pageOn(t *testing.T, a *App, seen *once) {
 // TestAnOutageIsNotRepeatedElsewhere hands out what the session in Redis still
 // holds, and pages on in that session on another server once Redis is back.
 func TestAnOutageIsNotRepeatedElsewhere(t *testing.T) {
+	t.Parallel()
 	a, b, seen, loose, back := outage(t, nil)
 	require.Eventually(t, b.stores.recovery.Recovering, 10*time.Second, 10*time.Millisecond, "the other server notices too")
 	back()
@@ -81,6 +82,7 @@ func TestAnOutageIsNotRepeatedElsewhere(t *testing.T) {
 // TestAnOutageIsNotRepeatedElsewhereBeforeItIsSeen does so where being handed
 // out is no impression: it stays pending.
 func TestAnOutageIsNotRepeatedElsewhereBeforeItIsSeen(t *testing.T) {
+	t.Parallel()
 	_, b, seen, loose, back := outage(t, func(cfg *configs.Config) { cfg.Impressions.On = configs.OnSeen })
 	back()
 	require.Eventually(t, func() bool {
@@ -94,10 +96,11 @@ func TestAnOutageIsNotRepeatedElsewhereBeforeItIsSeen(t *testing.T) {
 // TestOneServersOutageIsNoted cuts one of two servers off from Redis: the other
 // cannot notice by itself.
 func TestOneServersOutageIsNoted(t *testing.T) {
+	t.Parallel()
 	cfg := services(t)
 	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 2*time.Second, 3*time.Second
 	b := open(t, cfg, WithClock(at(noon).Now))
-	put(t, b, catalogue(300)...)
+	put(t, b, madeItems(300)...)
 	k := newLink(t, cfg.Redis.Addrs[0])
 	cfg.Redis.Addrs, cfg.DataDir = []string{k.l.Addr().String()}, t.TempDir()
 	a := open(t, cfg, WithClock(at(noon).Now))
@@ -123,8 +126,9 @@ func TestOneServersOutageIsNoted(t *testing.T) {
 
 // TestAPageIsCheckedAgainWhileRecovering has a session hold what a filter has.
 func TestAPageIsCheckedAgainWhileRecovering(t *testing.T) {
+	t.Parallel()
 	a := open(t, services(t), WithClock(at(noon).Now))
-	put(t, a, catalogue(100)...)
+	put(t, a, madeItems(100)...)
 	ask(t, a, refresh("u_1", 10))
 	ask(t, a, refresh("u_2", 10))
 	for _, agent := range []string{"u_1", "u_2"} {
@@ -152,6 +156,7 @@ func TestAPageIsCheckedAgainWhileRecovering(t *testing.T) {
 // TestAnOutageIsNotRepeatedAfterARestart does so on the same server, which has
 // died meanwhile and remembers nothing.
 func TestAnOutageIsNotRepeatedAfterARestart(t *testing.T) {
+	t.Parallel()
 	a, _, seen, loose, back := outage(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // no time to drain anything

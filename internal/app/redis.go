@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -16,12 +17,13 @@ import (
 // its agents wait after a failover. It costs one small question a reload.
 const clusterReload = time.Second
 
-// connectRedis makes the client the configuration describes: a single server,
+// ConnectRedis makes the client the configuration describes, which the caller
+// closes: a single server,
 // a master found by Sentinels, or a cluster. Several addresses are a cluster; a
 // single server is asked what it is, since on a cluster keys have other names.
 // One that does not answer now is taken for a single server.
-func connectRedis(ctx context.Context, cfg configs.Config) (redis.UniversalClient, error) {
-	logRedis()
+func ConnectRedis(ctx context.Context, cfg configs.Config) (redis.UniversalClient, error) {
+	logRedis(slog.New(slog.DiscardHandler)) // where no other one has been set
 	o := redisOptions(cfg)
 	if o.MasterName != "" {
 		return redis.NewFailoverClient(o.Failover()), nil

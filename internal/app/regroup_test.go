@@ -15,10 +15,11 @@ import (
 // later, changes them, and takes them away. What was shown, reported or hidden
 // under the one is not shown under the other.
 func TestAnItemKeepsItsReadersWhenItsGroupChanges(t *testing.T) {
+	t.Parallel()
 	for _, m := range modes {
 		t.Run(m.name, func(t *testing.T) {
 			a := open(t, m.config(t), WithClock(at(noon).Now))
-			all := catalogue(10)
+			all := madeItems(10)
 			regroup := func(prefix string) {
 				for i := range all {
 					all[i].GroupID = ""

@@ -11,12 +11,14 @@ import (
 // errGivenUp is why a request's further calls to Redis are refused.
 var errGivenUp = errors.New("it did not answer an earlier call of this request")
 
-// request is what the calls of one request of an agent to Redis have in common: a dead
+// request is what the calls of one request of an agent to a service have in common: a dead
 // Redis costs the request one call's timeout, not one timeout for each of its
-// stages, which together may be longer than the request has.
+// stages, which together may be longer than the request has; a dead PostgreSQL
+// likewise.
 type request struct {
-	begun atomic.Bool // it has made a call
-	lost  atomic.Bool // a call got no answer
+	begun     atomic.Bool // it has made a call to Redis
+	lost      atomic.Bool // a call to Redis got no answer
+	storeLost atomic.Bool // PostgreSQL could not be asked
 }
 
 type requestKey struct{}

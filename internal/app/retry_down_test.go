@@ -22,6 +22,7 @@ func named(r engine.Request, id string) engine.Request {
 // TestRetryWhileRedisIsDown sends calls again while Redis is down, and after:
 // this server answers the same page, and nothing that was shown comes again.
 func TestRetryWhileRedisIsDown(t *testing.T) {
+	t.Parallel()
 	for name, outage := range map[string]struct{ down, back func(*testenv.OwnRedis) }{
 		"killed": {(*testenv.OwnRedis).Kill, (*testenv.OwnRedis).Start},
 		"frozen": {(*testenv.OwnRedis).Freeze, (*testenv.OwnRedis).Thaw},
@@ -29,7 +30,7 @@ func TestRetryWhileRedisIsDown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cfg, r := ownRedis(t)
 			a := open(t, cfg, WithClock(at(noon).Now))
-			put(t, a, catalogue(200)...)
+			put(t, a, madeItems(200)...)
 			healthy(t, a)
 			seen := newOnce()
 			seen.add(t, "before", ids(ask(t, a, refresh("u_1", 10))))
@@ -76,33 +77,6 @@ func TestRetryWhileRedisIsDown(t *testing.T) {
 					seen.add(t, "given back", ids(answer))
 					return seen.len() == 200
 				}, 20*time.Second, 100*time.Millisecond, "something was taken for a page that nobody got")
-			}
-		})
-	}
-}
-
-// TestAnEmptyPageMeansThatThereIsNothing deletes whole pages of a session.
-func TestAnEmptyPageMeansThatThereIsNothing(t *testing.T) {
-	for _, m := range modes {
-		t.Run(m.name, func(t *testing.T) {
-			a := open(t, m.config(t), WithClock(at(noon).Now))
-			put(t, a, catalogue(120)...)
-			for _, agent := range []string{"u_1", "u_2"} {
-				require.Len(t, ask(t, a, refresh(agent, 10)).Docs, 10)
-			}
-			for _, it := range catalogue(120)[10:90] {
-				require.NoError(t, a.Catalog.Remove(t.Context(), it.ID))
-			}
-			answer := ask(t, a, loadMore("u_1", 10))
-			assert.Equal(t, "doc_0090", ids(answer)[0])
-			assert.True(t, answer.HasMore)
-			for _, it := range catalogue(120)[90:] {
-				require.NoError(t, a.Catalog.Remove(t.Context(), it.ID))
-			}
-			for _, request := range []engine.Request{loadMore("u_2", 10), named(loadMore("u_1", 10), "r1"), named(loadMore("u_1", 10), "r1")} {
-				answer = ask(t, a, request)
-				assert.Empty(t, answer.Docs)
-				assert.False(t, answer.HasMore)
 			}
 		})
 	}

@@ -7,11 +7,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 )
@@ -61,9 +63,9 @@ func (h *trips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proces
 // refresh, and one more to hydrate the page.
 func TestRoundTrips(t *testing.T) {
 	cfg := services(t)
-	cfg.Impressions.Linger = 5e9 // the recorder's own trips are not counted
-	a := open(t, cfg, WithClock(at(noon).Now))
-	put(t, a, catalogue(200)...)
+	held := WithRecorder(dedup.RecorderConfig{Linger: time.Hour}) // the recorder's own trips are not counted
+	a := open(t, cfg, WithClock(at(noon).Now), held)
+	put(t, a, madeItems(200)...)
 	require.NoError(t, a.Engine.PutProfile(t.Context(), "u_1", feed.Profile{Interests: map[string]float64{"tag-1": 2}}))
 	// A write leaves a mark that keeps readers from caching for some seconds.
 	marks, err := a.clients.redis.Keys(t.Context(), cfg.Redis.KeyPrefix+"feed:item:*").Result()

@@ -16,8 +16,8 @@ const (
 	// answerSlack is what a slow client gets beyond the request timeout to send
 	// its body or take its answer.
 	answerSlack = 25 * time.Second
-	// maxHeader bounds what a stranger can make the server keep before it is
-	// known who calls. The longest token is 8 KiB.
+	// maxHeader bounds what a client can make the server hold before it is
+	// authenticated. The longest token is 8 KiB.
 	maxHeader = 32 << 10
 )
 
@@ -30,7 +30,7 @@ func (a *App) Serve(ctx context.Context, l net.Listener) error {
 	go func() { failed <- server.Serve(l) }()
 	a.log.InfoContext(ctx, "serving", "addr", l.Addr().String(),
 		"catalog", a.cfg.Catalog.Backend, "recall", a.cfg.Recall.Backend,
-		"dedup", a.cfg.Dedup.Backend, "sessions", a.cfg.Sessions.Backend)
+		"dedup", a.cfg.Dedup.Backend, "sessions", a.cfg.Sessions.Backend, "social", a.cfg.Social.Backend)
 
 	var serveErr error
 	select {

@@ -11,7 +11,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// maxSkew is the clock difference that nobody is told of. Around midnight,
+// maxSkew is the clock difference that is not reported. Around midnight,
 // servers whose clocks differ write into different days' filters.
 const maxSkew = time.Second
 

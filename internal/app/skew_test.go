@@ -21,7 +21,7 @@ func TestTwoClocksAtMidnight(t *testing.T) {
 	fast := open(t, cfg, WithClock(at(midnight.Add(2*time.Second)).Now))
 	cfg.DataDir = t.TempDir()
 	slow := open(t, cfg, WithClock(at(midnight.Add(-3*time.Second)).Now))
-	put(t, fast, catalogue(200)...)
+	put(t, fast, madeItems(200)...)
 	seen := newOnce()
 	for _, a := range []*App{fast, slow, fast, slow} {
 		page := ids(ask(t, a, refresh("u_1", 20)))
@@ -49,10 +49,10 @@ func TestADifferingClockIsTold(t *testing.T) {
 			d.lookAtRedis(t.Context())
 			if c.want {
 				assert.Contains(t, got.Body.String(), "clock differs from this server's by")
-				assert.Contains(t, levels(d.findings, "redis"), Warning)
+				assert.Contains(t, d.findings[0].Detail, "its clock differs from this machine's by")
 			} else {
 				assert.NotContains(t, got.Body.String(), "warning")
-				assert.NotContains(t, levels(d.findings, "redis"), Warning)
+				assert.Equal(t, OK, d.findings[0].Level, "%v", d.findings)
 			}
 		})
 	}

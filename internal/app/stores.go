@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/elastic/go-elasticsearch/v8"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/freshet/freshet/cache"
@@ -24,8 +23,13 @@ import (
 	"github.com/freshet/freshet/dedup/journal"
 	memorydedup "github.com/freshet/freshet/dedup/memory"
 	"github.com/freshet/freshet/dedup/redisbloom"
+	"github.com/freshet/freshet/dedup/redisbloom/mirror"
 	"github.com/freshet/freshet/dedup/spool"
+	"github.com/freshet/freshet/handler"
 	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/ranking"
+	elasticranking "github.com/freshet/freshet/ranking/elastic"
+	sqliteranking "github.com/freshet/freshet/ranking/sqlite"
 	"github.com/freshet/freshet/recall"
 	elasticrecall "github.com/freshet/freshet/recall/elastic"
 	memoryrecall "github.com/freshet/freshet/recall/memory"
@@ -40,8 +44,12 @@ type stores struct {
 	dedup    dedup.Store
 	sessions cache.Sessions
 	catalog  catalog.Catalog
-	spool    *spool.Spool // nil: not failing open
-	recovery *recovery    // nil: likewise
+	rankings ranking.Store
+	agents   sampler
+	contents catalog.Reader    // of items, past the caches
+	standby  []*recall.Standby // among the sources, one for each where something is to stand in
+	spool    *spool.Spool      // nil: not failing open
+	recovery *recovery         // nil: likewise
 }
 
 // clients are the connections the configured backends need; nil: not needed.
@@ -49,8 +57,8 @@ type clients struct {
 	redis   redis.UniversalClient
 	masters *masters     // nil: impressions are not in Redis
 	breaker redisBreaker // of the client and of what goes past it
-	elastic *elasticsearch.Client
-	schema  esindex.Schema
+	elastic esindex.Client
+	startup *elasticStartup // of elastic
 }
 
 func (a *App) openStores(ctx context.Context) (stores, error) {
@@ -71,16 +79,23 @@ func (a *App) openStores(ctx context.Context) (stores, error) {
 		source = recall.NewShared(recall.NewMetered(source), a.clock, recall.SharedConfig{TTL: a.cfg.Recall.CacheTTL, Timeout: a.cfg.Server.RequestTimeout})
 		if usesElastic(a.cfg) && a.cfg.Recall.StaleTTL > 0 {
 			source = recall.NewStale(source, a.clock, recall.StaleConfig{TTL: a.cfg.Recall.StaleTTL})
+			standby := recall.NewStandby(source, a.clock, recall.StandbyConfig{TTL: a.cfg.Recall.StaleTTL})
+			s.standby = append(s.standby, standby)
+			source = standby
 		}
 		s.sources[i] = source
+	}
+	if len(s.standby) > 0 {
+		s.catalog = standbyCatalog{s.catalog, s.standby}
 	}
 	return s, a.openSpool(ctx, &s)
 }
 
-// connect makes the clients and, with elasticsearch.manage_index, the indices.
+// connect makes the clients of the services that are configured.
 func (a *App) connect(ctx context.Context) (c clients, err error) {
 	if usesRedis(a.cfg) {
-		if c.redis, err = connectRedis(ctx, a.cfg); err != nil {
+		logRedis(a.log)
+		if c.redis, err = ConnectRedis(ctx, a.cfg); err != nil {
 			return c, err
 		}
 		a.closers = append(a.closers, func(context.Context) error { return c.redis.Close() })
@@ -92,35 +107,19 @@ func (a *App) connect(ctx context.Context) (c clients, err error) {
 		}
 		c.breaker = newRedisBreaker(redisPatience(a.cfg), c.masters, a.log)
 		c.redis.AddHook(c.breaker)
+		if a.hooks.Redis != nil {
+			c.redis.AddHook(a.hooks.Redis)
+		}
 		clock := &redisClock{client: c.redis, clock: a.clock}
-		a.checks["redis"] = check{ask: clock.ask, warning: clock.warning, optional: a.failsOpen()}
+		a.checks["redis"] = func(ctx context.Context) handler.Dependency {
+			return handler.Dependency{Err: clock.ask(ctx), Warning: clock.warning(), Optional: a.failsOpen()}
+		}
 	}
 	if !usesElastic(a.cfg) {
 		return c, nil
 	}
-	if c.elastic, err = connectElastic(a.cfg, a.log); err != nil {
-		return c, err
-	}
-	a.checks["elasticsearch"] = check{ask: func(ctx context.Context) error { return pingElastic(ctx, c.elastic) }, optional: true}
-	index := a.cfg.Elasticsearch.Index
-	if a.cfg.Elasticsearch.ManageIndex {
-		created, err := esindex.Ensure(ctx, c.elastic, index, esindex.Definition{Fields: indexFields(a.cfg)})
-		if err != nil {
-			return c, fmt.Errorf("create the index %s: %w", index, err)
-		}
-		if len(created) > 0 {
-			a.log.InfoContext(ctx, "created", "indices", created)
-		}
-	}
-	report, err := esindex.Inspect(ctx, c.elastic, index, indexFields(a.cfg), timeUnit(a.cfg))
-	if err != nil {
-		return c, fmt.Errorf("%w; freshet doctor says more", err)
-	}
-	for _, p := range report.Problems {
-		a.log.WarnContext(ctx, "elasticsearch index", "index", index, "problem", p.String())
-	}
-	c.schema = report.Schema
-	return c, report.Err()
+	err = a.openElastic(ctx, &c)
+	return c, err
 }
 
 func usesRedis(cfg configs.Config) bool {
@@ -148,12 +147,28 @@ func dedupConfig(cfg configs.Config) dedup.Config {
 	return d
 }
 
+// OpenDedup opens the configured dedup store and nothing else, for
+// measurements. The function it returns closes it.
+func OpenDedup(ctx context.Context, cfg configs.Config, options ...Option) (dedup.Store, func(context.Context) error, error) {
+	cfg.Catalog.Backend, cfg.Recall.Backend, cfg.Sessions.Backend = configs.CatalogSQLite, configs.RecallMemory, configs.SessionsMemory
+	a := newApp(cfg, options)
+	c, err := a.connect(ctx)
+	if err == nil {
+		a.clients = c
+		a.stores.dedup, err = a.openDedup(ctx, c)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, a.closeAll(context.WithoutCancel(ctx)))
+	}
+	return a.stores.dedup, a.Close, nil
+}
+
 func (a *App) openDedup(ctx context.Context, c clients) (dedup.Store, error) {
 	cfg := dedupConfig(a.cfg)
 	if a.cfg.Dedup.Backend == configs.DedupRedisBloom {
 		tuning := redisbloom.Config{KeyPrefix: a.cfg.Redis.KeyPrefix, Logger: a.log, Replicas: replicas(a.cfg, c.breaker)}
-		if mirror := a.cfg.Dedup.Mirror; mirror.Enabled {
-			tuning.MirrorBytes = int64(mirror.MaxBytes)
+		if a.cfg.Dedup.Mirror.Enabled {
+			tuning.Past = a.startMirror(ctx, c, cfg)
 		}
 		store, err := redisbloom.New(c.redis, cfg, tuning)
 		if err != nil {
@@ -167,7 +182,6 @@ func (a *App) openDedup(ctx context.Context, c clients) (dedup.Store, error) {
 		if err != nil {
 			return nil, fmt.Errorf("redis: %w", err)
 		}
-		a.runMirror(ctx, store)
 		return store, nil
 	}
 	dir, err := a.dataDir("impressions")
@@ -179,23 +193,18 @@ func (a *App) openDedup(ctx context.Context, c clients) (dedup.Store, error) {
 		return nil, err
 	}
 	a.closers = append(a.closers, store.Close)
-	a.checks["data_dir"] = check{ask: store.Writable}
+	a.checks["data_dir"] = func(ctx context.Context) handler.Dependency { return handler.Dependency{Err: store.Writable(ctx)} }
 	return store, nil
 }
 
-// runMirror keeps the past days' filters in this process until the system is
-// closed, if dedup.mirror says so.
-func (a *App) runMirror(ctx context.Context, store *redisbloom.Store) {
-	if !a.cfg.Dedup.Mirror.Enabled {
-		return
-	}
-	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		store.RunMirror(ctx, a.clock)
-	}()
-	a.closers = append(a.closers, func(context.Context) error { stop(); <-ended; return nil })
+// startMirror keeps the past days' filters in this process until the system is
+// closed.
+func (a *App) startMirror(ctx context.Context, c clients, cfg dedup.Config) *mirror.Mirror {
+	past := mirror.New(c.redis, cfg, mirror.Config{
+		KeyPrefix: a.cfg.Redis.KeyPrefix, Bytes: int64(a.cfg.Dedup.Mirror.MaxBytes), Logger: a.log,
+	})
+	a.background(ctx, func(ctx context.Context) { past.Run(ctx, a.clock) })
+	return past
 }
 
 // openSpool opens the disk that impressions wait on while Redis is down.
@@ -232,7 +241,7 @@ func (a *App) openSessions(c clients, claimer dedup.Claimer) cache.Sessions {
 		return redislist.New(c.redis, redislist.Config{
 			KeyPrefix: a.cfg.Redis.KeyPrefix, TTL: a.cfg.Sessions.TTL,
 			PendingTTL: dedupConfig(a.cfg).PendingTTL, Grace: checkAge(a.cfg, c.redis),
-			Replicas: replicas(a.cfg, c.breaker),
+			Replicas: replicas(a.cfg, c.breaker), Logger: a.log,
 		})
 	}
 	return memorysessions.New(claimer, a.cfg.Sessions.TTL, a.clock)
@@ -242,12 +251,14 @@ func (a *App) openSessions(c clients, claimer dedup.Claimer) cache.Sessions {
 // front of it.
 func (a *App) openCatalog(ctx context.Context, c clients, s *stores) error {
 	if a.cfg.Catalog.Backend == configs.CatalogElastic {
-		where := elasticcatalog.Config{Index: a.cfg.Elasticsearch.Index, Schema: c.schema}
-		s.catalog = elasticcatalog.New(c.elastic, where)
-		s.sources = []recall.Source{elasticrecall.New(c.elastic, elasticrecall.Config{Index: where.Index, Schema: where.Schema})}
+		where := elasticcatalog.Config{Index: a.cfg.Elasticsearch.Index, Schema: c.startup.schema}
+		items := elasticcatalog.New(c.elastic, where)
+		s.catalog, s.contents, s.agents, s.rankings = items, items, items, elasticranking.New(c.elastic, where.Index)
+		s.sources = []recall.Source{elasticrecall.New(c.elastic, elasticrecall.Config{Index: where.Index, Schema: where.Schema, Logger: a.log})}
 		if c.redis != nil {
 			s.catalog = rediscache.New(s.catalog, c.redis, rediscache.Config{
 				KeyPrefix: a.cfg.Redis.KeyPrefix,
+				Logger:    a.log,
 				Tombstone: 2 * a.cfg.Server.RequestTimeout, // longer than any request, however long those may be
 			})
 		}
@@ -274,7 +285,7 @@ func (a *App) openCatalog(ctx context.Context, c clients, s *stores) error {
 		return fmt.Errorf("build the recall index from the catalog: %w", err)
 	}
 	s.sources = []recall.Source{index}
-	s.catalog = lru.New(synced, lru.Config{})
+	s.catalog, s.agents, s.rankings = lru.New(synced, lru.Config{}), db, sqliteranking.New(db.File())
 	return nil
 }
 

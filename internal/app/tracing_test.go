@@ -27,6 +27,8 @@ const (
 type collector struct {
 	mu    sync.Mutex
 	spans []*tracepb.Span
+	// versions are the values of service.version, one of each batch.
+	versions []string
 }
 
 // collect starts a collector and makes the systems opened from now on send to it.
@@ -53,6 +55,11 @@ func (c *collector) take(sent *collectortrace.ExportTraceServiceRequest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, resource := range sent.GetResourceSpans() {
+		for _, a := range resource.GetResource().GetAttributes() {
+			if a.GetKey() == "service.version" {
+				c.versions = append(c.versions, a.GetValue().GetStringValue())
+			}
+		}
 		for _, scope := range resource.GetScopeSpans() {
 			c.spans = append(c.spans, scope.GetSpans()...)
 		}
@@ -125,7 +132,7 @@ func TestTraces(t *testing.T) {
 			cfg := config(t)
 			got := collect(t)
 			a := open(t, cfg, WithClock(at(noon).Now))
-			put(t, a, catalogue(60)...)
+			put(t, a, madeItems(60)...)
 			for range 2 { // the second time scripts are loaded
 				called(t, a, `{"action":"refresh"}`)
 				called(t, a, `{"action":"load_more"}`)

@@ -16,6 +16,7 @@ func bare(ctx context.Context, answer gin.HandlerFunc) (addr string, stop func()
 	gin.SetMode(gin.ReleaseMode)
 	g := gin.New()
 	g.POST("/v1/feed", answer)
+	g.GET("/v1/timeline", answer)
 	var listener net.ListenConfig
 	l, err := listener.Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -68,16 +69,24 @@ func popAndRead(client redis.UniversalClient, list, item func(string) string, cl
 			c.Status(http.StatusInternalServerError)
 			return
 		}
-		page := append(make([]byte, 0, 16<<10), `{"code":0,"msg":"success","data":{"items":[`...)
+		texts := make([]string, len(values))
 		for i, v := range values {
-			if i > 0 {
-				page = append(page, ',')
-			}
-			text, _ := v.(string)
-			page = append(page, text...)
+			texts[i], _ = v.(string)
 		}
-		write(c, append(page, `],"has_more":true}}`...))
+		writePage(c, texts)
 	}
+}
+
+// writePage answers a page of JSON objects.
+func writePage(c *gin.Context, cards []string) {
+	answer := append(make([]byte, 0, 16<<10), `{"code":0,"msg":"success","data":{"items":[`...)
+	for i, text := range cards {
+		if i > 0 {
+			answer = append(answer, ',')
+		}
+		answer = append(answer, text...)
+	}
+	write(c, append(answer, `],"has_more":true}}`...))
 }
 
 // getAll is MGET where keys lie on several servers.

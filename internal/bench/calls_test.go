@@ -14,7 +14,7 @@ import (
 
 // The benchmarks here are for comparing two versions of the code with
 // benchstat; they go through the engine in process. What is promised is
-// measured by the freshet bench command.
+// measured by the freshet-bench command.
 
 // started is a system with items, its session step and its recorder at work.
 func started(b *testing.B, mode string, n int) *system {
@@ -36,8 +36,8 @@ func started(b *testing.B, mode string, n int) *system {
 	s, err := run.serve(b.Context(), cfg)
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, s.stop()) })
-	items := ungrouped()
-	if n > sessionItems {
+	items := ungrouped(n)
+	if n > sessionItems+page {
 		items = makeItems(n, time.Now())
 	}
 	require.NoError(b, run.put(b.Context(), s, items))
@@ -64,8 +64,7 @@ func BenchmarkRefresh(b *testing.B) {
 func BenchmarkLoadMore(b *testing.B) {
 	for _, mode := range []string{Embedded, Services} {
 		b.Run(mode, func(b *testing.B) {
-			s := started(b, mode, sessionItems)
-			session := s.sessions(ungrouped())
+			s := started(b, mode, sessionItems+page)
 			agents, left := 0, 0
 			b.ReportAllocs()
 			for b.Loop() {
@@ -73,7 +72,7 @@ func BenchmarkLoadMore(b *testing.B) {
 					b.StopTimer()
 					agents++
 					left = agentPages
-					require.NoError(b, session(b.Context(), []string{pager(agents)}))
+					require.NoError(b, s.sessions(b.Context(), []string{pager(agents)}))
 					b.StartTimer()
 				}
 				call(b, s, loadMore(pager(agents)))

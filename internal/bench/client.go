@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"slices"
 	"strconv"
 	"sync"
@@ -39,9 +40,17 @@ func dial(ctx context.Context, addr string) (*client, error) {
 // post asks for the agent's next page and returns the answer's body, which is
 // good until the next call.
 func (c *client) post(agent, action string) ([]byte, error) {
-	body := `{"action":"` + action + `","limit":` + strconv.Itoa(page) + `}`
-	c.out = fmt.Appendf(c.out[:0], "POST /v1/feed HTTP/1.1\r\nHost: bench\r\nX-Agent-ID: %s\r\n"+
-		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", agent, len(body), body)
+	return c.call(http.MethodPost, "/v1/feed", agent, `{"action":"`+action+`","limit":`+strconv.Itoa(page)+`}`)
+}
+
+// call sends a request, without a body if that is empty, and returns the answer's
+// body, which is good until the next call.
+func (c *client) call(method, path, agent, body string) ([]byte, error) {
+	c.out = fmt.Appendf(c.out[:0], "%s %s HTTP/1.1\r\nHost: bench\r\nX-Agent-ID: %s\r\n", method, path, agent)
+	if body != "" {
+		c.out = fmt.Appendf(c.out, "Content-Type: application/json\r\nContent-Length: %d\r\n", len(body))
+	}
+	c.out = append(append(c.out, "\r\n"...), body...)
 	if _, err := c.conn.Write(c.out); err != nil {
 		return nil, err
 	}
@@ -51,11 +60,11 @@ func (c *client) post(agent, action string) ([]byte, error) {
 		switch {
 		case err != nil:
 			return nil, err
-		case first && !bytes.HasPrefix(line, []byte("HTTP/1.1 200 ")):
+		case first && !bytes.HasPrefix(line, []byte("HTTP/1.1 20")):
 			return nil, fmt.Errorf("answered %q", line)
 		case len(line) == 2: // the end of the header
 			if size < 0 {
-				return nil, errors.New("the answer does not tell its length")
+				return nil, errors.New("the answer has no Content-Length")
 			}
 			c.body = slices.Grow(c.body[:0], size)[:size]
 			_, err = io.ReadFull(c.in, c.body)
@@ -79,7 +88,7 @@ func load(ctx context.Context, addr string, agents []string, least int) (turn, e
 			return turn{}, err
 		}
 		defer func() { _ = c.conn.Close() }()
-		// A call that waits in vain ends with the run.
+		// A call without an answer ends with the run.
 		defer context.AfterFunc(ctx, func() { _ = c.conn.Close() })()
 		conns[i] = c
 	}
@@ -118,7 +127,7 @@ func (c *client) read(agents []string, least int) (turn, error) {
 				return t, err
 			}
 			if len(body) < least {
-				return t, fmt.Errorf("a page of %d bytes for %s: its session has run dry", len(body), agent)
+				return t, fmt.Errorf("a page of %d bytes for %s: its session is empty", len(body), agent)
 			}
 			t.answers += int64(len(body))
 			if err := t.times.RecordValue(int64(took)); err != nil {

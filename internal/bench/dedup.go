@@ -11,7 +11,6 @@ import (
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/dedup"
-	"github.com/freshet/freshet/internal/app"
 )
 
 // candidates is how many groups a check asks for.
@@ -130,13 +129,13 @@ func (b *bench) dedupEmbedded(ctx context.Context) (results []Result, err error)
 	now := time.Now()
 	all := b.histories(func(i int) string { return "doc_" + strconv.Itoa(i) })
 
-	var in app.Inside
+	var store dedup.Store
 	var stop func(context.Context) error
 	filters, err := heapOf(func() (err error) {
-		if in, stop, err = b.openDedup(ctx, cfg, firstDay(cfg, now)); err != nil {
+		if store, stop, err = b.openDedup(ctx, cfg, firstDay(cfg, now)); err != nil {
 			return err
 		}
-		return fill(ctx, in.Dedup, all, capacity, now)
+		return fill(ctx, store, all, capacity, now)
 	})
 	if err != nil {
 		return nil, err
@@ -149,7 +148,7 @@ func (b *bench) dedupEmbedded(ctx context.Context) (results []Result, err error)
 	}
 	impressions := float64(capacity * cfg.Dedup.WindowDays)
 	for _, h := range all {
-		totals, err := b.compare(ctx, b.rounds(), sets.side(b, h), b.checks("freshet, filters in process", in.Dedup, h, now))
+		totals, err := b.compare(ctx, b.rounds(), sets.side(b, h), b.checks("freshet, filters in process", store, h, now))
 		if err != nil {
 			return results, err
 		}

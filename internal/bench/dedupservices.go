@@ -12,8 +12,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/app"
 	"github.com/freshet/freshet/internal/rediskeys"
 )
 
@@ -30,12 +30,12 @@ func (b *bench) dedupServices(ctx context.Context) (results []Result, err error)
 	cfg.Redis.KeyPrefix = b.prefix() + "dedup:"
 	now := time.Now()
 	all := b.histories(func(i int) string { return "doc_" + strconv.Itoa(i+1) }) // as the demo's ids
-	in, stop, err := app.OpenDedup(ctx, cfg, app.WithLogger(b.log))
+	store, stop, err := b.openDedup(ctx, cfg, now)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, stop(context.WithoutCancel(ctx))) }()
-	if err := fill(ctx, in.Dedup, all, capacity, now); err != nil {
+	if err := fill(ctx, store, all, capacity, now); err != nil {
 		return nil, err
 	}
 	query, err := b.aRecall(ctx)
@@ -43,7 +43,7 @@ func (b *bench) dedupServices(ctx context.Context) (results []Result, err error)
 		return nil, err
 	}
 	for _, h := range all {
-		r, err := b.dedupOf(ctx, cfg, in, h, query, now)
+		r, err := b.dedupOf(ctx, cfg, store, h, query, now)
 		if err != nil {
 			return results, err
 		}
@@ -54,17 +54,13 @@ func (b *bench) dedupServices(ctx context.Context) (results []Result, err error)
 
 // aRecall fills the index and returns the body of a recall's query over it.
 func (b *bench) aRecall(ctx context.Context) (query []byte, err error) {
-	s, err := b.serve(ctx, b.servicesConfig(filepath.Join(b.dir, "services")))
+	w := newWatch()
+	s, err := b.serve(ctx, b.servicesConfig(filepath.Join(b.dir, "services")), w.hooks())
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
 	if err := b.put(ctx, s, makeItems(min(b.o.Items[0], mostIndexed), time.Now())); err != nil {
-		return nil, err
-	}
-	w := newWatch()
-	defer w.close()
-	if err := w.put(ctx, s.Inside()); err != nil {
 		return nil, err
 	}
 	const agent = "reader_query"
@@ -77,7 +73,7 @@ func (b *bench) aRecall(ctx context.Context) (query []byte, err error) {
 	return w.search, nil
 }
 
-func (b *bench) dedupOf(ctx context.Context, cfg configs.Config, in app.Inside, h *history, query []byte, now time.Time) (Result, error) {
+func (b *bench) dedupOf(ctx context.Context, cfg configs.Config, store dedup.Store, h *history, query []byte, now time.Time) (Result, error) {
 	client := b.services.redis
 	sets, err := putSets(ctx, client, b.prefix(), h)
 	if err != nil {
@@ -96,7 +92,7 @@ func (b *bench) dedupOf(ctx context.Context, cfg configs.Config, in app.Inside, 
 	}
 	totals, err := b.compare(ctx, b.rounds(),
 		b.askSets(client, sets, h),
-		b.checks("freshet, RedisBloom", in.Dedup, h, now),
+		b.checks("freshet, RedisBloom", store, h, now),
 		queries("Elasticsearch, the recall alone", query),
 		queries("Elasticsearch, with must_not terms", without),
 	)
@@ -180,7 +176,7 @@ func (b *bench) askSets(client redis.UniversalClient, keys []string, h *history)
 			return false
 		})
 		if hidden > 0 {
-			b.impossible("%s: %d items nobody was shown are in the sets of %s", name, hidden, h.agent)
+			b.impossible("%s: %d items that were never delivered are in the sets of %s", name, hidden, h.agent)
 		}
 		return t, nil
 	}}

@@ -113,7 +113,7 @@ func (b *bench) ingestItems(ctx context.Context, n int) (r Result, err error) {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, u.file.Close(), os.Remove(u.file.Name())) }()
-	debug.FreeOSMemory() // what making them took is none of the server's
+	debug.FreeOSMemory() // what making them took is not the server's
 	resetPeak()
 	var sum ingested
 	for range b.repeats(n) {

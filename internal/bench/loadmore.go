@@ -11,7 +11,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/rediskeys"
 )
@@ -74,9 +73,9 @@ func agentNames(kind string, n int) []string {
 	return agents
 }
 
-// ungrouped are the items of a session, each a group of its own.
-func ungrouped() []feed.Item {
-	items := makeItems(sessionItems, time.Now())
+// ungrouped are n items, each a group of its own.
+func ungrouped(n int) []feed.Item {
+	items := makeItems(n, time.Now())
 	for i := range items {
 		items[i].GroupID = ""
 	}
@@ -84,12 +83,14 @@ func ungrouped() []feed.Item {
 }
 
 func (b *bench) loadMoreEmbedded(ctx context.Context) (results []Result, err error) {
-	s, err := b.serve(ctx, b.embeddedConfig(filepath.Join(b.dir, "load_more")))
+	cfg := b.embeddedConfig(filepath.Join(b.dir, "load_more"))
+	cfg.Recall.N = sessionItems + page
+	s, err := b.serve(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
-	items := ungrouped()
+	items := ungrouped(sessionItems + page)
 	if err := b.put(ctx, s, items); err != nil {
 		return nil, err
 	}
@@ -106,7 +107,7 @@ func (b *bench) loadMoreEmbedded(ctx context.Context) (results []Result, err err
 	defer func() { err = errors.Join(err, stop()) }()
 	totals, err := b.comparePages(ctx, answer.Len()/2,
 		pages{name: "bare gin, constant JSON", addr: addr, session: func(context.Context, []string) error { return nil }},
-		pages{name: "freshet", addr: s.addr, session: s.sessions(items), settle: s.recorded},
+		pages{name: "freshet", addr: s.addr, session: s.sessions, settle: s.recorded},
 	)
 	if err != nil {
 		return nil, err
@@ -117,20 +118,14 @@ func (b *bench) loadMoreEmbedded(ctx context.Context) (results []Result, err err
 	}}, b.verify(ctx, s)
 }
 
-// sessions gives agents a session of these items.
-func (s *system) sessions(items []feed.Item) func(context.Context, []string) error {
-	refs := make([]feed.Ref, len(items))
-	for i, it := range items {
-		refs[i] = feed.Ref{ID: it.ID, Group: it.ID}
-	}
-	return func(ctx context.Context, agents []string) error {
-		for _, agent := range agents {
-			if _, err := s.Inside().Sessions.Replace(ctx, cache.Replace{Agent: agent, Ranked: refs, Now: time.Now()}); err != nil {
-				return err
-			}
+// sessions gives each agent a session, by a refresh that takes its first page.
+func (s *system) sessions(ctx context.Context, agents []string) error {
+	for _, agent := range agents {
+		if _, err := s.Engine.Feed(ctx, refresh(agent)); err != nil {
+			return err
 		}
-		return nil
 	}
+	return nil
 }
 
 func (b *bench) loadMoreServices(ctx context.Context) (results []Result, err error) {
@@ -140,7 +135,7 @@ func (b *bench) loadMoreServices(ctx context.Context) (results []Result, err err
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
-	items := ungrouped()
+	items := ungrouped(sessionItems)
 	if err := b.put(ctx, s, items); err != nil {
 		return nil, err
 	}

@@ -37,6 +37,7 @@ func withServices(t testing.TB, only ...string) Options {
 	o.Config.Redis.Addrs = []string{at.Host}
 	address, _ := testenv.Elastic(t)
 	o.Config.Elasticsearch.Addresses = []string{address}
+	o.Config.Postgres.URL = testenv.PostgresURL(t)
 	// A share of it is what a call to Redis may take, on a machine that is busy.
 	o.Config.Server.RequestTimeout, o.Config.Dedup.PendingGrace = 20e9, 30e9
 	return o

@@ -24,7 +24,7 @@ const mark = "freshet-bench-"
 // cleanUp is how long removing what is ours may take.
 const cleanUp = time.Minute
 
-// ownName is a name nobody else has: of keys, of an index, of a directory.
+// ownName is a unique name: of keys, of an index, of a directory.
 func ownName() string { return mark + strings.ToLower(rand.Text()) }
 
 // connect makes the connections that the configuration names, and asks each
@@ -37,6 +37,11 @@ func (b *bench) connect(ctx context.Context) (err error) {
 		}
 		if err := b.services.redis.Ping(ctx).Err(); err != nil {
 			return fmt.Errorf("redis.addrs: %w", err)
+		}
+	}
+	if cfg.Postgres.URL != "" {
+		if err := b.openSchema(ctx); err != nil {
+			return err
 		}
 	}
 	if len(cfg.Elasticsearch.Addresses) == 0 {
@@ -66,8 +71,8 @@ func (b *bench) embeddedConfig(dir string) configs.Config {
 	cfg.DataDir, cfg.Auth, cfg.Server.Addr = dir, standard.Auth, standard.Server.Addr
 	cfg.Server.MaxInFlight, cfg.Server.RateLimit, cfg.Server.RateBurst = 0, 0, 0
 	cfg.Catalog, cfg.Dedup.Backend, cfg.Sessions.Backend = standard.Catalog, standard.Dedup.Backend, standard.Sessions.Backend
-	cfg.Recall.Backend = standard.Recall.Backend
-	cfg.Recall.CacheTTL = 0 // every recall is a recall
+	cfg.Recall.Backend, cfg.Social.Backend = standard.Recall.Backend, configs.SocialOff // feeds of items are measured
+	cfg.Recall.CacheTTL = 0                                                             // every recall is a recall
 	return cfg
 }
 
@@ -76,7 +81,7 @@ func (b *bench) embeddedConfig(dir string) configs.Config {
 func (b *bench) servicesConfig(dir string) configs.Config {
 	cfg, standard := b.embeddedConfig(dir), configs.Default()
 	cfg.Catalog.Backend, cfg.Recall.Backend = configs.CatalogElastic, configs.RecallElastic
-	cfg.Dedup.Backend, cfg.Sessions.Backend = configs.DedupRedisBloom, configs.SessionsRedisList
+	cfg.Dedup.Backend, cfg.Sessions.Backend, cfg.Social.Backend = configs.DedupRedisBloom, configs.SessionsRedisList, configs.SocialOff
 	cfg.Dedup.OnFailure = configs.FailClosed
 	cfg.Recall.StaleTTL = 0
 	cfg.Redis.KeyPrefix = b.prefix()
@@ -96,6 +101,9 @@ func (b *bench) end(ctx context.Context) error {
 	}
 	if b.services.elastic != nil {
 		errs = append(errs, b.removeIndices(ctx))
+	}
+	if b.services.postgres != nil {
+		errs = append(errs, b.closeSchema(ctx))
 	}
 	if b.dir != "" {
 		errs = append(errs, os.RemoveAll(b.dir))

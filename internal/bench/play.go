@@ -11,11 +11,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
+	"github.com/redis/go-redis/v9"
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/app"
 	"github.com/freshet/freshet/internal/rediskeys"
 )
 
@@ -23,7 +23,7 @@ const (
 	// askedEach is how many candidates a visit asks for. It is less than a
 	// refresh does, so that there is time for many visits.
 	askedEach = 100
-	// freshEach is how many groups a visit asks for that nobody has asked for
+	// freshEach is how many groups a visit asks for that were not asked for
 	// before. Only they show the rate of false hits: of real candidates, what
 	// is hidden stays a candidate and what is not is shown and goes.
 	freshEach = 25
@@ -38,7 +38,8 @@ const (
 // play is a simulation under way.
 type play struct {
 	cfg     configs.Config
-	in      app.Inside
+	store   dedup.Store
+	redis   redis.UniversalClient // nil: the filters are in this process
 	traffic Traffic
 	size    dedup.FilterSize
 	filters int // of a day
@@ -121,7 +122,7 @@ func (p *play) visit(ctx context.Context, now time.Time, limit int) (v visited, 
 		p.fresh++
 	}
 	name := "u_" + strconv.Itoa(agent)
-	checked, err := p.in.Dedup.Check(ctx, name, groups, now)
+	checked, err := p.store.Check(ctx, name, groups, now)
 	if err != nil {
 		return v, err
 	}
@@ -183,7 +184,7 @@ func (p *play) rate(today feed.Day) float64 {
 
 // record writes what was shown.
 func (p *play) record(ctx context.Context, now time.Time) error {
-	if err := recordAll(ctx, p.in.Dedup, p.batch, now); err != nil {
+	if err := recordAll(ctx, p.store, p.batch, now); err != nil {
 		return err
 	}
 	p.held[feed.DayOf(now)] += float64(len(p.batch))
@@ -202,17 +203,17 @@ func (p *play) observe(ctx context.Context, d *DayPlayed, today feed.Day) error 
 	d.Fill = Compared{Expected: n / capacity, Bound: (lost + sigmas*math.Sqrt(lost) + 1) / capacity}
 	inWindow := min(len(p.held), p.cfg.Dedup.WindowDays)
 	d.Memory = Compared{Expected: float64(inWindow*p.filters) * float64(p.size.Bytes())}
-	if p.in.Redis == nil {
+	if p.redis == nil {
 		var err error
 		d.Fill.Measured, d.Memory.Measured, err = inProcess()
 		return err
 	}
-	keys := rediskeys.For(p.in.Redis, p.cfg.Redis.KeyPrefix)
+	keys := rediskeys.For(p.redis, p.cfg.Redis.KeyPrefix)
 	var held int64
 	for ago := range inWindow {
 		for shard := range p.filters {
 			key := keys.Filter(today-feed.Day(ago), shard, p.filters)
-			used, err := p.in.Redis.MemoryUsage(ctx, key).Result()
+			used, err := p.redis.MemoryUsage(ctx, key).Result()
 			if err != nil {
 				return fmt.Errorf("MEMORY USAGE %s: %w", key, err)
 			}
@@ -220,7 +221,7 @@ func (p *play) observe(ctx context.Context, d *DayPlayed, today feed.Day) error 
 			if ago > 0 {
 				continue
 			}
-			info, err := p.in.Redis.BFInfo(ctx, key).Result()
+			info, err := p.redis.BFInfo(ctx, key).Result()
 			if err != nil {
 				return fmt.Errorf("BF.INFO %s: %w", key, err)
 			}
@@ -268,7 +269,7 @@ func isToday(metric *dto.Metric) bool {
 	return false
 }
 
-// probe asks for pairs nobody was shown, at the end of the last day.
+// probe asks for pairs that were never delivered, at the end of the last day.
 func (p *play) probe(ctx context.Context) (Compared, error) {
 	var today feed.Day
 	for day := range p.held {
@@ -287,7 +288,7 @@ func (p *play) probe(ctx context.Context) (Compared, error) {
 		for i := range groups {
 			groups[i] = "new_" + strconv.Itoa(i)
 		}
-		checked, err := p.in.Dedup.Check(ctx, "probe_"+strconv.Itoa(from), groups, now)
+		checked, err := p.store.Check(ctx, "probe_"+strconv.Itoa(from), groups, now)
 		if err != nil {
 			return Compared{}, err
 		}

@@ -95,7 +95,7 @@ func (p *printer) result(r Result) {
 	}
 }
 
-// cases are the rows of a comparison. A column nobody has anything in is left
+// cases are the rows of a comparison. A column that is empty in every row is left
 // out.
 func cases(list []Case) [][]string {
 	processes := map[string]bool{}

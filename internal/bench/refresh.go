@@ -12,6 +12,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/internal/app"
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/internal/rediskeys"
 )
@@ -90,23 +92,20 @@ type recalled struct {
 func (b *bench) refreshServices(ctx context.Context) (results []Result, err error) {
 	cfg := b.servicesConfig(filepath.Join(b.dir, "services"))
 	// The recorder's calls are not a refresh's: they are left for the end.
-	cfg.Impressions.Linger, cfg.Impressions.Batch = 10*time.Second, 100_000
-	s, err := b.serve(ctx, cfg)
+	held := app.WithRecorder(dedup.RecorderConfig{Linger: 10 * time.Second, Batch: 100_000})
+	r := &recalled{b: b, w: newWatch()}
+	s, err := b.serve(ctx, cfg, r.w.hooks(), held)
 	if err != nil {
 		return nil, err
 	}
+	r.s = s
 	defer func() { err = errors.Join(err, s.stop()) }()
 	n := min(b.o.Items[0], mostIndexed)
 	now := time.Now()
 	if err := b.put(ctx, s, makeItems(n, now)); err != nil {
 		return nil, err
 	}
-	if err := b.fillWindow(ctx, s.Inside().Dedup, now); err != nil {
-		return nil, err
-	}
-	r := &recalled{b: b, s: s, w: newWatch()}
-	defer r.w.close()
-	if err := r.w.put(ctx, s.Inside()); err != nil {
+	if err := b.fillWindow(ctx, cfg, now); err != nil {
 		return nil, err
 	}
 	totals, err := r.measure(ctx)
@@ -140,7 +139,7 @@ func (b *bench) refreshServices(ctx context.Context) (results []Result, err erro
 // kept is what Redis keeps of a reader who has just refreshed.
 func (r *recalled) kept(ctx context.Context) ([]Value, error) {
 	client, keys := r.b.services.redis, rediskeys.For(r.b.services.redis, r.b.prefix())
-	agent := stranger(r.readers - 1)
+	agent := otherReader(r.readers - 1)
 	var values []Value
 	for _, key := range []struct{ what, name string }{
 		{"memory of a session", keys.Session(agent)},
@@ -198,21 +197,21 @@ func (r *recalled) measure(ctx context.Context) ([]total, error) {
 // introduce gives the next n readers their profiles.
 func (r *recalled) introduce(ctx context.Context, n int) error {
 	for ; r.profiles < r.readers+n; r.profiles++ {
-		if err := r.s.Engine.PutProfile(ctx, stranger(r.profiles), profile(r.profiles)); err != nil {
+		if err := r.s.Engine.PutProfile(ctx, otherReader(r.profiles), profile(r.profiles)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func stranger(i int) string { return "reader_s" + strconv.Itoa(i) }
+func otherReader(i int) string { return "reader_s" + strconv.Itoa(i) }
 
 // one refreshes for another reader.
 func (r *recalled) one(ctx context.Context) (time.Duration, error) {
 	if err := r.introduce(ctx, 1); err != nil {
 		return 0, err
 	}
-	agent := stranger(r.readers)
+	agent := otherReader(r.readers)
 	r.readers++
 	before := r.w.now()
 	took, err := timed(func() error {

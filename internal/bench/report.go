@@ -47,7 +47,7 @@ type Settings struct {
 
 // Result is one comparison.
 type Result struct {
-	Part    string  `json:"part"` // load_more, refresh, dedup, ingest or start
+	Part    string  `json:"part"` // one of [Parts]
 	Mode    string  `json:"mode"` // embedded or services
 	What    string  `json:"what"` // what it was measured on: sizes and numbers
 	Cases   []Case  `json:"cases,omitempty"`

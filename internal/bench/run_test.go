@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 // TestShortRun measures for real, in both modes.
@@ -19,6 +20,9 @@ func TestShortRun(t *testing.T) {
 		"embedded": func(*testing.T) Options { return embeddedOptions() },
 		"services": func(t *testing.T) Options { return withServices(t) },
 	} {
+		if name == "services" && testenv.Slow() {
+			continue // scripts/bench.sh --short does it
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("TMPDIR", t.TempDir())
 			r, err := Run(t.Context(), o(t))
@@ -41,7 +45,8 @@ func TestShortRun(t *testing.T) {
 			assert.Equal(t, map[string]bool{
 				"load_more embedded": true, "refresh embedded": true, "dedup embedded": true, "ingest embedded": true,
 				"load_more services": services, "refresh services": services, "dedup services": services,
-				"start embedded": false, // there is no binary in this test
+				"start embedded":    false, // there is no binary in this test
+				"timeline embedded": true, "timeline services": services, "posts services": services, "crowd services": services,
 			}, measured)
 			assertEmpty(t, os.TempDir())
 			looksRight(t, r)
@@ -83,7 +88,7 @@ func TestSkippedWithoutServices(t *testing.T) {
 	r, err := Run(t.Context(), o)
 	require.NoError(t, err)
 	assert.Contains(t, said.String(), "skipped: dedup, services: redis.addrs names no Redis")
-	assert.Contains(t, said.String(), "skipped: start, embedded: it measures the freshet binary")
+	assert.Contains(t, said.String(), "skipped: start, embedded: it runs the freshet binary")
 	assert.Len(t, r.Results, len(heavy)+2)
 }
 
@@ -101,7 +106,7 @@ func TestServicesThatDoNotAnswer(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	assert.Equal(t, []string{"load_more", "refresh", "dedup", "ingest", "start"}, Parts())
+	assert.Equal(t, []string{"load_more", "refresh", "dedup", "ingest", "start", "timeline", "posts", "crowd"}, Parts())
 	require.NoError(t, Options{}.WithDefaults().Validate())
 	require.ErrorContains(t, Options{Only: []string{"dedupe"}}.Validate(), `no part "dedupe"; the parts are load_more,`)
 	require.ErrorContains(t, Options{Items: []int{5000, 10}}.Validate(), "at least 1000, not 10")

@@ -73,7 +73,7 @@ type Simulation struct {
 	Rate    float64     `json:"false_positive_rate"` // configured, of the whole window
 	Traffic Traffic     `json:"traffic"`
 	Days    []DayPlayed `json:"days"`
-	// Probes are pairs nobody was shown, asked at the end, when each filter of
+	// Probes are pairs that were never delivered, asked at the end, when each filter of
 	// the window is as full as it gets.
 	Probes  Compared `json:"probes"`
 	Repeats int      `json:"repeats"` // shown within the window and taken for unseen
@@ -154,12 +154,12 @@ func (b *bench) simulate(ctx context.Context, traffic Traffic) (err error) {
 
 	start := feed.DayOf(time.Now()).Start().AddDate(0, 0, -traffic.Days)
 	p := newPlay(cfg, traffic)
-	in, stop, err := b.openDedup(ctx, cfg, start)
+	store, stop, err := b.openDedup(ctx, cfg, start)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop(context.WithoutCancel(ctx))) }()
-	p.in = in
+	p.store, p.redis = store, b.services.redis
 	sim := Simulation{
 		Backend: cfg.Dedup.Backend, Window: cfg.Dedup.WindowDays, Rate: cfg.Dedup.FalsePositiveRate, Traffic: traffic,
 	}
@@ -203,7 +203,7 @@ func (b *bench) judge(sim Simulation) {
 func heapNow() float64 {
 	var m runtime.MemStats
 	runtime.GC()
-	runtime.GC() // pools give back what they hold at the second
+	runtime.GC() // pools release what they hold at the second
 	runtime.ReadMemStats(&m)
 	return float64(m.HeapAlloc)
 }

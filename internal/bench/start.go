@@ -128,7 +128,7 @@ func ready(ctx context.Context, addr string, exited chan error) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the server does not get ready: %w", ctx.Err())
+			return fmt.Errorf("the server did not become ready: %w", ctx.Err())
 		case err := <-exited:
 			exited <- err
 			return errors.New("the server has ended before it was ready")

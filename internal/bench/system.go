@@ -37,17 +37,18 @@ const (
 // system is a Freshet that serves, as the serve command does.
 type system struct {
 	*app.App
-	addr string
-	stop func() error
+	addr    string
+	indexed bool // its items are in Elasticsearch
+	stop    func() error
 }
 
 // serve starts a system. stop finishes it and tells if it has lost count of
 // what it delivered.
-func (b *bench) serve(ctx context.Context, cfg configs.Config) (*system, error) {
+func (b *bench) serve(ctx context.Context, cfg configs.Config, options ...app.Option) (*system, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	a, err := app.Open(ctx, cfg, app.WithLogger(b.log))
+	a, err := app.Open(ctx, cfg, append(options, app.WithLogger(b.log))...)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +68,7 @@ func (b *bench) serve(ctx context.Context, cfg configs.Config) (*system, error) 
 		}
 		return err
 	}
-	return &system{App: a, addr: l.Addr().String(), stop: stop}, nil
+	return &system{App: a, indexed: cfg.Catalog.Backend == configs.CatalogElastic, addr: l.Addr().String(), stop: stop}, nil
 }
 
 // recorded waits until what was delivered is in the filters.
@@ -92,7 +93,7 @@ func (b *bench) put(ctx context.Context, s *system, items []feed.Item) error {
 			return fmt.Errorf("put items: %w", err)
 		}
 	}
-	if s.Inside().Elastic == nil {
+	if !s.indexed {
 		return nil
 	}
 	return errors.Join(b.unmark(ctx, items), esindex.Do(ctx, b.services.elastic, http.MethodPost, "/"+b.name+"/_refresh", "", nil, nil))
@@ -125,12 +126,7 @@ func (b *bench) filledDir(ctx context.Context, n int) (string, error) {
 	b.progress("  putting in %d items", n)
 	dir := filepath.Join(b.dir, strconv.Itoa(n))
 	cfg, now := b.embeddedConfig(dir), time.Now()
-	in, stop, err := b.openDedup(ctx, cfg, firstDay(cfg, now))
-	if err != nil {
-		return "", err
-	}
-	err = b.fillWindow(ctx, in.Dedup, now)
-	if err := errors.Join(err, stop(context.WithoutCancel(ctx))); err != nil {
+	if err := b.fillWindow(ctx, cfg, now); err != nil {
 		return "", err
 	}
 	s, err := b.serve(ctx, cfg)
@@ -147,7 +143,7 @@ func (b *bench) filledDir(ctx context.Context, n int) (string, error) {
 
 // openDedup opens the dedup store alone, as if it were then: the store in
 // process writes to no day before the one it was opened on.
-func (b *bench) openDedup(ctx context.Context, cfg configs.Config, then time.Time) (app.Inside, func(context.Context) error, error) {
+func (b *bench) openDedup(ctx context.Context, cfg configs.Config, then time.Time) (dedup.Store, func(context.Context) error, error) {
 	return app.OpenDedup(ctx, cfg, app.WithLogger(b.log), app.WithClock(func() time.Time { return then }))
 }
 
@@ -157,7 +153,12 @@ func firstDay(cfg configs.Config, now time.Time) time.Time {
 }
 
 // fillWindow puts impressions of many readers into each filter of the window.
-func (b *bench) fillWindow(ctx context.Context, store dedup.Store, now time.Time) error {
+func (b *bench) fillWindow(ctx context.Context, cfg configs.Config, now time.Time) (err error) {
+	store, stop, err := b.openDedup(ctx, cfg, firstDay(cfg, now))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop(context.WithoutCancel(ctx))) }()
 	days, each := b.o.Config.Dedup.WindowDays, 100_000
 	if b.o.Short {
 		each = 1000

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/elastic/go-elasticsearch/v8"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/freshet/freshet/internal/esindex"
@@ -22,9 +22,10 @@ import (
 
 // Names of processes, as reports have them.
 const (
-	thisProcess    = "freshet" // the clients of the measurement run in it too
-	redisProcess   = "redis"   // all masters together
-	elasticProcess = "elasticsearch"
+	thisProcess     = "freshet" // the clients of the measurement run in it too
+	redisProcess    = "redis"   // all masters together
+	elasticProcess  = "elasticsearch"
+	databaseProcess = "postgres" // all of its processes together
 )
 
 // usage is what has been spent since the processes began.
@@ -57,9 +58,11 @@ func (u usage) plus(more usage) usage {
 
 // meter reads what the processes have used. A service that is nil is left out.
 type meter struct {
-	redis   redis.UniversalClient
-	elastic *elasticsearch.Client
-	pid     int // of Elasticsearch where it runs here, else 0
+	redis      redis.UniversalClient
+	elastic    esindex.Client
+	postgres   *pgxpool.Pool // of the bare handlers
+	postmaster int           // the parent of PostgreSQL's processes on this machine, or 0
+	pid        int           // of Elasticsearch where it runs here, else 0
 }
 
 func (m *meter) read(ctx context.Context) (usage, error) {
@@ -77,6 +80,13 @@ func (m *meter) read(ctx context.Context) (usage, error) {
 			return u, fmt.Errorf("CPU time of Elasticsearch: %w", err)
 		}
 		u.cpu[elasticProcess] = spent
+	}
+	if m.postmaster != 0 {
+		spent, err := postgresCPU(m.postmaster)
+		if err != nil {
+			return u, fmt.Errorf("CPU time of PostgreSQL: %w", err)
+		}
+		u.cpu[databaseProcess] = spent
 	}
 	var mem runtime.MemStats
 	runtime.ReadMemStats(&mem)
@@ -143,7 +153,7 @@ func redisCPU(ctx context.Context, client redis.UniversalClient) (time.Duration,
 // elasticCPU is that of all nodes. Elasticsearch takes its figures once a
 // second; where the node runs on this machine the kernel's are used, which are
 // those of now.
-func elasticCPU(ctx context.Context, client *elasticsearch.Client) (time.Duration, error) {
+func elasticCPU(ctx context.Context, client esindex.Client) (time.Duration, error) {
 	var stats struct {
 		Nodes map[string]struct {
 			Process struct {
@@ -164,7 +174,7 @@ func elasticCPU(ctx context.Context, client *elasticsearch.Client) (time.Duratio
 
 // localElastic is the process id of the only node, where it runs on this
 // machine and its kernel tells what processes use.
-func localElastic(ctx context.Context, client *elasticsearch.Client) (pid int, ok bool) {
+func localElastic(ctx context.Context, client esindex.Client) (pid int, ok bool) {
 	var info struct {
 		Nodes map[string]struct {
 			Process struct {

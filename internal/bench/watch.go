@@ -11,10 +11,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/elastic/elastic-transport-go/v8/elastictransport"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/freshet/freshet/internal/app"
+	"github.com/freshet/freshet/internal/esindex"
 )
 
 // watch adds up the time spent in the client libraries by calls whose context
@@ -33,7 +33,6 @@ type watch struct {
 	mu     sync.Mutex
 	search []byte  // body of the last search
 	check  [][]any // commands of the last pipeline that asked a Bloom filter
-	free   []func() error
 }
 
 func newWatch() *watch {
@@ -107,28 +106,12 @@ func (w *watch) onWire(start time.Time) {
 	}
 }
 
-// put installs the watch in a system's clients. close gives back what it holds.
-func (w *watch) put(ctx context.Context, in app.Inside) error {
-	// Connections made before the hook are not timed: they are taken out of the
-	// pool and kept.
-	if single, ok := in.Redis.(*redis.Client); ok {
-		for range single.PoolStats().IdleConns {
-			conn := single.Conn()
-			w.free = append(w.free, conn.Close)
-			if err := conn.Ping(ctx).Err(); err != nil {
-				return err
-			}
-		}
-	}
-	in.Redis.AddHook(redisWatch{w})
-	in.Elastic.Transport = elasticWatch{in.Elastic.Transport, w}
-	return nil
-}
-
-func (w *watch) close() {
-	for _, free := range w.free {
-		_ = free()
-	}
+// hooks put the watch around the clients of a system that is opened with them.
+func (w *watch) hooks() app.Option {
+	return app.WithHooks(app.Hooks{
+		Redis:   redisWatch{w},
+		Elastic: func(client esindex.Client) esindex.Client { return elasticWatch{client, w} },
+	})
 }
 
 // redisWatch is a hook around whole commands and pipelines.
@@ -203,7 +186,7 @@ func (c timedConn) Write(p []byte) (int, error) {
 
 // elasticWatch times a request until its answer has been read.
 type elasticWatch struct {
-	next elastictransport.Interface
+	next esindex.Client
 	w    *watch
 }
 

@@ -27,13 +27,12 @@ type Axis struct {
 	Name   string
 	Log    bool                 // equal ratios are equal distances; values must be > 0
 	Format func(float64) string // nil: as short as it is exact
-	Ticks  []float64            // nil: round numbers; of a log axis they must be given
+	Ticks  []float64            // nil: round numbers, which only the vertical axis can have
 }
 
 // Panel is one figure of a Chart, a line for each series. Its axis begins at 0.
 type Panel struct {
 	Y      Axis
-	Most   float64 // the axis ends there; 0: where the data does
 	Series []Series
 }
 
@@ -115,7 +114,7 @@ func (d *drawing) text(x, y float64, class, attributes, text string) {
 	d.put(`  <text x="%s" y="%s" %s>%s</text>`, px(x), px(y), attributes, escaped(text))
 }
 
-// hasLegend reports whether there are lines to be told apart.
+// hasLegend reports whether there are several lines to name.
 func (d *drawing) hasLegend() bool {
 	return len(d.chart.Panels) > 0 && len(d.chart.Panels[0].Series) > 1
 }
@@ -134,9 +133,6 @@ func (d *drawing) panel(p Panel, top float64, last bool) {
 	_, high := bounds([]Panel{p}, func(s Series) []float64 { return s.Y })
 	ticks := p.Y.Ticks
 	if ticks == nil {
-		if p.Most > 0 {
-			high = p.Most
-		}
 		ticks = roundTicks(high)
 	}
 	high = max(high, ticks[len(ticks)-1])
@@ -159,7 +155,7 @@ func (d *drawing) panel(p Panel, top float64, last bool) {
 // across draws what belongs to the horizontal axis.
 func (d *drawing) across(top float64, last bool) {
 	bottom, free := top+panelHeight, math.Inf(-1)
-	for _, v := range d.xTicks() {
+	for _, v := range d.chart.X.Ticks {
 		x := d.place(v)
 		d.put(`  <line class="axis" x1="%s" y1="%s" x2="%[1]s" y2="%[3]s"/>`, px(x), px(bottom), px(bottom+5))
 		if x < free {
@@ -194,13 +190,6 @@ func (d *drawing) line(s Series, i int, y func(float64) float64) {
 	d.put("  </g>")
 }
 
-func (d *drawing) xTicks() []float64 {
-	if d.chart.X.Ticks != nil {
-		return d.chart.X.Ticks
-	}
-	return roundTicks(d.x1)
-}
-
 // place is where a value stands on the horizontal axis.
 func (d *drawing) place(v float64) float64 {
 	low, high := d.x0, d.x1
@@ -220,7 +209,7 @@ func (a Axis) format(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// bounds are the least and the greatest number; 0 and 1 where there is none.
+// bounds are the least and the greatest number; 0 and 1 for an empty list.
 func bounds(panels []Panel, of func(Series) []float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, p := range panels {

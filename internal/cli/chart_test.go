@@ -25,7 +25,7 @@ func TestWriteChart(t *testing.T) {
 			X:      cli.Axis{Name: "scale", Log: true, Ticks: x, Format: hours},
 			Marked: true, Mark: 24, MarkName: "A",
 			Panels: []cli.Panel{
-				{Y: cli.Axis{Name: "overlap@20"}, Most: 1, Series: []cli.Series{
+				{Y: cli.Axis{Name: "overlap@20", Ticks: []float64{0, 0.25, 0.5, 0.75, 1}}, Series: []cli.Series{
 					{Name: "offset=0s", X: x, Y: []float64{0.7, 1, 0.8, 0.6}},
 					{Name: "offset=6h", X: x, Y: []float64{0.8, math.NaN(), 0.75, 0.6}},
 				}},
@@ -36,7 +36,7 @@ func TestWriteChart(t *testing.T) {
 			},
 		},
 		"nothing": {Title: "No figures", Panels: []cli.Panel{{Y: cli.Axis{Name: "overlap@20"}, Series: []cli.Series{{X: []float64{1, 2}, Y: []float64{math.NaN(), math.NaN()}}}}}},
-		"one-point": {Title: "One point", X: cli.Axis{Name: "weight"}, Panels: []cli.Panel{
+		"one-point": {Title: "One point", X: cli.Axis{Name: "weight", Ticks: []float64{0, 0.5}}, Panels: []cli.Panel{
 			{Y: cli.Axis{Name: "new"}, Series: []cli.Series{{Name: "new", X: []float64{0.5}, Y: []float64{0}}}},
 		}},
 	}

@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rivo/uniseg"
-
 	"github.com/freshet/freshet/client"
 )
 
@@ -31,8 +29,7 @@ func WriteExplanation(w io.Writer, x client.Explanation, all bool, width int) er
 		fmt.Fprintf(&b, "… and %d more, with --all\n", rest)
 	}
 	b.WriteString(explainedFooter(x))
-	_, err := io.WriteString(w, b.String())
-	return err
+	return write(w, &b)
 }
 
 // lastPaged is how many candidates there are down to the last of the page; all
@@ -74,13 +71,7 @@ const leastID = 12
 // explainedTable aligns the columns, numbers on the right. What the others
 // leave is for the id, at most half of it, and for the title.
 func explainedTable(b *strings.Builder, rows [][]string, width int) {
-	last := len(rows[0]) - 1
-	widths := make([]int, last+1)
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], uniseg.StringWidth(cell))
-		}
-	}
+	widths, last := columnWidths(rows), len(rows[0])-1
 	if width > 0 {
 		left := width
 		for _, w := range widths[:last-1] {
@@ -89,19 +80,7 @@ func explainedTable(b *strings.Builder, rows [][]string, width int) {
 		widths[last-1] = min(widths[last-1], max(left/2, leastID))
 		widths[last] = min(widths[last], max(left-widths[last-1]-len(gap), 0))
 	}
-	for _, row := range rows {
-		var line strings.Builder
-		for i, cell := range row {
-			cell = trim(cell, widths[i])
-			padding := strings.Repeat(" ", widths[i]-uniseg.StringWidth(cell))
-			if i == 1 || i >= last-1 {
-				line.WriteString(cell + padding + gap)
-			} else {
-				line.WriteString(padding + cell + gap)
-			}
-		}
-		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
-	}
+	writeRows(b, rows, widths, func(column int) bool { return column != 1 && column < last-1 })
 }
 
 // explainedFooter says what the ranking was, how many candidates came to what,
@@ -157,8 +136,7 @@ func WriteExplainedItem(w io.Writer, x client.Explanation) error {
 		fmt.Fprintf(&b, "  popularity  %s = likes + 2 × comments\n\n", strconv.FormatFloat(it.Popularity.Value, 'f', -1, 64))
 	}
 	b.WriteString(explainedFooter(x))
-	_, err := io.WriteString(w, b.String())
-	return err
+	return write(w, &b)
 }
 
 func gains(kind string, list []client.Gain) string {

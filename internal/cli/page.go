@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -29,8 +30,20 @@ func WritePage(w io.Writer, p client.Page, now time.Time, width int) error {
 		table(&b, rows, width)
 	}
 	b.WriteString(footer(p))
+	return write(w, &b)
+}
+
+// write writes what was built. What goes before it cannot fail.
+func write(w io.Writer, b *strings.Builder) error {
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// WriteJSON writes v as JSON for people.
+func WriteJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
 }
 
 func footer(p client.Page) string {
@@ -51,25 +64,35 @@ const gap = "  "
 
 // table aligns the columns and cuts cells where the rows would be too wide.
 func table(b *strings.Builder, rows [][]string, width int) {
+	widths := columnWidths(rows)
+	if width > 0 {
+		shrink(widths, width-len(gap)*(len(widths)-1))
+	}
+	writeRows(b, rows, widths, func(column int) bool { return column < 2 })
+}
+
+func columnWidths(rows [][]string) []int {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
 			widths[i] = max(widths[i], uniseg.StringWidth(cell))
 		}
 	}
-	if width > 0 {
-		shrink(widths, width-len(gap)*(len(widths)-1))
-	}
+	return widths
+}
+
+// writeRows writes cells of these widths, those of some columns aligned on the
+// right.
+func writeRows(b *strings.Builder, rows [][]string, widths []int, right func(column int) bool) {
 	for _, row := range rows {
 		var line strings.Builder
 		for i, cell := range row {
 			cell = trim(cell, widths[i])
 			padding := strings.Repeat(" ", widths[i]-uniseg.StringWidth(cell))
-			if i < 2 { // numbers are aligned on the right
-				line.WriteString(padding + cell + gap)
-			} else {
-				line.WriteString(cell + padding + gap)
+			if right(i) {
+				cell, padding = padding, cell
 			}
+			line.WriteString(cell + padding + gap)
 		}
 		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}

@@ -36,11 +36,8 @@ func WriteRanking(w io.Writer, v client.RankingVersion) error {
 	for _, x := range v.Experiments {
 		fmt.Fprintf(t, "%s\t%s\t%s\n", printable(x.Name), Share(x.Share), x.Ranking)
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	_ = t.Flush()
+	return write(w, &b)
 }
 
 // WriteHistory writes the newest versions, at most limit, each with what it
@@ -57,11 +54,8 @@ func WriteHistory(w io.Writer, list []client.RankingVersion, limit int) error {
 		}
 		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\n", v.Version, moment(v.At), printable(v.By), change, printable(v.Why))
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	_ = t.Flush()
+	return write(w, &b)
 }
 
 // RankingChange tells in one line what is different in a version from the one

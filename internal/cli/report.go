@@ -36,9 +36,7 @@ func WriteReport(w io.Writer, r client.Report) error {
 		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t\n",
 			printable(v.Name), share, v.Impressions, v.Clicks, ctr, interval, age, v.Authors, v.Agents, v.Likes, v.Dislikes, v.Hides)
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
+	_ = t.Flush()
 	for i, v := range r.Variants {
 		if v.Difference == nil {
 			continue
@@ -48,8 +46,7 @@ func WriteReport(w io.Writer, r client.Report) error {
 		}
 		fmt.Fprintf(&b, "%s: %s\n", printable(v.Name), difference(v.Difference))
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return write(w, &b)
 }
 
 func difference(d *client.ReportDifference) string {

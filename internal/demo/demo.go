@@ -1,4 +1,4 @@
-// Package demo makes up a believable catalogue, its readers and a trickle of
+// Package demo makes up a plausible catalog, its readers and a trickle of
 // news, so that the feed can be tried without any data of one's own. Everything
 // follows from a seed.
 package demo
@@ -18,7 +18,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// span is how far back the catalogue goes.
+// span is how far back the catalog goes.
 const span = 14 * 24 * time.Hour
 
 // subject is what an item is about; the items of a story share one.
@@ -36,7 +36,7 @@ func Generate(seed uint64, n int, now time.Time) []feed.Item {
 	for i := 0; len(items) < n; i++ {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		s := newSubject(r)
-		// Squaring and more puts most items near now, as in a real catalogue.
+		// Squaring and more puts most items near now, as in a real catalog.
 		age := time.Duration(float64(span) * math.Pow(r.Float64(), 2.2))
 		documents, group := 1, ""
 		if r.IntN(50) == 0 {
@@ -150,7 +150,7 @@ const newsSeed = 1
 // time in milliseconds, so that a restart does not write the same ids again,
 // which would be old items to every reader. A put that fails is logged and the
 // next one tried.
-func Run(ctx context.Context, put func(context.Context, []feed.Item) error, every time.Duration, clock feed.Clock) {
+func Run(ctx context.Context, put func(context.Context, []feed.Item) error, every time.Duration, clock feed.Clock, log *slog.Logger) {
 	ticks := time.NewTicker(every)
 	defer ticks.Stop()
 	for {
@@ -162,7 +162,7 @@ func Run(ctx context.Context, put func(context.Context, []feed.Item) error, ever
 		now := clock()
 		it := Next(newsSeed, uint64(now.UnixMilli()), now)
 		if err := put(ctx, []feed.Item{it}); err != nil && ctx.Err() == nil {
-			slog.WarnContext(ctx, "demo item was not stored", "id", it.ID, "error", err)
+			log.WarnContext(ctx, "demo item was not stored", "id", it.ID, "error", err)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package demo_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -91,7 +92,7 @@ func TestNext(t *testing.T) {
 	require.Len(t, ids, 200)
 }
 
-func TestProfilesMeetTheCatalogue(t *testing.T) {
+func TestProfilesMeetTheCatalog(t *testing.T) {
 	known := map[string]bool{}
 	text := strings.Builder{}
 	for _, it := range demo.Generate(1, 5000, now) {
@@ -107,7 +108,7 @@ func TestProfilesMeetTheCatalogue(t *testing.T) {
 		require.NoError(t, feed.CheckAgentID(agent))
 		require.NoError(t, p.Validate())
 		for _, name := range slices.Concat(slices.Collect(maps.Keys(p.Interests)), p.MutedTags, p.MutedAuthors, p.Langs) {
-			require.True(t, known[name], "%s of %s is in the catalogue", name, agent)
+			require.True(t, known[name], "%s of %s is in the catalog", name, agent)
 		}
 		for _, k := range p.Keywords {
 			require.Contains(t, text.String(), k, "a keyword of %s", agent)
@@ -124,14 +125,14 @@ func TestRun(t *testing.T) {
 	put := func(_ context.Context, items []feed.Item) error {
 		got = append(got, items...)
 		if len(got) == 2 {
-			return errors.New("the catalogue is busy")
+			return errors.New("the catalog is busy")
 		}
 		if len(got) == 4 {
 			cancel()
 		}
 		return nil
 	}
-	demo.Run(ctx, put, time.Millisecond, clock)
+	demo.Run(ctx, put, time.Millisecond, clock, slog.New(slog.DiscardHandler))
 	require.GreaterOrEqual(t, len(got), 4, "a failed put does not end it")
 	for i, it := range got {
 		require.Equal(t, now.Add(time.Duration(i+1)*time.Second).Unix(), it.UpdateTime)

@@ -74,7 +74,7 @@ func (d Definition) settings(shards int) object {
 // Ensure creates the item index and the two that belong to it, of profiles and
 // of the ranking, where they are missing and answers the names of those it
 // made. What exists is left as it is. Several servers may call it at once.
-func Ensure(ctx context.Context, client Performer, index string, d Definition) (created []string, err error) {
+func Ensure(ctx context.Context, client Client, index string, d Definition) (created []string, err error) {
 	bodies, err := d.bodies(index)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func Ensure(ctx context.Context, client Performer, index string, d Definition) (
 	return ensureAll(ctx, client, bodies)
 }
 
-func ensureAll(ctx context.Context, client Performer, bodies []indexBody) (created []string, err error) {
+func ensureAll(ctx context.Context, client Client, bodies []indexBody) (created []string, err error) {
 	for _, b := range bodies {
 		made, err := ensureOne(ctx, client, b.index, b.body)
 		if err != nil {
@@ -97,7 +97,7 @@ func ensureAll(ctx context.Context, client Performer, bodies []indexBody) (creat
 
 // EnsureBeside creates what [Ensure] does except for the item index, for one
 // that exists.
-func EnsureBeside(ctx context.Context, client Performer, index string, d Definition) (created []string, err error) {
+func EnsureBeside(ctx context.Context, client Client, index string, d Definition) (created []string, err error) {
 	bodies, err := d.beside(index)
 	if err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (d Definition) beside(index string) ([]indexBody, error) {
 	return []indexBody{{Agents(index), body}, {Rankings(index), body}}, err
 }
 
-func ensureOne(ctx context.Context, client Performer, index string, body []byte) (bool, error) {
+func ensureOne(ctx context.Context, client Client, index string, body []byte) (bool, error) {
 	// Asking first keeps a server that may not create indices working, and an
 	// alias of this name is as good as an index.
 	err := Do(ctx, client, http.MethodHead, "/"+index, "", nil, nil)
@@ -146,25 +146,4 @@ func ensureOne(ctx context.Context, client Performer, index string, body []byte)
 	// Another server was faster. Its index may have no started shard yet, and
 	// a search would fail until it has.
 	return false, Do(ctx, client, http.MethodGet, "/_cluster/health/"+index, "wait_for_status=yellow&timeout=10s", nil, nil)
-}
-
-// PutTemplates stores index templates for exactly these names, so that
-// indices that are deleted and come back by themselves are made right.
-func PutTemplates(ctx context.Context, client Performer, index string, d Definition) error {
-	bodies, err := d.bodies(index)
-	if err != nil {
-		return err
-	}
-	for _, b := range bodies {
-		body, err := json.Marshal(object{
-			"index_patterns": []string{b.index}, "priority": 500, "template": json.RawMessage(b.body),
-		})
-		if err != nil {
-			return err
-		}
-		if err := Do(ctx, client, http.MethodPut, "/_index_template/"+b.index, "", body, nil); err != nil {
-			return fmt.Errorf("index template %s: %w", b.index, err)
-		}
-	}
-	return nil
 }

@@ -1,7 +1,6 @@
 package esindex_test
 
 import (
-	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -10,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/elastic/go-elasticsearch/v8"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -18,15 +16,15 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-func connect(t *testing.T) (*elasticsearch.Client, string) {
+func connect(t *testing.T) (esindex.Client, string) {
 	t.Helper()
 	address, index := testenv.Elastic(t)
-	client, err := elasticsearch.NewClient(elasticsearch.Config{Addresses: []string{address}})
+	client, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{address}})
 	require.NoError(t, err)
 	return client, index
 }
 
-func send(t *testing.T, client esindex.Performer, method, path, body string) {
+func send(t *testing.T, client esindex.Client, method, path, body string) {
 	t.Helper()
 	require.NoError(t, esindex.Do(t.Context(), client, method, path, "", []byte(body), nil))
 }
@@ -95,20 +93,6 @@ func TestEnsureRefuses(t *testing.T) {
 	}
 	_, err := esindex.Ensure(t.Context(), client, "x", esindex.Definition{Fields: esindex.Fields{Title: "id"}})
 	require.ErrorContains(t, err, "both mapped")
-}
-
-func TestTemplates(t *testing.T) {
-	client, index := connect(t)
-	t.Cleanup(func() {
-		for _, name := range []string{index, esindex.Agents(index)} {
-			_ = esindex.Do(context.Background(), client, http.MethodDelete, "/_index_template/"+name, "", nil, nil)
-		}
-	})
-	require.NoError(t, esindex.PutTemplates(t.Context(), client, index, esindex.Definition{}))
-	send(t, client, http.MethodPut, "/"+index+"/_doc/1", `{"id":"a","title":"T","update_time":1,"price":1.5}`)
-	report, err := esindex.Inspect(t.Context(), client, index, esindex.Fields{}, "")
-	require.NoError(t, err)
-	require.Empty(t, report.Problems, "an index that came by itself is made right")
 }
 
 func TestFieldsValidate(t *testing.T) {
@@ -236,7 +220,7 @@ func TestInspectErrors(t *testing.T) {
 	require.True(t, esindex.IsType(err, "index_not_found_exception"), "%v", err)
 	_, err = esindex.Inspect(t.Context(), client, index, esindex.Fields{}, "weeks")
 	require.ErrorContains(t, err, "update_time_unit")
-	nowhere, err := elasticsearch.NewClient(elasticsearch.Config{Addresses: []string{"http://127.0.0.1:1"}})
+	nowhere, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{"http://127.0.0.1:1"}})
 	require.NoError(t, err)
 	_, err = esindex.Inspect(t.Context(), nowhere, index, esindex.Fields{}, "")
 	require.ErrorIs(t, err, esindex.ErrUnavailable)

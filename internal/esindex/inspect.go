@@ -1,6 +1,7 @@
 package esindex
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -59,7 +60,7 @@ func (r Report) Err() error {
 // it with these names. unit is [Seconds] or [Millis] for an update time that
 // is a number; "" is seconds. The error is about the asking; what is wrong
 // with the mapping is in the report.
-func Inspect(ctx context.Context, client Performer, index string, names Fields, unit string) (Report, error) {
+func Inspect(ctx context.Context, client Client, index string, names Fields, unit string) (Report, error) {
 	names = names.WithDefaults()
 	if err := names.Validate(); err != nil {
 		return Report{}, err
@@ -224,13 +225,9 @@ func (in *inspection) time(name string, source *string) {
 	case f.Type == "date_nanos":
 		// A gauss over it compares the origin's nanoseconds with the values'
 		// milliseconds, so every item would be infinitely old.
-		err = errors.New("Elasticsearch (8.19) computes no right decay over a date_nanos; add a sub-field of type date and map that")
+		err = errors.New("Elasticsearch (8.19) computes a wrong decay over a date_nanos; add a sub-field of type date and map that")
 	case f.Type == "date":
-		formats := f.Format
-		if formats == "" {
-			formats = "strict_date_optional_time||epoch_millis"
-		}
-		in.schema.Time, err = newTimeField(formats)
+		in.schema.Time, err = newTimeField(cmp.Or(f.Format, "strict_date_optional_time||epoch_millis"))
 	case slices.Contains([]string{"long", "integer", "unsigned_long", "double"}, f.Type):
 		format := timeFormat("epoch_second")
 		if in.unit == Millis {

@@ -16,11 +16,6 @@ import (
 // asked, or was too busy to answer; asking again later may help.
 var ErrUnavailable = errors.New("elasticsearch is unavailable")
 
-// Performer sends a request to a node: *elasticsearch.Client is one.
-type Performer interface {
-	Perform(*http.Request) (*http.Response, error)
-}
-
 // Error is Elasticsearch's answer to a request it refused.
 type Error struct {
 	Status int
@@ -65,7 +60,7 @@ const maxPooled = 1 << 20
 // Do sends one request and gives the answer's body to read, which must not
 // keep it. A refusal is an [*Error]; a failed connection and a deadline that
 // passed wrap [ErrUnavailable]; a cancelled context is its own error.
-func Do(ctx context.Context, client Performer, method, path, query string, body []byte, read func([]byte) error) error {
+func Do(ctx context.Context, client Client, method, path, query string, body []byte, read func([]byte) error) error {
 	req := (&http.Request{
 		Method: method, URL: &url.URL{Path: path, RawQuery: query}, Header: http.Header{},
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
@@ -137,7 +132,7 @@ type Cause struct {
 }
 
 // Root is the cause that says most: the first root cause where there is one
-// ("all shards failed" helps nobody), with the reasons below it. Those stand
+// ("all shards failed" says too little), with the reasons below it. Those stand
 // beside the root cause, not in it.
 func (c Cause) Root() Cause {
 	if len(c.RootCause) > 0 {

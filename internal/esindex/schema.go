@@ -1,5 +1,10 @@
 package esindex
 
+import (
+	"fmt"
+	"sync/atomic"
+)
+
 // Schema is an index as the backends use it: how a field is named in queries,
 // where its value lies in the document, and how time is written.
 type Schema struct {
@@ -14,14 +19,6 @@ func OwnSchema(names Fields) Schema {
 	return Schema{Fields: names, Source: names, Time: EpochSeconds}
 }
 
-// WithDefaults turns the zero Schema into that of our own index.
-func (s Schema) WithDefaults() Schema {
-	if s == (Schema{}) {
-		return OwnSchema(Fields{})
-	}
-	return s
-}
-
 // MetaID reports whether the document's _id is the item's id. Then a search
 // has to load every hit's _id, and ties need a point in time.
 func (s Schema) MetaID() bool { return s.Fields.ID == MetaID }
@@ -29,3 +26,36 @@ func (s Schema) MetaID() bool { return s.Fields.ID == MetaID }
 // Mapped reports whether the names are not those of our own index: documents
 // may then have been written by others.
 func (s Schema) Mapped() bool { return s.Source != Fields{}.WithDefaults() || s.Time != EpochSeconds }
+
+// LateSchema is a [Schema] that may become known later: a server also starts
+// while Elasticsearch is down. The zero value is not known yet. It is safe for
+// concurrent use.
+type LateSchema struct{ found atomic.Pointer[Schema] }
+
+// Known returns a LateSchema that is known.
+func Known(s Schema) *LateSchema {
+	l := &LateSchema{}
+	l.Set(s)
+	return l
+}
+
+// Set makes the schema known.
+func (l *LateSchema) Set(s Schema) { l.found.Store(&s) }
+
+// Get returns the schema, which is shared and must not be changed, or an error
+// that wraps [ErrUnavailable] while it is not known.
+func (l *LateSchema) Get() (*Schema, error) {
+	if s := l.found.Load(); s != nil {
+		return s, nil
+	}
+	return nil, fmt.Errorf("%w: the mapping of the index has not been read since the start", ErrUnavailable)
+}
+
+// OrOwn returns l, or where it is nil the schema of our own index with default
+// names.
+func (l *LateSchema) OrOwn() *LateSchema {
+	if l == nil {
+		return Known(OwnSchema(Fields{}))
+	}
+	return l
+}

@@ -5,6 +5,7 @@ package rediskeys
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -95,6 +96,81 @@ func (k Keys) Page(agent, requestID string) string {
 // when the note ends in Unix milliseconds. TTL: 60 s, renewed. Written by
 // dedup/redisbloom.
 func (k Keys) Notes() string { return k.prefix + "feed:notes" }
+
+// Timeline is an agent's precomputed timeline. Type: sorted set of post ids,
+// score = created at in Unix seconds; the list's state and floor are members of
+// score -inf. TTL: timeline.ttl (7 days), renewed by every read; 60 s while it is
+// built. Written by timeline/redis.
+func (k Keys) Timeline(agent string) string { return k.agent("timeline:", agent) }
+
+// Outbox is the latest posts of an author with many followers. Type and TTL: as
+// [Keys.Timeline]. Written by timeline/redis.
+func (k Keys) Outbox(author string) string { return k.agent("celebrity_posts:", author) }
+
+// Stamps say of which time the data is that lists lie in: one key on a single
+// server, on a cluster one in each of [stamps] equal parts of the slots, so that a
+// master with twice as many slots in a row has one. Type: string. TTL: as
+// [Keys.Timeline]. Written by timeline/redis.
+func (k Keys) Stamps() []string {
+	if !k.cluster {
+		return []string{k.prefix + "lists:stamp"}
+	}
+	keys := make([]string, stamps)
+	for i, left := 0, stamps; left > 0; i++ {
+		tag := strconv.Itoa(i)
+		if part := slot(tag) * stamps / slots; keys[part] == "" {
+			keys[part] = k.agent("lists:stamp:", tag)
+			left--
+		}
+	}
+	return keys
+}
+
+// ListPatterns match the keys of what is derived from the social store: timelines,
+// outboxes and cards.
+func (k Keys) ListPatterns() []string {
+	escaped := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(k.prefix)
+	return []string{escaped + "timeline:*", escaped + "celebrity_posts:*", escaped + "feed:post:*"}
+}
+
+const (
+	slots  = 16384 // of every cluster
+	stamps = 64
+)
+
+// slot is where a cluster keeps the keys with a hash tag: their CRC16.
+func slot(tag string) int {
+	var crc uint16
+	for _, b := range []byte(tag) {
+		crc ^= uint16(b) << 8
+		for range 8 {
+			carry := crc&0x8000 != 0
+			crc <<= 1
+			if carry {
+				crc ^= 0x1021
+			}
+		}
+	}
+	return int(crc) % slots
+}
+
+// Post is the card of a public post, or a tombstone, with its version. Type:
+// string, JSON. TTL: 1 h. Written by social/rediscards.
+func (k Keys) Post(id string) string { return k.prefix + "feed:post:" + id }
+
+// ErasedAuthor says that the cards of an author are not to be shown, because they
+// were erased. Type: string. TTL: 70 min. Written by social/rediscards.
+func (k Keys) ErasedAuthor(author string) string { return k.prefix + "feed:erased:" + author }
+
+// GraphEvents is what other systems tell of posts, follows and circles. It has
+// the same name on a cluster, because others write to it. Type: stream, fields
+// type and data. Trimmed of what every group has read. Read by graph/stream.
+func (k Keys) GraphEvents() string { return k.prefix + "freshet:events" }
+
+// DeadGraphEvents is the events that were refused, with the error and the id they
+// had in [Keys.GraphEvents]. Type: stream. Entries are kept for 7 days. Written by
+// graph/stream.
+func (k Keys) DeadGraphEvents() string { return k.prefix + "freshet:events:dead" }
 
 // Item is an item as answers carry it. Type: string, JSON; empty for a short
 // while after a change. TTL: 10 min. Written by catalog/rediscache.

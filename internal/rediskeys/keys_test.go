@@ -11,8 +11,10 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 func TestKeys(t *testing.T) {
@@ -25,12 +27,12 @@ func TestKeys(t *testing.T) {
 		{"single", New("", false), []string{
 			"bf:global:20260306", "bf:global:20260306:3", "bf:meta:20260306", "feed:cache:u_1", "feed:pending:u_1",
 			"feed:refreshed:u_1", "feed:page:u_1:r-9", "feed:item:doc_9527", "feed:profile:u_1",
-			"feed:notes",
+			"feed:notes", "timeline:u_1", "celebrity_posts:u_1", "feed:post:post:1", "feed:erased:u_1", "freshet:events", "freshet:events:dead",
 		}},
 		{"cluster with a prefix", New("app:", true), []string{
 			"app:bf:global:20260306", "app:bf:global:20260306:3", "app:bf:meta:20260306", "app:feed:cache:{u_1}",
 			"app:feed:pending:{u_1}", "app:feed:refreshed:{u_1}", "app:feed:page:{u_1}:r-9", "app:feed:item:doc_9527",
-			"app:feed:profile:{u_1}", "app:feed:notes",
+			"app:feed:profile:{u_1}", "app:feed:notes", "app:timeline:{u_1}", "app:celebrity_posts:{u_1}", "app:feed:post:post:1", "app:feed:erased:u_1", "app:freshet:events", "app:freshet:events:dead",
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -38,10 +40,28 @@ func TestKeys(t *testing.T) {
 			assert.Equal(t, test.want, []string{
 				k.Filter(day, 0, 1), k.Filter(day, 3, 16), k.Shards(day), k.Session("u_1"), k.Pending("u_1"),
 				k.Refreshed("u_1"), k.Page("u_1", "r-9"), k.Item("doc_9527"), k.Profile("u_1"),
-				k.Notes(),
+				k.Notes(), k.Timeline("u_1"), k.Outbox("u_1"), k.Post("post:1"), k.ErasedAuthor("u_1"), k.GraphEvents(), k.DeadGraphEvents(),
 			})
 		})
 	}
+}
+
+// TestStampsAreSpread asks a cluster where the keys lie.
+func TestStampsAreSpread(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, []string{"p:lists:stamp"}, New("p:", false).Stamps())
+	client, prefix := testenv.RedisCluster(t)
+	keys := New(prefix, true).Stamps()
+	assert.Len(t, keys, stamps)
+	for i, key := range keys {
+		n, err := client.ClusterKeySlot(t.Context(), key).Result()
+		require.NoError(t, err)
+		assert.EqualValues(t, i, n*stamps/slots, key)
+	}
+}
+
+func TestListPatterns(t *testing.T) {
+	assert.Equal(t, []string{`a\*\[b]:timeline:*`, `a\*\[b]:celebrity_posts:*`, `a\*\[b]:feed:post:*`}, New("a*[b]:", false).ListPatterns())
 }
 
 func TestForDetectsCluster(t *testing.T) {

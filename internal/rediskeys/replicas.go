@@ -26,7 +26,7 @@ const (
 	// redirectPause is the first pause before that; it doubles.
 	redirectPause = 10 * time.Millisecond
 	// waitShare of the time that is left is the most that is waited for
-	// replicas: whoever asked must be able to go on without them.
+	// replicas: the caller needs time to go on without them.
 	waitShare = 0.75
 )
 
@@ -43,13 +43,13 @@ type Replicas struct {
 
 // Exec sends commands that touch one key, or keys of its slot, to the key's
 // master and waits for the replicas, all in one round trip over one connection:
-// WAIT speaks of what its own connection wrote. Where the key has moved, it
+// WAIT covers only what its own connection wrote. Where the key has moved, it
 // follows, which a pipeline of the cluster client could not do with a WAIT,
 // because that has no key. It waits for [Replicas.Timeout], and less where ctx
 // ends before.
 //
-// On a cluster nothing is repeated after a connection broke: nobody knows
-// whether the write was made. Each command has its own error; the error
+// On a cluster nothing is repeated after a connection broke: it is
+// unknown whether the write was made. Each command has its own error; the error
 // returned is [ErrReplicas], or that of the connection.
 func (r Replicas) Exec(ctx context.Context, client redis.UniversalClient, key string, cmds ...redis.Cmder) error {
 	if r.Guard == nil {
@@ -121,7 +121,7 @@ func (r Replicas) send(ctx context.Context, node *redis.Client, asking bool, cmd
 	return nil
 }
 
-// patience is how long to wait for replicas; for WAIT, 0 would be for ever.
+// patience is how long to wait for replicas; for WAIT, 0 would be without a limit.
 func (r Replicas) patience(ctx context.Context) time.Duration {
 	end, ok := ctx.Deadline()
 	if !ok {

@@ -3,7 +3,9 @@ package testenv
 import (
 	"context"
 	"net"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -12,11 +14,14 @@ import (
 )
 
 // OwnRedis is a real Redis of one test's own, which the test may stop, freeze
-// and start again. It keeps nothing on disk: a restart is an empty Redis.
+// and start again. It keeps nothing on disk: a restart is an empty Redis, or one
+// that has what the last Save saw.
 type OwnRedis struct {
 	Addr   string
 	t      testing.TB
 	module string
+	dir    string
+	saved  []byte // a snapshot; nil: none
 	cmd    *exec.Cmd
 }
 
@@ -62,11 +67,38 @@ func bloomModule(t testing.TB) string {
 	return ""
 }
 
-// Start starts it, empty, and waits until it answers.
+// Save takes a snapshot, which every Start after it begins with.
+func (r *OwnRedis) Save() {
+	r.t.Helper()
+	c := redis.NewClient(&redis.Options{Addr: r.Addr})
+	defer func() { _ = c.Close() }()
+	if err := c.Save(context.Background()).Err(); err != nil {
+		r.t.Fatal(err)
+	}
+	r.Saved()
+}
+
+// Saved takes the snapshot that the test has told the server to make.
+func (r *OwnRedis) Saved() {
+	r.t.Helper()
+	saved, err := os.ReadFile(filepath.Join(r.dir, "dump.rdb"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.saved = saved
+}
+
+// Start starts it, empty or from the snapshot, and waits until it answers.
 func (r *OwnRedis) Start() {
 	r.t.Helper()
+	r.dir = r.t.TempDir()
+	if r.saved != nil {
+		if err := os.WriteFile(filepath.Join(r.dir, "dump.rdb"), r.saved, 0o600); err != nil {
+			r.t.Fatal(err)
+		}
+	}
 	host, port, _ := net.SplitHostPort(r.Addr)
-	args := []string{"--bind", host, "--port", port, "--save", "", "--dir", r.t.TempDir()}
+	args := []string{"--bind", host, "--port", port, "--save", "", "--dir", r.dir}
 	if r.module != "" {
 		args = append(args, "--loadmodule", r.module)
 	}

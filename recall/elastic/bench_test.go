@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/elastic/go-elasticsearch/v8"
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/feed"
@@ -39,7 +38,7 @@ func BenchmarkRecall500(b *testing.B) {
 
 	rec := &recorder{}
 	address, _ := testenv.Elastic(b)
-	through, err := elasticsearch.NewClient(elasticsearch.Config{Addresses: []string{address}, Transport: rec})
+	through, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{address}, Transport: rec})
 	require.NoError(b, err)
 	_, err = elastic.New(through, elastic.Config{Index: name}).Recall(b.Context(), q)
 	require.NoError(b, err)

@@ -2,6 +2,7 @@ package elastic
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,7 +17,7 @@ import (
 type answer struct {
 	candidates []feed.Candidate
 	hits       int    // how many Elasticsearch gave, before groups were joined
-	illegal    int    // hits left out because their id or group is not a legal one
+	illegal    int    // hits left out because their id or group is not valid
 	last       []byte // sort values of the last hit, a JSON array; aliases the body
 	point      string // the point in time to go on with
 }
@@ -33,7 +34,7 @@ type decoder struct {
 	out    answer
 	arena  []byte // ids and groups, back to back
 	spans  []span // one per candidate
-	metaID []byte // _id of the hit at hand
+	metaID []byte // _id of the current hit
 }
 
 type span struct{ id, group, end int } // the id ends where the group begins; an empty group is the id
@@ -126,10 +127,8 @@ func (d *decoder) name() {
 	kept := d.out.candidates[:0]
 	for i, at := range d.spans {
 		c := d.out.candidates[i]
-		c.ID, c.Group = all[at.id:at.group], all[at.group:at.end]
-		if c.Group == "" {
-			c.Group = c.ID
-		}
+		c.ID = all[at.id:at.group]
+		c.Group = cmp.Or(all[at.group:at.end], c.ID)
 		if feed.CheckItemID(c.ID) != nil || feed.CheckItemID(c.Group) != nil {
 			d.out.illegal++
 			continue

@@ -17,6 +17,7 @@ import (
 )
 
 func TestBodyIsTheSameForEqualQueries(t *testing.T) {
+	t.Parallel()
 	schema := esindex.OwnSchema(esindex.Fields{})
 	q := feed.Query{
 		Ranking: feed.Ranking{Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}, Base: 0.1, PopularityWeight: 0.5},
@@ -52,6 +53,7 @@ func TestBodyIsTheSameForEqualQueries(t *testing.T) {
 const twoHits = `{"hits":{"hits":[{"sort":[3.5,1474848000000,"a",null]},{"_id":"ignored","sort":[1.0E-6,1474847999999,"b\/1","g"]}]}}`
 
 func TestDecode(t *testing.T) {
+	t.Parallel()
 	own := esindex.OwnSchema(esindex.Fields{})
 	meta := esindex.OwnSchema(esindex.Fields{ID: esindex.MetaID})
 	a := feed.Candidate{ID: "a", Group: "a", Source: Name, UpdateTime: 1474848000, Score: 3.5}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"testing"
 
-	"github.com/elastic/go-elasticsearch/v8"
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/feed"
@@ -14,6 +13,7 @@ import (
 )
 
 func TestBadCursors(t *testing.T) {
+	t.Parallel()
 	s, _, _ := open(t, []feed.Item{item("a", 0, "x"), item("b", 0, "x")})
 	q := ask(feed.Profile{})
 	q.N = 1
@@ -31,9 +31,10 @@ func TestBadCursors(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
+	t.Parallel()
 	q := ask(feed.Profile{})
 	t.Run("nobody listens", func(t *testing.T) {
-		client, err := elasticsearch.NewClient(elasticsearch.Config{Addresses: []string{"http://127.0.0.1:1"}})
+		client, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{"http://127.0.0.1:1"}})
 		require.NoError(t, err)
 		_, err = elastic.New(client, elastic.Config{Index: "x"}).Recall(t.Context(), q)
 		require.ErrorIs(t, err, recall.ErrUnavailable)
@@ -73,6 +74,7 @@ func TestErrors(t *testing.T) {
 }
 
 func TestIllegalIDsAreLeftOut(t *testing.T) {
+	t.Parallel()
 	client, name := connect(t)
 	_, err := esindex.Ensure(t.Context(), client, name, esindex.Definition{})
 	require.NoError(t, err)

@@ -34,7 +34,7 @@ func openExisting(t *testing.T, names esindex.Fields, timeField, unit string, do
 	require.NoError(t, err)
 	require.NoError(t, report.Err())
 	index(t, client, name, docs)
-	return elastic.New(client, elastic.Config{Index: name, Schema: report.Schema})
+	return elastic.New(client, elastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
 }
 
 // story is a document of the existing index, dated age before the origin.
@@ -53,6 +53,7 @@ func stories(date func(time.Time) any) []map[string]any {
 }
 
 func TestExistingIndexTimes(t *testing.T) {
+	t.Parallel()
 	layout := func(l string) func(time.Time) any { return func(at time.Time) any { return at.Format(l) } }
 	seconds := func(at time.Time) any { return at.Unix() }
 	millis := func(at time.Time) any { return at.UnixMilli() }
@@ -115,6 +116,7 @@ func TestExistingIndexTimes(t *testing.T) {
 // TestMetaID recalls in rounds where the id is the document's _id: ties fall
 // to the document, and a round sees what the first one saw.
 func TestMetaID(t *testing.T) {
+	t.Parallel()
 	names := mapped
 	names.ID = esindex.MetaID
 	client, name := connect(t)
@@ -130,7 +132,7 @@ func TestMetaID(t *testing.T) {
 	for i := range 20 {
 		put(fmt.Sprintf("doc-%d", i), fmt.Sprintf("group-%d", i/2))
 	}
-	s := elastic.New(client, elastic.Config{Index: name, Schema: report.Schema})
+	s := elastic.New(client, elastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
 	q := ask(feed.Profile{})
 	q.N = 6
 	seen, groups := map[string]bool{}, map[string]bool{}

@@ -1,6 +1,7 @@
 package elastic
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -23,12 +24,16 @@ const explainAtOnce = 1000
 // in which each interest and keyword is a query with a name, and Elasticsearch
 // answers what each of them scored. It needs Elasticsearch 8.8 or newer.
 func (s *Source) Explain(ctx context.Context, q feed.Query, ids []string) ([]recall.Factors, error) {
-	named := nameParts(&q.Profile, &s.schema)
+	schema, err := s.schema.Get()
+	if err != nil {
+		return nil, s.contractError(err)
+	}
+	named := nameParts(&q.Profile, schema)
 	curve := q.Ranking.Decay.Curve()
 	known := make(map[string]recall.Factors, len(ids))
 	for part := range slices.Chunk(ids, explainAtOnce) {
-		if err := s.explainSome(ctx, named, part, known); err != nil {
-			return nil, s.explain(err)
+		if err := s.explainSome(ctx, schema, named, part, known); err != nil {
+			return nil, s.contractError(err)
 		}
 	}
 	out := make([]recall.Factors, len(ids))
@@ -41,7 +46,7 @@ func (s *Source) Explain(ctx context.Context, q feed.Query, ids []string) ([]rec
 	return out, nil
 }
 
-// parts are the terms of relevance that are told apart. A query's name is t or
+// parts are the terms of relevance that are reported. A query's name is t or
 // k and its place in tags or keywords.
 type parts struct {
 	clauses        []clause
@@ -69,21 +74,21 @@ func nameParts(p *feed.Profile, s *esindex.Schema) parts {
 	return out
 }
 
-func (s *Source) explainSome(ctx context.Context, named parts, ids []string, known map[string]recall.Factors) error {
-	sort := append(order(&s.schema), map[string]sortKey{
-		s.schema.Fields.Popularity: {Order: "desc", Missing: "0", UnmappedType: "double"},
+func (s *Source) explainSome(ctx context.Context, schema *esindex.Schema, named parts, ids []string, known map[string]recall.Factors) error {
+	sort := append(order(schema), map[string]sortKey{
+		schema.Fields.Popularity: {Order: "desc", Missing: "0", UnmappedType: "double"},
 	})
 	req := search{
 		Size: len(ids),
 		Query: clause{Bool: &boolean{
-			Filter: []clause{{Terms: map[string][]string{s.schema.Fields.ID: ids}}},
+			Filter: []clause{{Terms: map[string][]string{schema.Fields.ID: ids}}},
 			Should: named.clauses,
 		}},
 		Sort: sort, StoredFields: "_none_",
 	}
 	params := "include_named_queries_score=true&allow_partial_search_results=false" +
 		"&filter_path=error,status,hits.hits.sort,hits.hits.matched_queries"
-	if s.schema.MetaID() {
+	if schema.MetaID() {
 		req.StoredFields = ""
 		params += ",hits.hits._id"
 	}
@@ -92,7 +97,7 @@ func (s *Source) explainSome(ctx context.Context, named parts, ids []string, kno
 		return err
 	}
 	return esindex.Do(ctx, s.client, http.MethodPost, "/"+s.index+"/_search", params, request, func(data []byte) error {
-		return named.read(data, &s.schema, known)
+		return named.read(data, schema, known)
 	})
 }
 
@@ -169,9 +174,6 @@ func (h *explainedHit) factors(schema *esindex.Schema) (id string, f recall.Fact
 			return "", f, err
 		}
 	}
-	if f.Group == "" {
-		f.Group = id
-	}
-	f.Known = true
+	f.Group, f.Known = cmp.Or(f.Group, id), true
 	return id, f, nil
 }

@@ -17,6 +17,7 @@ import (
 // TestExplainExisting explains items of an index that somebody else designed:
 // fields that some documents or the whole index lack count for nothing.
 func TestExplainExisting(t *testing.T) {
+	t.Parallel()
 	date := func(at time.Time) any { return at.UnixMilli() }
 	bare := mapped
 	bare.GroupID, bare.Popularity, bare.Summary = esindex.None, esindex.None, esindex.None
@@ -56,6 +57,7 @@ func TestExplainExisting(t *testing.T) {
 // TestExplainMetaID explains items whose id is the document's _id, more of
 // them than one search takes.
 func TestExplainMetaID(t *testing.T) {
+	t.Parallel()
 	names := mapped
 	names.ID = esindex.MetaID
 	client, name := connect(t)
@@ -69,7 +71,7 @@ func TestExplainMetaID(t *testing.T) {
 		bulk = fmt.Appendf(bulk, "{\"index\":{\"_id\":%q}}\n{\"headline\":\"x\",\"published_at\":%d,\"hits\":%d}\n", ids[i], int64(origin)*1000, i)
 	}
 	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPost, "/"+name+"/_bulk", "refresh=true", bulk, nil))
-	s := elastic.New(client, elastic.Config{Index: name, Schema: report.Schema})
+	s := elastic.New(client, elastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
 	f, err := s.Explain(t.Context(), ask(feed.Profile{Keywords: []string{"x"}}), ids)
 	require.NoError(t, err)
 	for i := range f {

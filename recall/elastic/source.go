@@ -7,6 +7,7 @@
 package elastic
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,7 +17,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/elastic/go-elasticsearch/v8"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
@@ -38,24 +38,27 @@ var illegalHits = promauto.NewCounter(prometheus.CounterOpts{
 
 // Config says which index is searched.
 type Config struct {
-	Index  string         // name, alias or pattern; required
-	Schema esindex.Schema // what esindex.Inspect found; zero: an index made by esindex.Ensure with default names
+	Index  string              // name, alias or pattern; required
+	Schema *esindex.LateSchema // what esindex.Inspect finds; nil: an index made by esindex.Ensure with default names
+	Logger *slog.Logger        // nil: nothing is logged
 }
 
 // Source is a [recall.Source] over one Elasticsearch index. An item can be
-// recalled once the index has been refreshed after it was put.
+// recalled once the index has been refreshed after it was put. While the schema
+// is not known nothing can be: [recall.ErrUnavailable].
 type Source struct {
-	client  esindex.Performer
+	client  esindex.Client
 	index   string
-	schema  esindex.Schema
+	schema  *esindex.LateSchema
+	log     *slog.Logger
 	illegal sync.Once
 }
 
 var _ recall.Source = (*Source)(nil)
 
 // New returns a source; it asks Elasticsearch nothing yet.
-func New(client *elasticsearch.Client, cfg Config) *Source {
-	return &Source{client: client, index: cfg.Index, schema: cfg.Schema.WithDefaults()}
+func New(client esindex.Client, cfg Config) *Source {
+	return &Source{client: client, index: cfg.Index, schema: cfg.Schema.OrOwn(), log: cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))}
 }
 
 // Name is "elastic".
@@ -68,18 +71,22 @@ func (s *Source) Recall(ctx context.Context, q feed.Query) (recall.Result, error
 	if q.N <= 0 {
 		return recall.Result{}, nil
 	}
-	at, err := parseCursor(q.After, &s.schema)
+	schema, err := s.schema.Get()
+	if err != nil {
+		return recall.Result{}, s.contractError(err)
+	}
+	at, err := parseCursor(q.After, schema)
 	if err != nil {
 		return recall.Result{}, err
 	}
-	if s.schema.MetaID() && at.point == "" {
+	if schema.MetaID() && at.point == "" {
 		if at.point, err = s.openPoint(ctx); err != nil {
-			return recall.Result{}, s.explain(err)
+			return recall.Result{}, s.contractError(err)
 		}
 	}
-	result, point, err := s.search(ctx, &q, at)
+	result, point, err := s.search(ctx, schema, &q, at)
 	if err != nil {
-		return recall.Result{}, s.explain(err)
+		return recall.Result{}, s.contractError(err)
 	}
 	if result.Next == "" && point != "" {
 		s.closePoint(ctx, point)
@@ -87,8 +94,8 @@ func (s *Source) Recall(ctx context.Context, q feed.Query) (recall.Result, error
 	return result, nil
 }
 
-func (s *Source) search(ctx context.Context, q *feed.Query, at cursor) (result recall.Result, point string, err error) {
-	request, err := body(q, &s.schema, at)
+func (s *Source) search(ctx context.Context, schema *esindex.Schema, q *feed.Query, at cursor) (result recall.Result, point string, err error) {
+	request, err := body(q, schema, at)
 	if err != nil {
 		return result, "", err
 	}
@@ -97,13 +104,13 @@ func (s *Source) search(ctx context.Context, q *feed.Query, at cursor) (result r
 	// of its bytes.
 	path := "/" + s.index + "/_search"
 	params := "allow_partial_search_results=false&filter_path=error,status,hits.hits.sort"
-	if s.schema.MetaID() {
+	if schema.MetaID() {
 		path = "/_search" // the point in time names the index
 		params += ",hits.hits._id,pit_id"
 	}
 	size := min(q.N, maxSize)
 	err = esindex.Do(ctx, s.client, http.MethodPost, path, params, request, func(data []byte) error {
-		got, err := decode(data, size, &s.schema)
+		got, err := decode(data, size, schema)
 		if err != nil {
 			return err
 		}
@@ -124,7 +131,7 @@ func (s *Source) countIllegal(ctx context.Context, n int) {
 	}
 	illegalHits.Add(float64(n))
 	s.illegal.Do(func() {
-		slog.WarnContext(ctx, "items are left out of recall because their id or group_id is not a legal one", "index", s.index, "items", n)
+		s.log.WarnContext(ctx, "items are left out of recall because their id or group_id is not valid", "index", s.index, "items", n)
 	})
 }
 
@@ -137,7 +144,7 @@ func (s *Source) openPoint(ctx context.Context) (string, error) {
 	return opened.ID, err
 }
 
-// closePoint frees a point in time nobody will go on with. It would expire by
+// closePoint frees a point in time that is not used any more. It would expire by
 // itself, so a failure does not matter.
 func (s *Source) closePoint(ctx context.Context, point string) {
 	request, err := json.Marshal(map[string]string{"id": point})
@@ -146,8 +153,8 @@ func (s *Source) closePoint(ctx context.Context, point string) {
 	}
 }
 
-// explain turns an error of the request into one of the contract.
-func (s *Source) explain(err error) error {
+// contractError turns an error of the request into one of the contract.
+func (s *Source) contractError(err error) error {
 	switch {
 	case esindex.IsType(err, "search_context_missing_exception"):
 		return fmt.Errorf("%w: it has expired: %w", recall.ErrBadCursor, err)

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/elastic/go-elasticsearch/v8"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -34,16 +33,16 @@ func ask(p feed.Profile) feed.Query {
 	return feed.Query{Profile: p, Ranking: ranking, Origin: time.Unix(origin, 0), N: 100}
 }
 
-func connect(t testing.TB) (*elasticsearch.Client, string) {
+func connect(t testing.TB) (esindex.Client, string) {
 	t.Helper()
 	address, index := testenv.Elastic(t)
-	client, err := elasticsearch.NewClient(elasticsearch.Config{Addresses: []string{address}})
+	client, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{address}})
 	require.NoError(t, err)
 	return client, index
 }
 
 // index stores documents under random _ids and makes them searchable.
-func index[D any](t testing.TB, client *elasticsearch.Client, name string, docs []D) {
+func index[D any](t testing.TB, client esindex.Client, name string, docs []D) {
 	t.Helper()
 	for part := range slices.Chunk(docs, 5000) {
 		var b bytes.Buffer
@@ -71,7 +70,7 @@ func (w withPopularity) MarshalJSON() ([]byte, error) {
 }
 
 // open makes our own index of the items.
-func open(t testing.TB, items []feed.Item) (*elastic.Source, *elasticsearch.Client, string) {
+func open(t testing.TB, items []feed.Item) (*elastic.Source, esindex.Client, string) {
 	t.Helper()
 	client, name := connect(t)
 	_, err := esindex.Ensure(t.Context(), client, name, esindex.Definition{})
@@ -107,6 +106,7 @@ func item(id string, age time.Duration, title string, tags ...string) feed.Item 
 }
 
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	recalltest.Run(t, func(t *testing.T, items []feed.Item) recall.Source {
 		s, _, _ := open(t, items)
 		return s
@@ -116,6 +116,7 @@ func TestConformance(t *testing.T) {
 // TestScoreIsTheFormula computes every score a second time, from the
 // definitions. Lengths are below 40 words, where Lucene keeps them exactly.
 func TestScoreIsTheFormula(t *testing.T) {
+	t.Parallel()
 	items := []feed.Item{
 		item("now", 0, "rust in production", "rust", "go"),
 		item("offset", time.Hour, "go go go", "go"),
@@ -156,7 +157,7 @@ func TestScoreIsTheFormula(t *testing.T) {
 				for _, tag := range it.Tags {
 					relevance += q.Profile.Interests[tag]
 				}
-				want := relevance * q.Ranking.Decay.Curve().At(float64(origin-it.UpdateTime)) * q.Ranking.PopularityFactor(it.Popularity())
+				want := relevance * q.Ranking.Decay.Curve().At(float64(origin-it.UpdateTime)) * q.Ranking.PopularityFactor(float64(it.Popularity()))
 				assert.InEpsilon(t, max(want, math.SmallestNonzeroFloat32), max(float64(got.Score), math.SmallestNonzeroFloat32), 2e-6, it.ID)
 				assert.Equal(t, feed.Candidate{ID: it.ID, Group: it.ID, Source: elastic.Name, UpdateTime: it.UpdateTime, Score: got.Score}, got)
 			}
@@ -194,6 +195,7 @@ func bm25(items []feed.Item, i int, words []string, text func(feed.Item) string)
 }
 
 func TestFilters(t *testing.T) {
+	t.Parallel()
 	items := []feed.Item{
 		item("now", 0, "x"), item("later", -time.Second, "x"), item("day", 24*time.Hour, "x", "ads", "go"),
 		item("week", 7*24*time.Hour, "x", "go"), item("month", 30*24*time.Hour, "x"),
@@ -229,6 +231,7 @@ func TestFilters(t *testing.T) {
 }
 
 func TestGroupsAndRounds(t *testing.T) {
+	t.Parallel()
 	var items []feed.Item
 	for i := range 60 {
 		it := item(fmt.Sprintf("i%02d", i), time.Duration(i/4)*time.Hour, "x") // ties of four, and all within the offset at first
@@ -275,6 +278,7 @@ func TestGroupsAndRounds(t *testing.T) {
 }
 
 func TestRealPosts(t *testing.T) {
+	t.Parallel()
 	posts := testenv.Posts(t)
 	s, _, _ := open(t, posts)
 	q := ask(feed.Profile{Interests: map[string]float64{"show-hn": 3, "github.com": 2}})

@@ -11,6 +11,7 @@ import (
 )
 
 func TestNorms(t *testing.T) {
+	t.Parallel()
 	// 300 − 24 = 276 = 0b100010100, whose four highest bits are 256; 24 + 256.
 	for length, kept := range map[uint32]float64{0: 0, 1: 1, 23: 23, 24: 24, 39: 39, 40: 40, 41: 40, 42: 42, 300: 280} {
 		assert.Equal(t, kept, decodeNorm(encodeNorm(length)), "%d", length)
@@ -32,6 +33,7 @@ func TestNorms(t *testing.T) {
 // TestManyTimes puts a word into a text more often than a byte can count, and
 // takes it through a merge and out again.
 func TestManyTimes(t *testing.T) {
+	t.Parallel()
 	s := New()
 	s.Upsert(repeated("a", 1000))
 	s.Upsert(repeated("b", 254))

@@ -30,7 +30,7 @@ func (d *dictionary) add(name string) uint32 {
 type drafter struct {
 	source *Source
 	added  [dictionaryCount]dictionary
-	found  []uint32 // terms of the field at hand, with repeats
+	found  []uint32 // terms of the current field, with repeats
 	terms  []termFreq
 }
 

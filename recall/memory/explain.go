@@ -41,7 +41,7 @@ func (s *Source) Explain(ctx context.Context, q feed.Query, ids []string) ([]rec
 	return out, nil
 }
 
-// explanation is a query cut into what is told apart.
+// explanation is a query split into the terms that are reported.
 type explanation struct {
 	curve   feed.Curve
 	gainers []gainer

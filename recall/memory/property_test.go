@@ -193,6 +193,7 @@ func (k *keep) remove(id string) {
 // TestEqualsReference writes at random to small catalogs and compares after
 // every few writes.
 func TestEqualsReference(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(80) {
 		w := &world{Rand: rand.New(rand.NewPCG(seed, 1)), ids: 5 + int(seed)*2, span: time.Duration(seed%5+1) * 200 * time.Hour}
 		s, k := memory.New(), &keep{at: map[string]int{}}
@@ -218,6 +219,7 @@ func TestEqualsReference(t *testing.T) {
 // TestEqualsReferenceInBlocks does the same on catalogs of many blocks, where
 // bounds, jumps and skips come into play.
 func TestEqualsReferenceInBlocks(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(6) {
 		w := &world{Rand: rand.New(rand.NewPCG(seed, 2)), ids: 9000, span: []time.Duration{50, 500, 5000}[seed%3] * time.Hour}
 		s, k := memory.New(), &keep{at: map[string]int{}}
@@ -238,6 +240,7 @@ func TestEqualsReferenceInBlocks(t *testing.T) {
 // TestPopularFarBehind hides one popular item behind many blocks of others
 // that cannot get in.
 func TestPopularFarBehind(t *testing.T) {
+	t.Parallel()
 	items := make([]feed.Item, 5000)
 	for i := range items {
 		items[i] = feed.Item{ID: fmt.Sprint(i), Title: "t", UpdateTime: now.Unix() - int64(i)*3600}
@@ -257,6 +260,7 @@ func TestPopularFarBehind(t *testing.T) {
 // TestUnusedTermsAreDropped fills a catalog with words, replaces them and
 // looks at what is left.
 func TestUnusedTermsAreDropped(t *testing.T) {
+	t.Parallel()
 	s := memory.New()
 	items := make([]feed.Item, 500)
 	for i := range items {
@@ -282,6 +286,7 @@ func TestUnusedTermsAreDropped(t *testing.T) {
 
 // TestSegmentsStayFew writes items one by one.
 func TestSegmentsStayFew(t *testing.T) {
+	t.Parallel()
 	s := memory.New()
 	for i := range 3000 {
 		s.Upsert([]feed.Item{{ID: fmt.Sprint(i % 2000), Title: "t", UpdateTime: int64(i + 1)}})
@@ -298,6 +303,7 @@ func TestSegmentsStayFew(t *testing.T) {
 // TestReadersSeeWholeBatches reads while items are replaced: every answer is
 // that of one moment, and a write is visible when it returns.
 func TestReadersSeeWholeBatches(t *testing.T) {
+	t.Parallel()
 	s := memory.New()
 	version := func(n int) []feed.Item {
 		items := make([]feed.Item, 50)

@@ -39,7 +39,7 @@ type Source struct {
 	mu      sync.RWMutex // held for a moment, to publish a state or to take it
 
 	// What readers see, guarded by mu. The slice of views is never changed in
-	// place. The writer reads these without mu, since nobody else writes them.
+	// place. The writer reads these without mu, since only it writes them.
 	views        []view
 	statistics   statistics
 	dictionaries [dictionaryCount]*dictionary

@@ -72,6 +72,7 @@ func compareWithElasticsearch(t *testing.T, texts []string) {
 }
 
 func TestTokensOfRealTitles(t *testing.T) {
+	t.Parallel()
 	seen := map[string]bool{}
 	var titles []string
 	for _, post := range testenv.Posts(t) {
@@ -86,6 +87,7 @@ func TestTokensOfRealTitles(t *testing.T) {
 // TestTokensOfMixedText joins characters of every kind the word rules speak
 // of, at random, so that each rule meets each other one.
 func TestTokensOfMixedText(t *testing.T) {
+	t.Parallel()
 	alphabet := []string{
 		"a", "B", "z", "é", "İ", "Σ", "ß", "1", "9", "٣", "３", "_", "‿", "'", "’", ".", ",", ";", ":", "·", "\"", "-", "–",
 		" ", " ", " ", "\t", "\n", "#", "*", "@", "$", "©", "™", "→", "½", "²", "Ⅷ", "ⓐ", "\u0301", "\u00ad", "\u200b",
@@ -105,6 +107,7 @@ func TestTokensOfMixedText(t *testing.T) {
 }
 
 func TestTokensOfLongWords(t *testing.T) {
+	t.Parallel()
 	var texts []string
 	for _, n := range []int{254, 255, 256, 257, 510, 511, 1000} {
 		texts = append(texts,
@@ -120,6 +123,7 @@ func TestTokensOfLongWords(t *testing.T) {
 }
 
 func TestTokens(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string][]string{
 		"":                         nil,
 		"!!! --- ___":              nil,

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/elastic/go-elasticsearch/v8"
 	catalog "github.com/freshet/freshet/catalog/elastic"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
@@ -23,10 +22,10 @@ import (
 )
 
 // both puts the items into a fresh index of one shard and into memory.
-func both(t *testing.T, items []feed.Item) (inElastic, inMemory recall.Source, client *elasticsearch.Client, index string) {
+func both(t *testing.T, items []feed.Item) (inElastic, inMemory recall.Source, client esindex.Client, index string) {
 	t.Helper()
 	address, index := testenv.Elastic(t)
-	client, err := elasticsearch.NewClient(elasticsearch.Config{Addresses: []string{address}})
+	client, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{address}})
 	require.NoError(t, err)
 	ctx := context.Background()
 	_, err = esindex.Ensure(ctx, client, index, esindex.Definition{})
@@ -64,7 +63,7 @@ func TestParity(t *testing.T) {
 
 // byHand works one post's score out on paper, but for the word's statistics,
 // which it asks Elasticsearch for, and finds it in both sources.
-func byHand(t *testing.T, client *elasticsearch.Client, index string, sources []recall.Source) {
+func byHand(t *testing.T, client esindex.Client, index string, sources []recall.Source) {
 	// {"id":"hn_10248191","title":"Memspector: Inspect memory usage of Python functions",
 	//  "tags":["github.com"],"update_time":1442782980,"likes":27,"comments":1}
 	const (
@@ -98,7 +97,7 @@ func byHand(t *testing.T, client *elasticsearch.Client, index string, sources []
 
 // wordStatistics asks Elasticsearch how many titles there are, how many tokens
 // they have together, and how many have the word.
-func wordStatistics(t *testing.T, client *elasticsearch.Client, index, word string) (having, length, holders float64) {
+func wordStatistics(t *testing.T, client esindex.Client, index, word string) (having, length, holders float64) {
 	t.Helper()
 	var answer struct {
 		Vectors map[string]struct {

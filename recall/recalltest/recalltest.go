@@ -41,15 +41,15 @@ func query(n int, p feed.Profile) feed.Query {
 
 // Run tests the contract on sources that open makes.
 func Run(t *testing.T, open func(t *testing.T, items []feed.Item) recall.Source) {
-	t.Run("scores", func(t *testing.T) { scores(t, open) })
-	t.Run("hand", func(t *testing.T) { byHand(t, open) })
-	t.Run("order", func(t *testing.T) { order(t, open) })
-	t.Run("filters", func(t *testing.T) { filters(t, open) })
-	t.Run("rounds", func(t *testing.T) { rounds(t, open) })
-	t.Run("groups", func(t *testing.T) { groups(t, open) })
-	t.Run("edges", func(t *testing.T) { edges(t, open) })
-	t.Run("explain", func(t *testing.T) { explanations(t, open) })
-	t.Run("concurrent", func(t *testing.T) { concurrent(t, open) })
+	for name, test := range map[string]func(*testing.T, Open){
+		"scores": scores, "hand": byHand, "order": order, "filters": filters, "rounds": rounds, "groups": groups,
+		"edges": edges, "explain": explanations, "concurrent": concurrent,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, open)
+		})
+	}
 }
 
 func recallAll(t *testing.T, s recall.Source, q feed.Query) recall.Result {

@@ -15,8 +15,10 @@ import (
 // best of each group and cuts to q.N. It is what backends are compared with;
 // q.After is not looked at.
 //
-// It cuts text at spaces and lowers it, so the items' texts must be plain
-// words. Scores are in float32 as the contract says.
+// It shares no code with what it checks: of package feed it uses the types
+// alone, and the formula is written out from the design. It cuts text at spaces
+// and lowers it, so the items' texts must be plain words. Scores are in float32
+// as the contract says.
 func Reference(items []feed.Item, q feed.Query) []feed.Candidate {
 	return Best(Ranked(items, q), q.N)
 }
@@ -38,13 +40,12 @@ func Best(ranked []feed.Candidate, n int) []feed.Candidate {
 // included.
 func Ranked(items []feed.Item, q feed.Query) []feed.Candidate {
 	c := measure(items, q.Profile.Keywords)
-	curve := q.Ranking.Decay.Curve()
 	tags := slices.Sorted(maps.Keys(q.Profile.Interests))
 	out := []feed.Candidate{}
 	for i := range items {
 		it := &items[i]
 		late := !q.Since.IsZero() && it.UpdateTime <= q.Since.Unix()
-		if it.UpdateTime > q.Origin.Unix() || late || q.Profile.Refuses(it) {
+		if it.UpdateTime > q.Origin.Unix() || late || unwanted(it, q.Profile) {
 			continue
 		}
 		gain := 0.0
@@ -53,13 +54,38 @@ func Ranked(items []feed.Item, q feed.Query) []feed.Candidate {
 				gain += q.Profile.Interests[tag]
 			}
 		}
-		relevance := q.Ranking.Base + c.addBM25(gain, i)
-		decay := curve.At(float64(q.Origin.Unix() - it.UpdateTime))
-		score := relevance * decay * q.Ranking.PopularityFactor(it.Popularity())
-		out = append(out, feed.Candidate{ID: it.ID, Group: it.Group(), UpdateTime: it.UpdateTime, Score: float32(score)})
+		score := (q.Ranking.Base + c.addBM25(gain, i)) *
+			decayFactor(q.Ranking.Decay, float64(q.Origin.Unix()-it.UpdateTime)) *
+			popularityFactor(q.Ranking.PopularityWeight, float64(it.Likes+2*it.Comments))
+		out = append(out, feed.Candidate{ID: it.ID, Group: group(it), UpdateTime: it.UpdateTime, Score: float32(score)})
 	}
 	slices.SortFunc(out, Order)
 	return out
+}
+
+// decayFactor is Elasticsearch's Gaussian with a floor, at a distance in seconds:
+// exp(−max(0, |distance| − offset)² / 2σ²), σ² = −scale² / (2 ln decay).
+func decayFactor(d feed.Decay, distance float64) float64 {
+	variance := -math.Pow(d.Scale.Seconds(), 2) / (2 * math.Log(d.Decay))
+	beyond := max(0, math.Abs(distance)-d.Offset.Seconds())
+	return max(d.Floor, math.Exp(-beyond*beyond/(2*variance)))
+}
+
+func popularityFactor(weight, popularity float64) float64 {
+	return 1 + weight*math.Log10(1+popularity)
+}
+
+func group(it *feed.Item) string { return cmp.Or(it.GroupID, it.ID) }
+
+// unwanted: the author, a tag, the item or its group is muted, or the item is in
+// a language the reader has not asked for.
+func unwanted(it *feed.Item, p feed.Profile) bool {
+	muted := it.AuthorID != "" && slices.Contains(p.MutedAuthors, it.AuthorID) ||
+		slices.Contains(p.MutedItems, it.ID) || slices.Contains(p.MutedItems, it.GroupID)
+	for _, tag := range it.Tags {
+		muted = muted || slices.Contains(p.MutedTags, tag)
+	}
+	return muted || it.Lang != "" && len(p.Langs) > 0 && !slices.Contains(p.Langs, it.Lang)
 }
 
 // Order is the order of candidates: score descending, newer first, then id.

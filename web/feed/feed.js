@@ -66,7 +66,19 @@ async function load(action) {
   watchEnd();
 }
 
-function addCard(item) {
+// asItem gives a post, which stands among the items, what items have under other
+// names.
+function asItem(doc) {
+  if (doc.created_at === undefined || doc.title !== undefined) return doc;
+  const [title, ...rest] = (doc.caption ?? '').trim().split('\n');
+  return {
+    ...doc, title: title || doc.media?.find((m) => m.alt)?.alt || 'Photo', summary: rest.join(' ').trim(),
+    update_time: doc.created_at, author_id: doc.author?.name || doc.author?.id,
+  };
+}
+
+function addCard(doc) {
+  const item = asItem(doc);
   if (state.shown.has(item.id)) document.body.dataset.repeated = item.id; // never: the tests look for it
   state.shown.add(item.id);
   const card = $('card').content.firstElementChild.cloneNode(true);
@@ -82,9 +94,11 @@ function addCard(item) {
   card.querySelector('.tags').append(...(item.tags ?? []).map((tag) => make('span', { className: 'chip', textContent: tag })));
   card.querySelector('.summary').textContent = item.summary ?? '';
   const like = card.querySelector('.like');
+  const liked = () => { like.disabled = true; like.setAttribute('aria-pressed', 'true'); like.textContent = 'Liked'; };
+  if (doc.in_feed?.has_liked) liked();
   like.addEventListener('click', async () => {
     like.disabled = true;
-    if (await report('like', item.id)) { like.setAttribute('aria-pressed', 'true'); like.textContent = 'Liked'; }
+    if (await (item.id.startsWith('post:') ? likePost(item.id) : report('like', item.id))) liked();
     else like.disabled = false;
   });
   card.querySelector('.hide').addEventListener('click', async () => {
@@ -100,9 +114,14 @@ function addCard(item) {
   return card;
 }
 
-async function report(type, id) {
+const report = (type, id) => send('POST', '/v1/events', { type, id });
+
+// A like of a post counts as the event, too.
+const likePost = (id) => send('PUT', `/v1/posts/${id}/like`);
+
+async function send(...call) {
   try {
-    await ask('POST', '/v1/events', { type, id });
+    await ask(...call);
     return true;
   } catch (error) {
     fail(error);

@@ -2,20 +2,23 @@ package faultproxy
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"net"
 	"strings"
 	"sync"
 )
 
-// conn is one connection of a client and the one to Redis that stands for it.
+// conn is one connection of a client and the one to the server that stands for
+// it.
 type conn struct {
 	p              *Proxy
 	client, server *net.TCPConn
+	protocol       protocol
 
 	mu      sync.Mutex
 	settled sync.Cond // waiting has become empty
-	waiting []request // sent to Redis and not answered yet, oldest first
+	waiting []request // sent to the server and not answered yet, oldest first
 	hits    []*Armed  // faults that have happened here; only requests uses it until it has ended
 }
 
@@ -26,7 +29,7 @@ type request struct {
 }
 
 func newConn(p *Proxy, client, server *net.TCPConn) *conn {
-	c := &conn{p: p, client: client, server: server}
+	c := &conn{p: p, client: client, server: server, protocol: p.protocol()}
 	c.settled.L = &c.mu
 	return c
 }
@@ -36,7 +39,7 @@ func (c *conn) run() {
 	var replies sync.WaitGroup
 	replies.Go(c.replies)
 	c.requests()
-	// What the client has sent gets to Redis even if the client is gone.
+	// What the client has sent gets to the server even if the client is gone.
 	_ = c.server.CloseWrite()
 	replies.Wait()
 	for _, hit := range c.hits { // what else was cut, nothing comes of it any more
@@ -54,13 +57,11 @@ func (c *conn) hangUp() {
 func (c *conn) requests() {
 	in := bufio.NewReader(c.client)
 	for {
-		frame, err := readFrame(in)
+		frame, cmd, err := c.protocol.request(in)
 		if err != nil {
-			return
-		}
-		cmd, err := parseCommand(frame)
-		if err != nil {
-			c.hangUp()
+			if errors.Is(err, errFrame) {
+				c.hangUp()
+			}
 			return
 		}
 		hit := c.p.meet(cmd)
@@ -87,18 +88,18 @@ func (c *conn) requests() {
 	}
 }
 
-// replies passes replies back until Redis hangs up or a fault cuts the client
+// replies passes replies back until the server hangs up or a fault cuts the client
 // off.
 func (c *conn) replies() {
 	defer c.hangUp()
 	defer c.release()
 	in := bufio.NewReader(c.server)
 	for {
-		frame, err := readFrame(in)
+		frame, err := c.protocol.reply(in)
 		if err != nil {
 			return
 		}
-		if frame[0] == pushed { // nobody waits for it
+		if frame[0] == pushed { // no call waits for it
 			_, _ = c.client.Write(frame)
 			continue
 		}

@@ -32,11 +32,11 @@ type Kind int
 // What a fault does to the request it meets. The cuts close the connection as
 // a server does that ends: what was answered before arrives.
 const (
-	Before Kind = iota // cut; the request does not reach Redis
-	After              // cut; Redis has executed the request, nothing of its reply arrives
-	Within             // cut; Redis has executed the request, the first half of its reply arrives
+	Before Kind = iota // cut; the request does not reach the server
+	After              // cut; the server has executed the request, nothing of its reply arrives
+	Within             // cut; the server has executed the request, the first half of its reply arrives
 	Late               // the reply waits for Fault.For
-	Stall              // the request waits for Fault.For and then reaches Redis, even if its client has given up
+	Stall              // the request waits for Fault.For and then reaches the server, even if its client has given up
 )
 
 func (k Kind) String() string { return [...]string{"before", "after", "within", "late", "stall"}[k] }
@@ -65,7 +65,7 @@ type Armed struct {
 func (a *Armed) Fired() bool { return a.fired.Load() }
 
 // Over is closed when the fault has done what it does: the connection is cut,
-// by it or otherwise, or Redis has answered what was late.
+// by it or otherwise, or the server has answered what was late.
 func (a *Armed) Over() <-chan struct{} { return a.over }
 
 func (a *Armed) end() { a.once.Do(func() { close(a.over) }) }

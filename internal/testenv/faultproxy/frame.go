@@ -12,6 +12,27 @@ import (
 
 var errFrame = errors.New("not a frame of the Redis protocol")
 
+// protocol reads what one connection says.
+type protocol interface {
+	// request reads what a client sends before it waits for an answer, and what of
+	// it tests know it by.
+	request(r *bufio.Reader) (frame []byte, cmd Command, err error)
+	// reply reads the answer to one request.
+	reply(r *bufio.Reader) (frame []byte, err error)
+}
+
+// resp is the protocol of Redis.
+type resp struct{}
+
+func (resp) request(r *bufio.Reader) (frame []byte, cmd Command, err error) {
+	if frame, err = readFrame(r); err == nil {
+		cmd, err = parseCommand(frame)
+	}
+	return frame, cmd, err
+}
+
+func (resp) reply(r *bufio.Reader) ([]byte, error) { return readFrame(r) }
+
 // pushed begins a frame that a server sends unasked.
 const pushed = '>'
 

@@ -1,9 +1,9 @@
-// Package faultproxy is a network between the system under test and real Redis
-// servers that loses what tests want lost. It reads the Redis protocol just far
-// enough to tell one request and one reply from the next, so a test can cut a
-// connection before a certain request reaches Redis, after Redis has executed
-// it, or within its reply; and it lists the requests that went through, so a
-// test can do that to each of them.
+// Package faultproxy is a network between the system under test and real
+// servers, Redis or PostgreSQL, that loses what tests want lost. It reads the
+// server's protocol just far enough to tell one request and one reply from the
+// next, so a test can cut a connection before a certain request reaches the
+// server, after the server has executed it, or within its reply; and it lists
+// the requests that went through, so a test can do that to each of them.
 package faultproxy
 
 import (
@@ -17,12 +17,13 @@ import (
 	"time"
 )
 
-// Proxy stands in front of one Redis server, or of all nodes of a cluster. It
-// does not know subscriptions and inline commands.
+// Proxy stands in front of one server, or of all nodes of a Redis Cluster. It
+// does not know subscriptions and inline commands of Redis.
 type Proxy struct {
 	// Addrs stand for the servers, in their order.
 	Addrs []string
 
+	protocol  func() protocol   // of a new connection
 	ports     map[string]string // of a cluster's nodes: their own → the proxy's
 	listeners []net.Listener
 	ctx       context.Context // ends with the test
@@ -37,13 +38,18 @@ type Proxy struct {
 	recorded []Command
 }
 
-// Start stands in front of the servers until the test ends. Several are the
+// Start stands in front of Redis servers until the test ends. Several are the
 // nodes of a cluster: what they tell of the cluster's layout names the proxy's
 // ports instead of theirs.
 func Start(t testing.TB, servers ...string) *Proxy {
 	t.Helper()
+	return start(t, func() protocol { return resp{} }, servers...)
+}
+
+func start(t testing.TB, speaks func() protocol, servers ...string) *Proxy {
+	t.Helper()
 	ctx, end := context.WithCancel(context.WithoutCancel(t.Context()))
-	p := &Proxy{ctx: ctx, conns: map[*conn]struct{}{}, ports: map[string]string{}}
+	p := &Proxy{ctx: ctx, protocol: speaks, conns: map[*conn]struct{}{}, ports: map[string]string{}}
 	t.Cleanup(func() { end(); p.close() })
 	for _, server := range servers {
 		l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")

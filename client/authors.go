@@ -1,0 +1,61 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+)
+
+// AuthorCard is what an author says of themself.
+type AuthorCard struct {
+	Name     string `json:"name,omitempty"`
+	ImageURL string `json:"image_url,omitempty"`
+	Bio      string `json:"bio,omitempty"`
+}
+
+// Author is an author as the caller sees them.
+type Author struct {
+	ID string `json:"id"`
+	AuthorCard
+	Posts       int64 `json:"posts"` // of those the caller may see
+	Followers   int64 `json:"followers"`
+	Following   int64 `json:"following"`
+	IsFollowing bool  `json:"is_following"` // the caller follows them
+}
+
+// Author calls GET /v1/authors/{id}. [ErrNotFound] where nothing is known of
+// them, and where one of the two blocks the other.
+func (c *Client) Author(ctx context.Context, id string) (Author, error) {
+	return call[Author](ctx, c, Request{Method: http.MethodGet, Path: authorPath(id), Repeatable: true})
+}
+
+// PutAuthor calls PUT /v1/authors/{id}: the card replaces the one before.
+func (c *Client) PutAuthor(ctx context.Context, id string, card AuthorCard) error {
+	_, err := send[struct{}](ctx, c, Request{Method: http.MethodPut, Path: authorPath(id), Repeatable: true}, card)
+	return err
+}
+
+// DeleteAuthor calls DELETE /v1/authors/{id}: card, posts and followers are
+// erased.
+func (c *Client) DeleteAuthor(ctx context.Context, id string) error {
+	_, err := c.Do(ctx, Request{Method: http.MethodDelete, Path: authorPath(id), Repeatable: true})
+	return err
+}
+
+// AuthorPosts calls GET /v1/authors/{id}/posts: those that the caller may see,
+// paged as [Client.Timeline].
+func (c *Client) AuthorPosts(ctx context.Context, id, cursor string, limit int) (PostPage, error) {
+	path := withPage(authorPath(id)+"/posts", cursor, limit)
+	return call[PostPage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
+}
+
+// DeleteAgent calls DELETE /v1/agents/{agent_id}: everything that the agent made
+// is erased.
+func (c *Client) DeleteAgent(ctx context.Context, agent string) error {
+	_, err := c.Do(ctx, Request{Method: http.MethodDelete, Path: agentPath(agent), Repeatable: true})
+	return err
+}
+
+func authorPath(id string) string { return "/v1/authors/" + url.PathEscape(id) }
+
+func agentPath(agent string) string { return "/v1/agents/" + url.PathEscape(agent) }

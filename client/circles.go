@@ -1,0 +1,61 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+)
+
+// Circle is a named set of agents, owned by one.
+type Circle struct {
+	ID    string `json:"id"`
+	Owner string `json:"owner"`
+	Name  string `json:"name"`
+	Size  int    `json:"size"` // members
+}
+
+// CircleChange is what shall become of a circle.
+type CircleChange struct {
+	Name  string `json:"name,omitempty"`
+	Owner string `json:"owner,omitempty"` // an admin names it for a new circle
+	// Members replace those that there are; nil: they stay.
+	Members []string `json:"members,omitzero"`
+}
+
+// PutCircle calls PUT /v1/circles/{id}: it makes a circle of the caller's, or
+// changes it. [ErrForbidden] where it is another agent's, [ErrUnprocessable]
+// where it would have too many members.
+func (c *Client) PutCircle(ctx context.Context, id string, change CircleChange) (Circle, error) {
+	return send[Circle](ctx, c, Request{Method: http.MethodPut, Path: circlePath(id), Repeatable: true}, change)
+}
+
+// Circle calls GET /v1/circles/{id}. Circles are for their owner and admins.
+func (c *Client) Circle(ctx context.Context, id string) (Circle, error) {
+	return call[Circle](ctx, c, Request{Method: http.MethodGet, Path: circlePath(id), Repeatable: true})
+}
+
+// DeleteCircle calls DELETE /v1/circles/{id}. [ErrNotFound] where there is none;
+// after a retry that may mean that the try before has removed it.
+func (c *Client) DeleteCircle(ctx context.Context, id string) error {
+	_, err := c.Do(ctx, Request{Method: http.MethodDelete, Path: circlePath(id), Repeatable: true})
+	return err
+}
+
+// Members calls GET /v1/circles/{id}/members, paged as [Client.Following].
+func (c *Client) Members(ctx context.Context, id, after string, limit int) (AgentPage, error) {
+	return c.agents(ctx, circlePath(id)+"/members", after, limit)
+}
+
+// AddMember calls PUT /v1/circles/{id}/members/{agent} and reports whether that
+// was news.
+func (c *Client) AddMember(ctx context.Context, id, agent string) (changed bool, err error) {
+	return c.change(ctx, http.MethodPut, circlePath(id)+"/members/"+url.PathEscape(agent))
+}
+
+// RemoveMember calls DELETE /v1/circles/{id}/members/{agent}. Members may remove
+// themselves.
+func (c *Client) RemoveMember(ctx context.Context, id, agent string) (changed bool, err error) {
+	return c.change(ctx, http.MethodDelete, circlePath(id)+"/members/"+url.PathEscape(agent))
+}
+
+func circlePath(id string) string { return "/v1/circles/" + url.PathEscape(id) }

@@ -1,0 +1,66 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+)
+
+// Server is the author whom nobody is: who follows it gets every public post.
+const Server = "@server"
+
+// AgentPage is a page of a list of agents, by id.
+type AgentPage struct {
+	Agents    []string `json:"agents"`
+	NextAfter string   `json:"next_after"` // for the next page; "": this is the last
+}
+
+// Follow calls PUT /v1/agents/{agent_id}/following/{author} and reports whether
+// that was news. [ErrForbidden] while one of the two blocks the other, and where
+// only the app may do it; [ErrUnprocessable] where the agent follows as many as
+// one may.
+func (c *Client) Follow(ctx context.Context, agent, author string) (changed bool, err error) {
+	return c.change(ctx, http.MethodPut, agentPath(agent)+"/following/"+url.PathEscape(author))
+}
+
+// Unfollow calls DELETE /v1/agents/{agent_id}/following/{author}.
+func (c *Client) Unfollow(ctx context.Context, agent, author string) (changed bool, err error) {
+	return c.change(ctx, http.MethodDelete, agentPath(agent)+"/following/"+url.PathEscape(author))
+}
+
+// Block calls PUT /v1/agents/{agent_id}/blocked/{agent}: it ends the follows of
+// both, and neither sees the other's posts.
+func (c *Client) Block(ctx context.Context, agent, other string) (changed bool, err error) {
+	return c.change(ctx, http.MethodPut, agentPath(agent)+"/blocked/"+url.PathEscape(other))
+}
+
+// Unblock calls DELETE /v1/agents/{agent_id}/blocked/{agent}.
+func (c *Client) Unblock(ctx context.Context, agent, other string) (changed bool, err error) {
+	return c.change(ctx, http.MethodDelete, agentPath(agent)+"/blocked/"+url.PathEscape(other))
+}
+
+// change makes a call that answers whether it changed something. After a retry
+// the try before may have been what did.
+func (c *Client) change(ctx context.Context, method, path string) (bool, error) {
+	done, err := call[struct {
+		Changed bool `json:"changed"`
+	}](ctx, c, Request{Method: method, Path: path, Repeatable: true})
+	return done.Changed, err
+}
+
+// Following calls GET /v1/agents/{agent_id}/following: whom the agent follows.
+// after is the NextAfter of the page before, "" for the first; limit is 1 to
+// 1,000, 0 for the server's 100.
+func (c *Client) Following(ctx context.Context, agent, after string, limit int) (AgentPage, error) {
+	return c.agents(ctx, agentPath(agent)+"/following", after, limit)
+}
+
+// Followers calls GET /v1/agents/{agent_id}/followers: who follows the agent,
+// paged as [Client.Following].
+func (c *Client) Followers(ctx context.Context, agent, after string, limit int) (AgentPage, error) {
+	return c.agents(ctx, agentPath(agent)+"/followers", after, limit)
+}
+
+func (c *Client) agents(ctx context.Context, path, after string, limit int) (AgentPage, error) {
+	return call[AgentPage](ctx, c, Request{Method: http.MethodGet, Path: withQuery(path, "after", after, limit), Repeatable: true})
+}

@@ -1,0 +1,179 @@
+package client
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+)
+
+// NewPost is a post to be published.
+type NewPost struct {
+	Caption  string    `json:"caption"`
+	Tags     []string  `json:"tags,omitempty"`     // beside the caption's hashtags
+	Audience *Audience `json:"audience,omitempty"` // nil: everybody
+	Mentions []string  `json:"mentions,omitempty"` // agents who may see it whatever the audience
+	Reply    string    `json:"reply,omitempty"`    // "public" (or ""), "followers", "audience" or "none"
+	React    string    `json:"react,omitempty"`    // the same
+	// Key makes the server answer the same post again for 24 hours; "" takes a
+	// random one where the client retries, so that a lost answer does not make two.
+	Key string `json:"-"`
+}
+
+// Audience is who may see a post, beside its author and whom it mentions.
+type Audience struct {
+	Public    bool     `json:"public,omitempty"`
+	Followers bool     `json:"followers,omitempty"`
+	Circles   []string `json:"circles,omitempty"` // of the author's; answers do not tell them
+}
+
+// Post is a post as the caller sees it.
+type Post struct {
+	ID         string     `json:"id"`
+	CreatedAt  int64      `json:"created_at"` // Unix seconds
+	EditedAt   int64      `json:"edited_at"`  // 0: never
+	Caption    string     `json:"caption"`
+	Tags       []string   `json:"tags"`
+	Media      []Media    `json:"media"`
+	Audience   Audience   `json:"audience"`
+	Mentions   []string   `json:"mentions"`
+	Reply      string     `json:"reply"`
+	React      string     `json:"react"`
+	Origin     string     `json:"origin"` // the system it came from; "": this one
+	URL        string     `json:"url"`
+	ObjectType string     `json:"object_type"`
+	Author     PostAuthor `json:"author"`
+	Likes      int64      `json:"likes"`
+	Comments   int64      `json:"comments"`
+	InFeed     *InFeed    `json:"in_feed"`  // nil: the call named no agent
+	Degraded   []string   `json:"degraded"` // of a post that was read by itself, what the server had to do without
+}
+
+// Media is one image of a post.
+type Media struct {
+	Key    string `json:"key"`
+	Thumb  string `json:"thumb"`
+	Type   string `json:"type"`
+	Width  int    `json:"width"`
+	Height int    `json:"height"`
+	Color  string `json:"color"` // a placeholder until the image is there
+	Alt    string `json:"alt"`
+}
+
+// PostAuthor is who wrote a post.
+type PostAuthor struct {
+	ID       string `json:"id"`
+	Name     string `json:"name"`
+	ImageURL string `json:"image_url"`
+}
+
+// InFeed is what is about the reader of a post.
+type InFeed struct {
+	Source     string `json:"source"` // what brought it, such as "following"; "": it is not in their timeline
+	Reason     string `json:"reason"` // why it is there: self, follow, domain, audience or mention
+	HasLiked   bool   `json:"has_liked"`
+	CanReply   bool   `json:"can_reply"`
+	CanReact   bool   `json:"can_react"`
+	IsPromoted bool   `json:"is_promoted"`
+}
+
+// PostEdit is a change of a post. What is nil stays.
+type PostEdit struct {
+	Caption *string   `json:"caption,omitempty"`
+	Tags    *[]string `json:"tags,omitempty"`
+	Alts    *[]string `json:"alts,omitempty"` // one for each image
+}
+
+// Likes are the likes of a post.
+type Likes struct {
+	Likes    int64 `json:"likes"`
+	HasLiked bool  `json:"has_liked"` // the caller does
+}
+
+// PostPage is a page of posts.
+type PostPage struct {
+	Items      []Post   `json:"items"`       // newest first
+	NextCursor string   `json:"next_cursor"` // the last place examined, for the next page; "": there was none
+	HasMore    bool     `json:"has_more"`    // also of a short or empty page: ask on
+	Degraded   []string `json:"degraded"`    // what the server had to do without
+
+	Raw json.RawMessage `json:"-"` // all of it as it came
+}
+
+// UnmarshalJSON keeps the page as it came beside what is decoded of it.
+func (p *PostPage) UnmarshalJSON(data []byte) error {
+	type plain PostPage
+	if err := json.Unmarshal(data, (*plain)(p)); err != nil {
+		return err
+	}
+	p.Raw = append(json.RawMessage(nil), data...)
+	return nil
+}
+
+// CreatePost calls POST /v1/posts: the agent that calls publishes. With the key
+// of a post of before it returns that one. [ErrUnprocessable] says which rule the
+// post breaks, [ErrConflict] that the key was used for another one.
+func (c *Client) CreatePost(ctx context.Context, p NewPost) (Post, error) {
+	if p.Key == "" && c.tries > 1 {
+		p.Key = rand.Text()
+	}
+	r := Request{Method: http.MethodPost, Path: "/v1/posts"}
+	if p.Key != "" {
+		r.Header, r.Repeatable = http.Header{"Idempotency-Key": {p.Key}}, true
+	}
+	return send[Post](ctx, c, r, p)
+}
+
+// Post calls GET /v1/posts/{id}. [ErrNotFound] where there is no such post, or
+// none that the caller may see.
+func (c *Client) Post(ctx context.Context, id string) (Post, error) {
+	return call[Post](ctx, c, Request{Method: http.MethodGet, Path: postPath(id), Repeatable: true})
+}
+
+// EditPost calls PATCH /v1/posts/{id} and returns the post as it is now. An
+// author may edit their own; an admin all, but gets the zero Post for one that is
+// not public.
+func (c *Client) EditPost(ctx context.Context, id string, e PostEdit) (Post, error) {
+	return send[Post](ctx, c, Request{Method: http.MethodPatch, Path: postPath(id), Repeatable: true}, e)
+}
+
+// DeletePost calls DELETE /v1/posts/{id}: nobody is shown it any more.
+// [ErrNotFound] where there is no such post; after a retry that may mean that
+// the try before has deleted it.
+func (c *Client) DeletePost(ctx context.Context, id string) error {
+	_, err := c.Do(ctx, Request{Method: http.MethodDelete, Path: postPath(id), Repeatable: true})
+	return err
+}
+
+// LikePost calls PUT /v1/posts/{id}/like.
+func (c *Client) LikePost(ctx context.Context, id string) (Likes, error) {
+	return call[Likes](ctx, c, Request{Method: http.MethodPut, Path: postPath(id) + "/like", Repeatable: true})
+}
+
+// UnlikePost calls DELETE /v1/posts/{id}/like. Of a post that the agent may not
+// see any more, or that does not exist, it returns 0 likes.
+func (c *Client) UnlikePost(ctx context.Context, id string) (Likes, error) {
+	return call[Likes](ctx, c, Request{Method: http.MethodDelete, Path: postPath(id) + "/like", Repeatable: true})
+}
+
+func postPath(id string) string { return "/v1/posts/" + url.PathEscape(id) }
+
+// withPage adds where a page of posts begins and how long it is.
+func withPage(path, cursor string, limit int) string { return withQuery(path, "cursor", cursor, limit) }
+
+// withQuery adds a text and a limit to a path, where they are given.
+func withQuery(path, name, text string, limit int) string {
+	query := url.Values{}
+	if text != "" {
+		query.Set(name, text)
+	}
+	if limit != 0 {
+		query.Set("limit", strconv.Itoa(limit))
+	}
+	if len(query) == 0 {
+		return path
+	}
+	return path + "?" + query.Encode()
+}

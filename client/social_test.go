@@ -1,0 +1,159 @@
+package client_test
+
+import (
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/client"
+)
+
+func TestPublishesToARealServer(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	ana, admin := newPair(t, asShipped)
+	ben := ana.As("u_2")
+	require.NoError(t, ana.PutAuthor(ctx, "u_1", client.AuthorCard{Name: "Ana", Bio: "Rain"}))
+	circle, err := ana.PutCircle(ctx, "c1", client.CircleChange{Name: "Friends", Members: []string{"u_2"}})
+	require.NoError(t, err)
+	require.Equal(t, client.Circle{ID: "c1", Owner: "u_1", Name: "Friends", Size: 1}, circle)
+
+	post, err := ana.CreatePost(ctx, client.NewPost{Caption: "We meet at six #plans", Audience: &client.Audience{Circles: []string{"c1"}}, React: "audience"})
+	require.NoError(t, err)
+	require.Equal(t, []string{"plans"}, post.Tags)
+	require.Equal(t, client.PostAuthor{ID: "u_1", Name: "Ana"}, post.Author)
+	got, err := ben.Post(ctx, post.ID)
+	require.NoError(t, err)
+	require.Equal(t, &client.InFeed{Source: "following", Reason: "audience", CanReply: true, CanReact: true}, got.InFeed)
+	_, err = ana.As("u_3").Post(ctx, post.ID)
+	require.ErrorIs(t, err, client.ErrNotFound)
+
+	likes, err := ben.LikePost(ctx, post.ID)
+	require.NoError(t, err)
+	require.Equal(t, client.Likes{Likes: 1, HasLiked: true}, likes)
+	likes, err = ben.UnlikePost(ctx, post.ID)
+	require.NoError(t, err)
+	require.Equal(t, client.Likes{}, likes)
+
+	caption := "We meet at seven"
+	post, err = ana.EditPost(ctx, post.ID, client.PostEdit{Caption: &caption})
+	require.NoError(t, err)
+	require.Equal(t, caption, post.Caption)
+	_, err = ben.EditPost(ctx, post.ID, client.PostEdit{Caption: &caption})
+	require.ErrorIs(t, err, client.ErrForbidden)
+	hidden, err := admin.EditPost(ctx, post.ID, client.PostEdit{Caption: &caption})
+	require.NoError(t, err)
+	require.Zero(t, hidden, "an admin is nobody's reader")
+	_, err = ana.CreatePost(ctx, client.NewPost{})
+	require.ErrorIs(t, err, client.ErrUnprocessable)
+	require.NoError(t, ana.DeletePost(ctx, post.ID))
+	require.ErrorIs(t, ana.DeletePost(ctx, post.ID), client.ErrNotFound)
+
+	changed, err := ana.AddMember(ctx, "c1", "u_3")
+	require.NoError(t, err)
+	require.True(t, changed)
+	changed, err = ana.RemoveMember(ctx, "c1", "u_2")
+	require.NoError(t, err)
+	require.True(t, changed)
+	members, err := ana.Members(ctx, "c1", "", 0)
+	require.NoError(t, err)
+	require.Equal(t, client.AgentPage{Agents: []string{"u_3"}}, members)
+	circle, err = ana.PutCircle(ctx, "c1", client.CircleChange{Members: []string{}})
+	require.NoError(t, err)
+	require.Zero(t, circle.Size)
+	require.NoError(t, ana.DeleteCircle(ctx, "c1"))
+	_, err = ana.Circle(ctx, "c1")
+	require.ErrorIs(t, err, client.ErrNotFound)
+}
+
+func TestFollowsOnARealServer(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	ana, admin := newPair(t, asShipped)
+	ben := ana.As("u_2")
+	require.NoError(t, ben.WarmTimeline(ctx))
+	var want []string
+	for range 3 {
+		p, err := ana.CreatePost(ctx, client.NewPost{Caption: "Rain"})
+		require.NoError(t, err)
+		want = append([]string{p.ID}, want...)
+	}
+	changed, err := ben.Follow(ctx, "u_2", "u_1")
+	require.NoError(t, err)
+	require.True(t, changed)
+	read := func(page func(cursor string) (client.PostPage, error)) (ids []string) {
+		t.Helper()
+		for cursor, more := "", true; more; {
+			p, err := page(cursor)
+			require.NoError(t, err)
+			require.NotEmpty(t, p.Raw)
+			for _, post := range p.Items {
+				ids = append(ids, post.ID)
+			}
+			cursor, more = p.NextCursor, p.HasMore
+		}
+		return ids
+	}
+	require.Equal(t, want, read(func(cursor string) (client.PostPage, error) { return ben.Timeline(ctx, cursor, 2) }))
+	require.Equal(t, want, read(func(cursor string) (client.PostPage, error) { return ben.AuthorPosts(ctx, "u_1", cursor, 2) }))
+
+	author, err := ben.Author(ctx, "u_1")
+	require.NoError(t, err)
+	require.Equal(t, client.Author{ID: "u_1", Posts: 3, Followers: 1, IsFollowing: true}, author)
+	_, err = admin.Follow(ctx, "u_2", "u_10")
+	require.NoError(t, err)
+	list, err := ben.Following(ctx, "u_2", "", 1)
+	require.NoError(t, err)
+	require.Equal(t, client.AgentPage{Agents: []string{"u_1"}, NextAfter: "u_1"}, list)
+	list, err = ben.Following(ctx, "u_2", list.NextAfter, 1)
+	require.NoError(t, err)
+	require.Equal(t, client.AgentPage{Agents: []string{"u_10"}}, list)
+	list, err = ana.Followers(ctx, "u_1", "", 0)
+	require.NoError(t, err)
+	require.Equal(t, client.AgentPage{Agents: []string{"u_2"}}, list)
+
+	changed, err = ana.Block(ctx, "u_1", "u_2")
+	require.NoError(t, err)
+	require.True(t, changed)
+	_, err = ben.Follow(ctx, "u_2", "u_1")
+	require.ErrorIs(t, err, client.ErrForbidden)
+	require.Empty(t, read(func(cursor string) (client.PostPage, error) { return ben.Timeline(ctx, cursor, 2) }))
+	_, err = ana.Unblock(ctx, "u_1", "u_2")
+	require.NoError(t, err)
+	changed, err = ben.Unfollow(ctx, "u_2", "u_1")
+	require.NoError(t, err)
+	require.False(t, changed, "the block has ended it")
+
+	require.NoError(t, ana.DeleteAuthor(ctx, "u_1"))
+	require.NoError(t, ana.DeleteAgent(ctx, "u_1"))
+	_, err = ben.Post(ctx, want[0])
+	require.ErrorIs(t, err, client.ErrNotFound)
+}
+
+// A post whose answer was lost is published once.
+func TestALostAnswerPublishesOnce(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	h, stop := embedded(asShipped)
+	t.Cleanup(stop)
+	lossy := &cutting{next: h}
+	server := httptest.NewServer(lossy)
+	t.Cleanup(server.Close)
+	ana := connect(t, server.URL, client.WithAgent("u_1"), client.WithRetries(5, time.Millisecond))
+	lossy.drops.Store(2)
+	post, err := ana.CreatePost(ctx, client.NewPost{Caption: "Rain"})
+	require.NoError(t, err)
+	page, err := ana.AuthorPosts(ctx, "u_1", "", 0)
+	require.NoError(t, err)
+	require.Len(t, page.Items, 1)
+	assert.Equal(t, post.ID, page.Items[0].ID)
+
+	once := connect(t, server.URL, client.WithAgent("u_1"))
+	_, err = once.CreatePost(ctx, client.NewPost{Caption: "Snow", Key: "k"})
+	require.NoError(t, err)
+	_, err = once.CreatePost(ctx, client.NewPost{Caption: "Hail", Key: "k"})
+	require.ErrorIs(t, err, client.ErrConflict)
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/freshet/freshet/internal/load"
+)
+
+func newLoadCommand() *cobra.Command {
+	var s load.Settings
+	cmd := &cobra.Command{
+		Use:   "load",
+		Short: "Drive a running server as many readers would and say how it held",
+		Long: "Sends requests at a fixed rate and says how the server held: latencies, errors, and items that came twice.\n" +
+			"A latency counts from the moment a request was due, so that a stall is not hidden by the requests it\n" +
+			"delays.\n\n" +
+			"It exits 1 on any error or repeat. Only a server in header mode is of use, and only one that was not\n" +
+			"asked as these agents before.",
+		Example: "  freshet-bench load --server http://127.0.0.1:8080 --rate 200 --for 60s --agents 2000",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := s.Validate(); err != nil {
+				return usageError{err}
+			}
+			return load.Run(cmd.Context(), s, cmd.OutOrStdout())
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&s.Server, "server", "http://127.0.0.1:8080", "where Freshet serves")
+	flags.StringVar(&s.Token, "token", os.Getenv("FRESHET_ADMIN_TOKEN"), "admin token, to ingest items meanwhile")
+	flags.Float64Var(&s.Rate, "rate", 200, "requests a second")
+	flags.DurationVar(&s.Length, "for", time.Minute, "how long")
+	flags.IntVar(&s.Agents, "agents", 2000, "how many readers")
+	flags.IntVar(&s.Limit, "limit", 10, "items a page")
+	flags.DurationVar(&s.Ingest, "ingest", 0, "a new item this often; 0: none")
+	flags.StringVar(&s.Prefix, "prefix", fmt.Sprintf("load%d_", time.Now().Unix()), "begins the readers' ids")
+	return cmd
+}

@@ -1,0 +1,54 @@
+// Command freshet-bench measures Freshet: by itself what Freshet promises, each
+// beside its baseline; with --simulate days of traffic against the formulas;
+// with load how a running server holds.
+//
+//	go run ./cmd/freshet-bench --help
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// After the first signal the next one ends the process at once.
+	context.AfterFunc(ctx, stop)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// usageError is an error in the command line.
+type usageError struct{ error }
+
+// run is main with everything it touches as a parameter. It returns 1 on an
+// error and 2 where the command line is wrong.
+func run(ctx context.Context, args []string, out, errs io.Writer) int {
+	root := newMeasureCommand()
+	root.AddCommand(newLoadCommand())
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetArgs(args)
+	root.SetOut(out)
+	root.SetErr(errs)
+	err := root.ExecuteContext(ctx)
+	switch {
+	case err == nil:
+		return 0
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		err = errors.New("interrupted")
+	}
+	fmt.Fprintf(root.ErrOrStderr(), "freshet-bench: %v\n", err) // masks secrets once they are known
+	if errors.As(err, &usageError{}) {
+		return 2
+	}
+	return 1
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/bench"
+)
+
+// errImpossible ends the command with exit code 1 after the report is printed.
+var errImpossible = errors.New("the results cannot be; see above")
+
+// benchFlags are what the command line says.
+type benchFlags struct {
+	only     []string
+	duration time.Duration
+	items    []int
+	json     string
+	freshet  string
+	short    bool
+	simulate bool
+	traffic  bench.Traffic
+}
+
+func newMeasureCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "freshet-bench",
+		Short: "Measure what Freshet promises, each beside its baseline; or simulate days of traffic",
+		Long: "Measures speed and memory here, each beside a baseline that takes turns with it in the same run.\n" +
+			"What needs services runs when redis.addrs, elasticsearch.addresses and postgres.url name them, with\n" +
+			"keys, an index and a schema of its own, which it removes at the end, also after Ctrl-C.\n\n" +
+			"With --simulate it plays days of traffic on compressed time in the configured dedup.backend and\n" +
+			"compares its filters with the formulas.\n\n" +
+			"It exits 1 on errors and on results that cannot be, like an item that comes twice; never because\n" +
+			"something took long.",
+		Example: "  freshet-bench\n" +
+			"  freshet-bench --only refresh,start --items 100000,1000000 --freshet ./freshet\n" +
+			"  freshet-bench --redis.addrs 127.0.0.1:6379 --elasticsearch.addresses http://127.0.0.1:9200\n" +
+			"  freshet-bench --simulate --agents 50000 --impressions 1000000",
+		Args: cobra.NoArgs,
+	}
+	var f benchFlags
+	flags := cmd.Flags()
+	flags.StringSliceVar(&f.only, "only", nil, "parts to measure: "+strings.Join(bench.Parts(), ", ")+" (default all)")
+	flags.DurationVar(&f.duration, "duration", 5*time.Second, "how long each side of a comparison is measured")
+	flags.IntSliceVar(&f.items, "items", []int{100_000}, "items in the catalog; several sizes may be given")
+	flags.StringVar(&f.json, "json", "", "write the report as JSON to this file; - for standard output, instead of the tables")
+	flags.StringVar(&f.freshet, "freshet", "", "the freshet binary, which the part start runs (default: that part is skipped)")
+	flags.BoolVar(&f.short, "short", false, "a little of everything, the simulations included, to find what cannot be")
+	flags.BoolVar(&f.simulate, "simulate", false, "simulate days of traffic instead")
+	flags.IntVar(&f.traffic.Agents, "agents", 10_000, "with --simulate: readers")
+	flags.IntVar(&f.traffic.Impressions, "impressions", 200_000, "with --simulate: impressions a day, of all readers together")
+	flags.IntVar(&f.traffic.Capacity, "capacity", 0, "with --simulate: impressions a day's filters are made for (default as --impressions)")
+	flags.IntVar(&f.traffic.Days, "days", 0, "with --simulate: days to play (default one more than dedup.window_days)")
+	flags.Float64Var(&f.traffic.Zipf, "zipf", 1.1, "with --simulate: exponent of the popularity of items, above 1")
+	flags.Uint64Var(&f.traffic.Seed, "seed", 1, "with --simulate: the same seed plays the same traffic")
+	path := flags.String("config", "", "configuration file (YAML)")
+	configs.AddFlags(flags)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		cfg, err := configs.Load(configs.Options{Path: *path, Environ: os.Environ(), Flags: flags})
+		if err != nil {
+			return err
+		}
+		cmd.SetOut(configs.Masking(cmd.OutOrStdout(), cfg))
+		cmd.SetErr(configs.Masking(cmd.ErrOrStderr(), cfg))
+		return runBench(cmd, cfg, f)
+	}
+	return cmd
+}
+
+func runBench(cmd *cobra.Command, cfg configs.Config, f benchFlags) error {
+	o := bench.Options{
+		Config: cfg, Only: f.only, Duration: f.duration, Items: f.items, Short: f.short, Executable: f.freshet, Progress: cmd.ErrOrStderr(),
+	}
+	if err := o.Validate(); err != nil {
+		return usageError{err}
+	}
+	f.traffic.Items = f.items[0]
+	report, err := measure(cmd.Context(), o, f)
+	if report == nil {
+		return err
+	}
+	if err := errors.Join(err, writeReport(cmd, report, f.json)); err != nil {
+		return err
+	}
+	if len(report.Impossible) > 0 {
+		return errImpossible
+	}
+	return nil
+}
+
+// measure runs what is asked for; a short run is all of it.
+func measure(ctx context.Context, o bench.Options, f benchFlags) (*bench.Report, error) {
+	if f.simulate {
+		return bench.Simulate(ctx, o, f.traffic)
+	}
+	report, err := bench.Run(ctx, o)
+	if !o.Short || len(f.only) > 0 || err != nil {
+		return report, err
+	}
+	backends := []string{configs.DedupMemory}
+	if len(o.Config.Redis.Addrs) > 0 {
+		backends = append(backends, configs.DedupRedisBloom)
+	}
+	for _, backend := range backends {
+		o.Config.Dedup.Backend = backend
+		played, err := bench.Simulate(ctx, o, f.traffic)
+		if played != nil {
+			report.Simulations = append(report.Simulations, played.Simulations...)
+			report.Impossible = append(report.Impossible, played.Impossible...)
+			report.Seconds += played.Seconds
+		}
+		if err != nil {
+			return report, err
+		}
+	}
+	return report, nil
+}
+
+func writeReport(cmd *cobra.Command, report *bench.Report, path string) error {
+	if path == "-" {
+		return report.Write(cmd.OutOrStdout())
+	}
+	if err := report.Print(cmd.OutOrStdout()); err != nil || path == "" {
+		return err
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("--json: %w", err)
+	}
+	return errors.Join(report.Write(file), file.Close())
+}

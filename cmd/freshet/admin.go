@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/freshet/freshet/client"
+	"github.com/freshet/freshet/internal/cli"
+)
+
+// adminWait is how long a command with one call may take; the server gives up
+// sooner.
+const adminWait = time.Minute
+
+// adminCall is what commands for admins share: the server they ask, and
+// how they answer.
+type adminCall struct {
+	cmd    *cobra.Command
+	server *string
+	token  func() string
+	json   *bool
+}
+
+// newAdminCall adds the flags; what is what is printed.
+func newAdminCall(cmd *cobra.Command, what string) *adminCall {
+	return &adminCall{cmd: cmd, server: serverFlag(cmd), token: adminTokenFlag(cmd), json: cmd.Flags().Bool("json", false, "print "+what+" as JSON")}
+}
+
+func (r *adminCall) connect(options ...client.Option) (*client.Client, error) {
+	return connect(r.cmd, *r.server, append(options, client.WithToken(r.token()))...)
+}
+
+// do runs what a command does with a client.
+func (r *adminCall) do(do func(ctx context.Context, c *client.Client) error) error {
+	c, err := r.connect()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(r.cmd.Context(), adminWait)
+	defer cancel()
+	return do(ctx, c)
+}
+
+// answer prints v as text, or as JSON where that is wanted.
+func answer[T any](r *adminCall, v T, text func(io.Writer, T) error) error {
+	if *r.json {
+		return cli.WriteJSON(r.cmd.OutOrStdout(), v)
+	}
+	return text(r.cmd.OutOrStdout(), v)
+}
+
+func (r *adminCall) usage(err error) error { return &usageError{r.cmd.CommandPath(), err} }

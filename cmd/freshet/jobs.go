@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/freshet/freshet/client"
+	"github.com/freshet/freshet/internal/cli"
+)
+
+func newJobsCommand() *cobra.Command {
+	cmd := newGroup("jobs", "See and repeat the work that brings posts into timelines and the catalog")
+	cmd.AddCommand(newJobsListCommand(), newJobsRetryCommand(), newJobsDropCommand(), newJobsDeriveCommand())
+	return cmd
+}
+
+func newJobsListCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "list", Short: "List jobs, and how many there are", Args: cobra.NoArgs,
+		Example: "  freshet jobs list --state dead\n  freshet jobs list --key post:demo_891",
+	}
+	call := newAdminCall(cmd, "the page")
+	var f client.JobFilter
+	cmd.Flags().StringVar(&f.Kind, "kind", "", "only this kind: deliver, index, count, pair, member, author or erase")
+	cmd.Flags().StringVar(&f.State, "state", "", "only this state: pending, running, completed, failed or dead")
+	cmd.Flags().StringVar(&f.Key, "key", "", "only jobs about this, such as the id of a post")
+	cmd.Flags().Int64Var(&f.After, "after", 0, "only jobs with ids greater than this one")
+	cmd.Flags().IntVar(&f.Limit, "limit", 20, "jobs of a page, 1 to 1000")
+	cmd.RunE = func(*cobra.Command, []string) error {
+		return call.do(func(ctx context.Context, c *client.Client) error {
+			page, err := c.Jobs(ctx, f)
+			if err != nil {
+				return err
+			}
+			return answer(call, page, func(w io.Writer, p client.JobPage) error {
+				return cli.WriteJobs(w, p, time.Now(), terminalWidth(w))
+			})
+		})
+	}
+	return cmd
+}
+
+func newJobsRetryCommand() *cobra.Command {
+	return newJobChange("retry ID...", "Run jobs now, with all their attempts", "is due now",
+		func(ctx context.Context, c *client.Client, id int64) error { return c.RetryJob(ctx, id) })
+}
+
+func newJobsDropCommand() *cobra.Command {
+	return newJobChange("drop ID...", "Remove jobs; what they were to change stays as it is", "is dropped",
+		func(ctx context.Context, c *client.Client, id int64) error { return c.DropJob(ctx, id) })
+}
+
+// newJobChange is a command that does something to jobs by their ids.
+func newJobChange(use, short, done string, change func(context.Context, *client.Client, int64) error) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.MinimumNArgs(1)}
+	call := newAdminCall(cmd, "nothing but {}")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		ids := make([]int64, len(args))
+		for i, text := range args {
+			id, err := strconv.ParseInt(text, 10, 64)
+			if err != nil || id < 1 {
+				return call.usage(fmt.Errorf("the id of a job is a number, as freshet jobs list shows it, not %q", text))
+			}
+			ids[i] = id
+		}
+		return call.do(func(ctx context.Context, c *client.Client) error {
+			for _, id := range ids {
+				if err := change(ctx, c, id); err != nil {
+					return fmt.Errorf("job %d: %w", id, err)
+				}
+				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "job %d %s\n", id, done); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return cmd
+}
+
+func newJobsDeriveCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "derive POST...", Short: "Make lists and catalog agree with posts again", Args: cobra.MinimumNArgs(1),
+		Example: "  freshet jobs derive post:demo_891",
+	}
+	call := newAdminCall(cmd, "nothing but {}")
+	cmd.RunE = func(cmd *cobra.Command, posts []string) error {
+		return call.do(func(ctx context.Context, c *client.Client) error {
+			for _, id := range posts {
+				if err := c.DeriveAgain(ctx, id); err != nil {
+					return fmt.Errorf("%s: %w", id, err)
+				}
+				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s is delivered and indexed again\n", id); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return cmd
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"github.com/freshet/freshet/client"
+	"github.com/freshet/freshet/engine/offline"
+	"github.com/freshet/freshet/internal/cli"
+	"github.com/freshet/freshet/internal/tuning"
+)
+
+// maxDepth is how far a server ranks for a replay.
+const maxDepth = 2000
+
+type replayFlags struct {
+	*adminCall
+	a, b, sweep   string
+	steps, k      int
+	depth         int
+	allowRejected bool
+}
+
+func newRankingReplayCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "replay EVENTS.ndjson",
+		Short: "Score rankings by where they would have placed what was clicked",
+		Long: "Reads events, one JSON object a line, - for standard input:\n\n" +
+			`  {"agent_id":"u_1","id":"doc_9527","at":"2026-03-06T12:00:00Z","type":"click"}` + "\n\n" +
+			"For each click the agent's ranking is made as of that moment by every set of parameters, and the clicked\n" +
+			"item's rank is scored: hit rate and NDCG at k, and mean reciprocal rank. Other types of events are skipped\n" +
+			"and counted. The exit code is 1 when a line could not be read, unless --allow-rejected is given.\n\n" + cli.ReplayLimits,
+		Example: "  freshet ranking replay clicks.ndjson --b scale=72h\n  freshet ranking replay clicks.ndjson --sweep scale=6h..168h --steps 6",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("give one file of events, or - for standard input, not %d", len(args))
+			}
+			return nil
+		},
+	}
+	f := replayFlags{adminCall: newAdminCall(cmd, "the scores")}
+	flags := cmd.Flags()
+	flags.StringVar(&f.a, "a", "", "what to compare with, as changes to the live ranking; empty: the live ranking")
+	flags.StringVar(&f.b, "b", "", "what to compare, as changes to the live ranking")
+	flags.StringVar(&f.sweep, "sweep", "", "a parameter and its values, such as scale=6h..168h, instead of --b")
+	flags.IntVar(&f.steps, "steps", 8, "how many values a range low..high becomes")
+	flags.IntVar(&f.k, "k", offline.DefaultK, "how far down an item counts as found, 1 to the depth")
+	flags.IntVar(&f.depth, "depth", offline.DefaultDepth, fmt.Sprintf("how far is ranked, 1 to %d; what stands lower counts as not found", maxDepth))
+	flags.BoolVar(&f.allowRejected, "allow-rejected", false, "exit 0 even when lines could not be read")
+	cmd.RunE = func(_ *cobra.Command, args []string) error { return f.replay(args[0]) }
+	return cmd
+}
+
+func (f *replayFlags) replay(path string) error {
+	contestants, err := f.check()
+	if err != nil {
+		return f.usage(err)
+	}
+	source, err := open(f.cmd.InOrStdin(), path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = source.Close() }()
+	c, err := f.connect(client.WithRetries(3, time.Second))
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	bar := progress(f.cmd.ErrOrStderr(), source.size)
+	bar.Describe("replaying")
+	input := progressbar.NewReader(source, bar)
+	found := tuning.Replay{Contestants: contestants, K: f.k, Depth: f.depth}
+	err = found.Run(f.cmd.Context(), c, &input)
+	_ = bar.Finish()
+	if err != nil {
+		return err
+	}
+	if err := answer(f.adminCall, found, cli.WriteReplay); err != nil {
+		return err
+	}
+	if found.Rejected > 0 && !f.allowRejected {
+		return fmt.Errorf("lines that could not be read: %d (--allow-rejected makes this a success)", found.Rejected)
+	}
+	return nil
+}
+
+func (f *replayFlags) check() ([]tuning.Contestant, error) {
+	if f.depth < 1 || f.depth > maxDepth {
+		return nil, fmt.Errorf("--depth must be 1 to %d, not %d", maxDepth, f.depth)
+	}
+	if f.k < 1 || f.k > f.depth {
+		return nil, fmt.Errorf("--k must be 1 to the depth, %d, not %d", f.depth, f.k)
+	}
+	return tuning.Contestants(f.a, f.b, f.sweep, f.steps)
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/freshet/freshet/client"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/cli"
+)
+
+func newRankingSetCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "set CHANGES",
+		Short: "Change the live ranking, or an experiment",
+		Long: "Changes the parameters that are named and leaves the others: scale, offset, decay, floor, weight (of\n" +
+			"popularity) and base. With --as they become, or change, an experiment for a share of the agents; the same\n" +
+			"agents stay in it as its share grows. No server is restarted.",
+		Example: "  freshet ranking set scale=48h,weight=0.2 --why \"weekend readers want more\"\n" +
+			"  freshet ranking set scale=72h --as slow --share 10%\n" +
+			"  freshet ranking set --as slow --share 25%",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return fmt.Errorf("write the changes as one word, with commas and without spaces, not %q", args)
+			}
+			return nil
+		},
+	}
+	r := newRankingChange(cmd)
+	as := cmd.Flags().String("as", "", "name of the experiment, of a-z 0-9 _ -")
+	share := cmd.Flags().String("share", "", "its part of all agents, such as 10% or 0.1; without: what it has")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		s := wantedSetting{as: *as}
+		if len(args) == 1 {
+			s.changes = args[0]
+		}
+		if err := s.check(*share); err != nil {
+			return r.usage(err)
+		}
+		return r.put(s.apply)
+	}
+	return cmd
+}
+
+// wantedSetting is what ranking set was told.
+type wantedSetting struct {
+	changes string
+	as      string
+	share   *float64 // nil: as it is
+}
+
+// check reads the share and says what cannot be meant.
+func (s *wantedSetting) check(share string) error {
+	switch {
+	case s.as == "" && share != "":
+		return errors.New("--share goes with --as: which experiment gets it?")
+	case s.as == "" && s.changes == "":
+		return errors.New("what shall change? Give a list such as scale=48h,weight=0.2")
+	case s.as == "":
+		return nil
+	}
+	if err := feed.CheckVariantName(s.as); err != nil {
+		return fmt.Errorf("--as: %w", err)
+	}
+	if share == "" {
+		return nil
+	}
+	part, err := cli.ParseShare(share)
+	if err != nil {
+		return fmt.Errorf("--share: %w", err)
+	}
+	s.share = &part
+	return nil
+}
+
+func (s *wantedSetting) apply(v client.RankingVersion) (client.RankingChange, error) {
+	if s.as != "" {
+		return s.experiment(v)
+	}
+	ranking, err := v.Ranking.With(s.changes)
+	if err == nil && ranking == v.Ranking {
+		err = errNoChange
+	}
+	return client.RankingChange{Ranking: &ranking}, err
+}
+
+// experiment makes or changes one of the experiments.
+func (s *wantedSetting) experiment(v client.RankingVersion) (client.RankingChange, error) {
+	x := client.Experiment{Name: s.as, Ranking: v.Ranking}
+	at, _ := experiment(v, s.as)
+	if at >= 0 {
+		x = v.Experiments[at]
+	} else if s.share == nil {
+		return client.RankingChange{}, fmt.Errorf("there is no experiment %q yet: how many agents shall be in it? Give --share, such as --share 10%%", s.as)
+	}
+	if s.share != nil {
+		x.Share = *s.share
+	}
+	var err error
+	if x.Ranking, err = x.Ranking.With(s.changes); err != nil {
+		return client.RankingChange{}, err
+	}
+	change := client.RankingChange{Experiments: slices.Clone(v.Experiments)}
+	switch {
+	case at < 0:
+		change.Experiments = append(change.Experiments, x)
+	case change.Experiments[at] == x:
+		return change, errNoChange
+	default:
+		change.Experiments[at] = x
+	}
+	return change, nil
+}
+
+func newRankingPromoteCommand() *cobra.Command {
+	return endExperiment("promote", "Make an experiment's ranking the live one, and end the experiment",
+		func(change *client.RankingChange, x client.Experiment) {
+			change.Ranking, change.Why = &x.Ranking, "promote "+x.Name
+		})
+}
+
+func newRankingDropCommand() *cobra.Command {
+	return endExperiment("drop", "End an experiment; its agents get the live ranking",
+		func(change *client.RankingChange, x client.Experiment) { change.Why = "end " + x.Name })
+}
+
+// endExperiment is a command that ends the experiment it is given; complete
+// says what else becomes of it.
+func endExperiment(name, short string, complete func(*client.RankingChange, client.Experiment)) *cobra.Command {
+	cmd := &cobra.Command{Use: name + " NAME", Short: short, Args: oneExperiment}
+	r := newRankingChange(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		return r.put(func(v client.RankingVersion) (client.RankingChange, error) {
+			at, err := experiment(v, args[0])
+			if err != nil {
+				return client.RankingChange{}, err
+			}
+			change := client.RankingChange{Experiments: without(v, at)}
+			complete(&change, v.Experiments[at])
+			return change, nil
+		})
+	}
+	return cmd
+}
+
+// without is the list of experiments but one; it is never nil, which would
+// leave them as they are.
+func without(v client.RankingVersion, at int) []client.Experiment {
+	return slices.Delete(append([]client.Experiment{}, v.Experiments...), at, at+1)
+}
+
+func oneExperiment(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return errors.New("name one experiment; \"freshet ranking show\" lists them")
+	}
+	return nil
+}

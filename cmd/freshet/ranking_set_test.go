@@ -1,0 +1,121 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/client"
+)
+
+var (
+	anyMoment = regexp.MustCompile(`\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}`)
+	anySpaces = regexp.MustCompile(` +\n`)
+)
+
+// TestRankingLive walks through an experiment: tried on a tenth, grown, made
+// live, and taken back.
+func TestRankingLive(t *testing.T) {
+	t.Setenv("USER", "ana")
+	p := start(t, map[string]string{"DATA_DIR": t.TempDir()})
+	var transcript string
+	run := func(args ...string) result {
+		t.Helper()
+		got := p.tune(t, "", args...)
+		transcript += "$ freshet ranking"
+		for _, a := range args {
+			transcript += " " + a
+		}
+		transcript += "\n" + got.out + got.errs + "\n"
+		return got
+	}
+	ok := func(args ...string) {
+		t.Helper()
+		got := run(args...)
+		require.Equal(t, exitOK, got.code, got.errs)
+	}
+	ok("show")
+	ok("set", "scale=48h,weight=0.2", "--why", "weekend readers want more")
+	ok("set", "scale=48h")
+	ok("set", "scale=72h", "--as", "slow", "--share", "10%")
+	ok("set", "--as", "slow", "--share", "0.25", "--by", "bob")
+	ok("set", "floor=0", "--as", "slow")
+	ok("set", "--as", "idle", "--share", "0")
+	ok("set", "--as", "idle", "--share", "0%")
+	require.Equal(t, exitError, run("drop", "fast").code)
+	require.Equal(t, exitError, run("set", "scale=96h", "--as", "new").code)
+	require.Equal(t, exitError, run("set", "scale=0s").code)
+	require.Equal(t, exitError, run("set", "scale=12h", "--if-version", "3").code)
+	ok("promote", "slow")
+	ok("drop", "idle", "--why", "nobody was in it")
+	require.Equal(t, exitError, run("revert", "99").code)
+	require.Equal(t, exitError, run("revert", "1", "--if-version", "2").code)
+	ok("revert", "3", "--why", "clicks went down")
+	ok("history")
+	ok("history", "--limit", "1")
+	golden(t, "ranking-live.txt", anySpaces.ReplaceAllString(anyMoment.ReplaceAllString(transcript, "2026-03-06 12:00:00"), "\n"))
+
+	got := p.tune(t, "", "show", "--json")
+	var v client.RankingVersion
+	require.NoError(t, json.Unmarshal([]byte(got.out), &v))
+	require.Len(t, v.Experiments, 1)
+	got = p.tune(t, "", "set", "base=0.2", "--json")
+	var next client.RankingVersion
+	require.NoError(t, json.Unmarshal([]byte(got.out), &next))
+	require.Equal(t, v.Version+1, next.Version)
+	require.InDelta(t, 0.2, next.Ranking.Base, 0)
+	got = p.tune(t, "", "history", "--json")
+	var list []client.RankingVersion
+	require.NoError(t, json.Unmarshal([]byte(got.out), &list))
+	require.Len(t, list, next.Version+1)
+}
+
+func TestRankingLiveBadUse(t *testing.T) {
+	for name, args := range map[string][]string{
+		"nothing":             {"set"},
+		"share of nothing":    {"set", "--share", "10%"},
+		"two words":           {"set", "scale=1h", "weight=2"},
+		"share in words":      {"set", "--as", "a", "--share", "ten"},
+		"more than all":       {"set", "--as", "a", "--share", "101%"},
+		"name":                {"set", "scale=1h", "--as", "Slow"},
+		"control":             {"set", "scale=1h", "--as", "control"},
+		"drop whom":           {"drop"},
+		"promote whom":        {"promote", "a", "b"},
+		"revert where":        {"revert"},
+		"revert to a word":    {"revert", "yesterday"},
+		"revert to before":    {"revert", "--", "-1"},
+		"history of nothing":  {"history", "--limit", "0"},
+		"history of too many": {"history", "--limit", "101"},
+		"show what":           {"show", "slow"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := freshet(t, "", append([]string{"ranking"}, args...)...)
+			assert.Equal(t, exitUsage, got.code, got.errs)
+			assert.NotEmpty(t, got.errs)
+		})
+	}
+}
+
+// TestServeFollowsItsConfigFile edits the file of a running server.
+func TestServeFollowsItsConfigFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "freshet.yaml")
+	write := func(text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o600)) }
+	write("ranking:\n  decay:\n    scale: 12h\n")
+	p := start(t, map[string]string{"DATA_DIR": t.TempDir(), "RANKING_BASE": "0.7"}, "--config", path, "--ranking.decay.offset", "3h")
+	show := func() string { return p.tune(t, "", "show").out }
+	require.Contains(t, show(), "scale=12h,offset=3h,decay=0.5,floor=1e-06,weight=0,base=0.7")
+	write("ranking:\n  decay:\n    scale: 36h\n    offset: 9h\n  base: 0.2\n")
+	require.Eventually(t, func() bool { return strings.Contains(show(), "scale=36h,") }, 30*time.Second, 50*time.Millisecond)
+	require.Contains(t, show(), "scale=36h,offset=3h,decay=0.5,floor=1e-06,weight=0,base=0.7", "flags and environment go before the file")
+	require.Contains(t, show(), ": the file says scale=36h")
+	write("ranking:\n  decay:\n    scale: -1h\n")
+	require.Eventually(t, func() bool { return strings.Contains(p.log.String(), "is refused") }, 30*time.Second, 20*time.Millisecond)
+	require.Contains(t, show(), "version 1")
+}

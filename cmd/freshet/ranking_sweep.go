@@ -1,0 +1,97 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"github.com/freshet/freshet/internal/cli"
+	"github.com/freshet/freshet/internal/tuning"
+)
+
+type sweepFlags struct {
+	*studyFlags
+	ranges map[string]*string
+	steps  int
+	svg    string
+}
+
+func newRankingSweepCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "sweep",
+		Short: "Compare a range of parameters with the live ranking, as a table and a drawing",
+		Long: "Compares A with each value of a range, or with each pair of values of two: low..high, or a list with commas.\n" +
+			"The figures are those of freshet ranking compare, as means over the agents.",
+		Example: "  freshet ranking sweep --scale 6h..168h --svg scale.svg\n  freshet ranking sweep --scale 6h..168h --steps 6 --offset 0h,2h,6h",
+		Args:    cobra.NoArgs,
+	}
+	f := &sweepFlags{studyFlags: addStudyFlags(cmd), ranges: map[string]*string{}}
+	for _, name := range tuning.Sweepable {
+		f.ranges[name] = cmd.Flags().String(name, "", "values of "+name+": low..high, or a list with commas")
+	}
+	cmd.Flags().IntVar(&f.steps, "steps", 8, "how many values a range low..high becomes")
+	cmd.Flags().StringVar(&f.svg, "svg", "", "file to draw the figures into")
+	cmd.RunE = func(*cobra.Command, []string) error { return f.sweep() }
+	return cmd
+}
+
+func (f *sweepFlags) sweep() error {
+	ranges := map[string]string{}
+	for name, text := range f.ranges {
+		ranges[name] = *text
+	}
+	axes, err := tuning.Axes(ranges, f.steps)
+	if err != nil {
+		return f.usage(err)
+	}
+	study, c, err := f.open()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if f.svg == "" {
+		_, err := f.run(study, axes)
+		return err
+	}
+	// Before the work, which would be lost otherwise. Its name is there whole or
+	// not at all.
+	drawing, err := os.CreateTemp(filepath.Dir(f.svg), filepath.Base(f.svg)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(drawing.Name()) }()
+	found, err := f.run(study, axes)
+	if err == nil {
+		err = errors.Join(cli.WriteChart(drawing, cli.SweepChart(found)), drawing.Chmod(0o644))
+	}
+	if err = errors.Join(err, drawing.Close()); err != nil {
+		return err
+	}
+	return os.Rename(drawing.Name(), f.svg)
+}
+
+func (f *sweepFlags) run(study *tuning.Study, axes []tuning.Parameter) (tuning.Sweep, error) {
+	bar := stepsBar(f.cmd.ErrOrStderr(), tuning.Points(axes))
+	found, err := study.Sweep(f.cmd.Context(), axes, func() { _ = bar.Add(1) })
+	_ = bar.Finish()
+	if err != nil {
+		return found, err
+	}
+	return found, answer(f.adminCall, found, cli.WriteSweep)
+}
+
+// stepsBar is a bar of steps done, invisible where w is not a terminal.
+func stepsBar(w io.Writer, steps int) *progressbar.ProgressBar {
+	return progressbar.NewOptions(steps,
+		progressbar.OptionSetWriter(w),
+		progressbar.OptionSetVisibility(terminalWidth(w) > 0),
+		progressbar.OptionSetDescription("comparing"),
+		progressbar.OptionShowCount(),
+		progressbar.OptionSetWidth(30),
+		progressbar.OptionClearOnFinish(),
+	)
+}

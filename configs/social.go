@@ -1,0 +1,89 @@
+package configs
+
+import (
+	"net/url"
+	"time"
+)
+
+// Values of the keys of the social half.
+const (
+	SocialOff      = "off"
+	SocialSQLite   = "sqlite"
+	SocialPostgres = "postgres"
+
+	FollowsOpen = "open" // social.follows: agents follow and unfollow by themselves
+	FollowsApp  = "app"  // social.follows: only admin calls and events do
+)
+
+// Social keeps posts, follows, circles and likes.
+type Social struct {
+	Backend string `koanf:"backend" help:"where posts and follows are kept: off, sqlite or postgres; empty: sqlite where everything else is embedded, else off" oneof:"off,sqlite,postgres"`
+	Follows string `koanf:"follows" help:"who makes follows: open (agents themselves) or app (only admin calls and events)" oneof:"open,app"`
+}
+
+// Timeline keeps the lists that timelines are read from: in this process with
+// social.backend sqlite, in Redis with postgres.
+type Timeline struct {
+	Cap       int           `koanf:"cap" help:"posts of one agent's list; older ones are read from the database"`
+	TTL       time.Duration `koanf:"ttl" help:"life of a list that nobody reads"`
+	Celebrity Celebrity     `koanf:"celebrity"`
+}
+
+// Celebrity says whose posts are read from one outbox instead of being pushed
+// into every follower's list.
+type Celebrity struct {
+	At    int `koanf:"at" help:"followers from which on an author's posts are pulled when a timeline is read"`
+	Until int `koanf:"until" help:"an author with fewer followers is pushed again"`
+}
+
+// Postgres is the database of social.backend postgres.
+type Postgres struct {
+	URL      string `koanf:"url" help:"postgres://user:password@host:port/database"`
+	MaxConns int    `koanf:"max_conns" help:"connections of one server at most"`
+	CACert   string `koanf:"ca_cert" help:"file with the certificate (PEM) of the authority that signed the server's certificate"`
+}
+
+// Jobs are the workers that derive lists and items from posts and follows.
+type Jobs struct {
+	Workers int `koanf:"workers" help:"jobs that one server works on at once; 0: it only serves"`
+}
+
+// SocialOn reports whether there are posts, follows and timelines.
+func (c Config) SocialOn() bool { return c.Social.Backend != SocialOff }
+
+// shared reports whether a backend is a service that several servers use.
+func (c Config) shared() bool {
+	return c.Catalog.Backend != CatalogSQLite || c.Dedup.Backend != DedupMemory || c.Sessions.Backend != SessionsMemory ||
+		c.Recall.Backend == RecallElastic
+}
+
+func (c Config) checkSocial(p *Problems) {
+	within(p, "timeline.cap", c.Timeline.Cap, 20, 5000)
+	within(p, "timeline.ttl", c.Timeline.TTL, time.Hour, 90*24*time.Hour)
+	within(p, "timeline.celebrity.at", c.Timeline.Celebrity.At, 1, 1_000_000)
+	within(p, "timeline.celebrity.until", c.Timeline.Celebrity.Until, 1, c.Timeline.Celebrity.At)
+	within(p, "postgres.max_conns", c.Postgres.MaxConns, 2, 1000)
+	within(p, "jobs.workers", c.Jobs.Workers, 0, 1000)
+	switch c.Social.Backend {
+	case SocialSQLite:
+		if c.shared() {
+			p.add("social.backend", "sqlite is private to one process and cannot be shared by several servers as Redis and Elasticsearch are: "+
+				"set social.backend postgres, or off")
+		}
+		if c.Jobs.Workers == 0 {
+			p.add("jobs.workers", "must be 1 or more with social.backend sqlite: no other process can do the work")
+		}
+	case SocialPostgres:
+		u, err := url.Parse(c.Postgres.URL)
+		switch {
+		case err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" || u.Host == "":
+			p.add("postgres.url", "must be postgres://user:password@host:port/database, because social.backend is postgres")
+		case u.Query().Has("password"):
+			p.add("postgres.url", "must have its password before the host, postgres://user:password@host:port/database: there it is kept out of logs")
+		}
+		if c.Dedup.Backend != DedupRedisBloom {
+			p.add("social.backend", "postgres is for servers that share a Redis, which keeps the lists of timelines: "+
+				"set dedup.backend redisbloom, or social.backend sqlite")
+		}
+	}
+}

@@ -1,0 +1,36 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
+)
+
+// What is forgotten of an agent is the profile and the session, whatever there
+// is of them.
+func TestForget(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 30, nil)
+	forgets := func() {
+		t.Helper()
+		require.NoError(t, r.Forget(t.Context(), "u_1"))
+		page, err := r.stores.Sessions.Pop(t.Context(), cache.Pop{Agent: "u_1", Limit: 5, Now: r.clock()})
+		require.NoError(t, err)
+		require.Empty(t, page.Refs, "the session has ended")
+		_, err = r.Profile(t.Context(), "u_1")
+		require.ErrorIs(t, err, catalog.ErrNotFound)
+	}
+	r.wants(t, refresh(5), run(0, 5), true)
+	forgets()
+	require.NoError(t, r.PutProfile(t.Context(), "u_1", feed.Profile{Interests: map[string]float64{"go": 1}}))
+	r.wants(t, refresh(5), run(5, 10), true)
+	forgets()
+	forgets()
+	require.ErrorIs(t, r.Forget(t.Context(), "u:1"), feed.ErrBadID)
+	r.sessions.down(cache.ErrUnavailable)
+	require.ErrorIs(t, r.Forget(t.Context(), "u_1"), cache.ErrUnavailable)
+}

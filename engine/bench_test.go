@@ -1,0 +1,94 @@
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+	memoryrecall "github.com/freshet/freshet/recall/memory"
+)
+
+// benchmarked is an engine over 2,000 items in this process.
+func benchmarked(b *testing.B, change func(*engine.Stores, *engine.Config)) *engine.Engine {
+	b.Helper()
+	clock := func() time.Time { return rankedAt }
+	index := memoryrecall.New()
+	stores := storesOf(b, clock, index)
+	all := make([]feed.Item, 2000)
+	for i := range all {
+		all[i] = feed.Item{ID: fmt.Sprintf("i%04d", i), Title: "An item", UpdateTime: rankedAt.Add(-time.Duration(60+i) * time.Minute).Unix()}
+	}
+	_, err := stores.Catalog.Put(b.Context(), all)
+	require.NoError(b, err)
+	index.Upsert(all)
+	cfg := engine.Config{Clock: clock, N: 500, RoundsFor: time.Second, Rankings: &feed.Live{Ranking: dayLong()}, RecordServed: true}
+	if change != nil {
+		change(&stores, &cfg)
+	}
+	e, err := engine.New(stores, cfg)
+	require.NoError(b, err)
+	return e
+}
+
+func ask(b *testing.B, e *engine.Engine, agent string, action engine.Action, silent bool) {
+	if _, err := e.Feed(b.Context(), engine.Request{Agent: agent, Action: action, Silent: silent, Limit: 20}); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkRefresh is a refresh of a reader who has seen nothing.
+func BenchmarkRefresh(b *testing.B) {
+	for name, change := range map[string]func(*engine.Stores, *engine.Config){
+		"closed": nil, "open": func(s *engine.Stores, _ *engine.Config) { s.Fallback = nowhere{} },
+	} {
+		b.Run(name, func(b *testing.B) {
+			e := benchmarked(b, change)
+			b.ReportAllocs()
+			for n := 0; b.Loop(); n++ {
+				ask(b, e, fmt.Sprint("u_", n), engine.ActionRefresh, false)
+			}
+		})
+	}
+}
+
+// BenchmarkLoadMore is a page of a session.
+func BenchmarkLoadMore(b *testing.B) {
+	e := benchmarked(b, func(s *engine.Stores, _ *engine.Config) { s.Fallback = nowhere{} })
+	b.ReportAllocs()
+	for n := 0; b.Loop(); n++ {
+		if n%20 == 0 {
+			b.StopTimer()
+			ask(b, e, fmt.Sprint("u_", n/20), engine.ActionRefresh, false)
+			b.StartTimer()
+		}
+		ask(b, e, fmt.Sprint("u_", n/20), engine.ActionLoadMore, false)
+	}
+}
+
+// BenchmarkPeek is a silent refresh.
+func BenchmarkPeek(b *testing.B) {
+	e := benchmarked(b, nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		ask(b, e, "u_1", engine.ActionRefresh, true)
+	}
+}
+
+// BenchmarkExplain is an explanation without what costs most.
+func BenchmarkExplain(b *testing.B) {
+	for _, brief := range []bool{true, false} {
+		b.Run(fmt.Sprint("brief=", brief), func(b *testing.B) {
+			e := benchmarked(b, nil)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := e.Explain(b.Context(), engine.ExplainRequest{Agent: "u_1", Limit: 20, Brief: brief}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

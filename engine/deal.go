@@ -1,0 +1,208 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/social"
+)
+
+// topUps is how often a page that lost items to deletion is filled up again. A
+// page of which nothing is left goes on to the end of the session.
+const topUps = 2
+
+// passOver is how many further pages are taken where no content of a page can
+// be read at the moment.
+const passOver = 8
+
+// pageSource is what a page is dealt from: the session of a [call], or what an
+// explanation has in its place.
+type pageSource interface {
+	// take takes the next refs, n at most.
+	take(ctx context.Context, n int) (page, error)
+	// read reads what of a page can be shown.
+	read(ctx context.Context, p page) (hydrated, error)
+	// discard lets go of what is not to be shown.
+	discard(ctx context.Context, got hydrated)
+	// restore puts refs of a page back, which cannot be shown at the moment.
+	restore(ctx context.Context, p page, refs []feed.Ref)
+}
+
+// deal reads a page, fills up what has gone of it to limit, and returns to
+// the source what cannot be delivered. Every page is made here.
+func deal(ctx context.Context, d pageSource, limit int, p *page) (hydrated, error) {
+	got, err := d.read(ctx, *p)
+	if err != nil {
+		if got, err = readOn(ctx, d, limit, p, got, err); err != nil {
+			return hydrated{}, err
+		}
+	}
+	if p.loose {
+		return got, nil
+	}
+	topUp(ctx, d, limit, p, &got)
+	d.discard(ctx, got)
+	if len(got.lost) > 0 {
+		d.restore(ctx, *p, got.lost)
+		p.HasMore = true
+	}
+	return got, nil
+}
+
+// readOn goes on from a page that could not be read: behind items whose content
+// is out of reach while the catalog is down there may be some whose content is
+// cached. Where there are none, or the page could not be read for another reason,
+// all of it goes back. A page that was answered before is not changed.
+func readOn(ctx context.Context, d pageSource, limit int, p *page, got hydrated, err error) (hydrated, error) {
+	taken := p.Refs
+	for try := 0; err != nil && len(got.lost) > 0 && try < passOver && p.HasMore && !p.loose && !p.Replayed && ctx.Err() == nil; try++ {
+		more, takeErr := d.take(ctx, limit)
+		if takeErr != nil || len(more.Refs) == 0 {
+			break
+		}
+		taken, p.HasMore = slices.Concat(taken, more.Refs), more.HasMore
+		var next hydrated
+		next, err = d.read(ctx, more)
+		if err != nil && len(next.lost) == 0 {
+			break
+		}
+		got.add(next)
+	}
+	if err != nil {
+		d.restore(ctx, *p, taken)
+	}
+	return got, err
+}
+
+// topUp fills a page that has lost items up from its source. What is there
+// already is worth an answer, whatever happens; where nothing is, the session
+// counts as ended after an error, so that the caller refreshes.
+func topUp(ctx context.Context, d pageSource, limit int, p *page, got *hydrated) {
+	// Another call with the same request id may have filled it up already.
+	missing := min(got.short(), limit-len(got.docs))
+	for try := 0; missing > 0 && p.HasMore && (try < topUps || len(got.docs) == 0); try++ {
+		more, err := d.take(ctx, missing)
+		if err != nil {
+			p.HasMore = len(got.docs) > 0
+			return
+		}
+		fill, err := d.read(ctx, more)
+		if err != nil {
+			d.restore(ctx, more, more.Refs)
+			return
+		}
+		got.add(fill)
+		p.HasMore = more.HasMore
+		missing -= len(fill.docs)
+	}
+}
+
+// hydrated is a page's content and what it stands for.
+type hydrated struct {
+	docs   []feed.Doc
+	refs   []feed.Ref // of the docs
+	first  []feed.Doc // of the docs, those that no other call was answered with
+	gone   []feed.Ref // deleted or changed meanwhile
+	muted  []feed.Ref // refused by the profile as it is now
+	lost   []feed.Ref // content that cannot be read at the moment
+	shown  []feed.Ref // handed out without the session store, which still had them
+	unread parts      // what could not be asked for content
+	unsure bool       // the stores may lack more of what was handed out
+}
+
+func (h *hydrated) lacks() parts {
+	p := h.unread
+	if h.unsure {
+		p |= lacksDedup
+	}
+	return p
+}
+
+func (h *hydrated) add(more hydrated) {
+	h.docs = append(h.docs, more.docs...)
+	h.refs = append(h.refs, more.refs...)
+	h.first = append(h.first, more.first...)
+	h.gone = append(h.gone, more.gone...)
+	h.muted = append(h.muted, more.muted...)
+	h.lost = append(h.lost, more.lost...)
+	h.shown = append(h.shown, more.shown...)
+	h.unread |= more.unread
+	h.unsure = h.unsure || more.unsure
+}
+
+// short is how many refs of the page came to nothing.
+func (h *hydrated) short() int { return len(h.gone) + len(h.muted) + len(h.shown) }
+
+// hydrate reads the content of refs that are to be shown for the first time.
+// While the catalog is down, what is cached is worth an answer, and the rest is
+// lost for the moment; where nothing is cached, all is lost beside the error.
+func (s *stages) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hydrated, error) {
+	if len(refs) == 0 {
+		return hydrated{docs: []feed.Doc{}}, nil
+	}
+	ctx, end := s.enter(ctx, hydrateStage)
+	defer end()
+	docs, profile, err := catalog.Hydrate(ctx, s.e.stores.Catalog, agent, feed.IDs(refs))
+	if err != nil && (len(docs) != len(refs) || !down(ctx, err)) {
+		return hydrated{}, err
+	}
+	got := hydrated{docs: make([]feed.Doc, 0, len(refs)), refs: make([]feed.Ref, 0, len(refs))}
+	if errors.Is(err, social.ErrUnavailable) {
+		got.unread = lacksSocial // also of the posts that are there, as they were kept
+	}
+	now := s.at().Unix()
+	for i, doc := range docs {
+		ref := refs[i]
+		if doc.Missing() && err != nil {
+			got.lost = append(got.lost, ref)
+			got.unread |= unread(ref.ID, err)
+			continue
+		}
+		switch becomes(&profile, ref, doc, now) {
+		case FateGone:
+			got.gone = append(got.gone, ref)
+		case FateMuted:
+			got.muted = append(got.muted, ref)
+		default:
+			got.docs = append(got.docs, doc)
+			got.refs = append(got.refs, ref)
+		}
+	}
+	if len(got.lost) == len(refs) {
+		return got, err
+	}
+	return got, nil
+}
+
+// unread tells what an answer lacks that the content of an item could not be read.
+func unread(id string, err error) parts {
+	if feed.IsPost(id) && errors.Is(err, social.ErrUnavailable) {
+		return lacksSocial
+	}
+	return lacksCatalog
+}
+
+// becomes tells what becomes of a ref with that content: FateGone where it is
+// deleted, or not what it was checked and claimed for: it is in another group or
+// dated in the future, and will be chosen anew for what it is. FateMuted where
+// the profile refuses it; else it is to be shown.
+func becomes(p *feed.Profile, ref feed.Ref, doc feed.Doc, now int64) Fate {
+	if doc.Missing() {
+		return FateGone
+	}
+	if group, at, err := doc.Head(); err != nil || group != ref.Group || at > now {
+		return FateGone
+	}
+	if p.Hides(ref) || p.Selective() && refused(p, doc) {
+		return FateMuted
+	}
+	return FatePaged
+}
+
+func refused(p *feed.Profile, doc feed.Doc) bool {
+	it, err := doc.Item()
+	return err != nil || p.Refuses(&it)
+}

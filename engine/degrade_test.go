@@ -1,0 +1,277 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/recall"
+)
+
+// Each store is taken away from a reader who has been given a page, and the
+// feed is asked in each way.
+func TestOneStoreIsDown(t *testing.T) {
+	for name, c := range map[string]struct {
+		down   func(*rig)
+		open   map[string]string // degraded, or the error
+		closed map[string]string
+	}{
+		"recall": {
+			func(r *rig) { r.recall.down(recall.ErrUnavailable) },
+			map[string]string{"refresh": "recall", "load_more": "", "silent": "recall", "newcomer": "recall is unavailable"},
+			map[string]string{"refresh": "recall", "load_more": "", "silent": "recall", "newcomer": "recall is unavailable"},
+		},
+		"dedup": {
+			func(r *rig) { r.seen.down(dedup.ErrUnavailable) },
+			map[string]string{"refresh": "dedup session", "load_more": "", "silent": "dedup", "newcomer": "dedup session"},
+			map[string]string{"refresh": "recall", "load_more": "", "silent": "dedup store is unavailable", "newcomer": "dedup store is unavailable"},
+		},
+		"sessions": {
+			func(r *rig) { r.sessions.down(cache.ErrUnavailable) },
+			map[string]string{"refresh": "session", "load_more": "session", "silent": "dedup session", "newcomer": "session"},
+			map[string]string{
+				"refresh": "session store is unavailable", "load_more": "session store is unavailable",
+				"silent": "session store is unavailable", "newcomer": "session store is unavailable",
+			},
+		},
+		"dedup and sessions": {
+			func(r *rig) { r.seen.down(dedup.ErrUnavailable); r.sessions.down(cache.ErrUnavailable) },
+			map[string]string{"refresh": "dedup session", "load_more": "dedup session", "silent": "dedup session", "newcomer": "dedup session"},
+			map[string]string{
+				"refresh": "dedup store is unavailable", "load_more": "session store is unavailable",
+				"silent": "session store is unavailable", "newcomer": "dedup store is unavailable",
+			},
+		},
+		"catalog": {
+			func(r *rig) { r.catalog.down(catalog.ErrUnavailable) },
+			map[string]string{"refresh": "recall catalog", "load_more": "catalog", "silent": "catalog is unavailable", "newcomer": "catalog is unavailable"},
+			map[string]string{"refresh": "recall catalog", "load_more": "catalog", "silent": "catalog is unavailable", "newcomer": "catalog is unavailable"},
+		},
+		"a deadline of its own": {
+			func(r *rig) { r.sessions.down(context.DeadlineExceeded) },
+			map[string]string{"refresh": "session", "load_more": "session"},
+			map[string]string{"refresh": "context deadline exceeded", "load_more": "context deadline exceeded"},
+		},
+		"another error": {
+			func(r *rig) { r.seen.down(errors.New("WRONGTYPE")); r.sessions.down(errors.New("WRONGTYPE")) },
+			map[string]string{"refresh": "WRONGTYPE", "load_more": "WRONGTYPE", "silent": "WRONGTYPE"},
+			map[string]string{"refresh": "WRONGTYPE", "load_more": "WRONGTYPE", "silent": "WRONGTYPE"},
+		},
+	} {
+		for mode, want := range map[string]map[string]string{"open": c.open, "closed": c.closed} {
+			for action, says := range want {
+				t.Run(fmt.Sprintf("%s/%s/%s", name, mode, action), func(t *testing.T) {
+					r := newRig(t, 30, map[string]func(*engine.Stores, *engine.Config){"closed": closed}[mode])
+					r.wants(t, refresh(5), run(0, 5), true)
+					r.catalog.cached = run(0, 8) // so that of the next page of five two are missing
+					c.down(r)
+					q := map[string]engine.Request{
+						"refresh": refresh(5), "load_more": loadMore(5), "silent": silent(5), "newcomer": refresh(5),
+					}[action]
+					if action == "newcomer" {
+						q.Agent = "u_2"
+					}
+					a, err := r.Feed(t.Context(), q)
+					if err != nil {
+						assert.Contains(t, err.Error(), says)
+						assert.NotEmpty(t, says)
+						return
+					}
+					assert.Equal(t, says, strings.Join(a.Degraded, " "))
+					for _, id := range docIDs(a) {
+						if action != "newcomer" {
+							assert.NotContains(t, run(0, 5), id, "nothing comes twice")
+						}
+					}
+					if action != "silent" {
+						assert.NotEmpty(t, a.Docs)
+						assert.True(t, a.HasMore)
+					}
+				})
+			}
+		}
+	}
+}
+
+// A stale recall is one that the answer has to do with.
+func TestAStaleRecallIsSaid(t *testing.T) {
+	r := newRig(t, 10, nil)
+	r.recall.stale = true
+	assert.Equal(t, []string{"recall"}, r.ask(t, refresh(5)).Degraded)
+}
+
+// Pages are handed out while both stores are down: nothing comes twice then or
+// after it, and the impressions are on disk.
+func TestPagesWithoutTheStores(t *testing.T) {
+	r := newRig(t, 40, nil)
+	r.wants(t, refresh(5), run(0, 5), true)
+	r.seen.down(dedup.ErrUnavailable)
+	r.sessions.down(cache.ErrUnavailable)
+	for i, q := range []engine.Request{refresh(5), loadMore(5), refresh(5)} {
+		a := r.ask(t, q)
+		assert.Equal(t, run(5+5*i, 10+5*i), docIDs(a))
+		assert.Equal(t, []string{"dedup", "session"}, a.Degraded)
+	}
+	assert.Equal(t, run(5, 20), r.disk.kept)
+	assert.Equal(t, run(0, 5), r.recorder.groups(), "the others are recorded by whoever empties the disk")
+	assert.Equal(t, run(0, 20), r.tally.delivered)
+
+	r.seen.up()
+	r.sessions.up()
+	r.wants(t, loadMore(5), run(20, 25), true) // the session still held what was handed out meanwhile
+	r.wants(t, refresh(5), run(25, 30), true)
+}
+
+// A server that does not record what it delivers forgets it when it is not
+// pending any more, but not what it alone knows of.
+func TestPagesWithoutTheStoresBeforeTheyAreSeen(t *testing.T) {
+	r := newRig(t, 40, func(_ *engine.Stores, c *engine.Config) { c.RecordServed = false })
+	r.wants(t, refresh(5), run(0, 5), true)
+	require.NoError(t, r.stores.Seen.Release(t.Context(), "u_1", run(0, 5)))
+	r.wants(t, refresh(5), run(0, 5), true)
+	require.NoError(t, r.stores.Seen.Release(t.Context(), "u_1", run(0, 5)))
+	r.seen.down(dedup.ErrUnavailable)
+	r.sessions.down(cache.ErrUnavailable)
+	assert.Equal(t, run(5, 10), docIDs(r.ask(t, refresh(5))), "while nobody can be asked all it remembers counts")
+	r.seen.up()
+	r.sessions.up()
+	r.wants(t, refresh(10), append(run(0, 5), run(10, 15)...), true)
+}
+
+// The page under a request id is the answer to a retry on this server, while the
+// stores are down and after.
+func TestARetryWithoutTheStores(t *testing.T) {
+	r := newRig(t, 40, nil)
+	r.wants(t, named(refresh(5), "before"), run(0, 5), true)
+	r.seen.down(dedup.ErrUnavailable)
+	r.sessions.down(cache.ErrUnavailable)
+	assert.Equal(t, run(0, 5), docIDs(r.ask(t, named(refresh(5), "before"))), "the store had it")
+	for range 2 {
+		assert.Equal(t, run(5, 9), docIDs(r.ask(t, named(loadMore(4), "meanwhile"))))
+	}
+	assert.Equal(t, run(0, 9), r.tally.delivered, "counted once")
+	for _, q := range []engine.Request{named(refresh(4), "meanwhile"), named(loadMore(5), "meanwhile"), named(loadMore(5), "before")} {
+		_, err := r.Feed(t.Context(), q)
+		require.ErrorIs(t, err, cache.ErrConflict)
+	}
+	r.seen.up()
+	r.sessions.up()
+	a := r.ask(t, named(loadMore(4), "meanwhile"))
+	assert.Equal(t, run(5, 9), docIDs(a))
+	assert.Equal(t, []string{"session"}, a.Degraded[1:])
+	r.advance(cache.RetryTTL)
+	assert.Equal(t, run(9, 13), docIDs(r.ask(t, named(loadMore(4), "meanwhile"))), "a minute later it is another call")
+}
+
+// Without a request id, or failing closed, no page is kept.
+func TestFailingClosedRemembersNoPage(t *testing.T) {
+	r := newRig(t, 40, closed)
+	r.wants(t, named(refresh(5), "r1"), run(0, 5), true)
+	r.sessions.down(cache.ErrUnavailable)
+	_, err := r.Feed(t.Context(), named(refresh(5), "r1"))
+	require.ErrorIs(t, err, cache.ErrUnavailable)
+}
+
+// Content that cannot be read of a page without a store may come again.
+func TestAPageWithoutTheStoresThatCannotBeRead(t *testing.T) {
+	r := newRig(t, 40, nil)
+	r.sessions.down(cache.ErrUnavailable)
+	r.catalog.set(rule{err: catalog.ErrUnavailable, only: []string{"Hydrate"}})
+	_, err := r.Feed(t.Context(), refresh(5))
+	require.ErrorIs(t, err, catalog.ErrUnavailable)
+	assert.Empty(t, r.disk.kept)
+	r.catalog.up()
+	assert.Equal(t, run(0, 5), docIDs(r.ask(t, refresh(5))))
+}
+
+// A request that has ended is not answered: the store may be well.
+func TestARequestThatHasEndedIsNotAnswered(t *testing.T) {
+	r := newRig(t, 40, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	r.seen.down(dedup.ErrUnavailable)
+	r.seen.before(func(string) { cancel() })
+	_, err := r.Feed(ctx, refresh(5))
+	require.ErrorIs(t, err, dedup.ErrUnavailable)
+	assert.Empty(t, r.disk.kept)
+}
+
+func TestADiskThatIsFullFailsNothing(t *testing.T) {
+	r := newRig(t, 40, nil)
+	r.disk.err = errors.New("no space left")
+	r.sessions.down(cache.ErrUnavailable)
+	assert.Equal(t, run(0, 5), docIDs(r.ask(t, refresh(5))))
+}
+
+// A store that a failover has set back does not make this process repeat what it
+// handed out.
+func TestAFailoverIsRemembered(t *testing.T) {
+	for name, change := range map[string]func(*engine.Stores, *engine.Config){
+		"failing open": nil,
+		"told so":      func(s *engine.Stores, c *engine.Config) { s.Fallback, c.Remember = nil, true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, 40, change)
+			r.wants(t, refresh(5), run(0, 5), true)
+			r.forget(t, run(0, 5)...)
+			r.wants(t, loadMore(5), run(5, 10), true)
+			r.wants(t, refresh(5), run(10, 15), true)
+			r.forget(t, run(10, 15)...)
+			r.wants(t, loadMore(5), run(15, 20), true)
+		})
+	}
+	r := newRig(t, 40, closed)
+	r.wants(t, refresh(5), run(0, 5), true)
+	r.forget(t, run(0, 5)...)
+	r.wants(t, refresh(5), run(0, 5), true) // told nothing, it remembers nothing
+}
+
+// forget has the stores lose what u_1 was given, as a replica that has not got it
+// yet does: it is back in the session and not pending.
+func (r *rig) forget(t *testing.T, groups ...string) {
+	t.Helper()
+	require.NoError(t, r.stores.Seen.Release(t.Context(), "u_1", groups))
+	require.NoError(t, r.stores.Sessions.Restore(t.Context(), "u_1", refsOf(groups...), cache.Call{}))
+}
+
+// While the stores recover, a page is checked against the filters once more.
+func TestAPageIsCheckedAgainWhileRecovering(t *testing.T) {
+	r := newRig(t, 40, nil)
+	story := aged("i011", "story", time.Hour+11*time.Minute)
+	r.put(t, story)
+	r.wants(t, refresh(5), run(0, 5), true)
+	r.recovery.recorded = []string{"i006", "story"}
+	r.wants(t, loadMore(3), run(5, 8), true) // nothing was down
+
+	r.recovery.recovering, r.recovery.recorded = true, []string{"i009", "i011"}
+	assert.Equal(t, []string{"dedup"}, r.ask(t, silent(5)).Degraded)
+	a := r.ask(t, named(loadMore(4), "r1"))
+	assert.Equal(t, []string{"i008", "i010", "i012", "i013"}, docIDs(a))
+	assert.Equal(t, []string{"dedup"}, a.Degraded)
+	assert.Equal(t, []string{"i008", "i010", "i012", "i013"}, docIDs(r.ask(t, named(loadMore(4), "r1"))), "a retry leaves the same out")
+	assert.Equal(t, dedup.Pending, r.verdicts(t, "i009")[0], "what was shown stays pending")
+	assert.NotContains(t, r.tally.delivered, "i009")
+
+	r.recovery.err = dedup.ErrUnavailable
+	a = r.ask(t, loadMore(2))
+	assert.Equal(t, run(14, 16), docIDs(a), "where filters cannot be asked it is answered as it is")
+	assert.Equal(t, []string{"dedup"}, a.Degraded)
+}
+
+// What only leaves out what was shown, and nothing else, refreshes too.
+func TestASessionOfWhatWasShownIsRefreshed(t *testing.T) {
+	r := newRig(t, 8, nil)
+	r.wants(t, refresh(5), run(0, 5), true)
+	r.recovery.recovering, r.recovery.recorded = true, run(5, 8)
+	r.put(t, aged("new", "", time.Minute))
+	assert.Equal(t, []string{"new"}, docIDs(r.ask(t, loadMore(5))))
+}

@@ -1,0 +1,98 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
+)
+
+// explainedList is the [pageSource] of an explanation: the list that a refresh would make a
+// session of. Nothing is returned to it, since nothing else takes from it.
+type explainedList struct {
+	*explaining
+	rest []feed.Ref
+}
+
+func (d *explainedList) take(_ context.Context, n int) (page, error) {
+	refs := d.rest[:min(n, len(d.rest))]
+	d.rest = d.rest[len(refs):]
+	return page{Page: cache.Page{Refs: refs, HasMore: len(d.rest) > 0}}, nil
+}
+
+func (d *explainedList) read(ctx context.Context, p page) (hydrated, error) {
+	return d.stages.hydrate(ctx, d.r.Agent, p.Refs)
+}
+
+func (*explainedList) discard(context.Context, hydrated)         {}
+func (*explainedList) restore(context.Context, page, []feed.Ref) {}
+
+// page deals the page that a refresh would answer. What nothing holds back then
+// waits in the session.
+func (x *explaining) page(ctx context.Context) error {
+	d := &explainedList{x, x.found.ranked}
+	p, err := d.take(ctx, x.r.Limit)
+	if err != nil {
+		return err
+	}
+	p.loose = x.lacks&lacksDedup != 0
+	got, err := deal(ctx, d, x.r.Limit, &p)
+	if err != nil {
+		return err
+	}
+	x.lacks |= got.lacks()
+	fates := make(map[string]Fate, len(got.refs)+got.short())
+	for fate, refs := range map[Fate][]feed.Ref{FatePaged: got.refs, FateGone: got.gone, FateMuted: got.muted} {
+		for _, ref := range refs {
+			fates[ref.ID] = fate
+		}
+	}
+	for i := range x.out.Candidates {
+		if c := &x.out.Candidates[i]; c.Fate == "" {
+			c.Fate = fates[c.ID]
+		}
+	}
+	if !x.r.Brief {
+		if err := x.contents(ctx); err != nil {
+			return err
+		}
+	}
+	for i := range x.out.Candidates {
+		if c := &x.out.Candidates[i]; c.Fate == "" {
+			c.Fate = FateKept
+		}
+	}
+	return nil
+}
+
+// contents reads the content of all candidates, for their titles and for what is
+// gone or muted behind the page. What cannot be read is taken for what it was.
+func (x *explaining) contents(ctx context.Context) error {
+	ctx, end := x.enter(ctx, hydrateStage)
+	defer end()
+	ids := make([]string, len(x.out.Candidates))
+	for i := range x.out.Candidates {
+		ids[i] = x.out.Candidates[i].ID
+	}
+	docs, _, err := catalog.Hydrate(ctx, x.e.stores.Catalog, x.r.Agent, ids)
+	if err != nil && (len(docs) != len(ids) || !down(ctx, err)) {
+		return err
+	}
+	for i, doc := range docs {
+		if doc.Missing() && err != nil {
+			x.lacks |= unread(doc.ID, err)
+			continue
+		}
+		c := &x.out.Candidates[i]
+		if c.Fate == "" {
+			if fate := becomes(&x.query.Profile, feed.Ref{ID: c.ID, Group: c.Group}, doc, x.now.Unix()); fate != FatePaged {
+				c.Fate = fate
+			}
+		}
+		if it, err := doc.Item(); err == nil {
+			c.Title = it.Title
+		}
+	}
+	return nil
+}

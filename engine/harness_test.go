@@ -1,0 +1,304 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	memorysessions "github.com/freshet/freshet/cache/memory"
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/dedup/deduptest"
+	memorydedup "github.com/freshet/freshet/dedup/memory"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/events"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
+	memoryrecall "github.com/freshet/freshet/recall/memory"
+)
+
+// storesOf are stores in this process, with these sources.
+func storesOf(t testing.TB, clock feed.Clock, sources ...recall.Source) engine.Stores {
+	return storesWith(t, clock, deduptest.DefaultConfig(), sources...)
+}
+
+func storesWith(t testing.TB, clock feed.Clock, cfg dedup.Config, sources ...recall.Source) engine.Stores {
+	t.Helper()
+	cfg.FalsePositiveRate, cfg.DailyCapacity = 1e-9, 10_000 // nothing is taken for seen by mistake
+	seen, err := memorydedup.Open("", cfg, clock)
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, seen.Close(context.Background())) })
+	recorder, err := dedup.NewRecorder(t.Context(), seen, clock, dedup.RecorderConfig{})
+	require.NoError(t, err)
+	t.Cleanup(func() { recorder.Close(context.Background()) })
+	return engine.Stores{
+		Sources: sources, Seen: seen, Recorder: recorder, Catalog: newShelf(),
+		Sessions: memorysessions.New(seen, 30*time.Minute, clock),
+	}
+}
+
+// rig is an engine over stores in this process, each of which can be taken away.
+type rig struct {
+	*engine.Engine
+	stores   engine.Stores // as they are, without faults
+	recall   *faultySource
+	seen     *faultySeen
+	sessions *faultySessions
+	catalog  *faultyCatalog
+	recorder *noted
+	tally    *tally
+	disk     *disk
+	recovery *recovery
+	index    *memoryrecall.Source
+	now      atomic.Pointer[time.Time]
+}
+
+// newRig is an engine that fails open, over n items as items makes them, with
+// what change makes of it. Failing closed is to have no Fallback.
+func newRig(t testing.TB, n int, change func(*engine.Stores, *engine.Config)) *rig {
+	t.Helper()
+	r := &rig{index: memoryrecall.New(), tally: &tally{}, disk: &disk{}, recovery: &recovery{}}
+	r.now.Store(&rankedAt)
+	r.stores = storesOf(t, r.clock, r.index)
+	r.put(t, items(n)...)
+	r.recall = &faultySource{Source: r.index}
+	r.seen = &faultySeen{Store: r.stores.Seen.(dedup.Store)}
+	r.sessions = &faultySessions{Sessions: r.stores.Sessions}
+	r.catalog = &faultyCatalog{Catalog: r.stores.Catalog}
+	r.recorder = &noted{Recorder: r.stores.Recorder.(*dedup.Recorder)}
+	stores := engine.Stores{
+		Sources: []recall.Source{r.recall}, Seen: r.seen, Sessions: r.sessions, Catalog: r.catalog,
+		Recorder: r.recorder, Tally: r.tally, Fallback: r.disk, Recovery: r.recovery,
+	}
+	cfg := engine.Config{
+		Clock: r.clock, N: 500, RoundsFor: time.Second, RecordServed: true, Rankings: &feed.Live{Ranking: dayLong()},
+	}
+	if change != nil {
+		change(&stores, &cfg)
+	}
+	var err error
+	r.Engine, err = engine.New(stores, cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { r.Close(context.Background()) })
+	return r
+}
+
+// closed makes an engine fail closed, and remember nothing.
+func closed(s *engine.Stores, _ *engine.Config) { s.Fallback = nil }
+
+// items are n items, one a minute, the newest first: i000, i001, …
+func items(n int) []feed.Item {
+	out := make([]feed.Item, n)
+	for i := range out {
+		out[i] = aged(fmt.Sprintf("i%03d", i), "", time.Hour+time.Duration(i)*time.Minute)
+	}
+	return out
+}
+
+// run is the ids of items from to to.
+func run(from, to int) []string {
+	out := make([]string, 0, to-from)
+	for i := from; i < to; i++ {
+		out = append(out, fmt.Sprintf("i%03d", i))
+	}
+	return out
+}
+
+func (r *rig) clock() time.Time { return *r.now.Load() }
+
+func (r *rig) advance(d time.Duration) {
+	later := r.clock().Add(d)
+	r.now.Store(&later)
+}
+
+// put stores items and makes them recallable.
+func (r *rig) put(t testing.TB, items ...feed.Item) {
+	t.Helper()
+	errs, err := r.stores.Catalog.Put(t.Context(), items)
+	require.NoError(t, err)
+	require.Nil(t, errs)
+	r.index.Upsert(items)
+}
+
+// remove deletes items. Recall still finds those that were said to be behind.
+func (r *rig) remove(t *testing.T, ids ...string) {
+	t.Helper()
+	r.removeBehind(t, ids...)
+	for _, id := range ids {
+		r.index.Delete(id)
+	}
+}
+
+// removeBehind deletes items that recall goes on to find.
+func (r *rig) removeBehind(t *testing.T, ids ...string) {
+	t.Helper()
+	for _, id := range ids {
+		require.NoError(t, r.stores.Catalog.Remove(t.Context(), id))
+	}
+}
+
+// settled waits until what was delivered is in a filter, and takes it out of the
+// pending sets as if the grace were over.
+func (r *rig) settled(t *testing.T) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		totals := r.recorder.Totals()
+		return totals.Recorded == totals.Delivered
+	}, 20*time.Second, time.Millisecond)
+	require.NoError(t, r.seen.Settle(t.Context(), r.recorder.all()))
+}
+
+// verdicts tells what the dedup store says of u_1's groups.
+func (r *rig) verdicts(t *testing.T, groups ...string) []dedup.Verdict {
+	t.Helper()
+	checked, err := r.stores.Seen.Check(t.Context(), "u_1", groups, r.clock())
+	require.NoError(t, err)
+	return checked.Verdicts
+}
+
+func refresh(limit int) engine.Request {
+	return engine.Request{Agent: "u_1", Action: engine.ActionRefresh, Limit: limit}
+}
+
+func loadMore(limit int) engine.Request {
+	return engine.Request{Agent: "u_1", Action: engine.ActionLoadMore, Limit: limit}
+}
+
+func silent(limit int) engine.Request {
+	return engine.Request{Agent: "u_1", Action: engine.ActionRefresh, Limit: limit, Silent: true}
+}
+
+func named(r engine.Request, id string) engine.Request {
+	r.RequestID = id
+	return r
+}
+
+// ask calls the feed and fails the test on an error.
+func (r *rig) ask(t *testing.T, q engine.Request) engine.Answer {
+	t.Helper()
+	a, err := r.Feed(t.Context(), q)
+	require.NoError(t, err)
+	return a
+}
+
+// wants asks for a page that is to have these ids, and nothing missing.
+func (r *rig) wants(t *testing.T, q engine.Request, ids []string, more bool) {
+	t.Helper()
+	a := r.ask(t, q)
+	assert.Equal(t, ids, docIDs(a))
+	assert.Equal(t, more, a.HasMore, "has_more")
+	assert.Nil(t, a.Degraded)
+}
+
+func docIDs(a engine.Answer) []string {
+	out := make([]string, len(a.Docs))
+	for i, d := range a.Docs {
+		out[i] = d.ID
+	}
+	return out
+}
+
+func refsOf(groups ...string) []feed.Ref {
+	out := make([]feed.Ref, len(groups))
+	for i, g := range groups {
+		out[i] = feed.Ref{ID: g, Group: g}
+	}
+	return out
+}
+
+// noted is a recorder that remembers what it was given.
+type noted struct {
+	*dedup.Recorder
+	mu    sync.Mutex
+	given []dedup.Impression
+}
+
+func (n *noted) Deliver(agent string, groups []string) {
+	n.note(agent, groups)
+	n.Recorder.Deliver(agent, groups)
+}
+
+func (n *noted) Confirm(ctx context.Context, agent string, groups []string) error {
+	n.note(agent, groups)
+	return n.Recorder.Confirm(ctx, agent, groups)
+}
+
+func (n *noted) note(agent string, groups []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, g := range groups {
+		n.given = append(n.given, dedup.Impression{Agent: agent, Group: g})
+	}
+}
+
+func (n *noted) all() []dedup.Impression {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Clone(n.given)
+}
+
+// groups are the groups u_1 was recorded, in order.
+func (n *noted) groups() []string {
+	out := []string{}
+	for _, i := range n.all() {
+		if i.Agent == "u_1" {
+			out = append(out, i.Group)
+		}
+	}
+	return out
+}
+
+// disk is a fallback that remembers what it was given.
+type disk struct {
+	kept []string
+	err  error
+}
+
+func (d *disk) Keep(_ string, groups []string, _ time.Time) error {
+	d.kept = append(d.kept, groups...)
+	return d.err
+}
+
+// tally counts what was delivered.
+type tally struct {
+	delivered []string
+	acts      int
+	full      bool
+}
+
+func (c *tally) Delivered(_, _ string, docs []feed.Doc, _ time.Time) {
+	for _, d := range docs {
+		c.delivered = append(c.delivered, d.ID)
+	}
+}
+
+func (c *tally) Acted(_ string, acts []events.Act, _ time.Time) bool {
+	if c.full {
+		return false
+	}
+	c.acts += len(acts)
+	return true
+}
+
+// recovery says that the stores were down, and what filters have by now.
+type recovery struct {
+	recovering bool
+	recorded   []string
+	err        error
+}
+
+func (r *recovery) Recovering() bool { return r.recovering }
+
+func (r *recovery) Recorded(_ context.Context, _ string, keys []string, _ time.Time) ([]bool, error) {
+	out := make([]bool, len(keys))
+	for i, key := range keys {
+		out[i] = slices.Contains(r.recorded, key)
+	}
+	return out, r.err
+}

@@ -1,0 +1,199 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/feed"
+)
+
+// Each round asks for roundGrowth times as many candidates as the one before: to
+// a source, asking is what costs, and who has seen thousands is to be led past
+// them in a few rounds. They are checked a portion at a time, so that a session,
+// which holds what is left of the last portion, stays small.
+const (
+	roundGrowth  = 4
+	largestRound = 10_000 // candidates, as recall.n at most
+	portion      = 2000   // candidates; the first round's, where those are more
+)
+
+// rounds goes through recall and dedup with one origin, until want candidates
+// have survived, recall has no more, or the time is up. There is always one
+// portion.
+type rounds struct {
+	*scratch
+	stages  *stages
+	agent   string
+	query   feed.Query
+	want    int
+	budget  time.Duration // no portion is begun after it
+	begun   time.Time
+	cursors []string
+	atOnce  int              // candidates of a portion
+	rest    []feed.Candidate // recalled, and not checked yet
+
+	number   int              // of the round, from 1
+	recalled []feed.Candidate // this portion, all of it
+	verdicts []dedup.Verdict  // one for each fresh one of it
+	last     bool             // recall has no more
+	late     bool             // recall has more, but the time is up
+	found    chosen           // so far, without the list
+	err      error
+}
+
+// scratch is what the rounds of one choice need besides their result. It is
+// pooled, because a refresh handles hundreds of candidates.
+type scratch struct {
+	proposed  map[string]struct{} // groups of this and earlier rounds
+	fresh     []feed.Candidate    // of this portion, in order, those of groups not met before
+	refs      []feed.Ref          // their refs
+	keys      []string            // what those are remembered by
+	survivors []feed.Candidate    // of all portions, what nothing holds back
+}
+
+var scratches = sync.Pool{New: func() any {
+	return &scratch{proposed: make(map[string]struct{}, 1024)}
+}}
+
+// keptProposed is how many groups a scratch that is kept may have met.
+const keptProposed = 4096
+
+// release gives the scratch back without what it held of recall's answers, in
+// earlier rounds too. One that a reader with many rounds has made large is not
+// kept: clearing its set costs every refresh after it.
+func (s *scratch) release() {
+	if len(s.proposed) > keptProposed {
+		return
+	}
+	clear(s.proposed)
+	clear(s.fresh[:cap(s.fresh)])
+	clear(s.refs[:cap(s.refs)])
+	clear(s.keys[:cap(s.keys)])
+	clear(s.survivors[:cap(s.survivors)])
+	s.survivors = s.survivors[:0]
+	scratches.Put(s)
+}
+
+func (s *stages) rounds(agent string, q feed.Query, want int, budget time.Duration) rounds {
+	return rounds{
+		scratch: scratches.Get().(*scratch), stages: s, agent: agent, query: q, want: want, budget: budget,
+		begun: s.e.cfg.Clock(), cursors: make([]string, len(s.sources)),
+	}
+}
+
+// next recalls, where everything recalled is checked, and checks the next
+// portion. It reports false at the end and after an error.
+func (r *rounds) next(ctx context.Context) bool {
+	if r.err != nil || r.last || r.late || len(r.survivors) >= r.want {
+		return false
+	}
+	if len(r.rest) == 0 {
+		if r.err = r.recall(ctx); r.err != nil {
+			return false
+		}
+	}
+	n := min(len(r.rest), r.atOnce)
+	r.recalled, r.rest = r.rest[:n], r.rest[n:]
+	r.take(r.recalled)
+	if r.err = r.check(ctx); r.err != nil {
+		return false
+	}
+	r.last = len(r.rest) == 0 && exhausted(r.cursors)
+	r.late = !r.last && r.stages.e.cfg.Clock().Sub(r.begun) >= r.budget
+	return true
+}
+
+func (r *rounds) recall(ctx context.Context) error {
+	ctx, end := r.stages.enter(ctx, recallStage)
+	defer end()
+	result, err := ask(ctx, r.stages.sources, r.query, r.cursors, r.number == 0)
+	if err != nil {
+		return err
+	}
+	if result.Stale {
+		r.found.lacks |= lacksRecall
+	}
+	if r.number == 0 {
+		r.atOnce = max(portion, len(result.Candidates))
+	}
+	r.rest = result.Candidates
+	r.query.N = max(r.query.N, min(roundGrowth*r.query.N, largestRound))
+	r.number++
+	return nil
+}
+
+// take makes a portion's candidates the fresh ones, dropping groups that an
+// earlier round or a better candidate has proposed already.
+func (s *scratch) take(candidates []feed.Candidate) {
+	s.fresh, s.refs = s.fresh[:0], s.refs[:0]
+	for _, c := range candidates {
+		if _, again := s.proposed[c.Group]; again {
+			continue
+		}
+		s.proposed[c.Group] = struct{}{}
+		s.fresh = append(s.fresh, c)
+		s.refs = append(s.refs, feed.Ref{ID: c.ID, Group: c.Group})
+	}
+	s.keys = feed.AppendKeys(s.keys[:0], s.refs)
+}
+
+// check asks what the agent has been shown of the portion. While the dedup store
+// is down and the engine fails open, only this process's memory is asked.
+func (r *rounds) check(ctx context.Context) error {
+	s := r.stages
+	inside, end := s.enter(ctx, dedupStage)
+	checked, err := s.e.stores.Seen.Check(inside, r.agent, r.keys, s.at())
+	end()
+	blind := s.e.failOpen.allows(ctx, err)
+	switch {
+	case blind:
+		r.found.lacks |= lacksDedup
+		checked = dedup.Checked{Verdicts: make([]dedup.Verdict, len(r.keys))}
+	case err != nil:
+		return err
+	}
+	s.e.failOpen.mark(r.agent, r.keys, checked.Verdicts, blind)
+	if r.number == 1 {
+		r.found.checkedAt, r.found.stale = checked.At, checked.Stale
+	}
+	r.verdicts = byRef(r.refs, checked.Verdicts)
+	for i, c := range r.fresh {
+		if r.verdicts[i] == dedup.Unseen {
+			r.survivors = append(r.survivors, c)
+		}
+	}
+	return nil
+}
+
+// chosen is what the rounds have come to.
+func (r *rounds) chosen() (chosen, error) {
+	if r.err != nil {
+		return chosen{}, r.err
+	}
+	r.found.ranked = arrange(r.survivors)
+	return r.found, nil
+}
+
+// byRef makes one value of those of each ref's keys, in place: what is known
+// under its group or its id has been shown. The zero value is that of what is
+// not known.
+func byRef[T comparable](refs []feed.Ref, values []T) []T {
+	if len(refs) == len(values) { // each has one key
+		return values
+	}
+	var unknown T
+	out, next := values[:0], 0
+	for _, r := range refs {
+		v := values[next]
+		if next++; r.ID != r.Group {
+			if v == unknown {
+				v = values[next]
+			}
+			next++
+		}
+		out = append(out, v)
+	}
+	return out
+}

@@ -1,0 +1,95 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
+)
+
+// shelf is a catalog in two maps: the engine's tests open hundreds.
+type shelf struct {
+	catalog.Catalog // what an engine does not ask for
+
+	mu       sync.Mutex
+	docs     map[string]feed.Doc
+	profiles map[string]feed.Profile
+}
+
+func newShelf() *shelf {
+	return &shelf{docs: map[string]feed.Doc{}, profiles: map[string]feed.Profile{}}
+}
+
+func (s *shelf) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]feed.Doc, len(ids))
+	for i, id := range ids {
+		out[i] = feed.Doc{ID: id, JSON: s.docs[id].JSON}
+	}
+	return out, nil
+}
+
+func (s *shelf) Put(_ context.Context, items []feed.Item) ([]error, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, it := range items {
+		data, err := json.Marshal(it)
+		if err != nil {
+			return nil, err
+		}
+		s.docs[it.ID] = feed.Doc{ID: it.ID, JSON: data}
+	}
+	return nil, nil
+}
+
+func (s *shelf) Remove(_ context.Context, id string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.docs, id)
+	return nil
+}
+
+func (s *shelf) Profile(_ context.Context, agent string) (feed.Profile, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, ok := s.profiles[agent]
+	if !ok {
+		return p, catalog.ErrNotFound
+	}
+	return p, nil
+}
+
+func (s *shelf) PutProfile(_ context.Context, agent string, p feed.Profile) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p.MutedItems == nil {
+		p.MutedItems = s.profiles[agent].MutedItems
+	}
+	s.profiles[agent] = p
+	return nil
+}
+
+func (s *shelf) MuteItems(_ context.Context, agent string, groups []string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.profiles[agent]
+	p.Hide(groups)
+	s.profiles[agent] = p
+	return nil
+}
+
+func (s *shelf) RemoveProfile(_ context.Context, agent string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.profiles[agent]; !ok {
+		return catalog.ErrNotFound
+	}
+	delete(s.profiles, agent)
+	return nil
+}

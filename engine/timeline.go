@@ -1,0 +1,245 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/timeline"
+)
+
+// Bounds of a page of a timeline.
+const (
+	DefaultTimelineLimit = 20
+	MaxTimelineLimit     = 100
+)
+
+// refills is how often a page that lost posts to the truth query or to mutes is
+// filled from deeper.
+const refills = 3
+
+// outboxesAtOnce is how many outboxes that do not exist are made for one page,
+// which the store answers meanwhile.
+const outboxesAtOnce = 16
+
+// TimelineRequest asks for a page of an agent's timeline: the posts by whom they
+// follow, newest first, nothing left out.
+type TimelineRequest struct {
+	Agent string
+	Below social.Position // what the cursor says; zero: from the newest
+	Limit int             // 1 to [MaxTimelineLimit]
+}
+
+func (r TimelineRequest) validate() error {
+	if r.Limit < 1 || r.Limit > MaxTimelineLimit {
+		return fmt.Errorf("%w: limit must be 1 to %d, not %d", ErrBadLimit, MaxTimelineLimit, r.Limit)
+	}
+	return social.CheckAgent(r.Agent)
+}
+
+// TimelinePage is a page of a timeline.
+type TimelinePage struct {
+	Posts []social.Card // newest first, each visible to the agent
+	// Next is the last position examined, for the next page's Below. A page may
+	// be short, even empty, and there is more. Zero: nothing was examined.
+	Next     social.Position
+	HasMore  bool
+	Degraded []string // what the answer lacks, as in [Answer]
+}
+
+// TimelineStores is what timelines are read from; all but Kept, Recorder and Late
+// are required.
+type TimelineStores struct {
+	Posts    TimelinePosts
+	Lists    timeline.Reader // of agents
+	Outboxes timeline.Reader // of authors whose posts are pulled
+	Builder  ListBuilder
+	Profiles catalog.Profiles
+	// Kept answers with the lists while Posts cannot be asked; nil: nothing does.
+	Kept     social.KeptCards
+	Recorder Recorder // takes what was shown; nil: it is not recorded
+	// Late reports whether the lists lack what was accepted, because they could not
+	// be reached: the store answers instead. It must not block; nil: never.
+	Late func() bool
+}
+
+// TimelinePosts is what a timeline needs of the social store.
+type TimelinePosts interface {
+	social.Cards
+	// Pull, Newest and Celebrities are those of [social.Store].
+	Pull(ctx context.Context, q social.PullQuery) ([]social.Entry, error)
+	Newest(ctx context.Context, authors []string, below social.Position, n int) ([]social.Entry, error)
+	Celebrities(ctx context.Context, reader string) (authors []string, server bool, err error)
+}
+
+// ListBuilder makes lists that do not exist.
+type ListBuilder interface {
+	// Build makes the agent's list, or waits while it is being built elsewhere, and
+	// returns nil when it can be read. Otherwise the store answers instead. Errors
+	// wrap [timeline.ErrUnavailable] or [social.ErrUnavailable], or say that the
+	// list kept changing. It may be called again.
+	Build(ctx context.Context, agent string) error
+	// Outbox makes the outboxes of authors, likewise.
+	Outbox(ctx context.Context, authors []string) error
+}
+
+// Timelines reads timelines. It keeps no state and is safe for concurrent use.
+type Timelines struct {
+	stores TimelineStores
+	log    *slog.Logger
+	begin  func(context.Context) context.Context
+}
+
+// NewTimelines returns a reader of timelines. Of the configuration it uses Log
+// and Begin.
+func NewTimelines(stores TimelineStores, cfg Config) *Timelines {
+	cfg = cfg.withDefaults()
+	if cfg.Begin == nil {
+		cfg.Begin = func(ctx context.Context) context.Context { return ctx }
+	}
+	return &Timelines{stores: stores, log: cfg.Log, begin: cfg.Begin}
+}
+
+// Warm builds the agent's list ahead, as after a login, so that their first page
+// does not wait for it. Errors are those of [ListBuilder], or wrap
+// [feed.ErrBadID].
+func (t *Timelines) Warm(ctx context.Context, agent string) error {
+	if err := social.CheckAgent(agent); err != nil {
+		return err
+	}
+	return t.stores.Builder.Build(t.begin(ctx), agent)
+}
+
+// Timeline reads one page. Lists and outboxes only propose ids; what is shown is
+// for the social store to say, in one query for the page. Without the lists the
+// store proposes too. While the store cannot be asked, the list proposes and what
+// is kept of public posts is shown; where that is nothing, it is an error. Errors
+// wrap [feed.ErrBadID], [ErrBadLimit] or [social.ErrUnavailable].
+func (t *Timelines) Timeline(ctx context.Context, r TimelineRequest) (TimelinePage, error) {
+	if err := r.validate(); err != nil {
+		return TimelinePage{}, err
+	}
+	read := &timelineRead{t: t, agent: r.Agent}
+	ctx = t.begin(ctx)
+	page, err := read.page(ctx, r)
+	if t.stores.Kept != nil && ctx.Err() == nil && errors.Is(err, social.ErrUnavailable) {
+		page, err = read.keptPage(ctx, r, err)
+	}
+	if err != nil {
+		return TimelinePage{}, err
+	}
+	page.Degraded = read.lacks.names()
+	countDegraded(read.lacks)
+	if t.stores.Recorder != nil && len(page.Posts) > 0 {
+		ids := make([]string, len(page.Posts))
+		for i := range page.Posts {
+			ids[i] = page.Posts[i].ID
+		}
+		t.stores.Recorder.Deliver(r.Agent, ids)
+	}
+	return page, nil
+}
+
+// timelineRead is the reading of one page.
+type timelineRead struct {
+	t       *Timelines
+	agent   string
+	profile feed.Profile
+	authors []string // followed ones whose posts are pulled
+	server  bool     // the agent follows [social.Server]
+	noLists bool     // the store proposes
+	lacks   parts
+}
+
+func (r *timelineRead) page(ctx context.Context, req TimelineRequest) (page TimelinePage, err error) {
+	if err := r.about(ctx); err != nil {
+		return page, err
+	}
+	page.Posts, page.Next = []social.Card{}, req.Below
+	for range 1 + refills {
+		found, more, err := r.propose(ctx, page.Next, req.Limit)
+		if err != nil {
+			return page, err
+		}
+		if page.HasMore, err = r.show(ctx, &page, found, req.Limit); err != nil {
+			return page, err
+		}
+		page.HasMore = page.HasMore || more
+		if len(page.Posts) == req.Limit || !page.HasMore {
+			break
+		}
+	}
+	return page, nil
+}
+
+// about reads what every page needs: whose posts are pulled, and the mutes. Those
+// are there also after an error of the store.
+func (r *timelineRead) about(ctx context.Context) error {
+	var group errgroup.Group
+	var storeErr error
+	group.Go(func() error {
+		r.authors, r.server, storeErr = r.t.stores.Posts.Celebrities(ctx, r.agent)
+		return nil
+	})
+	known := true
+	group.Go(func() (err error) {
+		r.profile, err = r.t.stores.Profiles.Profile(ctx, r.agent)
+		known = !errors.Is(err, catalog.ErrUnavailable)
+		if !known || errors.Is(err, catalog.ErrNotFound) {
+			return nil
+		}
+		return err
+	})
+	err := group.Wait()
+	if !known {
+		r.lacks |= lacksCatalog
+	}
+	if err == nil {
+		err = storeErr
+	}
+	return err
+}
+
+// show asks the store about the proposed posts and puts those that it shows on
+// the page. left says that some were not examined, because the page is full.
+func (r *timelineRead) show(ctx context.Context, page *TimelinePage, found []social.Position, limit int) (left bool, err error) {
+	if len(found) == 0 {
+		return false, nil
+	}
+	known := make([]social.Known, len(found))
+	for i, p := range found {
+		known[i].ID = p.ID
+	}
+	cards, err := r.t.stores.Posts.Cards(ctx, r.agent, known)
+	if err != nil {
+		return false, err
+	}
+	for i, c := range cards {
+		if len(page.Posts) == limit {
+			return true, nil
+		}
+		page.Next = found[i]
+		if !c.Visible || c.Reason == social.NoReason || c.CreatedAt != found[i].At || r.mutes(c) {
+			continue
+		}
+		page.Posts = append(page.Posts, c)
+	}
+	return false, nil
+}
+
+// mutes reports whether the agent's profile refuses a post. Languages do not
+// count: nothing is left out but what the reader has muted.
+func (r *timelineRead) mutes(c social.Card) bool {
+	p := &r.profile
+	if slices.Contains(p.MutedAuthors, c.Author.ID) || slices.Contains(p.MutedItems, c.ID) {
+		return true
+	}
+	return len(p.MutedTags) > 0 && slices.ContainsFunc(c.Tags(), func(tag string) bool { return slices.Contains(p.MutedTags, tag) })
+}

@@ -1,0 +1,192 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/timeline"
+)
+
+// proposal is what one source proposes below a position, newest first.
+type proposal struct {
+	entries []timeline.Position
+	// bound is the position above which the source lacks nothing, itself included
+	// where it is an entry; zero: it lacks nothing at all.
+	bound timeline.Position
+	ended bool // the bound is the floor of a list
+}
+
+// fromList is what a page of a list proposes.
+func fromList(p timeline.Page) proposal {
+	if n := len(p.Entries); p.More && n > 0 {
+		return proposal{entries: p.Entries, bound: p.Entries[n-1]}
+	}
+	return proposal{entries: p.Entries, bound: p.Floor, ended: !p.Floor.IsZero()}
+}
+
+// fromStore is what the social store answered to a question for n entries.
+func fromStore(list []social.Entry, n int) proposal {
+	p := proposal{entries: make([]timeline.Position, len(list))}
+	for i, e := range list {
+		p.entries[i] = timeline.Position(e.Position)
+	}
+	if len(list) > 0 && len(list) == n {
+		p.bound = p.entries[n-1]
+	}
+	return p
+}
+
+// propose returns the newest n positions of the timeline below another one, and
+// whether there are more. Nothing between them is left out.
+func (r *timelineRead) propose(ctx context.Context, below social.Position, n int) (found []social.Position, more bool, err error) {
+	want := n + 1 // the last one says that there is more
+	own, ok, err := r.own(ctx, timeline.Position(below), want)
+	if err != nil {
+		return nil, false, err
+	}
+	var all []timeline.Position
+	if ok {
+		var complete bool
+		if all, complete, err = r.merged(ctx, own, timeline.Position(below), want); err != nil {
+			return nil, false, err
+		}
+		ok = complete || len(all) == want
+	}
+	if !ok { // there is no list, or it ends at its floor: below it only the store knows
+		last := below
+		if len(all) > 0 {
+			last = social.Position(all[len(all)-1])
+		}
+		list, err := r.t.stores.Posts.Pull(ctx, social.PullQuery{Reader: r.agent, Below: last, N: want - len(all), Whole: true})
+		if err != nil {
+			return nil, false, err
+		}
+		all = append(all, fromStore(list, want).entries...)
+	}
+	found = make([]social.Position, min(n, len(all)))
+	for i := range found {
+		found[i] = social.Position(all[i])
+	}
+	return found, len(all) > n, nil
+}
+
+// merged is what list and outboxes propose together. complete says that nothing
+// is below it.
+func (r *timelineRead) merged(ctx context.Context, own proposal, below timeline.Position, want int) (all []timeline.Position, complete bool, err error) {
+	pulled, ended, err := r.pulled(ctx, below, want)
+	if err != nil {
+		return nil, false, err
+	}
+	all, complete = mergeProposals(append(pulled, own), want)
+	if len(all) == want || len(ended) == 0 {
+		return all, complete, nil
+	}
+	// Outboxes end at their floors. The store knows what is below.
+	list, err := r.t.stores.Posts.Newest(ctx, ended, social.Position(below), want)
+	if err != nil {
+		return nil, false, err
+	}
+	for i := range pulled {
+		if pulled[i].ended {
+			pulled[i].bound = timeline.Position{}
+		}
+	}
+	all, complete = mergeProposals(append(pulled, own, fromStore(list, want)), want)
+	return all, complete, nil
+}
+
+// mergeProposals returns the newest want entries of which it is certain that
+// nothing between them is missing. complete says that nothing is below them
+// either.
+func mergeProposals(sources []proposal, want int) (all []timeline.Position, complete bool) {
+	var bound timeline.Position
+	for _, s := range sources {
+		all = append(all, s.entries...)
+		if !s.bound.IsZero() && (bound.IsZero() || s.bound.Compare(bound) > 0) {
+			bound = s.bound
+		}
+	}
+	slices.SortFunc(all, func(a, b timeline.Position) int { return b.Compare(a) })
+	all = slices.Compact(all)
+	if !bound.IsZero() {
+		all = slices.DeleteFunc(all, func(p timeline.Position) bool { return p.Compare(bound) < 0 })
+	}
+	return all[:min(want, len(all))], bound.IsZero()
+}
+
+// own is what the agent's list proposes; false: the store is to answer. Who
+// follows [social.Server] gets every public post, which no list holds.
+func (r *timelineRead) own(ctx context.Context, below timeline.Position, n int) (proposal, bool, error) {
+	stores := r.t.stores
+	if stores.Late != nil && stores.Late() {
+		r.noLists = true
+		r.lacks |= lacksTimeline
+	}
+	if r.noLists || r.server {
+		return proposal{}, false, nil
+	}
+	list, err := stores.Lists.Read(ctx, r.agent, below, n)
+	if err == nil && list.State != timeline.Ready {
+		if err = stores.Builder.Build(ctx, r.agent); err == nil {
+			list, err = stores.Lists.Read(ctx, r.agent, below, n)
+		}
+	}
+	if err == nil && list.State == timeline.Ready {
+		return fromList(list), true, nil
+	}
+	r.noLists = true // and not asked again for this page
+	switch {
+	case ctx.Err() != nil:
+		return proposal{}, false, ctx.Err()
+	case errors.Is(err, social.ErrUnavailable):
+		return proposal{}, false, err
+	case errors.Is(err, timeline.ErrUnavailable):
+		r.lacks |= lacksTimeline
+	case err != nil:
+		r.t.log.WarnContext(ctx, "a list cannot be used; the store answers", "agent", r.agent, "error", err)
+	}
+	return proposal{}, false, nil
+}
+
+// pulled is what the followed authors propose whose posts are in no list: their
+// outboxes, and the store for those who have none yet. ended are the authors
+// whose outboxes end at a floor.
+func (r *timelineRead) pulled(ctx context.Context, below timeline.Position, n int) (out []proposal, ended []string, err error) {
+	if len(r.authors) == 0 {
+		return nil, nil, nil
+	}
+	missing := r.authors
+	pages, err := r.t.stores.Outboxes.ReadMany(ctx, r.authors, below, n)
+	switch {
+	case err == nil:
+		missing = nil
+	case errors.Is(err, timeline.ErrUnavailable):
+		r.lacks |= lacksTimeline
+		pages = nil
+	default:
+		return nil, nil, err
+	}
+	for i, p := range pages {
+		if p.State != timeline.Ready {
+			missing = append(missing, r.authors[i])
+			continue
+		}
+		source := fromList(p)
+		if source.ended {
+			ended = append(ended, r.authors[i])
+		}
+		out = append(out, source)
+	}
+	if len(missing) == 0 {
+		return out, ended, nil
+	}
+	if r.lacks&lacksTimeline == 0 {
+		if err := r.t.stores.Builder.Outbox(ctx, missing[:min(len(missing), outboxesAtOnce)]); err != nil && ctx.Err() == nil {
+			r.t.log.DebugContext(ctx, "outboxes cannot be built; the store answers", "error", err)
+		}
+	}
+	list, err := r.t.stores.Posts.Newest(ctx, missing, social.Position(below), n)
+	return append(out, fromStore(list, n)), ended, err
+}

@@ -1,0 +1,55 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/events"
+	"github.com/freshet/freshet/feed"
+)
+
+// moving puts an agent into another variant each time it is asked.
+type moving struct{ asked []string }
+
+func (m *moving) For(string) (string, feed.Ranking) {
+	m.asked = append(m.asked, string(rune('a'+len(m.asked))))
+	return m.asked[len(m.asked)-1], dayLong()
+}
+
+// tallied notes the variants that pages were counted for.
+type tallied struct{ variants []string }
+
+func (t *tallied) Delivered(variant, _ string, _ []feed.Doc, _ time.Time) {
+	t.variants = append(t.variants, variant)
+}
+
+func (t *tallied) Acted(string, []events.Act, time.Time) bool { return true }
+
+// A version of the ranking may come into force while a refresh runs: its page
+// counts for the variant it was ranked by.
+func TestAPageCountsForTheVariantThatRankedIt(t *testing.T) {
+	clock := func() time.Time { return rankedAt }
+	items := []feed.Item{aged("a", "", time.Hour), aged("b", "", 2*time.Hour), aged("c", "", 3*time.Hour)}
+	stores := storesOf(t, clock, source(items...))
+	_, err := stores.Catalog.Put(t.Context(), items)
+	require.NoError(t, err)
+	rankings, tally := &moving{}, &tallied{}
+	stores.Tally = tally
+	e, err := engine.New(stores, engine.Config{Clock: clock, N: 10, RoundsFor: time.Second, Rankings: rankings, RecordServed: true})
+	require.NoError(t, err)
+	for i, action := range []engine.Action{engine.ActionRefresh, engine.ActionLoadMore} {
+		a, err := e.Feed(t.Context(), engine.Request{Agent: "u_1", Action: action, Limit: 2 - i})
+		require.NoError(t, err)
+		require.NotEmpty(t, a.Docs)
+		assert.Len(t, rankings.asked, i+1, "%s asks once", action)
+		assert.Equal(t, rankings.asked, tally.variants)
+	}
+	x, err := e.Explain(t.Context(), engine.ExplainRequest{Agent: "u_1", Limit: 2})
+	require.NoError(t, err)
+	assert.Len(t, rankings.asked, 3)
+	assert.Equal(t, "c", x.Variant)
+}

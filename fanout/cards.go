@@ -1,0 +1,68 @@
+package fanout
+
+import (
+	"context"
+
+	"github.com/freshet/freshet/social"
+)
+
+// keep keeps the cards of those of the posts that are public, as nobody in
+// particular sees them. Who changes a post marks it after the change, so whoever
+// writes the older card is followed by a job that writes the newer one; and the
+// cache refuses the older one after it.
+func (f *Fanout) keep(ctx context.Context, posts []social.Post) error {
+	if f.d.Cards == nil {
+		return nil
+	}
+	var known []social.Known
+	for i := range posts {
+		if p := &posts[i]; p.ID != "" && !p.Deleted && p.Audience.Public {
+			known = append(known, social.Known{ID: p.ID})
+		}
+	}
+	if len(known) == 0 {
+		return nil
+	}
+	cards, err := f.d.Store.Cards(ctx, "", known)
+	if err != nil {
+		return err
+	}
+	return f.d.Cards.Keep(ctx, cards)
+}
+
+// bury takes the card of a post that is not public any more out of the cache, for
+// good. One of the first version that is not public never had one.
+func (f *Fanout) bury(ctx context.Context, p *social.Post) error {
+	if f.d.Cards == nil || !p.Deleted && (p.Audience.Public || p.Version <= 1) {
+		return nil
+	}
+	return f.d.Cards.Bury(ctx, []social.Known{{ID: p.ID, Version: p.Version}})
+}
+
+// buryNow is bury of a post that was deleted just now.
+func (f *Fanout) buryNow(ctx context.Context, id string) error {
+	if f.d.Cards == nil {
+		return nil
+	}
+	p, err := f.post(ctx, id)
+	if err != nil || p.ID == "" {
+		return err
+	}
+	return f.bury(ctx, &p)
+}
+
+// hide hides the cards of an author who is erased.
+func (f *Fanout) hide(ctx context.Context, author string) error {
+	if f.d.Cards == nil {
+		return nil
+	}
+	return f.d.Cards.Erase(ctx, author)
+}
+
+// beside does something right after a write that a job will do, too. An error is no
+// concern of the caller's.
+func (f *Fanout) beside(ctx context.Context, do func(ctx context.Context) error) {
+	if err := f.within(context.WithoutCancel(ctx), do); err != nil {
+		f.d.Log.DebugContext(ctx, "a job of a change waits for the workers", "error", err)
+	}
+}

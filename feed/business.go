@@ -1,0 +1,43 @@
+package feed
+
+import (
+	"fmt"
+	"strings"
+)
+
+// elasticNames are the fields that Elasticsearch keeps for itself. A document that
+// has one is refused there.
+var elasticNames = map[string]bool{
+	"_data_stream_timestamp": true, "_doc_count": true, "_field_names": true, "_id": true, "_ignored": true,
+	"_ignored_source": true, "_index": true, "_nested_path": true, "_routing": true, "_seq_no": true, "_source": true, "_version": true,
+}
+
+// popularityField is the field that items have beside their own where they are
+// stored in Elasticsearch.
+const popularityField = "freshet_popularity"
+
+// checkBusiness refuses a business field that not every catalog can store, so that
+// an item is taken by all of them or by none. Elasticsearch reads a dot in a name
+// as a step into an object.
+func checkBusiness(name string) error {
+	for part := range strings.SplitSeq(name, ".") {
+		if strings.TrimSpace(part) == "" {
+			return fmt.Errorf("%w: the business field %q has a name that is empty or blank, or is so beside a dot", ErrBadItem, name)
+		}
+	}
+	head, _, inner := strings.Cut(name, ".")
+	lower := strings.ToLower(name)
+	switch {
+	case elasticNames[head]:
+		return fmt.Errorf("%w: the business field %q has a name that Elasticsearch keeps for itself; give it another", ErrBadItem, name)
+	case head == popularityField:
+		return fmt.Errorf("%w: the business field %q has a name that Freshet keeps for itself; give it another", ErrBadItem, name)
+	case lower == inFeed:
+		return fmt.Errorf("%w: %s is reserved for what answers say about the reader; name the field otherwise", ErrBadItem, inFeed)
+	case inner && knownField(head):
+		return fmt.Errorf("%w: the business field %q lies within the field %q; give it another name", ErrBadItem, name, head)
+	case lower != name && knownField(lower):
+		return fmt.Errorf("%w: field %q must be written %q", ErrBadItem, name, lower)
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+package graph
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"hash/maphash"
+	"sync"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"github.com/freshet/freshet/social"
+)
+
+var eventsTotal = promauto.NewCounterVec(prometheus.CounterOpts{
+	Name: "freshet_graph_events_total",
+	Help: "Events of other systems, by type and by what became of them: applied, or rejected (wrong, or refused by the social store). What has no known type is unknown.",
+}, []string{"type", "result"})
+
+// Config bounds what an Applier holds in memory, and how it writes. A zero field
+// stands for its default.
+type Config struct {
+	BatchEvents int // events applied at once; default 1,000
+	BatchBytes  int // JSON bytes of events applied at once; default 4 MiB
+	MaxErrors   int // rejections listed in a report, all are counted; default 1,000
+	Writers     int // writes at once; default 16
+}
+
+// WithDefaults fills in the zero fields.
+func (c Config) WithDefaults() Config {
+	c.BatchEvents = cmp.Or(c.BatchEvents, 1000)
+	c.BatchBytes = cmp.Or(c.BatchBytes, 4<<20)
+	c.MaxErrors = cmp.Or(c.MaxErrors, 1000)
+	c.Writers = cmp.Or(c.Writers, 16)
+	return c
+}
+
+// Validate says which value is unusable.
+func (c Config) Validate() error {
+	if c.BatchEvents < 1 || c.BatchBytes < 1 || c.MaxErrors < 1 || c.Writers < 1 {
+		return fmt.Errorf("an applier needs at least 1 for each of its bounds, not %+v", c)
+	}
+	return nil
+}
+
+// Applier applies many events to a store. It is safe for concurrent use.
+type Applier struct {
+	store Store
+	cfg   Config
+	seed  maphash.Seed
+}
+
+// NewApplier returns an applier to a store. It panics if cfg is not valid.
+func NewApplier(s Store, cfg Config) *Applier {
+	cfg = cfg.WithDefaults()
+	if err := cfg.Validate(); err != nil {
+		panic(err)
+	}
+	return &Applier{store: s, cfg: cfg, seed: maphash.MakeSeed()}
+}
+
+// Apply applies events and answers for each, in their order: nil, an error for
+// which [Refused] holds, or why the store could not be asked. After the first of
+// the last kind it begins no others, and they have the same error. It may be
+// called again with all of them, or with those that failed so.
+//
+// Events of one post, of one circle or of the same two agents are applied in
+// their order. The others are written by several writers at once, so that the
+// store waits for several commits at a time, and many follows of one time that
+// stand together are written as one.
+func (a *Applier) Apply(ctx context.Context, events []Event) []error {
+	r := &round{a: a, events: events, results: make([]error, len(events))}
+	r.run(ctx)
+	for i, err := range r.results {
+		count(events[i].Type, err)
+	}
+	return r.results
+}
+
+// CountRejected counts an event that could not be decoded, for who decodes events
+// outside of [Applier.Read]. Its type may be unknown.
+func CountRejected(t Type) { count(t, ErrBadEvent) }
+
+// count counts an event that was decided about.
+func count(t Type, err error) {
+	if bodies[t] == nil {
+		t = "unknown"
+	}
+	switch {
+	case err == nil:
+		eventsTotal.WithLabelValues(string(t), "applied").Inc()
+	case Refused(err):
+		eventsTotal.WithLabelValues(string(t), "rejected").Inc()
+	}
+}
+
+// round is one call of Apply under way.
+type round struct {
+	a       *Applier
+	events  []Event
+	results []error
+	down    atomic.Pointer[error] // why the store could not be asked
+}
+
+// run applies the events: together, but for long runs of follows.
+func (r *round) run(ctx context.Context) {
+	begin := 0 // of the events that are not applied yet
+	for i := 0; i < len(r.events); {
+		n := r.follows(i)
+		if n < r.a.cfg.Writers { // a run must be worth the others' waiting for it
+			i += max(n, 1)
+			continue
+		}
+		r.together(ctx, begin, i)
+		r.bulk(ctx, i, i+n)
+		i += n
+		begin = i
+	}
+	r.together(ctx, begin, len(r.events))
+}
+
+// follows is how many follows of one time begin at i.
+func (r *round) follows(i int) (n int) {
+	for i+n < len(r.events) && n < social.MaxEdges {
+		e := r.events[i+n]
+		if e.Type != FollowCreated || !e.At().Equal(r.events[i].At()) {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// bulk applies the events from begin up to end, which are follows of one time.
+func (r *round) bulk(ctx context.Context, begin, end int) {
+	var rejected []social.Rejected
+	err := r.unlessDown(func() (err error) {
+		edges := make([]social.Edge, 0, end-begin)
+		for _, e := range r.events[begin:end] {
+			f := e.body.(*follow)
+			edges = append(edges, social.Edge{Agent: f.Agent, Author: f.Author})
+		}
+		_, rejected, err = r.a.store.FollowAll(ctx, edges, r.events[begin].At())
+		return err
+	})
+	for i := begin; i < end; i++ {
+		r.results[i] = err
+	}
+	for _, one := range rejected {
+		r.results[begin+one.Index] = one.Err
+	}
+}
+
+// together applies the events from begin up to end. Each writer has those of its
+// keys.
+func (r *round) together(ctx context.Context, begin, end int) {
+	shares := make([][]int, r.a.cfg.Writers)
+	for i := begin; i < end; i++ {
+		w := maphash.String(r.a.seed, r.events[i].body.key()) % uint64(len(shares))
+		shares[w] = append(shares[w], i)
+	}
+	var writers sync.WaitGroup
+	for _, share := range shares {
+		if len(share) > 0 {
+			writers.Go(func() {
+				for _, i := range share {
+					r.results[i] = r.unlessDown(func() error { return r.events[i].Apply(ctx, r.a.store) })
+				}
+			})
+		}
+	}
+	writers.Wait()
+}
+
+// unlessDown tells the store something, unless it is known to be down.
+func (r *round) unlessDown(tell func() error) error {
+	if down := r.down.Load(); down != nil {
+		return *down
+	}
+	err := tell()
+	if err != nil && !Refused(err) {
+		r.down.CompareAndSwap(nil, &err)
+	}
+	return err
+}

@@ -1,0 +1,107 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/freshet/freshet/social"
+)
+
+// circleChanged is a circle as it is now (owner, name, members), a change of its
+// members (added, removed), or its end (deleted).
+type circleChanged struct {
+	ID string `json:"id"`
+	when
+	Owner   string   `json:"owner"`
+	Name    string   `json:"name"`
+	Members []string `json:"members"` // nil: as they are
+	Added   []string `json:"added"`
+	Removed []string `json:"removed"`
+	Deleted bool     `json:"deleted"`
+}
+
+func (c *circleChanged) subject() string { return c.ID }
+func (c *circleChanged) key() string     { return c.ID }
+
+func (c *circleChanged) check() error {
+	if err := c.checkForm(); err != nil {
+		return err
+	}
+	if err := social.CheckCircleID(c.ID); err != nil {
+		return err
+	}
+	if c.Owner != "" {
+		if err := c.circle().Validate(); err != nil {
+			return err
+		}
+	}
+	for _, list := range []struct {
+		name   string
+		agents []string
+	}{{"members", c.Members}, {"added", c.Added}, {"removed", c.Removed}} {
+		if err := checkMembers(list.name, list.agents); err != nil {
+			return err
+		}
+	}
+	return c.checkTime()
+}
+
+func (c *circleChanged) circle() social.Circle {
+	return social.Circle{ID: c.ID, Owner: c.Owner, Name: c.Name}
+}
+
+// checkForm refuses an event whose meaning is not clear.
+func (c *circleChanged) checkForm() error {
+	whole := c.Owner != "" || c.Name != "" || c.Members != nil
+	change := c.Added != nil || c.Removed != nil
+	switch {
+	case c.Deleted && (whole || change):
+		return errors.New("deleted stands alone, with id and at")
+	case c.Deleted:
+		return nil
+	case whole && c.Owner == "":
+		return errors.New("owner is missing: name and members come with the circle's owner")
+	case c.Members != nil && change:
+		return errors.New("members replace all there are; send them, or added and removed, not both")
+	case !whole && !change:
+		return errors.New("it changes nothing; send owner, name and members, or added and removed, or deleted")
+	}
+	return nil
+}
+
+func checkMembers(name string, agents []string) error {
+	if len(agents) > social.MaxCircleMembers {
+		return fmt.Errorf("%d %s, at most %d are allowed", len(agents), name, social.MaxCircleMembers)
+	}
+	for _, agent := range agents {
+		if err := social.CheckAgent(agent); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (c *circleChanged) apply(ctx context.Context, s Store) error {
+	if c.Deleted {
+		return s.DropCircle(ctx, c.ID, "", c.at())
+	}
+	if c.Owner != "" {
+		if err := s.PutCircle(ctx, c.circle(), c.Members, c.at()); err != nil {
+			return err
+		}
+	}
+	// Those who leave first: they make room for those who come, and they are gone
+	// even if somebody cannot be added.
+	for _, agent := range c.Removed {
+		if _, err := s.RemoveMember(ctx, c.ID, agent, "", c.at()); err != nil {
+			return err
+		}
+	}
+	for _, agent := range c.Added {
+		if _, err := s.AddMember(ctx, c.ID, agent, "", c.at()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+// Package graph takes what other systems tell of posts, follows and circles,
+// as events, and applies it to the social store. It decodes an event
+// ([Decode], [Parse]), applies one ([Event.Apply]) or many ([Applier]), and
+// reads whole files of them ([Applier.Read]). graph/stream reads them from
+// Redis. docs/graph-events.md describes the events for those who send them.
+//
+// Events may come late, twice and in any order: each has its own time, and the
+// store orders changes by it (package social, "Time of changes").
+package graph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/strictjson"
+	"github.com/freshet/freshet/social"
+)
+
+// ErrBadEvent is wrapped by errors about an event that cannot be decoded.
+var ErrBadEvent = errors.New("bad event")
+
+// MaxEventBytes is how long an event may be: room for a post with 10,000 grants,
+// or for a circle with all its members.
+const MaxEventBytes = 1 << 20
+
+// Type says what happened.
+type Type string
+
+// The types of events.
+const (
+	PostCreated         Type = "post.created"
+	PostUpdated         Type = "post.updated"
+	PostDeleted         Type = "post.deleted"
+	FollowCreated       Type = "follow.created"
+	FollowRemoved       Type = "follow.removed"
+	ConnectionsAccepted Type = "connections.accepted"
+	ConnectionsRemoved  Type = "connections.removed"
+	CircleChanged       Type = "circle.changed"
+	Engagement          Type = "engagement"
+)
+
+// Event is one change that another system tells of.
+type Event struct {
+	Type Type
+	body body
+}
+
+// body is what an event of some type has as its data.
+type body interface {
+	// subject names what the event is about, as it was sent.
+	subject() string
+	// key is equal for events of the same post, the same circle or the same two agents.
+	key() string
+	// at is when it happened; zero: the event does not say.
+	at() time.Time
+	// check fills in what was left out and says what is wrong.
+	check() error
+	// apply tells the store.
+	apply(ctx context.Context, s Store) error
+}
+
+// bodies make an empty body to be decoded into.
+var bodies = map[Type]func() body{
+	PostCreated:         func() body { return new(postCreated) },
+	PostUpdated:         func() body { return new(postUpdated) },
+	PostDeleted:         func() body { return new(postDeleted) },
+	FollowCreated:       func() body { return &follow{on: true} },
+	FollowRemoved:       func() body { return new(follow) },
+	ConnectionsAccepted: func() body { return &connection{on: true} },
+	ConnectionsRemoved:  func() body { return new(connection) },
+	CircleChanged:       func() body { return new(circleChanged) },
+	Engagement:          func() body { return new(engagement) },
+}
+
+// ID names what the event is about: the id of its post or circle, or the two
+// agents with a slash between them. It is there beside an error, too, where it
+// could be read, and is then as long as the sender has made it.
+func (e Event) ID() string {
+	if e.body == nil {
+		return ""
+	}
+	return e.body.subject()
+}
+
+// At is when it happened.
+func (e Event) At() time.Time { return e.body.at() }
+
+// Apply tells the store. An error for which [Refused] holds is the event's, and
+// applying it again will not help; with any other error the store could not be
+// asked, and some of the event may have been applied. It may be repeated.
+func (e Event) Apply(ctx context.Context, s Store) error { return e.body.apply(ctx, s) }
+
+// kinds are the errors of [strictjson]: whatever is wrong with an event makes it
+// a bad one.
+var kinds = strictjson.Errors{"": ErrBadEvent}
+
+// Decode reads an event as one line of JSON: {"type":…,"data":{…}}. The error
+// wraps [ErrBadEvent] and says what to send instead.
+func Decode(line []byte) (Event, error) {
+	var e struct {
+		Type string `json:"type"`
+		Data object `json:"data"`
+	}
+	if err := strictjson.Unmarshal(line, &e, kinds); err != nil {
+		return Event{}, err
+	}
+	if e.Type == "" {
+		return Event{}, fmt.Errorf("%w: type is missing; known are %s", ErrBadEvent, known())
+	}
+	if e.Data == nil {
+		return Event{}, fmt.Errorf("%w: data is missing", ErrBadEvent)
+	}
+	return Parse(e.Type, e.Data)
+}
+
+// object is a JSON object that is kept as it is written.
+type object []byte
+
+func (o *object) UnmarshalJSON(value []byte) error {
+	if value[0] != '{' {
+		return errors.New("must be an object")
+	}
+	*o = append([]byte(nil), value...)
+	return nil
+}
+
+// Parse reads an event whose type stands beside its data, as in a Redis stream.
+// The error wraps [ErrBadEvent] and says what to send instead.
+func Parse(typ string, data []byte) (Event, error) {
+	if len(data) > MaxEventBytes {
+		return Event{}, errTooBig
+	}
+	fresh := bodies[Type(typ)]
+	if fresh == nil {
+		return Event{}, fmt.Errorf("%w: unknown type %.64q; known are %s", ErrBadEvent, typ, known())
+	}
+	e := Event{Type: Type(typ), body: fresh()}
+	if err := strictjson.Unmarshal(data, e.body, kinds); err != nil {
+		return e, err
+	}
+	if err := e.body.check(); err != nil {
+		return e, fmt.Errorf("%w: %w", ErrBadEvent, err)
+	}
+	return e, nil
+}
+
+var errTooBig = fmt.Errorf("%w: it has more than the %d bytes an event may have", ErrBadEvent, MaxEventBytes)
+
+// known lists the types.
+func known() string {
+	var names []string
+	for t := range bodies {
+		names = append(names, string(t))
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
+// when is the time of an event, by which it is ordered among others.
+type when struct {
+	Time feed.Moment `json:"at"`
+}
+
+func (w *when) at() time.Time { return w.Time.Time }
+
+func (w *when) checkTime() error {
+	if w.Time.IsZero() {
+		return errors.New("at is missing: the time when it happened decides which of two changes holds")
+	}
+	return social.CheckTime(w.Time.Time, forever)
+}
+
+// forever stands for the clock where an event is only decoded: whether its times
+// lie ahead is for the store to say, by its own clock.
+var forever = time.Unix(feed.MaxItemTime, 0)

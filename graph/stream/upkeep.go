@@ -1,0 +1,140 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+	"github.com/redis/go-redis/v9"
+)
+
+var waitingEvents = promauto.NewGauge(prometheus.GaugeOpts{
+	Name: "freshet_graph_stream_waiting",
+	Help: "Events in the stream that are not applied yet, whichever server is to do it; as of the last look, every 10 seconds.",
+})
+
+// upkeep takes over what other servers have left lying, trims both streams and
+// counts what waits.
+func (c *Consumer) upkeep() error {
+	c.unsettled = true // a reply that was lost inside the client shows nowhere else
+	if err := c.takeOver(); err != nil {
+		return err
+	}
+	if err := c.trim(); err != nil {
+		return err
+	}
+	oldest := strconv.FormatInt(c.cfg.Clock().Add(-c.cfg.Keep).UnixMilli(), 10)
+	if err := c.client.XTrimMinID(c.ctx, c.dead, oldest).Err(); err != nil {
+		return err
+	}
+	return c.forget(c.ctx, false)
+}
+
+// takeOver claims events that were read so long ago that their reader must be
+// dead, and settles them.
+func (c *Consumer) takeOver() error {
+	for start := "0-0"; ; {
+		entries, next, err := c.client.XAutoClaim(c.ctx, &redis.XAutoClaimArgs{
+			Stream: c.key, Group: Group, Consumer: c.name, MinIdle: c.cfg.Idle, Start: start, Count: int64(c.cfg.Batch),
+		}).Result()
+		if err != nil {
+			return err
+		}
+		if err := c.settle(entries); err != nil || next == "0-0" || c.closing() {
+			return err
+		}
+		start = next
+	}
+}
+
+// trim removes what every group of the stream has read and acknowledged: other
+// systems may read it, too.
+//
+// A group's bound only rises, so one that is read late is low, which keeps more.
+// XINFO tells pending events and the last one delivered at one moment; where it
+// tells of pending events, the oldest of those is asked for after it.
+func (c *Consumer) trim() error {
+	groups, err := c.client.XInfoGroups(c.ctx, c.key).Result()
+	if err != nil {
+		return err
+	}
+	var bound *streamID
+	for _, g := range groups {
+		id := g.LastDeliveredID
+		if g.Pending > 0 {
+			p, err := c.client.XPending(c.ctx, c.key, g.Name).Result()
+			if err != nil {
+				return err
+			}
+			if p.Count > 0 {
+				id = p.Lower
+			}
+		}
+		own, err := parseID(id)
+		if err != nil {
+			return err
+		}
+		if bound == nil || own.before(*bound) {
+			bound = &own
+		}
+		if g.Name == Group {
+			waitingEvents.Set(float64(g.Pending + max(g.Lag, 0)))
+		}
+	}
+	if bound == nil || *bound == (streamID{}) {
+		return nil
+	}
+	return c.client.XTrimMinID(c.ctx, c.key, bound.String()).Err()
+}
+
+// streamID is the id of an entry: milliseconds, and a number within them.
+type streamID struct{ ms, seq uint64 }
+
+func parseID(text string) (streamID, error) {
+	ms, seq, _ := strings.Cut(text, "-")
+	m, err1 := strconv.ParseUint(ms, 10, 64)
+	s, err2 := strconv.ParseUint(seq, 10, 64)
+	return streamID{m, s}, errors.Join(err1, err2)
+}
+
+func (i streamID) before(o streamID) bool { return i.ms < o.ms || i.ms == o.ms && i.seq < o.seq }
+
+func (i streamID) String() string { return fmt.Sprintf("%d-%d", i.ms, i.seq) }
+
+// forgotten is after how long without a sign of life a consumer is removed. The
+// servers that are there show one with every read.
+const forgotten = time.Hour
+
+// forgetting removes from the group one consumer, or those without a sign of
+// life, unless they have events to be taken over: removing those would lose the
+// events. It is one script because a consumer may come back at any time.
+var forgetting = redis.NewScript(`
+for _, c in ipairs(redis.call('XINFO', 'CONSUMERS', KEYS[1], ARGV[1])) do
+  local f = {}
+  for i = 1, #c, 2 do f[c[i]] = c[i + 1] end
+  if f.pending == 0 and (f.name == ARGV[2] or f.idle > tonumber(ARGV[3])) then
+    redis.call('XGROUP', 'DELCONSUMER', KEYS[1], ARGV[1], f.name)
+  end
+end
+return 0`)
+
+func (c *Consumer) forget(ctx context.Context, myself bool) error {
+	name := ""
+	if myself {
+		name = c.name
+	}
+	return forgetting.Run(ctx, c.client, []string{c.key}, Group, name, forgotten.Milliseconds()).Err()
+}
+
+// leave takes this consumer out of the group. Where that fails another server
+// does it later.
+func (c *Consumer) leave() {
+	ctx, cancel := context.WithTimeout(c.ctx, c.cfg.Block)
+	defer cancel()
+	_ = c.forget(ctx, true)
+}

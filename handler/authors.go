@@ -1,0 +1,116 @@
+package handler
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/freshet/freshet/social"
+)
+
+func (s *server) authorRoutes(route router) {
+	const author, name = "/v1/authors/:id", "/v1/authors/{id}"
+	route(http.MethodGet, author, name, s.getAuthor)
+	route(http.MethodPut, author, name, s.putAuthor)
+	route(http.MethodDelete, author, name, s.deleteAuthor)
+	route(http.MethodGet, author+"/posts", name+"/posts", s.getAuthorPosts)
+}
+
+// readAuthor returns who reads, "" for nobody, and the author that the path
+// names.
+func (s *server) readAuthor(c *call) (reader, author string, err error) {
+	if reader, err = s.reader(c); err != nil {
+		return "", "", err
+	}
+	author = c.gin.Param("id")
+	return reader, author, social.CheckAgent(author)
+}
+
+// getAuthor answers GET /v1/authors/{id}.
+func (s *server) getAuthor(c *call) error {
+	reader, author, err := s.readAuthor(c)
+	if err != nil {
+		return err
+	}
+	var info social.AuthorInfo
+	err = s.work(c, func(ctx context.Context) (err error) {
+		info, err = s.deps.Social.Store.Author(ctx, reader, author)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return c.succeed(info)
+}
+
+// putAuthor answers PUT /v1/authors/{id} with the card as it is stored.
+func (s *server) putAuthor(c *call) error {
+	author, err := s.own(c, "id")
+	if err != nil {
+		return err
+	}
+	var in struct {
+		Name     string `json:"name"`
+		ImageURL string `json:"image_url"`
+		Bio      string `json:"bio"`
+	}
+	if err := c.readJSON(MaxAuthorBody, &in); err != nil {
+		return err
+	}
+	card := social.Author{ID: author, Name: in.Name, ImageURL: in.ImageURL, Bio: in.Bio}
+	err = s.gated(c, func(ctx context.Context) error { return s.deps.Social.Store.PutAuthor(ctx, card, time.Time{}) })
+	if err != nil {
+		return err
+	}
+	return c.succeed(card)
+}
+
+// deleteAuthor answers DELETE /v1/authors/{id}.
+func (s *server) deleteAuthor(c *call) error {
+	author, err := s.own(c, "id")
+	if err != nil {
+		return err
+	}
+	err = s.gated(c, func(ctx context.Context) error { return s.deps.Social.Store.EraseAuthor(ctx, author) })
+	if err != nil {
+		return err
+	}
+	return c.succeed(empty{})
+}
+
+// getAuthorPosts answers GET /v1/authors/{id}/posts. An author of whom the
+// reader may see nothing has an empty page, like one who is not known.
+func (s *server) getAuthorPosts(c *call) error {
+	reader, author, err := s.readAuthor(c)
+	if err != nil {
+		return err
+	}
+	below, limit, err := c.readPage()
+	if err != nil {
+		return err
+	}
+	page := entryPage{reader: reader}
+	err = s.work(c, func(ctx context.Context) error {
+		entries, err := s.deps.Social.Store.Grid(ctx, reader, author, below, limit+1)
+		if err != nil {
+			return err
+		}
+		if page.more = len(entries) > limit; page.more {
+			entries = entries[:limit]
+		}
+		if len(entries) > 0 {
+			page.next = entries[len(entries)-1].Position
+		}
+		known := make([]social.Known, len(entries))
+		for i, e := range entries {
+			known[i].ID = e.ID
+		}
+		page.cards, err = s.deps.Social.Store.Cards(ctx, reader, known)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.sendPage(&page)
+	return nil
+}

@@ -1,0 +1,298 @@
+package handler_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/social"
+)
+
+// seedSocial stores what the cases of the social routes are about.
+func seedSocial(t *testing.T, store social.Store) {
+	t.Helper()
+	ctx := t.Context()
+	create := func(id, author, key string, change func(*social.Post)) {
+		p := social.Post{ID: id, Author: author, Caption: "Rain at last #weather", Audience: social.Audience{Public: true}}
+		if change != nil {
+			change(&p)
+		}
+		_, _, err := store.CreatePost(ctx, p, social.Creation{Key: key})
+		require.NoError(t, err)
+	}
+	for _, id := range []string{"mine", "gone", "d0", "d1"} {
+		create("post:"+id, "u_1", "", nil)
+	}
+	create("post:keyed", "u_1", "of-a-deleted-post", nil)
+	for _, id := range []string{"post:gone", "post:keyed"} {
+		require.NoError(t, store.DeletePost(ctx, id, "", time.Time{}))
+	}
+	create("post:private", "u_1", "", func(p *social.Post) { p.Audience = social.Audience{} })
+	create("post:theirs", "u_2", "", func(p *social.Post) { p.React = social.RightNone })
+	create("post:liked", "u_2", "", nil)
+	_, err := store.Block(ctx, "u_3", "u_1")
+	require.NoError(t, err)
+	_, err = store.Follow(ctx, "u_1", "u_2", time.Time{})
+	require.NoError(t, err)
+	for _, id := range []string{"c1", "d0", "d1"} {
+		require.NoError(t, store.PutCircle(ctx, social.Circle{ID: id, Owner: "u_1", Name: "Friends"}, []string{"u_2", "u_4"}, time.Time{}))
+	}
+	require.NoError(t, store.PutCircle(ctx, social.Circle{ID: "full", Owner: "u_1"}, names(social.MaxCircleMembers), time.Time{}))
+	edges := make([]social.Edge, social.MaxFollowees)
+	for i, author := range names(len(edges)) {
+		edges[i] = social.Edge{Agent: "full", Author: author}
+	}
+	_, refused, err := store.FollowAll(ctx, edges, time.Time{})
+	require.NoError(t, err)
+	require.Empty(t, refused)
+	require.NoError(t, store.PutCircle(ctx, social.Circle{ID: "theirs", Owner: "u_2"}, nil, time.Time{}))
+}
+
+func names(n int) []string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprintf("n_%d", i)
+	}
+	return list
+}
+
+// at is a path with one parameter.
+func at(id string) map[string]string { return map[string]string{"id": id} }
+
+func postCases(func(...string) []exchange) map[string]contractRoute {
+	const rain = `{"caption":"Rain at last #weather"}`
+	of := func(id, body string, headers ...string) exchange {
+		return exchange{path: at("post:" + id), headers: headers, body: body}
+	}
+	publish := func(body string, headers ...string) exchange {
+		return exchange{op: "POST /v1/posts", headers: append([]string{asAgent}, headers...), body: body}
+	}
+	again := publish(rain, "Idempotency-Key: k 1")
+	again.before = []exchange{again}
+	reused := publish(`{"caption":"Another"}`, "Idempotency-Key: k 1")
+	reused.before = []exchange{publish(rain, "Idempotency-Key: k 1")}
+	const post, like = "/v1/posts/{id}", "/v1/posts/{id}/like"
+	unseen := of("private", "", "X-Agent-ID: u_9")
+	return map[string]contractRoute{
+		"POST /v1/posts": {
+			good: []exchange{
+				publish(rain), again,
+				publish(`{"caption":"We meet at six","tags":["plans"],"audience":{"followers":true,"circles":["c1"]},"mentions":["u_2"],"reply":"audience","react":"followers"}`),
+				publish(`{"caption":"For you","audience":{},"mentions":["u_2"]}`),
+			},
+			bad: map[int]exchange{
+				40004: publish(`{"caption":"x","mentions":["a b"]}`),
+				40401: publish(rain, "Idempotency-Key: of-a-deleted-post"),
+				40901: reused,
+				42201: publish(`{"caption":" "}`),
+			},
+		},
+		"GET " + post: {
+			good: []exchange{of("mine", "", asAgent), of("mine", ""), of("liked", "", asAgent), of("private", "", asAgent)},
+			bad:  map[int]exchange{40004: {path: at("mine")}, 40401: unseen},
+		},
+		"PATCH " + post: {
+			good: []exchange{of("mine", `{"caption":"Rain!","tags":["sky"]}`, asAgent), of("mine", `{"tags":[]}`, asAdmin), of("private", `{"caption":"x"}`, bearer)},
+			bad: map[int]exchange{
+				40004: {path: at("mine"), headers: []string{asAgent}, body: rain},
+				40301: of("theirs", rain, asAgent),
+				40401: of("private", rain, "X-Agent-ID: u_9"),
+				42201: of("mine", `{"caption":""}`, asAgent),
+			},
+		},
+		"DELETE " + post: {
+			good: []exchange{of("d0", "", asAgent), of("d1", "", asAdmin)},
+			bad:  map[int]exchange{40004: {path: at("mine"), headers: []string{asAgent}}, 40301: of("theirs", "", asAgent), 40401: unseen},
+		},
+		"PUT " + like: {
+			good: []exchange{of("liked", "", asAgent), of("mine", "", asAgent)},
+			bad:  map[int]exchange{40004: {path: at("mine"), headers: []string{asAgent}}, 40301: of("theirs", "", asAgent), 40401: unseen},
+		},
+		"DELETE " + like: {
+			good: []exchange{of("liked", "", asAgent), unseen},
+			bad:  map[int]exchange{40004: {path: at("mine"), headers: []string{asAgent}}},
+		},
+	}
+}
+
+func timelineCases(func(...string) []exchange) map[string]contractRoute {
+	read := func(query string) exchange { return exchange{headers: []string{asAgent}, query: query} }
+	badID := exchange{headers: []string{"X-Agent-ID: @server"}}
+	pages := map[int]exchange{40001: read("?cursor=5"), 40003: read("?limit=0"), 40004: badID}
+	grid := read("?limit=1")
+	grid.path = at("u_1")
+	ofNobody := exchange{path: at("u_2"), query: "?limit=1&cursor=post:z:1999999999"}
+	badGrid := map[int]exchange{}
+	for code, e := range pages {
+		e.path = at("u_1")
+		badGrid[code] = e
+	}
+	return map[string]contractRoute{
+		"GET /v1/timeline":           {good: []exchange{read(""), read("?limit=1"), read("?limit=100&cursor=post:0:1999999999")}, bad: pages},
+		"POST /v1/timeline/warm":     {good: []exchange{read("")}, bad: map[int]exchange{40004: badID}},
+		"GET /v1/authors/{id}/posts": {good: []exchange{grid, ofNobody, {path: at("nobody_knows")}}, bad: badGrid},
+	}
+}
+
+func authorCases(func(...string) []exchange) map[string]contractRoute {
+	const author, agent = "/v1/authors/{id}", "/v1/agents/{agent_id}"
+	of := func(id, body string, headers ...string) exchange {
+		return exchange{path: at(id), headers: headers, body: body}
+	}
+	card := `{"name":"Ana","image_url":"https://example.org/ana.jpg","bio":"Rain and rivers."}`
+	erase := func(id, header string) exchange {
+		return exchange{path: map[string]string{"agent_id": id}, headers: []string{header}}
+	}
+	// Nobody else's cases are about these.
+	const own = "X-Agent-ID: u_own"
+	return map[string]contractRoute{
+		"GET " + author: {
+			good: []exchange{of("u_2", "", asAgent), of("u_2", "")},
+			bad:  map[int]exchange{40004: of("@server", ""), 40401: of("nobody_knows", "")},
+		},
+		"PUT " + author: {
+			good: []exchange{of("u_own", card, own), of("u_own", "{}", asAdmin)},
+			bad:  map[int]exchange{40004: of("@server", card, asAdmin)},
+		},
+		"DELETE " + author: {
+			good: []exchange{of("u_own", "", own), of("u_own", "", asAdmin)},
+			bad:  map[int]exchange{40004: of("@server", "", asAdmin)},
+		},
+		"DELETE " + agent: {
+			good: []exchange{erase("u_own", own), erase("u_own", asAdmin)},
+			bad:  map[int]exchange{40004: erase("@server", asAdmin)},
+		},
+	}
+}
+
+func followCases(func(...string) []exchange) map[string]contractRoute {
+	const following, blocked = "/v1/agents/{agent_id}/following/{author}", "/v1/agents/{agent_id}/blocked/{agent}"
+	follow := func(agent, author string, headers ...string) exchange {
+		return exchange{path: map[string]string{"agent_id": agent, "author": author}, headers: headers}
+	}
+	block := func(agent, other string, headers ...string) exchange {
+		return exchange{path: map[string]string{"agent_id": agent, "agent": other}, headers: headers}
+	}
+	list := func(query, header string) exchange {
+		return exchange{path: map[string]string{"agent_id": "u_1"}, query: query, headers: []string{header}}
+	}
+	lists := contractRoute{
+		good: []exchange{list("", asAgent), list("?limit=1&after=1", asAdmin)},
+		bad:  map[int]exchange{40001: list("?before=u_2", asAgent), 40003: list("?limit=1001", asAgent), 40004: list("?after=a%20b", asAgent)},
+	}
+	return map[string]contractRoute{
+		"GET /v1/agents/{agent_id}/following": lists,
+		"GET /v1/agents/{agent_id}/followers": lists,
+		"PUT " + following: {
+			good: []exchange{follow("u_1", "u_2", asAgent), follow("u_1", "@server", asAdmin)},
+			bad: map[int]exchange{
+				40001: follow("u_1", "u_1", asAgent),
+				40004: follow("u_1", "a%20b", asAgent),
+				40301: follow("u_1", "u_3", asAgent),
+				42202: follow("full", "one_more", asAdmin),
+			},
+		},
+		"DELETE " + following: {
+			good: []exchange{follow("u_5", "u_2", "X-Agent-ID: u_5"), follow("u_5", "u_2", asAdmin)},
+			bad:  map[int]exchange{40001: follow("u_1", "u_1", asAgent), 40004: follow("u_1", "a%20b", asAgent)},
+		},
+		"PUT " + blocked: {
+			good: []exchange{block("u_5", "u_6", "X-Agent-ID: u_5"), block("u_5", "u_6", asAdmin)},
+			bad:  map[int]exchange{40001: block("u_1", "u_1", asAgent), 40004: block("u_1", "@server", asAgent)},
+		},
+		"DELETE " + blocked: {
+			good: []exchange{block("u_5", "u_6", "X-Agent-ID: u_5"), block("u_5", "u_6", asAdmin)},
+			bad:  map[int]exchange{40001: block("u_1", "u_1", asAgent), 40004: block("u_1", "@server", asAgent)},
+		},
+	}
+}
+
+func circleCases(func(...string) []exchange) map[string]contractRoute {
+	const circle, list, one = "/v1/circles/{id}", "/v1/circles/{id}/members", "/v1/circles/{id}/members/{agent}"
+	of := func(id, body string, headers ...string) exchange {
+		return exchange{path: at(id), headers: headers, body: body}
+	}
+	listed := func(id, query string, headers ...string) exchange {
+		return exchange{path: at(id), query: query, headers: headers}
+	}
+	member := func(id, agent string, headers ...string) exchange {
+		return exchange{path: map[string]string{"id": id, "agent": agent}, headers: headers}
+	}
+	return map[string]contractRoute{
+		"GET " + circle: {
+			good: []exchange{of("c1", "", asAgent), of("theirs", "", asAdmin)},
+			bad:  map[int]exchange{40004: of("a%20b", "", asAgent), 40301: of("theirs", "", asAgent), 40401: of("never", "", asAgent)},
+		},
+		"PUT " + circle: {
+			good: []exchange{
+				of("c1", `{"name":"Friends","members":["u_2","u_4"]}`, asAgent), of("c1", `{"name":"Old friends"}`, asAdmin),
+				of("c9", `{"owner":"u_9","members":[]}`, bearer),
+			},
+			bad: map[int]exchange{
+				40001: of("c10", `{"name":"Whose?"}`, asAdmin),
+				40004: of("c1", `{"members":["a b"]}`, asAgent),
+				40301: of("c1", `{"owner":"u_2"}`, asAgent),
+				42202: of("c1", `{"members":["`+strings.Join(names(social.MaxCircleMembers+1), `","`)+`"]}`, asAgent),
+			},
+		},
+		"DELETE " + circle: {
+			good: []exchange{of("d0", "", asAgent), of("d1", "", asAdmin)},
+			bad:  map[int]exchange{40004: of("a%20b", "", asAgent), 40301: of("theirs", "", asAgent), 40401: of("never", "", asAgent)},
+		},
+		"GET " + list: {
+			good: []exchange{listed("c1", "?limit=1", asAgent), listed("theirs", "?after=u_2", asAdmin)},
+			bad: map[int]exchange{
+				40001: listed("c1", "?cursor=1", asAgent),
+				40003: listed("c1", "?limit=0", asAgent),
+				40004: listed("c1", "?after=a%20b", asAgent),
+				40301: listed("theirs", "", asAgent),
+				40401: listed("never", "", asAgent),
+			},
+		},
+		"PUT " + one: {
+			good: []exchange{member("c1", "u_2", asAgent), member("theirs", "u_2", asAdmin)},
+			bad: map[int]exchange{
+				40004: member("c1", "@server", asAgent),
+				40301: member("theirs", "u_2", asAgent),
+				40401: member("never", "u_2", asAgent),
+				42202: member("full", "one_more", asAgent),
+			},
+		},
+		"DELETE " + one: {
+			good: []exchange{member("c1", "u_7", asAgent), member("theirs", "u_7", asAdmin)},
+			bad: map[int]exchange{
+				40004: member("c1", "@server", asAgent),
+				40301: member("theirs", "u_2", asAgent),
+				40401: member("never", "u_2", asAgent),
+			},
+		},
+	}
+}
+
+// jobCases are of the jobs that seedSocial leaves; nothing runs them.
+func jobCases(func(...string) []exchange) map[string]contractRoute {
+	of := func(id string) exchange { return exchange{path: at(id), headers: []string{asAdmin}} }
+	listed := func(query string) exchange { return exchange{query: query, headers: []string{asAdmin}} }
+	mark := func(body string) exchange { return exchange{headers: []string{asAdmin}, body: body} }
+	return map[string]contractRoute{
+		"GET /v1/jobs": {
+			good: []exchange{listed("?limit=2"), listed("?kind=deliver&state=pending&key=post:mine&after=0"), {headers: []string{bearer}}},
+			bad:  map[int]exchange{40001: listed("?kind=x"), 40003: listed("?limit=1001")},
+		},
+		"POST /v1/jobs": {
+			good: []exchange{mark(`{"post":"post:mine"}`), mark(`{"post":"post:gone"}`)},
+			bad:  map[int]exchange{40004: mark(`{"post":"mine"}`), 40401: mark(`{"post":"post:never"}`)},
+		},
+		"POST /v1/jobs/{id}/retry": {
+			good: []exchange{of("1")},
+			bad:  map[int]exchange{40001: of("one"), 40401: of("999999")},
+		},
+		"DELETE /v1/jobs/{id}": {
+			good: []exchange{of("3"), of("5")}, // deliveries, which stay when they are done
+			bad:  map[int]exchange{40001: of("one"), 40401: of("999999")},
+		},
+	}
+}

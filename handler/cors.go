@@ -1,0 +1,53 @@
+package handler
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+	"github.com/rs/cors"
+)
+
+// CORS says which pages of other origins may call /v1 and read /openapi.json.
+type CORS struct {
+	Origins     []string // exact, such as https://app.example.com, or "*" alone; none: no page but our own
+	Credentials bool     // browsers send cookies along; never with "*"
+}
+
+// preflightAge is how long browsers may keep the answer to a preflight, in
+// seconds. Chrome keeps none longer.
+const preflightAge = 2 * 60 * 60
+
+// newCORS returns nil where no other origin may call.
+func newCORS(cfg CORS) *cors.Cors {
+	if len(cfg.Origins) == 0 {
+		return nil
+	}
+	return cors.New(cors.Options{
+		AllowedOrigins:   cfg.Origins,
+		AllowCredentials: cfg.Credentials,
+		AllowedMethods:   []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},
+		AllowedHeaders: []string{
+			"Authorization", "Content-Encoding", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match",
+			"X-Admin-Token", "X-Agent-ID", "X-Request-ID", "traceparent", "tracestate",
+		},
+		ExposedHeaders: []string{"ETag", "Retry-After", "X-Request-ID"},
+		MaxAge:         preflightAge,
+	})
+}
+
+// allowOrigin adds what a browser asks for before it lets a page of another
+// origin have the answer. It reports whether the call was a preflight, which it
+// has answered. Operators' routes, such as /metrics, authenticate no caller, so a
+// page in an employee's browser must not read them.
+func (s *server) allowOrigin(w gin.ResponseWriter, r *http.Request) (preflight bool) {
+	if s.cors == nil || !strings.HasPrefix(r.URL.Path, "/v1/") && r.URL.Path != "/openapi.json" {
+		return false
+	}
+	s.cors.HandlerFunc(w, r)
+	preflight = r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
+	if preflight {
+		w.WriteHeaderNow()
+	}
+	return preflight
+}

@@ -1,0 +1,83 @@
+package handler
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/strictjson"
+)
+
+// bodyErrors gives a wrong value of these fields the code it has in every
+// route. Whatever else is wrong with a body is 40001.
+var bodyErrors = strictjson.Errors{
+	"":         errBadRequest,
+	"action":   engine.ErrBadAction,
+	"limit":    engine.ErrBadLimit,
+	"id":       feed.ErrBadID,
+	"ids[]":    feed.ErrBadID,
+	"item":     feed.ErrBadID,
+	"agent_id": feed.ErrBadID,
+	"agents[]": feed.ErrBadID,
+
+	"request_id": feed.ErrBadID,
+	"mentions[]": feed.ErrBadID,
+	"circles[]":  feed.ErrBadID,
+	"members[]":  feed.ErrBadID,
+	"owner":      feed.ErrBadID,
+}
+
+// decode reads a body into a struct, which holds the defaults before.
+func decode(body []byte, into any) error { return strictjson.Unmarshal(body, into, bodyErrors) }
+
+// readJSON reads a body of at most limit bytes into a struct.
+func (c *call) readJSON(limit int, into any) error {
+	body, err := c.readBody(limit)
+	if err != nil {
+		return err
+	}
+	return decode(body, into)
+}
+
+// proposal is a change of the ranking's parameters as GET /v1/ranking writes
+// them; nil: none is given.
+type proposal []byte
+
+func (p *proposal) UnmarshalJSON(value []byte) error {
+	if value[0] != '{' {
+		return errors.New(`must be an object such as {"decay":{"scale":"72h"}}`)
+	}
+	*p = append([]byte(nil), value...)
+	return nil
+}
+
+// change is a proposal, or the same as a list such as "scale=72h,offset=2h".
+type change struct {
+	object proposal
+	list   string
+}
+
+func (c *change) UnmarshalJSON(value []byte) error {
+	if value[0] == '"' {
+		return json.Unmarshal(value, &c.list)
+	}
+	if c.object.UnmarshalJSON(value) != nil {
+		return errors.New(`must be an object as in GET /v1/ranking, or a list such as "scale=72h,offset=2h"`)
+	}
+	return nil
+}
+
+// apply returns the live ranking with the change; name is the change's field.
+func (c change) apply(live feed.Ranking, name string) (r feed.Ranking, err error) {
+	if r = live; c.object == nil {
+		r, err = live.With(c.list)
+	} else if err = r.UnmarshalJSON(c.object); err == nil {
+		err = r.Validate()
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	return r, err
+}

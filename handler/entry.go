@@ -1,0 +1,71 @@
+package handler
+
+import (
+	"cmp"
+	"net/http"
+	"strconv"
+
+	"github.com/freshet/freshet/social"
+)
+
+// sourceOf is what brings a post that was asked for: one that is in the reader's
+// timeline comes from there.
+func sourceOf(card *social.Card) string {
+	if card.Reason != social.NoReason {
+		return social.FromFollowing
+	}
+	return ""
+}
+
+// entryPage is an answer with a page of posts.
+type entryPage struct {
+	reader   string
+	source   string // of all of them; "": as their reasons say
+	cards    []social.Card
+	next     social.Position // of the last post examined; zero: none was
+	more     bool
+	degraded []string
+}
+
+// appendTo writes the whole answer. What is not visible, or has no content, is
+// left out.
+func (p *entryPage) appendTo(b []byte) []byte {
+	b = append(b, successHead+`{"items":[`...)
+	first := true
+	for i := range p.cards {
+		card := &p.cards[i]
+		if !card.Visible || len(card.Content) == 0 {
+			continue
+		}
+		if !first {
+			b = append(b, ',')
+		}
+		first = false
+		b = card.AppendEntry(b, p.reader, cmp.Or(p.source, sourceOf(card)))
+	}
+	b = append(b, `],"next_cursor":`...)
+	if p.next.Zero() {
+		b = append(b, "null"...)
+	} else {
+		b = appendString(b, cursorOf(p.next))
+	}
+	b = append(b, `,"has_more":`...)
+	b = strconv.AppendBool(b, p.more)
+	b = appendDegraded(b, p.degraded)
+	return append(b, "}}"...)
+}
+
+// sendPage answers with a page of posts.
+func (c *call) sendPage(p *entryPage) {
+	c.out = p.appendTo(c.out[:0])
+	c.send(http.StatusOK, 0, c.out)
+}
+
+// sendEntry answers with one post, and what the answer lacks.
+func (c *call) sendEntry(status int, reader string, card *social.Card, degraded ...string) {
+	c.out = append(c.out[:0], successHead...)
+	c.out = card.AppendEntry(c.out, reader, sourceOf(card))
+	c.out = appendDegraded(c.out[:len(c.out)-1], degraded)
+	c.out = append(c.out, "}}"...)
+	c.send(status, 0, c.out)
+}

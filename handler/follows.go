@@ -1,0 +1,133 @@
+package handler
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+)
+
+func (s *server) followRoutes(route router) {
+	const agent, name = "/v1/agents/:agent_id", "/v1/agents/{agent_id}"
+	route(http.MethodDelete, agent, name, s.deleteAgent)
+	store := s.deps.Social.Store
+	route(http.MethodGet, agent+"/following", name+"/following", s.listOf(store.Following))
+	route(http.MethodGet, agent+"/followers", name+"/followers", s.listOf(store.Followers))
+	route(http.MethodPut, agent+"/following/:author", name+"/following/{author}", s.changeFollow(store.Follow))
+	route(http.MethodDelete, agent+"/following/:author", name+"/following/{author}", s.changeFollow(store.Unfollow))
+	route(http.MethodPut, agent+"/blocked/:agent", name+"/blocked/{agent}", s.changeBlock(store.Block))
+	route(http.MethodDelete, agent+"/blocked/:agent", name+"/blocked/{agent}", s.changeBlock(store.Unblock))
+}
+
+// changeFollow answers PUT and DELETE /v1/agents/{agent_id}/following/{author}.
+func (s *server) changeFollow(do func(ctx context.Context, agent, author string, at time.Time) (bool, error)) func(*call) error {
+	return func(c *call) error {
+		agent, err := s.own(c, "agent_id")
+		if err != nil {
+			return err
+		}
+		if s.deps.Social.FollowsByApp && c.agent != "" {
+			return fmt.Errorf("%w: the app keeps the follows here; this needs the admin token", errForbidden)
+		}
+		return s.change(c, func(ctx context.Context) (bool, error) { return do(ctx, agent, c.gin.Param("author"), time.Time{}) })
+	}
+}
+
+// changeBlock answers PUT and DELETE /v1/agents/{agent_id}/blocked/{agent}.
+func (s *server) changeBlock(do func(ctx context.Context, agent, other string) (bool, error)) func(*call) error {
+	return func(c *call) error {
+		agent, err := s.own(c, "agent_id")
+		if err != nil {
+			return err
+		}
+		return s.change(c, func(ctx context.Context) (bool, error) { return do(ctx, agent, c.gin.Param("agent")) })
+	}
+}
+
+// change runs a change that may be repeated, and answers whether it was one.
+func (s *server) change(c *call, do func(ctx context.Context) (bool, error)) error {
+	var data changed
+	err := s.gated(c, func(ctx context.Context) (err error) {
+		data.Changed, err = do(ctx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return c.succeed(data)
+}
+
+// agentList is a page of a list of agents, by id.
+type agentList struct {
+	Agents []string `json:"agents"`
+	Next   *string  `json:"next_after"` // for the next page's after; nil: this is the last
+}
+
+// lister reads at most n agents of a list after one, by id.
+type lister func(ctx context.Context, of, after string, n int) ([]string, error)
+
+// listOf answers GET /v1/agents/{agent_id}/following and /followers.
+func (s *server) listOf(list lister) func(*call) error {
+	return func(c *call) error {
+		agent, err := s.own(c, "agent_id")
+		if err != nil {
+			return err
+		}
+		return s.sendList(c, agent, list)
+	}
+}
+
+// sendList answers with a page of a list.
+func (s *server) sendList(c *call, of string, list lister) error {
+	ask := struct {
+		After queryText `json:"after"`
+		Limit int       `json:"limit"`
+	}{Limit: defaultAgents}
+	if err := c.decodeQuery(&ask); err != nil {
+		return err
+	}
+	if ask.Limit < 1 || ask.Limit > MaxAgents {
+		return fmt.Errorf("%w: limit must be a whole number from 1 to %d, not %d", engine.ErrBadLimit, MaxAgents, ask.Limit)
+	}
+	if ask.After != "" {
+		if err := feed.CheckAgentID(string(ask.After)); err != nil {
+			return fmt.Errorf("after: %w", err)
+		}
+	}
+	data := agentList{Agents: []string{}}
+	err := s.gated(c, func(ctx context.Context) error {
+		agents, err := list(ctx, of, string(ask.After), ask.Limit+1)
+		if len(agents) > ask.Limit {
+			agents = agents[:ask.Limit]
+			data.Next = &agents[ask.Limit-1]
+		}
+		data.Agents = append(data.Agents, agents...)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return c.succeed(data)
+}
+
+// deleteAgent answers DELETE /v1/agents/{agent_id}.
+func (s *server) deleteAgent(c *call) error {
+	agent, err := s.own(c, "agent_id")
+	if err != nil {
+		return err
+	}
+	err = s.gated(c, func(ctx context.Context) error {
+		// First what others can see.
+		if err := s.deps.Social.Store.EraseAgent(ctx, agent); err != nil {
+			return err
+		}
+		return s.deps.Profiles.Forget(ctx, agent)
+	})
+	if err != nil {
+		return err
+	}
+	return c.succeed(empty{})
+}

@@ -1,0 +1,33 @@
+package handler
+
+import (
+	"context"
+	"io"
+	"net/http"
+
+	"github.com/freshet/freshet/graph"
+)
+
+// Graph takes the events of other systems. [graph.Applier] implements it.
+type Graph interface {
+	// Read applies the events of a stream, NDJSON with one event a line. A bad event
+	// is rejected and the rest goes on. The report is valid beside an error, too, and
+	// counts what was applied before it. Errors wrap [graph.ErrBadBody],
+	// [social.ErrUnavailable], or what r returned. The same stream may be read again.
+	Read(ctx context.Context, r io.Reader) (graph.Report, error)
+}
+
+func (s *server) graphRoutes(route router) {
+	route(http.MethodPost, "/v1/graph/events", "/v1/graph/events", s.postGraphEvents)
+}
+
+// postGraphEvents answers POST /v1/graph/events.
+func (s *server) postGraphEvents(c *call) error {
+	return s.upload(c, func(ctx context.Context, body io.Reader) (any, error) {
+		report, err := s.deps.Social.Graph.Read(ctx, body)
+		if report.Errors == nil {
+			report.Errors = []graph.Rejection{}
+		}
+		return report, err
+	})
+}

@@ -1,0 +1,59 @@
+package handler
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/events"
+)
+
+// liked is the data of an answer to a like or its opposite.
+type liked struct {
+	Likes    int64 `json:"likes"`
+	HasLiked bool  `json:"has_liked"`
+}
+
+// putLike answers PUT /v1/posts/{id}/like. A like that is news is also the act
+// "like".
+func (s *server) putLike(c *call) error {
+	agent, err := s.member(c)
+	if err != nil {
+		return err
+	}
+	id := c.gin.Param("id")
+	data := liked{HasLiked: true}
+	err = s.work(c, func(ctx context.Context) error {
+		likes, changed, err := s.deps.Social.Store.Like(ctx, agent, id)
+		if data.Likes = likes; err != nil || !changed {
+			return err
+		}
+		// The like is stored. A repetition would not be news, so an act that cannot
+		// be counted now is not.
+		if _, err := s.deps.Reactions.React(ctx, agent, []engine.Act{{Kind: events.Like, ID: id}}); err != nil {
+			s.log.WarnContext(ctx, "a like was not counted as an act", slog.String("request_id", c.id), slog.String("error", redact(err.Error())))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return c.succeed(data)
+}
+
+// deleteLike answers DELETE /v1/posts/{id}/like.
+func (s *server) deleteLike(c *call) error {
+	agent, err := s.member(c)
+	if err != nil {
+		return err
+	}
+	var data liked
+	err = s.work(c, func(ctx context.Context) (err error) {
+		data.Likes, _, err = s.deps.Social.Store.Unlike(ctx, agent, c.gin.Param("id"))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return c.succeed(data)
+}

@@ -1,0 +1,399 @@
+package handler_test
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/app"
+	"github.com/freshet/freshet/jobs"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/socialtest"
+)
+
+// The rights matrix: every kind of post, every reader, every route that a server
+// has. The commands are in cmd/freshet.
+
+// shown is what a route answers a reader about a post.
+type shown struct {
+	method, path, body string
+	want               func(kind, reader string, p socialtest.RightsPost) int
+}
+
+// What a route may answer beside an HTTP status: always 200.
+const (
+	among200   = 0  // with the post among others
+	without200 = -1 // without it
+	idsOnly    = -2 // perhaps with its id, but without content unless it is public
+)
+
+// noPost says why a route of the table cannot show a post.
+type noPost string
+
+// matrixRoutes is every route of a server: how it can show a post, or why it
+// cannot. {post} is the post's id.
+func matrixRoutes() map[string]any {
+	status := func(ok bool, not int) int {
+		if ok {
+			return http.StatusOK
+		}
+		return not
+	}
+	agent := func(reader string) bool { return reader != "nobody" && reader != "admin" }
+	page := func(ok bool) int {
+		if ok {
+			return among200
+		}
+		return without200
+	}
+	read := func(_, reader string, p socialtest.RightsPost) int { return status(p.Visible(reader), 404) }
+	change := func(_, reader string, p socialtest.RightsPost) int {
+		switch {
+		case reader == "nobody":
+			return 401
+		case p.Deleted:
+			return 404
+		case slices.Contains(p.Owners, reader):
+			return 200
+		case p.Visible(reader):
+			return 403
+		}
+		return 404
+	}
+	liked := func(kind, reader string, p socialtest.RightsPost) int {
+		switch {
+		case !agent(reader):
+			return 401
+		case !p.Visible(reader):
+			return 404
+		}
+		return status(p.Likeable(kind, reader), 403)
+	}
+	// Removing a like tells nothing of a post that the reader may not see.
+	unliked := func(_, reader string, _ socialtest.RightsPost) int { return status(agent(reader), 401) }
+	timeline := func(_, reader string, p socialtest.RightsPost) int {
+		if !agent(reader) {
+			return 401
+		}
+		return page(p.Listed(reader))
+	}
+	// The feed shows what is public, to whom no block or mute keeps it from.
+	feed := func(kind, reader string, p socialtest.RightsPost) int {
+		if !agent(reader) {
+			return 401
+		}
+		if kind == "public" && p.Visible(reader) && reader != "muter" {
+			return among200
+		}
+		return without200
+	}
+	admins := func(not int) func(kind, reader string, p socialtest.RightsPost) int {
+		return func(kind, reader string, _ socialtest.RightsPost) int {
+			switch {
+			case reader == "nobody":
+				return 401
+			case reader != "admin":
+				return 403
+			}
+			return not
+		}
+	}
+	// What a reader may not see is answered as what they were not shown.
+	acted := func(_, reader string, _ socialtest.RightsPost) int { return status(agent(reader), 401) }
+	item := func(kind, reader string, p socialtest.RightsPost) int {
+		return admins(status(p.All, 404))(kind, reader, p)
+	}
+	// Ids of public posts, which may be deleted meanwhile, but no content of others.
+	explained := admins(idsOnly)
+	const static, own = noPost("the same for everybody"), noPost("answers what the caller has sent, or nothing")
+	return map[string]any{
+		"GET /v1/posts/{id}":           shown{"GET", "/v1/posts/{post}", "", read},
+		"PUT /v1/posts/{id}/like":      shown{"PUT", "/v1/posts/{post}/like", "", liked},
+		"DELETE /v1/posts/{id}/like":   shown{"DELETE", "/v1/posts/{post}/like", "", unliked},
+		"GET /v1/timeline":             shown{"GET", "/v1/timeline?limit=100", "", timeline},
+		"GET /v1/authors/{id}/posts":   shown{"GET", "/v1/authors/author/posts?limit=100", "", func(_, reader string, p socialtest.RightsPost) int { return page(p.Visible(reader)) }},
+		"POST /v1/feed":                shown{"POST", "/v1/feed", `{"action":"refresh","limit":100}`, feed},
+		"GET /v1/items/{id}":           shown{"GET", "/v1/items/{post}", "", item},
+		"POST /v1/explain":             shown{"POST", "/v1/explain", `{"agent_id":"somebody-new","limit":100}`, explained},
+		"POST /v1/compare":             shown{"POST", "/v1/compare", `{"b":"scale=72h","agents":["somebody-new"],"lists":true}`, explained},
+		"PATCH /v1/posts/{id}":         shown{"PATCH", "/v1/posts/{post}", `{"tags":["edited"]}`, change},
+		"DELETE /v1/posts/{id}":        shown{"DELETE", "/v1/posts/{post}", "", change},
+		"POST /v1/posts":               noPost("answers the caller's own post"),
+		"POST /v1/timeline/warm":       own,
+		"GET /v1/authors/{id}":         noPost("a card and counts; socialtest holds the counts"),
+		"PUT /v1/authors/{id}":         own,
+		"DELETE /v1/authors/{id}":      own,
+		"DELETE /v1/agents/{agent_id}": own,
+
+		"GET /v1/agents/{agent_id}/following":             noPost("ids of agents"),
+		"GET /v1/agents/{agent_id}/followers":             noPost("ids of agents"),
+		"PUT /v1/agents/{agent_id}/following/{author}":    own,
+		"DELETE /v1/agents/{agent_id}/following/{author}": own,
+		"PUT /v1/agents/{agent_id}/blocked/{agent}":       own,
+		"DELETE /v1/agents/{agent_id}/blocked/{agent}":    own,
+		"GET /v1/circles/{id}":                            noPost("a circle"),
+		"PUT /v1/circles/{id}":                            own,
+		"DELETE /v1/circles/{id}":                         own,
+		"GET /v1/circles/{id}/members":                    noPost("ids of agents"),
+		"PUT /v1/circles/{id}/members/{agent}":            own,
+		"DELETE /v1/circles/{id}/members/{agent}":         own,
+
+		"GET /v1/jobs":             noPost("kinds, keys and errors, which name ids and no content: TestRights looks"),
+		"POST /v1/jobs":            own,
+		"POST /v1/jobs/{id}/retry": own,
+		"DELETE /v1/jobs/{id}":     own,
+
+		"POST /v1/graph/events":                noPost("says which lines were taken; the caller has sent them"),
+		"POST /v1/impressions":                 own,
+		"POST /v1/events":                      shown{"POST", "/v1/events", `{"type":"click","id":"{post}"}`, acted},
+		"PUT /v1/agents/{agent_id}/profile":    own,
+		"GET /v1/agents/{agent_id}/profile":    noPost("what the agent has put"),
+		"DELETE /v1/agents/{agent_id}/profile": own,
+		"POST /v1/items":                       own,
+		"DELETE /v1/items/{id}":                own,
+		"GET /v1/ranking":                      noPost("parameters"),
+		"PUT /v1/ranking":                      noPost("parameters"),
+		"GET /v1/ranking/history":              noPost("parameters"),
+		"GET /v1/ranking/report":               noPost("counts"),
+		"POST /v1/ranking/revert":              noPost("parameters"),
+		"POST /v1/replay":                      noPost("ranks of ids that the caller sends"),
+		"GET /metrics":                         noPost("counts: TestRights looks"),
+		"GET /":                                static,
+		"GET /lab":                             static,
+		"GET /docs":                            static,
+		"GET /assets/{path}":                   static,
+		"GET /openapi.json":                    static,
+		"GET /livez":                           static,
+		"GET /readyz":                          static,
+	}
+}
+
+// tableOf is every route that a server has, as the matrix names them.
+func tableOf(t *testing.T, server http.Handler) map[string]bool {
+	t.Helper()
+	engine, ok := server.(*gin.Engine)
+	require.True(t, ok, "%T lists no routes", server)
+	table := map[string]bool{}
+	for _, r := range engine.Routes() {
+		if r.Method == http.MethodHead {
+			continue
+		}
+		parts := strings.Split(r.Path, "/")
+		for i, part := range parts {
+			if part != "" && (part[0] == ':' || part[0] == '*') {
+				parts[i] = "{" + part[1:] + "}"
+			}
+		}
+		table[r.Method+" "+strings.Join(parts, "/")] = true
+	}
+	return table
+}
+
+// settled waits until everything is derived that is to be.
+func settled(t *testing.T, store app.SocialStore) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		stats, err := store.Stats(t.Context())
+		require.NoError(t, err)
+		for _, rows := range stats.Rows {
+			if rows.State != jobs.Completed && rows.Kind != jobs.Count {
+				return false
+			}
+		}
+		return true
+	}, time.Minute, 10*time.Millisecond)
+}
+
+func TestRights(t *testing.T) {
+	t.Parallel()
+	var log lockedBuffer
+	c := openLogged(t, slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), func(cfg *configs.Config) {
+		cfg.Server.Compress = false // the wrapper has no routes
+		cfg.Recall.CacheTTL = 0
+	})
+	routes := matrixRoutes()
+	for op := range tableOf(t, c.server) {
+		require.Contains(t, routes, op, "say in matrixRoutes how this route shows posts, or why it shows none")
+	}
+	for op := range routes {
+		require.True(t, tableOf(t, c.server)[op], "%s is in the matrix and does not exist", op)
+	}
+	store := c.social
+	m := &rights{t: t, server: c.server, store: store}
+	require.Equal(t, 200, m.ask("muter", "PUT", "/v1/agents/muter/profile", `{"muted_authors":["author"]}`).Code)
+	socialtest.Network(t, store)
+	settled(t, store)
+	require.NoError(t, store.DeletePost(t.Context(), "post:deleted", "", time.Time{}))
+	// The feed shows a post once, so it comes before what else shows it; what
+	// changes posts comes last.
+	turn := func(op string) int {
+		switch op {
+		case "POST /v1/feed":
+			return 0
+		case "PATCH /v1/posts/{id}", "DELETE /v1/posts/{id}":
+			return 2
+		}
+		return 1
+	}
+	for now := range 3 {
+		for op, route := range routes {
+			if r, ok := route.(shown); ok && now == turn(op) {
+				m.route(op, r)
+			}
+		}
+	}
+	settled(t, store)
+	m.silent(&log)
+}
+
+// silent looks for the content of posts where there is to be none: in the log, the
+// metrics and the queue.
+func (m *rights) silent(log *lockedBuffer) {
+	for what, text := range map[string]string{
+		"the log":     log.String(),
+		"the metrics": m.ask("admin", "GET", "/metrics", "").Body.String(),
+		"the jobs":    m.ask("admin", "GET", "/v1/jobs?limit=1000", "").Body.String(),
+	} {
+		for _, word := range []string{"a post is delivered", "freshet_jobs", `"kind":"deliver"`} {
+			if strings.Contains(text, word) {
+				text += "\nlooked at"
+			}
+		}
+		require.Contains(m.t, text, "looked at", "%s says nothing of posts at all", what)
+		for line := range strings.Lines(text) {
+			assert.NotContains(m.t, line, socialtest.Secret, what)
+		}
+	}
+}
+
+// lockedBuffer is a buffer that several goroutines write to.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+type rights struct {
+	t      *testing.T
+	server http.Handler
+	store  app.SocialStore
+}
+
+func (m *rights) ask(reader, method, path, body string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	r.Header.Set("X-Request-ID", "same")
+	switch reader {
+	case "nobody":
+	case "admin":
+		r.Header.Set("X-Admin-Token", contractToken)
+	default:
+		r.Header.Set("X-Agent-ID", reader)
+	}
+	w := httptest.NewRecorder()
+	m.server.ServeHTTP(w, r)
+	return w
+}
+
+// about asks a route about one post. Acts count for what was seen, so the reader
+// claims that first.
+func (m *rights) about(reader string, r shown, id string) *httptest.ResponseRecorder {
+	if strings.Contains(r.body, "{post}") {
+		m.ask(reader, "POST", "/v1/impressions", `{"ids":["`+id+`"]}`)
+	}
+	return m.ask(reader, r.method, strings.ReplaceAll(r.path, "{post}", id), strings.ReplaceAll(r.body, "{post}", id))
+}
+
+// route asks for every post, or once for all of them, as every reader.
+func (m *rights) route(op string, r shown) {
+	posts := socialtest.RightsPosts()
+	for _, reader := range socialtest.Readers {
+		if !strings.Contains(r.path+r.body, "{post}") {
+			got := m.ask(reader, r.method, r.path, r.body)
+			for kind, p := range posts {
+				m.page(op, reader, kind, r.want(kind, reader, p), got)
+			}
+			continue
+		}
+		never := m.about(reader, r, "post:never")
+		for kind, p := range posts {
+			got := m.one(op, r, kind, reader, p)
+			if got.Code == http.StatusNotFound || got.Code == never.Code && !p.Visible(reader) {
+				assert.Equal(m.t, never.Body.String(), got.Body.String(), "%s of %s for %s", op, kind, reader)
+				assert.Equal(m.t, never.Header(), got.Header(), "%s of %s for %s", op, kind, reader)
+			}
+		}
+	}
+}
+
+// one asks for one post, and puts it back where it was deleted.
+func (m *rights) one(op string, r shown, kind, reader string, p socialtest.RightsPost) *httptest.ResponseRecorder {
+	m.t.Helper()
+	id := "post:" + kind
+	removes := op == "DELETE /v1/posts/{id}"
+	if removes && !p.Deleted {
+		id = fmt.Sprintf("post:%s-%s", kind, reader)
+		again := p.Post
+		again.ID, again.Author, again.Caption = id, "author", socialtest.SecretOf("another")
+		_, _, err := m.store.CreatePost(m.t.Context(), again, social.Creation{})
+		require.NoError(m.t, err)
+	}
+	got := m.about(reader, r, id)
+	want := r.want(kind, reader, p)
+	assert.Equal(m.t, want, got.Code, "%s of %s for %s: %s", op, kind, reader, got.Body)
+	if !p.Visible(reader) && want != 200 {
+		assert.NotContains(m.t, got.Body.String(), socialtest.SecretOf(kind), "%s for %s", op, reader)
+	}
+	if reader == "admin" && !p.All {
+		assert.NotContains(m.t, got.Body.String(), socialtest.SecretOf(kind), "%s: an admin reads what is public", op)
+	}
+	if want == 200 && op == "POST /v1/events" {
+		assert.Equal(m.t, p.Visible(reader), strings.Contains(got.Body.String(), `"accepted":1`), "%s of %s for %s", op, kind, reader)
+	}
+	if want == 200 && (r.method == "GET" || r.method == "PATCH" && reader != "admin") {
+		assert.Contains(m.t, got.Body.String(), socialtest.SecretOf(kind), "%s for %s", op, reader)
+	}
+	return got
+}
+
+// page looks for a post in an answer with several.
+func (m *rights) page(op, reader, kind string, want int, got *httptest.ResponseRecorder) {
+	m.t.Helper()
+	status := want
+	if want <= 0 {
+		status = http.StatusOK
+	}
+	assert.Equal(m.t, status, got.Code, "%s for %s: %s", op, reader, got.Body)
+	if want == idsOnly {
+		if kind != "public" {
+			assert.NotContains(m.t, got.Body.String(), socialtest.SecretOf(kind)+`"`, "%s for %s", op, reader)
+		}
+		return
+	}
+	assert.Equal(m.t, want == among200, strings.Contains(got.Body.String(), `"post:`+kind+`"`), "%s shows %s to %s: %s", op, kind, reader, got.Body)
+	if want != among200 {
+		assert.NotContains(m.t, got.Body.String(), socialtest.SecretOf(kind)+`"`, "%s for %s", op, reader)
+	}
+}

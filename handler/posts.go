@@ -1,0 +1,206 @@
+package handler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/freshet/freshet/social"
+)
+
+func (s *server) postRoutes(route router) {
+	const post, name = "/v1/posts/:id", "/v1/posts/{id}"
+	route(http.MethodPost, "/v1/posts", "/v1/posts", s.createPost)
+	route(http.MethodGet, post, name, s.getPost)
+	route(http.MethodPatch, post, name, s.editPost)
+	route(http.MethodDelete, post, name, s.deletePost)
+	route(http.MethodPut, post+"/like", name+"/like", s.putLike)
+	route(http.MethodDelete, post+"/like", name+"/like", s.deleteLike)
+}
+
+// lacksSocial says in an answer that the social store could not be asked.
+const lacksSocial = "social"
+
+// card reads one post for a reader.
+func (s *server) card(ctx context.Context, reader, id string) (social.Card, error) {
+	cards, err := s.deps.Social.Store.Cards(ctx, reader, []social.Known{{ID: id}})
+	if err != nil {
+		return social.Card{}, err
+	}
+	if len(cards) == 0 || !cards[0].Visible {
+		return social.Card{}, social.ErrNotFound
+	}
+	return cards[0], nil
+}
+
+// keptCard is a public post as it was kept, for when the store cannot be asked. The
+// error is that of the store where it is not kept.
+func (s *server) keptCard(ctx context.Context, id string, storeErr error) (social.Card, error) {
+	kept := s.deps.Social.Kept
+	if kept == nil || ctx.Err() != nil {
+		return social.Card{}, storeErr
+	}
+	cards, err := kept.Kept(ctx, []string{id})
+	if err != nil || !cards[0].Visible {
+		return social.Card{}, storeErr
+	}
+	return cards[0], nil
+}
+
+// postBody is the body of POST /v1/posts.
+type postBody struct {
+	Caption  string           `json:"caption"`
+	Tags     []string         `json:"tags"`
+	Audience *social.Audience `json:"audience"`
+	Mentions []string         `json:"mentions"`
+	Reply    social.Right     `json:"reply"`
+	React    social.Right     `json:"react"`
+}
+
+func (b *postBody) post(author string) social.Post {
+	p := social.Post{
+		Author: author, Caption: b.Caption, Tags: b.Tags, Mentions: b.Mentions, Reply: b.Reply, React: b.React,
+		Audience: social.Audience{Public: true},
+	}
+	if b.Audience != nil {
+		p.Audience = *b.Audience
+	}
+	return p
+}
+
+// createPost answers POST /v1/posts: 201, or 200 where the key says that the
+// post was created before.
+func (s *server) createPost(c *call) error {
+	author, err := s.member(c)
+	if err != nil {
+		return err
+	}
+	key, err := postKey(c.gin.Request)
+	if err != nil {
+		return err
+	}
+	var in postBody
+	if err := c.readJSON(MaxPostBody, &in); err != nil {
+		return err
+	}
+	var card social.Card
+	status := http.StatusCreated
+	err = s.work(c, func(ctx context.Context) error {
+		post, created, err := s.deps.Social.Store.CreatePost(ctx, in.post(author), social.Creation{Key: key})
+		if err != nil {
+			return err
+		}
+		if !created {
+			status = http.StatusOK
+		}
+		card, err = s.card(ctx, author, post.ID)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.sendEntry(status, author, &card)
+	return nil
+}
+
+// postKey is the idempotency key of a call, "" for none.
+func postKey(r *http.Request) (string, error) {
+	values := r.Header["Idempotency-Key"]
+	if len(values) == 0 {
+		return "", nil
+	}
+	if len(values) > 1 {
+		return "", fmt.Errorf("%w: Idempotency-Key is sent %d times; send it once", errBadRequest, len(values))
+	}
+	return values[0], social.CheckKey(values[0])
+}
+
+// getPost answers GET /v1/posts/{id}. While the store cannot be asked, a public
+// post is answered as it was kept.
+func (s *server) getPost(c *call) error {
+	reader, err := s.reader(c)
+	if err != nil {
+		return err
+	}
+	id := c.gin.Param("id")
+	if err := social.CheckPostID(id); err != nil {
+		return err
+	}
+	var card social.Card
+	var degraded []string
+	err = s.work(c, func(ctx context.Context) (err error) {
+		if card, err = s.card(ctx, reader, id); errors.Is(err, social.ErrUnavailable) {
+			card, err = s.keptCard(ctx, id, err)
+			degraded = []string{lacksSocial}
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.lacks = strings.Join(degraded, ",")
+	c.sendEntry(http.StatusOK, reader, &card, degraded...)
+	return nil
+}
+
+// editBody is the body of PATCH /v1/posts/{id}.
+type editBody struct {
+	Caption *string   `json:"caption"`
+	Tags    *[]string `json:"tags"`
+	Alts    *[]string `json:"alts"`
+}
+
+// editPost answers PATCH /v1/posts/{id} with the post as the caller sees it. An
+// admin is nobody's reader, so of a post that is not public they get nothing.
+func (s *server) editPost(c *call) error {
+	by, err := s.changer(c)
+	if err != nil {
+		return err
+	}
+	var in editBody
+	if err := c.readJSON(MaxPostBody, &in); err != nil {
+		return err
+	}
+	if in == (editBody{}) {
+		return fmt.Errorf("%w: there is nothing to change; send caption, tags or alts", errBadRequest)
+	}
+	id := c.gin.Param("id")
+	var card social.Card
+	err = s.gated(c, func(ctx context.Context) error {
+		if _, err := s.deps.Social.Store.EditPost(ctx, id, by, social.Edit(in), time.Time{}); err != nil {
+			return err
+		}
+		card, err = s.card(ctx, by, id)
+		if by == "" && errors.Is(err, social.ErrNotFound) {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if !card.Visible {
+		return c.succeed(empty{})
+	}
+	c.sendEntry(http.StatusOK, by, &card)
+	return nil
+}
+
+// deletePost answers DELETE /v1/posts/{id}.
+func (s *server) deletePost(c *call) error {
+	by, err := s.changer(c)
+	if err != nil {
+		return err
+	}
+	id := c.gin.Param("id")
+	err = s.gated(c, func(ctx context.Context) error {
+		return s.deps.Social.Store.DeletePost(ctx, id, by, time.Time{})
+	})
+	if err != nil {
+		return err
+	}
+	return c.succeed(empty{})
+}

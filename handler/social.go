@@ -1,0 +1,170 @@
+package handler
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/jobs"
+	"github.com/freshet/freshet/social"
+)
+
+// Social is what the routes of posts, follows and timelines use. All fields but
+// Kept and FollowsByApp are required.
+type Social struct {
+	Store social.Store
+	// Kept shows public posts while the store cannot be asked; nil: nothing does.
+	Kept      social.KeptCards
+	Timelines Timelines
+	Queue     jobs.Queue
+	Graph     Graph
+	// FollowsByApp keeps follows for the app: agents cannot follow or unfollow
+	// anybody themselves, admin calls do it for them.
+	FollowsByApp bool
+}
+
+// Timelines answers timeline calls. [engine.Engine] implements it.
+type Timelines interface {
+	// Timeline answers a page of an agent's timeline. The cards are newest first,
+	// each visible to the agent and with its content. A page may be short, even
+	// empty, with HasMore: ask on below Next. Degraded names what the answer lacks.
+	// Errors wrap [feed.ErrBadID], [engine.ErrBadLimit], or a store's
+	// ErrUnavailable where nothing could be answered. The call may be repeated and
+	// answers what is there then.
+	Timeline(ctx context.Context, r engine.TimelineRequest) (engine.TimelinePage, error)
+	// Warm builds the agent's list ahead, and returns when it is there, or was.
+	// Errors wrap [feed.ErrBadID] or a store's ErrUnavailable. It may be repeated.
+	Warm(ctx context.Context, agent string) error
+}
+
+// router adds a route: its path as gin has it, and its name in logs and metrics.
+type router func(method, path, name string, fn func(*call) error)
+
+// socialRoutes adds what exists only with Deps.Social.
+func (s *server) socialRoutes(route router) {
+	personal := func(method, path, name string, fn func(*call) error) {
+		route(method, path, name, func(c *call) error {
+			c.personal = true
+			return fn(c)
+		})
+	}
+	s.postRoutes(personal)
+	s.timelineRoutes(personal)
+	s.authorRoutes(personal)
+	s.followRoutes(personal)
+	s.circleRoutes(personal)
+	s.graphRoutes(route)
+	s.jobRoutes(personal)
+}
+
+// member is the caller of a route that is for agents.
+func (s *server) member(c *call) (string, error) {
+	agent, err := s.caller(c)
+	if err != nil {
+		return "", err
+	}
+	return agent, social.CheckAgent(agent)
+}
+
+// reader is the caller of a route that is for everybody: an agent, or "" for a
+// call that names none. One that names an agent and cannot prove it is refused,
+// so that an app notices.
+func (s *server) reader(c *call) (string, error) {
+	agent, err := s.auth.reader(c.gin.Request)
+	if err != nil {
+		return "", err
+	}
+	return s.known(c, agent)
+}
+
+// changer is the caller of a route that is for the owner of something: an
+// agent, or "" for an admin.
+func (s *server) changer(c *call) (string, error) {
+	agent, err := s.auth.changer(c.gin.Request)
+	if err != nil {
+		return "", err
+	}
+	return s.known(c, agent)
+}
+
+// known notes who calls and holds agents to their rate; "" is no agent.
+func (s *server) known(c *call, agent string) (string, error) {
+	if agent == "" {
+		return "", nil
+	}
+	c.agent = agent
+	if err := s.rates.take(agent); err != nil {
+		return "", err
+	}
+	return agent, social.CheckAgent(agent)
+}
+
+// own returns the agent that the path names, who must be the caller unless that
+// is an admin.
+func (s *server) own(c *call, param string) (string, error) {
+	by, err := s.changer(c)
+	if err != nil {
+		return "", err
+	}
+	agent := c.gin.Param(param)
+	if by != "" && by != agent {
+		return "", fmt.Errorf("%w: an agent may do this only for itself", errForbidden)
+	}
+	return agent, social.CheckAgent(agent)
+}
+
+// changed is the data of an answer to a change that may be repeated.
+type changed struct {
+	Changed bool `json:"changed"` // false: it was so before
+}
+
+// queryText is a parameter of a query that is text, whatever it looks like: the
+// id of an agent may be a number.
+type queryText string
+
+func (t *queryText) UnmarshalJSON(value []byte) error {
+	if value[0] != '"' {
+		*t = queryText(value)
+		return nil
+	}
+	return json.Unmarshal(value, (*string)(t))
+}
+
+// cursorOf writes a position as a cursor.
+func cursorOf(p social.Position) string { return p.ID + ":" + strconv.FormatInt(p.At, 10) }
+
+// position reads a cursor; none is the zero Position.
+func (t queryText) position() (social.Position, error) {
+	if t == "" {
+		return social.Position{}, nil
+	}
+	text := string(t)
+	last := strings.LastIndexByte(text, ':')
+	at, err := strconv.ParseInt(text[last+1:], 10, 64)
+	if last < 0 || err != nil || at < 1 || strconv.FormatInt(at, 10) != text[last+1:] || social.CheckPostID(text[:last]) != nil {
+		return social.Position{}, fmt.Errorf("%w: cursor must be the next_cursor of an earlier answer, <post id>:<Unix seconds>, not %.80q", errBadRequest, text)
+	}
+	return social.Position{At: at, ID: text[:last]}, nil
+}
+
+// pageQuery are the parameters of a page of posts.
+type pageQuery struct {
+	Cursor queryText `json:"cursor"`
+	Limit  int       `json:"limit"`
+}
+
+// readPage reads where a page of posts begins and how long it is.
+func (c *call) readPage() (below social.Position, limit int, err error) {
+	ask := pageQuery{Limit: engine.DefaultLimit}
+	if err := c.decodeQuery(&ask); err != nil {
+		return below, 0, err
+	}
+	if err := checkLimit(ask.Limit); err != nil {
+		return below, 0, err
+	}
+	below, err = ask.Cursor.position()
+	return below, ask.Limit, err
+}

@@ -1,0 +1,525 @@
+package handler
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/events"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/social"
+)
+
+func as(agent string) string { return "X-Agent-ID: " + agent }
+
+// data decodes the data of a success.
+func data[T any](t testing.TB, r reply) T {
+	t.Helper()
+	require.Zero(t, r.Code, r.body)
+	var out T
+	require.NoError(t, json.Unmarshal(r.Data, &out), r.body)
+	return out
+}
+
+// entry is a post as a test reads it.
+type entry struct {
+	ID      string `json:"id"`
+	Caption string `json:"caption"`
+	Tags    []string
+	Author  map[string]string
+	Likes   int64
+	InFeed  *struct {
+		Source, Reason string
+		HasLiked       bool `json:"has_liked"`
+		CanReply       bool `json:"can_reply"`
+		CanReact       bool `json:"can_react"`
+	} `json:"in_feed"`
+}
+
+type pageOfEntries struct {
+	Items   []entry
+	Next    *string `json:"next_cursor"`
+	HasMore bool    `json:"has_more"`
+}
+
+func (p pageOfEntries) ids() []string {
+	ids := []string{}
+	for _, it := range p.Items {
+		ids = append(ids, it.ID)
+	}
+	return ids
+}
+
+func TestWithoutTheSocialHalfItsRoutesDoNotExist(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	for _, path := range []string{"/v1/posts", "/v1/posts/post:1", "/v1/timeline", "/v1/authors/u_1", "/v1/circles/c1", "/v1/agents/u_1/following"} {
+		require.Equal(t, 40401, f.do(t, "GET", path, "", asAgent, asAdmin).Code, path)
+	}
+	_, err := New(Config{}, Deps{
+		Feed: f.feed, Profiles: f.profiles, Explain: noExplain{}, Items: f.items, Intake: catalog.NewIngest(f.items, catalog.IngestConfig{}),
+		Rankings: noRankings{}, Offline: noOffline{}, Reactions: &fakeReactions{}, Counts: countsFunc(nil),
+		Health: healthFunc(func(context.Context) map[string]Dependency { return nil }), Log: slog.New(slog.DiscardHandler),
+		Social: &Social{},
+	})
+	require.ErrorContains(t, err, "Deps.Social.Store is missing")
+}
+
+// An entry is the stored content, byte for byte, and what is told beside it.
+func TestAnEntryIsTheStoredContent(t *testing.T) {
+	t.Parallel()
+	f, store := socialFixture(t, nil)
+	require.NoError(t, store.PutAuthor(t.Context(), social.Author{ID: "u_2", Name: `A "quoted" <name>`, Bio: "not told here"}, time.Time{}))
+	p := publish(t, store, social.Post{ID: "post:p", Author: "u_2", Caption: "Rain \u2028 & <b> é #Weather", Tags: []string{"sky"}, CreatedAt: 1772791200})
+	content := string(p.Content())
+	author := `,"author":{"id":"u_2","name":"A \"quoted\" \u003cname\u003e","image_url":""},"likes":0,"comments":0`
+	got := f.do(t, "GET", "/v1/posts/post:p", "")
+	require.Equal(t, successHead+strings.TrimSuffix(content, "}")+author+"}}", got.body)
+	got = f.do(t, "GET", "/v1/posts/post:p", "", asAgent)
+	require.Equal(t, successHead+strings.TrimSuffix(content, "}")+author+
+		`,"in_feed":{"has_liked":false,"can_reply":true,"can_react":true,"is_promoted":false}}}`, got.body)
+	_, err := store.Follow(t.Context(), "u_1", "u_2", time.Time{})
+	require.NoError(t, err)
+	whole := strings.TrimSuffix(content, "}") + author +
+		`,"in_feed":{"source":"following","reason":"follow","has_liked":false,"can_reply":true,"can_react":true,"is_promoted":false}}`
+	require.Equal(t, successHead+whole+"}", f.do(t, "GET", "/v1/posts/post:p", "", asAgent).body)
+	for _, path := range []string{"/v1/timeline", "/v1/authors/u_2/posts"} {
+		require.Equal(t, successHead+`{"items":[`+whole+`],"next_cursor":"post:p:1772791200","has_more":false}}`, f.do(t, "GET", path, "", asAgent).body, path)
+	}
+}
+
+func TestPublishing(t *testing.T) {
+	t.Parallel()
+	f, _ := socialFixture(t, nil)
+	got := f.do(t, "POST", "/v1/posts", `{"caption":"Rain #Weather","tags":["sky"]}`, asAgent, "Idempotency-Key: k")
+	require.Equal(t, http.StatusCreated, got.status)
+	post := data[entry](t, got)
+	require.Equal(t, []string{"sky", "weather"}, post.Tags)
+	require.Equal(t, "self", post.InFeed.Reason)
+	require.Equal(t, []string{post.ID}, data[pageOfEntries](t, f.do(t, "GET", "/v1/timeline", "", asAgent)).ids())
+
+	again := f.do(t, "POST", "/v1/posts", `{"tags":["sky"],"caption":"Rain #Weather"}`, asAgent, "Idempotency-Key: k")
+	require.Equal(t, http.StatusOK, again.status, "it was there before")
+	require.Equal(t, post, data[entry](t, again))
+	require.Equal(t, 40901, f.do(t, "POST", "/v1/posts", `{"caption":"Sun"}`, asAgent, "Idempotency-Key: k").Code)
+	other := f.do(t, "POST", "/v1/posts", `{"caption":"Sun"}`, as("u_2"), "Idempotency-Key: k")
+	require.Equal(t, http.StatusCreated, other.status, "keys are each author's own")
+	require.Equal(t, 40001, f.do(t, "POST", "/v1/posts", `{"caption":"Sun"}`, asAgent, "Idempotency-Key: a", "Idempotency-Key: b").Code)
+	require.Equal(t, 40001, f.do(t, "POST", "/v1/posts", `{"caption":"Sun"}`, asAgent, "Idempotency-Key: \xff").Code)
+	require.Equal(t, 40004, f.do(t, "POST", "/v1/posts", `{"caption":"Sun"}`, as("@server")).Code, "nobody can be it")
+	require.Equal(t, 41301, f.do(t, "POST", "/v1/posts", `{"caption":"`+strings.Repeat("x", MaxPostBody)+`"}`, asAgent).Code)
+	got = f.do(t, "POST", "/v1/posts", `{"caption":"`+strings.Repeat("x", 5001)+`"}`, asAgent)
+	require.Equal(t, 42201, got.Code)
+	require.Contains(t, got.Msg, "at most 5000")
+	require.Equal(t, 42201, f.do(t, "POST", "/v1/posts", `{"caption":"x","audience":{"circles":["nobodys"]}}`, asAgent).Code)
+	require.Equal(t, 42201, f.do(t, "POST", "/v1/posts", `{"caption":"x","reply":"friends"}`, asAgent).Code)
+}
+
+// The largest post, however it is escaped, is within the bound of the body.
+func TestTheLargestPostFits(t *testing.T) {
+	t.Parallel()
+	f, _ := socialFixture(t, nil)
+	escaped := func(n int) string { return strings.Repeat(`\ud83d\ude00`, n) }
+	tags := make([]string, feed.MaxTags)
+	for i := range tags {
+		tags[i] = fmt.Sprintf(`"%02d%s"`, i, escaped(feed.MaxTermLength-2))
+	}
+	body := `{"caption":"` + escaped(social.MaxCaption) + `","tags":[` + strings.Join(tags, ",") + `]}`
+	require.Equal(t, http.StatusCreated, f.do(t, "POST", "/v1/posts", body, asAgent).status)
+}
+
+func TestEditing(t *testing.T) {
+	t.Parallel()
+	f, store := socialFixture(t, nil)
+	publish(t, store, social.Post{ID: "post:p", Author: "u_1", Tags: []string{"sky"}})
+	publish(t, store, social.Post{ID: "post:q", Author: "u_1", Mentions: []string{"u_2"}})
+	got := data[entry](t, f.do(t, "PATCH", "/v1/posts/post:p", `{"caption":"New","tags":null}`, asAgent))
+	require.Equal(t, "New", got.Caption)
+	require.Equal(t, []string{"sky"}, got.Tags, "null is what is not there")
+	require.Empty(t, data[entry](t, f.do(t, "PATCH", "/v1/posts/post:p", `{"tags":[]}`, asAgent)).Tags)
+	require.Equal(t, 40301, f.do(t, "PATCH", "/v1/posts/post:p", `{"caption":"x"}`, as("u_2")).Code)
+	require.Equal(t, 40301, f.do(t, "PATCH", "/v1/posts/post:q", `{"caption":"x"}`, as("u_2")).Code, "they see it")
+	require.Equal(t, 40401, f.do(t, "PATCH", "/v1/posts/post:q", `{"caption":"x"}`, as("u_3")).Code)
+	byAdmin := f.do(t, "PATCH", "/v1/posts/post:p", `{"caption":"Moderated"}`, asAdmin)
+	require.Equal(t, "Moderated", data[entry](t, byAdmin).Caption)
+	require.Nil(t, data[entry](t, byAdmin).InFeed)
+	require.Equal(t, `{"code":0,"msg":"success","data":{}}`, f.do(t, "PATCH", "/v1/posts/post:q", `{"caption":"Moderated"}`, asAdmin).body,
+		"a post that is not public is not an admin's to read")
+	require.Equal(t, "Moderated", data[entry](t, f.do(t, "GET", "/v1/posts/post:q", "", as("u_2"))).Caption)
+	require.Contains(t, f.do(t, "PATCH", "/v1/posts/post:p", `{}`, asAgent).Msg, "send caption, tags or alts")
+}
+
+// What is deleted, or not for the caller, is answered as what never was, byte
+// for byte, on every route that names a post.
+func TestWhatMayNotBeSeenIsNotThere(t *testing.T) {
+	t.Parallel()
+	f, store := socialFixture(t, nil)
+	publish(t, store, social.Post{ID: "post:gone", Author: "u_2"})
+	require.NoError(t, store.DeletePost(t.Context(), "post:gone", "", time.Time{}))
+	publish(t, store, social.Post{ID: "post:private", Author: "u_2", Mentions: []string{"u_5"}})
+	publish(t, store, social.Post{ID: "post:blocked", Author: "u_3"})
+	_, err := store.Block(t.Context(), "u_3", "u_1")
+	require.NoError(t, err)
+	for _, call := range [][3]string{
+		{"GET", "", ""}, {"PATCH", "", `{"caption":"x"}`}, {"PATCH", "", `{"alts":["a"]}`}, {"DELETE", "", ""}, {"PUT", "/like", ""}, {"DELETE", "/like", ""},
+	} {
+		ask := func(id string) *httptest.ResponseRecorder {
+			r := httptest.NewRequest(call[0], "/v1/posts/"+id+call[1], strings.NewReader(call[2]))
+			r.Header.Set("X-Agent-ID", "u_1")
+			r.Header.Set("X-Request-ID", "same")
+			w := httptest.NewRecorder()
+			f.handler.ServeHTTP(w, r)
+			return w
+		}
+		never := ask("post:never")
+		if call[0]+call[1] == "DELETE/like" {
+			require.Contains(t, never.Body.String(), `{"likes":0,"has_liked":false}`)
+		} else {
+			require.Equal(t, 404, never.Code)
+		}
+		for _, id := range []string{"post:gone", "post:private", "post:blocked"} {
+			got := ask(id)
+			require.Equal(t, never.Code, got.Code, "%v %s", call, id)
+			require.Equal(t, never.Body.String(), got.Body.String(), "%v %s", call, id)
+			require.Equal(t, never.Header(), got.Header(), "%v %s", call, id)
+		}
+	}
+	require.Equal(t, f.do(t, "GET", "/v1/authors/never/posts", "", asAgent).body, f.do(t, "GET", "/v1/authors/u_3/posts", "", asAgent).body)
+	require.Equal(t, f.do(t, "GET", "/v1/authors/never", "", asAgent).body, f.do(t, "GET", "/v1/authors/u_3", "", asAgent).body)
+}
+
+func TestLikes(t *testing.T) {
+	t.Parallel()
+	acts := &fakeReactions{}
+	f, store := socialFixture(t, func(_ *Config, d *Deps) { d.Reactions = acts })
+	publish(t, store, social.Post{ID: "post:p", Author: "u_2"})
+	like := func(method, agent string) liked {
+		return data[liked](t, f.do(t, method, "/v1/posts/post:p/like", "", as(agent)))
+	}
+	require.Equal(t, liked{1, true}, like("PUT", "u_1"))
+	require.Equal(t, []engine.Act{{Kind: events.Like, ID: "post:p"}}, acts.acts)
+	acts.acts = nil
+	require.Equal(t, liked{1, true}, like("PUT", "u_1"))
+	require.Empty(t, acts.acts, "a repetition is no act")
+	require.Equal(t, liked{2, true}, like("PUT", "u_7"), "an act that cannot be counted costs no like")
+	require.Contains(t, f.log.String(), "a like was not counted as an act")
+	require.True(t, data[entry](t, f.do(t, "GET", "/v1/posts/post:p", "", asAgent)).InFeed.HasLiked)
+	require.Equal(t, liked{1, false}, like("DELETE", "u_1"))
+	require.Equal(t, liked{1, false}, like("DELETE", "u_1"))
+	require.Empty(t, acts.acts)
+}
+
+func TestTimelinePages(t *testing.T) {
+	t.Parallel()
+	f, store := socialFixture(t, nil)
+	var want []string
+	for i := range 25 {
+		p := publish(t, store, social.Post{ID: fmt.Sprintf("post:%02d", i), Author: "u_2", CreatedAt: 1772791200 + int64(i/10)})
+		want = append(want, p.ID)
+	}
+	slices.Reverse(want)
+	_, err := store.Follow(t.Context(), "u_1", "u_2", time.Time{})
+	require.NoError(t, err)
+	for _, path := range []string{"/v1/timeline", "/v1/authors/u_2/posts"} {
+		var got []string
+		query := "?limit=10"
+		for {
+			page := data[pageOfEntries](t, f.do(t, "GET", path+query, "", asAgent))
+			got = append(got, page.ids()...)
+			require.NotNil(t, page.Next)
+			if !page.HasMore {
+				break
+			}
+			query = "?limit=10&cursor=" + url.QueryEscape(*page.Next)
+		}
+		require.Equal(t, want, got, path)
+		require.Len(t, data[pageOfEntries](t, f.do(t, "GET", path, "", asAgent)).Items, engine.DefaultLimit)
+		for query, code := range map[string]int{
+			"?limit=0": 40003, "?limit=101": 40003, "?limit=ten": 40003, "?cursor=": 0, "?page=2": 40001,
+			"?cursor=5": 40001, "?cursor=1e3": 40001, "?cursor=post:a": 40001, "?cursor=post:a:": 40001, "?cursor=a:5": 40001, "?cursor=post:a:b:5": 40001,
+			"?cursor=post:a:0": 40001, "?cursor=post:a:%2B5": 40001, "?cursor=post:a:007": 40001, "?cursor=post:a:-5": 40001, "?cursor=post:a:99999999999999999999": 40001, "?cursor=:5": 40001,
+			"?cursor=post:a:5&cursor=post:a:5": 40001, "?cursor=post%3Aa%3A5": 0, "?cursor=null": 40001,
+		} {
+			got := f.do(t, "GET", path+query, "", asAgent)
+			assert.Equal(t, code, got.Code, "%s: %s", query, got.body)
+		}
+	}
+	require.Equal(t, `{"code":0,"msg":"success","data":{"items":[],"next_cursor":null,"has_more":false}}`, f.do(t, "GET", "/v1/timeline", "", as("u_9")).body)
+	require.Equal(t, 40101, f.do(t, "GET", "/v1/timeline", "").Code)
+	require.Equal(t, 40101, f.do(t, "GET", "/v1/timeline", "", asAdmin).Code)
+}
+
+// A page says what it lacks, and where to go on although it is short.
+func TestAShortAndDegradedTimeline(t *testing.T) {
+	t.Parallel()
+	f, _ := socialFixture(t, func(_ *Config, d *Deps) { d.Social.Timelines = shortTimelines{} })
+	require.Equal(t, `{"code":0,"msg":"success","data":{"items":[],"next_cursor":"post:a:b:7","has_more":true,"degraded":["timeline"]}}`,
+		f.do(t, "GET", "/v1/timeline", "", asAgent).body)
+	require.Contains(t, f.log.String(), `"degraded":"timeline"`)
+	got := f.do(t, "POST", "/v1/timeline/warm", "", asAgent)
+	require.Equal(t, 50301, got.Code)
+	require.Contains(t, got.Msg, "social store")
+}
+
+type shortTimelines struct{}
+
+func (shortTimelines) Timeline(context.Context, engine.TimelineRequest) (engine.TimelinePage, error) {
+	return engine.TimelinePage{
+		Posts: []social.Card{{ID: "post:x"}, {ID: "post:y", Visible: true}},
+		Next:  social.Position{At: 7, ID: "post:a:b"}, HasMore: true, Degraded: []string{"timeline"},
+	}, nil
+}
+
+func (shortTimelines) Warm(context.Context, string) error { return social.ErrUnavailable }
+
+func TestAuthors(t *testing.T) {
+	t.Parallel()
+	f, store := socialFixture(t, nil)
+	require.Equal(t, `{"code":0,"msg":"success","data":{"id":"u_1","name":"Ana","bio":"Rain"}}`,
+		f.do(t, "PUT", "/v1/authors/u_1", `{"name":"Ana","bio":"Rain"}`, asAgent).body)
+	publish(t, store, social.Post{Author: "u_1", Audience: social.Audience{Followers: true}})
+	publish(t, store, social.Post{Author: "u_1"})
+	_, err := store.Follow(t.Context(), "u_2", "u_1", time.Time{})
+	require.NoError(t, err)
+	for reader, want := range map[string]social.AuthorInfo{
+		"u_2": {Posts: 2, IsFollowing: true}, "u_3": {Posts: 1}, "": {Posts: 1},
+	} {
+		want.Author, want.Followers = social.Author{ID: "u_1", Name: "Ana", Bio: "Rain"}, 1
+		require.Equal(t, want, data[social.AuthorInfo](t, f.do(t, "GET", "/v1/authors/u_1", "", as(reader))), reader)
+	}
+	require.Equal(t, 40301, f.do(t, "PUT", "/v1/authors/u_1", `{"name":"Not Ana"}`, as("u_2")).Code)
+	require.Equal(t, 40101, f.do(t, "PUT", "/v1/authors/u_1", `{"name":"Not Ana"}`).Code)
+	require.Zero(t, f.do(t, "PUT", "/v1/authors/u_1", `{"name":"By an admin"}`, asAdmin).Code)
+	require.Equal(t, 40001, f.do(t, "PUT", "/v1/authors/u_1", `{"name":"`+strings.Repeat("x", 257)+`"}`, asAgent).Code)
+	require.Equal(t, 40301, f.do(t, "DELETE", "/v1/authors/u_1", "", as("u_2")).Code)
+	require.Zero(t, f.do(t, "DELETE", "/v1/authors/u_1", "", asAgent).Code)
+	require.Empty(t, data[pageOfEntries](t, f.do(t, "GET", "/v1/authors/u_1/posts", "", as("u_2"))).Items)
+}
+
+func TestFollowsAndBlocks(t *testing.T) {
+	t.Parallel()
+	f, _ := socialFixture(t, nil)
+	do := func(method, path string) bool {
+		return data[changed](t, f.do(t, method, "/v1/agents/u_1/"+path, "", asAgent)).Changed
+	}
+	require.True(t, do("PUT", "following/u_2"))
+	require.False(t, do("PUT", "following/u_2"))
+	require.True(t, do("PUT", "following/@server"))
+	require.True(t, do("PUT", "following/10086"))
+	require.Equal(t, `{"code":0,"msg":"success","data":{"agents":["10086","@server","u_2"],"next_after":null}}`, f.do(t, "GET", "/v1/agents/u_1/following", "", asAgent).body)
+	require.Equal(t, `{"code":0,"msg":"success","data":{"agents":["10086"],"next_after":"10086"}}`, f.do(t, "GET", "/v1/agents/u_1/following?limit=1", "", asAgent).body)
+	require.Equal(t, `{"code":0,"msg":"success","data":{"agents":["@server","u_2"],"next_after":null}}`, f.do(t, "GET", "/v1/agents/u_1/following?after=10086&limit=2", "", asAdmin).body)
+	require.Equal(t, `{"code":0,"msg":"success","data":{"agents":["u_1"],"next_after":null}}`, f.do(t, "GET", "/v1/agents/u_2/followers", "", as("u_2")).body)
+	require.Equal(t, `{"code":0,"msg":"success","data":{"agents":[],"next_after":null}}`, f.do(t, "GET", "/v1/agents/u_2/following", "", as("u_2")).body)
+	require.Equal(t, 40301, f.do(t, "GET", "/v1/agents/u_2/followers", "", asAgent).Code)
+	require.Equal(t, 40301, f.do(t, "PUT", "/v1/agents/u_2/following/u_1", "", asAgent).Code)
+	require.True(t, do("DELETE", "following/u_2"))
+	require.False(t, do("DELETE", "following/u_2"))
+
+	require.True(t, do("PUT", "following/u_2"))
+	require.True(t, do("PUT", "blocked/u_2"))
+	require.False(t, do("DELETE", "following/u_2"), "the block has ended it")
+	got := f.do(t, "PUT", "/v1/agents/u_2/following/u_1", "", as("u_2"))
+	require.Equal(t, 40301, got.Code)
+	require.Contains(t, got.Msg, "one of the two blocks the other")
+	require.True(t, do("DELETE", "blocked/u_2"))
+	require.True(t, do("PUT", "following/u_2"))
+	require.Equal(t, 40001, f.do(t, "PUT", "/v1/agents/u_1/following/u_1", "", asAgent).Code)
+}
+
+func TestFollowsThatTheAppKeeps(t *testing.T) {
+	t.Parallel()
+	f, _ := socialFixture(t, func(_ *Config, d *Deps) { d.Social.FollowsByApp = true })
+	for _, method := range []string{"PUT", "DELETE"} {
+		got := f.do(t, method, "/v1/agents/u_1/following/u_3", "", asAgent)
+		require.Equal(t, 40301, got.Code)
+		require.Contains(t, got.Msg, "the app keeps the follows")
+		require.True(t, data[changed](t, f.do(t, method, "/v1/agents/u_1/following/u_3", "", asAdmin)).Changed)
+	}
+	require.Zero(t, f.do(t, "PUT", "/v1/agents/u_1/blocked/u_3", "", asAgent).Code, "blocks are everybody's own")
+	require.Zero(t, f.do(t, "GET", "/v1/agents/u_1/following", "", asAgent).Code)
+}
+
+func TestCircles(t *testing.T) {
+	t.Parallel()
+	f, _ := socialFixture(t, nil)
+	circle := func(method, path, body, caller string) string {
+		return f.do(t, method, "/v1/circles/"+path, body, caller).body
+	}
+	success := func(data string) string { return `{"code":0,"msg":"success","data":` + data + `}` }
+	require.Equal(t, success(`{"id":"c1","owner":"u_1","name":"Friends","size":2}`), circle("PUT", "c1", `{"name":"Friends","members":["u_3","u_2","u_2"]}`, asAgent))
+	require.Equal(t, success(`{"id":"c1","owner":"u_1","name":"Old friends","size":2}`), circle("PUT", "c1", `{"name":"Old friends"}`, asAdmin))
+	require.Equal(t, success(`{"changed":true}`), circle("PUT", "c1/members/u_4", "", asAgent))
+	require.Equal(t, success(`{"changed":false}`), circle("PUT", "c1/members/u_4", "", asAdmin))
+	require.Equal(t, success(`{"agents":["u_2","u_3"],"next_after":"u_3"}`), circle("GET", "c1/members?limit=2", "", asAgent))
+	require.Equal(t, success(`{"agents":["u_4"],"next_after":null}`), circle("GET", "c1/members?limit=2&after=u_3", "", asAgent))
+	require.Equal(t, success(`{"changed":true}`), circle("DELETE", "c1/members/u_2", "", asAgent))
+	require.Equal(t, success(`{"id":"c1","owner":"u_1","name":"Old friends","size":2}`), circle("GET", "c1", "", asAgent))
+	require.Equal(t, success(`{"id":"c1","owner":"u_1","size":0}`), circle("PUT", "c1", `{"members":[]}`, asAgent), "none is an answer, too")
+	require.Equal(t, success(`{"id":"c2","owner":"u_7","size":0}`), circle("PUT", "c2", `{"owner":"u_7"}`, asAdmin))
+	for _, call := range [][3]string{
+		{"GET", "c1", ""}, {"PUT", "c1", "{}"}, {"DELETE", "c1", ""}, {"GET", "c1/members", ""}, {"PUT", "c1/members/u_2", ""}, {"DELETE", "c1/members/u_4", ""},
+	} {
+		require.Equal(t, 40301, f.do(t, call[0], "/v1/circles/"+call[1], call[2], as("u_2")).Code, call)
+		require.Equal(t, 40101, f.do(t, call[0], "/v1/circles/"+call[1], call[2]).Code, call)
+	}
+	require.Equal(t, 40301, f.do(t, "PUT", "/v1/circles/c1", `{"owner":"u_2"}`, asAdmin).Code, "its owner cannot be changed")
+	require.Contains(t, circle("PUT", "c3", `{}`, asAdmin), "owner is missing")
+	require.Equal(t, success(`{"changed":true}`), circle("PUT", "c1/members/u_5", "", asAgent))
+	require.Equal(t, success(`{"changed":true}`), circle("DELETE", "c1/members/u_5", "", as("u_5")), "members may leave")
+	require.Equal(t, success(`{"changed":false}`), circle("DELETE", "c1/members/u_5", "", as("u_5")))
+	require.Equal(t, success(`{"changed":false}`), circle("DELETE", "never/members/u_5", "", as("u_5")))
+	require.Equal(t, success(`{}`), circle("DELETE", "c1", "", asAgent))
+	require.Contains(t, circle("GET", "c1", "", asAgent), nothingThere)
+}
+
+func TestErasingAnAgent(t *testing.T) {
+	t.Parallel()
+	f, store := socialFixture(t, nil)
+	publish(t, store, social.Post{ID: "post:p", Author: "u_1"})
+	f.profiles.all["u_1"] = feed.Profile{Langs: []string{"en"}}
+	require.Equal(t, 40301, f.do(t, "DELETE", "/v1/agents/u_1", "", as("u_2")).Code)
+	for range 2 { // the second time nothing is left, and that is no error
+		require.Zero(t, f.do(t, "DELETE", "/v1/agents/u_1", "", asAgent).Code)
+	}
+	require.Empty(t, f.profiles.all)
+	require.Equal(t, 40401, f.do(t, "GET", "/v1/posts/post:p", "", asAgent).Code)
+}
+
+// Ids may have every character of their alphabet, written as it is or escaped.
+func TestIdsOfTheSocialHalf(t *testing.T) {
+	t.Parallel()
+	f, store := socialFixture(t, nil)
+	const odd = "A.z_0@-9"
+	post := "post:" + odd
+	publish(t, store, social.Post{ID: post, Author: odd})
+	escape := func(id string) string {
+		var b strings.Builder
+		for i := range len(id) {
+			fmt.Fprintf(&b, "%%%02X", id[i])
+		}
+		return b.String()
+	}
+	for _, write := range []func(string) string{url.PathEscape, escape, func(id string) string { return id }} {
+		require.Equal(t, post, data[entry](t, f.do(t, "GET", "/v1/posts/"+write(post), "")).ID)
+		require.Equal(t, post, data[pageOfEntries](t, f.do(t, "GET", "/v1/authors/"+write(odd)+"/posts", "")).Items[0].ID)
+		require.Zero(t, f.do(t, "PUT", "/v1/posts/"+write(post)+"/like", "", asAgent).Code)
+		require.Zero(t, f.do(t, "PUT", "/v1/agents/u_1/following/"+write(odd), "", asAgent).Code)
+		require.Zero(t, f.do(t, "PUT", "/v1/agents/"+write(odd)+"/blocked/u_9", "", as(odd)).Code)
+		require.Zero(t, f.do(t, "PUT", "/v1/circles/"+write(odd), "{}", as(odd)).Code)
+		require.Zero(t, f.do(t, "PUT", "/v1/circles/"+write(odd)+"/members/"+write(odd), "", as(odd)).Code)
+		require.Zero(t, f.do(t, "GET", "/v1/timeline?cursor="+write(post)+":5", "", as(odd)).Code)
+	}
+	for path, code := range map[string]int{
+		"/v1/posts/" + odd: 40004, "/v1/posts/post:": 40004, "/v1/posts/post:a:b": 40004, "/v1/posts/post:a%00": 40004, "/v1/posts/post:%ff": 40004,
+		"/v1/posts/post:" + strings.Repeat("x", 129): 40004, "/v1/posts/": 40401, "/v1/posts/post:a%2Fb": 40401, "/v1/posts/post:a/": 40401,
+		"/v1/authors/a:b": 40004, "/v1/authors/@server": 40004, "/v1/authors/": 40401,
+	} {
+		require.Equal(t, code, f.do(t, "GET", path, "").Code, path)
+	}
+}
+
+// A personal answer may be kept by nobody, and says whose it is.
+func TestPersonalAnswersAreNotKept(t *testing.T) {
+	t.Parallel()
+	f, store := socialFixture(t, nil)
+	publish(t, store, social.Post{ID: "post:p", Author: "u_1"})
+	for _, path := range []string{"/v1/posts/post:p", "/v1/posts/post:never", "/v1/posts/bad", "/v1/timeline", "/v1/authors/u_1/posts", "/v1/circles/c1"} {
+		got := f.do(t, "GET", path, "", asAgent)
+		require.Equal(t, "private, no-store", got.header.Get("Cache-Control"), path)
+		require.Equal(t, []string{"Authorization, X-Agent-ID, X-Admin-Token"}, got.header.Values("Vary"), path)
+	}
+	require.Equal(t, "no-store", f.do(t, "POST", "/v1/feed", refresh, asAgent).header.Get("Cache-Control"))
+}
+
+// A demo takes everybody on its machine for an admin; who names an agent there
+// is that agent all the same.
+func TestInADemoAnAgentIsAnAgent(t *testing.T) {
+	t.Parallel()
+	f, store := socialFixture(t, func(c *Config, _ *Deps) { c.Auth = Auth{Demo: true} })
+	publish(t, store, social.Post{ID: "post:p", Author: "u_1"})
+	ask := func(method, path, body string, agent string) reply {
+		r := httptest.NewRequest(method, "http://127.0.0.1:8080"+path, strings.NewReader(body))
+		r.RemoteAddr = "127.0.0.1:5000"
+		if agent != "" {
+			r.Header.Set("X-Agent-ID", agent)
+		}
+		return f.serve(t, r)
+	}
+	require.Equal(t, 40301, ask("PATCH", "/v1/posts/post:p", `{"caption":"x"}`, "u_2").Code)
+	require.Equal(t, 40301, ask("PUT", "/v1/authors/u_1", `{}`, "u_2").Code)
+	require.Equal(t, 40004, ask("PATCH", "/v1/posts/post:p", `{"caption":"x"}`, "u:2").Code)
+	require.Zero(t, ask("PATCH", "/v1/posts/post:p", `{"caption":"x"}`, "").Code)
+	require.Zero(t, ask("PUT", "/v1/authors/u_1", `{}`, "u_1").Code)
+}
+
+// Where tokens say who calls, one that does not verify is refused even where
+// none is needed, and the admin's names no reader.
+func TestReadersByToken(t *testing.T) {
+	t.Parallel()
+	f, store := socialFixture(t, func(c *Config, _ *Deps) {
+		c.Auth.Mode, c.Auth.JWT.Secret, c.Clock = ModeJWT, hmacSecret, func() time.Time { return testNow }
+	})
+	publish(t, store, social.Post{ID: "post:p", Author: "u_1"})
+	publish(t, store, social.Post{ID: "post:q", Author: "u_1", Mentions: []string{"u_2"}})
+	read := func(id string, headers ...string) int { return f.do(t, "GET", "/v1/posts/"+id, "", headers...).Code }
+	mine := "Authorization: Bearer " + sign(t, jwt.SigningMethodHS256, []byte(hmacSecret), goodClaims(), nil)
+	require.Zero(t, read("post:p"))
+	require.Equal(t, 40401, read("post:q"))
+	require.Equal(t, 40401, read("post:q", asAgent), "a header says nothing here")
+	require.Zero(t, read("post:q", mine))
+	require.Equal(t, 40101, read("post:p", "Authorization: Bearer x.y.z"))
+	require.Equal(t, 40101, read("post:p", "Authorization: Basic eDp5"))
+	require.Zero(t, read("post:p", "Authorization: Bearer "+adminToken))
+	require.Equal(t, 40401, read("post:q", "Authorization: Bearer "+adminToken))
+	require.Zero(t, f.do(t, "PATCH", "/v1/posts/post:q", `{"caption":"x"}`, mine).Code)
+	require.Zero(t, f.do(t, "DELETE", "/v1/posts/post:q", "", "Authorization: Bearer "+adminToken).Code)
+}
+
+// Readers who are nobody pass the gate of agents; admins do not need to.
+func TestTheGateOfTheSocialHalf(t *testing.T) {
+	t.Parallel()
+	inside, leave := make(chan struct{}), make(chan struct{})
+	f, store := socialFixture(t, func(c *Config, d *Deps) {
+		c.MaxInFlight = 1
+		d.Social.Timelines = waiting{inside, leave}
+	})
+	publish(t, store, social.Post{ID: "post:p", Author: "u_1"})
+	done := make(chan reply, 1)
+	go func() { done <- f.do(t, "GET", "/v1/timeline", "", asAgent) }()
+	<-inside
+	require.Equal(t, 50301, f.do(t, "GET", "/v1/posts/post:p", "").Code)
+	require.Equal(t, 50301, f.do(t, "PATCH", "/v1/posts/post:p", `{"caption":"x"}`, asAgent).Code)
+	require.Zero(t, f.do(t, "PATCH", "/v1/posts/post:p", `{"caption":"x"}`, asAdmin).Code)
+	close(leave)
+	require.Zero(t, (<-done).Code)
+}
+
+type waiting struct{ inside, leave chan struct{} }
+
+func (w waiting) Timeline(ctx context.Context, _ engine.TimelineRequest) (engine.TimelinePage, error) {
+	w.inside <- struct{}{}
+	select {
+	case <-w.leave:
+		return engine.TimelinePage{}, nil
+	case <-ctx.Done():
+		return engine.TimelinePage{}, ctx.Err()
+	}
+}
+
+func (waiting) Warm(context.Context, string) error { return errors.New("not here") }

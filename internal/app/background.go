@@ -1,0 +1,32 @@
+package app
+
+import (
+	"context"
+	"time"
+)
+
+// background runs work beside requests until the system closes. What was started
+// last is ended first, and each has ended before the next one is told to.
+func (a *App) background(ctx context.Context, work func(context.Context)) {
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		work(ctx)
+	}()
+	a.closers = append(a.closers, func(context.Context) error { stop(); <-ended; return nil })
+}
+
+// every calls work after each pause until ctx ends.
+func every(ctx context.Context, pause time.Duration, work func(context.Context)) {
+	tick := time.NewTicker(pause)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			work(ctx)
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,206 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/handler"
+	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/recall"
+)
+
+const (
+	// warmUpEvery is the pause between two tries to begin with Elasticsearch.
+	warmUpEvery = time.Second
+	// standbyEvery is the pause between two renewals of the list that stands in
+	// while Elasticsearch is down.
+	standbyEvery = time.Minute
+)
+
+// notReached is what /readyz says until Elasticsearch is in use.
+const notReached = "it has not answered a search since this server started"
+
+// elasticStartup begins to use Elasticsearch: it creates missing indices, reads
+// the mapping, and has one search answered, because the first ones of a node
+// that has just started may fail. A server starts while none of that is
+// possible, and is not ready until all of it is done.
+type elasticStartup struct {
+	client esindex.Client
+	cfg    configs.Config
+	log    *slog.Logger
+	found  *esindex.Schema     // nil: not read yet
+	schema *esindex.LateSchema // of the backends, which can be used once it is known
+
+	mu  sync.Mutex
+	why error // why it is not done; nil: it is
+}
+
+func newElasticStartup(client esindex.Client, cfg configs.Config, log *slog.Logger) *elasticStartup {
+	return &elasticStartup{client: client, cfg: cfg, log: log, schema: &esindex.LateSchema{}, why: errors.New(notReached)}
+}
+
+// inspect reads the mapping, once. What is missing it makes, with
+// elasticsearch.manage_index.
+func (e *elasticStartup) inspect(ctx context.Context) error {
+	if e.found != nil {
+		return nil
+	}
+	index := e.cfg.Elasticsearch.Index
+	if e.cfg.Elasticsearch.ManageIndex {
+		created, err := esindex.Ensure(ctx, e.client, index, esindex.Definition{Fields: indexFields(e.cfg)})
+		if err != nil {
+			return fmt.Errorf("create the index %s: %w", index, err)
+		}
+		if len(created) > 0 {
+			e.log.InfoContext(ctx, "created", "indices", created)
+		}
+	}
+	report, err := esindex.Inspect(ctx, e.client, index, indexFields(e.cfg), timeUnit(e.cfg))
+	if err != nil {
+		return fmt.Errorf("%w; freshet doctor says more", err)
+	}
+	if err := report.Err(); err != nil {
+		return err
+	}
+	for _, p := range report.Problems {
+		e.log.WarnContext(ctx, "elasticsearch index", "index", index, "problem", p.String())
+	}
+	e.found = &report.Schema
+	return nil
+}
+
+// waiting returns why the startup is not done; nil: it is.
+func (e *elasticStartup) waiting() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.why
+}
+
+// tried notes how a try ended, and logs what the one before did not.
+func (e *elasticStartup) tried(ctx context.Context, err error) {
+	e.mu.Lock()
+	before := e.why
+	e.why = err
+	e.mu.Unlock()
+	switch {
+	case err == nil:
+		e.log.InfoContext(ctx, "Elasticsearch has answered the first search")
+	case !errors.Is(err, esindex.ErrUnavailable) && err.Error() != before.Error():
+		e.log.ErrorContext(ctx, "Elasticsearch cannot be used; this server is not ready", "error", err)
+	}
+}
+
+// openElastic makes the client and tries it once: what is wrong with the index
+// is an error, that it does not answer is not.
+func (a *App) openElastic(ctx context.Context, c *clients) (err error) {
+	if c.elastic, err = ConnectElastic(a.cfg, a.log); err != nil {
+		return err
+	}
+	if a.hooks.Elastic != nil {
+		c.elastic = a.hooks.Elastic(c.elastic)
+	}
+	c.startup = newElasticStartup(c.elastic, a.cfg, a.log)
+	a.checks["elasticsearch"] = c.startup.check(func() time.Duration { return standbyLeft(a.stores.standby) })
+	err = c.startup.inspect(ctx)
+	if errors.Is(err, esindex.ErrUnavailable) {
+		a.log.WarnContext(ctx, "Elasticsearch is down; serving what can be served without it", "error", err)
+		return nil
+	}
+	return err
+}
+
+// check returns the state of Elasticsearch. It is required until the startup is
+// done, so that a new server gets no readers before it can answer them, and
+// optional after that, because all servers lose it together.
+func (e *elasticStartup) check(left func() time.Duration) check {
+	return func(ctx context.Context) handler.Dependency {
+		switch err := e.waiting(); {
+		case errors.Is(err, esindex.ErrUnusable):
+			return handler.Dependency{Err: err, Reason: err.Error()}
+		case err != nil:
+			return handler.Dependency{Err: err, Reason: notReached}
+		}
+		return handler.Dependency{Err: pingElastic(ctx, e.client), Optional: true, Left: left()}
+	}
+}
+
+// startElastic does the startup, at once where Elasticsearch answers and else in
+// the background, and then renews the list that is served while it is down.
+func (a *App) startElastic(ctx context.Context) {
+	if a.clients.startup == nil {
+		return
+	}
+	if a.clients.startup.found != nil { // else there was no answer a moment ago
+		a.visitElastic(ctx)
+	}
+	a.background(ctx, func(ctx context.Context) {
+		for {
+			pause := standbyEvery
+			if a.clients.startup.waiting() != nil {
+				pause = warmUpEvery
+			} else if len(a.stores.standby) == 0 {
+				return
+			}
+			select {
+			case <-time.After(pause):
+				a.visitElastic(ctx)
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+}
+
+// visitElastic tries the startup once, or renews what stands in once it is done.
+func (a *App) visitElastic(ctx context.Context) {
+	e := a.clients.startup
+	if e.waiting() != nil {
+		if err := a.warmUp(ctx); ctx.Err() == nil {
+			e.tried(ctx, err)
+		}
+		return
+	}
+	if err := a.recallForAll(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, recall.ErrUnavailable) {
+		a.log.WarnContext(ctx, "the list that stands in while Elasticsearch is down cannot be renewed", "error", err)
+	}
+}
+
+// warmUp makes the backends usable, which they are not before the ranking in
+// force is known, and sends the warm-up query.
+func (a *App) warmUp(ctx context.Context) error {
+	e := a.clients.startup
+	if err := e.inspect(ctx); err != nil {
+		return err
+	}
+	if err := a.ranking.Sync(ctx); err != nil {
+		return err
+	}
+	e.schema.Set(*e.found)
+	return a.recallForAll(ctx)
+}
+
+// recallForAll recalls the empty profile from each source, and keeps the answer
+// where it may stand in.
+func (a *App) recallForAll(ctx context.Context) error {
+	q := feed.Query{Ranking: a.ranking.InForce().Live.Ranking, Origin: a.clock().UTC(), N: a.cfg.Recall.N}
+	for _, standby := range a.stores.standby {
+		if err := standby.Renew(ctx, q, a.stores.contents.Docs); err != nil {
+			return err
+		}
+	}
+	if len(a.stores.standby) > 0 {
+		return nil
+	}
+	for _, source := range a.stores.sources {
+		if _, err := recall.Direct(source).Recall(ctx, q); err != nil {
+			return err
+		}
+	}
+	return nil
+}

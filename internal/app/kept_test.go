@@ -1,0 +1,328 @@
+package app
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/social"
+)
+
+// waysAway are the ways in which PostgreSQL can be out of reach: what takes it away,
+// and what brings it back.
+var waysAway = map[string]func(t *testing.T, p *testenv.OwnPostgres) (back func()){
+	"stopped": func(_ *testing.T, p *testenv.OwnPostgres) func() {
+		p.Crash()
+		return p.Start
+	},
+	"frozen": func(t *testing.T, p *testenv.OwnPostgres) func() {
+		p.Freeze()
+		t.Cleanup(p.Thaw) // closing would wait for it
+		return p.Thaw
+	},
+}
+
+// keptSystem is a whole system over a PostgreSQL of its own, and a network of all
+// kinds of posts.
+type keptSystem struct {
+	*testing.T
+	a *App
+}
+
+type keptPost struct {
+	ID     string `json:"id"`
+	InFeed struct {
+		Source   string  `json:"source"`
+		Reason   *string `json:"reason"`
+		HasLiked bool    `json:"has_liked"`
+		CanReply bool    `json:"can_reply"`
+		CanReact bool    `json:"can_react"`
+	} `json:"in_feed"`
+}
+
+type keptAnswer struct {
+	status int
+	body   string
+	Data   struct {
+		keptPost
+		Items      []keptPost `json:"items"`
+		NextCursor *string    `json:"next_cursor"`
+		HasMore    bool       `json:"has_more"`
+		Degraded   []string   `json:"degraded"`
+	} `json:"data"`
+}
+
+func (k keptAnswer) ids() []string {
+	out := []string{}
+	for _, p := range k.Data.Items {
+		out = append(out, p.ID)
+	}
+	return out
+}
+
+func (s *keptSystem) call(reader, method, path, body string) (answer keptAnswer) {
+	s.Helper()
+	r := httptest.NewRequestWithContext(s.Context(), method, path, strings.NewReader(body))
+	if reader != "" {
+		r.Header.Set("X-Agent-ID", reader)
+	}
+	w := httptest.NewRecorder()
+	s.a.Handler.ServeHTTP(w, r)
+	answer.status, answer.body = w.Code, w.Body.String()
+	require.NoError(s, json.Unmarshal(w.Body.Bytes(), &answer), answer.body)
+	return answer
+}
+
+// scroll reads a timeline page by page, until it ends or is refused.
+func (s *keptSystem) scroll(reader string, limit string) (ids []string, last keptAnswer) {
+	s.Helper()
+	cursor := ""
+	for {
+		last = s.call(reader, "GET", "/v1/timeline?limit="+limit+cursor, "")
+		if last.status != http.StatusOK {
+			return ids, last
+		}
+		ids = append(ids, last.ids()...)
+		if !last.Data.HasMore {
+			return ids, last
+		}
+		cursor = "&cursor=" + url.QueryEscape(*last.Data.NextCursor)
+	}
+}
+
+// cached waits until these posts are kept.
+func (s *keptSystem) cached(want ...string) {
+	s.Helper()
+	require.Eventually(s, func() bool {
+		cards, err := s.a.network.kept.Kept(s.Context(), want)
+		require.NoError(s, err)
+		return !slices.ContainsFunc(cards, func(c social.Card) bool { return !c.Visible })
+	}, 30*time.Second, 5*time.Millisecond)
+}
+
+func keptConfig(t *testing.T) (*testenv.OwnPostgres, *keptSystem) {
+	t.Helper()
+	cfg := services(t)
+	p := testenv.StartPostgres(t)
+	cfg.Social.Backend, cfg.Postgres.URL = "postgres", p.URL
+	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 6*time.Second, 8*time.Second
+	return p, &keptSystem{t, open(t, cfg)}
+}
+
+func (s *keptSystem) publish(p social.Post) string {
+	s.Helper()
+	p.Caption = "secret of " + p.ID
+	_, _, err := s.a.network.fanout.Store().CreatePost(s.Context(), p, social.Creation{})
+	require.NoError(s, err)
+	return p.ID
+}
+
+// fill makes a network: what "reader" follows, in every audience.
+func (s *keptSystem) fill() (public []string) {
+	s.Helper()
+	ctx, store := s.Context(), s.a.network.fanout.Store()
+	for _, author := range []string{"ann", "bob", "eve"} {
+		_, err := store.Follow(ctx, "reader", author, time.Time{})
+		require.NoError(s, err)
+	}
+	require.NoError(s, store.PutCircle(ctx, social.Circle{ID: "c1", Owner: "ann"}, []string{"reader"}, time.Time{}))
+	require.NoError(s, store.PutAuthor(ctx, social.Author{ID: "ann", Name: "Ann"}, time.Time{}))
+	everybody, at := social.Audience{Public: true}, time.Now().Unix()-100
+	s.call("reader", "GET", "/v1/timeline", "") // so that there is a list
+	for i, p := range []social.Post{
+		{ID: "post:public1", Author: "ann", Audience: everybody},
+		{ID: "post:followers", Author: "ann", Audience: social.Audience{Followers: true}},
+		{ID: "post:circle", Author: "ann", Audience: social.Audience{Circles: []string{"c1"}}},
+		{ID: "post:mention", Author: "ann", Mentions: []string{"reader"}},
+		{ID: "post:remote", Author: "bob", Origin: "elsewhere.example", Audience: social.Audience{Followers: true}},
+		{ID: "post:granted", Author: "bob", Origin: "elsewhere.example", Audience: everybody, React: social.RightAudience, Grants: []string{"reader"}},
+		{ID: "post:deleted", Author: "ann", Audience: everybody},
+		{ID: "post:erased", Author: "eve", Audience: everybody},
+		{ID: "post:muted", Author: "bob", Audience: everybody, Tags: []string{"dull"}},
+		{ID: "post:public2", Author: "bob", Audience: everybody},
+		{ID: "post:public3", Author: "ann", Audience: everybody, Mentions: []string{"reader"}},
+	} {
+		p.CreatedAt = at + int64(i)
+		s.publish(p)
+	}
+	settled(s, s.a)
+	s.cached("post:public1", "post:public2", "post:public3", "post:muted", "post:deleted", "post:erased")
+	return []string{"post:public3", "post:public2", "post:public1"}
+}
+
+// TestReadingWithoutTheSocialStore takes PostgreSQL away from a system: who reads
+// goes on with the public posts that are kept, and with nothing else.
+func TestReadingWithoutTheSocialStore(t *testing.T) {
+	t.Parallel()
+	for name, take := range waysAway {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, s := keptConfig(t)
+			public := s.fill()
+			require.Equal(t, 200, s.call("reader", "PUT", "/v1/agents/reader/profile", `{"muted_tags":["dull"]}`).status)
+			for _, id := range []string{"post:public1", "post:public2"} {
+				require.Equal(t, 200, s.call("reader", "PUT", "/v1/posts/"+id+"/like", "").status)
+			}
+			before, _ := s.scroll("reader", "3")
+			require.Equal(t, 200, s.call("ann", "DELETE", "/v1/posts/post:deleted", "").status)
+			require.Equal(t, 200, s.call("eve", "DELETE", "/v1/authors/eve", "").status)
+			require.Len(t, before, 10, "all but the muted one")
+			for _, id := range append(before, "post:muted") { // every reader's way to each
+				s.call("reader", "GET", "/v1/posts/"+id, "")
+			}
+			refreshIndex(t, s.a)
+			settled(t, s.a)
+			s.onlyPublicIsKept(public)
+			want, _ := s.scroll("reader", "3")
+
+			back := take(t, p)
+			for range 8 {
+				ids, last := s.scroll("reader", "2")
+				require.Equal(t, public, ids, "%s", last.body)
+				require.Equal(t, 200, last.status, last.body)
+				require.Equal(t, []string{"social"}, last.Data.Degraded)
+				for _, p := range last.Data.Items {
+					require.Equal(t, "following", p.InFeed.Source)
+					require.Nil(t, p.InFeed.Reason)
+					require.False(t, p.InFeed.HasLiked || p.InFeed.CanReply || p.InFeed.CanReact)
+				}
+			}
+			s.others(public)
+			s.writesAreRefused()
+
+			back()
+			require.Eventually(t, func() bool {
+				got := s.call("reader", "GET", "/v1/timeline?limit=100", "")
+				return got.status == http.StatusOK && len(got.Data.Degraded) == 0
+			}, time.Minute, 10*time.Millisecond)
+			got, last := s.scroll("reader", "3")
+			require.Equal(t, want, got, "as before: %s", last.body)
+			require.Equal(t, "follow", *s.call("reader", "GET", "/v1/posts/post:public1", "").Data.InFeed.Reason)
+			settled(t, s.a)
+		})
+	}
+}
+
+// onlyPublicIsKept looks at everything that Redis has.
+func (s *keptSystem) onlyPublicIsKept(public []string) {
+	s.Helper()
+	ctx, client := s.Context(), s.a.clients.redis
+	keys, err := client.Keys(ctx, s.a.cfg.Redis.KeyPrefix+"feed:post:*").Result()
+	require.NoError(s, err)
+	for _, key := range keys {
+		value, err := client.Get(ctx, key).Result()
+		require.NoError(s, err)
+		id := key[strings.LastIndex(key, "post:"):]
+		if !slices.Contains(public, id) && id != "post:muted" {
+			assert.NotContains(s, value, "secret", key)
+		}
+	}
+}
+
+// others reads by every other route that shows posts.
+func (s *keptSystem) others(public []string) {
+	s.Helper()
+	for _, id := range append([]string{
+		"post:followers", "post:circle", "post:mention", "post:remote", "post:granted", "post:deleted", "post:erased", "post:never",
+	}, public...) {
+		for _, reader := range []string{"reader", "ann", "stranger", ""} {
+			got := s.call(reader, "GET", "/v1/posts/"+id, "")
+			if !slices.Contains(public, id) {
+				require.Equal(s, 503, got.status, "%s for %q: %s", id, reader, got.body)
+				require.NotContains(s, got.body, "secret")
+				continue
+			}
+			require.Equal(s, 200, got.status, got.body)
+			require.Equal(s, []string{"social"}, got.Data.Degraded)
+			require.Contains(s, got.body, "secret of "+id)
+		}
+	}
+	for _, path := range []string{"/v1/authors/ann", "/v1/authors/ann/posts"} {
+		require.Equal(s, 503, s.call("reader", "GET", path, "").status, path)
+	}
+	require.Equal(s, 503, s.call("nobody-reads-this", "GET", "/v1/timeline", "").status, "there is nothing to show")
+	for _, reader := range []string{"stranger", "ann"} { // whom no timeline has shown any
+		got := s.call(reader, "POST", "/v1/feed", `{"action":"refresh","limit":50}`)
+		require.Equal(s, 200, got.status, got.body)
+		require.Contains(s, got.Data.Degraded, "social")
+		require.NotEmpty(s, got.Data.Items)
+		for _, p := range got.Data.Items {
+			require.True(s, slices.Contains(public, p.ID) || p.ID == "post:muted", "%s is shown to %s", p.ID, reader)
+			require.Equal(s, "discovery", p.InFeed.Source)
+			require.Nil(s, p.InFeed.Reason)
+		}
+	}
+}
+
+func (s *keptSystem) writesAreRefused() {
+	s.Helper()
+	for _, w := range [][3]string{
+		{"POST", "/v1/posts", `{"caption":"x"}`},
+		{"PATCH", "/v1/posts/post:public1", `{"caption":"x"}`},
+		{"DELETE", "/v1/posts/post:public1", ""},
+		{"PUT", "/v1/posts/post:public1/like", ""},
+		{"PUT", "/v1/agents/ann/following/bob", ""},
+		{"DELETE", "/v1/authors/ann", ""},
+	} {
+		got := s.call("ann", w[0], w[1], w[2])
+		require.Equal(s, 503, got.status, "%v: %s", w, got.body)
+	}
+	got := s.call("reader", "GET", "/v1/posts/post:public1", "")
+	require.Contains(s, got.body, "secret of post:public1", "nothing is half done")
+}
+
+// TestEveryPageComesInTime reads page after page while PostgreSQL is frozen: none
+// runs out of its time.
+func TestEveryPageComesInTime(t *testing.T) {
+	t.Parallel()
+	p, s := keptConfig(t)
+	public := s.fill()
+	p.Freeze()
+	t.Cleanup(p.Thaw)
+	for i := range 40 {
+		got := s.call("reader", "GET", "/v1/timeline?limit=2", "")
+		require.Equal(t, 200, got.status, "page %d: %s", i, got.body)
+		require.Subset(t, append(public, "post:muted", "post:deleted", "post:erased"), got.ids())
+	}
+}
+
+// TestNoCardsOfOlderData: in a snapshot of Redis there are cards of posts that were
+// deleted since. They are not shown, neither while PostgreSQL is down nor after.
+func TestNoCardsOfOlderData(t *testing.T) {
+	t.Parallel()
+	cfg := services(t)
+	p, r := testenv.StartPostgres(t), testenv.StartRedis(t)
+	cfg.Social.Backend, cfg.Postgres.URL, cfg.Redis.Addrs = "postgres", p.URL, []string{r.Addr}
+	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 6*time.Second, 8*time.Second
+	s := &keptSystem{t, open(t, cfg)}
+	for _, id := range []string{"post:kept", "post:deleted"} {
+		s.publish(social.Post{ID: id, Author: "ann", Audience: social.Audience{Public: true}})
+	}
+	settled(t, s.a)
+	s.cached("post:kept", "post:deleted")
+	r.Save()
+	require.Equal(t, 200, s.call("ann", "DELETE", "/v1/posts/post:deleted", "").status)
+	settled(t, s.a)
+	p.Crash()
+	require.Eventually(t, func() bool { return s.call("", "GET", "/v1/posts/post:kept", "").status == 200 }, 30*time.Second, 5*time.Millisecond)
+	r.Kill()
+	r.Start()
+	require.Eventually(t, s.a.network.late.older, 30*time.Second, time.Millisecond)
+	for _, id := range []string{"post:kept", "post:deleted"} {
+		require.Equal(t, 503, s.call("", "GET", "/v1/posts/"+id, "").status, id)
+	}
+	p.Start()
+	require.Eventually(t, func() bool { return !s.a.network.late.older() }, 30*time.Second, 5*time.Millisecond)
+	cards, err := s.a.network.kept.Kept(t.Context(), []string{"post:kept", "post:deleted"})
+	require.NoError(t, err)
+	require.False(t, cards[1].Visible, "its deletion was done again")
+}

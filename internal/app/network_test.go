@@ -1,0 +1,363 @@
+package app
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/jobs"
+	"github.com/freshet/freshet/social"
+)
+
+// The size of the real network that is replayed; scripts/network.sh replays the
+// whole.
+var (
+	networkAccounts = flag.Int("network.accounts", 800, "accounts with numbers below this one")
+	networkPosts    = flag.Int("network.posts", 300, "posts that are replayed")
+	networkReaders  = flag.Int("network.readers", 150, "readers whose timelines are compared; 0: all")
+	networkSeed     = flag.Uint64("network.seed", 1, "of what happens between the posts")
+)
+
+// TestRealNetwork replays real posts over a real network while people follow,
+// unfollow, block, edit, delete and change circles, and compares timelines with a
+// model that only knows what was done.
+func TestRealNetwork(t *testing.T) {
+	t.Parallel()
+	edges := testenv.Follows(t, *networkAccounts)
+	posts := testenv.Posts(t)
+	posts = posts[:min(len(posts), *networkPosts)]
+	for _, m := range networks {
+		t.Run(m.name, func(t *testing.T) {
+			cfg := m.config(t)
+			cfg.Timeline.Cap = 100                                            // so that readers scroll past it
+			cfg.Timeline.Celebrity.At, cfg.Timeline.Celebrity.Until = 100, 95 // so that some cross it
+			now := at(time.Unix(posts[0].UpdateTime, 0).Add(-time.Hour))
+			w := &society{
+				T: t, app: open(t, cfg, WithClock(now.Now)), clock: now, random: rand.New(rand.NewPCG(*networkSeed, 0)),
+				follows: map[[2]string]bool{}, blocks: map[[2]string]bool{}, members: map[[2]string]bool{}, posts: map[string]*written{},
+			}
+			w.store = w.app.network.fanout.Store()
+			w.phase("import", func() { w.people(edges, posts) })
+			w.phase("replay", func() { w.replay(posts) })
+			w.phase("what is left of the queue", w.settle)
+			w.phase("comparison", w.compare)
+		})
+	}
+}
+
+// written is a post as the model knows it.
+type written struct {
+	social.Position
+	author   string
+	reach    social.Reach
+	circle   bool // of the author's
+	mentions string
+	deleted  bool
+}
+
+// society is a system and the model of what was done to it.
+type society struct {
+	*testing.T
+	app     *App
+	store   social.Store
+	clock   *clock
+	random  *rand.Rand
+	authors map[string]string // of the posts → account
+	names   []string          // of all accounts
+	follows map[[2]string]bool
+	blocks  map[[2]string]bool
+	members map[[2]string]bool // author, member of their one circle
+	posts   map[string]*written
+	latest  []string
+}
+
+// phase says how long a part took: that of a whole network takes long.
+func (w *society) phase(name string, do func()) {
+	start := time.Now()
+	do()
+	w.Logf("%s: %v", name, time.Since(start).Round(time.Millisecond))
+}
+
+func account(n int) string { return fmt.Sprintf("u%d", n) }
+
+// people imports the network. Whoever has posted most is the account with most
+// followers, and so on.
+func (w *society) people(edges [][2]int, posts []feed.Item) {
+	followers, wrote := map[string]int{}, map[string]int{}
+	var list []social.Edge
+	for _, e := range edges {
+		list = append(list, social.Edge{Agent: account(e[0]), Author: account(e[1])})
+		followers[account(e[1])]++
+		followers[account(e[0])] += 0
+		w.follows[[2]string{account(e[0]), account(e[1])}] = true
+	}
+	for some := range slices.Chunk(list, social.MaxEdges) {
+		changed, rejected, err := w.store.FollowAll(w.Context(), some, w.clock.Now())
+		require.NoError(w, err)
+		require.Empty(w, rejected)
+		require.Equal(w, len(some), changed)
+	}
+	for _, p := range posts {
+		wrote[cmp.Or(p.AuthorID, "nobody")]++
+	}
+	w.names = byRank(followers)
+	w.authors = map[string]string{}
+	for i, author := range byRank(wrote) {
+		w.authors[author] = w.names[i%len(w.names)]
+	}
+	for _, author := range w.names[:20] {
+		require.NoError(w, w.store.PutCircle(w.Context(), social.Circle{ID: "of-" + author, Owner: author}, []string{}, time.Time{}))
+	}
+}
+
+// byRank are the names by their numbers, the greatest first.
+func byRank(n map[string]int) []string {
+	return slices.SortedFunc(maps.Keys(n), func(a, b string) int { return cmp.Or(n[b]-n[a], cmp.Compare(a, b)) })
+}
+
+func (w *society) somebody() string { return w.names[w.random.IntN(len(w.names))] }
+
+// popular is an author whose posts many follow.
+func (w *society) popular() string {
+	return w.names[int(float64(min(len(w.names), 200))*w.random.Float64()*w.random.Float64())]
+}
+
+func (w *society) replay(posts []feed.Item) {
+	for _, p := range posts {
+		// As they follow on each other, but faster: leases go by this clock, too.
+		if w.random.IntN(4) > 0 {
+			w.clock.Advance(time.Second)
+		}
+		w.publish(w.authors[cmp.Or(p.AuthorID, "nobody")], p)
+		for range w.random.IntN(3) {
+			w.happen()
+		}
+	}
+}
+
+func (w *society) publish(author string, p feed.Item) {
+	post, x := social.Post{Author: author, Caption: p.Title, Audience: social.Audience{Public: true}}, &written{author: author, reach: social.ToAll}
+	switch w.random.IntN(10) {
+	case 0, 1:
+		post.Audience, x.reach = social.Audience{Followers: true}, social.ToFollowers
+	case 2:
+		if slices.Contains(w.names[:20], author) {
+			post.Audience, x.reach, x.circle = social.Audience{Circles: []string{"of-" + author}}, social.Addressed, true
+		}
+	case 3:
+		if x.mentions = w.somebody(); x.mentions != author {
+			post.Audience, post.Mentions, x.reach = social.Audience{}, []string{x.mentions}, social.Addressed
+		}
+	}
+	created, _, err := w.store.CreatePost(w.Context(), post, social.Creation{})
+	require.NoError(w, err)
+	x.Position = created.Position()
+	w.posts[created.ID] = x
+	w.latest = append(w.latest, created.ID)
+	if w.random.IntN(4) == 0 {
+		page := w.read(author)
+		require.True(w, slices.ContainsFunc(page.Posts, func(c social.Card) bool { return c.ID == created.ID }),
+			"seed %d: %s does not see what they have just posted", *networkSeed, author)
+	}
+}
+
+// happen lets somebody do something.
+func (w *society) happen() {
+	ctx, agent, author := w.Context(), w.somebody(), w.popular()
+	pair := [2]string{agent, author}
+	switch k := w.random.IntN(20); {
+	case agent == author:
+	case k < 6:
+		if w.blocks[pair] || w.blocks[[2]string{author, agent}] {
+			return
+		}
+		_, err := w.store.Follow(ctx, agent, author, time.Time{})
+		require.NoError(w, err)
+		w.follows[pair] = true
+	case k < 10:
+		_, err := w.store.Unfollow(ctx, agent, author, time.Time{})
+		require.NoError(w, err)
+		delete(w.follows, pair)
+	case k < 11:
+		_, err := w.store.Block(ctx, agent, author)
+		require.NoError(w, err)
+		w.blocks[pair] = true
+		delete(w.follows, pair)
+		delete(w.follows, [2]string{author, agent})
+	case k < 12:
+		_, err := w.store.Unblock(ctx, agent, author)
+		require.NoError(w, err)
+		delete(w.blocks, pair)
+	case k < 14:
+		w.membership(w.names[w.random.IntN(20)], agent)
+	case k < 16:
+		w.change(w.latest[max(0, len(w.latest)-1-w.random.IntN(100))])
+	default:
+		w.read(agent)
+	}
+}
+
+func (w *society) membership(owner, agent string) {
+	key := [2]string{owner, agent}
+	do := w.store.AddMember
+	if w.members[key] {
+		do = w.store.RemoveMember
+	}
+	_, err := do(w.Context(), "of-"+owner, agent, owner, time.Time{})
+	require.NoError(w, err)
+	w.members[key] = !w.members[key]
+}
+
+// change edits or deletes a post.
+func (w *society) change(id string) {
+	x := w.posts[id]
+	if x.deleted {
+		return
+	}
+	if w.random.IntN(2) == 0 {
+		caption := "edited"
+		_, err := w.store.EditPost(w.Context(), id, x.author, social.Edit{Caption: &caption}, time.Time{})
+		require.NoError(w, err)
+		return
+	}
+	require.NoError(w, w.store.DeletePost(w.Context(), id, x.author, time.Time{}))
+	x.deleted = true
+}
+
+// due reports whether a post belongs into an agent's timeline.
+func (w *society) due(agent string, x *written) bool {
+	if x.deleted || w.blocks[[2]string{agent, x.author}] || w.blocks[[2]string{x.author, agent}] {
+		return false
+	}
+	return x.author == agent || x.mentions == agent || x.circle && w.members[[2]string{x.author, agent}] ||
+		x.reach >= social.ToFollowers && w.follows[[2]string{agent, x.author}]
+}
+
+// read reads a page: what is on it must belong there, whatever lists say.
+func (w *society) read(agent string) engine.TimelinePage {
+	page, err := w.app.network.timelines.Timeline(w.Context(), engine.TimelineRequest{Agent: agent, Limit: 20})
+	require.NoError(w, err)
+	for _, c := range page.Posts {
+		require.True(w, w.due(agent, w.posts[c.ID]), "seed %d: %s is shown %s", *networkSeed, agent, c.ID)
+	}
+	return page
+}
+
+// settle lets time pass until the queue is empty.
+func (w *society) settle() {
+	var stats jobs.Stats
+	defer func() {
+		if w.Failed() {
+			w.Logf("%+v", stats)
+		}
+	}()
+	require.Eventually(w, func() bool {
+		var err error
+		stats, err = w.app.network.store.Stats(w.Context())
+		in := func(states ...jobs.State) bool {
+			return slices.ContainsFunc(stats.Rows, func(r jobs.Rows) bool { return slices.Contains(states, r.State) })
+		}
+		if !in(jobs.Running) { // authors are delivered both ways for a while
+			w.clock.Advance(5 * time.Second)
+		}
+		return err == nil && !in(jobs.Pending, jobs.Running, jobs.Failed, jobs.Dead)
+	}, 2*time.Minute, 20*time.Millisecond, "the queue is never empty")
+}
+
+// comparing is how many timelines are compared at once.
+const comparing = 8
+
+func (w *society) compare() {
+	readers := slices.Clone(w.names)
+	w.random.Shuffle(len(readers), func(i, j int) { readers[i], readers[j] = readers[j], readers[i] })
+	if *networkReaders > 0 {
+		readers = readers[:min(len(readers), *networkReaders)]
+	}
+	from, entries := w.proposals(), 0
+	var all errgroup.Group
+	all.SetLimit(comparing)
+	for _, agent := range readers {
+		want, limit := w.timeline(agent, from[agent]), 5+w.random.IntN(40)
+		entries += len(want)
+		all.Go(func() error {
+			if err := w.scroll(agent, want, limit); err != nil {
+				return fmt.Errorf("seed %d: %s, in pages of %d: %w", *networkSeed, agent, limit, err)
+			}
+			return nil
+		})
+	}
+	require.NoError(w, all.Wait())
+	w.Logf("%d accounts, %d posts; %d timelines with %d entries are right", len(w.names), len(w.posts), len(readers), entries)
+}
+
+// proposals are the posts that may be due to an agent, for each.
+func (w *society) proposals() map[string][]*written {
+	wrote, out := map[string][]*written{}, map[string][]*written{}
+	for _, x := range w.posts {
+		wrote[x.author] = append(wrote[x.author], x)
+		if x.mentions != "" {
+			out[x.mentions] = append(out[x.mentions], x)
+		}
+	}
+	for author, list := range wrote {
+		out[author] = append(out[author], list...)
+	}
+	for pair := range w.follows {
+		out[pair[0]] = append(out[pair[0]], wrote[pair[1]]...)
+	}
+	for pair := range w.members {
+		out[pair[1]] = append(out[pair[1]], wrote[pair[0]]...)
+	}
+	return out
+}
+
+// timeline is what of some posts is due to an agent, newest first.
+func (w *society) timeline(agent string, from []*written) []social.Position {
+	var due []social.Position
+	for _, x := range from {
+		if w.due(agent, x) {
+			due = append(due, x.Position)
+		}
+	}
+	slices.SortFunc(due, func(a, b social.Position) int { return b.Compare(a) })
+	return slices.Compact(due)
+}
+
+// scroll reads a timeline to its end, page by page.
+func (w *society) scroll(agent string, want []social.Position, limit int) error {
+	r := engine.TimelineRequest{Agent: agent, Limit: limit}
+	for n := 0; ; n++ {
+		page, err := w.app.network.timelines.Timeline(w.Context(), r)
+		if err != nil {
+			return fmt.Errorf("page %d: %w", n, err)
+		}
+		if len(page.Degraded) > 0 {
+			return fmt.Errorf("page %d lacks %v", n, page.Degraded)
+		}
+		for i, c := range page.Posts {
+			if i >= len(want) || want[i].ID != c.ID {
+				return fmt.Errorf("page %d has %s at %d, want %v", n, c.ID, i, want[i:min(i+1, len(want))])
+			}
+		}
+		want = want[len(page.Posts):]
+		if !page.HasMore {
+			break
+		}
+		r.Below = page.Next
+	}
+	if len(want) > 0 {
+		return fmt.Errorf("it lacks %v", want)
+	}
+	return nil
+}

@@ -1,0 +1,266 @@
+package app
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/internal/rediskeys"
+	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/timeline"
+	redislists "github.com/freshet/freshet/timeline/redis"
+)
+
+// restored is two servers over a Redis that may come back as it was before.
+type restored struct {
+	*testing.T
+	clock *clock
+	redis *testenv.OwnRedis
+	a, b  *App
+	store social.Store
+}
+
+var restoredReaders = []string{"r1", "r2", "r3", "r4"}
+
+func startRestored(t *testing.T) *restored {
+	cfg := withPostgres(t)
+	o := &restored{T: t, clock: at(noon), redis: testenv.StartRedis(t)}
+	cfg.Redis.Addrs = []string{o.redis.Addr}
+	cfg.Timeline.Celebrity.At, cfg.Timeline.Celebrity.Until = 3, 3
+	o.a = open(t, cfg, WithClock(o.clock.Now))
+	cfg.DataDir = t.TempDir()
+	cfg.Jobs.Workers = 0 // it serves only
+	o.b = open(t, cfg, WithClock(o.clock.Now))
+	o.store = o.a.network.fanout.Store()
+	return o
+}
+
+func (o *restored) follow(author string, readers ...string) {
+	for _, r := range readers {
+		_, err := o.store.Follow(o.Context(), r, author, time.Time{})
+		require.NoError(o, err)
+	}
+}
+
+func (o *restored) publish(author string, n int) {
+	for range n {
+		o.clock.Advance(time.Second)
+		_, _, err := o.store.CreatePost(o.Context(), social.Post{Author: author, Caption: "Hello", Audience: social.Audience{Public: true}}, social.Creation{})
+		require.NoError(o, err)
+	}
+}
+
+// stage waits until the author is delivered so; the way there takes its time.
+func (o *restored) stage(author string, d social.Delivery) {
+	require.Eventually(o, func() bool {
+		o.clock.Advance(time.Second)
+		c, err := o.store.Celebrity(o.Context(), author)
+		return err == nil && c.Delivery == d
+	}, time.Minute, 10*time.Millisecond)
+}
+
+// read is a timeline as a server answers it.
+func (o *restored) read(a *App, agent string) (ids []string) {
+	page, err := a.network.timelines.Timeline(o.Context(), engine.TimelineRequest{Agent: agent, Limit: 100})
+	require.NoError(o, err)
+	for _, c := range page.Posts {
+		ids = append(ids, c.ID)
+	}
+	return ids
+}
+
+// right reports whether an agent's own list and the outboxes have all that they
+// should have: nobody looks at the store here.
+func (o *restored) right(agent string) bool {
+	n := o.a.network
+	want, err := n.store.Pull(o.Context(), social.PullQuery{Reader: agent, N: 1000, Whole: true})
+	require.NoError(o, err)
+	authors, _, err := n.store.Celebrities(o.Context(), agent)
+	require.NoError(o, err)
+	pages, err := n.outboxes.ReadMany(o.Context(), authors, timeline.Position{}, 1000)
+	own, ownErr := n.lists.Read(o.Context(), agent, timeline.Position{}, 1000)
+	if err != nil || ownErr != nil {
+		return false
+	}
+	if own.State != timeline.Ready { // the next reader builds it
+		return own.State == timeline.None
+	}
+	has := own.Entries
+	for _, p := range pages {
+		if p.State != timeline.Ready {
+			return p.State == timeline.None
+		}
+		has = append(has, p.Entries...)
+	}
+	for _, e := range want {
+		if !slices.Contains(has, timeline.Position(e.Position)) {
+			return false
+		}
+	}
+	return true
+}
+
+func (o *restored) allRight(when string) {
+	settled(o.T, o.a)
+	for _, r := range restoredReaders {
+		require.Eventually(o, func() bool { return o.right(r) }, 30*time.Second, 20*time.Millisecond, "%s: the list of %s", when, r)
+		for _, a := range []*App{o.a, o.b} {
+			want, err := o.store.Pull(o.Context(), social.PullQuery{Reader: r, N: 100, Whole: true})
+			require.NoError(o, err)
+			var ids []string
+			for _, e := range want {
+				ids = append(ids, e.ID)
+			}
+			assert.Equal(o, ids, o.read(a, r), "%s: the timeline of %s", when, r)
+		}
+	}
+}
+
+// TestARedisThatComesBackOlder restarts Redis from a snapshot that lacks much: posts,
+// deletions, follows, own posts, and authors who are delivered another way since.
+func TestARedisThatComesBackOlder(t *testing.T) {
+	t.Parallel()
+	o := startRestored(t)
+	o.follow("ann", "r1", "r2")
+	o.follow("up", "r1", "r2")
+	o.follow("down", "r1", "r2", "r3")
+	o.follow("again", "r1", "r2", "r3")
+	o.stage("down", social.Pull)
+	o.stage("again", social.Pull)
+	for _, author := range []string{"ann", "up", "down", "again"} {
+		o.publish(author, 3)
+	}
+	settled(t, o.a)
+	for _, r := range restoredReaders { // builds lists, and outboxes
+		o.read(o.a, r)
+	}
+	// One more who was pulled before: the snapshot has an outbox of that time, which
+	// misses what was pushed since.
+	_, err := o.store.Unfollow(t.Context(), "r3", "again", time.Time{})
+	require.NoError(t, err)
+	o.stage("again", social.Push)
+	o.publish("again", 3)
+	o.allRight("before")
+	o.redis.Save()
+
+	o.clock.Advance(10 * time.Minute)
+	o.publish("ann", 3)
+	o.publish("r1", 1)
+	o.follow("up", "r3")
+	o.follow("again", "r4")
+	o.follow("again", "r3")
+	_, err = o.store.Unfollow(t.Context(), "r3", "down", time.Time{})
+	require.NoError(t, err)
+	_, err = o.store.Unfollow(t.Context(), "r2", "ann", time.Time{})
+	require.NoError(t, err)
+	o.follow("ann", "r4")
+	o.stage("up", social.Pull)
+	o.stage("again", social.Pull)
+	o.stage("down", social.Push)
+	o.publish("up", 2)
+	o.publish("again", 2)
+	o.publish("down", 2)
+	o.allRight("later")
+	o.clock.Advance(10 * time.Minute)
+
+	o.redis.Kill()
+	o.redis.Start()
+	o.noticed()
+	o.allRight("restored")
+}
+
+// noticed waits until both servers know the data that Redis has now, which takes a
+// second where no call fails meanwhile.
+func (o *restored) noticed() {
+	for _, a := range []*App{o.a, o.b} {
+		older := a.network.older
+		require.Eventually(o, func() bool {
+			list, err := older.stamps.Look(o.Context(), o.clock.Now())
+			older.mu.Lock()
+			defer older.mu.Unlock()
+			return err == nil && !slices.ContainsFunc(list, func(st redislists.Stamp) bool { return older.known[st.Key] != st.Data })
+		}, 30*time.Second, 5*time.Millisecond)
+	}
+}
+
+// TestListsOfAnUnknownTimeAreDropped: what is older than the queue remembers, or has
+// no stamp, is built again.
+func TestListsOfAnUnknownTimeAreDropped(t *testing.T) {
+	t.Parallel()
+	o := startRestored(t)
+	client := redis.NewClient(&redis.Options{Addr: o.redis.Addr})
+	t.Cleanup(func() { _ = client.Close() })
+	stamp := rediskeys.New(o.a.cfg.Redis.KeyPrefix, false).Stamps()[0]
+	state := func() timeline.State {
+		heads, err := o.a.network.lists.Heads(t.Context(), []string{"r1"})
+		if err != nil {
+			return timeline.Building
+		}
+		return heads[0].State
+	}
+	o.follow("ann", "r1")
+	o.publish("ann", 3)
+	o.read(o.a, "r1")
+	settled(t, o.a)
+	require.Equal(t, timeline.Ready, state())
+
+	require.NoError(t, client.Del(t.Context(), stamp).Err())
+	require.Eventually(t, func() bool { return client.Exists(t.Context(), stamp).Val() == 1 }, 30*time.Second, 20*time.Millisecond)
+	require.Equal(t, timeline.Ready, state(), "it is the data of before: a stamp that was taken away says nothing")
+
+	for name, make := range map[string]func(){
+		"a stamp of the day before yesterday": func() { o.redis.Save(); o.clock.Advance(48 * time.Hour) },
+		"a stamp of tomorrow": func() {
+			o.clock.Advance(24 * time.Hour)
+			o.restamped(client, stamp)
+			o.redis.Save()
+			o.clock.Advance(-24 * time.Hour)
+		},
+		"no stamp": func() {
+			// A server may have stamped the data anew before it was saved.
+			for there := int64(1); there > 0; {
+				client.Del(t.Context(), stamp)
+				require.NoError(t, client.Save(t.Context()).Err())
+				there = client.Exists(t.Context(), stamp).Val()
+			}
+			o.redis.Saved()
+		},
+	} {
+		o.read(o.a, "r1")
+		require.Eventually(t, func() bool { o.read(o.a, "r1"); return state() == timeline.Ready }, 30*time.Second, 20*time.Millisecond, name)
+		make()
+		o.redis.Kill()
+		o.redis.Start()
+		require.Eventually(t, func() bool { return state() == timeline.None }, 30*time.Second, 20*time.Millisecond, name)
+		assert.Len(t, o.read(o.b, "r1"), 3, name)
+	}
+}
+
+// restamped waits until the stamp is of the servers' time.
+func (o *restored) restamped(client *redis.Client, stamp string) {
+	now := strconv.FormatInt(o.clock.Now().UnixMilli(), 10)
+	require.Eventually(o, func() bool {
+		return strings.HasSuffix(client.Get(o.Context(), stamp).Val(), now)
+	}, 30*time.Second, 20*time.Millisecond)
+}
+
+// TestStampsThatCannotBeRead: a Redis that lets nobody see which data it has is
+// taken as it is, also after it could not be reached.
+func TestStampsThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	o := startRestored(t)
+	client := redis.NewClient(&redis.Options{Addr: o.redis.Addr})
+	t.Cleanup(func() { _ = client.Close() })
+	require.NoError(t, client.Do(t.Context(), "ACL", "SETUSER", "default", "-info").Err())
+	o.a.network.late.note()
+	require.True(t, o.a.network.late.now())
+	require.Eventually(t, func() bool { return !o.a.network.late.now() }, 30*time.Second, 5*time.Millisecond)
+}

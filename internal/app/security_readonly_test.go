@@ -1,0 +1,125 @@
+package app
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/events"
+)
+
+// everything is all that a system keeps: every key in Redis as DUMP has it,
+// which leaves out only the TTL, and every file of the data directory.
+func everything(t *testing.T, a *App) map[string]string {
+	t.Helper()
+	require.NoError(t, a.tally.Flush(t.Context()))
+	out := map[string]string{}
+	if client := a.clients.redis; client != nil {
+		keys, err := client.Keys(t.Context(), a.cfg.Redis.KeyPrefix+"*").Result()
+		require.NoError(t, err)
+		for _, key := range keys {
+			dump, err := client.Dump(t.Context(), key).Result()
+			require.NoError(t, err, key)
+			out[strings.TrimPrefix(key, a.cfg.Redis.KeyPrefix)] = fmt.Sprintf("%x", sha256.Sum256([]byte(dump)))
+		}
+	}
+	require.NoError(t, filepath.WalkDir(a.cfg.DataDir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasSuffix(path, "-shm") { // locks of readers
+			return err
+		}
+		data, err := os.ReadFile(path)
+		out[path] = fmt.Sprintf("%x", sha256.Sum256(data))
+		return err
+	}))
+	require.NotEmpty(t, out)
+	return out
+}
+
+// TestLookingChangesNothing explains, compares, replays and reports at any time,
+// and compares all that there is before and after.
+func TestLookingChangesNothing(t *testing.T) {
+	for _, m := range modes {
+		t.Run(m.name, func(t *testing.T) {
+			clock := at(noon)
+			cfg := m.config(t)
+			cfg.Auth.AdminToken = testAdmin
+			a := open(t, cfg, WithClock(clock.Now))
+			srv := httptest.NewServer(a.Handler)
+			defer srv.Close()
+			n := 0
+			s := outsider{t, srv.URL, &n}
+			put(t, a, authored(120)...)
+			page := ask(t, a, refresh("u_1", 10))
+			ask(t, a, loadMore("u_1", 5))
+			react(t, a, "u_1", act(events.Hide, page.Docs[0].ID), act(events.Click, page.Docs[1].ID))
+			see(t, a, "doc_0100")
+			recorded(t, a)
+			clock.Advance(time.Minute)
+
+			midnight := noon.Truncate(24 * time.Hour).Add(24 * time.Hour)
+			look := func() {
+				for _, when := range []time.Time{
+					time.Unix(1, 0), noon.AddDate(0, 0, -30), noon.AddDate(0, 0, -1), noon, clock.Now(), midnight.Add(-time.Second), midnight, midnight.Add(time.Second),
+					noon.AddDate(0, 0, 6), noon.AddDate(0, 0, 7), noon.AddDate(50, 0, 0), time.Unix(253402300799, 0),
+				} {
+					for _, agent := range []string{"u_1", "u_new"} {
+						body := fmt.Sprintf(`{"agent_id":%q,"item":%q,"at":%d,"ranking":{"base":0.5}}`, agent, page.Docs[2].ID, when.Unix())
+						_, code, _ := s.call("POST", "/v1/explain", body, asAdmin)
+						require.Zero(t, code)
+						_, code, _ = s.call("POST", "/v1/compare", fmt.Sprintf(`{"agents":[%q],"lists":true,"b":"scale=1h","at":%d}`, agent, when.Unix()), asAdmin)
+						require.Zero(t, code)
+						_, code, _ = s.call("POST", "/v1/replay", fmt.Sprintf(`{"clicks":[{"agent_id":%q,"id":%q,"at":%d}],"rankings":[{},"scale=1h"]}`, agent, page.Docs[2].ID, when.Unix()), asAdmin)
+						require.Zero(t, code)
+					}
+				}
+				for _, path := range []string{"/v1/ranking", "/v1/ranking/history", "/v1/ranking/report", "/", "/lab", "/docs", "/openapi.json"} {
+					res, err := srv.Client().Get(srv.URL + path)
+					require.NoError(t, err)
+					require.NoError(t, res.Body.Close())
+				}
+			}
+			first := everything(t, a)
+			look()
+			second := everything(t, a)
+			for name := range second {
+				if first[name] != second[name] { // content that was read may have entered the cache
+					assert.Regexp(t, `^feed:(item|profile):`, name)
+				}
+			}
+			look()
+			require.Equal(t, second, everything(t, a))
+
+			// Where the window lies decides what the filters say, to the second.
+			for _, c := range []struct {
+				at   time.Time
+				fate engine.Fate
+			}{
+				{midnight.Add(-time.Second), engine.FateSeen},
+				{midnight, engine.FateSeen},
+				{midnight.AddDate(0, 0, cfg.Dedup.WindowDays-1).Add(-time.Second), engine.FateSeen},
+				{midnight.AddDate(0, 0, cfg.Dedup.WindowDays-1), ""}, // on the page or behind it
+			} {
+				_, _, data := s.call("POST", "/v1/explain", fmt.Sprintf(`{"agent_id":"u_1","limit":100,"item":"doc_0100","at":%q}`, c.at.Format(time.RFC3339)), asAdmin)
+				var x engine.Explanation
+				require.NoError(t, json.Unmarshal([]byte(data), &x))
+				if c.fate == "" {
+					require.Contains(t, []engine.Fate{engine.FatePaged, engine.FateKept}, x.Item.Fate, "%s: %s", c.at, x.Item.Reason)
+					continue
+				}
+				require.Equal(t, c.fate, x.Item.Fate, "%s: %s", c.at, x.Item.Reason)
+				require.Equal(t, noon.Format("20060102"), x.Item.Day)
+			}
+		})
+	}
+}

@@ -1,0 +1,249 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"github.com/freshet/freshet/catalog/posts"
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/fanout"
+	"github.com/freshet/freshet/graph"
+	"github.com/freshet/freshet/graph/stream"
+	"github.com/freshet/freshet/handler"
+	"github.com/freshet/freshet/jobs"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/postgres"
+	"github.com/freshet/freshet/social/rediscards"
+	socialsqlite "github.com/freshet/freshet/social/sqlite"
+	"github.com/freshet/freshet/timeline"
+	memorylists "github.com/freshet/freshet/timeline/memory"
+	redislists "github.com/freshet/freshet/timeline/redis"
+)
+
+const (
+	// purgeEvery is the pause between two removals of tombstones that are over.
+	purgeEvery = 10 * time.Minute
+	// migrateEvery is the pause between two tries to begin with PostgreSQL.
+	migrateEvery = time.Second
+	// purgeRows is how many are removed at once.
+	purgeRows = 10_000
+)
+
+// SocialStore is a social store with its queue.
+type SocialStore interface {
+	social.Store
+	jobs.Queue
+}
+
+// network is the half of posts and timelines.
+type network struct {
+	store           SocialStore
+	lists, outboxes timeline.Lists
+	cards           social.Cards     // of the store, which keep what they show
+	cache           social.CardCache // of cards; nil: nothing is kept
+	kept            social.KeptCards // of cache, for outages
+	fanout          *fanout.Fanout
+	timelines       *engine.Timelines
+	late            *late
+	older           *older // nil: the lists are in this process
+}
+
+// openSocial opens posts, follows and lists, and puts posts in front of the
+// catalog. It does nothing where there are none.
+func (a *App) openSocial(ctx context.Context) (err error) {
+	if !a.cfg.SocialOn() {
+		return nil
+	}
+	n := &network{}
+	options := social.Options{
+		Clock: a.clock, CelebrityAt: a.cfg.Timeline.Celebrity.At, CelebrityUntil: a.cfg.Timeline.Celebrity.Until,
+	}
+	if n.store, err = a.openSocialStore(ctx, options); err != nil {
+		return err
+	}
+	a.openLists(n)
+	n.cards = n.store
+	a.openCards(ctx, n)
+	n.fanout, err = fanout.New(fanout.Deps{
+		Store: n.store, Queue: n.store, Lists: n.lists, Outboxes: n.outboxes, Items: a.stores.catalog, Cards: n.cache,
+		Cap: a.cfg.Timeline.Cap, Options: options, Clock: a.clock, Log: a.log, Late: n.late.note,
+	})
+	if err != nil {
+		return err
+	}
+	a.checks["social"] = func(ctx context.Context) handler.Dependency {
+		return handler.Dependency{Err: n.store.Ping(ctx), Optional: true}
+	}
+	a.stores.catalog = posts.New(a.stores.catalog, n.cards, n.kept)
+	a.network, a.Social = n, n.store
+	return nil
+}
+
+func (a *App) openSocialStore(ctx context.Context, options social.Options) (SocialStore, error) {
+	if a.cfg.Social.Backend == configs.SocialPostgres {
+		return a.openPostgres(ctx, options)
+	}
+	dir, err := a.dataDir("")
+	if err != nil {
+		return nil, err
+	}
+	store, err := socialsqlite.Open(ctx, filepath.Join(dir, "social.db"), options)
+	if err != nil {
+		return nil, err
+	}
+	a.closers = append(a.closers, func(context.Context) error { return store.Close() })
+	return store, nil
+}
+
+// openCards keeps cards of public posts where several servers share a store that
+// may be out of reach.
+func (a *App) openCards(ctx context.Context, n *network) {
+	if a.cfg.Social.Backend != configs.SocialPostgres {
+		return
+	}
+	n.cache = rediscards.New(a.clients.redis, rediscards.Config{KeyPrefix: a.cfg.Redis.KeyPrefix})
+	n.kept = current{n.cache, n.late}
+	keeper := social.NewKeeper(n.store, n.cache, a.clock, a.log)
+	n.cards = keeper
+	a.background(ctx, keeper.Run)
+}
+
+func postgresConfig(cfg configs.Config) postgres.Config {
+	return postgres.Config{URL: cfg.Postgres.URL, MaxConns: cfg.Postgres.MaxConns, CACert: cfg.Postgres.CACert}
+}
+
+// openPostgres brings the tables up to date. While the database is down that
+// waits, and the server starts: until then the store is unavailable.
+func (a *App) openPostgres(ctx context.Context, options social.Options) (SocialStore, error) {
+	cfg := postgresConfig(a.cfg)
+	cfg.Guard = newSocialBreaker(a.cfg, a.log).guard
+	store, err := postgres.New(ctx, cfg, options)
+	if err != nil {
+		return nil, err
+	}
+	a.closers = append(a.closers, func(context.Context) error { return store.Close() })
+	err = store.Migrate(ctx)
+	if !errors.Is(err, social.ErrUnavailable) {
+		return store, err
+	}
+	a.log.WarnContext(ctx, "PostgreSQL is down; serving without posts and timelines until it is back", "error", err)
+	a.background(ctx, func(ctx context.Context) {
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		every(ctx, migrateEvery, func(ctx context.Context) {
+			switch err := store.Migrate(ctx); {
+			case err == nil:
+				a.log.InfoContext(ctx, "PostgreSQL is in use")
+				stop()
+			case !errors.Is(err, social.ErrUnavailable) && ctx.Err() == nil:
+				a.log.ErrorContext(ctx, "PostgreSQL cannot be used", "error", err)
+			}
+		})
+	})
+	return store, nil
+}
+
+// openLists makes lists where the social store's backend wants them: several
+// servers share those in Redis.
+func (a *App) openLists(n *network) {
+	t := a.cfg.Timeline
+	n.late = &late{queue: n.store, clock: a.clock}
+	if a.cfg.Social.Backend != configs.SocialPostgres {
+		n.lists = memorylists.New(memorylists.Config{Cap: t.Cap, TTL: t.TTL, Clock: a.clock})
+		n.outboxes = memorylists.New(memorylists.Config{Cap: timeline.OutboxCap, TTL: t.TTL, Clock: a.clock})
+		return
+	}
+	c := a.clients
+	cfg := redislists.Config{KeyPrefix: a.cfg.Redis.KeyPrefix, TTL: t.TTL, Clock: a.clock, Replicas: replicas(a.cfg, c.breaker)}
+	n.outboxes = redislists.NewOutboxes(c.redis, cfg)
+	direct := c.redis
+	if c.masters != nil {
+		direct = c.masters.client // which waits for nothing while a master is replaced
+	}
+	n.late.watched = true
+	n.older = &older{
+		stamps: redislists.NewStamps(direct, cfg), lost: n.lost, late: n.late, clock: a.clock, log: a.log, known: map[string]string{},
+	}
+	cfg.Cap = t.Cap
+	n.lists = redislists.NewTimelines(c.redis, cfg)
+}
+
+// startSocial reads timelines, and works on the queue unless this server only
+// serves.
+func (a *App) startSocial(ctx context.Context, cfg engine.Config) error {
+	n := a.network
+	if n == nil {
+		return nil
+	}
+	lists := noticing{n.lists, n.late}
+	stores := engine.TimelineStores{
+		Posts: shownStore{n.store, n.cards}, Kept: n.kept, Lists: lists, Late: n.late.now, Outboxes: timeline.NewCopies(n.outboxes, timeline.OutboxCap, a.clock),
+		Builder: n.fanout, Profiles: a.stores.catalog,
+	}
+	if cfg.RecordServed {
+		stores.Recorder = a.recorder
+	}
+	n.timelines = engine.NewTimelines(stores, cfg)
+	a.background(ctx, func(ctx context.Context) { every(ctx, purgeEvery, a.purge) })
+	a.background(ctx, func(ctx context.Context) { every(ctx, lateEvery, n.late.look) })
+	if n.older != nil {
+		n.older.begin(ctx)
+		a.background(ctx, n.older.watch)
+	}
+	if a.cfg.Jobs.Workers == 0 {
+		return nil
+	}
+	runner := jobs.Start(ctx, n.store, n.fanout.Handlers(), jobs.Config{Workers: a.cfg.Jobs.Workers, Logger: a.log})
+	a.closers = append(a.closers, func(ctx context.Context) error { runner.Close(ctx); return nil })
+	if a.cfg.Social.Backend != configs.SocialPostgres {
+		return nil
+	}
+	return a.readEvents(ctx)
+}
+
+// readEvents takes the events of other systems from their Redis stream, on a
+// connection that may wait for them.
+func (a *App) readEvents(ctx context.Context) error {
+	client, err := ConnectRedis(ctx, a.cfg)
+	if err != nil {
+		return err
+	}
+	a.closers = append(a.closers, func(context.Context) error { return client.Close() })
+	reader := stream.Start(ctx, client, a.cfg.Redis.KeyPrefix, graph.NewApplier(a.network.store, graph.Config{}),
+		stream.Config{Clock: a.clock, Logger: a.log})
+	a.closers = append(a.closers, func(ctx context.Context) error { reader.Close(ctx); return nil })
+	return nil
+}
+
+// purge removes what the social store keeps of what is over.
+func (a *App) purge(ctx context.Context) {
+	for {
+		n, err := a.network.store.Purge(ctx, purgeRows)
+		if err != nil && ctx.Err() == nil {
+			a.log.WarnContext(ctx, "tombstones cannot be removed", "error", err)
+		}
+		if err != nil || n < purgeRows {
+			return
+		}
+	}
+}
+
+// lost makes agree again what the Redis of the lists may lack.
+func (n *network) lost(ctx context.Context, since time.Time) (int, error) {
+	return n.fanout.Lost(ctx, since)
+}
+
+// social is what the routes of posts and timelines use; nil: they do not exist.
+func (a *App) social() *handler.Social {
+	n := a.network
+	if n == nil {
+		return nil
+	}
+	return &handler.Social{
+		Store: shownStore{n.fanout.Store(), n.cards}, Kept: n.kept, Timelines: n.timelines, Queue: n.store, Graph: graph.NewApplier(n.store, graph.Config{}),
+		FollowsByApp: a.cfg.Social.Follows == configs.FollowsApp,
+	}
+}

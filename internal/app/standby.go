@@ -1,0 +1,100 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
+)
+
+// standbyCatalog is a catalog that has the contents of the lists that stand in
+// for recall while it is down, and tells the lists what is written.
+type standbyCatalog struct {
+	catalog.Catalog
+	lists []*recall.Standby
+}
+
+var _ catalog.Hydrator = standbyCatalog{}
+
+// Docs implements [catalog.Reader]. While the catalog is down, what is kept
+// comes back; the error stays where something is missing.
+func (c standbyCatalog) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
+	docs, err := c.Catalog.Docs(ctx, ids)
+	if err != nil && len(docs) == 0 {
+		docs = make([]feed.Doc, len(ids))
+		for i, id := range ids {
+			docs[i].ID = id
+		}
+	}
+	return docs, c.fill(docs, err)
+}
+
+// Hydrate implements [catalog.Hydrator]; see Docs. Where the profile cannot be
+// read nothing comes back, because the items may be muted by it.
+func (c standbyCatalog) Hydrate(ctx context.Context, agent string, ids []string) ([]feed.Doc, feed.Profile, error) {
+	docs, p, err := catalog.Hydrate(ctx, c.Catalog, agent, ids)
+	return docs, p, c.fill(docs, err)
+}
+
+// fill puts what is kept into the places that are empty because the catalog is
+// down. What remains of the error is returned.
+func (c standbyCatalog) fill(docs []feed.Doc, err error) error {
+	if len(docs) == 0 || !errors.Is(err, catalog.ErrUnavailable) {
+		return err
+	}
+	missing := 0
+	for i := range docs {
+		if docs[i].Missing() && !c.kept(&docs[i]) {
+			missing++
+		}
+	}
+	if missing > 0 {
+		return err
+	}
+	return nil
+}
+
+func (c standbyCatalog) kept(doc *feed.Doc) bool {
+	for _, list := range c.lists {
+		if kept, ok := list.Doc(doc.ID); ok {
+			*doc = kept
+			return true
+		}
+	}
+	return false
+}
+
+// Put implements [catalog.Writer].
+func (c standbyCatalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
+	errs, err := c.Catalog.Put(ctx, items)
+	if err != nil {
+		return errs, err
+	}
+	put := stored(items, errs)
+	for _, list := range c.lists {
+		list.Upsert(put)
+	}
+	return errs, nil
+}
+
+// Remove implements [catalog.Writer].
+func (c standbyCatalog) Remove(ctx context.Context, id string) error {
+	err := c.Catalog.Remove(ctx, id)
+	for _, list := range c.lists { // also after an error: the reply alone may have been lost
+		list.Delete(id)
+	}
+	return err
+}
+
+// standbyLeft is how long all lists can still stand in.
+func standbyLeft(lists []*recall.Standby) (left time.Duration) {
+	for i, list := range lists {
+		if own := list.Left(); i == 0 || own < left {
+			left = own
+		}
+	}
+	return left
+}

@@ -1,0 +1,304 @@
+package app
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/ranking"
+	"github.com/freshet/freshet/recall"
+)
+
+// readiness is what GET /readyz answers of Elasticsearch.
+type readiness struct {
+	status      int
+	state       string
+	error       string
+	secondsLeft *int64
+}
+
+func ready(t *testing.T, a *App) readiness {
+	t.Helper()
+	w := httptest.NewRecorder()
+	a.Handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", nil))
+	var got struct {
+		Data struct {
+			Dependencies map[string]struct {
+				State       string `json:"state"`
+				Error       string `json:"error"`
+				SecondsLeft *int64 `json:"seconds_left"`
+			} `json:"dependencies"`
+		} `json:"data"`
+	}
+	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &got))
+	es := got.Data.Dependencies["elasticsearch"]
+	return readiness{w.Code, es.State, es.Error, es.SecondsLeft}
+}
+
+func becomesReady(t *testing.T, a *App) {
+	t.Helper()
+	require.Eventually(t, func() bool { return ready(t, a).status == http.StatusOK }, time.Minute, 50*time.Millisecond, "the server does not become ready")
+}
+
+// mixed are items of two authors, in two languages.
+func mixed() []feed.Item {
+	items := madeItems(100)
+	for i := range items {
+		items[i].AuthorID = fmt.Sprintf("author-%d", i%2)
+		items[i].Lang = []string{"en", "de"}[i%3%2]
+	}
+	return items
+}
+
+// TestStandby: while Elasticsearch is down, a reader whom nothing is kept for
+// gets what the server recalled for everybody, less what they have muted. Not
+// one of the contents is in Redis.
+func TestStandby(t *testing.T) {
+	t.Parallel()
+	cfg, es := cutOff(t)
+	put(t, open(t, cfg, WithClock(at(noon).Now)), mixed()...)
+	cfg.DataDir = t.TempDir()
+	clock := at(noon)
+	a := open(t, cfg, WithClock(clock.Now))
+	mine := feed.Profile{
+		Interests: map[string]float64{"tag-3": 2}, Langs: []string{"en"},
+		MutedAuthors: []string{"author-1"}, MutedTags: []string{"tag-2"}, MutedItems: []string{"doc_0000"},
+	}
+	for _, agent := range []string{"u_1", "u_late"} {
+		require.NoError(t, a.Engine.PutProfile(t.Context(), agent, mine))
+	}
+	require.NoError(t, a.Catalog.Remove(t.Context(), "doc_0006"))
+	retitled := mixed()[12]
+	retitled.Title = "Corrected"
+	_, err := a.Catalog.Put(t.Context(), []feed.Item{retitled})
+	require.NoError(t, err)
+
+	es.set(true)
+	var want []string
+	for _, it := range mixed() {
+		if !mine.Refuses(&it) && it.ID != "doc_0006" {
+			want = append(want, it.ID)
+		}
+	}
+	answer := ask(t, a, refresh("u_1", 10))
+	assert.Equal(t, []string{"recall"}, answer.Degraded)
+	assert.Equal(t, want[:10], ids(answer))
+	for _, it := range items(t, answer) {
+		if it.ID == retitled.ID {
+			assert.Equal(t, "Corrected", it.Title, "what was written since is shown as it is")
+		}
+	}
+	assert.True(t, answer.HasMore)
+	answer = ask(t, a, loadMore("u_1", 10))
+	assert.Nil(t, answer.Degraded)
+	assert.Equal(t, want[10:20], ids(answer))
+	answer = ask(t, a, refresh("u_1", 100))
+	assert.Equal(t, want[20:], ids(answer), "never twice")
+
+	_, err = a.Engine.Feed(t.Context(), refresh("u_new", 10))
+	require.ErrorIs(t, err, catalog.ErrUnavailable, "whether u_new mutes anything cannot be told")
+	badge := ask(t, a, engine.Request{Agent: "u_late", Action: engine.ActionRefresh, Limit: 10, Silent: true})
+	assert.Equal(t, []string{"recall"}, badge.Degraded)
+
+	clock.Advance(cfg.Recall.StaleTTL - time.Minute)
+	state := ready(t, a)
+	assert.Equal(t, http.StatusOK, state.status, "all servers share Elasticsearch")
+	assert.Equal(t, "degraded", state.state)
+	require.NotNil(t, state.secondsLeft)
+	assert.EqualValues(t, 60, *state.secondsLeft)
+	clock.Advance(time.Minute)
+	_, err = a.Engine.Feed(t.Context(), refresh("u_late", 10))
+	require.ErrorIs(t, err, recall.ErrUnavailable, "too old")
+	state = ready(t, a)
+	assert.Equal(t, http.StatusOK, state.status)
+	assert.Equal(t, "down", state.state)
+
+	es.set(false)
+	healthy(t, a)
+	assert.Equal(t, readiness{status: http.StatusOK, state: "up"}, ready(t, a))
+}
+
+// TestStartWithoutElasticsearch: the server starts, serves what it can, and is
+// ready once Elasticsearch has answered. The index is another's, so nothing
+// can be guessed of it.
+func TestStartWithoutElasticsearch(t *testing.T) {
+	t.Parallel()
+	cfg, es := cutOff(t)
+	direct := cfg
+	direct.Elasticsearch.Addresses = []string{testElastic(t)}
+	direct.DataDir = t.TempDir()
+	fields := &direct.Elasticsearch.Fields
+	fields.ID, fields.Title, fields.UpdateTime = "doc_id", "headline", "published_at"
+	cfg.Elasticsearch.Fields = direct.Elasticsearch.Fields
+	before := open(t, direct, WithClock(at(noon).Now))
+	put(t, before, madeItems(600)...)
+	first := ask(t, before, refresh("u_1", 10))
+	require.Nil(t, first.Degraded)
+	cacheAll(t, before)
+
+	es.set(true)
+	a := open(t, cfg, WithClock(at(noon).Now))
+	state := ready(t, a)
+	assert.Equal(t, http.StatusServiceUnavailable, state.status)
+	assert.Equal(t, "down", state.state)
+	assert.NotEmpty(t, state.error)
+	answer := ask(t, a, loadMore("u_1", 10))
+	seen := newOnce()
+	seen.add(t, "before", ids(first))
+	seen.add(t, "without Elasticsearch", ids(answer))
+	_, err := a.Engine.Feed(t.Context(), refresh("u_new", 10))
+	require.ErrorIs(t, err, catalog.ErrUnavailable)
+	_, err = a.Catalog.Put(t.Context(), madeItems(1))
+	require.ErrorIs(t, err, catalog.ErrUnavailable, "nothing is written under names that are guessed")
+
+	es.set(false)
+	becomesReady(t, a)
+	answer = ask(t, a, refresh("u_1", 10))
+	assert.Nil(t, answer.Degraded)
+	assert.Len(t, answer.Docs, 10)
+	seen.add(t, "after", ids(answer))
+	es.set(true)
+	state = ready(t, a)
+	assert.Equal(t, http.StatusOK, state.status)
+	assert.Equal(t, "degraded", state.state)
+}
+
+// TestRankingOfAStartWithoutElasticsearch: what is stored is in force before
+// the server recalls anything by what is configured.
+func TestRankingOfAStartWithoutElasticsearch(t *testing.T) {
+	t.Parallel()
+	cfg, es := cutOff(t)
+	direct := cfg
+	direct.Elasticsearch.Addresses, direct.DataDir = []string{testElastic(t)}, t.TempDir()
+	before := open(t, direct, WithClock(at(noon).Now))
+	_, err := before.ranking.Change(t.Context(), ranking.Change{
+		By: "test", Why: "test", Edit: func(r *feed.Ranking) error { r.Decay.Scale = 3 * time.Hour; return nil },
+	})
+	require.NoError(t, err)
+	es.set(true)
+	a := open(t, cfg, WithClock(at(noon).Now))
+	_, err = a.ranking.Current(t.Context())
+	require.ErrorIs(t, err, ranking.ErrUnavailable, "what is configured may not be what is in force")
+	es.set(false)
+	becomesReady(t, a)
+	assert.Equal(t, 3*time.Hour, a.ranking.InForce().Live.Ranking.Decay.Scale)
+}
+
+// testElastic is the address of the real Elasticsearch itself.
+func testElastic(t *testing.T) string {
+	address, _ := testenv.Elastic(t)
+	return address
+}
+
+// TestColdElasticsearch: the first searches of a node that has just started are
+// refused; the server is ready when one was answered.
+func TestColdElasticsearch(t *testing.T) {
+	t.Parallel()
+	cfg := services(t)
+	target, err := url.Parse(cfg.Elasticsearch.Addresses[0])
+	require.NoError(t, err)
+	pass := httputil.NewSingleHostReverseProxy(target)
+	var cold atomic.Bool
+	cold.Store(true)
+	node := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if cold.Load() && strings.HasSuffix(r.URL.Path, "/_search") {
+			w.Header().Set("X-Elastic-Product", "Elasticsearch")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		pass.ServeHTTP(w, r)
+	}))
+	t.Cleanup(node.Close)
+	cfg.Elasticsearch.Addresses = []string{node.URL}
+	a := open(t, cfg, WithClock(at(noon).Now))
+	assert.Equal(t, http.StatusServiceUnavailable, ready(t, a).status, "it answers pings, but no search")
+	cold.Store(false)
+	becomesReady(t, a)
+}
+
+// TestAWrongIndexFoundLate: an index that cannot be used is a reason not to
+// start; found later, it is one not to be ready, until it is repaired.
+func TestAWrongIndexFoundLate(t *testing.T) {
+	t.Parallel()
+	cfg, es := cutOff(t)
+	cfg.Elasticsearch.ManageIndex = false
+	index := testElastic(t) + "/" + cfg.Elasticsearch.Index
+	do := func(method, path, body string) {
+		req, err := http.NewRequestWithContext(t.Context(), method, index+path, strings.NewReader(body))
+		require.NoError(t, err)
+		req.Header.Set("Content-Type", "application/json")
+		res, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		_ = res.Body.Close()
+		require.Equal(t, http.StatusOK, res.StatusCode)
+	}
+	do(http.MethodPut, "", `{"mappings": {"dynamic": false, "properties": {"id": {"type": "keyword"}, "title": {"type": "text"}}}}`)
+	_, err := Open(t.Context(), cfg, WithLogger(slog.New(slog.DiscardHandler)))
+	require.ErrorContains(t, err, "update_time")
+
+	es.set(true)
+	log := &lines{}
+	a := open(t, cfg, WithClock(at(noon).Now), WithLogger(slog.New(slog.NewTextHandler(log, nil))))
+	es.set(false)
+	require.Eventually(t, func() bool {
+		state := ready(t, a)
+		return state.status == http.StatusServiceUnavailable && strings.Contains(state.error, "update_time")
+	}, time.Minute, 50*time.Millisecond)
+	assert.Contains(t, log.String(), "update_time")
+	do(http.MethodPut, "/_mapping", `{"properties": {"update_time": {"type": "date", "format": "epoch_second"}}}`)
+	becomesReady(t, a)
+}
+
+// lines is a log that is read while it is written.
+type lines struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+// TestStandbyIsOff: with recall.stale_ttl 0 nothing stands in, and the server is
+// ready all the same.
+func TestStandbyIsOff(t *testing.T) {
+	t.Parallel()
+	cfg, es := cutOff(t)
+	cfg.Recall.StaleTTL = 0
+	a := open(t, cfg, WithClock(at(noon).Now))
+	put(t, a, madeItems(10)...)
+	_, err := a.Catalog.Profile(t.Context(), "u_1")
+	require.ErrorIs(t, err, catalog.ErrNotFound)
+	es.set(true)
+	_, err = a.Engine.Feed(t.Context(), refresh("u_1", 10))
+	require.ErrorIs(t, err, recall.ErrUnavailable)
+	state := ready(t, a)
+	assert.Equal(t, http.StatusOK, state.status)
+	assert.Equal(t, "down", state.state)
+	assert.Nil(t, state.secondsLeft)
+}

@@ -1,0 +1,85 @@
+package app
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/engine/enginetest"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/jobs"
+)
+
+// networks are the modes with posts, follows and timelines.
+var networks = []mode{{"embedded", embedded}, {"services", withPostgres}}
+
+// withPostgres is services with a database of its own.
+func withPostgres(t testing.TB) configs.Config {
+	cfg := services(t)
+	cfg.Social.Backend, cfg.Postgres.URL = configs.SocialPostgres, testenv.Postgres(t)
+	cfg.Postgres.MaxConns = 8 // many systems at once share the server
+	return cfg
+}
+
+// settled waits until no job is due and none runs. What has failed, because a
+// service was slow, is tried again at once: the tests' clocks stand still.
+func settled(t testing.TB, a *App) {
+	t.Helper()
+	q := a.network.store
+	require.Eventually(t, func() bool {
+		failed, err := q.List(t.Context(), jobs.Filter{State: jobs.Failed})
+		for _, j := range failed {
+			_ = q.Retry(t.Context(), j.ID)
+		}
+		stats, statsErr := q.Stats(t.Context())
+		if err != nil || statsErr != nil {
+			return false
+		}
+		for _, row := range stats.Rows {
+			if row.Kind != jobs.Count && row.State != jobs.Completed { // counts are gathered for a while
+				return false
+			}
+		}
+		return true
+	}, 60*time.Second, 10*time.Millisecond, "the queue is never empty")
+}
+
+// TestTimelines runs the cases of a timeline over whole systems, in both modes.
+func TestTimelines(t *testing.T) {
+	t.Parallel()
+	for _, m := range networks {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			enginetest.RunTimelines(t, func(t *testing.T, lists bool, clock feed.Clock) (enginetest.TimelineSystem, bool) {
+				if lists && m.name == "embedded" {
+					return enginetest.TimelineSystem{}, false
+				}
+				cfg := m.config(t)
+				var r *testenv.OwnRedis
+				if lists {
+					r = testenv.StartRedis(t)
+					cfg.Redis.Addrs = []string{r.Addr}
+				}
+				a := open(t, cfg, WithClock(clock))
+				return enginetest.TimelineSystem{
+					Store: a.network.fanout.Store(), Timelines: a.network.timelines,
+					Settle: func(t *testing.T) { settled(t, a) }, Lists: func(t *testing.T, up bool) { away(t, a, r, up) },
+				}, true
+			})
+		})
+	}
+}
+
+// away takes the Redis of a system away, or back.
+func away(t *testing.T, a *App, r *testenv.OwnRedis, up bool) {
+	t.Helper()
+	if !up {
+		r.Kill()
+		return
+	}
+	r.Start()
+	require.Eventually(t, func() bool { return a.clients.redis.Ping(t.Context()).Err() == nil }, 30*time.Second, 10*time.Millisecond)
+}

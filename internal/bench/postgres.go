@@ -1,0 +1,136 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/freshet/freshet/configs"
+)
+
+// bareConns is how many connections to PostgreSQL a bare handler has: one for
+// each client.
+const bareConns = clients
+
+// openSchema makes a schema of this run's name and connections that find it
+// first.
+func (b *bench) openSchema(ctx context.Context) error {
+	u, err := url.Parse(b.o.Config.Postgres.URL)
+	if err != nil {
+		return fmt.Errorf("postgres.url: %w", err)
+	}
+	q := u.Query()
+	q.Set("search_path", b.schema())
+	u.RawQuery = q.Encode()
+	b.postgresURL = u.String()
+	cfg, err := pgxpool.ParseConfig(b.postgresURL)
+	if err != nil {
+		return fmt.Errorf("postgres.url: %w", err)
+	}
+	cfg.MaxConns = bareConns
+	if b.services.postgres, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
+		return fmt.Errorf("postgres.url: %w", err)
+	}
+	if _, err := b.services.postgres.Exec(ctx, "CREATE SCHEMA "+b.schema()); err != nil {
+		return fmt.Errorf("postgres.url: %w", err)
+	}
+	var pid int
+	if err := b.services.postgres.QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&pid); err != nil {
+		return fmt.Errorf("postgres.url: %w", err)
+	}
+	b.services.postmaster = postmaster(pid)
+	return nil
+}
+
+// schema is this run's own.
+func (b *bench) schema() string { return strings.ReplaceAll(b.name, "-", "_") }
+
+// closeSchema removes the schema, if this run has made it.
+func (b *bench) closeSchema(ctx context.Context) error {
+	defer b.services.postgres.Close()
+	if b.schema() == strings.ReplaceAll(mark, "-", "_") {
+		return fmt.Errorf("%q is no schema of a benchmark; it stays", b.schema())
+	}
+	_, err := b.services.postgres.Exec(ctx, "DROP SCHEMA IF EXISTS "+b.schema()+" CASCADE")
+	return err
+}
+
+// socialConfig keeps everything in the services, posts and follows too.
+func (b *bench) socialConfig(dir string) configs.Config {
+	cfg := b.servicesConfig(dir)
+	cfg.Social.Backend, cfg.Postgres.URL = configs.SocialPostgres, b.postgresURL
+	return cfg
+}
+
+// postmaster is the parent of PostgreSQL's processes where it runs on this
+// machine, else 0. A process of that number here may be another's: its name says.
+func postmaster(backend int) int {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", backend))
+	if err != nil || !strings.Contains(string(text), "(postgres)") {
+		return 0
+	}
+	parent, _ := parentOf(string(text))
+	return parent
+}
+
+func parentOf(stat string) (int, bool) {
+	_, after, _ := strings.Cut(stat, ") ")
+	fields := strings.Fields(after)
+	if len(fields) < 2 {
+		return 0, false
+	}
+	parent, err := strconv.Atoi(fields[1])
+	return parent, err == nil
+}
+
+// postgresCPU is what PostgreSQL's processes have used, those that have ended
+// left out: a pool keeps its connections.
+func postgresCPU(postmaster int) (sum time.Duration, err error) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return 0, err
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		text, err := os.ReadFile("/proc/" + e.Name() + "/stat")
+		if err != nil {
+			continue // it has ended
+		}
+		if parent, ok := parentOf(string(text)); !ok || parent != postmaster {
+			continue
+		}
+		if spent, err := processCPU(pid); err == nil {
+			sum += spent
+		}
+	}
+	return sum, nil
+}
+
+// exec runs statements one after the other.
+func (b *bench) exec(ctx context.Context, texts ...string) error {
+	for _, text := range texts {
+		if _, err := b.services.postgres.Exec(ctx, text); err != nil {
+			return fmt.Errorf("%.60s: %w", text, err)
+		}
+	}
+	return nil
+}
+
+// rowsOf reads a column of texts.
+func rowsOf(ctx context.Context, pool *pgxpool.Pool, text string, args ...any) ([]string, error) {
+	rows, err := pool.Query(ctx, text, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
+}

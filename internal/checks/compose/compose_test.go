@@ -1,0 +1,116 @@
+// Package compose holds the compose file against the configuration it starts
+// servers with.
+package compose
+
+import (
+	"bytes"
+	"context"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/compose-spec/compose-go/v2/loader"
+	"github.com/compose-spec/compose-go/v2/types"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/configs"
+)
+
+// project reads the compose file as docker compose would.
+func project(t *testing.T) *types.Project {
+	t.Helper()
+	root, err := filepath.Abs("../../..")
+	require.NoError(t, err)
+	p, err := loader.LoadWithContext(context.Background(), types.ConfigDetails{
+		WorkingDir:  root,
+		ConfigFiles: []types.ConfigFile{{Filename: filepath.Join(root, "docker-compose.yml")}},
+		Environment: types.Mapping{"FRESHET_AUTH_ADMIN_TOKEN": "from-the-shell"},
+	})
+	require.NoError(t, err)
+	return p
+}
+
+func service(t *testing.T, name string) types.ServiceConfig {
+	t.Helper()
+	s, err := project(t).GetService(name)
+	require.NoError(t, err)
+	return s
+}
+
+func TestComposeServices(t *testing.T) {
+	p := project(t)
+	assert.ElementsMatch(t, []string{"freshet", "redis", "elasticsearch", "postgres"}, p.ServiceNames())
+	for name, s := range p.Services {
+		require.NotNil(t, s.HealthCheck, "%s has no health check", name)
+		assert.NotEmpty(t, s.HealthCheck.Test, name)
+		assert.NotEmpty(t, s.Ports, name)
+		for _, port := range s.Ports {
+			assert.Equal(t, "127.0.0.1", port.HostIP, "%s publishes port %s to other machines", name, port.Published)
+		}
+		named := slices.ContainsFunc(s.Volumes, func(v types.ServiceVolumeConfig) bool { return v.Type == types.VolumeTypeVolume && v.Source != "" })
+		assert.True(t, named, "%s loses its data with its container", name)
+	}
+	for name, dependency := range p.Services["freshet"].DependsOn {
+		assert.Equal(t, types.ServiceConditionHealthy, dependency.Condition, name)
+	}
+	assert.Len(t, p.Services["freshet"].DependsOn, 3)
+}
+
+func TestComposeServicesFitFreshet(t *testing.T) {
+	redis := strings.Join(service(t, "redis").Command, " ")
+	assert.Contains(t, redis, "--maxmemory-policy noeviction", "an evicted filter forgets what was shown")
+	assert.Contains(t, redis, "--appendonly yes", "a restart must not lose impressions")
+
+	elastic := service(t, "elasticsearch")
+	assert.Equal(t, "single-node", *elastic.Environment["discovery.type"])
+	assert.Equal(t, "false", *elastic.Environment["xpack.security.enabled"])
+	assert.Contains(t, *elastic.Environment["ES_JAVA_OPTS"], "-Xmx")
+}
+
+// The configuration that the container gets must be one that a server starts
+// with, and must reach the services by the names they have there.
+func TestComposeConfiguration(t *testing.T) {
+	s := service(t, "freshet")
+	var path string
+	for _, v := range s.Volumes {
+		if i := slices.Index(s.Command, "--config"); i >= 0 && s.Command[i+1] == v.Target {
+			path = v.Source
+			assert.True(t, v.ReadOnly)
+		}
+	}
+	require.NotEmpty(t, path, "the file named by --config is not mounted")
+	mounted, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.True(t, bytes.Equal(configs.Services, mounted), "the mounted file is not the shipped services.yaml")
+
+	var environ []string
+	for name, value := range s.Environment {
+		environ = append(environ, name+"="+*value)
+	}
+	c, err := configs.Load(configs.Options{Path: path, Environ: environ})
+	require.NoError(t, err)
+	assert.Equal(t, "from-the-shell", c.Auth.AdminToken)
+	assert.False(t, configs.Loopback(c.Server.Addr), "a loopback address cannot be published from a container")
+	assert.Equal(t, []string{"redis:6379"}, c.Redis.Addrs)
+	assert.Equal(t, []string{"http://elasticsearch:9200"}, c.Elasticsearch.Addresses)
+	assert.Contains(t, c.Postgres.URL, "@postgres:5432/")
+	assert.Greater(t, int64(*s.StopGracePeriod), int64(c.Server.ShutdownTimeout), "a stop must leave time to record")
+	assert.True(t, slices.ContainsFunc(s.Volumes, func(v types.ServiceVolumeConfig) bool { return v.Target == c.DataDir }),
+		"data_dir is not on a volume")
+
+	// From this machine the same services are where services.yaml says.
+	outside, err := configs.Load(configs.Options{Path: "../../../configs/services.yaml"})
+	require.NoError(t, err)
+	database, err := url.Parse(outside.Postgres.URL)
+	require.NoError(t, err)
+	for _, pair := range [][2]string{
+		{"redis", outside.Redis.Addrs[0]}, {"elasticsearch", strings.TrimPrefix(outside.Elasticsearch.Addresses[0], "http://")}, {"postgres", database.Host},
+	} {
+		port := service(t, pair[0]).Ports[0]
+		assert.Equal(t, pair[1], port.HostIP+":"+port.Published, pair[0])
+	}
+}

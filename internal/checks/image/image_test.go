@@ -1,0 +1,126 @@
+// Package image builds what the Dockerfile builds, from exactly the files that
+// .dockerignore lets through.
+package image
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/moby/patternmatcher"
+	"github.com/moby/patternmatcher/ignorefile"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const root = "../../.."
+
+// sent are the files that reach the builder. The patterns are read and matched
+// by the library that docker build uses.
+func sent(t *testing.T) []string {
+	t.Helper()
+	file, err := os.Open(filepath.Join(root, ".dockerignore"))
+	require.NoError(t, err)
+	defer func() { _ = file.Close() }()
+	patterns, err := ignorefile.ReadAll(file)
+	require.NoError(t, err)
+	matcher, err := patternmatcher.New(patterns)
+	require.NoError(t, err)
+	var files []string
+	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		if err != nil || name == ".git" { // a directory, or the file of a work tree
+			return skip(d, err)
+		}
+		ignored, err := matcher.MatchesOrParentMatches(name)
+		if err == nil && !ignored && d.Type().IsRegular() {
+			files = append(files, name)
+		}
+		return err
+	}))
+	return files
+}
+
+func skip(d fs.DirEntry, err error) error {
+	if err == nil && d.IsDir() {
+		return fs.SkipDir
+	}
+	return err
+}
+
+// context copies the files into a directory of their own.
+func context(t *testing.T, files []string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range files {
+		to := filepath.Join(dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(to), 0o755))
+		require.NoError(t, copyFile(filepath.Join(root, name), to))
+	}
+	return dir
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		return err
+	}
+	return out.Close()
+}
+
+var (
+	continued = regexp.MustCompile(`\\\n\s*`)
+	building  = regexp.MustCompile(`(?m)^RUN (?:--mount=\S+ +)*(.*go build.*)$`)
+)
+
+// TestTheImageCanBeBuilt runs the Dockerfile's go build in a directory that
+// holds only what reaches the builder. The binary tells the version that the
+// build was given. The two settings that would compile every dependency once more are
+// left out.
+func TestTheImageCanBeBuilt(t *testing.T) {
+	raw, err := os.ReadFile(filepath.Join(root, "Dockerfile"))
+	require.NoError(t, err)
+	dockerfile := continued.ReplaceAllString(string(raw), "")
+	require.Contains(t, dockerfile, "\nARG VERSION\n")
+	command := building.FindStringSubmatch(dockerfile)
+	require.NotNil(t, command, "the Dockerfile runs no go build")
+
+	out := t.TempDir()
+	for _, setting := range []string{"CGO_ENABLED=0 ", "-trimpath "} {
+		require.Contains(t, command[1], setting)
+		command[1] = strings.ReplaceAll(command[1], setting, "")
+	}
+	build := exec.CommandContext(t.Context(), "sh", "-c", strings.ReplaceAll(command[1], "/out/", out+"/"))
+	build.Dir = context(t, sent(t))
+	build.Env = append(os.Environ(), "VERSION=v1.2.3-test", "GOFLAGS=-mod=readonly")
+	said, err := build.CombinedOutput()
+	require.NoError(t, err, "%s\n%s", command[1], said)
+
+	version, err := exec.CommandContext(t.Context(), filepath.Join(out, "freshet"), "version").CombinedOutput()
+	require.NoError(t, err, "%s", version)
+	assert.Regexp(t, `^freshet v1\.2\.3-test go1\.`, string(version))
+}
+
+// TestTheBuilderGetsNoMore looks for what would only make each build copy more
+// and use the cache less.
+func TestTheBuilderGetsNoMore(t *testing.T) {
+	for _, name := range sent(t) {
+		assert.NotRegexp(t, `^\.|(^|/)testdata/|_test\.go$|\.md$|^docs/|^scripts/|^internal/checks/`, name)
+	}
+}

@@ -1,0 +1,239 @@
+package monitoring
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v3"
+)
+
+// The files of scripts/monitoring, as far as the tests read them.
+type (
+	alertFile struct {
+		Groups []struct {
+			Rules []alert `yaml:"rules"`
+		} `yaml:"groups"`
+	}
+	alert struct {
+		Name        string            `yaml:"alert"`
+		Expr        string            `yaml:"expr"`
+		For         string            `yaml:"for"`
+		Labels      map[string]string `yaml:"labels"`
+		Annotations map[string]string `yaml:"annotations"`
+	}
+	dashboard struct {
+		Panels []struct {
+			Title, Type, Description string
+			Targets                  []struct{ Expr, LegendFormat string }
+		}
+	}
+)
+
+func alerts(t *testing.T) []alert {
+	t.Helper()
+	raw, err := os.ReadFile("../../../scripts/monitoring/alerts.yml")
+	require.NoError(t, err)
+	var file alertFile
+	decoder := yaml.NewDecoder(strings.NewReader(string(raw)))
+	decoder.KnownFields(false)
+	require.NoError(t, decoder.Decode(&file))
+	var all []alert
+	for _, g := range file.Groups {
+		all = append(all, g.Rules...)
+	}
+	require.NotEmpty(t, all)
+	return all
+}
+
+// queries are the dashboard's, with Grafana's variables filled in.
+func queries(t *testing.T) map[string]string {
+	t.Helper()
+	raw, err := os.ReadFile("../../../scripts/monitoring/dashboard.json")
+	require.NoError(t, err)
+	var d dashboard
+	require.NoError(t, json.Unmarshal(raw, &d))
+	fill := strings.NewReplacer("$__rate_interval", "5m", "$job", "freshet", "$instance", ".*")
+	all := map[string]string{}
+	for _, p := range d.Panels {
+		if p.Type == "row" {
+			continue
+		}
+		assert.NotEmpty(t, p.Description, p.Title)
+		for _, target := range p.Targets {
+			all[p.Title+" / "+target.LegendFormat] = fill.Replace(target.Expr)
+		}
+	}
+	require.NotEmpty(t, all)
+	return all
+}
+
+// TestMonitoring checks that every metric, label and label value that the
+// alerts and the dashboard ask for is there on a server that has worked.
+func TestMonitoring(t *testing.T) {
+	for _, m := range modes {
+		worked(t, m.config(t))
+	}
+	exported := gather(t)
+	asked := map[string]bool{}
+	for _, a := range alerts(t) {
+		checkQuery(t, exported, asked, "alert "+a.Name, a.Expr)
+	}
+	for title, expr := range queries(t) {
+		checkQuery(t, exported, asked, "panel "+title, expr)
+	}
+	for _, name := range slices.Sorted(maps.Keys(exported)) {
+		if strings.HasPrefix(name, "freshet_") && !asked[name] && !slices.Contains(onNoPanel, name) {
+			t.Errorf("%s is on no panel and in no alert; add it, or say here why not", name)
+		}
+	}
+}
+
+// onNoPanel are metrics for a closer look.
+var onNoPanel = []string{
+	"freshet_dedup_memory_impressions_total", // freshet_record_recorded_total tells it in both modes
+	"freshet_catalog_cache_errors_total",     // freshet_dependency_errors_total tells why
+	"freshet_recall_elastic_illegal_total",   // a matter of the index, told by doctor and the log
+	"freshet_build_info",                     // which version runs, a label of other queries
+	"freshet_spool_kept_total",               // the size on disk tells it
+	"freshet_spool_recorded_total",           // the same
+}
+
+// checkQuery parses a query and compares it with what is exported.
+func checkQuery(t *testing.T, exported map[string]*dto.MetricFamily, asked map[string]bool, where, query string) {
+	t.Helper()
+	expr, err := parser.NewParser(parser.Options{}).ParseExpr(query)
+	if !assert.NoError(t, err, where) {
+		return
+	}
+	known := map[string]bool{"job": true, "instance": true}
+	parser.Inspect(expr, func(node parser.Node, _ []parser.Node) error {
+		if v, ok := node.(*parser.VectorSelector); ok && v.Name != "up" {
+			family := familyOf(exported, v.Name)
+			if assert.NotNil(t, family, "%s: nothing is called %s", where, v.Name) {
+				asked[family.GetName()] = true
+				checkLabels(t, family, v.LabelMatchers, known, where)
+			}
+		}
+		return nil
+	})
+	parser.Inspect(expr, func(node parser.Node, _ []parser.Node) error {
+		if sum, ok := node.(*parser.AggregateExpr); ok {
+			for _, label := range sum.Grouping {
+				assert.True(t, known[label], "%s: by (%s), and nothing has that label", where, label)
+			}
+		}
+		return nil
+	})
+}
+
+// familyOf finds a metric by the name of one of its series.
+func familyOf(exported map[string]*dto.MetricFamily, name string) *dto.MetricFamily {
+	if f := exported[name]; f != nil && f.GetType() != dto.MetricType_HISTOGRAM {
+		return f
+	}
+	for _, suffix := range []string{"_bucket", "_sum", "_count"} {
+		base, ok := strings.CutSuffix(name, suffix)
+		if f := exported[base]; ok && f != nil && f.GetType() == dto.MetricType_HISTOGRAM {
+			return f
+		}
+	}
+	return nil
+}
+
+// checkLabels looks for a series that the matchers select. known takes in what
+// may be grouped by.
+func checkLabels(t *testing.T, f *dto.MetricFamily, matchers []*labels.Matcher, known map[string]bool, where string) {
+	t.Helper()
+	values := map[string][]string{}
+	for _, m := range f.GetMetric() {
+		for _, l := range m.GetLabel() {
+			values[l.GetName()] = append(values[l.GetName()], l.GetValue())
+			known[l.GetName()] = true
+		}
+	}
+	known["le"] = known["le"] || f.GetType() == dto.MetricType_HISTOGRAM
+	for _, m := range matchers {
+		switch {
+		case m.Name == "__name__" || m.Name == "job" || m.Name == "instance":
+		case m.Name == "code" && m.Type == labels.MatchRegexp: // errors that a healthy server has not made
+			assert.Contains(t, values, m.Name, where)
+		default:
+			assert.True(t, slices.ContainsFunc(values[m.Name], m.Matches),
+				"%s: no %s has %s; there is %v", where, f.GetName(), m, slices.Compact(slices.Sorted(slices.Values(values[m.Name]))))
+		}
+	}
+}
+
+// TestEachAlertIsExplained compares the alerts with docs/operations.md, both
+// ways.
+func TestEachAlertIsExplained(t *testing.T) {
+	raw, err := os.ReadFile("../../../docs/operations.md")
+	require.NoError(t, err)
+	var explained []string
+	for _, heading := range regexp.MustCompile(`(?m)^### (Freshet\w+)$`).FindAllStringSubmatch(string(raw), -1) {
+		explained = append(explained, heading[1])
+	}
+	var named []string
+	for _, a := range alerts(t) {
+		named = append(named, a.Name)
+		assert.Equal(t, "docs/operations.md#"+strings.ToLower(a.Name), a.Annotations["runbook"], a.Name)
+		assert.NotEmpty(t, a.Annotations["summary"], a.Name)
+		assert.Contains(t, []string{"page", "ticket"}, a.Labels["severity"], a.Name)
+	}
+	slices.Sort(named)
+	slices.Sort(explained)
+	assert.Equal(t, named, explained)
+}
+
+// TestDocumentedMetricsExist looks the metrics up that the documents name.
+func TestDocumentedMetricsExist(t *testing.T) {
+	for _, m := range modes {
+		worked(t, m.config(t))
+	}
+	exported := gather(t)
+	for _, path := range []string{"../../../README.md", "../../../docs/operations.md", "../../../docs/production.md", "../../../docs/reliability.md", "../../../docs/architecture.md", "../../../docs/own-index.md"} {
+		raw, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for _, name := range regexp.MustCompile(`\bfreshet_[a-z_]+[a-z]\b`).FindAllString(string(raw), -1) {
+			assert.True(t, exported[name] != nil || familyOf(exported, name) != nil, "%s speaks of %s", path, name)
+		}
+	}
+}
+
+// TestTheQueryCheckFindsMistakes is the test of the test.
+func TestTheQueryCheckFindsMistakes(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	counter := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "x_total", Help: "x"}, []string{"kind"})
+	registry.MustRegister(counter)
+	counter.WithLabelValues("a").Inc()
+	require.Equal(t, 1, testutil.CollectAndCount(counter))
+	families, err := registry.Gather()
+	require.NoError(t, err)
+	exported := map[string]*dto.MetricFamily{"x_total": families[0]}
+	for query, right := range map[string]bool{
+		`sum by (kind) (rate(x_total{kind="a"}[5m]))`:    true,
+		`sum by (kind) (rate(x_total{kind=~"a|b"}[5m]))`: true,
+		`rate(y_total[5m])`:                              false,
+		`x_total_bucket`:                                 false,
+		`x_total{kind="b"}`:                              false,
+		`x_total{sort="a"}`:                              false,
+		`sum by (sort) (x_total)`:                        false,
+		`sum by (kind) (x_total`:                         false,
+	} {
+		probe := &testing.T{}
+		checkQuery(probe, exported, map[string]bool{}, "query", query)
+		assert.Equal(t, right, !probe.Failed(), query)
+	}
+}

@@ -1,0 +1,81 @@
+package monitoring
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/app"
+	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/internal/testenv"
+)
+
+var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
+
+var modes = []struct {
+	name   string
+	config func(t *testing.T) configs.Config
+}{{"embedded", embedded}, {"services", services}}
+
+func embedded(t *testing.T) configs.Config {
+	cfg := configs.Default()
+	cfg.DataDir = t.TempDir()
+	return cfg
+}
+
+func services(t *testing.T) configs.Config {
+	_, prefix := testenv.Redis(t)
+	server, err := url.Parse(testenv.RedisURL(t))
+	require.NoError(t, err)
+	address, index := testenv.Elastic(t)
+	cfg := embedded(t)
+	// On a machine that is busy with other tests a healthy Redis must not pass
+	// for a dead one.
+	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 20*time.Second, 30*time.Second
+	cfg.Catalog.Backend, cfg.Recall.Backend = configs.CatalogElastic, configs.RecallElastic
+	cfg.Dedup.Backend, cfg.Sessions.Backend = configs.DedupRedisBloom, configs.SessionsRedisList
+	cfg.Redis.Addrs, cfg.Redis.KeyPrefix = []string{server.Host}, prefix
+	cfg.Elasticsearch.Addresses, cfg.Elasticsearch.Index = []string{address}, index
+	cfg.Social.Backend, cfg.Postgres.URL, cfg.Postgres.MaxConns = configs.SocialPostgres, testenv.Postgres(t), 8
+	return cfg
+}
+
+// open starts a system that is closed when the test ends. Its clock stands
+// still.
+func open(t *testing.T, cfg configs.Config) *app.App {
+	t.Helper()
+	a, err := app.Open(t.Context(), cfg, app.WithLogger(slog.New(slog.DiscardHandler)), app.WithClock(func() time.Time { return noon }))
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, a.Close(context.WithoutCancel(t.Context()))) })
+	return a
+}
+
+// fill puts 300 items in and makes them recallable.
+func fill(t *testing.T, a *app.App, cfg configs.Config) {
+	t.Helper()
+	items := make([]feed.Item, 300)
+	for i := range items {
+		items[i] = feed.Item{
+			ID: fmt.Sprintf("doc_%04d", i), Title: fmt.Sprintf("Item %d", i), Tags: []string{fmt.Sprintf("tag-%d", i%5)},
+			UpdateTime: noon.Add(-time.Duration(i) * time.Minute).Unix(),
+		}
+	}
+	errs, err := a.Catalog.Put(t.Context(), items)
+	require.NoError(t, errors.Join(append(errs, err)...))
+	if cfg.Catalog.Backend != configs.CatalogElastic {
+		return
+	}
+	client, err := esindex.Connect(esindex.ClientConfig{Addresses: cfg.Elasticsearch.Addresses})
+	require.NoError(t, err)
+	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPost, "/"+cfg.Elasticsearch.Index+"/_refresh", "", nil, nil))
+}

@@ -1,0 +1,160 @@
+package pages
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/checks/chromium"
+	"github.com/freshet/freshet/social"
+)
+
+const (
+	ids     = `[...document.querySelectorAll('#items .card')].map((c) => c.dataset.id)`
+	idle    = `document.querySelector('#refresh').disabled === false`
+	notSent = `document.body.dataset.repeated ?? ''`
+)
+
+func TestFeedPageScrollsWithoutRepeating(t *testing.T) {
+	for _, screen := range []chromium.Screen{chromium.Phone, chromium.Desktop} {
+		t.Run(screen.Name, func(t *testing.T) {
+			_, url := serve(t)
+			tab := chromium.Open(t, screen)
+			tab.Go(url + "/")
+			tab.Until(ids + `.length >= 20 && ` + idle)
+			tab.Until(`[...document.querySelectorAll('.why')].some((w) => w.textContent.includes('decay'))`)
+			tab.Shot("feed")
+			for pages := 2; pages <= 8; pages++ {
+				tab.Until(fmt.Sprintf(`scrollTo(0, document.body.scrollHeight), %s.length >= %d`, ids, 20*pages))
+			}
+			all := chromium.Eval[[]string](tab, ids)
+			first := map[string]bool{}
+			for _, id := range all {
+				assert.False(t, first[id], "%s is there twice", id)
+				first[id] = true
+			}
+			tab.Until(idle)
+			tab.Press("r")
+			tab.Until(ids + `.length >= 20 && ` + ids + `.length < ` + fmt.Sprint(len(all)) + ` && ` + idle)
+			for _, id := range chromium.Eval[[]string](tab, ids) {
+				assert.False(t, first[id], "%s came again with a refresh", id)
+			}
+			assert.Empty(t, chromium.Eval[string](tab, notSent))
+			assert.LessOrEqual(t, chromium.Eval[float64](tab, `document.documentElement.scrollWidth`), float64(screen.Width), "nothing is cut off at the side")
+		})
+	}
+}
+
+// TestFeedPageShowsPosts has a post that fits the reader best.
+func TestFeedPageShowsPosts(t *testing.T) {
+	a, url := serve(t)
+	send := func(agent, path, body string) {
+		r := httptest.NewRequestWithContext(t.Context(), "POST", path, strings.NewReader(body))
+		r.Header.Set("X-Agent-ID", agent)
+		w := httptest.NewRecorder()
+		a.Handler.ServeHTTP(w, r)
+		require.Equal(t, 201, w.Code, w.Body.String())
+	}
+	send("ann", "/v1/posts", `{"caption":"A post of mine\nwith more to it","tags":["go","databases","distributed-systems","performance"]}`)
+	find := func() bool {
+		x, err := a.Engine.Explain(t.Context(), engine.ExplainRequest{Agent: "u_1", Limit: 20})
+		return err == nil && slices.ContainsFunc(x.Candidates[:20], func(c engine.Explained) bool { return feed.IsPost(c.ID) && c.Title == "A post of mine" })
+	}
+	require.Eventually(t, find, 30*time.Second, 20*time.Millisecond, "it is not recalled")
+	tab := chromium.Open(t, chromium.Desktop)
+	tab.Go(url + "/")
+	tab.Until(ids + `.length >= 20 && ` + idle)
+	const card = `[...document.querySelectorAll('#items .card')].find((c) => c.dataset.id.startsWith('post:') && c.textContent.includes('A post of mine'))`
+	tab.Until(card)
+	text := chromium.Eval[string](tab, card+`.textContent`)
+	assert.Contains(t, text, "with more to it")
+	assert.Contains(t, text, "ann")
+	assert.Regexp(t, `\d+ ?(s|m|min).* ago`, text)
+
+	id := chromium.Eval[string](tab, card+`.dataset.id`)
+	chromium.Eval[any](tab, card+`.querySelector('.like').click()`)
+	tab.Until(card + `.querySelector('.like').getAttribute('aria-pressed') === 'true'`)
+	cards, err := a.Social.Cards(t.Context(), "u_1", []social.Known{{ID: id}})
+	require.NoError(t, err)
+	assert.True(t, cards[0].HasLiked)
+	assert.EqualValues(t, 1, cards[0].Likes)
+}
+
+func TestFeedPageShowsABadgeForWhatIsNew(t *testing.T) {
+	a, url := serve(t)
+	tab := chromium.Open(t, chromium.Desktop)
+	tab.Go(url + "/?badge=300")
+	tab.Until(ids + `.length >= 20 && ` + idle)
+	ingest(t, a, "breaking", "go", "databases")
+	tab.Until(`!document.querySelector('#badge').hidden`)
+	tab.Shot("badge")
+	assert.Regexp(t, `^\d+ new$`, chromium.Eval[string](tab, `document.querySelector('#badge').textContent`))
+	tab.Click("#badge")
+	tab.Until(ids + `.includes('breaking')`)
+	tab.Until(`document.querySelector('#badge').hidden`)
+}
+
+func TestFeedPageLikesHidesAndChangesReaders(t *testing.T) {
+	_, url := serve(t)
+	tab := chromium.Open(t, chromium.Phone)
+	tab.Go(url + "/")
+	tab.Until(ids + `.length >= 20 && ` + idle)
+
+	tab.Click("#items .card .like")
+	tab.Until(`document.querySelector('#items .like').getAttribute('aria-pressed') === 'true'`)
+	hidden := chromium.Eval[[]string](tab, ids)[1]
+	tab.Click("#items .card:nth-child(2) .hide")
+	tab.Until(`!` + ids + `.includes('` + hidden + `')`)
+	require.Empty(t, chromium.Eval[string](tab, `document.querySelector('#note.error')?.textContent ?? ''`))
+
+	// u_2 likes other things, and has its own memory.
+	chromium.Eval[any](tab, `(() => { const a = document.querySelector('#agent'); a.value = 'u_2'; a.dispatchEvent(new Event('change')); })()`)
+	tab.Until(`document.querySelector('#interests').textContent.includes('climate')`)
+	tab.Until(ids + `.length >= 20 && ` + idle)
+
+	// A new interest of great weight changes the next page.
+	tab.Click("#interests button:last-child")
+	tab.Click("#interest input[name=tag]")
+	tab.Press("football")
+	chromium.Eval[any](tab, `document.querySelector('#interest input[name=weight]').value = 100`)
+	tab.Click("#interest button")
+	tab.Until(`document.querySelector('#interests').textContent.includes('football')`)
+	tab.Until(`document.querySelector('#items .card .tags').textContent.includes('football')`)
+	assert.Empty(t, chromium.Eval[string](tab, notSent))
+}
+
+func TestFeedPageIsPulledToRefresh(t *testing.T) {
+	_, url := serve(t)
+	tab := chromium.Open(t, chromium.Phone)
+	tab.Go(url + "/")
+	tab.Until(ids + `.length >= 20 && ` + idle)
+	before := chromium.Eval[[]string](tab, ids)
+	pull := func(px int) {
+		chromium.Eval[any](tab, fmt.Sprintf(`(() => {
+			const send = (type, y) => {
+				const touch = new Touch({ identifier: 1, target: document.body, clientX: 100, clientY: y });
+				document.body.dispatchEvent(new TouchEvent(type, { bubbles: true, touches: type === 'touchend' ? [] : [touch], changedTouches: [touch] }));
+			};
+			scrollTo(0, 0);
+			send('touchstart', 100);
+			send('touchmove', 100 + %d);
+			send('touchend', 100 + %d);
+		})()`, px, px))
+	}
+	pull(60)
+	assert.True(t, chromium.Eval[bool](tab, idle), "a short pull is none")
+	assert.Equal(t, before, chromium.Eval[[]string](tab, ids))
+	pull(200)
+	tab.Until(ids + `[0] !== '` + before[0] + `' && ` + ids + `.length >= 20 && ` + idle)
+	for _, id := range chromium.Eval[[]string](tab, ids) {
+		assert.NotContains(t, before, id)
+	}
+}

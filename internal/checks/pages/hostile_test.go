@@ -1,0 +1,99 @@
+package pages
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/checks/chromium"
+)
+
+// markup runs wherever it is taken for HTML.
+const markup = `<img src=x onerror="window.ran=1"><script>window.ran=1</script><svg onload="window.ran=1">`
+
+// injected is what became of markup: scripts that ran, and elements that the
+// pages do not have.
+const injected = `window.ran ? 'a script ran' : [...document.querySelectorAll('img, main script, [onerror], [onload], a[href^="javascript"]')].map((e) => e.outerHTML).join(' ')`
+
+// TestMarkupIsText puts markup wherever the pages show what others have written.
+func TestMarkupIsText(t *testing.T) {
+	a, url := serve(t)
+	interests := map[string]float64{markup: 100}
+	_, err := a.Catalog.Put(t.Context(), []feed.Item{{
+		ID: "hostile", Title: "title " + markup, Summary: "summary " + markup, AuthorID: "author " + markup, Tags: []string{markup},
+		URL: "javascript:window.ran=1", ImageURL: "javascript:window.ran=1", Lang: "en", UpdateTime: time.Now().Unix(),
+	}})
+	require.NoError(t, err)
+	require.NoError(t, a.Engine.PutProfile(t.Context(), "u_1", feed.Profile{Interests: interests}))
+	body := `{"ranking":{"base":0.2},"by":"by <img src=x onerror=window.ran=1>","why":"why <img src=x onerror=window.ran=1><script>window.ran=1</script>","experiments":[{"name":"quick","share":0.5}]}`
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, url+"/v1/ranking", strings.NewReader(body))
+	require.NoError(t, err)
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	answer, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	require.Equal(t, 200, res.StatusCode, string(answer))
+	require.NotContains(t, string(answer), "<img")
+
+	tab := chromium.Open(t, chromium.Desktop)
+	tab.Go(url + "/")
+	tab.Until(ids + `.includes('hostile') && ` + idle)
+	const card = `document.querySelector('[data-id=hostile]')`
+	tab.Until(card + `.querySelector('.why').textContent.includes('onerror')`)
+	assert.Equal(t, "title "+markup, chromium.Eval[string](tab, card+`.querySelector('h2').textContent.trim()`))
+	assert.Contains(t, chromium.Eval[string](tab, `document.querySelector('#interests').textContent`), markup)
+	assert.Equal(t, "", chromium.Eval[string](tab, card+`.querySelector('h2 a').href`))
+	assert.Empty(t, chromium.Eval[string](tab, injected))
+
+	tab.Go(url + "/lab")
+	tab.Until(compared)
+	tab.Until(`document.querySelector('#proposed').textContent.includes('onerror')`)
+	tab.Until(`document.querySelector('#versions').textContent.includes('onerror') && document.querySelector('#version').textContent.includes('by <img')`)
+	assert.Empty(t, chromium.Eval[string](tab, injected))
+	chromium.Eval[any](tab, `((i) => { i.value = '`+`<img src=x>`+`'; i.dispatchEvent(new Event('input')); })(document.querySelector('#text-scale'))`)
+	assert.Empty(t, chromium.Eval[string](tab, injected))
+
+	for _, page := range []string{"/", "/lab", "/docs", "/assets/feed/feed.js"} {
+		res, err := http.Get(url + page)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		policy := res.Header.Get("Content-Security-Policy")
+		assert.Contains(t, policy, "default-src 'none'; script-src 'self';", page)
+		assert.NotContains(t, policy, "unsafe", page)
+	}
+}
+
+// TestFeedPageKeepsWhatIsHidden changes the interests of a reader who has hidden
+// items since the page has read the profile.
+func TestFeedPageKeepsWhatIsHidden(t *testing.T) {
+	a, url := serve(t)
+	tab := chromium.Open(t, chromium.Desktop)
+	p, err := a.Engine.Profile(t.Context(), "u_1")
+	require.NoError(t, err)
+	p.MutedItems = []string{"hidden-before"}
+	require.NoError(t, a.Engine.PutProfile(t.Context(), "u_1", p))
+	tab.Go(url + "/")
+	tab.Until(ids + `.length >= 20 && ` + idle)
+	hidden := chromium.Eval[[]string](tab, ids)[0]
+	tab.Click("#items .card .hide")
+	tab.Until(`!` + ids + `.includes('` + hidden + `')`)
+	before := chromium.Eval[int](tab, `document.querySelectorAll('#interests button').length`)
+	tab.Click("#interests button")
+	tab.Until(fmt.Sprintf(`document.querySelectorAll('#interests button').length < %d`, before))
+	tab.Until(idle)
+	p, err = a.Engine.Profile(t.Context(), "u_1")
+	require.NoError(t, err)
+	docs, err := a.Catalog.Docs(t.Context(), []string{hidden})
+	require.NoError(t, err)
+	group, _, err := docs[0].Head()
+	require.NoError(t, err)
+	require.Equal(t, []string{"hidden-before", group}, p.MutedItems)
+}

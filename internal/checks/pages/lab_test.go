@@ -1,0 +1,109 @@
+package pages
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/checks/chromium"
+)
+
+const (
+	compared = `!document.querySelector('main').classList.contains('stale') && document.querySelectorAll('#proposed li').length > 0`
+	curve    = `document.querySelector('#curve .proposed').getAttribute('d')`
+	// cutLabels are the texts that reach beyond the drawing, which cuts them off.
+	cutLabels = `((svg) => { const box = svg.getBoundingClientRect(); return [...svg.querySelectorAll('text')].filter((t) => { const r = t.getBoundingClientRect(); return r.left < box.left || r.right > box.right || r.bottom > box.bottom; }).map((t) => t.textContent); })(document.querySelector('#curve'))`
+	list      = `[...document.querySelectorAll('#proposed li')].map((l) => l.dataset.id).join(' ')`
+)
+
+// slide moves a slider as a hand would: the page hears of it.
+func slide(tab *chromium.Tab, key string, to int) {
+	chromium.Eval[any](tab, `((r) => { r.value = `+strconv.Itoa(to)+`; r.dispatchEvent(new Event('input')); })(document.querySelector('#range-`+key+`'))`)
+}
+
+func TestLabSlidersChangeTheCurveAndTheList(t *testing.T) {
+	_, url := serve(t)
+	for _, screen := range []chromium.Screen{chromium.Phone, chromium.Desktop} {
+		t.Run(screen.Name, func(t *testing.T) {
+			tab := chromium.Open(t, screen)
+			tab.Go(url + "/lab")
+			tab.Until(compared)
+			assert.Equal(t, "24h", chromium.Eval[string](tab, `document.querySelector('#text-scale').value`))
+			assert.Equal(t, "100 %", chromium.Eval[string](tab, `document.querySelector('#figures dd').textContent`), "nothing is proposed yet")
+			assert.True(t, chromium.Eval[bool](tab, `document.querySelector('#live').disabled`))
+			for _, key := range []string{"scale", "offset", "decay", "weight"} {
+				drawn, listed := chromium.Eval[string](tab, curve), chromium.Eval[string](tab, list)
+				slide(tab, key, 900)
+				if key != "weight" { // popularity is no part of the curve
+					require.NotEqual(t, drawn, chromium.Eval[string](tab, curve), "the curve follows at once")
+				}
+				tab.Until(compared + ` && ` + list + ` !== '` + listed + `'`)
+			}
+			assert.NotEmpty(t, chromium.Eval[string](tab, `document.querySelector('#proposed .move.up, #proposed .move.new').textContent`))
+			assert.Contains(t, chromium.Eval[string](tab, `document.querySelector('#proposed .factors').textContent`), "decay")
+			for key, to := range map[string]int{"scale": 680, "offset": 500, "decay": 500, "weight": 100} {
+				slide(tab, key, to)
+			}
+			tab.Until(compared)
+			tab.Shot("lab")
+			assert.LessOrEqual(t, chromium.Eval[float64](tab, `document.documentElement.scrollWidth`), float64(screen.Width), "nothing is cut off at the side")
+			assert.Empty(t, chromium.Eval[[]string](tab, cutLabels), "labels of the curve that stick out of it")
+		})
+	}
+}
+
+func TestLabByKeyboardAndByText(t *testing.T) {
+	_, url := serve(t)
+	tab := chromium.Open(t, chromium.Desktop)
+	tab.Go(url + "/lab")
+	tab.Until(compared)
+	before := chromium.Eval[string](tab, `document.querySelector('#text-scale').value`)
+	chromium.Eval[any](tab, `document.querySelector('#range-scale').focus()`)
+	tab.Press("\u0303") // arrow right
+	tab.Until(`document.querySelector('#text-scale').value !== '` + before + `'`)
+
+	write := func(text string) {
+		chromium.Eval[any](tab, `((i) => { i.value = '`+text+`'; i.dispatchEvent(new Event('input')); })(document.querySelector('#text-scale'))`)
+	}
+	write("soon")
+	assert.Equal(t, "true", chromium.Eval[string](tab, `document.querySelector('#text-scale').getAttribute('aria-invalid')`))
+	write("82h")
+	tab.Until(compared)
+	assert.Contains(t, chromium.Eval[string](tab, `document.querySelector('#halves').textContent`), "3.5 d")
+}
+
+func TestLabMakesLiveAndReverts(t *testing.T) {
+	a, url := serve(t)
+	tab := chromium.Open(t, chromium.Desktop)
+	tab.Go(url + "/lab")
+	tab.Until(compared)
+	slide(tab, "scale", 950)
+	slide(tab, "weight", 500)
+	tab.Until(compared)
+	proposed := chromium.Eval[string](tab, list)
+	tab.Click("#live")
+	tab.Until(`document.querySelector('#version').textContent.includes('version 1')`)
+	tab.Until(compared)
+
+	// The next refresh of that reader is what the lab has shown, but for what the demo
+	// has published since.
+	listed := strings.Fields(proposed)
+	next := slices.DeleteFunc(strings.Fields(firstPage(t, a, "u_1", 20)), func(id string) bool { return !slices.Contains(listed, id) })
+	require.GreaterOrEqual(t, len(next), 15)
+	assert.Equal(t, listed[:len(next)], next)
+
+	slide(tab, "scale", 100)
+	tab.Click("#variant")
+	tab.Press("quick")
+	tab.Click("#save")
+	tab.Until(`document.querySelector('#report').textContent.includes('quick')`)
+	tab.Until(compared)
+	tab.Shot("lab-live")
+	tab.Click("#versions tr:nth-child(2) button:last-child")
+	tab.Until(`document.querySelector('#version').textContent.includes('version 3')`)
+	tab.Until(`!document.querySelector('#report').textContent.includes('quick')`)
+}

@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/freshet/freshet/engine/offline"
+)
+
+// nameWidth is the width of the longest name of a figure: the writer of tables
+// aligns all columns to the right or none.
+const nameWidth = len("rank-biased overlap")
+
+// WriteComparison writes the figures as a table and what they mean as a
+// sentence.
+func WriteComparison(w io.Writer, c offline.Comparison) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "A  %s\nB  %s\n%s\n\n", c.A, c.B, setting(c))
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, strings.Repeat(" ", nameWidth)+"\tMEAN\tSD\tMIN\tMEDIAN\tMAX\tAGENTS\t")
+	f := c.Figures
+	for _, row := range []struct {
+		name   string
+		spread offline.Spread
+		text   func(float64) string
+	}{
+		{fmt.Sprintf("overlap@%d", c.K), f.Overlap, part},
+		{"rank-biased overlap", f.RBO, two},
+		{"Kendall tau", f.KendallTau, two},
+		{"new in B", f.NewShare, part},
+		{"median age A", f.MedianAgeA, preciseAge},
+		{"median age B", f.MedianAgeB, preciseAge},
+		{"tag coverage A", f.CoverageA, part},
+		{"tag coverage B", f.CoverageB, part},
+	} {
+		s := row.spread
+		cells := []float64{s.Mean, s.SD, s.Min, s.Median, s.Max}
+		fmt.Fprintf(t, "%-*s", nameWidth, row.name)
+		for _, v := range cells {
+			fmt.Fprint(t, "\t", figure(s, v, row.text))
+		}
+		fmt.Fprintf(t, "\t%d\t\n", s.N)
+	}
+	_ = t.Flush()
+	fmt.Fprintf(&b, "\n%s\n", conclusion(c))
+	return write(w, &b)
+}
+
+// setting says what was compared.
+func setting(c offline.Comparison) string {
+	s := fmt.Sprintf("the first %d items of %s at %s", c.K, counted(c.Figures.Agents, "agent"), c.At.Format(time.RFC3339))
+	if c.Figures.Empty > 0 {
+		s += fmt.Sprintf("; %s without any item are left out", counted(c.Figures.Empty, "agent"))
+	}
+	return s
+}
+
+// What a difference must reach to be told as one: a twentieth of an age, and a
+// point of coverage. Less changes nothing that a reader could notice.
+const (
+	noticedAge      = 0.05
+	noticedCoverage = 0.01
+)
+
+// conclusion says in a sentence what B changes.
+func conclusion(c offline.Comparison) string {
+	f := c.Figures
+	switch {
+	case f.Overlap.N == 0:
+		return "There is nothing to compare: neither ranking has an item for these agents."
+	case f.RBO.Min == 1 && f.Overlap.Min == 1:
+		return fmt.Sprintf("B changes nothing: the first %d are the same, in the same order.", c.K)
+	case f.Overlap.Min == 1:
+		return fmt.Sprintf("B changes the order only: the first %d are the same items.", c.K)
+	}
+	sentence := fmt.Sprintf("With B, %s of the first %d are new, and the items are %s", part(f.NewShare.Mean), c.K, agesCompared(f.MedianAgeA.Mean, f.MedianAgeB.Mean))
+	if f.CoverageA.N > 0 {
+		sentence += "; they cover " + coverageCompared(f.CoverageA.Mean, f.CoverageB.Mean)
+	}
+	return sentence + "."
+}
+
+func agesCompared(was, is float64) string {
+	if math.Abs(is-was) < noticedAge*max(is, was) || preciseAge(is) == preciseAge(was) {
+		return fmt.Sprintf("about as old as before (%s at the median)", preciseAge(is))
+	}
+	change := "younger"
+	if is > was {
+		change = "older"
+	}
+	return fmt.Sprintf("%s: %s at the median instead of %s", change, preciseAge(is), preciseAge(was))
+}
+
+func coverageCompared(was, is float64) string {
+	if math.Abs(is-was) < noticedCoverage {
+		return fmt.Sprintf("about as much of an agent's interests as before (%s)", part(is))
+	}
+	return fmt.Sprintf("%s of an agent's interests instead of %s", part(is), part(was))
+}
+
+// figure writes one of a spread's figures, a dash where there are no agents.
+func figure(s offline.Spread, v float64, text func(float64) string) string {
+	if s.N == 0 {
+		return "-"
+	}
+	return text(v)
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func two(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
+
+// part writes a part as a percentage. What is not nothing is not written as it.
+func part(v float64) string {
+	text := strconv.FormatFloat(100*v, 'f', 1, 64) + "%"
+	if v > 0 && text == "0.0%" {
+		return "<0.1%"
+	}
+	return text
+}
+
+// preciseAge writes seconds with one decimal of the largest unit that fits.
+func preciseAge(seconds float64) string {
+	for _, unit := range []struct {
+		seconds float64
+		name    string
+	}{{2 * 86400, "d"}, {3600, "h"}, {60, "m"}} {
+		if math.Abs(seconds) >= unit.seconds {
+			return strconv.FormatFloat(seconds/math.Min(unit.seconds, 86400), 'f', 1, 64) + unit.name
+		}
+	}
+	return strconv.FormatFloat(seconds, 'f', 0, 64) + "s"
+}

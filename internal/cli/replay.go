@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/freshet/freshet/engine/offline"
+	"github.com/freshet/freshet/internal/tuning"
+)
+
+// ReplayLimits is what a replay cannot know.
+const ReplayLimits = `What a replay cannot know: it ranks with today's catalog, profiles and likes, not those of the click;
+it leaves nothing out that the agent had been shown by then; and people can only click what a ranking
+has shown them, so whatever was live at the time has the better chances.
+`
+
+// WriteReplay writes a table of the scores, what they mean as a sentence, and
+// every event that is in no score.
+func WriteReplay(w io.Writer, r tuning.Replay) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s of %s, ranked as of each click, the first %d\n\n", counted(r.Clicks, "click"), counted(r.Agents, "agent"), r.Depth)
+	if r.Clicks > 0 {
+		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+		fmt.Fprintf(t, "\tHIT RATE@%d\tNDCG@%[1]d\tMRR\tNDCG-A\tHIGHER\tLOWER\tRANKING\n", r.K)
+		for i, x := range r.Contestants {
+			versus := fmt.Sprintf("%s\t%d\t%d", gain(x.Standing), x.Higher, x.Lower)
+			if i == 0 {
+				versus = "\t\t"
+			}
+			fmt.Fprintf(t, "%s\t%.3f\t%.3f\t%.3f\t%s\t%s\n", x.Name, x.Scores.HitRate, x.Scores.NDCG, x.Scores.MRR, versus, x.Ranking)
+		}
+		_ = t.Flush()
+	}
+	fmt.Fprintf(&b, "\n%s\n", scored(r))
+	unscored(&b, r)
+	b.WriteString("\n" + ReplayLimits)
+	return write(w, &b)
+}
+
+// unscored lists the events that are in no score.
+func unscored(b *strings.Builder, r tuning.Replay) {
+	why := map[offline.Replayed]string{
+		offline.Gone:    "of items that are not in the catalog any more",
+		offline.Later:   "of items that the catalog has with a date after the click",
+		offline.Refused: "of items that the agent has muted by now",
+	}
+	for _, state := range slices.Sorted(maps.Keys(r.NotScored)) {
+		fmt.Fprintf(b, "not scored: %s %s\n", counted(r.NotScored[state], "click"), cmp.Or(why[state], string(state)))
+	}
+	for _, kind := range slices.Sorted(maps.Keys(r.Skipped)) {
+		fmt.Fprintf(b, "skipped: %s of type %q\n", counted(r.Skipped[kind], "event"), kind)
+	}
+	for _, e := range r.Errors {
+		fmt.Fprintf(b, "line %d: %s\n", e.Line, e.Reason)
+	}
+	if hidden := r.Rejected - len(r.Errors); hidden > 0 {
+		fmt.Fprintf(b, "and %s that could not be read\n", counted(hidden, "more line"))
+	}
+}
+
+// scored says in a sentence what the scores mean.
+func scored(r tuning.Replay) string {
+	if r.Clicks == 0 {
+		return "There is no click to score."
+	}
+	best := slices.MaxFunc(r.Contestants, func(a, b tuning.Contestant) int { return cmp.Compare(a.Scores.NDCG, b.Scores.NDCG) })
+	switch len(r.Contestants) {
+	case 1:
+		return fmt.Sprintf("%s of the clicked items stand among the first %d.", part(best.Scores.HitRate), r.K)
+	case 2:
+		b := r.Contestants[1]
+		switch {
+		case b.Margin == nil:
+			return "There are clicks of too few agents to say whether the difference is more than chance."
+		case math.Abs(b.Gain) <= *b.Margin:
+			return "The difference between A and B may be chance: the 95% interval of the NDCG's has 0 in it."
+		case b.Gain > 0:
+			return "B places the clicked items better, and that is more than chance (95%)."
+		}
+		return "B places the clicked items worse, and that is more than chance (95%)."
+	}
+	if best.Scores.NDCG == r.Contestants[0].Scores.NDCG {
+		return "None of them has a better NDCG than A."
+	}
+	return fmt.Sprintf("%s has the best NDCG. The best of many is a little lucky: compare it with A on other clicks before you make it live.", best.Name)
+}
+
+// gain is what the NDCG gains over A, with its margin where that is known.
+func gain(x offline.Standing) string {
+	if x.Margin == nil {
+		return fmt.Sprintf("%+.3f", x.Gain)
+	}
+	return fmt.Sprintf("%+.3f ±%.3f", x.Gain, *x.Margin)
+}

@@ -1,0 +1,219 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/social"
+)
+
+const (
+	people      = 300
+	fans        = 1080 // who only read
+	postsBefore = 600  // what was posted before the demo starts, oldest first
+	postSpan    = 3 * 24 * time.Hour
+	writers     = 16 // writes at once: the store commits them together
+)
+
+// famous is the share of the fans who follow each of the best-known authors, so
+// that some are celebrities.
+var famous = []float64{0.99, 0.95, 0.4, 0.2}
+
+// Network is a made-up network: authors, readers, and who follows whom. It
+// follows from a seed.
+type Network struct {
+	Authors []social.Author
+	Follows [][2]string // agent, author
+	topics  []topic     // of the authors
+}
+
+// NewNetwork makes a network. Its readers are those of [Profiles], authors, and
+// fans who only follow.
+func NewNetwork(seed uint64) *Network {
+	r := rand.New(rand.NewPCG(seed, people))
+	n := &Network{}
+	for i := range people {
+		first, last := firstNames[i%len(firstNames)], lastNames[i/len(firstNames)%len(lastNames)]
+		id, name := first+"."+last, capital(first)+" "+capital(last)
+		if again := i / (len(firstNames) * len(lastNames)); again > 0 {
+			id, name = fmt.Sprintf("%s%d", id, again+1), fmt.Sprintf("%s %s", name, []string{"II", "III"}[again-1])
+		}
+		t := topics[i%len(topics)]
+		n.topics = append(n.topics, t)
+		n.Authors = append(n.Authors, social.Author{
+			ID: id, Name: name, ImageURL: fmt.Sprintf("https://example.com/people/%d.jpg", i+1),
+			Bio: "Mostly about " + strings.ReplaceAll(t.tag, "-", " ") + ", from " + pick(r, places) + ".",
+		})
+	}
+	n.follow(r)
+	return n
+}
+
+// follow draws who follows whom.
+func (n *Network) follow(r *rand.Rand) {
+	for i := range fans {
+		for at, share := range famous {
+			if r.Float64() < share {
+				n.add(fmt.Sprintf("fan_%d", i+1), at)
+			}
+		}
+		n.draw(r, fmt.Sprintf("fan_%d", i+1), 1)
+	}
+	for _, a := range n.Authors {
+		n.draw(r, a.ID, 5+r.IntN(10))
+	}
+	profiles := Profiles()
+	for agent, p := range profiles {
+		for at, t := range n.topics {
+			if p.Interests[t.tag] >= 3 && at < len(topics)*4 {
+				n.add(agent, at)
+			}
+		}
+		n.add(agent, 0)
+		n.add(agent, 1)
+	}
+	slices.SortFunc(n.Follows, func(a, b [2]string) int { return slices.Compare(a[:], b[:]) })
+	n.Follows = slices.Compact(n.Follows)
+}
+
+// draw lets an agent follow some authors, the first ones more often.
+func (n *Network) draw(r *rand.Rand, agent string, many int) {
+	for range many {
+		n.add(agent, n.popular(r))
+	}
+}
+
+func (n *Network) popular(r *rand.Rand) int { return int(people * math.Pow(r.Float64(), 2)) }
+
+func (n *Network) add(agent string, at int) {
+	if author := n.Authors[at].ID; author != agent {
+		n.Follows = append(n.Follows, [2]string{agent, author})
+	}
+}
+
+// Post makes the i-th post of a seed: mostly public, some for followers.
+func (n *Network) Post(seed, i uint64) social.Post {
+	r := rand.New(rand.NewPCG(seed, i))
+	at := n.popular(r)
+	t := n.topics[at]
+	s := subject{topic: t, lang: "en", who: pick(r, t.who), what: pick(r, t.what), other: pick(r, t.what), place: pick(r, places)}
+	p := social.Post{
+		Author: n.Authors[at].ID, Audience: social.Audience{Public: r.IntN(8) > 0},
+		Caption: fill(r, pick(r, headlines[t.kind]), s) + "\n\n" + fill(r, pick(r, summaries), s) + " #" + strings.ReplaceAll(t.tag, "-", ""),
+		Tags:    []string{t.tag},
+	}
+	p.Audience.Followers = !p.Audience.Public
+	return p
+}
+
+// Fill stores the network and what it has posted before now. A store that has
+// authors already, as after a restart, stays as it is.
+func (n *Network) Fill(ctx context.Context, store social.Store, now time.Time) error {
+	if info, err := store.Author(ctx, "", n.Authors[0].ID); err == nil && info.Name != "" {
+		return nil
+	}
+	// What happened before is told as events are, with the time it happened at.
+	began := now.Add(-2 * postSpan)
+	var edges []social.Edge
+	for _, f := range n.Follows {
+		edges = append(edges, social.Edge{Agent: f[0], Author: f[1]})
+	}
+	for some := range slices.Chunk(edges, social.MaxEdges) {
+		if _, _, err := store.FollowAll(ctx, some, began); err != nil {
+			return err
+		}
+	}
+	posts := n.before(now)
+	if err := atOnce(ctx, len(posts), func(ctx context.Context, i int) error {
+		_, _, err := store.CreatePost(ctx, posts[i], social.Creation{At: time.Unix(posts[i].CreatedAt, 0)})
+		return err
+	}); err != nil {
+		return err
+	}
+	r := rand.New(rand.NewPCG(people, fans))
+	liked := make([][2]string, 2*len(posts))
+	for i := range liked {
+		liked[i] = [2]string{fmt.Sprintf("fan_%d", 1+r.IntN(fans)), posts[int(float64(len(posts))*math.Sqrt(r.Float64()))].ID}
+	}
+	if err := atOnce(ctx, len(liked), func(ctx context.Context, i int) error { return n.like(ctx, store, liked[i][0], liked[i][1]) }); err != nil {
+		return err
+	}
+	if err := atOnce(ctx, len(n.Authors)-1, func(ctx context.Context, i int) error {
+		return store.PutAuthor(ctx, n.Authors[i+1], began)
+	}); err != nil {
+		return err
+	}
+	// The first card is the last thing stored: it says that everything is.
+	return store.PutAuthor(ctx, n.Authors[0], began)
+}
+
+// like leaves out what a reader may not see.
+func (n *Network) like(ctx context.Context, store social.Store, agent, post string) error {
+	_, _, err := store.Like(ctx, agent, post)
+	if errors.Is(err, social.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// before is what was posted before now, oldest first.
+func (n *Network) before(now time.Time) []social.Post {
+	r := rand.New(rand.NewPCG(people, 0))
+	ages := make([]time.Duration, postsBefore)
+	for i := range ages {
+		ages[i] = time.Minute + time.Duration(float64(postSpan)*math.Pow(r.Float64(), 1.6))
+	}
+	slices.Sort(ages)
+	slices.Reverse(ages)
+	posts := make([]social.Post, len(ages))
+	for i, age := range ages {
+		posts[i] = n.Post(0, uint64(i))
+		posts[i].ID, posts[i].CreatedAt = fmt.Sprintf("%sdemo_%d", social.PostPrefix, i+1), now.Add(-age).Unix()
+	}
+	return posts
+}
+
+// atOnce runs n writes, some at once, and returns the first error.
+func atOnce(ctx context.Context, n int, write func(ctx context.Context, i int) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(writers)
+	for i := range n {
+		group.Go(func() error { return write(ctx, i) })
+	}
+	return group.Wait()
+}
+
+// Run publishes a post and likes some of the latest every so often until ctx
+// ends. A write that fails is logged and the next one tried.
+func (n *Network) Run(ctx context.Context, store social.Store, every time.Duration, clock feed.Clock, log *slog.Logger) {
+	ticks := time.NewTicker(every)
+	defer ticks.Stop()
+	var latest []string
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks.C:
+		}
+		i := uint64(clock().UnixMilli())
+		p, _, err := store.CreatePost(ctx, n.Post(newsSeed, i), social.Creation{})
+		if err == nil {
+			latest = append(latest[max(0, len(latest)-20):], p.ID)
+			r := rand.New(rand.NewPCG(newsSeed, i))
+			err = n.like(ctx, store, fmt.Sprintf("fan_%d", 1+r.IntN(fans)), pick(r, latest))
+		}
+		if err != nil && ctx.Err() == nil {
+			log.WarnContext(ctx, "demo post was not stored", "error", err)
+		}
+	}
+}

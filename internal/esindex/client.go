@@ -1,0 +1,82 @@
+package esindex
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/elastic/elastic-transport-go/v8/elastictransport"
+)
+
+// Client sends requests to the nodes of one Elasticsearch. [Connect] makes one.
+type Client interface {
+	// Perform sends req to a node, with the credentials of the client. The URL
+	// of req has a path and a query only. A node that cannot be reached, and one
+	// that answers 502, 503 or 504, is tried again or replaced by another, three
+	// times at most, at once. The last answer is returned whatever its status;
+	// the caller closes its body. An error says that there is no answer, or one
+	// of something that is not Elasticsearch.
+	Perform(req *http.Request) (*http.Response, error)
+}
+
+// ClientConfig says where an Elasticsearch is, and who asks.
+type ClientConfig struct {
+	Addresses []string // URLs of nodes, required; a user and password in one are used for that node
+	Username  string
+	Password  string
+	APIKey    string            // used instead of Username and Password
+	Transport http.RoundTripper // nil: the standard library's, with a pool of its own
+}
+
+// Connect makes a client. It does not dial yet. Credentials in the first
+// address are used for all nodes. Errors repeat no address, which may hold a
+// password.
+func Connect(cfg ClientConfig) (Client, error) {
+	if len(cfg.Addresses) == 0 {
+		return nil, errors.New("no address of Elasticsearch is given")
+	}
+	nodes := make([]*url.URL, len(cfg.Addresses))
+	for i, address := range cfg.Addresses {
+		node, err := url.Parse(strings.TrimRight(address, "/"))
+		if err != nil {
+			return nil, fmt.Errorf("address %d of Elasticsearch is not a URL", i+1)
+		}
+		nodes[i] = node
+	}
+	options := []elastictransport.Option{elastictransport.WithURLs(nodes...), elastictransport.WithUserAgent("freshet")}
+	if user := nodes[0].User; user != nil {
+		cfg.Username = user.Username()
+		cfg.Password, _ = user.Password()
+	}
+	if cfg.APIKey != "" {
+		options = append(options, elastictransport.WithAPIKey(cfg.APIKey))
+	} else {
+		options = append(options, elastictransport.WithBasicAuth(cfg.Username, cfg.Password))
+	}
+	if cfg.Transport != nil {
+		options = append(options, elastictransport.WithTransport(cfg.Transport))
+	}
+	transport, err := elastictransport.NewClient(options...)
+	return genuine{transport}, err
+}
+
+// errOther is the error of a success that Elasticsearch has not signed.
+var errOther = errors.New("what answers is not Elasticsearch 8: it sends no header X-Elastic-Product")
+
+// genuine refuses the success of anything else, such as a proxy's login page,
+// before somebody reads it as a search without hits.
+type genuine struct{ Client }
+
+// Perform implements [Client].
+func (g genuine) Perform(req *http.Request) (*http.Response, error) {
+	res, err := g.Client.Perform(req)
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode < 300 && res.Header.Get("X-Elastic-Product") != "Elasticsearch" {
+		return nil, errors.Join(errOther, res.Body.Close())
+	}
+	return res, nil
+}

@@ -1,0 +1,87 @@
+package esindex_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/esindex"
+)
+
+// node answers as Elasticsearch does and tells what it was asked.
+func node(t *testing.T, status int, asked chan<- *http.Request) string {
+	t.Helper()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked != nil {
+			asked <- r
+		}
+		w.Header().Set("X-Elastic-Product", "Elasticsearch")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, `{}`)
+	}))
+	t.Cleanup(srv.Close)
+	return srv.URL
+}
+
+func TestConnectSendsCredentials(t *testing.T) {
+	for name, c := range map[string]struct {
+		cfg  esindex.ClientConfig
+		user string // in the address
+		want string // header
+	}{
+		"nobody":                      {},
+		"user and password":           {cfg: esindex.ClientConfig{Username: "u", Password: "p"}, want: "Basic dTpw"},
+		"key":                         {cfg: esindex.ClientConfig{APIKey: "a2V5"}, want: "APIKey a2V5"},
+		"key before user":             {cfg: esindex.ClientConfig{APIKey: "a2V5", Username: "u", Password: "p"}, want: "APIKey a2V5"},
+		"user in the address":         {user: "u:p@", want: "Basic dTpw"},
+		"user in the address is used": {cfg: esindex.ClientConfig{Username: "v", Password: "q"}, user: "u:p@", want: "Basic dTpw"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked := make(chan *http.Request, 1)
+			address := "http://" + c.user + node(t, http.StatusOK, asked)[len("http://"):]
+			c.cfg.Addresses = []string{address + "/below/"}
+			client, err := esindex.Connect(c.cfg)
+			require.NoError(t, err)
+			require.NoError(t, esindex.Do(t.Context(), client, http.MethodPost, "/items/_search", "a=1", []byte(`{}`), nil))
+			got := <-asked
+			assert.Equal(t, c.want, got.Header.Get("Authorization"))
+			assert.Equal(t, "/below/items/_search?a=1", got.URL.String())
+			assert.Equal(t, "application/json", got.Header.Get("Content-Type"))
+			assert.Equal(t, "freshet", got.UserAgent())
+		})
+	}
+}
+
+func TestConnectAsksAnotherNode(t *testing.T) {
+	client, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{
+		"http://127.0.0.1:1", node(t, http.StatusServiceUnavailable, nil), node(t, http.StatusOK, nil),
+	}})
+	require.NoError(t, err)
+	for range 6 { // wherever the turn begins
+		require.NoError(t, esindex.Do(t.Context(), client, http.MethodPost, "/items/_search", "", []byte(`{}`), nil))
+	}
+}
+
+func TestConnectRefuses(t *testing.T) {
+	_, err := esindex.Connect(esindex.ClientConfig{})
+	require.ErrorContains(t, err, "no address")
+	_, err = esindex.Connect(esindex.ClientConfig{Addresses: []string{"http://h:9200", "http://u:secret@h:9200 1"}})
+	require.ErrorContains(t, err, "address 2")
+	require.NotContains(t, err.Error(), "secret")
+}
+
+func TestAnotherProductIsUnavailable(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"login":"please"}`) }))
+	t.Cleanup(srv.Close)
+	client, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{srv.URL}})
+	require.NoError(t, err)
+	read := false
+	err = esindex.Do(t.Context(), client, http.MethodGet, "/", "", nil, func([]byte) error { read = true; return nil })
+	require.ErrorIs(t, err, esindex.ErrUnavailable)
+	require.ErrorContains(t, err, "not Elasticsearch 8")
+	require.False(t, read)
+}

@@ -1,0 +1,152 @@
+// Package sqlitefile opens the one SQLite file of embedded mode, which holds
+// items, profiles and the versions of the ranking, and brings its schema up to
+// date.
+//
+// The file is in WAL mode with synchronous=FULL: when a write returns, it is on
+// the disk, and neither a killed process nor a power cut loses it. A write that
+// had not returned is there whole or not at all. Beside the file SQLite keeps
+// <file>-wal and <file>-shm while it is open; copy all three, or close first.
+package sqlitefile
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	sqlitedriver "modernc.org/sqlite"
+)
+
+// File is an open file. It is safe for concurrent use.
+type File struct {
+	Writer  *sql.DB // one connection: SQLite has one writer at a time anyway
+	Readers *sql.DB
+	Scans   *sql.DB // apart from Readers: those may be asked while a scan runs
+}
+
+// busyTimeout, in milliseconds, is how long a connection waits for a lock
+// another process holds, for example a backup.
+const busyTimeout = "5000"
+
+// Open opens the file at path, and makes it and its directory where they do
+// not exist. An older schema is brought up to date; a newer one is
+// [ErrNewerSchema]. Other errors say what is wrong with the file.
+func Open(ctx context.Context, path string) (*File, error) {
+	f := &File{}
+	if err := f.open(ctx, path); err != nil {
+		return nil, errors.Join(fmt.Errorf("catalog file %s: %w", path, advised(err)), f.Close())
+	}
+	return f, nil
+}
+
+func (f *File) open(ctx context.Context, path string) error {
+	var err error
+	// The writer makes the file, the others only find it.
+	if f.Writer, err = Connect(path, "rwc", "synchronous(FULL)", "journal_size_limit(67108864)",
+		"wal_autocheckpoint(4000)", "cache_size(-16000)"); err != nil {
+		return err
+	}
+	f.Writer.SetMaxOpenConns(1)
+	if err := InTx(ctx, f.Writer, func(tx *sql.Tx) error { return migrate(ctx, tx) }); err != nil {
+		return err
+	}
+	// Only now, because it changes the file, and migrate knows it to be ours.
+	var mode string
+	if err := f.Writer.QueryRowContext(ctx, `PRAGMA journal_mode = WAL`).Scan(&mode); err != nil {
+		return err
+	}
+	if mode != "wal" {
+		return errors.New("its file system has no shared memory, which the write-ahead log needs; choose a data_dir on a local disk")
+	}
+	if f.Readers, err = Connect(path, "rw", "query_only(1)", "cache_size(-8000)"); err != nil {
+		return err
+	}
+	n := max(4, runtime.GOMAXPROCS(0))
+	f.Readers.SetMaxOpenConns(n)
+	f.Readers.SetMaxIdleConns(n)
+	if f.Scans, err = Connect(path, "rw", "query_only(1)"); err != nil {
+		return err
+	}
+	f.Scans.SetMaxIdleConns(-1)
+	return nil
+}
+
+// Connect returns a pool of connections to the file at path that run the pragmas
+// when they open. With mode rwc it makes the file's directory where there is none,
+// and the first connection the file.
+func Connect(path, mode string, pragmas ...string) (*sql.DB, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	if mode == "rwc" {
+		if err := os.MkdirAll(filepath.Dir(abs), 0o750); err != nil {
+			return nil, fmt.Errorf("cannot make its directory: %w", err)
+		}
+	}
+	slashed := filepath.ToSlash(abs)
+	if !strings.HasPrefix(slashed, "/") {
+		slashed = "/" + slashed // a Windows drive
+	}
+	q := url.Values{
+		"mode":    {mode},
+		"_txlock": {"immediate"},
+		"_pragma": append([]string{"busy_timeout(" + busyTimeout + ")"}, pragmas...),
+	}
+	return sql.Open("sqlite", (&url.URL{Scheme: "file", Path: slashed, RawQuery: q.Encode()}).String())
+}
+
+// InTx runs do in a transaction, which is committed unless do fails.
+func InTx(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := do(tx); err != nil {
+		// A cancelled context has rolled it back already.
+		if undo := tx.Rollback(); undo != nil && !errors.Is(undo, sql.ErrTxDone) {
+			err = errors.Join(err, undo)
+		}
+		return err
+	}
+	return tx.Commit()
+}
+
+// Close folds the write-ahead log into the file and closes it. Calls made
+// after it fail.
+func (f *File) Close() error {
+	var errs []error
+	// The writer goes last: the last connection to leave folds the log.
+	for _, db := range []*sql.DB{f.Scans, f.Readers, f.Writer} {
+		if db != nil {
+			errs = append(errs, db.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Failed wraps an error of a call, nil for none: a context that has ended is told
+// as such, everything else wraps unavailable, the sentinel of the contract.
+func Failed(ctx context.Context, unavailable error, what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if cause := ctx.Err(); cause != nil {
+		return fmt.Errorf("sqlite: %s: %w", what, cause)
+	}
+	return fmt.Errorf("%w: sqlite: %s: %w", unavailable, what, advised(err))
+}
+
+// code is SQLite's primary result code of the error; 0 where it has none.
+func code(err error) int {
+	var e *sqlitedriver.Error
+	if errors.As(err, &e) {
+		return e.Code() & 0xff
+	}
+	return 0
+}

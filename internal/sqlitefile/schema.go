@@ -1,0 +1,60 @@
+package sqlitefile
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// applicationID marks the file as a Freshet catalog in SQLite's header: the
+// letters "frsh".
+const applicationID = 0x66727368
+
+// migrations brings a file from version i to i+1. The version is the file's
+// user_version. What has been released is never edited, only added to.
+var migrations = []string{
+	// Items are found by id and scanned by seq. The doc is beside seq rather
+	// than in the index of ids, so that the index stays small.
+	`CREATE TABLE items (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, doc BLOB NOT NULL);
+	 CREATE TABLE profiles (agent TEXT NOT NULL PRIMARY KEY, doc BLOB NOT NULL) WITHOUT ROWID;`,
+	`CREATE TABLE ranking_versions (version INTEGER PRIMARY KEY, doc BLOB NOT NULL);`,
+}
+
+// migrate brings the schema up to date.
+func migrate(ctx context.Context, tx *sql.Tx) error {
+	version, err := check(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for _, step := range migrations[version:] {
+		if _, err := tx.ExecContext(ctx, step); err != nil {
+			return fmt.Errorf("migration: %w", err)
+		}
+	}
+	if version < len(migrations) {
+		text := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, len(migrations))
+		if _, err := tx.ExecContext(ctx, text); err != nil {
+			return fmt.Errorf("migration: %w", err)
+		}
+	}
+	return nil
+}
+
+// check returns the schema version of a file that is ours to change.
+func check(ctx context.Context, tx *sql.Tx) (version int, err error) {
+	var id, tables int
+	if err := tx.QueryRowContext(ctx, `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
+		FROM pragma_application_id, pragma_user_version`).Scan(&id, &version, &tables); err != nil {
+		return 0, err
+	}
+	switch {
+	case id != applicationID && (id != 0 || tables > 0):
+		return 0, fmt.Errorf("%w but another program's database; choose another data_dir", ErrNotOurs)
+	case version > len(migrations):
+		return 0, fmt.Errorf("%w (schema %d, this one knows up to %d); upgrade freshet or choose another data_dir",
+			ErrNewerSchema, version, len(migrations))
+	case version < 0:
+		return 0, fmt.Errorf("%w: its schema version is %d", ErrNotOurs, version)
+	}
+	return version, nil
+}

@@ -1,0 +1,191 @@
+// Package strictjson decodes JSON that callers send. It accepts one JSON object
+// in UTF-8 with known fields, each of them once and spelled exactly, and says of
+// anything else which field is wrong and what to send. The work is done by
+// [github.com/go-json-experiment/json]; docs/decisions/strict-json.md says why.
+package strictjson
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Errors says which error a mistake wraps, by the field whose value is wrong:
+// the last part of its path, with [] behind it for an element of an array
+// ("limit", "ids[]"). "" stands for every other field and mistake.
+type Errors map[string]error
+
+// Unmarshal decodes one JSON object into a struct. Fields of the struct that are
+// not in the object, or null there, keep their values, so defaults are set
+// before; null in an array or a map is an error. Whole numbers may be written as
+// 1.0 and 1e3. A method
+// UnmarshalJSON of a field's type words its errors to follow the field's name:
+// "must be a duration".
+func Unmarshal(data []byte, into any, is Errors) error {
+	if len(bytes.TrimLeft(data, " \t\r\n")) == 0 {
+		return fmt.Errorf("%w: the JSON is empty; send an object", is[""])
+	}
+	if err := json.Unmarshal(data, into, rules(data)); err != nil {
+		return describe(err, is)
+	}
+	return nil
+}
+
+// UnmarshalStored decodes what was accepted before. Duplicate and unknown fields
+// and invalid UTF-8 in it are no errors.
+func UnmarshalStored(data []byte, into any) error {
+	if err := json.Unmarshal(data, into, lenient); err != nil {
+		return describe(err, nil)
+	}
+	return nil
+}
+
+// maxPath bounds how much of a caller's field names an error repeats.
+const maxPath = 64
+
+func describe(err error, is Errors) error {
+	var broken *jsontext.SyntacticError
+	var wrong *json.SemanticError
+	switch {
+	case errors.As(err, &broken):
+		return is.wrap("", describeSyntax(broken))
+	case !errors.As(err, &wrong):
+		return is.wrap("", err)
+	case errors.Is(wrong.Err, json.ErrUnknownName):
+		return is.wrap("", fmt.Errorf("unknown field %q%s; known are %s",
+			clip(wrong.JSONPointer.LastToken()), within(wrong.JSONPointer.Parent()), strings.Join(fieldNames(wrong.GoType), ", ")))
+	}
+	what := fmt.Errorf("must be %s, not %s", describeType(wrong.GoType), describeValue(wrong))
+	if wrong.Err != nil && !errors.Is(wrong.Err, strconv.ErrSyntax) && !errors.Is(wrong.Err, strconv.ErrRange) {
+		what = wrong.Err // of a method UnmarshalJSON
+	}
+	path := pathOf(wrong.JSONPointer)
+	if path == "" {
+		path = "the JSON"
+	}
+	return is.wrap(nameOf(wrong.JSONPointer), fmt.Errorf("%s %w", path, what))
+}
+
+// wrap returns why as the error that a mistake in this field is.
+func (is Errors) wrap(field string, why error) error {
+	kind, ok := is[field]
+	if !ok {
+		kind = is[""]
+	}
+	if kind == nil {
+		return why
+	}
+	return fmt.Errorf("%w: %w", kind, why)
+}
+
+func describeSyntax(err *jsontext.SyntacticError) error {
+	if errors.Is(err.Err, jsontext.ErrDuplicateName) {
+		return fmt.Errorf("duplicate field %q%s", clip(err.JSONPointer.LastToken()), within(err.JSONPointer.Parent()))
+	}
+	if errors.Is(err.Err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("bad JSON: unexpected end at byte %d%s", err.ByteOffset, within(err.JSONPointer))
+	}
+	return fmt.Errorf("bad JSON at byte %d%s: %w", err.ByteOffset, within(err.JSONPointer), err.Err)
+}
+
+func describeValue(err *json.SemanticError) string {
+	switch err.JSONKind {
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	case '"':
+		return "a string"
+	case 't', 'f':
+		return "a boolean"
+	case 'n':
+		return "null"
+	}
+	if len(err.JSONValue) == 0 {
+		return "a number"
+	}
+	return clip(string(err.JSONValue))
+}
+
+// describeType says what to send for a value of this type.
+func describeType(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return describeType(t.Elem())
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int64:
+		return "a whole number"
+	case reflect.Float64:
+		return "a number"
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.String {
+			return "an array of strings"
+		}
+		return "an array"
+	}
+	return "an object"
+}
+
+// fieldNames are the fields an object of this type may have.
+func fieldNames(t reflect.Type) (names []string) {
+	for _, f := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name != "" && name != "-" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// pathOf writes a pointer as clicks[0].at.
+func pathOf(p jsontext.Pointer) string {
+	var b strings.Builder
+	for token := range p.Tokens() {
+		switch {
+		case isIndex(token):
+			b.WriteString("[" + token + "]")
+		case b.Len() > 0:
+			b.WriteString("." + token)
+		default:
+			b.WriteString(token)
+		}
+	}
+	return clip(b.String())
+}
+
+func within(p jsontext.Pointer) string {
+	if path := pathOf(p); path != "" {
+		return " in " + path
+	}
+	return ""
+}
+
+// nameOf is the field of a pointer as [Errors] names it.
+func nameOf(p jsontext.Pointer) string {
+	if name := p.LastToken(); !isIndex(name) {
+		return name
+	}
+	return p.Parent().LastToken() + "[]"
+}
+
+func isIndex(token string) bool {
+	_, err := strconv.ParseUint(token, 10, 32)
+	return err == nil
+}
+
+func clip(s string) string {
+	if len(s) <= maxPath {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxPath], "") + "…"
+}

@@ -1,0 +1,160 @@
+package testenv
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// OwnPostgres is a real PostgreSQL of one test's own, which the test may stop
+// and start again. It keeps what it has confirmed.
+type OwnPostgres struct {
+	URL  string // of its database, as its superuser
+	t    testing.TB
+	bin  string // directory of the programs
+	data string
+	port string
+	as   *syscall.SysProcAttr // the server refuses to run as root
+	cmd  *exec.Cmd
+	held []int // processes that are frozen
+}
+
+// StartPostgres makes and starts one. It ends with the test.
+func StartPostgres(t testing.TB) *OwnPostgres {
+	t.Helper()
+	p := &OwnPostgres{t: t, bin: postgresPrograms(t)}
+	dir := t.TempDir()
+	if os.Getuid() == 0 {
+		p.as = asPostgres(t, dir)
+	}
+	p.data = filepath.Join(dir, "data")
+	p.run("initdb", "-D", p.data, "-U", "freshet", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, p.port, _ = net.SplitHostPort(l.Addr().String())
+	_ = l.Close()
+	p.URL = fmt.Sprintf("postgres://freshet@127.0.0.1:%s/postgres?sslmode=disable", p.port)
+	p.Start()
+	t.Cleanup(p.Crash)
+	return p
+}
+
+// postgresPrograms finds the directory of the server's programs, which
+// distributions keep out of PATH.
+func postgresPrograms(t testing.TB) string {
+	t.Helper()
+	if path, err := exec.LookPath("postgres"); err == nil {
+		return filepath.Dir(path)
+	}
+	if found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres"); len(found) > 0 {
+		return filepath.Dir(found[len(found)-1])
+	}
+	missing(t, "PATH", "one with a postgres")
+	return ""
+}
+
+// asPostgres makes the server run as the user postgres, who gets the directory.
+func asPostgres(t testing.TB, dir string) *syscall.SysProcAttr {
+	t.Helper()
+	u, err := user.Lookup("postgres")
+	if err != nil {
+		missing(t, "PATH", "one with a postgres, and make the user postgres, or do not run as root")
+	}
+	uid, _ := strconv.ParseUint(u.Uid, 10, 32)
+	gid, _ := strconv.ParseUint(u.Gid, 10, 32)
+	for _, err := range []error{os.Chmod(filepath.Dir(dir), 0o711), os.Chown(dir, int(uid), int(gid))} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
+}
+
+func (p *OwnPostgres) command(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(p.bin, name), args...)
+	cmd.Dir, cmd.SysProcAttr = "/", p.as
+	return cmd
+}
+
+func (p *OwnPostgres) run(name string, args ...string) {
+	p.t.Helper()
+	if out, err := p.command(name, args...).CombinedOutput(); err != nil {
+		p.t.Fatalf("%s: %v\n%s", name, err, out)
+	}
+}
+
+// Start starts it and waits until it answers.
+func (p *OwnPostgres) Start() {
+	p.t.Helper()
+	p.cmd = p.command("postgres", "-D", p.data, "-h", "127.0.0.1", "-p", p.port, "-k", "", "-F")
+	if err := p.cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if c, err := pgx.Connect(context.Background(), p.URL); err == nil {
+			_ = c.Close(context.Background())
+			return
+		}
+	}
+	p.t.Fatal("the test's own postgres does not answer")
+}
+
+// Freeze stops it and its connections' processes in their tracks: it accepts
+// connections, and answers nothing.
+func (p *OwnPostgres) Freeze() {
+	p.t.Helper()
+	main := p.cmd.Process.Pid
+	p.signal(main, syscall.SIGSTOP) // so that it makes no more of them
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", main, main))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, text := range strings.Fields(string(children)) {
+		if pid, err := strconv.Atoi(text); err == nil {
+			p.signal(pid, syscall.SIGSTOP)
+		}
+	}
+}
+
+// Thaw lets it go on. It may be called again.
+func (p *OwnPostgres) Thaw() {
+	p.t.Helper()
+	for _, pid := range slices.Backward(p.held) {
+		p.signal(pid, syscall.SIGCONT)
+	}
+	p.held = nil
+}
+
+func (p *OwnPostgres) signal(pid int, s syscall.Signal) {
+	p.t.Helper()
+	if err := syscall.Kill(pid, s); err != nil {
+		p.t.Fatal(err)
+	}
+	if s == syscall.SIGSTOP {
+		p.held = append(p.held, pid)
+	}
+}
+
+// Crash ends it at once, without writing what it has in memory: the next start
+// recovers from its log.
+func (p *OwnPostgres) Crash() {
+	if p.cmd != nil {
+		_ = p.cmd.Process.Signal(syscall.SIGQUIT)
+		_ = p.cmd.Wait()
+		p.cmd = nil
+	}
+}

@@ -1,0 +1,8 @@
+package testenv
+
+// Schedules is how many of n random schedules a test runs: all, or with the race
+// detector so many as take the same time.
+func Schedules(n int) int { return max(1, n/raceSlowdown) }
+
+// Slow reports whether the race detector slows this test down.
+func Slow() bool { return raceSlowdown > 1 }

@@ -1,0 +1,86 @@
+// Package tuning asks a server what other rankings would do: how far two differ
+// ([Study.Compare]), over a range of parameters ([Study.Sweep]), and where each
+// would have placed what was clicked ([Replay]). It makes as many calls as that
+// takes; the measures are those of engine/offline.
+package tuning
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/freshet/freshet/client"
+	"github.com/freshet/freshet/engine/offline"
+	"github.com/freshet/freshet/feed"
+)
+
+// callTimeout is how long one call may take; the server gives up sooner.
+const callTimeout = time.Minute
+
+var errLiveChanged = errors.New("the live ranking was changed meanwhile; run the command again")
+
+// Study compares rankings for the same agents at the same moment, which the first
+// comparison settles where the request leaves them open.
+type Study struct {
+	client  *client.Client
+	request client.CompareRequest
+	a       *feed.Ranking // what A was in the first answer
+}
+
+// NewStudy begins a study of what the request says but for B. It may name any
+// number of agents.
+func NewStudy(c *client.Client, request client.CompareRequest) *Study {
+	return &Study{client: c, request: request}
+}
+
+// Compare compares with b, which is written as changes to the live ranking.
+func (s *Study) Compare(ctx context.Context, b string) (offline.Comparison, error) {
+	request := s.request
+	request.B = b
+	batches := [][]string{nil} // the server draws
+	if s.request.Agents != nil {
+		batches = slices.Collect(slices.Chunk(s.request.Agents, offline.MaxAgents))
+	}
+	var all offline.Comparison
+	for _, batch := range batches {
+		request.Agents = batch
+		got, err := s.one(ctx, request)
+		if err != nil {
+			return all, err
+		}
+		if s.a == nil {
+			s.a, s.request.At, request.At = &got.A, &got.At, &got.At
+		}
+		if got.A != *s.a {
+			return all, errLiveChanged
+		}
+		got.PerAgent = append(all.PerAgent, got.PerAgent...)
+		all = got
+	}
+	if s.request.Agents == nil {
+		for _, agent := range all.PerAgent {
+			s.request.Agents = append(s.request.Agents, agent.Agent)
+		}
+		s.request.Sample = 0
+	}
+	all.Figures = offline.Summarize(all.PerAgent)
+	return all, nil
+}
+
+func (s *Study) one(ctx context.Context, request client.CompareRequest) (offline.Comparison, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return s.client.Compare(ctx, request)
+}
+
+// CheckChanges finds what is wrong with a list of changes, whatever ranking they
+// change. The error begins with what, such as the name of a flag.
+func CheckChanges(what, changes string) error {
+	valid := feed.Ranking{Decay: feed.Decay{Scale: time.Hour, Decay: 0.5}, Base: 1}
+	if _, err := valid.With(changes); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}

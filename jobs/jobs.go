@@ -1,0 +1,270 @@
+// Package jobs is the queue of what is dirty: derived state that must be made to
+// agree with the social store's truth. It holds the contract of the queue
+// ([Queue]), which the social backends implement on their own database so that
+// a change and its note are one transaction, and the workers ([Runner]). The
+// conformance suite is in jobs/jobstest.
+//
+// A row is not a message. It says that what is derived under a key, for example
+// the lists that hold a post, may differ from the truth. There is one row for
+// each kind and key, however often it changes; each change raises its
+// generation. Who works on it reads the truth at that time. A row is done only
+// if its generation is still the one that was leased, else it runs again. So a
+// job may run twice, late, in any order and on any server, and no change that
+// came while it ran is lost.
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+var (
+	// ErrNotFound says that there is no such row, or nothing to be done.
+	ErrNotFound = errors.New("no such job")
+	// ErrTaken says that somebody else has it leased.
+	ErrTaken = errors.New("the job is being worked on")
+	// ErrLost says that the lease ran out and somebody else has the job, or that
+	// it was dropped.
+	ErrLost = errors.New("the lease of the job is lost")
+	// ErrUnavailable is wrapped by errors that say the queue could not be asked.
+	ErrUnavailable = errors.New("the queue is unavailable")
+	// ErrWait is wrapped by a handler's error that says that a dependency is down.
+	// It is no failed attempt: such a job never dies of it.
+	ErrWait = errors.New("a dependency is down")
+)
+
+// Kind says what is derived.
+type Kind string
+
+// The kinds, and what their keys are.
+const (
+	Deliver Kind = "deliver" // post: the lists it belongs into
+	Index   Kind = "index"   // post: its item in the catalog
+	Count   Kind = "count"   // post: likes and comments of its item
+	Pair    Kind = "pair"    // author/agent: the author's posts in the agent's list; see [Everybody]
+	Member  Kind = "member"  // circle/agent: the circle's posts in the agent's list
+	Author  Kind = "author"  // author: how their posts get to followers
+	Erase   Kind = "erase"   // agent: what is left of them
+)
+
+// Everybody stands for all authors in the key of a [Pair]: so many have changed
+// for the agent that their list is rebuilt.
+const Everybody = "*"
+
+// Kinds lists them all.
+func Kinds() []Kind { return []Kind{Deliver, Index, Count, Pair, Member, Author, Erase} }
+
+// Kept reports whether completed rows of a kind stay for [CompletedLives]: those
+// of lists do, which a Redis may lose. Others are removed when they are done.
+func (k Kind) Kept() bool { return k != Index && k != Count }
+
+// PairKey is the key of two ids, which never have a slash.
+func PairKey(first, second string) string { return first + "/" + second }
+
+// SplitPair takes such a key apart.
+func SplitPair(key string) (first, second string, err error) {
+	first, second, ok := strings.Cut(key, "/")
+	if !ok || first == "" || second == "" {
+		return "", "", fmt.Errorf("the key %q of a job is no pair", key)
+	}
+	return first, second, nil
+}
+
+// State is where a row is.
+type State string
+
+// The states.
+const (
+	Pending   State = "pending"   // to be run when its time has come
+	Running   State = "running"   // leased
+	Completed State = "completed" // done; see [Kind.Kept]
+	Failed    State = "failed"    // will be tried again
+	Dead      State = "dead"      // will not, until somebody or the next change revives it
+)
+
+// States lists them all.
+func States() []State { return []State{Pending, Running, Completed, Failed, Dead} }
+
+// Priorities: the least goes first. Between them lies [PriorityFor].
+const (
+	PriorityRemoval = 0 // what must disappear: deletes, unfollows, blocks
+	PrioritySoon    = 1 // what somebody looks for in their next call
+	PriorityLater   = 100
+)
+
+// PriorityFor puts small audiences before large ones.
+func PriorityFor(receivers int64) int {
+	p := PrioritySoon + 1
+	for ; receivers > 1 && p < PriorityLater-1; receivers /= 2 {
+		p++
+	}
+	return p
+}
+
+const (
+	// MaxAttempts is how often a job is tried before it is dead.
+	MaxAttempts = 12
+	// Overdue is how long a row waits before it goes before all priorities.
+	Overdue = 30 * time.Second
+	// CompletedLives is how long completed rows of kinds that are kept stay, for
+	// [Queue.Again] and operators. A thousand posts a second are 3.6 million rows.
+	CompletedLives = time.Hour
+	// CountDelay is how long counts are gathered.
+	CountDelay = 30 * time.Second
+	// MaxReason is the longest kept error, in bytes.
+	MaxReason = 500
+)
+
+// Job is one row.
+type Job struct {
+	ID         int64     `json:"id"`
+	Kind       Kind      `json:"kind"`
+	Key        string    `json:"key"`
+	Generation int64     `json:"generation"` // how often it became dirty
+	Priority   int       `json:"priority"`
+	State      State     `json:"state"`
+	Due        time.Time `json:"due"`    // it should run since; backoff does not move it
+	RunAt      time.Time `json:"run_at"` // it runs not before
+	Attempts   int       `json:"attempts"`
+	Error      string    `json:"error,omitempty"` // of the last attempt
+	Lease      int64     `json:"-"`               // which lease of the row this is
+	LeasedTill time.Time `json:"leased_until,omitzero"`
+	FinishedAt time.Time `json:"finished_at,omitzero"` // completed or dead
+}
+
+// Dirty marks a row.
+type Dirty struct {
+	Kind     Kind
+	Key      string
+	Priority int
+	After    time.Duration // not before; 0: now
+	Lazy     bool          // a row that waits is left as it is: its run will see this change too
+}
+
+// Failure is what became of an attempt.
+type Failure struct {
+	Reason string        // without content: posts do not belong into it
+	After  time.Duration // until the next attempt
+	Wait   bool          // a dependency is down; it does not count as an attempt
+}
+
+// Clip cuts a reason to [MaxReason].
+func Clip(reason string) string {
+	if len(reason) <= MaxReason {
+		return reason
+	}
+	return strings.ToValidUTF8(reason[:MaxReason], "")
+}
+
+// End is how a job of a batch has ended.
+type End struct {
+	Again bool // it was marked meanwhile, and is pending
+	Lost  bool // somebody else has it, or it was dropped
+}
+
+// Filter chooses rows to list. Zero fields choose all.
+type Filter struct {
+	Kind  Kind
+	State State
+	Key   string
+	After int64 // ids greater than this one
+	Limit int   // at most; 0: 100
+}
+
+// Rows is how many rows there are of a kind in a state.
+type Rows struct {
+	Kind  Kind
+	State State
+	N     int64
+}
+
+// Stats is what the queue looks like.
+type Stats struct {
+	Rows []Rows // by kind and state but [Completed]; none with 0
+	// Oldest is how long the row that has waited longest should have been done; 0
+	// where nothing waits. Dead rows do not count.
+	Oldest time.Duration
+	// OldestOfLists is Oldest among the kinds that change lists, see [Kind.Kept].
+	OldestOfLists time.Duration
+}
+
+// Queue is the queue of what is dirty. It is safe for concurrent use, by any
+// number of servers. Rows are marked inside the transactions of changes; Mark is
+// for whatever else makes something dirty.
+//
+// Marking a row that is pending or failed makes it due at the earlier time, with
+// the lesser priority; one that is running runs again when it is done; one that
+// is completed or dead is pending as if it were new. In each case its generation
+// rises, and its attempts start again at 0. A lazy mark leaves a row that is pending
+// or failed as it is.
+//
+// Errors wrap [ErrUnavailable] where the database could not be asked, or are
+// the context's. Every call may be repeated.
+type Queue interface {
+	// Mark makes rows dirty, all or none.
+	Mark(ctx context.Context, rows ...Dirty) error
+
+	// Lease takes up to n rows that are due, of the kinds given or of all, for a
+	// time. Rows that have been due for [Overdue] come first, then by priority, then
+	// by when they were due. A row whose lease has run out is taken like any other,
+	// and is dead if that was its last attempt. No row is leased twice at once. Each
+	// lease counts as an attempt. No rows is no error.
+	Lease(ctx context.Context, n int, d time.Duration, kinds ...Kind) ([]Job, error)
+
+	// LeaseKey takes one row whether it is due or not: who has made a change works
+	// on it at once. ErrNotFound where there is nothing to do, ErrTaken where
+	// somebody else works on it.
+	LeaseKey(ctx context.Context, kind Kind, key string, d time.Duration) (Job, error)
+
+	// Renew extends leases and returns those that are lost. Their work may go on,
+	// since it may be done twice, but does not count.
+	Renew(ctx context.Context, d time.Duration, list ...Job) (lost []Job, err error)
+
+	// Done completes a leased row, or removes it, see [Kind.Kept]. again is true
+	// where it was marked meanwhile: then it is pending. ErrLost.
+	Done(ctx context.Context, j Job) (again bool, err error)
+
+	// DoneAll is Done for the jobs of a batch, in one step: what became of each, in
+	// order. Those that are lost are no error.
+	DoneAll(ctx context.Context, list []Job) ([]End, error)
+
+	// Fail ends an attempt. The row is tried again after the time given, or is dead
+	// after [MaxAttempts]; its state is returned. One that was marked meanwhile is
+	// pending. ErrLost.
+	Fail(ctx context.Context, j Job, f Failure) (State, error)
+
+	// GiveBack ends leases as if they had not been. Those that are lost are left
+	// out.
+	GiveBack(ctx context.Context, list ...Job) error
+
+	// Again marks every row of the kinds that was completed since a time or is
+	// running, and returns how many: what was written since then may be lost. It
+	// knows what is kept: nothing that was completed before [CompletedLives] ago,
+	// and no kind that is not [Kind.Kept].
+	Again(ctx context.Context, since time.Time, kinds ...Kind) (int, error)
+
+	// List returns rows, by id.
+	List(ctx context.Context, f Filter) ([]Job, error)
+
+	// Retry makes a row due now, with all its attempts, whatever its state; one
+	// that is running runs again. ErrNotFound.
+	Retry(ctx context.Context, id int64) error
+
+	// Drop removes a row, whatever its state. ErrNotFound.
+	Drop(ctx context.Context, id int64) error
+
+	// Stats counts what is not done, at a cost that what is done does not raise.
+	Stats(ctx context.Context) (Stats, error)
+
+	// Sweep removes completed rows that are over, the oldest first, at most n in one
+	// transaction, and returns how many: fewer than n when nothing is left to remove,
+	// or when somebody else removes the rest at this moment.
+	Sweep(ctx context.Context, n int) (int, error)
+
+	// Woken has a value soon after rows were marked through this Queue or a change
+	// of its store, for one listener in the same process. Others poll.
+	Woken() <-chan struct{}
+}

@@ -1,0 +1,77 @@
+package jobs
+
+import (
+	"context"
+	"iter"
+	"log/slog"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+)
+
+var (
+	ended = promauto.NewCounterVec(prometheus.CounterOpts{
+		Name: "freshet_jobs_ended_total",
+		Help: "Attempts of jobs that have ended, by kind and what became of them: completed, again, failed, waiting, dead, lost, returned.",
+	}, []string{"kind", "result"})
+	seconds = promauto.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "freshet_jobs_seconds", Help: "How long an attempt took, by kind.",
+		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10, 60},
+	}, []string{"kind"})
+	rows = promauto.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "freshet_jobs_rows", Help: "Rows of the queue that are not completed, by kind and state.",
+	}, []string{"kind", "state"})
+	oldest = promauto.NewGauge(prometheus.GaugeOpts{
+		Name: "freshet_jobs_oldest_seconds", Help: "How long the job that has waited longest should have been done.",
+	})
+)
+
+// Results of an attempt beside the states.
+const (
+	resultAgain    = "again"    // it was marked while it ran
+	resultWaiting  = "waiting"  // a dependency is down
+	resultLost     = "lost"     // somebody else has it
+	resultReturned = "returned" // returned to the queue, because the process ends
+)
+
+// expose makes the series of the kinds that are run, at 0: an alert on a series that
+// comes later would miss its beginning.
+func expose(kinds iter.Seq[Kind]) {
+	for kind := range kinds {
+		seconds.WithLabelValues(string(kind))
+		for _, result := range []string{
+			string(Completed), string(Failed), string(Dead), resultAgain, resultWaiting, resultLost, resultReturned,
+		} {
+			ended.WithLabelValues(string(kind), result)
+		}
+	}
+}
+
+// measure sets the gauges. Where the queue cannot be asked they stay.
+func measure(ctx context.Context, q Queue, log *slog.Logger) {
+	st, err := q.Stats(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			log.WarnContext(ctx, "the queue of jobs cannot be counted", "error", err)
+		}
+		return
+	}
+	count(st.Rows)
+	oldest.Set(st.Oldest.Seconds())
+}
+
+// count sets the rows of every kind and state that is counted, 0 where there are none.
+func count(list []Rows) {
+	n := map[Rows]int64{}
+	for _, r := range list {
+		n[Rows{Kind: r.Kind, State: r.State}] = r.N
+	}
+	for _, kind := range Kinds() {
+		for _, state := range States() {
+			if state == Completed {
+				continue
+			}
+			rows.WithLabelValues(string(kind), string(state)).Set(float64(n[Rows{Kind: kind, State: state}]))
+		}
+	}
+}

@@ -1,0 +1,255 @@
+package jobs
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// Handler makes what is derived of jobs of one kind agree with the truth as it
+// reads it then. It may be run twice, and again after it was broken off.
+type Handler struct {
+	// Batch is how many jobs one run takes at most; 0: one.
+	Batch int
+	// Run answers one error per job, nil for those that are done; nil: all are. A
+	// job whose error wraps [ErrWait] waits for what is down. Errors name no
+	// content. Run ends soon after its context, whose end no job fails of.
+	Run func(ctx context.Context, list []Job) []error
+}
+
+// Config of a runner. Zero fields stand for their defaults.
+type Config struct {
+	Workers int           // runs at once; default 8
+	Poll    time.Duration // how often the queue is asked where nothing wakes; default 250 ms
+	Lease   time.Duration // of a job, renewed while it runs; default 30 s
+	Measure time.Duration // how often the queue is counted and swept; default 10 s
+	Clock   feed.Clock    // default time.Now
+	Logger  *slog.Logger  // nil: nothing is logged
+}
+
+// WithDefaults fills in the zero fields.
+func (c Config) WithDefaults() Config {
+	c.Workers = cmp.Or(c.Workers, 8)
+	c.Poll = cmp.Or(c.Poll, 250*time.Millisecond)
+	c.Lease = cmp.Or(c.Lease, 30*time.Second)
+	c.Measure = cmp.Or(c.Measure, 10*time.Second)
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
+	return c
+}
+
+// pause is how long no job of a kind is taken after one has found a dependency
+// down: the rest would only find the same.
+const pause = time.Second
+
+// sweepRows is how many completed rows are removed at once: few, because others
+// wait where a database has one writer.
+const sweepRows = 1000
+
+// Runner works on a queue until it is closed.
+type Runner struct {
+	q        Queue
+	handlers map[Kind]Handler
+	cfg      Config
+
+	ctx     context.Context // of the handlers; ends when Close gives up waiting
+	abandon context.CancelFunc
+	leasing context.Context // ends when Close is called
+	stop    context.CancelFunc
+	freed   chan struct{} // a run has ended
+	loops   sync.WaitGroup
+	ended   chan struct{} // nothing is started any more
+	runs    sync.WaitGroup
+
+	mu     sync.Mutex
+	busy   int
+	active map[int64]Job // leased, by id
+	paused map[Kind]time.Time
+}
+
+// Start starts a runner; Close ends it. Only kinds with a handler are taken.
+// ctx's cancellation is ignored.
+func Start(ctx context.Context, q Queue, handlers map[Kind]Handler, cfg Config) *Runner {
+	ctx, abandon := context.WithCancel(context.WithoutCancel(ctx))
+	leasing, stop := context.WithCancel(ctx)
+	r := &Runner{
+		q: q, handlers: handlers, cfg: cfg.WithDefaults(), ctx: ctx, abandon: abandon, leasing: leasing, stop: stop,
+		freed: make(chan struct{}, 1), ended: make(chan struct{}), active: map[int64]Job{}, paused: map[Kind]time.Time{},
+	}
+	count(nil) // until it is counted
+	expose(maps.Keys(handlers))
+	r.loops.Go(func() {
+		defer close(r.ended)
+		r.dispatch()
+	})
+	r.loops.Go(func() { r.every(r.cfg.Lease/3, r.ctx, r.renew) })
+	r.loops.Go(func() { r.every(r.cfg.Measure, r.leasing, r.upkeep) })
+	return r
+}
+
+// Close takes no more jobs, lets those that run end, and returns to the queue what
+// has not ended when ctx does.
+func (r *Runner) Close(ctx context.Context) {
+	r.stop()
+	stop := context.AfterFunc(ctx, r.abandon)
+	defer stop()
+	<-r.ended
+	r.runs.Wait()
+	r.abandon()
+	r.loops.Wait()
+}
+
+// every calls do again and again until ctx ends.
+func (r *Runner) every(d time.Duration, ctx context.Context, do func(context.Context)) { //nolint:revive // which of two contexts
+	ticker := time.NewTicker(d)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			do(ctx)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (r *Runner) upkeep(ctx context.Context) {
+	measure(ctx, r.q, r.cfg.Logger)
+	for {
+		n, err := r.q.Sweep(ctx, sweepRows)
+		if err != nil && ctx.Err() == nil {
+			r.cfg.Logger.WarnContext(ctx, "completed jobs cannot be removed", "error", err)
+		}
+		if err != nil || n < sweepRows {
+			return
+		}
+	}
+}
+
+func (r *Runner) renew(ctx context.Context) {
+	r.mu.Lock()
+	list := make([]Job, 0, len(r.active))
+	for _, j := range r.active {
+		list = append(list, j)
+	}
+	r.mu.Unlock()
+	if len(list) == 0 {
+		return
+	}
+	lost, err := r.q.Renew(ctx, r.cfg.Lease, list...)
+	if err != nil && ctx.Err() == nil {
+		r.cfg.Logger.WarnContext(ctx, "leases of jobs cannot be renewed", "jobs", len(list), "error", err)
+	}
+	for _, j := range lost {
+		r.cfg.Logger.DebugContext(ctx, "the lease of a job is lost", "kind", j.Kind, "key", j.Key)
+	}
+}
+
+// dispatch takes as many jobs as there are free workers, over and over.
+func (r *Runner) dispatch() {
+	timer := time.NewTimer(r.cfg.Poll)
+	defer timer.Stop()
+	failing := false
+	for {
+		more, err := r.take()
+		if r.leasing.Err() != nil {
+			return
+		}
+		if (err != nil) != failing {
+			if failing = err != nil; failing {
+				r.cfg.Logger.ErrorContext(r.ctx, "the queue of jobs cannot be asked", "error", err)
+			} else {
+				r.cfg.Logger.InfoContext(r.ctx, "the queue of jobs can be asked again")
+			}
+		}
+		if more {
+			continue
+		}
+		timer.Reset(r.cfg.Poll)
+		select {
+		case <-timer.C:
+		case <-r.q.Woken():
+		case <-r.freed:
+		case <-r.leasing.Done():
+			return
+		}
+	}
+}
+
+// take leases jobs and starts them. more says that there may be others, and
+// workers free for them.
+func (r *Runner) take() (more bool, err error) {
+	kinds, free := r.ready()
+	if free == 0 || len(kinds) == 0 {
+		return false, nil
+	}
+	list, err := r.q.Lease(r.leasing, free, r.cfg.Lease, kinds...)
+	for _, group := range r.group(list) {
+		batch := r.handlers[group[0].Kind].Batch
+		if len(group) < batch {
+			// An error is told by the next call.
+			rest, _ := r.q.Lease(r.leasing, batch-len(group), r.cfg.Lease, group[0].Kind)
+			group = append(group, rest...)
+		}
+		r.start(group)
+	}
+	return len(list) == free && err == nil, err
+}
+
+// ready tells which kinds may be taken and how many workers are free.
+func (r *Runner) ready() (kinds []Kind, free int) {
+	now := r.cfg.Clock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for kind := range r.handlers {
+		if now.Before(r.paused[kind]) {
+			continue
+		}
+		kinds = append(kinds, kind)
+	}
+	slices.Sort(kinds)
+	return kinds, r.cfg.Workers - r.busy
+}
+
+// group puts together what one run takes.
+func (r *Runner) group(list []Job) (groups [][]Job) {
+	open := map[Kind]int{}
+	for _, j := range list {
+		batch := max(r.handlers[j.Kind].Batch, 1)
+		if i, ok := open[j.Kind]; ok && len(groups[i]) < batch {
+			groups[i] = append(groups[i], j)
+			continue
+		}
+		open[j.Kind] = len(groups)
+		groups = append(groups, []Job{j})
+	}
+	return groups
+}
+
+// start runs jobs in a goroutine of their own.
+func (r *Runner) start(list []Job) {
+	r.mu.Lock()
+	r.busy++
+	for _, j := range list {
+		r.active[j.ID] = j
+	}
+	r.mu.Unlock()
+	r.runs.Go(func() {
+		r.work(list)
+		r.mu.Lock()
+		r.busy--
+		r.mu.Unlock()
+		select {
+		case r.freed <- struct{}{}:
+		default:
+		}
+	})
+}

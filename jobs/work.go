@@ -1,0 +1,133 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"runtime/debug"
+	"time"
+)
+
+// endTimeout bounds what tells the queue how an attempt has ended.
+const endTimeout = 10 * time.Second
+
+// work runs jobs and tells the queue what became of them.
+func (r *Runner) work(list []Job) {
+	kind := list[0].Kind
+	start := r.cfg.Clock()
+	errs := r.run(r.handlers[kind], list)
+	seconds.WithLabelValues(string(kind)).Observe(r.cfg.Clock().Sub(start).Seconds())
+	// The queue is told although Close has given up waiting.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), endTimeout)
+	defer cancel()
+	results, told := r.endAll(ctx, list, errs)
+	for i, j := range list {
+		if told[i] != nil {
+			// Its lease will run out, and it is run again.
+			r.cfg.Logger.ErrorContext(ctx, "the end of a job cannot be written", "kind", j.Kind, "key", j.Key, "error", told[i])
+			continue
+		}
+		ended.WithLabelValues(string(kind), results[i]).Inc()
+	}
+}
+
+// endAll tells the queue how each attempt has ended; those that are done in one
+// step.
+func (r *Runner) endAll(ctx context.Context, list []Job, causes []error) (results []string, errs []error) {
+	results, errs = make([]string, len(list)), make([]error, len(list))
+	var done []Job
+	var at []int
+	for i, j := range list {
+		if causes[i] == nil {
+			done, at = append(done, j), append(at, i)
+			continue
+		}
+		results[i], errs[i] = r.end(ctx, j, causes[i])
+	}
+	if len(done) == 0 {
+		return results, errs
+	}
+	r.inactive(done...)
+	ends, err := r.q.DoneAll(ctx, done)
+	for i, place := range at {
+		switch {
+		case err != nil:
+			errs[place] = err
+		case ends[i].Lost:
+			results[place] = resultLost
+		case ends[i].Again:
+			results[place] = resultAgain
+		default:
+			results[place] = string(Completed)
+		}
+	}
+	return results, errs
+}
+
+// inactive forgets jobs whose leases are not renewed any more.
+func (r *Runner) inactive(list ...Job) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, j := range list {
+		delete(r.active, j.ID)
+	}
+}
+
+// run calls the handler; a panic is a failure of all its jobs.
+func (r *Runner) run(h Handler, list []Job) (errs []error) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.cfg.Logger.ErrorContext(r.ctx, "panic in a job", "kind", list[0].Kind, "panic", p, "stack", string(debug.Stack()))
+			errs = make([]error, len(list))
+			for i := range errs {
+				errs[i] = errors.New("panic; the log has the stack")
+			}
+		}
+	}()
+	switch errs = h.Run(r.ctx, list); {
+	case errs == nil:
+		errs = make([]error, len(list))
+	case len(errs) != len(list):
+		panic(fmt.Sprintf("%d answers for %d jobs", len(errs), len(list)))
+	}
+	return errs
+}
+
+// end tells the queue that one attempt has failed.
+func (r *Runner) end(ctx context.Context, j Job, cause error) (result string, err error) {
+	r.inactive(j)
+	switch {
+	case r.ctx.Err() != nil: // broken off
+		result, err = resultReturned, r.q.GiveBack(ctx, j)
+	case errors.Is(cause, ErrWait):
+		r.pause(j.Kind)
+		result = resultWaiting
+		_, err = r.q.Fail(ctx, j, Failure{Reason: cause.Error(), After: WaitDelay(rand.Float64()), Wait: true})
+	default:
+		var state State
+		state, err = r.q.Fail(ctx, j, Failure{Reason: cause.Error(), After: Delay(j.Attempts, rand.Float64())})
+		result = string(state)
+		r.failed(ctx, j, state, cause)
+	}
+	if errors.Is(err, ErrLost) {
+		return resultLost, nil
+	}
+	return result, err
+}
+
+func (r *Runner) failed(ctx context.Context, j Job, state State, cause error) {
+	level := slog.LevelWarn
+	if state == Dead {
+		level = slog.LevelError
+	}
+	r.cfg.Logger.Log(ctx, level, "a job failed", "kind", j.Kind, "key", j.Key, "attempt", j.Attempts, "state", state, "error", cause)
+}
+
+// pause takes no job of a kind for a moment.
+func (r *Runner) pause(kind Kind) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.paused[kind] = r.cfg.Clock().Add(pause)
+}

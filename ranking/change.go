@@ -1,0 +1,247 @@
+package ranking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// Bounds of the texts that describe a change, in characters.
+const (
+	MaxBy  = 64
+	MaxWhy = 500
+)
+
+// MaxHistory is how many versions a history may hold.
+const MaxHistory = 100
+
+// ErrBadLimit says that a history of so many versions is not answered.
+var ErrBadLimit = errors.New("bad limit")
+
+// changeTries is how often a change without a condition starts over when others
+// change the ranking at the same time.
+const changeTries = 10
+
+// Edit changes the parameters it means to change and leaves the others.
+type Edit func(*feed.Ranking) error
+
+// Experiment is a variant as it is wanted. Its Edit, nil for none, starts from
+// the parameters the variant has, or from the live ones if it is new.
+type Experiment struct {
+	Name  string
+	Share float64 // 0 to 1
+	Edit  Edit
+}
+
+// Change says what shall become of the live ranking, and who says so.
+type Change struct {
+	Edit Edit // nil: the live parameters stay
+	// Experiments is the whole list of those that shall run, nil: those that run
+	// now.
+	Experiments []Experiment
+	By, Why     string
+	// If is the version that must be the newest; nil: whichever is.
+	If *int
+}
+
+// Change makes a new version and puts it in force. Errors wrap
+// [feed.ErrBadRanking] for unusable values, [ErrChanged] where another version
+// than c.If is the newest, or [ErrUnavailable]; then the old one stays in force.
+func (l *Live) Change(ctx context.Context, c Change) (Version, error) {
+	return l.append(ctx, c.By, c.Why, c.If, func(_ context.Context, base Version) (*feed.Live, error) {
+		return c.of(base.Live)
+	})
+}
+
+// Revert makes a new version that is what an older one was, its experiments
+// and their agents included; version 0 is the configuration's. A version that
+// does not exist is [ErrNotFound]; other errors are those of Change.
+func (l *Live) Revert(ctx context.Context, to int, by, why string, onlyIf *int) (Version, error) {
+	old := l.configured()
+	if to != 0 {
+		var err error
+		if old, err = l.store.At(ctx, to); err != nil {
+			return Version{}, err
+		}
+	}
+	if why == "" {
+		why = fmt.Sprintf("back to version %d", to)
+	}
+	return l.append(ctx, by, why, onlyIf, func(context.Context, Version) (*feed.Live, error) {
+		return &old.Live, nil
+	})
+}
+
+// History returns the newest versions, newest first, at most limit; the
+// configuration's comes last, where there is room.
+func (l *Live) History(ctx context.Context, limit int) ([]Version, error) {
+	if limit < 1 || limit > MaxHistory {
+		return nil, fmt.Errorf("%w: limit must be 1 to %d, not %d", ErrBadLimit, MaxHistory, limit)
+	}
+	list, err := l.store.Versions(ctx, limit)
+	if err == nil && len(list) < limit {
+		list = append(list, l.configured())
+	}
+	return list, err
+}
+
+// of is what the change makes of a ranking.
+func (c Change) of(old feed.Live) (*feed.Live, error) {
+	next := feed.Live{Ranking: old.Ranking, Variants: old.Variants}
+	if err := c.Edit.do(&next.Ranking); err != nil {
+		return nil, err
+	}
+	if c.Experiments == nil {
+		return &next, nil
+	}
+	wanted := make([]feed.Variant, len(c.Experiments))
+	for i, x := range c.Experiments {
+		v, known := old.Variant(x.Name)
+		if !known {
+			v = feed.Variant{Name: x.Name, Ranking: next.Ranking}
+		}
+		v.Share = x.Share
+		if err := x.Edit.do(&v.Ranking); err != nil {
+			return nil, fmt.Errorf("experiment %q: %w", x.Name, err)
+		}
+		wanted[i] = v
+	}
+	var err error
+	next.Variants, err = Assign(old.Variants, wanted)
+	return &next, err
+}
+
+func (e Edit) do(r *feed.Ranking) error {
+	if e == nil {
+		return nil
+	}
+	if err := e(r); err != nil {
+		return err
+	}
+	return r.Validate()
+}
+
+// next says what follows the newest version; nil: nothing, that one stays.
+type next func(ctx context.Context, base Version) (*feed.Live, error)
+
+// append stores what follows the newest version and puts it in force. Where
+// others were faster it asks what follows theirs, unless the caller knew which
+// version it wanted to change.
+func (l *Live) append(ctx context.Context, by, why string, onlyIf *int, follows next) (Version, error) {
+	if err := errors.Join(checkText("by", by, MaxBy), checkText("why", why, MaxWhy)); err != nil {
+		return Version{}, err
+	}
+	select {
+	case l.changing <- struct{}{}:
+		defer func() { <-l.changing }()
+	case <-ctx.Done():
+		return Version{}, ctx.Err()
+	}
+	for try := 1; ; try++ {
+		base, err := l.newest(ctx)
+		if err != nil {
+			return base, err
+		}
+		if onlyIf != nil && *onlyIf != base.Version {
+			return base, fmt.Errorf("%w: version %d is in force, not %d; read it again", ErrChanged, base.Version, *onlyIf)
+		}
+		live, err := follows(ctx, base)
+		if err != nil || live == nil {
+			return base, err
+		}
+		v := Version{Version: base.Version + 1, At: l.cfg.Clock().UTC().Truncate(time.Millisecond), By: by, Why: why, Live: *live}
+		err = l.store.Append(ctx, v)
+		if err == nil {
+			l.appended(ctx, v)
+			return v, nil
+		}
+		if !errors.Is(err, ErrChanged) || onlyIf != nil || try == changeTries {
+			return base, err
+		}
+	}
+}
+
+// appended puts a version in force that this server has stored, unless a newer
+// one is by now. Where there is no time left for that, Run finds it.
+func (l *Live) appended(ctx context.Context, v Version) {
+	if l.read(ctx) != nil {
+		return
+	}
+	defer l.done()
+	if v.Version > l.InForce().Version {
+		l.apply(ctx, v)
+	}
+}
+
+// checkText refuses what would spoil a log or a terminal it is shown in.
+func checkText(what, text string, most int) error {
+	if n := utf8.RuneCountInString(text); n > most || !utf8.ValidString(text) {
+		return fmt.Errorf("%w: %s must have at most %d characters of UTF-8, this one has %d", feed.ErrBadRanking, what, most, n)
+	}
+	if i := strings.IndexFunc(text, unicode.IsControl); i >= 0 {
+		return fmt.Errorf("%w: %s has a control character at position %d", feed.ErrBadRanking, what, i+1)
+	}
+	return nil
+}
+
+// fileBy begins the By of versions that come from an edit of the configuration
+// file.
+const fileBy = "config "
+
+// FileEdited takes over what an edit of the configuration file has changed from
+// old to edited, and only that: what was set otherwise stays. The error is that
+// of Change; then the call may be repeated.
+//
+// All servers see an edit of a file they share, some of them late. The first
+// one stores it. For the others it is in force already, or in the history since
+// they last looked at the file: what somebody has set after it must not be undone.
+func (l *Live) FileEdited(ctx context.Context, path string, old, edited feed.Ranking) error {
+	changes := edited.Changes(old)
+	by, why := fileBy+tail(path, MaxBy-len(fileBy)), "the file says "+changes
+	since := int(l.fileAt.Load())
+	v, err := l.append(ctx, by, why, nil, func(ctx context.Context, base Version) (*feed.Live, error) {
+		ranking, err := base.Live.Ranking.With(changes)
+		if err != nil || ranking == base.Live.Ranking {
+			return nil, err
+		}
+		if known, err := l.fileEditKnown(ctx, since, base.Version, why); known || err != nil {
+			return nil, err
+		}
+		return &feed.Live{Ranking: ranking, Variants: base.Live.Variants}, nil
+	})
+	if err == nil {
+		l.fileAt.Store(int64(v.Version))
+	}
+	return err
+}
+
+// fileEditKnown reports whether another server has stored the same edit in a
+// version after since.
+func (l *Live) fileEditKnown(ctx context.Context, since, newest int, why string) (bool, error) {
+	if newest <= since {
+		return false, nil
+	}
+	list, err := l.store.Versions(ctx, min(newest-since, MaxHistory))
+	for _, v := range list {
+		if v.Version > since && v.Why == why && strings.HasPrefix(v.By, fileBy) {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+// tail shortens a path to its last most bytes, at a character.
+func tail(path string, most int) string {
+	path = strings.ToValidUTF8(path, "?")
+	for len(path) > most {
+		_, size := utf8.DecodeRuneInString(path)
+		path = path[size:]
+	}
+	return path
+}

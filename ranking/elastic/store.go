@@ -1,0 +1,185 @@
+// Package elastic keeps the versions of the ranking in an Elasticsearch index that
+// is named after that of the items.
+package elastic
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/ranking"
+)
+
+// Store implements [ranking.Store]. It is safe for concurrent use.
+//
+// A version is a document that is created and never changed. Its id is its
+// number, so the newest is found by reads by id, which are in real time, and no
+// search is involved.
+type Store struct {
+	client esindex.Client
+	items  string
+	index  string
+
+	newest atomic.Int64 // the version that was the newest when last looked
+}
+
+var _ ranking.Store = (*Store)(nil)
+
+// New returns the store that belongs to the index of the items; it asks
+// Elasticsearch nothing yet.
+func New(client esindex.Client, items string) *Store {
+	return &Store{client: client, items: items, index: esindex.Rankings(items)}
+}
+
+// maxAhead is how many versions are read at once while looking for the newest.
+const maxAhead = 256
+
+// Newest implements [ranking.Store]. It asks for the version that was the
+// newest the last time and for the one after it; only where that exists does it
+// ask again.
+func (s *Store) Newest(ctx context.Context) (ranking.Version, error) {
+	last, err := s.newestFrom(ctx, max(1, int(s.newest.Load())))
+	if errors.Is(err, ranking.ErrNotFound) && s.newest.Load() > 1 {
+		// What was there is gone: somebody restored an older state.
+		last, err = s.newestFrom(ctx, 1)
+	}
+	if err != nil {
+		return ranking.Version{}, err
+	}
+	v, err := ranking.ParseVersion(last)
+	if err != nil {
+		return ranking.Version{}, fmt.Errorf("%s: %w", s.index, err)
+	}
+	s.newest.Store(int64(v.Version))
+	return v, nil
+}
+
+// newestFrom reads versions upwards, ever more at once, until one is missing,
+// and returns the one before it; [ranking.ErrNotFound] where the first is
+// missing.
+func (s *Store) newestFrom(ctx context.Context, from int) (json.RawMessage, error) {
+	var last json.RawMessage
+	for ahead := 2; ; ahead = min(2*ahead, maxAhead) {
+		found, err := s.read(ctx, from, from+ahead-1)
+		if err != nil {
+			return nil, err
+		}
+		for _, raw := range found {
+			if len(raw) == 0 && len(last) == 0 {
+				return nil, fmt.Errorf("ranking: %w", ranking.ErrNotFound)
+			}
+			if len(raw) == 0 {
+				return last, nil
+			}
+			last = raw
+		}
+		from += ahead
+	}
+}
+
+// read reads the versions from one number to another, in order; one
+// that does not exist is empty.
+func (s *Store) read(ctx context.Context, from, to int) ([]json.RawMessage, error) {
+	ids := make([]esindex.DocID, 0, to-from+1)
+	for version := from; version <= to; version++ {
+		ids = append(ids, esindex.DocID{Index: s.index, ID: docID(version)})
+	}
+	docs, err := esindex.Get(ctx, s.client, ids)
+	if err != nil {
+		return nil, contractError(err)
+	}
+	found := make([]json.RawMessage, len(docs))
+	for i, d := range docs {
+		if err := d.Err(); err != nil && !esindex.IsType(err, "index_not_found_exception") {
+			return nil, contractError(err)
+		}
+		found[i] = d.Source
+	}
+	return found, nil
+}
+
+func docID(version int) string { return "ranking-" + strconv.Itoa(version) }
+
+// At implements [ranking.Store].
+func (s *Store) At(ctx context.Context, version int) (ranking.Version, error) {
+	found, err := s.read(ctx, version, version)
+	switch {
+	case err != nil:
+		return ranking.Version{}, err
+	case len(found[0]) == 0:
+		return ranking.Version{}, fmt.Errorf("ranking version %d: %w", version, ranking.ErrNotFound)
+	}
+	return ranking.ParseVersion(found[0])
+}
+
+// Versions implements [ranking.Store].
+func (s *Store) Versions(ctx context.Context, limit int) ([]ranking.Version, error) {
+	newest, err := s.Newest(ctx)
+	if errors.Is(err, ranking.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.read(ctx, max(1, newest.Version-limit+1), newest.Version)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]ranking.Version, len(found))
+	for i, raw := range found {
+		if list[len(found)-1-i], err = ranking.ParseVersion(raw); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// Append implements [ranking.Store]. Creating a document fails where
+// its id exists, which decides between servers that append at once. The version
+// before it must exist, and once it does it always will.
+func (s *Store) Append(ctx context.Context, v ranking.Version) error {
+	if err := v.Validate(); err != nil {
+		return err
+	}
+	doc, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("%w: %w", feed.ErrBadRanking, err)
+	}
+	// Elasticsearch would make the index by itself, with a field for everything.
+	if _, err := esindex.EnsureBeside(ctx, s.client, s.items, esindex.Definition{}); err != nil {
+		return contractError(err)
+	}
+	if v.Version > 1 {
+		if before, err := s.read(ctx, v.Version-1, v.Version-1); err != nil {
+			return err
+		} else if len(before[0]) == 0 {
+			return fmt.Errorf("ranking version %d: %w", v.Version, ranking.ErrChanged)
+		}
+	}
+	err = esindex.Do(ctx, s.client, http.MethodPut, "/"+s.index+"/_create/"+docID(v.Version), "", doc, nil)
+	if !esindex.IsType(err, "version_conflict_engine_exception") {
+		return contractError(err)
+	}
+	// The client repeats a request whose answer was lost. Then what is in the
+	// way is what we have stored.
+	if there, err := s.read(ctx, v.Version, v.Version); err == nil && bytes.Equal(there[0], doc) {
+		return nil
+	}
+	return fmt.Errorf("ranking version %d: %w", v.Version, ranking.ErrChanged)
+}
+
+// contractError turns an error of a request, nil for none, into one of the
+// contract.
+func contractError(err error) error {
+	if errors.Is(err, esindex.ErrUnavailable) {
+		return fmt.Errorf("%w: %w", ranking.ErrUnavailable, err)
+	}
+	return err
+}

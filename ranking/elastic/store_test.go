@@ -1,0 +1,50 @@
+package elastic_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/ranking"
+	"github.com/freshet/freshet/ranking/elastic"
+	"github.com/freshet/freshet/ranking/rankingtest"
+)
+
+func connect(t *testing.T) (esindex.Client, string) {
+	t.Helper()
+	address, index := testenv.Elastic(t)
+	client, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{address}})
+	require.NoError(t, err)
+	return client, index
+}
+
+func TestConformance(t *testing.T) {
+	rankingtest.Run(t, func(t *testing.T) ranking.Store { return elastic.New(connect(t)) })
+}
+
+// Somebody deletes the index while servers run, or restores an older state.
+func TestTheIndexIsMadeAgain(t *testing.T) {
+	client, index := connect(t)
+	s := elastic.New(client, index)
+	v := ranking.Version{Version: 1, By: "ana", Live: feed.Live{Ranking: feed.Ranking{Decay: feed.Decay{Scale: 1e12, Decay: 0.5}, Base: 1}}}
+	for version := 1; version <= 3; version++ {
+		v.Version = version
+		require.NoError(t, s.Append(t.Context(), v))
+	}
+	newest, err := s.Newest(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, v, newest)
+	require.NoError(t, esindex.Do(t.Context(), client, http.MethodDelete, "/"+esindex.Rankings(index), "", nil, nil))
+	_, err = s.Newest(t.Context())
+	require.ErrorIs(t, err, ranking.ErrNotFound)
+	v.Version = 1
+	require.NoError(t, s.Append(t.Context(), v))
+	require.NoError(t, s.Append(t.Context(), v), "the same once more: the answer before was lost")
+	newest, err = s.Newest(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, v, newest)
+}

@@ -1,0 +1,219 @@
+package ranking
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"github.com/freshet/freshet/feed"
+)
+
+var (
+	rankingVersion = promauto.NewGauge(prometheus.GaugeOpts{
+		Name: "freshet_ranking_version", Help: "Version of the ranking in force on this server; 0 is the configuration's.",
+	})
+	rankingStale = promauto.NewGauge(prometheus.GaugeOpts{
+		Name: "freshet_ranking_stale", Help: "1 while the newest ranking cannot be read and the last one stays in force.",
+	})
+)
+
+// Config tunes a [Live].
+type Config struct {
+	Clock      feed.Clock   // dates the changes
+	Configured feed.Ranking // in force while nothing is stored: version 0
+	// Every is how often the newest version is looked for; 1s. A change on
+	// another server is in force here after it, at the latest, plus one read: well
+	// below the two seconds that are promised.
+	Every   time.Duration
+	Timeout time.Duration // longest time of one such read; 5s
+	Logger  *slog.Logger  // nil: none
+	// StartWithout lets a start go on with what is configured where the store
+	// cannot be asked; then [Live.Sync] must have succeeded before anything is
+	// ranked.
+	StartWithout bool
+}
+
+func (c Config) withDefaults() Config {
+	c.Every = cmp.Or(c.Every, time.Second)
+	c.Timeout = cmp.Or(c.Timeout, 5*time.Second)
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
+	return c
+}
+
+// Live is the ranking in force on this server, which people change while the
+// servers run. The store keeps it; every server follows the newest version there,
+// and keeps the one it has while the store cannot be read. It is safe for
+// concurrent use, and asking it takes no lock.
+type Live struct {
+	store Store
+	cfg   Config
+	now   atomic.Pointer[Version]
+	// unread says that now is only what is configured: the store has not been
+	// read yet.
+	unread atomic.Bool
+
+	// reading holds a token from reading the store to applying what was read, so
+	// that no older answer replaces a newer one. It is a channel because a store
+	// may hang: who waits for another's read keeps their own deadline.
+	reading chan struct{}
+	// changing holds a token while a version is made: changes of one server wait
+	// for each other instead of each making the others start over.
+	changing chan struct{}
+
+	fileAt atomic.Int64 // newest version that was there when the file was last looked at; -1: not read yet
+}
+
+// Open reads the newest version and returns the ranking that starts with it;
+// [Live.Run] keeps it up to date. Starting with another ranking
+// than the other servers' would be worse than not starting, so a read that
+// fails is an error, but see [Config.StartWithout].
+func Open(ctx context.Context, store Store, cfg Config) (*Live, error) {
+	if cfg.Clock == nil {
+		return nil, errors.New("ranking: the clock is missing")
+	}
+	if err := cfg.Configured.Validate(); err != nil {
+		return nil, err
+	}
+	l := &Live{store: store, cfg: cfg.withDefaults(), reading: make(chan struct{}, 1), changing: make(chan struct{}, 1)}
+	v, err := l.newest(ctx)
+	if cfg.StartWithout && errors.Is(err, ErrUnavailable) {
+		l.apply(ctx, l.configured())
+		l.unread.Store(true)
+		l.fileAt.Store(-1)
+		return l, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	l.apply(ctx, v)
+	l.fileAt.Store(int64(v.Version))
+	if diff := v.Live.Ranking.Changes(cfg.Configured); v.Version > 0 && diff != "" {
+		l.cfg.Logger.WarnContext(ctx, "the stored ranking is in force, not the configuration's; edit the file while the server runs, or use freshet ranking set",
+			"version", v.Version, "stored", diff, "configured", cfg.Configured.Changes(v.Live.Ranking))
+	}
+	return l, nil
+}
+
+// For returns the parameters an agent is ranked by, and the variant they are of.
+func (l *Live) For(agent string) (variant string, r feed.Ranking) {
+	return l.now.Load().Live.For(agent)
+}
+
+// InForce is the version in force on this server. What it returns is shared:
+// never write to it.
+func (l *Live) InForce() Version { return *l.now.Load() }
+
+// Current returns the newest version, which it puts in force. While the store
+// cannot be read it is the one in force, or an error, which is that of
+// [Live.Sync], where this server has not read any yet ([Config.StartWithout]).
+func (l *Live) Current(ctx context.Context) (Version, error) {
+	if err := l.Sync(ctx); err != nil && l.unread.Load() {
+		return Version{}, err
+	}
+	return l.InForce(), nil
+}
+
+// Run follows the newest version until ctx ends.
+func (l *Live) Run(ctx context.Context) {
+	tick := time.NewTicker(l.cfg.Every)
+	defer tick.Stop()
+	for failing := false; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			failing = l.follow(ctx, failing)
+		}
+	}
+}
+
+// follow reads once and answers whether that fails. It logs the first failure
+// and the recovery.
+func (l *Live) follow(ctx context.Context, was bool) (failing bool) {
+	reading, cancel := context.WithTimeout(ctx, l.cfg.Timeout)
+	defer cancel()
+	err := l.Sync(reading)
+	switch {
+	case ctx.Err() != nil:
+	case err != nil && !was:
+		rankingStale.Set(1)
+		l.cfg.Logger.WarnContext(ctx, "the ranking cannot be read; the one in force stays", "version", l.InForce().Version, "error", err)
+	case err == nil && was:
+		rankingStale.Set(0)
+		l.cfg.Logger.InfoContext(ctx, "the ranking can be read again", "version", l.InForce().Version)
+	}
+	return err != nil
+}
+
+// Sync puts the newest version in force. After an error, which is that of the
+// store, the one in force stays.
+func (l *Live) Sync(ctx context.Context) error {
+	if err := l.read(ctx); err != nil {
+		return err
+	}
+	defer l.done()
+	v, err := l.newest(ctx)
+	if err != nil {
+		return err
+	}
+	l.apply(ctx, v)
+	l.fileAt.CompareAndSwap(-1, int64(v.Version))
+	return nil
+}
+
+// read waits until no other call is reading; done must follow where it does not
+// fail.
+func (l *Live) read(ctx context.Context) error {
+	select {
+	case l.reading <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (l *Live) done() { <-l.reading }
+
+// newest is the newest stored version, or the configuration's.
+func (l *Live) newest(ctx context.Context) (Version, error) {
+	v, err := l.store.Newest(ctx)
+	if errors.Is(err, ErrNotFound) {
+		return l.configured(), nil
+	}
+	return v, err
+}
+
+// configured is version 0.
+func (l *Live) configured() Version {
+	return Version{By: "configuration", Why: "in force while nothing is stored", Live: feed.Live{Ranking: l.cfg.Configured}}
+}
+
+// apply puts a version in force.
+func (l *Live) apply(ctx context.Context, v Version) {
+	defer l.unread.Store(false)
+	was := l.now.Load()
+	if was != nil && was.Version == v.Version && was.At.Equal(v.At) {
+		return
+	}
+	l.now.Store(&v)
+	rankingVersion.Set(float64(v.Version))
+	if was == nil && v.Version == 0 {
+		return
+	}
+	names := make([]string, len(v.Live.Variants))
+	for i, variant := range v.Live.Variants {
+		names[i] = variant.Name
+	}
+	attrs := []any{"version", v.Version, "by", v.By, "why", v.Why, "ranking", v.Live.Ranking.String(), "experiments", names}
+	if was != nil && v.Version < was.Version {
+		l.cfg.Logger.WarnContext(ctx, "the store went back to an older ranking, which is in force now", append(attrs, "was", was.Version)...)
+		return
+	}
+	l.cfg.Logger.InfoContext(ctx, "ranking in force", attrs...)
+}

@@ -1,0 +1,90 @@
+// Package ranking is how readers' pages are ranked at the moment, and how that
+// changes while servers run: versions that are stored and never change ([Store]),
+// the one in force on each server ([Live]), and experiments, whose readers
+// [Assign] chooses.
+//
+// The stores are in ranking/sqlite and ranking/elastic, their conformance suite in
+// ranking/rankingtest. What a ranking consists of is in feed.
+package ranking
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/freshet/freshet/feed"
+)
+
+var (
+	// ErrChanged says that a version is not the next one any more: somebody else
+	// was faster. Read the newest and decide again.
+	ErrChanged = errors.New("the ranking was changed meanwhile")
+	// ErrNotFound says that there is no such version.
+	ErrNotFound = errors.New("there is no such version of the ranking")
+	// ErrUnavailable is wrapped by errors that say the store could not be asked at
+	// all; asking again later may help.
+	ErrUnavailable = errors.New("the store of the ranking is unavailable")
+)
+
+// Version is one state of the live ranking, and who made it so. Versions are
+// stored whole and never change.
+type Version struct {
+	Version int       `json:"version"` // 1 is the first that is stored
+	At      time.Time `json:"at"`      // UTC, to the millisecond
+	By      string    `json:"by"`
+	Why     string    `json:"why"`
+	Live    feed.Live `json:"live"`
+}
+
+// Validate says what is wrong with a version that was read; the error wraps
+// [feed.ErrBadRanking].
+func (v Version) Validate() error {
+	if v.Version < 1 {
+		return fmt.Errorf("%w: versions begin at 1, not %d", feed.ErrBadRanking, v.Version)
+	}
+	if err := v.Live.Validate(); err != nil {
+		return fmt.Errorf("ranking version %d: %w", v.Version, err)
+	}
+	return nil
+}
+
+// Store keeps the versions of the live ranking. Nothing is ever removed, so they
+// are 1 to the newest without a gap.
+//
+// The versions it answers are valid: one that is stored and that this server
+// cannot use is an error. Other errors wrap [ErrUnavailable], or are those of a
+// context that has ended. Reading again is always safe.
+type Store interface {
+	// Newest returns the newest version, [ErrNotFound] where none is stored. It is
+	// one cheap read, because every server asks each second.
+	Newest(ctx context.Context) (Version, error)
+	// At returns one version, [ErrNotFound] where it does not exist.
+	At(ctx context.Context, version int) (Version, error)
+	// Versions returns the newest ones, newest first, at most limit; none where
+	// none is stored.
+	Versions(ctx context.Context, limit int) ([]Version, error)
+	// Append stores v if v.Version is one more than the newest; else it fails with
+	// [ErrChanged] and stores nothing: of several servers that append the same
+	// version at once exactly one succeeds. When it returns without an error, every
+	// read that starts later sees the version, on every server. An invalid version
+	// is [feed.ErrBadRanking]. After another error it may or may not be stored:
+	// read the newest before you append again.
+	Append(ctx context.Context, v Version) error
+}
+
+// ParseVersion reads a version as it was stored, as JSON, and checks it.
+// The error says what to do. It wraps none of the sentinels, because what is
+// stored is not the caller's fault.
+func ParseVersion(data []byte) (Version, error) {
+	var v Version
+	err := json.Unmarshal(data, &v)
+	if err == nil {
+		err = v.Validate()
+	}
+	if err == nil {
+		return v, nil
+	}
+	return Version{}, fmt.Errorf("the stored ranking version %d is damaged, or of a newer freshet (then upgrade this one): %s", v.Version, err.Error())
+}

@@ -1,0 +1,99 @@
+// Package sqlite keeps the versions of the ranking in the SQLite file of embedded
+// mode, beside the catalog.
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/sqlitefile"
+	"github.com/freshet/freshet/ranking"
+)
+
+// Store implements [ranking.Store]. It is safe for concurrent use.
+type Store struct{ file *sqlitefile.File }
+
+var _ ranking.Store = (*Store)(nil)
+
+// New returns the store in an open file.
+func New(file *sqlitefile.File) *Store { return &Store{file: file} }
+
+// Newest implements [ranking.Store].
+func (s *Store) Newest(ctx context.Context) (ranking.Version, error) {
+	return only(s.read(ctx, math.MaxInt64, 1))
+}
+
+// At implements [ranking.Store].
+func (s *Store) At(ctx context.Context, version int) (ranking.Version, error) {
+	v, err := only(s.read(ctx, version, 1))
+	if err == nil && v.Version != version {
+		return ranking.Version{}, fmt.Errorf("ranking version %d: %w", version, ranking.ErrNotFound)
+	}
+	return v, err
+}
+
+// Versions implements [ranking.Store].
+func (s *Store) Versions(ctx context.Context, limit int) ([]ranking.Version, error) {
+	return s.read(ctx, math.MaxInt64, limit)
+}
+
+func only(list []ranking.Version, err error) (ranking.Version, error) {
+	if err == nil && len(list) == 0 {
+		err = fmt.Errorf("ranking: %w", ranking.ErrNotFound)
+	}
+	if err != nil {
+		return ranking.Version{}, err
+	}
+	return list[0], nil
+}
+
+// read reads versions from the one named downwards, at most limit.
+func (s *Store) read(ctx context.Context, from, limit int) ([]ranking.Version, error) {
+	rows, err := s.file.Readers.QueryContext(ctx,
+		`SELECT doc FROM ranking_versions WHERE version <= ? ORDER BY version DESC LIMIT ?`, from, limit)
+	if err != nil {
+		return nil, failed(ctx, "read ranking", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var list []ranking.Version
+	for rows.Next() {
+		var raw []byte
+		if err := rows.Scan(&raw); err != nil {
+			return nil, failed(ctx, "read ranking", err)
+		}
+		v, err := ranking.ParseVersion(raw)
+		if err != nil {
+			return nil, fmt.Errorf("sqlite: %w", err)
+		}
+		list = append(list, v)
+	}
+	return list, failed(ctx, "read ranking", rows.Err())
+}
+
+// Append implements [ranking.Store].
+func (s *Store) Append(ctx context.Context, v ranking.Version) error {
+	if err := v.Validate(); err != nil {
+		return err
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("%w: %w", feed.ErrBadRanking, err)
+	}
+	done, err := s.file.Writer.ExecContext(ctx, `INSERT INTO ranking_versions (version, doc)
+		SELECT ?1, ?2 WHERE ?1 = (SELECT ifnull(max(version), 0) + 1 FROM ranking_versions)`, v.Version, raw)
+	if err != nil {
+		return failed(ctx, "append ranking", err)
+	}
+	n, err := done.RowsAffected()
+	if err == nil && n == 0 {
+		return fmt.Errorf("ranking version %d: %w", v.Version, ranking.ErrChanged)
+	}
+	return failed(ctx, "append ranking", err)
+}
+
+func failed(ctx context.Context, what string, err error) error {
+	return sqlitefile.Failed(ctx, ranking.ErrUnavailable, what, err)
+}

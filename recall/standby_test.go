@@ -1,0 +1,170 @@
+package recall_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
+)
+
+// list is a source at the edge that answers with its items, or fails.
+type list struct {
+	items []feed.Item
+	err   error
+}
+
+func (l *list) Name() string { return "list" }
+
+func (l *list) Recall(context.Context, feed.Query) (recall.Result, error) {
+	var result recall.Result
+	for _, it := range l.items {
+		result.Candidates = append(result.Candidates, feed.Candidate{ID: it.ID, Group: it.Group(), UpdateTime: it.UpdateTime})
+	}
+	return result, l.err
+}
+
+// docs reads the contents of the source's items.
+func (l *list) docs(_ context.Context, ids []string) ([]feed.Doc, error) {
+	out := make([]feed.Doc, len(ids))
+	for i, id := range ids {
+		out[i].ID = id
+		for _, it := range l.items {
+			if it.ID == id {
+				out[i].JSON, _ = it.MarshalJSON()
+			}
+		}
+	}
+	return out, nil
+}
+
+func candidates(r recall.Result) []string {
+	out := []string{}
+	for _, c := range r.Candidates {
+		out = append(out, c.ID)
+	}
+	return out
+}
+
+func TestStandbyStandsIn(t *testing.T) {
+	now := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
+	down := fmt.Errorf("%w: gone", recall.ErrUnavailable)
+	items := []feed.Item{
+		{ID: "a", Title: "A", AuthorID: "kim", UpdateTime: now.Unix() - 10},
+		{ID: "b", Title: "B", Lang: "de", UpdateTime: now.Unix() - 20},
+		{ID: "c", Title: "C", Tags: []string{"go"}, UpdateTime: now.Unix() - 30},
+		{ID: "d", Title: "D", GroupID: "story", UpdateTime: now.Unix() - 40},
+	}
+	query := func(p feed.Profile) feed.Query { return feed.Query{N: 10, Origin: now, Profile: p} }
+	further, since, few, early := query(feed.Profile{}), query(feed.Profile{}), query(feed.Profile{}), query(feed.Profile{})
+	further.After, since.Since, few.N, early.Origin = "more", now.Add(-time.Hour), 2, now.Add(-15*time.Second)
+	for _, c := range []struct {
+		name  string
+		err   error
+		after time.Duration
+		ask   feed.Query
+		want  []string // nil: the error
+	}{
+		{"anybody", down, 9 * time.Minute, query(feed.Profile{Interests: map[string]float64{"go": 1}}), []string{"a", "b", "c", "d"}},
+		{"an author muted", down, 0, query(feed.Profile{MutedAuthors: []string{"kim"}}), []string{"b", "c", "d"}},
+		{"a tag muted", down, 0, query(feed.Profile{MutedTags: []string{"go"}}), []string{"a", "b", "d"}},
+		{"a group muted", down, 0, query(feed.Profile{MutedItems: []string{"story"}}), []string{"a", "b", "c"}},
+		{"one language", down, 0, query(feed.Profile{Langs: []string{"en"}}), []string{"a", "c", "d"}},
+		{"nothing is left", down, 0, query(feed.Profile{Langs: []string{"en"}, MutedTags: []string{"go"}, MutedAuthors: []string{"kim"}, MutedItems: []string{"d"}}), nil},
+		{"no more than asked for", down, 0, few, []string{"a", "b"}},
+		{"dated after the origin", down, 0, early, []string{"b", "c", "d"}},
+		{"too old", down, 10 * time.Minute, query(feed.Profile{}), nil},
+		{"a clock set back", down, -time.Minute, query(feed.Profile{}), nil},
+		{"a further round", down, 0, further, nil},
+		{"what is new", down, 0, since, nil},
+		{"an error of the query itself", recall.ErrBadCursor, 0, query(feed.Profile{}), nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			at := now
+			source := &list{items: items}
+			s := recall.NewStandby(source, func() time.Time { return at }, recall.StandbyConfig{TTL: 10 * time.Minute})
+			require.NoError(t, s.Renew(t.Context(), query(feed.Profile{}), source.docs))
+			at, source.err = now.Add(c.after), c.err
+			got, err := s.Recall(t.Context(), c.ask)
+			if c.want == nil {
+				require.ErrorIs(t, err, c.err)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, c.want, candidates(got))
+			assert.True(t, got.Stale)
+			assert.Empty(t, got.Next)
+			assert.Equal(t, 10*time.Minute-c.after, s.Left())
+			doc, ok := s.Doc("a")
+			require.True(t, ok)
+			assert.Contains(t, string(doc.JSON), `"A"`)
+		})
+	}
+}
+
+func TestStandbyFollowsWrites(t *testing.T) {
+	now := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
+	item := func(id string) feed.Item { return feed.Item{ID: id, Title: "first", UpdateTime: now.Unix() - 10} }
+	source := &list{items: []feed.Item{item("a"), item("b"), item("c"), item("d")}}
+	s := recall.NewStandby(source, func() time.Time { return now }, recall.StandbyConfig{TTL: time.Minute})
+	q := feed.Query{N: 10, Origin: now}
+	ids := func() []string {
+		was := source.err
+		source.err = recall.ErrUnavailable
+		defer func() { source.err = was }()
+		got, _ := s.Recall(t.Context(), q)
+		return candidates(got)
+	}
+	assert.Empty(t, ids(), "nothing stands in before the first renewal")
+	assert.Zero(t, s.Left())
+
+	// A write that comes while contents are read: which of the two was first
+	// is not known.
+	require.NoError(t, s.Renew(t.Context(), q, func(ctx context.Context, ids []string) ([]feed.Doc, error) {
+		s.Delete("b")
+		return source.docs(ctx, ids)
+	}))
+	assert.Equal(t, []string{"a", "c", "d"}, ids())
+
+	s.Delete("c")
+	s.Delete("nowhere")
+	muted, moved := item("a"), item("d")
+	muted.AuthorID, moved.GroupID = "kim", "story"
+	s.Upsert([]feed.Item{muted, moved, item("new")})
+	assert.Equal(t, []string{"a"}, ids())
+	_, ok := s.Doc("c")
+	assert.False(t, ok)
+	q.Profile.MutedAuthors = []string{"kim"}
+	assert.Empty(t, ids(), "mutes are those of what was written")
+	q.Profile = feed.Profile{}
+
+	source.err = errors.New("broken")
+	require.ErrorIs(t, s.Renew(t.Context(), q, source.docs), source.err)
+	assert.Equal(t, []string{"a"}, ids(), "the list of before stays")
+	source.err = nil
+	require.NoError(t, s.Renew(t.Context(), q, source.docs))
+	assert.Equal(t, []string{"a", "b", "c", "d"}, ids())
+}
+
+func TestStandbyIsBounded(t *testing.T) {
+	now := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
+	source := &list{}
+	for i := range 5000 {
+		source.items = append(source.items, feed.Item{ID: fmt.Sprintf("item-%04d", i), Title: "A title", UpdateTime: now.Unix() - int64(i)})
+	}
+	one, err := source.items[0].MarshalJSON()
+	require.NoError(t, err)
+	s := recall.NewStandby(source, func() time.Time { return now }, recall.StandbyConfig{TTL: time.Minute, Bytes: 3000 * len(one)})
+	q := feed.Query{N: 5000, Origin: now}
+	require.NoError(t, s.Renew(t.Context(), q, source.docs))
+	source.err = recall.ErrUnavailable
+	got, err := s.Recall(t.Context(), q)
+	require.NoError(t, err)
+	assert.Len(t, got.Candidates, 3000, "the best, as far as there is room")
+}

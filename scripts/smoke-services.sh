@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# Runs Freshet as it is deployed: configs/services.yaml, two servers that only
+# serve, and a worker, over running services. Follows, posts, reads a timeline and
+# the feed, deletes, and stops everything. Leaves nothing running; what it stored
+# stays in the database under agent ids of its own.
+# Needs Go, curl, and FRESHET_TEST_REDIS, FRESHET_TEST_ELASTICSEARCH and
+# FRESHET_TEST_POSTGRES, as the tests do.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+die() { echo "smoke-services: $*" >&2; tail -n 20 "$work"/*.log >&2 2>/dev/null || true; exit 1; }
+work=$(mktemp -d)
+pids=()
+stop() {
+  for p in "${pids[@]}"; do kill -TERM "$p" 2>/dev/null || true; done
+  for p in "${pids[@]}"; do wait "$p" 2>/dev/null || true; done
+  curl -s -o /dev/null -X DELETE "$FRESHET_TEST_ELASTICSEARCH/$run,$run-*" || true
+  rm -rf "$work"
+}
+: "${FRESHET_TEST_REDIS:?start the services first}" "${FRESHET_TEST_ELASTICSEARCH:?}" "${FRESHET_TEST_POSTGRES:?}"
+
+run=smoke$RANDOM$$
+redis=${FRESHET_TEST_REDIS#redis://}
+export FRESHET_REDIS_ADDRS=${redis%%/*} FRESHET_REDIS_KEY_PREFIX=$run:
+export FRESHET_ELASTICSEARCH_ADDRESSES=$FRESHET_TEST_ELASTICSEARCH FRESHET_ELASTICSEARCH_INDEX=$run
+export FRESHET_POSTGRES_URL=$FRESHET_TEST_POSTGRES FRESHET_DEDUP_DAILY_CAPACITY=10000
+trap stop EXIT
+
+go build -o "$work/freshet" ./cmd/freshet
+freshet() { echo "+ freshet $*" >&2; FRESHET_DATA_DIR=$work/data "$work/freshet" "$@"; }
+begin() { # name, port, arguments
+  FRESHET_DATA_DIR=$work/$1 FRESHET_SERVER_ADDR=127.0.0.1:$2 "$work/freshet" "${@:3}" --config configs/services.yaml >"$work/$1.log" 2>&1 &
+  pids+=($!)
+}
+ready() {
+  for _ in $(seq 300); do ! curl -sf -o /dev/null --max-time 2 "http://127.0.0.1:$1/readyz" || return 0; sleep 0.2; done
+  die "the server on port $1 is not ready: $(curl -s "http://127.0.0.1:$1/readyz")"
+}
+# until_says runs a command until it prints what it should, for half a minute.
+until_says() {
+  local want=$1 out
+  for _ in $(seq 150); do
+    out=$("${@:2}" 2>&1) && grep -qE -- "$want" <<<"$out" && { head -n 3 <<<"$out"; return 0; }
+    sleep 0.2
+  done
+  die "no \"$want\" in what \"${*:2}\" printed: $out"
+}
+
+# Exit 1 is a warning: a Redis of tests keeps nothing on a disk.
+freshet doctor --config configs/services.yaml --fix || [ $? -eq 1 ] || die "doctor failed"
+FRESHET_JOBS_WORKERS=0 begin a 18181 serve
+FRESHET_JOBS_WORKERS=0 begin b 18182 serve
+begin worker 18183 worker
+for port in 18181 18182 18183; do ready "$port"; done
+a=http://127.0.0.1:18181 b=http://127.0.0.1:18182 reader=$run.r author=$run.a
+
+freshet follow --server $a --agent "$reader" "$author"
+post=$(freshet post --server $b --agent "$author" "Snow on the pass #$run")
+until_says " $author +follow +$post +Snow on the pass" freshet timeline --server $a --agent "$reader"
+until_says " $author +follow +$post +Snow on the pass" freshet timeline --server $b --agent "$reader"
+feed() { curl -s -H "X-Agent-ID: $run.$RANDOM" -d '{"action":"refresh","limit":20}' $b/v1/feed; }
+until_says "\"$post\"" feed
+curl -sf -o /dev/null -X DELETE -H "X-Agent-ID: $author" "$a/v1/posts/$post" || die "the post is not deleted"
+[ "$(curl -s -o /dev/null -w '%{http_code}' "$b/v1/posts/$post")" = 404 ] || die "a deleted post is shown"
+! freshet timeline --server $b --agent "$reader" | grep -q "$post" || die "a deleted post is in a timeline"
+
+for p in "${pids[@]}"; do kill -TERM "$p"; done
+for p in "${pids[@]}"; do wait "$p" || die "a process did not end well"; done
+pids=()
+grep -h 'msg=stopped' "$work"/a.log "$work"/b.log | wc -l | grep -qx 2 || die "a server did not say that it stopped"
+! grep -hE 'level=ERROR' "$work"/*.log || die "errors are logged"
+echo "smoke-services: two servers and a worker show a timeline"

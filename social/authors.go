@@ -1,0 +1,100 @@
+package social
+
+import (
+	"context"
+	"time"
+)
+
+// Author is an author's card.
+type Author struct {
+	ID       string `json:"id"`
+	Name     string `json:"name,omitempty"`
+	ImageURL string `json:"image_url,omitempty"`
+	Bio      string `json:"bio,omitempty"`
+}
+
+// AuthorInfo is an author as a reader gets them.
+type AuthorInfo struct {
+	Author
+	Posts       int64 `json:"posts"` // of those the reader may see
+	Followers   int64 `json:"followers"`
+	Following   int64 `json:"following"`
+	IsFollowing bool  `json:"is_following"`
+}
+
+// Delivery is how an author's posts get to followers.
+type Delivery string
+
+// The deliveries. On its way from one to the other an author is Both.
+const (
+	Push Delivery = "push" // into their lists, on write
+	Pull Delivery = "pull" // out of the author's outbox, on read
+	Both Delivery = "both"
+)
+
+// Celebrity is what the store keeps of an author's delivery.
+type Celebrity struct {
+	Author    string
+	Delivery  Delivery
+	Since     time.Time // the delivery was changed; zero: never
+	Followers int64
+}
+
+// Wants is the delivery that the number of followers asks for. Between the two
+// thresholds it is the one that there is; on its way it goes on upwards.
+func (c Celebrity) Wants(o Options) Delivery {
+	switch {
+	case c.Followers >= int64(o.CelebrityAt):
+		return Pull
+	case c.Followers < int64(o.CelebrityUntil) || c.Delivery == Push:
+		return Push
+	}
+	return Pull
+}
+
+// Authors keeps cards, deliveries, and ends them.
+type Authors interface {
+	// PutAuthor stores a card. An older event changes nothing.
+	PutAuthor(ctx context.Context, a Author, at time.Time) error
+
+	// Author reads an author for a reader, "" for a call without an agent. An author of whom
+	// nothing is known, and one with whom the reader has a block, is ErrNotFound.
+	Author(ctx context.Context, reader, author string) (AuthorInfo, error)
+
+	// EraseAuthor ends an author: their card is deleted and their posts are hidden
+	// when it returns. Posts and followers are removed by [Authors.EraseSome],
+	// for which it leaves a job. What they publish later is theirs again. An
+	// unknown author is no error.
+	EraseAuthor(ctx context.Context, author string) error
+
+	// EraseAgent is EraseAuthor, and removes what else the agent has made:
+	// follows, blocks, circles, memberships, likes and idempotency keys. Blocks of
+	// others against them are the others'.
+	EraseAgent(ctx context.Context, agent string) error
+
+	// EraseSome removes at most about n things of an agent who is being erased
+	// and says whether nothing is left. Call it until done. Of an agent who is not
+	// being erased it is done at once.
+	EraseSome(ctx context.Context, agent string, n int) (done bool, err error)
+
+	// Celebrity reads an author's delivery; an unknown author is pushed.
+	Celebrity(ctx context.Context, author string) (Celebrity, error)
+
+	// SetDelivery changes an author's delivery from one to another and reports
+	// whether it did: another server may have been faster. Where the followers
+	// have crossed a threshold meanwhile, it leaves another author job.
+	SetDelivery(ctx context.Context, author string, from, to Delivery) (bool, error)
+
+	// Celebrities lists whom reader follows and who is not pushed, sorted, and
+	// whether reader follows [Server].
+	Celebrities(ctx context.Context, reader string) (authors []string, server bool, err error)
+}
+
+// Upkeep is what keeps a store small and its operators informed.
+type Upkeep interface {
+	// Purge removes tombstones and idempotency keys that are over, at most about n
+	// of each, and returns how many.
+	Purge(ctx context.Context, n int) (int, error)
+	// Ping reports whether the store can be asked.
+	Ping(ctx context.Context) error
+}

@@ -1,0 +1,74 @@
+package social
+
+import (
+	"encoding/json"
+	"strconv"
+)
+
+// Where an entry of a feed comes from, as in_feed.source says.
+const (
+	FromFollowing = "following" // it is in the reader's timeline
+	FromDiscovery = "discovery" // recall has found it
+)
+
+// AppendEntry appends the card as readers get it in every answer: the content
+// as it is stored, then author, likes and comments, and what is about this reader
+// in one object, in_feed. source says which part of a feed has proposed it; "":
+// none, it was asked for. Nobody (reader "") has no feed, so nothing is said of
+// theirs. Content must be there.
+func (c *Card) AppendEntry(b []byte, reader, source string) []byte {
+	b = append(b, c.Content[:len(c.Content)-1]...) // all but the closing brace
+	b = append(b, `,"author":{"id":`...)
+	b = appendString(b, c.Author.ID)
+	b = append(b, `,"name":`...)
+	b = appendString(b, c.Author.Name)
+	b = append(b, `,"image_url":`...)
+	b = appendString(b, c.Author.ImageURL)
+	b = append(b, `},"likes":`...)
+	b = strconv.AppendInt(b, c.Likes, 10)
+	b = append(b, `,"comments":`...)
+	b = strconv.AppendInt(b, c.Comments, 10)
+	if reader != "" {
+		b = c.appendInFeed(b, source)
+	}
+	return append(b, '}')
+}
+
+func (c *Card) appendInFeed(b []byte, source string) []byte {
+	b = append(b, `,"in_feed":{`...)
+	for _, field := range [...][2]string{{"source", source}, {"reason", string(c.Reason)}} {
+		if field[1] != "" {
+			b = append(b, '"')
+			b = append(b, field[0]...)
+			b = append(b, `":"`...)
+			b = append(b, field[1]...) // a constant
+			b = append(b, `",`...)
+		}
+	}
+	b = append(b, `"has_liked":`...)
+	b = strconv.AppendBool(b, c.HasLiked)
+	b = append(b, `,"can_reply":`...)
+	b = strconv.AppendBool(b, c.CanReply)
+	b = append(b, `,"can_react":`...)
+	b = strconv.AppendBool(b, c.CanReact)
+	return append(b, `,"is_promoted":false}`...)
+}
+
+func appendString(b []byte, s string) []byte {
+	raw, err := json.Marshal(s)
+	if err != nil { // no string is refused
+		panic(err)
+	}
+	return append(b, raw...)
+}
+
+// Tags are those of the card's content.
+func (c *Card) Tags() []string {
+	var content struct {
+		Tags []string `json:"tags"`
+	}
+	if json.Unmarshal(c.Content, &content) != nil {
+		return nil
+	}
+	return content.Tags
+}

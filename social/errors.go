@@ -1,0 +1,60 @@
+// Package social stores posts and decides who sees them: authors, follows,
+// blocks, circles, likes. It holds the contract ([Store]) and the rules
+// ([Decide]), and does no I/O. The backends are in social/sqlite and
+// social/postgres, the conformance suite in social/socialtest.
+//
+// A post is written once, to the store, which decides about it. Lists of posts
+// elsewhere only propose ids; code that shows one asks [Cards] first.
+//
+// # Jobs
+//
+// A store is also a [github.com/freshet/freshet/jobs.Queue]. Each change leaves
+// a note of what is derived from it and must be made to agree, in the same
+// transaction, so that a process that dies right after it loses nothing:
+//
+//	a post is created                      deliver <post>; index <post> if it is public
+//	it is edited                           index <post> if it is public
+//	it is deleted                          deliver <post>; index <post> if it is public
+//	it is liked, or its counts are told    count <post>, after 30 s, not raised while it waits
+//	a follow, a block and their opposites  pair <author>/<agent>, of a block both ways; none for [Server]
+//	many follows are made at once          pair */<agent>, of each agent
+//	a membership changes                   member <circle>/<agent>
+//	followers cross a threshold            author <author>
+//	an author or agent is erased           erase <agent>
+//
+// # Time of changes
+//
+// Changes come from this system and, as events, from others, late, twice and in
+// any order. Each write therefore takes the time of the change. The zero time
+// says that it is made here and now: then it holds against everything the store
+// knows, whatever the clocks of other servers say. Any other time is an event's
+// own: an older change does not undo a newer one, at equal times removal wins,
+// and a removal of what is unknown is kept, so that what it removed does not
+// come back when it arrives late. The order of arrival makes no difference.
+// Times are kept to the microsecond.
+package social
+
+import "errors"
+
+var (
+	// ErrNotFound says that there is no such post, author or circle, or none
+	// that the caller may see: the two are not told apart.
+	ErrNotFound = errors.New("not found")
+	// ErrNotAllowed says that the caller sees it but may not do this: it is not
+	// theirs, or the post's author does not let them react.
+	ErrNotAllowed = errors.New("not allowed")
+	// ErrBlocked says that one of the two blocks the other.
+	ErrBlocked = errors.New("one of the two blocks the other")
+	// ErrKeyUsed says that the idempotency key was used for another post.
+	ErrKeyUsed = errors.New("the idempotency key was used for another post")
+	// ErrBadPost is wrapped by errors that say which rule a post breaks.
+	ErrBadPost = errors.New("bad post")
+	// ErrBad is wrapped by errors about anything else that breaks a rule: an
+	// author card, a circle, a follow of oneself, the time of an event.
+	ErrBad = errors.New("bad request")
+	// ErrLimit says that there are too many: followees, members of a circle.
+	ErrLimit = errors.New("limit reached")
+	// ErrUnavailable is wrapped by errors that say the store could not be asked,
+	// or not be told, at all; nothing is half done, and asking again may help.
+	ErrUnavailable = errors.New("the social store is unavailable")
+)

@@ -1,0 +1,157 @@
+package social
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Register is what a backend keeps of a follow or a membership: whether it holds,
+// and as of which stamp. The zero Register was never heard of.
+type Register struct {
+	On bool
+	At int64
+}
+
+// FollowChange is a follow as it is to be: at a stamp, or 0 for here and now.
+type FollowChange struct {
+	Edge
+	On bool
+	At int64
+	// Noted keeps an end although there is nothing to end, so that nothing of
+	// before holds.
+	Noted bool
+}
+
+// FollowResult is what became of a change.
+type FollowResult struct {
+	Changed bool  // the follow begins or ends
+	Refused error // ErrBlocked or ErrLimit; nothing is changed
+}
+
+// Party is what a change of follows needs to know of an agent or an author.
+type Party struct {
+	Followers, Following int64
+	Delivery             Delivery
+	Erased               int64 // the author, with posts and followers, up to this stamp
+	ErasedAgent          int64 // what else they made
+	Counted              bool  // a count was changed
+	Gained               bool  // that of followers was
+}
+
+// Crossed reports whether the followers have crossed a threshold, so that the
+// author is to be delivered another way. On the way there their job looks by itself.
+func (p *Party) Crossed(o Options) bool {
+	c := Celebrity{Delivery: p.Delivery, Followers: p.Followers}
+	return p.Gained && p.Delivery != Both && c.Wants(o) != p.Delivery
+}
+
+// Graph is a part of the follows while a backend changes it: it reads what is kept
+// of the follows and of whom they concern, changes them here, and writes what has
+// changed. It holds the rules of [Follows] that need more than one row.
+type Graph struct {
+	Now     time.Time
+	Parties map[string]*Party // all agents and authors; [Server] is none
+	Kept    map[Edge]Register // what the changes begin with; all that is known of
+	Blocked map[Edge]bool     // one of the two blocks the other
+	Changes map[Edge]Register // what is to be written
+}
+
+// NewGraph returns a part of which nothing is known.
+func NewGraph(now time.Time) *Graph {
+	return &Graph{Now: now, Parties: map[string]*Party{}, Kept: map[Edge]Register{}, Blocked: map[Edge]bool{}, Changes: map[Edge]Register{}}
+}
+
+// Changes are the follows that edges ask for, as of a time, without those that are
+// rejected; index is where each stands among the edges.
+func Changes(edges []Edge, rejected []Rejected, at time.Time) (list []FollowChange, index []int) {
+	for i, e := range edges {
+		if len(rejected) > 0 && rejected[0].Index == i {
+			rejected = rejected[1:]
+			continue
+		}
+		list, index = append(list, FollowChange{Edge: e, On: true, At: Stamp(at)}), append(index, i)
+	}
+	return list, index
+}
+
+// Imported is what [Follows.FollowAll] answers of changes, beside what was rejected
+// before.
+func Imported(rejected []Rejected, index []int, results []FollowResult) (int, []Rejected) {
+	changed := 0
+	for i, r := range results {
+		if r.Changed {
+			changed++
+		}
+		if r.Refused != nil {
+			rejected = append(rejected, Rejected{index[i], r.Refused})
+		}
+	}
+	slices.SortFunc(rejected, func(a, b Rejected) int { return a.Index - b.Index })
+	return changed, rejected
+}
+
+// Concerned are the edges of some changes, and the parties, [Server] left out.
+func Concerned(list []FollowChange) (edges []Edge, parties []string) {
+	for _, f := range list {
+		edges, parties = append(edges, f.Edge), append(parties, f.Agent)
+		if f.Author != Server {
+			parties = append(parties, f.Author)
+		}
+	}
+	return edges, parties
+}
+
+// kept is what is kept of a follow; an erased author's or agent's are off as of
+// the erasure.
+func (g *Graph) kept(e Edge) Register {
+	k, floor := g.Kept[e], g.Parties[e.Agent].ErasedAgent
+	if author := g.Parties[e.Author]; author != nil {
+		floor = max(floor, author.Erased)
+	}
+	if !k.On && k.At < floor {
+		k.At = floor
+	}
+	return k
+}
+
+// Set changes a follow, if the change holds, with the counts.
+func (g *Graph) Set(f FollowChange) FollowResult {
+	if f.On && g.Blocked[f.Edge] {
+		return FollowResult{Refused: fmt.Errorf("%s and %s: %w", f.Agent, f.Author, ErrBlocked)}
+	}
+	k, at := g.kept(f.Edge), f.At
+	if at == 0 && k.On == f.On && !f.Noted {
+		return FollowResult{}
+	}
+	if at == 0 {
+		at = ChangeTime(time.Time{}, g.Now, k.At)
+	}
+	if !Supersedes(f.On, at, k.On, k.At) {
+		return FollowResult{}
+	}
+	agent := g.Parties[f.Agent]
+	changed := f.On != k.On
+	if changed && f.On && agent.Following >= MaxFollowees {
+		return FollowResult{Refused: fmt.Errorf("%w: %s follows %d, no more are allowed", ErrLimit, f.Agent, agent.Following)}
+	}
+	g.Kept[f.Edge] = Register{f.On, at}
+	g.Changes[f.Edge] = g.Kept[f.Edge]
+	if changed {
+		g.count(f)
+	}
+	return FollowResult{Changed: changed}
+}
+
+// count changes the counts; the followers of [Server] are not counted.
+func (g *Graph) count(f FollowChange) {
+	by := int64(1)
+	if !f.On {
+		by = -1
+	}
+	agent := g.Parties[f.Agent]
+	agent.Following, agent.Counted = agent.Following+by, true
+	if author := g.Parties[f.Author]; author != nil {
+		author.Followers, author.Counted, author.Gained = author.Followers+by, true, true
+	}
+}

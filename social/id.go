@@ -1,0 +1,90 @@
+package social
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// Server is a reserved author id, which no agent can have: who follows it gets every
+// public post.
+const Server = "@server"
+
+// PostPrefix begins the id of every post, and of nothing else.
+const PostPrefix = feed.PostPrefix
+
+// Limits that this package checks. Lengths are in characters.
+const (
+	MaxCaption       = 5000
+	MaxMedia         = 10
+	MaxAlt           = 1500
+	MaxMentions      = 100
+	MaxCircles       = 20 // circles a post may address
+	MaxGrants        = 10_000
+	MaxFollowees     = 7500
+	MaxEdges         = 10_000 // follows made in one call
+	MaxCircleMembers = 5000
+	MaxName          = 256
+	MaxBio           = 2000
+	MaxURL           = 2048
+	MaxKey           = 255 // of an idempotency key
+)
+
+// CheckPostID reports whether id can name a post: [PostPrefix] and what
+// [feed.CheckAgentID] accepts. The error wraps [feed.ErrBadID].
+func CheckPostID(id string) error {
+	rest, ok := strings.CutPrefix(id, PostPrefix)
+	if !ok {
+		return fmt.Errorf("%w: the id of a post begins with %q", feed.ErrBadID, PostPrefix)
+	}
+	return check("the id of a post after "+PostPrefix, rest)
+}
+
+// CheckAgent reports whether id can name somebody: what [feed.CheckAgentID]
+// accepts, but not [Server]. The error wraps [feed.ErrBadID].
+func CheckAgent(id string) error {
+	if id == Server {
+		return fmt.Errorf("%w: %s is reserved, no agent can have this id", feed.ErrBadID, Server)
+	}
+	return feed.CheckAgentID(id)
+}
+
+// CheckCircleID reports whether id can name a circle. The error wraps
+// [feed.ErrBadID].
+func CheckCircleID(id string) error { return check("the id of a circle", id) }
+
+// check says of an id that is not an agent's what [feed.CheckAgentID] refuses.
+func check(what, id string) error {
+	if feed.CheckAgentID(id) == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %s must have 1 to %d characters of A-Z a-z 0-9 _ . @ -", feed.ErrBadID, what, feed.MaxAgentID)
+}
+
+// CheckKey reports whether key can be an idempotency key: 1 to [MaxKey]
+// printable ASCII characters. The error wraps [ErrBad].
+func CheckKey(key string) error {
+	if key == "" || len(key) > MaxKey {
+		return fmt.Errorf("%w: an idempotency key must have 1 to %d characters, this one has %d", ErrBad, MaxKey, len(key))
+	}
+	for i := range len(key) {
+		if key[i] < 0x20 || key[i] > 0x7e {
+			return fmt.Errorf("%w: an idempotency key must be printable ASCII", ErrBad)
+		}
+	}
+	return nil
+}
+
+// NewPostID makes an id. Ids sort by the time they were made at, to the
+// microsecond, as text does; 8 bytes of random keep them apart.
+func NewPostID(now time.Time, random io.Reader) (string, error) {
+	var salt [8]byte
+	if _, err := io.ReadFull(random, salt[:]); err != nil {
+		return "", fmt.Errorf("post id: %w", err)
+	}
+	return fmt.Sprintf("%s%014x%s", PostPrefix, Stamp(now), hex.EncodeToString(salt[:])), nil
+}

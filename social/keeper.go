@@ -1,0 +1,121 @@
+package social
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"github.com/freshet/freshet/feed"
+)
+
+const (
+	// keptAgain is the age from which on a card that is shown is kept again: often
+	// enough that what is read does not expire.
+	keptAgain = CardLives / 2
+	// keeperRemembers is how many posts a [Keeper] remembers to have kept.
+	keeperRemembers = 20_000
+	// keeperWaiting is how many cards may wait to be kept. When there are more, some
+	// are not: their next reader brings them again.
+	keeperWaiting = 2_000
+	// keeperBatch is how many are kept at once.
+	keeperBatch = 200
+	// keeperTimeout bounds one write. A card that comes later than a tombstone lives
+	// would bring a deleted post back, so none may wait for long.
+	keeperTimeout = 5 * time.Second
+)
+
+// Keeper answers from a store, and keeps the public cards that it has answered in
+// a cache, beside the answers and not at each of them: it remembers what it kept
+// lately. It is safe for concurrent use.
+type Keeper struct {
+	store   Cards
+	cache   CardCache
+	clock   feed.Clock
+	log     *slog.Logger
+	lately  *lru.Cache[string, keptAt]
+	waiting chan Card
+}
+
+var _ Cards = (*Keeper)(nil)
+
+type keptAt struct {
+	version int64
+	until   time.Time
+}
+
+// NewKeeper returns a Keeper of what store answers. It writes while [Keeper.Run]
+// runs.
+func NewKeeper(store Cards, cache CardCache, clock feed.Clock, log *slog.Logger) *Keeper {
+	lately, err := lru.New[string, keptAt](keeperRemembers)
+	if err != nil { // the size is not positive
+		panic(err)
+	}
+	return &Keeper{store: store, cache: cache, clock: clock, log: log, lately: lately, waiting: make(chan Card, keeperWaiting)}
+}
+
+// Cards implements [Cards].
+func (k *Keeper) Cards(ctx context.Context, reader string, posts []Known) ([]Card, error) {
+	cards, err := k.store.Cards(ctx, reader, posts)
+	if err == nil {
+		k.note(cards)
+	}
+	return cards, err
+}
+
+// note has the public ones of the cards kept that were not lately. It never waits.
+func (k *Keeper) note(cards []Card) {
+	now := k.clock()
+	for i := range cards {
+		c := &cards[i]
+		if !c.Visible || !c.Public || len(c.Content) == 0 {
+			continue
+		}
+		if last, ok := k.lately.Get(c.ID); ok && last.version == c.Version && now.Before(last.until) {
+			continue
+		}
+		k.lately.Add(c.ID, keptAt{c.Version, now.Add(keptAgain)})
+		select {
+		case k.waiting <- *c:
+		default:
+			k.lately.Remove(c.ID)
+			return
+		}
+	}
+}
+
+// Run writes to the cache until ctx ends.
+func (k *Keeper) Run(ctx context.Context) {
+	batch := make([]Card, 0, keeperBatch)
+	for {
+		select {
+		case c := <-k.waiting:
+			batch = append(batch[:0], c)
+		case <-ctx.Done():
+			return
+		}
+		for more := true; more && len(batch) < keeperBatch; {
+			select {
+			case c := <-k.waiting:
+				batch = append(batch, c)
+			default:
+				more = false
+			}
+		}
+		k.keep(ctx, batch)
+	}
+}
+
+func (k *Keeper) keep(ctx context.Context, batch []Card) {
+	ctx, cancel := context.WithTimeout(ctx, keeperTimeout)
+	defer cancel()
+	err := k.cache.Keep(ctx, batch)
+	if err == nil {
+		return
+	}
+	k.log.DebugContext(ctx, "cards are not kept; their next readers bring them again", "cards", len(batch), "error", err)
+	for i := range batch {
+		k.lately.Remove(batch[i].ID)
+	}
+}

@@ -1,0 +1,98 @@
+package social_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/social"
+)
+
+// shelf is a store and a cache; err is what the cache answers.
+type shelf struct {
+	social.CardCache
+	mu    sync.Mutex
+	cards []social.Card
+	kept  []string // id and version
+	err   error
+}
+
+func (s *shelf) Cards(context.Context, string, []social.Known) ([]social.Card, error) {
+	return s.cards, nil
+}
+
+func (s *shelf) Keep(_ context.Context, cards []social.Card) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range cards {
+		s.kept = append(s.kept, fmt.Sprint(c.ID, " ", c.Version))
+	}
+	return s.err
+}
+
+func (s *shelf) take() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := s.kept
+	s.kept = nil
+	return list
+}
+
+func publicCard(id string) social.Card {
+	return social.Card{ID: id, Visible: true, Public: true, Version: 1, Content: json.RawMessage(`{}`)}
+}
+
+func TestKeeperKeepsWhatItHasNotKeptLately(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		closed, unread := publicCard("post:closed"), publicCard("post:unread")
+		closed.Public, unread.Content = false, nil
+		s := &shelf{cards: []social.Card{publicCard("post:a"), closed, unread, {ID: "post:gone"}}}
+		k := social.NewKeeper(s, s, time.Now, slog.New(slog.DiscardHandler))
+		ctx, stop := context.WithCancel(t.Context())
+		go k.Run(ctx)
+		read := func() []string {
+			_, err := k.Cards(ctx, "reader", nil)
+			require.NoError(t, err)
+			synctest.Wait()
+			return s.take()
+		}
+		assert.Equal(t, []string{"post:a 1"}, read())
+		assert.Empty(t, read(), "lately")
+		s.cards[0].Version = 2
+		assert.Equal(t, []string{"post:a 2"}, read(), "edited")
+		time.Sleep(social.CardLives / 2)
+		assert.Equal(t, []string{"post:a 2"}, read(), "before it expires")
+		time.Sleep(social.CardLives / 2)
+		s.err = errors.New("away")
+		assert.Equal(t, []string{"post:a 2"}, read())
+		s.err = nil
+		assert.Equal(t, []string{"post:a 2"}, read(), "what failed is no keeping")
+		stop()
+		synctest.Wait()
+	})
+}
+
+// BenchmarkKeeper is what keeping adds to a page of 20 posts that were kept lately.
+func BenchmarkKeeper(b *testing.B) {
+	s := &shelf{}
+	for i := range 20 {
+		s.cards = append(s.cards, publicCard(fmt.Sprint("post:", i)))
+	}
+	k := social.NewKeeper(s, s, time.Now, slog.New(slog.DiscardHandler))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := k.Cards(b.Context(), "", nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

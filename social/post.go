@@ -1,0 +1,130 @@
+package social
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// Post is what an author publishes. Its JSON is its content as readers get it;
+// see [Post.Content] for what it leaves out.
+type Post struct {
+	ID         string   `json:"id"`
+	Author     string   `json:"-"`
+	CreatedAt  int64    `json:"created_at"`          // Unix seconds; its place in every timeline, never changed
+	EditedAt   int64    `json:"edited_at,omitempty"` // Unix seconds of the last edit; 0: never
+	Caption    string   `json:"caption"`
+	Tags       []string `json:"tags,omitempty"` // as given, without the caption's hashtags: see [Post.AllTags]
+	Media      []Media  `json:"media,omitempty"`
+	Audience   Audience `json:"audience"`
+	Mentions   []string `json:"mentions,omitempty"` // agents who may see it whatever the audience
+	Reply      Right    `json:"reply"`
+	React      Right    `json:"react"`
+	Grants     []string `json:"-"` // remote posts: whom the right "audience" holds for
+	Origin     string   `json:"origin,omitempty"`
+	URL        string   `json:"url,omitempty"`
+	ObjectType string   `json:"object_type,omitempty"`
+
+	// What the store keeps beside the content.
+	Version  int64 `json:"-"` // of the content; 1 is the first
+	Likes    int64 `json:"-"`
+	Comments int64 `json:"-"`
+	Deleted  bool  `json:"-"` // a tombstone: no content, but who saw it
+}
+
+// Media is one image of a post.
+type Media struct {
+	Key    string `json:"key"`
+	Thumb  string `json:"thumb,omitempty"`
+	Type   string `json:"type,omitempty"`
+	Width  int    `json:"width,omitempty"`
+	Height int    `json:"height,omitempty"`
+	Color  string `json:"color,omitempty"` // a placeholder until it is there
+	Alt    string `json:"alt,omitempty"`
+}
+
+// Audience is who may see a post beside its author and whom it mentions. It is
+// fixed when the post is created. The zero Audience is empty.
+type Audience struct {
+	Public    bool     `json:"public,omitempty"`
+	Followers bool     `json:"followers,omitempty"`
+	Circles   []string `json:"circles,omitempty"` // only of a local post, only circles of its author
+}
+
+// Reach is how far an audience goes beyond circles and mentions.
+type Reach int
+
+// The reaches, in order.
+const (
+	Addressed   Reach = iota // only circles and mentions
+	ToFollowers              // followers too
+	ToAll                    // everybody
+)
+
+// Reach tells how far the audience goes.
+func (a Audience) Reach() Reach {
+	switch {
+	case a.Public:
+		return ToAll
+	case a.Followers:
+		return ToFollowers
+	}
+	return Addressed
+}
+
+// Right is who may reply to a post, or react to it.
+type Right string
+
+// The rights. An empty one of a new post stands for [RightPublic].
+const (
+	RightPublic    Right = "public"
+	RightFollowers Right = "followers"
+	RightAudience  Right = "audience"
+	RightNone      Right = "none"
+)
+
+// Remote reports whether the post is another system's.
+func (p *Post) Remote() bool { return p.Origin != "" }
+
+// Position is the post's place in every timeline.
+func (p *Post) Position() Position { return Position{At: p.CreatedAt, ID: p.ID} }
+
+// AllTags are the tags as given and then the caption's hashtags, each once, at
+// most [feed.MaxTags].
+func (p *Post) AllTags() []string {
+	all := slices.Clone(p.Tags)
+	for _, tag := range Hashtags(p.Caption) {
+		if len(all) == feed.MaxTags {
+			break
+		}
+		if !slices.Contains(all, tag) {
+			all = append(all, tag)
+		}
+	}
+	return all
+}
+
+// Title is what the post's item is called.
+func (p *Post) Title() string { return feed.PostTitle(p.Caption, alts(p.Media)) }
+
+// Content encodes what every reader of the post gets, the same bytes for each:
+// with all tags, without circles and grants, which are its author's affair, and
+// without author, counts and rights, which the store tells with each [Card].
+func (p *Post) Content() json.RawMessage {
+	out := *p
+	out.Tags = p.AllTags()
+	out.Audience.Circles = nil
+	raw, err := json.Marshal(out)
+	if err != nil { // strings and numbers only
+		panic(err)
+	}
+	return raw
+}
+
+// Edit is a change of a post's content. What is nil stays.
+type Edit struct {
+	Caption *string
+	Tags    *[]string
+	Alts    *[]string // one for each image
+}

@@ -1,0 +1,109 @@
+package postgres_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/jobs/jobstest"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/postgres"
+	"github.com/freshet/freshet/social/socialtest"
+)
+
+func BenchmarkQueue(b *testing.B) {
+	jobstest.Benchmark(b, open(b, testenv.Postgres(b), social.Options{}))
+}
+
+// BenchmarkCreatePost has one writer, and sixteen.
+func BenchmarkCreatePost(b *testing.B) {
+	for _, writers := range []int{1, 16} {
+		b.Run(fmt.Sprint(writers), func(b *testing.B) {
+			s, err := postgres.Open(b.Context(), postgres.Config{URL: testenv.Postgres(b), MaxConns: writers}, social.Options{})
+			require.NoError(b, err)
+			b.Cleanup(func() { _ = s.Close() })
+			b.ResetTimer()
+			var group sync.WaitGroup
+			for w := range writers {
+				group.Go(func() {
+					for range b.N/writers + 1 {
+						p := social.Post{Author: fmt.Sprint("author", w), Caption: "Two sentences. #Like so", Audience: social.Audience{Public: true}}
+						if _, _, err := s.CreatePost(b.Context(), p, social.Creation{}); err != nil {
+							b.Error(err)
+							return
+						}
+					}
+				})
+			}
+			group.Wait()
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "posts/s")
+		})
+	}
+}
+
+func BenchmarkFollowAll(b *testing.B) {
+	socialtest.BenchmarkFollowAll(b, open(b, testenv.Postgres(b), social.Options{}))
+}
+
+// graph fills a schema, beside the store, with authors, who have posts each, and
+// readers of the first 10, 300, 1,000 and 5,000 of them.
+func graph(b *testing.B, authors, posts int) *postgres.Store {
+	b.Helper()
+	url := testenv.Postgres(b)
+	s := open(b, url, social.Options{})
+	c, err := pgx.Connect(b.Context(), url)
+	require.NoError(b, err)
+	defer func() { _ = c.Close(b.Context()) }()
+	for _, text := range []string{
+		fmt.Sprintf(`INSERT INTO posts SELECT 'post:' || lpad(n::text, 10, '0'), 'author' || n::bigint * 7919 %% %d, 1700000000 + n / 20, 2, '', 'public', 'public', 1, 0, 0, 0,
+			1700000000000000 + n, 0, 0, 0, 0, 0, 0, '{like}', '{}', '{"id":"post:' || lpad(n::text, 10, '0') || '","caption":"Two sentences. #Like so"}'
+			FROM generate_series(1, %d) n`, authors, authors*posts),
+		fmt.Sprintf(`INSERT INTO authors (id, name, has_card) SELECT 'author' || n, 'Author ' || n, true FROM generate_series(0, %d) n`, authors-1),
+		fmt.Sprintf(`INSERT INTO follows SELECT 'r' || r, 'author' || n, 1, 0 FROM unnest('{10,300,1000,5000}'::int[]) r, generate_series(0, %d) n WHERE n < r`, authors-1),
+		`VACUUM ANALYZE posts`, `VACUUM ANALYZE follows`, `VACUUM ANALYZE authors`,
+	} {
+		_, err := c.Exec(b.Context(), text)
+		require.NoError(b, err)
+	}
+	return s
+}
+
+// BenchmarkPull reads timelines over a million posts of ten thousand authors.
+func BenchmarkPull(b *testing.B) {
+	s := graph(b, 10_000, 100)
+	for _, followees := range []int{10, 300, 1000, 5000} {
+		for _, n := range []int{20, 501} {
+			b.Run(fmt.Sprintf("%d of %d authors", n, followees), func(b *testing.B) {
+				for b.Loop() {
+					list, err := s.Pull(b.Context(), social.PullQuery{Reader: fmt.Sprint("r", followees), N: n})
+					if err != nil || len(list) != n {
+						b.Fatal(len(list), err)
+					}
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkCards20(b *testing.B) {
+	s := graph(b, 1000, 20)
+	list, err := s.Pull(b.Context(), social.PullQuery{Reader: "r300", N: 20})
+	require.NoError(b, err)
+	for name, version := range map[string]int64{"with content": 0, "cached": 1} {
+		known := make([]social.Known, len(list))
+		for i, e := range list {
+			known[i] = social.Known{ID: e.ID, Version: version}
+		}
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := s.Cards(b.Context(), "r300", known); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,81 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/freshet/freshet/social"
+)
+
+// OldestServer is the oldest server that is supported, as server_version_num
+// has it.
+const OldestServer = 130000
+
+// Report is what an operator wants to know of the database.
+type Report struct {
+	Server        string // the server's version, as it tells it
+	Number        int    // the same as a number; see [OldestServer]
+	Schema, Known int64  // the schema's version, 0 for none, and the newest this program knows
+	Encoding      string // must be UTF8
+	// ReadOnly says that it takes no writes: it is a replica, or is set so.
+	ReadOnly bool
+	// Invalid are indexes that exist and are not used, as an interrupted build
+	// leaves them.
+	Invalid []string
+	// Unsafe are settings by which the server can lose what it has confirmed.
+	Unsafe []string
+	// Skew is how far the server's clock is ahead of this machine's; half of Trip,
+	// the time the question took, is how wrong that may be.
+	Skew, Trip time.Duration
+}
+
+// Check asks the database about itself. It changes nothing and needs no
+// [Store.Migrate] before it. The error wraps [social.ErrUnavailable] where
+// the server does not answer or the user may not connect.
+func (s *Store) Check(ctx context.Context) (Report, error) {
+	var r Report
+	err := pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{}, func(on pgx.Tx) (err error) {
+		q := querying{ctx, on}
+		if err := r.readSkew(q, s.opts); err != nil {
+			return err
+		}
+		if err := q.row(`SELECT current_setting('server_version'), current_setting('server_version_num')::int, current_setting('server_encoding'),
+			pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean`).
+			Scan(&r.Server, &r.Number, &r.Encoding, &r.ReadOnly); err != nil {
+			return err
+		}
+		if r.Invalid, err = q.texts(`SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+			JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = current_schema() WHERE NOT i.indisvalid ORDER BY c.relname`); err != nil {
+			return err
+		}
+		if r.Unsafe, err = q.texts(`SELECT name FROM pg_settings
+			WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') AND setting = 'off' ORDER BY name`); err != nil {
+			return err
+		}
+		r.Schema, r.Known, err = q.versions()
+		return err
+	})
+	if err != nil {
+		return Report{}, failedAs(ctx, social.ErrUnavailable, "check", err)
+	}
+	return r, nil
+}
+
+// readSkew compares the clocks, by the quickest of three answers.
+func (r *Report) readSkew(q querying, opts social.Options) error {
+	for i := range 3 {
+		var at int64
+		before := opts.Clock()
+		if err := q.row(`SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint`).Scan(&at); err != nil {
+			return fmt.Errorf("clock: %w", err)
+		}
+		trip := opts.Clock().Sub(before)
+		if i == 0 || trip < r.Trip {
+			r.Skew, r.Trip = time.UnixMicro(at).Sub(before.Add(trip/2)), trip
+		}
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/jobs"
+	"github.com/freshet/freshet/social"
+)
+
+var (
+	// ErrNewerSchema says that the database has a schema this version does not
+	// know. Nothing was changed.
+	ErrNewerSchema = errors.New("this database was written by a newer freshet")
+	// errNotMigrated is why a store is unavailable before its schema is known.
+	errNotMigrated = errors.New("its schema was not checked yet")
+	// errRaced ends a transaction that is to be run again: another has changed
+	// what this one had found.
+	errRaced = errors.New("another transaction came between")
+)
+
+// PostgreSQL's codes of errors.
+const (
+	serializationFailure = "40001"
+	deadlockDetected     = "40P01"
+	uniqueViolation      = "23505"
+	undefinedTable       = "42P01"
+	readOnlyTransaction  = "25006"
+	tooManyConnections   = "53300"
+	diskFull             = "53100"
+	wrongPassword        = "28P01"
+	notAuthorized        = "28000"
+	noDatabase           = "3D000"
+	noPrivilege          = "42501"
+	queryCanceled        = "57014"
+)
+
+// advice is what to do about the errors an operator can do something about.
+var advice = map[string]string{
+	undefinedTable:      "a table is missing; run freshet doctor --fix",
+	readOnlyTransaction: "the server only reads, as a replica does; connect to the primary",
+	tooManyConnections:  "the server has no connection left; raise its max_connections or lower postgres.max_conns",
+	diskFull:            "the server's disk is full; free some space",
+	wrongPassword:       "the password is wrong; correct postgres.url",
+	notAuthorized:       "the server refuses this user; correct postgres.url or its pg_hba.conf",
+	noDatabase:          "there is no such database; create it or correct postgres.url",
+	noPrivilege:         "the user lacks a privilege; grant it",
+}
+
+func code(err error) string {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+// reason puts the advice for an error before it.
+func reason(err error) error {
+	if a, ok := advice[code(err)]; ok {
+		return fmt.Errorf("%s (%w)", a, err)
+	}
+	return err
+}
+
+// again reports whether a transaction that has ended so is to be run again:
+// nothing of it holds, and the next time it finds what came between.
+func again(err error) bool {
+	switch code(err) {
+	case serializationFailure, deadlockDetected, uniqueViolation:
+		return true
+	}
+	return errors.Is(err, errRaced)
+}
+
+// Unreachable reports whether a call has ended so because the database could not
+// be asked: no connection, a timeout, or a server that starts or stops. A cancelled
+// call is the caller's own doing and no such error, nor is one that was answered.
+func Unreachable(err error) bool {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, errRaced) {
+		return false
+	}
+	for _, a := range answers {
+		if errors.Is(err, a) {
+			return false
+		}
+	}
+	var connect *pgconn.ConnectError
+	if code(err) == "" || errors.As(err, &connect) {
+		return true
+	}
+	switch code(err)[:2] {
+	case "08", "57": // the connection; the operator has stopped it
+		return code(err) != queryCanceled
+	}
+	return false
+}
+
+// answers are the errors that say something of the request, not of the
+// database.
+var answers = []error{
+	social.ErrNotFound, social.ErrNotAllowed, social.ErrBlocked, social.ErrKeyUsed, social.ErrBadPost, social.ErrBad,
+	social.ErrLimit, feed.ErrBadID, jobs.ErrNotFound, jobs.ErrTaken, jobs.ErrLost,
+}
+
+// failed wraps an error of a call: an answer stays as it is, a context that has
+// ended is told as such, everything else is unavailable.
+func failed(ctx context.Context, what string, err error) error {
+	return failedAs(ctx, social.ErrUnavailable, what, err)
+}
+
+func queueFailed(ctx context.Context, what string, err error) error {
+	return failedAs(ctx, jobs.ErrUnavailable, what, err)
+}
+
+func failedAs(ctx context.Context, unavailable error, what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	for _, a := range answers {
+		if errors.Is(err, a) {
+			return err
+		}
+	}
+	if cause := ctx.Err(); cause != nil {
+		return fmt.Errorf("postgres: %s: %w", what, cause)
+	}
+	return fmt.Errorf("%w: postgres: %s: %w", unavailable, what, reason(err))
+}

@@ -1,0 +1,239 @@
+package postgres_test
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/internal/testenv/faultproxy"
+	"github.com/freshet/freshet/jobs"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/postgres"
+)
+
+// through is a store behind a proxy, and another one beside it.
+func through(t *testing.T) (p *faultproxy.Proxy, s, direct *postgres.Store) {
+	t.Helper()
+	address := testenv.Postgres(t)
+	u, err := url.Parse(address)
+	require.NoError(t, err)
+	p = faultproxy.StartPostgres(t, u.Host)
+	u.Host = p.Addrs[0]
+	return p, open(t, u.String(), social.Options{}), open(t, address, social.Options{})
+}
+
+// cutAct is a write that can be repeated, and what shows how often it was done.
+type cutAct struct {
+	name  string
+	do    func(ctx context.Context, s *postgres.Store, round int) error
+	check func(t *testing.T, s *postgres.Store, round int)
+}
+
+var cutActs = []cutAct{
+	{
+		"create", func(ctx context.Context, s *postgres.Store, round int) error {
+			p := social.Post{Author: fmt.Sprint("author", round), Caption: "x", Audience: social.Audience{Public: true}, Mentions: []string{"m"}}
+			_, _, err := s.CreatePost(ctx, p, social.Creation{Key: "k"})
+			return err
+		}, func(t *testing.T, s *postgres.Store, round int) {
+			author := fmt.Sprint("author", round)
+			list, err := s.Grid(t.Context(), author, author, social.Position{}, 5)
+			require.NoError(t, err)
+			require.Len(t, list, 1)
+			requireJobs(t, s, list[0].ID, jobs.Deliver, jobs.Index)
+		},
+	},
+	{
+		"follow", func(ctx context.Context, s *postgres.Store, round int) error {
+			_, err := s.Follow(ctx, fmt.Sprint("fan", round), "star", zero)
+			return err
+		}, func(t *testing.T, s *postgres.Store, round int) {
+			c, err := s.Celebrity(t.Context(), "star")
+			require.NoError(t, err)
+			require.Equal(t, int64(round+1), c.Followers)
+			requireJobs(t, s, jobs.PairKey("star", fmt.Sprint("fan", round)), jobs.Pair)
+		},
+	},
+	{
+		"block", func(ctx context.Context, s *postgres.Store, round int) error {
+			_, err := s.Block(ctx, fmt.Sprint("fan", round), fmt.Sprint("foe", round))
+			return err
+		}, func(t *testing.T, s *postgres.Store, round int) {
+			_, err := s.Follow(t.Context(), fmt.Sprint("foe", round), fmt.Sprint("fan", round), zero)
+			require.ErrorIs(t, err, social.ErrBlocked)
+			requireJobs(t, s, jobs.PairKey(fmt.Sprint("fan", round), fmt.Sprint("foe", round)), jobs.Pair)
+		},
+	},
+	{
+		"circle", func(ctx context.Context, s *postgres.Store, round int) error {
+			return s.PutCircle(ctx, social.Circle{ID: fmt.Sprint("c", round), Owner: "a"}, []string{"x", "y"}, zero)
+		}, func(t *testing.T, s *postgres.Store, round int) {
+			c, err := s.Circle(t.Context(), fmt.Sprint("c", round))
+			require.NoError(t, err)
+			require.Equal(t, 2, c.Size)
+			requireJobs(t, s, jobs.PairKey(c.ID, "x"), jobs.Member)
+		},
+	},
+}
+
+// requireJobs finds the jobs of a key.
+func requireJobs(t *testing.T, s *postgres.Store, key string, kinds ...jobs.Kind) {
+	t.Helper()
+	list, err := s.List(t.Context(), jobs.Filter{Key: key})
+	require.NoError(t, err)
+	var got []jobs.Kind
+	for _, j := range list {
+		got = append(got, j.Kind)
+	}
+	require.ElementsMatch(t, kinds, got, "the change of %s and its jobs are one", key)
+}
+
+// TestConnectionsThatBreak cuts the connection before and after each request of
+// a write, the commit among them. The write fails as unavailable, and may or may
+// not have been; done again, it has been once.
+func TestConnectionsThatBreak(t *testing.T) {
+	for _, act := range cutActs {
+		t.Run(act.name, func(t *testing.T) {
+			p, s, direct := through(t)
+			round := 0
+			require.NoError(t, act.do(t.Context(), s, round)) // what follows finds its statements prepared
+			act.check(t, direct, round)
+			seen := p.Record(func() {
+				round++
+				require.NoError(t, act.do(t.Context(), s, round))
+			})
+			act.check(t, direct, round)
+			requests := len(seen)
+			require.Greater(t, requests, 2, "the commit is part of the last")
+			for i := range requests {
+				for _, kind := range []faultproxy.Kind{faultproxy.Before, faultproxy.After, faultproxy.Within} {
+					round++
+					require.NoError(t, s.Ping(t.Context()), "there is a connection, so that none has to be made")
+					require.NoError(t, act.do(t.Context(), s, round))
+					act.check(t, direct, round)
+					round++
+					fault := p.Arm(faultproxy.Fault{Kind: kind, Nth: i + 1})
+					err := act.do(t.Context(), s, round)
+					require.True(t, fault.Fired(), "%s %d", kind, i)
+					require.ErrorIs(t, err, social.ErrUnavailable, "%s %d", kind, i)
+					<-fault.Over()
+					require.Eventually(t, func() bool { return act.do(t.Context(), s, round) == nil }, 30*time.Second, time.Millisecond)
+					act.check(t, direct, round)
+				}
+			}
+		})
+	}
+}
+
+// TestStartsWhileTheDatabaseIsDown makes a store before there is a database,
+// as a server does that starts first.
+func TestStartsWhileTheDatabaseIsDown(t *testing.T) {
+	u, err := url.Parse(testenv.Postgres(t))
+	require.NoError(t, err)
+	p := faultproxy.StartPostgres(t, u.Host)
+	u.Host = p.Addrs[0]
+	p.Down()
+	s, err := postgres.New(t.Context(), postgres.Config{URL: u.String(), MaxConns: 2}, social.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	unavailable := func() {
+		t.Helper()
+		_, err := s.Follow(t.Context(), "a", "b", zero)
+		require.ErrorIs(t, err, social.ErrUnavailable)
+		_, err = s.Cards(t.Context(), "a", []social.Known{{ID: "post:1"}})
+		require.ErrorIs(t, err, social.ErrUnavailable)
+		_, err = s.Pull(t.Context(), social.PullQuery{Reader: "a", N: 1})
+		require.ErrorIs(t, err, social.ErrUnavailable)
+		require.ErrorIs(t, s.Ping(t.Context()), social.ErrUnavailable)
+		_, err = s.Lease(t.Context(), 1, time.Second)
+		require.ErrorIs(t, err, jobs.ErrUnavailable)
+		require.ErrorIs(t, s.Mark(t.Context(), jobs.Dirty{Kind: jobs.Erase, Key: "a"}), jobs.ErrUnavailable)
+	}
+	unavailable()
+	require.ErrorIs(t, s.Migrate(t.Context()), social.ErrUnavailable)
+	_, err = s.Check(t.Context())
+	require.ErrorIs(t, err, social.ErrUnavailable)
+	p.Up()
+	unavailable() // nobody knows yet what schema it has
+	require.NoError(t, s.Migrate(t.Context()))
+	require.NoError(t, s.Ping(t.Context()))
+	p.Down()
+	unavailable()
+	p.Up()
+	require.Eventually(t, func() bool { return s.Ping(t.Context()) == nil }, 30*time.Second, time.Millisecond)
+	require.NoError(t, s.Close())
+	unavailable()
+}
+
+// TestTheServerCrashes ends a server amid writes. What was confirmed is there
+// after its recovery, with its jobs, and the store goes on by itself.
+func TestTheServerCrashes(t *testing.T) {
+	server := testenv.StartPostgres(t)
+	s := open(t, server.URL, social.Options{})
+	var mu sync.Mutex
+	confirmed := map[string]bool{}
+	stop := make(chan struct{})
+	var group sync.WaitGroup
+	for w := range 6 {
+		group.Go(func() {
+			for i := 0; ; i++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				id := fmt.Sprintf("post:%d-%d", w, i)
+				_, _, err := s.CreatePost(t.Context(), social.Post{ID: id, Author: "a", Caption: "x", Audience: social.Audience{Followers: true}}, social.Creation{})
+				if err != nil {
+					assert.ErrorIs(t, err, social.ErrUnavailable)
+					time.Sleep(time.Millisecond)
+					continue
+				}
+				mu.Lock()
+				confirmed[id] = true
+				mu.Unlock()
+			}
+		})
+	}
+	atLeast := func(n int) {
+		require.Eventually(t, func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return len(confirmed) >= n
+		}, time.Minute, time.Millisecond)
+	}
+	for round := range 3 {
+		atLeast(100 * (round + 1))
+		server.Crash()
+		require.Eventually(t, func() bool { return s.Ping(t.Context()) != nil }, time.Minute, time.Millisecond)
+		server.Start()
+		mu.Lock()
+		n := len(confirmed)
+		mu.Unlock()
+		atLeast(n + 20)
+	}
+	close(stop)
+	group.Wait()
+	there := map[string]bool{}
+	list, err := s.Grid(t.Context(), "a", "a", social.Position{}, 1_000_000)
+	require.NoError(t, err)
+	for _, e := range list {
+		there[e.ID] = true
+	}
+	queued, err := s.List(t.Context(), jobs.Filter{Kind: jobs.Deliver, Limit: 1_000_000})
+	require.NoError(t, err)
+	require.Len(t, queued, len(list), "each post has its job")
+	for _, j := range queued {
+		require.True(t, there[j.Key])
+	}
+	for id := range confirmed {
+		require.True(t, there[id], "%s was confirmed", id)
+	}
+}

@@ -1,0 +1,100 @@
+package postgres
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/freshet/freshet/jobs"
+	"github.com/freshet/freshet/social"
+)
+
+// setFollows changes follows, in the order given, with the counts and the jobs.
+// It is the one place that does. However many there are, it reads and writes each
+// table once.
+func (t *tx) setFollows(opts social.Options, list ...social.FollowChange) ([]social.FollowResult, error) {
+	g, err := t.graph(list)
+	if err != nil {
+		return nil, err
+	}
+	results := make([]social.FollowResult, len(list))
+	for i, f := range list {
+		if results[i] = g.Set(f); results[i].Changed && f.Author != social.Server {
+			t.markFollow(f)
+		}
+	}
+	t.saveGraph(g, opts)
+	return results, nil
+}
+
+// markFollow marks the list that a follow changes.
+func (t *tx) markFollow(f social.FollowChange) {
+	if t.renew != nil {
+		t.renew[f.Agent] = true
+		return
+	}
+	priority := jobs.PrioritySoon
+	if !f.On {
+		priority = jobs.PriorityRemoval
+	}
+	t.mark(jobs.Dirty{Kind: jobs.Pair, Key: jobs.PairKey(f.Author, f.Agent), Priority: priority})
+}
+
+// graph locks whom follows concern and reads what is kept of them.
+func (t *tx) graph(list []social.FollowChange) (*social.Graph, error) {
+	g := social.NewGraph(t.now)
+	edges, parties := social.Concerned(list)
+	found, err := t.agents(changing, parties...)
+	if err != nil {
+		return nil, err
+	}
+	for id, a := range found {
+		g.Parties[id] = &a.Party
+	}
+	agents, authors := make([]string, len(edges)), make([]string, len(edges))
+	for i, e := range edges {
+		agents[i], authors[i] = e.Agent, e.Author
+	}
+	return g, t.each(func(rows pgx.Rows) error {
+		var e social.Edge
+		var at, gone int64
+		var blocked bool
+		err := rows.Scan(&e.Agent, &e.Author, &at, &gone, &blocked)
+		g.Kept[e], g.Blocked[e] = social.Register{On: gone == 0, At: at}, blocked
+		return err
+	}, `SELECT e.agent, e.author, coalesce(f.at, 0), coalesce(f.gone, 1),
+			EXISTS (SELECT 1 FROM blocks b WHERE b.agent = e.agent AND b.other = e.author)
+			OR EXISTS (SELECT 1 FROM blocks b WHERE b.agent = e.author AND b.other = e.agent)
+		FROM unnest($1::text[], $2::text[]) e (agent, author) LEFT JOIN follows f ON f.agent = e.agent AND f.author = e.author`, agents, authors)
+}
+
+// saveGraph writes what has changed, and marks the authors whose followers have
+// crossed a threshold.
+func (t *tx) saveGraph(g *social.Graph, opts social.Options) {
+	var agents, authors []string
+	var at, gone []int64
+	for e, k := range g.Changes {
+		agents, authors = append(agents, e.Agent), append(authors, e.Author)
+		at, gone = append(at, k.At), append(gone, t.gone(k.On))
+	}
+	if len(agents) > 0 {
+		t.then(`INSERT INTO follows (agent, author, at, gone) SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[])
+			ON CONFLICT (agent, author) DO UPDATE SET at = excluded.at, gone = excluded.gone`, agents, authors, at, gone)
+	}
+	var ids []string
+	var followers, following []int64
+	for _, id := range slices.Sorted(maps.Keys(g.Parties)) {
+		p := g.Parties[id]
+		if p.Counted {
+			ids, followers, following = append(ids, id), append(followers, p.Followers), append(following, p.Following)
+		}
+		if p.Crossed(opts) {
+			t.mark(jobs.Dirty{Kind: jobs.Author, Key: id, Priority: jobs.PriorityLater})
+		}
+	}
+	if len(ids) > 0 {
+		t.then(`UPDATE authors a SET followers = d.followers, following = d.following
+			FROM unnest($1::text[], $2::bigint[], $3::bigint[]) d (id, followers, following) WHERE a.id = d.id`, ids, followers, following)
+	}
+}

@@ -1,0 +1,113 @@
+-- +goose Up
+
+-- What has been released is never edited, only added to.
+--
+-- Stamps are Unix microseconds. gone is 0 of what is there, else when this store
+-- was told that it is not, or not yet; it stays for a while as a tombstone. Ids
+-- are ordered by their bytes. Tables whose rows are counted in place leave room
+-- in their pages, so that no index is written for a count.
+
+CREATE TABLE posts (
+	id text COLLATE "C" PRIMARY KEY,
+	author text COLLATE "C" NOT NULL, -- '': told of before it was created
+	created_at bigint NOT NULL, -- Unix seconds
+	reach smallint NOT NULL, origin text NOT NULL, reply text NOT NULL, react text NOT NULL,
+	version bigint NOT NULL,
+	likes_here bigint NOT NULL, likes_told bigint NOT NULL, comments_told bigint NOT NULL,
+	created bigint NOT NULL, deleted bigint NOT NULL,
+	caption_at bigint NOT NULL, tags_at bigint NOT NULL, alts_at bigint NOT NULL, counted bigint NOT NULL,
+	gone bigint NOT NULL,
+	tags text[] NOT NULL, grants text[] NOT NULL,
+	content text NOT NULL -- JSON, byte for byte as readers get it
+) WITH (fillfactor = 90);
+CREATE INDEX posts_by_author ON posts (author, created_at DESC, id DESC) INCLUDE (reach) WHERE gone = 0;
+CREATE INDEX posts_public ON posts (created_at DESC, id DESC) INCLUDE (author) WHERE gone = 0 AND reach = 2;
+CREATE INDEX posts_gone ON posts (gone) WHERE gone > 0;
+
+CREATE TABLE post_circles (
+	post text COLLATE "C" NOT NULL, circle text COLLATE "C" NOT NULL,
+	author text COLLATE "C" NOT NULL, created_at bigint NOT NULL,
+	PRIMARY KEY (post, circle)
+);
+CREATE INDEX post_circles_by_circle ON post_circles (circle, created_at DESC, post DESC) INCLUDE (author);
+
+CREATE TABLE post_mentions (
+	post text COLLATE "C" NOT NULL, agent text COLLATE "C" NOT NULL,
+	author text COLLATE "C" NOT NULL, created_at bigint NOT NULL,
+	PRIMARY KEY (post, agent)
+);
+CREATE INDEX post_mentions_by_agent ON post_mentions (agent, created_at DESC, post DESC) INCLUDE (author);
+
+CREATE TABLE post_keys (
+	author text COLLATE "C" NOT NULL, key text COLLATE "C" NOT NULL,
+	post text COLLATE "C" NOT NULL, print text NOT NULL, at bigint NOT NULL,
+	PRIMARY KEY (author, key)
+);
+CREATE INDEX post_keys_by_time ON post_keys (at);
+
+-- Everybody who has ever written something here: their row is also the lock that
+-- changes of one agent take turns by.
+CREATE TABLE authors (
+	id text COLLATE "C" PRIMARY KEY,
+	name text NOT NULL DEFAULT '', image_url text NOT NULL DEFAULT '', bio text NOT NULL DEFAULT '',
+	card_at bigint NOT NULL DEFAULT 0, has_card boolean NOT NULL DEFAULT false,
+	followers bigint NOT NULL DEFAULT 0, following bigint NOT NULL DEFAULT 0,
+	delivery text NOT NULL DEFAULT 'push', delivery_at bigint NOT NULL DEFAULT 0,
+	erased bigint NOT NULL DEFAULT 0, -- card, posts and followers up to this stamp
+	erased_agent bigint NOT NULL DEFAULT 0, -- everything else
+	erasing smallint NOT NULL DEFAULT 0
+) WITH (fillfactor = 80);
+CREATE INDEX authors_erased ON authors (erased) WHERE erased > 0;
+
+CREATE TABLE follows (
+	agent text COLLATE "C" NOT NULL, author text COLLATE "C" NOT NULL,
+	at bigint NOT NULL, gone bigint NOT NULL,
+	PRIMARY KEY (agent, author)
+);
+CREATE INDEX follows_by_author ON follows (author, agent) WHERE gone = 0;
+CREATE INDEX follows_gone ON follows (gone) WHERE gone > 0;
+
+CREATE TABLE blocks (
+	agent text COLLATE "C" NOT NULL, other text COLLATE "C" NOT NULL, at bigint NOT NULL,
+	PRIMARY KEY (agent, other)
+);
+
+CREATE TABLE circles (
+	id text COLLATE "C" PRIMARY KEY, owner text COLLATE "C" NOT NULL, name text NOT NULL,
+	put bigint NOT NULL, dropped bigint NOT NULL,
+	replaced bigint NOT NULL, -- members who were not named then are none, as of this stamp
+	size int NOT NULL, gone bigint NOT NULL
+);
+CREATE INDEX circles_by_owner ON circles (owner) WHERE gone = 0;
+CREATE INDEX circles_gone ON circles (gone) WHERE gone > 0;
+
+CREATE TABLE members (
+	circle text COLLATE "C" NOT NULL, agent text COLLATE "C" NOT NULL,
+	at bigint NOT NULL, gone bigint NOT NULL,
+	PRIMARY KEY (circle, agent)
+);
+CREATE INDEX members_by_agent ON members (agent, circle) WHERE gone = 0;
+CREATE INDEX members_gone ON members (gone) WHERE gone > 0;
+
+CREATE TABLE likes (
+	post text COLLATE "C" NOT NULL, agent text COLLATE "C" NOT NULL,
+	author text COLLATE "C" NOT NULL, at bigint NOT NULL,
+	PRIMARY KEY (post, agent)
+);
+CREATE INDEX likes_by_agent ON likes (agent, author, at);
+
+-- Rows of the queue change their state all the time: what they leave behind is
+-- removed early, else whoever leases would read over it.
+CREATE TABLE jobs (
+	id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	kind text NOT NULL, key text COLLATE "C" NOT NULL,
+	generation bigint NOT NULL, priority int NOT NULL, state text NOT NULL,
+	due bigint NOT NULL, run_at bigint NOT NULL, attempts int NOT NULL, error text NOT NULL,
+	lease bigint NOT NULL, leased_generation bigint NOT NULL, leased_till bigint NOT NULL, finished bigint NOT NULL,
+	UNIQUE (kind, key)
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
+CREATE INDEX jobs_by_priority ON jobs (priority, due, id) INCLUDE (run_at, kind) WHERE state IN ('pending', 'failed');
+CREATE INDEX jobs_by_due ON jobs (due, id) INCLUDE (run_at, kind) WHERE state IN ('pending', 'failed');
+CREATE INDEX jobs_leased ON jobs (leased_till) WHERE state = 'running';
+CREATE INDEX jobs_finished ON jobs (finished) INCLUDE (kind) WHERE state = 'completed';
+CREATE INDEX jobs_dead ON jobs (kind) WHERE state = 'dead';

@@ -1,0 +1,183 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/socialtest"
+)
+
+// scans are the statements that may read a whole table, by a part of their text.
+var scans = []string{
+	"WHERE id > $1 AND ($2 = ''", // a page of the queue for an operator
+}
+
+var scanned = regexp.MustCompile(`Seq Scan on (\w+)`)
+
+// tracer keeps each statement that is run, with the arguments of its last time.
+type tracer struct {
+	mu   sync.Mutex
+	seen map[string][]any
+}
+
+func (tr *tracer) keep(text string, args []any) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	verb, _, _ := strings.Cut(text, " ")
+	switch strings.ToUpper(verb) {
+	case "SELECT", "INSERT", "UPDATE", "DELETE", "WITH":
+		tr.seen[text] = args
+	}
+}
+
+func (tr *tracer) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceQueryStartData) context.Context {
+	if len(d.Args) == 1 {
+		if named, ok := d.Args[0].(pgx.NamedArgs); ok {
+			text, args, err := named.RewriteQuery(ctx, nil, d.SQL, nil)
+			if err == nil {
+				tr.keep(text, args)
+			}
+			return ctx
+		}
+	}
+	tr.keep(d.SQL, d.Args)
+	return ctx
+}
+
+func (tr *tracer) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+func (tr *tracer) TraceBatchStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceBatchStartData) context.Context {
+	for _, q := range d.Batch.QueuedQueries {
+		tr.keep(q.SQL, q.Arguments)
+	}
+	return ctx
+}
+func (tr *tracer) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
+func (tr *tracer) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData)     {}
+
+// TestNoStatementReadsWholeTables asks PostgreSQL how it runs each statement
+// that the store has used, among many rows: with the values it was run with, and
+// with none in mind, as it does after some times.
+func TestNoStatementReadsWholeTables(t *testing.T) {
+	cfg, err := Config{URL: testenv.Postgres(t), MaxConns: 4}.pool()
+	require.NoError(t, err)
+	tr := &tracer{seen: map[string][]any{}}
+	cfg.ConnConfig.Tracer = tr
+	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	require.NoError(t, err)
+	s := &Store{opts: social.Options{}.WithDefaults(), pool: pool, woken: make(chan struct{}, 1)}
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	require.NoError(t, s.Migrate(t.Context()))
+	fill(t, s)
+	clear(tr.seen)
+	socialtest.Exercise(t, s)
+	texts := map[string][]any{}
+	for text, args := range tr.seen {
+		texts[text] = args
+	}
+	require.Greater(t, len(texts), 70)
+	for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
+		conn, err := pool.Acquire(t.Context())
+		require.NoError(t, err)
+		defer conn.Release()
+		_, err = conn.Exec(t.Context(), "SET plan_cache_mode = "+mode)
+		require.NoError(t, err)
+		for text, args := range texts {
+			plan := explain(t, conn, text, args)
+			for _, m := range scanned.FindAllStringSubmatch(plan, -1) {
+				if !allowed(text) && m[1] != versions {
+					t.Errorf("%s: %s reads %s whole:\n%s", mode, text, m[1], plan)
+				}
+			}
+		}
+	}
+}
+
+func allowed(text string) bool {
+	for _, part := range scans {
+		if strings.Contains(text, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// explain returns the plan of a statement that is prepared.
+func explain(t *testing.T, conn *pgxpool.Conn, text string, args []any) string {
+	t.Helper()
+	_, err := conn.Exec(t.Context(), "PREPARE explained AS "+text)
+	require.NoError(t, err, text)
+	defer func() {
+		_, err := conn.Exec(t.Context(), "DEALLOCATE explained")
+		require.NoError(t, err)
+	}()
+	values := make([]string, len(args))
+	for i, arg := range args {
+		values[i] = literal(t, arg)
+	}
+	list := ""
+	if len(values) > 0 {
+		list = "(" + strings.Join(values, ", ") + ")"
+	}
+	rows, err := conn.Query(t.Context(), "EXPLAIN EXECUTE explained"+list, pgx.QueryExecModeSimpleProtocol)
+	require.NoError(t, err, text)
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err, "%s %s", text, list)
+	return strings.Join(lines, "\n")
+}
+
+// literal writes a value as SQL.
+func literal(t *testing.T, arg any) string {
+	t.Helper()
+	quote := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+	switch v := arg.(type) {
+	case int, int64, bool:
+		return quote(fmt.Sprint(v))
+	case []string:
+		parts := make([]string, len(v))
+		for i, s := range v {
+			parts[i] = strconv.Quote(s)
+		}
+		return quote("{" + strings.Join(parts, ",") + "}")
+	case []int, []int64:
+		return quote("{" + strings.ReplaceAll(strings.Trim(fmt.Sprint(v), "[]"), " ", ",") + "}")
+	}
+	return quote(fmt.Sprint(arg))
+}
+
+// fill makes enough rows that reading a table whole is never the best.
+func fill(t *testing.T, s *Store) {
+	t.Helper()
+	const rows = 20_000
+	for _, text := range []string{
+		`INSERT INTO posts SELECT 'post:x' || n, 'x' || n %% 1000, 1600000000 + n, n %% 3, '', 'public', 'public', 1, 0, 0, 0, n, 0, 0, 0, 0, 0,
+			CASE WHEN n %% 1000 = 0 THEN 1 ELSE 0 END, '{}', '{}', '{"caption":"x"}' FROM generate_series(1, %d) n`,
+		`INSERT INTO post_circles SELECT 'post:x' || n, 'cx' || n %% 1000, 'x' || n %% 1000, 1600000000 + n FROM generate_series(1, %d) n`,
+		`INSERT INTO post_mentions SELECT 'post:x' || n, 'x' || n %% 1000, 'x' || n %% 500, 1600000000 + n FROM generate_series(1, %d) n`,
+		`INSERT INTO post_keys SELECT 'x' || n %% 1000, 'k' || n, 'post:x' || n, '', 2000000000000000 + n FROM generate_series(1, %d) n`,
+		`INSERT INTO authors (id) SELECT 'x' || n FROM generate_series(1, %d) n`,
+		`INSERT INTO follows SELECT 'x' || n %% 1000, 'x' || n, n, CASE WHEN n %% 10 = 0 THEN 1 ELSE 0 END FROM generate_series(1, %d) n`,
+		`INSERT INTO blocks SELECT 'x' || n %% 1000, 'y' || n, n FROM generate_series(1, %d) n`,
+		`INSERT INTO circles SELECT 'cx' || n, 'x' || n %% 1000, '', n, 0, 0, 1, 0 FROM generate_series(1, %d) n`,
+		`INSERT INTO members SELECT 'cx' || n %% 1000, 'x' || n, n, 0 FROM generate_series(1, %d) n`,
+		`INSERT INTO likes SELECT 'post:x' || n, 'x' || n %% 1000, 'x1', n FROM generate_series(1, %d) n`,
+		`INSERT INTO jobs (kind, key, generation, priority, state, due, run_at, attempts, error, lease, leased_generation, leased_till, finished)
+			SELECT 'deliver', 'post:x' || n, 1, n %% 100, 'completed', n, n, 1, '', 1, 1, 0, n FROM generate_series(1, %d) n`,
+	} {
+		_, err := s.pool.Exec(t.Context(), fmt.Sprintf(text, rows))
+		require.NoError(t, err, text)
+	}
+	_, err := s.pool.Exec(t.Context(), "ANALYZE posts, post_circles, post_mentions, post_keys, authors, follows, blocks, circles, members, likes, jobs")
+	require.NoError(t, err)
+}

@@ -1,0 +1,134 @@
+// Package postgres keeps the social store and its queue in a PostgreSQL
+// database: both contracts for any number of servers.
+//
+// Every write is one transaction, with its jobs. Transactions are READ COMMITTED
+// and take their locks before they read what they decide by, in one order:
+// circles, agents, posts, rows of the queue, each by key. So a write sees what
+// was committed before its turn, and two never wait for each other. One that
+// PostgreSQL ends nevertheless is run again.
+//
+// A server can start while the database is down: [New] does not dial, and until
+// [Store.Migrate] has succeeded once, every other method answers
+// [social.ErrUnavailable].
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/freshet/freshet/jobs"
+	"github.com/freshet/freshet/social"
+)
+
+// Config is where the database is. Zero fields stand for their defaults.
+type Config struct {
+	// URL is postgres://user:password@host:port/database?sslmode=…, with what else
+	// libpq knows. The tables are in the first schema of its search_path.
+	URL string
+	// MaxConns is how many connections this process opens at most; default 16.
+	MaxConns int
+	// CACert is a file with the certificate (PEM) of the authority that signed the
+	// server's. With it the server's certificate and name are checked, unless the
+	// URL has another sslmode.
+	CACert string
+	// Guard runs a call, or refuses it with an error; kind is "read" or "write". It
+	// may end the call's context before the caller's. Nil: all calls run.
+	Guard func(ctx context.Context, kind string, call func(context.Context) error) error
+}
+
+const (
+	defaultConns   = 16
+	connectTimeout = 5 * time.Second
+)
+
+// Store is a social store and its queue in one database. It is safe for
+// concurrent use.
+type Store struct {
+	opts     social.Options
+	pool     *pgxpool.Pool
+	guard    func(ctx context.Context, kind string, call func(context.Context) error) error
+	migrated atomic.Bool // the schema is one that this code knows
+	woken    chan struct{}
+}
+
+var (
+	_ social.Store = (*Store)(nil)
+	_ jobs.Queue   = (*Store)(nil)
+)
+
+// New makes a store without asking the database anything. The error says what
+// is wrong with the configuration; it names no password.
+func New(ctx context.Context, cfg Config, opts social.Options) (*Store, error) {
+	c, err := cfg.pool()
+	if err != nil {
+		return nil, fmt.Errorf("postgres: %w", err)
+	}
+	pool, err := pgxpool.NewWithConfig(context.WithoutCancel(ctx), c)
+	if err != nil {
+		return nil, fmt.Errorf("postgres: %w", err)
+	}
+	return &Store{opts: opts.WithDefaults(), pool: pool, guard: cfg.Guard, woken: make(chan struct{}, 1)}, nil
+}
+
+// Open makes a store whose schema is up to date. For its errors see
+// [Store.Migrate].
+func Open(ctx context.Context, cfg Config, opts social.Options) (*Store, error) {
+	s, err := New(ctx, cfg, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Migrate(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func (cfg Config) pool() (*pgxpool.Config, error) {
+	u, err := url.Parse(cfg.URL)
+	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		// The parser's error would show the password.
+		return nil, errors.New("its URL must look like postgres://user:password@host:5432/database")
+	}
+	if cfg.CACert != "" {
+		q := u.Query()
+		q.Set("sslrootcert", cfg.CACert)
+		if !q.Has("sslmode") {
+			q.Set("sslmode", "verify-full")
+		}
+		u.RawQuery = q.Encode()
+	}
+	c, err := pgxpool.ParseConfig(u.String())
+	if err != nil {
+		return nil, err
+	}
+	c.MaxConns = int32(cmp.Or(cfg.MaxConns, defaultConns))
+	c.MinConns, c.MinIdleConns = 0, 0
+	if c.ConnConfig.ConnectTimeout == 0 {
+		c.ConnConfig.ConnectTimeout = connectTimeout
+	}
+	if c.ConnConfig.RuntimeParams["application_name"] == "" {
+		c.ConnConfig.RuntimeParams["application_name"] = "freshet"
+	}
+	return c, nil
+}
+
+// Close closes the connections, once the calls under way have ended. Calls made
+// after it fail with [social.ErrUnavailable].
+func (s *Store) Close() error {
+	s.pool.Close()
+	return nil
+}
+
+// Ping implements [social.Upkeep].
+func (s *Store) Ping(ctx context.Context) error {
+	return failed(ctx, "ping", s.read(ctx, func(q querying) error {
+		return q.row(`SELECT 1`).Scan(new(int))
+	}))
+}

@@ -1,0 +1,116 @@
+package postgres
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+
+	"github.com/freshet/freshet/social"
+)
+
+//go:embed migrations/*.sql
+var files embed.FS
+
+// versions is the table of the migrations that were applied. It is not goose's
+// own default: another program may use that in the same schema.
+const versions = "freshet_migrations"
+
+// How long a server waits for another one that migrates: seconds between two
+// tries, and how many.
+const (
+	lockPeriod = 1
+	lockTries  = 600
+)
+
+// Migrate brings the schema up to date, if it is not, and lets the other methods
+// be used. Any number of servers may call it at once: one migrates, the others
+// wait. Each migration is a transaction, so one that was broken off has changed
+// nothing.
+//
+// Errors: [ErrNewerSchema]; [social.ErrUnavailable] where the server does not answer, after
+// which it may be called again; others say what the database refuses.
+func (s *Store) Migrate(ctx context.Context) error {
+	q := querying{ctx, s.pool}
+	found, known, err := q.versions()
+	if err == nil && found < known {
+		if err = s.migrate(ctx); err == nil {
+			found, known, err = q.versions()
+		}
+	}
+	if err == nil && found > known {
+		err = fmt.Errorf("%w (schema %d, this one knows up to %d); upgrade freshet", ErrNewerSchema, found, known)
+	}
+	if err == nil {
+		s.migrated.Store(true)
+		return nil
+	}
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("postgres: migrate: %w", ctx.Err())
+	case errors.Is(err, ErrNewerSchema), code(err) != "" && !passing(err):
+		return fmt.Errorf("postgres: migrate: %w", reason(err))
+	}
+	return fmt.Errorf("%w: postgres: migrate: %w", social.ErrUnavailable, reason(err))
+}
+
+// passing reports whether an error of the server is one of its state rather
+// than of what was asked: it starts or stops, or has no room.
+func passing(err error) bool {
+	var e *pgconn.PgError
+	if !errors.As(err, &e) || len(e.Code) != 5 {
+		return false
+	}
+	switch e.Code[:2] {
+	case "08", "40", "53", "55", "57", "58":
+		return true
+	}
+	return false
+}
+
+// versions tells the version of the schema that there is, 0 for none, and the
+// newest that this code knows.
+func (q querying) versions() (found, known int64, err error) {
+	sources, err := fs.Glob(files, "migrations/*.sql")
+	if err != nil {
+		return 0, 0, err
+	}
+	var there bool
+	if err := q.row(`SELECT to_regclass($1) IS NOT NULL`, versions).Scan(&there); err != nil || !there {
+		return 0, int64(len(sources)), err
+	}
+	err = q.row(`SELECT coalesce(max(version_id), 0) FROM ` + versions + ` WHERE is_applied`).Scan(&found)
+	return found, int64(len(sources)), err
+}
+
+// migrate applies what is missing, under a lock that is the schema's own.
+func (s *Store) migrate(ctx context.Context) (err error) {
+	var id int64
+	if err := s.pool.QueryRow(ctx, `SELECT hashtextextended('freshet ' || current_schema(), 0)`).Scan(&id); err != nil {
+		return err
+	}
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockID(id), lock.WithLockTimeout(lockPeriod, lockTries))
+	if err != nil {
+		return err
+	}
+	source, err := fs.Sub(files, "migrations")
+	if err != nil {
+		return err
+	}
+	db := stdlib.OpenDBFromPool(s.pool)
+	defer func() { err = errors.Join(err, db.Close()) }()
+	provider, err := goose.NewProvider(goose.DialectPostgres, db, source, goose.WithSessionLocker(locker), goose.WithTableName(versions),
+		goose.WithDisableGlobalRegistry(true), goose.WithSlog(slog.New(slog.DiscardHandler)))
+	if err != nil {
+		return err
+	}
+	_, err = provider.Up(ctx)
+	return err
+}

@@ -1,0 +1,133 @@
+package postgres_test
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/postgres"
+)
+
+var zero time.Time // of changes that are made here
+
+func script(t *testing.T, url, text string) {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), url)
+	require.NoError(t, err)
+	defer func() { _ = c.Close(t.Context()) }()
+	_, err = c.Exec(t.Context(), text)
+	require.NoError(t, err)
+}
+
+// TestOpenAtOnce starts several servers over an empty database.
+func TestOpenAtOnce(t *testing.T) {
+	url := testenv.Postgres(t)
+	var group sync.WaitGroup
+	for range 6 {
+		group.Go(func() {
+			s, err := postgres.Open(t.Context(), postgres.Config{URL: url, MaxConns: 2}, social.Options{})
+			if assert.NoError(t, err) {
+				assert.NoError(t, s.Ping(t.Context()))
+				assert.NoError(t, s.Close())
+			}
+		})
+	}
+	group.Wait()
+}
+
+func TestNewerSchemaIsRefused(t *testing.T) {
+	url := testenv.Postgres(t)
+	s := open(t, url, social.Options{})
+	_, err := s.Follow(t.Context(), "a", "b", zero)
+	require.NoError(t, err)
+	script(t, url, `INSERT INTO freshet_migrations (version_id, is_applied) VALUES (99, true)`)
+	newer, err := postgres.Open(t.Context(), postgres.Config{URL: url}, social.Options{})
+	require.Nil(t, newer)
+	require.ErrorIs(t, err, postgres.ErrNewerSchema)
+	require.NotErrorIs(t, err, social.ErrUnavailable, "waiting does not help")
+	require.ErrorContains(t, err, "schema 99")
+	require.NoError(t, s.Ping(t.Context()), "who runs already goes on")
+}
+
+// TestMigrateIsWholeOrNot finds a table of another program's in the way.
+func TestMigrateIsWholeOrNot(t *testing.T) {
+	url := testenv.Postgres(t)
+	script(t, url, `CREATE TABLE likes (id int)`)
+	s, err := postgres.New(t.Context(), postgres.Config{URL: url, MaxConns: 2}, social.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	err = s.Migrate(t.Context())
+	require.ErrorContains(t, err, `"likes" already exists`)
+	require.NotErrorIs(t, err, social.ErrUnavailable)
+	require.ErrorIs(t, s.Ping(t.Context()), social.ErrUnavailable)
+	script(t, url, `DROP TABLE likes`)
+	require.NoError(t, s.Migrate(t.Context()), "nothing of the first try is left")
+	require.NoError(t, s.Ping(t.Context()))
+	require.NoError(t, s.Migrate(t.Context()))
+}
+
+func TestBadConfig(t *testing.T) {
+	notPEM := filepath.Join(t.TempDir(), "ca.pem")
+	require.NoError(t, os.WriteFile(notPEM, []byte("no certificate"), 0o600))
+	for name, cfg := range map[string]postgres.Config{
+		"no URL":              {},
+		"another scheme":      {URL: "mysql://u:secret@127.0.0.1/x"},
+		"no port":             {URL: "postgres://u:secret@127.0.0.1:port/x"},
+		"keywords":            {URL: "host=127.0.0.1 password=secret"},
+		"ssl mode":            {URL: "postgres://u:secret@127.0.0.1/x?sslmode=perhaps"},
+		"missing certificate": {URL: "postgres://u:secret@127.0.0.1/x", CACert: filepath.Join(t.TempDir(), "none")},
+		"no certificate":      {URL: "postgres://u:secret@127.0.0.1/x", CACert: notPEM},
+	} {
+		_, err := postgres.New(t.Context(), cfg, social.Options{})
+		require.Error(t, err, name)
+		require.NotContains(t, err.Error(), "secret", name)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	url := testenv.Postgres(t)
+	ahead := time.Hour
+	s, err := postgres.New(t.Context(), postgres.Config{URL: url, MaxConns: 2}, social.Options{Clock: func() time.Time { return time.Now().Add(ahead) }})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	r, err := s.Check(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, r.Schema, "nothing is there yet")
+	require.NoError(t, s.Migrate(t.Context()))
+	r, err = s.Check(t.Context())
+	require.NoError(t, err)
+	require.Positive(t, r.Known)
+	require.Equal(t, r.Known, r.Schema)
+	require.NotEmpty(t, r.Server)
+	require.GreaterOrEqual(t, r.Number, postgres.OldestServer)
+	require.Equal(t, "UTF8", r.Encoding)
+	require.False(t, r.ReadOnly)
+	require.Empty(t, r.Invalid)
+	require.InDelta(t, -ahead.Seconds(), r.Skew.Seconds(), 60, "the server of these tests has this machine's clock")
+	require.Positive(t, r.Trip)
+
+	// A unique index over doubles, built beside the writers, fails and stays.
+	script(t, url, `INSERT INTO blocks (agent, other, at) VALUES ('a', 'b', 1), ('a', 'c', 1)`)
+	c, err := pgx.Connect(t.Context(), url)
+	require.NoError(t, err)
+	defer func() { _ = c.Close(t.Context()) }()
+	_, err = c.Exec(t.Context(), `CREATE UNIQUE INDEX CONCURRENTLY blocks_broken ON blocks (agent)`)
+	require.Error(t, err)
+	script(t, url, `INSERT INTO freshet_migrations (version_id, is_applied) VALUES (99, true)`)
+	readOnly, err := postgres.New(t.Context(), postgres.Config{URL: url + "&default_transaction_read_only=on", MaxConns: 2}, social.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, readOnly.Close()) })
+	r, err = readOnly.Check(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []string{"blocks_broken"}, r.Invalid)
+	require.Equal(t, int64(99), r.Schema)
+	require.True(t, r.ReadOnly)
+}

@@ -1,0 +1,105 @@
+package social
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// Known is a post whose content at a version the caller has already.
+type Known struct {
+	ID      string
+	Version int64 // 0: has none
+}
+
+// Card is one post for one reader, as the truth query answers it.
+type Card struct {
+	ID        string
+	Visible   bool // false: it is deleted, or not for this reader; then nothing else is set
+	Version   int64
+	CreatedAt int64
+	// Content is [Post.Content]; nil where the caller has this version. It is the
+	// same for every reader and may be kept by version. Never write to it.
+	Content json.RawMessage
+
+	Author          Author // without Bio
+	Likes, Comments int64
+
+	// Public says that what is not about this reader is everybody's: the post is
+	// public, and no grants name whom its rights are for. Only such cards are kept
+	// in a [CardCache].
+	Public bool
+
+	Reason   Reason // NoReason: it is not in the reader's timeline
+	HasLiked bool
+	CanReply bool
+	CanReact bool
+}
+
+// Cards is the only way to a post's content.
+type Cards interface {
+	// Cards answers about every post of a page, in the order of the ids, with one
+	// statement, so that all answers are of one moment. Doubles are allowed. The
+	// reader "" is a call without an agent, which sees public posts only.
+	Cards(ctx context.Context, reader string, posts []Known) ([]Card, error)
+}
+
+// Standing is what a list must know of a post it holds.
+type Standing struct {
+	Entry
+	Found  bool // false: nothing is known of it, and Entry has only the id
+	Listed bool // the list must hold it
+	Reason Reason
+}
+
+// PullQuery asks for a reader's timeline from the store.
+type PullQuery struct {
+	Reader string
+	Below  Position // zero: from the newest
+	N      int
+	// Whole adds what is not pushed into lists: the posts of celebrities and, for
+	// who follows [Server], every public post. It is what a reader without a list
+	// gets; without it, it is what their list must hold.
+	Whole bool
+}
+
+// Receiver is an agent into whose list a post belongs, and why.
+type Receiver struct {
+	Agent  string
+	Reason Reason // self, follow, audience or mention
+}
+
+// Lists reads what lists and outboxes are made of. The answers are proposals,
+// newest first where they are posts: who shows one asks [Cards].
+type Lists interface {
+	// Pull returns the newest n of a reader's timeline below a position: every
+	// post for which [Decide] has a reason (Whole), or that is Listed. Fewer than n
+	// are the last.
+	Pull(ctx context.Context, q PullQuery) ([]Entry, error)
+
+	// Newest returns the newest n posts of some authors below a position that
+	// their followers may see: an outbox, or what celebrities add to a page.
+	Newest(ctx context.Context, authors []string, below Position, n int) ([]Entry, error)
+
+	// Grid returns the newest n posts of one author below a position that the
+	// reader may see, "" for a call without an agent.
+	Grid(ctx context.Context, reader, author string, below Position, n int) ([]Entry, error)
+
+	// Receivers lists into whose lists a post belongs, or a deleted one belonged:
+	// by id as bytes, after the one given, at most n. Each comes once, with the
+	// first reason of self, follow, audience, mention. followers says whether
+	// those who merely follow the author are among them: not where the author is
+	// pulled. Nobody for a post that is not known.
+	Receivers(ctx context.Context, post string, followers bool, after string, n int) ([]Receiver, error)
+
+	// PairEntries returns the newest n posts of author above a position that
+	// agent's list must hold.
+	PairEntries(ctx context.Context, author, agent string, above Position, n int) ([]Entry, error)
+
+	// MemberEntries returns the newest n posts above a position that are addressed
+	// to the circle and that agent's list must hold.
+	MemberEntries(ctx context.Context, circle, agent string, above Position, n int) ([]Entry, error)
+
+	// Standings answers for the ids of a list, in order, whether they belong into
+	// agent's list: what was put there and does not any more is to be removed.
+	Standings(ctx context.Context, agent string, ids []string) ([]Standing, error)
+}

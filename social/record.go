@@ -1,0 +1,171 @@
+package social
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Record is a post with the stamps of the changes that made it. It answers
+// what becomes of it by the next change, in whatever order they arrive; a store
+// reads it, changes it and writes it back in one transaction. The zero Record
+// is a post that is not known.
+type Record struct {
+	Post  Post
+	Times Times
+}
+
+// Times are the stamps of a post's changes; 0 says that there was none.
+type Times struct {
+	Created int64
+	Deleted int64
+	// Of the last edit of each field, 0 while it is as it was created.
+	Caption, Tags, Alts int64
+	Counted             int64 // of the counts another system told
+}
+
+// Alive reports whether the post exists: it was created, and not deleted since.
+func (r *Record) Alive() bool { return r.Times.Created > r.Times.Deleted }
+
+// Latest is the latest stamp of any change of the post itself.
+func (r *Record) Latest() int64 {
+	t := r.Times
+	return max(t.Created, t.Deleted, t.Caption, t.Tags, t.Alts)
+}
+
+// Create takes a creation at a stamp and reports whether it changed anything.
+// Edits that came before it hold where they are not older. Of two creations
+// the later holds whole; two at one time are one that came twice.
+func (r *Record) Create(p Post, at int64) bool {
+	t := &r.Times
+	if at <= t.Created || at <= t.Deleted {
+		return false
+	}
+	before := r.Post
+	r.Post = p
+	r.Post.Version, r.Post.Likes, r.Post.Comments = before.Version+1, before.Likes, before.Comments
+	r.Post.Media = slices.Clone(p.Media)
+	keep(&t.Caption, at, func() { r.Post.Caption = before.Caption })
+	keep(&t.Tags, at, func() { r.Post.Tags = before.Tags })
+	keep(&t.Alts, at, func() { setAlts(r.Post.Media, alts(before.Media)) })
+	t.Created = at
+	r.settle()
+	return true
+}
+
+// keep leaves a field as an edit made it, unless the edit is older.
+func keep(edited *int64, at int64, restore func()) {
+	if *edited >= at && *edited != 0 {
+		restore()
+		return
+	}
+	*edited = 0
+}
+
+// Edit takes an edit at a stamp and reports whether it changed anything. Of two
+// edits of a field at one time the greater value holds, so that the order of
+// arrival makes no difference. Of a post that is not known yet, or not again,
+// it keeps the edit until the post is created.
+func (r *Record) Edit(e Edit, at int64) bool {
+	t := &r.Times
+	if at <= t.Deleted {
+		return false
+	}
+	changed := false
+	if e.Caption != nil && r.newer(at, &t.Caption, strings.Compare(*e.Caption, r.Post.Caption)) {
+		r.Post.Caption, changed = *e.Caption, true
+	}
+	if e.Tags != nil && r.newer(at, &t.Tags, slices.Compare(*e.Tags, r.Post.Tags)) {
+		r.Post.Tags, changed = *e.Tags, true
+	}
+	if e.Alts != nil && r.newer(at, &t.Alts, slices.Compare(*e.Alts, alts(r.Post.Media))) {
+		if !r.Alive() {
+			r.Post.Media = make([]Media, len(*e.Alts))
+		}
+		r.Post.Media = slices.Clone(r.Post.Media)
+		setAlts(r.Post.Media, *e.Alts)
+		changed = true
+	}
+	if changed {
+		r.Post.Version++
+		r.settle()
+	}
+	return changed
+}
+
+// newer reports whether an edit holds for a field that was last edited at
+// *edited, and notes it; order compares its value with the present one.
+func (r *Record) newer(at int64, edited *int64, order int) bool {
+	since := *edited
+	if since == 0 {
+		// At the time of its creation an edit comes after it.
+		since, order = r.Times.Created, 1
+	}
+	if cmp.Or(cmp.Compare(at, since), order) <= 0 {
+		return false
+	}
+	*edited = at
+	return true
+}
+
+// Delete takes a deletion at a stamp and reports whether it changed anything.
+// It blanks all content that is not newer, at once.
+func (r *Record) Delete(at int64) bool {
+	t := &r.Times
+	if at <= t.Deleted {
+		return false
+	}
+	t.Deleted = at
+	created := t.Created > at
+	blank := func(edited *int64, empty func()) {
+		if *edited <= at && !(created && *edited == 0) {
+			*edited = 0
+			empty()
+		}
+	}
+	p := &r.Post
+	blank(&t.Caption, func() { p.Caption = "" })
+	blank(&t.Tags, func() { p.Tags = nil })
+	blank(&t.Alts, func() { p.Media = nil })
+	if !created {
+		p.Grants, p.URL, p.ObjectType = nil, "", ""
+		p.Version++
+	}
+	r.settle()
+	return true
+}
+
+// settle makes what follows from the stamps agree with them.
+func (r *Record) settle() {
+	t := r.Times
+	r.Post.Deleted = !r.Alive()
+	r.Post.EditedAt = 0
+	if edited := max(t.Caption, t.Tags, t.Alts); edited > t.Created && r.Alive() {
+		r.Post.EditedAt = edited / 1e6
+	}
+}
+
+// Count takes counts another system told, at a stamp, and reports whether they
+// hold: of counts told for one time the greater do.
+func (r *Record) Count(kept, told Counts, at int64) bool {
+	order := cmp.Or(cmp.Compare(told.Likes, kept.Likes), cmp.Compare(told.Comments, kept.Comments))
+	if cmp.Or(cmp.Compare(at, r.Times.Counted), order) <= 0 {
+		return false
+	}
+	r.Times.Counted = at
+	return true
+}
+
+func alts(media []Media) []string {
+	out := make([]string, len(media))
+	for i, m := range media {
+		out[i] = m.Alt
+	}
+	return out
+}
+
+func setAlts(media []Media, alts []string) {
+	for i := range min(len(media), len(alts)) {
+		media[i].Alt = alts[i]
+	}
+}

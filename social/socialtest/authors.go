@@ -1,0 +1,229 @@
+package socialtest
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/jobs"
+	"github.com/freshet/freshet/social"
+)
+
+func authors(e *env) {
+	_, err := e.Author(e.ctx, "", "a")
+	require.ErrorIs(e, err, social.ErrNotFound)
+	card := social.Author{ID: "a", Name: "Ada", ImageURL: "https://example.com/a.png", Bio: "Counts."}
+	e.ok(e.PutAuthor(e.ctx, card, here))
+	require.Equal(e, social.AuthorInfo{Author: card}, e.info("", "a"))
+	e.putCircle("c1", "a", "m")
+	e.post("a", public())
+	e.post("a", followers())
+	e.post("a", inCircles("c1"))
+	e.post("a", social.Audience{}, "mentioned")
+	e.follow("f", "a")
+	e.follow("a", "x")
+	for reader, want := range map[string]int64{"": 1, "stranger": 1, "f": 2, "m": 2, "mentioned": 2, "a": 4} {
+		got := e.info(reader, "a")
+		require.Equal(e, social.AuthorInfo{Author: card, Posts: want, Followers: 1, Following: 1, IsFollowing: reader == "f"}, got, "%q", reader)
+	}
+	e.post("quiet", social.Audience{})
+	_, err = e.Author(e.ctx, "stranger", "quiet")
+	require.ErrorIs(e, err, social.ErrNotFound, "nothing that a stranger may know")
+
+	at := e.now
+	e.pass(time.Second)
+	newer := card
+	newer.Name = "Ada L."
+	e.ok(e.PutAuthor(e.ctx, newer, e.now))
+	e.ok(e.PutAuthor(e.ctx, card, at))
+	require.Equal(e, "Ada L.", e.info("", "a").Name, "an older event changes nothing")
+	newer.Bio = ""
+	e.ok(e.PutAuthor(e.ctx, newer, here))
+	require.Empty(e, e.info("", "a").Bio)
+	for _, bad := range []social.Author{{ID: social.Server}, {ID: "a b"}} {
+		require.ErrorIs(e, e.PutAuthor(e.ctx, bad, here), feed.ErrBadID)
+	}
+	require.ErrorIs(e, e.PutAuthor(e.ctx, social.Author{ID: "a", Name: strings.Repeat("x", 300)}, here), social.ErrBad)
+}
+
+func celebrities(e *env) {
+	of := func() social.Celebrity { return must[social.Celebrity](e)(e.Celebrity(e.ctx, "a")) }
+	set := func(from, to social.Delivery) bool { return must[bool](e)(e.SetDelivery(e.ctx, "a", from, to)) }
+	require.Equal(e, social.Celebrity{Author: "a", Delivery: social.Push}, of())
+	require.False(e, set(social.Push, social.Both), "nothing is known of them")
+	for i := range celebrityAt - 1 {
+		e.follow(fmt.Sprintf("f%d", i), "a")
+	}
+	require.NotContains(e, e.dirty(), "author a")
+	e.follow("f9", "a")
+	require.Contains(e, e.dirty(), "author a", "they have crossed the upper threshold")
+	e.pass(time.Second)
+	require.True(e, set(social.Push, social.Both))
+	require.False(e, set(social.Push, social.Both), "another server was faster")
+	require.Equal(e, social.Celebrity{Author: "a", Delivery: social.Both, Since: e.now, Followers: celebrityAt}, of())
+	list, server, err := e.Celebrities(e.ctx, "f9")
+	require.NoError(e, err)
+	require.False(e, server)
+	require.Equal(e, []string{"a"}, list)
+	require.Empty(e, e.dirty())
+
+	// On the way the followers cross back.
+	e.unfollow("f0", "a")
+	e.unfollow("f1", "a")
+	require.NotContains(e, e.dirty(), "author a")
+	require.True(e, set(social.Both, social.Pull))
+	require.Equal(e, []string{"author a"}, e.dirty(), "it is noticed when they have arrived")
+	p := e.post("a", followers())
+	require.Empty(e, must[[]social.Entry](e)(e.Pull(e.ctx, social.PullQuery{Reader: "f9", N: 5})), "it is not in their list")
+	require.Equal(e, []string{p.ID}, entryIDs(must[[]social.Entry](e)(e.Pull(e.ctx, social.PullQuery{Reader: "f9", N: 5, Whole: true}))))
+	e.dirty()
+	e.follow("f0", "a")
+	require.NotContains(e, e.dirty(), "author a", "between the thresholds nothing changes")
+	e.unfollow("f0", "a")
+	require.Contains(e, e.dirty(), "author a", "they have crossed the lower threshold")
+	require.True(e, set(social.Pull, social.Both))
+	require.True(e, set(social.Both, social.Push))
+	require.Empty(e, e.dirty())
+}
+
+// busy makes an agent who has done everything one can do.
+func (e *env) busy(agent string) {
+	e.Helper()
+	e.ok(e.PutAuthor(e.ctx, social.Author{ID: agent, Name: "Name of " + agent}, here))
+	for _, f := range []string{"f1", "f2"} {
+		e.follow(f, agent)
+		e.follow(agent, f)
+		e.putCircle("of-"+f, f, agent)
+	}
+	e.putCircle("mine", agent, "f1", "f2")
+	for range 5 {
+		e.post(agent, public())
+		e.post(agent, inCircles("mine"))
+	}
+	for range 3 {
+		must2(e)(e.Like(e.ctx, agent, e.post("f1", public()).ID))
+	}
+	e.block(agent, "blocked")
+	e.block("blocker", agent)
+	_, _, err := e.CreatePost(e.ctx, social.Post{Author: agent, Caption: "x", Audience: public()}, social.Creation{Key: "k"})
+	require.NoError(e, err)
+}
+
+// eraseAll calls EraseSome until it is done.
+func (e *env) eraseAll(agent string) {
+	e.Helper()
+	for range 200 {
+		if must[bool](e)(e.EraseSome(e.ctx, agent, 2)) {
+			return
+		}
+	}
+	require.Fail(e, "an erasure does not end")
+}
+
+func eraseAuthor(e *env) {
+	e.busy("a")
+	posts := must[[]social.Entry](e)(e.Grid(e.ctx, "a", "a", social.Position{}, 100))
+	require.Len(e, posts, 11)
+	e.dirty()
+	require.True(e, must[bool](e)(e.EraseSome(e.ctx, "a", 10)), "nobody asked for it")
+	e.ok(e.EraseAuthor(e.ctx, "a"))
+	hidden := func() {
+		e.Helper()
+		for _, p := range posts {
+			for _, reader := range []string{"", "a", "f1"} {
+				require.False(e, e.card(reader, p.ID).Visible)
+			}
+		}
+		require.ErrorIs(e, third(e.Like(e.ctx, "f1", posts[0].ID)), social.ErrNotFound)
+		info := e.info("f1", "a")
+		require.Equal(e, social.Author{ID: "a"}, info.Author)
+		require.Zero(e, info.Posts)
+	}
+	hidden() // at once
+	require.Equal(e, []string{"erase a"}, e.dirty())
+	e.pass(time.Second)
+	again := e.post("a", public())
+	e.follow("f3", "a")
+	e.ok(e.PutAuthor(e.ctx, social.Author{ID: "a", Name: "Back"}, here))
+	e.eraseAll("a")
+	require.Equal(e, "Back", e.info("", "a").Name)
+	require.True(e, e.card("f3", again.ID).Visible, "what they publish later is theirs again")
+	require.Equal(e, []string{again.ID}, entryIDs(must[[]social.Entry](e)(e.Grid(e.ctx, "a", "a", social.Position{}, 100))))
+	require.Equal(e, []string{"f3"}, e.list(e.Followers, "a"))
+	require.Equal(e, []string{"f1", "f2"}, e.list(e.Following, "a"), "whom they follow stays")
+	require.Equal(e, []string{"f1", "f2"}, e.list(e.Members, "mine"))
+	dirty := e.dirty()
+	for _, p := range posts {
+		require.Contains(e, dirty, "deliver "+p.ID)
+		require.True(e, e.row(p.ID).Deleted)
+		require.Empty(e, e.row(p.ID).Caption)
+	}
+	require.Contains(e, dirty, "pair a/f1")
+	// Events of before do not bring anything back.
+	before := e.now.Add(-time.Hour)
+	_, err := e.Follow(e.ctx, "f4", "a", before)
+	require.NoError(e, err)
+	require.Equal(e, []string{"f3"}, e.list(e.Followers, "a"))
+	_, _, err = e.CreatePost(e.ctx, social.Post{ID: "post:late", Author: "a", CreatedAt: 9, Caption: "x", Audience: public()}, social.Creation{At: before})
+	require.ErrorIs(e, err, social.ErrNotFound)
+	e.ok(e.PutAuthor(e.ctx, social.Author{ID: "a", Name: "Old"}, before))
+	require.Equal(e, "Back", e.info("", "a").Name)
+	e.ok(e.EraseAuthor(e.ctx, "unknown"))
+	e.eraseAll("unknown")
+}
+
+func eraseAgent(e *env) {
+	e.busy("a")
+	e.ok(e.EraseAgent(e.ctx, "a"))
+	e.eraseAll("a")
+	_, err := e.Author(e.ctx, "", "a")
+	require.ErrorIs(e, err, social.ErrNotFound)
+	for _, list := range [][]string{
+		e.list(e.Followers, "a"), e.list(e.Following, "a"), e.list(e.Followers, "f1"), e.list(e.Members, "of-f1"), e.list(e.Members, "mine"),
+	} {
+		require.Empty(e, list)
+	}
+	require.Equal(e, int64(0), e.info("", "f1").Followers)
+	_, err = e.Circle(e.ctx, "mine")
+	require.ErrorIs(e, err, social.ErrNotFound)
+	for _, p := range must[[]social.Entry](e)(e.Grid(e.ctx, "", "f1", social.Position{}, 10)) {
+		require.Zero(e, e.card("", p.ID).Likes)
+	}
+	dirty := strings.Join(e.dirty(), "\n")
+	for _, want := range []string{"pair a/f1", "pair f1/a", "member mine/f1", "member of-f1/a", string(jobs.Count)} {
+		require.Contains(e, dirty, want)
+	}
+	_, err = e.Follow(e.ctx, "blocked", "a", here)
+	require.NoError(e, err, "their own blocks are gone")
+	_, err = e.Follow(e.ctx, "blocker", "a", here)
+	require.ErrorIs(e, err, social.ErrBlocked, "those of others are the others'")
+	_, created, err := e.CreatePost(e.ctx, social.Post{Author: "a", Caption: "y", Audience: public()}, social.Creation{Key: "k"})
+	require.NoError(e, err)
+	require.True(e, created, "their keys are gone")
+}
+
+// eraseAhead erases by a server whose clock is behind that of the one by which
+// the agents did the only thing they did.
+func eraseAhead(e *env) {
+	p := e.post("author", public())
+	e.pass(time.Hour)
+	must2(e)(e.Like(e.ctx, "likes", p.ID))
+	e.block("blocks", "author")
+	e.follow("follows", "author")
+	e.putCircle("c1", "owns", "belongs")
+	e.post("posts", public())
+	e.pass(-30 * time.Minute)
+	for _, agent := range []string{"likes", "blocks", "follows", "owns", "belongs", "posts"} {
+		e.ok(e.EraseAgent(e.ctx, agent))
+		e.eraseAll(agent)
+	}
+	require.Zero(e, e.card("", p.ID).Likes)
+	require.True(e, e.card("blocks", p.ID).Visible, "their own blocks are gone")
+	require.Empty(e, e.list(e.Followers, "author"))
+	_, err := e.Circle(e.ctx, "c1")
+	require.ErrorIs(e, err, social.ErrNotFound)
+	require.Empty(e, must[[]social.Entry](e)(e.Grid(e.ctx, "", "posts", social.Position{}, 5)))
+}

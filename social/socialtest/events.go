@@ -1,0 +1,165 @@
+package socialtest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/social"
+)
+
+// shuffles applies the same events in many orders, some of them twice, each time
+// to another subject, and compares what became of it with what becomes of it in
+// order of time. Two events have one time each.
+func (e *env) shuffles(n int, events []func(subject int, at time.Time), state func(subject int) string) {
+	e.Helper()
+	seed := uint64(time.Now().UnixNano())
+	r := rand.New(rand.NewPCG(seed, 1))
+	start := e.now
+	e.pass(time.Hour)
+	apply := func(subject int, order []int, with []int) string {
+		for _, i := range order {
+			events[with[i]](subject, start.Add(time.Duration(i/2)*time.Second))
+		}
+		return state(subject)
+	}
+	subject := 0
+	for range n {
+		// Which events happen, by their time; then in which order they arrive.
+		with := make([]int, 8)
+		for i := range with {
+			with[i] = r.IntN(len(events))
+		}
+		order := []int{0, 1, 2, 3, 4, 5, 6, 7}
+		want := apply(subject, order, with)
+		subject++
+		for range 6 {
+			order = append(r.Perm(len(with)), r.IntN(8), r.IntN(8))
+			got := apply(subject, order, with)
+			require.Equal(e, want, got, "seed %d: events %v in the order %v", seed, with, order)
+			subject++
+		}
+	}
+}
+
+func postEvents(e *env) {
+	id := func(subject int) string { return fmt.Sprintf("post:%d", subject) }
+	must0 := func(err error) {
+		e.Helper()
+		if err != nil {
+			require.ErrorIs(e, err, social.ErrNotFound)
+		}
+	}
+	creation := func(caption string) func(int, time.Time) {
+		return func(s int, at time.Time) {
+			p := social.Post{
+				ID: id(s), Author: "a", CreatedAt: 1000, Caption: caption, Tags: []string{caption}, Audience: public(),
+				Media: []social.Media{{Key: "k", Alt: caption}},
+			}
+			_, _, err := e.CreatePost(e.ctx, p, social.Creation{At: at})
+			must0(err)
+		}
+	}
+	change := func(edit social.Edit) func(int, time.Time) {
+		return func(s int, at time.Time) {
+			_, err := e.EditPost(e.ctx, id(s), "", edit, at)
+			must0(err)
+		}
+	}
+	text := func(s string) *string { return &s }
+	list := func(s ...string) *[]string { return &s }
+	e.shuffles(60, []func(int, time.Time){
+		creation("created"),
+		// Two creations at one time are one that came twice.
+		func(s int, at time.Time) { creation("created again")(s, at.Add(time.Millisecond)) },
+		change(social.Edit{Caption: text("caption 1")}),
+		change(social.Edit{Caption: text("caption 2"), Tags: list("both")}),
+		change(social.Edit{Tags: list("x", "y")}),
+		change(social.Edit{Alts: list("alt 1")}),
+		change(social.Edit{Alts: list("alt 2")}),
+		func(s int, at time.Time) { must0(e.DeletePost(e.ctx, id(s), "", at)) },
+		func(s int, at time.Time) { must0(e.SetCounts(e.ctx, id(s), social.Counts{Likes: 1, Comments: 2}, at)) },
+		func(s int, at time.Time) { must0(e.SetCounts(e.ctx, id(s), social.Counts{Likes: 2, Comments: 1}, at)) },
+	}, func(s int) string {
+		c := e.card("", id(s))
+		return fmt.Sprint(c.Visible, c.Likes, c.Comments, stripID(string(c.Content), id(s)))
+	})
+}
+
+// stripID makes the content of two posts comparable.
+func stripID(content, id string) string {
+	if len(content) < len(id)+8 {
+		return content
+	}
+	return content[len(`{"id":"`)+len(id):]
+}
+
+func followEvents(e *env) {
+	name := func(s int) string { return fmt.Sprintf("agent%d", s) }
+	e.shuffles(40, []func(int, time.Time){
+		func(s int, at time.Time) { must[bool](e)(e.Follow(e.ctx, name(s), "a", at)) },
+		func(s int, at time.Time) { must[bool](e)(e.Unfollow(e.ctx, name(s), "a", at)) },
+	}, func(s int) string {
+		return fmt.Sprint(must[[]string](e)(e.Following(e.ctx, name(s), "", 5)))
+	})
+	all := must[[]string](e)(e.Followers(e.ctx, "a", "", 10_000))
+	require.Equal(e, int64(len(all)), must[social.Celebrity](e)(e.Celebrity(e.ctx, "a")).Followers)
+}
+
+func circleEvents(e *env) {
+	id := func(s int) string { return fmt.Sprintf("c%d", s) }
+	put := func(name string, members []string) func(int, time.Time) {
+		return func(s int, at time.Time) {
+			e.ok(e.PutCircle(e.ctx, social.Circle{ID: id(s), Owner: "a", Name: name}, members, at))
+		}
+	}
+	add := func(agent string) func(int, time.Time) {
+		return func(s int, at time.Time) { must[bool](e)(e.AddMember(e.ctx, id(s), agent, "", at)) }
+	}
+	remove := func(agent string) func(int, time.Time) {
+		return func(s int, at time.Time) { must[bool](e)(e.RemoveMember(e.ctx, id(s), agent, "", at)) }
+	}
+	e.shuffles(60, []func(int, time.Time){
+		put("", nil), put("", []string{"x", "y"}), put("", []string{}), put("", []string{"y", "z"}),
+		add("x"), add("z"), remove("x"), remove("y"),
+		func(s int, at time.Time) { e.ok(e.DropCircle(e.ctx, id(s), "", at)) },
+	}, func(s int) string {
+		c, err := e.Circle(e.ctx, id(s))
+		return fmt.Sprint(must[[]string](e)(e.Members(e.ctx, id(s), "", 9)), c.Size, err == nil)
+	})
+}
+
+// clocksApart has a server whose clock is ahead, and events that are newer than
+// the clock of this one: what is done here still holds.
+func clocksApart(e *env) {
+	e.pass(time.Hour)
+	ahead := e.now
+	must[bool](e)(e.Follow(e.ctx, "f", "a", ahead))
+	e.ok(e.PutCircle(e.ctx, social.Circle{ID: "c", Owner: "a"}, []string{"x"}, ahead))
+	must[bool](e)(e.AddMember(e.ctx, "c", "y", "", ahead))
+	p, _, err := e.CreatePost(e.ctx, social.Post{ID: "post:1", Author: "a", CreatedAt: 9, Caption: "x", Audience: public()}, social.Creation{At: ahead})
+	require.NoError(e, err)
+	e.ok(e.PutAuthor(e.ctx, social.Author{ID: "a", Name: "Old"}, ahead))
+	e.pass(-30 * time.Minute)
+	require.True(e, must[bool](e)(e.Unfollow(e.ctx, "f", "a", here)))
+	require.Empty(e, e.list(e.Followers, "a"))
+	require.True(e, must[bool](e)(e.Follow(e.ctx, "f", "a", here)), "and once more in the same microsecond")
+	require.True(e, must[bool](e)(e.Unfollow(e.ctx, "f", "a", here)))
+	e.ok(e.PutAuthor(e.ctx, social.Author{ID: "a", Name: "New"}, here))
+	require.Equal(e, "New", e.info("", "a").Name)
+	e.putCircle("c", "a", "z")
+	require.Equal(e, []string{"z"}, e.list(e.Members, "c"))
+	caption := "edited"
+	require.Equal(e, caption, must[social.Post](e)(e.EditPost(e.ctx, p.ID, "a", social.Edit{Caption: &caption}, here)).Caption)
+	e.ok(e.DeletePost(e.ctx, p.ID, "a", here))
+	require.False(e, e.card("", p.ID).Visible)
+	e.ok(e.DropCircle(e.ctx, "c", "a", here))
+	e.putCircle("c", "a")
+	require.Empty(e, e.list(e.Members, "c"))
+	e.ok(e.EraseAgent(e.ctx, "a"))
+	e.eraseAll("a")
+	require.True(e, slices.Equal([]string{}, e.list(e.Followers, "a")))
+}

@@ -1,0 +1,76 @@
+package socialtest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/jobs"
+	"github.com/freshet/freshet/social"
+)
+
+// Exercise calls every method of a backend once, with something to do, so that
+// a test can look at the statements that were run.
+func Exercise(t *testing.T, s Backend) {
+	t.Helper()
+	ctx := t.Context()
+	caption := "y"
+	var p social.Post
+	for _, err := range []error{
+		s.PutCircle(ctx, social.Circle{ID: "c", Owner: "a"}, []string{"b", "d"}, here),
+		s.PutAuthor(ctx, social.Author{ID: "a", Name: "A"}, here),
+		second(s.Follow(ctx, "b", "a", here)), third(s.FollowAll(ctx, []social.Edge{{Agent: "b", Author: "f"}, {Agent: "e", Author: "f"}}, here)), second(s.Unfollow(ctx, "b", "x", here)), second(s.Block(ctx, "x", "a")), second(s.Unblock(ctx, "x", "a")),
+		second(s.AddMember(ctx, "c", "e", "a", here)), second(s.RemoveMember(ctx, "c", "e", "a", here)),
+	} {
+		require.NoError(t, err)
+	}
+	audience := social.Audience{Public: true, Circles: []string{"c"}}
+	p, _, err := s.CreatePost(ctx, social.Post{Author: "a", Caption: "x", Audience: audience, Mentions: []string{"m"}}, social.Creation{Key: "k"})
+	require.NoError(t, err)
+	_, _, err = s.CreatePost(ctx, social.Post{Author: "a", Caption: "x", Audience: audience, Mentions: []string{"m"}}, social.Creation{Key: "k"})
+	require.NoError(t, err)
+	_, _, err = s.Like(ctx, "b", p.ID)
+	require.NoError(t, err)
+	_, _, err = s.Unlike(ctx, "b", p.ID)
+	require.NoError(t, err)
+	_, _, err = s.Celebrities(ctx, "b")
+	require.NoError(t, err)
+	for _, err := range []error{
+		second(s.EditPost(ctx, p.ID, "a", social.Edit{Caption: &caption}, here)), s.SetCounts(ctx, p.ID, social.Counts{Likes: 1}, here),
+		second(s.Cards(ctx, "b", []social.Known{{ID: p.ID}})), second(s.Standings(ctx, "b", []string{p.ID})), second(s.PostsByID(ctx, []string{p.ID})),
+		second(s.Pull(ctx, social.PullQuery{Reader: "b", N: 5, Whole: true})), second(s.Grid(ctx, "b", "a", social.Position{}, 5)),
+		second(s.PairEntries(ctx, "a", "a", social.Position{}, 5)), second(s.MemberEntries(ctx, "c", "b", social.Position{}, 5)),
+		second(s.Receivers(ctx, p.ID, true, "", 5)), second(s.Author(ctx, "b", "a")), second(s.Celebrity(ctx, "a")),
+		second(s.SetDelivery(ctx, "a", social.Push, social.Both)), second(s.Following(ctx, "b", "", 5)), second(s.Followers(ctx, "a", "", 5)),
+		second(s.Members(ctx, "c", "", 5)), second(s.Circle(ctx, "c")), s.Ping(ctx),
+		s.EraseAgent(ctx, "a"), second(s.EraseSome(ctx, "a", 1000)), second(s.Purge(ctx, 5)), exerciseQueue(ctx, s),
+	} {
+		require.NoError(t, err)
+	}
+	// A whole timeline has every source.
+	_, err = s.Follow(ctx, "b", social.Server, here)
+	require.NoError(t, err)
+	_, err = s.Pull(ctx, social.PullQuery{Reader: "b", N: 5, Whole: true})
+	require.NoError(t, err)
+}
+
+// exerciseQueue calls what the queue has.
+func exerciseQueue(ctx context.Context, s Backend) error {
+	list, err := s.Lease(ctx, 3, time.Minute)
+	if err != nil {
+		return err
+	}
+	_, failErr := s.Fail(ctx, list[0], jobs.Failure{})
+	for _, err := range []error{
+		failErr, second(s.Renew(ctx, time.Minute, list[1])), second(s.Done(ctx, list[1])), s.GiveBack(ctx, list[2]),
+		second(s.LeaseKey(ctx, list[2].Kind, list[2].Key, time.Minute)), second(s.Again(ctx, time.Unix(1, 0), jobs.Kinds()...)),
+		second(s.List(ctx, jobs.Filter{})), s.Retry(ctx, list[0].ID), s.Drop(ctx, list[0].ID), second(s.Stats(ctx)), second(s.Sweep(ctx, 5)),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,399 @@
+package socialtest
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/social"
+)
+
+func follows(e *env) {
+	m := newModel()
+	changed := must[bool](e)(e.Follow(e.ctx, "a", "b", here))
+	require.True(e, changed)
+	require.False(e, must[bool](e)(e.Follow(e.ctx, "a", "b", here)))
+	require.False(e, must[bool](e)(e.Unfollow(e.ctx, "b", "a", here)), "there is none")
+	for _, author := range []string{"c", "d", "e"} {
+		e.follow("a", author)
+	}
+	e.follow("c", "b")
+	require.True(e, must[bool](e)(e.Unfollow(e.ctx, "a", "c", here)))
+	require.False(e, must[bool](e)(e.Unfollow(e.ctx, "a", "c", here)))
+	for _, pair := range [][2]string{{"a", "b"}, {"a", "d"}, {"a", "e"}, {"c", "b"}} {
+		m.follows[pair] = true
+	}
+	e.check(m, []string{"a", "b", "c", "d", "e"})
+	for _, bad := range [][2]string{{"a", "a"}, {social.Server, "a"}, {"a b", "c"}, {"a", ""}} {
+		_, err := e.Follow(e.ctx, bad[0], bad[1], here)
+		require.Error(e, err, bad)
+		if bad[0] != bad[1] {
+			require.ErrorIs(e, err, feed.ErrBadID, bad)
+			continue
+		}
+		require.ErrorIs(e, err, social.ErrBad, bad)
+	}
+	_, err := e.Follow(e.ctx, "a", "z", e.now.Add(time.Hour))
+	require.ErrorIs(e, err, social.ErrBad, "it lies ahead")
+}
+
+func followServer(e *env) {
+	e.follow("a", social.Server)
+	p := e.post("b", public())
+	e.post("b", followers())
+	require.Equal(e, social.Domain, e.card("a", p.ID).Reason)
+	require.Equal(e, []string{p.ID}, entryIDs(must[[]social.Entry](e)(e.Pull(e.ctx, social.PullQuery{Reader: "a", N: 5, Whole: true}))))
+	require.Equal(e, []string{social.Server}, must[[]string](e)(e.Following(e.ctx, "a", "", 5)))
+	_, err := e.Author(e.ctx, "a", social.Server)
+	require.ErrorIs(e, err, social.ErrNotFound, "it is nobody")
+	e.unfollow("a", social.Server)
+	require.Equal(e, social.NoReason, e.card("a", p.ID).Reason)
+}
+
+// followLimit follows as many as one may, the last of them by many connections
+// at once.
+func followLimit(e *env) {
+	const workers, each = 16, 30
+	edges := make([]social.Edge, social.MaxFollowees-workers*each/2)
+	for i := range edges {
+		edges[i] = social.Edge{Agent: "a", Author: fmt.Sprintf("author%04d", i)}
+	}
+	changed, rejected, err := e.FollowAll(e.ctx, edges, here)
+	require.NoError(e, err)
+	require.Empty(e, rejected)
+	require.Equal(e, len(edges), changed)
+	var refused atomic.Int64
+	var group sync.WaitGroup
+	for w := range workers {
+		group.Go(func() {
+			for i := range each {
+				_, err := e.Follow(e.ctx, "a", fmt.Sprintf("more%04d", w*each+i), here)
+				if errors.Is(err, social.ErrLimit) {
+					refused.Add(1)
+					continue
+				}
+				if !assert.NoError(e, err) {
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	require.Equal(e, int64(workers*each/2), refused.Load())
+	require.Len(e, must[[]string](e)(e.Following(e.ctx, "a", "", 10_000)), social.MaxFollowees)
+	_, err = e.Follow(e.ctx, "a", "one-more", here)
+	require.ErrorIs(e, err, social.ErrLimit)
+	require.False(e, must[bool](e)(e.Follow(e.ctx, "a", "author0000", here)), "one that there is already is no more")
+	e.unfollow("a", "author0000")
+	e.follow("a", "one-more")
+	last := e.post("author7000", followers())
+	first := e.post("author0001", followers())
+	got := must[[]social.Entry](e)(e.Pull(e.ctx, social.PullQuery{Reader: "a", N: 501}))
+	require.Equal(e, []string{first.ID, last.ID}, entryIDs(got))
+}
+
+func followAll(e *env) {
+	e.follow("r1", "a")
+	e.follow("kept", "b")
+	e.block("a", "blocked")
+	e.pass(time.Minute)
+	e.dirty()
+	edges := []social.Edge{
+		{Agent: "r1", Author: "a"},
+		{Agent: "r1", Author: "b"},
+		{Agent: "r1", Author: "b"},
+		{Agent: "r1", Author: "r1"},
+		{Agent: "r2", Author: "a"},
+		{Agent: "blocked", Author: "a"},
+		{Agent: "r2", Author: "no name"},
+		{Agent: "b", Author: "r1"},
+		{Agent: "r2", Author: social.Server},
+		{Agent: social.Server, Author: "r2"},
+		{Agent: "r3", Author: "a"},
+		{Agent: "r4", Author: "a"},
+	}
+	changed, rejected, err := e.FollowAll(e.ctx, edges, here)
+	require.NoError(e, err)
+	require.Equal(e, 6, changed)
+	want := map[int]error{3: social.ErrBad, 5: social.ErrBlocked, 6: feed.ErrBadID, 9: feed.ErrBadID}
+	require.Len(e, rejected, len(want))
+	for i, r := range rejected {
+		require.ErrorIs(e, r.Err, want[r.Index], "%+v", edges[r.Index])
+		require.True(e, i == 0 || rejected[i-1].Index < r.Index)
+	}
+	m := newModel()
+	for _, pair := range [][2]string{{"r1", "a"}, {"kept", "b"}, {"r1", "b"}, {"r2", "a"}, {"b", "r1"}, {"r3", "a"}, {"r4", "a"}, {"r2", social.Server}} {
+		m.follows[pair] = true
+	}
+	m.blocks[[2]string{"a", "blocked"}] = true
+	agents := []string{"a", "b", "r1", "r2", "r3", "r4", "blocked", "kept"}
+	e.check(m, agents)
+	require.ElementsMatch(e, []string{"pair */r1", "pair */r2", "pair */b", "pair */r3", "pair */r4", "author a"}, e.dirty(),
+		"one for each agent; the fourth follower makes a celebrity")
+
+	// The same again, and older than an unfollow, is no news.
+	changed, _, err = e.FollowAll(e.ctx, edges, here)
+	require.NoError(e, err)
+	require.Zero(e, changed)
+	at := e.now
+	e.pass(time.Minute)
+	e.unfollow("r1", "b")
+	changed, _, err = e.FollowAll(e.ctx, edges, at)
+	require.NoError(e, err)
+	require.Zero(e, changed)
+	delete(m.follows, [2]string{"r1", "b"})
+	e.check(m, agents)
+
+	_, _, err = e.FollowAll(e.ctx, edges, e.now.Add(time.Hour))
+	require.ErrorIs(e, err, social.ErrBad, "it lies ahead")
+	_, _, err = e.FollowAll(e.ctx, make([]social.Edge, social.MaxEdges+1), here)
+	require.ErrorIs(e, err, social.ErrBad, "too many")
+	changed, rejected, err = e.FollowAll(e.ctx, nil, here)
+	require.NoError(e, err)
+	require.Zero(e, changed)
+	require.Empty(e, rejected)
+}
+
+// followAllRace imports overlapping parts of one network in several orders at
+// once, while single follows come and go.
+func followAllRace(e *env) {
+	const agents, parts = 40, 8
+	var all []social.Edge
+	for i := range agents {
+		for _, step := range []int{1, 2, 5, 11} {
+			all = append(all, social.Edge{Agent: fmt.Sprintf("agent%d", i), Author: fmt.Sprintf("agent%d", (i+step)%agents)})
+		}
+	}
+	var changed atomic.Int64
+	var group sync.WaitGroup
+	for p := range parts {
+		group.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(p), 7))
+			mine := slices.Clone(all)
+			r.Shuffle(len(mine), func(i, j int) { mine[i], mine[j] = mine[j], mine[i] })
+			for part := range slices.Chunk(mine, 30) {
+				n, rejected, err := e.FollowAll(e.ctx, part, here)
+				if !assert.NoError(e, err) || !assert.Empty(e, rejected) {
+					return
+				}
+				changed.Add(int64(n))
+				agent, author := fmt.Sprintf("single%d", r.IntN(3)), fmt.Sprintf("agent%d", r.IntN(agents))
+				_, err = e.Follow(e.ctx, agent, author, here)
+				_, endErr := e.Unfollow(e.ctx, agent, author, here)
+				if !assert.NoError(e, errors.Join(err, endErr)) {
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	require.Equal(e, int64(len(all)), changed.Load(), "each is news once")
+	for i := range agents {
+		agent := fmt.Sprintf("agent%d", i)
+		require.Len(e, must[[]string](e)(e.Followers(e.ctx, agent, "", 100)), 4)
+		require.Equal(e, int64(4), e.info("", agent).Followers)
+		require.Equal(e, int64(4), e.info("", agent).Following)
+	}
+}
+
+func blocks(e *env) {
+	m := newModel()
+	for _, pair := range [][2]string{{"a", "b"}, {"b", "a"}, {"c", "a"}, {"a", "d"}} {
+		e.follow(pair[0], pair[1])
+		m.follows[pair] = true
+	}
+	post := e.post("b", public(), "a")
+	m.posts[post.ID] = &post
+	require.True(e, must[bool](e)(e.Block(e.ctx, "a", "b")))
+	require.False(e, must[bool](e)(e.Block(e.ctx, "a", "b")))
+	must[bool](e)(e.Block(e.ctx, "d", "a"))
+	for _, pair := range [][2]string{{"a", "b"}, {"b", "a"}, {"a", "d"}} {
+		delete(m.follows, pair)
+		_, err := e.Follow(e.ctx, pair[0], pair[1], here)
+		require.ErrorIs(e, err, social.ErrBlocked, pair)
+	}
+	m.blocks[[2]string{"a", "b"}], m.blocks[[2]string{"d", "a"}] = true, true
+	e.check(m, []string{"a", "b", "c", "d"})
+	_, _, err := e.Like(e.ctx, "a", post.ID)
+	require.ErrorIs(e, err, social.ErrNotFound)
+	for _, pair := range [][2]string{{"a", "b"}, {"b", "a"}} {
+		_, err := e.Author(e.ctx, pair[0], pair[1])
+		require.ErrorIs(e, err, social.ErrNotFound, "both ways")
+	}
+
+	must[bool](e)(e.Block(e.ctx, "b", "a"))
+	require.True(e, must[bool](e)(e.Unblock(e.ctx, "a", "b")))
+	require.False(e, must[bool](e)(e.Unblock(e.ctx, "a", "b")))
+	_, err = e.Follow(e.ctx, "a", "b", here)
+	require.ErrorIs(e, err, social.ErrBlocked, "the other's block stays")
+	must[bool](e)(e.Unblock(e.ctx, "b", "a"))
+	delete(m.blocks, [2]string{"a", "b"})
+	e.check(m, []string{"a", "b", "c", "d"}) // the follows do not come back
+	_, err = e.Follow(e.ctx, "a", "b", e.now.Add(-time.Hour))
+	require.NoError(e, err)
+	e.check(m, []string{"a", "b", "c", "d"}) // not by an event of before either
+	e.follow("a", "b")
+	m.follows[[2]string{"a", "b"}] = true
+	e.check(m, []string{"a", "b", "c", "d"})
+	_, err = e.Block(e.ctx, "a", "a")
+	require.ErrorIs(e, err, social.ErrBad)
+}
+
+func circles(e *env) {
+	_, err := e.Circle(e.ctx, "c1")
+	require.ErrorIs(e, err, social.ErrNotFound)
+	members := func() []string { return e.list(e.Members, "c1") }
+	e.ok(e.PutCircle(e.ctx, social.Circle{ID: "c1", Owner: "a", Name: "Friends"}, []string{"b", "c", "b"}, here))
+	require.Equal(e, social.Circle{ID: "c1", Owner: "a", Name: "Friends", Size: 2}, must[social.Circle](e)(e.Circle(e.ctx, "c1")))
+	e.ok(e.PutCircle(e.ctx, social.Circle{ID: "c1", Owner: "a", Name: "Close friends"}, nil, here))
+	require.Equal(e, []string{"b", "c"}, members(), "nil leaves them")
+	require.ErrorIs(e, e.PutCircle(e.ctx, social.Circle{ID: "c1", Owner: "b"}, nil, here), social.ErrNotAllowed)
+	require.True(e, must[bool](e)(e.AddMember(e.ctx, "c1", "d", "a", here)))
+	require.False(e, must[bool](e)(e.AddMember(e.ctx, "c1", "d", "", here)))
+	require.True(e, must[bool](e)(e.RemoveMember(e.ctx, "c1", "b", "a", here)))
+	require.False(e, must[bool](e)(e.RemoveMember(e.ctx, "c1", "b", "a", here)))
+	require.Equal(e, []string{"c", "d"}, members())
+	for _, err := range []error{
+		second(e.AddMember(e.ctx, "c1", "x", "b", here)), second(e.AddMember(e.ctx, "c1", "x", "x", here)),
+		second(e.RemoveMember(e.ctx, "c1", "c", "d", here)), e.DropCircle(e.ctx, "c1", "c", here),
+	} {
+		require.ErrorIs(e, err, social.ErrNotAllowed)
+	}
+	require.ErrorIs(e, second(e.AddMember(e.ctx, "none", "x", "a", here)), social.ErrNotFound)
+	require.ErrorIs(e, second(e.AddMember(e.ctx, "c1", social.Server, "a", here)), feed.ErrBadID)
+	require.True(e, must[bool](e)(e.RemoveMember(e.ctx, "c1", "c", "c", here)), "members may leave")
+	require.Equal(e, []string{"d"}, members())
+	for _, circle := range []string{"c1", "none"} {
+		require.False(e, must[bool](e)(e.RemoveMember(e.ctx, circle, "c", "c", here)), "who is no member learns nothing about %s", circle)
+	}
+	e.putCircle("c1", "a", "d", "f")
+	require.Equal(e, []string{"d", "f"}, members())
+	require.Equal(e, 2, must[social.Circle](e)(e.Circle(e.ctx, "c1")).Size)
+
+	p := e.post("a", inCircles("c1"))
+	require.Equal(e, social.Member, e.card("f", p.ID).Reason)
+	e.ok(e.DropCircle(e.ctx, "c1", "a", here))
+	require.ErrorIs(e, e.DropCircle(e.ctx, "c1", "a", here), social.ErrNotFound)
+	require.False(e, e.card("f", p.ID).Visible)
+	require.Empty(e, members())
+	// Members of several circles come once, and do not shorten a page.
+	e.putCircle("c2", "a", "k", "l", "m")
+	e.putCircle("c3", "a", "k", "l", "m")
+	both := e.post("a", inCircles("c2", "c3"))
+	got := must[[]social.Receiver](e)(e.Receivers(e.ctx, both.ID, true, "a", 2))
+	require.Equal(e, []social.Receiver{{Agent: "k", Reason: social.Member}, {Agent: "l", Reason: social.Member}}, got)
+	require.Equal(e, []string{both.ID}, entryIDs(must[[]social.Entry](e)(e.Pull(e.ctx, social.PullQuery{Reader: "k", N: 5}))))
+	// Whoever takes the name next has nothing of it.
+	e.putCircle("c1", "z", "f")
+	require.False(e, e.card("f", p.ID).Visible, "a circle of that name is another's now")
+	require.Empty(e, must[[]social.Entry](e)(e.Pull(e.ctx, social.PullQuery{Reader: "f", N: 5})))
+	require.Equal(e, []social.Receiver{{Agent: "a", Reason: social.Self}}, must[[]social.Receiver](e)(e.Receivers(e.ctx, p.ID, true, "", 5)))
+}
+
+func circleLimit(e *env) {
+	all := make([]string, social.MaxCircleMembers)
+	for i := range all {
+		all[i] = fmt.Sprintf("m%05d", i)
+	}
+	e.putCircle("c1", "a", all...)
+	require.ErrorIs(e, second(e.AddMember(e.ctx, "c1", "more", "a", here)), social.ErrLimit)
+	require.ErrorIs(e, e.PutCircle(e.ctx, social.Circle{ID: "c2", Owner: "a"}, append(all, "more"), here), social.ErrLimit)
+	_, err := e.Circle(e.ctx, "c2")
+	require.ErrorIs(e, err, social.ErrNotFound, "nothing is half done")
+	p := e.post("a", inCircles("c1"), "mentioned")
+	var got []string
+	for after := ""; ; after = got[len(got)-1] {
+		list := must[[]social.Receiver](e)(e.Receivers(e.ctx, p.ID, true, after, 1000))
+		for _, r := range list {
+			got = append(got, r.Agent)
+		}
+		if len(list) < 1000 {
+			break
+		}
+	}
+	require.Equal(e, append([]string{"a"}, append(all, "mentioned")...), got)
+}
+
+func likes(e *env) {
+	e.putCircle("c1", "a", "m")
+	p := e.create(social.Post{Author: "a", Caption: "x", Audience: public(), React: social.RightAudience, Mentions: []string{"b"}})
+	require.ErrorIs(e, third(e.Like(e.ctx, "m", p.ID)), social.ErrNotAllowed, "the right audience asks for a circle")
+	p = e.create(social.Post{Author: "a", Caption: "x", Audience: inCircles("c1"), React: social.RightAudience, Mentions: []string{"b"}})
+	n, changed, err := e.Like(e.ctx, "m", p.ID)
+	require.NoError(e, err)
+	require.Equal(e, int64(1), n)
+	require.True(e, changed)
+	n, changed, err = e.Like(e.ctx, "m", p.ID)
+	require.NoError(e, err)
+	require.Equal(e, int64(1), n)
+	require.False(e, changed)
+	require.ErrorIs(e, third(e.Like(e.ctx, "b", p.ID)), social.ErrNotAllowed)
+	require.ErrorIs(e, third(e.Like(e.ctx, "stranger", p.ID)), social.ErrNotFound)
+	require.ErrorIs(e, third(e.Like(e.ctx, "m", "post:none")), social.ErrNotFound)
+	require.ErrorIs(e, third(e.Like(e.ctx, "m", "doc_1")), feed.ErrBadID)
+	c := e.card("m", p.ID)
+	require.True(e, c.HasLiked)
+	require.Equal(e, int64(1), c.Likes)
+	require.False(e, e.card("b", p.ID).HasLiked)
+	n, changed, err = e.Unlike(e.ctx, "m", p.ID)
+	require.NoError(e, err)
+	require.Zero(e, n)
+	require.True(e, changed)
+	n, changed, err = e.Unlike(e.ctx, "m", p.ID)
+	require.NoError(e, err)
+	require.Zero(e, n)
+	require.False(e, changed)
+}
+
+// likesOfHidden takes back likes of posts that their agents may not see any more.
+func likesOfHidden(e *env) {
+	e.putCircle("c1", "a", "member", "stays")
+	ended := map[string]func(p social.Post){
+		"blocked":  func(social.Post) { e.block("a", "blocked") },
+		"blocker":  func(social.Post) { e.block("blocker", "a") },
+		"follower": func(social.Post) { e.unfollow("follower", "a") },
+		"member":   func(social.Post) { must[bool](e)(e.RemoveMember(e.ctx, "c1", "member", "a", here)) },
+		"reader":   func(p social.Post) { e.ok(e.DeletePost(e.ctx, p.ID, "", here)) },
+	}
+	for agent, end := range ended {
+		e.follow(agent, "a")
+		p := e.post("a", public())
+		switch agent {
+		case "follower":
+			p = e.post("a", followers())
+		case "member":
+			p = e.post("a", inCircles("c1"))
+		}
+		must2(e)(e.Like(e.ctx, agent, p.ID))
+		must2(e)(e.Like(e.ctx, "a", p.ID))
+		end(p)
+		require.False(e, e.card(agent, p.ID).Visible)
+		e.dirty()
+		for _, want := range []bool{true, false} {
+			n, changed, err := e.Unlike(e.ctx, agent, p.ID)
+			require.NoError(e, err, agent)
+			require.Zero(e, n, "how many others like it is not for %s to know", agent)
+			require.Equal(e, want, changed, agent)
+			require.Equal(e, want, slices.Contains(e.dirty(), "count "+p.ID), agent)
+		}
+		require.Equal(e, int64(1), e.row(p.ID).Likes, agent)
+	}
+	for _, id := range []string{"post:none", e.post("a", followers()).ID} {
+		n, changed, err := e.Unlike(e.ctx, "stranger", id)
+		require.NoError(e, err)
+		require.Zero(e, n)
+		require.False(e, changed)
+	}
+	require.ErrorIs(e, third(e.Unlike(e.ctx, "m", "doc_1")), feed.ErrBadID)
+}
+
+func second[T any](_ T, err error) error        { return err }
+func third[T, U any](_ T, _ U, err error) error { return err }

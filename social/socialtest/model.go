@@ -1,0 +1,293 @@
+package socialtest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/social"
+)
+
+// model is what a store should know, in the plainest form, and what follows
+// from it by the rules.
+type model struct {
+	posts    map[string]*social.Post
+	follows  map[[2]string]bool // agent, author
+	blocks   map[[2]string]bool // agent, other
+	likes    map[[2]string]bool // agent, post
+	circles  map[string]*modelCircle
+	delivery map[string]social.Delivery
+}
+
+type modelCircle struct {
+	owner   string
+	members map[string]bool
+}
+
+func newModel() *model {
+	return &model{
+		posts: map[string]*social.Post{}, follows: map[[2]string]bool{}, blocks: map[[2]string]bool{},
+		likes: map[[2]string]bool{}, circles: map[string]*modelCircle{}, delivery: map[string]social.Delivery{},
+	}
+}
+
+func (m *model) relation(reader string, p *social.Post) social.Relation {
+	rel := social.Relation{
+		Reader: reader, Follows: m.follows[[2]string{reader, p.Author}], FollowsServer: m.follows[[2]string{reader, social.Server}],
+		Mentioned: slices.Contains(p.Mentions, reader), Granted: slices.Contains(p.Grants, reader),
+		Blocked: m.blocked(reader, p.Author), Pulled: m.delivery[p.Author] == social.Pull,
+	}
+	for _, id := range p.Audience.Circles {
+		c := m.circles[id]
+		rel.Member = rel.Member || c != nil && c.owner == p.Author && c.members[reader]
+	}
+	return rel
+}
+
+func (m *model) blocked(a, b string) bool {
+	return m.blocks[[2]string{a, b}] || m.blocks[[2]string{b, a}]
+}
+
+func (m *model) decide(reader string, p *social.Post) social.Decision {
+	return social.Decide(p, m.relation(reader, p))
+}
+
+// sorted lists the posts that fit, newest first.
+func (m *model) sorted(fits func(*social.Post) bool) []social.Entry {
+	out := []social.Entry{}
+	for _, p := range m.posts {
+		if fits(p) {
+			out = append(out, social.Entry{Position: p.Position(), Author: p.Author})
+		}
+	}
+	slices.SortFunc(out, func(a, b social.Entry) int { return b.Compare(a.Position) })
+	return out
+}
+
+func (m *model) likesOf(id string) (n int64) {
+	for k := range m.likes {
+		if k[1] == id {
+			n++
+		}
+	}
+	return n
+}
+
+// check compares everything a store answers for some agents with the model.
+func (e *env) check(m *model, agents []string) {
+	e.Helper()
+	for _, agent := range append([]string{""}, agents...) {
+		e.checkCards(m, agent)
+		for _, author := range agents {
+			e.checkGrid(m, agent, author)
+		}
+	}
+	for _, agent := range agents {
+		e.checkPull(m, agent)
+		e.checkStandings(m, agent)
+		e.checkGraph(m, agent)
+		for _, author := range agents {
+			e.checkPair(m, author, agent)
+		}
+		for id := range m.circles {
+			e.checkMember(m, id, agent)
+		}
+	}
+	for _, p := range m.posts {
+		e.checkReceivers(m, agents, p)
+	}
+}
+
+func (e *env) checkCards(m *model, reader string) {
+	e.Helper()
+	known := []social.Known{{ID: "post:unknown"}}
+	for id := range m.posts {
+		known = append(known, social.Known{ID: id})
+	}
+	for i, c := range must[[]social.Card](e)(e.Cards(e.ctx, reader, known)) {
+		require.Equal(e, known[i].ID, c.ID)
+		p := m.posts[c.ID]
+		if p == nil || !m.decide(reader, p).Visible {
+			require.Equal(e, social.Card{ID: c.ID}, c, "%s must not see %s", reader, c.ID)
+			continue
+		}
+		d := m.decide(reader, p)
+		require.Equal(e, social.Card{
+			ID: c.ID, Visible: true, Version: c.Version, CreatedAt: p.CreatedAt, Content: c.Content, Author: social.Author{ID: p.Author},
+			Public: p.Audience.Public && len(p.Grants) == 0,
+			Likes:  m.likesOf(c.ID), Reason: d.Reason, HasLiked: m.likes[[2]string{reader, c.ID}], CanReply: d.CanReply, CanReact: d.CanReact,
+		}, c, "%q reads %+v", reader, *p)
+		require.JSONEq(e, string(p.Content()), string(c.Content))
+	}
+}
+
+// pages reads everything a paged list has.
+func pages(e *env, below social.Position, read func(below social.Position) ([]social.Entry, error), n int) []social.Entry {
+	e.Helper()
+	all := []social.Entry{}
+	for {
+		list := must[[]social.Entry](e)(read(below))
+		require.LessOrEqual(e, len(list), n)
+		all = append(all, list...)
+		if len(list) < n {
+			return all
+		}
+		below = list[n-1].Position
+	}
+}
+
+func (e *env) checkPull(m *model, agent string) {
+	e.Helper()
+	for _, whole := range []bool{true, false} {
+		want := m.sorted(func(p *social.Post) bool {
+			d := m.decide(agent, p)
+			return d.Listed || whole && d.Reason != social.NoReason
+		})
+		for _, n := range []int{7, 50} {
+			got := pages(e, social.Position{}, func(below social.Position) ([]social.Entry, error) {
+				return e.Pull(e.ctx, social.PullQuery{Reader: agent, Below: below, N: n, Whole: whole})
+			}, n)
+			require.Equal(e, want, got, "pull of %s, whole %v, %d at once", agent, whole, n)
+		}
+	}
+}
+
+func (e *env) checkGrid(m *model, reader, author string) {
+	e.Helper()
+	want := m.sorted(func(p *social.Post) bool { return p.Author == author && m.decide(reader, p).Visible })
+	got := pages(e, social.Position{}, func(below social.Position) ([]social.Entry, error) {
+		return e.Grid(e.ctx, reader, author, below, 4)
+	}, 4)
+	require.Equal(e, want, got, "posts of %s for %q", author, reader)
+	info, err := e.Author(e.ctx, reader, author)
+	if m.blocked(reader, author) || err != nil {
+		require.ErrorIs(e, err, social.ErrNotFound)
+		require.True(e, m.blocked(reader, author) || len(want) == 0)
+		return
+	}
+	require.Equal(e, int64(len(want)), info.Posts)
+	require.Equal(e, m.follows[[2]string{reader, author}], info.IsFollowing)
+}
+
+func (e *env) checkStandings(m *model, agent string) {
+	e.Helper()
+	ids := []string{"post:unknown"}
+	for id := range m.posts {
+		ids = append(ids, id)
+	}
+	for i, s := range must[[]social.Standing](e)(e.Standings(e.ctx, agent, ids)) {
+		p := m.posts[ids[i]]
+		if p == nil {
+			require.Equal(e, social.Standing{Entry: social.Entry{Position: social.Position{ID: ids[i]}}}, s)
+			continue
+		}
+		d := m.decide(agent, p)
+		require.Equal(e, social.Standing{
+			Entry: social.Entry{Position: p.Position(), Author: p.Author}, Found: true, Listed: d.Listed, Reason: d.Reason,
+		}, s, "%s in the list of %s", ids[i], agent)
+	}
+}
+
+func (e *env) checkPair(m *model, author, agent string) {
+	e.Helper()
+	want := m.sorted(func(p *social.Post) bool { return p.Author == author && m.decide(agent, p).Listed })
+	got := must[[]social.Entry](e)(e.PairEntries(e.ctx, author, agent, social.Position{}, 1000))
+	require.Equal(e, want, append([]social.Entry{}, got...), "posts of %s in the list of %s", author, agent)
+	if len(want) < 2 {
+		return
+	}
+	above := want[len(want)-1].Position
+	got = must[[]social.Entry](e)(e.PairEntries(e.ctx, author, agent, above, 1000))
+	require.Equal(e, want[:len(want)-1], got, "above the oldest")
+}
+
+func (e *env) checkMember(m *model, circle, agent string) {
+	e.Helper()
+	c := m.circles[circle]
+	want := m.sorted(func(p *social.Post) bool {
+		return !p.Deleted && !p.Remote() && p.Author == c.owner && c.members[agent] && slices.Contains(p.Audience.Circles, circle) && !m.blocked(agent, p.Author)
+	})
+	got := must[[]social.Entry](e)(e.MemberEntries(e.ctx, circle, agent, social.Position{}, 1000))
+	require.Equal(e, want, append([]social.Entry{}, got...), "posts to %s in the list of %s", circle, agent)
+}
+
+// checkReceivers compares with what Decide says of each agent. A deleted post
+// has the receivers it would have.
+func (e *env) checkReceivers(m *model, agents []string, p *social.Post) {
+	e.Helper()
+	alive := *p
+	alive.Deleted = false
+	agents = slices.Sorted(slices.Values(agents))
+	for _, withFollowers := range []bool{true, false} {
+		want := []social.Receiver{}
+		for _, agent := range agents {
+			rel := m.relation(agent, &alive)
+			rel.FollowsServer, rel.Pulled, rel.Follows = false, false, rel.Follows && withFollowers
+			if d := social.Decide(&alive, rel); d.Listed {
+				want = append(want, social.Receiver{Agent: agent, Reason: d.Reason})
+			}
+		}
+		got, after := []social.Receiver{}, ""
+		for {
+			list := must[[]social.Receiver](e)(e.Receivers(e.ctx, p.ID, withFollowers, after, 4))
+			got = append(got, list...)
+			if len(list) < 4 {
+				break
+			}
+			after = list[3].Agent
+		}
+		require.Equal(e, want, got, "receivers of %+v", *p)
+	}
+}
+
+// checkGraph compares follows and their counts.
+func (e *env) checkGraph(m *model, agent string) {
+	e.Helper()
+	following, followers := []string{}, []string{}
+	for pair, on := range m.follows {
+		if on && pair[0] == agent {
+			following = append(following, pair[1])
+		}
+		if on && pair[1] == agent {
+			followers = append(followers, pair[0])
+		}
+	}
+	slices.Sort(following)
+	slices.Sort(followers)
+	require.Equal(e, following, e.list(e.Following, agent), "following of %s", agent)
+	require.Equal(e, followers, e.list(e.Followers, agent), "followers of %s", agent)
+	c := must[social.Celebrity](e)(e.Celebrity(e.ctx, agent))
+	require.Equal(e, int64(len(followers)), c.Followers, "the count of followers is of the same transaction")
+	info, err := e.Author(e.ctx, agent, agent)
+	if err == nil {
+		require.Equal(e, int64(len(following)), info.Following)
+	}
+	var want []string
+	for _, author := range following {
+		if d := m.delivery[author]; d != "" && d != social.Push {
+			want = append(want, author)
+		}
+	}
+	authors, server, err := e.Celebrities(e.ctx, agent)
+	require.NoError(e, err)
+	require.Equal(e, want, authors)
+	require.Equal(e, slices.Contains(following, social.Server), server)
+}
+
+// list reads all of a list that is paged by id, two at a time.
+func (e *env) list(read func(ctx context.Context, id, after string, n int) ([]string, error), id string) []string {
+	e.Helper()
+	all, after := []string{}, ""
+	for {
+		list := must[[]string](e)(read(e.ctx, id, after, 2))
+		all = append(all, list...)
+		if len(list) < 2 {
+			require.True(e, slices.IsSortedFunc(all, strings.Compare), fmt.Sprint(all))
+			return all
+		}
+		after = list[1]
+	}
+}

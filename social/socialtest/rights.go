@@ -1,0 +1,130 @@
+package socialtest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/social"
+)
+
+// The network of the rights matrices: every kind of post, every reader, and what
+// each may see, written down once more by hand, so that it does not come from the
+// rules that it tests.
+
+// Readers are all relations that a reader can have to "author". "nobody" names no
+// agent, "admin" has the token and names none.
+var Readers = []string{
+	"author", "follower", "former-follower", "member", "former-member", "mentioned",
+	"blocked", "blocker", "muter", "server-follower", "stranger", "nobody", "admin",
+}
+
+// RightsPost is a kind of post, and what the readers may do with it.
+type RightsPost struct {
+	Post    social.Post
+	Sees    []string // may read it by its id
+	All     bool     // everybody may, but for those who have a block
+	InTheir []string // of those, who has it in their timeline
+	Owners  []string // may edit and delete it
+	Deleted bool
+}
+
+// RightsPosts are the posts that [Network] stores, by their kind. It leaves the
+// deletion of those that are Deleted to the caller.
+func RightsPosts() map[string]RightsPost {
+	const elsewhere = "elsewhere.example"
+	remote := func(p social.Post) social.Post {
+		p.Origin = elsewhere
+		return p
+	}
+	followers := social.Audience{Followers: true}
+	return map[string]RightsPost{
+		"public": {
+			Post: social.Post{Audience: social.Audience{Public: true}, Mentions: []string{"mentioned"}}, All: true,
+			InTheir: []string{"author", "follower", "muter", "server-follower", "mentioned"}, Owners: []string{"author", "admin"},
+		},
+		"followers": {
+			Post: social.Post{Audience: followers}, Sees: []string{"author", "follower", "muter"},
+			InTheir: []string{"author", "follower", "muter"}, Owners: []string{"author", "admin"},
+		},
+		"circle": {
+			Post: social.Post{Audience: social.Audience{Circles: []string{"c1"}}}, Sees: []string{"author", "member"},
+			InTheir: []string{"author", "member"}, Owners: []string{"author", "admin"},
+		},
+		"mention": {
+			Post: social.Post{Mentions: []string{"mentioned", "blocked", "blocker"}}, Sees: []string{"author", "mentioned"},
+			InTheir: []string{"author", "mentioned"}, Owners: []string{"author", "admin"},
+		},
+		"remote": {
+			Post: remote(social.Post{Audience: followers, React: social.RightAudience}), Sees: []string{"follower", "muter"},
+			InTheir: []string{"follower", "muter"}, Owners: []string{"admin"},
+		},
+		"remote-granted": {
+			Post: remote(social.Post{Audience: followers, React: social.RightAudience, Grants: []string{"follower", "stranger", "member"}}),
+			Sees: []string{"follower", "muter"}, InTheir: []string{"follower", "muter"}, Owners: []string{"admin"},
+		},
+		"deleted": {Post: social.Post{Audience: social.Audience{Public: true}, Mentions: []string{"mentioned"}}, Deleted: true},
+	}
+}
+
+// Visible is whether the reader may read the post by its id.
+func (p RightsPost) Visible(reader string) bool {
+	if p.All {
+		return reader != "blocked" && reader != "blocker"
+	}
+	return slices.Contains(p.Sees, reader)
+}
+
+// Listed is whether it is in their timeline: mutes hide it there.
+func (p RightsPost) Listed(reader string) bool {
+	return slices.Contains(p.InTheir, reader) && reader != "muter"
+}
+
+// Likeable is whether the reader may like it.
+func (p RightsPost) Likeable(kind, reader string) bool {
+	if strings.HasPrefix(kind, "remote") {
+		return kind == "remote-granted" && reader == "follower"
+	}
+	return p.Visible(reader)
+}
+
+// Secret begins every text that [Network] stores in posts and cards.
+const Secret = "secret-of-"
+
+// SecretOf is the caption, and the alternative text, that only this post has.
+func SecretOf(kind string) string { return Secret + kind }
+
+// Network stores the readers' relations, and one post of each kind.
+func Network(t *testing.T, store social.Store) {
+	t.Helper()
+	ctx := t.Context()
+	var here time.Time
+	for _, agent := range []string{"follower", "former-follower", "muter", "blocked", "blocker"} {
+		_, err := store.Follow(ctx, agent, "author", here)
+		require.NoError(t, err)
+	}
+	_, err := store.Unfollow(ctx, "former-follower", "author", here)
+	require.NoError(t, err)
+	for _, agent := range []string{"server-follower", "blocked"} {
+		_, err := store.Follow(ctx, agent, social.Server, here)
+		require.NoError(t, err)
+	}
+	require.NoError(t, store.PutCircle(ctx, social.Circle{ID: "c1", Owner: "author"}, []string{"member", "former-member", "blocked", "blocker"}, here))
+	_, err = store.RemoveMember(ctx, "c1", "former-member", "author", here)
+	require.NoError(t, err)
+	for agent, other := range map[string]string{"author": "blocked", "blocker": "author"} {
+		_, err := store.Block(ctx, agent, other)
+		require.NoError(t, err)
+	}
+	require.NoError(t, store.PutAuthor(ctx, social.Author{ID: "author", Bio: SecretOf("bio")}, here))
+	for kind, m := range RightsPosts() {
+		p := m.Post
+		p.ID, p.Author, p.Caption = "post:"+kind, "author", SecretOf(kind)
+		p.Media = []social.Media{{Key: kind, Type: "image/png", Width: 1, Height: 1, Alt: SecretOf(kind)}}
+		_, _, err := store.CreatePost(ctx, p, social.Creation{})
+		require.NoError(t, err)
+	}
+}

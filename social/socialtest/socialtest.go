@@ -1,0 +1,218 @@
+// Package socialtest is the conformance suite of the social store's contract.
+// Every backend passes it:
+//
+//	func TestStore(t *testing.T) {
+//		socialtest.Run(t, func(t *testing.T, opts social.Options) socialtest.Place { … })
+//	}
+package socialtest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/jobs"
+	"github.com/freshet/freshet/social"
+)
+
+// Backend is what a backend implements.
+type Backend interface {
+	social.Store
+	jobs.Queue
+}
+
+// Place is where a backend keeps its data. Open opens it, again and again: each
+// call is another server. What is opened is closed by the test's cleanup, or by
+// Close, which drops it as a process that dies does.
+type Place interface {
+	Open() Backend
+	Close(b Backend)
+}
+
+// New makes an empty place.
+type New func(t *testing.T, opts social.Options) Place
+
+// Run checks everything the contract promises, each check in a place of its own.
+func Run(t *testing.T, place New) {
+	for _, check := range []struct {
+		name string
+		run  func(e *env)
+	}{
+		{"Cards/order, doubles, unknown, versions", cards},
+		{"Cards/visibility", matrix},
+		{"Posts/create", create},
+		{"Posts/idempotency key", idempotency},
+		{"Posts/bad", badPosts},
+		{"Posts/edit", edit},
+		{"Posts/delete", deletes},
+		{"Posts/counts", counts},
+		{"Posts/ids of every character", oddIDs},
+		{"Posts/of one second", oneSecond},
+		{"Follows", follows},
+		{"Follows/server", followServer},
+		{"Follows/limit", followLimit},
+		{"Follows/many at once", followAll},
+		{"Follows/many at once, by many", followAllRace},
+		{"Follows/blocks", blocks},
+		{"Circles", circles},
+		{"Circles/limit", circleLimit},
+		{"Likes", likes},
+		{"Likes/of what is hidden now", likesOfHidden},
+		{"Authors/cards", authors},
+		{"Authors/celebrities", celebrities},
+		{"Authors/erase author", eraseAuthor},
+		{"Authors/erase agent", eraseAgent},
+		{"Authors/erase agent, clocks apart", eraseAhead},
+		{"Events/of a post in any order", postEvents},
+		{"Events/of a follow in any order", followEvents},
+		{"Events/of a circle in any order", circleEvents},
+		{"Events/changes made here hold", clocksApart},
+		{"Jobs/of each change", jobsOfChanges},
+		{"Jobs/with the change or not at all", jobsSurvive},
+		{"Lists/limits and bounds", listBounds},
+		{"Purge", purge},
+		{"random operations", random},
+		{"many writers", manyWriters},
+		{"cancelled context", cancelled},
+	} {
+		t.Run(check.name, func(t *testing.T) {
+			t.Parallel()
+			check.run(newEnv(t, place))
+		})
+	}
+}
+
+// env is a backend and the time it goes by.
+type env struct {
+	*testing.T
+	Backend
+	ctx   context.Context
+	place Place
+	mu    sync.Mutex
+	now   time.Time
+}
+
+// Thresholds of a celebrity in this suite.
+const (
+	celebrityAt    = 4
+	celebrityUntil = 3
+)
+
+func newEnv(t *testing.T, place New) *env {
+	e := &env{T: t, ctx: t.Context(), now: time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)}
+	e.place = place(t, social.Options{Clock: e.clock, CelebrityAt: celebrityAt, CelebrityUntil: celebrityUntil})
+	e.Backend = e.place.Open()
+	return e
+}
+
+func (e *env) clock() time.Time {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.now
+}
+
+func (e *env) pass(d time.Duration) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.now = e.now.Add(d)
+}
+
+// ok fails the test for an error.
+func (e *env) ok(err error) {
+	e.Helper()
+	require.NoError(e, err)
+}
+
+// must returns the value of a call that must not fail.
+func must[V any](e *env) func(V, error) V {
+	return func(v V, err error) V {
+		e.Helper()
+		require.NoError(e, err)
+		return v
+	}
+}
+
+var here = time.Time{} // the time of a change that is made here
+
+func public() social.Audience                 { return social.Audience{Public: true} }
+func followers() social.Audience              { return social.Audience{Followers: true} }
+func inCircles(ids ...string) social.Audience { return social.Audience{Circles: ids} }
+func (e *env) follow(agent, author string) {
+	e.Helper()
+	must[bool](e)(e.Follow(e.ctx, agent, author, here))
+}
+
+func (e *env) unfollow(agent, author string) {
+	e.Helper()
+	must[bool](e)(e.Unfollow(e.ctx, agent, author, here))
+}
+func (e *env) block(agent, other string) { e.Helper(); must[bool](e)(e.Block(e.ctx, agent, other)) }
+func (e *env) putCircle(id, owner string, members ...string) {
+	e.Helper()
+	e.ok(e.PutCircle(e.ctx, social.Circle{ID: id, Owner: owner}, append([]string{}, members...), here))
+}
+
+// post creates a post and lets a second pass.
+func (e *env) post(author string, a social.Audience, mentions ...string) social.Post {
+	e.Helper()
+	p := e.create(social.Post{Author: author, Caption: "by " + author, Audience: a, Mentions: mentions})
+	e.pass(time.Second)
+	return p
+}
+
+func (e *env) create(p social.Post) social.Post {
+	e.Helper()
+	post, created, err := e.CreatePost(e.ctx, p, social.Creation{})
+	require.NoError(e, err)
+	require.True(e, created)
+	return post
+}
+
+// card reads one post for a reader.
+func (e *env) card(reader, id string) social.Card {
+	e.Helper()
+	list := must[[]social.Card](e)(e.Cards(e.ctx, reader, []social.Known{{ID: id}}))
+	require.Len(e, list, 1)
+	require.Equal(e, id, list[0].ID)
+	return list[0]
+}
+
+// row reads a post as it is stored.
+func (e *env) row(id string) social.Post {
+	e.Helper()
+	return must[[]social.Post](e)(e.PostsByID(e.ctx, []string{id}))[0]
+}
+
+func (e *env) info(reader, author string) social.AuthorInfo {
+	e.Helper()
+	return must[social.AuthorInfo](e)(e.Author(e.ctx, reader, author))
+}
+
+// dirty lists the rows that wait, as "kind key", and completes them.
+func (e *env) dirty() []string {
+	e.Helper()
+	e.pass(jobs.CountDelay)
+	out := []string{}
+	for {
+		list := must[[]jobs.Job](e)(e.Lease(e.ctx, 1000, time.Minute))
+		if len(list) == 0 {
+			return out
+		}
+		for _, j := range list {
+			out = append(out, fmt.Sprintf("%s %s", j.Kind, j.Key))
+			must[bool](e)(e.Done(e.ctx, j))
+		}
+	}
+}
+
+func entryIDs(list []social.Entry) []string {
+	out := make([]string, len(list))
+	for i, e := range list {
+		out[i] = e.ID
+	}
+	return out
+}

@@ -1,0 +1,150 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"strconv"
+
+	"github.com/freshet/freshet/social"
+)
+
+// factsFrom selects what [social.Decide] must know of posts p and the reader
+// ?1, and must be joined with their authors a. "There" is false of tombstones,
+// and of posts of an author who is being erased.
+const factsFrom = `p.author, p.origin, p.reach, p.reply, p.react, ifnull(a.delivery, 'push'),
+	p.gone = 0 AND p.created > ifnull(a.erased, 0) AS there,
+	EXISTS (SELECT 1 FROM follows f WHERE f.agent = ?1 AND f.author = p.author AND f.gone = 0),
+	EXISTS (SELECT 1 FROM follows f WHERE f.agent = ?1 AND f.author = '` + social.Server + `' AND f.gone = 0),
+	` + memberOf + `,
+	EXISTS (SELECT 1 FROM post_mentions m WHERE m.post = p.id AND m.agent = ?1),
+	p.grants <> '' AND EXISTS (SELECT 1 FROM json_each(p.grants) g WHERE g.value = ?1),
+	EXISTS (SELECT 1 FROM blocks b WHERE b.agent = ?1 AND b.other = p.author)
+		OR EXISTS (SELECT 1 FROM blocks b WHERE b.agent = p.author AND b.other = ?1)`
+
+// memberOf says whether the reader ?1 is in a circle that p addresses, and that
+// is its author's: the id of a circle that was dropped may be another's now.
+const memberOf = `EXISTS (SELECT 1 FROM post_circles pc
+	JOIN circles c ON c.id = pc.circle AND c.owner = pc.author AND c.gone = 0
+	JOIN members m ON m.circle = pc.circle AND m.agent = ?1 AND m.gone = 0 WHERE pc.post = p.id)`
+
+// facts are a post, as far as the rules need it, and a reader's relation to it.
+type facts struct {
+	post  social.Post
+	rel   social.Relation
+	there bool
+}
+
+// into lists where factsFrom is read to.
+func (f *facts) into(delivery *social.Delivery, reach *social.Reach) []any {
+	return []any{
+		&f.post.Author, &f.post.Origin, reach, &f.post.Reply, &f.post.React, delivery, &f.there,
+		&f.rel.Follows, &f.rel.FollowsServer, &f.rel.Member, &f.rel.Mentioned, &f.rel.Granted, &f.rel.Blocked,
+	}
+}
+
+// scan reads a row of factsFrom and what else it has.
+func (f *facts) scan(scan func(...any) error, more ...any) error {
+	var delivery social.Delivery
+	var reach social.Reach
+	if err := scan(append(f.into(&delivery, &reach), more...)...); err != nil {
+		return err
+	}
+	f.post.Audience = social.Audience{Public: reach == social.ToAll, Followers: reach == social.ToFollowers}
+	f.rel.Pulled = delivery == social.Pull
+	f.post.Deleted = !f.there
+	return nil
+}
+
+func (f *facts) decide() social.Decision { return social.Decide(&f.post, f.rel) }
+
+// facts reads those of one post.
+func (q querying) facts(reader, id string) (*facts, error) {
+	f := &facts{rel: social.Relation{Reader: reader}}
+	var ok bool
+	err := f.scan(func(into ...any) (err error) {
+		ok, err = found(q.row(`SELECT `+factsFrom+` FROM posts p LEFT JOIN authors a ON a.id = p.author WHERE p.id = ?2`, reader, id), into...)
+		return err
+	})
+	f.there = f.there && ok
+	f.post.Deleted = !f.there
+	return f, err
+}
+
+// Cards implements [social.Cards] with one statement.
+func (s *Store) Cards(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
+	cards := make([]social.Card, len(posts))
+	known := make([][2]string, len(posts))
+	for i, p := range posts {
+		cards[i].ID = p.ID
+		known[i] = [2]string{p.ID, strconv.FormatInt(p.Version, 10)}
+	}
+	if len(posts) == 0 {
+		return cards, nil
+	}
+	err := s.readers.read(ctx, func(q *reading) error {
+		return q.each(func(rows *sql.Rows) error {
+			i, c, err := scanCard(reader, rows)
+			if err == nil && c.Visible {
+				c.ID = posts[i].ID
+				cards[i] = c
+			}
+			return err
+		}, cardsText, reader, array(known))
+	})
+	if err != nil {
+		return nil, failed(ctx, "read cards", err)
+	}
+	return cards, nil
+}
+
+const cardsText = `SELECT ` + factsFrom + `, j.key, p.version, p.created_at, p.likes_here + p.likes_told, p.comments_told,
+	CASE WHEN p.version = CAST(j.value ->> 1 AS INTEGER) THEN NULL ELSE p.content END, ifnull(a.name, ''), ifnull(a.image_url, ''),
+	EXISTS (SELECT 1 FROM likes l WHERE l.post = p.id AND l.agent = ?1), p.grants <> ''
+	FROM json_each(?2) j CROSS JOIN posts p ON p.id = j.value ->> 0 LEFT JOIN authors a ON a.id = p.author
+	WHERE p.gone = 0`
+
+func scanCard(reader string, rows *sql.Rows) (i int, c social.Card, err error) {
+	f := facts{rel: social.Relation{Reader: reader}}
+	var content []byte
+	var granted bool
+	if err := f.scan(rows.Scan, &i, &c.Version, &c.CreatedAt, &c.Likes, &c.Comments, &content,
+		&c.Author.Name, &c.Author.ImageURL, &c.HasLiked, &granted); err != nil {
+		return 0, social.Card{}, err
+	}
+	d := f.decide()
+	c.Author.ID, c.Content = f.post.Author, json.RawMessage(content)
+	c.Public = d.Visible && f.post.Audience.Public && !granted
+	c.Visible, c.Reason, c.CanReply, c.CanReact = d.Visible, d.Reason, d.CanReply, d.CanReact
+	return i, c, nil
+}
+
+// Standings implements [social.Lists].
+func (s *Store) Standings(ctx context.Context, agent string, ids []string) ([]social.Standing, error) {
+	list := make([]social.Standing, len(ids))
+	for i, id := range ids {
+		list[i].ID = id
+	}
+	if len(ids) == 0 {
+		return list, nil
+	}
+	err := s.readers.read(ctx, func(q *reading) error {
+		return q.each(func(rows *sql.Rows) error {
+			f := facts{rel: social.Relation{Reader: agent}}
+			var i int
+			var at int64
+			if err := f.scan(rows.Scan, &i, &at); err != nil {
+				return err
+			}
+			d := f.decide()
+			e := social.Entry{Position: social.Position{At: at, ID: ids[i]}, Author: f.post.Author}
+			list[i] = social.Standing{Entry: e, Found: true, Listed: d.Listed, Reason: d.Reason}
+			return nil
+		}, `SELECT `+factsFrom+`, j.key, p.created_at FROM json_each(?2) j CROSS JOIN posts p ON p.id = j.value
+			LEFT JOIN authors a ON a.id = p.author WHERE p.author <> ''`, agent, array(ids))
+	})
+	if err != nil {
+		return nil, failed(ctx, "read standings", err)
+	}
+	return list, nil
+}

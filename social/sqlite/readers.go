@@ -1,0 +1,87 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"sync"
+)
+
+// readers are the connections that read, and their prepared statements.
+type readers struct {
+	db    *sql.DB
+	mu    sync.Mutex
+	stmts map[string]*sql.Stmt
+}
+
+func newReaders(db *sql.DB) *readers { return &readers{db: db, stmts: map[string]*sql.Stmt{}} }
+
+func (r *readers) close() error { return r.db.Close() }
+
+// reading is one or more statements that read.
+type reading struct{ querying }
+
+// read runs do, each of its statements by itself.
+func (r *readers) read(ctx context.Context, do func(*reading) error) error {
+	return do(&reading{querying{ctx: ctx, prepare: r.prepare}})
+}
+
+// snapshot runs do, all of whose statements see one state of the file.
+func (r *readers) snapshot(ctx context.Context, do func(*reading) error) (err error) {
+	t, err := r.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	var first []string // texts that are used for the first time
+	defer func() { r.keep(ctx, first) }()
+	defer func() {
+		if undo := t.Rollback(); undo != nil && !errors.Is(undo, sql.ErrTxDone) {
+			err = errors.Join(err, undo)
+		}
+	}()
+	prepare := func(ctx context.Context, text string) (*sql.Stmt, error) {
+		if stmt := r.known(text); stmt != nil {
+			return t.StmtContext(ctx, stmt), nil
+		}
+		// On the transaction's own connection: who has one and waits for another
+		// may wait for somebody who does the same.
+		first = append(first, text)
+		return t.PrepareContext(ctx, text)
+	}
+	return do(&reading{querying{ctx: ctx, prepare: prepare}})
+}
+
+func (r *readers) known(text string) *sql.Stmt {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.stmts[text]
+}
+
+// keep prepares statements for the next time.
+func (r *readers) keep(ctx context.Context, texts []string) {
+	for _, text := range texts {
+		if _, err := r.prepare(ctx, text); err != nil {
+			return // the next one to need it finds out why
+		}
+	}
+}
+
+// prepare keeps each statement; the pool prepares it on each connection when it
+// is first used there. There is a fixed number of texts. The lock is not held
+// while a connection is waited for.
+func (r *readers) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
+	if stmt := r.known(text); stmt != nil {
+		return stmt, nil
+	}
+	stmt, err := r.db.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if faster := r.stmts[text]; faster != nil {
+		return faster, stmt.Close()
+	}
+	r.stmts[text] = stmt
+	return stmt, nil
+}

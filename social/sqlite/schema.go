@@ -1,0 +1,135 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// applicationID marks the file as a social store of Freshet in SQLite's header:
+// the letters "frss".
+const applicationID = 0x66727373
+
+// migrations brings a file from version i to i+1. The version is the file's
+// user_version. What has been released is never edited, only added to.
+//
+// Stamps are Unix microseconds. gone is 0 of what is there, else when this store
+// was told that it is not, or not yet; it stays for a while as a tombstone.
+var migrations = []string{
+	`CREATE TABLE posts (
+		seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
+		author TEXT NOT NULL, -- '': told of before it was created
+		created_at INTEGER NOT NULL, reach INTEGER NOT NULL, origin TEXT NOT NULL,
+		reply TEXT NOT NULL, react TEXT NOT NULL,
+		version INTEGER NOT NULL,
+		likes_here INTEGER NOT NULL, likes_told INTEGER NOT NULL, comments_told INTEGER NOT NULL,
+		created INTEGER NOT NULL, deleted INTEGER NOT NULL,
+		caption_at INTEGER NOT NULL, tags_at INTEGER NOT NULL, alts_at INTEGER NOT NULL, counted INTEGER NOT NULL,
+		gone INTEGER NOT NULL,
+		tags TEXT NOT NULL, grants TEXT NOT NULL, -- JSON, '' for none
+		content BLOB NOT NULL);
+	 CREATE INDEX posts_by_author ON posts (author, created_at DESC, id DESC, reach) WHERE gone = 0;
+	 CREATE INDEX posts_public ON posts (created_at DESC, id DESC, author) WHERE gone = 0 AND reach = 2;
+	 CREATE INDEX posts_gone ON posts (gone) WHERE gone > 0;
+	 CREATE TABLE post_circles (post TEXT NOT NULL, circle TEXT NOT NULL, author TEXT NOT NULL, created_at INTEGER NOT NULL,
+		PRIMARY KEY (post, circle)) WITHOUT ROWID;
+	 CREATE INDEX post_circles_by_circle ON post_circles (circle, created_at DESC, post DESC, author);
+	 CREATE TABLE post_mentions (post TEXT NOT NULL, agent TEXT NOT NULL, author TEXT NOT NULL, created_at INTEGER NOT NULL,
+		PRIMARY KEY (post, agent)) WITHOUT ROWID;
+	 CREATE INDEX post_mentions_by_agent ON post_mentions (agent, created_at DESC, post DESC, author);
+	 CREATE TABLE post_keys (author TEXT NOT NULL, key TEXT NOT NULL, post TEXT NOT NULL, print TEXT NOT NULL, at INTEGER NOT NULL,
+		PRIMARY KEY (author, key)) WITHOUT ROWID;
+	 CREATE INDEX post_keys_by_time ON post_keys (at);
+
+	 CREATE TABLE authors (id TEXT NOT NULL PRIMARY KEY,
+		name TEXT NOT NULL DEFAULT '', image_url TEXT NOT NULL DEFAULT '', bio TEXT NOT NULL DEFAULT '',
+		card_at INTEGER NOT NULL DEFAULT 0, has_card INTEGER NOT NULL DEFAULT 0,
+		followers INTEGER NOT NULL DEFAULT 0, following INTEGER NOT NULL DEFAULT 0,
+		delivery TEXT NOT NULL DEFAULT 'push', delivery_at INTEGER NOT NULL DEFAULT 0,
+		erased INTEGER NOT NULL DEFAULT 0, -- card, posts and followers up to this stamp
+		erased_agent INTEGER NOT NULL DEFAULT 0, -- everything else
+		erasing INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
+	 CREATE INDEX authors_erased ON authors (erased) WHERE erased > 0;
+	 CREATE TABLE follows (agent TEXT NOT NULL, author TEXT NOT NULL, at INTEGER NOT NULL, gone INTEGER NOT NULL,
+		PRIMARY KEY (agent, author)) WITHOUT ROWID;
+	 CREATE INDEX follows_by_author ON follows (author, agent) WHERE gone = 0;
+	 CREATE INDEX follows_gone ON follows (gone) WHERE gone > 0;
+	 CREATE TABLE blocks (agent TEXT NOT NULL, other TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (agent, other)) WITHOUT ROWID;
+	 CREATE TABLE circles (id TEXT NOT NULL PRIMARY KEY, owner TEXT NOT NULL, name TEXT NOT NULL,
+		put INTEGER NOT NULL, dropped INTEGER NOT NULL,
+		replaced INTEGER NOT NULL, -- members who were not named then are none, as of this stamp
+		size INTEGER NOT NULL, gone INTEGER NOT NULL) WITHOUT ROWID;
+	 CREATE INDEX circles_by_owner ON circles (owner) WHERE gone = 0;
+	 CREATE INDEX circles_gone ON circles (gone) WHERE gone > 0;
+	 CREATE TABLE members (circle TEXT NOT NULL, agent TEXT NOT NULL, at INTEGER NOT NULL, gone INTEGER NOT NULL,
+		PRIMARY KEY (circle, agent)) WITHOUT ROWID;
+	 CREATE INDEX members_by_agent ON members (agent, circle) WHERE gone = 0;
+	 CREATE INDEX members_gone ON members (gone) WHERE gone > 0;
+	 CREATE TABLE likes (post TEXT NOT NULL, agent TEXT NOT NULL, author TEXT NOT NULL, at INTEGER NOT NULL,
+		PRIMARY KEY (post, agent)) WITHOUT ROWID;
+	 CREATE INDEX likes_by_agent ON likes (agent, author, at);
+
+	 CREATE TABLE jobs (id INTEGER PRIMARY KEY AUTOINCREMENT, -- an id that is used again could end another's lease
+		kind TEXT NOT NULL, key TEXT NOT NULL, generation INTEGER NOT NULL, priority INTEGER NOT NULL,
+		state TEXT NOT NULL, due INTEGER NOT NULL, run_at INTEGER NOT NULL, attempts INTEGER NOT NULL, error TEXT NOT NULL,
+		lease INTEGER NOT NULL, leased_generation INTEGER NOT NULL, leased_till INTEGER NOT NULL, finished INTEGER NOT NULL,
+		UNIQUE (kind, key));
+	 CREATE INDEX jobs_by_priority ON jobs (priority, due, run_at, kind) WHERE state IN ('pending', 'failed');
+	 CREATE INDEX jobs_by_due ON jobs (due, run_at, kind) WHERE state IN ('pending', 'failed');
+	 CREATE INDEX jobs_leased ON jobs (leased_till) WHERE state = 'running';
+	 CREATE INDEX jobs_finished ON jobs (finished) WHERE state = 'completed';
+	 CREATE INDEX jobs_by_state ON jobs (state, kind);`,
+}
+
+// migrate brings the schema up to date in one transaction.
+func (w *writer) migrate(ctx context.Context) error {
+	err := w.run(ctx, func(q querying) error {
+		version, err := check(q)
+		if err != nil {
+			return err
+		}
+		for _, step := range migrations[version:] {
+			if _, err := w.conn.ExecContext(q.ctx, step); err != nil {
+				return fmt.Errorf("migration: %w", err)
+			}
+		}
+		if version < len(migrations) {
+			text := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, len(migrations))
+			if _, err := w.conn.ExecContext(q.ctx, text); err != nil {
+				return fmt.Errorf("migration: %w", err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	// Only now, because it changes the file, and check knows it to be ours.
+	var mode string
+	if err := w.conn.QueryRowContext(ctx, `PRAGMA journal_mode = WAL`).Scan(&mode); err != nil {
+		return err
+	}
+	if mode != "wal" {
+		return errors.New("its file system has no shared memory, which the write-ahead log needs; choose a data_dir on a local disk")
+	}
+	return nil
+}
+
+// check returns the schema version of a file that is ours to change.
+func check(q querying) (version int, err error) {
+	var id, tables int
+	if err := q.row(`SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
+		FROM pragma_application_id, pragma_user_version`).Scan(&id, &version, &tables); err != nil {
+		return 0, err
+	}
+	switch {
+	case id != applicationID && (id != 0 || tables > 0):
+		return 0, fmt.Errorf("%w but another program's database; choose another data_dir", ErrNotOurs)
+	case version > len(migrations):
+		return 0, fmt.Errorf("%w (schema %d, this one knows up to %d); upgrade freshet or choose another data_dir",
+			ErrNewerSchema, version, len(migrations))
+	case version < 0:
+		return 0, fmt.Errorf("%w: its schema version is %d", ErrNotOurs, version)
+	}
+	return version, nil
+}

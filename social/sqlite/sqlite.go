@@ -1,0 +1,120 @@
+// Package sqlite keeps the social store and its queue in one SQLite file: both
+// contracts in embedded mode.
+//
+// The file is in WAL mode with synchronous=FULL: when a write returns, it is on
+// the disk, and neither a killed process nor a power cut loses it. A write that
+// had not returned is there whole, with its jobs, or not at all. What is deleted
+// is overwritten in the file (secure_delete). Beside the file SQLite keeps
+// <file>-wal and <file>-shm while it is open; copy all three, or close first.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	_ "modernc.org/sqlite" // the driver
+
+	"github.com/freshet/freshet/jobs"
+	"github.com/freshet/freshet/social"
+)
+
+// Store is a social store and its queue in one file. It is safe for concurrent
+// use.
+type Store struct {
+	opts    social.Options
+	writer  *writer
+	readers *readers
+	woken   chan struct{}
+}
+
+var (
+	_ social.Store = (*Store)(nil)
+	_ jobs.Queue   = (*Store)(nil)
+)
+
+// busyTimeout, in milliseconds, is how long a connection waits for a lock
+// another process holds, for example a backup.
+const busyTimeout = "5000"
+
+// Open opens the file at path, and makes it and its directory where they do
+// not exist. An older schema is brought up to date; a newer one is
+// [ErrNewerSchema]. Other errors say what is wrong with the file.
+func Open(ctx context.Context, path string, opts social.Options) (*Store, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("social file %s: %w", path, err)
+	}
+	if err := os.MkdirAll(filepath.Dir(abs), 0o750); err != nil {
+		return nil, fmt.Errorf("social file %s: cannot make its directory: %w", path, err)
+	}
+	s := &Store{opts: opts.WithDefaults(), woken: make(chan struct{}, 1)}
+	if err := s.open(ctx, abs); err != nil {
+		return nil, errors.Join(contractError(path, err), s.Close())
+	}
+	return s, nil
+}
+
+func (s *Store) open(ctx context.Context, path string) error {
+	// The writer makes the file, the others only find it.
+	db, err := connect(path, "rwc", "synchronous(FULL)", "secure_delete(1)", "journal_size_limit(67108864)",
+		"wal_autocheckpoint(4000)", "cache_size(-32000)")
+	if err != nil {
+		return err
+	}
+	db.SetMaxOpenConns(1)
+	if s.writer, err = newWriter(ctx, db); err != nil {
+		return errors.Join(err, db.Close())
+	}
+	if err := s.writer.migrate(ctx); err != nil {
+		return err
+	}
+	if db, err = connect(path, "rw", "query_only(1)", "cache_size(-8000)"); err != nil {
+		return err
+	}
+	n := max(4, runtime.GOMAXPROCS(0))
+	db.SetMaxOpenConns(n)
+	db.SetMaxIdleConns(n)
+	s.readers = newReaders(db)
+	return db.PingContext(ctx)
+}
+
+// connect returns a pool whose connections run the pragmas when they open.
+func connect(path, mode string, pragmas ...string) (*sql.DB, error) {
+	slashed := filepath.ToSlash(path)
+	if !strings.HasPrefix(slashed, "/") {
+		slashed = "/" + slashed // a Windows drive
+	}
+	q := url.Values{
+		"mode":    {mode},
+		"_pragma": append([]string{"busy_timeout(" + busyTimeout + ")"}, pragmas...),
+	}
+	return sql.Open("sqlite", (&url.URL{Scheme: "file", Path: slashed, RawQuery: q.Encode()}).String())
+}
+
+// Close folds the write-ahead log into the file and closes it, once the write
+// under way has ended. Calls made after it fail with [social.ErrUnavailable].
+func (s *Store) Close() error {
+	var errs []error
+	// The writer goes last: the last connection to leave folds the log.
+	if s.readers != nil {
+		errs = append(errs, s.readers.close())
+	}
+	if s.writer != nil {
+		errs = append(errs, s.writer.close())
+	}
+	return errors.Join(errs...)
+}
+
+// Ping implements [social.Upkeep].
+func (s *Store) Ping(ctx context.Context) error {
+	return failed(ctx, "ping", s.readers.read(ctx, func(r *reading) error {
+		return r.row(`SELECT 1`).Scan(new(int))
+	}))
+}

@@ -1,0 +1,154 @@
+package sqlite_test
+
+import (
+	"bytes"
+	"database/sql"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/jobs"
+	"github.com/freshet/freshet/jobs/jobstest"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/socialtest"
+	"github.com/freshet/freshet/social/sqlite"
+)
+
+var zero time.Time // of changes that are made here
+
+func open(t testing.TB, path string, opts social.Options) *sqlite.Store {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), path, opts)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s
+}
+
+func TestQueue(t *testing.T) {
+	jobstest.Run(t, func(t *testing.T, clock feed.Clock) jobs.Queue {
+		return open(t, filepath.Join(t.TempDir(), "social.db"), social.Options{Clock: clock})
+	})
+}
+
+// place is a file.
+type place struct {
+	t    *testing.T
+	path string
+	opts social.Options
+}
+
+func (p place) Open() socialtest.Backend { return open(p.t, p.path, p.opts) }
+
+func (p place) Close(b socialtest.Backend) { require.NoError(p.t, b.(*sqlite.Store).Close()) }
+
+func TestStore(t *testing.T) {
+	socialtest.Run(t, func(t *testing.T, opts social.Options) socialtest.Place {
+		return place{t, filepath.Join(t.TempDir(), "social.db"), opts}
+	})
+}
+
+func TestDeletedContentIsNotInTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "social.db")
+	s := open(t, path, social.Options{})
+	const secret = "a caption that nobody may read any more"
+	p, _, err := s.CreatePost(t.Context(), social.Post{Author: "a", Caption: secret, Audience: social.Audience{Public: true}}, social.Creation{Key: "k"})
+	require.NoError(t, err)
+	e := secret + ", edited"
+	_, err = s.EditPost(t.Context(), p.ID, "a", social.Edit{Caption: &e}, zero)
+	require.NoError(t, err)
+	require.NoError(t, s.PutAuthor(t.Context(), social.Author{ID: "b", Name: secret}, zero))
+	require.NoError(t, s.DeletePost(t.Context(), p.ID, "a", zero))
+	require.NoError(t, s.EraseAgent(t.Context(), "b"))
+	require.NoError(t, s.Close())
+	raw, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoFileExists(t, path+"-wal", "it is folded into the file")
+	require.True(t, bytes.Contains(raw, []byte(p.ID)), "the tombstone is in it")
+	require.False(t, bytes.Contains(raw, []byte(secret)))
+}
+
+func TestClosedIsUnavailable(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "social.db"), social.Options{})
+	require.NoError(t, s.Close())
+	ctx := t.Context()
+	_, err := s.Follow(ctx, "a", "b", zero)
+	require.ErrorIs(t, err, social.ErrUnavailable)
+	_, err = s.Cards(ctx, "a", []social.Known{{ID: "post:1"}})
+	require.ErrorIs(t, err, social.ErrUnavailable)
+	_, err = s.Pull(ctx, social.PullQuery{Reader: "a", N: 1})
+	require.ErrorIs(t, err, social.ErrUnavailable)
+	require.ErrorIs(t, s.Ping(ctx), social.ErrUnavailable)
+	_, err = s.Lease(ctx, 1, time.Second)
+	require.ErrorIs(t, err, jobs.ErrUnavailable)
+	require.ErrorIs(t, s.Mark(ctx, jobs.Dirty{Kind: jobs.Erase, Key: "a"}), jobs.ErrUnavailable)
+}
+
+func TestOpenAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "new dir", "50% #1?mode=ro&x.db")
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			s, err := sqlite.Open(t.Context(), path, social.Options{})
+			if assert.NoError(t, err) {
+				assert.NoError(t, s.Ping(t.Context()))
+				assert.NoError(t, s.Close())
+			}
+		})
+	}
+	group.Wait()
+	_, err := os.Stat(path)
+	require.NoError(t, err, "the file has the name that was asked for")
+}
+
+func TestOpenRefuses(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		make func(t *testing.T, path string)
+		want string
+		is   error
+	}{
+		{"a directory", func(t *testing.T, path string) {
+			require.NoError(t, os.Mkdir(path, 0o750))
+		}, "cannot be opened", nil},
+		{"a text file", func(t *testing.T, path string) {
+			require.NoError(t, os.WriteFile(path, []byte("server:\n  addr: 127.0.0.1:8080\n# a config, not a database\n"), 0o600))
+		}, "not a database", nil},
+		{"another program's database", func(t *testing.T, path string) {
+			script(t, path, `CREATE TABLE users (id)`)
+		}, "another program", sqlite.ErrNotOurs},
+		{"a newer schema", func(t *testing.T, path string) {
+			require.NoError(t, open(t, path, social.Options{}).Close())
+			script(t, path, `PRAGMA user_version = 99`)
+		}, "written by a newer freshet (schema 99", sqlite.ErrNewerSchema},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "social.db")
+			tc.make(t, path)
+			before, _ := os.ReadFile(path)
+			s, err := sqlite.Open(t.Context(), path, social.Options{})
+			require.Nil(t, s)
+			require.ErrorContains(t, err, tc.want)
+			require.ErrorContains(t, err, path)
+			if tc.is != nil {
+				require.ErrorIs(t, err, tc.is)
+			}
+			after, _ := os.ReadFile(path)
+			require.Equal(t, before, after, "a file that is refused is not changed")
+		})
+	}
+}
+
+func script(t *testing.T, path, text string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	require.NoError(t, err)
+	_, err = db.Exec(text)
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
+}

@@ -1,0 +1,243 @@
+package social
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// Store is a whole backend. It is safe for concurrent use.
+//
+// What holds for every method: errors wrap [ErrUnavailable] where the database
+// could not be asked, or are the context's; then nothing is half done, and a
+// write may or may not have been. Every write may be repeated: the second time
+// it changes nothing. What a write has answered, every read that starts later
+// sees, on every server. Malformed ids are [feed.ErrBadID].
+type Store interface {
+	Posts
+	Follows
+	Circles
+	Likes
+	Authors
+	Cards
+	Lists
+	Upkeep
+}
+
+// Options of a backend. Zero fields stand for their defaults.
+type Options struct {
+	Clock          feed.Clock // what is "now"; default time.Now
+	CelebrityAt    int        // followers from which on an author is pulled; default 1,000
+	CelebrityUntil int        // an author with fewer is pushed again; default 900
+}
+
+// WithDefaults fills in the zero fields.
+func (o Options) WithDefaults() Options {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	o.CelebrityAt = cmp.Or(o.CelebrityAt, 1000)
+	o.CelebrityUntil = cmp.Or(o.CelebrityUntil, min(900, o.CelebrityAt))
+	return o
+}
+
+// Creation is how a post is created.
+type Creation struct {
+	// Key is the idempotency key, "" for none. For [KeyLives] the author who
+	// creates with the same key again gets the same post.
+	Key string
+	At  time.Time // of the event; zero: created here and now
+}
+
+// How long what is over is kept.
+const (
+	KeyLives       = 24 * time.Hour      // idempotency keys
+	TombstoneLives = 30 * 24 * time.Hour // what was removed, since the store was told
+)
+
+// Fingerprint tells apart the posts that come with one idempotency key. It
+// leaves out what the store gives a post itself. The post is normalized.
+func Fingerprint(p Post) string {
+	p.ID, p.CreatedAt = "", 0
+	raw, err := json.Marshal(struct {
+		Author   string
+		Post     Post
+		Circles  []string
+		Grants   []string
+		IsPublic bool
+	}{p.Author, p, p.Audience.Circles, p.Grants, p.Audience.Public})
+	if err != nil { // strings and numbers only
+		panic(err)
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])
+}
+
+// Counts are what another system tells of a post. They are absolute. Likes
+// given here are counted by the store itself and come on top.
+type Counts struct{ Likes, Comments int64 }
+
+// Validate checks the counts; the error wraps [ErrBad].
+func (c Counts) Validate() error {
+	if c.Likes < 0 || c.Comments < 0 || c.Likes > 1<<53 || c.Comments > 1<<52 {
+		return fmt.Errorf("%w: likes and comments must be counts, not %d and %d", ErrBad, c.Likes, c.Comments)
+	}
+	return nil
+}
+
+// Posts writes posts.
+type Posts interface {
+	// CreatePost stores a post and returns it as it is stored, normalized. An
+	// empty ID and a zero CreatedAt are filled in; with an event's time both must
+	// be given. created is false where nothing was: the key, or the event, came
+	// before (the post is returned as it is now), or a newer deletion is known
+	// (ErrNotFound).
+	//
+	// Errors: ErrBadPost; ErrBad for the key or the time; ErrKeyUsed;
+	// ErrNotAllowed where the id is another author's. A circle that is not there
+	// or not the author's is ErrBadPost.
+	CreatePost(ctx context.Context, p Post, c Creation) (post Post, created bool, err error)
+
+	// EditPost changes the content of a post and returns it. by is who asks: "" is
+	// an admin or another system. For whom by may not see it is ErrNotFound, seen
+	// but not their own ErrNotAllowed; a remote post has no owner here. An edit
+	// that leaves neither caption nor image, or has another number of alt texts
+	// than the post has images, is ErrBadPost.
+	//
+	// An event for a post that is not known is kept until it is created; it
+	// returns the zero Post.
+	EditPost(ctx context.Context, id, by string, e Edit, at time.Time) (Post, error)
+
+	// DeletePost makes a post a tombstone: its content is deleted when the call
+	// returns, in every answer. by is as for EditPost. Deleting what is not there
+	// is ErrNotFound; as an event it is kept and no error.
+	DeletePost(ctx context.Context, id, by string, at time.Time) error
+
+	// SetCounts stores counts another system told. Those of a post that is not
+	// known are kept. With the zero time an unknown post is ErrNotFound.
+	SetCounts(ctx context.Context, id string, c Counts, at time.Time) error
+
+	// PostsByID reads posts as they are stored, in the order of the ids, whoever
+	// may see them: for jobs, never for an answer. Tombstones have Deleted set,
+	// author, audience and mentions, and no content. One that is not there, or not
+	// yet, is the zero Post.
+	PostsByID(ctx context.Context, ids []string) ([]Post, error)
+}
+
+// Edge is a follow: agent follows author.
+type Edge struct{ Agent, Author string }
+
+// Rejected is an edge of [Follows.FollowAll] that was refused.
+type Rejected struct {
+	Index int
+	Err   error // what Follow answers: ErrBad, feed.ErrBadID, ErrBlocked or ErrLimit
+}
+
+// CheckEdges reports whether so many edges, as of a time, can be given to
+// [Follows.FollowAll], and which of them can never be follows. The error wraps
+// [ErrBad].
+func CheckEdges(edges []Edge, at, now time.Time) (rejected []Rejected, err error) {
+	if len(edges) > MaxEdges {
+		return nil, fmt.Errorf("%w: %d edges at once, at most %d are allowed", ErrBad, len(edges), MaxEdges)
+	}
+	if err := CheckTime(at, now); err != nil {
+		return nil, err
+	}
+	for i, e := range edges {
+		if err := CheckFollow(e.Agent, e.Author); err != nil {
+			rejected = append(rejected, Rejected{i, err})
+		}
+	}
+	return rejected, nil
+}
+
+// Follows writes and reads who follows whom, and who blocks whom.
+type Follows interface {
+	// Follow makes agent follow author, who need not be known, or [Server].
+	// changed says whether that was news. Both counts change in the same
+	// transaction; those who follow [Server] are not counted for it. Errors:
+	// ErrBad (oneself), ErrBlocked, ErrLimit with MaxFollowees followees.
+	Follow(ctx context.Context, agent, author string, at time.Time) (changed bool, err error)
+
+	// FollowAll makes many follows as of one time in one transaction, at most
+	// [MaxEdges], with the counts: the import of a network. It does for each edge,
+	// in order, what Follow does, but leaves one job for each agent, with
+	// [github.com/freshet/freshet/jobs.Everybody]: their list is rebuilt. changed says how many were news. Edges
+	// that Follow refuses are rejected, by their index, and do not keep the others
+	// from being made. Errors: ErrBad for the time, or for too many edges; then, and
+	// where the store is unavailable, none is made.
+	FollowAll(ctx context.Context, edges []Edge, at time.Time) (changed int, rejected []Rejected, err error)
+
+	// Unfollow ends a follow; where there is none that is no error.
+	Unfollow(ctx context.Context, agent, author string, at time.Time) (changed bool, err error)
+
+	// Block makes agent block another: the follows of both end, new ones are
+	// ErrBlocked until it ends, and neither sees the other's posts. Blocks are
+	// made here only.
+	Block(ctx context.Context, agent, other string) (changed bool, err error)
+
+	// Unblock ends agent's block of the other. The follows do not come back, and a
+	// block by the other stays.
+	Unblock(ctx context.Context, agent, other string) (changed bool, err error)
+
+	// Following lists whom agent follows, Followers who follows author: by id as
+	// bytes, those after the id given, at most n. "" is the beginning; fewer than n
+	// are the last.
+	Following(ctx context.Context, agent, after string, n int) ([]string, error)
+	Followers(ctx context.Context, author, after string, n int) ([]string, error)
+}
+
+// Circle is a named set of agents, owned by one.
+type Circle struct {
+	ID    string `json:"id"`
+	Owner string `json:"owner"`
+	Name  string `json:"name,omitempty"`
+	Size  int    `json:"size"` // members; of a Circle to be put it is not read
+}
+
+// Circles keeps circles and their members. by is who asks: "" is an admin or
+// another system; an agent who is not the owner gets ErrNotAllowed.
+type Circles interface {
+	// PutCircle makes a circle or renames it. Nil members stay as they are;
+	// others replace them all, an empty list included. Its owner cannot be
+	// changed: ErrNotAllowed. Errors: ErrBad, ErrLimit.
+	PutCircle(ctx context.Context, c Circle, members []string, at time.Time) error
+
+	// Circle reads one, or ErrNotFound.
+	Circle(ctx context.Context, id string) (Circle, error)
+
+	// DropCircle removes a circle and ends all memberships. ErrNotFound, but for
+	// an event.
+	DropCircle(ctx context.Context, id, by string, at time.Time) error
+
+	// AddMember and RemoveMember change one membership; changed says whether that
+	// was news. An unknown circle is ErrNotFound; for an event the membership is
+	// kept until the circle is created. Errors: ErrLimit.
+	//
+	// Members may remove themselves (by is agent). For an agent who is not a member
+	// that changes nothing, whether the circle exists or not.
+	AddMember(ctx context.Context, circle, agent, by string, at time.Time) (changed bool, err error)
+	RemoveMember(ctx context.Context, circle, agent, by string, at time.Time) (changed bool, err error)
+
+	// Members lists members by id, as [Follows.Following] does; none of a circle
+	// that is not there.
+	Members(ctx context.Context, circle, after string, n int) ([]string, error)
+}
+
+// Likes keeps who likes what.
+type Likes interface {
+	// Like and Unlike return the likes of the post after the call, and whether
+	// they changed anything. To like a post that the agent may not see is
+	// ErrNotFound; a like that its author does not allow is ErrNotAllowed.
+	//
+	// A like can always be removed, also from a post that the agent may not see any
+	// more. Unlike returns 0 likes for it, as for a post that does not exist.
+	Like(ctx context.Context, agent, post string) (likes int64, changed bool, err error)
+	Unlike(ctx context.Context, agent, post string) (likes int64, changed bool, err error)
+}

@@ -1,0 +1,42 @@
+package social
+
+import (
+	"fmt"
+	"time"
+)
+
+// Stamp is a time as changes are ordered by it: Unix microseconds. The zero
+// time, which stands for a change that is made here, is 0.
+func Stamp(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+// CheckTime reports whether at can be the time of a change: zero, or an
+// event's that does not lie ahead of now. The error wraps [ErrBad].
+func CheckTime(at, now time.Time) error {
+	if at.IsZero() {
+		return nil
+	}
+	if at.UnixMicro() < 1 || at.After(now) {
+		return fmt.Errorf("%w: the time of an event must lie after 1970 and not ahead, not %s", ErrBad, at.UTC().Format(time.RFC3339Nano))
+	}
+	return nil
+}
+
+// ChangeTime is the stamp under which a change is kept: an event's own, or, of
+// a change made here, now, but later than what is kept.
+func ChangeTime(at, now time.Time, kept int64) int64 {
+	if at.IsZero() {
+		return max(Stamp(now), kept+1)
+	}
+	return Stamp(at)
+}
+
+// Supersedes reports whether a change to on (there) or off (removed), at a
+// stamp, holds against what is kept. What was never heard of is off at 0.
+func Supersedes(on bool, at int64, keptOn bool, keptAt int64) bool {
+	return at > keptAt || at == keptAt && keptOn && !on
+}

@@ -1,0 +1,109 @@
+package timeline
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// CopyTTL is how old a copy may be.
+const CopyTTL = time.Second
+
+// copies is how many lists a [Copies] keeps.
+const copies = 10_000
+
+// Copies keeps copies of whole lists in this process for [CopyTTL], so that many
+// readers of the same lists, the outboxes of celebrities, cost the lists
+// nothing. Only lists that are ready are kept. It is safe for concurrent use.
+type Copies struct {
+	Reader
+	most  int
+	clock feed.Clock
+	cache *lru.Cache[string, copied]
+}
+
+type copied struct {
+	page  Page
+	until time.Time
+}
+
+var _ Reader = (*Copies)(nil)
+
+// NewCopies keeps copies of lists of at most most entries each.
+func NewCopies(lists Reader, most int, clock feed.Clock) *Copies {
+	cache, err := lru.New[string, copied](copies)
+	if err != nil { // the size is not positive
+		panic(err)
+	}
+	return &Copies{Reader: lists, most: most, clock: clock, cache: cache}
+}
+
+// ReadMany implements [Reader] from the copies.
+func (c *Copies) ReadMany(ctx context.Context, lists []string, below Position, n int) ([]Page, error) {
+	pages, now := make([]Page, len(lists)), c.clock()
+	missing := c.known(lists, pages, now)
+	if len(missing) > 0 {
+		if err := c.fetch(ctx, lists, missing, pages, now); err != nil {
+			return nil, err
+		}
+	}
+	for i := range pages {
+		pages[i] = pages[i].below(below, n)
+	}
+	return pages, nil
+}
+
+// known fills in the copies there are and returns the places of the others.
+func (c *Copies) known(lists []string, pages []Page, now time.Time) (missing []int) {
+	for i, name := range lists {
+		kept, ok := c.cache.Get(name)
+		if !ok || !now.Before(kept.until) {
+			missing = append(missing, i)
+			continue
+		}
+		pages[i] = kept.page
+	}
+	return missing
+}
+
+func (c *Copies) fetch(ctx context.Context, lists []string, missing []int, pages []Page, now time.Time) error {
+	names := make([]string, len(missing))
+	for i, at := range missing {
+		names[i] = lists[at]
+	}
+	found, err := c.Reader.ReadMany(ctx, names, Position{}, c.most)
+	if err != nil {
+		return err
+	}
+	if len(found) != len(names) {
+		return fmt.Errorf("%d lists for %d names", len(found), len(names))
+	}
+	for i, at := range missing {
+		if pages[at] = found[i]; found[i].State == Ready {
+			c.cache.Add(names[i], copied{found[i], now.Add(CopyTTL)})
+		}
+	}
+	return nil
+}
+
+// below is the part of a whole list that a read below a position returns.
+func (p Page) below(below Position, n int) Page {
+	from := 0
+	if !below.IsZero() {
+		from, _ = slices.BinarySearchFunc(p.Entries, below, func(e, b Position) int {
+			if e.Compare(b) >= 0 {
+				return -1
+			}
+			return 1
+		})
+	}
+	to := min(from+max(n, 0), len(p.Entries))
+	more := p.More || to < len(p.Entries)
+	p.Entries, p.More = p.Entries[from:to:to], more
+	return p
+}

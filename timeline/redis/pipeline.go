@@ -1,0 +1,146 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/errgroup"
+)
+
+// pipelined is the most lists that one pipeline touches: enough that round trips
+// cost little, and few enough that a server is not kept for long.
+const pipelined = 500
+
+// alone is how many lists are asked at once that have moved to another server.
+const alone = 16
+
+// each runs a script with the same arguments on many lists, as eachOf does.
+func (l *Lists) each(ctx context.Context, s *redis.Script, names []string, args []any, write bool) ([]*redis.Cmd, error) {
+	return l.eachOf(ctx, s, names, func(int) []any { return args }, write)
+}
+
+// eachOf runs a script on many lists, each with its own arguments, and returns
+// the replies in the order of their names. The error is the first of all; the
+// lists without one have their replies all the same.
+func (l *Lists) eachOf(ctx context.Context, s *redis.Script, names []string, args func(at int) []any, write bool) ([]*redis.Cmd, error) {
+	cmds := make([]*redis.Cmd, len(names))
+	var short error
+	for from := 0; from < len(names); from += pipelined {
+		to := min(from+pipelined, len(names))
+		some := func(at int) []any { return args(from + at) }
+		if err := l.part(ctx, s, names[from:to], some, write, cmds[from:to]); err != nil && short == nil {
+			short = err
+		}
+	}
+	first, failed := short, 0
+	for _, cmd := range cmds {
+		if err := cmd.Err(); err != nil {
+			failed++
+			if first == nil {
+				first = err
+			}
+		}
+	}
+	if first != nil && len(names) > 1 {
+		first = fmt.Errorf("%d of %d lists failed: %w", failed, len(names), first)
+	}
+	return cmds, first
+}
+
+// part is one pipeline, and another one with the whole script to servers that do
+// not know it.
+func (l *Lists) part(ctx context.Context, s *redis.Script, names []string, args func(int) []any, write bool, cmds []*redis.Cmd) error {
+	all := make([]int, len(names))
+	for i := range all {
+		all[i] = i
+	}
+	err := l.send(ctx, s.EvalSha, names, all, args, write, cmds)
+	var unknown []int
+	for i, cmd := range cmds {
+		if redis.HasErrorPrefix(cmd.Err(), "NOSCRIPT") {
+			unknown = append(unknown, i)
+		}
+	}
+	if len(unknown) == 0 {
+		return err
+	}
+	return errors.Join(err, l.send(ctx, s.Eval, names, unknown, args, write, cmds))
+}
+
+// evaluate is a way to run a script: by its hash or whole.
+type evaluate func(ctx context.Context, c redis.Scripter, keys []string, args ...any) *redis.Cmd
+
+// send runs a script on some of the lists in one pipeline. The error is that too
+// few replicas have confirmed; every other one is at its command.
+func (l *Lists) send(ctx context.Context, eval evaluate, names []string, which []int, args func(int) []any, write bool, cmds []*redis.Cmd) error {
+	pipe := l.client.Pipeline()
+	keys := make([]string, len(which))
+	for i, at := range which {
+		keys[i] = l.key(names[at])
+		cmds[at] = eval(ctx, pipe, keys[i:i+1], args(at)...)
+	}
+	if !write || l.cfg.Replicas.N == 0 {
+		_, _ = pipe.Exec(ctx)
+		return nil
+	}
+	queued := pipe.Cmds()
+	pipe.Discard()
+	return l.confirmed(ctx, keys, queued)
+}
+
+// confirmed sends each master its commands, and waits for the replicas. Where a
+// list has moved meanwhile, it is followed alone.
+func (l *Lists) confirmed(ctx context.Context, keys []string, cmds []redis.Cmder) error {
+	var masters errgroup.Group
+	for _, which := range l.byMaster(ctx, keys) {
+		masters.Go(func() error {
+			part := make([]redis.Cmder, len(which), len(which)+1)
+			for i, at := range which {
+				part[i] = cmds[at]
+			}
+			// Last, because a refused last command would be taken for the answer to all.
+			part = append(part, redis.NewStatusCmd(ctx, "ping"))
+			return l.cfg.Replicas.Exec(ctx, l.client, keys[which[0]], part...)
+		})
+	}
+	err := masters.Wait()
+	var moved errgroup.Group
+	moved.SetLimit(alone)
+	for i, cmd := range cmds {
+		if hasMoved(cmd.Err()) {
+			moved.Go(func() error { return l.cfg.Replicas.Exec(ctx, l.client, keys[i], cmd) })
+		}
+	}
+	return errors.Join(err, moved.Wait())
+}
+
+// byMaster sorts keys, by their index, by the server that has them.
+func (l *Lists) byMaster(ctx context.Context, keys []string) map[string][]int {
+	parts := make(map[string][]int)
+	cluster, _ := l.client.(*redis.ClusterClient)
+	for i, key := range keys {
+		var addr string
+		if cluster != nil {
+			if node, err := cluster.MasterForKey(ctx, key); err == nil {
+				addr = node.Options().Addr
+			} // else all of those meet that error again
+		}
+		parts[addr] = append(parts[addr], i)
+	}
+	return parts
+}
+
+func hasMoved(err error) bool {
+	if err == nil {
+		return false
+	}
+	var reply redis.Error
+	if !errors.As(err, &reply) {
+		return false
+	}
+	word, _, _ := strings.Cut(reply.Error(), " ")
+	return word == "MOVED" || word == "ASK" || word == "TRYAGAIN"
+}

@@ -1,0 +1,177 @@
+// Package timeline stores lists: the precomputed timelines of agents, and
+// the outboxes of authors with many followers, which are lists by the same
+// rules. A list proposes ids, newest first; whether its reader may see a post is
+// for the social store to say. The backends are in timeline/redis and
+// timeline/memory, the conformance suite in timeline/timelinetest.
+//
+// A list is complete above its floor, or it does not exist: whatever the store
+// would deliver and whatever is newer than the floor is in it, as soon as the
+// jobs have run that say so. Lists of agents who do not read expire, and nothing
+// is pushed into a list that is not there, since it would hide all that is
+// missing from it.
+package timeline
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// ErrUnavailable is wrapped by errors that say the lists could not be asked, or
+// that too few replicas have confirmed a write. It leaves open whether a write
+// was made. Every method may be called again with the same arguments.
+var ErrUnavailable = errors.New("the timelines are unavailable")
+
+const (
+	// Cap is how many entries a timeline holds.
+	Cap = 500
+	// OutboxCap is how many entries an outbox holds.
+	OutboxCap = 100
+	// TrimMore is the part of the cap, one in so many, that goes with what
+	// exceeds it: so not every push into a full list has to trim.
+	TrimMore = 64
+	// TTL is how long a list lives after it was built or read.
+	TTL = 7 * 24 * time.Hour
+	// TakeOver is the age of a build from which on another one may begin.
+	TakeOver = 10 * time.Second
+	// BuildTTL is how long a list lives that is not built to the end.
+	BuildTTL = time.Minute
+)
+
+// State is what there is of a list.
+type State int
+
+// The states of a list.
+const (
+	None     State = iota // it does not exist; whoever wants it builds it
+	Building              // it takes pushes, and cannot be read yet
+	Ready                 // it is complete above its floor
+)
+
+func (s State) String() string { return [...]string{"none", "building", "ready"}[s] }
+
+// Page is a part of a list.
+type Page struct {
+	State   State      // the rest is empty unless it is Ready
+	Entries []Position // newest first
+	More    bool       // the list has entries below the last one
+	// Floor is the newest position that was ever left out; zero: none was, so
+	// the end of the list is the end of the timeline. Below it only the store
+	// knows.
+	Floor Position
+}
+
+// Head is what is known of a list without reading it.
+type Head struct {
+	State  State
+	Newest Position // the first entry; zero: there is none, or the list is not ready
+	Floor  Position // as in [Page]; of a list that is built, as far as is known
+	// Version names what [Writer.Push] and [Writer.Replace] change: it is another
+	// one after each Replace, Remove and ClearToken, and in each list that is built
+	// anew. "": there is no list.
+	Version string
+}
+
+// Reader reads lists.
+type Reader interface {
+	// Read returns the newest n entries that are older than a position; the
+	// zero position: the newest of all. The position need not be that of an
+	// entry. A list that is ready lives for [TTL] from now on, whatever was
+	// read; n may be 0. A list that does not exist is a page of state None.
+	Read(ctx context.Context, list string, below Position, n int) (Page, error)
+	// ReadMany reads many lists as Read does and returns their pages in the
+	// order of their names. The pages are not of one moment. After an error
+	// none can be relied on.
+	ReadMany(ctx context.Context, lists []string, below Position, n int) ([]Page, error)
+	// Heads looks at many lists, in the order of their names, and prolongs the
+	// life of none. After an error nothing it returned can be relied on.
+	Heads(ctx context.Context, lists []string) ([]Head, error)
+}
+
+// Writer makes lists agree with the store. None of its methods makes a list,
+// prolongs its life, or lowers its floor; each changes one list in one step, and
+// many lists one after the other. After an error some of them may be changed:
+// call again.
+type Writer interface {
+	// Push adds entries to those of the lists that are still of their version, that
+	// of [Head], from before the store was asked whether the entries belong there;
+	// also to those that are being built. So what the store would not deliver any
+	// more is not added by somebody who is late. It adds nothing at or below a
+	// list's floor; what exceeds the cap is trimmed, with [TrimMore] of the cap, and
+	// raises the floor. It returns for each list how many of the entries it has now,
+	// which says the same when it is called again; 0 where the list has expired or is of
+	// another version.
+	Push(ctx context.Context, lists, versions []string, entries []Position) (held []int, err error)
+	// Remove takes ids out of lists for good, because their posts are deleted. A
+	// build that is going on does not bring them back, whenever it read them. It
+	// is not for what may come back: a call whose answer was lost may reach the
+	// lists late. Ids that a list does not have are no error.
+	Remove(ctx context.Context, lists []string, ids []string) error
+	// Replace takes ids out of a list and adds others in one step, as Push and
+	// Remove do; an id in both is in the list. It changes nothing and returns
+	// false where the list has expired or is not that of the change's version any
+	// more: take [Reader.Heads] again, then ask the store again. So of two that
+	// have asked the store at different times the older one cannot undo the
+	// newer one, however late it comes, nor bring back what was removed since.
+	Replace(ctx context.Context, list string, c Change) (bool, error)
+	// ClearToken says that the store would deliver something else to these lists
+	// than before. Builds of them that are going on fail to commit, and another
+	// one may begin at once; lists that are ready keep what they have. All are of
+	// another version then, so that nothing is added that the store was asked about
+	// before. Call it after the store has the change and before asking it for a
+	// [Writer.Replace].
+	ClearToken(ctx context.Context, lists []string) error
+	// Drop ends lists, whatever is being done with them.
+	Drop(ctx context.Context, lists []string) error
+}
+
+// Change is what a list is to be changed by.
+type Change struct {
+	// Version is that of [Head], from before the store was asked for the rest.
+	Version string
+	Remove  []string
+	Add     []Position
+	// Floor is the newest position that the store has and that was left out of
+	// Add, because there were too many; zero: none. It raises the list's floor,
+	// and with it goes what is at or below it.
+	Floor Position
+}
+
+// Builder makes lists. Builds of one list go on beside each other, and the last
+// one that began can be committed.
+type Builder interface {
+	// Begin makes a list that is being built and returns the token of the build:
+	// from now on pushes are taken, so ask the store after it. The token is ""
+	// where there is nothing to build, and the state says why: the list is
+	// Ready, or it is Building elsewhere. A build is taken over after
+	// [TakeOver], or when its token was cleared; what was pushed meanwhile is
+	// forgotten, because the store has it. A list that is not committed within
+	// [BuildTTL] is gone.
+	//
+	// Call it again after an error and it may find its own first attempt, as a
+	// build elsewhere.
+	Begin(ctx context.Context, list string) (token string, state State, err error)
+	// Commit makes the list ready: the store's content, and what was pushed
+	// since Begin. It returns false, and changes nothing, where the token is not
+	// the list's any more: begin again. Committing twice is harmless, and the
+	// second time returns true as long as the list lives.
+	Commit(ctx context.Context, list, token string, c Content) (bool, error)
+	// Abandon ends the list if it is still being built under the token, so that
+	// the next reader may begin at once.
+	Abandon(ctx context.Context, list, token string) error
+}
+
+// Content is what the store would deliver, newest first: as many entries as the
+// cap, and the position of the next one as the floor; zero where there is none.
+type Content struct {
+	Entries []Position
+	Floor   Position
+}
+
+// Lists is one kind of lists, timelines or outboxes, by the agents' or the
+// authors' ids. It is safe for concurrent use.
+type Lists interface {
+	Reader
+	Writer
+	Builder
+}
