@@ -9,7 +9,8 @@ import (
 // keep keeps the cards of those of the posts that are public, as nobody in
 // particular sees them. Who changes a post marks it after the change, so whoever
 // writes the older card is followed by a job that writes the newer one; and the
-// cache refuses the older one after it.
+// cache refuses the older one after it. An item does not wait for the cache: cards
+// only help while the store is down.
 func (f *Fanout) keep(ctx context.Context, posts []social.Post) error {
 	if f.d.Cards == nil {
 		return nil
@@ -27,20 +28,23 @@ func (f *Fanout) keep(ctx context.Context, posts []social.Post) error {
 	if err != nil {
 		return err
 	}
-	return f.d.Cards.Keep(ctx, cards)
+	if err := f.d.Cards.Keep(ctx, cards); err != nil {
+		f.d.Log.DebugContext(ctx, "cards of posts were not kept", "posts", len(cards), "error", err)
+	}
+	return nil
 }
 
-// bury takes the card of a post that is not public any more out of the cache, for
+// removeCard takes the card of a post that is not public any more out of the cache, for
 // good. One of the first version that is not public never had one.
-func (f *Fanout) bury(ctx context.Context, p *social.Post) error {
+func (f *Fanout) removeCard(ctx context.Context, p *social.Post) error {
 	if f.d.Cards == nil || !p.Deleted && (p.Audience.Public || p.Version <= 1) {
 		return nil
 	}
-	return f.d.Cards.Bury(ctx, []social.Known{{ID: p.ID, Version: p.Version}})
+	return f.d.Cards.Remove(ctx, []social.Known{{ID: p.ID, Version: p.Version}})
 }
 
-// buryNow is bury of a post that was deleted just now.
-func (f *Fanout) buryNow(ctx context.Context, id string) error {
+// removeNow is removeCard of a post that was deleted just now.
+func (f *Fanout) removeNow(ctx context.Context, id string) error {
 	if f.d.Cards == nil {
 		return nil
 	}
@@ -48,7 +52,7 @@ func (f *Fanout) buryNow(ctx context.Context, id string) error {
 	if err != nil || p.ID == "" {
 		return err
 	}
-	return f.bury(ctx, &p)
+	return f.removeCard(ctx, &p)
 }
 
 // hide hides the cards of an author who is erased.

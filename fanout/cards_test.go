@@ -11,10 +11,10 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// cardShelf notes what is kept, buried and erased.
+// cardShelf notes what is kept, removed and erased.
 type cardShelf struct {
 	kept, erased []string
-	buried       []social.Known
+	removed      []social.Known
 	err          error
 }
 
@@ -25,8 +25,8 @@ func (s *cardShelf) Keep(_ context.Context, cards []social.Card) error {
 	return s.err
 }
 
-func (s *cardShelf) Bury(_ context.Context, posts []social.Known) error {
-	s.buried = append(s.buried, posts...)
+func (s *cardShelf) Remove(_ context.Context, posts []social.Known) error {
+	s.removed = append(s.removed, posts...)
 	return s.err
 }
 
@@ -48,16 +48,18 @@ func TestKeptCards(t *testing.T) {
 	for _, id := range []string{"post:open", closed.ID} {
 		require.NoError(t, e.run(e.a, e.ctx, jobs.Deliver, id))
 	}
-	require.Empty(t, s.buried)
+	require.Empty(t, s.removed)
 
 	s.err = social.ErrCacheUnavailable
+	require.NoError(t, e.run(e.a, e.ctx, jobs.Index, "post:open"), "an item does not wait for the cache")
+	s.kept = s.kept[:1]
 	require.NoError(t, e.a.Store().DeletePost(e.ctx, "post:open", "ann", zero), "the job does it")
 	err := e.run(e.a, e.ctx, jobs.Deliver, "post:open")
 	require.ErrorIs(t, err, jobs.ErrWait, "until it is done")
 	require.NoError(t, e.a.Store().EraseAuthor(e.ctx, "ann"))
 	require.ErrorIs(t, e.run(e.a, e.ctx, jobs.Erase, "ann"), jobs.ErrWait)
 	s.err = nil
-	require.Equal(t, []social.Known{{ID: "post:open", Version: 2}}, slices.Compact(s.buried))
+	require.Equal(t, []social.Known{{ID: "post:open", Version: 2}}, slices.Compact(s.removed))
 	require.Equal(t, []string{"ann", "ann"}, s.erased, "at once, and by the job")
 	require.Equal(t, []string{"post:open"}, s.kept, "nothing else ever")
 }

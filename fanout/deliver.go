@@ -18,7 +18,7 @@ func (f *Fanout) deliver(ctx context.Context, j jobs.Job) error {
 		if err != nil || p.ID == "" {
 			return err
 		}
-		err = f.bury(ctx, &p)
+		err = f.removeCard(ctx, &p)
 		switch {
 		case err != nil:
 		case p.Deleted:

@@ -22,8 +22,9 @@ const (
 var errRefused = errors.New("the catalog refuses the item")
 
 // items makes the items of posts what follows from them, for the kinds index and
-// count: a kept card and an item for what is public, none for the rest. It looks again after it
-// has written, because two may write one item, and the later may have read first.
+// count: a kept card and an item for what is public, none for the rest. It looks
+// again after it has written, because two may write one item, and the later may have
+// read first.
 func (f *Fanout) items(ctx context.Context, list []jobs.Job) []error {
 	errs := make([]error, len(list))
 	at := make(map[string]int, len(list))

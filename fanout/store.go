@@ -14,9 +14,9 @@ import (
 const fewMembers = 20
 
 // Store is the social store, whose writes also run at once the jobs whose result
-// their caller expects in the next call: their own post is in their list, or removed, the posts
-// of whom they follow or block likewise, and of an agent who is erased nothing is
-// left. What was deleted is also removed from the kept cards, so that it is not shown
+// their caller expects in the next call: their own post is in their list, or gone
+// from it, the posts of whom they follow or block likewise, and of an agent who is
+// erased nothing is left. What was deleted is also removed from the kept cards, so that it is not shown
 // if the store is lost right after. Errors are the store's alone: a job that fails is
 // left to the workers, and so are those of events, which have a time of their own.
 func (f *Fanout) Store() social.Store { return store{f.d.Store, f} }
@@ -41,7 +41,7 @@ func (s store) DeletePost(ctx context.Context, id, by string, at time.Time) erro
 	if err != nil || !at.IsZero() {
 		return err
 	}
-	s.f.beside(ctx, func(ctx context.Context) error { return s.f.buryNow(ctx, id) })
+	s.f.beside(ctx, func(ctx context.Context) error { return s.f.removeNow(ctx, id) })
 	if by == "" { // an admin; whatever lists say, the post is in no answer
 		return nil
 	}

@@ -35,9 +35,9 @@ type CardCache interface {
 	// Keep keeps those of the cards that are visible, [Card.Public] and have their
 	// content, each for [CardLives] from now on. The others are ignored.
 	Keep(ctx context.Context, cards []Card) error
-	// Bury leaves tombstones: posts that are gone, or not public any more, at these
+	// Remove leaves tombstones: posts that are gone, or not public any more, at these
 	// versions. No card up to that version is kept in the next [CardLives].
-	Bury(ctx context.Context, posts []Known) error
+	Remove(ctx context.Context, posts []Known) error
 	// Erase hides all cards of an author, those that come in the next [CardLives]
 	// included: what they published before must not come back.
 	Erase(ctx context.Context, author string) error

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -47,7 +48,7 @@ const redisConns = 64
 func redisOptions(cfg configs.Config) *redis.UniversalOptions {
 	r := cfg.Redis
 	o := &redis.UniversalOptions{
-		Addrs:      r.Addrs,
+		Addrs:      slices.Clip(slices.Clone(r.Addrs)), // a client may append to it
 		Username:   r.Username,
 		Password:   r.Password,
 		DB:         r.DB,

@@ -97,8 +97,8 @@ func (a *App) watchMasters(ctx context.Context) error {
 	}
 	m.clock = a.clock
 	m.reclaim = func(ctx context.Context, since time.Time) error {
-		if since.IsZero() && a.network != nil && a.network.older != nil { // the first time after a change
-			a.network.older.look(ctx)
+		if since.IsZero() && a.network != nil && a.network.restored != nil { // the first time after a change
+			a.network.restored.look(ctx)
 		}
 		return a.recorder.Reclaim(ctx, claimer, since)
 	}

@@ -48,7 +48,7 @@ type network struct {
 	fanout          *fanout.Fanout
 	timelines       *engine.Timelines
 	late            *late
-	older           *older // nil: the lists are in this process
+	restored        *restoreWatch // nil: the lists are in this process
 }
 
 // openSocial opens posts, follows and lists, and puts posts in front of the
@@ -164,7 +164,7 @@ func (a *App) openLists(n *network) {
 		direct = c.masters.client // which waits for nothing while a master is replaced
 	}
 	n.late.watched = true
-	n.older = &older{
+	n.restored = &restoreWatch{
 		stamps: redislists.NewStamps(direct, cfg), lost: n.lost, late: n.late, clock: a.clock, log: a.log, known: map[string]string{},
 	}
 	cfg.Cap = t.Cap
@@ -189,9 +189,9 @@ func (a *App) startSocial(ctx context.Context, cfg engine.Config) error {
 	n.timelines = engine.NewTimelines(stores, cfg)
 	a.background(ctx, func(ctx context.Context) { every(ctx, purgeEvery, a.purge) })
 	a.background(ctx, func(ctx context.Context) { every(ctx, lateEvery, n.late.look) })
-	if n.older != nil {
-		n.older.begin(ctx)
-		a.background(ctx, n.older.watch)
+	if n.restored != nil {
+		n.restored.begin(ctx)
+		a.background(ctx, n.restored.watch)
 	}
 	if a.cfg.Jobs.Workers == 0 {
 		return nil

@@ -92,16 +92,16 @@ func (c *Cards) Keep(ctx context.Context, cards []social.Card) error {
 	return contractError("keep", c.send(ctx, writes))
 }
 
-// Bury implements [social.CardCache].
-func (c *Cards) Bury(ctx context.Context, posts []social.Known) error {
+// Remove implements [social.CardCache].
+func (c *Cards) Remove(ctx context.Context, posts []social.Known) error {
 	writes := make([]write, len(posts))
 	for i, p := range posts {
 		var err error
 		if writes[i], err = c.write(p.ID, value{Version: p.Version, Gone: true}); err != nil {
-			return fmt.Errorf("bury %s: %w", p.ID, err)
+			return fmt.Errorf("remove %s: %w", p.ID, err)
 		}
 	}
-	return contractError("bury", c.send(ctx, writes))
+	return contractError("remove", c.send(ctx, writes))
 }
 
 // send runs the script for each write, in pipelines; servers that do not know it

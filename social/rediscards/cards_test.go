@@ -75,9 +75,9 @@ func TestTheNewestHolds(t *testing.T) {
 		writes := map[string]func(id string) error{
 			"1":      func(id string) error { return c.Keep(t.Context(), []social.Card{card(id, 1)}) },
 			"2":      func(id string) error { return c.Keep(t.Context(), []social.Card{card(id, 2)}) },
-			"gone 2": func(id string) error { return c.Bury(t.Context(), []social.Known{{ID: id, Version: 2}}) },
+			"gone 2": func(id string) error { return c.Remove(t.Context(), []social.Known{{ID: id, Version: 2}}) },
 			"10":     func(id string) error { return c.Keep(t.Context(), []social.Card{card(id, 10)}) },
-			"gone 9": func(id string) error { return c.Bury(t.Context(), []social.Known{{ID: id, Version: 9}}) },
+			"gone 9": func(id string) error { return c.Remove(t.Context(), []social.Known{{ID: id, Version: 9}}) },
 		}
 		n := 0
 		for _, test := range []struct {
@@ -146,7 +146,7 @@ func TestWritersAtOnce(t *testing.T) {
 		for v := range int64(50) {
 			group.Go(func() { assert.NoError(t, c.Keep(t.Context(), []social.Card{card("post:a", v+1)})) })
 		}
-		group.Go(func() { assert.NoError(t, c.Bury(t.Context(), []social.Known{{ID: "post:a", Version: 50}})) })
+		group.Go(func() { assert.NoError(t, c.Remove(t.Context(), []social.Known{{ID: "post:a", Version: 50}})) })
 		group.Wait()
 		assert.Equal(t, social.Card{ID: "post:a"}, kept(t, c, "post:a")[0])
 	})
@@ -160,6 +160,6 @@ func TestRedisIsAway(t *testing.T) {
 	_, err := c.Kept(t.Context(), []string{"post:a"})
 	require.ErrorIs(t, err, social.ErrCacheUnavailable)
 	require.ErrorIs(t, c.Keep(t.Context(), []social.Card{card("post:a", 1)}), social.ErrCacheUnavailable)
-	require.ErrorIs(t, c.Bury(t.Context(), []social.Known{{ID: "post:a", Version: 1}}), social.ErrCacheUnavailable)
+	require.ErrorIs(t, c.Remove(t.Context(), []social.Known{{ID: "post:a", Version: 1}}), social.ErrCacheUnavailable)
 	require.ErrorIs(t, c.Erase(t.Context(), "ann"), social.ErrCacheUnavailable)
 }

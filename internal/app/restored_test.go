@@ -181,12 +181,12 @@ func TestARedisThatComesBackOlder(t *testing.T) {
 // second where no call fails meanwhile.
 func (o *restored) noticed() {
 	for _, a := range []*App{o.a, o.b} {
-		older := a.network.older
+		watch := a.network.restored
 		require.Eventually(o, func() bool {
-			list, err := older.stamps.Look(o.Context(), o.clock.Now())
-			older.mu.Lock()
-			defer older.mu.Unlock()
-			return err == nil && !slices.ContainsFunc(list, func(st redislists.Stamp) bool { return older.known[st.Key] != st.Data })
+			list, err := watch.stamps.Look(o.Context(), o.clock.Now())
+			watch.mu.Lock()
+			defer watch.mu.Unlock()
+			return err == nil && !slices.ContainsFunc(list, func(st redislists.Stamp) bool { return watch.known[st.Key] != st.Data })
 		}, 30*time.Second, 5*time.Millisecond)
 	}
 }
