@@ -168,6 +168,15 @@ type Impressions struct {
 
 // Redis is the connection of the Redis backends.
 type Redis struct {
+	RedisServer
+	KeyPrefix    string        `koanf:"key_prefix" help:"goes before every key"`
+	WaitReplicas int           `koanf:"wait_replicas" help:"replicas that must have what is handed out before it is; 0: do not wait"`
+	WaitTimeout  time.Duration `koanf:"wait_timeout" help:"longest wait for them; then the request fails"`
+}
+
+// RedisServer is where a Redis is: one server, a master that Sentinels watch, or
+// a cluster.
+type RedisServer struct {
 	Addrs      []string `koanf:"addrs" help:"host:port of the server, of the Sentinels (with master_name), or of some cluster nodes"`
 	Username   string   `koanf:"username" help:"ACL user"`
 	Password   string   `koanf:"password" help:"password of the user" secret:"true"`
@@ -175,11 +184,8 @@ type Redis struct {
 	TLS        bool     `koanf:"tls" help:"connect with TLS"`
 	MasterName string   `koanf:"master_name" help:"name of the master that the Sentinels watch"`
 	// The Sentinels have users of their own.
-	SentinelUsername string        `koanf:"sentinel_username" help:"ACL user at the Sentinels"`
-	SentinelPassword string        `koanf:"sentinel_password" help:"password at the Sentinels" secret:"true"`
-	KeyPrefix        string        `koanf:"key_prefix" help:"goes before every key"`
-	WaitReplicas     int           `koanf:"wait_replicas" help:"replicas that must have what is handed out before it is; 0: do not wait"`
-	WaitTimeout      time.Duration `koanf:"wait_timeout" help:"longest wait for them; then the request fails"`
+	SentinelUsername string `koanf:"sentinel_username" help:"ACL user at the Sentinels"`
+	SentinelPassword string `koanf:"sentinel_password" help:"password at the Sentinels" secret:"true"`
 }
 
 // Elasticsearch is the connection of the elastic backends and their index.

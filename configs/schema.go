@@ -41,6 +41,10 @@ func fieldsOf(t reflect.Type, prefix string, index []int) []field {
 		sf := t.Field(i)
 		key := prefix + sf.Tag.Get("koanf")
 		at := append(append([]int(nil), index...), i)
+		if sf.Anonymous {
+			out = append(out, fieldsOf(sf.Type, prefix, at)...)
+			continue
+		}
 		if sf.Type.Kind() == reflect.Struct {
 			out = append(out, fieldsOf(sf.Type, key+".", at)...)
 			continue

@@ -2,6 +2,7 @@ package configs
 
 import (
 	"net/url"
+	"reflect"
 	"time"
 )
 
@@ -27,6 +28,7 @@ type Timeline struct {
 	Cap       int           `koanf:"cap" help:"posts of one agent's list; older ones are read from the database"`
 	TTL       time.Duration `koanf:"ttl" help:"life of a list that nobody reads"`
 	Celebrity Celebrity     `koanf:"celebrity"`
+	Redis     RedisServer   `koanf:"redis"` // of the lists and the kept cards; no addrs: that of Redis
 }
 
 // Celebrity says whose posts are read from one outbox instead of being pushed
@@ -62,6 +64,7 @@ func (c Config) checkSocial(p *Problems) {
 	within(p, "timeline.ttl", c.Timeline.TTL, time.Hour, 90*24*time.Hour)
 	within(p, "timeline.celebrity.at", c.Timeline.Celebrity.At, 1, 1_000_000)
 	within(p, "timeline.celebrity.until", c.Timeline.Celebrity.Until, 1, c.Timeline.Celebrity.At)
+	c.checkListsRedis(p)
 	within(p, "postgres.max_conns", c.Postgres.MaxConns, 2, 1000)
 	within(p, "jobs.workers", c.Jobs.Workers, 0, 1000)
 	switch c.Social.Backend {
@@ -85,5 +88,19 @@ func (c Config) checkSocial(p *Problems) {
 			p.add("social.backend", "postgres is for servers that share a Redis, which keeps the lists of timelines: "+
 				"set dedup.backend redisbloom, or social.backend sqlite")
 		}
+	}
+}
+
+// checkListsRedis holds the rules about a Redis of the lists' own.
+func (c Config) checkListsRedis(p *Problems) {
+	r := c.Timeline.Redis
+	r.check(p, "timeline.redis")
+	rest := r
+	rest.Addrs = nil
+	switch {
+	case len(r.Addrs) > 0 && c.Social.Backend != SocialPostgres:
+		p.add("timeline.redis.addrs", "must not be set unless social.backend is postgres: the lists are kept in this process")
+	case len(r.Addrs) == 0 && !reflect.DeepEqual(rest, RedisServer{}):
+		p.add("timeline.redis.addrs", "must name a server, because other keys of timeline.redis are set; without any the lists are kept in redis.addrs")
 	}
 }

@@ -181,18 +181,7 @@ func (i Impressions) check(p *Problems, grace time.Duration) {
 }
 
 func (r Redis) check(p *Problems, requestTimeout time.Duration) {
-	for _, addr := range r.Addrs {
-		if problem := hostPort(addr, false); problem != "" {
-			p.add("redis.addrs", "%s", problem)
-		}
-	}
-	within(p, "redis.db", r.DB, 0, 16383)
-	if len(r.Addrs) > 1 && r.MasterName == "" && r.DB != 0 {
-		p.add("redis.db", "must be 0 with several redis.addrs: that is a cluster, and a cluster has only database 0 (Sentinels need redis.master_name)")
-	}
-	if (r.SentinelUsername != "" || r.SentinelPassword != "") && r.MasterName == "" {
-		p.add("redis.master_name", "must be set with redis.sentinel_username and redis.sentinel_password: only Sentinels take them")
-	}
+	r.RedisServer.check(p, "redis")
 	within(p, "redis.wait_replicas", r.WaitReplicas, 0, 10)
 	within(p, "redis.wait_timeout", r.WaitTimeout, time.Millisecond, 10*time.Minute)
 	if r.WaitReplicas > 0 && r.WaitTimeout >= requestTimeout {
@@ -201,6 +190,22 @@ func (r Redis) check(p *Problems, requestTimeout time.Duration) {
 	}
 	if strings.ContainsAny(r.KeyPrefix, "{} \t\r\n") {
 		p.add("redis.key_prefix", "must not hold braces or white space, not %q: braces would move every key of a cluster to one slot", r.KeyPrefix)
+	}
+}
+
+// check holds the rules of the keys below one.
+func (r RedisServer) check(p *Problems, key string) {
+	for _, addr := range r.Addrs {
+		if problem := hostPort(addr, false); problem != "" {
+			p.add(key+".addrs", "%s", problem)
+		}
+	}
+	within(p, key+".db", r.DB, 0, 16383)
+	if len(r.Addrs) > 1 && r.MasterName == "" && r.DB != 0 {
+		p.add(key+".db", "must be 0 with several %[1]s.addrs: that is a cluster, and a cluster has only database 0 (Sentinels need %[1]s.master_name)", key)
+	}
+	if (r.SentinelUsername != "" || r.SentinelPassword != "") && r.MasterName == "" {
+		p.add(key+".master_name", "must be set with %[1]s.sentinel_username and %[1]s.sentinel_password: only Sentinels take them", key)
 	}
 }
 

@@ -51,7 +51,8 @@ func TestKeptCards(t *testing.T) {
 	require.Empty(t, s.removed)
 
 	s.err = social.ErrCacheUnavailable
-	require.NoError(t, e.run(e.a, e.ctx, jobs.Index, "post:open"), "an item does not wait for the cache")
+	e.publish("later", "ann", 1, everybody)
+	require.NoError(t, e.run(e.a, e.ctx, jobs.Index, "post:later"), "an item does not wait for the cache")
 	s.kept = s.kept[:1]
 	require.NoError(t, e.a.Store().DeletePost(e.ctx, "post:open", "ann", zero), "the job does it")
 	err := e.run(e.a, e.ctx, jobs.Deliver, "post:open")

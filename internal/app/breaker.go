@@ -24,8 +24,8 @@ type redisBreaker struct {
 	masters  *masters      // nil: they are not watched
 }
 
-func newRedisBreaker(patience time.Duration, m *masters, log *slog.Logger) redisBreaker {
-	return redisBreaker{newDependency("redis", log, "command", "pipeline"), patience, m}
+func newRedisBreaker(name string, patience time.Duration, m *masters, log *slog.Logger) redisBreaker {
+	return redisBreaker{newDependency(name, log, "command", "pipeline"), patience, m}
 }
 
 var _ redis.Hook = redisBreaker{}
@@ -48,7 +48,7 @@ func (b redisBreaker) guard(ctx context.Context, kind, what string, batch int, r
 	}
 	r := requestOf(ctx)
 	if r.givenUp() {
-		err := fmt.Errorf("redis: %w: %w", rediskeys.ErrNotSent, b.refuse(ctx, errGivenUp))
+		err := fmt.Errorf("%s: %w: %w", b.name, rediskeys.ErrNotSent, b.refuse(ctx, errGivenUp))
 		refused(err)
 		return err
 	}
@@ -57,7 +57,7 @@ func (b redisBreaker) guard(ctx context.Context, kind, what string, batch int, r
 	}
 	ctx, c, err := b.enter(ctx, kind, what, batch)
 	if err != nil {
-		err = fmt.Errorf("redis: %w: %w", rediskeys.ErrNotSent, err)
+		err = fmt.Errorf("%s: %w: %w", b.name, rediskeys.ErrNotSent, err)
 		refused(err)
 		return err
 	}

@@ -23,7 +23,7 @@ func guarded(t *testing.T, cfg configs.Config) (redis.UniversalClient, rediskeys
 	client, err := ConnectRedis(t.Context(), cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = client.Close() })
-	b := newRedisBreaker(time.Minute, nil, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	b := newRedisBreaker("redis", time.Minute, nil, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	client.AddHook(b)
 	return client, replicas(cfg, b), b
 }

@@ -53,6 +53,9 @@ func Doctor(ctx context.Context, cfg configs.Config, fix bool) []Finding {
 	if usesRedis(cfg) {
 		d.lookAtRedis(ctx)
 	}
+	if len(cfg.Timeline.Redis.Addrs) > 0 {
+		d.lookAtListsRedis(ctx)
+	}
 	if usesElastic(cfg) {
 		d.lookAtElastic(ctx)
 	}

@@ -67,21 +67,21 @@ func unknown(setting string) judgement {
 // lookAtSettings compares the masters' settings with what docs/production.md
 // asks for.
 func (d *doctor) lookAtSettings(nodes []node, cluster bool) {
-	d.judge(nodes, cluster, "eviction", judgeEviction)
-	if d.cfg.Social.Backend == configs.SocialPostgres {
-		d.judge(nodes, cluster, "lists", func(s redisSettings) judgement { return judgeLists(s, d.cfg.Timeline.Cap) })
+	d.judge("redis", nodes, cluster, "eviction", judgeEviction)
+	if d.cfg.Social.Backend == configs.SocialPostgres && len(d.cfg.Timeline.Redis.Addrs) == 0 {
+		d.lookAtLists("redis", nodes, cluster)
 	}
 	if d.cfg.Dedup.Backend != configs.DedupRedisBloom {
 		return
 	}
-	d.judge(nodes, cluster, "persistence", judgePersistence)
+	d.judge("redis", nodes, cluster, "persistence", judgePersistence)
 	need := int64(d.cfg.Dedup.DailyCapacity) * int64(d.cfg.Dedup.WindowDays) * bytesPerImpression / int64(max(len(nodes), 1))
-	d.judge(nodes, cluster, "memory", func(s redisSettings) judgement { return judgeMemory(s, need) })
+	d.judge("redis", nodes, cluster, "memory", func(s redisSettings) judgement { return judgeMemory(s, need) })
 }
 
 // judge reports each master whose setting differs, and says it once where none
 // does.
-func (d *doctor) judge(nodes []node, cluster bool, what string, judge func(redisSettings) judgement) {
+func (d *doctor) judge(redis string, nodes []node, cluster bool, what string, judge func(redisSettings) judgement) {
 	var good judgement
 	differ := false
 	for _, n := range nodes {
@@ -97,14 +97,14 @@ func (d *doctor) judge(nodes []node, cluster bool, what string, judge func(redis
 			continue
 		}
 		differ = true
-		name := "redis"
+		name := redis
 		if cluster {
 			name += " " + n.addr
 		}
 		d.say(found.level, name+" "+what, found.fix, "%s", found.detail)
 	}
 	if !differ && good.level == OK {
-		d.say(OK, "redis "+what, "", "%s", good.detail)
+		d.say(OK, redis+" "+what, "", "%s", good.detail)
 	}
 }
 
@@ -116,21 +116,6 @@ func judgeEviction(s redisSettings) judgement {
 		return judgement{level: OK, detail: "maxmemory-policy noeviction"}
 	}
 	return judgement{Warning, fmt.Sprintf("maxmemory-policy is %s. %s", s.policy, needsNoEviction), "set maxmemory-policy noeviction"}
-}
-
-// judgeLists says how Redis keeps the lists of timelines. Either is right: one
-// takes memory, the other time.
-func judgeLists(s redisSettings, most int) judgement {
-	const own = 3 // members of a list that are no posts
-	entries, err := strconv.Atoi(s.listpack)
-	switch {
-	case err != nil:
-		return judgement{level: OK, detail: "zset-max-listpack-entries is not known here: how much memory timelines take depends on it"}
-	case entries < most+own:
-		return judgement{level: OK, detail: fmt.Sprintf("zset-max-listpack-entries %d: a full list of a timeline is a skiplist, "+
-			"about 120 bytes a post; with %d it takes a third of that", entries, max(512, most+own))}
-	}
-	return judgement{level: OK, detail: fmt.Sprintf("zset-max-listpack-entries %d: lists of timelines are listpacks, about 40 bytes a post", entries)}
 }
 
 func judgePersistence(s redisSettings) judgement {

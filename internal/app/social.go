@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/freshet/freshet/catalog/posts"
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine"
@@ -19,8 +21,6 @@ import (
 	"github.com/freshet/freshet/social/rediscards"
 	socialsqlite "github.com/freshet/freshet/social/sqlite"
 	"github.com/freshet/freshet/timeline"
-	memorylists "github.com/freshet/freshet/timeline/memory"
-	redislists "github.com/freshet/freshet/timeline/redis"
 )
 
 const (
@@ -42,9 +42,10 @@ type SocialStore interface {
 type network struct {
 	store           SocialStore
 	lists, outboxes timeline.Lists
-	cards           social.Cards     // of the store, which keep what they show
-	cache           social.CardCache // of cards; nil: nothing is kept
-	kept            social.KeptCards // of cache, for outages
+	redis           redis.UniversalClient // of lists and kept cards; nil: they are in this process
+	cards           social.Cards          // of the store, which keep what they show
+	cache           social.CardCache      // of cards; nil: nothing is kept
+	kept            social.KeptCards      // of cache, for outages
 	fanout          *fanout.Fanout
 	timelines       *engine.Timelines
 	late            *late
@@ -64,7 +65,9 @@ func (a *App) openSocial(ctx context.Context) (err error) {
 	if n.store, err = a.openSocialStore(ctx, options); err != nil {
 		return err
 	}
-	a.openLists(n)
+	if err = a.openLists(ctx, n); err != nil {
+		return err
+	}
 	n.cards = n.store
 	a.openCards(ctx, n)
 	n.fanout, err = fanout.New(fanout.Deps{
@@ -104,7 +107,7 @@ func (a *App) openCards(ctx context.Context, n *network) {
 	if a.cfg.Social.Backend != configs.SocialPostgres {
 		return
 	}
-	n.cache = rediscards.New(a.clients.redis, rediscards.Config{KeyPrefix: a.cfg.Redis.KeyPrefix})
+	n.cache = rediscards.New(n.redis, rediscards.Config{KeyPrefix: a.cfg.Redis.KeyPrefix})
 	n.kept = current{n.cache, n.late}
 	keeper := social.NewKeeper(n.store, n.cache, a.clock, a.log)
 	n.cards = keeper
@@ -144,31 +147,6 @@ func (a *App) openPostgres(ctx context.Context, options social.Options) (SocialS
 		})
 	})
 	return store, nil
-}
-
-// openLists makes lists where the social store's backend wants them: several
-// servers share those in Redis.
-func (a *App) openLists(n *network) {
-	t := a.cfg.Timeline
-	n.late = &late{queue: n.store, clock: a.clock}
-	if a.cfg.Social.Backend != configs.SocialPostgres {
-		n.lists = memorylists.New(memorylists.Config{Cap: t.Cap, TTL: t.TTL, Clock: a.clock})
-		n.outboxes = memorylists.New(memorylists.Config{Cap: timeline.OutboxCap, TTL: t.TTL, Clock: a.clock})
-		return
-	}
-	c := a.clients
-	cfg := redislists.Config{KeyPrefix: a.cfg.Redis.KeyPrefix, TTL: t.TTL, Clock: a.clock, Replicas: replicas(a.cfg, c.breaker)}
-	n.outboxes = redislists.NewOutboxes(c.redis, cfg)
-	direct := c.redis
-	if c.masters != nil {
-		direct = c.masters.client // which waits for nothing while a master is replaced
-	}
-	n.late.watched = true
-	n.restored = &restoreWatch{
-		stamps: redislists.NewStamps(direct, cfg), lost: n.lost, late: n.late, clock: a.clock, log: a.log, known: map[string]string{},
-	}
-	cfg.Cap = t.Cap
-	n.lists = redislists.NewTimelines(c.redis, cfg)
 }
 
 // startSocial reads timelines, and works on the queue unless this server only
@@ -229,11 +207,6 @@ func (a *App) purge(ctx context.Context) {
 			return
 		}
 	}
-}
-
-// lost makes agree again what the Redis of the lists may lack.
-func (n *network) lost(ctx context.Context, since time.Time) (int, error) {
-	return n.fanout.Lost(ctx, since)
 }
 
 // social is what the routes of posts and timelines use; nil: they do not exist.

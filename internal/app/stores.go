@@ -105,7 +105,7 @@ func (a *App) connect(ctx context.Context) (c clients, err error) {
 		if c.masters != nil {
 			c.masters.others = c.redis
 		}
-		c.breaker = newRedisBreaker(redisPatience(a.cfg), c.masters, a.log)
+		c.breaker = newRedisBreaker("redis", redisPatience(a.cfg), c.masters, a.log)
 		c.redis.AddHook(c.breaker)
 		if a.hooks.Redis != nil {
 			c.redis.AddHook(a.hooks.Redis)

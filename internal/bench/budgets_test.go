@@ -26,6 +26,16 @@ func TestBudgets(t *testing.T) {
 		}},
 		{Part: "start", Mode: Embedded, Figures: []Value{{"items", 100_000, ""}, {"until /readyz answers", 2.5, "s"}}},
 		{Part: "start", Mode: Embedded, Figures: []Value{{"items", 1_000_000, ""}, {"until /readyz answers", 14, "s"}, {"resident", 700, "MiB"}}},
+		{Part: "timeline", Mode: Services, Ratios: []Ratio{{To: "bare gin, ZREVRANGE + MGET + SELECT", Median: 0.5}, {To: "bare gin, ZREVRANGE + MGET + SELECT", Median: 0.1}},
+			Figures: []Value{{"page, p50", 10.5, "ms"}, {"page, p99", 20, "ms"}}},
+		{Part: "timeline", Mode: Services, Ratios: []Ratio{{To: "bare gin, one query", Median: 0.1}}, Figures: []Value{{"followees", 10, ""}}},
+		{Part: "timeline", Mode: Services, Figures: []Value{{"followees, cold", 1000, ""}, {"p99", 201, "ms"}}},
+		{Part: "timeline", Mode: Services, Figures: []Value{{"followees, cold", 7500, ""}, {"p99", 201, "ms"}}},
+		{Part: "posts", Mode: Services, Figures: []Value{{"publish, p50 beyond a commit", 4, "ms"}, {"publish, p99 beyond a commit", 21, "ms"}}},
+		{Part: "posts", Mode: Services, Figures: []Value{{"unfollow, p50", 4, "ms"}, {"unfollow, p99", 21, "ms"}}},
+		{Part: "posts", Mode: Services, Figures: []Value{{"lists", 500, ""}, {"publish, p50", 99, "ms"}, {"delete, p50", 101, "ms"}}},
+		{Part: "posts", Mode: Services, Figures: []Value{{"lists", 5000, ""}, {"publish, p50", 99, "ms"}, {"delete, p50", 101, "ms"}, {"delete, p99", 300, "ms"}}},
+		{Part: "posts", Mode: Services, Figures: []Value{{"lists", 10_000, ""}, {"delete, p99", 300, "ms"}}},
 		{Part: "dedup", Mode: Embedded, Skipped: "not today"},
 	}
 	var got []string
@@ -44,6 +54,19 @@ func TestBudgets(t *testing.T) {
 		"ingest, embedded, 100000 items, p99 of a refresh to idle ≤ 3 times true",
 		"start, embedded, 100000 items ≤ 2 s false",
 		"memory, embedded, 1000000 items ≤ 1024 MiB true",
+		"timeline page, services, of bare gin, ZREVRANGE + MGET + SELECT ≥ 0.5 true",
+		"timeline page, list there, p50 ≤ 10 ms false",
+		"timeline page, list there, p99 ≤ 50 ms true",
+		"timeline page, cold, 1000 followees, p99 ≤ 200 ms false",
+		"timeline page, cold, 7500 followees, p99 ≤ 500 ms true",
+		"publish, to the answer, p50 beyond a commit ≤ 5 ms true",
+		"publish, to the answer, p99 beyond a commit ≤ 20 ms false",
+		"unfollow, p50 ≤ 50 ms true",
+		"unfollow, p99 ≤ 200 ms true",
+		"fan-out to 500 lists, p50 ≤ 100 ms true",
+		"delete from 5000 lists, p50 ≤ 100 ms false",
+		"delete from 5000 lists, p99 ≤ 500 ms true",
+		"delete from 10000 lists, p99 ≤ 1000 ms true",
 	}, got)
 }
 

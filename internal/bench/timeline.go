@@ -208,11 +208,13 @@ func (b *bench) pagesThere(ctx context.Context, s *system) (results []Result, er
 	if err != nil {
 		return nil, err
 	}
-	memory, err := b.listMemory(ctx, keys.Timeline(readers[0]))
+	figures, err := b.listMemory(ctx, keys.Timeline(readers[0]))
+	latency := totals[1].measured().Latency
+	figures = append(figures, Value{"page, p50", latency.P50 / 1e3, "ms"}, Value{"page, p99", latency.P99 / 1e3, "ms"})
 	return []Result{{
 		What: fmt.Sprintf("%d clients over loopback HTTP, first pages of %d, lists there, readers of %d authors, %d posts",
 			clients, page, p.followees, p.authors*p.posts),
-		Cases: measured(totals), Ratios: []Ratio{ratio(totals[1], totals[0]), ratio(totals[2], totals[0])}, Figures: memory,
+		Cases: measured(totals), Ratios: []Ratio{ratio(totals[1], totals[0]), ratio(totals[2], totals[0])}, Figures: figures,
 	}}, err
 }
 
