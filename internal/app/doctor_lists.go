@@ -65,8 +65,10 @@ func judgeListEviction(s redisSettings) judgement {
 	case s.policy == "":
 		return unknown("maxmemory-policy")
 	case s.policy == "noeviction" && s.maxMemory != "0":
-		return judgement{Warning, "maxmemory-policy is noeviction: when maxmemory is reached, no list can be written and the database answers all timelines",
-			"set maxmemory-policy volatile-lru"}
+		return judgement{
+			Warning, "maxmemory-policy is noeviction: when maxmemory is reached, no list can be written and the database answers all timelines",
+			"set maxmemory-policy volatile-lru",
+		}
 	}
 	return judgement{level: OK, detail: "maxmemory-policy " + s.policy}
 }

@@ -26,8 +26,10 @@ func TestBudgets(t *testing.T) {
 		}},
 		{Part: "start", Mode: Embedded, Figures: []Value{{"items", 100_000, ""}, {"until /readyz answers", 2.5, "s"}}},
 		{Part: "start", Mode: Embedded, Figures: []Value{{"items", 1_000_000, ""}, {"until /readyz answers", 14, "s"}, {"resident", 700, "MiB"}}},
-		{Part: "timeline", Mode: Services, Ratios: []Ratio{{To: "bare gin, ZREVRANGE + MGET + SELECT", Median: 0.5}, {To: "bare gin, ZREVRANGE + MGET + SELECT", Median: 0.1}},
-			Figures: []Value{{"page, p50", 10.5, "ms"}, {"page, p99", 20, "ms"}}},
+		{
+			Part: "timeline", Mode: Services, Ratios: []Ratio{{To: "bare gin, ZREVRANGE + MGET + SELECT", Median: 0.5}, {To: "bare gin, ZREVRANGE + MGET + SELECT", Median: 0.1}},
+			Figures: []Value{{"page, p50", 10.5, "ms"}, {"page, p99", 20, "ms"}},
+		},
 		{Part: "timeline", Mode: Services, Ratios: []Ratio{{To: "bare gin, one query", Median: 0.1}}, Figures: []Value{{"followees", 10, ""}}},
 		{Part: "timeline", Mode: Services, Figures: []Value{{"followees, cold", 1000, ""}, {"p99", 201, "ms"}}},
 		{Part: "timeline", Mode: Services, Figures: []Value{{"followees, cold", 7500, ""}, {"p99", 201, "ms"}}},
