@@ -69,7 +69,7 @@ const visible = `(p.reach = 2 OR $1 <> '' AND (
 	p.author = $1 AND p.origin = ''
 	OR p.reach = 1 AND EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = $2 AND f.gone = 0)
 	OR p.origin = '' AND ` + memberOf + `
-	OR EXISTS (SELECT 1 FROM post_mentions m WHERE m.post = p.id AND m.agent = $1)))`
+	OR EXISTS (SELECT 1 FROM post_mentions m WHERE m.post = p.id AND m.agent = $1 OFFSET 0)))`
 
 // unblocked says that there is no block between the reader $1 and the author $2.
 const unblocked = `NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = $2)

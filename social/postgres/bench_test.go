@@ -89,21 +89,25 @@ func BenchmarkPull(b *testing.B) {
 	}
 }
 
+// BenchmarkCards20 reads pages of readers of 300 and of 5,000 authors: whom else a
+// reader follows must not count.
 func BenchmarkCards20(b *testing.B) {
-	s := graph(b, 1000, 20)
-	list, err := s.Pull(b.Context(), social.PullQuery{Reader: "r300", N: 20})
-	require.NoError(b, err)
-	for name, version := range map[string]int64{"with content": 0, "cached": 1} {
-		known := make([]social.Known, len(list))
-		for i, e := range list {
-			known[i] = social.Known{ID: e.ID, Version: version}
-		}
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				if _, err := s.Cards(b.Context(), "r300", known); err != nil {
-					b.Fatal(err)
-				}
+	s := graph(b, 5000, 4)
+	for _, reader := range []string{"r300", "r5000"} {
+		list, err := s.Pull(b.Context(), social.PullQuery{Reader: reader, N: 20})
+		require.NoError(b, err)
+		for name, version := range map[string]int64{"with content": 0, "cached": 1} {
+			known := make([]social.Known, len(list))
+			for i, e := range list {
+				known[i] = social.Known{ID: e.ID, Version: version}
 			}
-		})
+			b.Run(reader+" "+name, func(b *testing.B) {
+				for b.Loop() {
+					if _, err := s.Cards(b.Context(), reader, known); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 	}
 }
