@@ -245,6 +245,10 @@ func (a *App) startDemo(ctx context.Context) error {
 // Totals tells what has become of the impressions so far.
 func (a *App) Totals() dedup.Totals { return a.recorder.Totals() }
 
+// Flush returns when what agents were shown and did so far is counted. A server
+// need not wait for that, a replay whose clock is not that of the wall does.
+func (a *App) Flush(ctx context.Context) error { return a.tally.Flush(ctx) }
+
 // Close drains the recorder, until ctx ends at the latest, and closes the
 // stores. Nothing may be served any more. It logs recorded + deferred =
 // delivered. Closing again does nothing.
