@@ -64,6 +64,7 @@ type replay struct {
 	o          Options
 	data       *Data
 	past       *past
+	dir        string
 	community  *community
 	contenders []contender
 	rankings   []feed.Ranking // of those that the engine ranks by
@@ -77,29 +78,42 @@ func Measure(ctx context.Context, d *Data, o Options) (_ *Report, err error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	r := &replay{o: o, data: d, past: newPast(d, o.Window)}
-	if r.contenders, err = contenders(o.Config.Parameters(), o.Also); err != nil {
-		return nil, err
-	}
-	for _, c := range r.contenders {
-		if c.order == nil {
-			r.rankings = append(r.rankings, c.ranking)
-		}
-	}
-	r.board = newBoard(d, r.contenders)
-	dir, err := os.MkdirTemp("", "freshet-bench-")
+	list, err := contenders(o.Config.Parameters(), o.Also)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if r.community, err = open(ctx, o.Config, dir, d, o.Window); err != nil {
+	r, err := begin(ctx, d, o, list)
+	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, r.community.close(context.WithoutCancel(ctx))) }()
+	defer func() { err = errors.Join(err, r.end(ctx)) }()
 	if err := r.run(ctx); err != nil {
 		return nil, err
 	}
 	return r.report()
+}
+
+// begin starts Freshet in a directory of this run.
+func begin(ctx context.Context, d *Data, o Options, list []contender) (*replay, error) {
+	r := &replay{o: o, data: d, past: newPast(d, o.Window), contenders: list, board: newBoard(d, list)}
+	for _, c := range list {
+		if c.order == nil {
+			r.rankings = append(r.rankings, c.ranking)
+		}
+	}
+	var err error
+	if r.dir, err = os.MkdirTemp("", "freshet-bench-"); err != nil {
+		return nil, err
+	}
+	if r.community, err = open(ctx, o.Config, r.dir, d, o.Window); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(r.dir))
+	}
+	return r, nil
+}
+
+// end removes what the run has made, also when ctx has ended.
+func (r *replay) end(ctx context.Context) error {
+	return errors.Join(r.community.close(context.WithoutCancel(ctx)), os.RemoveAll(r.dir))
 }
 
 // run goes through the events. Those of one second are one moment: all their

@@ -2,6 +2,7 @@ package quality
 
 import (
 	"cmp"
+	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
 	"reflect"
@@ -16,12 +17,14 @@ const (
 	byDefault  = "default"
 )
 
-// variants are the rankings that differ from the default, each written as changes
-// to it: what the rows say of an ingredient is what is lost without it. One that
-// changes nothing, because the ingredient is off by default, has no row.
-var variants = []struct{ name, changes string }{
-	{"single Gaussian", "scale=24h,offset=1h,decay=0.5"},
-	{"without popularity", "weight=0"},
+// gaussian makes the decay the one Gaussian that was the default before any other.
+const gaussian = "scale=24h,offset=1h,decay=0.5"
+
+// ingredients are what the default ranking is made of, each with the changes that
+// leave it out. One that is off by default, so that they change nothing, has no
+// row.
+var ingredients = []struct{ name, changes string }{
+	{"popularity", "weight=0"},
 }
 
 // contender is one ranking that is measured: by the engine with these parameters,
@@ -32,31 +35,35 @@ type contender struct {
 	order   func(*moment) []int // of m.candidates, best first; nil: the engine ranks
 }
 
-// contenders are the baselines, the default, its variants and those asked for
-// beside them as changes to it.
+// contenders are the baselines, the default, the default without each of its
+// ingredients, and those asked for beside them as changes to it.
 func contenders(standard feed.Ranking, also []string) ([]contender, error) {
+	single, err := standard.With(gaussian)
+	if err != nil {
+		return nil, err
+	}
 	list := []contender{
 		{name: "random", order: randomly},
 		{name: mostRecent, order: newestFirst},
 		{name: "most popular (1 d)", order: mostReadFirst},
+		{name: "single Gaussian", ranking: single},
 		{name: byDefault, ranking: standard},
 	}
-	add := func(name, changes string, always bool) error {
-		r, err := standard.With(changes)
-		if err == nil && (always || !reflect.DeepEqual(r, standard)) {
-			list = append(list, contender{name: name, ranking: r})
+	for _, i := range ingredients {
+		r, err := standard.With(i.changes)
+		if err != nil {
+			return nil, fmt.Errorf("without %s: %w", i.name, err)
 		}
-		return err
-	}
-	for _, v := range variants {
-		if err := add(v.name, v.changes, false); err != nil {
-			return nil, err
+		if !reflect.DeepEqual(r, standard) {
+			list = append(list, contender{name: "without " + i.name, ranking: r})
 		}
 	}
 	for _, changes := range also {
-		if err := add(changes, changes, true); err != nil {
-			return nil, err
+		r, err := standard.With(changes)
+		if err != nil {
+			return nil, fmt.Errorf("--also %s: %w", changes, err)
 		}
+		list = append(list, contender{name: changes, ranking: r})
 	}
 	return list, nil
 }
