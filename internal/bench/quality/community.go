@@ -62,12 +62,11 @@ func (c *community) clock() time.Time { return time.Unix(c.now.Load(), 0).UTC() 
 
 func (c *community) close(ctx context.Context) error { return c.app.Close(ctx) }
 
-// advance goes on to a moment. What was done up to the minute before counts from
-// then on, as it does on servers at the latest.
+// advance goes on to a moment. What was done before counts from then on: a server
+// counts once a second.
 func (c *community) advance(ctx context.Context, at int64) error {
-	next := at/60 != c.now.Load()/60
 	c.now.Store(at)
-	if !next || !c.unflushed {
+	if !c.unflushed {
 		return nil
 	}
 	c.unflushed = false
