@@ -67,6 +67,7 @@ func newMeasureCommand() *cobra.Command {
 	flags.IntVar(&f.traffic.Days, "days", 0, "with --simulate: days to play (default one more than dedup.window_days)")
 	flags.Float64Var(&f.traffic.Zipf, "zipf", 1.1, "with --simulate: exponent of the popularity of items, above 1")
 	f.quality.add(flags)
+	cmd.MarkFlagsMutuallyExclusive("quality", "simulate")
 	flags.Uint64Var(&f.traffic.Seed, "seed", 1, "with --simulate: the same seed plays the same traffic")
 	path := flags.String("config", "", "configuration file (YAML)")
 	configs.AddFlags(flags)

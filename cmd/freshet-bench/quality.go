@@ -27,7 +27,7 @@ type qualityFlags struct {
 
 func (f *qualityFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.on, "quality", false, "measure rankings on real readers instead: ITEMS EVENTS…, a file of items and files of what was read")
-	flags.StringVar(&f.from, "from", "", "with --quality: measure from this time on, as 2016-06-01 or 2016-06-01T12:00:00Z, in UTC")
+	flags.StringVar(&f.from, "from", "", "with --quality: measure from this time on, as 2016-06-01 or 2016-06-01T12:00, in UTC")
 	flags.StringVar(&f.until, "until", "", "with --quality: measure until this time")
 	flags.StringVar(&f.window, "window", "7d", "with --quality: how old an item may be to be shown, such as 7d or 36h")
 	flags.StringVar(&f.count, "count-readers", "", "with --quality: only the readers in this file count, one a line, or those of a file of events")
@@ -53,12 +53,12 @@ func parseTime(flag, text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+	for _, layout := range []string{time.DateOnly, "2006-01-02T15:04", time.RFC3339} {
 		if t, err := time.Parse(layout, text); err == nil {
 			return t, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("%s: write 2016-06-01 or 2016-06-01T12:00:00Z, not %q", flag, text)
+	return time.Time{}, fmt.Errorf("%s: write 2016-06-01, 2016-06-01T12:00 or 2016-06-01T12:00:00+02:00, not %q", flag, text)
 }
 
 // parseWindow reads days, which time.ParseDuration does not know, or a duration.

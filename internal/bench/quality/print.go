@@ -15,9 +15,14 @@ var columns = []struct {
 	title, figure  string
 	signed, bounds bool
 }{
-	{"nDCG@20", "ndcg20", false, true}, {"MRR", "mrr", false, false}, {"HR@5", "hr5", false, false}, {"HR@20", "hr20", false, false},
-	{"coverage", "coverage", false, false}, {"sites/page", "sites_per_page", false, false},
-	{"nDCG − most recent", "ndcg20_minus_most_recent", true, true}, {"nDCG − default", "ndcg20_minus_default", true, true},
+	{"nDCG@20", "ndcg20", false, true},
+	{"MRR", "mrr", false, false},
+	{"HR@5", "hr5", false, false},
+	{"HR@20", "hr20", false, false},
+	{"coverage", "coverage", false, false},
+	{"sites/page", "sites_per_page", false, false},
+	{"nDCG − most recent", "ndcg20_minus_most_recent", true, true},
+	{"nDCG − default", "ndcg20_minus_default", true, true},
 }
 
 // Print writes what was measured as a table.
