@@ -9,6 +9,7 @@ export FRESHET_TEST_REDIS ?=
 export FRESHET_TEST_ELASTICSEARCH ?=
 export FRESHET_TEST_POSTGRES ?=
 export FRESHET_TEST_POSTS ?=
+export FRESHET_TEST_READERS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help build test race checks tidy lint bench budgets fuzz smoke smoke-services services services-down

@@ -50,6 +50,13 @@ func TestBenchUsage(t *testing.T) {
 		"--items: must be at least 1000":            {"--items", "5"},
 		"--rate, --agents":                          {"load", "--rate", "0"},
 		"invalid argument":                          {"--duration", "5"},
+		"--quality takes a file of items":           {"--quality", "items"},
+		"stat nowhere":                              {"--quality", "nowhere", "events"},
+		"--from: write 2016-06-01":                  {"--quality", ".", ".", "--from", "June"},
+		"--window: write a number of days":          {"--quality", ".", ".", "--window", "0d"},
+		"--window must be 1s to 59d":                {"--quality", ".", ".", "--window", "90d"},
+		"there are the halves even, odd and all":    {"--quality", ".", ".", "--half", "third"},
+		"--also speed=2":                            {"--quality", ".", ".", "--also", "speed=2"},
 	} {
 		var out, errs strings.Builder
 		assert.Equal(t, 2, run(t.Context(), args, &out, &errs), "%v", args)
@@ -81,6 +88,58 @@ func TestBenchInAProcess(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(text, &report), "with --json - nothing but JSON is written")
 	require.Len(t, report.Simulations, 1)
+}
+
+// TestBenchQuality measures a community of two: u_1 reads the newest, u_2 the
+// older of two items.
+func TestBenchQuality(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(folder, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	items := write("items", `{"id":"a","title":"A","update_time":1000}`+"\n"+`{"id":"b","title":"B","update_time":2000}`+"\n")
+	events := write("events", "1500\tu_1\tclick\ta\n2500\tu_2\tlike\ta\n2500\tu_1\tclick\tb\n")
+	ask := func(more ...string) (string, int) {
+		var out, errs strings.Builder
+		code := run(t.Context(), append([]string{"--quality", items, events}, more...), &out, &errs)
+		return out.String() + errs.String(), code
+	}
+	said, code := ask()
+	assert.Zero(t, code, said)
+	assert.Contains(t, said, "all readers: 2 readers, 3 first reads from 1970-01-01 to 1970-01-01")
+
+	report := filepath.Join(folder, "report.json")
+	said, code = ask("--json=" + report)
+	assert.Zero(t, code, said)
+	text, err := os.ReadFile(report)
+	require.NoError(t, err)
+	said, code = ask("--json") // nothing behind it
+	assert.Zero(t, code)
+	assert.Equal(t, string(text), said)
+	rows := strings.Split(strings.TrimSpace(said), "\n")
+	require.Len(t, rows, 5)
+	var row struct {
+		Ranking string
+		Readers int
+		MRR     float64
+	}
+	require.NoError(t, json.Unmarshal([]byte(rows[1]), &row))
+	assert.Equal(t, "most recent", row.Ranking)
+	assert.Equal(t, 2, row.Readers)
+	assert.InDelta(t, (1+0.5)/2, row.MRR, 1e-6)
+
+	said, code = ask("--json", "--count-readers", write("readers", "u_2\n"), "--from", "1970-01-01", "--until", "1970-01-02T00:00:00Z", "--half", "odd")
+	assert.Zero(t, code, said)
+	assert.Contains(t, said, `"ranking":"default","readers":1,"events":1`)
+	said, code = ask("--count-readers", write("bad", "u 2\n"))
+	assert.Equal(t, 1, code)
+	assert.Contains(t, said, "bad:1: reader \"u 2\"")
+	said, code = ask("--until", "1970-01-01")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, said, "there is no read to measure")
 }
 
 // TestBenchInterrupted presses Ctrl-C: nothing stays, neither a file nor a

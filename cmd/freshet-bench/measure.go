@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -27,31 +28,36 @@ type benchFlags struct {
 	short    bool
 	simulate bool
 	traffic  bench.Traffic
+	quality  qualityFlags
 }
 
 func newMeasureCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "freshet-bench",
-		Short: "Measure what Freshet promises, each beside its baseline; or simulate days of traffic",
+		Short: "Measure what Freshet promises, each beside its baseline; or simulate days of traffic, or measure rankings",
 		Long: "Measures speed and memory here, each beside a baseline that takes turns with it in the same run.\n" +
 			"What needs services runs when redis.addrs, elasticsearch.addresses and postgres.url name them, with\n" +
 			"keys, an index and a schema of its own, which it removes at the end, also after Ctrl-C.\n\n" +
 			"With --simulate it plays days of traffic on compressed time in the configured dedup.backend and\n" +
 			"compares its filters with the formulas.\n\n" +
+			"With --quality it replays what a community published and read through the engine and says where each\n" +
+			"ranking would have placed what was read next (docs/quality.md).\n\n" +
 			"It exits 1 on errors and on results that cannot be, like an item that comes twice; never because\n" +
 			"something took long.",
 		Example: "  freshet-bench\n" +
 			"  freshet-bench --only refresh,start --items 100000,1000000 --freshet ./freshet\n" +
 			"  freshet-bench --redis.addrs 127.0.0.1:6379 --elasticsearch.addresses http://127.0.0.1:9200\n" +
-			"  freshet-bench --simulate --agents 50000 --impressions 1000000",
-		Args: cobra.NoArgs,
+			"  freshet-bench --simulate --agents 50000 --impressions 1000000\n" +
+			"  freshet-bench --quality items.ndjson.gz events.tsv.gz --from 2016-06-01 --until 2016-09-01 --half odd",
 	}
 	var f benchFlags
+	cmd.Args = f.args
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.only, "only", nil, "parts to measure: "+strings.Join(bench.Parts(), ", ")+" (default all)")
 	flags.DurationVar(&f.duration, "duration", 5*time.Second, "how long each side of a comparison is measured")
 	flags.IntSliceVar(&f.items, "items", []int{100_000}, "items in the catalog; several sizes may be given")
-	flags.StringVar(&f.json, "json", "", "write the report as JSON to this file; - for standard output, instead of the tables")
+	flags.StringVar(&f.json, "json", "", "write the report as JSON to this file; - or nothing for standard output, instead of the tables")
+	flags.Lookup("json").NoOptDefVal = toStdout
 	flags.StringVar(&f.freshet, "freshet", "", "the freshet binary, which the part start runs (default: that part is skipped)")
 	flags.BoolVar(&f.short, "short", false, "a little of everything, the simulations included, to find what cannot be")
 	flags.BoolVar(&f.simulate, "simulate", false, "simulate days of traffic instead")
@@ -60,19 +66,40 @@ func newMeasureCommand() *cobra.Command {
 	flags.IntVar(&f.traffic.Capacity, "capacity", 0, "with --simulate: impressions a day's filters are made for (default as --impressions)")
 	flags.IntVar(&f.traffic.Days, "days", 0, "with --simulate: days to play (default one more than dedup.window_days)")
 	flags.Float64Var(&f.traffic.Zipf, "zipf", 1.1, "with --simulate: exponent of the popularity of items, above 1")
+	f.quality.add(flags)
+	cmd.MarkFlagsMutuallyExclusive("quality", "simulate")
 	flags.Uint64Var(&f.traffic.Seed, "seed", 1, "with --simulate: the same seed plays the same traffic")
 	path := flags.String("config", "", "configuration file (YAML)")
 	configs.AddFlags(flags)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		cfg, err := configs.Load(configs.Options{Path: *path, Environ: os.Environ(), Flags: flags})
 		if err != nil {
 			return err
 		}
 		cmd.SetOut(configs.Masking(cmd.OutOrStdout(), cfg))
 		cmd.SetErr(configs.Masking(cmd.ErrOrStderr(), cfg))
+		if f.quality.on {
+			return runQuality(cmd, cfg, f, args)
+		}
 		return runBench(cmd, cfg, f)
 	}
 	return cmd
+}
+
+// toStdout is the file name that stands for standard output.
+const toStdout = "-"
+
+// args checks what stands on the command line beside flags: files with --quality,
+// else nothing but the name behind --json, which need not be there.
+func (f *benchFlags) args(cmd *cobra.Command, args []string) error {
+	if f.quality.on {
+		return qualityArgs(args)
+	}
+	if f.json == toStdout && len(args) == 1 {
+		f.json = args[0]
+		return nil
+	}
+	return cobra.NoArgs(cmd, args)
 }
 
 func runBench(cmd *cobra.Command, cfg configs.Config, f benchFlags) error {
@@ -124,8 +151,14 @@ func measure(ctx context.Context, o bench.Options, f benchFlags) (*bench.Report,
 	return report, nil
 }
 
-func writeReport(cmd *cobra.Command, report *bench.Report, path string) error {
-	if path == "-" {
+// report is what a run has to say, for people and for programs.
+type report interface {
+	Print(w io.Writer) error
+	Write(w io.Writer) error
+}
+
+func writeReport(cmd *cobra.Command, report report, path string) error {
+	if path == toStdout {
 		return report.Write(cmd.OutOrStdout())
 	}
 	if err := report.Print(cmd.OutOrStdout()); err != nil || path == "" {

@@ -245,6 +245,11 @@ func (a *App) startDemo(ctx context.Context) error {
 // Totals tells what has become of the impressions so far.
 func (a *App) Totals() dedup.Totals { return a.recorder.Totals() }
 
+// Flush returns when what agents were shown and did so far is counted, which
+// otherwise happens each second. A replay waits for it: on its clock a second is
+// over at once.
+func (a *App) Flush(ctx context.Context) error { return a.tally.Flush(ctx) }
+
 // Close drains the recorder, until ctx ends at the latest, and closes the
 // stores. Nothing may be served any more. It logs recorded + deferred =
 // delivered. Closing again does nothing.

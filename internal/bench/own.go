@@ -66,8 +66,12 @@ func (b *bench) connect(ctx context.Context) (err error) {
 func (b *bench) prefix() string { return b.o.Config.Redis.KeyPrefix + b.name + ":" }
 
 // embeddedConfig runs everything in process, in a directory of this run.
-func (b *bench) embeddedConfig(dir string) configs.Config {
-	cfg, standard := b.o.Config, configs.Default()
+func (b *bench) embeddedConfig(dir string) configs.Config { return EmbeddedConfig(b.o.Config, dir) }
+
+// EmbeddedConfig is cfg with everything in process, in a directory, without posts
+// and without bounds on callers.
+func EmbeddedConfig(cfg configs.Config, dir string) configs.Config {
+	standard := configs.Default()
 	cfg.DataDir, cfg.Auth, cfg.Server.Addr = dir, standard.Auth, standard.Server.Addr
 	cfg.Server.MaxInFlight, cfg.Server.RateLimit, cfg.Server.RateBurst = 0, 0, 0
 	cfg.Catalog, cfg.Dedup.Backend, cfg.Sessions.Backend = standard.Catalog, standard.Dedup.Backend, standard.Sessions.Backend
