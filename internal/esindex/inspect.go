@@ -115,6 +115,8 @@ type property struct {
 	Path       string              `json:"path"` // of an alias
 	Index      *bool               `json:"index"`
 	DocValues  *bool               `json:"doc_values"`
+	Analyzer   string              `json:"analyzer"`
+	Options    string              `json:"index_options"`
 	Properties map[string]property `json:"properties"`
 	Fields     map[string]property `json:"fields"`
 }
@@ -154,12 +156,16 @@ func (in *inspection) run() {
 	names, source := &in.schema.Fields, &in.schema.Source
 	in.id(names.ID, &source.ID)
 	in.time(names.UpdateTime, &source.UpdateTime)
-	in.text("title", names.Title, &source.Title)
-	in.text("summary", names.Summary, &source.Summary)
+	in.text("title", &names.Title, &source.Title)
+	in.text("summary", &names.Summary, &source.Summary)
+	in.schema.Tokens = in.tokens(names.TitleTokens) && in.tokens(names.SummaryTokens)
 	in.keyword("group_id", names.GroupID, &source.GroupID, "every item is a group of its own")
 	in.keyword("tags", names.Tags, &source.Tags, "interests and muted tags match nothing")
 	in.keyword("author_id", names.AuthorID, &source.AuthorID, "muted authors match nothing")
 	in.keyword("lang", names.Lang, &source.Lang, "every item passes every language")
+	if !in.schema.Tokens {
+		in.schema = in.schema.WritingTokens(None, None) // keywords are matched in the texts, by their own analyzer
+	}
 	in.number("popularity", names.Popularity, &source.Popularity)
 	for _, plain := range []struct {
 		name   string
@@ -245,7 +251,17 @@ func (in *inspection) time(name string, source *string) {
 	}
 }
 
-func (in *inspection) text(field, name string, source *string) {
+// tokens reports whether a field holds tokens and can be searched.
+func (in *inspection) tokens(name string) bool {
+	f, _, ok := in.mapping.find(name)
+	return ok && name != None && f.Type == "text" && f.indexed() && f.Analyzer == tokensAnalyzer
+}
+
+// text looks at a field that keywords are looked for in. Where a phrase in it
+// would be an error, nothing is: the search would fail for every reader who has a
+// keyword.
+func (in *inspection) text(field string, to, source *string) {
+	name := *to
 	switch f, ok := in.find(name, source); {
 	case name == None:
 	case !ok && field == "title":
@@ -254,6 +270,9 @@ func (in *inspection) text(field, name string, source *string) {
 		in.problem(field, name, false, "the index has no such field: keywords match nothing in it")
 	case f.Type != "text" && f.Type != "match_only_text" || !f.indexed():
 		in.problem(field, name, false, "it is not indexed as text (type %s): keywords match whole values only, or nothing", f.Type)
+	case f.Options == "docs" || f.Options == "freqs":
+		in.problem(field, name, false, "it is indexed without positions (index_options: %s): keywords match nothing in it", f.Options)
+		*to = None
 	}
 }
 
