@@ -82,6 +82,7 @@ type Relevance struct {
 type Gain struct {
 	Name  string  `json:"name"`
 	Score float64 `json:"score"`
+	In    string  `json:"in,omitempty"` // of a keyword: title or summary
 }
 
 // Popularity is an item's likes + 2·comments and the factor it makes.

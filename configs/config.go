@@ -121,6 +121,7 @@ type Ranking struct {
 	Base       float64    `koanf:"base" help:"relevance of an item outside the agent's interests"`
 	Decay      Decay      `koanf:"decay"`
 	Popularity Popularity `koanf:"popularity"`
+	Keywords   Keywords   `koanf:"keywords"`
 }
 
 // Decay is the Gaussian time decay; see [feed.Decay].
@@ -134,6 +135,11 @@ type Decay struct {
 // Popularity is the influence of likes and comments.
 type Popularity struct {
 	Weight float64 `koanf:"weight" help:"the popularity factor is 1 + weight * log10(1 + popularity); 0: off"`
+}
+
+// Keywords is what the keywords of a profile add.
+type Keywords struct {
+	Summary float64 `koanf:"summary" help:"part of its weight that a keyword adds where it stands in the summary alone, 0 to 1"`
 }
 
 // Dedup remembers what agents were shown.
@@ -217,6 +223,8 @@ type Fields struct {
 	Likes          string `koanf:"likes" help:"index field of the number of likes"`
 	Comments       string `koanf:"comments" help:"index field of the number of comments"`
 	Popularity     string `koanf:"popularity" help:"index field of likes + 2 * comments: a number"`
+	TitleTokens    string `koanf:"title_tokens" help:"index field of the title's words as keywords match them, with manage_index"`
+	SummaryTokens  string `koanf:"summary_tokens" help:"index field of the summary's words as keywords match them, with manage_index"`
 }
 
 // Log says what is logged, and how.
@@ -234,7 +242,7 @@ func Default() Config {
 		Auth:    Auth{Mode: ModeHeader},
 		Catalog: Catalog{Backend: CatalogSQLite},
 		Recall:  Recall{Backend: RecallMemory, N: 500, CacheTTL: time.Second, StaleTTL: 10 * time.Minute},
-		Ranking: Ranking{Base: 0.1, Decay: Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}},
+		Ranking: Ranking{Base: 0.1, Decay: Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}, Keywords: Keywords{Summary: feed.DefaultKeywordsSummary}},
 		Dedup: Dedup{
 			Backend: DedupMemory, WindowDays: 7, FalsePositiveRate: 0.01, DailyCapacity: 1_000_000, Shards: 1,
 			PendingGrace: 10 * time.Second, OnFailure: FailOpen, Mirror: Mirror{MaxBytes: 512 << 20},
@@ -257,6 +265,7 @@ func defaultFields() Fields {
 		ID: "id", GroupID: "group_id", Title: "title", Summary: "summary", URL: "url", ImageURL: "image_url",
 		AuthorID: "author_id", Lang: "lang", Tags: "tags", UpdateTime: "update_time", UpdateTimeUnit: UnitAuto,
 		Likes: "likes", Comments: "comments", Popularity: "freshet_popularity",
+		TitleTokens: "freshet_title", SummaryTokens: "freshet_summary",
 	}
 }
 
@@ -267,5 +276,6 @@ func (c Config) Parameters() feed.Ranking {
 		Decay:            feed.Decay{Scale: d.Scale, Offset: d.Offset, Decay: d.Decay, Floor: d.Floor},
 		PopularityWeight: c.Ranking.Popularity.Weight,
 		Base:             c.Ranking.Base,
+		KeywordsSummary:  c.Ranking.Keywords.Summary,
 	}
 }

@@ -34,6 +34,8 @@ func ChangesJSON(list string) ([]byte, error) {
 			text.Popularity = &popularityText{Weight: &values.PopularityWeight}
 		case "base":
 			text.Base = &values.Base
+		case "summary":
+			text.Keywords = &keywordsText{Summary: &values.KeywordsSummary}
 		}
 	}
 	return json.Marshal(text)

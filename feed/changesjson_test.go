@@ -18,6 +18,7 @@ func TestChangesJSON(t *testing.T) {
 		"scale=72h":           `{"decay":{"scale":"72h"}}`,
 		"decay=0.3, floor=0":  `{"decay":{"decay":0.3,"floor":0}}`,
 		"weight=0,base=2":     `{"popularity":{"weight":0},"base":2}`,
+		"summary=0.25":        `{"keywords":{"summary":0.25}}`,
 		"offset=2h,offset=3h": `{"decay":{"offset":"3h"}}`,
 		"scale=1h30m,offset=0s,decay=0.1,floor=0.5,weight=7.5,base=0.25": `{
 			"decay":{"scale":"1h30m","offset":"0s","decay":0.1,"floor":0.5},"popularity":{"weight":7.5},"base":0.25}`,

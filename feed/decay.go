@@ -67,6 +67,7 @@ type Ranking struct {
 	Decay            Decay
 	PopularityWeight float64 // popularity factor is 1 + weight·log10(1 + popularity); ≥ 0, 0 turns it off
 	Base             float64 // relevance every item has before interests and keywords; > 0
+	KeywordsSummary  float64 // part of its weight that a keyword adds where it stands in the summary alone; 0 to 1
 }
 
 // Validate says what is wrong with the parameters; the error wraps
@@ -80,6 +81,9 @@ func (r Ranking) Validate() error {
 	}
 	if !(r.Base > 0 && r.Base <= 1000) {
 		return fmt.Errorf("%w: base must be greater than 0 and at most 1000, not %v", ErrBadRanking, r.Base)
+	}
+	if !(r.KeywordsSummary >= 0 && r.KeywordsSummary <= 1) {
+		return fmt.Errorf("%w: keywords.summary must be 0 to 1, not %v", ErrBadRanking, r.KeywordsSummary)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 // Bounds of a profile.
 const (
 	MaxInterests      = 200
-	MaxInterestWeight = 100
+	MaxInterestWeight = 100 // of an interest and of a keyword
 	MaxKeywords       = 64
 	MaxKeywordsLength = 1024 // characters of all keywords: each may be a word of its own, and a search engine takes only so many
 	MaxTags           = 64   // tags of one item
@@ -29,7 +29,7 @@ var profileErrors = strictjson.Errors{"": ErrBadProfile, "muted_items[]": fmt.Er
 // unknown reader: it ranks by freshness alone.
 type Profile struct {
 	Interests    map[string]float64 `json:"interests,omitempty"`     // tag → weight, 0 to 100
-	Keywords     []string           `json:"keywords,omitempty"`      // searched in title and summary
+	Keywords     []Keyword          `json:"keywords,omitempty"`      // looked for in title and summary
 	Langs        []string           `json:"langs,omitempty"`         // only these languages; empty: all
 	MutedAuthors []string           `json:"muted_authors,omitempty"` // never items of these authors
 	MutedTags    []string           `json:"muted_tags,omitempty"`    // never items with one of these tags
@@ -69,7 +69,6 @@ func (p Profile) Validate() error {
 		terms []string
 		most  int
 	}{
-		{"keywords", p.Keywords, MaxKeywords},
 		{"langs", p.Langs, MaxKeywords},
 		{"muted_authors", p.MutedAuthors, MaxMutes},
 		{"muted_tags", p.MutedTags, MaxMutes},
@@ -83,12 +82,8 @@ func (p Profile) Validate() error {
 			}
 		}
 	}
-	characters := 0
-	for _, k := range p.Keywords {
-		characters += utf8.RuneCountInString(k)
-	}
-	if characters > MaxKeywordsLength {
-		return fmt.Errorf("%w: the keywords have %d characters in all, at most %d are allowed", ErrBadProfile, characters, MaxKeywordsLength)
+	if err := checkKeywords(p.Keywords); err != nil {
+		return err
 	}
 	if len(p.MutedItems) > MaxMutes {
 		return fmt.Errorf("%w: %d muted_items, at most %d are allowed", ErrBadProfile, len(p.MutedItems), MaxMutes)

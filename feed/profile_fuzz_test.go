@@ -13,6 +13,7 @@ import (
 // after it was written.
 func FuzzParseProfile(f *testing.F) {
 	f.Add([]byte(`{"interests":{"go":3,"c++":0.5},"keywords":["bloom filter"],"langs":["en"],"muted_authors":["x"],"muted_tags":["y"]}`))
+	f.Add([]byte(`{"keywords":[{"term":"C++","weight":2.5},{"term":"x"},"y"]}`))
 	f.Add([]byte(`{}`))
 	f.Add([]byte(`{"interests":{"go":1e999}}`))
 	f.Add([]byte(`{"interests":null} {}`))

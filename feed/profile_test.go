@@ -1,6 +1,7 @@
 package feed_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -16,7 +17,7 @@ func TestParseProfile(t *testing.T) {
 		"muted_authors":["spam"],"muted_tags":["ads"],"muted_items":["a:b/c"]} `))
 	require.NoError(t, err)
 	require.Equal(t, feed.Profile{
-		Interests: map[string]float64{"go": 2.5, "c++": 0, "x": 100}, Keywords: []string{"raft"}, Langs: []string{"en"},
+		Interests: map[string]float64{"go": 2.5, "c++": 0, "x": 100}, Keywords: feed.Keywords("raft"), Langs: []string{"en"},
 		MutedAuthors: []string{"spam"}, MutedTags: []string{"ads"}, MutedItems: []string{"a:b/c"},
 	}, p)
 	for text, named := range map[string]bool{`{}`: false, `{"muted_items":null}`: false, `{"muted_items":[]}`: true} {
@@ -24,6 +25,13 @@ func TestParseProfile(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, named, p.MutedItems != nil, text)
 	}
+
+	p, err = feed.ParseProfile([]byte(`{"keywords":["go",{"term":"machine learning","weight":2},{"term":"c++"},{"weight":1,"term":"C++"},{"term":"x","weight":0}]}`))
+	require.NoError(t, err)
+	require.Equal(t, []feed.Keyword{{"go", 1}, {"machine learning", 2}, {"c++", 1}, {"C++", 1}, {"x", 0}}, p.Keywords)
+	text, err := json.Marshal(p)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"keywords":["go",{"term":"machine learning","weight":2},"c++","C++",{"term":"x","weight":0}]}`, string(text))
 
 	p, err = feed.ParseProfile([]byte(`{}`))
 	require.NoError(t, err)
@@ -55,6 +63,16 @@ func TestParseProfileRefuses(t *testing.T) {
 		{"weight as text", `{"interests":{"go":"2"}}`, "string"},
 		{"empty tag", `{"interests":{"":1}}`, "interests has 0 characters"},
 		{"empty keyword", `{"keywords":[""]}`, "keywords has 0 characters"},
+		{"a keyword's weight", `{"keywords":[{"term":"go","weight":100.5}]}`, `keyword "go" must be 0 to 100`},
+		{"a keyword's weight below 0", `{"keywords":[{"term":"go","weight":-1}]}`, `keyword "go" must be 0 to 100`},
+		{"a keyword's weight as text", `{"keywords":[{"term":"go","weight":"2"}]}`, "keywords[0] must be a string or an object such as"},
+		{"a keyword's other field", `{"keywords":["a",{"term":"go","wieght":2}]}`, `unknown field "wieght"; known are term, weight`},
+		{"a keyword's field twice", `{"keywords":[{"term":"go","term":"c"}]}`, `duplicate field "term"`},
+		{"a keyword without a term", `{"keywords":[{"weight":2}]}`, "keywords[0] must be a string or an object such as {\"term\":\"machine learning\",\"weight\":2}: the term is missing"},
+		{"a keyword with an empty term", `{"keywords":[{"term":""}]}`, "keywords has 0 characters"},
+		{"a number as keyword", `{"keywords":[7]}`, "not a number"},
+		{"null as keyword", `{"keywords":[null]}`, "null"},
+		{"many characters of keywords", `{"keywords":["` + strings.Join([]string{strings.Repeat("a", 256), strings.Repeat("b", 256), strings.Repeat("c", 256), strings.Repeat("d", 256), "e"}, `","`) + `"]}`, "1025 characters"},
 		{"long mute", `{"muted_tags":["` + strings.Repeat("é", feed.MaxTermLength+1) + `"]}`, "muted_tags has 257 characters"},
 		{"many interests", `{"interests":{` + strings.Join(interests, ",") + `}}`, "201 interests"},
 		{"many keywords", `{"keywords":` + list(feed.MaxKeywords+1) + `}`, "65 keywords"},
@@ -75,7 +93,7 @@ func TestRefuses(t *testing.T) {
 	t.Parallel()
 	p := feed.Profile{Langs: []string{"en", "de"}, MutedAuthors: []string{"spam"}, MutedTags: []string{"ads"}}
 	require.True(t, p.HasMutes())
-	require.False(t, feed.Profile{Interests: map[string]float64{"go": 1}, Keywords: []string{"x"}}.HasMutes())
+	require.False(t, feed.Profile{Interests: map[string]float64{"go": 1}, Keywords: feed.Keywords("x")}.HasMutes())
 	for _, tc := range []struct {
 		name string
 		item feed.Item
@@ -139,7 +157,7 @@ func TestSameMutes(t *testing.T) {
 		want bool
 	}{
 		{"other order, repeated", feed.Profile{MutedTags: []string{"b", "a", "b"}, Langs: []string{"en"}}, true},
-		{"other interests", feed.Profile{MutedTags: []string{"a", "b"}, Langs: []string{"en"}, Keywords: []string{"k"}}, true},
+		{"other interests", feed.Profile{MutedTags: []string{"a", "b"}, Langs: []string{"en"}, Keywords: feed.Keywords("k")}, true},
 		{"fewer tags", feed.Profile{MutedTags: []string{"a"}, Langs: []string{"en"}}, false},
 		{"other language", feed.Profile{MutedTags: []string{"a", "b"}, Langs: []string{"de"}}, false},
 		{"an author more", feed.Profile{MutedTags: []string{"a", "b"}, Langs: []string{"en"}, MutedAuthors: []string{"x"}}, false},

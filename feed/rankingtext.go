@@ -17,6 +17,7 @@ type rankingText struct {
 	Decay      *decayText      `json:"decay,omitempty"`
 	Popularity *popularityText `json:"popularity,omitempty"`
 	Base       *float64        `json:"base,omitempty"`
+	Keywords   *keywordsText   `json:"keywords,omitempty"`
 }
 
 type decayText struct {
@@ -26,19 +27,28 @@ type decayText struct {
 	Floor  *float64 `json:"floor,omitempty"`
 }
 
+// DefaultKeywordsSummary is a new system's [Ranking.KeywordsSummary], and that of
+// a ranking that was stored before there was one.
+const DefaultKeywordsSummary = 0.5
+
+type keywordsText struct {
+	Summary *float64 `json:"summary,omitempty"`
+}
+
 type popularityText struct {
 	Weight *float64 `json:"weight,omitempty"`
 }
 
 // MarshalJSON writes every parameter, durations as Go writes them:
 //
-//	{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":1e-06},"popularity":{"weight":0},"base":0.1}
+//	{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":1e-06},"popularity":{"weight":0},"base":0.1,"keywords":{"summary":0.5}}
 func (r Ranking) MarshalJSON() ([]byte, error) {
 	scale, offset := DurationText(r.Decay.Scale), DurationText(r.Decay.Offset)
 	return json.Marshal(rankingText{
 		Decay:      &decayText{Scale: &scale, Offset: &offset, Decay: &r.Decay.Decay, Floor: &r.Decay.Floor},
 		Popularity: &popularityText{Weight: &r.PopularityWeight},
 		Base:       &r.Base,
+		Keywords:   &keywordsText{Summary: &r.KeywordsSummary},
 	})
 }
 
@@ -49,6 +59,9 @@ func (r *Ranking) UnmarshalJSON(data []byte) error {
 	var text rankingText
 	if err := strictjson.Unmarshal(data, &text, strictjson.Errors{"": ErrBadRanking}); err != nil {
 		return err
+	}
+	if r.Base == 0 { // read from nothing: one that was stored, perhaps before keywords.summary
+		r.KeywordsSummary = DefaultKeywordsSummary
 	}
 	if d := text.Decay; d != nil {
 		if err := errors.Join(setDuration(&r.Decay.Scale, "decay.scale", d.Scale), setDuration(&r.Decay.Offset, "decay.offset", d.Offset)); err != nil {
@@ -61,6 +74,9 @@ func (r *Ranking) UnmarshalJSON(data []byte) error {
 		setNumber(&r.PopularityWeight, text.Popularity.Weight)
 	}
 	setNumber(&r.Base, text.Base)
+	if text.Keywords != nil {
+		setNumber(&r.KeywordsSummary, text.Keywords.Summary)
+	}
 	return nil
 }
 
@@ -84,7 +100,7 @@ func setNumber(to, from *float64) {
 
 // With returns the parameters changed by a list such as
 //
-//	scale=72h,offset=2h,decay=0.5,floor=0,weight=0.2,base=0.1
+//	scale=72h,offset=2h,decay=0.5,floor=0,weight=0.2,base=0.1,summary=0.5
 //
 // and validated. An empty list changes nothing. Errors wrap [ErrBadRanking].
 func (r Ranking) With(changes string) (Ranking, error) {
@@ -103,6 +119,7 @@ func (r Ranking) With(changes string) (Ranking, error) {
 func (r *Ranking) set(name, value string) error {
 	numbers := map[string]*float64{
 		"decay": &r.Decay.Decay, "floor": &r.Decay.Floor, "weight": &r.PopularityWeight, "base": &r.Base,
+		"summary": &r.KeywordsSummary,
 	}
 	switch name {
 	case "scale":
@@ -112,7 +129,7 @@ func (r *Ranking) set(name, value string) error {
 	}
 	to, known := numbers[name]
 	if !known {
-		return fmt.Errorf("%w: there is no parameter %q; there are scale, offset, decay, floor, weight and base", ErrBadRanking, name)
+		return fmt.Errorf("%w: there is no parameter %q; there are scale, offset, decay, floor, weight, base and summary", ErrBadRanking, name)
 	}
 	x, err := strconv.ParseFloat(value, 64)
 	if err != nil {

@@ -129,14 +129,14 @@ func TestAProfileIsItsAgentsOwn(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := newFixture(t, nil)
-			f.profiles.all["u_1"] = feed.Profile{Keywords: []string{"go"}}
+			f.profiles.all["u_1"] = feed.Profile{Keywords: feed.Keywords("go")}
 			require.Equal(t, tt.code, f.do(t, "GET", path, "", tt.headers...).Code)
 			require.Equal(t, tt.code, f.do(t, "PUT", path, `{"keywords":["rust"]}`, tt.headers...).Code)
 			want := "go"
 			if tt.code == 0 {
 				want = "rust"
 			}
-			require.Equal(t, []string{want}, f.profiles.all["u_1"].Keywords)
+			require.Equal(t, feed.Keywords(want), f.profiles.all["u_1"].Keywords)
 			require.Equal(t, tt.code, f.do(t, "DELETE", path, "", tt.headers...).Code)
 			require.Equal(t, tt.code != 0, len(f.profiles.all) == 1)
 		})

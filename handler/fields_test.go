@@ -24,6 +24,7 @@ const (
 	aFlag
 	aTime
 	aTexts // an array of strings
+	aKeywords
 	anArray
 	anObject
 	aChange // an object or a string
@@ -31,15 +32,16 @@ const (
 
 // wrong has, for each kind, values it does not take and what is said of them.
 var wrong = map[kind]map[string]string{
-	aText:    {`7`: "must be a string, not a number", `{}`: "must be a string, not an object", `true`: "must be a string, not a boolean"},
-	aWhole:   {`"7"`: "must be a whole number, not a string", `1.5`: "must be a whole number, not 1.5", `[7]`: "must be a whole number, not an array", `1e300`: "must be a whole number, not 1e300"},
-	aNumber:  {`"0.5"`: "must be a number, not a string", `[1]`: "must be a number, not an array"},
-	aFlag:    {`"true"`: "must be true or false, not a string", `1`: "must be true or false, not a number"},
-	aTime:    {`"1772798400"`: "must be a number where it is Unix seconds", `"yesterday"`: "must be a time such as", `true`: "must be a time such as", `0`: "must be a time such as", `1772798400000`: "must be a time such as"},
-	aTexts:   {`"a"`: "must be an array of strings, not a string", `{}`: "must be an array of strings, not an object", `[7]`: "[0] must be a string, not a number", `["a",null]`: "[1] must be a string, not null"},
-	anArray:  {`"a"`: "must be an array, not a string", `{}`: "must be an array, not an object", `[null]`: "[0] must be an object, not null"},
-	anObject: {`"a"`: "must be an object", `[]`: "must be an object", `7`: "must be an object"},
-	aChange:  {`[]`: "must be an object as in GET /v1/ranking, or a list", `7`: "must be an object as in GET /v1/ranking, or a list"},
+	aText:     {`7`: "must be a string, not a number", `{}`: "must be a string, not an object", `true`: "must be a string, not a boolean"},
+	aWhole:    {`"7"`: "must be a whole number, not a string", `1.5`: "must be a whole number, not 1.5", `[7]`: "must be a whole number, not an array", `1e300`: "must be a whole number, not 1e300"},
+	aNumber:   {`"0.5"`: "must be a number, not a string", `[1]`: "must be a number, not an array"},
+	aFlag:     {`"true"`: "must be true or false, not a string", `1`: "must be true or false, not a number"},
+	aTime:     {`"1772798400"`: "must be a number where it is Unix seconds", `"yesterday"`: "must be a time such as", `true`: "must be a time such as", `0`: "must be a time such as", `1772798400000`: "must be a time such as"},
+	aTexts:    {`"a"`: "must be an array of strings, not a string", `{}`: "must be an array of strings, not an object", `[7]`: "[0] must be a string, not a number", `["a",null]`: "[1] must be a string, not null"},
+	aKeywords: {`"a"`: "must be an array, not a string", `[7]`: "[0] must be a string or an object such as", `["a",null]`: "[1] must be an object, not null", `[{"term":"a","wait":2}]`: `unknown field "wait"; known are term, weight`, `[{"weight":2}]`: "the term is missing", `[{"term":"a","weight":"2"}]`: "weight must be a number, not a string"},
+	anArray:   {`"a"`: "must be an array, not a string", `{}`: "must be an array, not an object", `[null]`: "[0] must be an object, not null"},
+	anObject:  {`"a"`: "must be an object", `[]`: "must be an object", `7`: "must be an object"},
+	aChange:   {`[]`: "must be an object as in GET /v1/ranking, or a list", `7`: "must be an object as in GET /v1/ranking, or a list"},
 }
 
 // right has other ways of writing a value: they mean the same.
@@ -75,7 +77,7 @@ var withBodies = []described{
 	{op: "POST /v1/events", body: `{"events":[{"type":"click","id":"a"}]}`, fields: []field{{"events", anArray, 40001, true}}},
 	{op: "PUT /v1/agents/u_1/profile", body: `{}`, fields: []field{
 		{"interests", anObject, 40001, false},
-		{"keywords", aTexts, 40001, false},
+		{"keywords", aKeywords, 40001, false},
 		{"langs", aTexts, 40001, false},
 		{"muted_authors", aTexts, 40001, false},
 		{"muted_tags", aTexts, 40001, false},
@@ -106,6 +108,7 @@ var withBodies = []described{
 		{"scale", aText, 40001, false}, {"offset", aText, 40001, false}, {"decay", aNumber, 40001, false}, {"floor", aNumber, 40001, false},
 	}},
 	{op: "PUT /v1/ranking", body: `{"ranking":{"popularity":%s,"base":1}}`, within: "popularity", fields: []field{{"weight", aNumber, 40001, false}}},
+	{op: "PUT /v1/ranking", body: `{"ranking":{"keywords":%s,"base":1}}`, within: "keywords", fields: []field{{"summary", aNumber, 40001, false}}},
 	{op: "PUT /v1/ranking", body: `{"experiments":[%s]}`, within: "experiments[0]", fields: []field{
 		{"name", aText, 40001, true}, {"share", aNumber, 40001, true}, {"ranking", anObject, 40001, false},
 	}},
@@ -131,7 +134,7 @@ var withBodies = []described{
 // objects are those that %s stands for.
 var objects = map[string]string{
 	"audience":  `{}`,
-	"events[0]": `{"type":"click","id":"a"}`, "decay": `{}`, "popularity": `{}`,
+	"events[0]": `{"type":"click","id":"a"}`, "decay": `{}`, "popularity": `{}`, "keywords": `{}`,
 	"experiments[0]": `{"name":"x","share":0.1}`, "clicks[0]": `{"agent_id":"u_1","id":"a","at":1772798400}`,
 }
 

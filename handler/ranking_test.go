@@ -29,7 +29,7 @@ func newRankings(t *testing.T) Rankings {
 	store, err := sqlitefile.Open(t.Context(), filepath.Join(t.TempDir(), "c.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
-	configured := feed.Ranking{Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}, Base: 0.1}
+	configured := feed.Ranking{Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}, Base: 0.1, KeywordsSummary: 0.5}
 	live, err := ranking.Open(t.Context(), sqliteranking.New(store), ranking.Config{
 		Clock: func() time.Time { return time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC) }, Configured: configured,
 	})
@@ -37,7 +37,7 @@ func newRankings(t *testing.T) Rankings {
 	return live
 }
 
-const configuredJSON = `{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":1e-06},"popularity":{"weight":0},"base":0.1}`
+const configuredJSON = `{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":1e-06},"popularity":{"weight":0},"base":0.1,"keywords":{"summary":0.5}}`
 
 // scaled is the ranking with another scale.
 func scaled(scale string) string {

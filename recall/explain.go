@@ -41,27 +41,26 @@ type Factors struct {
 	Score            float32
 }
 
-// Gain is what one interest or keyword of a profile adds to an item's
-// relevance: the weight of a tag, BM25 over title and summary of a keyword.
+// Gain is what one interest or keyword of a profile adds to an item's relevance:
+// the weight of a tag; the weight of a keyword that stands in the title, or the
+// ranking's share of it where the keyword stands in the summary alone.
 type Gain struct {
 	Name  string  `json:"name"`
 	Score float64 `json:"score"`
+	In    string  `json:"in,omitempty"` // of a keyword: [InTitle] or [InSummary]
 }
 
-// SortGains puts the highest first, equal ones by name, and makes one of those
-// with the same name. It sorts in place.
-func SortGains(gains []Gain) []Gain {
-	slices.SortFunc(gains, func(a, b Gain) int { return cmp.Compare(a.Name, b.Name) })
-	joined := gains[:0]
-	for _, g := range gains {
-		if n := len(joined); n > 0 && joined[n-1].Name == g.Name {
-			joined[n-1].Score += g.Score
-			continue
-		}
-		joined = append(joined, g)
-	}
-	slices.SortStableFunc(joined, func(a, b Gain) int { return cmp.Compare(b.Score, a.Score) })
-	return joined
+// Where a keyword stands.
+const (
+	InTitle   = "title"
+	InSummary = "summary"
+)
+
+// SortGains puts the highest first, equal ones by name.
+func SortGains(gains []Gain) {
+	slices.SortFunc(gains, func(a, b Gain) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Name, b.Name))
+	})
 }
 
 // Finish fills in what follows from the rest: relevance, decay, popularity

@@ -25,10 +25,9 @@ func TestDirectIsWhatIsBehindTheDecorators(t *testing.T) {
 }
 
 func TestSortGains(t *testing.T) {
-	assert.Equal(t, []recall.Gain{{Name: "b", Score: 4}, {Name: "a", Score: 3}, {Name: "c", Score: 3}}, recall.SortGains([]recall.Gain{
-		{Name: "c", Score: 3}, {Name: "b", Score: 1}, {Name: "a", Score: 3}, {Name: "b", Score: 3},
-	}))
-	assert.Empty(t, recall.SortGains(nil))
+	gains := []recall.Gain{{Name: "c", Score: 3}, {Name: "d", Score: 1}, {Name: "a", Score: 3}, {Name: "b", Score: 4}}
+	recall.SortGains(gains)
+	assert.Equal(t, []recall.Gain{{Name: "b", Score: 4}, {Name: "a", Score: 3}, {Name: "c", Score: 3}, {Name: "d", Score: 1}}, gains)
 }
 
 func TestFinish(t *testing.T) {

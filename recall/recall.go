@@ -32,9 +32,11 @@ type Result struct {
 // first, then id ascending. Scores are float32 values of
 //
 //	relevance × decay × popularity
-//	relevance = base + Σ interest weight over matching tags + BM25(keywords)
+//	relevance = base + Σ interest weight over matching tags + Σ keyword gains
 //
-// where BM25 is summed over title (boost 2) and summary. Items dated after
+// where a keyword that [Keywords] lists gains its weight if its tokens follow one
+// another in the title, else its weight × the ranking's KeywordsSummary if they do
+// in the summary. Items dated after
 // q.Origin, not after q.Since, or refused by the profile's mutes and languages
 // are not recalled. Within one round at most one item of a group is returned,
 // the best one; between rounds a group may come again, and the caller drops

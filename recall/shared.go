@@ -167,7 +167,12 @@ func keyOf(q *feed.Query) queryKey {
 		k.text(tag)
 		k.float(p.Interests[tag])
 	}
-	for _, list := range [][]string{p.Keywords, p.Langs, p.MutedAuthors, p.MutedTags, p.MutedItems} {
+	k.number(uint64(len(p.Keywords)))
+	for _, keyword := range p.Keywords {
+		k.text(keyword.Term)
+		k.float(keyword.Weight)
+	}
+	for _, list := range [][]string{p.Langs, p.MutedAuthors, p.MutedTags, p.MutedItems} {
 		k.number(uint64(len(list)))
 		for _, word := range list {
 			k.text(word)
@@ -179,6 +184,7 @@ func keyOf(q *feed.Query) queryKey {
 	k.float(r.Decay.Floor)
 	k.float(r.PopularityWeight)
 	k.float(r.Base)
+	k.float(r.KeywordsSummary)
 	k.time(q.Origin)
 	k.time(q.Since)
 	k.number(uint64(q.N))

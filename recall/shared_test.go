@@ -40,10 +40,10 @@ func (s *source) Recall(ctx context.Context, q feed.Query) (recall.Result, error
 func query() feed.Query {
 	return feed.Query{
 		Profile: feed.Profile{
-			Interests: map[string]float64{"go": 1, "rust": 2}, Keywords: []string{"a", "b"}, Langs: []string{"en"},
+			Interests: map[string]float64{"go": 1, "rust": 2}, Keywords: feed.Keywords("a", "b"), Langs: []string{"en"},
 			MutedAuthors: []string{"x"}, MutedTags: []string{"y"}, MutedItems: []string{"z"},
 		},
-		Ranking: feed.Ranking{Decay: feed.Decay{Scale: time.Hour, Offset: time.Minute, Decay: 0.5, Floor: 0.1}, PopularityWeight: 1, Base: 0.1},
+		Ranking: feed.Ranking{Decay: feed.Decay{Scale: time.Hour, Offset: time.Minute, Decay: 0.5, Floor: 0.1}, PopularityWeight: 1, Base: 0.1, KeywordsSummary: 0.5},
 		Origin:  time.Unix(1000, 0), Since: time.Unix(10, 0), N: 5, After: "c",
 	}
 }
@@ -145,6 +145,10 @@ func TestSharedTellsQueriesApart(t *testing.T) {
 			v.Set(reflect.ValueOf(map[string]float64{"go": 1, "rust": 2.5}))
 			differs(name, *q)
 			v.Set(reflect.ValueOf(map[string]float64{"go": 1, "Rust": 2}))
+		case []feed.Keyword:
+			v.Set(reflect.ValueOf(append(feed.Keywords("new"), at...)))
+			differs(name, *q)
+			v.Set(reflect.ValueOf([]feed.Keyword{{Term: at[0].Term, Weight: at[0].Weight + 1}}))
 		case []string:
 			v.Set(reflect.ValueOf(append([]string{"new"}, at...)))
 		default:
@@ -172,10 +176,10 @@ func TestSharedTellsQueriesApart(t *testing.T) {
 
 	// What moves from one list to the next, or between two words.
 	q = query()
-	q.Profile.Keywords, q.Profile.Langs = []string{"a", "b", "en"}, nil
+	q.Profile.Keywords, q.Profile.Langs = feed.Keywords("a", "b", "en"), nil
 	differs("lists", q)
 	q = query()
-	q.Profile.Keywords = []string{"ab"}
+	q.Profile.Keywords = feed.Keywords("ab")
 	differs("words", q)
 	require.Equal(t, "1", recalled(t, s, query()))
 }

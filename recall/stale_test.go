@@ -84,7 +84,7 @@ func TestStaleIsBoundedInCandidates(t *testing.T) {
 	s := recall.NewStale(&long{}, func() time.Time { return now }, recall.StaleConfig{TTL: time.Minute, Candidates: 100_000})
 	held := testenv.Retained(func() {
 		for n := range 100 {
-			_, err := s.Recall(t.Context(), feed.Query{N: 10_000, Origin: now, Profile: feed.Profile{Keywords: []string{fmt.Sprint(n)}}})
+			_, err := s.Recall(t.Context(), feed.Query{N: 10_000, Origin: now, Profile: feed.Profile{Keywords: feed.Keywords(fmt.Sprint(n))}})
 			require.NoError(t, err)
 		}
 	})

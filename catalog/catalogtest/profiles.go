@@ -36,7 +36,7 @@ func profiles(t *testing.T, c catalog.Catalog) {
 		requireNoProfile(t, c, agent)
 		require.ErrorIs(t, c.RemoveProfile(ctx, agent), catalog.ErrNotFound)
 
-		first := feed.Profile{Interests: map[string]float64{"go": 2, "c++": 0.5}, Keywords: []string{"raft"}, Langs: []string{"en"}}
+		first := feed.Profile{Interests: map[string]float64{"go": 2, "c++": 0.5}, Keywords: feed.Keywords("raft"), Langs: []string{"en"}}
 		require.NoError(t, c.PutProfile(ctx, agent, first))
 		requireProfile(t, c, agent, first)
 		requireProfile(t, c, agent, first)

@@ -50,7 +50,7 @@ func scanEveryItemOnce(t *testing.T, c catalog.Catalog) {
 		require.NoError(t, c.Remove(t.Context(), gone))
 		delete(want, gone)
 	}
-	require.NoError(t, c.PutProfile(t.Context(), "u_1", feed.Profile{Keywords: []string{"no item"}}))
+	require.NoError(t, c.PutProfile(t.Context(), "u_1", feed.Profile{Keywords: feed.Keywords("no item")}))
 
 	require.NoError(t, s.Scan(t.Context(), func(it feed.Item) error {
 		w, ok := want[it.ID]

@@ -9,25 +9,41 @@ import (
 	"strings"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/words"
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// The marker of a document of ours is its last field, the popularity: what
-// stands before it is the item's own JSON, byte for byte.
-const marker = `,"` + esindex.DefaultPopularity + `":`
+// A document of ours ends with what no reader is given: the tokens of title and
+// summary, and the popularity. What stands before is the item's own JSON, byte for
+// byte. Tokens have no characters that JSON escapes. Documents of older versions
+// have the popularity alone.
+const (
+	titleMarker   = `,"` + esindex.DefaultTitleTokens + `":"`
+	summaryMarker = `,"` + esindex.DefaultSummaryTokens + `":"`
+	marker        = `,"` + esindex.DefaultPopularity + `":`
+)
+
+// seal ends a document of ours that is all but its last brace.
+func seal(s *esindex.Schema, own []byte, it *feed.Item) []byte {
+	if s.Source.TitleTokens != esindex.None {
+		own = append(words.Append(append(own, titleMarker...), it.Title), '"')
+		own = append(words.Append(append(own, summaryMarker...), it.Summary), '"')
+	}
+	own = strconv.AppendInt(append(own, marker...), it.Popularity(), 10)
+	return append(own, '}')
+}
 
 // encode writes an item as it is stored.
 func encode(s *esindex.Schema, it *feed.Item) ([]byte, error) {
 	if err := checkBusiness(s, it); err != nil {
 		return nil, err
 	}
-	popularity := strconv.FormatInt(it.Popularity(), 10)
 	if !s.Mapped() {
 		data, err := json.Marshal(it)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", feed.ErrBadItem, err)
 		}
-		return append(data[:len(data)-1], marker+popularity+"}"...), nil
+		return seal(s, data[:len(data)-1], it), nil
 	}
 	fields := make(map[string]any, 13+len(it.Business))
 	for name, raw := range it.Business {
@@ -52,10 +68,12 @@ func encode(s *esindex.Schema, it *feed.Item) ([]byte, error) {
 	if len(it.Tags) > 0 {
 		fields[n.Tags] = it.Tags
 	}
+	fields[n.TitleTokens] = string(words.Append(nil, it.Title))
+	fields[n.SummaryTokens] = string(words.Append(nil, it.Summary))
 	fields[n.UpdateTime] = s.Time.Stored(it.UpdateTime)
 	// Popularity first: where it shares the field of likes or comments, that
 	// field keeps the count it is named for.
-	fields[n.Popularity] = json.RawMessage(popularity)
+	fields[n.Popularity] = it.Popularity()
 	for name, count := range map[string]int64{n.Likes: it.Likes, n.Comments: it.Comments} {
 		if count != 0 || name == n.Popularity {
 			fields[name] = count
@@ -91,7 +109,7 @@ func physical(s *esindex.Schema) []string {
 	n := &s.Source
 	return []string{
 		n.ID, n.GroupID, n.Title, n.UpdateTime, n.Summary, n.URL, n.ImageURL, n.AuthorID, n.Lang, n.Tags,
-		n.Likes, n.Comments, n.Popularity,
+		n.Likes, n.Comments, n.Popularity, n.TitleTokens, n.SummaryTokens,
 	}
 }
 
@@ -113,9 +131,9 @@ func itemJSON(s *esindex.Schema, id string, source json.RawMessage) (json.RawMes
 	return data, nil
 }
 
-// cutMarker takes the popularity off the end of a document that encode wrote.
-// No other document looks like it: items may not have a field of this name,
-// and one inside a business field is followed by two braces.
+// cutMarker takes off what seal put at the end of a document. No other document
+// looks like it: items may not have fields of these names, and one inside a
+// business field is followed by two braces.
 func cutMarker(source []byte) (json.RawMessage, bool) {
 	rest, ok := bytes.CutSuffix(source, []byte("}"))
 	if !ok {
@@ -126,8 +144,22 @@ func cutMarker(source []byte) (json.RawMessage, bool) {
 	if !ok {
 		return nil, false
 	}
+	if without, ok := cutTokens(rest, summaryMarker); ok {
+		if without, ok = cutTokens(without, titleMarker); ok {
+			rest = without
+		}
+	}
 	own := make(json.RawMessage, 0, len(rest)+1)
 	return append(append(own, rest...), '}'), true
+}
+
+// cutTokens takes a field of tokens off the end.
+func cutTokens(doc []byte, marker string) ([]byte, bool) {
+	doc, ok := bytes.CutSuffix(doc, []byte(`"`))
+	if !ok {
+		return nil, false
+	}
+	return bytes.CutSuffix(doc[:bytes.LastIndexByte(doc, '"')+1], []byte(marker))
 }
 
 // readItem rebuilds an item from a document, which may have been written by
@@ -142,6 +174,8 @@ func readItem(s *esindex.Schema, docID string, source json.RawMessage) (feed.Ite
 	if n.Popularity != n.Likes && n.Popularity != n.Comments {
 		take(all, n.Popularity) // ours alone: no reader is given it
 	}
+	take(all, n.TitleTokens)
+	take(all, n.SummaryTokens)
 	it := feed.Item{
 		ID: text(take(all, n.ID)), GroupID: text(take(all, n.GroupID)), Title: text(take(all, n.Title)),
 		Summary: text(take(all, n.Summary)), URL: text(take(all, n.URL)), ImageURL: text(take(all, n.ImageURL)),

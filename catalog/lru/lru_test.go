@@ -124,7 +124,7 @@ func TestReadsOnce(t *testing.T) {
 		require.ErrorIs(t, err, catalog.ErrNotFound)
 	}
 	require.Equal(t, 1, w.profiles, "that there is no profile is remembered")
-	require.NoError(t, c.PutProfile(t.Context(), "u_none", feed.Profile{Keywords: []string{"go"}}))
+	require.NoError(t, c.PutProfile(t.Context(), "u_none", feed.Profile{Keywords: feed.Keywords("go")}))
 	for range 3 {
 		p, err := c.Profile(t.Context(), "u_none")
 		require.NoError(t, err)

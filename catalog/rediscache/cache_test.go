@@ -272,7 +272,7 @@ func TestHidingWhileTheCatalogIsDown(t *testing.T) {
 }
 
 func TestAReaderCannotPutAnOldProfileBack(t *testing.T) {
-	old, changed := feed.Profile{Keywords: []string{"old"}}, feed.Profile{Keywords: []string{"new"}}
+	old, changed := feed.Profile{Keywords: feed.Keywords("old")}, feed.Profile{Keywords: feed.Keywords("new")}
 	read := func(c *Cache) feed.Profile {
 		_, p, err := c.Hydrate(t.Context(), "u_1", nil)
 		require.NoError(t, err)
@@ -378,7 +378,7 @@ func TestReadsWorkWithoutRedis(t *testing.T) {
 	clock := func() time.Time { mu.Lock(); defer mu.Unlock(); return now }
 	c := New(g, client, Config{KeyPrefix: prefix, Clock: clock})
 	put(t, c, item("a", "A"))
-	want := feed.Profile{Keywords: []string{"go"}}
+	want := feed.Profile{Keywords: feed.Keywords("go")}
 	require.NoError(t, c.PutProfile(t.Context(), "u_1", want))
 
 	off.Store(true)

@@ -40,7 +40,7 @@ func TestReopenKeepsEverything(t *testing.T) {
 	c, err := sqlite.Open(t.Context(), path)
 	require.NoError(t, err)
 	it := feed.Item{ID: "a", Title: "A", UpdateTime: 1, Business: map[string]json.RawMessage{"x": json.RawMessage(`[1.0]`)}}
-	p := feed.Profile{Keywords: []string{"go"}}
+	p := feed.Profile{Keywords: feed.Keywords("go")}
 	_, err = c.Put(t.Context(), []feed.Item{it})
 	require.NoError(t, err)
 	require.NoError(t, c.PutProfile(t.Context(), "u_1", p))

@@ -185,7 +185,7 @@ func (s scenarioStep) run(t *testing.T, st *story, name string) bool {
 	case s.Profile != nil:
 		p := s.Profile
 		require.NoError(t, st.Engine.PutProfile(ctx, p.Agent, feed.Profile{
-			Interests: p.Interests, Keywords: p.Keywords, Langs: p.Langs, MutedAuthors: p.Authors, MutedTags: p.Tags,
+			Interests: p.Interests, Keywords: feed.Keywords(p.Keywords...), Langs: p.Langs, MutedAuthors: p.Authors, MutedTags: p.Tags,
 		}), name)
 	case s.Forget != "":
 		require.NoError(t, st.Engine.RemoveProfile(ctx, s.Forget), name)

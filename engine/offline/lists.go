@@ -55,6 +55,7 @@ type Factors struct {
 type Gain struct {
 	Name  string  `json:"name"`
 	Score float64 `json:"score"`
+	In    string  `json:"in,omitempty"` // of a keyword: title or summary
 }
 
 // lists answers both lists, each item with its place in the other one.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/freshet/freshet/catalog/elastic"
 	"github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/dedup/redisbloom"
@@ -187,7 +188,7 @@ func (d *doctor) lookAtElastic(ctx context.Context) {
 }
 
 func (d *doctor) lookAtIndex(ctx context.Context, client esindex.Client) {
-	index, fields := d.cfg.Elasticsearch.Index, indexFields(d.cfg)
+	index := d.cfg.Elasticsearch.Index
 	what := "index " + index
 	if d.fix {
 		created, err := d.createIndices(ctx, client)
@@ -199,7 +200,7 @@ func (d *doctor) lookAtIndex(ctx context.Context, client esindex.Client) {
 			d.say(OK, what, "", "created %s", strings.Join(created, " and "))
 		}
 	}
-	report, err := esindex.Inspect(ctx, client, index, fields, timeUnit(d.cfg))
+	report, err := inspectIndex(ctx, client, d.cfg)
 	if err != nil {
 		fix := "run freshet doctor --fix, or set elasticsearch.manage_index: true"
 		if !d.cfg.Elasticsearch.ManageIndex {
@@ -207,6 +208,13 @@ func (d *doctor) lookAtIndex(ctx context.Context, client esindex.Client) {
 		}
 		d.say(Broken, what, fix, "%v", err)
 		return
+	}
+	if report.Older && !d.fix {
+		d.say(Warning, what, olderFix, olderIndex)
+	} else if report.Older {
+		if report = d.upgradeIndex(ctx, client, report); report.Older {
+			return
+		}
 	}
 	for _, p := range report.Problems {
 		level := Warning
@@ -218,6 +226,22 @@ func (d *doctor) lookAtIndex(ctx context.Context, client esindex.Client) {
 	if report.Err() == nil {
 		d.say(OK, what, "", "its mapping fits; time is kept as %s", report.Schema.Time)
 	}
+}
+
+// upgradeIndex brings an index of an older version over and answers its report.
+func (d *doctor) upgradeIndex(ctx context.Context, client esindex.Client, report esindex.Report) esindex.Report {
+	index := d.cfg.Elasticsearch.Index
+	def := esindex.Definition{Fields: indexFields(d.cfg)}
+	done, err := elastic.Upgrade(ctx, client, index, report.Indices[0], def, report.Schema)
+	if err == nil {
+		d.say(OK, "index "+index, "", "brought over: %d items are in %s, which the name stands for now", done.Items, done.Index)
+		report, err = inspectIndex(ctx, client, d.cfg)
+	}
+	if err != nil {
+		d.say(Broken, "index "+index, "see the message, and run it again; the user needs the manage privilege on "+index+"*", "%v", err)
+		report.Older = true
+	}
+	return report
 }
 
 // createIndices creates what is missing: all indices, or only those beside the

@@ -35,6 +35,7 @@ type elasticStartup struct {
 	cfg    configs.Config
 	log    *slog.Logger
 	found  *esindex.Schema     // nil: not read yet
+	older  bool                // the index lacks the token fields, which doctor adds
 	schema *esindex.LateSchema // of the backends, which can be used once it is known
 
 	mu  sync.Mutex
@@ -61,7 +62,7 @@ func (e *elasticStartup) inspect(ctx context.Context) error {
 			e.log.InfoContext(ctx, "created", "indices", created)
 		}
 	}
-	report, err := esindex.Inspect(ctx, e.client, index, indexFields(e.cfg), timeUnit(e.cfg))
+	report, err := inspectIndex(ctx, e.client, e.cfg)
 	if err != nil {
 		return fmt.Errorf("%w; freshet doctor says more", err)
 	}
@@ -71,8 +72,40 @@ func (e *elasticStartup) inspect(ctx context.Context) error {
 	for _, p := range report.Problems {
 		e.log.WarnContext(ctx, "elasticsearch index", "index", index, "problem", p.String())
 	}
-	e.found = &report.Schema
+	if report.Older {
+		e.log.WarnContext(ctx, "elasticsearch index", "index", index, "problem", olderIndex, "fix", olderFix)
+	}
+	e.found, e.older = &report.Schema, report.Older
 	return nil
+}
+
+const (
+	olderIndex = "an older Freshet made it: it has no fields of tokens, and until it is brought over keywords are matched in its texts by Elasticsearch's " +
+		"analyzer, to which C++ is C; everything else works"
+	olderFix = "run freshet doctor --fix, while the servers run"
+)
+
+// inspectIndex reads the mapping. Where the index is Freshet's, tokens are written
+// even into one of an older version, so that none lack once it is brought over.
+func inspectIndex(ctx context.Context, client esindex.Client, cfg configs.Config) (esindex.Report, error) {
+	fields := indexFields(cfg)
+	report, err := esindex.Inspect(ctx, client, cfg.Elasticsearch.Index, fields, timeUnit(cfg))
+	report.Older = report.Older && cfg.Elasticsearch.ManageIndex
+	if report.Older {
+		report.Schema = report.Schema.WritingTokens(fields.TitleTokens, fields.SummaryTokens)
+	}
+	return report, err
+}
+
+// lookAgain finds out whether an index of an older version was brought over.
+func (e *elasticStartup) lookAgain(ctx context.Context) {
+	report, err := inspectIndex(ctx, e.client, e.cfg)
+	if err != nil || report.Err() != nil || report.Older {
+		return // a minute later
+	}
+	e.log.InfoContext(ctx, "the index was brought over: keywords are matched by Freshet's own tokens", "indices", report.Indices)
+	e.found, e.older = &report.Schema, false
+	e.schema.Set(report.Schema)
 }
 
 // waiting returns why the startup is not done; nil: it is.
@@ -144,7 +177,7 @@ func (a *App) startElastic(ctx context.Context) {
 			pause := standbyEvery
 			if a.clients.startup.waiting() != nil {
 				pause = warmUpEvery
-			} else if len(a.stores.standby) == 0 {
+			} else if len(a.stores.standby) == 0 && !a.clients.startup.older {
 				return
 			}
 			select {
@@ -165,6 +198,9 @@ func (a *App) visitElastic(ctx context.Context) {
 			e.tried(ctx, err)
 		}
 		return
+	}
+	if e.older {
+		e.lookAgain(ctx)
 	}
 	if err := a.recallForAll(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, recall.ErrUnavailable) {
 		a.log.WarnContext(ctx, "the list that stands in while Elasticsearch is down cannot be renewed", "error", err)

@@ -134,7 +134,7 @@ func TestExplainIsTheRefresh(t *testing.T) {
 			cfg.Recall.N = 60 // so that later refreshes need several rounds
 			a := open(t, cfg, WithClock(clock.Now))
 			put(t, a, demo.Generate(1, 400, explainedAt)...)
-			profile := feed.Profile{Interests: map[string]float64{"go": 3, "music": 2, "space": 1}, Keywords: []string{"opens", "new"}}
+			profile := feed.Profile{Interests: map[string]float64{"go": 3, "music": 2, "space": 1}, Keywords: feed.Keywords("opens", "new")}
 			require.NoError(t, a.Engine.PutProfile(t.Context(), "u_1", profile))
 			rounds := 0
 			for step := range 9 {

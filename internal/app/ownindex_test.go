@@ -56,6 +56,6 @@ func TestOwnIndexExample(t *testing.T) {
 	assert.JSONEq(t, `{"id":"art-2","group_id":"storm","title":"Harbour still closed, ferries wait","update_time":1772724600,
 		"author_id":"kim","tags":["weather","transport"],"paywall":true}`, string(answer.Docs[1].JSON))
 
-	require.NoError(t, a.Engine.PutProfile(t.Context(), "u_2", feed.Profile{MutedAuthors: []string{"kim"}, Keywords: []string{"harbour"}, Langs: []string{"en"}}))
+	require.NoError(t, a.Engine.PutProfile(t.Context(), "u_2", feed.Profile{MutedAuthors: []string{"kim"}, Keywords: feed.Keywords("harbour"), Langs: []string{"en"}}))
 	assert.Equal(t, []string{"art-1"}, ids(ask(t, a, refresh("u_2", 10))))
 }

@@ -94,7 +94,7 @@ func TestHidesOfOneAgentWaitForEachOther(t *testing.T) {
 			assert.NoError(t, err)
 		})
 		wg.Go(func() {
-			assert.NoError(t, a.Engine.PutProfile(t.Context(), "u_1", feed.Profile{Keywords: []string{fmt.Sprint("k", i)}}))
+			assert.NoError(t, a.Engine.PutProfile(t.Context(), "u_1", feed.Profile{Keywords: feed.Keywords(fmt.Sprint("k", i))}))
 		})
 	}
 	wg.Wait()

@@ -203,7 +203,7 @@ func TestTheIndicesBesideAreDeleted(t *testing.T) {
 	m := modes[1]
 	var cfg configs.Config
 	all := servers(t, m, func(c *configs.Config) { cfg = *c })
-	dotted := feed.Profile{Interests: map[string]float64{"a.b": 1, "a.b.c": 2}, Keywords: []string{"x"}}
+	dotted := feed.Profile{Interests: map[string]float64{"a.b": 1, "a.b.c": 2}, Keywords: feed.Keywords("x")}
 	for _, a := range all {
 		require.NoError(t, a.Engine.PutProfile(t.Context(), "u_0", feed.Profile{}))
 		_, err := a.ranking.Change(t.Context(), ranking.Change{Edit: func(r *feed.Ranking) error { r.Base++; return nil }})

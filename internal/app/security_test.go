@@ -254,13 +254,13 @@ func TestTheLargestKeywords(t *testing.T) {
 		}
 		put(t, a, feed.Item{ID: "all", Title: all.String(), UpdateTime: time.Now().Unix() - 5})
 		const path = "/v1/agents/u_1/profile"
-		_, code, _ := s.call("PUT", path, asJSON(t, feed.Profile{Keywords: keywords}), asU1)
+		_, code, _ := s.call("PUT", path, asJSON(t, feed.Profile{Keywords: feed.Keywords(keywords...)}), asU1)
 		require.Zero(t, code)
 		_, code, data := s.call("POST", "/v1/feed", `{"action":"refresh"}`, asU1)
 		require.Zero(t, code)
 		require.Contains(t, data, `"id":"all"`)
 		keywords[0] += "一"
-		_, code, _ = s.call("PUT", path, asJSON(t, feed.Profile{Keywords: keywords}), asU1)
+		_, code, _ = s.call("PUT", path, asJSON(t, feed.Profile{Keywords: feed.Keywords(keywords...)}), asU1)
 		require.Equal(t, 40001, code)
 	})
 }

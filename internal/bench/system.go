@@ -226,7 +226,7 @@ func profile(i int) feed.Profile {
 		p.Interests[topics[(i+3*k)%len(topics)]] = 1 + float64(k) + float64(i)/1e6
 	}
 	if i%3 == 0 {
-		p.Keywords = []string{"database", "report"}
+		p.Keywords = feed.Keywords("database", "report")
 	}
 	return p
 }

@@ -143,6 +143,9 @@ func gains(kind string, list []client.Gain) string {
 	var b strings.Builder
 	for _, g := range list {
 		fmt.Fprintf(&b, " + %s %s %s", kind, printable(g.Name), number(g.Score))
+		if g.In != "" {
+			fmt.Fprintf(&b, " (%s)", g.In)
+		}
 	}
 	return b.String()
 }

@@ -79,7 +79,7 @@ func TestWriteExplanation(t *testing.T) {
 func TestWriteExplainedItem(t *testing.T) {
 	for name, item := range map[string]string{
 		"candidate": `,"item":{"rank":1,"id":"doc_1","title":"A river in spring","age":7200,"score":3.0931,"decay":0.99987,
-			"relevance":{"total":3.6,"base":0.1,"tags":[{"name":"water","score":2}],"keywords":[{"name":"river bank","score":1.5}]},
+			"relevance":{"total":3.6,"base":0.1,"tags":[{"name":"water","score":2}],"keywords":[{"name":"river bank","score":1.5,"in":"title"}]},
 			"popularity":{"value":9,"factor":1.5},"fate":"seen","day":"20260304","reason":"It ranks 1 of 5, but \u001b[31mseen."}`,
 		"unknown": `,"item":{"rank":0,"id":"doc_2","fate":"unknown","reason":"There is no item under this id."}`,
 	} {

@@ -132,13 +132,13 @@ func slug(title string) string {
 // Profiles returns the demo readers by agent id.
 func Profiles() map[string]feed.Profile {
 	return map[string]feed.Profile{
-		"u_1": {Interests: map[string]float64{"go": 5, "databases": 4, "distributed-systems": 3, "performance": 2}, Keywords: []string{"latency", "migration"}, Langs: []string{"en"}},
-		"u_2": {Interests: map[string]float64{"climate": 5, "energy": 4, "nature": 3, "science": 2}, Keywords: []string{"solar", "forest"}},
+		"u_1": {Interests: map[string]float64{"go": 5, "databases": 4, "distributed-systems": 3, "performance": 2}, Keywords: feed.Keywords("latency", "migration"), Langs: []string{"en"}},
+		"u_2": {Interests: map[string]float64{"climate": 5, "energy": 4, "nature": 3, "science": 2}, Keywords: feed.Keywords("solar", "forest")},
 		"u_3": {Interests: map[string]float64{"football": 5, "cycling": 4, "running": 3, "sport": 2}, MutedTags: []string{"politics"}},
-		"u_4": {Interests: map[string]float64{"film": 4, "music": 4, "books": 4, "culture": 2}, Keywords: []string{"restoration", "vinyl"}, Langs: []string{"en", "fr"}},
+		"u_4": {Interests: map[string]float64{"film": 4, "music": 4, "books": 4, "culture": 2}, Keywords: feed.Keywords("restoration", "vinyl"), Langs: []string{"en", "fr"}},
 		"u_5": {Interests: map[string]float64{"startups": 5, "business": 4, "economy": 3, "work": 2}, MutedTags: []string{"football", "sport"}},
-		"u_6": {Interests: map[string]float64{"travel": 5, "food": 5, "outdoors": 3}, Keywords: []string{"night trains", "sourdough"}, Langs: []string{"en", "de", "es"}},
-		"u_7": {Interests: map[string]float64{"security": 5, "privacy": 5, "law": 3, "open-source": 2}, Keywords: []string{"passkeys"}, MutedAuthors: []string{"ben.okafor"}},
+		"u_6": {Interests: map[string]float64{"travel": 5, "food": 5, "outdoors": 3}, Keywords: feed.Keywords("night trains", "sourdough"), Langs: []string{"en", "de", "es"}},
+		"u_7": {Interests: map[string]float64{"security": 5, "privacy": 5, "law": 3, "open-source": 2}, Keywords: feed.Keywords("passkeys"), MutedAuthors: []string{"ben.okafor"}},
 		"u_8": {}, // nothing is known of this reader: pure freshness
 	}
 }

@@ -111,7 +111,7 @@ func TestProfilesMeetTheCatalog(t *testing.T) {
 			require.True(t, known[name], "%s of %s is in the catalog", name, agent)
 		}
 		for _, k := range p.Keywords {
-			require.Contains(t, text.String(), k, "a keyword of %s", agent)
+			require.Contains(t, text.String(), k.Term, "a keyword of %s", agent)
 		}
 	}
 }

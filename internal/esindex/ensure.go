@@ -25,6 +25,9 @@ type Definition struct {
 	RefreshInterval string // "1s"; "" as the cluster does by default
 }
 
+// tokensAnalyzer cuts at spaces: what is written in the token fields are tokens.
+const tokensAnalyzer = "whitespace"
+
 type object = map[string]any
 
 // Items is the body that creates the item index.
@@ -34,12 +37,14 @@ func (d Definition) Items() ([]byte, error) {
 		return nil, err
 	}
 	keyword, text := object{"type": "keyword"}, object{"type": "text", "analyzer": "standard"}
+	tokens := object{"type": "text", "analyzer": tokensAnalyzer, "norms": false} // nothing but whether they stand there counts
 	stored, count := object{"type": "keyword", "index": false, "doc_values": false}, object{"type": "long"}
 	properties := object{
 		f.GroupID: keyword, f.AuthorID: keyword, f.Lang: keyword, f.Tags: keyword,
 		f.Title: text, f.Summary: text, f.URL: stored, f.ImageURL: stored,
 		f.UpdateTime: object{"type": "date", "format": "epoch_second"},
 		f.Popularity: count, f.Likes: count, f.Comments: count,
+		f.TitleTokens: tokens, f.SummaryTokens: tokens,
 	}
 	delete(properties, None)
 	if f.ID != MetaID {

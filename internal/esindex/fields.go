@@ -10,6 +10,13 @@ import (
 // likes + 2·comments, a number of ours that readers are never given.
 const DefaultPopularity = "freshet_popularity"
 
+// The fields our own index keeps the tokens of package words in, separated by
+// spaces, for keywords. Readers are never given them either.
+const (
+	DefaultTitleTokens   = "freshet_title"
+	DefaultSummaryTokens = "freshet_summary"
+)
+
 // MetaID, as the name of the id field, says that the document's _id is the
 // item's id.
 const MetaID = "_id"
@@ -34,10 +41,13 @@ type Fields struct {
 	Likes      string
 	Comments   string
 	Popularity string // overwritten with likes + 2·comments when an item is put; never answered
+	// The tokens of title and summary, in fields that are cut at spaces.
+	TitleTokens   string
+	SummaryTokens string
 }
 
-// WithDefaults gives every unnamed field its logical name, and popularity
-// [DefaultPopularity].
+// WithDefaults gives every unnamed field its logical name, and
+// popularity and tokens those of our own index.
 func (f Fields) WithDefaults() Fields {
 	for _, r := range f.refs() {
 		*r.name = cmp.Or(*r.name, r.logical)
@@ -75,8 +85,13 @@ type fieldRef struct {
 }
 
 func (r fieldRef) config() string {
-	if r.logical == DefaultPopularity {
+	switch r.logical {
+	case DefaultPopularity:
 		return "popularity"
+	case DefaultTitleTokens:
+		return "title_tokens"
+	case DefaultSummaryTokens:
+		return "summary_tokens"
 	}
 	return r.logical
 }
@@ -85,7 +100,7 @@ func (r fieldRef) needed() bool {
 	return r.logical == "id" || r.logical == "title" || r.logical == "update_time"
 }
 
-// refs lists the fields in the order of an item's JSON, popularity last.
+// refs lists the fields in the order of an item's JSON, those of ours last.
 func (f *Fields) refs() []fieldRef {
 	return []fieldRef{
 		{"id", &f.ID},
@@ -101,5 +116,7 @@ func (f *Fields) refs() []fieldRef {
 		{"likes", &f.Likes},
 		{"comments", &f.Comments},
 		{DefaultPopularity, &f.Popularity},
+		{DefaultTitleTokens, &f.TitleTokens},
+		{DefaultSummaryTokens, &f.SummaryTokens},
 	}
 }

@@ -42,6 +42,9 @@ type Report struct {
 	Indices  []string // behind the name, which may be an alias or a pattern
 	Schema   Schema   // usable unless Err says otherwise
 	Problems []Problem
+	// Older says that it is an index of ours, by its mapping, that an older Freshet
+	// made: it lacks the token fields.
+	Older bool
 }
 
 // Err joins the fatal problems; nil when the index can be used. It wraps
@@ -86,6 +89,7 @@ func Inspect(ctx context.Context, client Client, index string, names Fields, uni
 		in.run()
 		if i == 0 {
 			report.Schema, report.Problems = in.schema, in.problems
+			report.Older = len(found) == 1 && names.TitleTokens != None && in.older(names)
 			continue
 		}
 		if in.schema != report.Schema {
@@ -100,9 +104,26 @@ func Inspect(ctx context.Context, client Client, index string, names Fields, uni
 	return report, nil
 }
 
+// older reports whether the mapping is what an older version of [Definition] made
+// with these names: it has no other fields.
+func (in *inspection) older(names Fields) bool {
+	ours := map[string]bool{}
+	for _, r := range names.refs() {
+		head, _, _ := strings.Cut(*r.name, ".")
+		ours[head] = true
+	}
+	for name := range in.mapping.Properties {
+		if !ours[name] {
+			return false
+		}
+	}
+	return !in.schema.Tokens && in.mapping.Dynamic == "false"
+}
+
 type mapping struct {
 	property
-	Source struct {
+	Dynamic string `json:"dynamic"`
+	Source  struct {
 		Enabled  *bool    `json:"enabled"`
 		Includes []string `json:"includes"`
 		Excludes []string `json:"excludes"`
@@ -115,6 +136,8 @@ type property struct {
 	Path       string              `json:"path"` // of an alias
 	Index      *bool               `json:"index"`
 	DocValues  *bool               `json:"doc_values"`
+	Analyzer   string              `json:"analyzer"`
+	Options    string              `json:"index_options"`
 	Properties map[string]property `json:"properties"`
 	Fields     map[string]property `json:"fields"`
 }
@@ -154,12 +177,16 @@ func (in *inspection) run() {
 	names, source := &in.schema.Fields, &in.schema.Source
 	in.id(names.ID, &source.ID)
 	in.time(names.UpdateTime, &source.UpdateTime)
-	in.text("title", names.Title, &source.Title)
-	in.text("summary", names.Summary, &source.Summary)
+	in.text("title", &names.Title, &source.Title)
+	in.text("summary", &names.Summary, &source.Summary)
+	in.schema.Tokens = in.tokens(names.TitleTokens) && in.tokens(names.SummaryTokens)
 	in.keyword("group_id", names.GroupID, &source.GroupID, "every item is a group of its own")
 	in.keyword("tags", names.Tags, &source.Tags, "interests and muted tags match nothing")
 	in.keyword("author_id", names.AuthorID, &source.AuthorID, "muted authors match nothing")
 	in.keyword("lang", names.Lang, &source.Lang, "every item passes every language")
+	if !in.schema.Tokens {
+		in.schema = in.schema.WritingTokens(None, None) // keywords are matched in the texts, by their own analyzer
+	}
 	in.number("popularity", names.Popularity, &source.Popularity)
 	for _, plain := range []struct {
 		name   string
@@ -245,7 +272,17 @@ func (in *inspection) time(name string, source *string) {
 	}
 }
 
-func (in *inspection) text(field, name string, source *string) {
+// tokens reports whether a field holds tokens and can be searched.
+func (in *inspection) tokens(name string) bool {
+	f, _, ok := in.mapping.find(name)
+	return ok && name != None && f.Type == "text" && f.indexed() && f.Analyzer == tokensAnalyzer
+}
+
+// text looks at a field that keywords are looked for in. Where a phrase in it
+// would be an error, nothing is: the search would fail for every reader who has a
+// keyword.
+func (in *inspection) text(field string, to, source *string) {
+	name := *to
 	switch f, ok := in.find(name, source); {
 	case name == None:
 	case !ok && field == "title":
@@ -254,6 +291,9 @@ func (in *inspection) text(field, name string, source *string) {
 		in.problem(field, name, false, "the index has no such field: keywords match nothing in it")
 	case f.Type != "text" && f.Type != "match_only_text" || !f.indexed():
 		in.problem(field, name, false, "it is not indexed as text (type %s): keywords match whole values only, or nothing", f.Type)
+	case f.Options == "docs" || f.Options == "freqs":
+		in.problem(field, name, false, "it is indexed without positions (index_options: %s): keywords match nothing in it", f.Options)
+		*to = None
 	}
 }
 

@@ -27,9 +27,10 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("elasticsearch answered %d %s: %s", e.Status, e.Type, e.Reason)
 }
 
-// Unwrap makes a refusal that will pass an [ErrUnavailable].
+// Unwrap makes a refusal that will pass an [ErrUnavailable]. An index is blocked
+// while it is upgraded, or until its disk has room again.
 func (e *Error) Unwrap() error {
-	if Passing(e.Status) {
+	if Passing(e.Status) || e.Type == "cluster_block_exception" {
 		return ErrUnavailable
 	}
 	return nil

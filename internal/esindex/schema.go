@@ -11,12 +11,15 @@ type Schema struct {
 	Fields Fields    // names in queries and sorts
 	Source Fields    // names in the document; differs from Fields where a sub-field or an alias is queried
 	Time   TimeField // the update time
+	// Tokens says that the token fields can be searched. In an index of ours that an
+	// older Freshet made they are written and not searched.
+	Tokens bool
 }
 
 // OwnSchema is the schema of an index made by [Ensure] with these names.
 func OwnSchema(names Fields) Schema {
 	names = names.WithDefaults()
-	return Schema{Fields: names, Source: names, Time: EpochSeconds}
+	return Schema{Fields: names, Source: names, Time: EpochSeconds, Tokens: names.TitleTokens != None}
 }
 
 // MetaID reports whether the document's _id is the item's id. Then a search
@@ -25,7 +28,20 @@ func (s Schema) MetaID() bool { return s.Fields.ID == MetaID }
 
 // Mapped reports whether the names are not those of our own index: documents
 // may then have been written by others.
-func (s Schema) Mapped() bool { return s.Source != Fields{}.WithDefaults() || s.Time != EpochSeconds }
+func (s Schema) Mapped() bool {
+	own := Fields{}.WithDefaults()
+	source := s.Source
+	source.TitleTokens, source.SummaryTokens = own.TitleTokens, own.SummaryTokens // they come and go with the version
+	return source != own || s.Time != EpochSeconds
+}
+
+// WritingTokens is the schema with token fields of these names, whether they can be
+// searched or not.
+func (s Schema) WritingTokens(title, summary string) Schema {
+	s.Fields.TitleTokens, s.Fields.SummaryTokens = title, summary
+	s.Source.TitleTokens, s.Source.SummaryTokens = title, summary
+	return s
+}
 
 // LateSchema is a [Schema] that may become known later: a server also starts
 // while Elasticsearch is down. The zero value is not known yet. It is safe for

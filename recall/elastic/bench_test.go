@@ -33,7 +33,7 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 func BenchmarkRecall500(b *testing.B) {
 	posts := testenv.Posts(b)
 	s, client, name := open(b, posts)
-	q := ask(feed.Profile{Interests: map[string]float64{"show-hn": 3, "github.com": 2}, Keywords: []string{"go", "rust"}})
+	q := ask(feed.Profile{Interests: map[string]float64{"show-hn": 3, "github.com": 2}, Keywords: feed.Keywords("go", "rust")})
 	q.Origin, q.N = time.Unix(posts[len(posts)-1].UpdateTime, 0), 500
 
 	rec := &recorder{}

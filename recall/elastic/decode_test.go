@@ -23,7 +23,7 @@ func TestBodyIsTheSameForEqualQueries(t *testing.T) {
 		Ranking: feed.Ranking{Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}, Base: 0.1, PopularityWeight: 0.5},
 		Origin:  time.Unix(1474848000, 999), Since: time.Unix(1474000000, 0), N: 20_000,
 		Profile: feed.Profile{
-			Interests: map[string]float64{}, Keywords: []string{"b", "a"}, Langs: []string{"fr", "en"},
+			Interests: map[string]float64{}, Keywords: feed.Keywords("k2", "k1"), Langs: []string{"fr", "en"},
 			MutedAuthors: []string{"y", "x"}, MutedTags: []string{"q", "p"},
 		},
 	}
@@ -33,14 +33,14 @@ func TestBodyIsTheSameForEqualQueries(t *testing.T) {
 	first, err := body(&q, &schema, cursor{})
 	require.NoError(t, err)
 	keywords := slices.Clone(q.Profile.Keywords)
-	require.Equal(t, []string{"b", "a"}, keywords, "the query is left as it was")
+	require.Equal(t, feed.Keywords("k2", "k1"), keywords, "the query is left as it was")
 	for range 5 {
 		again := q
 		again.Profile.Interests = map[string]float64{}
 		for i := 49; i >= 0; i-- {
 			again.Profile.Interests[fmt.Sprint("tag ", i)] = float64(i)
 		}
-		again.Profile.Keywords, again.Profile.Langs = []string{"a", "b"}, []string{"en", "fr"}
+		again.Profile.Keywords, again.Profile.Langs = feed.Keywords("k1", "k2"), []string{"en", "fr"}
 		again.Profile.MutedAuthors, again.Profile.MutedTags = []string{"x", "y"}, []string{"p", "q"}
 		second, err := body(&again, &schema, cursor{})
 		require.NoError(t, err)
@@ -181,7 +181,7 @@ func BenchmarkBody(b *testing.B) {
 	for _, interests := range []int{2, 200} {
 		q := feed.Query{
 			Ranking: feed.Ranking{Decay: feed.Decay{Scale: time.Hour, Decay: 0.5}, Base: 0.1}, Origin: time.Unix(1, 0), N: 500,
-			Profile: feed.Profile{Interests: map[string]float64{}, Keywords: []string{"go", "rust"}},
+			Profile: feed.Profile{Interests: map[string]float64{}, Keywords: feed.Keywords("go", "rust")},
 		}
 		for i := range interests {
 			q.Profile.Interests[fmt.Sprint("tag-", i)] = 1.5

@@ -21,14 +21,14 @@ var _ recall.Explainer = (*Source)(nil)
 const explainAtOnce = 1000
 
 // Explain implements [recall.Explainer] with one search for every 1,000 items,
-// in which each interest and keyword is a query with a name, and Elasticsearch
-// answers what each of them scored. It needs Elasticsearch 8.8 or newer.
+// in which each interest and keyword is a query with a name, a keyword one for the
+// title and one for the summary, and Elasticsearch answers what each of them scored. It needs Elasticsearch 8.8 or newer.
 func (s *Source) Explain(ctx context.Context, q feed.Query, ids []string) ([]recall.Factors, error) {
 	schema, err := s.schema.Get()
 	if err != nil {
 		return nil, s.contractError(err)
 	}
-	named := nameParts(&q.Profile, schema)
+	named := nameParts(&q, schema)
 	curve := q.Ranking.Decay.Curve()
 	known := make(map[string]recall.Factors, len(ids))
 	for part := range slices.Chunk(ids, explainAtOnce) {
@@ -46,32 +46,38 @@ func (s *Source) Explain(ctx context.Context, q feed.Query, ids []string) ([]rec
 	return out, nil
 }
 
-// parts are the terms of relevance that are reported. A query's name is t or
-// k and its place in tags or keywords.
+// parts are the terms of relevance that are reported, each with the query that
+// finds it. A query's name is its place among them.
 type parts struct {
-	clauses        []clause
-	tags, keywords []string
+	clauses []clause
+	named   []named
 }
 
-func nameParts(p *feed.Profile, s *esindex.Schema) parts {
+type named struct {
+	name string
+	tag  bool
+	in   string // of a keyword
+}
+
+func nameParts(q *feed.Query, s *esindex.Schema) parts {
 	var out parts
+	p := &q.Profile
 	for _, tag := range slices.Sorted(maps.Keys(p.Interests)) {
 		if weight := p.Interests[tag]; weight > 0 {
-			c := interest(tag, weight, s)
-			c.Name = "t" + strconv.Itoa(len(out.tags))
-			out.tags = append(out.tags, tag)
-			out.clauses = append(out.clauses, clause{ConstantScore: c})
+			out.add(interest(tag, weight, s), named{name: tag, tag: true})
 		}
 	}
-	// A match's score is the sum over its words, so the keywords can be asked
-	// one by one.
-	for _, text := range p.Keywords {
-		m := match(text, s)
-		m.Name = "k" + strconv.Itoa(len(out.keywords))
-		out.keywords = append(out.keywords, text)
-		out.clauses = append(out.clauses, clause{MultiMatch: m})
+	for _, k := range recall.Keywords(p) {
+		for _, found := range inTexts(&k, &q.Ranking, s) {
+			out.add(found.query.ConstantScore, named{name: k.Term, in: found.in})
+		}
 	}
 	return out
+}
+
+func (p *parts) add(c *constantScore, is named) {
+	c.Name = strconv.Itoa(len(p.named))
+	p.clauses, p.named = append(p.clauses, clause{ConstantScore: c}), append(p.named, is)
 }
 
 func (s *Source) explainSome(ctx context.Context, schema *esindex.Schema, named parts, ids []string, known map[string]recall.Factors) error {
@@ -120,28 +126,38 @@ func (p *parts) read(data []byte, schema *esindex.Schema, known map[string]recal
 		if _, again := known[id]; again {
 			continue
 		}
-		for name, score := range hit.Matched {
-			if err := p.assign(&f, name, score); err != nil {
-				return err
-			}
+		if err := p.assign(&f, hit.Matched); err != nil {
+			return err
 		}
-		f.Tags, f.Keywords = recall.SortGains(f.Tags), recall.SortGains(f.Keywords)
 		known[id] = f
 	}
 	return nil
 }
 
-// assign puts a named query's score to the interest or keyword it is for.
-func (p *parts) assign(f *recall.Factors, name string, score float64) error {
-	names, to := p.tags, &f.Tags
-	if name[:1] == "k" {
-		names, to = p.keywords, &f.Keywords
+// assign puts each named query's score to the interest or keyword it is for. Of a
+// keyword that stands in both texts the title's counts.
+func (p *parts) assign(f *recall.Factors, matched map[string]float64) error {
+	titles := map[string]bool{}
+	for name := range matched {
+		at, err := strconv.Atoi(name)
+		if err != nil || at < 0 || at >= len(p.named) {
+			return fmt.Errorf("elasticsearch scored a query named %q, which was not asked", name)
+		}
+		if p.named[at].in == recall.InTitle {
+			titles[p.named[at].name] = true
+		}
 	}
-	at, err := strconv.Atoi(name[1:])
-	if err != nil || at < 0 || at >= len(names) {
-		return fmt.Errorf("elasticsearch scored a query named %q, which was not asked", name)
+	for name, score := range matched {
+		at, _ := strconv.Atoi(name)
+		switch is := p.named[at]; {
+		case is.tag:
+			f.Tags = append(f.Tags, recall.Gain{Name: is.name, Score: score})
+		case is.in == recall.InTitle || !titles[is.name]:
+			f.Keywords = append(f.Keywords, recall.Gain{Name: is.name, Score: score, In: is.in})
+		}
 	}
-	*to = append(*to, recall.Gain{Name: names[at], Score: score})
+	recall.SortGains(f.Tags)
+	recall.SortGains(f.Keywords)
 	return nil
 }
 

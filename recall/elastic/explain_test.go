@@ -26,7 +26,7 @@ func TestExplainExisting(t *testing.T) {
 			docs := stories(date)
 			docs[1]["hits"] = 999.5 // an integer field takes it as 999
 			s := openExisting(t, names, `{"type": "date"}`, "", docs)
-			q := ask(feed.Profile{Interests: map[string]float64{"New York": 1.9, "rust": 3}, Keywords: []string{"about", "c"}})
+			q := ask(feed.Profile{Interests: map[string]float64{"New York": 1.9, "rust": 3}, Keywords: feed.Keywords("about", "c")})
 			q.Ranking.PopularityWeight = 1
 			f, err := s.Explain(t.Context(), q, []string{"a", "b", "c", "later", "other"})
 			require.NoError(t, err)
@@ -72,7 +72,7 @@ func TestExplainMetaID(t *testing.T) {
 	}
 	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPost, "/"+name+"/_bulk", "refresh=true", bulk, nil))
 	s := elastic.New(client, elastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
-	f, err := s.Explain(t.Context(), ask(feed.Profile{Keywords: []string{"x"}}), ids)
+	f, err := s.Explain(t.Context(), ask(feed.Profile{Keywords: feed.Keywords("x")}), ids)
 	require.NoError(t, err)
 	for i := range f {
 		require.True(t, f[i].Known, ids[i])

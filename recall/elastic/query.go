@@ -8,6 +8,7 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/recall"
 )
 
 // maxSize is index.max_result_window, the most hits Elasticsearch gives in
@@ -44,8 +45,9 @@ type clause struct {
 	ConstantScore *constantScore       `json:"constant_score,omitempty"`
 	Exists        *exists              `json:"exists,omitempty"`
 	FunctionScore *functionScore       `json:"function_score,omitempty"`
+	DisMax        *disMax              `json:"dis_max,omitempty"`
 	MatchAll      *struct{}            `json:"match_all,omitempty"`
-	MultiMatch    *multiMatch          `json:"multi_match,omitempty"`
+	MatchPhrase   map[string]string    `json:"match_phrase,omitempty"`
 	Range         map[string]timeRange `json:"range,omitempty"`
 	Term          map[string]string    `json:"term,omitempty"`
 	Terms         map[string][]string  `json:"terms,omitempty"`
@@ -67,11 +69,9 @@ type exists struct {
 	Field string `json:"field"`
 }
 
-type multiMatch struct {
-	Query  string   `json:"query"`
-	Type   string   `json:"type"`
-	Fields []string `json:"fields"`
-	Name   string   `json:"_name,omitempty"`
+// disMax scores what the best of its queries does.
+type disMax struct {
+	Queries []clause `json:"queries"`
 }
 
 type timeRange struct {
@@ -146,22 +146,28 @@ func decayed(c clause, q *feed.Query, s *esindex.Schema) clause {
 	return clause{FunctionScore: f}
 }
 
-// relevance lists the terms of the sum base + Σ weight over matching tags +
-// BM25. A bool query's score is the sum of its matching should clauses, taken
+// relevance lists the terms of the sum base + Σ weight over matching tags + Σ
+// keyword gains. A bool query's score is the sum of its matching should clauses, taken
 // in double precision; constant_score makes a clause count its boost and
 // nothing else. The base matches every item, so none is lost for want of an
 // interest.
 func relevance(q *feed.Query, s *esindex.Schema) []clause {
 	p := &q.Profile
-	should := make([]clause, 1, len(p.Interests)+2)
+	should := make([]clause, 1, len(p.Interests)+len(p.Keywords)+1)
 	should[0] = clause{ConstantScore: &constantScore{Filter: clause{MatchAll: &struct{}{}}, Boost: q.Ranking.Base}}
 	for _, tag := range slices.Sorted(maps.Keys(p.Interests)) {
 		if weight := p.Interests[tag]; weight > 0 {
 			should = append(should, clause{ConstantScore: interest(tag, weight, s)})
 		}
 	}
-	if len(p.Keywords) > 0 {
-		should = append(should, clause{MultiMatch: match(strings.Join(sorted(p.Keywords), " "), s)})
+	for _, k := range recall.Keywords(p) {
+		if found := inTexts(&k, &q.Ranking, s); len(found) > 0 {
+			best := &disMax{}
+			for _, f := range found {
+				best.Queries = append(best.Queries, f.query)
+			}
+			should = append(should, clause{DisMax: best})
+		}
 	}
 	return should
 }
@@ -170,10 +176,42 @@ func interest(tag string, weight float64, s *esindex.Schema) *constantScore {
 	return &constantScore{Filter: clause{Term: map[string]string{s.Fields.Tags: tag}}, Boost: weight}
 }
 
-// match finds words in title and summary: most_fields sums the two fields'
-// scores; the words are joined by OR.
-func match(words string, s *esindex.Schema) *multiMatch {
-	return &multiMatch{Query: words, Type: "most_fields", Fields: []string{s.Fields.Title + "^2", s.Fields.Summary}}
+// inText is the query for a keyword in the title or in the summary.
+type inText struct {
+	in    string
+	query clause
+}
+
+// inTexts lists the queries for a keyword in the title and in the summary, each of
+// which scores what the keyword adds there.
+func inTexts(k *recall.Keyword, r *feed.Ranking, s *esindex.Schema) []inText {
+	title, summary := s.Fields.Title, s.Fields.Summary
+	if s.Tokens {
+		title, summary = s.Fields.TitleTokens, s.Fields.SummaryTokens
+	}
+	var found []inText
+	for _, text := range []struct {
+		in, field string
+		gain      float64
+	}{{recall.InTitle, title, k.Weight}, {recall.InSummary, summary, k.Weight * r.KeywordsSummary}} {
+		if text.gain > 0 && text.field != esindex.None {
+			query := clause{ConstantScore: &constantScore{Filter: phrase(k, text.field, s), Boost: text.gain}}
+			found = append(found, inText{text.in, query})
+		}
+	}
+	return found
+}
+
+// phrase finds the keyword in a field: its tokens in a field of tokens, else what
+// the field's own analyzer makes of it.
+func phrase(k *recall.Keyword, field string, s *esindex.Schema) clause {
+	switch {
+	case !s.Tokens:
+		return clause{MatchPhrase: map[string]string{field: k.Term}}
+	case len(k.Tokens) == 1:
+		return clause{Term: map[string]string{field: k.Tokens[0]}}
+	}
+	return clause{MatchPhrase: map[string]string{field: strings.Join(k.Tokens, " ")}}
 }
 
 func filters(q *feed.Query, s *esindex.Schema) []clause {

@@ -1,9 +1,6 @@
 // Package elastic recalls candidates with one function_score query of
 // Elasticsearch, over the index the elastic catalog keeps its items in or
 // over an existing one.
-//
-// Scores are Elasticsearch's: BM25 statistics are those of a shard and count
-// documents that were replaced or deleted until their segments are merged.
 package elastic
 
 import (

@@ -48,19 +48,23 @@ var profiles = []struct {
 	// relevance or popularity tells them apart.
 	{name: "all-stale", later: 1000 * time.Hour, profile: feed.Profile{
 		Interests: map[string]float64{"tag3": 3, "tag10": 2, "tag25": 1, "tag60": 1, "tag200": 0.5},
-		Keywords:  []string{"word20", "word500", "word4000"},
+		Keywords:  feed.Keywords("word20", "word500", "word4000"),
 	}},
 	{name: "all-stale-popular", later: 1000 * time.Hour, popularity: 1},
 	{name: "interests", profile: feed.Profile{Interests: map[string]float64{"tag3": 3, "tag10": 2, "tag25": 1, "tag60": 1, "tag200": 0.5}}},
 	{name: "rare-interests", profile: feed.Profile{Interests: map[string]float64{"tag400": 3, "tag410": 2, "tag420": 1, "tag430": 1, "tag440": 0.5}}},
-	{name: "keywords", profile: feed.Profile{Keywords: []string{"word20", "word500", "word4000"}}},
+	{name: "keywords", profile: feed.Profile{Keywords: feed.Keywords("word20", "word500", "word4000")}},
 	{name: "both", profile: feed.Profile{
 		Interests: map[string]float64{"tag3": 3, "tag10": 2, "tag25": 1, "tag60": 1, "tag200": 0.5},
-		Keywords:  []string{"word20", "word500", "word4000"},
+		Keywords:  feed.Keywords("word20", "word500", "word4000"),
+	}},
+	{name: "phrases", profile: feed.Profile{
+		Interests: map[string]float64{"tag3": 3, "tag10": 2, "tag25": 1, "tag60": 1, "tag200": 0.5},
+		Keywords:  feed.Keywords("word0 word1", "word2 word3", "word20 word21", "word5 word500"),
 	}},
 	{name: "both-popular-muted", popularity: 0.5, profile: feed.Profile{
 		Interests:    map[string]float64{"tag3": 3, "tag10": 2, "tag25": 1, "tag60": 1, "tag200": 0.5},
-		Keywords:     []string{"word20", "word500", "word4000"},
+		Keywords:     feed.Keywords("word20", "word500", "word4000"),
 		MutedAuthors: []string{"author1", "author2"}, MutedTags: []string{"tag0", "tag1"}, Langs: []string{"en"},
 	}},
 }
@@ -85,7 +89,7 @@ func BenchmarkRecall(b *testing.B) {
 			b.Run(fmt.Sprintf("%d/%s", n, p.name), func(b *testing.B) {
 				b.ReportAllocs()
 				q := feed.Query{Profile: p.profile, Origin: now.Add(p.later), N: 500, Ranking: feed.Ranking{
-					Base: 0.1, PopularityWeight: p.popularity,
+					Base: 0.1, PopularityWeight: p.popularity, KeywordsSummary: 0.5,
 					Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6},
 				}}
 				for b.Loop() {

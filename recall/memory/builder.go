@@ -12,26 +12,33 @@ import (
 type builder struct {
 	seg                         *segment
 	ids, groups, authors, langs columnWriter
-	count                       []uint32 // per term: how many items have it, then where the next goes; all 0 between uses
+	terms                       *scratch
 }
 
 // draft is an item cut into terms, not yet in a segment.
 type draft struct {
 	item  *feed.Item
-	terms [fieldCount][]termFreq // ascending by term
+	terms [fieldCount][]uint32 // as in [field]
 }
 
-type termFreq struct{ term, freq uint32 }
+// scratch has a place for each term, all 0 between uses.
+type scratch struct {
+	count []uint32 // how many items have it, then where the next goes
+	seen  []uint32 // the item it was seen in last, from 1
+}
 
-func newBuilder(count []uint32, size int) *builder {
-	b := &builder{count: count, seg: &segment{
+func (s *scratch) grow(terms int) {
+	for len(s.count) < terms {
+		s.count, s.seen = append(s.count, 0), append(s.seen, 0)
+	}
+}
+
+func newBuilder(terms *scratch, size int) *builder {
+	b := &builder{terms: terms, seg: &segment{
 		times: make([]int64, 0, size), popularity: make([]float64, 0, size),
 	}}
 	for f := range fieldCount {
 		b.seg.fields[f].itemStarts = append(make([]uint32, 0, size+1), 0)
-		if f != tagField {
-			b.seg.norms[f] = make([]uint8, 0, size)
-		}
 	}
 	return b
 }
@@ -40,15 +47,7 @@ func (b *builder) addDraft(d *draft) {
 	it := d.item
 	b.addRow(it.UpdateTime, math.Log10(1+float64(it.Popularity())), it.ID, it.GroupID, it.AuthorID, it.Lang)
 	for f := range fieldCount {
-		var length uint32
-		for _, tf := range d.terms[f] {
-			b.addTerm(f, tf.term, tf.freq)
-			length += tf.freq
-		}
-		b.endField(f)
-		if f != tagField {
-			b.seg.norms[f] = append(b.seg.norms[f], encodeNorm(length))
-		}
+		b.seg.fields[f].add(d.terms[f], nil)
 	}
 }
 
@@ -57,21 +56,11 @@ func (b *builder) addDraft(d *draft) {
 func (b *builder) addFrom(s *segment, item uint32, renumber *[dictionaryCount][]uint32) {
 	b.addRow(s.times[item], s.popularity[item], s.ids.at(item), s.groups.at(item), s.authors.at(item), s.langs.at(item))
 	for f := range fieldCount {
-		from := &s.fields[f]
-		for i := from.itemStarts[item]; i < from.itemStarts[item+1]; i++ {
-			term, freq := from.itemTerms[i], uint32(1)
-			if f != tagField {
-				freq = from.frequency(from.itemFreqs[i], item, term)
-			}
-			if renumber != nil {
-				term = renumber[dictionaryOf[f]][term]
-			}
-			b.addTerm(f, term, freq)
+		var numbers []uint32
+		if renumber != nil {
+			numbers = renumber[dictionaryOf[f]]
 		}
-		b.endField(f)
-		if f != tagField {
-			b.seg.norms[f] = append(b.seg.norms[f], s.norms[f][item])
-		}
+		b.seg.fields[f].add(s.fields[f].of(item), numbers)
 	}
 }
 
@@ -85,25 +74,17 @@ func (b *builder) addRow(time int64, popularity float64, id, group, author, lang
 	b.seg.grouped = b.seg.grouped || group != "" && group != id
 }
 
-func (b *builder) addTerm(f int, term, freq uint32) {
-	to := &b.seg.fields[f]
-	to.itemTerms = append(to.itemTerms, term)
-	if f == tagField {
+// add appends the terms of the next item, under new numbers if there are any.
+func (f *field) add(terms, numbers []uint32) {
+	start := len(f.itemTerms)
+	f.itemTerms = append(f.itemTerms, terms...)
+	f.itemStarts = append(f.itemStarts, uint32(len(f.itemTerms)))
+	if numbers == nil {
 		return
 	}
-	if freq >= manyTimes {
-		if to.overflow == nil {
-			to.overflow = map[uint64]uint32{}
-		}
-		to.overflow[overflowKey(uint32(len(b.seg.times)-1), term)] = freq
-		freq = manyTimes
+	for i, term := range f.itemTerms[start:] {
+		f.itemTerms[start+i] = numbers[term]
 	}
-	to.itemFreqs = append(to.itemFreqs, uint8(freq))
-}
-
-func (b *builder) endField(f int) {
-	to := &b.seg.fields[f]
-	to.itemStarts = append(to.itemStarts, uint32(len(to.itemTerms)))
 }
 
 // segment finishes: it inverts the fields and hashes the ids.
@@ -111,58 +92,66 @@ func (b *builder) segment() *segment {
 	s := b.seg
 	s.ids, s.groups, s.authors, s.langs = b.ids.column(), b.groups.column(), b.authors.column(), b.langs.column()
 	for f := range fieldCount {
-		b.invert(&s.fields[f], f != tagField)
+		b.invert(&s.fields[f])
 	}
 	s.hashIDs()
 	s.boundPopularity()
 	return s
 }
 
-// invert lists the items of each term. It counts rather than sorts, so its
-// work grows with the number of entries alone.
-func (b *builder) invert(f *field, counted bool) {
-	f.itemTerms, f.itemFreqs = slices.Clip(f.itemTerms), slices.Clip(f.itemFreqs)
-	for _, term := range f.itemTerms {
-		if b.count[term] == 0 {
+// invert lists the items of each term, each item once. It counts rather than
+// sorts, so its work grows with the number of entries alone.
+func (b *builder) invert(f *field) {
+	f.itemTerms = slices.Clip(f.itemTerms)
+	count := b.terms.count
+	total := uint32(0)
+	f.each(b.terms, func(_, term uint32) {
+		if count[term] == 0 {
 			f.terms = append(f.terms, term)
 		}
-		b.count[term]++
-	}
+		count[term]++
+		total++
+	})
 	slices.Sort(f.terms)
 	f.starts = make([]uint32, len(f.terms)+1)
 	for i, term := range f.terms {
-		f.starts[i+1] = f.starts[i] + b.count[term]
-		b.count[term] = f.starts[i]
+		f.starts[i+1] = f.starts[i] + count[term]
+		count[term] = f.starts[i]
 	}
-	f.items = make([]uint32, len(f.itemTerms))
-	if counted {
-		f.freqs = make([]uint8, len(f.itemTerms))
+	f.items = make([]uint32, total)
+	f.each(b.terms, func(item, term uint32) {
+		f.items[count[term]] = item
+		count[term]++
+	})
+	for _, term := range f.terms {
+		count[term] = 0
 	}
+}
+
+// each calls fn with every item and each of its terms, once.
+func (f *field) each(s *scratch, fn func(item, term uint32)) {
 	for item := range uint32(len(f.itemStarts) - 1) {
-		for i := f.itemStarts[item]; i < f.itemStarts[item+1]; i++ {
-			term := f.itemTerms[i]
-			at := b.count[term]
-			b.count[term]++
-			f.items[at] = item
-			if counted {
-				f.freqs[at] = f.itemFreqs[i]
+		for _, term := range f.of(item) {
+			if s.seen[term] != item+1 {
+				s.seen[term] = item + 1
+				fn(item, term)
 			}
 		}
 	}
-	for _, term := range f.terms {
-		b.count[term] = 0
+	for _, term := range f.itemTerms {
+		s.seen[term] = 0
 	}
 }
 
 // build makes a segment of drafts in any order.
-func build(drafts []draft, count []uint32) *segment {
+func build(drafts []draft, terms *scratch) *segment {
 	slices.SortFunc(drafts, func(a, b draft) int {
 		if c := cmp.Compare(b.item.UpdateTime, a.item.UpdateTime); c != 0 {
 			return c
 		}
 		return cmp.Compare(a.item.ID, b.item.ID)
 	})
-	b := newBuilder(count, len(drafts))
+	b := newBuilder(terms, len(drafts))
 	for i := range drafts {
 		b.addDraft(&drafts[i])
 	}
@@ -170,14 +159,14 @@ func build(drafts []draft, count []uint32) *segment {
 }
 
 // merge makes one segment of what is alive in several views.
-func merge(views []view, count []uint32, renumber *[dictionaryCount][]uint32) *segment {
+func merge(views []view, terms *scratch, renumber *[dictionaryCount][]uint32) *segment {
 	size := 0
 	heads := make([]uint32, len(views))
 	for i := range views {
 		size += views[i].live()
 		heads[i] = views[i].nextLive(0)
 	}
-	b := newBuilder(count, size)
+	b := newBuilder(terms, size)
 	for range size {
 		best := -1
 		for i := range views {

@@ -34,7 +34,7 @@ func (s *Source) compact() {
 				kept = append(kept, s.views[i])
 			}
 		}
-		kept = append(kept, view{segment: merge(old, s.count, nil)})
+		kept = append(kept, view{segment: merge(old, &s.scratch, nil)})
 		largestFirst(kept)
 		s.mu.Lock()
 		s.views = kept
@@ -89,37 +89,46 @@ func (s *Source) vacuum() {
 		return
 	}
 
-	var st statistics
-	for f := range fieldCount {
-		st.terms[f] = make([]uint32, fresh[dictionaryOf[f]].len())
-	}
 	var views []view
 	if len(s.views) > 0 {
-		seg := merge(s.views, s.count, &renumber)
-		st.add(seg)
-		views = []view{{segment: seg}}
+		views = []view{{segment: merge(s.views, &s.scratch, &renumber)}}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.views = views
-	s.statistics = st
 	s.dictionaries = fresh
 }
 
 // usedTerms returns dictionaries of the terms in use and the new number of
 // each old term. The order stays, so renumbered lists stay sorted.
 func (s *Source) usedTerms() (fresh [dictionaryCount]*dictionary, renumber [dictionaryCount][]uint32) {
+	used := s.inUse()
 	for d, old := range s.dictionaries {
 		fresh[d] = newDictionary()
 		renumber[d] = make([]uint32, old.len())
 		for term, name := range old.names {
-			for f := range fieldCount {
-				if dictionaryOf[f] == d && s.statistics.terms[f][term] > 0 {
-					renumber[d][term] = fresh[d].add(name)
-					break
-				}
+			if used[d][term] {
+				renumber[d][term] = fresh[d].add(name)
 			}
 		}
 	}
 	return fresh, renumber
+}
+
+// inUse tells of each term whether an item that is alive has it.
+func (s *Source) inUse() (used [dictionaryCount][]bool) {
+	for d, old := range s.dictionaries {
+		used[d] = make([]bool, old.len())
+	}
+	for i := range s.views {
+		v := &s.views[i]
+		for item := v.nextLive(0); int(item) < v.len(); item = v.nextLive(item + 1) {
+			for f := range fieldCount {
+				for _, term := range v.fields[f].of(item) {
+					used[dictionaryOf[f]][term] = true
+				}
+			}
+		}
+	}
+	return used
 }

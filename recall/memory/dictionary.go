@@ -1,10 +1,10 @@
 package memory
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/words"
 )
 
 // dictionary numbers terms from 0 in the order they were first seen.
@@ -30,8 +30,7 @@ func (d *dictionary) add(name string) uint32 {
 type drafter struct {
 	source *Source
 	added  [dictionaryCount]dictionary
-	found  []uint32 // terms of the current field, with repeats
-	terms  []termFreq
+	terms  []uint32 // where those of the next field go; a large piece that many items share
 }
 
 // all drafts the items; of items with one id it drafts the last.
@@ -50,13 +49,7 @@ func (d *drafter) all(items []feed.Item) []draft {
 			continue
 		}
 		dr := draft{item: it}
-		for _, tag := range it.Tags {
-			d.found = append(d.found, d.number(tagDictionary, []byte(tag)))
-		}
-		dr.terms[tagField] = d.collect()
-		for i := range dr.terms[tagField] {
-			dr.terms[tagField][i].freq = 1 // a tag written twice is one tag
-		}
+		dr.terms[tagField] = d.tags(it.Tags)
 		dr.terms[titleField] = d.words(it.Title)
 		dr.terms[summaryField] = d.words(it.Summary)
 		drafts = append(drafts, dr)
@@ -64,14 +57,33 @@ func (d *drafter) all(items []feed.Item) []draft {
 	return drafts
 }
 
-func (d *drafter) words(text string) []termFreq {
-	if text == "" {
-		return nil
+// tags are in ascending order, each once: one that is written twice is one tag.
+func (d *drafter) tags(tags []string) []uint32 {
+	start := len(d.terms)
+	for _, tag := range tags {
+		d.terms = append(d.terms, d.number(tagDictionary, []byte(tag)))
 	}
-	d.source.tokens.each(text, func(token []byte) {
-		d.found = append(d.found, d.number(wordDictionary, token))
+	terms := d.take(start)
+	slices.Sort(terms)
+	return slices.Compact(terms)
+}
+
+func (d *drafter) words(text string) []uint32 {
+	start := len(d.terms)
+	words.Each(text, func(token []byte) {
+		d.terms = append(d.terms, d.number(wordDictionary, token))
 	})
-	return d.collect()
+	return d.take(start)
+}
+
+// take answers what was found since start. Where append moved the piece, fields
+// found before keep the old one.
+func (d *drafter) take(start int) []uint32 {
+	found := d.terms[start:len(d.terms):len(d.terms)]
+	if cap(d.terms)-len(d.terms) < 64 {
+		d.terms = make([]uint32, 0, 4096)
+	}
+	return found
 }
 
 func (d *drafter) number(dict int, name []byte) uint32 {
@@ -85,23 +97,4 @@ func (d *drafter) number(dict int, name []byte) uint32 {
 		n = added.add(string(name))
 	}
 	return uint32(known.len()) + n
-}
-
-// collect counts the terms found and forgets them. The answer is cut from a
-// large piece that many items share.
-func (d *drafter) collect() []termFreq {
-	slices.SortFunc(d.found, cmp.Compare[uint32])
-	if cap(d.terms)-len(d.terms) < len(d.found) {
-		d.terms = make([]termFreq, 0, max(4096, len(d.found)))
-	}
-	start := len(d.terms)
-	for i, term := range d.found {
-		if i > 0 && d.found[i-1] == term {
-			d.terms[len(d.terms)-1].freq++
-			continue
-		}
-		d.terms = append(d.terms, termFreq{term: term, freq: 1})
-	}
-	d.found = d.found[:0]
-	return d.terms[start:len(d.terms):len(d.terms)]
 }

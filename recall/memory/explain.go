@@ -3,7 +3,6 @@ package memory
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -12,14 +11,6 @@ import (
 )
 
 var _ recall.Explainer = (*Source)(nil)
-
-// gainer is an interest or a keyword with what it takes to say what it adds to
-// an item.
-type gainer struct {
-	name  string
-	tag   bool
-	terms []weighted
-}
 
 // Explain implements [recall.Explainer]. Its only error is that of ctx.
 func (s *Source) Explain(ctx context.Context, q feed.Query, ids []string) ([]recall.Factors, error) {
@@ -41,49 +32,42 @@ func (s *Source) Explain(ctx context.Context, q feed.Query, ids []string) ([]rec
 	return out, nil
 }
 
-// explanation is a query split into the terms that are reported.
+// explanation is a query with what it takes to say what each of its interests
+// and keywords adds to an item.
 type explanation struct {
-	curve   feed.Curve
-	gainers []gainer
-	lengths [fieldCount]lengthTable
+	curve    feed.Curve
+	tags     []explainedTag
+	keywords []explainedKeyword
+}
+
+type explainedTag struct {
+	name string
+	tagWeight
+}
+
+type explainedKeyword struct {
+	name string
+	phrase
 }
 
 // take takes the state to work on and looks the interests and keywords up in
-// it, each on its own.
+// it.
 func (x *explanation) take(s *Source, q *feed.Query) []view {
 	x.curve = q.Ranking.Decay.Curve()
-	words := make([][]keyword, len(q.Profile.Keywords))
-	for i, text := range q.Profile.Keywords {
-		words[i] = keywords(&feed.Profile{Keywords: []string{text}})
-	}
+	keywords := recall.Keywords(&q.Profile)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	var p plan
-	for _, tag := range slices.Sorted(maps.Keys(q.Profile.Interests)) {
-		if weight := q.Profile.Interests[tag]; weight > 0 {
-			p.terms = nil
-			p.addTag(s, tag, weight)
-			x.add(tag, true, p.terms)
+	for tag, weight := range q.Profile.Interests {
+		if term, ok := s.dictionaries[tagDictionary].numbers[tag]; ok && weight > 0 {
+			x.tags = append(x.tags, explainedTag{tag, tagWeight{term, weight}})
 		}
 	}
-	for i, text := range q.Profile.Keywords {
-		p.terms = nil
-		for _, w := range words[i] {
-			p.addWord(s, w)
+	for _, k := range keywords {
+		if terms, ok := s.terms(k.Tokens); ok {
+			x.keywords = append(x.keywords, explainedKeyword{k.Term, newPhrase(terms, k.Weight, &q.Ranking)})
 		}
-		x.add(text, false, p.terms)
-	}
-	for _, f := range []int{titleField, summaryField} {
-		x.lengths[f].fill(s.statistics.having[f], s.statistics.lengths[f])
 	}
 	return s.views
-}
-
-// add leaves out what no item has.
-func (x *explanation) add(name string, tag bool, terms []weighted) {
-	if len(terms) > 0 {
-		x.gainers = append(x.gainers, gainer{name: name, tag: tag, terms: terms})
-	}
 }
 
 func (x *explanation) factors(s *segment, item uint32) recall.Factors {
@@ -91,33 +75,20 @@ func (x *explanation) factors(s *segment, item uint32) recall.Factors {
 		Known: true, Group: s.group(item), UpdateTime: s.times[item],
 		Popularity: math.Round(math.Pow(10, s.popularity[item]) - 1),
 	}
-	for _, g := range x.gainers {
-		score := 0.0
-		for _, t := range g.terms {
-			score += x.gain(s, item, t)
-		}
-		switch {
-		case score == 0:
-		case g.tag:
-			f.Tags = append(f.Tags, recall.Gain{Name: g.name, Score: score})
-		default:
-			f.Keywords = append(f.Keywords, recall.Gain{Name: g.name, Score: score})
+	for _, t := range x.tags {
+		if _, has := slices.BinarySearch(s.fields[tagField].of(item), t.term); has {
+			f.Tags = append(f.Tags, recall.Gain{Name: t.name, Score: t.weight})
 		}
 	}
-	f.Tags, f.Keywords = recall.SortGains(f.Tags), recall.SortGains(f.Keywords)
+	for i := range x.keywords {
+		k := &x.keywords[i]
+		if field, ok := k.in(s, item); ok && k.gains[field] > 0 {
+			f.Keywords = append(f.Keywords, recall.Gain{Name: k.name, Score: k.gains[field], In: fieldNames[field]})
+		}
+	}
+	recall.SortGains(f.Tags)
+	recall.SortGains(f.Keywords)
 	return f
 }
 
-// gain is what one term adds to an item.
-func (x *explanation) gain(s *segment, item uint32, t weighted) float64 {
-	field := &s.fields[t.field]
-	place, has := slices.BinarySearch(field.of(item), t.term)
-	if !has {
-		return 0
-	}
-	if t.field == tagField {
-		return t.weight
-	}
-	freq := float64(field.frequency(field.itemFreqs[field.itemStarts[item]+uint32(place)], item, t.term))
-	return t.weight * freq / (freq + x.lengths[t.field][s.norms[t.field][item]])
-}
+var fieldNames = [fieldCount]string{titleField: recall.InTitle, summaryField: recall.InSummary}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
 )
 
 // plan is a query with everything looked up that does not depend on an item.
@@ -18,72 +19,51 @@ type plan struct {
 	since   int64
 	bounded bool    // since counts
 	after   *cursor // nil: the first round
-	terms   []weighted
-	lengths [fieldCount]lengthTable
+	tags    []tagWeight
+	phrases []phrase
 
 	mutedAuthors map[string]bool
 	mutedItems   map[string]bool
 	mutedTags    []uint32
 }
 
-// weighted is a term that adds to the relevance of the items that have it: the
-// weight itself for a tag; for a word, the weight times tf / (tf + length).
-type weighted struct {
-	field  int
+// tagWeight is an interest and what it adds to the items that have the tag.
+type tagWeight struct {
 	term   uint32
 	weight float64
 }
 
-// keyword is a word of the agent's keywords and how often it occurs there.
-type keyword struct {
-	word  string
-	times float64
-}
-
-// titleBoost is how much more a word in the title counts than in the summary.
-const titleBoost = 2
-
-var boosts = [fieldCount]float64{titleField: titleBoost, summaryField: 1}
-
-// keywords cuts the profile's keywords into words, as a query text is cut. A
-// word that occurs twice counts twice.
-func keywords(p *feed.Profile) []keyword {
-	var words []keyword
-	var k tokenizer
-	for _, text := range p.Keywords {
-		k.each(text, func(token []byte) {
-			for i := range words {
-				if words[i].word == string(token) {
-					words[i].times++
-					return
-				}
-			}
-			words = append(words, keyword{string(token), 1})
-		})
-	}
-	return words
+// phrase is a keyword: the terms that follow one another, and what it adds where
+// they do in the title, or in the summary and not in the title.
+type phrase struct {
+	terms []uint32
+	gains [fieldCount]float64
 }
 
 // take takes the state to work on and looks up the query's terms in it.
 func (p *plan) take(s *Source, q *feed.Query) []view {
-	*p = plan{query: q, ranking: q.Ranking, curve: q.Ranking.Decay.Curve(), origin: q.Origin.Unix(), terms: p.terms[:0]}
+	*p = plan{query: q, ranking: q.Ranking, curve: q.Ranking.Decay.Curve(), origin: q.Origin.Unix(), tags: p.tags[:0], phrases: p.phrases[:0]}
 	if !q.Since.IsZero() {
 		p.since, p.bounded = q.Since.Unix(), true
 	}
 	p.mutedAuthors, p.mutedItems = set(q.Profile.MutedAuthors), set(q.Profile.MutedItems)
 	interests := slices.Sorted(maps.Keys(q.Profile.Interests))
-	words := keywords(&q.Profile)
+	keywords := recall.Keywords(&q.Profile)
 
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	tags := s.dictionaries[tagDictionary].numbers
 	for _, tag := range interests {
 		if weight := q.Profile.Interests[tag]; weight > 0 {
-			p.addTag(s, tag, weight)
+			if term, ok := tags[tag]; ok {
+				p.tags = append(p.tags, tagWeight{term, weight})
+			}
 		}
 	}
-	for _, w := range words {
-		p.addWord(s, w)
+	for _, k := range keywords {
+		if terms, ok := s.terms(k.Tokens); ok {
+			p.phrases = append(p.phrases, newPhrase(terms, k.Weight, &q.Ranking))
+		}
 	}
 	for _, tag := range q.Profile.MutedTags {
 		if term, ok := tags[tag]; ok {
@@ -91,22 +71,36 @@ func (p *plan) take(s *Source, q *feed.Query) []view {
 		}
 	}
 	slices.Sort(p.mutedTags)
-	if len(words) > 0 {
-		for _, f := range []int{titleField, summaryField} {
-			p.lengths[f].fill(s.statistics.having[f], s.statistics.lengths[f])
-		}
-	}
 	return s.views
 }
 
-func (p *plan) addTag(s *Source, tag string, weight float64) {
-	p.add(&s.statistics, s.dictionaries[tagDictionary].numbers, tagField, tag, weight)
+// terms looks up the tokens of a keyword; false: no item has all of them.
+func (s *Source) terms(tokens []string) ([]uint32, bool) {
+	numbers := s.dictionaries[wordDictionary].numbers
+	terms := make([]uint32, len(tokens))
+	for i, token := range tokens {
+		term, ok := numbers[token]
+		if !ok {
+			return nil, false
+		}
+		terms[i] = term
+	}
+	return terms, true
 }
 
-func (p *plan) addWord(s *Source, w keyword) {
-	numbers := s.dictionaries[wordDictionary].numbers
-	p.add(&s.statistics, numbers, titleField, w.word, w.times)
-	p.add(&s.statistics, numbers, summaryField, w.word, w.times)
+func newPhrase(terms []uint32, weight float64, r *feed.Ranking) phrase {
+	return phrase{terms: terms, gains: [fieldCount]float64{titleField: weight, summaryField: weight * r.KeywordsSummary}}
+}
+
+// in returns the field that an item has the phrase in, the title before the
+// summary.
+func (p *phrase) in(s *segment, item uint32) (field int, ok bool) {
+	for _, f := range []int{titleField, summaryField} {
+		if s.fields[f].has(item, p.terms) {
+			return f, true
+		}
+	}
+	return 0, false
 }
 
 // set returns the words as a set; nil of none.
@@ -119,17 +113,6 @@ func set(words []string) map[string]bool {
 		all[w] = true
 	}
 	return all
-}
-
-func (p *plan) add(st *statistics, numbers map[string]uint32, field int, name string, weight float64) {
-	term, ok := numbers[name]
-	if !ok || st.terms[field][term] == 0 {
-		return
-	}
-	if field != tagField {
-		weight *= (bm25K1 + 1) * boosts[field] * idf(st.terms[field][term], st.having[field])
-	}
-	p.terms = append(p.terms, weighted{field: field, term: term, weight: weight})
 }
 
 // popularity is the factor for an item whose log10(1 + popularity) is given.

@@ -30,6 +30,9 @@ func (w *world) words(most int) string {
 	var b strings.Builder
 	for range w.IntN(most + 1) {
 		// Some words are everywhere, most are rare.
+		if w.IntN(8) == 0 {
+			b.WriteString("the ")
+		}
 		fmt.Fprintf(&b, "w%d ", int(w.ExpFloat64()*6))
 	}
 	return b.String()
@@ -98,6 +101,7 @@ func (w *world) query() feed.Query {
 	if w.IntN(6) == 0 {
 		q.Since = q.Origin.Add(-time.Duration(w.Int64N(int64(w.span))))
 	}
+	q.Ranking.KeywordsSummary = []float64{0, 0.5, 1, w.Float64()}[w.IntN(4)]
 	q.Profile = w.profile()
 	return q
 }
@@ -111,7 +115,10 @@ func (w *world) profile() feed.Profile {
 		}
 	}
 	if w.IntN(2) > 0 {
-		p.Keywords = append(w.some("w", 4, 30), strings.TrimSpace(w.words(3)))
+		p.Keywords = feed.Keywords(append(w.some("w", 4, 30), w.some("W", 1, 9)...)...)
+		for range w.IntN(4) {
+			p.Keywords = append(p.Keywords, feed.Keyword{Term: "the " + w.words(3), Weight: 3 * w.Float64()}, feed.Keyword{Term: w.words(3), Weight: 3 * w.Float64()})
+		}
 	}
 	if w.IntN(4) == 0 {
 		p.MutedAuthors, p.MutedTags, p.Langs = w.some("a", 2, 5), w.some("t", 2, 9), w.some("l", 2, 3)

@@ -34,7 +34,6 @@ type segment struct {
 	groups     column // empty: the id is the group
 	authors    column
 	langs      column
-	norms      [fieldCount][]uint8 // of title and summary; nil for tags
 	fields     [fieldCount]field
 	slots      []uint32  // hash table by id: item + 1, 0 is free
 	blockPop   []float64 // highest popularity of each block
@@ -42,38 +41,24 @@ type segment struct {
 	grouped    bool      // some item names a group
 }
 
-// field is one searched field, by item and by term. A frequency of
-// manyTimes stands for one in overflow.
+// field is one searched field, by item and by term. The terms of a text are its
+// tokens in their order, with repeats, so that phrases can be told; those of the
+// tags are each there once, in ascending order.
 type field struct {
 	itemStarts []uint32 // where each item's terms begin, and the end
-	itemTerms  []uint32 // terms of each item, ascending
-	itemFreqs  []uint8  // how often the item has the term; nil for tags
+	itemTerms  []uint32 // terms of each item
 	terms      []uint32 // terms of the segment, ascending
 	starts     []uint32 // where each term's items begin, and the end
 	items      []uint32 // items of each term, ascending
-	freqs      []uint8  // beside items; nil for tags
-	overflow   map[uint64]uint32
 }
 
-const manyTimes = 255
-
-func overflowKey(item, term uint32) uint64 { return uint64(item)<<32 | uint64(term) }
-
-// frequency returns how often the item has the term, given the stored byte.
-func (f *field) frequency(stored uint8, item, term uint32) uint32 {
-	if stored == manyTimes {
-		return f.overflow[overflowKey(item, term)]
-	}
-	return uint32(stored)
-}
-
-// postings returns the range of items and freqs that belongs to a term.
-func (f *field) postings(term uint32) (from, to uint32) {
+// postings returns the items that have a term.
+func (f *field) postings(term uint32) []uint32 {
 	i, ok := slices.BinarySearch(f.terms, term)
 	if !ok {
-		return 0, 0
+		return nil
 	}
-	return f.starts[i], f.starts[i+1]
+	return f.items[f.starts[i]:f.starts[i+1]]
 }
 
 // of returns the terms of an item.
@@ -81,13 +66,15 @@ func (f *field) of(item uint32) []uint32 {
 	return f.itemTerms[f.itemStarts[item]:f.itemStarts[item+1]]
 }
 
-// length returns how many tokens the item has in the field.
-func (f *field) length(item uint32) uint64 {
-	var n uint64
-	for i := f.itemStarts[item]; i < f.itemStarts[item+1]; i++ {
-		n += uint64(f.frequency(f.itemFreqs[i], item, f.itemTerms[i]))
+// has reports whether the terms follow one another in the item's text.
+func (f *field) has(item uint32, phrase []uint32) bool {
+	text := f.of(item)
+	for i, first := range text {
+		if first == phrase[0] && len(text)-i >= len(phrase) && slices.Equal(text[i:i+len(phrase)], phrase) {
+			return true
+		}
 	}
-	return n
+	return false
 }
 
 func (s *segment) len() int { return len(s.times) }

@@ -41,21 +41,12 @@ type Source struct {
 	// What readers see, guarded by mu. The slice of views is never changed in
 	// place. The writer reads these without mu, since only it writes them.
 	views        []view
-	statistics   statistics
+	items        int // alive
 	dictionaries [dictionaryCount]*dictionary
 
 	// The writer's own.
-	tokens  tokenizer
-	count   []uint32 // the builder's scratch
-	vacuums int      // the number of terms at which to look for unused ones
-}
-
-// statistics are the numbers BM25 needs, over the items alive.
-type statistics struct {
-	items   int
-	having  [fieldCount]uint32   // items that have the field; of tags unused
-	lengths [fieldCount]uint64   // tokens in the field; of tags unused
-	terms   [fieldCount][]uint32 // per term: items that have it
+	scratch scratch
+	vacuums int // the number of terms at which to look for unused ones
 }
 
 // New returns an empty index.
@@ -74,7 +65,7 @@ func (s *Source) Name() string { return "memory" }
 func (s *Source) Len() int {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.statistics.items
+	return s.items
 }
 
 // Upsert adds items, replacing those with the same id; of two items with one
@@ -103,15 +94,13 @@ func (s *Source) upsert(items []feed.Item) {
 	d := drafter{source: s}
 	drafts := d.all(items)
 	for dict := range s.dictionaries {
-		for len(s.count) < s.dictionaries[dict].len()+len(d.added[dict].names) {
-			s.count = append(s.count, 0)
-		}
+		s.scratch.grow(s.dictionaries[dict].len() + len(d.added[dict].names))
 	}
 	ids := make([]string, len(drafts))
 	for i := range drafts {
 		ids[i] = drafts[i].item.ID
 	}
-	s.publish(build(drafts, s.count), s.locate(ids), &d.added)
+	s.publish(build(drafts, &s.scratch), s.locate(ids), &d.added)
 	s.compact()
 }
 
@@ -155,65 +144,18 @@ func (s *Source) publish(added *segment, replaced map[int][]uint32, names *[dict
 	if names != nil {
 		s.extend(names)
 	}
-	for i, items := range replaced {
-		s.statistics.remove(s.views[i].segment, items)
+	s.views, s.items = views, 0
+	for i := range views {
+		s.items += views[i].live()
 	}
-	if added != nil {
-		s.statistics.add(added)
-	}
-	s.views = views
-	itemsGauge.Set(float64(s.statistics.items))
+	itemsGauge.Set(float64(s.items))
 }
 
-// extend takes new terms into the dictionaries and makes room for their
-// statistics.
+// extend takes new terms into the dictionaries.
 func (s *Source) extend(names *[dictionaryCount]dictionary) {
 	for d := range s.dictionaries {
 		for _, name := range names[d].names {
 			s.dictionaries[d].add(name)
-		}
-	}
-	for f := range fieldCount {
-		missing := s.dictionaries[dictionaryOf[f]].len() - len(s.statistics.terms[f])
-		s.statistics.terms[f] = append(s.statistics.terms[f], make([]uint32, missing)...)
-	}
-}
-
-// add counts a whole segment.
-func (st *statistics) add(seg *segment) {
-	st.items += seg.len()
-	for f := range fieldCount {
-		from := &seg.fields[f]
-		for i, term := range from.terms {
-			st.terms[f][term] += from.starts[i+1] - from.starts[i]
-		}
-		if f == tagField {
-			continue
-		}
-		for item := range uint32(seg.len()) {
-			st.lengths[f] += from.length(item)
-			if len(from.of(item)) > 0 {
-				st.having[f]++
-			}
-		}
-	}
-}
-
-// remove takes items out of the count.
-func (st *statistics) remove(seg *segment, items []uint32) {
-	st.items -= len(items)
-	for f := range fieldCount {
-		from := &seg.fields[f]
-		for _, item := range items {
-			terms := from.of(item)
-			for _, term := range terms {
-				st.terms[f][term]--
-			}
-			if f == tagField || len(terms) == 0 {
-				continue
-			}
-			st.having[f]--
-			st.lengths[f] -= from.length(item)
 		}
 	}
 }

@@ -30,12 +30,12 @@ type walker struct {
 	decay     float64 // its decay
 }
 
-// list is what is left of the items that have a term.
+// list is what is left of the items that may match an interest or a keyword.
 type list struct {
-	weighted
-	next, end uint32 // into items
-	items     []uint32
-	freqs     []uint8
+	items  []uint32
+	gain   float64
+	phrase *phrase // nil: an interest, which every item of the list matches
+	field  int     // that the phrase is looked for in
 }
 
 // slack makes up for sums and products being rounded in another order in a
@@ -92,27 +92,62 @@ func (w *walker) mayEnter(relevance, decay, popularity float64, at uint32) bool 
 // open finds the lists of the view and returns the most they can add.
 func (w *walker) open(at uint32) (most float64) {
 	w.lists = w.lists[:0]
-	for _, t := range w.plan.terms {
-		f := &w.view.fields[t.field]
-		from, to := f.postings(t.term)
-		if from == to {
-			continue
+	tags := &w.view.fields[tagField]
+	for _, t := range w.plan.tags {
+		if items := tags.postings(t.term); len(items) > 0 {
+			w.openList(list{items: items, gain: t.weight}, at)
+			most += t.weight
 		}
-		l := list{weighted: t, next: from, end: to, items: f.items, freqs: f.freqs}
-		l.skipTo(at)
-		w.lists = append(w.lists, l)
-		most += t.weight
+	}
+	for i := range w.plan.phrases {
+		p := &w.plan.phrases[i]
+		gain := 0.0
+		for _, f := range []int{titleField, summaryField} {
+			if items := w.view.fields[f].candidates(p.terms); len(items) > 0 && p.gains[f] > 0 {
+				w.openList(list{items: items, gain: p.gains[f], phrase: p, field: f}, at)
+				gain = max(gain, p.gains[f]) // an item has one of them
+			}
+		}
+		most += gain
 	}
 	return most
 }
 
+func (w *walker) openList(l list, at uint32) {
+	l.skipTo(at)
+	w.lists = append(w.lists, l)
+}
+
+// candidates are the items that have the rarest term of a phrase; none where
+// another term is in no item.
+func (f *field) candidates(phrase []uint32) (fewest []uint32) {
+	for i, term := range phrase {
+		items := f.postings(term)
+		if len(items) == 0 {
+			return nil
+		}
+		if i == 0 || len(items) < len(fewest) {
+			fewest = items
+		}
+	}
+	return fewest
+}
+
 // skipTo drops the items before at.
 func (l *list) skipTo(at uint32) {
-	if l.next == l.end || l.items[l.next] >= at {
+	if len(l.items) == 0 || l.items[0] >= at {
 		return
 	}
-	rest := l.items[l.next:l.end]
-	l.next += uint32(sort.Search(len(rest), func(i int) bool { return rest[i] >= at }))
+	l.items = l.items[sort.Search(len(l.items), func(i int) bool { return l.items[i] >= at }):]
+}
+
+// take removes the first item if it is before stop.
+func (l *list) take(stop uint32) (item uint32, ok bool) {
+	if len(l.items) == 0 || l.items[0] >= stop {
+		return 0, false
+	}
+	item, l.items = l.items[0], l.items[1:]
+	return item, true
 }
 
 // nextListed returns the first item from at on that is on a list.
@@ -121,8 +156,8 @@ func (w *walker) nextListed(at uint32) uint32 {
 	for i := range w.lists {
 		l := &w.lists[i]
 		l.skipTo(at)
-		if l.next < l.end {
-			next = min(next, l.items[l.next])
+		if len(l.items) > 0 {
+			next = min(next, l.items[0])
 		}
 	}
 	return next
@@ -134,34 +169,24 @@ func (w *walker) gather(at, stop uint32) {
 	for i := range w.lists {
 		l := &w.lists[i]
 		l.skipTo(at)
-		if l.field == tagField {
-			w.gatherTag(l, first, stop)
-		} else {
-			w.gatherWord(l, first, stop)
+		for item, ok := l.take(stop); ok; item, ok = l.take(stop) {
+			if l.phrase == nil || w.matches(l, item) {
+				place := (item - first) % blockSize
+				w.gain[place] += l.gain
+				w.touched[place/64] |= 1 << (place % 64)
+			}
 		}
 	}
 }
 
-func (w *walker) gatherTag(l *list, first, stop uint32) {
-	for ; l.next < l.end && l.items[l.next] < stop; l.next++ {
-		place := (l.items[l.next] - first) % blockSize
-		w.gain[place] += l.weight
-		w.touched[place/64] |= 1 << (place % 64)
+// matches reports whether a candidate of a keyword's list has the phrase, and
+// has it not in the title where the list is the summary's.
+func (w *walker) matches(l *list, item uint32) bool {
+	fields, terms := &w.view.fields, l.phrase.terms
+	if len(terms) > 1 && !fields[l.field].has(item, terms) {
+		return false
 	}
-}
-
-func (w *walker) gatherWord(l *list, first, stop uint32) {
-	lengths, norms := &w.plan.lengths[l.field], w.view.norms[l.field]
-	for ; l.next < l.end && l.items[l.next] < stop; l.next++ {
-		item := l.items[l.next]
-		freq := float64(l.freqs[l.next])
-		if freq == manyTimes {
-			freq = float64(w.view.fields[l.field].frequency(manyTimes, item, l.term))
-		}
-		place := (item - first) % blockSize
-		w.gain[place] += l.weight * freq / (freq + lengths[norms[item]])
-		w.touched[place/64] |= 1 << (place % 64)
-	}
+	return l.field == titleField || !fields[titleField].has(item, terms)
 }
 
 // sweep scores the items of a block, all of them or those on a list, and

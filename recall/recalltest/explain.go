@@ -54,37 +54,34 @@ func explanations(t *testing.T, open Open) {
 // explainedByHand compares with numbers worked out on paper, those of byHand.
 func explainedByHand(t *testing.T, open Open) {
 	s := open(t, []feed.Item{
-		{ID: "fresh", Title: "alpha beta", UpdateTime: ago(30 * time.Minute), Tags: []string{"x"}},
+		{ID: "fresh", Title: "alpha beta", Summary: "Gamma, beta", UpdateTime: ago(30 * time.Minute), Tags: []string{"x"}},
 		{ID: "half", Title: "alpha", UpdateTime: ago(25 * time.Hour), Tags: []string{"x", "y"}, Likes: 5, Comments: 2, GroupID: "story"},
 		{ID: "floor", Title: "gamma delta epsilon", UpdateTime: ago(1000 * time.Hour), Tags: []string{"y"}},
 	})
 	q := query(10, feed.Profile{
-		Interests: map[string]float64{"x": 2, "y": 3, "z": 4, "none": 0}, Keywords: []string{"Alpha", "gamma beta", "nowhere", "Alpha"},
+		Interests: map[string]float64{"x": 2, "y": 3, "z": 4, "none": 0}, Keywords: []feed.Keyword{
+			{Term: "Alpha", Weight: 2}, {Term: "gamma beta", Weight: 3}, {Term: "Gamma delta", Weight: 0.5}, {Term: "nowhere", Weight: 1}, {Term: "alpha", Weight: 1},
+		},
 	})
 	q.Ranking.PopularityWeight = 2
-	f := explained(t, s, q, []string{"half", "floor", "no such item", "half"})
+	f := explained(t, s, q, []string{"half", "floor", "no such item", "half", "fresh"})
 	assert.Equal(t, f[0], f[3])
 	assert.Equal(t, recall.Factors{}, f[2])
+	assert.Equal(t, []recall.Gain{{Name: "Alpha", Score: 2, In: recall.InTitle}, {Name: "gamma beta", Score: 1.5, In: recall.InSummary}}, f[4].Keywords)
 
 	assert.Equal(t, "story", f[0].Group)
 	assert.Equal(t, ago(25*time.Hour), f[0].UpdateTime)
 	assert.Equal(t, 0.1, f[0].Base)
 	assert.Equal(t, []recall.Gain{{Name: "y", Score: 3}, {Name: "x", Score: 2}}, f[0].Tags)
-	require.Len(t, f[0].Keywords, 1)
-	assert.Equal(t, "Alpha", f[0].Keywords[0].Name)
-	assert.InEpsilon(t, 2*1.181723, f[0].Keywords[0].Score, tolerance) // it is asked for twice
-	assert.InEpsilon(t, 0.1+5+2*1.181723, f[0].Relevance, tolerance)
+	assert.Equal(t, []recall.Gain{{Name: "Alpha", Score: 2, In: recall.InTitle}}, f[0].Keywords)
+	assert.InEpsilon(t, 0.1+5+2, f[0].Relevance, 1e-12)
 	assert.InEpsilon(t, 0.5, f[0].Decay, 1e-12)
 	assert.InDelta(t, 9, f[0].Popularity, 0)
 	assert.InEpsilon(t, 3, f[0].PopularityFactor, 1e-12)
 
 	assert.Equal(t, "floor", f[1].Group)
 	assert.Equal(t, []recall.Gain{{Name: "y", Score: 3}}, f[1].Tags)
-	// One of three titles has it, N = 3: idf = ln(1 + 2.5/1.5) = 0.980829; its
-	// length is 3, the average 2: 2.2·2·0.980829/(1 + 1.2·(0.25 + 0.75·3/2)).
-	require.Len(t, f[1].Keywords, 1)
-	assert.Equal(t, "gamma beta", f[1].Keywords[0].Name)
-	assert.InEpsilon(t, 4.315649/2.65, f[1].Keywords[0].Score, tolerance)
+	assert.Equal(t, []recall.Gain{{Name: "Gamma delta", Score: 0.5, In: recall.InTitle}}, f[1].Keywords)
 	assert.InEpsilon(t, 1e-6, f[1].Decay, 1e-12)
 	assert.InDelta(t, 0, f[1].Popularity, 0)
 	assert.InDelta(t, 1, f[1].PopularityFactor, 0)
@@ -98,8 +95,8 @@ func explainedProducts(t *testing.T, open Open) {
 	for name, q := range map[string]feed.Query{
 		"no profile":      {Ranking: ranking()},
 		"interests":       {Ranking: ranking(), Profile: feed.Profile{Interests: interests}},
-		"keywords":        {Ranking: ranking(), Profile: feed.Profile{Keywords: []string{"GO streams", "go news", "word3", "read", "go"}}},
-		"everything":      {Ranking: popular, Profile: feed.Profile{Interests: interests, Keywords: []string{"data", "go"}}},
+		"keywords":        {Ranking: ranking(), Profile: feed.Profile{Keywords: feed.Keywords("GO streams", "go news", "word3", "read", "go")}},
+		"everything":      {Ranking: popular, Profile: feed.Profile{Interests: interests, Keywords: feed.Keywords("data", "go")}},
 		"fractional time": {Ranking: popular, Origin: origin.Add(400 * time.Millisecond)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -178,11 +175,12 @@ func assertSameFactors(t *testing.T, id string, a, b recall.Factors) {
 func assertSameGains(t *testing.T, id string, a, b []recall.Gain) {
 	t.Helper()
 	require.Len(t, b, len(a), "%s: %v and %v", id, a, b)
-	other := make(map[string]float64, len(b))
+	other := make(map[string]recall.Gain, len(b))
 	for _, g := range b {
-		other[g.Name] = g.Score
+		other[g.Name] = g
 	}
 	for _, g := range a {
-		assert.InEpsilon(t, g.Score, other[g.Name], parityTolerance, "%s of %s", g.Name, id)
+		assert.InEpsilon(t, g.Score, other[g.Name].Score, parityTolerance, "%s of %s", g.Name, id)
+		assert.Equal(t, g.In, other[g.Name].In, "%s of %s", g.Name, id)
 	}
 }

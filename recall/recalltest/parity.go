@@ -39,7 +39,7 @@ func Parity(t *testing.T, a, b recall.Source, origin time.Time) {
 }
 
 func mutedParity(t *testing.T, a, b recall.Source, origin time.Time) {
-	q := feed.Query{Profile: feed.Profile{Keywords: []string{"go", "rust"}}, Ranking: ranking(), Origin: origin, N: 100}
+	q := feed.Query{Profile: feed.Profile{Keywords: feed.Keywords("go", "rust")}, Ranking: ranking(), Origin: origin, N: 100}
 	best := recallAll(t, a, q).Candidates
 	for i := 0; i < len(best); i += 2 {
 		q.Profile.MutedItems = append(q.Profile.MutedItems, best[i].Group)
@@ -65,7 +65,7 @@ type parityQuery struct {
 func parityQueries() []parityQuery {
 	tags := map[string]float64{"github.com": 2, "medium.com": 1, "nytimes.com": 0.5}
 	rare := map[string]float64{"arxiv.org": 5, "lwn.net": 3, "blog.golang.org": 8, "ask-hn": 0.01}
-	langs := []string{"go", "rust", "python"}
+	langs := feed.Keywords("go", "rust", "python")
 	return []parityQuery{
 		{"nothing known", feed.Profile{}, 0},
 		{"popular", feed.Profile{}, 1},
@@ -75,19 +75,23 @@ func parityQueries() []parityQuery {
 		{"rare interests", feed.Profile{Interests: rare}, 0},
 		{"heavy interests", feed.Profile{Interests: map[string]float64{"youtube.com": 100, "bloomberg.com": 99}}, 0},
 		{"unknown interest", feed.Profile{Interests: map[string]float64{"no.such.site": 10}}, 0},
-		{"one keyword", feed.Profile{Keywords: []string{"postgres"}}, 0},
+		{"one keyword", feed.Profile{Keywords: feed.Keywords("postgres")}, 0},
 		{"keywords", feed.Profile{Keywords: langs}, 0},
-		{"common words", feed.Profile{Keywords: []string{"the", "a", "of"}}, 0},
-		{"phrase", feed.Profile{Keywords: []string{"machine learning", "deep learning"}}, 0},
-		{"marks", feed.Profile{Keywords: []string{"C++", "Node.js", "what's", "résumé", "©"}}, 0},
-		{"unknown word", feed.Profile{Keywords: []string{"xyzzyplugh"}}, 0},
+		{"common words", feed.Profile{Keywords: feed.Keywords("the", "a", "of")}, 0},
+		{"phrase", feed.Profile{Keywords: feed.Keywords("machine learning", "deep learning")}, 0},
+		{"names with signs", feed.Profile{Keywords: feed.Keywords("C++", "C#", ".NET", "Node.js", "C")}, 0},
+		{"marks", feed.Profile{Keywords: feed.Keywords("what's", "résumé", "©", "state-of-the-art", "天气")}, 0},
+		{"weighted phrases", feed.Profile{Keywords: []feed.Keyword{
+			{Term: "new york", Weight: 3}, {Term: "machine learning", Weight: 2}, {Term: "the", Weight: 100}, {Term: "of the", Weight: 0.25}, {Term: "rust", Weight: 0},
+		}}, 0},
+		{"unknown word", feed.Profile{Keywords: feed.Keywords("xyzzyplugh")}, 0},
 		{"both", feed.Profile{Interests: tags, Keywords: langs}, 0},
 		{"both, popular", feed.Profile{Interests: rare, Keywords: langs}, 0.5},
 		{"muted tags", feed.Profile{MutedTags: []string{"ask-hn", "show-hn", "github.com"}}, 0},
 		{"muted authors", feed.Profile{MutedAuthors: []string{"jonbaer", "prostoalex", "ingve"}, Keywords: langs}, 0},
 		{"language", feed.Profile{Langs: []string{"en"}, Interests: tags}, 0},
 		{"everything", feed.Profile{
-			Interests: tags, Keywords: []string{"data", "science"}, Langs: []string{"en"},
+			Interests: tags, Keywords: feed.Keywords("data", "science"), Langs: []string{"en"},
 			MutedTags: []string{"medium.com"}, MutedAuthors: []string{"jonbaer"},
 		}, 2},
 	}

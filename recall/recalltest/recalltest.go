@@ -30,7 +30,7 @@ func ago(d time.Duration) int64 { return origin.Add(-d).Unix() }
 // ranking is the default ranking of the product.
 func ranking() feed.Ranking {
 	return feed.Ranking{
-		Base:  0.1,
+		Base: 0.1, KeywordsSummary: 0.5,
 		Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6},
 	}
 }
@@ -42,7 +42,7 @@ func query(n int, p feed.Profile) feed.Query {
 // Run tests the contract on sources that open makes.
 func Run(t *testing.T, open func(t *testing.T, items []feed.Item) recall.Source) {
 	for name, test := range map[string]func(*testing.T, Open){
-		"scores": scores, "hand": byHand, "order": order, "filters": filters, "rounds": rounds, "groups": groups,
+		"scores": scores, "hand": byHand, "order": order, "filters": filters, "rounds": rounds, "groups": groups, "keywords": keywords,
 		"edges": edges, "explain": explanations, "concurrent": concurrent,
 	} {
 		t.Run(name, func(t *testing.T) {

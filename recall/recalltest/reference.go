@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"math"
-	"math/bits"
 	"slices"
 	"strings"
 
@@ -39,7 +38,7 @@ func Best(ranked []feed.Candidate, n int) []feed.Candidate {
 // Ranked scores and sorts every item the query admits, all items of a group
 // included.
 func Ranked(items []feed.Item, q feed.Query) []feed.Candidate {
-	c := measure(items, q.Profile.Keywords)
+	phrases := phrases(q.Profile.Keywords)
 	tags := slices.Sorted(maps.Keys(q.Profile.Interests))
 	out := []feed.Candidate{}
 	for i := range items {
@@ -54,7 +53,15 @@ func Ranked(items []feed.Item, q feed.Query) []feed.Candidate {
 				gain += q.Profile.Interests[tag]
 			}
 		}
-		score := (q.Ranking.Base + c.addBM25(gain, i)) *
+		for _, p := range phrases {
+			switch {
+			case stands(p.words, it.Title):
+				gain += p.weight
+			case stands(p.words, it.Summary):
+				gain += p.weight * q.Ranking.KeywordsSummary
+			}
+		}
+		score := (q.Ranking.Base + gain) *
 			decayFactor(q.Ranking.Decay, float64(q.Origin.Unix()-it.UpdateTime)) *
 			popularityFactor(q.Ranking.PopularityWeight, float64(it.Likes+2*it.Comments))
 		out = append(out, feed.Candidate{ID: it.ID, Group: group(it), UpdateTime: it.UpdateTime, Score: float32(score)})
@@ -93,90 +100,29 @@ func Order(a, b feed.Candidate) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.UpdateTime, a.UpdateTime), cmp.Compare(a.ID, b.ID))
 }
 
-// corpus is what BM25 needs to know of all items, for title and summary.
-type corpus struct {
-	words []string  // of the query, each once
-	times []float64 // how often the query has them
-	texts [][2][]string
-	stats [2]struct {
-		having, length float64
-		holders        []float64 // per word of the query
-	}
+type weightedPhrase struct {
+	words  string // with spaces between and around them
+	weight float64
 }
 
-func cut(text string) []string { return strings.Fields(strings.ToLower(text)) }
-
-func measure(items []feed.Item, keywords []string) *corpus {
-	c := &corpus{texts: make([][2][]string, len(items))}
-	for _, word := range cut(strings.Join(keywords, " ")) {
-		i := slices.Index(c.words, word)
-		if i < 0 {
-			i = len(c.words)
-			c.words, c.times = append(c.words, word), append(c.times, 0)
-		}
-		c.times[i]++
-	}
-	if len(c.words) == 0 {
-		return c
-	}
-	for f := range c.stats {
-		c.stats[f].holders = make([]float64, len(c.words))
-	}
-	for i := range items {
-		c.texts[i] = [2][]string{cut(items[i].Title), cut(items[i].Summary)}
-		for f, text := range c.texts[i] {
-			if len(text) == 0 {
-				continue
-			}
-			c.stats[f].having++
-			c.stats[f].length += float64(len(text))
-			for w, word := range c.words {
-				if slices.Contains(text, word) {
-					c.stats[f].holders[w]++
-				}
-			}
+// phrases are the keywords that can match, in the order of their words: each once,
+// with its largest weight, without those that are "the" alone.
+func phrases(keywords []feed.Keyword) []weightedPhrase {
+	weights := map[string]float64{}
+	for _, k := range keywords {
+		if words := spaced(k.Term); words != "  " && words != " the " && k.Weight > weights[words] {
+			weights[words] = k.Weight
 		}
 	}
-	return c
-}
-
-// addBM25 adds item i's score for the keywords to gain, word by word, title
-// before summary.
-func (c *corpus) addBM25(gain float64, i int) float64 {
-	for w, word := range c.words {
-		for f, text := range c.texts[i] {
-			tf := 0.0
-			for _, other := range text {
-				if other == word {
-					tf++
-				}
-			}
-			if tf > 0 {
-				gain += c.weight(f, w) * tf / (tf + c.norm(f, len(text)))
-			}
-		}
+	out := []weightedPhrase{}
+	for _, words := range slices.Sorted(maps.Keys(weights)) {
+		out = append(out, weightedPhrase{words, weights[words]})
 	}
-	return gain
+	return out
 }
 
-func (c *corpus) weight(f, w int) float64 {
-	boost := []float64{2, 1}[f]
-	having, n := c.stats[f].having, c.stats[f].holders[w]
-	return c.times[w] * (2.2 * boost * math.Log(1+(having-n+0.5)/(n+0.5)))
+func spaced(text string) string {
+	return " " + strings.Join(strings.Fields(strings.ToLower(text)), " ") + " "
 }
 
-func (c *corpus) norm(f, length int) float64 {
-	average := c.stats[f].length / c.stats[f].having
-	return 1.2 * (1 - 0.75 + 0.75*float64(storedLength(length))/average)
-}
-
-// storedLength is a field's length as one byte keeps it: beyond 24, only the
-// four highest bits of what is more.
-func storedLength(n int) int {
-	if n <= 24 {
-		return n
-	}
-	more := n - 24
-	low := max(0, bits.Len(uint(more))-4)
-	return 24 + more>>low<<low
-}
+func stands(words, text string) bool { return strings.Contains(spaced(text), words) }

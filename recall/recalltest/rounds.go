@@ -66,7 +66,7 @@ func rounds(t *testing.T, open Open) {
 	for name, p := range map[string]feed.Profile{
 		"freshness": {},
 		"interests": {Interests: map[string]float64{"t1": 2, "t3": 0.7}},
-		"keywords":  {Keywords: []string{"3", "title"}},
+		"keywords":  {Keywords: feed.Keywords("3", "title")},
 		"muted":     {Interests: map[string]float64{"t1": 2}, MutedTags: []string{"t2", "t3"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -120,7 +120,7 @@ func groups(t *testing.T, open Open) {
 func edges(t *testing.T, open Open) {
 	t.Run("empty catalog", func(t *testing.T) {
 		s := open(t, nil)
-		r := recallAll(t, s, query(10, feed.Profile{Interests: map[string]float64{"a": 1}, Keywords: []string{"b"}}))
+		r := recallAll(t, s, query(10, feed.Profile{Interests: map[string]float64{"a": 1}, Keywords: feed.Keywords("b")}))
 		assert.Empty(t, r.Candidates)
 		assert.Empty(t, r.Next)
 	})
@@ -148,7 +148,7 @@ func edges(t *testing.T, open Open) {
 	})
 	t.Run("words that are syntax elsewhere", func(t *testing.T) {
 		p := feed.Profile{
-			Keywords:  []string{`"go" AND (rust) -news +x* ~1`, "!!!", "C++"},
+			Keywords:  feed.Keywords(`"go" AND (rust) -news +x* ~1`, "!!!", "C++"),
 			Interests: map[string]float64{`a"b\c`: 1},
 		}
 		assert.Len(t, recallAll(t, s, query(50, p)).Candidates, len(library())-1)
@@ -160,7 +160,7 @@ func concurrent(t *testing.T, open Open) {
 	s := open(t, items)
 	var wait sync.WaitGroup
 	for g := range 8 {
-		p := feed.Profile{Interests: map[string]float64{fmt.Sprintf("t%d", g%5): 1 + float64(g)}, Keywords: []string{fmt.Sprint(g % 7)}}
+		p := feed.Profile{Interests: map[string]float64{fmt.Sprintf("t%d", g%5): 1 + float64(g)}, Keywords: feed.Keywords(fmt.Sprint(g % 7))}
 		q := query(20, p)
 		want := Reference(items, q)
 		wait.Go(func() {

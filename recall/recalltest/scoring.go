@@ -19,17 +19,21 @@ func scores(t *testing.T, open Open) {
 	bare.Decay.Scale = 200 * time.Hour
 	bare.Decay.Offset = 0
 	bare.Decay.Decay = 0.3
+	titleAlone := ranking()
+	titleAlone.KeywordsSummary = 0
 	interests := map[string]float64{"go": 2, "rust": 0.5, "data": 1.25, "unheard-of": 9, "news": 0}
 	for name, q := range map[string]feed.Query{
 		"no profile":      {Ranking: ranking()},
 		"interests":       {Ranking: ranking(), Profile: feed.Profile{Interests: interests}},
-		"keyword":         {Ranking: ranking(), Profile: feed.Profile{Keywords: []string{"streams"}}},
-		"keywords":        {Ranking: ranking(), Profile: feed.Profile{Keywords: []string{"GO streams", "nowhere", "read"}}},
-		"repeated word":   {Ranking: ranking(), Profile: feed.Profile{Keywords: []string{"go news", "go"}}},
-		"long summary":    {Ranking: ranking(), Profile: feed.Profile{Keywords: []string{"word3", "word17"}}},
+		"keyword":         {Ranking: ranking(), Profile: feed.Profile{Keywords: feed.Keywords("streams")}},
+		"keywords":        {Ranking: ranking(), Profile: feed.Profile{Keywords: feed.Keywords("GO generics", "go go", "streams", "nowhere", "read")}},
+		"repeated":        {Ranking: ranking(), Profile: feed.Profile{Keywords: []feed.Keyword{{Term: "go news", Weight: 1}, {Term: "go", Weight: 2}, {Term: "Go", Weight: 3}, {Term: "GO", Weight: 0}}}},
+		"the alone":       {Ranking: ranking(), Profile: feed.Profile{Keywords: []feed.Keyword{{Term: "The", Weight: 50}, {Term: "Streams", Weight: 0.5}}}},
+		"title alone":     {Ranking: titleAlone, Profile: feed.Profile{Keywords: feed.Keywords("go", "streams")}},
+		"long summary":    {Ranking: ranking(), Profile: feed.Profile{Keywords: feed.Keywords("word3", "word17")}},
 		"popularity":      {Ranking: popular},
-		"everything":      {Ranking: popular, Profile: feed.Profile{Interests: interests, Keywords: []string{"data", "go"}}},
-		"another decay":   {Ranking: bare, Profile: feed.Profile{Interests: interests, Keywords: []string{"on"}}},
+		"everything":      {Ranking: popular, Profile: feed.Profile{Interests: interests, Keywords: feed.Keywords("data", "go")}},
+		"another decay":   {Ranking: bare, Profile: feed.Profile{Interests: interests, Keywords: feed.Keywords("long")}},
 		"fractional time": {Ranking: ranking(), Origin: origin.Add(400 * time.Millisecond)},
 		"earlier origin":  {Ranking: ranking(), Origin: origin.Add(-26 * time.Hour), Profile: feed.Profile{Interests: interests}},
 	} {
@@ -50,7 +54,7 @@ func scores(t *testing.T, open Open) {
 // itself held to something.
 func byHand(t *testing.T, open Open) {
 	items := []feed.Item{
-		{ID: "fresh", Title: "alpha beta", UpdateTime: ago(30 * time.Minute), Tags: []string{"x"}},
+		{ID: "fresh", Title: "alpha beta", Summary: "Zeta eta. Alpha", UpdateTime: ago(30 * time.Minute), Tags: []string{"x"}},
 		{ID: "half", Title: "alpha", UpdateTime: ago(25 * time.Hour), Tags: []string{"x", "y"}, Likes: 5, Comments: 2},
 		{ID: "floor", Title: "gamma delta epsilon", UpdateTime: ago(1000 * time.Hour), Tags: []string{"y"}},
 	}
@@ -70,13 +74,11 @@ func byHand(t *testing.T, open Open) {
 		},
 		{"popularity", feed.Profile{}, 2, map[string]float64{"fresh": 0.1, "half": 0.05 * 3, "floor": 1e-7}},
 		{
-			// N = 3, n = 2: idf = ln(1 + 1.5/2.5) = ln 1.6 = 0.470004; average
-			// length 2. Length 2: 2.2·2·0.470004/(1 + 1.2) = 0.940007. Length 1:
-			// 2.2·2·0.470004/(1 + 1.2·(0.25 + 0.375)) = 2.068016/1.75 = 1.181723.
+			// 1 of the title, half of 3 of the summary: 0.1 + 2.5 and (0.1 + 1)/2.
 			"keywords",
-			feed.Profile{Keywords: []string{"Alpha"}},
+			feed.Profile{Keywords: []feed.Keyword{{Term: "Alpha", Weight: 1}, {Term: "zeta eta", Weight: 3}, {Term: "beta alpha", Weight: 9}}},
 			0,
-			map[string]float64{"fresh": 1.040007, "half": 0.640862, "floor": 1e-7},
+			map[string]float64{"fresh": 2.6, "half": 0.55, "floor": 1e-7},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

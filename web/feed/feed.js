@@ -148,7 +148,7 @@ async function explain(cards, turn) {
 
 function why(c) {
   const gains = [...(c.relevance?.tags ?? []), ...(c.relevance?.keywords ?? [])]
-    .map((g) => `${g.name} +${short(g.score)}`);
+    .map((g) => `${g.name} +${short(g.score)}${g.in === 'summary' ? ' in the summary' : ''}`);
   const fits = gains.length ? gains.join(', ') : 'fresh';
   return `${fits} · decay ${short(c.decay)} · rank ${c.rank}`;
 }

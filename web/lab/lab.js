@@ -25,6 +25,7 @@ const PARAMETERS = [
   { key: 'scale', label: 'Scale', help: 'how much later the factor is “decay”', time: true, ...log(600, 60 * DAY) },
   { key: 'decay', label: 'Decay', help: 'the factor at offset + scale', ...even(0.01, 0.99) },
   { key: 'weight', label: 'Popularity weight', help: '0: popularity does not count', ...even(0, 3) },
+  { key: 'summary', label: 'Keywords in summaries', help: 'part of its weight that a keyword adds there', ...even(0, 1) },
 ];
 
 const state = { version: null, etag: '', live: null, proposed: null, turn: 0, timer: 0 };
@@ -40,10 +41,11 @@ async function admin(method, path, body, headers = {}) {
 const fromAPI = (r) => ({
   scale: parseDuration(r.decay.scale), offset: parseDuration(r.decay.offset),
   decay: r.decay.decay, floor: r.decay.floor, weight: r.popularity.weight, base: r.base,
+  summary: r.keywords.summary,
 });
 const toAPI = (p) => ({
   decay: { scale: writeDuration(p.scale), offset: writeDuration(p.offset), decay: p.decay, floor: p.floor },
-  popularity: { weight: p.weight }, base: p.base,
+  popularity: { weight: p.weight }, base: p.base, keywords: { summary: p.summary },
 });
 
 async function loadRanking() {
@@ -69,7 +71,7 @@ function buildSliders() {
     });
     text.addEventListener('input', () => {
       const v = p.time ? parseDuration(text.value) : Number(text.value);
-      const bad = !Number.isFinite(v) || v < 0 || (p.key === 'scale' && v < 1) || (p.key === 'decay' && !(v > 0 && v < 1)) || text.value.trim() === '';
+      const bad = !Number.isFinite(v) || v < 0 || (p.key === 'scale' && v < 1) || (p.key === 'decay' && !(v > 0 && v < 1)) || (p.key === 'summary' && v > 1) || text.value.trim() === '';
       text.classList.toggle('bad', bad);
       text.setAttribute('aria-invalid', bad);
       if (bad) return;
@@ -172,7 +174,7 @@ function movement(item, side) {
 }
 
 function factors(item) {
-  const gains = [...item.matched_tags, ...item.matched_keywords].map((g) => `${g.name} +${short(g.score)}`).join(', ');
+  const gains = [...item.matched_tags, ...item.matched_keywords].map((g) => `${g.name} +${short(g.score)}${g.in === 'summary' ? ' in the summary' : ''}`).join(', ');
   const popularity = item.popularity === 1 ? '' : ` × popularity ${short(item.popularity)}`;
   return `${age(item.age)} old · relevance ${short(item.relevance)}${gains ? ` (${gains})` : ''} × decay ${short(item.decay)}${popularity} = ${short(item.score)}`;
 }

@@ -1,0 +1,95 @@
+package feed
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/freshet/freshet/internal/strictjson"
+)
+
+// Keyword is a word or a phrase that a reader looks for, and how much it matters.
+// In JSON it is a string where the weight is 1, else
+//
+//	{"term": "machine learning", "weight": 2}
+type Keyword struct {
+	Term   string
+	Weight float64 // 0 to 100; 0 is as if the keyword were not there
+}
+
+// Keywords returns keywords of weight 1.
+func Keywords(terms ...string) []Keyword {
+	keywords := make([]Keyword, len(terms))
+	for i, term := range terms {
+		keywords[i] = Keyword{Term: term, Weight: 1}
+	}
+	return keywords
+}
+
+type keywordText struct {
+	Term   *string  `json:"term"`
+	Weight *float64 `json:"weight"`
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (k Keyword) MarshalJSON() ([]byte, error) {
+	if k.Weight == 1 {
+		return json.Marshal(k.Term)
+	}
+	return json.Marshal(keywordText{&k.Term, &k.Weight})
+}
+
+// UnmarshalJSON reads both forms strictly; a weight that is missing is 1.
+func (k *Keyword) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '"' {
+		k.Weight = 1
+		return json.Unmarshal(data, &k.Term)
+	}
+	var text keywordText
+	err := errors.New("not " + kindOf(data))
+	if len(data) > 0 && data[0] == '{' {
+		if err = strictjson.Unmarshal(data, &text, nil); err == nil && text.Term == nil {
+			err = errors.New("the term is missing")
+		}
+	}
+	if err != nil {
+		return fmt.Errorf(`must be a string or an object such as {"term":"machine learning","weight":2}: %w`, err)
+	}
+	k.Term, k.Weight = *text.Term, 1
+	setNumber(&k.Weight, text.Weight)
+	return nil
+}
+
+func kindOf(data []byte) string {
+	switch {
+	case len(data) > 0 && data[0] == '[':
+		return "an array"
+	case string(data) == "null":
+		return "null"
+	case string(data) == "true", string(data) == "false":
+		return "a boolean"
+	}
+	return "a number"
+}
+
+// checkKeywords says what is wrong with keywords; the error wraps [ErrBadProfile].
+func checkKeywords(keywords []Keyword) error {
+	if len(keywords) > MaxKeywords {
+		return fmt.Errorf("%w: %d keywords, at most %d are allowed", ErrBadProfile, len(keywords), MaxKeywords)
+	}
+	characters := 0
+	for _, k := range keywords {
+		if err := checkTerm("keywords", k.Term); err != nil {
+			return err
+		}
+		if !(k.Weight >= 0 && k.Weight <= MaxInterestWeight) {
+			return fmt.Errorf("%w: the weight of keyword %q must be 0 to %d, not %v", ErrBadProfile, k.Term, MaxInterestWeight, k.Weight)
+		}
+		characters += utf8.RuneCountInString(k.Term)
+	}
+	if characters > MaxKeywordsLength {
+		return fmt.Errorf("%w: the keywords have %d characters in all, at most %d are allowed", ErrBadProfile, characters, MaxKeywordsLength)
+	}
+	return nil
+}

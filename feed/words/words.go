@@ -1,0 +1,128 @@
+// Package words cuts text into the tokens that keywords are compared by. There
+// is one rule for texts and keywords, and for every backend.
+package words
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// MaxLength is the longest token in bytes. A longer word is cut into tokens that
+// follow one another.
+const MaxLength = 128
+
+// Each calls fn with every token of the text, in order, in work proportional to
+// its length. The token is only valid during the call.
+//
+// A token is a word of letters, digits and marks, in lower case after Unicode's
+// compatibility normalisation (NFKC). An underscore or a dot inside a word is
+// part of it (node.js, v2.0), so is a dot before a word that begins with a letter
+// (.net), one or two of + and # behind a word's last letter (c++, c#), and a
+// hyphen before a last part of one letter (objective-c). Whatever else is no
+// letter or digit ends a word. Each character of Chinese, Japanese, Korean and of
+// the scripts of South East Asia that have no spaces is a token of its own, with
+// the marks upon it; so is each pictograph.
+//
+// Tokens are never empty, are valid UTF-8, and have no spaces, quotes or
+// backslashes.
+func Each(text string, fn func(token []byte)) {
+	s := scanner{text: normal(text), fn: fn}
+	for s.at < len(s.text) {
+		s.step()
+	}
+	s.end()
+}
+
+// Of returns the tokens of the text, in order.
+func Of(text string) []string {
+	var tokens []string
+	Each(text, func(token []byte) { tokens = append(tokens, string(token)) })
+	return tokens
+}
+
+// Append appends the tokens of the text to b with a space between two of them.
+func Append(b []byte, text string) []byte {
+	start := len(b)
+	Each(text, func(token []byte) {
+		if len(b) > start {
+			b = append(b, ' ')
+		}
+		b = append(b, token...)
+	})
+	return b
+}
+
+// normal is the text in NFKC. Trade mark signs end a word as ® and © do; NFKC
+// would make letters of them.
+func normal(text string) string {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return norm.NFKC.String(unmarked.Replace(text))
+		}
+	}
+	return text
+}
+
+// class says what a character does.
+type class uint8
+
+const (
+	other      class = iota // ends a word
+	letter                  // part of a word
+	digit                   // part of a word
+	mark                    // part of a word or character that has begun
+	ideograph               // a token
+	pictograph              // a token
+	ignored                 // as if it were not there
+)
+
+func classify(r rune) class {
+	switch {
+	case 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z':
+		return letter
+	case '0' <= r && r <= '9':
+		return digit
+	case r < utf8.RuneSelf || r == utf8.RuneError:
+		return other
+	}
+	return classifyRune(r)
+}
+
+func classifyRune(r rune) class {
+	switch {
+	case r == zeroWidthSpace:
+		return other
+	case unicode.Is(unicode.Variation_Selector, r), unicode.Is(unicode.Me, r):
+		return ignored // how a character is drawn
+	case unicode.Is(unicode.Cf, r):
+		return ignored // soft hyphens, joiners, directions
+	case unicode.IsMark(r):
+		return mark
+	case unicode.IsLetter(r) || unicode.IsNumber(r):
+		switch {
+		case r >= firstSingle && (r == longVowel || unicode.In(r, single...)):
+			return ideograph
+		case unicode.IsLetter(r):
+			return letter
+		}
+		return digit
+	case r >= firstPictograph && unicode.Is(unicode.So, r):
+		return pictograph
+	}
+	return other
+}
+
+const (
+	zeroWidthSpace  = '\u200b'
+	longVowel       = 'ー' // of Hiragana and Katakana, in neither of them
+	firstSingle     = 0x0e00
+	firstPictograph = 0x2600
+)
+
+// single are the scripts of which each character is a token.
+var single = []*unicode.RangeTable{
+	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo,
+	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
+}

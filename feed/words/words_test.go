@@ -1,0 +1,123 @@
+package words_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed/words"
+)
+
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"":            "",
+		"!!! --- ___": "",
+		"Show HN: a Foo's v2.0_beta, 1,000.5 e-mails": "show|hn|a|foo|s|v2.0_beta|1|000.5|e|mails",
+
+		// Names with signs are words of their own, sentences end.
+		"C++ and C# or C, F#.":               "c++|and|c#|or|c|f#",
+		"C++17, Notepad++; x+y=a+b, 1+1":     "c++|17|notepad++|x|y|a|b|1|1",
+		"wow+++ ### C##x #golang issue #5":   "wow|c|x|golang|issue|5",
+		".NET, ASP.NET and C#.NET (.net)":    ".net|asp.net|and|c#|.net|.net",
+		"Node.js. Use node.js ... and more.": "node.js|use|node.js|and|more",
+		"wait...what .5 ..x":                 "wait|what|5|x",
+		"U.S. e.g. example.com/a.b":          "u.s|e.g|example.com|a.b",
+		"Objective-C, objective-c++ Usb-C.":  "objective-c|objective-c++|usb-c",
+		"machine-learning t-shirt covid-19":  "machine|learning|t|shirt|covid|19",
+		"AT&T O’Reilly don't TCP/IP R&D":     "at|t|o|reilly|don|t|tcp|ip|r|d",
+		"_a_ b__c snake_case d____e":         "a|b|c|snake_case|d|e",
+		"100+ tips, 50% Disney+":             "100|tips|50|disney+",
+
+		// One form for what looks alike.
+		"Ｆｕｌｌ Ⅷ ﬁne Linux™ ® 5㎏":                   "full|viii|fine|linux|5kg",
+		"Cafe\u0301 café STRASSE Straße":           "café|café|strasse|straße",
+		"ΟΔΟΣ οδος οδοσ":                           "οδοσ|οδοσ|οδοσ",
+		"soft\u00adware \u202bשלום\u202c a\u200bb": "software|שלום|a|b",
+		"Привет, МИР":                              "привет|мир",
+
+		// Scripts without spaces, by character.
+		"天气预报 iPhone的屏幕":         "天|气|预|报|iphone|的|屏|幕",
+		"漢字とカタカナー ｶﾞ":            "漢|字|と|カ|タ|カ|ナ|ー|ガ",
+		"한국어 \u1112\u1161\u11ab": "한|국|어|한",
+		"ไทย น้ำ":                "ไ|ท|ย|น้ํ|า",
+		"人々 〇":                   "人|々|〇",
+
+		"🚀 Rust🦀x 👩‍🚀 1️⃣ ☺️ ©": "🚀|rust|🦀|x|👩|🚀|1|☺",
+		"a\xffb \xc3 c": "a|b|c",
+	} {
+		assert.Equal(t, want, strings.Join(words.Of(text), "|"), "%q", text)
+		assert.Equal(t, strings.ReplaceAll(want, "|", " "), string(words.Append(nil, text)))
+	}
+}
+
+func TestLongWordsAreCut(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{strings.Repeat("x", 1000), strings.Repeat("é", 1000), "e" + strings.Repeat("\u0301\u0327", 1000)} {
+		tokens := words.Of(text)
+		assert.Greater(t, len(tokens), 1)
+		for _, token := range tokens {
+			assert.LessOrEqual(t, len(token), words.MaxLength)
+		}
+	}
+	long := strings.Repeat("x", 1000)
+	assert.Equal(t, words.Of(long), words.Of("a " + long)[1:], "a word is cut alike wherever it stands")
+}
+
+func TestStop(t *testing.T) {
+	t.Parallel()
+	for _, word := range []string{"the", "der", "les", "的", "の"} {
+		assert.True(t, words.Stop(word), word)
+	}
+	for _, word := range []string{"c", "go", "r", "rust", "", "The", ".net", "天"} {
+		assert.False(t, words.Stop(word), word)
+	}
+}
+
+// FuzzEach: tokens are what the index and the comparison need them to be, and
+// there is no more of them than the text can have.
+func FuzzEach(f *testing.F) {
+	for _, text := range []string{"C++ & C#, .NET; node.js", "天气 ｶﾞ 한글", "a\xff\u200d🚀\ufe0f", "\ufdfa", strings.Repeat("._-+#", 50), "e\u0301"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		tokens := words.Of(text)
+		size := 0
+		for _, token := range tokens {
+			require.NotEmpty(t, token)
+			require.LessOrEqual(t, len(token), words.MaxLength)
+			require.True(t, utf8.ValidString(token), "%q", token)
+			require.False(t, strings.ContainsFunc(token, func(r rune) bool {
+				return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(`"\{}`, r)
+			}), "%q", token)
+			size += len(token)
+		}
+		require.LessOrEqual(t, size, 12*len(text), "normalisation makes a text so much longer at most")
+		require.Equal(t, strings.Join(tokens, " "), string(words.Append(nil, text)))
+		if text != "" && strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
+			require.Equal(t, tokens, words.Of(strings.ToUpper(text)), "case does not matter")
+		}
+		both := words.Of(text + " , " + text)
+		require.Equal(t, append(slices.Clone(tokens), tokens...), both, "texts do not run into one another")
+	})
+}
+
+func BenchmarkEach(b *testing.B) {
+	for name, text := range map[string]string{
+		"ascii":   strings.Repeat("Ask HN: Why is C++ so fast in node.js? ", 1000),
+		"hostile": strings.Repeat("a-.+#_", 40_000),
+		"marks":   "a" + strings.Repeat("\u0301", 120_000),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				words.Each(text, func([]byte) {})
+			}
+		})
+	}
+}
