@@ -128,7 +128,7 @@ func TestReadsOnce(t *testing.T) {
 	for range 3 {
 		p, err := c.Profile(t.Context(), "u_none")
 		require.NoError(t, err)
-		require.Equal(t, []string{"go"}, p.Keywords)
+		require.Equal(t, feed.Keywords("go"), p.Keywords)
 	}
 	require.Equal(t, 2, w.profiles)
 }

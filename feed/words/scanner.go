@@ -49,12 +49,11 @@ func (s *scanner) step() {
 // it make it one, and answers how many bytes were taken.
 func (s *scanner) sign(r rune, size int) int {
 	inWord := s.last == letter || s.last == digit
-	next := s.classAt(s.at + size)
 	switch {
-	case (r == '.' || r == '_') && inWord && (next == letter || next == digit):
+	case (r == '.' || r == '_') && inWord && s.wordAt(s.at+size):
 		s.add(r, s.last)
 		return size
-	case r == '.' && !inWord && next == letter && s.before != '.':
+	case r == '.' && !inWord && s.classAt(s.at+size) == letter && s.before != '.':
 		s.end()
 		s.add(r, letter)
 		return size
@@ -96,17 +95,20 @@ func (s *scanner) lastLetterAt(at int) bool {
 		return false
 	}
 	_, size := s.rune(at)
-	switch r, _ := s.rune(at + size); {
-	case r == '-' || r == '_':
+	r, next := s.rune(at + size)
+	switch r {
+	case '-', '_':
 		return false
-	case r == '.':
-		_, dot := s.rune(at + size)
-		next := s.classAt(at + size + dot)
-		return next != letter && next != digit
-	default:
-		next := classify(r)
-		return next != letter && next != digit && next != mark
+	case '.':
+		return !s.wordAt(at + size + next)
 	}
+	return !s.wordAt(at+size) && classify(r) != mark
+}
+
+// wordAt reports whether a letter or a digit stands at a place.
+func (s *scanner) wordAt(at int) bool {
+	c := s.classAt(at)
+	return c == letter || c == digit
 }
 
 func (s *scanner) classAt(at int) class {
