@@ -34,6 +34,11 @@ func ChangesJSON(list string) ([]byte, error) {
 			text.Popularity = &popularityText{Weight: &values.PopularityWeight}
 		case "base":
 			text.Base = &values.Base
+		default: // of the diversity, since the value was set
+			if text.Diversity == nil {
+				text.Diversity = &diversityText{}
+			}
+			text.Diversity.set(name, values.Diversity.number(name))
 		}
 	}
 	return json.Marshal(text)

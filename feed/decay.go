@@ -62,11 +62,13 @@ func (c Curve) At(seconds float64) float64 {
 	return math.Max(c.floor, math.Exp(x*x*c.minusHalfInvVar))
 }
 
-// Ranking is what the data team tunes: score = relevance × decay × popularity.
+// Ranking is what the data team tunes: score = relevance × decay × popularity,
+// and how pages are dealt by it.
 type Ranking struct {
 	Decay            Decay
 	PopularityWeight float64 // popularity factor is 1 + weight·log10(1 + popularity); ≥ 0, 0 turns it off
 	Base             float64 // relevance every item has before interests and keywords; > 0
+	Diversity        Diversity
 }
 
 // Validate says what is wrong with the parameters; the error wraps
@@ -81,7 +83,7 @@ func (r Ranking) Validate() error {
 	if !(r.Base > 0 && r.Base <= 1000) {
 		return fmt.Errorf("%w: base must be greater than 0 and at most 1000, not %v", ErrBadRanking, r.Base)
 	}
-	return nil
+	return r.Diversity.Validate()
 }
 
 // PopularityFactor returns 1 + weight·log10(1 + popularity), which has fractions

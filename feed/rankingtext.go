@@ -17,6 +17,7 @@ type rankingText struct {
 	Decay      *decayText      `json:"decay,omitempty"`
 	Popularity *popularityText `json:"popularity,omitempty"`
 	Base       *float64        `json:"base,omitempty"`
+	Diversity  *diversityText  `json:"diversity,omitempty"`
 }
 
 type decayText struct {
@@ -33,12 +34,15 @@ type popularityText struct {
 // MarshalJSON writes every parameter, durations as Go writes them:
 //
 //	{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":1e-06},"popularity":{"weight":0},"base":0.1}
+//
+// followed by the diversity, unless that is the zero one.
 func (r Ranking) MarshalJSON() ([]byte, error) {
 	scale, offset := DurationText(r.Decay.Scale), DurationText(r.Decay.Offset)
 	return json.Marshal(rankingText{
 		Decay:      &decayText{Scale: &scale, Offset: &offset, Decay: &r.Decay.Decay, Floor: &r.Decay.Floor},
 		Popularity: &popularityText{Weight: &r.PopularityWeight},
 		Base:       &r.Base,
+		Diversity:  r.Diversity.text(),
 	})
 }
 
@@ -61,7 +65,7 @@ func (r *Ranking) UnmarshalJSON(data []byte) error {
 		setNumber(&r.PopularityWeight, text.Popularity.Weight)
 	}
 	setNumber(&r.Base, text.Base)
-	return nil
+	return text.Diversity.apply(&r.Diversity)
 }
 
 func setDuration(to *time.Duration, name string, text *string) error {
@@ -84,7 +88,7 @@ func setNumber(to, from *float64) {
 
 // With returns the parameters changed by a list such as
 //
-//	scale=72h,offset=2h,decay=0.5,floor=0,weight=0.2,base=0.1
+//	scale=72h,offset=2h,decay=0.5,floor=0,weight=0.2,base=0.1,diversity.site.decay=0.7
 //
 // and validated. An empty list changes nothing. Errors wrap [ErrBadRanking].
 func (r Ranking) With(changes string) (Ranking, error) {
@@ -112,11 +116,18 @@ func (r *Ranking) set(name, value string) error {
 	}
 	to, known := numbers[name]
 	if !known {
-		return fmt.Errorf("%w: there is no parameter %q; there are scale, offset, decay, floor, weight and base", ErrBadRanking, name)
+		to = r.Diversity.number(name)
+	}
+	if to == nil {
+		return fmt.Errorf("%w: there is no parameter %q; there are scale, offset, decay, floor, weight, base, %s",
+			ErrBadRanking, name, strings.Join(diversityNames[:], ", "))
 	}
 	x, err := strconv.ParseFloat(value, 64)
 	if err != nil {
 		return fmt.Errorf("%w: %s must be a number, not %q", ErrBadRanking, name, value)
+	}
+	if x == 0 && strings.HasSuffix(name, ".decay") {
+		return errZeroDecay(name)
 	}
 	*to = x
 	return nil

@@ -62,6 +62,9 @@ func (e *elasticStartup) inspect(ctx context.Context) error {
 		}
 	}
 	report, err := esindex.Inspect(ctx, e.client, index, indexFields(e.cfg), timeUnit(e.cfg))
+	if err == nil && e.cfg.Elasticsearch.ManageIndex {
+		report, err = e.extend(ctx, report)
+	}
 	if err != nil {
 		return fmt.Errorf("%w; freshet doctor says more", err)
 	}
@@ -73,6 +76,23 @@ func (e *elasticStartup) inspect(ctx context.Context) error {
 	}
 	e.found = &report.Schema
 	return nil
+}
+
+// extend adds to the index what an older version did not map, and reads the
+// mapping again. A server that may not change mappings goes on without.
+func (e *elasticStartup) extend(ctx context.Context, report esindex.Report) (esindex.Report, error) {
+	index, fields := e.cfg.Elasticsearch.Index, indexFields(e.cfg)
+	added, err := esindex.Extend(ctx, e.client, index, report.Schema, esindex.Definition{Fields: fields})
+	switch {
+	case errors.Is(err, esindex.ErrUnavailable):
+		return report, err
+	case err != nil:
+		e.log.WarnContext(ctx, "pages are dealt without what the index does not map; run freshet doctor --fix with a user who may", "error", err)
+	case len(added) > 0:
+		e.log.InfoContext(ctx, "added to the mapping; items have the fields from when they are put again", "index", index, "fields", added)
+		return esindex.Inspect(ctx, e.client, index, fields, timeUnit(e.cfg))
+	}
+	return report, nil
 }
 
 // waiting returns why the startup is not done; nil: it is.

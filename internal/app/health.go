@@ -92,6 +92,7 @@ func indexFields(cfg configs.Config) esindex.Fields {
 		GroupID: none(f.GroupID), Summary: none(f.Summary), URL: none(f.URL), ImageURL: none(f.ImageURL),
 		AuthorID: none(f.AuthorID), Lang: none(f.Lang), Tags: none(f.Tags),
 		Likes: none(f.Likes), Comments: none(f.Comments), Popularity: none(f.Popularity),
+		Site: none(f.Site),
 	}
 }
 

@@ -10,6 +10,16 @@ import (
 // likes + 2·comments, a number of ours that readers are never given.
 const DefaultPopularity = "freshet_popularity"
 
+// Fields that our own index has of what a page is dealt by: the site of the link,
+// the first tag and the sketch of the title. Freshet fills them in when an item is
+// put; readers are never given them. In the index of somebody else they are where
+// its mapping has them.
+const (
+	DefaultSite = "freshet_site"
+	FirstTag    = "freshet_tag"
+	Story       = "freshet_story"
+)
+
 // MetaID, as the name of the id field, says that the document's _id is the
 // item's id.
 const MetaID = "_id"
@@ -34,10 +44,11 @@ type Fields struct {
 	Likes      string
 	Comments   string
 	Popularity string // overwritten with likes + 2·comments when an item is put; never answered
+	Site       string // of the link; under a name other than [DefaultSite] it is only read
 }
 
-// WithDefaults gives every unnamed field its logical name, and popularity
-// [DefaultPopularity].
+// WithDefaults gives every unnamed field its logical name, popularity
+// [DefaultPopularity] and site [DefaultSite].
 func (f Fields) WithDefaults() Fields {
 	for _, r := range f.refs() {
 		*r.name = cmp.Or(*r.name, r.logical)
@@ -75,8 +86,11 @@ type fieldRef struct {
 }
 
 func (r fieldRef) config() string {
-	if r.logical == DefaultPopularity {
+	switch r.logical {
+	case DefaultPopularity:
 		return "popularity"
+	case DefaultSite:
+		return "site"
 	}
 	return r.logical
 }
@@ -85,7 +99,7 @@ func (r fieldRef) needed() bool {
 	return r.logical == "id" || r.logical == "title" || r.logical == "update_time"
 }
 
-// refs lists the fields in the order of an item's JSON, popularity last.
+// refs lists the fields in the order of an item's JSON, what is made of them last.
 func (f *Fields) refs() []fieldRef {
 	return []fieldRef{
 		{"id", &f.ID},
@@ -101,5 +115,6 @@ func (f *Fields) refs() []fieldRef {
 		{"likes", &f.Likes},
 		{"comments", &f.Comments},
 		{DefaultPopularity, &f.Popularity},
+		{DefaultSite, &f.Site},
 	}
 }

@@ -11,12 +11,33 @@ type Schema struct {
 	Fields Fields    // names in queries and sorts
 	Source Fields    // names in the document; differs from Fields where a sub-field or an alias is queried
 	Time   TimeField // the update time
+	Traits Traits    // what a page is dealt by
+}
+
+// Traits names the doc values that pages are dealt by; "" where the index has none.
+// Of several tags doc values tell the first in the order of their bytes.
+type Traits struct {
+	Author string
+	Site   string
+	Tag    string // [FirstTag], or the field of all tags
+	Story  string
+}
+
+// ownTraits are those of our own index.
+func ownTraits(names Fields) Traits {
+	t := Traits{Author: names.AuthorID, Site: names.Site, Tag: FirstTag, Story: Story}
+	for _, name := range []*string{&t.Author, &t.Site} {
+		if *name == None {
+			*name = ""
+		}
+	}
+	return t
 }
 
 // OwnSchema is the schema of an index made by [Ensure] with these names.
 func OwnSchema(names Fields) Schema {
 	names = names.WithDefaults()
-	return Schema{Fields: names, Source: names, Time: EpochSeconds}
+	return Schema{Fields: names, Source: names, Time: EpochSeconds, Traits: ownTraits(names)}
 }
 
 // MetaID reports whether the document's _id is the item's id. Then a search
@@ -25,7 +46,11 @@ func (s Schema) MetaID() bool { return s.Fields.ID == MetaID }
 
 // Mapped reports whether the names are not those of our own index: documents
 // may then have been written by others.
-func (s Schema) Mapped() bool { return s.Source != Fields{}.WithDefaults() || s.Time != EpochSeconds }
+func (s Schema) Mapped() bool {
+	names, own := s.Source, Fields{}.WithDefaults()
+	names.Site = own.Site // an older index of ours has none
+	return names != own || s.Time != EpochSeconds
+}
 
 // LateSchema is a [Schema] that may become known later: a server also starts
 // while Elasticsearch is down. The zero value is not known yet. It is safe for
