@@ -62,8 +62,7 @@ func (d Diversity) Validate() error {
 
 // diversityNames are the parameters as lists of changes name them.
 var diversityNames = [...]string{
-	"diversity.author.decay", "diversity.author.floor", "diversity.site.decay", "diversity.site.floor",
-	"diversity.tag.decay", "diversity.tag.floor", "diversity.same_story",
+	"author.decay", "author.floor", "site.decay", "site.floor", "tag.decay", "tag.floor", "same_story",
 }
 
 // numbers are the parameters, in the order of diversityNames.
@@ -121,7 +120,6 @@ func (d Diversity) text() *diversityText {
 
 // set writes one parameter, by its name in diversityNames.
 func (t *diversityText) set(name string, value *float64) {
-	_, name, _ = strings.Cut(name, ".")
 	of, part, _ := strings.Cut(name, ".")
 	if part == "" {
 		t.SameStory = value

@@ -88,7 +88,7 @@ func setNumber(to, from *float64) {
 
 // With returns the parameters changed by a list such as
 //
-//	scale=72h,offset=2h,decay=0.5,floor=0,weight=0.2,base=0.1,diversity.site.decay=0.7
+//	scale=72h,offset=2h,decay=0.5,floor=0,weight=0.2,base=0.1,site.decay=0.7
 //
 // and validated. An empty list changes nothing. Errors wrap [ErrBadRanking].
 func (r Ranking) With(changes string) (Ranking, error) {

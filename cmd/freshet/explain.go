@@ -45,7 +45,7 @@ func newExplainCommand() *cobra.Command {
 	flags.StringVar(&f.agent, "agent", "", "id of the agent whose feed it is")
 	flags.StringVar(&f.item, "item", "", "id of an item: say why it is where it is")
 	flags.IntVar(&f.limit, "limit", 20, "items of the page, 1 to 100")
-	flags.StringVar(&f.set, "set", "", "changes to the ranking, such as scale=72h,offset=2h,decay=0.5,floor=0,weight=0.2,base=0.1,diversity.site.decay=0.6")
+	flags.StringVar(&f.set, "set", "", "changes to the ranking, such as scale=72h,offset=2h,decay=0.5,floor=0,weight=0.2,base=0.1,site.decay=0.6")
 	flags.StringVar(&f.at, "at", "", "explain a refresh at this time, 2026-03-06T12:00:00Z or Unix seconds, instead of now")
 	flags.BoolVar(&f.all, "all", false, "show every candidate, not only those down to the end of the page")
 	flags.BoolVar(&f.json, "json", false, "print the answer's data as JSON")
