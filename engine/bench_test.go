@@ -21,7 +21,7 @@ func benchmarked(b *testing.B, change func(*engine.Stores, *engine.Config)) *eng
 	all := make([]feed.Item, 2000)
 	for i := range all {
 		all[i] = feed.Item{
-			ID: fmt.Sprintf("i%04d", i), Title: fmt.Sprintf("An item of many about w%d, w%d and w%d", i*7919%997, i*104729%1009, i*1299709%1013),
+			ID: fmt.Sprintf("i%04d", i), Title: fmt.Sprintf("An item about v%d w%d x%d y%d z%d", i*7919%997, i*104729%1009, i*1299709%1013, i%401, i*31%499),
 			UpdateTime: rankedAt.Add(-time.Duration(60+i) * time.Minute).Unix(),
 			AuthorID:   fmt.Sprint("author ", i*31%300), URL: fmt.Sprintf("https://www.site%d.example/%d", i*17%120, i), Tags: []string{fmt.Sprint("tag ", i%25)},
 		}

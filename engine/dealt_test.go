@@ -116,7 +116,7 @@ func TestSameStoriesAreMadeUpFor(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 0, func(_ *engine.Stores, cfg *engine.Config) {
 		ranking := dayLong()
-		ranking.Diversity.SameStory = 0.6
+		ranking.Diversity = varied()
 		cfg.N, cfg.Rankings = 5, &feed.Live{Ranking: ranking}
 	})
 	var want []string

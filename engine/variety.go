@@ -105,6 +105,7 @@ func (k *kind) prepare(from []feed.Candidate, which int, spread feed.Spread) {
 	if k.numbers == nil {
 		k.numbers = make(map[string]int32, len(from))
 	}
+	clear(k.numbers) // a list may be dealt again, with more candidates
 	k.spread, k.live = spread, 0
 	k.of, k.factor, k.count, k.left = k.of[:0], append(k.factor[:0], 1), append(k.count[:0], 0), append(k.left[:0], 0)
 	for i := range from {

@@ -116,8 +116,9 @@ func TestDealsAsDefined(t *testing.T) {
 			require.Equal(t, from[i].ID, got[p.at-1].ID)
 			require.Equal(t, (p.at-1)/size+1, p.page)
 		}
+		require.Equal(t, got, d.deal(from, by, size), "in a dealer that was used")
 		d.release()
-		require.Equal(t, got, d.deal(from, by, size), "without notes, in a dealer that was used")
+		require.Equal(t, got, d.deal(from, by, size), "without notes, in one that was pooled")
 		d.release()
 	}
 }
