@@ -37,6 +37,9 @@ type IngestConfig struct {
 	BatchItems int // items put at once; default 1,000
 	BatchBytes int // JSON bytes put at once; default 4 MiB
 	MaxErrors  int // rejections listed in a report, all are counted; default 1,000
+	// GroupByURL gives items without a group that of their link, see
+	// [feed.URLGroup].
+	GroupByURL bool
 }
 
 // WithDefaults fills in the zero fields.
@@ -173,6 +176,9 @@ func (p *intake) take(line int, data []byte) error {
 	if err != nil {
 		p.reject(line, peekID(data), err)
 		return nil
+	}
+	if p.in.cfg.GroupByURL && it.GroupID == "" {
+		it.GroupID = feed.URLGroup(it.URL)
 	}
 	p.items = append(p.items, it)
 	p.lines = append(p.lines, line)

@@ -353,3 +353,25 @@ func TestIngestConfig(t *testing.T) {
 	require.Error(t, catalog.IngestConfig{BatchItems: -1}.WithDefaults().Validate())
 	require.Panics(t, func() { catalog.NewIngest(&shelf{}, catalog.IngestConfig{MaxErrors: -1}) })
 }
+
+// Items that link to one page are a group, unless they name one.
+func TestItemsAreGroupedByTheirLinks(t *testing.T) {
+	body := `{"id":"a","title":"A","update_time":1,"url":"https://www.example.com/x/?utm_source=feed"}
+{"id":"b","title":"B","update_time":1,"url":"http://example.com/x#top"}
+{"id":"c","title":"C","update_time":1,"url":"http://example.com/x","group_id":"own"}
+{"id":"d","title":"D","update_time":1}`
+	for by, want := range map[bool][]string{
+		true:  {"https://example.com/x", "https://example.com/x", "own", "d"},
+		false: {"a", "b", "own", "d"},
+	} {
+		w := &shelf{}
+		report, err := catalog.NewIngest(w, catalog.IngestConfig{GroupByURL: by}).Read(t.Context(), strings.NewReader(body))
+		require.NoError(t, err)
+		require.Equal(t, 4, report.Accepted)
+		var groups []string
+		for _, it := range w.items {
+			groups = append(groups, it.Group())
+		}
+		require.Equal(t, want, groups)
+	}
+}

@@ -63,11 +63,31 @@ type Explained struct {
 	Decay      float64     `json:"decay"`
 	Relevance  *Relevance  `json:"relevance,omitempty"`  // nil: the source cannot tell
 	Popularity *Popularity `json:"popularity,omitempty"` // nil: the source cannot tell
-	// Fate is paged, kept (for the pages after), seen, pending, muted, gone or
-	// group; of an item asked for also unknown, future, outside or unfound.
+	// Fate is paged, kept (for the pages after), seen, pending, muted, gone, group
+	// or same_story; of an item asked for also unknown, future, outside or unfound.
 	Fate   string `json:"fate"`
 	Day    string `json:"day,omitempty"`    // with seen: the day of the filter, YYYYMMDD
-	Better string `json:"better,omitempty"` // with group: the item that stands in
+	Better string `json:"better,omitempty"` // with group and same_story: the item that stands in
+	// Variety is where it is dealt, and why there; nil for what is not.
+	Variety *Variety `json:"variety,omitempty"`
+}
+
+// Variety is how a candidate was dealt: its score counted Factor times.
+type Variety struct {
+	Place  int     `json:"place"` // in the list that pages are taken from; 1 is the first
+	Page   int     `json:"page"`  // from 1, of those dealt in advance
+	Factor float64 `json:"factor"`
+	Author *Nth    `json:"author,omitempty"`
+	Site   *Nth    `json:"site,omitempty"`
+	Tag    *Nth    `json:"tag,omitempty"` // the first one of the item
+}
+
+// Nth says how many items of the page had it in common by then, this one
+// included, and the factor that makes.
+type Nth struct {
+	Name   string  `json:"name"`
+	Nth    int     `json:"nth"`
+	Factor float64 `json:"factor"`
 }
 
 // Relevance is base + Σ tags + Σ keywords.
@@ -107,6 +127,7 @@ type ExplainCounts struct {
 	Muted    int `json:"muted"`
 	Gone     int `json:"gone"`
 	Group    int `json:"group"`
+	Story    int `json:"same_story"`
 	Paged    int `json:"paged"`
 	Kept     int `json:"kept"`
 }

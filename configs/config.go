@@ -36,6 +36,9 @@ const (
 	SessionsMemory    = "memory"
 	SessionsRedisList = "redislist"
 
+	GroupByNone = "none" // catalog.group_by: an item without group_id is its own group
+	GroupByURL  = "url"  // catalog.group_by: it is of the group of its link
+
 	FailOpen   = "open"   // dedup.on_failure: answer degraded
 	FailClosed = "closed" // dedup.on_failure: answer 503
 
@@ -106,6 +109,7 @@ type JWT struct {
 // Catalog keeps items and profiles.
 type Catalog struct {
 	Backend string `koanf:"backend" help:"where items and profiles are kept: sqlite or elastic" oneof:"sqlite,elastic"`
+	GroupBy string `koanf:"group_by" help:"what gives an item without group_id one when it comes in: url (its link) or none" oneof:"none,url"`
 }
 
 // Recall finds candidates.
@@ -122,6 +126,7 @@ type Ranking struct {
 	Decay      Decay      `koanf:"decay"`
 	Popularity Popularity `koanf:"popularity"`
 	Keywords   Keywords   `koanf:"keywords"`
+	Diversity  Diversity  `koanf:"diversity"`
 }
 
 // Decay is the Gaussian time decay; see [feed.Decay].
@@ -140,6 +145,20 @@ type Popularity struct {
 // Keywords is what the keywords of a profile add.
 type Keywords struct {
 	Summary float64 `koanf:"summary" help:"part of its weight that a keyword adds where it stands in the summary alone, 0 to 1"`
+}
+
+// Diversity says how pages are dealt; see [feed.Diversity].
+type Diversity struct {
+	Author    Spread  `koanf:"author"`
+	Site      Spread  `koanf:"site"`
+	Tag       Spread  `koanf:"tag"`
+	SameStory float64 `koanf:"same_story" help:"share of their words from which on two titles of a page tell one story; 0 or 1: off"`
+}
+
+// Spread lowers the scores of items of a page that have something in common.
+type Spread struct {
+	Decay float64 `koanf:"decay" help:"the n-th such item of a page counts max(floor, decay^(n-1)) times its score; 1: off"`
+	Floor float64 `koanf:"floor" help:"least factor, 0 to 1"`
 }
 
 // Dedup remembers what agents were shown.
@@ -225,6 +244,7 @@ type Fields struct {
 	Popularity     string `koanf:"popularity" help:"index field of likes + 2 * comments: a number"`
 	TitleTokens    string `koanf:"title_tokens" help:"index field of the title's words as keywords match them, with manage_index"`
 	SummaryTokens  string `koanf:"summary_tokens" help:"index field of the summary's words as keywords match them, with manage_index"`
+	Site           string `koanf:"site" help:"index field of the site an item is from: a keyword field with doc_values"`
 }
 
 // Log says what is logged, and how.
@@ -240,9 +260,12 @@ func Default() Config {
 		Server:  Server{Addr: "127.0.0.1:8080", RequestTimeout: 5 * time.Second, ShutdownTimeout: 15 * time.Second, MaxInFlight: 1000, Compress: true},
 		DataDir: "./freshet-data",
 		Auth:    Auth{Mode: ModeHeader},
-		Catalog: Catalog{Backend: CatalogSQLite},
+		Catalog: Catalog{Backend: CatalogSQLite, GroupBy: GroupByNone},
 		Recall:  Recall{Backend: RecallMemory, N: 500, CacheTTL: time.Second, StaleTTL: 10 * time.Minute},
-		Ranking: Ranking{Base: 0.1, Decay: Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}, Keywords: Keywords{Summary: feed.DefaultKeywordsSummary}},
+		Ranking: Ranking{
+			Base: 0.1, Decay: Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6},
+			Keywords: Keywords{Summary: feed.DefaultKeywordsSummary}, Diversity: defaultDiversity(),
+		},
 		Dedup: Dedup{
 			Backend: DedupMemory, WindowDays: 7, FalsePositiveRate: 0.01, DailyCapacity: 1_000_000, Shards: 1,
 			PendingGrace: 10 * time.Second, OnFailure: FailOpen, Mirror: Mirror{MaxBytes: 512 << 20},
@@ -259,13 +282,21 @@ func Default() Config {
 	}
 }
 
+// defaultDiversity keeps a page from being of one site, and is mild where nothing
+// but an author or a tag is the same.
+func defaultDiversity() Diversity {
+	return Diversity{
+		Author: Spread{Decay: 0.8, Floor: 0.3}, Site: Spread{Decay: 0.6, Floor: 0.02}, Tag: Spread{Decay: 0.95, Floor: 0.5}, SameStory: 0.6,
+	}
+}
+
 // defaultFields are the names in an index that Freshet creates.
 func defaultFields() Fields {
 	return Fields{
 		ID: "id", GroupID: "group_id", Title: "title", Summary: "summary", URL: "url", ImageURL: "image_url",
 		AuthorID: "author_id", Lang: "lang", Tags: "tags", UpdateTime: "update_time", UpdateTimeUnit: UnitAuto,
 		Likes: "likes", Comments: "comments", Popularity: "freshet_popularity",
-		TitleTokens: "freshet_title", SummaryTokens: "freshet_summary",
+		TitleTokens: "freshet_title", SummaryTokens: "freshet_summary", Site: "freshet_site",
 	}
 }
 
@@ -277,5 +308,10 @@ func (c Config) Parameters() feed.Ranking {
 		PopularityWeight: c.Ranking.Popularity.Weight,
 		Base:             c.Ranking.Base,
 		KeywordsSummary:  c.Ranking.Keywords.Summary,
+		Diversity:        c.Ranking.Diversity.parameters(),
 	}
+}
+
+func (d Diversity) parameters() feed.Diversity {
+	return feed.Diversity{Author: feed.Spread(d.Author), Site: feed.Spread(d.Site), Tag: feed.Spread(d.Tag), SameStory: d.SameStory}
 }

@@ -151,6 +151,17 @@ func (r Ranking) check(p *Problems) {
 	}
 	within(p, "ranking.popularity.weight", r.Popularity.Weight, 0, 1000)
 	within(p, "ranking.keywords.summary", r.Keywords.Summary, 0, 1)
+	r.Diversity.Author.check(p, "ranking.diversity.author")
+	r.Diversity.Site.check(p, "ranking.diversity.site")
+	r.Diversity.Tag.check(p, "ranking.diversity.tag")
+	within(p, "ranking.diversity.same_story", r.Diversity.SameStory, 0, 1)
+}
+
+func (s Spread) check(p *Problems, key string) {
+	if !(s.Decay > 0 && s.Decay <= 1) {
+		p.add(key+".decay", "must be greater than 0 and at most 1 (off), not %v", s.Decay)
+	}
+	within(p, key+".floor", s.Floor, 0, 1)
 }
 
 func (d Dedup) check(p *Problems, requestTimeout time.Duration) {

@@ -97,6 +97,10 @@ func TestValidateRefuses(t *testing.T) {
 		"all origins and one":               {change: func(c *C) { c.Server.CORS.Origins = []string{"*", "https://a.com"} }, key: "server.cors.origins", says: "* alone"},
 		"credentials for all":               {change: func(c *C) { c.Server.CORS.Origins, c.Server.CORS.Credentials = []string{"*"}, true }, key: "server.cors.credentials", says: "list the origins"},
 		"credentials for none":              {change: func(c *C) { c.Server.CORS.Credentials = true }, key: "server.cors.credentials", says: "server.cors.origins"},
+		"no author decay":                   {change: func(c *C) { c.Ranking.Diversity.Author.Decay = 0 }, key: "ranking.diversity.author.decay"},
+		"site floor above 1":                {change: func(c *C) { c.Ranking.Diversity.Site.Floor = 1.1 }, key: "ranking.diversity.site.floor"},
+		"tag decay above 1":                 {change: func(c *C) { c.Ranking.Diversity.Tag.Decay = 1.1 }, key: "ranking.diversity.tag.decay"},
+		"stories that are not":              {change: func(c *C) { c.Ranking.Diversity.SameStory = math.NaN() }, key: "ranking.diversity.same_story"},
 		"seen forgets too early": {
 			change: func(c *C) { c.Impressions.On, c.Impressions.PendingTTL = "seen", 10*time.Second },
 			key:    "impressions.pending_ttl", says: "dedup.pending_grace (10s)",

@@ -20,7 +20,11 @@ func benchmarked(b *testing.B, change func(*engine.Stores, *engine.Config)) *eng
 	stores := storesOf(b, clock, index)
 	all := make([]feed.Item, 2000)
 	for i := range all {
-		all[i] = feed.Item{ID: fmt.Sprintf("i%04d", i), Title: "An item", UpdateTime: rankedAt.Add(-time.Duration(60+i) * time.Minute).Unix()}
+		all[i] = feed.Item{
+			ID: fmt.Sprintf("i%04d", i), Title: fmt.Sprintf("An item about v%d w%d x%d y%d z%d", i*7919%997, i*104729%1009, i*1299709%1013, i%401, i*31%499),
+			UpdateTime: rankedAt.Add(-time.Duration(60+i) * time.Minute).Unix(),
+			AuthorID:   fmt.Sprint("author ", i*31%300), URL: fmt.Sprintf("https://www.site%d.example/%d", i*17%120, i), Tags: []string{fmt.Sprint("tag ", i%25)},
+		}
 	}
 	_, err := stores.Catalog.Put(b.Context(), all)
 	require.NoError(b, err)
@@ -34,6 +38,13 @@ func benchmarked(b *testing.B, change func(*engine.Stores, *engine.Config)) *eng
 	return e
 }
 
+// dealt has pages dealt by everything there is.
+func dealt(_ *engine.Stores, cfg *engine.Config) {
+	r := dayLong()
+	r.Diversity = varied()
+	cfg.Rankings = &feed.Live{Ranking: r}
+}
+
 func ask(b *testing.B, e *engine.Engine, agent string, action engine.Action, silent bool) {
 	if _, err := e.Feed(b.Context(), engine.Request{Agent: agent, Action: action, Silent: silent, Limit: 20}); err != nil {
 		b.Fatal(err)
@@ -43,7 +54,7 @@ func ask(b *testing.B, e *engine.Engine, agent string, action engine.Action, sil
 // BenchmarkRefresh is a refresh of a reader who has seen nothing.
 func BenchmarkRefresh(b *testing.B) {
 	for name, change := range map[string]func(*engine.Stores, *engine.Config){
-		"closed": nil, "open": func(s *engine.Stores, _ *engine.Config) { s.Fallback = nowhere{} },
+		"closed": nil, "closed, dealt": dealt, "open": func(s *engine.Stores, _ *engine.Config) { s.Fallback = nowhere{} },
 	} {
 		b.Run(name, func(b *testing.B) {
 			e := benchmarked(b, change)

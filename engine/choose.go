@@ -30,27 +30,16 @@ type chosen struct {
 	lacks     parts
 }
 
-// choose goes on until want candidates have survived, for as long as budget.
-func (s *stages) choose(ctx context.Context, agent string, q feed.Query, want int, budget time.Duration) (chosen, error) {
-	r := s.rounds(agent, q, want, budget)
+// choose goes on until want candidates can be dealt in pages of that size, for as
+// long as budget.
+func (s *stages) choose(ctx context.Context, agent string, q feed.Query, want, page int, budget time.Duration) (chosen, error) {
+	r := s.rounds(agent, q, want, page, budget)
 	defer r.release()
 	for r.next(ctx) {
 		countVerdicts(r.verdicts)
 	}
 	roundsTotal.Add(float64(r.number))
 	return r.chosen()
-}
-
-// arrange makes the list that pages are dealt from, of all candidates that
-// survived, best first. Rules about what comes beside what, such as diversity,
-// the blending of sources, or quotas, belong here: a refresh, a silent one and
-// an explanation all go by what it returns.
-func arrange(survivors []feed.Candidate) []feed.Ref {
-	ranked := make([]feed.Ref, len(survivors))
-	for i, c := range survivors {
-		ranked[i] = feed.Ref{ID: c.ID, Group: c.Group}
-	}
-	return ranked
 }
 
 // ask asks every source that has more for its next N and merges their answers

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/freshet/freshet/feed"
@@ -54,13 +55,14 @@ type Fate string
 // The fates of candidates, and those that only an item asked for by its id can
 // have.
 const (
-	FatePaged   Fate = "paged"   // on the page
-	FateKept    Fate = "kept"    // in the session, for the pages after it
-	FateSeen    Fate = "seen"    // in a daily filter: this agent has been given it
-	FatePending Fate = "pending" // given out lately, or not yet confirmed in a filter
-	FateMuted   Fate = "muted"   // refused by the agent's mutes or languages
-	FateGone    Fate = "gone"    // deleted, or changed since it was indexed
-	FateGroup   Fate = "group"   // a better item of its group stands in
+	FatePaged   Fate = "paged"      // on the page
+	FateKept    Fate = "kept"       // in the session, for the pages after it
+	FateSeen    Fate = "seen"       // in a daily filter: this agent has been given it
+	FatePending Fate = "pending"    // given out lately, or not yet confirmed in a filter
+	FateMuted   Fate = "muted"      // refused by the agent's mutes or languages
+	FateGone    Fate = "gone"       // deleted, or changed since it was indexed
+	FateGroup   Fate = "group"      // a better item of its group stands in
+	FateStory   Fate = "same_story" // an item of the page has nearly the same title; left out of this session
 
 	FateUnknown Fate = "unknown" // there is no such item
 	FateFuture  Fate = "future"  // dated after the moment of the refresh
@@ -91,7 +93,7 @@ type Explanation struct {
 	Degraded  []string       `json:"degraded,omitempty"` // what the refresh would have to do without
 }
 
-// Page lists the candidates of the page, best first.
+// Page lists the candidates of the page, as they are dealt.
 func (x *Explanation) Page() []Explained {
 	page := make([]Explained, 0, x.Counts.Paged)
 	for _, c := range x.Candidates {
@@ -99,6 +101,7 @@ func (x *Explanation) Page() []Explained {
 			page = append(page, c)
 		}
 	}
+	slices.SortFunc(page, func(a, b Explained) int { return a.Variety.Place - b.Variety.Place })
 	return page
 }
 
@@ -119,7 +122,29 @@ type Explained struct {
 	Popularity *Popularity `json:"popularity,omitempty"`
 	Fate       Fate        `json:"fate"`
 	Day        string      `json:"day,omitempty"`    // with seen: the day of the filter, YYYYMMDD
-	Better     string      `json:"better,omitempty"` // with group: the item that stands in
+	Better     string      `json:"better,omitempty"` // with group and same_story: the item that stands in
+	// Variety is where the candidate is dealt, and why there; nil for one that
+	// is not.
+	Variety *Variety `json:"variety,omitempty"`
+}
+
+// Variety is how a candidate was dealt: at the time it had the highest
+// score × factor of all that were left.
+type Variety struct {
+	Place  int     `json:"place"`  // in the list that pages are taken from; 1 is the first
+	Page   int     `json:"page"`   // from 1, of those dealt in advance
+	Factor float64 `json:"factor"` // the product of those below
+	Author *Nth    `json:"author,omitempty"`
+	Site   *Nth    `json:"site,omitempty"`
+	Tag    *Nth    `json:"tag,omitempty"` // the first one of the item
+}
+
+// Nth says how many items of the page had it in common by then, this one
+// included, and the factor that makes.
+type Nth struct {
+	Name   string  `json:"name"`
+	Nth    int     `json:"nth"`
+	Factor float64 `json:"factor"`
 }
 
 // Relevance is base + Σ tags + Σ keywords.
@@ -152,6 +177,7 @@ type ExplainCounts struct {
 	Muted    int `json:"muted"`
 	Gone     int `json:"gone"`
 	Group    int `json:"group"`
+	Story    int `json:"same_story"`
 	Paged    int `json:"paged"`
 	Kept     int `json:"kept"`
 }

@@ -79,8 +79,8 @@ func (x *explaining) candidateReason(c *Explained, it *feed.Item) string {
 	paged := 0 // candidates of the page down to this one
 	ahead := 0 // of the session
 	for _, other := range x.out.Candidates {
-		if other.Rank > c.Rank {
-			break
+		if c.Variety == nil || other.Variety == nil || other.Variety.Place > c.Variety.Place {
+			continue
 		}
 		switch other.Fate {
 		case FatePaged:
@@ -92,10 +92,10 @@ func (x *explaining) candidateReason(c *Explained, it *feed.Item) string {
 	all := x.out.Counts.Recalled
 	switch c.Fate {
 	case FatePaged:
-		return fmt.Sprintf("It ranks %d of %d and is at place %d of the page.", c.Rank, all, paged)
+		return fmt.Sprintf("It ranks %d of %d and is at place %d of the page%s.", c.Rank, all, paged, c.Variety.reason())
 	case FateKept:
-		return fmt.Sprintf("It ranks %d of %d. The page of %d is full before it; it waits in the session, at place %d of what comes after the page.",
-			c.Rank, all, x.r.Limit, ahead)
+		return fmt.Sprintf("It ranks %d of %d. The page of %d is full before it; it waits in the session, at place %d of what comes after the page%s.",
+			c.Rank, all, x.r.Limit, ahead, c.Variety.reason())
 	case FateSeen:
 		return fmt.Sprintf("It ranks %d of %d, but the filter of %s has it: the agent was given it, or an item of its group, that day. "+
 			"A filter may also be wrong, as rarely as dedup.false_positive_rate says.", c.Rank, all, c.Day)
@@ -104,11 +104,29 @@ func (x *explaining) candidateReason(c *Explained, it *feed.Item) string {
 			c.Rank, all)
 	case FateMuted:
 		return fmt.Sprintf("It ranks %d of %d, but the agent's profile refuses it: %s.", c.Rank, all, refusal(&x.query.Profile, it))
+	case FateStory:
+		return fmt.Sprintf("It ranks %d of %d, but %s on the same page has nearly the same title and ranks higher; "+
+			"it is left out of this session and may come in a later one.", c.Rank, all, c.Better)
 	case FateGone:
 		return fmt.Sprintf("It ranks %d of %d, but the catalog does not have it any more as recall found it: "+
 			"it was deleted, moved to another group or dated later since.", c.Rank, all)
 	}
 	return fmt.Sprintf("It ranks %d of %d, but %s is of the same group, ranks higher and stands in for it.", c.Rank, all, c.Better)
+}
+
+// reason says in words what has lowered a candidate among those of its page; ""
+// where nothing has.
+func (v *Variety) reason() string {
+	var why []string
+	for k, nth := range []*Nth{v.Author, v.Site, v.Tag} {
+		if nth != nil && nth.Factor < 1 {
+			why = append(why, fmt.Sprintf("item %d there of the %s %s (× %.3g)", nth.Nth, kinds[k], nth.Name, nth.Factor))
+		}
+	}
+	if len(why) == 0 {
+		return ""
+	}
+	return ", as " + strings.Join(why, " and ")
 }
 
 // elsewhere says why an item is no candidate at all.

@@ -119,13 +119,15 @@ func (x *explaining) open(ctx context.Context) error {
 // comes by.
 func (x *explaining) recall(ctx context.Context) (err error) {
 	x.stages = stages{e: x.e, at: func() time.Time { return x.now }, sources: x.e.directSources(), enter: x.enter}
-	r := x.stages.rounds(x.r.Agent, x.query, x.r.Limit, x.e.cfg.RoundsFor)
+	r := x.stages.rounds(x.r.Agent, x.query, x.r.Limit, x.r.Limit, x.e.cfg.RoundsFor)
+	r.dealer.places = []place{}
 	defer r.release()
 	for r.next(ctx) {
 		x.take(&r)
 	}
-	x.exhausted, x.out.OutOfTime = r.last, r.late && len(r.survivors) < x.r.Limit
 	x.found, err = r.chosen()
+	x.exhausted, x.out.OutOfTime = r.last, r.late && len(x.found.ranked) < x.r.Limit
+	x.place(r.survivors, r.dealer.places)
 	x.lacks |= x.found.lacks
 	return err
 }
@@ -161,6 +163,32 @@ func (x *explaining) list(n Explained) {
 		return
 	}
 	x.out.Candidates = append(x.out.Candidates, n)
+}
+
+// place says of the candidates that have survived where they are dealt. All of
+// them are listed.
+func (x *explaining) place(survivors []feed.Candidate, places []place) {
+	listed := make(map[string]*Explained, len(survivors))
+	for i := range x.out.Candidates {
+		if c := &x.out.Candidates[i]; c.Fate == "" {
+			listed[c.ID] = c
+		}
+	}
+	for i, p := range places {
+		from := &survivors[i]
+		c := listed[from.ID]
+		if p.at == 0 {
+			c.Fate, c.Better = FateStory, survivors[p.same].ID
+			continue
+		}
+		c.Variety = &Variety{Place: p.at, Page: p.page, Factor: 1}
+		for k, value := range []string{from.Author, from.Site, from.Tag} {
+			c.Variety.Factor *= p.factor[k]
+			if p.nth[k] > 0 {
+				*[]**Nth{&c.Variety.Author, &c.Variety.Site, &c.Variety.Tag}[k] = &Nth{Name: value, Nth: p.nth[k], Factor: p.factor[k]}
+			}
+		}
+	}
 }
 
 // fate is what a verdict means; "" for one that has survived.
@@ -235,6 +263,8 @@ func (n *ExplainCounts) of(fate Fate) *int {
 		return &n.Muted
 	case FateGone:
 		return &n.Gone
+	case FateStory:
+		return &n.Story
 	}
 	return &n.Group
 }

@@ -15,8 +15,9 @@ var errNoFactors = errors.New("this recall source does not tell what its scores 
 
 // Rank ranks the n best candidates for an agent as of at, once by each of the
 // rankings, and tells the profile it ranked for. It is what a refresh at that
-// moment would start from: nothing that the agent has been shown is left out,
-// and nothing is changed. A zero at is now. No list holds a group twice.
+// moment would deal to a new reader, in pages of [DefaultLimit]: nothing that the
+// agent has been shown is left out, and nothing is changed. A zero at is now. No
+// list holds a group twice; one with a story twice comes short.
 //
 // It asks the sources directly: what is shared among readers is neither used
 // nor pushed out.
@@ -32,17 +33,22 @@ func (e *Engine) Rank(ctx context.Context, agent string, at time.Time, n int, ra
 	if !at.IsZero() {
 		q.Origin = at.UTC().Truncate(time.Second)
 	}
-	q.N = n
 	sources := e.directSources()
 	lists := make([][]feed.Candidate, len(rankings))
 	for i, r := range rankings {
 		if err := r.Validate(); err != nil {
 			return feed.Profile{}, nil, err
 		}
-		q.Ranking = r
-		if lists[i], err = rank(ctx, sources, q); err != nil {
+		q.Ranking, q.N = r, n
+		if r.Diversity.On() {
+			q.N = max(n, e.cfg.N) // as many as a refresh deals
+		}
+		list, err := rank(ctx, sources, q)
+		if err != nil {
 			return feed.Profile{}, nil, err
 		}
+		lists[i] = dealt(list, r.Diversity)
+		lists[i] = lists[i][:min(n, len(lists[i]))]
 	}
 	return profile, lists, nil
 }
@@ -67,6 +73,20 @@ func rank(ctx context.Context, sources []recall.Source, q feed.Query) ([]feed.Ca
 		}
 	}
 	return list, nil
+}
+
+// dealt is a list as it is dealt in pages.
+func dealt(list []feed.Candidate, by feed.Diversity) []feed.Candidate {
+	if !by.On() {
+		return list
+	}
+	var d dealer
+	d.deal(list, by, DefaultLimit)
+	out := make([]feed.Candidate, len(d.order))
+	for i, c := range d.order {
+		out[i] = list[c]
+	}
+	return out
 }
 
 // Factors says what the scores of items are made of, by the profile, ranking

@@ -20,7 +20,7 @@ const (
 )
 
 // rounds goes through recall and dedup with one origin, until want candidates
-// have survived, recall has no more, or the time is up. There is always one
+// can be dealt, recall has no more, or the time is up. There is always one
 // portion.
 type rounds struct {
 	*scratch
@@ -28,6 +28,7 @@ type rounds struct {
 	agent   string
 	query   feed.Query
 	want    int
+	page    int           // size of the pages they are dealt in
 	budget  time.Duration // no portion is begun after it
 	begun   time.Time
 	cursors []string
@@ -39,7 +40,8 @@ type rounds struct {
 	verdicts []dedup.Verdict  // one for each fresh one of it
 	last     bool             // recall has no more
 	late     bool             // recall has more, but the time is up
-	found    chosen           // so far, without the list
+	found    chosen           // so far, its list of the first arranged survivors
+	arranged int
 	err      error
 }
 
@@ -51,6 +53,7 @@ type scratch struct {
 	refs      []feed.Ref          // their refs
 	keys      []string            // what those are remembered by
 	survivors []feed.Candidate    // of all portions, what nothing holds back
+	dealer    dealer
 }
 
 var scratches = sync.Pool{New: func() any {
@@ -64,6 +67,7 @@ const keptProposed = 4096
 // earlier rounds too. One that a reader with many rounds has made large is not
 // kept: clearing its set costs every refresh after it.
 func (s *scratch) release() {
+	s.dealer.release()
 	if len(s.proposed) > keptProposed {
 		return
 	}
@@ -76,9 +80,9 @@ func (s *scratch) release() {
 	scratches.Put(s)
 }
 
-func (s *stages) rounds(agent string, q feed.Query, want int, budget time.Duration) rounds {
+func (s *stages) rounds(agent string, q feed.Query, want, page int, budget time.Duration) rounds {
 	return rounds{
-		scratch: scratches.Get().(*scratch), stages: s, agent: agent, query: q, want: want, budget: budget,
+		scratch: scratches.Get().(*scratch), stages: s, agent: agent, query: q, want: want, page: page, budget: budget,
 		begun: s.e.cfg.Clock(), cursors: make([]string, len(s.sources)),
 	}
 }
@@ -86,7 +90,7 @@ func (s *stages) rounds(agent string, q feed.Query, want int, budget time.Durati
 // next recalls, where everything recalled is checked, and checks the next
 // portion. It reports false at the end and after an error.
 func (r *rounds) next(ctx context.Context) bool {
-	if r.err != nil || r.last || r.late || len(r.survivors) >= r.want {
+	if r.err != nil || r.last || r.late || r.enough() {
 		return false
 	}
 	if len(r.rest) == 0 {
@@ -167,12 +171,31 @@ func (r *rounds) check(ctx context.Context) error {
 	return nil
 }
 
+// enough reports whether as many as are wanted can be dealt.
+func (r *rounds) enough() bool {
+	if len(r.survivors) < r.want {
+		return false
+	}
+	r.arrange()
+	return len(r.found.ranked) >= r.want
+}
+
+// arrange makes the list that pages are dealt from, of all candidates that
+// survived. Rules about what comes beside what belong here, such as the blending
+// of sources or quotas: a refresh, a silent one and an explanation all go by it.
+func (r *rounds) arrange() {
+	if r.found.ranked == nil || r.arranged != len(r.survivors) {
+		r.found.ranked = r.dealer.deal(r.survivors, r.query.Ranking.Diversity, r.page)
+		r.arranged = len(r.survivors)
+	}
+}
+
 // chosen is what the rounds have come to.
 func (r *rounds) chosen() (chosen, error) {
 	if r.err != nil {
 		return chosen{}, r.err
 	}
-	r.found.ranked = arrange(r.survivors)
+	r.arrange()
 	return r.found, nil
 }
 

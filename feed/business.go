@@ -12,9 +12,9 @@ var elasticNames = map[string]bool{
 	"_ignored_source": true, "_index": true, "_nested_path": true, "_routing": true, "_seq_no": true, "_source": true, "_version": true,
 }
 
-// storedNames are the fields that items have beside their own where they are
-// stored in Elasticsearch.
-var storedNames = map[string]bool{"freshet_popularity": true, "freshet_title": true, "freshet_summary": true}
+// ownPrefix begins the names of the fields that items have beside their own where
+// they are stored in Elasticsearch.
+const ownPrefix = "freshet_"
 
 // checkBusiness refuses a business field that not every catalog can store, so that
 // an item is taken by all of them or by none. Elasticsearch reads a dot in a name
@@ -30,7 +30,7 @@ func checkBusiness(name string) error {
 	switch {
 	case elasticNames[head]:
 		return fmt.Errorf("%w: the business field %q has a name that Elasticsearch keeps for itself; give it another", ErrBadItem, name)
-	case storedNames[head]:
+	case strings.HasPrefix(head, ownPrefix):
 		return fmt.Errorf("%w: the business field %q has a name that Freshet keeps for itself; give it another", ErrBadItem, name)
 	case lower == inFeed:
 		return fmt.Errorf("%w: %s is reserved for what answers say about the reader; name the field otherwise", ErrBadItem, inFeed)

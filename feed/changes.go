@@ -22,15 +22,23 @@ func (r Ranking) Changes(from Ranking) string {
 // String lists all parameters, in the form that [Ranking.With] reads.
 func (r Ranking) String() string {
 	all := r.list()
-	return strings.Join(all[:], ",")
+	if r.Diversity == (Diversity{}) {
+		return strings.Join(all[:len(all)-len(diversityNames)], ",")
+	}
+	return strings.Join(all, ",")
 }
 
-func (r Ranking) list() [7]string {
+func (r Ranking) list() []string {
 	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-	return [...]string{
+	all := []string{
 		"scale=" + DurationText(r.Decay.Scale), "offset=" + DurationText(r.Decay.Offset),
 		"decay=" + number(r.Decay.Decay), "floor=" + number(r.Decay.Floor),
 		"weight=" + number(r.PopularityWeight), "base=" + number(r.Base),
 		"summary=" + number(r.KeywordsSummary),
 	}
+	diversity := r.Diversity.written()
+	for i, value := range diversity.numbers() {
+		all = append(all, diversityNames[i]+"="+number(*value))
+	}
+	return all
 }

@@ -11,8 +11,10 @@ import (
 func TestChangesAreWhatWithReads(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
+	spread := func() Spread { return Spread{Decay: 0.01 + 0.9*r.Float64(), Floor: r.Float64()} }
 	random := func() Ranking {
 		return Ranking{
+			Diversity: Diversity{Author: spread(), Site: spread(), Tag: spread(), SameStory: r.Float64()},
 			Decay: Decay{
 				Scale:  time.Second + time.Duration(r.Int64N(int64(1000*time.Hour))),
 				Offset: time.Duration(r.Int64N(int64(time.Hour))), Decay: 0.01 + 0.9*r.Float64(), Floor: r.Float64() / 1e6,
@@ -35,4 +37,11 @@ func TestChangesAreWhatWithReads(t *testing.T) {
 	to.Decay.Scale, to.PopularityWeight = 48*time.Hour, 0.2
 	require.Equal(t, "scale=48h,weight=0.2", to.Changes(from))
 	require.Equal(t, "scale=24h,offset=1h,decay=0.5,floor=1e-06,weight=0,base=0.1,summary=0.5", from.String())
+	to = from
+	to.Diversity = Diversity{Site: Spread{Decay: 0.6, Floor: 0.02}, SameStory: 0.5}
+	require.Equal(t, "site.decay=0.6,site.floor=0.02,same_story=0.5", to.Changes(from))
+	require.Equal(t, "site.decay=1,site.floor=0,same_story=0", from.Changes(to))
+	got, err := to.With(from.Changes(to))
+	require.NoError(t, err)
+	require.False(t, got.Diversity.On())
 }

@@ -36,6 +36,11 @@ func ChangesJSON(list string) ([]byte, error) {
 			text.Base = &values.Base
 		case "summary":
 			text.Keywords = &keywordsText{Summary: &values.KeywordsSummary}
+		default: // of the diversity, since the value was set
+			if text.Diversity == nil {
+				text.Diversity = &diversityText{}
+			}
+			text.Diversity.set(name, values.Diversity.number(name))
 		}
 	}
 	return json.Marshal(text)

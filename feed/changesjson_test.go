@@ -13,10 +13,13 @@ func TestChangesJSON(t *testing.T) {
 	t.Parallel()
 	base := feed.Ranking{Base: 0.1, Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}}
 	for list, want := range map[string]string{
-		"":                    `{}`,
-		" , ":                 `{}`,
-		"scale=72h":           `{"decay":{"scale":"72h"}}`,
-		"decay=0.3, floor=0":  `{"decay":{"decay":0.3,"floor":0}}`,
+		"":                            `{}`,
+		" , ":                         `{}`,
+		"scale=72h":                   `{"decay":{"scale":"72h"}}`,
+		"decay=0.3, floor=0":          `{"decay":{"decay":0.3,"floor":0}}`,
+		"site.decay=0.7,site.floor=0": `{"diversity":{"site":{"decay":0.7,"floor":0}}}`,
+		"same_story=0.5,tag.decay=1,author.decay=0.2,base=1": `{"base":1,
+			"diversity":{"author":{"decay":0.2},"tag":{"decay":1},"same_story":0.5}}`,
 		"weight=0,base=2":     `{"popularity":{"weight":0},"base":2}`,
 		"summary=0.25":        `{"keywords":{"summary":0.25}}`,
 		"offset=2h,offset=3h": `{"decay":{"offset":"3h"}}`,
@@ -32,7 +35,7 @@ func TestChangesJSON(t *testing.T) {
 		require.NoError(t, fromJSON.UnmarshalJSON(got))
 		require.Equal(t, fromText, fromJSON, list)
 	}
-	for _, list := range []string{"speed=3", "scale", "scale=3 days", "decay=half", "72h"} {
+	for _, list := range []string{"speed=3", "scale", "scale=3 days", "decay=half", "72h", "site=1", "site.decay=0", "group.decay=1"} {
 		_, err := feed.ChangesJSON(list)
 		require.ErrorIs(t, err, feed.ErrBadRanking, list)
 	}

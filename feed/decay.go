@@ -62,12 +62,14 @@ func (c Curve) At(seconds float64) float64 {
 	return math.Max(c.floor, math.Exp(x*x*c.minusHalfInvVar))
 }
 
-// Ranking is what the data team tunes: score = relevance × decay × popularity.
+// Ranking is what the data team tunes: score = relevance × decay × popularity,
+// and how pages are dealt by it.
 type Ranking struct {
 	Decay            Decay
 	PopularityWeight float64 // popularity factor is 1 + weight·log10(1 + popularity); ≥ 0, 0 turns it off
 	Base             float64 // relevance every item has before interests and keywords; > 0
 	KeywordsSummary  float64 // part of its weight that a keyword adds where it stands in the summary alone; 0 to 1
+	Diversity        Diversity
 }
 
 // Validate says what is wrong with the parameters; the error wraps
@@ -85,7 +87,7 @@ func (r Ranking) Validate() error {
 	if !(r.KeywordsSummary >= 0 && r.KeywordsSummary <= 1) {
 		return fmt.Errorf("%w: keywords.summary must be 0 to 1, not %v", ErrBadRanking, r.KeywordsSummary)
 	}
-	return nil
+	return r.Diversity.Validate()
 }
 
 // PopularityFactor returns 1 + weight·log10(1 + popularity), which has fractions

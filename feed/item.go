@@ -47,6 +47,15 @@ func (it *Item) Group() string {
 // Popularity is likes + 2·comments.
 func (it *Item) Popularity() int64 { return it.Likes + 2*it.Comments }
 
+// Traits are what pages with the item are dealt by.
+func (it *Item) Traits() Traits {
+	t := Traits{Author: it.AuthorID, Site: Site(it.URL), Story: Sketch(it.Title)}
+	if len(it.Tags) > 0 {
+		t.Tag = it.Tags[0]
+	}
+	return t
+}
+
 // ParseItem reads and validates one item that comes in. The error wraps
 // [ErrBadItem] and says which field is wrong, or reserved.
 func ParseItem(data []byte) (Item, error) {

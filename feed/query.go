@@ -23,6 +23,24 @@ type Candidate struct {
 	Source     string // name of the recall source it came from
 	UpdateTime int64  // Unix seconds
 	Score      float32
+	Traits
+}
+
+// Traits are what a page is dealt by; "" where an item has none, or the recall
+// source does not know it.
+type Traits struct {
+	Author string
+	Site   string // see [Site]
+	Tag    string // the first one
+	Story  string // see [Sketch]
+}
+
+// Detached copies the texts, for callers that keep them longer than the answer they
+// come from.
+func (t Traits) Detached() Traits {
+	return Traits{
+		Author: strings.Clone(t.Author), Site: strings.Clone(t.Site), Tag: strings.Clone(t.Tag), Story: strings.Clone(t.Story),
+	}
 }
 
 // Ref names an item and the group it stands for. It is what a session keeps.

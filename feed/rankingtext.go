@@ -18,6 +18,7 @@ type rankingText struct {
 	Popularity *popularityText `json:"popularity,omitempty"`
 	Base       *float64        `json:"base,omitempty"`
 	Keywords   *keywordsText   `json:"keywords,omitempty"`
+	Diversity  *diversityText  `json:"diversity,omitempty"`
 }
 
 type decayText struct {
@@ -42,6 +43,8 @@ type popularityText struct {
 // MarshalJSON writes every parameter, durations as Go writes them:
 //
 //	{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":1e-06},"popularity":{"weight":0},"base":0.1,"keywords":{"summary":0.5}}
+//
+// followed by the diversity, unless that is the zero one.
 func (r Ranking) MarshalJSON() ([]byte, error) {
 	scale, offset := DurationText(r.Decay.Scale), DurationText(r.Decay.Offset)
 	return json.Marshal(rankingText{
@@ -49,6 +52,7 @@ func (r Ranking) MarshalJSON() ([]byte, error) {
 		Popularity: &popularityText{Weight: &r.PopularityWeight},
 		Base:       &r.Base,
 		Keywords:   &keywordsText{Summary: &r.KeywordsSummary},
+		Diversity:  r.Diversity.text(),
 	})
 }
 
@@ -77,7 +81,7 @@ func (r *Ranking) UnmarshalJSON(data []byte) error {
 	if text.Keywords != nil {
 		setNumber(&r.KeywordsSummary, text.Keywords.Summary)
 	}
-	return nil
+	return text.Diversity.apply(&r.Diversity)
 }
 
 func setDuration(to *time.Duration, name string, text *string) error {
@@ -100,7 +104,7 @@ func setNumber(to, from *float64) {
 
 // With returns the parameters changed by a list such as
 //
-//	scale=72h,offset=2h,decay=0.5,floor=0,weight=0.2,base=0.1,summary=0.5
+//	scale=72h,offset=2h,decay=0.5,floor=0,weight=0.2,base=0.1,summary=0.5,site.decay=0.7
 //
 // and validated. An empty list changes nothing. Errors wrap [ErrBadRanking].
 func (r Ranking) With(changes string) (Ranking, error) {
@@ -129,11 +133,18 @@ func (r *Ranking) set(name, value string) error {
 	}
 	to, known := numbers[name]
 	if !known {
-		return fmt.Errorf("%w: there is no parameter %q; there are scale, offset, decay, floor, weight, base and summary", ErrBadRanking, name)
+		to = r.Diversity.number(name)
+	}
+	if to == nil {
+		return fmt.Errorf("%w: there is no parameter %q; there are scale, offset, decay, floor, weight, base, summary, %s",
+			ErrBadRanking, name, strings.Join(diversityNames[:], ", "))
 	}
 	x, err := strconv.ParseFloat(value, 64)
 	if err != nil {
 		return fmt.Errorf("%w: %s must be a number, not %q", ErrBadRanking, name, value)
+	}
+	if x == 0 && strings.HasSuffix(name, ".decay") {
+		return errZeroDecay(name)
 	}
 	*to = x
 	return nil

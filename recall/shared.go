@@ -31,7 +31,7 @@ var sharedHit, sharedMiss = sharedTotal.WithLabelValues("hit"), sharedTotal.With
 type SharedConfig struct {
 	TTL        time.Duration // how long an answer is shared; 0 asks the source every time
 	Entries    int           // answers kept at most; default 256
-	Candidates int           // that they hold at most; default 128,000, some 10 MB
+	Candidates int           // that they hold at most; default 128,000, some 20 MB
 	Timeout    time.Duration // of one question to the source; default 5s
 }
 
@@ -185,6 +185,11 @@ func keyOf(q *feed.Query) queryKey {
 	k.float(r.PopularityWeight)
 	k.float(r.Base)
 	k.float(r.KeywordsSummary)
+	for _, s := range []feed.Spread{r.Diversity.Author, r.Diversity.Site, r.Diversity.Tag} {
+		k.float(s.Decay)
+		k.float(s.Floor)
+	}
+	k.float(r.Diversity.SameStory)
 	k.time(q.Origin)
 	k.time(q.Since)
 	k.number(uint64(q.N))

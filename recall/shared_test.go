@@ -43,8 +43,13 @@ func query() feed.Query {
 			Interests: map[string]float64{"go": 1, "rust": 2}, Keywords: feed.Keywords("a", "b"), Langs: []string{"en"},
 			MutedAuthors: []string{"x"}, MutedTags: []string{"y"}, MutedItems: []string{"z"},
 		},
-		Ranking: feed.Ranking{Decay: feed.Decay{Scale: time.Hour, Offset: time.Minute, Decay: 0.5, Floor: 0.1}, PopularityWeight: 1, Base: 0.1, KeywordsSummary: 0.5},
-		Origin:  time.Unix(1000, 0), Since: time.Unix(10, 0), N: 5, After: "c",
+		Ranking: feed.Ranking{
+			Decay: feed.Decay{Scale: time.Hour, Offset: time.Minute, Decay: 0.5, Floor: 0.1}, PopularityWeight: 1, Base: 0.1, KeywordsSummary: 0.5,
+			Diversity: feed.Diversity{
+				Author: feed.Spread{Decay: 0.9, Floor: 0.3}, Site: feed.Spread{Decay: 0.7, Floor: 0.1}, Tag: feed.Spread{Decay: 0.8, Floor: 0.2}, SameStory: 0.6,
+			},
+		},
+		Origin: time.Unix(1000, 0), Since: time.Unix(10, 0), N: 5, After: "c",
 	}
 }
 
@@ -109,7 +114,7 @@ func TestSharedIsBoundedInCandidates(t *testing.T) {
 		}
 	})
 	assert.Equal(t, "100", recalled(t, s, q), "the newest is kept")
-	assert.Less(t, held, int64(10<<20), "a hundred of them would hold 64 MB")
+	assert.Less(t, held, int64(16<<20), "a hundred of them would hold 128 MB")
 
 	for range 20 { // asked anew, it takes its own place
 		now = now.Add(time.Hour)

@@ -21,7 +21,7 @@ var staleTotal = promauto.NewCounter(prometheus.CounterOpts{
 type StaleConfig struct {
 	TTL        time.Duration // oldest answer that may stand in
 	Entries    int           // answers kept at most; default 512
-	Candidates int           // that they hold at most; default 256,000, some 20 MB
+	Candidates int           // that they hold at most; default 256,000, some 40 MB
 }
 
 // Stale is a [Source] that lets the last answer to a query stand in while the

@@ -89,5 +89,5 @@ func TestStaleIsBoundedInCandidates(t *testing.T) {
 		}
 	})
 	runtime.KeepAlive(s)
-	assert.Less(t, held, int64(10<<20), "a hundred of them would hold 64 MB")
+	assert.Less(t, held, int64(16<<20), "a hundred of them would hold 128 MB")
 }

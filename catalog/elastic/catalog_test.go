@@ -100,17 +100,27 @@ func raw(t *testing.T, client esindex.Client, index, id string) map[string]any {
 
 func TestDocsAreTheItemsOwnJSON(t *testing.T) {
 	c := own(t)
-	it := feed.Item{
-		ID: "a", Title: "A <b>", UpdateTime: 1700000000, Likes: 3, Comments: 4,
-		Business: map[string]json.RawMessage{"x": json.RawMessage(`{"freshet_popularity":5}`), "price": json.RawMessage(`1.50`)},
+	items := []feed.Item{
+		{
+			ID: "a", Title: "A <b>", UpdateTime: 1700000000, Likes: 3, Comments: 4,
+			Business: map[string]json.RawMessage{"x": json.RawMessage(`{"freshet_popularity":5}`), "price": json.RawMessage(`1.50`)},
+		},
+		{ID: "b", Title: "Three words here", UpdateTime: 1700000000, URL: "https://www.example.com/1", Tags: []string{"z", "a"}},
+		{ID: "c", Title: `Three "quoted words"`, UpdateTime: 1700000000, Tags: []string{`a","freshet_tag":"b\`, "z"}},
+		{ID: "d", Title: "D", UpdateTime: 1700000000, Tags: []string{`\`}, Business: map[string]json.RawMessage{
+			"x": json.RawMessage(`{"a":1,"freshet_story":"AAEAAgAD"}`), "y": json.RawMessage(`",\"freshet_site\":\"x"`),
+		}},
+		{ID: "e", Title: "E", UpdateTime: 1700000000, Business: map[string]json.RawMessage{"z": json.RawMessage(`{"a":{"freshet_tag":"b"}}`)}},
 	}
-	_, err := c.Put(t.Context(), []feed.Item{it})
+	_, err := c.Put(t.Context(), items)
 	require.NoError(t, err)
-	want, err := json.Marshal(it)
-	require.NoError(t, err)
-	docs, err := c.Docs(t.Context(), []string{"a"})
-	require.NoError(t, err)
-	require.Equal(t, string(want), string(docs[0].JSON))
+	for _, it := range items {
+		want, err := json.Marshal(it)
+		require.NoError(t, err)
+		docs, err := c.Docs(t.Context(), []string{it.ID})
+		require.NoError(t, err)
+		require.Equal(t, string(want), string(docs[0].JSON))
+	}
 }
 
 func TestMappedNamesInTheDocument(t *testing.T) {
@@ -257,8 +267,8 @@ func TestBusinessNames(t *testing.T) {
 	for name, fits := range map[string]bool{
 		"": false, " ": false, "\t": false, ".": false, "a..b": false, ".a": false, "a. .b": false,
 		"_id": false, "_source": false, "_seq_no": false, "_id.x": false, "_ignored_source": false, "_nested_path": false,
-		"freshet_popularity": false, "freshet_popularity.x": false, "title.x": false, "tags.x.y": false,
-		"a": true, "a.b": true, "a b": true, "_x": true, "_": true, "x._id": true, "x.title": true, "titles": true, "-": true,
+		"freshet_popularity": false, "freshet_popularity.x": false, "freshet_site": false, "title.x": false, "tags.x.y": false,
+		"a": true, "a.b": true, "a b": true, "_x": true, "_": true, "x._id": true, "x.title": true, "titles": true, "-": true, "freshet": true,
 	} {
 		t.Run(name, func(t *testing.T) {
 			field, err := json.Marshal(name)

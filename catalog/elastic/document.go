@@ -3,6 +3,7 @@ package elastic
 import (
 	"bytes"
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -13,8 +14,8 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// A document of ours ends with what no reader is given: the tokens of title and
-// summary, and the popularity. What stands before is the item's own JSON, byte for
+// A document of ours ends with what no reader is given: the traits, the tokens of
+// title and summary, and the popularity. What stands before is the item's own JSON, byte for
 // byte. Tokens have no characters that JSON escapes. Documents of older versions
 // have the popularity alone.
 const (
@@ -25,6 +26,7 @@ const (
 
 // seal ends a document of ours that is all but its last brace.
 func seal(s *esindex.Schema, own []byte, it *feed.Item) []byte {
+	own = appendTraits(own, s, it)
 	if s.Source.TitleTokens != esindex.None {
 		own = append(words.Append(append(own, titleMarker...), it.Title), '"')
 		own = append(words.Append(append(own, summaryMarker...), it.Summary), '"')
@@ -79,6 +81,9 @@ func encode(s *esindex.Schema, it *feed.Item) ([]byte, error) {
 			fields[name] = count
 		}
 	}
+	for _, t := range traits(s, it) {
+		fields[t.name] = t.value
+	}
 	delete(fields, esindex.None)
 	if !s.MetaID() {
 		fields[n.ID] = it.ID
@@ -88,6 +93,64 @@ func encode(s *esindex.Schema, it *feed.Item) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %w", feed.ErrBadItem, err)
 	}
 	return data, nil
+}
+
+// trait is a field of what a page is dealt by.
+type trait struct{ name, value string }
+
+// traits are those that Freshet fills in, in the order they are written in: where
+// the index has their fields, and the item their values. A site under a name of
+// somebody else's is theirs to write.
+func traits(s *esindex.Schema, it *feed.Item) []trait {
+	t := it.Traits()
+	list := make([]trait, 0, 3)
+	for _, one := range []struct {
+		field string
+		trait
+	}{
+		{s.Traits.Site, trait{esindex.DefaultSite, t.Site}},
+		{s.Traits.Tag, trait{esindex.FirstTag, t.Tag}},
+		{s.Traits.Story, trait{esindex.Story, base64.RawURLEncoding.EncodeToString([]byte(t.Story))}},
+	} {
+		if one.field == one.name && one.value != "" {
+			list = append(list, one.trait)
+		}
+	}
+	return list
+}
+
+// appendTraits writes them as [cutTraits] reads them.
+func appendTraits(data []byte, s *esindex.Schema, it *feed.Item) []byte {
+	for _, t := range traits(s, it) {
+		value, _ := json.Marshal(t.value) // a string can always be encoded
+		data = append(append(data, `,"`+t.name+`":`...), value...)
+	}
+	return data
+}
+
+// cutTraits takes off the end what appendTraits has written there. A quote within
+// a value is escaped, so a name between quotes that is followed by one string to
+// the end is that of a field.
+func cutTraits(doc []byte) []byte {
+	for _, name := range []string{esindex.Story, esindex.FirstTag, esindex.DefaultSite} {
+		field := []byte(`,"` + name + `":"`)
+		if at := bytes.LastIndex(doc, field); at >= 0 && endsString(doc[at+len(field):]) {
+			doc = doc[:at]
+		}
+	}
+	return doc
+}
+
+// endsString reports whether the first quote that ends a string is the last byte.
+func endsString(rest []byte) bool {
+	i := 0
+	for i < len(rest) && rest[i] != '"' {
+		if rest[i] == '\\' {
+			i++
+		}
+		i++
+	}
+	return i == len(rest)-1
 }
 
 // checkBusiness refuses business fields that would be taken for a field of
@@ -109,7 +172,7 @@ func physical(s *esindex.Schema) []string {
 	n := &s.Source
 	return []string{
 		n.ID, n.GroupID, n.Title, n.UpdateTime, n.Summary, n.URL, n.ImageURL, n.AuthorID, n.Lang, n.Tags,
-		n.Likes, n.Comments, n.Popularity, n.TitleTokens, n.SummaryTokens,
+		n.Likes, n.Comments, n.Popularity, n.TitleTokens, n.SummaryTokens, esindex.DefaultSite, esindex.FirstTag, esindex.Story,
 	}
 }
 
@@ -149,6 +212,7 @@ func cutMarker(source []byte) (json.RawMessage, bool) {
 			rest = without
 		}
 	}
+	rest = cutTraits(rest)
 	own := make(json.RawMessage, 0, len(rest)+1)
 	return append(append(own, rest...), '}'), true
 }
@@ -176,6 +240,9 @@ func readItem(s *esindex.Schema, docID string, source json.RawMessage) (feed.Ite
 	}
 	take(all, n.TitleTokens)
 	take(all, n.SummaryTokens)
+	for _, name := range []string{esindex.DefaultSite, esindex.FirstTag, esindex.Story} {
+		delete(all, name)
+	}
 	it := feed.Item{
 		ID: text(take(all, n.ID)), GroupID: text(take(all, n.GroupID)), Title: text(take(all, n.Title)),
 		Summary: text(take(all, n.Summary)), URL: text(take(all, n.URL)), ImageURL: text(take(all, n.ImageURL)),

@@ -224,7 +224,7 @@ func (u *upgrade) shard(ctx context.Context, shard int, after int64) (copied int
 	return copied, err
 }
 
-// put writes documents of the old index into the new one, with their tokens.
+// put writes documents of the old index into the new one, with their tokens and traits.
 func (u *upgrade) put(ctx context.Context, docs []esindex.Document) error {
 	var b bulk
 	for i, doc := range docs {
@@ -260,7 +260,7 @@ func (u *upgrade) catalog() *Catalog {
 	return New(u.client, Config{Index: u.into, Schema: esindex.Known(u.schema)})
 }
 
-// withTokens is a stored document with the tokens of its texts.
+// withTokens is a stored document with its traits and the tokens of its texts.
 func withTokens(s *esindex.Schema, doc esindex.Document) ([]byte, error) {
 	it, err := readItem(s, doc.ID, doc.Source)
 	if err != nil {
@@ -277,6 +277,9 @@ func withTokens(s *esindex.Schema, doc esindex.Document) ([]byte, error) {
 	}
 	for name, text := range map[string]string{s.Source.TitleTokens: it.Title, s.Source.SummaryTokens: it.Summary} {
 		fields[name] = append(words.Append([]byte(`"`), text), '"')
+	}
+	for _, t := range traits(s, &it) {
+		fields[t.name], _ = json.Marshal(t.value) // a string can always be encoded
 	}
 	return json.Marshal(fields)
 }

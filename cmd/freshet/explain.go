@@ -32,7 +32,8 @@ func newExplainCommand() *cobra.Command {
 			"  paged    on the page                 kept   in the session, for the pages after\n" +
 			"  seen     in the filter of that day   group  a better item of its group stands in\n" +
 			"  pending  given out lately            muted  refused by the agent's profile\n" +
-			"  gone     deleted or changed since it was indexed\n\n" +
+			"  gone     deleted or changed since it was indexed\n" +
+			"  same_story  an item of its page has nearly the same title; left out of the session\n\n" +
 			"With --item it says of one item why it is where it is, or why it is nowhere.\n" +
 			"With --set and --at it does so for other parameters and at another time.",
 		Example: "  freshet explain --agent u_1\n  freshet explain --agent u_1 --item doc_9527\n" +
@@ -44,7 +45,7 @@ func newExplainCommand() *cobra.Command {
 	flags.StringVar(&f.agent, "agent", "", "id of the agent whose feed it is")
 	flags.StringVar(&f.item, "item", "", "id of an item: say why it is where it is")
 	flags.IntVar(&f.limit, "limit", 20, "items of the page, 1 to 100")
-	flags.StringVar(&f.set, "set", "", "changes to the ranking, such as scale=72h,offset=2h,decay=0.5,floor=0,weight=0.2,base=0.1,summary=0.5")
+	flags.StringVar(&f.set, "set", "", "changes to the ranking, such as scale=72h,offset=2h,decay=0.5,floor=0,weight=0.2,base=0.1,summary=0.5,site.decay=0.6")
 	flags.StringVar(&f.at, "at", "", "explain a refresh at this time, 2026-03-06T12:00:00Z or Unix seconds, instead of now")
 	flags.BoolVar(&f.all, "all", false, "show every candidate, not only those down to the end of the page")
 	flags.BoolVar(&f.json, "json", false, "print the answer's data as JSON")

@@ -205,7 +205,7 @@ func (a *App) openHandler() (err error) {
 	}, handler.Deps{
 		Feed: a.Engine, Profiles: a.Engine, Explain: a.Engine, Items: a.Catalog, Rankings: a.ranking, Health: a.checks, Log: a.log,
 		Offline: study{a.Engine, a.Catalog, a.stores.agents},
-		Intake:  catalog.NewIngest(a.Catalog, catalog.IngestConfig{}),
+		Intake:  catalog.NewIngest(a.Catalog, catalog.IngestConfig{GroupByURL: a.cfg.Catalog.GroupBy == configs.GroupByURL}),
 
 		Reactions: a.Engine, Counts: a.counts, Social: a.social(),
 	})

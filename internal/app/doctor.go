@@ -201,6 +201,9 @@ func (d *doctor) lookAtIndex(ctx context.Context, client esindex.Client) {
 		}
 	}
 	report, err := inspectIndex(ctx, client, d.cfg)
+	if err == nil && d.fix && d.cfg.Elasticsearch.ManageIndex {
+		report, err = d.extendIndex(ctx, client, report)
+	}
 	if err != nil {
 		fix := "run freshet doctor --fix, or set elasticsearch.manage_index: true"
 		if !d.cfg.Elasticsearch.ManageIndex {
@@ -221,7 +224,11 @@ func (d *doctor) lookAtIndex(ctx context.Context, client esindex.Client) {
 		if p.Fatal {
 			level = Broken
 		}
-		d.say(level, what, "correct elasticsearch.fields or the index's mapping", "%s", p)
+		fix := "correct elasticsearch.fields or the index's mapping"
+		if p.Field == "site" && d.cfg.Elasticsearch.ManageIndex {
+			fix = "run freshet doctor --fix"
+		}
+		d.say(level, what, fix, "%s", p)
 	}
 	if report.Err() == nil {
 		d.say(OK, what, "", "its mapping fits; time is kept as %s", report.Schema.Time)
@@ -242,6 +249,17 @@ func (d *doctor) upgradeIndex(ctx context.Context, client esindex.Client, report
 		report.Older = true
 	}
 	return report
+}
+
+// extendIndex adds to an index of an older version what its mapping lacks.
+func (d *doctor) extendIndex(ctx context.Context, client esindex.Client, report esindex.Report) (esindex.Report, error) {
+	index, fields := d.cfg.Elasticsearch.Index, indexFields(d.cfg)
+	added, err := esindex.Extend(ctx, client, index, report.Schema, esindex.Definition{Fields: fields})
+	if err != nil || len(added) == 0 {
+		return report, err
+	}
+	d.say(OK, "index "+index, "", "added to its mapping: %s; items have the fields from when they are put again", strings.Join(added, ", "))
+	return inspectIndex(ctx, client, d.cfg)
 }
 
 // createIndices creates what is missing: all indices, or only those beside the

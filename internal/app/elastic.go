@@ -63,6 +63,9 @@ func (e *elasticStartup) inspect(ctx context.Context) error {
 		}
 	}
 	report, err := inspectIndex(ctx, e.client, e.cfg)
+	if err == nil && e.cfg.Elasticsearch.ManageIndex {
+		report, err = e.extend(ctx, report)
+	}
 	if err != nil {
 		return fmt.Errorf("%w; freshet doctor says more", err)
 	}
@@ -106,6 +109,23 @@ func (e *elasticStartup) lookAgain(ctx context.Context) {
 	e.log.InfoContext(ctx, "the index was brought over: keywords are matched by Freshet's own tokens", "indices", report.Indices)
 	e.found, e.older = &report.Schema, false
 	e.schema.Set(report.Schema)
+}
+
+// extend adds to the index what an older version did not map, and reads the
+// mapping again. A server that may not change mappings goes on without.
+func (e *elasticStartup) extend(ctx context.Context, report esindex.Report) (esindex.Report, error) {
+	index, fields := e.cfg.Elasticsearch.Index, indexFields(e.cfg)
+	added, err := esindex.Extend(ctx, e.client, index, report.Schema, esindex.Definition{Fields: fields})
+	switch {
+	case errors.Is(err, esindex.ErrUnavailable):
+		return report, err
+	case err != nil:
+		e.log.WarnContext(ctx, "pages are dealt without what the index does not map; run freshet doctor --fix with a user who may", "error", err)
+	case len(added) > 0:
+		e.log.InfoContext(ctx, "added to the mapping; items have the fields from when they are put again", "index", index, "fields", added)
+		return inspectIndex(ctx, e.client, e.cfg)
+	}
+	return report, nil
 }
 
 // waiting returns why the startup is not done; nil: it is.

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,7 +47,7 @@ func explain(t *testing.T, a *App, r engine.ExplainRequest) engine.Explanation {
 func assertSums(t *testing.T, x engine.Explanation) {
 	t.Helper()
 	n := x.Counts
-	require.Equal(t, n.Recalled, n.Seen+n.Pending+n.Muted+n.Gone+n.Group+n.Paged+n.Kept)
+	require.Equal(t, n.Recalled, n.Seen+n.Pending+n.Muted+n.Gone+n.Group+n.Story+n.Paged+n.Kept)
 	require.Len(t, x.Candidates, n.Recalled)
 	require.Len(t, x.Page(), n.Paged)
 	for i, c := range x.Candidates {
@@ -59,12 +60,17 @@ func assertSums(t *testing.T, x engine.Explanation) {
 }
 
 // withFate are the ids of the candidates that came to this, in order.
-func withFate(x engine.Explanation, f engine.Fate) []string {
-	out := []string{}
-	for _, c := range x.Candidates {
-		if c.Fate == f {
-			out = append(out, c.ID)
+func withFate(x engine.Explanation, fate engine.Fate) []string {
+	list := slices.DeleteFunc(slices.Clone(x.Candidates), func(c engine.Explained) bool { return c.Fate != fate })
+	slices.SortStableFunc(list, func(a, b engine.Explained) int {
+		if a.Variety == nil || b.Variety == nil {
+			return 0
 		}
+		return a.Variety.Place - b.Variety.Place
+	})
+	out := []string{}
+	for _, c := range list {
+		out = append(out, c.ID)
 	}
 	return out
 }
@@ -186,6 +192,7 @@ func fates(t *testing.T, m mode) (*App, *clock) {
 	clock := at(explainedAt.AddDate(0, 0, -2))
 	cfg := m.config(t)
 	cfg.Recall.N = 4
+	cfg.Ranking.Diversity = undealt // the titles are nearly the same
 	a := open(t, cfg, WithClock(clock.Now))
 	item := func(id string, minutes int, change func(*feed.Item)) feed.Item {
 		it := feed.Item{

@@ -191,3 +191,6 @@ func (o *once) len() int {
 	defer o.mu.Unlock()
 	return len(o.seen)
 }
+
+// undealt leaves pages in the order of their scores.
+var undealt = configs.Diversity{Author: configs.Spread{Decay: 1}, Site: configs.Spread{Decay: 1}, Tag: configs.Spread{Decay: 1}}

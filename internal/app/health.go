@@ -93,6 +93,7 @@ func indexFields(cfg configs.Config) esindex.Fields {
 		AuthorID: none(f.AuthorID), Lang: none(f.Lang), Tags: none(f.Tags),
 		Likes: none(f.Likes), Comments: none(f.Comments), Popularity: none(f.Popularity),
 		TitleTokens: none(f.TitleTokens), SummaryTokens: none(f.SummaryTokens),
+		Site: none(f.Site),
 	}
 }
 

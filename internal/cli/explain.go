@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,11 +16,23 @@ import (
 func WriteExplanation(w io.Writer, x client.Explanation, all bool, width int) error {
 	shown := x.Candidates
 	if !all {
-		shown = shown[:lastPaged(shown)]
+		// What is kept before the end of the page has been dealt behind it.
+		shown = slices.DeleteFunc(slices.Clone(shown[:lastPaged(shown)]), func(c client.Explained) bool {
+			return c.Fate == "kept" && x.Counts.Paged > 0
+		})
 	}
-	rows := [][]string{{"RANK", "FATE", "AGE", "RELEVANCE", "DECAY", "POPULARITY", "SCORE", "ID", "TITLE"}}
+	header := []string{"RANK", "FATE", "AGE", "RELEVANCE", "DECAY", "POPULARITY", "SCORE", "ID", "TITLE"}
+	dealt := x.Ranking.Diversity.On()
+	if dealt {
+		header = slices.Insert(header, variedColumn, "PLACE", "VARIETY")
+	}
+	rows := [][]string{header}
 	for i := range shown {
-		rows = append(rows, explainedRow(&shown[i]))
+		row := explainedRow(&shown[i])
+		if dealt {
+			row = slices.Insert(row, variedColumn, varied(shown[i].Variety)...)
+		}
+		rows = append(rows, row)
 	}
 	var b strings.Builder
 	if len(shown) > 0 {
@@ -54,6 +67,32 @@ func explainedRow(c *client.Explained) []string {
 	return []string{
 		strconv.Itoa(c.Rank), fate(c), Age(c.Age), relevance, number(c.Decay), popularity, number(c.Score), printable(c.ID), printable(c.Title),
 	}
+}
+
+// variedColumn is where the columns are put that say where a candidate is dealt.
+const variedColumn = 7
+
+// varied are the place and the factor of a candidate; empty where it is not dealt.
+func varied(v *client.Variety) []string {
+	if v == nil {
+		return []string{"", ""}
+	}
+	return []string{strconv.Itoa(v.Place), number(v.Factor)}
+}
+
+// varieties says what a candidate has in common with others of its page.
+func varieties(v *client.Variety) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "× %s, place %d, on page %d", number(v.Factor), v.Place, v.Page)
+	for _, k := range []struct {
+		name string
+		*client.Nth
+	}{{"author", v.Author}, {"site", v.Site}, {"tag", v.Tag}} {
+		if k.Nth != nil {
+			fmt.Fprintf(&b, "; %s %s: item %d, × %s", k.name, printable(k.Name), k.Nth.Nth, number(k.Factor))
+		}
+	}
+	return b.String()
 }
 
 func fate(c *client.Explained) string {
@@ -93,7 +132,7 @@ func explainedFooter(x client.Explanation) string {
 		name string
 		n    int
 	}{
-		{"seen", n.Seen}, {"pending", n.Pending}, {"muted", n.Muted}, {"gone", n.Gone}, {"group", n.Group}, {"paged", n.Paged}, {"kept", n.Kept},
+		{"seen", n.Seen}, {"pending", n.Pending}, {"muted", n.Muted}, {"gone", n.Gone}, {"group", n.Group}, {"same_story", n.Story}, {"paged", n.Paged}, {"kept", n.Kept},
 	} {
 		if c.n > 0 {
 			fmt.Fprintf(&b, ", %s=%d", c.name, c.n)
@@ -133,7 +172,11 @@ func WriteExplainedItem(w io.Writer, x client.Explanation) error {
 			number(it.Score), number(it.Relevance.Total), number(it.Decay), number(it.Popularity.Factor))
 		fmt.Fprintf(&b, "  relevance   base %s%s%s\n", number(it.Relevance.Base), gains("tag", it.Relevance.Tags), gains("keyword", it.Relevance.Keywords))
 		fmt.Fprintf(&b, "  decay       %s old\n", Age(it.Age))
-		fmt.Fprintf(&b, "  popularity  %s = likes + 2 × comments\n\n", strconv.FormatFloat(it.Popularity.Value, 'f', -1, 64))
+		fmt.Fprintf(&b, "  popularity  %s = likes + 2 × comments\n", strconv.FormatFloat(it.Popularity.Value, 'f', -1, 64))
+		if v := it.Variety; v != nil && x.Ranking.Diversity.On() {
+			fmt.Fprintf(&b, "  variety     %s\n", varieties(v))
+		}
+		b.WriteString("\n")
 	}
 	b.WriteString(explainedFooter(x))
 	return write(w, &b)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -46,6 +47,9 @@ func (d Definition) Items() ([]byte, error) {
 		f.Popularity: count, f.Likes: count, f.Comments: count,
 		f.TitleTokens: tokens, f.SummaryTokens: tokens,
 	}
+	for name, property := range traitProperties(f) {
+		properties[name] = property
+	}
 	delete(properties, None)
 	if f.ID != MetaID {
 		properties[f.ID] = keyword
@@ -56,6 +60,39 @@ func (d Definition) Items() ([]byte, error) {
 		// become fields of the index, whatever their names and types.
 		"mappings": object{"dynamic": false, "properties": properties},
 	})
+}
+
+// traitProperties maps the fields of what a page is dealt by that Freshet fills in.
+func traitProperties(f Fields) object {
+	read := object{"type": "keyword", "index": false} // from doc values alone
+	return object{f.Site: read, FirstTag: read, Story: read}
+}
+
+// Extend adds to an index of ours what its mapping lacks because an older version
+// made it: documents have the fields from when they are put again. It answers
+// the names of the fields it added, which a schema read before does not have.
+func Extend(ctx context.Context, client Client, index string, s Schema, d Definition) (added []string, err error) {
+	names := d.Fields.WithDefaults()
+	missing := object{}
+	has := []string{s.Traits.Site, s.Traits.Tag, s.Traits.Story}
+	for name, property := range traitProperties(names) {
+		if name != None && !slices.Contains(has, name) {
+			missing[name] = property
+			added = append(added, name)
+		}
+	}
+	if len(missing) == 0 {
+		return nil, nil
+	}
+	body, err := json.Marshal(object{"properties": missing})
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(added)
+	if err := Do(ctx, client, http.MethodPut, "/"+index+"/_mapping", "", body, nil); err != nil {
+		return nil, fmt.Errorf("index %s: adding %s to its mapping: %w", index, strings.Join(added, ", "), err)
+	}
+	return added, nil
 }
 
 // Profiles is the body that creates the index of profiles, and that of the

@@ -122,7 +122,7 @@ func TestFieldsValidate(t *testing.T) {
 // fitting is an index in which everything is as it should be.
 const fitting = `"id":{"type":"keyword"},"group_id":{"type":"keyword"},"title":{"type":"text"},"summary":{"type":"text"},
 	"update_time":{"type":"date"},"author_id":{"type":"keyword"},"lang":{"type":"keyword"},"tags":{"type":"keyword"},
-	"freshet_popularity":{"type":"long"}`
+	"freshet_popularity":{"type":"long"},"freshet_site":{"type":"keyword","index":false}`
 
 func TestInspect(t *testing.T) {
 	for _, c := range []struct {
@@ -152,6 +152,10 @@ func TestInspect(t *testing.T) {
 		{name: "no popularity", replace: `,
 	"freshet_popularity":{"type":"long"}`, warning: "popularity counts as 0"},
 		{name: "popularity is a keyword", replace: `"freshet_popularity":{"type":"long"}`, by: `"freshet_popularity":{"type":"keyword"}`, fatal: "a number is needed"},
+		{name: "no site", replace: `,"freshet_site":{"type":"keyword","index":false}`, warning: "without regard to sites"},
+		{name: "site is text", replace: `"freshet_site":{"type":"keyword","index":false}`, by: `"freshet_site":{"type":"text"}`, warning: "a keyword with doc_values is needed"},
+		{name: "a site of theirs", replace: `"freshet_site":{"type":"keyword","index":false}`, by: `"domain":{"type":"keyword"}`, fields: esindex.Fields{Site: "domain"}},
+		{name: "site is not wanted", replace: `,"freshet_site":{"type":"keyword","index":false}`, fields: esindex.Fields{Site: esindex.None}},
 		{name: "an alias", replace: `"author_id":{"type":"keyword"}`, by: `"by":{"type":"keyword"},"author_id":{"type":"alias","path":"by"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -298,4 +302,28 @@ func TestTimeField(t *testing.T) {
 			require.Error(t, err)
 		})
 	}
+}
+
+// An index of an older version gets the fields of what pages are dealt by in place.
+func TestExtend(t *testing.T) {
+	address, index := testenv.Elastic(t)
+	client, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{address}})
+	require.NoError(t, err)
+	body := []byte(`{"mappings":{"dynamic":false,"properties":{` + fitting[:strings.Index(fitting, `,"freshet_site"`)] + `}}}`)
+	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+index, "", body, nil))
+	inspected := func() esindex.Schema {
+		r, err := esindex.Inspect(t.Context(), client, index, esindex.Fields{}, "")
+		require.NoError(t, err)
+		require.NoError(t, r.Err())
+		return r.Schema
+	}
+	require.Equal(t, esindex.Traits{Author: "author_id", Tag: "tags"}, inspected().Traits)
+	added, err := esindex.Extend(t.Context(), client, index, inspected(), esindex.Definition{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"freshet_site", "freshet_story", "freshet_tag"}, added)
+	own := esindex.OwnSchema(esindex.Fields{})
+	require.Equal(t, own.Traits, inspected().Traits)
+	added, err = esindex.Extend(t.Context(), client, index, inspected(), esindex.Definition{})
+	require.NoError(t, err)
+	require.Empty(t, added)
 }

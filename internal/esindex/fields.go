@@ -17,6 +17,16 @@ const (
 	DefaultSummaryTokens = "freshet_summary"
 )
 
+// Fields that our own index has of what a page is dealt by: the site of the link,
+// the first tag and the sketch of the title. Freshet fills them in when an item is
+// put; readers are never given them. In the index of somebody else they are where
+// its mapping has them.
+const (
+	DefaultSite = "freshet_site"
+	FirstTag    = "freshet_tag"
+	Story       = "freshet_story"
+)
+
 // MetaID, as the name of the id field, says that the document's _id is the
 // item's id.
 const MetaID = "_id"
@@ -44,10 +54,11 @@ type Fields struct {
 	// The tokens of title and summary, in fields that are cut at spaces.
 	TitleTokens   string
 	SummaryTokens string
+	Site          string // of the link; under a name other than [DefaultSite] it is only read
 }
 
-// WithDefaults gives every unnamed field its logical name, and
-// popularity and tokens those of our own index.
+// WithDefaults gives every unnamed field its logical name, and popularity, tokens
+// and site those of our own index.
 func (f Fields) WithDefaults() Fields {
 	for _, r := range f.refs() {
 		*r.name = cmp.Or(*r.name, r.logical)
@@ -92,6 +103,8 @@ func (r fieldRef) config() string {
 		return "title_tokens"
 	case DefaultSummaryTokens:
 		return "summary_tokens"
+	case DefaultSite:
+		return "site"
 	}
 	return r.logical
 }
@@ -100,7 +113,7 @@ func (r fieldRef) needed() bool {
 	return r.logical == "id" || r.logical == "title" || r.logical == "update_time"
 }
 
-// refs lists the fields in the order of an item's JSON, those of ours last.
+// refs lists the fields in the order of an item's JSON, what is made of them last.
 func (f *Fields) refs() []fieldRef {
 	return []fieldRef{
 		{"id", &f.ID},
@@ -118,5 +131,6 @@ func (f *Fields) refs() []fieldRef {
 		{DefaultPopularity, &f.Popularity},
 		{DefaultTitleTokens, &f.TitleTokens},
 		{DefaultSummaryTokens, &f.SummaryTokens},
+		{DefaultSite, &f.Site},
 	}
 }

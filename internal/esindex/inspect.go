@@ -188,6 +188,7 @@ func (in *inspection) run() {
 		in.schema = in.schema.WritingTokens(None, None) // keywords are matched in the texts, by their own analyzer
 	}
 	in.number("popularity", names.Popularity, &source.Popularity)
+	in.traits()
 	for _, plain := range []struct {
 		name   string
 		source *string
@@ -319,4 +320,32 @@ func (in *inspection) number(field, name string, source *string) {
 	case !slices.Contains([]string{"long", "integer", "short", "byte", "unsigned_long", "double", "float", "half_float"}, f.Type):
 		in.problem(field, name, true, "it is a field of type %s, a number is needed", f.Type)
 	}
+}
+
+// traits finds what pages can be dealt by. An index without it is as good as it
+// was before pages were.
+func (in *inspection) traits() {
+	names, found := &in.schema.Fields, &in.schema.Traits
+	found.Author, found.Story = in.dealtBy(names.AuthorID), in.dealtBy(Story)
+	found.Tag = cmp.Or(in.dealtBy(FirstTag), in.dealtBy(names.Tags))
+	found.Site = in.dealtBy(names.Site)
+	const without = "pages are dealt without regard to sites"
+	switch f, ok := in.find(names.Site, &in.schema.Source.Site); {
+	case names.Site == None || found.Site != "":
+	case !ok:
+		in.problem("site", names.Site, false, "the index has no such field: %s", without)
+	default:
+		in.problem("site", names.Site, false, "it is a field of type %s; a keyword with doc_values is needed%s: %s", f.Type, subfieldHint(names.Site, f), without)
+	}
+}
+
+// dealtBy answers the name of a field that pages can be dealt by, a keyword with
+// doc_values; "" where the index has no such field.
+func (in *inspection) dealtBy(name string) string {
+	var source string
+	f, ok := in.find(name, &source)
+	if !ok || name == None || !isKeyword(f) || !f.docValues() {
+		return ""
+	}
+	return name
 }

@@ -14,12 +14,33 @@ type Schema struct {
 	// Tokens says that the token fields can be searched. In an index of ours that an
 	// older Freshet made they are written and not searched.
 	Tokens bool
+	Traits Traits // what a page is dealt by
+}
+
+// Traits names the doc values that pages are dealt by; "" where the index has none.
+// Of several tags doc values tell the first in the order of their bytes.
+type Traits struct {
+	Author string
+	Site   string
+	Tag    string // [FirstTag], or the field of all tags
+	Story  string
+}
+
+// ownTraits are those of our own index.
+func ownTraits(names Fields) Traits {
+	t := Traits{Author: names.AuthorID, Site: names.Site, Tag: FirstTag, Story: Story}
+	for _, name := range []*string{&t.Author, &t.Site} {
+		if *name == None {
+			*name = ""
+		}
+	}
+	return t
 }
 
 // OwnSchema is the schema of an index made by [Ensure] with these names.
 func OwnSchema(names Fields) Schema {
 	names = names.WithDefaults()
-	return Schema{Fields: names, Source: names, Time: EpochSeconds, Tokens: names.TitleTokens != None}
+	return Schema{Fields: names, Source: names, Time: EpochSeconds, Tokens: names.TitleTokens != None, Traits: ownTraits(names)}
 }
 
 // MetaID reports whether the document's _id is the item's id. Then a search
@@ -31,7 +52,8 @@ func (s Schema) MetaID() bool { return s.Fields.ID == MetaID }
 func (s Schema) Mapped() bool {
 	own := Fields{}.WithDefaults()
 	source := s.Source
-	source.TitleTokens, source.SummaryTokens = own.TitleTokens, own.SummaryTokens // they come and go with the version
+	// These come and go with the version.
+	source.TitleTokens, source.SummaryTokens, source.Site = own.TitleTokens, own.SummaryTokens, own.Site
 	return source != own || s.Time != EpochSeconds
 }
 

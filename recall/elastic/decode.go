@@ -3,6 +3,7 @@ package elastic
 import (
 	"bytes"
 	"cmp"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"slices"
@@ -24,10 +25,10 @@ type answer struct {
 
 // decoder reads the filtered answer of a search,
 //
-//	{"pit_id":"…","hits":{"hits":[{"_id":"…","sort":[3.25,1474829460000,"id",null]},…]}}
+//	{"pit_id":"…","hits":{"hits":[{"_id":"…","fields":{"author_id":["…"],…},"sort":[3.25,1474829460000,"id",null]},…]}}
 //
 // by hand: a general decoder allocates some ten times for each of hundreds of
-// hits. All ids lie in one string, which holds nothing else.
+// hits. All ids lie in one string, which holds nothing else, all traits in another.
 type decoder struct {
 	scanner
 	schema *esindex.Schema
@@ -35,7 +36,13 @@ type decoder struct {
 	arena  []byte // ids and groups, back to back
 	spans  []span // one per candidate
 	metaID []byte // _id of the current hit
+	traits []byte // of all hits, back to back
+	values [][4]part
+	hitOf  [4]part // of the current hit
 }
+
+// part is where a trait lies in traits.
+type part struct{ from, to int }
 
 type span struct{ id, group, end int } // the id ends where the group begins; an empty group is the id
 
@@ -48,6 +55,7 @@ func decode(body []byte, size int, schema *esindex.Schema) (answer, error) {
 	d.out.candidates = make([]feed.Candidate, 0, size)
 	d.spans = make([]span, 0, size)
 	d.arena = make([]byte, 0, 16*size)
+	d.values, d.traits = make([][4]part, 0, size), make([]byte, 0, 64*size)
 	err := d.object(func(key []byte) error {
 		switch string(key) {
 		case "hits":
@@ -73,13 +81,15 @@ func decode(body []byte, size int, schema *esindex.Schema) (answer, error) {
 
 func (d *decoder) hit() error {
 	var sort []byte
-	d.metaID = nil
+	d.metaID, d.hitOf = nil, [4]part{}
 	err := d.object(func(key []byte) (err error) {
 		switch string(key) {
 		case "sort":
 			sort, err = d.raw()
 		case "_id":
 			d.metaID, err = d.str()
+		case "fields":
+			err = d.object(d.trait)
 		default:
 			err = d.skip()
 		}
@@ -100,6 +110,36 @@ func (d *decoder) hit() error {
 	return d.add(v)
 }
 
+// trait reads the values of one field and keeps the first.
+func (d *decoder) trait(key []byte) error {
+	names := &d.schema.Traits
+	which := slices.Index([]string{names.Author, names.Site, names.Tag, names.Story}, string(key))
+	if which < 0 {
+		return d.skip()
+	}
+	at := part{from: len(d.traits)}
+	err := d.array(func(i int) error {
+		if i > 0 {
+			return d.skip()
+		}
+		first, err := d.strOrNull()
+		if err != nil {
+			return err
+		}
+		if which != 3 {
+			d.traits = append(d.traits, first...)
+			return nil
+		}
+		if d.traits, err = base64.RawURLEncoding.AppendDecode(d.traits, first); err != nil {
+			d.traits = d.traits[:at.from] // it is not ours
+		}
+		return nil
+	})
+	at.to = len(d.traits)
+	d.hitOf[which] = at
+	return err
+}
+
 func (d *decoder) add(v sortValues) error {
 	at := span{id: len(d.arena)}
 	d.arena = append(d.arena, v.id...)
@@ -114,7 +154,7 @@ func (d *decoder) add(v sortValues) error {
 	if err != nil {
 		return err
 	}
-	d.spans = append(d.spans, at)
+	d.spans, d.values = append(d.spans, at), append(d.values, d.hitOf)
 	d.out.candidates = append(d.out.candidates, feed.Candidate{Source: Name, UpdateTime: unix, Score: float32(score)})
 	return nil
 }
@@ -122,13 +162,18 @@ func (d *decoder) add(v sortValues) error {
 // name gives the candidates their ids and groups, and keeps the first, that
 // is the best, of each group.
 func (d *decoder) name() {
-	all := string(d.arena)
+	all, traits := string(d.arena), string(d.traits)
 	seen := make(map[string]struct{}, len(d.spans))
 	kept := d.out.candidates[:0]
 	for i, at := range d.spans {
 		c := d.out.candidates[i]
 		c.ID = all[at.id:at.group]
 		c.Group = cmp.Or(all[at.group:at.end], c.ID)
+		v := d.values[i]
+		c.Traits = feed.Traits{
+			Author: traits[v[0].from:v[0].to], Site: traits[v[1].from:v[1].to],
+			Tag: traits[v[2].from:v[2].to], Story: traits[v[3].from:v[3].to],
+		}
 		if feed.CheckItemID(c.ID) != nil || feed.CheckItemID(c.Group) != nil {
 			d.out.illegal++
 			continue
@@ -150,6 +195,7 @@ func detached(few []feed.Candidate) []feed.Candidate {
 	few = slices.Clone(few)
 	for i := range few {
 		few[i].ID, few[i].Group = strings.Clone(few[i].ID), strings.Clone(few[i].Group)
+		few[i].Traits = few[i].Traits.Detached()
 	}
 	return few
 }

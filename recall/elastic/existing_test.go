@@ -169,3 +169,23 @@ func TestMetaID(t *testing.T) {
 	_, err = s.Recall(t.Context(), q)
 	require.ErrorIs(t, err, recall.ErrBadCursor)
 }
+
+// What an index of somebody else has of what pages are dealt by: a site where one
+// is named, the author, and of the tags the first in their order.
+func TestExistingIndexTraits(t *testing.T) {
+	t.Parallel()
+	names := mapped
+	names.Site, names.Tags, names.AuthorID = "meta.lang", "story", "meta.author"
+	names.GroupID, names.Lang = "doc_id2", "no_lang"
+	millis := func(at time.Time) any { return at.UnixMilli() }
+	a, b := story("a", time.Minute, millis), story("b", time.Hour, millis)
+	a["story"], a["meta"] = []string{"zebra", "ape"}, map[string]any{"author": "ann", "lang": "example.com"}
+	s := openExisting(t, names, `{"type": "date"}`, "", []map[string]any{a, b})
+	r := recalled(t, s, ask(feed.Profile{}))
+	require.Equal(t, []string{"a", "b"}, ids(r))
+	require.Equal(t, feed.Traits{Author: "ann", Site: "example.com", Tag: "ape"}, r.Candidates[0].Traits)
+	require.Zero(t, r.Candidates[1].Traits)
+
+	s = openExisting(t, mapped, `{"type": "date"}`, "", []map[string]any{a, b})
+	require.Equal(t, feed.Traits{Author: "ann", Tag: "New York"}, recalled(t, s, ask(feed.Profile{})).Candidates[0].Traits)
+}

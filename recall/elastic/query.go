@@ -25,6 +25,7 @@ type search struct {
 	PIT            *pit                 `json:"pit,omitempty"`
 	Source         bool                 `json:"_source"`
 	StoredFields   string               `json:"stored_fields,omitempty"`
+	DocValues      []string             `json:"docvalue_fields,omitempty"`
 	TrackTotalHits bool                 `json:"track_total_hits"`
 }
 
@@ -268,6 +269,19 @@ func order(s *esindex.Schema) []map[string]sortKey {
 	return append(keys, map[string]sortKey{s.Fields.GroupID: {Order: "asc", Missing: "_last", UnmappedType: "keyword"}})
 }
 
+// traitFields are the doc values that pages are dealt by. They are no sort values
+// beside the id and the group: those are read for each hit that is among the best
+// at some time, and these for the hits alone, which takes a fifth of the time.
+func traitFields(s *esindex.Schema) []string {
+	fields := make([]string, 0, 4)
+	for _, name := range []string{s.Traits.Author, s.Traits.Site, s.Traits.Tag, s.Traits.Story} {
+		if name != "" && !slices.Contains(fields, name) {
+			fields = append(fields, name)
+		}
+	}
+	return fields
+}
+
 // body encodes the search for one round.
 func body(q *feed.Query, s *esindex.Schema, at cursor) ([]byte, error) {
 	req := search{
@@ -276,6 +290,7 @@ func body(q *feed.Query, s *esindex.Schema, at cursor) ([]byte, error) {
 		Sort:         order(s),
 		SearchAfter:  at.after,
 		StoredFields: "_none_",
+		DocValues:    traitFields(s),
 	}
 	if s.MetaID() {
 		req.StoredFields = "" // _id is a stored field

@@ -100,7 +100,7 @@ func (s *Source) search(ctx context.Context, schema *esindex.Schema, q *feed.Que
 	// shards would look whole. What the answer is stripped of saves a third
 	// of its bytes.
 	path := "/" + s.index + "/_search"
-	params := "allow_partial_search_results=false&filter_path=error,status,hits.hits.sort"
+	params := "allow_partial_search_results=false&filter_path=error,status,hits.hits.sort,hits.hits.fields"
 	if schema.MetaID() {
 		path = "/_search" // the point in time names the index
 		params += ",hits.hits._id,pit_id"

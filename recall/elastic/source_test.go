@@ -3,6 +3,7 @@ package elastic_test
 import (
 	"bytes"
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -68,9 +69,17 @@ type stored struct{ feed.Item }
 func (w stored) MarshalJSON() ([]byte, error) {
 	it := w.Item
 	tokens := func(text string) json.RawMessage { return append(words.Append([]byte(`"`), text), '"') }
+	traits := it.Traits()
 	it.Business = map[string]json.RawMessage{
 		esindex.DefaultPopularity:  json.RawMessage(fmt.Sprint(it.Popularity())),
 		esindex.DefaultTitleTokens: tokens(it.Title), esindex.DefaultSummaryTokens: tokens(it.Summary),
+	}
+	for name, value := range map[string]string{
+		esindex.DefaultSite: traits.Site, esindex.FirstTag: traits.Tag, esindex.Story: base64.RawURLEncoding.EncodeToString([]byte(traits.Story)),
+	} {
+		if value != "" {
+			it.Business[name], _ = json.Marshal(value)
+		}
 	}
 	return it.MarshalJSON()
 }
@@ -174,7 +183,7 @@ func TestScoreIsTheFormula(t *testing.T) {
 				}
 				want := relevance * q.Ranking.Decay.Curve().At(float64(origin-it.UpdateTime)) * q.Ranking.PopularityFactor(float64(it.Popularity()))
 				assert.InEpsilon(t, max(want, math.SmallestNonzeroFloat32), max(float64(got.Score), math.SmallestNonzeroFloat32), 2e-6, it.ID)
-				assert.Equal(t, feed.Candidate{ID: it.ID, Group: it.ID, Source: elastic.Name, UpdateTime: it.UpdateTime, Score: got.Score}, got)
+				assert.Equal(t, feed.Candidate{ID: it.ID, Group: it.ID, Source: elastic.Name, UpdateTime: it.UpdateTime, Score: got.Score, Traits: it.Traits()}, got)
 			}
 		})
 	}

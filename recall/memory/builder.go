@@ -13,6 +13,7 @@ type builder struct {
 	seg                         *segment
 	ids, groups, authors, langs columnWriter
 	terms                       *scratch
+	sites, tags, stories        columnWriter
 }
 
 // draft is an item cut into terms, not yet in a segment.
@@ -45,7 +46,7 @@ func newBuilder(terms *scratch, size int) *builder {
 
 func (b *builder) addDraft(d *draft) {
 	it := d.item
-	b.addRow(it.UpdateTime, math.Log10(1+float64(it.Popularity())), it.ID, it.GroupID, it.AuthorID, it.Lang)
+	b.addRow(it.UpdateTime, math.Log10(1+float64(it.Popularity())), it.ID, it.GroupID, it.Lang, it.Traits())
 	for f := range fieldCount {
 		b.seg.fields[f].add(d.terms[f], nil)
 	}
@@ -54,7 +55,7 @@ func (b *builder) addDraft(d *draft) {
 // addFrom takes over an item of another segment. renumber, if it is not nil,
 // gives the new number of every term, in the same order.
 func (b *builder) addFrom(s *segment, item uint32, renumber *[dictionaryCount][]uint32) {
-	b.addRow(s.times[item], s.popularity[item], s.ids.at(item), s.groups.at(item), s.authors.at(item), s.langs.at(item))
+	b.addRow(s.times[item], s.popularity[item], s.ids.at(item), s.groups.at(item), s.langs.at(item), s.traits(item))
 	for f := range fieldCount {
 		var numbers []uint32
 		if renumber != nil {
@@ -64,13 +65,16 @@ func (b *builder) addFrom(s *segment, item uint32, renumber *[dictionaryCount][]
 	}
 }
 
-func (b *builder) addRow(time int64, popularity float64, id, group, author, lang string) {
+func (b *builder) addRow(time int64, popularity float64, id, group, lang string, traits feed.Traits) {
 	b.seg.times = append(b.seg.times, time)
 	b.seg.popularity = append(b.seg.popularity, popularity)
 	b.ids.add(id)
 	b.groups.add(group)
-	b.authors.add(author)
 	b.langs.add(lang)
+	b.authors.add(traits.Author)
+	b.sites.add(traits.Site)
+	b.tags.add(traits.Tag)
+	b.stories.add(traits.Story)
 	b.seg.grouped = b.seg.grouped || group != "" && group != id
 }
 
@@ -91,6 +95,7 @@ func (f *field) add(terms, numbers []uint32) {
 func (b *builder) segment() *segment {
 	s := b.seg
 	s.ids, s.groups, s.authors, s.langs = b.ids.column(), b.groups.column(), b.authors.column(), b.langs.column()
+	s.sites, s.firstTags, s.stories = b.sites.column(), b.tags.column(), b.stories.column()
 	for f := range fieldCount {
 		b.invert(&s.fields[f])
 	}

@@ -54,6 +54,7 @@ func (w *walker) result(n int) recall.Result {
 		v := &w.top.views[e.view]
 		out.Candidates[i] = feed.Candidate{
 			ID: v.ids.at(e.item), Group: v.group(e.item), Source: "memory", UpdateTime: e.time, Score: e.score,
+			Traits: v.traits(e.item),
 		}
 	}
 	if more {

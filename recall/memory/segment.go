@@ -3,6 +3,8 @@ package memory
 import (
 	"hash/maphash"
 	"slices"
+
+	"github.com/freshet/freshet/feed"
 )
 
 // The fields that are searched. Tags are numbered by one dictionary, the words
@@ -34,6 +36,9 @@ type segment struct {
 	groups     column // empty: the id is the group
 	authors    column
 	langs      column
+	sites      column // of the links
+	firstTags  column
+	stories    column // sketches of the titles
 	fields     [fieldCount]field
 	slots      []uint32  // hash table by id: item + 1, 0 is free
 	blockPop   []float64 // highest popularity of each block
@@ -85,6 +90,11 @@ func (s *segment) group(item uint32) string {
 		return g
 	}
 	return s.ids.at(item)
+}
+
+// traits are what a page with the item is dealt by.
+func (s *segment) traits(item uint32) feed.Traits {
+	return feed.Traits{Author: s.authors.at(item), Site: s.sites.at(item), Tag: s.firstTags.at(item), Story: s.stories.at(item)}
 }
 
 var hashSeed = maphash.MakeSeed()

@@ -120,6 +120,7 @@ func assertSame(t *testing.T, a, b []feed.Candidate) {
 		assert.True(t, near(c.Score, b[at].Score), "%s: %v and %v", c.ID, c.Score, b[at].Score)
 		assert.Equal(t, c.UpdateTime, b[at].UpdateTime, c.ID)
 		assert.Equal(t, c.Group, b[at].Group, c.ID)
+		assert.Equal(t, c.Traits, b[at].Traits, c.ID)
 		for _, later := range a[i+1:] {
 			if other, ok := place[later.ID]; ok && !near(c.Score, later.Score) {
 				assert.Less(t, at, other, "%s before %s", c.ID, later.ID)

@@ -88,6 +88,7 @@ func assertRanking(t *testing.T, items []feed.Item, q feed.Query, got []feed.Can
 		require.True(t, ok, "%s must not be recalled", c.ID)
 		assert.Equal(t, ref.Group, c.Group, c.ID)
 		assert.Equal(t, ref.UpdateTime, c.UpdateTime, c.ID)
+		assert.Equal(t, ref.Traits, c.Traits, c.ID)
 		assert.InEpsilon(t, ref.Score, c.Score, tolerance, "the score of %s", c.ID)
 		assert.InEpsilon(t, want[i].Score, c.Score, tolerance, "the score at place %d", i)
 		if i > 0 {
@@ -99,8 +100,8 @@ func assertRanking(t *testing.T, items []feed.Item, q feed.Query, got []feed.Can
 // library is a small catalog that exercises every part of the formula.
 func library() []feed.Item {
 	items := []feed.Item{
-		{ID: "now", Title: "Go generics in practice", UpdateTime: ago(0), Tags: []string{"go"}, Likes: 3},
-		{ID: "offset", Title: "Rust and Go compared", UpdateTime: ago(time.Hour), Tags: []string{"go", "rust"}, Lang: "en"},
+		{ID: "now", Title: "Go generics in practice", UpdateTime: ago(0), Tags: []string{"go"}, Likes: 3, URL: "https://www.Example.com/go"},
+		{ID: "offset", Title: "Rust and Go compared", UpdateTime: ago(time.Hour), Tags: []string{"rust", "go"}, Lang: "en", URL: "http://b\u00fccher.example:8080/\"a\"?b"},
 		{ID: "scale", Title: "Streams", Summary: "go go go and streams again", UpdateTime: ago(25 * time.Hour), Tags: []string{"data"}, Lang: "de"},
 		{ID: "days", Title: "A long title about streams of data that go on and on", UpdateTime: ago(72 * time.Hour), Tags: []string{"data", "rust"}, AuthorID: "ann", Likes: 900, Comments: 50},
 		{ID: "floor", Title: "Old go news", UpdateTime: ago(40 * 24 * time.Hour), Tags: []string{"go"}, AuthorID: "bob", Comments: 7},

@@ -64,7 +64,7 @@ func Ranked(items []feed.Item, q feed.Query) []feed.Candidate {
 		score := (q.Ranking.Base + gain) *
 			decayFactor(q.Ranking.Decay, float64(q.Origin.Unix()-it.UpdateTime)) *
 			popularityFactor(q.Ranking.PopularityWeight, float64(it.Likes+2*it.Comments))
-		out = append(out, feed.Candidate{ID: it.ID, Group: group(it), UpdateTime: it.UpdateTime, Score: float32(score)})
+		out = append(out, feed.Candidate{ID: it.ID, Group: group(it), UpdateTime: it.UpdateTime, Score: float32(score), Traits: it.Traits()})
 	}
 	slices.SortFunc(out, Order)
 	return out

@@ -20,12 +20,24 @@ const even = (low, high) => ({
 // A step of a slider must be seen, so only as round as that allows.
 const roundTime = (s) => { const to = s >= 2 * DAY ? 1800 : s >= 2 * HOUR ? 300 : 60; return Math.round(s / to) * to; };
 
+// How pages are dealt. A decay of 1 is off.
+const within = (low, high) => (v) => v >= low && v <= high;
+const spread = (key, label, what) => [
+  { key: `${key}Decay`, label: `${label} decay`, help: `each item of a page ${what} counts this much of the one before; 1: off`, dealt: within(1e-9, 1), ...even(0.01, 1) },
+  { key: `${key}Floor`, label: `${label} floor`, help: 'but no less than this', dealt: within(0, 1), ...even(0, 1) },
+];
+const DIVERSITY = [
+  ...spread('author', 'Author', 'by one author'), ...spread('site', 'Site', 'of one site'), ...spread('tag', 'Tag', 'with the same first tag'),
+  { key: 'sameStory', label: 'Same story', help: 'titles that share this part of their words; 0 and 1: off', dealt: within(0, 1), ...even(0, 1) },
+];
+
 const PARAMETERS = [
   { key: 'offset', label: 'Offset', help: 'younger than this, nothing decays', time: true, ...log(60, 14 * DAY, true) },
   { key: 'scale', label: 'Scale', help: 'how much later the factor is “decay”', time: true, ...log(600, 60 * DAY) },
   { key: 'decay', label: 'Decay', help: 'the factor at offset + scale', ...even(0.01, 0.99) },
   { key: 'weight', label: 'Popularity weight', help: '0: popularity does not count', ...even(0, 3) },
   { key: 'summary', label: 'Keywords in summaries', help: 'part of its weight that a keyword adds there', ...even(0, 1) },
+  ...DIVERSITY,
 ];
 
 const state = { version: null, etag: '', live: null, proposed: null, turn: 0, timer: 0 };
@@ -41,11 +53,20 @@ async function admin(method, path, body, headers = {}) {
 const fromAPI = (r) => ({
   scale: parseDuration(r.decay.scale), offset: parseDuration(r.decay.offset),
   decay: r.decay.decay, floor: r.decay.floor, weight: r.popularity.weight, base: r.base,
-  summary: r.keywords.summary,
+  summary: r.keywords.summary, ...dealing(r.diversity ?? {}),
+});
+// A ranking from before there was diversity has none: off.
+const dealing = ({ author = {}, site = {}, tag = {}, same_story: sameStory = 0 }) => ({
+  authorDecay: author.decay ?? 1, authorFloor: author.floor ?? 0, siteDecay: site.decay ?? 1, siteFloor: site.floor ?? 0,
+  tagDecay: tag.decay ?? 1, tagFloor: tag.floor ?? 0, sameStory,
 });
 const toAPI = (p) => ({
   decay: { scale: writeDuration(p.scale), offset: writeDuration(p.offset), decay: p.decay, floor: p.floor },
   popularity: { weight: p.weight }, base: p.base, keywords: { summary: p.summary },
+  diversity: {
+    author: { decay: p.authorDecay, floor: p.authorFloor }, site: { decay: p.siteDecay, floor: p.siteFloor },
+    tag: { decay: p.tagDecay, floor: p.tagFloor }, same_story: p.sameStory,
+  },
 });
 
 async function loadRanking() {
@@ -60,6 +81,7 @@ async function loadRanking() {
 // --- sliders -------------------------------------------------------------------
 
 function buildSliders() {
+  const dealt = make('details', {}, make('summary', { textContent: 'Variety of a page' }));
   for (const p of PARAMETERS) {
     const range = make('input', { type: 'range', min: 0, max: 1000, step: 1, id: `range-${p.key}` });
     const text = make('input', { type: 'text', id: `text-${p.key}`, size: 8, spellcheck: false });
@@ -71,7 +93,7 @@ function buildSliders() {
     });
     text.addEventListener('input', () => {
       const v = p.time ? parseDuration(text.value) : Number(text.value);
-      const bad = !Number.isFinite(v) || v < 0 || (p.key === 'scale' && v < 1) || (p.key === 'decay' && !(v > 0 && v < 1)) || (p.key === 'summary' && v > 1) || text.value.trim() === '';
+      const bad = !Number.isFinite(v) || v < 0 || (p.key === 'scale' && v < 1) || (p.key === 'decay' && !(v > 0 && v < 1)) || (p.key === 'summary' && v > 1) || (p.dealt && !p.dealt(v)) || text.value.trim() === '';
       text.classList.toggle('bad', bad);
       text.setAttribute('aria-invalid', bad);
       if (bad) return;
@@ -79,8 +101,9 @@ function buildSliders() {
       range.value = p.toSlider(v);
     });
     const label = make('label', { htmlFor: range.id }, `${p.label} `, make('span', { className: 'soft', textContent: p.help }));
-    $('sliders').append(make('div', { className: 'slider' }, label, text, range));
+    (p.dealt ? dealt : $('sliders')).append(make('div', { className: 'slider' }, label, text, range));
   }
+  $('sliders').append(dealt);
   const reset = make('button', { textContent: 'Back to current', type: 'button', id: 'reset' });
   reset.addEventListener('click', () => { state.proposed = { ...state.live }; showSliders(); propose(); });
   $('sliders').append(reset);

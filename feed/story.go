@@ -1,0 +1,143 @@
+package feed
+
+import (
+	"math/bits"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+const (
+	// storyWords is how many words a sketch holds. A title with more is known by
+	// those with the lowest hashes.
+	storyWords = 24
+	// leastStoryWords is how many a title must have to be compared: of two titles
+	// that are one word nobody can say that they tell one story.
+	leastStoryWords = 3
+	// maxStoryText is how much of a title is read, in bytes.
+	maxStoryText = 1024
+)
+
+// Sketch is what is kept of a title to compare it with others by: the hashes of
+// its distinct words, ascending, two bytes each and at most 24 of them. It is ""
+// for a title of fewer than three words. It is stored in indices, so it must
+// stay what it is.
+//
+// A word is a run of letters, marks and digits, in lower case. Scripts that are
+// written without spaces count every two characters that stand side by side.
+func Sketch(title string) string {
+	if len(title) > maxStoryText {
+		title = title[:maxStoryText]
+	}
+	var room [64]uint16
+	hashes := room[:0]
+	eachWord(title, func(word []byte) { hashes = append(hashes, uint16(xxhash.Sum64(word))) })
+	slices.Sort(hashes)
+	hashes = slices.Compact(hashes)
+	if len(hashes) < leastStoryWords {
+		return ""
+	}
+	hashes = hashes[:min(len(hashes), storyWords)]
+	sketch := make([]byte, 0, 2*storyWords)
+	for _, h := range hashes {
+		sketch = append(sketch, byte(h>>8), byte(h))
+	}
+	return string(sketch)
+}
+
+// eachWord cuts a title into words. A word is only valid until the next one.
+func eachWord(title string, word func([]byte)) {
+	var room [64]byte
+	run := room[:0] // of the current word
+	var before rune // the character of a script without spaces that came before; 0: none
+	end := func() {
+		if len(run) > 0 {
+			word(run)
+		}
+		run = run[:0]
+	}
+	for _, r := range title {
+		switch {
+		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai):
+			end()
+			if before != 0 {
+				word(utf8.AppendRune(utf8.AppendRune(run, before), r))
+			}
+			before = r
+			continue
+		case r >= utf8.RuneSelf && !unicode.In(r, unicode.L, unicode.M, unicode.Nd), r < utf8.RuneSelf && !asciiWord(r):
+			end()
+		default:
+			run = utf8.AppendRune(run, unicode.ToLower(r))
+		}
+		before = 0
+	}
+	end()
+}
+
+func asciiWord(r rune) bool {
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+}
+
+// Story is a [Sketch] made ready for comparisons. The zero value is that of no
+// title: it is like nothing.
+type Story struct {
+	words [storyWords]uint16
+	n     int
+	marks uint64 // a bit for each word, several of them may share it
+}
+
+// ReadStory reads what [Sketch] wrote; what it cannot have written is no story.
+func ReadStory(sketch string) (s Story) {
+	if len(sketch)%2 != 0 || len(sketch) > 2*storyWords {
+		return Story{}
+	}
+	for i := 0; i < len(sketch); i += 2 {
+		w := uint16(sketch[i])<<8 | uint16(sketch[i+1])
+		s.words[s.n] = w
+		s.marks |= 1 << (w % 64)
+		s.n++
+	}
+	return s
+}
+
+// Likeness is the Jaccard index of the words of two titles, as far as their
+// sketches tell: words in both ÷ words in either. It is exact, but for hashes that
+// collide, up to 24 words, and beyond that the estimate of bottom-k sketches
+// (Broder, On the resemblance and containment of documents, 1997).
+func (s *Story) Likeness(other *Story) float64 {
+	if s.n == 0 || other.n == 0 {
+		return 0
+	}
+	most := s.n + other.n
+	if s.n == storyWords || other.n == storyWords {
+		most = storyWords
+	}
+	both, either := 0, 0
+	for i, j := 0, 0; (i < s.n || j < other.n) && either < most; either++ {
+		switch {
+		case j == other.n || i < s.n && s.words[i] < other.words[j]:
+			i++
+		case i == s.n || s.words[i] > other.words[j]:
+			j++
+		default:
+			i, j, both = i+1, j+1, both+1
+		}
+	}
+	return float64(both) / float64(either)
+}
+
+// AtLeast reports whether the likeness is at least least. It mostly knows without
+// looking at the words: a mark that only one of the titles has stands for at least
+// one word that the other has not.
+func (s *Story) AtLeast(other *Story, least float64) bool {
+	if s.n < storyWords && other.n < storyWords {
+		both := min(s.n-bits.OnesCount64(s.marks&^other.marks), other.n-bits.OnesCount64(other.marks&^s.marks))
+		if float64(both) < least*float64(s.n+other.n-both) {
+			return false
+		}
+	}
+	return s.n > 0 && other.n > 0 && s.Likeness(other) >= least
+}
