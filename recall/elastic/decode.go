@@ -195,7 +195,7 @@ func detached(few []feed.Candidate) []feed.Candidate {
 	few = slices.Clone(few)
 	for i := range few {
 		few[i].ID, few[i].Group = strings.Clone(few[i].ID), strings.Clone(few[i].Group)
-		few[i].Traits = few[i].Traits.Detached()
+		few[i].Traits = few[i].Detached()
 	}
 	return few
 }
