@@ -38,13 +38,16 @@ func (s *source) Recall(ctx context.Context, q feed.Query) (recall.Result, error
 }
 
 func query() feed.Query {
+	one := feed.Curve{Shape: feed.Exp, Scale: time.Hour, Offset: time.Minute, Decay: 0.5, Weight: 1}
 	return feed.Query{
 		Profile: feed.Profile{
 			Interests: map[string]float64{"go": 1, "rust": 2}, Keywords: []string{"a", "b"}, Langs: []string{"en"},
 			MutedAuthors: []string{"x"}, MutedTags: []string{"y"}, MutedItems: []string{"z"},
 		},
-		Ranking: feed.Ranking{Decay: feed.Decay{Scale: time.Hour, Offset: time.Minute, Decay: 0.5, Floor: 0.1}, PopularityWeight: 1, Base: 0.1},
-		Origin:  time.Unix(1000, 0), Since: time.Unix(10, 0), N: 5, After: "c",
+		Ranking: feed.Ranking{Decay: feed.Decay{
+			Scale: time.Hour, Offset: time.Minute, Decay: 0.5, Floor: 0.1, Curves: feed.Curves{one, one, one, one},
+		}, PopularityWeight: 1, Base: 0.1},
+		Origin: time.Unix(1000, 0), Since: time.Unix(10, 0), N: 5, After: "c",
 	}
 }
 
@@ -152,6 +155,11 @@ func TestSharedTellsQueriesApart(t *testing.T) {
 			case reflect.Struct:
 				for i := range v.NumField() {
 					walk(name+"."+v.Type().Field(i).Name, v.Field(i), q)
+				}
+				return
+			case reflect.Array:
+				for i := range v.Len() {
+					walk(fmt.Sprintf("%s[%d]", name, i), v.Index(i), q)
 				}
 				return
 			case reflect.String:

@@ -43,7 +43,7 @@ func (s *Source) Explain(ctx context.Context, q feed.Query, ids []string) ([]rec
 
 // explanation is a query split into the terms that are reported.
 type explanation struct {
-	curve   feed.Curve
+	curve   *feed.DecayFunc
 	gainers []gainer
 	lengths [fieldCount]lengthTable
 }
@@ -51,7 +51,7 @@ type explanation struct {
 // take takes the state to work on and looks the interests and keywords up in
 // it, each on its own.
 func (x *explanation) take(s *Source, q *feed.Query) []view {
-	x.curve = q.Ranking.Decay.Curve()
+	x.curve = q.Ranking.Decay.Func()
 	words := make([][]keyword, len(q.Profile.Keywords))
 	for i, text := range q.Profile.Keywords {
 		words[i] = keywords(&feed.Profile{Keywords: []string{text}})

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -8,12 +9,12 @@ import (
 )
 
 // plan is a query with everything looked up that does not depend on an item.
-// The lists are in a fixed order, so that a sum has the same rounding in every
+// The terms are in a fixed order, so that a sum has the same rounding in every
 // round.
 type plan struct {
 	query   *feed.Query
 	ranking feed.Ranking
-	curve   feed.Curve
+	curve   *feed.DecayFunc
 	origin  int64
 	since   int64
 	bounded bool    // since counts
@@ -66,7 +67,7 @@ func keywords(p *feed.Profile) []keyword {
 
 // take takes the state to work on and looks up the query's terms in it.
 func (p *plan) take(s *Source, q *feed.Query) []view {
-	*p = plan{query: q, ranking: q.Ranking, curve: q.Ranking.Decay.Curve(), origin: q.Origin.Unix(), terms: p.terms[:0]}
+	*p = plan{query: q, ranking: q.Ranking, curve: q.Ranking.Decay.Func(), origin: q.Origin.Unix(), terms: p.terms[:0]}
 	if !q.Since.IsZero() {
 		p.since, p.bounded = q.Since.Unix(), true
 	}
@@ -91,6 +92,8 @@ func (p *plan) take(s *Source, q *feed.Query) []view {
 		}
 	}
 	slices.Sort(p.mutedTags)
+	// What adds the most comes first; see [walker].
+	slices.SortStableFunc(p.terms, func(a, b weighted) int { return cmp.Compare(b.weight, a.weight) })
 	if len(words) > 0 {
 		for _, f := range []int{titleField, summaryField} {
 			p.lengths[f].fill(s.statistics.having[f], s.statistics.lengths[f])

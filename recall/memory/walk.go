@@ -3,24 +3,30 @@ package memory
 import (
 	"context"
 	"math/bits"
+	"slices"
 	"sort"
 	"strings"
 )
 
 // walker finds the best items of one view after the other.
 //
-// In a view it goes back in time, a block of items at a time. Three bounds
-// keep the work small, each of them relevance × decay at the newest item ×
-// highest popularity, against the worst of the best items so far:
+// In a view it goes back in time, a block of items at a time. Bounds keep the
+// work small, each of them relevance × decay at the newest item × highest
+// popularity, against the worst of the best items so far:
 //   - nothing from here on can get in: the view is done;
 //   - nothing of this block can get in: the block is skipped;
 //   - no item without a matching term can get in: only the items on the lists
 //     of the query's terms are looked at, and blocks without any are jumped,
-//     all at once if that holds for the blocks behind too.
+//     all at once if that holds for the blocks behind too;
+//   - no item can get in that is only on the lists that add the least: those are
+//     asked about items of the other lists alone. Decay falls and the worst of the
+//     best rises, so they become more along the way. Source: MaxScore, by Turtle
+//     and Flood, "Query evaluation: strategies and optimizations", 1995.
 type walker struct {
 	plan    plan
 	top     top
-	lists   []list
+	lists   []list                 // that add the most first
+	most    []float64              // base and what the lists from a place on can add; at the end, base
 	gain    [blockSize]float64     // per item of the block: what the lists add
 	touched [blockSize / 64]uint64 // which items of the block are on a list
 
@@ -50,37 +56,43 @@ func (w *walker) walk(ctx context.Context, index int, v *view) error {
 	if w.plan.bounded {
 		end = uint32(sort.Search(v.len(), func(i int) bool { return v.times[i] <= w.plan.since }))
 	}
-	base := w.plan.ranking.Base
-	most := base + w.open(at)
+	w.open(at)
 	for at < end {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		block := at / blockSize
 		decay := w.plan.curve.At(float64(w.plan.origin - v.times[at]))
-		if !w.mayEnter(most, decay, v.tailPop[block], at) {
+		tail := w.needed(decay, v.tailPop[block], at)
+		if tail == 0 {
 			return nil
 		}
 		stop := min((block+1)*blockSize, end)
-		everyItem := w.mayEnter(base, decay, v.blockPop[block], at)
-		if !everyItem {
-			next := w.nextListed(at)
-			if next >= stop && w.mayEnter(base, decay, v.tailPop[block], at) {
-				next = stop // a later block may have an item popular enough
+		need := w.needed(decay, v.blockPop[block], at)
+		if need <= len(w.lists) && w.nextListed(at, need) >= stop {
+			// A later block may have an item popular enough.
+			if at = stop; tail <= len(w.lists) {
+				at = max(stop, w.nextListed(at, tail))
 			}
-			if next >= stop {
-				at = next
-				continue
-			}
+			continue
 		}
-		if w.mayEnter(most, decay, v.blockPop[block], at) {
-			w.gather(at, stop)
-			w.sweep(at, stop, everyItem, decay*slack)
-			w.top.settle()
-		}
+		w.gather(at, stop, need, decay*slack)
+		w.sweep(at, stop, need > len(w.lists), decay*slack)
+		w.top.settle()
 		at = stop
 	}
 	return nil
+}
+
+// needed is how many of the lists, from the first on, an item from at on must be
+// on one of to get in with these bounds: 0 says that none can get in, one more than
+// there are lists that it need not be on any.
+func (w *walker) needed(decay, popularity float64, at uint32) int {
+	n := len(w.most)
+	for n > 0 && !w.mayEnter(w.most[n-1], decay, popularity, at) {
+		n--
+	}
+	return n
 }
 
 // mayEnter tells whether an item from at on, with these bounds, could get in.
@@ -89,8 +101,8 @@ func (w *walker) mayEnter(relevance, decay, popularity float64, at uint32) bool 
 	return w.top.mayEnter(bound, w.view.times[at])
 }
 
-// open finds the lists of the view and returns the most they can add.
-func (w *walker) open(at uint32) (most float64) {
+// open finds the lists of the view.
+func (w *walker) open(at uint32) {
 	w.lists = w.lists[:0]
 	for _, t := range w.plan.terms {
 		f := &w.view.fields[t.field]
@@ -101,24 +113,34 @@ func (w *walker) open(at uint32) (most float64) {
 		l := list{weighted: t, next: from, end: to, items: f.items, freqs: f.freqs}
 		l.skipTo(at)
 		w.lists = append(w.lists, l)
-		most += t.weight
 	}
-	return most
+	w.most = slices.Grow(w.most[:0], len(w.lists)+1)[:len(w.lists)+1]
+	w.most[len(w.lists)] = w.plan.ranking.Base
+	for i := len(w.lists) - 1; i >= 0; i-- {
+		w.most[i] = w.most[i+1] + w.lists[i].weight
+	}
 }
 
-// skipTo drops the items before at.
+// skipTo drops the items before at. It looks near by first, and in wider and wider
+// steps.
 func (l *list) skipTo(at uint32) {
+	step := uint32(1)
+	for l.next+step < l.end && l.items[l.next+step] < at {
+		l.next += step
+		step *= 2
+	}
 	if l.next == l.end || l.items[l.next] >= at {
 		return
 	}
-	rest := l.items[l.next:l.end]
+	rest := l.items[l.next:min(l.next+step+1, l.end)]
 	l.next += uint32(sort.Search(len(rest), func(i int) bool { return rest[i] >= at }))
 }
 
-// nextListed returns the first item from at on that is on a list.
-func (w *walker) nextListed(at uint32) uint32 {
+// nextListed returns the first item from at on that is on one of the first n
+// lists.
+func (w *walker) nextListed(at uint32, n int) uint32 {
 	next := uint32(w.view.len())
-	for i := range w.lists {
+	for i := range w.lists[:n] {
 		l := &w.lists[i]
 		l.skipTo(at)
 		if l.next < l.end {
@@ -128,39 +150,69 @@ func (w *walker) nextListed(at uint32) uint32 {
 	return next
 }
 
-// gather adds up, for the items of a block, what the lists give them.
-func (w *walker) gather(at, stop uint32) {
+// gather adds up, for the items of a block, what the lists give them: all items
+// of the first need lists, which are touched, and of those alone what the others
+// add. The sum is always in the order of the lists, so that it has the same
+// rounding in every round.
+func (w *walker) gather(at, stop uint32, need int, mostDecay float64) {
 	first := at / blockSize * blockSize
-	for i := range w.lists {
+	need = min(need, len(w.lists))
+	for i := range w.lists[:need] {
 		l := &w.lists[i]
 		l.skipTo(at)
-		if l.field == tagField {
-			w.gatherTag(l, first, stop)
-		} else {
-			w.gatherWord(l, first, stop)
+		for ; l.next < l.end && l.items[l.next] < stop; l.next++ {
+			place := (l.items[l.next] - first) % blockSize
+			w.gain[place] += w.adds(l)
+			w.touched[place/64] |= 1 << (place % 64)
 		}
+	}
+	if need == len(w.lists) || !w.narrow(first, w.most[need], mostDecay) {
+		return
+	}
+	for i := range w.lists[need:] {
+		w.complete(&w.lists[need+i], first)
 	}
 }
 
-func (w *walker) gatherTag(l *list, first, stop uint32) {
-	for ; l.next < l.end && l.items[l.next] < stop; l.next++ {
-		place := (l.items[l.next] - first) % blockSize
-		w.gain[place] += l.weight
-		w.touched[place/64] |= 1 << (place % 64)
+// adds is what a list adds to its next item.
+func (w *walker) adds(l *list) float64 {
+	if l.field == tagField {
+		return l.weight
 	}
+	item, freq := l.items[l.next], float64(l.freqs[l.next])
+	if freq == manyTimes {
+		freq = float64(w.view.fields[l.field].frequency(manyTimes, item, l.term))
+	}
+	return l.weight * freq / (freq + w.plan.lengths[l.field][w.view.norms[l.field][item]])
 }
 
-func (w *walker) gatherWord(l *list, first, stop uint32) {
-	lengths, norms := &w.plan.lengths[l.field], w.view.norms[l.field]
-	for ; l.next < l.end && l.items[l.next] < stop; l.next++ {
-		item := l.items[l.next]
-		freq := float64(l.freqs[l.next])
-		if freq == manyTimes {
-			freq = float64(w.view.fields[l.field].frequency(manyTimes, item, l.term))
+// narrow leaves touched only what can get in with the most that is still to come,
+// the base included, and reports whether anything is left.
+func (w *walker) narrow(first uint32, most, mostDecay float64) (left bool) {
+	for word, set := range w.touched {
+		for ; set != 0; set &= set - 1 {
+			place := uint32(word*64 + bits.TrailingZeros64(set))
+			item := first + place
+			bound := (w.gain[place] + most) * mostDecay * w.plan.popularity(w.view.popularity[item])
+			if !w.top.mayEnter(float32(bound), w.view.times[item]) {
+				w.gain[place] = 0
+				w.touched[word] &^= 1 << (place % 64)
+			}
 		}
-		place := (item - first) % blockSize
-		w.gain[place] += l.weight * freq / (freq + lengths[norms[item]])
-		w.touched[place/64] |= 1 << (place % 64)
+		left = left || w.touched[word] != 0
+	}
+	return left
+}
+
+// complete adds what a list adds to the items touched.
+func (w *walker) complete(l *list, first uint32) {
+	for word, set := range w.touched {
+		for ; set != 0; set &= set - 1 {
+			place := uint32(word*64 + bits.TrailingZeros64(set))
+			if l.skipTo(first + place); l.next < l.end && l.items[l.next] == first+place {
+				w.gain[place] += w.adds(l)
+			}
+		}
 	}
 }
 
