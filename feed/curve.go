@@ -72,11 +72,11 @@ func (c *Curves) Validate() error {
 	n := c.Len()
 	for i, one := range c {
 		field, problem := one.problem()
-		if i >= n && one == (Curve{}) || problem == "" {
+		switch {
+		case i < n && problem == "" || one == Curve{}:
 			continue
-		}
-		if i > n {
-			problem = "follows an empty place"
+		case i > n:
+			field, problem = "", "follows an empty place"
 		}
 		return fmt.Errorf("%w: decay.curves[%d]%s %s", ErrBadRanking, i, field, problem)
 	}
@@ -146,7 +146,7 @@ func (p *preparedCurve) at(seconds float64) float64 {
 	case expKind:
 		return p.weight * math.Exp(x*p.rate)
 	}
-	return p.weight * math.Max(0, (p.rate-x)/p.rate)
+	return p.weight * max(0, (p.rate-x)/p.rate)
 }
 
 // Names of the presets: decays that a change or a configuration may name in the
@@ -191,6 +191,5 @@ func (d Decay) Replaced(was Decay) string {
 	if n == 0 || d.Curves.Len() > 0 {
 		return ""
 	}
-	return fmt.Sprintf("the %d curves of the decay are replaced by one Gaussian: scale %s, offset %s, decay %v",
-		n, DurationText(d.Scale), DurationText(d.Offset), d.Decay)
+	return fmt.Sprintf("one Gaussian is in the place of %d curves, by its scale, offset and decay", n)
 }

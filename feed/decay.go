@@ -52,12 +52,12 @@ func (d Decay) Func() *DecayFunc {
 // At returns the factor at a distance from the origin, in seconds; the sign
 // of the distance does not matter. It never rises with the distance.
 func (f *DecayFunc) At(seconds float64) float64 {
-	return math.Max(f.floor, f.sum(math.Abs(seconds)))
+	return max(f.floor, f.sum(math.Abs(seconds)))
 }
 
 func (f *DecayFunc) sum(seconds float64) float64 {
-	sum := 0.0
-	for i := range f.parts[:f.n] {
+	sum := f.parts[0].at(seconds)
+	for i := 1; i < f.n; i++ {
 		sum += f.parts[i].at(seconds)
 	}
 	return sum

@@ -32,7 +32,7 @@ type walker struct {
 
 	viewIndex int32
 	view      *view
-	lastTime  int64   // the time decay is known for
+	lastTime  int64   // the time decay is known for: that of the item looked at or a newer one
 	decay     float64 // its decay
 }
 
@@ -50,25 +50,24 @@ const slack = 1 + 1e-12
 
 func (w *walker) walk(ctx context.Context, index int, v *view) error {
 	w.viewIndex, w.view = int32(index), v
-	w.lastTime, w.decay = w.plan.origin, w.plan.curve.At(0)
 	at := uint32(sort.Search(v.len(), func(i int) bool { return v.times[i] <= w.plan.origin }))
 	end := uint32(v.len())
 	if w.plan.bounded {
 		end = uint32(sort.Search(v.len(), func(i int) bool { return v.times[i] <= w.plan.since }))
 	}
 	w.open(at)
+	tail := len(w.most)
 	for at < end {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		block := at / blockSize
-		decay := w.plan.curve.At(float64(w.plan.origin - v.times[at]))
-		tail := w.needed(decay, v.tailPop[block], at)
-		if tail == 0 {
+		w.lastTime, w.decay = v.times[at], w.plan.curve.At(float64(w.plan.origin-v.times[at]))
+		if tail = w.needed(tail, v.tailPop[block], at); tail == 0 {
 			return nil
 		}
 		stop := min((block+1)*blockSize, end)
-		need := w.needed(decay, v.blockPop[block], at)
+		need := w.needed(tail, v.blockPop[block], at)
 		if need <= len(w.lists) && w.nextListed(at, need) >= stop {
 			// A later block may have an item popular enough.
 			if at = stop; tail <= len(w.lists) {
@@ -76,8 +75,8 @@ func (w *walker) walk(ctx context.Context, index int, v *view) error {
 			}
 			continue
 		}
-		w.gather(at, stop, need, decay*slack)
-		w.sweep(at, stop, need > len(w.lists), decay*slack)
+		w.gather(at, stop, need)
+		w.sweep(at, stop, need > len(w.lists))
 		w.top.settle()
 		at = stop
 	}
@@ -85,20 +84,14 @@ func (w *walker) walk(ctx context.Context, index int, v *view) error {
 }
 
 // needed is how many of the lists, from the first on, an item from at on must be
-// on one of to get in with these bounds: 0 says that none can get in, one more than
-// there are lists that it need not be on any.
-func (w *walker) needed(decay, popularity float64, at uint32) int {
-	n := len(w.most)
-	for n > 0 && !w.mayEnter(w.most[n-1], decay, popularity, at) {
+// on one of to get in with this popularity: 0 says that none can get in, one more
+// than there are lists that it need not be on any. n is known to be enough.
+func (w *walker) needed(n int, popularity float64, at uint32) int {
+	factor := w.decay * w.plan.popularity(popularity) * slack
+	for n > 0 && !w.top.mayEnter(float32(w.most[n-1]*factor), w.view.times[at]) {
 		n--
 	}
 	return n
-}
-
-// mayEnter tells whether an item from at on, with these bounds, could get in.
-func (w *walker) mayEnter(relevance, decay, popularity float64, at uint32) bool {
-	bound := float32(relevance * decay * w.plan.popularity(popularity) * slack)
-	return w.top.mayEnter(bound, w.view.times[at])
 }
 
 // open finds the lists of the view.
@@ -154,7 +147,7 @@ func (w *walker) nextListed(at uint32, n int) uint32 {
 // of the first need lists, which are touched, and of those alone what the others
 // add. The sum is always in the order of the lists, so that it has the same
 // rounding in every round.
-func (w *walker) gather(at, stop uint32, need int, mostDecay float64) {
+func (w *walker) gather(at, stop uint32, need int) {
 	first := at / blockSize * blockSize
 	need = min(need, len(w.lists))
 	for i := range w.lists[:need] {
@@ -166,13 +159,25 @@ func (w *walker) gather(at, stop uint32, need int, mostDecay float64) {
 			w.touched[place/64] |= 1 << (place % 64)
 		}
 	}
-	if need == len(w.lists) || !w.narrow(first, w.most[need], mostDecay) {
+	if need == len(w.lists) {
 		return
 	}
-	for i := range w.lists[need:] {
-		w.complete(&w.lists[need+i], first)
+	switch left := w.narrow(first, w.most[need]); {
+	case left == 0:
+	case left <= fewLeft:
+		for i := range w.lists[need:] {
+			w.lookUp(&w.lists[need+i], first)
+		}
+	default:
+		for i := range w.lists[need:] {
+			w.complete(&w.lists[need+i], at, stop)
+		}
 	}
 }
+
+// fewLeft is how many items of a block are looked up in a list one by one, rather
+// than met while going through it.
+const fewLeft = 16
 
 // adds is what a list adds to its next item.
 func (w *walker) adds(l *list) float64 {
@@ -187,25 +192,27 @@ func (w *walker) adds(l *list) float64 {
 }
 
 // narrow leaves touched only what can get in with the most that is still to come,
-// the base included, and reports whether anything is left.
-func (w *walker) narrow(first uint32, most, mostDecay float64) (left bool) {
+// the base included, and returns how many that are.
+func (w *walker) narrow(first uint32, most float64) (left int) {
+	factor := w.decay * slack
 	for word, set := range w.touched {
 		for ; set != 0; set &= set - 1 {
 			place := uint32(word*64 + bits.TrailingZeros64(set))
 			item := first + place
-			bound := (w.gain[place] + most) * mostDecay * w.plan.popularity(w.view.popularity[item])
-			if !w.top.mayEnter(float32(bound), w.view.times[item]) {
+			bound := (w.gain[place] + most) * factor * w.plan.popularity(w.view.popularity[item])
+			if w.top.mayEnter(float32(bound), w.view.times[item]) {
+				left++
+			} else {
 				w.gain[place] = 0
 				w.touched[word] &^= 1 << (place % 64)
 			}
 		}
-		left = left || w.touched[word] != 0
 	}
 	return left
 }
 
-// complete adds what a list adds to the items touched.
-func (w *walker) complete(l *list, first uint32) {
+// lookUp adds what a list adds to the items touched.
+func (w *walker) lookUp(l *list, first uint32) {
 	for word, set := range w.touched {
 		for ; set != 0; set &= set - 1 {
 			place := uint32(word*64 + bits.TrailingZeros64(set))
@@ -216,21 +223,32 @@ func (w *walker) complete(l *list, first uint32) {
 	}
 }
 
+// complete does the same by going through the list.
+func (w *walker) complete(l *list, at, stop uint32) {
+	first := at / blockSize * blockSize
+	for l.skipTo(at); l.next < l.end && l.items[l.next] < stop; l.next++ {
+		place := (l.items[l.next] - first) % blockSize
+		if w.touched[place/64]&(1<<(place%64)) != 0 {
+			w.gain[place] += w.adds(l)
+		}
+	}
+}
+
 // sweep scores the items of a block, all of them or those on a list, and
 // leaves gain and touched empty.
-func (w *walker) sweep(at, stop uint32, everyItem bool, mostDecay float64) {
+func (w *walker) sweep(at, stop uint32, everyItem bool) {
 	base := w.plan.ranking.Base
 	first := at / blockSize * blockSize
 	if everyItem {
 		for item := at; item < stop; item++ {
-			w.offer(item, base+w.gain[item-first], mostDecay)
+			w.offer(item, base+w.gain[item-first])
 		}
 	}
 	for word, set := range w.touched {
 		for ; set != 0; set &= set - 1 {
 			place := uint32(word*64 + bits.TrailingZeros64(set))
 			if !everyItem {
-				w.offer(first+place, base+w.gain[place], mostDecay)
+				w.offer(first+place, base+w.gain[place])
 			}
 			w.gain[place] = 0
 		}
@@ -238,12 +256,12 @@ func (w *walker) sweep(at, stop uint32, everyItem bool, mostDecay float64) {
 	}
 }
 
-// offer scores an item and hands it to top if it may get in. The block's decay
-// is tried first, since the item's own costs an exponential.
-func (w *walker) offer(item uint32, relevance, mostDecay float64) {
+// offer scores an item and hands it to top if it may get in. The decay of the item
+// before, which is not older, is tried first: one of its own costs exponentials.
+func (w *walker) offer(item uint32, relevance float64) {
 	v := w.view
 	time, popularity := v.times[item], w.plan.popularity(v.popularity[item])
-	if !w.top.mayEnter(float32(relevance*mostDecay*popularity), time) {
+	if !w.top.mayEnter(float32(relevance*w.decay*slack*popularity), time) {
 		return
 	}
 	if time != w.lastTime {
