@@ -33,8 +33,10 @@ func (s *Source) Recall(ctx context.Context, q feed.Query) (recall.Result, error
 	views := w.plan.take(s, &q)
 	w.plan.after = after
 	w.top.reset(views, q.N+1) // one more, to know whether there is another round
-	if err := w.walk(ctx, views); err != nil {
-		return recall.Result{}, fmt.Errorf("recall from memory: %w", err)
+	for i := range views {
+		if err := w.walk(ctx, i, &views[i]); err != nil {
+			return recall.Result{}, fmt.Errorf("recall from memory: %w", err)
+		}
 	}
 	w.top.finish()
 	return w.result(q.N), nil
@@ -66,12 +68,7 @@ func (w *walker) result(n int) recall.Result {
 func (w *walker) release() {
 	w.view, w.top.views, w.plan.query = nil, nil, nil
 	w.plan.after, w.plan.mutedAuthors, w.plan.mutedItems, w.plan.mutedTags = nil, nil, nil, nil
-	w.lists, w.most = nil, nil
-	for i := range w.visits[:cap(w.visits)] {
-		v := &w.visits[:cap(w.visits)][i]
-		clear(v.lists[:cap(v.lists)])
-		v.view = nil
-	}
+	clear(w.lists[:cap(w.lists)])
 	clear(w.top.groups)
 	walkers.Put(w)
 }

@@ -8,14 +8,12 @@ import (
 	"strings"
 )
 
-// walker finds the best items of all views.
+// walker finds the best items of one view after the other.
 //
-// It goes back in time, a block of items of one view at a time, and takes the view
-// whose next item is the newest: so the best so far are soon good, and the bounds
-// that hang on them sharp. Bounds keep the
+// In a view it goes back in time, a block of items at a time. Bounds keep the
 // work small, each of them relevance × decay at the newest item × highest
 // popularity, against the worst of the best items so far:
-//   - nothing from here on can get in: this view is done;
+//   - nothing from here on can get in: the view is done;
 //   - nothing of this block can get in: the block is skipped;
 //   - no item without a matching term can get in: only the items on the lists
 //     of the query's terms are looked at, and blocks without any are jumped,
@@ -27,12 +25,11 @@ import (
 type walker struct {
 	plan    plan
 	top     top
-	lists   []list                 // of the view
-	most    []float64              // of the view
+	lists   []list                 // that add the most first
+	most    []float64              // base and what the lists from a place on can add; at the end, base
 	gain    [blockSize]float64     // per item of the block: what the lists add
 	touched [blockSize / 64]uint64 // which items of the block are on a list
 
-	visits    []visit // those that are not done
 	viewIndex int32
 	view      *view
 	lastTime  int64   // the time decay is known for: that of the item looked at or a newer one
@@ -51,86 +48,39 @@ type list struct {
 // bound than in a score.
 const slack = 1 + 1e-12
 
-// visit is how far a view has been walked.
-type visit struct {
-	index   int32
-	view    *view
-	lists   []list    // of the terms that it has, those that add the most first
-	most    []float64 // base and what the lists from a place on can add; at the end, base
-	at, end uint32    // what is left of the items
-	needed  int       // how many of the lists the items left may need, see [walker.needed]
-}
-
-// walk looks at all views.
-func (w *walker) walk(ctx context.Context, views []view) error {
-	w.visits = slices.Grow(w.visits[:0], len(views))[:len(views)]
-	for i := range views {
-		w.open(&w.visits[i], int32(i), &views[i])
+func (w *walker) walk(ctx context.Context, index int, v *view) error {
+	w.viewIndex, w.view = int32(index), v
+	at := uint32(sort.Search(v.len(), func(i int) bool { return v.times[i] <= w.plan.origin }))
+	end := uint32(v.len())
+	if w.plan.bounded {
+		end = uint32(sort.Search(v.len(), func(i int) bool { return v.times[i] <= w.plan.since }))
 	}
-	for {
-		var newest *visit
-		for i := range w.visits {
-			v := &w.visits[i]
-			if v.at < v.end && (newest == nil || v.view.times[v.at] > newest.view.times[newest.at]) {
-				newest = v
-			}
-		}
-		if newest == nil {
-			return nil
-		}
+	w.open(at)
+	tail := len(w.most)
+	for at < end {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		w.viewIndex, w.view, w.lists, w.most = newest.index, newest.view, newest.lists, newest.most
-		newest.at = w.step(newest)
-	}
-}
-
-// open begins to visit a view.
-func (w *walker) open(v *visit, index int32, of *view) {
-	lists, most := v.lists[:0], v.most[:0]
-	at := uint32(sort.Search(of.len(), func(i int) bool { return of.times[i] <= w.plan.origin }))
-	end := uint32(of.len())
-	if w.plan.bounded {
-		end = uint32(sort.Search(of.len(), func(i int) bool { return of.times[i] <= w.plan.since }))
-	}
-	for _, t := range w.plan.terms {
-		f := &of.fields[t.field]
-		from, to := f.postings(t.term)
-		if from == to {
+		block := at / blockSize
+		w.lastTime, w.decay = v.times[at], w.plan.curve.At(float64(w.plan.origin-v.times[at]))
+		if tail = w.needed(tail, v.tailPop[block], at); tail == 0 {
+			return nil
+		}
+		stop := min((block+1)*blockSize, end)
+		need := w.needed(tail, v.blockPop[block], at)
+		if need <= len(w.lists) && w.nextListed(at, need) >= stop {
+			// A later block may have an item popular enough.
+			if at = stop; tail <= len(w.lists) {
+				at = max(stop, w.nextListed(at, tail))
+			}
 			continue
 		}
-		l := list{weighted: t, next: from, end: to, items: f.items, freqs: f.freqs}
-		l.skipTo(at)
-		lists = append(lists, l)
+		w.gather(at, stop, need)
+		w.sweep(at, stop, need > len(w.lists))
+		w.top.settle()
+		at = stop
 	}
-	most = slices.Grow(most, len(lists)+1)[:len(lists)+1]
-	most[len(lists)] = w.plan.ranking.Base
-	for i := len(lists) - 1; i >= 0; i-- {
-		most[i] = most[i+1] + lists[i].weight
-	}
-	*v = visit{index: index, view: of, lists: lists, most: most, at: at, end: end, needed: len(most)}
-}
-
-// step looks at the next block of a view and returns where the one after begins.
-func (w *walker) step(v *visit) uint32 {
-	at, block := v.at, v.at/blockSize
-	w.lastTime, w.decay = w.view.times[at], w.plan.curve.At(float64(w.plan.origin-w.view.times[at]))
-	if v.needed = w.needed(v.needed, w.view.tailPop[block], at); v.needed == 0 {
-		return v.end
-	}
-	stop := min((block+1)*blockSize, v.end)
-	need := w.needed(v.needed, w.view.blockPop[block], at)
-	if need <= len(w.lists) && w.nextListed(at, need) >= stop {
-		if v.needed > len(w.lists) {
-			return stop // a later block may have an item popular enough
-		}
-		return max(stop, w.nextListed(stop, v.needed))
-	}
-	w.gather(at, stop, need)
-	w.sweep(at, stop, need > len(w.lists))
-	w.top.settle()
-	return stop
+	return nil
 }
 
 // needed is how many of the lists, from the first on, an item from at on must be
@@ -142,6 +92,26 @@ func (w *walker) needed(n int, popularity float64, at uint32) int {
 		n--
 	}
 	return n
+}
+
+// open finds the lists of the view.
+func (w *walker) open(at uint32) {
+	w.lists = w.lists[:0]
+	for _, t := range w.plan.terms {
+		f := &w.view.fields[t.field]
+		from, to := f.postings(t.term)
+		if from == to {
+			continue
+		}
+		l := list{weighted: t, next: from, end: to, items: f.items, freqs: f.freqs}
+		l.skipTo(at)
+		w.lists = append(w.lists, l)
+	}
+	w.most = slices.Grow(w.most[:0], len(w.lists)+1)[:len(w.lists)+1]
+	w.most[len(w.lists)] = w.plan.ranking.Base
+	for i := len(w.lists) - 1; i >= 0; i-- {
+		w.most[i] = w.most[i+1] + w.lists[i].weight
+	}
 }
 
 // skipTo drops the items before at. It looks near by first, and in wider and wider
