@@ -24,7 +24,7 @@ var (
 // live, and taken back.
 func TestRankingLive(t *testing.T) {
 	t.Setenv("USER", "ana")
-	p := start(t, map[string]string{"DATA_DIR": t.TempDir()})
+	p := start(t, map[string]string{"DATA_DIR": t.TempDir(), "RANKING_DECAY_CURVES": "single"})
 	var transcript string
 	run := func(args ...string) result {
 		t.Helper()
@@ -79,7 +79,7 @@ func TestRankingLive(t *testing.T) {
 
 // TestRankingCurves sets curves, and one Gaussian in their place.
 func TestRankingCurves(t *testing.T) {
-	p := start(t, map[string]string{"DATA_DIR": t.TempDir()})
+	p := start(t, map[string]string{"DATA_DIR": t.TempDir(), "RANKING_DECAY_CURVES": "single"})
 	ok := func(stdin string, args ...string) string {
 		t.Helper()
 		got := p.tune(t, stdin, args...)
