@@ -46,6 +46,7 @@ type ReplayRequest struct {
 // each ranking.
 type Replayed struct {
 	Rankings []feed.Ranking    `json:"rankings"`
+	Notes    []string          `json:"notes,omitempty"` // what the changes did beside what they say
 	Depth    int               `json:"depth"`
 	Outcomes []offline.Outcome `json:"outcomes"`
 }

@@ -115,7 +115,8 @@ type Popularity struct {
 // candidate.
 type ExplainedItem struct {
 	Explained
-	Reason string `json:"reason"` // one or two sentences, for people
+	Reason string    `json:"reason"`           // one or two sentences, for people
+	Curves []float64 `json:"curves,omitempty"` // what each curve of the ranking adds to the decay; nil with one Gaussian
 }
 
 // ExplainCounts says how many candidates came to what.

@@ -17,6 +17,9 @@ type RankingVersion struct {
 	Why         string       `json:"why"`
 	Ranking     feed.Ranking `json:"ranking"` // of all agents that are in no experiment
 	Experiments []Experiment `json:"experiments"`
+	// Notes, in the answer to a change, say what it did beside what it said: one
+	// Gaussian is in the place of curves.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // Experiment is a variant of the ranking for a share of the agents.

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/client"
+	"github.com/freshet/freshet/feed"
 )
 
 func TestRankingOfARealServer(t *testing.T) {
@@ -20,11 +21,11 @@ func TestRankingOfARealServer(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, configured.Version)
 	require.True(t, configured.At.IsZero())
-	require.Equal(t, 24*time.Hour, configured.Ranking.Decay.Scale)
+	require.NoError(t, configured.Ranking.Validate())
 	require.Empty(t, configured.Experiments)
 
 	slow := configured.Ranking
-	slow.Decay.Scale = 72 * time.Hour
+	slow.Decay = feed.Decay{Scale: 72 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}
 	first, err := admin.PutRanking(ctx, configured.Version, client.RankingChange{
 		Experiments: []client.Experiment{{Name: "slow", Share: 0.1, Ranking: slow}}, By: "ana", Why: "a tenth first",
 	})

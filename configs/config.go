@@ -129,12 +129,14 @@ type Ranking struct {
 	Diversity  Diversity  `koanf:"diversity"`
 }
 
-// Decay is the Gaussian time decay; see [feed.Decay].
+// Decay is the time decay: one Gaussian, or the curves in its place; see
+// [feed.Decay].
 type Decay struct {
 	Scale  time.Duration `koanf:"scale" help:"distance beyond the offset at which the factor is ranking.decay.decay"`
 	Offset time.Duration `koanf:"offset" help:"age up to which nothing decays"`
 	Decay  float64       `koanf:"decay" help:"factor at offset + scale, between 0 and 1"`
-	Floor  float64       `koanf:"floor" help:"least factor; 0: the plain Gaussian"`
+	Floor  float64       `koanf:"floor" help:"least factor; 0: none"`
+	Curves feed.Curves   `koanf:"curves" help:"curves that are added, in the place of scale, offset and decay: a JSON array, or a preset, single or two; []: none"`
 }
 
 // Popularity is the influence of likes and comments.
@@ -263,7 +265,7 @@ func Default() Config {
 		Catalog: Catalog{Backend: CatalogSQLite, GroupBy: GroupByNone},
 		Recall:  Recall{Backend: RecallMemory, N: 500, CacheTTL: time.Second, StaleTTL: 10 * time.Minute},
 		Ranking: Ranking{
-			Base: 0.1, Decay: Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6},
+			Base: 0.1, Decay: defaultDecay(feed.PresetSingle),
 			Keywords: Keywords{Summary: feed.DefaultKeywordsSummary}, Diversity: defaultDiversity(),
 		},
 		Dedup: Dedup{
@@ -290,6 +292,28 @@ func defaultDiversity() Diversity {
 	}
 }
 
+// defaultDecay is a preset, with scale, offset and decay of the single Gaussian
+// where it has curves: they count where the curves are set to none.
+func defaultDecay(name string) Decay {
+	var d Decay
+	for _, preset := range []string{feed.PresetSingle, name} {
+		p, err := feed.Preset(preset)
+		if err != nil {
+			panic(err) // a name that is not in package feed
+		}
+		d.become(p)
+	}
+	return d
+}
+
+// become takes a decay over. The one Gaussian stays as it is beside curves.
+func (d *Decay) become(from feed.Decay) {
+	d.Floor, d.Curves = from.Floor, from.Curves
+	if from.Curves.Len() == 0 {
+		d.Scale, d.Offset, d.Decay = from.Scale, from.Offset, from.Decay
+	}
+}
+
 // defaultFields are the names in an index that Freshet creates.
 func defaultFields() Fields {
 	return Fields{
@@ -302,9 +326,8 @@ func defaultFields() Fields {
 
 // Parameters are the ranking parameters as the engine takes them.
 func (c Config) Parameters() feed.Ranking {
-	d := c.Ranking.Decay
 	return feed.Ranking{
-		Decay:            feed.Decay{Scale: d.Scale, Offset: d.Offset, Decay: d.Decay, Floor: d.Floor},
+		Decay:            c.Ranking.Decay.parameters(),
 		PopularityWeight: c.Ranking.Popularity.Weight,
 		Base:             c.Ranking.Base,
 		KeywordsSummary:  c.Ranking.Keywords.Summary,
@@ -314,4 +337,11 @@ func (c Config) Parameters() feed.Ranking {
 
 func (d Diversity) parameters() feed.Diversity {
 	return feed.Diversity{Author: feed.Spread(d.Author), Site: feed.Spread(d.Site), Tag: feed.Spread(d.Tag), SameStory: d.SameStory}
+}
+
+func (d Decay) parameters() feed.Decay {
+	if d.Curves.Len() > 0 {
+		return feed.Decay{Floor: d.Floor, Curves: d.Curves}
+	}
+	return feed.Decay{Scale: d.Scale, Offset: d.Offset, Decay: d.Decay, Floor: d.Floor}
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/knadh/koanf/v2"
 	"github.com/spf13/pflag"
 	yamlv3 "gopkg.in/yaml.v3"
+
+	"github.com/freshet/freshet/feed"
 )
 
 const (
@@ -118,6 +120,9 @@ func applyFile(c *Config, name string, data []byte) Problems {
 // leaves what was there.
 func apply(c *Config, layer map[string]any, source func(key string) string) Problems {
 	var all Problems
+	if replacesCurves(layer) {
+		c.Ranking.Decay.Curves = feed.Curves{}
+	}
 	for _, key := range slices.Sorted(maps.Keys(layer)) {
 		raw := layer[key]
 		f, known := byKey[key]
@@ -128,6 +133,10 @@ func apply(c *Config, layer map[string]any, source func(key string) string) Prob
 			continue
 		}
 		if raw == nil {
+			continue
+		}
+		if f.typ == curvesType {
+			all = append(all, setCurves(c, raw, source(key))...)
 			continue
 		}
 		if err := f.set(c, raw); err != nil {

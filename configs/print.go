@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/freshet/freshet/feed"
 )
 
 const masked = "******"
@@ -79,6 +81,12 @@ func (f field) node(c *Config) *yaml.Node {
 			list.Content = append(list.Content, scalar(mask(one)))
 		}
 		return list
+	case feed.Curves:
+		// JSON is YAML.
+		var list yaml.Node
+		if err := yaml.Unmarshal([]byte(v.String()), &list); err == nil && len(list.Content) == 1 {
+			return list.Content[0]
+		}
 	}
 	return &yaml.Node{Kind: yaml.ScalarNode, Value: text(value)}
 }

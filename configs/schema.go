@@ -99,12 +99,20 @@ func (f field) typeName() string {
 		return "number"
 	case f.typ.Kind() == reflect.Slice:
 		return "list"
+	case f.typ == curvesType:
+		return "json"
 	}
 	return f.typ.Kind().String()
 }
 
 // set stores a value as YAML, an environment variable or a flag gives it.
 func (f field) set(c *Config, raw any) error {
+	if f.typ == curvesType {
+		if problems := setCurves(c, raw, ""); len(problems) > 0 {
+			return problems
+		}
+		return nil
+	}
 	value, ok := f.parse(raw)
 	if !ok && f.secret {
 		return fmt.Errorf("must be %s", f.form())

@@ -149,6 +149,9 @@ func (r Ranking) check(p *Problems) {
 	if !(d.Floor >= 0 && d.Floor < 1) {
 		p.add("ranking.decay.floor", "must be at least 0 and less than 1, not %v", d.Floor)
 	}
+	if err := d.Curves.Validate(); err != nil {
+		*p = append(*p, rankingProblem(err, ""))
+	}
 	within(p, "ranking.popularity.weight", r.Popularity.Weight, 0, 1000)
 	within(p, "ranking.keywords.summary", r.Keywords.Summary, 0, 1)
 	r.Diversity.Author.check(p, "ranking.diversity.author")

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/feed"
 )
 
 func services(t *testing.T) configs.Config {
@@ -225,6 +226,7 @@ func TestRankingBoundsAgreeWithFeed(t *testing.T) {
 		func(c *configs.Config) { c.Ranking.Base = 1001 },
 	} {
 		c := configs.Default()
+		c.Ranking.Decay.Curves = feed.Curves{}
 		change(&c)
 		assert.Equal(t, c.Parameters().Validate() == nil, c.Validate() == nil, "%+v", c.Parameters())
 	}

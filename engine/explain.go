@@ -166,6 +166,9 @@ type Popularity struct {
 type ExplainedItem struct {
 	Explained
 	Reason string `json:"reason"` // one or two sentences, for people
+	// Curves is what each curve of the ranking adds to the decay, in their order. It
+	// is nil with one Gaussian, and of an item that there is not.
+	Curves []float64 `json:"curves,omitempty"`
 }
 
 // ExplainCounts says how many candidates came to what.

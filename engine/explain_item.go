@@ -34,6 +34,7 @@ func (x *explaining) item(ctx context.Context) error {
 	switch {
 	case at >= 0:
 		out.Explained = x.out.Candidates[at]
+		out.Curves = x.curves(out.Age)
 		out.Title = it.Title
 		if out.Reason = x.candidateReason(&out.Explained, &it); x.r.Brief {
 			_, err = x.find(ctx, &out.Explained)
@@ -45,12 +46,20 @@ func (x *explaining) item(ctx context.Context) error {
 	}
 	out.Group, out.Title, out.UpdateTime = it.Group(), it.Title, it.UpdateTime
 	out.Age = x.query.Origin.Unix() - it.UpdateTime
-	out.Decay = x.curve.At(float64(out.Age))
+	out.Decay, out.Curves = x.curve.At(float64(out.Age)), x.curves(out.Age)
 	found, err := x.find(ctx, &out.Explained)
 	if err != nil {
 		return err
 	}
 	return x.elsewhere(ctx, out, &it, found)
+}
+
+// curves is what each curve adds to the decay at an age; nil with one Gaussian.
+func (x *explaining) curves(age int64) []float64 {
+	if x.query.Ranking.Decay.Curves.Len() == 0 {
+		return nil
+	}
+	return x.curve.Parts(float64(age))
 }
 
 // find asks the sources what the item's score is made of.

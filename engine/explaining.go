@@ -55,7 +55,7 @@ type explaining struct {
 	now       time.Time // of the refresh
 	stages    stages
 	query     feed.Query
-	curve     feed.Curve
+	curve     *feed.DecayFunc
 	out       Explanation
 	best      map[string]string // group → the id of its best candidate
 	found     chosen            // what the page is dealt from
@@ -107,7 +107,7 @@ func (x *explaining) open(ctx context.Context) error {
 	if x.r.Ranking != nil {
 		x.query.Ranking = *x.r.Ranking
 	}
-	x.curve = x.query.Ranking.Decay.Curve()
+	x.curve = x.query.Ranking.Decay.Func()
 	x.out = Explanation{
 		Agent: x.r.Agent, Limit: x.r.Limit, Variant: variant, Ranking: x.query.Ranking, Proposed: x.r.Ranking != nil,
 		Origin: x.query.Origin, Candidates: make([]Explained, 0, x.query.N), Times: x.out.Times,

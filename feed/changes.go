@@ -1,21 +1,17 @@
 package feed
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // Changes lists the parameters that differ from others, in the form that
 // [Ranking.With] reads: from.With(r.Changes(from)) is r. It is "" where none
-// differs.
+// differs. A Gaussian that replaces curves is listed whole.
 func (r Ranking) Changes(from Ranking) string {
-	now, was := r.list(), from.list()
-	changed := make([]string, 0, len(now))
-	for i := range now {
-		if now[i] != was[i] {
-			changed = append(changed, now[i])
-		}
-	}
+	was := from.list()
+	changed := slices.DeleteFunc(r.list(), func(one string) bool { return slices.Contains(was, one) })
 	return strings.Join(changed, ",")
 }
 
@@ -30,15 +26,17 @@ func (r Ranking) String() string {
 
 func (r Ranking) list() []string {
 	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-	all := []string{
-		"scale=" + DurationText(r.Decay.Scale), "offset=" + DurationText(r.Decay.Offset),
-		"decay=" + number(r.Decay.Decay), "floor=" + number(r.Decay.Floor),
-		"weight=" + number(r.PopularityWeight), "base=" + number(r.Base),
-		"summary=" + number(r.KeywordsSummary),
+	var list []string
+	if r.Decay.Curves.Len() > 0 {
+		list = append(list, "curves="+r.Decay.Curves.String())
+	} else {
+		list = append(list, "scale="+DurationText(r.Decay.Scale), "offset="+DurationText(r.Decay.Offset), "decay="+number(r.Decay.Decay))
 	}
+	list = append(list, "floor="+number(r.Decay.Floor), "weight="+number(r.PopularityWeight), "base="+number(r.Base),
+		"summary="+number(r.KeywordsSummary))
 	diversity := r.Diversity.written()
 	for i, value := range diversity.numbers() {
-		all = append(all, diversityNames[i]+"="+number(*value))
+		list = append(list, diversityNames[i]+"="+number(*value))
 	}
-	return all
+	return list
 }

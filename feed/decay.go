@@ -1,100 +1,92 @@
 package feed
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"time"
 )
 
-// Decay is Elasticsearch's Gaussian decay of a score with distance in time:
+// Decay is how a score falls with distance in time, |t − origin|, never below
+// Floor. It is one of two forms; the other one's fields are zero:
 //
-//	factor(t) = max(Floor, exp(−max(0, |t − origin| − Offset)² / (2σ²)))
-//	σ²        = −Scale² / (2 ln Decay)
+//	factor(t) = max(Floor, gauss(t))                one Gaussian, by Scale, Offset and Decay
+//	factor(t) = max(Floor, Σ weightᵢ · curveᵢ(t))   a sum of Curves
 //
-// so the factor is 1 up to Offset and exactly Decay at Offset + Scale. Source:
-// the "Decay functions" chapter of Elasticsearch's function_score reference.
+// The Gaussian is 1 up to Offset and exactly Decay at Offset + Scale; [Curve]
+// has the formulas. A sum may begin above or below 1: what matters to an order
+// is how much falls, and when.
 type Decay struct {
-	Scale  time.Duration // distance beyond Offset at which the factor is Decay; > 0
+	Scale  time.Duration // distance beyond Offset at which the factor is Decay; ≥ 1 s
 	Offset time.Duration // distance up to which nothing decays; ≥ 0
 	Decay  float64       // factor at Offset + Scale; in (0, 1)
-	Floor  float64       // least factor; in [0, 1), 0 is the plain Gaussian
+	Floor  float64       // least factor; in [0, 1), 0: none
+	Curves Curves
 }
 
-// ErrBadRanking is wrapped by every error about unusable ranking parameters.
-var ErrBadRanking = errors.New("bad ranking parameters")
-
-// Validate says what is wrong with the parameters; the error wraps
-// [ErrBadRanking].
-func (d Decay) Validate() error {
-	switch {
-	case d.Scale < time.Second:
-		return fmt.Errorf("%w: decay.scale must be at least 1s, not %s", ErrBadRanking, d.Scale)
-	case d.Offset < 0:
-		return fmt.Errorf("%w: decay.offset must not be negative, not %s", ErrBadRanking, d.Offset)
-	case !(d.Decay > 0 && d.Decay < 1):
-		return fmt.Errorf("%w: decay.decay must lie between 0 and 1, both excluded, not %v", ErrBadRanking, d.Decay)
-	case !(d.Floor >= 0 && d.Floor < 1):
-		return fmt.Errorf("%w: decay.floor must be at least 0 and less than 1, not %v", ErrBadRanking, d.Floor)
+// Sum lists the curves that are added: those of the decay, or its one Gaussian
+// with a weight of 1.
+func (d Decay) Sum() []Curve {
+	if n := d.Curves.Len(); n > 0 {
+		return d.Curves[:n]
 	}
-	return nil
+	return []Curve{{Shape: Gauss, Scale: d.Scale, Offset: d.Offset, Decay: d.Decay, Weight: 1}}
 }
 
-// Curve is a Decay made ready for many evaluations.
-type Curve struct {
-	offset, minusHalfInvVar, floor float64
+// DecayFunc is a Decay made ready for many evaluations. It is safe for concurrent
+// use.
+type DecayFunc struct {
+	floor float64
+	n     int
+	parts [MaxCurves]preparedCurve
 }
 
-// Curve prepares the decay for evaluation; d must be valid.
-func (d Decay) Curve() Curve {
-	scale := d.Scale.Seconds()
-	variance := -scale * scale / (2 * math.Log(d.Decay))
-	return Curve{offset: d.Offset.Seconds(), minusHalfInvVar: -1 / (2 * variance), floor: d.Floor}
+// Func prepares the decay for evaluation; d must be valid.
+func (d Decay) Func() *DecayFunc {
+	f := &DecayFunc{floor: d.Floor}
+	for _, c := range d.Sum() {
+		f.parts[f.n] = c.prepare()
+		f.n++
+	}
+	return f
 }
 
 // At returns the factor at a distance from the origin, in seconds; the sign
-// of the distance does not matter.
-func (c Curve) At(seconds float64) float64 {
-	x := math.Abs(seconds) - c.offset
-	if x <= 0 {
-		return 1
-	}
-	return math.Max(c.floor, math.Exp(x*x*c.minusHalfInvVar))
+// of the distance does not matter. It never rises with the distance.
+func (f *DecayFunc) At(seconds float64) float64 {
+	return max(f.floor, f.sum(math.Abs(seconds)))
 }
 
-// Ranking is what the data team tunes: score = relevance × decay × popularity,
-// and how pages are dealt by it.
-type Ranking struct {
-	Decay            Decay
-	PopularityWeight float64 // popularity factor is 1 + weight·log10(1 + popularity); ≥ 0, 0 turns it off
-	Base             float64 // relevance every item has before interests and keywords; > 0
-	KeywordsSummary  float64 // part of its weight that a keyword adds where it stands in the summary alone; 0 to 1
-	Diversity        Diversity
+func (f *DecayFunc) sum(seconds float64) float64 {
+	sum := f.parts[0].at(seconds)
+	for i := 1; i < f.n; i++ {
+		sum += f.parts[i].at(seconds)
+	}
+	return sum
 }
 
-// Validate says what is wrong with the parameters; the error wraps
-// [ErrBadRanking].
-func (r Ranking) Validate() error {
-	if err := r.Decay.Validate(); err != nil {
-		return err
+// Parts returns what each curve of [Decay.Sum] adds at a distance in seconds, its
+// weight included and the floor not.
+func (f *DecayFunc) Parts(seconds float64) []float64 {
+	parts := make([]float64, f.n)
+	for i := range parts {
+		parts[i] = f.parts[i].at(math.Abs(seconds))
 	}
-	if !(r.PopularityWeight >= 0 && r.PopularityWeight <= 1000) {
-		return fmt.Errorf("%w: popularity.weight must be 0 to 1000, not %v", ErrBadRanking, r.PopularityWeight)
-	}
-	if !(r.Base > 0 && r.Base <= 1000) {
-		return fmt.Errorf("%w: base must be greater than 0 and at most 1000, not %v", ErrBadRanking, r.Base)
-	}
-	if !(r.KeywordsSummary >= 0 && r.KeywordsSummary <= 1) {
-		return fmt.Errorf("%w: keywords.summary must be 0 to 1, not %v", ErrBadRanking, r.KeywordsSummary)
-	}
-	return r.Diversity.Validate()
+	return parts
 }
 
-// PopularityFactor returns 1 + weight·log10(1 + popularity), which has fractions
-// in the index of somebody else.
-func (r Ranking) PopularityFactor(popularity float64) float64 {
-	if r.PopularityWeight == 0 || popularity <= 0 {
-		return 1
+// FloorAge is the greatest distance, in whole seconds, at which the curves add up
+// to the floor or more. It is −1 where they never do; ok is false where they do at
+// every distance.
+func (f *DecayFunc) FloorAge() (seconds int64, ok bool) {
+	low, high := int64(-1), int64(1)<<60
+	if f.sum(float64(high)) >= f.floor {
+		return 0, false
 	}
-	return 1 + r.PopularityWeight*math.Log10(1+popularity)
+	for high-low > 1 {
+		if mid := low + (high-low)/2; f.sum(float64(mid)) >= f.floor {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low, true
 }

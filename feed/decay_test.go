@@ -41,7 +41,7 @@ func TestDecayFigures(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			require.NoError(t, tc.decay.Validate())
-			require.InEpsilon(t, tc.want, tc.decay.Curve().At(tc.distance), 1e-12)
+			require.InEpsilon(t, tc.want, tc.decay.Func().At(tc.distance), 1e-12)
 		})
 	}
 }
@@ -53,10 +53,10 @@ func TestDecayFollowsElasticsearchsFormula(t *testing.T) {
 		last := 1.0
 		for s := 0.0; s < 20*24*3600; s += 997 {
 			want := math.Exp(-math.Pow(math.Max(0, math.Abs(s)-d.Offset.Seconds()), 2) / (2 * variance))
-			got := d.Curve().At(s)
+			got := d.Func().At(s)
 			require.InDelta(t, math.Max(d.Floor, want), got, 1e-12)
 			require.LessOrEqual(t, got, last, "never rises with distance")
-			require.Equal(t, got, d.Curve().At(-s), "is symmetric")
+			require.Equal(t, got, d.Func().At(-s), "is symmetric")
 			last = got
 		}
 	}

@@ -14,7 +14,7 @@ func ExampleDecay() {
 		fmt.Println(err)
 		return
 	}
-	curve := decay.Curve()
+	curve := decay.Func()
 	for _, age := range []time.Duration{time.Hour, 13 * time.Hour, 25 * time.Hour, 49 * time.Hour, 30 * 24 * time.Hour} {
 		fmt.Printf("%4.0f h  %.6f\n", age.Hours(), curve.At(age.Seconds()))
 	}

@@ -2,8 +2,9 @@ package feed
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
+	"iter"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,11 +22,8 @@ type rankingText struct {
 	Diversity  *diversityText  `json:"diversity,omitempty"`
 }
 
-type decayText struct {
-	Scale  *string  `json:"scale,omitempty"`
-	Offset *string  `json:"offset,omitempty"`
-	Decay  *float64 `json:"decay,omitempty"`
-	Floor  *float64 `json:"floor,omitempty"`
+type popularityText struct {
+	Weight *float64 `json:"weight,omitempty"`
 }
 
 // DefaultKeywordsSummary is a new system's [Ranking.KeywordsSummary], and that of
@@ -36,29 +34,27 @@ type keywordsText struct {
 	Summary *float64 `json:"summary,omitempty"`
 }
 
-type popularityText struct {
-	Weight *float64 `json:"weight,omitempty"`
-}
-
 // MarshalJSON writes every parameter, durations as Go writes them:
 //
 //	{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":1e-06},"popularity":{"weight":0},"base":0.1,"keywords":{"summary":0.5}}
 //
-// followed by the diversity, unless that is the zero one.
+// Where there are curves, "curves" is in the place of scale, offset and decay. The
+// diversity follows, unless that is the zero one.
 func (r Ranking) MarshalJSON() ([]byte, error) {
-	scale, offset := DurationText(r.Decay.Scale), DurationText(r.Decay.Offset)
+	decay, err := r.Decay.text()
+	if err != nil {
+		return nil, err
+	}
 	return json.Marshal(rankingText{
-		Decay:      &decayText{Scale: &scale, Offset: &offset, Decay: &r.Decay.Decay, Floor: &r.Decay.Floor},
-		Popularity: &popularityText{Weight: &r.PopularityWeight},
-		Base:       &r.Base,
-		Keywords:   &keywordsText{Summary: &r.KeywordsSummary},
-		Diversity:  r.Diversity.text(),
+		Decay: decay, Popularity: &popularityText{Weight: &r.PopularityWeight}, Base: &r.Base,
+		Keywords: &keywordsText{Summary: &r.KeywordsSummary}, Diversity: r.Diversity.text(),
 	})
 }
 
 // UnmarshalJSON changes the parameters that are named and keeps the others, so
-// that a proposal need only say what it changes. Unknown fields are errors;
-// the result is not validated. Errors wrap [ErrBadRanking].
+// that a proposal need only say what it changes. scale, offset and decay replace
+// curves by one Gaussian; decay.curves may be the name of a [Preset]. Unknown
+// fields are errors; the result is not validated. Errors wrap [ErrBadRanking].
 func (r *Ranking) UnmarshalJSON(data []byte) error {
 	var text rankingText
 	if err := strictjson.Unmarshal(data, &text, strictjson.Errors{"": ErrBadRanking}); err != nil {
@@ -67,87 +63,163 @@ func (r *Ranking) UnmarshalJSON(data []byte) error {
 	if r.Base == 0 { // read from nothing: one that was stored, perhaps before keywords.summary
 		r.KeywordsSummary = DefaultKeywordsSummary
 	}
-	if d := text.Decay; d != nil {
-		if err := errors.Join(setDuration(&r.Decay.Scale, "decay.scale", d.Scale), setDuration(&r.Decay.Offset, "decay.offset", d.Offset)); err != nil {
+	return text.apply(r)
+}
+
+func (t *rankingText) apply(r *Ranking) error {
+	if t.Decay != nil {
+		if err := t.Decay.apply(&r.Decay); err != nil {
 			return err
 		}
-		setNumber(&r.Decay.Decay, d.Decay)
-		setNumber(&r.Decay.Floor, d.Floor)
 	}
-	if text.Popularity != nil {
-		setNumber(&r.PopularityWeight, text.Popularity.Weight)
+	if t.Popularity != nil {
+		setNumber(&r.PopularityWeight, t.Popularity.Weight)
 	}
-	setNumber(&r.Base, text.Base)
-	if text.Keywords != nil {
-		setNumber(&r.KeywordsSummary, text.Keywords.Summary)
+	setNumber(&r.Base, t.Base)
+	if t.Keywords != nil {
+		setNumber(&r.KeywordsSummary, t.Keywords.Summary)
 	}
-	return text.Diversity.apply(&r.Diversity)
-}
-
-func setDuration(to *time.Duration, name string, text *string) error {
-	if text == nil {
-		return nil
-	}
-	d, err := time.ParseDuration(*text)
-	if err != nil {
-		return fmt.Errorf("%w: %s must be a duration such as 90m or 24h, not %q", ErrBadRanking, name, *text)
-	}
-	*to = d
-	return nil
-}
-
-func setNumber(to, from *float64) {
-	if from != nil {
-		*to = *from
-	}
+	return t.Diversity.apply(&r.Diversity)
 }
 
 // With returns the parameters changed by a list such as
 //
 //	scale=72h,offset=2h,decay=0.5,floor=0,weight=0.2,base=0.1,summary=0.5,site.decay=0.7
 //
-// and validated. An empty list changes nothing. Errors wrap [ErrBadRanking].
+// and validated. curves is a JSON array or the name of a [Preset]; scale, offset
+// and decay replace curves by one Gaussian. An empty list changes nothing. Errors
+// wrap [ErrBadRanking].
 func (r Ranking) With(changes string) (Ranking, error) {
-	for change := range strings.SplitSeq(changes, ",") {
-		if change = strings.TrimSpace(change); change == "" {
-			continue
-		}
-		name, value, _ := strings.Cut(change, "=")
-		if err := r.set(strings.TrimSpace(name), strings.TrimSpace(value)); err != nil {
-			return Ranking{}, err
-		}
+	text, err := parseChanges(changes)
+	if err == nil {
+		err = text.apply(&r)
+	}
+	if err != nil {
+		return Ranking{}, err
 	}
 	return r, r.Validate()
 }
 
-func (r *Ranking) set(name, value string) error {
-	numbers := map[string]*float64{
-		"decay": &r.Decay.Decay, "floor": &r.Decay.Floor, "weight": &r.PopularityWeight, "base": &r.Base,
-		"summary": &r.KeywordsSummary,
+// ChangesJSON writes a list that [Ranking.With] reads as the JSON object that
+// changes the same parameters and no others. Errors wrap [ErrBadRanking]; the
+// values are not validated.
+func ChangesJSON(list string) ([]byte, error) {
+	text, err := parseChanges(list)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(text)
+}
+
+// parseChanges reads a list of changes. Of a parameter that is there twice the
+// last value counts.
+func parseChanges(list string) (*rankingText, error) {
+	var text rankingText
+	for change := range splitChanges(list) {
+		if change = strings.TrimSpace(change); change == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(change, "=")
+		if err := text.set(strings.TrimSpace(name), strings.TrimSpace(value)); err != nil {
+			return nil, err
+		}
+	}
+	return &text, nil
+}
+
+// splitChanges yields the parts between commas that are not in brackets, as those
+// of curves are.
+func splitChanges(list string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		depth, from := 0, 0
+		for i, c := range []byte(list) {
+			switch c {
+			case '[', '{':
+				depth++
+			case ']', '}':
+				depth--
+			case ',':
+				if depth > 0 {
+					continue
+				}
+				if !yield(list[from:i]) {
+					return
+				}
+				from = i + 1
+			}
+		}
+		yield(list[from:])
+	}
+}
+
+func (t *rankingText) set(name, value string) error {
+	decay := t.Decay
+	if decay == nil {
+		decay = new(decayText)
+	}
+	var popularity popularityText
+	var keywords keywordsText
+	var scratch time.Duration
+	numbers := map[string]**float64{
+		"decay": &decay.Decay, "floor": &decay.Floor, "weight": &popularity.Weight, "base": &t.Base,
+		"summary": &keywords.Summary,
 	}
 	switch name {
 	case "scale":
-		return setDuration(&r.Decay.Scale, name, &value)
+		decay.Scale, t.Decay = &value, decay
+		return setDuration(&scratch, name, &value)
 	case "offset":
-		return setDuration(&r.Decay.Offset, name, &value)
+		decay.Offset, t.Decay = &value, decay
+		return setDuration(&scratch, name, &value)
+	case "curves":
+		decay.Curves, t.Decay = curvesValue(value), decay
+		_, err := ParseCurves(value)
+		return err
 	}
 	to, known := numbers[name]
-	if !known {
-		to = r.Diversity.number(name)
-	}
-	if to == nil {
-		return fmt.Errorf("%w: there is no parameter %q; there are scale, offset, decay, floor, weight, base, summary, %s",
+	dealt := slices.Contains(diversityNames[:], name)
+	if !known && !dealt {
+		return fmt.Errorf("%w: there is no parameter %q; there are scale, offset, decay, curves, floor, weight, base, summary, %s",
 			ErrBadRanking, name, strings.Join(diversityNames[:], ", "))
 	}
 	x, err := strconv.ParseFloat(value, 64)
 	if err != nil {
 		return fmt.Errorf("%w: %s must be a number, not %q", ErrBadRanking, name, value)
 	}
+	if dealt {
+		return t.deal(name, x)
+	}
+	*to = &x
+	switch name {
+	case "weight":
+		t.Popularity = &popularity
+	case "summary":
+		t.Keywords = &keywords
+	case "decay", "floor":
+		t.Decay = decay
+	}
+	return nil
+}
+
+func (t *rankingText) deal(name string, x float64) error {
 	if x == 0 && strings.HasSuffix(name, ".decay") {
 		return errZeroDecay(name)
 	}
-	*to = x
+	if t.Diversity == nil {
+		t.Diversity = &diversityText{}
+	}
+	t.Diversity.set(name, &x)
 	return nil
+}
+
+// curvesValue is the JSON of curves as a list of changes or a setting has them:
+// as JSON, or as the bare name of a preset.
+func curvesValue(text string) json.RawMessage {
+	if strings.HasPrefix(text, "[") {
+		return json.RawMessage(text)
+	}
+	name, _ := json.Marshal(text) // a string has no error
+	return name
 }
 
 // DurationText writes 24h where [time.Duration.String] writes 24h0m0s.

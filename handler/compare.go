@@ -66,6 +66,7 @@ func (s *server) postCompare(c *call) error {
 		return err
 	}
 	var found offline.Comparison
+	var notes []string
 	err = s.offlineWork(c, func(ctx context.Context) error {
 		pair := offline.Pair{Agents: ask.Agents, At: ask.At.Time, K: ask.K, Lists: ask.Lists}
 		current, err := s.deps.Rankings.Current(ctx)
@@ -73,10 +74,10 @@ func (s *server) postCompare(c *call) error {
 			return err
 		}
 		base := current.Live.Ranking
-		if pair.A, err = ask.A.apply(base, "a"); err != nil {
+		if pair.A, err = ask.A.apply(base, "a", &notes); err != nil {
 			return err
 		}
-		if pair.B, err = ask.B.apply(base, "b"); err != nil {
+		if pair.B, err = ask.B.apply(base, "b", &notes); err != nil {
 			return err
 		}
 		if pair.At.IsZero() {
@@ -88,6 +89,7 @@ func (s *server) postCompare(c *call) error {
 			}
 		}
 		found, err = offline.Compare(ctx, s.deps.Offline, pair)
+		found.Notes = notes
 		return err
 	})
 	if err != nil {

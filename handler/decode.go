@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
@@ -69,15 +70,26 @@ func (c *change) UnmarshalJSON(value []byte) error {
 	return nil
 }
 
-// apply returns the live ranking with the change; name is the change's field.
-func (c change) apply(live feed.Ranking, name string) (r feed.Ranking, err error) {
+// apply returns the live ranking with the change; name is the change's field. What
+// it does beside what it says is added to notes.
+func (c change) apply(live feed.Ranking, name string, notes *[]string) (r feed.Ranking, err error) {
 	if r = live; c.object == nil {
 		r, err = live.With(c.list)
 	} else if err = r.UnmarshalJSON(c.object); err == nil {
 		err = r.Validate()
 	}
 	if err != nil {
-		err = fmt.Errorf("%s: %w", name, err)
+		return r, fmt.Errorf("%s: %w", name, err)
 	}
-	return r, err
+	noteReplaced(notes, name, live.Decay, r.Decay)
+	return r, nil
+}
+
+// noteReplaced notes that a change has replaced curves by one Gaussian.
+func noteReplaced(notes *[]string, name string, was, is feed.Decay) {
+	if said := is.Replaced(was); said != "" {
+		if said = name + ": " + said; !slices.Contains(*notes, said) {
+			*notes = append(*notes, said)
+		}
+	}
 }

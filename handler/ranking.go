@@ -52,6 +52,7 @@ type rankingView struct {
 	Why         string           `json:"why"`
 	Ranking     feed.Ranking     `json:"ranking"`
 	Experiments []experimentView `json:"experiments"`
+	Notes       []string         `json:"notes,omitempty"` // of a change: what it did beside what it says
 }
 
 type experimentView struct {
@@ -91,12 +92,14 @@ func (s *server) getRanking(c *call) error {
 		c.gin.Writer.WriteHeaderNow()
 		return nil
 	}
-	return c.succeedRanking(v)
+	return c.succeedRanking(v, nil)
 }
 
-func (c *call) succeedRanking(v ranking.Version) error {
+func (c *call) succeedRanking(v ranking.Version, notes []string) error {
 	c.gin.Writer.Header()["Etag"] = []string{rankingTag(v.Version)}
-	return c.succeed(viewRanking(v))
+	view := viewRanking(v)
+	view.Notes = notes
+	return c.succeed(view)
 }
 
 func rankingTag(version int) string { return `"` + strconv.Itoa(version) + `"` }
@@ -137,8 +140,8 @@ func ifMatch(r *http.Request) (*int, error) {
 // putRanking answers PUT /v1/ranking with the new version. Parameters that are
 // not named stay as they are.
 func (s *server) putRanking(c *call) error {
-	return s.changeRanking(c, func(ctx context.Context, body []byte, onlyIf *int) (ranking.Version, error) {
-		change, err := decodeRankingChange(body)
+	return s.changeRanking(c, func(ctx context.Context, body []byte, onlyIf *int, notes *[]string) (ranking.Version, error) {
+		change, err := decodeRankingChange(body, notes)
 		if err != nil {
 			return ranking.Version{}, err
 		}
@@ -150,7 +153,7 @@ func (s *server) putRanking(c *call) error {
 // revertRanking answers POST /v1/ranking/revert with the new version, which is
 // what the named one was.
 func (s *server) revertRanking(c *call) error {
-	return s.changeRanking(c, func(ctx context.Context, body []byte, onlyIf *int) (ranking.Version, error) {
+	return s.changeRanking(c, func(ctx context.Context, body []byte, onlyIf *int, _ *[]string) (ranking.Version, error) {
 		in, err := decodeRevert(body)
 		if err != nil {
 			return ranking.Version{}, err
@@ -159,7 +162,7 @@ func (s *server) revertRanking(c *call) error {
 	})
 }
 
-func (s *server) changeRanking(c *call, change func(ctx context.Context, body []byte, onlyIf *int) (ranking.Version, error)) error {
+func (s *server) changeRanking(c *call, change func(ctx context.Context, body []byte, onlyIf *int, notes *[]string) (ranking.Version, error)) error {
 	if err := s.auth.admin(c.gin.Request); err != nil {
 		return err
 	}
@@ -173,11 +176,12 @@ func (s *server) changeRanking(c *call, change func(ctx context.Context, body []
 	}
 	ctx, cancel := s.deadline(c)
 	defer cancel()
-	v, err := change(ctx, body, onlyIf)
+	var notes []string
+	v, err := change(ctx, body, onlyIf, &notes)
 	if err != nil {
 		return err
 	}
-	return c.succeedRanking(v)
+	return c.succeedRanking(v, notes)
 }
 
 // getRankingHistory answers GET /v1/ranking/history with the newest versions,
@@ -221,14 +225,14 @@ type experimentBody struct {
 	Ranking proposal `json:"ranking"`
 }
 
-func decodeRankingChange(body []byte) (change ranking.Change, err error) {
+func decodeRankingChange(body []byte, notes *[]string) (change ranking.Change, err error) {
 	in := rankingBody{By: rankingBy}
 	if err := decode(body, &in); err != nil {
 		return change, err
 	}
-	change = ranking.Change{Edit: in.Ranking.edit(), By: in.By, Why: in.Why}
+	change = ranking.Change{Edit: in.Ranking.edit("ranking", notes), By: in.By, Why: in.Why}
 	if in.Experiments != nil {
-		if change.Experiments, err = experiments(in.Experiments); err != nil {
+		if change.Experiments, err = experiments(in.Experiments, notes); err != nil {
 			return change, err
 		}
 	}
@@ -238,12 +242,20 @@ func decodeRankingChange(body []byte) (change ranking.Change, err error) {
 	return change, nil
 }
 
-// edit takes over what is proposed; nil: nothing is.
-func (p proposal) edit() ranking.Edit {
+// edit takes over what is proposed; nil: nothing is. What that does beside what it
+// says is added to notes.
+func (p proposal) edit(name string, notes *[]string) ranking.Edit {
 	if !p.names() {
 		return nil
 	}
-	return func(r *feed.Ranking) error { return r.UnmarshalJSON(p) }
+	return func(r *feed.Ranking) error {
+		was := r.Decay
+		err := r.UnmarshalJSON(p)
+		if err == nil {
+			noteReplaced(notes, name, was, r.Decay)
+		}
+		return err
+	}
 }
 
 // names reports whether a proposal names a parameter. It does not in
@@ -272,7 +284,7 @@ func hasValue(value any) bool {
 	return false
 }
 
-func experiments(list []experimentBody) ([]ranking.Experiment, error) {
+func experiments(list []experimentBody, notes *[]string) ([]ranking.Experiment, error) {
 	if len(list) > feed.MaxVariants {
 		return nil, fmt.Errorf("%w: at most %d experiments may run at once, not %d", errBadRequest, feed.MaxVariants, len(list))
 	}
@@ -281,7 +293,7 @@ func experiments(list []experimentBody) ([]ranking.Experiment, error) {
 		if x.Share == nil {
 			return nil, fmt.Errorf("%w: experiments[%d].share must be a number, the part of all agents from 0 to 1", errBadRequest, i)
 		}
-		all[i] = ranking.Experiment{Name: x.Name, Share: *x.Share, Edit: x.Ranking.edit()}
+		all[i] = ranking.Experiment{Name: x.Name, Share: *x.Share, Edit: x.Ranking.edit("experiment "+x.Name, notes)}
 	}
 	return all, nil
 }

@@ -78,6 +78,37 @@ func TestRankingIsReadChangedAndReverted(t *testing.T) {
 	require.Len(t, history.Versions, 4, "the configuration's comes last")
 }
 
+func TestCurvesAreSetAndReplaced(t *testing.T) {
+	t.Parallel()
+	f := rankingFixture(t)
+	const curves = `[{"shape":"exp","scale":"12m","offset":"0s","decay":0.5,"weight":0.6},{"shape":"constant","weight":0.02}]`
+	got := f.do(t, "PUT", "/v1/ranking", `{"ranking":{"decay":{"curves":[{"shape":"exp","scale":"12m","weight":0.6},{"shape":"constant","weight":0.02}]}}}`, asAdmin)
+	require.Equal(t, 200, got.status, got.body)
+	require.JSONEq(t, `{"version":1,"at":"2026-03-06T12:00:00Z","by":"admin","why":"","ranking":`+
+		`{"decay":{"curves":`+curves+`,"floor":1e-06},"popularity":{"weight":0},"base":0.1},"experiments":[]}`, string(got.Data), "nothing to note")
+
+	type answer struct {
+		Ranking feed.Ranking
+		Notes   []string
+	}
+	for body, notes := range map[string][]string{
+		`{"ranking":{"popularity":{"weight":1}}}`:                                        nil,
+		`{"ranking":{"decay":{"curves":"two"}}}`:                                         nil,
+		`{"experiments":[{"name":"a","share":0.1}]}`:                                     nil,
+		`{"experiments":[{"name":"b","share":0.1,"ranking":{"decay":{"offset":"2h"}}}]}`: {"experiment b: one Gaussian is in the place of 2 curves, by its scale, offset and decay"},
+		`{"ranking":{"decay":{"scale":"48h"}}}`:                                          {"ranking: one Gaussian is in the place of 2 curves, by its scale, offset and decay"},
+	} {
+		got := f.do(t, "PUT", "/v1/ranking", body, asAdmin)
+		require.Equal(t, 200, got.status, got.body)
+		var a answer
+		require.NoError(t, json.Unmarshal(got.Data, &a))
+		require.Equal(t, notes, a.Notes, body)
+		got = f.do(t, "POST", "/v1/ranking/revert", `{"version":1}`, asAdmin)
+		require.Equal(t, 200, got.status, got.body)
+		require.NotContains(t, string(got.Data), "notes")
+	}
+}
+
 func TestRankingETags(t *testing.T) {
 	t.Parallel()
 	f := rankingFixture(t)
@@ -132,6 +163,9 @@ func TestRankingRefusesAndSaysWhy(t *testing.T) {
 		{`{"ranking":null}`, "nothing to change", 40001},
 		{`{"ranking":"scale=1h"}`, "ranking must be an object", 40001},
 		{`{"ranking":{"scale":"48h"}}`, `unknown field \"scale\"`, 40001},
+		{`{"ranking":{"decay":{"curves":"three"}}}`, "name of a preset, single or two", 40001},
+		{`{"ranking":{"decay":{"curves":[{"shape":"exp","scale":"1h"},{"shape":"gauss","scale":"0s"}]}}}`, "decay.curves[1].scale must be at least 1s", 40001},
+		{`{"ranking":{"decay":{"curves":"two","scale":"1h"}}}`, "give one or the other", 40001},
 		{`{"ranking":{"decay":{"scale":"two days"}}}`, "decay.scale must be a duration", 40001},
 		{`{"ranking":{"decay":{"decay":1}}}`, "decay.decay must lie between 0 and 1", 40001},
 		{`{"ranking":{"popularity":{"weight":-1}}}`, "popularity.weight must be", 40001},

@@ -24,7 +24,8 @@ type clickBody struct {
 // replayed is the data of its answer.
 type replayed struct {
 	Rankings []feed.Ranking    `json:"rankings"`
-	Depth    int               `json:"depth"` // how many items were ranked
+	Notes    []string          `json:"notes,omitempty"` // what the changes did beside what they say
+	Depth    int               `json:"depth"`           // how many items were ranked
 	Outcomes []offline.Outcome `json:"outcomes"`
 }
 
@@ -53,7 +54,7 @@ func (s *server) postReplay(c *call) error {
 			return err
 		}
 		for i, change := range ask.Rankings {
-			if out.Rankings[i], err = change.apply(current.Live.Ranking, fmt.Sprintf("rankings[%d]", i)); err != nil {
+			if out.Rankings[i], err = change.apply(current.Live.Ranking, fmt.Sprintf("rankings[%d]", i), &out.Notes); err != nil {
 				return err
 			}
 		}

@@ -203,7 +203,7 @@ const fileBy = "config "
 // they last looked at the file: what somebody has set after it must not be undone.
 func (l *Live) FileEdited(ctx context.Context, path string, old, edited feed.Ranking) error {
 	changes := edited.Changes(old)
-	by, why := fileBy+tail(path, MaxBy-len(fileBy)), "the file says "+changes
+	by, why := fileBy+tail(path, MaxBy-len(fileBy)), head("the file says "+changes, MaxWhy)
 	since := int(l.fileAt.Load())
 	v, err := l.append(ctx, by, why, nil, func(ctx context.Context, base Version) (*feed.Live, error) {
 		ranking, err := base.Live.Ranking.With(changes)
@@ -234,6 +234,14 @@ func (l *Live) fileEditKnown(ctx context.Context, since, newest int, why string)
 		}
 	}
 	return false, err
+}
+
+// head shortens a text to its first most bytes, at a character.
+func head(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most-len("…")], "") + "…"
 }
 
 // tail shortens a path to its last most bytes, at a character.

@@ -66,7 +66,7 @@ func SortGains(gains []Gain) {
 // Finish fills in what follows from the rest: relevance, decay, popularity
 // factor and score, by the formulas of [feed.Ranking]. at is the ranking's
 // decay, prepared.
-func (f *Factors) Finish(q *feed.Query, at feed.Curve) {
+func (f *Factors) Finish(q *feed.Query, at *feed.DecayFunc) {
 	f.Base = q.Ranking.Base
 	f.Relevance = f.Base
 	for _, g := range f.Tags {

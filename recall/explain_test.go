@@ -40,7 +40,7 @@ func TestFinish(t *testing.T) {
 			UpdateTime: 1_000_000 - 25*3600, Popularity: popularity,
 			Tags: []recall.Gain{{Name: "go", Score: 2}}, Keywords: []recall.Gain{{Name: "k", Score: 0.9}},
 		}
-		f.Finish(&q, q.Ranking.Decay.Curve())
+		f.Finish(&q, q.Ranking.Decay.Func())
 		assert.InEpsilon(t, 3, f.Relevance, 1e-12)
 		assert.InEpsilon(t, 0.5, f.Decay, 1e-12)
 		assert.InEpsilon(t, factor, f.PopularityFactor, 1e-12)

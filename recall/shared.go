@@ -182,6 +182,13 @@ func keyOf(q *feed.Query) queryKey {
 	k.number(uint64(r.Decay.Offset))
 	k.float(r.Decay.Decay)
 	k.float(r.Decay.Floor)
+	for _, c := range r.Decay.Curves {
+		k.text(string(c.Shape))
+		k.number(uint64(c.Scale))
+		k.number(uint64(c.Offset))
+		k.float(c.Decay)
+		k.float(c.Weight)
+	}
 	k.float(r.PopularityWeight)
 	k.float(r.Base)
 	k.float(r.KeywordsSummary)

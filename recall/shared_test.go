@@ -38,13 +38,17 @@ func (s *source) Recall(ctx context.Context, q feed.Query) (recall.Result, error
 }
 
 func query() feed.Query {
+	one := feed.Curve{Shape: feed.Exp, Scale: time.Hour, Offset: time.Minute, Decay: 0.5, Weight: 1}
 	return feed.Query{
 		Profile: feed.Profile{
 			Interests: map[string]float64{"go": 1, "rust": 2}, Keywords: feed.Keywords("a", "b"), Langs: []string{"en"},
 			MutedAuthors: []string{"x"}, MutedTags: []string{"y"}, MutedItems: []string{"z"},
 		},
 		Ranking: feed.Ranking{
-			Decay: feed.Decay{Scale: time.Hour, Offset: time.Minute, Decay: 0.5, Floor: 0.1}, PopularityWeight: 1, Base: 0.1, KeywordsSummary: 0.5,
+			Decay: feed.Decay{
+				Scale: time.Hour, Offset: time.Minute, Decay: 0.5, Floor: 0.1, Curves: feed.Curves{one, one, one, one},
+			},
+			PopularityWeight: 1, Base: 0.1, KeywordsSummary: 0.5,
 			Diversity: feed.Diversity{
 				Author: feed.Spread{Decay: 0.9, Floor: 0.3}, Site: feed.Spread{Decay: 0.7, Floor: 0.1}, Tag: feed.Spread{Decay: 0.8, Floor: 0.2}, SameStory: 0.6,
 			},
@@ -161,6 +165,11 @@ func TestSharedTellsQueriesApart(t *testing.T) {
 			case reflect.Struct:
 				for i := range v.NumField() {
 					walk(name+"."+v.Type().Field(i).Name, v.Field(i), q)
+				}
+				return
+			case reflect.Array:
+				for i := range v.Len() {
+					walk(fmt.Sprintf("%s[%d]", name, i), v.Index(i), q)
 				}
 				return
 			case reflect.String:

@@ -56,7 +56,7 @@ func (r *rankingChange) change(do func(ctx context.Context, c *client.Client, wa
 		}
 		return answer(r.adminCall, now, func(w io.Writer, v client.RankingVersion) error {
 			err := cli.WriteRanking(w, v)
-			fmt.Fprintf(w, "\n%s\n", said)
+			fmt.Fprintf(w, "\n%s\n%s", said, cli.Notes(v))
 			return err
 		})
 	})

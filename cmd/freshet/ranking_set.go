@@ -16,10 +16,16 @@ func newRankingSetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "set CHANGES",
 		Short: "Change the live ranking, or an experiment",
-		Long: "Changes the parameters that are named and leaves the others: scale, offset, decay, floor, weight (of\n" +
-			"popularity), base and summary (part of its weight that a keyword adds in a summary). With --as they become, or change, an experiment for a share of the agents; the same\n" +
-			"agents stay in it as its share grows. No server is restarted.",
+		Long: "Changes the parameters that are named and leaves the others: scale, offset, decay, curves, floor, weight\n" +
+			"(of popularity), base, summary (part of its weight that a keyword adds in a summary), and those of diversity:\n" +
+			"author.decay, author.floor, site.decay, site.floor, tag.decay, tag.floor, same_story.\n" +
+			"With --as they become, or change, an experiment for a share of the agents; the same agents stay in it as its\n" +
+			"share grows. No server is restarted.\n\n" +
+			"curves is a JSON array of up to 4 curves that are added, or a preset: single (scale=24h,offset=1h,decay=0.5)\n" +
+			"or two (a fast and a slow curve). scale, offset and decay replace curves by one Gaussian.",
 		Example: "  freshet ranking set scale=48h,weight=0.2 --why \"weekend readers want more\"\n" +
+			"  freshet ranking set curves=two --as two --share 10%\n" +
+			"  freshet ranking set 'curves=[{\"shape\":\"exp\",\"scale\":\"12m\",\"weight\":0.6},{\"shape\":\"exp\",\"scale\":\"120h\",\"weight\":0.4}]'\n" +
 			"  freshet ranking set scale=72h --as slow --share 10%\n" +
 			"  freshet ranking set --as slow --share 25%",
 		Args: func(_ *cobra.Command, args []string) error {

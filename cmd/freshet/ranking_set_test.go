@@ -24,7 +24,7 @@ var (
 // live, and taken back.
 func TestRankingLive(t *testing.T) {
 	t.Setenv("USER", "ana")
-	p := start(t, map[string]string{"DATA_DIR": t.TempDir()})
+	p := start(t, map[string]string{"DATA_DIR": t.TempDir(), "RANKING_DECAY_CURVES": "single"})
 	var transcript string
 	run := func(args ...string) result {
 		t.Helper()
@@ -75,6 +75,50 @@ func TestRankingLive(t *testing.T) {
 	var list []client.RankingVersion
 	require.NoError(t, json.Unmarshal([]byte(got.out), &list))
 	require.Len(t, list, next.Version+1)
+}
+
+// TestRankingCurves sets curves, and one Gaussian in their place.
+func TestRankingCurves(t *testing.T) {
+	p := start(t, map[string]string{"DATA_DIR": t.TempDir(), "RANKING_DECAY_CURVES": "single"})
+	ok := func(stdin string, args ...string) string {
+		t.Helper()
+		got := p.tune(t, stdin, args...)
+		require.Equal(t, exitOK, got.code, got.errs)
+		return got.out
+	}
+	const (
+		list = `[{"shape":"exp","scale":"12m","offset":"0s","decay":0.5,"weight":0.6},{"shape":"constant","weight":0.02}]`
+		note = "one Gaussian is in the place of 2 curves, by its scale, offset and decay"
+	)
+	out := ok("", "set", `curves=[{"shape":"exp","scale":"12m","weight":0.6},{"shape":"constant","weight":0.02}],weight=1`)
+	require.Contains(t, out, "100%   curves="+list+",floor=1e-06,weight=1,base=0.1\n")
+	require.Contains(t, out, "Changed: curves="+list+",weight=1; every server")
+	require.NotContains(t, out, "note:")
+	require.Contains(t, ok("", "show"), "curves="+list)
+	require.Contains(t, ok("", "set", "floor=0,weight=1"), "Changed: floor=0; ")
+
+	require.Contains(t, ok("", "compare", "--b", "scale=48h", "--agents", "u_1"), "note: b: "+note+"\n")
+	require.NotContains(t, ok("", "compare", "--b", "curves=two", "--agents", "u_1"), "note:")
+	swept := ok("", "sweep", "--scale", "6h,12h,24h", "--agents", "u_1", "--svg", filepath.Join(t.TempDir(), "scale.svg"))
+	require.Equal(t, 1, strings.Count(swept, "note: b: "+note), swept)
+	click := `{"agent_id":"u_1","id":"doc_1","at":"2026-03-06T12:00:00Z","type":"click"}`
+	require.Contains(t, ok(click, "replay", "-", "--b", "offset=2h"), "note: rankings[1]: "+note)
+
+	require.Contains(t, ok("", "set", "offset=2h", "--as", "slow", "--share", "10%"), "note: experiment slow: "+note)
+	out = ok("", "set", "scale=48h")
+	require.Contains(t, out, "Changed: scale=48h,offset=1h,decay=0.5; every server follows within two seconds.\nnote: ranking: "+note+"\n")
+	require.NotContains(t, ok("", "set", "scale=72h"), "note:")
+	require.Contains(t, ok("", "set", "curves=two"), `"shape":"constant"`)
+	require.Contains(t, ok("", "set", "curves=single"), "90%    scale=24h,offset=1h,decay=0.5,floor=1e-06")
+
+	for change, says := range map[string]string{
+		"curves=three": "the name of a preset, single or two", "curves=two,scale=1h": "give one or the other",
+		`curves=[{"shape":"exp","scale":"1h"},{"shape":"exp","scale":"0s"}]`: "decay.curves[1].scale must be at least 1s",
+	} {
+		got := p.tune(t, "", "set", change)
+		require.NotEqual(t, exitOK, got.code, change)
+		require.Contains(t, got.errs, says)
+	}
 }
 
 func TestRankingLiveBadUse(t *testing.T) {

@@ -113,6 +113,7 @@ type Comparison struct {
 	K        int            `json:"k"`
 	A        feed.Ranking   `json:"a"`
 	B        feed.Ranking   `json:"b"`
+	Notes    []string       `json:"notes,omitempty"` // what the changes to A and B did beside what they say
 	Figures  Summary        `json:"figures"`
 	PerAgent []AgentFigures `json:"per_agent"` // in the order they were asked for
 	Lists    *Lists         `json:"lists,omitempty"`

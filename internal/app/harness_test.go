@@ -51,7 +51,8 @@ var modes = []mode{{"embedded", embedded}, {"services", services}}
 func embedded(t testing.TB) configs.Config {
 	cfg := configs.Default()
 	cfg.DataDir = t.TempDir()
-	cfg.Recall.CacheTTL = 0 // tests change the catalog and expect to see it
+	cfg.Recall.CacheTTL = 0                  // tests change the catalog and expect to see it
+	cfg.Ranking.Decay.Curves = feed.Curves{} // one Gaussian, whatever is the default
 	return cfg
 }
 

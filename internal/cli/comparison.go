@@ -20,7 +20,7 @@ const nameWidth = len("rank-biased overlap")
 // sentence.
 func WriteComparison(w io.Writer, c offline.Comparison) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "A  %s\nB  %s\n%s\n\n", c.A, c.B, setting(c))
+	fmt.Fprintf(&b, "A  %s\nB  %s\n%s\n%s\n", c.A, c.B, setting(c), notes(c.Notes))
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, strings.Repeat(" ", nameWidth)+"\tMEAN\tSD\tMIN\tMEDIAN\tMAX\tAGENTS\t")
 	f := c.Figures
@@ -49,6 +49,15 @@ func WriteComparison(w io.Writer, c offline.Comparison) error {
 	_ = t.Flush()
 	fmt.Fprintf(&b, "\n%s\n", conclusion(c))
 	return write(w, &b)
+}
+
+// notes writes what changes did beside what they say, a line each.
+func notes(list []string) string {
+	var b strings.Builder
+	for _, note := range list {
+		fmt.Fprintf(&b, "note: %s\n", printable(note))
+	}
+	return b.String()
 }
 
 // setting says what was compared.

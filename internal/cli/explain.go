@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/freshet/freshet/client"
+	"github.com/freshet/freshet/feed"
 )
 
 // WriteExplanation writes an explanation as a table of the candidates down to
@@ -171,7 +172,7 @@ func WriteExplainedItem(w io.Writer, x client.Explanation) error {
 		fmt.Fprintf(&b, "score %s = relevance %s × decay %s × popularity %s\n",
 			number(it.Score), number(it.Relevance.Total), number(it.Decay), number(it.Popularity.Factor))
 		fmt.Fprintf(&b, "  relevance   base %s%s%s\n", number(it.Relevance.Base), gains("tag", it.Relevance.Tags), gains("keyword", it.Relevance.Keywords))
-		fmt.Fprintf(&b, "  decay       %s old\n", Age(it.Age))
+		fmt.Fprintf(&b, "  decay       %s old%s\n", Age(it.Age), curves(x.Ranking.Decay, it.Curves))
 		fmt.Fprintf(&b, "  popularity  %s = likes + 2 × comments\n", strconv.FormatFloat(it.Popularity.Value, 'f', -1, 64))
 		if v := it.Variety; v != nil && x.Ranking.Diversity.On() {
 			fmt.Fprintf(&b, "  variety     %s\n", varieties(v))
@@ -180,6 +181,23 @@ func WriteExplainedItem(w io.Writer, x client.Explanation) error {
 	}
 	b.WriteString(explainedFooter(x))
 	return write(w, &b)
+}
+
+// curves says what each curve adds to a decay; nothing of one Gaussian.
+func curves(d feed.Decay, parts []float64) string {
+	var b strings.Builder
+	for i, c := range d.Curves[:min(d.Curves.Len(), len(parts))] {
+		sign := ": "
+		if i > 0 {
+			sign = " + "
+		}
+		fmt.Fprintf(&b, "%s%s", sign, c.Shape)
+		if c.Shape != feed.Constant {
+			fmt.Fprintf(&b, " %s", feed.DurationText(c.Scale))
+		}
+		fmt.Fprintf(&b, " %s", number(parts[i]))
+	}
+	return b.String()
 }
 
 func gains(kind string, list []client.Gain) string {

@@ -90,6 +90,9 @@ func RankingChange(from, to client.RankingVersion) string {
 	return cmp.Or(strings.Join(said, "; "), "no change")
 }
 
+// Notes are what a change did beside what it says, a line each.
+func Notes(v client.RankingVersion) string { return notes(v.Notes) }
+
 // Share writes a part of all agents as a percentage, exact to a bucket.
 func Share(part float64) string {
 	text := strconv.FormatFloat(max(0, 100*part), 'f', 2, 64)

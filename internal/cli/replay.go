@@ -24,7 +24,7 @@ has shown them, so whatever was live at the time has the better chances.
 // every event that is in no score.
 func WriteReplay(w io.Writer, r tuning.Replay) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s of %s, ranked as of each click, the first %d\n\n", counted(r.Clicks, "click"), counted(r.Agents, "agent"), r.Depth)
+	fmt.Fprintf(&b, "%s of %s, ranked as of each click, the first %d\n%s\n", counted(r.Clicks, "click"), counted(r.Agents, "agent"), r.Depth, notes(r.Notes))
 	if r.Clicks > 0 {
 		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 		fmt.Fprintf(t, "\tHIT RATE@%d\tNDCG@%[1]d\tMRR\tNDCG-A\tHIGHER\tLOWER\tRANKING\n", r.K)

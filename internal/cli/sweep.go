@@ -15,8 +15,8 @@ import (
 func WriteSweep(w io.Writer, s tuning.Sweep) error {
 	var b strings.Builder
 	first := s.Points[0].Figures
-	fmt.Fprintf(&b, "A  %s\n%s; median age by A %s\n\n", s.A,
-		setting(offline.Comparison{At: s.At, K: s.K, Figures: first}), figure(first.MedianAgeA, first.MedianAgeA.Mean, preciseAge))
+	fmt.Fprintf(&b, "A  %s\n%s; median age by A %s\n%s\n", s.A,
+		setting(offline.Comparison{At: s.At, K: s.K, Figures: first}), figure(first.MedianAgeA, first.MedianAgeA.Mean, preciseAge), notes(s.Notes))
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, axis := range s.Axes {
 		fmt.Fprint(t, strings.ToUpper(axis.Name), "\t")

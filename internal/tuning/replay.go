@@ -33,7 +33,8 @@ type Replay struct {
 	Depth       int                      `json:"depth"`
 	Contestants []Contestant             `json:"rankings"` // each compared with the first
 	NotScored   map[offline.Replayed]int `json:"not_scored"`
-	Skipped     map[string]int           `json:"skipped"` // events of other types
+	Skipped     map[string]int           `json:"skipped"`         // events of other types
+	Notes       []string                 `json:"notes,omitempty"` // what the changes did beside what they say
 	Rejected    int                      `json:"rejected"`
 	Errors      []BadLine                `json:"errors"` // the first of those rejected
 }
@@ -114,6 +115,7 @@ func (r *Replay) ask(ctx context.Context, c *client.Client, request client.Repla
 	if len(got.Outcomes) != len(request.Clicks) || len(got.Rankings) != len(r.Contestants) {
 		return errors.New("the server answered for other clicks than it was asked for; it and this command must be of one version")
 	}
+	r.Notes = addNotes(r.Notes, got.Notes)
 	for i, ranking := range got.Rankings {
 		x := &r.Contestants[i]
 		if !first && x.Ranking != ranking {

@@ -84,3 +84,13 @@ func CheckChanges(what, changes string) error {
 	}
 	return nil
 }
+
+// addNotes adds the notes that are new.
+func addNotes(to, from []string) []string {
+	for _, note := range from {
+		if !slices.Contains(to, note) {
+			to = append(to, note)
+		}
+	}
+	return to
+}

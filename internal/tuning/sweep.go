@@ -18,6 +18,7 @@ type Sweep struct {
 	K      int          `json:"k"`
 	A      feed.Ranking `json:"a"`
 	Agents int          `json:"agents"`
+	Notes  []string     `json:"notes,omitempty"` // what the changes did beside what they say
 	Points []Point      `json:"points"`
 	Axes   []Parameter  `json:"-"` // those with many values, and then those with one
 }
@@ -89,6 +90,7 @@ func (s *Study) Sweep(ctx context.Context, axes []Parameter, step func()) (Sweep
 		}
 		p.Ranking, p.Figures = got.B, got.Figures
 		out.At, out.K, out.A, out.Agents = got.At, got.K, got.A, got.Figures.Agents
+		out.Notes = addNotes(out.Notes, got.Notes)
 		out.Points = append(out.Points, p)
 		step()
 	}

@@ -34,8 +34,12 @@ func (p Parameter) Text(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// Of is the parameter's value in a ranking.
+// Of is the parameter's value in a ranking; NaN where it has none, as the scale of a
+// ranking with curves.
 func (p Parameter) Of(r feed.Ranking) float64 {
+	if isDuration(p.Name) && r.Decay.Curves.Len() > 0 {
+		return math.NaN()
+	}
 	return map[string]float64{"scale": r.Decay.Scale.Hours(), "offset": r.Decay.Offset.Hours(), "weight": r.PopularityWeight}[p.Name]
 }
 

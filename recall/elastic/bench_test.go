@@ -29,13 +29,26 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // BenchmarkRecall500 is a recall of 500 real posts beside the same request
-// sent by itself, its answer thrown away.
+// sent by itself, its answer thrown away: by one Gaussian, by several curves that
+// never come down to the floor, and by curves that do.
 func BenchmarkRecall500(b *testing.B) {
 	posts := testenv.Posts(b)
 	s, client, name := open(b, posts)
 	q := ask(feed.Profile{Interests: map[string]float64{"show-hn": 3, "github.com": 2}, Keywords: feed.Keywords("go", "rust")})
 	q.Origin, q.N = time.Unix(posts[len(posts)-1].UpdateTime, 0), 500
+	two, err := feed.Preset(feed.PresetTwo)
+	require.NoError(b, err)
+	falling := feed.Decay{Floor: two.Floor, Curves: feed.Curves{two.Curves[0], two.Curves[1]}}
+	for _, decay := range []struct {
+		name  string
+		decay feed.Decay
+	}{{"single", ranking.Decay}, {"two", two}, {"two-falling", falling}} {
+		q.Ranking.Decay = decay.decay
+		b.Run(decay.name, func(b *testing.B) { benchmarkRecall(b, s, client, name, q) })
+	}
+}
 
+func benchmarkRecall(b *testing.B, s *elastic.Source, client esindex.Client, name string, q feed.Query) {
 	rec := &recorder{}
 	address, _ := testenv.Elastic(b)
 	through, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{address}, Transport: rec})

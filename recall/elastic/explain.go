@@ -29,7 +29,7 @@ func (s *Source) Explain(ctx context.Context, q feed.Query, ids []string) ([]rec
 		return nil, s.contractError(err)
 	}
 	named := nameParts(&q, schema)
-	curve := q.Ranking.Decay.Curve()
+	curve := q.Ranking.Decay.Func()
 	known := make(map[string]recall.Factors, len(ids))
 	for part := range slices.Chunk(ids, explainAtOnce) {
 		if err := s.explainSome(ctx, schema, named, part, known); err != nil {

@@ -76,7 +76,7 @@ type disMax struct {
 }
 
 type timeRange struct {
-	LTE json.RawMessage `json:"lte"`
+	LTE json.RawMessage `json:"lte,omitempty"`
 	GT  json.RawMessage `json:"gt,omitempty"`
 }
 
@@ -88,12 +88,15 @@ type functionScore struct {
 }
 
 type function struct {
-	Gauss            map[string]gauss  `json:"gauss,omitempty"`
+	Filter           *clause           `json:"filter,omitempty"`
+	Gauss            map[string]curve  `json:"gauss,omitempty"`
+	Exp              map[string]curve  `json:"exp,omitempty"`
+	Linear           map[string]curve  `json:"linear,omitempty"`
 	FieldValueFactor *fieldValueFactor `json:"field_value_factor,omitempty"`
 	Weight           float64           `json:"weight,omitempty"`
 }
 
-type gauss struct {
+type curve struct {
 	Origin json.RawMessage `json:"origin"`
 	Scale  json.RawMessage `json:"scale"`
 	Offset json.RawMessage `json:"offset"`
@@ -109,7 +112,7 @@ type fieldValueFactor struct {
 // scored is the query for score = relevance × decay × popularity. Each factor
 // is a function_score of its own around the one before, because one
 // function_score combines all its functions with a single score_mode, while
-// the decay wants the larger of two and popularity the sum of two.
+// the decay of one curve wants the larger of two and popularity the sum of two.
 func scored(q *feed.Query, s *esindex.Schema) clause {
 	c := decayed(clause{Bool: &boolean{
 		Should:  relevance(q, s),
@@ -131,20 +134,54 @@ func scored(q *feed.Query, s *esindex.Schema) clause {
 	}}
 }
 
+// decayed multiplies a query's scores by the decay, max(floor, Σ curves). One
+// curve is the larger one of two functions. Several are a sum, which has no room
+// for a maximum; but the sum falls with age, so it is below the floor from some
+// age on, and filters give older items the floor in its place.
 func decayed(c clause, q *feed.Query, s *esindex.Schema) clause {
 	d := q.Ranking.Decay
-	f := &functionScore{Query: c, ScoreMode: "max", BoostMode: "multiply", Functions: []function{{
-		Gauss: map[string]gauss{s.Fields.UpdateTime: {
-			Origin: s.Time.Literal(q.Origin.Unix()),
-			Scale:  s.Time.Span(d.Scale),
-			Offset: s.Time.Span(d.Offset),
-			Decay:  d.Decay,
-		}},
-	}}}
-	if d.Floor > 0 {
-		f.Functions = append(f.Functions, function{Weight: d.Floor})
+	f := &functionScore{Query: c, ScoreMode: "max", BoostMode: "multiply"}
+	for _, one := range d.Sum() {
+		f.Functions = append(f.Functions, curveOf(one, q, s))
+	}
+	if len(f.Functions) == 1 {
+		if d.Floor > 0 {
+			f.Functions = append(f.Functions, function{Weight: d.Floor})
+		}
+		return clause{FunctionScore: f}
+	}
+	f.ScoreMode = "sum"
+	if age, falls := d.Func().FloorAge(); falls {
+		border := s.Time.Literal(q.Origin.Unix() - age - 1)
+		younger := &clause{Range: map[string]timeRange{s.Fields.UpdateTime: {GT: border}}}
+		older := &clause{Range: map[string]timeRange{s.Fields.UpdateTime: {LTE: border}}}
+		for i := range f.Functions {
+			f.Functions[i].Filter = younger
+		}
+		f.Functions = append(f.Functions, function{Filter: older, Weight: d.Floor})
 	}
 	return clause{FunctionScore: f}
+}
+
+// curveOf is a curve times its weight. A weight of 1 is left out, except that a
+// constant has nothing else.
+func curveOf(c feed.Curve, q *feed.Query, s *esindex.Schema) function {
+	var f function
+	if c.Weight != 1 || c.Shape == feed.Constant {
+		f.Weight = c.Weight
+	}
+	at := map[string]curve{s.Fields.UpdateTime: {
+		Origin: s.Time.Literal(q.Origin.Unix()), Scale: s.Time.Span(c.Scale), Offset: s.Time.Span(c.Offset), Decay: c.Decay,
+	}}
+	switch c.Shape {
+	case feed.Gauss:
+		f.Gauss = at
+	case feed.Exp:
+		f.Exp = at
+	case feed.Linear:
+		f.Linear = at
+	}
+	return f
 }
 
 // relevance lists the terms of the sum base + Σ weight over matching tags + Σ

@@ -69,6 +69,25 @@ var profiles = []struct {
 	}},
 }
 
+// decays are one Gaussian over a day, and a fast and a slow curve, whose tail is
+// what a walk back in time finds hard.
+var decays = []struct {
+	name  string
+	decay feed.Decay
+}{
+	{"", feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}},
+	{"/two-gauss", twoCurves(feed.Gauss)},
+	{"/two-exp", twoCurves(feed.Exp)},
+}
+
+func twoCurves(shape feed.Shape) feed.Decay {
+	return feed.Decay{Floor: 1e-6, Curves: feed.Curves{
+		{Shape: shape, Scale: 12 * time.Minute, Decay: 0.5, Weight: 0.56},
+		{Shape: shape, Scale: 5 * 24 * time.Hour, Decay: 0.5, Weight: 0.42},
+		{Shape: feed.Constant, Weight: 0.02},
+	}}
+}
+
 func BenchmarkRecall(b *testing.B) {
 	for _, n := range []int{100_000, 1_000_000} {
 		if n > 100_000 && testing.Short() {
@@ -86,19 +105,20 @@ func BenchmarkRecall(b *testing.B) {
 		runtime.ReadMemStats(&after)
 		b.Logf("%d bytes per item, %d segments", (after.HeapAlloc-before.HeapAlloc)/uint64(n), s.Segments())
 		for _, p := range profiles {
-			b.Run(fmt.Sprintf("%d/%s", n, p.name), func(b *testing.B) {
-				b.ReportAllocs()
-				q := feed.Query{Profile: p.profile, Origin: now.Add(p.later), N: 500, Ranking: feed.Ranking{
-					Base: 0.1, PopularityWeight: p.popularity, KeywordsSummary: 0.5,
-					Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6},
-				}}
-				for b.Loop() {
-					r, err := s.Recall(context.Background(), q)
-					if err != nil || len(r.Candidates) != q.N {
-						b.Fatal(len(r.Candidates), err)
+			for _, d := range decays {
+				b.Run(fmt.Sprintf("%d/%s%s", n, p.name, d.name), func(b *testing.B) {
+					b.ReportAllocs()
+					q := feed.Query{Profile: p.profile, Origin: now.Add(p.later), N: 500, Ranking: feed.Ranking{
+						Base: 0.1, PopularityWeight: p.popularity, KeywordsSummary: 0.5, Decay: d.decay,
+					}}
+					for b.Loop() {
+						r, err := s.Recall(context.Background(), q)
+						if err != nil || len(r.Candidates) != q.N {
+							b.Fatal(len(r.Candidates), err)
+						}
 					}
-				}
-			})
+				})
+			}
 		}
 		runtime.KeepAlive(items)
 	}

@@ -35,36 +35,40 @@ func (s *Source) Explain(ctx context.Context, q feed.Query, ids []string) ([]rec
 // explanation is a query with what it takes to say what each of its interests
 // and keywords adds to an item.
 type explanation struct {
-	curve    feed.Curve
+	curve    *feed.DecayFunc
 	tags     []explainedTag
 	keywords []explainedKeyword
 }
 
 type explainedTag struct {
-	name string
-	tagWeight
+	name   string
+	term   uint32
+	weight float64
 }
 
+// explainedKeyword has what it adds by the field it stands in.
 type explainedKeyword struct {
-	name string
-	phrase
+	name  string
+	terms []uint32
+	gains [fieldCount]float64
 }
 
 // take takes the state to work on and looks the interests and keywords up in
 // it.
 func (x *explanation) take(s *Source, q *feed.Query) []view {
-	x.curve = q.Ranking.Decay.Curve()
+	x.curve = q.Ranking.Decay.Func()
 	keywords := recall.Keywords(&q.Profile)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for tag, weight := range q.Profile.Interests {
 		if term, ok := s.dictionaries[tagDictionary].numbers[tag]; ok && weight > 0 {
-			x.tags = append(x.tags, explainedTag{tag, tagWeight{term, weight}})
+			x.tags = append(x.tags, explainedTag{tag, term, weight})
 		}
 	}
 	for _, k := range keywords {
 		if terms, ok := s.terms(k.Tokens); ok {
-			x.keywords = append(x.keywords, explainedKeyword{k.Term, newPhrase(terms, k.Weight, &q.Ranking)})
+			gains := [fieldCount]float64{titleField: k.Weight, summaryField: k.Weight * q.Ranking.KeywordsSummary}
+			x.keywords = append(x.keywords, explainedKeyword{k.Term, terms, gains})
 		}
 	}
 	return s.views
@@ -92,3 +96,14 @@ func (x *explanation) factors(s *segment, item uint32) recall.Factors {
 }
 
 var fieldNames = [fieldCount]string{titleField: recall.InTitle, summaryField: recall.InSummary}
+
+// in returns the field that an item has the keyword in, the title before the
+// summary.
+func (k *explainedKeyword) in(s *segment, item uint32) (field int, ok bool) {
+	for _, f := range []int{titleField, summaryField} {
+		if s.fields[f].has(item, k.terms) {
+			return f, true
+		}
+	}
+	return 0, false
+}

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -9,40 +10,37 @@ import (
 )
 
 // plan is a query with everything looked up that does not depend on an item.
-// The lists are in a fixed order, so that a sum has the same rounding in every
-// round.
+// What adds to the relevance is in a fixed order, what adds the most first, so that
+// a sum has the same rounding in every round.
 type plan struct {
 	query   *feed.Query
 	ranking feed.Ranking
-	curve   feed.Curve
+	curve   *feed.DecayFunc
 	origin  int64
 	since   int64
 	bounded bool    // since counts
 	after   *cursor // nil: the first round
-	tags    []tagWeight
-	phrases []phrase
+	gainers []gainer
+	tags    []uint32 // the terms of interests, for gainers
 
 	mutedAuthors map[string]bool
 	mutedItems   map[string]bool
 	mutedTags    []uint32
 }
 
-// tagWeight is an interest and what it adds to the items that have the tag.
-type tagWeight struct {
-	term   uint32
-	weight float64
-}
-
-// phrase is a keyword: the terms that follow one another, and what it adds where
-// they do in the title, or in the summary and not in the title.
-type phrase struct {
-	terms []uint32
-	gains [fieldCount]float64
+// gainer is an interest, or a keyword in one of its fields, and what it adds: to an
+// item that has the tag, or the terms one after the other in the title, or in the
+// summary and not in the title.
+type gainer struct {
+	terms   []uint32
+	field   int
+	weight  float64
+	keyword int // number of the keyword, from 1
 }
 
 // take takes the state to work on and looks up the query's terms in it.
 func (p *plan) take(s *Source, q *feed.Query) []view {
-	*p = plan{query: q, ranking: q.Ranking, curve: q.Ranking.Decay.Curve(), origin: q.Origin.Unix(), tags: p.tags[:0], phrases: p.phrases[:0]}
+	*p = plan{query: q, ranking: q.Ranking, curve: q.Ranking.Decay.Func(), origin: q.Origin.Unix(), gainers: p.gainers[:0], tags: p.tags[:0]}
 	if !q.Since.IsZero() {
 		p.since, p.bounded = q.Since.Unix(), true
 	}
@@ -56,15 +54,17 @@ func (p *plan) take(s *Source, q *feed.Query) []view {
 	for _, tag := range interests {
 		if weight := q.Profile.Interests[tag]; weight > 0 {
 			if term, ok := tags[tag]; ok {
-				p.tags = append(p.tags, tagWeight{term, weight})
+				p.tags = append(p.tags, term)
+				p.gainers = append(p.gainers, gainer{terms: p.tags[len(p.tags)-1:], field: tagField, weight: weight})
 			}
 		}
 	}
-	for _, k := range keywords {
+	for i, k := range keywords {
 		if terms, ok := s.terms(k.Tokens); ok {
-			p.phrases = append(p.phrases, newPhrase(terms, k.Weight, &q.Ranking))
+			p.addKeyword(i+1, terms, k.Weight)
 		}
 	}
+	slices.SortStableFunc(p.gainers, func(a, b gainer) int { return cmp.Compare(b.weight, a.weight) })
 	for _, tag := range q.Profile.MutedTags {
 		if term, ok := tags[tag]; ok {
 			p.mutedTags = append(p.mutedTags, term)
@@ -88,19 +88,11 @@ func (s *Source) terms(tokens []string) ([]uint32, bool) {
 	return terms, true
 }
 
-func newPhrase(terms []uint32, weight float64, r *feed.Ranking) phrase {
-	return phrase{terms: terms, gains: [fieldCount]float64{titleField: weight, summaryField: weight * r.KeywordsSummary}}
-}
-
-// in returns the field that an item has the phrase in, the title before the
-// summary.
-func (p *phrase) in(s *segment, item uint32) (field int, ok bool) {
-	for _, f := range []int{titleField, summaryField} {
-		if s.fields[f].has(item, p.terms) {
-			return f, true
-		}
+func (p *plan) addKeyword(number int, terms []uint32, weight float64) {
+	p.gainers = append(p.gainers, gainer{terms: terms, field: titleField, weight: weight, keyword: number})
+	if share := p.ranking.KeywordsSummary; share > 0 {
+		p.gainers = append(p.gainers, gainer{terms: terms, field: summaryField, weight: weight * share, keyword: number})
 	}
-	return 0, false
 }
 
 // set returns the words as a set; nil of none.

@@ -3,6 +3,7 @@ package memory_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -97,6 +98,14 @@ func (w *world) query() feed.Query {
 		q.Ranking.Base = w.Float64() + 0.01
 	case 2:
 		q.Ranking.Decay.Floor = 0.2 * w.Float64()
+	case 3:
+		q.Ranking.Decay = feed.Decay{Floor: q.Ranking.Decay.Floor * float64(w.IntN(2)), Curves: w.curves()}
+		if w.IntN(3) == 0 {
+			q.Ranking.Decay.Floor = 0.5 * w.Float64()
+		}
+		if w.IntN(2) == 0 {
+			q.Ranking.PopularityWeight = w.Float64() * 3
+		}
 	}
 	if w.IntN(6) == 0 {
 		q.Since = q.Origin.Add(-time.Duration(w.Int64N(int64(w.span))))
@@ -104,6 +113,21 @@ func (w *world) query() feed.Query {
 	q.Ranking.KeywordsSummary = []float64{0, 0.5, 1, w.Float64()}[w.IntN(4)]
 	q.Profile = w.profile()
 	return q
+}
+
+// curves are some of every shape, from minutes to the whole span.
+func (w *world) curves() (curves feed.Curves) {
+	for i := range curves[:1+w.IntN(len(curves))] {
+		scale := time.Duration(math.Exp(w.Float64()*math.Log(w.span.Seconds()))) * time.Second
+		c := feed.Curve{Shape: feed.Constant, Weight: 0.01 + w.Float64()}
+		if shape := w.IntN(4); shape < 3 {
+			c.Shape = []feed.Shape{feed.Gauss, feed.Exp, feed.Linear}[shape]
+			c.Scale, c.Decay = max(scale, time.Second), 0.1+0.8*w.Float64()
+			c.Offset = time.Duration(w.IntN(2)) * time.Duration(w.Int64N(int64(w.span/10)))
+		}
+		curves[i] = c
+	}
+	return curves
 }
 
 func (w *world) profile() feed.Profile {

@@ -70,7 +70,7 @@ func (w *walker) release() {
 	w.view, w.top.views, w.plan.query = nil, nil, nil
 	w.plan.after, w.plan.mutedAuthors, w.plan.mutedItems, w.plan.mutedTags = nil, nil, nil, nil
 	clear(w.lists[:cap(w.lists)])
-	clear(w.plan.phrases[:cap(w.plan.phrases)])
+	clear(w.plan.gainers[:cap(w.plan.gainers)])
 	clear(w.top.groups)
 	walkers.Put(w)
 }

@@ -3,39 +3,46 @@ package memory
 import (
 	"context"
 	"math/bits"
+	"slices"
 	"sort"
 	"strings"
 )
 
 // walker finds the best items of one view after the other.
 //
-// In a view it goes back in time, a block of items at a time. Three bounds
-// keep the work small, each of them relevance × decay at the newest item ×
-// highest popularity, against the worst of the best items so far:
+// In a view it goes back in time, a block of items at a time. Bounds keep the
+// work small, each of them relevance × decay at the newest item × highest
+// popularity, against the worst of the best items so far:
 //   - nothing from here on can get in: the view is done;
 //   - nothing of this block can get in: the block is skipped;
 //   - no item without a matching term can get in: only the items on the lists
 //     of the query's terms are looked at, and blocks without any are jumped,
-//     all at once if that holds for the blocks behind too.
+//     all at once if that holds for the blocks behind too;
+//   - no item can get in that is only on the lists that add the least: those are
+//     asked about items of the other lists alone. Decay falls and the worst of the
+//     best rises, so they become more along the way. Source: MaxScore, by Turtle
+//     and Flood, "Query evaluation: strategies and optimizations", 1995.
 type walker struct {
 	plan    plan
 	top     top
-	lists   []list
+	lists   []list                 // that add the most first
+	most    []float64              // base and what the lists from a place on can add; at the end, base
 	gain    [blockSize]float64     // per item of the block: what the lists add
 	touched [blockSize / 64]uint64 // which items of the block are on a list
 
 	viewIndex int32
 	view      *view
-	lastTime  int64   // the time decay is known for
+	lastTime  int64   // the time decay is known for: that of the item looked at or a newer one
 	decay     float64 // its decay
 }
 
 // list is what is left of the items that may match an interest or a keyword.
 type list struct {
-	items  []uint32
-	gain   float64
-	phrase *phrase // nil: an interest, which every item of the list matches
-	field  int     // that the phrase is looked for in
+	gainer
+	items []uint32
+	// instead is what the list of the same keyword in the summary adds: an item has
+	// one of the two.
+	instead float64
 }
 
 // slack makes up for sums and products being rounded in another order in a
@@ -44,84 +51,86 @@ const slack = 1 + 1e-12
 
 func (w *walker) walk(ctx context.Context, index int, v *view) error {
 	w.viewIndex, w.view = int32(index), v
-	w.lastTime, w.decay = w.plan.origin, w.plan.curve.At(0)
 	at := uint32(sort.Search(v.len(), func(i int) bool { return v.times[i] <= w.plan.origin }))
 	end := uint32(v.len())
 	if w.plan.bounded {
 		end = uint32(sort.Search(v.len(), func(i int) bool { return v.times[i] <= w.plan.since }))
 	}
-	base := w.plan.ranking.Base
-	most := base + w.open(at)
+	w.open(at)
+	tail := len(w.most)
 	for at < end {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		block := at / blockSize
-		decay := w.plan.curve.At(float64(w.plan.origin - v.times[at]))
-		if !w.mayEnter(most, decay, v.tailPop[block], at) {
+		w.lastTime, w.decay = v.times[at], w.plan.curve.At(float64(w.plan.origin-v.times[at]))
+		if tail = w.needed(tail, v.tailPop[block], at); tail == 0 {
 			return nil
 		}
 		stop := min((block+1)*blockSize, end)
-		everyItem := w.mayEnter(base, decay, v.blockPop[block], at)
-		if !everyItem {
-			next := w.nextListed(at)
-			if next >= stop && w.mayEnter(base, decay, v.tailPop[block], at) {
-				next = stop // a later block may have an item popular enough
+		need := w.needed(tail, v.blockPop[block], at)
+		if need <= len(w.lists) && w.nextListed(at, need) >= stop {
+			// A later block may have an item popular enough.
+			if at = stop; tail <= len(w.lists) {
+				at = max(stop, w.nextListed(at, tail))
 			}
-			if next >= stop {
-				at = next
-				continue
-			}
+			continue
 		}
-		if w.mayEnter(most, decay, v.blockPop[block], at) {
-			w.gather(at, stop)
-			w.sweep(at, stop, everyItem, decay*slack)
-			w.top.settle()
-		}
+		w.gather(at, stop, need)
+		w.sweep(at, stop, need > len(w.lists))
+		w.top.settle()
 		at = stop
 	}
 	return nil
 }
 
-// mayEnter tells whether an item from at on, with these bounds, could get in.
-func (w *walker) mayEnter(relevance, decay, popularity float64, at uint32) bool {
-	bound := float32(relevance * decay * w.plan.popularity(popularity) * slack)
-	return w.top.mayEnter(bound, w.view.times[at])
+// needed is how many of the lists, from the first on, an item from at on must be
+// on one of to get in with this popularity: 0 says that none can get in, one more
+// than there are lists that it need not be on any. n is known to be enough.
+func (w *walker) needed(n int, popularity float64, at uint32) int {
+	factor := w.decay * w.plan.popularity(popularity) * slack
+	for n > 0 && !w.top.mayEnter(float32(w.most[n-1]*factor), w.view.times[at]) {
+		n--
+	}
+	return n
 }
 
-// open finds the lists of the view and returns the most they can add.
-func (w *walker) open(at uint32) (most float64) {
+// open finds the lists of the view.
+func (w *walker) open(at uint32) {
 	w.lists = w.lists[:0]
-	tags := &w.view.fields[tagField]
-	for _, t := range w.plan.tags {
-		if items := tags.postings(t.term); len(items) > 0 {
-			w.openList(list{items: items, gain: t.weight}, at)
-			most += t.weight
+	for _, g := range w.plan.gainers {
+		items := w.view.fields[g.field].candidates(g.terms)
+		if len(items) == 0 {
+			continue
 		}
-	}
-	for i := range w.plan.phrases {
-		p := &w.plan.phrases[i]
-		gain := 0.0
-		for _, f := range []int{titleField, summaryField} {
-			if items := w.view.fields[f].candidates(p.terms); len(items) > 0 && p.gains[f] > 0 {
-				w.openList(list{items: items, gain: p.gains[f], phrase: p, field: f}, at)
-				gain = max(gain, p.gains[f]) // an item has one of them
-			}
+		if g.field == summaryField {
+			w.pair(&g)
 		}
-		most += gain
+		l := list{gainer: g, items: items}
+		l.skipTo(at)
+		w.lists = append(w.lists, l)
 	}
-	return most
+	w.most = slices.Grow(w.most[:0], len(w.lists)+1)[:len(w.lists)+1]
+	w.most[len(w.lists)] = w.plan.ranking.Base
+	for i := len(w.lists) - 1; i >= 0; i-- {
+		w.most[i] = w.most[i+1] + w.lists[i].weight - w.lists[i].instead
+	}
 }
 
-func (w *walker) openList(l list, at uint32) {
-	l.skipTo(at)
-	w.lists = append(w.lists, l)
+// pair tells the list of a keyword in the title what the one in the summary adds.
+// It comes before that: it adds no less.
+func (w *walker) pair(summary *gainer) {
+	for i := range w.lists {
+		if l := &w.lists[i]; l.keyword == summary.keyword && l.field == titleField {
+			l.instead = summary.weight
+		}
+	}
 }
 
-// candidates are the items that have the rarest term of a phrase; none where
-// another term is in no item.
-func (f *field) candidates(phrase []uint32) (fewest []uint32) {
-	for i, term := range phrase {
+// candidates are the items that have the rarest of the terms; none where another
+// term is in no item.
+func (f *field) candidates(terms []uint32) (fewest []uint32) {
+	for i, term := range terms {
 		items := f.postings(term)
 		if len(items) == 0 {
 			return nil
@@ -133,12 +142,19 @@ func (f *field) candidates(phrase []uint32) (fewest []uint32) {
 	return fewest
 }
 
-// skipTo drops the items before at.
+// skipTo drops the items before at. It looks near by first, and in wider and wider
+// steps.
 func (l *list) skipTo(at uint32) {
+	step := 1
+	for step < len(l.items) && l.items[step] < at {
+		l.items = l.items[step:]
+		step *= 2
+	}
 	if len(l.items) == 0 || l.items[0] >= at {
 		return
 	}
-	l.items = l.items[sort.Search(len(l.items), func(i int) bool { return l.items[i] >= at }):]
+	rest := l.items[:min(step+1, len(l.items))]
+	l.items = l.items[sort.Search(len(rest), func(i int) bool { return rest[i] >= at }):]
 }
 
 // take removes the first item if it is before stop.
@@ -150,10 +166,11 @@ func (l *list) take(stop uint32) (item uint32, ok bool) {
 	return item, true
 }
 
-// nextListed returns the first item from at on that is on a list.
-func (w *walker) nextListed(at uint32) uint32 {
+// nextListed returns the first item from at on that is on one of the first n
+// lists.
+func (w *walker) nextListed(at uint32, n int) uint32 {
 	next := uint32(w.view.len())
-	for i := range w.lists {
+	for i := range w.lists[:n] {
 		l := &w.lists[i]
 		l.skipTo(at)
 		if len(l.items) > 0 {
@@ -163,47 +180,114 @@ func (w *walker) nextListed(at uint32) uint32 {
 	return next
 }
 
-// gather adds up, for the items of a block, what the lists give them.
-func (w *walker) gather(at, stop uint32) {
+// gather adds up, for the items of a block, what the lists give them: all items
+// of the first need lists, which are touched, and of those alone what the others
+// add. The sum is always in the order of the lists, so that it has the same
+// rounding in every round.
+func (w *walker) gather(at, stop uint32, need int) {
 	first := at / blockSize * blockSize
-	for i := range w.lists {
+	need = min(need, len(w.lists))
+	for i := range w.lists[:need] {
 		l := &w.lists[i]
 		l.skipTo(at)
 		for item, ok := l.take(stop); ok; item, ok = l.take(stop) {
-			if l.phrase == nil || w.matches(l, item) {
+			if w.matches(l, item) {
 				place := (item - first) % blockSize
-				w.gain[place] += l.gain
+				w.gain[place] += l.weight
 				w.touched[place/64] |= 1 << (place % 64)
+			}
+		}
+	}
+	if need == len(w.lists) {
+		return
+	}
+	switch left := w.narrow(first, w.most[need]); {
+	case left == 0:
+	case left <= fewLeft:
+		for i := range w.lists[need:] {
+			w.lookUp(&w.lists[need+i], first)
+		}
+	default:
+		for i := range w.lists[need:] {
+			w.complete(&w.lists[need+i], at, stop)
+		}
+	}
+}
+
+// fewLeft is how many items of a block are looked up in a list one by one, rather
+// than met while going through it.
+const fewLeft = 16
+
+// matches reports whether a candidate has what the list is of: all terms of a
+// keyword, one after the other, and in the summary only what the title lacks.
+func (w *walker) matches(l *list, item uint32) bool {
+	fields := &w.view.fields
+	if len(l.terms) > 1 && !fields[l.field].has(item, l.terms) {
+		return false
+	}
+	return l.field != summaryField || !fields[titleField].has(item, l.terms)
+}
+
+// narrow leaves touched only what can get in with the most that is still to come,
+// the base included, and returns how many that are.
+func (w *walker) narrow(first uint32, most float64) (left int) {
+	factor := w.decay * slack
+	for word, set := range w.touched {
+		for ; set != 0; set &= set - 1 {
+			place := uint32(word*64 + bits.TrailingZeros64(set))
+			item := first + place
+			bound := (w.gain[place] + most) * factor * w.plan.popularity(w.view.popularity[item])
+			if w.top.mayEnter(float32(bound), w.view.times[item]) {
+				left++
+			} else {
+				w.gain[place] = 0
+				w.touched[word] &^= 1 << (place % 64)
+			}
+		}
+	}
+	return left
+}
+
+// lookUp adds what a list adds to the items touched.
+func (w *walker) lookUp(l *list, first uint32) {
+	for word, set := range w.touched {
+		for ; set != 0; set &= set - 1 {
+			place := uint32(word*64 + bits.TrailingZeros64(set))
+			item := first + place
+			if l.skipTo(item); len(l.items) > 0 && l.items[0] == item && w.matches(l, item) {
+				w.gain[place] += l.weight
 			}
 		}
 	}
 }
 
-// matches reports whether a candidate of a keyword's list has the phrase, and
-// has it not in the title where the list is the summary's.
-func (w *walker) matches(l *list, item uint32) bool {
-	fields, terms := &w.view.fields, l.phrase.terms
-	if len(terms) > 1 && !fields[l.field].has(item, terms) {
-		return false
+// complete does the same by going through the list.
+func (w *walker) complete(l *list, at, stop uint32) {
+	first := at / blockSize * blockSize
+	l.skipTo(at)
+	for item, ok := l.take(stop); ok; item, ok = l.take(stop) {
+		place := (item - first) % blockSize
+		if w.touched[place/64]&(1<<(place%64)) != 0 && w.matches(l, item) {
+			w.gain[place] += l.weight
+		}
 	}
-	return l.field == titleField || !fields[titleField].has(item, terms)
 }
 
 // sweep scores the items of a block, all of them or those on a list, and
 // leaves gain and touched empty.
-func (w *walker) sweep(at, stop uint32, everyItem bool, mostDecay float64) {
+func (w *walker) sweep(at, stop uint32, everyItem bool) {
 	base := w.plan.ranking.Base
 	first := at / blockSize * blockSize
 	if everyItem {
 		for item := at; item < stop; item++ {
-			w.offer(item, base+w.gain[item-first], mostDecay)
+			w.offer(item, base+w.gain[item-first])
 		}
 	}
 	for word, set := range w.touched {
 		for ; set != 0; set &= set - 1 {
 			place := uint32(word*64 + bits.TrailingZeros64(set))
 			if !everyItem {
-				w.offer(first+place, base+w.gain[place], mostDecay)
+				w.offer(first+place, base+w.gain[place])
 			}
 			w.gain[place] = 0
 		}
@@ -211,12 +295,12 @@ func (w *walker) sweep(at, stop uint32, everyItem bool, mostDecay float64) {
 	}
 }
 
-// offer scores an item and hands it to top if it may get in. The block's decay
-// is tried first, since the item's own costs an exponential.
-func (w *walker) offer(item uint32, relevance, mostDecay float64) {
+// offer scores an item and hands it to top if it may get in. The decay of the item
+// before, which is not older, is tried first: one of its own costs exponentials.
+func (w *walker) offer(item uint32, relevance float64) {
 	v := w.view
 	time, popularity := v.times[item], w.plan.popularity(v.popularity[item])
-	if !w.top.mayEnter(float32(relevance*mostDecay*popularity), time) {
+	if !w.top.mayEnter(float32(relevance*w.decay*slack*popularity), time) {
 		return
 	}
 	if time != w.lastTime {

@@ -20,9 +20,17 @@ const parityTolerance = 1e-4
 // What the first source ranks highest is muted item by item in a last query.
 func Parity(t *testing.T, a, b recall.Source, origin time.Time) {
 	t.Run("muted items", func(t *testing.T) { mutedParity(t, a, b, origin) })
+	t.Run("one Gaussian", func(t *testing.T) { parity(t, a, b, origin, ranking().Decay) })
+	for name, decay := range decays() {
+		t.Run(name, func(t *testing.T) { parity(t, a, b, origin, decay) })
+	}
+}
+
+func parity(t *testing.T, a, b recall.Source, origin time.Time, decay feed.Decay) {
 	for _, tc := range parityQueries() {
 		t.Run(tc.name, func(t *testing.T) {
 			q := feed.Query{Profile: tc.profile, Ranking: ranking(), Origin: origin, N: 100}
+			q.Ranking.Decay = decay
 			q.Ranking.PopularityWeight = tc.popularity
 			first, second := recallAll(t, a, q), recallAll(t, b, q)
 			require.Len(t, first.Candidates, q.N)
@@ -98,7 +106,7 @@ func parityQueries() []parityQuery {
 }
 
 func near(x, y float32) bool {
-	return float64(max(x, y)-min(x, y)) <= parityTolerance*float64(max(x, y))
+	return float64(max(x, y)-min(x, y)) <= max(parityTolerance*float64(max(x, y)), 1e-35)
 }
 
 // assertSame compares two rankings of one catalog.

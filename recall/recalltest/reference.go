@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/freshet/freshet/feed"
 )
@@ -70,12 +71,39 @@ func Ranked(items []feed.Item, q feed.Query) []feed.Candidate {
 	return out
 }
 
-// decayFactor is Elasticsearch's Gaussian with a floor, at a distance in seconds:
-// exp(−max(0, |distance| − offset)² / 2σ²), σ² = −scale² / (2 ln decay).
+// decayFactor is the sum of Elasticsearch's decay functions with a floor, at a
+// distance in seconds. Without curves it is one Gaussian.
 func decayFactor(d feed.Decay, distance float64) float64 {
-	variance := -math.Pow(d.Scale.Seconds(), 2) / (2 * math.Log(d.Decay))
-	beyond := max(0, math.Abs(distance)-d.Offset.Seconds())
-	return max(d.Floor, math.Exp(-beyond*beyond/(2*variance)))
+	if d.Curves[0].Shape == "" {
+		return max(d.Floor, curve(feed.Gauss, d.Scale, d.Offset, d.Decay, distance))
+	}
+	sum := 0.0
+	for _, c := range d.Curves {
+		if c.Shape != "" {
+			sum += c.Weight * curve(c.Shape, c.Scale, c.Offset, c.Decay, distance)
+		}
+	}
+	return max(d.Floor, sum)
+}
+
+// curve is, at x = max(0, |distance| − offset):
+//
+//	gauss  exp(−x² / 2σ²), σ² = −scale² / (2 ln decay)
+//	exp    exp(λx), λ = ln decay / scale
+//	linear max(0, (s − x) / s), s = scale / (1 − decay)
+func curve(shape feed.Shape, scale, offset time.Duration, decay, distance float64) float64 {
+	x := max(0, math.Abs(distance)-offset.Seconds())
+	switch shape {
+	case "gauss":
+		variance := -math.Pow(scale.Seconds(), 2) / (2 * math.Log(decay))
+		return math.Exp(-x * x / (2 * variance))
+	case "exp":
+		return math.Exp(math.Log(decay) / scale.Seconds() * x)
+	case "linear":
+		s := scale.Seconds() / (1 - decay)
+		return max(0, (s-x)/s)
+	}
+	return 1
 }
 
 func popularityFactor(weight, popularity float64) float64 {

@@ -1,8 +1,33 @@
-// The Gaussian decay, as the server computes it, and its picture.
+// The decay, as the server computes it, and its picture.
 
-export function factor({ scale, offset, decay, floor }, seconds) {
+// curvesOf lists the curves that are added: one Gaussian, unless there are others.
+export function curvesOf({ curves, scale, offset, decay }) {
+  return curves.length ? curves : [{ shape: 'gauss', scale, offset, decay, weight: 1 }];
+}
+
+// part is what a curve adds at an age.
+export function part({ shape, scale, offset, decay, weight }, seconds) {
   const x = Math.max(0, Math.abs(seconds) - offset);
-  return Math.max(floor, Math.exp((x * x * Math.log(decay)) / (scale * scale)));
+  switch (shape) {
+    case 'gauss': return weight * Math.exp((x * x * Math.log(decay)) / (scale * scale));
+    case 'exp': return weight * Math.exp((x * Math.log(decay)) / scale);
+    case 'linear': return weight * Math.max(0, 1 - (x * (1 - decay)) / scale);
+  }
+  return weight;
+}
+
+export function factor(p, seconds) {
+  return Math.max(p.floor, curvesOf(p).reduce((sum, c) => sum + part(c, seconds), 0));
+}
+
+// reach is the age at which a curve has nearly nothing more to lose.
+function reach({ shape, scale, offset, decay }) {
+  switch (shape) {
+    case 'gauss': return offset + scale * Math.sqrt(Math.log(0.01) / Math.log(decay));
+    case 'exp': return offset + scale * (Math.log(0.02) / Math.log(decay));
+    case 'linear': return offset + scale / (1 - decay);
+  }
+  return 0;
 }
 
 // LEFT has room for a label in the larger letters of a phone.
@@ -16,33 +41,41 @@ function shape(name, attributes, text) {
   return e;
 }
 
-// draw shows both curves over the ages at which either still says something.
+// draw shows both decays over the ages at which either still says something, and
+// the curves that the proposed one adds. Several curves fall within minutes and
+// within days, so that the young ages get more room then.
 export function draw(svg, current, proposed) {
-  const reach = (p) => p.offset + p.scale * 2.6;
-  const far = niceSpan(Math.max(reach(current), reach(proposed)));
-  const x = (seconds) => LEFT + (seconds / far) * (W - LEFT - RIGHT);
-  const y = (f) => TOP + (1 - f) * (H - TOP - BOTTOM);
-  const line = (p) => {
+  const all = [...curvesOf(current), ...curvesOf(proposed)];
+  const far = niceSpan(Math.max(60, ...all.map(reach)));
+  const top = Math.max(1, factor(current, 0), factor(proposed, 0));
+  const power = all.length > 2 ? 3 : 1;
+  const age = (share) => far * share ** power;
+  const x = (seconds) => LEFT + (seconds / far) ** (1 / power) * (W - LEFT - RIGHT);
+  const y = (f) => TOP + (1 - f / top) * (H - TOP - BOTTOM);
+  const line = (value) => {
     let d = '';
     for (let i = 0; i <= 240; i++) {
-      const s = (far * i) / 240;
-      d += `${i ? 'L' : 'M'}${x(s).toFixed(1)} ${y(factor(p, s)).toFixed(1)}`;
+      const s = age(i / 240);
+      d += `${i ? 'L' : 'M'}${x(s).toFixed(1)} ${y(value(s)).toFixed(1)}`;
     }
     return d;
   };
   const parts = [];
-  for (const f of [0, 0.25, 0.5, 0.75, 1]) {
+  for (const f of [0, 0.25, 0.5, 0.75, 1].map((share) => share * top)) {
     parts.push(shape('line', { class: 'grid', x1: LEFT, x2: W - RIGHT, y1: y(f), y2: y(f) }));
-    parts.push(shape('text', { x: LEFT - 6, y: y(f) + 4, 'text-anchor': 'end' }, f));
+    parts.push(shape('text', { x: LEFT - 6, y: y(f) + 4, 'text-anchor': 'end' }, +f.toPrecision(3)));
   }
   for (let i = 0; i <= 6; i++) {
-    const s = (far * i) / 6;
+    const s = age(i / 6);
     parts.push(shape('text', { x: x(s), y: H - 12, 'text-anchor': i === 6 ? 'end' : 'middle' }, span(s)));
   }
-  parts.push(shape('path', { class: 'current', d: line(current) }));
-  parts.push(shape('path', { class: 'proposed', d: line(proposed) }));
-  const at = proposed.offset + proposed.scale;
-  parts.push(shape('circle', { class: 'mark', cx: x(at), cy: y(Math.max(proposed.decay, proposed.floor)), r: 5 }));
+  parts.push(shape('path', { class: 'current', d: line((s) => factor(current, s)) }));
+  for (const c of proposed.curves) parts.push(shape('path', { class: 'part', d: line((s) => part(c, s)) }));
+  parts.push(shape('path', { class: 'proposed', d: line((s) => factor(proposed, s)) }));
+  if (!proposed.curves.length) {
+    const at = proposed.offset + proposed.scale;
+    parts.push(shape('circle', { class: 'mark', cx: x(at), cy: y(Math.max(proposed.decay, proposed.floor)), r: 5 }));
+  }
   svg.setAttribute('viewBox', `0 0 ${W} ${H}`);
   svg.replaceChildren(...parts);
 }
@@ -59,6 +92,7 @@ export function span(seconds) {
   if (seconds === 0) return 'now';
   if (seconds >= 2 * 86400) return `${+(seconds / 86400).toFixed(1)} d`;
   if (seconds >= 3600) return `${+(seconds / 3600).toFixed(1)} h`;
+  if (seconds < 60) return `${Math.round(seconds)} s`;
   return `${Math.round(seconds / 60)} min`;
 }
 

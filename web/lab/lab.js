@@ -2,7 +2,8 @@
 // list, then try them on a share of the readers or make them live.
 
 import { Refused, age, call, make, short } from '/assets/api.js';
-import { draw, parseDuration, span, writeDuration } from '/assets/lab/curve.js';
+import { buildCurves, curvesFromAPI, curvesText, curvesToAPI, showCurves } from '/assets/lab/curves.js';
+import { draw, factor, parseDuration, span, writeDuration } from '/assets/lab/curve.js';
 
 const $ = (id) => document.getElementById(id);
 const HOUR = 3600, DAY = 24 * HOUR;
@@ -32,9 +33,9 @@ const DIVERSITY = [
 ];
 
 const PARAMETERS = [
-  { key: 'offset', label: 'Offset', help: 'younger than this, nothing decays', time: true, ...log(60, 14 * DAY, true) },
-  { key: 'scale', label: 'Scale', help: 'how much later the factor is “decay”', time: true, ...log(600, 60 * DAY) },
-  { key: 'decay', label: 'Decay', help: 'the factor at offset + scale', ...even(0.01, 0.99) },
+  { key: 'offset', label: 'Offset', help: 'younger than this, nothing decays', gaussian: true, time: true, ...log(60, 14 * DAY, true) },
+  { key: 'scale', label: 'Scale', help: 'how much later the factor is “decay”', gaussian: true, time: true, ...log(600, 60 * DAY) },
+  { key: 'decay', label: 'Decay', help: 'the factor at offset + scale', gaussian: true, ...even(0.01, 0.99) },
   { key: 'weight', label: 'Popularity weight', help: '0: popularity does not count', ...even(0, 3) },
   { key: 'summary', label: 'Keywords in summaries', help: 'part of its weight that a keyword adds there', ...even(0, 1) },
   ...DIVERSITY,
@@ -50,9 +51,10 @@ async function admin(method, path, body, headers = {}) {
   return call(method, path, { body, headers });
 }
 
+// Beside curves the Gaussian is what the server puts in their place.
 const fromAPI = (r) => ({
-  scale: parseDuration(r.decay.scale), offset: parseDuration(r.decay.offset),
-  decay: r.decay.decay, floor: r.decay.floor, weight: r.popularity.weight, base: r.base,
+  scale: parseDuration(r.decay.scale ?? '24h'), offset: parseDuration(r.decay.offset ?? '1h'), decay: r.decay.decay ?? 0.5,
+  curves: curvesFromAPI(r.decay.curves ?? []), floor: r.decay.floor, weight: r.popularity.weight, base: r.base,
   summary: r.keywords.summary, ...dealing(r.diversity ?? {}),
 });
 // A ranking from before there was diversity has none: off.
@@ -61,18 +63,20 @@ const dealing = ({ author = {}, site = {}, tag = {}, same_story: sameStory = 0 }
   tagDecay: tag.decay ?? 1, tagFloor: tag.floor ?? 0, sameStory,
 });
 const toAPI = (p) => ({
-  decay: { scale: writeDuration(p.scale), offset: writeDuration(p.offset), decay: p.decay, floor: p.floor },
+  decay: p.curves.length ? { curves: curvesToAPI(p.curves), floor: p.floor }
+    : { scale: writeDuration(p.scale), offset: writeDuration(p.offset), decay: p.decay, floor: p.floor },
   popularity: { weight: p.weight }, base: p.base, keywords: { summary: p.summary },
   diversity: {
     author: { decay: p.authorDecay, floor: p.authorFloor }, site: { decay: p.siteDecay, floor: p.siteFloor },
     tag: { decay: p.tagDecay, floor: p.tagFloor }, same_story: p.sameStory,
   },
 });
+const copy = (p) => structuredClone(p);
 
 async function loadRanking() {
   const { data, etag } = await admin('GET', '/v1/ranking');
   Object.assign(state, { version: data, etag, live: fromAPI(data.ranking) });
-  state.proposed ??= { ...state.live };
+  state.proposed ??= copy(state.live);
   $('version').textContent = data.version ? `version ${data.version}, by ${data.by}` : 'from the configuration';
   showSliders();
   propose();
@@ -101,18 +105,45 @@ function buildSliders() {
       range.value = p.toSlider(v);
     });
     const label = make('label', { htmlFor: range.id }, `${p.label} `, make('span', { className: 'soft', textContent: p.help }));
-    (p.dealt ? dealt : $('sliders')).append(make('div', { className: 'slider' }, label, text, range));
+    (p.dealt ? dealt : $('sliders')).append(make('div', { className: 'slider', id: `slider-${p.key}` }, label, text, range));
   }
   $('sliders').append(dealt);
-  const reset = make('button', { textContent: 'Back to current', type: 'button', id: 'reset' });
-  reset.addEventListener('click', () => { state.proposed = { ...state.live }; showSliders(); propose(); });
-  $('sliders').append(reset);
+  $('reset').addEventListener('click', () => { state.proposed = copy(state.live); showSliders(); propose(); });
+  for (const b of document.querySelectorAll('[data-preset]')) b.addEventListener('click', () => usePreset(b.dataset.preset));
+  buildCurves(() => state.proposed.curves, () => { showCurvesOrNot(); propose(); });
+}
+
+// usePreset asks the server what a preset is.
+async function usePreset(name) {
+  const body = { b: `curves=${name}`, agents: [$('whose').elements.agent.value.trim() || 'u_1'], k: 1 };
+  try {
+    const { data } = await admin('POST', '/v1/compare', body);
+    const { scale, offset, decay, curves, floor } = fromAPI(data.b);
+    Object.assign(state.proposed, { scale, offset, decay, curves, floor });
+    showSliders();
+    propose();
+  } catch (error) { fail(error); }
+}
+
+// showCurvesOrNot says which of sliders and curves count.
+function showCurvesOrNot() {
+  const n = state.proposed.curves.length;
+  for (const p of PARAMETERS) if (p.gaussian) $(`slider-${p.key}`).classList.toggle('unused', n > 0);
+  $('curves-help').textContent = n ? 'They are added. A move of offset, scale or decay puts one Gaussian in their place.'
+    : 'None: the decay is one Gaussian, by offset, scale and decay.';
+  $('parts').hidden = n === 0;
 }
 
 const write = (p) => (p.time ? writeDuration(state.proposed[p.key]) : String(state.proposed[p.key]));
 
 function set(p, value) {
   state.proposed[p.key] = value;
+  if (p.gaussian && state.proposed.curves.length) {
+    state.proposed.curves = [];
+    showCurves([]);
+    showCurvesOrNot();
+    note('One Gaussian is in the place of the curves.');
+  }
   propose();
 }
 
@@ -122,6 +153,8 @@ function showSliders() {
     $(`text-${p.key}`).value = write(p);
     $(`text-${p.key}`).classList.remove('bad');
   }
+  showCurves(state.proposed.curves);
+  showCurvesOrNot();
 }
 
 // propose draws at once and compares a moment later, so that a moving slider
@@ -129,7 +162,8 @@ function showSliders() {
 function propose() {
   draw($('curve'), state.live, state.proposed);
   const p = state.proposed;
-  $('halves').textContent = `${short(p.decay)} at an age of ${span(p.offset + p.scale)}`;
+  $('halves').textContent = p.curves.length ? `${short(factor(p, 0))} now, ${short(factor(p, HOUR))} at 1 h, ${short(factor(p, DAY))} at 1 d`
+    : `${short(p.decay)} at an age of ${span(p.offset + p.scale)}`;
   const same = JSON.stringify(toAPI(p)) === JSON.stringify(toAPI(state.live));
   $('live').disabled = same;
   $('save').disabled = same;
@@ -210,9 +244,9 @@ async function change(body, done) {
   if (why.value.trim()) body.why = why.value.trim();
   try {
     // If-Match: what somebody else has changed meanwhile is not overwritten.
-    await admin('PUT', '/v1/ranking', body, state.etag ? { 'If-Match': state.etag } : {});
+    const { data } = await admin('PUT', '/v1/ranking', body, state.etag ? { 'If-Match': state.etag } : {});
     why.value = '';
-    note(done);
+    note([done, ...(data.notes ?? [])].join(' '));
   } catch (error) {
     fail(error);
     if (!(error instanceof Refused) || error.status !== 412) return;
@@ -289,7 +323,8 @@ async function loadHistory() {
       } catch (error) { fail(error); }
     });
     const p = fromAPI(v.ranking);
-    const what = `scale ${writeDuration(p.scale)}, offset ${writeDuration(p.offset)}, decay ${p.decay}, weight ${p.weight}`
+    const decay = p.curves.length ? curvesText(p.curves) : `scale ${writeDuration(p.scale)}, offset ${writeDuration(p.offset)}, decay ${p.decay}`;
+    const what = `${decay}, weight ${p.weight}`
       + v.experiments.map((x) => `; ${x.name} ${percent(x.share)}`).join('');
     return make('tr', {}, make('td', { className: 'number', textContent: v.version }),
       make('td', { textContent: v.at ? new Date(v.at).toLocaleString() : '' }), make('td', { textContent: v.by }),

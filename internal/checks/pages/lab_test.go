@@ -56,6 +56,36 @@ func TestLabSlidersChangeTheCurveAndTheList(t *testing.T) {
 	}
 }
 
+// TestLabAddsCurves draws several curves and their sum, and one Gaussian again.
+func TestLabAddsCurves(t *testing.T) {
+	_, url := serve(t)
+	const parts = `document.querySelectorAll('#curve .part').length`
+	for _, screen := range []chromium.Screen{chromium.Phone, chromium.Desktop} {
+		t.Run(screen.Name, func(t *testing.T) {
+			tab := chromium.Open(t, screen)
+			tab.Go(url + "/lab")
+			tab.Until(compared)
+			assert.Zero(t, chromium.Eval[int](tab, parts))
+			tab.Click("[data-preset=two]")
+			tab.Until(parts + ` === 3`)
+			tab.Until(compared)
+			assert.Empty(t, chromium.Eval[[]string](tab, cutLabels))
+			assert.LessOrEqual(t, chromium.Eval[float64](tab, `document.documentElement.scrollWidth`), float64(screen.Width), "nothing is cut off at the side")
+			tab.Click("#add-curve")
+			tab.Until(parts + ` === 4 && document.querySelector('#add-curve').disabled`)
+			tab.Click("#curve-rows .row:last-child button")
+			tab.Until(parts + ` === 3`)
+			tab.Until(compared)
+			tab.Shot("lab-curves")
+			slide(tab, "scale", 600)
+			tab.Until(parts + ` === 0 && document.querySelector('#note').textContent.includes('in the place of the curves')`)
+			tab.Until(compared)
+			tab.Click("#reset")
+			tab.Until(`document.querySelector('#live').disabled`)
+		})
+	}
+}
+
 func TestLabByKeyboardAndByText(t *testing.T) {
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Desktop)

@@ -1,0 +1,168 @@
+package feed
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/freshet/freshet/internal/strictjson"
+)
+
+// curveText is how a curve is written in JSON; a field that is missing is nil.
+type curveText struct {
+	Shape  *string  `json:"shape,omitempty"`
+	Scale  *string  `json:"scale,omitempty"`
+	Offset *string  `json:"offset,omitempty"`
+	Decay  *float64 `json:"decay,omitempty"`
+	Weight *float64 `json:"weight,omitempty"`
+}
+
+// ParseCurves reads the value of decay.curves: a JSON array such as
+//
+//	[{"shape":"exp","scale":"12m","decay":0.5,"weight":0.6},{"shape":"constant","weight":0.02}]
+//
+// or the name of a [Preset], with or without quotes. A curve's shape must be given,
+// and its scale unless it is a constant; offset is 0 where it is not, decay 0.5 and
+// weight 1. An array sets nothing but the curves of the result, and none of them
+// where it is empty. The result is not validated; errors wrap [ErrBadRanking].
+func ParseCurves(value string) (Decay, error) {
+	if !strings.HasPrefix(value, "[") {
+		return Preset(strings.Trim(value, `"`))
+	}
+	// In its place, so that errors name it.
+	var text struct {
+		Decay struct {
+			Curves []curveText `json:"curves"`
+		} `json:"decay"`
+	}
+	data := fmt.Appendf(nil, `{"decay":{"curves":%s}}`, value)
+	if err := strictjson.Unmarshal(data, &text, strictjson.Errors{"": ErrBadRanking}); err != nil {
+		return Decay{}, err
+	}
+	list := text.Decay.Curves
+	if len(list) > MaxCurves {
+		return Decay{}, fmt.Errorf("%w: decay.curves must be at most %d curves, not %d", ErrBadRanking, MaxCurves, len(list))
+	}
+	var d Decay
+	for i := range list {
+		var err error
+		if d.Curves[i], err = list[i].curve(fmt.Sprintf("decay.curves[%d]", i)); err != nil {
+			return Decay{}, err
+		}
+	}
+	return d, nil
+}
+
+// curve reads one curve; at is its place, for errors.
+func (t curveText) curve(at string) (Curve, error) {
+	if t.Shape == nil {
+		return Curve{}, fmt.Errorf("%w: %s.shape is missing; give gauss, exp, linear or constant", ErrBadRanking, at)
+	}
+	c := Curve{Shape: Shape(*t.Shape), Weight: 1}
+	setNumber(&c.Weight, t.Weight)
+	if c.Shape != Constant {
+		if c.Decay = 0.5; t.Scale == nil {
+			return c, fmt.Errorf(`%w: %s.scale is missing; give a duration such as "12m" or "120h"`, ErrBadRanking, at)
+		}
+	} else if t.Scale != nil || t.Offset != nil || t.Decay != nil {
+		return c, fmt.Errorf("%w: %s is a constant, which has a weight only", ErrBadRanking, at)
+	}
+	setNumber(&c.Decay, t.Decay)
+	return c, errors.Join(setDuration(&c.Scale, at+".scale", t.Scale), setDuration(&c.Offset, at+".offset", t.Offset))
+}
+
+// MarshalJSON writes a curve with all its fields.
+func (c Curve) MarshalJSON() ([]byte, error) {
+	shape := string(c.Shape)
+	text := curveText{Shape: &shape, Weight: &c.Weight}
+	if c.Shape != Constant {
+		scale, offset := DurationText(c.Scale), DurationText(c.Offset)
+		text.Scale, text.Offset, text.Decay = &scale, &offset, &c.Decay
+	}
+	return json.Marshal(text)
+}
+
+// MarshalJSON writes the curves as an array, [] for none.
+func (c Curves) MarshalJSON() ([]byte, error) { return json.Marshal(c[:c.Len()]) }
+
+// String is the JSON of the curves.
+func (c Curves) String() string {
+	text, err := c.MarshalJSON()
+	if err != nil {
+		return "[" + err.Error() + "]" // a number that JSON does not have
+	}
+	return string(text)
+}
+
+// decayText is how a decay is written in JSON.
+type decayText struct {
+	Scale  *string         `json:"scale,omitempty"`
+	Offset *string         `json:"offset,omitempty"`
+	Decay  *float64        `json:"decay,omitempty"`
+	Curves json.RawMessage `json:"curves,omitempty"`
+	Floor  *float64        `json:"floor,omitempty"`
+}
+
+func (d Decay) text() (*decayText, error) {
+	t := decayText{Floor: &d.Floor}
+	if d.Curves.Len() == 0 {
+		scale, offset := DurationText(d.Scale), DurationText(d.Offset)
+		t.Scale, t.Offset, t.Decay = &scale, &offset, &d.Decay
+		return &t, nil
+	}
+	var err error
+	t.Curves, err = d.Curves.MarshalJSON()
+	return &t, err
+}
+
+// apply changes a decay. What names a part of the one Gaussian replaces curves
+// by it: by that of [PresetSingle], with the parts named changed.
+func (t *decayText) apply(d *Decay) error {
+	named := t.Curves != nil && string(t.Curves) != "null"
+	simple := t.Scale != nil || t.Offset != nil || t.Decay != nil
+	if named {
+		given, err := ParseCurves(string(t.Curves))
+		if err != nil {
+			return err
+		}
+		several := given.Curves.Len() > 0
+		if simple && (several || t.Curves[0] == '"') {
+			return fmt.Errorf("%w: decay.curves stand in the place of decay.scale, decay.offset and decay.decay: give one or the other", ErrBadRanking)
+		}
+		switch {
+		case t.Curves[0] == '"':
+			*d = given
+		case several:
+			*d = Decay{Curves: given.Curves, Floor: d.Floor}
+		default:
+			simple = true
+		}
+	}
+	if simple && d.Curves.Len() > 0 {
+		single := presets[PresetSingle]
+		*d = Decay{Scale: single.Scale, Offset: single.Offset, Decay: single.Decay, Floor: d.Floor}
+	}
+	setNumber(&d.Decay, t.Decay)
+	setNumber(&d.Floor, t.Floor)
+	return errors.Join(setDuration(&d.Scale, "decay.scale", t.Scale), setDuration(&d.Offset, "decay.offset", t.Offset))
+}
+
+func setDuration(to *time.Duration, name string, text *string) error {
+	if text == nil {
+		return nil
+	}
+	d, err := time.ParseDuration(*text)
+	if err != nil {
+		return fmt.Errorf("%w: %s must be a duration such as 90m or 24h, not %q", ErrBadRanking, name, clipped(*text))
+	}
+	*to = d
+	return nil
+}
+
+func setNumber(to, from *float64) {
+	if from != nil {
+		*to = *from
+	}
+}
