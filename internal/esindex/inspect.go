@@ -107,7 +107,7 @@ func Inspect(ctx context.Context, client Client, index string, names Fields, uni
 // older reports whether the mapping is what an older version of [Definition] made
 // with these names: it has no other fields.
 func (in *inspection) older(names Fields) bool {
-	ours := map[string]bool{}
+	ours := map[string]bool{FirstTag: true, Story: true}
 	for _, r := range names.refs() {
 		head, _, _ := strings.Cut(*r.name, ".")
 		ours[head] = true
