@@ -72,16 +72,6 @@ func (d *Diversity) numbers() [len(diversityNames)]*float64 {
 	}
 }
 
-// number is the parameter of that name; nil: there is none.
-func (d *Diversity) number(name string) *float64 {
-	for i, known := range diversityNames {
-		if known == name {
-			return d.numbers()[i]
-		}
-	}
-	return nil
-}
-
 // written is the diversity as it is written out, where off is a decay of 1.
 func (d Diversity) written() Diversity {
 	for _, s := range []*Spread{&d.Author, &d.Site, &d.Tag} {
