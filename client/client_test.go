@@ -77,7 +77,8 @@ func TestInFeedOf(t *testing.T) {
 	page, err := connect(t, url).Feed(t.Context(), client.Ask{Action: client.ActionRefresh, Why: true})
 	require.NoError(t, err)
 	for i, want := range []*client.InFeed{
-		{Why: []client.Reason{{Type: client.ReasonInterest, Value: "go"}, {Type: "later"}}}, nil,
+		{Why: []client.Reason{{Type: client.ReasonInterest, Value: "go"}, {Type: "later"}}},
+		nil,
 		{Source: "discovery", HasLiked: true, CanReply: true, CanReact: true, Why: []client.Reason{{Type: client.ReasonFresh}}},
 	} {
 		got, err := client.InFeedOf(page.Items[i])

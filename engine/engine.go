@@ -82,8 +82,9 @@ type Config struct {
 	Log      *slog.Logger // nil: nothing is logged
 	Rankings Rankings
 	N        int // candidates of a refresh's first round; 0: 500
-	// RoundsFor is how long a refresh begins further rounds; 0: there is one. Telling
-	// why items are there takes no longer either; 0: as long as the request has.
+	// RoundsFor is how long a refresh begins further rounds; 0: there is one. No
+	// longer are the sources waited for to tell why items are there; 0: as long as the
+	// request has.
 	RoundsFor  time.Duration
 	OriginStep time.Duration // the origin is rounded down to it, so that equal recalls are equal; 0: it is not
 	Coalesce   time.Duration // a refresh that waited for one this young pages from its session; 0: off

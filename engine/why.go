@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -93,6 +94,10 @@ func (w weighted) compare(other weighted) int {
 	)
 }
 
+// errLate is why the sources are not waited for any longer. It is no deadline that
+// they have missed: they may be well, and slower than reasons are worth waiting for.
+var errLate = fmt.Errorf("%w: it took longer than reasons may", context.Canceled)
+
 // why adds to an answer why its items are there, by the profile they were read
 // with and the ranking and origin of now: a page of a session may have been
 // ranked by earlier ones. An answer is never lost to it: where the sources do not
@@ -104,9 +109,10 @@ func (e *Engine) why(ctx context.Context, agent string, profile *feed.Profile, a
 	ctx, end := e.enter(ctx, whyStage)
 	defer end()
 	if e.cfg.RoundsFor > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, e.cfg.RoundsFor)
-		defer cancel()
+		inTime, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		defer time.AfterFunc(e.cfg.RoundsFor, func() { cancel(errLate) }).Stop()
+		ctx = inTime
 	}
 	ids := make([]string, len(a.Docs))
 	for i, doc := range a.Docs {
