@@ -63,6 +63,32 @@ func TestFeedSendsWhoAsksForWhat(t *testing.T) {
 	assert.JSONEq(t, `{"items":[]}`, string(page.Raw))
 }
 
+func TestInFeedOf(t *testing.T) {
+	t.Parallel()
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		assert.JSONEq(t, `{"action":"refresh","why":true}`, string(body))
+		answer(w, 200, `{"code":0,"msg":"success","data":{"items":[
+			{"id":"a","title":"T","update_time":1,"in_feed":{"why":[{"type":"interest","value":"go"},{"type":"later"}]}},
+			{"id":"b","title":"T","update_time":1},
+			{"id":"post:c","created_at":1,"caption":"T","in_feed":{"source":"discovery","has_liked":true,"can_reply":true,"can_react":true,"is_promoted":false,"why":[{"type":"fresh"}]}},
+			{"id":"d","title":"T","update_time":1,"in_feed":7}]}}`)
+	})
+	page, err := connect(t, url).Feed(t.Context(), client.Ask{Action: client.ActionRefresh, Why: true})
+	require.NoError(t, err)
+	for i, want := range []*client.InFeed{
+		{Why: []client.Reason{{Type: client.ReasonInterest, Value: "go"}, {Type: "later"}}},
+		nil,
+		{Source: "discovery", HasLiked: true, CanReply: true, CanReact: true, Why: []client.Reason{{Type: client.ReasonFresh}}},
+	} {
+		got, err := client.InFeedOf(page.Items[i])
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+	}
+	_, err = client.InFeedOf(page.Items[3])
+	assert.ErrorContains(t, err, "item d: in_feed: ")
+}
+
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

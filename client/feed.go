@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -30,6 +31,8 @@ type Ask struct {
 	// takes a random one where the client retries, so that a lost answer does
 	// not cost the reader a page.
 	RequestID string `json:"request_id,omitempty"`
+	// Why asks why each item is there; [InFeedOf] reads the answer.
+	Why bool `json:"why,omitempty"`
 }
 
 // Page is the answer of the feed.
@@ -51,6 +54,34 @@ func (p *Page) UnmarshalJSON(data []byte) error {
 	}
 	p.Raw = append(json.RawMessage(nil), data...)
 	return nil
+}
+
+// Types of a [Reason]. There will be more: skip those that are not known.
+const (
+	ReasonInterest = "interest" // a tag of the item is an interest of the agent
+	ReasonKeyword  = "keyword"  // a keyword of the agent stands in the item
+	ReasonFresh    = "fresh"
+	ReasonPopular  = "popular"
+)
+
+// Reason is one cause of an item's score.
+type Reason struct {
+	Type  string `json:"type"`
+	Value string `json:"value"` // the tag or the keyword; "" of other types
+}
+
+// InFeedOf returns what a page says about the reader of an item or a post, nil
+// where it says nothing.
+func InFeedOf(it feed.Item) (*InFeed, error) {
+	raw, ok := it.Business[feed.InFeed]
+	if !ok {
+		return nil, nil
+	}
+	var in InFeed
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return nil, fmt.Errorf("item %s: in_feed: %w", it.ID, err)
+	}
+	return &in, nil
 }
 
 // Refresh answers the best unseen items now. The rest of what was found waits

@@ -69,7 +69,7 @@ type PostAuthor struct {
 	ImageURL string `json:"image_url"`
 }
 
-// InFeed is what is about the reader of a post.
+// InFeed is what is about the reader of a post. An item has no more of it than Why.
 type InFeed struct {
 	Source     string `json:"source"` // what brought it, such as "following"; "": it is not in their timeline
 	Reason     string `json:"reason"` // why it is there: self, follow, domain, audience or mention
@@ -77,6 +77,9 @@ type InFeed struct {
 	CanReply   bool   `json:"can_reply"`
 	CanReact   bool   `json:"can_react"`
 	IsPromoted bool   `json:"is_promoted"`
+	// Why tells, where [Ask.Why] asked, what the score is made of, what adds most
+	// first, three reasons at most.
+	Why []Reason `json:"why"`
 }
 
 // PostEdit is a change of a post. What is nil stays.

@@ -36,6 +36,7 @@ type Request struct {
 	Limit     int    // 1 to MaxLimit
 	Silent    bool   // only with refresh: look, change nothing
 	RequestID string // optional: the same id within a minute answers the same page
+	Why       bool   // say why each item is there; a retry may ask otherwise than the call before
 }
 
 func (r Request) validate() error {
@@ -76,5 +77,9 @@ type Answer struct {
 	// last refresh; of an agent without one in eight days, how many are younger
 	// than a day, 99 at most.
 	NewCount int
+	// Why has, where it was asked for and could be told, the reasons of each of
+	// Docs, what adds most to its score first; none for an item about which there is
+	// nothing to say.
+	Why      [][]Reason
 	Degraded []string // what was missing, e.g. "dedup"; nil when nothing was
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/feed"
 )
 
 // call is one request on its way through its steps at the session store. The
@@ -19,6 +20,8 @@ type call struct {
 	step  int // number of the next step
 	// variant is whose ranking the page was made by; "": it comes from a session.
 	variant string
+	// profile is what the page was read with; nil: nothing was read.
+	profile *feed.Profile
 	// uncertain says that the next step may have been made already, and that
 	// it is unknown what it handed out.
 	uncertain bool

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -102,15 +103,16 @@ func topUp(ctx context.Context, d pageSource, limit int, p *page, got *hydrated)
 
 // hydrated is a page's content and what it stands for.
 type hydrated struct {
-	docs   []feed.Doc
-	refs   []feed.Ref // of the docs
-	first  []feed.Doc // of the docs, those that no other call was answered with
-	gone   []feed.Ref // deleted or changed meanwhile
-	muted  []feed.Ref // refused by the profile as it is now
-	lost   []feed.Ref // content that cannot be read at the moment
-	shown  []feed.Ref // handed out without the session store, which still had them
-	unread parts      // what could not be asked for content
-	unsure bool       // the stores may lack more of what was handed out
+	profile *feed.Profile // the agent's, as it was read with the content; nil: nothing was read
+	docs    []feed.Doc
+	refs    []feed.Ref // of the docs
+	first   []feed.Doc // of the docs, those that no other call was answered with
+	gone    []feed.Ref // deleted or changed meanwhile
+	muted   []feed.Ref // refused by the profile as it is now
+	lost    []feed.Ref // content that cannot be read at the moment
+	shown   []feed.Ref // handed out without the session store, which still had them
+	unread  parts      // what could not be asked for content
+	unsure  bool       // the stores may lack more of what was handed out
 }
 
 func (h *hydrated) lacks() parts {
@@ -122,6 +124,7 @@ func (h *hydrated) lacks() parts {
 }
 
 func (h *hydrated) add(more hydrated) {
+	h.profile = cmp.Or(more.profile, h.profile)
 	h.docs = append(h.docs, more.docs...)
 	h.refs = append(h.refs, more.refs...)
 	h.first = append(h.first, more.first...)
@@ -149,7 +152,7 @@ func (s *stages) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hy
 	if err != nil && (len(docs) != len(refs) || !down(ctx, err)) {
 		return hydrated{}, err
 	}
-	got := hydrated{docs: make([]feed.Doc, 0, len(refs)), refs: make([]feed.Ref, 0, len(refs))}
+	got := hydrated{profile: &profile, docs: make([]feed.Doc, 0, len(refs)), refs: make([]feed.Ref, 0, len(refs))}
 	if errors.Is(err, social.ErrUnavailable) {
 		got.unread = lacksSocial // also of the posts that are there, as they were kept
 	}

@@ -20,9 +20,10 @@ const (
 	lacksCatalog                    // items whose content was not cached are left out; of a timeline, the mutes are not known
 	lacksTimeline                   // no list: the social store has answered
 	lacksSocial                     // the social store could not be asked: of posts, public ones that were kept are shown
+	lacksWhy                        // the items are there, but not why they are
 )
 
-var partNames = []string{"recall", "dedup", "session", "catalog", "timeline", "social"}
+var partNames = []string{"recall", "dedup", "session", "catalog", "timeline", "social", "why"}
 
 // names lists the parts as [Answer.Degraded] does; nil when nothing is missing.
 func (p parts) names() []string {

@@ -25,6 +25,7 @@ func (e *Engine) deliver(ctx context.Context, c *call, p page) (Answer, error) {
 		return Answer{}, err
 	}
 	e.record(ctx, c, p, got)
+	c.profile = got.profile
 	lacks := p.lacks | got.lacks()
 	countDegraded(lacks)
 	return Answer{Docs: got.docs, HasMore: p.HasMore, Degraded: lacks.names()}, nil

@@ -71,18 +71,21 @@ type Stores struct {
 // one that stays as it is.
 type Rankings interface {
 	// For tells the parameters of an agent, and the name of the variant they
-	// belong to. It is asked once a request, so it may change its mind; it must
-	// not block.
+	// belong to. A page is ranked by what it told once, so it may change its mind;
+	// it must not block.
 	For(agent string) (variant string, r feed.Ranking)
 }
 
 // Config tunes an Engine.
 type Config struct {
-	Clock      feed.Clock
-	Log        *slog.Logger // nil: nothing is logged
-	Rankings   Rankings
-	N          int           // candidates of a refresh's first round; 0: 500
-	RoundsFor  time.Duration // a refresh begins no further round after it; 0: there is one round
+	Clock    feed.Clock
+	Log      *slog.Logger // nil: nothing is logged
+	Rankings Rankings
+	N        int // candidates of a refresh's first round; 0: 500
+	// RoundsFor is how long a refresh begins further rounds; 0: there is one. No
+	// longer are the sources waited for to tell why items are there; 0: as long as the
+	// request has.
+	RoundsFor  time.Duration
 	OriginStep time.Duration // the origin is rounded down to it, so that equal recalls are equal; 0: it is not
 	Coalesce   time.Duration // a refresh that waited for one this young pages from its session; 0: off
 	// RecordServed records what was delivered (impressions.on: served); else
@@ -166,7 +169,12 @@ func (e *Engine) Feed(ctx context.Context, r Request) (Answer, error) {
 		if r.Silent {
 			return e.peek(ctx, r)
 		}
-		return e.page(ctx, e.newCall(r))
+		c := e.newCall(r)
+		a, err := e.page(ctx, c)
+		if err == nil && r.Why {
+			e.why(ctx, r.Agent, c.profile, &a)
+		}
+		return a, err
 	})
 	a.RequestID = r.RequestID
 	countAnswer(r, a, err)

@@ -58,7 +58,11 @@ func (e *Engine) peek(ctx context.Context, r Request) (Answer, error) {
 	}
 	got.unsure = e.failOpen.recovering()
 	unseen := len(found.ranked) - got.short()
-	return Answer{
+	a := Answer{
 		Docs: got.docs, NewCount: min(unseen, most), HasMore: unseen > len(got.docs), Degraded: (found.lacks | got.lacks()).names(),
-	}, nil
+	}
+	if r.Why {
+		e.why(ctx, r.Agent, got.profile, &a)
+	}
+	return a, nil
 }

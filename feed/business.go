@@ -32,8 +32,8 @@ func checkBusiness(name string) error {
 		return fmt.Errorf("%w: the business field %q has a name that Elasticsearch keeps for itself; give it another", ErrBadItem, name)
 	case strings.HasPrefix(head, ownPrefix):
 		return fmt.Errorf("%w: the business field %q has a name that Freshet keeps for itself; give it another", ErrBadItem, name)
-	case lower == inFeed:
-		return fmt.Errorf("%w: %s is reserved for what answers say about the reader; name the field otherwise", ErrBadItem, inFeed)
+	case lower == InFeed:
+		return fmt.Errorf("%w: %s is reserved for what answers say about the reader; name the field otherwise", ErrBadItem, InFeed)
 	case inner && knownField(head):
 		return fmt.Errorf("%w: the business field %q lies within the field %q; give it another name", ErrBadItem, name, head)
 	case lower != name && knownField(lower):

@@ -12,8 +12,8 @@ const (
 	MaxRequestID = 64
 )
 
-// inFeed is the field that answers add to a post or item about its reader.
-const inFeed = "in_feed"
+// InFeed is the field that answers add to a post or item about its reader.
+const InFeed = "in_feed"
 
 // ErrBadID is wrapped by every error about a malformed agent, item, group or
 // request id.

@@ -53,13 +53,18 @@ func feedCases(stored func(...string) []exchange) map[string]contractRoute {
 	named.op = "POST /v1/feed"
 	reused := ask(`{"action":"refresh","limit":2,"request_id":"r1"}`)
 	reused.before = []exchange{named}
+	why := ask(`{"action":"refresh","limit":3,"why":true}`).with("X-Agent-ID: why")
+	why.before = append(stored("a", "b"), exchange{
+		op: "PUT /v1/agents/{agent_id}/profile", path: map[string]string{"agent_id": "why"}, headers: []string{asAdmin},
+		body: `{"interests":{"water":2},"keywords":["river"]}`,
+	})
 	clicked := ask(`{"type":"click","id":"a"}`)
 	clicked.before = append(stored("a"), named)
 	return map[string]contractRoute{
 		"POST /v1/feed": {
 			good: []exchange{
 				page, ask(`{"action":"load_more"}`), ask(`{"action":"refresh","silent":true,"limit":100}`), keyed, named,
-				ask(`{"action":"refresh"}`).with("X-Agent-ID: nobody_knows", "X-Request-ID: trace/1"),
+				ask(`{"action":"refresh"}`).with("X-Agent-ID: nobody_knows", "X-Request-ID: trace/1"), why,
 			},
 			bad: map[int]exchange{
 				40002: ask(`{"action":"reload"}`),

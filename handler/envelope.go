@@ -58,6 +58,10 @@ func appendPage(b []byte, req *engine.Request, a *engine.Answer) []byte {
 			b = append(b, ',')
 		}
 		first = false
+		if req.Why {
+			b = appendExplained(b, a, i)
+			continue
+		}
 		b = append(b, a.Docs[i].JSON...)
 	}
 	b = append(b, `],"has_more":`...)

@@ -50,6 +50,7 @@ type feedBody struct {
 	Limit     int           `json:"limit"`
 	Silent    bool          `json:"silent"`
 	RequestID *string       `json:"request_id"`
+	Why       bool          `json:"why"`
 }
 
 // decodeFeed reads the body and checks each field's bounds.
@@ -58,7 +59,7 @@ func decodeFeed(body []byte) (engine.Request, error) {
 	if err := decode(body, &in); err != nil {
 		return engine.Request{}, err
 	}
-	req := engine.Request{Action: in.Action, Limit: in.Limit, Silent: in.Silent}
+	req := engine.Request{Action: in.Action, Limit: in.Limit, Silent: in.Silent, Why: in.Why}
 	if in.Action == "" {
 		return req, fmt.Errorf(`%w: action is missing; send "refresh" or "load_more"`, engine.ErrBadAction)
 	}

@@ -30,8 +30,8 @@ func TestFeedBodies(t *testing.T) {
 		{"plain", `{"action":"refresh"}`, 0, "", ok(refresh)},
 		{"spaces", " {\n\t\"action\" : \"refresh\" ,\r\n \"limit\" : 20 } \n", 0, "", ok(refresh)},
 		{
-			"all fields", `{"request_id":"r-1","silent":true,"limit":1,"action":"refresh"}`, 0, "",
-			with(func(r *engine.Request) { r.RequestID, r.Silent, r.Limit = "r-1", true, 1 }),
+			"all fields", `{"request_id":"r-1","silent":true,"limit":1,"why":true,"action":"refresh"}`, 0, "",
+			with(func(r *engine.Request) { r.RequestID, r.Silent, r.Limit, r.Why = "r-1", true, 1, true }),
 		},
 		{
 			"load_more", `{"action":"load_more","limit":100,"silent":false}`, 0, "",
@@ -205,6 +205,57 @@ func TestFeedAnswers(t *testing.T) {
 	}
 }
 
+func TestFeedSaysWhy(t *testing.T) {
+	t.Parallel()
+	doc := func(id, text string) feed.Doc { return feed.Doc{ID: id, JSON: json.RawMessage(text)} }
+	interest := []engine.Reason{{Type: engine.ReasonInterest, Value: `<"Go">`}, {Type: engine.ReasonFresh}}
+	const post = `{"id":"post:a","caption":"\"in_feed\":{","in_feed":{"source":"discovery","has_liked":false,"can_reply":true,"can_react":true,"is_promoted":false}}`
+	const reasons = `"why":[{"type":"interest","value":"\u003c\"Go\"\u003e"},{"type":"fresh"}]`
+	for _, tt := range []struct {
+		name string
+		doc  feed.Doc
+		why  []engine.Reason
+		want string
+	}{
+		{"an item", doc("a", `{"id":"a","x":{"y":1}}`), interest, `{"id":"a","x":{"y":1},"in_feed":{` + reasons + `}}`},
+		{"an item, nothing to say", doc("a", `{"id":"a"}`), nil, `{"id":"a"}`},
+		{"a post", doc("post:a", post), interest, strings.TrimSuffix(post, "}}") + `,` + reasons + `}}`},
+		{"a post, nothing to say", doc("post:a", post), nil, post},
+		{"a field of that name within another", doc("a", `{"id":"a","x":{"in_feed":1}}`), nil, `{"id":"a","x":{"in_feed":1}}`},
+		{
+			"stored before the name was reserved", doc("a", `{"id":"a","title":"T","update_time":1,"in_feed":{"why":[]},"x":1}`), interest,
+			`{"id":"a","title":"T","update_time":1,"x":1,"in_feed":{` + reasons + `}}`,
+		},
+		{
+			"stored before, nothing to say", doc("a", `{"id":"a","title":"T","update_time":1,"in_feed":7}`), nil,
+			`{"id":"a","title":"T","update_time":1}`,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFixture(t, nil)
+			f.feed.answer = func(_ context.Context, r engine.Request) (engine.Answer, error) {
+				a := engine.Answer{Docs: []feed.Doc{tt.doc, doc("b", `{"id":"b"}`)}}
+				if r.Why {
+					a.Why = [][]engine.Reason{tt.why, nil}
+				}
+				return a, nil
+			}
+			got := f.do(t, "POST", "/v1/feed", `{"action":"refresh","why":true}`, asAgent)
+			require.Equal(t, `{"code":0,"msg":"success","data":{"items":[`+tt.want+`,{"id":"b"}],"has_more":false}}`, got.body)
+			got = f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, asAgent)
+			require.Equal(t, `{"code":0,"msg":"success","data":{"items":[`+string(tt.doc.JSON)+`,{"id":"b"}],"has_more":false}}`, got.body, "as it is stored")
+		})
+	}
+	t.Run("reasons that could not be told", func(t *testing.T) {
+		f := newFixture(t, nil)
+		f.feed.answer = func(context.Context, engine.Request) (engine.Answer, error) {
+			return engine.Answer{Docs: []feed.Doc{doc("a", `{"id":"a"}`)}, Degraded: []string{"why"}}, nil
+		}
+		got := f.do(t, "POST", "/v1/feed", `{"action":"refresh","why":true}`, asAgent)
+		require.Equal(t, `{"code":0,"msg":"success","data":{"items":[{"id":"a"}],"has_more":false,"degraded":["why"]}}`, got.body)
+	})
+}
+
 func TestAHugePageIsAnsweredWhole(t *testing.T) {
 	t.Parallel()
 	big := feed.Doc{ID: "a", JSON: json.RawMessage(`{"id":"a","text":"` + strings.Repeat("x", 200<<10) + `"}`)}
@@ -224,7 +275,7 @@ func TestAHugePageIsAnsweredWhole(t *testing.T) {
 // JSON object that says the same there.
 func FuzzFeedBody(f *testing.F) {
 	for _, seed := range []string{
-		`{"action":"refresh"}`, `{"action":"load_more","limit":100,"request_id":"a","silent":false}`,
+		`{"action":"refresh"}`, `{"action":"load_more","limit":100,"request_id":"a","silent":false,"why":true}`,
 		`{"\u0061ction":"refresh","limit":1}`, `{"action":"refresh","x":{"a":["}","\\\"",{}]}}`, `{`, `[]`, `{"limit":1e2}`, "\x00", `{"a":-1.5e+3 }`,
 	} {
 		f.Add([]byte(seed))
@@ -241,10 +292,12 @@ func FuzzFeedBody(f *testing.F) {
 			Limit     *float64 `json:"limit"`
 			Silent    bool     `json:"silent"`
 			RequestID string   `json:"request_id"`
+			Why       bool     `json:"why"`
 		}
 		require.NoError(t, json.Unmarshal(body, &want))
 		require.Equal(t, want.Action, string(req.Action))
 		require.Equal(t, want.Silent, req.Silent)
+		require.Equal(t, want.Why, req.Why)
 		require.Equal(t, want.RequestID, req.RequestID)
 		if want.Limit == nil {
 			require.Equal(t, engine.DefaultLimit, req.Limit)

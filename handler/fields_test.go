@@ -69,7 +69,11 @@ type described struct {
 
 var withBodies = []described{
 	{op: "POST /v1/feed", body: `{"action":"refresh"}`, fields: []field{
-		{"action", aText, 40002, true}, {"limit", aWhole, 40003, false}, {"silent", aFlag, 40001, false}, {"request_id", aText, 40004, false},
+		{"action", aText, 40002, true},
+		{"limit", aWhole, 40003, false},
+		{"silent", aFlag, 40001, false},
+		{"request_id", aText, 40004, false},
+		{"why", aFlag, 40001, false},
 	}},
 	{op: "POST /v1/impressions", body: `{"ids":["a"]}`, fields: []field{{"ids", aTexts, 0, true}}},
 	{op: "POST /v1/events", body: `{"type":"click","id":"a"}`, fields: []field{{"type", aText, 40001, true}, {"id", aText, 40004, true}}},

@@ -156,7 +156,7 @@ func TestMappedNamesInTheDocument(t *testing.T) {
 func TestDocumentsOfOthers(t *testing.T) {
 	c, client, index := existing(t, mapped, `{"type": "date"}`)
 	put(t, client, index, "row-1", `{"doc_id": "a", "headline": "T", "published_at": "2023-11-14T22:13:20Z", "topics": "go",
-		"meta": {"author": 7, "section": "x"}, "likes": "12", "hits": 99, "title": "another", "extra": null}`)
+		"meta": {"author": 7, "section": "x"}, "likes": "12", "hits": 99, "title": "another", "in_feed": {"why": []}, "extra": null}`)
 	put(t, client, index, "b", `{"doc_id": "b", "headline": "B", "published_at": 1700000000123}`)
 
 	ids := []string{"a", "nowhere", "b", "row-1"}

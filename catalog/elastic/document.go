@@ -254,7 +254,8 @@ func readItem(s *esindex.Schema, docID string, source json.RawMessage) (feed.Ite
 		it.UpdateTime, _ = s.Time.FromSource(at)
 	}
 	for name, value := range all {
-		// What others keep under a name of ours would stand twice in the item.
+		// What others keep under a name of ours would stand twice in the item, or
+		// pass for what an answer says.
 		if logical[strings.ToLower(name)] || value == nil {
 			delete(all, name)
 		}
@@ -265,9 +266,10 @@ func readItem(s *esindex.Schema, docID string, source json.RawMessage) (feed.Ite
 	return it, nil
 }
 
-// logical are the names an item's own fields have in its JSON.
+// logical are the names an item's own fields have in its JSON, and the one that
+// answers add.
 var logical = func() map[string]bool {
-	names := map[string]bool{}
+	names := map[string]bool{feed.InFeed: true}
 	s := esindex.OwnSchema(esindex.Fields{})
 	for _, name := range physical(&s) {
 		names[name] = true

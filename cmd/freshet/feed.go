@@ -20,6 +20,7 @@ type feedFlags struct {
 	caller    *callerFlags
 	limit     int
 	requestID string
+	why       bool
 	json      bool
 }
 
@@ -43,6 +44,7 @@ func newFeedCommand() *cobra.Command {
 	f := feedFlags{caller: addCallerFlags(cmd, "reads")}
 	cmd.Flags().IntVar(&f.limit, "limit", 20, "items of a page, 1 to 100")
 	cmd.Flags().StringVar(&f.requestID, "request-id", "", "the same id again within a minute answers the same page")
+	cmd.Flags().BoolVar(&f.why, "why", false, "say of each item why it is there")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the answer's data as JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return readFeed(cmd, f, args[0]) }
 	return cmd
@@ -56,7 +58,7 @@ func readFeed(cmd *cobra.Command, f feedFlags, action string) error {
 	defer server.Close()
 	ctx, cancel := context.WithTimeout(cmd.Context(), feedWait)
 	defer cancel()
-	ask := client.Ask{Action: client.ActionRefresh, Limit: f.limit, Silent: action == "silent", RequestID: f.requestID}
+	ask := client.Ask{Action: client.ActionRefresh, Limit: f.limit, Silent: action == "silent", RequestID: f.requestID, Why: f.why}
 	if action == "more" {
 		ask.Action = client.ActionLoadMore
 	}
@@ -68,5 +70,5 @@ func readFeed(cmd *cobra.Command, f feedFlags, action string) error {
 		_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\n", page.Raw)
 		return err
 	}
-	return cli.WritePage(cmd.OutOrStdout(), page, time.Now(), terminalWidth(cmd.OutOrStdout()))
+	return cli.WritePage(cmd.OutOrStdout(), page, f.why, time.Now(), terminalWidth(cmd.OutOrStdout()))
 }

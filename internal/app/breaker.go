@@ -177,7 +177,7 @@ func (b elasticBreaker) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		cancel()
 		if errors.Is(err, context.Canceled) {
-			call.leave(nil) // the caller went away
+			call.leave(errCallerGone)
 		} else {
 			call.leave(err)
 		}

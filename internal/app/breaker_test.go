@@ -1,9 +1,13 @@
 package app
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,6 +26,7 @@ func TestWhenABreakerOpens(t *testing.T) {
 		before, after int // answered calls, and failed ones after a pause
 		pause         time.Duration
 		mixed         bool // an answer after every failure
+		gone          int  // calls after every failure whose callers did not wait
 		open          bool
 	}{
 		{name: "all is well", before: 200},
@@ -30,6 +35,8 @@ func TestWhenABreakerOpens(t *testing.T) {
 		{name: "a row of failures between answers, as of one node of a cluster", before: 400, after: 5},
 		{name: "failures and answers in turn", before: 400, pause: time.Second, after: 20, mixed: true},
 		{name: "failures alone", after: 5, open: true},
+		{name: "failures among calls that nobody waited for", after: 5, gone: 10, open: true},
+		{name: "a few failures among calls that nobody waited for", after: 4, gone: 10},
 		{name: "most of a window has failed", before: 5, after: 8, open: true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -50,8 +57,53 @@ func TestWhenABreakerOpens(t *testing.T) {
 					if tt.mixed {
 						ask(nil)
 					}
+					for range tt.gone {
+						if d.breaker.State() != gobreaker.StateOpen {
+							ask(errCallerGone)
+						}
+					}
 				}
 				assert.Equal(t, tt.open, d.breaker.State() == gobreaker.StateOpen)
+			})
+		})
+	}
+}
+
+// hangs is a service that does not answer.
+type hangs struct{}
+
+func (hangs) RoundTrip(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, context.Cause(r.Context())
+}
+
+// TestCallersWhoDoNotWait: a call that its caller gives up says nothing about
+// Elasticsearch, one that the breaker's own limit ends says that it is down.
+func TestCallersWhoDoNotWait(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		patience time.Duration
+		want     gobreaker.State
+	}{
+		{"callers who give up early", time.Second, gobreaker.StateClosed},
+		{"callers who wait", time.Minute, gobreaker.StateOpen},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newElasticBreaker(hangs{}, 3*time.Second, slog.New(slog.DiscardHandler))
+				var calls sync.WaitGroup
+				for range breakerCalls {
+					calls.Go(func() {
+						ctx, cancel := context.WithCancelCause(t.Context())
+						defer time.AfterFunc(c.patience, func() { cancel(fmt.Errorf("%w: too late", context.Canceled)) }).Stop()
+						req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://elastic/items/_search", nil)
+						assert.NoError(t, err)
+						_, err = b.RoundTrip(req) //nolint:bodyclose // there is none
+						assert.Error(t, err)
+					})
+				}
+				calls.Wait()
+				assert.Equal(t, c.want, b.breaker.State())
 			})
 		})
 	}

@@ -78,22 +78,27 @@ func newDependency(name string, log *slog.Logger, calls ...string) *dependency {
 // isDown reports whether the calls of the window say that the breaker is to
 // open.
 func (d *dependency) isDown(c gobreaker.Counts) bool {
-	if c.Requests < breakerCalls {
+	calls := c.Requests - c.TotalExclusions
+	if calls < breakerCalls {
 		return false
 	}
-	if float64(c.TotalFailures) >= breakerRatio*float64(c.Requests) {
+	if float64(c.TotalFailures) >= breakerRatio*float64(calls) {
 		return true
 	}
 	silent := time.Since(d.began) - time.Duration(d.answered.Load())
 	return c.ConsecutiveFailures >= breakerCalls && silent >= breakerSilent
 }
 
+// errCallerGone is how a call ends whose caller did not wait for the answer: it
+// says nothing about the dependency.
+var errCallerGone = errors.New("the caller did not wait for the answer")
+
 func newBreaker(name string, isDown func(gobreaker.Counts) bool, log *slog.Logger) *gobreaker.TwoStepCircuitBreaker[any] {
 	gauge := breakerOpen.WithLabelValues(name)
 	gauge.Set(0)
 	return gobreaker.NewTwoStepCircuitBreaker[any](gobreaker.Settings{
 		Name: name, Interval: breakerWindow, Timeout: breakerPause, MaxRequests: breakerProbes,
-		ReadyToTrip: isDown,
+		ReadyToTrip: isDown, IsExcluded: func(err error) bool { return errors.Is(err, errCallerGone) },
 		OnStateChange: func(_ string, from, to gobreaker.State) {
 			switch to {
 			case gobreaker.StateOpen:
@@ -152,11 +157,12 @@ func (d *dependency) refuse(ctx context.Context, why error) error {
 const tracerName = "github.com/freshet/freshet/internal/app"
 
 // leave ends the call. err is what counts against the dependency; nil where it
-// could be asked, whatever it answered.
+// could be asked, whatever it answered; errCallerGone where that is not known.
 func (c *call) leave(err error) {
-	if err == nil {
+	switch {
+	case err == nil:
 		c.of.answered.Store(int64(time.Since(c.of.began)))
-	} else {
+	case !errors.Is(err, errCallerGone):
 		c.of.unreachable.Inc()
 	}
 	c.settle(err)

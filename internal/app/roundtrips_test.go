@@ -82,6 +82,10 @@ func TestRoundTrips(t *testing.T) {
 	assert.LessOrEqual(t, len(h.sent), 4, "refresh: profile, dedup, page, hydrate: %v", h.take())
 	ask(t, a, loadMore("u_1", 20))
 	assert.LessOrEqual(t, len(h.sent), 2, "load_more: page, hydrate: %v", h.take())
+	explained := loadMore("u_1", 20)
+	explained.Why = true
+	require.Len(t, ask(t, a, explained).Why, 20)
+	assert.LessOrEqual(t, len(h.sent), 2, "reasons cost Redis nothing: %v", h.take())
 	ask(t, a, engine.Request{Agent: "u_1", Action: engine.ActionRefresh, Limit: 20, RequestID: "r"})
 	assert.LessOrEqual(t, len(h.sent), 5, "with a request id the retry check is sent beside the profile: %v", h.take())
 	ask(t, a, engine.Request{Agent: "u_1", Action: engine.ActionRefresh, Limit: 20, Silent: true})

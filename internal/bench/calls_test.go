@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -88,5 +89,38 @@ func call(b *testing.B, s *system, r engine.Request) {
 	answer, err := s.Engine.Feed(b.Context(), r)
 	if err != nil || len(answer.Docs) == 0 {
 		b.Fatal(len(answer.Docs), err)
+	}
+}
+
+// BenchmarkWhy is a page that says why its items are there against one that does
+// not. The two take turns, and "ratio" is the median of the ratios of neighbours.
+func BenchmarkWhy(b *testing.B) {
+	for _, mode := range []string{Embedded, Services} {
+		for _, r := range []engine.Request{refresh(""), loadMore("")} {
+			b.Run(fmt.Sprintf("%s/%s", mode, r.Action), func(b *testing.B) { benchmarkWhy(b, mode, r) })
+		}
+	}
+}
+
+func benchmarkWhy(b *testing.B, mode string, r engine.Request) {
+	s := started(b, mode, 10_000)
+	for i := range readers {
+		require.NoError(b, s.Engine.PutProfile(b.Context(), reader(i), profile(i)))
+		require.NoError(b, s.sessions(b.Context(), []string{reader(i)}))
+	}
+	var with, without, ratios []float64
+	for i := 0; b.Loop(); i++ {
+		var took [2]float64
+		for turn := range 2 {
+			r.Agent, r.Why = reader(i%readers), (i+turn)%2 == 0
+			begun := time.Now()
+			call(b, s, r)
+			took[(i+turn)%2] = float64(time.Since(begun).Microseconds())
+		}
+		with, without, ratios = append(with, took[0]), append(without, took[1]), append(ratios, took[0]/took[1])
+	}
+	for unit, values := range map[string][]float64{"with-us": with, "without-us": without, "ratio": ratios} {
+		slices.Sort(values)
+		b.ReportMetric(values[len(values)/2], unit)
 	}
 }

@@ -14,15 +14,26 @@ import (
 	"github.com/rivo/uniseg"
 
 	"github.com/freshet/freshet/client"
+	"github.com/freshet/freshet/feed"
 )
 
-// WritePage writes a page as a table and a line about it. Rows are trimmed to
-// width columns; 0 leaves them whole.
-func WritePage(w io.Writer, p client.Page, now time.Time, width int) error {
+// WritePage writes a page as a table and a line about it; why puts the reasons in
+// place of the tags. Rows are trimmed to width columns; 0 leaves them whole.
+func WritePage(w io.Writer, p client.Page, why bool, now time.Time, width int) error {
 	rows := [][]string{{"#", "AGE", "ID", "TITLE", "TAGS"}}
+	if why {
+		rows[0][4] = "WHY"
+	}
 	for i, it := range p.Items {
+		last := it.Tags
+		if why {
+			var err error
+			if last, err = reasons(it); err != nil {
+				return err
+			}
+		}
 		rows = append(rows, []string{
-			strconv.Itoa(i + 1), Age(now.Unix() - it.UpdateTime), printable(it.ID), printable(it.Title), printable(strings.Join(it.Tags, ", ")),
+			strconv.Itoa(i + 1), Age(now.Unix() - it.UpdateTime), printable(it.ID), printable(it.Title), printable(strings.Join(last, ", ")),
 		})
 	}
 	var b strings.Builder
@@ -31,6 +42,18 @@ func WritePage(w io.Writer, p client.Page, now time.Time, width int) error {
 	}
 	b.WriteString(footer(p))
 	return write(w, &b)
+}
+
+// reasons are those of an item, such as "interest go" and "fresh".
+func reasons(it feed.Item) (out []string, err error) {
+	in, err := client.InFeedOf(it)
+	if in == nil {
+		return nil, err
+	}
+	for _, r := range in.Why {
+		out = append(out, strings.TrimSpace(r.Type+" "+r.Value))
+	}
+	return out, nil
 }
 
 // write writes what was built. What goes before it cannot fail.

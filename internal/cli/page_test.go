@@ -40,13 +40,15 @@ func TestWritePage(t *testing.T) {
 		"empty":  {`{"items":[],"has_more":false}`, 80},
 		"silent": {`{"items":[{"id":"n","title":"News","update_time":1699999999}],"has_more":false,"new_count":42}`, 80},
 		"none":   {`{"items":[],"has_more":true,"new_count":0}`, 80},
+		"why": {`{"items":[{"id":"a","title":"A river","update_time":1699999940,"tags":["water"],"in_feed":{"why":[{"type":"interest","value":"water"},{"type":"fresh"}]}},
+ {"id":"b","title":"A comet","update_time":1699990000,"tags":["space"]}],"has_more":false}`, 80},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			var page client.Page
 			require.NoError(t, json.Unmarshal([]byte(tt.data), &page))
 			var out strings.Builder
-			require.NoError(t, cli.WritePage(&out, page, time.Unix(now, 0), tt.width))
+			require.NoError(t, cli.WritePage(&out, page, name == "why", time.Unix(now, 0), tt.width))
 			for _, line := range strings.Split(out.String(), "\n") {
 				if tt.width > 0 && !strings.Contains(line, "has_more") {
 					assert.LessOrEqual(t, uniseg.StringWidth(line), tt.width, line)

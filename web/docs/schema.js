@@ -42,6 +42,7 @@ export class Resolver {
     for (const part of value.allOf ?? []) {
       const other = this.whole(part).value;
       merged.type ??= other.type;
+      merged.additionalProperties ??= other.additionalProperties;
       Object.assign(merged.properties, other.properties);
       merged.required.push(...(other.required ?? []));
     }

@@ -43,7 +43,7 @@ async function load(action) {
   const turn = state.turn;
   $('refresh').disabled = true;
   try {
-    const page = await feed({ action });
+    const page = await feed({ action, why: true });
     if (turn !== state.turn) return;
     if (action === 'refresh') {
       $('items').replaceChildren();
@@ -93,6 +93,7 @@ function addCard(doc) {
   card.querySelector('.author').textContent = item.author_id ?? '';
   card.querySelector('.tags').append(...(item.tags ?? []).map((tag) => make('span', { className: 'chip', textContent: tag })));
   card.querySelector('.summary').textContent = item.summary ?? '';
+  card.querySelector('.why').textContent = (doc.in_feed?.why ?? []).map((r) => [r.type, r.value].join(' ').trim()).join(', ');
   const like = card.querySelector('.like');
   const liked = () => { like.disabled = true; like.setAttribute('aria-pressed', 'true'); like.textContent = 'Liked'; };
   if (doc.in_feed?.has_liked) liked();

@@ -1,0 +1,134 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
+)
+
+// MaxReasons is how many reasons an item has at most.
+const MaxReasons = 3
+
+// ReasonType is what a [Reason] is about.
+type ReasonType string
+
+// The types of reasons. Among equals the earlier one comes first.
+const (
+	ReasonInterest ReasonType = "interest" // a tag of the item is an interest of the agent; the value is the tag
+	ReasonKeyword  ReasonType = "keyword"  // a keyword of the agent stands in the item; the value is its term
+	ReasonFresh    ReasonType = "fresh"    // the item's age makes its score much higher than that of an item a day old
+	ReasonPopular  ReasonType = "popular"  // popularity makes its score much higher
+)
+
+var reasonOrder = []ReasonType{ReasonInterest, ReasonKeyword, ReasonFresh, ReasonPopular}
+
+// Reason is one cause of an item's score, for an app to put into words.
+type Reason struct {
+	Type  ReasonType `json:"type"`
+	Value string     `json:"value,omitempty"`
+}
+
+const (
+	// notable is how many times as high freshness or popularity must make a
+	// score to be a reason.
+	notable = 1.5
+	// freshAgainst is the age of the item that a fresh one is compared with.
+	freshAgainst = 24 * time.Hour
+	// freshLeast is the part of a new item's decay factor that a fresh item has at
+	// least: where scores fall within minutes, an item hours old is not fresh.
+	freshLeast = 0.5
+)
+
+// reasons tells what an item's score is made of, what adds most first,
+// [MaxReasons] at most. How much something adds is the share of the score that
+// would be missing without it:
+//
+//	an interest or keyword:  gain / relevance
+//	fresh:                   1 − decay factor of an item a day old / decay factor
+//	popular:                 1 − 1 / popularity factor
+func reasons(f *recall.Factors, curve feed.Curve) []Reason {
+	if !f.Known {
+		return nil
+	}
+	all := make([]weighted, 0, len(f.Tags)+len(f.Keywords)+2)
+	for _, g := range f.Tags {
+		all = append(all, weighted{Reason{ReasonInterest, g.Name}, g.Score / f.Relevance})
+	}
+	for _, g := range f.Keywords {
+		all = append(all, weighted{Reason{ReasonKeyword, g.Name}, g.Score / f.Relevance})
+	}
+	old := curve.At(freshAgainst.Seconds())
+	if f.Decay > 0 && f.Decay >= notable*old && f.Decay >= freshLeast*curve.At(0) {
+		all = append(all, weighted{Reason{Type: ReasonFresh}, 1 - old/f.Decay})
+	}
+	if f.PopularityFactor >= notable {
+		all = append(all, weighted{Reason{Type: ReasonPopular}, 1 - 1/f.PopularityFactor})
+	}
+	slices.SortFunc(all, weighted.compare)
+	out := make([]Reason, min(len(all), MaxReasons))
+	for i := range out {
+		out[i] = all[i].Reason
+	}
+	return out
+}
+
+// weighted is a reason with its share of the score.
+type weighted struct {
+	Reason
+	share float64
+}
+
+// compare orders by share. Shares are rounded, because what one source adds up in
+// float64 another one has in float32.
+func (w weighted) compare(other weighted) int {
+	return cmp.Or(
+		cmp.Compare(math.Round(other.share*1e6), math.Round(w.share*1e6)),
+		cmp.Compare(slices.Index(reasonOrder, w.Type), slices.Index(reasonOrder, other.Type)),
+		cmp.Compare(w.Value, other.Value),
+	)
+}
+
+// errLate is why the sources are not waited for any longer. It is no deadline that
+// they have missed: they may be well, and slower than reasons are worth waiting for.
+var errLate = fmt.Errorf("%w: it took longer than reasons may", context.Canceled)
+
+// why adds to an answer why its items are there, by the profile they were read
+// with and the ranking and origin of now: a page of a session may have been
+// ranked by earlier ones. An answer is never lost to it: where the sources do not
+// tell in time, it has no reasons and says so.
+func (e *Engine) why(ctx context.Context, agent string, profile *feed.Profile, a *Answer) {
+	if len(a.Docs) == 0 || profile == nil {
+		return
+	}
+	ctx, end := e.enter(ctx, whyStage)
+	defer end()
+	if e.cfg.RoundsFor > 0 {
+		inTime, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		defer time.AfterFunc(e.cfg.RoundsFor, func() { cancel(errLate) }).Stop()
+		ctx = inTime
+	}
+	ids := make([]string, len(a.Docs))
+	for i, doc := range a.Docs {
+		ids[i] = doc.ID
+	}
+	q, _ := e.query(agent, *profile)
+	factors, err := e.Factors(ctx, q, ids)
+	if err != nil {
+		e.cfg.Log.WarnContext(ctx, "an answer does not say why its items are there", "agent", agent, "error", err)
+		countDegraded(lacksWhy)
+		a.Degraded = append(a.Degraded, lacksWhy.names()...)
+		return
+	}
+	curve := q.Ranking.Decay.Curve()
+	a.Why = make([][]Reason, len(factors))
+	for i := range factors {
+		a.Why[i] = reasons(&factors[i], curve)
+	}
+}

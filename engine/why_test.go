@@ -1,0 +1,292 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
+)
+
+func asking(r engine.Request) engine.Request {
+	r.Why = true
+	return r
+}
+
+func because(types ...engine.ReasonType) []engine.Reason {
+	out := []engine.Reason{}
+	for _, t := range types {
+		out = append(out, engine.Reason{Type: t})
+	}
+	return out
+}
+
+// likes are reasons of one type, in order.
+func likes(t engine.ReasonType, values ...string) []engine.Reason {
+	out := []engine.Reason{}
+	for _, v := range values {
+		out = append(out, engine.Reason{Type: t, Value: v})
+	}
+	return out
+}
+
+func both(lists ...[]engine.Reason) (out []engine.Reason) {
+	for _, l := range lists {
+		out = append(out, l...)
+	}
+	return out
+}
+
+func TestWhy(t *testing.T) {
+	t.Parallel()
+	const old = 50 * time.Hour
+	tagged := func(id string, age time.Duration, tags ...string) feed.Item { return aged(id, "", age, tags...) }
+	titled := func(id, title, summary string) feed.Item {
+		it := aged(id, "", old)
+		it.Title, it.Summary = title, summary
+		return it
+	}
+	liked := func(it feed.Item, likes int64) feed.Item {
+		it.Likes = likes
+		return it
+	}
+	interests := func(tags map[string]float64) feed.Profile { return feed.Profile{Interests: tags} }
+	goes := interests(map[string]float64{"go": 1})
+	for name, tt := range map[string]struct {
+		profile feed.Profile
+		ranking string // changes
+		items   []feed.Item
+		want    map[string][]engine.Reason // of each item of the page
+	}{
+		"an interest": {
+			profile: goes, items: []feed.Item{tagged("a", old, "go", "web")},
+			want: map[string][]engine.Reason{"a": likes(engine.ReasonInterest, "go")},
+		},
+		"a keyword": {
+			profile: feed.Profile{Keywords: feed.Keywords("Machine Learning")},
+			items:   []feed.Item{titled("a", "On machine learning", ""), titled("b", "The learning machine", "")},
+			want:    map[string][]engine.Reason{"a": likes(engine.ReasonKeyword, "Machine Learning"), "b": {}},
+		},
+		"both, the one that adds more first": {
+			profile: feed.Profile{Interests: map[string]float64{"go": 0.6}, Keywords: feed.Keywords("rust")},
+			items: []feed.Item{
+				func() feed.Item { it := titled("title", "Rust", ""); it.Tags = []string{"go"}; return it }(),
+				func() feed.Item { it := titled("summary", "It", "of rust"); it.Tags = []string{"go"}; return it }(),
+			},
+			want: map[string][]engine.Reason{
+				"title":   both(likes(engine.ReasonKeyword, "rust"), likes(engine.ReasonInterest, "go")),
+				"summary": both(likes(engine.ReasonInterest, "go"), likes(engine.ReasonKeyword, "rust")),
+			},
+		},
+		"neither": {
+			profile: goes, items: []feed.Item{tagged("a", old, "cats")},
+			want: map[string][]engine.Reason{"a": {}},
+		},
+		"no profile": {
+			items: []feed.Item{tagged("a", old, "go"), tagged("new", time.Hour)},
+			want:  map[string][]engine.Reason{"a": {}, "new": because(engine.ReasonFresh)},
+		},
+		"an interest that weighs nothing": {
+			profile: interests(map[string]float64{"go": 0}), items: []feed.Item{tagged("a", old, "go")},
+			want: map[string][]engine.Reason{"a": {}},
+		},
+		"what is muted is not there, the rest is": {
+			profile: feed.Profile{Interests: map[string]float64{"go": 1, "web": 1}, MutedTags: []string{"web"}},
+			items:   []feed.Item{tagged("a", old, "go"), tagged("muted", old, "go", "web")},
+			want:    map[string][]engine.Reason{"a": likes(engine.ReasonInterest, "go")},
+		},
+		"a post": {
+			profile: goes, items: []feed.Item{tagged("post:a", old, "go"), tagged("post:b", old)},
+			want: map[string][]engine.Reason{"post:a": likes(engine.ReasonInterest, "go"), "post:b": {}},
+		},
+		"three at most, equal ones by name": {
+			profile: interests(map[string]float64{"a": 1, "b": 2, "c": 1, "d": 1}), items: []feed.Item{tagged("x", old, "d", "c", "b", "a")},
+			want: map[string][]engine.Reason{"x": likes(engine.ReasonInterest, "b", "a", "c")},
+		},
+		"equal ones of two types": {
+			profile: feed.Profile{Interests: map[string]float64{"rust": 1}, Keywords: feed.Keywords("about")},
+			items:   []feed.Item{func() feed.Item { it := titled("a", "About Rust", ""); it.Tags = []string{"rust"}; return it }()},
+			want:    map[string][]engine.Reason{"a": both(likes(engine.ReasonInterest, "rust"), likes(engine.ReasonKeyword, "about"))},
+		},
+		// A day old: 0.529. Fresh from 1.5 times that on, to an age of 14.8 hours.
+		"fresh against an item a day old": {
+			items: []feed.Item{tagged("a", 14*time.Hour), tagged("b", 16*time.Hour)},
+			want:  map[string][]engine.Reason{"a": because(engine.ReasonFresh), "b": {}},
+		},
+		"nothing is fresh where age hardly counts": {
+			ranking: "scale=8760h", items: []feed.Item{tagged("a", time.Minute)},
+			want: map[string][]engine.Reason{"a": {}},
+		},
+		"nothing is fresh above a high floor": {
+			ranking: "floor=0.9", items: []feed.Item{tagged("a", time.Minute)},
+			want: map[string][]engine.Reason{"a": {}},
+		},
+		"fresh is not what has lost half of its score": {
+			ranking: "scale=10m,offset=0s", items: []feed.Item{tagged("a", 10*time.Minute), tagged("b", 11*time.Minute)},
+			want: map[string][]engine.Reason{"a": because(engine.ReasonFresh), "b": {}},
+		},
+		"a decay that vanishes": {
+			ranking: "scale=1m,offset=0s,floor=0", profile: goes, items: []feed.Item{tagged("a", 0, "go"), tagged("b", time.Minute)},
+			want: map[string][]engine.Reason{"a": both(because(engine.ReasonFresh), likes(engine.ReasonInterest, "go")), "b": because(engine.ReasonFresh)},
+		},
+		// 1 + 0.25·log10(1 + 99) = 1.5
+		"popular from a factor of 1.5 on": {
+			ranking: "weight=0.25", items: []feed.Item{liked(tagged("a", old), 99), liked(tagged("b", old), 98)},
+			want: map[string][]engine.Reason{"a": because(engine.ReasonPopular), "b": {}},
+		},
+		"popularity that counts for nothing": {
+			items: []feed.Item{liked(tagged("a", old), 99999)},
+			want:  map[string][]engine.Reason{"a": {}},
+		},
+		// Shares of the score: 0.75 popular, 0.5 interest, 0.47 fresh.
+		"in the order of what they add": {
+			ranking: "weight=1", profile: interests(map[string]float64{"go": 0.1}),
+			items: []feed.Item{liked(tagged("a", time.Hour, "go"), 999)},
+			want: map[string][]engine.Reason{
+				"a": both(because(engine.ReasonPopular), likes(engine.ReasonInterest, "go"), because(engine.ReasonFresh)),
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ranking := dayLong()
+			ranking.KeywordsSummary = 0.5
+			var err error
+			if tt.ranking != "" {
+				ranking, err = ranking.With(tt.ranking)
+				require.NoError(t, err)
+			}
+			r := newRig(t, 0, func(_ *engine.Stores, cfg *engine.Config) { cfg.Rankings = &feed.Live{Ranking: ranking} })
+			r.put(t, tt.items...)
+			require.NoError(t, r.PutProfile(t.Context(), "u_1", tt.profile))
+			a := r.ask(t, asking(refresh(10)))
+			assert.Equal(t, tt.want, whys(t, a))
+			assert.Nil(t, a.Degraded)
+		})
+	}
+}
+
+// whys are the reasons of an answer by item; none at all where it has none.
+func whys(t *testing.T, a engine.Answer) map[string][]engine.Reason {
+	t.Helper()
+	if a.Why == nil {
+		return nil
+	}
+	require.Len(t, a.Why, len(a.Docs))
+	out := map[string][]engine.Reason{}
+	for i, doc := range a.Docs {
+		out[doc.ID] = a.Why[i]
+	}
+	return out
+}
+
+// Every way to a page tells why its items are there, if it is asked to.
+func TestWhyOfEveryPage(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 0, nil)
+	for i, it := range items(9) {
+		if i%2 == 0 {
+			it.Tags = []string{"go"}
+		}
+		r.put(t, it)
+	}
+	require.NoError(t, r.PutProfile(t.Context(), "u_1", feed.Profile{Interests: map[string]float64{"go": 1}}))
+	liked := both(likes(engine.ReasonInterest, "go"), because(engine.ReasonFresh))
+	fresh := because(engine.ReasonFresh)
+
+	assert.Equal(t, map[string][]engine.Reason{"i000": liked, "i002": liked}, whys(t, r.ask(t, asking(silent(2)))))
+	first := r.ask(t, asking(named(refresh(3), "r1")))
+	assert.Equal(t, map[string][]engine.Reason{"i000": liked, "i002": liked, "i004": liked}, whys(t, first))
+	assert.Equal(t, map[string][]engine.Reason{"i006": liked, "i008": liked, "i001": fresh}, whys(t, r.ask(t, asking(named(loadMore(3), "r2")))))
+
+	assert.Equal(t, whys(t, first), whys(t, r.ask(t, asking(named(refresh(3), "r1")))), "a retry")
+	plain := r.ask(t, named(refresh(3), "r1"))
+	assert.Equal(t, docIDs(first), docIDs(plain))
+	assert.Nil(t, plain.Why, "a retry that does not ask")
+
+	require.NoError(t, r.PutProfile(t.Context(), "u_1", feed.Profile{}))
+	assert.Equal(t, map[string][]engine.Reason{"i000": fresh, "i002": fresh, "i004": fresh}, whys(t, r.ask(t, asking(named(refresh(3), "r1")))),
+		"the reasons are those of now")
+
+	r.seen.down(dedup.ErrUnavailable)
+	assert.Equal(t, map[string][]engine.Reason{"i003": fresh}, whys(t, r.ask(t, asking(refresh(1)))), "without the dedup store")
+	assert.Equal(t, 6, r.recall.count("Explain"))
+}
+
+// Who does not ask gets what they got, and no source is asked.
+func TestWithoutWhy(t *testing.T) {
+	t.Parallel()
+	asked, plain := newRig(t, 5, nil), newRig(t, 5, nil)
+	for _, q := range []engine.Request{silent(2), refresh(2), loadMore(2), loadMore(2), loadMore(2)} {
+		with, without := asked.ask(t, asking(q)), plain.ask(t, q)
+		assert.Equal(t, len(with.Docs) > 0, with.Why != nil)
+		with.Why = nil
+		assert.Equal(t, without, with)
+	}
+	assert.Zero(t, plain.recall.count("Explain"))
+	assert.Equal(t, 4, asked.recall.count("Explain"), "an empty page asks nothing")
+}
+
+var errDown = errors.New("down")
+
+// hanging is a source that does not tell what its scores are made of.
+type hanging struct{ recall.Source }
+
+func (hanging) Explain(ctx context.Context, _ feed.Query, _ []string) ([]recall.Factors, error) {
+	<-ctx.Done()
+	return nil, context.Cause(ctx)
+}
+
+// Reasons that cannot be told cost no page and no item of it.
+func TestWhyIsDoneWithout(t *testing.T) {
+	t.Parallel()
+	for name, source := range map[string]func(recall.Source) recall.Source{
+		"down": func(s recall.Source) recall.Source {
+			faulty := &faultySource{Source: s}
+			faulty.down(recall.ErrUnavailable, "Explain")
+			return faulty
+		},
+		"an answer that cannot be read": func(s recall.Source) recall.Source {
+			faulty := &faultySource{Source: s}
+			faulty.down(errDown, "Explain")
+			return faulty
+		},
+		"slow":           func(s recall.Source) recall.Source { return hanging{s} },
+		"it cannot tell": func(s recall.Source) recall.Source { return unexplained{s} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, 10, func(s *engine.Stores, cfg *engine.Config) {
+				s.Sources = []recall.Source{source(s.Sources[0])}
+				cfg.RoundsFor = 50 * time.Millisecond
+			})
+			for i, q := range []engine.Request{asking(refresh(3)), asking(loadMore(3))} {
+				a := r.ask(t, q)
+				assert.Equal(t, run(3*i, 3*i+3), docIDs(a))
+				assert.Nil(t, a.Why)
+				assert.Equal(t, []string{"why"}, a.Degraded)
+			}
+			assert.Equal(t, run(0, 6), r.recorder.groups(), "they count as shown")
+			r.wants(t, loadMore(4), run(6, 10), false)
+		})
+	}
+}
+
+// While recall is down the page is of the session of before, and both are said.
+func TestWhyWhileRecallIsDown(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 10, nil)
+	r.ask(t, refresh(3))
+	r.recall.down(recall.ErrUnavailable)
+	a := r.ask(t, asking(refresh(3)))
+	assert.Equal(t, run(3, 6), docIDs(a))
+	assert.Equal(t, []string{"recall", "why"}, a.Degraded)
+	assert.Nil(t, a.Why)
+}
