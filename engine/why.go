@@ -52,7 +52,7 @@ const (
 //	an interest or keyword:  gain / relevance
 //	fresh:                   1 − decay factor of an item a day old / decay factor
 //	popular:                 1 − 1 / popularity factor
-func reasons(f *recall.Factors, curve feed.Curve) []Reason {
+func reasons(f *recall.Factors, decay *feed.DecayFunc) []Reason {
 	if !f.Known {
 		return nil
 	}
@@ -63,8 +63,8 @@ func reasons(f *recall.Factors, curve feed.Curve) []Reason {
 	for _, g := range f.Keywords {
 		all = append(all, weighted{Reason{ReasonKeyword, g.Name}, g.Score / f.Relevance})
 	}
-	old := curve.At(freshAgainst.Seconds())
-	if f.Decay > 0 && f.Decay >= notable*old && f.Decay >= freshLeast*curve.At(0) {
+	old := decay.At(freshAgainst.Seconds())
+	if f.Decay > 0 && f.Decay >= notable*old && f.Decay >= freshLeast*decay.At(0) {
 		all = append(all, weighted{Reason{Type: ReasonFresh}, 1 - old/f.Decay})
 	}
 	if f.PopularityFactor >= notable {
@@ -126,9 +126,9 @@ func (e *Engine) why(ctx context.Context, agent string, profile *feed.Profile, a
 		a.Degraded = append(a.Degraded, lacksWhy.names()...)
 		return
 	}
-	curve := q.Ranking.Decay.Curve()
+	decay := q.Ranking.Decay.Func()
 	a.Why = make([][]Reason, len(factors))
 	for i := range factors {
-		a.Why[i] = reasons(&factors[i], curve)
+		a.Why[i] = reasons(&factors[i], decay)
 	}
 }
