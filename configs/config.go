@@ -132,9 +132,11 @@ type Decay struct {
 	Floor  float64       `koanf:"floor" help:"least factor; 0: the plain Gaussian"`
 }
 
-// Popularity is the influence of likes and comments.
+// Popularity is the influence of likes and comments, and of what readers do.
 type Popularity struct {
-	Weight float64 `koanf:"weight" help:"the popularity factor is 1 + weight * log10(1 + popularity); 0: off"`
+	Weight   float64 `koanf:"weight" help:"of likes + 2 * comments: the popularity factor is 1 + weight * log10(1 + popularity); 0: off"`
+	Weight2h float64 `koanf:"weight_2h" help:"of the readers who clicked or liked in about the last 2 hours, added likewise; 0: off. No effect with recall.backend elastic"`
+	Weight2d float64 `koanf:"weight_2d" help:"of the readers who clicked or liked in about the last 2 days, added likewise; 0: off. No effect with recall.backend elastic"`
 }
 
 // Keywords is what the keywords of a profile add.
@@ -242,7 +244,7 @@ func Default() Config {
 		Auth:    Auth{Mode: ModeHeader},
 		Catalog: Catalog{Backend: CatalogSQLite},
 		Recall:  Recall{Backend: RecallMemory, N: 500, CacheTTL: time.Second, StaleTTL: 10 * time.Minute},
-		Ranking: Ranking{Base: 0.1, Decay: Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}, Keywords: Keywords{Summary: feed.DefaultKeywordsSummary}},
+		Ranking: Ranking{Base: 0.1, Decay: Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}, Popularity: Popularity{Weight2h: 1.5, Weight2d: 0.2}, Keywords: Keywords{Summary: feed.DefaultKeywordsSummary}},
 		Dedup: Dedup{
 			Backend: DedupMemory, WindowDays: 7, FalsePositiveRate: 0.01, DailyCapacity: 1_000_000, Shards: 1,
 			PendingGrace: 10 * time.Second, OnFailure: FailOpen, Mirror: Mirror{MaxBytes: 512 << 20},
@@ -275,6 +277,8 @@ func (c Config) Parameters() feed.Ranking {
 	return feed.Ranking{
 		Decay:            feed.Decay{Scale: d.Scale, Offset: d.Offset, Decay: d.Decay, Floor: d.Floor},
 		PopularityWeight: c.Ranking.Popularity.Weight,
+		Popularity2h:     c.Ranking.Popularity.Weight2h,
+		Popularity2d:     c.Ranking.Popularity.Weight2d,
 		Base:             c.Ranking.Base,
 		KeywordsSummary:  c.Ranking.Keywords.Summary,
 	}

@@ -150,6 +150,8 @@ func (r Ranking) check(p *Problems) {
 		p.add("ranking.decay.floor", "must be at least 0 and less than 1, not %v", d.Floor)
 	}
 	within(p, "ranking.popularity.weight", r.Popularity.Weight, 0, 1000)
+	within(p, "ranking.popularity.weight_2h", r.Popularity.Weight2h, 0, 1000)
+	within(p, "ranking.popularity.weight_2d", r.Popularity.Weight2d, 0, 1000)
 	within(p, "ranking.keywords.summary", r.Keywords.Summary, 0, 1)
 }
 

@@ -25,12 +25,12 @@ func (r Ranking) String() string {
 	return strings.Join(all[:], ",")
 }
 
-func (r Ranking) list() [7]string {
+func (r Ranking) list() [9]string {
 	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 	return [...]string{
 		"scale=" + DurationText(r.Decay.Scale), "offset=" + DurationText(r.Decay.Offset),
 		"decay=" + number(r.Decay.Decay), "floor=" + number(r.Decay.Floor),
-		"weight=" + number(r.PopularityWeight), "base=" + number(r.Base),
+		"weight=" + number(r.PopularityWeight), "weight_2h=" + number(r.Popularity2h), "weight_2d=" + number(r.Popularity2d), "base=" + number(r.Base),
 		"summary=" + number(r.KeywordsSummary),
 	}
 }

@@ -12,6 +12,7 @@ func ChangesJSON(list string) ([]byte, error) {
 	var values Ranking
 	var text rankingText
 	var decay decayText
+	var popularity popularityText
 	for change := range strings.SplitSeq(list, ",") {
 		if change = strings.TrimSpace(change); change == "" {
 			continue
@@ -31,7 +32,11 @@ func ChangesJSON(list string) ([]byte, error) {
 		case "floor":
 			decay.Floor, text.Decay = &values.Decay.Floor, &decay
 		case "weight":
-			text.Popularity = &popularityText{Weight: &values.PopularityWeight}
+			popularity.Weight, text.Popularity = &values.PopularityWeight, &popularity
+		case "weight_2h":
+			popularity.Weight2h, text.Popularity = &values.Popularity2h, &popularity
+		case "weight_2d":
+			popularity.Weight2d, text.Popularity = &values.Popularity2d, &popularity
 		case "base":
 			text.Base = &values.Base
 		case "summary":

@@ -13,13 +13,14 @@ func TestChangesJSON(t *testing.T) {
 	t.Parallel()
 	base := feed.Ranking{Base: 0.1, Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}}
 	for list, want := range map[string]string{
-		"":                    `{}`,
-		" , ":                 `{}`,
-		"scale=72h":           `{"decay":{"scale":"72h"}}`,
-		"decay=0.3, floor=0":  `{"decay":{"decay":0.3,"floor":0}}`,
-		"weight=0,base=2":     `{"popularity":{"weight":0},"base":2}`,
-		"summary=0.25":        `{"keywords":{"summary":0.25}}`,
-		"offset=2h,offset=3h": `{"decay":{"offset":"3h"}}`,
+		"":                                 `{}`,
+		" , ":                              `{}`,
+		"scale=72h":                        `{"decay":{"scale":"72h"}}`,
+		"decay=0.3, floor=0":               `{"decay":{"decay":0.3,"floor":0}}`,
+		"weight=0,base=2":                  `{"popularity":{"weight":0},"base":2}`,
+		"weight=1,weight_2h=2,weight_2d=0": `{"popularity":{"weight":1,"weight_2h":2,"weight_2d":0}}`,
+		"summary=0.25":                     `{"keywords":{"summary":0.25}}`,
+		"offset=2h,offset=3h":              `{"decay":{"offset":"3h"}}`,
 		"scale=1h30m,offset=0s,decay=0.1,floor=0.5,weight=7.5,base=0.25": `{
 			"decay":{"scale":"1h30m","offset":"0s","decay":0.1,"floor":0.5},"popularity":{"weight":7.5},"base":0.25}`,
 	} {

@@ -36,17 +36,19 @@ type keywordsText struct {
 }
 
 type popularityText struct {
-	Weight *float64 `json:"weight,omitempty"`
+	Weight   *float64 `json:"weight,omitempty"`
+	Weight2h *float64 `json:"weight_2h,omitempty"`
+	Weight2d *float64 `json:"weight_2d,omitempty"`
 }
 
 // MarshalJSON writes every parameter, durations as Go writes them:
 //
-//	{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":1e-06},"popularity":{"weight":0},"base":0.1,"keywords":{"summary":0.5}}
+//	{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":1e-06},"popularity":{"weight":0,"weight_2h":0,"weight_2d":0},"base":0.1,"keywords":{"summary":0.5}}
 func (r Ranking) MarshalJSON() ([]byte, error) {
 	scale, offset := DurationText(r.Decay.Scale), DurationText(r.Decay.Offset)
 	return json.Marshal(rankingText{
 		Decay:      &decayText{Scale: &scale, Offset: &offset, Decay: &r.Decay.Decay, Floor: &r.Decay.Floor},
-		Popularity: &popularityText{Weight: &r.PopularityWeight},
+		Popularity: &popularityText{Weight: &r.PopularityWeight, Weight2h: &r.Popularity2h, Weight2d: &r.Popularity2d},
 		Base:       &r.Base,
 		Keywords:   &keywordsText{Summary: &r.KeywordsSummary},
 	})
@@ -72,6 +74,8 @@ func (r *Ranking) UnmarshalJSON(data []byte) error {
 	}
 	if text.Popularity != nil {
 		setNumber(&r.PopularityWeight, text.Popularity.Weight)
+		setNumber(&r.Popularity2h, text.Popularity.Weight2h)
+		setNumber(&r.Popularity2d, text.Popularity.Weight2d)
 	}
 	setNumber(&r.Base, text.Base)
 	if text.Keywords != nil {
@@ -100,7 +104,7 @@ func setNumber(to, from *float64) {
 
 // With returns the parameters changed by a list such as
 //
-//	scale=72h,offset=2h,decay=0.5,floor=0,weight=0.2,base=0.1,summary=0.5
+//	scale=72h,offset=2h,decay=0.5,floor=0,weight=0.2,weight_2h=1,weight_2d=0.2,base=0.1,summary=0.5
 //
 // and validated. An empty list changes nothing. Errors wrap [ErrBadRanking].
 func (r Ranking) With(changes string) (Ranking, error) {
@@ -119,7 +123,7 @@ func (r Ranking) With(changes string) (Ranking, error) {
 func (r *Ranking) set(name, value string) error {
 	numbers := map[string]*float64{
 		"decay": &r.Decay.Decay, "floor": &r.Decay.Floor, "weight": &r.PopularityWeight, "base": &r.Base,
-		"summary": &r.KeywordsSummary,
+		"summary": &r.KeywordsSummary, "weight_2h": &r.Popularity2h, "weight_2d": &r.Popularity2d,
 	}
 	switch name {
 	case "scale":
@@ -129,7 +133,7 @@ func (r *Ranking) set(name, value string) error {
 	}
 	to, known := numbers[name]
 	if !known {
-		return fmt.Errorf("%w: there is no parameter %q; there are scale, offset, decay, floor, weight, base and summary", ErrBadRanking, name)
+		return fmt.Errorf("%w: there is no parameter %q; there are scale, offset, decay, floor, weight, weight_2h, weight_2d, base and summary", ErrBadRanking, name)
 	}
 	x, err := strconv.ParseFloat(value, 64)
 	if err != nil {

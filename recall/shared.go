@@ -183,6 +183,8 @@ func keyOf(q *feed.Query) queryKey {
 	k.float(r.Decay.Decay)
 	k.float(r.Decay.Floor)
 	k.float(r.PopularityWeight)
+	k.float(r.Popularity2h)
+	k.float(r.Popularity2d)
 	k.float(r.Base)
 	k.float(r.KeywordsSummary)
 	k.time(q.Origin)

@@ -43,7 +43,7 @@ func query() feed.Query {
 			Interests: map[string]float64{"go": 1, "rust": 2}, Keywords: feed.Keywords("a", "b"), Langs: []string{"en"},
 			MutedAuthors: []string{"x"}, MutedTags: []string{"y"}, MutedItems: []string{"z"},
 		},
-		Ranking: feed.Ranking{Decay: feed.Decay{Scale: time.Hour, Offset: time.Minute, Decay: 0.5, Floor: 0.1}, PopularityWeight: 1, Base: 0.1, KeywordsSummary: 0.5},
+		Ranking: feed.Ranking{Decay: feed.Decay{Scale: time.Hour, Offset: time.Minute, Decay: 0.5, Floor: 0.1}, PopularityWeight: 1, Popularity2h: 1, Popularity2d: 1, Base: 0.1, KeywordsSummary: 0.5},
 		Origin:  time.Unix(1000, 0), Since: time.Unix(10, 0), N: 5, After: "c",
 	}
 }

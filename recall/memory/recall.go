@@ -33,6 +33,11 @@ func (s *Source) Recall(ctx context.Context, q feed.Query) (recall.Result, error
 	views := w.plan.take(s, &q)
 	w.plan.after = after
 	w.top.reset(views, q.N+1) // one more, to know whether there is another round
+	if w.plan.counts {
+		for i := range views {
+			w.walkCounted(i, &views[i])
+		}
+	}
 	for i := range views {
 		if err := w.walk(ctx, i, &views[i]); err != nil {
 			return recall.Result{}, fmt.Errorf("recall from memory: %w", err)

@@ -17,6 +17,8 @@ import (
 //   - no item without a matching term can get in: only the items on the lists
 //     of the query's terms are looked at, and blocks without any are jumped,
 //     all at once if that holds for the blocks behind too.
+//
+// Items with live popularity are not part of it: walkCounted has offered them.
 type walker struct {
 	plan    plan
 	top     top
@@ -225,6 +227,11 @@ func (w *walker) offer(item uint32, relevance, mostDecay float64) {
 	score := float32(relevance * w.decay * popularity)
 	if !w.top.mayEnter(score, time) || v.isDead(item) || w.given(score, time, item) || w.plan.refuses(v.segment, item) {
 		return
+	}
+	if w.plan.counts {
+		if _, offered := v.counted.of(item); offered {
+			return
+		}
 	}
 	w.top.push(entry{score: score, view: w.viewIndex, item: item, time: time})
 }

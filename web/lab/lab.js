@@ -25,6 +25,8 @@ const PARAMETERS = [
   { key: 'scale', label: 'Scale', help: 'how much later the factor is “decay”', time: true, ...log(600, 60 * DAY) },
   { key: 'decay', label: 'Decay', help: 'the factor at offset + scale', ...even(0.01, 0.99) },
   { key: 'weight', label: 'Popularity weight', help: '0: popularity does not count', ...even(0, 3) },
+  { key: 'weight_2h', label: 'Readers, 2 hours', help: 'weight of who clicked or liked of late', ...even(0, 3) },
+  { key: 'weight_2d', label: 'Readers, 2 days', help: 'weight of who did so in two days', ...even(0, 3) },
   { key: 'summary', label: 'Keywords in summaries', help: 'part of its weight that a keyword adds there', ...even(0, 1) },
 ];
 
@@ -40,12 +42,12 @@ async function admin(method, path, body, headers = {}) {
 
 const fromAPI = (r) => ({
   scale: parseDuration(r.decay.scale), offset: parseDuration(r.decay.offset),
-  decay: r.decay.decay, floor: r.decay.floor, weight: r.popularity.weight, base: r.base,
+  decay: r.decay.decay, floor: r.decay.floor, weight: r.popularity.weight, weight_2h: r.popularity.weight_2h, weight_2d: r.popularity.weight_2d, base: r.base,
   summary: r.keywords.summary,
 });
 const toAPI = (p) => ({
   decay: { scale: writeDuration(p.scale), offset: writeDuration(p.offset), decay: p.decay, floor: p.floor },
-  popularity: { weight: p.weight }, base: p.base, keywords: { summary: p.summary },
+  popularity: { weight: p.weight, weight_2h: p.weight_2h, weight_2d: p.weight_2d }, base: p.base, keywords: { summary: p.summary },
 });
 
 async function loadRanking() {
