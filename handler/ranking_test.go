@@ -37,7 +37,7 @@ func newRankings(t *testing.T) Rankings {
 	return live
 }
 
-const configuredJSON = `{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":1e-06},"popularity":{"weight":0},"base":0.1,"keywords":{"summary":0.5}}`
+const configuredJSON = `{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":1e-06},"popularity":{"weight":0,"weight_2h":0,"weight_2d":0},"base":0.1,"keywords":{"summary":0.5}}`
 
 // scaled is the ranking with another scale.
 func scaled(scale string) string {

@@ -29,8 +29,8 @@ func popular(t *testing.T, a *App, id string) (readers2h, readers2d float64) {
 	return readers2h, readers2d
 }
 
-// first is the first item for somebody who has seen nothing.
-func first(t *testing.T, a *App, agent string) string {
+// firstFor is the first item for somebody who has seen nothing.
+func firstFor(t *testing.T, a *App, agent string) string {
 	t.Helper()
 	return ask(t, a, refresh(agent, 3)).Docs[0].ID
 }
@@ -47,7 +47,7 @@ func TestLivePopularity(t *testing.T) {
 	}
 	put(t, a, items...)
 	read := items[8].ID
-	require.Equal(t, items[0].ID, first(t, a, "before"))
+	require.Equal(t, items[0].ID, firstFor(t, a, "before"))
 
 	for _, agent := range []string{"u_1", "u_2", "u_3"} {
 		require.NoError(t, a.Engine.Seen(t.Context(), agent, []string{read}))
@@ -63,7 +63,7 @@ func TestLivePopularity(t *testing.T) {
 	n2h, n2d = popular(t, a, read)
 	assert.InDelta(t, 3, n2h, 1e-9, "each reader once")
 	assert.InDelta(t, 3, n2d, 1e-9)
-	assert.Equal(t, read, first(t, a, "after"))
+	assert.Equal(t, read, firstFor(t, a, "after"))
 
 	now.Advance(2 * time.Hour)
 	n2h, n2d = popular(t, a, read)
@@ -109,6 +109,6 @@ func TestPopularityOverMonths(t *testing.T) {
 		require.NoError(t, a.Engine.Seen(t.Context(), "last", []string{items[3].ID}))
 		react(t, a, "last", act(events.Like, items[3].ID))
 		require.NoError(t, a.Flush(context.Background()))
-		return first(t, a, "nobody")
+		return firstFor(t, a, "nobody")
 	}())
 }

@@ -2,7 +2,6 @@ package memory
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/freshet/freshet/feed"
@@ -11,21 +10,25 @@ import (
 
 var _ recall.Counter = (*Source)(nil)
 
-// counted are the items of a view that readers have clicked or liked of late,
-// newest first. They are few, and walked apart from the others, so that the
-// segment and its bounds need not know what changes with every click. It is
-// immutable.
+// counted are the items of a view that readers have clicked or liked of late, and
+// what bounds them by block, so that the segment need not know what changes with
+// every click. It is immutable.
 type counted struct {
-	items   []uint32 // ascending
-	entries []countedItem
-	// The highest of the entries.
-	log2h, log2d, uploaded float64
+	items       []uint32 // ascending
+	entries     []countedItem
+	block, tail []highest // of each block, and of each block and all behind it
 }
 
 type countedItem struct {
 	counts feed.Counts
-	// log10(1 + count) at the latest act: counts only fall from there.
-	log2h, log2d float64
+	highest
+}
+
+// highest is log10(1 + count) at the latest act: counts only fall from there.
+type highest struct{ log2h, log2d float64 }
+
+func (h highest) or(other highest) highest {
+	return highest{max(h.log2h, other.log2h), max(h.log2d, other.log2d)}
 }
 
 // SetCounts implements [recall.Counter].
@@ -51,7 +54,7 @@ func (s *Source) SetCounts(counts map[string]feed.Counts) {
 	}
 	views := slices.Clone(s.views)
 	for i, c := range changes {
-		views[i].counted = views[i].counted.with(views[i].segment, c)
+		views[i].counted = views[i].counted.with(views[i].len(), c)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,11 +87,12 @@ func (s *Source) viewOf(seg *segment) view {
 			}
 		}
 	}
-	return view{segment: seg, counted: (*counted)(nil).with(seg, found)}
+	return view{segment: seg, counted: (*counted)(nil).with(seg.len(), found)}
 }
 
-// with returns the list with other counts of some items; nil where it is empty.
-func (c *counted) with(seg *segment, changes map[uint32]feed.Counts) *counted {
+// with returns the list with other counts of some of a segment's n items; nil where
+// it is empty.
+func (c *counted) with(n int, changes map[uint32]feed.Counts) *counted {
 	type pair struct {
 		item  uint32
 		entry countedItem
@@ -104,7 +108,7 @@ func (c *counted) with(seg *segment, changes map[uint32]feed.Counts) *counted {
 	for item, counts := range changes {
 		if counts.Last != 0 {
 			n2h, n2d := counts.At(counts.Last)
-			all = append(all, pair{item, countedItem{counts, feed.LogCount(n2h), feed.LogCount(n2d)}})
+			all = append(all, pair{item, countedItem{counts, highest{feed.LogCount(n2h), feed.LogCount(n2d)}}})
 		}
 	}
 	if len(all) == 0 {
@@ -114,10 +118,21 @@ func (c *counted) with(seg *segment, changes map[uint32]feed.Counts) *counted {
 	out := &counted{items: make([]uint32, len(all)), entries: make([]countedItem, len(all))}
 	for i, p := range all {
 		out.items[i], out.entries[i] = p.item, p.entry
-		out.log2h, out.log2d = max(out.log2h, p.entry.log2h), max(out.log2d, p.entry.log2d)
-		out.uploaded = max(out.uploaded, seg.popularity[p.item])
 	}
+	out.bound((n + blockSize - 1) / blockSize)
 	return out
+}
+
+func (c *counted) bound(blocks int) {
+	c.block, c.tail = make([]highest, blocks), make([]highest, blocks)
+	for i, item := range c.items {
+		c.block[item/blockSize] = c.block[item/blockSize].or(c.entries[i].highest)
+	}
+	var all highest
+	for b := blocks - 1; b >= 0; b-- {
+		all = all.or(c.block[b])
+		c.tail[b] = all
+	}
 }
 
 // of returns the counts of an item, and whether it is on the list.
@@ -132,82 +147,60 @@ func (c *counted) of(item uint32) (counts feed.Counts, ok bool) {
 	return counts, ok
 }
 
-// walkCounted offers the items of the view that have counts, from the newest to
-// where none can get in any more. What the walk through the segment then meets of
-// them it leaves out.
-func (w *walker) walkCounted(index int, v *view) {
-	w.viewIndex, w.view = int32(index), v
-	if v.counted == nil {
-		return
-	}
-	p := &w.plan
-	most := p.most()
-	highest := p.live(v.counted.log2h, v.counted.log2d, v.counted.uploaded)
-	w.lastTime, w.decay = p.origin, p.curve.At(0)
-	for i, item := range v.counted.items {
-		time := v.times[item]
-		if time > p.origin {
-			continue
-		}
-		if p.bounded && time <= p.since {
-			return
-		}
-		if time != w.lastTime {
-			w.lastTime, w.decay = time, p.curve.At(float64(p.origin-time))
-		}
-		bound := most * w.decay * slack
-		if !w.top.mayEnter(float32(bound*highest), time) {
-			return
-		}
-		if e := &v.counted.entries[i]; w.top.mayEnter(float32(bound*p.live(e.log2h, e.log2d, v.popularity[item])), time) {
-			w.offerCounted(item, &e.counts)
-			w.top.settle()
-		}
+// openCounts goes to the first item from at on that has counts.
+func (w *walker) openCounts(at uint32) {
+	w.counted, w.nextCounted = nil, 0
+	if w.plan.counts && w.view.counted != nil {
+		w.counted = w.view.counted
+		w.nextCounted, _ = slices.BinarySearch(w.counted.items, at)
 	}
 }
 
-// offerCounted scores an item at the time that the walker knows the decay of.
-func (w *walker) offerCounted(item uint32, counts *feed.Counts) {
-	v, p := w.view, &w.plan
-	n2h, n2d := counts.At(p.origin)
-	factor := p.live(feed.LogCount(n2h), feed.LogCount(n2d), v.popularity[item])
-	score := float32((p.ranking.Base + p.gain(v.segment, item)) * w.decay * factor)
-	if !w.top.mayEnter(score, w.lastTime) || v.isDead(item) || w.given(score, w.lastTime, item) || p.refuses(v.segment, item) {
-		return
+// raised are the highest popularity factors in a block, and from it on, where the
+// ones that are given are those without live popularity.
+func (w *walker) raised(block uint32, inBlock, behind float64) (float64, float64) {
+	if w.counted == nil {
+		return inBlock, behind
 	}
-	w.top.push(entry{score: score, view: w.viewIndex, item: item, time: w.lastTime})
+	return inBlock + w.plan.raise(w.counted.block[block]), behind + w.plan.raise(w.counted.tail[block])
 }
 
-// live is the popularity factor of logarithms.
-func (p *plan) live(log2h, log2d, uploaded float64) float64 {
-	return 1 + p.ranking.Popularity2h*log2h + p.ranking.Popularity2d*log2d + p.ranking.PopularityWeight*uploaded
+// raise is what live popularity adds to a factor.
+func (p *plan) raise(h highest) float64 {
+	return p.ranking.Popularity2h*h.log2h + p.ranking.Popularity2d*h.log2d
 }
 
-// most is the highest relevance an item can have.
-func (p *plan) most() float64 {
-	most := p.ranking.Base
-	for _, t := range p.tags {
-		most += t.weight
+// touchCounted marks the items of a block that have counts.
+func (w *walker) touchCounted(at, stop uint32) {
+	w.skipCounted(at)
+	for i := w.nextCounted; i < len(w.counted.items) && w.counted.items[i] < stop; i++ {
+		place := w.counted.items[i] % blockSize
+		w.touched[place/64] |= 1 << (place % 64)
 	}
-	for i := range p.phrases {
-		most += math.Max(p.phrases[i].gains[titleField], p.phrases[i].gains[summaryField])
-	}
-	return most
 }
 
-// gain is what the interests and keywords add to an item, summed up in the order
-// in which a walk does.
-func (p *plan) gain(s *segment, item uint32) (gain float64) {
-	tags := s.fields[tagField].of(item)
-	for _, t := range p.tags {
-		if _, has := slices.BinarySearch(tags, t.term); has {
-			gain += t.weight
-		}
+// skipCounted drops the items before at.
+func (w *walker) skipCounted(at uint32) {
+	for w.nextCounted < len(w.counted.items) && w.counted.items[w.nextCounted] < at {
+		w.nextCounted++
 	}
-	for i := range p.phrases {
-		if field, ok := p.phrases[i].in(s, item); ok {
-			gain += p.phrases[i].gains[field]
-		}
+}
+
+// countsOf finds what is counted of an item, of rising ones; nil: nothing.
+func (w *walker) countsOf(item uint32) *countedItem {
+	if w.counted == nil {
+		return nil
 	}
-	return gain
+	w.skipCounted(item)
+	if w.nextCounted == len(w.counted.items) || w.counted.items[w.nextCounted] != item {
+		return nil
+	}
+	return &w.counted.entries[w.nextCounted]
+}
+
+// liveFactor is the popularity factor of an item with counts whose
+// log10(1 + popularity) is given, in the order of [feed.Ranking.PopularityFactor].
+func (p *plan) liveFactor(c *feed.Counts, log float64) float64 {
+	n2h, n2d := c.At(p.origin)
+	return 1 + p.ranking.Popularity2h*feed.LogCount(n2h) + p.ranking.Popularity2d*feed.LogCount(n2d) + p.ranking.PopularityWeight*log
 }

@@ -33,11 +33,6 @@ func (s *Source) Recall(ctx context.Context, q feed.Query) (recall.Result, error
 	views := w.plan.take(s, &q)
 	w.plan.after = after
 	w.top.reset(views, q.N+1) // one more, to know whether there is another round
-	if w.plan.counts {
-		for i := range views {
-			w.walkCounted(i, &views[i])
-		}
-	}
 	for i := range views {
 		if err := w.walk(ctx, i, &views[i]); err != nil {
 			return recall.Result{}, fmt.Errorf("recall from memory: %w", err)
@@ -71,7 +66,7 @@ func (w *walker) result(n int) recall.Result {
 // release gives the walker back without what it held of the index and the
 // query, which would otherwise outlive them.
 func (w *walker) release() {
-	w.view, w.top.views, w.plan.query = nil, nil, nil
+	w.view, w.counted, w.top.views, w.plan.query = nil, nil, nil, nil
 	w.plan.after, w.plan.mutedAuthors, w.plan.mutedItems, w.plan.mutedTags = nil, nil, nil, nil
 	clear(w.lists[:cap(w.lists)])
 	clear(w.plan.phrases[:cap(w.plan.phrases)])

@@ -18,7 +18,8 @@ import (
 //     of the query's terms are looked at, and blocks without any are jumped,
 //     all at once if that holds for the blocks behind too.
 //
-// Items with live popularity are not part of it: walkCounted has offered them.
+// Live popularity raises the bounds of the blocks that have items with counts. Where
+// only those could get in, they are looked at as if they were on a list.
 type walker struct {
 	plan    plan
 	top     top
@@ -28,8 +29,12 @@ type walker struct {
 
 	viewIndex int32
 	view      *view
-	lastTime  int64   // the time decay is known for
-	decay     float64 // its decay
+
+	counted     *counted // of the view; nil: live popularity does not count in it
+	nextCounted int      // the first of its items that was not passed yet
+
+	lastTime int64   // the time decay is known for
+	decay    float64 // its decay
 }
 
 // list is what is left of the items that may match an interest or a keyword.
@@ -54,20 +59,24 @@ func (w *walker) walk(ctx context.Context, index int, v *view) error {
 	}
 	base := w.plan.ranking.Base
 	most := base + w.open(at)
+	w.openCounts(at)
 	for at < end {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		block := at / blockSize
 		decay := w.plan.curve.At(float64(w.plan.origin - v.times[at]))
-		if !w.mayEnter(most, decay, v.tailPop[block], at) {
+		factor := w.plan.popularity(v.blockPop[block])
+		highest, behind := w.raised(block, factor, w.plan.popularity(v.tailPop[block]))
+		if !w.mayEnter(most, decay, behind, at) {
 			return nil
 		}
 		stop := min((block+1)*blockSize, end)
-		everyItem := w.mayEnter(base, decay, v.blockPop[block], at)
-		if !everyItem {
+		everyItem := w.mayEnter(base, decay, factor, at)
+		everyCounted := !everyItem && highest > factor && w.mayEnter(base, decay, highest, at)
+		if !everyItem && !everyCounted {
 			next := w.nextListed(at)
-			if next >= stop && w.mayEnter(base, decay, v.tailPop[block], at) {
+			if next >= stop && w.mayEnter(base, decay, behind, at) {
 				next = stop // a later block may have an item popular enough
 			}
 			if next >= stop {
@@ -75,8 +84,11 @@ func (w *walker) walk(ctx context.Context, index int, v *view) error {
 				continue
 			}
 		}
-		if w.mayEnter(most, decay, v.blockPop[block], at) {
+		if w.mayEnter(most, decay, highest, at) {
 			w.gather(at, stop)
+			if everyCounted {
+				w.touchCounted(at, stop)
+			}
 			w.sweep(at, stop, everyItem, decay*slack)
 			w.top.settle()
 		}
@@ -86,8 +98,8 @@ func (w *walker) walk(ctx context.Context, index int, v *view) error {
 }
 
 // mayEnter tells whether an item from at on, with these bounds, could get in.
-func (w *walker) mayEnter(relevance, decay, popularity float64, at uint32) bool {
-	bound := float32(relevance * decay * w.plan.popularity(popularity) * slack)
+func (w *walker) mayEnter(relevance, decay, factor float64, at uint32) bool {
+	bound := float32(relevance * decay * factor * slack)
 	return w.top.mayEnter(bound, w.view.times[at])
 }
 
@@ -218,8 +230,15 @@ func (w *walker) sweep(at, stop uint32, everyItem bool, mostDecay float64) {
 func (w *walker) offer(item uint32, relevance, mostDecay float64) {
 	v := w.view
 	time, popularity := v.times[item], w.plan.popularity(v.popularity[item])
+	counts := w.countsOf(item)
+	if counts != nil {
+		popularity += w.plan.raise(counts.highest)
+	}
 	if !w.top.mayEnter(float32(relevance*mostDecay*popularity), time) {
 		return
+	}
+	if counts != nil {
+		popularity = w.plan.liveFactor(&counts.counts, v.popularity[item])
 	}
 	if time != w.lastTime {
 		w.lastTime, w.decay = time, w.plan.curve.At(float64(w.plan.origin-time))
@@ -227,11 +246,6 @@ func (w *walker) offer(item uint32, relevance, mostDecay float64) {
 	score := float32(relevance * w.decay * popularity)
 	if !w.top.mayEnter(score, time) || v.isDead(item) || w.given(score, time, item) || w.plan.refuses(v.segment, item) {
 		return
-	}
-	if w.plan.counts {
-		if _, offered := v.counted.of(item); offered {
-			return
-		}
 	}
 	w.top.push(entry{score: score, view: w.viewIndex, item: item, time: time})
 }
