@@ -94,7 +94,9 @@ func clicked(items []feed.Item) map[string]feed.Counts {
 		}
 		var c feed.Counts
 		for range 1 + int(rnd.ExpFloat64()*5) {
-			c = c.Add(items[i].UpdateTime + min(age, int64(rnd.ExpFloat64()*86_400)))
+			if later := int64(rnd.ExpFloat64() * 86_400); later <= age {
+				c = c.Add(items[i].UpdateTime + later)
+			}
 		}
 		counts[items[i].ID] = c
 	}
