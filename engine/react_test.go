@@ -72,8 +72,11 @@ func TestReactRaises(t *testing.T) {
 	r := newRig(t, 30, func(s *engine.Stores, _ *engine.Config) { s.Popularity = live })
 	r.wants(t, refresh(5), run(0, 5), true)
 	_, err := r.React(t.Context(), "u_1", []engine.Act{
-		{Kind: events.Click, ID: "i000"}, {Kind: events.Dislike, ID: "i001"}, {Kind: events.Like, ID: "i002"},
-		{Kind: events.Hide, ID: "i003"}, {Kind: events.Like, ID: "i020"},
+		{Kind: events.Click, ID: "i000"},
+		{Kind: events.Dislike, ID: "i001"},
+		{Kind: events.Like, ID: "i002"},
+		{Kind: events.Hide, ID: "i003"},
+		{Kind: events.Like, ID: "i020"},
 	})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"u_1 i000", "u_1 i002"}, live.items)

@@ -59,7 +59,8 @@ func TestBuffer(t *testing.T) {
 	require.True(t, b.Acted("v", []string{"a"}, noon.Add(time.Second)))
 	require.NoError(t, b.Flush(t.Context()))
 	assert.Equal(t, []popularity.Act{
-		{Agent: popularity.Agent("u"), Item: "a", At: noon.Unix()}, {Agent: popularity.Agent("u"), Item: "b", At: noon.Unix()},
+		{Agent: popularity.Agent("u"), Item: "a", At: noon.Unix()},
+		{Agent: popularity.Agent("u"), Item: "b", At: noon.Unix()},
 		{Agent: popularity.Agent("v"), Item: "a", At: noon.Unix() + 1},
 	}, l.acts)
 	require.True(t, b.Acted("w", []string{"c"}, noon))

@@ -17,7 +17,7 @@ func newRankingSetCommand() *cobra.Command {
 		Use:   "set CHANGES",
 		Short: "Change the live ranking, or an experiment",
 		Long: "Changes the parameters that are named and leaves the others: scale, offset, decay, floor, weight (of\n" +
-			"popularity), base and summary (part of its weight that a keyword adds in a summary). With --as they become, or change, an experiment for a share of the agents; the same\n" +
+			"popularity), weight_2h and weight_2d (of the readers of about the last 2 hours and 2 days), base and summary (part of its weight that a keyword adds in a summary). With --as they become, or change, an experiment for a share of the agents; the same\n" +
 			"agents stay in it as its share grows. No server is restarted.",
 		Example: "  freshet ranking set scale=48h,weight=0.2 --why \"weekend readers want more\"\n" +
 			"  freshet ranking set scale=72h --as slow --share 10%\n" +

@@ -128,9 +128,12 @@ func (s *Store) Read(ctx context.Context) (map[string]feed.Counts, error) {
 	return all, failed(ctx, "read popularity", err)
 }
 
-func read(ctx context.Context, from interface {
+// querier is a file, or a transaction in it.
+type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}) (map[string]feed.Counts, error) {
+}
+
+func read(ctx context.Context, from querier) (map[string]feed.Counts, error) {
 	rows, err := from.QueryContext(ctx, `SELECT item, last, sum_2h, sum_2d FROM popularity`)
 	if err != nil {
 		return nil, err

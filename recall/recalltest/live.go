@@ -52,7 +52,11 @@ func livePopularity(t *testing.T, open Open) {
 	act := func(id string, at time.Time) {
 		acts[id] = append(acts[id], at.Unix())
 		counts[id] = counts[id].Add(at.Unix())
+		before := explained(t, s, q, []string{id})[0]
 		counter.SetCounts(map[string]feed.Counts{id: counts[id]})
+		after := explained(t, s, q, []string{id})[0]
+		assert.GreaterOrEqual(t, after.Score, before.Score, "an act never lowers %s", id)
+		assert.False(t, math.IsInf(after.PopularityFactor, 0) || math.IsNaN(after.PopularityFactor) || after.PopularityFactor < 1 && after.Known, id)
 	}
 	check(t)
 	for range 40 {
