@@ -386,3 +386,43 @@ func TestReadersSeeWholeBatches(t *testing.T) {
 		<-finished
 	}
 }
+
+// TestReadersWhileCountsChange reads while items become popular and are replaced:
+// every answer has every item once.
+func TestReadersWhileCountsChange(t *testing.T) {
+	t.Parallel()
+	s := memory.New()
+	items := make([]feed.Item, 50)
+	for i := range items {
+		items[i] = feed.Item{ID: fmt.Sprint(i), Title: "t", UpdateTime: now.Unix() - int64(i)}
+	}
+	s.Upsert(items)
+	q := feed.Query{N: 100, Origin: now, Ranking: feed.Ranking{Base: 1, Popularity2h: 1, Decay: feed.Decay{Scale: time.Hour, Decay: 0.5, Floor: 0.1}}}
+	done := make(chan struct{})
+	finished := make(chan struct{})
+	go func() {
+		defer close(finished)
+		for {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			r, err := s.Recall(context.Background(), q)
+			if !assert.NoError(t, err) || !assert.Len(t, r.Candidates, 50) {
+				return
+			}
+		}
+	}()
+	var c feed.Counts
+	for i := range 300 {
+		c = c.Add(now.Unix())
+		s.SetCounts(map[string]feed.Counts{items[i%50].ID: c})
+		s.Upsert(items[i%50 : i%50+1])
+		r, err := s.Recall(context.Background(), q)
+		require.NoError(t, err)
+		require.Equal(t, items[i%50].ID, r.Candidates[0].ID)
+	}
+	close(done)
+	<-finished
+}
