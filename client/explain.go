@@ -105,10 +105,20 @@ type Gain struct {
 	In    string  `json:"in,omitempty"` // of a keyword: title or summary
 }
 
-// Popularity is an item's likes + 2·comments and the factor it makes.
+// Popularity is what makes an item's popularity factor: 1 + what each of the counts
+// adds.
 type Popularity struct {
-	Value  float64 `json:"value"`
+	Value  float64 `json:"value"` // likes + 2·comments
 	Factor float64 `json:"factor"`
+	// Readers who clicked or liked it: nil where there are none.
+	Readers2h *Readers `json:"readers_2h,omitempty"`
+	Readers2d *Readers `json:"readers_2d,omitempty"`
+}
+
+// Readers is one count of an item's live popularity.
+type Readers struct {
+	Count float64 `json:"count"` // each counts half after 2 hours, or 2 days
+	Adds  float64 `json:"adds"`  // to the popularity factor
 }
 
 // ExplainedItem is the item that was asked for. Its rank is 0 where it is no

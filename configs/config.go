@@ -139,9 +139,11 @@ type Decay struct {
 	Curves feed.Curves   `koanf:"curves" help:"curves that are added, in the place of scale, offset and decay: a JSON array, or a preset, single or two; []: none"`
 }
 
-// Popularity is the influence of likes and comments.
+// Popularity is the influence of likes and comments, and of what readers do.
 type Popularity struct {
-	Weight float64 `koanf:"weight" help:"the popularity factor is 1 + weight * log10(1 + popularity); 0: off"`
+	Weight   float64 `koanf:"weight" help:"of likes + 2 * comments: the popularity factor is 1 + weight * log10(1 + popularity); 0: off"`
+	Weight2h float64 `koanf:"weight_2h" help:"of the readers who clicked or liked in about the last 2 hours, added likewise; 0: off. No effect with recall.backend elastic"`
+	Weight2d float64 `koanf:"weight_2d" help:"of the readers who clicked or liked in about the last 2 days, added likewise; 0: off. No effect with recall.backend elastic"`
 }
 
 // Keywords is what the keywords of a profile add.
@@ -265,7 +267,7 @@ func Default() Config {
 		Catalog: Catalog{Backend: CatalogSQLite, GroupBy: GroupByNone},
 		Recall:  Recall{Backend: RecallMemory, N: 500, CacheTTL: time.Second, StaleTTL: 10 * time.Minute},
 		Ranking: Ranking{
-			Base: 0.1, Decay: defaultDecay(feed.PresetSingle),
+			Base: 0.1, Decay: defaultDecay(feed.PresetSingle), Popularity: Popularity{Weight2h: 1.5, Weight2d: 0.2},
 			Keywords: Keywords{Summary: feed.DefaultKeywordsSummary}, Diversity: defaultDiversity(),
 		},
 		Dedup: Dedup{
@@ -329,6 +331,8 @@ func (c Config) Parameters() feed.Ranking {
 	return feed.Ranking{
 		Decay:            c.Ranking.Decay.parameters(),
 		PopularityWeight: c.Ranking.Popularity.Weight,
+		Popularity2h:     c.Ranking.Popularity.Weight2h,
+		Popularity2d:     c.Ranking.Popularity.Weight2d,
 		Base:             c.Ranking.Base,
 		KeywordsSummary:  c.Ranking.Keywords.Summary,
 		Diversity:        c.Ranking.Diversity.parameters(),

@@ -153,6 +153,8 @@ func (r Ranking) check(p *Problems) {
 		*p = append(*p, rankingProblem(err, ""))
 	}
 	within(p, "ranking.popularity.weight", r.Popularity.Weight, 0, 1000)
+	within(p, "ranking.popularity.weight_2h", r.Popularity.Weight2h, 0, 1000)
+	within(p, "ranking.popularity.weight_2d", r.Popularity.Weight2d, 0, 1000)
 	within(p, "ranking.keywords.summary", r.Keywords.Summary, 0, 1)
 	r.Diversity.Author.check(p, "ranking.diversity.author")
 	r.Diversity.Site.check(p, "ranking.diversity.site")

@@ -46,7 +46,7 @@ type Recorder interface {
 	Confirm(ctx context.Context, agent string, groups []string) error
 }
 
-// Stores is everything the engine stands on; all but Fallback, Recovery, Tally
+// Stores is everything the engine stands on; all but Fallback, Recovery, Tally, Popularity
 // and Posts are required.
 type Stores struct {
 	Sources  []recall.Source // asked together; of equal scores the earlier source's comes first
@@ -62,6 +62,8 @@ type Stores struct {
 	// because the stores were down; nil: never.
 	Recovery Recovery
 	Tally    Tally // counts what is shown and done, per variant; nil: nothing is counted
+	// Popularity counts clicks and likes per item; nil: they change no ranking.
+	Popularity Popularity
 	// Posts tells which posts an agent may see, so that acts on others do not
 	// count; nil: there are no posts.
 	Posts social.Cards

@@ -118,11 +118,11 @@ type Explained struct {
 	Decay      float64 `json:"decay"`
 	// Relevance and Popularity are nil with Brief, and where the recall source
 	// does not hold the item any more.
-	Relevance  *Relevance  `json:"relevance,omitempty"`
-	Popularity *Popularity `json:"popularity,omitempty"`
-	Fate       Fate        `json:"fate"`
-	Day        string      `json:"day,omitempty"`    // with seen: the day of the filter, YYYYMMDD
-	Better     string      `json:"better,omitempty"` // with group and same_story: the item that stands in
+	Relevance  *Relevance           `json:"relevance,omitempty"`
+	Popularity *ExplainedPopularity `json:"popularity,omitempty"`
+	Fate       Fate                 `json:"fate"`
+	Day        string               `json:"day,omitempty"`    // with seen: the day of the filter, YYYYMMDD
+	Better     string               `json:"better,omitempty"` // with group and same_story: the item that stands in
 	// Variety is where the candidate is dealt, and why there; nil for one that
 	// is not.
 	Variety *Variety `json:"variety,omitempty"`
@@ -155,10 +155,20 @@ type Relevance struct {
 	Keywords []recall.Gain `json:"keywords,omitempty"`
 }
 
-// Popularity is an item's likes + 2·comments and the factor it makes.
-type Popularity struct {
-	Value  float64 `json:"value"`
+// ExplainedPopularity is what makes an item's popularity factor: 1 + what each of
+// the counts adds.
+type ExplainedPopularity struct {
+	Value  float64 `json:"value"` // likes + 2·comments
 	Factor float64 `json:"factor"`
+	// Readers who clicked or liked it: nil where there are none.
+	Readers2h *ExplainedReaders `json:"readers_2h,omitempty"`
+	Readers2d *ExplainedReaders `json:"readers_2d,omitempty"`
+}
+
+// ExplainedReaders is one count of an item's live popularity.
+type ExplainedReaders struct {
+	Count float64 `json:"count"` // each reader counts half after the half-life
+	Adds  float64 `json:"adds"`  // to the popularity factor
 }
 
 // ExplainedItem is the item that was asked for. Its rank is 0 where it is no

@@ -73,7 +73,7 @@ func (x *explaining) find(ctx context.Context, c *Explained) (found bool, err er
 			return false, err
 		}
 		if f := factors[0]; f.Known {
-			c.set(f)
+			c.set(f, &x.query.Ranking)
 			if c.Source == "" {
 				c.Source, c.Score = s.Name(), f.Score
 			}

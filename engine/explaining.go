@@ -220,7 +220,7 @@ func (x *explaining) factors(ctx context.Context) error {
 			return err
 		}
 		for n, i := range which {
-			x.out.Candidates[i].set(factors[n])
+			x.out.Candidates[i].set(factors[n], &x.query.Ranking)
 		}
 	}
 	return nil
@@ -240,12 +240,23 @@ func (x *explaining) ask(ctx context.Context, s recall.Source, ids []string) ([]
 	return factors, nil
 }
 
-func (c *Explained) set(f recall.Factors) {
+func (c *Explained) set(f recall.Factors, r *feed.Ranking) {
 	if !f.Known {
 		return
 	}
 	c.Relevance = &Relevance{Total: f.Relevance, Base: f.Base, Tags: f.Tags, Keywords: f.Keywords}
-	c.Popularity = &Popularity{Value: f.Popularity, Factor: f.PopularityFactor}
+	c.Popularity = &ExplainedPopularity{
+		Value: f.Popularity, Factor: f.PopularityFactor,
+		Readers2h: explainedReaders(f.Count2h, r.Popularity2h), Readers2d: explainedReaders(f.Count2d, r.Popularity2d),
+	}
+}
+
+// explainedReaders is nil where there are none.
+func explainedReaders(count, weight float64) *ExplainedReaders {
+	if count == 0 {
+		return nil
+	}
+	return &ExplainedReaders{Count: count, Adds: weight * feed.LogCount(count)}
 }
 
 // of is the count of a candidate's fate.

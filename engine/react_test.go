@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -46,6 +47,44 @@ func TestReact(t *testing.T) {
 	require.ErrorIs(t, err, events.ErrBadKind)
 	_, err = r.React(t.Context(), "u:1", nil)
 	require.ErrorIs(t, err, feed.ErrBadID)
+}
+
+// raised notes the acts that raise live popularity.
+type raised struct {
+	items []string
+	full  bool
+}
+
+func (r *raised) Acted(agent string, items []string, _ time.Time) bool {
+	if r.full {
+		return false
+	}
+	for _, id := range items {
+		r.items = append(r.items, agent+" "+id)
+	}
+	return true
+}
+
+// Clicks and likes on what the agent was shown raise live popularity, nothing else
+// does.
+func TestReactRaises(t *testing.T) {
+	live := &raised{}
+	r := newRig(t, 30, func(s *engine.Stores, _ *engine.Config) { s.Popularity = live })
+	r.wants(t, refresh(5), run(0, 5), true)
+	_, err := r.React(t.Context(), "u_1", []engine.Act{
+		{Kind: events.Click, ID: "i000"},
+		{Kind: events.Dislike, ID: "i001"},
+		{Kind: events.Like, ID: "i002"},
+		{Kind: events.Hide, ID: "i003"},
+		{Kind: events.Like, ID: "i020"},
+	})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"u_1 i000", "u_1 i002"}, live.items)
+	live.full = true
+	_, err = r.react(t, events.Dislike, "i001")
+	require.NoError(t, err)
+	_, err = r.react(t, events.Click, "i001")
+	require.ErrorIs(t, err, events.ErrUnavailable)
 }
 
 func TestReactWithoutDedup(t *testing.T) {

@@ -24,6 +24,15 @@ type Tally interface {
 	Acted(variant string, acts []events.Act, now time.Time) bool
 }
 
+// Popularity raises the live popularity of items by what readers click and like.
+// [popularity.Buffer] is one.
+type Popularity interface {
+	// Acted counts an agent's acts on items, by their ids, each agent and item once
+	// however often it comes. It must not block: it answers false, and has taken none
+	// of them, where it has no room at the moment; asking again is harmless.
+	Acted(agent string, items []string, now time.Time) bool
+}
+
 // Act is something an agent did with an item.
 type Act struct {
 	Kind events.Kind
@@ -54,7 +63,8 @@ func (e *Engine) tally(c *call, docs []feed.Doc) {
 // returns, whether Freshet has shown it or not. Acts count for the agent's
 // variant where the agent has been shown the item, or has reported so: clicks
 // alone shall not move a report. While the dedup store is down and the
-// engine fails open, that cannot be told, and all of them count.
+// engine fails open, that cannot be told, and all of them count. Clicks and likes
+// that count raise the item's live popularity.
 //
 // Doing the same again is harmless. An id that is unknown stands for its own
 // group, so that an act on an item that has been deleted meanwhile still
@@ -87,6 +97,7 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (Taken, er
 	}
 	var taken Taken
 	counted := make([]events.Act, 0, len(acts))
+	var raised []string
 	for i, a := range acts {
 		if verdicts[i] == dedup.Unseen || hidden[a.ID] {
 			taken.Unshown++
@@ -94,15 +105,27 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (Taken, er
 		}
 		taken.Accepted++
 		counted = append(counted, events.Act{Kind: a.Kind, Hash: events.ActHash(a.Kind, agent, refs[i].Group)})
+		if a.Kind == events.Click || a.Kind == events.Like {
+			raised = append(raised, a.ID)
+		}
 	}
-	if len(counted) == 0 || e.stores.Tally == nil {
-		return taken, nil
-	}
-	variant, _ := e.cfg.Rankings.For(agent)
-	if !e.stores.Tally.Acted(variant, counted, e.cfg.Clock()) {
+	if !e.count(agent, counted, raised) {
 		return Taken{}, fmt.Errorf("%w: too many events are waiting to be counted", events.ErrUnavailable)
 	}
 	return taken, nil
+}
+
+// count hands over what counts for the agent's variant, and the items whose live
+// popularity it raises; false: there is no room for it at the moment.
+func (e *Engine) count(agent string, acts []events.Act, raised []string) bool {
+	now := e.cfg.Clock()
+	if e.stores.Tally != nil && len(acts) > 0 {
+		variant, _ := e.cfg.Rankings.For(agent)
+		if !e.stores.Tally.Acted(variant, acts, now) {
+			return false
+		}
+	}
+	return e.stores.Popularity == nil || len(raised) == 0 || e.stores.Popularity.Acted(agent, raised, now)
 }
 
 // hiddenPosts are those of the ids that name a post which the agent may not see.

@@ -32,7 +32,7 @@ func (r Ranking) list() []string {
 	} else {
 		list = append(list, "scale="+DurationText(r.Decay.Scale), "offset="+DurationText(r.Decay.Offset), "decay="+number(r.Decay.Decay))
 	}
-	list = append(list, "floor="+number(r.Decay.Floor), "weight="+number(r.PopularityWeight), "base="+number(r.Base),
+	list = append(list, "floor="+number(r.Decay.Floor), "weight="+number(r.PopularityWeight), "weight_2h="+number(r.Popularity2h), "weight_2d="+number(r.Popularity2d), "base="+number(r.Base),
 		"summary="+number(r.KeywordsSummary))
 	diversity := r.Diversity.written()
 	for i, value := range diversity.numbers() {

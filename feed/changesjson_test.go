@@ -20,9 +20,10 @@ func TestChangesJSON(t *testing.T) {
 		"site.decay=0.7,site.floor=0": `{"diversity":{"site":{"decay":0.7,"floor":0}}}`,
 		"same_story=0.5,tag.decay=1,author.decay=0.2,base=1": `{"base":1,
 			"diversity":{"author":{"decay":0.2},"tag":{"decay":1},"same_story":0.5}}`,
-		"weight=0,base=2":     `{"popularity":{"weight":0},"base":2}`,
-		"summary=0.25":        `{"keywords":{"summary":0.25}}`,
-		"offset=2h,offset=3h": `{"decay":{"offset":"3h"}}`,
+		"weight=0,base=2":                  `{"popularity":{"weight":0},"base":2}`,
+		"summary=0.25":                     `{"keywords":{"summary":0.25}}`,
+		"offset=2h,offset=3h":              `{"decay":{"offset":"3h"}}`,
+		"weight=1,weight_2h=2,weight_2d=0": `{"popularity":{"weight":1,"weight_2h":2,"weight_2d":0}}`,
 		"scale=1h30m,offset=0s,decay=0.1,floor=0.5,weight=7.5,base=0.25": `{
 			"decay":{"scale":"1h30m","offset":"0s","decay":0.1,"floor":0.5},"popularity":{"weight":7.5},"base":0.25}`,
 	} {

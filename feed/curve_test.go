@@ -148,11 +148,11 @@ func TestCurvesJSON(t *testing.T) {
 	r := feed.Ranking{Decay: feed.Decay{Floor: 1e-6, Curves: fastAndSlow}, PopularityWeight: 0.25, Base: 0.1, KeywordsSummary: 0.5}
 	text, err := json.Marshal(r)
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"decay":{"curves":`+fastAndSlowJSON+`,"floor":0.000001},"popularity":{"weight":0.25},"base":0.1,"keywords":{"summary":0.5}}`, string(text))
+	assert.JSONEq(t, `{"decay":{"curves":`+fastAndSlowJSON+`,"floor":0.000001},"popularity":{"weight":0.25,"weight_2h":0,"weight_2d":0},"base":0.1,"keywords":{"summary":0.5}}`, string(text))
 	var back feed.Ranking
 	require.NoError(t, json.Unmarshal(text, &back))
 	assert.Equal(t, r, back)
-	assert.Equal(t, "curves="+fastAndSlowJSON+",floor=1e-06,weight=0.25,base=0.1,summary=0.5", r.String())
+	assert.Equal(t, "curves="+fastAndSlowJSON+",floor=1e-06,weight=0.25,weight_2h=0,weight_2d=0,base=0.1,summary=0.5", r.String())
 
 	for _, bad := range []struct{ json, says string }{
 		{`{"decay":{"curves":[{"shape":"exp","scale":12}]}}`, "decay.curves[0].scale must be a string"},

@@ -81,6 +81,8 @@ func TestRankingValidate(t *testing.T) {
 		{"floor 1", func(r *feed.Ranking) { r.Decay.Floor = 1 }, "decay.floor"},
 		{"floor NaN", func(r *feed.Ranking) { r.Decay.Floor = nan }, "decay.floor"},
 		{"negative weight", func(r *feed.Ranking) { r.PopularityWeight = -1 }, "popularity.weight"},
+		{"negative 2h", func(r *feed.Ranking) { r.Popularity2h = -1 }, "popularity.weight_2h"},
+		{"2d NaN", func(r *feed.Ranking) { r.Popularity2d = nan }, "popularity.weight_2d"},
 		{"weight NaN", func(r *feed.Ranking) { r.PopularityWeight = nan }, "popularity.weight"},
 		{"base 0", func(r *feed.Ranking) { r.Base = 0 }, "base"},
 		{"base infinite", func(r *feed.Ranking) { r.Base = math.Inf(1) }, "base"},
@@ -97,10 +99,12 @@ func TestRankingValidate(t *testing.T) {
 
 func TestPopularityFactor(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, 1.0, feed.Ranking{}.PopularityFactor(1000))
+	require.Equal(t, 1.0, feed.Ranking{}.PopularityFactor(5, 5, 1000))
 	r := feed.Ranking{PopularityWeight: 0.5}
-	require.Equal(t, 1.0, r.PopularityFactor(0))
-	require.Equal(t, 1.0, r.PopularityFactor(-5))
-	require.InDelta(t, 1.5, r.PopularityFactor(9), 1e-12)
-	require.InDelta(t, 2.5, r.PopularityFactor(999), 1e-12)
+	require.Equal(t, 1.0, r.PopularityFactor(0, 0, 0))
+	require.Equal(t, 1.0, r.PopularityFactor(-1, -1, -5))
+	require.InDelta(t, 1.5, r.PopularityFactor(7, 7, 9), 1e-12)
+	require.InDelta(t, 2.5, r.PopularityFactor(7, 7, 999), 1e-12)
+	r.Popularity2h, r.Popularity2d = 1.5, 0.25
+	require.InDelta(t, 1+1.5+0.25*2+0.5*3, r.PopularityFactor(9, 99, 999), 1e-12)
 }

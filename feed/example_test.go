@@ -28,8 +28,8 @@ func ExampleDecay() {
 
 func ExampleRanking_PopularityFactor() {
 	ranking := feed.Ranking{PopularityWeight: 0.5}
-	for _, popularity := range []float64{0, 9, 999} {
-		fmt.Printf("%3.0f  %.2f\n", popularity, ranking.PopularityFactor(popularity))
+	for _, uploaded := range []float64{0, 9, 999} {
+		fmt.Printf("%3.0f  %.2f\n", uploaded, ranking.PopularityFactor(0, 0, uploaded))
 	}
 	// Output:
 	//   0  1.00

@@ -31,7 +31,9 @@ func (d Decay) Validate() error {
 // and how pages are dealt by it.
 type Ranking struct {
 	Decay            Decay
-	PopularityWeight float64 // popularity factor is 1 + weight·log10(1 + popularity); ≥ 0, 0 turns it off
+	PopularityWeight float64 // of the popularity that was uploaded, in [Ranking.PopularityFactor]; ≥ 0, 0 turns it off
+	Popularity2h     float64 // of the readers of about the last 2 hours, see [Counts]; ≥ 0, 0 turns it off
+	Popularity2d     float64 // of the readers of about the last 2 days, likewise
 	Base             float64 // relevance every item has before interests and keywords; > 0
 	KeywordsSummary  float64 // part of its weight that a keyword adds where it stands in the summary alone; 0 to 1
 	Diversity        Diversity
@@ -43,8 +45,13 @@ func (r Ranking) Validate() error {
 	if err := r.Decay.Validate(); err != nil {
 		return err
 	}
-	if !(r.PopularityWeight >= 0 && r.PopularityWeight <= 1000) {
-		return fmt.Errorf("%w: popularity.weight must be 0 to 1000, not %v", ErrBadRanking, r.PopularityWeight)
+	for _, w := range []struct {
+		name  string
+		value float64
+	}{{"weight", r.PopularityWeight}, {"weight_2h", r.Popularity2h}, {"weight_2d", r.Popularity2d}} {
+		if !(w.value >= 0 && w.value <= 1000) {
+			return fmt.Errorf("%w: popularity.%s must be 0 to 1000, not %v", ErrBadRanking, w.name, w.value)
+		}
 	}
 	if !(r.Base > 0 && r.Base <= 1000) {
 		return fmt.Errorf("%w: base must be greater than 0 and at most 1000, not %v", ErrBadRanking, r.Base)
@@ -55,11 +62,20 @@ func (r Ranking) Validate() error {
 	return r.Diversity.Validate()
 }
 
-// PopularityFactor returns 1 + weight·log10(1 + popularity), which has fractions
-// in the index of somebody else.
-func (r Ranking) PopularityFactor(popularity float64) float64 {
-	if r.PopularityWeight == 0 || popularity <= 0 {
-		return 1
+// PopularityFactor returns
+//
+//	1 + weight_2h·log10(1 + count2h) + weight_2d·log10(1 + count2d) + weight·log10(1 + uploaded)
+//
+// of an item's [Counts] at a moment and of the popularity that was uploaded, which
+// has fractions in the index of somebody else.
+func (r Ranking) PopularityFactor(count2h, count2d, uploaded float64) float64 {
+	return 1 + r.Popularity2h*LogCount(count2h) + r.Popularity2d*LogCount(count2d) + r.PopularityWeight*LogCount(uploaded)
+}
+
+// LogCount returns log10(1 + n), and 0 of what is no count.
+func LogCount(n float64) float64 {
+	if !(n > 0) {
+		return 0
 	}
-	return 1 + r.PopularityWeight*math.Log10(1+popularity)
+	return math.Log10(1 + n)
 }

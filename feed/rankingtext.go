@@ -23,7 +23,9 @@ type rankingText struct {
 }
 
 type popularityText struct {
-	Weight *float64 `json:"weight,omitempty"`
+	Weight   *float64 `json:"weight,omitempty"`
+	Weight2h *float64 `json:"weight_2h,omitempty"`
+	Weight2d *float64 `json:"weight_2d,omitempty"`
 }
 
 // DefaultKeywordsSummary is a new system's [Ranking.KeywordsSummary], and that of
@@ -36,7 +38,7 @@ type keywordsText struct {
 
 // MarshalJSON writes every parameter, durations as Go writes them:
 //
-//	{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":1e-06},"popularity":{"weight":0},"base":0.1,"keywords":{"summary":0.5}}
+//	{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":1e-06},"popularity":{"weight":0,"weight_2h":0,"weight_2d":0},"base":0.1,"keywords":{"summary":0.5}}
 //
 // Where there are curves, "curves" is in the place of scale, offset and decay. The
 // diversity follows, unless that is the zero one.
@@ -46,8 +48,8 @@ func (r Ranking) MarshalJSON() ([]byte, error) {
 		return nil, err
 	}
 	return json.Marshal(rankingText{
-		Decay: decay, Popularity: &popularityText{Weight: &r.PopularityWeight}, Base: &r.Base,
-		Keywords: &keywordsText{Summary: &r.KeywordsSummary}, Diversity: r.Diversity.text(),
+		Decay: decay, Popularity: &popularityText{Weight: &r.PopularityWeight, Weight2h: &r.Popularity2h, Weight2d: &r.Popularity2d},
+		Base: &r.Base, Keywords: &keywordsText{Summary: &r.KeywordsSummary}, Diversity: r.Diversity.text(),
 	})
 }
 
@@ -74,6 +76,8 @@ func (t *rankingText) apply(r *Ranking) error {
 	}
 	if t.Popularity != nil {
 		setNumber(&r.PopularityWeight, t.Popularity.Weight)
+		setNumber(&r.Popularity2h, t.Popularity.Weight2h)
+		setNumber(&r.Popularity2d, t.Popularity.Weight2d)
 	}
 	setNumber(&r.Base, t.Base)
 	if t.Keywords != nil {
@@ -84,7 +88,7 @@ func (t *rankingText) apply(r *Ranking) error {
 
 // With returns the parameters changed by a list such as
 //
-//	scale=72h,offset=2h,decay=0.5,floor=0,weight=0.2,base=0.1,summary=0.5,site.decay=0.7
+//	scale=72h,offset=2h,decay=0.5,floor=0,weight=0.2,weight_2h=1,weight_2d=0.2,base=0.1,summary=0.5,site.decay=0.7
 //
 // and validated. curves is a JSON array or the name of a [Preset]; scale, offset
 // and decay replace curves by one Gaussian. An empty list changes nothing. Errors
@@ -157,12 +161,15 @@ func (t *rankingText) set(name, value string) error {
 	if decay == nil {
 		decay = new(decayText)
 	}
-	var popularity popularityText
+	popularity := t.Popularity
+	if popularity == nil {
+		popularity = new(popularityText)
+	}
 	var keywords keywordsText
 	var scratch time.Duration
 	numbers := map[string]**float64{
 		"decay": &decay.Decay, "floor": &decay.Floor, "weight": &popularity.Weight, "base": &t.Base,
-		"summary": &keywords.Summary,
+		"weight_2h": &popularity.Weight2h, "weight_2d": &popularity.Weight2d, "summary": &keywords.Summary,
 	}
 	switch name {
 	case "scale":
@@ -179,7 +186,7 @@ func (t *rankingText) set(name, value string) error {
 	to, known := numbers[name]
 	dealt := slices.Contains(diversityNames[:], name)
 	if !known && !dealt {
-		return fmt.Errorf("%w: there is no parameter %q; there are scale, offset, decay, curves, floor, weight, base, summary, %s",
+		return fmt.Errorf("%w: there is no parameter %q; there are scale, offset, decay, curves, floor, weight, weight_2h, weight_2d, base, summary, %s",
 			ErrBadRanking, name, strings.Join(diversityNames[:], ", "))
 	}
 	x, err := strconv.ParseFloat(value, 64)
@@ -191,8 +198,8 @@ func (t *rankingText) set(name, value string) error {
 	}
 	*to = &x
 	switch name {
-	case "weight":
-		t.Popularity = &popularity
+	case "weight", "weight_2h", "weight_2d":
+		t.Popularity = popularity
 	case "summary":
 		t.Keywords = &keywords
 	case "decay", "floor":

@@ -12,21 +12,23 @@ import (
 )
 
 var standard = feed.Ranking{
-	Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}, PopularityWeight: 0.25, Base: 0.1, KeywordsSummary: 0.5,
+	Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}, PopularityWeight: 0.25, Popularity2h: 1.5, Popularity2d: 0.2, Base: 0.1, KeywordsSummary: 0.5,
 }
 
 func TestRankingJSON(t *testing.T) {
 	t.Parallel()
 	text, err := json.Marshal(standard)
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":0.000001},"popularity":{"weight":0.25},"base":0.1,"keywords":{"summary":0.5}}`, string(text))
+	assert.JSONEq(t, `{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":0.000001},"popularity":{"weight":0.25,"weight_2h":1.5,"weight_2d":0.2},"base":0.1,"keywords":{"summary":0.5}}`, string(text))
 	var back feed.Ranking
 	require.NoError(t, json.Unmarshal(text, &back))
 	assert.Equal(t, standard, back)
 
 	var stored feed.Ranking
 	require.NoError(t, json.Unmarshal([]byte(`{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":0.000001},"popularity":{"weight":0.25},"base":0.1}`), &stored))
-	assert.Equal(t, standard, stored, "one that was stored before there was keywords.summary")
+	old := standard
+	old.Popularity2h, old.Popularity2d = 0, 0
+	assert.Equal(t, old, stored, "one that was stored before there were keywords.summary and live popularity")
 
 	changed := standard
 	require.NoError(t, json.Unmarshal([]byte(`{"decay":{"scale":"90m"}}`), &changed))
@@ -42,15 +44,15 @@ func TestRankingJSON(t *testing.T) {
 
 func TestRankingWith(t *testing.T) {
 	t.Parallel()
-	r, err := standard.With(" scale=72h, offset=2h,decay=0.4,floor=0,weight=1,base=2,summary=1 ")
+	r, err := standard.With(" scale=72h, offset=2h,decay=0.4,floor=0,weight=1,weight_2h=3,weight_2d=4,base=2,summary=1 ")
 	require.NoError(t, err)
 	assert.Equal(t, feed.Ranking{
-		Decay: feed.Decay{Scale: 72 * time.Hour, Offset: 2 * time.Hour, Decay: 0.4}, PopularityWeight: 1, Base: 2, KeywordsSummary: 1,
+		Decay: feed.Decay{Scale: 72 * time.Hour, Offset: 2 * time.Hour, Decay: 0.4}, PopularityWeight: 1, Popularity2h: 3, Popularity2d: 4, Base: 2, KeywordsSummary: 1,
 	}, r)
 	r, err = standard.With("")
 	require.NoError(t, err)
 	assert.Equal(t, standard, r)
-	for _, bad := range []string{"scale", "scale=1", "sale=1h", "base=0", "decay=1", "weight=x", "summary=1.1", "summary=-1", "summary=NaN"} {
+	for _, bad := range []string{"scale", "scale=1", "sale=1h", "base=0", "decay=1", "weight=x", "weight_2h=-1", "weight_2d=1001", "summary=1.1", "summary=-1", "summary=NaN"} {
 		_, err := standard.With(bad)
 		require.ErrorIs(t, err, feed.ErrBadRanking, bad)
 	}

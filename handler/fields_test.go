@@ -111,7 +111,7 @@ var withBodies = []described{
 	{op: "PUT /v1/ranking", body: `{"ranking":{"decay":%s,"base":1}}`, within: "decay", fields: []field{
 		{"scale", aText, 40001, false}, {"offset", aText, 40001, false}, {"decay", aNumber, 40001, false}, {"floor", aNumber, 40001, false},
 	}},
-	{op: "PUT /v1/ranking", body: `{"ranking":{"popularity":%s,"base":1}}`, within: "popularity", fields: []field{{"weight", aNumber, 40001, false}}},
+	{op: "PUT /v1/ranking", body: `{"ranking":{"popularity":%s,"base":1}}`, within: "popularity", fields: []field{{"weight", aNumber, 40001, false}, {"weight_2h", aNumber, 40001, false}, {"weight_2d", aNumber, 40001, false}}},
 	{op: "PUT /v1/ranking", body: `{"ranking":{"keywords":%s,"base":1}}`, within: "keywords", fields: []field{{"summary", aNumber, 40001, false}}},
 	{op: "PUT /v1/ranking", body: `{"experiments":[%s]}`, within: "experiments[0]", fields: []field{
 		{"name", aText, 40001, true}, {"share", aNumber, 40001, true}, {"ranking", anObject, 40001, false},

@@ -37,7 +37,7 @@ func newRankings(t *testing.T) Rankings {
 	return live
 }
 
-const configuredJSON = `{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":1e-06},"popularity":{"weight":0},"base":0.1,"keywords":{"summary":0.5}}`
+const configuredJSON = `{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":1e-06},"popularity":{"weight":0,"weight_2h":0,"weight_2d":0},"base":0.1,"keywords":{"summary":0.5}}`
 
 // scaled is the ranking with another scale.
 func scaled(scale string) string {
@@ -85,7 +85,7 @@ func TestCurvesAreSetAndReplaced(t *testing.T) {
 	got := f.do(t, "PUT", "/v1/ranking", `{"ranking":{"decay":{"curves":[{"shape":"exp","scale":"12m","weight":0.6},{"shape":"constant","weight":0.02}]}}}`, asAdmin)
 	require.Equal(t, 200, got.status, got.body)
 	require.JSONEq(t, `{"version":1,"at":"2026-03-06T12:00:00Z","by":"admin","why":"","ranking":`+
-		`{"decay":{"curves":`+curves+`,"floor":1e-06},"popularity":{"weight":0},"base":0.1,"keywords":{"summary":0.5}},"experiments":[]}`, string(got.Data), "nothing to note")
+		`{"decay":{"curves":`+curves+`,"floor":1e-06},"popularity":{"weight":0,"weight_2h":0,"weight_2d":0},"base":0.1,"keywords":{"summary":0.5}},"experiments":[]}`, string(got.Data), "nothing to note")
 
 	type answer struct {
 		Ranking feed.Ranking

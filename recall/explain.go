@@ -36,6 +36,7 @@ type Factors struct {
 	Keywords         []Gain // the keywords that match, the highest first
 	Relevance        float64
 	Decay            float64
+	Count2h, Count2d float64 // of its [feed.Counts] at the origin, where the source is a [Counter]
 	Popularity       float64 // likes + 2·comments, or what the index has in its place
 	PopularityFactor float64
 	Score            float32
@@ -76,7 +77,7 @@ func (f *Factors) Finish(q *feed.Query, at *feed.DecayFunc) {
 		f.Relevance += g.Score
 	}
 	f.Decay = at.At(float64(q.Origin.Unix() - f.UpdateTime))
-	f.PopularityFactor = q.Ranking.PopularityFactor(f.Popularity)
+	f.PopularityFactor = q.Ranking.PopularityFactor(f.Count2h, f.Count2d, f.Popularity)
 	f.Score = float32(f.Relevance * f.Decay * f.PopularityFactor)
 }
 

@@ -44,7 +44,7 @@ func TestFinish(t *testing.T) {
 		assert.InEpsilon(t, 3, f.Relevance, 1e-12)
 		assert.InEpsilon(t, 0.5, f.Decay, 1e-12)
 		assert.InEpsilon(t, factor, f.PopularityFactor, 1e-12)
-		assert.InEpsilon(t, q.Ranking.PopularityFactor(popularity), f.PopularityFactor, 1e-12)
+		assert.InEpsilon(t, q.Ranking.PopularityFactor(0, 0, popularity), f.PopularityFactor, 1e-12)
 		assert.InEpsilon(t, 1.5*factor, f.Score, 1e-6)
 	}
 }

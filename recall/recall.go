@@ -36,7 +36,9 @@ type Result struct {
 //
 // where a keyword that [Keywords] lists gains its weight if its tokens follow one
 // another in the title, else its weight × the ranking's KeywordsSummary if they do
-// in the summary. Items dated after
+// in the summary. The popularity factor is [feed.Ranking.PopularityFactor], with
+// the item's counts at the origin where the source is a [Counter], else with none.
+// Items dated after
 // q.Origin, not after q.Since, or refused by the profile's mutes and languages
 // are not recalled. Within one round at most one item of a group is returned,
 // the best one; between rounds a group may come again, and the caller drops
@@ -56,4 +58,14 @@ type Source interface {
 type Indexer interface {
 	Upsert(items []feed.Item)
 	Delete(id string)
+}
+
+// Counter is the part of an [Indexer] that knows the live popularity of items.
+//
+// SetCounts replaces the counts of items by id, zero ones forget them; an id that
+// is not in the index is ignored. Items keep their counts when they are replaced
+// and lose them when they are deleted. Counts are visible to every Recall that
+// starts after it returns.
+type Counter interface {
+	SetCounts(counts map[string]feed.Counts)
 }

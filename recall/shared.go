@@ -190,6 +190,8 @@ func keyOf(q *feed.Query) queryKey {
 		k.float(c.Weight)
 	}
 	k.float(r.PopularityWeight)
+	k.float(r.Popularity2h)
+	k.float(r.Popularity2d)
 	k.float(r.Base)
 	k.float(r.KeywordsSummary)
 	for _, s := range []feed.Spread{r.Diversity.Author, r.Diversity.Site, r.Diversity.Tag} {

@@ -48,7 +48,7 @@ func query() feed.Query {
 			Decay: feed.Decay{
 				Scale: time.Hour, Offset: time.Minute, Decay: 0.5, Floor: 0.1, Curves: feed.Curves{one, one, one, one},
 			},
-			PopularityWeight: 1, Base: 0.1, KeywordsSummary: 0.5,
+			PopularityWeight: 1, Popularity2h: 1, Popularity2d: 1, Base: 0.1, KeywordsSummary: 0.5,
 			Diversity: feed.Diversity{
 				Author: feed.Spread{Decay: 0.9, Floor: 0.3}, Site: feed.Spread{Decay: 0.7, Floor: 0.1}, Tag: feed.Spread{Decay: 0.8, Floor: 0.2}, SameStory: 0.6,
 			},

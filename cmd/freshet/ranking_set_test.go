@@ -154,10 +154,10 @@ func TestServeFollowsItsConfigFile(t *testing.T) {
 	write("ranking:\n  decay:\n    scale: 12h\n")
 	p := start(t, map[string]string{"DATA_DIR": t.TempDir(), "RANKING_BASE": "0.7"}, "--config", path, "--ranking.decay.offset", "3h")
 	show := func() string { return p.tune(t, "", "show").out }
-	require.Contains(t, show(), "scale=12h,offset=3h,decay=0.5,floor=1e-06,weight=0,base=0.7")
+	require.Contains(t, show(), "scale=12h,offset=3h,decay=0.5,floor=1e-06,weight=0,weight_2h=1.5,weight_2d=0.2,base=0.7")
 	write("ranking:\n  decay:\n    scale: 36h\n    offset: 9h\n  base: 0.2\n")
 	require.Eventually(t, func() bool { return strings.Contains(show(), "scale=36h,") }, 30*time.Second, 50*time.Millisecond)
-	require.Contains(t, show(), "scale=36h,offset=3h,decay=0.5,floor=1e-06,weight=0,base=0.7", "flags and environment go before the file")
+	require.Contains(t, show(), "scale=36h,offset=3h,decay=0.5,floor=1e-06,weight=0,weight_2h=1.5,weight_2d=0.2,base=0.7", "flags and environment go before the file")
 	require.Contains(t, show(), ": the file says scale=36h")
 	write("ranking:\n  decay:\n    scale: -1h\n")
 	require.Eventually(t, func() bool { return strings.Contains(p.log.String(), "is refused") }, 30*time.Second, 20*time.Millisecond)

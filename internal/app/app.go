@@ -23,6 +23,7 @@ import (
 	"github.com/freshet/freshet/internal/demo"
 	"github.com/freshet/freshet/internal/telemetry"
 	"github.com/freshet/freshet/internal/version"
+	"github.com/freshet/freshet/popularity"
 	"github.com/freshet/freshet/ranking"
 )
 
@@ -87,6 +88,7 @@ type App struct {
 	recorder  *dedup.Recorder
 	counts    events.Store
 	tally     *events.Buffer
+	popular   *popularity.Buffer // nil: live popularity does not count
 	checks    checks
 	closers   []func(context.Context) error // in the order of opening
 	closing   sync.Once
@@ -132,6 +134,7 @@ func (a *App) open(ctx context.Context) error {
 	if err := a.openEvents(ctx); err != nil {
 		return err
 	}
+	a.openPopularity(ctx)
 	cfg, err := a.openEngine(ctx, tracing)
 	if err != nil {
 		return err
@@ -167,6 +170,9 @@ func (a *App) openEngine(ctx context.Context, tracing *telemetry.Tracing) (cfg e
 	}
 	if a.network != nil {
 		stores.Posts = a.network.store
+	}
+	if a.popular != nil {
+		stores.Popularity = a.popular
 	}
 	if s.spool != nil {
 		stores.Fallback = s.spool
@@ -248,7 +254,13 @@ func (a *App) Totals() dedup.Totals { return a.recorder.Totals() }
 // Flush returns when what agents were shown and did so far is counted, which
 // otherwise happens each second. A replay waits for it: on its clock a second is
 // over at once.
-func (a *App) Flush(ctx context.Context) error { return a.tally.Flush(ctx) }
+func (a *App) Flush(ctx context.Context) error {
+	err := a.tally.Flush(ctx)
+	if err == nil && a.popular != nil {
+		err = a.popular.Flush(ctx)
+	}
+	return err
+}
 
 // Close drains the recorder, until ctx ends at the latest, and closes the
 // stores. Nothing may be served any more. It logs recorded + deferred =

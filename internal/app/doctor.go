@@ -60,6 +60,7 @@ func Doctor(ctx context.Context, cfg configs.Config, fix bool) []Finding {
 	if usesElastic(cfg) {
 		d.lookAtElastic(ctx)
 	}
+	d.lookAtPopularity()
 	if cfg.Social.Backend == configs.SocialPostgres {
 		d.lookAtPostgres(ctx)
 	}
@@ -68,6 +69,13 @@ func Doctor(ctx context.Context, cfg configs.Config, fix bool) []Finding {
 
 func (d *doctor) say(level Level, what, fix, detail string, args ...any) {
 	d.findings = append(d.findings, Finding{Level: level, What: what, Detail: fmt.Sprintf(detail, args...), Fix: fix})
+}
+
+// lookAtPopularity says where what readers click and like changes no ranking.
+func (d *doctor) lookAtPopularity() {
+	if d.cfg.Recall.Backend == configs.RecallElastic {
+		d.say(OK, "live popularity", "", "off: recall.backend elastic ranks without it, so ranking.popularity.weight_2h and weight_2d have no effect")
+	}
 }
 
 func (d *doctor) lookAtDataDir(ctx context.Context) {

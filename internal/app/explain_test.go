@@ -267,7 +267,7 @@ func TestExplainFates(t *testing.T) {
 			require.Equal(t, "20260304", seen.Day)
 			require.Equal(t, "Title of seen", seen.Title)
 			require.Equal(t, int64(60), seen.Age)
-			require.Equal(t, &engine.Popularity{Value: 9, Factor: 1}, seen.Popularity)
+			require.Equal(t, &engine.ExplainedPopularity{Value: 9, Factor: 1}, seen.Popularity)
 			require.InEpsilon(t, 0.1, seen.Relevance.Total, 1e-6)
 			require.Equal(t, "story-1", story.Better)
 			require.Equal(t, withFate(x, engine.FatePaged), ids(ask(t, a, refresh("u_1", 3))))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/popularity"
 	"github.com/freshet/freshet/recall"
 )
 
@@ -17,8 +18,15 @@ const rebuildBatch = 10_000
 // built from.
 type indexed struct {
 	catalog.Catalog
-	index recall.Indexer
-	mu    sync.Mutex // one order of writes for both
+	index index
+	live  popularity.Store
+	mu    sync.Mutex // one order of writes for all of them
+}
+
+// index is a recall index that ranks by live popularity.
+type index interface {
+	recall.Indexer
+	recall.Counter
 }
 
 // scannable is a catalog an index can be built from.
@@ -27,9 +35,9 @@ type scannable interface {
 	catalog.Scanner
 }
 
-// newIndexed fills the index from the catalog and returns the catalog that
-// keeps it up to date.
-func newIndexed(ctx context.Context, next scannable, index recall.Indexer) (*indexed, error) {
+// newIndexed fills the index from the catalog and the store of live popularity,
+// and returns the catalog that keeps it up to date.
+func newIndexed(ctx context.Context, next scannable, index index, live popularity.Store) (*indexed, error) {
 	batch := make([]feed.Item, 0, rebuildBatch)
 	err := next.Scan(ctx, func(it feed.Item) error {
 		if batch = append(batch, it); len(batch) == rebuildBatch {
@@ -42,7 +50,23 @@ func newIndexed(ctx context.Context, next scannable, index recall.Indexer) (*ind
 		return nil, err
 	}
 	index.Upsert(batch)
-	return &indexed{Catalog: next, index: index}, nil
+	counts, err := live.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	index.SetCounts(counts)
+	return &indexed{Catalog: next, index: index, live: live}, nil
+}
+
+// count counts acts on items, for the next recall.
+func (c *indexed) count(ctx context.Context, acts []popularity.Act) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	changed, err := c.live.Add(ctx, acts)
+	if err == nil {
+		c.index.SetCounts(changed)
+	}
+	return err
 }
 
 // Put stores the items and indexes those that are stored.

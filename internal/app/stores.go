@@ -27,6 +27,7 @@ import (
 	"github.com/freshet/freshet/dedup/spool"
 	"github.com/freshet/freshet/handler"
 	"github.com/freshet/freshet/internal/esindex"
+	popularitysqlite "github.com/freshet/freshet/popularity/sqlite"
 	"github.com/freshet/freshet/ranking"
 	elasticranking "github.com/freshet/freshet/ranking/elastic"
 	sqliteranking "github.com/freshet/freshet/ranking/sqlite"
@@ -46,6 +47,7 @@ type stores struct {
 	catalog  catalog.Catalog
 	rankings ranking.Store
 	agents   sampler
+	indexed  *indexed          // the catalog where recall is in this process, else nil
 	contents catalog.Reader    // of items, past the caches
 	standby  []*recall.Standby // among the sources, one for each where something is to stand in
 	spool    *spool.Spool      // nil: not failing open
@@ -280,11 +282,12 @@ func (a *App) openCatalog(ctx context.Context, c clients, s *stores) error {
 	}
 	a.closers = append(a.closers, func(context.Context) error { return db.Close() })
 	index := memoryrecall.New()
-	synced, err := newIndexed(ctx, db, index)
+	synced, err := newIndexed(ctx, db, index, popularitysqlite.New(db.File()))
 	if err != nil {
 		return fmt.Errorf("build the recall index from the catalog: %w", err)
 	}
 	s.sources = []recall.Source{index}
+	s.indexed = synced
 	s.catalog, s.agents, s.rankings = lru.New(synced, lru.Config{}), db, sqliteranking.New(db.File())
 	return nil
 }

@@ -173,7 +173,8 @@ func WriteExplainedItem(w io.Writer, x client.Explanation) error {
 			number(it.Score), number(it.Relevance.Total), number(it.Decay), number(it.Popularity.Factor))
 		fmt.Fprintf(&b, "  relevance   base %s%s%s\n", number(it.Relevance.Base), gains("tag", it.Relevance.Tags), gains("keyword", it.Relevance.Keywords))
 		fmt.Fprintf(&b, "  decay       %s old%s\n", Age(it.Age), curves(x.Ranking.Decay, it.Curves))
-		fmt.Fprintf(&b, "  popularity  %s = likes + 2 × comments\n", strconv.FormatFloat(it.Popularity.Value, 'f', -1, 64))
+		fmt.Fprintf(&b, "  popularity  %s = likes + 2 × comments%s%s\n", strconv.FormatFloat(it.Popularity.Value, 'f', -1, 64),
+			readers("2h", it.Popularity.Readers2h), readers("2d", it.Popularity.Readers2d))
 		if v := it.Variety; v != nil && x.Ranking.Diversity.On() {
 			fmt.Fprintf(&b, "  variety     %s\n", varieties(v))
 		}
@@ -198,6 +199,14 @@ func curves(d feed.Decay, parts []float64) string {
 		fmt.Fprintf(&b, " %s", number(parts[i]))
 	}
 	return b.String()
+}
+
+// readers are those who clicked or liked an item, and what they add to its factor.
+func readers(halfLife string, r *client.Readers) string {
+	if r == nil {
+		return ""
+	}
+	return fmt.Sprintf(" + %s readers (%s, +%s)", number(r.Count), halfLife, number(r.Adds))
 }
 
 func gains(kind string, list []client.Gain) string {

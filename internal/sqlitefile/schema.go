@@ -18,6 +18,14 @@ var migrations = []string{
 	`CREATE TABLE items (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, doc BLOB NOT NULL);
 	 CREATE TABLE profiles (agent TEXT NOT NULL PRIMARY KEY, doc BLOB NOT NULL) WITHOUT ROWID;`,
 	`CREATE TABLE ranking_versions (version INTEGER PRIMARY KEY, doc BLOB NOT NULL);`,
+	// Live popularity goes with its item.
+	`CREATE TABLE popularity (item TEXT NOT NULL PRIMARY KEY, last INTEGER NOT NULL, sum_2h REAL NOT NULL, sum_2d REAL NOT NULL) WITHOUT ROWID;
+	 CREATE TABLE popularity_agents (item TEXT NOT NULL, agent INTEGER NOT NULL, day INTEGER NOT NULL, PRIMARY KEY (item, agent)) WITHOUT ROWID;
+	 CREATE INDEX popularity_agents_day ON popularity_agents (day);
+	 CREATE TRIGGER items_deleted AFTER DELETE ON items BEGIN
+		DELETE FROM popularity WHERE item = OLD.id;
+		DELETE FROM popularity_agents WHERE item = OLD.id;
+	 END;`,
 }
 
 // migrate brings the schema up to date.

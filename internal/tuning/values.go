@@ -12,7 +12,7 @@ import (
 )
 
 // Sweepable are the parameters that can be swept, in the order of the columns.
-var Sweepable = []string{"scale", "offset", "weight"}
+var Sweepable = []string{"scale", "offset", "weight", "weight_2h", "weight_2d"}
 
 // maxPoints bounds a sweep: each point ranks for every agent.
 const maxPoints = 100
@@ -40,7 +40,10 @@ func (p Parameter) Of(r feed.Ranking) float64 {
 	if isDuration(p.Name) && r.Decay.Curves.Len() > 0 {
 		return math.NaN()
 	}
-	return map[string]float64{"scale": r.Decay.Scale.Hours(), "offset": r.Decay.Offset.Hours(), "weight": r.PopularityWeight}[p.Name]
+	return map[string]float64{
+		"scale": r.Decay.Scale.Hours(), "offset": r.Decay.Offset.Hours(), "weight": r.PopularityWeight,
+		"weight_2h": r.Popularity2h, "weight_2d": r.Popularity2d,
+	}[p.Name]
 }
 
 // isDuration reports whether a parameter is one.

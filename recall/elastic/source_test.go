@@ -181,7 +181,7 @@ func TestScoreIsTheFormula(t *testing.T) {
 				for _, tag := range it.Tags {
 					relevance += q.Profile.Interests[tag]
 				}
-				want := relevance * q.Ranking.Decay.Func().At(float64(origin-it.UpdateTime)) * q.Ranking.PopularityFactor(float64(it.Popularity()))
+				want := relevance * q.Ranking.Decay.Func().At(float64(origin-it.UpdateTime)) * q.Ranking.PopularityFactor(0, 0, float64(it.Popularity()))
 				assert.InEpsilon(t, max(want, math.SmallestNonzeroFloat32), max(float64(got.Score), math.SmallestNonzeroFloat32), 2e-6, it.ID)
 				assert.Equal(t, feed.Candidate{ID: it.ID, Group: it.ID, Source: elastic.Name, UpdateTime: it.UpdateTime, Score: got.Score, Traits: it.Traits()}, got)
 			}

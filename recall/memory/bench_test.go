@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -37,12 +38,15 @@ func synthetic(n int) []feed.Item {
 	return items
 }
 
-var profiles = []struct {
+type profile struct {
 	name       string
 	popularity float64
 	profile    feed.Profile
 	later      time.Duration // how long after the newest item the query is
-}{
+	live       float64       // 1: live popularity counts
+}
+
+var profiles = []profile{
 	{name: "no-profile"},
 	// Nothing is fresh any more: all items are on the decay's floor, and only
 	// relevance or popularity tells them apart.
@@ -88,6 +92,36 @@ func twoCurves(shape feed.Shape) feed.Decay {
 	}}
 }
 
+// lively are the profiles again, with live popularity.
+func lively() []profile {
+	out := slices.Clone(profiles)
+	for i := range out {
+		out[i].name, out[i].live = "live-"+out[i].name, 1
+	}
+	return out
+}
+
+// clicked are the counts of what a busy community reads: one item in a hundred, and
+// of those of the last three days every fifth.
+func clicked(items []feed.Item) map[string]feed.Counts {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	counts := map[string]feed.Counts{}
+	for i := range items {
+		age := now.Unix() - items[i].UpdateTime
+		if rnd.IntN(100) > 0 && (age > 3*86_400 || rnd.IntN(5) > 0) {
+			continue
+		}
+		var c feed.Counts
+		for range 1 + int(rnd.ExpFloat64()*5) {
+			if later := int64(rnd.ExpFloat64() * 86_400); later <= age {
+				c = c.Add(items[i].UpdateTime + later)
+			}
+		}
+		counts[items[i].ID] = c
+	}
+	return counts
+}
+
 func BenchmarkRecall(b *testing.B) {
 	for _, n := range []int{100_000, 1_000_000} {
 		if n > 100_000 && testing.Short() {
@@ -104,12 +138,14 @@ func BenchmarkRecall(b *testing.B) {
 		runtime.GC()
 		runtime.ReadMemStats(&after)
 		b.Logf("%d bytes per item, %d segments", (after.HeapAlloc-before.HeapAlloc)/uint64(n), s.Segments())
-		for _, p := range profiles {
+		s.SetCounts(clicked(items))
+		for _, p := range append(profiles, lively()...) {
 			for _, d := range decays {
 				b.Run(fmt.Sprintf("%d/%s%s", n, p.name, d.name), func(b *testing.B) {
 					b.ReportAllocs()
 					q := feed.Query{Profile: p.profile, Origin: now.Add(p.later), N: 500, Ranking: feed.Ranking{
 						Base: 0.1, PopularityWeight: p.popularity, KeywordsSummary: 0.5, Decay: d.decay,
+						Popularity2h: 1.5 * p.live, Popularity2d: 0.2 * p.live,
 					}}
 					for b.Loop() {
 						r, err := s.Recall(context.Background(), q)

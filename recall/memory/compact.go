@@ -34,7 +34,7 @@ func (s *Source) compact() {
 				kept = append(kept, s.views[i])
 			}
 		}
-		kept = append(kept, view{segment: merge(old, &s.scratch, nil)})
+		kept = append(kept, s.viewOf(merge(old, &s.scratch, nil)))
 		largestFirst(kept)
 		s.mu.Lock()
 		s.views = kept
@@ -91,7 +91,7 @@ func (s *Source) vacuum() {
 
 	var views []view
 	if len(s.views) > 0 {
-		views = []view{{segment: merge(s.views, &s.scratch, &renumber)}}
+		views = []view{s.viewOf(merge(s.views, &s.scratch, &renumber))}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

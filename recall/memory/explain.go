@@ -24,6 +24,8 @@ func (s *Source) Explain(ctx context.Context, q feed.Query, ids []string) ([]rec
 		for v := range views {
 			if item, ok := views[v].find(id); ok && !views[v].isDead(item) {
 				out[i] = x.factors(views[v].segment, item)
+				counts, _ := views[v].counted.of(item)
+				out[i].Count2h, out[i].Count2d = counts.At(q.Origin.Unix())
 				out[i].Finish(&q, x.curve)
 				break
 			}

@@ -19,6 +19,7 @@ type plan struct {
 	origin  int64
 	since   int64
 	bounded bool    // since counts
+	counts  bool    // so does live popularity
 	after   *cursor // nil: the first round
 	gainers []gainer
 	tags    []uint32 // the terms of interests, for gainers
@@ -41,6 +42,7 @@ type gainer struct {
 // take takes the state to work on and looks up the query's terms in it.
 func (p *plan) take(s *Source, q *feed.Query) []view {
 	*p = plan{query: q, ranking: q.Ranking, curve: q.Ranking.Decay.Func(), origin: q.Origin.Unix(), gainers: p.gainers[:0], tags: p.tags[:0]}
+	p.counts = q.Ranking.Popularity2h > 0 || q.Ranking.Popularity2d > 0
 	if !q.Since.IsZero() {
 		p.since, p.bounded = q.Since.Unix(), true
 	}
@@ -107,7 +109,8 @@ func set(words []string) map[string]bool {
 	return all
 }
 
-// popularity is the factor for an item whose log10(1 + popularity) is given.
+// popularity is the factor for an item without counts whose log10(1 + popularity)
+// is given.
 func (p *plan) popularity(log float64) float64 { return 1 + p.ranking.PopularityWeight*log }
 
 // refuses reports whether mutes or languages exclude the item.

@@ -75,6 +75,25 @@ func (w *world) item() feed.Item {
 	return it
 }
 
+// acts makes some items popular of late, and says what was counted. Most acts are
+// about as old as the items they are on; some are months ago.
+func (w *world) acts(s *memory.Source, k *keep) {
+	changed := map[string]feed.Counts{}
+	for range w.IntN(1 + len(k.items)/4) {
+		it := &k.items[w.IntN(len(k.items))]
+		c := k.counts[it.ID]
+		for range 1 + int(w.ExpFloat64()*4) {
+			c = c.Add(now.Unix() - w.Int64N([]int64{3600, 100 * 3600, 5000 * 3600}[w.IntN(3)]))
+		}
+		if w.IntN(10) == 0 {
+			c = feed.Counts{}
+		}
+		k.counts[it.ID], changed[it.ID] = c, c
+	}
+	changed["no such item"] = feed.Counts{}.Add(now.Unix())
+	s.SetCounts(changed)
+}
+
 func (w *world) items(n int) []feed.Item {
 	out := make([]feed.Item, n)
 	for i := range out {
@@ -106,6 +125,9 @@ func (w *world) query() feed.Query {
 		if w.IntN(2) == 0 {
 			q.Ranking.PopularityWeight = w.Float64() * 3
 		}
+	}
+	if w.IntN(3) == 0 {
+		q.Ranking.Popularity2h, q.Ranking.Popularity2d = w.Float64()*3, w.Float64()*float64(w.IntN(2))
 	}
 	if w.IntN(6) == 0 {
 		q.Since = q.Origin.Add(-time.Duration(w.Int64N(int64(w.span))))
@@ -155,12 +177,17 @@ func (w *world) profile() feed.Profile {
 
 // check compares one round, and now and then all rounds, with the reference:
 // ids, scores and order are exactly equal.
-func check(t *testing.T, w *world, s *memory.Source, items []feed.Item) {
+func check(t *testing.T, w *world, s *memory.Source, k *keep) {
 	t.Helper()
 	q := w.query()
 	r, err := s.Recall(context.Background(), q)
 	require.NoError(t, err)
-	ranked := recalltest.Ranked(items, q)
+	live := map[string]recalltest.Live{}
+	for id, c := range k.counts {
+		n2h, n2d := c.At(q.Origin.Unix())
+		live[id] = recalltest.Live{In2h: n2h, In2d: n2d}
+	}
+	ranked := recalltest.RankedLive(k.items, live, q)
 	want := recalltest.Best(ranked, q.N+1)
 	require.Equal(t, len(want) > q.N, r.Next != "", "%+v", q)
 	want = want[:min(q.N, len(want))]
@@ -198,9 +225,12 @@ func checkRounds(t *testing.T, s *memory.Source, q feed.Query, ranked []feed.Can
 
 // keep is what a catalog would hold after the same writes.
 type keep struct {
-	at    map[string]int
-	items []feed.Item
+	at     map[string]int
+	items  []feed.Item
+	counts map[string]feed.Counts
 }
+
+func newKeep() *keep { return &keep{at: map[string]int{}, counts: map[string]feed.Counts{}} }
 
 func (k *keep) upsert(items []feed.Item) {
 	for _, it := range items {
@@ -214,6 +244,7 @@ func (k *keep) upsert(items []feed.Item) {
 }
 
 func (k *keep) remove(id string) {
+	delete(k.counts, id)
 	k.items = slices.DeleteFunc(k.items, func(it feed.Item) bool { return it.ID == id })
 	clear(k.at)
 	for i := range k.items {
@@ -227,7 +258,7 @@ func TestEqualsReference(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(80) {
 		w := &world{Rand: rand.New(rand.NewPCG(seed, 1)), ids: 5 + int(seed)*2, span: time.Duration(seed%5+1) * 200 * time.Hour}
-		s, k := memory.New(), &keep{at: map[string]int{}}
+		s, k := memory.New(), newKeep()
 		for range 20 {
 			if w.IntN(10) == 0 {
 				s.LookForUnusedTerms()
@@ -241,8 +272,11 @@ func TestEqualsReference(t *testing.T) {
 				k.remove(id)
 			}
 			require.Equal(t, len(k.items), s.Len())
-			check(t, w, s, k.items)
-			check(t, w, s, k.items)
+			check(t, w, s, k)
+			if len(k.items) > 0 {
+				w.acts(s, k)
+			}
+			check(t, w, s, k)
 		}
 	}
 }
@@ -253,7 +287,7 @@ func TestEqualsReferenceInBlocks(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(6) {
 		w := &world{Rand: rand.New(rand.NewPCG(seed, 2)), ids: 9000, span: []time.Duration{50, 500, 5000}[seed%3] * time.Hour}
-		s, k := memory.New(), &keep{at: map[string]int{}}
+		s, k := memory.New(), newKeep()
 		batch := w.items(6000 + 1500*int(seed%4))
 		s.Upsert(batch)
 		k.upsert(batch)
@@ -261,8 +295,9 @@ func TestEqualsReferenceInBlocks(t *testing.T) {
 			batch = w.items(w.IntN(300))
 			s.Upsert(batch)
 			k.upsert(batch)
+			w.acts(s, k)
 			for range 6 {
-				check(t, w, s, k.items)
+				check(t, w, s, k)
 			}
 		}
 	}
@@ -374,4 +409,44 @@ func TestReadersSeeWholeBatches(t *testing.T) {
 	for range 4 {
 		<-finished
 	}
+}
+
+// TestReadersWhileCountsChange reads while items become popular and are replaced:
+// every answer has every item once.
+func TestReadersWhileCountsChange(t *testing.T) {
+	t.Parallel()
+	s := memory.New()
+	items := make([]feed.Item, 50)
+	for i := range items {
+		items[i] = feed.Item{ID: fmt.Sprint(i), Title: "t", UpdateTime: now.Unix() - int64(i)}
+	}
+	s.Upsert(items)
+	q := feed.Query{N: 100, Origin: now, Ranking: feed.Ranking{Base: 1, Popularity2h: 1, Decay: feed.Decay{Scale: time.Hour, Decay: 0.5, Floor: 0.1}}}
+	done := make(chan struct{})
+	finished := make(chan struct{})
+	go func() {
+		defer close(finished)
+		for {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			r, err := s.Recall(context.Background(), q)
+			if !assert.NoError(t, err) || !assert.Len(t, r.Candidates, 50) {
+				return
+			}
+		}
+	}()
+	var c feed.Counts
+	for i := range 300 {
+		c = c.Add(now.Unix())
+		s.SetCounts(map[string]feed.Counts{items[i%50].ID: c})
+		s.Upsert(items[i%50 : i%50+1])
+		r, err := s.Recall(context.Background(), q)
+		require.NoError(t, err)
+		require.Equal(t, items[i%50].ID, r.Candidates[0].ID)
+	}
+	close(done)
+	<-finished
 }

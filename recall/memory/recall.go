@@ -67,7 +67,7 @@ func (w *walker) result(n int) recall.Result {
 // release gives the walker back without what it held of the index and the
 // query, which would otherwise outlive them.
 func (w *walker) release() {
-	w.view, w.top.views, w.plan.query = nil, nil, nil
+	w.view, w.counted, w.top.views, w.plan.query = nil, nil, nil, nil
 	w.plan.after, w.plan.mutedAuthors, w.plan.mutedItems, w.plan.mutedTags = nil, nil, nil, nil
 	clear(w.lists[:cap(w.lists)])
 	clear(w.plan.gainers[:cap(w.plan.gainers)])

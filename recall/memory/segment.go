@@ -143,11 +143,13 @@ func (s *segment) boundPopularity() {
 }
 
 // view is a segment and which of its items have been replaced or deleted
-// since. It is immutable too: marking an item dead makes a new view.
+// since, and which have live popularity. It is immutable too: marking an item
+// dead makes a new view.
 type view struct {
 	*segment
 	dead      []uint64 // a bit per item; nil: none
 	deadCount int
+	counted   *counted // the items with counts, dead ones too; nil: none
 }
 
 func (v *view) isDead(item uint32) bool {
@@ -165,5 +167,5 @@ func (v view) without(items []uint32) view {
 	for _, item := range items {
 		dead[item/64] |= 1 << (item % 64)
 	}
-	return view{segment: v.segment, dead: dead, deadCount: v.deadCount + len(items)}
+	return view{segment: v.segment, dead: dead, deadCount: v.deadCount + len(items), counted: v.counted}
 }

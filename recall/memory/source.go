@@ -46,12 +46,13 @@ type Source struct {
 
 	// The writer's own.
 	scratch scratch
-	vacuums int // the number of terms at which to look for unused ones
+	counts  map[string]feed.Counts // by id, of the items that are alive and have some
+	vacuums int                    // the number of terms at which to look for unused ones
 }
 
 // New returns an empty index.
 func New() *Source {
-	s := &Source{vacuums: leastVacuum}
+	s := &Source{vacuums: leastVacuum, counts: map[string]feed.Counts{}}
 	for d := range s.dictionaries {
 		s.dictionaries[d] = newDictionary()
 	}
@@ -86,6 +87,7 @@ func (s *Source) Upsert(items []feed.Item) {
 func (s *Source) Delete(id string) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
+	delete(s.counts, id)
 	s.publish(nil, s.locate([]string{id}), nil)
 	s.compact()
 }
@@ -108,11 +110,8 @@ func (s *Source) upsert(items []feed.Item) {
 func (s *Source) locate(ids []string) map[int][]uint32 {
 	found := map[int][]uint32{}
 	for _, id := range ids {
-		for i := range s.views {
-			if item, ok := s.views[i].find(id); ok && !s.views[i].isDead(item) {
-				found[i] = append(found[i], item)
-				break
-			}
+		if view, item, ok := s.find(id); ok {
+			found[view] = append(found[view], item)
 		}
 	}
 	return found
@@ -135,7 +134,7 @@ func (s *Source) publish(added *segment, replaced map[int][]uint32, names *[dict
 		}
 	}
 	if added != nil {
-		views = append(views, view{segment: added})
+		views = append(views, s.viewOf(added))
 	}
 	largestFirst(views)
 

@@ -22,6 +22,10 @@ import (
 //     asked about items of the other lists alone. Decay falls and the worst of the
 //     best rises, so they become more along the way. Source: MaxScore, by Turtle
 //     and Flood, "Query evaluation: strategies and optimizations", 1995.
+//
+// Live popularity raises the bounds of the blocks that have items with counts. Where
+// those could get in without being on a list that the others must be on, they are
+// looked at, too.
 type walker struct {
 	plan    plan
 	top     top
@@ -32,8 +36,12 @@ type walker struct {
 
 	viewIndex int32
 	view      *view
-	lastTime  int64   // the time decay is known for: that of the item looked at or a newer one
-	decay     float64 // its decay
+
+	counted     *counted // of the view; nil: live popularity does not count in it
+	nextCounted int      // the first of its items that was not passed yet
+
+	lastTime int64   // the time decay is known for: that of the item looked at or a newer one
+	decay    float64 // its decay
 }
 
 // list is what is left of the items that may match an interest or a keyword.
@@ -57,6 +65,7 @@ func (w *walker) walk(ctx context.Context, index int, v *view) error {
 		end = uint32(sort.Search(v.len(), func(i int) bool { return v.times[i] <= w.plan.since }))
 	}
 	w.open(at)
+	w.openCounts(at)
 	tail := len(w.most)
 	for at < end {
 		if err := ctx.Err(); err != nil {
@@ -64,17 +73,23 @@ func (w *walker) walk(ctx context.Context, index int, v *view) error {
 		}
 		block := at / blockSize
 		w.lastTime, w.decay = v.times[at], w.plan.curve.At(float64(w.plan.origin-v.times[at]))
-		if tail = w.needed(tail, v.tailPop[block], at); tail == 0 {
+		factor := w.plan.popularity(v.blockPop[block])
+		highest, behind := w.raised(block, factor, w.plan.popularity(v.tailPop[block]))
+		if tail = w.needed(tail, behind, at); tail == 0 {
 			return nil
 		}
 		stop := min((block+1)*blockSize, end)
-		need := w.needed(tail, v.blockPop[block], at)
-		if need <= len(w.lists) && w.nextListed(at, need) >= stop {
+		need := w.needed(tail, factor, at)
+		counted := highest > factor && w.needed(tail, highest, at) > need
+		if !counted && need <= len(w.lists) && w.nextListed(at, need) >= stop {
 			// A later block may have an item popular enough.
 			if at = stop; tail <= len(w.lists) {
 				at = max(stop, w.nextListed(at, tail))
 			}
 			continue
+		}
+		if counted {
+			w.touchCounted(at, stop)
 		}
 		w.gather(at, stop, need)
 		w.sweep(at, stop, need > len(w.lists))
@@ -85,10 +100,10 @@ func (w *walker) walk(ctx context.Context, index int, v *view) error {
 }
 
 // needed is how many of the lists, from the first on, an item from at on must be
-// on one of to get in with this popularity: 0 says that none can get in, one more
-// than there are lists that it need not be on any. n is known to be enough.
+// on one of to get in with this popularity factor: 0 says that none can get in, one
+// more than there are lists that it need not be on any. n is known to be enough.
 func (w *walker) needed(n int, popularity float64, at uint32) int {
-	factor := w.decay * w.plan.popularity(popularity) * slack
+	factor := w.decay * popularity * slack
 	for n > 0 && !w.top.mayEnter(float32(w.most[n-1]*factor), w.view.times[at]) {
 		n--
 	}
@@ -182,7 +197,7 @@ func (w *walker) nextListed(at uint32, n int) uint32 {
 
 // gather adds up, for the items of a block, what the lists give them: all items
 // of the first need lists, which are touched, and of those alone what the others
-// add. The sum is always in the order of the lists, so that it has the same
+// add, and the items touched before. The sum is always in the order of the lists, so that it has the same
 // rounding in every round.
 func (w *walker) gather(at, stop uint32, need int) {
 	first := at / blockSize * blockSize
@@ -231,13 +246,16 @@ func (w *walker) matches(l *list, item uint32) bool {
 // narrow leaves touched only what can get in with the most that is still to come,
 // the base included, and returns how many that are.
 func (w *walker) narrow(first uint32, most float64) (left int) {
-	factor := w.decay * slack
+	factor, counted := w.decay*slack, w.nextCounted
 	for word, set := range w.touched {
 		for ; set != 0; set &= set - 1 {
 			place := uint32(word*64 + bits.TrailingZeros64(set))
 			item := first + place
-			bound := (w.gain[place] + most) * factor * w.plan.popularity(w.view.popularity[item])
-			if w.top.mayEnter(float32(bound), w.view.times[item]) {
+			popularity := w.plan.popularity(w.view.popularity[item])
+			if c := w.countsOf(item); c != nil {
+				popularity += w.plan.raise(c.highest)
+			}
+			if w.top.mayEnter(float32((w.gain[place]+most)*factor*popularity), w.view.times[item]) {
 				left++
 			} else {
 				w.gain[place] = 0
@@ -245,6 +263,7 @@ func (w *walker) narrow(first uint32, most float64) (left int) {
 			}
 		}
 	}
+	w.nextCounted = counted // the same items are gone through again
 	return left
 }
 
@@ -300,8 +319,15 @@ func (w *walker) sweep(at, stop uint32, everyItem bool) {
 func (w *walker) offer(item uint32, relevance float64) {
 	v := w.view
 	time, popularity := v.times[item], w.plan.popularity(v.popularity[item])
+	counts := w.countsOf(item)
+	if counts != nil {
+		popularity += w.plan.raise(counts.highest)
+	}
 	if !w.top.mayEnter(float32(relevance*w.decay*slack*popularity), time) {
 		return
+	}
+	if counts != nil {
+		popularity = w.plan.liveFactor(&counts.counts, v.popularity[item])
 	}
 	if time != w.lastTime {
 		w.lastTime, w.decay = time, w.plan.curve.At(float64(w.plan.origin-time))

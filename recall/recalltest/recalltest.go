@@ -43,7 +43,7 @@ func query(n int, p feed.Profile) feed.Query {
 func Run(t *testing.T, open func(t *testing.T, items []feed.Item) recall.Source) {
 	for name, test := range map[string]func(*testing.T, Open){
 		"scores": scores, "hand": byHand, "order": order, "filters": filters, "rounds": rounds, "groups": groups, "keywords": keywords,
-		"edges": edges, "curves": curves, "legal": legal, "explain": explanations, "concurrent": concurrent,
+		"edges": edges, "curves": curves, "legal": legal, "explain": explanations, "live popularity": livePopularity, "concurrent": concurrent,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -77,9 +77,16 @@ func ids(candidates []feed.Candidate) []string {
 // themselves. Items whose scores differ by rounding may have changed places.
 func assertRanking(t *testing.T, items []feed.Item, q feed.Query, got []feed.Candidate) {
 	t.Helper()
-	want := Reference(items, q)
+	assertLive(t, items, nil, q, got)
+}
+
+// assertLive is assertRanking of items with live popularity.
+func assertLive(t *testing.T, items []feed.Item, live map[string]Live, q feed.Query, got []feed.Candidate) {
+	t.Helper()
+	ranked := RankedLive(items, live, q)
+	want := Best(ranked, q.N)
 	byID := map[string]feed.Candidate{}
-	for _, c := range Ranked(items, q) {
+	for _, c := range ranked {
 		byID[c.ID] = c
 	}
 	require.Len(t, got, len(want), "got %v, want %v", ids(got), ids(want))

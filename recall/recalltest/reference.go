@@ -38,7 +38,13 @@ func Best(ranked []feed.Candidate, n int) []feed.Candidate {
 
 // Ranked scores and sorts every item the query admits, all items of a group
 // included.
-func Ranked(items []feed.Item, q feed.Query) []feed.Candidate {
+func Ranked(items []feed.Item, q feed.Query) []feed.Candidate { return RankedLive(items, nil, q) }
+
+// Live is the live popularity of one item at the origin: its two counts.
+type Live struct{ In2h, In2d float64 }
+
+// RankedLive is Ranked of items with live popularity, by id.
+func RankedLive(items []feed.Item, live map[string]Live, q feed.Query) []feed.Candidate {
 	phrases := phrases(q.Profile.Keywords)
 	tags := slices.Sorted(maps.Keys(q.Profile.Interests))
 	out := []feed.Candidate{}
@@ -64,7 +70,7 @@ func Ranked(items []feed.Item, q feed.Query) []feed.Candidate {
 		}
 		score := (q.Ranking.Base + gain) *
 			decayFactor(q.Ranking.Decay, float64(q.Origin.Unix()-it.UpdateTime)) *
-			popularityFactor(q.Ranking.PopularityWeight, float64(it.Likes+2*it.Comments))
+			popularityFactor(q.Ranking, live[it.ID], float64(it.Likes+2*it.Comments))
 		out = append(out, feed.Candidate{ID: it.ID, Group: group(it), UpdateTime: it.UpdateTime, Score: float32(score), Traits: it.Traits()})
 	}
 	slices.SortFunc(out, Order)
@@ -106,8 +112,8 @@ func curve(shape feed.Shape, scale, offset time.Duration, decay, distance float6
 	return 1
 }
 
-func popularityFactor(weight, popularity float64) float64 {
-	return 1 + weight*math.Log10(1+popularity)
+func popularityFactor(r feed.Ranking, live Live, uploaded float64) float64 {
+	return 1 + r.Popularity2h*math.Log10(1+live.In2h) + r.Popularity2d*math.Log10(1+live.In2d) + r.PopularityWeight*math.Log10(1+uploaded)
 }
 
 func group(it *feed.Item) string { return cmp.Or(it.GroupID, it.ID) }

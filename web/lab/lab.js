@@ -37,6 +37,8 @@ const PARAMETERS = [
   { key: 'scale', label: 'Scale', help: 'how much later the factor is “decay”', gaussian: true, time: true, ...log(600, 60 * DAY) },
   { key: 'decay', label: 'Decay', help: 'the factor at offset + scale', gaussian: true, ...even(0.01, 0.99) },
   { key: 'weight', label: 'Popularity weight', help: '0: popularity does not count', ...even(0, 3) },
+  { key: 'weight_2h', label: 'Readers, 2 hours', help: 'weight of who clicked or liked of late', ...even(0, 3) },
+  { key: 'weight_2d', label: 'Readers, 2 days', help: 'weight of who did so in two days', ...even(0, 3) },
   { key: 'summary', label: 'Keywords in summaries', help: 'part of its weight that a keyword adds there', ...even(0, 1) },
   ...DIVERSITY,
 ];
@@ -54,7 +56,8 @@ async function admin(method, path, body, headers = {}) {
 // Beside curves the Gaussian is what the server puts in their place.
 const fromAPI = (r) => ({
   scale: parseDuration(r.decay.scale ?? '24h'), offset: parseDuration(r.decay.offset ?? '1h'), decay: r.decay.decay ?? 0.5,
-  curves: curvesFromAPI(r.decay.curves ?? []), floor: r.decay.floor, weight: r.popularity.weight, base: r.base,
+  curves: curvesFromAPI(r.decay.curves ?? []), floor: r.decay.floor, weight: r.popularity.weight,
+  weight_2h: r.popularity.weight_2h, weight_2d: r.popularity.weight_2d, base: r.base,
   summary: r.keywords.summary, ...dealing(r.diversity ?? {}),
 });
 // A ranking from before there was diversity has none: off.
@@ -65,7 +68,7 @@ const dealing = ({ author = {}, site = {}, tag = {}, same_story: sameStory = 0 }
 const toAPI = (p) => ({
   decay: p.curves.length ? { curves: curvesToAPI(p.curves), floor: p.floor }
     : { scale: writeDuration(p.scale), offset: writeDuration(p.offset), decay: p.decay, floor: p.floor },
-  popularity: { weight: p.weight }, base: p.base, keywords: { summary: p.summary },
+  popularity: { weight: p.weight, weight_2h: p.weight_2h, weight_2d: p.weight_2d }, base: p.base, keywords: { summary: p.summary },
   diversity: {
     author: { decay: p.authorDecay, floor: p.authorFloor }, site: { decay: p.siteDecay, floor: p.siteFloor },
     tag: { decay: p.tagDecay, floor: p.tagFloor }, same_story: p.sameStory,

@@ -25,6 +25,9 @@ const gaussian = "scale=24h,offset=1h,decay=0.5"
 // row.
 var ingredients = []struct{ name, changes string }{
 	{"popularity", "weight=0"},
+	{"own popularity", "weight_2h=0,weight_2d=0"},
+	{"own popularity of 2 h", "weight_2h=0"},
+	{"own popularity of 2 d", "weight_2d=0"},
 }
 
 // contender is one ranking that is measured: by the engine with these parameters,

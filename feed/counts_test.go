@@ -1,0 +1,110 @@
+package feed_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// direct is the definition: each act counts 2^(−age/half-life).
+func direct(acts []int64, moment int64, halfLife time.Duration) (n float64) {
+	for _, at := range acts {
+		n += math.Pow(2, -float64(moment-at)/halfLife.Seconds())
+	}
+	return n
+}
+
+// TestCountsOverMonths compares with the definition while the clock goes on by
+// years, over many epochs of both half-lives, with pauses up to months.
+func TestCountsOverMonths(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(30) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		now := int64(1_700_000_000) + r.Int64N(1e8)
+		var c feed.Counts
+		var acts []int64
+		for range 300 {
+			longest := []int64{10, 3600, 86_400, 40 * 86_400, 200 * 86_400}[r.IntN(5)]
+			now += r.Int64N(longest)
+			acts = append(acts, now)
+			c = c.Add(now)
+			for _, later := range []int64{0, 60, 7200, 86_400, 30 * 86_400} {
+				n2h, n2d := c.At(now + later)
+				require.InEpsilon(t, 1+direct(acts, now+later, feed.ShortHalfLife), 1+n2h, 1e-9)
+				require.InEpsilon(t, 1+direct(acts, now+later, feed.LongHalfLife), 1+n2d, 1e-9)
+			}
+		}
+	}
+}
+
+// TestCountsNeverVanish acts once a month for ten years: a day later the act still
+// counts, which it would not if a factor had underflowed.
+func TestCountsNeverVanish(t *testing.T) {
+	t.Parallel()
+	var c feed.Counts
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for range 120 {
+		at = at.AddDate(0, 1, 0)
+		c = c.Add(at.Unix())
+		n2h, n2d := c.At(at.Unix())
+		require.InDelta(t, 1, n2h, 1e-9)
+		require.InDelta(t, 1, n2d, 1e-4)
+		n2h, n2d = c.At(at.Unix() + 86_400)
+		require.InEpsilon(t, math.Pow(2, -12), n2h, 1e-9)
+		require.InEpsilon(t, math.Sqrt(0.5), n2d, 1e-4)
+	}
+}
+
+func TestCountsAtTheEdges(t *testing.T) {
+	t.Parallel()
+	n2h, n2d := feed.Counts{}.At(1e9)
+	assert.Zero(t, n2h+n2d)
+	assert.True(t, feed.Counts{}.Negligible(0))
+
+	c := feed.Counts{}.Add(1_772_798_400)
+	n2h, n2d = c.At(0)
+	assert.InDelta(t, 1, n2h, 1e-12, "before the act it counts as at the act")
+	assert.InDelta(t, 1, n2d, 1e-12)
+	n2h, n2d = c.At(math.MaxInt64 / 2)
+	assert.Zero(t, n2h+n2d)
+	assert.False(t, c.Negligible(c.Last+19*86_400))
+	assert.True(t, c.Negligible(c.Last+20*86_400))
+
+	late := c.Add(c.Last - 7200)
+	n2h, _ = late.At(c.Last)
+	assert.InDelta(t, 1.5, n2h, 1e-12, "one that comes in late counts as what is left of it")
+	assert.Equal(t, c.Last, late.Last)
+}
+
+// TestCountsProperties: finite, not negative, falling with time, rising with acts,
+// for whatever times.
+func TestCountsProperties(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 4))
+	time := func() int64 { return r.Int64N([]int64{10, 1e6, 1e10, feed.MaxItemTime}[r.IntN(4)]) }
+	for range 2000 {
+		var c feed.Counts
+		for range 1 + r.IntN(20) {
+			c = c.Add(time())
+		}
+		moment := time()
+		a2h, a2d := c.At(moment)
+		b2h, b2d := c.At(moment + r.Int64N(1e6))
+		more := c.Add(r.Int64N(max(1, moment)))
+		m2h, m2d := more.At(max(moment, more.Last))
+		s2h, s2d := c.At(max(moment, more.Last))
+		for _, n := range []float64{a2h, a2d, b2h, b2d, m2h, m2d} {
+			require.False(t, math.IsNaN(n) || math.IsInf(n, 0) || n < 0, "%v at %d: %v", c, moment, n)
+		}
+		require.LessOrEqual(t, b2h, a2h)
+		require.LessOrEqual(t, b2d, a2d)
+		require.GreaterOrEqual(t, m2h, s2h)
+		require.GreaterOrEqual(t, m2d, s2d)
+	}
+}

@@ -1,0 +1,110 @@
+package popularity_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/popularity"
+)
+
+// ledger counts what it is given, or fails.
+type ledger struct {
+	mu      sync.Mutex
+	acts    []popularity.Act
+	failing int           // how many calls fail; < 0: all
+	held    chan struct{} // where not nil, each call waits for it
+	called  chan struct{}
+}
+
+func newLedger() *ledger { return &ledger{called: make(chan struct{}, 1000)} }
+
+func (l *ledger) count(ctx context.Context, acts []popularity.Act) error {
+	l.called <- struct{}{}
+	if l.held != nil {
+		select {
+		case <-l.held:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.failing != 0 {
+		l.failing--
+		return errors.New("the disk is away")
+	}
+	l.acts = append(l.acts, acts...)
+	return nil
+}
+
+func (l *ledger) counted() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.acts)
+}
+
+var noon = time.Unix(1_772_798_400, 0)
+
+func TestBuffer(t *testing.T) {
+	t.Parallel()
+	l := newLedger()
+	b := popularity.NewBuffer(t.Context(), l.count, popularity.BufferConfig{})
+	require.True(t, b.Acted("u", []string{"a", "b"}, noon))
+	require.True(t, b.Acted("v", []string{"a"}, noon.Add(time.Second)))
+	require.NoError(t, b.Flush(t.Context()))
+	assert.Equal(t, []popularity.Act{
+		{Agent: popularity.Agent("u"), Item: "a", At: noon.Unix()},
+		{Agent: popularity.Agent("u"), Item: "b", At: noon.Unix()},
+		{Agent: popularity.Agent("v"), Item: "a", At: noon.Unix() + 1},
+	}, l.acts)
+	require.True(t, b.Acted("w", []string{"c"}, noon))
+	b.Close(t.Context())
+	assert.Equal(t, 4, l.counted(), "what is queued when it is closed counts")
+}
+
+func TestBufferTriesAgain(t *testing.T) {
+	t.Parallel()
+	l := newLedger()
+	l.failing = 2
+	b := popularity.NewBuffer(t.Context(), l.count, popularity.BufferConfig{})
+	require.True(t, b.Acted("u", []string{"a"}, noon))
+	require.NoError(t, b.Flush(t.Context()))
+	assert.Equal(t, 1, l.counted())
+	b.Close(t.Context())
+}
+
+func TestBufferFull(t *testing.T) {
+	t.Parallel()
+	l := newLedger()
+	l.held = make(chan struct{})
+	b := popularity.NewBuffer(t.Context(), l.count, popularity.BufferConfig{Queue: 1})
+	require.True(t, b.Acted("u", []string{"a"}, noon))
+	<-l.called
+	require.True(t, b.Acted("u", []string{"b"}, noon))
+	require.False(t, b.Acted("u", []string{"c"}, noon))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, b.Flush(ctx), context.Canceled)
+	close(l.held)
+	require.NoError(t, b.Flush(t.Context()))
+	assert.Equal(t, 2, l.counted())
+	b.Close(t.Context())
+}
+
+// TestBufferGivesUp closes while the store is down.
+func TestBufferGivesUp(t *testing.T) {
+	t.Parallel()
+	l := newLedger()
+	l.failing = -1
+	b := popularity.NewBuffer(t.Context(), l.count, popularity.BufferConfig{})
+	require.True(t, b.Acted("u", []string{"a"}, noon))
+	<-l.called
+	b.Close(t.Context())
+	assert.Zero(t, l.counted())
+}

@@ -1,0 +1,50 @@
+// Package popularity counts what readers click and like, per item, so that a feed
+// follows what is read at the moment: the [Store] that the counts are kept in and
+// the [Buffer] that hands acts to it beside requests. The counts themselves are
+// [feed.Counts]; a recall source ranks by them ([recall.Counter]). The backend is
+// in popularity/sqlite.
+package popularity
+
+import (
+	"context"
+	"errors"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// ErrUnavailable is wrapped by errors that say the store could not be asked at
+// all; asking again later may help.
+var ErrUnavailable = errors.New("the store of live popularity is unavailable")
+
+// RememberDays is how many days a store remembers that an agent has acted on an
+// item, the day of the act included. Until then acting on it again does not count.
+const RememberDays = 90
+
+// Act is a reader's click or like.
+type Act struct {
+	Agent uint64 // hash of the agent's id: [Agent]
+	Item  string // id
+	At    int64  // Unix seconds
+}
+
+// Agent stands for an agent in an [Act].
+func Agent(id string) uint64 { return xxhash.Sum64String(id) }
+
+// Store keeps the counts of items.
+//
+// Add counts acts, all of them or none: one of each agent and item in
+// [RememberDays] days, whatever comes again, and none of an item that the catalog
+// does not have. It returns the counts that have changed; zero ones are those of
+// items whose counts have become negligible and are forgotten. Adding the same acts
+// again changes nothing.
+//
+// Read returns the counts of all items that have some. An item that is deleted
+// from the catalog loses its counts and is forgotten by those who acted on it.
+//
+// Errors wrap [ErrUnavailable], or are the context's.
+type Store interface {
+	Add(ctx context.Context, acts []Act) (map[string]feed.Counts, error)
+	Read(ctx context.Context) (map[string]feed.Counts, error)
+}

@@ -1,0 +1,206 @@
+package memory
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
+)
+
+var _ recall.Counter = (*Source)(nil)
+
+// counted are the items of a view that readers have clicked or liked of late, and
+// what bounds them by block, so that the segment need not know what changes with
+// every click. It is immutable.
+type counted struct {
+	items       []uint32 // ascending
+	entries     []countedItem
+	block, tail []highest // of each block, and of each block and all behind it
+}
+
+type countedItem struct {
+	counts feed.Counts
+	highest
+}
+
+// highest is log10(1 + count) at the latest act: counts only fall from there.
+type highest struct{ log2h, log2d float64 }
+
+func (h highest) or(other highest) highest {
+	return highest{max(h.log2h, other.log2h), max(h.log2d, other.log2d)}
+}
+
+// SetCounts implements [recall.Counter].
+func (s *Source) SetCounts(counts map[string]feed.Counts) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	changes := map[int]map[uint32]feed.Counts{}
+	for id, c := range counts {
+		view, item, ok := s.find(id)
+		if !ok {
+			continue
+		}
+		if changes[view] == nil {
+			changes[view] = map[uint32]feed.Counts{}
+		}
+		changes[view][item] = c
+		if s.counts[id] = c; c.Last == 0 {
+			delete(s.counts, id)
+		}
+	}
+	if len(changes) == 0 {
+		return
+	}
+	views := slices.Clone(s.views)
+	for i, c := range changes {
+		views[i].counted = views[i].counted.with(views[i].len(), c)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.views = views
+}
+
+// find finds the item that is alive under the id.
+func (s *Source) find(id string) (view int, item uint32, ok bool) {
+	for i := range s.views {
+		if item, ok := s.views[i].find(id); ok && !s.views[i].isDead(item) {
+			return i, item, true
+		}
+	}
+	return 0, 0, false
+}
+
+// viewOf is the view of a new segment: its items keep their counts.
+func (s *Source) viewOf(seg *segment) view {
+	found := map[uint32]feed.Counts{}
+	if seg.len() < len(s.counts) {
+		for item := range uint32(seg.len()) {
+			if c, ok := s.counts[seg.ids.at(item)]; ok {
+				found[item] = c
+			}
+		}
+	} else {
+		for id, c := range s.counts {
+			if item, ok := seg.find(id); ok {
+				found[item] = c
+			}
+		}
+	}
+	return view{segment: seg, counted: (*counted)(nil).with(seg.len(), found)}
+}
+
+// with returns the list with other counts of some of a segment's n items; nil where
+// it is empty.
+func (c *counted) with(n int, changes map[uint32]feed.Counts) *counted {
+	type pair struct {
+		item  uint32
+		entry countedItem
+	}
+	var all []pair
+	if c != nil {
+		for i, item := range c.items {
+			if _, changed := changes[item]; !changed {
+				all = append(all, pair{item, c.entries[i]})
+			}
+		}
+	}
+	for item, counts := range changes {
+		if counts.Last != 0 {
+			n2h, n2d := counts.At(counts.Last)
+			all = append(all, pair{item, countedItem{counts, highest{feed.LogCount(n2h), feed.LogCount(n2d)}}})
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	slices.SortFunc(all, func(a, b pair) int { return cmp.Compare(a.item, b.item) })
+	out := &counted{items: make([]uint32, len(all)), entries: make([]countedItem, len(all))}
+	for i, p := range all {
+		out.items[i], out.entries[i] = p.item, p.entry
+	}
+	out.bound((n + blockSize - 1) / blockSize)
+	return out
+}
+
+func (c *counted) bound(blocks int) {
+	c.block, c.tail = make([]highest, blocks), make([]highest, blocks)
+	for i, item := range c.items {
+		c.block[item/blockSize] = c.block[item/blockSize].or(c.entries[i].highest)
+	}
+	var all highest
+	for b := blocks - 1; b >= 0; b-- {
+		all = all.or(c.block[b])
+		c.tail[b] = all
+	}
+}
+
+// of returns the counts of an item, and whether it is on the list.
+func (c *counted) of(item uint32) (counts feed.Counts, ok bool) {
+	if c == nil {
+		return counts, false
+	}
+	i, ok := slices.BinarySearch(c.items, item)
+	if ok {
+		counts = c.entries[i].counts
+	}
+	return counts, ok
+}
+
+// openCounts goes to the first item from at on that has counts.
+func (w *walker) openCounts(at uint32) {
+	w.counted, w.nextCounted = nil, 0
+	if w.plan.counts && w.view.counted != nil {
+		w.counted = w.view.counted
+		w.nextCounted, _ = slices.BinarySearch(w.counted.items, at)
+	}
+}
+
+// raised are the highest popularity factors in a block, and from it on, where the
+// ones that are given are those without live popularity.
+func (w *walker) raised(block uint32, inBlock, behind float64) (float64, float64) {
+	if w.counted == nil {
+		return inBlock, behind
+	}
+	return inBlock + w.plan.raise(w.counted.block[block]), behind + w.plan.raise(w.counted.tail[block])
+}
+
+// raise is what live popularity adds to a factor.
+func (p *plan) raise(h highest) float64 {
+	return p.ranking.Popularity2h*h.log2h + p.ranking.Popularity2d*h.log2d
+}
+
+// touchCounted marks the items of a block that have counts.
+func (w *walker) touchCounted(at, stop uint32) {
+	w.skipCounted(at)
+	for i := w.nextCounted; i < len(w.counted.items) && w.counted.items[i] < stop; i++ {
+		place := w.counted.items[i] % blockSize
+		w.touched[place/64] |= 1 << (place % 64)
+	}
+}
+
+// skipCounted drops the items before at.
+func (w *walker) skipCounted(at uint32) {
+	for w.nextCounted < len(w.counted.items) && w.counted.items[w.nextCounted] < at {
+		w.nextCounted++
+	}
+}
+
+// countsOf finds what is counted of an item, of rising ones; nil: nothing.
+func (w *walker) countsOf(item uint32) *countedItem {
+	if w.counted == nil {
+		return nil
+	}
+	w.skipCounted(item)
+	if w.nextCounted == len(w.counted.items) || w.counted.items[w.nextCounted] != item {
+		return nil
+	}
+	return &w.counted.entries[w.nextCounted]
+}
+
+// liveFactor is the popularity factor of an item with counts whose
+// log10(1 + popularity) is given, in the order of [feed.Ranking.PopularityFactor].
+func (p *plan) liveFactor(c *feed.Counts, log float64) float64 {
+	n2h, n2d := c.At(p.origin)
+	return 1 + p.ranking.Popularity2h*feed.LogCount(n2h) + p.ranking.Popularity2d*feed.LogCount(n2d) + p.ranking.PopularityWeight*log
+}
