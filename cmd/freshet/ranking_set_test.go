@@ -91,7 +91,7 @@ func TestRankingCurves(t *testing.T) {
 		note = "one Gaussian is in the place of 2 curves, by its scale, offset and decay"
 	)
 	out := ok("", "set", `curves=[{"shape":"exp","scale":"12m","weight":0.6},{"shape":"constant","weight":0.02}],weight=1`)
-	require.Contains(t, out, "100%   curves="+list+",floor=1e-06,weight=1,base=0.1,")
+	require.Contains(t, out, "100%   curves="+list+",floor=1e-06,weight=1,weight_2h=1.5,weight_2d=0.2,base=0.1,")
 	require.Contains(t, out, "Changed: curves="+list+",weight=1; every server")
 	require.NotContains(t, out, "note:")
 	require.Contains(t, ok("", "show"), "curves="+list)
