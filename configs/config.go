@@ -267,7 +267,7 @@ func Default() Config {
 		Catalog: Catalog{Backend: CatalogSQLite, GroupBy: GroupByNone},
 		Recall:  Recall{Backend: RecallMemory, N: 500, CacheTTL: time.Second, StaleTTL: 10 * time.Minute},
 		Ranking: Ranking{
-			Base: 0.1, Decay: defaultDecay(feed.PresetTwo), Popularity: Popularity{Weight2h: 1.5, Weight2d: 0.2},
+			Base: 0.1, Decay: defaultDecay(feed.PresetSingle), Popularity: Popularity{Weight2h: 1.5, Weight2d: 0.2},
 			Keywords: Keywords{Summary: feed.DefaultKeywordsSummary}, Diversity: defaultDiversity(),
 		},
 		Dedup: Dedup{
