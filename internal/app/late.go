@@ -95,8 +95,9 @@ func (l *late) look(ctx context.Context) {
 	if since.IsZero() {
 		return
 	}
+	before := l.clock() // of two moments the earlier: a job must not seem younger than it is
 	stats, err := l.queue.Stats(ctx)
-	if err != nil || stats.OldestOfLists > 0 && !l.clock().Add(-stats.OldestOfLists).After(since) {
+	if err != nil || stats.OldestOfLists > 0 && !before.Add(-stats.OldestOfLists).After(since) {
 		return
 	}
 	l.mu.Lock()
