@@ -24,6 +24,7 @@ targets='
 ./dedup/redisbloom/mirror FuzzHeader  the header of a dumped filter
 ./social           FuzzHashtags      the hashtags of a caption
 ./graph            FuzzDecode        an event of another system
+./feed/words       FuzzEach          words of a title or a summary
 ./cache/redislist  FuzzParseRecord   a retry record
 ./recall/memory    FuzzParseCursor   a cursor
 ./recall/elastic   FuzzCursor        a cursor
