@@ -132,11 +132,11 @@ type Ranking struct {
 // Decay is the time decay: one Gaussian, or the curves in its place; see
 // [feed.Decay].
 type Decay struct {
+	Curves feed.Curves   `koanf:"curves" help:"curves that are added, in the place of scale, offset and decay: a JSON array, or a preset, single or two; []: none"`
 	Scale  time.Duration `koanf:"scale" help:"distance beyond the offset at which the factor is ranking.decay.decay"`
 	Offset time.Duration `koanf:"offset" help:"age up to which nothing decays"`
 	Decay  float64       `koanf:"decay" help:"factor at offset + scale, between 0 and 1"`
 	Floor  float64       `koanf:"floor" help:"least factor; 0: none"`
-	Curves feed.Curves   `koanf:"curves" help:"curves that are added, in the place of scale, offset and decay: a JSON array, or a preset, single or two; []: none"`
 }
 
 // Popularity is the influence of likes and comments, and of what readers do.
@@ -267,7 +267,7 @@ func Default() Config {
 		Catalog: Catalog{Backend: CatalogSQLite, GroupBy: GroupByNone},
 		Recall:  Recall{Backend: RecallMemory, N: 500, CacheTTL: time.Second, StaleTTL: 10 * time.Minute},
 		Ranking: Ranking{
-			Base: 0.1, Decay: defaultDecay(feed.PresetSingle), Popularity: Popularity{Weight2h: 1.5, Weight2d: 0.2},
+			Base: 0.1, Decay: defaultDecay(feed.PresetTwo), Popularity: Popularity{Weight2h: 1.5, Weight2d: 0.2},
 			Keywords: Keywords{Summary: feed.DefaultKeywordsSummary}, Diversity: defaultDiversity(),
 		},
 		Dedup: Dedup{
