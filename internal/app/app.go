@@ -31,6 +31,7 @@ const (
 	demoSeed  = 20260306
 	demoItems = 5000
 	demoEvery = 4 * time.Second
+	demoPages = time.Second // between two pages of the simulated readers
 )
 
 const (
@@ -236,6 +237,7 @@ func (a *App) startDemo(ctx context.Context) error {
 		}
 	}
 	a.background(ctx, func(ctx context.Context) { demo.Run(ctx, put, demoEvery, a.clock, a.log) })
+	a.background(ctx, func(ctx context.Context) { demo.Read(ctx, a.Engine, demoPages, a.log) })
 	if a.network != nil {
 		n := demo.NewNetwork(demoSeed)
 		store := a.network.fanout.Store()
@@ -244,7 +246,7 @@ func (a *App) startDemo(ctx context.Context) error {
 		}
 		a.background(ctx, func(ctx context.Context) { n.Run(ctx, store, demoEvery, a.clock, a.log) })
 	}
-	a.log.InfoContext(ctx, "demo catalog loaded", "items", demoItems, "agents", len(profiles), "new_item_every", demoEvery.String())
+	a.log.InfoContext(ctx, "demo catalog loaded", "items", demoItems, "agents", len(profiles), "simulated_readers", len(demo.Tastes()), "new_item_every", demoEvery.String())
 	return nil
 }
 
