@@ -2,11 +2,13 @@ package elastic
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/freshet/freshet/feed/words"
@@ -43,6 +45,7 @@ type Upgraded struct {
 func Upgrade(ctx context.Context, client esindex.Client, name, from string, d esindex.Definition, schema esindex.Schema) (Upgraded, error) {
 	u := &upgrade{
 		client: client, name: name, from: from, into: name + "-v2", schema: schema, done: map[int]int64{},
+		mark: name + "-v2-" + strings.ToLower(rand.Text()),
 	}
 	if u.from == u.into {
 		return Upgraded{}, fmt.Errorf("%s is named as an upgraded index and has no token fields; reindex it under another name", from)
@@ -56,6 +59,7 @@ func Upgrade(ctx context.Context, client esindex.Client, name, from string, d es
 type upgrade struct {
 	client           esindex.Client
 	name, from, into string
+	mark             string // alias of the new index that only this upgrade gives it
 	schema           esindex.Schema
 	done             map[int]int64 // per shard: everything up to this sequence number is copied
 	items            int
@@ -118,7 +122,10 @@ func (u *upgrade) create(ctx context.Context, d esindex.Definition) error {
 	if err != nil && !esindex.IsType(err, "index_not_found_exception") {
 		return err
 	}
-	return u.do(ctx, http.MethodPut, "/"+u.into, body, nil)
+	if err := u.do(ctx, http.MethodPut, "/"+u.into, body, nil); err != nil {
+		return err
+	}
+	return u.do(ctx, http.MethodPut, "/"+u.into+"/_alias/"+u.mark, nil, nil)
 }
 
 // finish is what is done while nobody writes.
@@ -134,19 +141,30 @@ func (u *upgrade) finish(ctx context.Context) error {
 		return err
 	}
 	if !report.Schema.Tokens {
-		return fmt.Errorf("the index %s was changed meanwhile, perhaps by another doctor; run it again", u.into)
+		return u.overtaken()
 	}
 	leave := map[string]any{"remove_index": map[string]string{"index": u.from}}
 	if u.from != u.name {
 		leave = map[string]any{"remove": map[string]string{"index": u.from, "alias": u.name}}
 	}
+	// Without the mark the new index is another upgrade's, which has let writers in
+	// again and may not have copied everything: then nothing changes.
 	request, err := json.Marshal(map[string]any{"actions": []any{
+		map[string]any{"remove": map[string]any{"index": u.into, "alias": u.mark, "must_exist": true}},
 		map[string]any{"add": map[string]any{"index": u.into, "alias": u.name, "is_write_index": true}}, leave,
 	}})
 	if err != nil {
 		return err
 	}
-	return u.do(ctx, http.MethodPost, "/_aliases", request, nil)
+	err = u.do(ctx, http.MethodPost, "/_aliases", request, nil)
+	if esindex.IsType(err, "aliases_not_found_exception") {
+		return errors.Join(u.overtaken(), err)
+	}
+	return err
+}
+
+func (u *upgrade) overtaken() error {
+	return fmt.Errorf("the index %s was changed meanwhile, perhaps by another doctor; run it again", u.into)
 }
 
 // unblock lets writers in again, also where the caller has given up.
