@@ -41,7 +41,8 @@ type Upgraded struct {
 // writes, which fail with [catalog.ErrUnavailable] and are sent again by their
 // callers. So nothing that was confirmed is lost. In one step the name changes over
 // and the old index goes. Whoever ends it before that, or starts it again, loses
-// nothing either: the new index is begun anew.
+// nothing either: the new index is begun anew. Of two at once the one that began
+// last goes on; the other ends with an error and changes nothing more.
 func Upgrade(ctx context.Context, client esindex.Client, name, from string, d esindex.Definition, schema esindex.Schema) (Upgraded, error) {
 	u := &upgrade{
 		client: client, name: name, from: from, into: name + "-v2", schema: schema, done: map[int]int64{},
@@ -151,7 +152,8 @@ func (u *upgrade) finish(ctx context.Context) error {
 	// again and may not have copied everything: then nothing changes.
 	request, err := json.Marshal(map[string]any{"actions": []any{
 		map[string]any{"remove": map[string]any{"index": u.into, "alias": u.mark, "must_exist": true}},
-		map[string]any{"add": map[string]any{"index": u.into, "alias": u.name, "is_write_index": true}}, leave,
+		map[string]any{"add": map[string]any{"index": u.into, "alias": u.name, "is_write_index": true}},
+		leave,
 	}})
 	if err != nil {
 		return err
@@ -261,11 +263,16 @@ func (u *upgrade) put(ctx context.Context, docs []esindex.Document) error {
 }
 
 func (u *upgrade) send(ctx context.Context, b *bulk) error {
-	results, err := u.catalog().bulk(ctx, u.into, "", b)
+	// By the mark: what was read a while ago must not get into another upgrade's
+	// index, over what that one has read since.
+	results, err := u.catalog().bulk(ctx, u.mark, "require_alias=true&", b)
 	if err != nil {
 		return err
 	}
 	for i, r := range results {
+		if r.Error != nil && r.Status == http.StatusNotFound {
+			return u.overtaken()
+		}
 		if err := r.err(errors.New("the document was refused")); err != nil {
 			return fmt.Errorf("document %d of a batch: %w", b.of[i], err)
 		}

@@ -239,7 +239,7 @@ func (o overtaken) Perform(req *http.Request) (*http.Response, error) {
 // early, never let the name change over to what only one of them has begun.
 func TestUpgradeOvertakenByAnother(t *testing.T) {
 	t.Parallel()
-	for _, step := range []string{"/_block/write", "/_aliases"} {
+	for _, step := range []string{"/_bulk", "/_block/write", "/_aliases"} {
 		t.Run(step, func(t *testing.T) {
 			t.Parallel()
 			client, index := connect(t)
