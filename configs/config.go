@@ -249,6 +249,10 @@ type Fields struct {
 	TitleTokens    string `koanf:"title_tokens" help:"index field of the title's words as keywords match them, with manage_index"`
 	SummaryTokens  string `koanf:"summary_tokens" help:"index field of the summary's words as keywords match them, with manage_index"`
 	Site           string `koanf:"site" help:"index field of the site an item is from: a keyword field with doc_values"`
+	Sum2h          string `koanf:"sum_2h" help:"index field of live popularity, a double; empty: one of Freshet's own with manage_index, else live popularity is off"`
+	Epoch2h        string `koanf:"epoch_2h" help:"index field of the epoch of sum_2h, a keyword"`
+	Sum2d          string `koanf:"sum_2d" help:"index field of live popularity, a double"`
+	Epoch2d        string `koanf:"epoch_2d" help:"index field of the epoch of sum_2d, a keyword"`
 }
 
 // Log says what is logged, and how.

@@ -1,13 +1,13 @@
 package app
 
 import (
-	"context"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/events"
 )
@@ -16,6 +16,7 @@ import (
 func popular(t *testing.T, a *App, id string) (readers2h, readers2d float64) {
 	t.Helper()
 	require.NoError(t, a.Flush(t.Context()))
+	refreshIndex(t, a)
 	x, err := a.Engine.Explain(t.Context(), engine.ExplainRequest{Agent: "somebody", Limit: 1, Item: id})
 	require.NoError(t, err)
 	require.NotNil(t, x.Item.Popularity, x.Item.Reason)
@@ -39,7 +40,16 @@ func firstFor(t *testing.T, a *App, agent string) string {
 // over a restart, through a newer version, out with its item.
 func TestLivePopularity(t *testing.T) {
 	t.Parallel()
-	cfg, now := embedded(t), at(noon)
+	for _, m := range modes {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			livesThrough(t, m.config(t))
+		})
+	}
+}
+
+func livesThrough(t *testing.T, cfg configs.Config) {
+	now := at(noon)
 	a := open(t, cfg, WithClock(now.Now))
 	items := authored(30)
 	for i := range items {
@@ -86,14 +96,26 @@ func TestLivePopularity(t *testing.T) {
 	put(t, a, items[8])
 	again, _ = popular(t, a, read)
 	assert.Zero(t, again, "a deleted item loses its counts")
+	require.Equal(t, 1, react(t, a, "u_1", act(events.Click, read)).Accepted)
+	again, _ = popular(t, a, read)
+	assert.InDelta(t, 1, again, 1e-9, "and is forgotten by those who acted on it")
 }
 
 // TestPopularityOverMonths acts every few weeks for two years: epochs end and
 // begin, and what is read at the moment always counts.
 func TestPopularityOverMonths(t *testing.T) {
 	t.Parallel()
+	for _, m := range modes {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			livesForMonths(t, m.config(t))
+		})
+	}
+}
+
+func livesForMonths(t *testing.T, cfg configs.Config) {
 	now := at(noon)
-	a := open(t, embedded(t), WithClock(now.Now))
+	a := open(t, cfg, WithClock(now.Now))
 	items := authored(5)
 	put(t, a, items...)
 	for month := range 24 {
@@ -108,7 +130,7 @@ func TestPopularityOverMonths(t *testing.T) {
 	require.Equal(t, items[3].ID, func() string {
 		require.NoError(t, a.Engine.Seen(t.Context(), "last", []string{items[3].ID}))
 		react(t, a, "last", act(events.Like, items[3].ID))
-		require.NoError(t, a.Flush(context.Background()))
+		popular(t, a, items[3].ID)
 		return firstFor(t, a, "nobody")
 	}())
 }
