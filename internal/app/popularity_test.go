@@ -1,6 +1,9 @@
 package app
 
 import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -133,4 +136,109 @@ func livesForMonths(t *testing.T, cfg configs.Config) {
 		popular(t, a, items[3].ID)
 		return firstFor(t, a, "nobody")
 	}())
+}
+
+// TestPopularityOfTwoServers adds up what two servers are told, and ranks by it on
+// both.
+func TestPopularityOfTwoServers(t *testing.T) {
+	t.Parallel()
+	cfg, now := services(t), at(noon)
+	a := open(t, cfg, WithClock(now.Now))
+	cfg.DataDir = t.TempDir()
+	b := open(t, cfg, WithClock(now.Now))
+	items := authored(5)
+	put(t, a, items...)
+	for i, server := range []*App{a, b, a, b} {
+		agent := fmt.Sprint("u_", i/2*2) // each agent tells both servers
+		require.NoError(t, server.Engine.Seen(t.Context(), agent, []string{items[2].ID}))
+		require.Equal(t, 1, react(t, server, agent, act(events.Click, items[2].ID)).Accepted)
+	}
+	popular(t, b, items[2].ID)
+	for _, server := range []*App{a, b} {
+		n2h, _ := popular(t, server, items[2].ID)
+		assert.InDelta(t, 2, n2h, 1e-9)
+	}
+
+	// A server publishes by itself.
+	require.NoError(t, a.Engine.Seen(t.Context(), "u_9", []string{items[2].ID}))
+	require.Equal(t, 1, react(t, a, "u_9", act(events.Like, items[2].ID)).Accepted)
+	require.Eventually(t, func() bool {
+		refreshIndex(t, b)
+		x, err := b.Engine.Explain(t.Context(), engine.ExplainRequest{Agent: "somebody", Limit: 1, Item: items[2].ID})
+		require.NoError(t, err)
+		return x.Item.Popularity.Readers2h.Count > 2.5
+	}, time.Minute, 50*time.Millisecond)
+}
+
+// TestErasedAgentsActs erases an agent over HTTP: nothing is remembered of what it has
+// clicked and liked, and what it added to counts stays.
+func TestErasedAgentsActs(t *testing.T) {
+	t.Parallel()
+	for _, m := range []mode{{"embedded", embedded}, {"services", withPostgres}} {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			cfg := m.config(t)
+			cfg.Auth.AdminToken = "test-admin-token-of-enough-length"
+			a := open(t, cfg, WithClock(at(noon).Now))
+			items := authored(5)
+			put(t, a, items...)
+			read := items[2].ID
+			click := func(agent string) {
+				require.NoError(t, a.Engine.Seen(t.Context(), agent, []string{read}))
+				require.Equal(t, 1, react(t, a, agent, act(events.Click, read)).Accepted)
+			}
+			readers := func() float64 {
+				n2h, _ := popular(t, a, read)
+				return n2h
+			}
+			erase := func(agent string) {
+				r := httptest.NewRequest(http.MethodDelete, "/v1/agents/"+agent, nil)
+				r.Header.Set("Authorization", "Bearer "+cfg.Auth.AdminToken)
+				w := httptest.NewRecorder()
+				a.Handler.ServeHTTP(w, r)
+				require.Equal(t, http.StatusOK, w.Code, w.Body.String())
+			}
+			click("u_1")
+			click("u_2")
+			require.InDelta(t, 2, readers(), 1e-9)
+			erase("u_1")
+			require.InDelta(t, 2, readers(), 1e-9)
+			click("u_2")
+			require.InDelta(t, 2, readers(), 1e-9, "others are remembered")
+			click("u_1")
+			require.InDelta(t, 3, readers(), 1e-9, "nobody knows any more that it has clicked")
+			click("u_3")
+			erase("u_3") // while its click waits to be counted
+			click("u_3")
+			require.InDelta(t, 5, readers(), 1e-9)
+			erase("nobody")
+		})
+	}
+}
+
+// TestDoctorOnLivePopularity says where it is off, and why.
+func TestDoctorOnLivePopularity(t *testing.T) {
+	t.Parallel()
+	own := configs.Default()
+	own.Recall.Backend, own.Catalog.Backend = configs.RecallElastic, configs.CatalogElastic
+	own.Dedup.Backend = configs.DedupRedisBloom
+	assert.Empty(t, livePopularity(own))
+	own.Elasticsearch.ManageIndex = false
+	assert.Contains(t, livePopularity(own), "names no fields")
+	f := &own.Elasticsearch.Fields
+	f.Sum2h, f.Epoch2h, f.Sum2d, f.Epoch2d = "a", "b", "c", "d"
+	assert.Empty(t, livePopularity(own))
+	own.Dedup.Backend = configs.DedupMemory
+	assert.Contains(t, livePopularity(own), "needs Redis")
+	assert.Empty(t, livePopularity(configs.Default()))
+
+	cfg := services(t)
+	cfg.Elasticsearch.ManageIndex = false
+	said := ""
+	for _, f := range Doctor(t.Context(), cfg, false) {
+		if f.What == "live popularity" {
+			said = f.Detail
+		}
+	}
+	assert.Contains(t, said, "off: elasticsearch.manage_index is false")
 }

@@ -43,12 +43,16 @@ func (in *inspection) live() {
 		{"epoch_2d", names.Epoch2d, &source.Epoch2d, isEpoch, "a keyword or long, indexed and with doc_values"},
 	} {
 		f, ok := in.find(one.name, one.source)
+		if ok && one.name != None && one.usable(f) {
+			continue
+		}
+		in.schema.Live = false
 		if one.name != None && !ok {
 			in.problem(one.field, one.name, false, "the index has no such field (%s): live popularity is off", one.needed)
-		} else if one.name != None && !one.usable(f) {
+		} else if one.name != None {
 			in.problem(one.field, one.name, false, "it is a field of type %s; %s is needed: live popularity is off", f.Type, one.needed)
 		}
-		in.schema.Live = in.schema.Live && ok && one.name != None && one.usable(f)
+		break
 	}
 	if !in.schema.Live {
 		*names, *source = names.WithoutLive(), source.WithoutLive()
