@@ -142,8 +142,8 @@ type Decay struct {
 // Popularity is the influence of likes and comments, and of what readers do.
 type Popularity struct {
 	Weight   float64 `koanf:"weight" help:"of likes + 2 * comments: the popularity factor is 1 + weight * log10(1 + popularity); 0: off"`
-	Weight2h float64 `koanf:"weight_2h" help:"of the readers who clicked or liked in about the last 2 hours, added likewise; 0: off. No effect with recall.backend elastic"`
-	Weight2d float64 `koanf:"weight_2d" help:"of the readers who clicked or liked in about the last 2 days, added likewise; 0: off. No effect with recall.backend elastic"`
+	Weight2h float64 `koanf:"weight_2h" help:"of the readers who clicked or liked in about the last 2 hours, added likewise; 0: off"`
+	Weight2d float64 `koanf:"weight_2d" help:"of the readers who clicked or liked in about the last 2 days, added likewise; 0: off"`
 }
 
 // Keywords is what the keywords of a profile add.

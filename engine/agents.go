@@ -84,8 +84,8 @@ func (e *Engine) RemoveProfile(ctx context.Context, agent string) error {
 	return e.stores.Sessions.Delete(ctx, agent)
 }
 
-// Forget deletes the agent's profile, what it has clicked and liked, and ends their
-// session, whatever there is of them.
+// Forget deletes the agent's profile and what is remembered of their clicks and likes,
+// and ends their session, whatever there is of them.
 func (e *Engine) Forget(ctx context.Context, agent string) error {
 	if err := e.RemoveProfile(ctx, agent); err != nil && !errors.Is(err, catalog.ErrNotFound) {
 		return err
