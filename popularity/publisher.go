@@ -126,6 +126,9 @@ func (p *Publisher) round(ctx context.Context, turn time.Duration) (int, error) 
 		return 0, nil
 	}
 	unknown, again, err := p.index.SetCounts(ctx, taken.Counts)
+	if err != nil {
+		_ = p.queue.Changed(ctx, again) // for the next turn; where this fails, for when the lease ends
+	}
 	dropped := p.queue.Drop(ctx, unknown)
 	done := slices.DeleteFunc(slices.Clone(taken.Items), func(id string) bool {
 		return slices.Contains(again, id) || dropped != nil && slices.Contains(unknown, id)

@@ -1,9 +1,11 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"testing"
 	"time"
 
@@ -13,6 +15,8 @@ import (
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/events"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/popularity"
 )
 
 // popular is what is known of the readers of an item.
@@ -241,4 +245,40 @@ func TestDoctorOnLivePopularity(t *testing.T) {
 		}
 	}
 	assert.Contains(t, said, "off: elasticsearch.manage_index is false")
+}
+
+// TestPopularityWhileServicesAreDown clicks while Elasticsearch is away, and then while
+// Redis is. What was accepted counts once they are back.
+func TestPopularityWhileServicesAreDown(t *testing.T) {
+	t.Parallel()
+	cfg, redis := ownRedis(t)
+	address, err := url.Parse(cfg.Elasticsearch.Addresses[0])
+	require.NoError(t, err)
+	elastic := newLink(t, address.Host)
+	direct := cfg.Elasticsearch.Addresses[0]
+	cfg.Elasticsearch.Addresses = []string{"http://" + elastic.l.Addr().String()}
+	a := open(t, cfg, WithClock(at(noon).Now))
+	items := authored(5)
+	put(t, a, items...)
+	read := items[1].ID
+	elastic.set(true)
+	require.True(t, a.popular.Acted("u_1", []string{read}, noon))
+	require.NoError(t, a.popular.Flush(t.Context()), "it is counted in Redis")
+	require.Error(t, a.publisher.Flush(t.Context()))
+	elastic.set(false)
+	a.cfg.Elasticsearch.Addresses = []string{direct} // for the test's own refresh
+	require.Eventually(t, func() bool { return a.Flush(t.Context()) == nil }, time.Minute, 50*time.Millisecond)
+	n2h, _ := popular(t, a, read)
+	assert.InDelta(t, 1, n2h, 1e-9)
+
+	redis.Kill()
+	require.True(t, a.popular.Acted("u_2", []string{read}, noon), "the server holds it")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	require.ErrorIs(t, a.popular.Forget(ctx, "u_2"), popularity.ErrUnavailable)
+	redis.Start()
+	require.Eventually(t, func() bool { return a.Flush(t.Context()) == nil }, time.Minute, 50*time.Millisecond)
+	left, err := a.stores.live.Counts(t.Context(), []string{read})
+	require.NoError(t, err)
+	assert.Equal(t, feed.Counts{}.Add(noon.Unix()), left[read], "this Redis kept nothing; what waited for it counts")
 }

@@ -80,7 +80,9 @@ func TestLiveParity(t *testing.T) {
 	t.Parallel()
 	posts := testenv.Posts(t)
 	now := time.Date(2016, 7, 15, 18, 30, 0, 0, time.UTC)
-	posts = slices.DeleteFunc(posts, func(it feed.Item) bool { return it.UpdateTime > now.Unix() || it.UpdateTime < now.AddDate(0, 0, -60).Unix() })
+	posts = slices.DeleteFunc(posts, func(it feed.Item) bool {
+		return it.UpdateTime > now.Unix() || it.UpdateTime < now.AddDate(0, 0, -60).Unix()
+	})
 	inElastic, inMemory, set := bothCounting(t, posts)
 	r := rand.New(rand.NewPCG(7, 11))
 	counts := map[string]feed.Counts{}
