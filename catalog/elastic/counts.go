@@ -165,8 +165,10 @@ func liveFields(s *esindex.Schema, c feed.Counts) []liveField {
 	n := &s.Source
 	number := func(v float64) json.Number { return json.Number(strconv.FormatFloat(v, 'g', -1, 64)) }
 	return []liveField{
-		{n.Sum2h, number(short.Value)}, {n.Epoch2h, json.Number(strconv.FormatInt(short.Epoch, 10))},
-		{n.Sum2d, number(long.Value)}, {n.Epoch2d, json.Number(strconv.FormatInt(long.Epoch, 10))},
+		{n.Sum2h, number(short.Value)},
+		{n.Epoch2h, json.Number(strconv.FormatInt(short.Epoch, 10))},
+		{n.Sum2d, number(long.Value)},
+		{n.Epoch2d, json.Number(strconv.FormatInt(long.Epoch, 10))},
 	}
 }
 

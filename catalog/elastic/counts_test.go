@@ -44,7 +44,7 @@ func assertCounts(t *testing.T, client esindex.Client, index, id string, want fe
 	assert.Equal(t, wantLong, long)
 }
 
-// noon and years of counts: small sums, large ones, and such that JSON writes with an
+// someCounts are counts of weeks: small sums, large ones, and such that JSON writes with an
 // exponent.
 func someCounts() []feed.Counts {
 	const noon = 1_772_798_400
@@ -166,12 +166,12 @@ func TestSetCountsWhileDown(t *testing.T) {
 // given, and nothing where it was given none.
 func TestSetCountsOfOthers(t *testing.T) {
 	t.Parallel()
-	names := mapped
 	named := mapped
 	named.Sum2h, named.Epoch2h, named.Sum2d, named.Epoch2d = "live.a", "live.ae", "live.b", "live.be"
 	const date = `{"type": "date"}, "live": {"properties": {"a": {"type": "double"}, "ae": {"type": "long"}, "b": {"type": "double"}, "be": {"type": "keyword"}}}`
 	for _, live := range []bool{false, true} {
-		if names = mapped.WithDefaults().WithoutLive(); live {
+		names := mapped.WithDefaults().WithoutLive()
+		if live {
 			names = named
 		}
 		c, client, index := existing(t, names, date)
