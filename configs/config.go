@@ -142,8 +142,8 @@ type Decay struct {
 // Popularity is the influence of likes and comments, and of what readers do.
 type Popularity struct {
 	Weight   float64 `koanf:"weight" help:"of likes + 2 * comments: the popularity factor is 1 + weight * log10(1 + popularity); 0: off"`
-	Weight2h float64 `koanf:"weight_2h" help:"of the readers who clicked or liked in about the last 2 hours, added likewise; 0: off. No effect with recall.backend elastic"`
-	Weight2d float64 `koanf:"weight_2d" help:"of the readers who clicked or liked in about the last 2 days, added likewise; 0: off. No effect with recall.backend elastic"`
+	Weight2h float64 `koanf:"weight_2h" help:"of the readers who clicked or liked in about the last 2 hours, added likewise; 0: off"`
+	Weight2d float64 `koanf:"weight_2d" help:"of the readers who clicked or liked in about the last 2 days, added likewise; 0: off"`
 }
 
 // Keywords is what the keywords of a profile add.
@@ -249,6 +249,10 @@ type Fields struct {
 	TitleTokens    string `koanf:"title_tokens" help:"index field of the title's words as keywords match them, with manage_index"`
 	SummaryTokens  string `koanf:"summary_tokens" help:"index field of the summary's words as keywords match them, with manage_index"`
 	Site           string `koanf:"site" help:"index field of the site an item is from: a keyword field with doc_values"`
+	Sum2h          string `koanf:"sum_2h" help:"index field of live popularity, a double; empty: one of Freshet's own with manage_index, else live popularity is off"`
+	Epoch2h        string `koanf:"epoch_2h" help:"index field of the epoch of sum_2h, a keyword"`
+	Sum2d          string `koanf:"sum_2d" help:"index field of live popularity, a double"`
+	Epoch2d        string `koanf:"epoch_2d" help:"index field of the epoch of sum_2d, a keyword"`
 }
 
 // Log says what is logged, and how.

@@ -84,11 +84,16 @@ func (e *Engine) RemoveProfile(ctx context.Context, agent string) error {
 	return e.stores.Sessions.Delete(ctx, agent)
 }
 
-// Forget deletes the agent's profile and ends their session, whatever there is of
-// them.
+// Forget deletes the agent's profile and what is remembered of their clicks and likes,
+// and ends their session, whatever there is of them.
 func (e *Engine) Forget(ctx context.Context, agent string) error {
 	if err := e.RemoveProfile(ctx, agent); err != nil && !errors.Is(err, catalog.ErrNotFound) {
 		return err
+	}
+	if e.stores.Popularity != nil {
+		if err := e.stores.Popularity.Forget(e.begin(ctx), agent); err != nil {
+			return err
+		}
 	}
 	return e.stores.Sessions.Delete(e.begin(ctx), agent)
 }

@@ -1,6 +1,9 @@
 package engine_test
 
 import (
+	"context"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,6 +56,14 @@ func TestReact(t *testing.T) {
 type raised struct {
 	items []string
 	full  bool
+	down  error
+}
+
+func (r *raised) Forget(_ context.Context, agent string) error {
+	if r.down == nil {
+		r.items = slices.DeleteFunc(r.items, func(act string) bool { return strings.HasPrefix(act, agent+" ") })
+	}
+	return r.down
 }
 
 func (r *raised) Acted(agent string, items []string, _ time.Time) bool {

@@ -31,6 +31,8 @@ type Popularity interface {
 	// however often it comes. It must not block: it answers false, and has taken none
 	// of them, where it has no room at the moment; asking again is harmless.
 	Acted(agent string, items []string, now time.Time) bool
+	// Forget forgets what the agent has acted on. What it has added to counts stays.
+	Forget(ctx context.Context, agent string) error
 }
 
 // Act is something an agent did with an item.

@@ -36,7 +36,7 @@ type Factors struct {
 	Keywords         []Gain // the keywords that match, the highest first
 	Relevance        float64
 	Decay            float64
-	Count2h, Count2d float64 // of its [feed.Counts] at the origin, where the source is a [Counter]
+	Count2h, Count2d float64 // of its [feed.Counts] at the origin, where the source knows them
 	Popularity       float64 // likes + 2·comments, or what the index has in its place
 	PopularityFactor float64
 	Score            float32

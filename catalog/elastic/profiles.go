@@ -94,9 +94,15 @@ func (b *bulk) addOver(before *esindex.Document, id string, doc []byte) {
 		b.add("create", id, doc, 0)
 		return
 	}
-	quoted, _ := json.Marshal(id) // a string can always be encoded
+	b.replace(&esindex.Document{ID: id, SeqNo: before.SeqNo, Term: before.Term}, doc, 0)
+}
+
+// replace adds a document that takes the place of the one that was read, unless
+// that one has changed meanwhile or is gone.
+func (b *bulk) replace(before *esindex.Document, doc []byte, item int) {
+	quoted, _ := json.Marshal(before.ID) // a string can always be encoded
 	b.body = fmt.Appendf(b.body, `{"index":{"_id":%s,"if_seq_no":%d,"if_primary_term":%d}}`+"\n%s\n", quoted, before.SeqNo, before.Term, doc)
-	b.of = append(b.of, 0)
+	b.of = append(b.of, item)
 }
 
 // ensureBeside makes the index of profiles before the first one is written.

@@ -292,8 +292,8 @@ func withTokens(s *esindex.Schema, doc esindex.Document) ([]byte, error) {
 		return nil, err
 	}
 	if !s.Mapped() {
-		if own, ok := cutMarker(doc.Source); ok {
-			return seal(s, own[:len(own)-1], &it), nil
+		if own, live, ok := cutMarker(doc.Source); ok {
+			return seal(s, own[:len(own)-1], &it, live), nil
 		}
 	}
 	fields := map[string]json.RawMessage{}

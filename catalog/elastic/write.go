@@ -32,10 +32,14 @@ func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 	if err != nil {
 		return nil, err
 	}
+	counts, err := c.countsOf(ctx, schema, items)
+	if err != nil {
+		return nil, err
+	}
 	errs := make([]error, len(items))
 	var b bulk
 	for i := range items {
-		doc, err := encode(schema, &items[i])
+		doc, err := encode(schema, &items[i], counts[items[i].ID])
 		if err != nil {
 			errs[i] = err
 			continue

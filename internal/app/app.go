@@ -89,7 +89,8 @@ type App struct {
 	recorder  *dedup.Recorder
 	counts    events.Store
 	tally     *events.Buffer
-	popular   *popularity.Buffer // nil: live popularity does not count
+	popular   *popularity.Buffer    // nil: live popularity does not count
+	publisher *popularity.Publisher // nil: recall reads live popularity where it is counted
 	checks    checks
 	closers   []func(context.Context) error // in the order of opening
 	closing   sync.Once
@@ -260,6 +261,9 @@ func (a *App) Flush(ctx context.Context) error {
 	err := a.tally.Flush(ctx)
 	if err == nil && a.popular != nil {
 		err = a.popular.Flush(ctx)
+	}
+	if err == nil && a.publisher != nil {
+		err = a.publisher.Flush(ctx)
 	}
 	return err
 }

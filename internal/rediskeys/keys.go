@@ -215,6 +215,31 @@ func (k Keys) EventSenders(variant string, day feed.Day) string {
 // last day, as a number of days since 1970. TTL: 90 days after the last change.
 func (k Keys) EventVariants() string { return k.prefix + "events:variants" }
 
+// PopularityCounts is an item's live popularity. Type: hash; last, sum_2h, sum_2d as
+// [feed.Counts] has them. TTL: 90 days after the last act. All keys of popularity
+// are written by popularity/redis.
+func (k Keys) PopularityCounts(item string) string { return k.agent("popularity:counts:", item) }
+
+// PopularityAgents is who has acted on an item. Type: sorted set of hashes of agents,
+// 8 bytes each; score = the day, as a number of days since 1970. TTL: as
+// [Keys.PopularityCounts], whose slot it shares on a cluster.
+func (k Keys) PopularityAgents(item string) string { return k.agent("popularity:agents:", item) }
+
+// PopularityActs is what an agent has acted on, so that it can be erased. Type:
+// sorted set of items, score = the day. TTL: 90 days after the last act.
+func (k Keys) PopularityActs(agent uint64) string {
+	return k.agent("popularity:acts:", strconv.FormatUint(agent, 16))
+}
+
+// PopularityChanged is the items whose counts are to be written to the index. Type:
+// sorted set, score = when a server may take the item, in Unix milliseconds. TTL: 90
+// days after the last change.
+func (k Keys) PopularityChanged() string { return k.agent("popularity:", "changed") }
+
+// PopularityTurn says that a server has taken items a moment ago. Type: string. TTL:
+// a few seconds. It shares the slot of [Keys.PopularityChanged].
+func (k Keys) PopularityTurn() string { return k.PopularityChanged() + ":turn" }
+
 func (k Keys) event(what, variant string, day feed.Day) string {
 	return k.agent("events:", variant) + ":" + day.String() + ":" + what
 }

@@ -106,6 +106,7 @@ type curve struct {
 type fieldValueFactor struct {
 	Field    string  `json:"field"`
 	Modifier string  `json:"modifier"`
+	Factor   float64 `json:"factor,omitempty"`
 	Missing  float64 `json:"missing"`
 }
 
@@ -119,18 +120,19 @@ func scored(q *feed.Query, s *esindex.Schema) clause {
 		Filter:  filters(q, s),
 		MustNot: mutes(&q.Profile, s),
 	}}, q, s)
-	if q.Ranking.PopularityWeight == 0 {
+	functions := liveFunctions(q, s)
+	if q.Ranking.PopularityWeight > 0 {
+		// log1p is log10(1 + x) in Elasticsearch. A missing popularity adds
+		// nothing.
+		functions = append(functions, function{
+			FieldValueFactor: &fieldValueFactor{Field: s.Fields.Popularity, Modifier: "log1p"}, Weight: q.Ranking.PopularityWeight,
+		})
+	}
+	if len(functions) == 0 {
 		return c
 	}
-	// log1p is log10(1 + x) in Elasticsearch. A missing popularity adds
-	// nothing.
 	return clause{FunctionScore: &functionScore{
-		Query: c,
-		Functions: []function{
-			{FieldValueFactor: &fieldValueFactor{Field: s.Fields.Popularity, Modifier: "log1p"}, Weight: q.Ranking.PopularityWeight},
-			{Weight: 1},
-		},
-		ScoreMode: "sum", BoostMode: "multiply",
+		Query: c, Functions: append(functions, function{Weight: 1}), ScoreMode: "sum", BoostMode: "multiply",
 	}}
 }
 

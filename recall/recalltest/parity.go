@@ -46,6 +46,26 @@ func parity(t *testing.T, a, b recall.Source, origin time.Time, decay feed.Decay
 	}
 }
 
+// LiveParity compares two sources that hold the same items and the same counts of
+// them, by weights of live popularity.
+func LiveParity(t *testing.T, a, b recall.Source, origin time.Time) {
+	for _, weights := range [][3]float64{{1.5, 0.2, 0}, {0, 3, 0.5}, {50, 0, 1}} {
+		q := feed.Query{Ranking: ranking(), Origin: origin, N: 200, Profile: feed.Profile{
+			Interests: map[string]float64{"github.com": 2, "medium.com": 1}, Keywords: feed.Keywords("go", "machine learning"),
+		}}
+		q.Ranking.Popularity2h, q.Ranking.Popularity2d, q.Ranking.PopularityWeight = weights[0], weights[1], weights[2]
+		first, second := recallAll(t, a, q).Candidates, recallAll(t, b, q).Candidates
+		require.Len(t, first, q.N)
+		assertSame(t, first, second)
+		ofFirst, ofSecond := explained(t, a, q, ids(first)), explained(t, b, q, ids(first))
+		for i := range ofFirst {
+			assert.InEpsilon(t, 1+ofSecond[i].Count2h, 1+ofFirst[i].Count2h, 1e-9, first[i].ID)
+			assert.InEpsilon(t, 1+ofSecond[i].Count2d, 1+ofFirst[i].Count2d, 1e-9, first[i].ID)
+			assert.InEpsilon(t, ofSecond[i].PopularityFactor, ofFirst[i].PopularityFactor, 1e-9, first[i].ID)
+		}
+	}
+}
+
 func mutedParity(t *testing.T, a, b recall.Source, origin time.Time) {
 	q := feed.Query{Profile: feed.Profile{Keywords: feed.Keywords("go", "rust")}, Ranking: ranking(), Origin: origin, N: 100}
 	best := recallAll(t, a, q).Candidates
