@@ -74,8 +74,9 @@ type Explained struct {
 
 // Variety is how a candidate was dealt: its score counted Factor times.
 type Variety struct {
-	Place  int     `json:"place"` // in the list that pages are taken from; 1 is the first
-	Page   int     `json:"page"`  // from 1, of those dealt in advance
+	Place  int     `json:"place"`            // in the list that pages are taken from; 1 is the first
+	Page   int     `json:"page"`             // from 1, of those dealt in advance
+	Source string  `json:"source,omitempty"` // "explore": it was drawn for its position
 	Factor float64 `json:"factor"`
 	Author *Nth    `json:"author,omitempty"`
 	Site   *Nth    `json:"site,omitempty"`

@@ -69,9 +69,9 @@ type PostAuthor struct {
 	ImageURL string `json:"image_url"`
 }
 
-// InFeed is what is about the reader of a post. An item has no more of it than Why.
+// InFeed is what is about the reader of a post. An item has no more of it than Source and Why.
 type InFeed struct {
-	Source     string `json:"source"` // what brought it, such as "following"; "": it is not in their timeline
+	Source     string `json:"source"` // what brought it, such as "following" or "explore"; "": of an item its score, of a post that it is not in their timeline
 	Reason     string `json:"reason"` // why it is there: self, follow, domain, audience or mention
 	HasLiked   bool   `json:"has_liked"`
 	CanReply   bool   `json:"can_reply"`

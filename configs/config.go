@@ -127,6 +127,7 @@ type Ranking struct {
 	Popularity Popularity `koanf:"popularity"`
 	Keywords   Keywords   `koanf:"keywords"`
 	Diversity  Diversity  `koanf:"diversity"`
+	Explore    Explore    `koanf:"explore"`
 }
 
 // Decay is the time decay: one Gaussian, or the curves in its place; see
@@ -157,6 +158,11 @@ type Diversity struct {
 	Site      Spread  `koanf:"site"`
 	Tag       Spread  `koanf:"tag"`
 	SameStory float64 `koanf:"same_story" help:"share of their words from which on two titles of a page tell one story; 0 or 1: off"`
+}
+
+// Explore says which positions go to items drawn at random; see [feed.Explore].
+type Explore struct {
+	Share float64 `koanf:"share" help:"part of a page's positions below the fifth that goes to young items drawn at random, 0 to 1; 0: off"`
 }
 
 // Spread lowers the scores of items of a page that have something in common.
@@ -273,6 +279,7 @@ func Default() Config {
 		Ranking: Ranking{
 			Base: 0.1, Decay: defaultDecay(feed.PresetTwo), Popularity: Popularity{Weight2h: 1.5, Weight2d: 0.2},
 			Keywords: Keywords{Summary: feed.DefaultKeywordsSummary}, Diversity: defaultDiversity(),
+			Explore: Explore{Share: feed.DefaultExploreShare},
 		},
 		Dedup: Dedup{
 			Backend: DedupMemory, WindowDays: 7, FalsePositiveRate: 0.01, DailyCapacity: 1_000_000, Shards: 1,
@@ -340,6 +347,7 @@ func (c Config) Parameters() feed.Ranking {
 		Base:             c.Ranking.Base,
 		KeywordsSummary:  c.Ranking.Keywords.Summary,
 		Diversity:        c.Ranking.Diversity.parameters(),
+		Explore:          feed.Explore(c.Ranking.Explore),
 	}
 }
 

@@ -160,6 +160,7 @@ func (r Ranking) check(p *Problems) {
 	r.Diversity.Site.check(p, "ranking.diversity.site")
 	r.Diversity.Tag.check(p, "ranking.diversity.tag")
 	within(p, "ranking.diversity.same_story", r.Diversity.SameStory, 0, 1)
+	within(p, "ranking.explore.share", r.Explore.Share, 0, 1)
 }
 
 func (s Spread) check(p *Problems, key string) {

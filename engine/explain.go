@@ -131,9 +131,10 @@ type Explained struct {
 // Variety is how a candidate was dealt: at the time it had the highest
 // score × factor of all that were left.
 type Variety struct {
-	Place  int     `json:"place"`  // in the list that pages are taken from; 1 is the first
-	Page   int     `json:"page"`   // from 1, of those dealt in advance
-	Factor float64 `json:"factor"` // the product of those below
+	Place  int     `json:"place"`            // in the list that pages are taken from; 1 is the first
+	Page   int     `json:"page"`             // from 1, of those dealt in advance
+	Source string  `json:"source,omitempty"` // "explore": it was drawn for its position
+	Factor float64 `json:"factor"`           // the product of those below
 	Author *Nth    `json:"author,omitempty"`
 	Site   *Nth    `json:"site,omitempty"`
 	Tag    *Nth    `json:"tag,omitempty"` // the first one of the item

@@ -181,7 +181,7 @@ func (x *explaining) place(survivors []feed.Candidate, places []place) {
 			c.Fate, c.Better = FateStory, survivors[p.same].ID
 			continue
 		}
-		c.Variety = &Variety{Place: p.at, Page: p.page, Factor: 1}
+		c.Variety = &Variety{Place: p.at, Page: p.page, Factor: 1, Source: p.source.String()}
 		for k, value := range []string{from.Author, from.Site, from.Tag} {
 			c.Variety.Factor *= p.factor[k]
 			if p.nth[k] > 0 {

@@ -185,6 +185,7 @@ func (r *rounds) enough() bool {
 // of sources or quotas: a refresh, a silent one and an explanation all go by it.
 func (r *rounds) arrange() {
 	if r.found.ranked == nil || r.arranged != len(r.survivors) {
+		r.dealer.drawer.aim(r.agent, &r.query)
 		r.found.ranked = r.dealer.deal(r.survivors, r.query.Ranking.Diversity, r.page)
 		r.arranged = len(r.survivors)
 	}

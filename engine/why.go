@@ -24,6 +24,7 @@ const (
 	ReasonKeyword  ReasonType = "keyword"  // a keyword of the agent stands in the item; the value is its term
 	ReasonFresh    ReasonType = "fresh"    // the item's age makes its score much higher than that of an item a day old
 	ReasonPopular  ReasonType = "popular"  // popularity makes its score much higher
+	ReasonExplore  ReasonType = "explore"  // it was drawn for its position; always the first reason
 )
 
 var reasonOrder = []ReasonType{ReasonInterest, ReasonKeyword, ReasonFresh, ReasonPopular}
@@ -130,5 +131,8 @@ func (e *Engine) why(ctx context.Context, agent string, profile *feed.Profile, a
 	a.Why = make([][]Reason, len(factors))
 	for i := range factors {
 		a.Why[i] = reasons(&factors[i], decay)
+		if len(a.Sources) > 0 && a.Sources[i] == feed.SourceExplore {
+			a.Why[i] = append([]Reason{{Type: ReasonExplore}}, a.Why[i][:min(len(a.Why[i]), MaxReasons-1)]...)
+		}
 	}
 }

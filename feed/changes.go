@@ -17,11 +17,11 @@ func (r Ranking) Changes(from Ranking) string {
 
 // String lists all parameters, in the form that [Ranking.With] reads.
 func (r Ranking) String() string {
-	all := r.list()
-	if r.Diversity == (Diversity{}) {
-		return strings.Join(all[:len(all)-len(diversityNames)], ",")
-	}
-	return strings.Join(all, ",")
+	return strings.Join(slices.DeleteFunc(r.list(), func(one string) bool {
+		name, _, _ := strings.Cut(one, "=")
+		return r.Diversity == (Diversity{}) && slices.Contains(diversityNames[:], name) ||
+			r.Explore == (Explore{}) && name == "explore.share"
+	}), ",")
 }
 
 func (r Ranking) list() []string {
@@ -38,5 +38,5 @@ func (r Ranking) list() []string {
 	for i, value := range diversity.numbers() {
 		list = append(list, diversityNames[i]+"="+number(*value))
 	}
-	return list
+	return append(list, "explore.share="+number(r.Explore.Share))
 }

@@ -256,6 +256,36 @@ func TestFeedSaysWhy(t *testing.T) {
 	})
 }
 
+func TestFeedSaysWhatWasDrawn(t *testing.T) {
+	t.Parallel()
+	doc := func(id, text string) feed.Doc { return feed.Doc{ID: id, JSON: json.RawMessage(text)} }
+	const post = `{"id":"post:a","caption":"\"source\":\"discovery\"","in_feed":{"source":"discovery","has_liked":false,"can_reply":true,"can_react":true,"is_promoted":false}}`
+	const drawn = `{"id":"post:a","caption":"\"source\":\"discovery\"","in_feed":{"source":"explore","has_liked":false,"can_reply":true,"can_react":true,"is_promoted":false`
+	const reasons = `"why":[{"type":"explore"}]`
+	for _, tt := range []struct {
+		name, plain, why string
+		doc              feed.Doc
+	}{
+		{"an item", `{"id":"a","in_feed":{"source":"explore"}}`, `{"id":"a","in_feed":{"source":"explore",` + reasons + `}}`, doc("a", `{"id":"a"}`)},
+		{"a post", drawn + `}}`, drawn + `,` + reasons + `}}`, doc("post:a", post)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFixture(t, nil)
+			f.feed.answer = func(_ context.Context, r engine.Request) (engine.Answer, error) {
+				a := engine.Answer{Docs: []feed.Doc{doc("b", `{"id":"b"}`), tt.doc}, Sources: []feed.Source{feed.SourceScore, feed.SourceExplore}}
+				if r.Why {
+					a.Why = [][]engine.Reason{nil, {{Type: engine.ReasonExplore}}}
+				}
+				return a, nil
+			}
+			got := f.do(t, "POST", "/v1/feed", `{"action":"load_more"}`, asAgent)
+			require.Equal(t, `{"code":0,"msg":"success","data":{"items":[{"id":"b"},`+tt.plain+`],"has_more":false}}`, got.body)
+			got = f.do(t, "POST", "/v1/feed", `{"action":"load_more","why":true}`, asAgent)
+			require.Equal(t, `{"code":0,"msg":"success","data":{"items":[{"id":"b"},`+tt.why+`],"has_more":false}}`, got.body)
+		})
+	}
+}
+
 func TestAHugePageIsAnsweredWhole(t *testing.T) {
 	t.Parallel()
 	big := feed.Doc{ID: "a", JSON: json.RawMessage(`{"id":"a","text":"` + strings.Repeat("x", 200<<10) + `"}`)}

@@ -199,6 +199,7 @@ func keyOf(q *feed.Query) queryKey {
 		k.float(s.Floor)
 	}
 	k.float(r.Diversity.SameStory)
+	k.float(r.Explore.Share)
 	k.time(q.Origin)
 	k.time(q.Since)
 	k.number(uint64(q.N))

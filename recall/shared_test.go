@@ -51,7 +51,7 @@ func query() feed.Query {
 			PopularityWeight: 1, Popularity2h: 1, Popularity2d: 1, Base: 0.1, KeywordsSummary: 0.5,
 			Diversity: feed.Diversity{
 				Author: feed.Spread{Decay: 0.9, Floor: 0.3}, Site: feed.Spread{Decay: 0.7, Floor: 0.1}, Tag: feed.Spread{Decay: 0.8, Floor: 0.2}, SameStory: 0.6,
-			},
+			}, Explore: feed.Explore{Share: 0.3},
 		},
 		Origin: time.Unix(1000, 0), Since: time.Unix(10, 0), N: 5, After: "c",
 	}
