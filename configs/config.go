@@ -127,6 +127,18 @@ type Ranking struct {
 	Popularity Popularity `koanf:"popularity"`
 	Keywords   Keywords   `koanf:"keywords"`
 	Diversity  Diversity  `koanf:"diversity"`
+	Learned    Learned    `koanf:"learned"`
+}
+
+// Learned is how much what was learned of a reader counts; see
+// [feed.LearnedWeights].
+type Learned struct {
+	Tags     float64       `koanf:"tags" help:"what a tag that the reader has often clicked or liked adds to the relevance, as a share of the base; 0: off"`
+	Author   float64       `koanf:"author" help:"of an author, likewise"`
+	Lang     float64       `koanf:"lang" help:"of a language, likewise"`
+	Words    float64       `koanf:"words" help:"of a rarer word of a title, likewise"`
+	Negative float64       `koanf:"negative" help:"part of the relevance that is taken away by each of them that the reader has often disliked or hidden, 0 to 0.9"`
+	HalfLife time.Duration `koanf:"half_life" help:"time after which an act counts half"`
 }
 
 // Decay is the time decay: one Gaussian, or the curves in its place; see
@@ -269,6 +281,7 @@ func Default() Config {
 		Ranking: Ranking{
 			Base: 0.1, Decay: defaultDecay(feed.PresetSingle), Popularity: Popularity{Weight2h: 1.5, Weight2d: 0.2},
 			Keywords: Keywords{Summary: feed.DefaultKeywordsSummary}, Diversity: defaultDiversity(),
+			Learned: Learned{Tags: 0.5, Author: 0.5, Words: 0.5, Negative: 0.3, HalfLife: feed.DefaultLearnedHalfLife},
 		},
 		Dedup: Dedup{
 			Backend: DedupMemory, WindowDays: 7, FalsePositiveRate: 0.01, DailyCapacity: 1_000_000, Shards: 1,
@@ -336,6 +349,7 @@ func (c Config) Parameters() feed.Ranking {
 		Base:             c.Ranking.Base,
 		KeywordsSummary:  c.Ranking.Keywords.Summary,
 		Diversity:        c.Ranking.Diversity.parameters(),
+		Learned:          feed.LearnedWeights(c.Ranking.Learned),
 	}
 }
 

@@ -26,6 +26,9 @@ import (
 // Live popularity raises the bounds of the blocks that have items with counts. Where
 // those could get in without being on a list that the others must be on, they are
 // looked at, too.
+//
+// What was learned against features only lowers a score, so that all of these bounds
+// hold: it is looked up for items that could get in without it.
 type walker struct {
 	plan    plan
 	top     top
@@ -328,6 +331,9 @@ func (w *walker) offer(item uint32, relevance float64) {
 	}
 	if counts != nil {
 		popularity = w.plan.liveFactor(&counts.counts, v.popularity[item])
+	}
+	if w.plan.against.any() {
+		relevance *= w.plan.against.factor(v.segment, item)
 	}
 	if time != w.lastTime {
 		w.lastTime, w.decay = time, w.plan.curve.At(float64(w.plan.origin-time))
