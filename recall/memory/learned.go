@@ -1,9 +1,7 @@
 package memory
 
 import (
-	"cmp"
 	"math/bits"
-	"slices"
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
@@ -36,8 +34,8 @@ func (p *plan) termsOf(s *Source, l *recall.Learned) (terms []uint32, ok bool) {
 	return p.tags[len(p.tags)-1:], true
 }
 
-// addLearned adds a list of items for what speaks for them, and a factor for what
-// speaks against them.
+// addLearned adds what speaks for items to what adds, and what speaks against them
+// to what lowers.
 func (p *plan) addLearned(s *Source, l *recall.Learned) {
 	terms, ok := p.termsOf(s, l)
 	switch {
@@ -45,65 +43,66 @@ func (p *plan) addLearned(s *Source, l *recall.Learned) {
 	case l.Gain > 0:
 		p.gainers = append(p.gainers, gainer{terms: terms, field: fieldOf(l.Kind), weight: l.Gain})
 	default:
-		p.against.add(fieldOf(l.Kind), terms, l.Factor)
+		p.lowerers = append(p.lowerers, lowerer{terms: terms, field: fieldOf(l.Kind), factor: l.Factor})
 	}
 }
 
-// against is what lowers the relevance of the items that have it.
-type against struct {
-	factors []float64 // at most 64, in the order of the query
-	fields  [fieldCount][]lowering
-}
-
-// lowering is a feature in the list of its field, which is sorted by first terms.
-type lowering struct {
-	terms []uint32
-	place int // of its factor
+// lowerer is a learned feature that speaks against items, and what it multiplies
+// their relevance by.
+type lowerer struct {
+	terms  []uint32
+	field  int
+	factor float64
 }
 
 var _ [64 - feed.MaxLearned]struct{} // a bit for each
 
-func (a against) emptied() against {
-	a.factors = a.factors[:0]
-	for f := range a.fields {
-		a.fields[f] = a.fields[f][:0]
+// lowering are the lowerers of a view, and which of them the items of a block have.
+type lowering struct {
+	lists []list            // of each lowerer, the items that may have it
+	has   [blockSize]uint64 // per item of the block: a bit for each lowerer
+	any   bool              // a bit is set
+}
+
+// openLowering finds the lists of what speaks against items.
+func (w *walker) openLowering(at uint32) {
+	w.lowering.lists = w.lowering.lists[:0]
+	for i := range w.plan.lowerers {
+		p := &w.plan.lowerers[i]
+		l := list{gainer: gainer{terms: p.terms, field: p.field}, items: w.view.fields[p.field].candidates(p.terms)}
+		l.skipTo(at)
+		w.lowering.lists = append(w.lowering.lists, l)
 	}
-	return a
 }
 
-func (a *against) any() bool { return len(a.factors) > 0 }
-
-func (a *against) add(field int, terms []uint32, factor float64) {
-	of := a.fields[field]
-	at, _ := slices.BinarySearchFunc(of, terms[0], byFirst)
-	a.fields[field] = slices.Insert(of, at, lowering{terms, len(a.factors)})
-	a.factors = append(a.factors, factor)
-}
-
-func byFirst(l lowering, term uint32) int { return cmp.Compare(l.terms[0], term) }
-
-// factor is the product of the factors of what the item has, in the order of the
-// query whatever order the item has them in, so that it has the same rounding in
-// every round.
-func (a *against) factor(s *segment, item uint32) float64 {
-	var has uint64
-	for f := range a.fields {
-		of := a.fields[f]
-		if len(of) == 0 {
-			continue
-		}
-		for _, term := range s.fields[f].of(item) {
-			at, found := slices.BinarySearchFunc(of, term, byFirst)
-			for ; found && at < len(of) && of[at].terms[0] == term; at++ {
-				if len(of[at].terms) == 1 || s.fields[f].has(item, of[at].terms) {
-					has |= 1 << of[at].place
-				}
+// lower notes what speaks against the items of a block.
+func (w *walker) lower(at, stop uint32) {
+	for i := range w.lowering.lists {
+		l := &w.lowering.lists[i]
+		l.skipTo(at)
+		for item, ok := l.take(stop); ok; item, ok = l.take(stop) {
+			if w.matches(l, item) {
+				w.lowering.has[item%blockSize] |= 1 << i
+				w.lowering.any = true
 			}
 		}
 	}
+}
+
+// raiseAgain forgets what speaks against the items of a block.
+func (w *walker) raiseAgain() {
+	if w.lowering.any {
+		clear(w.lowering.has[:])
+		w.lowering.any = false
+	}
+}
+
+// lowered is the product of the factors of what speaks against an item, in the order of
+// the query, so that it has the same rounding in every round.
+func (w *walker) lowered(item uint32) float64 {
 	factor := 1.0
-	for ; has != 0; has &= has - 1 {
-		factor *= a.factors[bits.TrailingZeros64(has)]
+	for has := w.lowering.has[item%blockSize]; has != 0; has &= has - 1 {
+		factor *= w.plan.lowerers[bits.TrailingZeros64(has)].factor
 	}
 	return factor
 }

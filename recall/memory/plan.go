@@ -13,17 +13,17 @@ import (
 // What adds to the relevance is in a fixed order, what adds the most first, so that
 // a sum has the same rounding in every round.
 type plan struct {
-	query   *feed.Query
-	ranking feed.Ranking
-	curve   *feed.DecayFunc
-	origin  int64
-	since   int64
-	bounded bool    // since counts
-	counts  bool    // so does live popularity
-	after   *cursor // nil: the first round
-	gainers []gainer
-	tags    []uint32 // the terms of interests and of learned features that are no words, for gainers
-	against against
+	query    *feed.Query
+	ranking  feed.Ranking
+	curve    *feed.DecayFunc
+	origin   int64
+	since    int64
+	bounded  bool    // since counts
+	counts   bool    // so does live popularity
+	after    *cursor // nil: the first round
+	gainers  []gainer
+	tags     []uint32  // the terms of interests and of learned features that are no words, for gainers
+	lowerers []lowerer // at most 64
 
 	mutedAuthors map[string]bool
 	mutedItems   map[string]bool
@@ -42,7 +42,7 @@ type gainer struct {
 
 // take takes the state to work on and looks up the query's terms in it.
 func (p *plan) take(s *Source, q *feed.Query) []view {
-	*p = plan{query: q, ranking: q.Ranking, curve: q.Ranking.Decay.Func(), origin: q.Origin.Unix(), gainers: p.gainers[:0], tags: p.tags[:0], against: p.against.emptied()}
+	*p = plan{query: q, ranking: q.Ranking, curve: q.Ranking.Decay.Func(), origin: q.Origin.Unix(), gainers: p.gainers[:0], tags: p.tags[:0], lowerers: p.lowerers[:0]}
 	p.counts = q.Ranking.Popularity2h > 0 || q.Ranking.Popularity2d > 0
 	if !q.Since.IsZero() {
 		p.since, p.bounded = q.Since.Unix(), true

@@ -28,7 +28,7 @@ import (
 // looked at, too.
 //
 // What was learned against features only lowers a score, so that all of these bounds
-// hold: it is looked up for items that could get in without it.
+// hold as they are.
 type walker struct {
 	plan    plan
 	top     top
@@ -36,6 +36,8 @@ type walker struct {
 	most    []float64              // base and what the lists from a place on can add; at the end, base
 	gain    [blockSize]float64     // per item of the block: what the lists add
 	touched [blockSize / 64]uint64 // which items of the block are on a list
+
+	lowering lowering // what was learned against items
 
 	viewIndex int32
 	view      *view
@@ -69,6 +71,7 @@ func (w *walker) walk(ctx context.Context, index int, v *view) error {
 	}
 	w.open(at)
 	w.openCounts(at)
+	w.openLowering(at)
 	tail := len(w.most)
 	for at < end {
 		if err := ctx.Err(); err != nil {
@@ -95,7 +98,9 @@ func (w *walker) walk(ctx context.Context, index int, v *view) error {
 			w.touchCounted(at, stop)
 		}
 		w.gather(at, stop, need)
+		w.lower(at, stop)
 		w.sweep(at, stop, need > len(w.lists))
+		w.raiseAgain()
 		w.top.settle()
 		at = stop
 	}
@@ -332,9 +337,7 @@ func (w *walker) offer(item uint32, relevance float64) {
 	if counts != nil {
 		popularity = w.plan.liveFactor(&counts.counts, v.popularity[item])
 	}
-	if w.plan.against.any() {
-		relevance *= w.plan.against.factor(v.segment, item)
-	}
+	relevance *= w.lowered(item)
 	if time != w.lastTime {
 		w.lastTime, w.decay = time, w.plan.curve.At(float64(w.plan.origin-time))
 	}
