@@ -123,8 +123,12 @@ func TestReactTeaches(t *testing.T) {
 	r.wants(t, refresh(5), run(0, 5), true)
 	r.remove(t, "i004")
 	_, err := r.React(t.Context(), "u_1", []engine.Act{
-		{Kind: events.Click, ID: "i000"}, {Kind: events.Like, ID: "i001"}, {Kind: events.Dislike, ID: "i002"}, {Kind: events.Hide, ID: "i003"},
-		{Kind: events.Like, ID: "i020"}, {Kind: events.Like, ID: "i004"},
+		{Kind: events.Click, ID: "i000"},
+		{Kind: events.Like, ID: "i001"},
+		{Kind: events.Dislike, ID: "i002"},
+		{Kind: events.Hide, ID: "i003"},
+		{Kind: events.Like, ID: "i020"},
+		{Kind: events.Like, ID: "i004"},
 	})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"u_1 0 i000 i000", "u_1 1 i001 i001", "u_1 2 i002 i002", "u_1 3 i003 i003"}, l.acts)

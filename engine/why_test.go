@@ -92,7 +92,8 @@ func TestWhy(t *testing.T) {
 		"what was learned for it, not against": {
 			ranking: "base=0.1,learned.tags=2,learned.words=1,learned.author=1,learned.negative=0.5",
 			profile: feed.Profile{Learned: feed.Learned{At: 1 << 40, Features: []feed.LearnedFeature{
-				{Feature: feed.Feature{Kind: feed.FeatureTag, Value: "go"}, Evidence: 9}, {Feature: feed.Feature{Kind: feed.FeatureWord, Value: "about"}, Evidence: 9},
+				{Feature: feed.Feature{Kind: feed.FeatureTag, Value: "go"}, Evidence: 9},
+				{Feature: feed.Feature{Kind: feed.FeatureWord, Value: "about"}, Evidence: 9},
 				{Feature: feed.Feature{Kind: feed.FeatureAuthor, Value: "ann"}, Evidence: -9},
 			}}},
 			items: []feed.Item{func() feed.Item {

@@ -25,6 +25,12 @@ type Feature struct {
 	Value string      `json:"value"`
 }
 
+// WeightedFeature is a feature and what part of an act counts for it, 0 to 1.
+type WeightedFeature struct {
+	Feature
+	Weight float64
+}
+
 // Bounds of what is learned of a reader.
 const (
 	MaxLearned   = 50  // features that count for a reader: the strongest

@@ -19,7 +19,7 @@ const learnedAt = int64(1_772_798_400) // 2026-03-06 12:00
 func lesson(kind feed.ActKind, group string, at int64, words ...string) feed.LearningAct {
 	a := feed.LearningAct{Kind: kind, Group: group, At: at}
 	for _, w := range words {
-		a.Features = append(a.Features, feed.Feature{Kind: feed.FeatureWord, Value: w})
+		a.Features = append(a.Features, feed.WeightedFeature{Feature: feed.Feature{Kind: feed.FeatureWord, Value: w}, Weight: 1})
 	}
 	return a
 }

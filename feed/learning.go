@@ -30,7 +30,7 @@ var evidence = [...]float64{Clicked: 1, Liked: 1, Disliked: -2, Hidden: -2}
 type LearningAct struct {
 	Kind     ActKind
 	Group    string // of the item
-	Features []Feature
+	Features []WeightedFeature
 	At       int64 // Unix seconds
 }
 
@@ -73,7 +73,7 @@ func (l *Learning) Add(acts []LearningAct, halfLife time.Duration) (changed bool
 		l.advance(act.At, w)
 		count := evidence[act.Kind] * w.left(l.At-act.At)
 		for _, f := range act.Features {
-			l.feature(f).count(act.Kind, count)
+			l.feature(f.Feature).count(act.Kind, count*f.Weight)
 		}
 	}
 	if changed {

@@ -65,6 +65,7 @@ type Buffer struct {
 	queue   chan entry
 	quit    chan struct{} // closed by Close
 	done    chan struct{} // closed when all is learned or given up
+	rarity  rarity        // only of run
 }
 
 // entry are the acts of one call, or the wish to know when all before is learned.
@@ -156,9 +157,9 @@ func (b *Buffer) run() {
 
 // next learns an entry together with what waits behind it.
 func (b *Buffer) next(e entry) {
-	byAgent := map[string][]entry{}
+	byAgent := map[string]*lesson{}
 	for n := 0; e.learned == nil; n++ {
-		byAgent[e.agent] = append(byAgent[e.agent], e)
+		b.read(byAgent, e)
 		if n == batchCalls {
 			break
 		}
@@ -171,9 +172,9 @@ func (b *Buffer) next(e entry) {
 	}
 	var group errgroup.Group
 	group.SetLimit(atOnce)
-	for agent, entries := range byAgent {
+	for agent, l := range byAgent {
 		group.Go(func() error {
-			b.deliver(agent, entries)
+			b.deliver(agent, l)
 			return nil
 		})
 	}
@@ -185,8 +186,8 @@ func (b *Buffer) next(e entry) {
 
 // deliver learns from an agent's acts, and tries again while the store is
 // unavailable, until the buffer is closed, but for a last time.
-func (b *Buffer) deliver(agent string, entries []entry) {
-	change := lesson(entries)
+func (b *Buffer) deliver(agent string, l *lesson) {
+	change := func(known *feed.Learning) bool { return known.Add(l.acts, l.halfLife) }
 	waits := backoff.NewExponentialBackOff()
 	waits.InitialInterval, waits.MaxInterval = firstWait, mostWait
 	for quit, down := b.quit, false; ; down = true {
@@ -198,9 +199,7 @@ func (b *Buffer) deliver(agent string, entries []entry) {
 		}
 		passing := errors.Is(err, catalog.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
 		if !passing || quit == nil || b.ctx.Err() != nil {
-			for _, e := range entries {
-				droppedTotal.Add(float64(len(e.acts)))
-			}
+			droppedTotal.Add(float64(len(l.acts)))
 			b.cfg.Logger.WarnContext(b.ctx, "a reader is not learned from what they did", slog.String("agent", agent), slog.Any("error", err))
 			return
 		}
@@ -216,18 +215,24 @@ func (b *Buffer) deliver(agent string, entries []entry) {
 	}
 }
 
-// lesson is the change of what is remembered that acts make. An item that cannot be
-// read has nothing to be learned.
-func lesson(entries []entry) func(*feed.Learning) bool {
-	var halfLife time.Duration
-	var acts []feed.LearningAct
-	for _, e := range entries {
-		halfLife = e.halfLife
-		for _, a := range e.acts {
-			if it, err := a.Doc.Item(); err == nil {
-				acts = append(acts, feed.LearningAct{Kind: a.Kind, Group: a.Group, Features: Features(&it), At: e.at})
-			}
+// lesson is what an agent is learned from at once.
+type lesson struct {
+	halfLife time.Duration
+	acts     []feed.LearningAct
+}
+
+// read adds an entry to its agent's lesson. An item that cannot be read has nothing
+// to be learned.
+func (b *Buffer) read(byAgent map[string]*lesson, e entry) {
+	l := byAgent[e.agent]
+	if l == nil {
+		l = &lesson{}
+		byAgent[e.agent] = l
+	}
+	l.halfLife = e.halfLife
+	for _, a := range e.acts {
+		if it, err := a.Doc.Item(); err == nil {
+			l.acts = append(l.acts, feed.LearningAct{Kind: a.Kind, Group: a.Group, Features: b.rarity.features(&it), At: e.at})
 		}
 	}
-	return func(l *feed.Learning) bool { return l.Add(acts, halfLife) }
 }

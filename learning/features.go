@@ -17,46 +17,55 @@ const (
 	leastWord       = 3 // characters; a word with a sign in it, such as c#, may have fewer
 )
 
-// Features lists what can be learned from an act on the item: its first tags, its
-// author, its language and the rarer words of its title.
-func Features(it *feed.Item) []feed.Feature {
-	var all []feed.Feature
-	add := func(kind feed.FeatureKind, value string) {
-		if f := (feed.Feature{Kind: kind, Value: value}); value != "" && !slices.Contains(all, f) {
+// features lists what can be learned from an act on the item: its first tags, its
+// author, its language and the rarest words of its title, which count by their rarity.
+func (r *rarity) features(it *feed.Item) []feed.WeightedFeature {
+	var all []feed.WeightedFeature
+	add := func(kind feed.FeatureKind, value string, weight float64) {
+		f := feed.WeightedFeature{Feature: feed.Feature{Kind: kind, Value: value}, Weight: weight}
+		if value != "" && !slices.Contains(all, f) {
 			all = append(all, f)
 		}
 	}
 	for _, tag := range it.Tags[:min(len(it.Tags), maxTagFeatures)] {
-		add(feed.FeatureTag, tag)
+		add(feed.FeatureTag, tag, 1)
 	}
-	add(feed.FeatureAuthor, it.AuthorID)
-	add(feed.FeatureLang, it.Lang)
-	for _, word := range rarerWords(it.Title) {
-		add(feed.FeatureWord, word)
+	add(feed.FeatureAuthor, it.AuthorID, 1)
+	add(feed.FeatureLang, it.Lang, 1)
+	found := tellingWords(it.Title)
+	r.add(found)
+	slices.SortStableFunc(found, func(a, b string) int {
+		return cmp.Or(cmp.Compare(r.of(b), r.of(a)), cmp.Compare(utf8.RuneCountInString(b), utf8.RuneCountInString(a)))
+	})
+	for _, word := range found[:min(len(found), maxWordFeatures)] {
+		add(feed.FeatureWord, word, r.of(word))
 	}
 	return all
 }
 
-// rarerWords are the words of a title that tell most of what it is about: no stop
-// words, no numbers, and of the others the longest, for the longer a word the
-// rarer it is (Zipf's law of abbreviation). Of scripts whose words are not marked,
-// two characters that follow each other are a word.
-func rarerWords(title string) []string {
+// tellingWords are the words of a title that tell what it is about, each once: no
+// stop words and no numbers. Of scripts whose words are not marked, two characters
+// that follow each other are a word.
+func tellingWords(title string) []string {
 	tokens := words.Of(title)
 	var found []string
+	add := func(word string) {
+		if !slices.Contains(found, word) {
+			found = append(found, word)
+		}
+	}
 	for i, token := range tokens {
 		switch {
 		case words.Stop(token):
 		case words.Single(token):
 			if i+1 < len(tokens) && words.Single(tokens[i+1]) && !words.Stop(tokens[i+1]) {
-				found = append(found, token+tokens[i+1])
+				add(token + tokens[i+1])
 			}
 		case telling(token):
-			found = append(found, token)
+			add(token)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b string) int { return cmp.Compare(utf8.RuneCountInString(b), utf8.RuneCountInString(a)) })
-	return found[:min(len(found), maxWordFeatures)]
+	return found
 }
 
 // telling reports whether a word has a letter and is long enough.

@@ -19,8 +19,15 @@ func learns(t *testing.T, c catalog.Catalog, agent, group, tag string, at int64)
 }
 
 func click(group, tag string, at int64) func(*feed.Learning) bool {
-	acts := []feed.LearningAct{{Kind: feed.Clicked, Group: group, Features: []feed.Feature{{Kind: feed.FeatureTag, Value: tag}}, At: at}}
+	acts := []feed.LearningAct{{Kind: feed.Clicked, Group: group, Features: features(feed.Feature{Kind: feed.FeatureTag, Value: tag}), At: at}}
 	return func(l *feed.Learning) bool { return l.Add(acts, 0) }
+}
+
+func features(list ...feed.Feature) (weighted []feed.WeightedFeature) {
+	for _, f := range list {
+		weighted = append(weighted, feed.WeightedFeature{Feature: f, Weight: 1})
+	}
+	return weighted
 }
 
 func forget(l *feed.Learning) bool {
@@ -82,9 +89,9 @@ func mostLearned(t *testing.T, c catalog.Catalog) {
 	const agent, at = "u_learned_most", int64(1_772_798_400)
 	var acts []feed.LearningAct
 	for i := range 5000 {
-		acts = append(acts, feed.LearningAct{Kind: feed.ActKind(i % 4), Group: fmt.Sprint("item", i), At: at + int64(i), Features: []feed.Feature{
-			{Kind: feed.FeatureTag, Value: fmt.Sprint("tag ", i%600)}, {Kind: feed.FeatureAuthor, Value: fmt.Sprint("author ", i%400)},
-		}})
+		acts = append(acts, feed.LearningAct{Kind: feed.ActKind(i % 4), Group: fmt.Sprint("item", i), At: at + int64(i), Features: features(
+			feed.Feature{Kind: feed.FeatureTag, Value: fmt.Sprint("tag ", i%600)}, feed.Feature{Kind: feed.FeatureAuthor, Value: fmt.Sprint("author ", i%400)},
+		)})
 	}
 	want := &feed.Learning{}
 	require.True(t, want.Add(acts, 0))

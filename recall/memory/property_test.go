@@ -188,8 +188,10 @@ func (w *world) learned() (weights feed.LearnedWeights, l feed.Learned) {
 	met := map[feed.Feature]bool{}
 	for range w.IntN(feed.MaxLearned) {
 		f := []feed.Feature{
-			{Kind: feed.FeatureTag, Value: fmt.Sprint("t", w.IntN(11))}, {Kind: feed.FeatureAuthor, Value: fmt.Sprint("a", w.IntN(7))},
-			{Kind: feed.FeatureLang, Value: fmt.Sprint("l", w.IntN(4))}, {Kind: feed.FeatureWord, Value: fmt.Sprint("w", w.IntN(30))},
+			{Kind: feed.FeatureTag, Value: fmt.Sprint("t", w.IntN(11))},
+			{Kind: feed.FeatureAuthor, Value: fmt.Sprint("a", w.IntN(7))},
+			{Kind: feed.FeatureLang, Value: fmt.Sprint("l", w.IntN(4))},
+			{Kind: feed.FeatureWord, Value: fmt.Sprint("w", w.IntN(30))},
 		}[w.IntN(4)]
 		if !met[f] {
 			met[f] = true

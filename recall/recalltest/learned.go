@@ -75,9 +75,11 @@ func learnedByHand(t *testing.T, open Open) {
 		{ID: "against", Title: "Gamma 天空和气", UpdateTime: ago(0), Tags: []string{"z"}, AuthorID: "bob", Lang: "de"},
 	})
 	q := query(10, feed.Profile{Learned: feed.Learned{At: ago(time.Hour), Features: []feed.LearnedFeature{
-		{Feature: feed.Feature{Kind: "tag", Value: "x"}, Evidence: 4, Clicks: 3, Likes: 2}, lesson("word", "alpha", 2), lesson("word", "天气", 2),
+		{Feature: feed.Feature{Kind: "tag", Value: "x"}, Evidence: 4, Clicks: 3, Likes: 2},
+		lesson("word", "alpha", 2), lesson("word", "天气", 2),
 		lesson("author", "ann", 2), lesson("lang", "en", 2),
-		{Feature: feed.Feature{Kind: "tag", Value: "z"}, Evidence: -4, Dislikes: 1, Hides: 1}, lesson("word", "gamma", -2), lesson("author", "bob", -2), lesson("lang", "de", -2),
+		{Feature: feed.Feature{Kind: "tag", Value: "z"}, Evidence: -4, Dislikes: 1, Hides: 1},
+		lesson("word", "gamma", -2), lesson("author", "bob", -2), lesson("lang", "de", -2),
 	}}})
 	q.Ranking.Learned = feed.LearnedWeights{Tags: 1, Words: 2, Author: 0.5, Negative: 0.8, HalfLife: time.Hour}
 	// Half is left: of 4 it is 2, of which 1 − 2^−2; of 2 it is 1, of which 1 − 2^−1.
