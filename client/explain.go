@@ -91,12 +91,13 @@ type Nth struct {
 	Factor float64 `json:"factor"`
 }
 
-// Relevance is base + Σ tags + Σ keywords.
+// Relevance is (base + Σ tags + Σ keywords + Σ scores learned) × Π factors learned.
 type Relevance struct {
-	Total    float64 `json:"total"`
-	Base     float64 `json:"base"`
-	Tags     []Gain  `json:"tags,omitempty"`
-	Keywords []Gain  `json:"keywords,omitempty"`
+	Total    float64   `json:"total"`
+	Base     float64   `json:"base"`
+	Tags     []Gain    `json:"tags,omitempty"`
+	Keywords []Gain    `json:"keywords,omitempty"`
+	Learned  []Learned `json:"learned,omitempty"`
 }
 
 // Gain is what one interest or keyword adds to the relevance.

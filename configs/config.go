@@ -128,6 +128,18 @@ type Ranking struct {
 	Keywords   Keywords   `koanf:"keywords"`
 	Diversity  Diversity  `koanf:"diversity"`
 	Explore    Explore    `koanf:"explore"`
+	Learned    Learned    `koanf:"learned"`
+}
+
+// Learned is how much what was learned of a reader counts; see
+// [feed.LearnedWeights].
+type Learned struct {
+	Tags     float64       `koanf:"tags" help:"what a tag that the reader has often clicked or liked adds to the relevance, as a share of the base; 0: off"`
+	Author   float64       `koanf:"author" help:"of an author, likewise"`
+	Lang     float64       `koanf:"lang" help:"of a language, likewise"`
+	Words    float64       `koanf:"words" help:"of a rarer word of a title, likewise"`
+	Negative float64       `koanf:"negative" help:"part of the relevance that is taken away by each of them that the reader has often disliked or hidden, 0 to 0.9"`
+	HalfLife time.Duration `koanf:"half_life" help:"time after which an act counts half"`
 }
 
 // Decay is the time decay: one Gaussian, or the curves in its place; see
@@ -280,6 +292,7 @@ func Default() Config {
 			Base: 0.1, Decay: defaultDecay(feed.PresetTwo), Popularity: Popularity{Weight2h: 1.5, Weight2d: 0.2},
 			Keywords: Keywords{Summary: feed.DefaultKeywordsSummary}, Diversity: defaultDiversity(),
 			Explore: Explore{Share: feed.DefaultExploreShare},
+			Learned: Learned{Tags: 0.5, Author: 0.5, Words: 0.5, Negative: 0.3, HalfLife: feed.DefaultLearnedHalfLife},
 		},
 		Dedup: Dedup{
 			Backend: DedupMemory, WindowDays: 7, FalsePositiveRate: 0.01, DailyCapacity: 1_000_000, Shards: 1,
@@ -348,6 +361,7 @@ func (c Config) Parameters() feed.Ranking {
 		KeywordsSummary:  c.Ranking.Keywords.Summary,
 		Diversity:        c.Ranking.Diversity.parameters(),
 		Explore:          feed.Explore(c.Ranking.Explore),
+		Learned:          feed.LearnedWeights(c.Ranking.Learned),
 	}
 }
 

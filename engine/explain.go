@@ -148,12 +148,13 @@ type Nth struct {
 	Factor float64 `json:"factor"`
 }
 
-// Relevance is base + Σ tags + Σ keywords.
+// Relevance is (base + Σ tags + Σ keywords + Σ scores learned) × Π factors learned.
 type Relevance struct {
-	Total    float64       `json:"total"`
-	Base     float64       `json:"base"`
-	Tags     []recall.Gain `json:"tags,omitempty"`
-	Keywords []recall.Gain `json:"keywords,omitempty"`
+	Total    float64              `json:"total"`
+	Base     float64              `json:"base"`
+	Tags     []recall.Gain        `json:"tags,omitempty"`
+	Keywords []recall.Gain        `json:"keywords,omitempty"`
+	Learned  []recall.LearnedGain `json:"learned,omitempty"`
 }
 
 // ExplainedPopularity is what makes an item's popularity factor: 1 + what each of

@@ -244,7 +244,7 @@ func (c *Explained) set(f recall.Factors, r *feed.Ranking) {
 	if !f.Known {
 		return
 	}
-	c.Relevance = &Relevance{Total: f.Relevance, Base: f.Base, Tags: f.Tags, Keywords: f.Keywords}
+	c.Relevance = &Relevance{Total: f.Relevance, Base: f.Base, Tags: f.Tags, Keywords: f.Keywords, Learned: f.Learned}
 	c.Popularity = &ExplainedPopularity{
 		Value: f.Popularity, Factor: f.PopularityFactor,
 		Readers2h: explainedReaders(f.Count2h, r.Popularity2h), Readers2d: explainedReaders(f.Count2d, r.Popularity2d),

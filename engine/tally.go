@@ -8,6 +8,7 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/learning"
 	"github.com/freshet/freshet/social"
 )
 
@@ -66,7 +67,8 @@ func (e *Engine) tally(c *call, docs []feed.Doc) {
 // variant where the agent has been shown the item, or has reported so: clicks
 // alone shall not move a report. While the dedup store is down and the
 // engine fails open, that cannot be told, and all of them count. Clicks and likes
-// that count raise the item's live popularity.
+// that count raise the item's live popularity, and the agent is learned from all that
+// count.
 //
 // Doing the same again is harmless. An id that is unknown stands for its own
 // group, so that an act on an item that has been deleted meanwhile still
@@ -82,7 +84,7 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (Taken, er
 	for i, a := range acts {
 		ids[i] = a.ID
 	}
-	refs, err := e.refs(ctx, ids)
+	refs, docs, err := e.refsAndDocs(ctx, ids)
 	if err != nil {
 		return Taken{}, err
 	}
@@ -100,6 +102,7 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (Taken, er
 	var taken Taken
 	counted := make([]events.Act, 0, len(acts))
 	var raised []string
+	var lesson []learning.Act
 	for i, a := range acts {
 		if verdicts[i] == dedup.Unseen || hidden[a.ID] {
 			taken.Unshown++
@@ -107,11 +110,14 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (Taken, er
 		}
 		taken.Accepted++
 		counted = append(counted, events.Act{Kind: a.Kind, Hash: events.ActHash(a.Kind, agent, refs[i].Group)})
+		if !docs[i].Missing() {
+			lesson = append(lesson, learning.Act{Kind: lessons[a.Kind], Group: refs[i].Group, Doc: docs[i]})
+		}
 		if a.Kind == events.Click || a.Kind == events.Like {
 			raised = append(raised, a.ID)
 		}
 	}
-	if !e.count(agent, counted, raised) {
+	if !e.count(agent, counted, raised) || !e.learn(agent, lesson) {
 		return Taken{}, fmt.Errorf("%w: too many events are waiting to be counted", events.ErrUnavailable)
 	}
 	return taken, nil

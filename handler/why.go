@@ -70,6 +70,9 @@ func appendReasons(b []byte, why []engine.Reason) []byte {
 			b = append(b, `,"value":`...)
 			b = appendString(b, r.Value)
 		}
+		if r.Kind != "" {
+			b = append(append(append(b, `,"kind":"`...), r.Kind...), '"') // a constant, too
+		}
 		b = append(b, '}')
 	}
 	return append(b, ']')

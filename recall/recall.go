@@ -32,11 +32,13 @@ type Result struct {
 // first, then id ascending. Scores are float32 values of
 //
 //	relevance × decay × popularity
-//	relevance = base + Σ interest weight over matching tags + Σ keyword gains
+//	relevance = (base + Σ interest weight over matching tags + Σ keyword gains
+//	            + Σ gains of learned features) × Π factors of learned features
 //
 // where a keyword that [Keywords] lists gains its weight if its tokens follow one
 // another in the title, else its weight × the ranking's KeywordsSummary if they do
-// in the summary. The popularity factor is [feed.Ranking.PopularityFactor], with
+// in the summary, and the learned features are those that [LearnedOf] lists. The
+// popularity factor is [feed.Ranking.PopularityFactor], with
 // the item's counts at the origin where the source knows them: those of a [Counter],
 // or those that the index has. Acts after the origin count in the first case as at
 // their own moment, in the second as if they had come in before.

@@ -23,6 +23,7 @@ import (
 	"github.com/freshet/freshet/internal/demo"
 	"github.com/freshet/freshet/internal/telemetry"
 	"github.com/freshet/freshet/internal/version"
+	"github.com/freshet/freshet/learning"
 	"github.com/freshet/freshet/popularity"
 	"github.com/freshet/freshet/ranking"
 )
@@ -89,6 +90,7 @@ type App struct {
 	recorder  *dedup.Recorder
 	counts    events.Store
 	tally     *events.Buffer
+	learner   *learning.Buffer
 	popular   *popularity.Buffer    // nil: live popularity does not count
 	publisher *popularity.Publisher // nil: recall reads live popularity where it is counted
 	checks    checks
@@ -137,6 +139,7 @@ func (a *App) open(ctx context.Context) error {
 		return err
 	}
 	a.openPopularity(ctx)
+	a.openLearning(ctx)
 	cfg, err := a.openEngine(ctx, tracing)
 	if err != nil {
 		return err
@@ -168,7 +171,7 @@ func (a *App) openEngine(ctx context.Context, tracing *telemetry.Tracing) (cfg e
 	}
 	stores := engine.Stores{
 		Sources: s.sources, Seen: s.dedup, Recorder: a.recorder, Sessions: s.sessions, Catalog: s.catalog,
-		Tally: a.tally,
+		Tally: a.tally, Learner: a.learner,
 	}
 	if a.network != nil {
 		stores.Posts = a.network.store
@@ -264,6 +267,9 @@ func (a *App) Flush(ctx context.Context) error {
 	}
 	if err == nil && a.publisher != nil {
 		err = a.publisher.Flush(ctx)
+	}
+	if err == nil {
+		err = a.learner.Flush(ctx)
 	}
 	return err
 }

@@ -81,6 +81,9 @@ func TestWriteExplainedItem(t *testing.T) {
 		"candidate": `,"item":{"rank":1,"id":"doc_1","title":"A river in spring","age":7200,"score":3.0931,"decay":0.99987,
 			"relevance":{"total":3.6,"base":0.1,"tags":[{"name":"water","score":2}],"keywords":[{"name":"river bank","score":1.5,"in":"title"}]},
 			"popularity":{"value":9,"factor":1.5},"fate":"seen","day":"20260304","reason":"It ranks 1 of 5, but \u001b[31mseen."}`,
+		"learned": `,"item":{"rank":1,"id":"doc_1","title":"A river in spring","age":7200,"score":0.174,"decay":0.99987,
+			"relevance":{"total":0.11625,"base":0.1,"learned":[{"kind":"tag","value":"go","score":0.05,"clicks":6,"likes":1},{"kind":"author","value":"ann","factor":0.775,"dislikes":2,"hides":1}]},
+			"popularity":{"value":9,"factor":1.5},"fate":"paged","reason":"It ranks 1 of 5."}`,
 		"unknown": `,"item":{"rank":0,"id":"doc_2","fate":"unknown","reason":"There is no item under this id."}`,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -57,6 +57,8 @@ type named struct {
 	name string
 	tag  bool
 	in   string // of a keyword
+	// learned is what was learned; the score that is answered does not matter.
+	learned *recall.LearnedGain
 }
 
 func nameParts(q *feed.Query, s *esindex.Schema) parts {
@@ -72,6 +74,7 @@ func nameParts(q *feed.Query, s *esindex.Schema) parts {
 			out.add(found.query.ConstantScore, named{name: k.Term, in: found.in})
 		}
 	}
+	out.nameLearned(q, s)
 	return out
 }
 
@@ -150,12 +153,15 @@ func (p *parts) assign(f *recall.Factors, matched map[string]float64) error {
 	for name, score := range matched {
 		at, _ := strconv.Atoi(name)
 		switch is := p.named[at]; {
+		case is.learned != nil:
+			f.Learned = append(f.Learned, *is.learned)
 		case is.tag:
 			f.Tags = append(f.Tags, recall.Gain{Name: is.name, Score: score})
 		case is.in == recall.InTitle || !titles[is.name]:
 			f.Keywords = append(f.Keywords, recall.Gain{Name: is.name, Score: score, In: is.in})
 		}
 	}
+	recall.SortLearned(f.Learned)
 	recall.SortGains(f.Tags)
 	recall.SortGains(f.Keywords)
 	return nil

@@ -115,11 +115,13 @@ type fieldValueFactor struct {
 // function_score combines all its functions with a single score_mode, while
 // the decay of one curve wants the larger of two and popularity the sum of two.
 func scored(q *feed.Query, s *esindex.Schema) clause {
-	c := decayed(clause{Bool: &boolean{
-		Should:  relevance(q, s),
+	learned := recall.LearnedOf(q)
+	c := lowered(clause{Bool: &boolean{
+		Should:  append(relevance(q, s), learnedGains(learned, s)...),
 		Filter:  filters(q, s),
 		MustNot: mutes(&q.Profile, s),
-	}}, q, s)
+	}}, learned, s)
+	c = decayed(c, q, s)
 	functions := liveFunctions(q, s)
 	if q.Ranking.PopularityWeight > 0 {
 		// log1p is log10(1 + x) in Elasticsearch. A missing popularity adds
