@@ -5,6 +5,7 @@ import { Refused, age, call, make, short } from '/assets/api.js';
 import { learnedChips, learnedText, related } from '/assets/feed/learned.js';
 
 const PAGE = 20;
+const CHIPS = 10; // of what was learned; the strongest
 const BADGE_EVERY = 10_000; // ms between silent refreshes while the page is looked at
 
 const $ = (id) => document.getElementById(id);
@@ -254,7 +255,9 @@ function showProfile() {
     $('interest').elements.tag.focus();
   });
   $('interests').replaceChildren(...buttons, ...keywords, add);
-  const learned = learnedChips(state.profile.learned);
+  const all = learnedChips(state.profile.learned);
+  const learned = all.slice(0, CHIPS);
+  if (all.length > CHIPS) learned.push(make('span', { className: 'soft', textContent: `and ${all.length - CHIPS} more` }));
   $('learned').hidden = learned.length === 0;
   $('learned').replaceChildren(make('span', { className: 'soft', textContent: 'Learned' }), ...learned);
 }
