@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/events"
+	"github.com/freshet/freshet/feed"
 )
 
 // feedPage is a page as POST /v1/feed answers it: its ids, and of them those that
@@ -63,13 +65,26 @@ func TestExploration(t *testing.T) {
 					items[i].UpdateTime -= int64(i) * 60
 				}
 				put(t, a, items...)
-				explores(t, a, tt.drawn)
+				first, drawn := explores(t, a, tt.drawn)
+				require.Equal(t, 2, react(t, a, "u_1", act(events.Click, first), act(events.Like, first)).Accepted)
+				for range 2 {
+					for _, id := range drawn[:min(3, len(drawn))] {
+						require.Equal(t, 1, react(t, a, "u_1", act(events.Click, id)).Accepted)
+					}
+				}
+				got := counted(t, a)[feed.Control]
+				assert.EqualValues(t, 40, got.Impressions)
+				assert.EqualValues(t, 2*tt.drawn, got.Explored)
+				assert.EqualValues(t, min(3, 2*tt.drawn), got.ExploredClicks)
+				assert.EqualValues(t, 1+got.ExploredClicks, got.Clicks)
 			})
 		}
 	}
 }
 
-func explores(t *testing.T, a *App, drawn int) {
+// explores asks for two pages, each twice, and returns the first item and all that were
+// drawn.
+func explores(t *testing.T, a *App, drawn int) (first string, all []string) {
 	x, err := a.Engine.Explain(t.Context(), engine.ExplainRequest{Agent: "u_1", Limit: 20})
 	require.NoError(t, err)
 	var explained []string
@@ -92,8 +107,12 @@ func explores(t *testing.T, a *App, drawn int) {
 		if i == 0 {
 			assert.Equal(t, explored, explained, "explain draws the same")
 		}
+		if all = append(all, explored...); i == 0 {
+			first = ids[0]
+		}
 		again, marked := feedPage(t, a, body)
 		assert.Equal(t, ids, again)
 		assert.Equal(t, explored, marked, "a retry marks the same")
 	}
+	return first, all
 }
