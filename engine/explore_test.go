@@ -63,6 +63,7 @@ func TestExploration(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, first.Docs, again.Docs)
 	assert.Equal(t, first.Sources, again.Sources)
+	assert.Equal(t, ids, r.tally.explored, "told once")
 
 	seen, drawn := map[string]bool{}, len(ids)
 	for _, doc := range first.Docs {

@@ -17,8 +17,9 @@ import (
 type Tally interface {
 	// Delivered counts what an agent of the variant is answered for the first
 	// time, once for each page. It must not block, and where it has no room it
-	// leaves the page uncounted. It keeps docs, which are not changed any more.
-	Delivered(variant, agent string, docs []feed.Doc, now time.Time)
+	// leaves the page uncounted. Explored are the groups of those that were drawn for
+	// their positions. It keeps both lists, which are not changed any more.
+	Delivered(variant, agent string, docs []feed.Doc, explored []string, now time.Time)
 	// Acted counts acts, each once a day however often it comes. It must not
 	// block: it answers false, and has taken none of them, where it has no room
 	// at the moment; asking again is harmless.
@@ -51,15 +52,15 @@ type Taken struct {
 // tally counts a page that is being answered for the first time, for the variant
 // that ranked it. A page of a session counts for the one the agent is in now: a
 // session outlives a change of the ranking for its last pages.
-func (e *Engine) tally(c *call, docs []feed.Doc) {
-	if e.stores.Tally == nil || len(docs) == 0 {
+func (e *Engine) tally(c *call, got hydrated) {
+	if e.stores.Tally == nil || len(got.first) == 0 {
 		return
 	}
 	variant := c.variant
 	if variant == "" {
 		variant, _ = e.cfg.Rankings.For(c.Agent)
 	}
-	e.stores.Tally.Delivered(variant, c.Agent, docs, e.cfg.Clock())
+	e.stores.Tally.Delivered(variant, c.Agent, got.first, got.drawn, e.cfg.Clock())
 }
 
 // React takes what the agent did. What it hid is muted for good before it
@@ -109,7 +110,7 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (Taken, er
 			continue
 		}
 		taken.Accepted++
-		counted = append(counted, events.Act{Kind: a.Kind, Hash: events.ActHash(a.Kind, agent, refs[i].Group)})
+		counted = append(counted, counting(a.Kind, agent, refs[i].Group))
 		if !docs[i].Missing() {
 			lesson = append(lesson, learning.Act{Kind: lessons[a.Kind], Group: refs[i].Group, Doc: docs[i]})
 		}
@@ -121,6 +122,16 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (Taken, er
 		return Taken{}, fmt.Errorf("%w: too many events are waiting to be counted", events.ErrUnavailable)
 	}
 	return taken, nil
+}
+
+// counting is an act as it is counted. Whether a click is on what exploration has
+// shown, the store knows: it is told what it would have remembered.
+func counting(kind events.Kind, agent, group string) events.Act {
+	act := events.Act{Kind: kind, Hash: events.ActHash(kind, agent, group)}
+	if kind == events.Click {
+		act.Explored = events.ExploredHash(agent, group)
+	}
+	return act
 }
 
 // count hands over what counts for the agent's variant, and the items whose live

@@ -96,9 +96,14 @@ func varieties(v *client.Variety) string {
 	return b.String()
 }
 
+// fate is what becomes of a candidate, with the day of the filter that has it, or
+// what gave it its position beyond its score.
 func fate(c *client.Explained) string {
-	if c.Day != "" {
+	switch {
+	case c.Day != "":
 		return c.Fate + " " + c.Day
+	case c.Variety != nil && c.Variety.Source != "":
+		return c.Fate + " " + printable(c.Variety.Source)
 	}
 	return c.Fate
 }

@@ -23,7 +23,7 @@ const explanationJSON = `{"agent_id":"u_1","limit":2,"variant":"control","propos
  {"rank":2,"id":"a/very/long:identifier_of_an_item_that_nobody_can_remember","title":"冬の朝、川はゆっくりと流れる。そして春が来る前に","age":90000,"score":1e-7,"decay":1e-6,
   "relevance":{"total":0.1,"base":0.1},"popularity":{"value":0,"factor":1},"fate":"paged"},
  {"rank":3,"id":"x","title":"evil \u001b[31mred\u202e","age":-5,"score":0.1,"decay":1,"fate":"pending"},
- {"rank":4,"id":"y","title":"Y","age":5,"score":0.09,"decay":1,"fate":"paged"},
+ {"rank":4,"id":"y","title":"Y","age":5,"score":0.09,"decay":1,"fate":"paged","variety":{"place":2,"page":1,"source":"explore","factor":1}},
  {"rank":5,"id":"z","title":"Z","age":5,"score":0.08,"decay":1,"fate":"kept"}],
 "counts":{"rounds":1,"recalled":5,"seen":1,"pending":1,"paged":2,"kept":1},
 "times_ms":{"profile":0.04,"recall":1.26,"dedup":0.3,"hydrate":0.2,"factors":0.5,"total":2.4},"degraded":["dedup"]%ITEM%}`

@@ -182,8 +182,8 @@ func (k Keys) Item(id string) string { return k.prefix + "feed:item:" + id }
 func (k Keys) Profile(agent string) string { return k.agent("feed:profile:", agent) }
 
 // EventCounts is what was shown and done of a variant on a day. Type: hash;
-// impressions, the kinds of events, and a<n> for the n-th bucket of ages. TTL: 90
-// days after the last change. All keys of events are written by events/redis,
+// impressions, the kinds of events, explored, explored_clicks, and a<n> for the n-th
+// bucket of ages. TTL: 90 days after the last change. All keys of events are written by events/redis,
 // and on a cluster those of a variant share a slot.
 func (k Keys) EventCounts(variant string, day feed.Day) string {
 	return k.event("counts", variant, day)
@@ -201,8 +201,8 @@ func (k Keys) EventAuthors(variant string, day feed.Day) string {
 	return k.event("authors", variant, day)
 }
 
-// EventOnce is who did what on a day, so that it counts once. Type: set of
-// hashes, 8 bytes each. TTL: 3 days after the last change.
+// EventOnce is who did what on a day, so that it counts once, and what exploration
+// has shown to whom. Type: set of hashes, 8 bytes each. TTL: 3 days after the last change.
 func (k Keys) EventOnce(variant string, day feed.Day) string { return k.event("once", variant, day) }
 
 // EventSenders is the last batch of counts of each server, so that it counts
