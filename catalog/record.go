@@ -16,12 +16,38 @@ type Record struct {
 	Learning *feed.Learning `json:"learning,omitempty"` // nil: nothing; caches leave it out
 }
 
-// ParseRecord reads a record.
+// ParseRecord reads a record. A part about what was learned that cannot be read is
+// left out: the reader keeps the profile that they declared, and is learned from anew.
 func ParseRecord(data []byte) (Record, error) {
 	var r Record
 	err := json.Unmarshal(data, &r)
+	if err != nil {
+		r, err = parseParts(data)
+	}
 	r.Learned = r.Weights
 	return r, err
+}
+
+// parseParts reads each part of a record by itself.
+func parseParts(data []byte) (Record, error) {
+	var parts struct {
+		feed.Profile
+		Weights  json.RawMessage `json:"learned"`
+		Learning json.RawMessage `json:"learning"`
+	}
+	if err := json.Unmarshal(data, &parts); err != nil {
+		return Record{Profile: parts.Profile}, err
+	}
+	r := Record{Profile: parts.Profile}
+	var weights feed.Learned
+	if len(parts.Weights) > 0 && json.Unmarshal(parts.Weights, &weights) == nil {
+		r.Weights = weights
+	}
+	var learning *feed.Learning
+	if len(parts.Learning) > 0 && json.Unmarshal(parts.Learning, &learning) == nil {
+		r.Learning = learning
+	}
+	return r, nil
 }
 
 // RecordOf is the record of a profile as [Profiles] answers it.

@@ -3,7 +3,6 @@ package elastic
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 
@@ -23,22 +22,17 @@ func (c *Catalog) Profile(ctx context.Context, agent string) (feed.Profile, erro
 }
 
 func (c *Catalog) profile(d esindex.Document, agent string) (feed.Profile, error) {
-	r, err := c.record(d, agent)
-	return r.Profile, err
-}
-
-func (c *Catalog) record(d esindex.Document, agent string) (catalog.Record, error) {
 	if err := c.failure(d, c.agents); err != nil {
-		return catalog.Record{}, err
+		return feed.Profile{}, err
 	}
 	if len(d.Source) == 0 {
-		return catalog.Record{}, fmt.Errorf("profile of %s: %w", agent, catalog.ErrNotFound)
+		return feed.Profile{}, fmt.Errorf("profile of %s: %w", agent, catalog.ErrNotFound)
 	}
 	r, err := catalog.ParseRecord(d.Source)
 	if err != nil {
-		return catalog.Record{}, fmt.Errorf("profile of %s: %w", agent, err)
+		return feed.Profile{}, fmt.Errorf("the profile of %s is damaged, put it again: %w", agent, err)
 	}
-	return r, nil
+	return r.Profile, nil
 }
 
 // PutProfile implements [catalog.Profiles].
@@ -81,10 +75,14 @@ func (c *Catalog) changeRecord(ctx context.Context, agent string, change recordC
 		if err != nil {
 			return err
 		}
-		r, err := c.record(found[0], agent)
-		exists := err == nil
-		if err != nil && !errors.Is(err, catalog.ErrNotFound) {
+		if err := c.failure(found[0], c.agents); err != nil {
 			return err
+		}
+		var r catalog.Record
+		exists := len(found[0].Source) > 0
+		if exists {
+			// One that is damaged is reported when it is read; putting another repairs it.
+			r, _ = catalog.ParseRecord(found[0].Source)
 		}
 		changed, err := change(&r, exists)
 		if err != nil || !changed {

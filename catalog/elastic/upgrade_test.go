@@ -264,3 +264,31 @@ func TestUpgradeOvertakenByAnother(t *testing.T) {
 		})
 	}
 }
+
+// late is a client whose first deletion reaches an index that is gone, as one does
+// that is on its way while an upgrade removes the old index.
+type late struct {
+	esindex.Client
+	path string
+	once *sync.Once
+}
+
+func (l late) Perform(req *http.Request) (*http.Response, error) {
+	if req.URL.Path == l.path {
+		l.once.Do(func() { req.URL.Path = strings.Replace(l.path, "/_bulk", "-gone/_bulk", 1) })
+	}
+	return l.Client.Perform(req)
+}
+
+// TestRemoveWhileTheIndexChanges: a removal that finds the old index gone is not
+// answered as one of an item that nobody has.
+func TestRemoveWhileTheIndexChanges(t *testing.T) {
+	t.Parallel()
+	client, index := connect(t)
+	c, report := olderIndex(t, client, index, "", esindex.Fields{})
+	putAll(t, c, numbered(0, 1, 1))
+	c = elastic.New(late{client, "/" + index + "/_bulk", new(sync.Once)}, elastic.Config{Index: index, Schema: esindex.Known(report.Schema)})
+	require.ErrorIs(t, c.Remove(t.Context(), "i0"), catalog.ErrUnavailable)
+	require.NoError(t, c.Remove(t.Context(), "i0"))
+	require.ErrorIs(t, c.Remove(t.Context(), "i0"), catalog.ErrNotFound)
+}
