@@ -36,13 +36,16 @@ func (a *again) add(c *feed.Candidate, v dedup.Verdict) {
 	}
 }
 
-// list is what was shown longest ago, that first.
-func (a *again) list() []feed.Ref {
-	var list []feed.Ref
-	for days := len(a.days) - 1; days >= 0 && len(list) < a.most; days-- {
+// list is what was shown longest ago, that first, and how many of them were shown
+// before today.
+func (a *again) list() (list []feed.Ref, earlier int) {
+	for days := len(a.days) - 1; days >= 0; days-- {
 		list = append(list, a.days[days][:min(len(a.days[days]), a.most-len(list))]...)
+		if days > 0 {
+			earlier = len(list)
+		}
 	}
-	return list
+	return list, earlier
 }
 
 // latest makes one verdict of those of each ref's keys, in place: pending where one

@@ -77,6 +77,25 @@ func TestNeverEmpty(t *testing.T) {
 	}
 }
 
+// A reader who scrolls on comes to an end, also behind the end of a session: of
+// load_more nothing comes again that was shown today.
+func TestScrollingEnds(t *testing.T) {
+	t.Parallel()
+	r := yesterday(t, func(_ *engine.Stores, cfg *engine.Config) { cfg.N = 12 })
+	got := docIDs(r.ask(t, refresh(10)))
+	for range 10 {
+		r.settled(t)
+		a := r.ask(t, loadMore(10))
+		if len(a.Docs) == 0 {
+			assert.False(t, a.HasMore)
+			break
+		}
+		got = append(got, docIDs(a)...)
+	}
+	assert.Equal(t, append(run(20, 30), run(0, 20)...), got, "each once")
+	r.wantsAgain(t, refresh(5), run(0, 5), 0, true)
+}
+
 // What is shown again is the newest shown: the latest day that has an item counts.
 func TestShownAgainIsShownLatest(t *testing.T) {
 	t.Parallel()

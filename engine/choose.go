@@ -27,6 +27,7 @@ type stages struct {
 type chosen struct {
 	ranked    []feed.Ref
 	again     []feed.Ref // shown before, to go behind ranked; only where recall has no more
+	earlier   int        // how many of those were shown before today
 	stale     []string   // groups pending for so long that they are to be recorded again
 	checkedAt int64      // the dedup store's clock at the first check
 	lacks     parts

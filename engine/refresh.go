@@ -103,6 +103,9 @@ func (e *Engine) freshPage(ctx context.Context, c *call) (page, error) {
 		if err != nil {
 			return e.oldSessionPage(ctx, c, err)
 		}
+		if c.Action == ActionLoadMore { // who scrolls on comes to an end: what came again was shown today
+			found.again = found.again[:found.earlier]
+		}
 		if e.cfg.RecordServed && len(found.stale) > 0 && try == 1 {
 			e.stores.Recorder.Deliver(c.Agent, found.stale)
 		}

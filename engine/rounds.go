@@ -201,7 +201,7 @@ func (r *rounds) chosen() (chosen, error) {
 	}
 	r.arrange()
 	if r.last && r.found.lacks == 0 {
-		r.found.again = r.again.list()
+		r.found.again, r.found.earlier = r.again.list()
 	}
 	return r.found, nil
 }

@@ -97,7 +97,10 @@ func varieties(v *client.Variety) string {
 }
 
 func fate(c *client.Explained) string {
-	if c.Day != "" {
+	switch {
+	case c.ShownBefore:
+		return c.Fate + ", seen " + c.Day
+	case c.Day != "":
 		return c.Fate + " " + c.Day
 	}
 	return c.Fate
