@@ -108,6 +108,23 @@ func TestShownAgainIsShownLatest(t *testing.T) {
 	r.wantsAgain(t, loadMore(20), run(25, 30), 0, false)
 }
 
+// With impressions.on: seen what was delivered and not reported waits in the pending set
+// and does not come again; what was reported does.
+func TestWhatWasReportedComesAgain(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 6, func(s *engine.Stores, cfg *engine.Config) {
+		showsAgain(s, cfg)
+		cfg.RecordServed = false
+	})
+	r.wantsAgain(t, refresh(6), run(0, 6), 6, false)
+	require.NoError(t, r.Seen(t.Context(), "u_1", []string{"i001", "i004"}))
+	r.settled(t)
+	r.wantsAgain(t, loadMore(6), []string{}, 0, false)
+	r.advance(24 * time.Hour)
+	r.wantsAgain(t, refresh(6), []string{"i001", "i004"}, 0, false)
+	r.wantsAgain(t, refresh(6), []string{}, 0, false)
+}
+
 func TestPagesStopWithoutShownAgain(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 10, nil)

@@ -37,8 +37,12 @@ func TestSessionsOfOtherVersions(t *testing.T) {
 			page, err := s.Pop(ctx, cache.Pop{Agent: "u", Limit: 6, Now: noon, Call: call})
 			require.NoError(t, err)
 			assert.Equal(t, []feed.Ref{
-				{ID: "a", Group: "a"}, {ID: "b", Group: "g"}, {ID: "c", Group: "c"}, {ID: "d", Group: "h"},
-				{ID: "e", Group: "e", Source: feed.SourceExplore}, {ID: "f", Group: "f", ShownBefore: true},
+				{ID: "a", Group: "a"},
+				{ID: "b", Group: "g"},
+				{ID: "c", Group: "c"},
+				{ID: "d", Group: "h"},
+				{ID: "e", Group: "e", Source: feed.SourceExplore},
+				{ID: "f", Group: "f", ShownBefore: true},
 			}, page.Refs)
 			held, err := client.ZRange(ctx, s.keys.Pending("u"), 0, -1).Result()
 			require.NoError(t, err)
