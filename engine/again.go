@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
 )
@@ -46,6 +49,33 @@ func (a *again) list() (list []feed.Ref, earlier int) {
 		}
 	}
 	return list, earlier
+}
+
+// placeAgain says of the candidates that come again where they are dealt, which is
+// behind those that have survived. All of them are listed.
+func (x *explaining) placeAgain() {
+	if len(x.found.again) == 0 {
+		return
+	}
+	at := make(map[string]int, len(x.found.again))
+	for i, ref := range x.found.again {
+		at[ref.ID] = len(x.found.ranked) + i + 1
+	}
+	for _, c := range x.unlisted {
+		if at[c.ID] > 0 {
+			x.out.Candidates = append(x.out.Candidates, c)
+			x.out.Unlisted--
+			x.out.Counts.Seen--
+		}
+	}
+	slices.SortFunc(x.out.Candidates, func(a, b Explained) int { return cmp.Compare(a.Rank, b.Rank) })
+	for i := range x.out.Candidates {
+		c := &x.out.Candidates[i]
+		if place := at[c.ID]; place > 0 {
+			c.Fate, c.ShownBefore = "", true
+			c.Variety = &Variety{Place: place, Page: (place-1)/x.r.Limit + 1, Factor: 1}
+		}
+	}
 }
 
 // latest makes one verdict of those of each ref's keys, in place: pending where one

@@ -1,10 +1,8 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -195,30 +193,6 @@ func (x *explaining) place(survivors []feed.Candidate, places []place) {
 			if p.nth[k] > 0 {
 				*[]**Nth{&c.Variety.Author, &c.Variety.Site, &c.Variety.Tag}[k] = &Nth{Name: value, Nth: p.nth[k], Factor: p.factor[k]}
 			}
-		}
-	}
-}
-
-// placeAgain says of the candidates that come again where they are dealt, which is
-// behind those that have survived. All of them are listed.
-func (x *explaining) placeAgain() {
-	at := make(map[string]int, len(x.found.again))
-	for i, ref := range x.found.again {
-		at[ref.ID] = len(x.found.ranked) + i + 1
-	}
-	for _, c := range x.unlisted {
-		if at[c.ID] > 0 {
-			x.out.Candidates = append(x.out.Candidates, c)
-			x.out.Unlisted--
-			x.out.Counts.Seen--
-		}
-	}
-	slices.SortFunc(x.out.Candidates, func(a, b Explained) int { return cmp.Compare(a.Rank, b.Rank) })
-	for i := range x.out.Candidates {
-		c := &x.out.Candidates[i]
-		if place := at[c.ID]; place > 0 {
-			c.Fate, c.ShownBefore = "", true
-			c.Variety = &Variety{Place: place, Page: (place-1)/x.r.Limit + 1, Factor: 1}
 		}
 	}
 }
