@@ -70,6 +70,9 @@ type Explained struct {
 	Better string `json:"better,omitempty"` // with group and same_story: the item that stands in
 	// Variety is where it is dealt, and why there; nil for what is not.
 	Variety *Variety `json:"variety,omitempty"`
+	// ShownBefore says that it is dealt although the filter of Day has it, because
+	// nothing unseen is left (dedup.when_exhausted: oldest).
+	ShownBefore bool `json:"shown_before,omitempty"`
 }
 
 // Variety is how a candidate was dealt: its score counted Factor times.

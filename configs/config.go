@@ -42,6 +42,9 @@ const (
 	FailOpen   = "open"   // dedup.on_failure: answer degraded
 	FailClosed = "closed" // dedup.on_failure: answer 503
 
+	ExhaustedStop   = "stop"   // dedup.when_exhausted: a page holds what is unseen, and may be empty
+	ExhaustedOldest = "oldest" // dedup.when_exhausted: what was shown longest ago fills it
+
 	OnServed = "served" // impressions.on: what was delivered counts
 	OnSeen   = "seen"   // impressions.on: what the client reports counts
 
@@ -191,6 +194,7 @@ type Dedup struct {
 	DailyCapacity     int           `koanf:"daily_capacity" help:"impressions of all agents that one day's filter is sized for"`
 	Shards            int           `koanf:"shards" help:"filters a day is spread over (redisbloom)"`
 	PendingGrace      time.Duration `koanf:"pending_grace" help:"how long an id stays exactly filtered after its filter write was confirmed"`
+	WhenExhausted     string        `koanf:"when_exhausted" help:"when nothing unseen is left: stop (short and empty pages) or oldest (what was shown longest ago comes again, marked)" oneof:"stop,oldest"`
 	OnFailure         string        `koanf:"on_failure" help:"when Redis is down: open (answer degraded) or closed (answer 503)" oneof:"open,closed"`
 	Mirror            Mirror        `koanf:"mirror"`
 }
@@ -296,7 +300,7 @@ func Default() Config {
 		},
 		Dedup: Dedup{
 			Backend: DedupMemory, WindowDays: 7, FalsePositiveRate: 0.01, DailyCapacity: 1_000_000, Shards: 1,
-			PendingGrace: 10 * time.Second, OnFailure: FailOpen, Mirror: Mirror{MaxBytes: 512 << 20},
+			PendingGrace: 10 * time.Second, WhenExhausted: ExhaustedStop, OnFailure: FailOpen, Mirror: Mirror{MaxBytes: 512 << 20},
 		},
 		Sessions:      Sessions{Backend: SessionsMemory, TTL: 30 * time.Minute},
 		Impressions:   Impressions{On: OnServed, PendingTTL: 30 * time.Minute},

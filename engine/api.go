@@ -79,6 +79,9 @@ type Answer struct {
 	NewCount int
 	// Sources has the source of each of Docs; nil: all are there for their scores.
 	Sources []feed.Source
+	// ShownBefore tells of each of Docs whether the agent was given it before, within
+	// the dedup window; nil: none was.
+	ShownBefore []bool
 	// Why has, where it was asked for and could be told, the reasons of each of
 	// Docs, what adds most to its score first; none for an item about which there is
 	// nothing to say.

@@ -28,7 +28,10 @@ func (e *Engine) deliver(ctx context.Context, c *call, p page) (Answer, error) {
 	c.profile = got.profile
 	lacks := p.lacks | got.lacks()
 	countDegraded(lacks)
-	return Answer{Docs: got.docs, Sources: feed.Sources(got.refs), HasMore: p.HasMore, Degraded: lacks.names()}, nil
+	return Answer{
+		Docs: got.docs, Sources: feed.Sources(got.refs), ShownBefore: feed.ShownBefore(got.refs),
+		HasMore: p.HasMore, Degraded: lacks.names(),
+	}, nil
 }
 
 // record remembers what is being answered. What is answered again is recorded

@@ -92,6 +92,9 @@ type Config struct {
 	RoundsFor  time.Duration
 	OriginStep time.Duration // the origin is rounded down to it, so that equal recalls are equal; 0: it is not
 	Coalesce   time.Duration // a refresh that waited for one this young pages from its session; 0: off
+	// ShowAgain fills the end of a session with what was shown longest ago, where
+	// recall has nothing unseen left (dedup.when_exhausted: oldest).
+	ShowAgain bool
 	// RecordServed records what was delivered (impressions.on: served); else
 	// only what the client reports as seen is recorded.
 	RecordServed bool

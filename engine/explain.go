@@ -121,8 +121,11 @@ type Explained struct {
 	Relevance  *Relevance           `json:"relevance,omitempty"`
 	Popularity *ExplainedPopularity `json:"popularity,omitempty"`
 	Fate       Fate                 `json:"fate"`
-	Day        string               `json:"day,omitempty"`    // with seen: the day of the filter, YYYYMMDD
-	Better     string               `json:"better,omitempty"` // with group and same_story: the item that stands in
+	Day        string               `json:"day,omitempty"` // with seen and ShownBefore: the day of the filter, YYYYMMDD
+	// ShownBefore says that it is dealt although a filter has it, because nothing
+	// unseen is left (dedup.when_exhausted: oldest).
+	ShownBefore bool   `json:"shown_before,omitempty"`
+	Better      string `json:"better,omitempty"` // with group and same_story: the item that stands in
 	// Variety is where the candidate is dealt, and why there; nil for one that
 	// is not.
 	Variety *Variety `json:"variety,omitempty"`

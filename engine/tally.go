@@ -188,11 +188,12 @@ func checkActs(agent string, acts []Act) error {
 }
 
 // hide mutes what was hidden. The session is left as it is: its pages are read
-// with the profile as it is then, and leave out what that one hides.
+// with the profile as it is then, and leave out what that one hides. Where items come
+// again, what is disliked is muted too: nothing else keeps it from it.
 func (e *Engine) hide(ctx context.Context, agent string, acts []Act, refs []feed.Ref) error {
 	var hidden []feed.Ref
 	for i, a := range acts {
-		if a.Kind == events.Hide {
+		if a.Kind == events.Hide || a.Kind == events.Dislike && e.cfg.ShowAgain {
 			hidden = append(hidden, refs[i])
 		}
 	}

@@ -14,14 +14,18 @@ func TestStoredRefs(t *testing.T) {
 		"g|a":      {ID: "a", Group: "g"},
 		"a||1e":    {ID: "a", Group: "a", Source: SourceExplore},
 		"g:/|a|1e": {ID: "a", Group: "g:/", Source: SourceExplore},
+		"a||2s":    {ID: "a", Group: "a", ShownBefore: true},
+		"g|a|2s":   {ID: "a", Group: "g", ShownBefore: true},
+		"g|a|2es":  {ID: "a", Group: "g", Source: SourceExplore, ShownBefore: true},
 	} {
 		require.Equal(t, want, ParseRef(text), text)
 		require.Equal(t, text, want.String())
 		require.Equal(t, []Ref{want}, Detached([]Ref{want}))
 	}
-	for _, newer := range []string{"g|a|1?", "g|a|2e", "g|a|", "g|a|1", "g|a|1ef", "g|a|1e|x"} {
+	for _, newer := range []string{"g|a|1?", "g|a|1s", "g|a|2?", "g|a|2", "g|a|3s", "g|a|", "g|a|1", "g|a|1ef", "g|a|1e|x"} {
 		require.Equal(t, Ref{ID: "a", Group: "g"}, ParseRef(newer), newer)
 	}
+	require.Equal(t, Ref{ID: "a", Group: "g", ShownBefore: true}, ParseRef("g|a|2?s"), "one mark is not known")
 }
 
 func TestSources(t *testing.T) {
@@ -30,6 +34,12 @@ func TestSources(t *testing.T) {
 	assert.Equal(t, []Source{SourceScore, SourceExplore}, Sources([]Ref{{ID: "a"}, {ID: "b", Source: SourceExplore}}))
 	assert.Equal(t, "explore", SourceExplore.String())
 	assert.Empty(t, SourceScore.String())
+}
+
+func TestShownBefore(t *testing.T) {
+	t.Parallel()
+	assert.Nil(t, ShownBefore([]Ref{{ID: "a", Group: "a"}}))
+	assert.Equal(t, []bool{false, true}, ShownBefore([]Ref{{ID: "a"}, {ID: "b", ShownBefore: true}}))
 }
 
 func TestExploreParameters(t *testing.T) {

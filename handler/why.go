@@ -10,8 +10,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// appendExplained appends an item of an answer that says what brought its items or
-// why they are there. That stands in in_feed, which only posts have without any.
+// appendExplained appends an item of an answer that says what brought its items,
+// which were shown before or why they are there. That stands in in_feed, which only posts have without any.
 func appendExplained(b []byte, a *engine.Answer, i int) []byte {
 	doc := a.Docs[i]
 	var why []engine.Reason
@@ -29,20 +29,21 @@ func appendExplained(b []byte, a *engine.Answer, i int) []byte {
 		text, source = withSource(text, source), ""
 	}
 	head, ok := bytes.CutSuffix(text, []byte(end))
-	if len(why) == 0 && source == "" || !ok {
+	shown := len(a.ShownBefore) > 0 && a.ShownBefore[i]
+	if len(why) == 0 && source == "" && !shown || !ok {
 		return append(b, text...)
 	}
 	b = append(append(b, head...), begin...)
 	if source != "" {
-		b = append(append(append(b, `"source":"`...), source...), '"') // a constant
-		if len(why) > 0 {
-			b = append(b, ',')
-		}
+		b = append(append(append(b, `"source":"`...), source...), `",`...) // a constant
+	}
+	if shown {
+		b = append(b, `"shown_before":true,`...)
 	}
 	if len(why) > 0 {
-		b = appendReasons(b, why)
+		b = append(appendReasons(b, why), ',')
 	}
-	return append(b, "}}"...)
+	return append(b[:len(b)-1], "}}"...)
 }
 
 // fromDiscovery is the source that the catalog gives a post.

@@ -9,19 +9,20 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// sources: a session and a call's record keep what gave an item its position, and
-// the pending set knows it by its group and id alone.
+// sources: a session and a call's record keep what gave an item its position and that
+// it was shown before, and the pending set knows it by its group and id alone.
 func sources(t *testing.T, open Open) {
 	env := open(t, TTL)
 	drawn := feed.Ref{Group: "alone", ID: "alone", Source: feed.SourceExplore}
 	story := feed.Ref{Group: "story", ID: "doc", Source: feed.SourceExplore}
-	late := feed.Ref{Group: "late", ID: "late", Source: feed.SourceExplore}
+	late := feed.Ref{Group: "late", ID: "late", ShownBefore: true}
 	last := feed.Ref{Group: "last", ID: "doc_last", Source: feed.SourceExplore}
-	list := []feed.Ref{ref("doc_0"), drawn, ref("doc_1"), ref("doc_2"), story, late, ref("doc_3"), last}
+	shown := feed.Ref{Group: "shown", ID: "doc_shown", ShownBefore: true}
+	list := []feed.Ref{ref("doc_0"), drawn, shown, ref("doc_2"), story, late, {Group: "doc_3", ID: "doc_3", ShownBefore: true}, last}
 
 	call := retryOf("r1", "refresh")
 	requirePage(t, list[:5], true, refreshWith(t, env.A, call, list))
-	assert.NotContains(t, pending(t, env, Start, ref("alone"), ref("story"), ref("doc"), ref("doc_0")), false)
+	assert.NotContains(t, pending(t, env, Start, ref("alone"), ref("story"), ref("doc"), ref("shown"), ref("doc_shown"), ref("doc_0")), false)
 	requireReplay(t, env.B, call, list[:5], true)
 
 	require.NoError(t, env.A.Withdraw(t.Context(), agent, []string{"late", "doc_last"}, Start))
@@ -30,9 +31,15 @@ func sources(t *testing.T, open Open) {
 }
 
 func sourcesTakenBack(t *testing.T, open Open) {
-	env := open(t, TTL)
-	drawn := feed.Ref{Group: "alone", ID: "alone", Source: feed.SourceExplore}
-	story := feed.Ref{Group: "story", ID: "doc", Source: feed.SourceExplore}
+	for _, marks := range []feed.Ref{{Source: feed.SourceExplore}, {ShownBefore: true}} {
+		env := open(t, TTL)
+		sourceTakenBack(t, env, marks)
+	}
+}
+
+func sourceTakenBack(t *testing.T, env Env, marks feed.Ref) {
+	drawn, story := marks, marks
+	drawn.Group, drawn.ID, story.Group, story.ID = "alone", "alone", "story", "doc"
 	list := []feed.Ref{ref("doc_0"), drawn, story}
 	call := retryOf("r1", "refresh")
 	requirePage(t, list, false, refreshWith(t, env.A, call, list))

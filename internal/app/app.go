@@ -188,6 +188,7 @@ func (a *App) openEngine(ctx context.Context, tracing *telemetry.Tracing) (cfg e
 	cfg = engine.Config{
 		Clock: a.clock, Log: a.log, Rankings: a.ranking, N: a.cfg.Recall.N, RoundsFor: a.cfg.Server.RequestTimeout / roundsShare,
 		OriginStep: max(originStep, a.cfg.Recall.CacheTTL), Coalesce: a.coalesce,
+		ShowAgain:    a.cfg.Dedup.WhenExhausted == configs.ExhaustedOldest,
 		RecordServed: a.cfg.Impressions.On == configs.OnServed, Remember: usesRedis(a.cfg), Begin: beginRequest, Tracer: tracing.Tracer(),
 	}
 	if a.Engine, err = engine.New(stores, cfg); err != nil {

@@ -100,6 +100,8 @@ func varieties(v *client.Variety) string {
 // what gave it its position beyond its score.
 func fate(c *client.Explained) string {
 	switch {
+	case c.ShownBefore:
+		return c.Fate + ", seen " + c.Day
 	case c.Day != "":
 		return c.Fate + " " + c.Day
 	case c.Variety != nil && c.Variety.Source != "":

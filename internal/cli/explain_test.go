@@ -69,6 +69,13 @@ func TestWriteExplanation(t *testing.T) {
 		require.NoError(t, cli.WriteExplanation(&out, x, false, 80))
 		assert.Contains(t, out.String(), ", kept=1, not listed=899, out of time, degraded=dedup\n")
 	})
+	t.Run("what comes again", func(t *testing.T) {
+		x := explanation(t, "")
+		x.Candidates[0].Fate, x.Candidates[0].ShownBefore = "paged", true
+		var out strings.Builder
+		require.NoError(t, cli.WriteExplanation(&out, x, false, 0))
+		assert.Regexp(t, `(?m)^ *1  paged, seen 20260304 `, out.String())
+	})
 	t.Run("nothing", func(t *testing.T) {
 		var out strings.Builder
 		require.NoError(t, cli.WriteExplanation(&out, client.Explanation{}, false, 80))
