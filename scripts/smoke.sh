@@ -90,14 +90,14 @@ for call in "${calls[@]}"; do
       says '^(pending|paged): It ranks [0-9]+ of 500' # posts of the demo may come before it
       says '^score [0-9.]+ = relevance [0-9.]+ × decay [0-9.]+ × popularity [0-9.]+$' ;;
     freshet\ ranking\ set*--as*) says '^Changed: new slow for 10%: scale=72h; every server follows' ;;
-    freshet\ ranking\ set*) says '^Changed: scale=36h; every server follows' ;;
+    freshet\ ranking\ set*) says '^Changed: scale=36h,offset=1h,decay=0.5; every server follows' ;;
     freshet\ ranking\ report*)
       says '^ +control +90\.00 % +[1-9][0-9]* +[1-9][0-9]* .* [1-9][0-9]*$' # simulated readers click and hide, too
       says '^ +slow +10\.00 % '
       says '^slow: shown or clicked too little' ;;
     freshet\ ranking\ history*)
       says '^2 .* new slow for 10%: scale=72h +do readers want older items\?$'
-      says '^1 .* scale=36h +calmer weekends$'
+      says '^1 .* scale=36h,offset=1h,decay=0.5 +calmer weekends$'
       says '^0 .* configuration ' ;;
     freshet\ ranking\ revert*)
       says '^version 3, .*: back to normal$'
