@@ -133,7 +133,7 @@ type step struct {
 func parseRecord(text string) (record, error) {
 	bad := func() (record, error) { return record{}, fmt.Errorf("a stored page reads %.40q", text) }
 	words := strings.Split(strings.TrimPrefix(text, "!"), " ")
-	if len(words) < 5 || words[3] != "0" && words[3] != "1" {
+	if len(words) < 5 || strings.HasPrefix(words[0], "!") || words[3] != "0" && words[3] != "1" {
 		return bad()
 	}
 	r := record{head: words[0] + " " + words[1], owner: words[2], more: words[3] == "1"}
