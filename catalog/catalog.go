@@ -42,19 +42,29 @@ type Writer interface {
 
 // Profiles keeps profiles.
 type Profiles interface {
-	// Profile returns the agent's profile, [ErrNotFound] for one without.
+	// Profile returns the agent's profile, with what was learned of the agent, who may
+	// have declared none ([feed.Learned]'s Alone); [ErrNotFound] for one of whom there
+	// is neither.
 	Profile(ctx context.Context, agent string) (feed.Profile, error)
 	// PutProfile replaces a profile, and a Profile call that starts after it
 	// returns sees the new one, on every server. A profile put with nil muted items
-	// keeps those that are stored; an empty list takes them away.
+	// keeps those that are stored; an empty list takes them away. What was learned
+	// stays, whatever p has of it.
 	PutProfile(ctx context.Context, agent string, p feed.Profile) error
 	// MuteItems adds groups to the agent's muted items, as [feed.Profile.Hide]
 	// does, and makes a profile for an agent without one. It is atomic: of two
 	// calls at once, or of a call and a PutProfile that keeps what is stored,
 	// neither undoes the other. Doing it again is safe.
 	MuteItems(ctx context.Context, agent string, groups []string) error
-	// RemoveProfile deletes a profile; [ErrNotFound] for an agent without one.
+	// RemoveProfile deletes a profile; [ErrNotFound] for an agent without one. What was
+	// learned stays.
 	RemoveProfile(ctx context.Context, agent string) error
+	// Learn changes what is learned of an agent by change, which is given what is
+	// remembered, the zero value of an agent of whom nothing is, and answers false
+	// where it changed nothing. It is atomic: change is called again where somebody
+	// else has written meanwhile, and neither undoes the other. A change to the zero
+	// value forgets.
+	Learn(ctx context.Context, agent string, change func(*feed.Learning) bool) error
 }
 
 // Catalog is a whole backend.

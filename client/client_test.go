@@ -71,7 +71,7 @@ func TestInFeedOf(t *testing.T) {
 		answer(w, 200, `{"code":0,"msg":"success","data":{"items":[
 			{"id":"a","title":"T","update_time":1,"in_feed":{"why":[{"type":"interest","value":"go"},{"type":"later"}]}},
 			{"id":"b","title":"T","update_time":1},
-			{"id":"post:c","created_at":1,"caption":"T","in_feed":{"source":"discovery","has_liked":true,"can_reply":true,"can_react":true,"is_promoted":false,"why":[{"type":"fresh"}]}},
+			{"id":"post:c","created_at":1,"caption":"T","in_feed":{"source":"discovery","has_liked":true,"can_reply":true,"can_react":true,"is_promoted":false,"shown_before":true,"why":[{"type":"fresh"}]}},
 			{"id":"d","title":"T","update_time":1,"in_feed":7}]}}`)
 	})
 	page, err := connect(t, url).Feed(t.Context(), client.Ask{Action: client.ActionRefresh, Why: true})
@@ -79,7 +79,7 @@ func TestInFeedOf(t *testing.T) {
 	for i, want := range []*client.InFeed{
 		{Why: []client.Reason{{Type: client.ReasonInterest, Value: "go"}, {Type: "later"}}},
 		nil,
-		{Source: "discovery", HasLiked: true, CanReply: true, CanReact: true, Why: []client.Reason{{Type: client.ReasonFresh}}},
+		{Source: "discovery", HasLiked: true, CanReply: true, CanReact: true, ShownBefore: true, Why: []client.Reason{{Type: client.ReasonFresh}}},
 	} {
 		got, err := client.InFeedOf(page.Items[i])
 		require.NoError(t, err)

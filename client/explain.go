@@ -70,12 +70,16 @@ type Explained struct {
 	Better string `json:"better,omitempty"` // with group and same_story: the item that stands in
 	// Variety is where it is dealt, and why there; nil for what is not.
 	Variety *Variety `json:"variety,omitempty"`
+	// ShownBefore says that it is dealt although the filter of Day has it, because
+	// nothing unseen is left (dedup.when_exhausted: oldest).
+	ShownBefore bool `json:"shown_before,omitempty"`
 }
 
 // Variety is how a candidate was dealt: its score counted Factor times.
 type Variety struct {
-	Place  int     `json:"place"` // in the list that pages are taken from; 1 is the first
-	Page   int     `json:"page"`  // from 1, of those dealt in advance
+	Place  int     `json:"place"`            // in the list that pages are taken from; 1 is the first
+	Page   int     `json:"page"`             // from 1, of those dealt in advance
+	Source string  `json:"source,omitempty"` // "explore": it was drawn for its position
 	Factor float64 `json:"factor"`
 	Author *Nth    `json:"author,omitempty"`
 	Site   *Nth    `json:"site,omitempty"`
@@ -90,12 +94,13 @@ type Nth struct {
 	Factor float64 `json:"factor"`
 }
 
-// Relevance is base + Σ tags + Σ keywords.
+// Relevance is (base + Σ tags + Σ keywords + Σ scores learned) × Π factors learned.
 type Relevance struct {
-	Total    float64 `json:"total"`
-	Base     float64 `json:"base"`
-	Tags     []Gain  `json:"tags,omitempty"`
-	Keywords []Gain  `json:"keywords,omitempty"`
+	Total    float64   `json:"total"`
+	Base     float64   `json:"base"`
+	Tags     []Gain    `json:"tags,omitempty"`
+	Keywords []Gain    `json:"keywords,omitempty"`
+	Learned  []Learned `json:"learned,omitempty"`
 }
 
 // Gain is what one interest or keyword adds to the relevance.

@@ -60,6 +60,7 @@ func (p *Page) UnmarshalJSON(data []byte) error {
 const (
 	ReasonInterest = "interest" // a tag of the item is an interest of the agent
 	ReasonKeyword  = "keyword"  // a keyword of the agent stands in the item
+	ReasonLearned  = "learned"  // the agent has clicked or liked items that have it in common
 	ReasonFresh    = "fresh"
 	ReasonPopular  = "popular"
 )
@@ -67,7 +68,8 @@ const (
 // Reason is one cause of an item's score.
 type Reason struct {
 	Type  string `json:"type"`
-	Value string `json:"value"` // the tag or the keyword; "" of other types
+	Value string `json:"value"` // the tag, the keyword or what was learned; "" of other types
+	Kind  string `json:"kind"`  // of what was learned: tag, author, lang or word; "" of other types
 }
 
 // InFeedOf returns what a page says about the reader of an item or a post, nil

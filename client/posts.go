@@ -69,9 +69,9 @@ type PostAuthor struct {
 	ImageURL string `json:"image_url"`
 }
 
-// InFeed is what is about the reader of a post. An item has no more of it than Why.
+// InFeed is what is about the reader of a post. An item has no more of it than Source, Why and ShownBefore.
 type InFeed struct {
-	Source     string `json:"source"` // what brought it, such as "following"; "": it is not in their timeline
+	Source     string `json:"source"` // what brought it, such as "following" or "explore"; "": of an item its score, of a post that it is not in their timeline
 	Reason     string `json:"reason"` // why it is there: self, follow, domain, audience or mention
 	HasLiked   bool   `json:"has_liked"`
 	CanReply   bool   `json:"can_reply"`
@@ -80,6 +80,9 @@ type InFeed struct {
 	// Why tells, where [Ask.Why] asked, what the score is made of, what adds most
 	// first, three reasons at most.
 	Why []Reason `json:"why"`
+	// ShownBefore says that the reader was given it before, and is again because nothing
+	// unseen was left (dedup.when_exhausted: oldest).
+	ShownBefore bool `json:"shown_before"`
 }
 
 // PostEdit is a change of a post. What is nil stays.

@@ -29,7 +29,17 @@ type ReportRow struct {
 	MedianAge   *float64          `json:"median_age_seconds"` // nil: nothing was shown
 	Authors     int64             `json:"authors"`            // different ones, within about 1 %
 	Agents      int64             `json:"agents"`             // the same
+	Explored    *ReportExplored   `json:"explored,omitempty"` // what of it exploration has shown; nil: nothing
 	Difference  *ReportDifference `json:"difference"`         // to control; nil: this is control
+}
+
+// ReportExplored is the figures of the positions that exploration gave. They are
+// among those of the whole variant.
+type ReportExplored struct {
+	Impressions int64    `json:"impressions"`
+	Clicks      int64    `json:"clicks"`
+	CTR         float64  `json:"ctr"`
+	CTRInterval Interval `json:"ctr_interval"` // of 95 %
 }
 
 // Interval is a range that holds the true value, with a confidence of 95 %.

@@ -42,6 +42,9 @@ const (
 	FailOpen   = "open"   // dedup.on_failure: answer degraded
 	FailClosed = "closed" // dedup.on_failure: answer 503
 
+	ExhaustedStop   = "stop"   // dedup.when_exhausted: a page holds what is unseen, and may be empty
+	ExhaustedOldest = "oldest" // dedup.when_exhausted: what was shown longest ago fills it
+
 	OnServed = "served" // impressions.on: what was delivered counts
 	OnSeen   = "seen"   // impressions.on: what the client reports counts
 
@@ -127,23 +130,36 @@ type Ranking struct {
 	Popularity Popularity `koanf:"popularity"`
 	Keywords   Keywords   `koanf:"keywords"`
 	Diversity  Diversity  `koanf:"diversity"`
+	Explore    Explore    `koanf:"explore"`
+	Learned    Learned    `koanf:"learned"`
+}
+
+// Learned is how much what was learned of a reader counts; see
+// [feed.LearnedWeights].
+type Learned struct {
+	Tags     float64       `koanf:"tags" help:"what a tag that the reader has often clicked or liked adds to the relevance, as a share of the base; 0: off"`
+	Author   float64       `koanf:"author" help:"of an author, likewise"`
+	Lang     float64       `koanf:"lang" help:"of a language, likewise"`
+	Words    float64       `koanf:"words" help:"of a rarer word of a title, likewise"`
+	Negative float64       `koanf:"negative" help:"part of the relevance that is taken away by each of them that the reader has often disliked or hidden, 0 to 0.9"`
+	HalfLife time.Duration `koanf:"half_life" help:"time after which an act counts half"`
 }
 
 // Decay is the time decay: one Gaussian, or the curves in its place; see
 // [feed.Decay].
 type Decay struct {
+	Curves feed.Curves   `koanf:"curves" help:"curves that are added, in the place of scale, offset and decay: a JSON array, or a preset, single or two; []: none"`
 	Scale  time.Duration `koanf:"scale" help:"distance beyond the offset at which the factor is ranking.decay.decay"`
 	Offset time.Duration `koanf:"offset" help:"age up to which nothing decays"`
 	Decay  float64       `koanf:"decay" help:"factor at offset + scale, between 0 and 1"`
 	Floor  float64       `koanf:"floor" help:"least factor; 0: none"`
-	Curves feed.Curves   `koanf:"curves" help:"curves that are added, in the place of scale, offset and decay: a JSON array, or a preset, single or two; []: none"`
 }
 
 // Popularity is the influence of likes and comments, and of what readers do.
 type Popularity struct {
 	Weight   float64 `koanf:"weight" help:"of likes + 2 * comments: the popularity factor is 1 + weight * log10(1 + popularity); 0: off"`
-	Weight2h float64 `koanf:"weight_2h" help:"of the readers who clicked or liked in about the last 2 hours, added likewise; 0: off. No effect with recall.backend elastic"`
-	Weight2d float64 `koanf:"weight_2d" help:"of the readers who clicked or liked in about the last 2 days, added likewise; 0: off. No effect with recall.backend elastic"`
+	Weight2h float64 `koanf:"weight_2h" help:"of the readers who clicked or liked in about the last 2 hours, added likewise; 0: off"`
+	Weight2d float64 `koanf:"weight_2d" help:"of the readers who clicked or liked in about the last 2 days, added likewise; 0: off"`
 }
 
 // Keywords is what the keywords of a profile add.
@@ -157,6 +173,11 @@ type Diversity struct {
 	Site      Spread  `koanf:"site"`
 	Tag       Spread  `koanf:"tag"`
 	SameStory float64 `koanf:"same_story" help:"share of their words from which on two titles of a page tell one story; 0 or 1: off"`
+}
+
+// Explore says which positions go to items drawn at random; see [feed.Explore].
+type Explore struct {
+	Share float64 `koanf:"share" help:"part of a page's positions below the fifth that goes to young items drawn at random, 0 to 1; 0: off"`
 }
 
 // Spread lowers the scores of items of a page that have something in common.
@@ -173,6 +194,7 @@ type Dedup struct {
 	DailyCapacity     int           `koanf:"daily_capacity" help:"impressions of all agents that one day's filter is sized for"`
 	Shards            int           `koanf:"shards" help:"filters a day is spread over (redisbloom)"`
 	PendingGrace      time.Duration `koanf:"pending_grace" help:"how long an id stays exactly filtered after its filter write was confirmed"`
+	WhenExhausted     string        `koanf:"when_exhausted" help:"when nothing unseen is left: stop (short and empty pages) or oldest (what was shown longest ago comes again, marked)" oneof:"stop,oldest"`
 	OnFailure         string        `koanf:"on_failure" help:"when Redis is down: open (answer degraded) or closed (answer 503)" oneof:"open,closed"`
 	Mirror            Mirror        `koanf:"mirror"`
 }
@@ -249,6 +271,10 @@ type Fields struct {
 	TitleTokens    string `koanf:"title_tokens" help:"index field of the title's words as keywords match them, with manage_index"`
 	SummaryTokens  string `koanf:"summary_tokens" help:"index field of the summary's words as keywords match them, with manage_index"`
 	Site           string `koanf:"site" help:"index field of the site an item is from: a keyword field with doc_values"`
+	Sum2h          string `koanf:"sum_2h" help:"index field of live popularity, a double; empty: one of Freshet's own with manage_index, else live popularity is off"`
+	Epoch2h        string `koanf:"epoch_2h" help:"index field of the epoch of sum_2h, a keyword"`
+	Sum2d          string `koanf:"sum_2d" help:"index field of live popularity, a double"`
+	Epoch2d        string `koanf:"epoch_2d" help:"index field of the epoch of sum_2d, a keyword"`
 }
 
 // Log says what is logged, and how.
@@ -267,12 +293,14 @@ func Default() Config {
 		Catalog: Catalog{Backend: CatalogSQLite, GroupBy: GroupByNone},
 		Recall:  Recall{Backend: RecallMemory, N: 500, CacheTTL: time.Second, StaleTTL: 10 * time.Minute},
 		Ranking: Ranking{
-			Base: 0.1, Decay: defaultDecay(feed.PresetSingle), Popularity: Popularity{Weight2h: 1.5, Weight2d: 0.2},
+			Base: 0.1, Decay: defaultDecay(feed.PresetTwo), Popularity: Popularity{Weight2h: 1.5, Weight2d: 0.2},
 			Keywords: Keywords{Summary: feed.DefaultKeywordsSummary}, Diversity: defaultDiversity(),
+			Explore: Explore{Share: feed.DefaultExploreShare},
+			Learned: Learned{Tags: 0.5, Author: 0.5, Words: 0.5, Negative: 0.3, HalfLife: feed.DefaultLearnedHalfLife},
 		},
 		Dedup: Dedup{
 			Backend: DedupMemory, WindowDays: 7, FalsePositiveRate: 0.01, DailyCapacity: 1_000_000, Shards: 1,
-			PendingGrace: 10 * time.Second, OnFailure: FailOpen, Mirror: Mirror{MaxBytes: 512 << 20},
+			PendingGrace: 10 * time.Second, WhenExhausted: ExhaustedStop, OnFailure: FailOpen, Mirror: Mirror{MaxBytes: 512 << 20},
 		},
 		Sessions:      Sessions{Backend: SessionsMemory, TTL: 30 * time.Minute},
 		Impressions:   Impressions{On: OnServed, PendingTTL: 30 * time.Minute},
@@ -336,6 +364,8 @@ func (c Config) Parameters() feed.Ranking {
 		Base:             c.Ranking.Base,
 		KeywordsSummary:  c.Ranking.Keywords.Summary,
 		Diversity:        c.Ranking.Diversity.parameters(),
+		Explore:          feed.Explore(c.Ranking.Explore),
+		Learned:          feed.LearnedWeights(c.Ranking.Learned),
 	}
 }
 

@@ -160,6 +160,15 @@ func (r Ranking) check(p *Problems) {
 	r.Diversity.Site.check(p, "ranking.diversity.site")
 	r.Diversity.Tag.check(p, "ranking.diversity.tag")
 	within(p, "ranking.diversity.same_story", r.Diversity.SameStory, 0, 1)
+	within(p, "ranking.explore.share", r.Explore.Share, 0, 1)
+	within(p, "ranking.learned.tags", r.Learned.Tags, 0, 100)
+	within(p, "ranking.learned.author", r.Learned.Author, 0, 100)
+	within(p, "ranking.learned.lang", r.Learned.Lang, 0, 100)
+	within(p, "ranking.learned.words", r.Learned.Words, 0, 100)
+	within(p, "ranking.learned.negative", r.Learned.Negative, 0, 0.9)
+	if h := r.Learned.HalfLife; h < time.Hour || h > 10*365*24*time.Hour {
+		p.add("ranking.learned.half_life", "must be 1h to 87600h, not %s", feed.DurationText(h))
+	}
 }
 
 func (s Spread) check(p *Problems, key string) {

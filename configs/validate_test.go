@@ -78,6 +78,7 @@ func TestValidateRefuses(t *testing.T) {
 		"timeout beyond the grace":          {change: func(c *C) { c.Server.RequestTimeout = time.Minute }, key: "dedup.pending_grace", says: "(1m), not 10s"},
 		"endless grace":                     {change: func(c *C) { c.Dedup.PendingGrace = 25 * time.Hour }, key: "dedup.pending_grace", says: "at most 24h"},
 		"no room for a mirror":              {change: func(c *C) { c.Dedup.Mirror.MaxBytes = 1000 }, key: "dedup.mirror.max_bytes", says: "1048576 to"},
+		"unknown when_exhausted":            {change: func(c *C) { c.Dedup.WhenExhausted = "newest" }, key: "dedup.when_exhausted", says: "stop or oldest"},
 		"unknown on_failure":                {change: func(c *C) { c.Dedup.OnFailure = "ajar" }, key: "dedup.on_failure", says: "open or closed"},
 		"unknown sessions":                  {change: func(c *C) { c.Sessions.Backend = "x" }, key: "sessions.backend", says: "memory or redislist"},
 		"no session":                        {change: func(c *C) { c.Sessions.TTL = 0 }, key: "sessions.ttl"},

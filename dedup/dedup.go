@@ -69,7 +69,8 @@ type Checker interface {
 	// window at now, in one round trip, and changes nothing. Verdicts are in
 	// the order of groups, which may repeat; no groups is an empty answer, and
 	// an unknown agent has seen nothing. An impression whose Record was
-	// confirmed or whose claim stands is never Unseen; an unseen group is taken
+	// confirmed or whose claim stands is never Unseen. What is pending is Pending
+	// whatever the filters have, else the latest day that has it counts. An unseen group is taken
 	// for seen at most at the configured rate over the window. An error means
 	// no verdict at all; where it wraps [ErrUnavailable], try again.
 	Check(ctx context.Context, agent string, groups []string, now time.Time) (Checked, error)

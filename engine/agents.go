@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/freshet/freshet/catalog"
@@ -75,6 +76,9 @@ func (e *Engine) RemoveProfile(ctx context.Context, agent string) error {
 	if err != nil {
 		return err
 	}
+	if old.Learned.Alone { // what was learned is no profile, and stays
+		return fmt.Errorf("profile of %s: %w", agent, catalog.ErrNotFound)
+	}
 	if err := e.stores.Catalog.RemoveProfile(ctx, agent); err != nil && !errors.Is(err, catalog.ErrNotFound) {
 		return err
 	}
@@ -84,11 +88,19 @@ func (e *Engine) RemoveProfile(ctx context.Context, agent string) error {
 	return e.stores.Sessions.Delete(ctx, agent)
 }
 
-// Forget deletes the agent's profile and ends their session, whatever there is of
-// them.
+// Forget deletes the agent's profile, what was learned of them and what is remembered
+// of their clicks and likes, and ends their session, whatever there is of them.
 func (e *Engine) Forget(ctx context.Context, agent string) error {
+	if err := e.ForgetLearned(ctx, agent); err != nil {
+		return err
+	}
 	if err := e.RemoveProfile(ctx, agent); err != nil && !errors.Is(err, catalog.ErrNotFound) {
 		return err
+	}
+	if e.stores.Popularity != nil {
+		if err := e.stores.Popularity.Forget(e.begin(ctx), agent); err != nil {
+			return err
+		}
 	}
 	return e.stores.Sessions.Delete(e.begin(ctx), agent)
 }
@@ -121,9 +133,15 @@ func (e *Engine) Seen(ctx context.Context, agent string, ids []string) error {
 // refs looks up the group of each item. An id that is unknown stands for its
 // own group.
 func (e *Engine) refs(ctx context.Context, ids []string) ([]feed.Ref, error) {
+	refs, _, err := e.refsAndDocs(ctx, ids)
+	return refs, err
+}
+
+// refsAndDocs is refs with what each item was when it was looked up.
+func (e *Engine) refsAndDocs(ctx context.Context, ids []string) ([]feed.Ref, []feed.Doc, error) {
 	docs, err := e.stores.Catalog.Docs(ctx, ids)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	refs := make([]feed.Ref, len(ids))
 	for i, id := range ids {
@@ -132,10 +150,10 @@ func (e *Engine) refs(ctx context.Context, ids []string) ([]feed.Ref, error) {
 			continue
 		}
 		if refs[i].Group, _, err = docs[i].Head(); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return refs, nil
+	return refs, docs, nil
 }
 
 // withhold keeps what has been seen elsewhere from coming out of the agent's

@@ -77,6 +77,11 @@ type Answer struct {
 	// last refresh; of an agent without one in eight days, how many are younger
 	// than a day, 99 at most.
 	NewCount int
+	// Sources has the source of each of Docs; nil: all are there for their scores.
+	Sources []feed.Source
+	// ShownBefore tells of each of Docs whether the agent was given it before, within
+	// the dedup window; nil: none was.
+	ShownBefore []bool
 	// Why has, where it was asked for and could be told, the reasons of each of
 	// Docs, what adds most to its score first; none for an item about which there is
 	// nothing to say.

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -25,9 +26,19 @@ type stages struct {
 // chosen is the clean, ranked list of one refresh.
 type chosen struct {
 	ranked    []feed.Ref
-	stale     []string // groups pending for so long that they are to be recorded again
-	checkedAt int64    // the dedup store's clock at the first check
+	again     []feed.Ref // shown before, to go behind ranked; only where recall has no more
+	earlier   int        // how many of those were shown before today
+	stale     []string   // groups pending for so long that they are to be recorded again
+	checkedAt int64      // the dedup store's clock at the first check
 	lacks     parts
+}
+
+// session is what a refresh makes a session of.
+func (c *chosen) session() []feed.Ref {
+	if len(c.again) == 0 {
+		return c.ranked
+	}
+	return slices.Concat(c.ranked, c.again)
 }
 
 // choose goes on until want candidates can be dealt in pages of that size, for as

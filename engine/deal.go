@@ -107,6 +107,7 @@ type hydrated struct {
 	docs    []feed.Doc
 	refs    []feed.Ref // of the docs
 	first   []feed.Doc // of the docs, those that no other call was answered with
+	drawn   []string   // groups of those of them that exploration drew
 	gone    []feed.Ref // deleted or changed meanwhile
 	muted   []feed.Ref // refused by the profile as it is now
 	lost    []feed.Ref // content that cannot be read at the moment
@@ -128,6 +129,7 @@ func (h *hydrated) add(more hydrated) {
 	h.docs = append(h.docs, more.docs...)
 	h.refs = append(h.refs, more.refs...)
 	h.first = append(h.first, more.first...)
+	h.drawn = append(h.drawn, more.drawn...)
 	h.gone = append(h.gone, more.gone...)
 	h.muted = append(h.muted, more.muted...)
 	h.lost = append(h.lost, more.lost...)

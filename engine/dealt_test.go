@@ -212,8 +212,8 @@ func TestPagesOfPosts(t *testing.T) {
 		now := last.AddDate(0, 0, -days)
 		r := newRig(t, 0, func(_ *engine.Stores, cfg *engine.Config) {
 			ranking := configs.Default().Parameters()
-			if days%60 == 0 { // a good match lasts longer, so that one site has more to offer
-				ranking.Decay.Scale = 120 * time.Hour
+			if days%60 == 0 { // nothing falls much for days, so that one site has more to offer
+				ranking.Decay = feed.Decay{Scale: 120 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}
 			}
 			cfg.Rankings = &feed.Live{Ranking: ranking}
 		})

@@ -28,7 +28,10 @@ func (e *Engine) deliver(ctx context.Context, c *call, p page) (Answer, error) {
 	c.profile = got.profile
 	lacks := p.lacks | got.lacks()
 	countDegraded(lacks)
-	return Answer{Docs: got.docs, HasMore: p.HasMore, Degraded: lacks.names()}, nil
+	return Answer{
+		Docs: got.docs, Sources: feed.Sources(got.refs), ShownBefore: feed.ShownBefore(got.refs),
+		HasMore: p.HasMore, Degraded: lacks.names(),
+	}, nil
 }
 
 // record remembers what is being answered. What is answered again is recorded
@@ -43,7 +46,7 @@ func (e *Engine) record(ctx context.Context, c *call, p page, got hydrated) {
 	if !p.loose && e.cfg.RecordServed {
 		e.stores.Recorder.Deliver(c.Agent, keys)
 	}
-	e.tally(c, got.first)
+	e.tally(c, got)
 }
 
 // take takes a page from the session. A call is the [pageSource] of its pages.
@@ -72,7 +75,7 @@ func (c *call) read(ctx context.Context, p page) (hydrated, error) {
 		refs, unsure = c.e.failOpen.unseen(ctx, c.Agent, refs)
 	}
 	got, err := c.e.stages.hydrate(ctx, c.Agent, refs)
-	got.first, got.unsure = got.docs, unsure
+	got.first, got.drawn, got.unsure = got.docs, drawnGroups(got.refs), unsure
 	if len(refs) < len(p.Refs) {
 		got.shown = slices.DeleteFunc(slices.Clone(p.Refs), func(r feed.Ref) bool { return slices.Contains(refs, r) })
 	}

@@ -46,8 +46,8 @@ type Recorder interface {
 	Confirm(ctx context.Context, agent string, groups []string) error
 }
 
-// Stores is everything the engine stands on; all but Fallback, Recovery, Tally, Popularity
-// and Posts are required.
+// Stores is everything the engine stands on; all but Fallback, Recovery, Tally, Popularity,
+// Learner and Posts are required.
 type Stores struct {
 	Sources  []recall.Source // asked together; of equal scores the earlier source's comes first
 	Seen     Seen
@@ -64,6 +64,8 @@ type Stores struct {
 	Tally    Tally // counts what is shown and done, per variant; nil: nothing is counted
 	// Popularity counts clicks and likes per item; nil: they change no ranking.
 	Popularity Popularity
+	// Learner learns of an agent by what they do; nil: nothing is learned.
+	Learner Learner
 	// Posts tells which posts an agent may see, so that acts on others do not
 	// count; nil: there are no posts.
 	Posts social.Cards
@@ -90,6 +92,9 @@ type Config struct {
 	RoundsFor  time.Duration
 	OriginStep time.Duration // the origin is rounded down to it, so that equal recalls are equal; 0: it is not
 	Coalesce   time.Duration // a refresh that waited for one this young pages from its session; 0: off
+	// ShowAgain fills the end of a session with what was shown longest ago, where
+	// recall has nothing unseen left (dedup.when_exhausted: oldest).
+	ShowAgain bool
 	// RecordServed records what was delivered (impressions.on: served); else
 	// only what the client reports as seen is recorded.
 	RecordServed bool

@@ -121,8 +121,11 @@ type Explained struct {
 	Relevance  *Relevance           `json:"relevance,omitempty"`
 	Popularity *ExplainedPopularity `json:"popularity,omitempty"`
 	Fate       Fate                 `json:"fate"`
-	Day        string               `json:"day,omitempty"`    // with seen: the day of the filter, YYYYMMDD
-	Better     string               `json:"better,omitempty"` // with group and same_story: the item that stands in
+	Day        string               `json:"day,omitempty"` // with seen and ShownBefore: the day of the filter, YYYYMMDD
+	// ShownBefore says that it is dealt although a filter has it, because nothing
+	// unseen is left (dedup.when_exhausted: oldest).
+	ShownBefore bool   `json:"shown_before,omitempty"`
+	Better      string `json:"better,omitempty"` // with group and same_story: the item that stands in
 	// Variety is where the candidate is dealt, and why there; nil for one that
 	// is not.
 	Variety *Variety `json:"variety,omitempty"`
@@ -131,9 +134,10 @@ type Explained struct {
 // Variety is how a candidate was dealt: at the time it had the highest
 // score × factor of all that were left.
 type Variety struct {
-	Place  int     `json:"place"`  // in the list that pages are taken from; 1 is the first
-	Page   int     `json:"page"`   // from 1, of those dealt in advance
-	Factor float64 `json:"factor"` // the product of those below
+	Place  int     `json:"place"`            // in the list that pages are taken from; 1 is the first
+	Page   int     `json:"page"`             // from 1, of those dealt in advance
+	Source string  `json:"source,omitempty"` // "explore": it was drawn for its position
+	Factor float64 `json:"factor"`           // the product of those below
 	Author *Nth    `json:"author,omitempty"`
 	Site   *Nth    `json:"site,omitempty"`
 	Tag    *Nth    `json:"tag,omitempty"` // the first one of the item
@@ -147,12 +151,13 @@ type Nth struct {
 	Factor float64 `json:"factor"`
 }
 
-// Relevance is base + Σ tags + Σ keywords.
+// Relevance is (base + Σ tags + Σ keywords + Σ scores learned) × Π factors learned.
 type Relevance struct {
-	Total    float64       `json:"total"`
-	Base     float64       `json:"base"`
-	Tags     []recall.Gain `json:"tags,omitempty"`
-	Keywords []recall.Gain `json:"keywords,omitempty"`
+	Total    float64              `json:"total"`
+	Base     float64              `json:"base"`
+	Tags     []recall.Gain        `json:"tags,omitempty"`
+	Keywords []recall.Gain        `json:"keywords,omitempty"`
+	Learned  []recall.LearnedGain `json:"learned,omitempty"`
 }
 
 // ExplainedPopularity is what makes an item's popularity factor: 1 + what each of

@@ -101,10 +101,10 @@ func (x *explaining) candidateReason(c *Explained, it *feed.Item) string {
 	all := x.out.Counts.Recalled
 	switch c.Fate {
 	case FatePaged:
-		return fmt.Sprintf("It ranks %d of %d and is at place %d of the page%s.", c.Rank, all, paged, c.Variety.reason())
+		return fmt.Sprintf("It ranks %d of %d and is at place %d of the page%s.%s", c.Rank, all, paged, c.Variety.reason(), c.again())
 	case FateKept:
-		return fmt.Sprintf("It ranks %d of %d. The page of %d is full before it; it waits in the session, at place %d of what comes after the page%s.",
-			c.Rank, all, x.r.Limit, ahead, c.Variety.reason())
+		return fmt.Sprintf("It ranks %d of %d. The page of %d is full before it; it waits in the session, at place %d of what comes after the page%s.%s",
+			c.Rank, all, x.r.Limit, ahead, c.Variety.reason(), c.again())
 	case FateSeen:
 		return fmt.Sprintf("It ranks %d of %d, but the filter of %s has it: the agent was given it, or an item of its group, that day. "+
 			"A filter may also be wrong, as rarely as dedup.false_positive_rate says.", c.Rank, all, c.Day)
@@ -121,6 +121,14 @@ func (x *explaining) candidateReason(c *Explained, it *feed.Item) string {
 			"it was deleted, moved to another group or dated later since.", c.Rank, all)
 	}
 	return fmt.Sprintf("It ranks %d of %d, but %s is of the same group, ranks higher and stands in for it.", c.Rank, all, c.Better)
+}
+
+// again says in words that a candidate was shown before; "" where it was not.
+func (c *Explained) again() string {
+	if !c.ShownBefore {
+		return ""
+	}
+	return fmt.Sprintf(" The agent was given it, or an item of its group, on %s; it comes again because nothing unseen is left (dedup.when_exhausted).", c.Day)
 }
 
 // reason says in words what has lowered a candidate among those of its page; ""

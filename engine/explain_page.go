@@ -31,7 +31,7 @@ func (*explainedList) restore(context.Context, page, []feed.Ref) {}
 // page deals the page that a refresh would answer. What nothing holds back then
 // waits in the session.
 func (x *explaining) page(ctx context.Context) error {
-	d := &explainedList{x, x.found.ranked}
+	d := &explainedList{x, x.found.session()}
 	p, err := d.take(ctx, x.r.Limit)
 	if err != nil {
 		return err

@@ -30,7 +30,7 @@ func (e *Engine) Explain(ctx context.Context, r ExplainRequest) (Explanation, er
 		ctx, span = e.cfg.Tracer.Start(ctx, "explain", trace.WithAttributes(attribute.String("freshet.agent", r.Agent)))
 		defer span.End()
 	}
-	x := &explaining{e: e, r: r, begun: e.cfg.Clock(), best: map[string]string{}}
+	x := &explaining{e: e, r: r, begun: e.cfg.Clock(), best: map[string]string{}, ofDay: map[string]int{}}
 	for _, step := range []func(context.Context) error{x.open, x.recall, x.page, x.factors, x.item} {
 		if err := step(ctx); err != nil {
 			return Explanation{}, err
@@ -61,6 +61,8 @@ type explaining struct {
 	found     chosen            // what the page is dealt from
 	last      Explained         // the last candidate, listed or not
 	exhausted bool              // recall had no more
+	unlisted  []Explained       // counted as seen and not listed; they may come again
+	ofDay     map[string]int    // how many candidates each day's filter has
 	lacks     parts
 }
 
@@ -128,6 +130,7 @@ func (x *explaining) recall(ctx context.Context) (err error) {
 	x.found, err = r.chosen()
 	x.exhausted, x.out.OutOfTime = r.last, r.late && len(x.found.ranked) < x.r.Limit
 	x.place(r.survivors, r.dealer.places)
+	x.placeAgain()
 	x.lacks |= x.found.lacks
 	return err
 }
@@ -160,6 +163,9 @@ func (x *explaining) list(n Explained) {
 	if n.Fate != "" && n.Rank > listed && n.ID != x.r.Item {
 		x.out.Unlisted++
 		*x.out.Counts.of(n.Fate)++
+		if x.ofDay[n.Day]++; n.Fate == FateSeen && x.e.cfg.ShowAgain && x.ofDay[n.Day] <= x.e.cfg.N {
+			x.unlisted = append(x.unlisted, n)
+		}
 		return
 	}
 	x.out.Candidates = append(x.out.Candidates, n)
@@ -181,7 +187,7 @@ func (x *explaining) place(survivors []feed.Candidate, places []place) {
 			c.Fate, c.Better = FateStory, survivors[p.same].ID
 			continue
 		}
-		c.Variety = &Variety{Place: p.at, Page: p.page, Factor: 1}
+		c.Variety = &Variety{Place: p.at, Page: p.page, Factor: 1, Source: p.source.String()}
 		for k, value := range []string{from.Author, from.Site, from.Tag} {
 			c.Variety.Factor *= p.factor[k]
 			if p.nth[k] > 0 {
@@ -244,7 +250,7 @@ func (c *Explained) set(f recall.Factors, r *feed.Ranking) {
 	if !f.Known {
 		return
 	}
-	c.Relevance = &Relevance{Total: f.Relevance, Base: f.Base, Tags: f.Tags, Keywords: f.Keywords}
+	c.Relevance = &Relevance{Total: f.Relevance, Base: f.Base, Tags: f.Tags, Keywords: f.Keywords, Learned: f.Learned}
 	c.Popularity = &ExplainedPopularity{
 		Value: f.Popularity, Factor: f.PopularityFactor,
 		Readers2h: explainedReaders(f.Count2h, r.Popularity2h), Readers2d: explainedReaders(f.Count2d, r.Popularity2d),

@@ -268,11 +268,13 @@ func (d *disk) Keep(_ string, groups []string, _ time.Time) error {
 // tally counts what was delivered.
 type tally struct {
 	delivered []string
+	explored  []string
 	acts      int
 	full      bool
 }
 
-func (c *tally) Delivered(_, _ string, docs []feed.Doc, _ time.Time) {
+func (c *tally) Delivered(_, _ string, docs []feed.Doc, explored []string, _ time.Time) {
+	c.explored = append(c.explored, explored...)
 	for _, d := range docs {
 		c.delivered = append(c.delivered, d.ID)
 	}

@@ -35,6 +35,7 @@ func (e *Engine) peek(ctx context.Context, r Request) (Answer, error) {
 		return Answer{}, err
 	}
 	q, _ := e.query(r.Agent, profile)
+	q.Ranking.Explore = feed.Explore{} // a badge tells what is new, best first
 	q.Since = since
 	if since.IsZero() { // before the origin, so that the recalls of all newcomers are equal
 		q.Since = q.Origin.Add(-newcomerSince)

@@ -1,6 +1,10 @@
 package engine_test
 
 import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +16,7 @@ import (
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/learning"
 )
 
 func (r *rig) react(t *testing.T, kind events.Kind, ids ...string) (engine.Taken, error) {
@@ -53,6 +58,14 @@ func TestReact(t *testing.T) {
 type raised struct {
 	items []string
 	full  bool
+	down  error
+}
+
+func (r *raised) Forget(_ context.Context, agent string) error {
+	if r.down == nil {
+		r.items = slices.DeleteFunc(r.items, func(act string) bool { return strings.HasPrefix(act, agent+" ") })
+	}
+	return r.down
 }
 
 func (r *raised) Acted(agent string, items []string, _ time.Time) bool {
@@ -85,6 +98,58 @@ func TestReactRaises(t *testing.T) {
 	require.NoError(t, err)
 	_, err = r.react(t, events.Click, "i001")
 	require.ErrorIs(t, err, events.ErrUnavailable)
+}
+
+// learner notes the acts that an agent is learned from.
+type learner struct {
+	acts     []string
+	halfLife time.Duration
+	full     bool
+	flushed  int
+}
+
+func (l *learner) Acted(agent string, halfLife time.Duration, acts []learning.Act, _ time.Time) bool {
+	if l.full {
+		return false
+	}
+	l.halfLife = halfLife
+	for _, a := range acts {
+		l.acts = append(l.acts, fmt.Sprint(agent, " ", a.Kind, " ", a.Group, " ", a.Doc.ID))
+	}
+	return true
+}
+
+func (l *learner) Flush(context.Context) error {
+	l.flushed++
+	return nil
+}
+
+// Every kind of act on what the agent was shown teaches, by the half-life of the
+// agent's ranking; one on an item that is gone does not.
+func TestReactTeaches(t *testing.T) {
+	l := &learner{}
+	ranking := feed.Ranking{Base: 0.1, Decay: feed.Decay{Scale: time.Hour, Decay: 0.5}, Learned: feed.LearnedWeights{HalfLife: 5 * time.Hour}}
+	r := newRig(t, 30, func(s *engine.Stores, cfg *engine.Config) { s.Learner, cfg.Rankings = l, &feed.Live{Ranking: ranking} })
+	r.wants(t, refresh(5), run(0, 5), true)
+	r.remove(t, "i004")
+	_, err := r.React(t.Context(), "u_1", []engine.Act{
+		{Kind: events.Click, ID: "i000"},
+		{Kind: events.Like, ID: "i001"},
+		{Kind: events.Dislike, ID: "i002"},
+		{Kind: events.Hide, ID: "i003"},
+		{Kind: events.Like, ID: "i020"},
+		{Kind: events.Like, ID: "i004"},
+	})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"u_1 0 i000 i000", "u_1 1 i001 i001", "u_1 2 i002 i002", "u_1 3 i003 i003"}, l.acts)
+	assert.Equal(t, 5*time.Hour, l.halfLife)
+	l.full = true
+	_, err = r.react(t, events.Dislike, "i001")
+	require.ErrorIs(t, err, events.ErrUnavailable)
+	require.NoError(t, r.ForgetLearned(t.Context(), "u_1"))
+	require.NoError(t, r.Forget(t.Context(), "u_1"))
+	assert.Equal(t, 2, l.flushed, "what waits is learned first, and then forgotten")
+	require.ErrorIs(t, r.ForgetLearned(t.Context(), "u:1"), feed.ErrBadID)
 }
 
 func TestReactWithoutDedup(t *testing.T) {

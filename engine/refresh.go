@@ -103,6 +103,9 @@ func (e *Engine) freshPage(ctx context.Context, c *call) (page, error) {
 		if err != nil {
 			return e.oldSessionPage(ctx, c, err)
 		}
+		if c.Action == ActionLoadMore { // who scrolls on comes to an end: what came again was shown today
+			found.again = found.again[:found.earlier]
+		}
 		if e.cfg.RecordServed && len(found.stale) > 0 && try == 1 {
 			e.stores.Recorder.Deliver(c.Agent, found.stale)
 		}
@@ -113,7 +116,7 @@ func (e *Engine) freshPage(ctx context.Context, c *call) (page, error) {
 		if e.failOpen.allows(ctx, err) {
 			return e.failOpen.page(c, found)
 		}
-		if err != nil || len(p.Refs) > 0 || len(found.ranked) == 0 || p.Replayed || try == pageTries {
+		if err != nil || len(p.Refs) > 0 || len(found.ranked)+len(found.again) == 0 || p.Replayed || try == pageTries {
 			return page{Page: p, lacks: found.lacks}, err
 		}
 	}
@@ -124,7 +127,7 @@ func (e *Engine) replace(ctx context.Context, c *call, found chosen) (cache.Page
 	ctx, end := e.enter(ctx, pageStage)
 	defer end()
 	p, err := e.stores.Sessions.Replace(ctx, cache.Replace{
-		Agent: c.Agent, Ranked: found.ranked, Limit: c.Limit,
+		Agent: c.Agent, Ranked: found.session(), Limit: c.Limit,
 		Now: e.cfg.Clock(), Call: c.next(), CheckedAt: found.checkedAt,
 	})
 	c.made(ctx, p, err)

@@ -40,6 +40,7 @@ type rounds struct {
 	verdicts []dedup.Verdict  // one for each fresh one of it
 	last     bool             // recall has no more
 	late     bool             // recall has more, but the time is up
+	again    again            // what may fill a session where recall has nothing unseen left
 	found    chosen           // so far, its list of the first arranged survivors
 	arranged int
 	err      error
@@ -83,7 +84,7 @@ func (s *scratch) release() {
 func (s *stages) rounds(agent string, q feed.Query, want, page int, budget time.Duration) rounds {
 	return rounds{
 		scratch: scratches.Get().(*scratch), stages: s, agent: agent, query: q, want: want, page: page, budget: budget,
-		begun: s.e.cfg.Clock(), cursors: make([]string, len(s.sources)),
+		again: s.again(), begun: s.e.cfg.Clock(), cursors: make([]string, len(s.sources)),
 	}
 }
 
@@ -162,11 +163,13 @@ func (r *rounds) check(ctx context.Context) error {
 	if r.number == 1 {
 		r.found.checkedAt, r.found.stale = checked.At, checked.Stale
 	}
-	r.verdicts = byRef(r.refs, checked.Verdicts)
+	r.verdicts = latest(r.refs, checked.Verdicts)
 	for i, c := range r.fresh {
 		if r.verdicts[i] == dedup.Unseen {
 			r.survivors = append(r.survivors, c)
+			continue
 		}
+		r.again.add(&c, r.verdicts[i])
 	}
 	return nil
 }
@@ -185,6 +188,7 @@ func (r *rounds) enough() bool {
 // of sources or quotas: a refresh, a silent one and an explanation all go by it.
 func (r *rounds) arrange() {
 	if r.found.ranked == nil || r.arranged != len(r.survivors) {
+		r.dealer.drawer.aim(r.agent, &r.query)
 		r.found.ranked = r.dealer.deal(r.survivors, r.query.Ranking.Diversity, r.page)
 		r.arranged = len(r.survivors)
 	}
@@ -196,6 +200,9 @@ func (r *rounds) chosen() (chosen, error) {
 		return chosen{}, r.err
 	}
 	r.arrange()
+	if r.last && r.found.lacks == 0 {
+		r.found.again, r.found.earlier = r.again.list()
+	}
 	return r.found, nil
 }
 

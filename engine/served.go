@@ -156,11 +156,13 @@ func (s *served) remove(agent string, keys []string, now time.Time) {
 }
 
 // unknown leaves out the refs that the agent was handed out: a session from
-// before a fault may still hold them.
+// before a fault may still hold them. What is to come again is left out only where
+// nothing else knows that it has been handed out.
 func (s *served) unknown(agent string, refs []feed.Ref, all bool, now time.Time) (left []feed.Ref) {
 	left = refs
 	s.with(agent, now, func(a *shown) {
 		left = slices.DeleteFunc(slices.Clone(refs), func(ref feed.Ref) bool {
+			all := all && !ref.ShownBefore
 			return s.has(a, ref.Group, all) || ref.ID != ref.Group && s.has(a, ref.ID, all)
 		})
 	})

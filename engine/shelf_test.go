@@ -93,3 +93,14 @@ func (s *shelf) RemoveProfile(_ context.Context, agent string) error {
 	delete(s.profiles, agent)
 	return nil
 }
+
+func (s *shelf) Learn(_ context.Context, agent string, change func(*feed.Learning) bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, exists := s.profiles[agent]
+	r := catalog.RecordOf(p)
+	r.Learn(exists, change)
+	p.Learned = r.Weights
+	s.profiles[agent] = p
+	return nil
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/learning"
 	"github.com/freshet/freshet/social"
 )
 
@@ -16,8 +17,9 @@ import (
 type Tally interface {
 	// Delivered counts what an agent of the variant is answered for the first
 	// time, once for each page. It must not block, and where it has no room it
-	// leaves the page uncounted. It keeps docs, which are not changed any more.
-	Delivered(variant, agent string, docs []feed.Doc, now time.Time)
+	// leaves the page uncounted. Explored are the groups of those that were drawn for
+	// their positions. It keeps both lists, which are not changed any more.
+	Delivered(variant, agent string, docs []feed.Doc, explored []string, now time.Time)
 	// Acted counts acts, each once a day however often it comes. It must not
 	// block: it answers false, and has taken none of them, where it has no room
 	// at the moment; asking again is harmless.
@@ -31,6 +33,8 @@ type Popularity interface {
 	// however often it comes. It must not block: it answers false, and has taken none
 	// of them, where it has no room at the moment; asking again is harmless.
 	Acted(agent string, items []string, now time.Time) bool
+	// Forget forgets what the agent has acted on. What it has added to counts stays.
+	Forget(ctx context.Context, agent string) error
 }
 
 // Act is something an agent did with an item.
@@ -48,15 +52,15 @@ type Taken struct {
 // tally counts a page that is being answered for the first time, for the variant
 // that ranked it. A page of a session counts for the one the agent is in now: a
 // session outlives a change of the ranking for its last pages.
-func (e *Engine) tally(c *call, docs []feed.Doc) {
-	if e.stores.Tally == nil || len(docs) == 0 {
+func (e *Engine) tally(c *call, got hydrated) {
+	if e.stores.Tally == nil || len(got.first) == 0 {
 		return
 	}
 	variant := c.variant
 	if variant == "" {
 		variant, _ = e.cfg.Rankings.For(c.Agent)
 	}
-	e.stores.Tally.Delivered(variant, c.Agent, docs, e.cfg.Clock())
+	e.stores.Tally.Delivered(variant, c.Agent, got.first, got.drawn, e.cfg.Clock())
 }
 
 // React takes what the agent did. What it hid is muted for good before it
@@ -64,7 +68,8 @@ func (e *Engine) tally(c *call, docs []feed.Doc) {
 // variant where the agent has been shown the item, or has reported so: clicks
 // alone shall not move a report. While the dedup store is down and the
 // engine fails open, that cannot be told, and all of them count. Clicks and likes
-// that count raise the item's live popularity.
+// that count raise the item's live popularity, and the agent is learned from all that
+// count.
 //
 // Doing the same again is harmless. An id that is unknown stands for its own
 // group, so that an act on an item that has been deleted meanwhile still
@@ -80,7 +85,7 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (Taken, er
 	for i, a := range acts {
 		ids[i] = a.ID
 	}
-	refs, err := e.refs(ctx, ids)
+	refs, docs, err := e.refsAndDocs(ctx, ids)
 	if err != nil {
 		return Taken{}, err
 	}
@@ -98,21 +103,35 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (Taken, er
 	var taken Taken
 	counted := make([]events.Act, 0, len(acts))
 	var raised []string
+	var lesson []learning.Act
 	for i, a := range acts {
 		if verdicts[i] == dedup.Unseen || hidden[a.ID] {
 			taken.Unshown++
 			continue
 		}
 		taken.Accepted++
-		counted = append(counted, events.Act{Kind: a.Kind, Hash: events.ActHash(a.Kind, agent, refs[i].Group)})
+		counted = append(counted, counting(a.Kind, agent, refs[i].Group))
+		if !docs[i].Missing() {
+			lesson = append(lesson, learning.Act{Kind: lessons[a.Kind], Group: refs[i].Group, Doc: docs[i]})
+		}
 		if a.Kind == events.Click || a.Kind == events.Like {
 			raised = append(raised, a.ID)
 		}
 	}
-	if !e.count(agent, counted, raised) {
+	if !e.count(agent, counted, raised) || !e.learn(agent, lesson) {
 		return Taken{}, fmt.Errorf("%w: too many events are waiting to be counted", events.ErrUnavailable)
 	}
 	return taken, nil
+}
+
+// counting is an act as it is counted. Whether a click is on what exploration has
+// shown, the store knows: it is told what it would have remembered.
+func counting(kind events.Kind, agent, group string) events.Act {
+	act := events.Act{Kind: kind, Hash: events.ActHash(kind, agent, group)}
+	if kind == events.Click {
+		act.Explored = events.ExploredHash(agent, group)
+	}
+	return act
 }
 
 // count hands over what counts for the agent's variant, and the items whose live
@@ -169,11 +188,12 @@ func checkActs(agent string, acts []Act) error {
 }
 
 // hide mutes what was hidden. The session is left as it is: its pages are read
-// with the profile as it is then, and leave out what that one hides.
+// with the profile as it is then, and leave out what that one hides. Where items come
+// again, what is disliked is muted too: nothing else keeps it from it.
 func (e *Engine) hide(ctx context.Context, agent string, acts []Act, refs []feed.Ref) error {
 	var hidden []feed.Ref
 	for i, a := range acts {
-		if a.Kind == events.Hide {
+		if a.Kind == events.Hide || a.Kind == events.Dislike && e.cfg.ShowAgain {
 			hidden = append(hidden, refs[i])
 		}
 	}

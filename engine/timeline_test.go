@@ -59,11 +59,12 @@ func newNetwork(t *testing.T) *network {
 func (n *network) Profile(context.Context, string) (feed.Profile, error) {
 	return n.profile, n.profileErr
 }
-func (n *network) PutProfile(context.Context, string, feed.Profile) error { return nil }
-func (n *network) MuteItems(context.Context, string, []string) error      { return nil }
-func (n *network) RemoveProfile(context.Context, string) error            { return nil }
-func (n *network) Deliver(_ string, ids []string)                         { n.recorded = append(n.recorded, ids...) }
-func (n *network) Confirm(context.Context, string, []string) error        { return nil }
+func (n *network) PutProfile(context.Context, string, feed.Profile) error         { return nil }
+func (n *network) MuteItems(context.Context, string, []string) error              { return nil }
+func (n *network) RemoveProfile(context.Context, string) error                    { return nil }
+func (n *network) Learn(context.Context, string, func(*feed.Learning) bool) error { return nil }
+func (n *network) Deliver(_ string, ids []string)                                 { n.recorded = append(n.recorded, ids...) }
+func (n *network) Confirm(context.Context, string, []string) error                { return nil }
 
 func content(list []social.Entry, most int) (c timeline.Content) {
 	for i, e := range list {

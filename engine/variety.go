@@ -32,6 +32,7 @@ type dealer struct {
 	page   []int32 // candidates of the current page
 	told   []feed.Story
 	places []place // of all candidates; nil: nobody asks
+	drawer drawer
 }
 
 // place is what became of a candidate, for explanations.
@@ -41,6 +42,7 @@ type place struct {
 	nth    [len(kinds)]int // of the page's with that author, site and tag; 0: it has none, or it is off
 	factor [len(kinds)]float64
 	same   int32 // with at 0: the candidate that tells its story
+	source feed.Source
 }
 
 // kinds are what a page is dealt by, in the order of a dealer's.
@@ -61,7 +63,7 @@ type kind struct {
 
 // deal returns the list that pages of size are dealt from.
 func (d *dealer) deal(from []feed.Candidate, by feed.Diversity, size int) []feed.Ref {
-	if !by.On() && d.places == nil {
+	if !by.On() && d.places == nil && !d.drawer.on() {
 		return refsOf(from)
 	}
 	d.prepare(from, by)
@@ -71,6 +73,9 @@ func (d *dealer) deal(from []feed.Candidate, by feed.Diversity, size int) []feed
 	ranked := make([]feed.Ref, len(d.order))
 	for i, c := range d.order {
 		ranked[i] = feed.Ref{ID: from[c].ID, Group: from[c].Group}
+	}
+	for _, i := range d.drawer.placed {
+		ranked[i].Source = feed.SourceExplore
 	}
 	return ranked
 }
@@ -132,8 +137,12 @@ func (d *dealer) dealPage(page, size int) {
 		d.kinds[k].begin(d.page)
 	}
 	d.page, d.told = d.page[:0], d.told[:0]
+	d.drawer.begin(size)
 	for len(d.page) < size && len(d.rest) > 0 {
-		at := d.best()
+		at, drawn := d.draw(size)
+		if !drawn {
+			at = d.best()
+		}
 		c := d.rest[at]
 		copy(d.rest[1:at+1], d.rest[:at]) // it is most often among the first
 		d.rest = d.rest[1:]
@@ -144,9 +153,15 @@ func (d *dealer) dealPage(page, size int) {
 			d.leave(c, false)
 			continue
 		}
+		if drawn {
+			d.drawer.place(len(d.order))
+		}
 		d.page, d.order = append(d.page, c), append(d.order, c)
 		if d.places != nil {
 			d.places[c] = d.placed(page, c)
+			if drawn {
+				d.places[c].source = feed.SourceExplore
+			}
 		}
 		d.leave(c, true)
 	}

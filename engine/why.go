@@ -22,16 +22,20 @@ type ReasonType string
 const (
 	ReasonInterest ReasonType = "interest" // a tag of the item is an interest of the agent; the value is the tag
 	ReasonKeyword  ReasonType = "keyword"  // a keyword of the agent stands in the item; the value is its term
+	ReasonLearned  ReasonType = "learned"  // the agent has clicked or liked items that have it in common; the value is a tag, an author, a language or a word
 	ReasonFresh    ReasonType = "fresh"    // the item's age makes its score much higher than that of an item a day old
 	ReasonPopular  ReasonType = "popular"  // popularity makes its score much higher
+	ReasonExplore  ReasonType = "explore"  // it was drawn for its position; always the first reason
 )
 
-var reasonOrder = []ReasonType{ReasonInterest, ReasonKeyword, ReasonFresh, ReasonPopular}
+var reasonOrder = []ReasonType{ReasonInterest, ReasonKeyword, ReasonLearned, ReasonFresh, ReasonPopular}
 
 // Reason is one cause of an item's score, for an app to put into words.
 type Reason struct {
 	Type  ReasonType `json:"type"`
 	Value string     `json:"value,omitempty"`
+	// Kind says, with learned, what the value is.
+	Kind feed.FeatureKind `json:"kind,omitempty"`
 }
 
 const (
@@ -49,19 +53,25 @@ const (
 // [MaxReasons] at most. How much something adds is the share of the score that
 // would be missing without it:
 //
-//	an interest or keyword:  gain / relevance
+//	an interest, keyword or learned feature:  gain / relevance
 //	fresh:                   1 − decay factor of an item a day old / decay factor
 //	popular:                 1 − 1 / popularity factor
 func reasons(f *recall.Factors, decay *feed.DecayFunc) []Reason {
 	if !f.Known {
 		return nil
 	}
-	all := make([]weighted, 0, len(f.Tags)+len(f.Keywords)+2)
+	all := make([]weighted, 0, len(f.Tags)+len(f.Keywords)+len(f.Learned)+2)
+	relevance := f.Relevance / f.LearnedFactor()
 	for _, g := range f.Tags {
-		all = append(all, weighted{Reason{ReasonInterest, g.Name}, g.Score / f.Relevance})
+		all = append(all, weighted{Reason{Type: ReasonInterest, Value: g.Name}, g.Score / relevance})
 	}
 	for _, g := range f.Keywords {
-		all = append(all, weighted{Reason{ReasonKeyword, g.Name}, g.Score / f.Relevance})
+		all = append(all, weighted{Reason{Type: ReasonKeyword, Value: g.Name}, g.Score / relevance})
+	}
+	for _, g := range f.Learned {
+		if g.Score > 0 {
+			all = append(all, weighted{Reason{Type: ReasonLearned, Value: g.Value, Kind: g.Kind}, g.Score / relevance})
+		}
 	}
 	old := decay.At(freshAgainst.Seconds())
 	if f.Decay > 0 && f.Decay >= notable*old && f.Decay >= freshLeast*decay.At(0) {
@@ -90,7 +100,7 @@ func (w weighted) compare(other weighted) int {
 	return cmp.Or(
 		cmp.Compare(math.Round(other.share*1e6), math.Round(w.share*1e6)),
 		cmp.Compare(slices.Index(reasonOrder, w.Type), slices.Index(reasonOrder, other.Type)),
-		cmp.Compare(w.Value, other.Value),
+		cmp.Compare(w.Value, other.Value), cmp.Compare(w.Kind, other.Kind),
 	)
 }
 
@@ -130,5 +140,8 @@ func (e *Engine) why(ctx context.Context, agent string, profile *feed.Profile, a
 	a.Why = make([][]Reason, len(factors))
 	for i := range factors {
 		a.Why[i] = reasons(&factors[i], decay)
+		if len(a.Sources) > 0 && a.Sources[i] == feed.SourceExplore {
+			a.Why[i] = append([]Reason{{Type: ReasonExplore}}, a.Why[i][:min(len(a.Why[i]), MaxReasons-1)]...)
+		}
 	}
 }

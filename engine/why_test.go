@@ -89,6 +89,22 @@ func TestWhy(t *testing.T) {
 			profile: goes, items: []feed.Item{tagged("a", old, "cats")},
 			want: map[string][]engine.Reason{"a": {}},
 		},
+		"what was learned for it, not against": {
+			ranking: "base=0.1,learned.tags=2,learned.words=1,learned.author=1,learned.negative=0.5",
+			profile: feed.Profile{Learned: feed.Learned{At: 1 << 40, Features: []feed.LearnedFeature{
+				{Feature: feed.Feature{Kind: feed.FeatureTag, Value: "go"}, Evidence: 9},
+				{Feature: feed.Feature{Kind: feed.FeatureWord, Value: "about"}, Evidence: 9},
+				{Feature: feed.Feature{Kind: feed.FeatureAuthor, Value: "ann"}, Evidence: -9},
+			}}},
+			items: []feed.Item{func() feed.Item {
+				it := titled("a", "About go", "")
+				it.Tags, it.AuthorID = []string{"go"}, "ann"
+				return it
+			}()},
+			want: map[string][]engine.Reason{"a": {
+				{Type: engine.ReasonLearned, Value: "go", Kind: feed.FeatureTag}, {Type: engine.ReasonLearned, Value: "about", Kind: feed.FeatureWord},
+			}},
+		},
 		"no profile": {
 			items: []feed.Item{tagged("a", old, "go"), tagged("new", time.Hour)},
 			want:  map[string][]engine.Reason{"a": {}, "new": because(engine.ReasonFresh)},

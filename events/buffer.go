@@ -17,7 +17,7 @@ import (
 var (
 	droppedTotal = promauto.NewCounterVec(prometheus.CounterOpts{
 		Name: "freshet_events_dropped_total",
-		Help: "What reports are missing, by what it is (impressions; acts: clicks and the like; members: of the distinct agents and authors): the queue or the store's backlog was full, or the server stopped while the store was down.",
+		Help: "What reports are missing, by what it is (impressions; acts: clicks and the like; members: of the distinct agents and authors, and of what exploration showed): the queue or the store's backlog was full, or the server stopped while the store was down.",
 	}, []string{"what"})
 	droppedImpressions = droppedTotal.WithLabelValues("impressions")
 	droppedActs        = droppedTotal.WithLabelValues("acts")
@@ -32,7 +32,7 @@ var (
 type BufferConfig struct {
 	Every   time.Duration // between two writes; 1s
 	Queue   int           // deliveries and acts waiting to be counted; 8192
-	Members int           // agents, authors and acts kept while the store is down; 200000, some 40 bytes each
+	Members int           // agents, authors, explored impressions and acts kept while the store is down; 200000, some 40 bytes each
 	Timeout time.Duration // deadline of one write; 5s
 	Logger  *slog.Logger  // nil: nothing is logged
 }
@@ -70,6 +70,7 @@ type Buffer struct {
 type entry struct {
 	variant, agent string
 	docs           []feed.Doc
+	explored       []string
 	acts           []Act
 	now            time.Time
 	written        chan struct{}
@@ -92,14 +93,14 @@ func NewBuffer(ctx context.Context, store Store, cfg BufferConfig) *Buffer {
 	return b
 }
 
-// Delivered counts what an agent was shown. It never blocks and keeps docs,
-// which must not be changed any more.
-func (b *Buffer) Delivered(variant, agent string, docs []feed.Doc, now time.Time) {
+// Delivered counts what an agent was shown, and the groups of those that exploration
+// gave. It never blocks and keeps both lists, which must not be changed any more.
+func (b *Buffer) Delivered(variant, agent string, docs []feed.Doc, explored []string, now time.Time) {
 	if len(docs) == 0 {
 		return
 	}
 	select {
-	case b.queue <- entry{variant: variant, agent: agent, docs: docs, now: now}:
+	case b.queue <- entry{variant: variant, agent: agent, docs: docs, explored: explored, now: now}:
 	default:
 		droppedImpressions.Add(float64(len(docs)))
 	}

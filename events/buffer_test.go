@@ -64,6 +64,7 @@ func (f *flaky) Add(_ context.Context, b *events.Batch) error {
 	t.Impressions += b.Impressions
 	t.Ages.Add(&b.Ages)
 	t.Authors += int64(len(b.Authors))
+	t.Explored += int64(len(b.Explored))
 	for _, a := range b.Agents {
 		f.agents[a] = true
 	}
@@ -140,10 +141,10 @@ func dropped(t *testing.T, what string) float64 {
 func TestBufferCounts(t *testing.T) {
 	f := newFlaky()
 	b := start(t, f, events.BufferConfig{Every: time.Hour})
-	b.Delivered("control", "u_1", page(20, time.Hour), noon)
-	b.Delivered("control", "u_2", page(10, time.Hour), noon)
-	b.Delivered("slow", "u_3", page(5, 0), noon.Add(12*time.Hour)) // the next day
-	b.Delivered("control", "u_4", nil, noon)
+	b.Delivered("control", "u_1", page(20, time.Hour), []string{"doc_1", "doc_2"}, noon)
+	b.Delivered("control", "u_2", page(10, time.Hour), nil, noon)
+	b.Delivered("slow", "u_3", page(5, 0), nil, noon.Add(12*time.Hour)) // the next day
+	b.Delivered("control", "u_4", nil, nil, noon)
 	acts := []events.Act{{Kind: events.Click, Hash: 1}, {Kind: events.Like, Hash: 2}}
 	require.True(t, b.Acted("control", acts, noon))
 	require.True(t, b.Acted("control", acts, noon))
@@ -152,6 +153,7 @@ func TestBufferCounts(t *testing.T) {
 	assert.EqualValues(t, 30, got.Impressions)
 	assert.EqualValues(t, 30, got.Ages[events.AgeBucket(3600)])
 	assert.EqualValues(t, 3, got.Authors)
+	assert.EqualValues(t, 2, got.Explored)
 	assert.EqualValues(t, 1, got.Clicks)
 	assert.EqualValues(t, 1, got.Likes)
 	assert.EqualValues(t, 5, f.at("slow 20260307").Impressions)
@@ -159,7 +161,7 @@ func TestBufferCounts(t *testing.T) {
 	tries := f.tries
 	flush(t, b)
 	assert.Equal(t, tries, f.tries, "nothing new, nothing written")
-	b.Delivered("control", "u_1", page(1, 0), noon)
+	b.Delivered("control", "u_1", page(1, 0), nil, noon)
 	stop(t, b)
 	assert.EqualValues(t, 31, f.at("control 20260306").Impressions, "what was left is written at the end")
 }
@@ -169,7 +171,7 @@ func TestBufferWritesByItself(t *testing.T) {
 	b := start(t, f, events.BufferConfig{Every: time.Millisecond})
 	defer stop(t, b)
 	for i := range 5 {
-		b.Delivered("control", "u_1", page(2, 0), noon)
+		b.Delivered("control", "u_1", page(2, 0), nil, noon)
 		require.Eventually(t, func() bool { return f.at("control 20260306").Impressions == int64(2*(i+1)) }, 20*time.Second, time.Millisecond)
 	}
 }
@@ -183,7 +185,7 @@ func TestBufferOutage(t *testing.T) {
 			f.fail(fmt.Errorf("%w: no connection", events.ErrUnavailable), lost)
 			b := start(t, f, events.BufferConfig{Every: time.Millisecond})
 			for i := range 50 {
-				b.Delivered("control", fmt.Sprint("u_", i), page(3, 0), noon)
+				b.Delivered("control", fmt.Sprint("u_", i), page(3, 0), nil, noon)
 				require.True(t, b.Acted("control", []events.Act{{Kind: events.Click, Hash: uint64(i)}}, noon))
 				time.Sleep(time.Millisecond / 2) // over several writes
 			}
@@ -208,7 +210,7 @@ func TestBufferSplitsLargeBatches(t *testing.T) {
 	}
 	require.True(t, b.Acted("control", acts, noon))
 	for i := range 12_000 {
-		b.Delivered("control", fmt.Sprint("u_", i), page(1, 0), noon)
+		b.Delivered("control", fmt.Sprint("u_", i), page(1, 0), nil, noon)
 	}
 	f.fail(events.ErrUnavailable, false)
 	time.AfterFunc(150*time.Millisecond, func() { f.fail(nil, false) })
@@ -226,13 +228,13 @@ func TestBufferIsBounded(t *testing.T) {
 	impressions, acts, members := dropped(t, "impressions"), dropped(t, "acts"), dropped(t, "members")
 	b := start(t, f, events.BufferConfig{Every: time.Millisecond, Queue: 4, Members: 10})
 	require.Eventually(t, func() bool {
-		b.Delivered("control", "u_1", page(1, 0), noon)
+		b.Delivered("control", "u_1", page(1, 0), nil, noon)
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		return f.tries > 0
 	}, 20*time.Second, time.Millisecond)
 	for i := range 2000 {
-		b.Delivered("control", fmt.Sprint("u_", i), page(1, 0), noon)
+		b.Delivered("control", fmt.Sprint("u_", i), page(1, 0), nil, noon)
 		b.Acted("control", []events.Act{{Kind: events.Click, Hash: uint64(i)}}, noon)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -250,7 +252,7 @@ func TestClosingDoesNotWaitForAStoreThatFails(t *testing.T) {
 	f.fail(events.ErrUnavailable, false)
 	before := dropped(t, "impressions")
 	b := start(t, f, events.BufferConfig{Every: time.Hour})
-	b.Delivered("control", "u_1", page(3, 0), noon)
+	b.Delivered("control", "u_1", page(3, 0), nil, noon)
 	b.Close(t.Context())
 	assert.Equal(t, before+3, dropped(t, "impressions"))
 }
@@ -261,11 +263,11 @@ func TestBufferGivesUpWhatCannotBeCounted(t *testing.T) {
 	before := dropped(t, "impressions")
 	f.fail(fmt.Errorf("wrong type"), false)
 	b := start(t, f, events.BufferConfig{Every: time.Hour})
-	b.Delivered("control", "u_1", page(7, 0), noon)
+	b.Delivered("control", "u_1", page(7, 0), nil, noon)
 	flush(t, b)
 	assert.Equal(t, before+7, dropped(t, "impressions"))
 	f.fail(nil, false)
-	b.Delivered("control", "u_1", page(2, 0), noon)
+	b.Delivered("control", "u_1", page(2, 0), nil, noon)
 	flush(t, b)
 	assert.EqualValues(t, 2, f.at("control 20260306").Impressions)
 	stop(t, b)

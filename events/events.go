@@ -60,6 +60,9 @@ func ParseKind(s string) (Kind, error) {
 type Act struct {
 	Kind Kind
 	Hash uint64 // of kind, agent and group: [ActHash]
+	// Explored is, of a click, [ExploredHash] of the same agent and group, by which a
+	// store finds whether exploration had shown it; 0: it is not looked up.
+	Explored uint64
 }
 
 // ActHash stands for an agent's act on a group. Acts of 64 bits are not told
@@ -73,6 +76,10 @@ func ActHash(kind Kind, agent, group string) uint64 {
 	_, _ = d.WriteString(group)
 	return d.Sum64()
 }
+
+// ExploredHash stands for what exploration has shown an agent of a group. No act has
+// the same.
+func ExploredHash(agent, group string) uint64 { return ActHash("explored", agent, group) }
 
 // Batch is what one server adds to the counts of one variant on one day.
 type Batch struct {
@@ -89,6 +96,7 @@ type Batch struct {
 	Ages        Ages     // of the items shown; one for each impression whose age is known
 	Agents      []uint64 // hashes of the agents they were shown to, each once
 	Authors     []uint64 // hashes of their authors, each once
+	Explored    []uint64 // of the impressions, those by exploration: [ExploredHash], each once
 	Acts        []Act    // each once
 }
 
@@ -100,9 +108,13 @@ type Totals struct {
 	Likes       int64
 	Dislikes    int64
 	Hides       int64
-	Ages        Ages
-	Agents      int64 // different ones over all the days, estimated within about 1 %
-	Authors     int64 // the same
+	// Explored is how many of the impressions were given by exploration, and
+	// ExploredClicks how many of the clicks were on such.
+	Explored       int64
+	ExploredClicks int64
+	Ages           Ages
+	Agents         int64 // different ones over all the days, estimated within about 1 %
+	Authors        int64 // the same
 }
 
 // Of returns where the acts of a kind are counted.
@@ -124,7 +136,9 @@ func (t *Totals) Of(k Kind) *int64 {
 // [OnceDays] days: the same batch again, or one of the same sender, variant and
 // day with a lower Seq, changes nothing, so that a batch may be sent again when
 // it is unknown whether it was stored. An act counts once for its variant and day,
-// whichever batch it is in. Batches of several servers add up.
+// whichever batch it is in. So does an impression by exploration; it is remembered for
+// [OnceDays] days with the acts, and a click counts as one of those while it is.
+// Batches of several servers add up.
 //
 // Read sums up the days from and to and those between, for every variant that
 // was counted on one of them, in the order of the names. Counts live for

@@ -42,8 +42,19 @@ type Row struct {
 	MedianAge *float64 `json:"median_age_seconds"`
 	Authors   int64    `json:"authors"` // different ones, within about 1 %
 	Agents    int64    `json:"agents"`  // the same
+	// Explored is what of it exploration has shown; nil where that is nothing.
+	Explored *Explored `json:"explored,omitempty"`
 	// Difference is the comparison with control; null for control itself.
 	Difference *Difference `json:"difference"`
+}
+
+// Explored is the figures of the positions of a variant that exploration gave. They
+// are among those of the whole variant.
+type Explored struct {
+	Impressions int64    `json:"impressions"`
+	Clicks      int64    `json:"clicks"`
+	CTR         float64  `json:"ctr"`
+	CTRInterval Interval `json:"ctr_interval"` // of 95 %, by Wilson
 }
 
 // Difference compares a variant's click-through rate with control's.
@@ -104,6 +115,9 @@ func (row *Row) fill(t *Totals) {
 	row.Impressions, row.Clicks, row.Likes, row.Dislikes, row.Hides = t.Impressions, t.Clicks, t.Likes, t.Dislikes, t.Hides
 	row.Authors, row.Agents = t.Authors, t.Agents
 	row.CTR, row.CTRInterval = proportion(t.Clicks, t.Impressions), Wilson(t.Clicks, t.Impressions)
+	if n, k := t.Explored, t.ExploredClicks; n > 0 {
+		row.Explored = &Explored{Impressions: n, Clicks: k, CTR: proportion(k, n), CTRInterval: Wilson(k, n)}
+	}
 	if median, ok := t.Ages.Median(); ok {
 		median = math.Round(median)
 		row.MedianAge = &median

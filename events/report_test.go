@@ -13,7 +13,7 @@ import (
 
 func TestReport(t *testing.T) {
 	live := &feed.Live{Variants: []feed.Variant{{Name: "slow", Share: 0.2}, {Name: "fast", Share: 0.1}, {Name: "a_new_one", Share: 0.05}}}
-	control := events.Totals{Variant: "control", Impressions: 10_000, Clicks: 500, Likes: 7, Dislikes: 6, Hides: 5, Agents: 90, Authors: 40}
+	control := events.Totals{Variant: "control", Impressions: 10_000, Clicks: 500, Likes: 7, Dislikes: 6, Hides: 5, Agents: 90, Authors: 40, Explored: 400, ExploredClicks: 8}
 	for range 5 {
 		control.Ages.Count(3600)
 	}
@@ -42,6 +42,10 @@ func TestReport(t *testing.T) {
 	assert.Nil(t, c.Difference)
 	assert.Equal(t, []int64{7, 6, 5, 90, 40}, []int64{c.Likes, c.Dislikes, c.Hides, c.Agents, c.Authors})
 
+	require.NotNil(t, c.Explored)
+	assert.Equal(t, events.Explored{Impressions: 400, Clicks: 8, CTR: 0.02, CTRInterval: events.Wilson(8, 400)}, *c.Explored)
+
+	assert.Nil(t, slow.Explored)
 	assert.True(t, unused.Live)
 	assert.Zero(t, unused.Impressions)
 	assert.Nil(t, unused.MedianAge)

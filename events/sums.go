@@ -9,7 +9,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// batchMembers is how many agents, authors and acts one batch holds: a store
+// batchMembers is how many of agents, authors, what was explored and acts one batch holds: a store
 // does a batch in one step, and nothing else meanwhile.
 const batchMembers = 5000
 
@@ -25,6 +25,7 @@ type sum struct {
 	ages        Ages
 	agents      map[uint64]struct{}
 	authors     map[uint64]struct{}
+	explored    map[uint64]struct{}
 	acts        map[Act]struct{}
 }
 
@@ -59,7 +60,7 @@ func (s *sums) add(e entry) {
 	at := slot{e.variant, feed.DayOf(e.now)}
 	to := s.bySlot[at]
 	if to == nil {
-		to = &sum{agents: map[uint64]struct{}{}, authors: map[uint64]struct{}{}, acts: map[Act]struct{}{}}
+		to = &sum{agents: map[uint64]struct{}{}, authors: map[uint64]struct{}{}, explored: map[uint64]struct{}{}, acts: map[Act]struct{}{}}
 		s.bySlot[at] = to
 	}
 	for _, act := range e.acts {
@@ -73,6 +74,11 @@ func (s *sums) add(e entry) {
 	to.impressions += int64(len(e.docs))
 	if !member(s, to.agents, xxhash.Sum64String(e.agent)) {
 		droppedMembers.Inc()
+	}
+	for _, group := range e.explored {
+		if !member(s, to.explored, ExploredHash(e.agent, group)) {
+			droppedMembers.Inc()
+		}
 	}
 	now := e.now.Unix()
 	for _, doc := range e.docs {
@@ -109,6 +115,7 @@ func (s *sums) take() job {
 		j.batches = append(j.batches, first)
 		fill(s, &j, at, from.agents, func(b *Batch, part []uint64) { b.Agents = part })
 		fill(s, &j, at, from.authors, func(b *Batch, part []uint64) { b.Authors = part })
+		fill(s, &j, at, from.explored, func(b *Batch, part []uint64) { b.Explored = part })
 		fill(s, &j, at, from.acts, func(b *Batch, part []Act) { b.Acts = part })
 	}
 	s.bySlot, s.waiting, s.members = map[slot]*sum{}, nil, 0

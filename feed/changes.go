@@ -17,14 +17,21 @@ func (r Ranking) Changes(from Ranking) string {
 
 // String lists all parameters, in the form that [Ranking.With] reads.
 func (r Ranking) String() string {
-	all := r.list()
-	if r.Diversity == (Diversity{}) {
-		return strings.Join(all[:len(all)-len(diversityNames)], ",")
-	}
-	return strings.Join(all, ",")
+	return strings.Join(slices.DeleteFunc(r.list(), func(one string) bool {
+		name, _, _ := strings.Cut(one, "=")
+		return r.Diversity == (Diversity{}) && slices.Contains(diversityNames[:], name) ||
+			r.Explore == (Explore{}) && name == "explore.share" ||
+			r.Learned == (LearnedWeights{}) && strings.HasPrefix(name, "learned.")
+	}), ",")
 }
 
 func (r Ranking) list() []string {
+	return slices.Concat(
+		r.factors(), r.Diversity.list(), []string{"explore.share=" + strconv.FormatFloat(r.Explore.Share, 'g', -1, 64)}, r.Learned.list(),
+	)
+}
+
+func (r Ranking) factors() []string {
 	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 	var list []string
 	if r.Decay.Curves.Len() > 0 {
@@ -32,11 +39,15 @@ func (r Ranking) list() []string {
 	} else {
 		list = append(list, "scale="+DurationText(r.Decay.Scale), "offset="+DurationText(r.Decay.Offset), "decay="+number(r.Decay.Decay))
 	}
-	list = append(list, "floor="+number(r.Decay.Floor), "weight="+number(r.PopularityWeight), "weight_2h="+number(r.Popularity2h), "weight_2d="+number(r.Popularity2d), "base="+number(r.Base),
+	return append(list, "floor="+number(r.Decay.Floor), "weight="+number(r.PopularityWeight), "weight_2h="+number(r.Popularity2h), "weight_2d="+number(r.Popularity2d), "base="+number(r.Base),
 		"summary="+number(r.KeywordsSummary))
-	diversity := r.Diversity.written()
-	for i, value := range diversity.numbers() {
-		list = append(list, diversityNames[i]+"="+number(*value))
+}
+
+func (d Diversity) list() []string {
+	d = d.written()
+	var list []string
+	for i, value := range d.numbers() {
+		list = append(list, diversityNames[i]+"="+strconv.FormatFloat(*value, 'g', -1, 64))
 	}
 	return list
 }

@@ -160,8 +160,7 @@ var presets = map[string]Decay{
 	PresetSingle: {Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6},
 	PresetTwo: {Floor: 1e-6, Curves: Curves{
 		{Shape: Gauss, Scale: 12 * time.Minute, Decay: 0.5, Weight: 0.56},
-		{Shape: Gauss, Scale: 5 * 24 * time.Hour, Decay: 0.5, Weight: 0.42},
-		{Shape: Constant, Weight: 0.02},
+		{Shape: Gauss, Scale: 5 * 24 * time.Hour, Decay: 0.5, Weight: 0.44},
 	}},
 }
 

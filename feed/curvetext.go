@@ -87,8 +87,11 @@ func (c Curve) MarshalJSON() ([]byte, error) {
 // MarshalJSON writes the curves as an array, [] for none.
 func (c Curves) MarshalJSON() ([]byte, error) { return json.Marshal(c[:c.Len()]) }
 
-// String is the JSON of the curves.
+// String is the name of a [Preset] with these curves, or the JSON of them.
 func (c Curves) String() string {
+	if c == presets[PresetTwo].Curves {
+		return PresetTwo
+	}
 	text, err := c.MarshalJSON()
 	if err != nil {
 		return "[" + err.Error() + "]" // a number that JSON does not have

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -36,19 +37,27 @@ type Profile struct {
 	// MutedItems are groups and ids that the reader has hidden, the latest last. A
 	// profile that is put with nil keeps the stored ones.
 	MutedItems []string `json:"muted_items,omitzero"`
+
+	// Learned is what was learned of the reader from what they did. It is no part of
+	// the profile that is declared, and of its JSON.
+	Learned Learned `json:"-"`
 }
 
 // ParseProfile reads a profile strictly: unknown fields, trailing data and
-// values out of bounds are errors that wrap [ErrBadProfile].
+// values out of bounds are errors that wrap [ErrBadProfile]. A field "learned", which
+// profiles have when they are read, is left out.
 func ParseProfile(data []byte) (Profile, error) {
-	var p Profile
-	if err := strictjson.Unmarshal(data, &p, profileErrors); err != nil {
+	var declared struct {
+		Profile
+		Learned json.RawMessage `json:"learned"`
+	}
+	if err := strictjson.Unmarshal(data, &declared, profileErrors); err != nil {
 		return Profile{}, err
 	}
-	if err := p.Validate(); err != nil {
+	if err := declared.Validate(); err != nil {
 		return Profile{}, err
 	}
-	return p, nil
+	return declared.Profile, nil
 }
 
 // Validate checks the bounds; the error wraps [ErrBadProfile].

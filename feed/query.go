@@ -43,45 +43,6 @@ func (t Traits) Detached() Traits {
 	}
 }
 
-// Ref names an item and the group it stands for. It is what a session keeps.
-type Ref struct {
-	ID    string
-	Group string
-}
-
-// String writes the ref as a session stores it: the group alone where the id
-// is the same, else group|id. The bar is in neither alphabet.
-func (r Ref) String() string {
-	if r.ID == r.Group {
-		return r.Group
-	}
-	return r.Group + "|" + r.ID
-}
-
-// ParseRef reads what [Ref.String] wrote.
-func ParseRef(s string) Ref {
-	for i := range len(s) {
-		if s[i] == '|' {
-			return Ref{Group: s[:i], ID: s[i+1:]}
-		}
-	}
-	return Ref{ID: s, Group: s}
-}
-
-// Detached copies refs, texts included, for callers that keep them longer than the
-// answer they come from: those of one recall lie in one text, and a page of them
-// would keep all of it.
-func Detached(refs []Ref) []Ref {
-	own := make([]Ref, len(refs))
-	for i, r := range refs {
-		own[i].Group = strings.Clone(r.Group)
-		if own[i].ID = own[i].Group; r.ID != r.Group {
-			own[i].ID = strings.Clone(r.ID)
-		}
-	}
-	return own
-}
-
 // Groups returns the group of each ref, in order.
 func Groups(refs []Ref) []string {
 	groups := make([]string, len(refs))

@@ -37,6 +37,8 @@ type Ranking struct {
 	Base             float64 // relevance every item has before interests and keywords; > 0
 	KeywordsSummary  float64 // part of its weight that a keyword adds where it stands in the summary alone; 0 to 1
 	Diversity        Diversity
+	Explore          Explore
+	Learned          LearnedWeights // of what was learned of the reader
 }
 
 // Validate says what is wrong with the parameters; the error wraps
@@ -58,6 +60,12 @@ func (r Ranking) Validate() error {
 	}
 	if !(r.KeywordsSummary >= 0 && r.KeywordsSummary <= 1) {
 		return fmt.Errorf("%w: keywords.summary must be 0 to 1, not %v", ErrBadRanking, r.KeywordsSummary)
+	}
+	if err := r.Explore.Validate(); err != nil {
+		return err
+	}
+	if err := r.Learned.Validate(); err != nil {
+		return err
 	}
 	return r.Diversity.Validate()
 }

@@ -20,6 +20,8 @@ type rankingText struct {
 	Base       *float64        `json:"base,omitempty"`
 	Keywords   *keywordsText   `json:"keywords,omitempty"`
 	Diversity  *diversityText  `json:"diversity,omitempty"`
+	Explore    *exploreText    `json:"explore,omitempty"`
+	Learned    *learnedText    `json:"learned,omitempty"`
 }
 
 type popularityText struct {
@@ -41,7 +43,7 @@ type keywordsText struct {
 //	{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":1e-06},"popularity":{"weight":0,"weight_2h":0,"weight_2d":0},"base":0.1,"keywords":{"summary":0.5}}
 //
 // Where there are curves, "curves" is in the place of scale, offset and decay. The
-// diversity follows, unless that is the zero one.
+// diversity, explore and the weights of what was learned follow, unless they are the zero ones.
 func (r Ranking) MarshalJSON() ([]byte, error) {
 	decay, err := r.Decay.text()
 	if err != nil {
@@ -50,6 +52,7 @@ func (r Ranking) MarshalJSON() ([]byte, error) {
 	return json.Marshal(rankingText{
 		Decay: decay, Popularity: &popularityText{Weight: &r.PopularityWeight, Weight2h: &r.Popularity2h, Weight2d: &r.Popularity2d},
 		Base: &r.Base, Keywords: &keywordsText{Summary: &r.KeywordsSummary}, Diversity: r.Diversity.text(),
+		Explore: r.Explore.text(), Learned: r.Learned.text(),
 	})
 }
 
@@ -82,6 +85,12 @@ func (t *rankingText) apply(r *Ranking) error {
 	setNumber(&r.Base, t.Base)
 	if t.Keywords != nil {
 		setNumber(&r.KeywordsSummary, t.Keywords.Summary)
+	}
+	if t.Explore != nil {
+		setNumber(&r.Explore.Share, t.Explore.Share)
+	}
+	if err := t.Learned.apply(&r.Learned); err != nil {
+		return err
 	}
 	return t.Diversity.apply(&r.Diversity)
 }
@@ -166,10 +175,12 @@ func (t *rankingText) set(name, value string) error {
 		popularity = new(popularityText)
 	}
 	var keywords keywordsText
+	var explore exploreText
 	var scratch time.Duration
 	numbers := map[string]**float64{
 		"decay": &decay.Decay, "floor": &decay.Floor, "weight": &popularity.Weight, "base": &t.Base,
 		"weight_2h": &popularity.Weight2h, "weight_2d": &popularity.Weight2d, "summary": &keywords.Summary,
+		"explore.share": &explore.Share,
 	}
 	switch name {
 	case "scale":
@@ -178,16 +189,19 @@ func (t *rankingText) set(name, value string) error {
 	case "offset":
 		decay.Offset, t.Decay = &value, decay
 		return setDuration(&scratch, name, &value)
+	case learnedHalfLife:
+		t.learned().HalfLife = &value
+		return setDuration(&scratch, name, &value)
 	case "curves":
 		decay.Curves, t.Decay = curvesValue(value), decay
 		_, err := ParseCurves(value)
 		return err
 	}
 	to, known := numbers[name]
-	dealt := slices.Contains(diversityNames[:], name)
-	if !known && !dealt {
-		return fmt.Errorf("%w: there is no parameter %q; there are scale, offset, decay, curves, floor, weight, weight_2h, weight_2d, base, summary, %s",
-			ErrBadRanking, name, strings.Join(diversityNames[:], ", "))
+	dealt, learned := slices.Contains(diversityNames[:], name), slices.Contains(learnedNames[:], name)
+	if !known && !dealt && !learned {
+		return fmt.Errorf("%w: there is no parameter %q; there are scale, offset, decay, curves, floor, weight, weight_2h, weight_2d, base, summary, explore.share, %s, %s",
+			ErrBadRanking, name, strings.Join(diversityNames[:], ", "), learnedParameters())
 	}
 	x, err := strconv.ParseFloat(value, 64)
 	if err != nil {
@@ -196,12 +210,18 @@ func (t *rankingText) set(name, value string) error {
 	if dealt {
 		return t.deal(name, x)
 	}
+	if learned {
+		t.setLearned(name, x)
+		return nil
+	}
 	*to = &x
 	switch name {
 	case "weight", "weight_2h", "weight_2d":
 		t.Popularity = popularity
 	case "summary":
 		t.Keywords = &keywords
+	case "explore.share":
+		t.Explore = &explore
 	case "decay", "floor":
 		t.Decay = decay
 	}

@@ -84,7 +84,7 @@ func feedCases(stored func(...string) []exchange) map[string]contractRoute {
 	}
 }
 
-func profileCases(func(...string) []exchange) map[string]contractRoute {
+func profileCases(stored func(...string) []exchange) map[string]contractRoute {
 	const route, body = "/v1/agents/{agent_id}/profile", `{"interests":{"space":3,"climate":0},"keywords":["solar"],"langs":["en"],` +
 		`"muted_authors":["x"],"muted_tags":["politics"],"muted_items":["post/1"]}`
 	of := map[string]string{"agent_id": "u_1"}
@@ -94,13 +94,29 @@ func profileCases(func(...string) []exchange) map[string]contractRoute {
 	unknown := map[string]string{"agent_id": "without_one"}
 	// Nothing in memory knows this one, so the catalog must be asked.
 	late := exchange{path: map[string]string{"agent_id": "of_old"}, headers: []string{asAdmin}, late: true}
+	// Forgetting waits until what was done before is learned, of everybody.
+	const learned = "/v1/agents/{agent_id}/learned"
+	fan := "X-Agent-ID: fan"
+	forget := exchange{op: "DELETE " + learned, path: map[string]string{"agent_id": "nobody"}, headers: []string{asAdmin}}
+	acted := exchange{path: map[string]string{"agent_id": "fan"}, headers: []string{fan}, before: append(stored("a", "b"),
+		exchange{op: "POST /v1/impressions", headers: []string{fan}, body: `{"ids":["a","b"]}`},
+		exchange{op: "POST /v1/events", headers: []string{fan}, body: `{"events":[{"type":"click","id":"a"},{"type":"dislike","id":"b"}]}`},
+		forget,
+	)}
 	return map[string]contractRoute{
+		"DELETE " + learned: {
+			good: []exchange{get, get.with(asAdmin), forget},
+			bad: map[int]exchange{
+				40004: {path: bad, headers: []string{asAdmin}},
+				50301: late,
+			},
+		},
 		"PUT " + route: {
 			good: []exchange{put, put.with(asAdmin), put.with(bearer), {path: of, headers: []string{asAgent}, body: "{}"}},
 			bad:  map[int]exchange{40004: {path: bad, headers: []string{asAdmin}, body: body}},
 		},
 		"GET " + route: {
-			good: []exchange{get, get.with(asAdmin)},
+			good: []exchange{get, get.with(asAdmin), acted},
 			bad: map[int]exchange{
 				40004: {path: bad, headers: []string{asAdmin}},
 				40401: {path: unknown, headers: []string{asAdmin}},

@@ -14,6 +14,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/graph"
 	"github.com/freshet/freshet/jobs"
+	"github.com/freshet/freshet/popularity"
 	"github.com/freshet/freshet/ranking"
 	"github.com/freshet/freshet/recall"
 	"github.com/freshet/freshet/social"
@@ -63,6 +64,7 @@ var problems = []problem{
 	{is: recall.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "recall is unavailable; try again later"},
 	{is: dedup.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "the dedup store is unavailable; try again later"},
 	{is: cache.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "the session store is unavailable; try again later"},
+	{is: popularity.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "what the agent has clicked and liked cannot be forgotten now; try again later"},
 	{is: events.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "events cannot be counted or read now; try again later"},
 	{is: social.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "the social store is unavailable; try again later"},
 	{is: timeline.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "timelines are unavailable; try again later"},

@@ -256,6 +256,86 @@ func TestFeedSaysWhy(t *testing.T) {
 	})
 }
 
+func TestFeedSaysWhatWasDrawn(t *testing.T) {
+	t.Parallel()
+	doc := func(id, text string) feed.Doc { return feed.Doc{ID: id, JSON: json.RawMessage(text)} }
+	const post = `{"id":"post:a","caption":"\"source\":\"discovery\"","in_feed":{"source":"discovery","has_liked":false,"can_reply":true,"can_react":true,"is_promoted":false}}`
+	const drawn = `{"id":"post:a","caption":"\"source\":\"discovery\"","in_feed":{"source":"explore","has_liked":false,"can_reply":true,"can_react":true,"is_promoted":false`
+	const reasons = `"why":[{"type":"explore"}]`
+	for _, tt := range []struct {
+		name, plain, why string
+		doc              feed.Doc
+	}{
+		{"an item", `{"id":"a","in_feed":{"source":"explore"}}`, `{"id":"a","in_feed":{"source":"explore",` + reasons + `}}`, doc("a", `{"id":"a"}`)},
+		{"a post", drawn + `}}`, drawn + `,` + reasons + `}}`, doc("post:a", post)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFixture(t, nil)
+			f.feed.answer = func(_ context.Context, r engine.Request) (engine.Answer, error) {
+				a := engine.Answer{Docs: []feed.Doc{doc("b", `{"id":"b"}`), tt.doc}, Sources: []feed.Source{feed.SourceScore, feed.SourceExplore}}
+				if r.Why {
+					a.Why = [][]engine.Reason{nil, {{Type: engine.ReasonExplore}}}
+				}
+				return a, nil
+			}
+			got := f.do(t, "POST", "/v1/feed", `{"action":"load_more"}`, asAgent)
+			require.Equal(t, `{"code":0,"msg":"success","data":{"items":[{"id":"b"},`+tt.plain+`],"has_more":false}}`, got.body)
+			got = f.do(t, "POST", "/v1/feed", `{"action":"load_more","why":true}`, asAgent)
+			require.Equal(t, `{"code":0,"msg":"success","data":{"items":[{"id":"b"},`+tt.why+`],"has_more":false}}`, got.body)
+		})
+	}
+}
+
+func TestFeedSaysWhatWasShownBefore(t *testing.T) {
+	t.Parallel()
+	const begin, post = `{"id":"post:a","in_feed":{"source":"`, `","has_liked":false,"can_reply":true,"can_react":true,"is_promoted":false`
+	const reasons = `"why":[{"type":"fresh"}]`
+	for _, tt := range []struct {
+		name, doc   string
+		source      feed.Source
+		plain, with string
+	}{
+		{
+			name: "an item", doc: `{"id":"a"}`,
+			plain: `{"id":"a","in_feed":{"shown_before":true}}`, with: `{"id":"a","in_feed":{"shown_before":true,` + reasons + `}}`,
+		},
+		{
+			name: "a drawn one", doc: `{"id":"a"}`, source: feed.SourceExplore,
+			plain: `{"id":"a","in_feed":{"source":"explore","shown_before":true}}`,
+			with:  `{"id":"a","in_feed":{"source":"explore","shown_before":true,` + reasons + `}}`,
+		},
+		{
+			name: "a post", doc: begin + "discovery" + post + `}}`,
+			plain: begin + "discovery" + post + `,"shown_before":true}}`, with: begin + "discovery" + post + `,"shown_before":true,` + reasons + `}}`,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFixture(t, nil)
+			f.feed.answer = func(_ context.Context, r engine.Request) (engine.Answer, error) {
+				id := "a"
+				if tt.name == "a post" {
+					id = "post:a"
+				}
+				a := engine.Answer{
+					Docs:        []feed.Doc{{ID: "b", JSON: json.RawMessage(`{"id":"b"}`)}, {ID: id, JSON: json.RawMessage(tt.doc)}},
+					ShownBefore: []bool{false, true},
+				}
+				if tt.source != feed.SourceScore {
+					a.Sources = []feed.Source{feed.SourceScore, tt.source}
+				}
+				if r.Why {
+					a.Why = [][]engine.Reason{nil, {{Type: engine.ReasonFresh}}}
+				}
+				return a, nil
+			}
+			got := f.do(t, "POST", "/v1/feed", `{"action":"load_more"}`, asAgent)
+			require.Equal(t, `{"code":0,"msg":"success","data":{"items":[{"id":"b"},`+tt.plain+`],"has_more":false}}`, got.body)
+			got = f.do(t, "POST", "/v1/feed", `{"action":"load_more","why":true}`, asAgent)
+			require.Equal(t, `{"code":0,"msg":"success","data":{"items":[{"id":"b"},`+tt.with+`],"has_more":false}}`, got.body)
+		})
+	}
+}
+
 func TestAHugePageIsAnsweredWhole(t *testing.T) {
 	t.Parallel()
 	big := feed.Doc{ID: "a", JSON: json.RawMessage(`{"id":"a","text":"` + strings.Repeat("x", 200<<10) + `"}`)}

@@ -113,6 +113,14 @@ var withBodies = []described{
 	}},
 	{op: "PUT /v1/ranking", body: `{"ranking":{"popularity":%s,"base":1}}`, within: "popularity", fields: []field{{"weight", aNumber, 40001, false}, {"weight_2h", aNumber, 40001, false}, {"weight_2d", aNumber, 40001, false}}},
 	{op: "PUT /v1/ranking", body: `{"ranking":{"keywords":%s,"base":1}}`, within: "keywords", fields: []field{{"summary", aNumber, 40001, false}}},
+	{op: "PUT /v1/ranking", body: `{"ranking":{"learned":%s,"base":1}}`, within: "learned", fields: []field{
+		{"tags", aNumber, 40001, false},
+		{"author", aNumber, 40001, false},
+		{"lang", aNumber, 40001, false},
+		{"words", aNumber, 40001, false},
+		{"negative", aNumber, 40001, false},
+		{"half_life", aText, 40001, false},
+	}},
 	{op: "PUT /v1/ranking", body: `{"experiments":[%s]}`, within: "experiments[0]", fields: []field{
 		{"name", aText, 40001, true}, {"share", aNumber, 40001, true}, {"ranking", anObject, 40001, false},
 	}},
@@ -138,7 +146,7 @@ var withBodies = []described{
 // objects are those that %s stands for.
 var objects = map[string]string{
 	"audience":  `{}`,
-	"events[0]": `{"type":"click","id":"a"}`, "decay": `{}`, "popularity": `{}`, "keywords": `{}`,
+	"events[0]": `{"type":"click","id":"a"}`, "decay": `{}`, "popularity": `{}`, "keywords": `{}`, "learned": `{}`,
 	"experiments[0]": `{"name":"x","share":0.1}`, "clicks[0]": `{"agent_id":"u_1","id":"a","at":1772798400}`,
 }
 

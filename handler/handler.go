@@ -25,6 +25,7 @@ import (
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
 )
 
 // Feed answers feed calls. [engine.Engine] implements it.
@@ -56,7 +57,12 @@ type Profiles interface {
 	// Errors wrap [catalog.ErrNotFound] where there is none, as after a
 	// repetition, or a store's ErrUnavailable.
 	RemoveProfile(ctx context.Context, agent string) error
-	// Forget deletes the profile and ends the session, whatever there is of them.
+	// Learned tells what was learned of the agent, by their profile.
+	Learned(agent string, p *feed.Profile) []recall.LearnedGain
+	// ForgetLearned deletes what was learned, if anything was. Errors wrap a store's
+	// ErrUnavailable. It may be repeated.
+	ForgetLearned(ctx context.Context, agent string) error
+	// Forget deletes the profile, what was learned and the session, whatever there is of them.
 	// Errors wrap [feed.ErrBadID] or a store's ErrUnavailable. It may be repeated.
 	Forget(ctx context.Context, agent string) error
 }
@@ -231,6 +237,7 @@ func (s *server) routes() (http.Handler, error) {
 	route(http.MethodPut, profile, profileName, s.putProfile)
 	route(http.MethodGet, profile, profileName, s.getProfile)
 	route(http.MethodDelete, profile, profileName, s.deleteProfile)
+	route(http.MethodDelete, "/v1/agents/:agent_id/learned", "/v1/agents/{agent_id}/learned", s.deleteLearned)
 	route(http.MethodPost, "/v1/explain", "/v1/explain", s.postExplain)
 	route(http.MethodPost, "/v1/items", "/v1/items", s.postItems)
 	route(http.MethodGet, item, itemName, s.getItem)

@@ -18,6 +18,7 @@ import (
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
 )
 
 const adminToken = "an-admin-token-for-tests"
@@ -85,6 +86,10 @@ func (m *mapProfiles) RemoveProfile(_ context.Context, agent string) error {
 	delete(m.all, agent)
 	return nil
 }
+
+func (m *mapProfiles) Learned(string, *feed.Profile) []recall.LearnedGain { return nil }
+
+func (m *mapProfiles) ForgetLearned(context.Context, string) error { return nil }
 
 func (m *mapProfiles) Forget(_ context.Context, agent string) error {
 	m.mu.Lock()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
 )
 
 // profileAgent returns the agent that the path names, after checking that the
@@ -70,6 +71,12 @@ func (s *server) putProfile(c *call) error {
 	return c.succeed(p)
 }
 
+// known is a profile with what was learned beside it.
+type known struct {
+	feed.Profile
+	Learned []recall.LearnedGain `json:"learned,omitempty"`
+}
+
 // getProfile answers GET /v1/agents/{agent_id}/profile.
 func (s *server) getProfile(c *call) error {
 	agent, err := s.profileAgent(c)
@@ -84,7 +91,20 @@ func (s *server) getProfile(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.succeed(p)
+	return c.succeed(known{p, s.deps.Profiles.Learned(agent, &p)})
+}
+
+// deleteLearned answers DELETE /v1/agents/{agent_id}/learned.
+func (s *server) deleteLearned(c *call) error {
+	agent, err := s.profileAgent(c)
+	if err != nil {
+		return err
+	}
+	err = s.gated(c, func(ctx context.Context) error { return s.deps.Profiles.ForgetLearned(ctx, agent) })
+	if err != nil {
+		return err
+	}
+	return c.succeed(empty{})
 }
 
 // deleteProfile answers DELETE /v1/agents/{agent_id}/profile.

@@ -3,30 +3,59 @@ package handler
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/social"
 )
 
-// appendExplained appends an item of an answer that says why its items are there.
-// The reasons stand in in_feed, which only posts have without any.
+// appendExplained appends an item of an answer that says what brought its items,
+// which were shown before or why they are there. That stands in in_feed, which only posts have without any.
 func appendExplained(b []byte, a *engine.Answer, i int) []byte {
 	doc := a.Docs[i]
 	var why []engine.Reason
 	if len(a.Why) > 0 {
 		why = a.Why[i]
 	}
+	source := ""
+	if len(a.Sources) > 0 {
+		source = a.Sources[i].String()
+	}
 	text, end, begin := []byte(doc.JSON), "}}", `,`
 	if !feed.IsPost(doc.ID) {
 		text, end, begin = withoutInFeed(text), "}", `,"`+feed.InFeed+`":{`
-	} // a post's document ends with its in_feed, see [social.Card.AppendEntry]
+	} else if source != "" { // a post's document ends with its in_feed, see [social.Card.AppendEntry]
+		text, source = withSource(text, source), ""
+	}
 	head, ok := bytes.CutSuffix(text, []byte(end))
-	if len(why) == 0 || !ok {
+	shown := len(a.ShownBefore) > 0 && a.ShownBefore[i]
+	if len(why) == 0 && source == "" && !shown || !ok {
 		return append(b, text...)
 	}
 	b = append(append(b, head...), begin...)
-	b = appendReasons(b, why)
-	return append(b, "}}"...)
+	if source != "" {
+		b = append(append(append(b, `"source":"`...), source...), `",`...) // a constant
+	}
+	if shown {
+		b = append(b, `"shown_before":true,`...)
+	}
+	if len(why) > 0 {
+		b = append(appendReasons(b, why), ',')
+	}
+	return append(b[:len(b)-1], "}}"...)
+}
+
+// fromDiscovery is the source that the catalog gives a post.
+const fromDiscovery = `"source":"` + social.FromDiscovery + `"`
+
+// withSource puts another source in the place of the one that a post's in_feed has.
+func withSource(post []byte, source string) []byte {
+	at := bytes.LastIndex(post, []byte(fromDiscovery))
+	if at < 0 {
+		return post
+	}
+	return slices.Concat(post[:at], []byte(`"source":"`+source+`"`), post[at+len(fromDiscovery):])
 }
 
 func appendReasons(b []byte, why []engine.Reason) []byte {
@@ -41,6 +70,9 @@ func appendReasons(b []byte, why []engine.Reason) []byte {
 		if r.Value != "" {
 			b = append(b, `,"value":`...)
 			b = appendString(b, r.Value)
+		}
+		if r.Kind != "" {
+			b = append(append(append(b, `,"kind":"`...), r.Kind...), '"') // a constant, too
 		}
 		b = append(b, '}')
 	}

@@ -2,6 +2,7 @@ package popularity
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -36,7 +37,7 @@ type BufferConfig struct {
 // fails it holds the acts and tries again. A process that is killed loses the acts
 // that wait, and nothing else.
 type Buffer struct {
-	count   func(context.Context, []Act) error
+	counter Counter
 	cfg     BufferConfig
 	ctx     context.Context // ends when Close gives up
 	abandon context.CancelFunc
@@ -51,9 +52,9 @@ type entry struct {
 	counted chan struct{}
 }
 
-// NewBuffer starts a buffer in front of count, which counts acts as [Store.Add]
-// does; Close ends it. ctx's cancellation is ignored.
-func NewBuffer(ctx context.Context, count func(context.Context, []Act) error, cfg BufferConfig) *Buffer {
+// NewBuffer starts a buffer in front of a counter; Close ends it. ctx's cancellation
+// is ignored.
+func NewBuffer(ctx context.Context, counter Counter, cfg BufferConfig) *Buffer {
 	if cfg.Queue == 0 {
 		cfg.Queue = 8192
 	}
@@ -65,7 +66,7 @@ func NewBuffer(ctx context.Context, count func(context.Context, []Act) error, cf
 	}
 	ctx, abandon := context.WithCancel(context.WithoutCancel(ctx))
 	b := &Buffer{
-		count: count, cfg: cfg, ctx: ctx, abandon: abandon,
+		counter: counter, cfg: cfg, ctx: ctx, abandon: abandon,
 		queue: make(chan entry, cfg.Queue), quit: make(chan struct{}), done: make(chan struct{}),
 	}
 	go b.run()
@@ -85,6 +86,15 @@ func (b *Buffer) Acted(agent string, items []string, now time.Time) bool {
 	default:
 		return false
 	}
+}
+
+// Forget makes an agent's acts forgotten, by the agent's id: those that wait are
+// counted before.
+func (b *Buffer) Forget(ctx context.Context, agent string) error {
+	if err := b.Flush(ctx); err != nil {
+		return fmt.Errorf("%w: acts that wait are not counted: %w", ErrUnavailable, err)
+	}
+	return b.counter.Forget(ctx, Agent(agent))
 }
 
 // Flush returns when all that was handed over before is counted.
@@ -159,7 +169,7 @@ func (b *Buffer) deliver(acts []Act) {
 	waits.InitialInterval, waits.MaxInterval = firstWait, mostWait
 	for quit, down := b.quit, false; ; down = true {
 		ctx, cancel := context.WithTimeout(b.ctx, b.cfg.Timeout)
-		err := b.count(ctx, acts)
+		err := b.counter.Count(ctx, acts)
 		cancel()
 		if err == nil {
 			if down {

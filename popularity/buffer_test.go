@@ -3,6 +3,7 @@ package popularity_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -24,7 +25,7 @@ type ledger struct {
 
 func newLedger() *ledger { return &ledger{called: make(chan struct{}, 1000)} }
 
-func (l *ledger) count(ctx context.Context, acts []popularity.Act) error {
+func (l *ledger) Count(ctx context.Context, acts []popularity.Act) error {
 	l.called <- struct{}{}
 	if l.held != nil {
 		select {
@@ -43,6 +44,13 @@ func (l *ledger) count(ctx context.Context, acts []popularity.Act) error {
 	return nil
 }
 
+func (l *ledger) Forget(_ context.Context, agent uint64) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.acts = slices.DeleteFunc(l.acts, func(a popularity.Act) bool { return a.Agent == agent })
+	return nil
+}
+
 func (l *ledger) counted() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,7 +62,7 @@ var noon = time.Unix(1_772_798_400, 0)
 func TestBuffer(t *testing.T) {
 	t.Parallel()
 	l := newLedger()
-	b := popularity.NewBuffer(t.Context(), l.count, popularity.BufferConfig{})
+	b := popularity.NewBuffer(t.Context(), l, popularity.BufferConfig{})
 	require.True(t, b.Acted("u", []string{"a", "b"}, noon))
 	require.True(t, b.Acted("v", []string{"a"}, noon.Add(time.Second)))
 	require.NoError(t, b.Flush(t.Context()))
@@ -72,7 +80,7 @@ func TestBufferTriesAgain(t *testing.T) {
 	t.Parallel()
 	l := newLedger()
 	l.failing = 2
-	b := popularity.NewBuffer(t.Context(), l.count, popularity.BufferConfig{})
+	b := popularity.NewBuffer(t.Context(), l, popularity.BufferConfig{})
 	require.True(t, b.Acted("u", []string{"a"}, noon))
 	require.NoError(t, b.Flush(t.Context()))
 	assert.Equal(t, 1, l.counted())
@@ -83,7 +91,7 @@ func TestBufferFull(t *testing.T) {
 	t.Parallel()
 	l := newLedger()
 	l.held = make(chan struct{})
-	b := popularity.NewBuffer(t.Context(), l.count, popularity.BufferConfig{Queue: 1})
+	b := popularity.NewBuffer(t.Context(), l, popularity.BufferConfig{Queue: 1})
 	require.True(t, b.Acted("u", []string{"a"}, noon))
 	<-l.called
 	require.True(t, b.Acted("u", []string{"b"}, noon))
@@ -102,9 +110,28 @@ func TestBufferGivesUp(t *testing.T) {
 	t.Parallel()
 	l := newLedger()
 	l.failing = -1
-	b := popularity.NewBuffer(t.Context(), l.count, popularity.BufferConfig{})
+	b := popularity.NewBuffer(t.Context(), l, popularity.BufferConfig{})
 	require.True(t, b.Acted("u", []string{"a"}, noon))
 	<-l.called
 	b.Close(t.Context())
 	assert.Zero(t, l.counted())
+}
+
+// TestBufferForgets erases an agent while an act of it waits behind a store that is
+// down.
+func TestBufferForgets(t *testing.T) {
+	t.Parallel()
+	l := newLedger()
+	l.held = make(chan struct{})
+	b := popularity.NewBuffer(t.Context(), l, popularity.BufferConfig{})
+	require.True(t, b.Acted("u", []string{"a"}, noon))
+	require.True(t, b.Acted("v", []string{"a"}, noon))
+	<-l.called
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, b.Forget(ctx, "u"), popularity.ErrUnavailable, "it cannot be said to be forgotten")
+	close(l.held)
+	require.NoError(t, b.Forget(t.Context(), "u"))
+	b.Close(t.Context())
+	assert.Equal(t, []popularity.Act{{Agent: popularity.Agent("v"), Item: "a", At: noon.Unix()}}, l.acts)
 }

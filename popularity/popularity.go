@@ -1,8 +1,10 @@
 // Package popularity counts what readers click and like, per item, so that a feed
-// follows what is read at the moment: the [Store] that the counts are kept in and
-// the [Buffer] that hands acts to it beside requests. The counts themselves are
-// [feed.Counts]; a recall source ranks by them ([recall.Counter]). The backend is
-// in popularity/sqlite.
+// follows what is read at the moment: where acts are counted ([Counter]) and the
+// [Buffer] that hands acts to it beside requests. The counts themselves are
+// [feed.Counts]; a recall source ranks by them ([recall.Counter]). In one process
+// they are in a [Store] (popularity/sqlite). Several servers share them in Redis
+// (popularity/redis), and a [Publisher] writes what has changed to the index that
+// recall searches.
 package popularity
 
 import (
@@ -32,6 +34,18 @@ type Act struct {
 // Agent stands for an agent in an [Act].
 func Agent(id string) uint64 { return xxhash.Sum64String(id) }
 
+// Counter counts acts.
+//
+// Count counts acts: one of each agent and item in [RememberDays] days, whatever
+// comes again. Counting the same acts again, also where it failed, changes nothing.
+//
+// Forget forgets what an agent, by its [Agent] hash, has acted on. What it added to
+// counts stays: they do not say whose acts they are of.
+type Counter interface {
+	Count(ctx context.Context, acts []Act) error
+	Forget(ctx context.Context, agent uint64) error
+}
+
 // Store keeps the counts of items.
 //
 // Add counts acts, all of them or none: one of each agent and item in
@@ -42,9 +56,11 @@ func Agent(id string) uint64 { return xxhash.Sum64String(id) }
 //
 // Read returns the counts of all items that have some. An item that is deleted
 // from the catalog loses its counts and is forgotten by those who acted on it.
+// Forget is that of a [Counter].
 //
 // Errors wrap [ErrUnavailable], or are the context's.
 type Store interface {
 	Add(ctx context.Context, acts []Act) (map[string]feed.Counts, error)
 	Read(ctx context.Context) (map[string]feed.Counts, error)
+	Forget(ctx context.Context, agent uint64) error
 }

@@ -26,17 +26,18 @@ type Explainer interface {
 // Factors is what one item's score is made of:
 //
 //	score     = relevance × decay × popularity factor
-//	relevance = base + Σ tags + Σ keywords
+//	relevance = (base + Σ tags + Σ keywords + Σ learned scores) × Π learned factors
 type Factors struct {
 	Known            bool // the source holds the item
 	Group            string
 	UpdateTime       int64 // Unix seconds
 	Base             float64
-	Tags             []Gain // the interests that match, the highest first
-	Keywords         []Gain // the keywords that match, the highest first
+	Tags             []Gain        // the interests that match, the highest first
+	Keywords         []Gain        // the keywords that match, the highest first
+	Learned          []LearnedGain // the learned features that the item has, as [SortLearned] orders
 	Relevance        float64
 	Decay            float64
-	Count2h, Count2d float64 // of its [feed.Counts] at the origin, where the source is a [Counter]
+	Count2h, Count2d float64 // of its [feed.Counts] at the origin, where the source knows them
 	Popularity       float64 // likes + 2·comments, or what the index has in its place
 	PopularityFactor float64
 	Score            float32
@@ -76,9 +77,23 @@ func (f *Factors) Finish(q *feed.Query, at *feed.DecayFunc) {
 	for _, g := range f.Keywords {
 		f.Relevance += g.Score
 	}
+	for _, g := range f.Learned {
+		f.Relevance += g.Score
+	}
+	f.Relevance *= f.LearnedFactor()
 	f.Decay = at.At(float64(q.Origin.Unix() - f.UpdateTime))
 	f.PopularityFactor = q.Ranking.PopularityFactor(f.Count2h, f.Count2d, f.Popularity)
 	f.Score = float32(f.Relevance * f.Decay * f.PopularityFactor)
+}
+
+// LearnedFactor is what was learned against features of the item multiplies its
+// relevance by; 1 where there is nothing.
+func (f *Factors) LearnedFactor() float64 {
+	factor := 1.0
+	for i := range f.Learned {
+		factor *= f.Learned[i].factor()
+	}
+	return factor
 }
 
 // Wrapper is a [Source] around another one.

@@ -32,12 +32,16 @@ type Result struct {
 // first, then id ascending. Scores are float32 values of
 //
 //	relevance × decay × popularity
-//	relevance = base + Σ interest weight over matching tags + Σ keyword gains
+//	relevance = (base + Σ interest weight over matching tags + Σ keyword gains
+//	            + Σ gains of learned features) × Π factors of learned features
 //
 // where a keyword that [Keywords] lists gains its weight if its tokens follow one
 // another in the title, else its weight × the ranking's KeywordsSummary if they do
-// in the summary. The popularity factor is [feed.Ranking.PopularityFactor], with
-// the item's counts at the origin where the source is a [Counter], else with none.
+// in the summary, and the learned features are those that [LearnedOf] lists. The
+// popularity factor is [feed.Ranking.PopularityFactor], with
+// the item's counts at the origin where the source knows them: those of a [Counter],
+// or those that the index has. Acts after the origin count in the first case as at
+// their own moment, in the second as if they had come in before.
 // Items dated after
 // q.Origin, not after q.Since, or refused by the profile's mutes and languages
 // are not recalled. Within one round at most one item of a group is returned,

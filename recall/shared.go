@@ -109,6 +109,7 @@ func detached(p feed.Profile) feed.Profile {
 	return feed.Profile{
 		Interests: maps.Clone(p.Interests), Keywords: slices.Clone(p.Keywords), Langs: slices.Clone(p.Langs),
 		MutedAuthors: slices.Clone(p.MutedAuthors), MutedTags: slices.Clone(p.MutedTags), MutedItems: slices.Clone(p.MutedItems),
+		Learned: p.Learned, // of which only a new one is ever made
 	}
 }
 
@@ -178,6 +179,7 @@ func keyOf(q *feed.Query) queryKey {
 			k.text(word)
 		}
 	}
+	k.learned(q)
 	k.number(uint64(r.Decay.Scale))
 	k.number(uint64(r.Decay.Offset))
 	k.float(r.Decay.Decay)
@@ -199,6 +201,7 @@ func keyOf(q *feed.Query) queryKey {
 		k.float(s.Floor)
 	}
 	k.float(r.Diversity.SameStory)
+	k.float(r.Explore.Share)
 	k.time(q.Origin)
 	k.time(q.Since)
 	k.number(uint64(q.N))
@@ -213,6 +216,27 @@ type keyWriter []byte
 func (k *keyWriter) number(n uint64) { *k = binary.AppendUvarint(*k, n) }
 func (k *keyWriter) float(f float64) { k.number(math.Float64bits(f)) }
 func (k *keyWriter) text(s string)   { k.number(uint64(len(s))); *k = append(*k, s...) }
+
+// learned writes what was learned, where it counts, and by which weights.
+func (k *keyWriter) learned(q *feed.Query) {
+	w, l := &q.Ranking.Learned, &q.Profile.Learned
+	if !w.On() || len(l.Features) == 0 {
+		k.number(0)
+		return
+	}
+	k.number(uint64(len(l.Features)))
+	k.number(uint64(l.At))
+	for i := range l.Features {
+		k.text(string(l.Features[i].Kind))
+		k.text(l.Features[i].Value)
+		k.float(l.Features[i].Evidence)
+	}
+	for _, x := range []float64{w.Tags, w.Author, w.Lang, w.Words, w.Negative} {
+		k.float(x)
+	}
+	k.number(uint64(w.HalfLife))
+}
+
 func (k *keyWriter) time(at time.Time) {
 	k.number(uint64(at.Unix()))
 	k.number(uint64(at.Nanosecond()))

@@ -43,6 +43,7 @@ func query() feed.Query {
 		Profile: feed.Profile{
 			Interests: map[string]float64{"go": 1, "rust": 2}, Keywords: feed.Keywords("a", "b"), Langs: []string{"en"},
 			MutedAuthors: []string{"x"}, MutedTags: []string{"y"}, MutedItems: []string{"z"},
+			Learned: feed.Learned{At: 900, Features: []feed.LearnedFeature{{Feature: feed.Feature{Kind: feed.FeatureTag, Value: "go"}, Evidence: 1}}},
 		},
 		Ranking: feed.Ranking{
 			Decay: feed.Decay{
@@ -51,7 +52,8 @@ func query() feed.Query {
 			PopularityWeight: 1, Popularity2h: 1, Popularity2d: 1, Base: 0.1, KeywordsSummary: 0.5,
 			Diversity: feed.Diversity{
 				Author: feed.Spread{Decay: 0.9, Floor: 0.3}, Site: feed.Spread{Decay: 0.7, Floor: 0.1}, Tag: feed.Spread{Decay: 0.8, Floor: 0.2}, SameStory: 0.6,
-			},
+			}, Explore: feed.Explore{Share: 0.3},
+			Learned: feed.LearnedWeights{Tags: 0.5, Author: 0.5, Lang: 0.5, Words: 0.5, Negative: 0.3, HalfLife: time.Hour},
 		},
 		Origin: time.Unix(1000, 0), Since: time.Unix(10, 0), N: 5, After: "c",
 	}
@@ -158,6 +160,17 @@ func TestSharedTellsQueriesApart(t *testing.T) {
 			v.Set(reflect.ValueOf(append(feed.Keywords("new"), at...)))
 			differs(name, *q)
 			v.Set(reflect.ValueOf([]feed.Keyword{{Term: at[0].Term, Weight: at[0].Weight + 1}}))
+		case []feed.LearnedFeature:
+			for _, f := range []feed.LearnedFeature{
+				{Feature: feed.Feature{Kind: "word", Value: at[0].Value}, Evidence: at[0].Evidence},
+				{Feature: feed.Feature{Kind: at[0].Kind, Value: "rust"}, Evidence: at[0].Evidence},
+			} {
+				v.Set(reflect.ValueOf([]feed.LearnedFeature{f}))
+				differs(name, *q)
+			}
+			v.Set(reflect.ValueOf([]feed.LearnedFeature{{Feature: at[0].Feature, Evidence: at[0].Evidence / 2}}))
+		case bool:
+			return // that there is nothing else does not matter to what is recalled
 		case []string:
 			v.Set(reflect.ValueOf(append([]string{"new"}, at...)))
 		default:

@@ -88,21 +88,21 @@ for call in "${calls[@]}"; do
     *v1/events*) says '"accepted":2,"not_shown":0' ;;
     freshet\ explain*--item*)
       says '^(pending|paged): It ranks [0-9]+ of 500' # posts of the demo may come before it
-      says '^score [0-9.]+ = relevance [0-9.]+ × decay [0-9.]+ × popularity 1$' ;;
+      says '^score [0-9.]+ = relevance [0-9.]+ × decay [0-9.]+ × popularity [0-9.]+$' ;;
     freshet\ ranking\ set*--as*) says '^Changed: new slow for 10%: scale=72h; every server follows' ;;
-    freshet\ ranking\ set*) says '^Changed: scale=36h; every server follows' ;;
+    freshet\ ranking\ set*) says '^Changed: scale=36h,offset=1h,decay=0.5; every server follows' ;;
     freshet\ ranking\ report*)
-      says '^ +control +90\.00 % +[1-9][0-9]* +1 .* 1$' # one click, one hide
+      says '^ +control +90\.00 % +[1-9][0-9]* +[1-9][0-9]* .* [1-9][0-9]*$' # simulated readers click and hide, too
       says '^ +slow +10\.00 % '
       says '^slow: shown or clicked too little' ;;
     freshet\ ranking\ history*)
       says '^2 .* new slow for 10%: scale=72h +do readers want older items\?$'
-      says '^1 .* scale=36h +calmer weekends$'
+      says '^1 .* scale=36h,offset=1h,decay=0.5 +calmer weekends$'
       says '^0 .* configuration ' ;;
     freshet\ ranking\ revert*)
       says '^version 3, .*: back to normal$'
-      says '^control +100% +scale=24h,'
-      says '^Back to what version 0 was: scale=24h; slow ended' ;;
+      says '^control +100% +curves=two,'
+      says '^Back to what version 0 was: curves=two; slow ended' ;;
     *v1/agents/*) says '"interests":\{' ;;
     *) die "nothing here checks this command" ;;
   esac

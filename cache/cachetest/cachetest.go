@@ -58,6 +58,8 @@ func Run(t *testing.T, open func(t *testing.T, ttl time.Duration) Env) {
 		{"what is handed out is pending", handedOutIsPending},
 		{"old pending entries do not count", oldPending},
 		{"group and id", groupAndID},
+		{"sources", sources},
+		{"sources of what is taken back", sourcesTakenBack},
 		{"long sessions", longSession},
 		{"agents are apart", agentsApart},
 		{"delete", deleteSession},

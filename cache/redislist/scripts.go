@@ -4,7 +4,7 @@ package redislist
 
 // keysLua lists what refs first to last are remembered by in the pending set:
 // the group of each and, where it differs, its id; and for each of these keys
-// the number of its ref.
+// the number of its ref. A third part, the source, is not remembered.
 const keysLua = `
 local function keysof(refs, first, last)
   local keys, of = {}, {}
@@ -14,8 +14,10 @@ local function keysof(refs, first, last)
     if bar then
       keys[#keys + 1], of[#of + 1] = string.sub(ref, 1, bar - 1), i
       ref = string.sub(ref, bar + 1)
+      bar = string.find(ref, '|', 1, true)
+      if bar then ref = string.sub(ref, 1, bar - 1) end
     end
-    keys[#keys + 1], of[#of + 1] = ref, i
+    if ref ~= '' then keys[#keys + 1], of[#of + 1] = ref, i end
   end
   return keys, of
 end

@@ -25,8 +25,8 @@ local out, left, gone = {}, {}, 0
 for i = 3, #ARGV do out[ARGV[i]] = true end
 local refs = redis.call('LRANGE', KEYS[1], 0, -1)
 for i = 1, #refs do
-  local bar = string.find(refs[i], '|', 1, true)
-  if out[bar and string.sub(refs[i], 1, bar - 1) or refs[i]] or bar and out[string.sub(refs[i], bar + 1)] then
+  local group, id = string.match(refs[i], '^([^|]*)|?([^|]*)') -- what follows is the source
+  if out[group] or out[id] then
     gone = gone + 1
   else
     left[#left + 1] = refs[i]

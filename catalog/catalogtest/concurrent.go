@@ -146,6 +146,7 @@ func cancelled(t *testing.T, c catalog.Catalog) {
 	require.ErrorIs(t, c.PutProfile(ctx, "u_cancelled", feed.Profile{}), context.Canceled)
 	require.ErrorIs(t, c.MuteItems(ctx, "u_cancelled", []string{"a"}), context.Canceled)
 	require.ErrorIs(t, c.RemoveProfile(ctx, "u_cancelled"), context.Canceled)
+	require.ErrorIs(t, c.Learn(ctx, "u_cancelled", click("story", "go", 1)), context.Canceled)
 	_, _, err = catalog.Hydrate(ctx, c, "u_cancelled", []string{"cancelled-1"})
 	require.ErrorIs(t, err, context.Canceled)
 

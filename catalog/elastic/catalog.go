@@ -23,6 +23,9 @@ import (
 type Config struct {
 	Index  string              // of the items; profiles are in <Index>-agents; required
 	Schema *esindex.LateSchema // what esindex.Inspect finds; nil: an index made by esindex.Ensure with default names
+	// Counts answers the live popularity of those items that have some, for items
+	// that are put; nil: no item has any.
+	Counts func(ctx context.Context, ids []string) (map[string]feed.Counts, error)
 }
 
 // Catalog is a [catalog.Catalog] in Elasticsearch. Reads by id see every
@@ -34,6 +37,7 @@ type Catalog struct {
 	items  string
 	agents string
 	schema *esindex.LateSchema
+	counts func(ctx context.Context, ids []string) (map[string]feed.Counts, error)
 
 	besideMade atomic.Bool // the index of profiles is known to exist
 }
@@ -46,7 +50,7 @@ var (
 
 // New returns a catalog; it asks Elasticsearch nothing yet.
 func New(client esindex.Client, cfg Config) *Catalog {
-	return &Catalog{client: client, items: cfg.Index, agents: esindex.Agents(cfg.Index), schema: cfg.Schema.OrOwn()}
+	return &Catalog{client: client, items: cfg.Index, agents: esindex.Agents(cfg.Index), schema: cfg.Schema.OrOwn(), counts: cfg.Counts}
 }
 
 // Refresh makes everything written so far visible to searches. Servers leave

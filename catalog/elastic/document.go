@@ -15,7 +15,7 @@ import (
 )
 
 // A document of ours ends with what no reader is given: the traits, the tokens of
-// title and summary, and the popularity. What stands before is the item's own JSON, byte for
+// title and summary, the popularity, and the sums of live popularity where it has some. What stands before is the item's own JSON, byte for
 // byte. Tokens have no characters that JSON escapes. Documents of older versions
 // have the popularity alone.
 const (
@@ -24,19 +24,20 @@ const (
 	marker        = `,"` + esindex.DefaultPopularity + `":`
 )
 
-// seal ends a document of ours that is all but its last brace.
-func seal(s *esindex.Schema, own []byte, it *feed.Item) []byte {
+// seal ends a document of ours that is all but its last brace. live is what
+// appendLive writes, or nothing.
+func seal(s *esindex.Schema, own []byte, it *feed.Item, live []byte) []byte {
 	own = appendTraits(own, s, it)
 	if s.Source.TitleTokens != esindex.None {
 		own = append(words.Append(append(own, titleMarker...), it.Title), '"')
 		own = append(words.Append(append(own, summaryMarker...), it.Summary), '"')
 	}
 	own = strconv.AppendInt(append(own, marker...), it.Popularity(), 10)
-	return append(own, '}')
+	return append(append(own, live...), '}')
 }
 
-// encode writes an item as it is stored.
-func encode(s *esindex.Schema, it *feed.Item) ([]byte, error) {
+// encode writes an item as it is stored, with its live popularity.
+func encode(s *esindex.Schema, it *feed.Item, counts feed.Counts) ([]byte, error) {
 	if err := checkBusiness(s, it); err != nil {
 		return nil, err
 	}
@@ -45,9 +46,9 @@ func encode(s *esindex.Schema, it *feed.Item) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", feed.ErrBadItem, err)
 		}
-		return seal(s, data[:len(data)-1], it), nil
+		return seal(s, data[:len(data)-1], it, appendLive(nil, s, counts)), nil
 	}
-	fields := make(map[string]any, 13+len(it.Business))
+	fields := make(map[string]any, 17+len(it.Business))
 	for name, raw := range it.Business {
 		fields[name] = raw
 	}
@@ -83,6 +84,9 @@ func encode(s *esindex.Schema, it *feed.Item) ([]byte, error) {
 	}
 	for _, t := range traits(s, it) {
 		fields[t.name] = t.value
+	}
+	for _, f := range liveFields(s, counts) {
+		fields[f.name] = f.value
 	}
 	delete(fields, esindex.None)
 	if !s.MetaID() {
@@ -173,13 +177,14 @@ func physical(s *esindex.Schema) []string {
 	return []string{
 		n.ID, n.GroupID, n.Title, n.UpdateTime, n.Summary, n.URL, n.ImageURL, n.AuthorID, n.Lang, n.Tags,
 		n.Likes, n.Comments, n.Popularity, n.TitleTokens, n.SummaryTokens, esindex.DefaultSite, esindex.FirstTag, esindex.Story,
+		n.Sum2h, n.Epoch2h, n.Sum2d, n.Epoch2d,
 	}
 }
 
 // itemJSON gives a stored document back as the item's JSON.
 func itemJSON(s *esindex.Schema, id string, source json.RawMessage) (json.RawMessage, error) {
 	if !s.Mapped() {
-		if own, ok := cutMarker(source); ok {
+		if own, _, ok := cutMarker(source); ok {
 			return own, nil
 		}
 	}
@@ -196,16 +201,17 @@ func itemJSON(s *esindex.Schema, id string, source json.RawMessage) (json.RawMes
 
 // cutMarker takes off what seal put at the end of a document. No other document
 // looks like it: items may not have fields of these names, and one inside a
-// business field is followed by two braces.
-func cutMarker(source []byte) (json.RawMessage, bool) {
+// business field is followed by two braces. live is what appendLive wrote.
+func cutMarker(source []byte) (own json.RawMessage, live []byte, ok bool) {
 	rest, ok := bytes.CutSuffix(source, []byte("}"))
 	if !ok {
-		return nil, false
+		return nil, nil, false
 	}
+	rest, live = cutLive(rest)
 	rest = bytes.TrimRight(rest, "0123456789")
 	rest, ok = bytes.CutSuffix(rest, []byte(marker))
 	if !ok {
-		return nil, false
+		return nil, nil, false
 	}
 	if without, ok := cutTokens(rest, summaryMarker); ok {
 		if without, ok = cutTokens(without, titleMarker); ok {
@@ -213,8 +219,8 @@ func cutMarker(source []byte) (json.RawMessage, bool) {
 		}
 	}
 	rest = cutTraits(rest)
-	own := make(json.RawMessage, 0, len(rest)+1)
-	return append(append(own, rest...), '}'), true
+	own = make(json.RawMessage, 0, len(rest)+1)
+	return append(append(own, rest...), '}'), live, true
 }
 
 // cutTokens takes a field of tokens off the end.
@@ -242,6 +248,9 @@ func readItem(s *esindex.Schema, docID string, source json.RawMessage) (feed.Ite
 	take(all, n.SummaryTokens)
 	for _, name := range []string{esindex.DefaultSite, esindex.FirstTag, esindex.Story} {
 		delete(all, name)
+	}
+	for _, name := range []string{n.Sum2h, n.Epoch2h, n.Sum2d, n.Epoch2d} {
+		take(all, name)
 	}
 	it := feed.Item{
 		ID: text(take(all, n.ID)), GroupID: text(take(all, n.GroupID)), Title: text(take(all, n.Title)),

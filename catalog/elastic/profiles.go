@@ -3,7 +3,6 @@ package elastic
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 
@@ -29,62 +28,107 @@ func (c *Catalog) profile(d esindex.Document, agent string) (feed.Profile, error
 	if len(d.Source) == 0 {
 		return feed.Profile{}, fmt.Errorf("profile of %s: %w", agent, catalog.ErrNotFound)
 	}
-	var p feed.Profile
-	if err := json.Unmarshal(d.Source, &p); err != nil {
-		return feed.Profile{}, fmt.Errorf("profile of %s: %w", agent, err)
+	r, err := catalog.ParseRecord(d.Source)
+	if err != nil {
+		return feed.Profile{}, fmt.Errorf("the profile of %s is damaged, put it again: %w", agent, err)
 	}
-	return p, nil
+	return r.Profile, nil
 }
 
 // PutProfile implements [catalog.Profiles].
 func (c *Catalog) PutProfile(ctx context.Context, agent string, p feed.Profile) error {
-	return c.changeProfile(ctx, agent, func(stored *feed.Profile) bool {
-		muted := stored.MutedItems
-		if *stored = p; p.MutedItems == nil {
-			stored.MutedItems = muted
-		}
-		return true
+	return c.changeRecord(ctx, agent, func(r *catalog.Record, _ bool) (bool, error) {
+		r.Put(p)
+		return true, nil
 	})
 }
 
 // MuteItems implements [catalog.Profiles].
 func (c *Catalog) MuteItems(ctx context.Context, agent string, groups []string) error {
-	return c.changeProfile(ctx, agent, func(stored *feed.Profile) bool { return stored.Hide(groups) })
+	return c.changeRecord(ctx, agent, func(r *catalog.Record, _ bool) (bool, error) { return r.Mute(groups), nil })
 }
 
-// changeProfile reads, changes and writes, and does so again where somebody
-// else has written meanwhile; one of those who meet always gets through. Nothing
-// is written where change answers false.
-func (c *Catalog) changeProfile(ctx context.Context, agent string, change func(*feed.Profile) bool) error {
+// RemoveProfile implements [catalog.Profiles].
+func (c *Catalog) RemoveProfile(ctx context.Context, agent string) error {
+	return c.changeRecord(ctx, agent, func(r *catalog.Record, exists bool) (bool, error) {
+		if !exists || !r.Remove() {
+			return false, fmt.Errorf("profile of %s: %w", agent, catalog.ErrNotFound)
+		}
+		return true, nil
+	})
+}
+
+// Learn implements [catalog.Profiles].
+func (c *Catalog) Learn(ctx context.Context, agent string, change func(*feed.Learning) bool) error {
+	return c.changeRecord(ctx, agent, func(r *catalog.Record, exists bool) (bool, error) { return r.Learn(exists, change), nil })
+}
+
+// recordChange changes a record; false: there is nothing to write. exists tells
+// whether the agent had one.
+type recordChange func(r *catalog.Record, exists bool) (bool, error)
+
+// changeRecord reads, changes and writes, and does so again where somebody
+// else has written meanwhile; one of those who meet always gets through.
+func (c *Catalog) changeRecord(ctx context.Context, agent string, change recordChange) error {
 	for {
 		found, err := c.get(ctx, []esindex.DocID{{Index: c.agents, ID: agent}})
 		if err != nil {
 			return err
 		}
-		p, err := c.profile(found[0], agent)
-		if err != nil && !errors.Is(err, catalog.ErrNotFound) {
+		if err := c.failure(found[0], c.agents); err != nil {
 			return err
 		}
-		if !change(&p) {
-			return nil
+		var r catalog.Record
+		exists := len(found[0].Source) > 0
+		if exists {
+			// One that is damaged is reported when it is read; putting another repairs it.
+			r, _ = catalog.ParseRecord(found[0].Source)
 		}
-		if err := c.ensureBeside(ctx); err != nil {
+		changed, err := change(&r, exists)
+		if err != nil || !changed {
 			return err
 		}
-		doc, err := json.Marshal(p)
-		if err != nil {
-			return fmt.Errorf("%w: %w", feed.ErrBadProfile, err)
-		}
-		var b bulk
-		b.addOver(&found[0], agent, doc)
-		answer, err := c.bulk(ctx, c.agents, "", &b)
-		if err != nil {
+		conflict, err := c.writeRecord(ctx, agent, &found[0], &r)
+		if !conflict {
 			return err
-		}
-		if answer[0].Status != http.StatusConflict {
-			return answer[0].err(feed.ErrBadProfile)
 		}
 	}
+}
+
+// writeRecord writes a record over the document that was read, or deletes that one
+// where nothing is left; conflict: somebody else has written meanwhile.
+func (c *Catalog) writeRecord(ctx context.Context, agent string, before *esindex.Document, r *catalog.Record) (conflict bool, err error) {
+	var b bulk
+	switch {
+	case !r.Empty():
+		if err := c.ensureBeside(ctx); err != nil {
+			return false, err
+		}
+		doc, err := json.Marshal(r)
+		if err != nil {
+			return false, fmt.Errorf("%w: %w", feed.ErrBadProfile, err)
+		}
+		b.addOver(before, agent, doc)
+	case len(before.Source) == 0:
+		return false, nil
+	default:
+		b.removeRead(before, agent)
+	}
+	answer, err := c.bulk(ctx, c.agents, "", &b)
+	if err != nil {
+		return false, err
+	}
+	if answer[0].Status == http.StatusConflict {
+		return true, nil
+	}
+	return false, answer[0].err(feed.ErrBadProfile)
+}
+
+// removeRead deletes the document that was read, and no later one.
+func (b *bulk) removeRead(read *esindex.Document, id string) {
+	quoted, _ := json.Marshal(id) // a string can always be encoded
+	b.body = fmt.Appendf(b.body, `{"delete":{"_id":%s,"if_seq_no":%d,"if_primary_term":%d}}`+"\n", quoted, read.SeqNo, read.Term)
+	b.of = append(b.of, 0)
 }
 
 // addOver adds a document that takes the place of the one that was read, and
@@ -94,9 +138,15 @@ func (b *bulk) addOver(before *esindex.Document, id string, doc []byte) {
 		b.add("create", id, doc, 0)
 		return
 	}
-	quoted, _ := json.Marshal(id) // a string can always be encoded
+	b.replace(&esindex.Document{ID: id, SeqNo: before.SeqNo, Term: before.Term}, doc, 0)
+}
+
+// replace adds a document that takes the place of the one that was read, unless
+// that one has changed meanwhile or is gone.
+func (b *bulk) replace(before *esindex.Document, doc []byte, item int) {
+	quoted, _ := json.Marshal(before.ID) // a string can always be encoded
 	b.body = fmt.Appendf(b.body, `{"index":{"_id":%s,"if_seq_no":%d,"if_primary_term":%d}}`+"\n%s\n", quoted, before.SeqNo, before.Term, doc)
-	b.of = append(b.of, 0)
+	b.of = append(b.of, item)
 }
 
 // ensureBeside makes the index of profiles before the first one is written.
@@ -111,9 +161,4 @@ func (c *Catalog) ensureBeside(ctx context.Context) error {
 	}
 	c.besideMade.Store(true)
 	return nil
-}
-
-// RemoveProfile implements [catalog.Profiles].
-func (c *Catalog) RemoveProfile(ctx context.Context, agent string) error {
-	return c.delete(ctx, c.agents, agent, "")
 }

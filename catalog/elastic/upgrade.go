@@ -2,11 +2,13 @@ package elastic
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/freshet/freshet/feed/words"
@@ -39,10 +41,12 @@ type Upgraded struct {
 // writes, which fail with [catalog.ErrUnavailable] and are sent again by their
 // callers. So nothing that was confirmed is lost. In one step the name changes over
 // and the old index goes. Whoever ends it before that, or starts it again, loses
-// nothing either: the new index is begun anew.
+// nothing either: the new index is begun anew. Of two at once the one that began
+// last goes on; the other ends with an error and changes nothing more.
 func Upgrade(ctx context.Context, client esindex.Client, name, from string, d esindex.Definition, schema esindex.Schema) (Upgraded, error) {
 	u := &upgrade{
 		client: client, name: name, from: from, into: name + "-v2", schema: schema, done: map[int]int64{},
+		mark: name + "-v2-" + strings.ToLower(rand.Text()),
 	}
 	if u.from == u.into {
 		return Upgraded{}, fmt.Errorf("%s is named as an upgraded index and has no token fields; reindex it under another name", from)
@@ -56,6 +60,7 @@ func Upgrade(ctx context.Context, client esindex.Client, name, from string, d es
 type upgrade struct {
 	client           esindex.Client
 	name, from, into string
+	mark             string // alias of the new index that only this upgrade gives it
 	schema           esindex.Schema
 	done             map[int]int64 // per shard: everything up to this sequence number is copied
 	items            int
@@ -118,7 +123,10 @@ func (u *upgrade) create(ctx context.Context, d esindex.Definition) error {
 	if err != nil && !esindex.IsType(err, "index_not_found_exception") {
 		return err
 	}
-	return u.do(ctx, http.MethodPut, "/"+u.into, body, nil)
+	if err := u.do(ctx, http.MethodPut, "/"+u.into, body, nil); err != nil {
+		return err
+	}
+	return u.do(ctx, http.MethodPut, "/"+u.into+"/_alias/"+u.mark, nil, nil)
 }
 
 // finish is what is done while nobody writes.
@@ -134,19 +142,31 @@ func (u *upgrade) finish(ctx context.Context) error {
 		return err
 	}
 	if !report.Schema.Tokens {
-		return fmt.Errorf("the index %s was changed meanwhile, perhaps by another doctor; run it again", u.into)
+		return u.overtaken()
 	}
 	leave := map[string]any{"remove_index": map[string]string{"index": u.from}}
 	if u.from != u.name {
 		leave = map[string]any{"remove": map[string]string{"index": u.from, "alias": u.name}}
 	}
+	// Without the mark the new index is another upgrade's, which has let writers in
+	// again and may not have copied everything: then nothing changes.
 	request, err := json.Marshal(map[string]any{"actions": []any{
-		map[string]any{"add": map[string]any{"index": u.into, "alias": u.name, "is_write_index": true}}, leave,
+		map[string]any{"remove": map[string]any{"index": u.into, "alias": u.mark, "must_exist": true}},
+		map[string]any{"add": map[string]any{"index": u.into, "alias": u.name, "is_write_index": true}},
+		leave,
 	}})
 	if err != nil {
 		return err
 	}
-	return u.do(ctx, http.MethodPost, "/_aliases", request, nil)
+	err = u.do(ctx, http.MethodPost, "/_aliases", request, nil)
+	if esindex.IsType(err, "aliases_not_found_exception") {
+		return errors.Join(u.overtaken(), err)
+	}
+	return err
+}
+
+func (u *upgrade) overtaken() error {
+	return fmt.Errorf("the index %s was changed meanwhile, perhaps by another doctor; run it again", u.into)
 }
 
 // unblock lets writers in again, also where the caller has given up.
@@ -243,11 +263,16 @@ func (u *upgrade) put(ctx context.Context, docs []esindex.Document) error {
 }
 
 func (u *upgrade) send(ctx context.Context, b *bulk) error {
-	results, err := u.catalog().bulk(ctx, u.into, "", b)
+	// By the mark: what was read a while ago must not get into another upgrade's
+	// index, over what that one has read since.
+	results, err := u.catalog().bulk(ctx, u.mark, "require_alias=true&", b)
 	if err != nil {
 		return err
 	}
 	for i, r := range results {
+		if r.Error != nil && r.Status == http.StatusNotFound {
+			return u.overtaken()
+		}
 		if err := r.err(errors.New("the document was refused")); err != nil {
 			return fmt.Errorf("document %d of a batch: %w", b.of[i], err)
 		}
@@ -267,8 +292,8 @@ func withTokens(s *esindex.Schema, doc esindex.Document) ([]byte, error) {
 		return nil, err
 	}
 	if !s.Mapped() {
-		if own, ok := cutMarker(doc.Source); ok {
-			return seal(s, own[:len(own)-1], &it), nil
+		if own, live, ok := cutMarker(doc.Source); ok {
+			return seal(s, own[:len(own)-1], &it, live), nil
 		}
 	}
 	fields := map[string]json.RawMessage{}

@@ -219,3 +219,76 @@ func TestUpgradeAfterAKill(t *testing.T) {
 	putAll(t, c, numbered(0, 1, 2))
 	require.Equal(t, 10, found(t, client, index, esindex.DefaultTitleTokens, "c++"))
 }
+
+// overtaken is a client of an upgrade that another one overtakes: before a request
+// is sent, it starts.
+type overtaken struct {
+	esindex.Client
+	at    string
+	other func()
+}
+
+func (o overtaken) Perform(req *http.Request) (*http.Response, error) {
+	if strings.HasSuffix(req.URL.Path, o.at) {
+		o.other()
+	}
+	return o.Client.Perform(req)
+}
+
+// TestUpgradeOvertakenByAnother: two at once, as after a job that was given up too
+// early, never let the name change over to what only one of them has begun.
+func TestUpgradeOvertakenByAnother(t *testing.T) {
+	t.Parallel()
+	for _, step := range []string{"/_bulk", "/_block/write", "/_aliases"} {
+		t.Run(step, func(t *testing.T) {
+			t.Parallel()
+			client, index := connect(t)
+			c, report := olderIndex(t, client, index, "", esindex.Fields{})
+			putAll(t, c, numbered(0, 50, 1))
+			upgrade := func(client esindex.Client) error {
+				_, err := elastic.Upgrade(t.Context(), client, index, report.Indices[0], esindex.Definition{}, report.Schema)
+				return err
+			}
+			var once sync.Once
+			err := upgrade(overtaken{client, step, func() {
+				once.Do(func() {
+					assert.ErrorContains(t, upgrade(broken{client, "_bulk"}), "ended")
+					putAll(t, c, numbered(50, 51, 1))
+				})
+			}})
+			require.ErrorContains(t, err, "another doctor")
+			putAll(t, c, numbered(51, 52, 1))
+			require.Equal(t, 52, found(t, client, index, "title", "number"), "nothing is lost")
+			require.NoError(t, upgrade(client))
+			require.Equal(t, 52, found(t, client, index, esindex.DefaultTitleTokens, "c++ number"))
+		})
+	}
+}
+
+// late is a client whose first deletion reaches an index that is gone, as one does
+// that is on its way while an upgrade removes the old index.
+type late struct {
+	esindex.Client
+	path string
+	once *sync.Once
+}
+
+func (l late) Perform(req *http.Request) (*http.Response, error) {
+	if req.URL.Path == l.path {
+		l.once.Do(func() { req.URL.Path = strings.Replace(l.path, "/_bulk", "-gone/_bulk", 1) })
+	}
+	return l.Client.Perform(req)
+}
+
+// TestRemoveWhileTheIndexChanges: a removal that finds the old index gone is not
+// answered as one of an item that nobody has.
+func TestRemoveWhileTheIndexChanges(t *testing.T) {
+	t.Parallel()
+	client, index := connect(t)
+	c, report := olderIndex(t, client, index, "", esindex.Fields{})
+	putAll(t, c, numbered(0, 1, 1))
+	c = elastic.New(late{client, "/" + index + "/_bulk", new(sync.Once)}, elastic.Config{Index: index, Schema: esindex.Known(report.Schema)})
+	require.ErrorIs(t, c.Remove(t.Context(), "i0"), catalog.ErrUnavailable)
+	require.NoError(t, c.Remove(t.Context(), "i0"))
+	require.ErrorIs(t, c.Remove(t.Context(), "i0"), catalog.ErrNotFound)
+}

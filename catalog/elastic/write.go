@@ -32,10 +32,14 @@ func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 	if err != nil {
 		return nil, err
 	}
+	counts, err := c.countsOf(ctx, schema, items)
+	if err != nil {
+		return nil, err
+	}
 	errs := make([]error, len(items))
 	var b bulk
 	for i := range items {
-		doc, err := encode(schema, &items[i])
+		doc, err := encode(schema, &items[i], counts[items[i].ID])
 		if err != nil {
 			errs[i] = err
 			continue
@@ -107,11 +111,27 @@ func (c *Catalog) delete(ctx context.Context, index, id, params string) error {
 		return err
 	}
 	switch r := answer[0]; {
-	case r.Error != nil && r.Error.Type == "index_not_found_exception", r.Error == nil && r.Status == http.StatusNotFound:
+	case r.Error != nil && r.Error.Type == "index_not_found_exception":
+		return c.without(ctx, index)
+	case r.Error == nil && r.Status == http.StatusNotFound:
 		return catalog.ErrNotFound
 	default:
 		return r.err(feed.ErrBadID)
 	}
+}
+
+// without is what a deletion answers that found no index: there is nothing, or, where
+// there is one by now, [Upgrade] has put it into the place of the one that the
+// deletion was on its way to, and it has to be sent again.
+func (c *Catalog) without(ctx context.Context, index string) error {
+	err := esindex.Do(ctx, c.client, http.MethodGet, "/"+index+"/_alias", "", nil, func([]byte) error { return nil })
+	switch {
+	case esindex.IsType(err, "index_not_found_exception"):
+		return catalog.ErrNotFound
+	case err != nil:
+		return c.contractError(err)
+	}
+	return fmt.Errorf("%w: the index %s was changed meanwhile", catalog.ErrUnavailable, index)
 }
 
 // bulk is a request being built, and which item each of its lines is of.

@@ -193,6 +193,13 @@ func (c *Cache) RemoveProfile(ctx context.Context, agent string) error {
 	return c.next.RemoveProfile(ctx, agent)
 }
 
+// Learn implements [catalog.Profiles].
+func (c *Cache) Learn(ctx context.Context, agent string, change func(*feed.Learning) bool) error {
+	c.profiles.begin(agent)
+	defer c.profiles.end(agent)
+	return c.next.Learn(ctx, agent, change)
+}
+
 // Hydrate implements [catalog.Hydrator].
 func (c *Cache) Hydrate(ctx context.Context, agent string, ids []string) ([]feed.Doc, feed.Profile, error) {
 	docs, err := c.Docs(ctx, ids)

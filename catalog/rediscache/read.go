@@ -7,6 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 )
 
@@ -125,10 +126,12 @@ func (c *Cache) parseProfile(ctx context.Context, agent, text string) *knownProf
 	}
 	known := &knownProfile{agent: agent, absent: text == absent}
 	if !known.absent {
-		if err := json.Unmarshal([]byte(text), &known.profile); err != nil {
+		r, err := catalog.ParseRecord([]byte(text))
+		if err != nil {
 			c.count(ctx, "profile", err)
 			return nil
 		}
+		known.profile = r.Profile
 	}
 	return known
 }
@@ -196,6 +199,6 @@ func (p *knownProfile) text() (string, error) {
 	if p.absent {
 		return absent, nil
 	}
-	text, err := json.Marshal(p.profile)
+	text, err := json.Marshal(catalog.RecordOf(p.profile))
 	return string(text), err
 }

@@ -64,11 +64,7 @@ func (c *Cache) bury(ctx context.Context, ids []string) error {
 
 // PutProfile implements [catalog.Profiles]. Without Redis nothing is written.
 func (c *Cache) PutProfile(ctx context.Context, agent string, p feed.Profile) error {
-	change := profileChange{write: func() error { return c.next.PutProfile(ctx, agent, p) }}
-	if p.MutedItems != nil {
-		change.to = &knownProfile{agent: agent, profile: p}
-	}
-	return c.changeProfile(ctx, agent, change)
+	return c.changeProfile(ctx, agent, profileChange{write: func() error { return c.next.PutProfile(ctx, agent, p) }})
 }
 
 // MuteItems implements [catalog.Profiles]. Without Redis nothing is written.
@@ -82,19 +78,21 @@ func (c *Cache) MuteItems(ctx context.Context, agent string, groups []string) er
 	})
 }
 
+// Learn implements [catalog.Profiles]. Without Redis nothing is written.
+func (c *Cache) Learn(ctx context.Context, agent string, change func(*feed.Learning) bool) error {
+	return c.changeProfile(ctx, agent, profileChange{write: func() error { return c.next.Learn(ctx, agent, change) }})
+}
+
 // RemoveProfile implements [catalog.Profiles]. Without Redis nothing is
 // removed.
 func (c *Cache) RemoveProfile(ctx context.Context, agent string) error {
-	return c.changeProfile(ctx, agent, profileChange{
-		write: func() error { return c.next.RemoveProfile(ctx, agent) },
-		to:    &knownProfile{agent: agent, absent: true},
-	})
+	return c.changeProfile(ctx, agent, profileChange{write: func() error { return c.next.RemoveProfile(ctx, agent) }})
 }
 
-// profileChange is a change of an agent's profile.
+// profileChange is a change of an agent's profile. Only the catalog knows the new
+// value: a part of the stored one may stay.
 type profileChange struct {
 	write func() error
-	to    *knownProfile // the new value; nil: only the catalog knows it
 	// meanwhile makes of the old profile one that is right for readers whether
 	// the change was stored or not; nil: no error.
 	meanwhile func(*feed.Profile)
@@ -130,22 +128,22 @@ func (c *Cache) changeProfile(ctx context.Context, agent string, change profileC
 	if err := before.Err(); err != nil && !errors.Is(err, redis.Nil) {
 		return contractError("profile", err)
 	}
-	written, to, ttl := change.write(), change.to, c.cfg.ProfileTTL
+	written, ttl := change.write(), c.cfg.ProfileTTL
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterWrite)
 	defer cancel()
-	switch wasAbsent := to != nil && to.absent && errors.Is(written, catalog.ErrNotFound); {
-	case written != nil && !wasAbsent:
+	var to *knownProfile
+	if written == nil || errors.Is(written, catalog.ErrNotFound) {
+		var err error
+		if to, err = c.fetchProfile(ctx, agent); err != nil {
+			c.count(ctx, "profile", err)
+			return written // it is written, and while the mark is there it is read from the catalog
+		}
+	} else {
 		// Whatever the catalog holds now, it is read anew once the mark is gone.
 		if to = c.meanwhile(ctx, agent, change, before, written); to == nil {
 			return written
 		}
 		ttl = c.cfg.ItemTTL
-	case to == nil:
-		var err error
-		if to, err = c.fetchProfile(ctx, agent); err != nil {
-			c.count(ctx, "profile", err)
-			return nil // it is written, and while the mark is there it is read from the catalog
-		}
 	}
 	text, err := to.text()
 	if err != nil {

@@ -21,62 +21,78 @@ func (c *Catalog) Profile(ctx context.Context, agent string) (feed.Profile, erro
 	case err != nil:
 		return feed.Profile{}, failed(ctx, "read profile", err)
 	}
-	var p feed.Profile
-	if err := json.Unmarshal(raw, &p); err != nil {
+	r, err := catalog.ParseRecord(raw)
+	if err != nil {
 		return feed.Profile{}, fmt.Errorf("sqlite: the profile of %s is damaged, put it again: %w", agent, err)
 	}
-	return p, nil
+	return r.Profile, nil
 }
 
 // PutProfile implements [catalog.Profiles].
 func (c *Catalog) PutProfile(ctx context.Context, agent string, p feed.Profile) error {
-	return c.changeProfile(ctx, "put profile", agent, func(stored *feed.Profile) bool {
-		muted := stored.MutedItems
-		if *stored = p; p.MutedItems == nil {
-			stored.MutedItems = muted
-		}
-		return true
+	return c.changeRecord(ctx, "put profile", agent, func(r *catalog.Record, _ bool) (bool, error) {
+		r.Put(p)
+		return true, nil
 	})
 }
 
 // MuteItems implements [catalog.Profiles].
 func (c *Catalog) MuteItems(ctx context.Context, agent string, groups []string) error {
-	return c.changeProfile(ctx, "mute items", agent, func(stored *feed.Profile) bool { return stored.Hide(groups) })
+	return c.changeRecord(ctx, "mute items", agent, func(r *catalog.Record, _ bool) (bool, error) { return r.Mute(groups), nil })
 }
 
-// changeProfile reads, changes and writes in one transaction; no other writer
-// comes between. Nothing is written where change answers false.
-func (c *Catalog) changeProfile(ctx context.Context, what, agent string, change func(*feed.Profile) bool) error {
-	err := sqlitefile.InTx(ctx, c.file.Writer, func(tx *sql.Tx) error { return c.profileChange(ctx, tx, agent, change) })
-	if errors.Is(err, feed.ErrBadProfile) {
+// RemoveProfile implements [catalog.Profiles].
+func (c *Catalog) RemoveProfile(ctx context.Context, agent string) error {
+	return c.changeRecord(ctx, "remove profile", agent, func(r *catalog.Record, exists bool) (bool, error) {
+		if !exists || !r.Remove() {
+			return false, fmt.Errorf("profile of %s: %w", agent, catalog.ErrNotFound)
+		}
+		return true, nil
+	})
+}
+
+// Learn implements [catalog.Profiles].
+func (c *Catalog) Learn(ctx context.Context, agent string, change func(*feed.Learning) bool) error {
+	return c.changeRecord(ctx, "learn", agent, func(r *catalog.Record, exists bool) (bool, error) { return r.Learn(exists, change), nil })
+}
+
+// recordChange changes a record; false: there is nothing to write. exists tells
+// whether the agent had one.
+type recordChange func(r *catalog.Record, exists bool) (bool, error)
+
+// changeRecord reads, changes and writes in one transaction; no other writer
+// comes between.
+func (c *Catalog) changeRecord(ctx context.Context, what, agent string, change recordChange) error {
+	err := sqlitefile.InTx(ctx, c.file.Writer, func(tx *sql.Tx) error { return c.recordChange(ctx, tx, agent, change) })
+	if errors.Is(err, feed.ErrBadProfile) || errors.Is(err, catalog.ErrNotFound) {
 		return err
 	}
 	return failed(ctx, what, err)
 }
 
-func (c *Catalog) profileChange(ctx context.Context, tx *sql.Tx, agent string, change func(*feed.Profile) bool) error {
+func (c *Catalog) recordChange(ctx context.Context, tx *sql.Tx, agent string, change recordChange) error {
 	var raw []byte
-	var p feed.Profile
 	err := tx.QueryRowContext(ctx, `SELECT doc FROM profiles WHERE agent = ?`, agent).Scan(&raw)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-	case err != nil:
+	exists := err == nil
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
-	default:
+	}
+	var r catalog.Record
+	if exists {
 		// One that is damaged is reported when it is read; putting another repairs it.
-		_ = json.Unmarshal(raw, &p)
+		r, _ = catalog.ParseRecord(raw)
 	}
-	if !change(&p) {
-		return nil
+	changed, err := change(&r, exists)
+	if err != nil || !changed {
+		return err
 	}
-	if raw, err = json.Marshal(p); err != nil {
+	if r.Empty() {
+		_, err = tx.StmtContext(ctx, c.dropOne).ExecContext(ctx, agent)
+		return err
+	}
+	if raw, err = json.Marshal(r); err != nil {
 		return fmt.Errorf("%w: %w", feed.ErrBadProfile, err)
 	}
 	_, err = tx.StmtContext(ctx, c.putProfile).ExecContext(ctx, agent, raw)
 	return err
-}
-
-// RemoveProfile implements [catalog.Profiles].
-func (c *Catalog) RemoveProfile(ctx context.Context, agent string) error {
-	return removed(ctx, "remove profile", c.dropOne, agent)
 }

@@ -120,7 +120,7 @@ func TestBenchQuality(t *testing.T) {
 	assert.Zero(t, code)
 	assert.Equal(t, string(text), said)
 	rows := strings.Split(strings.TrimSpace(said), "\n")
-	require.Len(t, rows, 8)
+	require.Len(t, rows, 10)
 	var row struct {
 		Ranking string
 		Readers int

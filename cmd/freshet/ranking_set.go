@@ -18,8 +18,9 @@ func newRankingSetCommand() *cobra.Command {
 		Short: "Change the live ranking, or an experiment",
 		Long: "Changes the parameters that are named and leaves the others: scale, offset, decay, curves, floor, weight\n" +
 			"(of popularity), weight_2h and weight_2d (of the readers of about the last 2 hours and 2 days), base, summary\n" +
-			"(part of its weight that a keyword adds in a summary), and those of diversity:\n" +
-			"author.decay, author.floor, site.decay, site.floor, tag.decay, tag.floor, same_story.\n" +
+			"(part of its weight that a keyword adds in a summary), explore.share, and those of diversity:\n" +
+			"author.decay, author.floor, site.decay, site.floor, tag.decay, tag.floor, same_story; and of what was learned of readers:\n" +
+			"learned.tags, learned.author, learned.lang, learned.words, learned.negative, learned.half_life.\n" +
 			"With --as they become, or change, an experiment for a share of the agents; the same agents stay in it as its\n" +
 			"share grows. No server is restarted.\n\n" +
 			"curves is a JSON array of up to 4 curves that are added, or a preset: single (scale=24h,offset=1h,decay=0.5)\n" +

@@ -108,7 +108,7 @@ func TestRankingCurves(t *testing.T) {
 	out = ok("", "set", "scale=48h")
 	require.Contains(t, out, "Changed: scale=48h,offset=1h,decay=0.5; every server follows within two seconds.\nnote: ranking: "+note+"\n")
 	require.NotContains(t, ok("", "set", "scale=72h"), "note:")
-	require.Contains(t, ok("", "set", "curves=two"), `"shape":"constant"`)
+	require.Contains(t, ok("", "set", "curves=two"), `control  90%    curves=two,floor=1e-06`)
 	require.Contains(t, ok("", "set", "curves=single"), "90%    scale=24h,offset=1h,decay=0.5,floor=1e-06")
 
 	for change, says := range map[string]string{

@@ -22,7 +22,7 @@ func newServeCommand() *cobra.Command {
 			"Without a configuration everything runs in this process, on 127.0.0.1:8080.",
 		Args: cobra.NoArgs,
 	}
-	demo := cmd.Flags().Bool("demo", false, "put 5,000 made-up items, 8 readers (u_1 to u_8) and a network of 300 authors into the stores, and something new every few seconds; embedded, they have a directory of their own")
+	demo := cmd.Flags().Bool("demo", false, "put 5,000 made-up items, 8 readers (u_1 to u_8) and a network of 300 authors into the stores, and something new every few seconds; 6 more readers (r_rust, r_food, …) are simulated for a minute; embedded, they have a directory of their own")
 	load := addConfigFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		cfg, err := load()

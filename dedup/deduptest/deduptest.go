@@ -192,8 +192,15 @@ func recordedAgain(t *testing.T, open Open) {
 	s := open(t, config())
 	record(t, s, days(0), impressions("u_1", "doc_1"))
 	record(t, s, days(3), impressions("u_1", "doc_1"))
-	assert.NotEqual(t, dedup.Unseen, check(t, s, days(3), "u_1", "doc_1")[0])
+	assert.Equal(t, []dedup.Verdict{dedup.SeenDaysAgo(0)}, check(t, s, days(3), "u_1", "doc_1"), "the latest day counts")
+	assert.Equal(t, []dedup.Verdict{dedup.SeenDaysAgo(2)}, check(t, s, days(5), "u_1", "doc_1"))
 	assert.Equal(t, []dedup.Verdict{dedup.SeenDaysAgo(5)}, check(t, s, days(8), "u_1", "doc_1"))
+	// A server whose clock is ahead records it for the day that is about to begin.
+	midnight := days(9).Truncate(24 * time.Hour)
+	record(t, s, midnight, impressions("u_1", "doc_1"))
+	assert.Equal(t, []dedup.Verdict{dedup.SeenDaysAgo(0)}, check(t, s, midnight.Add(-time.Second), "u_1", "doc_1"))
+	claim(t, s, midnight, 1, "u_1", "doc_1")
+	assert.Equal(t, []dedup.Verdict{dedup.Pending}, check(t, s, midnight, "u_1", "doc_1"), "given again, it is pending again")
 }
 
 func duplicates(t *testing.T, open Open) {

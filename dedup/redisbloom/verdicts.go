@@ -44,7 +44,8 @@ func pendingVerdicts(look *redis.Cmd, out *dedup.Checked) error {
 	return nil
 }
 
-// filterVerdicts marks what a day's filter holds; the latest day wins.
+// filterVerdicts marks what a day's filter holds. The latest day wins, in whatever order
+// they come: tomorrow's is asked last.
 func filterVerdicts(verdicts []dedup.Verdict, hits []*redis.BoolSliceCmd, q *question) error {
 	for i, cmd := range hits {
 		if cmd != nil {
@@ -72,7 +73,7 @@ func markHits(verdicts []dedup.Verdict, is dedup.Verdict, cmd *redis.BoolSliceCm
 		return fmt.Errorf("%w: %d values for %d members from BF.MEXISTS", errAnswer, len(found), len(verdicts))
 	}
 	for i, hit := range found {
-		if hit && verdicts[i] == dedup.Unseen {
+		if hit && (verdicts[i] == dedup.Unseen || is < verdicts[i]) { // what is pending stays so
 			verdicts[i] = is
 		}
 	}

@@ -35,6 +35,7 @@ func Run(t *testing.T, open Open) {
 		{"a batch counts once", batchOnce},
 		{"senders add up", senders},
 		{"an act counts once a day", actOnce},
+		{"clicks on what was explored", explored},
 		{"distinct over days and servers", distinct},
 		{"large batches", large},
 		{"concurrent servers", concurrent},
@@ -183,6 +184,42 @@ func actOnce(t *testing.T, s events.Store) {
 	assert.EqualValues(t, 1, got.Likes)
 	add(t, s, events.Batch{Variant: "control", Day: Today + 1, Sender: "s", Seq: 9, Acts: []events.Act{act(events.Click, "u_1", "a")}})
 	assert.EqualValues(t, 5, one(t, s, Today, Today+1).Clicks, "once a day")
+}
+
+// click is a click as it is counted.
+func click(agent, group string) events.Act {
+	a := act(events.Click, agent, group)
+	a.Explored = events.ExploredHash(agent, group)
+	return a
+}
+
+func explored(t *testing.T, s events.Store) {
+	shown := []uint64{events.ExploredHash("u_1", "a"), events.ExploredHash("u_1", "b"), events.ExploredHash("u_2", "a")}
+	add(t, s, events.Batch{
+		Variant: "control", Day: Today, Sender: "s", Seq: 1, Impressions: 20, Explored: shown,
+		Acts: []events.Act{click("u_1", "a"), click("u_1", "other"), click("u_3", "a")},
+	})
+	for i := range 2 { // a second server, which says the same twice
+		add(t, s, events.Batch{
+			Variant: "control", Day: Today, Sender: "t", Seq: uint64(i + 1), Impressions: 10, Explored: shown[:1],
+			Acts: []events.Act{click("u_1", "a"), click("u_2", "a"), act(events.Like, "u_1", "b"), act(events.Click, "u_1", "b")},
+		})
+	}
+	got := one(t, s, Today, Today)
+	assert.EqualValues(t, 40, got.Impressions)
+	assert.EqualValues(t, 3, got.Explored, "each once a day")
+	assert.EqualValues(t, 5, got.Clicks)
+	assert.EqualValues(t, 2, got.ExploredClicks)
+	assert.EqualValues(t, 1, got.Likes)
+
+	for i, day := range []feed.Day{Today + events.OnceDays - 1, Today + events.OnceDays} {
+		add(t, s, events.Batch{Variant: "control", Day: day, Sender: "s", Seq: 1, Acts: []events.Act{click("u_1", "b")}})
+		assert.EqualValues(t, 1-i, one(t, s, day, day).ExploredClicks, "remembered for %d days", events.OnceDays)
+	}
+	add(t, s, events.Batch{Variant: "other", Day: Today, Sender: "s", Seq: 1, Impressions: 1, Acts: []events.Act{click("u_1", "a")}})
+	all := read(t, s, Today, Today)
+	require.Len(t, all, 2)
+	assert.Zero(t, all[1].ExploredClicks, "another variant has not shown it")
 }
 
 func distinct(t *testing.T, s events.Store) {

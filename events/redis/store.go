@@ -48,13 +48,15 @@ func New(client redis.UniversalClient, keyPrefix string) *Store {
 //	KEYS[3]  authors
 //	KEYS[4]  once
 //	KEYS[5]  senders
+//	KEYS[6…] once, of the days before
 //	ARGV[1]  sender
 //	ARGV[2]  number of the batch
 //	ARGV[3]  TTL of the first three keys, seconds
 //	ARGV[4]  TTL of the others, seconds
 //	ARGV[5…] lists, each its length first: fields and what to add to them in
-//	         turn; agents; authors; then for each kind of event its field before
-//	         the list of acts
+//	         turn; agents; authors; explored; of each click that may be on one of
+//	         those its own hash and that one in turn; then for each kind of event
+//	         its field before the list of acts
 //	reply    1, or 0 if the batch was added before
 //
 // Lists go to Redis in parts: unpack takes some 8,000 values at most.
@@ -75,13 +77,33 @@ end
 list(2, function(i) redis.call('HINCRBY', KEYS[1], ARGV[i], ARGV[i + 1]) end)
 list(1000, function(i, j) redis.call('PFADD', KEYS[2], unpack(ARGV, i, j)) end)
 list(1000, function(i, j) redis.call('PFADD', KEYS[3], unpack(ARGV, i, j)) end)
+local function add(field, n)
+  if n > 0 then
+    redis.call('HINCRBY', KEYS[1], field, n)
+  end
+end
+local explored, clicks = 0, 0
+list(1000, function(i, j) explored = explored + redis.call('SADD', KEYS[4], unpack(ARGV, i, j)) end)
+local function shown(hash)
+  for i = 4, #KEYS do
+    if i ~= 5 and redis.call('SISMEMBER', KEYS[i], hash) == 1 then
+      return true
+    end
+  end
+  return false
+end
+list(2, function(i)
+  if redis.call('SISMEMBER', KEYS[4], ARGV[i]) == 0 and shown(ARGV[i + 1]) then
+    clicks = clicks + 1
+  end
+end)
+add('explored', explored)
+add('explored_clicks', clicks)
 while ARGV[at] do
   local field, new = ARGV[at], 0
   at = at + 1
   list(1000, function(i, j) new = new + redis.call('SADD', KEYS[4], unpack(ARGV, i, j)) end)
-  if new > 0 then
-    redis.call('HINCRBY', KEYS[1], field, new)
-  end
+  add(field, new)
 end
 redis.call('HSET', KEYS[5], ARGV[1], ARGV[2])
 for i = 1, 3 do
@@ -109,11 +131,14 @@ func (s *Store) Add(ctx context.Context, b *events.Batch) error {
 		s.keys.EventCounts(b.Variant, b.Day), s.keys.EventAgents(b.Variant, b.Day), s.keys.EventAuthors(b.Variant, b.Day),
 		s.keys.EventOnce(b.Variant, b.Day), s.keys.EventSenders(b.Variant, b.Day),
 	}
+	for back := feed.Day(1); back < events.OnceDays; back++ {
+		keys = append(keys, s.keys.EventOnce(b.Variant, b.Day-back))
+	}
 	return contractError("count events", addScript.Run(ctx, s.client, keys, arguments(b)...).Err())
 }
 
 func arguments(b *events.Batch) []any {
-	args := make([]any, 0, 16+len(b.Agents)+len(b.Authors)+len(b.Acts))
+	args := make([]any, 0, 16+len(b.Agents)+len(b.Authors)+len(b.Explored)+3*len(b.Acts))
 	args = append(args, b.Sender, b.Seq, int64(keep/time.Second), int64(once/time.Second), 0)
 	lengthAt := len(args) - 1
 	if b.Impressions > 0 {
@@ -125,7 +150,7 @@ func arguments(b *events.Batch) []any {
 		}
 	}
 	args[lengthAt] = len(args) - lengthAt - 1
-	for _, members := range [][]uint64{b.Agents, b.Authors} {
+	for _, members := range [][]uint64{b.Agents, b.Authors, b.Explored, exploredClicks(b)} {
 		args = append(args, len(members))
 		for _, m := range members {
 			args = append(args, bytes(m))
@@ -142,6 +167,18 @@ func arguments(b *events.Batch) []any {
 		args[lengthAt] = len(args) - lengthAt - 1
 	}
 	return args
+}
+
+// exploredClicks are the clicks that may be on what was explored: of each its own
+// hash and that of what it may be on.
+func exploredClicks(b *events.Batch) []uint64 {
+	var pairs []uint64
+	for _, act := range b.Acts {
+		if act.Kind == events.Click && act.Explored != 0 {
+			pairs = append(pairs, act.Hash, act.Explored)
+		}
+	}
+	return pairs
 }
 
 func bytes(hash uint64) []byte { return binary.BigEndian.AppendUint64(nil, hash) }
@@ -214,8 +251,15 @@ func (r *reading) totals() (t events.Totals, counted bool, err error) {
 
 // count adds what a field says. One that a newer version wrote is left out.
 func count(t *events.Totals, field string, n int64) {
-	if field == "impressions" {
+	switch field {
+	case "impressions":
 		t.Impressions += n
+		return
+	case "explored":
+		t.Explored += n
+		return
+	case "explored_clicks":
+		t.ExploredClicks += n
 		return
 	}
 	if kind, err := events.ParseKind(field); err == nil {

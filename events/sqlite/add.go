@@ -19,6 +19,9 @@ const (
 	agePrefix   = "a"
 	agents      = "agents"
 	authors     = "authors"
+
+	explored       = "explored"
+	exploredClicks = "explored_clicks"
 )
 
 // Add implements [events.Store]: a batch is one transaction.
@@ -31,7 +34,7 @@ func (s *Store) Add(ctx context.Context, b *events.Batch) error {
 		if again, err := a.register(); err != nil || again {
 			return err
 		}
-		return errors.Join(a.counts(), a.acts(), a.sketch(agents, b.Agents), a.sketch(authors, b.Authors))
+		return errors.Join(a.counts(), a.explored(), a.acts(), a.sketch(agents, b.Agents), a.sketch(authors, b.Authors))
 	}))
 }
 
@@ -93,34 +96,64 @@ func (a *adding) count(what string, n int64) error {
 	return err
 }
 
+// explored counts those that are new for the day, and remembers them.
+func (a *adding) explored() error {
+	fresh := int64(0)
+	for _, hash := range a.b.Explored {
+		n, err := a.remember(hash)
+		if err != nil {
+			return err
+		}
+		fresh += n
+	}
+	return a.count(explored, fresh)
+}
+
 // acts counts those that are new for the day.
 func (a *adding) acts() error {
-	if len(a.b.Acts) == 0 {
-		return nil
-	}
-	insert, err := a.tx.PrepareContext(a.ctx, `INSERT INTO acts (day, variant, hash) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = insert.Close() }()
-	fresh := map[events.Kind]int64{}
+	fresh := map[string]int64{}
 	for _, act := range a.b.Acts {
-		res, err := insert.ExecContext(a.ctx, int(a.b.Day), a.b.Variant, int64(act.Hash))
+		n, err := a.remember(act.Hash)
 		if err != nil {
 			return err
 		}
-		n, err := res.RowsAffected()
-		if err != nil {
-			return err
+		fresh[string(act.Kind)] += n
+		if n > 0 && act.Kind == events.Click && act.Explored != 0 {
+			if n, err = a.shown(act.Explored); err != nil {
+				return err
+			}
+			fresh[exploredClicks] += n
 		}
-		fresh[act.Kind] += n
 	}
-	for kind, n := range fresh {
-		if err := a.count(string(kind), n); err != nil {
+	for what, n := range fresh {
+		if err := a.count(what, n); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// remember puts a hash among those of the day; 0: it is there already.
+func (a *adding) remember(hash uint64) (added int64, err error) {
+	res, err := a.tx.ExecContext(a.ctx, `INSERT INTO acts (day, variant, hash) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
+		int(a.b.Day), a.b.Variant, int64(hash))
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+// shown is 1 where exploration has shown what the hash stands for, on the day or one
+// of those before it that are remembered, else 0.
+func (a *adding) shown(hash uint64) (n int64, err error) {
+	for back := range events.OnceDays {
+		err = a.tx.QueryRowContext(a.ctx, `SELECT count(*) FROM acts WHERE day = ? AND variant = ? AND hash = ?`,
+			int(a.b.Day)-back, a.b.Variant, int64(hash)).Scan(&n)
+		if err != nil || n > 0 {
+			break
+		}
+	}
+	return n, err
 }
 
 // sketch puts members into a HyperLogLog of the day.

@@ -60,8 +60,15 @@ func readCounts(ctx context.Context, tx *sql.Tx, from, to feed.Day, all map[stri
 
 // count adds what a row says. One that a newer version wrote is left out.
 func count(t *events.Totals, what string, n int64) {
-	if what == impressions {
+	switch what {
+	case impressions:
 		t.Impressions += n
+		return
+	case explored:
+		t.Explored += n
+		return
+	case exploredClicks:
+		t.ExploredClicks += n
 		return
 	}
 	if kind, err := events.ParseKind(what); err == nil {

@@ -114,6 +114,13 @@ func classifyRune(r rune) class {
 	return other
 }
 
+// Single reports whether a token is one character of a script whose words are not
+// marked: such a token is a part of a word.
+func Single(token string) bool {
+	r, _ := utf8.DecodeRuneInString(token)
+	return classify(r) == ideograph
+}
+
 const (
 	zeroWidthSpace  = '\u200b'
 	longVowel       = 'ー' // of Hiragana and Katakana, in neither of them

@@ -23,6 +23,7 @@ import (
 	"github.com/freshet/freshet/internal/demo"
 	"github.com/freshet/freshet/internal/telemetry"
 	"github.com/freshet/freshet/internal/version"
+	"github.com/freshet/freshet/learning"
 	"github.com/freshet/freshet/popularity"
 	"github.com/freshet/freshet/ranking"
 )
@@ -31,6 +32,7 @@ const (
 	demoSeed  = 20260306
 	demoItems = 5000
 	demoEvery = 4 * time.Second
+	demoPages = time.Second // between two pages of the simulated readers
 )
 
 const (
@@ -88,7 +90,9 @@ type App struct {
 	recorder  *dedup.Recorder
 	counts    events.Store
 	tally     *events.Buffer
-	popular   *popularity.Buffer // nil: live popularity does not count
+	learner   *learning.Buffer
+	popular   *popularity.Buffer    // nil: live popularity does not count
+	publisher *popularity.Publisher // nil: recall reads live popularity where it is counted
 	checks    checks
 	closers   []func(context.Context) error // in the order of opening
 	closing   sync.Once
@@ -135,6 +139,7 @@ func (a *App) open(ctx context.Context) error {
 		return err
 	}
 	a.openPopularity(ctx)
+	a.openLearning(ctx)
 	cfg, err := a.openEngine(ctx, tracing)
 	if err != nil {
 		return err
@@ -166,7 +171,7 @@ func (a *App) openEngine(ctx context.Context, tracing *telemetry.Tracing) (cfg e
 	}
 	stores := engine.Stores{
 		Sources: s.sources, Seen: s.dedup, Recorder: a.recorder, Sessions: s.sessions, Catalog: s.catalog,
-		Tally: a.tally,
+		Tally: a.tally, Learner: a.learner,
 	}
 	if a.network != nil {
 		stores.Posts = a.network.store
@@ -183,6 +188,7 @@ func (a *App) openEngine(ctx context.Context, tracing *telemetry.Tracing) (cfg e
 	cfg = engine.Config{
 		Clock: a.clock, Log: a.log, Rankings: a.ranking, N: a.cfg.Recall.N, RoundsFor: a.cfg.Server.RequestTimeout / roundsShare,
 		OriginStep: max(originStep, a.cfg.Recall.CacheTTL), Coalesce: a.coalesce,
+		ShowAgain:    a.cfg.Dedup.WhenExhausted == configs.ExhaustedOldest,
 		RecordServed: a.cfg.Impressions.On == configs.OnServed, Remember: usesRedis(a.cfg), Begin: beginRequest, Tracer: tracing.Tracer(),
 	}
 	if a.Engine, err = engine.New(stores, cfg); err != nil {
@@ -236,6 +242,7 @@ func (a *App) startDemo(ctx context.Context) error {
 		}
 	}
 	a.background(ctx, func(ctx context.Context) { demo.Run(ctx, put, demoEvery, a.clock, a.log) })
+	a.background(ctx, func(ctx context.Context) { demo.Read(ctx, a.Engine, demoPages, a.log) })
 	if a.network != nil {
 		n := demo.NewNetwork(demoSeed)
 		store := a.network.fanout.Store()
@@ -244,7 +251,7 @@ func (a *App) startDemo(ctx context.Context) error {
 		}
 		a.background(ctx, func(ctx context.Context) { n.Run(ctx, store, demoEvery, a.clock, a.log) })
 	}
-	a.log.InfoContext(ctx, "demo catalog loaded", "items", demoItems, "agents", len(profiles), "new_item_every", demoEvery.String())
+	a.log.InfoContext(ctx, "demo catalog loaded", "items", demoItems, "agents", len(profiles), "simulated_readers", len(demo.Tastes()), "new_item_every", demoEvery.String())
 	return nil
 }
 
@@ -258,6 +265,12 @@ func (a *App) Flush(ctx context.Context) error {
 	err := a.tally.Flush(ctx)
 	if err == nil && a.popular != nil {
 		err = a.popular.Flush(ctx)
+	}
+	if err == nil && a.publisher != nil {
+		err = a.publisher.Flush(ctx)
+	}
+	if err == nil {
+		err = a.learner.Flush(ctx)
 	}
 	return err
 }

@@ -73,8 +73,8 @@ func (d *doctor) say(level Level, what, fix, detail string, args ...any) {
 
 // lookAtPopularity says where what readers click and like changes no ranking.
 func (d *doctor) lookAtPopularity() {
-	if d.cfg.Recall.Backend == configs.RecallElastic {
-		d.say(OK, "live popularity", "", "off: recall.backend elastic ranks without it, so ranking.popularity.weight_2h and weight_2d have no effect")
+	if why := livePopularity(d.cfg); why != "" {
+		d.say(OK, "live popularity", "", "off: %s. So ranking.popularity.weight_2h and weight_2d have no effect", why)
 	}
 }
 
@@ -233,7 +233,7 @@ func (d *doctor) lookAtIndex(ctx context.Context, client esindex.Client) {
 			level = Broken
 		}
 		fix := "correct elasticsearch.fields or the index's mapping"
-		if p.Field == "site" && d.cfg.Elasticsearch.ManageIndex {
+		if esindex.Extends(p.Field) && d.cfg.Elasticsearch.ManageIndex {
 			fix = "run freshet doctor --fix"
 		}
 		d.say(level, what, fix, "%s", p)

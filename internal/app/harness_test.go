@@ -53,6 +53,7 @@ func embedded(t testing.TB) configs.Config {
 	cfg.DataDir = t.TempDir()
 	cfg.Recall.CacheTTL = 0                  // tests change the catalog and expect to see it
 	cfg.Ranking.Decay.Curves = feed.Curves{} // one Gaussian, whatever is the default
+	cfg.Ranking.Explore.Share = 0            // tests compare orders
 	return cfg
 }
 

@@ -58,8 +58,8 @@ func newIndexed(ctx context.Context, next scannable, index index, live popularit
 	return &indexed{Catalog: next, index: index, live: live}, nil
 }
 
-// count counts acts on items, for the next recall.
-func (c *indexed) count(ctx context.Context, acts []popularity.Act) error {
+// Count implements [popularity.Counter]: the next recall ranks by it.
+func (c *indexed) Count(ctx context.Context, acts []popularity.Act) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	changed, err := c.live.Add(ctx, acts)
@@ -68,6 +68,9 @@ func (c *indexed) count(ctx context.Context, acts []popularity.Act) error {
 	}
 	return err
 }
+
+// Forget implements [popularity.Counter].
+func (c *indexed) Forget(ctx context.Context, agent uint64) error { return c.live.Forget(ctx, agent) }
 
 // Put stores the items and indexes those that are stored.
 func (c *indexed) Put(ctx context.Context, items []feed.Item) ([]error, error) {

@@ -2,16 +2,99 @@ package app
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
 
+	"github.com/freshet/freshet/catalog"
+	elasticcatalog "github.com/freshet/freshet/catalog/elastic"
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/popularity"
+	popularityredis "github.com/freshet/freshet/popularity/redis"
 )
 
-// openPopularity lets clicks and likes count in the recall index of this process.
-// Recall in Elasticsearch does not know them.
+// livePopularity says why clicks and likes change no ranking; "": they do.
+func livePopularity(cfg configs.Config) string {
+	switch {
+	case cfg.Recall.Backend != configs.RecallElastic:
+		return ""
+	case !usesRedis(cfg):
+		return "recall.backend elastic needs Redis to count what readers click and like: dedup.backend redisbloom or sessions.backend redislist"
+	case !cfg.Elasticsearch.ManageIndex && cfg.Elasticsearch.Fields.Sum2h == "":
+		return "elasticsearch.manage_index is false and elasticsearch.fields names no fields for it (sum_2h, epoch_2h, sum_2d, epoch_2d)"
+	}
+	return ""
+}
+
+// openPopularity lets clicks and likes count: in the recall index of this process,
+// or in Redis, from where any server writes them to Elasticsearch.
 func (a *App) openPopularity(ctx context.Context) {
-	if a.stores.indexed == nil {
+	var counter popularity.Counter
+	switch s := a.stores; {
+	case s.indexed != nil:
+		counter = s.indexed
+	case s.live != nil:
+		counter = s.live.Store
+		a.publisher = popularity.NewPublisher(s.live.Store, s.live.index, popularity.PublisherConfig{Timeout: a.cfg.Server.RequestTimeout, Logger: a.log})
+		a.background(ctx, a.publisher.Run)
+	default:
 		return
 	}
-	a.popular = popularity.NewBuffer(ctx, a.stores.indexed.count, popularity.BufferConfig{Timeout: a.cfg.Server.RequestTimeout, Logger: a.log})
+	a.popular = popularity.NewBuffer(ctx, counter, popularity.BufferConfig{Timeout: a.cfg.Server.RequestTimeout, Logger: a.log})
 	a.closers = append(a.closers, func(ctx context.Context) error { a.popular.Close(ctx); return nil })
+}
+
+// live is live popularity that is counted in Redis and ranked by in Elasticsearch.
+type live struct {
+	*popularityredis.Store
+	index popularity.Index
+}
+
+// of answers the counts of items that are put, with an error of the catalog.
+func (l *live) of(ctx context.Context, ids []string) (map[string]feed.Counts, error) {
+	counts, err := l.Counts(ctx, ids)
+	return counts, catalogError(err)
+}
+
+func catalogError(err error) error {
+	if errors.Is(err, popularity.ErrUnavailable) {
+		return fmt.Errorf("%w: %w", catalog.ErrUnavailable, err)
+	}
+	return err
+}
+
+// liveCatalog is a catalog whose items keep their live popularity when they are put
+// again, and lose it when they are removed.
+type liveCatalog struct {
+	*elasticcatalog.Catalog
+	live *live
+}
+
+// Put stores items with the counts they have. What was counted while it did is
+// written after it.
+func (c liveCatalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
+	errs, err := c.Catalog.Put(ctx, items)
+	if err != nil {
+		return errs, err
+	}
+	ids := make([]string, len(items))
+	for i := range items {
+		ids[i] = items[i].ID
+	}
+	counts, err := c.live.Counts(ctx, ids)
+	if err == nil {
+		err = c.live.Changed(ctx, slices.Collect(maps.Keys(counts)))
+	}
+	return errs, catalogError(err)
+}
+
+// Remove removes an item and what was counted of it.
+func (c liveCatalog) Remove(ctx context.Context, id string) error {
+	err := c.Catalog.Remove(ctx, id)
+	if err != nil && !errors.Is(err, catalog.ErrNotFound) {
+		return err
+	}
+	return errors.Join(err, catalogError(c.live.Drop(ctx, []string{id})))
 }

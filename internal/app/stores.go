@@ -27,6 +27,7 @@ import (
 	"github.com/freshet/freshet/dedup/spool"
 	"github.com/freshet/freshet/handler"
 	"github.com/freshet/freshet/internal/esindex"
+	popularityredis "github.com/freshet/freshet/popularity/redis"
 	popularitysqlite "github.com/freshet/freshet/popularity/sqlite"
 	"github.com/freshet/freshet/ranking"
 	elasticranking "github.com/freshet/freshet/ranking/elastic"
@@ -48,6 +49,7 @@ type stores struct {
 	rankings ranking.Store
 	agents   sampler
 	indexed  *indexed          // the catalog where recall is in this process, else nil
+	live     *live             // live popularity where recall is in Elasticsearch; nil: off
 	contents catalog.Reader    // of items, past the caches
 	standby  []*recall.Standby // among the sources, one for each where something is to stand in
 	spool    *spool.Spool      // nil: not failing open
@@ -254,9 +256,17 @@ func (a *App) openSessions(c clients, claimer dedup.Claimer) cache.Sessions {
 func (a *App) openCatalog(ctx context.Context, c clients, s *stores) error {
 	if a.cfg.Catalog.Backend == configs.CatalogElastic {
 		where := elasticcatalog.Config{Index: a.cfg.Elasticsearch.Index, Schema: c.startup.schema}
+		if livePopularity(a.cfg) == "" {
+			s.live = &live{Store: popularityredis.New(c.redis, a.cfg.Redis.KeyPrefix)}
+			where.Counts = s.live.of
+		}
 		items := elasticcatalog.New(c.elastic, where)
 		s.catalog, s.contents, s.agents, s.rankings = items, items, items, elasticranking.New(c.elastic, where.Index)
 		s.sources = []recall.Source{elasticrecall.New(c.elastic, elasticrecall.Config{Index: where.Index, Schema: where.Schema, Logger: a.log})}
+		if s.live != nil {
+			s.live.index = items
+			s.catalog = liveCatalog{items, s.live}
+		}
 		if c.redis != nil {
 			s.catalog = rediscache.New(s.catalog, c.redis, rediscache.Config{
 				KeyPrefix: a.cfg.Redis.KeyPrefix,

@@ -44,9 +44,9 @@ func TestWhyInBothModes(t *testing.T) {
 			first := why(s, `{"action":"refresh","limit":2,"request_id":"r","why":true}`)
 			want := map[string]string{
 				// Shares: 3 and 2 of 6.2, and half of the score by a popularity factor of 2.
-				"all":     "[{popular } {keyword machine learning} {interest go}]",
-				"summary": "[{keyword machine learning}]", "liked": "[{interest go}]", "fresh": "[{fresh }]", "nothing": "nothing",
-				"post:1": "[{interest go} {fresh }]",
+				"all":     "[{popular  } {keyword machine learning } {interest go }]",
+				"summary": "[{keyword machine learning }]", "liked": "[{interest go }]", "fresh": "[{fresh  }]", "nothing": "nothing",
+				"post:1": "[{interest go } {fresh  }]",
 			}
 			got := why(s, `{"action":"load_more","limit":10,"why":true}`)
 			require.Len(t, first, 2)

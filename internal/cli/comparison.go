@@ -84,6 +84,8 @@ func conclusion(c offline.Comparison) string {
 		return "There is nothing to compare: neither ranking has an item for these agents."
 	case f.RBO.Min == 1 && f.Overlap.Min == 1:
 		return fmt.Sprintf("B changes nothing: the first %d are the same, in the same order.", c.K)
+	case f.Overlap.Min == 1 && two(f.RBO.Min) == "1.00" && (f.KendallTau.N == 0 || two(f.KendallTau.Min) == "1.00"):
+		return fmt.Sprintf("B hardly changes anything: the first %d are the same items, in nearly the same order.", c.K)
 	case f.Overlap.Min == 1:
 		return fmt.Sprintf("B changes the order only: the first %d are the same items.", c.K)
 	}
@@ -106,7 +108,7 @@ func agesCompared(was, is float64) string {
 }
 
 func coverageCompared(was, is float64) string {
-	if math.Abs(is-was) < noticedCoverage {
+	if math.Abs(is-was) < noticedCoverage || part(is) == part(was) {
 		return fmt.Sprintf("about as much of an agent's interests as before (%s)", part(is))
 	}
 	return fmt.Sprintf("%s of an agent's interests instead of %s", part(is), part(was))

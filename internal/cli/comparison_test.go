@@ -20,15 +20,18 @@ func TestConclusions(t *testing.T) {
 	}
 	same := figures(0, hour, hour, 1, 1)
 	same.RBO = some(1)
+	nearly := figures(0, hour, hour, 1, 1)
+	nearly.RBO, nearly.KendallTau = some(0.998), some(0.996)
 	nobody := figures(0.25, hour, 3*hour, 0, 0)
 	nobody.CoverageA, nobody.CoverageB = offline.Spread{}, offline.Spread{}
 	for name, tt := range map[string]struct {
 		figures offline.Summary
 		want    string
 	}{
-		"nothing": {offline.Summary{}, "There is nothing to compare: neither ranking has an item for these agents."},
-		"same":    {same, "B changes nothing: the first 20 are the same, in the same order."},
-		"order":   {figures(0, hour, hour, 1, 1), "B changes the order only: the first 20 are the same items."},
+		"nothing":                              {offline.Summary{}, "There is nothing to compare: neither ranking has an item for these agents."},
+		"same":                                 {same, "B changes nothing: the first 20 are the same, in the same order."},
+		"order":                                {figures(0, hour, hour, 1, 1), "B changes the order only: the first 20 are the same items."},
+		"an order that is written as the same": {nearly, "B hardly changes anything: the first 20 are the same items, in nearly the same order."},
 		"both": {
 			figures(0.219, 2.7*hour, 6.2*hour, 0.964, 0.929),
 			"With B, 21.9% of the first 20 are new, and the items are older: 6.2h at the median instead of 2.7h; they cover 92.9% of an agent's interests instead of 96.4%.",

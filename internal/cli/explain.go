@@ -96,9 +96,16 @@ func varieties(v *client.Variety) string {
 	return b.String()
 }
 
+// fate is what becomes of a candidate, with the day of the filter that has it, or
+// what gave it its position beyond its score.
 func fate(c *client.Explained) string {
-	if c.Day != "" {
+	switch {
+	case c.ShownBefore:
+		return c.Fate + ", seen " + c.Day
+	case c.Day != "":
 		return c.Fate + " " + c.Day
+	case c.Variety != nil && c.Variety.Source != "":
+		return c.Fate + " " + printable(c.Variety.Source)
 	}
 	return c.Fate
 }
@@ -171,7 +178,7 @@ func WriteExplainedItem(w io.Writer, x client.Explanation) error {
 	if it.Relevance != nil && it.Popularity != nil {
 		fmt.Fprintf(&b, "score %s = relevance %s × decay %s × popularity %s\n",
 			number(it.Score), number(it.Relevance.Total), number(it.Decay), number(it.Popularity.Factor))
-		fmt.Fprintf(&b, "  relevance   base %s%s%s\n", number(it.Relevance.Base), gains("tag", it.Relevance.Tags), gains("keyword", it.Relevance.Keywords))
+		fmt.Fprintf(&b, "  relevance   base %s%s%s%s\n", number(it.Relevance.Base), gains("tag", it.Relevance.Tags), gains("keyword", it.Relevance.Keywords), learned(it.Relevance.Learned))
 		fmt.Fprintf(&b, "  decay       %s old%s\n", Age(it.Age), curves(x.Ranking.Decay, it.Curves))
 		fmt.Fprintf(&b, "  popularity  %s = likes + 2 × comments%s%s\n", strconv.FormatFloat(it.Popularity.Value, 'f', -1, 64),
 			readers("2h", it.Popularity.Readers2h), readers("2d", it.Popularity.Readers2d))
@@ -207,6 +214,36 @@ func readers(halfLife string, r *client.Readers) string {
 		return ""
 	}
 	return fmt.Sprintf(" + %s readers (%s, +%s)", number(r.Count), halfLife, number(r.Adds))
+}
+
+// learned says what was learned, such as
+//
+//	; learned: tag go +0.05 (6 clicks, 1 like), author ann × 0.775 (1 hide)
+func learned(list []client.Learned) string {
+	var all []string
+	for _, l := range list {
+		does := "+" + number(l.Score)
+		if l.Factor > 0 {
+			does = "× " + number(l.Factor)
+		}
+		var acts []string
+		for _, a := range []struct {
+			n    int
+			what string
+		}{{l.Clicks, "click"}, {l.Likes, "like"}, {l.Dislikes, "dislike"}, {l.Hides, "hide"}} {
+			switch {
+			case a.n == 1:
+				acts = append(acts, "1 "+a.what)
+			case a.n > 1:
+				acts = append(acts, fmt.Sprintf("%d %ss", a.n, a.what))
+			}
+		}
+		all = append(all, fmt.Sprintf("%s %s %s (%s)", l.Kind, printable(l.Value), does, strings.Join(acts, ", ")))
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return "; learned: " + strings.Join(all, ", ")
 }
 
 func gains(kind string, list []client.Gain) string {

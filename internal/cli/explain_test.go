@@ -23,7 +23,7 @@ const explanationJSON = `{"agent_id":"u_1","limit":2,"variant":"control","propos
  {"rank":2,"id":"a/very/long:identifier_of_an_item_that_nobody_can_remember","title":"冬の朝、川はゆっくりと流れる。そして春が来る前に","age":90000,"score":1e-7,"decay":1e-6,
   "relevance":{"total":0.1,"base":0.1},"popularity":{"value":0,"factor":1},"fate":"paged"},
  {"rank":3,"id":"x","title":"evil \u001b[31mred\u202e","age":-5,"score":0.1,"decay":1,"fate":"pending"},
- {"rank":4,"id":"y","title":"Y","age":5,"score":0.09,"decay":1,"fate":"paged"},
+ {"rank":4,"id":"y","title":"Y","age":5,"score":0.09,"decay":1,"fate":"paged","variety":{"place":2,"page":1,"source":"explore","factor":1}},
  {"rank":5,"id":"z","title":"Z","age":5,"score":0.08,"decay":1,"fate":"kept"}],
 "counts":{"rounds":1,"recalled":5,"seen":1,"pending":1,"paged":2,"kept":1},
 "times_ms":{"profile":0.04,"recall":1.26,"dedup":0.3,"hydrate":0.2,"factors":0.5,"total":2.4},"degraded":["dedup"]%ITEM%}`
@@ -69,6 +69,13 @@ func TestWriteExplanation(t *testing.T) {
 		require.NoError(t, cli.WriteExplanation(&out, x, false, 80))
 		assert.Contains(t, out.String(), ", kept=1, not listed=899, out of time, degraded=dedup\n")
 	})
+	t.Run("what comes again", func(t *testing.T) {
+		x := explanation(t, "")
+		x.Candidates[0].Fate, x.Candidates[0].ShownBefore = "paged", true
+		var out strings.Builder
+		require.NoError(t, cli.WriteExplanation(&out, x, false, 0))
+		assert.Regexp(t, `(?m)^ *1  paged, seen 20260304 `, out.String())
+	})
 	t.Run("nothing", func(t *testing.T) {
 		var out strings.Builder
 		require.NoError(t, cli.WriteExplanation(&out, client.Explanation{}, false, 80))
@@ -81,6 +88,9 @@ func TestWriteExplainedItem(t *testing.T) {
 		"candidate": `,"item":{"rank":1,"id":"doc_1","title":"A river in spring","age":7200,"score":3.0931,"decay":0.99987,
 			"relevance":{"total":3.6,"base":0.1,"tags":[{"name":"water","score":2}],"keywords":[{"name":"river bank","score":1.5,"in":"title"}]},
 			"popularity":{"value":9,"factor":1.5},"fate":"seen","day":"20260304","reason":"It ranks 1 of 5, but \u001b[31mseen."}`,
+		"learned": `,"item":{"rank":1,"id":"doc_1","title":"A river in spring","age":7200,"score":0.174,"decay":0.99987,
+			"relevance":{"total":0.11625,"base":0.1,"learned":[{"kind":"tag","value":"go","score":0.05,"clicks":6,"likes":1},{"kind":"author","value":"ann","factor":0.775,"dislikes":2,"hides":1}]},
+			"popularity":{"value":9,"factor":1.5},"fate":"paged","reason":"It ranks 1 of 5."}`,
 		"unknown": `,"item":{"rank":0,"id":"doc_2","fate":"unknown","reason":"There is no item under this id."}`,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"github.com/freshet/freshet/client"
 )
 
-// WriteReport writes a comparison of the variants: a table of the figures, and
-// a line for each variant that says what its difference to control is worth.
+// WriteReport writes a comparison of the variants: a table of the figures,
+// a line for each variant about what exploration has shown of it, and one that says what its difference to control is worth.
 func WriteReport(w io.Writer, r client.Report) error {
 	var b strings.Builder
 	days := "days"
@@ -37,6 +37,7 @@ func WriteReport(w io.Writer, r client.Report) error {
 			printable(v.Name), share, v.Impressions, v.Clicks, ctr, interval, age, v.Authors, v.Agents, v.Likes, v.Dislikes, v.Hides)
 	}
 	_ = t.Flush()
+	writeExplored(&b, r.Variants)
 	for i, v := range r.Variants {
 		if v.Difference == nil {
 			continue
@@ -47,6 +48,19 @@ func WriteReport(w io.Writer, r client.Report) error {
 		fmt.Fprintf(&b, "%s: %s\n", printable(v.Name), difference(v.Difference))
 	}
 	return write(w, &b)
+}
+
+// writeExplored writes a line for each variant of which exploration has shown
+// something.
+func writeExplored(b *strings.Builder, variants []client.ReportRow) {
+	before := "\n"
+	for _, v := range variants {
+		if x := v.Explored; x != nil {
+			fmt.Fprintf(b, "%s%s, by exploration: %d shown, %d clicked, CTR %s (95 %%: %s to %s)\n", before,
+				printable(v.Name), x.Impressions, x.Clicks, percent(x.CTR), percent(x.CTRInterval.Low), percent(x.CTRInterval.High))
+			before = ""
+		}
+	}
 }
 
 func difference(d *client.ReportDifference) string {

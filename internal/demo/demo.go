@@ -29,7 +29,8 @@ type subject struct {
 }
 
 // Generate makes n items as they stand at now, oldest first: the same for the
-// same arguments. Some are groups of several items that tell one story.
+// same arguments. Some are groups of several items that tell one story, and some
+// stories are told again elsewhere without a group that says so.
 func Generate(seed uint64, n int, now time.Time) []feed.Item {
 	items := make([]feed.Item, 0, n)
 	titles := make(map[string]bool, n)
@@ -47,11 +48,21 @@ func Generate(seed uint64, n int, now time.Time) []feed.Item {
 			it.ID, it.GroupID = fmt.Sprintf("doc_%d", len(items)+1), group
 			it.UpdateTime = now.Add(-age).Unix()
 			items = append(items, it)
-			age = max(0, age-time.Duration(r.Int64N(int64(3*time.Hour))))
+			age = earlier(r, age)
+		}
+		if r.IntN(30) == 0 && len(items) < n {
+			it := again(r, items[len(items)-1])
+			it.ID, it.UpdateTime = fmt.Sprintf("doc_%d", len(items)+1), now.Add(-age).Unix()
+			items = append(items, it)
 		}
 	}
 	slices.SortStableFunc(items, func(a, b feed.Item) int { return cmp.Compare(a.UpdateTime, b.UpdateTime) })
 	return items
+}
+
+// earlier is an age up to three hours before another, as of the next item of a story.
+func earlier(r *rand.Rand, age time.Duration) time.Duration {
+	return max(0, age-time.Duration(r.Int64N(int64(3*time.Hour))))
 }
 
 // Next makes the i-th item of the news of a seed, written at now. Its likes
@@ -69,10 +80,10 @@ func newSubject(r *rand.Rand) subject {
 	for s.other == "" || s.other == s.what {
 		s.other = pick(r, t.what)
 	}
-	if r.IntN(8) > 0 {
+	if r.IntN(7) > 0 {
 		return s
 	}
-	s.lang = pick(r, []string{"de", "de", "fr", "es"})
+	s.lang = pick(r, []string{"de", "de", "de", "fr", "fr", "es", "es", "ja"})
 	about := pick(r, foreign[s.lang].subjects)
 	at := slices.IndexFunc(topics, func(t topic) bool { return t.tag == about.tag })
 	s.topic, s.what = topics[at], about.text
@@ -101,15 +112,36 @@ func newItem(r *rand.Rand, s subject, titles map[string]bool) feed.Item {
 			tags = append(tags, tag)
 		}
 	}
-	// A log-normal number: most items get a few likes, some get thousands.
-	likes := int64(math.Min(20_000, math.Exp(2.2+1.5*r.NormFloat64())))
-	return feed.Item{
+	it := feed.Item{
 		Title: title, Summary: summary, Lang: s.lang, Tags: tags, AuthorID: author(r, s.topic.tag),
-		URL:      "https://example.com/" + s.topic.tag + "/" + slug(title),
 		ImageURL: fmt.Sprintf("https://example.com/images/%s-%d.jpg", s.topic.tag, 1+r.IntN(12)),
-		Likes:    likes, Comments: int64(float64(likes) * (0.02 + 0.4*r.Float64())),
 		Business: map[string]json.RawMessage{"reading_minutes": fmt.Append(nil, 1+r.IntN(14))},
 	}
+	publish(r, &it, site(r, s))
+	return it
+}
+
+// publish puts an item on a site, under a link that ends in its number there, and
+// has it liked.
+func publish(r *rand.Rand, it *feed.Item, site string) {
+	it.URL = fmt.Sprintf("https://%s/%s/%s-%d", site, it.Tags[0], slug(it.Title), 100+r.IntN(900))
+	// A log-normal number: most items get a few likes, some get thousands.
+	it.Likes = int64(math.Min(20_000, math.Exp(2.2+1.5*r.NormFloat64())))
+	it.Comments = int64(float64(it.Likes) * (0.02 + 0.4*r.Float64()))
+}
+
+// again is the story of an item once more: sent around with a link that says from
+// where, or taken over by another site under nearly the same title.
+func again(r *rand.Rand, it feed.Item) feed.Item {
+	it.GroupID = ""
+	if r.IntN(3) == 0 {
+		it.URL += "?utm_source=newsletter&utm_medium=email"
+		return it
+	}
+	it.Title = fmt.Sprintf(pick(r, []string{"%s (updated)", "%s, in pictures", "Report: %s"}), it.Title)
+	it.AuthorID = author(r, it.Tags[0])
+	publish(r, &it, newspapers[r.IntN(len(newspapers))])
+	return it
 }
 
 var (
@@ -117,16 +149,16 @@ var (
 	lastNames  = []string{"costa", "okafor", "lindqvist", "moreau", "tanaka", "novak", "fischer", "byrne", "rossi", "sharma"}
 )
 
-// author returns one of the eight who write about the tag.
+// author returns one of the eight who write about the tag, the first ones more often.
 func author(r *rand.Rand, tag string) string {
-	at := slices.IndexFunc(topics, func(t topic) bool { return t.tag == tag })*3 + r.IntN(8)
+	at := slices.IndexFunc(topics, func(t topic) bool { return t.tag == tag })*3 + int(8*math.Pow(r.Float64(), 2))
 	return firstNames[at%len(firstNames)] + "." + lastNames[at%len(lastNames)]
 }
 
 // slug is the title as a part of a URL.
 func slug(title string) string {
 	words := strings.FieldsFunc(strings.ToLower(title), func(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') })
-	return strings.Join(words, "-")
+	return strings.Join(append(words, "story")[:max(1, len(words))], "-")
 }
 
 // Profiles returns the demo readers by agent id.

@@ -26,6 +26,7 @@ func TestGenerate(t *testing.T) {
 	require.Len(t, items, 5000)
 	ids, titles, groups := map[string]bool{}, map[string]bool{}, map[string]int{}
 	tags, langs, authors := map[string]int{}, map[string]int{}, map[string]bool{}
+	sites, again := map[string]int{}, map[string]int{}
 	var lastDay, recent, mostLikes int64
 	for i, it := range items {
 		require.NoError(t, it.Validate())
@@ -33,7 +34,13 @@ func TestGenerate(t *testing.T) {
 		first, _ := utf8.DecodeRuneInString(it.Title)
 		require.False(t, unicode.IsLower(first), it.Title)
 		require.NotEmpty(t, it.Summary)
-		require.True(t, strings.HasPrefix(it.URL, "https://example.com/"), it.URL)
+		site := it.Traits().Site
+		require.True(t, strings.HasSuffix(site, ".example"), it.URL)
+		sites[site]++
+		if it.GroupID == "" {
+			story := strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(it.Title, "Report: "), " (updated)"), ", in pictures")
+			again[story]++
+		}
 		require.True(t, strings.HasPrefix(it.ImageURL, "https://example.com/"), it.ImageURL)
 		require.NotEmpty(t, it.AuthorID)
 		require.NotEmpty(t, it.Tags)
@@ -59,13 +66,26 @@ func TestGenerate(t *testing.T) {
 		mostLikes = max(mostLikes, it.Likes)
 	}
 	require.Len(t, ids, 5000)
-	require.Greater(t, len(titles), 4800, "hardly any title comes twice")
+	require.Greater(t, len(titles), 4700, "few titles come twice")
+	twice := 0
+	for _, n := range again {
+		if n > 1 {
+			twice++
+		}
+	}
+	require.Greater(t, twice, 100, "some stories are told twice, without a group")
+	require.Less(t, twice, 500)
+	require.Greater(t, len(sites), 30)
+	counts := slices.Sorted(maps.Values(sites))
+	slices.Reverse(counts)
+	require.Greater(t, counts[0], 250, "some sites have much")
+	require.Less(t, counts[0], 1000, "and none has everything")
 	require.GreaterOrEqual(t, len(tags), 40)
 	for tag, n := range tags {
 		require.Greater(t, n, 10, "tag %s", tag)
 	}
 	require.Greater(t, langs["en"], 4000)
-	require.Greater(t, len(langs), 3)
+	require.Greater(t, len(langs), 4)
 	require.Greater(t, len(authors), 40)
 	require.Greater(t, len(groups), 30)
 	require.Greater(t, recent, 5*lastDay, "denser towards now")
@@ -117,7 +137,7 @@ func TestProfilesMeetTheCatalog(t *testing.T) {
 }
 
 func TestRun(t *testing.T) {
-	defer goleak.VerifyNone(t)
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	ctx, cancel := context.WithCancel(t.Context())
 	at := now
 	clock := func() time.Time { at = at.Add(time.Second); return at }

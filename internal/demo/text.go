@@ -3,6 +3,7 @@ package demo
 import (
 	_ "embed"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"unicode"
@@ -95,6 +96,38 @@ var places = []string{
 	"Galway", "Wellington", "Utrecht", "Aarhus", "Kraków", "Marseille", "Cork", "Basel", "Dakar", "Halifax", "Bilbao", "Turku", "Bristol", "Pune",
 }
 
+// newspapers write about everything, the first ones most.
+var newspapers = []string{"dailycourier.example", "harbourtimes.example", "thenorthern.example", "citypost.example"}
+
+// sites by kind of topic, and of languages other than English; the first ones have
+// most of the items.
+var sites = map[string][]string{
+	"software": {"commitlog.example", "stacktrace.example", "blog.selfhosted.example", "byteweekly.example", "kernelnotes.example", "devdiary.example"},
+	"science":  {"fieldnotes.example", "openlab.example", "orbitpost.example", "specimen.example"},
+	"business": {"marketsquare.example", "ledger.example", "foundersdesk.example"},
+	"world":    {"capitalpost.example", "thecitizen.example", "statehouse.example"},
+	"culture":  {"matinee.example", "longread.example", "backroom.example", "gallerywall.example"},
+	"life":     {"kitchentable.example", "weekender.example", "homefront.example"},
+	"sport":    {"fulltime.example", "peloton.example", "trackside.example"},
+	"de":       {"abendbote.example", "wochenschau.example"},
+	"fr":       {"lequotidien.example", "larevue.example"},
+	"es":       {"lacronica.example", "elfaro.example"},
+	"ja":       {"machinews.example"},
+}
+
+// site is where an item about the subject appears: on a site of its language, else
+// mostly on one for its kind of topic.
+func site(r *rand.Rand, s subject) string {
+	some := sites[s.topic.kind]
+	switch {
+	case sites[s.lang] != nil:
+		some = sites[s.lang]
+	case r.IntN(5) < 2:
+		some = newspapers
+	}
+	return some[int(float64(len(some))*math.Pow(r.Float64(), 2))]
+}
+
 // phrase is a subject in another language, with the tag it belongs to.
 type phrase struct{ tag, text string }
 
@@ -118,6 +151,11 @@ var foreign = map[string]struct {
 		[]phrase{{"space", "los telescopios"}, {"history", "los naufragios"}, {"running", "las primeras maratones"}, {"economy", "los alquileres"}, {"architecture", "las torres de madera"}, {"gaming", "los juegos de puzles"}, {"outdoors", "las rutas nocturnas"}, {"security", "las claves de acceso"}},
 		[]string{"Por qué vuelven {what}", "{n} preguntas sobre {what}", "En {place}, {what} unen a los vecinos", "Lo que nadie cuenta sobre {what}", "Guía breve para entender {what}"},
 		"Un reportaje con datos, voces y contexto.",
+	},
+	"ja": {
+		[]phrase{{"space", "宇宙望遠鏡"}, {"food", "発酵食品"}, {"travel", "夜行列車"}, {"energy", "太陽光発電"}, {"books", "翻訳文学"}, {"gaming", "携帯ゲーム機"}, {"nature", "渡り鳥"}, {"music", "弦楽四重奏"}},
+		[]string{"{place}で見た{what}", "{what}に関する{n}の質問", "なぜ今{what}なのか:{place}からの報告", "{what}の{n}年", "はじめての{what}:{n}分でわかる基本"},
+		"データと現場の声から考えます。",
 	},
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -47,9 +48,8 @@ func (d Definition) Items() ([]byte, error) {
 		f.Popularity: count, f.Likes: count, f.Comments: count,
 		f.TitleTokens: tokens, f.SummaryTokens: tokens,
 	}
-	for name, property := range traitProperties(f) {
-		properties[name] = property
-	}
+	maps.Copy(properties, traitProperties(f))
+	maps.Copy(properties, liveProperties(f))
 	delete(properties, None)
 	if f.ID != MetaID {
 		properties[f.ID] = keyword
@@ -68,6 +68,11 @@ func traitProperties(f Fields) object {
 	return object{f.Site: read, FirstTag: read, Story: read}
 }
 
+// Extends reports whether [Extend] adds the field, named as in a [Problem].
+func Extends(field string) bool {
+	return slices.Contains([]string{"site", "sum_2h", "epoch_2h", "sum_2d", "epoch_2d"}, field)
+}
+
 // Extend adds to an index of ours what its mapping lacks because an older version
 // made it: documents have the fields from when they are put again. It answers
 // the names of the fields it added, which a schema read before does not have.
@@ -75,7 +80,11 @@ func Extend(ctx context.Context, client Client, index string, s Schema, d Defini
 	names := d.Fields.WithDefaults()
 	missing := object{}
 	has := []string{s.Traits.Site, s.Traits.Tag, s.Traits.Story}
-	for name, property := range traitProperties(names) {
+	lacking := traitProperties(names)
+	if !s.Live {
+		maps.Copy(lacking, liveProperties(names))
+	}
+	for name, property := range lacking {
 		if name != None && !slices.Contains(has, name) {
 			missing[name] = property
 			added = append(added, name)

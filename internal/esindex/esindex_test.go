@@ -122,7 +122,8 @@ func TestFieldsValidate(t *testing.T) {
 // fitting is an index in which everything is as it should be.
 const fitting = `"id":{"type":"keyword"},"group_id":{"type":"keyword"},"title":{"type":"text"},"summary":{"type":"text"},
 	"update_time":{"type":"date"},"author_id":{"type":"keyword"},"lang":{"type":"keyword"},"tags":{"type":"keyword"},
-	"freshet_popularity":{"type":"long"},"freshet_site":{"type":"keyword","index":false}`
+	"freshet_popularity":{"type":"long"},"freshet_site":{"type":"keyword","index":false},
+	"freshet_sum_2h":{"type":"double"},"freshet_epoch_2h":{"type":"keyword"},"freshet_sum_2d":{"type":"double","index":false},"freshet_epoch_2d":{"type":"long"}`
 
 func TestInspect(t *testing.T) {
 	for _, c := range []struct {
@@ -156,6 +157,12 @@ func TestInspect(t *testing.T) {
 		{name: "site is text", replace: `"freshet_site":{"type":"keyword","index":false}`, by: `"freshet_site":{"type":"text"}`, warning: "a keyword with doc_values is needed"},
 		{name: "a site of theirs", replace: `"freshet_site":{"type":"keyword","index":false}`, by: `"domain":{"type":"keyword"}`, fields: esindex.Fields{Site: "domain"}},
 		{name: "site is not wanted", replace: `,"freshet_site":{"type":"keyword","index":false}`, fields: esindex.Fields{Site: esindex.None}},
+		{name: "no live popularity", replace: `,
+	"freshet_sum_2h":{"type":"double"},"freshet_epoch_2h":{"type":"keyword"},"freshet_sum_2d":{"type":"double","index":false},"freshet_epoch_2d":{"type":"long"}`, warning: "live popularity is off"},
+		{name: "a float holds no sum", replace: `"freshet_sum_2d":{"type":"double","index":false}`, by: `"freshet_sum_2d":{"type":"float"}`, warning: "a double with doc_values is needed"},
+		{name: "an epoch that cannot be found", replace: `"freshet_epoch_2h":{"type":"keyword"}`, by: `"freshet_epoch_2h":{"type":"keyword","index":false}`, warning: "a keyword or long, indexed"},
+		{name: "live popularity is not wanted", replace: `,
+	"freshet_sum_2h":{"type":"double"},"freshet_epoch_2h":{"type":"keyword"},"freshet_sum_2d":{"type":"double","index":false},"freshet_epoch_2d":{"type":"long"}`, fields: esindex.Fields{}.WithDefaults().WithoutLive()},
 		{name: "an alias", replace: `"author_id":{"type":"keyword"}`, by: `"by":{"type":"keyword"},"author_id":{"type":"alias","path":"by"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -320,9 +327,10 @@ func TestExtend(t *testing.T) {
 	require.Equal(t, esindex.Traits{Author: "author_id", Tag: "tags"}, inspected().Traits)
 	added, err := esindex.Extend(t.Context(), client, index, inspected(), esindex.Definition{})
 	require.NoError(t, err)
-	require.Equal(t, []string{"freshet_site", "freshet_story", "freshet_tag"}, added)
+	require.Equal(t, []string{"freshet_epoch_2d", "freshet_epoch_2h", "freshet_site", "freshet_story", "freshet_sum_2d", "freshet_sum_2h", "freshet_tag"}, added)
 	own := esindex.OwnSchema(esindex.Fields{})
 	require.Equal(t, own.Traits, inspected().Traits)
+	require.True(t, inspected().Live)
 	added, err = esindex.Extend(t.Context(), client, index, inspected(), esindex.Definition{})
 	require.NoError(t, err)
 	require.Empty(t, added)

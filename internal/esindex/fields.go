@@ -2,6 +2,7 @@ package esindex
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -25,6 +26,16 @@ const (
 	DefaultSite = "freshet_site"
 	FirstTag    = "freshet_tag"
 	Story       = "freshet_story"
+)
+
+// The fields our own index keeps the sums of [feed.Counts] in, each with the number
+// of its epoch. They are written when readers click and like, and with an item that
+// has some; readers are never given them.
+const (
+	DefaultSum2h   = "freshet_sum_2h"
+	DefaultEpoch2h = "freshet_epoch_2h"
+	DefaultSum2d   = "freshet_sum_2d"
+	DefaultEpoch2d = "freshet_epoch_2d"
 )
 
 // MetaID, as the name of the id field, says that the document's _id is the
@@ -55,6 +66,8 @@ type Fields struct {
 	TitleTokens   string
 	SummaryTokens string
 	Site          string // of the link; under a name other than [DefaultSite] it is only read
+	// Live popularity: all four, or none.
+	Sum2h, Epoch2h, Sum2d, Epoch2d string
 }
 
 // WithDefaults gives every unnamed field its logical name, and popularity, tokens
@@ -70,6 +83,15 @@ func (f Fields) WithDefaults() Fields {
 // one name. Popularity alone may share the field of likes or comments.
 func (f Fields) Validate() error {
 	f = f.WithDefaults()
+	without := 0
+	for _, name := range f.live() {
+		if *name == None {
+			without++
+		}
+	}
+	if without%4 != 0 {
+		return errors.New("elasticsearch.fields: live popularity needs all of sum_2h, epoch_2h, sum_2d and epoch_2d, or none of them")
+	}
 	taken := map[string]string{}
 	for _, r := range f.refs() {
 		name := *r.name
@@ -105,6 +127,8 @@ func (r fieldRef) config() string {
 		return "summary_tokens"
 	case DefaultSite:
 		return "site"
+	case DefaultSum2h, DefaultEpoch2h, DefaultSum2d, DefaultEpoch2d:
+		return strings.TrimPrefix(r.logical, "freshet_")
 	}
 	return r.logical
 }
@@ -132,5 +156,9 @@ func (f *Fields) refs() []fieldRef {
 		{DefaultTitleTokens, &f.TitleTokens},
 		{DefaultSummaryTokens, &f.SummaryTokens},
 		{DefaultSite, &f.Site},
+		{DefaultSum2h, &f.Sum2h},
+		{DefaultEpoch2h, &f.Epoch2h},
+		{DefaultSum2d, &f.Sum2d},
+		{DefaultEpoch2d, &f.Epoch2d},
 	}
 }

@@ -189,6 +189,7 @@ func (in *inspection) run() {
 	}
 	in.number("popularity", names.Popularity, &source.Popularity)
 	in.traits()
+	in.live()
 	for _, plain := range []struct {
 		name   string
 		source *string

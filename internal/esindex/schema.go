@@ -15,6 +15,7 @@ type Schema struct {
 	// older Freshet made they are written and not searched.
 	Tokens bool
 	Traits Traits // what a page is dealt by
+	Live   bool   // live popularity can be written and ranked by
 }
 
 // Traits names the doc values that pages are dealt by; "" where the index has none.
@@ -40,7 +41,7 @@ func ownTraits(names Fields) Traits {
 // OwnSchema is the schema of an index made by [Ensure] with these names.
 func OwnSchema(names Fields) Schema {
 	names = names.WithDefaults()
-	return Schema{Fields: names, Source: names, Time: EpochSeconds, Tokens: names.TitleTokens != None, Traits: ownTraits(names)}
+	return Schema{Fields: names, Source: names, Time: EpochSeconds, Tokens: names.TitleTokens != None, Traits: ownTraits(names), Live: names.Sum2h != None}
 }
 
 // MetaID reports whether the document's _id is the item's id. Then a search
@@ -54,6 +55,9 @@ func (s Schema) Mapped() bool {
 	source := s.Source
 	// These come and go with the version.
 	source.TitleTokens, source.SummaryTokens, source.Site = own.TitleTokens, own.SummaryTokens, own.Site
+	if !s.Live {
+		source = source.withLive(own)
+	}
 	return source != own || s.Time != EpochSeconds
 }
 

@@ -182,8 +182,8 @@ func (k Keys) Item(id string) string { return k.prefix + "feed:item:" + id }
 func (k Keys) Profile(agent string) string { return k.agent("feed:profile:", agent) }
 
 // EventCounts is what was shown and done of a variant on a day. Type: hash;
-// impressions, the kinds of events, and a<n> for the n-th bucket of ages. TTL: 90
-// days after the last change. All keys of events are written by events/redis,
+// impressions, the kinds of events, explored, explored_clicks, and a<n> for the n-th
+// bucket of ages. TTL: 90 days after the last change. All keys of events are written by events/redis,
 // and on a cluster those of a variant share a slot.
 func (k Keys) EventCounts(variant string, day feed.Day) string {
 	return k.event("counts", variant, day)
@@ -201,8 +201,8 @@ func (k Keys) EventAuthors(variant string, day feed.Day) string {
 	return k.event("authors", variant, day)
 }
 
-// EventOnce is who did what on a day, so that it counts once. Type: set of
-// hashes, 8 bytes each. TTL: 3 days after the last change.
+// EventOnce is who did what on a day, so that it counts once, and what exploration
+// has shown to whom. Type: set of hashes, 8 bytes each. TTL: 3 days after the last change.
 func (k Keys) EventOnce(variant string, day feed.Day) string { return k.event("once", variant, day) }
 
 // EventSenders is the last batch of counts of each server, so that it counts
@@ -214,6 +214,31 @@ func (k Keys) EventSenders(variant string, day feed.Day) string {
 // EventVariants is the variants that were counted. Type: sorted set, score = the
 // last day, as a number of days since 1970. TTL: 90 days after the last change.
 func (k Keys) EventVariants() string { return k.prefix + "events:variants" }
+
+// PopularityCounts is an item's live popularity. Type: hash; last, sum_2h, sum_2d as
+// [feed.Counts] has them. TTL: 90 days after the last act. All keys of popularity
+// are written by popularity/redis.
+func (k Keys) PopularityCounts(item string) string { return k.agent("popularity:counts:", item) }
+
+// PopularityAgents is who has acted on an item. Type: sorted set of hashes of agents,
+// 8 bytes each; score = the day, as a number of days since 1970. TTL: as
+// [Keys.PopularityCounts], whose slot it shares on a cluster.
+func (k Keys) PopularityAgents(item string) string { return k.agent("popularity:agents:", item) }
+
+// PopularityActs is what an agent has acted on, so that it can be erased. Type:
+// sorted set of items, score = the day. TTL: 90 days after the last act.
+func (k Keys) PopularityActs(agent uint64) string {
+	return k.agent("popularity:acts:", strconv.FormatUint(agent, 16))
+}
+
+// PopularityChanged is the items whose counts are to be written to the index. Type:
+// sorted set, score = when a server may take the item, in Unix milliseconds. TTL: 90
+// days after the last change.
+func (k Keys) PopularityChanged() string { return k.agent("popularity:", "changed") }
+
+// PopularityTurn says that a server has taken items a moment ago. Type: string. TTL:
+// a few seconds. It shares the slot of [Keys.PopularityChanged].
+func (k Keys) PopularityTurn() string { return k.PopularityChanged() + ":turn" }
 
 func (k Keys) event(what, variant string, day feed.Day) string {
 	return k.agent("events:", variant) + ":" + day.String() + ":" + what

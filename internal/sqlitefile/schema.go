@@ -26,6 +26,8 @@ var migrations = []string{
 		DELETE FROM popularity WHERE item = OLD.id;
 		DELETE FROM popularity_agents WHERE item = OLD.id;
 	 END;`,
+	// An agent that is erased takes along what it has acted on.
+	`CREATE INDEX popularity_agents_agent ON popularity_agents (agent);`,
 }
 
 // migrate brings the schema up to date.

@@ -12,7 +12,10 @@ import (
 )
 
 // Sweepable are the parameters that can be swept, in the order of the columns.
-var Sweepable = []string{"scale", "offset", "weight", "weight_2h", "weight_2d"}
+var Sweepable = []string{
+	"scale", "offset", "floor", "weight", "weight_2h", "weight_2d", "base", "summary",
+	"author.decay", "author.floor", "site.decay", "site.floor", "tag.decay", "tag.floor", "same_story",
+}
 
 // maxPoints bounds a sweep: each point ranks for every agent.
 const maxPoints = 100
@@ -43,16 +46,29 @@ func (p Parameter) Of(r feed.Ranking) float64 {
 	return map[string]float64{
 		"scale": r.Decay.Scale.Hours(), "offset": r.Decay.Offset.Hours(), "weight": r.PopularityWeight,
 		"weight_2h": r.Popularity2h, "weight_2d": r.Popularity2d,
+		"floor": r.Decay.Floor, "base": r.Base, "summary": r.KeywordsSummary,
+		"author.decay": written(r.Diversity.Author), "author.floor": r.Diversity.Author.Floor,
+		"site.decay": written(r.Diversity.Site), "site.floor": r.Diversity.Site.Floor,
+		"tag.decay": written(r.Diversity.Tag), "tag.floor": r.Diversity.Tag.Floor,
+		"same_story": r.Diversity.SameStory,
 	}[p.Name]
+}
+
+// written is the decay of a spread as rankings write it, where off is 1.
+func written(s feed.Spread) float64 {
+	if s == (feed.Spread{}) {
+		return 1
+	}
+	return s.Decay
 }
 
 // isDuration reports whether a parameter is one.
 func isDuration(name string) bool { return name == "scale" || name == "offset" }
 
 // ParseRange reads the values of a parameter: one, a list with commas, or
-// low..high, which becomes steps values. The scale goes in equal ratios, because
-// from 6h to 12h is as much of a change as from 3 days to 6; the others in equal
-// steps.
+// low..high, which becomes steps values. The scale, the base and a floor of the decay
+// above 0 go in equal ratios, because from 6h to 12h is as much of a change as from
+// 3 days to 6; the others in equal steps.
 func ParseRange(name, text string, steps int) (Parameter, error) {
 	p := Parameter{Name: name}
 	low, high, isRange := strings.Cut(text, "..")
@@ -75,7 +91,7 @@ func ParseRange(name, text string, steps int) (Parameter, error) {
 	case steps < 2 || steps > maxPoints:
 		return p, fmt.Errorf("--steps must be 2 to %d, not %d", maxPoints, steps)
 	default:
-		p.Values = spaced(p.Values[0], p.Values[1], steps, name == "scale")
+		p.Values = spaced(p.Values[0], p.Values[1], steps, name == "scale" || p.Values[0] > 0 && (name == "base" || name == "floor"))
 		if isDuration(name) {
 			roundHours(p.Values[1 : len(p.Values)-1])
 		}

@@ -128,6 +128,12 @@ func (s *Store) Read(ctx context.Context) (map[string]feed.Counts, error) {
 	return all, failed(ctx, "read popularity", err)
 }
 
+// Forget implements [popularity.Store].
+func (s *Store) Forget(ctx context.Context, agent uint64) error {
+	_, err := s.file.Writer.ExecContext(ctx, `DELETE FROM popularity_agents WHERE agent = ?`, int64(agent))
+	return failed(ctx, "forget an agent's acts", err)
+}
+
 // querier is a file, or a transaction in it.
 type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)

@@ -32,7 +32,7 @@ func (s *Source) Explain(ctx context.Context, q feed.Query, ids []string) ([]rec
 	curve := q.Ranking.Decay.Func()
 	known := make(map[string]recall.Factors, len(ids))
 	for part := range slices.Chunk(ids, explainAtOnce) {
-		if err := s.explainSome(ctx, schema, named, part, known); err != nil {
+		if err := s.explainSome(ctx, schema, &q, named, part, known); err != nil {
 			return nil, s.contractError(err)
 		}
 	}
@@ -57,6 +57,8 @@ type named struct {
 	name string
 	tag  bool
 	in   string // of a keyword
+	// learned is what was learned; the score that is answered does not matter.
+	learned *recall.LearnedGain
 }
 
 func nameParts(q *feed.Query, s *esindex.Schema) parts {
@@ -72,6 +74,7 @@ func nameParts(q *feed.Query, s *esindex.Schema) parts {
 			out.add(found.query.ConstantScore, named{name: k.Term, in: found.in})
 		}
 	}
+	out.nameLearned(q, s)
 	return out
 }
 
@@ -80,10 +83,10 @@ func (p *parts) add(c *constantScore, is named) {
 	p.clauses, p.named = append(p.clauses, clause{ConstantScore: c}), append(p.named, is)
 }
 
-func (s *Source) explainSome(ctx context.Context, schema *esindex.Schema, named parts, ids []string, known map[string]recall.Factors) error {
-	sort := append(order(schema), map[string]sortKey{
+func (s *Source) explainSome(ctx context.Context, schema *esindex.Schema, q *feed.Query, named parts, ids []string, known map[string]recall.Factors) error {
+	sort := liveOrder(append(order(schema), map[string]sortKey{
 		schema.Fields.Popularity: {Order: "desc", Missing: "0", UnmappedType: "double"},
-	})
+	}), schema)
 	req := search{
 		Size: len(ids),
 		Query: clause{Bool: &boolean{
@@ -103,13 +106,13 @@ func (s *Source) explainSome(ctx context.Context, schema *esindex.Schema, named 
 		return err
 	}
 	return esindex.Do(ctx, s.client, http.MethodPost, "/"+s.index+"/_search", params, request, func(data []byte) error {
-		return named.read(data, schema, known)
+		return named.read(data, schema, q, known)
 	})
 }
 
 // read takes an answer in. Where an index has an id twice, the better document
 // counts, as in a recall.
-func (p *parts) read(data []byte, schema *esindex.Schema, known map[string]recall.Factors) error {
+func (p *parts) read(data []byte, schema *esindex.Schema, q *feed.Query, known map[string]recall.Factors) error {
 	var answer struct {
 		Hits struct {
 			Hits []explainedHit `json:"hits"`
@@ -119,7 +122,7 @@ func (p *parts) read(data []byte, schema *esindex.Schema, known map[string]recal
 		return fmt.Errorf("the answer of elasticsearch cannot be read: %w", err)
 	}
 	for _, hit := range answer.Hits.Hits {
-		id, f, err := hit.factors(schema)
+		id, f, err := hit.factors(schema, q)
 		if err != nil {
 			return err
 		}
@@ -150,12 +153,15 @@ func (p *parts) assign(f *recall.Factors, matched map[string]float64) error {
 	for name, score := range matched {
 		at, _ := strconv.Atoi(name)
 		switch is := p.named[at]; {
+		case is.learned != nil:
+			f.Learned = append(f.Learned, *is.learned)
 		case is.tag:
 			f.Tags = append(f.Tags, recall.Gain{Name: is.name, Score: score})
 		case is.in == recall.InTitle || !titles[is.name]:
 			f.Keywords = append(f.Keywords, recall.Gain{Name: is.name, Score: score, In: is.in})
 		}
 	}
+	recall.SortLearned(f.Learned)
 	recall.SortGains(f.Tags)
 	recall.SortGains(f.Keywords)
 	return nil
@@ -167,13 +173,18 @@ type explainedHit struct {
 	Matched map[string]float64 `json:"matched_queries"`
 }
 
-// factors reads the sort values: those of a recall, and the popularity.
-func (h *explainedHit) factors(schema *esindex.Schema) (id string, f recall.Factors, err error) {
+// factors reads the sort values: those of a recall, the popularity, and the live
+// popularity where the index has it.
+func (h *explainedHit) factors(schema *esindex.Schema, q *feed.Query) (id string, f recall.Factors, err error) {
 	values := h.Sort
 	if schema.MetaID() && len(values) > 2 {
 		values = slices.Insert(slices.Clone(values), 2, json.RawMessage(strconv.Quote(h.MetaID)))
 	}
-	if len(values) != 5 {
+	want := 5
+	if schema.Live {
+		want += 4
+	}
+	if len(values) != want {
 		return "", f, errSort
 	}
 	if f.UpdateTime, err = schema.Time.FromSort(values[1]); err != nil {
@@ -191,5 +202,5 @@ func (h *explainedHit) factors(schema *esindex.Schema) (id string, f recall.Fact
 		}
 	}
 	f.Group, f.Known = cmp.Or(f.Group, id), true
-	return id, f, nil
+	return id, f, readLive(&f, values[5:], q, schema)
 }

@@ -106,6 +106,7 @@ type curve struct {
 type fieldValueFactor struct {
 	Field    string  `json:"field"`
 	Modifier string  `json:"modifier"`
+	Factor   float64 `json:"factor,omitempty"`
 	Missing  float64 `json:"missing"`
 }
 
@@ -114,23 +115,26 @@ type fieldValueFactor struct {
 // function_score combines all its functions with a single score_mode, while
 // the decay of one curve wants the larger of two and popularity the sum of two.
 func scored(q *feed.Query, s *esindex.Schema) clause {
-	c := decayed(clause{Bool: &boolean{
-		Should:  relevance(q, s),
+	learned := recall.LearnedOf(q)
+	c := lowered(clause{Bool: &boolean{
+		Should:  append(relevance(q, s), learnedGains(learned, s)...),
 		Filter:  filters(q, s),
 		MustNot: mutes(&q.Profile, s),
-	}}, q, s)
-	if q.Ranking.PopularityWeight == 0 {
+	}}, learned, s)
+	c = decayed(c, q, s)
+	functions := liveFunctions(q, s)
+	if q.Ranking.PopularityWeight > 0 {
+		// log1p is log10(1 + x) in Elasticsearch. A missing popularity adds
+		// nothing.
+		functions = append(functions, function{
+			FieldValueFactor: &fieldValueFactor{Field: s.Fields.Popularity, Modifier: "log1p"}, Weight: q.Ranking.PopularityWeight,
+		})
+	}
+	if len(functions) == 0 {
 		return c
 	}
-	// log1p is log10(1 + x) in Elasticsearch. A missing popularity adds
-	// nothing.
 	return clause{FunctionScore: &functionScore{
-		Query: c,
-		Functions: []function{
-			{FieldValueFactor: &fieldValueFactor{Field: s.Fields.Popularity, Modifier: "log1p"}, Weight: q.Ranking.PopularityWeight},
-			{Weight: 1},
-		},
-		ScoreMode: "sum", BoostMode: "multiply",
+		Query: c, Functions: append(functions, function{Weight: 1}), ScoreMode: "sum", BoostMode: "multiply",
 	}}
 }
 

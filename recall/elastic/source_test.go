@@ -123,8 +123,10 @@ func item(id string, age time.Duration, title string, tags ...string) feed.Item 
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	recalltest.Run(t, func(t *testing.T, items []feed.Item) recall.Source {
-		s, _, _ := open(t, items)
-		return s
+		s, client, index := open(t, nil)
+		c := newCounting(t, s, client, index)
+		c.Upsert(items)
+		return c
 	})
 }
 

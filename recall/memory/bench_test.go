@@ -42,8 +42,9 @@ type profile struct {
 	name       string
 	popularity float64
 	profile    feed.Profile
-	later      time.Duration // how long after the newest item the query is
-	live       float64       // 1: live popularity counts
+	later      time.Duration       // how long after the newest item the query is
+	live       float64             // 1: live popularity counts
+	learned    feed.LearnedWeights // of what was learned, in the profile
 }
 
 var profiles = []profile{
@@ -101,6 +102,40 @@ func lively() []profile {
 	return out
 }
 
+// taught are readers of whom as much was learned as can count, with a profile and
+// without, for alone and for and against.
+func taught() []profile {
+	learned := func(against int) (l feed.Learned) {
+		l.At = now.Unix()
+		for i := range feed.MaxLearned {
+			f := feed.LearnedFeature{Feature: feed.Feature{Kind: feed.FeatureWord, Value: fmt.Sprint("word", 15*i)}, Evidence: float64(1 + i%5)}
+			switch i % 5 {
+			case 0:
+				f.Feature = feed.Feature{Kind: feed.FeatureTag, Value: fmt.Sprint("tag", 3*i)}
+			case 1:
+				f.Feature = feed.Feature{Kind: feed.FeatureAuthor, Value: fmt.Sprint("author", i)}
+			}
+			if i%10 < against {
+				f.Evidence = -f.Evidence
+			}
+			l.Features = append(l.Features, f)
+		}
+		return l
+	}
+	var out []profile
+	for _, p := range profiles {
+		if p.name != "no-profile" && p.name != "interests" && p.name != "both" {
+			continue
+		}
+		p.learned = feed.LearnedWeights{Tags: 0.5, Author: 0.5, Words: 0.5, Negative: 0.3, HalfLife: feed.DefaultLearnedHalfLife}
+		liking, both := p, p
+		liking.name, liking.profile.Learned = "learned-"+p.name, learned(0)
+		both.name, both.profile.Learned = "learned-against-"+p.name, learned(3)
+		out = append(out, liking, both)
+	}
+	return out
+}
+
 // clicked are the counts of what a busy community reads: one item in a hundred, and
 // of those of the last three days every fifth.
 func clicked(items []feed.Item) map[string]feed.Counts {
@@ -139,13 +174,13 @@ func BenchmarkRecall(b *testing.B) {
 		runtime.ReadMemStats(&after)
 		b.Logf("%d bytes per item, %d segments", (after.HeapAlloc-before.HeapAlloc)/uint64(n), s.Segments())
 		s.SetCounts(clicked(items))
-		for _, p := range append(profiles, lively()...) {
+		for _, p := range slices.Concat(profiles, lively(), taught()) {
 			for _, d := range decays {
 				b.Run(fmt.Sprintf("%d/%s%s", n, p.name, d.name), func(b *testing.B) {
 					b.ReportAllocs()
 					q := feed.Query{Profile: p.profile, Origin: now.Add(p.later), N: 500, Ranking: feed.Ranking{
 						Base: 0.1, PopularityWeight: p.popularity, KeywordsSummary: 0.5, Decay: d.decay,
-						Popularity2h: 1.5 * p.live, Popularity2d: 0.2 * p.live,
+						Popularity2h: 1.5 * p.live, Popularity2d: 0.2 * p.live, Learned: p.learned,
 					}}
 					for b.Loop() {
 						r, err := s.Recall(context.Background(), q)

@@ -52,6 +52,8 @@ func (d *drafter) all(items []feed.Item) []draft {
 		dr.terms[tagField] = d.tags(it.Tags)
 		dr.terms[titleField] = d.words(it.Title)
 		dr.terms[summaryField] = d.words(it.Summary)
+		dr.terms[authorField] = d.name(it.AuthorID)
+		dr.terms[langField] = d.name(it.Lang)
 		drafts = append(drafts, dr)
 	}
 	return drafts
@@ -66,6 +68,15 @@ func (d *drafter) tags(tags []string) []uint32 {
 	terms := d.take(start)
 	slices.Sort(terms)
 	return slices.Compact(terms)
+}
+
+// name is a field of one term, or none.
+func (d *drafter) name(text string) []uint32 {
+	start := len(d.terms)
+	if text != "" {
+		d.terms = append(d.terms, d.number(nameDictionary, []byte(text)))
+	}
+	return d.take(start)
 }
 
 func (d *drafter) words(text string) []uint32 {

@@ -40,6 +40,7 @@ type explanation struct {
 	curve    *feed.DecayFunc
 	tags     []explainedTag
 	keywords []explainedKeyword
+	learned  []explainedFeature
 }
 
 type explainedTag struct {
@@ -55,11 +56,18 @@ type explainedKeyword struct {
 	gains [fieldCount]float64
 }
 
+// explainedFeature is one that was learned.
+type explainedFeature struct {
+	gain  recall.LearnedGain
+	field int
+	terms []uint32
+}
+
 // take takes the state to work on and looks the interests and keywords up in
 // it.
 func (x *explanation) take(s *Source, q *feed.Query) []view {
 	x.curve = q.Ranking.Decay.Func()
-	keywords := recall.Keywords(&q.Profile)
+	keywords, learned := recall.Keywords(&q.Profile), recall.LearnedOf(q)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for tag, weight := range q.Profile.Interests {
@@ -71,6 +79,13 @@ func (x *explanation) take(s *Source, q *feed.Query) []view {
 		if terms, ok := s.terms(k.Tokens); ok {
 			gains := [fieldCount]float64{titleField: k.Weight, summaryField: k.Weight * q.Ranking.KeywordsSummary}
 			x.keywords = append(x.keywords, explainedKeyword{k.Term, terms, gains})
+		}
+	}
+	var p plan
+	for i := range learned {
+		l := &learned[i]
+		if terms, ok := p.termsOf(s, l); ok {
+			x.learned = append(x.learned, explainedFeature{recall.GainOf(&l.LearnedEffect), fieldOf(l.Kind), terms})
 		}
 	}
 	return s.views
@@ -92,6 +107,12 @@ func (x *explanation) factors(s *segment, item uint32) recall.Factors {
 			f.Keywords = append(f.Keywords, recall.Gain{Name: k.name, Score: k.gains[field], In: fieldNames[field]})
 		}
 	}
+	for i := range x.learned {
+		if l := &x.learned[i]; s.fields[l.field].has(item, l.terms) {
+			f.Learned = append(f.Learned, l.gain)
+		}
+	}
+	recall.SortLearned(f.Learned)
 	recall.SortGains(f.Tags)
 	recall.SortGains(f.Keywords)
 	return f

@@ -13,42 +13,43 @@ import (
 // What adds to the relevance is in a fixed order, what adds the most first, so that
 // a sum has the same rounding in every round.
 type plan struct {
-	query   *feed.Query
-	ranking feed.Ranking
-	curve   *feed.DecayFunc
-	origin  int64
-	since   int64
-	bounded bool    // since counts
-	counts  bool    // so does live popularity
-	after   *cursor // nil: the first round
-	gainers []gainer
-	tags    []uint32 // the terms of interests, for gainers
+	query    *feed.Query
+	ranking  feed.Ranking
+	curve    *feed.DecayFunc
+	origin   int64
+	since    int64
+	bounded  bool    // since counts
+	counts   bool    // so does live popularity
+	after    *cursor // nil: the first round
+	gainers  []gainer
+	tags     []uint32  // the terms of interests and of learned features that are no words, for gainers
+	lowerers []lowerer // at most 64
 
 	mutedAuthors map[string]bool
 	mutedItems   map[string]bool
 	mutedTags    []uint32
 }
 
-// gainer is an interest, or a keyword in one of its fields, and what it adds: to an
-// item that has the tag, or the terms one after the other in the title, or in the
+// gainer is an interest, a learned feature, or a keyword in one of its fields, and
+// what it adds: to an item that has the tag, author or language, or the terms one after the other in the title, or in the
 // summary and not in the title.
 type gainer struct {
 	terms   []uint32
 	field   int
 	weight  float64
-	keyword int // number of the keyword, from 1
+	keyword int // number of the keyword, from 1; 0: it is none
 }
 
 // take takes the state to work on and looks up the query's terms in it.
 func (p *plan) take(s *Source, q *feed.Query) []view {
-	*p = plan{query: q, ranking: q.Ranking, curve: q.Ranking.Decay.Func(), origin: q.Origin.Unix(), gainers: p.gainers[:0], tags: p.tags[:0]}
+	*p = plan{query: q, ranking: q.Ranking, curve: q.Ranking.Decay.Func(), origin: q.Origin.Unix(), gainers: p.gainers[:0], tags: p.tags[:0], lowerers: p.lowerers[:0]}
 	p.counts = q.Ranking.Popularity2h > 0 || q.Ranking.Popularity2d > 0
 	if !q.Since.IsZero() {
 		p.since, p.bounded = q.Since.Unix(), true
 	}
 	p.mutedAuthors, p.mutedItems = set(q.Profile.MutedAuthors), set(q.Profile.MutedItems)
 	interests := slices.Sorted(maps.Keys(q.Profile.Interests))
-	keywords := recall.Keywords(&q.Profile)
+	keywords, learned := recall.Keywords(&q.Profile), recall.LearnedOf(q)
 
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -60,6 +61,9 @@ func (p *plan) take(s *Source, q *feed.Query) []view {
 				p.gainers = append(p.gainers, gainer{terms: p.tags[len(p.tags)-1:], field: tagField, weight: weight})
 			}
 		}
+	}
+	for i := range learned {
+		p.addLearned(s, &learned[i])
 	}
 	for i, k := range keywords {
 		if terms, ok := s.terms(k.Tokens); ok {

@@ -134,6 +134,9 @@ func (w *world) query() feed.Query {
 	}
 	q.Ranking.KeywordsSummary = []float64{0, 0.5, 1, w.Float64()}[w.IntN(4)]
 	q.Profile = w.profile()
+	if w.IntN(3) > 0 {
+		q.Ranking.Learned, q.Profile.Learned = w.learned()
+	}
 	return q
 }
 
@@ -173,6 +176,29 @@ func (w *world) profile() feed.Profile {
 		p.MutedItems = w.some("i", 12, w.ids)
 	}
 	return p
+}
+
+// learned is what was learned of a reader, for and against, and its weights.
+func (w *world) learned() (weights feed.LearnedWeights, l feed.Learned) {
+	weights = feed.LearnedWeights{
+		Tags: w.Float64(), Author: w.Float64() * float64(w.IntN(2)), Lang: w.Float64() * float64(w.IntN(2)), Words: 4 * w.Float64(),
+		Negative: 0.9 * w.Float64() * float64(w.IntN(2)), HalfLife: time.Hour * time.Duration(1+w.IntN(1000)),
+	}
+	l.At = now.Unix() - w.Int64N(2e6)
+	met := map[feed.Feature]bool{}
+	for range w.IntN(feed.MaxLearned) {
+		f := []feed.Feature{
+			{Kind: feed.FeatureTag, Value: fmt.Sprint("t", w.IntN(11))},
+			{Kind: feed.FeatureAuthor, Value: fmt.Sprint("a", w.IntN(7))},
+			{Kind: feed.FeatureLang, Value: fmt.Sprint("l", w.IntN(4))},
+			{Kind: feed.FeatureWord, Value: fmt.Sprint("w", w.IntN(30))},
+		}[w.IntN(4)]
+		if !met[f] {
+			met[f] = true
+			l.Features = append(l.Features, feed.LearnedFeature{Feature: f, Evidence: 6 * (w.Float64() - 0.4)})
+		}
+	}
+	return weights, l
 }
 
 // check compares one round, and now and then all rounds, with the reference:

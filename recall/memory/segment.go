@@ -8,21 +8,24 @@ import (
 )
 
 // The fields that are searched. Tags are numbered by one dictionary, the words
-// of titles and summaries by another.
+// of titles and summaries by another, authors and languages by a third.
 const (
 	tagField = iota
 	titleField
 	summaryField
+	authorField
+	langField
 	fieldCount
 )
 
 const (
 	tagDictionary = iota
 	wordDictionary
+	nameDictionary
 	dictionaryCount
 )
 
-var dictionaryOf = [fieldCount]int{tagDictionary, wordDictionary, wordDictionary}
+var dictionaryOf = [fieldCount]int{tagDictionary, wordDictionary, wordDictionary, nameDictionary, nameDictionary}
 
 // blockSize is the number of items the walk takes at a time.
 const blockSize = 1024

@@ -26,6 +26,9 @@ import (
 // Live popularity raises the bounds of the blocks that have items with counts. Where
 // those could get in without being on a list that the others must be on, they are
 // looked at, too.
+//
+// What was learned against features only lowers a score, so that all of these bounds
+// hold as they are.
 type walker struct {
 	plan    plan
 	top     top
@@ -33,6 +36,8 @@ type walker struct {
 	most    []float64              // base and what the lists from a place on can add; at the end, base
 	gain    [blockSize]float64     // per item of the block: what the lists add
 	touched [blockSize / 64]uint64 // which items of the block are on a list
+
+	lowering lowering // what was learned against items
 
 	viewIndex int32
 	view      *view
@@ -66,6 +71,7 @@ func (w *walker) walk(ctx context.Context, index int, v *view) error {
 	}
 	w.open(at)
 	w.openCounts(at)
+	w.openLowering(at)
 	tail := len(w.most)
 	for at < end {
 		if err := ctx.Err(); err != nil {
@@ -92,7 +98,9 @@ func (w *walker) walk(ctx context.Context, index int, v *view) error {
 			w.touchCounted(at, stop)
 		}
 		w.gather(at, stop, need)
+		w.lower(at, stop)
 		w.sweep(at, stop, need > len(w.lists))
+		w.raiseAgain()
 		w.top.settle()
 		at = stop
 	}
@@ -329,6 +337,7 @@ func (w *walker) offer(item uint32, relevance float64) {
 	if counts != nil {
 		popularity = w.plan.liveFactor(&counts.counts, v.popularity[item])
 	}
+	relevance *= w.lowered(item)
 	if time != w.lastTime {
 		w.lastTime, w.decay = time, w.plan.curve.At(float64(w.plan.origin-time))
 	}

@@ -42,7 +42,12 @@ func assertMakesScore(t *testing.T, q feed.Query, c feed.Candidate, f recall.Fac
 			assert.True(t, i == 0 || gains[i-1].Score >= g.Score, "the highest comes first")
 		}
 	}
-	assert.InEpsilon(t, sum, f.Relevance, 1e-9, c.ID)
+	for i, g := range f.Learned {
+		sum += g.Score
+		assert.True(t, g.Score > 0 && g.Factor == 0 || g.Score == 0 && g.Factor > 0 && g.Factor < 1, "%s of %s: %+v", g.Value, c.ID, g)
+		assert.True(t, i == 0 || f.Learned[i-1].Score >= g.Score, "the highest comes first")
+	}
+	assert.InEpsilon(t, sum*f.LearnedFactor(), f.Relevance, 1e-9, c.ID)
 }
 
 func explanations(t *testing.T, open Open) {
@@ -98,6 +103,7 @@ func explainedProducts(t *testing.T, open Open) {
 		"keywords":        {Ranking: ranking(), Profile: feed.Profile{Keywords: feed.Keywords("GO streams", "go news", "word3", "read", "go")}},
 		"everything":      {Ranking: popular, Profile: feed.Profile{Interests: interests, Keywords: feed.Keywords("data", "go")}},
 		"fractional time": {Ranking: popular, Origin: origin.Add(400 * time.Millisecond)},
+		"learned":         {Ranking: learning(), Profile: feed.Profile{Interests: interests, Learned: lessons()}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if q.Origin.IsZero() {
@@ -147,7 +153,7 @@ func explainedAnyway(t *testing.T, open Open) {
 func ExplainParity(t *testing.T, a, b recall.Source, origin time.Time) {
 	for _, tc := range parityQueries() {
 		t.Run(tc.name, func(t *testing.T) {
-			q := feed.Query{Profile: tc.profile, Ranking: ranking(), Origin: origin, N: 500}
+			q := feed.Query{Profile: tc.profile, Ranking: learning(), Origin: origin, N: 500}
 			q.Ranking.PopularityWeight = tc.popularity
 			got := recallAll(t, a, q).Candidates
 			first, second := explained(t, a, q, ids(got)), explained(t, b, q, ids(got))

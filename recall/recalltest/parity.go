@@ -29,7 +29,7 @@ func Parity(t *testing.T, a, b recall.Source, origin time.Time) {
 func parity(t *testing.T, a, b recall.Source, origin time.Time, decay feed.Decay) {
 	for _, tc := range parityQueries() {
 		t.Run(tc.name, func(t *testing.T) {
-			q := feed.Query{Profile: tc.profile, Ranking: ranking(), Origin: origin, N: 100}
+			q := feed.Query{Profile: tc.profile, Ranking: learning(), Origin: origin, N: 100}
 			q.Ranking.Decay = decay
 			q.Ranking.PopularityWeight = tc.popularity
 			first, second := recallAll(t, a, q), recallAll(t, b, q)
@@ -43,6 +43,26 @@ func parity(t *testing.T, a, b recall.Source, origin time.Time, decay feed.Decay
 			require.NotEmpty(t, q.After)
 			assertSame(t, first.Candidates, recallAll(t, b, q).Candidates)
 		})
+	}
+}
+
+// LiveParity compares two sources that hold the same items and the same counts of
+// them, by weights of live popularity.
+func LiveParity(t *testing.T, a, b recall.Source, origin time.Time) {
+	for _, weights := range [][3]float64{{1.5, 0.2, 0}, {0, 3, 0.5}, {50, 0, 1}} {
+		q := feed.Query{Ranking: ranking(), Origin: origin, N: 200, Profile: feed.Profile{
+			Interests: map[string]float64{"github.com": 2, "medium.com": 1}, Keywords: feed.Keywords("go", "machine learning"),
+		}}
+		q.Ranking.Popularity2h, q.Ranking.Popularity2d, q.Ranking.PopularityWeight = weights[0], weights[1], weights[2]
+		first, second := recallAll(t, a, q).Candidates, recallAll(t, b, q).Candidates
+		require.Len(t, first, q.N)
+		assertSame(t, first, second)
+		ofFirst, ofSecond := explained(t, a, q, ids(first)), explained(t, b, q, ids(first))
+		for i := range ofFirst {
+			assert.InEpsilon(t, 1+ofSecond[i].Count2h, 1+ofFirst[i].Count2h, 1e-9, first[i].ID)
+			assert.InEpsilon(t, 1+ofSecond[i].Count2d, 1+ofFirst[i].Count2d, 1e-9, first[i].ID)
+			assert.InEpsilon(t, ofSecond[i].PopularityFactor, ofFirst[i].PopularityFactor, 1e-9, first[i].ID)
+		}
 	}
 }
 
@@ -98,12 +118,21 @@ func parityQueries() []parityQuery {
 		{"muted tags", feed.Profile{MutedTags: []string{"ask-hn", "show-hn", "github.com"}}, 0},
 		{"muted authors", feed.Profile{MutedAuthors: []string{"jonbaer", "prostoalex", "ingve"}, Keywords: langs}, 0},
 		{"language", feed.Profile{Langs: []string{"en"}, Interests: tags}, 0},
+		{"learned", feed.Profile{Learned: learnedOfPosts}, 0},
+		{"learned, beside a profile", feed.Profile{Interests: tags, Keywords: langs, Learned: learnedOfPosts}, 0.5},
 		{"everything", feed.Profile{
-			Interests: tags, Keywords: feed.Keywords("data", "science"), Langs: []string{"en"},
+			Interests: tags, Keywords: feed.Keywords("data", "science"), Langs: []string{"en"}, Learned: learnedOfPosts,
 			MutedTags: []string{"medium.com"}, MutedAuthors: []string{"jonbaer"},
 		}, 2},
 	}
 }
+
+// learnedOfPosts is what a reader of such posts may have been learned to like.
+var learnedOfPosts = feed.Learned{At: 1_400_000_000, Features: []feed.LearnedFeature{
+	lesson("word", "python", 9), lesson("tag", "github.com", 8), lesson("word", "the", 7), lesson("lang", "en", 6), lesson("author", "ingve", 5),
+	lesson("word", "golang", 4), lesson("word", "c++", 3), lesson("author", "jonbaer", -8), lesson("tag", "medium.com", -4), lesson("word", "startup", -3),
+	lesson("word", "google", -2), lesson("lang", "de", -1), lesson("word", "天气", 1), lesson("word", "rust", 0.5), lesson("author", "nobody", -2),
+}}
 
 func near(x, y float32) bool {
 	return float64(max(x, y)-min(x, y)) <= max(parityTolerance*float64(max(x, y)), 1e-35)

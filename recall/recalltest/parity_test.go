@@ -3,6 +3,7 @@ package recalltest_test
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -22,6 +23,13 @@ import (
 // both puts the items into a fresh index of one shard and into memory.
 func both(t *testing.T, items []feed.Item) (inElastic, inMemory recall.Source) {
 	t.Helper()
+	inElastic, inMemory, _ = bothCounting(t, items)
+	return inElastic, inMemory
+}
+
+// bothCounting also returns what sets the counts of items in both.
+func bothCounting(t *testing.T, items []feed.Item) (inElastic, inMemory recall.Source, set func(map[string]feed.Counts)) {
+	t.Helper()
 	address, index := testenv.Elastic(t)
 	client, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{address}})
 	require.NoError(t, err)
@@ -37,7 +45,13 @@ func both(t *testing.T, items []feed.Item) (inElastic, inMemory recall.Source) {
 	require.NoError(t, c.Refresh(ctx))
 	m := memory.New()
 	m.Upsert(items)
-	return elastic.New(client, elastic.Config{Index: index}), m
+	return elastic.New(client, elastic.Config{Index: index}), m, func(counts map[string]feed.Counts) {
+		unknown, again, err := c.SetCounts(ctx, counts)
+		require.NoError(t, err)
+		require.Empty(t, append(unknown, again...))
+		require.NoError(t, c.Refresh(ctx))
+		m.SetCounts(counts)
+	}
 }
 
 func TestParity(t *testing.T) {
@@ -57,6 +71,30 @@ func TestParity(t *testing.T) {
 	t.Run("one score by hand", func(t *testing.T) {
 		byHand(t, []recall.Source{inElastic, inMemory})
 	})
+}
+
+// TestLiveParity lets many readers act on real posts of the days before, and compares
+// the sources then, at the end of an epoch of the short count, after it, and months
+// later.
+func TestLiveParity(t *testing.T) {
+	t.Parallel()
+	posts := testenv.Posts(t)
+	now := time.Date(2016, 7, 15, 18, 30, 0, 0, time.UTC)
+	posts = slices.DeleteFunc(posts, func(it feed.Item) bool {
+		return it.UpdateTime > now.Unix() || it.UpdateTime < now.AddDate(0, 0, -60).Unix()
+	})
+	inElastic, inMemory, set := bothCounting(t, posts)
+	r := rand.New(rand.NewPCG(7, 11))
+	counts := map[string]feed.Counts{}
+	for range 3000 {
+		it := posts[int(float64(len(posts))*math.Pow(r.Float64(), 3))]
+		age := now.Unix() - it.UpdateTime
+		counts[it.ID] = counts[it.ID].Add(it.UpdateTime + int64(float64(age)*r.Float64()))
+	}
+	set(counts)
+	for _, after := range []time.Duration{0, time.Hour, 100 * time.Hour, 200 * time.Hour, 60 * 24 * time.Hour, 500 * 24 * time.Hour} {
+		t.Run(after.String(), func(t *testing.T) { recalltest.LiveParity(t, inElastic, inMemory, now.Add(after)) })
+	}
 }
 
 // byHand works one post's score out on paper and finds it in both sources.

@@ -42,8 +42,8 @@ func query(n int, p feed.Profile) feed.Query {
 // Run tests the contract on sources that open makes.
 func Run(t *testing.T, open func(t *testing.T, items []feed.Item) recall.Source) {
 	for name, test := range map[string]func(*testing.T, Open){
-		"scores": scores, "hand": byHand, "order": order, "filters": filters, "rounds": rounds, "groups": groups, "keywords": keywords,
-		"edges": edges, "curves": curves, "legal": legal, "explain": explanations, "live popularity": livePopularity, "concurrent": concurrent,
+		"scores": scores, "hand": byHand, "order": order, "filters": filters, "rounds": rounds, "groups": groups, "keywords": keywords, "learned": learned,
+		"edges": edges, "curves": curves, "legal": legal, "strange profiles": strangeProfiles, "raised": raised, "explain": explanations, "live popularity": livePopularity, "concurrent": concurrent,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -68,13 +68,45 @@ func RankedLive(items []feed.Item, live map[string]Live, q feed.Query) []feed.Ca
 				gain += p.weight * q.Ranking.KeywordsSummary
 			}
 		}
-		score := (q.Ranking.Base + gain) *
+		likes, factor := learnedOf(it, q)
+		score := (q.Ranking.Base + gain + likes) * factor *
 			decayFactor(q.Ranking.Decay, float64(q.Origin.Unix()-it.UpdateTime)) *
 			popularityFactor(q.Ranking, live[it.ID], float64(it.Likes+2*it.Comments))
 		out = append(out, feed.Candidate{ID: it.ID, Group: group(it), UpdateTime: it.UpdateTime, Score: float32(score), Traits: it.Traits()})
 	}
 	slices.SortFunc(out, Order)
 	return out
+}
+
+// learnedOf is what was learned of the reader adds to an item's relevance, and what
+// it multiplies it by:
+//
+//	gain   = weight of the kind · base · (1 − 2^−e)      e > 0, all of them 1 at most
+//	factor = 1 − negative · (1 − 2^e)                    e < 0
+//	e      = evidence · 2^(−age of the latest act / half-life)
+func learnedOf(it *feed.Item, q feed.Query) (gain, factor float64) {
+	l, w := q.Profile.Learned, q.Ranking.Learned
+	weights := map[feed.FeatureKind]float64{"tag": w.Tags, "author": w.Author, "lang": w.Lang, "word": w.Words}
+	age := max(0, float64(q.Origin.Unix()-l.At))
+	all := 0.0
+	factor = 1
+	for _, f := range l.Features {
+		e, weight := f.Evidence*math.Pow(2, -age/w.HalfLife.Seconds()), weights[f.Kind]
+		has := f.Kind == "tag" && slices.Contains(it.Tags, f.Value) || f.Kind == "author" && it.AuthorID == f.Value ||
+			f.Kind == "lang" && it.Lang == f.Value || f.Kind == "word" && stands(spaced(f.Value), it.Title)
+		switch {
+		case weight == 0:
+		case e > 0:
+			one := weight * q.Ranking.Base * (1 - math.Pow(2, -e))
+			all += one
+			if has {
+				gain += one
+			}
+		case has:
+			factor *= 1 - w.Negative*(1-math.Pow(2, e))
+		}
+	}
+	return gain / max(1, all), factor
 }
 
 // decayFactor is the sum of Elasticsearch's decay functions with a floor, at a

@@ -2,13 +2,16 @@
 // time of its own; the server knows what this reader has been given.
 
 import { Refused, age, call, make, short } from '/assets/api.js';
+import { learnedChips, learnedText, related } from '/assets/feed/learned.js';
 
 const PAGE = 20;
+const CHIPS = 10; // of what was learned; the strongest
 const BADGE_EVERY = 10_000; // ms between silent refreshes while the page is looked at
 
 const $ = (id) => document.getElementById(id);
 const state = {
-  agent: '', profile: {}, shown: new Set(), more: false, busy: false,
+  agent: '', profile: {}, acts: [], // acts: likes and hides since the last refresh
+  shown: new Set(), more: false, busy: false,
   mayExplain: true, badge: 0, turn: 0, // turn: a page of an earlier reader must not come in late
 };
 
@@ -50,9 +53,11 @@ async function load(action) {
       setBadge(0);
       scrollTo({ top: 0 });
     }
+    const acts = action === 'refresh' ? state.acts.splice(0) : [];
     const cards = page.items.map(addCard);
     state.more = page.has_more;
     note(page.degraded ? `Served without: ${page.degraded.join(', ')}.` : '');
+    if (acts.length) await sayWhatChanged(acts, page.items.map(asItem), cards, turn);
     const empty = $('items').children.length === 0;
     $('end').hidden = state.more;
     $('end').textContent = empty ? 'Nothing new for this reader right now.' : 'That is all for now. New items come with a refresh.';
@@ -64,6 +69,31 @@ async function load(action) {
     $('refresh').disabled = false;
   }
   watchEnd();
+}
+
+// sayWhatChanged tells after a refresh what became of the likes and hides before it:
+// what was learned of them, and which items have something in common with a liked one.
+async function sayWhatChanged(acts, items, cards, turn) {
+  const before = learnedText(state.profile.learned);
+  await loadProfile(turn);
+  if (turn !== state.turn) return;
+  const count = (type) => acts.filter((a) => a.type === type).length;
+  const liked = acts.filter((a) => a.type === 'like').map((a) => a.item);
+  let alike = 0;
+  items.forEach((item, i) => {
+    const common = related(item, liked);
+    if (common.length === 0) return;
+    alike++;
+    const chip = make('span', { className: 'chip liked', textContent: `as liked: ${common.join(', ')}` });
+    cards[i].querySelector('.meta').append(chip);
+  });
+  const after = learnedText(state.profile.learned);
+  note([
+    `Since the last refresh: ${count('like')} liked, ${count('hide')} hidden.`,
+    liked.length ? `${alike} of ${items.length} items share a tag or the author with what was liked.` : '',
+    count('hide') ? 'What was hidden stays away.' : '',
+    after && after !== before ? `Learned now: ${after}.` : '',
+  ].filter(Boolean).join(' '));
 }
 
 // asItem gives a post, which stands among the items, what items have under other
@@ -99,14 +129,21 @@ function addCard(doc) {
   if (doc.in_feed?.has_liked) liked();
   like.addEventListener('click', async () => {
     like.disabled = true;
-    if (await (item.id.startsWith('post:') ? likePost(item.id) : report('like', item.id))) liked();
+    if (await (item.id.startsWith('post:') ? likePost(item.id) : report('like', item.id))) { liked(); state.acts.push({ type: 'like', item }); }
     else like.disabled = false;
   });
   card.querySelector('.hide').addEventListener('click', async () => {
-    if (!await report('hide', item.id)) return;
+    // At once; it comes back where the server does not take it.
     const next = card.nextElementSibling?.querySelector('a');
-    card.remove();
+    card.hidden = true;
     next?.focus();
+    if (!await report('hide', item.id)) {
+      card.hidden = false;
+      card.querySelector('.hide').focus();
+      return;
+    }
+    card.remove();
+    state.acts.push({ type: 'hide', item });
     note('Hidden. This reader will not get it again.');
     watchEnd();
   });
@@ -176,19 +213,26 @@ function setBadge(count) {
 
 async function readAs(agent) {
   state.turn++;
-  Object.assign(state, { agent, busy: false, more: false, profile: {}, shown: new Set() });
+  Object.assign(state, { agent, busy: false, more: false, profile: {}, acts: [], shown: new Set() });
   localStorage.setItem('agent', agent);
   $('agent').value = agent;
   $('items').replaceChildren();
   $('end').hidden = true;
   setBadge(0);
   showProfile();
-  const turn = state.turn;
-  const profile = ask('GET', `/v1/agents/${encodeURIComponent(agent)}/profile`)
-    .then((p) => { if (turn === state.turn) { state.profile = p; showProfile(); } })
-    .catch(() => { /* a reader without a profile gets what is fresh */ });
-  await Promise.all([profile, load('refresh')]);
+  await Promise.all([loadProfile(state.turn), load('refresh')]);
 }
+
+async function loadProfile(turn) {
+  try {
+    const profile = await ask('GET', `/v1/agents/${encodeURIComponent(state.agent)}/profile`);
+    if (turn !== state.turn) return;
+    state.profile = profile;
+    showProfile();
+  } catch { /* a reader without a profile gets what is fresh */ }
+}
+
+const termOf = (k) => (typeof k === 'string' ? k : k.term);
 
 function showProfile() {
   const interests = Object.entries(state.profile.interests ?? {}).sort((a, b) => b[1] - a[1]);
@@ -198,22 +242,38 @@ function showProfile() {
     b.addEventListener('click', () => changeInterests((all) => { delete all[tag]; }));
     return b;
   });
+  const keywords = (state.profile.keywords ?? []).map((k) => {
+    const weight = k.weight ?? 1;
+    const b = make('button', { className: 'keyword', textContent: `“${termOf(k)}” ${short(weight)} ×` });
+    b.setAttribute('aria-label', `Remove the keyword ${termOf(k)}, weight ${short(weight)}`);
+    b.addEventListener('click', () => changeProfile({ keywords: state.profile.keywords.filter((other) => other !== k) }));
+    return b;
+  });
   const add = make('button', { textContent: '+ interest' });
   add.addEventListener('click', () => {
     $('interest').hidden = !$('interest').hidden;
     $('interest').elements.tag.focus();
   });
-  $('interests').replaceChildren(...buttons, add);
+  $('interests').replaceChildren(...buttons, ...keywords, add);
+  const all = learnedChips(state.profile.learned);
+  const learned = all.slice(0, CHIPS);
+  if (all.length > CHIPS) learned.push(make('span', { className: 'soft', textContent: `and ${all.length - CHIPS} more` }));
+  $('learned').hidden = learned.length === 0;
+  $('learned').replaceChildren(make('span', { className: 'soft', textContent: 'Learned' }), ...learned);
 }
 
 async function changeInterests(change) {
   const interests = { ...state.profile.interests };
   change(interests);
+  await changeProfile({ interests });
+}
+
+async function changeProfile(change) {
   // What is not named stays; what is known here of hidden items may be old.
-  const { muted_items: _, ...rest } = state.profile;
+  const { muted_items: _, learned, ...rest } = state.profile;
   const path = `/v1/agents/${encodeURIComponent(state.agent)}/profile`;
   try {
-    state.profile = await ask('PUT', path, { ...rest, interests });
+    state.profile = { learned, ...await ask('PUT', path, { ...rest, ...change }) };
     showProfile();
     await load('refresh');
   } catch (error) {

@@ -63,7 +63,7 @@ export function draw(svg, current, proposed) {
   const parts = [];
   for (const f of [0, 0.25, 0.5, 0.75, 1].map((share) => share * top)) {
     parts.push(shape('line', { class: 'grid', x1: LEFT, x2: W - RIGHT, y1: y(f), y2: y(f) }));
-    parts.push(shape('text', { x: LEFT - 6, y: y(f) + 4, 'text-anchor': 'end' }, +f.toPrecision(3)));
+    parts.push(shape('text', { x: LEFT - 6, y: y(f) + 4, 'text-anchor': 'end' }, +f.toPrecision(2)));
   }
   for (let i = 0; i <= 6; i++) {
     const s = age(i / 6);

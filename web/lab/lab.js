@@ -2,48 +2,16 @@
 // list, then try them on a share of the readers or make them live.
 
 import { Refused, age, call, make, short } from '/assets/api.js';
-import { buildCurves, curvesFromAPI, curvesText, curvesToAPI, showCurves } from '/assets/lab/curves.js';
-import { draw, factor, parseDuration, span, writeDuration } from '/assets/lab/curve.js';
+import { confirmed } from '/assets/lab/confirm.js';
+import { buildCurves, showCurves } from '/assets/lab/curves.js';
+import { draw, factor, parseDuration, span } from '/assets/lab/curve.js';
+import { decayText, differences, fromAPI, parametersOf, toAPI as write, writeValue } from '/assets/lab/parameters.js';
+import { MOST, percent, readersOf, showFigures, showReaders } from '/assets/lab/readers.js';
 
 const $ = (id) => document.getElementById(id);
 const HOUR = 3600, DAY = 24 * HOUR;
 
-// Sliders move evenly over what is multiplied, from low to high; offset has a
-// zero of its own at the left end.
-const log = (low, high, zero) => ({
-  toValue: (p) => (zero && p === 0 ? 0 : low * (high / low) ** (p / 1000)),
-  toSlider: (v) => (v <= (zero ? 0 : low) ? 0 : Math.round(1000 * Math.log(Math.max(v, low) / low) / Math.log(high / low))),
-});
-const even = (low, high) => ({
-  toValue: (p) => low + ((high - low) * p) / 1000,
-  toSlider: (v) => Math.round((1000 * (v - low)) / (high - low)),
-});
-// A step of a slider must be seen, so only as round as that allows.
-const roundTime = (s) => { const to = s >= 2 * DAY ? 1800 : s >= 2 * HOUR ? 300 : 60; return Math.round(s / to) * to; };
-
-// How pages are dealt. A decay of 1 is off.
-const within = (low, high) => (v) => v >= low && v <= high;
-const spread = (key, label, what) => [
-  { key: `${key}Decay`, label: `${label} decay`, help: `each item of a page ${what} counts this much of the one before; 1: off`, dealt: within(1e-9, 1), ...even(0.01, 1) },
-  { key: `${key}Floor`, label: `${label} floor`, help: 'but no less than this', dealt: within(0, 1), ...even(0, 1) },
-];
-const DIVERSITY = [
-  ...spread('author', 'Author', 'by one author'), ...spread('site', 'Site', 'of one site'), ...spread('tag', 'Tag', 'with the same first tag'),
-  { key: 'sameStory', label: 'Same story', help: 'titles that share this part of their words; 0 and 1: off', dealt: within(0, 1), ...even(0, 1) },
-];
-
-const PARAMETERS = [
-  { key: 'offset', label: 'Offset', help: 'younger than this, nothing decays', gaussian: true, time: true, ...log(60, 14 * DAY, true) },
-  { key: 'scale', label: 'Scale', help: 'how much later the factor is “decay”', gaussian: true, time: true, ...log(600, 60 * DAY) },
-  { key: 'decay', label: 'Decay', help: 'the factor at offset + scale', gaussian: true, ...even(0.01, 0.99) },
-  { key: 'weight', label: 'Popularity weight', help: '0: popularity does not count', ...even(0, 3) },
-  { key: 'weight_2h', label: 'Readers, 2 hours', help: 'weight of who clicked or liked of late', ...even(0, 3) },
-  { key: 'weight_2d', label: 'Readers, 2 days', help: 'weight of who did so in two days', ...even(0, 3) },
-  { key: 'summary', label: 'Keywords in summaries', help: 'part of its weight that a keyword adds there', ...even(0, 1) },
-  ...DIVERSITY,
-];
-
-const state = { version: null, etag: '', live: null, proposed: null, turn: 0, timer: 0 };
+const state = { parameters: [], chosen: '', version: null, etag: '', live: null, proposed: null, turn: 0, timer: 0 };
 
 // --- the API -----------------------------------------------------------------
 
@@ -53,33 +21,15 @@ async function admin(method, path, body, headers = {}) {
   return call(method, path, { body, headers });
 }
 
-// Beside curves the Gaussian is what the server puts in their place.
-const fromAPI = (r) => ({
-  scale: parseDuration(r.decay.scale ?? '24h'), offset: parseDuration(r.decay.offset ?? '1h'), decay: r.decay.decay ?? 0.5,
-  curves: curvesFromAPI(r.decay.curves ?? []), floor: r.decay.floor, weight: r.popularity.weight,
-  weight_2h: r.popularity.weight_2h, weight_2d: r.popularity.weight_2d, base: r.base,
-  summary: r.keywords.summary, ...dealing(r.diversity ?? {}),
-});
-// A ranking from before there was diversity has none: off.
-const dealing = ({ author = {}, site = {}, tag = {}, same_story: sameStory = 0 }) => ({
-  authorDecay: author.decay ?? 1, authorFloor: author.floor ?? 0, siteDecay: site.decay ?? 1, siteFloor: site.floor ?? 0,
-  tagDecay: tag.decay ?? 1, tagFloor: tag.floor ?? 0, sameStory,
-});
-const toAPI = (p) => ({
-  decay: p.curves.length ? { curves: curvesToAPI(p.curves), floor: p.floor }
-    : { scale: writeDuration(p.scale), offset: writeDuration(p.offset), decay: p.decay, floor: p.floor },
-  popularity: { weight: p.weight, weight_2h: p.weight_2h, weight_2d: p.weight_2d }, base: p.base, keywords: { summary: p.summary },
-  diversity: {
-    author: { decay: p.authorDecay, floor: p.authorFloor }, site: { decay: p.siteDecay, floor: p.siteFloor },
-    tag: { decay: p.tagDecay, floor: p.tagFloor }, same_story: p.sameStory,
-  },
-});
+const toAPI = (values) => write(state.parameters, values);
 const copy = (p) => structuredClone(p);
 
-async function loadRanking() {
+// With reset the proposal begins again at what is live.
+async function loadRanking(reset) {
   const { data, etag } = await admin('GET', '/v1/ranking');
   Object.assign(state, { version: data, etag, live: fromAPI(data.ranking) });
-  state.proposed ??= copy(state.live);
+  if (reset || !state.proposed) state.proposed = copy(state.live);
+  if (state.parameters.length === 0) buildSliders(parametersOf(data.ranking));
   $('version').textContent = data.version ? `version ${data.version}, by ${data.by}` : 'from the configuration';
   showSliders();
   propose();
@@ -87,38 +37,49 @@ async function loadRanking() {
 
 // --- sliders -------------------------------------------------------------------
 
-function buildSliders() {
-  const dealt = make('details', {}, make('summary', { textContent: 'Variety of a page' }));
-  for (const p of PARAMETERS) {
-    const range = make('input', { type: 'range', min: 0, max: 1000, step: 1, id: `range-${p.key}` });
-    const text = make('input', { type: 'text', id: `text-${p.key}`, size: 8, spellcheck: false });
-    text.setAttribute('aria-label', `${p.label}, exactly`);
-    range.addEventListener('input', () => {
-      const v = p.toValue(Number(range.value));
-      set(p, p.time ? (p.key === 'offset' ? roundTime(v) : Math.max(60, roundTime(v))) : Number(v.toFixed(2)));
-      text.value = write(p);
-    });
-    text.addEventListener('input', () => {
-      const v = p.time ? parseDuration(text.value) : Number(text.value);
-      const bad = !Number.isFinite(v) || v < 0 || (p.key === 'scale' && v < 1) || (p.key === 'decay' && !(v > 0 && v < 1)) || (p.key === 'summary' && v > 1) || (p.dealt && !p.dealt(v)) || text.value.trim() === '';
-      text.classList.toggle('bad', bad);
-      text.setAttribute('aria-invalid', bad);
-      if (bad) return;
-      set(p, v);
-      range.value = p.toSlider(v);
-    });
-    const label = make('label', { htmlFor: range.id }, `${p.label} `, make('span', { className: 'soft', textContent: p.help }));
-    (p.dealt ? dealt : $('sliders')).append(make('div', { className: 'slider', id: `slider-${p.key}` }, label, text, range));
+// buildSliders makes a slider for each parameter the server has, those of a group in
+// a part of their own that is closed at first.
+function buildSliders(parameters) {
+  state.parameters = parameters;
+  const groups = new Map([[undefined, $('sliders')]]);
+  for (const p of parameters) {
+    if (!groups.has(p.group)) groups.set(p.group, make('details', {}, make('summary', { textContent: p.group })));
+    groups.get(p.group).append(slider(p));
   }
-  $('sliders').append(dealt);
-  $('reset').addEventListener('click', () => { state.proposed = copy(state.live); showSliders(); propose(); });
-  for (const b of document.querySelectorAll('[data-preset]')) b.addEventListener('click', () => usePreset(b.dataset.preset));
-  buildCurves(() => state.proposed.curves, () => { showCurvesOrNot(); propose(); });
+  $('sliders').append(...[...groups.values()].slice(1));
+}
+
+function slider(p) {
+  const range = make('input', { type: 'range', min: 0, max: 1000, step: 1, id: `range-${p.key}` });
+  const text = make('input', { type: 'text', id: `text-${p.key}`, size: 8, spellcheck: false });
+  text.setAttribute('aria-label', `${p.label}, exactly`);
+  const showText = () => { text.value = writeValue(p, state.proposed[p.key]); range.setAttribute('aria-valuetext', text.value); };
+  range.addEventListener('input', () => {
+    set(p, p.toValue(Number(range.value)));
+    showText();
+    mark(text, false);
+  });
+  text.addEventListener('input', () => {
+    const v = p.time ? parseDuration(text.value) : Number(text.value);
+    const bad = text.value.trim() === '' || !Number.isFinite(v) || !p.ok(v);
+    mark(text, bad);
+    if (bad) return;
+    set(p, v);
+    range.value = p.toSlider(v);
+    range.setAttribute('aria-valuetext', writeValue(p, v));
+  });
+  const label = make('label', { htmlFor: range.id }, `${p.label} `, make('span', { className: 'soft', textContent: p.help }));
+  return make('div', { className: 'slider', id: `slider-${p.key}` }, label, text, range);
+}
+
+function mark(input, bad) {
+  input.classList.toggle('bad', bad);
+  input.setAttribute('aria-invalid', bad);
 }
 
 // usePreset asks the server what a preset is.
 async function usePreset(name) {
-  const body = { b: `curves=${name}`, agents: [$('whose').elements.agent.value.trim() || 'u_1'], k: 1 };
+  const body = { b: `curves=${name}`, agents: [readers()[0] ?? 'u_1'], k: 1 };
   try {
     const { data } = await admin('POST', '/v1/compare', body);
     const { scale, offset, decay, curves, floor } = fromAPI(data.b);
@@ -131,13 +92,11 @@ async function usePreset(name) {
 // showCurvesOrNot says which of sliders and curves count.
 function showCurvesOrNot() {
   const n = state.proposed.curves.length;
-  for (const p of PARAMETERS) if (p.gaussian) $(`slider-${p.key}`).classList.toggle('unused', n > 0);
+  for (const p of state.parameters) if (p.gaussian) $(`slider-${p.key}`).classList.toggle('unused', n > 0);
   $('curves-help').textContent = n ? 'They are added. A move of offset, scale or decay puts one Gaussian in their place.'
     : 'None: the decay is one Gaussian, by offset, scale and decay.';
   $('parts').hidden = n === 0;
 }
-
-const write = (p) => (p.time ? writeDuration(state.proposed[p.key]) : String(state.proposed[p.key]));
 
 function set(p, value) {
   state.proposed[p.key] = value;
@@ -151,10 +110,13 @@ function set(p, value) {
 }
 
 function showSliders() {
-  for (const p of PARAMETERS) {
-    $(`range-${p.key}`).value = p.toSlider(state.proposed[p.key]);
-    $(`text-${p.key}`).value = write(p);
-    $(`text-${p.key}`).classList.remove('bad');
+  for (const p of state.parameters) {
+    state.proposed[p.key] ??= state.live[p.key]; // of a version from before there was one
+    const value = state.proposed[p.key], range = $(`range-${p.key}`), text = $(`text-${p.key}`);
+    range.value = p.toSlider(value);
+    text.value = writeValue(p, value);
+    range.setAttribute('aria-valuetext', text.value);
+    mark(text, false);
   }
   showCurves(state.proposed.curves);
   showCurvesOrNot();
@@ -177,38 +139,50 @@ function propose() {
 
 // --- lists and figures -----------------------------------------------------------
 
+const readers = () => readersOf($('whose').elements.agent.value);
+
+// compare asks for the figures of all readers, and for the lists of one.
 async function compare() {
   const { agent, at, k } = $('whose').elements;
-  if (!$('whose').checkValidity()) return;
+  const agents = readers();
+  agent.setCustomValidity(agents.length > MOST ? `At most ${MOST} readers at once; these are ${agents.length}.` : '');
+  mark(agent, !agent.checkValidity());
+  if (!$('whose').checkValidity()) return fail(new Error(agent.validationMessage || at.validationMessage || k.validationMessage));
   const turn = ++state.turn;
-  const body = { a: toAPI(state.live), b: toAPI(state.proposed), agents: [agent.value.trim()], k: Number(k.value), lists: true };
-  if (at.value) body.at = Math.floor(new Date(at.value).getTime() / 1000);
+  if (!agents.includes(state.chosen)) state.chosen = agents[0];
+  const body = { a: toAPI(state.live), b: toAPI(state.proposed), k: Number(k.value), agents };
+  // One moment for both calls.
+  body.at = Math.floor((at.value ? new Date(at.value).getTime() : Date.now()) / 1000);
   try {
-    const { data } = await admin('POST', '/v1/compare', body);
+    const one = admin('POST', '/v1/compare', { ...body, agents: [state.chosen], lists: true });
+    const all = agents.length > 1 ? admin('POST', '/v1/compare', body) : one;
+    const [{ data: lists }, { data }] = await Promise.all([one, all]);
     if (turn !== state.turn) return;
-    showFigures(data.per_agent[0], data.k);
-    showList($('current'), data.lists.a, 'a');
-    showList($('proposed'), data.lists.b, 'b');
+    showFigures($('figures'), data);
+    showReaders($('readers'), data, state.chosen, choose);
+    $('of').textContent = agents.length > 1 ? ` of ${state.chosen}` : '';
+    showList($('current'), lists.lists.a, 'a');
+    showList($('proposed'), lists.lists.b, 'b');
     document.querySelector('main').classList.remove('stale');
-    note('');
+    if ($('note').className === 'error') note('');
   } catch (error) {
     if (turn === state.turn) fail(error);
   }
 }
 
-const percent = (x) => (x == null ? '–' : `${(100 * x).toFixed(x > 0 && x < 0.1 ? 1 : 0)} %`);
+async function choose(reader) {
+  state.chosen = reader;
+  await compare();
+  document.querySelector('#readers [aria-pressed=true]')?.focus();
+}
 
-function showFigures(f, k) {
-  const figures = [
-    [`Overlap of ${k}`, percent(f.overlap), 'items that are in both lists'],
-    ['RBO', short(f.rbo), 'rank-biased overlap: 1 is the same list, the top counts most'],
-    ['Kendall’s tau', f.kendall_tau == null ? '–' : short(f.kendall_tau), 'order of the items in both lists: 1 the same, −1 reversed'],
-    ['New in proposed', percent(f.new_share), 'items that are not in the current list'],
-    ['Median age', `${f.median_age_a == null ? '–' : age(f.median_age_a)} → ${f.median_age_b == null ? '–' : age(f.median_age_b)}`, ''],
-    ['Interests covered', `${percent(f.tag_coverage_a)} → ${percent(f.tag_coverage_b)}`, 'of the reader’s tags, how many the list has'],
-  ];
-  $('figures').replaceChildren(...figures.map(([name, value, title]) => make('div', { title },
-    make('dt', { textContent: name }), make('dd', { textContent: value }))));
+// drawReaders names as many readers as are judged at once.
+async function drawReaders() {
+  try {
+    const { data } = await admin('POST', '/v1/compare', { b: toAPI(state.proposed), sample: MOST, seed: 1, k: 1 });
+    $('whose').elements.agent.value = data.per_agent.map((f) => f.agent_id).join(', ');
+    propose();
+  } catch (error) { fail(error); }
 }
 
 function showList(list, items, side) {
@@ -241,33 +215,59 @@ function factors(item) {
 
 // --- putting it to work ------------------------------------------------------------
 
-async function change(body, done) {
-  const { by, why } = $('why-form').elements;
-  if (by.value.trim()) body.by = by.value.trim();
-  if (why.value.trim()) body.why = why.value.trim();
+// ask wants a name, a reason, and a yes to what is about to change.
+const ask = (title, rows) => confirmed($('why-form'), title, rows);
+
+// put sends a change, if the dialog says yes.
+async function put(method, path, body, by, done, reset) {
   try {
     // If-Match: what somebody else has changed meanwhile is not overwritten.
-    const { data } = await admin('PUT', '/v1/ranking', body, state.etag ? { 'If-Match': state.etag } : {});
-    why.value = '';
+    const { data } = await admin(method, path, { ...body, ...by }, state.etag ? { 'If-Match': state.etag } : {});
+    $('why-form').elements.why.value = '';
+    await load(reset);
     note([done, ...(data.notes ?? [])].join(' '));
   } catch (error) {
+    const changed = error instanceof Refused && error.status === 412;
+    if (changed) await load();
     fail(error);
-    if (!(error instanceof Refused) || error.status !== 412) return;
   }
-  await load();
 }
 
-function makeLive() {
-  change({ ranking: toAPI(state.proposed) }, 'Live. Every server has it within two seconds.');
+const change = (body, by, done) => put('PUT', '/v1/ranking', body, by, done);
+const toLive = (values) => differences(state.parameters, state.live, values);
+
+async function makeLive() {
+  const by = await ask('Make this live for everybody?', toLive(state.proposed));
+  if (by) change({ ranking: toAPI(state.proposed) }, by, 'Live. Every server has it within two seconds.');
 }
 
-function saveVariant() {
+async function saveVariant() {
   const name = $('variant').value.trim();
-  if (!name || !$('variant').checkValidity()) return fail(new Error('Give the experiment a name of a–z, 0–9, _ and -.'));
-  if (!$('share').checkValidity()) return fail(new Error('The share must be more than 0 and at most 100 %.'));
+  if (!name || !$('variant').checkValidity()) return fail(new Error('Give the experiment a name of a–z, 0–9, _ and -.'), $('variant'));
+  if (!$('share').checkValidity()) return fail(new Error('The share must be more than 0 and at most 100 %.'), $('share'));
   const others = state.version.experiments.filter((x) => x.name !== name);
+  const before = state.version.experiments.find((x) => x.name === name);
   const mine = { name, share: Number($('share').value) / 100, ranking: toAPI(state.proposed) };
-  return change({ experiments: [...others, mine] }, `Saved: ${percent(mine.share)} of the readers are in ${name}.`);
+  const was = before ? fromAPI(before.ranking) : state.live;
+  const rows = [['share of the readers', before ? percent(before.share) : 'none', percent(mine.share)], ...differences(state.parameters, was, state.proposed)];
+  const by = await ask(`${before ? 'Change' : 'Begin'} the experiment ${name}?`, rows);
+  if (by) await change({ experiments: [...others, mine] }, by, `Saved: ${percent(mine.share)} of the readers are in ${name}.`);
+}
+
+async function end(experiment) {
+  const rows = [['share of the readers', percent(experiment.share), 'none'], ...differences(state.parameters, fromAPI(experiment.ranking), state.live)];
+  const by = await ask(`End the experiment ${experiment.name}?`, rows);
+  if (by) change({ experiments: state.version.experiments.filter((x) => x.name !== experiment.name) }, by, `${experiment.name} has ended.`);
+}
+
+const experimentsText = (list) => list.map((x) => `${x.name} ${percent(x.share)}`).join(', ') || 'none';
+
+async function revert(v) {
+  const rows = toLive({ ...state.live, ...fromAPI(v.ranking) });
+  const [was, is] = [experimentsText(state.version.experiments), experimentsText(v.experiments)];
+  if (was !== is) rows.push(['experiments', was, is]);
+  const by = await ask(`Go back to version ${v.version}?`, rows);
+  if (by) put('POST', '/v1/ranking/revert', { version: v.version }, by, `Version ${v.version} is live again.`, true);
 }
 
 function setButton(text, ranking) {
@@ -290,7 +290,7 @@ async function loadReport() {
     const actions = make('td');
     if (experiment) {
       const drop = make('button', { textContent: 'End' });
-      drop.addEventListener('click', () => change({ experiments: state.version.experiments.filter((x) => x.name !== v.name) }, `${v.name} has ended.`));
+      drop.addEventListener('click', () => end(experiment));
       actions.append(setButton('Look at it', experiment.ranking), ' ', drop);
     }
     return make('tr', {}, make('td', { textContent: v.name }), number(v.live ? percent(v.share) : 'ended'),
@@ -315,24 +315,16 @@ const heads = (titles) => titles.map((h) => make('th', { textContent: h.trim(), 
 async function loadHistory() {
   const { data } = await admin('GET', '/v1/ranking/history?limit=10');
   const rows = data.versions.map((v) => {
-    const revert = make('button', { textContent: 'Revert to it' });
-    revert.disabled = v.version === state.version.version || v.version === 0;
-    revert.addEventListener('click', async () => {
-      try {
-        await admin('POST', '/v1/ranking/revert', { version: v.version, by: $('why-form').elements.by.value.trim() || 'admin', why: `back to version ${v.version}` });
-        note(`Version ${v.version} is live again.`);
-        state.proposed = null;
-        await load();
-      } catch (error) { fail(error); }
-    });
+    const back = make('button', { textContent: 'Revert to it' });
+    back.disabled = v.version === state.version.version || v.version === 0;
+    back.addEventListener('click', () => revert(v));
     const p = fromAPI(v.ranking);
-    const decay = p.curves.length ? curvesText(p.curves) : `scale ${writeDuration(p.scale)}, offset ${writeDuration(p.offset)}, decay ${p.decay}`;
-    const what = `${decay}, weight ${p.weight}`
+    const what = `${decayText(p)}, weight ${p.weight}`
       + v.experiments.map((x) => `; ${x.name} ${percent(x.share)}`).join('');
     return make('tr', {}, make('td', { className: 'number', textContent: v.version }),
       make('td', { textContent: v.at ? new Date(v.at).toLocaleString() : '' }), make('td', { textContent: v.by }),
       make('td', { className: 'text', textContent: v.why }), make('td', { className: 'text', textContent: what }),
-      make('td', {}, setButton('Look at it', v.ranking), ' ', revert));
+      make('td', {}, setButton('Look at it', v.ranking), ' ', back));
   });
   const head = ['Version ', 'When', 'By', 'Why', 'Parameters', ''];
   $('versions').replaceChildren(make('thead', {}, make('tr', {}, ...heads(head))), make('tbody', {}, ...rows));
@@ -342,24 +334,39 @@ async function loadHistory() {
 
 function note(text) { $('note').textContent = text; $('note').className = ''; }
 
-function fail(error) {
+// fail says what went wrong and, of a field, goes to it.
+function fail(error, field) {
+  field?.focus();
   const closed = error instanceof Refused && (error.status === 401 || error.status === 403);
   if (closed) $('sign-in').hidden = false;
   $('note').textContent = closed ? `The lab is for admins: ${error.message}.` : error.message;
   $('note').className = 'error';
 }
 
-async function load() {
+async function load(reset) {
   try {
-    await loadRanking();
+    await loadRanking(reset);
     await Promise.all([loadReport(), loadHistory()]);
   } catch (error) {
     fail(error);
   }
 }
 
+// onPhone puts the lists before the sliders where there is no room for both, for
+// keyboards and screen readers, too.
+function onPhone() {
+  const phone = matchMedia('(max-width: 46rem)');
+  const place = () => $('tune')[phone.matches ? 'before' : 'after']($('compare'));
+  phone.addEventListener('change', place);
+  place();
+}
+
 function start() {
-  buildSliders();
+  onPhone();
+  $('reset').addEventListener('click', () => { state.proposed = copy(state.live); showSliders(); propose(); });
+  for (const b of document.querySelectorAll('[data-preset]')) b.addEventListener('click', () => usePreset(b.dataset.preset));
+  buildCurves(() => state.proposed.curves, () => { showCurvesOrNot(); propose(); });
+  $('draw').addEventListener('click', drawReaders);
   $('agents').replaceChildren(...Array.from({ length: 8 }, (_, i) => make('option', { value: `u_${i + 1}` })));
   $('whose').addEventListener('input', () => propose());
   $('whose').addEventListener('submit', (e) => e.preventDefault());

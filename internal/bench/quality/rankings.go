@@ -28,6 +28,8 @@ var ingredients = []struct{ name, changes string }{
 	{"own popularity", "weight_2h=0,weight_2d=0"},
 	{"own popularity of 2 h", "weight_2h=0"},
 	{"own popularity of 2 d", "weight_2d=0"},
+	{"learned", "learned.tags=0,learned.author=0,learned.lang=0,learned.words=0"},
+	{"exploration", "explore.share=0"},
 }
 
 // contender is one ranking that is measured: by the engine with these parameters,

@@ -158,3 +158,39 @@ func TestFeedPageIsPulledToRefresh(t *testing.T) {
 		assert.NotContains(t, before, id)
 	}
 }
+
+// TestFeedPageSaysWhatActsChange likes and hides, and looks at the next refresh.
+func TestFeedPageSaysWhatActsChange(t *testing.T) {
+	_, url := serve(t)
+	tab := chromium.Open(t, chromium.Phone)
+	tab.Go(url + "/")
+	tab.Until(ids + `.length >= 20 && ` + idle + ` && document.querySelector('#interests .keyword')`)
+	hidden := chromium.Eval[[]string](tab, ids)[1]
+	tab.Click("#items .card:nth-child(1) .like")
+	tab.Until(`document.querySelector('#items .like').getAttribute('aria-pressed') === 'true'`)
+	tab.Click("#items .card:nth-child(2) .hide")
+	tab.Until(`document.querySelector('#note').textContent.startsWith('Hidden') && !` + ids + `.includes('` + hidden + `')`)
+	tab.Click("#refresh")
+	tab.Until(`document.querySelector('#note').textContent.includes('1 liked, 1 hidden') && ` + idle)
+	assert.NotContains(t, chromium.Eval[[]string](tab, ids), hidden)
+	assert.Contains(t, chromium.Eval[string](tab, `document.querySelector('.chip.liked')?.textContent ?? ''`), "as liked: ")
+	tab.Shot("feed-acts")
+	assert.LessOrEqual(t, chromium.Eval[float64](tab, `document.documentElement.scrollWidth`), float64(chromium.Phone.Width))
+	tab.Click("#interests .keyword") // one of two
+	tab.Until(`document.querySelectorAll('#interests .keyword').length === 1 && ` + idle)
+}
+
+// TestFeedPageShowsWhatWasLearned gives the page what a server that learns answers.
+func TestFeedPageShowsWhatWasLearned(t *testing.T) {
+	_, url := serve(t)
+	tab := chromium.Open(t, chromium.Desktop)
+	tab.Go(url + "/")
+	tab.Until(ids + `.length >= 20 && ` + idle)
+	chromium.Eval[any](tab, `(async () => {
+		const { learnedChips } = await import('/assets/feed/learned.js');
+		const chips = learnedChips([{ kind: 'tag', value: 'go', score: 0.05, clicks: 6, likes: 1 }, { kind: 'author', value: 'ann', factor: 0.8, hides: 1 }, { kind: 'word', value: 'off' }]);
+		document.body.dataset.probe = chips.map((c) => c.textContent + ' | ' + c.title).join('; ');
+	})()`)
+	tab.Until(`document.body.dataset.probe`)
+	assert.Equal(t, "tag go +0.05 | 6 clicks, 1 like; author ann × 0.8 | 1 hide; word off | ", chromium.Eval[string](tab, `document.body.dataset.probe`))
+}

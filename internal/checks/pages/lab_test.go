@@ -16,13 +16,28 @@ const (
 	compared = `!document.querySelector('main').classList.contains('stale') && document.querySelectorAll('#proposed li').length > 0`
 	curve    = `document.querySelector('#curve .proposed').getAttribute('d')`
 	// cutLabels are the texts that reach beyond the drawing, which cuts them off.
-	cutLabels = `((svg) => { const box = svg.getBoundingClientRect(); return [...svg.querySelectorAll('text')].filter((t) => { const r = t.getBoundingClientRect(); return r.left < box.left || r.right > box.right || r.bottom > box.bottom; }).map((t) => t.textContent); })(document.querySelector('#curve'))`
-	list      = `[...document.querySelectorAll('#proposed li')].map((l) => l.dataset.id).join(' ')`
+	cutLabels  = `((svg) => { const box = svg.getBoundingClientRect(); return [...svg.querySelectorAll('text')].filter((t) => { const r = t.getBoundingClientRect(); return r.left < box.left || r.right > box.right || r.bottom > box.bottom; }).map((t) => t.textContent); })(document.querySelector('#curve'))`
+	confirming = `document.querySelector('#confirm').open`
+	changes    = `document.querySelector('#confirm-changes').textContent`
+	list       = `[...document.querySelectorAll('#proposed li')].map((l) => l.dataset.id).join(' ')`
 )
 
 // slide moves a slider as a hand would: the page hears of it.
 func slide(tab *chromium.Tab, key string, to int) {
 	chromium.Eval[any](tab, `((r) => { r.value = `+strconv.Itoa(to)+`; r.dispatchEvent(new Event('input')); })(document.querySelector('#range-`+key+`'))`)
+}
+
+// confirm presses a button and says yes to what it asks.
+func confirm(tab *chromium.Tab, button string) {
+	tab.Click(button)
+	tab.Until(confirming)
+	tab.Click("#confirm .main")
+	tab.Until(`!` + confirming)
+}
+
+// why gives the reason, which is asked for each time.
+func why(tab *chromium.Tab) {
+	chromium.Eval[any](tab, `document.querySelector('#why-form').elements.why.value = 'a test'`)
 }
 
 func TestLabSlidersChangeTheCurveAndTheList(t *testing.T) {
@@ -69,8 +84,12 @@ func TestLabAddsCurves(t *testing.T) {
 			tab := chromium.Open(t, screen)
 			tab.Go(url + "/lab")
 			tab.Until(compared)
-			assert.Zero(t, chromium.Eval[int](tab, parts))
+			assert.Equal(t, 2, chromium.Eval[int](tab, parts))
+			tab.Click("[data-preset=single]")
+			tab.Until(parts + ` === 0`)
 			tab.Click("[data-preset=two]")
+			tab.Until(parts + ` === 2`)
+			tab.Click("#add-curve")
 			tab.Until(parts + ` === 3`)
 			tab.Until(compared)
 			assert.Empty(t, chromium.Eval[[]string](tab, cutLabels))
@@ -120,7 +139,23 @@ func TestLabMakesLiveAndReverts(t *testing.T) {
 	tab.Until(compared)
 	proposed := chromium.Eval[string](tab, list)
 	tab.Click("#live")
-	tab.Until(`document.querySelector('#version').textContent.includes('version 1')`)
+	assert.Contains(t, chromium.Eval[string](tab, `document.querySelector('#act-note').textContent`), "Give your name", "nothing is asked before there is one")
+	assert.False(t, chromium.Eval[bool](tab, confirming))
+	assert.Equal(t, "by", chromium.Eval[string](tab, `document.activeElement.name`))
+	tab.Press("ana")
+	tab.Click("#live")
+	assert.Equal(t, "Say why: the versions keep the reason.", chromium.Eval[string](tab, `document.querySelector('#act-note').textContent`))
+	tab.Press("older items are still good")
+	tab.Click("#live")
+	tab.Until(confirming)
+	assert.Regexp(t, `decay0\.56 × gauss 12m.*→ scale `, chromium.Eval[string](tab, changes))
+	assert.Regexp(t, `popularity.weight0→ 1.5`, chromium.Eval[string](tab, changes))
+	tab.Shot("lab-confirm")
+	tab.Click("#confirm button:first-child")
+	tab.Until(`!` + confirming)
+	assert.Equal(t, "from the configuration", chromium.Eval[string](tab, `document.querySelector('#version').textContent`), "who cancels changes nothing")
+	confirm(tab, "#live")
+	tab.Until(`document.querySelector('#version').textContent.includes('version 1, by ana')`)
 	tab.Until(compared)
 
 	// The next refresh of that reader is what the lab has shown, but for what the demo
@@ -133,11 +168,61 @@ func TestLabMakesLiveAndReverts(t *testing.T) {
 	slide(tab, "scale", 100)
 	tab.Click("#variant")
 	tab.Press("quick")
-	tab.Click("#save")
+	why(tab)
+	confirm(tab, "#save")
 	tab.Until(`document.querySelector('#report').textContent.includes('quick')`)
 	tab.Until(compared)
 	tab.Shot("lab-live")
-	tab.Click("#versions tr:nth-child(2) button:last-child")
+	why(tab)
+	confirm(tab, "#versions tr:nth-child(2) button:last-child")
 	tab.Until(`document.querySelector('#version').textContent.includes('version 3')`)
 	tab.Until(`!document.querySelector('#report').textContent.includes('quick')`)
+}
+
+// TestLabHasASliderForEachParameter also tells it of one the page knows nothing of.
+func TestLabHasASliderForEachParameter(t *testing.T) {
+	_, url := serve(t)
+	tab := chromium.Open(t, chromium.Desktop)
+	tab.Go(url + "/lab")
+	tab.Until(compared)
+	for _, key := range []string{
+		"floor", "base", "summary", "weight_2h", "weight_2d", "authorDecay", "authorFloor", "siteDecay", "siteFloor",
+		"tagDecay", "tagFloor", "sameStory", "explore", "learned-tags", "learned-words", "learnedNegative", "learnedHalfLife",
+	} {
+		assert.True(t, chromium.Eval[bool](tab, `document.querySelector('label[for=range-`+key+`]') !== null && document.querySelector('#text-`+key+`').value !== ''`), key)
+	}
+	chromium.Eval[any](tab, `(async () => {
+		const { parametersOf, fromAPI, toAPI } = await import('/assets/lab/parameters.js');
+		const r = { decay: { scale: '24h', offset: '1h', decay: 0.5, floor: 0 }, popularity: { weight: 0 }, base: 0.1, novelty: { strength: 0.5, half_life: '720h' }, explore: { share: 0.05 } };
+		const p = parametersOf(r), v = fromAPI(r), key = (path) => p.find((x) => x.path === path);
+		v['novelty-strength'] = 2;
+		const back = toAPI(p, v);
+		document.body.dataset.probe = [back.novelty.strength, back.novelty.half_life, back.explore.share, key('novelty.half_life').group, key('explore.share').ok(1.1), key('explore.share').toValue(1000)].join(' ');
+	})()`)
+	tab.Until(`document.body.dataset.probe`)
+	assert.Equal(t, "2 720h 0.05 Novelty false 1", chromium.Eval[string](tab, `document.body.dataset.probe`))
+}
+
+// TestLabJudgesManyReaders draws readers, and shows one of them.
+func TestLabJudgesManyReaders(t *testing.T) {
+	_, url := serve(t)
+	for _, screen := range []chromium.Screen{chromium.Phone, {Name: "narrow", Width: 360, Height: 740}, chromium.Desktop} {
+		t.Run(screen.Name, func(t *testing.T) {
+			tab := chromium.Open(t, screen)
+			tab.Go(url + "/lab")
+			tab.Until(compared)
+			first := chromium.Eval[bool](tab, `!!(document.querySelector('#compare').compareDocumentPosition(document.querySelector('#tune')) & Node.DOCUMENT_POSITION_FOLLOWING)`)
+			assert.Equal(t, screen.Width < 700, first, "on a phone the lists are before the sliders")
+			tab.Click("#draw")
+			tab.Until(compared + ` && document.querySelectorAll('#readers tbody tr').length >= 8`)
+			assert.Contains(t, chromium.Eval[string](tab, `document.querySelector('#figures').textContent`), "SD")
+			before := chromium.Eval[string](tab, list)
+			third := chromium.Eval[string](tab, `document.querySelector('#readers tbody tr:nth-child(3) button').textContent`)
+			tab.Click("#readers tbody tr:nth-child(3) button")
+			tab.Until(compared + ` && ` + list + ` !== '` + before + `'`)
+			assert.Equal(t, " of "+third, chromium.Eval[string](tab, `document.querySelector('#of').textContent`))
+			assert.LessOrEqual(t, chromium.Eval[float64](tab, `document.documentElement.scrollWidth`), float64(screen.Width), "nothing is cut off at the side")
+			tab.Shot("lab-readers")
+		})
+	}
 }

@@ -23,6 +23,8 @@ func serve(t *testing.T) (*app.App, string) {
 	t.Helper()
 	cfg := configs.Default()
 	cfg.DataDir = t.TempDir()
+	// What simulated readers click would change lists while a test looks at them.
+	cfg.Ranking.Popularity.Weight2h, cfg.Ranking.Popularity.Weight2d, cfg.Ranking.Explore.Share = 0, 0, 0
 	a, err := app.Open(t.Context(), cfg, app.WithDemo())
 	require.NoError(t, err)
 	indexed(t, a)

@@ -1,0 +1,52 @@
+package redislist
+
+import (
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
+)
+
+// TestSessionsOfOtherVersions reads what an older server stored, which knew no marks,
+// and what a newer one may store.
+func TestSessionsOfOtherVersions(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func(t *testing.T) (redis.UniversalClient, string){
+		"one server": func(t *testing.T) (redis.UniversalClient, string) { return testenv.Redis(t) },
+		"cluster":    func(t *testing.T) (redis.UniversalClient, string) { return testenv.RedisCluster(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			client, prefix := open(t)
+			s := New(client, Config{KeyPrefix: prefix, TTL: time.Hour, PendingTTL: time.Hour})
+			ctx := t.Context()
+			require.NoError(t, client.RPush(ctx, s.keys.Session("u"), "a", "g|b", "c||2?", "h|d|1?", "e||1e", "f||2s").Err())
+			call := cache.Call{RequestID: "r1", Action: "load_more", Limit: 6}
+			require.NoError(t, client.Set(ctx, s.keys.Page("u", "r0"), "load_more 5 o1 1 ~0 x y|z", time.Minute).Err())
+
+			older, found, err := s.Replay(ctx, "u", cache.Call{RequestID: "r0", Action: "load_more", Limit: 5})
+			require.NoError(t, err)
+			require.True(t, found)
+			assert.Equal(t, []feed.Ref{{ID: "x", Group: "x"}, {ID: "z", Group: "y"}}, older.Refs)
+			page, err := s.Pop(ctx, cache.Pop{Agent: "u", Limit: 6, Now: noon, Call: call})
+			require.NoError(t, err)
+			assert.Equal(t, []feed.Ref{
+				{ID: "a", Group: "a"},
+				{ID: "b", Group: "g"},
+				{ID: "c", Group: "c"},
+				{ID: "d", Group: "h"},
+				{ID: "e", Group: "e", Source: feed.SourceExplore},
+				{ID: "f", Group: "f", ShownBefore: true},
+			}, page.Refs)
+			held, err := client.ZRange(ctx, s.keys.Pending("u"), 0, -1).Result()
+			require.NoError(t, err)
+			assert.ElementsMatch(t, []string{"a", "g", "b", "c", "h", "d", "e", "f"}, held)
+		})
+	}
+}

@@ -1,0 +1,213 @@
+package elastic
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/esindex"
+)
+
+// SetCounts replaces the live popularity in the documents of items. It touches
+// nothing else in them: a document that somebody writes or deletes meanwhile is left
+// as that one leaves it, and its item is among again, as are those that the error is
+// about. unknown are items that the index does not have; all others are done. An
+// index without the fields of live popularity is left as it is.
+//
+// It does by hand what a partial update does: reads, and writes where nothing was
+// written since. Elasticsearch's own would write each document anew, and a reader
+// who was given 1.50 would get 1.5.
+func (c *Catalog) SetCounts(ctx context.Context, counts map[string]feed.Counts) (unknown, again []string, err error) {
+	ids := sortedIDs(counts)
+	schema, err := c.schema.Get()
+	if err != nil {
+		return nil, ids, c.contractError(err)
+	}
+	if !schema.Live {
+		return nil, nil, nil
+	}
+	docs, err := c.current(ctx, schema, ids)
+	if err != nil {
+		return nil, ids, err
+	}
+	var b bulk
+	var errs []error
+	send := func() {
+		failed, err := c.sendOver(ctx, &b, ids)
+		again, errs = append(again, failed...), append(errs, err)
+	}
+	for i, doc := range docs {
+		if len(doc.Source) == 0 {
+			unknown = append(unknown, ids[i])
+			continue
+		}
+		source, err := withCounts(schema, doc.Source, counts[ids[i]])
+		if err != nil {
+			again, errs = append(again, ids[i]), append(errs, fmt.Errorf("document %s: %w", doc.ID, err))
+			continue
+		}
+		if len(b.of) > 0 && len(b.body)+len(source) > maxBatchBytes {
+			send()
+		}
+		b.replace(&doc, source, i)
+	}
+	send()
+	return unknown, again, errors.Join(errs...)
+}
+
+func sortedIDs(counts map[string]feed.Counts) []string {
+	ids := make([]string, 0, len(counts))
+	for id := range counts {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// current reads the documents of items as they are now, not as they were refreshed.
+func (c *Catalog) current(ctx context.Context, schema *esindex.Schema, ids []string) ([]esindex.Document, error) {
+	docs, err := c.get(ctx, c.itemIDs(ids, 0))
+	if err != nil {
+		return nil, err
+	}
+	var missing []string
+	for i := range docs {
+		if err := c.failure(docs[i], c.items); err != nil {
+			return nil, err
+		}
+		if len(docs[i].Source) == 0 {
+			missing = append(missing, ids[i])
+		}
+	}
+	others, err := c.others(ctx, schema, missing, false)
+	if err != nil || len(others) == 0 {
+		return docs, err
+	}
+	var where []esindex.DocID
+	var of []int
+	for i, id := range ids {
+		if d, ok := others[id]; ok && len(docs[i].Source) == 0 {
+			where, of = append(where, esindex.DocID{Index: d.Index, ID: d.ID}), append(of, i)
+		}
+	}
+	found, err := c.get(ctx, where)
+	if err != nil {
+		return nil, err
+	}
+	for i, d := range found {
+		if err := c.failure(d, c.items); err != nil {
+			return nil, err
+		}
+		docs[of[i]] = d
+	}
+	return docs, nil
+}
+
+// sendOver sends what replaces documents, leaves the request empty, and answers the
+// items whose document was not written.
+func (c *Catalog) sendOver(ctx context.Context, b *bulk, ids []string) (again []string, err error) {
+	if len(b.of) == 0 {
+		return nil, nil
+	}
+	defer func() { b.body, b.of = b.body[:0], b.of[:0] }()
+	answer, err := c.bulk(ctx, c.items, "", b)
+	if err != nil {
+		for _, i := range b.of {
+			again = append(again, ids[i])
+		}
+		return again, err
+	}
+	for i, r := range answer {
+		if r.Status < 300 {
+			continue
+		}
+		id := ids[b.of[i]]
+		again = append(again, id)
+		if r.Status != http.StatusConflict && r.Status != http.StatusNotFound {
+			err = cmp.Or(err, fmt.Errorf("live popularity of item %s: %w", id, r.err(feed.ErrBadItem)))
+		}
+	}
+	return again, err
+}
+
+// countsOf asks for the live popularity of items that are put.
+func (c *Catalog) countsOf(ctx context.Context, schema *esindex.Schema, items []feed.Item) (map[string]feed.Counts, error) {
+	if c.counts == nil || !schema.Live {
+		return nil, nil
+	}
+	ids := make([]string, len(items))
+	for i := range items {
+		ids[i] = items[i].ID
+	}
+	return c.counts(ctx, ids)
+}
+
+// liveField is one field of live popularity.
+type liveField struct {
+	name  string
+	value json.Number
+}
+
+// liveFields are those of an item, in the order they are written in; none where it
+// has no live popularity, or the index no fields for it.
+func liveFields(s *esindex.Schema, c feed.Counts) []liveField {
+	if !s.Live || c.Last == 0 {
+		return nil
+	}
+	short, long := c.Sums()
+	n := &s.Source
+	number := func(v float64) json.Number { return json.Number(strconv.FormatFloat(v, 'g', -1, 64)) }
+	return []liveField{
+		{n.Sum2h, number(short.Value)},
+		{n.Epoch2h, json.Number(strconv.FormatInt(short.Epoch, 10))},
+		{n.Sum2d, number(long.Value)},
+		{n.Epoch2d, json.Number(strconv.FormatInt(long.Epoch, 10))},
+	}
+}
+
+// appendLive writes them as [cutLive] reads them.
+func appendLive(data []byte, s *esindex.Schema, c feed.Counts) []byte {
+	for _, f := range liveFields(s, c) {
+		data = append(append(append(data, `,"`+f.name...), `":`...), f.value...)
+	}
+	return data
+}
+
+// cutLive takes off the end what appendLive has written there.
+func cutLive(doc []byte) (rest, live []byte) {
+	rest = doc
+	for _, name := range []string{esindex.DefaultEpoch2d, esindex.DefaultSum2d, esindex.DefaultEpoch2h, esindex.DefaultSum2h} {
+		var ok bool
+		rest, ok = bytes.CutSuffix(bytes.TrimRight(rest, "0123456789.e+-"), []byte(`,"`+name+`":`))
+		if !ok {
+			return doc, nil
+		}
+	}
+	return rest, doc[len(rest):]
+}
+
+// withCounts is a stored document with other counts.
+func withCounts(s *esindex.Schema, source []byte, c feed.Counts) ([]byte, error) {
+	if !s.Mapped() {
+		if _, live, ok := cutMarker(source); ok {
+			rest := slices.Clone(source[:len(source)-1-len(live)])
+			return append(appendLive(rest, s, c), '}'), nil
+		}
+	}
+	fields := map[string]json.RawMessage{}
+	if err := json.Unmarshal(source, &fields); err != nil {
+		return nil, err
+	}
+	for _, f := range liveFields(s, c) {
+		take(fields, f.name)
+		fields[f.name] = json.RawMessage(f.value)
+	}
+	return json.Marshal(fields)
+}

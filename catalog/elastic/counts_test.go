@@ -1,0 +1,201 @@
+package elastic_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/catalog/elastic"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/esindex"
+)
+
+// liveOf reads the fields of live popularity of a document.
+func liveOf(t *testing.T, client esindex.Client, index, id string) (short, long feed.Sum) {
+	t.Helper()
+	var doc struct {
+		Source struct {
+			Sum2h   float64 `json:"freshet_sum_2h"`
+			Epoch2h int64   `json:"freshet_epoch_2h"`
+			Sum2d   float64 `json:"freshet_sum_2d"`
+			Epoch2d int64   `json:"freshet_epoch_2d"`
+		} `json:"_source"`
+	}
+	require.NoError(t, esindex.Do(t.Context(), client, http.MethodGet, "/"+index+"/_doc/"+id, "", nil,
+		func(b []byte) error { return json.Unmarshal(b, &doc) }))
+	s := doc.Source
+	return feed.Sum{Epoch: s.Epoch2h, Value: s.Sum2h}, feed.Sum{Epoch: s.Epoch2d, Value: s.Sum2d}
+}
+
+func assertCounts(t *testing.T, client esindex.Client, index, id string, want feed.Counts) {
+	t.Helper()
+	short, long := liveOf(t, client, index, id)
+	wantShort, wantLong := want.Sums()
+	if want.Last == 0 {
+		wantShort, wantLong = feed.Sum{}, feed.Sum{}
+	}
+	assert.Equal(t, wantShort, short)
+	assert.Equal(t, wantLong, long)
+}
+
+// someCounts are counts of weeks: small sums, large ones, and such that JSON writes with an
+// exponent.
+func someCounts() []feed.Counts {
+	const noon = 1_772_798_400
+	var all []feed.Counts
+	for hours := range int64(40) {
+		c := feed.Counts{}.Add(noon + hours*3600*11)
+		all = append(all, c, c.Add(noon+hours*3600*11+1))
+	}
+	return all
+}
+
+// TestSetCounts changes counts and nothing else of a document.
+func TestSetCounts(t *testing.T) {
+	t.Parallel()
+	client, index := connect(t)
+	_, err := esindex.Ensure(t.Context(), client, index, esindex.Definition{})
+	require.NoError(t, err)
+	kept := map[string]feed.Counts{}
+	c := elastic.New(client, elastic.Config{Index: index, Counts: func(context.Context, []string) (map[string]feed.Counts, error) { return kept, nil }})
+	it := numbered(0, 1, 3)[0]
+	it.Business["x"] = json.RawMessage(`{"freshet_sum_2h":1.0,"freshet_epoch_2h":2,"freshet_sum_2d":3,"freshet_epoch_2d":4}`)
+	it.URL, it.Tags = "https://example.com/", []string{"go"}
+	putAll(t, c, []feed.Item{it})
+	assertCounts(t, client, index, it.ID, feed.Counts{})
+	want, err := json.Marshal(it)
+	require.NoError(t, err)
+	for i, counts := range someCounts() {
+		unknown, again, err := c.SetCounts(t.Context(), map[string]feed.Counts{it.ID: counts, "nobody": counts})
+		require.NoError(t, err)
+		assert.Equal(t, []string{"nobody"}, unknown)
+		assert.Empty(t, again)
+		assertCounts(t, client, index, it.ID, counts)
+		docs, err := c.Docs(t.Context(), []string{it.ID, "nobody"})
+		require.NoError(t, err)
+		require.Equal(t, string(want), string(docs[0].JSON), "byte for byte")
+		require.True(t, docs[1].Missing(), "it is not made")
+		if i%10 == 0 {
+			kept[it.ID] = counts
+			putAll(t, c, []feed.Item{it})
+			assertCounts(t, client, index, it.ID, counts)
+		}
+	}
+	assert.Equal(t, 1, found(t, client, index, esindex.DefaultTitleTokens, "c++ number"), "its tokens are still there")
+	require.NoError(t, c.Remove(t.Context(), it.ID))
+	unknown, _, err := c.SetCounts(t.Context(), kept)
+	require.NoError(t, err)
+	assert.Equal(t, []string{it.ID}, unknown, "a deleted item is not brought back")
+}
+
+// between lets something happen between reading and writing.
+type between struct {
+	esindex.Client
+	do func()
+}
+
+func (b *between) Perform(req *http.Request) (*http.Response, error) {
+	res, err := b.Client.Perform(req)
+	if do := b.do; do != nil && req.URL.Path == "/_mget" {
+		b.do = nil
+		do()
+	}
+	return res, err
+}
+
+// TestSetCountsLosesToWriters writes or deletes items while their counts are on the
+// way.
+func TestSetCountsLosesToWriters(t *testing.T) {
+	t.Parallel()
+	client, index := connect(t)
+	_, err := esindex.Ensure(t.Context(), client, index, esindex.Definition{})
+	require.NoError(t, err)
+	writer := elastic.New(client, elastic.Config{Index: index})
+	putAll(t, writer, numbered(0, 3, 1))
+	slow := &between{Client: client, do: func() {
+		putAll(t, writer, numbered(0, 1, 2))
+		require.NoError(t, writer.Remove(t.Context(), "i1"))
+	}}
+	counts := map[string]feed.Counts{}
+	for i := range 3 {
+		counts[fmt.Sprintf("i%d", i)] = feed.Counts{}.Add(1_772_798_400)
+	}
+	c := elastic.New(slow, elastic.Config{Index: index})
+	unknown, again, err := c.SetCounts(t.Context(), counts)
+	require.NoError(t, err)
+	assert.Empty(t, unknown)
+	assert.ElementsMatch(t, []string{"i0", "i1"}, again)
+	assertCounts(t, client, index, "i2", counts["i2"])
+	docs, err := writer.Docs(t.Context(), []string{"i0", "i1"})
+	require.NoError(t, err)
+	assert.Contains(t, string(docs[0].JSON), "version 2")
+	assert.True(t, docs[1].Missing(), "it stays deleted")
+	unknown, again, err = c.SetCounts(t.Context(), counts)
+	require.NoError(t, err)
+	assert.Empty(t, again)
+	assert.Equal(t, []string{"i1"}, unknown)
+	assertCounts(t, client, index, "i0", counts["i0"])
+}
+
+// TestSetCountsWhileDown fails at the write, and says what is left to do.
+func TestSetCountsWhileDown(t *testing.T) {
+	t.Parallel()
+	client, index := connect(t)
+	_, err := esindex.Ensure(t.Context(), client, index, esindex.Definition{})
+	require.NoError(t, err)
+	putAll(t, elastic.New(client, elastic.Config{Index: index}), numbered(0, 2, 1))
+	counts := map[string]feed.Counts{"i0": feed.Counts{}.Add(1_772_798_400), "i1": feed.Counts{}.Add(1_772_798_400), "nobody": {}}
+	for _, at := range []string{"_mget", "_bulk"} {
+		_, again, err := elastic.New(broken{client, at}, elastic.Config{Index: index}).SetCounts(t.Context(), counts)
+		require.Error(t, err)
+		assert.Subset(t, again, []string{"i0", "i1"}, at)
+	}
+	failing := errors.New("the store of counts is away")
+	c := elastic.New(client, elastic.Config{Index: index, Counts: func(context.Context, []string) (map[string]feed.Counts, error) { return nil, failing }})
+	_, err = c.Put(t.Context(), numbered(0, 1, 2))
+	require.ErrorIs(t, err, failing, "an item is not put without the counts it has")
+}
+
+// TestSetCountsOfOthers writes into an index of somebody else, under the names it was
+// given, and nothing where it was given none.
+func TestSetCountsOfOthers(t *testing.T) {
+	t.Parallel()
+	named := mapped
+	named.Sum2h, named.Epoch2h, named.Sum2d, named.Epoch2d = "live.a", "live.ae", "live.b", "live.be"
+	const date = `{"type": "date"}, "live": {"properties": {"a": {"type": "double"}, "ae": {"type": "long"}, "b": {"type": "double"}, "be": {"type": "keyword"}}}`
+	for _, live := range []bool{false, true} {
+		names := mapped.WithDefaults().WithoutLive()
+		if live {
+			names = named
+		}
+		c, client, index := existing(t, names, date)
+		const doc = `{"doc_id":"a","headline":"A","published_at":"2026-03-06T12:00:00Z","price":1.50,"live":{"a":1,"other":2}}`
+		require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+index+"/_doc/random", "refresh=true", []byte(doc), nil))
+		counts := feed.Counts{}.Add(1_772_798_400)
+		unknown, again, err := c.SetCounts(t.Context(), map[string]feed.Counts{"a": counts})
+		require.NoError(t, err)
+		assert.Empty(t, append(unknown, again...))
+		var got struct {
+			Source json.RawMessage `json:"_source"`
+		}
+		require.NoError(t, esindex.Do(t.Context(), client, http.MethodGet, "/"+index+"/_doc/random", "", nil,
+			func(b []byte) error { return json.Unmarshal(b, &got) }))
+		if !live {
+			assert.Equal(t, doc, string(got.Source), "nothing was written")
+			continue
+		}
+		short, long := counts.Sums()
+		assert.Contains(t, string(got.Source), `"price":1.50`)
+		assert.JSONEq(t, fmt.Sprintf(`{"doc_id":"a","headline":"A","published_at":"2026-03-06T12:00:00Z","price":1.50,"live":{"other":2},
+			"live.a":%v,"live.ae":%d,"live.b":%v,"live.be":%d}`, short.Value, short.Epoch, long.Value, long.Epoch), string(got.Source))
+		docs, err := c.Docs(t.Context(), []string{"a"})
+		require.NoError(t, err)
+		assert.NotContains(t, string(docs[0].JSON), "live.a", "readers are not given them")
+	}
+}

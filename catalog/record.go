@@ -1,0 +1,102 @@
+package catalog
+
+import (
+	"encoding/json"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// Record is what a backend stores of an agent, as one JSON object: the profile that
+// was declared, and beside it, in parts of their own, what was learned and what it is
+// learned on. One record is read and written as a whole, so that what was learned
+// costs readers nothing and no two writers undo each other.
+type Record struct {
+	feed.Profile
+	Weights  feed.Learned   `json:"learned,omitzero"`
+	Learning *feed.Learning `json:"learning,omitempty"` // nil: nothing; caches leave it out
+}
+
+// ParseRecord reads a record. A part about what was learned that cannot be read is
+// left out: the reader keeps the profile that they declared, and is learned from anew.
+func ParseRecord(data []byte) (Record, error) {
+	var r Record
+	err := json.Unmarshal(data, &r)
+	if err != nil {
+		r, err = parseParts(data)
+	}
+	r.Learned = r.Weights
+	return r, err
+}
+
+// parseParts reads each part of a record by itself.
+func parseParts(data []byte) (Record, error) {
+	var parts struct {
+		feed.Profile
+		Weights  json.RawMessage `json:"learned"`
+		Learning json.RawMessage `json:"learning"`
+	}
+	if err := json.Unmarshal(data, &parts); err != nil {
+		return Record{Profile: parts.Profile}, err
+	}
+	r := Record{Profile: parts.Profile}
+	var weights feed.Learned
+	if len(parts.Weights) > 0 && json.Unmarshal(parts.Weights, &weights) == nil {
+		r.Weights = weights
+	}
+	var learning *feed.Learning
+	if len(parts.Learning) > 0 && json.Unmarshal(parts.Learning, &learning) == nil {
+		r.Learning = learning
+	}
+	return r, nil
+}
+
+// RecordOf is the record of a profile as [Profiles] answers it.
+func RecordOf(p feed.Profile) Record { return Record{Profile: p, Weights: p.Learned} }
+
+// Put replaces the declared profile.
+func (r *Record) Put(p feed.Profile) {
+	if p.MutedItems == nil {
+		p.MutedItems = r.MutedItems
+	}
+	r.Profile = p
+	r.Weights.Alone = false
+}
+
+// Mute adds muted items, as [feed.Profile.Hide] does.
+func (r *Record) Mute(groups []string) (changed bool) {
+	r.Weights.Alone = false
+	return r.Hide(groups)
+}
+
+// Remove takes the declared profile away; false: there is none.
+func (r *Record) Remove() (changed bool) {
+	if r.Weights.Alone {
+		return false
+	}
+	r.Profile, r.Weights.Alone = feed.Profile{}, true
+	return true
+}
+
+// Learn changes what is learned on, and with it what was learned. exists tells
+// whether the agent had a record.
+func (r *Record) Learn(exists bool, change func(*feed.Learning) bool) (changed bool) {
+	learning := r.Learning
+	if learning == nil {
+		learning = &feed.Learning{}
+	}
+	if !change(learning) {
+		return false
+	}
+	alone := !exists || r.Weights.Alone
+	r.Learning, r.Weights = learning, learning.Learned()
+	r.Weights.Alone = alone
+	if learning.IsZero() {
+		r.Learning = nil
+	}
+	return true
+}
+
+// Empty reports whether nothing is left to be stored.
+func (r *Record) Empty() bool {
+	return r.Weights.Alone && r.Learning == nil
+}

@@ -1,0 +1,45 @@
+package catalog_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
+)
+
+// TestParseRecordDamaged: a part that was learned and cannot be read takes neither
+// the declared profile nor the other part with it.
+func TestParseRecordDamaged(t *testing.T) {
+	t.Parallel()
+	const weights = `{"at":5,"features":[{"kind":"tag","value":"go","evidence":1}]}`
+	for name, c := range map[string]struct {
+		record             string
+		learned, remembers bool
+	}{
+		"whole":                {`{"interests":{"go":2},"learned":` + weights + `,"learning":` + weights + `}`, true, true},
+		"of an older server":   {`{"interests":{"go":2}}`, false, false},
+		"acts":                 {`{"interests":{"go":2},"learned":` + weights + `,"learning":{"acts":"AAAA"}}`, true, false},
+		"type of the features": {`{"interests":{"go":2},"learned":{"features":"go"},"learning":` + weights + `}`, false, true},
+		"both":                 {`{"interests":{"go":2},"learned":[],"learning":7}`, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, err := catalog.ParseRecord([]byte(c.record))
+			require.NoError(t, err)
+			assert.Equal(t, map[string]float64{"go": 2}, r.Interests)
+			assert.Equal(t, c.learned, !r.Learned.IsZero())
+			assert.Equal(t, r.Learned, r.Weights)
+			assert.Equal(t, c.remembers, r.Learning != nil)
+			assert.True(t, r.Learn(true, func(l *feed.Learning) bool {
+				return l.Add([]feed.LearningAct{{Kind: feed.Clicked, Group: "a", At: 10}}, 0)
+			}), "it is learned on")
+		})
+	}
+	for _, record := range []string{``, `[]`, `{"interests":7}`} {
+		_, err := catalog.ParseRecord([]byte(record))
+		require.Error(t, err, record)
+	}
+}

@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/feed"
+)
+
+// again collects what the agent has been shown within the window, to go behind what is
+// unseen where recall has nothing else. That is what was shown longest ago, day by
+// day: a filter knows no time of the day. Of one day the best comes first.
+type again struct {
+	most int          // refs of a list, and of each day; 0: nothing is collected
+	days [][]feed.Ref // by how many days ago it was shown last
+}
+
+// again collects as many as a first round recalls. It does not while the stores
+// recover: a page of that time is checked for what was shown.
+func (s *stages) again() again {
+	if !s.e.cfg.ShowAgain || s.e.failOpen.recovering() {
+		return again{}
+	}
+	return again{most: s.e.cfg.N}
+}
+
+// add is told of what is not unseen. What is pending does not come again.
+func (a *again) add(c *feed.Candidate, v dedup.Verdict) {
+	days, seen := v.DaysAgo()
+	if !seen || a.most == 0 {
+		return
+	}
+	for len(a.days) <= days {
+		a.days = append(a.days, nil)
+	}
+	if len(a.days[days]) < a.most {
+		a.days[days] = append(a.days[days], feed.Ref{ID: c.ID, Group: c.Group, ShownBefore: true})
+	}
+}
+
+// list is what was shown longest ago, that first, and how many of them were shown
+// before today.
+func (a *again) list() (list []feed.Ref, earlier int) {
+	for days := len(a.days) - 1; days >= 0; days-- {
+		list = append(list, a.days[days][:min(len(a.days[days]), a.most-len(list))]...)
+		if days > 0 {
+			earlier = len(list)
+		}
+	}
+	return list, earlier
+}
+
+// placeAgain says of the candidates that come again where they are dealt, which is
+// behind those that have survived. All of them are listed.
+func (x *explaining) placeAgain() {
+	if len(x.found.again) == 0 {
+		return
+	}
+	at := make(map[string]int, len(x.found.again))
+	for i, ref := range x.found.again {
+		at[ref.ID] = len(x.found.ranked) + i + 1
+	}
+	for _, c := range x.unlisted {
+		if at[c.ID] > 0 {
+			x.out.Candidates = append(x.out.Candidates, c)
+			x.out.Unlisted--
+			x.out.Counts.Seen--
+		}
+	}
+	slices.SortFunc(x.out.Candidates, func(a, b Explained) int { return cmp.Compare(a.Rank, b.Rank) })
+	for i := range x.out.Candidates {
+		c := &x.out.Candidates[i]
+		if place := at[c.ID]; place > 0 {
+			c.Fate, c.ShownBefore = "", true
+			c.Variety = &Variety{Place: place, Page: (place-1)/x.r.Limit + 1, Factor: 1}
+		}
+	}
+}
+
+// latest makes one verdict of those of each ref's keys, in place: pending where one
+// of them is, else that of the latest day.
+func latest(refs []feed.Ref, verdicts []dedup.Verdict) []dedup.Verdict {
+	if len(refs) == len(verdicts) { // each has one key
+		return verdicts
+	}
+	out, next := verdicts[:0], 0
+	for _, r := range refs {
+		v := verdicts[next]
+		if next++; r.ID != r.Group {
+			if id := verdicts[next]; v == dedup.Unseen || id != dedup.Unseen && id < v {
+				v = id
+			}
+			next++
+		}
+		out = append(out, v)
+	}
+	return out
+}

@@ -1,0 +1,132 @@
+package feed
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+)
+
+// FeatureKind says what a [Feature] is.
+type FeatureKind string
+
+// The kinds of features.
+const (
+	FeatureTag    FeatureKind = "tag"
+	FeatureAuthor FeatureKind = "author"
+	FeatureLang   FeatureKind = "lang"
+	FeatureWord   FeatureKind = "word" // of a title: a token of package words, or two characters that follow each other
+)
+
+// Feature is something that an item has in common with others, by which readers
+// are learned from.
+type Feature struct {
+	Kind  FeatureKind `json:"kind"`
+	Value string      `json:"value"`
+}
+
+// WeightedFeature is a feature and what part of an act counts for it, 0 to 1.
+type WeightedFeature struct {
+	Feature
+	Weight float64
+}
+
+// Bounds of what is learned of a reader.
+const (
+	MaxLearned   = 50  // features that count for a reader: the strongest
+	maxLearnable = 400 // that are remembered, so that one that comes back can become one of those
+	// mostLearned bounds what all learned features together add to a relevance: as
+	// much as one interest of weight 1.
+	mostLearned = 1
+	// negligibleEvidence is what a feature is forgotten below.
+	negligibleEvidence = 0.01
+)
+
+// LearnedFeature is a feature of items that a reader has acted on.
+type LearnedFeature struct {
+	Feature
+	// Evidence is what the acts come to at [Learned.At]: above 0 for it, below 0
+	// against it. Each act counts half after the half-life.
+	Evidence float64 `json:"evidence"`
+	// How many acts there were since the feature is remembered.
+	Clicks   int `json:"clicks,omitempty"`
+	Likes    int `json:"likes,omitempty"`
+	Dislikes int `json:"dislikes,omitempty"`
+	Hides    int `json:"hides,omitempty"`
+}
+
+// Learned is what was learned of a reader: the features with the most evidence,
+// [MaxLearned] at most, the strongest first.
+type Learned struct {
+	At       int64            `json:"at,omitempty"` // Unix seconds of the latest act
+	Features []LearnedFeature `json:"features,omitempty"`
+	// Alone says that the reader has declared no profile.
+	Alone bool `json:"alone,omitempty"`
+}
+
+// IsZero reports whether nothing was learned.
+func (l Learned) IsZero() bool { return len(l.Features) == 0 && !l.Alone }
+
+// LearnedEffect is what a learned feature does to the relevance of the items that
+// have it.
+type LearnedEffect struct {
+	*LearnedFeature
+	Gain   float64 // is added; > 0, or 0 for one with a factor
+	Factor float64 // multiplies; in (0, 1), or 1 for one with a gain
+}
+
+// Effects lists the features that change a relevance at a moment, in Unix seconds,
+// in their order. With e, a feature's evidence by then:
+//
+//	gain   = weight of its kind · base · (1 − 2^−e)     e > 0
+//	factor = 1 − negative · (1 − 2^e)                   e < 0
+//
+// So one act is half of what many come to. The gains are lowered in proportion
+// where they sum to more than 1, a declared interest.
+func (l *Learned) Effects(w LearnedWeights, base float64, moment int64) []LearnedEffect {
+	if !w.On() || len(l.Features) == 0 {
+		return nil
+	}
+	left := w.left(moment - l.At)
+	effects := make([]LearnedEffect, 0, min(len(l.Features), MaxLearned))
+	sum := 0.0
+	for i := range l.Features[:min(len(l.Features), MaxLearned)] {
+		f := &l.Features[i]
+		weight, part := w.of(f.Kind), 1-math.Exp2(-math.Abs(f.Evidence)*left)
+		e := LearnedEffect{LearnedFeature: f, Factor: 1}
+		if f.Evidence > 0 {
+			e.Gain = weight * base * part
+			sum += e.Gain
+		} else if weight > 0 {
+			e.Factor = 1 - w.Negative*part
+		}
+		if e.Gain > 0 || e.Factor < 1 {
+			effects = append(effects, e)
+		}
+	}
+	if sum > mostLearned {
+		for i := range effects {
+			effects[i].Gain *= mostLearned / sum
+		}
+	}
+	return effects
+}
+
+// left is the part of an evidence that is left after some seconds.
+func (w LearnedWeights) left(seconds int64) float64 {
+	return math.Exp2(-float64(max(0, seconds)) / w.halfLife().Seconds())
+}
+
+func (w LearnedWeights) halfLife() time.Duration { return cmp.Or(w.HalfLife, DefaultLearnedHalfLife) }
+
+// strongest puts the features with the most evidence first, equal ones in a fixed
+// order, and keeps n.
+func strongest(features []LearnedFeature, n int) []LearnedFeature {
+	slices.SortFunc(features, func(a, b LearnedFeature) int {
+		return cmp.Or(
+			cmp.Compare(math.Abs(b.Evidence), math.Abs(a.Evidence)),
+			cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Value, b.Value),
+		)
+	})
+	return features[:min(len(features), n)]
+}

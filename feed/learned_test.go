@@ -1,0 +1,206 @@
+package feed_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed"
+)
+
+const learnedAt = int64(1_772_798_400) // 2026-03-06 12:00
+
+func lesson(kind feed.ActKind, group string, at int64, words ...string) feed.LearningAct {
+	a := feed.LearningAct{Kind: kind, Group: group, At: at}
+	for _, w := range words {
+		a.Features = append(a.Features, feed.WeightedFeature{Feature: feed.Feature{Kind: feed.FeatureWord, Value: w}, Weight: 1})
+	}
+	return a
+}
+
+// evidence is what was learned of words, rounded.
+func evidence(features []feed.LearnedFeature) map[string]float64 {
+	all := map[string]float64{}
+	for _, f := range features {
+		all[f.Value] = float64(int(f.Evidence*1000+0.5*sign(f.Evidence))) / 1000
+	}
+	return all
+}
+
+func sign(x float64) float64 {
+	if x < 0 {
+		return -1
+	}
+	return 1
+}
+
+func TestLearning(t *testing.T) {
+	t.Parallel()
+	var l feed.Learning
+	day := int64(86_400)
+	require.True(t, l.IsZero())
+	require.True(t, l.Add([]feed.LearningAct{
+		lesson(feed.Clicked, "a", learnedAt, "go", "raft"), lesson(feed.Liked, "a", learnedAt, "go", "raft"), lesson(feed.Clicked, "a", learnedAt, "go", "raft"),
+		lesson(feed.Hidden, "b", learnedAt, "golf"),
+	}, 24*time.Hour))
+	assert.Equal(t, map[string]float64{"go": 2, "raft": 2, "golf": -2}, evidence(l.Features))
+	assert.Equal(t, learnedAt, l.At)
+	assert.Equal(t, feed.LearnedFeature{Feature: feed.Feature{Kind: "word", Value: "raft"}, Evidence: 2, Clicks: 1, Likes: 1}, l.Features[2])
+
+	require.True(t, l.Add([]feed.LearningAct{lesson(feed.Clicked, "c", learnedAt+day, "go"), lesson(feed.Disliked, "a", learnedAt, "raft")}, 24*time.Hour))
+	assert.Equal(t, map[string]float64{"go": 2, "golf": -1}, evidence(l.Features), "half a day later, and what comes in late as what is left of it")
+	assert.False(t, l.Add([]feed.LearningAct{lesson(feed.Clicked, "c", learnedAt+2*day, "go")}, 24*time.Hour))
+	require.True(t, l.Add([]feed.LearningAct{lesson(feed.Clicked, "d", learnedAt+10*day, "x")}, 24*time.Hour))
+	assert.Equal(t, map[string]float64{"x": 1}, evidence(l.Features), "what is negligible is forgotten")
+	learned := l.Learned()
+	assert.Equal(t, l.Features, learned.Features)
+	assert.False(t, learned.IsZero())
+}
+
+// TestActsAreRemembered acts again day by day: it counts again after 90 days.
+func TestActsAreRemembered(t *testing.T) {
+	t.Parallel()
+	for _, start := range []int64{learnedAt, 16_383 * 86_400, 16_384*86_400 - 40*86_400} { // where the days begin anew, too
+		var l feed.Learning
+		require.True(t, l.Add([]feed.LearningAct{lesson(feed.Clicked, "a", start, "go")}, 0))
+		for day := int64(1); day < feed.RememberActsDays; day++ {
+			require.False(t, l.Add([]feed.LearningAct{lesson(feed.Clicked, "a", start+day*86_400, "go")}, 0), "day %d", day)
+		}
+		require.True(t, l.Add([]feed.LearningAct{lesson(feed.Clicked, "a", start+90*86_400, "go")}, 0))
+		require.Len(t, l.Acts, 1)
+	}
+}
+
+// TestLearningIsBounded learns from more than there is room for, and reads back what
+// is written.
+func TestLearningIsBounded(t *testing.T) {
+	t.Parallel()
+	var l feed.Learning
+	for i := range 5000 {
+		require.True(t, l.Add([]feed.LearningAct{lesson(feed.ActKind(i%4), fmt.Sprint("g", i), learnedAt+int64(i), fmt.Sprint("w", i%700), "all")}, 0))
+	}
+	assert.Len(t, l.Features, 400)
+	assert.Len(t, l.Acts, 4000)
+	assert.False(t, l.Add([]feed.LearningAct{lesson(feed.ActKind(4999%4), "g4999", learnedAt+5000, "x")}, 0))
+	assert.True(t, l.Add([]feed.LearningAct{lesson(feed.Clicked, "g0", learnedAt+5000, "x")}, 0), "the earliest is forgotten")
+	learned := l.Learned()
+	assert.Len(t, learned.Features, feed.MaxLearned)
+
+	text, err := json.Marshal(l)
+	require.NoError(t, err)
+	assert.Less(t, len(text), 128<<10)
+	var read feed.Learning
+	require.NoError(t, json.Unmarshal(text, &read))
+	assert.Equal(t, l, read)
+	assert.Error(t, json.Unmarshal([]byte(`{"acts":"AAAA"}`), &read))
+}
+
+// TestLearningInAnyOrder learns the same acts in several orders.
+func TestLearningInAnyOrder(t *testing.T) {
+	t.Parallel()
+	rnd := rand.New(rand.NewPCG(1, 2))
+	var acts []feed.LearningAct
+	for i := range 60 {
+		acts = append(acts, lesson(feed.ActKind(rnd.IntN(4)), fmt.Sprint(i), learnedAt+rnd.Int64N(80*86_400), fmt.Sprint("w", rnd.IntN(9))))
+	}
+	var want feed.Learning
+	want.Add(acts, 0)
+	for range 10 {
+		rnd.Shuffle(len(acts), func(i, j int) { acts[i], acts[j] = acts[j], acts[i] })
+		var l feed.Learning
+		for rest := acts; len(rest) > 0; {
+			n := 1 + rnd.IntN(len(rest))
+			l.Add(rest[:n], 0)
+			rest = rest[n:]
+		}
+		assert.Equal(t, want.At, l.At)
+		assert.Len(t, l.Acts, len(acts))
+		got := evidence(l.Features)
+		for word, e := range evidence(want.Features) {
+			assert.InDelta(t, e, got[word], 0.02, "%s, of which a little may have been forgotten on the way", word)
+		}
+	}
+}
+
+// TestEffects compares with numbers worked out on paper.
+func TestEffects(t *testing.T) {
+	t.Parallel()
+	l := feed.Learned{At: learnedAt, Features: []feed.LearnedFeature{
+		{Feature: feed.Feature{Kind: feed.FeatureTag, Value: "go"}, Evidence: 14},
+		{Feature: feed.Feature{Kind: feed.FeatureAuthor, Value: "ann"}, Evidence: -2},
+		{Feature: feed.Feature{Kind: feed.FeatureWord, Value: "raft"}, Evidence: 2},
+		{Feature: feed.Feature{Kind: feed.FeatureLang, Value: "en"}, Evidence: 2},
+	}}
+	w := feed.LearnedWeights{Tags: 0.5, Author: 0.25, Words: 1, Negative: 0.4, HalfLife: time.Hour}
+	effects := l.Effects(w, 0.1, learnedAt+3600)
+	require.Len(t, effects, 3, "languages have no weight")
+	assert.InEpsilon(t, 0.5*0.1*(1-1./128), effects[0].Gain, 1e-12)
+	assert.InEpsilon(t, 1-0.4*0.5, effects[1].Factor, 1e-12)
+	assert.InEpsilon(t, 0.1*0.5, effects[2].Gain, 1e-12)
+	assert.InEpsilon(t, 0.1*0.75, l.Effects(w, 0.1, learnedAt-5)[2].Gain, 1e-12, "before the latest act it is what it is then")
+
+	w.Author = 0
+	assert.Len(t, l.Effects(w, 0.1, learnedAt), 2, "what has no weight takes nothing away")
+	w.Tags, w.Words = 100, 100
+	effects = l.Effects(w, 10, learnedAt)
+	assert.InEpsilon(t, 1, effects[0].Gain+effects[1].Gain, 1e-12, "an interest at most")
+	assert.Empty(t, l.Effects(feed.LearnedWeights{}, 0.1, learnedAt))
+	assert.Empty(t, (&feed.Learned{}).Effects(w, 0.1, learnedAt))
+}
+
+func TestLearnedWeightsText(t *testing.T) {
+	t.Parallel()
+	var r feed.Ranking
+	require.NoError(t, json.Unmarshal([]byte(`{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":0},"base":0.1}`), &r))
+	assert.Zero(t, r.Learned, "a ranking from before stays as it was")
+	text, err := json.Marshal(r)
+	require.NoError(t, err)
+	assert.NotContains(t, string(text), "learned")
+
+	on, err := r.With("learned.words=0.5,learned.half_life=168h, learned.negative=0.25")
+	require.NoError(t, err)
+	assert.Equal(t, feed.LearnedWeights{Words: 0.5, Negative: 0.25, HalfLife: 168 * time.Hour}, on.Learned)
+	assert.Equal(t, "learned.words=0.5,learned.negative=0.25,learned.half_life=168h", on.Changes(r))
+	assert.Contains(t, on.String(), "learned.tags=0,learned.author=0,learned.lang=0,learned.words=0.5,learned.negative=0.25,learned.half_life=168h")
+	text, err = json.Marshal(on)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), `"learned":{"tags":0,"author":0,"lang":0,"words":0.5,"negative":0.25,"half_life":"168h"}`)
+	var read feed.Ranking
+	require.NoError(t, json.Unmarshal(text, &read))
+	assert.Equal(t, on, read)
+	changes, err := feed.ChangesJSON("learned.lang=1,learned.half_life=24h")
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"learned":{"lang":1,"half_life":"24h"}}`, string(changes))
+
+	for changes, says := range map[string]string{
+		"learned.words=-1":       "learned.words must be 0 to 100, not -1",
+		"learned.tags=101":       "learned.tags must be 0 to 100, not 101",
+		"learned.negative=1":     "learned.negative must be 0 to 0.9, not 1",
+		"learned.negative=NaN":   "learned.negative must be 0 to 0.9, not NaN",
+		"learned.half_life=0":    "learned.half_life must be 1h to 87600h, not 0",
+		"learned.half_life=30m":  "learned.half_life must be 1h to 87600h, not 30m",
+		"learned.half_life=soon": "must be a duration",
+		"learned.titles=1":       "there are scale",
+	} {
+		_, err := r.With(changes)
+		require.ErrorIs(t, err, feed.ErrBadRanking, changes)
+		assert.ErrorContains(t, err, says)
+	}
+}
+
+// TestLearnedIsNotDeclared puts back what was read.
+func TestLearnedIsNotDeclared(t *testing.T) {
+	t.Parallel()
+	p, err := feed.ParseProfile([]byte(`{"interests":{"go":1},"learned":[{"kind":"tag","value":"go","score":0.05,"clicks":6}]}`))
+	require.NoError(t, err)
+	assert.Equal(t, feed.Profile{Interests: map[string]float64{"go": 1}}, p)
+	text, err := json.Marshal(feed.Profile{Learned: feed.Learned{Features: slices.Repeat([]feed.LearnedFeature{{}}, 3)}})
+	require.NoError(t, err)
+	assert.Equal(t, "{}", string(text))
+}

@@ -1,0 +1,71 @@
+package feed
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestStoredRefs(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]Ref{
+		"a":        {ID: "a", Group: "a"}, // as older servers wrote it, too
+		"g|a":      {ID: "a", Group: "g"},
+		"a||1e":    {ID: "a", Group: "a", Source: SourceExplore},
+		"g:/|a|1e": {ID: "a", Group: "g:/", Source: SourceExplore},
+		"a||2s":    {ID: "a", Group: "a", ShownBefore: true},
+		"g|a|2s":   {ID: "a", Group: "g", ShownBefore: true},
+		"g|a|2es":  {ID: "a", Group: "g", Source: SourceExplore, ShownBefore: true},
+	} {
+		require.Equal(t, want, ParseRef(text), text)
+		require.Equal(t, text, want.String())
+		require.Equal(t, []Ref{want}, Detached([]Ref{want}))
+	}
+	for _, newer := range []string{"g|a|1?", "g|a|1s", "g|a|2?", "g|a|2", "g|a|3s", "g|a|", "g|a|1", "g|a|1ef", "g|a|1e|x"} {
+		require.Equal(t, Ref{ID: "a", Group: "g"}, ParseRef(newer), newer)
+	}
+	require.Equal(t, Ref{ID: "a", Group: "g", ShownBefore: true}, ParseRef("g|a|2?s"), "one mark is not known")
+}
+
+func TestSources(t *testing.T) {
+	t.Parallel()
+	assert.Nil(t, Sources([]Ref{{ID: "a", Group: "a"}}))
+	assert.Equal(t, []Source{SourceScore, SourceExplore}, Sources([]Ref{{ID: "a"}, {ID: "b", Source: SourceExplore}}))
+	assert.Equal(t, "explore", SourceExplore.String())
+	assert.Empty(t, SourceScore.String())
+}
+
+func TestShownBefore(t *testing.T) {
+	t.Parallel()
+	assert.Nil(t, ShownBefore([]Ref{{ID: "a", Group: "a"}}))
+	assert.Equal(t, []bool{false, true}, ShownBefore([]Ref{{ID: "a"}, {ID: "b", ShownBefore: true}}))
+}
+
+func TestExploreParameters(t *testing.T) {
+	t.Parallel()
+	stored := `{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":0},"base":0.1}`
+	var r Ranking
+	require.NoError(t, r.UnmarshalJSON([]byte(stored)))
+	require.Zero(t, r.Explore, "a ranking from before keeps what it was")
+	text, err := r.MarshalJSON()
+	require.NoError(t, err)
+	require.NotContains(t, string(text), "explore")
+	require.NotContains(t, r.String(), "explore")
+
+	on, err := r.With("explore.share=0.1")
+	require.NoError(t, err)
+	require.Equal(t, Explore{Share: 0.1}, on.Explore)
+	require.Equal(t, "explore.share=0.1", on.Changes(r))
+	require.Equal(t, "explore.share=0", r.Changes(on))
+	require.Contains(t, on.String(), ",explore.share=0.1")
+	text, err = on.MarshalJSON()
+	require.NoError(t, err)
+	var again Ranking
+	require.NoError(t, again.UnmarshalJSON(text))
+	require.Equal(t, on, again)
+	for _, bad := range []string{"explore.share=-0.1", "explore.share=1.1", "explore.share=NaN"} {
+		_, err := r.With(bad)
+		require.ErrorIs(t, err, ErrBadRanking, bad)
+	}
+}

@@ -1,0 +1,112 @@
+package app
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/client"
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/social"
+)
+
+// TestNeverEmptyInBothModes has a reader see all there is: then what was shown longest
+// ago comes again, marked, once in a session, and of posts what they may still see.
+func TestNeverEmptyInBothModes(t *testing.T) {
+	t.Parallel()
+	for _, m := range networks {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			cfg := m.config(t)
+			cfg.Dedup.WhenExhausted = configs.ExhaustedOldest
+			clock := at(noon)
+			a := open(t, cfg, WithClock(clock.Now))
+			for i, id := range []string{"a", "b", "c", "d"} {
+				put(t, a, feed.Item{ID: id, Title: "About " + id, UpdateTime: noon.Add(-time.Duration(i+1) * time.Hour).Unix()})
+			}
+			for id, author := range map[string]string{"post:1": "ann", "post:2": "bob"} {
+				_, _, err := a.network.fanout.Store().CreatePost(t.Context(),
+					social.Post{ID: id, Author: author, Caption: "By " + author, Audience: social.Audience{Public: true}}, social.Creation{})
+				require.NoError(t, err)
+			}
+			settled(t, a)
+			refreshIndex(t, a)
+
+			s := &againSystem{keptSystem{t, a}, clock}
+			s.wants(`{"action":"refresh","limit":3}`, []string{"a", "post:1", "post:2"}, nil, true)
+			s.nextDay("a", "post:1", "post:2")
+			s.wants(`{"action":"refresh","limit":2}`, []string{"b", "c"}, nil, true)
+			s.nextDay("b", "c")
+
+			_, err := a.network.fanout.Store().Block(t.Context(), "bob", "u_1")
+			require.NoError(t, err)
+			s.wants(`{"action":"refresh","limit":4,"silent":true}`, nil, nil, false)
+			x, err := a.Engine.Explain(t.Context(), engine.ExplainRequest{Agent: "u_1", Limit: 3, Item: "a"})
+			require.NoError(t, err)
+			require.Equal(t, engine.FatePaged, x.Item.Fate, x.Item.Reason)
+			require.True(t, x.Item.ShownBefore)
+			require.Equal(t, feed.DayOf(noon).String(), x.Item.Day)
+			for range 2 { // a retry, too
+				s.wants(`{"action":"refresh","limit":3,"request_id":"r1"}`, []string{"d"}, []string{"a", "post:1"}, true)
+			}
+			for range 2 {
+				s.wants(`{"action":"load_more","limit":5,"request_id":"r2"}`, nil, []string{"b", "c"}, false)
+			}
+			s.wants(`{"action":"load_more","limit":5}`, nil, nil, false)
+
+			s.nextDay("a", "b", "c", "d", "post:1")
+			s.wants(`{"action":"refresh","limit":10}`, nil, []string{"a", "b", "c", "d", "post:1"}, false)
+		})
+	}
+}
+
+// againSystem is a system that time goes by in.
+type againSystem struct {
+	keptSystem
+	clock *clock
+}
+
+// nextDay waits until what u_1 was given is in a filter, ends its grace, and goes on by
+// a day.
+func (s *againSystem) nextDay(given ...string) {
+	s.Helper()
+	recorded(s.T, s.a)
+	batch := make([]dedup.Impression, len(given))
+	for i, id := range given {
+		batch[i] = dedup.Impression{Agent: "u_1", Group: id}
+	}
+	require.NoError(s, s.a.stores.dedup.Settle(s.Context(), batch))
+	s.clock.Advance(24 * time.Hour)
+}
+
+// wants asks for a page with those items, of which some were shown before.
+func (s *againSystem) wants(body string, unseen, shown []string, more bool) {
+	s.Helper()
+	answer := s.call("u_1", "POST", "/v1/feed", body)
+	require.Equal(s, 200, answer.status, answer.body)
+	var page struct{ Data client.Page }
+	require.NoError(s, json.Unmarshal([]byte(answer.body), &page))
+	var gotUnseen, gotShown []string
+	for _, it := range page.Data.Items {
+		in, err := client.InFeedOf(it)
+		require.NoError(s, err)
+		if in != nil && in.ShownBefore {
+			gotShown = append(gotShown, it.ID)
+			continue
+		}
+		require.Empty(s, gotShown, "what is unseen comes first")
+		gotUnseen = append(gotUnseen, it.ID)
+	}
+	require.ElementsMatch(s, unseen, gotUnseen, "%s: %s", body, answer.body)
+	require.ElementsMatch(s, shown, gotShown, "%s: %s", body, answer.body)
+	require.Equal(s, more, page.Data.HasMore, body)
+	require.Empty(s, page.Data.Degraded)
+	if page.Data.NewCount != nil {
+		require.Zero(s, *page.Data.NewCount)
+	}
+}

@@ -1,0 +1,118 @@
+package app
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/events"
+	"github.com/freshet/freshet/feed"
+)
+
+// feedPage is a page as POST /v1/feed answers it: its ids, and of them those that
+// are marked as explored.
+func feedPage(t *testing.T, a *App, body string) (ids, explored []string) {
+	t.Helper()
+	r := httptest.NewRequest(http.MethodPost, "/v1/feed", strings.NewReader(body))
+	r.Header.Set("X-Agent-ID", "u_1")
+	w := httptest.NewRecorder()
+	a.Handler.ServeHTTP(w, r)
+	require.Equal(t, http.StatusOK, w.Code, w.Body.String())
+	var answer struct {
+		Data struct {
+			Items []struct {
+				ID     string `json:"id"`
+				InFeed struct {
+					Source string `json:"source"`
+				} `json:"in_feed"`
+			} `json:"items"`
+		} `json:"data"`
+	}
+	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &answer))
+	for _, it := range answer.Data.Items {
+		ids = append(ids, it.ID)
+		if it.InFeed.Source != "" {
+			require.Equal(t, "explore", it.InFeed.Source)
+			explored = append(explored, it.ID)
+		}
+	}
+	return ids, explored
+}
+
+// TestExploration goes from the configuration to the pages: a refresh, the page
+// after it and a retry of each mark the items that were drawn, as explain says.
+func TestExploration(t *testing.T) {
+	t.Parallel()
+	for _, m := range modes {
+		for _, tt := range []struct {
+			name  string
+			share float64
+			drawn int // of a page of 20
+		}{{"all", 1, 15}, {"half", 0.5, 10}, {"none", 0, 0}} {
+			t.Run(m.name+"/"+tt.name, func(t *testing.T) {
+				t.Parallel()
+				cfg := m.config(t)
+				cfg.Ranking.Explore.Share = tt.share
+				a := open(t, cfg, WithClock(at(noon).Now))
+				items := authored(120)
+				for i := range items {
+					items[i].UpdateTime -= int64(i) * 60
+				}
+				put(t, a, items...)
+				first, drawn := explores(t, a, tt.drawn)
+				require.Equal(t, 2, react(t, a, "u_1", act(events.Click, first), act(events.Like, first)).Accepted)
+				for range 2 {
+					for _, id := range drawn[:min(3, len(drawn))] {
+						require.Equal(t, 1, react(t, a, "u_1", act(events.Click, id)).Accepted)
+					}
+				}
+				got := counted(t, a)[feed.Control]
+				assert.EqualValues(t, 40, got.Impressions)
+				assert.EqualValues(t, 2*tt.drawn, got.Explored)
+				assert.EqualValues(t, min(3, 2*tt.drawn), got.ExploredClicks)
+				assert.EqualValues(t, 1+got.ExploredClicks, got.Clicks)
+			})
+		}
+	}
+}
+
+// explores asks for two pages, each twice, and returns the first item and all that were
+// drawn.
+func explores(t *testing.T, a *App, drawn int) (first string, all []string) {
+	x, err := a.Engine.Explain(t.Context(), engine.ExplainRequest{Agent: "u_1", Limit: 20})
+	require.NoError(t, err)
+	var explained []string
+	for _, c := range x.Page() {
+		if c.Variety.Source != "" {
+			explained = append(explained, c.ID)
+		}
+	}
+
+	seen := newOnce()
+	for i, body := range []string{
+		`{"action":"refresh","limit":20,"request_id":"first"}`,
+		`{"action":"load_more","limit":20,"request_id":"second"}`,
+	} {
+		ids, explored := feedPage(t, a, body)
+		require.Len(t, ids, 20)
+		require.Len(t, explored, drawn)
+		assert.NotContains(t, explored, ids[4], "the first five go by score")
+		seen.add(t, body, ids)
+		if i == 0 {
+			assert.Equal(t, explored, explained, "explain draws the same")
+		}
+		if all = append(all, explored...); i == 0 {
+			first = ids[0]
+		}
+		again, marked := feedPage(t, a, body)
+		assert.Equal(t, ids, again)
+		assert.Equal(t, explored, marked, "a retry marks the same")
+	}
+	return first, all
+}

@@ -1,0 +1,149 @@
+package app
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/words"
+	"github.com/freshet/freshet/internal/testenv"
+)
+
+// realReaders are readers of the real posts whose keywords have led to bad pages in
+// feeds that split phrases, rank by rarity or match stop words.
+var realReaders = map[string]feed.Profile{
+	"phrase":     {Interests: map[string]float64{"github.com": 2, "medium.com": 1, "show-hn": 1}, Keywords: feed.Keywords("machine learning")},
+	"place":      {Interests: map[string]float64{"nytimes.com": 2, "theguardian.com": 1}, Keywords: feed.Keywords("new york")},
+	"programmer": {Interests: map[string]float64{"github.com": 1, "show-hn": 1}, Keywords: feed.Keywords("C++", "C#", ".NET", "Node.js")},
+	"stop_words": {Interests: map[string]float64{"medium.com": 1}, Keywords: feed.Keywords("the", "a")},
+	"characters": {Interests: map[string]float64{"bbc.com": 1}, Keywords: feed.Keywords("天气")},
+	"rare":       {Interests: map[string]float64{"youtube.com": 2, "ask-hn": 1}, Keywords: feed.Keywords("postgres", "erlang")},
+	"one_site":   {Interests: map[string]float64{"medium.com": 3}},
+	"nobody":     {},
+}
+
+// TestRealReaders reads pages of real posts as the defaults make them: a keyword
+// gains its weight where its words stand and nothing elsewhere, and does not fill
+// the page of a reader with interests; at most 6 of 20 are of one site, and each
+// story comes once.
+func TestRealReaders(t *testing.T) {
+	t.Parallel()
+	posts := testenv.Posts(t)
+	byID := map[string]feed.Item{}
+	for _, it := range posts {
+		byID[it.ID] = it
+	}
+	for _, m := range modes {
+		t.Run(m.name, func(t *testing.T) {
+			now := at(time.Date(2015, 11, 20, 18, 30, 0, 0, time.UTC))
+			cfg := m.config(t)
+			cfg.Ranking = configs.Default().Ranking
+			cfg.Catalog.GroupBy = "url"
+			a := open(t, cfg, WithClock(now.Now))
+			put(t, a, posts...)
+			for name, profile := range realReaders {
+				require.NoError(t, a.Engine.PutProfile(t.Context(), name, profile))
+			}
+			for range 5 {
+				for name, profile := range realReaders {
+					x, err := a.Engine.Explain(t.Context(), engine.ExplainRequest{Agent: name, Limit: 20})
+					require.NoError(t, err)
+					checkGains(t, name, profile, &x, byID)
+					checkVariety(t, name, items(t, ask(t, a, refresh(name, 20))))
+				}
+				now.Advance(60 * 24 * time.Hour)
+			}
+		})
+	}
+}
+
+// checkGains compares what keywords add, to all candidates, with the words of
+// their titles.
+func checkGains(t *testing.T, name string, p feed.Profile, x *engine.Explanation, posts map[string]feed.Item) {
+	t.Helper()
+	if name == "stop_words" {
+		p.Keywords = nil
+	}
+	seen := 0
+	for _, c := range x.Candidates {
+		if c.Relevance == nil {
+			continue
+		}
+		seen++
+		var want, got []string
+		for _, k := range p.Keywords {
+			if stands(k.Term, posts[c.ID].Title) {
+				want = append(want, k.Term)
+			}
+		}
+		for _, gain := range c.Relevance.Keywords {
+			got = append(got, gain.Name)
+			assert.InDelta(t, 1, gain.Score, 1e-6, "%s: %s in %q", name, gain.Name, posts[c.ID].Title)
+		}
+		assert.ElementsMatch(t, want, got, "%s: %q", name, posts[c.ID].Title)
+	}
+	require.GreaterOrEqual(t, seen, 20, name)
+	matched := 0
+	for _, c := range x.Page() {
+		if len(c.Relevance.Keywords) > 0 {
+			matched++
+		}
+	}
+	assert.LessOrEqual(t, matched, 10, "%s: keywords have most of the page", name)
+}
+
+// checkVariety counts the sites and stories of a page.
+func checkVariety(t *testing.T, name string, page []feed.Item) {
+	t.Helper()
+	require.Len(t, page, 20, name)
+	sites, links := map[string]int{}, map[string]string{}
+	for i, it := range page {
+		if site := feed.Site(it.URL); site != "" {
+			sites[site]++
+			assert.LessOrEqual(t, sites[site], 6, "%s: %s", name, site)
+		}
+		if link := feed.CanonicalURL(it.URL); link != "" {
+			assert.Empty(t, links[link], "%s: the link of %q", name, it.Title)
+			links[link] = it.Title
+		}
+		for _, other := range page[:i] {
+			assert.Less(t, overlap(it.Title, other.Title), 0.75, "%s: %q and %q", name, it.Title, other.Title)
+		}
+	}
+}
+
+// stands reports whether the words of a term follow one another in a title.
+func stands(term, title string) bool {
+	fields := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(title), "++", "++ "), func(r rune) bool { return strings.ContainsRune(" -–—,;:!?()[]{}\"'’‘“”/|&", r) })
+	for i, word := range fields {
+		fields[i] = strings.TrimRight(word, ".")
+	}
+	return strings.Contains(" "+strings.Join(fields, " ")+" ", " "+strings.ToLower(term)+" ")
+}
+
+// overlap is the part of the words of two titles that both have.
+func overlap(a, b string) float64 {
+	of := func(title string) []string {
+		all := words.Of(title)
+		slices.Sort(all)
+		return slices.Compact(all)
+	}
+	first, second := of(a), of(b)
+	both := 0
+	for _, word := range first {
+		if slices.Contains(second, word) {
+			both++
+		}
+	}
+	if len(first) < 3 || len(second) < 3 {
+		return 0 // nobody can say that they tell one story
+	}
+	return float64(both) / float64(len(first)+len(second)-both)
+}

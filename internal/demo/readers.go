@@ -1,0 +1,122 @@
+package demo
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/events"
+	"github.com/freshet/freshet/feed"
+)
+
+// Simulated readers read for a minute, one page a second in turn.
+const (
+	readPages = 60
+	readPage  = 20
+)
+
+// taste is what a simulated reader clicks and hides. No profile says it: what the
+// feed makes of them, it has from what they do.
+type taste struct {
+	agent         string
+	clicks, hides []string // tags
+}
+
+var tastes = []taste{
+	{"r_rust", []string{"rust", "databases"}, []string{"football"}},
+	{"r_space", []string{"space", "climate"}, []string{"startups"}},
+	{"r_sport", []string{"football", "cycling"}, []string{"economy"}},
+	{"r_books", []string{"books", "film"}, []string{"javascript"}},
+	{"r_food", []string{"food", "travel"}, []string{"security"}},
+	{"r_market", []string{"startups", "economy"}, []string{"music"}},
+}
+
+// Tastes are the tags that each simulated reader clicks, by agent.
+func Tastes() map[string][]string {
+	all := make(map[string][]string, len(tastes))
+	for _, t := range tastes {
+		all[t.agent] = t.clicks
+	}
+	return all
+}
+
+func overlap(a, b []string) bool {
+	return slices.ContainsFunc(a, func(tag string) bool { return slices.Contains(b, tag) })
+}
+
+// Reading is what simulated readers ask and tell. [engine.Engine] is one.
+type Reading interface {
+	Feed(ctx context.Context, r engine.Request) (engine.Answer, error)
+	React(ctx context.Context, agent string, acts []engine.Act) (engine.Taken, error)
+}
+
+// Read lets the simulated readers read for a minute: one page after every wait,
+// each reader in turn, three pages of a session. They click most of what is to
+// their taste, like some of it, and hide some of what is not. A call that fails is
+// logged and the next one made. It returns early when ctx ends.
+func Read(ctx context.Context, of Reading, wait time.Duration, log *slog.Logger) {
+	ticks := time.NewTicker(wait)
+	defer ticks.Stop()
+	r := rand.New(rand.NewPCG(readPages, readPage))
+	for i := range readPages {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks.C:
+		}
+		t := tastes[i%len(tastes)]
+		action := engine.ActionLoadMore
+		if i/len(tastes)%3 == 0 {
+			action = engine.ActionRefresh
+		}
+		if err := t.read(ctx, r, of, action); err != nil && ctx.Err() == nil {
+			log.WarnContext(ctx, "simulated reader", "agent", t.agent, "error", err)
+		}
+	}
+}
+
+func (t taste) read(ctx context.Context, r *rand.Rand, of Reading, action engine.Action) error {
+	page, err := of.Feed(ctx, engine.Request{Agent: t.agent, Action: action, Limit: readPage})
+	if err != nil {
+		return err
+	}
+	var acts []engine.Act
+	for _, doc := range page.Docs {
+		it, err := doc.Item()
+		if err != nil {
+			return err
+		}
+		for _, kind := range t.acts(r, it) {
+			acts = append(acts, engine.Act{Kind: kind, ID: it.ID})
+		}
+	}
+	if len(acts) == 0 {
+		return nil
+	}
+	_, err = of.React(ctx, t.agent, acts)
+	return err
+}
+
+// acts are what the reader does with an item.
+func (t taste) acts(r *rand.Rand, it feed.Item) []events.Kind {
+	chance := r.Float64()
+	switch {
+	case overlap(t.hides, it.Tags):
+		if chance < 0.6 {
+			return []events.Kind{events.Hide}
+		}
+	case overlap(t.clicks, it.Tags):
+		if chance < 0.3 {
+			return []events.Kind{events.Click, events.Like}
+		}
+		if chance < 0.9 {
+			return []events.Kind{events.Click}
+		}
+	case chance < 0.03: // anybody clicks anything at times
+		return []events.Kind{events.Click}
+	}
+	return nil
+}

@@ -1,0 +1,67 @@
+package esindex
+
+import "slices"
+
+// live lists the names of the fields of live popularity.
+func (f *Fields) live() []*string { return []*string{&f.Sum2h, &f.Epoch2h, &f.Sum2d, &f.Epoch2d} }
+
+// withLive returns the names with those that other has for live popularity.
+func (f Fields) withLive(other Fields) Fields {
+	for i, name := range f.live() {
+		*name = *other.live()[i]
+	}
+	return f
+}
+
+// WithoutLive returns the names of an index that has no live popularity.
+func (f Fields) WithoutLive() Fields {
+	return f.withLive(Fields{Sum2h: None, Epoch2h: None, Sum2d: None, Epoch2d: None})
+}
+
+// liveProperties maps the fields of live popularity. Sums are only computed with.
+// Epochs are only compared with, and a keyword's postings are read lazily where a
+// number's matches are collected before the query begins.
+func liveProperties(f Fields) object {
+	sum, epoch := object{"type": "double", "index": false}, object{"type": "keyword"}
+	return object{f.Sum2h: sum, f.Epoch2h: epoch, f.Sum2d: sum, f.Epoch2d: epoch}
+}
+
+// live finds whether live popularity can be kept. Where one field of the four
+// cannot be used none is.
+func (in *inspection) live() {
+	names, source := &in.schema.Fields, &in.schema.Source
+	in.schema.Live = true
+	for _, one := range []struct {
+		field, name string
+		source      *string
+		usable      func(property) bool
+		needed      string
+	}{
+		{"sum_2h", names.Sum2h, &source.Sum2h, isSum, "a double with doc_values"},
+		{"epoch_2h", names.Epoch2h, &source.Epoch2h, isEpoch, "a keyword or long, indexed and with doc_values"},
+		{"sum_2d", names.Sum2d, &source.Sum2d, isSum, "a double with doc_values"},
+		{"epoch_2d", names.Epoch2d, &source.Epoch2d, isEpoch, "a keyword or long, indexed and with doc_values"},
+	} {
+		f, ok := in.find(one.name, one.source)
+		if ok && one.name != None && one.usable(f) {
+			continue
+		}
+		in.schema.Live = false
+		if one.name != None && !ok {
+			in.problem(one.field, one.name, false, "the index has no such field (%s): live popularity is off", one.needed)
+		} else if one.name != None {
+			in.problem(one.field, one.name, false, "it is a field of type %s; %s is needed: live popularity is off", f.Type, one.needed)
+		}
+		break
+	}
+	if !in.schema.Live {
+		*names, *source = names.WithoutLive(), source.WithoutLive()
+	}
+}
+
+// isSum asks for a double: a float cannot hold a sum at the end of its epoch.
+func isSum(f property) bool { return f.Type == "double" && f.docValues() }
+
+func isEpoch(f property) bool {
+	return slices.Contains([]string{"keyword", "integer", "long"}, f.Type) && f.indexed() && f.docValues()
+}

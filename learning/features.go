@@ -1,0 +1,84 @@
+package learning
+
+import (
+	"cmp"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/words"
+)
+
+// Features of one item that count, at most, of those it may have many of.
+const (
+	maxTagFeatures  = 8
+	maxWordFeatures = 8
+	leastWord       = 3 // characters; a word with a sign in it, such as c#, may have fewer
+)
+
+// features lists what can be learned from an act on the item: its first tags, its
+// author, its language and the rarest words of its title, which count by their rarity.
+func (r *rarity) features(it *feed.Item) []feed.WeightedFeature {
+	var all []feed.WeightedFeature
+	add := func(kind feed.FeatureKind, value string, weight float64) {
+		f := feed.WeightedFeature{Feature: feed.Feature{Kind: kind, Value: value}, Weight: weight}
+		if value != "" && !slices.Contains(all, f) {
+			all = append(all, f)
+		}
+	}
+	for _, tag := range it.Tags[:min(len(it.Tags), maxTagFeatures)] {
+		add(feed.FeatureTag, tag, 1)
+	}
+	add(feed.FeatureAuthor, it.AuthorID, 1)
+	add(feed.FeatureLang, it.Lang, 1)
+	found := tellingWords(it.Title)
+	r.add(found)
+	slices.SortStableFunc(found, func(a, b string) int {
+		return cmp.Or(cmp.Compare(r.of(b), r.of(a)), cmp.Compare(utf8.RuneCountInString(b), utf8.RuneCountInString(a)))
+	})
+	for _, word := range found[:min(len(found), maxWordFeatures)] {
+		add(feed.FeatureWord, word, r.of(word))
+	}
+	return all
+}
+
+// tellingWords are the words of a title that tell what it is about, each once: no
+// stop words and no numbers. Of scripts whose words are not marked, two characters
+// that follow each other are a word.
+func tellingWords(title string) []string {
+	tokens := words.Of(title)
+	var found []string
+	add := func(word string) {
+		if !slices.Contains(found, word) {
+			found = append(found, word)
+		}
+	}
+	for i, token := range tokens {
+		switch {
+		case words.Stop(token):
+		case words.Single(token):
+			if i+1 < len(tokens) && words.Single(tokens[i+1]) && !words.Stop(tokens[i+1]) {
+				add(token + tokens[i+1])
+			}
+		case telling(token):
+			add(token)
+		}
+	}
+	return found
+}
+
+// telling reports whether a word has a letter and is long enough.
+func telling(token string) bool {
+	characters, letters, signs := 0, 0, 0
+	for _, r := range token {
+		characters++
+		switch {
+		case unicode.IsLetter(r):
+			letters++
+		case !unicode.IsNumber(r) && !unicode.IsMark(r):
+			signs++
+		}
+	}
+	return letters > 0 && (characters >= leastWord || signs > 0)
+}

@@ -1,0 +1,152 @@
+package popularity
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"github.com/freshet/freshet/feed"
+)
+
+var (
+	publishedTotal = promauto.NewCounter(prometheus.CounterOpts{
+		Name: "freshet_popularity_published_total", Help: "Items whose live popularity was written to the index.",
+	})
+	publishFailures = promauto.NewCounter(prometheus.CounterOpts{
+		Name: "freshet_popularity_publish_failures_total", Help: "Failed writes of live popularity to the index; they are tried again.",
+	})
+	waitingItems = promauto.NewGauge(prometheus.GaugeOpts{
+		Name: "freshet_popularity_waiting", Help: "Items whose live popularity is yet to be written to the index, of all servers together.",
+	})
+)
+
+// Bounds of what is written: all servers together write atOnce items each
+// publishEvery, 12,000 a minute. What a server has taken and not written, because it
+// was killed or the index is down, another takes after the lease.
+const (
+	publishEvery  = 5 * time.Second
+	publishAtOnce = 1000
+	publishLease  = 30 * time.Second
+)
+
+// Queue is the items whose counts have changed and are to be written to an index,
+// shared by servers. An item is on it once, however often it changes.
+//
+// Changed puts items on it. Take takes those that are on it longest, n at most, for
+// a lease; within a turn only one of all servers gets any, unless turn is 0. Done
+// takes items off that have not changed since they were taken. Drop forgets the
+// counts of items and who acted on them: they are deleted.
+type Queue interface {
+	Changed(ctx context.Context, items []string) error
+	Take(ctx context.Context, n int, lease, turn time.Duration) (Taken, error)
+	Done(ctx context.Context, until string, items []string) error
+	Drop(ctx context.Context, items []string) error
+}
+
+// Taken are items that a server has taken off a [Queue] for a while.
+type Taken struct {
+	Items   []string
+	Counts  map[string]feed.Counts // of those that have some
+	Until   string                 // for Done
+	Waiting int64                  // how many items the queue has
+}
+
+// Index is where a recall source finds live popularity. SetCounts replaces the
+// counts of items. unknown are those that the index does not have, again those that
+// are to be tried once more; the error says why. All others are done.
+type Index interface {
+	SetCounts(ctx context.Context, counts map[string]feed.Counts) (unknown, again []string, err error)
+}
+
+// PublisherConfig tunes a Publisher. Zero values stand for the defaults.
+type PublisherConfig struct {
+	Timeout time.Duration // of one round; 5s
+	Logger  *slog.Logger  // nil: nothing is logged
+}
+
+// Publisher writes the counts that have changed from a queue to an index, some every
+// few seconds. Any number of servers may have one each.
+type Publisher struct {
+	queue   Queue
+	index   Index
+	cfg     PublisherConfig
+	failing bool
+}
+
+// NewPublisher returns a publisher that does nothing until it is told to.
+func NewPublisher(queue Queue, index Index, cfg PublisherConfig) *Publisher {
+	cfg.Timeout = cmp.Or(cfg.Timeout, 5*time.Second)
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	return &Publisher{queue: queue, index: index, cfg: cfg}
+}
+
+// Run publishes until ctx ends.
+func (p *Publisher) Run(ctx context.Context) {
+	tick := time.NewTicker(publishEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		_, err := p.round(ctx, publishEvery)
+		if ctx.Err() != nil {
+			return
+		}
+		p.report(ctx, err)
+	}
+}
+
+// Flush publishes all that is on the queue and not taken by others, at once.
+func (p *Publisher) Flush(ctx context.Context) error {
+	for {
+		n, err := p.round(ctx, 0)
+		if n == 0 || err != nil {
+			return err
+		}
+	}
+}
+
+// round publishes what it can take, and answers how many items it took.
+func (p *Publisher) round(ctx context.Context, turn time.Duration) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.cfg.Timeout)
+	defer cancel()
+	taken, err := p.queue.Take(ctx, publishAtOnce, publishLease, turn)
+	if err != nil {
+		return 0, err
+	}
+	waitingItems.Set(float64(taken.Waiting))
+	if len(taken.Items) == 0 {
+		return 0, nil
+	}
+	unknown, again, err := p.index.SetCounts(ctx, taken.Counts)
+	if err != nil {
+		_ = p.queue.Changed(ctx, again) // for the next turn; where this fails, for when the lease ends
+	}
+	dropped := p.queue.Drop(ctx, unknown)
+	done := slices.DeleteFunc(slices.Clone(taken.Items), func(id string) bool {
+		return slices.Contains(again, id) || dropped != nil && slices.Contains(unknown, id)
+	})
+	publishedTotal.Add(float64(max(0, len(taken.Counts)-len(unknown)-len(again))))
+	return len(taken.Items), cmp.Or(err, dropped, p.queue.Done(ctx, taken.Until, done))
+}
+
+// report counts and logs the beginning and the end of what fails.
+func (p *Publisher) report(ctx context.Context, err error) {
+	switch {
+	case err != nil:
+		publishFailures.Inc()
+		if !p.failing {
+			p.cfg.Logger.WarnContext(ctx, "live popularity cannot be written to the index now; it is tried again", slog.Any("error", err))
+		}
+	case p.failing:
+		p.cfg.Logger.InfoContext(ctx, "live popularity is written to the index again")
+	}
+	p.failing = err != nil
+}

@@ -1,0 +1,97 @@
+package redis
+
+import "github.com/redis/go-redis/v9"
+
+// countScript counts the acts on one item in one step, as feed.Counts.Add does.
+//
+//	KEYS[1]  the item's counts
+//	KEYS[2]  who has acted on it
+//	ARGV[1]  days an agent is remembered
+//	ARGV[2]  half-life of the first sum, seconds
+//	ARGV[3]  half-life of the second sum
+//	ARGV[4]  length of an epoch, half-lives
+//	ARGV[5…] acts: the agent's hash, Unix seconds
+//	reply    1 where any of them is new
+var countScript = redis.NewScript(`
+local c = redis.call('HMGET', KEYS[1], 'last', 'sum_2h', 'sum_2d')
+local last, half = tonumber(c[1] or 0), {tonumber(ARGV[2]), tonumber(ARGV[3])}
+local sums, length = {tonumber(c[2] or 0), tonumber(c[3] or 0)}, tonumber(ARGV[4])
+local new, remember = 0, tonumber(ARGV[1])
+for i = 5, #ARGV, 2 do
+  local at = math.max(tonumber(ARGV[i + 1]), 1)
+  local day = math.floor(at / 86400)
+  local known = redis.call('ZSCORE', KEYS[2], ARGV[i])
+  if not known or tonumber(known) <= day - remember then
+    redis.call('ZADD', KEYS[2], day, ARGV[i])
+    for k = 1, 2 do
+      local long = length * half[k]
+      local epoch = math.floor(math.max(last, at) / long)
+      sums[k] = sums[k] * 2 ^ (-length * (epoch - math.floor(last / long))) + 2 ^ ((at - epoch * long) / half[k])
+    end
+    last, new = math.max(last, at), 1
+  end
+end
+if new == 1 then
+  redis.call('HSET', KEYS[1], 'last', string.format('%.0f', last), 'sum_2h', string.format('%.17g', sums[1]), 'sum_2d', string.format('%.17g', sums[2]))
+  redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', math.floor(last / 86400) - remember)
+  redis.call('EXPIRE', KEYS[1], remember * 86400)
+  redis.call('EXPIRE', KEYS[2], remember * 86400)
+end
+return new
+`)
+
+// now is the server's time in milliseconds, so that the clocks of Freshet's servers
+// do not matter.
+const now = `local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+`
+
+// changedScript puts items down as changed. One that a server has taken can be taken
+// again, because that server may have read its counts before.
+//
+//	KEYS[1]  the changed items
+//	ARGV[1]  TTL, seconds
+//	ARGV[2…] items
+var changedScript = redis.NewScript(now + `
+for i = 2, #ARGV do
+  redis.call('ZADD', KEYS[1], 'LT', string.format('%.0f', now), ARGV[i])
+end
+return redis.call('EXPIRE', KEYS[1], ARGV[1])
+`)
+
+// takeScript takes the items that have been changed longest, for a while: what is
+// not done by then can be taken again. One server takes at a time.
+//
+//	KEYS[1]  the changed items
+//	KEYS[2]  the turn
+//	ARGV[1]  items, at most
+//	ARGV[2]  how long they are taken for, ms
+//	ARGV[3]  how long nobody else takes any, ms; 0: as if nobody had
+//	reply    how many are changed, the end of the while, the items
+var takeScript = redis.NewScript(now + `
+local waiting = redis.call('ZCARD', KEYS[1])
+if ARGV[3] ~= '0' and not redis.call('SET', KEYS[2], '1', 'NX', 'PX', ARGV[3]) then
+  return {waiting, '', {}}
+end
+local till = string.format('%.0f', now + tonumber(ARGV[2]))
+local items = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now), 'LIMIT', 0, ARGV[1])
+for _, item in ipairs(items) do
+  redis.call('ZADD', KEYS[1], till, item)
+end
+return {waiting, till, items}
+`)
+
+// doneScript takes items off the list that have not changed since they were taken.
+//
+//	KEYS[1]  the changed items
+//	ARGV[1]  the end of the while they were taken for
+//	ARGV[2…] items
+var doneScript = redis.NewScript(`
+for i = 2, #ARGV do
+  local score = redis.call('ZSCORE', KEYS[1], ARGV[i])
+  if score and tonumber(score) == tonumber(ARGV[1]) then
+    redis.call('ZREM', KEYS[1], ARGV[i])
+  end
+end
+return 1
+`)

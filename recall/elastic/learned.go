@@ -1,0 +1,71 @@
+package elastic
+
+import (
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/recall"
+)
+
+// featured finds the items that have a learned feature; false: the index has no
+// field for its kind.
+func featured(l *recall.Learned, s *esindex.Schema) (clause, bool) {
+	term := func(field string) (clause, bool) {
+		return clause{Term: map[string]string{field: l.Value}}, field != esindex.None
+	}
+	switch l.Kind {
+	case feed.FeatureTag:
+		return term(s.Fields.Tags)
+	case feed.FeatureAuthor:
+		return term(s.Fields.AuthorID)
+	case feed.FeatureLang:
+		return term(s.Fields.Lang)
+	case feed.FeatureWord:
+		k := recall.Keyword{Term: l.Value, Tokens: l.Tokens}
+		field := s.Fields.Title
+		if s.Tokens {
+			field = s.Fields.TitleTokens
+		}
+		return phrase(&k, field, s), true
+	}
+	return clause{}, false
+}
+
+// learnedGains lists what learned features add to the relevance.
+func learnedGains(learned []recall.Learned, s *esindex.Schema) []clause {
+	var should []clause
+	for i := range learned {
+		if l := &learned[i]; l.Gain > 0 {
+			if found, ok := featured(l, s); ok {
+				should = append(should, clause{ConstantScore: &constantScore{Filter: found, Boost: l.Gain}})
+			}
+		}
+	}
+	return should
+}
+
+// lowered multiplies a query's scores by the factors of what was learned against
+// features. Where none of them matches, the score stays.
+func lowered(c clause, learned []recall.Learned, s *esindex.Schema) clause {
+	f := &functionScore{Query: c, ScoreMode: "multiply", BoostMode: "multiply"}
+	for i := range learned {
+		if l := &learned[i]; l.Factor < 1 {
+			if found, ok := featured(l, s); ok {
+				f.Functions = append(f.Functions, function{Filter: &found, Weight: l.Factor})
+			}
+		}
+	}
+	if len(f.Functions) == 0 {
+		return c
+	}
+	return clause{FunctionScore: f}
+}
+
+// nameLearned adds the learned features to what is reported.
+func (p *parts) nameLearned(q *feed.Query, s *esindex.Schema) {
+	for _, l := range recall.LearnedOf(q) {
+		if found, ok := featured(&l, s); ok {
+			gain := recall.GainOf(&l.LearnedEffect)
+			p.add(&constantScore{Filter: found, Boost: 1}, named{learned: &gain})
+		}
+	}
+}

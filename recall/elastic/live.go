@@ -1,0 +1,91 @@
+package elastic
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/recall"
+)
+
+// counted is one of the two counts of live popularity: a sum, which a factor makes
+// the count it is at a moment, and the epoch that the sum is of.
+type counted struct {
+	sum, epoch string // fields
+	halfLife   time.Duration
+	weight     float64
+}
+
+func countedBy(r *feed.Ranking, s *esindex.Schema) []counted {
+	return []counted{
+		{s.Fields.Sum2h, s.Fields.Epoch2h, feed.ShortHalfLife, r.Popularity2h},
+		{s.Fields.Sum2d, s.Fields.Epoch2d, feed.LongHalfLife, r.Popularity2d},
+	}
+}
+
+// liveFunctions are the terms weight × log10(1 + count): one for each count and
+// each epoch that counts at the origin, for the items whose sum is of that epoch.
+// Without weights there are none, and live popularity costs nothing.
+func liveFunctions(q *feed.Query, s *esindex.Schema) []function {
+	if !s.Live {
+		return nil
+	}
+	var functions []function
+	for _, c := range countedBy(&q.Ranking, s) {
+		if c.weight == 0 {
+			continue
+		}
+		for _, epoch := range feed.LiveEpochs(c.halfLife, q.Origin.Unix()) {
+			functions = append(functions, function{
+				Filter:           &clause{Term: map[string]string{c.epoch: strconv.FormatInt(epoch.Number, 10)}},
+				FieldValueFactor: &fieldValueFactor{Field: c.sum, Modifier: "log1p", Factor: epoch.Factor},
+				Weight:           c.weight,
+			})
+		}
+	}
+	return functions
+}
+
+// liveOrder adds the fields of live popularity to the sort values of an explanation.
+func liveOrder(keys []map[string]sortKey, s *esindex.Schema) []map[string]sortKey {
+	if !s.Live {
+		return keys
+	}
+	for _, c := range countedBy(&feed.Ranking{}, s) {
+		keys = append(keys, map[string]sortKey{c.sum: {Order: "desc", Missing: "0"}}, map[string]sortKey{c.epoch: {Order: "desc", Missing: "_last"}})
+	}
+	return keys
+}
+
+// readLive reads the sort values that liveOrder asks for.
+func readLive(f *recall.Factors, values []json.RawMessage, q *feed.Query, s *esindex.Schema) error {
+	if !s.Live {
+		return nil
+	}
+	for i, c := range countedBy(&q.Ranking, s) {
+		var sum feed.Sum
+		if err := json.Unmarshal(values[2*i], &sum.Value); err != nil {
+			return err
+		}
+		number, err := epochNumber(values[2*i+1])
+		if err != nil {
+			return err
+		}
+		sum.Epoch = number
+		*[]*float64{&f.Count2h, &f.Count2d}[i] = sum.Count(feed.LiveEpochs(c.halfLife, q.Origin.Unix()))
+	}
+	return nil
+}
+
+// epochNumber reads the number of an epoch, which is a string in a keyword field.
+// An item without live popularity has none: the sort value is null, or the least
+// number there is.
+func epochNumber(value json.RawMessage) (int64, error) {
+	var number json.Number
+	if err := json.Unmarshal(value, &number); err != nil || number == "" {
+		return -1, err
+	}
+	return number.Int64()
+}

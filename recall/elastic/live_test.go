@@ -1,0 +1,103 @@
+package elastic_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	catalog "github.com/freshet/freshet/catalog/elastic"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/recall"
+	"github.com/freshet/freshet/recall/elastic"
+)
+
+// counting is a source together with what writes items and counts into its index, as
+// servers do: what it was given is searchable at once.
+type counting struct {
+	*elastic.Source
+	t       testing.TB
+	catalog *catalog.Catalog
+	counts  map[string]feed.Counts // of the items that are in the index
+}
+
+var (
+	_ recall.Counter = (*counting)(nil)
+	_ recall.Indexer = (*counting)(nil)
+)
+
+func newCounting(t testing.TB, s *elastic.Source, client esindex.Client, index string) *counting {
+	c := &counting{Source: s, t: t, counts: map[string]feed.Counts{}}
+	c.catalog = catalog.New(client, catalog.Config{Index: index, Counts: func(context.Context, []string) (map[string]feed.Counts, error) { return c.counts, nil }})
+	return c
+}
+
+func (c *counting) SetCounts(counts map[string]feed.Counts) {
+	unknown, again, err := c.catalog.SetCounts(c.t.Context(), counts)
+	require.NoError(c.t, err)
+	require.Empty(c.t, again)
+	for id, n := range counts {
+		c.counts[id] = n
+	}
+	for _, id := range unknown {
+		delete(c.counts, id)
+	}
+	require.NoError(c.t, c.catalog.Refresh(c.t.Context()))
+}
+
+func (c *counting) Upsert(items []feed.Item) {
+	refused, err := c.catalog.Put(c.t.Context(), items)
+	require.NoError(c.t, err)
+	require.Nil(c.t, refused)
+	require.NoError(c.t, c.catalog.Refresh(c.t.Context()))
+}
+
+func (c *counting) Delete(id string) {
+	require.NoError(c.t, c.catalog.Remove(c.t.Context(), id))
+	delete(c.counts, id)
+	require.NoError(c.t, c.catalog.Refresh(c.t.Context()))
+}
+
+// spy keeps what the last search asked.
+type spy struct {
+	esindex.Client
+	asked []byte
+}
+
+func (s *spy) Perform(req *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	s.asked, req.Body = body, io.NopCloser(bytes.NewReader(body))
+	return s.Client.Perform(req)
+}
+
+// TestLivePopularityCostsNothingUnused looks at the query: a function for each weight
+// and live epoch, and none without.
+func TestLivePopularityCostsNothingUnused(t *testing.T) {
+	t.Parallel()
+	_, client, index := open(t, []feed.Item{item("a", 0, "a")})
+	seen := &spy{Client: client}
+	for _, c := range []struct {
+		weight2h, weight2d float64
+		live               bool
+		want               int
+	}{{0, 0, true, 0}, {1, 0, true, 2}, {0, 1, true, 2}, {1, 1, true, 4}, {1, 1, false, 0}} {
+		schema := esindex.OwnSchema(esindex.Fields{})
+		if !c.live {
+			schema = esindex.OwnSchema(esindex.Fields{}.WithDefaults().WithoutLive())
+		}
+		s := elastic.New(seen, elastic.Config{Index: index, Schema: esindex.Known(schema)})
+		q := ask(feed.Profile{})
+		q.Ranking.Popularity2h, q.Ranking.Popularity2d = c.weight2h, c.weight2d
+		recalled(t, s, q)
+		assert.Equal(t, c.want, bytes.Count(seen.asked, []byte("field_value_factor")), "%+v", c)
+		assert.NotContains(t, string(seen.asked), "script")
+	}
+}

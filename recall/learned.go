@@ -1,0 +1,76 @@
+package recall
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/words"
+)
+
+// Learned is a feature learned of a reader, made ready to be looked for.
+type Learned struct {
+	feed.LearnedEffect
+	Tokens []string // of a word: one or more, which follow one another in the title
+}
+
+// LearnedOf returns the learned features that change a relevance of the query, at
+// most [feed.MaxLearned], in a fixed order. An item has a tag, an author and a
+// language if they are its own, and a word if its tokens follow one another in the
+// title.
+func LearnedOf(q *feed.Query) []Learned {
+	effects := q.Profile.Learned.Effects(q.Ranking.Learned, q.Ranking.Base, q.Origin.Unix())
+	if len(effects) == 0 {
+		return nil
+	}
+	all := make([]Learned, 0, len(effects))
+	for _, e := range effects {
+		l := Learned{LearnedEffect: e}
+		if e.Kind == feed.FeatureWord {
+			if l.Tokens = words.Of(e.Value); len(l.Tokens) == 0 {
+				continue
+			}
+		}
+		all = append(all, l)
+	}
+	return all
+}
+
+// LearnedGain is what a learned feature does to an item's relevance: it adds Score,
+// or multiplies by Factor. The counts are those of the reader's acts on items that
+// have it.
+type LearnedGain struct {
+	feed.Feature
+	Score    float64 `json:"score,omitempty"`
+	Factor   float64 `json:"factor,omitempty"`
+	Clicks   int     `json:"clicks,omitempty"`
+	Likes    int     `json:"likes,omitempty"`
+	Dislikes int     `json:"dislikes,omitempty"`
+	Hides    int     `json:"hides,omitempty"`
+}
+
+// GainOf returns an effect as it is told.
+func GainOf(e *feed.LearnedEffect) LearnedGain {
+	g := LearnedGain{
+		Feature: e.Feature, Score: e.Gain,
+		Clicks: e.Clicks, Likes: e.Likes, Dislikes: e.Dislikes, Hides: e.Hides,
+	}
+	if e.Factor < 1 {
+		g.Factor = e.Factor
+	}
+	return g
+}
+
+// SortLearned puts what adds most first, and what takes most away last.
+func SortLearned(gains []LearnedGain) {
+	slices.SortFunc(gains, func(a, b LearnedGain) int {
+		return cmp.Or(
+			cmp.Compare(b.Score, a.Score), cmp.Compare(b.factor(), a.factor()),
+			strings.Compare(string(a.Kind), string(b.Kind)), strings.Compare(a.Value, b.Value),
+		)
+	})
+}
+
+// factor is 1 where there is none.
+func (g *LearnedGain) factor() float64 { return cmp.Or(g.Factor, 1) }

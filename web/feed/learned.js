@@ -1,0 +1,25 @@
+// What the server has learned of a reader, and what a page has of what they liked.
+
+import { make, short } from '/assets/api.js';
+
+const ACTS = ['click', 'like', 'dislike', 'hide'];
+
+const effect = (l) => (l.factor !== undefined ? ` × ${short(l.factor)}` : l.score !== undefined ? ` +${short(l.score)}` : '');
+const text = (l) => `${l.kind} ${l.value}${effect(l)}`;
+const evidence = (l) => ACTS.map((act) => [l[`${act}s`] ?? 0, act]).filter(([n]) => n > 0)
+  .map(([n, act]) => `${n} ${act}${n === 1 ? '' : 's'}`).join(', ');
+
+// learnedChips is a chip for each feature: what it adds, or what it multiplies by.
+export const learnedChips = (learned) => (learned ?? []).map((l) => make('span', {
+  className: l.factor === undefined ? 'chip' : 'chip less', textContent: text(l), title: evidence(l),
+}));
+
+// learnedText names the strongest few.
+export const learnedText = (learned) => (learned ?? []).slice(0, 5).map(text).join(', ');
+
+// related lists the tags and the author that an item shares with what was liked.
+export function related(item, liked) {
+  const tags = new Set(liked.flatMap((l) => l.tags ?? []));
+  const authors = new Set(liked.map((l) => l.author_id).filter(Boolean));
+  return [...(item.tags ?? []).filter((tag) => tags.has(tag)), ...(authors.has(item.author_id) ? [item.author_id] : [])];
+}

@@ -1,0 +1,39 @@
+// Before anything goes live: a name, a reason, and a look at what changes.
+
+import { make } from '/assets/api.js';
+
+const $ = (id) => document.getElementById(id);
+
+// MISSING is what is said where a field is empty.
+const MISSING = {
+  by: 'Give your name: the versions say who changed what.',
+  why: 'Say why: the versions keep the reason.',
+};
+
+// complete says which field is missing and goes to it.
+function complete(form) {
+  const empty = ['by', 'why'].filter((name) => form.elements[name].value.trim() === '');
+  for (const name of ['by', 'why']) form.elements[name].setAttribute('aria-invalid', empty.includes(name));
+  $('act-note').textContent = empty.map((name) => MISSING[name]).join(' ');
+  form.elements[empty[0]]?.focus();
+  return empty.length === 0;
+}
+
+// confirmed answers {by, why} once the change is confirmed, and null if it is not.
+// Each of rows is what changes, from what, to what.
+export async function confirmed(form, title, rows) {
+  if (!complete(form)) return null;
+  const by = form.elements.by.value.trim(), why = form.elements.why.value.trim();
+  $('confirm-title').textContent = title;
+  $('confirm-by').textContent = `By ${by}: ${why}`;
+  $('confirm-changes').replaceChildren(
+    make('thead', {}, make('tr', {}, ...['Changes', 'From', 'To'].map((h) => make('th', { scope: 'col', textContent: h })))),
+    make('tbody', {}, ...rows.map(([name, from, to]) => make('tr', {}, make('th', { scope: 'row', textContent: name }),
+      make('td', { textContent: from }), make('td', { textContent: `→ ${to}` })))));
+  const dialog = $('confirm');
+  dialog.returnValue = '';
+  const closed = new Promise((resolve) => { dialog.addEventListener('close', resolve, { once: true }); });
+  dialog.showModal();
+  await closed;
+  return dialog.returnValue === 'yes' ? { by, why } : null;
+}
