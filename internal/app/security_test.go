@@ -79,6 +79,7 @@ func inBothModes(t *testing.T, test func(t *testing.T, a *App, s outsider)) {
 			cfg := m.config(t)
 			cfg.Auth.AdminToken = testAdmin
 			cfg.Server.Pprof = true
+			cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 30*time.Second, time.Minute // who asks for much waits, and is answered
 			a := open(t, cfg)
 			srv := httptest.NewServer(a.Handler)
 			t.Cleanup(srv.Close)
