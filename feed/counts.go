@@ -16,6 +16,10 @@ const (
 // count again is 2⁻²⁰⁰ at least: both are far within a float64.
 const EpochHalfLives = 100
 
+// LatestAct is how much later than an act that is counted the latest one may be: acts
+// wait while their store is down. Beyond it a clock was ahead.
+const LatestAct = 24 * time.Hour
+
 // negligible is the count below which nobody sees what it adds to a score.
 const negligible = 0.001
 
@@ -35,9 +39,13 @@ type Counts struct {
 }
 
 // Add counts an act at a moment, in Unix seconds. One that comes in late counts as
-// what is left of it.
+// what is left of it. Where the latest act is more than a day later, a clock was ahead
+// when it came in: then the counts are what they were, as of this act.
 func (c Counts) Add(at int64) Counts {
 	at = max(at, 1)
+	if c.Last > at+int64(LatestAct/time.Second) {
+		c = Counts{Last: at, Short: short.moved(c.Short, c.Last, at), Long: long.moved(c.Long, c.Last, at)}
+	}
 	return Counts{Last: max(c.Last, at), Short: short.add(c.Short, c.Last, at), Long: long.add(c.Long, c.Last, at)}
 }
 
@@ -79,6 +87,11 @@ func (h forward) add(sum float64, last, at int64) float64 {
 	epoch := h.epoch(max(last, at))
 	sum *= math.Exp2(-EpochHalfLives * float64(epoch-h.epoch(last)))
 	return sum + math.Exp2(h.since(epoch, at))
+}
+
+// moved is the sum of the same count with its latest act at another moment.
+func (h forward) moved(sum float64, last, at int64) float64 {
+	return sum * math.Exp2(h.since(h.epoch(at), at)-h.since(h.epoch(last), last))
 }
 
 func (h forward) at(sum float64, last, moment int64) float64 {

@@ -82,6 +82,31 @@ func TestCountsAtTheEdges(t *testing.T) {
 	assert.Equal(t, c.Last, late.Last)
 }
 
+// TestCountsOfAClockAhead: an act that came in with a clock months ahead does not keep
+// those of the true time from counting, and what was counted stays.
+func TestCountsOfAClockAhead(t *testing.T) {
+	t.Parallel()
+	const now, day = 1_772_798_400, 86_400
+	for name, ahead := range map[string]int64{"a day": day, "two days": 2 * day, "four months": 120 * day, "ten years": 3650 * day} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := feed.Counts{}.Add(now).Add(now + ahead)
+			b2h, b2d := c.At(c.Last)
+			c = c.Add(now + 60)
+			n2h, n2d := c.At(now + 60)
+			if ahead == day {
+				assert.Equal(t, int64(now+day), c.Last, "a late act")
+				return
+			}
+			assert.Equal(t, int64(now+60), c.Last)
+			assert.InDelta(t, b2h+1, n2h, 1e-9)
+			assert.InDelta(t, b2d+1, n2d, 1e-9)
+			later, _ := c.At(now + 60 + 7200)
+			assert.InDelta(t, n2h/2, later, 1e-9, "it decays again")
+		})
+	}
+}
+
 // TestCountsProperties: finite, not negative, falling with time, rising with acts,
 // for whatever times.
 func TestCountsProperties(t *testing.T) {
@@ -97,8 +122,8 @@ func TestCountsProperties(t *testing.T) {
 		a2h, a2d := c.At(moment)
 		b2h, b2d := c.At(moment + r.Int64N(1e6))
 		more := c.Add(r.Int64N(max(1, moment)))
-		m2h, m2d := more.At(max(moment, more.Last))
-		s2h, s2d := c.At(max(moment, more.Last))
+		m2h, m2d := more.At(more.Last)
+		s2h, s2d := c.At(more.Last)
 		for _, n := range []float64{a2h, a2d, b2h, b2d, m2h, m2d} {
 			require.False(t, math.IsNaN(n) || math.IsInf(n, 0) || n < 0, "%v at %d: %v", c, moment, n)
 		}

@@ -2,6 +2,7 @@ package popularity
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -13,7 +14,7 @@ import (
 
 var droppedTotal = promauto.NewCounter(prometheus.CounterOpts{
 	Name: "freshet_popularity_dropped_total",
-	Help: "Clicks and likes that live popularity misses: the server stopped while their store was down.",
+	Help: "Clicks and likes that live popularity misses: the server stopped while their store was down, or the store refused them.",
 })
 
 // batchActs is how many acts a store is given at once, at most.
@@ -162,8 +163,9 @@ func (b *Buffer) next(e entry) {
 	}
 }
 
-// deliver counts a batch, and tries again while that fails, until the buffer is
-// closed, but for a last time.
+// deliver counts a batch, and tries again while the store is unavailable, until the
+// buffer is closed, but for a last time. What the store refuses is dropped, and
+// nothing else of the batch.
 func (b *Buffer) deliver(acts []Act) {
 	waits := backoff.NewExponentialBackOff()
 	waits.InitialInterval, waits.MaxInterval = firstWait, mostWait
@@ -175,6 +177,18 @@ func (b *Buffer) deliver(acts []Act) {
 			if down {
 				b.cfg.Logger.InfoContext(b.ctx, "live popularity is counted again")
 			}
+			return
+		}
+		passing := errors.Is(err, ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
+		switch {
+		case passing || b.ctx.Err() != nil:
+		case len(acts) > 1:
+			b.deliver(acts[:len(acts)/2])
+			b.deliver(acts[len(acts)/2:])
+			return
+		default:
+			droppedTotal.Inc()
+			b.cfg.Logger.ErrorContext(b.ctx, "a click or like cannot be counted; live popularity misses it", slog.String("item", acts[0].Item), slog.Any("error", err))
 			return
 		}
 		if quit == nil || b.ctx.Err() != nil {

@@ -3,6 +3,7 @@ package popularity_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -38,7 +39,10 @@ func (l *ledger) Count(ctx context.Context, acts []popularity.Act) error {
 	defer l.mu.Unlock()
 	if l.failing != 0 {
 		l.failing--
-		return errors.New("the disk is away")
+		return fmt.Errorf("%w: the disk is away", popularity.ErrUnavailable)
+	}
+	if slices.ContainsFunc(acts, func(a popularity.Act) bool { return a.Item == "refused" }) {
+		return errors.New("it holds the wrong kind of value")
 	}
 	l.acts = append(l.acts, acts...)
 	return nil
@@ -84,6 +88,18 @@ func TestBufferTriesAgain(t *testing.T) {
 	require.True(t, b.Acted("u", []string{"a"}, noon))
 	require.NoError(t, b.Flush(t.Context()))
 	assert.Equal(t, 1, l.counted())
+	b.Close(t.Context())
+}
+
+// TestBufferDropsWhatIsRefused: an act that can never be counted keeps no other one
+// from it.
+func TestBufferDropsWhatIsRefused(t *testing.T) {
+	t.Parallel()
+	l := newLedger()
+	b := popularity.NewBuffer(t.Context(), l, popularity.BufferConfig{})
+	require.True(t, b.Acted("u", []string{"a", "b", "refused", "c", "d", "refused", "e"}, noon))
+	require.NoError(t, b.Flush(t.Context()))
+	assert.Equal(t, 5, l.counted())
 	b.Close(t.Context())
 }
 

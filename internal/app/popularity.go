@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/freshet/freshet/catalog"
 	elasticcatalog "github.com/freshet/freshet/catalog/elastic"
@@ -72,22 +73,27 @@ type liveCatalog struct {
 	live *live
 }
 
+// afterPut bounds what follows a put, whose caller may have given up.
+const afterPut = 5 * time.Second
+
 // Put stores items with the counts they have. What was counted while it did is
-// written after it.
+// written after it, also where it failed: some of them may be stored.
 func (c liveCatalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 	errs, err := c.Catalog.Put(ctx, items)
-	if err != nil {
-		return errs, err
-	}
 	ids := make([]string, len(items))
 	for i := range items {
 		ids[i] = items[i].ID
 	}
-	counts, err := c.live.Counts(ctx, ids)
-	if err == nil {
-		err = c.live.Changed(ctx, slices.Collect(maps.Keys(counts)))
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterPut)
+	defer cancel()
+	counts, countsErr := c.live.Counts(ctx, ids)
+	if countsErr == nil && len(counts) > 0 {
+		countsErr = c.live.Changed(ctx, slices.Collect(maps.Keys(counts)))
 	}
-	return errs, catalogError(err)
+	if err != nil {
+		return errs, err
+	}
+	return errs, catalogError(countsErr)
 }
 
 // Remove removes an item and what was counted of it.

@@ -10,30 +10,38 @@ import "github.com/redis/go-redis/v9"
 //	ARGV[2]  half-life of the first sum, seconds
 //	ARGV[3]  half-life of the second sum
 //	ARGV[4]  length of an epoch, half-lives
-//	ARGV[5…] acts: the agent's hash, Unix seconds
+//	ARGV[5]  how much later the latest act may be, seconds
+//	ARGV[6…] acts: the agent's hash, Unix seconds
 //	reply    1 where any of them is new
 var countScript = redis.NewScript(`
 local c = redis.call('HMGET', KEYS[1], 'last', 'sum_2h', 'sum_2d')
 local last, half = tonumber(c[1] or 0), {tonumber(ARGV[2]), tonumber(ARGV[3])}
 local sums, length = {tonumber(c[2] or 0), tonumber(c[3] or 0)}, tonumber(ARGV[4])
-local new, remember = 0, tonumber(ARGV[1])
-for i = 5, #ARGV, 2 do
+local new, remember, today = 0, tonumber(ARGV[1]), 0
+for i = 6, #ARGV, 2 do
   local at = math.max(tonumber(ARGV[i + 1]), 1)
   local day = math.floor(at / 86400)
   local known = redis.call('ZSCORE', KEYS[2], ARGV[i])
   if not known or tonumber(known) <= day - remember then
     redis.call('ZADD', KEYS[2], day, ARGV[i])
+    if last > at + tonumber(ARGV[5]) then
+      for k = 1, 2 do
+        local long = length * half[k]
+        sums[k] = sums[k] * 2 ^ ((at % long - last % long) / half[k])
+      end
+      last = at
+    end
     for k = 1, 2 do
       local long = length * half[k]
       local epoch = math.floor(math.max(last, at) / long)
       sums[k] = sums[k] * 2 ^ (-length * (epoch - math.floor(last / long))) + 2 ^ ((at - epoch * long) / half[k])
     end
-    last, new = math.max(last, at), 1
+    last, new, today = math.max(last, at), 1, math.max(today, day)
   end
 end
 if new == 1 then
   redis.call('HSET', KEYS[1], 'last', string.format('%.0f', last), 'sum_2h', string.format('%.17g', sums[1]), 'sum_2d', string.format('%.17g', sums[2]))
-  redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', math.floor(last / 86400) - remember)
+  redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', today - remember)
   redis.call('EXPIRE', KEYS[1], remember * 86400)
   redis.call('EXPIRE', KEYS[2], remember * 86400)
 end
@@ -51,10 +59,12 @@ local now = t[1] * 1000 + math.floor(t[2] / 1000)
 //
 //	KEYS[1]  the changed items
 //	ARGV[1]  TTL, seconds
-//	ARGV[2…] items
+//	ARGV[2]  how long they are not taken yet, ms
+//	ARGV[3…] items
 var changedScript = redis.NewScript(now + `
-for i = 2, #ARGV do
-  redis.call('ZADD', KEYS[1], 'LT', string.format('%.0f', now), ARGV[i])
+local from = string.format('%.0f', now + tonumber(ARGV[2]))
+for i = 3, #ARGV do
+  redis.call('ZADD', KEYS[1], 'LT', from, ARGV[i])
 end
 return redis.call('EXPIRE', KEYS[1], ARGV[1])
 `)

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -25,6 +24,10 @@ import (
 // of a million readers are far below what anybody would see.
 const keep = popularity.RememberDays * 24 * time.Hour
 
+// countsWithin is longer than counting one batch takes: who takes an item after it
+// finds the new counts.
+const countsWithin = 10 * time.Second
+
 // atOnce is how many items go into one round trip.
 const atOnce = 1000
 
@@ -33,9 +36,6 @@ const atOnce = 1000
 type Store struct {
 	client redis.UniversalClient
 	keys   rediskeys.Keys
-
-	mu        sync.Mutex
-	uncertain map[string]bool // items that may have been counted and are not put down as changed
 }
 
 var (
@@ -46,42 +46,36 @@ var (
 // New makes a store behind client; keyPrefix goes before every key. It does not
 // talk to the server.
 func New(client redis.UniversalClient, keyPrefix string) *Store {
-	return &Store{client: client, keys: rediskeys.For(client, keyPrefix), uncertain: map[string]bool{}}
+	return &Store{client: client, keys: rediskeys.For(client, keyPrefix)}
 }
 
 // Count implements [popularity.Counter]. First it is noted what each agent has acted
 // on, so that nothing is remembered that cannot be erased; then the acts on each item
-// are one step; then the items are put down as changed. Where it fails in between,
-// the next call puts down what this one may have counted.
+// are one step. Items are put down as changed after that, and before, for a while
+// later: a server may be killed in between.
 func (s *Store) Count(ctx context.Context, acts []popularity.Act) error {
 	if len(acts) == 0 {
 		return nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	byItem := map[string][]any{}
 	for _, a := range acts {
 		byItem[a.Item] = append(byItem[a.Item], member(a.Agent), a.At)
 	}
-	err := s.noteActs(ctx, acts)
-	changed := maps.Clone(s.uncertain)
-	if err == nil {
-		for items := range slices.Chunk(slices.Sorted(maps.Keys(byItem)), atOnce) {
-			if err = s.countItems(ctx, items, byItem, changed); err != nil {
-				break
-			}
-		}
-	}
-	if err == nil {
-		err = s.Changed(ctx, slices.Sorted(maps.Keys(changed)))
-	}
-	if err != nil {
-		for item := range byItem {
-			s.uncertain[item] = true
-		}
+	if err := s.noteActs(ctx, acts); err != nil {
 		return contractError("count", err)
 	}
-	clear(s.uncertain)
+	for items := range slices.Chunk(slices.Sorted(maps.Keys(byItem)), atOnce) {
+		if err := s.changed(ctx, items, countsWithin); err != nil {
+			return err
+		}
+		changed, err := s.countItems(ctx, items, byItem)
+		if err != nil {
+			return contractError("count", err)
+		}
+		if err := s.changed(ctx, changed, 0); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -101,14 +95,15 @@ func (s *Store) noteActs(ctx context.Context, acts []popularity.Act) error {
 	return err
 }
 
-// countItems counts the acts on some items, and notes whose counts have changed.
-func (s *Store) countItems(ctx context.Context, items []string, acts map[string][]any, changed map[string]bool) error {
+// countItems counts the acts on some items, and answers whose counts have changed.
+func (s *Store) countItems(ctx context.Context, items []string, acts map[string][]any) (changed []string, err error) {
 	run := func() ([]*redis.Cmd, error) {
 		replies := make([]*redis.Cmd, len(items))
 		_, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for i, item := range items {
 				args := append([]any{
 					popularity.RememberDays, int64(feed.ShortHalfLife / time.Second), int64(feed.LongHalfLife / time.Second), feed.EpochHalfLives,
+					int64(feed.LatestAct / time.Second),
 				}, acts[item]...)
 				replies[i] = countScript.EvalSha(ctx, p, []string{s.keys.PopularityCounts(item), s.keys.PopularityAgents(item)}, args...)
 			}
@@ -119,21 +114,21 @@ func (s *Store) countItems(ctx context.Context, items []string, acts map[string]
 	replies, err := run()
 	if err != nil && strings.Contains(err.Error(), "NOSCRIPT") {
 		if err := countScript.Load(ctx, s.client).Err(); err != nil {
-			return err
+			return nil, err
 		}
 		replies, err = run()
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i, reply := range replies {
 		if n, err := reply.Int(); err != nil {
-			return err
+			return nil, err
 		} else if n > 0 {
-			changed[items[i]] = true
+			changed = append(changed, items[i])
 		}
 	}
-	return nil
+	return changed, nil
 }
 
 // Forget implements [popularity.Counter].
@@ -205,10 +200,13 @@ func (s *Store) Counts(ctx context.Context, items []string) (map[string]feed.Cou
 }
 
 // Changed implements [popularity.Queue].
-func (s *Store) Changed(ctx context.Context, items []string) error {
+func (s *Store) Changed(ctx context.Context, items []string) error { return s.changed(ctx, items, 0) }
+
+// changed puts items down as changed, to be taken after a while.
+func (s *Store) changed(ctx context.Context, items []string, after time.Duration) error {
 	for part := range slices.Chunk(items, atOnce) {
-		args := make([]any, 0, 1+len(part))
-		args = append(args, int64(keep/time.Second))
+		args := make([]any, 0, 2+len(part))
+		args = append(args, int64(keep/time.Second), after.Milliseconds())
 		for _, item := range part {
 			args = append(args, item)
 		}

@@ -229,10 +229,56 @@ func TestFailures(t *testing.T) {
 				require.NoError(t, s.Count(t.Context(), acts))
 				once := feed.Counts{}.Add(noon)
 				assert.Equal(t, map[string]feed.Counts{"a": once.Add(noon), "b": once}, counts(t, s, "a", "b"))
-				assert.Equal(t, []string{"a", "b"}, taken(t, s))
+				comeToTheIndex(t, s, "a", "b")
 			})
 		}
 	}
+}
+
+// comeToTheIndex waits until some items are to be written, within the time that counting
+// may take.
+func comeToTheIndex(t *testing.T, s *Store, items ...string) {
+	t.Helper()
+	var all []string
+	require.Eventually(t, func() bool {
+		all = append(all, taken(t, s)...)
+		slices.Sort(all)
+		return slices.Equal(items, slices.Compact(all))
+	}, 3*countsWithin, 20*time.Millisecond)
+}
+
+// TestKilledAfterCounting loses a server that has counted and has not said that the
+// counts have changed: they come to the index all the same.
+func TestKilledAfterCounting(t *testing.T) {
+	t.Parallel()
+	client, prefix := testenv.Redis(t)
+	dying := New(client, prefix)
+	broken := &failing{at: "popularity:counts", after: true}
+	client.AddHook(broken)
+	require.ErrorIs(t, dying.Count(t.Context(), []popularity.Act{act("u", "a", noon)}), popularity.ErrUnavailable)
+	broken.at = ""
+	other := New(client, prefix)
+	assert.Equal(t, map[string]feed.Counts{"a": feed.Counts{}.Add(noon)}, counts(t, other, "a"))
+	comeToTheIndex(t, other, "a")
+}
+
+// TestClockAhead counts with a clock months ahead, and then at the true time: acts count,
+// each once.
+func TestClockAhead(t *testing.T) {
+	t.Parallel()
+	client, prefix := testenv.Redis(t)
+	s := New(client, prefix)
+	const ahead = noon + 200*86_400
+	want := feed.Counts{}.Add(ahead).Add(noon).Add(noon + 60)
+	require.NoError(t, s.Count(t.Context(), []popularity.Act{act("u", "a", ahead)}))
+	for range 3 {
+		require.NoError(t, s.Count(t.Context(), []popularity.Act{act("v", "a", noon)}))
+		require.NoError(t, s.Count(t.Context(), []popularity.Act{act("w", "a", noon+60)}))
+	}
+	got := counts(t, s, "a")["a"]
+	assert.Equal(t, want.Last, got.Last)
+	assert.InEpsilon(t, want.Short, got.Short, 1e-9)
+	assert.InEpsilon(t, want.Long, got.Long, 1e-9)
 }
 
 // TestTTL checks that nothing stays for ever.
