@@ -25,14 +25,22 @@ import (
 type dealer struct {
 	by     feed.Diversity
 	from   []feed.Candidate
-	all    []int32 // what rest is a part of
-	rest   []int32 // candidates not dealt yet, in order
-	order  []int32 // dealt
-	kinds  [3]kind // author, site, tag
-	page   []int32 // candidates of the current page
+	all    []waiting // what rest is a part of
+	rest   []waiting // candidates not dealt yet, in order
+	order  []int32   // dealt
+	kinds  [3]kind   // author, site, tag
+	page   []int32   // candidates of the current page
 	told   []feed.Story
 	places []place // of all candidates; nil: nobody asks
 	drawer drawer
+}
+
+// waiting is a candidate that is not dealt yet, with what the search for the next one
+// reads: it goes over many of them.
+type waiting struct {
+	score float64
+	of    [len(kinds)]int32 // its value of each kind; 0: none, or the kind is off
+	c     int32
 }
 
 // place is what became of a candidate, for explanations.
@@ -91,13 +99,19 @@ func refsOf(from []feed.Candidate) []feed.Ref {
 func (d *dealer) prepare(from []feed.Candidate, by feed.Diversity) {
 	d.by, d.from = by, from
 	d.rest, d.order, d.page = d.all[:0], d.order[:0], d.page[:0]
-	for i := range from {
-		d.rest = append(d.rest, int32(i))
-	}
-	d.all = d.rest
 	for k, spread := range []feed.Spread{by.Author, by.Site, by.Tag} {
 		d.kinds[k].prepare(from, k, spread)
 	}
+	for i := range from {
+		w := waiting{score: float64(from[i].Score), c: int32(i)}
+		for k := range d.kinds {
+			if d.kinds[k].on {
+				w.of[k] = d.kinds[k].of[i]
+			}
+		}
+		d.rest = append(d.rest, w)
+	}
+	d.all = d.rest
 	if d.places != nil {
 		d.places = make([]place, len(from))
 	}
@@ -105,6 +119,7 @@ func (d *dealer) prepare(from []feed.Candidate, by feed.Diversity) {
 
 func (k *kind) prepare(from []feed.Candidate, which int, spread feed.Spread) {
 	if k.on = spread.On(); !k.on {
+		k.factor = append(k.factor[:0], 1)
 		return
 	}
 	if k.numbers == nil {
@@ -143,7 +158,7 @@ func (d *dealer) dealPage(page, size int) {
 		if !drawn {
 			at = d.best()
 		}
-		c := d.rest[at]
+		c := d.rest[at].c
 		copy(d.rest[1:at+1], d.rest[:at]) // it is most often among the first
 		d.rest = d.rest[1:]
 		if same := d.sameStory(c); same >= 0 {
@@ -173,19 +188,15 @@ func (d *dealer) best() int {
 	for k := range d.kinds {
 		most *= d.kinds[k].most()
 	}
+	author, site, tag := d.kinds[0].factor, d.kinds[1].factor, d.kinds[2].factor
 	best, highest := 0, math.Inf(-1)
-	for i, c := range d.rest {
-		score := float64(d.from[c].Score)
-		if score*most <= highest {
+	for i := range d.rest {
+		w := &d.rest[i]
+		if w.score*most <= highest {
 			break
 		}
-		factor := 1.0 // multiplied as most is, so that it is no larger
-		for k := range d.kinds {
-			if kind := &d.kinds[k]; kind.on {
-				factor *= kind.factor[kind.of[c]]
-			}
-		}
-		if score *= factor; score > highest {
+		factor := author[w.of[0]] * site[w.of[1]] * tag[w.of[2]] // multiplied as most is, so that it is no larger
+		if score := w.score * factor; score > highest {
 			best, highest = i, score
 		}
 	}
