@@ -15,7 +15,6 @@ const (
 	maxTagFeatures  = 8
 	maxWordFeatures = 8
 	leastWord       = 3 // characters; a word with a sign in it, such as c#, may have fewer
-	mostWord        = 64
 )
 
 // features lists what can be learned from an act on the item: its first tags, its
@@ -69,8 +68,7 @@ func tellingWords(title string) []string {
 	return found
 }
 
-// telling reports whether a word has a letter, and is neither too short nor so long
-// that it is none.
+// telling reports whether a word has a letter and is long enough.
 func telling(token string) bool {
 	characters, letters, signs := 0, 0, 0
 	for _, r := range token {
@@ -82,5 +80,5 @@ func telling(token string) bool {
 			signs++
 		}
 	}
-	return letters > 0 && characters <= mostWord && (characters >= leastWord || signs > 0)
+	return letters > 0 && (characters >= leastWord || signs > 0)
 }
