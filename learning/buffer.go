@@ -59,7 +59,7 @@ type BufferConfig struct {
 
 // Buffer hands what agents do to the store, as soon as what came before is stored:
 // in milliseconds while all is well, and the acts of one agent together. While the
-// store is unavailable it holds the acts and tries again. A process that is killed
+// store is unavailable it holds the acts, as many as it has room for, and tries again. A process that is killed
 // loses the acts that wait, and nothing else.
 type Buffer struct {
 	store   Store
