@@ -149,5 +149,8 @@ type Sessions interface {
 	// Delete ends the agent's session; without one it does nothing. What was
 	// handed out stays pending. After an error delete again.
 	Delete(ctx context.Context, agent string) error
+	// Forget is Delete that also forgets when the agent last refreshed. Records of
+	// calls stay, for retries. After an error forget again.
+	Forget(ctx context.Context, agent string) error
 	Withdrawer
 }

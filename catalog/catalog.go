@@ -63,7 +63,8 @@ type Profiles interface {
 	// remembered, the zero value of an agent of whom nothing is, and answers false
 	// where it changed nothing. It is atomic: change is called again where somebody
 	// else has written meanwhile, and neither undoes the other. A change to the zero
-	// value forgets.
+	// value forgets, as [feed.Learning.Erase] does, which also refuses what other
+	// servers learn later of acts from before.
 	Learn(ctx context.Context, agent string, change func(*feed.Learning) bool) error
 }
 

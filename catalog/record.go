@@ -100,3 +100,7 @@ func (r *Record) Learn(exists bool, change func(*feed.Learning) bool) (changed b
 func (r *Record) Empty() bool {
 	return r.Weights.Alone && r.Learning == nil
 }
+
+// Known reports whether the agent has a profile or something was learned of them. A
+// record may be there to refuse what was done before they were erased.
+func (r *Record) Known() bool { return !r.Weights.Alone || len(r.Weights.Features) > 0 }

@@ -2,6 +2,7 @@ package catalog_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -34,7 +35,7 @@ func TestParseRecordDamaged(t *testing.T) {
 			assert.Equal(t, r.Learned, r.Weights)
 			assert.Equal(t, c.remembers, r.Learning != nil)
 			assert.True(t, r.Learn(true, func(l *feed.Learning) bool {
-				return l.Add([]feed.LearningAct{{Kind: feed.Clicked, Group: "a", At: 10}}, 0)
+				return l.Add([]feed.LearningAct{{Kind: feed.Clicked, Group: "a", At: time.Unix(10, 0)}}, 0, time.Unix(10, 0))
 			}), "it is learned on")
 		})
 	}

@@ -49,8 +49,8 @@ func (c *Client) AuthorPosts(ctx context.Context, id, cursor string, limit int) 
 	return call[PostPage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
 }
 
-// DeleteAgent calls DELETE /v1/agents/{agent_id}: everything that the agent made
-// is erased.
+// DeleteAgent calls DELETE /v1/agents/{agent_id}: everything that is kept of the
+// agent, and what they made, is erased.
 func (c *Client) DeleteAgent(ctx context.Context, agent string) error {
 	_, err := c.Do(ctx, Request{Method: http.MethodDelete, Path: agentPath(agent), Repeatable: true})
 	return err

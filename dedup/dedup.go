@@ -99,6 +99,9 @@ type Claimer interface {
 	// pending set. One that is not there is passed over, so an error may be
 	// answered by releasing again.
 	Release(ctx context.Context, agent string, groups []string) error
+	// Forget takes everything of an agent out of the pending set. What was served
+	// and is in no filter yet may be served again. After an error forget again.
+	Forget(ctx context.Context, agent string) error
 }
 
 // Writer is the recorder's side.

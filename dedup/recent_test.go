@@ -32,6 +32,8 @@ func (c *claims) Claim(_ context.Context, agent string, groups []string, limit i
 
 func (c *claims) Release(context.Context, string, []string) error { return nil }
 
+func (c *claims) Forget(context.Context, string) error { return nil }
+
 // TestReclaim has a store that lost its last writes: what was delivered within
 // the grace and a little before is claimed and recorded again, nothing else is.
 func TestReclaim(t *testing.T) {

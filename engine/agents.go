@@ -89,7 +89,8 @@ func (e *Engine) RemoveProfile(ctx context.Context, agent string) error {
 }
 
 // Forget deletes the agent's profile, what was learned of them and what is remembered
-// of their clicks and likes, and ends their session, whatever there is of them.
+// of their clicks and likes, their session and what is pending, whatever there is of
+// them. After an error forget again.
 func (e *Engine) Forget(ctx context.Context, agent string) error {
 	if err := e.ForgetLearned(ctx, agent); err != nil {
 		return err
@@ -102,7 +103,10 @@ func (e *Engine) Forget(ctx context.Context, agent string) error {
 			return err
 		}
 	}
-	return e.stores.Sessions.Delete(e.begin(ctx), agent)
+	if err := e.stores.Sessions.Forget(e.begin(ctx), agent); err != nil {
+		return err
+	}
+	return e.stores.Seen.Forget(e.begin(ctx), agent)
 }
 
 // Seen records that the agent has seen the items, whether Freshet

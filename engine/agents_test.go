@@ -7,6 +7,7 @@ import (
 
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
 )
 
@@ -21,6 +22,12 @@ func TestForget(t *testing.T) {
 		page, err := r.stores.Sessions.Pop(t.Context(), cache.Pop{Agent: "u_1", Limit: 5, Now: r.clock()})
 		require.NoError(t, err)
 		require.Empty(t, page.Refs, "the session has ended")
+		at, err := r.stores.Sessions.Refreshed(t.Context(), "u_1")
+		require.NoError(t, err)
+		require.True(t, at.IsZero())
+		claimed, err := r.stores.Seen.Claim(t.Context(), "u_1", run(0, 5), 0, r.clock())
+		require.NoError(t, err)
+		require.NotContains(t, claimed, dedup.Held, "nothing is pending")
 		_, err = r.Profile(t.Context(), "u_1")
 		require.ErrorIs(t, err, catalog.ErrNotFound)
 	}

@@ -181,6 +181,10 @@ func (s *faultySessions) Delete(ctx context.Context, agent string) error {
 	return alone(&s.fault, "Delete", func() error { return s.Sessions.Delete(ctx, agent) })
 }
 
+func (s *faultySessions) Forget(ctx context.Context, agent string) error {
+	return alone(&s.fault, "Forget", func() error { return s.Sessions.Forget(ctx, agent) })
+}
+
 func (s *faultySessions) Abandon(ctx context.Context, agent string, call cache.Call) error {
 	return alone(&s.fault, "Abandon", func() error {
 		s.mu.Lock()

@@ -58,7 +58,8 @@ func (e *Engine) Learned(agent string, p *feed.Profile) []recall.LearnedGain {
 	return gains
 }
 
-// ForgetLearned deletes what was learned of an agent, whatever there is of it.
+// ForgetLearned deletes what was learned of an agent, whatever there is of it. What
+// they did before, and other servers have not learned yet, does not count any more.
 func (e *Engine) ForgetLearned(ctx context.Context, agent string) error {
 	ctx = e.begin(ctx)
 	if err := feed.CheckAgentID(agent); err != nil {
@@ -69,11 +70,9 @@ func (e *Engine) ForgetLearned(ctx context.Context, agent string) error {
 			return err
 		}
 	}
+	now := e.cfg.Clock()
 	return e.stores.Catalog.Learn(ctx, agent, func(l *feed.Learning) bool {
-		if l.IsZero() {
-			return false
-		}
-		*l = feed.Learning{}
+		l.Erase(now)
 		return true
 	})
 }

@@ -152,6 +152,25 @@ func TestReactTeaches(t *testing.T) {
 	require.ErrorIs(t, r.ForgetLearned(t.Context(), "u:1"), feed.ErrBadID)
 }
 
+// What is refused for want of room, and sent again, counts once in the counts of
+// reports, which know it again for a day only: they come last.
+func TestReactAgain(t *testing.T) {
+	l, live := &learner{}, &raised{}
+	r := newRig(t, 30, func(s *engine.Stores, _ *engine.Config) { s.Learner, s.Popularity = l, live })
+	r.wants(t, refresh(5), run(0, 5), true)
+	for _, full := range []*bool{&l.full, &live.full, &r.tally.full} {
+		*full = true
+		_, err := r.react(t, events.Like, "i000")
+		require.ErrorIs(t, err, events.ErrUnavailable)
+		assert.Zero(t, r.tally.acts)
+		*full = false
+	}
+	taken, err := r.react(t, events.Like, "i000")
+	require.NoError(t, err)
+	assert.Equal(t, 1, taken.Accepted)
+	assert.Equal(t, 1, r.tally.acts)
+}
+
 func TestReactWithoutDedup(t *testing.T) {
 	r := newRig(t, 5, nil)
 	r.seen.down(dedup.ErrUnavailable)

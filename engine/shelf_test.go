@@ -100,6 +100,10 @@ func (s *shelf) Learn(_ context.Context, agent string, change func(*feed.Learnin
 	p, exists := s.profiles[agent]
 	r := catalog.RecordOf(p)
 	r.Learn(exists, change)
+	if !r.Known() {
+		delete(s.profiles, agent)
+		return nil
+	}
 	p.Learned = r.Weights
 	s.profiles[agent] = p
 	return nil

@@ -118,7 +118,10 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (Taken, er
 			raised = append(raised, a.ID)
 		}
 	}
-	if !e.count(agent, counted, raised) || !e.learn(agent, lesson) {
+	// The counts of reports come last: they know an act again on the same day only,
+	// and in the same variant, the others for 90 days. So an act that is refused and
+	// sent again counts once everywhere, whichever had no room.
+	if !e.learn(agent, lesson) || !e.raise(agent, raised) || !e.count(agent, counted) {
 		return Taken{}, fmt.Errorf("%w: too many events are waiting to be counted", events.ErrUnavailable)
 	}
 	return taken, nil
@@ -134,17 +137,20 @@ func counting(kind events.Kind, agent, group string) events.Act {
 	return act
 }
 
-// count hands over what counts for the agent's variant, and the items whose live
-// popularity it raises; false: there is no room for it at the moment.
-func (e *Engine) count(agent string, acts []events.Act, raised []string) bool {
-	now := e.cfg.Clock()
-	if e.stores.Tally != nil && len(acts) > 0 {
-		variant, _ := e.cfg.Rankings.For(agent)
-		if !e.stores.Tally.Acted(variant, acts, now) {
-			return false
-		}
+// raise hands over the items whose live popularity an agent raises; false: there is
+// no room for it at the moment.
+func (e *Engine) raise(agent string, items []string) bool {
+	return e.stores.Popularity == nil || len(items) == 0 || e.stores.Popularity.Acted(agent, items, e.cfg.Clock())
+}
+
+// count hands over what counts for the agent's variant; false: there is no room for
+// it at the moment.
+func (e *Engine) count(agent string, acts []events.Act) bool {
+	if e.stores.Tally == nil || len(acts) == 0 {
+		return true
 	}
-	return e.stores.Popularity == nil || len(raised) == 0 || e.stores.Popularity.Acted(agent, raised, now)
+	variant, _ := e.cfg.Rankings.For(agent)
+	return e.stores.Tally.Acted(variant, acts, e.cfg.Clock())
 }
 
 // hiddenPosts are those of the ids that name a post which the agent may not see.

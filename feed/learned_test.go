@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,11 +18,22 @@ import (
 const learnedAt = int64(1_772_798_400) // 2026-03-06 12:00
 
 func lesson(kind feed.ActKind, group string, at int64, words ...string) feed.LearningAct {
-	a := feed.LearningAct{Kind: kind, Group: group, At: at}
+	a := feed.LearningAct{Kind: kind, Group: group, At: time.Unix(at, 0)}
 	for _, w := range words {
 		a.Features = append(a.Features, feed.WeightedFeature{Feature: feed.Feature{Kind: feed.FeatureWord, Value: w}, Weight: 1})
 	}
 	return a
+}
+
+// learn adds acts at the time of the latest of all.
+func learn(l *feed.Learning, acts []feed.LearningAct, halfLife time.Duration) bool {
+	now := time.Unix(l.At, 0)
+	for _, a := range acts {
+		if a.At.After(now) {
+			now = a.At
+		}
+	}
+	return l.Add(acts, halfLife, now)
 }
 
 // evidence is what was learned of words, rounded.
@@ -45,7 +57,7 @@ func TestLearning(t *testing.T) {
 	var l feed.Learning
 	day := int64(86_400)
 	require.True(t, l.IsZero())
-	require.True(t, l.Add([]feed.LearningAct{
+	require.True(t, learn(&l, []feed.LearningAct{
 		lesson(feed.Clicked, "a", learnedAt, "go", "raft"), lesson(feed.Liked, "a", learnedAt, "go", "raft"), lesson(feed.Clicked, "a", learnedAt, "go", "raft"),
 		lesson(feed.Hidden, "b", learnedAt, "golf"),
 	}, 24*time.Hour))
@@ -53,10 +65,10 @@ func TestLearning(t *testing.T) {
 	assert.Equal(t, learnedAt, l.At)
 	assert.Equal(t, feed.LearnedFeature{Feature: feed.Feature{Kind: "word", Value: "raft"}, Evidence: 2, Clicks: 1, Likes: 1}, l.Features[2])
 
-	require.True(t, l.Add([]feed.LearningAct{lesson(feed.Clicked, "c", learnedAt+day, "go"), lesson(feed.Disliked, "a", learnedAt, "raft")}, 24*time.Hour))
+	require.True(t, learn(&l, []feed.LearningAct{lesson(feed.Clicked, "c", learnedAt+day, "go"), lesson(feed.Disliked, "a", learnedAt, "raft")}, 24*time.Hour))
 	assert.Equal(t, map[string]float64{"go": 2, "golf": -1}, evidence(l.Features), "half a day later, and what comes in late as what is left of it")
-	assert.False(t, l.Add([]feed.LearningAct{lesson(feed.Clicked, "c", learnedAt+2*day, "go")}, 24*time.Hour))
-	require.True(t, l.Add([]feed.LearningAct{lesson(feed.Clicked, "d", learnedAt+10*day, "x")}, 24*time.Hour))
+	assert.False(t, learn(&l, []feed.LearningAct{lesson(feed.Clicked, "c", learnedAt+2*day, "go")}, 24*time.Hour))
+	require.True(t, learn(&l, []feed.LearningAct{lesson(feed.Clicked, "d", learnedAt+10*day, "x")}, 24*time.Hour))
 	assert.Equal(t, map[string]float64{"x": 1}, evidence(l.Features), "what is negligible is forgotten")
 	learned := l.Learned()
 	assert.Equal(t, l.Features, learned.Features)
@@ -68,13 +80,114 @@ func TestActsAreRemembered(t *testing.T) {
 	t.Parallel()
 	for _, start := range []int64{learnedAt, 16_383 * 86_400, 16_384*86_400 - 40*86_400} { // where the days begin anew, too
 		var l feed.Learning
-		require.True(t, l.Add([]feed.LearningAct{lesson(feed.Clicked, "a", start, "go")}, 0))
+		require.True(t, learn(&l, []feed.LearningAct{lesson(feed.Clicked, "a", start, "go")}, 0))
 		for day := int64(1); day < feed.RememberActsDays; day++ {
-			require.False(t, l.Add([]feed.LearningAct{lesson(feed.Clicked, "a", start+day*86_400, "go")}, 0), "day %d", day)
+			require.False(t, learn(&l, []feed.LearningAct{lesson(feed.Clicked, "a", start+day*86_400, "go")}, 0), "day %d", day)
 		}
-		require.True(t, l.Add([]feed.LearningAct{lesson(feed.Clicked, "a", start+90*86_400, "go")}, 0))
+		require.True(t, learn(&l, []feed.LearningAct{lesson(feed.Clicked, "a", start+90*86_400, "go")}, 0))
 		require.Len(t, l.Acts, 1)
 	}
+}
+
+// TestLearningWhileTheClockWasWrong acts while the clock is ahead, and then at the true
+// time: what is stamped later than now counts as of now, and acts count as ever.
+func TestLearningWhileTheClockWasWrong(t *testing.T) {
+	t.Parallel()
+	const day, month = 24 * time.Hour, 30 * 24 * time.Hour
+	begin := time.Unix(learnedAt, 0)
+	for name, ahead := range map[string]time.Duration{
+		"right": 0, "a second": time.Second, "a day": day, "three months": 3 * month, "a year": 365 * day, "twenty years": 20 * 365 * day,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			wrong := begin.Add(ahead)
+			var l feed.Learning
+			require.True(t, l.Add([]feed.LearningAct{lesson(feed.Clicked, "before", wrong.Unix(), "old")}, month, wrong))
+
+			// Back at the true time, the next act counts in full, beside what there was.
+			require.True(t, l.Add([]feed.LearningAct{lesson(feed.Clicked, "a", begin.Unix(), "new")}, month, begin))
+			assert.Equal(t, map[string]float64{"old": 1, "new": 1}, evidence(l.Features))
+			assert.Equal(t, begin.Unix(), l.At)
+			assert.False(t, l.Add([]feed.LearningAct{lesson(feed.Clicked, "before", begin.Unix(), "old")}, month, begin), "it has counted")
+			// An act that was taken before the clock was set back, and is learned after it.
+			require.True(t, l.Add([]feed.LearningAct{lesson(feed.Liked, "a", wrong.Unix(), "new")}, month, begin))
+			assert.Equal(t, map[string]float64{"old": 1, "new": 2}, evidence(l.Features))
+
+			// Time goes on as ever: what was learned is forgotten, and acts count again.
+			later := begin.Add(month)
+			require.True(t, l.Add([]feed.LearningAct{lesson(feed.Clicked, "b", later.Unix(), "third")}, month, later))
+			assert.Equal(t, map[string]float64{"old": 0.5, "new": 1, "third": 1}, evidence(l.Features))
+			later = begin.Add(feed.RememberActsDays * day)
+			require.True(t, l.Add([]feed.LearningAct{lesson(feed.Clicked, "before", later.Unix(), "old")}, month, later))
+			assert.Len(t, l.Acts, 2, "b and before")
+		})
+	}
+}
+
+// TestErasedLearning erases a reader while acts of theirs are on their way: those from
+// before do not count, whenever they come in, those from after do.
+func TestErasedLearning(t *testing.T) {
+	t.Parallel()
+	at := time.Unix(learnedAt, 0)
+	click := func(group string, at time.Time) []feed.LearningAct {
+		return []feed.LearningAct{{Kind: feed.Clicked, Group: group, At: at, Features: []feed.WeightedFeature{{Feature: feed.Feature{Kind: feed.FeatureTag, Value: "go"}, Weight: 1}}}}
+	}
+	var l feed.Learning
+	require.True(t, l.Add(click("a", at), 0, at))
+	l.Erase(at.Add(time.Millisecond))
+	assert.Empty(t, l.Features)
+	assert.Empty(t, l.Acts)
+	assert.False(t, l.IsZero(), "it says when")
+	now := at.Add(time.Hour)
+	assert.False(t, l.Add(append(click("a", at), click("b", at.Add(999*time.Microsecond))...), 0, now), "late, and of the same second")
+	assert.Empty(t, l.Features)
+	require.True(t, l.Add(click("a", at.Add(time.Millisecond)), 0, now), "acting so again is learned")
+	assert.Equal(t, 1, l.Features[0].Clicks)
+
+	text, err := json.Marshal(l)
+	require.NoError(t, err)
+	var read feed.Learning
+	require.NoError(t, json.Unmarshal(text, &read))
+	assert.Equal(t, l, read)
+
+	l.Erase(at.Add(365 * 24 * time.Hour)) // by a clock that is ahead
+	require.True(t, l.Add(click("a", at), 0, now), "the time is set right")
+	assert.Empty(t, l.Features)
+	require.True(t, l.Add(click("a", now), 0, now))
+	assert.Equal(t, 1, l.Features[0].Clicks)
+}
+
+// TestLearningFromManyActs learns 4,000 acts on items with 20 tags at once and one by
+// one: the same, of bounded size.
+func TestLearningFromManyActs(t *testing.T) {
+	t.Parallel()
+	var acts []feed.LearningAct
+	for i := range 4000 {
+		act := feed.LearningAct{Kind: feed.Clicked, Group: fmt.Sprint("g", i), At: time.Unix(learnedAt+int64(i), 0)}
+		for n := range 20 {
+			value := fmt.Sprint("common", n)
+			if n > 2 {
+				value = strings.Repeat("é", feed.MaxTermLength-8) + fmt.Sprint(i*20+n) // no two alike
+			}
+			act.Features = append(act.Features, feed.WeightedFeature{Feature: feed.Feature{Kind: feed.FeatureTag, Value: value}, Weight: 1})
+		}
+		acts = append(acts, act)
+	}
+	var whole, single feed.Learning
+	require.True(t, learn(&whole, acts, 0))
+	for i := range acts {
+		require.True(t, learn(&single, acts[i:i+1], 0))
+		require.LessOrEqual(t, len(single.Features), 400)
+	}
+	assert.Equal(t, whole.Acts, single.Acts)
+	assert.Len(t, whole.Features, 400)
+	for n := range 3 {
+		assert.Equal(t, 4000, single.Features[n].Clicks)
+		assert.InEpsilon(t, whole.Features[n].Evidence, single.Features[n].Evidence, 1e-9)
+	}
+	text, err := json.Marshal(whole)
+	require.NoError(t, err)
+	assert.Less(t, len(text), 512<<10)
 }
 
 // TestLearningIsBounded learns from more than there is room for, and reads back what
@@ -83,12 +196,12 @@ func TestLearningIsBounded(t *testing.T) {
 	t.Parallel()
 	var l feed.Learning
 	for i := range 5000 {
-		require.True(t, l.Add([]feed.LearningAct{lesson(feed.ActKind(i%4), fmt.Sprint("g", i), learnedAt+int64(i), fmt.Sprint("w", i%700), "all")}, 0))
+		require.True(t, learn(&l, []feed.LearningAct{lesson(feed.ActKind(i%4), fmt.Sprint("g", i), learnedAt+int64(i), fmt.Sprint("w", i%700), "all")}, 0))
 	}
 	assert.Len(t, l.Features, 400)
 	assert.Len(t, l.Acts, 4000)
-	assert.False(t, l.Add([]feed.LearningAct{lesson(feed.ActKind(4999%4), "g4999", learnedAt+5000, "x")}, 0))
-	assert.True(t, l.Add([]feed.LearningAct{lesson(feed.Clicked, "g0", learnedAt+5000, "x")}, 0), "the earliest is forgotten")
+	assert.False(t, learn(&l, []feed.LearningAct{lesson(feed.ActKind(4999%4), "g4999", learnedAt+5000, "x")}, 0))
+	assert.True(t, learn(&l, []feed.LearningAct{lesson(feed.Clicked, "g0", learnedAt+5000, "x")}, 0), "the earliest is forgotten")
 	learned := l.Learned()
 	assert.Len(t, learned.Features, feed.MaxLearned)
 
@@ -110,13 +223,13 @@ func TestLearningInAnyOrder(t *testing.T) {
 		acts = append(acts, lesson(feed.ActKind(rnd.IntN(4)), fmt.Sprint(i), learnedAt+rnd.Int64N(80*86_400), fmt.Sprint("w", rnd.IntN(9))))
 	}
 	var want feed.Learning
-	want.Add(acts, 0)
+	learn(&want, acts, 0)
 	for range 10 {
 		rnd.Shuffle(len(acts), func(i, j int) { acts[i], acts[j] = acts[j], acts[i] })
 		var l feed.Learning
 		for rest := acts; len(rest) > 0; {
 			n := 1 + rnd.IntN(len(rest))
-			l.Add(rest[:n], 0)
+			learn(&l, rest[:n], 0)
 			rest = rest[n:]
 		}
 		assert.Equal(t, want.At, l.At)

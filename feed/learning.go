@@ -31,7 +31,7 @@ type LearningAct struct {
 	Kind     ActKind
 	Group    string // of the item
 	Features []WeightedFeature
-	At       int64 // Unix seconds
+	At       time.Time // when it was taken
 }
 
 // RememberActsDays is how many days it is remembered that a reader has acted on an
@@ -48,39 +48,73 @@ type Learning struct {
 	At       int64            `json:"at,omitempty"` // Unix seconds of the latest act
 	Features []LearnedFeature `json:"features,omitempty"`
 	Acts     ActMemory        `json:"acts,omitempty"`
+	// Erased is when the reader was last erased, in Unix microseconds; 0: never. An
+	// act from before, which another server may still hold, does not count.
+	Erased int64 `json:"erased,omitempty"`
 }
 
 // IsZero reports whether nothing is remembered.
-func (l *Learning) IsZero() bool { return len(l.Features) == 0 && len(l.Acts) == 0 }
+func (l *Learning) IsZero() bool { return len(l.Features) == 0 && len(l.Acts) == 0 && l.Erased == 0 }
+
+// Erase forgets everything, and refuses from then on what was done before now.
+func (l *Learning) Erase(now time.Time) { *l = Learning{Erased: now.UnixMicro()} }
 
 // Learned returns the features that count for the reader.
 func (l *Learning) Learned() Learned {
 	return Learned{At: l.At, Features: slices.Clone(l.Features[:min(len(l.Features), MaxLearned)])}
 }
 
-// Add learns from acts with a half-life, 0 for the default, and reports whether one
-// of them counted: adding the same acts again changes nothing. One that comes in
-// late counts as what is left of it. The result does not depend on the order in
-// which acts come in, but for what has to be forgotten.
-func (l *Learning) Add(acts []LearningAct, halfLife time.Duration) (changed bool) {
-	w := LearnedWeights{HalfLife: halfLife}
+// Add learns from acts with a half-life, 0 for the default, and reports whether
+// anything changed: adding the same acts again changes nothing. One that comes in
+// late counts as what is left of it. A time after now, which a clock that was ahead
+// has left, counts as now. The result does not depend on the order in which acts
+// come in, but for what has to be forgotten.
+func (l *Learning) Add(acts []LearningAct, halfLife time.Duration, now time.Time) (changed bool) {
+	changed = l.correct(now)
+	w, known := LearnedWeights{HalfLife: halfLife}, l.index()
 	for i := range acts {
-		act := &acts[i]
-		if !l.Acts.add(act) {
+		act := acts[i]
+		if act.At.After(now) {
+			act.At = now
+		}
+		if act.At.UnixMicro() < l.Erased || !l.Acts.add(&act) {
 			continue
 		}
 		changed = true
-		l.advance(act.At, w)
-		count := evidence[act.Kind] * w.left(l.At-act.At)
+		l.advance(act.At.Unix(), w)
+		count := evidence[act.Kind] * w.left(l.At-act.At.Unix())
 		for _, f := range act.Features {
-			l.feature(f.Feature).count(act.Kind, count*f.Weight)
+			l.feature(known, f.Feature).count(act.Kind, count*f.Weight)
 		}
 	}
 	if changed {
+		l.Acts.expire(l.At)
 		l.Features = slices.DeleteFunc(l.Features, func(f LearnedFeature) bool { return math.Abs(f.Evidence) < negligibleEvidence })
 		l.Features = strongest(l.Features, maxLearnable)
 	}
 	return changed
+}
+
+// correct takes back to now what is stamped later: else nothing would be forgotten,
+// and no act would count, until that time has come.
+func (l *Learning) correct(now time.Time) (changed bool) {
+	if l.At > now.Unix() {
+		l.At, changed = now.Unix(), true
+		l.Acts.correct(l.At)
+	}
+	if l.Erased > now.UnixMicro() {
+		l.Erased, changed = now.UnixMicro(), true
+	}
+	return changed
+}
+
+// index tells where each feature is.
+func (l *Learning) index() map[Feature]int {
+	at := make(map[Feature]int, len(l.Features))
+	for i := range l.Features {
+		at[l.Features[i].Feature] = i
+	}
+	return at
 }
 
 // advance lets what there is decay up to a moment.
@@ -95,14 +129,14 @@ func (l *Learning) advance(at int64, w LearnedWeights) {
 	l.At = at
 }
 
-func (l *Learning) feature(f Feature) *LearnedFeature {
-	for i := range l.Features {
-		if l.Features[i].Feature == f {
-			return &l.Features[i]
-		}
+func (l *Learning) feature(known map[Feature]int, f Feature) *LearnedFeature {
+	at, ok := known[f]
+	if !ok {
+		at = len(l.Features)
+		known[f] = at
+		l.Features = append(l.Features, LearnedFeature{Feature: f})
 	}
-	l.Features = append(l.Features, LearnedFeature{Feature: f})
-	return &l.Features[len(l.Features)-1]
+	return &l.Features[at]
 }
 
 func (f *LearnedFeature) count(kind ActKind, evidence float64) {
@@ -132,21 +166,44 @@ const (
 
 // add remembers an act; false: it has counted in the last [RememberActsDays].
 func (m *ActMemory) add(act *LearningAct) bool {
-	day := uint64(DayOf(time.Unix(act.At, 0))) % days
-	one := xxhash.Sum64String(act.Group)<<(dayBits+kindBits) | day<<kindBits | uint64(act.Kind)
-	kept := (*m)[:0:0]
-	for _, known := range *m {
-		if ago := daysBetween(known, one); ago >= RememberActsDays && ago < days/2 {
+	one := xxhash.Sum64String(act.Group)<<(dayBits+kindBits) | dayOf(act.At.Unix()) | uint64(act.Kind)
+	for i, known := range *m {
+		if known&whatMask != one&whatMask {
 			continue
 		}
-		if known&whatMask == one&whatMask {
+		if !expired(known, one) {
 			return false
 		}
-		kept = append(kept, known)
+		*m = slices.Delete(*m, i, i+1)
+		break
 	}
-	kept = append(kept, one)
-	*m = kept[max(0, len(kept)-maxRememberedActs):]
+	*m = append(*m, one)
+	*m = (*m)[max(0, len(*m)-maxRememberedActs):]
 	return true
+}
+
+// expire forgets what a moment, in Unix seconds, is too late for.
+func (m *ActMemory) expire(at int64) {
+	*m = slices.DeleteFunc(*m, func(known uint64) bool { return expired(known, dayOf(at)) })
+}
+
+// correct moves what is remembered of later days to the day of a moment.
+func (m *ActMemory) correct(at int64) {
+	day := dayOf(at)
+	for i, known := range *m {
+		if daysBetween(known, day) >= days/2 {
+			(*m)[i] = known&whatMask | day
+		}
+	}
+}
+
+// dayOf is the day of a moment where an act has it.
+func dayOf(at int64) uint64 { return uint64(DayOf(time.Unix(at, 0))) % days << kindBits }
+
+// expired reports whether the first act is too long before the second.
+func expired(first, second uint64) bool {
+	ago := daysBetween(first, second)
+	return ago >= RememberActsDays && ago < days/2
 }
 
 // daysBetween is how many days the second act comes after the first, modulo the

@@ -71,7 +71,7 @@ func TestParseProfileRefuses(t *testing.T) {
 		{"a keyword without a term", `{"keywords":[{"weight":2}]}`, "keywords[0] must be a string or an object such as {\"term\":\"machine learning\",\"weight\":2}: the term is missing"},
 		{"a keyword with an empty term", `{"keywords":[{"term":""}]}`, "keywords has 0 characters"},
 		{"a number as keyword", `{"keywords":[7]}`, "not a number"},
-		{"null as keyword", `{"keywords":[null]}`, "null"},
+		{"null as keyword", `{"keywords":["go",null]}`, `keywords[1] must be a string or an object such as {"term":"machine learning","weight":2}: not null`},
 		{"many characters of keywords", `{"keywords":["` + strings.Join([]string{strings.Repeat("a", 256), strings.Repeat("b", 256), strings.Repeat("c", 256), strings.Repeat("d", 256), "e"}, `","`) + `"]}`, "1025 characters"},
 		{"long mute", `{"muted_tags":["` + strings.Repeat("é", feed.MaxTermLength+1) + `"]}`, "muted_tags has 257 characters"},
 		{"many interests", `{"interests":{` + strings.Join(interests, ",") + `}}`, "201 interests"},

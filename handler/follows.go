@@ -12,7 +12,6 @@ import (
 
 func (s *server) followRoutes(route router) {
 	const agent, name = "/v1/agents/:agent_id", "/v1/agents/{agent_id}"
-	route(http.MethodDelete, agent, name, s.deleteAgent)
 	store := s.deps.Social.Store
 	route(http.MethodGet, agent+"/following", name+"/following", s.listOf(store.Following))
 	route(http.MethodGet, agent+"/followers", name+"/followers", s.listOf(store.Followers))
@@ -111,23 +110,4 @@ func (s *server) sendList(c *call, of string, list lister) error {
 		return err
 	}
 	return c.succeed(data)
-}
-
-// deleteAgent answers DELETE /v1/agents/{agent_id}.
-func (s *server) deleteAgent(c *call) error {
-	agent, err := s.own(c, "agent_id")
-	if err != nil {
-		return err
-	}
-	err = s.gated(c, func(ctx context.Context) error {
-		// First what others can see.
-		if err := s.deps.Social.Store.EraseAgent(ctx, agent); err != nil {
-			return err
-		}
-		return s.deps.Profiles.Forget(ctx, agent)
-	})
-	if err != nil {
-		return err
-	}
-	return c.succeed(empty{})
 }

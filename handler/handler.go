@@ -238,6 +238,7 @@ func (s *server) routes() (http.Handler, error) {
 	route(http.MethodGet, profile, profileName, s.getProfile)
 	route(http.MethodDelete, profile, profileName, s.deleteProfile)
 	route(http.MethodDelete, "/v1/agents/:agent_id/learned", "/v1/agents/{agent_id}/learned", s.deleteLearned)
+	route(http.MethodDelete, "/v1/agents/:agent_id", "/v1/agents/{agent_id}", s.deleteAgent)
 	route(http.MethodPost, "/v1/explain", "/v1/explain", s.postExplain)
 	route(http.MethodPost, "/v1/items", "/v1/items", s.postItems)
 	route(http.MethodGet, item, itemName, s.getItem)

@@ -3,6 +3,7 @@ package handler
 import (
 	"context"
 	"errors"
+	"strconv"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
@@ -91,7 +92,21 @@ func (s *server) getProfile(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.succeed(known{p, s.deps.Profiles.Learned(agent, &p)})
+	learned := s.deps.Profiles.Learned(agent, &p)
+	for i := range learned {
+		learned[i].Score = significant(learned[i].Score)
+		learned[i].Factor = min(significant(learned[i].Factor), 0.9999) // 1 would be none
+	}
+	return c.succeed(known{p, learned})
+}
+
+// significant rounds to four significant digits, as figures are shown.
+func significant(x float64) float64 {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64)
+	if err != nil {
+		return x
+	}
+	return rounded
 }
 
 // deleteLearned answers DELETE /v1/agents/{agent_id}/learned.
@@ -114,6 +129,27 @@ func (s *server) deleteProfile(c *call) error {
 		return err
 	}
 	err = s.gated(c, func(ctx context.Context) error { return s.deps.Profiles.RemoveProfile(ctx, agent) })
+	if err != nil {
+		return err
+	}
+	return c.succeed(empty{})
+}
+
+// deleteAgent answers DELETE /v1/agents/{agent_id}.
+func (s *server) deleteAgent(c *call) error {
+	c.personal = true
+	agent, err := s.own(c, "agent_id")
+	if err != nil {
+		return err
+	}
+	err = s.gated(c, func(ctx context.Context) error {
+		if s.deps.Social != nil { // first what others can see
+			if err := s.deps.Social.Store.EraseAgent(ctx, agent); err != nil {
+				return err
+			}
+		}
+		return s.deps.Profiles.Forget(ctx, agent)
+	})
 	if err != nil {
 		return err
 	}

@@ -2,12 +2,14 @@ package handler
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
 )
 
 func TestProfileRoundTrip(t *testing.T) {
@@ -71,4 +73,28 @@ func TestProfileOfAMalformedAgent(t *testing.T) {
 	for _, agent := range []string{"a:b", "a%20b", strings.Repeat("a", 129)} {
 		require.Equal(t, 40004, f.do(t, "GET", "/v1/agents/"+agent+"/profile", "", asAdmin).Code)
 	}
+}
+
+// learnedProfiles has learned something of everybody.
+type learnedProfiles struct {
+	Profiles
+	gains []recall.LearnedGain
+}
+
+func (p learnedProfiles) Learned(string, *feed.Profile) []recall.LearnedGain {
+	return slices.Clone(p.gains)
+}
+
+// TestLearnedIsRounded shows figures with four significant digits. A factor stays one.
+func TestLearnedIsRounded(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(_ *Config, d *Deps) {
+		d.Profiles = learnedProfiles{d.Profiles, []recall.LearnedGain{
+			{Score: 0.024999995366001216}, {Score: 0.0000123456}, {Factor: 0.7750000278039954}, {Factor: 0.99999}, {},
+		}}
+	})
+	require.Equal(t, 200, f.do(t, "PUT", "/v1/agents/u_1/profile", `{}`, asAgent).status)
+	got := string(f.do(t, "GET", "/v1/agents/u_1/profile", "", asAgent).Data)
+	require.JSONEq(t, `{"learned":[{"kind":"","value":"","score":0.025},{"kind":"","value":"","score":0.00001235},
+		{"kind":"","value":"","factor":0.775},{"kind":"","value":"","factor":0.9999},{"kind":"","value":""}]}`, got)
 }

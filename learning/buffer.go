@@ -4,9 +4,11 @@
 package learning
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -49,13 +51,15 @@ type Store interface {
 // BufferConfig tunes a Buffer. Zero values stand for the defaults.
 type BufferConfig struct {
 	Queue   int           // calls waiting to be learned; 8192
+	Bytes   int           // of the items whose acts wait, as JSON; 64 MiB
 	Timeout time.Duration // deadline of one write; 5s
+	Clock   feed.Clock    // that acts are stamped by; time.Now
 	Logger  *slog.Logger  // nil: nothing is logged
 }
 
 // Buffer hands what agents do to the store, as soon as what came before is stored:
 // in milliseconds while all is well, and the acts of one agent together. While the
-// store is unavailable it holds the acts and tries again. A process that is killed
+// store is unavailable it holds the acts, as many as it has room for, and tries again. A process that is killed
 // loses the acts that wait, and nothing else.
 type Buffer struct {
 	store   Store
@@ -63,6 +67,7 @@ type Buffer struct {
 	ctx     context.Context // ends when Close gives up
 	abandon context.CancelFunc
 	queue   chan entry
+	waiting atomic.Int64  // bytes of what was taken and is not learned
 	quit    chan struct{} // closed by Close
 	done    chan struct{} // closed when all is learned or given up
 	rarity  rarity        // only of run
@@ -73,7 +78,8 @@ type entry struct {
 	agent    string
 	halfLife time.Duration
 	acts     []Act
-	at       int64
+	bytes    int64
+	at       time.Time
 	learned  chan struct{}
 }
 
@@ -83,8 +89,12 @@ func NewBuffer(ctx context.Context, store Store, cfg BufferConfig) *Buffer {
 	if cfg.Queue == 0 {
 		cfg.Queue = 8192
 	}
+	cfg.Bytes = cmp.Or(cfg.Bytes, 64<<20)
 	if cfg.Timeout == 0 {
 		cfg.Timeout = 5 * time.Second
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -102,12 +112,30 @@ func NewBuffer(ctx context.Context, store Store, cfg BufferConfig) *Buffer {
 // (0: the default). It never blocks; false says that there is no room at the moment
 // and nothing was taken.
 func (b *Buffer) Acted(agent string, halfLife time.Duration, acts []Act, now time.Time) bool {
-	select {
-	case b.queue <- entry{agent: agent, halfLife: halfLife, acts: acts, at: now.Unix()}:
-		return true
-	default:
+	e := entry{agent: agent, halfLife: halfLife, acts: acts, bytes: bytesOf(acts), at: now}
+	// One call may be larger than there is room for in all: it has to be learned, too.
+	if waiting := b.waiting.Add(e.bytes); waiting > int64(b.cfg.Bytes) && waiting > e.bytes {
+		b.waiting.Add(-e.bytes)
 		return false
 	}
+	select {
+	case b.queue <- e:
+		return true
+	default:
+		b.waiting.Add(-e.bytes)
+		return false
+	}
+}
+
+// actOverhead is about what an act takes beside the item's JSON.
+const actOverhead = 128
+
+func bytesOf(acts []Act) int64 {
+	n := 0
+	for i := range acts {
+		n += len(acts[i].Doc.JSON) + actOverhead
+	}
+	return int64(n)
 }
 
 // Flush returns when all that was handed over before is learned.
@@ -158,8 +186,10 @@ func (b *Buffer) run() {
 // next learns an entry together with what waits behind it.
 func (b *Buffer) next(e entry) {
 	byAgent := map[string]*lesson{}
+	taken := int64(0)
 	for n := 0; e.learned == nil; n++ {
 		b.read(byAgent, e)
+		taken += e.bytes
 		if n == batchCalls {
 			break
 		}
@@ -179,6 +209,7 @@ func (b *Buffer) next(e entry) {
 		})
 	}
 	_ = group.Wait() // deliver answers no error
+	b.waiting.Add(-taken)
 	if e.learned != nil {
 		close(e.learned)
 	}
@@ -187,7 +218,7 @@ func (b *Buffer) next(e entry) {
 // deliver learns from an agent's acts, and tries again while the store is
 // unavailable, until the buffer is closed, but for a last time.
 func (b *Buffer) deliver(agent string, l *lesson) {
-	change := func(known *feed.Learning) bool { return known.Add(l.acts, l.halfLife) }
+	change := func(known *feed.Learning) bool { return known.Add(l.acts, l.halfLife, b.cfg.Clock()) }
 	waits := backoff.NewExponentialBackOff()
 	waits.InitialInterval, waits.MaxInterval = firstWait, mostWait
 	for quit, down := b.quit, false; ; down = true {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -119,6 +120,56 @@ func TestBufferFull(t *testing.T) {
 	require.NoError(t, b.Flush(t.Context()))
 	assert.Equal(t, 2, m.acts("u"))
 	b.Close(t.Context())
+}
+
+// TestBufferIsBounded hands over acts on large items while the store is away: what waits
+// takes no more room than there is, and one call more than all of that goes alone.
+func TestBufferIsBounded(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	m.held = make(chan struct{})
+	b := learning.NewBuffer(t.Context(), m, learning.BufferConfig{Bytes: 100_000})
+	large := func(id string, size int) []learning.Act {
+		acts := act(id)
+		acts[0].Doc.JSON = fmt.Appendf(nil, `{"id":%q,"title":"About golang","update_time":1772791200,"body":%q}`, id, strings.Repeat("x", size))
+		return acts
+	}
+	require.True(t, b.Acted("u", 0, large("first", 200_000), noon))
+	<-m.called
+	require.False(t, b.Acted("u", 0, act("more"), noon), "what is being learned takes room, too")
+	m.held <- struct{}{}
+	require.NoError(t, b.Flush(t.Context()))
+	taken := 0
+	for ; b.Acted("u", 0, large(fmt.Sprint("i", taken), 10_000), noon); taken++ {
+		require.Less(t, taken, 100)
+	}
+	assert.Equal(t, 9, taken)
+	close(m.held)
+	require.NoError(t, b.Flush(t.Context()))
+	assert.Equal(t, 10, m.acts("u"))
+	require.True(t, b.Acted("u", 0, act("more"), noon), "there is room again")
+	b.Close(t.Context())
+	assert.Equal(t, 11, m.acts("u"))
+}
+
+// TestBufferAfterAnErase erases an agent while an act of theirs is tried again: it does
+// not count, and what they do later does.
+func TestBufferAfterAnErase(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	m.failing, m.fails = catalog.ErrUnavailable, 1
+	b := learning.NewBuffer(t.Context(), m, learning.BufferConfig{Clock: func() time.Time { return noon.Add(time.Hour) }})
+	require.True(t, b.Acted("u", 0, act("a"), noon))
+	<-m.called
+	m.mu.Lock()
+	m.of["u"] = &feed.Learning{}
+	m.of["u"].Erase(noon.Add(time.Second))
+	m.mu.Unlock()
+	require.NoError(t, b.Flush(t.Context()))
+	assert.Zero(t, m.acts("u"))
+	require.True(t, b.Acted("u", 0, act("a"), noon.Add(2*time.Second)))
+	b.Close(t.Context())
+	assert.Equal(t, 1, m.acts("u"))
 }
 
 // TestBufferGivesUp closes while the store is down.

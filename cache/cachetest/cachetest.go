@@ -63,6 +63,7 @@ func Run(t *testing.T, open func(t *testing.T, ttl time.Duration) Env) {
 		{"long sessions", longSession},
 		{"agents are apart", agentsApart},
 		{"delete", deleteSession},
+		{"forget", forgetSession},
 		{"session TTL", sessionTTL},
 		{"refreshed", refreshed},
 		{"retry answers the same page", retrySame},
@@ -341,4 +342,17 @@ func deleteSession(t *testing.T, open Open) {
 	require.NoError(t, env.B.Delete(t.Context(), agent))
 	requirePage(t, nil, false, pop(t, env.A, 2))
 	assert.Equal(t, []bool{true, true, false}, pending(t, env, Start, refs(0, 3)...), "what was served stays served")
+}
+
+func forgetSession(t *testing.T, open Open) {
+	env := open(t, TTL)
+	replace(t, env.A, 2, refs(0, 10))
+	for range 2 {
+		require.NoError(t, env.B.Forget(t.Context(), agent))
+		requirePage(t, nil, false, pop(t, env.A, 2))
+		at, err := env.A.Refreshed(t.Context(), agent)
+		require.NoError(t, err)
+		assert.True(t, at.IsZero(), "%s", at)
+	}
+	assert.Equal(t, []bool{true, true, false}, pending(t, env, Start, refs(0, 3)...), "it is no part of the session")
 }

@@ -252,3 +252,11 @@ func (s *Sessions) Delete(_ context.Context, agent string) error {
 	a.session = nil
 	return nil
 }
+
+// Forget implements [cache.Sessions].
+func (s *Sessions) Forget(_ context.Context, agent string) error {
+	a := s.agents.lock(agent, s.clock())
+	defer s.agents.unlock(agent, a)
+	a.session, a.refreshed = nil, time.Time{}
+	return nil
+}

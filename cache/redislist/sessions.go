@@ -96,6 +96,11 @@ func (s *Sessions) Delete(ctx context.Context, agent string) error {
 	return contractError("delete", s.client.Del(ctx, s.keys.Session(agent)).Err())
 }
 
+// Forget implements [cache.Sessions].
+func (s *Sessions) Forget(ctx context.Context, agent string) error {
+	return contractError("forget", s.client.Del(ctx, s.keys.Session(agent), s.keys.Refreshed(agent)).Err())
+}
+
 // head begins the text of a page.
 func head(call cache.Call) string {
 	if call.Action == "" {

@@ -43,6 +43,8 @@ func Run(t *testing.T, open func(t *testing.T) catalog.Catalog) {
 		{"Learn/apart from the profile", learnedApart},
 		{"Learn/most", mostLearned},
 		{"Learn/at once", learnedAtOnce},
+		{"Learn/erased", learnedErased},
+		{"Learn/clock ahead", learnedAhead},
 		{"Hydrate", hydrate},
 		{"concurrent put and read", concurrentPutAndRead},
 		{"concurrent profiles", concurrentProfiles},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -19,8 +20,8 @@ func learns(t *testing.T, c catalog.Catalog, agent, group, tag string, at int64)
 }
 
 func click(group, tag string, at int64) func(*feed.Learning) bool {
-	acts := []feed.LearningAct{{Kind: feed.Clicked, Group: group, Features: features(feed.Feature{Kind: feed.FeatureTag, Value: tag}), At: at}}
-	return func(l *feed.Learning) bool { return l.Add(acts, 0) }
+	acts := []feed.LearningAct{{Kind: feed.Clicked, Group: group, Features: features(feed.Feature{Kind: feed.FeatureTag, Value: tag}), At: time.Unix(at, 0)}}
+	return func(l *feed.Learning) bool { return l.Add(acts, 0, time.Unix(max(at, l.At), 0)) }
 }
 
 func features(list ...feed.Feature) (weighted []feed.WeightedFeature) {
@@ -84,18 +85,80 @@ func learnedApart(t *testing.T, c catalog.Catalog) {
 	requireNoProfile(t, c, agent)
 }
 
+// learnedErased erases an agent again and again while other writers learn of acts from
+// before: none of them counts in the end, and acts from after do. Nothing but that is
+// known of the agent.
+func learnedErased(t *testing.T, c catalog.Catalog) {
+	ctx := t.Context()
+	const agent = "u_learned_erased"
+	at := time.Unix(1_772_798_400, 0)
+	erased := at.Add(time.Minute)
+	before := func(i int) func(*feed.Learning) bool {
+		acts := []feed.LearningAct{{Kind: feed.Clicked, Group: fmt.Sprint("item", i), At: at, Features: features(feed.Feature{Kind: feed.FeatureTag, Value: "go"})}}
+		return func(l *feed.Learning) bool { return l.Add(acts, 0, erased.Add(time.Hour)) }
+	}
+	erase := func(l *feed.Learning) bool { l.Erase(erased); return true }
+	var all sync.WaitGroup
+	for w := range 3 {
+		all.Go(func() {
+			for i := range 4 {
+				assert.NoError(t, c.Learn(ctx, agent, before(w*10+i)))
+			}
+		})
+	}
+	all.Go(func() { assert.NoError(t, c.Learn(ctx, agent, erase)) })
+	all.Wait()
+	requireNoProfile(t, c, agent)
+	_, hydrated, err := catalog.Hydrate(ctx, c, agent, nil)
+	require.NoError(t, err)
+	require.Equal(t, feed.Profile{}, hydrated)
+	require.ErrorIs(t, c.RemoveProfile(ctx, agent), catalog.ErrNotFound)
+
+	// A profile that is put, and removed, does not let them in.
+	p := feed.Profile{Interests: map[string]float64{"go": 1}}
+	require.NoError(t, c.PutProfile(ctx, agent, p))
+	require.NoError(t, c.Learn(ctx, agent, before(1)))
+	requireProfile(t, c, agent, p)
+	require.NoError(t, c.RemoveProfile(ctx, agent))
+	require.NoError(t, c.Learn(ctx, agent, before(1)))
+	requireNoProfile(t, c, agent)
+
+	require.NoError(t, c.Learn(ctx, agent, click("item1", "go", erased.Unix())))
+	got, err := c.Profile(ctx, agent)
+	require.NoError(t, err)
+	require.Len(t, got.Learned.Features, 1)
+	require.Equal(t, 1, got.Learned.Features[0].Clicks, "they are learned anew")
+}
+
+// learnedAhead learns by a clock that is months ahead, and then at the true time.
+func learnedAhead(t *testing.T, c catalog.Catalog) {
+	const agent = "u_learned_ahead"
+	now := time.Unix(1_772_798_400, 0)
+	ahead := now.Add(200 * 24 * time.Hour)
+	for i, at := range []time.Time{ahead, now, now} {
+		acts := []feed.LearningAct{{Kind: feed.Clicked, Group: fmt.Sprint("item", i), At: at, Features: features(feed.Feature{Kind: feed.FeatureTag, Value: "go"})}}
+		require.NoError(t, c.Learn(t.Context(), agent, func(l *feed.Learning) bool { return l.Add(acts, 0, at) }))
+	}
+	got, err := c.Profile(t.Context(), agent)
+	require.NoError(t, err)
+	require.Equal(t, now.Unix(), got.Learned.At)
+	require.Len(t, got.Learned.Features, 1)
+	require.InDelta(t, 3, got.Learned.Features[0].Evidence, 1e-9)
+}
+
 // mostLearned stores all that can be remembered of a reader.
 func mostLearned(t *testing.T, c catalog.Catalog) {
 	const agent, at = "u_learned_most", int64(1_772_798_400)
 	var acts []feed.LearningAct
 	for i := range 5000 {
-		acts = append(acts, feed.LearningAct{Kind: feed.ActKind(i % 4), Group: fmt.Sprint("item", i), At: at + int64(i), Features: features(
+		acts = append(acts, feed.LearningAct{Kind: feed.ActKind(i % 4), Group: fmt.Sprint("item", i), At: time.Unix(at+int64(i), 0), Features: features(
 			feed.Feature{Kind: feed.FeatureTag, Value: fmt.Sprint("tag ", i%600)}, feed.Feature{Kind: feed.FeatureAuthor, Value: fmt.Sprint("author ", i%400)},
 		)})
 	}
 	want := &feed.Learning{}
-	require.True(t, want.Add(acts, 0))
-	require.NoError(t, c.Learn(t.Context(), agent, func(l *feed.Learning) bool { return l.Add(acts, 0) }))
+	now := time.Unix(at+5000, 0)
+	require.True(t, want.Add(acts, 0, now))
+	require.NoError(t, c.Learn(t.Context(), agent, func(l *feed.Learning) bool { return l.Add(acts, 0, now) }))
 	require.NoError(t, c.Learn(t.Context(), agent, func(l *feed.Learning) bool {
 		assert.Equal(t, want, l, "what is remembered, to the digit")
 		return false

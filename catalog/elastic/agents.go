@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/internal/esindex"
 )
 
@@ -19,7 +20,7 @@ func (c *Catalog) Agents(ctx context.Context, n int, seed int64) ([]string, erro
 		} `json:"hits"`
 	}
 	err := c.do(ctx, "/"+c.agents+"/_search", "allow_partial_search_results=false", map[string]any{
-		"size": n, "_source": false, "track_total_hits": false,
+		"size": n, "_source": []string{"learned.alone", "learned.features.kind"}, "track_total_hits": false,
 		"query": map[string]any{"function_score": map[string]any{"random_score": random, "boost_mode": "replace"}},
 	}, &got)
 	if esindex.IsType(err, "index_not_found_exception") {
@@ -28,9 +29,12 @@ func (c *Catalog) Agents(ctx context.Context, n int, seed int64) ([]string, erro
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]string, len(got.Hits.Hits))
-	for i, hit := range got.Hits.Hits {
-		ids[i] = hit.ID
+	ids := make([]string, 0, len(got.Hits.Hits))
+	for _, hit := range got.Hits.Hits {
+		// One that is not known was erased.
+		if r, err := catalog.ParseRecord(hit.Source); err != nil || r.Known() {
+			ids = append(ids, hit.ID)
+		}
 	}
 	slices.Sort(ids)
 	return ids, nil

@@ -32,6 +32,9 @@ func (c *Catalog) profile(d esindex.Document, agent string) (feed.Profile, error
 	if err != nil {
 		return feed.Profile{}, fmt.Errorf("the profile of %s is damaged, put it again: %w", agent, err)
 	}
+	if !r.Known() {
+		return feed.Profile{}, fmt.Errorf("profile of %s: %w", agent, catalog.ErrNotFound)
+	}
 	return r.Profile, nil
 }
 

@@ -3,6 +3,8 @@ package sqlite
 import (
 	"context"
 	"errors"
+
+	"github.com/freshet/freshet/catalog"
 )
 
 // Agents draws n of those who have a profile, as offline.Source says. It reads
@@ -24,5 +26,21 @@ func (c *Catalog) Agents(ctx context.Context, n int, seed int64) (ids []string, 
 	if err := rows.Err(); err != nil {
 		return nil, failed(ctx, "sample agents", err)
 	}
-	return sample.ids(), nil
+	return c.known(ctx, sample.ids())
+}
+
+// known leaves out whose record only says that they were erased.
+func (c *Catalog) known(ctx context.Context, agents []string) ([]string, error) {
+	known := agents[:0]
+	for _, agent := range agents {
+		_, err := c.Profile(ctx, agent)
+		switch {
+		case errors.Is(err, catalog.ErrNotFound):
+			continue
+		case errors.Is(err, catalog.ErrUnavailable) || ctx.Err() != nil:
+			return nil, err
+		}
+		known = append(known, agent) // a damaged one is reported when it is used
+	}
+	return known, nil
 }

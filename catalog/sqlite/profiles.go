@@ -25,6 +25,9 @@ func (c *Catalog) Profile(ctx context.Context, agent string) (feed.Profile, erro
 	if err != nil {
 		return feed.Profile{}, fmt.Errorf("sqlite: the profile of %s is damaged, put it again: %w", agent, err)
 	}
+	if !r.Known() {
+		return feed.Profile{}, fmt.Errorf("profile of %s: %w", agent, catalog.ErrNotFound)
+	}
 	return r.Profile, nil
 }
 

@@ -79,6 +79,28 @@ func release(t *testing.T, open Open) {
 	assert.Equal(t, []dedup.Claimed{dedup.Taken, dedup.Held, dedup.Taken}, claim(t, s, Start, 3, "u_1", "a", "b", "c"))
 }
 
+// forget takes all of one agent out, and nothing that a filter has.
+func forget(t *testing.T, open Open) {
+	for _, served := range []bool{true, false} {
+		t.Run(fmt.Sprintf("served=%t", served), func(t *testing.T) {
+			cfg := config()
+			cfg.Served = served
+			s := open(t, cfg)
+			claim(t, s, Start, 3, "u_1", "a", "b", "c")
+			claim(t, s, Start, 1, "u_2", "a")
+			record(t, s, Start, impressions("u_1", "b"))
+			for range 2 {
+				require.NoError(t, s.Forget(t.Context(), "u_1"))
+				assert.Equal(t, []dedup.Verdict{dedup.Unseen, dedup.SeenDaysAgo(0), dedup.Unseen}, check(t, s, Start, "u_1", "a", "b", "c"))
+			}
+			assert.Equal(t, []dedup.Verdict{dedup.Pending}, check(t, s, Start, "u_2", "a"), "another agent's claim stands")
+			assert.Equal(t, []dedup.Claimed{dedup.Taken}, claim(t, s, Start, 1, "u_1", "a"))
+			record(t, s, Start, impressions("u_1", "a"))
+			assert.Equal(t, []dedup.Verdict{dedup.Pending}, check(t, s, Start, "u_1", "a"))
+		})
+	}
+}
+
 func settle(t *testing.T, open Open) {
 	for _, served := range []bool{true, false} {
 		t.Run(fmt.Sprintf("served=%t", served), func(t *testing.T) {

@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -127,6 +128,20 @@ func (s *Store) Claim(ctx context.Context, agent string, groups []string, limit 
 // Release implements [dedup.Claimer]. It is carried out even when ctx is done:
 // what was not delivered must not count as seen.
 func (s *Store) Release(_ context.Context, agent string, groups []string) error {
+	return s.release(agent, true, func(held map[string]int64) []string {
+		return slices.DeleteFunc(slices.Clone(groups), func(g string) bool { _, ok := held[g]; return !ok })
+	})
+}
+
+// Forget implements [dedup.Claimer]. Where delivering is the impression, the journal
+// is left alone: it would take back what is in the filter at the next start.
+func (s *Store) Forget(_ context.Context, agent string) error {
+	return s.release(agent, !s.cfg.Served, func(held map[string]int64) []string { return slices.Collect(maps.Keys(held)) })
+}
+
+// release takes those groups of the agent out of the pending set that are chosen of
+// what is held, and notes it in the journal.
+func (s *Store) release(agent string, noted bool, choose func(held map[string]int64) []string) error {
 	now := s.clock()
 	s.gate.RLock()
 	defer s.gate.RUnlock()
@@ -138,16 +153,13 @@ func (s *Store) Release(_ context.Context, agent string, groups []string) error 
 		return err
 	}
 	defer sh.mu.Unlock()
-	held := make([]string, 0, len(groups))
-	for _, g := range groups {
-		if _, ok := sh.agents[agent][g]; ok {
-			held = append(held, g)
+	groups := choose(sh.agents[agent])
+	if noted {
+		if err := s.append(journal.Entry{Kind: journal.Released, At: now.UnixMilli(), Agent: agent, Groups: groups}); err != nil {
+			return err
 		}
 	}
-	if err := s.append(journal.Entry{Kind: journal.Released, At: now.UnixMilli(), Agent: agent, Groups: held}); err != nil {
-		return err
-	}
-	sh.drop(agent, held)
+	sh.drop(agent, groups)
 	return nil
 }
 

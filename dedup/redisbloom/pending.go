@@ -121,6 +121,11 @@ func (s *Store) Release(ctx context.Context, agent string, groups []string) erro
 	return s.drop(ctx, "release", map[string][]string{agent: groups})
 }
 
+// Forget implements [dedup.Claimer].
+func (s *Store) Forget(ctx context.Context, agent string) error {
+	return contractError("forget", s.client.Unlink(ctx, s.keys.Pending(agent)).Err())
+}
+
 // Settle implements [dedup.Writer]: one pipeline with a ZREM per agent.
 func (s *Store) Settle(ctx context.Context, batch []dedup.Impression) error {
 	byAgent := make(map[string][]string)

@@ -43,14 +43,19 @@ func absent(dec *jsontext.Decoder, to any) error {
 	if dec.PeekKind() != 'n' {
 		return errors.ErrUnsupported
 	}
+	parent, _ := dec.StackIndex(dec.StackDepth())
 	inMap := false
 	switch to.(type) {
 	case *stdjson.RawMessage:
 		return errors.ErrUnsupported // kept as it is
+	case stdjson.Unmarshaler:
+		if parent == '[' {
+			return errors.ErrUnsupported // it knows what else to send
+		}
 	case *float64: // a field of a struct is a *float64, which is **float64 here
 		inMap = true
 	}
-	if parent, _ := dec.StackIndex(dec.StackDepth()); parent != '{' || inMap {
+	if parent != '{' || inMap {
 		return &json.SemanticError{JSONKind: 'n', GoType: reflect.TypeOf(to).Elem()}
 	}
 	return dec.SkipValue()

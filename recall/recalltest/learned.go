@@ -64,6 +64,7 @@ func learned(t *testing.T, open Open) {
 		})
 	}
 	t.Run("most", func(t *testing.T) { mostLearned(t, s, items) })
+	t.Run("largest", func(t *testing.T) { largestProfile(t, s, items) })
 	t.Run("raised", func(t *testing.T) { raisedNeverLowers(t, s, items) })
 }
 
@@ -136,6 +137,58 @@ func mostLearned(t *testing.T, s recall.Source, items []feed.Item) {
 			}
 		}
 	}
+}
+
+// largestProfile asks with the largest profile that is legal, by a ranking that has
+// everything: all of it is one query, within what a search engine takes.
+func largestProfile(t *testing.T, s recall.Source, items []feed.Item) {
+	q := query(50, feed.Profile{Interests: map[string]float64{}})
+	p := &q.Profile
+	for i := range feed.MaxInterests {
+		p.Interests[fmt.Sprint("tag", i)] = 1
+	}
+	p.Interests["go"], p.Interests["data"] = 1, 2
+	delete(p.Interests, "tag0")
+	delete(p.Interests, "tag1")
+	for i := range feed.MaxKeywords { // each character is a token, and no two keywords are alike
+		term := make([]rune, feed.MaxKeywordsLength/feed.MaxKeywords)
+		for n := range term {
+			term[n] = rune(0x4e00 + i*len(term) + n)
+		}
+		p.Keywords = append(p.Keywords, feed.Keyword{Term: string(term), Weight: 1})
+		p.Langs = append(p.Langs, fmt.Sprint("lang", i))
+	}
+	p.Keywords[0], p.Langs[0] = feed.Keyword{Term: "go", Weight: 3}, "en"
+	for i := range feed.MaxMutes {
+		p.MutedTags = append(p.MutedTags, fmt.Sprint("muted", i))
+		p.MutedAuthors = append(p.MutedAuthors, fmt.Sprint("muted", i))
+		p.MutedItems = append(p.MutedItems, fmt.Sprint("muted", i))
+	}
+	p.MutedItems[7] = items[0].ID
+	require.NoError(t, p.Validate())
+	p.Learned = feed.Learned{At: ago(0)}
+	kinds := []feed.FeatureKind{feed.FeatureTag, feed.FeatureAuthor, feed.FeatureLang, feed.FeatureWord}
+	values := []string{"go", "ann", "en", "streams", "data", "bob", "de", "news"}
+	for i := range feed.MaxLearned {
+		value := fmt.Sprint("unheard", i)
+		if i < len(values) {
+			value = values[i]
+		} else if i%4 == 3 {
+			value = string([]rune{rune(0x5e00 + i), rune(0x5f00 + i)}) // two tokens
+		}
+		p.Learned.Features = append(p.Learned.Features, lesson(kinds[i%4], value, float64(1-i/4%2*2)))
+	}
+	q.Ranking = learning()
+	q.Ranking.KeywordsSummary, q.Ranking.PopularityWeight = 0.5, 0.5
+	q.Ranking.Decay = feed.Decay{Floor: 1e-6}
+	for i := range feed.MaxCurves {
+		q.Ranking.Decay.Curves[i] = feed.Curve{Shape: feed.Gauss, Scale: time.Duration(i+1) * time.Hour, Decay: 0.5, Weight: 0.25}
+	}
+	require.NoError(t, q.Ranking.Validate())
+	got := recallAll(t, s, q).Candidates
+	require.NotEmpty(t, got)
+	assertRanking(t, items, q, got)
+	explained(t, s, q, []string{got[0].ID})
 }
 
 // raisedNeverLowers raises one thing after the other, at random: no item that has
