@@ -11,9 +11,11 @@ const number = (x) => (x == null ? '–' : short(x));
 // readersOf splits what was typed: ids with commas or blanks between, each once.
 export const readersOf = (text) => [...new Set(text.split(/[\s,]+/).filter(Boolean))];
 
-// pair writes a figure of both lists. What is written alike is no difference.
+// pair writes a figure of both lists. What is written alike is no difference; there is
+// none of a list without items, or of a reader without interests.
 function pair(write, a, b) {
-  return write(a) === write(b) ? `${write(a)} in both` : `${write(a)} → ${write(b)}`;
+  if (a == null && b == null) return 'none';
+  return write(a) === write(b) ? `${write(a)}, unchanged` : `${write(a)} → ${write(b)}`;
 }
 
 const FIGURES = [
