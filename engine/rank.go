@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/freshet/freshet/feed"
@@ -16,7 +17,9 @@ var errNoFactors = errors.New("this recall source does not tell what its scores 
 // Rank ranks the n best candidates for an agent as of at, once by each of the
 // rankings, and tells the profile it ranked for. It is what a refresh at that
 // moment would deal to a new reader, in pages of [DefaultLimit]: nothing that the
-// agent has been shown is left out, and nothing is changed. A zero at is now. No
+// agent has been shown is left out, and nothing is changed. Exploration draws where
+// the rankings have different shares of it: what chance puts on pages alike would
+// only hide what else differs. A zero at is now. No
 // list holds a group twice; one with a story twice comes short.
 //
 // It asks the sources directly: what is shared among readers is neither used
@@ -34,20 +37,24 @@ func (e *Engine) Rank(ctx context.Context, agent string, at time.Time, n int, ra
 		q.Origin = at.UTC().Truncate(time.Second)
 	}
 	sources := e.directSources()
+	alike := sameShare(rankings)
 	lists := make([][]feed.Candidate, len(rankings))
 	for i, r := range rankings {
 		if err := r.Validate(); err != nil {
 			return feed.Profile{}, nil, err
 		}
+		if alike {
+			r.Explore = feed.Explore{}
+		}
 		q.Ranking, q.N = r, n
-		if r.Diversity.On() {
+		if r.Diversity.On() || r.Explore.Share > 0 {
 			q.N = max(n, e.cfg.N) // as many as a refresh deals
 		}
 		list, err := rank(ctx, sources, q)
 		if err != nil {
 			return feed.Profile{}, nil, err
 		}
-		lists[i] = dealt(list, r.Diversity)
+		lists[i] = dealt(agent, &q, list)
 		lists[i] = lists[i][:min(n, len(lists[i]))]
 	}
 	return profile, lists, nil
@@ -75,13 +82,19 @@ func rank(ctx context.Context, sources []recall.Source, q feed.Query) ([]feed.Ca
 	return list, nil
 }
 
+// sameShare reports whether the rankings explore alike.
+func sameShare(rankings []feed.Ranking) bool {
+	return !slices.ContainsFunc(rankings, func(r feed.Ranking) bool { return r.Explore != rankings[0].Explore })
+}
+
 // dealt is a list as it is dealt in pages.
-func dealt(list []feed.Candidate, by feed.Diversity) []feed.Candidate {
-	if !by.On() {
+func dealt(agent string, q *feed.Query, list []feed.Candidate) []feed.Candidate {
+	var d dealer
+	d.drawer.aim(agent, q)
+	if !q.Ranking.Diversity.On() && !d.drawer.on() {
 		return list
 	}
-	var d dealer
-	d.deal(list, by, DefaultLimit)
+	d.deal(list, q.Ranking.Diversity, DefaultLimit)
 	out := make([]feed.Candidate, len(d.order))
 	for i, c := range d.order {
 		out[i] = list[c]

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -93,6 +94,28 @@ func TestRankGoesOnOverRounds(t *testing.T) {
 	_, lists, err = e.Rank(t.Context(), "u_1", rankedAt, 100, dayLong())
 	require.NoError(t, err)
 	assert.Len(t, lists[0], 31, "all there are")
+}
+
+// TestRankExplores draws only where that is what rankings differ in.
+func TestRankExplores(t *testing.T) {
+	var items []feed.Item
+	for i := range 60 {
+		items = append(items, aged(fmt.Sprintf("i%02d", i), "", time.Duration(i)*time.Minute))
+	}
+	e := ranker(t, source(items...))
+	explored, err := dayLong().With("explore.share=0.5")
+	require.NoError(t, err)
+	_, lists, err := e.Rank(t.Context(), "u_1", rankedAt, 20, dayLong(), explored)
+	require.NoError(t, err)
+	best, drawn := idsOf(lists[0]), idsOf(lists[1])
+	require.Len(t, drawn, 20)
+	assert.Equal(t, best[:5], drawn[:5])
+	new := slices.DeleteFunc(slices.Clone(drawn), func(id string) bool { return slices.Contains(best, id) })
+	assert.Len(t, new, 10, "half of the page")
+
+	_, lists, err = e.Rank(t.Context(), "u_1", rankedAt, 20, explored, explored)
+	require.NoError(t, err)
+	assert.Equal(t, [][]string{best, best}, [][]string{idsOf(lists[0]), idsOf(lists[1])})
 }
 
 func TestRankRefuses(t *testing.T) {

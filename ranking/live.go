@@ -210,7 +210,7 @@ func (l *Live) apply(ctx context.Context, v Version) {
 	for i, variant := range v.Live.Variants {
 		names[i] = variant.Name
 	}
-	attrs := []any{"version", v.Version, "by", v.By, "why", v.Why, "ranking", v.Live.Ranking.String(), "experiments", names}
+	attrs := []any{"version", v.Version, "by", v.By, "why", v.Why, "ranking", cmp.Or(v.Live.Ranking.Changes(l.cfg.Configured), "as configured"), "experiments", names}
 	if was != nil && v.Version < was.Version {
 		l.cfg.Logger.WarnContext(ctx, "the store went back to an older ranking, which is in force now", append(attrs, "was", was.Version)...)
 		return

@@ -101,7 +101,7 @@ for call in "${calls[@]}"; do
       says '^0 .* configuration ' ;;
     freshet\ ranking\ revert*)
       says '^version 3, .*: back to normal$'
-      says '^control +100% +curves=two,'
+      says '^control +100% +default$'
       says '^Back to what version 0 was: curves=two; slow ended' ;;
     *v1/agents/*) says '"interests":\{' ;;
     *) die "nothing here checks this command" ;;

@@ -90,6 +90,7 @@ func newRankingShowCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show",
 		Short: "Show the ranking in force, and its experiments",
+		Long:  "Prints the parameters that differ from the defaults of this version of Freshet; --json prints all of them.",
 		Args:  cobra.NoArgs,
 	}
 	r := newAdminCall(cmd, "the version")

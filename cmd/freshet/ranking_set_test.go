@@ -91,7 +91,7 @@ func TestRankingCurves(t *testing.T) {
 		note = "one Gaussian is in the place of 2 curves, by its scale, offset and decay"
 	)
 	out := ok("", "set", `curves=[{"shape":"exp","scale":"12m","weight":0.6},{"shape":"constant","weight":0.02}],weight=1`)
-	require.Contains(t, out, "100%   curves="+list+",floor=1e-06,weight=1,weight_2h=1.5,weight_2d=0.2,base=0.1,")
+	require.Contains(t, out, "100%   default, but curves="+list+",weight=1\n")
 	require.Contains(t, out, "Changed: curves="+list+",weight=1; every server")
 	require.NotContains(t, out, "note:")
 	require.Contains(t, ok("", "show"), "curves="+list)
@@ -108,8 +108,8 @@ func TestRankingCurves(t *testing.T) {
 	out = ok("", "set", "scale=48h")
 	require.Contains(t, out, "Changed: scale=48h,offset=1h,decay=0.5; every server follows within two seconds.\nnote: ranking: "+note+"\n")
 	require.NotContains(t, ok("", "set", "scale=72h"), "note:")
-	require.Contains(t, ok("", "set", "curves=two"), `control  90%    curves=two,floor=1e-06`)
-	require.Contains(t, ok("", "set", "curves=single"), "90%    scale=24h,offset=1h,decay=0.5,floor=1e-06")
+	require.Contains(t, ok("", "set", "curves=two"), "control  90%    default, but weight=1\n")
+	require.Contains(t, ok("", "set", "curves=single"), "90%    default, but scale=24h,offset=1h,decay=0.5,weight=1\n")
 
 	for change, says := range map[string]string{
 		"curves=three": "the name of a preset, single or two", "curves=two,scale=1h": "give one or the other",
@@ -154,10 +154,10 @@ func TestServeFollowsItsConfigFile(t *testing.T) {
 	write("ranking:\n  decay:\n    scale: 12h\n")
 	p := start(t, map[string]string{"DATA_DIR": t.TempDir(), "RANKING_BASE": "0.7"}, "--config", path, "--ranking.decay.offset", "3h")
 	show := func() string { return p.tune(t, "", "show").out }
-	require.Contains(t, show(), "scale=12h,offset=3h,decay=0.5,floor=1e-06,weight=0,weight_2h=1.5,weight_2d=0.2,base=0.7")
+	require.Contains(t, show(), "default, but scale=12h,offset=3h,decay=0.5,base=0.7\n")
 	write("ranking:\n  decay:\n    scale: 36h\n    offset: 9h\n  base: 0.2\n")
 	require.Eventually(t, func() bool { return strings.Contains(show(), "scale=36h,") }, 30*time.Second, 50*time.Millisecond)
-	require.Contains(t, show(), "scale=36h,offset=3h,decay=0.5,floor=1e-06,weight=0,weight_2h=1.5,weight_2d=0.2,base=0.7", "flags and environment go before the file")
+	require.Contains(t, show(), "default, but scale=36h,offset=3h,decay=0.5,base=0.7\n", "flags and environment go before the file")
 	require.Contains(t, show(), ": the file says scale=36h")
 	write("ranking:\n  decay:\n    scale: -1h\n")
 	require.Eventually(t, func() bool { return strings.Contains(p.log.String(), "is refused") }, 30*time.Second, 20*time.Millisecond)

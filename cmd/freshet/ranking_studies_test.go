@@ -85,7 +85,7 @@ func TestRankingStudies(t *testing.T) {
 		assert.Contains(t, same.out, "B changes nothing")
 
 		swapped := p.tune(t, "", "compare", "--a", "scale=72h,offset=2h", "--at", tunedAt, "--agents", "u_1,u_2")
-		assert.Contains(t, swapped.out, "A  scale=72h,offset=2h,")
+		assert.Contains(t, swapped.out, "A  default, but scale=72h,offset=2h,")
 		assert.Contains(t, swapped.out, "younger: ")
 
 		file := write(t, "agents", "u_2\nu_1\n")

@@ -31,7 +31,7 @@ import (
 const (
 	demoSeed  = 20260306
 	demoItems = 5000
-	demoEvery = 4 * time.Second
+	demoEvery = 8 * time.Second
 	demoPages = time.Second // between two pages of the simulated readers
 )
 

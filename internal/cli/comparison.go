@@ -20,7 +20,7 @@ const nameWidth = len("rank-biased overlap")
 // sentence.
 func WriteComparison(w io.Writer, c offline.Comparison) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "A  %s\nB  %s\n%s\n%s\n", c.A, c.B, setting(c), notes(c.Notes))
+	fmt.Fprintf(&b, "A  %s\nB  %s\n%s\n%s\n", parameters(c.A), parameters(c.B), setting(c), notes(c.Notes))
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, strings.Repeat(" ", nameWidth)+"\tMEAN\tSD\tMIN\tMEDIAN\tMAX\tAGENTS\t")
 	f := c.Figures

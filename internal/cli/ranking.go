@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/client"
+	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
 )
 
@@ -32,12 +33,21 @@ func WriteRanking(w io.Writer, v client.RankingVersion) error {
 		left -= x.Share
 	}
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "AGENTS\tSHARE\tPARAMETERS\n%s\t%s\t%s\n", feed.Control, Share(left), v.Ranking)
+	fmt.Fprintf(t, "AGENTS\tSHARE\tPARAMETERS\n%s\t%s\t%s\n", feed.Control, Share(left), parameters(v.Ranking))
 	for _, x := range v.Experiments {
-		fmt.Fprintf(t, "%s\t%s\t%s\n", printable(x.Name), Share(x.Share), x.Ranking)
+		fmt.Fprintf(t, "%s\t%s\t%s\n", printable(x.Name), Share(x.Share), parameters(x.Ranking))
 	}
 	_ = t.Flush()
 	return write(w, &b)
+}
+
+// parameters lists the parameters that differ from the defaults of this program, in
+// the form that [feed.Ranking.With] reads. A line of all would hide them.
+func parameters(r feed.Ranking) string {
+	if changed := r.Changes(configs.Default().Parameters()); changed != "" {
+		return "default, but " + changed
+	}
+	return "default"
 }
 
 // WriteHistory writes the newest versions, at most limit, each with what it
@@ -48,7 +58,7 @@ func WriteHistory(w io.Writer, list []client.RankingVersion, limit int) error {
 	fmt.Fprintln(t, "VERSION\tUTC\tBY\tCHANGE\tWHY")
 	for i, v := range list[:min(limit, len(list))] {
 		// The oldest one has nothing to be compared with.
-		change := v.Ranking.String()
+		change := parameters(v.Ranking)
 		if i+1 < len(list) {
 			change = RankingChange(list[i+1], v)
 		}

@@ -33,7 +33,7 @@ func WriteReplay(w io.Writer, r tuning.Replay) error {
 			if i == 0 {
 				versus = "\t\t"
 			}
-			fmt.Fprintf(t, "%s\t%.3f\t%.3f\t%.3f\t%s\t%s\n", x.Name, x.Scores.HitRate, x.Scores.NDCG, x.Scores.MRR, versus, x.Ranking)
+			fmt.Fprintf(t, "%s\t%.3f\t%.3f\t%.3f\t%s\t%s\n", x.Name, x.Scores.HitRate, x.Scores.NDCG, x.Scores.MRR, versus, parameters(x.Ranking))
 		}
 		_ = t.Flush()
 	}

@@ -15,7 +15,7 @@ import (
 func WriteSweep(w io.Writer, s tuning.Sweep) error {
 	var b strings.Builder
 	first := s.Points[0].Figures
-	fmt.Fprintf(&b, "A  %s\n%s; median age by A %s\n%s\n", s.A,
+	fmt.Fprintf(&b, "A  %s\n%s; median age by A %s\n%s\n", parameters(s.A),
 		setting(offline.Comparison{At: s.At, K: s.K, Figures: first}), figure(first.MedianAgeA, first.MedianAgeA.Mean, preciseAge), notes(s.Notes))
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, axis := range s.Axes {
@@ -43,10 +43,10 @@ func SweepChart(s tuning.Sweep) Chart {
 	chart := Chart{
 		Title: fmt.Sprintf("What another %s would change", x.Name),
 		Notes: []string{
-			"compared with A: " + s.A.String(),
+			"compared with A: " + parameters(s.A),
 			setting(offline.Comparison{At: s.At, K: s.K, Figures: s.Points[0].Figures}) + "; means over the agents",
 		},
-		X: Axis{Name: x.Name, Log: x.Name == "scale", Ticks: x.Values, Format: x.Text},
+		X: Axis{Name: x.Name, Log: x.Ratios(), Ticks: x.Values, Format: x.Text},
 	}
 	live := x.Of(s.A)
 	if live >= x.Values[0] && live <= x.Values[len(x.Values)-1] {

@@ -117,7 +117,7 @@ func newItem(r *rand.Rand, s subject, titles map[string]bool) feed.Item {
 		ImageURL: fmt.Sprintf("https://example.com/images/%s-%d.jpg", s.topic.tag, 1+r.IntN(12)),
 		Business: map[string]json.RawMessage{"reading_minutes": fmt.Append(nil, 1+r.IntN(14))},
 	}
-	publish(r, &it, site(r, s))
+	publish(r, &it, site(r, s, it.AuthorID))
 	return it
 }
 

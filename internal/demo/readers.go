@@ -26,12 +26,12 @@ type taste struct {
 }
 
 var tastes = []taste{
-	{"r_rust", []string{"rust", "databases"}, []string{"football"}},
-	{"r_space", []string{"space", "climate"}, []string{"startups"}},
-	{"r_sport", []string{"football", "cycling"}, []string{"economy"}},
-	{"r_books", []string{"books", "film"}, []string{"javascript"}},
-	{"r_food", []string{"food", "travel"}, []string{"security"}},
-	{"r_market", []string{"startups", "economy"}, []string{"music"}},
+	{"r_rust", []string{"rust", "go", "databases", "performance"}, []string{"football"}},
+	{"r_space", []string{"space", "science", "climate", "energy"}, []string{"startups"}},
+	{"r_sport", []string{"football", "cycling", "running", "sport"}, []string{"economy"}},
+	{"r_books", []string{"books", "film", "culture", "history"}, []string{"javascript"}},
+	{"r_food", []string{"food", "travel", "outdoors", "nature"}, []string{"security"}},
+	{"r_market", []string{"startups", "business", "economy", "work"}, []string{"music"}},
 }
 
 // Tastes are the tags that each simulated reader clicks, by agent.
@@ -54,8 +54,9 @@ type Reading interface {
 }
 
 // Read lets the simulated readers read for a minute: one page after every wait,
-// each reader in turn, three pages of a session. They click most of what is to
-// their taste, like some of it, and hide some of what is not. A call that fails is
+// each reader in turn, three pages of a session. They click a third of what is to
+// their taste, like some of it, and hide some of what is not. Who clicks everything
+// tells no tag from the words that come with it. A call that fails is
 // logged and the next one made. It returns early when ctx ends.
 func Read(ctx context.Context, of Reading, wait time.Duration, log *slog.Logger) {
 	ticks := time.NewTicker(wait)
@@ -109,13 +110,13 @@ func (t taste) acts(r *rand.Rand, it feed.Item) []events.Kind {
 			return []events.Kind{events.Hide}
 		}
 	case overlap(t.clicks, it.Tags):
-		if chance < 0.3 {
+		if chance < 0.15 {
 			return []events.Kind{events.Click, events.Like}
 		}
-		if chance < 0.9 {
+		if chance < 0.3 {
 			return []events.Kind{events.Click}
 		}
-	case chance < 0.03: // anybody clicks anything at times
+	case chance < 0.01: // anybody clicks anything at times
 		return []events.Kind{events.Click}
 	}
 	return nil

@@ -64,7 +64,7 @@ func TestRead(t *testing.T) {
 		wanted := 0
 		for _, act := range r.acts[agent] {
 			n[act.Kind]++
-			if act.Kind == events.Click && (slices.Contains(tags[act.ID], taste[0]) || slices.Contains(tags[act.ID], taste[1])) {
+			if act.Kind == events.Click && slices.ContainsFunc(tags[act.ID], func(tag string) bool { return slices.Contains(taste, tag) }) {
 				wanted++
 			}
 		}

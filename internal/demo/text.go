@@ -115,15 +115,20 @@ var sites = map[string][]string{
 	"ja":       {"machinews.example"},
 }
 
-// site is where an item about the subject appears: on a site of its language, else
-// mostly on one for its kind of topic.
-func site(r *rand.Rand, s subject) string {
-	some := sites[s.topic.kind]
-	switch {
+// site is where an item about the subject appears: on a site of its language, else in
+// a newspaper, on a site for its kind of topic or for the topic alone, or on its
+// author's own.
+func site(r *rand.Rand, s subject, author string) string {
+	some, topic := newspapers, strings.ReplaceAll(s.topic.tag, "-", "")
+	switch share := r.IntN(10); {
 	case sites[s.lang] != nil:
 		some = sites[s.lang]
-	case r.IntN(5) < 2:
-		some = newspapers
+	case share < 4:
+		some = sites[s.topic.kind]
+	case share < 6:
+		return pick(r, []string{topic + "weekly.example", "the" + topic + "letter.example", topic + "notes.example"})
+	case share < 8:
+		return strings.ReplaceAll(author, ".", "") + ".example"
 	}
 	return some[int(float64(len(some))*math.Pow(r.Float64(), 2))]
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/client"
+	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/feed"
 )
@@ -78,8 +79,8 @@ func (s *Study) one(ctx context.Context, request client.CompareRequest) (offline
 // CheckChanges finds what is wrong with a list of changes, whatever ranking they
 // change. The error begins with what, such as the name of a flag.
 func CheckChanges(what, changes string) error {
-	valid := feed.Ranking{Decay: feed.Decay{Scale: time.Hour, Decay: 0.5}, Base: 1}
-	if _, err := valid.With(changes); err != nil {
+	// The default, because a floor is refused where its decay is off.
+	if _, err := configs.Default().Parameters().With(changes); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	return nil

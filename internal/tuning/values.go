@@ -1,6 +1,7 @@
 package tuning
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -13,9 +14,12 @@ import (
 
 // Sweepable are the parameters that can be swept, in the order of the columns.
 var Sweepable = []string{
-	"scale", "offset", "floor", "weight", "weight_2h", "weight_2d", "base", "summary",
-	"author.decay", "author.floor", "site.decay", "site.floor", "tag.decay", "tag.floor", "same_story",
+	"scale", "offset", "decay", "floor", "weight", "weight_2h", "weight_2d", "base", "summary",
+	"author.decay", "author.floor", "site.decay", "site.floor", "tag.decay", "tag.floor", "same_story", "explore.share",
+	"learned.tags", "learned.author", "learned.lang", "learned.words", "learned.negative", halfLife,
 }
+
+const halfLife = "learned.half_life"
 
 // maxPoints bounds a sweep: each point ranks for every agent.
 const maxPoints = 100
@@ -40,17 +44,20 @@ func (p Parameter) Text(v float64) string {
 // Of is the parameter's value in a ranking; NaN where it has none, as the scale of a
 // ranking with curves.
 func (p Parameter) Of(r feed.Ranking) float64 {
-	if isDuration(p.Name) && r.Decay.Curves.Len() > 0 {
+	if slices.Contains([]string{"scale", "offset", "decay"}, p.Name) && r.Decay.Curves.Len() > 0 {
 		return math.NaN()
 	}
 	return map[string]float64{
-		"scale": r.Decay.Scale.Hours(), "offset": r.Decay.Offset.Hours(), "weight": r.PopularityWeight,
+		"scale": r.Decay.Scale.Hours(), "offset": r.Decay.Offset.Hours(), "decay": r.Decay.Decay, "weight": r.PopularityWeight,
 		"weight_2h": r.Popularity2h, "weight_2d": r.Popularity2d,
 		"floor": r.Decay.Floor, "base": r.Base, "summary": r.KeywordsSummary,
 		"author.decay": written(r.Diversity.Author), "author.floor": r.Diversity.Author.Floor,
 		"site.decay": written(r.Diversity.Site), "site.floor": r.Diversity.Site.Floor,
 		"tag.decay": written(r.Diversity.Tag), "tag.floor": r.Diversity.Tag.Floor,
-		"same_story": r.Diversity.SameStory,
+		"same_story": r.Diversity.SameStory, "explore.share": r.Explore.Share,
+		"learned.tags": r.Learned.Tags, "learned.author": r.Learned.Author, "learned.lang": r.Learned.Lang,
+		"learned.words": r.Learned.Words, "learned.negative": r.Learned.Negative,
+		halfLife: cmp.Or(r.Learned.HalfLife, feed.DefaultLearnedHalfLife).Hours(),
 	}[p.Name]
 }
 
@@ -63,10 +70,14 @@ func written(s feed.Spread) float64 {
 }
 
 // isDuration reports whether a parameter is one.
-func isDuration(name string) bool { return name == "scale" || name == "offset" }
+func isDuration(name string) bool { return name == "scale" || name == "offset" || name == halfLife }
+
+// Ratios reports whether a range of the parameter goes in equal ratios, as one drawn
+// over a logarithmic axis does.
+func (p Parameter) Ratios() bool { return p.Name == "scale" || p.Name == halfLife }
 
 // ParseRange reads the values of a parameter: one, a list with commas, or
-// low..high, which becomes steps values. The scale, the base and a floor of the decay
+// low..high, which becomes steps values. The scale, the half-life, the base and a floor of the decay
 // above 0 go in equal ratios, because from 6h to 12h is as much of a change as from
 // 3 days to 6; the others in equal steps.
 func ParseRange(name, text string, steps int) (Parameter, error) {
@@ -91,7 +102,7 @@ func ParseRange(name, text string, steps int) (Parameter, error) {
 	case steps < 2 || steps > maxPoints:
 		return p, fmt.Errorf("--steps must be 2 to %d, not %d", maxPoints, steps)
 	default:
-		p.Values = spaced(p.Values[0], p.Values[1], steps, name == "scale" || p.Values[0] > 0 && (name == "base" || name == "floor"))
+		p.Values = spaced(p.Values[0], p.Values[1], steps, p.Ratios() || p.Values[0] > 0 && (name == "base" || name == "floor"))
 		if isDuration(name) {
 			roundHours(p.Values[1 : len(p.Values)-1])
 		}

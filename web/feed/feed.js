@@ -2,10 +2,11 @@
 // time of its own; the server knows what this reader has been given.
 
 import { Refused, age, call, make, short } from '/assets/api.js';
-import { learnedChips, learnedText, related } from '/assets/feed/learned.js';
+import { learnedChips, learnedOne, learnedText, related } from '/assets/feed/learned.js';
 
 const PAGE = 20;
 const CHIPS = 10; // of what was learned; the strongest
+const LEARNED = 3; // features that speak for or against an item, of those named on its card
 const BADGE_EVERY = 10_000; // ms between silent refreshes while the page is looked at
 
 const $ = (id) => document.getElementById(id);
@@ -122,8 +123,9 @@ function addCard(doc) {
   time.textContent = `${age(Date.now() / 1000 - item.update_time)} ago`;
   card.querySelector('.author').textContent = item.author_id ?? '';
   card.querySelector('.tags').append(...(item.tags ?? []).map((tag) => make('span', { className: 'chip', textContent: tag })));
+  card.querySelector('.meta').append(...marks(doc.in_feed));
   card.querySelector('.summary').textContent = item.summary ?? '';
-  card.querySelector('.why').textContent = (doc.in_feed?.why ?? []).map((r) => [r.type, r.value].join(' ').trim()).join(', ');
+  card.querySelector('.why').textContent = (doc.in_feed?.why ?? []).filter((r) => r.type !== 'explore').map((r) => [r.type, r.value].join(' ').trim()).join(', ');
   const like = card.querySelector('.like');
   const liked = () => { like.disabled = true; like.setAttribute('aria-pressed', 'true'); like.textContent = 'Liked'; };
   if (doc.in_feed?.has_liked) liked();
@@ -150,6 +152,15 @@ function addCard(doc) {
   $('items').append(card);
   card.classList.add('fresh');
   return card;
+}
+
+// marks say of an item that its score did not bring it.
+function marks(inFeed) {
+  const mark = (text, title) => make('span', { className: 'chip mark', textContent: text, title });
+  return [
+    ...(inFeed?.source === 'explore' ? [mark('exploration', 'Drawn at random, to learn whether readers like it')] : []),
+    ...(inFeed?.shown_before ? [mark('shown before', 'There is nothing unseen left for this page')] : []),
+  ];
 }
 
 const report = (type, id) => send('POST', '/v1/events', { type, id });
@@ -187,8 +198,10 @@ async function explain(cards, turn) {
 function why(c) {
   const gains = [...(c.relevance?.tags ?? []), ...(c.relevance?.keywords ?? [])]
     .map((g) => `${g.name} +${short(g.score)}${g.in === 'summary' ? ' in the summary' : ''}`);
-  const fits = gains.length ? gains.join(', ') : 'fresh';
-  return `${fits} · decay ${short(c.decay)} · rank ${c.rank}`;
+  const learned = (c.relevance?.learned ?? []).slice(0, LEARNED).map(learnedOne);
+  const fits = [...gains, ...(learned.length ? [`learned: ${learned.join(', ')}`] : [])].join(', ') || 'fresh';
+  const popularity = c.popularity?.factor > 1 ? ` · popularity ${short(c.popularity.factor)}` : '';
+  return `${fits} · decay ${short(c.decay)}${popularity} · rank ${c.rank}`;
 }
 
 // --- badge -----------------------------------------------------------------

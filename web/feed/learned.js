@@ -5,17 +5,18 @@ import { make, short } from '/assets/api.js';
 const ACTS = ['click', 'like', 'dislike', 'hide'];
 
 const effect = (l) => (l.factor !== undefined ? ` × ${short(l.factor)}` : l.score !== undefined ? ` +${short(l.score)}` : '');
-const text = (l) => `${l.kind} ${l.value}${effect(l)}`;
+// learnedOne names a feature and what it does.
+export const learnedOne = (l) => `${l.kind} ${l.value}${effect(l)}`;
 const evidence = (l) => ACTS.map((act) => [l[`${act}s`] ?? 0, act]).filter(([n]) => n > 0)
   .map(([n, act]) => `${n} ${act}${n === 1 ? '' : 's'}`).join(', ');
 
 // learnedChips is a chip for each feature: what it adds, or what it multiplies by.
 export const learnedChips = (learned) => (learned ?? []).map((l) => make('span', {
-  className: l.factor === undefined ? 'chip' : 'chip less', textContent: text(l), title: evidence(l),
+  className: l.factor === undefined ? 'chip' : 'chip less', textContent: learnedOne(l), title: evidence(l),
 }));
 
 // learnedText names the strongest few.
-export const learnedText = (learned) => (learned ?? []).slice(0, 5).map(text).join(', ');
+export const learnedText = (learned) => (learned ?? []).slice(0, 5).map(learnedOne).join(', ');
 
 // related lists the tags and the author that an item shares with what was liked.
 export function related(item, liked) {

@@ -160,7 +160,7 @@ async function compare() {
     if (turn !== state.turn) return;
     showFigures($('figures'), data);
     showReaders($('readers'), data, state.chosen, choose);
-    $('of').textContent = agents.length > 1 ? ` of ${state.chosen}` : '';
+    for (const name of document.querySelectorAll('#lists .whose')) name.textContent = agents.length > 1 ? ` for ${state.chosen}` : '';
     showList($('current'), lists.lists.a, 'a');
     showList($('proposed'), lists.lists.b, 'b');
     document.querySelector('main').classList.remove('stale');
@@ -312,21 +312,27 @@ function verdict(d) {
 // heads are column titles; those of numbers end with a space.
 const heads = (titles) => titles.map((h) => make('th', { textContent: h.trim(), className: h.endsWith(' ') ? 'number' : '' }));
 
+// versionText says what a version changes of the one before it.
+function versionText(v, before) {
+  const is = fromAPI(v.ranking);
+  if (!before) return decayText(is);
+  return differences(state.parameters, fromAPI(before.ranking), is).map(([name, was, now]) => `${name} ${was} → ${now}`).join(', ')
+    || 'the ranking stays';
+}
+
 async function loadHistory() {
   const { data } = await admin('GET', '/v1/ranking/history?limit=10');
-  const rows = data.versions.map((v) => {
+  const rows = data.versions.map((v, i) => {
     const back = make('button', { textContent: 'Revert to it' });
     back.disabled = v.version === state.version.version || v.version === 0;
     back.addEventListener('click', () => revert(v));
-    const p = fromAPI(v.ranking);
-    const what = `${decayText(p)}, weight ${p.weight}`
-      + v.experiments.map((x) => `; ${x.name} ${percent(x.share)}`).join('');
+    const what = versionText(v, data.versions[i + 1]) + v.experiments.map((x) => `; ${x.name} ${percent(x.share)}`).join('');
     return make('tr', {}, make('td', { className: 'number', textContent: v.version }),
       make('td', { textContent: v.at ? new Date(v.at).toLocaleString() : '' }), make('td', { textContent: v.by }),
       make('td', { className: 'text', textContent: v.why }), make('td', { className: 'text', textContent: what }),
       make('td', {}, setButton('Look at it', v.ranking), ' ', back));
   });
-  const head = ['Version ', 'When', 'By', 'Why', 'Parameters', ''];
+  const head = ['Version ', 'When', 'By', 'Why', 'Changes', ''];
   $('versions').replaceChildren(make('thead', {}, make('tr', {}, ...heads(head))), make('tbody', {}, ...rows));
 }
 

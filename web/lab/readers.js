@@ -11,16 +11,18 @@ const number = (x) => (x == null ? '–' : short(x));
 // readersOf splits what was typed: ids with commas or blanks between, each once.
 export const readersOf = (text) => [...new Set(text.split(/[\s,]+/).filter(Boolean))];
 
-// pair writes a figure of both lists. What is written alike is no difference.
+// pair writes a figure of both lists. What is written alike is no difference; there is
+// none of a list without items, or of a reader without interests.
 function pair(write, a, b) {
-  return write(a) === write(b) ? `${write(a)} in both` : `${write(a)} → ${write(b)}`;
+  if (a == null && b == null) return 'none';
+  return write(a) === write(b) ? `${write(a)}, unchanged` : `${write(a)} → ${write(b)}`;
 }
 
 const FIGURES = [
   ['Overlap', percent, 'overlap', 'items that are in both lists'],
   ['RBO', number, 'rbo', 'rank-biased overlap: 1 is the same list, the top counts most'],
   ['Kendall’s tau', number, 'kendall_tau', 'order of the items in both lists: 1 the same, −1 reversed'],
-  ['New in proposed', percent, 'new_share', 'items that are not in the current list'],
+  ['New in the proposed list', percent, 'new_share', 'items that are not in the current list'],
   ['Median age', years, 'median_age', ''],
   ['Interests covered', percent, 'tag_coverage', 'of a reader’s tags, how many the list has'],
 ];
@@ -55,7 +57,7 @@ export function showReaders(table, comparison, chosen, choose) {
       pair(years, f.median_age_a, f.median_age_b), pair(percent, f.tag_coverage_a, f.tag_coverage_b)];
     return make('tr', {}, make('td', {}, button), ...cells.map((text) => make('td', { className: 'number', textContent: text })));
   });
-  table.replaceChildren(make('caption', { textContent: 'Choose a reader to see the lists of.' }),
+  table.replaceChildren(make('caption', { textContent: 'Choose the reader whose lists are shown.' }),
     make('thead', {}, make('tr', {}, ...head.map((h, i) => make('th', { scope: 'col', textContent: h, className: i ? 'number' : '' })))),
     make('tbody', {}, ...rows));
 }

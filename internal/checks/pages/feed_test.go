@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/checks/chromium"
@@ -193,4 +194,31 @@ func TestFeedPageShowsWhatWasLearned(t *testing.T) {
 	})()`)
 	tab.Until(`document.body.dataset.probe`)
 	assert.Equal(t, "tag go +0.05 | 6 clicks, 1 like; author ann × 0.8 | 1 hide; word off | ", chromium.Eval[string](tab, `document.body.dataset.probe`))
+}
+
+// TestFeedPageMarksWhatScoresDidNotBring reads a small catalog to its end, and on.
+func TestFeedPageMarksWhatScoresDidNotBring(t *testing.T) {
+	cfg := configs.Default()
+	cfg.Ranking.Explore.Share, cfg.Dedup.WhenExhausted = 1, configs.ExhaustedOldest
+	cfg.Auth.AdminToken = "a-token-for-tests"
+	a, url := serveWith(t, cfg)
+	require.NoError(t, a.Engine.PutProfile(t.Context(), "u_1", feed.Profile{Interests: map[string]float64{"go": 1}}))
+	for i := range 40 {
+		ingest(t, a, fmt.Sprintf("item-%d", i))
+	}
+	tab := chromium.Open(t, chromium.Phone)
+	tab.Go(url + "/docs") // to sign in before the page is refused
+	chromium.Eval[any](tab, `sessionStorage.setItem('token', 'a-token-for-tests')`)
+	tab.Go(url + "/")
+	marks := func(card string) string {
+		return chromium.Eval[string](tab, `[...document.querySelectorAll('#items .card`+card+` .mark')].map((m) => m.textContent).join(', ')`)
+	}
+	tab.Until(`scrollTo(0, document.body.scrollHeight), ` + ids + `.length === 40 && ` + idle)
+	assert.Empty(t, marks(":nth-child(-n+5)"), "the first five go by score")
+	assert.Equal(t, "exploration", marks(":nth-child(6)"))
+	assert.NotContains(t, marks(""), "shown before")
+	// It comes again from when it is surely in a filter.
+	tab.Until(`document.querySelector('#items .card:nth-child(1) .mark') || (` + idle + ` && document.querySelector('#refresh').click())`)
+	assert.Equal(t, "shown before", marks(":nth-child(1)"))
+	tab.Shot("feed-marks")
 }

@@ -22,12 +22,19 @@ import (
 func serve(t *testing.T) (*app.App, string) {
 	t.Helper()
 	cfg := configs.Default()
-	cfg.DataDir = t.TempDir()
 	// What simulated readers click would change lists while a test looks at them.
 	cfg.Ranking.Popularity.Weight2h, cfg.Ranking.Popularity.Weight2d, cfg.Ranking.Explore.Share = 0, 0, 0
-	a, err := app.Open(t.Context(), cfg, app.WithDemo())
-	require.NoError(t, err)
+	a, url := serveWith(t, cfg, app.WithDemo())
 	indexed(t, a)
+	return a, url
+}
+
+// serveWith is a server of its own data.
+func serveWith(t *testing.T, cfg configs.Config, options ...app.Option) (*app.App, string) {
+	t.Helper()
+	cfg.DataDir = t.TempDir()
+	a, err := app.Open(t.Context(), cfg, options...)
+	require.NoError(t, err)
 	srv := httptest.NewServer(a.Handler)
 	t.Cleanup(func() {
 		srv.Close()
