@@ -152,7 +152,7 @@ func New(stores Stores, cfg Config) (*Engine, error) {
 	}
 	e := &Engine{
 		stores: stores, cfg: cfg,
-		turns: turns{byAgent: map[string]*turn{}}, edits: turns{byAgent: map[string]*turn{}},
+		turns: turns{of: map[turnOf]*turn{}}, edits: turns{of: map[turnOf]*turn{}},
 	}
 	e.stages = stages{e: e, at: cfg.Clock, sources: stores.Sources, enter: e.enter}
 	e.failOpen = failOpen{

@@ -23,7 +23,7 @@ const (
 // While recall or the session store is down, what is new, or since when, is
 // unknown: then the answer is empty and says what was missing.
 func (e *Engine) peek(ctx context.Context, r Request) (Answer, error) {
-	since, err := e.stores.Sessions.Refreshed(ctx, r.Agent)
+	since, err := e.stores.Sessions.Refreshed(ctx, r.Agent, r.Feed)
 	if e.failOpen.allows(ctx, err) {
 		return Answer{Docs: []feed.Doc{}, Degraded: (lacksDedup | lacksSession).names()}, nil
 	}
