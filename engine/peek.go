@@ -42,7 +42,7 @@ func (e *Engine) peek(ctx context.Context, r Request) (Answer, error) {
 	}
 	// One round is enough: recall is bounded to what is new, and N of it is
 	// as far as a badge counts.
-	found, err := e.stages.choose(ctx, r.Agent, q, 1, r.Limit, 0)
+	found, err := e.stages.choose(ctx, wanted{r.Agent, r.Feed, q, 1, r.Limit, 0})
 	if down(ctx, err) && errors.Is(err, recall.ErrUnavailable) {
 		return Answer{Docs: []feed.Doc{}, Degraded: lacksRecall.names()}, nil
 	}

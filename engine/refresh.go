@@ -99,7 +99,7 @@ func (e *Engine) freshPage(ctx context.Context, c *call) (page, error) {
 	q, variant := e.query(c.Agent, profile)
 	c.variant = variant
 	for try := 1; ; try++ {
-		found, err := e.stages.choose(ctx, c.Agent, q, c.Limit, c.Limit, e.cfg.RoundsFor)
+		found, err := e.stages.choose(ctx, wanted{c.Agent, c.Feed, q, c.Limit, c.Limit, e.cfg.RoundsFor})
 		if err != nil {
 			return e.oldSessionPage(ctx, c, err)
 		}

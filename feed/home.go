@@ -3,6 +3,8 @@ package feed
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strconv"
 	"time"
 )
 
@@ -42,9 +44,7 @@ func Reactions(likes, comments int64) float64 {
 // with the base of the source. What is dated in the future is as good as new. For
 // other sources it is 0: those have scores of their own.
 func (h Home) Score(source Source, age time.Duration, reactions, affinity float64) float64 {
-	if h == (Home{}) {
-		h = DefaultHome
-	}
+	h = h.written()
 	return h.base(source) * math.Exp(-h.Decay*max(0, age.Hours())) * (1 + LogCount(reactions)) * (1 + h.Affinity*affinity)
 }
 
@@ -60,24 +60,96 @@ func (h *Home) base(source Source) float64 {
 	return 0
 }
 
+// written are the parameters as they count.
+func (h Home) written() Home {
+	if h == (Home{}) {
+		return DefaultHome
+	}
+	return h
+}
+
+// AffinityOff reports whether the affinity to an author changes no score.
+func (h Home) AffinityOff() bool { return h.written().Affinity == 0 }
+
+// homeNames are the parameters as lists of changes name them.
+var homeNames = [...]string{"home.decay", "home.following", "home.trending", "home.promoted", "home.affinity"}
+
+// homeMost are the largest values. Only the affinity may be 0.
+var homeMost = [len(homeNames)]float64{10, 1000, 1000, 1000, 1000}
+
+// numbers are the parameters, in the order of homeNames.
+func (h *Home) numbers() [len(homeNames)]*float64 {
+	return [...]*float64{&h.Decay, &h.Following, &h.Trending, &h.Promoted, &h.Affinity}
+}
+
 // Validate says what is wrong with the parameters; the error wraps [ErrBadRanking].
 func (h Home) Validate() error {
+	h = h.written()
+	for i, value := range h.numbers() {
+		zero := homeNames[i] == "home.affinity"
+		if most := homeMost[i]; !(*value > 0 && *value <= most || zero && *value == 0) {
+			least := "greater than 0 and"
+			if zero {
+				least = "0 or more, and"
+			}
+			return fmt.Errorf("%w: %s must be %s at most %v, not %v", ErrBadRanking, homeNames[i], least, most, *value)
+		}
+	}
+	return nil
+}
+
+// homeText is how the parameters are written in JSON.
+type homeText struct {
+	Decay     *float64 `json:"decay,omitempty"`
+	Following *float64 `json:"following,omitempty"`
+	Trending  *float64 `json:"trending,omitempty"`
+	Promoted  *float64 `json:"promoted,omitempty"`
+	Affinity  *float64 `json:"affinity,omitempty"`
+}
+
+// numbers are the fields, in the order of homeNames.
+func (t *homeText) numbers() [len(homeNames)]**float64 {
+	return [...]**float64{&t.Decay, &t.Following, &t.Trending, &t.Promoted, &t.Affinity}
+}
+
+// text is nil for the zero parameters: a ranking from before there were any is
+// written as it was.
+func (h Home) text() *homeText {
 	if h == (Home{}) {
 		return nil
 	}
-	if !(h.Decay > 0 && h.Decay <= 10) {
-		return fmt.Errorf("%w: home.decay must be greater than 0 and at most 10, not %v", ErrBadRanking, h.Decay)
+	t := &homeText{}
+	for i, value := range h.numbers() {
+		*t.numbers()[i] = value
 	}
-	for _, base := range []struct {
-		name  string
-		value float64
-	}{{"following", h.Following}, {"trending", h.Trending}, {"promoted", h.Promoted}} {
-		if !(base.value > 0 && base.value <= 1000) {
-			return fmt.Errorf("%w: home.%s must be greater than 0 and at most 1000, not %v", ErrBadRanking, base.name, base.value)
-		}
+	return t
+}
+
+// apply changes the parameters that are named.
+func (t *homeText) apply(h *Home) {
+	if t == nil {
+		return
 	}
-	if !(h.Affinity >= 0 && h.Affinity <= 1000) {
-		return fmt.Errorf("%w: home.affinity must be 0 to 1000, not %v", ErrBadRanking, h.Affinity)
+	*h = h.written()
+	for i, to := range h.numbers() {
+		setNumber(to, *t.numbers()[i])
 	}
-	return nil
+}
+
+// setHome writes a number, by its name in homeNames.
+func (t *rankingText) setHome(name string, x float64) {
+	if t.Home == nil {
+		t.Home = &homeText{}
+	}
+	*t.Home.numbers()[slices.Index(homeNames[:], name)] = &x
+}
+
+// list writes the parameters as lists of changes have them.
+func (h Home) list() []string {
+	h = h.written()
+	var list []string
+	for i, value := range h.numbers() {
+		list = append(list, homeNames[i]+"="+strconv.FormatFloat(*value, 'g', -1, 64))
+	}
+	return list
 }
