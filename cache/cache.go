@@ -43,7 +43,10 @@ type Call struct {
 	RequestID string
 	// Owner is unique to this call, so that a step run again differs from a
 	// retry by the client. Letters and digits.
-	Owner  string
+	Owner string
+	// Feed is the feed whose session the call is about. A request id names another
+	// call in each of them.
+	Feed   feed.Name
 	Action string // "refresh" or "load_more", as the client asked
 	Limit  int    // as the client asked
 	// Step numbers the steps of one call: 0 is its page, 1 and up are what
@@ -91,8 +94,8 @@ type Pop struct {
 	Call  Call
 }
 
-// Sessions keeps one session per agent. Each method is one atomic step for its
-// agent, over all servers that share the store; where it could not be asked, its
+// Sessions keeps one session per agent and feed; what is pending is of all feeds. Each
+// method is one atomic step for its agent, over all servers that share the store; where it could not be asked, its
 // error wraps [ErrUnavailable].
 type Sessions interface {
 	// Replace drops from the ranked list what has entered the pending set
@@ -119,9 +122,9 @@ type Sessions interface {
 	// out; ok is false where there is no such record. It changes nothing, but
 	// from then on the other call can give nothing back. It may be asked again.
 	Replay(ctx context.Context, agent string, call Call) (page Page, ok bool, err error)
-	// Refreshed is the Now of the agent's last Replace, to the millisecond at
-	// least; zero: none within 8 days.
-	Refreshed(ctx context.Context, agent string) (time.Time, error)
+	// Refreshed is the Now of the last Replace of the agent's feed, to the
+	// millisecond at least; zero: none within 8 days.
+	Refreshed(ctx context.Context, agent string, name feed.Name) (time.Time, error)
 	// Restore undoes the handing out of refs that could not be delivered: they
 	// go back to the head of the session in order, and leave the pending set
 	// and the record; a record without refs is deleted. A session that had
@@ -146,7 +149,7 @@ type Sessions interface {
 	// is another call's or was answered to one. Abandoning twice is harmless, also
 	// after an error.
 	Abandon(ctx context.Context, agent string, call Call) error
-	// Delete ends the agent's session; without one it does nothing. What was
+	// Delete ends the agent's sessions, of all feeds; without one it does nothing. What was
 	// handed out stays pending. After an error delete again.
 	Delete(ctx context.Context, agent string) error
 	// Forget is Delete that also forgets when the agent last refreshed. Records of

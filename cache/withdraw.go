@@ -9,8 +9,8 @@ import (
 // out of what it is going to hand out.
 type Withdrawer interface {
 	// Withdraw takes every ref whose group or id is one of groups out of the
-	// agent's session, and puts groups into the pending set as handed out at
-	// that time, in one atomic step; what is pending already stays so. The
+	// agent's sessions, of all feeds, and puts groups into the pending set as handed out at
+	// that time, in one atomic step; what is pending already stays so. A
 	// session keeps its order and its TTL; where nothing is left of it, it
 	// ends. After an error withdraw again: doing so twice is harmless.
 	Withdraw(ctx context.Context, agent string, groups []string, at time.Time) error

@@ -31,6 +31,9 @@ type Ask struct {
 	// takes a random one where the client retries, so that a lost answer does
 	// not cost the reader a page.
 	RequestID string `json:"request_id,omitempty"`
+	// Feed is which of the agent's feeds is read: [feed.ForYou], which "" is too, or
+	// [feed.HomeFeed].
+	Feed feed.Name `json:"feed,omitempty"`
 	// Why asks why each item is there; [InFeedOf] reads the answer.
 	Why bool `json:"why,omitempty"`
 }

@@ -69,6 +69,7 @@ type Config struct {
 	Elasticsearch Elasticsearch `koanf:"elasticsearch"`
 	Social        Social        `koanf:"social"`
 	Timeline      Timeline      `koanf:"timeline"`
+	Home          Home          `koanf:"home"`
 	Postgres      Postgres      `koanf:"postgres"`
 	Jobs          Jobs          `koanf:"jobs"`
 	Log           Log           `koanf:"log"`
@@ -132,6 +133,16 @@ type Ranking struct {
 	Diversity  Diversity  `koanf:"diversity"`
 	Explore    Explore    `koanf:"explore"`
 	Learned    Learned    `koanf:"learned"`
+	Home       HomeScore  `koanf:"home"`
+}
+
+// HomeScore is how the sources of home score; see [feed.Home].
+type HomeScore struct {
+	Decay     float64 `koanf:"decay" help:"what an hour of age takes off a score of home: it is multiplied by e^(-decay * hours)"`
+	Following float64 `koanf:"following" help:"base of posts by whom the reader follows"`
+	Trending  float64 `koanf:"trending" help:"base of what is trending"`
+	Promoted  float64 `koanf:"promoted" help:"base of what is promoted"`
+	Affinity  float64 `koanf:"affinity" help:"what is added at most for an author whose posts the reader has liked in the last 30 days, as a share; 0: off"`
 }
 
 // Learned is how much what was learned of a reader counts; see
@@ -297,6 +308,7 @@ func Default() Config {
 			Keywords: Keywords{Summary: feed.DefaultKeywordsSummary}, Diversity: defaultDiversity(),
 			Explore: Explore{Share: feed.DefaultExploreShare},
 			Learned: Learned{Tags: 0.5, Author: 0.5, Words: 0.5, Negative: 0.3, HalfLife: feed.DefaultLearnedHalfLife},
+			Home:    HomeScore(feed.DefaultHome),
 		},
 		Dedup: Dedup{
 			Backend: DedupMemory, WindowDays: 7, FalsePositiveRate: 0.01, DailyCapacity: 1_000_000, Shards: 1,
@@ -308,6 +320,7 @@ func Default() Config {
 		Elasticsearch: Elasticsearch{Index: "freshet-items", ManageIndex: true, Fields: defaultFields()},
 		Social:        Social{Backend: SocialSQLite, Follows: FollowsOpen},
 		Timeline:      Timeline{Cap: 500, TTL: 7 * 24 * time.Hour, Celebrity: Celebrity{At: 1000, Until: 900}},
+		Home:          Home{Pattern: feed.DefaultPattern},
 		Postgres:      Postgres{MaxConns: 20},
 		Jobs:          Jobs{Workers: 8},
 		Log:           Log{Level: "info", Format: "text"},
@@ -366,6 +379,7 @@ func (c Config) Parameters() feed.Ranking {
 		Diversity:        c.Ranking.Diversity.parameters(),
 		Explore:          feed.Explore(c.Ranking.Explore),
 		Learned:          feed.LearnedWeights(c.Ranking.Learned),
+		Home:             feed.Home(c.Ranking.Home),
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"reflect"
 	"time"
+
+	"github.com/freshet/freshet/feed"
 )
 
 // Values of the keys of the social half.
@@ -29,6 +31,17 @@ type Timeline struct {
 	TTL       time.Duration `koanf:"ttl" help:"life of a list that nobody reads"`
 	Celebrity Celebrity     `koanf:"celebrity"`
 	Redis     RedisServer   `koanf:"redis"` // of the lists and the kept cards; no addrs: that of Redis
+}
+
+// Home says how home is blended.
+type Home struct {
+	Pattern string `koanf:"pattern" help:"whose each position of home is, one letter a position, repeated: C (posts by whom the reader follows), T (in turn what is trending and what is discovered), P (what is promoted)"`
+}
+
+// Positions is the pattern of home, which is valid.
+func (h Home) Positions() feed.Pattern {
+	p, _ := feed.ParsePattern(h.Pattern)
+	return p
 }
 
 // Celebrity says whose posts are read from one outbox instead of being pushed
@@ -60,6 +73,9 @@ func (c Config) shared() bool {
 }
 
 func (c Config) checkSocial(p *Problems) {
+	if _, err := feed.ParsePattern(c.Home.Pattern); err != nil {
+		p.add("home.pattern", "is no pattern: %v", err)
+	}
 	within(p, "timeline.cap", c.Timeline.Cap, 20, 5000)
 	within(p, "timeline.ttl", c.Timeline.TTL, time.Hour, 90*24*time.Hour)
 	within(p, "timeline.celebrity.at", c.Timeline.Celebrity.At, 1, 1_000_000)

@@ -166,6 +166,9 @@ func (r Ranking) check(p *Problems) {
 	within(p, "ranking.learned.lang", r.Learned.Lang, 0, 100)
 	within(p, "ranking.learned.words", r.Learned.Words, 0, 100)
 	within(p, "ranking.learned.negative", r.Learned.Negative, 0, 0.9)
+	if err := feed.Home(r.Home).Validate(); err != nil || r.Home == (HomeScore{}) {
+		p.add("ranking.home", "must have decay, following, trending and promoted greater than 0, and affinity 0 or more, not %+v", r.Home)
+	}
 	if h := r.Learned.HalfLife; h < time.Hour || h > 10*365*24*time.Hour {
 		p.add("ranking.learned.half_life", "must be 1h to 87600h, not %s", feed.DurationText(h))
 	}

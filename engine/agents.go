@@ -20,7 +20,7 @@ func (e *Engine) Profile(ctx context.Context, agent string) (feed.Profile, error
 // A catalog starts a change over where another one came first, so of many at
 // once each would be made many times.
 func (e *Engine) edit(ctx context.Context, agent string) (*ticket, error) {
-	return e.edits.enter(ctx, agent, e.cfg.Clock(), 0)
+	return e.edits.enter(ctx, turnOf{agent: agent}, e.cfg.Clock(), 0)
 }
 
 // PutProfile replaces the agent's profile. Where it refuses other items than

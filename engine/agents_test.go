@@ -22,7 +22,7 @@ func TestForget(t *testing.T) {
 		page, err := r.stores.Sessions.Pop(t.Context(), cache.Pop{Agent: "u_1", Limit: 5, Now: r.clock()})
 		require.NoError(t, err)
 		require.Empty(t, page.Refs, "the session has ended")
-		at, err := r.stores.Sessions.Refreshed(t.Context(), "u_1")
+		at, err := r.stores.Sessions.Refreshed(t.Context(), "u_1", feed.ForYou)
 		require.NoError(t, err)
 		require.True(t, at.IsZero())
 		claimed, err := r.stores.Seen.Claim(t.Context(), "u_1", run(0, 5), 0, r.clock())

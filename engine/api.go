@@ -32,6 +32,7 @@ var (
 // Request is one call of the feed.
 type Request struct {
 	Agent     string
+	Feed      feed.Name // "" is for_you
 	Action    Action
 	Limit     int    // 1 to MaxLimit
 	Silent    bool   // only with refresh: look, change nothing
@@ -47,6 +48,9 @@ func (r Request) validate() error {
 		if err := feed.CheckRequestID(r.RequestID); err != nil {
 			return err
 		}
+	}
+	if err := r.Feed.Check(); err != nil {
+		return err
 	}
 	if r.Action != ActionRefresh && r.Action != ActionLoadMore {
 		return fmt.Errorf("%w: %q; send refresh or load_more", ErrBadAction, r.Action)

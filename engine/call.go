@@ -36,7 +36,7 @@ func (e *Engine) newCall(r Request) *call {
 
 // next identifies the call's next step at the session store.
 func (c *call) next() cache.Call {
-	return cache.Call{RequestID: c.RequestID, Owner: c.owner, Action: string(c.Action), Limit: c.Limit, Step: c.step}
+	return cache.Call{RequestID: c.RequestID, Owner: c.owner, Feed: c.Feed, Action: string(c.Action), Limit: c.Limit, Step: c.step}
 }
 
 // made notes what became of the next step. A request that ends while its step

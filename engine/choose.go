@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -41,10 +40,9 @@ func (c *chosen) session() []feed.Ref {
 	return slices.Concat(c.ranked, c.again)
 }
 
-// choose goes on until want candidates can be dealt in pages of that size, for as
-// long as budget.
-func (s *stages) choose(ctx context.Context, agent string, q feed.Query, want, page int, budget time.Duration) (chosen, error) {
-	r := s.rounds(agent, q, want, page, budget)
+// choose goes on until as many candidates as are wanted can be dealt.
+func (s *stages) choose(ctx context.Context, w wanted) (chosen, error) {
+	r := s.rounds(w)
 	defer r.release()
 	for r.next(ctx) {
 		countVerdicts(r.verdicts)

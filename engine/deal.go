@@ -166,7 +166,11 @@ func (s *stages) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hy
 			got.unread |= unread(ref.ID, err)
 			continue
 		}
-		switch becomes(&profile, ref, doc, now) {
+		fate := becomes(&profile, ref, doc, now)
+		if ref.Source == feed.SourceFollowing && !doc.Listed && got.unread&lacksSocial == 0 && fate == FatePaged {
+			fate = FateGone // the reader has unfollowed the author since
+		}
+		switch fate {
 		case FateGone:
 			got.gone = append(got.gone, ref)
 		case FateMuted:

@@ -11,19 +11,23 @@ import (
 )
 
 // parts says what an answer had to do without.
-type parts uint8
+type parts uint16
 
 const (
-	lacksRecall   parts = 1 << iota // candidates are from an earlier recall or session
-	lacksDedup                      // only this process's memory kept items from coming twice
-	lacksSession                    // the page is in no session and no pending set
-	lacksCatalog                    // items whose content was not cached are left out; of a timeline, the mutes are not known
-	lacksTimeline                   // no list: the social store has answered
-	lacksSocial                     // the social store could not be asked: of posts, public ones that were kept are shown
-	lacksWhy                        // the items are there, but not why they are
+	lacksRecall    parts = 1 << iota // candidates are from an earlier recall or session
+	lacksDedup                       // only this process's memory kept items from coming twice
+	lacksSession                     // the page is in no session and no pending set
+	lacksCatalog                     // items whose content was not cached are left out; of a timeline, the mutes are not known
+	lacksTimeline                    // no list: the social store has answered
+	lacksSocial                      // the social store could not be asked: of posts, public ones that were kept are shown
+	lacksWhy                         // the items are there, but not why they are
+	lacksFollowing                   // of home: a source failed, or was late, and is left out
+	lacksTrending
+	lacksDiscovery
+	lacksPromoted
 )
 
-var partNames = []string{"recall", "dedup", "session", "catalog", "timeline", "social", "why"}
+var partNames = []string{"recall", "dedup", "session", "catalog", "timeline", "social", "why", "following", "trending", "discovery", "promoted"}
 
 // names lists the parts as [Answer.Degraded] does; nil when nothing is missing.
 func (p parts) names() []string {

@@ -69,6 +69,7 @@ type Stores struct {
 	// Posts tells which posts an agent may see, so that acts on others do not
 	// count; nil: there are no posts.
 	Posts social.Cards
+	Home  Home // the sources of home
 }
 
 // Rankings says by which parameters agents' refreshes are ranked. [feed.Live] is
@@ -152,7 +153,7 @@ func New(stores Stores, cfg Config) (*Engine, error) {
 	}
 	e := &Engine{
 		stores: stores, cfg: cfg,
-		turns: turns{byAgent: map[string]*turn{}}, edits: turns{byAgent: map[string]*turn{}},
+		turns: turns{of: map[turnOf]*turn{}}, edits: turns{of: map[turnOf]*turn{}},
 	}
 	e.stages = stages{e: e, at: cfg.Clock, sources: stores.Sources, enter: e.enter}
 	e.failOpen = failOpen{
@@ -249,7 +250,7 @@ func (e *Engine) profile(ctx context.Context, agent string) (feed.Profile, error
 // ranking is of.
 func (e *Engine) query(agent string, p feed.Profile) (q feed.Query, variant string) {
 	variant, ranking := e.cfg.Rankings.For(agent)
-	return feed.Query{Profile: p, Ranking: ranking, Origin: e.origin(e.cfg.Clock()), N: e.cfg.N}, variant
+	return feed.Query{Agent: agent, Profile: p, Ranking: ranking, Origin: e.origin(e.cfg.Clock()), N: e.cfg.N}, variant
 }
 
 // origin is the now of the decay, rounded down so that equal recalls are equal.

@@ -121,7 +121,7 @@ func (x *explaining) open(ctx context.Context) error {
 // comes by.
 func (x *explaining) recall(ctx context.Context) (err error) {
 	x.stages = stages{e: x.e, at: func() time.Time { return x.now }, sources: x.e.directSources(), enter: x.enter}
-	r := x.stages.rounds(x.r.Agent, x.query, x.r.Limit, x.r.Limit, x.e.cfg.RoundsFor)
+	r := x.stages.rounds(wanted{x.r.Agent, feed.ForYou, x.query, x.r.Limit, x.r.Limit, x.e.cfg.RoundsFor})
 	r.dealer.places = []place{}
 	defer r.release()
 	for r.next(ctx) {

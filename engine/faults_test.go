@@ -158,8 +158,8 @@ func (s *faultySessions) Replay(ctx context.Context, agent string, call cache.Ca
 	return page, ok, err
 }
 
-func (s *faultySessions) Refreshed(ctx context.Context, agent string) (time.Time, error) {
-	return with(&s.fault, "Refreshed", func() (time.Time, error) { return s.Sessions.Refreshed(ctx, agent) })
+func (s *faultySessions) Refreshed(ctx context.Context, agent string, name feed.Name) (time.Time, error) {
+	return with(&s.fault, "Refreshed", func() (time.Time, error) { return s.Sessions.Refreshed(ctx, agent, name) })
 }
 
 func (s *faultySessions) Restore(ctx context.Context, agent string, refs []feed.Ref, call cache.Call) error {

@@ -22,7 +22,12 @@ type loosePages struct {
 	order []looseKey // oldest first
 }
 
-type looseKey struct{ agent, requestID string }
+type looseKey struct {
+	agent, requestID string
+	feed             feed.Name
+}
+
+func looseKeyOf(c *call) looseKey { return looseKey{c.Agent, c.RequestID, c.Feed} }
 
 type looseEntry struct {
 	action Action
@@ -36,7 +41,7 @@ type looseEntry struct {
 func (l *loosePages) get(c *call, now time.Time) (p page, ok bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if c.RequestID == "" || !l.pages[looseKey{c.Agent, c.RequestID}].page.loose {
+	if c.RequestID == "" || !l.pages[looseKeyOf(c)].page.loose {
 		return page{}, false, nil
 	}
 	return l.find(c, now)
@@ -54,7 +59,7 @@ func (l *loosePages) note(c *call, p page, refs []feed.Ref, now time.Time) {
 }
 
 func (l *loosePages) find(c *call, now time.Time) (p page, ok bool, err error) {
-	e, ok := l.pages[looseKey{c.Agent, c.RequestID}]
+	e, ok := l.pages[looseKeyOf(c)]
 	if !ok || !now.Before(e.ends) {
 		return page{}, false, nil
 	}
@@ -91,7 +96,7 @@ func (l *loosePages) keep(c *call, p page, now time.Time) {
 	if l.pages == nil {
 		l.pages = make(map[looseKey]looseEntry)
 	}
-	key := looseKey{c.Agent, c.RequestID}
+	key := looseKeyOf(c)
 	if _, again := l.pages[key]; !again {
 		l.order = append(l.order, key)
 	}

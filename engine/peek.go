@@ -23,7 +23,7 @@ const (
 // While recall or the session store is down, what is new, or since when, is
 // unknown: then the answer is empty and says what was missing.
 func (e *Engine) peek(ctx context.Context, r Request) (Answer, error) {
-	since, err := e.stores.Sessions.Refreshed(ctx, r.Agent)
+	since, err := e.stores.Sessions.Refreshed(ctx, r.Agent, r.Feed)
 	if e.failOpen.allows(ctx, err) {
 		return Answer{Docs: []feed.Doc{}, Degraded: (lacksDedup | lacksSession).names()}, nil
 	}
@@ -42,7 +42,7 @@ func (e *Engine) peek(ctx context.Context, r Request) (Answer, error) {
 	}
 	// One round is enough: recall is bounded to what is new, and N of it is
 	// as far as a badge counts.
-	found, err := e.stages.choose(ctx, r.Agent, q, 1, r.Limit, 0)
+	found, err := e.stages.choose(ctx, wanted{r.Agent, r.Feed, q, 1, r.Limit, 0})
 	if down(ctx, err) && errors.Is(err, recall.ErrUnavailable) {
 		return Answer{Docs: []feed.Doc{}, Degraded: lacksRecall.names()}, nil
 	}

@@ -45,7 +45,7 @@ func (e *Engine) Preview(ctx context.Context, agent string, limit int, since tim
 
 // preview is choose without counting anything.
 func (s *stages) preview(ctx context.Context, agent string, q feed.Query, limit int) (chosen, error) {
-	r := s.rounds(agent, q, limit, limit, s.e.cfg.RoundsFor)
+	r := s.rounds(wanted{agent, feed.ForYou, q, limit, limit, s.e.cfg.RoundsFor})
 	defer r.release()
 	for r.next(ctx) {
 	}

@@ -13,7 +13,7 @@ import (
 // page. A refresh that had to wait for another one of the same agent pages
 // from the session that one built, if it is young enough.
 func (e *Engine) refresh(ctx context.Context, c *call) (Answer, error) {
-	turn, err := e.turn(ctx, c.Agent)
+	turn, err := e.turn(ctx, c)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -35,11 +35,11 @@ func (e *Engine) refresh(ctx context.Context, c *call) (Answer, error) {
 	return e.deliver(ctx, c, p)
 }
 
-// turn waits until no other refresh of the agent runs in this process.
-func (e *Engine) turn(ctx context.Context, agent string) (*ticket, error) {
+// turn waits until no other refresh of the agent's feed runs in this process.
+func (e *Engine) turn(ctx context.Context, c *call) (*ticket, error) {
 	ctx, end := e.enter(ctx, turnStage)
 	defer end()
-	return e.turns.enter(ctx, agent, e.cfg.Clock(), e.cfg.Coalesce)
+	return e.turns.enter(ctx, turnOf{c.Agent, c.Feed}, e.cfg.Clock(), e.cfg.Coalesce)
 }
 
 // follow pages from the session the refresh before has built; ok is false
@@ -99,7 +99,7 @@ func (e *Engine) freshPage(ctx context.Context, c *call) (page, error) {
 	q, variant := e.query(c.Agent, profile)
 	c.variant = variant
 	for try := 1; ; try++ {
-		found, err := e.stages.choose(ctx, c.Agent, q, c.Limit, c.Limit, e.cfg.RoundsFor)
+		found, err := e.stages.choose(ctx, wanted{c.Agent, c.Feed, q, c.Limit, c.Limit, e.cfg.RoundsFor})
 		if err != nil {
 			return e.oldSessionPage(ctx, c, err)
 		}

@@ -24,14 +24,11 @@ const (
 // portion.
 type rounds struct {
 	*scratch
+	wanted
 	stages  *stages
-	agent   string
-	query   feed.Query
-	want    int
-	page    int           // size of the pages they are dealt in
-	budget  time.Duration // no portion is begun after it
 	begun   time.Time
 	cursors []string
+	home    *homeRounds      // of home; nil: for-you's
 	atOnce  int              // candidates of a portion
 	rest    []feed.Candidate // recalled, and not checked yet
 
@@ -81,11 +78,25 @@ func (s *scratch) release() {
 	scratches.Put(s)
 }
 
-func (s *stages) rounds(agent string, q feed.Query, want, page int, budget time.Duration) rounds {
-	return rounds{
-		scratch: scratches.Get().(*scratch), stages: s, agent: agent, query: q, want: want, page: page, budget: budget,
+// wanted is what rounds are to come to.
+type wanted struct {
+	agent  string
+	feed   feed.Name
+	query  feed.Query
+	want   int           // candidates that can be dealt
+	page   int           // size of the pages they are dealt in
+	budget time.Duration // no portion is begun after it
+}
+
+func (s *stages) rounds(w wanted) rounds {
+	r := rounds{
+		scratch: scratches.Get().(*scratch), wanted: w, stages: s,
 		again: s.again(), begun: s.e.cfg.Clock(), cursors: make([]string, len(s.sources)),
 	}
+	if w.feed == feed.HomeFeed {
+		r.home = s.homeRounds(w.want)
+	}
+	return r
 }
 
 // next recalls, where everything recalled is checked, and checks the next
@@ -105,7 +116,7 @@ func (r *rounds) next(ctx context.Context) bool {
 	if r.err = r.check(ctx); r.err != nil {
 		return false
 	}
-	r.last = len(r.rest) == 0 && exhausted(r.cursors)
+	r.last = len(r.rest) == 0 && r.exhausted()
 	r.late = !r.last && r.stages.e.cfg.Clock().Sub(r.begun) >= r.budget
 	return true
 }
@@ -113,20 +124,38 @@ func (r *rounds) next(ctx context.Context) bool {
 func (r *rounds) recall(ctx context.Context) error {
 	ctx, end := r.stages.enter(ctx, recallStage)
 	defer end()
-	result, err := ask(ctx, r.stages.sources, r.query, r.cursors, r.number == 0)
-	if err != nil {
+	if err := r.ask(ctx); err != nil {
 		return err
 	}
-	if result.Stale {
-		r.found.lacks |= lacksRecall
-	}
 	if r.number == 0 {
-		r.atOnce = max(portion, len(result.Candidates))
+		r.atOnce = max(portion, len(r.rest))
 	}
-	r.rest = result.Candidates
 	r.query.N = max(r.query.N, min(roundGrowth*r.query.N, largestRound))
 	r.number++
 	return nil
+}
+
+// ask asks the sources of the feed for the candidates of a round.
+func (r *rounds) ask(ctx context.Context) (err error) {
+	if r.home != nil {
+		r.rest, err = r.home.ask(ctx, r.query, sourcesOf(r.survivors))
+		r.found.lacks |= r.home.lacks
+		return err
+	}
+	result, err := ask(ctx, r.stages.sources, r.query, r.cursors, r.number == 0)
+	if result.Stale {
+		r.found.lacks |= lacksRecall
+	}
+	r.rest = result.Candidates
+	return err
+}
+
+// exhausted reports whether the sources have no more.
+func (r *rounds) exhausted() bool {
+	if r.home != nil {
+		return r.home.exhausted()
+	}
+	return exhausted(r.cursors)
 }
 
 // take makes a portion's candidates the fresh ones, dropping groups that an
@@ -176,7 +205,7 @@ func (r *rounds) check(ctx context.Context) error {
 
 // enough reports whether as many as are wanted can be dealt.
 func (r *rounds) enough() bool {
-	if len(r.survivors) < r.want {
+	if len(r.survivors) < r.want || r.home != nil && !r.home.enough(sourcesOf(r.survivors)) {
 		return false
 	}
 	r.arrange()
@@ -188,10 +217,17 @@ func (r *rounds) enough() bool {
 // of sources or quotas: a refresh, a silent one and an explanation all go by it.
 func (r *rounds) arrange() {
 	if r.found.ranked == nil || r.arranged != len(r.survivors) {
-		r.dealer.drawer.aim(r.agent, &r.query)
-		r.found.ranked = r.dealer.deal(r.survivors, r.query.Ranking.Diversity, r.page)
+		r.found.ranked = r.deal()
 		r.arranged = len(r.survivors)
 	}
+}
+
+func (r *rounds) deal() []feed.Ref {
+	if r.home != nil {
+		return r.dealer.blend(r.survivors, r.home.home.Pattern, r.query.Ranking.Diversity, r.page, r.stages.e.cfg.N)
+	}
+	r.dealer.drawer.aim(r.agent, &r.query)
+	return r.dealer.deal(r.survivors, r.query.Ranking.Diversity, r.page)
 }
 
 // chosen is what the rounds have come to.

@@ -4,17 +4,19 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/freshet/freshet/feed"
 )
 
-// turns lets one refresh of an agent at a time run in this process, and tells
+// turns lets one refresh of an agent's feed at a time run in this process, and tells
 // the one that had to wait what it waited for. Across processes the atomic
 // page step is what keeps answers disjoint; turns only saves work.
 type turns struct {
-	mu      sync.Mutex
-	byAgent map[string]*turn
+	mu sync.Mutex
+	of map[turnOf]*turn
 }
 
-// turn is the queue of one agent's refreshes. It lives while anybody is in it.
+// turn is the queue of the refreshes of one feed of an agent. It lives while anybody is in it.
 type turn struct {
 	gate    chan struct{} // holds a token while a refresh runs
 	in      int           // running and waiting, guarded by turns.mu
@@ -22,26 +24,33 @@ type turn struct {
 	built   bool          // it left a session, guarded by turns.mu
 }
 
+// turnOf is whose turn it is: an agent's, in one of their feeds. Two of an agent's
+// feeds may refresh at once; the page step keeps their answers disjoint.
+type turnOf struct {
+	agent string
+	feed  feed.Name
+}
+
 // ticket is one refresh's place in the queue.
 type ticket struct {
 	all   *turns
-	agent string
+	of    turnOf
 	turn  *turn
 	young bool // the refresh it found running was young enough to page from
 }
 
-// enter waits for the agent's turn, or for the end of ctx. now is the time of
+// enter waits for a turn, or for the end of ctx. now is the time of
 // arrival: a refresh that finds one running that started less than coalesce
 // ago will page from its session, however long that one takes.
-func (t *turns) enter(ctx context.Context, agent string, now time.Time, coalesce time.Duration) (*ticket, error) {
+func (t *turns) enter(ctx context.Context, of turnOf, now time.Time, coalesce time.Duration) (*ticket, error) {
 	t.mu.Lock()
-	tn := t.byAgent[agent]
+	tn := t.of[of]
 	if tn == nil {
 		tn = &turn{gate: make(chan struct{}, 1)}
-		t.byAgent[agent] = tn
+		t.of[of] = tn
 	}
 	tn.in++
-	tk := &ticket{all: t, agent: agent, turn: tn}
+	tk := &ticket{all: t, of: of, turn: tn}
 	tk.young = !tn.started.IsZero() && now.Sub(tn.started) < coalesce
 	t.mu.Unlock()
 	select {
@@ -85,6 +94,6 @@ func (k *ticket) forget() {
 	k.all.mu.Lock()
 	defer k.all.mu.Unlock()
 	if k.turn.in--; k.turn.in == 0 {
-		delete(k.all.byAgent, k.agent)
+		delete(k.all.of, k.of)
 	}
 }

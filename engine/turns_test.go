@@ -12,7 +12,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-func newTurns() *turns { return &turns{byAgent: map[string]*turn{}} }
+func newTurns() *turns { return &turns{of: map[turnOf]*turn{}} }
 
 var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
@@ -20,7 +20,7 @@ var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 func (t *turns) waiting(agent string, n int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	tn := t.byAgent[agent]
+	tn := t.of[turnOf{agent: agent}]
 	return tn != nil && tn.in == n
 }
 
@@ -37,13 +37,13 @@ func TestTurnsTellWhoMayPage(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			all := newTurns()
-			first, err := all.enter(t.Context(), "u_1", noon, time.Second)
+			first, err := all.enter(t.Context(), turnOf{agent: "u_1"}, noon, time.Second)
 			require.NoError(t, err)
 			assert.False(t, first.follows())
 			first.begin(noon)
 			got := make(chan bool)
 			go func() {
-				second, err := all.enter(context.WithoutCancel(t.Context()), "u_1", noon.Add(c.arrives), time.Second)
+				second, err := all.enter(context.WithoutCancel(t.Context()), turnOf{agent: "u_1"}, noon.Add(c.arrives), time.Second)
 				if err != nil {
 					got <- false
 					return
@@ -67,7 +67,7 @@ func TestTurnsOneAfterTheOther(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 64 {
 		wg.Go(func() {
-			tk, err := all.enter(t.Context(), "u_1", noon, 0)
+			tk, err := all.enter(t.Context(), turnOf{agent: "u_1"}, noon, 0)
 			if assert.NoError(t, err) {
 				running++ // the race detector watches this
 				assert.Equal(t, 1, running)
@@ -77,17 +77,17 @@ func TestTurnsOneAfterTheOther(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	assert.Empty(t, all.byAgent, "a queue nobody is in is forgotten")
+	assert.Empty(t, all.of, "a queue nobody is in is forgotten")
 }
 
 func TestTurnsAfterwardsIsNotConcurrent(t *testing.T) {
 	all := newTurns()
-	first, err := all.enter(t.Context(), "u_1", noon, time.Second)
+	first, err := all.enter(t.Context(), turnOf{agent: "u_1"}, noon, time.Second)
 	require.NoError(t, err)
 	first.begin(noon)
 	first.keep()
 	first.leave()
-	second, err := all.enter(t.Context(), "u_1", noon.Add(time.Millisecond), time.Second)
+	second, err := all.enter(t.Context(), turnOf{agent: "u_1"}, noon.Add(time.Millisecond), time.Second)
 	require.NoError(t, err)
 	defer second.leave()
 	assert.False(t, second.follows(), "a refresh after a refresh is a refresh")
@@ -95,17 +95,19 @@ func TestTurnsAfterwardsIsNotConcurrent(t *testing.T) {
 
 func TestTurnsGiveUpWaiting(t *testing.T) {
 	all := newTurns()
-	first, err := all.enter(t.Context(), "u_1", noon, time.Second)
+	first, err := all.enter(t.Context(), turnOf{agent: "u_1"}, noon, time.Second)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = all.enter(ctx, "u_1", noon, time.Second)
+	_, err = all.enter(ctx, turnOf{agent: "u_1"}, noon, time.Second)
 	require.ErrorIs(t, err, context.Canceled)
-	other, err := all.enter(t.Context(), "u_2", noon, time.Second)
-	require.NoError(t, err, "another agent does not wait")
-	other.leave()
+	for _, of := range []turnOf{{agent: "u_2"}, {"u_1", feed.HomeFeed}} {
+		other, err := all.enter(t.Context(), of, noon, time.Second)
+		require.NoError(t, err, "another agent, or feed, does not wait")
+		other.leave()
+	}
 	first.leave()
-	assert.Empty(t, all.byAgent)
+	assert.Empty(t, all.of)
 }
 
 func TestMerge(t *testing.T) {
@@ -154,7 +156,7 @@ func TestAReleasedScratchHoldsNothing(t *testing.T) {
 
 // A refresh that has begun takes back that the one before it left a session.
 func TestATurnBeginsWithoutASession(t *testing.T) {
-	tk, err := newTurns().enter(t.Context(), "u_1", noon, time.Second)
+	tk, err := newTurns().enter(t.Context(), turnOf{agent: "u_1"}, noon, time.Second)
 	require.NoError(t, err)
 	tk.young = true
 	tk.keep()

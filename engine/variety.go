@@ -51,6 +51,7 @@ type place struct {
 	factor [len(kinds)]float64
 	same   int32 // with at 0: the candidate that tells its story
 	source feed.Source
+	right  feed.Source // of home: whose position it was
 }
 
 // kinds are what a page is dealt by, in the order of a dealer's.

@@ -21,13 +21,14 @@ func (r Ranking) String() string {
 		name, _, _ := strings.Cut(one, "=")
 		return r.Diversity == (Diversity{}) && slices.Contains(diversityNames[:], name) ||
 			r.Explore == (Explore{}) && name == "explore.share" ||
-			r.Learned == (LearnedWeights{}) && strings.HasPrefix(name, "learned.")
+			r.Learned == (LearnedWeights{}) && strings.HasPrefix(name, "learned.") ||
+			r.Home == (Home{}) && strings.HasPrefix(name, "home.")
 	}), ",")
 }
 
 func (r Ranking) list() []string {
 	return slices.Concat(
-		r.factors(), r.Diversity.list(), []string{"explore.share=" + strconv.FormatFloat(r.Explore.Share, 'g', -1, 64)}, r.Learned.list(),
+		r.factors(), r.Diversity.list(), []string{"explore.share=" + strconv.FormatFloat(r.Explore.Share, 'g', -1, 64)}, r.Learned.list(), r.Home.list(),
 	)
 }
 

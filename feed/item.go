@@ -123,6 +123,8 @@ func (it *Item) Validate() error {
 type Doc struct {
 	ID   string
 	JSON json.RawMessage
+	// Listed says of a post that it belongs into the timeline of whom it was read for.
+	Listed bool
 }
 
 // Missing reports whether the item does not exist.

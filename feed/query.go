@@ -7,6 +7,9 @@ import (
 
 // Query is one round of recall for one agent.
 type Query struct {
+	// Agent is whom it is for; "" where the answer is shared among agents with the
+	// same profile, and of an explanation for a profile alone.
+	Agent   string
 	Profile Profile   // what the agent likes and refuses
 	Ranking Ranking   // decay, popularity weight, base
 	Origin  time.Time // the now of the decay; items dated after it are not recalled

@@ -39,6 +39,7 @@ type Ranking struct {
 	Diversity        Diversity
 	Explore          Explore
 	Learned          LearnedWeights // of what was learned of the reader
+	Home             Home           // how the sources of home score
 }
 
 // Validate says what is wrong with the parameters; the error wraps
@@ -65,6 +66,9 @@ func (r Ranking) Validate() error {
 		return err
 	}
 	if err := r.Learned.Validate(); err != nil {
+		return err
+	}
+	if err := r.Home.Validate(); err != nil {
 		return err
 	}
 	return r.Diversity.Validate()

@@ -22,6 +22,7 @@ type rankingText struct {
 	Diversity  *diversityText  `json:"diversity,omitempty"`
 	Explore    *exploreText    `json:"explore,omitempty"`
 	Learned    *learnedText    `json:"learned,omitempty"`
+	Home       *homeText       `json:"home,omitempty"`
 }
 
 type popularityText struct {
@@ -43,7 +44,7 @@ type keywordsText struct {
 //	{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":1e-06},"popularity":{"weight":0,"weight_2h":0,"weight_2d":0},"base":0.1,"keywords":{"summary":0.5}}
 //
 // Where there are curves, "curves" is in the place of scale, offset and decay. The
-// diversity, explore and the weights of what was learned follow, unless they are the zero ones.
+// diversity, explore, the weights of what was learned and home follow, unless they are the zero ones.
 func (r Ranking) MarshalJSON() ([]byte, error) {
 	decay, err := r.Decay.text()
 	if err != nil {
@@ -52,7 +53,7 @@ func (r Ranking) MarshalJSON() ([]byte, error) {
 	return json.Marshal(rankingText{
 		Decay: decay, Popularity: &popularityText{Weight: &r.PopularityWeight, Weight2h: &r.Popularity2h, Weight2d: &r.Popularity2d},
 		Base: &r.Base, Keywords: &keywordsText{Summary: &r.KeywordsSummary}, Diversity: r.Diversity.text(),
-		Explore: r.Explore.text(), Learned: r.Learned.text(),
+		Explore: r.Explore.text(), Learned: r.Learned.text(), Home: r.Home.text(),
 	})
 }
 
@@ -92,6 +93,7 @@ func (t *rankingText) apply(r *Ranking) error {
 	if err := t.Learned.apply(&r.Learned); err != nil {
 		return err
 	}
+	t.Home.apply(&r.Home)
 	return t.Diversity.apply(&r.Diversity)
 }
 
@@ -198,10 +200,10 @@ func (t *rankingText) set(name, value string) error {
 		return err
 	}
 	to, known := numbers[name]
-	dealt, learned := slices.Contains(diversityNames[:], name), slices.Contains(learnedNames[:], name)
-	if !known && !dealt && !learned {
-		return fmt.Errorf("%w: there is no parameter %q; there are scale, offset, decay, curves, floor, weight, weight_2h, weight_2d, base, summary, explore.share, %s, %s",
-			ErrBadRanking, name, strings.Join(diversityNames[:], ", "), learnedParameters())
+	dealt, learned, home := slices.Contains(diversityNames[:], name), slices.Contains(learnedNames[:], name), slices.Contains(homeNames[:], name)
+	if !known && !dealt && !learned && !home {
+		return fmt.Errorf("%w: there is no parameter %q; there are scale, offset, decay, curves, floor, weight, weight_2h, weight_2d, base, summary, explore.share, %s, %s, %s",
+			ErrBadRanking, name, strings.Join(diversityNames[:], ", "), learnedParameters(), strings.Join(homeNames[:], ", "))
 	}
 	x, err := strconv.ParseFloat(value, 64)
 	if err != nil {
@@ -212,6 +214,10 @@ func (t *rankingText) set(name, value string) error {
 	}
 	if learned {
 		t.setLearned(name, x)
+		return nil
+	}
+	if home {
+		t.setHome(name, x)
 		return nil
 	}
 	*to = &x

@@ -18,14 +18,27 @@ type Source byte
 
 // The sources.
 const (
-	SourceScore   Source = 0   // nothing but its score
-	SourceExplore Source = 'e' // the share of positions that goes to items drawn at random
+	SourceScore     Source = 0   // nothing but its score
+	SourceExplore   Source = 'e' // the share of positions that goes to items drawn at random
+	SourceFollowing Source = 'f' // of home: posts by whom the reader follows
+	SourceTrending  Source = 't' // of home: what many liked lately
+	SourceDiscovery Source = 'd' // of home: what for-you recalls
+	SourcePromoted  Source = 'p' // of home: what is promoted
 )
 
 // String is the source as answers name it, "" for [SourceScore].
 func (s Source) String() string {
-	if s == SourceExplore {
+	switch s {
+	case SourceExplore:
 		return "explore"
+	case SourceFollowing:
+		return "following"
+	case SourceTrending:
+		return "trending"
+	case SourceDiscovery:
+		return "discovery"
+	case SourcePromoted:
+		return "promoted"
 	}
 	return ""
 }

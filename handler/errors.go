@@ -73,6 +73,7 @@ var problems = []problem{
 	{is: context.DeadlineExceeded, status: http.StatusServiceUnavailable, code: 50301, msg: "the answer took too long; try again later"},
 	{is: context.Canceled, status: http.StatusServiceUnavailable, code: 50301, msg: "the work was cancelled; try again later"},
 	{is: feed.ErrBadID, status: http.StatusBadRequest, code: 40004},
+	{is: feed.ErrBadName, status: http.StatusBadRequest, code: 40001},
 	{is: engine.ErrBadAction, status: http.StatusBadRequest, code: 40002},
 	{is: ranking.ErrBadLimit, status: http.StatusBadRequest, code: 40003},
 	{is: engine.ErrBadLimit, status: http.StatusBadRequest, code: 40003},

@@ -51,6 +51,7 @@ type feedBody struct {
 	Silent    bool          `json:"silent"`
 	RequestID *string       `json:"request_id"`
 	Why       bool          `json:"why"`
+	Feed      feed.Name     `json:"feed"`
 }
 
 // decodeFeed reads the body and checks each field's bounds.
@@ -59,7 +60,10 @@ func decodeFeed(body []byte) (engine.Request, error) {
 	if err := decode(body, &in); err != nil {
 		return engine.Request{}, err
 	}
-	req := engine.Request{Action: in.Action, Limit: in.Limit, Silent: in.Silent, Why: in.Why}
+	req := engine.Request{Action: in.Action, Limit: in.Limit, Silent: in.Silent, Why: in.Why, Feed: in.Feed}
+	if err := in.Feed.Check(); err != nil {
+		return req, err
+	}
 	if in.Action == "" {
 		return req, fmt.Errorf(`%w: action is missing; send "refresh" or "load_more"`, engine.ErrBadAction)
 	}

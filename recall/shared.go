@@ -90,7 +90,7 @@ func (s *Shared) Recall(ctx context.Context, q feed.Query) (Result, error) {
 	}
 	if fresh {
 		sharedMiss.Inc()
-		q.Profile = detached(q.Profile)
+		q.Agent, q.Profile = "", detached(q.Profile) // the answer is also for others
 		go s.ask(context.WithoutCancel(ctx), key, q, f)
 	} else {
 		sharedHit.Inc()

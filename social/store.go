@@ -240,4 +240,12 @@ type Likes interface {
 	// more. Unlike returns 0 likes for it, as for a post that does not exist.
 	Like(ctx context.Context, agent, post string) (likes int64, changed bool, err error)
 	Unlike(ctx context.Context, agent, post string) (likes int64, changed bool, err error)
+
+	// Affinities counts the posts of each author that the agent has liked since then,
+	// and likes still, whatever became of the posts. It lists at most [MaxAffinities]
+	// authors, the most liked ones.
+	Affinities(ctx context.Context, agent string, since time.Time) (map[string]int, error)
 }
+
+// MaxAffinities is how many authors [Likes.Affinities] lists at most.
+const MaxAffinities = 1000

@@ -64,6 +64,9 @@ func Run(t *testing.T, open func(t *testing.T, ttl time.Duration) Env) {
 		{"agents are apart", agentsApart},
 		{"delete", deleteSession},
 		{"forget", forgetSession},
+		{"feeds are apart", feedsApart},
+		{"feeds share what is pending", feedsSharePending},
+		{"feeds end together", feedsEndTogether},
 		{"session TTL", sessionTTL},
 		{"refreshed", refreshed},
 		{"retry answers the same page", retrySame},
@@ -206,7 +209,7 @@ func noSession(t *testing.T, open Open) {
 	env := open(t, TTL)
 	requirePage(t, nil, false, pop(t, env.A, 20))
 	require.NoError(t, env.A.Delete(t.Context(), agent))
-	at, err := env.A.Refreshed(t.Context(), agent)
+	at, err := env.A.Refreshed(t.Context(), agent, feed.ForYou)
 	require.NoError(t, err)
 	assert.True(t, at.IsZero())
 	_, ok, err := env.A.Replay(t.Context(), agent, cache.Call{RequestID: "r1", Action: "refresh", Limit: 20})
@@ -350,7 +353,7 @@ func forgetSession(t *testing.T, open Open) {
 	for range 2 {
 		require.NoError(t, env.B.Forget(t.Context(), agent))
 		requirePage(t, nil, false, pop(t, env.A, 2))
-		at, err := env.A.Refreshed(t.Context(), agent)
+		at, err := env.A.Refreshed(t.Context(), agent, feed.ForYou)
 		require.NoError(t, err)
 		assert.True(t, at.IsZero(), "%s", at)
 	}

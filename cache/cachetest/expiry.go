@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/feed"
 )
 
 func sessionTTL(t *testing.T, open Open) {
@@ -33,7 +34,7 @@ func refreshed(t *testing.T, open Open) {
 	require.NoError(t, err)
 	ask := func() time.Time {
 		t.Helper()
-		at, err := env.B.Refreshed(t.Context(), agent)
+		at, err := env.B.Refreshed(t.Context(), agent, feed.ForYou)
 		require.NoError(t, err)
 		return at
 	}

@@ -35,7 +35,20 @@ type state struct {
 	mu    sync.Mutex
 	users int // calls that hold or wait for mu; guarded by the shard's lock
 
-	session   []feed.Ref
+	forYou, home session
+}
+
+// of is the agent's session of a feed.
+func (a *state) of(name feed.Name) *session {
+	if name == feed.HomeFeed {
+		return &a.home
+	}
+	return &a.forYou
+}
+
+// session is one feed of an agent.
+type session struct {
+	refs      []feed.Ref // what is left to page
 	ends      time.Time
 	refreshed time.Time
 	records   map[string]*record
@@ -106,14 +119,21 @@ func (sh *shard) sweep(now time.Time) {
 	}
 }
 
-func (a *state) empty() bool {
-	return len(a.session) == 0 && len(a.records) == 0 && a.refreshed.IsZero()
+func (a *state) empty() bool { return a.forYou.empty() && a.home.empty() }
+
+func (a *state) expire(now time.Time) {
+	a.forYou.expire(now)
+	a.home.expire(now)
+}
+
+func (a *session) empty() bool {
+	return len(a.refs) == 0 && len(a.records) == 0 && a.refreshed.IsZero()
 }
 
 // expire drops what has expired.
-func (a *state) expire(now time.Time) {
-	if !now.Before(a.ends) || len(a.session) == 0 {
-		a.session = nil
+func (a *session) expire(now time.Time) {
+	if !now.Before(a.ends) || len(a.refs) == 0 {
+		a.refs = nil
 	}
 	if now.Sub(a.refreshed) >= refreshedFor {
 		a.refreshed = time.Time{}
@@ -130,7 +150,7 @@ func (a *state) expire(now time.Time) {
 
 // replay answers a step from the call's record; ok is false where that does not
 // have it.
-func (a *state) replay(call cache.Call, now time.Time) (page cache.Page, ok bool, err error) {
+func (a *session) replay(call cache.Call, now time.Time) (page cache.Page, ok bool, err error) {
 	r, found := a.records[call.RequestID]
 	if !found || call.RequestID == "" || !now.Before(r.ends) {
 		return cache.Page{}, false, nil
@@ -157,8 +177,8 @@ func (a *state) replay(call cache.Call, now time.Time) (page cache.Page, ok bool
 // record, if it has a request id: a step in this process is never run again, so
 // other calls need none. A step after the first that handed out nothing changes
 // only has_more.
-func (a *state) remember(call cache.Call, refs []feed.Ref, now time.Time) cache.Page {
-	page := cache.Page{Refs: refs, HasMore: len(a.session) > 0, Next: call.Step + 1}
+func (a *session) remember(call cache.Call, refs []feed.Ref, now time.Time) cache.Page {
+	page := cache.Page{Refs: refs, HasMore: len(a.refs) > 0, Next: call.Step + 1}
 	if len(refs) == 0 && call.Step > 0 {
 		page.Next = call.Step
 	}
@@ -186,7 +206,7 @@ func (a *state) remember(call cache.Call, refs []feed.Ref, now time.Time) cache.
 // takeBack takes refs out of the call's record and returns those of them that it
 // listed, all where the call has none. It does nothing where the record is
 // another call's or, to restore, was answered to one.
-func (a *state) takeBack(call cache.Call, refs []feed.Ref, restore bool) []feed.Ref {
+func (a *session) takeBack(call cache.Call, refs []feed.Ref, restore bool) []feed.Ref {
 	if call.RequestID == "" {
 		return refs
 	}

@@ -48,8 +48,9 @@ func New(claimer dedup.Claimer, ttl time.Duration, clock feed.Clock) *Sessions {
 // Replace implements [cache.Sessions].
 func (s *Sessions) Replace(ctx context.Context, r cache.Replace) (cache.Page, error) {
 	now := s.clock()
-	a := s.agents.lock(r.Agent, now)
-	defer s.agents.unlock(r.Agent, a)
+	state := s.agents.lock(r.Agent, now)
+	defer s.agents.unlock(r.Agent, state)
+	a := state.of(r.Call.Feed)
 	if page, ok, err := a.replay(r.Call, now); ok || err != nil {
 		return page, err
 	}
@@ -63,7 +64,7 @@ func (s *Sessions) Replace(ctx context.Context, r cache.Replace) (cache.Page, er
 	if err != nil {
 		return cache.Page{}, err
 	}
-	a.session, a.ends = slices.Clone(rest), now.Add(s.ttl)
+	a.refs, a.ends = slices.Clone(rest), now.Add(s.ttl)
 	a.refreshed = r.Now
 	return a.remember(r.Call, page, now), nil
 }
@@ -71,14 +72,15 @@ func (s *Sessions) Replace(ctx context.Context, r cache.Replace) (cache.Page, er
 // Pop implements [cache.Sessions].
 func (s *Sessions) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
 	now := s.clock()
-	a := s.agents.lock(p.Agent, now)
-	defer s.agents.unlock(p.Agent, a)
+	state := s.agents.lock(p.Agent, now)
+	defer s.agents.unlock(p.Agent, state)
+	a := state.of(p.Call.Feed)
 	if page, ok, err := a.replay(p.Call, now); ok || err != nil {
 		return page, err
 	}
 	a.expire(now)
 	var page []feed.Ref
-	rest := a.session
+	rest := a.refs
 	for len(page) < p.Limit && len(rest) > 0 {
 		n := min(p.Limit-len(page), len(rest))
 		taken, _, err := s.claim(ctx, p.Agent, rest[:n], n, p.Now)
@@ -92,7 +94,7 @@ func (s *Sessions) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
 		}
 		rest = rest[n:]
 	}
-	a.session = rest
+	a.refs = rest
 	if len(page) == 0 && p.Call.Step == 0 {
 		return cache.Page{HasMore: len(rest) > 0}, nil
 	}
@@ -189,16 +191,16 @@ func (s *Sessions) Replay(_ context.Context, agent string, call cache.Call) (cac
 	a := s.agents.lock(agent, now)
 	defer s.agents.unlock(agent, a)
 	call.Step = 0
-	return a.replay(call, now)
+	return a.of(call.Feed).replay(call, now)
 }
 
 // Refreshed implements [cache.Sessions].
-func (s *Sessions) Refreshed(_ context.Context, agent string) (time.Time, error) {
+func (s *Sessions) Refreshed(_ context.Context, agent string, name feed.Name) (time.Time, error) {
 	now := s.clock()
 	a := s.agents.lock(agent, now)
 	defer s.agents.unlock(agent, a)
 	a.expire(now)
-	return a.refreshed, nil
+	return a.of(name).refreshed, nil
 }
 
 // Restore implements [cache.Sessions].
@@ -213,8 +215,9 @@ func (s *Sessions) Discard(ctx context.Context, agent string, refs []feed.Ref, c
 
 func (s *Sessions) takeBack(ctx context.Context, agent string, refs []feed.Ref, call cache.Call, restore bool) error {
 	now := s.clock()
-	a := s.agents.lock(agent, now)
-	defer s.agents.unlock(agent, a)
+	state := s.agents.lock(agent, now)
+	defer s.agents.unlock(agent, state)
+	a := state.of(call.Feed)
 	a.expire(now)
 	refs = a.takeBack(call, refs, restore)
 	if len(refs) == 0 {
@@ -226,10 +229,10 @@ func (s *Sessions) takeBack(ctx context.Context, agent string, refs []feed.Ref, 
 	if !restore {
 		return nil
 	}
-	if len(a.session) == 0 {
+	if len(a.refs) == 0 {
 		a.ends = now.Add(s.ttl)
 	}
-	a.session = slices.Concat(refs, a.session)
+	a.refs = slices.Concat(refs, a.refs)
 	return nil
 }
 
@@ -237,7 +240,7 @@ func (s *Sessions) takeBack(ctx context.Context, agent string, refs []feed.Ref, 
 func (s *Sessions) Omit(_ context.Context, agent string, refs []feed.Ref, call cache.Call) error {
 	a := s.agents.lock(agent, s.clock())
 	defer s.agents.unlock(agent, a)
-	a.takeBack(call, refs, false)
+	a.of(call.Feed).takeBack(call, refs, false)
 	return nil
 }
 
@@ -249,7 +252,7 @@ func (s *Sessions) Abandon(context.Context, string, cache.Call) error { return n
 func (s *Sessions) Delete(_ context.Context, agent string) error {
 	a := s.agents.lock(agent, s.clock())
 	defer s.agents.unlock(agent, a)
-	a.session = nil
+	a.forYou.refs, a.home.refs = nil, nil
 	return nil
 }
 
@@ -257,6 +260,8 @@ func (s *Sessions) Delete(_ context.Context, agent string) error {
 func (s *Sessions) Forget(_ context.Context, agent string) error {
 	a := s.agents.lock(agent, s.clock())
 	defer s.agents.unlock(agent, a)
-	a.session, a.refreshed = nil, time.Time{}
+	for _, session := range []*session{&a.forYou, &a.home} {
+		session.refs, session.refreshed = nil, time.Time{}
+	}
 	return nil
 }

@@ -147,8 +147,8 @@ func TestWhatHasExpiredIsSwept(t *testing.T) {
 		for i := range s.agents.shards {
 			for _, a := range s.agents.shards[i].byAgent {
 				agents++
-				records += len(a.records)
-				if a.session != nil {
+				records += len(a.forYou.records)
+				if a.forYou.refs != nil {
 					sessions++
 				}
 			}
@@ -178,7 +178,7 @@ func TestNothingIsKeptOfAskingAlone(t *testing.T) {
 		agent := fmt.Sprintf("u_%d", i)
 		_, err := s.Pop(t.Context(), cache.Pop{Agent: agent, Limit: 5, Now: clock.Now()})
 		require.NoError(t, err)
-		_, err = s.Refreshed(t.Context(), agent)
+		_, err = s.Refreshed(t.Context(), agent, feed.ForYou)
 		require.NoError(t, err)
 		require.NoError(t, s.Delete(t.Context(), agent))
 	}

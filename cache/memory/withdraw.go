@@ -23,11 +23,13 @@ func (s *Sessions) Withdraw(ctx context.Context, agent string, groups []string, 
 	for _, g := range groups {
 		out[g] = struct{}{}
 	}
-	// A page that was handed out may share the session's memory.
-	a.session = slices.DeleteFunc(slices.Clone(a.session), func(ref feed.Ref) bool {
-		_, group := out[ref.Group]
-		_, id := out[ref.ID]
-		return group || id
-	})
+	for _, session := range []*session{&a.forYou, &a.home} {
+		// A page that was handed out may share the session's memory.
+		session.refs = slices.DeleteFunc(slices.Clone(session.refs), func(ref feed.Ref) bool {
+			_, group := out[ref.Group]
+			_, id := out[ref.ID]
+			return group || id
+		})
+	}
 	return nil
 }

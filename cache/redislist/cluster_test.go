@@ -16,6 +16,7 @@ import (
 	"github.com/freshet/freshet/cache/cachetest"
 	"github.com/freshet/freshet/dedup/deduptest"
 	"github.com/freshet/freshet/dedup/redisbloom"
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/rediskeys"
 	"github.com/freshet/freshet/internal/testenv"
 )
@@ -84,7 +85,7 @@ func TestTooFewReplicas(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, refs("c"), page.Refs, "and the retry gets it")
 	assert.True(t, page.Replayed)
-	ttl := client.PTTL(ctx, few.keys.Page("u_1", "r1")).Val()
+	ttl := client.PTTL(ctx, few.keys.Page("u_1", feed.ForYou, "r1")).Val()
 	assert.LessOrEqual(t, ttl, cache.RetryTTL, "reading the record does not prolong it")
 	assert.Positive(t, ttl)
 }

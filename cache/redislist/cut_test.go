@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/internal/testenv/faultproxy"
 )
@@ -81,7 +82,7 @@ var cutSteps = []cutStep{
 		return fmt.Sprint(page, ok), err
 	}},
 	{"refreshed", session, func(ctx context.Context, s *Sessions, agent string, _ cache.Call) (any, error) {
-		return s.Refreshed(ctx, agent)
+		return s.Refreshed(ctx, agent, feed.ForYou)
 	}},
 	{"restore", popped, func(ctx context.Context, s *Sessions, agent string, call cache.Call) (any, error) {
 		return nil, s.Restore(ctx, agent, refs("c", "d"), call)

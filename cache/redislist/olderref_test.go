@@ -26,9 +26,9 @@ func TestSessionsOfOtherVersions(t *testing.T) {
 			client, prefix := open(t)
 			s := New(client, Config{KeyPrefix: prefix, TTL: time.Hour, PendingTTL: time.Hour})
 			ctx := t.Context()
-			require.NoError(t, client.RPush(ctx, s.keys.Session("u"), "a", "g|b", "c||2?", "h|d|1?", "e||1e", "f||2s").Err())
+			require.NoError(t, client.RPush(ctx, s.keys.Session("u", feed.ForYou), "a", "g|b", "c||2?", "h|d|1?", "e||1e", "f||2s").Err())
 			call := cache.Call{RequestID: "r1", Action: "load_more", Limit: 6}
-			require.NoError(t, client.Set(ctx, s.keys.Page("u", "r0"), "load_more 5 o1 1 ~0 x y|z", time.Minute).Err())
+			require.NoError(t, client.Set(ctx, s.keys.Page("u", feed.ForYou, "r0"), "load_more 5 o1 1 ~0 x y|z", time.Minute).Err())
 
 			older, found, err := s.Replay(ctx, "u", cache.Call{RequestID: "r0", Action: "load_more", Limit: 5})
 			require.NoError(t, err)

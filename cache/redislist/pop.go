@@ -47,7 +47,7 @@ return {'new', remember(record, ARGV[5], ARGV[6], ARGV[7], ARGV[8], page, more)}
 
 // Pop implements [cache.Sessions] in one round trip.
 func (s *Sessions) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
-	keys := s.keysOf(p.Agent, p.Call, s.keys.Session(p.Agent), s.keys.Pending(p.Agent))
+	keys := s.keysOf(p.Agent, p.Call, s.keys.Session(p.Agent, p.Call.Feed), s.keys.Pending(p.Agent))
 	cmd := popScript.Run(ctx, s.writes, keys,
 		p.Now.UnixMilli(), s.expired(p.Now), p.Limit, seconds(rediskeys.PendingTTL(s.cfg.PendingTTL)),
 		head(p.Call), owner(p.Call), p.Call.Step, seconds(s.recordTTL(p.Call)))

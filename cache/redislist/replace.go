@@ -76,6 +76,6 @@ func (s *Sessions) Replace(ctx context.Context, r cache.Replace) (cache.Page, er
 		refs[i] = ref.String()
 		args = append(args, &refs[i]) // the client writes a *string as the string; a string would be allocated anew
 	}
-	keys := s.keysOf(r.Agent, r.Call, s.keys.Session(r.Agent), s.keys.Pending(r.Agent), s.keys.Refreshed(r.Agent))
+	keys := s.keysOf(r.Agent, r.Call, s.keys.Session(r.Agent, r.Call.Feed), s.keys.Pending(r.Agent), s.keys.Refreshed(r.Agent, r.Call.Feed))
 	return s.confirmed(ctx, "replace", r.Agent, replaceScript.Run(ctx, s.writes, keys, args...), r.Call)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
 )
 
@@ -24,8 +25,8 @@ func TestAtMaxmemory(t *testing.T) {
 	full := func(limit string) { require.NoError(t, client.ConfigSet(ctx, "maxmemory", limit).Err()) }
 	state := func() any {
 		return []any{
-			client.LRange(ctx, s.keys.Session("u_1"), 0, -1).Val(), client.ZRange(ctx, s.keys.Pending("u_1"), 0, -1).Val(),
-			client.Get(ctx, s.keys.Refreshed("u_1")).Val(), client.DBSize(ctx).Val(),
+			client.LRange(ctx, s.keys.Session("u_1", feed.ForYou), 0, -1).Val(), client.ZRange(ctx, s.keys.Pending("u_1"), 0, -1).Val(),
+			client.Get(ctx, s.keys.Refreshed("u_1", feed.ForYou)).Val(), client.DBSize(ctx).Val(),
 		}
 	}
 	before := state()

@@ -67,7 +67,7 @@ func (s *Sessions) Replay(ctx context.Context, agent string, call cache.Call) (c
 	if call.RequestID == "" {
 		return cache.Page{}, false, nil
 	}
-	cmd := lookupScript.Run(ctx, s.writes, []string{s.keys.Page(agent, call.RequestID)}, owner(call))
+	cmd := lookupScript.Run(ctx, s.writes, []string{s.keys.Page(agent, call.Feed, call.RequestID)}, owner(call))
 	if errors.Is(cmd.Err(), redis.Nil) {
 		return cache.Page{}, false, nil
 	}
@@ -76,8 +76,8 @@ func (s *Sessions) Replay(ctx context.Context, agent string, call cache.Call) (c
 }
 
 // Refreshed implements [cache.Sessions].
-func (s *Sessions) Refreshed(ctx context.Context, agent string) (time.Time, error) {
-	text, err := s.client.Get(ctx, s.keys.Refreshed(agent)).Result()
+func (s *Sessions) Refreshed(ctx context.Context, agent string, name feed.Name) (time.Time, error) {
+	text, err := s.client.Get(ctx, s.keys.Refreshed(agent, name)).Result()
 	if errors.Is(err, redis.Nil) {
 		return time.Time{}, nil
 	}
@@ -86,19 +86,23 @@ func (s *Sessions) Refreshed(ctx context.Context, agent string) (time.Time, erro
 	}
 	ms, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("%s: %w", s.keys.Refreshed(agent), err)
+		return time.Time{}, fmt.Errorf("%s: %w", s.keys.Refreshed(agent, name), err)
 	}
 	return time.UnixMilli(ms), nil
 }
 
 // Delete implements [cache.Sessions].
 func (s *Sessions) Delete(ctx context.Context, agent string) error {
-	return contractError("delete", s.client.Del(ctx, s.keys.Session(agent)).Err())
+	return contractError("delete", s.client.Del(ctx, s.keys.Session(agent, feed.ForYou), s.keys.Session(agent, feed.HomeFeed)).Err())
 }
 
 // Forget implements [cache.Sessions].
 func (s *Sessions) Forget(ctx context.Context, agent string) error {
-	return contractError("forget", s.client.Del(ctx, s.keys.Session(agent), s.keys.Refreshed(agent)).Err())
+	var keys []string
+	for _, name := range []feed.Name{feed.ForYou, feed.HomeFeed} {
+		keys = append(keys, s.keys.Session(agent, name), s.keys.Refreshed(agent, name))
+	}
+	return contractError("forget", s.client.Del(ctx, keys...).Err())
 }
 
 // head begins the text of a page.
@@ -232,7 +236,7 @@ func contractError(step string, err error) error {
 // is kept.
 func (s *Sessions) keysOf(agent string, call cache.Call, keys ...string) []string {
 	if !call.None() {
-		keys = append(keys, s.keys.Page(agent, call.Record()))
+		keys = append(keys, s.keys.Page(agent, call.Feed, call.Record()))
 	}
 	return keys
 }

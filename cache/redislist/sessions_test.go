@@ -103,16 +103,16 @@ func TestWhatIsWritten(t *testing.T) {
 	_, err := s.Replace(ctx, cache.Replace{Agent: "u_1", Ranked: ranked, Limit: 2, Now: noon, Call: call})
 	require.NoError(t, err)
 
-	assert.Equal(t, []string{"b"}, client.LRange(ctx, s.keys.Session("u_1"), 0, -1).Val())
+	assert.Equal(t, []string{"b"}, client.LRange(ctx, s.keys.Session("u_1", feed.ForYou), 0, -1).Val())
 	ms := float64(noon.UnixMilli())
 	assert.Equal(t, []redis.Z{{Member: "a", Score: ms}, {Member: "doc", Score: ms}, {Member: "story", Score: ms}},
 		client.ZRangeWithScores(ctx, s.keys.Pending("u_1"), 0, -1).Val(), "expired entries are gone")
-	assert.Equal(t, "refresh 2 - 1 ~0 a story|doc", client.Get(ctx, s.keys.Page("u_1", "r1")).Val())
+	assert.Equal(t, "refresh 2 - 1 ~0 a story|doc", client.Get(ctx, s.keys.Page("u_1", feed.ForYou, "r1")).Val())
 	for key, want := range map[string]time.Duration{
-		s.keys.Session("u_1"):    30 * time.Minute,
-		s.keys.Pending("u_1"):    8 * 24 * time.Hour,
-		s.keys.Refreshed("u_1"):  8 * 24 * time.Hour,
-		s.keys.Page("u_1", "r1"): time.Minute,
+		s.keys.Session("u_1", feed.ForYou):    30 * time.Minute,
+		s.keys.Pending("u_1"):                 8 * 24 * time.Hour,
+		s.keys.Refreshed("u_1", feed.ForYou):  8 * 24 * time.Hour,
+		s.keys.Page("u_1", feed.ForYou, "r1"): time.Minute,
 	} {
 		ttl := client.PTTL(ctx, key).Val()
 		assert.LessOrEqual(t, ttl, want, key)
@@ -173,7 +173,7 @@ func TestUnavailable(t *testing.T) {
 	require.ErrorIs(t, err, cache.ErrUnavailable)
 	_, _, err = s.Replay(ctx, "u_1", cache.Call{RequestID: "r"})
 	require.ErrorIs(t, err, cache.ErrUnavailable)
-	_, err = s.Refreshed(ctx, "u_1")
+	_, err = s.Refreshed(ctx, "u_1", feed.ForYou)
 	require.ErrorIs(t, err, cache.ErrUnavailable)
 	require.ErrorIs(t, s.Restore(ctx, "u_1", refs("a"), cache.Call{}), cache.ErrUnavailable)
 	require.ErrorIs(t, s.Delete(ctx, "u_1"), cache.ErrUnavailable)
@@ -282,7 +282,7 @@ func TestRestoreSentTwice(t *testing.T) {
 	all, err := s.Pop(ctx, cache.Pop{Agent: "u_1", Limit: 2, Now: cachetest.Start})
 	require.NoError(t, err)
 	assert.Equal(t, refs("a", "b"), all.Refs)
-	rest, err := s.client.LRange(ctx, s.keys.Session("u_1"), 0, -1).Result()
+	rest, err := s.client.LRange(ctx, s.keys.Session("u_1", feed.ForYou), 0, -1).Result()
 	require.NoError(t, err)
 	assert.Equal(t, []string{"c"}, rest, "nothing is in the session twice")
 }

@@ -82,7 +82,7 @@ func (s *Sessions) takeBack(ctx context.Context, step, agent string, refs []feed
 	for _, ref := range refs {
 		args = append(args, ref.String())
 	}
-	keys := s.keysOf(agent, call, s.keys.Session(agent), s.keys.Pending(agent))
+	keys := s.keysOf(agent, call, s.keys.Session(agent, call.Feed), s.keys.Pending(agent))
 	return contractError(step, takeBackScript.Run(ctx, s.client, keys, args...).Err())
 }
 
@@ -129,6 +129,6 @@ func (s *Sessions) Abandon(ctx context.Context, agent string, call cache.Call) e
 	if call.RequestID == "" && call.Step == 0 {
 		mark = seconds(s.recordTTL(call))
 	}
-	keys := []string{s.keys.Pending(agent), s.keys.Page(agent, call.Record())}
+	keys := []string{s.keys.Pending(agent), s.keys.Page(agent, call.Feed, call.Record())}
 	return contractError("abandon", abandonScript.Run(ctx, s.client, keys, owner(call), call.Step, mark).Err())
 }

@@ -102,7 +102,7 @@ func (c *Catalog) read(ctx context.Context, reader string, ids []string, items f
 			docs[i], found = found[0], found[1:]
 			continue
 		}
-		docs[i].ID = id
+		docs[i].ID, docs[i].Listed = id, cards[0].Reason != social.NoReason
 		if cards[0].Visible {
 			docs[i].JSON = cards[0].AppendEntry(make([]byte, 0, len(cards[0].Content)+384), reader, social.FromDiscovery)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/freshet/freshet/client"
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/cli"
 )
 
@@ -20,6 +21,7 @@ type feedFlags struct {
 	caller    *callerFlags
 	limit     int
 	requestID string
+	feed      string
 	why       bool
 	json      bool
 }
@@ -32,7 +34,7 @@ func newFeedCommand() *cobra.Command {
 			"  refresh  the best unseen items now\n" +
 			"  more     the next page of the last refresh\n" +
 			"  silent   what a refresh would find that is new; changes nothing",
-		Example:   "  freshet feed --agent u_1 refresh\n  freshet feed --agent u_1 --limit 5 more",
+		Example:   "  freshet feed --agent u_1 refresh\n  freshet feed --agent u_1 --limit 5 more\n  freshet feed --agent u_1 --feed home refresh",
 		ValidArgs: []string{"refresh", "more", "silent"},
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(cmd.ValidArgs, args[0]) {
@@ -44,6 +46,7 @@ func newFeedCommand() *cobra.Command {
 	f := feedFlags{caller: addCallerFlags(cmd, "reads")}
 	cmd.Flags().IntVar(&f.limit, "limit", 20, "items of a page, 1 to 100")
 	cmd.Flags().StringVar(&f.requestID, "request-id", "", "the same id again within a minute answers the same page")
+	cmd.Flags().StringVar(&f.feed, "feed", string(feed.ForYou), "which feed: for_you or home")
 	cmd.Flags().BoolVar(&f.why, "why", false, "say of each item why it is there")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the answer's data as JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return readFeed(cmd, f, args[0]) }
@@ -58,7 +61,10 @@ func readFeed(cmd *cobra.Command, f feedFlags, action string) error {
 	defer server.Close()
 	ctx, cancel := context.WithTimeout(cmd.Context(), feedWait)
 	defer cancel()
-	ask := client.Ask{Action: client.ActionRefresh, Limit: f.limit, Silent: action == "silent", RequestID: f.requestID, Why: f.why}
+	ask := client.Ask{Action: client.ActionRefresh, Limit: f.limit, Silent: action == "silent", RequestID: f.requestID, Why: f.why, Feed: feed.Name(f.feed)}
+	if err := ask.Feed.Check(); err != nil {
+		return err
+	}
 	if action == "more" {
 		ask.Action = client.ActionLoadMore
 	}

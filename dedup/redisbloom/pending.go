@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/rediskeys"
 )
 
@@ -77,7 +78,7 @@ func (s *Store) Claim(ctx context.Context, agent string, groups []string, limit 
 	for i := range groups {
 		args = append(args, &groups[i])
 	}
-	cmd := claimScript.Run(ctx, s.copies.Scripts(s.client), []string{s.keys.Pending(agent), s.keys.Page(agent, claimRecord())}, args...)
+	cmd := claimScript.Run(ctx, s.copies.Scripts(s.client), []string{s.keys.Pending(agent), s.keys.Page(agent, feed.ForYou, claimRecord())}, args...)
 	short := cmd.Err()
 	if errors.Is(short, rediskeys.ErrReplicas) {
 		cmd.SetErr(nil)

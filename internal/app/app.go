@@ -36,6 +36,9 @@ const (
 )
 
 const (
+	// sourceShare is the part of a request's time that home waits for one of its
+	// sources: a quarter.
+	sourceShare = 4
 	// roundsShare is the part of a request's time in which a refresh begins
 	// further rounds of recall: a tenth.
 	roundsShare = 10
@@ -140,12 +143,11 @@ func (a *App) open(ctx context.Context) error {
 	}
 	a.openPopularity(ctx)
 	a.openLearning(ctx)
-	cfg, err := a.openEngine(ctx, tracing)
-	if err != nil {
+	if err := a.openEngine(ctx, tracing); err != nil {
 		return err
 	}
 	a.Catalog = a.stores.catalog
-	if err := a.startSocial(ctx, cfg); err != nil {
+	if err := a.startSocial(ctx); err != nil {
 		return err
 	}
 	if err := a.openHandler(); err != nil {
@@ -159,15 +161,15 @@ func (a *App) open(ctx context.Context) error {
 }
 
 // openEngine starts the recorder and puts the engine over the stores.
-func (a *App) openEngine(ctx context.Context, tracing *telemetry.Tracing) (cfg engine.Config, err error) {
+func (a *App) openEngine(ctx context.Context, tracing *telemetry.Tracing) (err error) {
 	s := a.stores
 	a.recording.Grace, a.recording.Timeout, a.recording.Logger = a.cfg.Dedup.PendingGrace, a.cfg.Server.RequestTimeout, a.log
 	a.recorder, err = dedup.NewRecorder(ctx, s.dedup, a.clock, a.recording)
 	if err != nil {
-		return cfg, err
+		return err
 	}
 	if err := a.watchMasters(ctx); err != nil {
-		return cfg, err
+		return err
 	}
 	stores := engine.Stores{
 		Sources: s.sources, Seen: s.dedup, Recorder: a.recorder, Sessions: s.sessions, Catalog: s.catalog,
@@ -185,17 +187,19 @@ func (a *App) openEngine(ctx context.Context, tracing *telemetry.Tracing) (cfg e
 	if s.recovery != nil {
 		stores.Recovery = s.recovery
 	}
-	cfg = engine.Config{
+	cfg := engine.Config{
 		Clock: a.clock, Log: a.log, Rankings: a.ranking, N: a.cfg.Recall.N, RoundsFor: a.cfg.Server.RequestTimeout / roundsShare,
 		OriginStep: max(originStep, a.cfg.Recall.CacheTTL), Coalesce: a.coalesce,
 		ShowAgain:    a.cfg.Dedup.WhenExhausted == configs.ExhaustedOldest,
 		RecordServed: a.cfg.Impressions.On == configs.OnServed, Remember: usesRedis(a.cfg), Begin: beginRequest, Tracer: tracing.Tracer(),
 	}
+	a.openTimelines(cfg)
+	stores.Home = a.home()
 	if a.Engine, err = engine.New(stores, cfg); err != nil {
-		return cfg, err
+		return err
 	}
 	a.closers = append(a.closers, func(ctx context.Context) error { a.Engine.Close(ctx); return nil })
-	return cfg, nil
+	return nil
 }
 
 func (a *App) openHandler() (err error) {

@@ -362,7 +362,7 @@ func (e *erased) gone() {
 	assert.NotZero(e, left.Erased)
 	left.Erased = 0
 	assert.True(e, left.IsZero(), "%+v", left)
-	at, err := e.stores.sessions.Refreshed(ctx, e.agent)
+	at, err := e.stores.sessions.Refreshed(ctx, e.agent, feed.ForYou)
 	require.NoError(e, err)
 	assert.True(e, at.IsZero())
 	page, err := e.stores.sessions.Pop(ctx, cache.Pop{Agent: e.agent, Limit: 5, Now: e.clock()})
@@ -405,7 +405,7 @@ func (e *erased) gone() {
 // which end by themselves.
 func (e *erased) keys() (names []string) {
 	if !usesRedis(e.cfg) {
-		at, err := e.stores.sessions.Refreshed(e.Context(), e.agent)
+		at, err := e.stores.sessions.Refreshed(e.Context(), e.agent, feed.ForYou)
 		require.NoError(e, err)
 		if !at.IsZero() {
 			names = append(names, "refreshed")

@@ -149,12 +149,11 @@ func (a *App) openPostgres(ctx context.Context, options social.Options) (SocialS
 	return store, nil
 }
 
-// startSocial reads timelines, and works on the queue unless this server only
-// serves.
-func (a *App) startSocial(ctx context.Context, cfg engine.Config) error {
+// openTimelines reads timelines, where there are any.
+func (a *App) openTimelines(cfg engine.Config) {
 	n := a.network
 	if n == nil {
-		return nil
+		return
 	}
 	lists := noticing{n.lists, n.late}
 	stores := engine.TimelineStores{
@@ -165,6 +164,23 @@ func (a *App) startSocial(ctx context.Context, cfg engine.Config) error {
 		stores.Recorder = a.recorder
 	}
 	n.timelines = engine.NewTimelines(stores, cfg)
+}
+
+// home is what home has beside the sources of for-you.
+func (a *App) home() engine.Home {
+	h := engine.Home{Pattern: a.cfg.Home.Positions(), SourceFor: a.cfg.Server.RequestTimeout / sourceShare}
+	if n := a.network; n != nil {
+		h.Following, h.Affinities = n.timelines, n.store
+	}
+	return h
+}
+
+// startSocial works on the queue unless this server only serves.
+func (a *App) startSocial(ctx context.Context) error {
+	n := a.network
+	if n == nil {
+		return nil
+	}
 	a.background(ctx, func(ctx context.Context) { every(ctx, purgeEvery, a.purge) })
 	a.background(ctx, func(ctx context.Context) { every(ctx, lateEvery, n.late.look) })
 	if n.restored != nil {

@@ -167,7 +167,7 @@ func (b *bench) loadMoreServices(ctx context.Context) (results []Result, err err
 	totals, err := b.comparePages(ctx, min(least, same.Len()),
 		pages{name: "bare gin, LPOP + MGET", addr: addr, session: lists(list)},
 		pages{name: "bare gin, constant JSON", addr: constAddr, session: func(context.Context, []string) error { return nil }},
-		pages{name: "freshet", addr: s.addr, session: lists(keys.Session), settle: s.recorded},
+		pages{name: "freshet", addr: s.addr, session: lists(func(agent string) string { return keys.Session(agent, feed.ForYou) }), settle: s.recorded},
 	)
 	if err != nil {
 		return nil, err

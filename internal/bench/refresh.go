@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/app"
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/internal/rediskeys"
@@ -142,10 +143,10 @@ func (r *recalled) kept(ctx context.Context) ([]Value, error) {
 	agent := otherReader(r.readers - 1)
 	var values []Value
 	for _, key := range []struct{ what, name string }{
-		{"memory of a session", keys.Session(agent)},
+		{"memory of a session", keys.Session(agent, feed.ForYou)},
 		{"memory of a page that is pending", keys.Pending(agent)},
 		{"memory of a profile", keys.Profile(agent)},
-		{"memory of the time of the last refresh", keys.Refreshed(agent)},
+		{"memory of the time of the last refresh", keys.Refreshed(agent, feed.ForYou)},
 	} {
 		used, err := client.MemoryUsage(ctx, key.name, 0).Result()
 		if errors.Is(err, redis.Nil) {

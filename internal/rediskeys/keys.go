@@ -70,7 +70,9 @@ func (k Keys) Shards(day feed.Day) string { return k.prefix + "bf:meta:" + day.S
 // Session is what is left to page of the agent's last refresh, best first.
 // Type: list of [feed.Ref] strings. TTL: sessions.ttl (30 min), not extended
 // by paging. Written by cache/redislist.
-func (k Keys) Session(agent string) string { return k.agent("feed:cache:", agent) }
+func (k Keys) Session(agent string, name feed.Name) string {
+	return k.agent("feed:cache:", agent) + ofFeed(name)
+}
 
 // Pending is what the agent was served lately or what is not confirmed in a
 // filter yet. Type: sorted set of groups, score = served-at in Unix
@@ -81,14 +83,25 @@ func (k Keys) Pending(agent string) string { return k.agent("feed:pending:", age
 // Refreshed is the time of the agent's last refresh that was not silent. Type:
 // string, Unix milliseconds. TTL: [RefreshedTTL]. Written by cache/redislist,
 // Replace.
-func (k Keys) Refreshed(agent string) string { return k.agent("feed:refreshed:", agent) }
+func (k Keys) Refreshed(agent string, name feed.Name) string {
+	return k.agent("feed:refreshed:", agent) + ofFeed(name)
+}
 
 // Page is the record of what a call was handed out, under its request id or a
 // name of its own (~…), for steps that are run again and for retries. Type:
 // string. TTL: 60 s with a request id, else the pending grace. Written by
 // cache/redislist and, under a name of its own, by dedup/redisbloom.
-func (k Keys) Page(agent, requestID string) string {
-	return k.agent("feed:page:", agent) + ":" + requestID
+func (k Keys) Page(agent string, name feed.Name, requestID string) string {
+	return k.agent("feed:page:", agent) + ofFeed(name) + ":" + requestID
+}
+
+// ofFeed tells the keys of an agent's feeds apart: neither agents nor request ids
+// have a colon in them.
+func ofFeed(name feed.Name) string {
+	if name == feed.HomeFeed {
+		return ":home"
+	}
+	return ""
 }
 
 // Notes is the servers that have handed out pages while Redis could not be

@@ -37,6 +37,8 @@ func Exercise(t *testing.T, s Backend) {
 	require.NoError(t, err)
 	_, _, err = s.Celebrities(ctx, "b")
 	require.NoError(t, err)
+	_, err = s.Affinities(ctx, "b", here)
+	require.NoError(t, err)
 	for _, err := range []error{
 		second(s.EditPost(ctx, p.ID, "a", social.Edit{Caption: &caption}, here)), s.SetCounts(ctx, p.ID, social.Counts{Likes: 1}, here),
 		second(s.Cards(ctx, "b", []social.Known{{ID: p.ID}})), second(s.Standings(ctx, "b", []string{p.ID})), second(s.PostsByID(ctx, []string{p.ID})),

@@ -2,7 +2,9 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
+	"time"
 
 	"github.com/freshet/freshet/social"
 )
@@ -15,6 +17,28 @@ func (s *Store) Like(ctx context.Context, agent, post string) (int64, bool, erro
 // Unlike implements [social.Likes].
 func (s *Store) Unlike(ctx context.Context, agent, post string) (int64, bool, error) {
 	return s.like(ctx, agent, post, false)
+}
+
+// Affinities implements [social.Likes].
+func (s *Store) Affinities(ctx context.Context, agent string, since time.Time) (map[string]int, error) {
+	if err := social.CheckAgent(agent); err != nil {
+		return nil, err
+	}
+	liked := map[string]int{}
+	err := s.readers.read(ctx, func(q *reading) error {
+		return q.each(func(rows *sql.Rows) error {
+			var author string
+			var n int
+			err := rows.Scan(&author, &n)
+			liked[author] = n
+			return err
+		}, `SELECT author, count(*) FROM likes WHERE agent = ? AND at >= ? GROUP BY author ORDER BY count(*) DESC, author LIMIT ?`,
+			agent, social.Stamp(since), social.MaxAffinities)
+	})
+	if err != nil {
+		return nil, failed(ctx, "affinities", err)
+	}
+	return liked, nil
 }
 
 func (s *Store) like(ctx context.Context, agent, post string, on bool) (likes int64, changed bool, err error) {

@@ -1,0 +1,145 @@
+package engine
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// laneOf makes n candidates of a source, best first.
+func laneOf(source feed.Source, n int) []feed.Candidate {
+	out := make([]feed.Candidate, n)
+	for i := range out {
+		id := fmt.Sprintf("%s_%d", source, i)
+		out[i] = feed.Candidate{ID: id, Group: id, Source: source.String(), Score: float32(n-i) / float32(n)}
+	}
+	return out
+}
+
+func blended(t *testing.T, pattern string, by feed.Diversity, size, most int, from []feed.Candidate) []feed.Ref {
+	t.Helper()
+	p, err := feed.ParsePattern(pattern)
+	require.NoError(t, err)
+	var d dealer
+	return d.blend(from, p, by, size, most)
+}
+
+func letters(refs []feed.Ref) string {
+	b := make([]byte, len(refs))
+	for i, r := range refs {
+		b[i] = byte(r.Source)
+	}
+	return string(b)
+}
+
+func TestBlendByThePattern(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		pattern    string
+		f, t, d, p int
+		most       int
+		want       string
+	}{
+		"70/25/5":                     {feed.DefaultPattern, 50, 50, 50, 50, 20, "ffftfffdpfffftfffdtf"},
+		"nothing is promoted":         {"CPT", 9, 9, 9, 0, 9, "fttftdftt"},
+		"who follows nobody":          {"CCT", 0, 9, 9, 0, 9, "ddtdddddt"},
+		"nothing trends":              {"CT", 9, 0, 9, 0, 6, "fdfdfd"},
+		"nothing is to be discovered": {"CT", 9, 9, 0, 0, 6, "ftftft"},
+		"only what is promoted":       {"CPT", 0, 0, 0, 9, 9, ""},
+		"all run out":                 {"CTP", 1, 1, 1, 1, 9, "ftpd"},
+		"an odd number of turns":      {"T", 9, 9, 9, 9, 6, "tdtdtd"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			from := slices.Concat(laneOf(feed.SourcePromoted, test.p), laneOf(feed.SourceFollowing, test.f), laneOf(feed.SourceTrending, test.t), laneOf(feed.SourceDiscovery, test.d))
+			got := letters(blended(t, test.pattern, feed.Diversity{}, 20, test.most, from))
+			assert.Equal(t, test.want, got)
+		})
+	}
+}
+
+// TestPromotedPositions: by default promoted items stand on positions 9, 29, 49 and
+// nowhere else.
+func TestPromotedPositions(t *testing.T) {
+	t.Parallel()
+	from := slices.Concat(laneOf(feed.SourcePromoted, 50), laneOf(feed.SourceFollowing, 90), laneOf(feed.SourceTrending, 90), laneOf(feed.SourceDiscovery, 90))
+	var at []int
+	for i, ref := range blended(t, feed.DefaultPattern, feed.Diversity{}, 20, 60, from) {
+		if ref.Source == feed.SourcePromoted {
+			at = append(at, i+1)
+		}
+	}
+	assert.Equal(t, []int{9, 29, 49}, at)
+}
+
+// TestBlendAnySources blends sources of any length by any pattern: whoever has the right
+// to a position and has something left fills it, else the first that it hands on to; each
+// source comes best first; nothing is lost or comes twice.
+func TestBlendAnySources(t *testing.T) {
+	t.Parallel()
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 500 {
+		pattern := "C"
+		for range rnd.IntN(12) {
+			pattern += string("CTP "[rnd.IntN(4)])
+		}
+		p, err := feed.ParsePattern(pattern)
+		require.NoError(t, err)
+		left := map[feed.Source]int{}
+		var from []feed.Candidate
+		for _, s := range homeSources {
+			left[s] = rnd.IntN(30) * rnd.IntN(2)
+			from = append(from, laneOf(s, left[s])...)
+		}
+		promoted := left[feed.SourcePromoted]
+		rnd.Shuffle(len(from), func(i, j int) { from[i], from[j] = from[j], from[i] })
+		most := 1 + rnd.IntN(120)
+		got := blended(t, pattern, feed.Diversity{}, 1+rnd.IntN(30), most, from)
+		for i, ref := range got {
+			want := feed.SourceScore
+			for _, s := range p.At(i).HandOver() {
+				if left[s] > 0 {
+					want = s
+					break
+				}
+			}
+			require.Equal(t, want, ref.Source, "position %d by %q", i+1, pattern)
+			total := countOf(from, ref.Source)
+			require.Equal(t, fmt.Sprintf("%s_%d", ref.Source, total-left[ref.Source]), ref.ID, "its best")
+			left[ref.Source]--
+		}
+		others := left[feed.SourceFollowing] + left[feed.SourceTrending] + left[feed.SourceDiscovery]
+		require.True(t, len(got) == most || others == 0, "%d of %d left", others, len(from))
+		require.LessOrEqual(t, promoted-left[feed.SourcePromoted], promoted)
+	}
+}
+
+func countOf(from []feed.Candidate, source feed.Source) (n int) {
+	for i := range from {
+		if from[i].Source == source.String() {
+			n++
+		}
+	}
+	return n
+}
+
+// TestBlendTakesTurns: authors take turns over all sources, and no page tells a story
+// twice, whichever sources it comes from.
+func TestBlendTakesTurns(t *testing.T) {
+	t.Parallel()
+	from := slices.Concat(laneOf(feed.SourceFollowing, 6), laneOf(feed.SourceTrending, 4))
+	for i := range from {
+		from[i].Author = "ann"
+	}
+	from[2].Author, from[2].Score = "bob", 0.9 // the third of whom the reader follows
+	from[6].Story, from[0].Story = feed.Sketch("Rust is loved by all"), feed.Sketch("Rust is loved by all")
+	got := blended(t, "CT", feed.Diversity{Author: feed.Spread{Decay: 0.1}, SameStory: 0.9}, 4, 10, from)
+	assert.Equal(t, []string{"following_0", "trending_1", "following_2", "trending_2"}, feed.IDs(got[:4]))
+	assert.NotContains(t, feed.IDs(got), "trending_0", "its story was told")
+}

@@ -1,0 +1,240 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
+)
+
+// followingAtOnce is how many posts of a reader's timeline one round looks at.
+const followingAtOnce = 200
+
+// Home is what home has beside the sources of for-you, which are its discovery. Without
+// any of it home is those.
+type Home struct {
+	Following *Timelines      // nil: nobody follows anybody
+	Trending  recall.Proposer // nil: there is nothing
+	Promoted  recall.Proposer // nil: likewise
+	// Affinities tells whom a reader likes; nil: nobody.
+	Affinities Affinities
+	Pattern    feed.Pattern
+	// SourceFor is how long each source is waited for; 0: as long as the request has.
+	SourceFor time.Duration
+}
+
+// Affinities tells whose posts an agent has liked.
+type Affinities interface {
+	// Affinities counts, by author, the posts that the agent has liked since then. Errors
+	// wrap [social.ErrUnavailable].
+	Affinities(ctx context.Context, agent string, since time.Time) (map[string]int, error)
+}
+
+// affinitySince is how long a like counts for the affinity to its author.
+const affinitySince = 30 * 24 * time.Hour
+
+// homeRounds is what the sources of home have come to in the rounds of one refresh.
+type homeRounds struct {
+	home     *Home
+	stages   *stages
+	lanes    []*lane
+	affinity map[string]int
+	lacks    parts
+	cursors  []string // of discovery's sources
+}
+
+// lane is one source of home.
+type lane struct {
+	source  feed.Source
+	lacks   parts // what the answer lacks when it fails
+	propose func(ctx context.Context, q feed.Query) (proposed, error)
+	n       int // proposals of a round; 0: as many as the query asks for
+	want    int // survivors: its share of a page
+	next    string
+	done    bool // it has no more, or has failed
+	err     error
+	got     proposed // in the current round
+}
+
+// proposed is one round of one source.
+type proposed struct {
+	recall.Proposals
+	scored bool
+	lacks  parts
+}
+
+// homeRounds prepares the sources for a page of so many positions.
+func (s *stages) homeRounds(positions int) *homeRounds {
+	h := &homeRounds{home: &s.e.stores.Home, stages: s, cursors: make([]string, len(s.sources))}
+	proposer := func(p recall.Proposer) func(context.Context, feed.Query) (proposed, error) {
+		return func(ctx context.Context, q feed.Query) (proposed, error) {
+			got, err := p.Propose(ctx, q)
+			return proposed{Proposals: got}, err
+		}
+	}
+	if h.home.Promoted != nil {
+		h.lanes = append(h.lanes, &lane{source: feed.SourcePromoted, lacks: lacksPromoted, propose: proposer(h.home.Promoted)})
+	}
+	if h.home.Following != nil {
+		h.lanes = append(h.lanes, &lane{source: feed.SourceFollowing, lacks: lacksFollowing, propose: h.home.Following.propose, n: followingAtOnce})
+	}
+	if h.home.Trending != nil {
+		h.lanes = append(h.lanes, &lane{source: feed.SourceTrending, lacks: lacksTrending, propose: proposer(h.home.Trending)})
+	}
+	h.lanes = append(h.lanes, &lane{source: feed.SourceDiscovery, lacks: lacksDiscovery, propose: h.discover})
+	shares := h.home.Pattern.Shares(positions)
+	for _, l := range h.lanes {
+		l.want = shares[l.source]
+	}
+	return h
+}
+
+// discover recalls as for-you does.
+func (h *homeRounds) discover(ctx context.Context, q feed.Query) (proposed, error) {
+	result, err := ask(ctx, h.stages.sources, q, h.cursors, q.After == "")
+	if err != nil {
+		return proposed{}, err
+	}
+	got := proposed{scored: true}
+	if result.Stale {
+		got.lacks = lacksRecall
+	}
+	got.Proposals.Proposals = make([]recall.Proposal, len(result.Candidates))
+	for i, c := range result.Candidates {
+		got.Proposals.Proposals[i].Candidate = c
+	}
+	if !exhausted(h.cursors) {
+		got.Next = "more" // h.cursors have where
+	}
+	return got, nil
+}
+
+// ask asks each source that has not its share yet, all at once, and answers what they
+// propose, scored. A source that fails, or is late, is left out; where all have failed,
+// that is an error.
+func (h *homeRounds) ask(ctx context.Context, q feed.Query, have map[feed.Source]int) ([]feed.Candidate, error) {
+	var asked []*lane
+	for _, l := range h.lanes {
+		if !l.done && have[l.source] < l.want || h.affinity == nil {
+			asked = append(asked, l)
+		}
+	}
+	if len(asked) == 0 { // all have their shares, and stories that come twice made the page short
+		for _, l := range h.lanes {
+			if !l.done {
+				asked = append(asked, l)
+			}
+		}
+	}
+	var wait sync.WaitGroup
+	for _, l := range asked {
+		wait.Go(func() { h.round(ctx, l, q) })
+	}
+	if h.affinity == nil {
+		h.readAffinities(ctx, q)
+	}
+	wait.Wait()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return h.candidates(asked, &q), h.failed()
+}
+
+// round asks one source for its next proposals.
+func (h *homeRounds) round(ctx context.Context, l *lane, q feed.Query) {
+	if h.home.SourceFor > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, h.home.SourceFor)
+		defer cancel()
+	}
+	q.After = l.next
+	if l.n > 0 {
+		q.N = l.n
+	}
+	l.got, l.err = l.propose(ctx, q)
+	l.next = l.got.Next
+	l.done = l.next == "" || l.err != nil
+}
+
+// readAffinities reads whom the reader likes. Where that cannot be read, it is nobody.
+func (h *homeRounds) readAffinities(ctx context.Context, q feed.Query) {
+	h.affinity = map[string]int{}
+	if h.home.Affinities == nil || q.Ranking.Home.AffinityOff() {
+		return
+	}
+	if h.home.SourceFor > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, h.home.SourceFor)
+		defer cancel()
+	}
+	if liked, err := h.home.Affinities.Affinities(ctx, q.Agent, q.Origin.Add(-affinitySince)); err == nil {
+		h.affinity = liked
+	}
+}
+
+// candidates are what was proposed in a round, each source's in its order.
+func (h *homeRounds) candidates(asked []*lane, q *feed.Query) []feed.Candidate {
+	total := 0
+	for _, l := range asked {
+		total += len(l.got.Proposals.Proposals)
+	}
+	out := make([]feed.Candidate, 0, total)
+	for _, l := range asked {
+		if l.err != nil {
+			h.lacks |= l.lacks
+			continue
+		}
+		h.lacks |= l.got.lacks
+		for i := range l.got.Proposals.Proposals {
+			p := &l.got.Proposals.Proposals[i]
+			if at := p.UpdateTime; at > q.Origin.Unix() || !q.Since.IsZero() && at <= q.Since.Unix() {
+				continue
+			}
+			c := p.Candidate
+			c.Source = l.source.String()
+			if !l.got.scored {
+				age := q.Origin.Sub(time.Unix(c.UpdateTime, 0))
+				c.Score = float32(q.Ranking.Home.Score(l.source, age, p.Reactions, feed.Affinity(h.affinity[c.Author])))
+			}
+			out = append(out, c)
+		}
+		l.got = proposed{}
+	}
+	return out
+}
+
+// failed is an error where no source has answered.
+func (h *homeRounds) failed() error {
+	var errs []error
+	for _, l := range h.lanes {
+		if l.err == nil {
+			return nil
+		}
+		errs = append(errs, fmt.Errorf("%s: %w", l.source, l.err))
+	}
+	return fmt.Errorf("%w: no source of home has answered: %w", recall.ErrUnavailable, errors.Join(errs...))
+}
+
+// exhausted reports whether no source has more.
+func (h *homeRounds) exhausted() bool {
+	for _, l := range h.lanes {
+		if !l.done {
+			return false
+		}
+	}
+	return true
+}
+
+// enough reports whether every source has its share, or has no more.
+func (h *homeRounds) enough(have map[feed.Source]int) bool {
+	for _, l := range h.lanes {
+		if !l.done && have[l.source] < l.want {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,28 @@
+package feed
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Name names one of an agent's feeds. Each has a session, retries and a time of the
+// last refresh of its own; what was shown in one is not shown in another.
+type Name string
+
+// The feeds. The zero value counts as [ForYou].
+const (
+	ForYou   Name = "for_you" // items by the agent's interests
+	HomeFeed Name = "home"    // posts by whom the agent follows, blended with what is trending, discovered and promoted
+)
+
+// ErrBadName is wrapped by the error about a feed that does not exist.
+var ErrBadName = errors.New("bad feed")
+
+// Check reports whether there is such a feed. The error wraps [ErrBadName].
+func (n Name) Check() error {
+	switch n {
+	case "", ForYou, HomeFeed:
+		return nil
+	}
+	return fmt.Errorf("%w: %q; send for_you or home", ErrBadName, string(n))
+}
