@@ -26,6 +26,7 @@ import (
 	"github.com/freshet/freshet/learning"
 	"github.com/freshet/freshet/popularity"
 	"github.com/freshet/freshet/ranking"
+	"github.com/freshet/freshet/trending"
 )
 
 const (
@@ -93,6 +94,7 @@ type App struct {
 	learner   *learning.Buffer
 	popular   *popularity.Buffer    // nil: live popularity does not count
 	publisher *popularity.Publisher // nil: recall reads live popularity where it is counted
+	trending  *trending.Live
 	checks    checks
 	closers   []func(context.Context) error // in the order of opening
 	closing   sync.Once
@@ -140,6 +142,7 @@ func (a *App) open(ctx context.Context) error {
 	}
 	a.openPopularity(ctx)
 	a.openLearning(ctx)
+	a.openTrending()
 	cfg, err := a.openEngine(ctx, tracing)
 	if err != nil {
 		return err
@@ -148,13 +151,16 @@ func (a *App) open(ctx context.Context) error {
 	if err := a.startSocial(ctx, cfg); err != nil {
 		return err
 	}
-	if err := a.openHandler(); err != nil {
+	if err := a.openHandler(cfg); err != nil {
 		return err
 	}
 	a.Handler = tracing.Handler(a.Handler)
 	if a.demo {
-		return a.startDemo(ctx)
+		if err := a.startDemo(ctx); err != nil {
+			return err
+		}
 	}
+	a.startTrending(ctx)
 	return nil
 }
 
@@ -198,7 +204,7 @@ func (a *App) openEngine(ctx context.Context, tracing *telemetry.Tracing) (cfg e
 	return cfg, nil
 }
 
-func (a *App) openHandler() (err error) {
+func (a *App) openHandler(cfg engine.Config) (err error) {
 	auth := a.cfg.Auth
 	a.Handler, err = handler.New(handler.Config{
 		RequestTimeout: a.cfg.Server.RequestTimeout,
@@ -219,7 +225,7 @@ func (a *App) openHandler() (err error) {
 		Offline: study{a.Engine, a.Catalog, a.stores.agents},
 		Intake:  catalog.NewIngest(a.Catalog, catalog.IngestConfig{GroupByURL: a.cfg.Catalog.GroupBy == configs.GroupByURL}),
 
-		Reactions: a.Engine, Counts: a.counts, Social: a.social(),
+		Reactions: a.Engine, Counts: a.counts, Guest: a.guest(cfg), Social: a.social(),
 	})
 	return err
 }
