@@ -51,6 +51,8 @@ require (
 	modernc.org/sqlite v1.55.0
 )
 
+require github.com/gohugoio/httpcache v0.9.0 // indirect
+
 require (
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/bits-and-blooms/bitset v1.24.2 // indirect

@@ -50,8 +50,9 @@ type Guest struct {
 	begin     func(context.Context) context.Context
 	diversity func() feed.Diversity
 
-	mu   sync.Mutex
-	kept map[string]keptDoc // by id, what was read lately
+	mu    sync.Mutex
+	dealt guestOrder
+	kept  map[string]keptDoc // by id, what was read lately
 }
 
 type keptDoc struct {
@@ -92,6 +93,9 @@ func (g *Guest) Page(ctx context.Context, limit int) (GuestPage, error) {
 	if limit < 1 || limit > MaxLimit {
 		return GuestPage{}, fmt.Errorf("%w: limit must be 1 to %d, not %d", ErrBadLimit, MaxLimit, limit)
 	}
+	if err := ctx.Err(); err != nil {
+		return GuestPage{}, err
+	}
 	set, stale := g.stores.Trending.Set()
 	if set == nil {
 		return GuestPage{}, trending.ErrUnavailable
@@ -103,7 +107,7 @@ func (g *Guest) Page(ctx context.Context, limit int) (GuestPage, error) {
 	}
 	ctx = g.begin(ctx)
 	promoted := r.promoted(ctx, limit)
-	items, err := r.fill(ctx, g.deal(set, limit, promoted), promoted, limit)
+	items, err := r.fill(ctx, without(g.order(set, limit), promoted), promoted, limit)
 	if err != nil {
 		return GuestPage{}, err
 	}
@@ -111,31 +115,60 @@ func (g *Guest) Page(ctx context.Context, limit int) (GuestPage, error) {
 	return GuestPage{Items: placePromoted(items, limit), Degraded: append(r.degraded, r.lacks.names()...)}, nil
 }
 
-// deal is the order of the set, without what is promoted.
-func (g *Guest) deal(set *trending.Set, limit int, promoted []guestRef) []guestRef {
+// guestOrder is a set as it is dealt, which takes milliseconds: the lists are kept
+// for as long as the set and the diversity are the same.
+type guestOrder struct {
+	set *trending.Set
+	by  feed.Diversity
+	of  map[int][]guestRef // by limit: the length of a page
+}
+
+// order is the order of the set in pages of limit. It is shared.
+func (g *Guest) order(set *trending.Set, limit int) []guestRef {
+	by := g.diversity()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.dealt.set != set || g.dealt.by != by {
+		g.dealt = guestOrder{set, by, map[int][]guestRef{}}
+	}
+	list, ok := g.dealt.of[limit]
+	if !ok {
+		list = dealGuests(set, by, limit)
+		g.dealt.of[limit] = list
+	}
+	return list
+}
+
+func dealGuests(set *trending.Set, by feed.Diversity, limit int) []guestRef {
 	at := time.Unix(set.At, 0)
-	candidates := make([]feed.Candidate, 0, len(set.Entries))
+	candidates := make([]feed.Candidate, len(set.Entries))
 	trends := make(map[string]feed.Trend, len(set.Entries))
 	for i := range set.Entries {
 		e := &set.Entries[i]
-		if slices.ContainsFunc(promoted, func(p guestRef) bool { return p.Group == e.Group }) {
-			continue
-		}
-		c := e.Candidate()
-		c.Score = float32(e.Trend.Guest(e.Age(at)))
-		candidates, trends[e.ID] = append(candidates, c), e.Trend
+		candidates[i], trends[e.ID] = e.Candidate(), e.Trend
+		candidates[i].Score = float32(e.Trend.Guest(e.Age(at)))
 	}
 	slices.SortFunc(candidates, func(a, b feed.Candidate) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.UpdateTime, a.UpdateTime), cmp.Compare(a.ID, b.ID))
 	})
 	var d dealer
-	dealt := d.deal(candidates, g.diversity(), limit)
+	dealt := d.deal(candidates, by, limit)
 	list := make([]guestRef, len(dealt))
 	for i, ref := range dealt {
 		ref.Source = feed.SourceTrending
 		list[i] = guestRef{ref, trends[ref.ID]}
 	}
 	return list
+}
+
+// without are the refs whose group is not among others.
+func without(refs, others []guestRef) []guestRef {
+	if len(others) == 0 {
+		return refs
+	}
+	return slices.DeleteFunc(slices.Clone(refs), func(r guestRef) bool {
+		return slices.ContainsFunc(others, func(o guestRef) bool { return o.Group == r.Group })
+	})
 }
 
 // guestRef is an item that is to be read.
@@ -231,9 +264,6 @@ func (r *guestRead) read(ctx context.Context, refs []guestRef) ([]GuestItem, err
 	r.keep(docs, ids, err)
 	items := make([]GuestItem, 0, len(refs))
 	for i, doc := range docs {
-		if doc.Missing() && err != nil {
-			r.lacks |= unread(ids[i], err)
-		}
 		if becomes(&feed.Profile{}, refs[i].Ref, doc, r.now.Unix()) == FatePaged {
 			items = append(items, GuestItem{Doc: doc, Source: refs[i].Source, Trend: refs[i].trend})
 		}
@@ -254,8 +284,11 @@ func (r *guestRead) keep(docs []feed.Doc, ids []string, err error) {
 			g.kept[ids[i]] = keptDoc{doc, r.now}
 		case doc.Missing() && err == nil:
 			delete(g.kept, ids[i])
-		case doc.Missing() && kept && !old(k):
-			docs[i] = k.Doc
+		case doc.Missing():
+			r.lacks |= unread(ids[i], err)
+			if kept && !old(k) {
+				docs[i] = k.Doc
+			}
 		}
 	}
 	if len(g.kept) > manyKept {
