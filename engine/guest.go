@@ -52,7 +52,7 @@ type Guest struct {
 
 	mu    sync.Mutex
 	dealt guestOrder
-	kept  map[string]keptDoc // by id, what was read lately
+	kept  map[string]keptDoc // by id, items that were read lately
 }
 
 type keptDoc struct {
@@ -86,7 +86,7 @@ func NewGuest(stores GuestStores, diversity func() feed.Diversity, cfg Config) *
 // Page answers the first limit items, 1 to [MaxLimit]. Their order is that of
 // [feed.Trend.Guest] as of the moment the set was computed, dealt like any page, with
 // what is promoted on positions 9, 19, 29 and so on. It changes nothing and records
-// nothing. Content that cannot be read at the moment is as it was some minutes ago.
+// nothing. Items that cannot be read at the moment are as they were some minutes ago.
 // Errors wrap [ErrBadLimit], [trending.ErrUnavailable] while nothing is known to
 // trend, or are those of the items where there is nothing to show.
 func (g *Guest) Page(ctx context.Context, limit int) (GuestPage, error) {
@@ -271,24 +271,25 @@ func (r *guestRead) read(ctx context.Context, refs []guestRef) ([]GuestItem, err
 	return items, err
 }
 
-// keep keeps what was read, and fills in what could not be from what was kept.
+// keep keeps the items that were read, and fills in those that could not be from what
+// was kept. Posts are kept where their deletion is known, see [social.KeptCards].
 func (r *guestRead) keep(docs []feed.Doc, ids []string, err error) {
 	g := r.g
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	old := func(k keptDoc) bool { return r.now.Sub(k.at) > keepGuest || k.at.After(r.now) }
-	for i, doc := range docs {
-		k, kept := g.kept[ids[i]]
+	for i, id := range ids {
+		k, kept := g.kept[id]
 		switch {
-		case !doc.Missing() && err == nil:
-			g.kept[ids[i]] = keptDoc{doc, r.now}
-		case doc.Missing() && err == nil:
-			delete(g.kept, ids[i])
-		case doc.Missing():
-			r.lacks |= unread(ids[i], err)
+		case docs[i].Missing() && err != nil:
+			r.lacks |= unread(id, err)
 			if kept && !old(k) {
 				docs[i] = k.Doc
 			}
+		case docs[i].Missing():
+			delete(g.kept, id)
+		case err == nil && !feed.IsPost(id):
+			g.kept[id] = keptDoc{docs[i], r.now}
 		}
 	}
 	if len(g.kept) > manyKept {

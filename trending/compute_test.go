@@ -201,3 +201,14 @@ func FuzzDecode(f *testing.F) {
 		require.Equal(t, set, again)
 	})
 }
+
+// BenchmarkCompute computes over 200,000 items of a week, in this process.
+func BenchmarkCompute(b *testing.B) {
+	week := func(r *rand.Rand) time.Duration { return time.Duration(r.Int64N(int64(feed.TrendWindow))) }
+	index, docs := library(made(1, 200_000, week, func(r *rand.Rand) int64 { return int64(1 / (r.Float64() + 1e-6)) }))
+	for b.Loop() {
+		if _, err := trending.Compute(b.Context(), index, docs, noon, 500); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

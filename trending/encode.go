@@ -21,7 +21,8 @@ const format = "1"
 
 var errEncoded = errors.New("it is not a set of this version")
 
-// newSet is the set of these entries.
+// NewSet is the set of these entries, which must not be changed any more, as of a
+// moment in Unix seconds.
 func NewSet(at int64, entries []Entry) *Set {
 	s := &Set{At: at, Entries: entries}
 	sum := sha256.Sum256(s.body())

@@ -359,3 +359,32 @@ func TestGuestWithoutServices(t *testing.T) {
 	assert.Equal(t, []string{"a", "b"}, g.ids())
 	assert.Equal(t, []string{"trending"}, g.Data.Degraded, "older than an hour")
 }
+
+// TestGuestWithoutPostgres shows public posts as they were kept, and none that was
+// deleted.
+func TestGuestWithoutPostgres(t *testing.T) {
+	t.Parallel()
+	db := testenv.StartPostgres(t)
+	cfg := withPostgres(t)
+	cfg.Postgres.URL = db.URL
+	clock := at(noon)
+	a := open(t, cfg, WithClock(clock.Now))
+	store := a.network.fanout.Store()
+	var ids []string
+	for _, caption := range []string{"Kept for now", "Deleted in time"} {
+		p, _, err := store.CreatePost(t.Context(), social.Post{Author: "ann", Caption: caption, Audience: social.Audience{Public: true}}, social.Creation{})
+		require.NoError(t, err)
+		_, _, err = store.Like(t.Context(), "bob", p.ID)
+		require.NoError(t, err)
+		ids = append(ids, p.ID)
+	}
+	likesIndexed(t, a, clock)
+	due(t, a)
+	require.ElementsMatch(t, ids, guests(t, a, "").ids())
+	require.NoError(t, store.DeletePost(t.Context(), ids[1], "ann", time.Time{}))
+	likesIndexed(t, a, clock)
+	db.Crash()
+	g := guests(t, a, "")
+	assert.Equal(t, ids[:1], g.ids(), g.raw)
+	assert.Equal(t, []string{"social"}, g.Data.Degraded)
+}

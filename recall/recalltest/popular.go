@@ -60,8 +60,13 @@ func popular(t *testing.T, open Open) {
 	}
 	now := origin.Unix()
 	spans := []recall.Span{
-		{After: now - 100, Until: now}, {After: now - 10, Until: now - 5}, {After: now - 5, Until: now - 5}, {After: now, Until: now + 10},
-		{After: now - 1, Until: now}, {After: now - 41, Until: now - 39}, {After: 0, Until: 1},
+		{After: now - 100, Until: now},
+		{After: now - 10, Until: now - 5},
+		{After: now - 5, Until: now - 5},
+		{After: now, Until: now + 10},
+		{After: now - 1, Until: now},
+		{After: now - 41, Until: now - 39},
+		{After: 0, Until: 1},
 	}
 	for _, n := range []int{1, 2, 10, 1000} {
 		lists, err := s.Popular(context.Background(), spans, n)
