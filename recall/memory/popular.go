@@ -49,15 +49,15 @@ func popular(views []view, span recall.Span, n int) []recall.PopularItem {
 // mostPopular collects items and throws the least popular away now and then.
 type mostPopular struct {
 	items []recall.PopularItem
-	least float64 // reactions that an item must have to be among the best
+	least float64 // log10(1 + reactions) that an item must have to be among the best
 }
 
 func (b *mostPopular) offer(v *view, item uint32, n int) {
-	// The index has log10(1 + popularity): popularity is whole, so it comes back whole.
-	reactions := math.Round(math.Pow(10, v.popularity[item]) - 1)
-	if reactions < b.least {
+	if v.popularity[item] < b.least {
 		return
 	}
+	// Popularity is whole, so it comes back whole.
+	reactions := math.Round(math.Pow(10, v.popularity[item]) - 1)
 	b.items = append(b.items, recall.PopularItem{
 		ID: v.ids.at(item), Group: v.group(item), UpdateTime: v.times[item], Reactions: reactions,
 	})
@@ -75,6 +75,6 @@ func (b *mostPopular) keep(n int) {
 		b.items = b.items[:n]
 	}
 	if len(b.items) == n && n > 0 {
-		b.least = b.items[n-1].Reactions
+		b.least = math.Log10(1 + b.items[n-1].Reactions) // as the index has it
 	}
 }
