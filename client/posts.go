@@ -72,6 +72,7 @@ type PostAuthor struct {
 // InFeed is what is about the reader of a post. An item has no more of it than Source, Why and ShownBefore.
 type InFeed struct {
 	Source     string `json:"source"` // what brought it, such as "following" or "explore"; "": of an item its score, of a post that it is not in their timeline
+	Trend      string `json:"trend"`  // of what trends: hot, warm or ""
 	Reason     string `json:"reason"` // why it is there: self, follow, domain, audience or mention
 	HasLiked   bool   `json:"has_liked"`
 	CanReply   bool   `json:"can_reply"`

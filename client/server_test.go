@@ -107,6 +107,42 @@ func TestReadsTheFeedOfARealServer(t *testing.T) {
 	require.NoError(t, reader.Seen(ctx, "news", "post/1"))
 }
 
+// The set is computed when a server starts, so this one starts twice.
+func TestReadsTheGuestFeedOfARealServer(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for start := range 2 {
+		h, stop := embedded(func(cfg *configs.Config) { cfg.DataDir = dir }, app.WithClock(func() time.Time { return time.Unix(1772800000, 0) }))
+		server := httptest.NewServer(h)
+		nobody, admin := connect(t, server.URL), connect(t, server.URL, client.WithAdminToken(adminToken))
+		if start == 0 {
+			for i, likes := range []int64{1, 9, 3} {
+				require.NoError(t, admin.PutItem(t.Context(), feed.Item{ID: fmt.Sprint("i", i), Title: fmt.Sprint("Item ", i), UpdateTime: 1772800000, Likes: likes}))
+			}
+		} else {
+			page, err := nobody.Guest(t.Context(), 2)
+			require.NoError(t, err)
+			require.Len(t, page.Items, 2)
+			for i, trend := range []string{"hot", "warm"} {
+				in, err := client.InFeedOf(page.Items[i])
+				require.NoError(t, err)
+				assert.Equal(t, &client.InFeed{Source: "trending", Trend: trend}, in)
+			}
+			assert.Equal(t, "i1", page.Items[0].ID)
+			assert.True(t, json.Valid(page.Raw))
+			page, err = nobody.Guest(t.Context(), 0)
+			require.NoError(t, err)
+			assert.Len(t, page.Items, 3)
+			_, err = nobody.Guest(t.Context(), 101)
+			var refused *client.Error
+			require.ErrorAs(t, err, &refused)
+			assert.Equal(t, 40003, refused.Code)
+		}
+		server.Close()
+		stop()
+	}
+}
+
 func TestKeepsItemsAndProfilesOfARealServer(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -31,7 +31,7 @@ var (
 		Name: "freshet_feed_gone_total", Help: "Items dropped from a page because they were deleted or muted after they were ranked.",
 	})
 	degradedTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "freshet_degraded_total", Help: "Answers that had to do without a part: recall, dedup, session, catalog, timeline, social, why, and of home following, trending, discovery, promoted.",
+		Name: "freshet_degraded_total", Help: "Answers that had to do without a part: recall, dedup, session, catalog, timeline, social, why, of home also following, trending, discovery, promoted, and of the guest feed trending, promoted.",
 	}, []string{"part"})
 	stageSeconds = promauto.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "freshet_stage_seconds",

@@ -33,6 +33,7 @@ type call struct {
 	lacks    string // what the answer lacks
 	unsent   bool   // the answer could not be written
 	personal bool   // the answer depends on who calls
+	shared   bool   // it is the same for everybody, and caches may keep it
 	in       []byte // the body, where it is small
 	out      []byte // an answer that is assembled from stored JSON
 }

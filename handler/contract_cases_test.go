@@ -73,6 +73,10 @@ func feedCases(stored func(...string) []exchange) map[string]contractRoute {
 				40901: reused,
 			},
 		},
+		"GET /v1/feed/guest": {
+			good: []exchange{{}, {query: "?limit=100"}, {headers: []string{"If-None-Match: *"}}, {headers: []string{"Authorization: Bearer x.y.z"}}},
+			bad:  map[int]exchange{40001: {query: "?page=2"}, 40003: {query: "?limit=101"}},
+		},
 		"POST /v1/impressions": {
 			good: []exchange{ask(`{"ids":["a","post/77"]}`)},
 			bad:  map[int]exchange{40004: ask(`{"ids":["a b"]}`)},

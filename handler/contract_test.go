@@ -25,6 +25,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/handler"
 	"github.com/freshet/freshet/internal/app"
 )
@@ -331,6 +332,39 @@ func TestContract(t *testing.T) {
 	for op := range cases {
 		require.NotNil(t, c.operations()[op], "there is a case for %s, which is not described", op)
 	}
+}
+
+// The guest feed has something in it when the server starts with items that are
+// liked.
+func TestContractOfTheGuestFeed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cfg := configs.Default()
+	cfg.DataDir = dir
+	a, err := app.Open(t.Context(), cfg)
+	require.NoError(t, err)
+	now := time.Now().Unix()
+	_, err = a.Catalog.Put(t.Context(), []feed.Item{
+		{ID: "hot", Title: "Hot", UpdateTime: now, Likes: 99, Business: map[string]json.RawMessage{"x": json.RawMessage(`{"y":1.50}`)}},
+		{ID: "cool", Title: "Cool", UpdateTime: now, Likes: 1},
+	})
+	require.NoError(t, err)
+	require.NoError(t, a.Close(t.Context()))
+	c := openContract(t, func(cfg *configs.Config) { cfg.DataDir = dir })
+	const op = "GET /v1/feed/guest"
+	got := c.call(t, op, exchange{})
+	require.Contains(t, string(got.body), `"x":{"y":1.50},"in_feed":{"source":"trending","trend":"hot"}}`)
+	require.Contains(t, string(got.body), `"in_feed":{"source":"trending"}}`)
+	tag := got.header.Get("ETag")
+	for _, known := range []string{tag, "W/" + tag, `"x", ` + tag, strings.TrimSuffix(tag, `"`) + `-gzip"`, strings.TrimSuffix(tag, `"`) + `-zstd"`} {
+		again := c.call(t, op, exchange{headers: []string{"If-None-Match: " + known, "X-Agent-ID: not : an agent"}})
+		require.Equal(t, http.StatusNotModified, again.status, known)
+		require.Empty(t, again.body)
+	}
+	require.Equal(t, http.StatusOK, c.call(t, op, exchange{headers: []string{`If-None-Match: "x"`}}).status)
+	require.NotEqual(t, tag, c.call(t, op, exchange{query: "?limit=1"}).header.Get("ETag"))
+	late := c.call(t, op, exchange{late: true})
+	require.Equal(t, "no-store", late.header.Get("Cache-Control"), "an error is nobody's to keep")
 }
 
 // Routes and description name the same operations. HEAD is as good as

@@ -15,6 +15,7 @@ var (
 	jsonType   = []string{"application/json; charset=utf-8"}
 	noStore    = []string{"no-store"}
 	forCaller  = []string{"private, no-store"}
+	forAll     = []string{"public, max-age=60"}
 	retryLater = []string{"1"}
 	noSniff    = []string{"nosniff"}
 )
@@ -174,7 +175,10 @@ func (c *call) send(status, code int, body []byte) {
 	h := w.Header()
 	h["Content-Type"] = jsonType
 	h["Cache-Control"] = noStore
-	if c.personal {
+	switch {
+	case c.shared:
+		h["Cache-Control"] = forAll
+	case c.personal:
 		h["Cache-Control"] = forCaller
 		h.Add("Vary", callerHeaders)
 	}

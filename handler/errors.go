@@ -19,6 +19,7 @@ import (
 	"github.com/freshet/freshet/recall"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/timeline"
+	"github.com/freshet/freshet/trending"
 )
 
 var (
@@ -69,6 +70,7 @@ var problems = []problem{
 	{is: social.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "the social store is unavailable; try again later"},
 	{is: timeline.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "timelines are unavailable; try again later"},
 	{is: jobs.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "the queue of jobs cannot be read or changed now; try again later"},
+	{is: trending.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "what is trending is not known yet; try again in some seconds"},
 	{is: cache.ErrTooLate, status: http.StatusServiceUnavailable, code: 50301, msg: "the refresh took too long; try again"},
 	{is: context.DeadlineExceeded, status: http.StatusServiceUnavailable, code: 50301, msg: "the answer took too long; try again later"},
 	{is: context.Canceled, status: http.StatusServiceUnavailable, code: 50301, msg: "the work was cancelled; try again later"},

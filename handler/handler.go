@@ -118,6 +118,7 @@ type Deps struct {
 
 	Reactions Reactions
 	Counts    Counts
+	Guest     Guest
 
 	// Social is nil on a server without posts and follows: then their routes do
 	// not exist.
@@ -232,6 +233,7 @@ func (s *server) routes() (http.Handler, error) {
 	const profile, item = "/v1/agents/:agent_id/profile", "/v1/items/*id"
 	const profileName, itemName = "/v1/agents/{agent_id}/profile", "/v1/items/{id}"
 	route(http.MethodPost, "/v1/feed", "/v1/feed", s.postFeed)
+	route(http.MethodGet, "/v1/feed/guest", "/v1/feed/guest", s.getGuestFeed)
 	route(http.MethodPost, "/v1/impressions", "/v1/impressions", s.postImpressions)
 	route(http.MethodPost, "/v1/events", "/v1/events", s.postEvents)
 	route(http.MethodPut, profile, profileName, s.putProfile)

@@ -134,6 +134,9 @@ type noRankings struct{ Rankings }
 // noOffline is, too.
 type noOffline struct{ offline.Source }
 
+// noGuest is, too.
+type noGuest struct{ Guest }
+
 type intakeFunc func(ctx context.Context, r io.Reader) (catalog.Report, error)
 
 func (f intakeFunc) Read(ctx context.Context, r io.Reader) (catalog.Report, error) { return f(ctx, r) }
@@ -177,7 +180,7 @@ func newFixture(t testing.TB, change func(*Config, *Deps)) *fixture {
 	cfg := Config{Auth: Auth{AdminToken: adminToken}}
 	deps := Deps{
 		Feed: f.feed, Profiles: f.profiles, Explain: noExplain{}, Items: f.items, Intake: catalog.NewIngest(f.items, catalog.IngestConfig{}),
-		Rankings: noRankings{}, Offline: noOffline{}, Reactions: &fakeReactions{}, Counts: countsFunc(nil),
+		Rankings: noRankings{}, Offline: noOffline{}, Reactions: &fakeReactions{}, Counts: countsFunc(nil), Guest: noGuest{},
 		Health: healthFunc(func(context.Context) map[string]Dependency { return nil }),
 		Log:    slog.New(slog.NewJSONHandler(f.log, nil)),
 	}
@@ -267,7 +270,7 @@ func TestNewRefusesAConfigurationThatCannotTellCallersApart(t *testing.T) {
 	t.Parallel()
 	deps := Deps{
 		Feed: &fakeFeed{}, Profiles: &mapProfiles{}, Explain: noExplain{}, Items: mapItems{}, Intake: catalog.NewIngest(mapItems{}, catalog.IngestConfig{}),
-		Rankings: noRankings{}, Offline: noOffline{}, Reactions: &fakeReactions{}, Counts: countsFunc(nil),
+		Rankings: noRankings{}, Offline: noOffline{}, Reactions: &fakeReactions{}, Counts: countsFunc(nil), Guest: noGuest{},
 		Health: healthFunc(func(context.Context) map[string]Dependency { return nil }),
 		Log:    slog.New(slog.DiscardHandler),
 	}

@@ -130,6 +130,7 @@ func matrixRoutes() map[string]any {
 		"POST /v1/compare":             shown{"POST", "/v1/compare", `{"b":"scale=72h","agents":["somebody-new"],"lists":true}`, explained},
 		"PATCH /v1/posts/{id}":         shown{"PATCH", "/v1/posts/{post}", `{"tags":["edited"]}`, change},
 		"DELETE /v1/posts/{id}":        shown{"DELETE", "/v1/posts/{post}", "", change},
+		"GET /v1/feed/guest":           noPost("the same for everybody, of posts the public ones: see internal/app, TestGuestSeesPublicPosts"),
 		"POST /v1/posts":               noPost("answers the caller's own post"),
 		"POST /v1/timeline/warm":       own,
 		"GET /v1/authors/{id}":         noPost("a card and counts; socialtest holds the counts"),

@@ -16,7 +16,7 @@ var openapiFiles embed.FS
 
 // openapiParts are the files of the description, in the order of its paths.
 var openapiParts = []string{
-	"openapi", "feed", "events", "timeline", "posts", "content-posts", "content-items", "authors", "follows", "circles", "graph",
+	"openapi", "feed", "guest", "events", "timeline", "posts", "content-posts", "content-items", "authors", "follows", "circles", "graph",
 	"profiles", "items", "explain", "ranking", "compare", "jobs", "pages", "operations", "shared",
 }
 

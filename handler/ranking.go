@@ -86,13 +86,18 @@ func (s *server) getRanking(c *call) error {
 	}
 	// Version 0 differs from configuration to configuration, so it has no
 	// unchanged answer.
-	if tag, ok := noneMatch(c.gin.Request, v.Version); ok && v.Version > 0 {
-		c.gin.Writer.Header()["Etag"] = []string{tag}
-		c.gin.Writer.WriteHeader(http.StatusNotModified)
-		c.gin.Writer.WriteHeaderNow()
+	if tag, ok := noneMatch(c.gin.Request, rankingTag(v.Version)); ok && v.Version > 0 {
+		c.sendNotModified(tag)
 		return nil
 	}
 	return c.succeedRanking(v, nil)
+}
+
+// sendNotModified answers that the client has what the tag is of.
+func (c *call) sendNotModified(tag string) {
+	c.gin.Writer.Header()["Etag"] = []string{tag}
+	c.gin.Writer.WriteHeader(http.StatusNotModified)
+	c.gin.Writer.WriteHeaderNow()
 }
 
 func (c *call) succeedRanking(v ranking.Version, notes []string) error {
@@ -104,15 +109,16 @@ func (c *call) succeedRanking(v ranking.Version, notes []string) error {
 
 func rankingTag(version int) string { return `"` + strconv.Itoa(version) + `"` }
 
-// noneMatch reports whether the caller has this version, and by which tag.
-func noneMatch(r *http.Request, version int) (tag string, ok bool) {
+// noneMatch reports whether the caller has what this tag is of, and the tag that
+// says so: that of its encoding.
+func noneMatch(r *http.Request, current string) (tag string, ok bool) {
 	for _, header := range r.Header["If-None-Match"] {
 		for tag := range strings.SplitSeq(header, ",") {
 			tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/")
 			if tag == "*" {
-				return rankingTag(version), true
+				return current, true
 			}
-			if plainTag(tag) == rankingTag(version) {
+			if plainTag(tag) == current {
 				return tag, true
 			}
 		}

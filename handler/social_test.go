@@ -73,7 +73,7 @@ func TestWithoutTheSocialHalfItsRoutesDoNotExist(t *testing.T) {
 	}
 	_, err := New(Config{}, Deps{
 		Feed: f.feed, Profiles: f.profiles, Explain: noExplain{}, Items: f.items, Intake: catalog.NewIngest(f.items, catalog.IngestConfig{}),
-		Rankings: noRankings{}, Offline: noOffline{}, Reactions: &fakeReactions{}, Counts: countsFunc(nil),
+		Rankings: noRankings{}, Offline: noOffline{}, Reactions: &fakeReactions{}, Counts: countsFunc(nil), Guest: noGuest{},
 		Health: healthFunc(func(context.Context) map[string]Dependency { return nil }), Log: slog.New(slog.DiscardHandler),
 		Social: &Social{},
 	})

@@ -17,6 +17,7 @@ type Proposal struct {
 type Proposals struct {
 	Proposals []Proposal // in the order of the source; shared, never to be written to
 	Next      string     // cursor of the next round; "" when the source has no more
+	Stale     bool       // an earlier answer that stands in while the source is down
 }
 
 // Proposer is a source of home whose proposals are scored by the engine, with

@@ -28,17 +28,18 @@ type feedFlags struct {
 
 func newFeedCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "feed refresh|more|silent",
+		Use:   "feed refresh|more|silent|guest",
 		Short: "Read an agent's feed from a server",
 		Long: "Reads an agent's feed as an app would, and prints it as a table.\n\n" +
 			"  refresh  the best unseen items now\n" +
 			"  more     the next page of the last refresh\n" +
-			"  silent   what a refresh would find that is new; changes nothing",
-		Example:   "  freshet feed --agent u_1 refresh\n  freshet feed --agent u_1 --limit 5 more\n  freshet feed --agent u_1 --feed home refresh",
-		ValidArgs: []string{"refresh", "more", "silent"},
+			"  silent   what a refresh would find that is new; changes nothing\n" +
+			"  guest    what trends, the same for everybody; needs no agent",
+		Example:   "  freshet feed --agent u_1 refresh\n  freshet feed --agent u_1 --limit 5 more\n  freshet feed --agent u_1 --feed home refresh\n  freshet feed guest",
+		ValidArgs: []string{"refresh", "more", "silent", "guest"},
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(cmd.ValidArgs, args[0]) {
-				return fmt.Errorf("say what to read, refresh, more or silent, not %q", strings.Join(args, " "))
+				return fmt.Errorf("say what to read, refresh, more, silent or guest, not %q", strings.Join(args, " "))
 			}
 			return nil
 		},
@@ -49,7 +50,12 @@ func newFeedCommand() *cobra.Command {
 	cmd.Flags().StringVar(&f.feed, "feed", string(feed.ForYou), "which feed: for_you or home")
 	cmd.Flags().BoolVar(&f.why, "why", false, "say of each item why it is there")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the answer's data as JSON")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return readFeed(cmd, f, args[0]) }
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if args[0] == "guest" {
+			return readGuestFeed(cmd, f)
+		}
+		return readFeed(cmd, f, args[0])
+	}
 	return cmd
 }
 

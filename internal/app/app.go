@@ -26,6 +26,7 @@ import (
 	"github.com/freshet/freshet/learning"
 	"github.com/freshet/freshet/popularity"
 	"github.com/freshet/freshet/ranking"
+	"github.com/freshet/freshet/trending"
 )
 
 const (
@@ -96,6 +97,7 @@ type App struct {
 	learner   *learning.Buffer
 	popular   *popularity.Buffer    // nil: live popularity does not count
 	publisher *popularity.Publisher // nil: recall reads live popularity where it is counted
+	trending  *trending.Live
 	checks    checks
 	closers   []func(context.Context) error // in the order of opening
 	closing   sync.Once
@@ -143,33 +145,38 @@ func (a *App) open(ctx context.Context) error {
 	}
 	a.openPopularity(ctx)
 	a.openLearning(ctx)
-	if err := a.openEngine(ctx, tracing); err != nil {
+	a.openTrending()
+	cfg, err := a.openEngine(ctx, tracing)
+	if err != nil {
 		return err
 	}
 	a.Catalog = a.stores.catalog
 	if err := a.startSocial(ctx); err != nil {
 		return err
 	}
-	if err := a.openHandler(); err != nil {
+	if err := a.openHandler(cfg); err != nil {
 		return err
 	}
 	a.Handler = tracing.Handler(a.Handler)
 	if a.demo {
-		return a.startDemo(ctx)
+		if err := a.startDemo(ctx); err != nil {
+			return err
+		}
 	}
+	a.startTrending(ctx)
 	return nil
 }
 
 // openEngine starts the recorder and puts the engine over the stores.
-func (a *App) openEngine(ctx context.Context, tracing *telemetry.Tracing) (err error) {
+func (a *App) openEngine(ctx context.Context, tracing *telemetry.Tracing) (cfg engine.Config, err error) {
 	s := a.stores
 	a.recording.Grace, a.recording.Timeout, a.recording.Logger = a.cfg.Dedup.PendingGrace, a.cfg.Server.RequestTimeout, a.log
 	a.recorder, err = dedup.NewRecorder(ctx, s.dedup, a.clock, a.recording)
 	if err != nil {
-		return err
+		return cfg, err
 	}
 	if err := a.watchMasters(ctx); err != nil {
-		return err
+		return cfg, err
 	}
 	stores := engine.Stores{
 		Sources: s.sources, Seen: s.dedup, Recorder: a.recorder, Sessions: s.sessions, Catalog: s.catalog,
@@ -187,7 +194,7 @@ func (a *App) openEngine(ctx context.Context, tracing *telemetry.Tracing) (err e
 	if s.recovery != nil {
 		stores.Recovery = s.recovery
 	}
-	cfg := engine.Config{
+	cfg = engine.Config{
 		Clock: a.clock, Log: a.log, Rankings: a.ranking, N: a.cfg.Recall.N, RoundsFor: a.cfg.Server.RequestTimeout / roundsShare,
 		OriginStep: max(originStep, a.cfg.Recall.CacheTTL), Coalesce: a.coalesce,
 		ShowAgain:    a.cfg.Dedup.WhenExhausted == configs.ExhaustedOldest,
@@ -196,13 +203,13 @@ func (a *App) openEngine(ctx context.Context, tracing *telemetry.Tracing) (err e
 	a.openTimelines(cfg)
 	stores.Home = a.home()
 	if a.Engine, err = engine.New(stores, cfg); err != nil {
-		return err
+		return cfg, err
 	}
 	a.closers = append(a.closers, func(ctx context.Context) error { a.Engine.Close(ctx); return nil })
-	return nil
+	return cfg, nil
 }
 
-func (a *App) openHandler() (err error) {
+func (a *App) openHandler(cfg engine.Config) (err error) {
 	auth := a.cfg.Auth
 	a.Handler, err = handler.New(handler.Config{
 		RequestTimeout: a.cfg.Server.RequestTimeout,
@@ -223,7 +230,7 @@ func (a *App) openHandler() (err error) {
 		Offline: study{a.Engine, a.Catalog, a.stores.agents},
 		Intake:  catalog.NewIngest(a.Catalog, catalog.IngestConfig{GroupByURL: a.cfg.Catalog.GroupBy == configs.GroupByURL}),
 
-		Reactions: a.Engine, Counts: a.counts, Social: a.social(),
+		Reactions: a.Engine, Counts: a.counts, Guest: a.guest(cfg), Social: a.social(),
 	})
 	return err
 }

@@ -76,8 +76,8 @@ func withFate(x engine.Explanation, fate engine.Fate) []string {
 }
 
 // state is everything of a system that a feed could come out of differently,
-// and what counts its answers. Caches of content are not in it, and what
-// refreshes before count of events, off the path of requests.
+// and what counts its answers. Caches of content are not in it, nor what
+// refreshes before count of events, and what trends, off the path of requests.
 func state(t *testing.T, a *App) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -87,7 +87,7 @@ func state(t *testing.T, a *App) map[string]string {
 		for iter.Next(ctx) {
 			key := iter.Val()
 			name := strings.TrimPrefix(key, a.cfg.Redis.KeyPrefix)
-			if strings.HasPrefix(name, "feed:item:") || strings.HasPrefix(name, "feed:profile:") || strings.HasPrefix(name, "events:") {
+			if strings.HasPrefix(name, "feed:item:") || strings.HasPrefix(name, "feed:profile:") || strings.HasPrefix(name, "events:") || strings.HasPrefix(name, "feed:trending") {
 				continue
 			}
 			out[key] = valueOf(t, client, key)

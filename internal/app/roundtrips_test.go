@@ -44,8 +44,8 @@ func (h *trips) DialHook(next redis.DialHook) redis.DialHook {
 
 func (h *trips) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		// Whether Redis is up, or was down, is asked beside the requests.
-		if cmd.Name() != "time" && cmd.Name() != "info" && !strings.Contains(cmd.String(), "feed:notes") {
+		// Whether Redis is up, or was down, and what trends is asked beside the requests.
+		if cmd.Name() != "time" && cmd.Name() != "info" && !strings.Contains(cmd.String(), "feed:notes") && !strings.Contains(cmd.String(), "feed:trending") {
 			h.note(cmd.Name())
 		}
 		return next(ctx, cmd)

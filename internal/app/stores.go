@@ -43,6 +43,7 @@ const day = 24 * time.Hour
 // stores fills the engine's contracts.
 type stores struct {
 	sources  []recall.Source
+	popular  recall.Popular
 	dedup    dedup.Store
 	sessions cache.Sessions
 	catalog  catalog.Catalog
@@ -262,7 +263,8 @@ func (a *App) openCatalog(ctx context.Context, c clients, s *stores) error {
 		}
 		items := elasticcatalog.New(c.elastic, where)
 		s.catalog, s.contents, s.agents, s.rankings = items, items, items, elasticranking.New(c.elastic, where.Index)
-		s.sources = []recall.Source{elasticrecall.New(c.elastic, elasticrecall.Config{Index: where.Index, Schema: where.Schema, Logger: a.log})}
+		source := elasticrecall.New(c.elastic, elasticrecall.Config{Index: where.Index, Schema: where.Schema, Logger: a.log})
+		s.sources, s.popular = []recall.Source{source}, source
 		if s.live != nil {
 			s.live.index = items
 			s.catalog = liveCatalog{items, s.live}
@@ -296,8 +298,8 @@ func (a *App) openCatalog(ctx context.Context, c clients, s *stores) error {
 	if err != nil {
 		return fmt.Errorf("build the recall index from the catalog: %w", err)
 	}
-	s.sources = []recall.Source{index}
-	s.indexed = synced
+	s.sources, s.popular = []recall.Source{index}, index
+	s.indexed, s.contents = synced, db
 	s.catalog, s.agents, s.rankings = lru.New(synced, lru.Config{}), db, sqliteranking.New(db.File())
 	return nil
 }

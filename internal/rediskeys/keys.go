@@ -253,6 +253,14 @@ func (k Keys) PopularityChanged() string { return k.agent("popularity:", "change
 // a few seconds. It shares the slot of [Keys.PopularityChanged].
 func (k Keys) PopularityTurn() string { return k.PopularityChanged() + ":turn" }
 
+// Trending is what is trending, as trending.Set writes it. Type: string. TTL: 24 h,
+// written anew every five minutes by trending/redis.
+func (k Keys) Trending() string { return k.agent("feed:", "trending") }
+
+// TrendingLease says which server computes the next [Keys.Trending], whose slot it
+// shares. Type: string. TTL: 15 s.
+func (k Keys) TrendingLease() string { return k.Trending() + ":lease" }
+
 func (k Keys) event(what, variant string, day feed.Day) string {
 	return k.agent("events:", variant) + ":" + day.String() + ":" + what
 }

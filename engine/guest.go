@@ -1,0 +1,302 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/trending"
+)
+
+const (
+	// guestReads is how often a page of the guest feed is filled up that has lost
+	// items to deletion.
+	guestReads = 4
+	// keepGuest is how long content is kept in this process for while it cannot be
+	// read.
+	keepGuest = 10 * time.Minute
+	// manyKept is how many contents are kept before old ones are dropped: several
+	// times what pages are made of.
+	manyKept = 1000
+	// A promoted item stands on the ninth position of every ten.
+	promotedOf, promotedAt = 10, 9
+)
+
+var guestLacksTrending, guestLacksPromoted = degradedTotal.WithLabelValues("trending"), degradedTotal.WithLabelValues("promoted")
+
+// GuestStores is what the guest feed is made of.
+type GuestStores struct {
+	Trending trending.Sets
+	Items    catalog.Reader // of posts it answers the public ones
+	// Promoted proposes what is promoted, to no agent; nil: nothing is.
+	Promoted recall.Proposer
+}
+
+// Guest is the feed for readers who are not known: what trends, the same for
+// everybody. It is safe for concurrent use.
+type Guest struct {
+	stores    GuestStores
+	clock     feed.Clock
+	log       *slog.Logger
+	begin     func(context.Context) context.Context
+	diversity func() feed.Diversity
+
+	mu    sync.Mutex
+	dealt guestOrder
+	kept  map[string]keptDoc // by id, items that were read lately
+}
+
+type keptDoc struct {
+	feed.Doc
+	at time.Time // when it was read
+}
+
+// GuestItem is an item of the guest feed.
+type GuestItem struct {
+	feed.Doc
+	Source feed.Source // [feed.SourceTrending] or [feed.SourcePromoted]
+	Trend  feed.Trend  // of what trends
+}
+
+// GuestPage is the guest feed.
+type GuestPage struct {
+	Items    []GuestItem
+	Degraded []string // what the answer lacks, as in [Answer]
+}
+
+// NewGuest returns the guest feed. Of the configuration it uses Clock, Log and Begin;
+// diversity tells how pages are dealt at the moment.
+func NewGuest(stores GuestStores, diversity func() feed.Diversity, cfg Config) *Guest {
+	cfg = cfg.withDefaults()
+	if cfg.Begin == nil {
+		cfg.Begin = func(ctx context.Context) context.Context { return ctx }
+	}
+	return &Guest{stores: stores, clock: cfg.Clock, log: cfg.Log, begin: cfg.Begin, diversity: diversity, kept: map[string]keptDoc{}}
+}
+
+// Page answers the first limit items, 1 to [MaxLimit]. Their order is that of
+// [feed.Trend.Guest] as of the moment the set was computed, dealt like any page, with
+// what is promoted on positions 9, 19, 29 and so on. It changes nothing and records
+// nothing. Items that cannot be read at the moment are as they were some minutes ago.
+// Errors wrap [ErrBadLimit], [trending.ErrUnavailable] while nothing is known to
+// trend, or are those of the items where there is nothing to show.
+func (g *Guest) Page(ctx context.Context, limit int) (GuestPage, error) {
+	if limit < 1 || limit > MaxLimit {
+		return GuestPage{}, fmt.Errorf("%w: limit must be 1 to %d, not %d", ErrBadLimit, MaxLimit, limit)
+	}
+	if err := ctx.Err(); err != nil {
+		return GuestPage{}, err
+	}
+	set, stale := g.stores.Trending.Set()
+	if set == nil {
+		return GuestPage{}, trending.ErrUnavailable
+	}
+	r := guestRead{g: g, now: g.clock()}
+	if stale {
+		guestLacksTrending.Inc()
+		r.degraded = append(r.degraded, "trending")
+	}
+	ctx = g.begin(ctx)
+	promoted := r.promoted(ctx, limit)
+	items, err := r.fill(ctx, without(g.order(set, limit), promoted), promoted, limit)
+	if err != nil {
+		return GuestPage{}, err
+	}
+	countDegraded(r.lacks)
+	return GuestPage{Items: placePromoted(items, limit), Degraded: append(r.degraded, r.lacks.names()...)}, nil
+}
+
+// guestOrder is a set as it is dealt, which takes milliseconds: the lists are kept
+// for as long as the set and the diversity are the same.
+type guestOrder struct {
+	set *trending.Set
+	by  feed.Diversity
+	of  map[int][]guestRef // by limit: the length of a page
+}
+
+// order is the order of the set in pages of limit. It is shared.
+func (g *Guest) order(set *trending.Set, limit int) []guestRef {
+	by := g.diversity()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.dealt.set != set || g.dealt.by != by {
+		g.dealt = guestOrder{set, by, map[int][]guestRef{}}
+	}
+	list, ok := g.dealt.of[limit]
+	if !ok {
+		list = dealGuests(set, by, limit)
+		g.dealt.of[limit] = list
+	}
+	return list
+}
+
+func dealGuests(set *trending.Set, by feed.Diversity, limit int) []guestRef {
+	at := time.Unix(set.At, 0)
+	candidates := make([]feed.Candidate, len(set.Entries))
+	trends := make(map[string]feed.Trend, len(set.Entries))
+	for i := range set.Entries {
+		e := &set.Entries[i]
+		candidates[i], trends[e.ID] = e.Candidate(), e.Trend
+		candidates[i].Score = float32(e.Trend.Guest(e.Age(at)))
+	}
+	slices.SortFunc(candidates, func(a, b feed.Candidate) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.UpdateTime, a.UpdateTime), cmp.Compare(a.ID, b.ID))
+	})
+	var d dealer
+	dealt := d.deal(candidates, by, limit)
+	list := make([]guestRef, len(dealt))
+	for i, ref := range dealt {
+		ref.Source = feed.SourceTrending
+		list[i] = guestRef{ref, trends[ref.ID]}
+	}
+	return list
+}
+
+// without are the refs whose group is not among others.
+func without(refs, others []guestRef) []guestRef {
+	if len(others) == 0 {
+		return refs
+	}
+	return slices.DeleteFunc(slices.Clone(refs), func(r guestRef) bool {
+		return slices.ContainsFunc(others, func(o guestRef) bool { return o.Group == r.Group })
+	})
+}
+
+// guestRef is an item that is to be read.
+type guestRef struct {
+	feed.Ref
+	trend feed.Trend
+}
+
+// placePromoted puts what is promoted on its positions. It fills no other.
+func placePromoted(items []GuestItem, limit int) []GuestItem {
+	page := make([]GuestItem, 0, limit)
+	for len(page) < limit {
+		source := feed.SourceTrending
+		if (len(page)+1)%promotedOf == promotedAt {
+			source = feed.SourcePromoted
+		}
+		next := slices.IndexFunc(items, func(it GuestItem) bool { return it.Source == source })
+		if next < 0 {
+			next = slices.IndexFunc(items, func(it GuestItem) bool { return it.Source == feed.SourceTrending })
+		}
+		if next < 0 {
+			break
+		}
+		page = append(page, items[next])
+		items = slices.Delete(items, next, next+1)
+	}
+	return page
+}
+
+// guestRead is the making of one page.
+type guestRead struct {
+	g        *Guest
+	now      time.Time
+	lacks    parts
+	degraded []string
+}
+
+// promoted are the proposals for a page.
+func (r *guestRead) promoted(ctx context.Context, limit int) []guestRef {
+	positions := (limit + promotedOf - promotedAt) / promotedOf
+	if r.g.stores.Promoted == nil || positions == 0 {
+		return nil
+	}
+	found, err := r.g.stores.Promoted.Propose(ctx, feed.Query{Origin: r.now, N: positions})
+	if err != nil {
+		r.g.log.WarnContext(ctx, "the guest feed goes without what is promoted", slog.Any("error", err))
+		guestLacksPromoted.Inc()
+		r.degraded = append(r.degraded, "promoted")
+		return nil
+	}
+	refs := make([]guestRef, len(found.Proposals))
+	for i, p := range found.Proposals {
+		refs[i].Ref = feed.Ref{ID: p.ID, Group: p.Group, Source: feed.SourcePromoted}
+	}
+	return refs
+}
+
+// fill reads what is promoted and as much of the list as the page has room for. An
+// error is that of a page without anything.
+func (r *guestRead) fill(ctx context.Context, list, promoted []guestRef, limit int) (items []GuestItem, err error) {
+	missing := limit
+	for read := 0; read < guestReads && missing > 0 && len(list)+len(promoted) > 0; read++ {
+		n := min(len(list), missing)
+		var found []GuestItem
+		found, err = r.read(ctx, slices.Concat(promoted, list[:n]))
+		if err != nil && !down(ctx, err) {
+			return nil, err
+		}
+		items = append(items, found...)
+		list, promoted = list[n:], nil
+		missing = limit - len(items)
+	}
+	if len(items) > 0 {
+		err = nil
+	}
+	return items, err
+}
+
+// read reads the content of items; what is gone is left out. What cannot be read is
+// as it was kept, beside the error.
+func (r *guestRead) read(ctx context.Context, refs []guestRef) ([]GuestItem, error) {
+	ids := make([]string, len(refs))
+	for i := range refs {
+		ids[i] = refs[i].ID
+	}
+	docs, err := r.g.stores.Items.Docs(ctx, ids)
+	if docs = slices.Clone(docs); len(docs) != len(ids) {
+		docs = make([]feed.Doc, len(ids)) // nothing could be read
+	}
+	if errors.Is(err, social.ErrUnavailable) {
+		r.lacks |= lacksSocial // also of the posts that are there, as they were kept
+	}
+	r.keep(docs, ids, err)
+	items := make([]GuestItem, 0, len(refs))
+	for i, doc := range docs {
+		if becomes(&feed.Profile{}, refs[i].Ref, doc, r.now.Unix()) == FatePaged {
+			items = append(items, GuestItem{Doc: doc, Source: refs[i].Source, Trend: refs[i].trend})
+		}
+	}
+	return items, err
+}
+
+// keep keeps the items that were read, and fills in those that could not be from what
+// was kept. Posts are kept where their deletion is known, see [social.KeptCards].
+func (r *guestRead) keep(docs []feed.Doc, ids []string, err error) {
+	g := r.g
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	old := func(k keptDoc) bool { return r.now.Sub(k.at) > keepGuest || k.at.After(r.now) }
+	for i, id := range ids {
+		k, kept := g.kept[id]
+		switch {
+		case docs[i].Missing() && err != nil:
+			r.lacks |= unread(id, err)
+			if kept && !old(k) {
+				docs[i] = k.Doc
+			}
+		case docs[i].Missing():
+			delete(g.kept, id)
+		case err == nil && !feed.IsPost(id):
+			g.kept[id] = keptDoc{docs[i], r.now}
+		}
+	}
+	if len(g.kept) > manyKept {
+		for id, k := range g.kept {
+			if old(k) {
+				delete(g.kept, id)
+			}
+		}
+	}
+}

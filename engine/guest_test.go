@@ -1,0 +1,268 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/trending"
+)
+
+// lobby is what a guest feed of a test is made of.
+type lobby struct {
+	set       *trending.Set
+	stale     bool
+	docs      map[string]feed.Item
+	down      error
+	cached    []string // what is answered beside the error
+	ads       []recall.Proposal
+	adsDown   error
+	asked     int // ids
+	now       time.Time
+	diversity feed.Diversity
+}
+
+func (l *lobby) Set() (*trending.Set, bool) { return l.set, l.stale }
+
+func (l *lobby) Docs(_ context.Context, ids []string) ([]feed.Doc, error) {
+	l.asked += len(ids)
+	if l.down != nil && l.cached == nil {
+		return nil, l.down
+	}
+	docs := make([]feed.Doc, len(ids))
+	for i, id := range ids {
+		docs[i].ID = id
+		if it, ok := l.docs[id]; ok && (l.down == nil || slices.Contains(l.cached, id)) {
+			docs[i].JSON, _ = json.Marshal(it)
+		}
+	}
+	return docs, l.down
+}
+
+func (l *lobby) Propose(_ context.Context, q feed.Query) (recall.Proposals, error) {
+	return recall.Proposals{Proposals: l.ads[:min(q.N, len(l.ads))]}, l.adsDown
+}
+
+// newLobby has n trending items t1, t2, … of an author each, the first the best, and
+// three promoted ones.
+func newLobby(n int) *lobby {
+	l := &lobby{docs: map[string]feed.Item{}, now: rankedAt}
+	entries := make([]trending.Entry, n)
+	for i := range entries {
+		id := fmt.Sprint("t", i+1)
+		at := rankedAt.Add(-time.Hour).Unix()
+		entries[i] = trending.Entry{ID: id, Group: id, UpdateTime: at, Reactions: 100, Trend: feed.Trend(10 - float64(i)/10), Author: id}
+		l.docs[id] = feed.Item{ID: id, Title: id, UpdateTime: at}
+	}
+	for i := range 3 {
+		id := fmt.Sprint("ad", i+1)
+		l.ads = append(l.ads, recall.Proposal{Candidate: feed.Candidate{ID: id, Group: id}})
+		l.docs[id] = feed.Item{ID: id, Title: id, UpdateTime: rankedAt.Unix()}
+	}
+	l.set = trending.NewSet(rankedAt.Unix(), entries)
+	return l
+}
+
+func (l *lobby) guest(promoted bool) *engine.Guest {
+	stores := engine.GuestStores{Trending: l, Items: l}
+	if promoted {
+		stores.Promoted = l
+	}
+	return engine.NewGuest(stores, func() feed.Diversity { return l.diversity }, engine.Config{Clock: func() time.Time { return l.now }})
+}
+
+func guestIDs(t *testing.T, g *engine.Guest, limit int) (ids, degraded []string) {
+	t.Helper()
+	page, err := g.Page(t.Context(), limit)
+	require.NoError(t, err)
+	for _, it := range page.Items {
+		ids = append(ids, it.ID)
+		require.Equal(t, it.ID[0] == 'a', it.Source == feed.SourcePromoted)
+	}
+	return ids, page.Degraded
+}
+
+func TestGuestPage(t *testing.T) {
+	t.Parallel()
+	l := newLobby(60)
+	g := l.guest(false)
+	ids, degraded := guestIDs(t, g, 20)
+	assert.Equal(t, numbered(1, 20), ids)
+	assert.Nil(t, degraded)
+	assert.Equal(t, 20, l.asked, "no more is read than is shown")
+	page, err := g.Page(t.Context(), 1)
+	require.NoError(t, err)
+	assert.Equal(t, feed.SourceTrending, page.Items[0].Source)
+	assert.Equal(t, "hot", page.Items[0].Trend.Mark())
+
+	delete(l.docs, "t2")
+	l.docs["t5"] = feed.Item{ID: "t5", GroupID: "another", Title: "t5", UpdateTime: rankedAt.Unix()}
+	l.docs["t7"] = feed.Item{ID: "t7", Title: "t7", UpdateTime: rankedAt.Unix() + 1}
+	ids, _ = guestIDs(t, g, 10)
+	assert.Equal(t, []string{"t1", "t3", "t4", "t6", "t8", "t9", "t10", "t11", "t12", "t13"}, ids, "what is gone, or not what was computed, is left out")
+	ids, _ = guestIDs(t, g, 100)
+	assert.Len(t, ids, 57)
+	for _, limit := range []int{-1, 0, 101} {
+		_, err := g.Page(t.Context(), limit)
+		require.ErrorIs(t, err, engine.ErrBadLimit)
+	}
+}
+
+// numbered are the ids t<from> to t<to>.
+func numbered(from, to int) (ids []string) {
+	for i := from; i <= to; i++ {
+		ids = append(ids, fmt.Sprint("t", i))
+	}
+	return ids
+}
+
+// TestGuestOrder has an older item whose higher trend counts for less.
+func TestGuestOrder(t *testing.T) {
+	t.Parallel()
+	l := newLobby(0)
+	var entries []trending.Entry
+	for id, e := range map[string]struct {
+		trend feed.Trend
+		hours int
+	}{"old": {4, 50}, "new": {2, 1}, "hot": {9, 2}} { // 4·exp(−1) < 2·exp(−.02)
+		at := rankedAt.Add(-time.Duration(e.hours) * time.Hour).Unix()
+		entries = append(entries, trending.Entry{ID: id, Group: id, UpdateTime: at, Trend: e.trend})
+		l.docs[id] = feed.Item{ID: id, Title: id, UpdateTime: at}
+	}
+	l.set = trending.NewSet(rankedAt.Unix(), entries)
+	ids, _ := guestIDs(t, l.guest(false), 10)
+	assert.Equal(t, []string{"hot", "new", "old"}, ids)
+	l.now = l.now.Add(30 * time.Hour)
+	ids, _ = guestIDs(t, l.guest(false), 10)
+	assert.Equal(t, []string{"hot", "new", "old"}, ids, "the order is that of the moment the set is of")
+}
+
+func TestGuestIsDealt(t *testing.T) {
+	t.Parallel()
+	l := newLobby(4)
+	for i := range 3 {
+		l.set.Entries[i].Author = "one"
+	}
+	l.set.Entries[1].Story = []byte(feed.Sketch("The same story told again by somebody"))
+	l.set.Entries[3].Story = l.set.Entries[1].Story
+	l.diversity = feed.Diversity{Author: feed.Spread{Decay: 0.5}, SameStory: 0.9}
+	ids, _ := guestIDs(t, l.guest(false), 10)
+	assert.Equal(t, []string{"t1", "t4", "t3"}, ids)
+}
+
+func TestGuestPromoted(t *testing.T) {
+	t.Parallel()
+	l := newLobby(60)
+	g := l.guest(true)
+	ids, _ := guestIDs(t, g, 40)
+	assert.Equal(t, slices.Concat(numbered(1, 8), []string{"ad1"}, numbered(9, 17), []string{"ad2"}, numbered(18, 26), []string{"ad3"}, numbered(27, 37)), ids)
+	ids, _ = guestIDs(t, g, 8)
+	assert.Equal(t, numbered(1, 8), ids)
+	ids, _ = guestIDs(t, g, 9)
+	assert.Equal(t, append(numbered(1, 8), "ad1"), ids)
+
+	delete(l.docs, "ad1")
+	l.ads[1] = recall.Proposal{Candidate: feed.Candidate{ID: "t3", Group: "t3"}}
+	page, err := g.Page(t.Context(), 20)
+	require.NoError(t, err)
+	require.Len(t, page.Items, 20)
+	assert.Equal(t, "t3", page.Items[8].ID, "what trends and is promoted comes once, as promoted")
+	assert.Equal(t, feed.SourcePromoted, page.Items[8].Source)
+	assert.Equal(t, "t4", page.Items[2].ID)
+
+	l.adsDown = errors.New("no promotions")
+	ids, degraded := guestIDs(t, g, 20)
+	assert.Equal(t, numbered(1, 20), ids)
+	assert.Equal(t, []string{"promoted"}, degraded)
+
+	few := newLobby(3)
+	ids, _ = guestIDs(t, few.guest(true), 20)
+	assert.Equal(t, numbered(1, 3), ids, "what is promoted fills no other position")
+}
+
+func TestGuestWhileSomethingIsDown(t *testing.T) {
+	t.Parallel()
+	down := fmt.Errorf("%w: no connection", catalog.ErrUnavailable)
+	l := newLobby(30)
+	g := l.guest(false)
+	l.down = down
+	_, err := g.Page(t.Context(), 5)
+	require.ErrorIs(t, err, catalog.ErrUnavailable, "nothing is known")
+	l.cached = []string{"t2", "t4"}
+	ids, degraded := guestIDs(t, g, 5)
+	assert.Equal(t, []string{"t2", "t4"}, ids, "what a cache has")
+	assert.Equal(t, []string{"catalog"}, degraded)
+
+	l.down = nil
+	ids, degraded = guestIDs(t, g, 10)
+	assert.Equal(t, numbered(1, 10), ids)
+	assert.Nil(t, degraded)
+	l.down, l.cached = down, nil
+	l.now = l.now.Add(10 * time.Minute)
+	ids, degraded = guestIDs(t, g, 10)
+	assert.Equal(t, numbered(1, 10), ids, "as it was ten minutes ago")
+	assert.Equal(t, []string{"catalog"}, degraded)
+	l.now = l.now.Add(time.Second)
+	_, err = g.Page(t.Context(), 10)
+	require.ErrorIs(t, err, catalog.ErrUnavailable)
+
+	l.down = errors.New("a mistake of ours")
+	_, err = g.Page(t.Context(), 10)
+	require.ErrorIs(t, err, l.down, "that is not covered up")
+	l.down, l.stale = nil, true
+	_, degraded = guestIDs(t, g, 10)
+	assert.Equal(t, []string{"trending"}, degraded)
+	l.set = nil
+	_, err = g.Page(t.Context(), 10)
+	require.ErrorIs(t, err, trending.ErrUnavailable)
+}
+
+// TestGuestWhileTheSocialStoreIsDown shows posts as they were kept beside items.
+func TestGuestWhileTheSocialStoreIsDown(t *testing.T) {
+	t.Parallel()
+	l := newLobby(3)
+	l.set.Entries[1].ID, l.set.Entries[1].Group = "post:p", "post:p"
+	l.docs["post:p"] = feed.Item{ID: "post:p", Title: "p", UpdateTime: rankedAt.Unix()}
+	g := l.guest(false)
+	l.down, l.cached = fmt.Errorf("%w: %w", catalog.ErrUnavailable, social.ErrUnavailable), []string{"t1", "t3"}
+	ids, degraded := guestIDs(t, g, 3)
+	assert.Equal(t, []string{"t1", "t3"}, ids)
+	assert.Equal(t, []string{"social"}, degraded)
+	l.cached = append(l.cached, "post:p")
+	ids, degraded = guestIDs(t, g, 3)
+	assert.Equal(t, []string{"t1", "post:p", "t3"}, ids, "it was kept where its deletion is known")
+	assert.Equal(t, []string{"social"}, degraded)
+	l.down = nil
+	_, _ = guestIDs(t, g, 3)
+	l.down, l.cached = fmt.Errorf("%w: %w", catalog.ErrUnavailable, social.ErrUnavailable), []string{}
+	ids, _ = guestIDs(t, g, 3)
+	assert.Equal(t, []string{"t1", "t3"}, ids, "in this process nothing is known of deletions")
+}
+
+func BenchmarkGuest(b *testing.B) {
+	l := newLobby(500)
+	for i := range l.set.Entries {
+		e := &l.set.Entries[i]
+		e.Author, e.Site, e.Tags = fmt.Sprint("a", i%50), fmt.Sprint("s", i%40), []string{fmt.Sprint("t", i%20)}
+		e.Story = []byte(feed.Sketch(fmt.Sprintf("Item %d about v%d w%d", i, i*7919%997, i*31%499)))
+	}
+	l.diversity = feed.Diversity{Author: feed.Spread{Decay: 0.5, Floor: 0.1}, Site: feed.Spread{Decay: 0.7, Floor: 0.2}, Tag: feed.Spread{Decay: 0.9, Floor: 0.5}, SameStory: 0.6}
+	g := l.guest(true)
+	for b.Loop() {
+		if _, err := g.Page(b.Context(), 20); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

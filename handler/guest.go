@@ -1,0 +1,92 @@
+package handler
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"strings"
+
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+)
+
+// Guest answers the feed of readers who are not known. [engine.Guest] implements it.
+type Guest interface {
+	// Page answers the first limit items, best first, the same for everybody. Degraded
+	// names what the answer lacks. Errors wrap [engine.ErrBadLimit],
+	// [trending.ErrUnavailable], or a store's ErrUnavailable where nothing could be
+	// answered. It changes nothing and may be repeated.
+	Page(ctx context.Context, limit int) (engine.GuestPage, error)
+}
+
+// getGuestFeed answers GET /v1/feed/guest. Nobody is asked who they are: the answer
+// is one for all, so that caches may share it.
+func (s *server) getGuestFeed(c *call) error {
+	ask := struct {
+		Limit int `json:"limit"`
+	}{engine.DefaultLimit}
+	if err := c.decodeQuery(&ask); err != nil {
+		return err
+	}
+	if err := checkLimit(ask.Limit); err != nil {
+		return err
+	}
+	var page engine.GuestPage
+	err := s.work(c, func(ctx context.Context) (err error) {
+		page, err = s.deps.Guest.Page(ctx, ask.Limit)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.lacks = strings.Join(page.Degraded, ",")
+	c.out = appendGuestPage(c.out[:0], &page)
+	sum := sha256.Sum256(c.out)
+	c.sendShared(`"`+hex.EncodeToString(sum[:12])+`"`, c.out)
+	return nil
+}
+
+// sendShared answers what everybody gets and caches may keep, or that the client has
+// it. tag is of the body as it is before it is compressed.
+func (c *call) sendShared(tag string, body []byte) {
+	if known, ok := noneMatch(c.gin.Request, tag); ok {
+		c.gin.Writer.Header()["Cache-Control"] = forAll
+		c.sendNotModified(known)
+		return
+	}
+	c.shared = true
+	c.gin.Writer.Header()["Etag"] = []string{tag}
+	c.send(http.StatusOK, 0, body)
+}
+
+// appendGuestPage writes the whole answer.
+func appendGuestPage(b []byte, page *engine.GuestPage) []byte {
+	b = append(b, successHead+`{"items":[`...)
+	for i := range page.Items {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendGuestItem(b, &page.Items[i])
+	}
+	b = append(b, ']')
+	b = appendDegraded(b, page.Degraded)
+	return append(b, "}}"...)
+}
+
+// appendGuestItem writes an item or post, and what brought it.
+func appendGuestItem(b []byte, it *engine.GuestItem) []byte {
+	text := []byte(it.JSON)
+	if !feed.IsPost(it.ID) {
+		text = withoutInFeed(text)
+	}
+	b = append(b, text[:len(text)-1]...) // all but the closing brace
+	b = append(append(append(b, `,"`+feed.InFeed+`":{"source":"`...), it.Source.String()...), '"')
+	if mark := it.Trend.Mark(); mark != "" {
+		b = append(append(append(b, `,"trend":"`...), mark...), '"')
+	}
+	if it.Source == feed.SourcePromoted {
+		b = append(b, `,"is_promoted":true`...)
+	}
+	return append(b, "}}"...)
+}

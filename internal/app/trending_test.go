@@ -1,0 +1,390 @@
+package app
+
+import (
+	"cmp"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gohugoio/httpcache"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/trending"
+)
+
+// due waits until the set is that of the clock's moment.
+func due(t testing.TB, a *App) *trending.Set {
+	t.Helper()
+	now := a.clock().Unix()
+	require.Eventually(t, func() bool {
+		_ = a.trending.Look(t.Context())
+		set, _ := a.trending.Set()
+		return set != nil && set.At == now
+	}, time.Minute, 20*time.Millisecond, "what is trending is not computed")
+	set, _ := a.trending.Set()
+	return set
+}
+
+// guestAnswer is an answer of GET /v1/feed/guest.
+type guestAnswer struct {
+	Code int `json:"code"`
+	Data struct {
+		Items []struct {
+			ID     string `json:"id"`
+			InFeed struct {
+				Source     string `json:"source"`
+				Trend      string `json:"trend"`
+				IsPromoted bool   `json:"is_promoted"`
+			} `json:"in_feed"`
+		} `json:"items"`
+		Degraded []string `json:"degraded"`
+	} `json:"data"`
+	header http.Header
+	raw    string
+}
+
+func (g guestAnswer) ids() (ids []string) {
+	for _, it := range g.Data.Items {
+		ids = append(ids, it.ID)
+	}
+	return ids
+}
+
+func guests(t testing.TB, a *App, query string) guestAnswer {
+	t.Helper()
+	w := httptest.NewRecorder()
+	a.Handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/v1/feed/guest"+query, nil))
+	g := guestAnswer{header: w.Result().Header, raw: w.Body.String()}
+	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &g), g.raw)
+	return g
+}
+
+// trendOf is the trend of an item by hand.
+func trendOf(it *feed.Item, now time.Time) feed.Trend {
+	hours := now.Sub(time.Unix(it.UpdateTime, 0)).Hours()
+	return feed.Trend(float64(it.Likes+2*it.Comments) / ((hours + 1) * (hours + 1)))
+}
+
+// straight are the n best of a week, found by scoring every one.
+func straight(posts []feed.Item, now time.Time, n int) []feed.Item {
+	best := slices.DeleteFunc(slices.Clone(posts), func(it feed.Item) bool {
+		age := now.Sub(time.Unix(it.UpdateTime, 0))
+		return it.Likes+it.Comments == 0 || age < 0 || age >= 7*24*time.Hour
+	})
+	slices.SortFunc(best, func(a, b feed.Item) int {
+		return cmp.Or(cmp.Compare(trendOf(&b, now), trendOf(&a, now)), cmp.Compare(b.UpdateTime, a.UpdateTime), cmp.Compare(a.ID, b.ID))
+	})
+	return best[:min(n, len(best))]
+}
+
+// TestTrendingOfRealPosts compares with scoring every post, in both modes: as the
+// posts are, and crowded, with those of half a year within a week.
+func TestTrendingOfRealPosts(t *testing.T) {
+	t.Parallel()
+	posts := testenv.Posts(t)
+	now := time.Date(2016, 3, 10, 12, 0, 0, 0, time.UTC)
+	crowded := slices.Clone(posts)
+	for i := range crowded {
+		crowded[i].UpdateTime = now.Unix() - (now.Unix()-posts[i].UpdateTime)/26
+	}
+	for name, c := range map[string]struct {
+		posts []feed.Item
+		size  int
+	}{"as they are": {posts, 302}, "crowded": {crowded, 500}} {
+		want := straight(c.posts, now, 500)
+		require.Len(t, want, c.size)
+		for _, m := range modes {
+			t.Run(name+" "+m.name, func(t *testing.T) {
+				t.Parallel()
+				clock := at(now.Add(-time.Hour))
+				a := open(t, m.config(t), WithClock(clock.Now))
+				put(t, a, c.posts...)
+				clock.Advance(time.Hour)
+				set := due(t, a)
+				require.Len(t, set.Entries, c.size)
+				for i, e := range set.Entries {
+					assert.Equal(t, want[i].ID, e.ID, "place %d", i)
+					assert.InEpsilon(t, float64(trendOf(&want[i], now)), float64(e.Trend), 1e-12, e.ID)
+					assert.Equal(t, want[i].AuthorID, e.Author, e.ID)
+					assert.True(t, slices.Equal(want[i].Tags, e.Tags), e.ID)
+				}
+				guestsOf(t, a, want, now)
+			})
+		}
+	}
+}
+
+// guestsOf reads the guest feed of these posts.
+func guestsOf(t *testing.T, a *App, posts []feed.Item, now time.Time) {
+	t.Helper()
+	for limit, query := range map[int]string{20: "", 1: "?limit=1", 100: "?limit=100"} {
+		g := guests(t, a, query)
+		require.Len(t, g.Data.Items, limit)
+		for _, it := range g.Data.Items {
+			i := slices.IndexFunc(posts, func(p feed.Item) bool { return p.ID == it.ID })
+			require.GreaterOrEqual(t, i, 0)
+			mark := ""
+			switch trend := trendOf(&posts[i], now); {
+			case trend > 5:
+				mark = "hot"
+			case trend > 2:
+				mark = "warm"
+			}
+			assert.Equal(t, "trending", it.InFeed.Source)
+			assert.Equal(t, mark, it.InFeed.Trend, it.ID)
+		}
+		assert.Equal(t, g.raw, guests(t, a, query).raw, "the same bytes")
+	}
+}
+
+// TestGuestSeesPublicPosts likes, hides and deletes posts.
+func TestGuestSeesPublicPosts(t *testing.T) {
+	t.Parallel()
+	for _, m := range networks {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			clock := at(noon)
+			a := open(t, m.config(t), WithClock(clock.Now))
+			store := a.network.fanout.Store()
+			publish := func(caption string, public bool) string {
+				p, _, err := store.CreatePost(t.Context(), social.Post{
+					Author: "ann", Caption: caption, Audience: social.Audience{Public: public, Followers: !public},
+				}, social.Creation{})
+				require.NoError(t, err)
+				return p.ID
+			}
+			_, err := store.Follow(t.Context(), "bob", "ann", time.Time{})
+			require.NoError(t, err)
+			shown, hidden, gone := publish("For all to see", true), publish("For followers only", false), publish("Soon regretted", true)
+			for _, id := range []string{shown, hidden, gone} {
+				_, _, err := store.Like(t.Context(), "bob", id)
+				require.NoError(t, err)
+			}
+			settled(t, a)
+			put(t, a, feed.Item{ID: "item", Title: "An item", UpdateTime: noon.Unix(), Likes: 3})
+			likesIndexed(t, a, clock)
+			set := due(t, a)
+			var ids []string
+			for _, e := range set.Entries {
+				ids = append(ids, e.ID)
+			}
+			assert.ElementsMatch(t, []string{"item", shown, gone}, ids, "only public posts trend")
+			g := guests(t, a, "")
+			assert.ElementsMatch(t, []string{"item", shown, gone}, g.ids())
+			require.NoError(t, store.DeletePost(t.Context(), gone, "ann", time.Time{}))
+			g = guests(t, a, "")
+			assert.ElementsMatch(t, []string{"item", shown}, g.ids())
+			assert.NotContains(t, g.raw, "has_liked", "nothing is said of a reader")
+		})
+	}
+}
+
+// likesIndexed lets the likes reach the index, which gathers them for a while.
+func likesIndexed(t *testing.T, a *App, clock *clock) {
+	t.Helper()
+	clock.Advance(6 * time.Minute)
+	require.Eventually(t, func() bool {
+		stats, err := a.network.store.Stats(t.Context())
+		if err != nil {
+			return false
+		}
+		for _, row := range stats.Rows {
+			if row.State != "completed" {
+				return false
+			}
+		}
+		return true
+	}, time.Minute, 10*time.Millisecond, "the likes are not counted")
+	refreshIndex(t, a)
+}
+
+// TestTrendingServersShare has two servers over one Redis: one computes. When it is
+// closed the other goes on.
+func TestTrendingServersShare(t *testing.T) {
+	t.Parallel()
+	cfg := services(t)
+	clock := at(noon)
+	one := open(t, cfg, WithClock(clock.Now))
+	cfg.DataDir = t.TempDir()
+	two := open(t, cfg, WithClock(clock.Now))
+	put(t, one, feed.Item{ID: "a", Title: "A", UpdateTime: noon.Unix(), Likes: 9})
+	clock.Advance(5 * time.Minute)
+	set := due(t, one)
+	other := due(t, two)
+	assert.Equal(t, set.Revision, other.Revision)
+	assert.Equal(t, guests(t, one, "").raw, guests(t, two, "").raw)
+	require.NoError(t, one.Close(t.Context()))
+	clock.Advance(5 * time.Minute)
+	assert.Greater(t, due(t, two).At, set.At)
+}
+
+// TestGuestThroughACache reads with a client that keeps answers as they allow.
+func TestGuestThroughACache(t *testing.T) {
+	t.Parallel()
+	for _, compress := range []bool{true, false} {
+		clock := at(noon)
+		cfg := embedded(t)
+		cfg.Server.Compress = compress
+		a := open(t, cfg, WithClock(clock.Now))
+		for _, id := range []string{"a", "b", "c"} {
+			put(t, a, feed.Item{ID: id, Title: id, Summary: strings.Repeat("A long summary ", 40), UpdateTime: noon.Unix(), Likes: 9})
+		}
+		clock.Advance(5 * time.Minute)
+		due(t, a)
+		var asked, unchanged atomic.Int64
+		var aged atomic.Int64 // seconds that what is answered has been on its way
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			asked.Add(1)
+			w.Header().Set("Date", time.Now().Add(-time.Duration(aged.Load())*time.Second).UTC().Format(http.TimeFormat))
+			spy := &statusSpy{ResponseWriter: w}
+			a.Handler.ServeHTTP(spy, r)
+			if spy.status == http.StatusNotModified {
+				unchanged.Add(1)
+			}
+		}))
+		t.Cleanup(srv.Close)
+		client := &http.Client{Transport: &httpcache.Transport{Cache: &mapCache{}, Transport: srv.Client().Transport}}
+		read := func(accept string) string {
+			req, err := http.NewRequestWithContext(t.Context(), "GET", srv.URL+"/v1/feed/guest", nil)
+			require.NoError(t, err)
+			if accept != "" {
+				req.Header.Set("Accept-Encoding", accept)
+			}
+			res, err := client.Do(req)
+			require.NoError(t, err)
+			defer func() { _ = res.Body.Close() }()
+			body, err := io.ReadAll(res.Body)
+			require.NoError(t, err)
+			require.Equal(t, http.StatusOK, res.StatusCode)
+			require.Equal(t, "public, max-age=60", res.Header.Get("Cache-Control"))
+			require.Equal(t, compress, res.Header.Get("Vary") == "Accept-Encoding", res.Header.Get("Vary"))
+			return string(body)
+		}
+		first := read("identity")
+		for range 5 {
+			require.Equal(t, first, read("identity"))
+		}
+		require.EqualValues(t, 1, asked.Load(), "within its minute the server is not asked again")
+		gz := read("gzip")
+		if compress {
+			require.NotEqual(t, first, gz, "who takes gzip gets gzip")
+			require.EqualValues(t, 2, asked.Load())
+		} else {
+			require.Equal(t, first, gz)
+			require.EqualValues(t, 1, asked.Load())
+		}
+		before := asked.Load()
+		aged.Store(61)
+		for _, accept := range []string{"identity", "gzip"} {
+			client = &http.Client{Transport: &httpcache.Transport{Cache: &mapCache{}, Transport: srv.Client().Transport}}
+			body := read(accept)
+			for range 3 {
+				require.Equal(t, body, read(accept))
+			}
+		}
+		require.EqualValues(t, before+8, asked.Load(), "after its minute the server is asked")
+		require.EqualValues(t, 6, unchanged.Load(), "and says that nothing has changed")
+		put(t, a, feed.Item{ID: "d", Title: "D", UpdateTime: clock.Now().Unix(), Likes: 99})
+		clock.Advance(5 * time.Minute)
+		due(t, a)
+		require.Contains(t, read("identity"), `"id":"d"`)
+		require.EqualValues(t, 6, unchanged.Load())
+	}
+}
+
+// statusSpy notes the status.
+type statusSpy struct {
+	http.ResponseWriter
+	status int
+}
+
+func (s *statusSpy) WriteHeader(status int) {
+	s.status = status
+	s.ResponseWriter.WriteHeader(status)
+}
+
+func (s *statusSpy) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+
+// mapCache is where a caching client keeps answers.
+type mapCache struct{ kept map[string][]byte }
+
+func (m *mapCache) Get(key string) ([]byte, bool) { data, ok := m.kept[key]; return data, ok }
+
+func (m *mapCache) Set(key string, data []byte) {
+	if m.kept == nil {
+		m.kept = map[string][]byte{}
+	}
+	m.kept[key] = data
+}
+
+func (m *mapCache) Delete(key string) { delete(m.kept, key) }
+
+// TestGuestWithoutServices takes Redis and Elasticsearch away.
+func TestGuestWithoutServices(t *testing.T) {
+	t.Parallel()
+	cfg, es := cutOff(t)
+	r := testenv.StartRedis(t)
+	cfg.Redis.Addrs = []string{r.Addr}
+	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 2*time.Second, 3*time.Second
+	clock := at(noon)
+	a := open(t, cfg, WithClock(clock.Now))
+	put(t, a, feed.Item{ID: "a", Title: "A", UpdateTime: noon.Unix(), Likes: 9}, feed.Item{ID: "b", Title: "B", UpdateTime: noon.Unix(), Likes: 8})
+	clock.Advance(5 * time.Minute)
+	due(t, a)
+	require.Equal(t, []string{"a", "b"}, guests(t, a, "").ids())
+	es.set(true)
+	r.Kill()
+	clock.Advance(9 * time.Minute)
+	g := guests(t, a, "")
+	assert.Equal(t, []string{"a", "b"}, g.ids(), "as it was")
+	assert.Equal(t, []string{"catalog"}, g.Data.Degraded)
+	clock.Advance(2 * time.Minute)
+	g = guests(t, a, "")
+	assert.Equal(t, 50301, g.Code, g.raw)
+	assert.Equal(t, "no-store", g.header.Get("Cache-Control"))
+	es.set(false)
+	require.Eventually(t, func() bool { g = guests(t, a, ""); return g.Code == 0 && g.Data.Degraded == nil }, time.Minute, 20*time.Millisecond)
+	clock.Advance(time.Hour)
+	g = guests(t, a, "")
+	assert.Equal(t, []string{"a", "b"}, g.ids())
+	assert.Equal(t, []string{"trending"}, g.Data.Degraded, "older than an hour")
+}
+
+// TestGuestWithoutPostgres shows public posts as they were kept, and none that was
+// deleted.
+func TestGuestWithoutPostgres(t *testing.T) {
+	t.Parallel()
+	db := testenv.StartPostgres(t)
+	cfg := withPostgres(t)
+	cfg.Postgres.URL = db.URL
+	clock := at(noon)
+	a := open(t, cfg, WithClock(clock.Now))
+	store := a.network.fanout.Store()
+	var ids []string
+	for _, caption := range []string{"Kept for now", "Deleted in time"} {
+		p, _, err := store.CreatePost(t.Context(), social.Post{Author: "ann", Caption: caption, Audience: social.Audience{Public: true}}, social.Creation{})
+		require.NoError(t, err)
+		_, _, err = store.Like(t.Context(), "bob", p.ID)
+		require.NoError(t, err)
+		ids = append(ids, p.ID)
+	}
+	likesIndexed(t, a, clock)
+	due(t, a)
+	require.ElementsMatch(t, ids, guests(t, a, "").ids())
+	require.NoError(t, store.DeletePost(t.Context(), ids[1], "ann", time.Time{}))
+	likesIndexed(t, a, clock)
+	db.Crash()
+	g := guests(t, a, "")
+	assert.Equal(t, ids[:1], g.ids(), g.raw)
+	assert.Equal(t, []string{"social"}, g.Data.Degraded)
+}

@@ -1,0 +1,142 @@
+package elastic
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/recall"
+)
+
+var _ recall.Popular = (*Source)(nil)
+
+// Popular implements [recall.Popular] with one request: a search for each span. An
+// index without a field of popularity has no popular items. At most 10,000 items
+// come for a span.
+func (s *Source) Popular(ctx context.Context, spans []recall.Span, n int) ([][]recall.PopularItem, error) {
+	schema, err := s.schema.Get()
+	if err != nil {
+		return nil, s.contractError(err)
+	}
+	lists := make([][]recall.PopularItem, len(spans))
+	if len(spans) == 0 || n <= 0 || schema.Fields.Popularity == esindex.None {
+		return lists, nil
+	}
+	request, err := s.popularBody(schema, spans, n)
+	if err != nil {
+		return nil, err
+	}
+	const parts = "error,status,responses.error,responses.status,responses.hits.hits.sort,responses.hits.hits._id"
+	err = esindex.Do(ctx, s.client, http.MethodPost, "/_msearch", "filter_path="+parts, request, func(data []byte) error {
+		return s.readPopular(ctx, schema, data, lists)
+	})
+	if err != nil {
+		return nil, s.contractError(err)
+	}
+	return lists, nil
+}
+
+// popularBody is pairs of lines: where is searched, and what for.
+func (s *Source) popularBody(schema *esindex.Schema, spans []recall.Span, n int) ([]byte, error) {
+	where, err := json.Marshal(map[string]any{"index": s.index, "allow_partial_search_results": false})
+	if err != nil {
+		return nil, err
+	}
+	keys := order(schema)
+	keys[0] = map[string]sortKey{schema.Fields.Popularity: {Order: "desc", UnmappedType: "long"}}
+	var body []byte
+	for _, span := range spans {
+		ask := search{
+			Size: min(n, maxSize), Sort: keys, StoredFields: "_none_",
+			Query: clause{Bool: &boolean{Filter: []clause{
+				{Range: map[string]timeRange{schema.Fields.UpdateTime: {GT: schema.Time.Literal(span.After), LTE: schema.Time.Literal(span.Until)}}},
+				{Range: map[string]timeRange{schema.Fields.Popularity: {GT: json.RawMessage("0")}}},
+			}}},
+		}
+		if schema.MetaID() {
+			ask.StoredFields = "" // _id is a stored field
+		}
+		line, err := json.Marshal(ask)
+		if err != nil {
+			return nil, err
+		}
+		body = append(append(append(append(body, where...), '\n'), line...), '\n')
+	}
+	return body, nil
+}
+
+// popularHit is a hit: its sort values are popularity, time, id and group, without
+// the id where that is the document's.
+type popularHit struct {
+	ID   string            `json:"_id"`
+	Sort []json.RawMessage `json:"sort"`
+}
+
+// readPopular reads an answer into the lists.
+func (s *Source) readPopular(ctx context.Context, schema *esindex.Schema, data []byte, lists [][]recall.PopularItem) error {
+	var answer struct {
+		Responses []struct {
+			Status int            `json:"status"`
+			Error  *esindex.Cause `json:"error"`
+			Hits   struct {
+				Hits []popularHit `json:"hits"`
+			} `json:"hits"`
+		} `json:"responses"`
+	}
+	if err := json.Unmarshal(data, &answer); err != nil {
+		return fmt.Errorf("the answer of elasticsearch cannot be read: %w", err)
+	}
+	if len(answer.Responses) != len(lists) {
+		return fmt.Errorf("elasticsearch answered %d of %d searches", len(answer.Responses), len(lists))
+	}
+	illegal := 0
+	for i, r := range answer.Responses {
+		if r.Error != nil {
+			root := r.Error.Root()
+			return &esindex.Error{Status: r.Status, Type: root.Type, Reason: root.Reason}
+		}
+		for _, hit := range r.Hits.Hits {
+			item, err := hit.item(schema)
+			if err != nil {
+				return err
+			}
+			if feed.CheckItemID(item.ID) != nil || feed.CheckItemID(item.Group) != nil {
+				illegal++
+				continue
+			}
+			lists[i] = append(lists[i], item)
+		}
+	}
+	s.countIllegal(ctx, illegal)
+	return nil
+}
+
+func (h *popularHit) item(schema *esindex.Schema) (item recall.PopularItem, err error) {
+	item.ID = h.ID
+	values := h.Sort
+	if !schema.MetaID() && len(values) == 4 {
+		if err := json.Unmarshal(values[2], &item.ID); err != nil {
+			return item, errSort
+		}
+		values = append(values[:2:2], values[3])
+	}
+	if len(values) != 3 {
+		return item, errSort
+	}
+	var group *string
+	if item.Reactions, err = strconv.ParseFloat(string(values[0]), 64); err != nil || json.Unmarshal(values[2], &group) != nil {
+		return item, errSort
+	}
+	if item.UpdateTime, err = schema.Time.FromSort(values[1]); err != nil {
+		return item, err
+	}
+	if item.Group = item.ID; group != nil {
+		item.Group = cmp.Or(*group, item.ID)
+	}
+	return item, nil
+}

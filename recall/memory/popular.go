@@ -1,0 +1,80 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/freshet/freshet/recall"
+)
+
+var _ recall.Popular = (*Source)(nil)
+
+// Popular implements [recall.Popular]. It looks at every item of the spans; its only
+// errors are those of ctx.
+func (s *Source) Popular(ctx context.Context, spans []recall.Span, n int) ([][]recall.PopularItem, error) {
+	s.mu.RLock()
+	views := s.views
+	s.mu.RUnlock()
+	lists := make([][]recall.PopularItem, len(spans))
+	for i, span := range spans {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("popular items from memory: %w", err)
+		}
+		lists[i] = popular(views, span, n)
+	}
+	return lists, nil
+}
+
+// popular is the list of one span.
+func popular(views []view, span recall.Span, n int) []recall.PopularItem {
+	var best mostPopular
+	for i := range views {
+		v := &views[i]
+		at := sort.Search(v.len(), func(i int) bool { return v.times[i] <= span.Until })
+		for ; at < v.len() && v.times[at] > span.After; at++ {
+			if item := uint32(at); v.popularity[item] > 0 && !v.isDead(item) {
+				best.offer(v, item, n)
+			}
+		}
+	}
+	best.keep(n)
+	return best.items
+}
+
+// mostPopular collects items and throws the least popular away now and then.
+type mostPopular struct {
+	items []recall.PopularItem
+	least float64 // log10(1 + reactions) that an item must have to be among the best
+}
+
+func (b *mostPopular) offer(v *view, item uint32, n int) {
+	if v.popularity[item] < b.least {
+		return
+	}
+	// Popularity is whole, so it comes back whole.
+	reactions := math.Round(math.Pow(10, v.popularity[item]) - 1)
+	b.items = append(b.items, recall.PopularItem{
+		ID: v.ids.at(item), Group: v.group(item), UpdateTime: v.times[item], Reactions: reactions,
+	})
+	if len(b.items) >= 2*n {
+		b.keep(n)
+	}
+}
+
+// keep keeps the n best, in order.
+func (b *mostPopular) keep(n int) {
+	slices.SortFunc(b.items, func(x, y recall.PopularItem) int {
+		return cmp.Or(cmp.Compare(y.Reactions, x.Reactions), cmp.Compare(y.UpdateTime, x.UpdateTime), strings.Compare(x.ID, y.ID))
+	})
+	if len(b.items) > n {
+		b.items = b.items[:n]
+	}
+	if len(b.items) == n && n > 0 {
+		b.least = math.Log10(1 + b.items[n-1].Reactions) // as the index has it
+	}
+}

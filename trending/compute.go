@@ -1,0 +1,190 @@
+package trending
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
+)
+
+const (
+	// widen is how much longer each bucket of ages is than the one before: in a
+	// bucket, trends of equal reactions differ by no more than its square.
+	widen = 1.2
+	// halvings is how often buckets that may hide something are halved, at most: the
+	// widest has 101,000 seconds, so after seventeen they have one second each.
+	halvings = 20
+	// docsAtOnce is how many items are read from the catalog in one step.
+	docsAtOnce = 100
+)
+
+// Compute returns the n items with the highest trend as of at, each of another group,
+// of equal ones the newer, then the one with the lower id.
+//
+// It asks for the n items with the most reactions of each bucket of ages. Those
+// behind them in a bucket have no more reactions than the last of them, and so no
+// higher trend than that many have at the bucket's youngest age. Where that reaches
+// the least trend of the set the bucket is halved and asked again, down to a second;
+// so the set is what scoring every item would find. Only where more than n items of
+// one second would be in it, and some of them are of one group, it may come short.
+//
+// Errors are those of popular and of items.
+func Compute(ctx context.Context, popular recall.Popular, items catalog.Reader, at time.Time, n int) (*Set, error) {
+	found, err := best(ctx, popular, at.Unix(), n)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]Entry, 0, len(found))
+	for part := range slices.Chunk(found, docsAtOnce) {
+		ids := make([]string, len(part))
+		for i := range part {
+			ids[i] = part[i].ID
+		}
+		docs, err := items.Docs(ctx, ids)
+		if err != nil {
+			return nil, fmt.Errorf("read what is trending: %w", err)
+		}
+		for i, doc := range docs {
+			if doc.Missing() {
+				continue // deleted meanwhile
+			}
+			it, err := doc.Item()
+			if err != nil {
+				return nil, err
+			}
+			entries = append(entries, entry(&part[i], &it))
+		}
+	}
+	return NewSet(at.Unix(), entries), nil
+}
+
+func entry(s *scored, it *feed.Item) Entry {
+	traits := it.Traits()
+	return Entry{
+		ID: s.ID, Group: s.Group, UpdateTime: s.UpdateTime, Reactions: s.Reactions, Trend: s.trend,
+		Author: it.AuthorID, Lang: it.Lang, Site: traits.Site, Tags: it.Tags, Story: []byte(traits.Story),
+	}
+}
+
+// scored is an item with its trend.
+type scored struct {
+	recall.PopularItem
+	trend feed.Trend
+}
+
+func compare(a, b scored) int {
+	return cmp.Or(cmp.Compare(b.trend, a.trend), cmp.Compare(b.UpdateTime, a.UpdateTime), strings.Compare(a.ID, b.ID))
+}
+
+// bucket is a part of the week and the items with the most reactions in it.
+type bucket struct {
+	recall.Span
+	items []recall.PopularItem
+}
+
+// most is the highest trend that an item behind those of the bucket may have.
+func (b *bucket) most(now int64, n int) feed.Trend {
+	if len(b.items) < n {
+		return 0
+	}
+	return trend(now, b.Until, b.items[len(b.items)-1].Reactions)
+}
+
+func trend(now, at int64, reactions float64) feed.Trend {
+	return feed.TrendOf(reactions, time.Duration(now-at)*time.Second)
+}
+
+// buckets cover [feed.TrendWindow], the youngest first.
+func buckets(now int64) []bucket {
+	var all []bucket
+	end := now - int64(feed.TrendWindow/time.Second)
+	until := now
+	for hours := widen; until > end; hours *= widen {
+		after := max(end, now-int64(math.Ceil((hours-1)*3600)))
+		all = append(all, bucket{Span: recall.Span{After: after, Until: until}})
+		until = after
+	}
+	return all
+}
+
+// best finds the n items with the highest trend.
+func best(ctx context.Context, popular recall.Popular, now int64, n int) ([]scored, error) {
+	asking := buckets(now)
+	var done []bucket
+	for halved := 0; ; halved++ {
+		if err := ask(ctx, popular, asking, n); err != nil {
+			return nil, err
+		}
+		done = append(done, asking...)
+		found := highest(done, now, n)
+		least := feed.Trend(0)
+		if len(found) == n {
+			least = found[n-1].trend
+		}
+		asking = nil
+		if halved < halvings {
+			done, asking = split(done, now, n, least)
+		}
+		if len(asking) == 0 {
+			return found, nil
+		}
+	}
+}
+
+// ask fills the buckets.
+func ask(ctx context.Context, popular recall.Popular, of []bucket, n int) error {
+	spans := make([]recall.Span, len(of))
+	for i := range of {
+		spans[i] = of[i].Span
+	}
+	lists, err := popular.Popular(ctx, spans, n)
+	if err != nil {
+		return fmt.Errorf("popular items: %w", err)
+	}
+	for i := range of {
+		of[i].items = lists[i]
+	}
+	return nil
+}
+
+// split halves the buckets that may hide an item with more than the least trend.
+func split(from []bucket, now int64, n int, least feed.Trend) (enough, halves []bucket) {
+	for _, b := range from {
+		if middle := b.After + (b.Until-b.After)/2; b.most(now, n) >= least && len(b.items) >= n && middle > b.After {
+			halves = append(halves, bucket{Span: recall.Span{After: middle, Until: b.Until}}, bucket{Span: recall.Span{After: b.After, Until: middle}})
+			continue
+		}
+		enough = append(enough, b)
+	}
+	return enough, halves
+}
+
+// highest are the n items of the buckets with the highest trend, one of each group.
+func highest(of []bucket, now int64, n int) []scored {
+	var all []scored
+	for _, b := range of {
+		for _, it := range b.items {
+			all = append(all, scored{PopularItem: it, trend: trend(now, it.UpdateTime, it.Reactions)})
+		}
+	}
+	slices.SortFunc(all, compare)
+	groups := make(map[string]bool, n)
+	top := all[:0]
+	for _, s := range all {
+		if len(top) == n {
+			break
+		}
+		if !groups[s.Group] {
+			groups[s.Group] = true
+			top = append(top, s)
+		}
+	}
+	return top
+}
