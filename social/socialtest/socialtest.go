@@ -74,6 +74,8 @@ func Run(t *testing.T, place New) {
 		{"Jobs/of each change", jobsOfChanges},
 		{"Jobs/with the change or not at all", jobsSurvive},
 		{"Lists/limits and bounds", listBounds},
+		{"Promotions", promotions},
+		{"Promotions/bad", badPromotions},
 		{"Purge", purge},
 		{"random operations", random},
 		{"many writers", manyWriters},
