@@ -11,7 +11,7 @@ import (
 
 // Bounds of promotions.
 const (
-	MaxPromotions      = 10_000 // that have not ended: every server keeps them in memory
+	MaxPromotions      = 2000 // that have not ended: every server keeps them in memory
 	MaxPromotionTags   = 64
 	MaxPromotionLangs  = 64
 	MinPromotionWeight = 1e-9

@@ -16,6 +16,7 @@ import (
 	"github.com/freshet/freshet/graph/stream"
 	"github.com/freshet/freshet/handler"
 	"github.com/freshet/freshet/jobs"
+	"github.com/freshet/freshet/promotion"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/postgres"
 	"github.com/freshet/freshet/social/rediscards"
@@ -49,6 +50,7 @@ type network struct {
 	fanout          *fanout.Fanout
 	timelines       *engine.Timelines
 	late            *late
+	promotions      *promotion.Source
 	restored        *restoreWatch // nil: the lists are in this process
 }
 
@@ -81,6 +83,7 @@ func (a *App) openSocial(ctx context.Context) (err error) {
 		return handler.Dependency{Err: n.store.Ping(ctx), Optional: true}
 	}
 	a.stores.catalog = posts.New(a.stores.catalog, n.cards, n.kept)
+	n.promotions = promotion.New(n.store, a.stores.catalog, promotion.Config{Clock: a.clock, Log: a.log})
 	a.network, a.Social = n, n.store
 	return nil
 }
@@ -165,6 +168,7 @@ func (a *App) startSocial(ctx context.Context, cfg engine.Config) error {
 		stores.Recorder = a.recorder
 	}
 	n.timelines = engine.NewTimelines(stores, cfg)
+	a.background(ctx, n.promotions.Run)
 	a.background(ctx, func(ctx context.Context) { every(ctx, purgeEvery, a.purge) })
 	a.background(ctx, func(ctx context.Context) { every(ctx, lateEvery, n.late.look) })
 	if n.restored != nil {
