@@ -55,7 +55,6 @@ type Source struct {
 	items Items
 	cfg   Config
 	known atomic.Pointer[known]
-	down  bool // the last refresh failed; only Refresh uses it
 }
 
 var _ recall.Proposer = (*Source)(nil)
@@ -90,15 +89,15 @@ func New(list List, items Items, cfg Config) *Source {
 func (s *Source) Run(ctx context.Context) {
 	tick := time.NewTicker(refreshEvery)
 	defer tick.Stop()
-	for {
+	for down := false; ; {
 		bounded, cancel := context.WithTimeout(ctx, refreshWithin)
 		err := s.Refresh(bounded)
 		cancel()
 		if ctx.Err() != nil {
 			return
 		}
-		if down := err != nil; down != s.down {
-			if s.down = down; down {
+		if failed := err != nil; failed != down {
+			if down = failed; down {
 				s.cfg.Log.WarnContext(ctx, "promotions cannot be read now; those that are known go on", "error", err)
 			} else {
 				s.cfg.Log.InfoContext(ctx, "promotions are read again")
@@ -112,11 +111,10 @@ func (s *Source) Run(ctx context.Context) {
 	}
 }
 
-// Refresh reads the promotions, and what those promote that run or are about to. It
-// must not be called twice at once. Errors wrap [social.ErrUnavailable] where the
-// promotions could not be read; then nothing changes. They wrap
-// catalog.ErrUnavailable where the items could not be; then those that are known
-// stay as they were, and the others are not proposed.
+// Refresh reads the promotions, and what those promote that run or are about to.
+// Errors wrap [social.ErrUnavailable] where the promotions could not be read; then
+// nothing changes. They are those of [Items] where the items could not be; then those
+// that are known stay as they were, and the others are not proposed.
 func (s *Source) Refresh(ctx context.Context) error {
 	now := s.cfg.Clock()
 	list, err := s.list.PromotionsUntil(ctx, now.Add(-remember))
