@@ -95,3 +95,26 @@ func badPromotions(e *env) {
 	}
 	require.Equal(e, []social.Promotion{good}, must[[]social.Promotion](e)(e.Promotions(e.ctx, "", 10)))
 }
+
+func promotionLimit(e *env) {
+	at := e.now.Unix()
+	p := social.Promotion{ItemID: "i", From: at, Until: at + 10, Weight: 1}
+	for i := range social.MaxPromotions {
+		p.ID = fmt.Sprint(i)
+		e.ok(e.PutPromotion(e.ctx, p))
+	}
+	e.ok(e.PutPromotion(e.ctx, p)) // in the place of itself
+	more := p
+	more.ID = "more"
+	require.ErrorIs(e, e.PutPromotion(e.ctx, more), social.ErrLimit)
+	over := more
+	over.From, over.Until = at-1, at
+	e.ok(e.PutPromotion(e.ctx, over)) // it has ended
+	require.ErrorIs(e, e.PutPromotion(e.ctx, more), social.ErrLimit, "and would begin again")
+	e.ok(e.DeletePromotion(e.ctx, "0"))
+	e.ok(e.PutPromotion(e.ctx, more))
+	e.pass(10 * time.Second)
+	more.ID, more.Until = "later", at+20
+	e.ok(e.PutPromotion(e.ctx, more)) // all others have ended
+	require.Len(e, must[[]social.Promotion](e)(e.PromotionsUntil(e.ctx, e.now)), 1)
+}

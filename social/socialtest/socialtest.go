@@ -76,6 +76,7 @@ func Run(t *testing.T, place New) {
 		{"Lists/limits and bounds", listBounds},
 		{"Promotions", promotions},
 		{"Promotions/bad", badPromotions},
+		{"Promotions/limit", promotionLimit},
 		{"Purge", purge},
 		{"random operations", random},
 		{"many writers", manyWriters},
