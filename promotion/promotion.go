@@ -68,8 +68,8 @@ type known struct {
 // promoted is a promotion and what it promotes.
 type promoted struct {
 	social.Promotion
-	item feed.Item // without what nobody asks for; the zero Item: it does not exist, or was not read
-	recall.Proposal
+	item              feed.Item // without what nobody asks for; the zero Item: it does not exist, or was not read
+	proposal          recall.Proposal
 	itemHash, ownHash uint64
 }
 
@@ -146,7 +146,7 @@ func (s *Source) read(ctx context.Context, wanted map[string]bool) (map[string]c
 		}
 		for i, id := range batch {
 			if b := before[id]; failed != nil && len(b) > 0 {
-				items[id] = content{b[0].item, b[0].Proposal}
+				items[id] = content{b[0].item, b[0].proposal}
 			} else if failed == nil && !docs[i].Missing() {
 				items[id] = contentOf(docs[i])
 			}
@@ -183,7 +183,7 @@ func newKnown(list []social.Promotion, items map[string]content) *known {
 	for _, p := range list {
 		c := items[p.ItemID]
 		k.byItem[p.ItemID] = append(k.byItem[p.ItemID], &promoted{
-			Promotion: p, item: c.item, Proposal: c.proposal, itemHash: hashOf(p.ItemID), ownHash: hashOf(p.ID),
+			Promotion: p, item: c.item, proposal: c.proposal, itemHash: hashOf(p.ItemID), ownHash: hashOf(p.ID),
 		})
 	}
 	k.items = slices.AppendSeq(make([][]*promoted, 0, len(k.byItem)), maps.Values(k.byItem))

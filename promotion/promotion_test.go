@@ -407,7 +407,7 @@ func TestOfSeveralPromotionsOneIsChosen(t *testing.T) {
 }
 
 func BenchmarkPropose(b *testing.B) {
-	for _, n := range []int{10, 1000, 10_000} {
+	for _, n := range []int{10, 200, social.MaxPromotions} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			f := &fixed{}
 			for i := range n {

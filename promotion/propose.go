@@ -34,7 +34,7 @@ func (s *Source) Propose(ctx context.Context, q feed.Query) (recall.Proposals, e
 	seed := mix(hashOf(q.Agent) + mix(uint64(q.Origin.Unix())))
 	drawn := s.known.Load().draw(seed, q.Origin, r.isFor)
 	return page(drawn, after, q.N, func(p *promoted) bool {
-		return (q.Since.IsZero() || p.UpdateTime > q.Since.Unix()) && !q.Profile.Refuses(&p.item)
+		return (q.Since.IsZero() || p.proposal.UpdateTime > q.Since.Unix()) && !q.Profile.Refuses(&p.item)
 	}), nil
 }
 
@@ -51,10 +51,10 @@ func page(drawn []drawing, after place, n int, shown func(*promoted) bool) (out 
 	groups := map[string]bool{}
 	last := after
 	for _, d := range drawn {
-		if groups[d.Group] || !shown(d.promoted) {
+		if groups[d.proposal.Group] || !shown(d.promoted) {
 			continue
 		}
-		groups[d.Group] = true
+		groups[d.proposal.Group] = true
 		if d.place.compare(after) <= 0 {
 			continue
 		}
@@ -62,7 +62,7 @@ func page(drawn []drawing, after place, n int, shown func(*promoted) bool) (out 
 			out.Next = last.String()
 			break
 		}
-		out.Proposals, last = append(out.Proposals, d.Proposal), d.place
+		out.Proposals, last = append(out.Proposals, d.proposal), d.place
 	}
 	return out
 }
@@ -79,7 +79,7 @@ func (k *known) draw(seed uint64, at time.Time, wanted func(*promoted) bool) []d
 	for _, list := range k.items {
 		weight := 0.0
 		for _, p := range list {
-			if p.item.ID != "" && p.UpdateTime <= at.Unix() && p.Runs(at) && wanted(p) {
+			if p.item.ID != "" && p.proposal.UpdateTime <= at.Unix() && p.Runs(at) && wanted(p) {
 				weight += p.Weight
 			}
 		}
@@ -107,7 +107,7 @@ func (s *Source) Chosen(agent string, profile *feed.Profile, item string, at tim
 			forReader, least = true, math.Inf(1)
 		}
 		if k := key(seed, p.ownHash, p.Weight); k < least {
-			best, least = p.Promotion.ID, k
+			best, least = p.ID, k
 		}
 	}
 	return best, best != ""
@@ -117,7 +117,7 @@ func (s *Source) Chosen(agent string, profile *feed.Profile, item string, at tim
 // days.
 func (s *Source) About(item string) (ids []string) {
 	for _, p := range s.known.Load().byItem[item] {
-		ids = append(ids, p.Promotion.ID)
+		ids = append(ids, p.ID)
 	}
 	return ids
 }
@@ -145,7 +145,7 @@ func newReader(p *feed.Profile) reader {
 func (r *reader) isFor(p *promoted) bool {
 	interested := func(tag string) bool { return r.profile.Interests[tag] > 0 || r.tags[tag] }
 	reads := func(lang string) bool { return slices.Contains(r.profile.Langs, lang) }
-	return (len(p.Promotion.Tags) == 0 || slices.ContainsFunc(p.Promotion.Tags, interested)) &&
+	return (len(p.Tags) == 0 || slices.ContainsFunc(p.Tags, interested)) &&
 		(len(p.Langs) == 0 || slices.ContainsFunc(p.Langs, reads))
 }
 
