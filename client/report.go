@@ -12,6 +12,19 @@ type Report struct {
 	To       string      `json:"to"`   // last day
 	Days     int         `json:"days"`
 	Variants []ReportRow `json:"variants"` // control first, then by name
+
+	Promotions []ReportPromotion `json:"promotions,omitempty"` // by id; nil: none was shown
+}
+
+// ReportPromotion is the figures of a promotion, of all variants together. They are
+// among those of the variants.
+type ReportPromotion struct {
+	ID          string   `json:"id"`
+	Impressions int64    `json:"impressions"`
+	Clicks      int64    `json:"clicks"`
+	CTR         float64  `json:"ctr"`
+	CTRInterval Interval `json:"ctr_interval"` // of 95 %
+	Likes       int64    `json:"likes"`
 }
 
 // ReportRow is one variant's figures.

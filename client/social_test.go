@@ -157,3 +157,39 @@ func TestALostAnswerPublishesOnce(t *testing.T) {
 	_, err = once.CreatePost(ctx, client.NewPost{Caption: "Hail", Key: "k"})
 	require.ErrorIs(t, err, client.ErrConflict)
 }
+
+func TestPromotesOnARealServer(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	ana, admin := newPair(t, asShipped)
+	from := time.Now().Add(-time.Hour).Truncate(time.Second)
+	change := client.PromotionChange{ItemID: "doc/1", From: from, Until: from.Add(48 * time.Hour), Tags: []string{"go"}, Langs: []string{"en"}}
+	p, err := admin.PutPromotion(ctx, "a", change)
+	require.NoError(t, err)
+	want := client.Promotion{
+		ID: "a", ItemID: "doc/1", From: from.Unix(), Until: from.Add(48 * time.Hour).Unix(), Weight: 1,
+		Tags: []string{"go"}, Langs: []string{"en"}, Why: "there is no item with this id",
+	}
+	require.Equal(t, want, p)
+	post, err := ana.CreatePost(ctx, client.NewPost{Caption: "Rain at last"})
+	require.NoError(t, err)
+	_, err = admin.PutPromotion(ctx, "b", client.PromotionChange{ItemID: post.ID, From: from, Until: from.Add(48 * time.Hour), Weight: 2.5})
+	require.NoError(t, err)
+	page, err := admin.Promotions(ctx, "", 1)
+	require.NoError(t, err)
+	require.Equal(t, client.PromotionPage{Promotions: []client.Promotion{want}, NextAfter: "a"}, page)
+	page, err = admin.Promotions(ctx, page.NextAfter, 0)
+	require.NoError(t, err)
+	require.Len(t, page.Promotions, 1)
+	require.True(t, page.Promotions[0].Runs)
+	require.Empty(t, page.NextAfter)
+	got, err := admin.Promotion(ctx, "b")
+	require.NoError(t, err)
+	require.Equal(t, page.Promotions[0], got)
+	require.NoError(t, admin.DeletePromotion(ctx, "a"))
+	require.ErrorIs(t, admin.DeletePromotion(ctx, "a"), client.ErrNotFound)
+	_, err = admin.PutPromotion(ctx, "b", client.PromotionChange{ItemID: "x", From: from, Until: from})
+	require.ErrorContains(t, err, "until must be after from")
+	_, err = ana.Promotions(ctx, "", 0)
+	require.ErrorIs(t, err, client.ErrForbidden)
+}

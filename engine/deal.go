@@ -114,6 +114,8 @@ type hydrated struct {
 	shown   []feed.Ref // handed out without the session store, which still had them
 	unread  parts      // what could not be asked for content
 	unsure  bool       // the stores may lack more of what was handed out
+
+	promoted []feed.Ref // of those of first, what is there because it is promoted
 }
 
 func (h *hydrated) lacks() parts {
@@ -130,6 +132,7 @@ func (h *hydrated) add(more hydrated) {
 	h.refs = append(h.refs, more.refs...)
 	h.first = append(h.first, more.first...)
 	h.drawn = append(h.drawn, more.drawn...)
+	h.promoted = append(h.promoted, more.promoted...)
 	h.gone = append(h.gone, more.gone...)
 	h.muted = append(h.muted, more.muted...)
 	h.lost = append(h.lost, more.lost...)

@@ -75,7 +75,7 @@ func (c *call) read(ctx context.Context, p page) (hydrated, error) {
 		refs, unsure = c.e.failOpen.unseen(ctx, c.Agent, refs)
 	}
 	got, err := c.e.stages.hydrate(ctx, c.Agent, refs)
-	got.first, got.drawn, got.unsure = got.docs, drawnGroups(got.refs), unsure
+	got.first, got.drawn, got.promoted, got.unsure = got.docs, drawnGroups(got.refs), promotedRefs(got.refs), unsure
 	if len(refs) < len(p.Refs) {
 		got.shown = slices.DeleteFunc(slices.Clone(p.Refs), func(r feed.Ref) bool { return slices.Contains(refs, r) })
 	}

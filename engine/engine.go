@@ -47,7 +47,7 @@ type Recorder interface {
 }
 
 // Stores is everything the engine stands on; all but Fallback, Recovery, Tally, Popularity,
-// Learner and Posts are required.
+// Learner, Promotions and Posts are required.
 type Stores struct {
 	Sources  []recall.Source // asked together; of equal scores the earlier source's comes first
 	Seen     Seen
@@ -66,6 +66,8 @@ type Stores struct {
 	Popularity Popularity
 	// Learner learns of an agent by what they do; nil: nothing is learned.
 	Learner Learner
+	// Promotions tells by which promotion an item is shown; nil: there are none.
+	Promotions Promotions
 	// Posts tells which posts an agent may see, so that acts on others do not
 	// count; nil: there are no posts.
 	Posts social.Cards

@@ -271,6 +271,9 @@ type tally struct {
 	explored  []string
 	acts      int
 	full      bool
+
+	promoted     []events.Promoted
+	promotedActs []events.PromotedAct
 }
 
 func (c *tally) Delivered(_, _ string, docs []feed.Doc, explored []string, _ time.Time) {
@@ -278,6 +281,14 @@ func (c *tally) Delivered(_, _ string, docs []feed.Doc, explored []string, _ tim
 	for _, d := range docs {
 		c.delivered = append(c.delivered, d.ID)
 	}
+}
+
+func (c *tally) Promoted(_ string, shown []events.Promoted, acts []events.PromotedAct, _ time.Time) bool {
+	if c.full {
+		return false
+	}
+	c.promoted, c.promotedActs = append(c.promoted, shown...), append(c.promotedActs, acts...)
+	return true
 }
 
 func (c *tally) Acted(_ string, acts []events.Act, _ time.Time) bool {

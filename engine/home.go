@@ -189,6 +189,9 @@ func (h *homeRounds) candidates(asked []*lane, q *feed.Query) []feed.Candidate {
 			continue
 		}
 		h.lacks |= l.got.lacks
+		if l.got.Stale {
+			h.lacks |= l.lacks
+		}
 		for i := range l.got.Proposals.Proposals {
 			p := &l.got.Proposals.Proposals[i]
 			if at := p.UpdateTime; at > q.Origin.Unix() || !q.Since.IsZero() && at <= q.Since.Unix() {

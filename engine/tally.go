@@ -24,6 +24,10 @@ type Tally interface {
 	// block: it answers false, and has taken none of them, where it has no room
 	// at the moment; asking again is harmless.
 	Acted(variant string, acts []events.Act, now time.Time) bool
+	// Promoted counts what promotions have shown, and acts on what they may have
+	// shown, each once a day. It must not block: it answers false, and has taken
+	// neither, where it has no room at the moment. It keeps both lists.
+	Promoted(variant string, shown []events.Promoted, acts []events.PromotedAct, now time.Time) bool
 }
 
 // Popularity raises the live popularity of items by what readers click and like.
@@ -60,7 +64,9 @@ func (e *Engine) tally(c *call, got hydrated) {
 	if variant == "" {
 		variant, _ = e.cfg.Rankings.For(c.Agent)
 	}
-	e.stores.Tally.Delivered(variant, c.Agent, got.first, got.drawn, e.cfg.Clock())
+	now := e.cfg.Clock()
+	e.stores.Tally.Delivered(variant, c.Agent, got.first, got.drawn, now)
+	e.tallyPromoted(variant, c.Agent, got, now)
 }
 
 // React takes what the agent did. What it hid is muted for good before it
@@ -103,6 +109,7 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (Taken, er
 	var taken Taken
 	counted := make([]events.Act, 0, len(acts))
 	var raised []string
+	var promoted []events.PromotedAct
 	var lesson []learning.Act
 	for i, a := range acts {
 		if verdicts[i] == dedup.Unseen || hidden[a.ID] {
@@ -111,6 +118,7 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (Taken, er
 		}
 		taken.Accepted++
 		counted = append(counted, counting(a.Kind, agent, refs[i].Group))
+		promoted = append(promoted, e.promotedActs(a, agent, refs[i].Group)...)
 		if !docs[i].Missing() {
 			lesson = append(lesson, learning.Act{Kind: lessons[a.Kind], Group: refs[i].Group, Doc: docs[i]})
 		}
@@ -121,7 +129,7 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (Taken, er
 	// The counts of reports come last: they know an act again on the same day only,
 	// and in the same variant, the others for 90 days. So an act that is refused and
 	// sent again counts once everywhere, whichever had no room.
-	if !e.learn(agent, lesson) || !e.raise(agent, raised) || !e.count(agent, counted) {
+	if !e.learn(agent, lesson) || !e.raise(agent, raised) || !e.countPromoted(agent, promoted) || !e.count(agent, counted) {
 		return Taken{}, fmt.Errorf("%w: too many events are waiting to be counted", events.ErrUnavailable)
 	}
 	return taken, nil

@@ -27,6 +27,10 @@ func (t *tallied) Delivered(variant, _ string, _ []feed.Doc, _ []string, _ time.
 	t.variants = append(t.variants, variant)
 }
 
+func (t *tallied) Promoted(string, []events.Promoted, []events.PromotedAct, time.Time) bool {
+	return true
+}
+
 func (t *tallied) Acted(string, []events.Act, time.Time) bool { return true }
 
 // A version of the ranking may come into force while a refresh runs: its page

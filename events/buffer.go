@@ -17,7 +17,7 @@ import (
 var (
 	droppedTotal = promauto.NewCounterVec(prometheus.CounterOpts{
 		Name: "freshet_events_dropped_total",
-		Help: "What reports are missing, by what it is (impressions; acts: clicks and the like; members: of the distinct agents and authors, and of what exploration showed): the queue or the store's backlog was full, or the server stopped while the store was down.",
+		Help: "What reports are missing, by what it is (impressions; acts: clicks and the like; members: of the distinct agents and authors, and of what exploration and promotions showed): the queue or the store's backlog was full, or the server stopped while the store was down.",
 	}, []string{"what"})
 	droppedImpressions = droppedTotal.WithLabelValues("impressions")
 	droppedActs        = droppedTotal.WithLabelValues("acts")
@@ -32,7 +32,7 @@ var (
 type BufferConfig struct {
 	Every   time.Duration // between two writes; 1s
 	Queue   int           // deliveries and acts waiting to be counted; 8192
-	Members int           // agents, authors, explored impressions and acts kept while the store is down; 200000, some 40 bytes each
+	Members int           // agents, authors, explored and promoted impressions and acts kept while the store is down; 200000, some 40 bytes each
 	Timeout time.Duration // deadline of one write; 5s
 	Logger  *slog.Logger  // nil: nothing is logged
 }
@@ -72,6 +72,8 @@ type entry struct {
 	docs           []feed.Doc
 	explored       []string
 	acts           []Act
+	promoted       []Promoted
+	promotedActs   []PromotedAct
 	now            time.Time
 	written        chan struct{}
 }
@@ -113,6 +115,19 @@ func (b *Buffer) Acted(variant string, acts []Act, now time.Time) bool {
 	case b.queue <- entry{variant: variant, acts: acts, now: now}:
 		return true
 	default:
+		return false
+	}
+}
+
+// Promoted counts what promotions have shown, and acts on what they may have shown. It
+// never blocks and keeps both lists; false says that there is no room at the moment and
+// nothing was taken.
+func (b *Buffer) Promoted(variant string, shown []Promoted, acts []PromotedAct, now time.Time) bool {
+	select {
+	case b.queue <- entry{variant: variant, promoted: shown, promotedActs: acts, now: now}:
+		return true
+	default:
+		droppedMembers.Add(float64(len(shown)))
 		return false
 	}
 }

@@ -65,6 +65,12 @@ func (f *flaky) Add(_ context.Context, b *events.Batch) error {
 	t.Ages.Add(&b.Ages)
 	t.Authors += int64(len(b.Authors))
 	t.Explored += int64(len(b.Explored))
+	for _, p := range b.Promoted {
+		t.AddPromoted(p.Field(), 1)
+	}
+	for _, a := range b.PromotedActs {
+		t.AddPromoted(a.Field(), 1)
+	}
 	for _, a := range b.Agents {
 		f.agents[a] = true
 	}
@@ -145,6 +151,11 @@ func TestBufferCounts(t *testing.T) {
 	b.Delivered("control", "u_2", page(10, time.Hour), nil, noon)
 	b.Delivered("slow", "u_3", page(5, 0), nil, noon.Add(12*time.Hour)) // the next day
 	b.Delivered("control", "u_4", nil, nil, noon)
+	promoted, clicked := []events.Promoted{{Promotion: "p", Hash: 7}}, []events.PromotedAct{events.NewPromotedAct(events.Click, "p", "u_1", "a")}
+	for range 2 {
+		require.True(t, b.Promoted("control", promoted, nil, noon))
+		require.True(t, b.Promoted("control", nil, clicked, noon))
+	}
 	acts := []events.Act{{Kind: events.Click, Hash: 1}, {Kind: events.Like, Hash: 2}}
 	require.True(t, b.Acted("control", acts, noon))
 	require.True(t, b.Acted("control", acts, noon))
@@ -154,6 +165,7 @@ func TestBufferCounts(t *testing.T) {
 	assert.EqualValues(t, 30, got.Ages[events.AgeBucket(3600)])
 	assert.EqualValues(t, 3, got.Authors)
 	assert.EqualValues(t, 2, got.Explored)
+	assert.Equal(t, map[string]events.PromotedCounts{"p": {Impressions: 1, Clicks: 1}}, got.Promoted)
 	assert.EqualValues(t, 1, got.Clicks)
 	assert.EqualValues(t, 1, got.Likes)
 	assert.EqualValues(t, 5, f.at("slow 20260307").Impressions)

@@ -98,6 +98,9 @@ type Batch struct {
 	Authors     []uint64 // hashes of their authors, each once
 	Explored    []uint64 // of the impressions, those by exploration: [ExploredHash], each once
 	Acts        []Act    // each once
+
+	Promoted     []Promoted    // of the impressions, those by promotions; each once
+	PromotedActs []PromotedAct // of the acts, those that may be on such; each once
 }
 
 // Totals is what was counted of one variant over some days.
@@ -112,6 +115,7 @@ type Totals struct {
 	// ExploredClicks how many of the clicks were on such.
 	Explored       int64
 	ExploredClicks int64
+	Promoted       map[string]PromotedCounts // by promotion; nil: nothing
 	Ages           Ages
 	Agents         int64 // different ones over all the days, estimated within about 1 %
 	Authors        int64 // the same
@@ -138,6 +142,7 @@ func (t *Totals) Of(k Kind) *int64 {
 // it is unknown whether it was stored. An act counts once for its variant and day,
 // whichever batch it is in. So does an impression by exploration; it is remembered for
 // [OnceDays] days with the acts, and a click counts as one of those while it is.
+// What promotions show counts alike, and acts on it for the promotion.
 // Batches of several servers add up.
 //
 // Read sums up the days from and to and those between, for every variant that

@@ -23,6 +23,8 @@ type Report struct {
 	To       string `json:"to"`   // last day
 	Days     int    `json:"days"`
 	Variants []Row  `json:"variants"` // control first, then by name
+	// Promotions has those that were shown, or acted on, by id; nil where none was.
+	Promotions []PromotedRow `json:"promotions,omitempty"`
 }
 
 // Row is one variant's figures.
@@ -72,7 +74,7 @@ type Difference struct {
 // NewReport makes the report of the days from and to and those between: a row
 // for each variant that is live or was counted.
 func NewReport(live *feed.Live, counted []Totals, from, to feed.Day) Report {
-	r := Report{From: from.String(), To: to.String(), Days: int(to-from) + 1}
+	r := Report{From: from.String(), To: to.String(), Days: int(to-from) + 1, Promotions: promotedRows(counted)}
 	shares := map[string]float64{feed.Control: 1}
 	names := []string{feed.Control}
 	for _, v := range live.Variants {

@@ -20,9 +20,9 @@ func TestReport(t *testing.T) {
 	to := feed.DayOf(noon)
 	r := events.NewReport(live, []events.Totals{
 		control,
-		{Variant: "ended", Impressions: 20, Clicks: 30},
+		{Variant: "ended", Impressions: 20, Clicks: 30, Promoted: map[string]events.PromotedCounts{"p": {Impressions: 50, Likes: 1}}},
 		{Variant: "fast", Impressions: 2000, Clicks: 105},
-		{Variant: "slow", Impressions: 4000, Clicks: 280},
+		{Variant: "slow", Impressions: 4000, Clicks: 280, Promoted: map[string]events.PromotedCounts{"p": {Impressions: 50, Clicks: 2}, "b": {Clicks: 1}}},
 	}, to-6, to)
 	assert.Equal(t, "20260228", r.From)
 	assert.Equal(t, "20260306", r.To)
@@ -46,6 +46,10 @@ func TestReport(t *testing.T) {
 	assert.Equal(t, events.Explored{Impressions: 400, Clicks: 8, CTR: 0.02, CTRInterval: events.Wilson(8, 400)}, *c.Explored)
 
 	assert.Nil(t, slow.Explored)
+	assert.Equal(t, []events.PromotedRow{
+		{ID: "b", Clicks: 1, CTR: 0, CTRInterval: events.Wilson(1, 0)},
+		{ID: "p", Impressions: 100, Clicks: 2, CTR: 0.02, CTRInterval: events.Wilson(2, 100), Likes: 1},
+	}, r.Promotions)
 	assert.True(t, unused.Live)
 	assert.Zero(t, unused.Impressions)
 	assert.Nil(t, unused.MedianAge)

@@ -9,7 +9,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// batchMembers is how many of agents, authors, what was explored and acts one batch holds: a store
+// batchMembers is how many of agents, authors, what was explored or promoted and acts one batch holds: a store
 // does a batch in one step, and nothing else meanwhile.
 const batchMembers = 5000
 
@@ -27,6 +27,9 @@ type sum struct {
 	authors     map[uint64]struct{}
 	explored    map[uint64]struct{}
 	acts        map[Act]struct{}
+
+	promoted     map[Promoted]struct{}
+	promotedActs map[PromotedAct]struct{}
 }
 
 // sums adds up. Its size does not depend on how much is counted, but for the
@@ -60,12 +63,25 @@ func (s *sums) add(e entry) {
 	at := slot{e.variant, feed.DayOf(e.now)}
 	to := s.bySlot[at]
 	if to == nil {
-		to = &sum{agents: map[uint64]struct{}{}, authors: map[uint64]struct{}{}, explored: map[uint64]struct{}{}, acts: map[Act]struct{}{}}
+		to = &sum{
+			agents: map[uint64]struct{}{}, authors: map[uint64]struct{}{}, explored: map[uint64]struct{}{}, acts: map[Act]struct{}{},
+			promoted: map[Promoted]struct{}{}, promotedActs: map[PromotedAct]struct{}{},
+		}
 		s.bySlot[at] = to
 	}
 	for _, act := range e.acts {
 		if !member(s, to.acts, act) {
 			droppedActs.Inc()
+		}
+	}
+	for _, p := range e.promoted {
+		if !member(s, to.promoted, p) {
+			droppedMembers.Inc()
+		}
+	}
+	for _, act := range e.promotedActs {
+		if !member(s, to.promotedActs, act) {
+			droppedMembers.Inc()
 		}
 	}
 	if len(e.docs) == 0 {
@@ -117,6 +133,8 @@ func (s *sums) take() job {
 		fill(s, &j, at, from.authors, func(b *Batch, part []uint64) { b.Authors = part })
 		fill(s, &j, at, from.explored, func(b *Batch, part []uint64) { b.Explored = part })
 		fill(s, &j, at, from.acts, func(b *Batch, part []Act) { b.Acts = part })
+		fill(s, &j, at, from.promoted, func(b *Batch, part []Promoted) { b.Promoted = part })
+		fill(s, &j, at, from.promotedActs, func(b *Batch, part []PromotedAct) { b.PromotedActs = part })
 	}
 	s.bySlot, s.waiting, s.members = map[slot]*sum{}, nil, 0
 	return j

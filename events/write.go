@@ -105,5 +105,5 @@ func passing(err error) bool {
 func drop(b *Batch) {
 	droppedImpressions.Add(float64(b.Impressions))
 	droppedActs.Add(float64(len(b.Acts)))
-	droppedMembers.Add(float64(len(b.Agents) + len(b.Authors) + len(b.Explored)))
+	droppedMembers.Add(float64(len(b.Agents) + len(b.Authors) + len(b.Explored) + len(b.Promoted) + len(b.PromotedActs)))
 }

@@ -41,6 +41,13 @@ func seedSocial(t *testing.T, store social.Store) {
 		require.NoError(t, store.PutCircle(ctx, social.Circle{ID: id, Owner: "u_1", Name: "Friends"}, []string{"u_2", "u_4"}, time.Time{}))
 	}
 	require.NoError(t, store.PutCircle(ctx, social.Circle{ID: "full", Owner: "u_1"}, names(social.MaxCircleMembers), time.Time{}))
+	for i := range social.MaxPromotions { // as many as there may be
+		p := social.Promotion{ID: fmt.Sprintf("p%d", i), ItemID: "post:mine", From: 1, Until: 4e9, Weight: 1}
+		require.NoError(t, store.PutPromotion(ctx, p))
+	}
+	for _, id := range []string{"d0", "d1"} { // they have ended
+		require.NoError(t, store.PutPromotion(ctx, social.Promotion{ID: id, ItemID: "never", From: 1, Until: 2, Weight: 1}))
+	}
 	edges := make([]social.Edge, social.MaxFollowees)
 	for i, author := range names(len(edges)) {
 		edges[i] = social.Edge{Agent: "full", Author: author}
@@ -268,6 +275,39 @@ func circleCases(func(...string) []exchange) map[string]contractRoute {
 				40301: member("theirs", "u_2", asAgent),
 				40401: member("never", "u_2", asAgent),
 			},
+		},
+	}
+}
+
+func promotionCases(func(...string) []exchange) map[string]contractRoute {
+	const one, week = "/v1/promoted/{id}", `{"item_id":"doc_1","from":"2026-03-06T12:00:00Z","until":4000000000}`
+	of := func(id, body string, headers ...string) exchange {
+		return exchange{path: at(id), headers: append(headers, asAdmin), body: body}
+	}
+	listed := func(query string) exchange { return exchange{query: query, headers: []string{asAdmin}} }
+	return map[string]contractRoute{
+		"GET /v1/promoted": {
+			good: []exchange{listed(""), listed("?limit=1000"), listed("?after=p1&limit=1"), {headers: []string{bearer}}},
+			bad:  map[int]exchange{40001: listed("?before=x"), 40003: listed("?limit=0"), 40004: listed("?after=a%20b")},
+		},
+		"GET " + one: {
+			good: []exchange{of("p1", "")},
+			bad:  map[int]exchange{40004: of("a%20b", ""), 40401: of("never", "")},
+		},
+		"PUT " + one: {
+			good: []exchange{
+				of("p0", week), of("p0", `{"item_id":"post:mine","from":1,"until":4000000000,"weight":0.5,"tags":["go","db"],"langs":["en"]}`),
+				of("ended", `{"item_id":"doc_1","from":1,"until":2,"weight":1e9}`),
+			},
+			bad: map[int]exchange{
+				40001: of("p0", `{"item_id":"doc_1","from":4,"until":3}`),
+				40004: of("p0", `{"item_id":"a b","from":3,"until":4}`),
+				42202: of("one_more", week),
+			},
+		},
+		"DELETE " + one: {
+			good: []exchange{of("d0", ""), of("d1", "")},
+			bad:  map[int]exchange{40004: of("a%20b", ""), 40401: of("never", "")},
 		},
 	}
 }

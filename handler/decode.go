@@ -28,6 +28,7 @@ var bodyErrors = strictjson.Errors{
 	"circles[]":  feed.ErrBadID,
 	"members[]":  feed.ErrBadID,
 	"owner":      feed.ErrBadID,
+	"item_id":    feed.ErrBadID,
 }
 
 // decode reads a body into a struct, which holds the defaults before.

@@ -286,6 +286,31 @@ func TestFeedSaysWhatWasDrawn(t *testing.T) {
 	}
 }
 
+func TestFeedSaysWhatIsPromoted(t *testing.T) {
+	t.Parallel()
+	const caption, rest = `{"id":"post:a","caption":"\"is_promoted\":false","in_feed":{"source":"`, `","has_liked":false,"can_reply":true,"can_react":true,"is_promoted":`
+	f := newFixture(t, nil)
+	f.feed.answer = func(_ context.Context, r engine.Request) (engine.Answer, error) {
+		post := feed.Doc{ID: "post:a", JSON: json.RawMessage(caption + "discovery" + rest + `false}}`)}
+		item := feed.Doc{ID: "a", JSON: json.RawMessage(`{"id":"a"}`)}
+		a := engine.Answer{
+			Docs:        []feed.Doc{item, post, item, post},
+			Sources:     []feed.Source{feed.SourcePromoted, feed.SourcePromoted, feed.SourceDiscovery, feed.SourceDiscovery},
+			ShownBefore: []bool{true, false, false, false},
+		}
+		if r.Why {
+			a.Why = [][]engine.Reason{{{Type: engine.ReasonFresh}}, {{Type: engine.ReasonFresh}}, nil, nil}
+		}
+		return a, nil
+	}
+	const others, why = `{"id":"a","in_feed":{"source":"discovery"}},` + caption + "discovery" + rest + `false}}`, `,"why":[{"type":"fresh"}]`
+	for body, why := range map[string]string{`{"action":"refresh"}`: "", `{"action":"refresh","why":true}`: why} {
+		got := f.do(t, "POST", "/v1/feed", body, asAgent)
+		require.Equal(t, `{"code":0,"msg":"success","data":{"items":[{"id":"a","in_feed":{"source":"promoted","is_promoted":true,"shown_before":true`+why+`}},`+
+			caption+"promoted"+rest+`true`+why+`}},`+others+`],"has_more":false}}`, got.body)
+	}
+}
+
 func TestFeedSaysWhatWasShownBefore(t *testing.T) {
 	t.Parallel()
 	const begin, post = `{"id":"post:a","in_feed":{"source":"`, `","has_liked":false,"can_reply":true,"can_react":true,"is_promoted":false`

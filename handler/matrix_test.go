@@ -156,6 +156,11 @@ func matrixRoutes() map[string]any {
 		"POST /v1/jobs/{id}/retry": own,
 		"DELETE /v1/jobs/{id}":     own,
 
+		"GET /v1/promoted":         noPost("ids of items and posts that an admin has sent"),
+		"GET /v1/promoted/{id}":    noPost("the same"),
+		"PUT /v1/promoted/{id}":    own,
+		"DELETE /v1/promoted/{id}": own,
+
 		"POST /v1/graph/events":                noPost("says which lines were taken; the caller has sent them"),
 		"POST /v1/impressions":                 own,
 		"POST /v1/events":                      shown{"POST", "/v1/events", `{"type":"click","id":"{post}"}`, acted},

@@ -58,6 +58,7 @@ func (s *server) socialRoutes(route router) {
 	s.circleRoutes(personal)
 	s.graphRoutes(route)
 	s.jobRoutes(personal)
+	s.promotionRoutes(personal)
 }
 
 // member is the caller of a route that is for agents.

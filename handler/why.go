@@ -30,12 +30,16 @@ func appendExplained(b []byte, a *engine.Answer, i int) []byte {
 	}
 	head, ok := bytes.CutSuffix(text, []byte(end))
 	shown := len(a.ShownBefore) > 0 && a.ShownBefore[i]
+	promoted := source == feed.SourcePromoted.String() // of an item: a post says so where its source stands
 	if len(why) == 0 && source == "" && !shown || !ok {
 		return append(b, text...)
 	}
 	b = append(append(b, head...), begin...)
 	if source != "" {
 		b = append(append(append(b, `"source":"`...), source...), `",`...) // a constant
+	}
+	if promoted {
+		b = append(b, `"is_promoted":true,`...)
 	}
 	if shown {
 		b = append(b, `"shown_before":true,`...)
@@ -46,16 +50,24 @@ func appendExplained(b []byte, a *engine.Answer, i int) []byte {
 	return append(b[:len(b)-1], "}}"...)
 }
 
-// fromDiscovery is the source that the catalog gives a post.
-const fromDiscovery = `"source":"` + social.FromDiscovery + `"`
+// What the catalog says of a post: its source, and behind it that it is not promoted.
+const (
+	fromDiscovery = `"source":"` + social.FromDiscovery + `"`
+	notPromoted   = `"is_promoted":false`
+)
 
-// withSource puts another source in the place of the one that a post's in_feed has.
+// withSource puts another source in the place of the one that a post's in_feed has. In
+// in_feed nothing is a reader's or an author's text.
 func withSource(post []byte, source string) []byte {
 	at := bytes.LastIndex(post, []byte(fromDiscovery))
 	if at < 0 {
 		return post
 	}
-	return slices.Concat(post[:at], []byte(`"source":"`+source+`"`), post[at+len(fromDiscovery):])
+	tail := post[at+len(fromDiscovery):]
+	if source == feed.SourcePromoted.String() {
+		tail = bytes.Replace(tail, []byte(notPromoted), []byte(`"is_promoted":true`), 1)
+	}
+	return slices.Concat(post[:at], []byte(`"source":"`+source+`"`), tail)
 }
 
 func appendReasons(b []byte, why []engine.Reason) []byte {

@@ -27,6 +27,7 @@ type Store interface {
 	Authors
 	Cards
 	Lists
+	Promotions
 	Upkeep
 }
 

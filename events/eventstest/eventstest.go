@@ -36,6 +36,7 @@ func Run(t *testing.T, open Open) {
 		{"senders add up", senders},
 		{"an act counts once a day", actOnce},
 		{"clicks on what was explored", explored},
+		{"promoted", promoted},
 		{"distinct over days and servers", distinct},
 		{"large batches", large},
 		{"concurrent servers", concurrent},
@@ -220,6 +221,40 @@ func explored(t *testing.T, s events.Store) {
 	all := read(t, s, Today, Today)
 	require.Len(t, all, 2)
 	assert.Zero(t, all[1].ExploredClicks, "another variant has not shown it")
+}
+
+func promoted(t *testing.T, s events.Store) {
+	shown := func(id, agent, group string) events.Promoted {
+		return events.Promoted{Promotion: id, Hash: events.PromotedHash(id, agent, group)}
+	}
+	one, two := shown("p:x", "u_1", "a"), shown("q", "u_2", "a")
+	clicked := events.NewPromotedAct(events.Click, "p:x", "u_1", "a")
+	add(t, s, events.Batch{
+		Variant: "control", Day: Today, Sender: "s", Seq: 1, Impressions: 20, Promoted: []events.Promoted{one, shown("p:x", "u_1", "b"), two},
+		PromotedActs: []events.PromotedAct{
+			clicked, events.NewPromotedAct(events.Like, "p:x", "u_1", "a"), events.NewPromotedAct(events.Click, "q", "u_1", "a"),
+		},
+	})
+	for i := range 2 { // a second server, which says the same twice
+		add(t, s, events.Batch{
+			Variant: "control", Day: Today, Sender: "t", Seq: uint64(i + 1), Promoted: []events.Promoted{one, two},
+			PromotedActs: []events.PromotedAct{clicked, events.NewPromotedAct(events.Click, "q", "u_2", "a"), events.NewPromotedAct(events.Click, "q", "u_3", "a")},
+		})
+	}
+	want := map[string]events.PromotedCounts{"p:x": {Impressions: 2, Clicks: 1, Likes: 1}, "q": {Impressions: 1, Clicks: 1}}
+	got := read(t, s, Today, Today)
+	require.Len(t, got, 1)
+	assert.Equal(t, want, got[0].Promoted)
+	assert.Zero(t, got[0].Clicks, "acts are counted by themselves")
+
+	late := events.NewPromotedAct(events.Click, "p:x", "u_1", "b")
+	for i, day := range []feed.Day{Today + events.OnceDays - 1, Today + events.OnceDays} {
+		add(t, s, events.Batch{Variant: "control", Day: day, Sender: "s", Seq: 1, Impressions: 1, PromotedActs: []events.PromotedAct{late}})
+		got := read(t, s, day, day)[0].Promoted["p:x"]
+		assert.EqualValues(t, 1-i, got.Clicks, "remembered for %d days", events.OnceDays)
+	}
+	add(t, s, events.Batch{Variant: "other", Day: Today, Sender: "s", Seq: 1, Impressions: 1, PromotedActs: []events.PromotedAct{clicked}})
+	assert.Nil(t, read(t, s, Today, Today)[1].Promoted, "another variant has not shown it")
 }
 
 func distinct(t *testing.T, s events.Store) {

@@ -55,8 +55,10 @@ func New(client redis.UniversalClient, keyPrefix string) *Store {
 //	ARGV[4]  TTL of the others, seconds
 //	ARGV[5…] lists, each its length first: fields and what to add to them in
 //	         turn; agents; authors; explored; of each click that may be on one of
-//	         those its own hash and that one in turn; then for each kind of event
-//	         its field before the list of acts
+//	         those its own hash and that one in turn; of what promotions have shown
+//	         hash and field in turn; of acts that may be on such its hash, their own
+//	         and the field in turn; then for each kind of event its field before the
+//	         list of acts
 //	reply    1, or 0 if the batch was added before
 //
 // Lists go to Redis in parts: unpack takes some 8,000 values at most.
@@ -99,6 +101,12 @@ list(2, function(i)
 end)
 add('explored', explored)
 add('explored_clicks', clicks)
+list(2, function(i) add(ARGV[i + 1], redis.call('SADD', KEYS[4], ARGV[i])) end)
+list(3, function(i)
+  if shown(ARGV[i]) then
+    add(ARGV[i + 2], redis.call('SADD', KEYS[4], ARGV[i + 1]))
+  end
+end)
 while ARGV[at] do
   local field, new = ARGV[at], 0
   at = at + 1
@@ -155,6 +163,14 @@ func arguments(b *events.Batch) []any {
 		for _, m := range members {
 			args = append(args, bytes(m))
 		}
+	}
+	args = append(args, 2*len(b.Promoted))
+	for _, p := range b.Promoted {
+		args = append(args, bytes(p.Hash), p.Field())
+	}
+	args = append(args, 3*len(b.PromotedActs))
+	for _, a := range b.PromotedActs {
+		args = append(args, bytes(a.Promoted.Hash), bytes(a.Hash), a.Field())
 	}
 	for _, kind := range events.Kinds {
 		args = append(args, string(kind), 0)
@@ -260,6 +276,9 @@ func count(t *events.Totals, field string, n int64) {
 		return
 	case "explored_clicks":
 		t.ExploredClicks += n
+		return
+	}
+	if t.AddPromoted(field, n) {
 		return
 	}
 	if kind, err := events.ParseKind(field); err == nil {

@@ -34,7 +34,7 @@ func (s *Store) Add(ctx context.Context, b *events.Batch) error {
 		if again, err := a.register(); err != nil || again {
 			return err
 		}
-		return errors.Join(a.counts(), a.explored(), a.acts(), a.sketch(agents, b.Agents), a.sketch(authors, b.Authors))
+		return errors.Join(a.counts(), a.explored(), a.acts(), a.promoted(), a.sketch(agents, b.Agents), a.sketch(authors, b.Authors))
 	}))
 }
 
@@ -133,6 +133,35 @@ func (a *adding) acts() error {
 	return nil
 }
 
+// promoted counts what promotions have shown that is new for the day, and the acts on
+// it.
+func (a *adding) promoted() error {
+	fresh := map[string]int64{}
+	for _, p := range a.b.Promoted {
+		n, err := a.remember(p.Hash)
+		if err != nil {
+			return err
+		}
+		fresh[p.Field()] += n
+	}
+	for _, act := range a.b.PromotedActs {
+		n, err := a.shown(act.Promoted.Hash)
+		if err == nil && n > 0 {
+			n, err = a.remember(act.Hash)
+		}
+		if err != nil {
+			return err
+		}
+		fresh[act.Field()] += n
+	}
+	for what, n := range fresh {
+		if err := a.count(what, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // remember puts a hash among those of the day; 0: it is there already.
 func (a *adding) remember(hash uint64) (added int64, err error) {
 	res, err := a.tx.ExecContext(a.ctx, `INSERT INTO acts (day, variant, hash) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
@@ -143,7 +172,7 @@ func (a *adding) remember(hash uint64) (added int64, err error) {
 	return res.RowsAffected()
 }
 
-// shown is 1 where exploration has shown what the hash stands for, on the day or one
+// shown is 1 where exploration or a promotion has shown what the hash stands for, on the day or one
 // of those before it that are remembered, else 0.
 func (a *adding) shown(hash uint64) (n int64, err error) {
 	for back := range events.OnceDays {

@@ -71,6 +71,9 @@ func count(t *events.Totals, what string, n int64) {
 		t.ExploredClicks += n
 		return
 	}
+	if t.AddPromoted(what, n) {
+		return
+	}
 	if kind, err := events.ParseKind(what); err == nil {
 		*t.Of(kind) += n
 		return

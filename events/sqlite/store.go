@@ -27,8 +27,9 @@ const applicationID = 0x66726576
 const schemaVersion = 1
 
 // What is in counts is named as in Redis: impressions, the kinds of events, and
-// a0 … a119 for the buckets of ages, explored, explored_clicks. In acts is also what
-// exploration has shown. A day is a number of days since 1970.
+// a0 … a119 for the buckets of ages, explored, explored_clicks, and promoted:,
+// promoted_click: and promoted_like: before the ids of promotions. In acts is also what
+// exploration and promotions have shown. A day is a number of days since 1970.
 const schema = `
 CREATE TABLE counts (variant TEXT NOT NULL, day INTEGER NOT NULL, what TEXT NOT NULL, n INTEGER NOT NULL,
 	PRIMARY KEY (variant, day, what)) WITHOUT ROWID;

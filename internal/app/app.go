@@ -183,7 +183,7 @@ func (a *App) openEngine(ctx context.Context, tracing *telemetry.Tracing) (cfg e
 		Tally: a.tally, Learner: a.learner,
 	}
 	if a.network != nil {
-		stores.Posts = a.network.store
+		stores.Posts, stores.Promotions = a.network.store, a.network.promotions
 	}
 	if a.popular != nil {
 		stores.Popularity = a.popular

@@ -16,11 +16,13 @@ import (
 	"github.com/freshet/freshet/graph/stream"
 	"github.com/freshet/freshet/handler"
 	"github.com/freshet/freshet/jobs"
+	"github.com/freshet/freshet/promotion"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/postgres"
 	"github.com/freshet/freshet/social/rediscards"
 	socialsqlite "github.com/freshet/freshet/social/sqlite"
 	"github.com/freshet/freshet/timeline"
+	"github.com/freshet/freshet/trending"
 )
 
 const (
@@ -49,6 +51,7 @@ type network struct {
 	fanout          *fanout.Fanout
 	timelines       *engine.Timelines
 	late            *late
+	promotions      *promotion.Source
 	restored        *restoreWatch // nil: the lists are in this process
 }
 
@@ -81,6 +84,7 @@ func (a *App) openSocial(ctx context.Context) (err error) {
 		return handler.Dependency{Err: n.store.Ping(ctx), Optional: true}
 	}
 	a.stores.catalog = posts.New(a.stores.catalog, n.cards, n.kept)
+	n.promotions = promotion.New(n.store, a.stores.catalog, promotion.Config{Clock: a.clock, Log: a.log})
 	a.network, a.Social = n, n.store
 	return nil
 }
@@ -168,9 +172,9 @@ func (a *App) openTimelines(cfg engine.Config) {
 
 // home is what home has beside the sources of for-you.
 func (a *App) home() engine.Home {
-	h := engine.Home{Pattern: a.cfg.Home.Positions(), SourceFor: a.cfg.Server.RequestTimeout / sourceShare}
+	h := engine.Home{Pattern: a.cfg.Home.Positions(), SourceFor: a.cfg.Server.RequestTimeout / sourceShare, Trending: trending.NewSource(a.trending)}
 	if n := a.network; n != nil {
-		h.Following, h.Affinities = n.timelines, n.store
+		h.Following, h.Affinities, h.Promoted = n.timelines, n.store, n.promotions
 	}
 	return h
 }
@@ -181,6 +185,7 @@ func (a *App) startSocial(ctx context.Context) error {
 	if n == nil {
 		return nil
 	}
+	a.background(ctx, n.promotions.Run)
 	a.background(ctx, func(ctx context.Context) { every(ctx, purgeEvery, a.purge) })
 	a.background(ctx, func(ctx context.Context) { every(ctx, lateEvery, n.late.look) })
 	if n.restored != nil {

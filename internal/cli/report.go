@@ -47,7 +47,26 @@ func WriteReport(w io.Writer, r client.Report) error {
 		}
 		fmt.Fprintf(&b, "%s: %s\n", printable(v.Name), difference(v.Difference))
 	}
+	writePromoted(&b, r.Promotions)
 	return write(w, &b)
+}
+
+// writePromoted writes a table of what promotions have shown.
+func writePromoted(b *strings.Builder, promotions []client.ReportPromotion) {
+	if len(promotions) == 0 {
+		return
+	}
+	b.WriteByte('\n')
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "PROMOTION\tSHOWN\tCLICKS\tCTR\t95 % INTERVAL\tLIKES\t")
+	for _, p := range promotions {
+		ctr, interval := percent(p.CTR), percent(p.CTRInterval.Low)+" to "+percent(p.CTRInterval.High)
+		if p.Impressions == 0 {
+			ctr, interval = "-", "-"
+		}
+		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\t%d\t\n", printable(p.ID), p.Impressions, p.Clicks, ctr, interval, p.Likes)
+	}
+	_ = t.Flush()
 }
 
 // writeExplored writes a line for each variant of which exploration has shown

@@ -27,6 +27,9 @@ func TestWriteReport(t *testing.T) {
 			Name: "slow", Live: true, Share: 0.2, Impressions: 2000, Clicks: 90, CTR: 0.045, CTRInterval: client.Interval{Low: 0.0367, High: 0.055}, MedianAge: &age,
 			Difference: &client.ReportDifference{CTR: -0.005, Interval: client.Interval{Low: -0.0144, High: 0.0058}, P: &large, Verdict: "not significant"},
 		},
+	}, Promotions: []client.ReportPromotion{
+		{ID: "autumn", Impressions: 400, Clicks: 8, CTR: 0.02, CTRInterval: client.Interval{Low: 0.01017, High: 0.03893}, Likes: 3},
+		{ID: "late", Clicks: 1, CTRInterval: client.Interval{High: 1}},
 	}}))
 	require.Equal(t, strings.TrimLeft(`
 2026-02-28 to 2026-03-06 (UTC), 7 days
@@ -42,5 +45,9 @@ control, by exploration: 400 shown, 8 clicked, CTR 2.00 % (95 %: 1.02 % to 3.89 
 idle: shown or clicked too little to be compared with control; wait, or give it a larger share
 old: +2.00 points of CTR against control (95 %: +1.12 to +2.93), significant, p < 0.001
 slow: -0.50 points of CTR against control (95 %: -1.44 to +0.58), not significant, p = 0.310
+
+  PROMOTION  SHOWN  CLICKS     CTR     95 % INTERVAL  LIKES
+     autumn    400       8  2.00 %  1.02 % to 3.89 %      3
+       late      0       1       -                 -      0
 `, "\n"), b.String())
 }

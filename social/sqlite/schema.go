@@ -79,6 +79,12 @@ var migrations = []string{
 	 CREATE INDEX jobs_leased ON jobs (leased_till) WHERE state = 'running';
 	 CREATE INDEX jobs_finished ON jobs (finished) WHERE state = 'completed';
 	 CREATE INDEX jobs_by_state ON jobs (state, kind);`,
+
+	`CREATE TABLE promotions (id TEXT NOT NULL PRIMARY KEY, item TEXT NOT NULL,
+		starts INTEGER NOT NULL, ends INTEGER NOT NULL, weight REAL NOT NULL, -- Unix seconds
+		tags TEXT NOT NULL, langs TEXT NOT NULL -- JSON
+		) WITHOUT ROWID;
+	 CREATE INDEX promotions_by_end ON promotions (ends);`,
 }
 
 // migrate brings the schema up to date in one transaction.

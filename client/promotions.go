@@ -1,0 +1,64 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Promotion puts an item or a post into the promoted positions of home for a time.
+type Promotion struct {
+	ID     string   `json:"id"`
+	ItemID string   `json:"item_id"`
+	From   int64    `json:"from"`   // first second, Unix
+	Until  int64    `json:"until"`  // the second at which it has ended, Unix
+	Weight float64  `json:"weight"` // how often it is chosen, relative to the others
+	Tags   []string `json:"tags"`   // for readers who are interested in any of them; none: everybody
+	Langs  []string `json:"langs"`  // for readers whose profile names any of them; none: everybody
+	Runs   bool     `json:"runs"`   // it is among those that are chosen from
+	Why    string   `json:"why"`    // it does not run
+}
+
+// PromotionChange is what shall be promoted.
+type PromotionChange struct {
+	ItemID string    `json:"item_id"`
+	From   time.Time `json:"from"`
+	Until  time.Time `json:"until"`
+	Weight float64   `json:"weight,omitempty"` // 0: the server's 1
+	Tags   []string  `json:"tags,omitempty"`
+	Langs  []string  `json:"langs,omitempty"`
+}
+
+// PromotionPage is a page of the promotions, by id.
+type PromotionPage struct {
+	Promotions []Promotion `json:"promotions"`
+	NextAfter  string      `json:"next_after"` // for the next page; "": this is the last
+}
+
+// PutPromotion calls PUT /v1/promoted/{id}: it promotes, in the place of what the
+// promotion with this id has promoted. [ErrUnprocessable] where as many run as may. It
+// needs the admin token, as all calls of promotions do.
+func (c *Client) PutPromotion(ctx context.Context, id string, change PromotionChange) (Promotion, error) {
+	return send[Promotion](ctx, c, Request{Method: http.MethodPut, Path: promotionPath(id), Repeatable: true}, change)
+}
+
+// Promotion calls GET /v1/promoted/{id}.
+func (c *Client) Promotion(ctx context.Context, id string) (Promotion, error) {
+	return call[Promotion](ctx, c, Request{Method: http.MethodGet, Path: promotionPath(id), Repeatable: true})
+}
+
+// DeletePromotion calls DELETE /v1/promoted/{id}. [ErrNotFound] where there is none;
+// after a retry that may mean that the try before has removed it.
+func (c *Client) DeletePromotion(ctx context.Context, id string) error {
+	_, err := c.Do(ctx, Request{Method: http.MethodDelete, Path: promotionPath(id), Repeatable: true})
+	return err
+}
+
+// Promotions calls GET /v1/promoted. after is the NextAfter of the page before, "" for
+// the first; limit is 1 to 1,000, 0 for the server's 100.
+func (c *Client) Promotions(ctx context.Context, after string, limit int) (PromotionPage, error) {
+	return call[PromotionPage](ctx, c, Request{Method: http.MethodGet, Path: withQuery("/v1/promoted", "after", after, limit), Repeatable: true})
+}
+
+func promotionPath(id string) string { return "/v1/promoted/" + url.PathEscape(id) }

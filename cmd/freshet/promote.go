@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/freshet/freshet/client"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/cli"
+)
+
+func newPromoteCommand() *cobra.Command {
+	cmd := newGroup("promote", "Promote items and posts in home for a time")
+	cmd.AddCommand(newPromotePutCommand(), newPromoteListCommand(), newPromoteGetCommand(), newPromoteDeleteCommand())
+	return cmd
+}
+
+func newPromotePutCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "put ID", Short: "Promote an item or a post, in the place of what ID has promoted", Args: cobra.ExactArgs(1),
+		Example: "  freshet promote put autumn --item doc_1042 --for 168h --weight 2 --tags go,databases\n" +
+			"  freshet promote put night --item post:demo_891 --from 2026-03-06T20:00:00Z --until 2026-03-07T06:00:00Z",
+	}
+	call := newAdminCall(cmd, "the promotion")
+	var change client.PromotionChange
+	from, until := cmd.Flags().String("from", "", "when it begins, RFC 3339 or Unix seconds; default: now"), cmd.Flags().String("until", "", "when it has ended, likewise")
+	length := cmd.Flags().Duration("for", 0, "how long it runs, such as 168h, instead of --until")
+	cmd.Flags().StringVar(&change.ItemID, "item", "", "the id of the item, or of the public post")
+	cmd.Flags().Float64Var(&change.Weight, "weight", 1, "how often it is chosen, relative to the others")
+	cmd.Flags().StringSliceVar(&change.Tags, "tags", nil, "only for readers who are interested in any of these")
+	cmd.Flags().StringSliceVar(&change.Langs, "langs", nil, "only for readers whose profile names any of these languages")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		if err := setTimes(&change, *from, *until, *length, time.Now()); err != nil {
+			return call.usage(err)
+		}
+		switch {
+		case change.ItemID == "":
+			return call.usage(fmt.Errorf("what shall be promoted? give --item"))
+		case !(change.Weight > 0):
+			return call.usage(fmt.Errorf("--weight must be greater than 0, not %v", change.Weight))
+		}
+		return call.do(func(ctx context.Context, c *client.Client) error {
+			p, err := c.PutPromotion(ctx, args[0], change)
+			if err != nil {
+				return err
+			}
+			return answer(call, p, writePromotion)
+		})
+	}
+	return cmd
+}
+
+// setTimes reads from when until when a promotion runs.
+func setTimes(change *client.PromotionChange, from, until string, length time.Duration, now time.Time) (err error) {
+	change.From = now.UTC().Truncate(time.Second)
+	if from != "" {
+		if change.From, err = feed.ParseTime(from); err != nil {
+			return fmt.Errorf("--from %w", err)
+		}
+	}
+	switch {
+	case (until == "") == (length == 0):
+		return fmt.Errorf("how long shall it run? give --until or --for, and not both")
+	case length < 0:
+		return fmt.Errorf("--for must be greater than 0, not %s", length)
+	case length > 0:
+		change.Until = change.From.Add(length)
+		return nil
+	}
+	if change.Until, err = feed.ParseTime(until); err != nil {
+		return fmt.Errorf("--until %w", err)
+	}
+	return nil
+}
+
+func writePromotion(w io.Writer, p client.Promotion) error {
+	return cli.WritePromotions(w, client.PromotionPage{Promotions: []client.Promotion{p}}, terminalWidth(w))
+}
+
+func newPromoteListCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "list", Short: "List promotions, and which of them run", Args: cobra.NoArgs}
+	call := newAdminCall(cmd, "the page")
+	after := cmd.Flags().String("after", "", "only promotions with ids after this one")
+	limit := cmd.Flags().Int("limit", 100, "promotions of a page, 1 to 1000")
+	cmd.RunE = func(*cobra.Command, []string) error {
+		return call.do(func(ctx context.Context, c *client.Client) error {
+			page, err := c.Promotions(ctx, *after, *limit)
+			if err != nil {
+				return err
+			}
+			return answer(call, page, func(w io.Writer, p client.PromotionPage) error {
+				return cli.WritePromotions(w, p, terminalWidth(w))
+			})
+		})
+	}
+	return cmd
+}
+
+func newPromoteGetCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "get ID", Short: "Show a promotion, and whether it runs", Args: cobra.ExactArgs(1)}
+	call := newAdminCall(cmd, "the promotion")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		return call.do(func(ctx context.Context, c *client.Client) error {
+			p, err := c.Promotion(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			return answer(call, p, writePromotion)
+		})
+	}
+	return cmd
+}
+
+func newPromoteDeleteCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "delete ID...", Short: "End promotions", Args: cobra.MinimumNArgs(1)}
+	call := newAdminCall(cmd, "nothing but {}")
+	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
+		return call.do(func(ctx context.Context, c *client.Client) error {
+			for _, id := range ids {
+				if err := c.DeletePromotion(ctx, id); err != nil {
+					return fmt.Errorf("promotion %s: %w", id, err)
+				}
+				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "promotion %s is deleted\n", id); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return cmd
+}

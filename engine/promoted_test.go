@@ -1,0 +1,69 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/events"
+	"github.com/freshet/freshet/feed"
+)
+
+// promotions are one for each of some items, until a time.
+type promotions struct {
+	byItem map[string][]string
+	until  time.Time
+	agents []string
+}
+
+func (p *promotions) Chosen(agent string, _ *feed.Profile, item string, at time.Time) (string, bool) {
+	p.agents = append(p.agents, agent)
+	if ids := p.byItem[item]; len(ids) > 0 && at.Before(p.until) {
+		return ids[0], true
+	}
+	return "", false
+}
+
+func (p *promotions) About(item string) []string { return p.byItem[item] }
+
+func TestWhatPromotionsShowIsCountedForThem(t *testing.T) {
+	p := &promotions{byItem: map[string][]string{"i001": {"p", "q"}, "i002": {"r"}}, until: rankedAt.Add(time.Hour)}
+	r := newRig(t, 30, func(s *engine.Stores, _ *engine.Config) { s.Promotions = p })
+	ref := func(id string, source feed.Source) feed.Ref { return feed.Ref{ID: id, Group: id, Source: source} }
+	stored := []feed.Ref{
+		ref("i001", feed.SourcePromoted), ref("i002", feed.SourceDiscovery), ref("i003", feed.SourcePromoted), ref("gone", feed.SourcePromoted),
+	}
+	require.NoError(t, r.stores.Sessions.Restore(t.Context(), "u_1", stored, cache.Call{}))
+	more := engine.Request{Agent: "u_1", Action: engine.ActionLoadMore, Limit: 4, RequestID: "again"}
+	for range 2 {
+		got := r.ask(t, more)
+		assert.Equal(t, []string{"i001", "i002", "i003"}, docIDs(got)[:3])
+		assert.Equal(t, []feed.Source{feed.SourcePromoted, feed.SourceDiscovery, feed.SourcePromoted}, got.Sources[:3])
+	}
+	shown := []events.Promoted{{Promotion: "p", Hash: events.PromotedHash("p", "u_1", "i001")}}
+	assert.Equal(t, shown, r.tally.promoted, "a page that is answered again is not counted again")
+	assert.Equal(t, []string{"u_1", "u_1"}, p.agents, "only what is there because it is promoted")
+
+	act := func(kind events.Kind, id, item string) events.PromotedAct {
+		return events.NewPromotedAct(kind, id, "u_1", item)
+	}
+	_, err := r.react(t, events.Click, "i001", "i003", "i020")
+	require.NoError(t, err)
+	assert.Equal(t, []events.PromotedAct{act(events.Click, "p", "i001"), act(events.Click, "q", "i001")}, r.tally.promotedActs,
+		"the store knows by which it was shown")
+	for _, kind := range []events.Kind{events.Like, events.Dislike, events.Hide} {
+		_, err = r.react(t, kind, "i002")
+		require.NoError(t, err)
+	}
+	assert.Equal(t, act(events.Like, "r", "i002"), r.tally.promotedActs[2])
+	assert.Len(t, r.tally.promotedActs, 3, "clicks and likes")
+
+	p.until = rankedAt
+	require.NoError(t, r.stores.Sessions.Restore(t.Context(), "u_2", stored, cache.Call{}))
+	r.ask(t, engine.Request{Agent: "u_2", Action: engine.ActionLoadMore, Limit: 4})
+	assert.Len(t, r.tally.promoted, 1, "what has ended is not counted")
+}

@@ -1,0 +1,113 @@
+package events
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Promoted is that an agent was shown what a promotion promotes.
+type Promoted struct {
+	Promotion string
+	Hash      uint64 // of promotion, agent and group: [PromotedHash]
+}
+
+// PromotedAct is that an agent has acted on what a promotion may have shown them. It
+// counts for the promotion, once, if that has within the last [OnceDays] days.
+type PromotedAct struct {
+	Promoted
+	Kind Kind   // Click or Like
+	Hash uint64 // of it all
+}
+
+// PromotedHash stands for what a promotion has shown an agent of a group.
+func PromotedHash(promotion, agent, group string) uint64 {
+	return ActHash(Kind("promoted by "+promotion), agent, group)
+}
+
+// NewPromotedAct is an agent's act on a group, for a promotion.
+func NewPromotedAct(kind Kind, promotion, agent, group string) PromotedAct {
+	return PromotedAct{
+		Promoted: Promoted{promotion, PromotedHash(promotion, agent, group)}, Kind: kind,
+		Hash: ActHash(kind+" promoted by "+Kind(promotion), agent, group),
+	}
+}
+
+// PromotedCounts are what was counted of a promotion.
+type PromotedCounts struct{ Impressions, Clicks, Likes int64 }
+
+// The names that stores count promotions under are these before the promotion's id.
+const (
+	promotedShown   = "promoted:"
+	promotedClicked = "promoted_click:"
+	promotedLiked   = "promoted_like:"
+)
+
+// Field is the name that stores count it under.
+func (p Promoted) Field() string { return promotedShown + p.Promotion }
+
+// Field is the name that stores count it under.
+func (a PromotedAct) Field() string {
+	if a.Kind == Like {
+		return promotedLiked + a.Promotion
+	}
+	return promotedClicked + a.Promotion
+}
+
+// AddPromoted adds what stores have counted under a name; false: it is not the name of
+// anything about promotions.
+func (t *Totals) AddPromoted(field string, n int64) bool {
+	var c PromotedCounts
+	prefix, id, found := strings.Cut(field, ":")
+	switch prefix + ":" {
+	case promotedShown:
+		c.Impressions = n
+	case promotedClicked:
+		c.Clicks = n
+	case promotedLiked:
+		c.Likes = n
+	default:
+		found = false
+	}
+	if !found {
+		return false
+	}
+	if t.Promoted == nil {
+		t.Promoted = map[string]PromotedCounts{}
+	}
+	t.Promoted[id] = t.Promoted[id].plus(c)
+	return true
+}
+
+func (c PromotedCounts) plus(d PromotedCounts) PromotedCounts {
+	return PromotedCounts{c.Impressions + d.Impressions, c.Clicks + d.Clicks, c.Likes + d.Likes}
+}
+
+// PromotedRow is a promotion's figures, of all variants together. They are among those
+// of the variants.
+type PromotedRow struct {
+	ID          string   `json:"id"`
+	Impressions int64    `json:"impressions"`
+	Clicks      int64    `json:"clicks"`
+	CTR         float64  `json:"ctr"`
+	CTRInterval Interval `json:"ctr_interval"` // of 95 %, by Wilson
+	Likes       int64    `json:"likes"`
+}
+
+// promotedRows sums up what was counted of promotions, by their ids.
+func promotedRows(counted []Totals) (rows []PromotedRow) {
+	sums := map[string]PromotedCounts{}
+	for i := range counted {
+		for id, c := range counted[i].Promoted {
+			sums[id] = sums[id].plus(c)
+		}
+	}
+	for id, c := range sums {
+		rows = append(rows, PromotedRow{
+			ID: id, Impressions: c.Impressions, Clicks: c.Clicks, Likes: c.Likes,
+			CTR: proportion(c.Clicks, c.Impressions), CTRInterval: Wilson(c.Clicks, c.Impressions),
+		})
+	}
+	slices.SortFunc(rows, func(a, b PromotedRow) int { return cmp.Compare(a.ID, b.ID) })
+	return rows
+}

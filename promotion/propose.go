@@ -1,0 +1,199 @@
+package promotion
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
+)
+
+// Propose implements [recall.Proposer]: what runs at q.Origin and is for the agent,
+// in an order drawn at random without replacement, each item by the weights of its
+// promotions. The order follows from the agent and the origin.
+//
+// The draw gives each item the key −ln(u)/w, with u uniform in (0, 1): the order of
+// the keys is that of drawing one after the other in proportion to w (Efraimidis and
+// Spirakis, "Weighted random sampling with a reservoir", 2006).
+func (s *Source) Propose(ctx context.Context, q feed.Query) (recall.Proposals, error) {
+	if err := ctx.Err(); err != nil {
+		return recall.Proposals{}, err
+	}
+	after, err := parsePlace(q.After)
+	if err != nil {
+		return recall.Proposals{}, err
+	}
+	r := newReader(&q.Profile)
+	seed := mix(hashOf(q.Agent) + mix(uint64(q.Origin.Unix())))
+	drawn := s.known.Load().draw(seed, q.Origin, r.isFor)
+	return page(drawn, after, q.N, func(p *promoted) bool {
+		return (q.Since.IsZero() || p.proposal.UpdateTime > q.Since.Unix()) && !q.Profile.Refuses(&p.item)
+	}), nil
+}
+
+// Guest proposes at most n for nobody in particular: only what is for everybody. It
+// is the same for a minute, on every server that knows the same promotions.
+func (s *Source) Guest(at time.Time, n int) []recall.Proposal {
+	at = at.UTC().Truncate(time.Minute)
+	drawn := s.known.Load().draw(mix(uint64(at.Unix())), at, func(p *promoted) bool { return !p.Targeted() })
+	return page(drawn, start, n, func(*promoted) bool { return true }).Proposals
+}
+
+// page is the first n behind a place that may be shown, one of each group.
+func page(drawn []drawing, after place, n int, shown func(*promoted) bool) (out recall.Proposals) {
+	groups := map[string]bool{}
+	last := after
+	for _, d := range drawn {
+		if groups[d.proposal.Group] || !shown(d.promoted) {
+			continue
+		}
+		groups[d.proposal.Group] = true
+		if d.place.compare(after) <= 0 {
+			continue
+		}
+		if len(out.Proposals) == n {
+			out.Next = last.String()
+			break
+		}
+		out.Proposals, last = append(out.Proposals, d.proposal), d.place
+	}
+	return out
+}
+
+// drawing is an item and its place in the order.
+type drawing struct {
+	*promoted
+	place place
+}
+
+// draw puts the items in order whose promotions run at a time and are wanted.
+func (k *known) draw(seed uint64, at time.Time, wanted func(*promoted) bool) []drawing {
+	drawn := make([]drawing, 0, len(k.items))
+	for _, list := range k.items {
+		weight := 0.0
+		for _, p := range list {
+			if p.item.ID != "" && p.proposal.UpdateTime <= at.Unix() && p.Runs(at) && wanted(p) {
+				weight += p.Weight
+			}
+		}
+		if weight > 0 {
+			drawn = append(drawn, drawing{list[0], place{key(seed, list[0].itemHash, weight), list[0].ItemID}})
+		}
+	}
+	slices.SortFunc(drawn, func(a, b drawing) int { return a.place.compare(b.place) })
+	return drawn
+}
+
+// Chosen names the promotion by which an agent is shown an item: of several for it
+// that run at a time, one by their weights, the same each time. false: none runs.
+func (s *Source) Chosen(agent string, profile *feed.Profile, item string, at time.Time) (id string, ok bool) {
+	r, seed := newReader(profile), mix(hashOf(agent))
+	best, least, forReader := "", math.Inf(1), false
+	for _, p := range s.known.Load().byItem[item] {
+		// What was for the reader when the page was made may not be any more: then one
+		// of those that run was it.
+		is := r.isFor(p)
+		if !p.Runs(at) || forReader && !is {
+			continue
+		}
+		if is && !forReader {
+			forReader, least = true, math.Inf(1)
+		}
+		if k := key(seed, p.ownHash, p.Weight); k < least {
+			best, least = p.ID, k
+		}
+	}
+	return best, best != ""
+}
+
+// About lists the promotions of an item, those included that have ended in the last
+// days.
+func (s *Source) About(item string) (ids []string) {
+	for _, p := range s.known.Load().byItem[item] {
+		ids = append(ids, p.ID)
+	}
+	return ids
+}
+
+// reader is what a promotion must know of whom it is for.
+type reader struct {
+	profile *feed.Profile
+	tags    map[string]bool // that were learned
+}
+
+func newReader(p *feed.Profile) reader {
+	r := reader{profile: p}
+	for i := range p.Learned.Features {
+		if f := &p.Learned.Features[i]; f.Kind == feed.FeatureTag && f.Evidence > 0 {
+			if r.tags == nil {
+				r.tags = map[string]bool{}
+			}
+			r.tags[f.Value] = true
+		}
+	}
+	return r
+}
+
+// isFor reports whether the promotion is for the reader.
+func (r *reader) isFor(p *promoted) bool {
+	interested := func(tag string) bool { return r.profile.Interests[tag] > 0 || r.tags[tag] }
+	reads := func(lang string) bool { return slices.Contains(r.profile.Langs, lang) }
+	return (len(p.Tags) == 0 || slices.ContainsFunc(p.Tags, interested)) &&
+		(len(p.Langs) == 0 || slices.ContainsFunc(p.Langs, reads))
+}
+
+// place is where an item stands in an order: the least key comes first.
+type place struct {
+	key float64
+	id  string
+}
+
+// start is before all places: no key is negative.
+var start = place{key: -1}
+
+func (p place) compare(q place) int {
+	return cmp.Or(cmp.Compare(p.key, q.key), cmp.Compare(p.id, q.id))
+}
+
+// String writes the place as a cursor.
+func (p place) String() string { return strconv.FormatUint(math.Float64bits(p.key), 16) + " " + p.id }
+
+// parsePlace reads a cursor; "" is before all places.
+func parsePlace(cursor string) (place, error) {
+	if cursor == "" {
+		return start, nil
+	}
+	bits, id, found := strings.Cut(cursor, " ")
+	n, err := strconv.ParseUint(bits, 16, 64)
+	if !found || err != nil {
+		return place{}, fmt.Errorf("%q is no cursor of promotions", cursor)
+	}
+	return place{math.Float64frombits(n), id}, nil
+}
+
+// key draws an exponentially distributed number of rate weight.
+func key(seed, hash uint64, weight float64) float64 {
+	u := (float64(mix(seed^hash)>>11) + 0.5) / (1 << 53) // in (0, 1)
+	return -math.Log(u) / weight
+}
+
+// mix spreads a number over all 64 bits (the finalizer of SplitMix64).
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+func hashOf(text string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(text)) // writing to a hash does not fail
+	return h.Sum64()
+}

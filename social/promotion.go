@@ -1,0 +1,128 @@
+package social
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// Bounds of promotions.
+const (
+	MaxPromotions      = 2000 // that have not ended: every server keeps them in memory
+	MaxPromotionTags   = 64
+	MaxPromotionLangs  = 64
+	MinPromotionWeight = 1e-9
+	MaxPromotionWeight = 1e9
+)
+
+// Promotion puts an item or a post into the promoted positions of home for a time.
+type Promotion struct {
+	ID     string  `json:"id"`
+	ItemID string  `json:"item_id"` // of an item or a public post; it need not exist yet
+	From   int64   `json:"from"`    // first second, Unix
+	Until  int64   `json:"until"`   // the second at which it has ended, Unix
+	Weight float64 `json:"weight"`  // how often it is chosen, relative to the others
+	// Tags are those of the readers it is for: who is interested in any of them. None:
+	// everybody.
+	Tags []string `json:"tags,omitempty"`
+	// Langs are the languages of the readers it is for: whose profile names any of
+	// them. None: everybody.
+	Langs []string `json:"langs,omitempty"`
+}
+
+// Runs reports whether it runs at a time: from From on, and before Until.
+func (p *Promotion) Runs(at time.Time) bool { return p.From <= at.Unix() && at.Unix() < p.Until }
+
+// Targeted reports whether it is for some readers only.
+func (p *Promotion) Targeted() bool { return len(p.Tags)+len(p.Langs) > 0 }
+
+// Normalize drops doubles in the lists, whose order stays. It changes no slice in
+// place.
+func (p *Promotion) Normalize() { p.Tags, p.Langs = distinct(p.Tags), distinct(p.Langs) }
+
+// distinct drops doubles, and answers nil for nothing.
+func distinct(list []string) (out []string) {
+	for _, s := range list {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// CheckPromotionID reports whether id can name a promotion. The error wraps
+// [feed.ErrBadID].
+func CheckPromotionID(id string) error { return check("the id of a promotion", id) }
+
+// Validate checks a promotion; the error wraps [ErrBad], or [feed.ErrBadID].
+func (p *Promotion) Validate() error {
+	if err := CheckPromotionID(p.ID); err != nil {
+		return err
+	}
+	if err := feed.CheckItemID(p.ItemID); err != nil {
+		return fmt.Errorf("item_id: %w", err)
+	}
+	if feed.IsPost(p.ItemID) {
+		if err := CheckPostID(p.ItemID); err != nil {
+			return fmt.Errorf("item_id: %w", err)
+		}
+	}
+	for _, at := range []struct {
+		name  string
+		value int64
+	}{{"from", p.From}, {"until", p.Until}} {
+		if at.value < 1 || at.value > feed.MaxItemTime {
+			return fmt.Errorf("%w: %s must be a time between the years 1970 and 9999", ErrBad, at.name)
+		}
+	}
+	if p.From >= p.Until {
+		return fmt.Errorf("%w: until must be after from by at least a second", ErrBad)
+	}
+	if !(p.Weight >= MinPromotionWeight && p.Weight <= MaxPromotionWeight) {
+		return fmt.Errorf("%w: weight must be %g to %g, not %v", ErrBad, MinPromotionWeight, float64(MaxPromotionWeight), p.Weight)
+	}
+	if err := checkTerms("tags", p.Tags, MaxPromotionTags); err != nil {
+		return err
+	}
+	return checkTerms("langs", p.Langs, MaxPromotionLangs)
+}
+
+func checkTerms(name string, terms []string, most int) error {
+	if len(terms) > most {
+		return fmt.Errorf("%w: %d %s, at most %d are allowed", ErrBad, len(terms), name, most)
+	}
+	for _, term := range terms {
+		if feed.Blank(term) {
+			return fmt.Errorf("%w: an entry of %s is empty", ErrBad, name)
+		}
+		if err := checkText("an entry of "+name, term, feed.MaxTermLength); err != nil {
+			return fmt.Errorf("%w: %w", ErrBad, err)
+		}
+	}
+	return nil
+}
+
+// Promotions keeps promotions.
+type Promotions interface {
+	// PutPromotion stores a normalized promotion, in the place of one with its id.
+	// Errors: those of [Promotion.Validate]; ErrLimit where [MaxPromotions] others
+	// have not ended. Calls at the same time may exceed that a little.
+	PutPromotion(ctx context.Context, p Promotion) error
+
+	// Promotion reads one, or ErrNotFound.
+	Promotion(ctx context.Context, id string) (Promotion, error)
+
+	// DeletePromotion removes one. ErrNotFound where there is none, as after a
+	// repetition.
+	DeletePromotion(ctx context.Context, id string) error
+
+	// Promotions lists them by id as bytes, those after the id given, at most n. ""
+	// is the beginning; fewer than n are the last.
+	Promotions(ctx context.Context, after string, n int) ([]Promotion, error)
+
+	// PromotionsUntil lists by id all that end after a time.
+	PromotionsUntil(ctx context.Context, after time.Time) ([]Promotion, error)
+}
