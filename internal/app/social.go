@@ -48,6 +48,7 @@ type network struct {
 	kept            social.KeptCards      // of cache, for outages
 	fanout          *fanout.Fanout
 	timelines       *engine.Timelines
+	watcher         *engine.Watcher
 	late            *late
 	restored        *restoreWatch // nil: the lists are in this process
 }
@@ -165,6 +166,10 @@ func (a *App) startSocial(ctx context.Context, cfg engine.Config) error {
 		stores.Recorder = a.recorder
 	}
 	n.timelines = engine.NewTimelines(stores, cfg)
+	n.watcher = engine.NewWatcher(engine.WatchStores{
+		Posts: n.store, Lists: n.lists, Outboxes: n.outboxes, Builder: n.fanout, Profiles: a.stores.catalog,
+	}, a.cfg.Server.MaxStreams, cfg)
+	a.background(ctx, n.watcher.Run)
 	a.background(ctx, func(ctx context.Context) { every(ctx, purgeEvery, a.purge) })
 	a.background(ctx, func(ctx context.Context) { every(ctx, lateEvery, n.late.look) })
 	if n.restored != nil {
@@ -216,7 +221,7 @@ func (a *App) social() *handler.Social {
 		return nil
 	}
 	return &handler.Social{
-		Store: shownStore{n.fanout.Store(), n.cards}, Kept: n.kept, Timelines: n.timelines, Queue: n.store, Graph: graph.NewApplier(n.store, graph.Config{}),
+		Store: shownStore{n.fanout.Store(), n.cards}, Kept: n.kept, Timelines: n.timelines, Watcher: n.watcher, Queue: n.store, Graph: graph.NewApplier(n.store, graph.Config{}),
 		FollowsByApp: a.cfg.Social.Follows == configs.FollowsApp,
 	}
 }
