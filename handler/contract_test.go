@@ -131,6 +131,17 @@ type answered struct {
 	body   []byte
 }
 
+// leaving is a client that leaves when it has got the beginning of an answer.
+type leaving struct {
+	*httptest.ResponseRecorder
+	leave context.CancelFunc
+}
+
+func (l leaving) Flush() {
+	l.ResponseRecorder.Flush()
+	l.leave()
+}
+
 // call makes the call and holds the answer against the description.
 func (c *contract) call(t *testing.T, op string, e exchange, changes ...func(*http.Request) *http.Request) answered {
 	t.Helper()
@@ -148,7 +159,13 @@ func (c *contract) call(t *testing.T, op string, e exchange, changes ...func(*ht
 		r = change(r)
 	}
 	w := httptest.NewRecorder()
-	c.server.ServeHTTP(w, r)
+	if op == "GET /v1/stream" { // it does not end by itself
+		ctx, leave := context.WithCancel(r.Context())
+		defer leave()
+		c.server.ServeHTTP(leaving{w, leave}, r.WithContext(ctx))
+	} else {
+		c.server.ServeHTTP(w, r)
+	}
 	got := answered{status: w.Code, header: w.Header(), body: w.Body.Bytes()}
 	if strings.HasPrefix(got.header.Get("Content-Type"), "application/json") && got.status != http.StatusOK {
 		var envelope struct {
@@ -265,6 +282,7 @@ func TestContract(t *testing.T) {
 	for kind, decode := range map[string]openapi3filter.BodyDecoder{
 		"application/x-ndjson": lines,
 		"text/html":            openapi3filter.PlainBodyDecoder,
+		"text/event-stream":    openapi3filter.PlainBodyDecoder,
 	} {
 		openapi3filter.RegisterBodyDecoder(kind, decode)
 		t.Cleanup(func() { openapi3filter.UnregisterBodyDecoder(kind) })

@@ -132,6 +132,7 @@ func matrixRoutes() map[string]any {
 		"DELETE /v1/posts/{id}":        shown{"DELETE", "/v1/posts/{post}", "", change},
 		"POST /v1/posts":               noPost("answers the caller's own post"),
 		"POST /v1/timeline/warm":       own,
+		"GET /v1/stream":               noPost("places and counts; engine's tests hold what is counted"),
 		"GET /v1/authors/{id}":         noPost("a card and counts; socialtest holds the counts"),
 		"PUT /v1/authors/{id}":         own,
 		"DELETE /v1/authors/{id}":      own,
