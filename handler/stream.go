@@ -8,9 +8,13 @@ import (
 	"strconv"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/social"
 )
+
+const streamPath = "/v1/stream"
 
 const (
 	// heartbeat is the pause between two comments that keep a stream open: proxies
@@ -63,10 +67,18 @@ func (s *server) getStream(c *call) error {
 	return nil
 }
 
-func (s *server) beginWatch(c *call, agent string, since *social.Position) (*engine.Watch, error) {
+// beginWatch begins to watch on another goroutine: what the stores need of a stack
+// would stay with the stream, and be most of its memory.
+func (s *server) beginWatch(c *call, agent string, since *social.Position) (watch *engine.Watch, err error) {
 	ctx, cancel := s.deadline(c)
 	defer cancel()
-	return s.deps.Social.Watcher.Watch(ctx, agent, since)
+	var begun errgroup.Group
+	begun.Go(func() (err error) {
+		watch, err = s.deps.Social.Watcher.Watch(ctx, agent, since)
+		return err
+	})
+	err = begun.Wait()
+	return watch, err
 }
 
 // lastEvent reads Last-Event-ID; nil: there is none.
