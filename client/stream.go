@@ -125,7 +125,7 @@ func (s *stream) connect(ctx context.Context, yield func(News, error) bool) (beg
 func (s *stream) read(body io.Reader, heard func(), yield func(News, error) bool) error {
 	lines := bufio.NewScanner(body)
 	lines.Buffer(nil, longestLine)
-	var event, data string
+	var id, event, data string
 	began := false
 	for lines.Scan() {
 		heard()
@@ -133,7 +133,7 @@ func (s *stream) read(body io.Reader, heard func(), yield func(News, error) bool
 		value = strings.TrimPrefix(value, " ")
 		switch name {
 		case "id":
-			s.last = value
+			id = value
 		case "event":
 			event = value
 		case "data":
@@ -145,6 +145,9 @@ func (s *stream) read(body io.Reader, heard func(), yield func(News, error) bool
 		}
 		if lines.Text() != "" {
 			continue
+		}
+		if id != "" { // the block is whole
+			s.last = id
 		}
 		news, ok, err := s.news(event, data, began)
 		if err != nil {

@@ -31,8 +31,7 @@ func compressed(routes http.Handler) (http.Handler, error) {
 	}
 	packed := wrap(routes)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// A stream waits for long, and the wrapper would wait with it, on a stack that
-		// is twice as large then.
+		// A stream takes the connection, which the wrapper would write to after it.
 		if r.URL.Path == streamPath {
 			routes.ServeHTTP(w, r)
 			return

@@ -1,6 +1,7 @@
 package handler_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -131,15 +133,37 @@ type answered struct {
 	body   []byte
 }
 
-// leaving is a client that leaves when it has got the beginning of an answer.
-type leaving struct {
+// taken is an answer whose connection may be taken, by a stream. Then the client reads
+// its beginning and leaves.
+type taken struct {
 	*httptest.ResponseRecorder
-	leave context.CancelFunc
+	begun chan []byte // nil: it was not taken
 }
 
-func (l leaving) Flush() {
-	l.ResponseRecorder.Flush()
-	l.leave()
+func (a *taken) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	client, server := net.Pipe()
+	a.begun = make(chan []byte, 1)
+	go func() {
+		defer func() { _ = client.Close() }()
+		b := make([]byte, 4096)
+		n, _ := client.Read(b)
+		a.begun <- b[:n]
+	}()
+	return server, nil, nil
+}
+
+// wait takes in what was sent over the connection, where it was taken.
+func (a *taken) wait(t *testing.T, r *http.Request) {
+	t.Helper()
+	if a.begun == nil {
+		return
+	}
+	res, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(<-a.begun)), r)
+	require.NoError(t, err)
+	maps.Copy(a.Header(), res.Header)
+	a.WriteHeader(res.StatusCode)
+	_, err = io.Copy(a, res.Body)
+	require.NoError(t, err)
 }
 
 // call makes the call and holds the answer against the description.
@@ -158,14 +182,9 @@ func (c *contract) call(t *testing.T, op string, e exchange, changes ...func(*ht
 	for _, change := range changes {
 		r = change(r)
 	}
-	w := httptest.NewRecorder()
-	if op == "GET /v1/stream" { // it does not end by itself
-		ctx, leave := context.WithCancel(r.Context())
-		defer leave()
-		c.server.ServeHTTP(leaving{w, leave}, r.WithContext(ctx))
-	} else {
-		c.server.ServeHTTP(w, r)
-	}
+	w := &taken{ResponseRecorder: httptest.NewRecorder()}
+	c.server.ServeHTTP(w, r)
+	w.wait(t, r)
 	got := answered{status: w.Code, header: w.Header(), body: w.Body.Bytes()}
 	if strings.HasPrefix(got.header.Get("Content-Type"), "application/json") && got.status != http.StatusOK {
 		var envelope struct {

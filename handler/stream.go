@@ -1,14 +1,13 @@
 package handler
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"net/http"
-	"strconv"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/social"
@@ -49,6 +48,9 @@ var (
 
 // getStream answers GET /v1/stream. It is outside the gate: a stream that waits
 // costs next to nothing, and the bounds of streams are the watcher's.
+//
+// A stream takes its connection from the HTTP server, whose buffers and stack would
+// be most of what it costs.
 func (s *server) getStream(c *call) error {
 	agent, err := s.member(c)
 	if err != nil {
@@ -58,27 +60,20 @@ func (s *server) getStream(c *call) error {
 	if err != nil {
 		return err
 	}
-	watch, err := s.beginWatch(c, agent, since)
+	ctx, cancel := s.deadline(c)
+	defer cancel()
+	watch, err := s.deps.Social.Watcher.Watch(ctx, agent, since)
 	if err != nil {
 		return err
 	}
-	defer watch.Close()
-	c.stream(watch)
-	return nil
-}
-
-// beginWatch begins to watch on another goroutine: what the stores need of a stack
-// would stay with the stream, and be most of its memory.
-func (s *server) beginWatch(c *call, agent string, since *social.Position) (watch *engine.Watch, err error) {
-	ctx, cancel := s.deadline(c)
-	defer cancel()
-	var begun errgroup.Group
-	begun.Go(func() (err error) {
-		watch, err = s.deps.Social.Watcher.Watch(ctx, agent, since)
+	head := c.streamHead(watch)
+	conn, _, err := http.NewResponseController(c.gin.Writer).Hijack()
+	if err != nil {
+		watch.Close()
 		return err
-	})
-	err = begun.Wait()
-	return watch, err
+	}
+	go stream{conn, watch}.run(head)
+	return nil
 }
 
 // lastEvent reads Last-Event-ID; nil: there is none.
@@ -108,50 +103,65 @@ func eventID(p social.Position) string {
 // about is a time near d, so that what begins together does not end together.
 func about(d time.Duration) time.Duration { return d*2/3 + rand.N(d*2/3) }
 
-// stream sends what a watch tells until the client leaves or the server stops.
-func (c *call) stream(watch *engine.Watch) {
+// streamHead is the head of the answer and the first block. An id alone is no event,
+// and is what the client sends when it connects again.
+func (c *call) streamHead(watch *engine.Watch) []byte {
 	h := c.gin.Writer.Header()
 	h["Content-Type"] = eventStream
 	h["Cache-Control"] = forCaller
 	h.Add("Vary", callerHeaders)
 	h["X-Content-Type-Options"] = noSniff
 	h["X-Accel-Buffering"] = unbuffered
-	out := http.NewResponseController(c.gin.Writer)
-	// The server's bound for the arrival of a request would end the stream. An error
-	// says that the connection has no deadlines.
-	_ = out.SetReadDeadline(time.Time{})
-	// An id alone is no event, and is what the client sends when it connects again.
-	begin := fmt.Sprintf("retry: %d\nid: %s\n\n", about(reconnect).Milliseconds(), eventID(watch.Start()))
-	if !c.push(out, begin) {
-		return
-	}
+	h["Connection"] = []string{"close"} // its end is the end of the answer
+	h["Date"] = []string{c.start.UTC().Format(http.TimeFormat)}
+	var b bytes.Buffer
+	b.WriteString("HTTP/1.1 200 OK\r\n")
+	_ = h.Write(&b) // a buffer takes everything
+	fmt.Fprintf(&b, "\r\nretry: %d\nid: %s\n\n", about(reconnect).Milliseconds(), eventID(watch.Start()))
+	return b.Bytes()
+}
+
+// stream sends what a watch tells.
+type stream struct {
+	conn  net.Conn
+	watch *engine.Watch
+}
+
+// run sends until the client leaves, the server stops or the stream's time is over.
+func (s stream) run(head []byte) {
+	defer s.watch.Close()
+	defer func() { _ = s.conn.Close() }()
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		_, _ = s.conn.Read(make([]byte, 1)) // there is nothing more that a client may send
+	}()
 	beat, life := time.NewTicker(heartbeat), time.NewTimer(about(streamLife))
 	defer beat.Stop()
 	defer life.Stop()
-	for sent := true; sent; {
+	for sent := s.push(head); sent; {
 		select {
-		case <-watch.Ready():
-			if news := watch.Take(); news.Count > 0 {
-				sent = c.push(out, "id: "+eventID(news.Head)+"\nevent: new\ndata: {\"count\":"+strconv.Itoa(news.Count)+"}\n\n")
+		case <-s.watch.Ready():
+			if news := s.watch.Take(); news.Count > 0 {
+				sent = s.push(fmt.Appendf(nil, "id: %s\nevent: new\ndata: {\"count\":%d}\n\n", eventID(news.Head), news.Count))
 			}
 		case <-beat.C:
-			sent = c.push(out, ":\n\n")
+			sent = s.push([]byte(":\n\n"))
 		case <-life.C:
-			sent = false
-		case <-watch.Ended():
-			sent = false
-		case <-c.gin.Request.Context().Done():
+			return
+		case <-s.watch.Ended():
+			return
+		case <-left:
 			return
 		}
 	}
-	_ = out.SetWriteDeadline(time.Now().Add(streamWrite)) // for the end of the answer
 }
 
-// push sends text at once. false: the client does not take it.
-func (c *call) push(out *http.ResponseController, text string) bool {
-	_ = out.SetWriteDeadline(time.Now().Add(streamWrite))
-	if _, err := c.gin.Writer.WriteString(text); err != nil {
+// push reports whether the client takes what is sent.
+func (s stream) push(text []byte) bool {
+	if s.conn.SetWriteDeadline(time.Now().Add(streamWrite)) != nil {
 		return false
 	}
-	return out.Flush() == nil
+	_, err := s.conn.Write(text)
+	return err == nil
 }

@@ -132,6 +132,7 @@ func TestAStreamLastsAndEndsWell(t *testing.T) {
 		begun := time.Now()
 		_, body, res := s.get("r")
 		require.Equal(t, http.StatusOK, res.StatusCode)
+		require.NotEmpty(t, res.Header.Get("X-Request-ID"))
 		require.Equal(t, "text/event-stream", res.Header.Get("Content-Type"))
 		require.Equal(t, "no", res.Header.Get("X-Accel-Buffering"))
 		require.Equal(t, "private, no-store", res.Header.Get("Cache-Control"))
