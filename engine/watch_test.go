@@ -294,7 +294,8 @@ func TestWatchesWhileSomethingIsDown(t *testing.T) {
 
 	// Nothing is pushed into a list that has expired, so it is made again.
 	require.NoError(t, w.lists.Drop(t.Context(), []string{"r"}))
-	_, _, err = w.store.CreatePost(t.Context(), social.Post{Author: "a", Caption: "x", Audience: public, CreatedAt: 0}, social.Creation{})
+	w.now = w.now.Add(time.Second)
+	_, _, err = w.store.CreatePost(t.Context(), social.Post{Author: "a", Caption: "x", Audience: public}, social.Creation{})
 	require.NoError(t, err)
 	w.watcher.Look(t.Context())
 	require.Equal(t, 1, watch.Take().Count)
