@@ -81,6 +81,7 @@ type Server struct {
 	RequestTimeout  time.Duration `koanf:"request_timeout" help:"longest time one request may take"`
 	ShutdownTimeout time.Duration `koanf:"shutdown_timeout" help:"longest time to finish requests and record impressions at a stop"`
 	MaxInFlight     int           `koanf:"max_in_flight" help:"agents' requests worked on at once; more are answered 503; 0: no bound"`
+	MaxStreams      int           `koanf:"max_streams" help:"streams of GET /v1/stream open at once; more are answered 503; 0: no bound"`
 	RateLimit       float64       `koanf:"rate_limit" help:"requests a second of one agent; more are answered 429; 0: no bound"`
 	RateBurst       int           `koanf:"rate_burst" help:"requests of one agent that may come at once; 0: a second's"`
 	Pprof           bool          `koanf:"pprof" help:"answer /debug/pprof/* to admins"`
@@ -298,7 +299,7 @@ type Log struct {
 // in the data directory, no services.
 func Default() Config {
 	return Config{
-		Server:  Server{Addr: "127.0.0.1:8080", RequestTimeout: 5 * time.Second, ShutdownTimeout: 15 * time.Second, MaxInFlight: 1000, Compress: true},
+		Server:  Server{Addr: "127.0.0.1:8080", RequestTimeout: 5 * time.Second, ShutdownTimeout: 15 * time.Second, MaxInFlight: 1000, MaxStreams: 10_000, Compress: true},
 		DataDir: "./freshet-data",
 		Auth:    Auth{Mode: ModeHeader},
 		Catalog: Catalog{Backend: CatalogSQLite, GroupBy: GroupByNone},

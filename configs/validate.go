@@ -72,6 +72,7 @@ func (s Server) check(p *Problems) {
 	within(p, "server.request_timeout", s.RequestTimeout, time.Millisecond, 30*time.Second)
 	within(p, "server.shutdown_timeout", s.ShutdownTimeout, time.Millisecond, time.Hour)
 	within(p, "server.max_in_flight", s.MaxInFlight, 0, 1_000_000)
+	within(p, "server.max_streams", s.MaxStreams, 0, 1_000_000)
 	within(p, "server.rate_limit", s.RateLimit, 0, 1_000_000)
 	within(p, "server.rate_burst", s.RateBurst, 0, 1_000_000)
 	if s.RateBurst > 0 && s.RateLimit == 0 {

@@ -33,6 +33,17 @@ var (
 	degradedTotal = promauto.NewCounterVec(prometheus.CounterOpts{
 		Name: "freshet_degraded_total", Help: "Answers that had to do without a part: recall, dedup, session, catalog, timeline, social, why, of home also following, trending, discovery, promoted, and of the guest feed trending, promoted.",
 	}, []string{"part"})
+	watchesOpen = promauto.NewGauge(prometheus.GaugeOpts{
+		Name: "freshet_streams_open", Help: "Streams of GET /v1/stream that are open.",
+	})
+	newsTotal = promauto.NewCounter(prometheus.CounterOpts{
+		Name: "freshet_stream_events_total", Help: "Times a stream was told that its timeline has something new.",
+	})
+	lookSeconds = promauto.NewHistogram(prometheus.HistogramOpts{
+		Name:    "freshet_stream_look_seconds",
+		Help:    "Time to look at the timelines of all open streams, every 2 s, and to tell what is new.",
+		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+	})
 	stageSeconds = promauto.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "freshet_stage_seconds",
 		Help:    "Time spent in a stage of the feed; turn is the wait for another refresh of the same agent.",

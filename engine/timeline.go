@@ -226,12 +226,16 @@ func (r *timelineRead) show(ctx context.Context, page *TimelinePage, found []soc
 			return true, nil
 		}
 		page.Next = found[i]
-		if !c.Visible || c.Reason == social.NoReason || c.CreatedAt != found[i].At || r.mutes(c) {
-			continue
+		if r.shows(c, found[i]) {
+			page.Posts = append(page.Posts, c)
 		}
-		page.Posts = append(page.Posts, c)
 	}
 	return false, nil
+}
+
+// shows reports whether the timeline has a proposed post.
+func (r *timelineRead) shows(c social.Card, at social.Position) bool {
+	return c.Visible && c.Reason != social.NoReason && c.CreatedAt == at.At && !r.mutes(c)
 }
 
 // mutes reports whether the agent's profile refuses a post. Languages do not

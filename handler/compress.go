@@ -29,7 +29,15 @@ func compressed(routes http.Handler) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wrap(routes), nil
+	packed := wrap(routes)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// A stream takes the connection, which the wrapper would write to after it.
+		if r.URL.Path == streamPath {
+			routes.ServeHTTP(w, r)
+			return
+		}
+		packed.ServeHTTP(w, r)
+	}), nil
 }
 
 // takesGzip reports whether the client takes gzip without conditions.

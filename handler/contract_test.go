@@ -1,6 +1,7 @@
 package handler_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -132,6 +134,39 @@ type answered struct {
 	body   []byte
 }
 
+// taken is an answer whose connection may be taken, by a stream. Then the client reads
+// its beginning and leaves.
+type taken struct {
+	*httptest.ResponseRecorder
+	begun chan []byte // nil: it was not taken
+}
+
+func (a *taken) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	client, server := net.Pipe()
+	a.begun = make(chan []byte, 1)
+	go func() {
+		defer func() { _ = client.Close() }()
+		b := make([]byte, 4096)
+		n, _ := client.Read(b)
+		a.begun <- b[:n]
+	}()
+	return server, nil, nil
+}
+
+// wait takes in what was sent over the connection, where it was taken.
+func (a *taken) wait(t *testing.T, r *http.Request) {
+	t.Helper()
+	if a.begun == nil {
+		return
+	}
+	res, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(<-a.begun)), r)
+	require.NoError(t, err)
+	maps.Copy(a.Header(), res.Header)
+	a.WriteHeader(res.StatusCode)
+	_, err = io.Copy(a, res.Body)
+	require.NoError(t, err)
+}
+
 // call makes the call and holds the answer against the description.
 func (c *contract) call(t *testing.T, op string, e exchange, changes ...func(*http.Request) *http.Request) answered {
 	t.Helper()
@@ -148,8 +183,9 @@ func (c *contract) call(t *testing.T, op string, e exchange, changes ...func(*ht
 	for _, change := range changes {
 		r = change(r)
 	}
-	w := httptest.NewRecorder()
+	w := &taken{ResponseRecorder: httptest.NewRecorder()}
 	c.server.ServeHTTP(w, r)
+	w.wait(t, r)
 	got := answered{status: w.Code, header: w.Header(), body: w.Body.Bytes()}
 	if strings.HasPrefix(got.header.Get("Content-Type"), "application/json") && got.status != http.StatusOK {
 		var envelope struct {
@@ -266,6 +302,7 @@ func TestContract(t *testing.T) {
 	for kind, decode := range map[string]openapi3filter.BodyDecoder{
 		"application/x-ndjson": lines,
 		"text/html":            openapi3filter.PlainBodyDecoder,
+		"text/event-stream":    openapi3filter.PlainBodyDecoder,
 	} {
 		openapi3filter.RegisterBodyDecoder(kind, decode)
 		t.Cleanup(func() { openapi3filter.UnregisterBodyDecoder(kind) })

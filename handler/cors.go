@@ -29,6 +29,7 @@ func newCORS(cfg CORS) *cors.Cors {
 		AllowedMethods:   []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},
 		AllowedHeaders: []string{
 			"Authorization", "Content-Encoding", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match",
+			"Last-Event-ID",
 			"X-Admin-Token", "X-Agent-ID", "X-Request-ID", "traceparent", "tracestate",
 		},
 		ExposedHeaders: []string{"ETag", "Retry-After", "X-Request-ID"},

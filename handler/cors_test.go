@@ -56,6 +56,7 @@ func TestPreflight(t *testing.T) {
 		{"an admin's tool", exact, "/v1/ranking", app, "PUT", "content-type,if-match,x-admin-token", app, ""},
 		{"deleting", exact, "/v1/items/a/b", app, "DELETE", "x-admin-token", app, ""},
 		{"editing", exact, "/v1/posts/post:1", app, "PATCH", "content-type,x-agent-id", app, ""},
+		{"a stream that goes on", exact, "/v1/stream", app, "GET", "last-event-id,x-agent-id", app, ""},
 		{"no other headers", exact, "/v1/events", app, "POST", "", app, ""},
 		{"cookies", cookies, "/v1/feed", app, "POST", "content-type", app, "true"},
 		{"everyone", all, "/v1/feed", otherOrigin, "POST", "content-type,x-agent-id", "*", ""},

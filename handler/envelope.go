@@ -126,7 +126,7 @@ func (s *server) fail(c *call, err error) {
 		p = problemOf(errClientGone)
 	}
 	// Shed calls are counted and not logged: that would add to the overload.
-	if p.status >= http.StatusInternalServerError && !errors.Is(err, errBusy) {
+	if p.status >= http.StatusInternalServerError && !errors.Is(err, errBusy) && !errors.Is(err, engine.ErrWatches) {
 		c.cause = err
 	}
 	h := c.gin.Writer.Header()

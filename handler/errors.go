@@ -107,6 +107,8 @@ var problems = []problem{
 	{is: social.ErrBadPost, status: http.StatusUnprocessableEntity, code: 42201},
 	{is: social.ErrLimit, status: http.StatusUnprocessableEntity, code: 42202},
 	{is: errBusy, status: http.StatusServiceUnavailable, code: 50301},
+	{is: engine.ErrWatches, status: http.StatusServiceUnavailable, code: 50301},
+	{is: engine.ErrAgentWatches, status: http.StatusTooManyRequests, code: 42901},
 	{is: errRateLimited, status: http.StatusTooManyRequests, code: 42901},
 }
 

@@ -133,6 +133,7 @@ func matrixRoutes() map[string]any {
 		"GET /v1/feed/guest":           noPost("the same for everybody, of posts the public ones: see internal/app, TestGuestSeesPublicPosts"),
 		"POST /v1/posts":               noPost("answers the caller's own post"),
 		"POST /v1/timeline/warm":       own,
+		"GET /v1/stream":               noPost("places and counts; engine's tests hold what is counted"),
 		"GET /v1/authors/{id}":         noPost("a card and counts; socialtest holds the counts"),
 		"PUT /v1/authors/{id}":         own,
 		"DELETE /v1/authors/{id}":      own,

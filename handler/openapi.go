@@ -16,13 +16,13 @@ var openapiFiles embed.FS
 
 // openapiParts are the files of the description, in the order of its paths.
 var openapiParts = []string{
-	"openapi", "feed", "guest", "events", "timeline", "posts", "content-posts", "content-items", "authors", "follows", "circles", "graph",
+	"openapi", "feed", "guest", "events", "timeline", "stream", "posts", "content-posts", "content-items", "authors", "follows", "circles", "graph",
 	"profiles", "items", "explain", "ranking", "compare", "promotions", "jobs", "pages", "operations", "shared",
 }
 
 // socialParts are those that hold with Deps.Social only, otherParts without.
 var (
-	socialParts = []string{"timeline", "posts", "content-posts", "authors", "follows", "circles", "graph", "promotions", "jobs"}
+	socialParts = []string{"timeline", "stream", "posts", "content-posts", "authors", "follows", "circles", "graph", "promotions", "jobs"}
 	otherParts  = []string{"content-items"}
 )
 

@@ -19,6 +19,7 @@ type Social struct {
 	// Kept shows public posts while the store cannot be asked; nil: nothing does.
 	Kept      social.KeptCards
 	Timelines Timelines
+	Watcher   Watcher
 	Queue     jobs.Queue
 	Graph     Graph
 	// FollowsByApp keeps follows for the app: agents cannot follow or unfollow
@@ -142,13 +143,21 @@ func (t queryText) position() (social.Position, error) {
 	if t == "" {
 		return social.Position{}, nil
 	}
-	text := string(t)
+	p, ok := parsePosition(string(t))
+	if !ok {
+		return p, fmt.Errorf("%w: cursor must be the next_cursor of an earlier answer, <post id>:<Unix seconds>, not %.80q", errBadRequest, string(t))
+	}
+	return p, nil
+}
+
+// parsePosition reads what cursorOf writes.
+func parsePosition(text string) (p social.Position, ok bool) {
 	last := strings.LastIndexByte(text, ':')
 	at, err := strconv.ParseInt(text[last+1:], 10, 64)
 	if last < 0 || err != nil || at < 1 || strconv.FormatInt(at, 10) != text[last+1:] || social.CheckPostID(text[:last]) != nil {
-		return social.Position{}, fmt.Errorf("%w: cursor must be the next_cursor of an earlier answer, <post id>:<Unix seconds>, not %.80q", errBadRequest, text)
+		return p, false
 	}
-	return social.Position{At: at, ID: text[:last]}, nil
+	return social.Position{At: at, ID: text[:last]}, true
 }
 
 // pageQuery are the parameters of a page of posts.

@@ -4,13 +4,18 @@ import (
 	"context"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/graph"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/sqlite"
+	"github.com/freshet/freshet/timeline"
+	"github.com/freshet/freshet/timeline/memory"
 )
 
 // storeTimelines are timelines that are read from the store, without lists.
@@ -41,6 +46,27 @@ func (s storeTimelines) Warm(ctx context.Context, agent string) error {
 	return err
 }
 
+// noLists makes none.
+type noLists struct{}
+
+func (noLists) Build(context.Context, string) error    { return timeline.ErrUnavailable }
+func (noLists) Outbox(context.Context, []string) error { return timeline.ErrUnavailable }
+
+// noProfiles has none.
+type noProfiles struct{ catalog.Profiles }
+
+func (noProfiles) Profile(context.Context, string) (feed.Profile, error) {
+	return feed.Profile{}, catalog.ErrNotFound
+}
+
+// storeWatcher asks the store what a timeline has, because there are no lists.
+func storeWatcher(store *sqlite.Store) Watcher {
+	lists := memory.New(memory.Config{Cap: timeline.Cap, Clock: time.Now})
+	return engine.NewWatcher(engine.WatchStores{
+		Posts: store, Lists: lists, Outboxes: lists, Builder: noLists{}, Profiles: noProfiles{},
+	}, 0, engine.Config{Clock: time.Now})
+}
+
 // socialFixture is a fixture with a real store of posts.
 func socialFixture(t testing.TB, change func(*Config, *Deps)) (*fixture, *sqlite.Store) {
 	t.Helper()
@@ -48,7 +74,7 @@ func socialFixture(t testing.TB, change func(*Config, *Deps)) (*fixture, *sqlite
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	return newFixture(t, func(c *Config, d *Deps) {
-		d.Social = &Social{Store: store, Timelines: storeTimelines{store}, Queue: store, Graph: graph.NewApplier(store, graph.Config{})}
+		d.Social = &Social{Store: store, Timelines: storeTimelines{store}, Watcher: storeWatcher(store), Queue: store, Graph: graph.NewApplier(store, graph.Config{})}
 		if change != nil {
 			change(c, d)
 		}

@@ -12,6 +12,7 @@ import (
 func (s *server) timelineRoutes(route router) {
 	route(http.MethodGet, "/v1/timeline", "/v1/timeline", s.getTimeline)
 	route(http.MethodPost, "/v1/timeline/warm", "/v1/timeline/warm", s.warmTimeline)
+	route(http.MethodGet, streamPath, streamPath, s.getStream)
 }
 
 // getTimeline answers GET /v1/timeline.

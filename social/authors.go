@@ -2,6 +2,7 @@ package social
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -88,6 +89,35 @@ type Authors interface {
 	// Celebrities lists whom reader follows and who is not pushed, sorted, and
 	// whether reader follows [Server].
 	Celebrities(ctx context.Context, reader string) (authors []string, server bool, err error)
+
+	// CelebritiesOf answers [Authors.Celebrities] for many readers, in their order,
+	// with one statement. Doubles are allowed.
+	CelebritiesOf(ctx context.Context, readers []string) ([]Pulled, error)
+}
+
+// Pulled is whom a reader follows and whose posts are in no list.
+type Pulled struct {
+	Authors []string // who are not pushed, sorted
+	Server  bool     // the reader follows [Server]
+}
+
+// With is p with another author that the reader follows, in the order of their ids.
+func (p Pulled) With(author string) Pulled {
+	if author == Server {
+		p.Server = true
+	} else if !slices.Contains(p.Authors, author) { // a double among the readers
+		p.Authors = append(p.Authors, author)
+	}
+	return p
+}
+
+// PulledOf puts what was found of readers in their order.
+func PulledOf(readers []string, found map[string]Pulled) []Pulled {
+	list := make([]Pulled, len(readers))
+	for i, reader := range readers {
+		list[i] = found[reader]
+	}
+	return list
 }
 
 // Upkeep is what keeps a store small and its operators informed.

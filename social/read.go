@@ -80,6 +80,10 @@ type Lists interface {
 	// their followers may see: an outbox, or what celebrities add to a page.
 	Newest(ctx context.Context, authors []string, below Position, n int) ([]Entry, error)
 
+	// NewestPublic returns the newest n public posts of all authors: what followers
+	// of [Server] get, but for blocks.
+	NewestPublic(ctx context.Context, n int) ([]Entry, error)
+
 	// Grid returns the newest n posts of one author below a position that the
 	// reader may see, "" for a call without an agent.
 	Grid(ctx context.Context, reader, author string, below Position, n int) ([]Entry, error)

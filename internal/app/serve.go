@@ -26,6 +26,9 @@ const (
 // server.shutdown_timeout at most.
 func (a *App) Serve(ctx context.Context, l net.Listener) error {
 	server := a.httpServer(ctx)
+	if a.network != nil {
+		server.RegisterOnShutdown(a.network.watcher.End) // else it would wait for the streams
+	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(l) }()
 	a.log.InfoContext(ctx, "serving", "addr", l.Addr().String(),

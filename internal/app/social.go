@@ -50,6 +50,7 @@ type network struct {
 	kept            social.KeptCards      // of cache, for outages
 	fanout          *fanout.Fanout
 	timelines       *engine.Timelines
+	watcher         *engine.Watcher
 	late            *late
 	promotions      *promotion.Source
 	restored        *restoreWatch // nil: the lists are in this process
@@ -168,6 +169,9 @@ func (a *App) openTimelines(cfg engine.Config) {
 		stores.Recorder = a.recorder
 	}
 	n.timelines = engine.NewTimelines(stores, cfg)
+	n.watcher = engine.NewWatcher(engine.WatchStores{
+		Posts: n.store, Lists: n.lists, Outboxes: n.outboxes, Builder: n.fanout, Profiles: a.stores.catalog,
+	}, a.cfg.Server.MaxStreams, cfg)
 }
 
 // home is what home has beside the sources of for-you.
@@ -186,6 +190,7 @@ func (a *App) startSocial(ctx context.Context) error {
 		return nil
 	}
 	a.background(ctx, n.promotions.Run)
+	a.background(ctx, n.watcher.Run)
 	a.background(ctx, func(ctx context.Context) { every(ctx, purgeEvery, a.purge) })
 	a.background(ctx, func(ctx context.Context) { every(ctx, lateEvery, n.late.look) })
 	if n.restored != nil {
@@ -237,7 +242,7 @@ func (a *App) social() *handler.Social {
 		return nil
 	}
 	return &handler.Social{
-		Store: shownStore{n.fanout.Store(), n.cards}, Kept: n.kept, Timelines: n.timelines, Queue: n.store, Graph: graph.NewApplier(n.store, graph.Config{}),
+		Store: shownStore{n.fanout.Store(), n.cards}, Kept: n.kept, Timelines: n.timelines, Watcher: n.watcher, Queue: n.store, Graph: graph.NewApplier(n.store, graph.Config{}),
 		FollowsByApp: a.cfg.Social.Follows == configs.FollowsApp,
 	}
 }

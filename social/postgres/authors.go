@@ -139,3 +139,19 @@ func (s *Store) Celebrities(ctx context.Context, reader string) (authors []strin
 	})
 	return authors, server, failed(ctx, "read celebrities", err)
 }
+
+// CelebritiesOf implements [social.Authors].
+func (s *Store) CelebritiesOf(ctx context.Context, readers []string) ([]social.Pulled, error) {
+	found := map[string]social.Pulled{}
+	err := s.read(ctx, func(q querying) error {
+		return q.each(func(rows pgx.Rows) error {
+			var reader, author string
+			err := rows.Scan(&reader, &author)
+			found[reader] = found[reader].With(author)
+			return err
+		}, `SELECT agent, author FROM follows WHERE agent = ANY($1) AND author = '`+social.Server+`' AND gone = 0
+			UNION ALL (SELECT f.agent, f.author FROM authors a JOIN follows f ON f.author = a.id
+				WHERE a.delivery <> 'push' AND f.agent = ANY($1) AND f.gone = 0 ORDER BY f.author)`, readers)
+	})
+	return social.PulledOf(readers, found), failed(ctx, "read celebrities", err)
+}

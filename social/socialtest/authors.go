@@ -69,6 +69,11 @@ func celebrities(e *env) {
 	require.False(e, server)
 	require.Equal(e, []string{"a"}, list)
 	require.Empty(e, e.dirty())
+	e.follow("stranger", social.Server)
+	require.Equal(e, []social.Pulled{{Server: true}, {Authors: []string{"a"}}, {}, {Authors: []string{"a"}}},
+		must[[]social.Pulled](e)(e.CelebritiesOf(e.ctx, []string{"stranger", "f9", "a", "f9"})))
+	require.Empty(e, must[[]social.Pulled](e)(e.CelebritiesOf(e.ctx, nil)))
+	e.dirty()
 
 	// On the way the followers cross back.
 	e.unfollow("f0", "a")

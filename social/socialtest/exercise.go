@@ -42,6 +42,7 @@ func Exercise(t *testing.T, s Backend) {
 	for _, err := range []error{
 		second(s.EditPost(ctx, p.ID, "a", social.Edit{Caption: &caption}, here)), s.SetCounts(ctx, p.ID, social.Counts{Likes: 1}, here),
 		second(s.Cards(ctx, "b", []social.Known{{ID: p.ID}})), second(s.Standings(ctx, "b", []string{p.ID})), second(s.PostsByID(ctx, []string{p.ID})),
+		second(s.CelebritiesOf(ctx, []string{"b", "e"})), second(s.NewestPublic(ctx, 5)),
 		second(s.Pull(ctx, social.PullQuery{Reader: "b", N: 5, Whole: true})), second(s.Grid(ctx, "b", "a", social.Position{}, 5)),
 		second(s.PairEntries(ctx, "a", "a", social.Position{}, 5)), second(s.MemberEntries(ctx, "c", "b", social.Position{}, 5)),
 		second(s.Receivers(ctx, p.ID, true, "", 5)), second(s.Author(ctx, "b", "a")), second(s.Celebrity(ctx, "a")),

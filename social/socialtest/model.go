@@ -275,6 +275,7 @@ func (e *env) checkGraph(m *model, agent string) {
 	require.NoError(e, err)
 	require.Equal(e, want, authors)
 	require.Equal(e, slices.Contains(following, social.Server), server)
+	require.Equal(e, []social.Pulled{{Authors: want, Server: server}}, must[[]social.Pulled](e)(e.CelebritiesOf(e.ctx, []string{agent})))
 }
 
 // list reads all of a list that is paged by id, two at a time.

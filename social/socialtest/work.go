@@ -149,6 +149,10 @@ func listBounds(e *env) {
 	require.Equal(e, all[10:35], must[[]social.Entry](e)(e.Newest(e.ctx, authors, all[9].Position, 25)))
 	require.Empty(e, must[[]social.Entry](e)(e.Newest(e.ctx, nil, social.Position{}, 25)))
 	require.Empty(e, must[[]social.Entry](e)(e.Pull(e.ctx, social.PullQuery{Reader: "r", N: 0})))
+	e.follow("of-server", social.Server)
+	served := must[[]social.Entry](e)(e.Pull(e.ctx, social.PullQuery{Reader: "of-server", N: 25, Whole: true}))
+	require.Len(e, served, 25)
+	require.Equal(e, served, must[[]social.Entry](e)(e.NewestPublic(e.ctx, 25)))
 	require.Empty(e, must[[]social.Entry](e)(e.Pull(e.ctx, social.PullQuery{Reader: "nobody-known", N: 5, Whole: true})))
 	above := all[20].Position
 	require.Equal(e, all[:20], must[[]social.Entry](e)(e.PairEntries(e.ctx, "busy", "r", above, 30)))

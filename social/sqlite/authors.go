@@ -137,3 +137,18 @@ func (s *Store) Celebrities(ctx context.Context, reader string) (authors []strin
 	})
 	return authors, server, failed(ctx, "read celebrities", err)
 }
+
+// CelebritiesOf implements [social.Authors].
+func (s *Store) CelebritiesOf(ctx context.Context, readers []string) ([]social.Pulled, error) {
+	found := map[string]social.Pulled{}
+	err := s.readers.read(ctx, func(q *reading) error {
+		return q.each(func(rows *sql.Rows) error {
+			var reader, author string
+			err := rows.Scan(&reader, &author)
+			found[reader] = found[reader].With(author)
+			return err
+		}, `SELECT f.agent, f.author FROM json_each(?1) k CROSS JOIN follows f ON f.agent = k.value LEFT JOIN authors a ON a.id = f.author
+			WHERE f.gone = 0 AND (f.author = '`+social.Server+`' OR a.delivery <> 'push') ORDER BY f.author`, array(readers))
+	})
+	return social.PulledOf(readers, found), failed(ctx, "read celebrities", err)
+}

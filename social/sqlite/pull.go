@@ -204,6 +204,15 @@ func (s *Store) Newest(ctx context.Context, authors []string, below social.Posit
 	return list, failed(ctx, "read newest", err)
 }
 
+// NewestPublic implements [social.Lists].
+func (s *Store) NewestPublic(ctx context.Context, n int) (list []social.Entry, err error) {
+	err = s.readers.snapshot(ctx, func(q *reading) error {
+		list, err = q.newest(publicPosts, []string{social.Server}, span{n: n})
+		return err
+	})
+	return list, failed(ctx, "read public posts", err)
+}
+
 // PairEntries implements [social.Lists].
 func (s *Store) PairEntries(ctx context.Context, author, agent string, above social.Position, n int) (list []social.Entry, err error) {
 	sp := span{reader: agent, above: above, author: author, n: n}

@@ -3,26 +3,34 @@
 
 import { Refused, age, call, make, short } from '/assets/api.js';
 import { learnedChips, learnedOne, learnedText, related } from '/assets/feed/learned.js';
+import { listen } from '/assets/feed/stream.js';
 
 const PAGE = 20;
 const CHIPS = 10; // of what was learned; the strongest
 const LEARNED = 3; // features that speak for or against an item, of those named on its card
 const BADGE_EVERY = 10_000; // ms between silent refreshes while the page is looked at
+const RECALLED = 3000; // ms until recall has what a stream has told of
+const WITH_STREAM = 6; // while a stream tells of posts, only one in so many is made, for items
 
 const $ = (id) => document.getElementById(id);
 const state = {
   agent: '', profile: {}, acts: [], // acts: likes and hides since the last refresh
   shown: new Set(), more: false, busy: false,
-  mayExplain: true, badge: 0, turn: 0, // turn: a page of an earlier reader must not come in late
+  mayExplain: true, badge: 0, looks: 0, live: false, // live: a stream tells what is new
+  streaming: null, turn: 0, // streaming: ends the stream; turn: a page of an earlier reader must not come in late
 };
 
 // --- the API ---------------------------------------------------------------
 
-async function ask(method, path, body) {
+function who() {
   const headers = { 'X-Agent-ID': state.agent };
   const token = sessionStorage.getItem('token');
   if (token) headers.Authorization = `Bearer ${token}`;
-  return (await call(method, path, { body, headers })).data;
+  return headers;
+}
+
+async function ask(method, path, body) {
+  return (await call(method, path, { body, headers: who() })).data;
 }
 
 // A page that was lost on its way is asked for again under the same request
@@ -215,6 +223,27 @@ async function lookForNew() {
   } catch { /* the badge can wait */ }
 }
 
+// look is a look of the interval. A stream tells of posts sooner.
+function look() {
+  state.looks++;
+  if (!state.live || state.looks % WITH_STREAM === 0) lookForNew();
+}
+
+// stream listens while the page is looked at: a browser has few connections to one
+// server, for all its tabs.
+function stream() {
+  state.streaming?.abort();
+  state.live = false;
+  if (document.hidden || !state.agent) return;
+  const ends = new AbortController();
+  state.streaming = ends;
+  listen({
+    headers: who, signal: ends.signal,
+    told: () => { lookForNew(); setTimeout(lookForNew, RECALLED); },
+    live: (is) => { if (!ends.signal.aborted) state.live = is; },
+  });
+}
+
 function setBadge(count) {
   state.badge = count;
   $('badge').hidden = count === 0;
@@ -233,6 +262,7 @@ async function readAs(agent) {
   $('end').hidden = true;
   setBadge(0);
   showProfile();
+  stream();
   await Promise.all([loadProfile(state.turn), load('refresh')]);
 }
 
@@ -358,10 +388,10 @@ function start() {
   });
   addEventListener('scroll', watchEnd, { passive: true });
   addEventListener('resize', watchEnd);
-  addEventListener('visibilitychange', lookForNew);
+  addEventListener('visibilitychange', () => { lookForNew(); stream(); });
   watchPull();
   const every = Number(new URLSearchParams(location.search).get('badge')) || BADGE_EVERY;
-  setInterval(lookForNew, Math.max(200, every));
+  setInterval(look, Math.max(200, every));
   readAs(localStorage.getItem('agent') || known[0]);
 }
 

@@ -103,6 +103,25 @@ func TestFeedPageShowsABadgeForWhatIsNew(t *testing.T) {
 	tab.Until(`document.querySelector('#badge').hidden`)
 }
 
+// The page does not ask by itself here, but is told of a post by whom its reader
+// follows.
+func TestFeedPageIsToldOfPosts(t *testing.T) {
+	a, url := serve(t)
+	send := func(agent, method, path, body string) {
+		r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+		r.Header.Set("X-Agent-ID", agent)
+		w := httptest.NewRecorder()
+		a.Handler.ServeHTTP(w, r)
+		require.Less(t, w.Code, 300, w.Body.String())
+	}
+	send("u_1", "PUT", "/v1/agents/u_1/following/ann", "")
+	tab := chromium.Open(t, chromium.Desktop)
+	tab.Go(url + "/?badge=600000")
+	tab.Until(ids + `.length >= 20 && ` + idle)
+	send("ann", "POST", "/v1/posts", `{"caption":"Told at once","tags":["go","databases","distributed-systems","performance"]}`)
+	tab.Until(`!document.querySelector('#badge').hidden`)
+}
+
 func TestFeedPageLikesHidesAndChangesReaders(t *testing.T) {
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Phone)

@@ -1,0 +1,231 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/timeline"
+)
+
+const (
+	// LookEvery is the pause between two looks of a [Watcher].
+	LookEvery = 2 * time.Second
+	// MostNew is the greatest count that a [News] has: that many, or more.
+	MostNew = 99
+	// AgentWatches is how many watches one agent may have on a server.
+	AgentWatches = 8
+)
+
+// Errors of [Watcher.Watch].
+var (
+	ErrAgentWatches = errors.New("this agent has as many streams open as it may")
+	ErrWatches      = errors.New("this server has as many streams open as it may, or stops")
+)
+
+// News says that a timeline has something new.
+type News struct {
+	Count int             // new posts since the news before, at most [MostNew]
+	Head  social.Position // the newest of them: what a later watch is to begin after
+}
+
+// WatchStores is what a [Watcher] looks at; all are required.
+type WatchStores struct {
+	Posts    WatchPosts
+	Lists    timeline.Reader // of agents
+	Outboxes timeline.Reader // of authors whose posts are pulled; no copies
+	Builder  ListBuilder
+	Profiles catalog.Profiles
+}
+
+// WatchPosts is what a [Watcher] needs of the social store.
+type WatchPosts interface {
+	social.Cards
+	// Pull, NewestPublic and CelebritiesOf are those of [social.Store].
+	Pull(ctx context.Context, q social.PullQuery) ([]social.Entry, error)
+	NewestPublic(ctx context.Context, n int) ([]social.Entry, error)
+	CelebritiesOf(ctx context.Context, readers []string) ([]social.Pulled, error)
+}
+
+// Watcher tells connected agents when their timelines have something new. It looks
+// at all of them at once, every [LookEvery]: the heads of their lists and of the
+// outboxes they are read with, in a few pipelines. Only of a timeline whose head has
+// moved it asks the store what the agent sees. It is safe for concurrent use.
+type Watcher struct {
+	stores WatchStores
+	most   int
+	clock  feed.Clock
+	log    *slog.Logger
+	begin  func(context.Context) context.Context
+
+	looking sync.Mutex // one look at a time
+	failed  bool       // the last look could not be made; of looking
+
+	mu     sync.Mutex
+	open   int                 // watches, those included that begin
+	agents map[string]*watched // by agent
+	ended  bool
+	end    chan struct{}
+}
+
+// watched is an agent with watches.
+type watched struct {
+	agent   string
+	open    int      // watches, those included that begin
+	watches []*Watch // those that have begun
+
+	// What follows is of looking alone.
+	pulled  social.Pulled
+	version string    // of the list, from before pulled was read
+	read    time.Time // when pulled was read; zero: never
+}
+
+// NewWatcher returns a watcher of at most most watches at once, 0 for no bound. Of
+// the configuration it uses Clock, Log and Begin. [Watcher.Run] looks.
+func NewWatcher(stores WatchStores, most int, cfg Config) *Watcher {
+	cfg = cfg.withDefaults()
+	if cfg.Begin == nil {
+		cfg.Begin = func(ctx context.Context) context.Context { return ctx }
+	}
+	return &Watcher{
+		stores: stores, most: most, clock: cfg.Clock, log: cfg.Log, begin: cfg.Begin,
+		agents: map[string]*watched{}, end: make(chan struct{}),
+	}
+}
+
+// Run looks until ctx ends.
+func (w *Watcher) Run(ctx context.Context) {
+	tick := time.NewTicker(LookEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			w.Look(ctx)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// End ends all watches, and lets none begin any more: the server stops.
+func (w *Watcher) End() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.ended {
+		w.ended = true
+		close(w.end)
+	}
+}
+
+// Watch begins to watch an agent's timeline: from a position on, which is that of an
+// earlier [News] or of [Watch.Start], or, where it is nil, from what the timeline has
+// now. What is new since the position is told at once. The caller must close the
+// watch. Errors are [ErrAgentWatches], [ErrWatches], or wrap [feed.ErrBadID], or a
+// store's ErrUnavailable where neither lists nor store can say what there is.
+func (w *Watcher) Watch(ctx context.Context, agent string, since *social.Position) (*Watch, error) {
+	if err := social.CheckAgent(agent); err != nil {
+		return nil, err
+	}
+	a, err := w.enter(agent)
+	if err != nil {
+		return nil, err
+	}
+	watch := &Watch{w: w, of: a, ready: make(chan struct{}, 1)}
+	if err := w.first(w.begin(ctx), watch, since); err != nil {
+		w.leave(a)
+		return nil, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	a.watches = append(a.watches, watch)
+	return watch, nil
+}
+
+// enter takes a place for a watch.
+func (w *Watcher) enter(agent string) (*watched, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	a := cmp.Or(w.agents[agent], &watched{agent: agent})
+	switch {
+	case w.ended || w.most > 0 && w.open >= w.most:
+		return nil, ErrWatches
+	case a.open >= AgentWatches:
+		return nil, ErrAgentWatches
+	}
+	w.open++
+	a.open++
+	w.agents[agent] = a
+	watchesOpen.Inc()
+	return a, nil
+}
+
+func (w *Watcher) leave(a *watched) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.open--
+	if a.open--; a.open == 0 {
+		delete(w.agents, a.agent)
+	}
+	watchesOpen.Dec()
+}
+
+// Watch tells what is new in one agent's timeline.
+type Watch struct {
+	w     *Watcher
+	of    *watched
+	start social.Position
+	seen  timeline.Position // what is newer has not been looked at; of the look
+
+	mu    sync.Mutex
+	news  News // not taken yet
+	ready chan struct{}
+}
+
+// Start is where the watch began: the position it was given, or the head of the
+// timeline then; zero: the timeline was empty.
+func (w *Watch) Start() social.Position { return w.start }
+
+// Ready gets a value when there are news to take.
+func (w *Watch) Ready() <-chan struct{} { return w.ready }
+
+// Ended is closed when the server stops.
+func (w *Watch) Ended() <-chan struct{} { return w.w.end }
+
+// Take returns the news since the last call; their Count is 0 where there are none.
+func (w *Watch) Take() News {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	news := w.news
+	w.news = News{}
+	return news
+}
+
+// tell adds news for who takes them.
+func (w *Watch) tell(count int, head timeline.Position) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.news = News{Count: min(w.news.Count+count, MostNew), Head: social.Position(head)}
+	select {
+	case w.ready <- struct{}{}:
+	default: // they have not looked at the last one
+	}
+}
+
+// Close ends the watch. It must be called once.
+func (w *Watch) Close() {
+	w.w.mu.Lock()
+	for i, other := range w.of.watches {
+		if other == w {
+			w.of.watches = append(w.of.watches[:i:i], w.of.watches[i+1:]...)
+			break
+		}
+	}
+	w.w.mu.Unlock()
+	w.w.leave(w.of)
+}

@@ -1,0 +1,362 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/timeline"
+)
+
+// watching is a network with a watcher, whose calls it counts and can refuse.
+type watching struct {
+	*network
+	watcher *engine.Watcher
+	posts   *countedPosts
+	lists   *countedLists
+}
+
+type countedPosts struct {
+	engine.WatchPosts
+	cards, pulls, followed, public atomic.Int64
+	down                           atomic.Bool
+}
+
+func (p *countedPosts) Cards(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
+	p.cards.Add(1)
+	if p.down.Load() {
+		return nil, social.ErrUnavailable
+	}
+	return p.WatchPosts.Cards(ctx, reader, posts)
+}
+
+func (p *countedPosts) Pull(ctx context.Context, q social.PullQuery) ([]social.Entry, error) {
+	p.pulls.Add(1)
+	if p.down.Load() {
+		return nil, social.ErrUnavailable
+	}
+	return p.WatchPosts.Pull(ctx, q)
+}
+
+func (p *countedPosts) CelebritiesOf(ctx context.Context, readers []string) ([]social.Pulled, error) {
+	p.followed.Add(1)
+	return p.WatchPosts.CelebritiesOf(ctx, readers)
+}
+
+func (p *countedPosts) NewestPublic(ctx context.Context, n int) ([]social.Entry, error) {
+	p.public.Add(1)
+	return p.WatchPosts.NewestPublic(ctx, n)
+}
+
+type countedLists struct {
+	timeline.Lists
+	heads atomic.Int64
+	down  atomic.Bool
+}
+
+func (l *countedLists) Heads(ctx context.Context, names []string) ([]timeline.Head, error) {
+	l.heads.Add(1)
+	if l.down.Load() {
+		return nil, timeline.ErrUnavailable
+	}
+	return l.Lists.Heads(ctx, names)
+}
+
+func newWatching(t *testing.T, most int) *watching {
+	n := newNetwork(t)
+	w := &watching{network: n, posts: &countedPosts{WatchPosts: n.store}, lists: &countedLists{Lists: n.lists}}
+	clock := func() time.Time { return n.now }
+	w.watcher = engine.NewWatcher(engine.WatchStores{
+		Posts: w.posts, Lists: w.lists, Outboxes: n.outboxes, Builder: n, Profiles: n,
+	}, most, engine.Config{Clock: clock})
+	return w
+}
+
+// watch watches until the test ends.
+func (w *watching) watch(agent string, since ...social.Position) *engine.Watch {
+	w.Helper()
+	var from *social.Position
+	if len(since) > 0 {
+		from = &since[0]
+	}
+	watch, err := w.watcher.Watch(w.Context(), agent, from)
+	require.NoError(w, err)
+	w.Cleanup(watch.Close)
+	return watch
+}
+
+// publish posts a second after the post before.
+func (w *watching) publish(author string, a social.Audience) social.Post {
+	w.Helper()
+	w.now = w.now.Add(time.Second)
+	return w.post(author, a)
+}
+
+// told looks, and checks what the watch is told then.
+func (w *watching) told(watch *engine.Watch, count int, newest social.Post) {
+	w.Helper()
+	w.watcher.Look(w.Context())
+	require.Equal(w, engine.News{Count: count, Head: newest.Position()}, watch.Take())
+	<-watch.Ready()
+}
+
+func (w *watching) silent(watch *engine.Watch) {
+	w.Helper()
+	w.watcher.Look(w.Context())
+	require.Zero(w, watch.Take())
+	require.Empty(w, watch.Ready())
+}
+
+// celebrity makes an author one whose posts are pulled.
+func (w *watching) celebrity(author string) {
+	w.Helper()
+	require.NoError(w, w.store.PutAuthor(w.Context(), social.Author{ID: author}, time.Time{}))
+	w.deliver(author, social.Push, social.Pull)
+	require.NoError(w, w.Outbox(w.Context(), []string{author}))
+}
+
+var public, followers = social.Audience{Public: true}, social.Audience{Followers: true}
+
+func TestAWatchIsToldWhatIsNew(t *testing.T) {
+	t.Parallel()
+	w := newWatching(t, 0)
+	w.follow("r", "a")
+	old := w.publish("a", public)
+	watch := w.watch("r")
+	require.Equal(t, old.Position(), watch.Start())
+	w.silent(watch)
+	first := w.publish("a", followers)
+	w.told(watch, 1, first)
+	w.silent(watch)
+	w.publish("a", public)
+	w.told(watch, 2, w.publish("a", public))
+	w.publish("stranger", public)
+	w.silent(watch)
+
+	t.Run("from a position on", func(t *testing.T) {
+		again := w.watch("r", first.Position())
+		require.Equal(t, first.Position(), again.Start())
+		news := again.Take()
+		require.Equal(t, 2, news.Count)
+		<-again.Ready()
+		w.silent(again)
+		w.silent(w.watch("r", news.Head))
+		require.Equal(t, 4, w.watch("r", social.Position{}).Take().Count)
+	})
+	t.Run("what was not taken is added up", func(t *testing.T) {
+		for range 60 {
+			w.publish("a", public)
+			w.watcher.Look(t.Context())
+		}
+		last := w.publish("a", public)
+		w.told(watch, 61, last)
+		for range 120 {
+			last = w.publish("a", public)
+			w.watcher.Look(t.Context())
+		}
+		w.told(watch, engine.MostNew, last)
+	})
+}
+
+func TestAWatchOfAnEmptyTimeline(t *testing.T) {
+	t.Parallel()
+	w := newWatching(t, 0)
+	watch := w.watch("r")
+	require.Zero(t, watch.Start())
+	w.silent(watch)
+	w.told(watch, 1, w.publish("r", public)) // their own
+}
+
+// TestWatchesOfWhatIsPulled watches authors whose posts are in no list.
+func TestWatchesOfWhatIsPulled(t *testing.T) {
+	t.Parallel()
+	w := newWatching(t, 0)
+	w.follow("r", "star")
+	w.celebrity("star")
+	before := w.publish("star", public)
+	watch, late, server := w.watch("r"), w.watch("late"), w.watch("s")
+	require.Equal(t, before.Position(), watch.Start())
+	w.told(watch, 1, w.publish("star", followers))
+	w.silent(late)
+
+	// A follow changes the list, which says that it is to be asked again.
+	for agent, author := range map[string]string{"late": "star", "s": social.Server} {
+		w.follow(agent, author)
+		require.NoError(t, w.lists.ClearToken(t.Context(), []string{agent}))
+	}
+	w.watcher.Look(t.Context())
+	late.Take()
+	server.Take()
+	for _, watch := range []*engine.Watch{late, server} {
+		select {
+		case <-watch.Ready():
+		default:
+		}
+	}
+	news := w.publish("star", public)
+	w.told(watch, 1, news)
+	require.Equal(t, engine.News{Count: 1, Head: news.Position()}, late.Take())
+	require.Equal(t, engine.News{Count: 1, Head: news.Position()}, server.Take())
+	<-late.Ready()
+	<-server.Ready()
+	w.told(server, 1, w.publish("stranger", public))
+	w.publish("stranger", followers)
+	w.silent(server)
+
+	// An author who becomes pulled is noticed in time without a change of the list.
+	w.follow("r", "rising")
+	require.NoError(t, w.lists.ClearToken(t.Context(), []string{"r"}))
+	w.silent(watch)
+	w.celebrity("rising")
+	w.now = w.now.Add(time.Minute)
+	w.told(watch, 1, w.publish("rising", public))
+}
+
+// TestAWatchOmitsWhatTheAgentDoesNotSee looks at posts that lists still have, each
+// only once.
+func TestAWatchOmitsWhatTheAgentDoesNotSee(t *testing.T) {
+	t.Parallel()
+	for name, hide := range map[string]func(w *watching, p social.Post) error{
+		"deleted": func(w *watching, p social.Post) error {
+			return w.store.DeletePost(w.Context(), p.ID, "a", time.Time{})
+		},
+		"unfollowed": func(w *watching, _ social.Post) error {
+			_, err := w.store.Unfollow(w.Context(), "r", "a", time.Time{})
+			return err
+		},
+		"blocked": func(w *watching, _ social.Post) error {
+			_, err := w.store.Block(w.Context(), "a", "r")
+			return err
+		},
+		"muted author": func(w *watching, _ social.Post) error {
+			w.profile = feed.Profile{MutedAuthors: []string{"a"}}
+			return nil
+		},
+		"muted tag": func(w *watching, _ social.Post) error {
+			w.profile = feed.Profile{MutedTags: []string{"tag"}}
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWatching(t, 0)
+			w.follow("r", "a", "b")
+			watch := w.watch("r")
+			require.NoError(t, hide(w, w.publish("a", public)))
+			w.silent(watch)
+			asked := w.posts.cards.Load()
+			require.Positive(t, asked)
+			w.silent(watch)
+			require.Equal(t, asked, w.posts.cards.Load(), "it is asked about again")
+			if name != "muted tag" {
+				w.told(watch, 1, w.publish("b", public))
+			}
+		})
+	}
+}
+
+func TestWatchesWhileSomethingIsDown(t *testing.T) {
+	t.Parallel()
+	w := newWatching(t, 0)
+	w.follow("r", "a")
+	old := w.publish("a", public)
+	watch := w.watch("r")
+	w.lists.down.Store(true)
+	w.silent(watch)
+	second := w.watch("r")
+	require.Equal(t, old.Position(), second.Start(), "the store knows")
+	third := w.watch("r", old.Position())
+	first := w.publish("a", public)
+	w.silent(third)
+	w.lists.down.Store(false)
+	w.posts.down.Store(true)
+	w.silent(watch)
+	w.posts.down.Store(false)
+	w.told(watch, 1, first)
+	for _, watch := range []*engine.Watch{second, third} {
+		require.Equal(t, engine.News{Count: 1, Head: first.Position()}, watch.Take())
+	}
+
+	w.lists.down.Store(true)
+	w.posts.down.Store(true)
+	_, err := w.watcher.Watch(t.Context(), "r", nil)
+	require.ErrorIs(t, err, social.ErrUnavailable)
+	w.lists.down.Store(false)
+	w.posts.down.Store(false)
+
+	// Nothing is pushed into a list that has expired, so it is made again.
+	require.NoError(t, w.lists.Drop(t.Context(), []string{"r"}))
+	w.now = w.now.Add(time.Second)
+	_, _, err = w.store.CreatePost(t.Context(), social.Post{Author: "a", Caption: "x", Audience: public}, social.Creation{})
+	require.NoError(t, err)
+	w.watcher.Look(t.Context())
+	require.Equal(t, 1, watch.Take().Count)
+}
+
+func TestBoundsOfWatches(t *testing.T) {
+	t.Parallel()
+	w := newWatching(t, engine.AgentWatches+1)
+	var open []*engine.Watch
+	for range engine.AgentWatches {
+		watch, err := w.watcher.Watch(t.Context(), "r", nil)
+		require.NoError(t, err)
+		open = append(open, watch)
+	}
+	_, err := w.watcher.Watch(t.Context(), "r", nil)
+	require.ErrorIs(t, err, engine.ErrAgentWatches)
+	last := w.watch("other")
+	_, err = w.watcher.Watch(t.Context(), "another", nil)
+	require.ErrorIs(t, err, engine.ErrWatches)
+	_, err = w.watcher.Watch(t.Context(), social.Server, nil)
+	require.ErrorIs(t, err, feed.ErrBadID)
+	open[3].Close()
+	w.watch("another")
+	for i, watch := range open {
+		if i != 3 {
+			watch.Close()
+		}
+	}
+	w.follow("other", "a")
+	w.told(last, 1, w.publish("a", public))
+	w.watcher.End()
+	<-last.Ended()
+	w.watcher.End()
+	_, err = w.watcher.Watch(t.Context(), "r", nil)
+	require.ErrorIs(t, err, engine.ErrWatches)
+}
+
+// TestALookCostsNoQueryPerWatch counts what a look at many agents asks.
+func TestALookCostsNoQueryPerWatch(t *testing.T) {
+	t.Parallel()
+	w := newWatching(t, 0)
+	const agents = 1200
+	w.celebrity("star")
+	for i := range agents {
+		agent := fmt.Sprintf("r%d", i)
+		w.follow(agent, "star", social.Server)
+		w.watch(agent)
+	}
+	count := func() [5]int64 {
+		return [5]int64{w.lists.heads.Load(), w.posts.followed.Load(), w.posts.public.Load(), w.posts.cards.Load(), w.posts.pulls.Load()}
+	}
+	w.watcher.Look(t.Context()) // asks once again whom they all follow
+	before := count()
+	w.watcher.Look(t.Context())
+	after := count()
+	for i := range after {
+		after[i] -= before[i]
+	}
+	assert.Equal(t, [5]int64{1, 0, 1, 0, 0}, after)
+	w.now = w.now.Add(time.Minute)
+	before = count()
+	w.watcher.Look(t.Context())
+	assert.Equal(t, int64(3), count()[1]-before[1], "500 agents a statement")
+}

@@ -1,0 +1,167 @@
+package handler
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/social"
+)
+
+const streamPath = "/v1/stream"
+
+const (
+	// heartbeat is the pause between two comments that keep a stream open: proxies
+	// close what is silent for 30 s or a minute.
+	heartbeat = 15 * time.Second
+	// streamWrite is how long a client may take to accept what is sent.
+	streamWrite = 10 * time.Second
+	// streamLife is about how long a stream stays open. Who has connected again has
+	// proved again who they are, and streams spread over the servers that there are.
+	streamLife = 30 * time.Minute
+	// reconnect is about how long clients wait until they connect again, so that
+	// those of a server that stops do not all come at once.
+	reconnect = 3 * time.Second
+)
+
+// noEvent is the id of an event in a timeline that was empty.
+const noEvent = "0"
+
+// Watcher watches timelines. [engine.Watcher] implements it.
+type Watcher interface {
+	// Watch begins to watch an agent's timeline from a position on, nil for what it
+	// has now. The caller must close the watch. Errors are [engine.ErrAgentWatches],
+	// [engine.ErrWatches], or wrap [feed.ErrBadID] or a store's ErrUnavailable.
+	Watch(ctx context.Context, agent string, since *social.Position) (*engine.Watch, error)
+}
+
+var (
+	eventStream = []string{"text/event-stream"}
+	// unbuffered asks nginx and those who do as it does to pass on what is sent.
+	unbuffered = []string{"no"}
+)
+
+// getStream answers GET /v1/stream. It is outside the gate: a stream that waits
+// costs next to nothing, and the bounds of streams are the watcher's.
+//
+// A stream takes its connection from the HTTP server, whose buffers and stack would
+// be most of what it costs.
+func (s *server) getStream(c *call) error {
+	agent, err := s.member(c)
+	if err != nil {
+		return err
+	}
+	since, err := lastEvent(c.gin.Request)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := s.deadline(c)
+	defer cancel()
+	watch, err := s.deps.Social.Watcher.Watch(ctx, agent, since)
+	if err != nil {
+		return err
+	}
+	head := c.streamHead(watch)
+	conn, _, err := http.NewResponseController(c.gin.Writer).Hijack()
+	if err != nil {
+		watch.Close()
+		return err
+	}
+	go stream{conn, watch}.run(head)
+	return nil
+}
+
+// lastEvent reads Last-Event-ID; nil: there is none.
+func lastEvent(r *http.Request) (*social.Position, error) {
+	id := r.Header.Get("Last-Event-ID")
+	if id == "" {
+		return nil, nil
+	}
+	var p social.Position
+	if id == noEvent {
+		return &p, nil
+	}
+	p, ok := parsePosition(id)
+	if !ok {
+		return nil, fmt.Errorf("%w: Last-Event-ID must be the id of an event, <post id>:<Unix seconds>, not %.80q", errBadRequest, id)
+	}
+	return &p, nil
+}
+
+func eventID(p social.Position) string {
+	if p.Zero() {
+		return noEvent
+	}
+	return cursorOf(p)
+}
+
+// about is a time near d, so that what begins together does not end together.
+func about(d time.Duration) time.Duration { return d*2/3 + rand.N(d*2/3) }
+
+// streamHead is the head of the answer and the first block. An id alone is no event,
+// and is what the client sends when it connects again.
+func (c *call) streamHead(watch *engine.Watch) []byte {
+	h := c.gin.Writer.Header()
+	h["Content-Type"] = eventStream
+	h["Cache-Control"] = forCaller
+	h.Add("Vary", callerHeaders)
+	h["X-Content-Type-Options"] = noSniff
+	h["X-Accel-Buffering"] = unbuffered
+	h["Connection"] = []string{"close"} // its end is the end of the answer
+	h["Date"] = []string{c.start.UTC().Format(http.TimeFormat)}
+	var b bytes.Buffer
+	b.WriteString("HTTP/1.1 200 OK\r\n")
+	_ = h.Write(&b) // a buffer takes everything
+	fmt.Fprintf(&b, "\r\nretry: %d\nid: %s\n\n", about(reconnect).Milliseconds(), eventID(watch.Start()))
+	return b.Bytes()
+}
+
+// stream sends what a watch tells.
+type stream struct {
+	conn  net.Conn
+	watch *engine.Watch
+}
+
+// run sends until the client leaves, the server stops or the stream's time is over.
+func (s stream) run(head []byte) {
+	defer s.watch.Close()
+	defer func() { _ = s.conn.Close() }()
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		_, _ = s.conn.Read(make([]byte, 1)) // there is nothing more that a client may send
+	}()
+	beat, life := time.NewTicker(heartbeat), time.NewTimer(about(streamLife))
+	defer beat.Stop()
+	defer life.Stop()
+	for sent := s.push(head); sent; {
+		select {
+		case <-s.watch.Ready():
+			if news := s.watch.Take(); news.Count > 0 {
+				sent = s.push(fmt.Appendf(nil, "id: %s\nevent: new\ndata: {\"count\":%d}\n\n", eventID(news.Head), news.Count))
+			}
+		case <-beat.C:
+			sent = s.push([]byte(":\n\n"))
+		case <-life.C:
+			return
+		case <-s.watch.Ended():
+			return
+		case <-left:
+			return
+		}
+	}
+}
+
+// push reports whether the client takes what is sent.
+func (s stream) push(text []byte) bool {
+	if s.conn.SetWriteDeadline(time.Now().Add(streamWrite)) != nil {
+		return false
+	}
+	_, err := s.conn.Write(text)
+	return err == nil
+}

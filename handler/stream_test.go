@@ -1,0 +1,212 @@
+package handler
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/jobs"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/timeline"
+	"github.com/freshet/freshet/timeline/memory"
+)
+
+// oneAuthor is a store where everybody sees every post, which is of now.
+type oneAuthor struct{}
+
+func (oneAuthor) Pull(context.Context, social.PullQuery) ([]social.Entry, error) { return nil, nil }
+func (oneAuthor) NewestPublic(context.Context, int) ([]social.Entry, error)      { return nil, nil }
+func (oneAuthor) CelebritiesOf(_ context.Context, readers []string) ([]social.Pulled, error) {
+	return make([]social.Pulled, len(readers)), nil
+}
+
+func (oneAuthor) Cards(_ context.Context, _ string, posts []social.Known) ([]social.Card, error) {
+	cards := make([]social.Card, len(posts))
+	for i, p := range posts {
+		cards[i] = social.Card{ID: p.ID, Visible: true, Reason: social.Follow, CreatedAt: time.Now().Unix()}
+	}
+	return cards, nil
+}
+
+// emptyLists makes lists with nothing in them.
+type emptyLists struct{ lists timeline.Lists }
+
+func (e emptyLists) Outbox(context.Context, []string) error { return nil }
+func (e emptyLists) Build(ctx context.Context, agent string) error {
+	token, _, err := e.lists.Begin(ctx, agent)
+	if err == nil {
+		_, err = e.lists.Commit(ctx, agent, token, timeline.Content{})
+	}
+	return err
+}
+
+// streams is a server of streams whose time is the test's.
+type streams struct {
+	*testing.T
+	server  *http.Server
+	watcher *engine.Watcher
+	lists   timeline.Lists
+	accept  chan net.Conn
+}
+
+func (s *streams) Accept() (net.Conn, error) {
+	conn, ok := <-s.accept
+	if !ok {
+		return nil, net.ErrClosed
+	}
+	return conn, nil
+}
+func (s *streams) Close() error   { close(s.accept); return nil }
+func (s *streams) Addr() net.Addr { return &net.TCPAddr{} }
+
+// openStreams must be called, and its result stopped, within a bubble.
+func openStreams(t *testing.T) *streams {
+	s := &streams{T: t, lists: memory.New(memory.Config{Cap: 10, Clock: time.Now}), accept: make(chan net.Conn)}
+	s.watcher = engine.NewWatcher(engine.WatchStores{
+		Posts: oneAuthor{}, Lists: s.lists, Outboxes: s.lists, Builder: emptyLists{s.lists}, Profiles: noProfiles{},
+	}, 0, engine.Config{Clock: time.Now})
+	f := newFixture(t, func(c *Config, d *Deps) {
+		d.Social = &Social{
+			Store: struct{ social.Store }{}, Timelines: storeTimelines{}, Watcher: s.watcher, Queue: struct{ jobs.Queue }{}, Graph: struct{ Graph }{},
+		}
+		c.Compress = true
+	})
+	// As serve.go has it, much shorter.
+	s.server = &http.Server{Handler: f.handler, ReadTimeout: time.Second, WriteTimeout: time.Second, ReadHeaderTimeout: time.Second}
+	s.server.RegisterOnShutdown(s.watcher.End)
+	go func() { assert.ErrorIs(t, s.server.Serve(s), http.ErrServerClosed) }()
+	return s
+}
+
+// get opens a stream on a connection of its own, without a buffer on the way.
+func (s *streams) get(agent string) (conn net.Conn, body *bufio.Reader, res *http.Response) {
+	client, server := net.Pipe()
+	s.accept <- server
+	_, err := io.WriteString(client, "GET /v1/stream HTTP/1.1\r\nHost: x\r\nX-Agent-ID: "+agent+"\r\nAccept-Encoding: gzip, zstd\r\n\r\n")
+	require.NoError(s, err)
+	res, err = http.ReadResponse(bufio.NewReader(client), nil)
+	require.NoError(s, err)
+	return client, bufio.NewReader(res.Body), res
+}
+
+// push delivers a post of now.
+func (s *streams) push(agent, id string) {
+	heads, err := s.lists.Heads(s.Context(), []string{agent})
+	require.NoError(s, err)
+	_, err = s.lists.Push(s.Context(), []string{agent}, []string{heads[0].Version}, []timeline.Position{{At: time.Now().Unix(), ID: id}})
+	require.NoError(s, err)
+	s.watcher.Look(s.Context())
+}
+
+// block reads up to an empty line.
+func block(t testing.TB, body *bufio.Reader) string {
+	t.Helper()
+	var b strings.Builder
+	for {
+		line, err := body.ReadString('\n')
+		require.NoError(t, err, b.String())
+		if line == "\n" {
+			return b.String()
+		}
+		b.WriteString(line)
+	}
+}
+
+// TestAStreamLastsAndEndsWell reads one stream to its end, past the timeouts of the
+// server.
+func TestAStreamLastsAndEndsWell(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := openStreams(t)
+		begun := time.Now()
+		_, body, res := s.get("r")
+		require.Equal(t, http.StatusOK, res.StatusCode)
+		require.NotEmpty(t, res.Header.Get("X-Request-ID"))
+		require.Equal(t, "text/event-stream", res.Header.Get("Content-Type"))
+		require.Equal(t, "no", res.Header.Get("X-Accel-Buffering"))
+		require.Equal(t, "private, no-store", res.Header.Get("Cache-Control"))
+		require.Empty(t, res.Header.Get("Content-Encoding"))
+		require.Regexp(t, `^retry: \d{4}\nid: 0\n$`, block(t, body))
+		require.Equal(t, ":\n", block(t, body))
+		require.Equal(t, heartbeat, time.Since(begun))
+		s.push("r", "post:1")
+		require.Regexp(t, `^id: post:1:\d+\nevent: new\ndata: {"count":1}\n$`, block(t, body))
+		rest, err := io.ReadAll(body)
+		require.NoError(t, err, "it has not ended well")
+		require.Empty(t, strings.Trim(string(rest), ":\n"), "only heartbeats")
+		require.GreaterOrEqual(t, time.Since(begun), streamLife*2/3)
+		require.Less(t, time.Since(begun), streamLife*4/3)
+		require.NoError(t, s.server.Shutdown(t.Context()))
+	})
+}
+
+// TestAClientThatDoesNotRead is cut off, and nobody waits for it.
+func TestAClientThatDoesNotRead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := openStreams(t)
+		_, _, _ = s.get("stuck") // nothing more is read of its connection
+		_, body, _ := s.get("r")
+		block(t, body)
+		s.push("stuck", "post:1")
+		s.push("r", "post:2")
+		require.Contains(t, block(t, body), "post:2")
+		time.Sleep(streamWrite + time.Second)
+		synctest.Wait()
+		for range engine.AgentWatches { // the place is free again
+			_, err := s.watcher.Watch(t.Context(), "stuck", nil)
+			require.NoError(t, err)
+		}
+		stopped := make(chan error, 1)
+		go func() { stopped <- s.server.Shutdown(t.Context()) }()
+		_, err := io.ReadAll(body)
+		require.NoError(t, err)
+		require.NoError(t, <-stopped)
+	})
+}
+
+// TestALeaverFreesTheirPlace closes connections while the server has nothing to send.
+func TestALeaverFreesTheirPlace(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := openStreams(t)
+		for range 3 * engine.AgentWatches {
+			conn, body, res := s.get("r")
+			require.Equal(t, http.StatusOK, res.StatusCode)
+			block(t, body)
+			require.NoError(t, conn.Close())
+			synctest.Wait()
+		}
+		require.NoError(t, s.server.Shutdown(t.Context()))
+	})
+}
+
+func TestLastEventID(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[string]*social.Position{
+		"": nil, "0": {}, "post:a:7": {At: 7, ID: "post:a"},
+	} {
+		r := &http.Request{Header: http.Header{"Last-Event-Id": {id}}}
+		got, err := lastEvent(r)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+		if got != nil {
+			require.Equal(t, id, eventID(*got))
+		}
+	}
+	for _, id := range []string{"1", "a:7", "post:a:07", "post:a:-7", "post:a", "post:a b:7"} {
+		_, err := lastEvent(&http.Request{Header: http.Header{"Last-Event-Id": {id}}})
+		require.True(t, errors.Is(err, errBadRequest), id)
+	}
+}
