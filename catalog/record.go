@@ -28,6 +28,21 @@ func ParseRecord(data []byte) (Record, error) {
 	return r, err
 }
 
+// ParseProfile reads the profile of a record, with what was learned. It goes past what
+// that is learned on, which is most of a record.
+func ParseProfile(data []byte) (feed.Profile, error) {
+	var r struct {
+		feed.Profile
+		Weights feed.Learned `json:"learned"`
+	}
+	if json.Unmarshal(data, &r) != nil {
+		whole, err := ParseRecord(data)
+		return whole.Profile, err
+	}
+	r.Learned = r.Weights
+	return r.Profile, nil
+}
+
 // parseParts reads each part of a record by itself.
 func parseParts(data []byte) (Record, error) {
 	var parts struct {

@@ -28,11 +28,11 @@ func (c *Catalog) profile(d esindex.Document, agent string) (feed.Profile, error
 	if len(d.Source) == 0 {
 		return feed.Profile{}, fmt.Errorf("profile of %s: %w", agent, catalog.ErrNotFound)
 	}
-	r, err := catalog.ParseRecord(d.Source)
+	p, err := catalog.ParseProfile(d.Source)
 	if err != nil {
 		return feed.Profile{}, fmt.Errorf("the profile of %s is damaged, put it again: %w", agent, err)
 	}
-	return r.Profile, nil
+	return p, nil
 }
 
 // PutProfile implements [catalog.Profiles].

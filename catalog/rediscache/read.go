@@ -126,12 +126,12 @@ func (c *Cache) parseProfile(ctx context.Context, agent, text string) *knownProf
 	}
 	known := &knownProfile{agent: agent, absent: text == absent}
 	if !known.absent {
-		r, err := catalog.ParseRecord([]byte(text))
+		p, err := catalog.ParseProfile([]byte(text))
 		if err != nil {
 			c.count(ctx, "profile", err)
 			return nil
 		}
-		known.profile = r.Profile
+		known.profile = p
 	}
 	return known
 }

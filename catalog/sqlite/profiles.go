@@ -21,11 +21,11 @@ func (c *Catalog) Profile(ctx context.Context, agent string) (feed.Profile, erro
 	case err != nil:
 		return feed.Profile{}, failed(ctx, "read profile", err)
 	}
-	r, err := catalog.ParseRecord(raw)
+	p, err := catalog.ParseProfile(raw)
 	if err != nil {
 		return feed.Profile{}, fmt.Errorf("sqlite: the profile of %s is damaged, put it again: %w", agent, err)
 	}
-	return r.Profile, nil
+	return p, nil
 }
 
 // PutProfile implements [catalog.Profiles].
