@@ -1,7 +1,9 @@
 package bench
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,8 +12,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/words"
+	"github.com/freshet/freshet/internal/app"
+	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/internal/testenv"
 )
 
@@ -22,27 +27,71 @@ import (
 func BenchmarkRefreshPosts(b *testing.B) {
 	for _, n := range []int{100_000, 1_000_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			posts := testenv.Posts(b)
 			run, err := begin(b.Context(), embeddedOptions())
 			require.NoError(b, err)
 			b.Cleanup(func() { require.NoError(b, run.end(b.Context())) })
 			cfg := run.embeddedConfig(filepath.Join(run.dir, "posts"))
 			require.NoError(b, run.fillWindow(b.Context(), cfg, time.Now()))
-			s, err := run.serve(b.Context(), cfg)
-			require.NoError(b, err)
-			b.Cleanup(func() { require.NoError(b, s.stop()) })
-			require.NoError(b, run.put(b.Context(), s, multiplied(posts, n, time.Now())))
-			tags := commonTags(posts)
-			for i := range 2 * readers {
-				require.NoError(b, s.Engine.PutProfile(b.Context(), reader(i), interested(tags, i)))
-			}
-			for i := range readers {
-				teach(b, s, posts, reader(readers+i), i)
-			}
+			s := posted(b, run, cfg, n, readers)
 			b.Run("interests", func(b *testing.B) { benchmarkReaders(b, s, 0) })
 			b.Run("learned", func(b *testing.B) { benchmarkReaders(b, s, readers) })
 		})
 	}
+}
+
+// BenchmarkSearchPosts is the search that a refresh sends to Elasticsearch, for the
+// same items and readers, sent by itself. "took-ms" is the median of what Elasticsearch
+// says it took, "p50-µs" that of the calls.
+func BenchmarkSearchPosts(b *testing.B) {
+	const asked = 100
+	run, err := begin(b.Context(), withServices(b))
+	require.NoError(b, err)
+	b.Cleanup(func() { require.NoError(b, run.end(b.Context())) })
+	w := newWatch()
+	s := posted(b, run, run.servicesConfig(filepath.Join(run.dir, "posts")), 100_000, asked, w.hooks())
+	for which, name := range []string{"interests", "learned"} {
+		var searches [][]byte
+		for i := range asked {
+			_, err := s.Engine.Feed(watched(b.Context()), refresh(reader(which*asked+i)))
+			require.NoError(b, err)
+			searches = append(searches, w.search)
+		}
+		b.Run(name, func(b *testing.B) { benchmarkSearches(b, run, searches) })
+	}
+}
+
+// posted is a system with n items, and twice as many readers with interests, of the
+// second half of whom much is learned.
+func posted(b *testing.B, run *bench, cfg configs.Config, n, half int, options ...app.Option) *system {
+	posts := testenv.Posts(b)
+	s, err := run.serve(b.Context(), cfg, options...)
+	require.NoError(b, err)
+	b.Cleanup(func() { require.NoError(b, s.stop()) })
+	require.NoError(b, run.put(b.Context(), s, multiplied(posts, n, time.Now())))
+	tags := commonTags(posts)
+	for i := range 2 * half {
+		require.NoError(b, s.Engine.PutProfile(b.Context(), reader(i), interested(tags, i)))
+	}
+	for i := range half {
+		teach(b, s, posts, reader(half+i), i)
+	}
+	return s
+}
+
+// benchmarkSearches sends the searches in turns.
+func benchmarkSearches(b *testing.B, run *bench, searches [][]byte) {
+	var calls, took []float64
+	for i := 0; b.Loop(); i++ {
+		var answer struct{ Took float64 }
+		begun := time.Now()
+		err := esindex.Do(b.Context(), run.services.elastic, http.MethodPost, "/"+run.name+"/_search",
+			"allow_partial_search_results=false&filter_path=took,error,status,hits.hits.sort", searches[i%len(searches)],
+			func(body []byte) error { return json.Unmarshal(body, &answer) })
+		require.NoError(b, err)
+		calls, took = append(calls, float64(time.Since(begun).Nanoseconds())/1e3), append(took, answer.Took)
+	}
+	b.ReportMetric(median(calls), "p50-µs")
+	b.ReportMetric(median(took), "took-ms")
 }
 
 // benchmarkReaders refreshes for the readers from first on in turns.
@@ -57,8 +106,7 @@ func benchmarkReaders(b *testing.B, s *system, first int) {
 		call(b, s, refresh(reader(first+i*7%readers)))
 		took = append(took, float64(time.Since(begun).Nanoseconds())/1e3)
 	}
-	slices.Sort(took)
-	b.ReportMetric(took[len(took)/2], "p50-µs")
+	b.ReportMetric(median(took), "p50-µs")
 }
 
 // multiplied makes n items of fewer posts. They keep the posts' distances in time, up
