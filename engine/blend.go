@@ -18,11 +18,11 @@ var homeSources = [...]feed.Source{feed.SourcePromoted, feed.SourceFollowing, fe
 // tells a story twice. It deals at most the given number of positions.
 func (d *dealer) blend(from []feed.Candidate, pattern feed.Pattern, by feed.Diversity, size, most int) []feed.Ref {
 	d.prepare(from, by)
-	lanes := d.lanes()
+	lanes := laneLists(from)
 	ranked := make([]feed.Ref, 0, min(len(from), most))
 	for page := 1; len(d.order) < most; page++ {
 		for k := range d.kinds {
-			d.kinds[k].begin(d.page)
+			d.kinds[k].begin(d.page, d.cards, k)
 		}
 		d.page, d.told = d.page[:0], d.told[:0]
 		for len(d.page) < max(1, size) && len(d.order) < most {
@@ -45,15 +45,15 @@ func (d *dealer) blend(from []feed.Candidate, pattern feed.Pattern, by feed.Dive
 	return ranked
 }
 
-// lanes are the candidates of each source, best first.
-func (d *dealer) lanes() map[feed.Source][]waiting {
-	lanes := make(map[feed.Source][]waiting, len(homeSources))
-	for _, w := range d.rest {
-		source := homeSource(d.from[w.c].Source)
-		lanes[source] = append(lanes[source], w)
+// laneLists are the candidates of each source, best first.
+func laneLists(from []feed.Candidate) map[feed.Source][]int32 {
+	lanes := make(map[feed.Source][]int32, len(homeSources))
+	for i := range from {
+		source := homeSource(from[i].Source)
+		lanes[source] = append(lanes[source], int32(i))
 	}
 	for _, lane := range lanes {
-		slices.SortStableFunc(lane, func(a, b waiting) int { return compareScores(&d.from[a.c], &d.from[b.c]) })
+		slices.SortStableFunc(lane, func(a, b int32) int { return compareScores(&from[a], &from[b]) })
 	}
 	return lanes
 }
@@ -74,7 +74,7 @@ func compareScores(a, b *feed.Candidate) int {
 }
 
 // filledBy is the source that fills a position of another one; false: nothing is left.
-func filledBy(right feed.Source, lanes map[feed.Source][]waiting) (feed.Source, bool) {
+func filledBy(right feed.Source, lanes map[feed.Source][]int32) (feed.Source, bool) {
 	for _, s := range right.HandOver() {
 		if len(lanes[s]) > 0 {
 			return s, true
@@ -85,10 +85,10 @@ func filledBy(right feed.Source, lanes map[feed.Source][]waiting) (feed.Source, 
 
 // takeFrom takes the best of a source for the next position; false: it tells a story of
 // the page, and is left out of all of them.
-func (d *dealer) takeFrom(lanes map[feed.Source][]waiting, source feed.Source, page int) (c int32, placed bool) {
+func (d *dealer) takeFrom(lanes map[feed.Source][]int32, source feed.Source, page int) (c int32, placed bool) {
 	d.rest = lanes[source]
 	at := d.best()
-	c = d.rest[at].c
+	c = d.rest[at]
 	copy(d.rest[1:at+1], d.rest[:at])
 	lanes[source] = d.rest[1:]
 	if same := d.sameStory(c); same >= 0 {

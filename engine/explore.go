@@ -100,7 +100,7 @@ func (d *dealer) draw(size int) (at int, drawn bool) {
 	behind := size - len(d.page) + x.drawn
 	for try := 0; try < draws && behind < len(d.rest); try++ {
 		at = behind + x.random.IntN(len(d.rest)-behind)
-		if d.from[d.rest[at].c].UpdateTime >= x.after {
+		if d.from[d.rest[at]].UpdateTime >= x.after {
 			return at, true
 		}
 	}

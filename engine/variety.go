@@ -25,22 +25,22 @@ import (
 type dealer struct {
 	by     feed.Diversity
 	from   []feed.Candidate
-	all    []waiting // what rest is a part of
-	rest   []waiting // candidates not dealt yet, in order
-	order  []int32   // dealt
-	kinds  [3]kind   // author, site, tag
-	page   []int32   // candidates of the current page
+	cards  []card  // one for each candidate
+	all    []int32 // what rest is a part of
+	rest   []int32 // candidates not dealt yet, in order
+	order  []int32 // dealt
+	kinds  [3]kind // author, site, tag
+	page   []int32 // candidates of the current page
 	told   []feed.Story
 	places []place // of all candidates; nil: nobody asks
 	drawer drawer
 }
 
-// waiting is a candidate that is not dealt yet, with what the search for the next one
-// reads: it goes over many of them.
-type waiting struct {
+// card is what the search for the best candidate reads of one: a score, and the
+// numbers of its values. It is small, because the search is most of the work.
+type card struct {
 	score float64
-	of    [len(kinds)]int32 // its value of each kind; 0: none, or the kind is off
-	c     int32
+	of    [len(kinds)]int32
 }
 
 // place is what became of a candidate, for explanations.
@@ -61,8 +61,7 @@ var kinds = [...]string{"author", "site", "tag"}
 type kind struct {
 	on      bool
 	spread  feed.Spread
-	numbers map[string]int32
-	of      []int32   // candidate → value
+	numbers numbering
 	factor  []float64 // value → of its next item on the page
 	count   []int     // value → items on the page
 	left    []int     // value → candidates not dealt
@@ -100,47 +99,44 @@ func refsOf(from []feed.Candidate) []feed.Ref {
 func (d *dealer) prepare(from []feed.Candidate, by feed.Diversity) {
 	d.by, d.from = by, from
 	d.rest, d.order, d.page = d.all[:0], d.order[:0], d.page[:0]
-	for k, spread := range []feed.Spread{by.Author, by.Site, by.Tag} {
-		d.kinds[k].prepare(from, k, spread)
-	}
+	d.cards = d.cards[:0]
 	for i := range from {
-		w := waiting{score: float64(from[i].Score), c: int32(i)}
-		for k := range d.kinds {
-			if d.kinds[k].on {
-				w.of[k] = d.kinds[k].of[i]
-			}
-		}
-		d.rest = append(d.rest, w)
+		d.rest = append(d.rest, int32(i))
+		d.cards = append(d.cards, card{score: float64(from[i].Score)})
 	}
 	d.all = d.rest
+	for k, spread := range [len(kinds)]feed.Spread{by.Author, by.Site, by.Tag} {
+		d.kinds[k].begun(spread, len(from))
+		if d.kinds[k].on {
+			d.number(k)
+		}
+	}
 	if d.places != nil {
 		d.places = make([]place, len(from))
 	}
 }
 
-func (k *kind) prepare(from []feed.Candidate, which int, spread feed.Spread) {
-	if k.on = spread.On(); !k.on {
-		k.factor = append(k.factor[:0], 1)
-		return
+// begun begins a list of n candidates, all without a value.
+func (k *kind) begun(spread feed.Spread, n int) {
+	k.on, k.spread, k.live = spread.On(), spread, 0
+	k.factor, k.count, k.left = append(k.factor[:0], 1), append(k.count[:0], 0), append(k.left[:0], 0)
+	if k.on {
+		k.numbers.clear(n)
 	}
-	if k.numbers == nil {
-		k.numbers = make(map[string]int32, len(from))
-	}
-	clear(k.numbers) // a list may be dealt again, with more candidates
-	k.spread, k.live = spread, 0
-	k.of, k.factor, k.count, k.left = k.of[:0], append(k.factor[:0], 1), append(k.count[:0], 0), append(k.left[:0], 0)
-	for i := range from {
-		value := [...]string{from[i].Author, from[i].Site, from[i].Tag}[which]
+}
+
+// number gives the candidates the numbers of their values of one kind.
+func (d *dealer) number(which int) {
+	k := &d.kinds[which]
+	for i := range d.from {
+		t := &d.from[i].Traits
 		n := int32(0)
-		if value != "" {
-			var known bool
-			if n, known = k.numbers[value]; !known {
-				n = int32(len(k.factor))
-				k.numbers[value] = n
+		if value := [...]*string{&t.Author, &t.Site, &t.Tag}[which]; *value != "" {
+			if n = k.numbers.of(*value); int(n) == len(k.factor) {
 				k.factor, k.count, k.left = append(k.factor, 1), append(k.count, 0), append(k.left, 0)
 			}
 		}
-		k.of = append(k.of, n)
+		d.cards[i].of[which] = n
 		if k.left[n]++; k.left[n] == 1 {
 			k.live++
 		}
@@ -150,7 +146,7 @@ func (k *kind) prepare(from []feed.Candidate, which int, spread feed.Spread) {
 // dealPage deals the next page.
 func (d *dealer) dealPage(page, size int) {
 	for k := range d.kinds {
-		d.kinds[k].begin(d.page)
+		d.kinds[k].begin(d.page, d.cards, k)
 	}
 	d.page, d.told = d.page[:0], d.told[:0]
 	d.drawer.begin(size)
@@ -159,7 +155,7 @@ func (d *dealer) dealPage(page, size int) {
 		if !drawn {
 			at = d.best()
 		}
-		c := d.rest[at].c
+		c := d.rest[at]
 		copy(d.rest[1:at+1], d.rest[:at]) // it is most often among the first
 		d.rest = d.rest[1:]
 		if same := d.sameStory(c); same >= 0 {
@@ -191,13 +187,13 @@ func (d *dealer) best() int {
 	}
 	author, site, tag := d.kinds[0].factor, d.kinds[1].factor, d.kinds[2].factor
 	best, highest := 0, math.Inf(-1)
-	for i := range d.rest {
-		w := &d.rest[i]
-		if w.score*most <= highest {
+	for i, c := range d.rest {
+		card := &d.cards[c]
+		if card.score*most <= highest {
 			break
 		}
-		factor := author[w.of[0]] * site[w.of[1]] * tag[w.of[2]] // multiplied as most is, so that it is no larger
-		if score := w.score * factor; score > highest {
+		// multiplied as most is, so that it is no larger
+		if score := card.score * (author[card.of[0]] * site[card.of[1]] * tag[card.of[2]]); score > highest {
 			best, highest = i, score
 		}
 	}
@@ -224,7 +220,7 @@ func (d *dealer) sameStory(c int32) int32 {
 func (d *dealer) leave(c int32, dealt bool) {
 	for k := range d.kinds {
 		if d.kinds[k].on {
-			d.kinds[k].leave(d.kinds[k].of[c], dealt)
+			d.kinds[k].leave(d.cards[c].of[k], dealt)
 		}
 	}
 }
@@ -234,20 +230,21 @@ func (d *dealer) placed(page int, c int32) place {
 	p := place{at: len(d.order), page: page, same: -1}
 	for k := range d.kinds {
 		p.factor[k] = 1
-		if kind := &d.kinds[k]; kind.on && kind.of[c] > 0 {
-			p.nth[k], p.factor[k] = kind.count[kind.of[c]]+1, kind.factor[kind.of[c]]
+		if kind, value := &d.kinds[k], d.cards[c].of[k]; value > 0 {
+			p.nth[k], p.factor[k] = kind.count[value]+1, kind.factor[value]
 		}
 	}
 	return p
 }
 
-// begin begins a page after the one before.
-func (k *kind) begin(before []int32) {
+// begin begins a page after the one before; the kind is the which-th.
+func (k *kind) begin(before []int32, cards []card, which int) {
 	if !k.on {
 		return
 	}
 	for _, c := range before {
-		k.factor[k.of[c]], k.count[k.of[c]] = 1, 0
+		value := cards[c].of[which]
+		k.factor[value], k.count[value] = 1, 0
 	}
 	k.free = k.live
 }
@@ -287,6 +284,6 @@ func (k *kind) most() float64 {
 func (d *dealer) release() {
 	d.from, d.places = nil, nil
 	for k := range d.kinds {
-		clear(d.kinds[k].numbers)
+		clear(d.kinds[k].numbers.values[:cap(d.kinds[k].numbers.values)])
 	}
 }

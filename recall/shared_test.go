@@ -147,6 +147,9 @@ func TestSharedTellsQueriesApart(t *testing.T) {
 	}
 	var walk func(name string, v reflect.Value, q *feed.Query)
 	walk = func(name string, v reflect.Value, q *feed.Query) {
+		if name == "Query.Agent" || name == "Query.Ranking.Home" { // of sources of home alone
+			return
+		}
 		old := reflect.New(v.Type()).Elem()
 		old.Set(v)
 		switch at := v.Interface().(type) {

@@ -67,6 +67,10 @@ func TestRoundTrips(t *testing.T) {
 	a := open(t, cfg, WithClock(at(noon).Now), held)
 	put(t, a, madeItems(200)...)
 	require.NoError(t, a.Engine.PutProfile(t.Context(), "u_1", feed.Profile{Interests: map[string]float64{"tag-1": 2}}))
+	require.NoError(t, a.Catalog.Learn(t.Context(), "u_1", func(l *feed.Learning) bool { // comes with the profile
+		tag := feed.WeightedFeature{Feature: feed.Feature{Kind: feed.FeatureTag, Value: "tag-2"}, Weight: 1}
+		return l.Add([]feed.LearningAct{{Kind: feed.Liked, Group: "a", At: noon.Unix(), Features: []feed.WeightedFeature{tag}}}, 0)
+	}))
 	// A write leaves a mark that keeps readers from caching for some seconds.
 	marks, err := a.clients.redis.Keys(t.Context(), cfg.Redis.KeyPrefix+"feed:item:*").Result()
 	require.NoError(t, err)

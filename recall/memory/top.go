@@ -2,6 +2,7 @@ package memory
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 )
@@ -23,6 +24,8 @@ type top struct {
 	kept    []entry // the best so far, in order, at most need
 	fresh   []entry // since kept was made, in any order
 	spare   []entry // where the next kept is written
+	keys    []uint64
+	sorted  []entry
 	groups  map[string]entry
 	grouped bool // some item names a group
 	stale   bool // some entry is no longer the best of its group
@@ -94,9 +97,37 @@ func (t *top) settle() {
 	}
 }
 
+// ripe reports whether it is worth it before the end of a block: so much was collected
+// that what comes has something better to beat.
+func (t *top) ripe() bool { return len(t.fresh) > t.need/4 && len(t.kept)+len(t.fresh) >= t.need }
+
+// sort sorts what was collected. The scores are most of what there is to compare, and
+// numbers are sorted faster than entries.
+func (t *top) sort() {
+	t.keys, t.sorted = t.keys[:0], t.sorted[:0]
+	for i := range t.fresh { // a score is not negative, so its bits are in its order
+		t.keys = append(t.keys, uint64(^math.Float32bits(t.fresh[i].score))<<32|uint64(i))
+	}
+	slices.Sort(t.keys)
+	for _, key := range t.keys {
+		t.sorted = append(t.sorted, t.fresh[uint32(key)])
+	}
+	for i := 0; i < len(t.sorted); {
+		j := i + 1
+		for j < len(t.sorted) && t.sorted[j].score == t.sorted[i].score {
+			j++
+		}
+		if j-i > 1 {
+			slices.SortFunc(t.sorted[i:j], t.compare)
+		}
+		i = j
+	}
+	t.fresh, t.sorted = t.sorted, t.fresh
+}
+
 // finish sorts in what was collected.
 func (t *top) finish() {
-	slices.SortFunc(t.fresh, t.compare)
+	t.sort()
 	out := t.spare[:0]
 	i, j := 0, 0
 	for len(out) < t.need && (i < len(t.kept) || j < len(t.fresh)) {

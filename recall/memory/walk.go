@@ -346,6 +346,9 @@ func (w *walker) offer(item uint32, relevance float64) {
 		return
 	}
 	w.top.push(entry{score: score, view: w.viewIndex, item: item, time: time})
+	if w.top.ripe() {
+		w.top.finish()
+	}
 }
 
 // given reports whether an earlier round gave the item out: it is not behind
