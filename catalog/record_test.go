@@ -33,9 +33,6 @@ func TestParseRecordDamaged(t *testing.T) {
 			assert.Equal(t, map[string]float64{"go": 2}, r.Interests)
 			assert.Equal(t, c.learned, !r.Learned.IsZero())
 			assert.Equal(t, r.Learned, r.Weights)
-			p, err := catalog.ParseProfile([]byte(c.record))
-			require.NoError(t, err)
-			assert.Equal(t, r.Profile, p, "the profile alone is the record's")
 			assert.Equal(t, c.remembers, r.Learning != nil)
 			assert.True(t, r.Learn(true, func(l *feed.Learning) bool {
 				return l.Add([]feed.LearningAct{{Kind: feed.Clicked, Group: "a", At: time.Unix(10, 0)}}, 0, time.Unix(10, 0))
