@@ -18,7 +18,7 @@ const EpochHalfLives = 100
 
 // LatestAct is how much later than an act that is counted the latest one may be: acts
 // wait while their store is down. Beyond it a clock was ahead.
-const LatestAct = 24 * time.Hour
+const LatestAct = 14 * 24 * time.Hour
 
 // negligible is the count below which nobody sees what it adds to a score.
 const negligible = 0.001
@@ -39,7 +39,7 @@ type Counts struct {
 }
 
 // Add counts an act at a moment, in Unix seconds. One that comes in late counts as
-// what is left of it. Where the latest act is more than a day later, a clock was ahead
+// what is left of it. Where the latest act is more than [LatestAct] later, a clock was ahead
 // when it came in: then the counts are what they were, as of this act.
 func (c Counts) Add(at int64) Counts {
 	at = max(at, 1)

@@ -174,7 +174,6 @@ func TestLearningWhileServicesAreDown(t *testing.T) {
 	address, err := url.Parse(cfg.Elasticsearch.Addresses[0])
 	require.NoError(t, err)
 	elastic := newLink(t, address.Host)
-	direct := cfg.Elasticsearch.Addresses[0]
 	cfg.Elasticsearch.Addresses = []string{"http://" + elastic.l.Addr().String()}
 	a := open(t, cfg, WithClock(at(noon).Now))
 	const agent, n = "u_1", 12
@@ -215,7 +214,6 @@ func TestLearningWhileServicesAreDown(t *testing.T) {
 	healthy(t, a)
 	require.Equal(t, accepted, subjectsOf(flushed(t, a, agent)), "nothing that was accepted is lost, nor counts that was refused")
 
-	a.cfg.Elasticsearch.Addresses = []string{direct}
 	require.NoError(t, a.Engine.Seen(t.Context(), agent, seen), "this Redis kept nothing")
 	acts(0, n)
 	require.Len(t, accepted, n)

@@ -161,7 +161,7 @@ func teach(b *testing.B, s *system, posts []feed.Item, agent string, i int) {
 	require.NoError(b, s.Catalog.Learn(b.Context(), agent, func(l *feed.Learning) bool {
 		for k := range 40 {
 			it := &posts[(i*104_729+k*7919)%len(posts)]
-			act := feed.LearningAct{Kind: feed.Clicked, Group: it.ID, At: now.Add(-time.Duration(k) * 6 * time.Hour).Unix()}
+			act := feed.LearningAct{Kind: feed.Clicked, Group: it.ID, At: now.Add(-time.Duration(k) * 6 * time.Hour)}
 			if k%20 == 7 {
 				act.Kind = feed.Disliked
 			}
@@ -177,7 +177,7 @@ func teach(b *testing.B, s *system, posts []feed.Item, agent string, i int) {
 					add(feed.FeatureWord, word)
 				}
 			}
-			l.Add([]feed.LearningAct{act}, 0)
+			l.Add([]feed.LearningAct{act}, 0, now)
 		}
 		return len(l.Features) >= feed.MaxLearned
 	}))
