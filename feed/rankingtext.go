@@ -202,21 +202,19 @@ func (t *rankingText) set(name, value string) error {
 	to, known := numbers[name]
 	dealt, learned, home := slices.Contains(diversityNames[:], name), slices.Contains(learnedNames[:], name), slices.Contains(homeNames[:], name)
 	if !known && !dealt && !learned && !home {
-		return fmt.Errorf("%w: there is no parameter %q; there are scale, offset, decay, curves, floor, weight, weight_2h, weight_2d, base, summary, explore.share, %s, %s, %s",
-			ErrBadRanking, name, strings.Join(diversityNames[:], ", "), learnedParameters(), strings.Join(homeNames[:], ", "))
+		return errNoParameter(name)
 	}
 	x, err := strconv.ParseFloat(value, 64)
 	if err != nil {
 		return fmt.Errorf("%w: %s must be a number, not %q", ErrBadRanking, name, value)
 	}
-	if dealt {
+	switch {
+	case dealt:
 		return t.deal(name, x)
-	}
-	if learned {
+	case learned:
 		t.setLearned(name, x)
 		return nil
-	}
-	if home {
+	case home:
 		t.setHome(name, x)
 		return nil
 	}
@@ -232,6 +230,11 @@ func (t *rankingText) set(name, value string) error {
 		t.Decay = decay
 	}
 	return nil
+}
+
+func errNoParameter(name string) error {
+	return fmt.Errorf("%w: there is no parameter %q; there are scale, offset, decay, curves, floor, weight, weight_2h, weight_2d, base, summary, explore.share, %s, %s, %s",
+		ErrBadRanking, name, strings.Join(diversityNames[:], ", "), learnedParameters(), strings.Join(homeNames[:], ", "))
 }
 
 func (t *rankingText) deal(name string, x float64) error {

@@ -19,6 +19,9 @@ func TestSweepable(t *testing.T) {
 	require.NoError(t, err)
 	for change := range strings.SplitSeq(gaussian.String(), ",") {
 		name, value, _ := strings.Cut(change, "=")
+		if strings.HasPrefix(name, "home.") { // changes no list of for-you
+			continue
+		}
 		require.Contains(t, Sweepable, name)
 		p, err := ParseRange(name, value, 2)
 		require.NoError(t, err)
