@@ -199,24 +199,13 @@ func (t *rankingText) set(name, value string) error {
 		_, err := ParseCurves(value)
 		return err
 	}
-	to, known := numbers[name]
-	dealt, learned, home := slices.Contains(diversityNames[:], name), slices.Contains(learnedNames[:], name), slices.Contains(homeNames[:], name)
-	if !known && !dealt && !learned && !home {
-		return errNoParameter(name)
-	}
 	x, err := strconv.ParseFloat(value, 64)
-	if err != nil {
-		return fmt.Errorf("%w: %s must be a number, not %q", ErrBadRanking, name, value)
+	to, known := numbers[name]
+	if !known {
+		return t.setOther(name, value, x, err)
 	}
-	switch {
-	case dealt:
-		return t.deal(name, x)
-	case learned:
-		t.setLearned(name, x)
-		return nil
-	case home:
-		t.setHome(name, x)
-		return nil
+	if err != nil {
+		return errNoNumber(name, value)
 	}
 	*to = &x
 	switch name {
@@ -230,6 +219,29 @@ func (t *rankingText) set(name, value string) error {
 		t.Decay = decay
 	}
 	return nil
+}
+
+// setOther sets a number of diversity, of what was learned or of home; bad is why the
+// value is none.
+func (t *rankingText) setOther(name, value string, x float64, bad error) error {
+	dealt, learned, home := slices.Contains(diversityNames[:], name), slices.Contains(learnedNames[:], name), slices.Contains(homeNames[:], name)
+	switch {
+	case !dealt && !learned && !home:
+		return errNoParameter(name)
+	case bad != nil:
+		return errNoNumber(name, value)
+	case dealt:
+		return t.deal(name, x)
+	case learned:
+		t.setLearned(name, x)
+	default:
+		t.setHome(name, x)
+	}
+	return nil
+}
+
+func errNoNumber(name, value string) error {
+	return fmt.Errorf("%w: %s must be a number, not %q", ErrBadRanking, name, value)
 }
 
 func errNoParameter(name string) error {
