@@ -33,7 +33,7 @@ func TestMirror(t *testing.T) {
 	b.clients.redis.AddHook(h)
 	require.Eventually(t, func() bool {
 		h.take()
-		ask(t, b, refresh("somebody", 1))
+		h.ask(t, b, refresh("somebody", 1))
 		return slices.Contains(h.take(), "pipeline of 2")
 	}, time.Minute, 20*time.Millisecond, "the pending script and one filter")
 	for range 3 {

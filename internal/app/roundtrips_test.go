@@ -37,6 +37,14 @@ func (h *trips) take() []string {
 	return sent
 }
 
+// ask calls the feed as a request whose trips count.
+func (h *trips) ask(t *testing.T, a *App, r engine.Request) engine.Answer {
+	t.Helper()
+	answer, err := a.Engine.Feed(context.WithValue(t.Context(), requested{}, true), r)
+	require.NoError(t, err)
+	return answer
+}
+
 // atMost checks how much was sent since the last look.
 func (h *trips) atMost(t *testing.T, n int, what string) {
 	t.Helper()
@@ -91,23 +99,16 @@ func TestRoundTrips(t *testing.T) {
 	}
 	h := &trips{}
 	a.clients.redis.AddHook(h)
-	ask := func(r engine.Request) engine.Answer {
-		t.Helper()
-		answer, err := a.Engine.Feed(context.WithValue(t.Context(), requested{}, true), r)
-		require.NoError(t, err)
-		return answer
-	}
-
-	ask(refresh("u_1", 20))
+	h.ask(t, a, refresh("u_1", 20))
 	h.atMost(t, 4, "refresh: profile, dedup, page, hydrate: %v")
-	ask(loadMore("u_1", 20))
+	h.ask(t, a, loadMore("u_1", 20))
 	h.atMost(t, 2, "load_more: page, hydrate: %v")
 	explained := loadMore("u_1", 20)
 	explained.Why = true
-	require.Len(t, ask(explained).Why, 20)
+	require.Len(t, h.ask(t, a, explained).Why, 20)
 	h.atMost(t, 2, "reasons cost Redis nothing: %v")
-	ask(engine.Request{Agent: "u_1", Action: engine.ActionRefresh, Limit: 20, RequestID: "r"})
+	h.ask(t, a, engine.Request{Agent: "u_1", Action: engine.ActionRefresh, Limit: 20, RequestID: "r"})
 	h.atMost(t, 5, "with a request id the retry check is sent beside the profile: %v")
-	ask(engine.Request{Agent: "u_1", Action: engine.ActionRefresh, Limit: 20, Silent: true})
+	h.ask(t, a, engine.Request{Agent: "u_1", Action: engine.ActionRefresh, Limit: 20, Silent: true})
 	h.atMost(t, 4, "silent: last refresh, profile, dedup, hydrate: %v")
 }
