@@ -27,6 +27,7 @@ targets='
 ./feed/words       FuzzEach          words of a title or a summary
 ./cache/redislist  FuzzParseRecord   a retry record
 ./recall/memory    FuzzParseCursor   a cursor
+./trending         FuzzDecode        a stored set of what is trending
 ./recall/elastic   FuzzCursor        a cursor
 ./recall/elastic   FuzzDecode        an answer of Elasticsearch
 '
