@@ -3,6 +3,7 @@
 package words
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -59,7 +60,8 @@ func Append(b []byte, text string) []byte {
 func normal(text string) string {
 	for i := range len(text) {
 		if text[i] >= utf8.RuneSelf {
-			return norm.NFKC.String(unmarked.Replace(text))
+			// The normalizer leaves out what follows some invalid bytes.
+			return norm.NFKC.String(unmarked.Replace(strings.ToValidUTF8(text, "\ufffd")))
 		}
 	}
 	return text
