@@ -41,10 +41,13 @@ func (e *Engine) record(ctx context.Context, c *call, p page, got hydrated) {
 	if p.loose && p.Replayed {
 		return
 	}
-	keys := feed.Keys(got.refs)
-	e.failOpen.delivered(ctx, c, p, got.refs, keys)
-	if !p.loose && e.cfg.RecordServed {
-		e.stores.Recorder.Deliver(c.Agent, keys)
+	keys, given := feed.Keys(got.refs), givenKeys(got.refs)
+	e.failOpen.delivered(ctx, c, p, got.refs, slices.Concat(keys, given))
+	if !p.loose {
+		if e.cfg.RecordServed {
+			given = append(keys, given...)
+		}
+		e.stores.Recorder.Deliver(c.Agent, given)
 	}
 	e.tally(c, got)
 }

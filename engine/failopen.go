@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/freshet/freshet/cache"
@@ -13,11 +14,11 @@ import (
 // Fallback keeps impressions on disk while the dedup store is down, and
 // records them when it is back.
 type Fallback interface {
-	// Keep takes what an agent was handed out at now, groups and ids. It is
+	// Keep takes the keys of what an agent was handed out at now. It is
 	// asked once for each page, before the page is answered. After an error
 	// the page is answered all the same, and what was not kept may be shown
 	// again.
-	Keep(agent string, groups []string, now time.Time) error
+	Keep(agent string, keys []string, now time.Time) error
 }
 
 // Recovery tells whether the stores have been down lately, on this server or
@@ -65,7 +66,7 @@ func (f *failOpen) page(c *call, found chosen) (page, error) {
 		lacks: found.lacks | lacksSession, loose: true,
 	}, f.clock())
 	if err == nil && !p.Replayed {
-		f.served.add(c.Agent, feed.Keys(refs), true, f.clock())
+		f.served.add(c.Agent, slices.Concat(feed.Keys(refs), givenKeys(refs)), true, f.clock())
 	}
 	return p, err
 }
@@ -89,7 +90,7 @@ func (f *failOpen) delivered(ctx context.Context, c *call, p page, refs []feed.R
 
 // undelivered forgets what was in the end not answered.
 func (f *failOpen) undelivered(agent string, refs []feed.Ref) {
-	f.served.remove(agent, feed.Keys(refs), f.clock())
+	f.served.remove(agent, slices.Concat(feed.Keys(refs), givenKeys(refs)), f.clock())
 }
 
 // mark changes the verdict of what this process handed out to Pending. blind

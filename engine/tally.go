@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/freshet/freshet/dedup"
@@ -45,7 +46,7 @@ type Act struct {
 
 // Taken is what became of an agent's acts.
 type Taken struct {
-	Accepted int // they count, though only once a day each
+	Accepted int // of items that the agent was shown
 	Unshown  int // of items that the agent was not shown in the window, or may not see; they do not count
 }
 
@@ -64,16 +65,17 @@ func (e *Engine) tally(c *call, got hydrated) {
 }
 
 // React takes what the agent did. What it hid is muted for good before it
-// returns, whether Freshet has shown it or not. Acts count for the agent's
-// variant where the agent has been shown the item, or has reported so: clicks
-// alone shall not move a report. While the dedup store is down and the
-// engine fails open, that cannot be told, and all of them count. Clicks and likes
-// that count raise the item's live popularity, and the agent is learned from all that
-// count.
+// returns, whether Freshet has shown it or not. Acts are accepted where the agent has
+// been shown the item, or has reported so: clicks alone shall not move anything. Clicks
+// and likes that are accepted raise the item's live popularity, and the agent is learned
+// from all that are. They also count for the agent's variant, but on a post only where
+// for-you gave it out, and not where only timelines showed it, which no variant ranks.
+// While the dedup store is down and the engine fails open, neither can be told, and all
+// of them count.
 //
 // Doing the same again is harmless. An id that is unknown stands for its own
-// group, so that an act on an item that has been deleted meanwhile still
-// counts. An act on a post that the agent may not see, or not any more, does not,
+// group, so that an act on an item that has been deleted meanwhile is still
+// accepted. An act on a post that the agent may not see, or not any more, is not,
 // and is answered as one on what was not shown. Errors wrap [feed.ErrBadID], [events.ErrBadKind], or a store's
 // ErrUnavailable; then doing all of it again is safe.
 func (e *Engine) React(ctx context.Context, agent string, acts []Act) (Taken, error) {
@@ -92,7 +94,7 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (Taken, er
 	if err := e.hide(ctx, agent, acts, refs); err != nil {
 		return Taken{}, err
 	}
-	verdicts, err := e.wasShown(ctx, agent, refs)
+	shown, given, err := e.wasShown(ctx, agent, refs)
 	if err != nil {
 		return Taken{}, err
 	}
@@ -105,12 +107,14 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (Taken, er
 	var raised []string
 	var lesson []learning.Act
 	for i, a := range acts {
-		if verdicts[i] == dedup.Unseen || hidden[a.ID] {
+		if !shown[i] || hidden[a.ID] {
 			taken.Unshown++
 			continue
 		}
 		taken.Accepted++
-		counted = append(counted, counting(a.Kind, agent, refs[i].Group))
+		if given[i] {
+			counted = append(counted, counting(a.Kind, agent, refs[i].Group))
+		}
 		if !docs[i].Missing() {
 			lesson = append(lesson, learning.Act{Kind: lessons[a.Kind], Group: refs[i].Group, Doc: docs[i]})
 		}
@@ -208,24 +212,48 @@ func (e *Engine) hide(ctx context.Context, agent string, acts []Act, refs []feed
 	return e.stores.Catalog.MuteItems(ctx, agent, feed.Keys(hidden))
 }
 
-// wasShown tells what the agent has been shown in the window, be it under its
-// group or its id: what is not Unseen.
-func (e *Engine) wasShown(ctx context.Context, agent string, refs []feed.Ref) ([]dedup.Verdict, error) {
+// wasShown tells of each ref whether the agent has been shown it in the window, be it
+// under its group or its id, and whether for-you gave it out. That is told of posts, which
+// timelines show too; what else was shown counts as given out.
+func (e *Engine) wasShown(ctx context.Context, agent string, refs []feed.Ref) (shown, given []bool, err error) {
 	if len(refs) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	keys := feed.Keys(refs)
+	of := len(keys)
+	keys = append(keys, givenKeys(refs)...)
 	checked, err := e.check(ctx, agent, keys)
 	if e.failOpen.allows(ctx, err) {
-		all := make([]dedup.Verdict, len(refs))
-		for i := range all {
-			all[i] = dedup.Pending
-		}
-		return all, nil
+		all := slices.Repeat([]bool{true}, len(refs))
+		return all, all, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	e.failOpen.mark(agent, keys, checked.Verdicts, false) // what only this process knows, because Redis was down
-	return byRef(refs, checked.Verdicts), nil
+	shown, given = make([]bool, len(refs)), make([]bool, len(refs))
+	for i, v := range byRef(refs, checked.Verdicts[:of]) {
+		shown[i] = v != dedup.Unseen
+		if given[i] = shown[i]; feed.IsPost(refs[i].ID) {
+			given[i] = checked.Verdicts[of] != dedup.Unseen
+			of++
+		}
+	}
+	return shown, given, nil
+}
+
+// givenMark begins the key of a post that for-you gave out. It is in the alphabet of no id.
+const givenMark = "~"
+
+// givenKeys are the keys by which the filters remember, beside what was shown, that it was
+// for-you that gave a post out: one for each post among the refs, in order.
+func givenKeys(refs []feed.Ref) []string { return givenOf(feed.IDs(refs)) }
+
+func givenOf(ids []string) (given []string) {
+	for _, id := range ids {
+		if feed.IsPost(id) {
+			given = append(given, givenMark+id)
+		}
+	}
+	return given
 }
