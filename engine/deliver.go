@@ -41,12 +41,14 @@ func (e *Engine) record(ctx context.Context, c *call, p page, got hydrated) {
 	if p.loose && p.Replayed {
 		return
 	}
-	keys, given := feed.Keys(got.refs), givenKeys(got.refs)
-	e.failOpen.delivered(ctx, c, p, got.refs, slices.Concat(keys, given))
-	if !p.loose {
-		if e.cfg.RecordServed {
-			given = append(keys, given...)
-		}
+	given := givenKeys(got.refs)
+	keys := append(feed.Keys(got.refs), given...)
+	e.failOpen.delivered(ctx, c, p, got.refs, keys)
+	switch {
+	case p.loose:
+	case e.cfg.RecordServed:
+		e.stores.Recorder.Deliver(c.Agent, keys)
+	default:
 		e.stores.Recorder.Deliver(c.Agent, given)
 	}
 	e.tally(c, got)

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/freshet/freshet/cache"
@@ -66,7 +65,7 @@ func (f *failOpen) page(c *call, found chosen) (page, error) {
 		lacks: found.lacks | lacksSession, loose: true,
 	}, f.clock())
 	if err == nil && !p.Replayed {
-		f.served.add(c.Agent, slices.Concat(feed.Keys(refs), givenKeys(refs)), true, f.clock())
+		f.served.add(c.Agent, append(feed.Keys(refs), givenKeys(refs)...), true, f.clock())
 	}
 	return p, err
 }
@@ -90,7 +89,7 @@ func (f *failOpen) delivered(ctx context.Context, c *call, p page, refs []feed.R
 
 // undelivered forgets what was in the end not answered.
 func (f *failOpen) undelivered(agent string, refs []feed.Ref) {
-	f.served.remove(agent, slices.Concat(feed.Keys(refs), givenKeys(refs)), f.clock())
+	f.served.remove(agent, append(feed.Keys(refs), givenKeys(refs)...), f.clock())
 }
 
 // mark changes the verdict of what this process handed out to Pending. blind

@@ -247,12 +247,20 @@ const givenMark = "~"
 
 // givenKeys are the keys by which the filters remember, beside what was shown, that it was
 // for-you that gave a post out: one for each post among the refs, in order.
-func givenKeys(refs []feed.Ref) []string { return givenOf(feed.IDs(refs)) }
+func givenKeys(refs []feed.Ref) (given []string) {
+	for _, r := range refs {
+		if feed.IsPost(r.ID) {
+			given = append(given, givenMark+r.ID)
+		}
+	}
+	return given
+}
 
-func givenOf(ids []string) (given []string) {
-	for _, id := range ids {
-		if feed.IsPost(id) {
-			given = append(given, givenMark+id)
+// givenAmong are the same of groups: a post is its own.
+func givenAmong(groups []string) (given []string) {
+	for _, g := range groups {
+		if feed.IsPost(g) {
+			given = append(given, givenMark+g)
 		}
 	}
 	return given

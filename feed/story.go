@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/freshet/freshet/feed/words"
 )
 
 const (
@@ -25,12 +27,13 @@ const (
 // for a title of fewer than three words. It is stored in indices, so it must
 // stay what it is.
 //
-// A word is a run of letters, marks and digits, in lower case. Scripts that are
+// A word is a run of letters, marks and digits in NFKC, in lower case. Scripts that are
 // written without spaces count every two characters that stand side by side.
 func Sketch(title string) string {
 	if len(title) > maxStoryText {
 		title = title[:maxStoryText]
 	}
+	title = words.Normal(title)
 	var room [64]uint16
 	hashes := room[:0]
 	eachWord(title, func(word []byte) { hashes = append(hashes, uint16(xxhash.Sum64(word))) })

@@ -34,6 +34,9 @@ func TestLikeness(t *testing.T) {
 		{"天空和气球", "天空和大海", 2.0 / 6},
 		{"C++ and C# and go", "c and go", 1},
 		{"it's 3.14 now", "it s 3 14 now", 1},
+		{"cr\u00e8me br\u00fbl\u00e9e today", "cre\u0300me bru\u0302le\u0301e today", 1}, // accents apart, as some systems write them
+		{"Ｎｅｗ ｐｈｏｎｅ ２０１６", "New phone 2016", 1},
+		{"Acme™ opens a shop", "Acme opens a shop", 1},
 	} {
 		assert.InDelta(t, c.want, likeness(c.a, c.b), 1e-12, "%q and %q", c.a, c.b)
 		assert.InDelta(t, c.want, likeness(c.b, c.a), 1e-12, "%q and %q", c.b, c.a)
