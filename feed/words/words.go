@@ -54,8 +54,8 @@ func Append(b []byte, text string) []byte {
 	return b
 }
 
-// Normal is the text in NFKC, as tokens are made of it. Trade mark signs end a word as ® and © do; NFKC
-// would make letters of them.
+// Normal is the text in NFKC, as tokens are made of it. Trade mark signs end a word as
+// ® and © do; NFKC would make letters of them.
 func Normal(text string) string {
 	for i := range len(text) {
 		if text[i] >= utf8.RuneSelf {
