@@ -13,10 +13,12 @@ import (
 const undoTimeout = 2 * time.Second
 
 // deliver turns a page into an answer: hydrate, top up, record. Where nothing of
-// the page is left and the session is at its end, it refreshes once more.
+// the page is left and the session is at its end, it refreshes, and again past what is
+// gone: recall may propose for a second what was deleted or changed in it.
 func (e *Engine) deliver(ctx context.Context, c *call, p page) (Answer, error) {
 	got, err := deal(ctx, c, c.Limit, &p)
-	if err == nil && len(got.docs) == 0 && got.short() > 0 && !p.HasMore {
+	for try := 1; err == nil && len(got.docs) == 0 && got.short() > c.past && !p.HasMore && try <= pageTries; try++ {
+		c.past = got.short()
 		if p, err = e.freshPage(ctx, c); err == nil {
 			got, err = deal(ctx, c, c.Limit, &p)
 		}

@@ -23,7 +23,7 @@ import (
 )
 
 // pageTries is how often a refresh chooses anew when other servers keep handing
-// out everything it has chosen.
+// out everything it has chosen, and how often an answer refreshes where all of that is gone.
 const pageTries = 4
 
 // Seen is what the engine needs of a dedup store: to check candidates, and to

@@ -137,6 +137,36 @@ func TestARetryLeavesOutWhatTheFirstAnswerDid(t *testing.T) {
 	r.wants(t, refresh(3), []string{"i001", "i003", "i007"}, true) // they were not shown
 }
 
+// Recall may go on to propose what is gone, as much as a round and more: an empty page
+// means that there is nothing.
+func TestAPageIsDealtPastARoundOfWhatIsGone(t *testing.T) {
+	for name, c := range map[string]struct {
+		request engine.Request
+		gone    int
+	}{
+		"less than a round":     {refresh(1), 3},
+		"a round":               {refresh(1), 5},
+		"more than a round":     {refresh(1), 9},
+		"a session's load_more": {loadMore(2), 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, 60, func(_ *engine.Stores, cfg *engine.Config) { cfg.N = 5 })
+			first := 0
+			if c.request.Action == engine.ActionLoadMore {
+				r.wants(t, refresh(2), run(0, 2), true)
+				first = 2
+			}
+			r.removeBehind(t, run(first, first+c.gone)...)
+			from := first + c.gone
+			assert.Equal(t, run(from, from+c.request.Limit), docIDs(r.ask(t, c.request)))
+			r.removeBehind(t, run(from, 60)...)
+			assert.Empty(t, docIDs(r.ask(t, loadMore(5))))
+			assert.Empty(t, docIDs(r.ask(t, refresh(5))))
+		})
+	}
+}
+
 // A page that loses items is filled up twice; one of which nothing is left goes
 // on to the end of the session, and then refreshes.
 func TestTopUp(t *testing.T) {

@@ -100,7 +100,7 @@ func (e *Engine) freshPage(ctx context.Context, c *call) (page, error) {
 	q, variant := e.query(c.Agent, profile)
 	c.variant = variant
 	for try := 1; ; try++ {
-		found, err := e.stages.choose(ctx, c.Agent, q, c.Limit, c.Limit, e.cfg.RoundsFor)
+		found, err := e.stages.choose(ctx, c.Agent, q, c.Limit+c.past, c.Limit, e.cfg.RoundsFor)
 		if err != nil {
 			return e.oldSessionPage(ctx, c, err)
 		}
