@@ -45,6 +45,7 @@ func deal(ctx context.Context, d pageSource, limit int, p *page) (hydrated, erro
 		return got, nil
 	}
 	topUp(ctx, d, limit, p, &got)
+	got.cut(limit) // another call with the same request id may have filled it up with more
 	d.discard(ctx, got)
 	if len(got.lost) > 0 {
 		d.restore(ctx, *p, got.lost)
@@ -140,6 +141,11 @@ func (h *hydrated) add(more hydrated) {
 
 // short is how many refs of the page came to nothing.
 func (h *hydrated) short() int { return len(h.gone) + len(h.muted) + len(h.shown) }
+
+// cut leaves what is too much out of the page.
+func (h *hydrated) cut(most int) {
+	h.docs, h.refs = h.docs[:min(len(h.docs), most)], h.refs[:min(len(h.refs), most)]
+}
 
 // hydrate reads the content of refs that are to be shown for the first time.
 // While the catalog is down, what is cached is worth an answer, and the rest is

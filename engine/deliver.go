@@ -72,8 +72,7 @@ func (c *call) take(ctx context.Context, n int) (page, error) {
 func (c *call) read(ctx context.Context, p page) (hydrated, error) {
 	if p.Replayed {
 		got, err := c.e.stages.hydrate(ctx, c.Agent, p.Refs)
-		most := min(len(got.docs), c.Limit) // two equal calls at once may have filled it up together
-		got.docs, got.refs = got.docs[:most], got.refs[:most]
+		got.cut(c.Limit) // two equal calls at once may have filled it up together
 		got.unsure = c.e.failOpen.recovering()
 		return got, err
 	}

@@ -137,6 +137,29 @@ func TestARetryLeavesOutWhatTheFirstAnswerDid(t *testing.T) {
 	r.wants(t, refresh(3), []string{"i001", "i003", "i007"}, true) // they were not shown
 }
 
+// Two equal calls at once fill their page up from one record, also where the second one
+// lacks more of it than the first: no page is longer than was asked for.
+func TestEqualCallsFillUpToTheLimit(t *testing.T) {
+	r := newRig(t, 60, nil)
+	r.wants(t, refresh(10), run(0, 10), true)
+	r.removeBehind(t, "i010", "i011")
+	call, steps := named(loadMore(10), "r"), 0
+	var second engine.Answer
+	r.sessions.before(func(method string) {
+		if method == "Pop" {
+			steps++
+		}
+		if steps == 2 && method == "Pop" { // the first call fills up
+			r.removeBehind(t, "i012")
+			second = r.ask(t, call)
+		}
+	})
+	first := r.ask(t, call)
+	assert.Equal(t, run(13, 23), docIDs(second))
+	assert.Equal(t, run(12, 22), docIDs(first), "it was read before the item was deleted")
+	assert.Equal(t, run(13, 23), docIDs(r.ask(t, call)))
+}
+
 // Recall may go on to propose what is gone, as much as a round and more: an empty page
 // means that there is nothing.
 func TestAPageIsDealtPastARoundOfWhatIsGone(t *testing.T) {
