@@ -78,7 +78,7 @@ func (c *call) read(ctx context.Context, p page) (hydrated, error) {
 	}
 	refs, unsure := p.Refs, false
 	if !p.loose && !p.Again {
-		refs, unsure = c.e.failOpen.unseen(ctx, c.Agent, refs)
+		refs, unsure = c.e.failOpen.unseen(ctx, c, refs)
 	}
 	got, err := c.e.stages.hydrate(ctx, c.Agent, refs)
 	got.first, got.drawn, got.unsure = got.docs, drawnGroups(got.refs), unsure

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/freshet/freshet/cache"
@@ -75,10 +76,10 @@ func (f *failOpen) page(c *call, found chosen) (page, error) {
 // if that fails: it is what failing open means.
 func (f *failOpen) delivered(ctx context.Context, c *call, p page, refs []feed.Ref, keys []string) {
 	if !p.loose {
-		f.served.add(c.Agent, keys, false, f.clock())
-		if f.fallback != nil {
-			f.loose.note(c, p, refs, f.clock())
+		if f.served != nil {
+			f.loose.note(c, p, refs, f.clock()) // first: an equal call may be looking
 		}
+		f.served.add(c.Agent, keys, false, f.clock())
 		return
 	}
 	if err := f.fallback.Keep(c.Agent, keys, f.clock()); err != nil {
@@ -103,9 +104,21 @@ func (f *failOpen) recovering() bool { return f.recovery != nil && f.recovery.Re
 
 // unseen leaves out of a page what this process handed out, and, while the
 // stores recover from having been down, what is in a filter by now: a session
-// that outlived a fault may still hold it. unsure says that the page may hold
-// more of the kind, which no server has written down yet.
-func (f *failOpen) unseen(ctx context.Context, agent string, refs []feed.Ref) (left []feed.Ref, unsure bool) {
+// that outlived a fault may still hold it. What an equal call was answered with from the
+// same record stays. unsure says that the page may hold more of the kind, which no server
+// has written down yet.
+func (f *failOpen) unseen(ctx context.Context, c *call, refs []feed.Ref) (left []feed.Ref, unsure bool) {
+	left, unsure = f.unknown(ctx, c.Agent, refs)
+	if len(left) == len(refs) || c.RequestID == "" {
+		return left, unsure
+	}
+	alike := f.loose.noted(c, f.clock())
+	return slices.DeleteFunc(slices.Clone(refs), func(r feed.Ref) bool {
+		return !slices.Contains(left, r) && !slices.Contains(alike, r)
+	}), unsure
+}
+
+func (f *failOpen) unknown(ctx context.Context, agent string, refs []feed.Ref) (left []feed.Ref, unsure bool) {
 	refs = f.served.unknown(agent, refs, f.all, f.clock())
 	if !f.recovering() {
 		return refs, false

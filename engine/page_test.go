@@ -137,6 +137,51 @@ func TestARetryLeavesOutWhatTheFirstAnswerDid(t *testing.T) {
 	r.wants(t, refresh(3), []string{"i001", "i003", "i007"}, true) // they were not shown
 }
 
+// overtaken are sessions whose first pop is answered only when something else is done.
+type overtaken struct {
+	cache.Sessions
+	meanwhile func()
+}
+
+func (o *overtaken) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
+	page, err := o.Sessions.Pop(ctx, p)
+	if do := o.meanwhile; do != nil {
+		o.meanwhile = nil
+		do()
+	}
+	return page, err
+}
+
+// Of two equal calls at once, the one that makes the page may be answered last: what the
+// other was answered with is no reason to leave it out.
+func TestEqualCallsAreAnsweredAlike(t *testing.T) {
+	for name, change := range map[string]func(*engine.Stores, *engine.Config){
+		"failing open":   func(*engine.Stores, *engine.Config) {},
+		"failing closed": func(s *engine.Stores, c *engine.Config) { s.Fallback, c.Remember = nil, true },
+		"after an outage": func(s *engine.Stores, _ *engine.Config) {
+			s.Recovery = &recovery{recovering: true, recorded: run(10, 20)}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sessions := &overtaken{}
+			r := newRig(t, 60, func(s *engine.Stores, c *engine.Config) {
+				sessions.Sessions, s.Sessions = s.Sessions, sessions
+				change(s, c)
+			})
+			r.ask(t, refresh(10))
+			call := named(loadMore(10), "r")
+			var second engine.Answer
+			sessions.meanwhile = func() { second = r.ask(t, call) }
+			first := r.ask(t, call)
+			assert.Equal(t, run(10, 20), docIDs(second))
+			assert.Equal(t, run(10, 20), docIDs(first))
+			assert.Equal(t, run(10, 20), docIDs(r.ask(t, call)))
+			assert.Equal(t, run(0, 20), r.tally.delivered, "counted once")
+		})
+	}
+}
+
 // Two equal calls at once fill their page up from one record, also where the second one
 // lacks more of it than the first: no page is longer than was asked for.
 func TestEqualCallsFillUpToTheLimit(t *testing.T) {
