@@ -3,12 +3,12 @@ package feed
 import (
 	"math/bits"
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/cespare/xxhash/v2"
-
-	"github.com/freshet/freshet/feed/words"
+	"golang.org/x/text/unicode/norm"
 )
 
 const (
@@ -22,6 +22,9 @@ const (
 	maxStoryText = 1024
 )
 
+// signs end a word as ® and © do; NFKC would make letters of them.
+var signs = strings.NewReplacer("™", " ", "℠", " ")
+
 // Sketch is what is kept of a title to compare it with others by: the hashes of
 // its distinct words, ascending, two bytes each and at most 24 of them. It is ""
 // for a title of fewer than three words. It is stored in indices, so it must
@@ -33,7 +36,7 @@ func Sketch(title string) string {
 	if len(title) > maxStoryText {
 		title = title[:maxStoryText]
 	}
-	title = words.Normal(title)
+	title = norm.NFKC.String(signs.Replace(title))
 	var room [64]uint16
 	hashes := room[:0]
 	eachWord(title, func(word []byte) { hashes = append(hashes, uint16(xxhash.Sum64(word))) })

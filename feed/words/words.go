@@ -28,7 +28,7 @@ const MaxLength = 128
 // Tokens are never empty, are valid UTF-8, and have no spaces, quotes or
 // backslashes.
 func Each(text string, fn func(token []byte)) {
-	s := scanner{text: Normal(text), fn: fn}
+	s := scanner{text: normal(text), fn: fn}
 	for s.at < len(s.text) {
 		s.step()
 	}
@@ -54,9 +54,9 @@ func Append(b []byte, text string) []byte {
 	return b
 }
 
-// Normal is the text in NFKC, as tokens are made of it. Trade mark signs end a word as
-// ® and © do; NFKC would make letters of them.
-func Normal(text string) string {
+// normal is the text in NFKC. Trade mark signs end a word as ® and © do; NFKC
+// would make letters of them.
+func normal(text string) string {
 	for i := range len(text) {
 		if text[i] >= utf8.RuneSelf {
 			return norm.NFKC.String(unmarked.Replace(text))
