@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -148,9 +147,7 @@ func dealGuests(set *trending.Set, by feed.Diversity, limit int) []guestRef {
 		candidates[i], trends[e.ID] = e.Candidate(), e.Trend
 		candidates[i].Score = float32(e.Trend.Guest(e.Age(at)))
 	}
-	slices.SortFunc(candidates, func(a, b feed.Candidate) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.UpdateTime, a.UpdateTime), cmp.Compare(a.ID, b.ID))
-	})
+	slices.SortFunc(candidates, func(a, b feed.Candidate) int { return compareScores(&a, &b) })
 	var d dealer
 	dealt := d.deal(candidates, by, limit)
 	list := make([]guestRef, len(dealt))
