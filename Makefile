@@ -12,7 +12,7 @@ export FRESHET_TEST_POSTS ?=
 export FRESHET_TEST_READERS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race checks tidy lint bench budgets fuzz smoke smoke-services services services-down
+.PHONY: help build test race checks tidy lint bench budgets fuzz schemathesis smoke smoke-services services services-down
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,9 @@ budgets: ## measure what docs/performance.md promises, each beside its baseline,
 
 fuzz: ## fuzz each decoder for 20 seconds
 	scripts/fuzz.sh 20s
+
+schemathesis: ## compare a server with its OpenAPI document
+	scripts/schemathesis.sh
 
 smoke: ## run the README's commands and docs/quickstart.md as they are written there
 	scripts/smoke.sh

@@ -122,6 +122,10 @@ type Sessions interface {
 	// out; ok is false where there is no such record. It changes nothing, but
 	// from then on the other call can give nothing back. It may be asked again.
 	Replay(ctx context.Context, agent string, call Call) (page Page, ok bool, err error)
+	// Next reads the first n of what is left of the session, in order: what a Pop
+	// would hand out, but for what is pending. It changes nothing. Without a session
+	// there is nothing.
+	Next(ctx context.Context, agent string, name feed.Name, n int) ([]feed.Ref, error)
 	// Refreshed is the Now of the last Replace of the agent's feed, to the
 	// millisecond at least; zero: none within 8 days.
 	Refreshed(ctx context.Context, agent string, name feed.Name) (time.Time, error)

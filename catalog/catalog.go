@@ -36,8 +36,34 @@ type Writer interface {
 	// for the batch as a whole: then nothing is known to be stored, and putting it
 	// again is safe.
 	Put(ctx context.Context, items []feed.Item) ([]error, error)
+	// Update replaces stored items, each by what change makes of it, which has the same
+	// id and is valid. The ids are distinct, and the answers in their order. For each
+	// item it is atomic: where somebody else writes the item meanwhile, change is called
+	// again with what they wrote. What was counted of the item stays. An item for which
+	// change answers [RemoveItem] is removed. The error is for the batch as a whole: then
+	// nothing is known of what is stored.
+	Update(ctx context.Context, ids []string, change func(feed.Item) (feed.Item, error)) ([]Updated, error)
 	// Remove deletes an item; [ErrNotFound] if there is none.
 	Remove(ctx context.Context, id string) error
+}
+
+// Updated is what became of one item of an update.
+type Updated struct {
+	Item    feed.Item // as it is stored; the zero value beside an error, and of one that was removed
+	Removed bool
+	// Err is nil, or says why the item is as it was: [ErrNotFound] where there is none,
+	// the error of the change, [feed.ErrBadItem] where it cannot be stored, or
+	// [ErrUnavailable] where others wrote it too often meanwhile.
+	Err error
+}
+
+// UpdateOne updates one item as [Writer] does.
+func UpdateOne(ctx context.Context, w Writer, id string, change func(feed.Item) (feed.Item, error)) (feed.Item, error) {
+	all, err := w.Update(ctx, []string{id}, change)
+	if err != nil {
+		return feed.Item{}, err
+	}
+	return all[0].Item, all[0].Err
 }
 
 // Profiles keeps profiles.
@@ -92,6 +118,26 @@ type Hydrator interface {
 	Hydrate(ctx context.Context, agent string, ids []string) ([]feed.Doc, feed.Profile, error)
 }
 
+// Prefetcher is a catalog with a cache that can be filled before items are read; use
+// [Prefetch] to do so where there is one.
+type Prefetcher interface {
+	// Prefetch reads those of the items into the cache that are not there, or will
+	// expire there soon, and reports how many it asked for. A write that comes
+	// before or after it holds as it does against any reader who fills the cache,
+	// if the call takes no longer than a request may. Where the cache or what is
+	// behind it cannot be asked the error wraps [ErrUnavailable]; calling again is
+	// safe.
+	Prefetch(ctx context.Context, ids []string) (asked int, err error)
+}
+
+// Prefetch fills the cache of a catalog, if it has one, as [Prefetcher] says.
+func Prefetch(ctx context.Context, c Catalog, ids []string) (asked int, err error) {
+	if p, ok := c.(Prefetcher); ok {
+		return p.Prefetch(ctx, ids)
+	}
+	return 0, nil
+}
+
 // Hydrate reads the items as [Reader] does and the agent's profile; an agent
 // without a profile has the zero one.
 func Hydrate(ctx context.Context, c Catalog, agent string, ids []string) ([]feed.Doc, feed.Profile, error) {
@@ -107,4 +153,33 @@ func Hydrate(ctx context.Context, c Catalog, agent string, ids []string) ([]feed
 		return nil, feed.Profile{}, err
 	}
 	return docs, p, nil
+}
+
+// ManyProfiles reads the profiles of many agents in a few round trips. A catalog that can
+// do so implements it; use [ProfilesOf] to read either way.
+type ManyProfiles interface {
+	// ProfilesOf answers the agents' profiles in their order, the zero one for an agent
+	// without. Doubles are allowed. Where the catalog cannot be asked, the error wraps
+	// [ErrUnavailable], and the profiles that are known all the same come back beside it.
+	ProfilesOf(ctx context.Context, agents []string) ([]feed.Profile, error)
+}
+
+// ProfilesOf reads profiles as [ManyProfiles] does.
+func ProfilesOf(ctx context.Context, p Profiles, agents []string) ([]feed.Profile, error) {
+	if many, ok := p.(ManyProfiles); ok {
+		return many.ProfilesOf(ctx, agents)
+	}
+	out := make([]feed.Profile, len(agents))
+	var down error
+	for i, agent := range agents {
+		var err error
+		switch out[i], err = p.Profile(ctx, agent); {
+		case err == nil || errors.Is(err, ErrNotFound):
+		case errors.Is(err, ErrUnavailable) && ctx.Err() == nil:
+			down = err
+		default:
+			return nil, err
+		}
+	}
+	return out, down
 }

@@ -97,7 +97,11 @@ func NewIngest(w Writer, cfg IngestConfig) *Ingest {
 // batch could not be stored (its items are then in neither count), else what r
 // returned. Reading the same body again is safe.
 func (in *Ingest) Read(ctx context.Context, r io.Reader) (Report, error) {
-	p := &intake{ctx: ctx, in: in, br: bufio.NewReaderSize(r, 64<<10), report: Report{Errors: []Rejection{}}}
+	return in.read(ctx, r, &itemBatch{in: in})
+}
+
+func (in *Ingest) read(ctx context.Context, r io.Reader, into batch) (Report, error) {
+	p := &intake{ctx: ctx, in: in, batch: into, br: bufio.NewReaderSize(r, 64<<10), report: Report{Errors: []Rejection{}}}
 	err := p.read()
 	// What was read whole before an error is stored nevertheless.
 	if flushErr := p.flush(); err == nil || errors.Is(flushErr, ErrUnavailable) {
@@ -107,15 +111,60 @@ func (in *Ingest) Read(ctx context.Context, r io.Reader) (Report, error) {
 	return p.report, err
 }
 
-// intake is one Read under way.
-type intake struct {
-	ctx context.Context
-	in  *Ingest
-	br  *bufio.Reader
-	buf []byte // the line or element being read, reused
+// batch is what is stored at once.
+type batch interface {
+	// add parses an entry and keeps it; an error rejects it.
+	add(data []byte) (id string, err error)
+	// put stores what was kept since the last call. The errors are by entry, nil where
+	// all are stored; the error is that of the batch as a whole.
+	put(ctx context.Context) ([]error, error)
+}
 
+// itemBatch stores items.
+type itemBatch struct {
+	in    *Ingest
 	items []feed.Item
-	lines []int // lines[i] is where items[i] stood
+}
+
+func (b *itemBatch) add(data []byte) (string, error) {
+	it, err := feed.ParseItem(data)
+	if err != nil {
+		return "", err
+	}
+	if b.in.cfg.GroupByURL && it.GroupID == "" {
+		it.GroupID = feed.URLGroup(it.URL)
+	}
+	b.items = append(b.items, it)
+	return it.ID, nil
+}
+
+// put starts a new slice each time, because the writer may have kept the old one.
+func (b *itemBatch) put(ctx context.Context) ([]error, error) {
+	items := b.items
+	b.items = nil
+	rejected, err := b.in.w.Put(ctx, items)
+	if err == nil {
+		accepted := len(items)
+		for _, err := range rejected {
+			if err != nil {
+				accepted--
+			}
+		}
+		ingestedAccepted.Add(float64(accepted))
+	}
+	return rejected, err
+}
+
+// intake is one body being read.
+type intake struct {
+	ctx   context.Context
+	in    *Ingest
+	batch batch
+	br    *bufio.Reader
+	buf   []byte // the line or element being read, reused
+
+	ids   []string
+	lines []int // lines[i] is where the entry with ids[i] stood
 	bytes int
 
 	failed bool // a batch could not be stored; nothing more is put
@@ -172,32 +221,28 @@ func (p *intake) take(line int, data []byte) error {
 	if err := p.ctx.Err(); err != nil {
 		return unreadable(err)
 	}
-	it, err := feed.ParseItem(data)
+	id, err := p.batch.add(data)
 	if err != nil {
 		p.reject(line, peekID(data), err)
 		return nil
 	}
-	if p.in.cfg.GroupByURL && it.GroupID == "" {
-		it.GroupID = feed.URLGroup(it.URL)
-	}
-	p.items = append(p.items, it)
+	p.ids = append(p.ids, id)
 	p.lines = append(p.lines, line)
 	p.bytes += len(data)
-	if len(p.items) >= p.in.cfg.BatchItems || p.bytes >= p.in.cfg.BatchBytes {
+	if len(p.ids) >= p.in.cfg.BatchItems || p.bytes >= p.in.cfg.BatchBytes {
 		return p.flush()
 	}
 	return nil
 }
 
-// flush puts the batch. It starts a new slice each time, because the writer
-// may have kept the old one.
+// flush puts the batch.
 func (p *intake) flush() error {
-	items, lines := p.items, p.lines
-	p.items, p.lines, p.bytes = nil, nil, 0
-	if len(items) == 0 || p.failed {
+	if len(p.ids) == 0 || p.failed {
 		return nil
 	}
-	perItem, err := p.in.w.Put(p.ctx, items)
+	ids, lines := p.ids, p.lines
+	p.ids, p.lines, p.bytes = p.ids[:0], p.lines[:0], 0
+	rejected, err := p.batch.put(p.ctx)
 	if err != nil {
 		p.failed = true
 		if !errors.Is(err, ErrUnavailable) {
@@ -205,21 +250,21 @@ func (p *intake) flush() error {
 		}
 		return fmt.Errorf("storing the items of lines %d to %d: %w", lines[0], lines[len(lines)-1], err)
 	}
-	accepted := len(items)
-	for i, err := range perItem {
+	p.report.Accepted += len(ids)
+	for i, err := range rejected {
 		if err != nil {
-			accepted--
-			p.reject(lines[i], items[i].ID, err)
+			p.report.Accepted--
+			p.reject(lines[i], ids[i], err)
 		}
 	}
-	p.report.Accepted += accepted
-	ingestedAccepted.Add(float64(accepted))
 	return nil
 }
 
 func (p *intake) reject(line int, id string, why error) {
 	p.report.Rejected++
-	ingestedRejected.Inc()
+	if _, items := p.batch.(*itemBatch); items {
+		ingestedRejected.Inc()
+	}
 	if len(p.report.Errors) < p.in.cfg.MaxErrors {
 		reason := strings.TrimPrefix(why.Error(), feed.ErrBadItem.Error()+": ")
 		p.report.Errors = append(p.report.Errors, Rejection{Line: line, ID: id, Reason: reason})

@@ -53,6 +53,10 @@ func (s *shelf) Put(_ context.Context, items []feed.Item) ([]error, error) {
 
 func (s *shelf) Remove(context.Context, string) error { return catalog.ErrNotFound }
 
+func (s *shelf) Update(context.Context, []string, func(feed.Item) (feed.Item, error)) ([]catalog.Updated, error) {
+	return nil, catalog.ErrUnavailable
+}
+
 func (s *shelf) ids() string {
 	ids := make([]string, len(s.items))
 	for i, it := range s.items {

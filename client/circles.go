@@ -34,6 +34,17 @@ func (c *Client) Circle(ctx context.Context, id string) (Circle, error) {
 	return call[Circle](ctx, c, Request{Method: http.MethodGet, Path: circlePath(id), Repeatable: true})
 }
 
+// CirclePage is a page of the caller's circles, by id.
+type CirclePage struct {
+	Circles   []Circle `json:"circles"`
+	NextAfter string   `json:"next_after"` // for the next page; "": this is the last
+}
+
+// Circles calls GET /v1/circles: the caller's own, paged as [Client.Following].
+func (c *Client) Circles(ctx context.Context, after string, limit int) (CirclePage, error) {
+	return call[CirclePage](ctx, c, Request{Method: http.MethodGet, Path: withQuery("/v1/circles", "after", after, limit), Repeatable: true})
+}
+
 // DeleteCircle calls DELETE /v1/circles/{id}. [ErrNotFound] where there is none;
 // after a retry that may mean that the try before has removed it.
 func (c *Client) DeleteCircle(ctx context.Context, id string) error {

@@ -25,7 +25,7 @@ type Event struct {
 
 // EventsTaken is what became of events.
 type EventsTaken struct {
-	Accepted int `json:"accepted"`  // they count, each once a day
+	Accepted int `json:"accepted"`  // of items the agent was shown; each counts once a day
 	NotShown int `json:"not_shown"` // of items the agent was not shown; they do not count
 }
 

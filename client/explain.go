@@ -11,9 +11,10 @@ import (
 
 // ExplainAsk asks what a refresh would do.
 type ExplainAsk struct {
-	Agent string `json:"agent_id"`
-	Limit int    `json:"limit,omitempty"` // items of the page, 1 to 100; 0: the server's 20
-	Item  string `json:"item,omitempty"`  // say of this one why it is where it is
+	Agent string    `json:"agent_id"`
+	Feed  feed.Name `json:"feed,omitempty"`  // "": [feed.ForYou]
+	Limit int       `json:"limit,omitempty"` // items of the page, 1 to 100; 0: the server's 20
+	Item  string    `json:"item,omitempty"`  // say of this one why it is where it is
 	// Ranking changes the parameters the agent is ranked by: an object that
 	// names those that change. [feed.ChangesJSON] writes one.
 	Ranking json.RawMessage `json:"ranking,omitempty"`
@@ -23,12 +24,13 @@ type ExplainAsk struct {
 // Explanation is what a refresh would do, and why.
 type Explanation struct {
 	Agent      string         `json:"agent_id"`
+	Feed       feed.Name      `json:"feed"`
 	Limit      int            `json:"limit"`
 	Variant    string         `json:"variant"`
 	Ranking    feed.Ranking   `json:"ranking"`               // the parameters used
 	Proposed   bool           `json:"proposed"`              // they came with the question
 	Origin     time.Time      `json:"origin"`                // the now of the decay
-	Candidates []Explained    `json:"candidates"`            // best first
+	Candidates []Explained    `json:"candidates"`            // best first; of home source by source
 	Unlisted   int            `json:"unlisted,omitempty"`    // counted, but not listed: held back, behind the first 2,000
 	OutOfTime  bool           `json:"out_of_time,omitempty"` // the page is not full, though recall has more
 	Item       *ExplainedItem `json:"item,omitempty"`
@@ -49,10 +51,11 @@ func (x *Explanation) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Explained is one candidate: score = relevance × decay × popularity factor,
-// and what becomes of it.
+// Explained is one candidate: score = relevance × decay × popularity factor, or of what
+// following, trending and promoted propose for home base × decay × popularity factor ×
+// affinity factor; and what becomes of it.
 type Explained struct {
-	Rank       int         `json:"rank"` // 1 is the best, before anything is filtered
+	Rank       int         `json:"rank"` // 1 is the best, before anything is filtered; of home, in its source
 	ID         string      `json:"id"`
 	Group      string      `json:"group"`
 	Source     string      `json:"source"`
@@ -61,10 +64,13 @@ type Explained struct {
 	Age        int64       `json:"age"`         // seconds before the origin
 	Score      float64     `json:"score"`
 	Decay      float64     `json:"decay"`
+	Base       float64     `json:"base,omitempty"`
+	Affinity   *Affinity   `json:"affinity,omitempty"`
 	Relevance  *Relevance  `json:"relevance,omitempty"`  // nil: the source cannot tell
 	Popularity *Popularity `json:"popularity,omitempty"` // nil: the source cannot tell
-	// Fate is paged, kept (for the pages after), seen, pending, muted, gone, group
-	// or same_story; of an item asked for also unknown, future, outside or unfound.
+	// Fate is paged, kept (for the pages after), seen, pending, muted, gone, group,
+	// same_story or, of home, outside; of an item asked for also unknown, future, outside or
+	// unfound.
 	Fate   string `json:"fate"`
 	Day    string `json:"day,omitempty"`    // with seen: the day of the filter, YYYYMMDD
 	Better string `json:"better,omitempty"` // with group and same_story: the item that stands in
@@ -79,11 +85,18 @@ type Explained struct {
 type Variety struct {
 	Place  int     `json:"place"`            // in the list that pages are taken from; 1 is the first
 	Page   int     `json:"page"`             // from 1, of those dealt in advance
-	Source string  `json:"source,omitempty"` // "explore": it was drawn for its position
+	Source string  `json:"source,omitempty"` // "explore": it was drawn for its position; of home the source that fills it
+	Right  string  `json:"right,omitempty"`  // of home: the source whose position it is by the pattern
 	Factor float64 `json:"factor"`
 	Author *Nth    `json:"author,omitempty"`
 	Site   *Nth    `json:"site,omitempty"`
 	Tag    *Nth    `json:"tag,omitempty"` // the first one of the item
+}
+
+// Affinity is what the agent's likes make of a score of home.
+type Affinity struct {
+	Likes  int     `json:"likes"` // of the author's posts in 30 days
+	Factor float64 `json:"factor"`
 }
 
 // Nth says how many items of the page had it in common by then, this one
@@ -144,6 +157,7 @@ type ExplainCounts struct {
 	Gone     int `json:"gone"`
 	Group    int `json:"group"`
 	Story    int `json:"same_story"`
+	Outside  int `json:"outside"`
 	Paged    int `json:"paged"`
 	Kept     int `json:"kept"`
 }

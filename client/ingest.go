@@ -31,7 +31,7 @@ type Rejection struct {
 	Reason string `json:"reason"`
 }
 
-// uploadReport is the data of POST /v1/items and of POST /v1/graph/events.
+// uploadReport is the data of POST /v1/items, /v1/items/counts and /v1/graph/events.
 type uploadReport struct {
 	Accepted int         `json:"accepted"`
 	Rejected int         `json:"rejected"`
@@ -53,6 +53,15 @@ type Summary struct {
 // an item replaces itself.
 func (c *Client) Ingest(ctx context.Context, r io.Reader, reject func(Rejection)) (Summary, error) {
 	u := &upload{client: c, path: "/v1/items", convert: onlyObjects, reject: reject}
+	return u.run(ctx, r)
+}
+
+// IngestCounts uploads likes and comments of stored items as another system knows them,
+// {"id","likes","comments"} a line, as [Client.Ingest] uploads items. They are absolute;
+// one that is left out stays. Lines about items that are not stored, and about posts, are
+// rejected.
+func (c *Client) IngestCounts(ctx context.Context, r io.Reader, reject func(Rejection)) (Summary, error) {
+	u := &upload{client: c, path: "/v1/items/counts", convert: onlyObjects, reject: reject}
 	return u.run(ctx, r)
 }
 
@@ -185,7 +194,7 @@ func (u *upload) flush(ctx context.Context) error {
 	report, err := call[uploadReport](ctx, u.client, Request{
 		Method: http.MethodPost, Path: u.path,
 		Body: u.body.Bytes(), Type: "application/x-ndjson", Encoding: "gzip",
-		Repeatable: true, // an item replaces itself, an event is applied once
+		Repeatable: true, // an item replaces itself, a count is absolute, an event is applied once
 	})
 	if err != nil {
 		return fmt.Errorf("upload lines %d to %d: %w", first, last, err)

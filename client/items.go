@@ -14,6 +14,13 @@ func (c *Client) Item(ctx context.Context, id string) (feed.Item, error) {
 	return call[feed.Item](ctx, c, Request{Method: http.MethodGet, Path: itemPath(id), Repeatable: true})
 }
 
+// PatchItem calls PATCH /v1/items/{id}: fields replace those of the stored item, nil
+// removes one, and the others stay. It returns the item as it is stored. It needs
+// the admin token. [ErrNotFound] where there is no such item.
+func (c *Client) PatchItem(ctx context.Context, id string, fields map[string]any) (feed.Item, error) {
+	return send[feed.Item](ctx, c, Request{Method: http.MethodPatch, Path: itemPath(id), Repeatable: true}, fields)
+}
+
 // DeleteItem calls DELETE /v1/items/{id}: the item is no longer shown to
 // anyone. It needs the admin token. [ErrNotFound] where there is no such item;
 // after a retry that may mean that the try before has deleted it.

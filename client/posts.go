@@ -1,9 +1,12 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
+	"mime/multipart"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -17,9 +20,18 @@ type NewPost struct {
 	Mentions []string  `json:"mentions,omitempty"` // agents who may see it whatever the audience
 	Reply    string    `json:"reply,omitempty"`    // "public" (or ""), "followers", "audience" or "none"
 	React    string    `json:"react,omitempty"`    // the same
+	// Images are sent with the post, in their order: up to 10.
+	Images []NewImage `json:"-"`
 	// Key makes the server answer the same post again for 24 hours; "" takes a
 	// random one where the client retries, so that a lost answer does not make two.
 	Key string `json:"-"`
+}
+
+// NewImage is an image to be published: JPEG, PNG, GIF or WebP, at most 5 MiB and
+// 50 megapixels. The server removes where and with what it was taken.
+type NewImage struct {
+	Data []byte
+	Alt  string // what can be seen, for who cannot see it
 }
 
 // Audience is who may see a post, beside its author and whom it mentions.
@@ -36,7 +48,7 @@ type Post struct {
 	EditedAt   int64      `json:"edited_at"`  // 0: never
 	Caption    string     `json:"caption"`
 	Tags       []string   `json:"tags"`
-	Media      []Media    `json:"media"`
+	Images     []Image    `json:"images"`
 	Audience   Audience   `json:"audience"`
 	Mentions   []string   `json:"mentions"`
 	Reply      string     `json:"reply"`
@@ -51,15 +63,14 @@ type Post struct {
 	Degraded   []string   `json:"degraded"` // of a post that was read by itself, what the server had to do without
 }
 
-// Media is one image of a post.
-type Media struct {
-	Key    string `json:"key"`
-	Thumb  string `json:"thumb"`
-	Type   string `json:"type"`
-	Width  int    `json:"width"`
-	Height int    `json:"height"`
-	Color  string `json:"color"` // a placeholder until the image is there
-	Alt    string `json:"alt"`
+// Image is one image of a post. Its URLs are paths of the server, or whole URLs.
+type Image struct {
+	URL       string `json:"url"`
+	Thumbnail string `json:"thumbnail"` // 320 pixels
+	Width     int    `json:"width"`     // pixels
+	Height    int    `json:"height"`
+	Color     string `json:"color"` // a placeholder until the image is there, as #rrggbb
+	Alt       string `json:"alt"`
 }
 
 // PostAuthor is who wrote a post.
@@ -69,7 +80,7 @@ type PostAuthor struct {
 	ImageURL string `json:"image_url"`
 }
 
-// InFeed is what is about the reader of a post. An item has no more of it than Source, Why and ShownBefore.
+// InFeed is what is about the reader of a post. An item has no more of it than Source, Trend, IsPromoted, Why and ShownBefore.
 type InFeed struct {
 	Source     string `json:"source"` // what brought it, such as "following" or "explore"; "": of an item its score, of a post that it is not in their timeline
 	Trend      string `json:"trend"`  // of what trends: hot, warm or ""
@@ -121,7 +132,8 @@ func (p *PostPage) UnmarshalJSON(data []byte) error {
 
 // CreatePost calls POST /v1/posts: the agent that calls publishes. With the key
 // of a post of before it returns that one. [ErrUnprocessable] says which rule the
-// post breaks, [ErrConflict] that the key was used for another one.
+// post or an image breaks, [ErrConflict] that the key was used for another one. An
+// image that is too large or of another type is an [*Error] with status 413 or 415.
 func (c *Client) CreatePost(ctx context.Context, p NewPost) (Post, error) {
 	if p.Key == "" && c.tries > 1 {
 		p.Key = rand.Text()
@@ -130,7 +142,44 @@ func (c *Client) CreatePost(ctx context.Context, p NewPost) (Post, error) {
 	if p.Key != "" {
 		r.Header, r.Repeatable = http.Header{"Idempotency-Key": {p.Key}}, true
 	}
-	return send[Post](ctx, c, r, p)
+	if len(p.Images) == 0 {
+		return send[Post](ctx, c, r, p)
+	}
+	var err error
+	if r.Body, r.Type, err = p.form(); err != nil {
+		return Post{}, err
+	}
+	return call[Post](ctx, c, r)
+}
+
+// form is the post with its images as multipart/form-data.
+func (p NewPost) form() (body []byte, kind string, err error) {
+	type described struct {
+		Alt string `json:"alt"`
+	}
+	with := struct {
+		NewPost
+		Images []described `json:"images"`
+	}{NewPost: p}
+	for _, image := range p.Images {
+		with.Images = append(with.Images, described{image.Alt})
+	}
+	post, err := json.Marshal(with)
+	if err != nil {
+		return nil, "", err
+	}
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	err = w.WriteField("post", string(post))
+	for i, image := range p.Images {
+		part, partErr := w.CreateFormFile("image", strconv.Itoa(i+1))
+		if partErr == nil {
+			_, partErr = part.Write(image.Data)
+		}
+		err = errors.Join(err, partErr)
+	}
+	err = errors.Join(err, w.Close())
+	return b.Bytes(), w.FormDataContentType(), err
 }
 
 // Post calls GET /v1/posts/{id}. [ErrNotFound] where there is no such post, or

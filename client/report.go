@@ -43,7 +43,18 @@ type ReportRow struct {
 	Authors     int64             `json:"authors"`            // different ones, within about 1 %
 	Agents      int64             `json:"agents"`             // the same
 	Explored    *ReportExplored   `json:"explored,omitempty"` // what of it exploration has shown; nil: nothing
+	Sources     []ReportSource    `json:"sources,omitempty"`  // what of it home has shown, by source; nil: nothing
 	Difference  *ReportDifference `json:"difference"`         // to control; nil: this is control
+}
+
+// ReportSource is the figures of a source of home. They are among those of the whole
+// variant.
+type ReportSource struct {
+	Source      string   `json:"source"` // following, trending, discovery or promoted
+	Impressions int64    `json:"impressions"`
+	Clicks      int64    `json:"clicks"`
+	CTR         float64  `json:"ctr"`
+	CTRInterval Interval `json:"ctr_interval"` // of 95 %
 }
 
 // ReportExplored is the figures of the positions that exploration gave. They are

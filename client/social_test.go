@@ -21,6 +21,9 @@ func TestPublishesToARealServer(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, client.Circle{ID: "c1", Owner: "u_1", Name: "Friends", Size: 1}, circle)
 
+	page, err := ana.Circles(ctx, "", 10)
+	require.NoError(t, err)
+	require.Equal(t, client.CirclePage{Circles: []client.Circle{circle}}, page)
 	post, err := ana.CreatePost(ctx, client.NewPost{Caption: "We meet at six #plans", Audience: &client.Audience{Circles: []string{"c1"}}, React: "audience"})
 	require.NoError(t, err)
 	require.Equal(t, []string{"plans"}, post.Tags)

@@ -70,6 +70,7 @@ type Config struct {
 	Social        Social        `koanf:"social"`
 	Timeline      Timeline      `koanf:"timeline"`
 	Home          Home          `koanf:"home"`
+	Media         Media         `koanf:"media"`
 	Postgres      Postgres      `koanf:"postgres"`
 	Jobs          Jobs          `koanf:"jobs"`
 	Log           Log           `koanf:"log"`
@@ -115,6 +116,9 @@ type JWT struct {
 type Catalog struct {
 	Backend string `koanf:"backend" help:"where items and profiles are kept: sqlite or elastic" oneof:"sqlite,elastic"`
 	GroupBy string `koanf:"group_by" help:"what gives an item without group_id one when it comes in: url (its link) or none" oneof:"none,url"`
+	// Prefetch has no effect where content is in this process.
+	Prefetch  bool          `koanf:"prefetch" help:"read each reader's next page into the content cache after a page, for when Elasticsearch or PostgreSQL is down by then"`
+	Retention time.Duration `koanf:"retention" help:"how long after their update_time items are kept; 0: for ever"`
 }
 
 // Recall finds candidates.
@@ -302,7 +306,7 @@ func Default() Config {
 		Server:  Server{Addr: "127.0.0.1:8080", RequestTimeout: 5 * time.Second, ShutdownTimeout: 15 * time.Second, MaxInFlight: 1000, MaxStreams: 10_000, Compress: true},
 		DataDir: "./freshet-data",
 		Auth:    Auth{Mode: ModeHeader},
-		Catalog: Catalog{Backend: CatalogSQLite, GroupBy: GroupByNone},
+		Catalog: Catalog{Backend: CatalogSQLite, GroupBy: GroupByNone, Prefetch: true},
 		Recall:  Recall{Backend: RecallMemory, N: 500, CacheTTL: time.Second, StaleTTL: 10 * time.Minute},
 		Ranking: Ranking{
 			Base: 0.1, Decay: defaultDecay(feed.PresetTwo), Popularity: Popularity{Weight2h: 1.5, Weight2d: 0.2},
@@ -322,6 +326,7 @@ func Default() Config {
 		Social:        Social{Backend: SocialSQLite, Follows: FollowsOpen},
 		Timeline:      Timeline{Cap: 500, TTL: 7 * 24 * time.Hour, Celebrity: Celebrity{At: 1000, Until: 900}},
 		Home:          Home{Pattern: feed.DefaultPattern},
+		Media:         Media{Memory: 1200},
 		Postgres:      Postgres{MaxConns: 20},
 		Jobs:          Jobs{Workers: 8},
 		Log:           Log{Level: "info", Format: "text"},

@@ -38,6 +38,12 @@ type Home struct {
 	Pattern string `koanf:"pattern" help:"whose each position of home is, one letter a position, repeated: C (posts by whom the reader follows), T (in turn what is trending and what is discovered), P (what is promoted)"`
 }
 
+// Media keeps the images of posts.
+type Media struct {
+	URL    string `koanf:"url" help:"where images are kept: s3://bucket?region=… or file:///folder; empty: in data_dir with social.backend sqlite, nowhere with postgres"`
+	Memory int    `koanf:"memory" help:"MiB that images may take while they are decoded, all together; an image that needs more is refused"`
+}
+
 // Positions is the pattern of home, which is valid.
 func (h Home) Positions() feed.Pattern {
 	p, _ := feed.ParsePattern(h.Pattern)
@@ -81,6 +87,7 @@ func (c Config) checkSocial(p *Problems) {
 	within(p, "timeline.celebrity.at", c.Timeline.Celebrity.At, 1, 1_000_000)
 	within(p, "timeline.celebrity.until", c.Timeline.Celebrity.Until, 1, c.Timeline.Celebrity.At)
 	c.checkListsRedis(p)
+	c.checkMedia(p)
 	within(p, "postgres.max_conns", c.Postgres.MaxConns, 2, 1000)
 	within(p, "jobs.workers", c.Jobs.Workers, 0, 1000)
 	switch c.Social.Backend {
@@ -104,6 +111,23 @@ func (c Config) checkSocial(p *Problems) {
 			p.add("social.backend", "postgres is for servers that share a Redis, which keeps the lists of timelines: "+
 				"set dedup.backend redisbloom, or social.backend sqlite")
 		}
+	}
+}
+
+// checkMedia holds the rules about where images are kept.
+func (c Config) checkMedia(p *Problems) {
+	within(p, "media.memory", c.Media.Memory, 64, 1<<20)
+	if c.Media.URL == "" {
+		return
+	}
+	u, err := url.Parse(c.Media.URL)
+	switch {
+	case err != nil || u.Scheme != "s3" && u.Scheme != "file" || u.Scheme == "s3" && u.Host == "" || u.Scheme == "file" && u.Path == "":
+		p.add("media.url", "must be s3://bucket?region=… or file:///folder")
+	case u.User != nil:
+		p.add("media.url", "must not have credentials: give them as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or by the role of the machine")
+	case c.Social.Backend == SocialOff:
+		p.add("media.url", "must not be set while social.backend is off: there are no posts")
 	}
 }
 

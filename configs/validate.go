@@ -31,6 +31,7 @@ func (c Config) problems() Problems {
 	c.Redis.check(&p, c.Server.RequestTimeout)
 	c.Elasticsearch.check(&p)
 	c.checkBackends(&p)
+	c.checkRetention(&p)
 	c.checkSocial(&p)
 	if c.DataDir == "" {
 		p.add("data_dir", "must name a directory: the catalog and the impression journals are kept there")
@@ -60,6 +61,22 @@ func within[T cmp.Ordered](p *Problems, key string, v, least, most T) {
 	// Written so that NaN is outside.
 	if !(v >= least && v <= most) {
 		p.add(key, "must be %s to %s, not %s", text(least), text(most), text(v))
+	}
+}
+
+// minRetention keeps a slip of the pen, 72 for 72h, from emptying a catalog.
+const minRetention = time.Hour
+
+func (c Config) checkRetention(p *Problems) {
+	const key = "catalog.retention"
+	switch keep := c.Catalog.Retention; {
+	case keep == 0:
+	case keep < minRetention:
+		p.add(key, "must be 0 (items stay) or at least %s, not %s", minRetention, keep)
+	case c.Catalog.Backend == CatalogElastic && !c.Elasticsearch.ManageIndex:
+		p.add(key, "must be 0 with elasticsearch.manage_index: false: Freshet does not sweep an index that is not its own; delete old documents where they come from")
+	case c.Catalog.Backend == CatalogElastic && c.Elasticsearch.Fields != defaultFields():
+		p.add(key, "must be 0 where elasticsearch.fields name others than Freshet's own: Freshet does not sweep an index that is not its own; delete old documents where they come from")
 	}
 }
 

@@ -28,10 +28,18 @@ func TestValidateRefuses(t *testing.T) {
 		key      string
 		says     string
 	}{
-		"addr without a port":         {change: func(c *C) { c.Server.Addr = "127.0.0.1" }, key: "server.addr", says: "host:port"},
-		"addr with a big port":        {change: func(c *C) { c.Server.Addr = "127.0.0.1:70000" }, key: "server.addr", says: "host:port"},
-		"no request timeout":          {change: func(c *C) { c.Server.RequestTimeout = 0 }, key: "server.request_timeout", says: "1ms to 30s, not 0s"},
-		"negative shutdown":           {change: func(c *C) { c.Server.ShutdownTimeout = -1 }, key: "server.shutdown_timeout"},
+		"addr without a port":      {change: func(c *C) { c.Server.Addr = "127.0.0.1" }, key: "server.addr", says: "host:port"},
+		"addr with a big port":     {change: func(c *C) { c.Server.Addr = "127.0.0.1:70000" }, key: "server.addr", says: "host:port"},
+		"no request timeout":       {change: func(c *C) { c.Server.RequestTimeout = 0 }, key: "server.request_timeout", says: "1ms to 30s, not 0s"},
+		"negative shutdown":        {change: func(c *C) { c.Server.ShutdownTimeout = -1 }, key: "server.shutdown_timeout"},
+		"negative retention":       {change: func(c *C) { c.Catalog.Retention = -time.Hour }, key: "catalog.retention", says: "0 (items stay) or at least 1h0m0s, not -1h0m0s"},
+		"retention without a unit": {change: func(c *C) { c.Catalog.Retention = 72 }, key: "catalog.retention", says: "at least 1h0m0s, not 72ns"},
+		"retention of somebody else's index": {services: true, change: func(c *C) {
+			c.Catalog.Retention, c.Elasticsearch.ManageIndex = time.Hour, false
+		}, key: "catalog.retention", says: "elasticsearch.manage_index: false"},
+		"retention of fields of theirs": {services: true, change: func(c *C) {
+			c.Catalog.Retention, c.Elasticsearch.Fields.UpdateTime = time.Hour, "modified"
+		}, key: "catalog.retention", says: "where elasticsearch.fields name others"},
 		"no data directory":           {change: func(c *C) { c.DataDir = "" }, key: "data_dir"},
 		"unknown mode":                {change: func(c *C) { c.Auth.Mode = "none" }, key: "auth.mode", says: `header or jwt, not "none"`},
 		"header mode for everyone":    {change: func(c *C) { c.Server.Addr = "0.0.0.0:8080" }, key: "auth.mode", says: "auth.trusted_gateway true"},

@@ -41,8 +41,11 @@ func newAbandoned(sessions cache.Sessions, begin func(context.Context) context.C
 // add abandons a call as soon as the store answers.
 func (a *abandoned) add(ctx context.Context, agent string, call cache.Call) {
 	select {
-	case <-a.stopped:
+	case <-a.stopped: // by itself: of several that are ready, select takes any
 		return
+	default:
+	}
+	select {
 	case a.slots <- struct{}{}:
 	default:
 		a.log.WarnContext(ctx, "too many pages wait to be taken back; this one counts as shown", "agent", agent)

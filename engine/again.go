@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/freshet/freshet/dedup"
@@ -25,8 +24,9 @@ func (s *stages) again() again {
 	return again{most: s.e.cfg.N}
 }
 
-// add is told of what is not unseen. What is pending does not come again.
-func (a *again) add(c *feed.Candidate, v dedup.Verdict) {
+// add is told of what is not unseen, and which source of home has proposed it. What is
+// pending does not come again.
+func (a *again) add(c *feed.Candidate, source feed.Source, v dedup.Verdict) {
 	days, seen := v.DaysAgo()
 	if !seen || a.most == 0 {
 		return
@@ -35,7 +35,7 @@ func (a *again) add(c *feed.Candidate, v dedup.Verdict) {
 		a.days = append(a.days, nil)
 	}
 	if len(a.days[days]) < a.most {
-		a.days[days] = append(a.days[days], feed.Ref{ID: c.ID, Group: c.Group, ShownBefore: true})
+		a.days[days] = append(a.days[days], feed.Ref{ID: c.ID, Group: c.Group, Source: source, ShownBefore: true})
 	}
 }
 
@@ -58,22 +58,23 @@ func (x *explaining) placeAgain() {
 		return
 	}
 	at := make(map[string]int, len(x.found.again))
+	source := make(map[string]string, len(x.found.again))
 	for i, ref := range x.found.again {
-		at[ref.ID] = len(x.found.ranked) + i + 1
+		at[ref.ID], source[ref.ID] = len(x.found.ranked)+i+1, ref.Source.String()
 	}
 	for _, c := range x.unlisted {
-		if at[c.ID] > 0 {
+		if at[c.ID] > 0 && c.Source != promotedName {
 			x.out.Candidates = append(x.out.Candidates, c)
 			x.out.Unlisted--
 			x.out.Counts.Seen--
 		}
 	}
-	slices.SortFunc(x.out.Candidates, func(a, b Explained) int { return cmp.Compare(a.Rank, b.Rank) })
+	slices.SortFunc(x.out.Candidates, x.listOrder)
 	for i := range x.out.Candidates {
 		c := &x.out.Candidates[i]
-		if place := at[c.ID]; place > 0 {
+		if place := at[c.ID]; place > 0 && c.Fate == FateSeen && c.Source != promotedName {
 			c.Fate, c.ShownBefore = "", true
-			c.Variety = &Variety{Place: place, Page: (place-1)/x.r.Limit + 1, Factor: 1}
+			c.Variety = &Variety{Place: place, Page: (place-1)/x.r.Limit + 1, Factor: 1, Source: source[c.ID]}
 		}
 	}
 }

@@ -15,29 +15,39 @@ var homeSources = [...]feed.Source{feed.SourcePromoted, feed.SourceFollowing, fe
 // different sources are never compared. A position goes to the source that the pattern
 // names, or to the first one it hands on to that has something left, and takes of it what
 // [dealer.best] takes, so authors, sites and tags take turns over all sources, and no page
-// tells a story twice. It deals at most the given number of positions.
+// tells a story twice. What is promoted comes as it was drawn: by weights, not by scores. What
+// another source proposes, too, is promoted where a position of the page is due to it, else
+// that source's; see [twins]. It deals at most the given number of positions.
 func (d *dealer) blend(from []feed.Candidate, pattern feed.Pattern, by feed.Diversity, size, most int) []feed.Ref {
 	d.prepare(from, by)
 	lanes := laneLists(from)
+	twins := newTwins(from, lanes)
 	ranked := make([]feed.Ref, 0, min(len(from), most))
 	for page := 1; len(d.order) < most; page++ {
 		for k := range d.kinds {
 			d.kinds[k].begin(d.page, d.cards, k)
 		}
 		d.page, d.told = d.page[:0], d.told[:0]
+		twins.hold(promotedPositions(pattern, len(d.order), max(1, size)))
 		for len(d.page) < max(1, size) && len(d.order) < most {
 			right := pattern.At(len(d.order))
 			source, some := filledBy(right, lanes)
 			if !some {
+				if twins.release() {
+					continue
+				}
 				break
 			}
-			if c, placed := d.takeFrom(lanes, source, page); placed {
+			c, placed := d.takeFrom(lanes, source, page)
+			d.leaveOut(twins.taken(c), c)
+			if placed {
 				if d.places != nil {
 					d.places[c].right = right
 				}
 				ranked = append(ranked, feed.Ref{ID: from[c].ID, Group: from[c].Group, Source: source})
 			}
 		}
+		twins.release()
 		if len(d.page) == 0 {
 			break
 		}
@@ -45,14 +55,38 @@ func (d *dealer) blend(from []feed.Candidate, pattern feed.Pattern, by feed.Dive
 	return ranked
 }
 
-// laneLists are the candidates of each source, best first.
+// promotedPositions counts those of n positions that are promoted's.
+func promotedPositions(pattern feed.Pattern, from, n int) (count int) {
+	for i := range n {
+		if pattern.At(from+i) == feed.SourcePromoted {
+			count++
+		}
+	}
+	return count
+}
+
+// leaveOut leaves out a candidate whose twin is dealt with; -1 is none.
+func (d *dealer) leaveOut(twin, instead int32) {
+	if twin < 0 {
+		return
+	}
+	if d.places != nil {
+		d.places[twin] = place{same: instead}
+	}
+	d.leave(twin, false)
+}
+
+// laneLists are the candidates of each source, best first; what is promoted as drawn.
 func laneLists(from []feed.Candidate) map[feed.Source][]int32 {
 	lanes := make(map[feed.Source][]int32, len(homeSources))
 	for i := range from {
 		source := homeSource(from[i].Source)
 		lanes[source] = append(lanes[source], int32(i))
 	}
-	for _, lane := range lanes {
+	for source, lane := range lanes {
+		if source == feed.SourcePromoted {
+			continue
+		}
 		slices.SortStableFunc(lane, func(a, b int32) int { return compareScores(&from[a], &from[b]) })
 	}
 	return lanes
@@ -87,7 +121,10 @@ func filledBy(right feed.Source, lanes map[feed.Source][]int32) (feed.Source, bo
 // the page, and is left out of all of them.
 func (d *dealer) takeFrom(lanes map[feed.Source][]int32, source feed.Source, page int) (c int32, placed bool) {
 	d.rest = lanes[source]
-	at := d.best()
+	at := 0
+	if source != feed.SourcePromoted {
+		at = d.best()
+	}
 	c = d.rest[at]
 	copy(d.rest[1:at+1], d.rest[:at])
 	lanes[source] = d.rest[1:]

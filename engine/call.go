@@ -20,6 +20,8 @@ type call struct {
 	step  int // number of the next step
 	// variant is whose ranking the page was made by; "": it comes from a session.
 	variant string
+	// past is how many candidates a refresh goes past, since they are gone.
+	past int
 	// profile is what the page was read with; nil: nothing was read.
 	profile *feed.Profile
 	// uncertain says that the next step may have been made already, and that

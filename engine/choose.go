@@ -48,6 +48,9 @@ func (s *stages) choose(ctx context.Context, w wanted) (chosen, error) {
 		countVerdicts(r.verdicts)
 	}
 	roundsTotal.Add(float64(r.number))
+	if r.home != nil {
+		r.home.count()
+	}
 	return r.chosen()
 }
 

@@ -45,6 +45,7 @@ func deal(ctx context.Context, d pageSource, limit int, p *page) (hydrated, erro
 		return got, nil
 	}
 	topUp(ctx, d, limit, p, &got)
+	got.cut(limit) // another call with the same request id may have filled it up with more
 	d.discard(ctx, got)
 	if len(got.lost) > 0 {
 		d.restore(ctx, *p, got.lost)
@@ -107,7 +108,6 @@ type hydrated struct {
 	docs    []feed.Doc
 	refs    []feed.Ref // of the docs
 	first   []feed.Doc // of the docs, those that no other call was answered with
-	drawn   []string   // groups of those of them that exploration drew
 	gone    []feed.Ref // deleted or changed meanwhile
 	muted   []feed.Ref // refused by the profile as it is now
 	lost    []feed.Ref // content that cannot be read at the moment
@@ -115,7 +115,7 @@ type hydrated struct {
 	unread  parts      // what could not be asked for content
 	unsure  bool       // the stores may lack more of what was handed out
 
-	promoted []feed.Ref // of those of first, what is there because it is promoted
+	firstRefs []feed.Ref // of first
 }
 
 func (h *hydrated) lacks() parts {
@@ -131,8 +131,7 @@ func (h *hydrated) add(more hydrated) {
 	h.docs = append(h.docs, more.docs...)
 	h.refs = append(h.refs, more.refs...)
 	h.first = append(h.first, more.first...)
-	h.drawn = append(h.drawn, more.drawn...)
-	h.promoted = append(h.promoted, more.promoted...)
+	h.firstRefs = append(h.firstRefs, more.firstRefs...)
 	h.gone = append(h.gone, more.gone...)
 	h.muted = append(h.muted, more.muted...)
 	h.lost = append(h.lost, more.lost...)
@@ -143,6 +142,11 @@ func (h *hydrated) add(more hydrated) {
 
 // short is how many refs of the page came to nothing.
 func (h *hydrated) short() int { return len(h.gone) + len(h.muted) + len(h.shown) }
+
+// cut leaves what is too much out of the page.
+func (h *hydrated) cut(most int) {
+	h.docs, h.refs = h.docs[:min(len(h.docs), most)], h.refs[:min(len(h.refs), most)]
+}
 
 // hydrate reads the content of refs that are to be shown for the first time.
 // While the catalog is down, what is cached is worth an answer, and the rest is
@@ -170,8 +174,8 @@ func (s *stages) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hy
 			continue
 		}
 		fate := becomes(&profile, ref, doc, now)
-		if ref.Source == feed.SourceFollowing && !doc.Listed && got.unread&lacksSocial == 0 && fate == FatePaged {
-			fate = FateGone // the reader has unfollowed the author since
+		if fate == FatePaged && unfollowed(ref.Source, doc, got.unread) {
+			fate = FateGone
 		}
 		switch fate {
 		case FateGone:
@@ -187,6 +191,12 @@ func (s *stages) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hy
 		return got, err
 	}
 	return got, nil
+}
+
+// unfollowed reports whether the reader has unfollowed the author of a post since it was
+// ranked.
+func unfollowed(source feed.Source, doc feed.Doc, unread parts) bool {
+	return source == feed.SourceFollowing && !doc.Listed && unread&lacksSocial == 0
 }
 
 // unread tells what an answer lacks that the content of an item could not be read.

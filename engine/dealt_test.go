@@ -206,6 +206,7 @@ var typical = map[string]feed.Profile{
 // TestPagesOfPosts (without diversity up to 20 are of one site) holds the defaults to what they are chosen for: of twenty real
 // posts at most six are of one site, and no two tell one story.
 func TestPagesOfPosts(t *testing.T) {
+	testenv.WithoutRace(t)
 	posts := testenv.Posts(t)
 	last := time.Unix(posts[len(posts)-1].UpdateTime, 0).UTC()
 	for _, days := range []int{0, 30, 60, 90} {

@@ -13,10 +13,12 @@ import (
 const undoTimeout = 2 * time.Second
 
 // deliver turns a page into an answer: hydrate, top up, record. Where nothing of
-// the page is left and the session is at its end, it refreshes once more.
+// the page is left and the session is at its end, it refreshes, and again past what is
+// gone: recall may propose for a second what was deleted or changed in it.
 func (e *Engine) deliver(ctx context.Context, c *call, p page) (Answer, error) {
 	got, err := deal(ctx, c, c.Limit, &p)
-	if err == nil && len(got.docs) == 0 && got.short() > 0 && !p.HasMore {
+	for try := 1; err == nil && len(got.docs) == 0 && got.short() > c.past && !p.HasMore && try <= pageTries; try++ {
+		c.past = got.short()
 		if p, err = e.freshPage(ctx, c); err == nil {
 			got, err = deal(ctx, c, c.Limit, &p)
 		}
@@ -25,13 +27,20 @@ func (e *Engine) deliver(ctx context.Context, c *call, p page) (Answer, error) {
 		return Answer{}, err
 	}
 	e.record(ctx, c, p, got)
+	if p.HasMore && !p.loose {
+		e.stores.Prefetch.After(c.Agent, c.Feed, c.Limit)
+	}
 	c.profile = got.profile
 	lacks := p.lacks | got.lacks()
 	countDegraded(lacks)
-	return Answer{
+	a := Answer{
 		Docs: got.docs, Sources: feed.Sources(got.refs), ShownBefore: feed.ShownBefore(got.refs),
 		HasMore: p.HasMore, Degraded: lacks.names(),
-	}, nil
+	}
+	if trends := e.stores.Home.Trends; trends != nil && c.Feed == feed.HomeFeed {
+		a.Trends = trends.Trends(feed.IDs(got.refs))
+	}
+	return a, nil
 }
 
 // record remembers what is being answered. What is answered again is recorded
@@ -41,10 +50,15 @@ func (e *Engine) record(ctx context.Context, c *call, p page, got hydrated) {
 	if p.loose && p.Replayed {
 		return
 	}
-	keys := feed.Keys(got.refs)
+	given := givenKeys(got.refs)
+	keys := append(feed.Keys(got.refs), given...)
 	e.failOpen.delivered(ctx, c, p, got.refs, keys)
-	if !p.loose && e.cfg.RecordServed {
+	switch {
+	case p.loose:
+	case e.cfg.RecordServed:
 		e.stores.Recorder.Deliver(c.Agent, keys)
+	default:
+		e.stores.Recorder.Deliver(c.Agent, given)
 	}
 	e.tally(c, got)
 }
@@ -65,17 +79,16 @@ func (c *call) take(ctx context.Context, n int) (page, error) {
 func (c *call) read(ctx context.Context, p page) (hydrated, error) {
 	if p.Replayed {
 		got, err := c.e.stages.hydrate(ctx, c.Agent, p.Refs)
-		most := min(len(got.docs), c.Limit) // two equal calls at once may have filled it up together
-		got.docs, got.refs = got.docs[:most], got.refs[:most]
+		got.cut(c.Limit) // two equal calls at once may have filled it up together
 		got.unsure = c.e.failOpen.recovering()
 		return got, err
 	}
 	refs, unsure := p.Refs, false
 	if !p.loose && !p.Again {
-		refs, unsure = c.e.failOpen.unseen(ctx, c.Agent, refs)
+		refs, unsure = c.e.failOpen.unseen(ctx, c, refs)
 	}
 	got, err := c.e.stages.hydrate(ctx, c.Agent, refs)
-	got.first, got.drawn, got.promoted, got.unsure = got.docs, drawnGroups(got.refs), promotedRefs(got.refs), unsure
+	got.first, got.firstRefs, got.unsure = got.docs, got.refs, unsure
 	if len(refs) < len(p.Refs) {
 		got.shown = slices.DeleteFunc(slices.Clone(p.Refs), func(r feed.Ref) bool { return slices.Contains(refs, r) })
 	}

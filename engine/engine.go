@@ -23,7 +23,7 @@ import (
 )
 
 // pageTries is how often a refresh chooses anew when other servers keep handing
-// out everything it has chosen.
+// out everything it has chosen, and how often an answer refreshes where all of that is gone.
 const pageTries = 4
 
 // Seen is what the engine needs of a dedup store: to check candidates, and to
@@ -47,7 +47,7 @@ type Recorder interface {
 }
 
 // Stores is everything the engine stands on; all but Fallback, Recovery, Tally, Popularity,
-// Learner, Promotions and Posts are required.
+// Learner, Promotions, Posts and Prefetch are required.
 type Stores struct {
 	Sources  []recall.Source // asked together; of equal scores the earlier source's comes first
 	Seen     Seen
@@ -72,6 +72,8 @@ type Stores struct {
 	// count; nil: there are no posts.
 	Posts social.Cards
 	Home  Home // the sources of home
+	// Prefetch reads next pages ahead; nil: nothing does.
+	Prefetch *Prefetcher
 }
 
 // Rankings says by which parameters agents' refreshes are ranked. [feed.Live] is

@@ -17,6 +17,7 @@ var ErrBadTime = errors.New("bad time")
 // ExplainRequest asks what a refresh would do.
 type ExplainRequest struct {
 	Agent   string
+	Feed    feed.Name     // "" is for_you
 	Limit   int           // items of the page, 1 to MaxLimit
 	Item    string        // optional: say of this one why it is where it is
 	Ranking *feed.Ranking // optional: instead of the parameters the agent is ranked by
@@ -30,6 +31,9 @@ type ExplainRequest struct {
 
 func (r ExplainRequest) validate() error {
 	if err := feed.CheckAgentID(r.Agent); err != nil {
+		return err
+	}
+	if err := r.Feed.Check(); err != nil {
 		return err
 	}
 	if r.Limit < 1 || r.Limit > MaxLimit {
@@ -63,17 +67,19 @@ const (
 	FateGone    Fate = "gone"       // deleted, or changed since it was indexed
 	FateGroup   Fate = "group"      // a better item of its group stands in
 	FateStory   Fate = "same_story" // an item of the page has nearly the same title; left out of this session
+	FateOutside Fate = "outside"    // ranked behind all that recall was asked for; of home, behind the last position of a session
 
 	FateUnknown Fate = "unknown" // there is no such item
 	FateFuture  Fate = "future"  // dated after the moment of the refresh
-	FateOutside Fate = "outside" // ranked behind all that recall was asked for
 	FateUnfound Fate = "unfound" // in the catalog, but not in the recall index yet
 )
 
 // Explanation is what a refresh would do, and why. Its order is that of recall:
-// by score, newer first, then by id.
+// by score, newer first, then by id; of home source by source, because scores of different
+// sources are not compared.
 type Explanation struct {
 	Agent   string       `json:"agent_id"`
+	Feed    feed.Name    `json:"feed"`
 	Limit   int          `json:"limit"`
 	Variant string       `json:"variant"` // of the agent; its parameters count unless others were proposed
 	Ranking feed.Ranking `json:"ranking"` // the parameters used
@@ -107,7 +113,7 @@ func (x *Explanation) Page() []Explained {
 
 // Explained is one candidate: what its score is made of and what becomes of it.
 type Explained struct {
-	Rank       int     `json:"rank"` // 1 is the best; over all rounds, before anything is filtered
+	Rank       int     `json:"rank"` // 1 is the best; over all rounds, before anything is filtered. Of home, in its source
 	ID         string  `json:"id"`
 	Group      string  `json:"group"`
 	Source     string  `json:"source"`
@@ -116,6 +122,11 @@ type Explained struct {
 	Age        int64   `json:"age"`             // seconds before the origin
 	Score      float32 `json:"score"`
 	Decay      float64 `json:"decay"`
+	// Base and Affinity are of what following, trending and promoted propose for home:
+	// their scores are Base × Decay × Popularity.Factor × Affinity.Factor. Other scores
+	// are Relevance.Total × Decay × Popularity.Factor.
+	Base     float64            `json:"base,omitempty"`
+	Affinity *ExplainedAffinity `json:"affinity,omitempty"`
 	// Relevance and Popularity are nil with Brief, and where the recall source
 	// does not hold the item any more.
 	Relevance  *Relevance           `json:"relevance,omitempty"`
@@ -136,7 +147,8 @@ type Explained struct {
 type Variety struct {
 	Place  int     `json:"place"`            // in the list that pages are taken from; 1 is the first
 	Page   int     `json:"page"`             // from 1, of those dealt in advance
-	Source string  `json:"source,omitempty"` // "explore": it was drawn for its position
+	Source string  `json:"source,omitempty"` // what fills the position: "explore", where it was drawn for it; of home one of its sources
+	Right  string  `json:"right,omitempty"`  // of home: the source whose position it is by the pattern
 	Factor float64 `json:"factor"`           // the product of those below
 	Author *Nth    `json:"author,omitempty"`
 	Site   *Nth    `json:"site,omitempty"`
@@ -196,6 +208,7 @@ type ExplainCounts struct {
 	Gone     int `json:"gone"`
 	Group    int `json:"group"`
 	Story    int `json:"same_story"`
+	Outside  int `json:"outside"`
 	Paged    int `json:"paged"`
 	Kept     int `json:"kept"`
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -30,7 +31,7 @@ func (x *explaining) item(ctx context.Context) error {
 	}
 	out := &ExplainedItem{Explained: Explained{ID: x.r.Item, Group: x.r.Item}}
 	x.out.Item = out
-	at := slices.IndexFunc(x.out.Candidates, func(c Explained) bool { return c.ID == x.r.Item })
+	at := slices.IndexFunc(x.out.Candidates, func(c Explained) bool { return c.ID == x.r.Item && c.Better != c.ID })
 	switch {
 	case at >= 0:
 		out.Explained = x.out.Candidates[at]
@@ -64,6 +65,9 @@ func (x *explaining) curves(age int64) []float64 {
 
 // find asks the sources what the item's score is made of.
 func (x *explaining) find(ctx context.Context, c *Explained) (found bool, err error) {
+	if x.home() {
+		return x.findHome(ctx, c)
+	}
 	for _, s := range x.e.stores.Sources {
 		if c.Source != "" && c.Source != s.Name() {
 			continue
@@ -98,29 +102,33 @@ func (x *explaining) candidateReason(c *Explained, it *feed.Item) string {
 			ahead++
 		}
 	}
-	all := x.out.Counts.Recalled
+	ranks := x.ranks(c)
 	switch c.Fate {
 	case FatePaged:
-		return fmt.Sprintf("It ranks %d of %d and is at place %d of the page%s.%s", c.Rank, all, paged, c.Variety.reason(), c.again())
+		return fmt.Sprintf("%s and is at place %d of the page%s.%s%s", ranks, paged, c.Variety.reason(), c.Variety.right(), c.again())
 	case FateKept:
-		return fmt.Sprintf("It ranks %d of %d. The page of %d is full before it; it waits in the session, at place %d of what comes after the page%s.%s",
-			c.Rank, all, x.r.Limit, ahead, c.Variety.reason(), c.again())
+		return fmt.Sprintf("%s. The page of %d is full before it; it waits in the session, at place %d of what comes after the page%s.%s%s",
+			ranks, x.r.Limit, ahead, c.Variety.reason(), c.Variety.right(), c.again())
+	case FateOutside:
+		return fmt.Sprintf("%s, but the session is full before it: it has %d positions at most (recall.n).", ranks, x.e.cfg.N)
 	case FateSeen:
-		return fmt.Sprintf("It ranks %d of %d, but the filter of %s has it: the agent was given it, or an item of its group, that day. "+
-			"A filter may also be wrong, as rarely as dedup.false_positive_rate says.", c.Rank, all, c.Day)
+		return fmt.Sprintf("%s, but the filter of %s has it: the agent was given it, or an item of its group, that day. "+
+			"A filter may also be wrong, as rarely as dedup.false_positive_rate says.", ranks, c.Day)
 	case FatePending:
-		return fmt.Sprintf("It ranks %d of %d, but the agent was given it, or an item of its group, lately: it is in the agent's pending set.",
-			c.Rank, all)
+		return ranks + ", but the agent was given it, or an item of its group, lately: it is in the agent's pending set."
 	case FateMuted:
-		return fmt.Sprintf("It ranks %d of %d, but the agent's profile refuses it: %s.", c.Rank, all, refusal(&x.query.Profile, it))
+		return fmt.Sprintf("%s, but the agent's profile refuses it: %s.", ranks, refusal(&x.query.Profile, it))
 	case FateStory:
-		return fmt.Sprintf("It ranks %d of %d, but %s on the same page has nearly the same title and ranks higher; "+
-			"it is left out of this session and may come in a later one.", c.Rank, all, c.Better)
+		return fmt.Sprintf("%s, but %s on the same page has nearly the same title and ranks higher; "+
+			"it is left out of this session and may come in a later one.", ranks, c.Better)
 	case FateGone:
-		return fmt.Sprintf("It ranks %d of %d, but the catalog does not have it any more as recall found it: "+
-			"it was deleted, moved to another group or dated later since.", c.Rank, all)
+		why := "it was deleted, moved to another group or dated later since"
+		if x.home() {
+			why += ", or the agent does not follow its author any more"
+		}
+		return ranks + ", but the catalog does not have it any more as recall found it: " + why + "."
 	}
-	return fmt.Sprintf("It ranks %d of %d, but %s is of the same group, ranks higher and stands in for it.", c.Rank, all, c.Better)
+	return fmt.Sprintf("%s, but %s is of the same group, ranks higher and stands in for it.", ranks, c.Better)
 }
 
 // again says in words that a candidate was shown before; "" where it was not.
@@ -159,6 +167,8 @@ func (x *explaining) elsewhere(ctx context.Context, out *ExplainedItem, it *feed
 	case grouped:
 		out.Fate, out.Better = FateGroup, better
 		out.Reason = fmt.Sprintf("%s is of the same group %s, ranks higher and stands in for it.", out.Better, it.Group())
+	case x.home():
+		x.elsewhereHome(out, found)
 	case !found:
 		out.Fate = FateUnfound
 		out.Reason = "It is in the catalog, but recall does not find it: the recall index may not have been refreshed since it came, or refuses its id."
@@ -203,14 +213,10 @@ func (x *explaining) outside(ctx context.Context, out *ExplainedItem) error {
 }
 
 // recallOrder reports whether a comes before b, as [recall.Source] orders.
-func recallOrder(a, b *Explained) bool {
-	switch {
-	case a.Score != b.Score:
-		return a.Score > b.Score
-	case a.UpdateTime != b.UpdateTime:
-		return a.UpdateTime > b.UpdateTime
-	}
-	return a.ID < b.ID
+func recallOrder(a, b *Explained) bool { return compareExplained(a, b) < 0 }
+
+func compareExplained(a, b *Explained) int {
+	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.UpdateTime, a.UpdateTime), cmp.Compare(a.ID, b.ID))
 }
 
 // refusal names what of a profile refuses the item.

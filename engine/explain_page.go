@@ -2,10 +2,12 @@ package engine
 
 import (
 	"context"
+	"errors"
 
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/social"
 )
 
 // explainedList is the [pageSource] of an explanation: the list that a refresh would make a
@@ -79,6 +81,10 @@ func (x *explaining) contents(ctx context.Context) error {
 	if err != nil && (len(docs) != len(ids) || !down(ctx, err)) {
 		return err
 	}
+	var down parts
+	if errors.Is(err, social.ErrUnavailable) {
+		down = lacksSocial
+	}
 	for i, doc := range docs {
 		if doc.Missing() && err != nil {
 			x.lacks |= unread(doc.ID, err)
@@ -88,6 +94,8 @@ func (x *explaining) contents(ctx context.Context) error {
 		if c.Fate == "" {
 			if fate := becomes(&x.query.Profile, feed.Ref{ID: c.ID, Group: c.Group}, doc, x.now.Unix()); fate != FatePaged {
 				c.Fate = fate
+			} else if x.home() && unfollowed(homeSource(c.Source), doc, down) {
+				c.Fate = FateGone
 			}
 		}
 		if it, err := doc.Item(); err == nil {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -111,7 +112,7 @@ func (x *explaining) open(ctx context.Context) error {
 	}
 	x.curve = x.query.Ranking.Decay.Func()
 	x.out = Explanation{
-		Agent: x.r.Agent, Limit: x.r.Limit, Variant: variant, Ranking: x.query.Ranking, Proposed: x.r.Ranking != nil,
+		Agent: x.r.Agent, Feed: cmp.Or(x.r.Feed, feed.ForYou), Limit: x.r.Limit, Variant: variant, Ranking: x.query.Ranking, Proposed: x.r.Ranking != nil,
 		Origin: x.query.Origin, Candidates: make([]Explained, 0, x.query.N), Times: x.out.Times,
 	}
 	return nil
@@ -121,18 +122,26 @@ func (x *explaining) open(ctx context.Context) error {
 // comes by.
 func (x *explaining) recall(ctx context.Context) (err error) {
 	x.stages = stages{e: x.e, at: func() time.Time { return x.now }, sources: x.e.directSources(), enter: x.enter}
-	r := x.stages.rounds(wanted{x.r.Agent, feed.ForYou, x.query, x.r.Limit, x.r.Limit, x.e.cfg.RoundsFor})
+	r := x.stages.rounds(wanted{x.r.Agent, x.r.Feed, x.query, x.r.Limit, x.r.Limit, x.e.cfg.RoundsFor})
 	r.dealer.places = []place{}
+	if r.home != nil {
+		r.home.scores = map[homeProposal]homeScore{}
+	}
 	defer r.release()
 	for r.next(ctx) {
 		x.take(&r)
 	}
-	x.found, err = r.chosen()
+	if x.found, err = r.chosen(); err != nil {
+		return err
+	}
+	if r.home != nil {
+		x.rankHome()
+	}
 	x.exhausted, x.out.OutOfTime = r.last, r.late && len(x.found.ranked) < x.r.Limit
 	x.place(r.survivors, r.dealer.places)
 	x.placeAgain()
 	x.lacks |= x.found.lacks
-	return err
+	return nil
 }
 
 // take takes the candidates of a portion over, with what the filters said.
@@ -146,12 +155,17 @@ func (x *explaining) take(r *rounds) {
 			Rank: x.out.Counts.Recalled, ID: c.ID, Group: c.Group, Source: c.Source, UpdateTime: c.UpdateTime,
 			Age: age, Score: c.Score, Decay: x.curve.At(float64(age)),
 		}
-		if checked < len(r.fresh) && r.fresh[checked].ID == c.ID {
+		if checked < len(r.fresh) && r.fresh[checked].ID == c.ID && r.fresh[checked].Source == c.Source {
 			n.Fate, n.Day = x.fate(r.verdicts[checked])
 			checked++
 			x.best[c.Group] = c.ID
 		} else {
 			n.Fate, n.Better = FateGroup, x.best[c.Group]
+		}
+		if r.home != nil {
+			r.home.explain(&n)
+			x.out.Candidates = append(x.out.Candidates, n) // they are listed when all are ranked
+			continue
 		}
 		x.list(n)
 	}
@@ -160,7 +174,7 @@ func (x *explaining) take(r *rounds) {
 // list lists a candidate, or only counts it.
 func (x *explaining) list(n Explained) {
 	x.last = n
-	if n.Fate != "" && n.Rank > listed && n.ID != x.r.Item {
+	if n.Fate != "" && len(x.out.Candidates)+x.out.Unlisted >= listed && n.ID != x.r.Item {
 		x.out.Unlisted++
 		*x.out.Counts.of(n.Fate)++
 		if x.ofDay[n.Day]++; n.Fate == FateSeen && x.e.cfg.ShowAgain && x.ofDay[n.Day] <= x.e.cfg.N {
@@ -174,20 +188,28 @@ func (x *explaining) list(n Explained) {
 // place says of the candidates that have survived where they are dealt. All of
 // them are listed.
 func (x *explaining) place(survivors []feed.Candidate, places []place) {
-	listed := make(map[string]*Explained, len(survivors))
+	type proposal struct{ source, id string } // of home, two sources may propose one item
+	listed := make(map[proposal]*Explained, len(survivors))
 	for i := range x.out.Candidates {
 		if c := &x.out.Candidates[i]; c.Fate == "" {
-			listed[c.ID] = c
+			listed[proposal{c.Source, c.ID}] = c
 		}
 	}
 	for i, p := range places {
 		from := &survivors[i]
-		c := listed[from.ID]
-		if p.at == 0 {
+		c := listed[proposal{from.Source, from.ID}]
+		switch {
+		case p.at == 0 && p.same >= 0 && survivors[p.same].Group == from.Group:
+			c.Fate, c.Better = FateGroup, survivors[p.same].ID
+			continue
+		case p.at == 0 && p.same >= 0:
 			c.Fate, c.Better = FateStory, survivors[p.same].ID
 			continue
+		case p.at == 0:
+			c.Fate = FateOutside
+			continue
 		}
-		c.Variety = &Variety{Place: p.at, Page: p.page, Factor: 1, Source: p.source.String()}
+		c.Variety = &Variety{Place: p.at, Page: p.page, Factor: 1, Source: p.source.String(), Right: p.right.String()}
 		for k, value := range []string{from.Author, from.Site, from.Tag} {
 			c.Variety.Factor *= p.factor[k]
 			if p.nth[k] > 0 {
@@ -212,6 +234,9 @@ func (x *explaining) fate(v dedup.Verdict) (f Fate, day string) {
 func (x *explaining) factors(ctx context.Context) error {
 	if x.r.Brief {
 		return nil
+	}
+	if x.home() {
+		return x.homeFactors(ctx)
 	}
 	for _, s := range x.e.stores.Sources {
 		var which []int
@@ -282,6 +307,8 @@ func (n *ExplainCounts) of(fate Fate) *int {
 		return &n.Gone
 	case FateStory:
 		return &n.Story
+	case FateOutside:
+		return &n.Outside
 	}
 	return &n.Group
 }

@@ -80,16 +80,6 @@ func (d *drawer) place(at int) {
 	d.left--
 }
 
-// drawnGroups are the groups of the refs that were drawn.
-func drawnGroups(refs []feed.Ref) (groups []string) {
-	for _, r := range refs {
-		if r.Source == feed.SourceExplore {
-			groups = append(groups, r.Group)
-		}
-	}
-	return groups
-}
-
 // draw draws the place in rest of a candidate for the next position of the page;
 // false: it goes by score. What would be on the page without any drawing is not drawn.
 func (d *dealer) draw(size int) (at int, drawn bool) {

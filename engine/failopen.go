@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/freshet/freshet/cache"
@@ -13,11 +14,11 @@ import (
 // Fallback keeps impressions on disk while the dedup store is down, and
 // records them when it is back.
 type Fallback interface {
-	// Keep takes what an agent was handed out at now, groups and ids. It is
+	// Keep takes the keys of what an agent was handed out at now. It is
 	// asked once for each page, before the page is answered. After an error
 	// the page is answered all the same, and what was not kept may be shown
 	// again.
-	Keep(agent string, groups []string, now time.Time) error
+	Keep(agent string, keys []string, now time.Time) error
 }
 
 // Recovery tells whether the stores have been down lately, on this server or
@@ -65,7 +66,7 @@ func (f *failOpen) page(c *call, found chosen) (page, error) {
 		lacks: found.lacks | lacksSession, loose: true,
 	}, f.clock())
 	if err == nil && !p.Replayed {
-		f.served.add(c.Agent, feed.Keys(refs), true, f.clock())
+		f.served.add(c.Agent, append(feed.Keys(refs), givenKeys(refs)...), true, f.clock())
 	}
 	return p, err
 }
@@ -75,10 +76,10 @@ func (f *failOpen) page(c *call, found chosen) (page, error) {
 // if that fails: it is what failing open means.
 func (f *failOpen) delivered(ctx context.Context, c *call, p page, refs []feed.Ref, keys []string) {
 	if !p.loose {
-		f.served.add(c.Agent, keys, false, f.clock())
-		if f.fallback != nil {
-			f.loose.note(c, p, refs, f.clock())
+		if f.served != nil {
+			f.loose.note(c, p, refs, f.clock()) // first: an equal call may be looking
 		}
+		f.served.add(c.Agent, keys, false, f.clock())
 		return
 	}
 	if err := f.fallback.Keep(c.Agent, keys, f.clock()); err != nil {
@@ -89,7 +90,7 @@ func (f *failOpen) delivered(ctx context.Context, c *call, p page, refs []feed.R
 
 // undelivered forgets what was in the end not answered.
 func (f *failOpen) undelivered(agent string, refs []feed.Ref) {
-	f.served.remove(agent, feed.Keys(refs), f.clock())
+	f.served.remove(agent, append(feed.Keys(refs), givenKeys(refs)...), f.clock())
 }
 
 // mark changes the verdict of what this process handed out to Pending. blind
@@ -103,9 +104,21 @@ func (f *failOpen) recovering() bool { return f.recovery != nil && f.recovery.Re
 
 // unseen leaves out of a page what this process handed out, and, while the
 // stores recover from having been down, what is in a filter by now: a session
-// that outlived a fault may still hold it. unsure says that the page may hold
-// more of the kind, which no server has written down yet.
-func (f *failOpen) unseen(ctx context.Context, agent string, refs []feed.Ref) (left []feed.Ref, unsure bool) {
+// that outlived a fault may still hold it. What an equal call was answered with from the
+// same record stays. unsure says that the page may hold more of the kind, which no server
+// has written down yet.
+func (f *failOpen) unseen(ctx context.Context, c *call, refs []feed.Ref) (left []feed.Ref, unsure bool) {
+	left, unsure = f.unknown(ctx, c.Agent, refs)
+	if len(left) == len(refs) || c.RequestID == "" {
+		return left, unsure
+	}
+	alike := f.loose.noted(c, f.clock())
+	return slices.DeleteFunc(slices.Clone(refs), func(r feed.Ref) bool {
+		return !slices.Contains(left, r) && !slices.Contains(alike, r)
+	}), unsure
+}
+
+func (f *failOpen) unknown(ctx context.Context, agent string, refs []feed.Ref) (left []feed.Ref, unsure bool) {
 	refs = f.served.unknown(agent, refs, f.all, f.clock())
 	if !f.recovering() {
 		return refs, false

@@ -17,7 +17,7 @@ import (
 // timeline would show them. While the social store cannot be asked, that is what is kept of
 // public posts.
 func (t *Timelines) propose(ctx context.Context, q feed.Query) (proposed, error) {
-	read := &timelineRead{t: t, agent: q.Agent, profile: q.Profile}
+	read := &timelineRead{t: t, agent: q.Agent, profile: q.Profile, heads: map[string]postHead{}}
 	req := TimelineRequest{Agent: q.Agent, Limit: q.N}
 	if q.After != "" {
 		var err error
@@ -35,7 +35,7 @@ func (t *Timelines) propose(ctx context.Context, q feed.Query) (proposed, error)
 	out := proposed{lacks: read.lacks}
 	out.Proposals.Proposals = make([]recall.Proposal, len(page.Posts))
 	for i := range page.Posts {
-		out.Proposals.Proposals[i] = proposalOf(&page.Posts[i])
+		out.Proposals.Proposals[i] = read.proposal(&page.Posts[i])
 	}
 	if page.HasMore {
 		out.Next = formatPosition(page.Next)
@@ -59,20 +59,64 @@ func (r *timelineRead) proposals(ctx context.Context, req TimelineRequest) (page
 	return page, err
 }
 
-func proposalOf(c *social.Card) recall.Proposal {
+func (r *timelineRead) proposal(c *social.Card) recall.Proposal {
 	p := recall.Proposal{Reactions: feed.Reactions(c.Likes, c.Comments)}
 	p.ID, p.Group, p.UpdateTime, p.Author = c.ID, c.ID, c.CreatedAt, c.Author.ID
+	head := r.head(c)
+	p.Story = head.story
+	if len(head.tags) > 0 {
+		p.Tag = head.tags[0]
+	}
+	return p
+}
+
+// rememberedHeads is how many posts' heads are remembered.
+const rememberedHeads = 20_000
+
+// postHead is what home needs of a post's content. It is the same for every reader.
+type postHead struct {
+	version int64
+	tags    []string
+	story   string
+}
+
+// known is what is known of a post whose card is asked for.
+func (r *timelineRead) known(id string) social.Known {
+	if r.heads == nil {
+		return social.Known{ID: id}
+	}
+	head, ok := r.t.heads.Get(id)
+	if ok {
+		r.heads[id] = head
+	}
+	return social.Known{ID: id, Version: head.version}
+}
+
+// head is that of a card, whose content is only there where it was not known.
+func (r *timelineRead) head(c *social.Card) postHead {
+	head, ok := r.heads[c.ID]
+	if ok && head.version == c.Version {
+		return head
+	}
 	var content struct {
 		Caption string   `json:"caption"`
 		Tags    []string `json:"tags"`
 	}
-	if json.Unmarshal(c.Content, &content) == nil {
-		p.Story = feed.Sketch(feed.PostTitle(content.Caption, nil))
-		if len(content.Tags) > 0 {
-			p.Tag = content.Tags[0]
-		}
+	if json.Unmarshal(c.Content, &content) != nil {
+		return postHead{}
 	}
-	return p
+	head = postHead{c.Version, content.Tags, feed.Sketch(feed.PostTitle(content.Caption, nil))}
+	r.heads[c.ID] = head
+	r.t.heads.Add(c.ID, head)
+	return head
+}
+
+// tags are those of a card.
+func (r *timelineRead) tags(c *social.Card) []string {
+	if r.heads == nil {
+		return c.Tags()
+	}
+	return r.head(c).tags
 }
 
 func formatPosition(p social.Position) string { return strconv.FormatInt(p.At, 10) + " " + p.ID }

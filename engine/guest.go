@@ -105,8 +105,8 @@ func (g *Guest) Page(ctx context.Context, limit int) (GuestPage, error) {
 		r.degraded = append(r.degraded, "trending")
 	}
 	ctx = g.begin(ctx)
-	promoted := r.promoted(ctx, limit)
-	items, err := r.fill(ctx, without(g.order(set, limit), promoted), promoted, limit)
+	list, promoted := placeable(g.order(set, limit), r.promoted(ctx, limit))
+	items, err := r.fill(ctx, list, promoted, limit)
 	if err != nil {
 		return GuestPage{}, err
 	}
@@ -156,6 +156,18 @@ func dealGuests(set *trending.Set, by feed.Diversity, limit int) []guestRef {
 		list[i] = guestRef{ref, trends[ref.ID]}
 	}
 	return list
+}
+
+// placeable are those of what is promoted that come to a position behind what else
+// there is, and that.
+func placeable(list, promoted []guestRef) (others, placed []guestRef) {
+	for ; ; promoted = promoted[:len(promoted)-1] {
+		others = without(list, promoted)
+		n := len(promoted)
+		if before := n*(promotedOf-1) + promotedAt - promotedOf; n == 0 || len(others) >= before {
+			return others, promoted
+		}
+	}
 }
 
 // without are the refs whose group is not among others.

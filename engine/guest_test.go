@@ -190,6 +190,9 @@ func TestGuestPromoted(t *testing.T) {
 	few := newLobby(3)
 	ids, _ = guestIDs(t, few.guest(true), 20)
 	assert.Equal(t, numbered(1, 3), ids, "what is promoted fills no other position")
+	few.ads[0] = recall.Proposal{Candidate: feed.Candidate{ID: "t2", Group: "t2"}}
+	ids, _ = guestIDs(t, few.guest(true), 20)
+	assert.Equal(t, numbered(1, 3), ids, "nor is it missing on the one that it has without")
 }
 
 func TestGuestWhileSomethingIsDown(t *testing.T) {

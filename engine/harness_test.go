@@ -270,14 +270,19 @@ type tally struct {
 	delivered []string
 	explored  []string
 	acts      int
+	sources   []feed.Source // of the acts
 	full      bool
 
 	promoted     []events.Promoted
 	promotedActs []events.PromotedAct
 }
 
-func (c *tally) Delivered(_, _ string, docs []feed.Doc, explored []string, _ time.Time) {
-	c.explored = append(c.explored, explored...)
+func (c *tally) Delivered(_, _ string, docs []feed.Doc, refs []feed.Ref, _ time.Time) {
+	for _, r := range refs {
+		if r.Source == feed.SourceExplore {
+			c.explored = append(c.explored, r.Group)
+		}
+	}
 	for _, d := range docs {
 		c.delivered = append(c.delivered, d.ID)
 	}
@@ -296,6 +301,9 @@ func (c *tally) Acted(_ string, acts []events.Act, _ time.Time) bool {
 		return false
 	}
 	c.acts += len(acts)
+	for _, a := range acts {
+		c.sources = append(c.sources, a.Source)
+	}
 	return true
 }
 

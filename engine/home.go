@@ -11,8 +11,12 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// followingAtOnce is how many posts of a reader's timeline one round looks at.
-const followingAtOnce = 200
+// homeAtOnce is how many candidates of a source one round looks at. Discovery's next
+// round looks at [roundGrowth] times as many, as that of for-you does.
+const homeAtOnce = 200
+
+// promotedName is the source of candidates that are promoted.
+var promotedName = feed.SourcePromoted.String()
 
 // Home is what home has beside the sources of for-you, which are its discovery. Without
 // any of it home is those.
@@ -20,11 +24,20 @@ type Home struct {
 	Following *Timelines      // nil: nobody follows anybody
 	Trending  recall.Proposer // nil: there is nothing
 	Promoted  recall.Proposer // nil: likewise
+	// Trends tells what is marked as trending, whatever source brings it; nil: nothing is.
+	Trends Trends
 	// Affinities tells whom a reader likes; nil: nobody.
 	Affinities Affinities
 	Pattern    feed.Pattern
 	// SourceFor is how long each source is waited for; 0: as long as the request has.
 	SourceFor time.Duration
+}
+
+// Trends tells what trends.
+type Trends interface {
+	// Trends answers a trend for each of the ids, 0 where there is none to be marked. It
+	// must not block.
+	Trends(ids []string) []feed.Trend
 }
 
 // Affinities tells whose posts an agent has liked.
@@ -45,6 +58,8 @@ type homeRounds struct {
 	affinity map[string]int
 	lacks    parts
 	cursors  []string // of discovery's sources
+
+	scores map[homeProposal]homeScore // for explanations; nil: nobody asks
 }
 
 // lane is one source of home.
@@ -53,12 +68,17 @@ type lane struct {
 	lacks   parts // what the answer lacks when it fails
 	propose func(ctx context.Context, q feed.Query) (proposed, error)
 	n       int // proposals of a round; 0: as many as the query asks for
+	grows   bool
 	want    int // survivors: its share of a page
 	next    string
 	done    bool // it has no more, or has failed
 	err     error
 	got     proposed // in the current round
+	asks    laneAsks
 }
+
+// laneAsks is how often a source was asked and what came of it.
+type laneAsks struct{ ok, late, failed, candidates int }
 
 // proposed is one round of one source.
 type proposed struct {
@@ -80,12 +100,12 @@ func (s *stages) homeRounds(positions int) *homeRounds {
 		h.lanes = append(h.lanes, &lane{source: feed.SourcePromoted, lacks: lacksPromoted, propose: proposer(h.home.Promoted)})
 	}
 	if h.home.Following != nil {
-		h.lanes = append(h.lanes, &lane{source: feed.SourceFollowing, lacks: lacksFollowing, propose: h.home.Following.propose, n: followingAtOnce})
+		h.lanes = append(h.lanes, &lane{source: feed.SourceFollowing, lacks: lacksFollowing, propose: h.home.Following.propose, n: homeAtOnce})
 	}
 	if h.home.Trending != nil {
-		h.lanes = append(h.lanes, &lane{source: feed.SourceTrending, lacks: lacksTrending, propose: proposer(h.home.Trending)})
+		h.lanes = append(h.lanes, &lane{source: feed.SourceTrending, lacks: lacksTrending, propose: proposer(h.home.Trending), n: homeAtOnce})
 	}
-	h.lanes = append(h.lanes, &lane{source: feed.SourceDiscovery, lacks: lacksDiscovery, propose: h.discover})
+	h.lanes = append(h.lanes, &lane{source: feed.SourceDiscovery, lacks: lacksDiscovery, propose: h.discover, n: min(homeAtOnce, s.e.cfg.N), grows: true})
 	shares := h.home.Pattern.Shares(positions)
 	for _, l := range h.lanes {
 		l.want = shares[l.source]
@@ -141,7 +161,13 @@ func (h *homeRounds) ask(ctx context.Context, q feed.Query, have map[feed.Source
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	return h.candidates(asked, &q), h.failed()
+	out, err := h.candidates(asked, &q), h.failed()
+	for source := range have {
+		if source != feed.SourcePromoted {
+			err = nil // what earlier rounds have brought is a page
+		}
+	}
+	return out, err
 }
 
 // round asks one source for its next proposals.
@@ -155,9 +181,32 @@ func (h *homeRounds) round(ctx context.Context, l *lane, q feed.Query) {
 	if l.n > 0 {
 		q.N = l.n
 	}
+	if l.grows {
+		l.n = min(roundGrowth*l.n, largestRound)
+	}
 	l.got, l.err = l.propose(ctx, q)
 	l.next = l.got.Next
 	l.done = l.next == "" || l.err != nil
+	switch {
+	case l.err == nil:
+		l.asks.ok++
+		l.asks.candidates += len(l.got.Proposals.Proposals)
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		l.asks.late++
+	case ctx.Err() == nil: // else nobody waits for the answer any more
+		l.asks.failed++
+	}
+}
+
+// count counts what the sources have come to in all rounds.
+func (h *homeRounds) count() {
+	for _, l := range h.lanes {
+		c := counterOf(l.source)
+		c.ok.Add(float64(l.asks.ok))
+		c.late.Add(float64(l.asks.late))
+		c.failed.Add(float64(l.asks.failed))
+		c.candidates.Add(float64(l.asks.candidates))
+	}
 }
 
 // readAffinities reads whom the reader likes. Where that cannot be read, it is nobody.
@@ -200,8 +249,11 @@ func (h *homeRounds) candidates(asked []*lane, q *feed.Query) []feed.Candidate {
 			c := p.Candidate
 			c.Source = l.source.String()
 			if !l.got.scored {
-				age := q.Origin.Sub(time.Unix(c.UpdateTime, 0))
-				c.Score = float32(q.Ranking.Home.Score(l.source, age, p.Reactions, feed.Affinity(h.affinity[c.Author])))
+				age, likes := q.Origin.Sub(time.Unix(c.UpdateTime, 0)), h.affinity[c.Author]
+				score := q.Ranking.Home.Explain(l.source, age, p.Reactions, feed.Affinity(likes))
+				if c.Score = float32(score.Total()); h.scores != nil {
+					h.scores[homeProposal{l.source, c.ID}] = homeScore{score, p.Reactions, likes}
+				}
 			}
 			out = append(out, c)
 		}
@@ -210,10 +262,14 @@ func (h *homeRounds) candidates(asked []*lane, q *feed.Query) []feed.Candidate {
 	return out
 }
 
-// failed is an error where no source has answered.
+// failed is an error where no source has answered, or could go on. What is promoted fills no page by
+// itself, so that it has answered is no answer.
 func (h *homeRounds) failed() error {
 	var errs []error
 	for _, l := range h.lanes {
+		if l.source == feed.SourcePromoted {
+			continue
+		}
 		if l.err == nil {
 			return nil
 		}

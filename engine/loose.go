@@ -48,7 +48,7 @@ func (l *loosePages) get(c *call, now time.Time) (p page, ok bool, err error) {
 }
 
 // note keeps a page that the session store knows, for retries while that is
-// down.
+// down, and for equal calls at the same time.
 func (l *loosePages) note(c *call, p page, refs []feed.Ref, now time.Time) {
 	if c.RequestID == "" || p.loose {
 		return
@@ -56,6 +56,14 @@ func (l *loosePages) note(c *call, p page, refs []feed.Ref, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.keep(c, page{Page: cache.Page{Refs: refs, HasMore: p.HasMore}, lacks: p.lacks}, now)
+}
+
+// noted is the page that was kept under the call's request id; nil: none was.
+func (l *loosePages) noted(c *call, now time.Time) []feed.Ref {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p, _, _ := l.find(c, now) // the page of another action or limit is none
+	return p.Refs
 }
 
 func (l *loosePages) find(c *call, now time.Time) (p page, ok bool, err error) {

@@ -1,10 +1,14 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/events"
+	"github.com/freshet/freshet/feed"
 )
 
 var (
@@ -33,6 +37,24 @@ var (
 	degradedTotal = promauto.NewCounterVec(prometheus.CounterOpts{
 		Name: "freshet_degraded_total", Help: "Answers that had to do without a part: recall, dedup, session, catalog, timeline, social, why, of home also following, trending, discovery, promoted, and of the guest feed trending, promoted.",
 	}, []string{"part"})
+	prefetchTotal = promauto.NewCounterVec(prometheus.CounterOpts{
+		Name: "freshet_prefetch_pages_total",
+		Help: "Next pages read ahead, by result: cached (nothing was to be read), read, failed, dropped (too many waited).",
+	}, []string{"result"})
+	sourceAsksTotal = promauto.NewCounterVec(prometheus.CounterOpts{
+		Name: "freshet_home_source_asks_total",
+		Help: "Times a source of home was asked, by source (following, trending, discovery, promoted) and result (ok, late: it was not waited for any longer, error).",
+	}, []string{"source", "result"})
+	sourceCandidatesTotal = promauto.NewCounterVec(prometheus.CounterOpts{
+		Name: "freshet_home_source_candidates_total", Help: "What each source of home has proposed.",
+	}, []string{"source"})
+	sourceShownTotal = promauto.NewCounterVec(prometheus.CounterOpts{
+		Name: "freshet_feed_shown_total", Help: "Items delivered for the first time by the source that gave the position: those of home, and explore in for-you.",
+	}, []string{"source"})
+	sourceClicksTotal = promauto.NewCounterVec(prometheus.CounterOpts{
+		Name: "freshet_feed_clicks_total",
+		Help: "Clicks by the source that had shown the item, also those that come again; the report counts each once a day.",
+	}, []string{"source"})
 	watchesOpen = promauto.NewGauge(prometheus.GaugeOpts{
 		Name: "freshet_streams_open", Help: "Streams of GET /v1/stream that are open.",
 	})
@@ -64,6 +86,11 @@ var (
 	fromRetry   = loadMoreTotal.WithLabelValues("retry")
 	fromNothing = loadMoreTotal.WithLabelValues("error")
 
+	prefetchCached  = prefetchTotal.WithLabelValues("cached")
+	prefetchRead    = prefetchTotal.WithLabelValues("read")
+	prefetchFailed  = prefetchTotal.WithLabelValues("failed")
+	prefetchDropped = prefetchTotal.WithLabelValues("dropped")
+
 	turnStage    = newStage("turn")
 	openStage    = newStage("open")
 	recallStage  = newStage("recall")
@@ -77,7 +104,35 @@ var (
 	silentAnswers   = newAnswers("silent")
 
 	degradedParts = newDegradedParts()
+
+	sourceCounters = newSourceCounters()
 )
+
+// sourceCounter counts one source of a feed.
+type sourceCounter struct{ ok, late, failed, candidates, shown, clicks prometheus.Counter }
+
+// newSourceCounters makes the counters, in the order of givenSources.
+func newSourceCounters() (counters [len(givenSources)]sourceCounter) {
+	for i, s := range givenSources {
+		name := s.String()
+		counters[i].shown, counters[i].clicks = sourceShownTotal.WithLabelValues(name), sourceClicksTotal.WithLabelValues(name)
+		if s == feed.SourceExplore {
+			continue // it is asked with for-you's recall
+		}
+		counters[i].ok, counters[i].late = sourceAsksTotal.WithLabelValues(name, "ok"), sourceAsksTotal.WithLabelValues(name, "late")
+		counters[i].failed = sourceAsksTotal.WithLabelValues(name, "error")
+		counters[i].candidates = sourceCandidatesTotal.WithLabelValues(name)
+	}
+	return counters
+}
+
+// counterOf is the counter of a source; nil: it has none.
+func counterOf(s feed.Source) *sourceCounter {
+	if i := slices.Index(givenSources[:], s); i >= 0 {
+		return &sourceCounters[i]
+	}
+	return nil
+}
 
 // answers counts one action.
 type answers struct{ ok, empty, failed prometheus.Counter }
@@ -150,6 +205,35 @@ func countVerdicts(verdicts []dedup.Verdict) {
 	unseenCandidates.Add(float64(unseen))
 	pendingCandidates.Add(float64(pending))
 	seenCandidates.Add(float64(len(verdicts) - unseen - pending))
+}
+
+// countShown counts a page for the sources of its items.
+func countShown(refs []feed.Ref) {
+	var n [len(givenSources)]int
+	for i := range refs {
+		if refs[i].Source != feed.SourceScore {
+			if at := slices.Index(givenSources[:], refs[i].Source); at >= 0 {
+				n[at]++
+			}
+		}
+	}
+	for i, shown := range n {
+		if shown > 0 {
+			sourceCounters[i].shown.Add(float64(shown))
+		}
+	}
+}
+
+// countClicks counts accepted clicks for the sources that have shown what they are on.
+func countClicks(acts []Act, shown []wasShown, hidden map[string]bool) {
+	for i, a := range acts {
+		if a.Kind != events.Click || !shown[i].shown || hidden[a.ID] {
+			continue
+		}
+		if c := counterOf(shown[i].source); c != nil {
+			c.clicks.Inc()
+		}
+	}
 }
 
 func countDegraded(p parts) {

@@ -1,14 +1,18 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/assert"
 
 	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
 )
 
 func TestAnswersAreCountedByActionAndResult(t *testing.T) {
@@ -60,6 +64,67 @@ func TestDegradedAnswersAreCountedByPart(t *testing.T) {
 	assert.Equal(t, before["dedup"]+1, value("dedup"))
 	assert.Equal(t, before["session"]+1, value("session"))
 	assert.Equal(t, before["catalog"], value("catalog"))
+}
+
+// Each ask of a source of home counts once for what came of it, and what nobody waits for
+// any more for nothing.
+func TestSourcesAreCountedByResult(t *testing.T) {
+	proposals := func(n int) func(context.Context, feed.Query) (proposed, error) {
+		return func(context.Context, feed.Query) (proposed, error) {
+			return proposed{Proposals: recall.Proposals{Proposals: make([]recall.Proposal, n)}}, nil
+		}
+	}
+	hang := func(ctx context.Context, _ feed.Query) (proposed, error) {
+		<-ctx.Done()
+		return proposed{}, ctx.Err()
+	}
+	refuse := func(context.Context, feed.Query) (proposed, error) { return proposed{}, recall.ErrUnavailable }
+	value := func(s feed.Source) []float64 {
+		c := counterOf(s)
+		return []float64{testutil.ToFloat64(c.ok), testutil.ToFloat64(c.late), testutil.ToFloat64(c.failed), testutil.ToFloat64(c.candidates)}
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, c := range []struct {
+		ctx     context.Context
+		source  feed.Source
+		propose func(context.Context, feed.Query) (proposed, error)
+		want    []float64 // ok, late, error, candidates
+	}{
+		{t.Context(), feed.SourceFollowing, proposals(7), []float64{1, 0, 0, 7}},
+		{t.Context(), feed.SourceTrending, hang, []float64{0, 1, 0, 0}},
+		{t.Context(), feed.SourcePromoted, refuse, []float64{0, 0, 1, 0}},
+		{cancelled, feed.SourceDiscovery, hang, []float64{0, 0, 0, 0}},
+	} {
+		before := value(c.source)
+		l := &lane{source: c.source, propose: c.propose}
+		h := &homeRounds{home: &Home{SourceFor: time.Millisecond}, lanes: []*lane{l}}
+		h.round(c.ctx, l, feed.Query{})
+		h.count()
+		for i, after := range value(c.source) {
+			assert.Equal(t, before[i]+c.want[i], after, "%s, figure %d", c.source, i)
+		}
+	}
+}
+
+func TestShownAndClickedAreCountedBySource(t *testing.T) {
+	following, explore := counterOf(feed.SourceFollowing), counterOf(feed.SourceExplore)
+	value := func() []float64 {
+		return []float64{
+			testutil.ToFloat64(following.shown), testutil.ToFloat64(following.clicks), testutil.ToFloat64(explore.shown), testutil.ToFloat64(explore.clicks),
+		}
+	}
+	before := value()
+	countShown([]feed.Ref{{ID: "a", Source: feed.SourceFollowing}, {ID: "b"}, {ID: "c", Source: feed.SourceExplore}, {ID: "d", Source: feed.SourceFollowing}})
+	byFollowing := wasShown{shown: true, source: feed.SourceFollowing}
+	countClicks(
+		[]Act{{events.Click, "a"}, {events.Like, "a"}, {events.Click, "hidden"}, {events.Click, "unshown"}, {events.Click, "c"}, {events.Click, "b"}},
+		[]wasShown{byFollowing, byFollowing, byFollowing, {source: feed.SourceFollowing}, {shown: true, source: feed.SourceExplore}, {shown: true}},
+		map[string]bool{"hidden": true},
+	)
+	for i, more := range []float64{2, 1, 1, 1} {
+		assert.Equal(t, before[i]+more, value()[i], "figure %d", i)
+	}
 }
 
 // BenchmarkCountAnswer is what counting costs each answer; the baseline looks

@@ -137,6 +137,104 @@ func TestARetryLeavesOutWhatTheFirstAnswerDid(t *testing.T) {
 	r.wants(t, refresh(3), []string{"i001", "i003", "i007"}, true) // they were not shown
 }
 
+// overtaken are sessions whose first pop is answered only when something else is done.
+type overtaken struct {
+	cache.Sessions
+	meanwhile func()
+}
+
+func (o *overtaken) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
+	page, err := o.Sessions.Pop(ctx, p)
+	if do := o.meanwhile; do != nil {
+		o.meanwhile = nil
+		do()
+	}
+	return page, err
+}
+
+// Of two equal calls at once, the one that makes the page may be answered last: what the
+// other was answered with is no reason to leave it out.
+func TestEqualCallsAreAnsweredAlike(t *testing.T) {
+	for name, change := range map[string]func(*engine.Stores, *engine.Config){
+		"failing open":   func(*engine.Stores, *engine.Config) {},
+		"failing closed": func(s *engine.Stores, c *engine.Config) { s.Fallback, c.Remember = nil, true },
+		"after an outage": func(s *engine.Stores, _ *engine.Config) {
+			s.Recovery = &recovery{recovering: true, recorded: run(10, 20)}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sessions := &overtaken{}
+			r := newRig(t, 60, func(s *engine.Stores, c *engine.Config) {
+				sessions.Sessions, s.Sessions = s.Sessions, sessions
+				change(s, c)
+			})
+			r.ask(t, refresh(10))
+			call := named(loadMore(10), "r")
+			var second engine.Answer
+			sessions.meanwhile = func() { second = r.ask(t, call) }
+			first := r.ask(t, call)
+			assert.Equal(t, run(10, 20), docIDs(second))
+			assert.Equal(t, run(10, 20), docIDs(first))
+			assert.Equal(t, run(10, 20), docIDs(r.ask(t, call)))
+			assert.Equal(t, run(0, 20), r.tally.delivered, "counted once")
+		})
+	}
+}
+
+// Two equal calls at once fill their page up from one record, also where the second one
+// lacks more of it than the first: no page is longer than was asked for.
+func TestEqualCallsFillUpToTheLimit(t *testing.T) {
+	r := newRig(t, 60, nil)
+	r.wants(t, refresh(10), run(0, 10), true)
+	r.removeBehind(t, "i010", "i011")
+	call, steps := named(loadMore(10), "r"), 0
+	var second engine.Answer
+	r.sessions.before(func(method string) {
+		if method == "Pop" {
+			steps++
+		}
+		if steps == 2 && method == "Pop" { // the first call fills up
+			r.removeBehind(t, "i012")
+			second = r.ask(t, call)
+		}
+	})
+	first := r.ask(t, call)
+	assert.Equal(t, run(13, 23), docIDs(second))
+	assert.Equal(t, run(12, 22), docIDs(first), "it was read before the item was deleted")
+	assert.Equal(t, run(13, 23), docIDs(r.ask(t, call)))
+}
+
+// Recall may go on to propose what is gone, as much as a round and more: an empty page
+// means that there is nothing.
+func TestAPageIsDealtPastARoundOfWhatIsGone(t *testing.T) {
+	for name, c := range map[string]struct {
+		request engine.Request
+		gone    int
+	}{
+		"less than a round":     {refresh(1), 3},
+		"a round":               {refresh(1), 5},
+		"more than a round":     {refresh(1), 9},
+		"a session's load_more": {loadMore(2), 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, 60, func(_ *engine.Stores, cfg *engine.Config) { cfg.N = 5 })
+			first := 0
+			if c.request.Action == engine.ActionLoadMore {
+				r.wants(t, refresh(2), run(0, 2), true)
+				first = 2
+			}
+			r.removeBehind(t, run(first, first+c.gone)...)
+			from := first + c.gone
+			assert.Equal(t, run(from, from+c.request.Limit), docIDs(r.ask(t, c.request)))
+			r.removeBehind(t, run(from, 60)...)
+			assert.Empty(t, docIDs(r.ask(t, loadMore(5))))
+			assert.Empty(t, docIDs(r.ask(t, refresh(5))))
+		})
+	}
+}
+
 // A page that loses items is filled up twice; one of which nothing is left goes
 // on to the end of the session, and then refreshes.
 func TestTopUp(t *testing.T) {

@@ -17,23 +17,16 @@ type Promotions interface {
 	About(item string) []string
 }
 
-// promotedRefs are those of the refs that are there because they are promoted.
-func promotedRefs(refs []feed.Ref) (promoted []feed.Ref) {
-	for _, r := range refs {
-		if r.Source == feed.SourcePromoted {
-			promoted = append(promoted, r)
-		}
-	}
-	return promoted
-}
-
 // tallyPromoted counts what of a page promotions have shown.
 func (e *Engine) tallyPromoted(variant, agent string, got hydrated, now time.Time) {
-	if e.stores.Promotions == nil || len(got.promoted) == 0 || got.profile == nil {
+	if e.stores.Promotions == nil || got.profile == nil {
 		return
 	}
 	var shown []events.Promoted
-	for _, r := range got.promoted {
+	for _, r := range got.firstRefs {
+		if r.Source != feed.SourcePromoted {
+			continue
+		}
 		if id, ok := e.stores.Promotions.Chosen(agent, got.profile, r.ID, now); ok {
 			shown = append(shown, events.Promoted{Promotion: id, Hash: events.PromotedHash(id, agent, r.Group)})
 		}

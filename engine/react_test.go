@@ -100,6 +100,106 @@ func TestReactRaises(t *testing.T) {
 	require.ErrorIs(t, err, events.ErrUnavailable)
 }
 
+// A timeline shows posts that no ranking has placed: what is done with those is learned
+// from, and is not counted for a variant. What for-you has given out counts, whether
+// timelines show it too or not.
+func TestReactCountsWhatForYouGaveOut(t *testing.T) {
+	posts := []feed.Item{aged("post:1", "", time.Hour), aged("post:2", "", 2*time.Hour), aged("post:3", "", 3*time.Hour)}
+	for name, c := range map[string]struct {
+		served bool // impressions.on
+		down   bool // the sessions, while for-you answers
+	}{
+		"impressions when served": {served: true},
+		"impressions when seen":   {},
+		"without sessions":        {served: true, down: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			live, taught := &raised{}, &learner{}
+			r := newRig(t, 0, func(s *engine.Stores, cfg *engine.Config) {
+				s.Popularity, s.Learner, cfg.RecordServed = live, taught, c.served
+			})
+			r.put(t, posts...)
+			r.recorder.Deliver("u_1", []string{"post:1"}) // as a timeline does
+			r.settled(t)
+			if c.down {
+				r.sessions.down(cache.ErrUnavailable)
+			}
+			assert.Equal(t, []string{"post:2"}, docIDs(r.ask(t, refresh(1))))
+			r.sessions.up()
+			require.NoError(t, r.Seen(t.Context(), "u_1", []string{"post:2", "post:3"}))
+			r.recorder.Deliver("u_1", []string{"post:2"}) // a timeline shows it too
+			r.settled(t)
+
+			taken, err := r.react(t, events.Click, "post:1", "post:2", "post:3", "post:4")
+			require.NoError(t, err)
+			assert.Equal(t, engine.Taken{Accepted: 3, Unshown: 1}, taken)
+			assert.Equal(t, 1, r.tally.acts, "of the report")
+			assert.Len(t, live.items, 3)
+			assert.Len(t, taught.acts, 3)
+		})
+	}
+}
+
+// A click counts for the source of home that has shown what it is on, in whichever way
+// impressions are recorded, and a post that home gave out is one that a feed gave out.
+func TestReactKnowsTheSourceOfHome(t *testing.T) {
+	for name, served := range map[string]bool{"impressions when served": true, "impressions when seen": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, 0, func(_ *engine.Stores, cfg *engine.Config) { cfg.RecordServed = served })
+			grouped := aged("in_group", "", time.Hour)
+			grouped.GroupID = "group"
+			r.put(t, aged("post:t", "", time.Hour), aged("t", "", time.Hour), aged("post:d", "", time.Hour), grouped, aged("e", "", time.Hour), aged("post:none", "", time.Hour))
+			require.NoError(t, r.stores.Sessions.Restore(t.Context(), "u_1", []feed.Ref{
+				{ID: "post:t", Group: "post:t", Source: feed.SourceTrending},
+				{ID: "t", Group: "t", Source: feed.SourceTrending},
+				{ID: "post:d", Group: "post:d", Source: feed.SourceDiscovery},
+				{ID: "in_group", Group: "group", Source: feed.SourcePromoted},
+				{ID: "e", Group: "e", Source: feed.SourceExplore},
+				{ID: "post:none", Group: "post:none"},
+			}, cache.Call{}))
+			shown := docIDs(r.ask(t, loadMore(6)))
+			require.Len(t, shown, 6)
+			require.NoError(t, r.Seen(t.Context(), "u_1", shown))
+			r.settled(t)
+			_, err := r.react(t, events.Click, shown...)
+			require.NoError(t, err)
+			assert.Equal(t, []feed.Source{feed.SourceTrending, feed.SourceTrending, feed.SourceDiscovery, feed.SourcePromoted, 0, 0}, r.tally.sources,
+				"exploration is told otherwise")
+			_, err = r.react(t, events.Like, "post:t")
+			require.NoError(t, err)
+			assert.Equal(t, 7, r.tally.acts)
+			assert.Equal(t, feed.SourceScore, r.tally.sources[6], "of clicks alone")
+		})
+	}
+}
+
+// While the dedup store is down, all acts count: what for-you gave out cannot be told.
+func TestReactCountsPostsWithoutDedup(t *testing.T) {
+	r := newRig(t, 0, nil)
+	r.seen.down(dedup.ErrUnavailable)
+	taken, err := r.react(t, events.Click, "post:1")
+	require.NoError(t, err)
+	assert.Equal(t, engine.Taken{Accepted: 1}, taken)
+	assert.Equal(t, 1, r.tally.acts)
+}
+
+// The impressions of a server that died before it recorded them are recorded by the next
+// refresh, and so is that for-you gave them out.
+func TestReactCountsWhatADeadServerGaveOut(t *testing.T) {
+	r := newRig(t, 3, nil)
+	r.put(t, aged("post:1", "", 2*time.Minute))
+	_, err := r.stores.Seen.Claim(t.Context(), "u_1", []string{"post:1"}, 1, r.clock())
+	require.NoError(t, err)
+	r.advance(dedup.StaleAfter + time.Second)
+	r.ask(t, refresh(1))
+	r.settled(t)
+	_, err = r.react(t, events.Click, "post:1")
+	require.NoError(t, err)
+	assert.Equal(t, 1, r.tally.acts)
+}
+
 // learner notes the acts that an agent is learned from.
 type learner struct {
 	acts     []string

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -99,7 +100,7 @@ func (e *Engine) freshPage(ctx context.Context, c *call) (page, error) {
 	q, variant := e.query(c.Agent, profile)
 	c.variant = variant
 	for try := 1; ; try++ {
-		found, err := e.stages.choose(ctx, wanted{c.Agent, c.Feed, q, c.Limit, c.Limit, e.cfg.RoundsFor})
+		found, err := e.stages.choose(ctx, wanted{c.Agent, c.Feed, q, c.Limit + c.past, c.Limit, e.cfg.RoundsFor})
 		if err != nil {
 			return e.oldSessionPage(ctx, c, err)
 		}
@@ -107,7 +108,7 @@ func (e *Engine) freshPage(ctx context.Context, c *call) (page, error) {
 			found.again = found.again[:found.earlier]
 		}
 		if e.cfg.RecordServed && len(found.stale) > 0 && try == 1 {
-			e.stores.Recorder.Deliver(c.Agent, found.stale)
+			e.stores.Recorder.Deliver(c.Agent, slices.Concat(found.stale, givenAmong(found.stale)))
 		}
 		if found.lacks&lacksDedup != 0 {
 			return e.failOpen.page(c, found) // trying the session too would only cost its timeout

@@ -159,14 +159,19 @@ func (r *rounds) exhausted() bool {
 }
 
 // take makes a portion's candidates the fresh ones, dropping groups that an
-// earlier round or a better candidate has proposed already.
+// earlier round or a better candidate has proposed already. What is promoted takes no
+// group from other sources: the blend deals it once, see [twins].
 func (s *scratch) take(candidates []feed.Candidate) {
 	s.fresh, s.refs = s.fresh[:0], s.refs[:0]
 	for _, c := range candidates {
-		if _, again := s.proposed[c.Group]; again {
+		group := c.Group
+		if c.Source == promotedName {
+			group = givenMark + group // in the alphabet of no group
+		}
+		if _, again := s.proposed[group]; again {
 			continue
 		}
-		s.proposed[c.Group] = struct{}{}
+		s.proposed[group] = struct{}{}
 		s.fresh = append(s.fresh, c)
 		s.refs = append(s.refs, feed.Ref{ID: c.ID, Group: c.Group})
 	}
@@ -198,7 +203,13 @@ func (r *rounds) check(ctx context.Context) error {
 			r.survivors = append(r.survivors, c)
 			continue
 		}
-		r.again.add(&c, r.verdicts[i])
+		source := feed.SourceScore
+		if r.home != nil {
+			source = homeSource(c.Source)
+		}
+		if source != feed.SourcePromoted { // that comes once in a window
+			r.again.add(&c, source, r.verdicts[i])
+		}
 	}
 	return nil
 }

@@ -48,6 +48,10 @@ func (s *shelf) Put(_ context.Context, items []feed.Item) ([]error, error) {
 	return nil, nil
 }
 
+func (s *shelf) Update(context.Context, []string, func(feed.Item) (feed.Item, error)) ([]catalog.Updated, error) {
+	return nil, catalog.ErrUnavailable // the engine changes no items
+}
+
 func (s *shelf) Remove(_ context.Context, id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/freshet/freshet/dedup"
@@ -17,9 +18,9 @@ import (
 type Tally interface {
 	// Delivered counts what an agent of the variant is answered for the first
 	// time, once for each page. It must not block, and where it has no room it
-	// leaves the page uncounted. Explored are the groups of those that were drawn for
-	// their positions. It keeps both lists, which are not changed any more.
-	Delivered(variant, agent string, docs []feed.Doc, explored []string, now time.Time)
+	// leaves the page uncounted. The refs of docs tell which source gave each. It keeps
+	// both lists, which are not changed any more.
+	Delivered(variant, agent string, docs []feed.Doc, refs []feed.Ref, now time.Time)
 	// Acted counts acts, each once a day however often it comes. It must not
 	// block: it answers false, and has taken none of them, where it has no room
 	// at the moment; asking again is harmless.
@@ -49,7 +50,7 @@ type Act struct {
 
 // Taken is what became of an agent's acts.
 type Taken struct {
-	Accepted int // they count, though only once a day each
+	Accepted int // of items that the agent was shown
 	Unshown  int // of items that the agent was not shown in the window, or may not see; they do not count
 }
 
@@ -57,6 +58,7 @@ type Taken struct {
 // that ranked it. A page of a session counts for the one the agent is in now: a
 // session outlives a change of the ranking for its last pages.
 func (e *Engine) tally(c *call, got hydrated) {
+	countShown(got.firstRefs)
 	if e.stores.Tally == nil || len(got.first) == 0 {
 		return
 	}
@@ -65,21 +67,22 @@ func (e *Engine) tally(c *call, got hydrated) {
 		variant, _ = e.cfg.Rankings.For(c.Agent)
 	}
 	now := e.cfg.Clock()
-	e.stores.Tally.Delivered(variant, c.Agent, got.first, got.drawn, now)
+	e.stores.Tally.Delivered(variant, c.Agent, got.first, got.firstRefs, now)
 	e.tallyPromoted(variant, c.Agent, got, now)
 }
 
 // React takes what the agent did. What it hid is muted for good before it
-// returns, whether Freshet has shown it or not. Acts count for the agent's
-// variant where the agent has been shown the item, or has reported so: clicks
-// alone shall not move a report. While the dedup store is down and the
-// engine fails open, that cannot be told, and all of them count. Clicks and likes
-// that count raise the item's live popularity, and the agent is learned from all that
-// count.
+// returns, whether Freshet has shown it or not. Acts are accepted where the agent has
+// been shown the item, or has reported so: clicks alone shall not move anything. Clicks
+// and likes that are accepted raise the item's live popularity, and the agent is learned
+// from all that are. They also count for the agent's variant, but on a post only where
+// a feed gave it out, and not where only timelines showed it, which no variant ranks.
+// While the dedup store is down and the engine fails open, neither can be told, and all
+// of them count.
 //
 // Doing the same again is harmless. An id that is unknown stands for its own
-// group, so that an act on an item that has been deleted meanwhile still
-// counts. An act on a post that the agent may not see, or not any more, does not,
+// group, so that an act on an item that has been deleted meanwhile is still
+// accepted. An act on a post that the agent may not see, or not any more, is not,
 // and is answered as one on what was not shown. Errors wrap [feed.ErrBadID], [events.ErrBadKind], or a store's
 // ErrUnavailable; then doing all of it again is safe.
 func (e *Engine) React(ctx context.Context, agent string, acts []Act) (Taken, error) {
@@ -98,7 +101,7 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (Taken, er
 	if err := e.hide(ctx, agent, acts, refs); err != nil {
 		return Taken{}, err
 	}
-	verdicts, err := e.wasShown(ctx, agent, refs)
+	shown, err := e.wasShown(ctx, agent, refs)
 	if err != nil {
 		return Taken{}, err
 	}
@@ -112,12 +115,14 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (Taken, er
 	var promoted []events.PromotedAct
 	var lesson []learning.Act
 	for i, a := range acts {
-		if verdicts[i] == dedup.Unseen || hidden[a.ID] {
+		if !shown[i].shown || hidden[a.ID] {
 			taken.Unshown++
 			continue
 		}
 		taken.Accepted++
-		counted = append(counted, counting(a.Kind, agent, refs[i].Group))
+		if shown[i].given {
+			counted = append(counted, counting(a.Kind, agent, refs[i].Group, shown[i].source))
+		}
 		promoted = append(promoted, e.promotedActs(a, agent, refs[i].Group)...)
 		if !docs[i].Missing() {
 			lesson = append(lesson, learning.Act{Kind: lessons[a.Kind], Group: refs[i].Group, Doc: docs[i]})
@@ -132,15 +137,20 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (Taken, er
 	if !e.learn(agent, lesson) || !e.raise(agent, raised) || !e.countPromoted(agent, promoted) || !e.count(agent, counted) {
 		return Taken{}, fmt.Errorf("%w: too many events are waiting to be counted", events.ErrUnavailable)
 	}
+	countClicks(acts, shown, hidden)
 	return taken, nil
 }
 
 // counting is an act as it is counted. Whether a click is on what exploration has
-// shown, the store knows: it is told what it would have remembered.
-func counting(kind events.Kind, agent, group string) events.Act {
+// shown, the store knows: it is told what it would have remembered. The source of home that
+// has shown it is known here.
+func counting(kind events.Kind, agent, group string, source feed.Source) events.Act {
 	act := events.Act{Kind: kind, Hash: events.ActHash(kind, agent, group)}
 	if kind == events.Click {
 		act.Explored = events.ExploredHash(agent, group)
+		if source != feed.SourceExplore {
+			act.Source = source
+		}
 	}
 	return act
 }
@@ -222,24 +232,98 @@ func (e *Engine) hide(ctx context.Context, agent string, acts []Act, refs []feed
 	return e.stores.Catalog.MuteItems(ctx, agent, feed.Keys(hidden))
 }
 
-// wasShown tells what the agent has been shown in the window, be it under its
-// group or its id: what is not Unseen.
-func (e *Engine) wasShown(ctx context.Context, agent string, refs []feed.Ref) ([]dedup.Verdict, error) {
+// wasShown is what is known of an item that an agent has acted on.
+type wasShown struct {
+	shown  bool        // to the agent, in the window
+	given  bool        // by a feed. It is told of posts, which timelines show too; all else that was shown counts as given
+	source feed.Source // of home, or exploration; [feed.SourceScore]: neither, or nobody knows
+}
+
+// wasShown tells what is known of each ref, be it under its group or its id.
+func (e *Engine) wasShown(ctx context.Context, agent string, refs []feed.Ref) ([]wasShown, error) {
 	if len(refs) == 0 {
 		return nil, nil
 	}
 	keys := feed.Keys(refs)
+	of := len(keys)
+	for _, r := range refs {
+		keys = appendGivenKeys(keys, r)
+	}
 	checked, err := e.check(ctx, agent, keys)
 	if e.failOpen.allows(ctx, err) {
-		all := make([]dedup.Verdict, len(refs))
-		for i := range all {
-			all[i] = dedup.Pending
-		}
-		return all, nil
+		return slices.Repeat([]wasShown{{shown: true, given: true}}, len(refs)), nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	e.failOpen.mark(agent, keys, checked.Verdicts, false) // what only this process knows, because Redis was down
-	return byRef(refs, checked.Verdicts), nil
+	given := checked.Verdicts[of:]
+	all := make([]wasShown, len(refs))
+	for i, v := range byRef(refs, checked.Verdicts[:of]) {
+		all[i] = wasShown{shown: v != dedup.Unseen, given: v != dedup.Unseen && !feed.IsPost(refs[i].ID)}
+		for _, source := range givenBy(refs[i]) {
+			if given[0] != dedup.Unseen && !(all[i].given && all[i].source != feed.SourceScore) {
+				all[i].given, all[i].source = true, source
+			}
+			given = given[1:]
+		}
+	}
+	return all, nil
+}
+
+// givenMark begins the key of what a feed gave out. It is in the alphabet of no id.
+const givenMark = "~"
+
+// givenSources are the sources whose keys name them.
+var givenSources = [...]feed.Source{feed.SourceFollowing, feed.SourceTrending, feed.SourceDiscovery, feed.SourcePromoted, feed.SourceExplore}
+
+// givenBy lists what may have given out an item: each source, and for-you by score, which is
+// told of posts.
+func givenBy(r feed.Ref) []feed.Source {
+	if feed.IsPost(r.ID) {
+		return append(givenSources[:len(givenSources):len(givenSources)], feed.SourceScore)
+	}
+	return givenSources[:]
+}
+
+// givenKey is the key by which the filters remember, beside what was shown, what gave it
+// out; "" for items that for-you gave out by score.
+func givenKey(r feed.Ref) string {
+	switch {
+	case r.Source != feed.SourceScore:
+		return givenMark + string(rune(r.Source)) + givenMark + r.Group
+	case feed.IsPost(r.ID):
+		return givenMark + r.ID
+	}
+	return ""
+}
+
+// appendGivenKeys appends all keys that r may have been given out by, as [givenBy] lists
+// them.
+func appendGivenKeys(keys []string, r feed.Ref) []string {
+	for _, r.Source = range givenBy(r) {
+		keys = append(keys, givenKey(r))
+	}
+	return keys
+}
+
+// givenKeys are the keys of refs that have been given out.
+func givenKeys(refs []feed.Ref) (given []string) {
+	for _, r := range refs {
+		if key := givenKey(r); key != "" {
+			given = append(given, key)
+		}
+	}
+	return given
+}
+
+// givenAmong are keys of groups of which only this much is known, that a feed gave them
+// out: a post is its own group.
+func givenAmong(groups []string) (given []string) {
+	for _, g := range groups {
+		if feed.IsPost(g) {
+			given = append(given, givenMark+g)
+		}
+	}
+	return given
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/freshet/freshet/catalog"
@@ -90,11 +91,13 @@ type ListBuilder interface {
 	Outbox(ctx context.Context, authors []string) error
 }
 
-// Timelines reads timelines. It keeps no state and is safe for concurrent use.
+// Timelines reads timelines. It remembers nothing but what posts are about, by version,
+// and is safe for concurrent use.
 type Timelines struct {
 	stores TimelineStores
 	log    *slog.Logger
 	begin  func(context.Context) context.Context
+	heads  *lru.Cache[string, postHead]
 }
 
 // NewTimelines returns a reader of timelines. Of the configuration it uses Log
@@ -104,7 +107,11 @@ func NewTimelines(stores TimelineStores, cfg Config) *Timelines {
 	if cfg.Begin == nil {
 		cfg.Begin = func(ctx context.Context) context.Context { return ctx }
 	}
-	return &Timelines{stores: stores, log: cfg.Log, begin: cfg.Begin}
+	heads, err := lru.New[string, postHead](rememberedHeads)
+	if err != nil { // the size is not positive
+		panic(err)
+	}
+	return &Timelines{stores: stores, log: cfg.Log, begin: cfg.Begin, heads: heads}
 }
 
 // Warm builds the agent's list ahead, as after a login, so that their first page
@@ -156,6 +163,7 @@ type timelineRead struct {
 	server  bool     // the agent follows [social.Server]
 	noLists bool     // the store proposes
 	lacks   parts
+	heads   map[string]postHead // of what is proposed to home; nil: contents are read
 }
 
 func (r *timelineRead) page(ctx context.Context, req TimelineRequest) (page TimelinePage, err error) {
@@ -215,7 +223,7 @@ func (r *timelineRead) show(ctx context.Context, page *TimelinePage, found []soc
 	}
 	known := make([]social.Known, len(found))
 	for i, p := range found {
-		known[i].ID = p.ID
+		known[i] = r.known(p.ID)
 	}
 	cards, err := r.t.stores.Posts.Cards(ctx, r.agent, known)
 	if err != nil {
@@ -226,7 +234,7 @@ func (r *timelineRead) show(ctx context.Context, page *TimelinePage, found []soc
 			return true, nil
 		}
 		page.Next = found[i]
-		if r.shows(c, found[i]) {
+		if r.shows(&c, found[i]) {
 			page.Posts = append(page.Posts, c)
 		}
 	}
@@ -234,16 +242,16 @@ func (r *timelineRead) show(ctx context.Context, page *TimelinePage, found []soc
 }
 
 // shows reports whether the timeline has a proposed post.
-func (r *timelineRead) shows(c social.Card, at social.Position) bool {
+func (r *timelineRead) shows(c *social.Card, at social.Position) bool {
 	return c.Visible && c.Reason != social.NoReason && c.CreatedAt == at.At && !r.mutes(c)
 }
 
 // mutes reports whether the agent's profile refuses a post. Languages do not
 // count: nothing is left out but what the reader has muted.
-func (r *timelineRead) mutes(c social.Card) bool {
+func (r *timelineRead) mutes(c *social.Card) bool {
 	p := &r.profile
 	if slices.Contains(p.MutedAuthors, c.Author.ID) || slices.Contains(p.MutedItems, c.ID) {
 		return true
 	}
-	return len(p.MutedTags) > 0 && slices.ContainsFunc(c.Tags(), func(tag string) bool { return slices.Contains(p.MutedTags, tag) })
+	return len(p.MutedTags) > 0 && slices.ContainsFunc(r.tags(c), func(tag string) bool { return slices.Contains(p.MutedTags, tag) })
 }

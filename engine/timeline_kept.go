@@ -58,7 +58,7 @@ func (r *timelineRead) showKept(ctx context.Context, page *TimelinePage, entries
 			return true, nil
 		}
 		page.Next = social.Position(entries[i])
-		if c.Visible && c.Public && c.CreatedAt == entries[i].At && !r.mutes(c) {
+		if c.Visible && c.Public && c.CreatedAt == entries[i].At && !r.mutes(&c) {
 			page.Posts = append(page.Posts, c)
 		}
 	}

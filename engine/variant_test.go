@@ -23,7 +23,7 @@ func (m *moving) For(string) (string, feed.Ranking) {
 // tallied notes the variants that pages were counted for.
 type tallied struct{ variants []string }
 
-func (t *tallied) Delivered(variant, _ string, _ []feed.Doc, _ []string, _ time.Time) {
+func (t *tallied) Delivered(variant, _ string, _ []feed.Doc, _ []feed.Ref, _ time.Time) {
 	t.variants = append(t.variants, variant)
 }
 

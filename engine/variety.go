@@ -2,6 +2,7 @@ package engine
 
 import (
 	"math"
+	"slices"
 
 	"github.com/freshet/freshet/feed"
 )
@@ -49,7 +50,7 @@ type place struct {
 	page   int             // from 1
 	nth    [len(kinds)]int // of the page's with that author, site and tag; 0: it has none, or it is off
 	factor [len(kinds)]float64
-	same   int32 // with at 0: the candidate that tells its story
+	same   int32 // with at 0: the candidate that tells its story; -1: the list was full before it
 	source feed.Source
 	right  feed.Source // of home: whose position it was
 }
@@ -112,7 +113,7 @@ func (d *dealer) prepare(from []feed.Candidate, by feed.Diversity) {
 		}
 	}
 	if d.places != nil {
-		d.places = make([]place, len(from))
+		d.places = slices.Repeat([]place{{same: -1}}, len(from))
 	}
 }
 

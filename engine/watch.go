@@ -46,7 +46,7 @@ type WatchStores struct {
 
 // WatchPosts is what a [Watcher] needs of the social store.
 type WatchPosts interface {
-	social.Cards
+	social.CardsOfMany
 	// Pull, NewestPublic and CelebritiesOf are those of [social.Store].
 	Pull(ctx context.Context, q social.PullQuery) ([]social.Entry, error)
 	NewestPublic(ctx context.Context, n int) ([]social.Entry, error)

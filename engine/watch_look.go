@@ -21,9 +21,11 @@ const (
 	pulledFor = 30 * time.Second
 	// readersAtOnce is how many agents one statement asks about.
 	readersAtOnce = 500
-	// truthsAtOnce is how many agents the store is asked about at once, beside the
-	// requests that it answers.
+	// truthsAtOnce is how many statements the store is asked at once, and how many lists
+	// are made, beside the requests that it answers.
 	truthsAtOnce = 4
+	// askedAtOnce is about how many posts one statement asks about.
+	askedAtOnce = 2000
 	// buildsALook is how many lists one look makes that have expired meanwhile.
 	buildsALook = 64
 )

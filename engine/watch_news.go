@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -16,7 +17,8 @@ import (
 // not in it.
 type found map[string][]timeline.Position
 
-// news tells the watches of the timelines whose heads have moved.
+// news tells the watches of the timelines whose heads have moved: some at a time, so that
+// the first do not wait for the last.
 func (r *round) news(ctx context.Context) error {
 	var moved []*target
 	for _, t := range r.targets {
@@ -27,27 +29,82 @@ func (r *round) news(ctx context.Context) error {
 	if len(moved) == 0 {
 		return nil
 	}
-	lists, boxes, err := r.entries(ctx, moved)
+	boxes, err := r.movedBoxes(ctx, moved)
 	if err != nil {
 		return err
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(truthsAtOnce)
-	for _, t := range moved {
-		proposed, ok := r.propose(t, lists, boxes)
-		if !ok || len(proposed) == 0 { // something has just expired
-			continue
-		}
-		g.Go(func() error {
-			visible, err := r.w.visible(ctx, t.agent, proposed)
-			if err != nil {
-				return err
-			}
-			t.tell(visible, later(t.newest, proposed[0]))
-			return nil
-		})
+	for some := range slices.Chunk(moved, readersAtOnce) {
+		g.Go(func() error { return r.tellSome(ctx, some, boxes) })
 	}
 	return g.Wait()
+}
+
+// offer is what may be new to an agent.
+type offer struct {
+	*target
+	posts []timeline.Position // newest first
+}
+
+// tellSome tells the watches of some timelines.
+func (r *round) tellSome(ctx context.Context, some []*target, boxes found) error {
+	lists, err := r.movedLists(ctx, some)
+	if err != nil {
+		return err
+	}
+	var offers []offer
+	asked := 0
+	for i, t := range some {
+		// Where a part of it is not there any more something has just expired.
+		if proposed, ok := r.propose(t, lists, boxes); ok && len(proposed) > 0 {
+			offers, asked = append(offers, offer{t, proposed}), asked+len(proposed)
+		}
+		if asked >= askedAtOnce || i == len(some)-1 {
+			if err := r.w.tellOffers(ctx, offers); err != nil {
+				return err
+			}
+			offers, asked = offers[:0], 0
+		}
+	}
+	return nil
+}
+
+// tellOffers asks the store with one statement what of the offers the agents' timelines
+// show, and tells that.
+func (w *Watcher) tellOffers(ctx context.Context, offers []offer) error {
+	var asked []social.Asked
+	agents := make([]string, len(offers))
+	for i, o := range offers {
+		agents[i] = o.agent
+		for _, p := range o.posts {
+			asked = append(asked, social.Asked{Reader: o.agent, ID: p.ID})
+		}
+	}
+	if len(asked) == 0 {
+		return nil
+	}
+	cards, err := w.stores.Posts.CardsOf(ctx, asked)
+	if err != nil {
+		return err
+	}
+	profiles, err := catalog.ProfilesOf(ctx, w.stores.Profiles, agents)
+	// Where profiles cannot be asked nothing is known of mutes.
+	if err != nil && !errors.Is(err, catalog.ErrUnavailable) {
+		return err
+	}
+	for i, o := range offers {
+		read := timelineRead{agent: o.agent, profile: profiles[i]}
+		var visible []timeline.Position
+		for k, p := range o.posts {
+			if read.shows(&cards[k], social.Position(p)) {
+				visible = append(visible, p)
+			}
+		}
+		cards = cards[len(o.posts):]
+		o.tell(visible, later(o.newest, o.posts[0]))
+	}
+	return nil
 }
 
 // tell counts for each watch what is new to it. What the agent does not see is not
@@ -66,14 +123,11 @@ func (t *target) tell(visible []timeline.Position, looked timeline.Position) {
 	}
 }
 
-// entries reads the lists and outboxes whose heads have moved.
-func (r *round) entries(ctx context.Context, moved []*target) (lists, boxes found, err error) {
-	var agents, authors []string
+// movedBoxes reads the outboxes whose heads have moved.
+func (r *round) movedBoxes(ctx context.Context, moved []*target) (found, error) {
+	var authors []string
 	for _, t := range moved {
 		seen := t.seen()
-		if t.list.Newest.Compare(seen) > 0 {
-			agents = append(agents, t.agent)
-		}
 		for _, author := range t.pulled.Authors {
 			if r.boxes[author].Newest.Compare(seen) > 0 {
 				authors = append(authors, author)
@@ -81,19 +135,44 @@ func (r *round) entries(ctx context.Context, moved []*target) (lists, boxes foun
 		}
 	}
 	slices.Sort(authors)
-	authors = slices.Compact(authors)
-	if lists, err = readMany(ctx, r.w.stores.Lists, agents); err != nil {
-		return nil, nil, err
-	}
-	boxes, err = readMany(ctx, r.w.stores.Outboxes, authors)
-	return lists, boxes, err
+	return readMany(ctx, r.w.stores.Outboxes, slices.Compact(authors), MostNew)
 }
 
-func readMany(ctx context.Context, from timeline.Reader, names []string) (found, error) {
+// fewNew is how many entries of a list are read first: most have fewer that are new.
+const fewNew = 8
+
+// movedLists reads the lists whose heads have moved, as far as they are new.
+func (r *round) movedLists(ctx context.Context, some []*target) (found, error) {
+	var agents, more []string
+	seen := map[string]timeline.Position{}
+	for _, t := range some {
+		if since := t.seen(); t.list.Newest.Compare(since) > 0 {
+			agents = append(agents, t.agent)
+			seen[t.agent] = since
+		}
+	}
+	lists, err := readMany(ctx, r.w.stores.Lists, agents, fewNew)
+	for agent, entries := range lists {
+		if len(entries) == fewNew && entries[fewNew-1].Compare(seen[agent]) > 0 {
+			more = append(more, agent)
+		}
+	}
+	if err != nil || len(more) == 0 {
+		return lists, err
+	}
+	longer, err := readMany(ctx, r.w.stores.Lists, more, MostNew)
+	for _, agent := range more {
+		delete(lists, agent) // what has expired since is not there
+	}
+	maps.Copy(lists, longer)
+	return lists, err
+}
+
+func readMany(ctx context.Context, from timeline.Reader, names []string, n int) (found, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
-	pages, err := from.ReadMany(ctx, names, timeline.Position{}, MostNew)
+	pages, err := from.ReadMany(ctx, names, timeline.Position{}, n)
 	if err != nil {
 		return nil, err
 	}
@@ -132,29 +211,4 @@ func (r *round) propose(t *target, lists, boxes found) ([]timeline.Position, boo
 	slices.SortFunc(all, func(a, b timeline.Position) int { return b.Compare(a) })
 	all = slices.Compact(all)
 	return all[:min(MostNew, len(all))], whole
-}
-
-// visible asks the store which of the proposed posts the agent's timeline shows.
-func (w *Watcher) visible(ctx context.Context, agent string, proposed []timeline.Position) ([]timeline.Position, error) {
-	known := make([]social.Known, len(proposed))
-	for i, p := range proposed {
-		known[i].ID = p.ID
-	}
-	cards, err := w.stores.Posts.Cards(ctx, agent, known)
-	if err != nil {
-		return nil, err
-	}
-	read := timelineRead{agent: agent}
-	read.profile, err = w.stores.Profiles.Profile(ctx, agent)
-	// Without a profile nothing is muted; where it cannot be asked nothing is known of mutes.
-	if err != nil && !errors.Is(err, catalog.ErrNotFound) && !errors.Is(err, catalog.ErrUnavailable) {
-		return nil, err
-	}
-	var visible []timeline.Position
-	for i, c := range cards {
-		if read.shows(c, social.Position(proposed[i])) {
-			visible = append(visible, proposed[i])
-		}
-	}
-	return visible, nil
 }

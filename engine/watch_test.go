@@ -30,12 +30,12 @@ type countedPosts struct {
 	down                           atomic.Bool
 }
 
-func (p *countedPosts) Cards(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
+func (p *countedPosts) CardsOf(ctx context.Context, asked []social.Asked) ([]social.Card, error) {
 	p.cards.Add(1)
 	if p.down.Load() {
 		return nil, social.ErrUnavailable
 	}
-	return p.WatchPosts.Cards(ctx, reader, posts)
+	return p.WatchPosts.CardsOf(ctx, asked)
 }
 
 func (p *countedPosts) Pull(ctx context.Context, q social.PullQuery) ([]social.Entry, error) {
@@ -359,4 +359,38 @@ func TestALookCostsNoQueryPerWatch(t *testing.T) {
 	before = count()
 	w.watcher.Look(t.Context())
 	assert.Equal(t, int64(3), count()[1]-before[1], "500 agents a statement")
+}
+
+// TestOnePostForManyWatches: the store is asked by the hundreds, not for each agent.
+func TestOnePostForManyWatches(t *testing.T) {
+	t.Parallel()
+	w := newWatching(t, 0)
+	const agents = 1200
+	var edges []social.Edge
+	for i := range agents {
+		edges = append(edges, social.Edge{Agent: fmt.Sprint("r", i), Author: "a"})
+	}
+	_, _, err := w.store.FollowAll(t.Context(), edges, w.now)
+	require.NoError(t, err)
+	var watches []*engine.Watch
+	for _, e := range edges {
+		watches = append(watches, w.watch(e.Agent))
+	}
+	_, err = w.store.Block(t.Context(), "a", "r7")
+	require.NoError(t, err)
+	w.now = w.now.Add(time.Second)
+	p, _, err := w.store.CreatePost(t.Context(), social.Post{Author: "a", Caption: "x", Audience: followers}, social.Creation{})
+	require.NoError(t, err)
+	for i := range agents { // the list of r7 has it although it must not
+		w.push(w.lists, fmt.Sprint("r", i), p)
+	}
+	w.watcher.Look(t.Context())
+	for i, watch := range watches {
+		want := engine.News{Count: 1, Head: p.Position()}
+		if i == 7 {
+			want = engine.News{}
+		}
+		require.Equal(t, want, watch.Take(), i)
+	}
+	require.LessOrEqual(t, w.posts.cards.Load(), int64(3), "statements")
 }

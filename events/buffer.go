@@ -48,9 +48,9 @@ func (c BufferConfig) WithDefaults() BufferConfig {
 }
 
 // Buffer counts what is shown and done, off the request path. It adds up in
-// memory and writes to the store every second; while the store is down it goes
-// on adding up and tries again. A process that is killed loses what it counted
-// since its last write, and nothing else.
+// memory and writes to the store every second, acts a second later; while the store is
+// down it goes on adding up and tries again. A process that is killed loses what it
+// counted since its last write, of acts since the one before, and nothing else.
 type Buffer struct {
 	store   Store
 	cfg     BufferConfig
@@ -70,7 +70,7 @@ type Buffer struct {
 type entry struct {
 	variant, agent string
 	docs           []feed.Doc
-	explored       []string
+	refs           []feed.Ref
 	acts           []Act
 	promoted       []Promoted
 	promotedActs   []PromotedAct
@@ -95,14 +95,15 @@ func NewBuffer(ctx context.Context, store Store, cfg BufferConfig) *Buffer {
 	return b
 }
 
-// Delivered counts what an agent was shown, and the groups of those that exploration
-// gave. It never blocks and keeps both lists, which must not be changed any more.
-func (b *Buffer) Delivered(variant, agent string, docs []feed.Doc, explored []string, now time.Time) {
+// Delivered counts what an agent was shown; of refs it takes what exploration and the
+// sources of home gave. It never blocks and keeps both lists, which must not be changed
+// any more.
+func (b *Buffer) Delivered(variant, agent string, docs []feed.Doc, refs []feed.Ref, now time.Time) {
 	if len(docs) == 0 {
 		return
 	}
 	select {
-	case b.queue <- entry{variant: variant, agent: agent, docs: docs, explored: explored, now: now}:
+	case b.queue <- entry{variant: variant, agent: agent, docs: docs, refs: refs, now: now}:
 	default:
 		droppedImpressions.Add(float64(len(docs)))
 	}
@@ -167,6 +168,7 @@ func (b *Buffer) collect() {
 	defer tick.Stop()
 	defer close(b.jobs)
 	sums := newSums(b.sender, b.cfg.Members)
+	var held heldActs
 	due := false
 	for {
 		var idle chan struct{}
@@ -175,27 +177,29 @@ func (b *Buffer) collect() {
 		}
 		select {
 		case e := <-b.queue:
-			sums.add(e)
+			held.add(sums, e)
 			due = due || e.written != nil
 		case <-tick.C:
+			held.tick(sums)
 			due = due || !sums.empty()
 		case <-idle:
 			b.jobs <- sums.take() // the writer is idle, so there is room
 			due = false
 		case <-b.quit:
-			b.drain(sums)
+			b.drain(&held, sums)
 			return
 		}
 	}
 }
 
 // drain takes what is still queued and waits for the writer to take it.
-func (b *Buffer) drain(sums *sums) {
+func (b *Buffer) drain(held *heldActs, sums *sums) {
 	for {
 		select {
 		case e := <-b.queue:
-			sums.add(e)
+			held.add(sums, e)
 		default:
+			held.all(sums)
 			<-b.idle
 			b.jobs <- sums.take()
 			return

@@ -65,6 +65,9 @@ func (f *flaky) Add(_ context.Context, b *events.Batch) error {
 	t.Ages.Add(&b.Ages)
 	t.Authors += int64(len(b.Authors))
 	t.Explored += int64(len(b.Explored))
+	for source, n := range b.Sources {
+		t.AddSource(events.SourceField(source), n)
+	}
 	for _, p := range b.Promoted {
 		t.AddPromoted(p.Field(), 1)
 	}
@@ -147,7 +150,14 @@ func dropped(t *testing.T, what string) float64 {
 func TestBufferCounts(t *testing.T) {
 	f := newFlaky()
 	b := start(t, f, events.BufferConfig{Every: time.Hour})
-	b.Delivered("control", "u_1", page(20, time.Hour), []string{"doc_1", "doc_2"}, noon)
+	b.Delivered("control", "u_1", page(20, time.Hour), []feed.Ref{
+		{Group: "doc_1", Source: feed.SourceExplore},
+		{Group: "doc_2", Source: feed.SourceExplore},
+		{Group: "doc_3"},
+		{Group: "doc_4", Source: feed.SourceFollowing},
+		{Group: "doc_5", Source: feed.SourceFollowing},
+		{Group: "doc_6", Source: feed.SourcePromoted},
+	}, noon)
 	b.Delivered("control", "u_2", page(10, time.Hour), nil, noon)
 	b.Delivered("slow", "u_3", page(5, 0), nil, noon.Add(12*time.Hour)) // the next day
 	b.Delivered("control", "u_4", nil, nil, noon)
@@ -165,6 +175,7 @@ func TestBufferCounts(t *testing.T) {
 	assert.EqualValues(t, 30, got.Ages[events.AgeBucket(3600)])
 	assert.EqualValues(t, 3, got.Authors)
 	assert.EqualValues(t, 2, got.Explored)
+	assert.Equal(t, map[string]events.SourceCounts{"following": {Impressions: 2}, "promoted": {Impressions: 1}}, got.Sources)
 	assert.Equal(t, map[string]events.PromotedCounts{"p": {Impressions: 1, Clicks: 1}}, got.Promoted)
 	assert.EqualValues(t, 1, got.Clicks)
 	assert.EqualValues(t, 1, got.Likes)

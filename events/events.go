@@ -63,6 +63,8 @@ type Act struct {
 	// Explored is, of a click, [ExploredHash] of the same agent and group, by which a
 	// store finds whether exploration had shown it; 0: it is not looked up.
 	Explored uint64
+	// Source is, of a click, the source of home that had shown it; 0: none.
+	Source feed.Source
 }
 
 // ActHash stands for an agent's act on a group. Acts of 64 bits are not told
@@ -99,6 +101,8 @@ type Batch struct {
 	Explored    []uint64 // of the impressions, those by exploration: [ExploredHash], each once
 	Acts        []Act    // each once
 
+	Sources map[feed.Source]int64 // of the impressions, those of home, by source; nil: none
+
 	Promoted     []Promoted    // of the impressions, those by promotions; each once
 	PromotedActs []PromotedAct // of the acts, those that may be on such; each once
 }
@@ -116,6 +120,7 @@ type Totals struct {
 	Explored       int64
 	ExploredClicks int64
 	Promoted       map[string]PromotedCounts // by promotion; nil: nothing
+	Sources        map[string]SourceCounts   // of home, by the name of the source; nil: nothing
 	Ages           Ages
 	Agents         int64 // different ones over all the days, estimated within about 1 %
 	Authors        int64 // the same
@@ -142,7 +147,8 @@ func (t *Totals) Of(k Kind) *int64 {
 // it is unknown whether it was stored. An act counts once for its variant and day,
 // whichever batch it is in. So does an impression by exploration; it is remembered for
 // [OnceDays] days with the acts, and a click counts as one of those while it is.
-// What promotions show counts alike, and acts on it for the promotion.
+// What promotions show counts alike, and acts on it for the promotion. A click that counts
+// does so for the source of home that it names, too.
 // Batches of several servers add up.
 //
 // Read sums up the days from and to and those between, for every variant that

@@ -46,6 +46,9 @@ type Row struct {
 	Agents    int64    `json:"agents"`  // the same
 	// Explored is what of it exploration has shown; nil where that is nothing.
 	Explored *Explored `json:"explored,omitempty"`
+	// Sources has what of it home has shown, by the source that gave it; nil where that is
+	// nothing.
+	Sources []SourceRow `json:"sources,omitempty"`
 	// Difference is the comparison with control; null for control itself.
 	Difference *Difference `json:"difference"`
 }
@@ -120,6 +123,7 @@ func (row *Row) fill(t *Totals) {
 	if n, k := t.Explored, t.ExploredClicks; n > 0 {
 		row.Explored = &Explored{Impressions: n, Clicks: k, CTR: proportion(k, n), CTRInterval: Wilson(k, n)}
 	}
+	row.Sources = sourceRows(t.Sources)
 	if median, ok := t.Ages.Median(); ok {
 		median = math.Round(median)
 		row.MedianAge = &median

@@ -13,7 +13,10 @@ import (
 
 func TestReport(t *testing.T) {
 	live := &feed.Live{Variants: []feed.Variant{{Name: "slow", Share: 0.2}, {Name: "fast", Share: 0.1}, {Name: "a_new_one", Share: 0.05}}}
-	control := events.Totals{Variant: "control", Impressions: 10_000, Clicks: 500, Likes: 7, Dislikes: 6, Hides: 5, Agents: 90, Authors: 40, Explored: 400, ExploredClicks: 8}
+	control := events.Totals{
+		Variant: "control", Impressions: 10_000, Clicks: 500, Likes: 7, Dislikes: 6, Hides: 5, Agents: 90, Authors: 40, Explored: 400, ExploredClicks: 8,
+		Sources: map[string]events.SourceCounts{"promoted": {Impressions: 50, Clicks: 1}, "following": {Impressions: 700, Clicks: 70}, "trending": {Clicks: 1}, "newer": {Impressions: 9}},
+	}
 	for range 5 {
 		control.Ages.Count(3600)
 	}
@@ -45,7 +48,13 @@ func TestReport(t *testing.T) {
 	require.NotNil(t, c.Explored)
 	assert.Equal(t, events.Explored{Impressions: 400, Clicks: 8, CTR: 0.02, CTRInterval: events.Wilson(8, 400)}, *c.Explored)
 
+	assert.Equal(t, []events.SourceRow{
+		{Source: "following", Impressions: 700, Clicks: 70, CTR: 0.1, CTRInterval: events.Wilson(70, 700)},
+		{Source: "promoted", Impressions: 50, Clicks: 1, CTR: 0.02, CTRInterval: events.Wilson(1, 50)},
+	}, c.Sources, "in their order, and not what has shown nothing")
+
 	assert.Nil(t, slow.Explored)
+	assert.Nil(t, slow.Sources)
 	assert.Equal(t, []events.PromotedRow{
 		{ID: "b", Clicks: 1, CTR: 0, CTRInterval: events.Wilson(1, 0)},
 		{ID: "p", Impressions: 100, Clicks: 2, CTR: 0.02, CTRInterval: events.Wilson(2, 100), Likes: 1},

@@ -27,6 +27,7 @@ type sum struct {
 	authors     map[uint64]struct{}
 	explored    map[uint64]struct{}
 	acts        map[Act]struct{}
+	sources     map[feed.Source]int64
 
 	promoted     map[Promoted]struct{}
 	promotedActs map[PromotedAct]struct{}
@@ -65,6 +66,7 @@ func (s *sums) add(e entry) {
 	if to == nil {
 		to = &sum{
 			agents: map[uint64]struct{}{}, authors: map[uint64]struct{}{}, explored: map[uint64]struct{}{}, acts: map[Act]struct{}{},
+			sources:  map[feed.Source]int64{},
 			promoted: map[Promoted]struct{}{}, promotedActs: map[PromotedAct]struct{}{},
 		}
 		s.bySlot[at] = to
@@ -91,9 +93,14 @@ func (s *sums) add(e entry) {
 	if !member(s, to.agents, xxhash.Sum64String(e.agent)) {
 		droppedMembers.Inc()
 	}
-	for _, group := range e.explored {
-		if !member(s, to.explored, ExploredHash(e.agent, group)) {
-			droppedMembers.Inc()
+	for _, ref := range e.refs {
+		switch {
+		case ref.Source == feed.SourceExplore:
+			if !member(s, to.explored, ExploredHash(e.agent, ref.Group)) {
+				droppedMembers.Inc()
+			}
+		case ref.Source != feed.SourceScore:
+			to.sources[ref.Source]++
 		}
 	}
 	now := e.now.Unix()
@@ -127,7 +134,7 @@ func (s *sums) take() job {
 	j := job{waiting: s.waiting}
 	for at, from := range s.bySlot {
 		first := s.batch(at)
-		first.Impressions, first.Ages = from.impressions, from.ages
+		first.Impressions, first.Ages, first.Sources = from.impressions, from.ages, from.sources
 		j.batches = append(j.batches, first)
 		fill(s, &j, at, from.agents, func(b *Batch, part []uint64) { b.Agents = part })
 		fill(s, &j, at, from.authors, func(b *Batch, part []uint64) { b.Authors = part })

@@ -199,6 +199,8 @@ func (e *env) delivery(author string) social.Delivery {
 
 // fakeItems is the items of a catalog, whose answers a test may choose.
 type fakeItems struct {
+	catalog.Writer // what fan-out does not call
+
 	mu      sync.Mutex
 	byID    map[string]feed.Item
 	err     error           // of every call

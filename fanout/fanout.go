@@ -41,7 +41,7 @@ const (
 	margin = 2 * time.Minute
 )
 
-// Deps is what a Fanout works with. All are needed but Cards, Log
+// Deps is what a Fanout works with. All are needed but Files, Cards, Log
 // and the numbers.
 type Deps struct {
 	Store    social.Store // the backend itself
@@ -49,6 +49,9 @@ type Deps struct {
 	Lists    timeline.Lists
 	Outboxes timeline.Lists
 	Items    catalog.Writer // keeps the items of public posts
+	// Files removes the images of posts that are not there; nil: there is no store of
+	// images.
+	Files Files
 	// Cards keeps cards of public posts for while the store cannot be asked; nil: none
 	// are kept.
 	Cards     social.CardCache
@@ -98,6 +101,7 @@ func New(d Deps) (*Fanout, error) {
 		jobs.Member:  each(many, f.member),
 		jobs.Author:  each(1, f.author),
 		jobs.Erase:   each(1, f.erase),
+		jobs.Images:  each(few, f.images),
 		jobs.Index:   {Batch: itemBatch, Run: f.items},
 		jobs.Count:   {Batch: itemBatch, Run: f.items},
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/internal/testenv"
+
 	"github.com/freshet/freshet/feed"
 )
 
@@ -23,6 +25,7 @@ func direct(acts []int64, moment int64, halfLife time.Duration) (n float64) {
 // TestCountsOverMonths compares with the definition while the clock goes on by
 // years, over many epochs of both half-lives, with pauses up to months.
 func TestCountsOverMonths(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	for seed := range uint64(30) {
 		r := rand.New(rand.NewPCG(seed, 7))

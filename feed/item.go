@@ -75,6 +75,15 @@ func ParseItem(data []byte) (Item, error) {
 	return it, nil
 }
 
+// CheckCounts checks that they are counts, and small enough for a float64 to hold
+// exactly what popularity is made of; the error wraps [ErrBadItem].
+func CheckCounts(likes, comments int64) error {
+	if likes < 0 || comments < 0 || likes > 1<<53 || comments > 1<<52 {
+		return fmt.Errorf("%w: likes must be 0 to 2^53 and comments 0 to 2^52, not %d and %d", ErrBadItem, likes, comments)
+	}
+	return nil
+}
+
 // Validate checks ids, required fields and bounds; the error wraps
 // [ErrBadItem].
 func (it *Item) Validate() error {
@@ -98,8 +107,8 @@ func (it *Item) Validate() error {
 	if it.UpdateTime < 0 || it.UpdateTime > MaxItemTime {
 		return fmt.Errorf("%w: update_time must be Unix seconds between 1 and %d, not %d", ErrBadItem, int64(MaxItemTime), it.UpdateTime)
 	}
-	if it.Likes < 0 || it.Comments < 0 || it.Likes > 1<<53 || it.Comments > 1<<52 {
-		return fmt.Errorf("%w: likes and comments must be counts, not %d and %d", ErrBadItem, it.Likes, it.Comments)
+	if err := CheckCounts(it.Likes, it.Comments); err != nil {
+		return err
 	}
 	if len(it.Tags) > MaxTags {
 		return fmt.Errorf("%w: %d tags, at most %d are allowed", ErrBadItem, len(it.Tags), MaxTags)

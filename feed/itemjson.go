@@ -19,6 +19,9 @@ type itemText struct {
 
 func (t *itemText) item() Item {
 	t.Business = t.Rest
+	if len(t.Tags) == 0 {
+		t.Tags = nil // no tags are the same as no field, as what is stored has it
+	}
 	return Item(t.itemFields)
 }
 

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/internal/testenv"
+
 	"github.com/freshet/freshet/feed"
 )
 
@@ -160,6 +162,7 @@ func TestErasedLearning(t *testing.T) {
 // TestLearningFromManyActs learns 4,000 acts on items with 20 tags at once and one by
 // one: the same, of bounded size.
 func TestLearningFromManyActs(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	var acts []feed.LearningAct
 	for i := range 4000 {
@@ -193,6 +196,7 @@ func TestLearningFromManyActs(t *testing.T) {
 // TestLearningIsBounded learns from more than there is room for, and reads back what
 // is written.
 func TestLearningIsBounded(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	var l feed.Learning
 	for i := range 5000 {

@@ -62,15 +62,15 @@ func (it *Item) fillFromPost(doc []byte) error {
 		Author    struct {
 			ID string `json:"id"`
 		} `json:"author"`
-		Media []struct {
+		Images []struct {
 			Alt string `json:"alt"`
-		} `json:"media"`
+		} `json:"images"`
 	}
 	if err := json.Unmarshal(doc, &p); err != nil {
 		return err
 	}
-	alts := make([]string, len(p.Media))
-	for i, m := range p.Media {
+	alts := make([]string, len(p.Images))
+	for i, m := range p.Images {
 		alts[i] = m.Alt
 	}
 	it.Title, it.Summary, it.UpdateTime, it.AuthorID = PostTitle(p.Caption, alts), p.Caption, p.CreatedAt, p.Author.ID

@@ -36,7 +36,7 @@ func TestAPostIsReadAsAnItem(t *testing.T) {
 	assert.Equal(t, "post:1", group)
 	assert.EqualValues(t, 1772791200, at)
 
-	photo := `{"id":"post:2","created_at":1772791200,"caption":"","media":[{"key":"k","alt":"A lake"}],"author":{"id":"ann"}}`
+	photo := `{"id":"post:2","created_at":1772791200,"caption":"","images":[{"url":"k","alt":"A lake"}],"author":{"id":"ann"}}`
 	require.NoError(t, json.Unmarshal([]byte(photo), &it))
 	assert.Equal(t, "A lake", it.Title)
 	require.NoError(t, json.Unmarshal([]byte(`{"id":"post:3","created_at":1,"caption":"","author":{"id":"ann"}}`), &it))

@@ -11,7 +11,7 @@ import (
 // Site is the host of a link in lower case, without www. and without its port; ""
 // for what is no link to a host.
 func Site(link string) string {
-	if link == "" {
+	if link = strings.TrimSpace(link); link == "" {
 		return ""
 	}
 	u, err := url.Parse(link)

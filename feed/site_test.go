@@ -20,6 +20,7 @@ func TestSite(t *testing.T) {
 		"https://www.www.com":        "www.com",
 		"https://blog.example.com":   "blog.example.com",
 		"//cdn.example.com/x":        "cdn.example.com",
+		" https://example.com/a\n":   "example.com",
 		"https://bücher.example/a":   "bücher.example",
 		"http://[2001:DB8::1]:80/":   "2001:db8::1",
 	} {

@@ -3,10 +3,12 @@ package feed
 import (
 	"math/bits"
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/cespare/xxhash/v2"
+	"golang.org/x/text/unicode/norm"
 )
 
 const (
@@ -20,17 +22,21 @@ const (
 	maxStoryText = 1024
 )
 
+// signs end a word as ® and © do; NFKC would make letters of them.
+var signs = strings.NewReplacer("™", " ", "℠", " ")
+
 // Sketch is what is kept of a title to compare it with others by: the hashes of
 // its distinct words, ascending, two bytes each and at most 24 of them. It is ""
 // for a title of fewer than three words. It is stored in indices, so it must
 // stay what it is.
 //
-// A word is a run of letters, marks and digits, in lower case. Scripts that are
+// A word is a run of letters, marks and digits in NFKC, in lower case. Scripts that are
 // written without spaces count every two characters that stand side by side.
 func Sketch(title string) string {
 	if len(title) > maxStoryText {
 		title = title[:maxStoryText]
 	}
+	title = norm.NFKC.String(signs.Replace(title))
 	var room [64]uint16
 	hashes := room[:0]
 	eachWord(title, func(word []byte) { hashes = append(hashes, uint16(xxhash.Sum64(word))) })

@@ -157,7 +157,7 @@ func TestBadEvents(t *testing.T) {
 		`{"type":"circle.changed","data":{"id":"c","added":["a b"],"at":1}}`:                                                                        "added: bad id",
 		`{"type":"circle.changed","data":{"id":"c","owner":"@server","at":1}}`:                                                                      "owner: bad id",
 		`{"type":"engagement","data":{"id":"post:1","likes":1,"at":1}}`:                                                                             "likes and comments are required",
-		`{"type":"engagement","data":{"id":"post:1","likes":-1,"comments":0,"at":1}}`:                                                               "must be counts",
+		`{"type":"engagement","data":{"id":"post:1","likes":-1,"comments":0,"at":1}}`:                                                               "must be 0 to 2^53",
 		`{"type":"engagement","data":{"id":"post:1","likes":1.5,"comments":0,"at":1}}`:                                                              "likes must be a whole number",
 		`{"type":"engagement","data":{"id":"p","likes":1,"comments":0,"at":1}}`:                                                                     "begins with",
 		`{"type":"engagement","data":{"id":"post:1","likes":1,"comments":0}}`:                                                                       "at is missing",

@@ -14,7 +14,7 @@ import (
 func (c *call) readBody(limit int) ([]byte, error) {
 	r := c.gin.Request
 	if enc := contentEncoding(r); enc != "" {
-		return nil, fmt.Errorf("%w: this route does not take Content-Encoding %q; send the body as it is", errBadRequest, enc)
+		return nil, encoded(enc)
 	}
 	if r.ContentLength > int64(limit) {
 		return nil, tooLarge("the body", limit)
@@ -41,6 +41,10 @@ func (c *call) readBody(limit int) ([]byte, error) {
 			b = append(b, 0)[:len(b)]
 		}
 	}
+}
+
+func encoded(enc string) error {
+	return fmt.Errorf("%w: this route does not take Content-Encoding %q; send the body as it is", errBadRequest, enc)
 }
 
 // contentEncoding is the body's encoding, "" for none.

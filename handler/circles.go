@@ -12,6 +12,7 @@ import (
 
 func (s *server) circleRoutes(route router) {
 	const circle, name = "/v1/circles/:id", "/v1/circles/{id}"
+	route(http.MethodGet, "/v1/circles", "/v1/circles", s.getCircles)
 	route(http.MethodPut, circle, name, s.putCircle)
 	route(http.MethodGet, circle, name, s.getCircle)
 	route(http.MethodDelete, circle, name, s.deleteCircle)
@@ -86,6 +87,38 @@ func (s *server) circle(ctx context.Context, c *call, by string) (social.Circle,
 		err = fmt.Errorf("%w: this circle is another agent's", errForbidden)
 	}
 	return circle, err
+}
+
+// circleList is a page of an agent's circles, by id.
+type circleList struct {
+	Circles []social.Circle `json:"circles"`
+	Next    *string         `json:"next_after"` // for the next page's after; nil: this is the last
+}
+
+// getCircles answers GET /v1/circles with the caller's own.
+func (s *server) getCircles(c *call) error {
+	owner, err := s.member(c)
+	if err != nil {
+		return err
+	}
+	after, limit, err := c.page()
+	if err != nil {
+		return err
+	}
+	data := circleList{Circles: []social.Circle{}}
+	err = s.gated(c, func(ctx context.Context) error {
+		circles, err := s.deps.Social.Store.CirclesOf(ctx, owner, after, limit+1)
+		if len(circles) > limit {
+			circles = circles[:limit]
+			data.Next = &circles[limit-1].ID
+		}
+		data.Circles = append(data.Circles, circles...)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return c.succeed(data)
 }
 
 // getCircle answers GET /v1/circles/{id}.

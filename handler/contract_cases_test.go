@@ -140,19 +140,46 @@ func profileCases(stored func(...string) []exchange) map[string]contractRoute {
 
 func itemCases(stored func(...string) []exchange) map[string]contractRoute {
 	const item = `{"id":"post/1","title":"A comet","update_time":1772791200,"tags":["space"],"likes":3,"reading_minutes":4}`
+	const counts = `{"id":"post/1","likes":12,"comments":3}`
 	one := exchange{path: map[string]string{"id": "post/1"}, headers: []string{asAdmin}, before: stored("post/1")}
 	bad := map[int]exchange{
 		40004: {path: map[string]string{"id": "a%20b"}, headers: []string{asAdmin}},
 		40401: {path: map[string]string{"id": "never"}, headers: []string{asAdmin}},
 		50301: {path: map[string]string{"id": "of_old"}, headers: []string{asAdmin}, late: true},
 	}
+	patch := one
+	patch.body = `{"likes":4,"tags":null}`
+	listed := func(query string) exchange {
+		return exchange{query: query, headers: []string{asAdmin}, before: stored("post/1", "post/2")}
+	}
+	badPatch := map[int]exchange{}
+	for code, e := range bad {
+		e.body = patch.body
+		badPatch[code] = e
+	}
+	badPatch[40001] = exchange{path: one.path, headers: one.headers, before: one.before, body: `{"title":null}`}
 	return map[string]contractRoute{
+		"PATCH /v1/items/{id}": {good: []exchange{patch, patch.with(bearer)}, bad: badPatch},
 		"POST /v1/items": {
 			good: []exchange{
 				{headers: []string{asAdmin}, kind: "application/x-ndjson", body: item + "\n" + `{"id":"post/2"}`},
 				{headers: []string{bearer}, body: "[" + item + "]"},
 			},
 			bad: map[int]exchange{40001: {headers: []string{asAdmin, "Content-Encoding: br"}, body: item}},
+		},
+		"GET /v1/items": {
+			good: []exchange{
+				listed("?author=lee&tag=space&since=1772791200&cursor=eyJ0Ijo5OTk5OTk5OTk5LCJpZCI6InoifQ&limit=1"),
+				{headers: []string{bearer}, before: stored("post/1")},
+			},
+			bad: map[int]exchange{40001: listed("?cursor=x"), 40003: listed("?limit=201"), 50301: {headers: []string{asAdmin}, late: true}},
+		},
+		"POST /v1/items/counts": {
+			good: []exchange{
+				{headers: []string{asAdmin}, kind: "application/x-ndjson", body: counts + "\n" + `{"id":"never","likes":1}`, before: one.before},
+				{headers: []string{bearer}, body: "[" + counts + "]", before: one.before},
+			},
+			bad: map[int]exchange{40001: {headers: []string{asAdmin, "Content-Encoding: br"}, body: counts}},
 		},
 		"GET /v1/items/{id}":    {good: []exchange{one, one.with(bearer)}, bad: bad},
 		"DELETE /v1/items/{id}": {good: []exchange{one, one.with(bearer)}, bad: bad},
@@ -174,7 +201,7 @@ func rankingCases(stored func(...string) []exchange) map[string]contractRoute {
 	after.before = []exchange{put}
 	return map[string]contractRoute{
 		"POST /v1/explain": {
-			good: []exchange{explain, admin(`{"agent_id":"u_9","limit":1,"item":"never","ranking":{"decay":{"scale":"72h"}},"at":"2026-03-07T12:00:00Z"}`)},
+			good: []exchange{explain, admin(`{"agent_id":"u_9","feed":"home"}`), admin(`{"agent_id":"u_9","limit":1,"item":"never","ranking":{"decay":{"scale":"72h"}},"at":"2026-03-07T12:00:00Z"}`)},
 			bad: map[int]exchange{
 				40003: admin(`{"agent_id":"u_9","limit":0}`),
 				40004: admin(`{"agent_id":"u:9"}`),

@@ -2,11 +2,17 @@ package handler_test
 
 import (
 	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"gocloud.dev/blob"
+	"gocloud.dev/blob/fileblob"
 
 	"github.com/freshet/freshet/social"
 )
@@ -66,6 +72,44 @@ func names(n int) []string {
 	return list
 }
 
+// photoKey names an image of a public post.
+const photoKey = "0123456789abcdef0123456789abcdef"
+
+// seedImage stores the image that photoKey names.
+func seedImage(t *testing.T, store social.Store, dataDir string) {
+	t.Helper()
+	b, err := fileblob.OpenBucket(filepath.Join(dataDir, "media"), nil)
+	require.NoError(t, err)
+	require.NoError(t, b.WriteAll(t.Context(), photoKey[:2]+"/"+photoKey, []byte(tinyPNG), &blob.WriterOptions{ContentType: "image/png"}))
+	require.NoError(t, b.Close())
+	require.NoError(t, store.ReserveFiles(t.Context(), "post:photo", []string{photoKey}))
+	url := social.ImagePath + photoKey
+	p := social.Post{ID: "post:photo", Author: "u_1", Audience: social.Audience{Public: true}, Images: []social.Image{{URL: url, Thumbnail: url, Width: 1, Height: 1, Color: "#ff0000", Alt: "A dot"}}}
+	_, _, err = store.CreatePost(t.Context(), p, social.Creation{Files: 1})
+	require.NoError(t, err)
+}
+
+// tinyPNG is one red pixel.
+var tinyPNG = func() string {
+	var b strings.Builder
+	p := image.NewRGBA(image.Rect(0, 0, 1, 1))
+	p.Set(0, 0, color.RGBA{255, 0, 0, 255})
+	if err := png.Encode(&b, p); err != nil {
+		panic(err)
+	}
+	return b.String()
+}()
+
+// withFile is a form with a post and a file.
+func withFile(post, file string) exchange {
+	const line = "--x\r\nContent-Disposition: form-data; name="
+	return exchange{
+		op: "POST /v1/posts", headers: []string{asAgent}, kind: "multipart/form-data; boundary=x",
+		body: line + "\"post\"\r\nContent-Type: application/json\r\n\r\n" + post + "\r\n" +
+			line + "\"image\"; filename=\"x\"\r\nContent-Type: application/octet-stream\r\n\r\n" + file + "\r\n--x--\r\n",
+	}
+}
+
 // at is a path with one parameter.
 func at(id string) map[string]string { return map[string]string{"id": id} }
 
@@ -89,12 +133,26 @@ func postCases(func(...string) []exchange) map[string]contractRoute {
 				publish(rain), again,
 				publish(`{"caption":"We meet at six","tags":["plans"],"audience":{"followers":true,"circles":["c1"]},"mentions":["u_2"],"reply":"audience","react":"followers"}`),
 				publish(`{"caption":"For you","audience":{},"mentions":["u_2"]}`),
+				withFile(`{"images":[{"alt":"A dot"}]}`, tinyPNG),
 			},
 			bad: map[int]exchange{
 				40004: publish(`{"caption":"x","mentions":["a b"]}`),
 				40401: publish(rain, "Idempotency-Key: of-a-deleted-post"),
 				40901: reused,
+				41501: withFile(`{}`, "<svg/>"),
 				42201: publish(`{"caption":" "}`),
+			},
+		},
+		"GET /media/{key}": {
+			good: []exchange{
+				{path: map[string]string{"key": photoKey}},
+				{path: map[string]string{"key": photoKey}, headers: []string{"Range: bytes=0-9"}},
+				{path: map[string]string{"key": photoKey}, headers: []string{`If-None-Match: "` + photoKey + `"`}},
+			},
+			bad: map[int]exchange{
+				40004: {path: map[string]string{"key": photoKey}, headers: []string{"X-Agent-ID: a b"}},
+				40401: {path: map[string]string{"key": strings.Repeat("0", 32)}},
+				41601: {path: map[string]string{"key": photoKey}, headers: []string{"Range: bytes=9999-"}},
 			},
 		},
 		"GET " + post: {
@@ -233,6 +291,14 @@ func circleCases(func(...string) []exchange) map[string]contractRoute {
 		return exchange{path: map[string]string{"id": id, "agent": agent}, headers: headers}
 	}
 	return map[string]contractRoute{
+		"GET /v1/circles": {
+			good: []exchange{{headers: []string{asAgent}}, {query: "?limit=1&after=a", headers: []string{asAgent}}, {headers: []string{"X-Agent-ID: nobody"}}},
+			bad: map[int]exchange{
+				40001: {query: "?cursor=1", headers: []string{asAgent}},
+				40003: {query: "?limit=0", headers: []string{asAgent}},
+				40004: {query: "?after=a%20b", headers: []string{asAgent}},
+			},
+		},
 		"GET " + circle: {
 			good: []exchange{of("c1", "", asAgent), of("theirs", "", asAdmin)},
 			bad:  map[int]exchange{40004: of("a%20b", "", asAgent), 40301: of("theirs", "", asAgent), 40401: of("never", "", asAgent)},

@@ -303,12 +303,16 @@ func TestContract(t *testing.T) {
 		"application/x-ndjson": lines,
 		"text/html":            openapi3filter.PlainBodyDecoder,
 		"text/event-stream":    openapi3filter.PlainBodyDecoder,
+		"image/png":            openapi3filter.FileBodyDecoder,
+		"image/jpeg":           openapi3filter.FileBodyDecoder,
 	} {
 		openapi3filter.RegisterBodyDecoder(kind, decode)
 		t.Cleanup(func() { openapi3filter.UnregisterBodyDecoder(kind) })
 	}
-	c := openContract(t, func(*configs.Config) {})
+	dir := t.TempDir()
+	c := openContract(t, func(cfg *configs.Config) { cfg.DataDir = dir })
 	seedSocial(t, c.social)
+	seedImage(t, c.social, dir)
 	tokens := openContract(t, byTokens)
 	hasty := openContract(t, func(cfg *configs.Config) { cfg.Server.RateLimit, cfg.Server.RateBurst = 0.001, 1 })
 	unready := &contract{server: handler.NewUnready(t, contractToken), spec: c.spec}

@@ -6,9 +6,12 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/rs/cors"
+
+	"github.com/freshet/freshet/social"
 )
 
-// CORS says which pages of other origins may call /v1 and read /openapi.json.
+// CORS says which pages of other origins may call /v1 and read images and
+// /openapi.json.
 type CORS struct {
 	Origins     []string // exact, such as https://app.example.com, or "*" alone; none: no page but our own
 	Credentials bool     // browsers send cookies along; never with "*"
@@ -42,7 +45,7 @@ func newCORS(cfg CORS) *cors.Cors {
 // has answered. Operators' routes, such as /metrics, authenticate no caller, so a
 // page in an employee's browser must not read them.
 func (s *server) allowOrigin(w gin.ResponseWriter, r *http.Request) (preflight bool) {
-	if s.cors == nil || !strings.HasPrefix(r.URL.Path, "/v1/") && r.URL.Path != "/openapi.json" {
+	if s.cors == nil || !strings.HasPrefix(r.URL.Path, "/v1/") && !strings.HasPrefix(r.URL.Path, social.ImagePath) && r.URL.Path != "/openapi.json" {
 		return false
 	}
 	s.cors.HandlerFunc(w, r)

@@ -59,7 +59,7 @@ func appendPage(b []byte, req *engine.Request, a *engine.Answer) []byte {
 			b = append(b, ',')
 		}
 		first = false
-		if req.Why || len(a.Sources) > 0 || len(a.ShownBefore) > 0 {
+		if req.Why || len(a.Sources) > 0 || len(a.ShownBefore) > 0 || len(a.Trends) > 0 {
 			b = appendExplained(b, a, i)
 			continue
 		}

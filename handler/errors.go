@@ -14,6 +14,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/graph"
 	"github.com/freshet/freshet/jobs"
+	"github.com/freshet/freshet/media"
 	"github.com/freshet/freshet/popularity"
 	"github.com/freshet/freshet/ranking"
 	"github.com/freshet/freshet/recall"
@@ -29,8 +30,10 @@ var (
 	errNoRoute         = errors.New("no such route")
 	errNoMethod        = errors.New("the route does not accept this method; the Allow header lists those it accepts")
 	errTooLarge        = errors.New("too large")
+	errRange           = errors.New("the image has no such range; Content-Range says how long it is")
 	errRateLimited     = errors.New("too many requests of this agent")
 	errBusy            = errors.New("the server is busy; try again in a moment")
+	errUploads         = errors.New("too many uploads")
 	// errClientGone is for the log and the metrics only.
 	errClientGone = errors.New("the client disconnected before the answer was ready")
 )
@@ -68,6 +71,7 @@ var problems = []problem{
 	{is: popularity.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "what the agent has clicked and liked cannot be forgotten now; try again later"},
 	{is: events.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "events cannot be counted or read now; try again later"},
 	{is: social.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "the social store is unavailable; try again later"},
+	{is: media.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "images are unavailable; try again later"},
 	{is: timeline.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "timelines are unavailable; try again later"},
 	{is: jobs.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "the queue of jobs cannot be read or changed now; try again later"},
 	{is: trending.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "what is trending is not known yet; try again in some seconds"},
@@ -85,6 +89,8 @@ var problems = []problem{
 	{is: engine.ErrBadTime, status: http.StatusBadRequest, code: 40001},
 	{is: feed.ErrBadRanking, status: http.StatusBadRequest, code: 40001},
 	{is: feed.ErrBadItem, status: http.StatusBadRequest, code: 40001},
+	{is: catalog.ErrBadCursor, status: http.StatusBadRequest, code: 40001},
+	{is: catalog.ErrNotListed, status: http.StatusBadRequest, code: 40001},
 	{is: catalog.ErrBadBody, status: http.StatusBadRequest, code: 40001},
 	{is: graph.ErrBadBody, status: http.StatusBadRequest, code: 40001},
 	{is: events.ErrBadKind, status: http.StatusBadRequest, code: 40001},
@@ -98,18 +104,24 @@ var problems = []problem{
 	{is: catalog.ErrNotFound, status: http.StatusNotFound, code: 40401, msg: nothingThere},
 	// What is not there and what the caller may not see get one answer.
 	{is: social.ErrNotFound, status: http.StatusNotFound, code: 40401, msg: nothingThere},
+	{is: media.ErrNotFound, status: http.StatusNotFound, code: 40401, msg: nothingThere},
 	{is: jobs.ErrNotFound, status: http.StatusNotFound, code: 40401, msg: "not found: there is no job with this id"},
 	{is: errNoMethod, status: http.StatusMethodNotAllowed, code: 40501},
 	{is: cache.ErrConflict, status: http.StatusConflict, code: 40901, msg: cache.ErrConflict.Error()},
 	{is: social.ErrKeyUsed, status: http.StatusConflict, code: 40901, msg: "the Idempotency-Key was used for another post within a day; use a new one"},
 	{is: ranking.ErrChanged, status: http.StatusPreconditionFailed, code: 41201},
 	{is: ErrPrecondition, status: http.StatusPreconditionFailed, code: 41201},
+	{is: media.ErrType, status: http.StatusUnsupportedMediaType, code: 41501},
+	{is: errRange, status: http.StatusRequestedRangeNotSatisfiable, code: 41601},
+	{is: media.ErrImage, status: http.StatusUnprocessableEntity, code: 42201},
+	{is: media.ErrBusy, status: http.StatusServiceUnavailable, code: 50301},
 	{is: social.ErrBadPost, status: http.StatusUnprocessableEntity, code: 42201},
 	{is: social.ErrLimit, status: http.StatusUnprocessableEntity, code: 42202},
 	{is: errBusy, status: http.StatusServiceUnavailable, code: 50301},
 	{is: engine.ErrWatches, status: http.StatusServiceUnavailable, code: 50301},
 	{is: engine.ErrAgentWatches, status: http.StatusTooManyRequests, code: 42901},
 	{is: errRateLimited, status: http.StatusTooManyRequests, code: 42901},
+	{is: errUploads, status: http.StatusTooManyRequests, code: 42901},
 }
 
 // problemOf returns the answer to an error, with msg filled in.

@@ -66,6 +66,7 @@ func (s *server) explain(c *call, req engine.ExplainRequest) (engine.Explanation
 // explainBody is the body of POST /v1/explain.
 type explainBody struct {
 	Agent   string      `json:"agent_id"`
+	Feed    feed.Name   `json:"feed"`
 	Limit   int         `json:"limit"`
 	Item    *string     `json:"item"`
 	Ranking proposal    `json:"ranking"`
@@ -80,8 +81,8 @@ func decodeExplain(body []byte) (req engine.ExplainRequest, change proposal, err
 	if in.Agent == "" {
 		return req, nil, fmt.Errorf("%w: agent_id is missing; say whose feed to explain", feed.ErrBadID)
 	}
-	req = engine.ExplainRequest{Agent: in.Agent, Limit: in.Limit, At: in.At.Time}
-	err = cmp.Or(feed.CheckAgentID(in.Agent), checkLimit(in.Limit))
+	req = engine.ExplainRequest{Agent: in.Agent, Feed: in.Feed, Limit: in.Limit, At: in.At.Time}
+	err = cmp.Or(feed.CheckAgentID(in.Agent), in.Feed.Check(), checkLimit(in.Limit))
 	if in.Item != nil && err == nil {
 		req.Item, err = *in.Item, feed.CheckItemID(*in.Item)
 	}

@@ -66,6 +66,7 @@ func TestExplainReadsItsBody(t *testing.T) {
 			`{"agent_id":"u_1","limit":5,"item":"a/b:c","ranking":{"decay":{"scale":"72h"},"popularity":{"weight":0.5}},"at":"2026-03-06T13:00:00+01:00"}`,
 			engine.ExplainRequest{Agent: "u_1", Limit: 5, Item: "a/b:c", Ranking: &slower, At: noon},
 		},
+		"home":          {`{"agent_id":"u_1","feed":"home"}`, engine.ExplainRequest{Agent: "u_1", Feed: feed.HomeFeed, Limit: 20}},
 		"of a variant":  {`{"agent_id":"u_v","ranking":{"base":1}}`, engine.ExplainRequest{Agent: "u_v", Limit: 20, Ranking: &variant}},
 		"no change":     {`{"agent_id":"u_1","ranking":{}}`, engine.ExplainRequest{Agent: "u_1", Limit: 20, Ranking: &control}},
 		"Unix seconds":  {`{"agent_id":"u_1","at":1772798400}`, engine.ExplainRequest{Agent: "u_1", Limit: 20, At: noon}},

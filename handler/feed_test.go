@@ -286,7 +286,7 @@ func TestFeedSaysWhatWasDrawn(t *testing.T) {
 	}
 }
 
-func TestFeedSaysWhatIsPromoted(t *testing.T) {
+func TestFeedSaysWhatIsPromotedAndTrends(t *testing.T) {
 	t.Parallel()
 	const caption, rest = `{"id":"post:a","caption":"\"is_promoted\":false","in_feed":{"source":"`, `","has_liked":false,"can_reply":true,"can_react":true,"is_promoted":`
 	f := newFixture(t, nil)
@@ -297,16 +297,18 @@ func TestFeedSaysWhatIsPromoted(t *testing.T) {
 			Docs:        []feed.Doc{item, post, item, post},
 			Sources:     []feed.Source{feed.SourcePromoted, feed.SourcePromoted, feed.SourceDiscovery, feed.SourceDiscovery},
 			ShownBefore: []bool{true, false, false, false},
+			Trends:      []feed.Trend{6, 0, 2, 3},
 		}
 		if r.Why {
 			a.Why = [][]engine.Reason{{{Type: engine.ReasonFresh}}, {{Type: engine.ReasonFresh}}, nil, nil}
 		}
 		return a, nil
 	}
-	const others, why = `{"id":"a","in_feed":{"source":"discovery"}},` + caption + "discovery" + rest + `false}}`, `,"why":[{"type":"fresh"}]`
+	const others = `{"id":"a","in_feed":{"source":"discovery"}},` + caption + "discovery" + rest + `false,"trend":"warm"}}`
+	const why = `,"why":[{"type":"fresh"}]`
 	for body, why := range map[string]string{`{"action":"refresh"}`: "", `{"action":"refresh","why":true}`: why} {
 		got := f.do(t, "POST", "/v1/feed", body, asAgent)
-		require.Equal(t, `{"code":0,"msg":"success","data":{"items":[{"id":"a","in_feed":{"source":"promoted","is_promoted":true,"shown_before":true`+why+`}},`+
+		require.Equal(t, `{"code":0,"msg":"success","data":{"items":[{"id":"a","in_feed":{"source":"promoted","trend":"hot","is_promoted":true,"shown_before":true`+why+`}},`+
 			caption+"promoted"+rest+`true`+why+`}},`+others+`],"has_more":false}}`, got.body)
 	}
 }

@@ -79,29 +79,38 @@ func (s *server) listOf(list lister) func(*call) error {
 	}
 }
 
-// sendList answers with a page of a list.
-func (s *server) sendList(c *call, of string, list lister) error {
+// page reads the query of a page of a list by id.
+func (c *call) page() (after string, limit int, err error) {
 	ask := struct {
 		After queryText `json:"after"`
 		Limit int       `json:"limit"`
 	}{Limit: defaultAgents}
 	if err := c.decodeQuery(&ask); err != nil {
-		return err
+		return "", 0, err
 	}
 	if ask.Limit < 1 || ask.Limit > MaxAgents {
-		return fmt.Errorf("%w: limit must be a whole number from 1 to %d, not %d", engine.ErrBadLimit, MaxAgents, ask.Limit)
+		return "", 0, fmt.Errorf("%w: limit must be a whole number from 1 to %d, not %d", engine.ErrBadLimit, MaxAgents, ask.Limit)
 	}
 	if ask.After != "" {
 		if err := feed.CheckAgentID(string(ask.After)); err != nil {
-			return fmt.Errorf("after: %w", err)
+			return "", 0, fmt.Errorf("after: %w", err)
 		}
 	}
+	return string(ask.After), ask.Limit, nil
+}
+
+// sendList answers with a page of a list.
+func (s *server) sendList(c *call, of string, list lister) error {
+	after, limit, err := c.page()
+	if err != nil {
+		return err
+	}
 	data := agentList{Agents: []string{}}
-	err := s.gated(c, func(ctx context.Context) error {
-		agents, err := list(ctx, of, string(ask.After), ask.Limit+1)
-		if len(agents) > ask.Limit {
-			agents = agents[:ask.Limit]
-			data.Next = &agents[ask.Limit-1]
+	err = s.gated(c, func(ctx context.Context) error {
+		agents, err := list(ctx, of, after, limit+1)
+		if len(agents) > limit {
+			agents = agents[:limit]
+			data.Next = &agents[limit-1]
 		}
 		data.Agents = append(data.Agents, agents...)
 		return err

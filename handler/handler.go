@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net/http"
 	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -75,6 +76,13 @@ type Intake interface {
 	// [catalog.ErrUnavailable], or what r returned. The same stream may be read
 	// again.
 	Read(ctx context.Context, r io.Reader) (catalog.Report, error)
+	// Counts changes likes and comments of stored items, as Read stores items: entries
+	// of {"id","likes","comments"}, absolute. It may be repeated.
+	Counts(ctx context.Context, r io.Reader) (catalog.Report, error)
+	// Patch changes fields of a stored item by a JSON merge patch and returns the
+	// item. Errors wrap [feed.ErrBadItem], [feed.ErrBadID], [catalog.ErrNotFound] or
+	// [catalog.ErrUnavailable]. It may be repeated.
+	Patch(ctx context.Context, id string, patch []byte) (feed.Item, error)
 }
 
 // Items reads and deletes single items. [catalog.Catalog] implements it.
@@ -111,6 +119,7 @@ type Deps struct {
 	Explain  Explainer
 	Intake   Intake
 	Items    Items
+	List     catalog.Lister
 	Rankings Rankings
 	Offline  offline.Source
 	Health   Health
@@ -130,22 +139,22 @@ func (d Deps) validate() error {
 		return fmt.Errorf("handler: Deps.%s is missing", missing)
 	}
 	if d.Social != nil {
-		if missing := missingField(*d.Social, "Kept"); missing != "" {
+		if missing := missingField(*d.Social, "Kept", "Images"); missing != "" {
 			return fmt.Errorf("handler: Deps.Social.%s is missing", missing)
 		}
 	}
 	return nil
 }
 
-// missingField names the first field of a struct that is nil, but for one that
+// missingField names the first field of a struct that is nil, but for those that
 // may be.
-func missingField(of any, optional string) string {
+func missingField(of any, optional ...string) string {
 	fields := reflect.ValueOf(of)
 	for i := range fields.NumField() {
 		name := fields.Type().Field(i).Name
 		switch field := fields.Field(i); field.Kind() {
 		case reflect.Interface, reflect.Pointer:
-			if field.IsNil() && name != optional {
+			if field.IsNil() && !slices.Contains(optional, name) {
 				return name
 			}
 		}
@@ -155,20 +164,22 @@ func missingField(of any, optional string) string {
 
 // server holds what all routes share.
 type server struct {
-	cfg     Config
-	deps    Deps
-	log     *slog.Logger
-	auth    *authenticator
-	calls   sync.Pool // of *call
-	assets  map[string]static
-	feeds   gate     // agents' calls
-	loads   gate     // uploads
-	looks   gate     // explanations
-	studies gate     // comparisons and replays
-	rates   *limiter // nil: no rate limit
-	health  healthLog
-	openapi func() (static, error)
-	cors    *cors.Cors // nil: only our own pages
+	cfg      Config
+	deps     Deps
+	log      *slog.Logger
+	auth     *authenticator
+	calls    sync.Pool // of *call
+	assets   map[string]static
+	feeds    gate // agents' calls
+	loads    gate // uploads
+	looks    gate // explanations
+	studies  gate // comparisons and replays
+	shown    gate // images that are sent
+	pictures imageUploading
+	rates    *limiter // nil: no rate limit
+	health   healthLog
+	openapi  func() (static, error)
+	cors     *cors.Cors // nil: only our own pages
 }
 
 // releaseMode switches off gin's own prints, which bypass the log. It is global
@@ -192,11 +203,13 @@ func New(cfg Config, deps Deps) (http.Handler, error) {
 	}
 	s := &server{
 		cfg: cfg, deps: deps, log: deps.Log, auth: auth, rates: rates, cors: newCORS(cfg.CORS),
-		feeds:   gate{most: int64(cfg.MaxInFlight), shed: shedTotal.WithLabelValues("agents")},
-		loads:   gate{most: int64(cfg.MaxUploads), shed: shedTotal.WithLabelValues("uploads")},
-		looks:   gate{most: explainAtOnce, shed: shedTotal.WithLabelValues("explain")},
-		studies: gate{most: offlineAtOnce, shed: shedTotal.WithLabelValues("offline")},
-		openapi: sync.OnceValues(func() (static, error) { return describe(cfg.Version, deps.Social != nil) }),
+		feeds:    gate{most: int64(cfg.MaxInFlight), shed: shedTotal.WithLabelValues("agents")},
+		loads:    gate{most: int64(cfg.MaxUploads), shed: shedTotal.WithLabelValues("uploads")},
+		looks:    gate{most: explainAtOnce, shed: shedTotal.WithLabelValues("explain")},
+		studies:  gate{most: offlineAtOnce, shed: shedTotal.WithLabelValues("offline")},
+		pictures: imageUploading{shed: shedTotal.WithLabelValues("images")},
+		shown:    gate{most: int64(cfg.MaxInFlight), shed: shedTotal.WithLabelValues("media")},
+		openapi:  sync.OnceValues(func() (static, error) { return describe(cfg.Version, deps.Social != nil) }),
 	}
 	if s.assets, err = assets(); err != nil {
 		return nil, err
@@ -230,29 +243,9 @@ func (s *server) routes() (http.Handler, error) {
 	route := func(method, path, name string, fn func(*call) error) {
 		g.Handle(method, path, s.handle(method+" "+name, fn))
 	}
-	const profile, item = "/v1/agents/:agent_id/profile", "/v1/items/*id"
-	const profileName, itemName = "/v1/agents/{agent_id}/profile", "/v1/items/{id}"
-	route(http.MethodPost, "/v1/feed", "/v1/feed", s.postFeed)
-	route(http.MethodGet, "/v1/feed/guest", "/v1/feed/guest", s.getGuestFeed)
-	route(http.MethodPost, "/v1/impressions", "/v1/impressions", s.postImpressions)
-	route(http.MethodPost, "/v1/events", "/v1/events", s.postEvents)
-	route(http.MethodPut, profile, profileName, s.putProfile)
-	route(http.MethodGet, profile, profileName, s.getProfile)
-	route(http.MethodDelete, profile, profileName, s.deleteProfile)
-	route(http.MethodDelete, "/v1/agents/:agent_id/learned", "/v1/agents/{agent_id}/learned", s.deleteLearned)
-	route(http.MethodDelete, "/v1/agents/:agent_id", "/v1/agents/{agent_id}", s.deleteAgent)
-	route(http.MethodPost, "/v1/explain", "/v1/explain", s.postExplain)
-	route(http.MethodPost, "/v1/items", "/v1/items", s.postItems)
-	route(http.MethodGet, item, itemName, s.getItem)
-	route(http.MethodDelete, item, itemName, s.deleteItem)
-	route(http.MethodGet, "/v1/ranking", "/v1/ranking", s.getRanking)
-	route(http.MethodPut, "/v1/ranking", "/v1/ranking", s.putRanking)
-	route(http.MethodGet, "/v1/ranking/history", "/v1/ranking/history", s.getRankingHistory)
-	route(http.MethodGet, "/v1/ranking/report", "/v1/ranking/report", s.getReport)
-	route(http.MethodPost, "/v1/ranking/revert", "/v1/ranking/revert", s.revertRanking)
-	route(http.MethodPost, "/v1/compare", "/v1/compare", s.postCompare)
-	route(http.MethodPost, "/v1/replay", "/v1/replay", s.postReplay)
-
+	s.feedRoutes(route)
+	s.itemRoutes(route)
+	s.rankingRoutes(route)
 	if s.deps.Social != nil {
 		s.socialRoutes(route)
 	}
@@ -276,6 +269,41 @@ func (s *server) routes() (http.Handler, error) {
 	g.NoRoute(s.handle("unmatched", func(*call) error { return errNoRoute }))
 	g.NoMethod(s.handle("unmatched", func(*call) error { return errNoMethod }))
 	return g, nil
+}
+
+// feedRoutes are those about a reader: feeds, what they do, and their profiles.
+func (s *server) feedRoutes(route router) {
+	const profile, profileName = "/v1/agents/:agent_id/profile", "/v1/agents/{agent_id}/profile"
+	route(http.MethodPost, "/v1/feed", "/v1/feed", s.postFeed)
+	route(http.MethodGet, "/v1/feed/guest", "/v1/feed/guest", s.getGuestFeed)
+	route(http.MethodPost, "/v1/impressions", "/v1/impressions", s.postImpressions)
+	route(http.MethodPost, "/v1/events", "/v1/events", s.postEvents)
+	route(http.MethodPut, profile, profileName, s.putProfile)
+	route(http.MethodGet, profile, profileName, s.getProfile)
+	route(http.MethodDelete, profile, profileName, s.deleteProfile)
+	route(http.MethodDelete, "/v1/agents/:agent_id/learned", "/v1/agents/{agent_id}/learned", s.deleteLearned)
+	route(http.MethodDelete, "/v1/agents/:agent_id", "/v1/agents/{agent_id}", s.deleteAgent)
+	route(http.MethodPost, "/v1/explain", "/v1/explain", s.postExplain)
+}
+
+func (s *server) itemRoutes(route router) {
+	const item, itemName = "/v1/items/*id", "/v1/items/{id}"
+	route(http.MethodGet, "/v1/items", "/v1/items", s.getItems)
+	route(http.MethodPost, "/v1/items", "/v1/items", s.postItems)
+	route(http.MethodPost, "/v1/items/counts", "/v1/items/counts", s.postItemCounts)
+	route(http.MethodGet, item, itemName, s.getItem)
+	route(http.MethodPatch, item, itemName, s.patchItem)
+	route(http.MethodDelete, item, itemName, s.deleteItem)
+}
+
+func (s *server) rankingRoutes(route router) {
+	route(http.MethodGet, "/v1/ranking", "/v1/ranking", s.getRanking)
+	route(http.MethodPut, "/v1/ranking", "/v1/ranking", s.putRanking)
+	route(http.MethodGet, "/v1/ranking/history", "/v1/ranking/history", s.getRankingHistory)
+	route(http.MethodGet, "/v1/ranking/report", "/v1/ranking/report", s.getReport)
+	route(http.MethodPost, "/v1/ranking/revert", "/v1/ranking/revert", s.revertRanking)
+	route(http.MethodPost, "/v1/compare", "/v1/compare", s.postCompare)
+	route(http.MethodPost, "/v1/replay", "/v1/replay", s.postReplay)
 }
 
 // gate limits how many calls are processed at once; most 0 is no limit.

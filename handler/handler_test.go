@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -120,6 +122,37 @@ func (m mapItems) Put(_ context.Context, items []feed.Item) ([]error, error) {
 	return nil, nil
 }
 
+func (m mapItems) Update(_ context.Context, ids []string, change func(feed.Item) (feed.Item, error)) ([]catalog.Updated, error) {
+	out := make([]catalog.Updated, len(ids))
+	for i, id := range ids {
+		out[i].Item, out[i].Err = m.update(id, change)
+	}
+	return out, nil
+}
+
+func (m mapItems) update(id string, change func(feed.Item) (feed.Item, error)) (it feed.Item, err error) {
+	if _, ok := m[id]; !ok {
+		return it, catalog.ErrNotFound
+	}
+	if err := json.Unmarshal([]byte(m[id]), &it); err != nil {
+		return it, err
+	}
+	if it, err = change(it); err != nil {
+		return it, err
+	}
+	data, err := json.Marshal(it)
+	m[id] = string(data)
+	return it, err
+}
+
+func (m mapItems) List(_ context.Context, s catalog.Selection) (page catalog.Page, err error) {
+	for _, id := range slices.Sorted(maps.Keys(m)) {
+		page.Items = append(page.Items, feed.Doc{ID: id, JSON: json.RawMessage(m[id])})
+	}
+	page.Items = page.Items[:min(s.Limit, len(page.Items))]
+	return page, nil
+}
+
 func (m mapItems) Remove(_ context.Context, id string) error {
 	if _, ok := m[id]; !ok {
 		return catalog.ErrNotFound
@@ -138,6 +171,14 @@ type noOffline struct{ offline.Source }
 type noGuest struct{ Guest }
 
 type intakeFunc func(ctx context.Context, r io.Reader) (catalog.Report, error)
+
+func (f intakeFunc) Counts(context.Context, io.Reader) (catalog.Report, error) {
+	return catalog.Report{}, catalog.ErrUnavailable
+}
+
+func (f intakeFunc) Patch(context.Context, string, []byte) (feed.Item, error) {
+	return feed.Item{}, catalog.ErrNotFound
+}
 
 func (f intakeFunc) Read(ctx context.Context, r io.Reader) (catalog.Report, error) { return f(ctx, r) }
 
@@ -179,7 +220,7 @@ func newFixture(t testing.TB, change func(*Config, *Deps)) *fixture {
 	}
 	cfg := Config{Auth: Auth{AdminToken: adminToken}}
 	deps := Deps{
-		Feed: f.feed, Profiles: f.profiles, Explain: noExplain{}, Items: f.items, Intake: catalog.NewIngest(f.items, catalog.IngestConfig{}),
+		Feed: f.feed, Profiles: f.profiles, Explain: noExplain{}, Items: f.items, List: f.items, Intake: catalog.NewIngest(f.items, catalog.IngestConfig{}),
 		Rankings: noRankings{}, Offline: noOffline{}, Reactions: &fakeReactions{}, Counts: countsFunc(nil), Guest: noGuest{},
 		Health: healthFunc(func(context.Context) map[string]Dependency { return nil }),
 		Log:    slog.New(slog.NewJSONHandler(f.log, nil)),
@@ -251,7 +292,7 @@ func TestUnknownRoutesAndMethodsAnswerInTheEnvelope(t *testing.T) {
 		{"POST", "/v1/agents/u_1/profile/x", 404, 40401},
 		{"GET", "/v1/feed", 405, 40501},
 		{"PATCH", "/v1/agents/u_1/profile", 405, 40501},
-		{"GET", "/v1/items", 405, 40501},
+		{"PUT", "/v1/items", 405, 40501},
 		{"PUT", "/v1/items/a", 405, 40501},
 		{"POST", "/livez", 405, 40501},
 	} {
@@ -269,7 +310,7 @@ func TestUnknownRoutesAndMethodsAnswerInTheEnvelope(t *testing.T) {
 func TestNewRefusesAConfigurationThatCannotTellCallersApart(t *testing.T) {
 	t.Parallel()
 	deps := Deps{
-		Feed: &fakeFeed{}, Profiles: &mapProfiles{}, Explain: noExplain{}, Items: mapItems{}, Intake: catalog.NewIngest(mapItems{}, catalog.IngestConfig{}),
+		Feed: &fakeFeed{}, Profiles: &mapProfiles{}, Explain: noExplain{}, Items: mapItems{}, List: mapItems{}, Intake: catalog.NewIngest(mapItems{}, catalog.IngestConfig{}),
 		Rankings: noRankings{}, Offline: noOffline{}, Reactions: &fakeReactions{}, Counts: countsFunc(nil), Guest: noGuest{},
 		Health: healthFunc(func(context.Context) map[string]Dependency { return nil }),
 		Log:    slog.New(slog.DiscardHandler),

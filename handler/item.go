@@ -40,6 +40,25 @@ func (s *server) getItem(c *call) error {
 	return nil
 }
 
+// patchItem answers PATCH /v1/items/{id} with the item as it is stored.
+func (s *server) patchItem(c *call) error {
+	id, err := s.itemID(c)
+	if err != nil {
+		return err
+	}
+	patch, err := c.readBody(feed.MaxItemBytes)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := s.deadline(c)
+	defer cancel()
+	it, err := s.deps.Intake.Patch(ctx, id, patch)
+	if err != nil {
+		return err
+	}
+	return c.succeed(it)
+}
+
 // deleteItem answers DELETE /v1/items/{id}.
 func (s *server) deleteItem(c *call) error {
 	id, err := s.itemID(c)

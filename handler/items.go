@@ -21,6 +21,14 @@ func (s *server) postItems(c *call) error {
 	})
 }
 
+// postItemCounts answers POST /v1/items/counts.
+func (s *server) postItemCounts(c *call) error {
+	return s.upload(c, func(ctx context.Context, body io.Reader) (any, error) {
+		report, err := s.deps.Intake.Counts(ctx, body)
+		return withErrors(report), err
+	})
+}
+
 // upload reads the body of an admin's call, packed or not, by read, which stores
 // what is in it as it arrives. The answer to an upload that ends early has its
 // report of what was stored before.

@@ -45,6 +45,8 @@ func (q jobsQuery) filter() (jobs.Filter, error) {
 		return f, fmt.Errorf("%w: kind must be one of %v, not %.40q", errBadRequest, jobs.Kinds(), f.Kind)
 	case f.State != "" && !slices.Contains(jobs.States(), f.State):
 		return f, fmt.Errorf("%w: state must be one of %v, not %.40q", errBadRequest, jobs.States(), f.State)
+	case f.After < 0:
+		return f, fmt.Errorf("%w: after must be the id of a job, or 0, not %d", errBadRequest, f.After)
 	case f.Limit < 1 || f.Limit > MaxJobs:
 		return f, fmt.Errorf("%w: limit must be a whole number from 1 to %d, not %d", engine.ErrBadLimit, MaxJobs, f.Limit)
 	}

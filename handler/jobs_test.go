@@ -47,6 +47,8 @@ func TestListJobs(t *testing.T) {
 	require.Len(t, listJobs(t, f, "?key=post:a&state=pending").Jobs, 2)
 	require.Empty(t, listJobs(t, f, "?state=dead").Jobs)
 	require.Empty(t, listJobs(t, f, "?key=1").Jobs)
+	require.Len(t, listJobs(t, f, "?kind=&state=&key=").Jobs, 4, "an empty text is none")
+	require.Equal(t, 40001, f.do(t, "GET", "/v1/jobs?after=-1", "", asAdmin).Code)
 }
 
 func TestRetryAndDropJobs(t *testing.T) {

@@ -102,6 +102,7 @@ func TestEverySocialRouteOfAnAgentCountsForItsRate(t *testing.T) {
 		{"DELETE", "/v1/agents/u_1/following/u_2"},
 		{"PUT", "/v1/agents/u_1/blocked/u_2"},
 		{"DELETE", "/v1/agents/u_1/blocked/u_2"},
+		{"GET", "/v1/circles"},
 		{"GET", "/v1/circles/c1"},
 		{"PUT", "/v1/circles/c1"},
 		{"DELETE", "/v1/circles/c1"},

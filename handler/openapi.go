@@ -54,6 +54,7 @@ func describe(version string, social bool) (static, error) {
 		return static{}, err
 	}
 	dropUnusedTags(whole)
+	nameSchemas(whole)
 	var b bytes.Buffer
 	if err := writeJSON(&b, whole); err != nil {
 		return static{}, err

@@ -12,7 +12,7 @@ import (
 )
 
 // pagePolicy allows a page to load only what this server serves.
-const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // assets are the embedded pages by their path, such as feed/index.html, read once

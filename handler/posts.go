@@ -58,6 +58,10 @@ type postBody struct {
 	Mentions []string         `json:"mentions"`
 	Reply    social.Right     `json:"reply"`
 	React    social.Right     `json:"react"`
+	// Images describes the files of a form, in their order.
+	Images []struct {
+		Alt string `json:"alt"`
+	} `json:"images"`
 }
 
 func (b *postBody) post(author string) social.Post {
@@ -82,27 +86,38 @@ func (s *server) createPost(c *call) error {
 	if err != nil {
 		return err
 	}
+	if hasFiles(c.gin.Request) {
+		return s.createWithImages(c, author, key)
+	}
 	var in postBody
 	if err := c.readJSON(MaxPostBody, &in); err != nil {
 		return err
 	}
+	if len(in.Images) > 0 {
+		return fmt.Errorf("%w: images describes files, and JSON has none; send multipart/form-data with the fields post and image", social.ErrBadPost)
+	}
+	return s.answerPost(c, in.post(author), social.Creation{Key: key}, new(bool))
+}
+
+// answerPost creates a post and answers with it; created says whether it was.
+func (s *server) answerPost(c *call, p social.Post, how social.Creation, created *bool) error {
 	var card social.Card
 	status := http.StatusCreated
-	err = s.work(c, func(ctx context.Context) error {
-		post, created, err := s.deps.Social.Store.CreatePost(ctx, in.post(author), social.Creation{Key: key})
+	err := s.work(c, func(ctx context.Context) error {
+		post, isNew, err := s.deps.Social.Store.CreatePost(ctx, p, how)
 		if err != nil {
 			return err
 		}
-		if !created {
+		if *created = isNew; !isNew {
 			status = http.StatusOK
 		}
-		card, err = s.card(ctx, author, post.ID)
+		card, err = s.card(ctx, p.Author, post.ID)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	c.sendEntry(status, author, &card)
+	c.sendEntry(status, p.Author, &card)
 	return nil
 }
 

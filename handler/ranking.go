@@ -136,7 +136,8 @@ func ifMatch(r *http.Request) (*int, error) {
 	if len(values) == 1 {
 		tag, quoted := strings.CutPrefix(plainTag(strings.TrimSpace(values[0])), `"`)
 		tag, closed := strings.CutSuffix(tag, `"`)
-		if version, err := strconv.Atoi(tag); quoted && closed && err == nil {
+		if number, err := strconv.ParseUint(tag, 10, 63); quoted && closed && err == nil {
+			version := int(number)
 			return &version, nil
 		}
 	}

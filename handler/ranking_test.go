@@ -127,7 +127,7 @@ func TestRankingETags(t *testing.T) {
 		require.Equal(t, `"1"`, w.Header().Get("ETag"))
 		require.Equal(t, status == 304, w.Body.Len() == 0)
 	}
-	for tag, status := range map[string]int{`"0"`: 412, `"2"`: 412, `1`: 400, `"1`: 400, `"x"`: 400, `W/"1"`: 400, `"1", "2"`: 400} {
+	for tag, status := range map[string]int{`"0"`: 412, `"2"`: 412, `1`: 400, `"1`: 400, `"x"`: 400, `"+1"`: 400, `"-1"`: 400, `W/"1"`: 400, `"1", "2"`: 400} {
 		got := f.do(t, "PUT", "/v1/ranking", `{"ranking":{"base":2}}`, asAdmin, "If-Match: "+tag)
 		require.Equal(t, status, got.status, tag)
 		got = f.do(t, "POST", "/v1/ranking/revert", `{"version":0}`, asAdmin, "If-Match: "+tag)

@@ -13,11 +13,13 @@ import (
 )
 
 // Social is what the routes of posts, follows and timelines use. All fields but
-// Kept and FollowsByApp are required.
+// Kept, Images and FollowsByApp are required.
 type Social struct {
 	Store social.Store
 	// Kept shows public posts while the store cannot be asked; nil: nothing does.
-	Kept      social.KeptCards
+	Kept social.KeptCards
+	// Images are those of posts; nil: the server takes none.
+	Images    Images
 	Timelines Timelines
 	Watcher   Watcher
 	Queue     jobs.Queue
@@ -53,6 +55,7 @@ func (s *server) socialRoutes(route router) {
 		})
 	}
 	s.postRoutes(personal)
+	s.imageRoutes(route)
 	s.timelineRoutes(personal)
 	s.authorRoutes(personal)
 	s.followRoutes(personal)
@@ -150,11 +153,15 @@ func (t queryText) position() (social.Position, error) {
 	return p, nil
 }
 
+// maxPositionTime is the largest time of a position, in Unix seconds: 18 digits, so
+// that a pattern can say it.
+const maxPositionTime = 1e18 - 1
+
 // parsePosition reads what cursorOf writes.
 func parsePosition(text string) (p social.Position, ok bool) {
 	last := strings.LastIndexByte(text, ':')
 	at, err := strconv.ParseInt(text[last+1:], 10, 64)
-	if last < 0 || err != nil || at < 1 || strconv.FormatInt(at, 10) != text[last+1:] || social.CheckPostID(text[:last]) != nil {
+	if last < 0 || err != nil || at < 1 || at > maxPositionTime || strconv.FormatInt(at, 10) != text[last+1:] || social.CheckPostID(text[:last]) != nil {
 		return p, false
 	}
 	return social.Position{At: at, ID: text[:last]}, true

@@ -72,7 +72,7 @@ func TestWithoutTheSocialHalfItsRoutesDoNotExist(t *testing.T) {
 		require.Equal(t, 40401, f.do(t, "GET", path, "", asAgent, asAdmin).Code, path)
 	}
 	_, err := New(Config{}, Deps{
-		Feed: f.feed, Profiles: f.profiles, Explain: noExplain{}, Items: f.items, Intake: catalog.NewIngest(f.items, catalog.IngestConfig{}),
+		Feed: f.feed, Profiles: f.profiles, Explain: noExplain{}, Items: f.items, List: f.items, Intake: catalog.NewIngest(f.items, catalog.IngestConfig{}),
 		Rankings: noRankings{}, Offline: noOffline{}, Reactions: &fakeReactions{}, Counts: countsFunc(nil), Guest: noGuest{},
 		Health: healthFunc(func(context.Context) map[string]Dependency { return nil }), Log: slog.New(slog.DiscardHandler),
 		Social: &Social{},
@@ -250,9 +250,10 @@ func TestTimelinePages(t *testing.T) {
 		require.Equal(t, want, got, path)
 		require.Len(t, data[pageOfEntries](t, f.do(t, "GET", path, "", asAgent)).Items, engine.DefaultLimit)
 		for query, code := range map[string]int{
-			"?limit=0": 40003, "?limit=101": 40003, "?limit=ten": 40003, "?cursor=": 0, "?page=2": 40001,
+			"?limit=0": 40003, "?limit=101": 40003, "?limit=ten": 40003, "?page=2": 40001,
+			"?cursor=": 0, "?limit=": 40003, "?cursor=&cursor=": 40001,
 			"?cursor=5": 40001, "?cursor=1e3": 40001, "?cursor=post:a": 40001, "?cursor=post:a:": 40001, "?cursor=a:5": 40001, "?cursor=post:a:b:5": 40001,
-			"?cursor=post:a:0": 40001, "?cursor=post:a:%2B5": 40001, "?cursor=post:a:007": 40001, "?cursor=post:a:-5": 40001, "?cursor=post:a:99999999999999999999": 40001, "?cursor=:5": 40001,
+			"?cursor=post:a:0": 40001, "?cursor=post:a:%2B5": 40001, "?cursor=post:a:007": 40001, "?cursor=post:a:-5": 40001, "?cursor=post:a:99999999999999999999": 40001, "?cursor=post:a:1000000000000000000": 40001, "?cursor=post:a:999999999999999999": 0, "?cursor=:5": 40001,
 			"?cursor=post:a:5&cursor=post:a:5": 40001, "?cursor=post%3Aa%3A5": 0, "?cursor=null": 40001,
 		} {
 			got := f.do(t, "GET", path+query, "", asAgent)
@@ -372,6 +373,10 @@ func TestCircles(t *testing.T) {
 	require.Equal(t, success(`{"id":"c1","owner":"u_1","name":"Old friends","size":2}`), circle("GET", "c1", "", asAgent))
 	require.Equal(t, success(`{"id":"c1","owner":"u_1","size":0}`), circle("PUT", "c1", `{"members":[]}`, asAgent), "none is an answer, too")
 	require.Equal(t, success(`{"id":"c2","owner":"u_7","size":0}`), circle("PUT", "c2", `{"owner":"u_7"}`, asAdmin))
+	require.Equal(t, success(`{"id":"c0","owner":"u_1","name":"Zero","size":0}`), circle("PUT", "c0", `{"name":"Zero"}`, asAgent))
+	require.Equal(t, success(`{"circles":[{"id":"c0","owner":"u_1","name":"Zero","size":0}],"next_after":"c0"}`), f.do(t, "GET", "/v1/circles?limit=1", "", asAgent).body)
+	require.Equal(t, success(`{"circles":[{"id":"c1","owner":"u_1","size":0}],"next_after":null}`), f.do(t, "GET", "/v1/circles?after=c0", "", asAgent).body)
+	require.Equal(t, success(`{"circles":[],"next_after":null}`), f.do(t, "GET", "/v1/circles", "", as("u_9")).body)
 	for _, call := range [][3]string{
 		{"GET", "c1", ""}, {"PUT", "c1", "{}"}, {"DELETE", "c1", ""}, {"GET", "c1/members", ""}, {"PUT", "c1/members/u_2", ""}, {"DELETE", "c1/members/u_4", ""},
 	} {

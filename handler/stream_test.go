@@ -31,9 +31,9 @@ func (oneAuthor) CelebritiesOf(_ context.Context, readers []string) ([]social.Pu
 	return make([]social.Pulled, len(readers)), nil
 }
 
-func (oneAuthor) Cards(_ context.Context, _ string, posts []social.Known) ([]social.Card, error) {
-	cards := make([]social.Card, len(posts))
-	for i, p := range posts {
+func (oneAuthor) CardsOf(_ context.Context, asked []social.Asked) ([]social.Card, error) {
+	cards := make([]social.Card, len(asked))
+	for i, p := range asked {
 		cards[i] = social.Card{ID: p.ID, Visible: true, Reason: social.Follow, CreatedAt: time.Now().Unix()}
 	}
 	return cards, nil

@@ -10,8 +10,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// appendExplained appends an item of an answer that says what brought its items,
-// which were shown before or why they are there. That stands in in_feed, which only posts have without any.
+// appendExplained appends an item of an answer that says what brought its items, which
+// trend, which were shown before or why they are there. That stands in in_feed, which only posts have without any.
 func appendExplained(b []byte, a *engine.Answer, i int) []byte {
 	doc := a.Docs[i]
 	var why []engine.Reason
@@ -30,13 +30,20 @@ func appendExplained(b []byte, a *engine.Answer, i int) []byte {
 	}
 	head, ok := bytes.CutSuffix(text, []byte(end))
 	shown := len(a.ShownBefore) > 0 && a.ShownBefore[i]
+	trend := ""
+	if len(a.Trends) > 0 {
+		trend = a.Trends[i].Mark()
+	}
 	promoted := source == feed.SourcePromoted.String() // of an item: a post says so where its source stands
-	if len(why) == 0 && source == "" && !shown || !ok {
+	if len(why) == 0 && source == "" && trend == "" && !shown || !ok {
 		return append(b, text...)
 	}
 	b = append(append(b, head...), begin...)
 	if source != "" {
 		b = append(append(append(b, `"source":"`...), source...), `",`...) // a constant
+	}
+	if trend != "" {
+		b = append(append(append(b, `"trend":"`...), trend...), `",`...) // a constant, too
 	}
 	if promoted {
 		b = append(b, `"is_promoted":true,`...)

@@ -48,6 +48,7 @@ const (
 	Member  Kind = "member"  // circle/agent: the circle's posts in the agent's list
 	Author  Kind = "author"  // author: how their posts get to followers
 	Erase   Kind = "erase"   // agent: what is left of them
+	Images  Kind = "images"  // post: its files in the blob store
 )
 
 // Everybody stands for all authors in the key of a [Pair]: so many have changed
@@ -55,11 +56,11 @@ const (
 const Everybody = "*"
 
 // Kinds lists them all.
-func Kinds() []Kind { return []Kind{Deliver, Index, Count, Pair, Member, Author, Erase} }
+func Kinds() []Kind { return []Kind{Deliver, Index, Count, Pair, Member, Author, Erase, Images} }
 
 // Kept reports whether completed rows of a kind stay for [CompletedLives]: those
 // of lists do, which a Redis may lose. Others are removed when they are done.
-func (k Kind) Kept() bool { return k != Index && k != Count }
+func (k Kind) Kept() bool { return k != Index && k != Count && k != Images }
 
 // PairKey is the key of two ids, which never have a slash.
 func PairKey(first, second string) string { return first + "/" + second }

@@ -376,13 +376,20 @@ func TestGuestsGetWhatIsForEverybody(t *testing.T) {
 	r.promote(social.Promotion{ID: "go", Tags: []string{"go"}})
 	r.promote(social.Promotion{ID: "de", Langs: []string{"de"}})
 	r.refresh()
-	got := ids(r.Guest(noon, 100))
+	guests := func(drawn, at time.Time, n int) []string {
+		got, err := r.Guests(func() time.Time { return drawn }).Propose(t.Context(), feed.Query{Origin: at, N: n})
+		require.NoError(t, err)
+		require.Empty(t, got.Next)
+		return ids(got.Proposals)
+	}
+	got := guests(noon, noon, 100)
 	require.Len(t, got, 20)
 	assert.NotContains(t, got, "go")
 	assert.NotContains(t, got, "de")
-	assert.Equal(t, got, ids(r.Guest(noon.Add(time.Minute-1), 100)))
-	assert.Equal(t, got[:3], ids(r.Guest(noon, 3)))
-	assert.NotEqual(t, got, ids(r.Guest(noon.Add(time.Minute), 100)))
+	assert.Equal(t, got, guests(noon, noon.Add(time.Minute), 100), "at another time")
+	assert.Equal(t, got[:3], guests(noon, noon, 3))
+	assert.NotEqual(t, got, guests(noon.Add(5*time.Minute), noon, 100), "drawn anew")
+	assert.Empty(t, guests(noon, noon.Add(time.Hour), 100), "all have ended")
 }
 
 func TestOfSeveralPromotionsOneIsChosen(t *testing.T) {

@@ -38,12 +38,22 @@ func (s *Source) Propose(ctx context.Context, q feed.Query) (recall.Proposals, e
 	}), nil
 }
 
-// Guest proposes at most n for nobody in particular: only what is for everybody. It
-// is the same for a minute, on every server that knows the same promotions.
-func (s *Source) Guest(at time.Time, n int) []recall.Proposal {
-	at = at.UTC().Truncate(time.Minute)
-	drawn := s.known.Load().draw(mix(uint64(at.Unix())), at, func(p *promoted) bool { return !p.Targeted() })
-	return page(drawn, start, n, func(*promoted) bool { return true }).Proposals
+// Guests returns what proposes to the guest feed: what is for everybody, in an order that
+// changes when drawn tells another time. So it is the same on every server that knows the
+// same promotions and time.
+func (s *Source) Guests(drawn func() time.Time) recall.Proposer { return guests{s, drawn} }
+
+type guests struct {
+	of    *Source
+	drawn func() time.Time
+}
+
+// Propose implements [recall.Proposer]. Of q it uses Origin and N, and it has no error.
+func (g guests) Propose(_ context.Context, q feed.Query) (recall.Proposals, error) {
+	drawn := g.of.known.Load().draw(mix(uint64(g.drawn().Unix())), q.Origin, func(p *promoted) bool { return !p.Targeted() })
+	out := page(drawn, start, q.N, func(*promoted) bool { return true })
+	out.Next = "" // nobody asks for more
+	return out, nil
 }
 
 // page is the first n behind a place that may be shown, one of each group.

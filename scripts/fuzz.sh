@@ -22,6 +22,7 @@ targets='
 ./dedup/journal    FuzzScan          a whole journal file
 ./dedup/memory     FuzzDecodeFilter  a stored filter
 ./dedup/redisbloom/mirror FuzzHeader  the header of a dumped filter
+./media            FuzzMake          an image that is sent
 ./social           FuzzHashtags      the hashtags of a caption
 ./graph            FuzzDecode        an event of another system
 ./feed/words       FuzzEach          words of a title or a summary

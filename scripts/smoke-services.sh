@@ -14,7 +14,7 @@ pids=()
 stop() {
   for p in "${pids[@]}"; do kill -TERM "$p" 2>/dev/null || true; done
   for p in "${pids[@]}"; do wait "$p" 2>/dev/null || true; done
-  curl -s -o /dev/null -X DELETE "$FRESHET_TEST_ELASTICSEARCH/$run,$run-*" || true
+  curl -s -o /dev/null -X DELETE "$FRESHET_TEST_ELASTICSEARCH/$run,$run-agents,$run-ranking?ignore_unavailable=true" || true
   rm -rf "$work"
 }
 : "${FRESHET_TEST_REDIS:?start the services first}" "${FRESHET_TEST_ELASTICSEARCH:?}" "${FRESHET_TEST_POSTGRES:?}"

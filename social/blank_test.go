@@ -31,9 +31,9 @@ func TestBlankTexts(t *testing.T) {
 		p := social.Post{ID: "post:p", Author: "a", CreatedAt: 1, Caption: text, Audience: social.Audience{Public: true}}
 		p.Normalize()
 		require.ErrorIs(t, p.Validate(now), social.ErrBadPost, name)
-		p.Media = []social.Media{{Key: "k"}}
+		p.Images = []social.Image{{URL: "/media/k"}}
 		require.NoError(t, p.Validate(now), "%s: an image without a caption", name)
-		p.Media[0].Alt = text
+		p.Images[0].Alt = text
 		require.ErrorIs(t, p.Validate(now), social.ErrBadPost, name)
 		require.ErrorIs(t, social.Edit{Alts: &[]string{text}}.Validate(), social.ErrBadPost, name)
 		require.ErrorIs(t, social.Edit{Tags: &[]string{text}}.Validate(), social.ErrBadPost, name)

@@ -14,7 +14,8 @@
 //
 //	a post is created                      deliver <post>; index <post> if it is public
 //	it is edited                           index <post> if it is public
-//	it is deleted                          deliver <post>; index <post> if it is public
+//	it is deleted                          deliver <post>; index <post> if it is public; images <post> if it has some
+//	files are reserved for a post          images <post>, after [ReservedFor], unless it is created
 //	it is liked, or its counts are told    count <post>, after 30 s, not raised while it waits
 //	a follow, a block and their opposites  pair <author>/<agent>, of a block both ways; none for [Server]
 //	many follows are made at once          pair */<agent>, of each agent

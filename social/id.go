@@ -20,7 +20,7 @@ const PostPrefix = feed.PostPrefix
 // Limits that this package checks. Lengths are in characters.
 const (
 	MaxCaption       = 5000
-	MaxMedia         = 10
+	MaxImages        = 10
 	MaxAlt           = 1500
 	MaxMentions      = 100
 	MaxCircles       = 20 // circles a post may address

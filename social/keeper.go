@@ -64,6 +64,24 @@ func (k *Keeper) Cards(ctx context.Context, reader string, posts []Known) ([]Car
 	return cards, err
 }
 
+// KeepAhead has the public ones of posts kept that were not lately, before anybody
+// reads them, and reports how many it asked the store about: who may see the others is
+// for nobody to remember. Errors are those of [Cards].
+func (k *Keeper) KeepAhead(ctx context.Context, ids []string) (asked int, err error) {
+	now := k.clock()
+	var posts []Known
+	for _, id := range ids {
+		if last, ok := k.lately.Get(id); !ok || !now.Before(last.until) {
+			posts = append(posts, Known{ID: id})
+		}
+	}
+	if len(posts) == 0 {
+		return 0, nil
+	}
+	_, err = k.Cards(ctx, "", posts)
+	return len(posts), err
+}
+
 // note has the public ones of the cards kept that were not lately. It never waits.
 func (k *Keeper) note(cards []Card) {
 	now := k.clock()

@@ -82,6 +82,52 @@ func TestKeeperKeepsWhatItHasNotKeptLately(t *testing.T) {
 	})
 }
 
+// asking notes which posts a store is asked about, and for whom.
+type asking struct {
+	*shelf
+	asked []string
+}
+
+func (a *asking) Cards(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
+	for _, p := range posts {
+		a.asked = append(a.asked, reader+">"+p.ID)
+	}
+	return a.shelf.Cards(ctx, reader, posts)
+}
+
+// TestKeepAhead: what is not known to be kept is read for nobody, so that what is not
+// public is not even read, and the rest is kept.
+func TestKeepAhead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &asking{shelf: &shelf{cards: []social.Card{publicCard("post:a"), {ID: "post:closed"}}}}
+		k := social.NewKeeper(s, s, time.Now, slog.New(slog.DiscardHandler))
+		ctx, stop := context.WithCancel(t.Context())
+		go k.Run(ctx)
+		ahead := func(want int) {
+			t.Helper()
+			s.asked = nil
+			asked, err := k.KeepAhead(ctx, []string{"post:a", "post:closed"})
+			require.NoError(t, err)
+			require.Equal(t, want, asked)
+			synctest.Wait()
+		}
+		ahead(2)
+		assert.Equal(t, []string{">post:a", ">post:closed"}, s.asked)
+		assert.Equal(t, []string{"post:a 1"}, s.take())
+		ahead(1)
+		assert.Equal(t, []string{">post:closed"}, s.asked, "the other one is kept")
+		time.Sleep(social.CardLives / 2)
+		ahead(2)
+		assert.Equal(t, []string{"post:a 1"}, s.take(), "before it expires")
+		asked, err := k.KeepAhead(ctx, nil)
+		require.NoError(t, err)
+		assert.Zero(t, asked)
+		stop()
+		synctest.Wait()
+	})
+}
+
 // BenchmarkKeeper is what keeping adds to a page of 20 posts that were kept lately.
 func BenchmarkKeeper(b *testing.B) {
 	s := &shelf{}

@@ -16,7 +16,7 @@ type Post struct {
 	EditedAt   int64    `json:"edited_at,omitempty"` // Unix seconds of the last edit; 0: never
 	Caption    string   `json:"caption"`
 	Tags       []string `json:"tags,omitempty"` // as given, without the caption's hashtags: see [Post.AllTags]
-	Media      []Media  `json:"media,omitempty"`
+	Images     []Image  `json:"images,omitempty"`
 	Audience   Audience `json:"audience"`
 	Mentions   []string `json:"mentions,omitempty"` // agents who may see it whatever the audience
 	Reply      Right    `json:"reply"`
@@ -33,15 +33,16 @@ type Post struct {
 	Deleted  bool  `json:"-"` // a tombstone: no content, but who saw it
 }
 
-// Media is one image of a post.
-type Media struct {
-	Key    string `json:"key"`
-	Thumb  string `json:"thumb,omitempty"`
-	Type   string `json:"type,omitempty"`
-	Width  int    `json:"width,omitempty"`
-	Height int    `json:"height,omitempty"`
-	Color  string `json:"color,omitempty"` // a placeholder until it is there
-	Alt    string `json:"alt,omitempty"`
+// Image is one image of a post.
+type Image struct {
+	URL       string `json:"url"` // of this server: a path below [ImagePath]
+	Thumbnail string `json:"thumbnail"`
+	Width     int    `json:"width"` // pixels
+	Height    int    `json:"height"`
+	Color     string `json:"color"` // a placeholder until it is there, as #rrggbb
+	Alt       string `json:"alt"`
+
+	Digest string `json:"-"` // of the file as it was sent, for [Fingerprint]
 }
 
 // Audience is who may see a post beside its author and whom it mentions. It is
@@ -106,7 +107,7 @@ func (p *Post) AllTags() []string {
 }
 
 // Title is what the post's item is called.
-func (p *Post) Title() string { return feed.PostTitle(p.Caption, alts(p.Media)) }
+func (p *Post) Title() string { return feed.PostTitle(p.Caption, alts(p.Images)) }
 
 // Content encodes what every reader of the post gets, the same bytes for each:
 // with all tags, without circles and grants, which are its author's affair, and

@@ -43,6 +43,16 @@ type Cards interface {
 	Cards(ctx context.Context, reader string, posts []Known) ([]Card, error)
 }
 
+// Asked is one post, and the reader it is asked about for.
+type Asked struct{ Reader, ID string }
+
+// CardsOfMany answers about posts for many readers.
+type CardsOfMany interface {
+	// CardsOf answers what [Cards.Cards] does, of each post for its own reader, in the
+	// order of what is asked, with one statement. Doubles are allowed.
+	CardsOf(ctx context.Context, asked []Asked) ([]Card, error)
+}
+
 // Standing is what a list must know of a post it holds.
 type Standing struct {
 	Entry

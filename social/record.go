@@ -44,10 +44,10 @@ func (r *Record) Create(p Post, at int64) bool {
 	before := r.Post
 	r.Post = p
 	r.Post.Version, r.Post.Likes, r.Post.Comments = before.Version+1, before.Likes, before.Comments
-	r.Post.Media = slices.Clone(p.Media)
+	r.Post.Images = slices.Clone(p.Images)
 	keep(&t.Caption, at, func() { r.Post.Caption = before.Caption })
 	keep(&t.Tags, at, func() { r.Post.Tags = before.Tags })
-	keep(&t.Alts, at, func() { setAlts(r.Post.Media, alts(before.Media)) })
+	keep(&t.Alts, at, func() { setAlts(r.Post.Images, alts(before.Images)) })
 	t.Created = at
 	r.settle()
 	return true
@@ -78,12 +78,12 @@ func (r *Record) Edit(e Edit, at int64) bool {
 	if e.Tags != nil && r.newer(at, &t.Tags, slices.Compare(*e.Tags, r.Post.Tags)) {
 		r.Post.Tags, changed = *e.Tags, true
 	}
-	if e.Alts != nil && r.newer(at, &t.Alts, slices.Compare(*e.Alts, alts(r.Post.Media))) {
+	if e.Alts != nil && r.newer(at, &t.Alts, slices.Compare(*e.Alts, alts(r.Post.Images))) {
 		if !r.Alive() {
-			r.Post.Media = make([]Media, len(*e.Alts))
+			r.Post.Images = make([]Image, len(*e.Alts))
 		}
-		r.Post.Media = slices.Clone(r.Post.Media)
-		setAlts(r.Post.Media, *e.Alts)
+		r.Post.Images = slices.Clone(r.Post.Images)
+		setAlts(r.Post.Images, *e.Alts)
 		changed = true
 	}
 	if changed {
@@ -126,7 +126,7 @@ func (r *Record) Delete(at int64) bool {
 	p := &r.Post
 	blank(&t.Caption, func() { p.Caption = "" })
 	blank(&t.Tags, func() { p.Tags = nil })
-	blank(&t.Alts, func() { p.Media = nil })
+	blank(&t.Alts, func() { p.Images = nil })
 	if !created {
 		p.Grants, p.URL, p.ObjectType = nil, "", ""
 		p.Version++
@@ -156,16 +156,16 @@ func (r *Record) Count(kept, told Counts, at int64) bool {
 	return true
 }
 
-func alts(media []Media) []string {
-	out := make([]string, len(media))
-	for i, m := range media {
+func alts(images []Image) []string {
+	out := make([]string, len(images))
+	for i, m := range images {
 		out[i] = m.Alt
 	}
 	return out
 }
 
-func setAlts(media []Media, alts []string) {
-	for i := range min(len(media), len(alts)) {
-		media[i].Alt = alts[i]
+func setAlts(images []Image, alts []string) {
+	for i := range min(len(images), len(alts)) {
+		images[i].Alt = alts[i]
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func creation(caption string) social.Post {
-	return social.Post{ID: "post:1", Author: "a", CreatedAt: 1, Caption: caption, Tags: []string{caption}, Media: []social.Media{{Key: "k", Alt: caption}}}
+	return social.Post{ID: "post:1", Author: "a", CreatedAt: 1, Caption: caption, Tags: []string{caption}, Images: []social.Image{{URL: "/media/k", Alt: caption}}}
 }
 
 func caption(s string) social.Edit { return social.Edit{Caption: &s} }
@@ -90,14 +90,14 @@ func TestRecord(t *testing.T) {
 	require.True(t, r.Post.Deleted)
 	require.Empty(t, r.Post.Caption)
 	require.Nil(t, r.Post.Tags)
-	require.Nil(t, r.Post.Media)
+	require.Nil(t, r.Post.Images)
 	require.False(t, r.Edit(caption("z"), 12_000_000))
 	require.False(t, r.Create(creation("x"), 12_000_000))
 	require.True(t, r.Create(creation("x"), 12_000_001), "published again, later")
 
-	media := []social.Media{{Key: "k", Alt: "a"}}
+	media := []social.Image{{URL: "/media/k", Alt: "a"}}
 	p := creation("x")
-	p.Media = media
+	p.Images = media
 	var shared social.Record
 	shared.Create(p, 1)
 	alts := []string{"b"}

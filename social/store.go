@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/freshet/freshet/feed"
@@ -26,8 +27,10 @@ type Store interface {
 	Likes
 	Authors
 	Cards
+	CardsOfMany
 	Lists
 	Promotions
+	Images
 	Upkeep
 }
 
@@ -54,6 +57,10 @@ type Creation struct {
 	// creates with the same key again gets the same post.
 	Key string
 	At  time.Time // of the event; zero: created here and now
+	// Files is how many files were reserved for the post with
+	// [Images.ReserveFiles]. The post is created with all of them, or not at all:
+	// where some are not reserved any more it is [ErrUnavailable].
+	Files int
 }
 
 // How long what is over is kept.
@@ -66,6 +73,12 @@ const (
 // leaves out what the store gives a post itself. The post is normalized.
 func Fingerprint(p Post) string {
 	p.ID, p.CreatedAt = "", 0
+	p.Images = slices.Clone(p.Images)
+	for i := range p.Images {
+		if image := &p.Images[i]; image.Digest != "" {
+			image.URL, image.Thumbnail = image.Digest, "" // their names are random
+		}
+	}
 	raw, err := json.Marshal(struct {
 		Author   string
 		Post     Post
@@ -87,7 +100,7 @@ type Counts struct{ Likes, Comments int64 }
 // Validate checks the counts; the error wraps [ErrBad].
 func (c Counts) Validate() error {
 	if c.Likes < 0 || c.Comments < 0 || c.Likes > 1<<53 || c.Comments > 1<<52 {
-		return fmt.Errorf("%w: likes and comments must be counts, not %d and %d", ErrBad, c.Likes, c.Comments)
+		return fmt.Errorf("%w: likes must be 0 to 2^53 and comments 0 to 2^52, not %d and %d", ErrBad, c.Likes, c.Comments)
 	}
 	return nil
 }
@@ -212,6 +225,9 @@ type Circles interface {
 
 	// Circle reads one, or ErrNotFound.
 	Circle(ctx context.Context, id string) (Circle, error)
+
+	// CirclesOf lists at most n circles of an owner after the one of an id, by id.
+	CirclesOf(ctx context.Context, owner, after string, n int) ([]Circle, error)
 
 	// DropCircle removes a circle and ends all memberships. ErrNotFound, but for
 	// an event.

@@ -60,15 +60,15 @@ func (p *Post) Validate(now time.Time) error {
 	if p.CreatedAt < 1 || p.CreatedAt > now.Unix() {
 		return fmt.Errorf("%w: created_at must be Unix seconds and not ahead, not %d", ErrBadPost, p.CreatedAt)
 	}
-	if feed.Blank(p.Caption) && len(p.Media) == 0 {
+	if feed.Blank(p.Caption) && len(p.Images) == 0 {
 		return fmt.Errorf("%w: it has neither caption nor image", ErrBadPost)
 	}
-	if len(p.Media) > MaxMedia {
-		return fmt.Errorf("%w: %d images, at most %d are allowed", ErrBadPost, len(p.Media), MaxMedia)
+	if len(p.Images) > MaxImages {
+		return fmt.Errorf("%w: %d images, at most %d are allowed", ErrBadPost, len(p.Images), MaxImages)
 	}
 	e := Edit{Caption: &p.Caption, Tags: &p.Tags}
-	if len(p.Media) > 0 {
-		list := alts(p.Media)
+	if len(p.Images) > 0 {
+		list := alts(p.Images)
 		e.Alts = &list
 	}
 	if err := e.Validate(); err != nil {

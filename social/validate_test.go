@@ -66,8 +66,8 @@ func TestTitle(t *testing.T) {
 	}{
 		{social.Post{Caption: "\n  First \nSecond"}, "First"},
 		{social.Post{Caption: "\u200b\u2060\nFirst"}, "First"},
-		{social.Post{Media: []social.Media{{}, {Alt: " A cat "}}}, "A cat"},
-		{social.Post{Caption: " \n", Media: []social.Media{{}}}, "Photo"},
+		{social.Post{Images: []social.Image{{}, {Alt: " A cat "}}}, "A cat"},
+		{social.Post{Caption: " \n", Images: []social.Image{{}}}, "Photo"},
 	} {
 		require.Equal(t, tc.want, tc.post.Title())
 	}
@@ -130,7 +130,7 @@ func TestValidatePost(t *testing.T) {
 		want   string
 	}{
 		"empty":             {func(p *social.Post) { p.Caption = "" }, "neither caption nor image"},
-		"images":            {func(p *social.Post) { p.Media = make([]social.Media, 11) }, "11 images"},
+		"images":            {func(p *social.Post) { p.Images = make([]social.Image, 11) }, "11 images"},
 		"caption":           {func(p *social.Post) { p.Caption = strings.Repeat("x", 5001) }, "caption has 5001 characters"},
 		"created at":        {func(p *social.Post) { p.CreatedAt = now.Unix() + 1 }, "created_at"},
 		"reply":             {func(p *social.Post) { p.Reply = "x" }, `reply must be public, followers, audience or none, not "x"`},
@@ -142,7 +142,7 @@ func TestValidatePost(t *testing.T) {
 		"tag":               {func(p *social.Post) { p.Tags = []string{""} }, "a tag is empty"},
 		"long tag":          {func(p *social.Post) { p.Tags = []string{strings.Repeat("x", 257)} }, "a tag has 257"},
 		"tags":              {func(p *social.Post) { p.Tags = many(65) }, "65 tags"},
-		"alt":               {func(p *social.Post) { p.Media = []social.Media{{Alt: strings.Repeat("x", 1501)}} }, "an alt text has 1501"},
+		"alt":               {func(p *social.Post) { p.Images = []social.Image{{Alt: strings.Repeat("x", 1501)}} }, "an alt text has 1501"},
 		"grants of a local": {func(p *social.Post) { p.Grants = []string{"b"} }, "grants"},
 		"grant":             {func(p *social.Post) { p.Origin, p.Grants = "x", []string{"b c"} }, "grants: "},
 		"url":               {func(p *social.Post) { p.URL = "http://[::1" }, "url"},
@@ -204,7 +204,7 @@ func TestFingerprint(t *testing.T) {
 		func(p *social.Post) { p.Mentions = []string{"m"} },
 		func(p *social.Post) { p.Grants = []string{"g"} },
 		func(p *social.Post) { p.Tags = []string{"t"} },
-		func(p *social.Post) { p.Media = []social.Media{{Key: "k"}} },
+		func(p *social.Post) { p.Images = []social.Image{{URL: "/media/k"}} },
 	} {
 		other := p
 		change(&other)

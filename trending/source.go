@@ -63,6 +63,28 @@ func (s *Source) Propose(_ context.Context, q feed.Query) (recall.Proposals, err
 	return out, nil
 }
 
+// Trends tells the trend of each of the items or posts, as of the set that is shown: 0 of what
+// has no mark.
+func (s *Source) Trends(ids []string) []feed.Trend {
+	trends := make([]feed.Trend, len(ids))
+	set, _ := s.sets.Set()
+	if set == nil {
+		return trends
+	}
+	for i := range set.Entries {
+		e := &set.Entries[i]
+		if e.Trend.Mark() == "" {
+			break // nor has any behind it
+		}
+		for k, id := range ids {
+			if id == e.ID {
+				trends[k] = e.Trend
+			}
+		}
+	}
+	return trends
+}
+
 // parseCursor reads the place in the set where the next round begins.
 func parseCursor(text string) (int, error) {
 	if text == "" {

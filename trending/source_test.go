@@ -94,3 +94,10 @@ func TestSourceErrors(t *testing.T) {
 		require.ErrorIs(t, err, recall.ErrBadCursor, cursor)
 	}
 }
+
+func TestTrends(t *testing.T) {
+	t.Parallel()
+	s := trending.NewSource(fixed{set: five})
+	assert.Equal(t, []feed.Trend{0, 4, 10, 0, 10}, s.Trends([]string{"post:c", "b", "a", "no such item", "a"}), "2 and less have no mark")
+	assert.Equal(t, []feed.Trend{0}, trending.NewSource(fixed{}).Trends([]string{"a"}), "no set is known")
+}

@@ -67,6 +67,7 @@ func Run(t *testing.T, open func(t *testing.T, ttl time.Duration) Env) {
 		{"feeds are apart", feedsApart},
 		{"feeds share what is pending", feedsSharePending},
 		{"feeds end together", feedsEndTogether},
+		{"next", next},
 		{"session TTL", sessionTTL},
 		{"refreshed", refreshed},
 		{"retry answers the same page", retrySame},

@@ -194,6 +194,16 @@ func (s *Sessions) Replay(_ context.Context, agent string, call cache.Call) (cac
 	return a.of(call.Feed).replay(call, now)
 }
 
+// Next implements [cache.Sessions].
+func (s *Sessions) Next(_ context.Context, agent string, name feed.Name, n int) ([]feed.Ref, error) {
+	now := s.clock()
+	state := s.agents.lock(agent, now)
+	defer s.agents.unlock(agent, state)
+	a := state.of(name)
+	a.expire(now)
+	return slices.Clone(a.refs[:min(max(n, 0), len(a.refs))]), nil
+}
+
 // Refreshed implements [cache.Sessions].
 func (s *Sessions) Refreshed(_ context.Context, agent string, name feed.Name) (time.Time, error) {
 	now := s.clock()

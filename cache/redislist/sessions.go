@@ -75,6 +75,22 @@ func (s *Sessions) Replay(ctx context.Context, agent string, call cache.Call) (c
 	return page, err == nil, err
 }
 
+// Next implements [cache.Sessions].
+func (s *Sessions) Next(ctx context.Context, agent string, name feed.Name, n int) ([]feed.Ref, error) {
+	if n < 1 {
+		return nil, nil
+	}
+	words, err := s.client.LRange(ctx, s.keys.Session(agent, name), 0, int64(n-1)).Result()
+	if err != nil {
+		return nil, contractError("next", err)
+	}
+	refs := make([]feed.Ref, len(words))
+	for i, word := range words {
+		refs[i] = feed.ParseRef(word)
+	}
+	return refs, nil
+}
+
 // Refreshed implements [cache.Sessions].
 func (s *Sessions) Refreshed(ctx context.Context, agent string, name feed.Name) (time.Time, error) {
 	text, err := s.client.Get(ctx, s.keys.Refreshed(agent, name)).Result()

@@ -1,7 +1,9 @@
 package elastic_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -63,6 +65,7 @@ func TestConformance(t *testing.T) {
 		catalogtest.Run(t, func(t *testing.T) catalog.Catalog { return own(t) })
 		catalogtest.RunScanner(t, func(t *testing.T) catalog.Catalog { return own(t) })
 		catalogtest.RunSampler(t, func(t *testing.T) catalogtest.Sampler { return own(t) })
+		catalogtest.RunLister(t, func(t *testing.T) catalogtest.Listed { return own(t) }, refreshed)
 	})
 	t.Run("mapped names, ISO dates", func(t *testing.T) {
 		open := func(t *testing.T) catalog.Catalog {
@@ -71,6 +74,10 @@ func TestConformance(t *testing.T) {
 		}
 		catalogtest.Run(t, open)
 		catalogtest.RunScanner(t, open)
+		catalogtest.RunLister(t, func(t *testing.T) catalogtest.Listed {
+			c, _, _ := existing(t, mapped, `{"type": "date"}`)
+			return c
+		}, refreshed)
 	})
 	t.Run("_id, milliseconds as a number", func(t *testing.T) {
 		names := mapped
@@ -79,7 +86,16 @@ func TestConformance(t *testing.T) {
 			c, _, _ := existing(t, names, `{"type": "long"}`)
 			return c
 		})
+		c, _, _ := existing(t, names, `{"type": "long"}`)
+		_, err := c.List(t.Context(), catalog.Selection{Limit: 1})
+		require.ErrorIs(t, err, catalog.ErrNotListed)
+		require.ErrorContains(t, err, "elasticsearch.fields.id")
 	})
+}
+
+func refreshed(t *testing.T, c catalogtest.Listed) {
+	t.Helper()
+	require.NoError(t, c.(*elastic.Catalog).Refresh(t.Context()))
 }
 
 // put writes a document as somebody else would.
@@ -177,6 +193,76 @@ func TestDocumentsOfOthers(t *testing.T) {
 	docs, err = c.Docs(t.Context(), []string{"a"})
 	require.NoError(t, err)
 	require.True(t, docs[0].Missing())
+}
+
+// TestListPassesOverDocumentsWithoutID: what has no id is no item, and no page ends there.
+func TestListPassesOverDocumentsWithoutID(t *testing.T) {
+	c, client, index := existing(t, mapped, `{"type": "date"}`)
+	for i, id := range []string{`"a"`, "null", `"b"`, "null"} {
+		put(t, client, index, fmt.Sprint("row-", i), fmt.Sprintf(`{"doc_id": %s, "headline": "T", "published_at": %d}`, id, 1700000000000+int64(i)))
+	}
+	s := catalog.Selection{Limit: 1}
+	var ids []string
+	for {
+		page, err := c.List(t.Context(), s)
+		require.NoError(t, err)
+		for _, doc := range page.Items {
+			ids = append(ids, doc.ID)
+		}
+		if s.Cursor = page.Next; s.Cursor == "" {
+			break
+		}
+	}
+	require.Equal(t, []string{"b", "a"}, ids)
+}
+
+// TestForgedCursors: whatever a cursor says, it is answered or refused, and is no failure
+// of Elasticsearch.
+func TestForgedCursors(t *testing.T) {
+	c := own(t)
+	for _, values := range []string{
+		`[1e999,"a"]`, `[99999999999999999999,"a"]`, `[-1e30,"a"]`, `[1.5,"a"]`, `[1,"\ud800"]`, `[1,"a","b"]`, `[true,"a"]`, `[1,null]`, `[1,"` + strings.Repeat("x", 40_000) + `"]`,
+	} {
+		_, err := c.List(t.Context(), catalog.Selection{Limit: 1, Cursor: base64.RawURLEncoding.EncodeToString([]byte(values))})
+		if err != nil {
+			assert.ErrorIs(t, err, catalog.ErrBadCursor, "%.40s", values)
+		}
+	}
+}
+
+// TestUpdateRemovesNoNewerItem puts an item again between the look at it and its removal.
+func TestUpdateRemovesNoNewerItem(t *testing.T) {
+	for name, open := range map[string]func(t *testing.T) *elastic.Catalog{
+		"own index":    own,
+		"mapped names": func(t *testing.T) *elastic.Catalog { c, _, _ := existing(t, mapped, `{"type": "date"}`); return c },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := open(t)
+			at := func(unix int64) []feed.Item { return []feed.Item{{ID: "a", Title: "T", UpdateTime: unix}} }
+			_, err := c.Put(t.Context(), at(1700000000))
+			require.NoError(t, err)
+			young := errors.New("young")
+			var seen []int64
+			all, err := c.Update(t.Context(), []string{"a"}, func(it feed.Item) (feed.Item, error) {
+				seen = append(seen, it.UpdateTime)
+				if it.UpdateTime > 1700000000 {
+					return it, young
+				}
+				_, err := c.Put(t.Context(), at(1700000060))
+				require.NoError(t, err)
+				return it, catalog.RemoveItem
+			})
+			require.NoError(t, err)
+			require.ErrorIs(t, all[0].Err, young)
+			require.False(t, all[0].Removed)
+			require.Equal(t, []int64{1700000000, 1700000060}, seen)
+			docs, err := c.Docs(t.Context(), []string{"a"})
+			require.NoError(t, err)
+			it, err := docs[0].Item()
+			require.NoError(t, err)
+			require.Equal(t, at(1700000060)[0], it)
+		})
+	}
 }
 
 func TestPutNamesTheRefusedItems(t *testing.T) {

@@ -143,6 +143,39 @@ func TestSetCountsLosesToWriters(t *testing.T) {
 	assertCounts(t, client, index, "i0", counts["i0"])
 }
 
+// TestUpdateKeepsCounts writes counts of live popularity while an item is changed.
+func TestUpdateKeepsCounts(t *testing.T) {
+	t.Parallel()
+	client, index := connect(t)
+	_, err := esindex.Ensure(t.Context(), client, index, esindex.Definition{})
+	require.NoError(t, err)
+	putAll(t, elastic.New(client, elastic.Config{Index: index}), numbered(0, 2, 1))
+	kept := map[string]feed.Counts{}
+	counts := func(context.Context, []string) (map[string]feed.Counts, error) { return kept, nil }
+	slow := &between{Client: client, do: func() {
+		kept["i0"] = feed.Counts{}.Add(1_772_798_400)
+		_, again, err := elastic.New(client, elastic.Config{Index: index}).SetCounts(t.Context(), kept)
+		require.NoError(t, err)
+		require.Empty(t, again)
+	}}
+	c := elastic.New(slow, elastic.Config{Index: index, Counts: counts})
+	all, err := c.Update(t.Context(), []string{"i0", "i1"}, func(it feed.Item) (feed.Item, error) {
+		it.Likes = 7
+		return it, nil
+	})
+	require.NoError(t, err)
+	for _, u := range all {
+		require.NoError(t, u.Err)
+	}
+	assertCounts(t, client, index, "i0", kept["i0"])
+	assertCounts(t, client, index, "i1", feed.Counts{})
+	docs, err := c.Docs(t.Context(), []string{"i0", "i1"})
+	require.NoError(t, err)
+	for _, d := range docs {
+		assert.Contains(t, string(d.JSON), `"likes":7`)
+	}
+}
+
 // TestSetCountsWhileDown fails at the write, and says what is left to do.
 func TestSetCountsWhileDown(t *testing.T) {
 	t.Parallel()

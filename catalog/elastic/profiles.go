@@ -152,6 +152,13 @@ func (b *bulk) replace(before *esindex.Document, doc []byte, item int) {
 	b.of = append(b.of, item)
 }
 
+// drop deletes the document that was read, unless it has changed meanwhile.
+func (b *bulk) drop(before *esindex.Document, item int) {
+	quoted, _ := json.Marshal(before.ID) // a string can always be encoded
+	b.body = fmt.Appendf(b.body, `{"delete":{"_id":%s,"if_seq_no":%d,"if_primary_term":%d}}`+"\n", quoted, before.SeqNo, before.Term)
+	b.of = append(b.of, item)
+}
+
 // ensureBeside makes the index of profiles before the first one is written.
 // Elasticsearch would make it by itself then, with a field for every tag, and
 // refuse the profile of somebody who likes both "a.b" and "a.b.c".

@@ -139,6 +139,19 @@ func (c *Cache) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 	return c.next.Put(ctx, items)
 }
 
+// Update implements [catalog.Writer].
+func (c *Cache) Update(ctx context.Context, ids []string, change func(feed.Item) (feed.Item, error)) ([]catalog.Updated, error) {
+	for _, id := range ids {
+		c.docs.begin(id)
+	}
+	defer func() {
+		for _, id := range ids {
+			c.docs.end(id)
+		}
+	}()
+	return c.next.Update(ctx, ids, change)
+}
+
 // Remove implements [catalog.Writer].
 func (c *Cache) Remove(ctx context.Context, id string) error {
 	c.docs.begin(id)

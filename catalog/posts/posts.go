@@ -22,7 +22,15 @@ type Catalog struct {
 	kept  social.KeptCards
 }
 
-var _ catalog.Hydrator = (*Catalog)(nil)
+var (
+	_ catalog.Hydrator   = (*Catalog)(nil)
+	_ catalog.Prefetcher = (*Catalog)(nil)
+)
+
+// keepsAhead are cards that can be kept before they are read, as [social.Keeper] does.
+type keepsAhead interface {
+	KeepAhead(ctx context.Context, ids []string) (asked int, err error)
+}
 
 // New puts the posts of cards in front of c. While they cannot be asked, posts are
 // as they were kept; nil: they are not there.
@@ -45,6 +53,36 @@ func (c *Catalog) Hydrate(ctx context.Context, agent string, ids []string) (docs
 		return docs, err
 	})
 	return docs, p, err
+}
+
+// ProfilesOf implements [catalog.ManyProfiles].
+func (c *Catalog) ProfilesOf(ctx context.Context, agents []string) ([]feed.Profile, error) {
+	return catalog.ProfilesOf(ctx, c.Catalog, agents)
+}
+
+// Prefetch implements [catalog.Prefetcher]: items where the catalog behind has a
+// cache, and public posts where cards are kept.
+func (c *Catalog) Prefetch(ctx context.Context, ids []string) (asked int, err error) {
+	var posts, items []string
+	for _, id := range ids {
+		if feed.IsPost(id) {
+			posts = append(posts, id)
+		} else {
+			items = append(items, id)
+		}
+	}
+	if len(items) > 0 {
+		asked, err = catalog.Prefetch(ctx, c.Catalog, items)
+	}
+	ahead, ok := c.cards.(keepsAhead)
+	if !ok || len(posts) == 0 {
+		return asked, err
+	}
+	cards, cardsErr := ahead.KeepAhead(ctx, posts)
+	if errors.Is(cardsErr, social.ErrUnavailable) {
+		cardsErr = fmt.Errorf("%w: %w", catalog.ErrUnavailable, cardsErr)
+	}
+	return asked + cards, errors.Join(err, cardsErr)
 }
 
 // Remove deletes an item. A post is not one: [feed.ErrBadID].

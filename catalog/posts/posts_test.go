@@ -110,3 +110,50 @@ func TestOneSideIsDown(t *testing.T) {
 	assert.False(t, docs[0].Missing())
 	assert.True(t, docs[1].Missing())
 }
+
+// itemsAhead and cardsAhead note what they are asked ahead.
+type itemsAhead struct {
+	catalog.Catalog
+	asked []string
+}
+
+func (a *itemsAhead) Prefetch(_ context.Context, ids []string) (int, error) {
+	a.asked = append(a.asked, ids...)
+	return len(ids), nil
+}
+
+type cardsAhead struct {
+	asked []string
+	err   error
+}
+
+func (a *cardsAhead) Cards(context.Context, string, []social.Known) ([]social.Card, error) {
+	return nil, errors.New("nobody reads")
+}
+
+func (a *cardsAhead) KeepAhead(_ context.Context, ids []string) (int, error) {
+	a.asked = append(a.asked, ids...)
+	return len(ids), a.err
+}
+
+// TestPrefetch: each id is for its own side to read, where that side keeps anything.
+func TestPrefetch(t *testing.T) {
+	t.Parallel()
+	ids := []string{"a", "post:1", "b", "post:2"}
+	items, cards := &itemsAhead{}, &cardsAhead{}
+	c := posts.New(items, cards, nil)
+	asked, err := c.Prefetch(t.Context(), ids)
+	require.NoError(t, err)
+	assert.Equal(t, 4, asked)
+	assert.Equal(t, []string{"a", "b"}, items.asked)
+	assert.Equal(t, []string{"post:1", "post:2"}, cards.asked)
+
+	cards.err = social.ErrUnavailable
+	_, err = c.Prefetch(t.Context(), ids)
+	require.ErrorIs(t, err, catalog.ErrUnavailable)
+
+	neither, _ := open(t)
+	asked, err = neither.Prefetch(t.Context(), ids)
+	require.NoError(t, err)
+	assert.Zero(t, asked)
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
@@ -107,6 +108,62 @@ func (f *found) take(values []string) {
 		f.docs[i].JSON = json.RawMessage(all[from:len(all):len(all)])
 		f.misses--
 	}
+}
+
+// profilesAtOnce is how many profiles the catalog is asked for at once.
+const profilesAtOnce = 8
+
+// ProfilesOf implements [catalog.ManyProfiles]: what is cached in one round trip, and what
+// is not from the catalog.
+func (c *Cache) ProfilesOf(ctx context.Context, agents []string) ([]feed.Profile, error) {
+	known := c.lookProfiles(ctx, agents)
+	errs := make([]error, len(agents))
+	var g errgroup.Group
+	g.SetLimit(profilesAtOnce)
+	for i, agent := range agents {
+		if known[i] == nil {
+			g.Go(func() error {
+				if known[i], errs[i] = c.fetchProfile(ctx, agent); errs[i] == nil {
+					c.fill(ctx, nil, known[i])
+				}
+				return nil
+			})
+		}
+	}
+	_ = g.Wait() // they are in errs
+	out := make([]feed.Profile, len(agents))
+	var down error
+	for i, k := range known {
+		switch err := errs[i]; {
+		case err == nil:
+			out[i] = k.profile
+		case errors.Is(err, catalog.ErrUnavailable) && ctx.Err() == nil:
+			down = err
+		default:
+			return nil, err
+		}
+	}
+	return out, down
+}
+
+// lookProfiles reads what is cached of profiles; nil where it is not.
+func (c *Cache) lookProfiles(ctx context.Context, agents []string) []*knownProfile {
+	known := make([]*knownProfile, len(agents))
+	if c.down() || len(agents) == 0 {
+		return known
+	}
+	pipe := c.client.Pipeline()
+	gets := make([]*redis.StringCmd, len(agents))
+	for i, agent := range agents {
+		gets[i] = pipe.Get(ctx, c.keys.Profile(agent))
+	}
+	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+		c.failed(ctx, "read", err)
+	}
+	for i, agent := range agents {
+		known[i] = c.readProfile(ctx, agent, gets[i])
+	}
+	return known
 }
 
 func (c *Cache) readProfile(ctx context.Context, agent string, cmd *redis.StringCmd) *knownProfile {

@@ -35,6 +35,16 @@ func (c *Cache) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 	return perItem, err
 }
 
+// Update implements [catalog.Writer]; as for Put, ErrUnavailable may mean that
+// only the cache was not reached.
+func (c *Cache) Update(ctx context.Context, ids []string, change func(feed.Item) (feed.Item, error)) ([]catalog.Updated, error) {
+	all, err := c.next.Update(ctx, ids, change)
+	if buried := c.bury(ctx, ids); buried != nil {
+		err = errors.Join(err, contractError("update", buried))
+	}
+	return all, err
+}
+
 // Remove implements [catalog.Writer]; as for Put, ErrUnavailable may mean that
 // only the cache was not reached.
 func (c *Cache) Remove(ctx context.Context, id string) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,15 +14,18 @@ import (
 	"github.com/freshet/freshet/internal/sqlitefile"
 )
 
-// putRows is how many items one statement stores. More saves little; SQLite's
-// limit is 32,766 parameters.
-const putRows = 50
+const (
+	// putRows is how many items one statement stores. More saves little; SQLite's
+	// limit is 32,766 parameters.
+	putRows = 50
+	putArgs = 3 // of an item: id, update time, document
+)
 
 // putText keeps an item's seq when it is replaced, so that replacing does not
 // grow the file.
 func putText(rows int) string {
-	return `INSERT INTO items (id, doc) VALUES (?, ?)` + strings.Repeat(`, (?, ?)`, rows-1) +
-		` ON CONFLICT (id) DO UPDATE SET doc = excluded.doc`
+	return `INSERT INTO items (id, updated, doc) VALUES (?, ?, ?)` + strings.Repeat(`, (?, ?, ?)`, rows-1) +
+		` ON CONFLICT (id) DO UPDATE SET updated = excluded.updated, doc = excluded.doc`
 }
 
 // Put implements [catalog.Writer]: the whole batch is one transaction.
@@ -30,7 +34,7 @@ func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 		return nil, nil
 	}
 	var perItem []error
-	args := make([]any, 0, 2*len(items))
+	args := make([]any, 0, putArgs*len(items))
 	for i := range items {
 		doc, err := items[i].MarshalJSON()
 		if err != nil {
@@ -40,7 +44,7 @@ func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 			perItem[i] = fmt.Errorf("%w: %w", feed.ErrBadItem, err)
 			continue
 		}
-		args = append(args, items[i].ID, doc)
+		args = append(args, items[i].ID, items[i].UpdateTime, doc)
 	}
 	err := sqlitefile.InTx(ctx, c.file.Writer, func(tx *sql.Tx) error { return c.store(ctx, tx, args) })
 	if err != nil {
@@ -49,7 +53,7 @@ func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 	return perItem, nil
 }
 
-// store puts items, which are given as id and doc one after the other.
+// store puts items, which are given as putArgs one after the other.
 func (c *Catalog) store(ctx context.Context, tx *sql.Tx, args []any) error {
 	// The driver starts a goroutine for each statement whose context can be
 	// cancelled. Asking between the statements is enough, and cheaper.
@@ -59,9 +63,9 @@ func (c *Catalog) store(ctx context.Context, tx *sql.Tx, args []any) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		stmt, n := one, 2
-		if len(args) >= 2*putRows {
-			stmt, n = many, 2*putRows
+		stmt, n := one, putArgs
+		if len(args) >= putArgs*putRows {
+			stmt, n = many, putArgs*putRows
 		}
 		if _, err := stmt.ExecContext(inner, args[:n]...); err != nil {
 			return err
@@ -69,6 +73,57 @@ func (c *Catalog) store(ctx context.Context, tx *sql.Tx, args []any) error {
 		args = args[n:]
 	}
 	return nil
+}
+
+// Update implements [catalog.Writer]: it reads and writes in one transaction.
+func (c *Catalog) Update(ctx context.Context, ids []string, change func(feed.Item) (feed.Item, error)) ([]catalog.Updated, error) {
+	out := make([]catalog.Updated, len(ids))
+	err := sqlitefile.InTx(ctx, c.file.Writer, func(tx *sql.Tx) error {
+		stmt := tx.StmtContext(ctx, c.doc)
+		args := make([]any, 0, putArgs*len(ids))
+		for i, id := range ids {
+			var raw, doc []byte
+			switch err := stmt.QueryRowContext(ctx, id).Scan(&raw); {
+			case errors.Is(err, sql.ErrNoRows):
+				out[i].Err = fmt.Errorf("item %s: %w", id, catalog.ErrNotFound)
+				continue
+			case err != nil:
+				return err
+			}
+			out[i].Item, doc, out[i].Err = changed(raw, change)
+			switch {
+			case errors.Is(out[i].Err, catalog.RemoveItem):
+				out[i] = catalog.Updated{Removed: true}
+				if _, err := tx.StmtContext(ctx, c.remove).ExecContext(ctx, id); err != nil {
+					return err
+				}
+			case out[i].Err == nil:
+				args = append(args, id, out[i].Item.UpdateTime, doc)
+			}
+		}
+		return c.store(ctx, tx, args)
+	})
+	if err != nil {
+		return nil, failed(ctx, "update items", err)
+	}
+	return out, nil
+}
+
+// changed is what change makes of a stored item, and its document.
+func changed(raw []byte, change func(feed.Item) (feed.Item, error)) (feed.Item, []byte, error) {
+	var it feed.Item
+	if err := it.UnmarshalJSON(raw); err != nil {
+		return feed.Item{}, nil, fmt.Errorf("sqlite: the item is damaged, put it again: %w", err)
+	}
+	it, err := change(it)
+	if err != nil {
+		return feed.Item{}, nil, err
+	}
+	doc, err := it.MarshalJSON()
+	if err != nil {
+		return feed.Item{}, nil, fmt.Errorf("%w: %w", feed.ErrBadItem, err)
+	}
+	return it, doc, nil
 }
 
 // Remove implements [catalog.Writer].

@@ -17,7 +17,7 @@ type Catalog struct {
 	file *sqlitefile.File
 
 	putMany, putOne, remove      *sql.Stmt
-	docs                         *sql.Stmt
+	doc, docs                    *sql.Stmt
 	profile, putProfile, dropOne *sql.Stmt
 }
 
@@ -51,6 +51,7 @@ func (c *Catalog) prepare(ctx context.Context) error {
 		{&c.putMany, c.file.Writer, putText(putRows)},
 		{&c.putOne, c.file.Writer, putText(1)},
 		{&c.remove, c.file.Writer, `DELETE FROM items WHERE id = ?`},
+		{&c.doc, c.file.Writer, `SELECT doc FROM items WHERE id = ?`},
 		{&c.docs, c.file.Readers, `SELECT id, doc FROM items WHERE id IN (SELECT value FROM json_each(?))`},
 		{&c.profile, c.file.Readers, `SELECT doc FROM profiles WHERE agent = ?`},
 		{&c.putProfile, c.file.Writer, `INSERT INTO profiles (agent, doc) VALUES (?, ?)

@@ -31,6 +31,7 @@ func fresh(t *testing.T) catalog.Catalog { return open(t, filepath.Join(t.TempDi
 func TestConformance(t *testing.T) {
 	catalogtest.Run(t, fresh)
 	catalogtest.RunScanner(t, fresh)
+	catalogtest.RunLister(t, func(t *testing.T) catalogtest.Listed { return open(t, filepath.Join(t.TempDir(), "c.db")) }, nil)
 	catalogtest.RunSampler(t, func(t *testing.T) catalogtest.Sampler { return open(t, filepath.Join(t.TempDir(), "c.db")) })
 }
 
@@ -93,6 +94,30 @@ func TestClosedIsUnavailable(t *testing.T) {
 	require.ErrorIs(t, c.Scan(ctx, func(feed.Item) error { return nil }), catalog.ErrUnavailable)
 	_, err = c.Agents(ctx, 5, 1)
 	require.ErrorIs(t, err, catalog.ErrUnavailable)
+}
+
+// TestListsOlderFile opens a file from before items had update times of their own. One
+// damaged document does not keep it closed.
+func TestListsOlderFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "c.db")
+	c, err := sqlite.Open(t.Context(), path)
+	require.NoError(t, err)
+	_, err = c.Put(t.Context(), []feed.Item{
+		{ID: "old", Title: "T", UpdateTime: 1_772_000_000}, {ID: "young", Title: "T", UpdateTime: 1_772_000_060}, {ID: "damaged", Title: "T", UpdateTime: 1},
+	})
+	require.NoError(t, err)
+	require.NoError(t, c.Close())
+	script(t, path, `DROP INDEX items_by_time; ALTER TABLE items DROP COLUMN updated; PRAGMA user_version = 4;
+		UPDATE items SET doc = CAST('{"id"' AS BLOB) WHERE id = 'damaged'`)
+
+	c, err = sqlite.Open(t.Context(), path)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, c.Close()) })
+	page, err := c.List(t.Context(), catalog.Selection{Since: 1_772_000_000, Limit: 2})
+	require.NoError(t, err)
+	require.Len(t, page.Items, 2)
+	require.Equal(t, []string{"young", "old"}, []string{page.Items[0].ID, page.Items[1].ID})
 }
 
 func TestOpenRefuses(t *testing.T) {

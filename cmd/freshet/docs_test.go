@@ -22,7 +22,7 @@ func documents(t *testing.T) map[string]string {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (d.Name() == "testdata" || path != "../.." && strings.HasPrefix(d.Name(), ".")) {
+		if d.IsDir() && (d.Name() == "testdata" || d.Name() == "node_modules" || d.Name() == "build" || path != "../.." && strings.HasPrefix(d.Name(), ".")) {
 			return filepath.SkipDir
 		}
 		if filepath.Ext(path) == ".md" {

@@ -15,6 +15,7 @@ type explainFlags struct {
 	server *string
 	token  func() string
 	agent  string
+	feed   string
 	item   string
 	limit  int
 	set    string
@@ -34,16 +35,20 @@ func newExplainCommand() *cobra.Command {
 			"  pending  given out lately            muted  refused by the agent's profile\n" +
 			"  gone     deleted or changed since it was indexed\n" +
 			"  same_story  an item of its page has nearly the same title; left out of the session\n" +
+			"  outside  of home: the session is full before it\n" +
 			"  paged, seen and kept, seen: in the filter of that day, and again because nothing unseen is left\n\n" +
 			"With --item it says of one item why it is where it is, or why it is nowhere.\n" +
-			"With --set and --at it does so for other parameters and at another time.",
-		Example: "  freshet explain --agent u_1\n  freshet explain --agent u_1 --item doc_9527\n" +
+			"With --set and --at it does so for other parameters and at another time.\n\n" +
+			"With --feed home it lists the positions of the page, whose each is by the pattern (RIGHT),\n" +
+			"which source fills it (SOURCE), and what the score is made of.",
+		Example: "  freshet explain --agent u_1\n  freshet explain --agent u_1 --item doc_9527\n  freshet explain --agent u_1 --feed home\n" +
 			"  freshet explain --agent u_1 --set scale=72h,weight=0.5 --at 2026-03-06T12:00:00Z",
 		Args: cobra.NoArgs,
 	}
 	f := explainFlags{server: serverFlag(cmd), token: adminTokenFlag(cmd)}
 	flags := cmd.Flags()
 	flags.StringVar(&f.agent, "agent", "", "id of the agent whose feed it is")
+	flags.StringVar(&f.feed, "feed", string(feed.ForYou), "which feed: for_you or home")
 	flags.StringVar(&f.item, "item", "", "id of an item: say why it is where it is")
 	flags.IntVar(&f.limit, "limit", 20, "items of the page, 1 to 100")
 	flags.StringVar(&f.set, "set", "", "changes to the ranking, such as scale=72h,offset=2h,decay=0.5,floor=0,weight=0.2,base=0.1,summary=0.5,site.decay=0.6")
@@ -56,12 +61,18 @@ func newExplainCommand() *cobra.Command {
 
 // ask checks what the flags say and makes the question of it.
 func (f *explainFlags) ask() (client.ExplainAsk, error) {
-	ask := client.ExplainAsk{Agent: f.agent, Limit: f.limit, Item: f.item}
+	ask := client.ExplainAsk{Agent: f.agent, Feed: feed.Name(f.feed), Limit: f.limit, Item: f.item}
 	if f.agent == "" {
 		return ask, fmt.Errorf("whose feed? give --agent")
 	}
 	if err := feed.CheckAgentID(f.agent); err != nil {
 		return ask, fmt.Errorf("--agent: %w", err)
+	}
+	if err := ask.Feed.Check(); err != nil {
+		return ask, fmt.Errorf("--feed: %w", err)
+	}
+	if ask.Feed == feed.ForYou {
+		ask.Feed = "" // a server from before there was another one does not know the field
 	}
 	if f.item != "" {
 		if err := feed.CheckItemID(f.item); err != nil {

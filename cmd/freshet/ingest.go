@@ -32,7 +32,7 @@ type ingestFlags struct {
 	all           bool
 	allowRejected bool
 	json          bool
-	graph         bool
+	graph, counts bool
 }
 
 func newIngestCommand() *cobra.Command {
@@ -44,8 +44,10 @@ func newIngestCommand() *cobra.Command {
 			"With --graph the file has a network: follows in two columns, follower and author, with a tab\n" +
 			"between them, as of the time when the file was last changed; or events of other systems, one\n" +
 			"JSON object a line. Run again, it brings back nothing that was undone since then.\n" +
+			"With --counts the file has likes and comments of stored items as another system knows them,\n" +
+			"{\"id\",\"likes\",\"comments\"} a line: they are absolute, and one that is left out stays.\n" +
 			"The exit code is 1 when a line was rejected, unless --allow-rejected is given.",
-		Example: "  freshet ingest posts.ndjson.gz\n  tail -n 100 posts.ndjson | freshet ingest -\n  freshet ingest --graph follows.tsv.gz",
+		Example: "  freshet ingest posts.ndjson.gz\n  tail -n 100 posts.ndjson | freshet ingest -\n  freshet ingest --graph follows.tsv.gz\n  freshet ingest --counts counts.ndjson",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fmt.Errorf("give one file, or - for standard input, not %d", len(args))
@@ -57,12 +59,16 @@ func newIngestCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&f.all, "all", false, fmt.Sprintf("show every rejected line, not only the first %d", shownRejections))
 	cmd.Flags().BoolVar(&f.allowRejected, "allow-rejected", false, "exit 0 even when lines were rejected")
 	cmd.Flags().BoolVar(&f.graph, "graph", false, "the file has follows (follower, author) or events of other systems, not items")
+	cmd.Flags().BoolVar(&f.counts, "counts", false, "the file has likes and comments of stored items")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the summary as JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return ingest(cmd, f, args[0]) }
 	return cmd
 }
 
 func ingest(cmd *cobra.Command, f ingestFlags, path string) error {
+	if f.graph && f.counts {
+		return &usageError{cmd.CommandPath(), errors.New("--graph and --counts are two kinds of file; give one of them")}
+	}
 	source, err := open(cmd.InOrStdin(), path)
 	if err != nil {
 		return err
@@ -85,7 +91,10 @@ func ingest(cmd *cobra.Command, f ingestFlags, path string) error {
 	}
 	reader := progressbar.NewReader(source, bar)
 	send := server.Ingest
-	if f.graph {
+	switch {
+	case f.counts:
+		send = server.IngestCounts
+	case f.graph:
 		send = func(ctx context.Context, r io.Reader, reject func(client.Rejection)) (client.Summary, error) {
 			return server.IngestGraph(ctx, r, source.changed, reject)
 		}

@@ -29,7 +29,7 @@ const (
 // commands makes the subcommands, each in a file of its name.
 var commands = []func() *cobra.Command{
 	newBenchCommand, newConfigCommand, newDecayCommand, newDoctorCommand, newExplainCommand, newFeedCommand, newFollowCommand, newHealthCommand,
-	newIngestCommand, newJobsCommand, newPostCommand, newPromoteCommand, newRankingCommand, newServeCommand, newTimelineCommand, newVersionCommand, newWorkerCommand,
+	newIngestCommand, newItemsCommand, newJobsCommand, newPostCommand, newPromoteCommand, newRankingCommand, newServeCommand, newTimelineCommand, newVersionCommand, newWorkerCommand,
 }
 
 func main() {

@@ -8,8 +8,10 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -26,6 +28,7 @@ type result struct {
 func freshet(t *testing.T, in string, args ...string) result {
 	t.Helper()
 	var out, errs bytes.Buffer
+	args = append([]string{}, args...) // nil would be those of the test
 	code := run(context.Background(), args, strings.NewReader(in), &out, &errs)
 	return result{code, out.String(), errs.String()}
 }
@@ -160,7 +163,36 @@ func TestIngest(t *testing.T) {
 			got := freshet(t, lines, append([]string{"ingest", "-", "--server", url}, tt.args...)...)
 			assert.Equal(t, result{tt.code, tt.out, tt.errs}, got)
 			assert.Equal(t, "Bearer from-env", last.Header.Get("Authorization"))
+			assert.Equal(t, "/v1/items", last.URL.Path)
+			got = freshet(t, lines, append([]string{"ingest", "--counts", "-", "--server", url}, tt.args...)...)
+			assert.Equal(t, result{tt.code, tt.out, tt.errs}, got)
+			assert.Equal(t, "/v1/items/counts", last.URL.Path)
 		})
+	}
+	got := freshet(t, lines, "ingest", "--counts", "--graph", "-")
+	assert.Equal(t, exitUsage, got.code)
+	assert.Contains(t, got.errs, "give one of them")
+}
+
+func TestItemsList(t *testing.T) {
+	const page = `{"code":0,"msg":"success","data":{"items":[{"id":"a","title":"A comet","update_time":1,"author_id":"lee","tags":["space","sky"],"likes":3}],"next_cursor":"abc"}}`
+	url, last := answering(t, 200, page)
+	got := freshet(t, "", "items", "list", "--server", url, "--author", "lee", "--tag", "space", "--since", "1", "--cursor", "x y", "--limit", "7")
+	require.Equal(t, exitOK, got.code, got.errs)
+	assert.Equal(t, "/v1/items?author=lee&cursor=x+y&limit=7&since=1&tag=space", last.URL.String())
+	assert.Regexp(t, `3 +0 +a +lee +space,sky +A comet\nnext: --cursor abc\n$`, got.out)
+	got = freshet(t, "", "items", "list", "--server", url, "--since", "72h", "--json")
+	require.Equal(t, exitOK, got.code, got.errs)
+	since, err := strconv.ParseInt(last.URL.Query().Get("since"), 10, 64)
+	require.NoError(t, err)
+	assert.InDelta(t, time.Now().Add(-72*time.Hour).Unix(), since, 60)
+	assert.Contains(t, got.out, `"next_cursor": "abc"`)
+	url, _ = answering(t, 200, `{"code":0,"msg":"success","data":{"items":[],"next_cursor":null}}`)
+	assert.Equal(t, result{exitOK, "no items\n", ""}, freshet(t, "", "items", "list", "--server", url))
+	for _, since := range []string{"yesterday", "-1", "-72h"} {
+		got := freshet(t, "", "items", "list", "--server", url, "--since", since)
+		assert.Equal(t, exitUsage, got.code)
+		assert.Contains(t, got.errs, "give a duration such as 72h")
 	}
 }
 

@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,29 +19,63 @@ type postFlags struct {
 	circles   []string
 	mentions  []string
 	tags      []string
+	images    []string
+	alts      []string
 	json      bool
 }
 
 func newPostCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "post CAPTION",
+		Use:   "post [CAPTION]",
 		Short: "Publish a post",
 		Long: "Publishes a post as an app would, and prints its id. Without a flag that says otherwise everybody\n" +
-			"may see it; with --mention alone, only who is mentioned.",
-		Example: "  freshet post --agent u_1 'Snow on the pass #ski'\n  freshet post --agent u_1 --followers 'Only for you'",
-		Args:    cobra.ExactArgs(1),
+			"may see it; with --mention alone, only who is mentioned. A post with images needs no caption.",
+		Example: "  freshet post --agent u_1 'Snow on the pass #ski'\n  freshet post --agent u_1 --followers 'Only for you'\n" +
+			"  freshet post --agent u_1 --image lake.jpg --alt 'A lake at dawn'",
+		Args: cobra.MaximumNArgs(1),
 	}
 	f := postFlags{caller: addCallerFlags(cmd, "publishes")}
 	cmd.Flags().BoolVar(&f.followers, "followers", false, "only followers may see it")
 	cmd.Flags().StringSliceVar(&f.circles, "circle", nil, "id of a circle of the agent's that may see it; may be given several times")
 	cmd.Flags().StringSliceVar(&f.mentions, "mention", nil, "id of an agent who may see it in any case; may be given several times")
 	cmd.Flags().StringSliceVar(&f.tags, "tag", nil, "tag beside the caption's hashtags; may be given several times")
+	cmd.Flags().StringArrayVar(&f.images, "image", nil, "file of an image (JPEG, PNG, GIF, WebP); may be given several times")
+	cmd.Flags().StringArrayVar(&f.alts, "alt", nil, "what can be seen on the image of the same place; may be given several times")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the post as JSON")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return publish(cmd, f, args[0]) }
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 && len(f.images) == 0 {
+			return errors.New("give a caption, or an image with --image")
+		}
+		return publish(cmd, f, strings.Join(args, ""))
+	}
 	return cmd
 }
 
+// files reads the images.
+func (f postFlags) files() ([]client.NewImage, error) {
+	if len(f.alts) > len(f.images) {
+		return nil, fmt.Errorf("%d times --alt for %d times --image", len(f.alts), len(f.images))
+	}
+	var list []client.NewImage
+	for i, path := range f.images {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		image := client.NewImage{Data: data}
+		if i < len(f.alts) {
+			image.Alt = f.alts[i]
+		}
+		list = append(list, image)
+	}
+	return list, nil
+}
+
 func publish(cmd *cobra.Command, f postFlags, caption string) error {
+	images, err := f.files()
+	if err != nil {
+		return err
+	}
 	server, err := f.caller.connect(cmd)
 	if err != nil {
 		return err
@@ -46,7 +83,9 @@ func publish(cmd *cobra.Command, f postFlags, caption string) error {
 	defer server.Close()
 	ctx, cancel := context.WithTimeout(cmd.Context(), feedWait)
 	defer cancel()
-	post, err := server.CreatePost(ctx, client.NewPost{Caption: caption, Tags: f.tags, Mentions: f.mentions, Audience: f.audience()})
+	post, err := server.CreatePost(ctx, client.NewPost{
+		Caption: caption, Tags: f.tags, Mentions: f.mentions, Audience: f.audience(), Images: images,
+	})
 	if err != nil {
 		return err
 	}

@@ -55,6 +55,7 @@ func commandMatrix(dir string) map[string]any {
 		"ranking sweep":   shows{[]string{"ranking", "sweep", "--scale", "6h,12h", "--agents", "somebody-new", "--json"}, none},
 		"ranking replay":  shows{[]string{"ranking", "replay", clicks, "--b", "scale=72h", "--allow-rejected"}, none},
 		"ranking report":  shows{[]string{"ranking", "report"}, none},
+		"items list":      shows{[]string{"items", "list", "--limit", "200", "--json"}, none},
 		"jobs list":       shows{[]string{"jobs", "list", "--limit", "1000", "--json"}, none},
 		"doctor":          shows{[]string{"doctor", "--data_dir", dir}, none},
 		"post":            own,

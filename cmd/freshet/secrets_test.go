@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
 	"net/url"
 	"os"
 	"os/exec"
@@ -90,10 +89,8 @@ func repeatCommands(conn net.Conn) {
 // headers of each in an error.
 func talkativeElastic(t *testing.T, address string) (proxied string, broken *atomic.Bool) {
 	t.Helper()
-	target, err := url.Parse(address)
-	require.NoError(t, err)
 	broken = &atomic.Bool{}
-	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy := testenv.Forward(t, address, nil)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !broken.Load() {
 			proxy.ServeHTTP(w, r)

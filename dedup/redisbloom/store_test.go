@@ -79,6 +79,7 @@ func TestConformance(t *testing.T) {
 }
 
 func TestFalsePositives(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	deduptest.FalsePositives(t, func(t *testing.T, cfg dedup.Config) dedup.Store {
 		client, prefix := testenv.Redis(t)

@@ -37,6 +37,7 @@ func Run(t *testing.T, open Open) {
 		{"an act counts once a day", actOnce},
 		{"clicks on what was explored", explored},
 		{"promoted", promoted},
+		{"sources of home", sources},
 		{"distinct over days and servers", distinct},
 		{"large batches", large},
 		{"concurrent servers", concurrent},
@@ -255,6 +256,34 @@ func promoted(t *testing.T, s events.Store) {
 	}
 	add(t, s, events.Batch{Variant: "other", Day: Today, Sender: "s", Seq: 1, Impressions: 1, PromotedActs: []events.PromotedAct{clicked}})
 	assert.Nil(t, read(t, s, Today, Today)[1].Promoted, "another variant has not shown it")
+}
+
+func sources(t *testing.T, s events.Store) {
+	from := func(source feed.Source, a events.Act) events.Act {
+		a.Source = source
+		return a
+	}
+	first := from(feed.SourceFollowing, act(events.Click, "u_1", "a"))
+	add(t, s, events.Batch{
+		Variant: "control", Day: Today, Sender: "s", Seq: 1, Impressions: 20,
+		Sources: map[feed.Source]int64{feed.SourceFollowing: 14, feed.SourceTrending: 3, feed.SourceDiscovery: 2, feed.SourcePromoted: 1},
+		Acts: []events.Act{
+			first, from(feed.SourceFollowing, act(events.Click, "u_2", "a")), from(feed.SourcePromoted, act(events.Click, "u_1", "b")),
+			act(events.Click, "u_1", "other"), from(feed.SourceTrending, act(events.Like, "u_1", "c")),
+		},
+	})
+	for i := range 2 { // a second server, which says the same twice
+		add(t, s, events.Batch{
+			Variant: "control", Day: Today, Sender: "t", Seq: uint64(i + 1), Impressions: 5,
+			Sources: map[feed.Source]int64{feed.SourceFollowing: 5}, Acts: []events.Act{first, from(feed.SourceDiscovery, act(events.Click, "u_1", "d"))},
+		})
+	}
+	got := one(t, s, Today, Today)
+	assert.EqualValues(t, 5, got.Clicks)
+	assert.EqualValues(t, 1, got.Likes)
+	assert.Equal(t, map[string]events.SourceCounts{
+		"following": {Impressions: 24, Clicks: 2}, "trending": {Impressions: 3}, "discovery": {Impressions: 2, Clicks: 1}, "promoted": {Impressions: 1, Clicks: 1},
+	}, got.Sources, "clicks count once a day, likes not at all")
 }
 
 func distinct(t *testing.T, s events.Store) {

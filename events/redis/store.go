@@ -55,7 +55,8 @@ func New(client redis.UniversalClient, keyPrefix string) *Store {
 //	ARGV[4]  TTL of the others, seconds
 //	ARGV[5…] lists, each its length first: fields and what to add to them in
 //	         turn; agents; authors; explored; of each click that may be on one of
-//	         those its own hash and that one in turn; of what promotions have shown
+//	         those its own hash and that one in turn; of each click on what a source of
+//	         home has shown its hash and the field in turn; of what promotions have shown
 //	         hash and field in turn; of acts that may be on such its hash, their own
 //	         and the field in turn; then for each kind of event its field before the
 //	         list of acts
@@ -97,6 +98,11 @@ end
 list(2, function(i)
   if redis.call('SISMEMBER', KEYS[4], ARGV[i]) == 0 and shown(ARGV[i + 1]) then
     clicks = clicks + 1
+  end
+end)
+list(2, function(i)
+  if redis.call('SISMEMBER', KEYS[4], ARGV[i]) == 0 then
+    add(ARGV[i + 1], 1)
   end
 end)
 add('explored', explored)
@@ -157,6 +163,9 @@ func arguments(b *events.Batch) []any {
 			args = append(args, ageField+strconv.Itoa(i), n)
 		}
 	}
+	for source, n := range b.Sources {
+		args = append(args, events.SourceField(source), n)
+	}
 	args[lengthAt] = len(args) - lengthAt - 1
 	for _, members := range [][]uint64{b.Agents, b.Authors, b.Explored, exploredClicks(b)} {
 		args = append(args, len(members))
@@ -164,6 +173,7 @@ func arguments(b *events.Batch) []any {
 			args = append(args, bytes(m))
 		}
 	}
+	args = appendSourceClicks(args, b.Acts)
 	args = append(args, 2*len(b.Promoted))
 	for _, p := range b.Promoted {
 		args = append(args, bytes(p.Hash), p.Field())
@@ -195,6 +205,20 @@ func exploredClicks(b *events.Batch) []uint64 {
 		}
 	}
 	return pairs
+}
+
+// appendSourceClicks appends a list of the clicks on what a source of home has shown: of
+// each its hash and its field.
+func appendSourceClicks(args []any, acts []events.Act) []any {
+	lengthAt := len(args)
+	args = append(args, 0)
+	for i := range acts {
+		if field := acts[i].SourceField(); field != "" {
+			args = append(args, bytes(acts[i].Hash), field)
+		}
+	}
+	args[lengthAt] = len(args) - lengthAt - 1
+	return args
 }
 
 func bytes(hash uint64) []byte { return binary.BigEndian.AppendUint64(nil, hash) }
@@ -278,7 +302,7 @@ func count(t *events.Totals, field string, n int64) {
 		t.ExploredClicks += n
 		return
 	}
-	if t.AddPromoted(field, n) {
+	if t.AddPromoted(field, n) || t.AddSource(field, n) {
 		return
 	}
 	if kind, err := events.ParseKind(field); err == nil {

@@ -84,6 +84,11 @@ func (a *adding) counts() error {
 			err = a.count(agePrefix+strconv.Itoa(i), n)
 		}
 	}
+	for source, n := range a.b.Sources {
+		if err == nil {
+			err = a.count(events.SourceField(source), n)
+		}
+	}
 	return err
 }
 
@@ -118,6 +123,9 @@ func (a *adding) acts() error {
 			return err
 		}
 		fresh[string(act.Kind)] += n
+		if field := act.SourceField(); field != "" {
+			fresh[field] += n
+		}
 		if n > 0 && act.Kind == events.Click && act.Explored != 0 {
 			if n, err = a.shown(act.Explored); err != nil {
 				return err

@@ -71,7 +71,7 @@ func count(t *events.Totals, what string, n int64) {
 		t.ExploredClicks += n
 		return
 	}
-	if t.AddPromoted(what, n) {
+	if t.AddPromoted(what, n) || t.AddSource(what, n) {
 		return
 	}
 	if kind, err := events.ParseKind(what); err == nil {

@@ -164,6 +164,7 @@ func (a *App) open(ctx context.Context) error {
 		}
 	}
 	a.startTrending(ctx)
+	a.startRetention(ctx)
 	return nil
 }
 
@@ -202,6 +203,9 @@ func (a *App) openEngine(ctx context.Context, tracing *telemetry.Tracing) (cfg e
 	}
 	a.openTimelines(cfg)
 	stores.Home = a.home()
+	if stores.Prefetch, err = a.openPrefetch(ctx); err != nil {
+		return cfg, err
+	}
 	if a.Engine, err = engine.New(stores, cfg); err != nil {
 		return cfg, err
 	}
@@ -226,7 +230,7 @@ func (a *App) openHandler(cfg engine.Config) (err error) {
 			JWT: handler.JWT{Secret: auth.JWT.Secret, JWKS: auth.JWT.JWKS, Issuer: auth.JWT.Issuer, Audience: auth.JWT.Audience},
 		},
 	}, handler.Deps{
-		Feed: a.Engine, Profiles: a.Engine, Explain: a.Engine, Items: a.Catalog, Rankings: a.ranking, Health: a.checks, Log: a.log,
+		Feed: a.Engine, Profiles: a.Engine, Explain: a.Engine, Items: a.Catalog, List: a.stores.contents, Rankings: a.ranking, Health: a.checks, Log: a.log,
 		Offline: study{a.Engine, a.Catalog, a.stores.agents},
 		Intake:  catalog.NewIngest(a.Catalog, catalog.IngestConfig{GroupByURL: a.cfg.Catalog.GroupBy == configs.GroupByURL}),
 
@@ -257,7 +261,7 @@ func (a *App) startDemo(ctx context.Context) error {
 	if a.network != nil {
 		n := demo.NewNetwork(demoSeed)
 		store := a.network.fanout.Store()
-		if err := n.Fill(ctx, store, a.clock()); err != nil {
+		if err := n.Fill(ctx, store, a.pictures(), a.clock()); err != nil {
 			return fmt.Errorf("demo network: %w", err)
 		}
 		a.background(ctx, func(ctx context.Context) { n.Run(ctx, store, demoEvery, a.clock, a.log) })

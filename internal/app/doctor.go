@@ -64,6 +64,9 @@ func Doctor(ctx context.Context, cfg configs.Config, fix bool) []Finding {
 	if cfg.Social.Backend == configs.SocialPostgres {
 		d.lookAtPostgres(ctx)
 	}
+	if cfg.Social.Backend != configs.SocialOff {
+		d.lookAtMedia(ctx)
+	}
 	return d.findings
 }
 

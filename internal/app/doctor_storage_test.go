@@ -6,8 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"strings"
 	"testing"
@@ -139,10 +137,7 @@ func TestDoctorChecksEachMaster(t *testing.T) {
 // paths itself.
 func elsewhere(t *testing.T, cfg configs.Config, answers map[string]string) configs.Config {
 	t.Helper()
-	real, err := url.Parse(cfg.Elasticsearch.Addresses[0])
-	require.NoError(t, err)
-	proxy := httputil.NewSingleHostReverseProxy(real)
-	proxy.ModifyResponse = func(res *http.Response) error {
+	server := httptest.NewServer(testenv.Forward(t, cfg.Elasticsearch.Addresses[0], func(res *http.Response) error {
 		body, ok := answers[res.Request.URL.Path]
 		if !ok {
 			return nil
@@ -154,8 +149,7 @@ func elsewhere(t *testing.T, cfg configs.Config, answers map[string]string) conf
 		res.Header.Set("Content-Length", fmt.Sprint(len(body)))
 		res.Header.Del("Content-Encoding")
 		return nil
-	}
-	server := httptest.NewServer(proxy)
+	}))
 	t.Cleanup(server.Close)
 	cfg.Elasticsearch.Addresses = []string{server.URL}
 	return cfg

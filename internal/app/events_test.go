@@ -17,6 +17,7 @@ import (
 	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/ranking"
+	"github.com/freshet/freshet/social"
 )
 
 // counted is what is in the store for the days around noon, by variant, once
@@ -319,4 +320,41 @@ func TestEventsOverHTTP(t *testing.T) {
 	assert.Contains(t, report, `"hides":1,`)
 	assert.Contains(t, report, `"authors":4,"agents":1,"difference":null`)
 	assert.Contains(t, call("PUT", "/v1/agents/u_1/profile", `{"keywords":["k"]}`), fmt.Sprintf(`"muted_items":[%q]`, page.Docs[1].ID))
+}
+
+// TestEventsOnTimelinePosts counts acts on posts for a variant where for-you gave them out,
+// and not where a timeline alone showed them; after a restart too.
+func TestEventsOnTimelinePosts(t *testing.T) {
+	t.Parallel()
+	for _, m := range networks {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			cfg := m.config(t)
+			a := open(t, cfg, WithClock(at(noon).Now))
+			store := a.network.fanout.Store()
+			_, err := store.Follow(t.Context(), "u_1", "ann", noon)
+			require.NoError(t, err)
+			for _, id := range []string{"post:1", "post:2"} {
+				_, _, err := store.CreatePost(t.Context(),
+					social.Post{ID: id, Author: "ann", Caption: "By ann", Audience: social.Audience{Public: true}}, social.Creation{})
+				require.NoError(t, err)
+			}
+			settled(t, a)
+			refreshIndex(t, a)
+			ranked := ids(ask(t, a, refresh("u_1", 1)))
+			require.Len(t, ranked, 1)
+			page, err := a.network.timelines.Timeline(t.Context(), engine.TimelineRequest{Agent: "u_1", Limit: 20})
+			require.NoError(t, err)
+			require.Len(t, page.Posts, 2)
+			recorded(t, a)
+			require.Equal(t, engine.Taken{Accepted: 2}, react(t, a, "u_1", act(events.Click, "post:1"), act(events.Click, "post:2")))
+			got := counted(t, a)[feed.Control]
+			assert.Equal(t, []int64{1, 1}, []int64{got.Impressions, got.Clicks}, "shown and clicked")
+
+			closeApp(t, a)
+			a = open(t, cfg, WithClock(at(noon).Now))
+			require.Equal(t, engine.Taken{Accepted: 2}, react(t, a, "u_1", act(events.Like, "post:1"), act(events.Like, "post:2")))
+			assert.EqualValues(t, 1, counted(t, a)[feed.Control].Likes)
+		})
+	}
 }

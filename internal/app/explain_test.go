@@ -25,6 +25,7 @@ import (
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/demo"
+	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/recall"
 	memoryrecall "github.com/freshet/freshet/recall/memory"
 )
@@ -87,7 +88,7 @@ func state(t *testing.T, a *App) map[string]string {
 		for iter.Next(ctx) {
 			key := iter.Val()
 			name := strings.TrimPrefix(key, a.cfg.Redis.KeyPrefix)
-			if strings.HasPrefix(name, "feed:item:") || strings.HasPrefix(name, "feed:profile:") || strings.HasPrefix(name, "events:") || strings.HasPrefix(name, "feed:trending") ||
+			if strings.HasPrefix(name, "feed:item:") || strings.HasPrefix(name, "feed:post:") || strings.HasPrefix(name, "feed:profile:") || strings.HasPrefix(name, "events:") || strings.HasPrefix(name, "feed:trending") ||
 				name == "popularity:changed:turn" || strings.Contains(name, ":~") { // who publishes, and records of calls: they expire by the clock
 				continue
 			}
@@ -194,6 +195,9 @@ func fates(t *testing.T, m mode) (*App, *clock) {
 	cfg := m.config(t)
 	cfg.Recall.N = 4
 	cfg.Ranking.Diversity = undealt // the titles are nearly the same
+	if cfg.Recall.Backend == configs.RecallElastic {
+		neverRefresh(t, cfg)
+	}
 	a := open(t, cfg, WithClock(clock.Now))
 	item := func(id string, minutes int, change func(*feed.Item)) feed.Item {
 		it := feed.Item{
@@ -288,17 +292,14 @@ func changeBehind(t *testing.T, a *App) {
 	require.Nil(t, errs)
 }
 
-// neverRefresh keeps Elasticsearch from making writes searchable by itself.
-func neverRefresh(t *testing.T, a *App) {
+// neverRefresh makes indices whose writes Elasticsearch does not make searchable by
+// itself. They are made so: a change of the interval refreshes once more, some time later.
+func neverRefresh(t *testing.T, cfg configs.Config) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut,
-		a.cfg.Elasticsearch.Addresses[0]+"/"+a.cfg.Elasticsearch.Index+"/_settings", strings.NewReader(`{"index":{"refresh_interval":"-1"}}`))
+	client, err := ConnectElastic(cfg, nil)
 	require.NoError(t, err)
-	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
+	_, err = esindex.Ensure(t.Context(), client, cfg.Elasticsearch.Index, esindex.Definition{Fields: indexFields(cfg), RefreshInterval: "-1"})
 	require.NoError(t, err)
-	_ = res.Body.Close()
-	require.Equal(t, http.StatusOK, res.StatusCode)
 }
 
 // TestExplainItem asks for single items, candidates and others.
@@ -310,7 +311,6 @@ func TestExplainItem(t *testing.T) {
 				put(t, a, feed.Item{ID: "new", Title: "New", UpdateTime: explainedAt.Unix()})
 				index.Delete("new")
 			} else { // stored, but Elasticsearch does not search it before a refresh of the index
-				neverRefresh(t, a)
 				_, err := a.Catalog.Put(t.Context(), []feed.Item{{ID: "new", Title: "New", UpdateTime: explainedAt.Unix()}})
 				require.NoError(t, err)
 			}

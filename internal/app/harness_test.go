@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
@@ -104,6 +106,10 @@ func put(t testing.TB, a *App, items ...feed.Item) {
 	}
 	for batch := range slices.Chunk(items, 1000) {
 		errs, err := a.Catalog.Put(t.Context(), batch)
+		// On a busy machine a service may miss its deadline once; putting again is safe.
+		for end := time.Now().Add(time.Minute); errors.Is(err, catalog.ErrUnavailable) && time.Now().Before(end); {
+			errs, err = a.Catalog.Put(t.Context(), batch)
+		}
 		require.NoError(t, err)
 		for _, err := range errs {
 			require.NoError(t, err)

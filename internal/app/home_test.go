@@ -1,10 +1,12 @@
 package app
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,15 +55,26 @@ func (h *homeAnswer) ids() []string {
 // home asks for a page of home.
 func home(t *testing.T, a *App, agent, action string, limit int) homeAnswer {
 	t.Helper()
-	body := fmt.Sprintf(`{"feed":"home","action":%q,"limit":%d}`, action, limit)
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/feed", strings.NewReader(body))
+	answer, err := askHome(t.Context(), a, agent, action, limit)
+	require.NoError(t, err)
+	return answer
+}
+
+func askHome(ctx context.Context, a *App, agent, action string, limit int) (homeAnswer, error) {
+	return askFeed(ctx, a, agent, "home", action, limit)
+}
+
+// askFeed asks for a page of a feed.
+func askFeed(ctx context.Context, a *App, agent, name, action string, limit int) (answer homeAnswer, err error) {
+	body := fmt.Sprintf(`{"feed":%q,"action":%q,"limit":%d}`, name, action, limit)
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/v1/feed", strings.NewReader(body))
 	r.Header.Set("X-Agent-ID", agent)
 	w := httptest.NewRecorder()
 	a.Handler.ServeHTTP(w, r)
-	var answer homeAnswer
-	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &answer), w.Body)
-	require.Equal(t, http.StatusOK, w.Code, w.Body)
-	return answer
+	if err = json.Unmarshal(w.Body.Bytes(), &answer); err == nil && w.Code != http.StatusOK {
+		err = fmt.Errorf("%d: %s", w.Code, w.Body)
+	}
+	return answer, err
 }
 
 // fillHome makes 40 items, of 40 stories, and 30 posts of ann and of bob each, public and for followers
@@ -81,7 +94,7 @@ func fillHome(t *testing.T, a *App) {
 		for i := range 30 {
 			at := now.Add(-time.Duration(i+1) * time.Minute)
 			_, _, err := store.CreatePost(t.Context(), social.Post{
-				ID: fmt.Sprintf("post:%s_%d", author, i), Author: author, Caption: fmt.Sprintf("%[2]s%[1]da %[2]s%[1]db %[2]s%[1]dc", i, author), CreatedAt: at.Unix(),
+				ID: fmt.Sprintf("post:%s_%d", author, i), Author: author, Tags: map[string][]string{"bob": {"dull"}}[author], Caption: fmt.Sprintf("%[2]s%[1]da %[2]s%[1]db %[2]s%[1]dc", i, author), CreatedAt: at.Unix(),
 				Audience: social.Audience{Public: i%2 == 0, Followers: i%2 == 1},
 			}, social.Creation{At: at})
 			require.NoError(t, err)
@@ -122,35 +135,96 @@ func TestHome(t *testing.T) {
 	}
 }
 
-// TestHomeFollowsTheReader unfollows, mutes and hides between two pages of one session:
-// the next page knows.
-func TestHomeFollowsTheReader(t *testing.T) {
+// turningAway is how a reader gets rid of something, with what is never to be shown
+// afterwards.
+type turningAway struct {
+	name string
+	do   func(t *testing.T, a *App, reader string)
+	gone func(id, source, reason string) bool
+}
+
+// hiddenPosts are far down in the readers' sessions.
+var hiddenPosts = []string{"post:ann_20", "post:ann_22", "post:bob_24", "doc_30"}
+
+var turningsAway = []turningAway{
+	{"hide", func(t *testing.T, a *App, reader string) {
+		react(t, a, reader, hiding(hiddenPosts)...)
+	}, func(id, _, _ string) bool { return slices.Contains(hiddenPosts, id) }},
+	{"mute an author", func(t *testing.T, a *App, reader string) {
+		require.NoError(t, a.Engine.PutProfile(t.Context(), reader, feed.Profile{MutedAuthors: []string{"bob"}}))
+	}, func(id, _, _ string) bool { return strings.HasPrefix(id, "post:bob") }},
+	{"mute a tag", func(t *testing.T, a *App, reader string) {
+		require.NoError(t, a.Engine.PutProfile(t.Context(), reader, feed.Profile{MutedTags: []string{"dull"}}))
+	}, func(id, _, _ string) bool { return strings.HasPrefix(id, "post:bob") }},
+	{"unfollow", func(t *testing.T, a *App, reader string) {
+		_, err := a.network.fanout.Store().Unfollow(t.Context(), reader, "bob", time.Time{})
+		require.NoError(t, err)
+	}, func(id, source, reason string) bool {
+		odd := strings.HasPrefix(id, "post:bob") && (id[len(id)-1]-'0')%2 == 1 // for followers
+		return odd || strings.HasPrefix(id, "post:bob") && (source == "following" || reason == "follow")
+	}},
+	{"block", func(t *testing.T, a *App, reader string) {
+		_, err := a.network.fanout.Store().Block(t.Context(), reader, "bob")
+		require.NoError(t, err)
+	}, func(id, _, _ string) bool { return strings.HasPrefix(id, "post:bob") }},
+	{"be blocked", func(t *testing.T, a *App, reader string) {
+		_, err := a.network.fanout.Store().Block(t.Context(), "bob", reader)
+		require.NoError(t, err)
+	}, func(id, _, _ string) bool { return strings.HasPrefix(id, "post:bob") }},
+}
+
+// TestTheNextPageKnows turns a reader away from something between two pages of one
+// session: the next page knows, in both feeds, on every server.
+func TestTheNextPageKnows(t *testing.T) {
 	t.Parallel()
 	for _, m := range networks {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
-			a := open(t, m.config(t))
-			fillHome(t, a)
-			store := a.network.fanout.Store()
-			page := home(t, a, "u", "refresh", 5)
-			require.Len(t, page.Data.Items, 5)
-			_, err := store.Unfollow(t.Context(), "u", "bob", time.Time{})
-			require.NoError(t, err)
-			for range 20 {
-				page = home(t, a, "u", "load_more", 5)
-				for _, it := range page.Data.Items {
-					assert.False(t, it.InFeed.Source == "following" && strings.HasPrefix(it.ID, "post:bob"), it.ID)
-				}
+			cfg := m.config(t)
+			one := open(t, cfg)
+			two := one
+			if m.name == "services" {
+				cfg.DataDir = t.TempDir()
+				two = open(t, cfg)
 			}
-
-			page = home(t, a, "v", "refresh", 5)
-			require.NoError(t, a.Engine.PutProfile(t.Context(), "v", feed.Profile{MutedAuthors: []string{"ann"}}))
-			for range 20 {
-				page = home(t, a, "v", "load_more", 5)
-				for _, id := range page.ids() {
-					assert.False(t, strings.HasPrefix(id, "post:ann"), id)
+			fillHome(t, one)
+			for _, away := range turningsAway {
+				for _, name := range []string{"home", "for_you"} {
+					t.Run(away.name+" "+name, func(t *testing.T) {
+						t.Parallel()
+						reader := strings.ReplaceAll(away.name+"_"+name, " ", "_")
+						for _, author := range []string{"ann", "bob"} {
+							_, err := one.network.fanout.Store().Follow(t.Context(), reader, author, time.Time{})
+							require.NoError(t, err)
+						}
+						away.check(t, one, two, reader, name)
+					})
 				}
 			}
 		})
 	}
+}
+
+// check builds a session on one server, turns away there, and reads on: on another server
+// and on this one, to the end.
+func (away *turningAway) check(t *testing.T, one, two *App, reader, name string) {
+	ctx, met := t.Context(), 0
+	page, err := askFeed(ctx, one, reader, name, "refresh", 5)
+	require.NoError(t, err)
+	require.Len(t, page.Data.Items, 5)
+	away.do(t, one, reader)
+	for n := 0; n < 30; n++ {
+		page, err = askFeed(ctx, []*App{two, one}[n%2], reader, name, "load_more", 5)
+		require.NoError(t, err)
+		for _, it := range page.Data.Items {
+			reason := ""
+			if it.InFeed.Reason != nil {
+				reason = *it.InFeed.Reason
+			}
+			assert.False(t, away.gone(it.ID, it.InFeed.Source, reason), "%s of %s, page %d", it.ID, it.InFeed.Source, n+2)
+			met++
+		}
+	}
+	assert.Empty(t, page.Data.Items, "it was not read to its end")
+	assert.Greater(t, met, 30, "others stay")
 }

@@ -84,6 +84,33 @@ func (c *indexed) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 	return errs, nil
 }
 
+// Update changes the items in both.
+func (c *indexed) Update(ctx context.Context, ids []string, change func(feed.Item) (feed.Item, error)) ([]catalog.Updated, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all, err := c.Catalog.Update(ctx, ids, change)
+	items, removed := updated(ids, all)
+	c.index.Upsert(items)
+	for _, id := range removed {
+		c.index.Delete(id)
+	}
+	return all, err
+}
+
+// updated are the items of an update that were changed, and the ids of those that were
+// removed.
+func updated(ids []string, all []catalog.Updated) (items []feed.Item, removed []string) {
+	for i := range all {
+		switch {
+		case all[i].Removed:
+			removed = append(removed, ids[i])
+		case all[i].Err == nil:
+			items = append(items, all[i].Item)
+		}
+	}
+	return items, removed
+}
+
 // stored are the items of a Put that are stored.
 func stored(items []feed.Item, errs []error) []feed.Item {
 	if errs == nil {

@@ -33,6 +33,7 @@ var (
 // unfollow, block, edit, delete and change circles, and compares timelines with a
 // model that only knows what was done.
 func TestRealNetwork(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	edges := testenv.Follows(t, *networkAccounts)
 	posts := testenv.Posts(t)
@@ -80,6 +81,7 @@ type society struct {
 	members map[[2]string]bool // author, member of their one circle
 	posts   map[string]*written
 	latest  []string
+	shown   map[[2]string]bool // agent, post: in a timeline that was read; nil: nobody asks
 }
 
 // phase says how long a part took: that of a whole network takes long.
@@ -250,6 +252,9 @@ func (w *society) read(agent string) engine.TimelinePage {
 	require.NoError(w, err)
 	for _, c := range page.Posts {
 		require.True(w, w.due(agent, w.posts[c.ID]), "seed %d: %s is shown %s", *networkSeed, agent, c.ID)
+		if w.shown != nil {
+			w.shown[[2]string{agent, c.ID}] = true
+		}
 	}
 	return page
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/internal/demo"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 // studied opens a system with the demo catalog as of a moment.
@@ -48,6 +49,7 @@ const everyone = `["u_1","u_2","u_3","u_4","u_5","u_6","u_7","u_8"]`
 // TestCompareShowsKnownEffects changes one parameter at a time, whose effect is
 // known. Both recall backends must tell the same figures.
 func TestCompareShowsKnownEffects(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	said := map[string][]offline.Comparison{}
 	for _, m := range modes {
@@ -117,6 +119,7 @@ func TestCompareChangesNothing(t *testing.T) {
 }
 
 func TestCompareDrawsAgents(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	for _, m := range modes {
 		t.Run(m.name, func(t *testing.T) {
@@ -137,6 +140,7 @@ func TestCompareDrawsAgents(t *testing.T) {
 // TestReplayPrefersWhatMadeTheClicks makes clicks on the tops of a ranking, so
 // that this ranking must score best.
 func TestReplayPrefersWhatMadeTheClicks(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	type outcomes struct {
 		Outcomes []offline.Outcome `json:"outcomes"`

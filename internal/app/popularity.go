@@ -104,3 +104,12 @@ func (c liveCatalog) Remove(ctx context.Context, id string) error {
 	}
 	return errors.Join(err, catalogError(c.live.Drop(ctx, []string{id})))
 }
+
+// Update changes items. What was counted of those that it removes goes with them.
+func (c liveCatalog) Update(ctx context.Context, ids []string, change func(feed.Item) (feed.Item, error)) ([]catalog.Updated, error) {
+	all, err := c.Catalog.Update(ctx, ids, change)
+	if _, removed := updated(ids, all); len(removed) > 0 {
+		err = errors.Join(err, catalogError(c.live.Drop(ctx, removed)))
+	}
+	return all, err
+}

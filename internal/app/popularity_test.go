@@ -6,12 +6,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/events"
@@ -57,6 +59,7 @@ func TestLivePopularity(t *testing.T) {
 
 func livesThrough(t *testing.T, cfg configs.Config) {
 	now := at(noon)
+	cfg.Ranking.Popularity.Weight = 1
 	a := open(t, cfg, WithClock(now.Now))
 	items := authored(30)
 	for i := range items {
@@ -99,6 +102,14 @@ func livesThrough(t *testing.T, cfg configs.Config) {
 	put(t, a, items[8])
 	again, _ = popular(t, a, read)
 	assert.InDelta(t, n2h, again, 1e-9)
+	uploaded := items[20].ID
+	report, err := catalog.NewIngest(a.Catalog, catalog.IngestConfig{}).Counts(t.Context(),
+		strings.NewReader(fmt.Sprintf(`[{"id":%q,"likes":2},{"id":%q,"likes":1000000000}]`, read, uploaded)))
+	require.NoError(t, err)
+	require.Equal(t, 2, report.Accepted)
+	again, _ = popular(t, a, read)
+	assert.InDelta(t, n2h, again, 1e-9, "counts of another system leave it alone")
+	assert.Equal(t, uploaded, firstFor(t, a, "counted"), "and are in force")
 	require.NoError(t, a.Catalog.Remove(t.Context(), read))
 	put(t, a, items[8])
 	again, _ = popular(t, a, read)

@@ -16,6 +16,7 @@ import (
 // TestPostsToTheLast reads on until nothing is left: a reader who has seen
 // thousands still gets full pages, until all has been seen.
 func TestPostsToTheLast(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	posts := testenv.Posts(t)
 	now := time.Unix(posts[len(posts)-1].UpdateTime, 0).Add(time.Hour)
@@ -45,6 +46,7 @@ func TestPostsToTheLast(t *testing.T) {
 // TestPostsWholeSession reads real posts as a reader would: a refresh, then
 // load_more until nothing is left, then again.
 func TestPostsWholeSession(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	posts := testenv.Posts(t)
 	now := time.Date(2016, 3, 10, 12, 0, 0, 0, time.UTC)

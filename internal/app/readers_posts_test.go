@@ -34,6 +34,7 @@ var realReaders = map[string]feed.Profile{
 // the page of a reader with interests; at most 6 of 20 are of one site, and each
 // story comes once.
 func TestRealReaders(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	posts := testenv.Posts(t)
 	byID := map[string]feed.Item{}

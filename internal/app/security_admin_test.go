@@ -12,6 +12,7 @@ import (
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/ranking"
 )
 
@@ -99,6 +100,7 @@ func TestAdminRoutesStayClosed(t *testing.T) {
 // anything, and a GET that takes a profile for half a minute is no less than a
 // POST.
 func TestTheDemosAdminRoutesTakeNoPagesOfOtherSites(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	cfg := embedded(t)
 	cfg.Server.Pprof = true

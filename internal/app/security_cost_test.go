@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,6 +17,7 @@ import (
 	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 // hides is a body that hides n items nobody has ever heard of.
@@ -73,10 +72,8 @@ func TestOneAgentHidesAllItCan(t *testing.T) {
 func TestHidesOfOneAgentWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	cfg := services(t)
-	target, err := url.Parse(cfg.Elasticsearch.Addresses[0])
-	require.NoError(t, err)
 	var writes atomic.Int64
-	pass := httputil.NewSingleHostReverseProxy(target)
+	pass := testenv.Forward(t, cfg.Elasticsearch.Addresses[0], nil)
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/"+esindex.Agents(cfg.Elasticsearch.Index)+"/_bulk" {
 			writes.Add(1)

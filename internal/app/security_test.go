@@ -346,7 +346,7 @@ func TestHostileTextsMakeNoKeys(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, keys)
 	for _, key := range keys {
-		require.Regexp(t, `^(bf:(global|meta):\d{8}(:\d+)?|events:control:\d{8}:[a-z]+|events:variants|feed:trending(:lease)?|feed:[a-z]+:[A-Za-z0-9_.@{}:/-]+(~[a-z0-9]+)?)$`, strings.TrimPrefix(key, prefix))
+		require.Regexp(t, `^(bf:(global|meta):\d{8}(:\d+)?|events:control:\d{8}:[a-z]+|events:variants|feed:trending(:lease)?|popularity:changed(:turn)?|feed:[a-z]+:[A-Za-z0-9_.@{}:/-]+(~[a-z0-9]+)?)$`, strings.TrimPrefix(key, prefix))
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/freshet/freshet/graph/stream"
 	"github.com/freshet/freshet/handler"
 	"github.com/freshet/freshet/jobs"
+	"github.com/freshet/freshet/media"
 	"github.com/freshet/freshet/promotion"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/postgres"
@@ -53,6 +54,7 @@ type network struct {
 	watcher         *engine.Watcher
 	late            *late
 	promotions      *promotion.Source
+	files           *media.Files  // nil: posts have no images
 	restored        *restoreWatch // nil: the lists are in this process
 }
 
@@ -74,8 +76,11 @@ func (a *App) openSocial(ctx context.Context) (err error) {
 	}
 	n.cards = n.store
 	a.openCards(ctx, n)
+	if n.files, err = a.openMedia(ctx, n.store); err != nil {
+		return err
+	}
 	n.fanout, err = fanout.New(fanout.Deps{
-		Store: n.store, Queue: n.store, Lists: n.lists, Outboxes: n.outboxes, Items: a.stores.catalog, Cards: n.cache,
+		Files: releasing(n.files), Store: n.store, Queue: n.store, Lists: n.lists, Outboxes: n.outboxes, Items: a.stores.catalog, Cards: n.cache,
 		Cap: a.cfg.Timeline.Cap, Options: options, Clock: a.clock, Log: a.log, Late: n.late.note,
 	})
 	if err != nil {
@@ -176,7 +181,8 @@ func (a *App) openTimelines(cfg engine.Config) {
 
 // home is what home has beside the sources of for-you.
 func (a *App) home() engine.Home {
-	h := engine.Home{Pattern: a.cfg.Home.Positions(), SourceFor: a.cfg.Server.RequestTimeout / sourceShare, Trending: trending.NewSource(a.trending)}
+	trends := trending.NewSource(a.trending)
+	h := engine.Home{Pattern: a.cfg.Home.Positions(), SourceFor: a.cfg.Server.RequestTimeout / sourceShare, Trending: trends, Trends: trends}
 	if n := a.network; n != nil {
 		h.Following, h.Affinities, h.Promoted = n.timelines, n.store, n.promotions
 	}
@@ -242,7 +248,7 @@ func (a *App) social() *handler.Social {
 		return nil
 	}
 	return &handler.Social{
-		Store: shownStore{n.fanout.Store(), n.cards}, Kept: n.kept, Timelines: n.timelines, Watcher: n.watcher, Queue: n.store, Graph: graph.NewApplier(n.store, graph.Config{}),
+		Images: a.images(), Store: shownStore{n.fanout.Store(), n.cards}, Kept: n.kept, Timelines: n.timelines, Watcher: n.watcher, Queue: n.store, Graph: graph.NewApplier(n.store, graph.Config{}),
 		FollowsByApp: a.cfg.Social.Follows == configs.FollowsApp,
 	}
 }

@@ -17,7 +17,15 @@ type standbyCatalog struct {
 	lists []*recall.Standby
 }
 
-var _ catalog.Hydrator = standbyCatalog{}
+var (
+	_ catalog.Hydrator   = standbyCatalog{}
+	_ catalog.Prefetcher = standbyCatalog{}
+)
+
+// ProfilesOf implements [catalog.ManyProfiles].
+func (c standbyCatalog) ProfilesOf(ctx context.Context, agents []string) ([]feed.Profile, error) {
+	return catalog.ProfilesOf(ctx, c.Catalog, agents)
+}
 
 // Docs implements [catalog.Reader]. While the catalog is down, what is kept
 // comes back; the error stays where something is missing.
@@ -37,6 +45,11 @@ func (c standbyCatalog) Docs(ctx context.Context, ids []string) ([]feed.Doc, err
 func (c standbyCatalog) Hydrate(ctx context.Context, agent string, ids []string) ([]feed.Doc, feed.Profile, error) {
 	docs, p, err := catalog.Hydrate(ctx, c.Catalog, agent, ids)
 	return docs, p, c.fill(docs, err)
+}
+
+// Prefetch implements [catalog.Prefetcher].
+func (c standbyCatalog) Prefetch(ctx context.Context, ids []string) (int, error) {
+	return catalog.Prefetch(ctx, c.Catalog, ids)
 }
 
 // fill puts what is kept into the places that are empty because the catalog is
@@ -78,6 +91,19 @@ func (c standbyCatalog) Put(ctx context.Context, items []feed.Item) ([]error, er
 		list.Upsert(put)
 	}
 	return errs, nil
+}
+
+// Update implements [catalog.Writer].
+func (c standbyCatalog) Update(ctx context.Context, ids []string, change func(feed.Item) (feed.Item, error)) ([]catalog.Updated, error) {
+	all, err := c.Catalog.Update(ctx, ids, change)
+	items, removed := updated(ids, all)
+	for _, list := range c.lists {
+		list.Upsert(items)
+		for _, id := range removed {
+			list.Delete(id)
+		}
+	}
+	return all, err
 }
 
 // Remove implements [catalog.Writer].

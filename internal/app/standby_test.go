@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -91,6 +89,13 @@ func TestStandby(t *testing.T) {
 	_, err := a.Catalog.Put(t.Context(), []feed.Item{retitled})
 	require.NoError(t, err)
 
+	patched := mixed()[18]
+	_, err = catalog.UpdateOne(t.Context(), a.Catalog, patched.ID, func(it feed.Item) (feed.Item, error) {
+		it.Title = "Corrected"
+		return it, nil
+	})
+	require.NoError(t, err)
+
 	es.set(true)
 	var want []string
 	for _, it := range mixed() {
@@ -102,7 +107,7 @@ func TestStandby(t *testing.T) {
 	assert.Equal(t, []string{"recall"}, answer.Degraded)
 	assert.Equal(t, want[:10], ids(answer))
 	for _, it := range items(t, answer) {
-		if it.ID == retitled.ID {
+		if it.ID == retitled.ID || it.ID == patched.ID {
 			assert.Equal(t, "Corrected", it.Title, "what was written since is shown as it is")
 		}
 	}
@@ -213,9 +218,7 @@ func testElastic(t *testing.T) string {
 func TestColdElasticsearch(t *testing.T) {
 	t.Parallel()
 	cfg := services(t)
-	target, err := url.Parse(cfg.Elasticsearch.Addresses[0])
-	require.NoError(t, err)
-	pass := httputil.NewSingleHostReverseProxy(target)
+	pass := testenv.Forward(t, cfg.Elasticsearch.Addresses[0], nil)
 	var cold atomic.Bool
 	cold.Store(true)
 	node := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

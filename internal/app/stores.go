@@ -51,10 +51,16 @@ type stores struct {
 	agents   sampler
 	indexed  *indexed          // the catalog where recall is in this process, else nil
 	live     *live             // live popularity where recall is in Elasticsearch; nil: off
-	contents catalog.Reader    // of items, past the caches
+	contents contents          // of items, past the caches
 	standby  []*recall.Standby // among the sources, one for each where something is to stand in
 	spool    *spool.Spool      // nil: not failing open
 	recovery *recovery         // nil: likewise
+}
+
+// contents reads and lists items.
+type contents interface {
+	catalog.Reader
+	catalog.Lister
 }
 
 // clients are the connections the configured backends need; nil: not needed.

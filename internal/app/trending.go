@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
@@ -32,8 +33,18 @@ func (a *App) startTrending(ctx context.Context) {
 	a.background(ctx, a.trending.Run)
 }
 
-// guest is the feed of readers who are not known.
+// guest is the feed of readers who are not known. What is promoted in it is drawn anew
+// with each set of what is trending.
 func (a *App) guest(cfg engine.Config) *engine.Guest {
 	diversity := func() feed.Diversity { return a.ranking.InForce().Live.Ranking.Diversity }
-	return engine.NewGuest(engine.GuestStores{Trending: a.trending, Items: a.stores.catalog}, diversity, cfg)
+	stores := engine.GuestStores{Trending: a.trending, Items: a.stores.catalog}
+	if a.network != nil {
+		stores.Promoted = a.network.promotions.Guests(func() time.Time {
+			if set, _ := a.trending.Set(); set != nil {
+				return time.Unix(set.At, 0)
+			}
+			return time.Time{}
+		})
+	}
+	return engine.NewGuest(stores, diversity, cfg)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
@@ -119,6 +120,7 @@ func TestTrendingOfRealPosts(t *testing.T) {
 					assert.True(t, slices.Equal(want[i].Tags, e.Tags), e.ID)
 				}
 				guestsOf(t, a, want, now)
+				homeSays(t, a, want, now)
 			})
 		}
 	}
@@ -133,18 +135,39 @@ func guestsOf(t *testing.T, a *App, posts []feed.Item, now time.Time) {
 		for _, it := range g.Data.Items {
 			i := slices.IndexFunc(posts, func(p feed.Item) bool { return p.ID == it.ID })
 			require.GreaterOrEqual(t, i, 0)
-			mark := ""
-			switch trend := trendOf(&posts[i], now); {
-			case trend > 5:
-				mark = "hot"
-			case trend > 2:
-				mark = "warm"
-			}
 			assert.Equal(t, "trending", it.InFeed.Source)
-			assert.Equal(t, mark, it.InFeed.Trend, it.ID)
+			assert.Equal(t, markOf(&posts[i], now), it.InFeed.Trend, it.ID)
 		}
 		assert.Equal(t, g.raw, guests(t, a, query).raw, "the same bytes")
 	}
+}
+
+// homeSays reads home, whose items have marks from whichever source they come.
+func homeSays(t *testing.T, a *App, posts []feed.Item, now time.Time) {
+	t.Helper()
+	answer := ask(t, a, engine.Request{Agent: "reader", Feed: feed.HomeFeed, Action: engine.ActionRefresh, Limit: 50})
+	require.Len(t, answer.Trends, len(answer.Docs))
+	marks := map[string]int{}
+	for k, doc := range answer.Docs {
+		want := ""
+		if i := slices.IndexFunc(posts, func(p feed.Item) bool { return p.ID == doc.ID }); i >= 0 {
+			want = markOf(&posts[i], now)
+		}
+		assert.Equal(t, want, answer.Trends[k].Mark(), doc.ID)
+		marks[want]++
+	}
+	assert.Positive(t, marks["hot"])
+}
+
+// markOf is the mark of a post.
+func markOf(p *feed.Item, now time.Time) string {
+	switch trend := trendOf(p, now); {
+	case trend > 5:
+		return "hot"
+	case trend > 2:
+		return "warm"
+	}
+	return ""
 }
 
 // TestGuestSeesPublicPosts likes, hides and deletes posts.

@@ -100,6 +100,8 @@ var parts = []part{
 	{"timeline", Services, allServices, (*bench).timelineServices},
 	{"posts", Services, allServices, (*bench).postsServices},
 	{"crowd", Services, allServices, (*bench).crowdServices},
+	{"streams", Embedded, nothing, (*bench).streamsEmbedded},
+	{"streams", Services, allServices, (*bench).streamsServices},
 }
 
 // Parts are the names that --only takes.

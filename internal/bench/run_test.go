@@ -47,6 +47,7 @@ func TestShortRun(t *testing.T) {
 				"load_more services": services, "refresh services": services, "dedup services": services,
 				"start embedded":    false, // there is no binary in this test
 				"timeline embedded": true, "timeline services": services, "posts services": services, "crowd services": services,
+				"streams embedded": true, "streams services": services,
 			}, measured)
 			assertEmpty(t, os.TempDir())
 			looksRight(t, r)
@@ -106,7 +107,7 @@ func TestServicesThatDoNotAnswer(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	assert.Equal(t, []string{"load_more", "refresh", "dedup", "ingest", "start", "timeline", "posts", "crowd"}, Parts())
+	assert.Equal(t, []string{"load_more", "refresh", "dedup", "ingest", "start", "timeline", "posts", "crowd", "streams"}, Parts())
 	require.NoError(t, Options{}.WithDefaults().Validate())
 	require.ErrorContains(t, Options{Only: []string{"dedupe"}}.Validate(), `no part "dedupe"; the parts are load_more,`)
 	require.ErrorContains(t, Options{Items: []int{5000, 10}}.Validate(), "at least 1000, not 10")

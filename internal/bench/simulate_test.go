@@ -16,6 +16,7 @@ import (
 )
 
 func TestSimulation(t *testing.T) {
+	testenv.WithoutRace(t)
 	for name, o := range map[string]func(t *testing.T) Options{
 		configs.DedupMemory:     func(*testing.T) Options { return embeddedOptions() },
 		configs.DedupRedisBloom: func(t *testing.T) Options { return withServices(t) },

@@ -15,3 +15,12 @@ func ownCPU() (time.Duration, bool) {
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), true
 }
+
+// openFiles is how many files this process may have open.
+func openFiles() int {
+	var l syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l) != nil {
+		return leastFiles
+	}
+	return int(min(l.Cur, 1<<30))
+}

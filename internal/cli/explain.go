@@ -15,6 +15,9 @@ import (
 // the last of the page, or of all, and lines about it. Rows are trimmed to
 // width columns; 0 leaves them whole.
 func WriteExplanation(w io.Writer, x client.Explanation, all bool, width int) error {
+	if x.Feed == feed.HomeFeed {
+		return writeTable(w, x, homePositions(x, all), width, func(column int) bool { return column < 1 || column > 3 })
+	}
 	shown := x.Candidates
 	if !all {
 		// What is kept before the end of the page has been dealt behind it.
@@ -35,11 +38,18 @@ func WriteExplanation(w io.Writer, x client.Explanation, all bool, width int) er
 		}
 		rows = append(rows, row)
 	}
+	return writeTable(w, x, rows, width, func(column int) bool { return column != 1 })
+}
+
+// writeTable writes the rows, which of their columns are numbers, and lines about the
+// explanation.
+func writeTable(w io.Writer, x client.Explanation, rows [][]string, width int, right func(column int) bool) error {
 	var b strings.Builder
-	if len(shown) > 0 {
-		explainedTable(&b, rows, width)
+	shown := len(rows) - 1
+	if shown > 0 {
+		explainedTable(&b, rows, width, right)
 	}
-	if rest := len(x.Candidates) - len(shown); rest > 0 {
+	if rest := len(x.Candidates) - shown; rest > 0 {
 		fmt.Fprintf(&b, "… and %d more, with --all\n", rest)
 	}
 	b.WriteString(explainedFooter(x))
@@ -117,7 +127,7 @@ const leastID = 12
 
 // explainedTable aligns the columns, numbers on the right. What the others
 // leave is for the id, at most half of it, and for the title.
-func explainedTable(b *strings.Builder, rows [][]string, width int) {
+func explainedTable(b *strings.Builder, rows [][]string, width int, right func(column int) bool) {
 	widths, last := columnWidths(rows), len(rows[0])-1
 	if width > 0 {
 		left := width
@@ -127,7 +137,7 @@ func explainedTable(b *strings.Builder, rows [][]string, width int) {
 		widths[last-1] = min(widths[last-1], max(left/2, leastID))
 		widths[last] = min(widths[last], max(left-widths[last-1]-len(gap), 0))
 	}
-	writeRows(b, rows, widths, func(column int) bool { return column != 1 && column < last-1 })
+	writeRows(b, rows, widths, func(column int) bool { return column < last-1 && right(column) })
 }
 
 // explainedFooter says what the ranking was, how many candidates came to what,
@@ -140,7 +150,7 @@ func explainedFooter(x client.Explanation) string {
 		name string
 		n    int
 	}{
-		{"seen", n.Seen}, {"pending", n.Pending}, {"muted", n.Muted}, {"gone", n.Gone}, {"group", n.Group}, {"same_story", n.Story}, {"paged", n.Paged}, {"kept", n.Kept},
+		{"seen", n.Seen}, {"pending", n.Pending}, {"muted", n.Muted}, {"gone", n.Gone}, {"group", n.Group}, {"same_story", n.Story}, {"outside", n.Outside}, {"paged", n.Paged}, {"kept", n.Kept},
 	} {
 		if c.n > 0 {
 			fmt.Fprintf(&b, ", %s=%d", c.name, c.n)
@@ -175,7 +185,13 @@ func WriteExplainedItem(w io.Writer, x client.Explanation) error {
 		b.WriteString(": " + printable(it.Title))
 	}
 	fmt.Fprintf(&b, "\n%s: %s\n\n", fate(&it.Explained), printable(it.Reason))
-	if it.Relevance != nil && it.Popularity != nil {
+	if it.Affinity != nil && it.Popularity != nil {
+		homeScore(&b, it)
+		if v := it.Variety; v != nil && x.Ranking.Diversity.On() {
+			fmt.Fprintf(&b, "  variety     %s\n", varieties(v))
+		}
+		b.WriteString("\n")
+	} else if it.Relevance != nil && it.Popularity != nil {
 		fmt.Fprintf(&b, "score %s = relevance %s × decay %s × popularity %s\n",
 			number(it.Score), number(it.Relevance.Total), number(it.Decay), number(it.Popularity.Factor))
 		fmt.Fprintf(&b, "  relevance   base %s%s%s%s\n", number(it.Relevance.Base), gains("tag", it.Relevance.Tags), gains("keyword", it.Relevance.Keywords), learned(it.Relevance.Learned))

@@ -11,7 +11,8 @@ import (
 )
 
 // WriteReport writes a comparison of the variants: a table of the figures,
-// a line for each variant about what exploration has shown of it, and one that says what its difference to control is worth.
+// a line for each variant about what exploration, and each source of home, has shown of it,
+// and one that says what its difference to control is worth.
 func WriteReport(w io.Writer, r client.Report) error {
 	var b strings.Builder
 	days := "days"
@@ -37,7 +38,7 @@ func WriteReport(w io.Writer, r client.Report) error {
 			printable(v.Name), share, v.Impressions, v.Clicks, ctr, interval, age, v.Authors, v.Agents, v.Likes, v.Dislikes, v.Hides)
 	}
 	_ = t.Flush()
-	writeExplored(&b, r.Variants)
+	writeParts(&b, r.Variants)
 	for i, v := range r.Variants {
 		if v.Difference == nil {
 			continue
@@ -69,15 +70,21 @@ func writePromoted(b *strings.Builder, promotions []client.ReportPromotion) {
 	_ = t.Flush()
 }
 
-// writeExplored writes a line for each variant of which exploration has shown
-// something.
-func writeExplored(b *strings.Builder, variants []client.ReportRow) {
+// writeParts writes a line for each variant and what has shown a part of it: exploration,
+// or a source of home.
+func writeParts(b *strings.Builder, variants []client.ReportRow) {
 	before := "\n"
+	line := func(variant, by string, shown, clicked int64, ctr float64, interval client.Interval) {
+		fmt.Fprintf(b, "%s%s, by %s: %d shown, %d clicked, CTR %s (95 %%: %s to %s)\n", before,
+			printable(variant), printable(by), shown, clicked, percent(ctr), percent(interval.Low), percent(interval.High))
+		before = ""
+	}
 	for _, v := range variants {
 		if x := v.Explored; x != nil {
-			fmt.Fprintf(b, "%s%s, by exploration: %d shown, %d clicked, CTR %s (95 %%: %s to %s)\n", before,
-				printable(v.Name), x.Impressions, x.Clicks, percent(x.CTR), percent(x.CTRInterval.Low), percent(x.CTRInterval.High))
-			before = ""
+			line(v.Name, "exploration", x.Impressions, x.Clicks, x.CTR, x.CTRInterval)
+		}
+		for _, s := range v.Sources {
+			line(v.Name, s.Source+" of home", s.Impressions, s.Clicks, s.CTR, s.CTRInterval)
 		}
 	}
 }

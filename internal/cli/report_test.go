@@ -17,6 +17,10 @@ func TestWriteReport(t *testing.T) {
 			Name: "control", Live: true, Share: 0.7, Impressions: 10_000, Clicks: 500, CTR: 0.05, CTRInterval: client.Interval{Low: 0.04590, High: 0.05445},
 			Likes: 7, Dislikes: 6, Hides: 5, MedianAge: &age, Authors: 40, Agents: 90,
 			Explored: &client.ReportExplored{Impressions: 400, Clicks: 8, CTR: 0.02, CTRInterval: client.Interval{Low: 0.01017, High: 0.03893}},
+			Sources: []client.ReportSource{
+				{Source: "following", Impressions: 700, Clicks: 70, CTR: 0.1, CTRInterval: client.Interval{Low: 0.0799, High: 0.1245}},
+				{Source: "promoted", Impressions: 50, CTRInterval: client.Interval{High: 0.0714}},
+			},
 		},
 		{Name: "idle", Live: true, Share: 0.1, CTRInterval: client.Interval{High: 1}, Difference: &client.ReportDifference{Verdict: "too few"}},
 		{
@@ -41,6 +45,8 @@ func TestWriteReport(t *testing.T) {
      slow  20.00 %   2000      90  4.50 %  3.67 % to 5.50 %          2h        0       0      0         0      0
 
 control, by exploration: 400 shown, 8 clicked, CTR 2.00 % (95 %: 1.02 % to 3.89 %)
+control, by following of home: 700 shown, 70 clicked, CTR 10.00 % (95 %: 7.99 % to 12.45 %)
+control, by promoted of home: 50 shown, 0 clicked, CTR 0.00 % (95 %: 0.00 % to 7.14 %)
 
 idle: shown or clicked too little to be compared with control; wait, or give it a larger share
 old: +2.00 points of CTR against control (95 %: +1.12 to +2.93), significant, p < 0.001

@@ -29,12 +29,26 @@ const (
 // that some are celebrities.
 var famous = []float64{0.99, 0.95, 0.4, 0.2}
 
+// readers are the names of those of [Profiles], who have followers and post, too: u_1,
+// u_2 and so on.
+var readers = []string{"Mara Voss", "Elias Thorn", "Nadia Kerr", "Tomás Reyes", "Ines Falk", "Jonah Adler", "Yuki Mori", "Sam Doyle"}
+
+// Of the latest posts of those before the demo starts, one of so many has pictures:
+// making them takes time.
+const (
+	latest   = 60
+	pictured = 3
+)
+
+// readerPosts is how many of the posts before the demo starts come to one of a reader.
+const readerPosts = 25
+
 // Network is a made-up network: authors, readers, and who follows whom. It
 // follows from a seed.
 type Network struct {
-	Authors []social.Author
-	Follows [][2]string // agent, author
-	topics  []topic     // of the authors
+	Authors []social.Author // the people, then the readers
+	Follows [][2]string     // agent, author
+	topics  []topic         // of the authors
 }
 
 // NewNetwork makes a network. Its readers are those of [Profiles], authors, and
@@ -55,9 +69,14 @@ func NewNetwork(seed uint64) *Network {
 			Bio: "Mostly about " + strings.ReplaceAll(t.tag, "-", " ") + ", from " + pick(r, places) + ".",
 		})
 	}
+	for i, name := range readers {
+		n.Authors = append(n.Authors, social.Author{ID: readerID(i), Name: name, Bio: "Reads this demo."})
+	}
 	n.follow(r)
 	return n
 }
+
+func readerID(i int) string { return fmt.Sprintf("u_%d", i+1) }
 
 // follow draws who follows whom.
 func (n *Network) follow(r *rand.Rand) {
@@ -69,8 +88,13 @@ func (n *Network) follow(r *rand.Rand) {
 		}
 		n.draw(r, fmt.Sprintf("fan_%d", i+1), 1)
 	}
-	for _, a := range n.Authors {
+	for _, a := range n.Authors[:people] {
 		n.draw(r, a.ID, 5+r.IntN(10))
+	}
+	for i := range readers {
+		for at := range 4 + 3*i {
+			n.Follows = append(n.Follows, [2]string{n.Authors[(7*i+at)%people].ID, readerID(i)})
+		}
 	}
 	profiles := Profiles()
 	for agent, p := range profiles {
@@ -116,9 +140,9 @@ func (n *Network) Post(seed, i uint64) social.Post {
 	return p
 }
 
-// Fill stores the network and what it has posted before now. A store that has
-// authors already, as after a restart, stays as it is.
-func (n *Network) Fill(ctx context.Context, store social.Store, now time.Time) error {
+// Fill stores the network and what it has posted before now; pictures nil: without
+// pictures. A store that has authors already, as after a restart, stays as it is.
+func (n *Network) Fill(ctx context.Context, store social.Store, pictures Pictures, now time.Time) error {
 	if info, err := store.Author(ctx, "", n.Authors[0].ID); err == nil && info.Name != "" {
 		return nil
 	}
@@ -134,8 +158,16 @@ func (n *Network) Fill(ctx context.Context, store social.Store, now time.Time) e
 		}
 	}
 	posts := n.before(now)
+	// One after the other: who makes images lets nobody wait for long.
+	files := make([]int, len(posts))
+	for i := len(posts) - latest; i < len(posts); i += pictured {
+		var err error
+		if files[i], err = illustrate(ctx, pictures, &posts[i], uint64(i)); err != nil {
+			return err
+		}
+	}
 	if err := atOnce(ctx, len(posts), func(ctx context.Context, i int) error {
-		_, _, err := store.CreatePost(ctx, posts[i], social.Creation{At: time.Unix(posts[i].CreatedAt, 0)})
+		_, _, err := store.CreatePost(ctx, posts[i], social.Creation{At: time.Unix(posts[i].CreatedAt, 0), Files: files[i]})
 		return err
 	}); err != nil {
 		return err
@@ -178,6 +210,9 @@ func (n *Network) before(now time.Time) []social.Post {
 	posts := make([]social.Post, len(ages))
 	for i, age := range ages {
 		posts[i] = n.Post(0, uint64(i))
+		if i%readerPosts == readerPosts/2 {
+			posts[i].Author = readerID(i / readerPosts % len(readers))
+		}
 		posts[i].ID, posts[i].CreatedAt = fmt.Sprintf("%sdemo_%d", social.PostPrefix, i+1), now.Add(-age).Unix()
 	}
 	return posts
@@ -198,7 +233,7 @@ func atOnce(ctx context.Context, n int, write func(ctx context.Context, i int) e
 func (n *Network) Run(ctx context.Context, store social.Store, every time.Duration, clock feed.Clock, log *slog.Logger) {
 	ticks := time.NewTicker(every)
 	defer ticks.Stop()
-	var latest []string
+	var fresh []string
 	for {
 		select {
 		case <-ctx.Done():
@@ -208,9 +243,9 @@ func (n *Network) Run(ctx context.Context, store social.Store, every time.Durati
 		i := uint64(clock().UnixMilli())
 		p, _, err := store.CreatePost(ctx, n.Post(newsSeed, i), social.Creation{})
 		if err == nil {
-			latest = append(latest[max(0, len(latest)-20):], p.ID)
+			fresh = append(fresh[max(0, len(fresh)-20):], p.ID)
 			r := rand.New(rand.NewPCG(newsSeed, i))
-			err = n.like(ctx, store, fmt.Sprintf("fan_%d", 1+r.IntN(fans)), pick(r, latest))
+			err = n.like(ctx, store, fmt.Sprintf("fan_%d", 1+r.IntN(fans)), pick(r, fresh))
 		}
 		if err != nil && ctx.Err() == nil {
 			log.WarnContext(ctx, "demo post was not stored", "error", err)

@@ -261,6 +261,10 @@ func (k Keys) Trending() string { return k.agent("feed:", "trending") }
 // shares. Type: string. TTL: 15 s.
 func (k Keys) TrendingLease() string { return k.Trending() + ":lease" }
 
+// RetentionLease says which server sweeps old items out of the catalog. Type: string.
+// TTL: that of catalog.Retention's pauses, 10 minutes.
+func (k Keys) RetentionLease() string { return k.agent("feed:", "retention") + ":lease" }
+
 func (k Keys) event(what, variant string, day feed.Day) string {
 	return k.agent("events:", variant) + ":" + day.String() + ":" + what
 }

@@ -28,6 +28,12 @@ var migrations = []string{
 	 END;`,
 	// An agent that is erased takes along what it has acted on.
 	`CREATE INDEX popularity_agents_agent ON popularity_agents (agent);`,
+	// Items are listed, and swept, by their update times. A document that is text in a
+	// BLOB is cast, because newer SQLites take a BLOB for their own format. A damaged
+	// document is reported where it is read.
+	`ALTER TABLE items ADD COLUMN updated INTEGER NOT NULL DEFAULT 0;
+	 UPDATE items SET updated = coalesce(json_extract(CAST(doc AS TEXT), '$.update_time'), 0) WHERE json_valid(CAST(doc AS TEXT));
+	 CREATE INDEX items_by_time ON items (updated, id);`,
 }
 
 // migrate brings the schema up to date.

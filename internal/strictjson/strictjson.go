@@ -6,6 +6,7 @@ package strictjson
 
 import (
 	"bytes"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -36,6 +37,23 @@ func Unmarshal(data []byte, into any, is Errors) error {
 		return describe(err, is)
 	}
 	return nil
+}
+
+// Members decodes one JSON object into its members, by the rules of [Unmarshal];
+// null is a member's value. Mistakes wrap is.
+func Members(data []byte, is error) (map[string]stdjson.RawMessage, error) {
+	if trimmed := bytes.TrimLeft(data, " \t\r\n"); len(trimmed) == 0 || trimmed[0] != '{' {
+		return nil, fmt.Errorf("%w: the body must be a JSON object", is)
+	}
+	var raw map[string]jsontext.Value
+	if err := json.Unmarshal(data, &raw); err != nil {
+		return nil, describe(err, Errors{"": is})
+	}
+	members := make(map[string]stdjson.RawMessage, len(raw))
+	for name, value := range raw {
+		members[name] = stdjson.RawMessage(value)
+	}
+	return members, nil
 }
 
 // UnmarshalStored decodes what was accepted before. Duplicate and unknown fields

@@ -38,6 +38,16 @@ func Unique() string {
 	return fmt.Sprintf("t%d-%d-%d", os.Getpid(), time.Now().UnixNano()%1e9, serial.Add(1))
 }
 
+// S3 is the address of a bucket of a real S3 server, as gocloud.dev has it.
+func S3(t testing.TB) string {
+	t.Helper()
+	url := os.Getenv("FRESHET_TEST_S3")
+	if url == "" {
+		missing(t, "FRESHET_TEST_S3", `a bucket of an S3 server (eval "$(scripts/s3)")`)
+	}
+	return url
+}
+
 // RedisURL is the address of the real Redis, as redis://host:port/db.
 func RedisURL(t testing.TB) string {
 	t.Helper()
@@ -193,4 +203,14 @@ func Posts(t testing.TB) []feed.Item {
 		t.Fatalf("FRESHET_TEST_POSTS: %v", err)
 	}
 	return items
+}
+
+// WithoutRace skips a test that computes much and does little at once where the race
+// detector is on: there it takes ten times as long and finds nothing. It must be the first
+// statement of the test, by which .ci/run finds the tests that it runs without -race.
+func WithoutRace(t testing.TB) {
+	t.Helper()
+	if raceSlowdown > 1 {
+		t.Skip("it computes much and does little at once; run it without -race")
+	}
 }

@@ -87,9 +87,9 @@ func (s *Store) newestFrom(ctx context.Context, from int) (json.RawMessage, erro
 // read reads the versions from one number to another, in order; one
 // that does not exist is empty.
 func (s *Store) read(ctx context.Context, from, to int) ([]json.RawMessage, error) {
-	ids := make([]esindex.DocID, 0, to-from+1)
-	for version := from; version <= to; version++ {
-		ids = append(ids, esindex.DocID{Index: s.index, ID: docID(version)})
+	ids := make([]esindex.DocID, to-from+1)
+	for i := range ids { // to may be the largest int
+		ids[i] = esindex.DocID{Index: s.index, ID: docID(from + i)}
 	}
 	docs, err := esindex.Get(ctx, s.client, ids)
 	if err != nil {

@@ -85,7 +85,7 @@ func versions(t *testing.T, s ranking.Store) {
 		require.NoError(t, err)
 		require.Equal(t, made(t, version, "ana"), got)
 	}
-	for _, version := range []int{-1, 0, many + 1} {
+	for _, version := range []int{-1, 0, many + 1, math.MaxInt} {
 		_, err := s.At(ctx, version)
 		require.ErrorIs(t, err, ranking.ErrNotFound)
 	}

@@ -20,6 +20,7 @@ import (
 // keywords, over a year of real posts: no keyword decides a page alone, whatever
 // its rarity, and phrases match as phrases only.
 func TestKeywordsOnRealPosts(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	s := memory.New()
 	s.Upsert(testenv.Posts(t))

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/recall/memory"
 	"github.com/freshet/freshet/recall/recalltest"
 	"github.com/stretchr/testify/assert"
@@ -281,6 +282,7 @@ func (k *keep) remove(id string) {
 // TestEqualsReference writes at random to small catalogs and compares after
 // every few writes.
 func TestEqualsReference(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	for seed := range uint64(80) {
 		w := &world{Rand: rand.New(rand.NewPCG(seed, 1)), ids: 5 + int(seed)*2, span: time.Duration(seed%5+1) * 200 * time.Hour}
@@ -310,6 +312,7 @@ func TestEqualsReference(t *testing.T) {
 // TestEqualsReferenceInBlocks does the same on catalogs of many blocks, where
 // bounds, jumps and skips come into play.
 func TestEqualsReferenceInBlocks(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	for seed := range uint64(6) {
 		w := &world{Rand: rand.New(rand.NewPCG(seed, 2)), ids: 9000, span: []time.Duration{50, 500, 5000}[seed%3] * time.Hour}

@@ -28,63 +28,88 @@ func livePopularity(t *testing.T, open Open) {
 		assertRanking(t, items, q, recallAll(t, s, q).Candidates)
 		return
 	}
-	indexer := recall.Direct(s).(recall.Indexer)
+	l := &liveCheck{source: s, counter: counter, items: items, q: q, acts: map[string][]int64{}, counts: map[string]feed.Counts{}}
+	l.assert(t)
 	r := rand.New(rand.NewPCG(1, 2))
-	acts := map[string][]int64{}
-	check := func(t *testing.T) {
-		t.Helper()
-		live := map[string]Live{}
-		for id, at := range acts {
-			live[id] = liveAt(at, q.Origin)
-		}
-		got := recallAll(t, s, q).Candidates
-		assertLive(t, items, live, q, got)
-		for i, f := range explained(t, s, q, ids(got)) {
-			assertMakesScore(t, q, got[i], f)
-			assert.InDelta(t, live[got[i].ID].In2h, f.Count2h, 1e-9*(1+f.Count2h), got[i].ID)
-			assert.InDelta(t, live[got[i].ID].In2d, f.Count2d, 1e-9*(1+f.Count2d), got[i].ID)
-		}
-		n := q
-		n.N = 3
-		assertLive(t, items, live, n, recallAll(t, s, n).Candidates)
-	}
-	counts := map[string]feed.Counts{}
-	act := func(id string, at time.Time) {
-		acts[id] = append(acts[id], at.Unix())
-		counts[id] = counts[id].Add(at.Unix())
-		before := explained(t, s, q, []string{id})[0]
-		counter.SetCounts(map[string]feed.Counts{id: counts[id]})
-		after := explained(t, s, q, []string{id})[0]
-		assert.GreaterOrEqual(t, after.Score, before.Score, "an act never lowers %s", id)
-		assert.False(t, math.IsInf(after.PopularityFactor, 0) || math.IsNaN(after.PopularityFactor) || after.PopularityFactor < 1 && after.Known, id)
-	}
-	check(t)
 	for range 40 {
-		it := items[r.IntN(len(items))]
-		act(it.ID, origin.Add(-time.Duration(r.Int64N(int64(4*feed.LongHalfLife)))))
+		l.act(t, items[r.IntN(len(items))].ID, origin.Add(-time.Duration(r.Int64N(int64(4*feed.LongHalfLife)))))
 	}
-	act("no such item", origin)
-	check(t)
-	before := explained(t, s, q, []string{"plain"})[0]
+	l.act(t, "no such item", origin)
+	l.assert(t)
+	l.newVersion(t)
 
-	items[6].Title, items[6].Likes = "Something to see", 4
-	require.Equal(t, "plain", items[6].ID)
-	indexer.Upsert(items[6:7])
-	check(t)
-	assert.Equal(t, before.Count2d, explained(t, s, q, []string{"plain"})[0].Count2d, "a newer version keeps its counts")
-
-	indexer.Delete("plain")
-	indexer.Upsert(items[6:7])
-	delete(acts, "plain")
-	check(t)
-	q.Origin = origin.AddDate(0, 3, 0)
-	check(t)
-	for id := range acts {
+	l.q.Origin = origin.AddDate(0, 3, 0)
+	l.assert(t)
+	for id := range l.acts {
 		counter.SetCounts(map[string]feed.Counts{id: {}})
 	}
-	clear(acts)
-	q.Origin = origin
-	check(t)
+	clear(l.acts)
+	l.q.Origin = origin
+	l.assert(t)
+}
+
+// liveCheck compares a source with the acts on its items.
+type liveCheck struct {
+	source  recall.Source
+	counter recall.Counter
+	items   []feed.Item
+	q       feed.Query
+	acts    map[string][]int64
+	counts  map[string]feed.Counts
+}
+
+// assert checks the ranking by the acts so far, whole and of the first three.
+func (l *liveCheck) assert(t *testing.T) {
+	t.Helper()
+	live := map[string]Live{}
+	for id, at := range l.acts {
+		live[id] = liveAt(at, l.q.Origin)
+	}
+	got := recallAll(t, l.source, l.q).Candidates
+	assertLive(t, l.items, live, l.q, got)
+	for i, f := range explained(t, l.source, l.q, ids(got)) {
+		assertMakesScore(t, l.q, got[i], f)
+		assert.InDelta(t, live[got[i].ID].In2h, f.Count2h, 1e-9*(1+f.Count2h), got[i].ID)
+		assert.InDelta(t, live[got[i].ID].In2d, f.Count2d, 1e-9*(1+f.Count2d), got[i].ID)
+	}
+	first := l.q
+	first.N = 3
+	assertLive(t, l.items, live, first, recallAll(t, l.source, first).Candidates)
+}
+
+// act counts an act on an item, which never lowers it.
+func (l *liveCheck) act(t *testing.T, id string, at time.Time) {
+	t.Helper()
+	l.acts[id] = append(l.acts[id], at.Unix())
+	l.counts[id] = l.counts[id].Add(at.Unix())
+	before := l.explain(t, id)
+	l.counter.SetCounts(map[string]feed.Counts{id: l.counts[id]})
+	after := l.explain(t, id)
+	assert.GreaterOrEqual(t, after.Score, before.Score, "an act never lowers %s", id)
+	assert.False(t, math.IsInf(after.PopularityFactor, 0) || math.IsNaN(after.PopularityFactor) || after.PopularityFactor < 1 && after.Known, id)
+}
+
+func (l *liveCheck) explain(t *testing.T, id string) recall.Factors {
+	t.Helper()
+	return explained(t, l.source, l.q, []string{id})[0]
+}
+
+// newVersion checks that a newer version of an item keeps its counts, and that one which
+// comes after it was deleted has none.
+func (l *liveCheck) newVersion(t *testing.T) {
+	t.Helper()
+	indexer := recall.Direct(l.source).(recall.Indexer)
+	before := l.explain(t, "plain")
+	l.items[6].Title, l.items[6].Likes = "Something to see", 4
+	require.Equal(t, "plain", l.items[6].ID)
+	indexer.Upsert(l.items[6:7])
+	l.assert(t)
+	assert.Equal(t, before.Count2d, l.explain(t, "plain").Count2d, "a newer version keeps its counts")
+
+	indexer.Delete("plain")
+	indexer.Upsert(l.items[6:7])
+	delete(l.acts, "plain")
+	l.assert(t)
 }
 
 // liveAt is the definition: each act counts 2^(−age/half-life).

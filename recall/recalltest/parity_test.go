@@ -55,6 +55,7 @@ func bothCounting(t *testing.T, items []feed.Item) (inElastic, inMemory recall.S
 }
 
 func TestParity(t *testing.T) {
+	testenv.WithoutRace(t)
 	posts := testenv.Posts(t)
 	inElastic, inMemory := both(t, posts)
 	now := time.Date(2016, 7, 15, 18, 30, 0, 0, time.UTC)

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -18,7 +19,7 @@ import (
 const factsFrom = `p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push'),
 	p.gone = 0 AND p.created > coalesce(a.erased, 0) AS there,
 	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = p.author AND f.gone = 0 OFFSET 0),
-	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = '` + social.Server + `' AND f.gone = 0),
+	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = '` + social.Server + `' AND f.gone = 0 OFFSET 0),
 	` + memberOf + `,
 	EXISTS (SELECT 1 FROM post_mentions m WHERE m.post = p.id AND m.agent = $1 OFFSET 0),
 	$1 = ANY (p.grants),
@@ -87,7 +88,7 @@ func (s *Store) Cards(ctx context.Context, reader string, posts []social.Known) 
 	}
 	err := s.read(ctx, func(q querying) error {
 		return q.each(func(rows pgx.Rows) error {
-			i, c, err := scanCard(reader, rows)
+			i, c, err := scanCard(func(int) string { return reader }, rows)
 			if err == nil && c.Visible {
 				c.ID = posts[i-1].ID
 				cards[i-1] = c
@@ -101,21 +102,59 @@ func (s *Store) Cards(ctx context.Context, reader string, posts []social.Known) 
 	return cards, nil
 }
 
-const cardsText = `SELECT ` + factsFrom + `, j.i, p.version, p.created_at, p.likes_here + p.likes_told, p.comments_told,
+// CardsOf implements [social.CardsOfMany].
+func (s *Store) CardsOf(ctx context.Context, asked []social.Asked) ([]social.Card, error) {
+	cards := make([]social.Card, len(asked))
+	readers, ids := make([]string, len(asked)), make([]string, len(asked))
+	for i, a := range asked {
+		cards[i].ID = a.ID
+		readers[i], ids[i] = a.Reader, a.ID
+	}
+	if len(asked) == 0 {
+		return cards, nil
+	}
+	err := s.read(ctx, func(q querying) error {
+		return q.each(func(rows pgx.Rows) error {
+			i, c, err := scanCard(func(i int) string { return readers[i-1] }, rows)
+			if err == nil && c.Visible {
+				c.ID = ids[i-1]
+				cards[i-1] = c
+			}
+			return err
+		}, cardsOfText, readers, ids)
+	})
+	if err != nil {
+		return nil, failed(ctx, "read cards of many readers", err)
+	}
+	return cards, nil
+}
+
+const (
+	cardFrom = factsFrom + `, j.i, p.version, p.created_at, p.likes_here + p.likes_told, p.comments_told,
 	CASE WHEN p.version <> j.version THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''),
-	EXISTS (SELECT 1 FROM likes l WHERE l.post = p.id AND l.agent = $1 OFFSET 0), cardinality(p.grants) > 0
+	EXISTS (SELECT 1 FROM likes l WHERE l.post = p.id AND l.agent = $1 OFFSET 0), cardinality(p.grants) > 0`
+	cardsText = `SELECT ` + cardFrom + `
 	FROM unnest($2::text[], $3::bigint[]) WITH ORDINALITY j (id, version, i)
 	JOIN posts p ON p.id = j.id LEFT JOIN authors a ON a.id = p.author
 	WHERE p.gone = 0`
+)
 
-func scanCard(reader string, rows pgx.Rows) (i int, c social.Card, err error) {
-	f := facts{rel: social.Relation{Reader: reader}}
+// cardsOfText has a reader for each row in the place of the one that $1 is.
+var cardsOfText = `SELECT ` + strings.ReplaceAll(cardFrom, "$1", "j.reader") + `
+	FROM (SELECT u.*, 0 AS version FROM unnest($1::text[], $2::text[]) WITH ORDINALITY u (reader, id, i)) j
+	JOIN posts p ON p.id = j.id LEFT JOIN authors a ON a.id = p.author
+	WHERE p.gone = 0`
+
+// scanCard reads a row; reader tells whom the one with this number is for.
+func scanCard(reader func(i int) string, rows pgx.Rows) (i int, c social.Card, err error) {
+	var f facts
 	var content []byte
 	var granted bool
 	if err := f.scan(rows.Scan, &i, &c.Version, &c.CreatedAt, &c.Likes, &c.Comments, &content,
 		&c.Author.Name, &c.Author.ImageURL, &c.HasLiked, &granted); err != nil {
 		return 0, social.Card{}, err
 	}
+	f.rel.Reader = reader(i)
 	d := f.decide()
 	c.Author.ID, c.Content = f.post.Author, json.RawMessage(content)
 	c.Public = d.Visible && f.post.Audience.Public && !granted

@@ -61,10 +61,10 @@ func checkChange(id, by string, at, now time.Time) error {
 
 // remains refuses an edit that leaves nothing of a post.
 func remains(p *social.Post, e social.Edit) error {
-	if e.Alts != nil && len(*e.Alts) != len(p.Media) {
-		return fmt.Errorf("%w: %d alt texts for %d images", social.ErrBadPost, len(*e.Alts), len(p.Media))
+	if e.Alts != nil && len(*e.Alts) != len(p.Images) {
+		return fmt.Errorf("%w: %d alt texts for %d images", social.ErrBadPost, len(*e.Alts), len(p.Images))
 	}
-	if e.Caption != nil && feed.Blank(*e.Caption) && len(p.Media) == 0 {
+	if e.Caption != nil && feed.Blank(*e.Caption) && len(p.Images) == 0 {
 		return fmt.Errorf("%w: it would have neither caption nor image", social.ErrBadPost)
 	}
 	return nil
@@ -112,12 +112,15 @@ func (s *Store) DeletePost(ctx context.Context, id, by string, at time.Time) err
 
 func (t *tx) delete(r *record, at int64) {
 	before := r.Post.Audience
-	alive := r.Alive()
+	alive, images := r.Alive(), len(r.Post.Images) > 0
 	if !r.Delete(at) {
 		return
 	}
 	if t.save(r); !alive || r.Alive() {
 		return
+	}
+	if images {
+		t.looseFiles(r.Post.ID)
 	}
 	t.mark(jobs.Dirty{Kind: jobs.Deliver, Key: r.Post.ID, Priority: jobs.PriorityRemoval})
 	t.indexed(&social.Post{ID: r.Post.ID, Audience: before}, jobs.PriorityRemoval)

@@ -162,6 +162,20 @@ func (s *Store) member(ctx context.Context, id, agent, by string, on bool, at ti
 	return changed && err == nil, err
 }
 
+// CirclesOf implements [social.Circles].
+func (s *Store) CirclesOf(ctx context.Context, owner, after string, n int) (list []social.Circle, err error) {
+	err = s.read(ctx, func(q querying) error {
+		list = nil
+		return q.each(func(rows pgx.Rows) error {
+			c := social.Circle{Owner: owner}
+			err := rows.Scan(&c.ID, &c.Name, &c.Size)
+			list = append(list, c)
+			return err
+		}, `SELECT id, name, size FROM circles WHERE owner = $1 AND gone = 0 AND id > $2 ORDER BY id LIMIT $3`, owner, after, n)
+	})
+	return list, failed(ctx, "list circles", err)
+}
+
 // Members implements [social.Circles].
 func (s *Store) Members(ctx context.Context, id, after string, n int) ([]string, error) {
 	return s.page(ctx, `SELECT m.agent FROM circles c JOIN members m ON m.circle = c.id AND m.gone = 0

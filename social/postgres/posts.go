@@ -18,7 +18,9 @@ func (s *Store) CreatePost(ctx context.Context, p social.Post, c social.Creation
 		return social.Post{}, false, err
 	}
 	err = s.write(ctx, func(t *tx) (err error) {
-		post, created, err = t.create(p, c, fresh)
+		if post, created, err = t.create(p, c, fresh); err == nil && created {
+			err = t.useFiles(post.ID, c.Files)
+		}
 		return err
 	})
 	if err != nil {

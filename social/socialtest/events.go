@@ -57,7 +57,7 @@ func postEvents(e *env) {
 		return func(s int, at time.Time) {
 			p := social.Post{
 				ID: id(s), Author: "a", CreatedAt: 1000, Caption: caption, Tags: []string{caption}, Audience: public(),
-				Media: []social.Media{{Key: "k", Alt: caption}},
+				Images: []social.Image{{URL: "/media/k", Alt: caption}},
 			}
 			_, _, err := e.CreatePost(e.ctx, p, social.Creation{At: at})
 			must0(err)

@@ -42,16 +42,19 @@ func Exercise(t *testing.T, s Backend) {
 	for _, err := range []error{
 		second(s.EditPost(ctx, p.ID, "a", social.Edit{Caption: &caption}, here)), s.SetCounts(ctx, p.ID, social.Counts{Likes: 1}, here),
 		second(s.Cards(ctx, "b", []social.Known{{ID: p.ID}})), second(s.Standings(ctx, "b", []string{p.ID})), second(s.PostsByID(ctx, []string{p.ID})),
-		second(s.CelebritiesOf(ctx, []string{"b", "e"})), second(s.NewestPublic(ctx, 5)),
+		second(s.CardsOf(ctx, []social.Asked{{Reader: "b", ID: p.ID}})), second(s.CelebritiesOf(ctx, []string{"b", "e"})), second(s.NewestPublic(ctx, 5)),
 		second(s.Pull(ctx, social.PullQuery{Reader: "b", N: 5, Whole: true})), second(s.Grid(ctx, "b", "a", social.Position{}, 5)),
 		second(s.PairEntries(ctx, "a", "a", social.Position{}, 5)), second(s.MemberEntries(ctx, "c", "b", social.Position{}, 5)),
 		second(s.Receivers(ctx, p.ID, true, "", 5)), second(s.Author(ctx, "b", "a")), second(s.Celebrity(ctx, "a")),
 		second(s.SetDelivery(ctx, "a", social.Push, social.Both)), second(s.Following(ctx, "b", "", 5)), second(s.Followers(ctx, "a", "", 5)),
 		second(s.Members(ctx, "c", "", 5)), second(s.Circle(ctx, "c")), s.Ping(ctx),
+		s.ReserveFiles(ctx, "post:none", []string{"k"}), second(s.LooseFiles(ctx, "post:none")), s.DropFiles(ctx, []string{"k"}),
 		s.EraseAgent(ctx, "a"), second(s.EraseSome(ctx, "a", 1000)), second(s.Purge(ctx, 5)), exerciseQueue(ctx, s),
 	} {
 		require.NoError(t, err)
 	}
+	_, err = s.FilePost(ctx, "k")
+	require.ErrorIs(t, err, social.ErrNotFound)
 	// A whole timeline has every source.
 	_, err = s.Follow(ctx, "b", social.Server, here)
 	require.NoError(t, err)

@@ -292,6 +292,12 @@ func circles(e *env) {
 	require.Equal(e, []social.Receiver{{Agent: "k", Reason: social.Member}, {Agent: "l", Reason: social.Member}}, got)
 	require.Equal(e, []string{both.ID}, entryIDs(must[[]social.Entry](e)(e.Pull(e.ctx, social.PullQuery{Reader: "k", N: 5}))))
 	// Whoever takes the name next has nothing of it.
+	e.putCircle("c10", "a")
+	e.putCircle("d1", "d", "a")
+	list := []social.Circle{{ID: "c10", Owner: "a"}, {ID: "c2", Owner: "a", Size: 3}, {ID: "c3", Owner: "a", Size: 3}}
+	require.Equal(e, list, must[[]social.Circle](e)(e.CirclesOf(e.ctx, "a", "", 10)), "not what is dropped, nor another's")
+	require.Equal(e, list[1:2], must[[]social.Circle](e)(e.CirclesOf(e.ctx, "a", "c10", 1)))
+	require.Empty(e, must[[]social.Circle](e)(e.CirclesOf(e.ctx, "k", "", 10)))
 	e.putCircle("c1", "z", "f")
 	require.False(e, e.card("f", p.ID).Visible, "a circle of that name is another's now")
 	require.Empty(e, must[[]social.Entry](e)(e.Pull(e.ctx, social.PullQuery{Reader: "f", N: 5})))

@@ -99,6 +99,23 @@ func (e *env) check(m *model, agents []string) {
 	for _, p := range m.posts {
 		e.checkReceivers(m, agents, p)
 	}
+	e.checkCardsOf(m, agents)
+}
+
+// checkCardsOf asks about every post for all readers at once, and compares with asking for
+// each alone.
+func (e *env) checkCardsOf(m *model, agents []string) {
+	e.Helper()
+	var asked []social.Asked
+	var want []social.Card
+	for id := range m.posts {
+		for _, reader := range append([]string{"", "stranger"}, agents...) {
+			asked = append(asked, social.Asked{Reader: reader, ID: id})
+			want = append(want, must[[]social.Card](e)(e.Cards(e.ctx, reader, []social.Known{{ID: id}}))...)
+		}
+	}
+	asked, want = append(asked, social.Asked{Reader: agents[0], ID: "post:unknown"}), append(want, social.Card{ID: "post:unknown"})
+	require.Equal(e, want, must[[]social.Card](e)(e.CardsOf(e.ctx, asked)))
 }
 
 func (e *env) checkCards(m *model, reader string) {

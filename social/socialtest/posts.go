@@ -41,14 +41,14 @@ func cards(e *env) {
 func create(e *env) {
 	p := e.create(social.Post{
 		Author: "a", Caption: "Hello\n#World and #go #GO", Tags: []string{"go", "x", "go"}, Audience: public(),
-		Mentions: []string{"b", "a", "b"}, Media: []social.Media{{Key: "k", Thumb: "t", Type: "image/webp", Width: 3, Height: 4, Color: "#112233", Alt: "alt"}},
+		Mentions: []string{"b", "a", "b"}, Images: []social.Image{{URL: "/media/k", Thumbnail: "t", Width: 3, Height: 4, Color: "#112233", Alt: "alt"}},
 	})
 	require.NoError(e, social.CheckPostID(p.ID))
 	require.Equal(e, social.Post{
 		ID: p.ID, Author: "a", CreatedAt: e.now.Unix(), Caption: "Hello\n#World and #go #GO", Tags: []string{"go", "x"}, Audience: public(),
-		Mentions: []string{"b"}, Media: p.Media, Reply: social.RightPublic, React: social.RightPublic, Version: 1,
+		Mentions: []string{"b"}, Images: p.Images, Reply: social.RightPublic, React: social.RightPublic, Version: 1,
 	}, p)
-	require.Len(e, p.Media, 1)
+	require.Len(e, p.Images, 1)
 	require.Equal(e, p, e.row(p.ID))
 	require.Equal(e, []string{"go", "x", "world"}, p.AllTags())
 	require.Contains(e, string(e.card("", p.ID).Content), `"tags":["go","x","world"]`)
@@ -138,7 +138,7 @@ func badPosts(e *env) {
 	for name, change := range map[string]func(*social.Post){
 		"nothing in it":          func(p *social.Post) { p.Caption = " \n" },
 		"nothing to be seen":     func(p *social.Post) { p.Caption = "\u200b\u2060" },
-		"eleven images":          func(p *social.Post) { p.Media = make([]social.Media, 11) },
+		"eleven images":          func(p *social.Post) { p.Images = make([]social.Image, 11) },
 		"long caption":           func(p *social.Post) { p.Caption = strings.Repeat("é", social.MaxCaption+1) },
 		"ahead":                  func(p *social.Post) { p.CreatedAt = e.now.Unix() + 1 },
 		"circle of another":      func(p *social.Post) { p.Audience = inCircles("theirs") },
@@ -175,7 +175,7 @@ func edit(e *env) {
 	e.putCircle("c1", "a", "m")
 	p := e.create(social.Post{
 		Author: "a", Caption: "old #one", Tags: []string{"t"}, Audience: inCircles("c1"), Mentions: []string{"b"},
-		Media: []social.Media{{Key: "k1", Alt: "x"}, {Key: "k2"}},
+		Images: []social.Image{{URL: "/media/k1", Alt: "x"}, {URL: "/media/k2"}},
 	})
 	e.pass(time.Minute)
 	caption, tags, alts := "new #two", []string{"u"}, []string{"first", "second"}
@@ -184,7 +184,7 @@ func edit(e *env) {
 	want.Caption, want.EditedAt, want.Version = caption, e.now.Unix(), 2
 	require.Equal(e, want, got)
 	got = must[social.Post](e)(e.EditPost(e.ctx, p.ID, "", social.Edit{Tags: &tags, Alts: &alts}, here))
-	want.Tags, want.Version, want.Media = tags, 3, []social.Media{{Key: "k1", Alt: "first"}, {Key: "k2", Alt: "second"}}
+	want.Tags, want.Version, want.Images = tags, 3, []social.Image{{URL: "/media/k1", Alt: "first"}, {URL: "/media/k2", Alt: "second"}}
 	require.Equal(e, want, got)
 	require.Equal(e, want, e.row(p.ID))
 	require.Contains(e, string(e.card("m", p.ID).Content), `"tags":["u","two"]`)
@@ -220,7 +220,7 @@ func deletes(e *env) {
 	e.putCircle("c1", "a", "m")
 	p := e.create(social.Post{
 		Author: "a", Caption: "secret caption", Tags: []string{"secret"}, Audience: social.Audience{Followers: true, Circles: []string{"c1"}},
-		Mentions: []string{"b"}, Media: []social.Media{{Key: "secret", Alt: "secret"}},
+		Mentions: []string{"b"}, Images: []social.Image{{URL: "secret", Alt: "secret"}},
 	})
 	require.ErrorIs(e, e.DeletePost(e.ctx, p.ID, "m", here), social.ErrNotAllowed)
 	require.ErrorIs(e, e.DeletePost(e.ctx, p.ID, "stranger", here), social.ErrNotFound)

@@ -123,7 +123,7 @@ func Network(t *testing.T, store social.Store) {
 	for kind, m := range RightsPosts() {
 		p := m.Post
 		p.ID, p.Author, p.Caption = "post:"+kind, "author", SecretOf(kind)
-		p.Media = []social.Media{{Key: kind, Type: "image/png", Width: 1, Height: 1, Alt: SecretOf(kind)}}
+		p.Images = []social.Image{{URL: kind, Width: 1, Height: 1, Alt: SecretOf(kind)}}
 		_, _, err := store.CreatePost(ctx, p, social.Creation{})
 		require.NoError(t, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"strconv"
+	"strings"
 
 	"github.com/freshet/freshet/social"
 )
@@ -71,20 +72,35 @@ func (q querying) facts(reader, id string) (*facts, error) {
 	return f, err
 }
 
-// Cards implements [social.Cards] with one statement.
+// Cards implements [social.Cards] from what the memo has, or with one statement.
 func (s *Store) Cards(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
+	if len(posts) == 0 {
+		return []social.Card{}, nil
+	}
+	if err := ctx.Err(); err != nil { // what is in memory does not ask
+		return nil, failed(ctx, "read cards", err)
+	}
+	cards, ok, err := s.writer.memo.cards(ctx, s.readers, reader, posts)
+	if err != nil {
+		return nil, failed(ctx, "read cards", err)
+	}
+	if ok {
+		return cards, nil
+	}
+	return s.storedCards(ctx, reader, posts)
+}
+
+// storedCards answers [Store.Cards] with one statement.
+func (s *Store) storedCards(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
 	cards := make([]social.Card, len(posts))
 	known := make([][2]string, len(posts))
 	for i, p := range posts {
 		cards[i].ID = p.ID
 		known[i] = [2]string{p.ID, strconv.FormatInt(p.Version, 10)}
 	}
-	if len(posts) == 0 {
-		return cards, nil
-	}
 	err := s.readers.read(ctx, func(q *reading) error {
 		return q.each(func(rows *sql.Rows) error {
-			i, c, err := scanCard(reader, rows)
+			i, c, err := scanCard(func(int) string { return reader }, rows)
 			if err == nil && c.Visible {
 				c.ID = posts[i].ID
 				cards[i] = c
@@ -98,20 +114,60 @@ func (s *Store) Cards(ctx context.Context, reader string, posts []social.Known) 
 	return cards, nil
 }
 
-const cardsText = `SELECT ` + factsFrom + `, j.key, p.version, p.created_at, p.likes_here + p.likes_told, p.comments_told,
-	CASE WHEN p.version = CAST(j.value ->> 1 AS INTEGER) THEN NULL ELSE p.content END, ifnull(a.name, ''), ifnull(a.image_url, ''),
-	EXISTS (SELECT 1 FROM likes l WHERE l.post = p.id AND l.agent = ?1), p.grants <> ''
-	FROM json_each(?2) j CROSS JOIN posts p ON p.id = j.value ->> 0 LEFT JOIN authors a ON a.id = p.author
+// CardsOf implements [social.CardsOfMany].
+func (s *Store) CardsOf(ctx context.Context, asked []social.Asked) ([]social.Card, error) {
+	cards := make([]social.Card, len(asked))
+	pairs := make([][2]string, len(asked))
+	for i, a := range asked {
+		cards[i].ID = a.ID
+		pairs[i] = [2]string{a.Reader, a.ID}
+	}
+	if len(asked) == 0 {
+		return cards, nil
+	}
+	err := s.readers.read(ctx, func(q *reading) error {
+		return q.each(func(rows *sql.Rows) error {
+			i, c, err := scanCard(func(i int) string { return asked[i].Reader }, rows)
+			if err == nil && c.Visible {
+				c.ID = asked[i].ID
+				cards[i] = c
+			}
+			return err
+		}, cardsOfText, array(pairs))
+	})
+	if err != nil {
+		return nil, failed(ctx, "read cards of many readers", err)
+	}
+	return cards, nil
+}
+
+const (
+	cardFrom = factsFrom + `, j.i, p.version, p.created_at, p.likes_here + p.likes_told, p.comments_told,
+	CASE WHEN p.version = j.version THEN NULL ELSE p.content END, ifnull(a.name, ''), ifnull(a.image_url, ''),
+	EXISTS (SELECT 1 FROM likes l WHERE l.post = p.id AND l.agent = ?1), p.grants <> ''`
+	cardsText = `SELECT ` + cardFrom + `
+	FROM (SELECT key AS i, value ->> 0 AS id, CAST(value ->> 1 AS INTEGER) AS version FROM json_each(?2)) j
+	CROSS JOIN posts p ON p.id = j.id LEFT JOIN authors a ON a.id = p.author
+	WHERE p.gone = 0`
+)
+
+// cardsOfText has a reader for each row in the place of the one that ?1 is. What is asked
+// is taken out of its JSON once, not again for each part of the answer.
+var cardsOfText = `WITH j AS MATERIALIZED (SELECT key AS i, value ->> 0 AS reader, value ->> 1 AS id, 0 AS version FROM json_each(?1))
+	SELECT ` + strings.ReplaceAll(cardFrom, "?1", "j.reader") + `
+	FROM j CROSS JOIN posts p ON p.id = j.id LEFT JOIN authors a ON a.id = p.author
 	WHERE p.gone = 0`
 
-func scanCard(reader string, rows *sql.Rows) (i int, c social.Card, err error) {
-	f := facts{rel: social.Relation{Reader: reader}}
+// scanCard reads a row; reader tells whom the one with this number is for.
+func scanCard(reader func(i int) string, rows *sql.Rows) (i int, c social.Card, err error) {
+	var f facts
 	var content []byte
 	var granted bool
 	if err := f.scan(rows.Scan, &i, &c.Version, &c.CreatedAt, &c.Likes, &c.Comments, &content,
 		&c.Author.Name, &c.Author.ImageURL, &c.HasLiked, &granted); err != nil {
 		return 0, social.Card{}, err
 	}
+	f.rel.Reader = reader(i)
 	d := f.decide()
 	c.Author.ID, c.Content = f.post.Author, json.RawMessage(content)
 	c.Public = d.Visible && f.post.Audience.Public && !granted

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -300,6 +301,20 @@ func (s *Store) Circle(ctx context.Context, id string) (social.Circle, error) {
 		return social.Circle{}, failed(ctx, "read circle", err)
 	}
 	return c.Circle, nil
+}
+
+// CirclesOf implements [social.Circles].
+func (s *Store) CirclesOf(ctx context.Context, owner, after string, n int) (list []social.Circle, err error) {
+	err = s.readers.read(ctx, func(q *reading) error {
+		list = nil
+		return q.each(func(rows *sql.Rows) error {
+			c := social.Circle{Owner: owner}
+			err := rows.Scan(&c.ID, &c.Name, &c.Size)
+			list = append(list, c)
+			return err
+		}, `SELECT id, name, size FROM circles WHERE owner = ? AND gone = 0 AND id > ? ORDER BY id LIMIT ?`, owner, after, n)
+	})
+	return list, failed(ctx, "list circles", err)
 }
 
 // Members implements [social.Circles].

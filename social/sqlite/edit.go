@@ -63,10 +63,10 @@ func checkChange(id, by string, at, now time.Time) error {
 
 // remains refuses an edit that leaves nothing of a post.
 func remains(p *social.Post, e social.Edit) error {
-	if e.Alts != nil && len(*e.Alts) != len(p.Media) {
-		return fmt.Errorf("%w: %d alt texts for %d images", social.ErrBadPost, len(*e.Alts), len(p.Media))
+	if e.Alts != nil && len(*e.Alts) != len(p.Images) {
+		return fmt.Errorf("%w: %d alt texts for %d images", social.ErrBadPost, len(*e.Alts), len(p.Images))
 	}
-	if e.Caption != nil && feed.Blank(*e.Caption) && len(p.Media) == 0 {
+	if e.Caption != nil && feed.Blank(*e.Caption) && len(p.Images) == 0 {
 		return fmt.Errorf("%w: it would have neither caption nor image", social.ErrBadPost)
 	}
 	return nil
@@ -113,12 +113,17 @@ func (s *Store) DeletePost(ctx context.Context, id, by string, at time.Time) err
 
 func (t *tx) delete(r *record, at int64) error {
 	before := r.Post.Audience
-	alive := r.Alive()
+	alive, images := r.Alive(), len(r.Post.Images) > 0
 	if !r.Delete(at) {
 		return nil
 	}
 	if err := t.save(r); err != nil || !alive || r.Alive() {
 		return err
+	}
+	if images {
+		if err := t.looseFiles(r.Post.ID); err != nil {
+			return err
+		}
 	}
 	if err := t.mark(jobs.Dirty{Kind: jobs.Deliver, Key: r.Post.ID, Priority: jobs.PriorityRemoval}); err != nil {
 		return err

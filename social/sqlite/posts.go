@@ -21,7 +21,9 @@ func (s *Store) CreatePost(ctx context.Context, p social.Post, c social.Creation
 	var created bool
 	err := s.write(ctx, func(t *tx) error {
 		var err error
-		post, created, err = t.create(p, c)
+		if post, created, err = t.create(p, c); err == nil && created {
+			err = t.useFiles(post.ID, c.Files)
+		}
 		return err
 	})
 	if err != nil {

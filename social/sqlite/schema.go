@@ -85,6 +85,11 @@ var migrations = []string{
 		tags TEXT NOT NULL, langs TEXT NOT NULL -- JSON
 		) WITHOUT ROWID;
 	 CREATE INDEX promotions_by_end ON promotions (ends);`,
+
+	`CREATE TABLE files (key TEXT NOT NULL PRIMARY KEY, post TEXT NOT NULL,
+		state INTEGER NOT NULL -- reserved, used, loose: social.FileReserved and so on
+		) WITHOUT ROWID;
+	 CREATE INDEX files_by_post ON files (post);`,
 }
 
 // migrate brings the schema up to date in one transaction.

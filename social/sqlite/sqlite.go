@@ -75,6 +75,9 @@ func (s *Store) open(ctx context.Context, path string) error {
 	if err := s.writer.migrate(ctx); err != nil {
 		return err
 	}
+	if err := s.writer.watch(ctx); err != nil {
+		return err
+	}
 	if db, err = connect(path, "rw", "query_only(1)", "cache_size(-8000)"); err != nil {
 		return err
 	}

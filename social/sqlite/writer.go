@@ -14,6 +14,7 @@ type writer struct {
 	conn  *sql.Conn
 	turn  chan struct{} // holds the writer's place; taken to write
 	stmts map[string]*sql.Stmt
+	memo  *memo // is told what transactions touch; nil: nothing is watched yet
 }
 
 var errClosed = errors.New("it is closed")
@@ -103,6 +104,16 @@ func (w *writer) run(ctx context.Context, do func(querying) error) (err error) {
 	}
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if w.memo != nil {
+		all, err := q.touched()
+		if err != nil {
+			return err
+		}
+		if len(all) > 0 {
+			w.memo.begin()
+			defer w.memo.end(all)
+		}
 	}
 	if _, err := q.exec(`COMMIT`); err != nil {
 		return err

@@ -25,6 +25,7 @@ func copyOf(t testing.TB, client redis.Cmdable, key string) *exactFilter {
 // TestAnswersAsRedisBloom compares every answer, over sizes, errors, ways to
 // grow and numbers of layers, for members and others of every length.
 func TestAnswersAsRedisBloom(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	client, prefix := testenv.Redis(t)
 	random := rand.New(rand.NewPCG(5, 6))

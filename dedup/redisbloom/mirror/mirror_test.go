@@ -42,6 +42,7 @@ func TestConformanceMirroredOnCluster(t *testing.T) {
 }
 
 func TestMirroredCheckAsksAboutToday(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	for _, shards := range []int{1, 5} {
 		t.Run(fmt.Sprintf("%d shards", shards), func(t *testing.T) {
@@ -133,6 +134,7 @@ func TestMirrorTicksOnlyWhenDue(t *testing.T) {
 }
 
 func TestMirrorWithinItsBytes(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	client, prefix := testenv.Redis(t)
 	cfg := deduptest.DefaultConfig()

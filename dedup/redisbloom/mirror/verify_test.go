@@ -16,6 +16,7 @@ import (
 // thousands; one that is mistaken about a hundredth of its bits, or that lacks
 // them, must not.
 func TestVerifyAtEveryFill(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	client, prefix := testenv.Redis(t)
 	random := rand.New(rand.NewPCG(9, 10))

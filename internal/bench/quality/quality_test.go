@@ -87,6 +87,7 @@ func figure(t *testing.T, r *Report, ranking, name string) Estimate {
 // Whose readers take the newest is best served by the newest, and the engine's
 // decay alone does as well; whose readers follow each other by what they follow.
 func TestBestRankingIsFound(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	for name, c := range map[string]struct {
 		choose func(candidates, reads []int) int
@@ -120,6 +121,7 @@ func TestBestRankingIsFound(t *testing.T) {
 }
 
 func TestSameReport(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	d := made(t, mostRead)
 	o := options()
@@ -164,6 +166,7 @@ func sameCandidates(t *testing.T, d *Data, o Options) *Report {
 }
 
 func TestEngineRanksTheCandidates(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	o := options()
 	o.Window = 36 * time.Hour
@@ -255,6 +258,7 @@ func TestInterrupted(t *testing.T) {
 // many readers there are to measure, and what the newest first comes to, was
 // computed by another program from the same files.
 func TestRealReaders(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	d, err := Load(testenv.Readers(t))
 	require.NoError(t, err)

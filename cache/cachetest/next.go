@@ -1,0 +1,42 @@
+package cachetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/feed"
+)
+
+// next: what is left of a session can be read, by each feed, and stays there.
+func next(t *testing.T, open Open) {
+	env := open(t, TTL)
+	left := func(name feed.Name, n int) []feed.Ref {
+		t.Helper()
+		got, err := env.B.Next(t.Context(), agent, name, n)
+		require.NoError(t, err)
+		return got
+	}
+	assert.Empty(t, left(feed.ForYou, 5), "no session")
+	drawn := feed.Ref{Group: "story", ID: "doc", Source: feed.SourceExplore}
+	list := append(refs(0, 4), drawn)
+	replace(t, env.A, 2, list)
+	_, err := env.A.Replace(t.Context(), cache.Replace{Agent: agent, Ranked: refs(10, 16), Limit: 2, Now: Start, Call: cache.Call{Feed: feed.HomeFeed}})
+	require.NoError(t, err)
+	for range 2 {
+		assert.Equal(t, list[2:4], left(feed.ForYou, 2))
+		assert.Equal(t, list[2:], left(feed.ForYou, 9), "with what is known of each")
+		assert.Equal(t, refs(12, 15), left(feed.HomeFeed, 3))
+		assert.Empty(t, left(feed.ForYou, 0))
+	}
+	assert.Equal(t, []bool{false, false}, pending(t, env, Start, refs(2, 4)...), "it is not handed out")
+	requirePage(t, list[2:4], true, pop(t, env.A, 2))
+	assert.Equal(t, list[4:], left(feed.ForYou, 2))
+	requirePage(t, list[4:], false, pop(t, env.A, 2))
+	assert.Empty(t, left(feed.ForYou, 2))
+	env.Advance(TTL + time.Second)
+	assert.Empty(t, left(feed.HomeFeed, 2), "the session has ended")
+}

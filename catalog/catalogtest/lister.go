@@ -1,0 +1,139 @@
+package catalogtest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
+)
+
+// Listed is a catalog that can list its items.
+type Listed interface {
+	catalog.Catalog
+	catalog.Lister
+}
+
+// RunLister checks a catalog that implements [catalog.Lister], which must be empty.
+// refresh makes what was written appear in lists; nil where it does at once.
+func RunLister(t *testing.T, open func(t *testing.T) Listed, refresh func(t *testing.T, c Listed)) {
+	if refresh == nil {
+		refresh = func(*testing.T, Listed) {}
+	}
+	c := open(t)
+	got, err := c.List(t.Context(), catalog.Selection{Limit: 3})
+	require.NoError(t, err)
+	require.Equal(t, catalog.Page{}, got, "of an empty catalog")
+	items := listed()
+	put(t, c, items...)
+	put(t, c, item(feed.PostPrefix+"1", "A post"))
+	refresh(t, c)
+	t.Run("List/selections", func(t *testing.T) { selections(t, c, items) })
+	t.Run("List/cursors of others", func(t *testing.T) {
+		for _, cursor := range []string{"x", "!", "bnVsbA", "e30", "W10", "WzEsMl0", strings.Repeat("A", 1000)} {
+			_, err := c.List(t.Context(), catalog.Selection{Limit: 1, Cursor: cursor})
+			require.ErrorIs(t, err, catalog.ErrBadCursor, cursor)
+		}
+	})
+	t.Run("List/changes meanwhile", func(t *testing.T) { listedMeanwhile(t, c, items, refresh) })
+	t.Run("List/cancelled", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err := c.List(ctx, catalog.Selection{Limit: 1})
+		require.ErrorIs(t, err, context.Canceled)
+	})
+}
+
+// listed are items in the order of a list. Many are of one second.
+func listed() []feed.Item {
+	items := make([]feed.Item, 40)
+	for i := range items {
+		it := item(fmt.Sprintf("list/%d", i), fmt.Sprintf("Item %d", i))
+		it.UpdateTime = 1_772_791_200 + int64(i/8)*60
+		it.AuthorID = fmt.Sprintf("author %d \"é", i%3)
+		it.Tags = []string{"all", fmt.Sprintf("tag-%d", i%2)}
+		if i%5 == 0 {
+			it.AuthorID, it.Tags = "", nil
+		}
+		items[i] = it
+	}
+	slices.SortFunc(items, func(a, b feed.Item) int {
+		return -cmp.Or(cmp.Compare(a.UpdateTime, b.UpdateTime), strings.Compare(a.ID, b.ID))
+	})
+	return items
+}
+
+func selections(t *testing.T, c Listed, items []feed.Item) {
+	const at = 1_772_791_200
+	for name, s := range map[string]catalog.Selection{
+		"all":                {},
+		"an author":          {Author: "author 1 \"é"},
+		"a tag":              {Tag: "tag-1"},
+		"since":              {Since: at + 120},
+		"before":             {Before: at + 120},
+		"everything at once": {Author: "author 2 \"é", Tag: "tag-0", Since: at + 60, Before: at + 240},
+		"nobody":             {Author: "author"},
+		"no tag":             {Tag: "tag"},
+	} {
+		want := slices.DeleteFunc(slices.Clone(items), func(it feed.Item) bool {
+			return s.Author != "" && it.AuthorID != s.Author || s.Tag != "" && !slices.Contains(it.Tags, s.Tag) ||
+				it.UpdateTime < s.Since || s.Before != 0 && it.UpdateTime >= s.Before
+		})
+		for _, limit := range []int{1, 7, 40, 1000} {
+			s.Limit, s.Cursor = limit, ""
+			requireListed(t, want, all(t, c, s), fmt.Sprintf("%s, limit %d", name, limit))
+		}
+	}
+}
+
+// all reads the pages of a selection to their end.
+func all(t *testing.T, c Listed, s catalog.Selection) (docs []feed.Doc) {
+	t.Helper()
+	for {
+		page, err := c.List(t.Context(), s)
+		require.NoError(t, err)
+		require.LessOrEqual(t, len(page.Items), s.Limit)
+		docs = append(docs, page.Items...)
+		if page.Next == "" {
+			return docs
+		}
+		require.Len(t, page.Items, s.Limit, "only the last page is not full")
+		s.Cursor = page.Next
+	}
+}
+
+func requireListed(t *testing.T, want []feed.Item, got []feed.Doc, what string) {
+	t.Helper()
+	ids := func(n int, id func(i int) string) (ids []string) {
+		for i := range n {
+			ids = append(ids, id(i))
+		}
+		return ids
+	}
+	require.Equal(t, ids(len(want), func(i int) string { return want[i].ID }), ids(len(got), func(i int) string { return got[i].ID }), what)
+	for i := range want {
+		requireItem(t, want[i], got[i])
+	}
+}
+
+// listedMeanwhile changes what was listed and what is to come between two pages.
+func listedMeanwhile(t *testing.T, c Listed, items []feed.Item, refresh func(t *testing.T, c Listed)) {
+	s := catalog.Selection{Limit: 10}
+	first, err := c.List(t.Context(), s)
+	require.NoError(t, err)
+	gone, touched := items[20], items[30]
+	touched.UpdateTime = items[0].UpdateTime + 60
+	require.NoError(t, c.Remove(t.Context(), gone.ID))
+	require.NoError(t, c.Remove(t.Context(), items[9].ID))
+	put(t, c, touched, func() feed.Item { it := item("list/new", "New"); it.UpdateTime = touched.UpdateTime; return it }())
+	refresh(t, c)
+	s.Cursor = first.Next
+	rest := slices.DeleteFunc(slices.Clone(items[10:]), func(it feed.Item) bool { return it.ID == gone.ID || it.ID == touched.ID })
+	requireListed(t, rest, all(t, c, s), "what has not changed comes once")
+}

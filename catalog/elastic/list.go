@@ -1,0 +1,117 @@
+package elastic
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/esindex"
+)
+
+var _ catalog.Lister = (*Catalog)(nil)
+
+// List implements [catalog.Lister]. An index whose documents have no field for their
+// ids cannot be sorted by them, so it is not listed.
+func (c *Catalog) List(ctx context.Context, s catalog.Selection) (catalog.Page, error) {
+	schema, err := c.schema.Get()
+	if err != nil {
+		return catalog.Page{}, c.contractError(err)
+	}
+	if schema.MetaID() {
+		return catalog.Page{}, fmt.Errorf("%w: the index has no field for their ids (elasticsearch.fields.id is _id)", catalog.ErrNotListed)
+	}
+	request := map[string]any{
+		"size": s.Limit + 1, "track_total_hits": false,
+		"query": map[string]any{"bool": map[string]any{"filter": selected(schema, &s), "must_not": posts(schema)}},
+		"sort":  []map[string]string{{schema.Fields.UpdateTime: "desc"}, {schema.Fields.ID: "desc"}},
+	}
+	if s.Cursor != "" {
+		after, err := parseCursor(s.Cursor)
+		if err != nil {
+			return catalog.Page{}, err
+		}
+		request["search_after"] = after
+	}
+	var got struct {
+		Hits struct {
+			Hits []struct {
+				esindex.Document
+				Sort json.RawMessage `json:"sort"`
+			} `json:"hits"`
+		} `json:"hits"`
+	}
+	if err := c.do(ctx, "/"+c.items+"/_search", "allow_partial_search_results=false", request, &got); err != nil {
+		return catalog.Page{}, err
+	}
+	var page catalog.Page
+	for i, hit := range got.Hits.Hits {
+		if i == s.Limit {
+			page.Next = base64.RawURLEncoding.EncodeToString(got.Hits.Hits[i-1].Sort)
+			break
+		}
+		it, err := readItem(schema, hit.ID, hit.Source)
+		if err != nil {
+			return catalog.Page{}, err
+		}
+		data, err := itemJSON(schema, hit.ID, hit.Source)
+		if err != nil {
+			return catalog.Page{}, err
+		}
+		page.Items = append(page.Items, feed.Doc{ID: it.ID, JSON: data})
+	}
+	return page, nil
+}
+
+// selected are the filters of a selection.
+func selected(schema *esindex.Schema, s *catalog.Selection) []map[string]any {
+	within := map[string]json.RawMessage{}
+	if s.Since != 0 {
+		within["gte"] = schema.Time.Literal(s.Since)
+	}
+	if s.Before != 0 {
+		within["lt"] = schema.Time.Literal(s.Before)
+	}
+	exists := func(field string) map[string]any { return map[string]any{"exists": map[string]string{"field": field}} }
+	// A cursor needs both, and an index of somebody else's may have documents without.
+	filters := []map[string]any{exists(schema.Fields.UpdateTime), exists(schema.Fields.ID)}
+	if len(within) > 0 {
+		filters[0] = map[string]any{"range": map[string]any{schema.Fields.UpdateTime: within}}
+	}
+	for field, value := range map[string]string{schema.Fields.AuthorID: s.Author, schema.Fields.Tags: s.Tag} {
+		if value != "" {
+			filters = append(filters, map[string]any{"term": map[string]string{field: value}})
+		}
+	}
+	return filters
+}
+
+// posts are the documents of posts.
+func posts(schema *esindex.Schema) map[string]any {
+	return map[string]any{"prefix": map[string]string{schema.Fields.ID: feed.PostPrefix}}
+}
+
+// parseCursor reads the sort values of a page's last item.
+func parseCursor(cursor string) (json.RawMessage, error) {
+	var values []json.RawMessage
+	data, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err == nil {
+		err = json.Unmarshal(data, &values)
+	}
+	if err == nil && len(values) == 2 && isNumber(values[0]) && isString(values[1]) {
+		return data, nil
+	}
+	return nil, fmt.Errorf("%w: %.40q was not given out here; begin again without a cursor", catalog.ErrBadCursor, cursor)
+}
+
+// isNumber reports whether a value is a number that Elasticsearch takes for a time.
+func isNumber(value json.RawMessage) bool {
+	f, err := strconv.ParseFloat(string(value), 64)
+	return err == nil && math.Abs(f) < 1<<63
+}
+
+func isString(value json.RawMessage) bool { return value[0] == '"' }

@@ -1,0 +1,136 @@
+package elastic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/esindex"
+)
+
+// updateTries bounds how often an update begins anew because somebody else has
+// written the item meanwhile.
+const updateTries = 20
+
+// Update implements [catalog.Writer]. A document is written only over the one that
+// was read; counts are read after that one, so that none written by
+// [Catalog.SetCounts] is lost.
+func (c *Catalog) Update(ctx context.Context, ids []string, change func(feed.Item) (feed.Item, error)) ([]catalog.Updated, error) {
+	schema, err := c.schema.Get()
+	if err != nil {
+		return nil, c.contractError(err)
+	}
+	u := &updating{c: c, schema: schema, ids: ids, change: change, out: make([]catalog.Updated, len(ids))}
+	for i := range ids {
+		u.left = append(u.left, i)
+	}
+	for try := 0; len(u.left) > 0 && try < updateTries; try++ {
+		if err := u.again(ctx); err != nil {
+			return nil, err
+		}
+	}
+	for _, i := range u.left {
+		u.out[i] = catalog.Updated{Err: fmt.Errorf("%w: item %s was written by others %d times meanwhile", catalog.ErrUnavailable, ids[i], updateTries)}
+	}
+	return u.out, nil
+}
+
+// updating is one update of many items.
+type updating struct {
+	c      *Catalog
+	schema *esindex.Schema
+	ids    []string
+	change func(feed.Item) (feed.Item, error)
+	left   []int // of ids: those that are not done
+	out    []catalog.Updated
+}
+
+// again tries those that are left once. Those are left again that somebody else has
+// written meanwhile.
+func (u *updating) again(ctx context.Context) error {
+	of := u.left
+	u.left = nil
+	ids := make([]string, len(of))
+	for k, i := range of {
+		ids[k] = u.ids[i]
+	}
+	docs, err := u.c.current(ctx, u.schema, ids)
+	if err != nil {
+		return err
+	}
+	var items []feed.Item
+	var changed []int // of ids, as items
+	var b bulk
+	for k, i := range of {
+		u.out[i] = u.changed(u.ids[i], &docs[k])
+		switch {
+		case errors.Is(u.out[i].Err, catalog.RemoveItem):
+			u.out[i] = catalog.Updated{Removed: true}
+			b.drop(&docs[k], i)
+		case u.out[i].Err == nil:
+			items, changed = append(items, u.out[i].Item), append(changed, k)
+		}
+	}
+	counts, err := u.c.countsOf(ctx, u.schema, items)
+	if err != nil {
+		return err
+	}
+	for n, k := range changed {
+		i := of[k]
+		doc, err := encode(u.schema, &items[n], counts[u.ids[i]])
+		if err != nil {
+			u.out[i] = catalog.Updated{Err: err}
+			continue
+		}
+		if len(b.of) > 0 && len(b.body)+len(doc) > maxBatchBytes {
+			if err := u.send(ctx, &b); err != nil {
+				return err
+			}
+		}
+		b.replace(&docs[k], doc, i)
+	}
+	return u.send(ctx, &b)
+}
+
+// changed is what the change makes of the item in a document.
+func (u *updating) changed(id string, before *esindex.Document) catalog.Updated {
+	if len(before.Source) == 0 {
+		return catalog.Updated{Err: fmt.Errorf("item %s: %w", id, catalog.ErrNotFound)}
+	}
+	stored, err := itemJSON(u.schema, id, before.Source)
+	if err != nil {
+		return catalog.Updated{Err: err}
+	}
+	var it feed.Item
+	if err := it.UnmarshalJSON(stored); err != nil {
+		return catalog.Updated{Err: fmt.Errorf("item %s: %w", id, err)}
+	}
+	if it, err = u.change(it); err != nil {
+		return catalog.Updated{Err: err}
+	}
+	return catalog.Updated{Item: it}
+}
+
+// send writes the documents of a request, and leaves it empty.
+func (u *updating) send(ctx context.Context, b *bulk) error {
+	if len(b.of) == 0 {
+		return nil
+	}
+	defer func() { b.body, b.of = b.body[:0], b.of[:0] }()
+	answer, err := u.c.bulk(ctx, u.c.items, "", b)
+	if err != nil {
+		return err
+	}
+	for n, r := range answer {
+		i := b.of[n]
+		if r.Status == http.StatusConflict {
+			u.left = append(u.left, i)
+		} else if err := r.err(feed.ErrBadItem); err != nil {
+			u.out[i] = catalog.Updated{Err: err}
+		}
+	}
+	return nil
+}

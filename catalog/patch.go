@@ -1,0 +1,111 @@
+package catalog
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/strictjson"
+)
+
+// Patch changes fields of a stored item by a JSON merge patch (RFC 7396): members
+// replace fields, null removes one, objects are merged. The item is then validated
+// as an upload is, and returned as it is stored. A group that came of the item's
+// link follows the link, unless the patch sets one.
+//
+// Errors wrap [feed.ErrBadItem], [feed.ErrBadID] for the id of a post,
+// [ErrNotFound] where there is no such item, or [ErrUnavailable]. A patch may be
+// repeated.
+func (in *Ingest) Patch(ctx context.Context, id string, patch []byte) (feed.Item, error) {
+	if feed.IsPost(id) {
+		return feed.Item{}, fmt.Errorf("%w: %s is a post, which is changed by PATCH /v1/posts/{id}", feed.ErrBadID, id)
+	}
+	members, err := strictjson.Members(patch, feed.ErrBadItem)
+	if err != nil {
+		return feed.Item{}, err
+	}
+	if given, ok := members["id"]; ok {
+		var same string
+		if json.Unmarshal(given, &same) != nil || same != id {
+			return feed.Item{}, fmt.Errorf("%w: the id of an item cannot be changed; leave it out, or delete the item and upload another", feed.ErrBadItem)
+		}
+	}
+	return UpdateOne(ctx, in.w, id, func(it feed.Item) (feed.Item, error) { return in.patched(it, members) })
+}
+
+// patched is an item with the members of a patch.
+func (in *Ingest) patched(it feed.Item, patch map[string]json.RawMessage) (feed.Item, error) {
+	if _, given := patch["group_id"]; !given && in.cfg.GroupByURL && it.GroupID == feed.URLGroup(it.URL) {
+		it.GroupID = ""
+	}
+	before, err := it.MarshalJSON()
+	if err != nil {
+		return feed.Item{}, err
+	}
+	fields := map[string]json.RawMessage{}
+	if err := json.Unmarshal(before, &fields); err != nil {
+		return feed.Item{}, err
+	}
+	if err := merge(fields, patch); err != nil {
+		return feed.Item{}, err
+	}
+	after, err := encode(fields)
+	if err != nil {
+		return feed.Item{}, fmt.Errorf("%w: %w", feed.ErrBadItem, err)
+	}
+	if it, err = feed.ParseItem(after); err != nil {
+		return feed.Item{}, err
+	}
+	if in.cfg.GroupByURL && it.GroupID == "" {
+		it.GroupID = feed.URLGroup(it.URL)
+	}
+	return it, nil
+}
+
+// merge applies a merge patch to the members of an object. What it does not touch
+// keeps its bytes, so that 1.50 stays 1.50.
+func merge(fields, patch map[string]json.RawMessage) error {
+	for name, value := range patch {
+		switch value[0] {
+		case 'n':
+			delete(fields, name)
+		case '{':
+			merged, err := mergeObjects(fields[name], value)
+			if err != nil {
+				return fmt.Errorf("%w: %s: %w", feed.ErrBadItem, name, err)
+			}
+			fields[name] = merged
+		default:
+			fields[name] = value
+		}
+	}
+	return nil
+}
+
+// mergeObjects merges an object into a value, which counts as {} where it is none.
+func mergeObjects(into, patch json.RawMessage) (json.RawMessage, error) {
+	fields, members := map[string]json.RawMessage{}, map[string]json.RawMessage{}
+	if len(into) > 0 && into[0] == '{' {
+		if err := json.Unmarshal(into, &fields); err != nil {
+			return nil, err
+		}
+	}
+	if err := json.Unmarshal(patch, &members); err != nil {
+		return nil, err
+	}
+	if err := merge(fields, members); err != nil {
+		return nil, err
+	}
+	return encode(fields)
+}
+
+// encode writes an object without escapes that were not sent.
+func encode(fields map[string]json.RawMessage) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(fields)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}

@@ -1,0 +1,156 @@
+package catalog
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// RetentionConfig says how long items are kept. A zero field stands for its default,
+// but for Keep.
+type RetentionConfig struct {
+	Keep   time.Duration // since update_time
+	Every  time.Duration // between two sweeps; default 10 minutes
+	Step   int           // items looked at at once; default 200
+	Pause  time.Duration // between two steps, for others who write; default 100 ms
+	Logger *slog.Logger
+	// Now is the moment from which an item's age counts. What it removes is gone, so it is
+	// not to be the clock of one machine where others know the time too. nil: time.Now.
+	Now func(ctx context.Context) (time.Time, error)
+	// Turn says whether this server does the sweep that is due; nil: always. Sweeps of
+	// two servers at once are right too, and only cost more.
+	Turn func(ctx context.Context) (bool, error)
+}
+
+// Retention removes items whose update_time is long ago. Posts stay: they belong to the
+// social store.
+type Retention struct {
+	list  Lister
+	items Writer
+	cfg   RetentionConfig
+}
+
+// NewRetention removes through items what list finds.
+func NewRetention(list Lister, items Writer, cfg RetentionConfig) *Retention {
+	cfg.Every = cmp.Or(cfg.Every, 10*time.Minute)
+	cfg.Step = cmp.Or(cfg.Step, 200)
+	cfg.Pause = cmp.Or(cfg.Pause, 100*time.Millisecond)
+	if cfg.Now == nil {
+		cfg.Now = func(context.Context) (time.Time, error) { return time.Now(), nil }
+	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	if cfg.Turn == nil {
+		cfg.Turn = func(context.Context) (bool, error) { return true, nil }
+	}
+	return &Retention{list: list, items: items, cfg: cfg}
+}
+
+// Run sweeps at once and then after each pause, until ctx ends.
+func (r *Retention) Run(ctx context.Context) {
+	tick := time.NewTicker(r.cfg.Every)
+	defer tick.Stop()
+	for {
+		r.turn(ctx)
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// turn sweeps where it is this server's turn, and logs what came of it.
+func (r *Retention) turn(ctx context.Context) {
+	mine, err := r.cfg.Turn(ctx)
+	removed := 0
+	if err == nil && mine {
+		removed, err = r.Sweep(ctx)
+	}
+	if removed > 0 {
+		r.cfg.Logger.InfoContext(ctx, "items were removed that are older than catalog.retention", "items", removed, "retention", r.cfg.Keep.String())
+	}
+	if err != nil && ctx.Err() == nil {
+		r.cfg.Logger.WarnContext(ctx, "items that are older than catalog.retention could not all be removed; the next sweep goes on", "error", err)
+	}
+}
+
+// Sweep removes all items that are too old now, step by step, and counts them, also
+// where an error ends it early. An item that is put again meanwhile, with a time that is
+// young enough, stays. So does one that cannot be removed, and the error tells of it after
+// the others are.
+func (r *Retention) Sweep(ctx context.Context) (removed int, err error) {
+	now, err := r.cfg.Now(ctx)
+	if err != nil {
+		return 0, err
+	}
+	before := now.Add(-r.cfg.Keep).Unix()
+	s := Selection{Before: before, Limit: r.cfg.Step}
+	var left stuck
+	for {
+		page, err := r.list.List(ctx, s)
+		if err != nil {
+			return removed, errors.Join(err, left.err())
+		}
+		n, err := r.remove(ctx, page.Items, before, &left)
+		removed += n
+		if err != nil || page.Next == "" {
+			return removed, errors.Join(err, left.err())
+		}
+		s.Cursor = page.Next
+		select {
+		case <-time.After(r.cfg.Pause):
+		case <-ctx.Done():
+			return removed, ctx.Err()
+		}
+	}
+}
+
+// stuck are old items that could not be removed.
+type stuck struct {
+	items int
+	first error
+}
+
+func (s *stuck) add(id string, err error) {
+	if s.items++; s.items == 1 {
+		s.first = fmt.Errorf("%s: %w", id, err)
+	}
+}
+
+func (s *stuck) err() error {
+	if s.items == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d could not be removed, the first of them %w", s.items, s.first)
+}
+
+var errYoung = errors.New("the item is young enough by now")
+
+// remove removes those of the items that are still too old. What somebody else has
+// removed meanwhile is no error.
+func (r *Retention) remove(ctx context.Context, docs []feed.Doc, before int64, left *stuck) (removed int, err error) {
+	ids := make([]string, len(docs))
+	for i, d := range docs {
+		ids[i] = d.ID
+	}
+	all, err := r.items.Update(ctx, ids, func(it feed.Item) (feed.Item, error) {
+		if it.UpdateTime >= before {
+			return it, errYoung
+		}
+		return it, RemoveItem
+	})
+	for i, u := range all {
+		switch {
+		case u.Removed:
+			removed++
+		case !errors.Is(u.Err, errYoung) && !errors.Is(u.Err, ErrNotFound):
+			left.add(ids[i], u.Err)
+		}
+	}
+	return removed, err
+}

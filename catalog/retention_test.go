@@ -1,0 +1,119 @@
+package catalog_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/catalog/sqlite"
+	"github.com/freshet/freshet/feed"
+)
+
+// between calls do after each page.
+type between struct {
+	catalog.Lister
+	do func(catalog.Page)
+}
+
+func (b between) List(ctx context.Context, s catalog.Selection) (catalog.Page, error) {
+	page, err := b.Lister.List(ctx, s)
+	b.do(page)
+	return page, err
+}
+
+func TestRetention(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_772_791_200, 0)
+	items, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, items.Close()) })
+	put := func(id string, age time.Duration) {
+		_, err := items.Put(t.Context(), []feed.Item{{ID: id, Title: "T", UpdateTime: now.Add(-age).Unix()}})
+		require.NoError(t, err)
+	}
+	left := func() (ids []string) {
+		require.NoError(t, items.Scan(t.Context(), func(it feed.Item) error { ids = append(ids, it.ID); return nil }))
+		return ids
+	}
+	for i := range 25 {
+		put(fmt.Sprintf("old-%d", i), time.Duration(i+25)*time.Hour)
+	}
+	put("edge", 24*time.Hour)
+	put("young", time.Hour)
+	put("future", -time.Hour)
+	put("post:1", 1000*time.Hour)
+
+	pages := 0
+	list := between{items, func(page catalog.Page) {
+		if pages++; pages != 2 {
+			return
+		}
+		put(page.Items[0].ID, time.Minute) // a newer version
+		require.NoError(t, items.Remove(t.Context(), page.Items[1].ID))
+	}}
+	cfg := catalog.RetentionConfig{Keep: 24 * time.Hour, Step: 10, Pause: time.Nanosecond, Now: func(context.Context) (time.Time, error) { return now, nil }}
+	removed, err := catalog.NewRetention(list, items, cfg).Sweep(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, 23, removed)
+	assert.Equal(t, 3, pages)
+	assert.ElementsMatch(t, []string{"old-10", "edge", "young", "future", "post:1"}, left())
+
+	removed, err = catalog.NewRetention(items, items, cfg).Sweep(t.Context())
+	require.NoError(t, err)
+	assert.Zero(t, removed)
+	now = now.Add(time.Second)
+	removed, err = catalog.NewRetention(items, items, cfg).Sweep(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, 1, removed, "the edge")
+}
+
+// TestRetentionGoesOnPastDamage: one document that cannot be read keeps no older item.
+func TestRetentionGoesOnPastDamage(t *testing.T) {
+	t.Parallel()
+	items, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, items.Close()) })
+	for i, id := range []string{"oldest", "older", "damaged", "old"} {
+		_, err := items.Put(t.Context(), []feed.Item{{ID: id, Title: "T", UpdateTime: int64(i + 1)}})
+		require.NoError(t, err)
+	}
+	_, err = items.File().Writer.ExecContext(t.Context(), `UPDATE items SET doc = CAST('{"id"' AS BLOB) WHERE id = 'damaged'`)
+	require.NoError(t, err)
+	cfg := catalog.RetentionConfig{Keep: time.Hour, Step: 1, Pause: time.Nanosecond}
+	removed, err := catalog.NewRetention(items, items, cfg).Sweep(t.Context())
+	require.ErrorContains(t, err, "1 could not be removed, the first of them damaged: ")
+	assert.Equal(t, 3, removed)
+}
+
+// TestRetentionTakesTurns has a turn that is another's, one that cannot be asked for, and
+// its own.
+func TestRetentionTakesTurns(t *testing.T) {
+	t.Parallel()
+	items, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, items.Close()) })
+	_, err = items.Put(t.Context(), []feed.Item{{ID: "old", Title: "T", UpdateTime: 1}})
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	turns, lists := 0, 0
+	list := between{items, func(catalog.Page) {
+		lists++
+		assert.Equal(t, 3, turns)
+		stop()
+	}}
+	catalog.NewRetention(list, items, catalog.RetentionConfig{
+		Keep: time.Hour, Every: time.Millisecond,
+		Turn: func(context.Context) (bool, error) {
+			turns++
+			return turns == 3, map[int]error{2: errors.New("no answer")}[turns]
+		},
+	}).Run(ctx)
+	assert.Equal(t, 1, lists)
+}

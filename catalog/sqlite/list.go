@@ -1,0 +1,115 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"unicode"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
+)
+
+var _ catalog.Lister = (*Catalog)(nil)
+
+// place is where a page of a list ends, as a cursor has it.
+type place struct {
+	Updated int64  `json:"t"`
+	ID      string `json:"id"`
+}
+
+// List implements [catalog.Lister]. With an author or a tag it reads documents until the
+// page is full, which takes about two seconds where it is all of a million.
+func (c *Catalog) List(ctx context.Context, s catalog.Selection) (page catalog.Page, err error) {
+	text, args, err := listQuery(&s)
+	if err != nil {
+		return catalog.Page{}, err
+	}
+	rows, err := c.file.Scans.QueryContext(ctx, text, args...)
+	if err != nil {
+		return catalog.Page{}, failed(ctx, "list items", err)
+	}
+	defer func() { err = errors.Join(err, failed(ctx, "list items", rows.Close())) }()
+	var last place
+	for rows.Next() {
+		if len(page.Items) == s.Limit {
+			page.Next = last.cursor()
+			break
+		}
+		var doc []byte
+		if err := rows.Scan(&last.ID, &last.Updated, &doc); err != nil {
+			return catalog.Page{}, failed(ctx, "list items", err)
+		}
+		page.Items = append(page.Items, feed.Doc{ID: last.ID, JSON: doc})
+	}
+	if err := rows.Err(); err != nil {
+		return catalog.Page{}, failed(ctx, "list items", err)
+	}
+	return page, nil
+}
+
+// listQuery asks for one item more than a page has, which tells whether there is
+// another page.
+func listQuery(s *catalog.Selection) (text string, args []any, err error) {
+	text = `SELECT id, updated, doc FROM items WHERE (id < ? OR id >= ?) AND updated >= ?`
+	args = []any{feed.PostPrefix, afterPosts, s.Since}
+	also := func(condition string, values ...any) {
+		text += " AND " + condition
+		args = append(args, values...)
+	}
+	if s.Before != 0 {
+		also(`updated < ?`, s.Before)
+	}
+	if s.Cursor != "" {
+		after, err := parsePlace(s.Cursor)
+		if err != nil {
+			return "", nil, err
+		}
+		also(`(updated, id) < (?, ?)`, after.Updated, after.ID)
+	}
+	for _, value := range []string{s.Author, s.Tag} {
+		if part := plain(value); part != "" {
+			also(`instr(doc, ?)`, []byte(part)) // most documents need not be parsed
+		}
+	}
+	if s.Author != "" {
+		also(`json_extract(CAST(doc AS TEXT), '$.author_id') = ?`, s.Author)
+	}
+	if s.Tag != "" {
+		also(`EXISTS (SELECT 1 FROM json_each(CAST(doc AS TEXT), '$.tags') WHERE value = ?)`, s.Tag)
+	}
+	return text + ` ORDER BY updated DESC, id DESC LIMIT ?`, append(args, min(s.Limit, math.MaxInt-1)+1), nil
+}
+
+// plain is the longest part of a text that JSON writes as it is.
+func plain(text string) (longest string) {
+	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if len(part) > len(longest) {
+			longest = part
+		}
+	}
+	return longest
+}
+
+// afterPosts is behind the ids of all posts.
+var afterPosts = feed.PostPrefix[:len(feed.PostPrefix)-1] + string(feed.PostPrefix[len(feed.PostPrefix)-1]+1)
+
+func (p place) cursor() string {
+	data, _ := json.Marshal(p) // a number and a string can always be encoded
+	return base64.RawURLEncoding.EncodeToString(data)
+}
+
+func parsePlace(cursor string) (p place, err error) {
+	data, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err == nil {
+		err = json.Unmarshal(data, &p)
+	}
+	if err != nil || p.ID == "" {
+		return place{}, fmt.Errorf("%w: %.40q was not given out here; begin again without a cursor", catalog.ErrBadCursor, cursor)
+	}
+	return p, nil
+}

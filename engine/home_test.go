@@ -1,0 +1,458 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/catalog/posts"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/timeline"
+)
+
+// condition is how a source of home is.
+type condition string
+
+const (
+	healthySource condition = "healthy"
+	slowSource    condition = "slow" // it answers when it is not waited for any more
+	failingSource condition = "failing"
+	emptySource   condition = "empty"
+)
+
+// pass is what a call of a source in that condition comes to before it is made.
+func (c condition) pass(ctx context.Context, failing error) error {
+	switch c {
+	case slowSource:
+		<-ctx.Done()
+		return ctx.Err()
+	case failingSource:
+		return failing
+	}
+	return nil
+}
+
+// homeRig is an engine with a home whose sources are as the test says.
+type homeRig struct {
+	*testing.T
+	engine *engine.Engine
+	rig    *rig
+	net    *network
+	are    map[feed.Source]condition
+}
+
+// listed proposes items.
+type listed struct {
+	home   *homeRig
+	source feed.Source
+	items  []feed.Item
+}
+
+func (l *listed) Propose(ctx context.Context, _ feed.Query) (recall.Proposals, error) {
+	is := l.home.are[l.source]
+	if err := is.pass(ctx, recall.ErrUnavailable); err != nil || is == emptySource {
+		return recall.Proposals{}, err
+	}
+	out := recall.Proposals{Proposals: make([]recall.Proposal, len(l.items))}
+	for i, it := range l.items {
+		out.Proposals[i].Candidate = feed.Candidate{ID: it.ID, Group: it.Group(), UpdateTime: it.UpdateTime}
+	}
+	return out, nil
+}
+
+// conditioned is discovery.
+type conditioned struct {
+	recall.Source
+	home *homeRig
+}
+
+func (s conditioned) Recall(ctx context.Context, q feed.Query) (recall.Result, error) {
+	is := s.home.are[feed.SourceDiscovery]
+	if err := is.pass(ctx, recall.ErrUnavailable); err != nil || is == emptySource {
+		return recall.Result{}, err
+	}
+	return s.Source.Recall(ctx, q)
+}
+
+// conditionedLists are where following reads first.
+type conditionedLists struct {
+	timeline.Lists
+	home *homeRig
+}
+
+func (l conditionedLists) Read(ctx context.Context, list string, below timeline.Position, n int) (timeline.Page, error) {
+	if l.home.are[feed.SourceFollowing] == emptySource {
+		return timeline.Page{State: timeline.Ready}, nil
+	}
+	return l.Lists.Read(ctx, list, below, n)
+}
+
+type conditionedPosts struct {
+	engine.TimelinePosts
+	home *homeRig
+}
+
+func (p conditionedPosts) Celebrities(ctx context.Context, reader string) ([]string, bool, error) {
+	if err := p.home.are[feed.SourceFollowing].pass(ctx, social.ErrUnavailable); err != nil {
+		return nil, false, err
+	}
+	return p.TimelinePosts.Celebrities(ctx, reader)
+}
+
+// newHome has 40 posts by whom u_1 follows, 40 items that trend, 5 that are promoted
+// and 60 to be discovered.
+func newHome(t *testing.T) *homeRig {
+	return homeOf(t, newestLast("trend", 40), newestLast("promo", 5))
+}
+
+// homeOf is a home in which these trend and are promoted. Those that are to be discovered
+// may be among them.
+func homeOf(t *testing.T, trends, promoted []feed.Item, changes ...func(*engine.Stores, *engine.Config)) *homeRig {
+	h := &homeRig{T: t, net: newNetwork(t), are: map[feed.Source]condition{}}
+	h.net.now = rankedAt
+	h.net.follow("u_1", "ann")
+	require.NoError(t, h.net.Build(t.Context(), "u_1"))
+	for i := range 40 {
+		p, _, err := h.net.store.CreatePost(t.Context(), social.Post{
+			ID: fmt.Sprintf("post:%02d", i), Author: "ann", Caption: fmt.Sprint("Number ", i),
+			CreatedAt: rankedAt.Add(-time.Duration(40-i) * time.Minute).Unix(), Audience: toAll,
+		}, social.Creation{At: rankedAt})
+		require.NoError(t, err)
+		h.net.push(h.net.lists, "u_1", p)
+	}
+	timelines := engine.NewTimelines(engine.TimelineStores{
+		Posts: conditionedPosts{h.net.store, h}, Lists: conditionedLists{h.net.lists, h}, Outboxes: h.net.outboxes, Builder: h.net, Profiles: h.net,
+	}, engine.Config{Clock: func() time.Time { return rankedAt }})
+	pattern, err := feed.ParsePattern(feed.DefaultPattern)
+	require.NoError(t, err)
+	h.rig = newRig(t, 60, func(s *engine.Stores, cfg *engine.Config) {
+		for _, list := range [][]feed.Item{trends, promoted} {
+			require.Nil(t, must(s.Catalog.Put(t.Context(), list)))
+		}
+		s.Catalog = posts.New(s.Catalog, h.net.store, nil)
+		s.Sources = []recall.Source{conditioned{s.Sources[0], h}}
+		s.Home = engine.Home{
+			Following: timelines, Trending: &listed{h, feed.SourceTrending, trends}, Promoted: &listed{h, feed.SourcePromoted, promoted},
+			Affinities: h.net.store, Pattern: pattern, SourceFor: time.Second,
+		}
+		for _, change := range changes {
+			change(s, cfg)
+		}
+	})
+	h.engine = h.rig.Engine
+	return h
+}
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+// newestLast makes n items of one source.
+func newestLast(name string, n int) []feed.Item {
+	out := make([]feed.Item, n)
+	for i := range out {
+		out[i] = aged(fmt.Sprintf("%s_%02d", name, i), "", time.Duration(n-i)*time.Hour)
+	}
+	return out
+}
+
+func (h *homeRig) ask(action engine.Action, limit int) (engine.Answer, error) {
+	return h.engine.Feed(h.Context(), engine.Request{Agent: "u_1", Feed: feed.HomeFeed, Action: action, Limit: limit})
+}
+
+// without are the sources of the first positions where one source has nothing.
+func without(missing feed.Source, n int) []feed.Source {
+	pattern := must(feed.ParsePattern(feed.DefaultPattern))
+	want := make([]feed.Source, n)
+	for i := range want {
+		takers := pattern.At(i).HandOver()
+		want[i] = takers[slices.IndexFunc(takers, func(s feed.Source) bool { return s != missing })]
+	}
+	return want
+}
+
+// TestASourceOfHomeIsSlowFailingOrEmpty: the page comes from the others, in the documented
+// order, and says what it lacks.
+func TestASourceOfHomeIsSlowFailingOrEmpty(t *testing.T) {
+	t.Parallel()
+	for _, source := range []feed.Source{feed.SourceFollowing, feed.SourceTrending, feed.SourceDiscovery, feed.SourcePromoted} {
+		for _, is := range []condition{healthySource, slowSource, failingSource, emptySource} {
+			t.Run(fmt.Sprint(source, " ", is), func(t *testing.T) {
+				t.Parallel()
+				h := newHome(t)
+				h.are[source] = is
+				missing, lacks := source, []string(nil)
+				switch is {
+				case healthySource:
+					missing = feed.SourceScore
+				case slowSource, failingSource:
+					lacks = []string{source.String()}
+				}
+				first, err := h.ask(engine.ActionRefresh, 20)
+				require.NoError(t, err)
+				assert.Equal(t, without(missing, 20), first.Sources)
+				assert.Equal(t, lacks, first.Degraded)
+				assert.True(t, first.HasMore)
+
+				h.are[source] = healthySource
+				again, err := h.ask(engine.ActionRefresh, 20)
+				require.NoError(t, err)
+				assert.Equal(t, without(feed.SourceScore, 20), again.Sources, "the next refresh has it again")
+				assert.Nil(t, again.Degraded)
+				for _, id := range feed.IDs(refs(again)) {
+					assert.NotContains(t, feed.IDs(refs(first)), id)
+				}
+			})
+		}
+	}
+}
+
+func refs(a engine.Answer) []feed.Ref {
+	out := make([]feed.Ref, len(a.Docs))
+	for i, d := range a.Docs {
+		out[i] = feed.Ref{ID: d.ID, Group: d.ID}
+	}
+	return out
+}
+
+// TestNoSourceOfHomeAnswers: an empty page would say that there is nothing. What is
+// promoted fills no page by itself, so that it answers does not count.
+func TestNoSourceOfHomeAnswers(t *testing.T) {
+	t.Parallel()
+	for _, is := range []condition{slowSource, failingSource} {
+		for _, promoted := range []condition{is, healthySource, emptySource} {
+			t.Run(fmt.Sprint(is, ", promoted ", promoted), func(t *testing.T) {
+				t.Parallel()
+				h := newHome(t)
+				for _, s := range []feed.Source{feed.SourceFollowing, feed.SourceTrending, feed.SourceDiscovery} {
+					h.are[s] = is
+				}
+				h.are[feed.SourcePromoted] = promoted
+				_, err := h.ask(engine.ActionRefresh, 20)
+				require.ErrorIs(t, err, recall.ErrUnavailable)
+
+				clear(h.are)
+				first, err := h.ask(engine.ActionRefresh, 5)
+				require.NoError(t, err)
+				require.Len(t, first.Docs, 5)
+				for _, s := range []feed.Source{feed.SourceFollowing, feed.SourceTrending, feed.SourceDiscovery} {
+					h.are[s] = is
+				}
+				h.are[feed.SourcePromoted] = promoted
+				old, err := h.ask(engine.ActionRefresh, 5)
+				require.NoError(t, err, "the session of before goes on")
+				assert.Equal(t, without(feed.SourceScore, 10)[5:], old.Sources)
+				assert.Equal(t, []string{"recall"}, old.Degraded)
+			})
+		}
+	}
+}
+
+// endsEarly proposes some items, and fails when it is asked for more.
+type endsEarly []feed.Item
+
+func (e endsEarly) Propose(_ context.Context, q feed.Query) (recall.Proposals, error) {
+	if q.After != "" {
+		return recall.Proposals{}, recall.ErrUnavailable
+	}
+	out := recall.Proposals{Next: "more"}
+	for _, it := range e {
+		out.Proposals = append(out.Proposals, recall.Proposal{Candidate: feed.Candidate{ID: it.ID, Group: it.Group(), UpdateTime: it.UpdateTime}})
+	}
+	return out, nil
+}
+
+// TestTheLastSourceOfHomeEndsEarly: what it has answered is a page, although it fails when
+// it is asked for more.
+func TestTheLastSourceOfHomeEndsEarly(t *testing.T) {
+	t.Parallel()
+	trends := newestLast("trend", 5)
+	h := homeOf(t, trends, nil, func(s *engine.Stores, _ *engine.Config) { s.Home.Trending = endsEarly(trends) })
+	h.are[feed.SourceFollowing], h.are[feed.SourceDiscovery] = failingSource, failingSource
+	page, err := h.ask(engine.ActionRefresh, 20)
+	require.NoError(t, err)
+	assert.Len(t, page.Docs, 5)
+	assert.Equal(t, []string{"following", "trending", "discovery"}, page.Degraded)
+}
+
+func TestEverySourceOfHomeIsEmpty(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	for _, s := range []feed.Source{feed.SourceFollowing, feed.SourceTrending, feed.SourceDiscovery, feed.SourcePromoted} {
+		h.are[s] = emptySource
+	}
+	page, err := h.ask(engine.ActionRefresh, 20)
+	require.NoError(t, err)
+	assert.Empty(t, page.Docs)
+	assert.False(t, page.HasMore)
+	assert.Nil(t, page.Degraded)
+}
+
+// TestWhatIsPromotedComesAsDrawn: the source has drawn by weights; no score changes that.
+func TestWhatIsPromotedComesAsDrawn(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	var got []string
+	for range 6 {
+		page, err := h.ask(engine.ActionLoadMore, 20)
+		require.NoError(t, err)
+		for i, d := range page.Docs {
+			if page.Sources[i] == feed.SourcePromoted {
+				got = append(got, d.ID)
+			}
+		}
+	}
+	assert.Equal(t, "promo_00 promo_01 promo_02 promo_03 promo_04", strings.Join(got, " "))
+}
+
+// TestNothingComesTwiceFromTwoSources: what several sources propose belongs to the first of
+// following, trending and discovery, or is promoted. To promote something takes it from
+// nobody who would find it anyway.
+func TestNothingComesTwiceFromTwoSources(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(20) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(seed, 0))
+			owner := map[string]feed.Source{}
+			for i := range 40 {
+				owner[fmt.Sprintf("post:%02d", i)] = feed.SourceFollowing
+			}
+			discovered := items(60)
+			for _, it := range discovered {
+				owner[it.ID] = feed.SourceDiscovery
+			}
+			some := func(from []feed.Item) (list []feed.Item) {
+				for _, at := range random.Perm(len(from))[:random.IntN(len(from))] {
+					list = append(list, from[at])
+				}
+				return list
+			}
+			trends := some(discovered)
+			for _, it := range trends {
+				owner[it.ID] = feed.SourceTrending
+			}
+			promoted := some(slices.Concat(discovered, newestLast("promo", 4)))
+			may := map[string]bool{}
+			for _, it := range promoted {
+				may[it.ID] = true
+			}
+			h := homeOf(t, trends, promoted)
+			met := map[string]bool{}
+			for {
+				page, err := h.ask(engine.ActionLoadMore, 1+random.IntN(40))
+				require.NoError(t, err)
+				if len(page.Docs) == 0 {
+					break
+				}
+				for i, d := range page.Docs {
+					require.False(t, met[d.ID], d.ID)
+					met[d.ID] = true
+					if page.Sources[i] == feed.SourcePromoted {
+						require.True(t, may[d.ID], d.ID)
+						continue
+					}
+					require.Equal(t, owner[d.ID], page.Sources[i], d.ID)
+				}
+			}
+			for id, source := range owner {
+				require.True(t, met[id], "%s of %s never came", id, source)
+			}
+		})
+	}
+}
+
+// TestAllIsPromoted: pages are full, and promoted has no more than its positions.
+func TestAllIsPromoted(t *testing.T) {
+	t.Parallel()
+	h := homeOf(t, nil, items(60))
+	h.are[feed.SourceFollowing] = emptySource
+	var sources []feed.Source
+	for range 3 {
+		page, err := h.ask(engine.ActionLoadMore, 20)
+		require.NoError(t, err)
+		require.Len(t, page.Docs, 20)
+		sources = append(sources, page.Sources...)
+	}
+	for i, source := range sources {
+		want := feed.SourceDiscovery
+		if i%20 == 8 {
+			want = feed.SourcePromoted
+		}
+		require.Equal(t, want, source, "position %d", i+1)
+	}
+}
+
+// TestWhatIsPromotedComesAgainOnce: nor does it come twice where what was shown comes again.
+func TestWhatIsPromotedComesAgainOnce(t *testing.T) {
+	t.Parallel()
+	h := homeOf(t, nil, slices.Concat(newestLast("promo", 5), items(30)), showsAgain)
+	h.are[feed.SourceFollowing] = emptySource
+	var shown []string
+	for range 6 {
+		page, err := h.ask(engine.ActionLoadMore, 20)
+		require.NoError(t, err)
+		shown = append(shown, docIDs(page)...)
+	}
+	require.Len(t, shown, 63, "sixty items, and what was promoted on positions 9, 29 and 49")
+	h.rig.settled(t)
+	page, err := h.ask(engine.ActionRefresh, 50)
+	require.NoError(t, err)
+	ids := docIDs(page)
+	require.NotEmpty(t, ids)
+	slices.Sort(ids)
+	require.Equal(t, slices.Compact(slices.Clone(ids)), ids)
+}
+
+// TestWhatComesAgainHasItsSource: so it is said, and posts by whom the reader has unfollowed
+// do not come again.
+func TestWhatComesAgainHasItsSource(t *testing.T) {
+	t.Parallel()
+	h := homeOf(t, nil, nil, showsAgain)
+	for range 5 {
+		page, err := h.ask(engine.ActionLoadMore, 20)
+		require.NoError(t, err)
+		require.Len(t, page.Docs, 20)
+	}
+	h.rig.settled(t)
+	explained, err := h.engine.Explain(t.Context(), engine.ExplainRequest{Agent: "u_1", Feed: feed.HomeFeed, Limit: 50})
+	require.NoError(t, err)
+	page, err := h.ask(engine.ActionRefresh, 50)
+	require.NoError(t, err)
+	require.Len(t, page.Docs, 50)
+	for i, c := range explained.Page() {
+		want := feed.SourceDiscovery
+		if feed.IsPost(page.Docs[i].ID) {
+			want = feed.SourceFollowing
+		}
+		require.Equal(t, want, page.Sources[i], page.Docs[i].ID)
+		require.True(t, page.ShownBefore[i])
+		require.Equal(t, page.Docs[i].ID, c.ID)
+		require.Equal(t, want.String(), c.Variety.Source)
+	}
+	h.rig.settled(t)
+	page, err = h.ask(engine.ActionRefresh, 1)
+	require.NoError(t, err)
+	require.Equal(t, []feed.Source{feed.SourceFollowing}, page.Sources)
+	_, err = h.net.store.Unfollow(t.Context(), "u_1", "ann", time.Time{})
+	require.NoError(t, err)
+	page, err = h.ask(engine.ActionLoadMore, 100)
+	require.NoError(t, err)
+	require.NotEmpty(t, page.Docs)
+	for _, d := range page.Docs {
+		require.False(t, feed.IsPost(d.ID), d.ID)
+	}
+}

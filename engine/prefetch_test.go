@@ -1,0 +1,175 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+)
+
+// ahead is a catalog and the sessions in front of it: it notes what is read ahead, and
+// holds it up while held is set.
+type ahead struct {
+	catalog.Catalog
+	cache.Sessions
+	mu   sync.Mutex
+	read []string
+	now  int // reads that are under way
+	most int // at once
+	held chan struct{}
+	err  error
+}
+
+// Next answers an entry for each wanted one: agent, feed, number.
+func (a *ahead) Next(_ context.Context, agent string, name feed.Name, n int) (refs []feed.Ref, err error) {
+	for range n {
+		refs = append(refs, feed.Ref{ID: agent + string(name), Group: agent})
+	}
+	return refs, a.err
+}
+
+func (a *ahead) Prefetch(ctx context.Context, ids []string) (int, error) {
+	a.mu.Lock()
+	a.now++
+	a.most = max(a.most, a.now)
+	a.mu.Unlock()
+	var err error
+	if a.held != nil {
+		select {
+		case <-a.held:
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.now--
+	if err == nil {
+		a.read = append(a.read, strings.Join(ids, " "))
+	}
+	return len(ids), err
+}
+
+func (a *ahead) all() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Sorted(slices.Values(a.read))
+}
+
+func prefetcher(t *testing.T, a *ahead, cfg engine.PrefetchConfig) *engine.Prefetcher {
+	t.Helper()
+	p, err := engine.NewPrefetcher(t.Context(), a, a, cfg)
+	require.NoError(t, err)
+	return p
+}
+
+// TestPrefetchIsBounded holds up what reads: callers do not wait, what is too much is
+// dropped, and of one session one page waits.
+func TestPrefetchIsBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := &ahead{held: make(chan struct{})}
+		p := prefetcher(t, a, engine.PrefetchConfig{Workers: 2, Queue: 3})
+		for _, agent := range []string{"a", "b"} { // the workers are busy with them
+			p.After(agent, feed.ForYou, 1)
+		}
+		synctest.Wait()
+		p.After("c", feed.ForYou, 1) // waits for a worker, out of the queue
+		synctest.Wait()
+		p.After("a", feed.ForYou, 1) // its page before is being read, this one is another
+		p.After("a", feed.ForYou, 3)
+		p.After("a", feed.ForYou, 2)
+		p.After("a", feed.HomeFeed, 1)
+		p.After("d", feed.ForYou, 1)
+		for range 10 {
+			p.After("e", feed.ForYou, 1) // there is no room
+		}
+		close(a.held)
+		synctest.Wait()
+		assert.Equal(t, []string{"a", "afor_you afor_you afor_you", "ahome", "b", "c", "d"}, normal(a.all()))
+		assert.Equal(t, 2, a.most)
+		p.After("e", feed.ForYou, 1)
+		synctest.Wait()
+		assert.Len(t, a.all(), 7, "it goes on")
+		p.Close(t.Context())
+		synctest.Wait()
+		time.Sleep(time.Minute) // the pool's own goroutines end
+	})
+}
+
+// normal drops the feed's name of single entries of for-you.
+func normal(list []string) []string {
+	for i, s := range list {
+		if !strings.Contains(s, " ") {
+			list[i] = strings.TrimSuffix(s, string(feed.ForYou))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// TestPrefetchEnds: closing ends what is being read and gives up what waits.
+func TestPrefetchEnds(t *testing.T) {
+	t.Parallel()
+	a := &ahead{held: make(chan struct{})}
+	p := prefetcher(t, a, engine.PrefetchConfig{Workers: 1, Timeout: time.Hour})
+	for _, agent := range []string{"a", "b", "c"} {
+		p.After(agent, feed.ForYou, 1)
+	}
+	p.Close(t.Context())
+	p.After("d", feed.ForYou, 1)
+	p.Close(t.Context())
+	assert.Empty(t, a.all())
+	assert.Zero(t, a.now)
+
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	p = prefetcher(t, &ahead{}, engine.PrefetchConfig{})
+	p.Close(ended) // does not wait for long, whatever runs
+	var none *engine.Prefetcher
+	none.After("a", feed.ForYou, 1)
+	none.Close(t.Context())
+}
+
+// TestPagesAreReadAhead: after every page behind which there is more, and no other.
+func TestPagesAreReadAhead(t *testing.T) {
+	t.Parallel()
+	a := &ahead{}
+	p := prefetcher(t, a, engine.PrefetchConfig{})
+	r := newRig(t, 25, func(s *engine.Stores, _ *engine.Config) { s.Prefetch = p })
+	reads := func(n int) {
+		t.Helper()
+		require.Eventually(t, func() bool { return len(a.all()) == n }, 20*time.Second, time.Millisecond)
+	}
+	r.ask(t, silent(10))
+	r.ask(t, refresh(10))
+	reads(1)
+	r.ask(t, loadMore(10))
+	reads(2)
+	r.ask(t, loadMore(10)) // the last
+	p.Close(t.Context())
+	assert.Len(t, a.all(), 2)
+}
+
+// TestAPageThatCannotBeReadAhead hurts nobody.
+func TestAPageThatCannotBeReadAhead(t *testing.T) {
+	t.Parallel()
+	a := &ahead{err: errors.New("away")}
+	p := prefetcher(t, a, engine.PrefetchConfig{})
+	defer p.Close(t.Context())
+	r := newRig(t, 30, func(s *engine.Stores, _ *engine.Config) { s.Prefetch = p })
+	r.wants(t, refresh(10), run(0, 10), true)
+	r.wants(t, loadMore(10), run(10, 20), true)
+}

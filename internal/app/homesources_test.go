@@ -1,0 +1,226 @@
+package app
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/events"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/social"
+)
+
+// TestHomeIsCountedBySource clicks on what each source of home has shown: the report has
+// it apart, and a timeline's page adds nothing to it.
+func TestHomeIsCountedBySource(t *testing.T) {
+	t.Parallel()
+	for _, m := range networks {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			cfg := m.config(t)
+			cfg.Auth.AdminToken = "an-admin-token-for-sources"
+			a := open(t, cfg)
+			fillHome(t, a)
+			page := home(t, a, "u", "refresh", 20)
+			require.Equal(t, "fffdfffddffffdfffddf", page.sources())
+			ids := page.ids()
+			recorded(t, a)
+			for range 2 {
+				got := react(t, a, "u", act(events.Click, ids[0]), act(events.Click, ids[1]), act(events.Click, ids[3]), act(events.Like, ids[2]))
+				require.Equal(t, 4, got.Accepted)
+			}
+			require.NoError(t, a.Flush(t.Context()))
+			row := askAdmin[events.Report](t, a, "GET", "/v1/ranking/report", "").Variants[0]
+			assert.Equal(t, feed.Control, row.Name)
+			assert.EqualValues(t, 20, row.Impressions)
+			assert.EqualValues(t, 3, row.Clicks)
+			assert.Equal(t, []events.SourceRow{
+				{Source: "following", Impressions: 14, Clicks: 2, CTR: 2.0 / 14, CTRInterval: events.Wilson(2, 14)},
+				{Source: "discovery", Impressions: 6, Clicks: 1, CTR: 1.0 / 6, CTRInterval: events.Wilson(1, 6)},
+			}, row.Sources)
+		})
+	}
+}
+
+// TestExplainOfHomeIsTheRefresh explains home before each of several refreshes: what is
+// paged is the page, each position has the source that fills it and the one whose it is,
+// and asking changes nothing.
+func TestExplainOfHomeIsTheRefresh(t *testing.T) {
+	for _, m := range networks {
+		t.Run(m.name, func(t *testing.T) {
+			cfg := m.config(t)
+			cfg.Recall.N = 90 // less than there is to show, so that the session is full
+			a := open(t, cfg, WithClock(at(noon).Now))
+			fillHome(t, a)
+			promote(t, a, "doc_3", "post:bob_28")
+			store := a.network.fanout.Store()
+			for i := range 5 {
+				_, _, err := store.Like(t.Context(), "u", fmt.Sprintf("post:ann_%d", 20+i))
+				require.NoError(t, err)
+			}
+			pattern, err := feed.ParsePattern(a.cfg.Home.Pattern)
+			require.NoError(t, err)
+			request := engine.ExplainRequest{Agent: "u", Feed: feed.HomeFeed, Limit: 20}
+			explained := func() engine.Explanation {
+				x, err := a.Engine.Explain(t.Context(), request)
+				require.NoError(t, err)
+				x.Times = engine.ExplainTimes{}
+				return x
+			}
+			explained() // lists may be built for it
+			for step := range 3 {
+				if step == 2 {
+					_, err := store.Unfollow(t.Context(), "u", "bob", time.Time{})
+					require.NoError(t, err)
+					settled(t, a)
+				}
+				before := state(t, a)
+				x := explained()
+				require.Equal(t, before, state(t, a), "asking changes nothing")
+				require.Equal(t, feed.HomeFeed, x.Feed)
+				n := x.Counts
+				require.Equal(t, n.Recalled, n.Seen+n.Pending+n.Muted+n.Gone+n.Group+n.Story+n.Outside+n.Paged+n.Kept)
+				if step == 0 {
+					require.Positive(t, n.Outside, "the session is full")
+				}
+				page := home(t, a, "u", "refresh", 20)
+				paged := x.Page()
+				require.Len(t, page.Data.Items, len(paged))
+				for i, c := range paged {
+					require.Equal(t, page.Data.Items[i].ID, c.ID)
+					require.Equal(t, page.Data.Items[i].InFeed.Source, c.Source)
+					require.Equal(t, c.Source, c.Variety.Source)
+					require.Equal(t, pattern.At(c.Variety.Place-1).String(), c.Variety.Right)
+				}
+				assertHomeScores(t, x)
+				recorded(t, a)
+			}
+		})
+	}
+}
+
+// promote promotes items to everybody, now.
+func promote(t *testing.T, a *App, items ...string) {
+	t.Helper()
+	for i, id := range items {
+		require.NoError(t, a.network.fanout.Store().PutPromotion(t.Context(), social.Promotion{
+			ID: fmt.Sprint("p", i), ItemID: id, From: noon.Unix() - 1, Until: noon.Unix() + 3600, Weight: 1,
+		}))
+	}
+	require.NoError(t, a.network.promotions.Refresh(t.Context()))
+}
+
+// assertHomeScores checks that the parts of each score make it, and that each source's
+// candidates are ranked by themselves.
+func assertHomeScores(t *testing.T, x engine.Explanation) {
+	t.Helper()
+	ranks, liked := map[string]int{}, 0
+	for _, c := range x.Candidates {
+		ranks[c.Source]++
+		require.Equal(t, ranks[c.Source], c.Rank, c.ID)
+		if c.Source == "discovery" {
+			require.InEpsilon(t, c.Score, c.Relevance.Total*c.Decay*c.Popularity.Factor, 1e-5, c.ID)
+			require.Nil(t, c.Affinity)
+			continue
+		}
+		require.InEpsilon(t, c.Score, c.Base*c.Decay*c.Popularity.Factor*c.Affinity.Factor, 1e-5, c.ID)
+		require.Nil(t, c.Relevance)
+		liked = max(liked, c.Affinity.Likes)
+	}
+	require.Equal(t, 5, liked)
+}
+
+// TestExplainedItemOfHome asks for single items.
+func TestExplainedItemOfHome(t *testing.T) {
+	t.Parallel()
+	cfg := embedded(t)
+	cfg.Recall.N = 50
+	a := open(t, cfg, WithClock(at(noon).Now))
+	fillHome(t, a)
+	promote(t, a, "doc_3")
+	_, _, err := a.network.fanout.Store().CreatePost(t.Context(), social.Post{
+		ID: "post:cem", Author: "cem", Caption: "Old", CreatedAt: noon.Add(-9000 * time.Hour).Unix(), Audience: social.Audience{Public: true},
+	}, social.Creation{At: noon})
+	require.NoError(t, err)
+	settled(t, a)
+	for _, tt := range []struct {
+		id, source string
+		fate       engine.Fate
+		says       string
+	}{
+		{"post:ann_0", "following", engine.FatePaged, "It ranks 1 in following and is at place 1 of the page. The position is following's by the pattern."},
+		{"doc_0", "discovery", engine.FatePaged, "The position is trending's by the pattern, which had nothing left for it, so discovery fills it."},
+		{"doc_3", "promoted", engine.FatePaged, "It ranks 1 in promoted and is at place 9 of the page. The position is promoted's by the pattern."},
+		{"post:ann_15", "following", engine.FateKept, "waits in the session"},
+		{"post:bob_29", "following", engine.FateOutside, "the session is full before it: it has 50 positions at most"},
+		{"post:cem", "discovery", engine.FateOutside, "No source of home has proposed it"},
+		{"nothing", "", engine.FateUnknown, "There is no item under this id."},
+	} {
+		for _, brief := range []bool{false, true} {
+			x, err := a.Engine.Explain(t.Context(), engine.ExplainRequest{Agent: "u", Feed: feed.HomeFeed, Limit: 20, Item: tt.id, Brief: brief})
+			require.NoError(t, err)
+			assert.Equal(t, tt.fate, x.Item.Fate, tt.id)
+			assert.Equal(t, tt.source, x.Item.Source, tt.id)
+			assert.Contains(t, x.Item.Reason, tt.says, tt.id)
+			assert.Equal(t, tt.source != "", x.Item.Popularity != nil, tt.id)
+		}
+	}
+}
+
+// TestGuestPromoted has what is promoted to everybody on its positions of the guest feed,
+// in the same bytes for all, and counts it for no promotion.
+func TestGuestPromoted(t *testing.T) {
+	t.Parallel()
+	for _, m := range networks {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			cfg := m.config(t)
+			cfg.Auth.AdminToken = "an-admin-token-for-guests"
+			clock := at(noon.Add(-time.Hour))
+			a := open(t, cfg, WithClock(clock.Now))
+			items := make([]feed.Item, 30)
+			for i := range items {
+				items[i] = feed.Item{ID: fmt.Sprintf("doc_%d", i), Title: fmt.Sprintf("i%da i%db i%dc", i, i, i), Likes: 50, UpdateTime: noon.Add(-2 * time.Hour).Unix()}
+			}
+			put(t, a, items...)
+			_, _, err := a.network.fanout.Store().CreatePost(t.Context(), social.Post{
+				ID: "post:ad", Author: "ann", Caption: "Bread", CreatedAt: noon.Unix() - 3600, Audience: social.Audience{Public: true},
+			}, social.Creation{At: clock.Now()})
+			require.NoError(t, err)
+			settled(t, a)
+			clock.Advance(time.Hour)
+			due(t, a)
+			promote(t, a, "doc_7", "post:ad")
+			require.NoError(t, a.network.fanout.Store().PutPromotion(t.Context(), social.Promotion{
+				ID: "go", ItemID: "doc_8", From: noon.Unix(), Until: noon.Unix() + 3600, Weight: 1e9, Tags: []string{"go"},
+			}))
+			require.NoError(t, a.network.promotions.Refresh(t.Context()))
+
+			page := guests(t, a, "?limit=20")
+			require.Len(t, page.Data.Items, 20)
+			promoted := map[int]string{}
+			for i, it := range page.Data.Items {
+				if it.InFeed.IsPromoted {
+					require.Equal(t, "promoted", it.InFeed.Source)
+					promoted[i+1] = it.ID
+				}
+			}
+			require.Len(t, promoted, 2)
+			assert.ElementsMatch(t, []string{"doc_7", "post:ad"}, []string{promoted[9], promoted[19]}, "not what is for some")
+			assert.Equal(t, page.raw, guests(t, a, "?limit=20").raw)
+			clock.Advance(2 * time.Minute)
+			assert.Equal(t, page.raw, guests(t, a, "?limit=20").raw, "until the next set")
+			require.NoError(t, a.Flush(t.Context()))
+			assert.Empty(t, askAdmin[events.Report](t, a, "GET", "/v1/ranking/report", "").Promotions)
+
+			clock.Advance(time.Hour)
+			for _, it := range guests(t, a, "?limit=20").Data.Items {
+				assert.False(t, it.InFeed.IsPromoted, "they have ended")
+			}
+		})
+	}
+}

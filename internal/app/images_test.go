@@ -1,0 +1,233 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"image"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gocloud.dev/blob"
+	"gocloud.dev/blob/fileblob"
+	_ "gocloud.dev/blob/s3blob" // s3://
+
+	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/media"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/sqlite"
+)
+
+// folder is a store of files that the test can damage.
+func folder(t *testing.T) (*blob.Bucket, string) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "media")
+	b, err := fileblob.OpenBucket(dir, &fileblob.Options{CreateDir: true, NoTempDir: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, b.Close()) })
+	return b, dir
+}
+
+func s3(t *testing.T) *blob.Bucket {
+	t.Helper()
+	whole, err := blob.OpenBucket(t.Context(), testenv.S3(t))
+	require.NoError(t, err)
+	return blob.PrefixedBucket(whole, testenv.Unique()+"/")
+}
+
+func rows(t *testing.T) *sqlite.Store {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, s.Close()) })
+	return s
+}
+
+// filesOf lists what is in a bucket.
+func filesOf(t *testing.T, b *blob.Bucket) (keys []string) {
+	t.Helper()
+	for list := b.List(nil); ; {
+		o, err := list.Next(context.WithoutCancel(t.Context()))
+		if errors.Is(err, io.EOF) {
+			return keys
+		}
+		require.NoError(t, err)
+		keys = append(keys, o.Key)
+	}
+}
+
+func pictures(t *testing.T, n int) (list []media.Image) {
+	t.Helper()
+	for i := range n {
+		var b bytes.Buffer
+		require.NoError(t, png.Encode(&b, image.NewGray(image.Rect(0, 0, 400+i, 300))))
+		m, err := media.NewShop(media.Config{}).Make(t.Context(), b.Bytes())
+		require.NoError(t, err)
+		list = append(list, m)
+	}
+	return list
+}
+
+func keyOf(url string) string { return strings.TrimPrefix(url, social.ImagePath) }
+
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func(*testing.T) *blob.Bucket{
+		"file": func(t *testing.T) *blob.Bucket { b, _ := folder(t); return b },
+		"S3":   s3,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, store := open(t), rows(t)
+			f := media.NewFiles(b, store)
+			ctx := t.Context()
+			require.NoError(t, f.Ping(ctx))
+			list := pictures(t, 2)
+			saved, n, err := f.Save(ctx, "post:1", list)
+			require.NoError(t, err)
+			require.Len(t, filesOf(t, b), 4)
+			require.Equal(t, 4, n)
+			p := social.Post{ID: "post:1", Author: "a", Audience: social.Audience{Public: true}, CreatedAt: time.Now().Unix(), Images: saved}
+			_, err = f.Post(ctx, keyOf(saved[0].URL))
+			require.ErrorIs(t, err, social.ErrNotFound, "its post is not there yet")
+			_, _, err = store.CreatePost(ctx, p, social.Creation{Files: n})
+			require.NoError(t, err)
+			require.NoError(t, f.Release(ctx, "post:1"), "it has them")
+			for i, image := range saved {
+				assert.Equal(t, []int{list[i].Width, list[i].Height}, []int{image.Width, image.Height})
+				for url, file := range map[string]media.File{image.URL: list[i].Full, image.Thumbnail: list[i].Thumb} {
+					post, err := f.Post(ctx, keyOf(url))
+					require.NoError(t, err)
+					require.Equal(t, "post:1", post)
+					reads(t, f, keyOf(url), file)
+				}
+			}
+			require.NoError(t, store.DeletePost(ctx, "post:1", "a", time.Time{}))
+			for range 2 {
+				require.NoError(t, f.Release(ctx, "post:1"))
+				require.Empty(t, filesOf(t, b))
+			}
+			_, err = f.Open(ctx, keyOf(saved[0].URL))
+			require.ErrorIs(t, err, media.ErrNotFound)
+			_, err = f.Open(ctx, "../../x")
+			require.ErrorIs(t, err, media.ErrNotFound)
+
+			// A process that dies after it has stored: the job of the post removes it.
+			_, _, err = f.Save(ctx, "post:2", list)
+			require.NoError(t, err)
+			require.NoError(t, f.Release(ctx, "post:2"))
+			require.Empty(t, filesOf(t, b))
+		})
+	}
+}
+
+// reads reads a file from its beginning, and a part of it.
+func reads(t *testing.T, f *media.Files, key string, want media.File) {
+	t.Helper()
+	r, err := f.Open(t.Context(), key)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, r.Close()) }()
+	assert.Equal(t, want.Type, r.ContentType())
+	got, err := io.ReadAll(r)
+	require.NoError(t, err)
+	require.Equal(t, want.Data, got)
+	size, err := r.Seek(0, io.SeekEnd)
+	require.NoError(t, err)
+	require.Equal(t, int64(len(want.Data)), size)
+	_, err = r.Seek(7, io.SeekStart)
+	require.NoError(t, err)
+	part := make([]byte, 20)
+	_, err = io.ReadFull(r, part)
+	require.NoError(t, err)
+	require.Equal(t, want.Data[7:27], part)
+}
+
+// A store that takes some of the files and then no more leaves none of them.
+func TestSaveIsAllOrNothing(t *testing.T) {
+	t.Parallel()
+	whole, dir := folder(t)
+	store := rows(t)
+	f := media.NewFiles(whole, store)
+	// A file in the way of most folders, whatever the keys will be: those that are
+	// free take some of forty files, and not all.
+	for i := range 256 {
+		if i%8 != 0 {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, folderName(i)), nil, 0o600))
+		}
+	}
+	list := pictures(t, 10)
+	for range 5 {
+		_, _, err := f.Save(t.Context(), "post:"+testenv.Unique(), list)
+		require.ErrorIs(t, err, media.ErrUnavailable)
+	}
+	require.NoError(t, filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
+		require.NoError(t, err)
+		if !info.IsDir() {
+			require.Zero(t, info.Size(), "%s was left", path)
+		}
+		return nil
+	}))
+}
+
+func folderName(i int) string {
+	const digits = "0123456789abcdef"
+	return string([]byte{digits[i/16], digits[i%16]})
+}
+
+func TestStoreThatIsDown(t *testing.T) {
+	t.Parallel()
+	b, err := blob.OpenBucket(t.Context(), "s3://freshet?region=us-east-1&endpoint=http://127.0.0.1:1&use_path_style=true&anonymous=true")
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, b.Close()) })
+	store := rows(t)
+	f := media.NewFiles(b, store)
+	_, _, err = f.Save(t.Context(), "post:1", pictures(t, 1))
+	require.ErrorIs(t, err, media.ErrUnavailable)
+	_, err = f.Open(t.Context(), strings.Repeat("0", 32))
+	require.ErrorIs(t, err, media.ErrUnavailable)
+	require.ErrorIs(t, f.Ping(t.Context()), media.ErrUnavailable)
+	require.ErrorIs(t, f.Release(t.Context(), "post:1"), media.ErrUnavailable)
+	keys, err := store.LooseFiles(t.Context(), "post:1")
+	require.NoError(t, err)
+	require.Len(t, keys, 2, "what may be stored is not forgotten")
+}
+
+// TestUnfinishedFilesAreRemoved starts over files as fileblob leaves them when it is
+// killed. Beside other servers only those are removed that nobody writes any more.
+func TestUnfinishedFilesAreRemoved(t *testing.T) {
+	t.Parallel()
+	for _, m := range networks {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			cfg := m.config(t)
+			dir := filepath.Join(cfg.DataDir, "media")
+			if m.name == "services" {
+				dir = t.TempDir()
+				cfg.Media.URL = "file://" + filepath.ToSlash(dir)
+			}
+			at := func(name string) string { return filepath.Join(dir, "b6", name) }
+			names := []string{"b614c9cea7bc946a3702861695974d8a", "b614c9cea7bc946a3702861695974d8a.18eaabc26ea3fc47.tmp", "b6ef53a5a001c0a5af77edc347d74ac8.18eaabc26ea3fc48.tmp"}
+			require.NoError(t, os.MkdirAll(filepath.Join(dir, "b6"), 0o750))
+			for _, name := range names {
+				require.NoError(t, os.WriteFile(at(name), []byte("x"), 0o600))
+			}
+			long := time.Now().Add(-2 * social.ReservedFor)
+			require.NoError(t, os.Chtimes(at(names[1]), long, long))
+			open(t, cfg)
+			assert.FileExists(t, at(names[0]))
+			assert.NoFileExists(t, at(names[1]))
+			if m.name == "services" {
+				assert.FileExists(t, at(names[2]))
+			} else {
+				assert.NoFileExists(t, at(names[2]))
+			}
+		})
+	}
+}

@@ -1,0 +1,241 @@
+package app
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/events"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/social"
+)
+
+// forget takes all contents out of the cache, and the marks of their ingest.
+func forget(t testing.TB, a *App, kinds ...string) {
+	t.Helper()
+	for _, kind := range kinds {
+		keys, err := a.clients.redis.Keys(t.Context(), a.cfg.Redis.KeyPrefix+"feed:"+kind+":*").Result()
+		require.NoError(t, err)
+		if len(keys) > 0 {
+			require.NoError(t, a.clients.redis.Del(t.Context(), keys...).Err())
+		}
+	}
+}
+
+// readAhead waits until the contents of the next n of a session are cached, of posts
+// those that are public, and returns what these n are.
+func readAhead(t testing.TB, a *App, agent string, name feed.Name, n int, public func(id string) bool) (next []string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		refs, err := a.stores.sessions.Next(t.Context(), agent, name, n)
+		require.NoError(t, err)
+		next = feed.IDs(refs)
+		var posts []string
+		for _, id := range next {
+			if feed.IsPost(id) {
+				if public(id) {
+					posts = append(posts, id)
+				}
+				continue
+			}
+			if size, err := a.clients.redis.StrLen(t.Context(), a.cfg.Redis.KeyPrefix+"feed:item:"+id).Result(); err != nil || size == 0 {
+				return false
+			}
+		}
+		if len(posts) == 0 {
+			return true
+		}
+		cards, err := a.network.kept.Kept(t.Context(), posts)
+		return err == nil && !slices.ContainsFunc(cards, func(c social.Card) bool { return !c.Visible })
+	}, 30*time.Second, 5*time.Millisecond, "the next page is not read ahead")
+	require.Len(t, next, n)
+	return next
+}
+
+// TestTheNextPageIsThereWithoutElasticsearch takes Elasticsearch away after a page: the
+// next one is full if it was read ahead, and only then.
+func TestTheNextPageIsThereWithoutElasticsearch(t *testing.T) {
+	t.Parallel()
+	for name, on := range map[string]bool{"on": true, "off": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg, es := cutOff(t)
+			cfg.Recall.StaleTTL = 0 // nothing stands in
+			cfg.Catalog.Prefetch = on
+			a := open(t, cfg, WithClock(at(noon).Now))
+			put(t, a, madeItems(100)...)
+			forget(t, a, "item")
+			seen := newOnce()
+			seen.add(t, "before", ids(ask(t, a, refresh("u_1", 10))))
+			if !on {
+				es.set(true)
+				_, err := a.Engine.Feed(t.Context(), loadMore("u_1", 10))
+				require.ErrorIs(t, err, catalog.ErrUnavailable)
+				return
+			}
+			for range 2 { // after a refresh and after a load_more
+				next := readAhead(t, a, "u_1", feed.ForYou, 10, nil)
+				es.set(true)
+				answer := ask(t, a, loadMore("u_1", 10))
+				assert.Nil(t, answer.Degraded)
+				assert.Equal(t, next, ids(answer))
+				assert.True(t, answer.HasMore)
+				seen.add(t, "while down", ids(answer))
+				es.set(false)
+				require.Eventually(t, func() bool { return pingElastic(t.Context(), a.clients.elastic) == nil }, 30*time.Second, 5*time.Millisecond)
+				seen.add(t, "back", ids(ask(t, a, loadMore("u_1", 10))))
+			}
+		})
+	}
+}
+
+// TestHomeIsThereWithoutElasticsearch is the same for home.
+func TestHomeIsThereWithoutElasticsearch(t *testing.T) {
+	t.Parallel()
+	cfg := withPostgres(t)
+	u, err := url.Parse(cfg.Elasticsearch.Addresses[0])
+	require.NoError(t, err)
+	es := newLink(t, u.Host)
+	cfg.Elasticsearch.Addresses = []string{"http://" + es.l.Addr().String()}
+	cfg.Recall.StaleTTL = 0
+	a := open(t, cfg)
+	fillHome(t, a)
+	forget(t, a, "item", "post")
+	page := home(t, a, "u", "refresh", 20)
+	require.Len(t, page.Data.Items, 20)
+	next := readAhead(t, a, "u", feed.HomeFeed, 20, func(string) bool { return false })
+	es.set(true)
+	page = home(t, a, "u", "load_more", 20)
+	assert.Empty(t, page.Data.Degraded)
+	assert.Equal(t, next, page.ids())
+	assert.Contains(t, page.sources(), "d", "items among them")
+}
+
+// publicPost tells of the posts of [fillHome].
+func publicPost(id string) bool {
+	return strings.HasSuffix(id, "0") || strings.HasSuffix(id, "2") || strings.HasSuffix(id, "4") || strings.HasSuffix(id, "6") || strings.HasSuffix(id, "8")
+}
+
+// TestTheNextPageWithoutTheSocialStore stops PostgreSQL after a page: the next one has
+// the items and the public posts of it, which only the prefetch has kept, and nothing
+// that is not public.
+func TestTheNextPageWithoutTheSocialStore(t *testing.T) {
+	t.Parallel()
+	p, s := keptConfig(t)
+	fillHome(t, s.a)
+	cfg := s.a.cfg
+	cfg.DataDir, cfg.Jobs.Workers = t.TempDir(), 0
+	a := open(t, cfg) // which has not kept anything lately
+	put(t, a)         // waits for Elasticsearch
+	forget(t, a, "item", "post")
+	sessions := []struct {
+		agent string
+		feed  feed.Name
+	}{{"stranger", feed.ForYou}, {"another", feed.HomeFeed}, {"u", feed.HomeFeed}}
+	next := map[string][]string{}
+	for _, of := range sessions {
+		if of.feed == feed.HomeFeed {
+			require.Len(t, home(t, a, of.agent, "refresh", 20).Data.Items, 20)
+		} else {
+			require.Len(t, ask(t, a, refresh(of.agent, 20)).Docs, 20)
+		}
+		next[of.agent] = readAhead(t, a, of.agent, of.feed, 20, publicPost)
+	}
+	p.Crash()
+	for _, of := range sessions {
+		var want []string
+		posts := 0
+		for _, id := range next[of.agent] {
+			if !feed.IsPost(id) || publicPost(id) {
+				want = append(want, id)
+			}
+			if feed.IsPost(id) {
+				posts++
+			}
+		}
+		require.NotZero(t, posts, "there are posts on the page of %s", of.agent)
+		var got, degraded []string
+		if of.feed == feed.HomeFeed {
+			page := home(t, a, of.agent, "load_more", 20)
+			got, degraded = page.ids(), page.Data.Degraded
+		} else {
+			answer := ask(t, a, loadMore(of.agent, 20))
+			got, degraded = ids(answer), answer.Degraded
+		}
+		assert.Equal(t, want, got, of.agent)
+		assert.Equal(t, []string{"social"}, degraded, of.agent)
+	}
+	keys, err := a.clients.redis.Keys(t.Context(), cfg.Redis.KeyPrefix+"feed:post:*").Result()
+	require.NoError(t, err)
+	require.NotEmpty(t, keys)
+	for _, key := range keys {
+		assert.True(t, publicPost(key), "%s is kept and not public", key)
+	}
+}
+
+// TestReadAheadIsNoAnswer changes, deletes, mutes and blocks what was read ahead: the
+// next page is as if it had not been.
+func TestReadAheadIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	cfg := withPostgres(t)
+	a := open(t, cfg)
+	fillHome(t, a)
+	forget(t, a, "item", "post")
+	require.Len(t, home(t, a, "u", "refresh", 20).Data.Items, 20)
+	next := readAhead(t, a, "u", feed.HomeFeed, 20, publicPost)
+	var docs, posts []string
+	for _, id := range next {
+		if feed.IsPost(id) {
+			posts = append(posts, id)
+		} else {
+			docs = append(docs, id)
+		}
+	}
+	require.Greater(t, len(docs), 3)
+	require.True(t, slices.ContainsFunc(posts, func(id string) bool { return strings.HasPrefix(id, "post:ann") }))
+	old, err := a.Catalog.Docs(t.Context(), docs[1:2])
+	require.NoError(t, err)
+	changed, err := old[0].Item()
+	require.NoError(t, err)
+	changed.Title = "changed since"
+	put(t, a, changed)
+	require.NoError(t, a.Catalog.Remove(t.Context(), docs[0]))
+	react(t, a, "u", act(events.Hide, docs[2]))
+	store := a.network.fanout.Store()
+	_, err = store.Block(t.Context(), "ann", "u")
+	require.NoError(t, err)
+
+	more := loadMore("u", 20)
+	more.Feed = feed.HomeFeed
+	answer := ask(t, a, more)
+	assert.Nil(t, answer.Degraded)
+	got := ids(answer)
+	assert.NotContains(t, got, docs[0], "deleted")
+	assert.NotContains(t, got, docs[2], "hidden")
+	for _, id := range got {
+		assert.False(t, strings.HasPrefix(id, "post:ann"), "%s is by who blocks the reader", id)
+	}
+	at := slices.Index(got, changed.ID)
+	require.GreaterOrEqual(t, at, 0)
+	it, err := answer.Docs[at].Item()
+	require.NoError(t, err)
+	assert.Equal(t, "changed since", it.Title)
+}
+
+// TestNothingIsReadAheadInProcess: where content is in this process there is nothing to
+// prefetch, whatever the setting.
+func TestNothingIsReadAheadInProcess(t *testing.T) {
+	t.Parallel()
+	a := open(t, embedded(t))
+	p, err := a.openPrefetch(t.Context())
+	require.NoError(t, err)
+	assert.Nil(t, p)
+	require.True(t, configs.Default().Catalog.Prefetch)
+}

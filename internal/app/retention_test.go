@@ -1,0 +1,83 @@
+package app
+
+import (
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/testenv"
+)
+
+// TestAgesCountByTheClockThatIsBehind: a server whose clock is years ahead of Redis removes
+// no more than by the time of Redis; and without that time, nothing.
+func TestAgesCountByTheClockThatIsBehind(t *testing.T) {
+	t.Parallel()
+	client, _ := testenv.Redis(t)
+	theirs, err := client.Time(t.Context()).Result()
+	require.NoError(t, err)
+
+	now, err := earlier(at(theirs.AddDate(5, 0, 0)).Now, client)(t.Context())
+	require.NoError(t, err)
+	assert.WithinDuration(t, theirs, now, time.Hour)
+
+	behind := theirs.AddDate(-5, 0, 0)
+	now, err = earlier(at(behind).Now, client)(t.Context())
+	require.NoError(t, err)
+	assert.True(t, behind.Equal(now), "%v", now)
+
+	nobody := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1})
+	t.Cleanup(func() { _ = nobody.Close() })
+	_, err = earlier(at(behind).Now, nobody)(t.Context())
+	assert.Error(t, err)
+}
+
+// TestRetention starts a server over items of which half are too old: they are gone from
+// the catalog and from recall, and another server does not sweep again at once.
+func TestRetention(t *testing.T) {
+	t.Parallel()
+	for _, m := range modes {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			cfg := m.config(t)
+			cfg.Ranking.Diversity = undealt
+			clock := at(noon)
+			first := open(t, cfg, WithClock(clock.Now))
+			items := authored(20)
+			var young []string
+			for i := range items {
+				items[i].UpdateTime = noon.Add(-time.Duration(i) * time.Hour).Unix()
+				if i < 10 {
+					young = append(young, items[i].ID)
+				}
+			}
+			put(t, first, items...)
+			require.NoError(t, first.Close(t.Context()))
+
+			cfg.Catalog.Retention = 9*time.Hour + 30*time.Minute
+			a := open(t, cfg, WithClock(clock.Now))
+			require.Eventually(t, func() bool {
+				docs, err := a.stores.contents.Docs(t.Context(), []string{items[10].ID, items[19].ID})
+				require.NoError(t, err)
+				return docs[0].Missing() && docs[1].Missing()
+			}, time.Minute, 10*time.Millisecond)
+			refreshIndex(t, a)
+			assert.Equal(t, young, ids(ask(t, a, refresh("u_1", 20))))
+			if m.name != "services" {
+				return
+			}
+
+			clock.Advance(8 * time.Hour)
+			cfg.DataDir = t.TempDir()
+			late := open(t, cfg, WithClock(clock.Now))
+			docs, err := late.Catalog.Docs(t.Context(), []string{items[9].ID})
+			require.NoError(t, err)
+			assert.False(t, docs[0].Missing())
+			mine, err := lease(late.clients.redis, late.retentionLease(), sweepEvery)(t.Context())
+			require.NoError(t, err)
+			assert.False(t, mine, "it is the first server's turn")
+		})
+	}
+}

@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/freshet/freshet/client"
+)
+
+// homePositions are rows for the positions of home's page, or of all candidates, those
+// that are dealt first and in their order.
+func homePositions(x client.Explanation, all bool) [][]string {
+	var dealt, rest []client.Explained
+	for _, c := range x.Candidates {
+		if c.Variety != nil && (all || c.Fate == "paged") {
+			dealt = append(dealt, c)
+		} else if all {
+			rest = append(rest, c)
+		}
+	}
+	slices.SortFunc(dealt, func(a, b client.Explained) int { return a.Variety.Place - b.Variety.Place })
+	rows := [][]string{{"PLACE", "FATE", "RIGHT", "SOURCE", "AGE", "BASE", "RELEVANCE", "DECAY", "POPULARITY", "AFFINITY", "SCORE", "ID", "TITLE"}}
+	for _, c := range append(dealt, rest...) {
+		rows = append(rows, homeRow(&c))
+	}
+	return rows
+}
+
+func homeRow(c *client.Explained) []string {
+	place, right := "", ""
+	if c.Variety != nil {
+		place, right = strconv.Itoa(c.Variety.Place), printable(c.Variety.Right)
+	}
+	base, relevance, popularity, affinity := "", "?", "?", ""
+	if c.Affinity != nil {
+		base, relevance, affinity = number(c.Base), "", number(c.Affinity.Factor)
+	}
+	if c.Relevance != nil {
+		relevance = number(c.Relevance.Total)
+	}
+	if c.Popularity != nil {
+		popularity = number(c.Popularity.Factor)
+	}
+	fate := c.Fate
+	if c.Day != "" {
+		fate += " " + c.Day
+	}
+	return []string{
+		place, fate, right, printable(c.Source), Age(c.Age), base, relevance, number(c.Decay), popularity, affinity, number(c.Score),
+		printable(c.ID), printable(c.Title),
+	}
+}
+
+// homeScore says what a score of following, trending or promoted is made of.
+func homeScore(b *strings.Builder, it *client.ExplainedItem) {
+	fmt.Fprintf(b, "score %s = base %s × decay %s × popularity %s × affinity %s\n",
+		number(it.Score), number(it.Base), number(it.Decay), number(it.Popularity.Factor), number(it.Affinity.Factor))
+	fmt.Fprintf(b, "  decay       %s old\n", Age(it.Age))
+	fmt.Fprintf(b, "  popularity  %s = likes + 2 × comments\n", strconv.FormatFloat(it.Popularity.Value, 'f', -1, 64))
+	fmt.Fprintf(b, "  affinity    %d likes of the author's posts in 30 days\n", it.Affinity.Likes)
+}

@@ -1,0 +1,130 @@
+package demo
+
+import (
+	"bytes"
+	"context"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"math"
+	"math/rand/v2"
+
+	"github.com/freshet/freshet/media"
+	"github.com/freshet/freshet/social"
+)
+
+// shapes are the sizes of pictures, in pixels.
+var shapes = []image.Point{{640, 480}, {480, 640}, {640, 360}}
+
+// skies are the hues of skies, in turns: blue, turquoise, violet, rose and orange.
+var skies = []float64{0.58, 0.5, 0.75, 0.93, 0.06}
+
+// landscape is a made-up picture.
+type landscape struct {
+	size   image.Point
+	hue    float64 // of the sky, in turns
+	sun    image.Point
+	radius float64
+	ridges [3]ridge // the farthest first
+	night  bool
+}
+
+// ridge is where a row of hills begins, as a part of the height, with the phases of two
+// waves.
+type ridge struct{ begin, long, short float64 }
+
+func newLandscape(r *rand.Rand) *landscape {
+	size := pick(r, shapes)
+	l := &landscape{size: size, hue: pick(r, skies) + 0.06*r.Float64(), radius: float64(size.Y) * (0.05 + 0.06*r.Float64()), night: r.IntN(4) == 0}
+	l.sun = image.Pt(size.X/6+r.IntN(size.X*2/3), size.Y/8+r.IntN(size.Y/4))
+	for i := range l.ridges {
+		l.ridges[i] = ridge{0.45 + 0.16*float64(i) + 0.06*r.Float64(), 6 * r.Float64(), 6 * r.Float64()}
+	}
+	return l
+}
+
+// alt says what can be seen.
+func (l *landscape) alt() string {
+	if l.night {
+		return "Three rows of hills under the moon"
+	}
+	return "Three rows of hills under the sun"
+}
+
+// draw is the picture as a JPEG.
+func (l *landscape) draw() ([]byte, error) {
+	img := image.NewRGBA(image.Rectangle{Max: l.size})
+	for x := range l.size.X {
+		l.column(img, x)
+	}
+	var b bytes.Buffer
+	err := jpeg.Encode(&b, img, &jpeg.Options{Quality: 80})
+	return b.Bytes(), err
+}
+
+// column draws one column: sky, sun, and hills in front of both.
+func (l *landscape) column(img *image.RGBA, x int) {
+	across, height := float64(x)/float64(l.size.X), float64(l.size.Y)
+	for y := range l.size.Y {
+		c := l.shade(l.hue, 0.45, 0.65+0.3*float64(y)/height)
+		if math.Hypot(float64(x-l.sun.X), float64(y-l.sun.Y)) < l.radius {
+			c = l.shade(0.1, 0.2, 1.3)
+		}
+		img.SetRGBA(x, y, c)
+	}
+	for i, r := range l.ridges {
+		c := l.shade(l.hue+0.45, 0.3, 0.55-0.14*float64(i))
+		top := height * (r.begin + 0.07*math.Sin(5*across+r.long) + 0.03*math.Sin(13*across+r.short))
+		for y := int(top); y < l.size.Y; y++ {
+			img.SetRGBA(x, y, c)
+		}
+	}
+}
+
+// shade is a colour of a hue in turns, with a saturation and a lightness from 0 on.
+func (l *landscape) shade(hue, saturation, light float64) color.RGBA {
+	if l.night {
+		light *= 0.5
+	}
+	part := func(offset float64) uint8 {
+		wave := 0.5 + 0.5*math.Cos(2*math.Pi*(hue+offset))
+		return uint8(255 * min(1, light*(1-saturation+saturation*wave*1.4)))
+	}
+	return color.RGBA{part(0), part(-1.0 / 3), part(1.0 / 3), 255}
+}
+
+// Pictures makes images and stores them. [media.Shop] and [media.Files] have these
+// methods.
+type Pictures interface {
+	Make(ctx context.Context, file []byte) (media.Image, error)
+	Save(ctx context.Context, post string, images []media.Image) (saved []social.Image, files int, err error)
+}
+
+// illustrate gives a post up to three pictures, and answers how many files they have.
+// Without a store of images it has none.
+func illustrate(ctx context.Context, pictures Pictures, p *social.Post, seed uint64) (files int, err error) {
+	if pictures == nil {
+		return 0, nil
+	}
+	r := rand.New(rand.NewPCG(seed, 0))
+	made := make([]media.Image, pick(r, []int{1, 1, 1, 2, 3}))
+	alts := make([]string, len(made))
+	for i := range made {
+		l := newLandscape(r)
+		file, err := l.draw()
+		if err != nil {
+			return 0, err
+		}
+		if made[i], err = pictures.Make(ctx, file); err != nil {
+			return 0, err
+		}
+		alts[i] = l.alt()
+	}
+	if p.Images, files, err = pictures.Save(ctx, p.ID, made); err != nil {
+		return 0, err
+	}
+	for i := range p.Images {
+		p.Images[i].Alt = alts[i]
+	}
+	return files, nil
+}

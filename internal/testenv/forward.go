@@ -1,0 +1,34 @@
+package testenv
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"testing"
+)
+
+// Forward passes each request on to the server at address, and each response
+// through edit, which may be nil. A body is read to its
+// end first: a ReverseProxy that still reads it when the answer arrives may lose
+// the connection, and with it the answer
+// (https://github.com/golang/go/issues/40747).
+func Forward(t testing.TB, address string, edit func(*http.Response) error) http.Handler {
+	t.Helper()
+	target, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.ModifyResponse = edit
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		proxy.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,95 @@
+package media
+
+import (
+	"encoding/binary"
+	"image"
+	"image/draw"
+)
+
+// orientationTag is the one tag of Exif that is read: how the camera was held,
+// 1 to 8 as TIFF 6.0 has them.
+const orientationTag = 0x0112
+
+// orientation reads the tag from the first directory; 1, upright, where there is
+// none that makes sense.
+func orientation(tiff []byte) int {
+	if len(tiff) < 8 {
+		return 1
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	switch string(tiff[:4]) {
+	case "II*\x00":
+	case "MM\x00*":
+		order = binary.BigEndian
+	default:
+		return 1
+	}
+	first := int64(order.Uint32(tiff[4:]))
+	if first+2 > int64(len(tiff)) {
+		return 1
+	}
+	entries := tiff[first+2:]
+	for range order.Uint16(tiff[first:]) {
+		if len(entries) < 12 {
+			return 1
+		}
+		const short = 3
+		if order.Uint16(entries) == orientationTag && order.Uint16(entries[2:]) == short {
+			if o := int(order.Uint16(entries[8:])); 1 <= o && o <= 8 {
+				return o
+			}
+			return 1
+		}
+		entries = entries[12:]
+	}
+	return 1
+}
+
+// plain is the picture in 4 bytes a pixel, from (0, 0) on.
+func plain(src image.Image) *image.NRGBA {
+	b := src.Bounds()
+	if p, ok := src.(*image.NRGBA); ok && b.Min == (image.Point{}) {
+		return p
+	}
+	dst := image.NewNRGBA(image.Rect(0, 0, b.Dx(), b.Dy()))
+	draw.Draw(dst, dst.Bounds(), src, b.Min, draw.Src)
+	return dst
+}
+
+// upright turns a picture as its orientation says.
+func upright(src image.Image, o int) image.Image {
+	if o <= 1 || o > 8 {
+		return src
+	}
+	from := plain(src)
+	w, h := from.Rect.Dx(), from.Rect.Dy()
+	size := image.Rect(0, 0, w, h)
+	if o >= 5 {
+		size = image.Rect(0, 0, h, w)
+	}
+	to := image.NewNRGBA(size)
+	for y := range size.Dy() {
+		for x := range size.Dx() {
+			// Where the pixel comes from.
+			var sx, sy int
+			switch o {
+			case 2:
+				sx, sy = w-1-x, y
+			case 3:
+				sx, sy = w-1-x, h-1-y
+			case 4:
+				sx, sy = x, h-1-y
+			case 5:
+				sx, sy = y, x
+			case 6:
+				sx, sy = y, h-1-x
+			case 7:
+				sx, sy = w-1-y, h-1-x
+			case 8:
+				sx, sy = w-1-y, x
+			}
+			copy(to.Pix[y*to.Stride+4*x:][:4], from.Pix[sy*from.Stride+4*sx:][:4])
+		}
+	}
+	return to
+}

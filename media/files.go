@@ -1,0 +1,182 @@
+package media
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"gocloud.dev/blob"
+	"gocloud.dev/gcerrors"
+
+	"github.com/freshet/freshet/social"
+)
+
+// undoTime is how long a Save that failed tries to remove what it has stored.
+const undoTime = 5 * time.Second
+
+// Files keeps the files of images in a blob store, and whose they are in the
+// social store. It is safe for concurrent use.
+type Files struct {
+	bucket *blob.Bucket
+	rows   social.Images
+}
+
+// NewFiles makes Files of a bucket, which the caller closes.
+func NewFiles(bucket *blob.Bucket, rows social.Images) *Files { return &Files{bucket, rows} }
+
+// newKey is a name that nobody can guess: 128 random bits. It is no hash of the
+// content, which would tell who knows a picture whether somebody has posted it.
+func newKey() string {
+	var raw [16]byte
+	_, _ = rand.Read(raw[:]) // it never fails
+	return hex.EncodeToString(raw[:])
+}
+
+// CheckKey reports whether a key can be one of ours; it is [ErrNotFound] if not.
+func CheckKey(key string) error {
+	if len(key) != 32 {
+		return ErrNotFound
+	}
+	for _, c := range []byte(key) {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return ErrNotFound
+		}
+	}
+	return nil
+}
+
+// path is where a file lies: in one of 256 folders, for the sake of file systems.
+func path(key string) string { return key[:2] + "/" + key }
+
+// Save stores the images of a post that is to be created by
+// [social.Posts.CreatePost] with n as [social.Creation.Files]. If that fails, call
+// [Files.Release]; a process that dies before leaves it to the job of the post.
+// Errors wrap [ErrUnavailable] or [social.ErrUnavailable], or are the context's.
+func (f *Files) Save(ctx context.Context, post string, images []Image) (saved []social.Image, n int, err error) {
+	var keys []string
+	var files []File
+	for _, m := range images {
+		full, thumb := newKey(), newKey()
+		keys, files = append(keys, full, thumb), append(files, m.Full, m.Thumb)
+		saved = append(saved, social.Image{
+			URL: social.ImagePath + full, Thumbnail: social.ImagePath + thumb,
+			Width: m.Width, Height: m.Height, Color: m.Color, Digest: m.Digest,
+		})
+	}
+	if err := f.rows.ReserveFiles(ctx, post, keys); err != nil {
+		return nil, 0, err
+	}
+	for i, file := range files {
+		if err := f.bucket.WriteAll(ctx, path(keys[i]), file.Data, &blob.WriterOptions{ContentType: file.Type}); err != nil {
+			f.undo(ctx, keys)
+			return nil, 0, failed(ctx, "store an image", err)
+		}
+	}
+	return saved, len(keys), nil
+}
+
+// undo removes what a Save that failed has stored, as far as it can be. The keys
+// stay reserved: what was being written may appear yet, and is the job's then.
+func (f *Files) undo(ctx context.Context, keys []string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+	defer cancel()
+	for _, key := range keys {
+		if err := f.bucket.Delete(ctx, path(key)); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
+			return
+		}
+	}
+}
+
+// Release removes the files of a post that is not there, and returns when they
+// are gone; those of a post that is there stay. Errors are those of Save. It may be
+// repeated.
+func (f *Files) Release(ctx context.Context, post string) error {
+	keys, err := f.rows.LooseFiles(ctx, post)
+	if err != nil || len(keys) == 0 {
+		return err
+	}
+	for _, key := range keys {
+		if err := f.bucket.Delete(ctx, path(key)); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
+			return failed(ctx, "remove an image", err)
+		}
+	}
+	return f.rows.DropFiles(ctx, keys)
+}
+
+// Post returns the post that a file belongs to: [ErrNotFound], or the social
+// store's errors.
+func (f *Files) Post(ctx context.Context, key string) (string, error) {
+	if err := CheckKey(key); err != nil {
+		return "", err
+	}
+	return f.rows.FilePost(ctx, key)
+}
+
+// Reader reads a stored file, from any place.
+type Reader interface {
+	io.ReadSeekCloser
+	ContentType() string
+}
+
+// Open opens a stored file, which the caller closes. Errors are [ErrNotFound],
+// wrap [ErrUnavailable], or are the context's.
+func (f *Files) Open(ctx context.Context, key string) (Reader, error) {
+	if err := CheckKey(key); err != nil {
+		return nil, err
+	}
+	r, err := f.bucket.NewReader(ctx, path(key), nil)
+	switch {
+	case gcerrors.Code(err) == gcerrors.NotFound:
+		return nil, fmt.Errorf("%w: %w", ErrNotFound, err)
+	case err != nil:
+		return nil, failed(ctx, "open an image", err)
+	}
+	return r, nil
+}
+
+// Ping reports whether the blob store can be asked.
+func (f *Files) Ping(ctx context.Context) error {
+	_, _, err := f.bucket.ListPage(ctx, blob.FirstPageToken, 1, nil)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return failed(ctx, "ask", err)
+	}
+	return nil
+}
+
+// Probe stores a small file, lists and reads it, and removes it. The error says which of
+// these could not be done.
+func Probe(ctx context.Context, bucket *blob.Bucket) (err error) {
+	key, data := path(newKey()), []byte("a file that only tells whether files can be stored")
+	if err := bucket.WriteAll(ctx, key, data, &blob.WriterOptions{ContentType: "text/plain"}); err != nil {
+		return failed(ctx, "store a file", err)
+	}
+	defer func() {
+		if gone := bucket.Delete(context.WithoutCancel(ctx), key); err == nil && gone != nil {
+			err = failed(ctx, "remove a file", gone)
+		}
+	}()
+	if _, _, err := bucket.ListPage(ctx, blob.FirstPageToken, 1, nil); err != nil && !errors.Is(err, io.EOF) {
+		return failed(ctx, "list files", err)
+	}
+	got, err := bucket.ReadAll(ctx, key)
+	if err == nil && !bytes.Equal(got, data) {
+		err = errors.New("it is not what was stored")
+	}
+	if err != nil {
+		return failed(ctx, "read a file", err)
+	}
+	return nil
+}
+
+// failed says what could not be done.
+func failed(ctx context.Context, what string, err error) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err()
+	}
+	return fmt.Errorf("%w: cannot %s: %w", ErrUnavailable, what, err)
+}

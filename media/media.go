@@ -1,0 +1,55 @@
+// Package media makes the images of posts fit to be shown, and stores them.
+//
+// An image that was sent is never stored as it came. [Shop.Make] tells its type by
+// its content, refuses what is more than an image, decodes it, turns it upright and
+// encodes it again, so that nothing is left of the file but its pixels: no
+// location, no camera, no comments, nothing hidden behind the picture. It
+// makes a thumbnail, too. [Files] keeps both in a blob store, under random keys.
+package media
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Limits of one image.
+const (
+	MaxBytes  = 5 << 20    // of the file as it is sent
+	MaxPixels = 50_000_000 // width times height
+	// MaxStored is the largest file that an image may become. A small file can be
+	// many pixels, which another encoding does not make as small.
+	MaxStored = 4 * MaxBytes
+	// ThumbSide is the longer side of a thumbnail, in pixels; smaller images keep
+	// their size.
+	ThumbSide = 320
+)
+
+var (
+	// ErrType says that a file is no JPEG, PNG, GIF or WebP, or is more than that.
+	ErrType = errors.New("not an image that can be taken")
+	// ErrImage says that an image is damaged, or too large in pixels.
+	ErrImage = errors.New("bad image")
+	// ErrBusy says that so many images are being decoded that there was no room for
+	// this one in time.
+	ErrBusy = errors.New("the server is busy with images; try again in a moment")
+	// ErrUnavailable says that the blob store could not be asked. It may help to ask again.
+	ErrUnavailable = errors.New("the store of images is unavailable")
+	// ErrNotFound says that there is no such file.
+	ErrNotFound = errors.New("no such image file")
+)
+
+func damaged(err error) error { return fmt.Errorf("%w: it is truncated or damaged: %w", ErrImage, err) }
+
+// Image is an image that is fit to be shown.
+type Image struct {
+	Full, Thumb   File
+	Width, Height int    // of Full, pixels
+	Color         string // the average, as #rrggbb
+	Digest        string // of the file as it was sent
+}
+
+// File is an encoded picture.
+type File struct {
+	Type string // its media type
+	Data []byte
+}

@@ -1,0 +1,285 @@
+package media
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/image/draw"
+	"golang.org/x/sync/semaphore"
+)
+
+// Config of a [Shop]. Zero fields stand for their defaults.
+type Config struct {
+	// Memory is how many bytes all pictures that are decoded at the same time may
+	// take; default [DefaultMemory]. A picture that needs more by itself is refused.
+	Memory int64
+	// Wait is how long an image waits for its turn; default 3 s.
+	Wait time.Duration
+	// Time is how long one image may take; default 30 s.
+	Time time.Duration
+	// Workers is how many images are worked on at once; default half of the
+	// processors, so that feeds have the other half.
+	Workers int
+}
+
+// DefaultMemory is enough for the largest image that is taken, of 50 megapixels and
+// progressive, with some room for others.
+const DefaultMemory = 1200 << 20
+
+// Shop makes images. It is safe for concurrent use.
+type Shop struct {
+	cfg    Config
+	memory *semaphore.Weighted
+	turns  chan struct{}
+	used   atomic.Int64 // bytes that were given back since garbage was collected
+}
+
+// NewShop makes a Shop.
+func NewShop(cfg Config) *Shop {
+	cfg.Memory = cmp.Or(cfg.Memory, DefaultMemory)
+	cfg.Wait = cmp.Or(cfg.Wait, 3*time.Second)
+	cfg.Time = cmp.Or(cfg.Time, 30*time.Second)
+	cfg.Workers = cmp.Or(cfg.Workers, max(1, runtime.GOMAXPROCS(0)/2))
+	return &Shop{cfg: cfg, memory: semaphore.NewWeighted(cfg.Memory), turns: make(chan struct{}, cfg.Workers)}
+}
+
+// Make makes an image of a file of at most [MaxBytes]. Errors are [ErrType],
+// [ErrImage], [ErrBusy], or the context's.
+func (s *Shop) Make(ctx context.Context, file []byte) (Image, error) {
+	k, at, err := kindOf(file)
+	if err != nil {
+		return Image{}, err
+	}
+	head, err := k.header(bytes.NewReader(file))
+	if err != nil {
+		return Image{}, damaged(err)
+	}
+	if err := checkSize(head); err != nil {
+		return Image{}, err
+	}
+	o := orientation(at.exif)
+	leave, err := s.enter(ctx, need(head, at, o))
+	if err != nil {
+		return Image{}, err
+	}
+	defer leave()
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Time)
+	defer cancel()
+	picture, err := k.pixels(&watched{ctx, bytes.NewReader(file)})
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return Image{}, fmt.Errorf("%w: it takes too long to decode", ErrImage)
+	case ctx.Err() != nil:
+		return Image{}, ctx.Err()
+	case err != nil:
+		return Image{}, damaged(err)
+	}
+	made, err := makeFrom(upright(onCanvas(picture, head), o), k.name)
+	sum := sha256.Sum256(file)
+	made.Digest = hex.EncodeToString(sum[:])
+	return made, err
+}
+
+// checkSize looks at what the header announces, before anything is decoded.
+func checkSize(head image.Config) error {
+	w, h := int64(head.Width), int64(head.Height)
+	switch {
+	case w < 1 || h < 1:
+		return fmt.Errorf("%w: it has no pixels", ErrImage)
+	case w > MaxPixels || h > MaxPixels || w*h > MaxPixels:
+		return fmt.Errorf("%w: %d × %d pixels, at most %d megapixels are allowed", ErrImage, w, h, MaxPixels/1_000_000)
+	}
+	return nil
+}
+
+// beside is what it takes to make an image beside its pixels: thumbnail, encoder, and
+// what is small.
+const beside = 8 << 20
+
+// mostPerPixel is what a pixel of the most expensive image takes: a progressive CMYK
+// JPEG.
+const mostPerPixel = 24
+
+// Decodable is how many pixels an image may have that can be decoded with so many bytes
+// of memory, whatever it is.
+func Decodable(memory int64) int64 { return max(0, memory-beside) / mostPerPixel }
+
+// need is how many bytes it takes to make an image, at most.
+func need(head image.Config, at layout, orientation int) int64 {
+	pixel := 4
+	switch head.ColorModel {
+	case color.RGBA64Model, color.NRGBA64Model,
+		color.Gray16Model,                // NRGBA64, where a color is transparent
+		color.RGBAModel, color.CMYKModel: // of a JPEG: made of planes that are decoded first
+		pixel = 8
+	}
+	decode := pixel + at.work
+	turn := 0
+	if orientation > 1 {
+		turn = pixel + 8 // the picture, in 4 bytes a pixel, and turned
+	}
+	return int64(head.Width)*int64(head.Height)*int64(max(decode, turn)) + beside
+}
+
+// enter waits for room, but not for long. After a success leave must be called.
+func (s *Shop) enter(ctx context.Context, bytes int64) (leave func(), err error) {
+	if bytes > s.cfg.Memory {
+		return nil, fmt.Errorf("%w: it takes %d MiB to decode, this server has %d (media.memory)", ErrImage, bytes>>20, s.cfg.Memory>>20)
+	}
+	waiting, cancel := context.WithTimeout(ctx, s.cfg.Wait)
+	defer cancel()
+	if s.memory.Acquire(waiting, bytes) != nil {
+		return nil, cmp.Or(ctx.Err(), ErrBusy)
+	}
+	select {
+	case s.turns <- struct{}{}:
+		return func() { <-s.turns; s.leave(bytes) }, nil
+	case <-waiting.Done():
+		s.memory.Release(bytes)
+		return nil, cmp.Or(ctx.Err(), ErrBusy)
+	}
+}
+
+// collectAfter is the share of the memory after which garbage is collected: pictures
+// that are done with would else stay until the process has twice what was ever in use.
+const collectAfter = 4
+
+func (s *Shop) leave(bytes int64) {
+	if s.used.Add(bytes) > s.cfg.Memory/collectAfter {
+		s.used.Store(0)
+		runtime.GC()
+	}
+	s.memory.Release(bytes)
+}
+
+// watched ends reading when a context does, which is how decoders are stopped:
+// some files are small and take minutes.
+type watched struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return w.r.Read(p[:min(len(p), 4096)])
+}
+
+// onCanvas puts the first frame of a GIF where it belongs.
+func onCanvas(picture image.Image, head image.Config) image.Image {
+	canvas := image.Rect(0, 0, head.Width, head.Height)
+	if picture.Bounds() == canvas {
+		return picture
+	}
+	whole := image.NewNRGBA(canvas)
+	draw.Draw(whole, picture.Bounds(), picture, picture.Bounds().Min, draw.Src)
+	return whole
+}
+
+// makeFrom encodes a picture and its thumbnail. A picture stays what it was, so
+// that drawings are not blurred; a GIF becomes PNG, and WebP, which cannot be
+// written here, JPEG where nothing shines through it.
+func makeFrom(picture image.Image, from string) (Image, error) {
+	size := picture.Bounds().Size()
+	made := Image{Width: size.X, Height: size.Y}
+	photo := from == "JPEG" || from == "WebP" && opaque(picture)
+	var err error
+	if made.Full, err = encode(picture, photo, 90); err != nil {
+		return Image{}, err
+	}
+	thumb := thumbnail(picture)
+	made.Color = average(thumb)
+	made.Thumb, err = encode(thumb, photo || opaque(thumb), 80)
+	return made, err
+}
+
+func opaque(picture image.Image) bool {
+	o, ok := picture.(interface{ Opaque() bool })
+	return ok && o.Opaque()
+}
+
+func encode(picture image.Image, photo bool, quality int) (File, error) {
+	f := File{Type: "image/png"}
+	out := &capped{left: MaxStored}
+	var err error
+	if photo {
+		f.Type = "image/jpeg"
+		err = jpeg.Encode(out, picture, &jpeg.Options{Quality: quality})
+	} else {
+		err = png.Encode(out, picture)
+	}
+	if out.left < 0 {
+		return File{}, fmt.Errorf("%w: it is more than %d MiB as %s; send it smaller, or as JPEG", ErrImage, MaxStored>>20, f.Type)
+	}
+	if err != nil {
+		return File{}, fmt.Errorf("%w: %w", ErrImage, err)
+	}
+	f.Data = out.Bytes()
+	return f, nil
+}
+
+// capped is a buffer that takes no more than it may.
+type capped struct {
+	bytes.Buffer
+	left int
+}
+
+func (c *capped) Write(p []byte) (int, error) {
+	if c.left -= len(p); c.left < 0 {
+		return 0, io.ErrShortWrite
+	}
+	return c.Buffer.Write(p)
+}
+
+// thumbnail scales a picture down: a large one first to four times the size by
+// few of its pixels, then by all that are left.
+func thumbnail(picture image.Image) *image.NRGBA {
+	size := picture.Bounds().Size()
+	if max(size.X, size.Y) > 8*ThumbSide {
+		picture = scaled(picture, 4*ThumbSide, draw.ApproxBiLinear)
+	}
+	return scaled(picture, ThumbSide, draw.BiLinear)
+}
+
+// scaled makes the longer side of a picture so long, unless it is shorter.
+func scaled(picture image.Image, side int, by draw.Scaler) *image.NRGBA {
+	size := picture.Bounds().Size()
+	longest := max(size.X, size.Y)
+	side = min(side, longest)
+	w, h := max(1, (size.X*side+longest/2)/longest), max(1, (size.Y*side+longest/2)/longest)
+	to := image.NewNRGBA(image.Rect(0, 0, w, h))
+	if side == longest {
+		draw.Draw(to, to.Rect, picture, picture.Bounds().Min, draw.Src)
+	} else {
+		by.Scale(to, to.Rect, picture, picture.Bounds(), draw.Src, nil)
+	}
+	return to
+}
+
+// average is the mean color of what can be seen of a picture; white of one that
+// is all transparent.
+func average(p *image.NRGBA) string {
+	var r, g, b, a uint64
+	for i := 0; i+3 < len(p.Pix); i += 4 {
+		alpha := uint64(p.Pix[i+3])
+		r, g, b, a = r+alpha*uint64(p.Pix[i]), g+alpha*uint64(p.Pix[i+1]), b+alpha*uint64(p.Pix[i+2]), a+alpha
+	}
+	if a == 0 {
+		return "#ffffff"
+	}
+	return fmt.Sprintf("#%02x%02x%02x", r/a, g/a, b/a)
+}

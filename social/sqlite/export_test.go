@@ -1,0 +1,12 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/freshet/freshet/social"
+)
+
+// StoredCards answers [Store.Cards] from the file.
+func (s *Store) StoredCards(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
+	return s.storedCards(ctx, reader, posts)
+}
