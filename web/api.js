@@ -5,10 +5,10 @@ export class Refused extends Error {
   constructor(status, code, message) { super(message); this.status = status; this.code = code; }
 }
 
-// call answers {data, etag}, or throws Refused with what the server says.
-export async function call(method, path, { body, headers = {} } = {}) {
+// call answers {data, etag}, or throws Refused with what the server says. signal ends it.
+export async function call(method, path, { body, headers = {}, signal } = {}) {
   const response = await fetch(path, {
-    method, headers: { 'Content-Type': 'application/json', ...headers }, body: body && JSON.stringify(body),
+    method, signal, headers: { 'Content-Type': 'application/json', ...headers }, body: body && JSON.stringify(body),
   });
   const answer = await response.json().catch(() => ({ code: -1, msg: `the server answered ${response.status}` }));
   if (answer.code !== 0) throw new Refused(response.status, answer.code, answer.msg);

@@ -56,7 +56,7 @@ function kind(resolver, schema) {
   const { value, name } = resolver.whole(schema);
   if (value.const !== undefined) return JSON.stringify(value.const);
   if (value.enum) return value.enum.map((option) => JSON.stringify(option)).join(" | ");
-  const options = value.anyOf ?? value.oneOf;
+  const options = value.oneOf;
   if (options?.some((option) => option.type || option.$ref)) {
     return options.map((option) => kind(resolver, option)).join(" or ");
   }
@@ -79,7 +79,8 @@ function bounds(schema) {
   between(schema.minLength, schema.maxLength, " characters");
   between(schema.minItems, schema.maxItems, " entries");
   between(schema.minProperties, schema.maxProperties, " fields");
-  say((format) => (format === "date-time" ? "RFC 3339" : format), schema.format);
+  // That numbers have 64 bits and that lines are a file is for generators of clients.
+  if (!["int64", "double", "binary"].includes(schema.format)) say((format) => (format === "date-time" ? "RFC 3339" : format), schema.format);
   say((pattern) => `like ${pattern}`, schema.pattern);
   say((value) => `default ${JSON.stringify(value)}`, schema.default);
   say((values) => `such as ${values.map((value) => JSON.stringify(value)).join(", ")}`, schema.examples);
@@ -98,11 +99,17 @@ export function fields(resolver, schema, above = []) {
   if (typeof value.additionalProperties === "object") {
     entries.push(field(resolver, "any other", value.additionalProperties, false, inside));
   }
-  for (const option of value.anyOf ?? value.oneOf ?? []) entries.push(...items(fields(resolver, option, inside)));
+  for (const one of value.oneOf ?? []) entries.push(...option(resolver, one, inside));
   return entries.length ? [el("ul", { class: "fields" }, entries)] : [];
 }
 
-function items(lists) { return lists.flatMap((list) => [...list.children]); }
+// option is one of several that a value may be: under its name, where it has fields.
+function option(resolver, schema, above) {
+  const lists = fields(resolver, schema, above);
+  const { value, name } = resolver.whole(schema);
+  if (!name || !lists.length) return lists.flatMap((list) => [...list.children]);
+  return [el("li", {}, el("code", {}, name), prose(value.description), lists)];
+}
 
 function field(resolver, name, schema, must, above) {
   const { value } = resolver.whole(schema);

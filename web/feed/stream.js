@@ -2,11 +2,12 @@
 
 const AGAIN = 10_000; // ms until the next try where there was no stream
 
-// listen calls told at each event `new`, and live with whether a stream is open. It
-// connects again where it has been, until signal is aborted or the server has no
-// streams for this reader.
-export async function listen({ headers, signal, live, told }) {
-  let last = '';
+// listen calls told with the id and the count of each event `new`, and live with whether
+// a stream is open. It begins after the post since, if there is one, and connects again
+// where it has been, until signal is aborted or the server has no streams for this
+// reader.
+export async function listen({ headers, signal, since, live, told }) {
+  let last = since ?? '';
   while (!signal.aborted) {
     let pause = AGAIN;
     try {
@@ -17,7 +18,7 @@ export async function listen({ headers, signal, live, told }) {
         for await (const block of blocks(response.body)) {
           last = block.id ?? last;
           pause = Number(block.retry ?? pause);
-          if (block.event === 'new') told();
+          if (block.event === 'new') told(last, JSON.parse(block.data).count);
         }
       }
     } catch { /* aborted, or the server is away */ }

@@ -5,20 +5,21 @@ import { Refused, age, call, make, short } from '/assets/api.js';
 import { confirmed } from '/assets/lab/confirm.js';
 import { buildCurves, showCurves } from '/assets/lab/curves.js';
 import { draw, factor, parseDuration, span } from '/assets/lab/curve.js';
+import { showHome } from '/assets/lab/home.js';
 import { decayText, differences, fromAPI, parametersOf, toAPI as write, writeValue } from '/assets/lab/parameters.js';
 import { MOST, percent, readersOf, showFigures, showReaders } from '/assets/lab/readers.js';
 
 const $ = (id) => document.getElementById(id);
 const HOUR = 3600, DAY = 24 * HOUR;
 
-const state = { parameters: [], chosen: '', version: null, etag: '', live: null, proposed: null, turn: 0, timer: 0 };
+const state = { parameters: [], chosen: '', version: null, etag: '', live: null, proposed: null, turn: 0, timer: 0, asking: null };
 
 // --- the API -----------------------------------------------------------------
 
-async function admin(method, path, body, headers = {}) {
+async function admin(method, path, body, headers = {}, signal = undefined) {
   const token = sessionStorage.getItem('admin');
   if (token) headers['X-Admin-Token'] = token;
-  return call(method, path, { body, headers });
+  return call(method, path, { body, headers, signal });
 }
 
 const toAPI = (values) => write(state.parameters, values);
@@ -132,7 +133,7 @@ function propose() {
   const same = JSON.stringify(toAPI(p)) === JSON.stringify(toAPI(state.live));
   $('live').disabled = same;
   $('save').disabled = same;
-  document.querySelector('main').classList.add('stale');
+  outdate();
   clearTimeout(state.timer);
   state.timer = setTimeout(compare, 200);
 }
@@ -141,8 +142,16 @@ function propose() {
 
 const readers = () => readersOf($('whose').elements.agent.value);
 
+// outdate marks what is shown as no longer what was asked for, and gives up what is
+// asked for by now: the server works on few comparisons at once.
+function outdate() {
+  document.querySelector('main').classList.add('stale');
+  state.asking?.abort();
+}
+
 // compare asks for the figures of all readers, and for the lists of one.
 async function compare() {
+  outdate();
   const { agent, at, k } = $('whose').elements;
   const agents = readers();
   agent.setCustomValidity(agents.length > MOST ? `At most ${MOST} readers at once; these are ${agents.length}.` : '');
@@ -153,9 +162,10 @@ async function compare() {
   const body = { a: toAPI(state.live), b: toAPI(state.proposed), k: Number(k.value), agents };
   // One moment for both calls.
   body.at = Math.floor((at.value ? new Date(at.value).getTime() : Date.now()) / 1000);
+  const { signal } = state.asking = new AbortController();
   try {
-    const one = admin('POST', '/v1/compare', { ...body, agents: [state.chosen], lists: true });
-    const all = agents.length > 1 ? admin('POST', '/v1/compare', body) : one;
+    const one = admin('POST', '/v1/compare', { ...body, agents: [state.chosen], lists: true }, {}, signal);
+    const all = agents.length > 1 ? admin('POST', '/v1/compare', body, {}, signal) : one;
     const [{ data: lists }, { data }] = await Promise.all([one, all]);
     if (turn !== state.turn) return;
     showFigures($('figures'), data);
@@ -163,11 +173,20 @@ async function compare() {
     for (const name of document.querySelectorAll('#lists .whose')) name.textContent = agents.length > 1 ? ` for ${state.chosen}` : '';
     showList($('current'), lists.lists.a, 'a');
     showList($('proposed'), lists.lists.b, 'b');
+    if ($('home-of').open) await explainHome(turn, body, signal);
+    if (turn !== state.turn) return;
     document.querySelector('main').classList.remove('stale');
     if ($('note').className === 'error') note('');
   } catch (error) {
-    if (turn === state.turn) fail(error);
+    if (turn === state.turn && !signal.aborted) fail(error);
   }
+}
+
+// explainHome shows the positions of the chosen reader's home. It is asked for where they
+// are looked at: not every server has posts, and it costs as much as several refreshes.
+async function explainHome(turn, { b, k, at }, signal) {
+  const { data } = await admin('POST', '/v1/explain', { agent_id: state.chosen, feed: 'home', limit: k, ranking: b, at }, {}, signal);
+  if (turn === state.turn) showHome($('home'), data);
 }
 
 async function choose(reader) {
@@ -373,6 +392,7 @@ function start() {
   for (const b of document.querySelectorAll('[data-preset]')) b.addEventListener('click', () => usePreset(b.dataset.preset));
   buildCurves(() => state.proposed.curves, () => { showCurvesOrNot(); propose(); });
   $('draw').addEventListener('click', drawReaders);
+  $('home-of').addEventListener('toggle', (e) => { if (e.target.open) propose(); });
   $('agents').replaceChildren(...Array.from({ length: 8 }, (_, i) => make('option', { value: `u_${i + 1}` })));
   $('whose').addEventListener('input', () => propose());
   $('whose').addEventListener('submit', (e) => e.preventDefault());

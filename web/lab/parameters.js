@@ -28,7 +28,7 @@ const above0 = (high) => (v) => v > 0 && v <= high;
 const positive = (v) => v >= 0;
 const share = { ...even(0, 1), ok: within(0, 1) };
 
-const MORE = 'Floor, base and keywords', VARIETY = 'Variety of a page', LEARNED = 'What was learned of a reader';
+const MORE = 'Floor, base and keywords', VARIETY = 'Variety of a page', LEARNED = 'What was learned of a reader', HOME = 'Home: scores of its sources';
 const spread = (of, label, what) => ({
   [`diversity.${of}.decay`]: { key: `${of}Decay`, label: `${label} decay`, group: VARIETY, help: `each item of a page ${what} counts this much of the one before; 1: off`, ...even(0.01, 1), ok: above0(1) },
   [`diversity.${of}.floor`]: { key: `${of}Floor`, label: `${label} floor`, group: VARIETY, help: 'but no less than this', ...share },
@@ -37,6 +37,8 @@ const spread = (of, label, what) => ({
 const learned = (kind, label) => ({
   [`learned.${kind}`]: { key: `learned-${kind}`, label, group: LEARNED, help: 'what they add at most, in bases; 0: off', ...even(0, 3), ok: within(0, 100) },
 });
+
+const home = (name, label, help, moves = { ...even(0.01, 3), ok: above0(1000) }) => ({ [`home.${name}`]: { key: `home-${name}`, label, group: HOME, help, ...moves } });
 
 // What is known of parameters by their paths. One without a group is always seen.
 const KNOWN = {
@@ -55,6 +57,10 @@ const KNOWN = {
   ...learned('tags', 'Tags'), ...learned('author', 'Authors'), ...learned('lang', 'Languages'), ...learned('words', 'Words of titles'),
   'learned.negative': { key: 'learnedNegative', label: 'Against', group: LEARNED, help: 'part of the relevance that dislikes and hides take away', ...even(0, 0.9), ok: within(0, 0.9) },
   'learned.half_life': { key: 'learnedHalfLife', label: 'Half-life', group: LEARNED, help: 'an act counts half after it', ...times(3600, 365 * DAY), ok: (v) => v >= 3600 },
+  ...home('decay', 'Decay', 'per hour of age, of all but discovery', { ...log(0.001, 1), ok: above0(10) }),
+  ...home('following', 'Following', 'base of posts by whom the reader follows'), ...home('trending', 'Trending', 'base of what trends'),
+  ...home('promoted', 'Promoted', 'base of what is promoted'),
+  ...home('affinity', 'Affinity', 'what likes of the author add at most; 0: off', { ...even(0, 3), ok: within(0, 1000) }),
 };
 
 const words = (name) => name.replaceAll(/[._]/g, ' ').replace(/^./, (c) => c.toUpperCase());

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -104,10 +105,45 @@ func (tab *Tab) Go(url string) {
 	tab.do("open "+url, chromedp.Navigate(url))
 }
 
-// Click clicks the first element a CSS selector finds, once it can be seen.
+// Reload loads the page again, and returns when it is there.
+func (tab *Tab) Reload() {
+	tab.t.Helper()
+	tab.do("load again", chromedp.Reload())
+}
+
+// Click clicks the first element a CSS selector finds, once it can be seen, rests, and
+// nothing covers it: a mouse clicks a place, whatever is there by then.
 func (tab *Tab) Click(selector string) {
 	tab.t.Helper()
-	tab.do("click "+selector, chromedp.Click(chromedp.CSS(selector)))
+	tab.Until(`document.querySelector(` + strconv.Quote(selector) + `)?.checkVisibility()`)
+	at := evaluate[[]float64](tab, fmt.Sprintf(centre, strconv.Quote(selector)), chromedp.EvalAwaitPromise)
+	if len(at) != 2 {
+		tab.t.Fatalf("click %s: it moves, or something covers it%s", selector, tab.says())
+	}
+	tab.do("click "+selector, chromedp.MouseClickXY(at[0], at[1]))
+}
+
+// centre is where an element is after two frames in which it has not moved; [] where
+// something else is there for 10 s.
+const centre = `(async () => {
+	const frame = () => new Promise((r) => setTimeout(r, 20)).then(() => new Promise(requestAnimationFrame));
+	for (let end = performance.now() + 10_000, block = 'nearest'; performance.now() < end; block = 'center') {
+		const e = document.querySelector(%s);
+		if (!e) { await frame(); continue; }
+		e.scrollIntoView({ block, inline: 'nearest', behavior: 'instant' });
+		const was = e.getBoundingClientRect();
+		await frame();
+		await frame();
+		const is = e.getBoundingClientRect(), x = is.x + is.width / 2, y = is.y + is.height / 2;
+		if (was.x === is.x && was.y === is.y && e.isConnected && e.contains(document.elementFromPoint(x, y))) return [x, y];
+	}
+	return [];
+})()`
+
+// Attach picks files in the first file field a CSS selector finds.
+func (tab *Tab) Attach(selector string, files ...string) {
+	tab.t.Helper()
+	tab.do("attach files to "+selector, chromedp.SetUploadFiles(chromedp.CSS(selector), files))
 }
 
 // Press types text, or keys, wherever the focus is.
@@ -119,27 +155,51 @@ func (tab *Tab) Press(keys string) {
 // Eval runs JavaScript in the page and returns its value.
 func Eval[T any](tab *Tab, script string) T {
 	tab.t.Helper()
-	ctx, cancel := context.WithTimeout(tab.ctx, patience)
-	defer cancel()
-	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](script))
+	return evaluate[T](tab, script)
+}
+
+func evaluate[T any](tab *Tab, script string, how ...chromedp.EvaluateOption) T {
+	tab.t.Helper()
+	v, err := tryEvaluate[T](tab, script, how...)
 	if err != nil {
 		tab.t.Fatalf("%s: %v", script, err)
 	}
 	return v
 }
 
-// Until waits for JavaScript to become true.
+func tryEvaluate[T any](tab *Tab, script string, how ...chromedp.EvaluateOption) (T, error) {
+	ctx, cancel := context.WithTimeout(tab.ctx, patience)
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.Evaluate[T](script, how...))
+}
+
+// Until waits for JavaScript to become true. While it throws it is not: an element may
+// not be there yet, and a page that is left has no scripts.
 func (tab *Tab) Until(script string) {
 	tab.t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
-		if Eval[bool](tab, "Boolean(("+script+"))") {
+		is, err := tryEvaluate[bool](tab, "Boolean(("+script+"))")
+		if is && err == nil {
 			return
 		}
-		if time.Now().After(deadline) {
-			tab.Shot("timeout")
-			tab.t.Fatalf("waited %s for: %s", patience, script)
+		if tab.ctx.Err() == nil && time.Now().Before(deadline) {
+			continue
 		}
+		tab.Shot("timeout")
+		if err != nil {
+			tab.t.Fatalf("waited %s for: %s: %v", patience, script, err)
+		}
+		tab.t.Fatalf("waited %s for: %s%s", patience, script, tab.says())
 	}
+}
+
+// says is what the page tells whoever looks at it about what went wrong.
+func (tab *Tab) says() string {
+	told := Eval[string](tab, `[...document.querySelectorAll('[role=status], [role=alert], .error')].filter((e) => e.checkVisibility()).map((e) => e.textContent.trim()).filter(Boolean).join('; ')`)
+	if told == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (the page says: %s)", told)
 }
 
 // Shot keeps a picture of the screen as <name>-<screen>.png in the directory

@@ -18,6 +18,7 @@ import (
 // TestAPageOfAnotherOrigin calls the server from a page that it does not serve
 // itself: with a header of its own, so that the browser asks first.
 func TestAPageOfAnotherOrigin(t *testing.T) {
+	t.Parallel()
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = fmt.Fprint(w, "<!doctype html><link rel=icon href='data:,'><title>an app</title>")

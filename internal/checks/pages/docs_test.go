@@ -19,6 +19,7 @@ const (
 )
 
 func TestDocsShowEveryRoute(t *testing.T) {
+	t.Parallel()
 	_, url := serve(t)
 	for _, screen := range []chromium.Screen{chromium.Phone, chromium.Desktop} {
 		t.Run(screen.Name, func(t *testing.T) {
@@ -35,7 +36,7 @@ func TestDocsShowEveryRoute(t *testing.T) {
 			curl := chromium.Eval[string](tab, feed+`.querySelector('pre').textContent`)
 			assert.Equal(t, `curl -H 'X-Agent-ID: u_1' -H 'Content-Type: application/json' --data-binary '{"action":"refresh","limit":20,"request_id":"3f2a9c1e77b04d5d"}' '`+url+`/v1/feed'`, curl)
 			text := chromium.Eval[string](tab, feed+`.textContent`)
-			for _, want := range []string{"Idempotency-Key", `"refresh" | "load_more"`, "1 to 100 · default 20", "required", "Retry-After", "update_time", "any other", "40901", "doc_9527"} {
+			for _, want := range []string{"Idempotency-Key", `"refresh" | "load_more"`, "1 to 100 · default 20", "required", "Retry-After", "update_time", "Any other field is a business field", "40901", "doc_9527"} {
 				assert.Contains(t, text, want)
 			}
 			// Examples are JSON, which has null in it.
@@ -55,6 +56,7 @@ func TestDocsShowEveryRoute(t *testing.T) {
 }
 
 func TestDocsByKeyboard(t *testing.T) {
+	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Desktop)
 	tab.Go(url + "/docs#getProfile")
@@ -72,6 +74,7 @@ func TestDocsByKeyboard(t *testing.T) {
 
 // The line the page shows is one that works, as it is.
 func TestDocsCurlLineWorks(t *testing.T) {
+	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Desktop)
 	tab.Go(url + "/docs")

@@ -2,9 +2,7 @@ package pages
 
 import (
 	"fmt"
-	"net/http/httptest"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -25,16 +23,17 @@ const (
 )
 
 func TestFeedPageScrollsWithoutRepeating(t *testing.T) {
+	t.Parallel()
 	for _, screen := range []chromium.Screen{chromium.Phone, chromium.Desktop} {
 		t.Run(screen.Name, func(t *testing.T) {
 			_, url := serve(t)
 			tab := chromium.Open(t, screen)
-			tab.Go(url + "/")
+			readAs(tab, url, "u_1")
 			tab.Until(ids + `.length >= 20 && ` + idle)
 			tab.Until(`[...document.querySelectorAll('.why')].some((w) => w.textContent.includes('decay'))`)
 			tab.Shot("feed")
 			for pages := 2; pages <= 8; pages++ {
-				tab.Until(fmt.Sprintf(`scrollTo(0, document.body.scrollHeight), %s.length >= %d`, ids, 20*pages))
+				readDown(tab, 20*pages)
 			}
 			all := chromium.Eval[[]string](tab, ids)
 			first := map[string]bool{}
@@ -56,22 +55,16 @@ func TestFeedPageScrollsWithoutRepeating(t *testing.T) {
 
 // TestFeedPageShowsPosts has a post that fits the reader best.
 func TestFeedPageShowsPosts(t *testing.T) {
+	t.Parallel()
 	a, url := serve(t)
-	send := func(agent, path, body string) {
-		r := httptest.NewRequestWithContext(t.Context(), "POST", path, strings.NewReader(body))
-		r.Header.Set("X-Agent-ID", agent)
-		w := httptest.NewRecorder()
-		a.Handler.ServeHTTP(w, r)
-		require.Equal(t, 201, w.Code, w.Body.String())
-	}
-	send("ann", "/v1/posts", `{"caption":"A post of mine\nwith more to it","tags":["go","databases","distributed-systems","performance"]}`)
+	send(t, a, "ann", "POST", "/v1/posts", `{"caption":"A post of mine\nwith more to it","tags":["go","databases","distributed-systems","performance"]}`)
 	find := func() bool {
 		x, err := a.Engine.Explain(t.Context(), engine.ExplainRequest{Agent: "u_1", Limit: 20})
 		return err == nil && slices.ContainsFunc(x.Candidates[:20], func(c engine.Explained) bool { return feed.IsPost(c.ID) && c.Title == "A post of mine" })
 	}
 	require.Eventually(t, find, 30*time.Second, 20*time.Millisecond, "it is not recalled")
 	tab := chromium.Open(t, chromium.Desktop)
-	tab.Go(url + "/")
+	readAs(tab, url, "u_1")
 	tab.Until(ids + `.length >= 20 && ` + idle)
 	const card = `[...document.querySelectorAll('#items .card')].find((c) => c.dataset.id.startsWith('post:') && c.textContent.includes('A post of mine'))`
 	tab.Until(card)
@@ -90,9 +83,10 @@ func TestFeedPageShowsPosts(t *testing.T) {
 }
 
 func TestFeedPageShowsABadgeForWhatIsNew(t *testing.T) {
+	t.Parallel()
 	a, url := serve(t)
 	tab := chromium.Open(t, chromium.Desktop)
-	tab.Go(url + "/?badge=300")
+	readAs(tab, url, "u_1", "badge=300")
 	tab.Until(ids + `.length >= 20 && ` + idle)
 	ingest(t, a, "breaking", "go", "databases")
 	tab.Until(`!document.querySelector('#badge').hidden`)
@@ -106,26 +100,21 @@ func TestFeedPageShowsABadgeForWhatIsNew(t *testing.T) {
 // The page does not ask by itself here, but is told of a post by whom its reader
 // follows.
 func TestFeedPageIsToldOfPosts(t *testing.T) {
+	t.Parallel()
 	a, url := serve(t)
-	send := func(agent, method, path, body string) {
-		r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
-		r.Header.Set("X-Agent-ID", agent)
-		w := httptest.NewRecorder()
-		a.Handler.ServeHTTP(w, r)
-		require.Less(t, w.Code, 300, w.Body.String())
-	}
-	send("u_1", "PUT", "/v1/agents/u_1/following/ann", "")
+	send(t, a, "u_1", "PUT", "/v1/agents/u_1/following/ann", "")
 	tab := chromium.Open(t, chromium.Desktop)
-	tab.Go(url + "/?badge=600000")
+	readAs(tab, url, "u_1", "badge=600000")
 	tab.Until(ids + `.length >= 20 && ` + idle)
-	send("ann", "POST", "/v1/posts", `{"caption":"Told at once","tags":["go","databases","distributed-systems","performance"]}`)
+	send(t, a, "ann", "POST", "/v1/posts", `{"caption":"Told at once","tags":["go","databases","distributed-systems","performance"]}`)
 	tab.Until(`!document.querySelector('#badge').hidden`)
 }
 
 func TestFeedPageLikesHidesAndChangesReaders(t *testing.T) {
+	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Phone)
-	tab.Go(url + "/")
+	readAs(tab, url, "u_1")
 	tab.Until(ids + `.length >= 20 && ` + idle)
 
 	tab.Click("#items .card .like")
@@ -141,6 +130,7 @@ func TestFeedPageLikesHidesAndChangesReaders(t *testing.T) {
 	tab.Until(ids + `.length >= 20 && ` + idle)
 
 	// A new interest of great weight changes the next page.
+	tab.Click("#profile > summary")
 	tab.Click("#interests button:last-child")
 	tab.Click("#interest input[name=tag]")
 	tab.Press("football")
@@ -151,10 +141,46 @@ func TestFeedPageLikesHidesAndChangesReaders(t *testing.T) {
 	assert.Empty(t, chromium.Eval[string](tab, notSent))
 }
 
-func TestFeedPageIsPulledToRefresh(t *testing.T) {
+// TestFeedPageAsksOnceWhileTheServerIsAway reads down a list, and a profile, whose next
+// page cannot be had.
+func TestFeedPageAsksOnceWhileTheServerIsAway(t *testing.T) {
+	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Phone)
-	tab.Go(url + "/")
+	const away = `window.asked = 0; window.plain ??= window.fetch; window.fetch = async (path, o) => { if (/timeline|posts\?/.test(path)) { window.asked++; throw new TypeError('away'); } return plain(path, o); }`
+	const stuck = `document.querySelector('#again').checkVisibility() && document.querySelector('#note.error')?.textContent === 'away'`
+	for where, entries := range map[string]string{"feed=following": `#items .card`, "author=ana.costa": `.grid li`} {
+		shown := `document.querySelectorAll('` + entries + `').length`
+		readAs(tab, url, "u_1", where)
+		tab.Until(shown + ` >= 20`)
+		before := chromium.Eval[int](tab, away+`, `+shown)
+		tab.Until(`scrollTo(0, document.body.scrollHeight), ` + stuck)
+		for _, to := range []string{"0", "document.body.scrollHeight"} {
+			chromium.Eval[any](tab, `new Promise((r) => { scrollTo(0, `+to+`); requestAnimationFrame(() => requestAnimationFrame(r)); })`)
+		}
+		tab.Until(stuck)
+		assert.Equal(t, []int{1, before}, chromium.Eval[[]int](tab, `[window.asked, `+shown+`]`), where)
+		chromium.Eval[any](tab, `window.fetch = window.plain`)
+		tab.Click("#again")
+		tab.Until(fmt.Sprintf(`%s > %d && !document.querySelector('#again').checkVisibility()`, shown, before))
+	}
+
+	readAs(tab, url, "u_1", "author=u_1")
+	tab.Until(`document.querySelector('.people')?.checkVisibility()`)
+	chromium.Eval[any](tab, `window.plain = window.fetch, window.fetch = async () => { throw new TypeError('away'); }`)
+	tab.Click(".people summary")
+	tab.Until(`document.querySelector('#note.error')?.textContent === 'away'`)
+	chromium.Eval[any](tab, `window.fetch = window.plain`)
+	tab.Click(".people summary")
+	tab.Click(".people summary")
+	tab.Until(`document.querySelector('.people li, .people p')`)
+}
+
+func TestFeedPageIsPulledToRefresh(t *testing.T) {
+	t.Parallel()
+	_, url := serve(t)
+	tab := chromium.Open(t, chromium.Phone)
+	readAs(tab, url, "u_1")
 	tab.Until(ids + `.length >= 20 && ` + idle)
 	before := chromium.Eval[[]string](tab, ids)
 	pull := func(px int) {
@@ -181,9 +207,10 @@ func TestFeedPageIsPulledToRefresh(t *testing.T) {
 
 // TestFeedPageSaysWhatActsChange likes and hides, and looks at the next refresh.
 func TestFeedPageSaysWhatActsChange(t *testing.T) {
+	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Phone)
-	tab.Go(url + "/")
+	readAs(tab, url, "u_1")
 	tab.Until(ids + `.length >= 20 && ` + idle + ` && document.querySelector('#interests .keyword')`)
 	hidden := chromium.Eval[[]string](tab, ids)[1]
 	tab.Click("#items .card:nth-child(1) .like")
@@ -196,15 +223,17 @@ func TestFeedPageSaysWhatActsChange(t *testing.T) {
 	assert.Contains(t, chromium.Eval[string](tab, `document.querySelector('.chip.liked')?.textContent ?? ''`), "as liked: ")
 	tab.Shot("feed-acts")
 	assert.LessOrEqual(t, chromium.Eval[float64](tab, `document.documentElement.scrollWidth`), float64(chromium.Phone.Width))
+	tab.Click("#profile > summary")
 	tab.Click("#interests .keyword") // one of two
 	tab.Until(`document.querySelectorAll('#interests .keyword').length === 1 && ` + idle)
 }
 
 // TestFeedPageShowsWhatWasLearned gives the page what a server that learns answers.
 func TestFeedPageShowsWhatWasLearned(t *testing.T) {
+	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Desktop)
-	tab.Go(url + "/")
+	readAs(tab, url, "u_1")
 	tab.Until(ids + `.length >= 20 && ` + idle)
 	chromium.Eval[any](tab, `(async () => {
 		const { learnedChips } = await import('/assets/feed/learned.js');
@@ -217,6 +246,7 @@ func TestFeedPageShowsWhatWasLearned(t *testing.T) {
 
 // TestFeedPageMarksWhatScoresDidNotBring reads a small catalog to its end, and on.
 func TestFeedPageMarksWhatScoresDidNotBring(t *testing.T) {
+	t.Parallel()
 	cfg := configs.Default()
 	cfg.Ranking.Explore.Share, cfg.Dedup.WhenExhausted = 1, configs.ExhaustedOldest
 	cfg.Auth.AdminToken = "a-token-for-tests"
@@ -228,11 +258,11 @@ func TestFeedPageMarksWhatScoresDidNotBring(t *testing.T) {
 	tab := chromium.Open(t, chromium.Phone)
 	tab.Go(url + "/docs") // to sign in before the page is refused
 	chromium.Eval[any](tab, `sessionStorage.setItem('token', 'a-token-for-tests')`)
-	tab.Go(url + "/")
+	readAs(tab, url, "u_1")
 	marks := func(card string) string {
 		return chromium.Eval[string](tab, `[...document.querySelectorAll('#items .card`+card+` .mark')].map((m) => m.textContent).join(', ')`)
 	}
-	tab.Until(`scrollTo(0, document.body.scrollHeight), ` + ids + `.length === 40 && ` + idle)
+	readDown(tab, 40)
 	assert.Empty(t, marks(":nth-child(-n+5)"), "the first five go by score")
 	assert.Equal(t, "exploration", marks(":nth-child(6)"))
 	assert.NotContains(t, marks(""), "shown before")

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -20,10 +21,11 @@ const markup = `<img src=x onerror="window.ran=1"><script>window.ran=1</script><
 
 // injected is what became of markup: scripts that ran, and elements that the
 // pages do not have.
-const injected = `window.ran ? 'a script ran' : [...document.querySelectorAll('img, main script, [onerror], [onload], a[href^="javascript"]')].map((e) => e.outerHTML).join(' ')`
+const injected = `window.ran ? 'a script ran' : [...document.querySelectorAll('img:not(.picture), main script, [onerror], [onload], a[href^="javascript"]')].map((e) => e.outerHTML).join(' ')`
 
 // TestMarkupIsText puts markup wherever the pages show what others have written.
 func TestMarkupIsText(t *testing.T) {
+	t.Parallel()
 	a, url := serve(t)
 	interests := map[string]float64{markup: 100}
 	_, err := a.Catalog.Put(t.Context(), []feed.Item{{
@@ -44,7 +46,7 @@ func TestMarkupIsText(t *testing.T) {
 	require.NotContains(t, string(answer), "<img")
 
 	tab := chromium.Open(t, chromium.Desktop)
-	tab.Go(url + "/")
+	readAs(tab, url, "u_1")
 	tab.Until(ids + `.includes('hostile') && ` + idle)
 	const card = `document.querySelector('[data-id=hostile]')`
 	tab.Until(card + `.querySelector('.why').textContent.includes('onerror')`)
@@ -52,6 +54,29 @@ func TestMarkupIsText(t *testing.T) {
 	assert.Contains(t, chromium.Eval[string](tab, `document.querySelector('#interests').textContent`), markup)
 	assert.Equal(t, "", chromium.Eval[string](tab, card+`.querySelector('h2 a').href`))
 	assert.Empty(t, chromium.Eval[string](tab, injected))
+
+	// A post, its author, and a circle.
+	text, err := json.Marshal(markup)
+	require.NoError(t, err)
+	send(t, a, "u_1", "PUT", "/v1/authors/u_1", `{"name":`+string(text)+`,"bio":`+string(text)+`,"image_url":"javascript:window.ran=1"}`)
+	send(t, a, "u_1", "PUT", "/v1/circles/c", `{"name":`+string(text)+`}`)
+	readAs(tab, url, "u_1", "feed=following")
+	tab.Until(selected + ` === 'tab-following' && ` + idle)
+	tab.Click("#compose")
+	chromium.Eval[any](tab, `document.querySelector('#composer [name=caption]').value = `+string(text)+` + '\njavascript:window.ran=1'`)
+	tab.Attach("#composer input[type=file]", pictures(t, 1)...)
+	tab.Until(`document.querySelector('#picked input')`)
+	chromium.Eval[any](tab, `document.querySelector('#picked input').value = `+string(text))
+	tab.Until(`document.querySelector('#composer .circles').textContent.includes('onerror')`)
+	tab.Click("#composer .publish")
+	const posted = `[...document.querySelectorAll('#items .card')].find((c) => c.querySelector('h2').textContent.includes('onerror') && c.querySelector('.author').textContent.includes('onerror') && c.querySelector('.picture').alt.includes('onerror'))`
+	tab.Until(posted)
+	assert.Empty(t, chromium.Eval[string](tab, injected))
+	for _, open := range []string{posted + `.querySelector('h2 a').click()`, `document.querySelector('.post .by').click()`} {
+		chromium.Eval[any](tab, open)
+		tab.Until(`document.querySelector('#other h2')?.textContent.includes('onerror') && document.querySelector('#other .picture')`)
+		assert.Empty(t, chromium.Eval[string](tab, injected))
+	}
 
 	tab.Go(url + "/lab")
 	tab.Until(compared)
@@ -74,13 +99,14 @@ func TestMarkupIsText(t *testing.T) {
 // TestFeedPageKeepsWhatIsHidden changes the interests of a reader who has hidden
 // items since the page has read the profile.
 func TestFeedPageKeepsWhatIsHidden(t *testing.T) {
+	t.Parallel()
 	a, url := serve(t)
 	tab := chromium.Open(t, chromium.Desktop)
 	p, err := a.Engine.Profile(t.Context(), "u_1")
 	require.NoError(t, err)
 	p.MutedItems = []string{"hidden-before"}
 	require.NoError(t, a.Engine.PutProfile(t.Context(), "u_1", p))
-	tab.Go(url + "/")
+	readAs(tab, url, "u_1")
 	tab.Until(ids + `.length >= 20 && ` + idle)
 	hidden := chromium.Eval[[]string](tab, ids)[0]
 	tab.Click("#items .card .hide")

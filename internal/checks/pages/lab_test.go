@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,6 +42,7 @@ func why(tab *chromium.Tab) {
 }
 
 func TestLabSlidersChangeTheCurveAndTheList(t *testing.T) {
+	t.Parallel()
 	_, url := serve(t)
 	for _, screen := range []chromium.Screen{chromium.Phone, chromium.Desktop} {
 		t.Run(screen.Name, func(t *testing.T) {
@@ -77,6 +79,7 @@ func TestLabSlidersChangeTheCurveAndTheList(t *testing.T) {
 
 // TestLabAddsCurves draws several curves and their sum, and one Gaussian again.
 func TestLabAddsCurves(t *testing.T) {
+	t.Parallel()
 	_, url := serve(t)
 	const parts = `document.querySelectorAll('#curve .part').length`
 	for _, screen := range []chromium.Screen{chromium.Phone, chromium.Desktop} {
@@ -110,6 +113,7 @@ func TestLabAddsCurves(t *testing.T) {
 }
 
 func TestLabByKeyboardAndByText(t *testing.T) {
+	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Desktop)
 	tab.Go(url + "/lab")
@@ -130,6 +134,7 @@ func TestLabByKeyboardAndByText(t *testing.T) {
 }
 
 func TestLabMakesLiveAndReverts(t *testing.T) {
+	t.Parallel()
 	a, url := serve(t)
 	tab := chromium.Open(t, chromium.Desktop)
 	tab.Go(url + "/lab")
@@ -181,6 +186,7 @@ func TestLabMakesLiveAndReverts(t *testing.T) {
 
 // TestLabHasASliderForEachParameter also tells it of one the page knows nothing of.
 func TestLabHasASliderForEachParameter(t *testing.T) {
+	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Desktop)
 	tab.Go(url + "/lab")
@@ -188,9 +194,13 @@ func TestLabHasASliderForEachParameter(t *testing.T) {
 	for _, key := range []string{
 		"floor", "base", "summary", "weight_2h", "weight_2d", "authorDecay", "authorFloor", "siteDecay", "siteFloor",
 		"tagDecay", "tagFloor", "sameStory", "explore", "learned-tags", "learned-words", "learnedNegative", "learnedHalfLife",
+		"home-decay", "home-following", "home-trending", "home-promoted", "home-affinity",
 	} {
 		assert.True(t, chromium.Eval[bool](tab, `document.querySelector('label[for=range-`+key+`]') !== null && document.querySelector('#text-`+key+`').value !== ''`), key)
 	}
+	assert.Contains(t, chromium.Eval[string](tab, `document.querySelector('#slider-home-decay').closest('details').querySelector('summary').textContent`), "Home: ")
+	chromium.Eval[any](tab, `document.querySelector('#home-of').open = true`)
+	tab.Until(`document.querySelectorAll('#home li .move').length > 0`)
 	chromium.Eval[any](tab, `(async () => {
 		const { parametersOf, fromAPI, toAPI } = await import('/assets/lab/parameters.js');
 		const r = { decay: { scale: '24h', offset: '1h', decay: 0.5, floor: 0 }, popularity: { weight: 0 }, base: 0.1, novelty: { strength: 0.5, half_life: '720h' }, explore: { share: 0.05 } };
@@ -205,6 +215,7 @@ func TestLabHasASliderForEachParameter(t *testing.T) {
 
 // TestLabJudgesManyReaders draws readers, and shows one of them.
 func TestLabJudgesManyReaders(t *testing.T) {
+	t.Parallel()
 	_, url := serve(t)
 	for _, screen := range []chromium.Screen{chromium.Phone, {Name: "narrow", Width: 360, Height: 740}, chromium.Desktop} {
 		t.Run(screen.Name, func(t *testing.T) {
@@ -217,14 +228,49 @@ func TestLabJudgesManyReaders(t *testing.T) {
 			tab.Until(compared + ` && document.querySelectorAll('#readers tbody tr').length >= 8`)
 			assert.Contains(t, chromium.Eval[string](tab, `document.querySelector('#figures').textContent`), "SD")
 			before := chromium.Eval[string](tab, list)
-			third := chromium.Eval[string](tab, `document.querySelector('#readers tbody tr:nth-child(3) button').textContent`)
-			tab.Click("#readers tbody tr:nth-child(3) button")
+			// Which rows there are depends on whom the demo has learned of by now.
+			const other = `#readers tbody button[aria-pressed=false]`
+			reader := chromium.Eval[string](tab, `document.querySelector('`+other+`').textContent`)
+			tab.Click(other)
 			tab.Until(compared + ` && ` + list + ` !== '` + before + `'`)
-			assert.Equal(t, "Current list for "+third+" Proposed list for "+third, chromium.Eval[string](tab, `[...document.querySelectorAll('#lists h2')].map((h) => h.textContent).join(' ')`))
+			assert.Equal(t, "Current list for "+reader+" Proposed list for "+reader, chromium.Eval[string](tab, `[...document.querySelectorAll('#lists h2')].map((h) => h.textContent).join(' ')`))
 			assert.Equal(t, "none", chromium.Eval[string](tab, `[...document.querySelectorAll('#readers tbody tr')].find((r) => r.textContent.startsWith('u_8')).lastChild.textContent`), "a reader without interests")
 			assert.Regexp(t, `, unchanged$`, chromium.Eval[string](tab, `document.querySelector('#readers tbody tr td:nth-child(5)').textContent`), "nothing is proposed")
 			assert.LessOrEqual(t, chromium.Eval[float64](tab, `document.documentElement.scrollWidth`), float64(screen.Width), "nothing is cut off at the side")
 			tab.Shot("lab-readers")
 		})
 	}
+}
+
+// TestLabGivesUpWhatIsOutdated chooses reader after reader while the server is slow, and
+// once more after it has failed.
+func TestLabGivesUpWhatIsOutdated(t *testing.T) {
+	t.Parallel()
+	_, url := serve(t)
+	tab := chromium.Open(t, chromium.Desktop)
+	tab.Go(url + "/lab")
+	tab.Until(compared)
+	chromium.Eval[any](tab, `((i) => { i.value = 'u_1 u_2 u_3'; i.dispatchEvent(new Event('input', { bubbles: true })); })(document.querySelector('#whose').elements.agent)`)
+	tab.Until(compared + ` && document.querySelectorAll('#readers tbody tr').length === 3`)
+	before := chromium.Eval[string](tab, list)
+	const choose = `document.querySelector('#readers tbody tr:nth-child(%d) button').click()`
+	chromium.Eval[any](tab, `window.waiting = 0; window.plain = window.fetch; window.fetch = (path, o) => (path !== '/v1/compare' ? plain(path, o) : new Promise((_, give) => {
+		window.waiting++;
+		o.signal?.addEventListener('abort', () => { window.waiting--; give(o.signal.reason); });
+	}))`)
+	for _, row := range []int{2, 3, 2} {
+		chromium.Eval[any](tab, fmt.Sprintf(choose, row))
+		assert.False(t, chromium.Eval[bool](tab, compared), "the lists are of another reader")
+	}
+	assert.Equal(t, 2, chromium.Eval[int](tab, `window.waiting`), "figures and lists of the last")
+	assert.Empty(t, chromium.Eval[string](tab, `document.querySelector('#note').textContent`))
+
+	chromium.Eval[any](tab, `window.fetch = async () => new Response('{"code":50301,"msg":"too busy","data":null}', { status: 503 })`)
+	chromium.Eval[any](tab, fmt.Sprintf(choose, 3))
+	tab.Until(`document.querySelector('#note').textContent === 'too busy'`)
+	assert.False(t, chromium.Eval[bool](tab, compared), "nor is what could not be had")
+	chromium.Eval[any](tab, `window.fetch = window.plain`)
+	tab.Click("#readers tbody tr:nth-child(2) button")
+	tab.Until(compared + ` && ` + list + ` !== '` + before + `'`)
+	assert.Empty(t, chromium.Eval[string](tab, `document.querySelector('#note').textContent`))
 }

@@ -3,6 +3,8 @@ package pages
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -14,6 +16,7 @@ import (
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/app"
+	"github.com/freshet/freshet/internal/checks/chromium"
 	"github.com/freshet/freshet/jobs"
 )
 
@@ -50,6 +53,32 @@ func indexed(t *testing.T, a *app.App) {
 		waiting, err := a.Social.List(t.Context(), jobs.Filter{Kind: jobs.Index, Limit: 1})
 		return err == nil && len(waiting) == 0
 	}, time.Minute, 20*time.Millisecond)
+}
+
+// readAs opens the feed page as a reader, by its address with what is given of a query.
+func readAs(tab *chromium.Tab, url, agent string, query ...string) {
+	tab.Go(url + "/docs")
+	chromium.Eval[any](tab, `localStorage.setItem('agent', '`+agent+`')`)
+	tab.Go(url + "/?" + strings.Join(query, "&"))
+}
+
+// readDown scrolls until there are so many entries. It does not scroll on to the end of
+// the last page, which would ask for one more.
+func readDown(tab *chromium.Tab, entries int) {
+	tab.Until(fmt.Sprintf(`%s.length >= %d ? %s : (scrollTo(0, document.body.scrollHeight), false)`, ids, entries, idle))
+}
+
+// send is a call of an agent, and returns the data of its answer.
+func send(t *testing.T, a *app.App, agent, method, path, body string) json.RawMessage {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+	r.Header.Set("X-Agent-ID", agent)
+	w := httptest.NewRecorder()
+	a.Handler.ServeHTTP(w, r)
+	require.Less(t, w.Code, 300, "%s %s: %s", method, path, w.Body)
+	var answer struct{ Data json.RawMessage }
+	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &answer))
+	return answer.Data
 }
 
 // ingest puts an item in that has just come out.

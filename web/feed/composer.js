@@ -1,0 +1,151 @@
+// The composer: a caption, images with what they show, and who may see the post.
+
+import { make } from '/assets/api.js';
+import { ask, reader } from '/assets/feed/reader.js';
+import { upload } from '/assets/feed/upload.js';
+
+const MOST = 10; // images of a post
+const LARGEST = 5 << 20; // bytes of one
+
+const $ = (id) => document.getElementById(id);
+const form = () => $('composer').querySelector('form');
+const part = (selector) => form().querySelector(selector);
+
+let picked = []; // {file, url, alt}: url shows it here, alt is the field of its description
+let key = ''; // of this draft as it is: whoever publishes it again publishes it once
+let sending; // ends what is being sent
+let published; // is told of the post
+
+export function compose() {
+  if ($('composer').open) return;
+  offerCircles();
+  $('composer').showModal();
+  form().elements.caption.focus();
+}
+
+// offerCircles has a box for each circle of the reader. It is done each time: there may
+// be more by now, or another reader.
+async function offerCircles() {
+  const { turn } = reader, set = part('.circles'), legend = set.firstElementChild;
+  const chosen = new Set(circlesChosen());
+  try {
+    const all = [];
+    for (let after = ''; after !== null;) {
+      const page = await ask('GET', `/v1/circles?${new URLSearchParams({ limit: 1000, ...(after ? { after } : {}) })}`);
+      all.push(...page.circles);
+      after = page.next_after;
+    }
+    if (turn !== reader.turn) return;
+    set.replaceChildren(legend, ...all.map((c) => {
+      const box = make('input', { type: 'checkbox', name: 'circle', value: c.id, checked: chosen.has(c.id) });
+      return make('label', {}, box, ` ${c.name || c.id} (${c.size})`);
+    }));
+    if (all.length === 0) set.append(make('p', { className: 'soft', textContent: 'You have no circles.' }));
+  } catch (error) {
+    set.replaceChildren(legend, make('p', { className: 'soft', textContent: `Your circles are not known: ${error.message}` }));
+  }
+}
+
+const circlesChosen = () => [...form().querySelectorAll('[name=circle]:checked')].map((box) => box.value);
+
+function say(text) { part('.said').textContent = text; }
+
+function pick(files) {
+  say('');
+  for (const file of files) {
+    if (picked.length === MOST) { say(`A post has at most ${MOST} images.`); break; }
+    if (file.size > LARGEST) { say(`${file.name} is larger than 5 MB.`); continue; }
+    add(file);
+  }
+}
+
+function add(file) {
+  const image = { file, url: URL.createObjectURL(file) };
+  const img = make('img', { src: image.url, alt: '', width: 88, height: 88 });
+  image.alt = make('input', { maxLength: 1000, placeholder: 'for those who cannot see it', autocomplete: 'off' });
+  const remove = make('button', { type: 'button', className: 'remove', textContent: '×' });
+  remove.setAttribute('aria-label', `Remove ${file.name}`);
+  remove.addEventListener('click', () => {
+    URL.revokeObjectURL(image.url);
+    picked = picked.filter((p) => p !== image);
+    image.row.remove();
+    touched();
+    part('input[type=file]').focus();
+  });
+  image.row = make('li', {}, img, make('label', {}, 'What it shows ', image.alt), remove);
+  picked.push(image);
+  $('picked').append(image.row);
+}
+
+function touched() {
+  key = '';
+  const { audience } = form().elements;
+  part('.circles').hidden = audience.value !== 'circles';
+}
+
+// draft is the post as the API takes it.
+function draft() {
+  const { caption, audience } = form().elements;
+  const post = { caption: caption.value.trim() };
+  if (audience.value === 'followers') post.audience = { followers: true };
+  if (audience.value === 'circles') post.audience = { circles: circlesChosen() };
+  if (picked.length) post.images = picked.map((p) => ({ alt: p.alt.value.trim() }));
+  return post;
+}
+
+async function send(event) {
+  event.preventDefault();
+  if (sending) return;
+  const post = draft();
+  if (!post.caption && picked.length === 0) { say('Write something, or add an image.'); return; }
+  if (post.audience?.circles?.length === 0) { say('Choose at least one of your circles.'); return; }
+  key ||= crypto.randomUUID();
+  say('');
+  sending = upload(post, picked.map((p) => p.file), key, progress);
+  progress(0);
+  busy(true);
+  try {
+    const created = await sending.done;
+    clear();
+    $('composer').close();
+    published(created);
+  } catch (error) {
+    say(error.message);
+  } finally {
+    sending = null;
+    busy(false);
+  }
+}
+
+function busy(is) {
+  part('.sending').hidden = !is;
+  part('.stop').hidden = !is;
+  part('.publish').disabled = is;
+}
+
+function progress(share) {
+  part('progress').value = share;
+  part('.sending span').textContent = share < 1 ? `${Math.floor(share * 100)} %` : 'Sent. The server is at work.';
+}
+
+function clear() {
+  picked.forEach((p) => URL.revokeObjectURL(p.url));
+  picked = [];
+  $('picked').replaceChildren();
+  form().reset();
+  touched();
+}
+
+// beginComposer takes what is to be done with a post that is published.
+export function beginComposer(then) {
+  published = then;
+  form().addEventListener('submit', send);
+  form().addEventListener('input', touched);
+  part('input[type=file]').addEventListener('change', (e) => {
+    pick(e.target.files);
+    e.target.value = ''; // the same file may be picked again
+  });
+  part('.close').addEventListener('click', () => $('composer').close());
+  part('.stop').addEventListener('click', () => sending?.stop());
+  $('composer').addEventListener('click', (e) => { if (e.target === $('composer')) $('composer').close(); });
+}

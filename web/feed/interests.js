@@ -1,0 +1,89 @@
+// What a reader has said they like, and what was learned of them.
+
+import { make, short } from '/assets/api.js';
+import { learnedChips } from '/assets/feed/learned.js';
+import { ask, own, reader } from '/assets/feed/reader.js';
+
+const CHIPS = 10; // of what was learned; the strongest
+
+const $ = (id) => document.getElementById(id);
+let profile = {};
+let after; // what is to be done when the profile was changed
+
+export const learnedNow = () => profile.learned;
+
+export async function loadProfile() {
+  const turn = reader.turn;
+  try {
+    const read = await ask('GET', own('/profile'));
+    if (turn !== reader.turn) return;
+    profile = read;
+    show();
+  } catch { /* a reader without a profile gets what is fresh */ }
+}
+
+export function clearProfile() {
+  profile = {};
+  show();
+}
+
+const termOf = (k) => (typeof k === 'string' ? k : k.term);
+
+function show() {
+  const interests = Object.entries(profile.interests ?? {}).sort((a, b) => b[1] - a[1]);
+  const buttons = interests.map(([tag, weight]) => remover('', `${tag} ${short(weight)} ×`, `Remove the interest ${tag}, weight ${short(weight)}`,
+    () => changeInterests((all) => { delete all[tag]; })));
+  const keywords = (profile.keywords ?? []).map((k) => remover('keyword', `“${termOf(k)}” ${short(k.weight ?? 1)} ×`,
+    `Remove the keyword ${termOf(k)}, weight ${short(k.weight ?? 1)}`,
+    () => change({ keywords: profile.keywords.filter((other) => other !== k) })));
+  const add = make('button', { textContent: '+ interest' });
+  add.addEventListener('click', () => {
+    $('interest').hidden = !$('interest').hidden;
+    $('interest').elements.tag.focus();
+  });
+  $('interests').replaceChildren(...buttons, ...keywords, add);
+  const all = learnedChips(profile.learned);
+  const learned = all.slice(0, CHIPS);
+  if (all.length > CHIPS) learned.push(make('span', { className: 'soft', textContent: `and ${all.length - CHIPS} more` }));
+  $('learned').hidden = learned.length === 0;
+  $('learned').replaceChildren(make('span', { className: 'soft', textContent: 'Learned' }), ...learned);
+  $('profile').querySelector('summary span').textContent = interests.slice(0, 3).map(([tag]) => tag).join(', ');
+}
+
+function remover(className, textContent, label, act) {
+  const b = make('button', { className, textContent });
+  b.setAttribute('aria-label', label);
+  b.addEventListener('click', act);
+  return b;
+}
+
+async function changeInterests(how) {
+  const interests = { ...profile.interests };
+  how(interests);
+  await change({ interests });
+}
+
+async function change(what) {
+  // What is not named stays; what is known here of hidden items may be old.
+  const { muted_items: _, learned, ...rest } = profile;
+  try {
+    profile = { learned, ...await ask('PUT', own('/profile'), { ...rest, ...what }) };
+    show();
+    await after.changed();
+  } catch (error) {
+    after.fail(error);
+  }
+}
+
+// beginInterests takes what is to be done: changed() and fail(error).
+export function beginInterests(acts) {
+  after = acts;
+  $('profile').open = matchMedia('(min-width: 46rem)').matches;
+  $('interest').addEventListener('submit', (e) => {
+    e.preventDefault();
+    const { tag, weight } = e.target.elements;
+    changeInterests((all) => { all[tag.value.trim()] = Number(weight.value); });
+    e.target.reset();
+    e.target.hidden = true;
+  });
+}

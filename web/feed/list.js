@@ -1,0 +1,85 @@
+// A list of cards that grows at its end. It is kept while its tab of the browser is
+// open, so that whoever comes back finds the same.
+
+import { make } from '/assets/api.js';
+import { reader } from '/assets/feed/reader.js';
+
+export class List {
+  // source answers pages as those of sources.js; card makes an element of an entry.
+  constructor(name, source, card) {
+    Object.assign(this, { name, source, card, turn: reader.turn, docs: [], cursor: '', more: false, loaded: false, busy: false, scroll: 0 });
+    this.element = make('ol', { id: 'items' });
+    this.element.setAttribute('aria-label', name);
+  }
+
+  // load asks for a page and adds it; it answers what is new, with its cards, and null
+  // where it is loading already or somebody else reads by now.
+  async load(action) {
+    if (this.busy) return null;
+    this.busy = true;
+    try {
+      const page = await this.source(action, action === 'refresh' ? '' : this.cursor);
+      if (this.turn !== reader.turn) return null;
+      if (action === 'refresh') this.clear();
+      Object.assign(this, { more: page.more, cursor: page.cursor ?? '', loaded: true });
+      return { ...page, cards: page.items.map((doc) => this.add(doc)) };
+    } finally {
+      this.busy = false;
+    }
+  }
+
+  add(doc) {
+    const card = this.card(doc);
+    card.dataset.id = doc.id;
+    this.docs.push(doc);
+    this.element.append(card);
+    return card;
+  }
+
+  clear() {
+    this.docs = [];
+    this.element.replaceChildren();
+  }
+
+  find(id) { return [...this.element.children].find((card) => card.dataset.id === id); }
+
+  // change puts what has changed of an entry into it. The card that has by in it shows it
+  // already.
+  change(id, change, by) {
+    const doc = this.docs.find((d) => d.id === id);
+    if (!doc) return;
+    Object.assign(doc, change, { in_feed: { ...doc.in_feed, ...change.in_feed } });
+    const old = this.find(id);
+    if (old.contains(by)) return;
+    const card = this.card(doc);
+    card.dataset.id = id;
+    old.replaceWith(card);
+  }
+
+  remove(id) {
+    this.docs = this.docs.filter((d) => d.id !== id);
+    this.find(id)?.remove();
+  }
+
+  get key() { return `list ${reader.agent} ${this.name}`; }
+
+  // save keeps the list for this tab of the browser. Where there is no room the list is
+  // loaded again.
+  save() {
+    if (!this.loaded) return;
+    try {
+      sessionStorage.setItem(this.key, JSON.stringify({ docs: this.docs, cursor: this.cursor, more: this.more, scroll: this.scroll }));
+    } catch {
+      sessionStorage.removeItem(this.key);
+    }
+  }
+
+  // restore tells whether there was a list.
+  restore() {
+    const kept = JSON.parse(sessionStorage.getItem(this.key));
+    if (!kept) return false;
+    Object.assign(this, { cursor: kept.cursor, more: kept.more, scroll: kept.scroll, loaded: true });
+    kept.docs.forEach((doc) => this.add(doc));
+    return true;
+  }
+}

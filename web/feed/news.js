@@ -1,0 +1,81 @@
+// The badge: how much is new in a feed since it was read. A stream tells of posts
+// within seconds; a look now and then tells of items.
+
+import { countNew, feeds } from '/assets/feed/sources.js';
+import { headers, reader } from '/assets/feed/reader.js';
+import { listen } from '/assets/feed/stream.js';
+
+const BADGE_EVERY = 10_000; // ms between two looks while the page is looked at
+const RECALLED = [0, 3000, 10_000]; // ms until recall may have what a stream has told of
+const WITH_STREAM = 6; // while a stream tells of posts, only one look in so many is made
+const MOST = 99; // a count is told up to it
+
+const $ = (id) => document.getElementById(id);
+const counts = {};
+let current; // () => {feed, busy, head}: the feed that is shown, and the newest post of the timeline that is known
+let streaming, live = false, looks = 0;
+
+export function clearNews(feed) {
+  for (const name of feed ? [feed] : Object.keys(counts)) counts[name] = 0;
+  showNews();
+}
+
+// showNews writes the badge of the feed that is shown, and the count at its tab.
+export function showNews() {
+  const { feed, reading } = current();
+  const count = (reading && counts[feed]) || 0;
+  const text = count > MOST ? `${MOST}+ new` : `${count} new`;
+  $('badge').hidden = count === 0;
+  if ($('badge').textContent !== text) $('badge').textContent = text;
+  if (reading) document.title = count ? `(${count}) Freshet` : 'Freshet';
+  const waiting = counts.following || 0;
+  const mark = document.querySelector('#tab-following .count');
+  mark.textContent = waiting > MOST ? `${MOST}+` : waiting || '';
+  mark.setAttribute('aria-label', waiting ? `, ${waiting} new` : '');
+}
+
+async function look() {
+  const { feed, busy } = current();
+  if (document.hidden || busy || !reader.agent || !feeds[feed]?.ranked) return;
+  const turn = reader.turn;
+  try {
+    const count = await countNew(feed);
+    if (turn !== reader.turn || current().busy || current().feed !== feed) return;
+    counts[feed] = count;
+    showNews();
+  } catch { /* the badge can wait */ }
+}
+
+// told is what an event says: so many posts, up to the one of its id.
+function told(id, count) {
+  if (id !== current().head) counts.following = (counts.following || 0) + count;
+  showNews();
+  for (const wait of RECALLED) setTimeout(look, wait);
+}
+
+// stream listens while the page is looked at: a browser has few connections to one
+// server, for all its tabs.
+export function stream() {
+  streaming?.abort();
+  live = false;
+  if (document.hidden || !reader.agent) return;
+  const ends = new AbortController();
+  streaming = ends;
+  listen({
+    headers, signal: ends.signal, since: current().head, told,
+    live: (is) => { if (!ends.signal.aborted) live = is; },
+  });
+}
+
+// beginNews takes a function that says what is shown.
+export function beginNews(shown) {
+  current = shown;
+  addEventListener('visibilitychange', () => { look(); stream(); });
+  addEventListener('pagehide', () => streaming?.abort());
+  addEventListener('pageshow', (event) => { if (event.persisted) stream(); });
+  const every = Number(new URLSearchParams(location.search).get('badge')) || BADGE_EVERY;
+  setInterval(() => {
+    looks++;
+    if (!live || looks % WITH_STREAM === 0) look();
+  }, Math.max(200, every));
+}

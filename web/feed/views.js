@@ -1,0 +1,79 @@
+// The address says what is shown: /?feed=home, /?post=<id>, /?author=<id>. Whoever goes
+// back finds a view as it was, at the place it was scrolled to.
+
+const KEPT = 50; // places in the history whose scroll position is known
+
+const places = new Map(JSON.parse(sessionStorage.getItem('places') ?? '[]'));
+let at = ''; // the place in the history that is shown
+let show; // async (view, {key, back}): shows it, and answers where a new one begins
+
+// cameBack tells whether the page was loaded by going back or forward, or again.
+export const cameBack = () => performance.getEntriesByType('navigation')[0]?.type !== 'navigate';
+
+export function view() {
+  const query = new URLSearchParams(location.search);
+  for (const name of ['post', 'author']) {
+    if (query.get(name)) return { name, id: query.get(name) };
+  }
+  return { name: 'feed', feed: query.get('feed') ?? 'for_you' };
+}
+
+function note() {
+  places.delete(at);
+  places.set(at, scrollY);
+}
+
+async function open(back) {
+  const before = places.get(at), key = at;
+  const begin = await show(view(), { key, back });
+  if (key === at) scrollTo({ top: before ?? begin ?? 0, behavior: 'instant' });
+}
+
+// go opens an address of this page as a new place in the history.
+export function go(href) {
+  note();
+  at = crypto.randomUUID();
+  history.pushState({ key: at, inside: true }, '', href);
+  return open(false);
+}
+
+// reopen shows the view of the address again, as for another reader.
+export const reopen = () => { places.clear(); return open(false); };
+
+// leave goes back where this page has a place before this one, else to href.
+export function leave(href) {
+  if (history.state?.inside) history.back();
+  else go(href);
+}
+
+function follow(event) {
+  const link = event.target.closest?.('a[href]');
+  if (!link || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || link.target) return;
+  const to = new URL(link.href);
+  if (to.origin !== location.origin || to.pathname !== '/' || to.hash) return;
+  event.preventDefault();
+  go(to.href);
+}
+
+export function begin(shows) {
+  show = shows;
+  history.scrollRestoration = 'manual';
+  at = history.state?.key ?? crypto.randomUUID();
+  if (!history.state?.key) history.replaceState({ key: at }, '');
+  if (!cameBack()) places.delete(at);
+  addEventListener('popstate', (event) => {
+    note();
+    at = event.state?.key ?? crypto.randomUUID();
+    if (!event.state?.key) history.replaceState({ key: at }, '');
+    open(true);
+  });
+  addEventListener('click', follow);
+  addEventListener('pagehide', keep);
+  addEventListener('visibilitychange', () => { if (document.hidden) keep(); });
+  return open(cameBack());
+}
+
+function keep() {
+  note();
+  sessionStorage.setItem('places', JSON.stringify([...places].slice(-KEPT)));
+}

@@ -1,0 +1,85 @@
+// Why an entry is there, of its in_feed, in a sentence.
+
+import { make, short } from '/assets/api.js';
+import { learnedOne } from '/assets/feed/learned.js';
+
+const LEARNED = 3; // features that speak for or against an item, of those named
+
+const trends = { hot: 'Liked and commented on very much right now', warm: 'Liked and commented on much right now' };
+
+const timeline = {
+  self: () => 'You have posted it',
+  follow: (name) => `You follow ${name}`,
+  domain: () => 'You follow everything on this server',
+  audience: () => 'It is for a circle that you are in',
+  mention: () => 'You are mentioned',
+};
+
+const learned = {
+  tag: (v) => `you have read about ${v}`, author: (v) => `you have read ${v}`,
+  lang: (v) => `you read in the language ${v}`, word: (v) => `you have read about “${v}”`,
+};
+
+const reasons = {
+  keyword: (r) => `it mentions “${r.value}”`,
+  learned: (r) => learned[r.kind]?.(r.value),
+  fresh: () => 'it is new',
+  popular: () => 'others like it',
+};
+
+const and = (all) => (all.length < 2 ? all.join('') : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`);
+
+// because names the interests together, where the first of them stands.
+function because(why) {
+  const interests = (why ?? []).filter((r) => r.type === 'interest').map((r) => r.value);
+  const all = (why ?? []).filter((r) => r.type !== 'interest' || r.value === interests[0])
+    .map((r) => (r.type === 'interest' ? `you like ${and(interests)}` : reasons[r.type]?.(r))).filter(Boolean);
+  return all.length ? `Because ${all.join(', and ')}` : '';
+}
+
+// reason is the sentence, without a full stop.
+export function reason(doc) {
+  const x = doc.in_feed ?? {};
+  const name = doc.author?.name || doc.author?.id || 'its author';
+  const told = [
+    x.is_promoted || x.source === 'promoted' ? 'Promoted' : '',
+    x.source === 'explore' ? 'Drawn at random, to learn whether readers like it' : '',
+    x.source === 'trending' ? trends[x.trend] ?? 'Much liked and commented on for its age' : '',
+    timeline[x.reason]?.(name) ?? '',
+    because(x.why),
+    x.shown_before ? 'Shown before: there is nothing unseen left' : '',
+  ].filter(Boolean);
+  return told.join('. ') || 'Chosen for you';
+}
+
+const details = {
+  following: 'It comes from those whom you follow.',
+  trending: 'It is among what was liked and commented on most for its age, in the last seven days.',
+  promoted: 'It is shown here for some time, whatever its score.',
+  explore: 'One position in so many is drawn at random.',
+};
+
+// detail says more, where the scores are not told.
+export const detail = (doc) => details[doc.in_feed?.source]
+  ?? 'It is placed by your interests, what was learned of you, its age, and how many others like it.';
+
+// marks are chips for what an entry's own score did not bring.
+export function marks(x) {
+  const mark = (text, title) => make('span', { className: 'chip mark', textContent: text, title });
+  return [
+    ...(x?.is_promoted ? [mark('promoted', 'Somebody has it shown here')] : []),
+    ...(x?.trend ? [mark(x.trend, trends[x.trend] ?? '')] : []),
+    ...(x?.source === 'explore' ? [mark('exploration', 'Drawn at random, to learn whether readers like it')] : []),
+    ...(x?.shown_before ? [mark('shown before', 'There is nothing unseen left for this page')] : []),
+  ];
+}
+
+// score says what a candidate of an explanation owes its score to.
+export function score(c) {
+  const gains = [...(c.relevance?.tags ?? []), ...(c.relevance?.keywords ?? [])]
+    .map((g) => `${g.name} +${short(g.score)}${g.in === 'summary' ? ' in the summary' : ''}`);
+  const features = (c.relevance?.learned ?? []).slice(0, LEARNED).map(learnedOne);
+  const fits = [...gains, ...(features.length ? [`learned: ${features.join(', ')}`] : [])].join(', ') || 'fresh';
+  const popularity = c.popularity?.factor > 1 ? ` · popularity ${short(c.popularity.factor)}` : '';
+  return `${fits} · decay ${short(c.decay)}${popularity} · rank ${c.rank}`;
+}
