@@ -1,0 +1,56 @@
+// Reads a feed with the generated client: a page, the next one, how much is new, a click.
+import app.freshet.apis.FeedApi
+import app.freshet.infrastructure.ApiClient
+import app.freshet.infrastructure.ServerException
+import app.freshet.models.Content
+import app.freshet.models.Event
+import app.freshet.models.FeedRequest
+import app.freshet.models.FeedRequest.Action
+import app.freshet.models.Page
+import app.freshet.models.PostEventsRequest
+import java.io.IOException
+import java.util.UUID
+
+fun main(args: Array<String>) {
+    val (server, agent) = args
+    ApiClient.apiKey["X-Agent-ID"] = agent // in jwt mode: ApiClient.accessToken = token
+    val api = FeedApi(server)
+
+    val first = api.read(Action.refresh)
+    first.items.forEach(::show)
+    api.read(Action.load_more).items.forEach(::show)
+
+    val badge = api.postFeed(FeedRequest(Action.refresh, silent = true, feed = FeedRequest.Feed.home))
+    println("${badge.data.newCount} new")
+
+    first.items.firstOrNull()?.let {
+        val click = Event(id = id(it), type = Event.Type.click)
+        val done = api.postEvents(PostEventsRequest.EventValue(click))
+        println("${done.data.accepted} event accepted")
+    }
+}
+
+/** Asks for a page. A retry has the same request_id, so a page whose answer was cut comes again. */
+fun FeedApi.read(action: Action): Page {
+    val request = FeedRequest(action, limit = 5, feed = FeedRequest.Feed.home, requestId = UUID.randomUUID().toString())
+    for (pause in longArrayOf(250, 500, 1000)) {
+        try {
+            return postFeed(request).data
+        } catch (e: IOException) {
+            Thread.sleep(pause)
+        } catch (e: ServerException) {
+            Thread.sleep(pause)
+        }
+    }
+    return postFeed(request).data
+}
+
+fun id(content: Content) = when (content) {
+    is Content.PostValue -> content.value.id
+    is Content.FeedItemValue -> content.value.id
+}
+
+fun show(content: Content) = when (content) {
+    is Content.PostValue -> println("${content.value.author.name}: ${content.value.caption.lineSequence().first()}")
+    is Content.FeedItemValue -> println(content.value.title)
+}

@@ -1,0 +1,68 @@
+"""Reads a feed with the generated client: a page, the next one, how much is new, a click."""
+
+import sys
+import time
+import uuid
+
+import httpx
+from freshet_client import Client
+from freshet_client.api.feed import post_events, post_feed
+from freshet_client.models import (
+    Event,
+    EventType,
+    FeedAnswer,
+    FeedRequest,
+    FeedRequestAction,
+    FeedRequestFeed,
+    Post,
+    PostEventsAnswer,
+)
+
+
+def read(client, action):
+    """Asks for a page. A retry has the same request_id, so a page whose answer was cut comes again."""
+    body = FeedRequest(action, limit=5, feed=FeedRequestFeed.HOME, request_id=str(uuid.uuid4()))
+    for pause in (0.25, 0.5, 1):
+        try:
+            answer = post_feed.sync_detailed(client=client, body=body)
+            if answer.status_code < 500:
+                return page(answer.parsed)
+        except httpx.TransportError:
+            pass
+        time.sleep(pause)
+    return page(post_feed.sync(client=client, body=body))
+
+
+def page(answer):
+    if not isinstance(answer, FeedAnswer):
+        raise SystemExit(f"no page: {answer}")
+    return answer.data
+
+
+def show(content):
+    if isinstance(content, Post):
+        print(f"{content.author.name}: {content.caption.splitlines()[0]}")
+    else:
+        print(content.title, content.additional_properties or "")
+
+
+def main(server, agent):
+    # In jwt mode: AuthenticatedClient(base_url=server, token=token).
+    client = Client(base_url=server, headers={"X-Agent-ID": agent})
+
+    first = read(client, FeedRequestAction.REFRESH)
+    for content in first.items + read(client, FeedRequestAction.LOAD_MORE).items:
+        show(content)
+
+    silent = FeedRequest(FeedRequestAction.REFRESH, silent=True, feed=FeedRequestFeed.HOME)
+    print(page(post_feed.sync(client=client, body=silent)).new_count, "new")
+
+    if first.items:
+        click = Event(id=first.items[0].id, type_=EventType.CLICK)
+        done = post_events.sync(client=client, body=click)
+        assert isinstance(done, PostEventsAnswer), done
+        print(done.data.accepted, "event accepted")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

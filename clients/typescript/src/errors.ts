@@ -1,0 +1,99 @@
+/**
+ * What went wrong, for programs:
+ *
+ * - of an answer of the server: `bad_request` (400), `unauthenticated` (401), `forbidden`
+ *   (403), `not_found` (404), `conflict` (409), `precondition` (412), `too_large` (413),
+ *   `not_an_image` (415), `unprocessable` (422), `rate_limited` (429), `unavailable` (502,
+ *   503, 504), `refused` (any other);
+ * - without one: `unreachable` (no whole answer came), `timeout` (not within
+ *   the time of the call), `not_freshet` (what answered is no Freshet server), `no_stream`
+ *   (this `fetch` does not give a body while it comes).
+ */
+export type ErrorKind =
+  | 'bad_request' | 'unauthenticated' | 'forbidden' | 'not_found' | 'conflict' | 'precondition' | 'too_large'
+  | 'not_an_image' | 'unprocessable' | 'rate_limited' | 'unavailable' | 'refused'
+  | 'unreachable' | 'timeout' | 'not_freshet' | 'no_stream';
+
+const kinds: Record<number, ErrorKind> = {
+  400: 'bad_request', 401: 'unauthenticated', 403: 'forbidden', 404: 'not_found', 409: 'conflict', 412: 'precondition',
+  413: 'too_large', 415: 'not_an_image', 422: 'unprocessable', 429: 'rate_limited', 502: 'unavailable', 503: 'unavailable',
+  504: 'unavailable',
+};
+
+const advice: Record<ErrorKind, string> = {
+  bad_request: 'The message says what to send. The same call fails again.',
+  unauthenticated: 'Give the client an agent or a valid token.',
+  forbidden: 'Call as the agent whose this is, or with the admin token.',
+  not_found: 'Leave it out: there is nothing under this id, or nothing that the caller may see.',
+  conflict: 'Take a new request id or key for another call.',
+  precondition: 'Read again, then write.',
+  too_large: 'Send less.',
+  not_an_image: 'Send JPEG, PNG, GIF or WebP.',
+  unprocessable: 'The message says which rule to keep.',
+  rate_limited: 'Call again after retryAfter milliseconds, and less often.',
+  unavailable: 'Call again later.',
+  refused: 'The server\'s log has the cause under the requestId.',
+  unreachable: 'Check the network and the address of the server, in a browser also whether server.cors.origins has the origin of the page.',
+  timeout: 'Call again, or give the call more time.',
+  not_freshet: 'Check the address of the server, and what is in front of it.',
+  no_stream: 'Poll instead, as Feed.badge does.',
+};
+
+/** More about a {@link FreshetError}, as its fields have it. */
+export interface ErrorDetails {
+  status?: number;
+  code?: number;
+  retryAfter?: number;
+  requestId?: string;
+  data?: unknown;
+  cause?: unknown;
+}
+
+/** A call that failed. One that was aborted rejects with the reason of its signal instead. */
+export class FreshetError extends Error {
+  override readonly name = 'FreshetError';
+  /** What went wrong, for programs. */
+  readonly kind: ErrorKind;
+  /** The status of HTTP; 0: there was no whole answer. */
+  readonly status: number;
+  /** The code of the answer, such as 40003; 0: the answer was none of Freshet's. */
+  readonly code: number;
+  /** What to do about it, for developers. */
+  readonly advice: string;
+  /** How long the server asks to wait, in milliseconds; 0: it does not. */
+  readonly retryAfter: number;
+  /** Of the call, as the server's log has it; "": it is not known. */
+  readonly requestId: string;
+  /** What was done nevertheless, such as the report of an upload; mostly undefined. */
+  readonly data: unknown;
+
+  /** For the client itself, and for tests of apps. */
+  constructor(kind: ErrorKind, message: string, details: ErrorDetails = {}) {
+    super(message, { cause: details.cause });
+    this.kind = kind;
+    this.status = details.status ?? 0;
+    this.code = details.code ?? 0;
+    this.advice = advice[kind];
+    this.retryAfter = details.retryAfter ?? 0;
+    this.requestId = details.requestId ?? '';
+    this.data = details.data;
+  }
+}
+
+/** The error of an answer that is no success. envelope is its body, where that is Freshet's. */
+export function refusal(response: Response, envelope?: { code: number; msg: string; data?: unknown }): FreshetError {
+  const { status } = response;
+  const message = envelope ? `the server answered ${status} (${envelope.code}): ${envelope.msg}` : `the server answered ${status}`;
+  return new FreshetError(kinds[status] ?? 'refused', message, {
+    status,
+    code: envelope?.code,
+    data: envelope?.data,
+    retryAfter: seconds(response.headers.get('Retry-After')) * 1000,
+    requestId: response.headers.get('X-Request-ID') ?? '',
+  });
+}
+
+/** Reads a Retry-After in seconds; the form as a date is for caches. */
+function seconds(header: string | null): number {
+  return header !== null && /^\d{1,4}$/.test(header) ? Number(header) : 0;
+}

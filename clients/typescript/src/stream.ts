@@ -1,0 +1,130 @@
+import { FreshetError } from './errors.js';
+import type { Transport } from './transport.js';
+import { mayHelp, open, unreachable } from './transport.js';
+import { Deadline, backoff, sleep } from './wait.js';
+
+/** What a stream tells. */
+export interface News {
+  /** Where the stream is: give it to a later stream as `last`. */
+  id: string;
+  /**
+   * How many posts are new in the timeline since the news before, 99 for that many or
+   * more. 0: the stream has begun, or has begun again after it broke off.
+   */
+  count: number;
+}
+
+/** Where a stream begins and when it ends. */
+export interface StreamOptions {
+  /** The `id` of the latest news that the caller knows of; left out: from now on. */
+  last?: string;
+  /** Ends the stream, which then throws the reason of the signal. */
+  signal?: AbortSignal;
+  /** Is told why there is no stream at the moment, and the wait until the next try in milliseconds. */
+  onRetry?: (cause: FreshetError, wait: number) => void;
+}
+
+/** The most that is kept of a block that is not whole yet, in characters. */
+const longestBlock = 64 * 1024;
+
+/**
+ * Yields what GET /v1/stream tells. It connects again, where it has been, when the stream
+ * ends, when it is silent for so many milliseconds, though a server sends something every
+ * 15 s, and while the server cannot be reached or is busy.
+ */
+export async function* stream(
+  transport: Transport, { last = '', signal, onRetry }: StreamOptions = {}, silence = 60_000,
+): AsyncGenerator<News, never> {
+  const at = { last, pause: 1000, silence };
+  for (let failures = 1; ; failures++) {
+    let cause: FreshetError;
+    try {
+      for await (const news of connect(transport, at, signal)) {
+        failures = 0;
+        yield news;
+      }
+      cause = unreachable('it has ended the stream');
+    } catch (error) {
+      if (!mayHelp(error, true)) throw error;
+      cause = error;
+    }
+    const wait = Math.max(at.pause, backoff(transport.options.pause, Math.max(failures, 1)), cause.retryAfter);
+    transport.options.onRetry?.(cause, wait);
+    onRetry?.(cause, wait);
+    await sleep(wait, signal);
+  }
+}
+
+/** Yields what one connection tells, and notes in at where it is and how long the server asks to wait. */
+async function* connect(transport: Transport, at: { last: string; pause: number; silence: number }, signal?: AbortSignal): AsyncGenerator<News> {
+  const headers = await transport.headers({ Accept: 'text/event-stream', ...(at.last && { 'Last-Event-ID': at.last }) });
+  const deadline = new Deadline(transport.options.timeout, signal);
+  try {
+    const response = await transport.send({ method: 'GET', path: '/v1/stream', headers }, deadline.signal);
+    const body = await bodyOf(response);
+    let began = false;
+    for await (const block of blocks(body, () => deadline.renew(at.silence))) {
+      at.last = block.id ?? at.last;
+      if (/^\d+$/.test(block.retry ?? '')) at.pause = Number(block.retry);
+      if (block.event === 'new') yield { id: at.last, count: countOf(block.data) };
+      else if (!began) yield { id: at.last, count: 0 };
+      began = true;
+    }
+  } catch (error) {
+    if (error instanceof FreshetError) throw error;
+    signal?.throwIfAborted();
+    throw unreachable(deadline.signal.aborted ? 'it is silent' : error);
+  } finally {
+    deadline.end();
+  }
+}
+
+/** The body of a stream; an error where the answer is none. */
+async function bodyOf(response: Response): Promise<ReadableStream<Uint8Array>> {
+  const kind = response.headers.get('Content-Type') ?? '';
+  if (response.status === 200 && kind.startsWith('text/event-stream')) {
+    if (response.body) return response.body;
+    throw new FreshetError('no_stream', 'this fetch does not give the body of an answer while it comes');
+  }
+  open(response, await response.text());
+  throw new FreshetError('not_freshet', 'GET /v1/stream was not answered with a stream', { status: response.status });
+}
+
+function countOf(data: string | undefined): number {
+  try {
+    const { count } = JSON.parse(data ?? '');
+    if (Number.isInteger(count)) return count;
+  } catch { /* as one that has no count */ }
+  throw new FreshetError('not_freshet', `the event of the stream cannot be read: ${data}`);
+}
+
+/** A block of server-sent events, by the names of its fields. */
+type Block = Partial<Record<string, string>>;
+
+/** Yields the blocks of a body that are not comments alone; heard is called for all that comes. */
+async function* blocks(body: ReadableStream<Uint8Array>, heard: () => void): AsyncGenerator<Block> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let rest = '';
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    heard();
+    const parts = (rest + decoder.decode(value, { stream: true }).replaceAll('\r', '')).split('\n\n');
+    rest = parts.pop() ?? '';
+    if (rest.length > longestBlock) throw new FreshetError('not_freshet', 'a block of the stream is too long');
+    for (const part of parts) {
+      const block = blockOf(part);
+      if (Object.keys(block).length > 0) yield block;
+    }
+  }
+}
+
+function blockOf(text: string): Block {
+  const block: Block = {};
+  for (const line of text.split('\n')) {
+    const [, name, value = ''] = /^([^:]+)(?:: ?(.*))?$/.exec(line) ?? [];
+    if (name) block[name] = name === 'data' && block['data'] !== undefined ? `${block['data']}\n${value}` : value;
+  }
+  return block;
+}

@@ -1,0 +1,55 @@
+import type { paths } from './openapi.js';
+
+/** Methods of {@link paths}, as they are written there. */
+type Method = 'get' | 'put' | 'post' | 'patch' | 'delete';
+
+/**
+ * The `data` of a success of a route, for {@link Client.do}:
+ * `Data<'/v1/agents/{agent_id}/profile', 'get'>`.
+ */
+export type Data<Path extends keyof paths, M extends Method & keyof paths[Path]> =
+  paths[Path][M] extends { responses: { 200: { content: { 'application/json': { data: infer D } } } } } ? D : never;
+
+/** A post as the caller sees it. Times are Unix seconds. */
+export type Post = Data<'/v1/timeline', 'get'>['items'][number];
+
+/** A page of the feed. */
+export type Page = Data<'/v1/feed', 'post'>;
+
+/** What a page consists of. {@link isPost} tells posts from items. */
+export type Content = Page['items'][number];
+
+/** An item of a page. `update_time` is Unix seconds; fields of the app's own are kept as they were stored. */
+export type Item = Exclude<Content, Post>;
+
+/** What trends, the same for everybody. */
+export type GuestPage = Data<'/v1/feed/guest', 'get'>;
+
+/** A page of posts, newest first. It may be short, even empty, while `has_more` is true. */
+export type PostPage = Data<'/v1/timeline', 'get'>;
+
+/** What became of events: how many count, and how many are of what the reader was not shown. */
+export type EventsTaken = Data<'/v1/events', 'post'>;
+
+/** The likes of a post, and whether the caller is among them. */
+export type Likes = Data<'/v1/posts/{id}/like', 'put'>;
+
+/** What a reader likes and refuses. */
+export type Profile = Data<'/v1/agents/{agent_id}/profile', 'put'>;
+
+/** A profile with what was learned of its reader. */
+export type AgentProfile = Data<'/v1/agents/{agent_id}/profile', 'get'>;
+
+/** Something the reader did with an item or a post. `hide` also mutes it for them, for good. */
+export type FeedEvent = {
+  type: 'click' | 'like' | 'dislike' | 'hide';
+  id: string;
+};
+
+/** Which of a reader's feeds: by their interests, or posts by whom they follow blended with what trends. */
+export type FeedName = 'for_you' | 'home';
+
+/** Says whether an entry of a page is a post. */
+export function isPost(content: Content): content is Post {
+  return content.id.startsWith('post:');
+}

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { after, test } from 'node:test';
+import { browse } from './browser.js';
+import { connect, nextSecond } from './helpers.js';
+import { servePages } from '../tools/pages.js';
+import { start } from '../tools/server.js';
+
+const chromium = process.env.FRESHET_TEST_CHROMIUM || 'chromium';
+const missing = spawnSync(chromium, ['--version']).error !== undefined && process.env.FRESHET_TEST_REQUIRE_SERVICES !== '1';
+
+test('the example reads, scrolls and shows what is new', { skip: missing && 'there is no Chromium: FRESHET_TEST_CHROMIUM names one' }, async () => {
+  const pages = await servePages();
+  after(pages.stop);
+  const server = await start('--demo', '--server.cors.origins', pages.url);
+  after(server.stop);
+  await connect(server.url, 'reader').follow('reader', 'author');
+  const page = await browse(`${pages.url}/example/index.html?server=${encodeURIComponent(server.url)}&agent=reader`);
+  after(page.stop);
+
+  await page.shows('document.querySelectorAll("#items li").length === 10');
+  await page.evaluate('document.getElementById("more").click()');
+  await page.shows('document.querySelectorAll("#items li").length === 20');
+  const lines = await page.evaluate('Array.from(document.querySelectorAll("#items li"), (line) => line.textContent)');
+  assert.equal(new Set(lines).size, 20, 'nothing comes twice');
+
+  await nextSecond();
+  await connect(server.url, 'author').createPost({ caption: 'Rain at last' });
+  await page.shows('document.getElementById("badge").textContent.endsWith(" new")');
+  await page.evaluate('document.getElementById("refresh").click()');
+  await page.shows('document.getElementById("items").textContent.includes("Rain at last")');
+  assert.equal(await page.evaluate('document.getElementById("status").textContent'), '');
+  assert.deepEqual(page.complaints, []);
+});

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Feed, isPost } from '@freshet/client';
+import { connect, serve, store } from './helpers.js';
+
+const { server, network } = await serve();
+
+// A PNG of one transparent pixel.
+const pixel = new Blob([Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==', 'base64',
+)], { type: 'image/png' });
+
+/** @param {any} call */
+const isPostOf = (call) => call.method === 'POST' && call.path === '/v1/posts';
+
+test('a post is published once, though its answer was cut', async () => {
+  const client = connect(network.url, 'once');
+  network.fail({ on: isPostOf, answer: 'cut' });
+  const post = await client.createPost({ caption: 'Rain at last #weather' });
+  assert.deepEqual(post.tags, ['weather']);
+  const { items } = await client.timeline();
+  assert.deepEqual(items.map(({ id }) => id), [post.id]);
+  const keys = network.calls.filter(isPostOf).map(({ headers }) => headers['idempotency-key']);
+  assert.equal(keys.length, 2);
+  assert.equal(keys[0], keys[1]);
+
+  const draft = { caption: 'A draft', key: 'draft-1' };
+  assert.equal((await client.createPost(draft)).id, (await client.createPost(draft)).id);
+  await assert.rejects(client.createPost({ ...draft, caption: 'Another' }), { kind: 'conflict', status: 409, code: 40901 });
+});
+
+test('a post with images', async () => {
+  const client = connect(network.url, 'painter');
+  network.fail({ on: isPostOf, answer: 'cut' });
+  const { id } = await client.createPost({ caption: 'Two dots', images: [{ data: pixel, alt: 'A dot' }, { data: pixel }] });
+  const { images = [] } = await client.post(id);
+  assert.deepEqual(images.map(({ width, height, alt }) => ({ width, height, alt })), [{ width: 1, height: 1, alt: 'A dot' }, { width: 1, height: 1, alt: '' }]);
+  const image = await fetch(new URL(images[0]?.url ?? '', server.url));
+  assert.equal(image.headers.get('Content-Type'), 'image/png');
+  assert.equal((await client.timeline()).items.length, 1);
+  await assert.rejects(client.createPost({ caption: 'Text', images: [{ data: new Blob(['text']) }] }), { kind: 'not_an_image', status: 415, code: 41501 });
+});
+
+test('posts are read, liked, edited and deleted', async () => {
+  const author = connect(server.url, 'author');
+  const reader = connect(server.url, 'reader');
+  assert.equal(await reader.follow('reader', 'author'), true);
+  assert.equal(await reader.follow('reader', 'author'), false);
+  const { id } = await author.createPost({ caption: 'Rain', audience: { followers: true } });
+  await author.createPost({ caption: 'Snow' });
+
+  const first = await reader.timeline({ limit: 1 });
+  const second = await reader.timeline({ limit: 1, cursor: first.next_cursor });
+  assert.deepEqual([...first.items, ...second.items].map(({ caption }) => caption), ['Snow', 'Rain']);
+  assert.equal(second.items[0]?.in_feed?.reason, 'follow');
+
+  assert.deepEqual(await reader.likePost(id), { likes: 1, has_liked: true });
+  assert.deepEqual(await reader.unlikePost(id), { likes: 0, has_liked: false });
+  assert.equal((await author.editPost(id, { caption: 'Rain!' })).caption, 'Rain!');
+  await assert.rejects(reader.editPost(id, { caption: 'Sun' }), { kind: 'forbidden' });
+  await author.deletePost(id);
+  await assert.rejects(reader.post(id), { kind: 'not_found' });
+  assert.equal(await reader.unfollow('reader', 'author'), true);
+  assert.deepEqual((await reader.timeline()).items, []);
+});
+
+test('events and impressions', async () => {
+  const items = await store(server.url, 'events', 5);
+  const client = connect(server.url, 'reporter');
+  const feed = new Feed(client, { why: true });
+  const page = await feed.refresh();
+  const shown = page.items.filter((item) => !isPost(item)).map(({ id }) => id);
+  assert.deepEqual(shown.toSorted(), items);
+  assert.ok(page.items.some((item) => item.in_feed?.why?.some(({ type }) => type === 'fresh')));
+  const [clicked = '', hidden = ''] = shown;
+  const taken = await client.events([{ type: 'click', id: clicked }, { type: 'hide', id: hidden }, { type: 'like', id: 'never_shown' }]);
+  assert.deepEqual(taken, { accepted: 2, not_shown: 1 });
+  assert.deepEqual((await client.profile('reporter')).muted_items, [hidden]);
+  await client.seen(shown);
+
+  // Long lists take several calls.
+  const many = Array.from({ length: 1100 }, (_, i) => ({ type: /** @type {const} */ ('click'), id: `other_${i}` }));
+  assert.deepEqual(await client.events(many), { accepted: 0, not_shown: 1100 });
+});
+
+test('the feed of guests, and a call that has no method', async () => {
+  const guest = connect(server.url, '');
+  assert.deepEqual(Object.keys(await guest.guest({ limit: 5 })), ['items']);
+  /** @type {import('@freshet/client').Data<'/v1/circles/{id}', 'put'>} */
+  const circle = await connect(server.url, 'owner').do({ method: 'PUT', path: '/v1/circles/c1', body: { name: 'Friends', members: ['u_1', 'u_2'] } });
+  assert.deepEqual(circle, { id: 'c1', owner: 'owner', name: 'Friends', size: 2 });
+});

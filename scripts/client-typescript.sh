@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Checks the TypeScript client: installs what its package-lock.json names, compares the
+# generated types with what the server describes, compiles, and runs the tests against
+# real servers and, where there is a Chromium, the example in it.
+# Needs Node 20 or newer, npm and Go. Leaves nothing running, and no file that is committed
+# is changed. FRESHET_TEST_BINARY names a server that is built already.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../clients/typescript"
+
+die() { echo "client-typescript: $*" >&2; exit 1; }
+step() { echo "client-typescript: $1 (${SECONDS}s)"; }
+command -v npm >/dev/null || die "npm is missing: install Node 20 or newer"
+[ "$(node -p 'Number(process.versions.node.split(".")[0])')" -ge 20 ] || die "Node is $(node --version): install 20 or newer"
+
+step "install the tools"
+npm ci --no-audit --no-fund --loglevel=error
+step "the server, and whether the types are what it describes"
+npm run --silent drift
+step "compile, and test against real servers"
+npm test --silent
+step "passed"
