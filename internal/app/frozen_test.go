@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -62,6 +61,7 @@ func TestARequestAsksAFrozenRedisOnce(t *testing.T) {
 	for action, body := range feedBodies {
 		for _, cached := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, contents cached %t", action, cached), func(t *testing.T) {
+				t.Parallel()
 				cfg, r := ownRedis(t)
 				a := open(t, cfg, WithClock(at(noon).Now))
 				put(t, a, madeItems(600)...)
@@ -90,8 +90,7 @@ func TestNobodyWaitsInVainForAFrozenRedis(t *testing.T) {
 	cfg, r := ownRedis(t)
 	cfg.Server.RequestTimeout = 20 * time.Second // what is to be slow is Redis, not a busy machine
 	cfg.Dedup.PendingGrace = 25 * time.Second
-	logged := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	a := open(t, cfg, WithClock(at(noon).Now), WithLogger(logged))
+	a := open(t, cfg, WithClock(at(noon).Now))
 	put(t, a, madeItems(600)...)
 	const agents = 24
 	for i := range agents {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -80,11 +78,19 @@ func services(t testing.TB) configs.Config {
 	return cfg
 }
 
+// brief sets the timeouts of tests in which a service fails. Each call that gets no
+// answer costs a share of a request's time, so that is short; what is left must do
+// for the healthy services, on a busy machine too. Answers say for as long as the
+// grace that Redis was down.
+func brief(cfg *configs.Config) {
+	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 6*time.Second, 8*time.Second
+}
+
 // open starts a system that is closed when the test ends.
 func open(t testing.TB, cfg configs.Config, options ...Option) *App {
 	t.Helper()
 	require.NoError(t, cfg.Validate())
-	options = append([]Option{WithLogger(slog.New(slog.NewTextHandler(io.Discard, nil)))}, options...)
+	options = append([]Option{WithLogger(testenv.Logger(t))}, options...)
 	a, err := Open(t.Context(), cfg, options...)
 	require.NoError(t, err)
 	t.Cleanup(func() {

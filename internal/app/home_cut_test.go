@@ -31,7 +31,7 @@ func newCutHome(t *testing.T) *cutHome {
 	h.cutsElastic(t, &cfg)
 	h.cutsPostgres(t, &cfg)
 	cfg.Ranking.Diversity = undealt
-	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 6*time.Second, 8*time.Second
+	brief(&cfg)
 	h.keptSystem = &keptSystem{t, open(t, cfg, WithClock(h.clock.Now))}
 	for _, reader := range []string{"v", "w"} {
 		for _, author := range []string{"ann", "bob"} {

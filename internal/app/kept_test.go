@@ -114,7 +114,7 @@ func keptConfig(t *testing.T) (*testenv.OwnPostgres, *keptSystem) {
 	cfg := services(t)
 	p := testenv.StartPostgres(t)
 	cfg.Social.Backend, cfg.Postgres.URL = "postgres", p.URL
-	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 6*time.Second, 8*time.Second
+	brief(&cfg)
 	return p, &keptSystem{t, open(t, cfg)}
 }
 
@@ -303,7 +303,7 @@ func TestNoCardsOfOlderData(t *testing.T) {
 	cfg := services(t)
 	p, r := testenv.StartPostgres(t), testenv.StartRedis(t)
 	cfg.Social.Backend, cfg.Postgres.URL, cfg.Redis.Addrs = "postgres", p.URL, []string{r.Addr}
-	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 6*time.Second, 8*time.Second
+	brief(&cfg)
 	s := &keptSystem{t, open(t, cfg)}
 	for _, id := range []string{"post:kept", "post:deleted"} {
 		s.publish(social.Post{ID: id, Author: "ann", Audience: social.Audience{Public: true}})

@@ -54,7 +54,7 @@ func TestTimelinesAfterAnOutage(t *testing.T) {
 	cfg := withPostgres(t)
 	r := testenv.StartRedis(t)
 	cfg.Redis.Addrs = []string{r.Addr}
-	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 2*time.Second, 3*time.Second
+	brief(&cfg)
 	a := open(t, cfg)
 	store := a.network.fanout.Store()
 	read := func() (ids []string) {

@@ -32,10 +32,7 @@ func ownRedis(t *testing.T) (configs.Config, *testenv.OwnRedis) {
 	r := testenv.StartRedis(t)
 	cfg := services(t)
 	cfg.Redis.Addrs = []string{r.Addr}
-	// Not longer than a test is patient: a share of this is what every call to
-	// a frozen server costs until the breaker opens.
-	cfg.Server.RequestTimeout = 2 * time.Second
-	cfg.Dedup.PendingGrace = 3 * time.Second // answers say for as long that Redis was down
+	brief(&cfg)
 	return cfg, r
 }
 

@@ -98,7 +98,7 @@ func TestAnOutageIsNotRepeatedElsewhereBeforeItIsSeen(t *testing.T) {
 func TestOneServersOutageIsNoted(t *testing.T) {
 	t.Parallel()
 	cfg := services(t)
-	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 2*time.Second, 3*time.Second
+	brief(&cfg)
 	b := open(t, cfg, WithClock(at(noon).Now))
 	put(t, b, madeItems(300)...)
 	k := newLink(t, cfg.Redis.Addrs[0])

@@ -238,8 +238,11 @@ func TestListsOfAnUnknownTimeAreDropped(t *testing.T) {
 			o.redis.Saved()
 		},
 	} {
-		o.read(o.a, "r1")
-		require.Eventually(t, func() bool { o.read(o.a, "r1"); return state() == timeline.Ready }, 30*time.Second, 20*time.Millisecond, name)
+		require.Eventually(t, func() bool {
+			o.read(o.a, "r1")
+			retryFailed(t, o.a)
+			return state() == timeline.Ready
+		}, 30*time.Second, 20*time.Millisecond, name)
 		make()
 		o.redis.Kill()
 		o.redis.Start()

@@ -25,18 +25,12 @@ func withPostgres(t testing.TB) configs.Config {
 }
 
 // settled waits until no job is due and none runs, and the lists are answered from.
-// What has failed, because a service was slow, is tried again at once: the tests'
-// clocks stand still.
 func settled(t testing.TB, a *App) {
 	t.Helper()
-	q := a.network.store
 	require.Eventually(t, func() bool {
-		failed, err := q.List(t.Context(), jobs.Filter{State: jobs.Failed})
-		for _, j := range failed {
-			_ = q.Retry(t.Context(), j.ID)
-		}
-		stats, statsErr := q.Stats(t.Context())
-		if err != nil || statsErr != nil {
+		retryFailed(t, a)
+		stats, err := a.network.store.Stats(t.Context())
+		if err != nil {
 			return false
 		}
 		for _, row := range stats.Rows {
@@ -46,6 +40,15 @@ func settled(t testing.TB, a *App) {
 		}
 		return !a.network.late.now() // a slow Redis makes lists late at any time
 	}, 60*time.Second, 10*time.Millisecond, "the queue is never empty")
+}
+
+// retryFailed has jobs tried again at once that failed because a service was slow or
+// away: they wait for a clock, which in tests stands still.
+func retryFailed(t testing.TB, a *App) {
+	failed, _ := a.network.store.List(t.Context(), jobs.Filter{State: jobs.Failed})
+	for _, j := range failed {
+		_ = a.network.store.Retry(t.Context(), j.ID)
+	}
 }
 
 // TestTimelines runs the cases of a timeline over whole systems, in both modes.

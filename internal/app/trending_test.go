@@ -358,7 +358,7 @@ func TestGuestWithoutServices(t *testing.T) {
 	cfg, es := cutOff(t)
 	r := testenv.StartRedis(t)
 	cfg.Redis.Addrs = []string{r.Addr}
-	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 2*time.Second, 3*time.Second
+	brief(&cfg)
 	clock := at(noon)
 	a := open(t, cfg, WithClock(clock.Now))
 	put(t, a, feed.Item{ID: "a", Title: "A", UpdateTime: noon.Unix(), Likes: 9}, feed.Item{ID: "b", Title: "B", UpdateTime: noon.Unix(), Likes: 8})
