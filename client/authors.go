@@ -45,7 +45,7 @@ func (c *Client) DeleteAuthor(ctx context.Context, id string) error {
 // AuthorPosts calls GET /v1/authors/{id}/posts: those that the caller may see,
 // paged as [Client.Timeline].
 func (c *Client) AuthorPosts(ctx context.Context, id, cursor string, limit int) (PostPage, error) {
-	path := withPage(authorPath(id)+"/posts", cursor, limit)
+	path := withPage(authorPath(id)+"/posts", "cursor", cursor, limit)
 	return call[PostPage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
 }
 

@@ -42,7 +42,7 @@ type CirclePage struct {
 
 // Circles calls GET /v1/circles: the caller's own, paged as [Client.Following].
 func (c *Client) Circles(ctx context.Context, after string, limit int) (CirclePage, error) {
-	return call[CirclePage](ctx, c, Request{Method: http.MethodGet, Path: withQuery("/v1/circles", "after", after, limit), Repeatable: true})
+	return call[CirclePage](ctx, c, Request{Method: http.MethodGet, Path: withPage("/v1/circles", "after", after, limit), Repeatable: true})
 }
 
 // DeleteCircle calls DELETE /v1/circles/{id}. [ErrNotFound] where there is none;

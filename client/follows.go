@@ -62,5 +62,5 @@ func (c *Client) Followers(ctx context.Context, agent, after string, limit int) 
 }
 
 func (c *Client) agents(ctx context.Context, path, after string, limit int) (AgentPage, error) {
-	return call[AgentPage](ctx, c, Request{Method: http.MethodGet, Path: withQuery(path, "after", after, limit), Repeatable: true})
+	return call[AgentPage](ctx, c, Request{Method: http.MethodGet, Path: withPage(path, "after", after, limit), Repeatable: true})
 }

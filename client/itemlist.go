@@ -3,8 +3,6 @@ package client
 import (
 	"context"
 	"net/http"
-	"net/url"
-	"strconv"
 
 	"github.com/freshet/freshet/feed"
 )
@@ -26,20 +24,8 @@ type ItemPage struct {
 
 // Items calls GET /v1/items: the stored items, posts apart. It needs the admin token.
 func (c *Client) Items(ctx context.Context, f ItemFilter) (ItemPage, error) {
-	q := url.Values{}
-	for name, value := range map[string]string{"author": f.Author, "tag": f.Tag, "cursor": f.Cursor} {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
-	for name, value := range map[string]int64{"since": f.Since, "limit": int64(f.Limit)} {
-		if value != 0 {
-			q.Set(name, strconv.FormatInt(value, 10))
-		}
-	}
-	path := "/v1/items"
-	if len(q) > 0 {
-		path += "?" + q.Encode()
-	}
+	path := withQuery("/v1/items",
+		map[string]string{"author": f.Author, "tag": f.Tag, "cursor": f.Cursor},
+		map[string]int64{"since": f.Since, "limit": int64(f.Limit)})
 	return call[ItemPage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
 }

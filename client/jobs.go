@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"strconv"
 	"time"
 )
@@ -53,21 +52,9 @@ type JobRows struct {
 
 // Jobs calls GET /v1/jobs. It needs the admin token, as all calls of jobs do.
 func (c *Client) Jobs(ctx context.Context, f JobFilter) (JobPage, error) {
-	q := url.Values{}
-	for name, value := range map[string]string{"kind": f.Kind, "state": f.State, "key": f.Key} {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
-	for name, value := range map[string]int64{"after": f.After, "limit": int64(f.Limit)} {
-		if value != 0 {
-			q.Set(name, strconv.FormatInt(value, 10))
-		}
-	}
-	path := "/v1/jobs"
-	if len(q) > 0 {
-		path += "?" + q.Encode()
-	}
+	path := withQuery("/v1/jobs",
+		map[string]string{"kind": f.Kind, "state": f.State, "key": f.Key},
+		map[string]int64{"after": f.After, "limit": int64(f.Limit)})
 	return call[JobPage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
 }
 

@@ -216,17 +216,23 @@ func (c *Client) UnlikePost(ctx context.Context, id string) (Likes, error) {
 
 func postPath(id string) string { return "/v1/posts/" + url.PathEscape(id) }
 
-// withPage adds where a page of posts begins and how long it is.
-func withPage(path, cursor string, limit int) string { return withQuery(path, "cursor", cursor, limit) }
+// withPage adds to a path where a page begins, under its name, and how long it is.
+func withPage(path, name, from string, limit int) string {
+	return withQuery(path, map[string]string{name: from}, map[string]int64{"limit": int64(limit)})
+}
 
-// withQuery adds a text and a limit to a path, where they are given.
-func withQuery(path, name, text string, limit int) string {
+// withQuery adds to a path the texts and numbers that are given: not "" and not 0.
+func withQuery(path string, texts map[string]string, numbers map[string]int64) string {
 	query := url.Values{}
-	if text != "" {
-		query.Set(name, text)
+	for name, text := range texts {
+		if text != "" {
+			query.Set(name, text)
+		}
 	}
-	if limit != 0 {
-		query.Set("limit", strconv.Itoa(limit))
+	for name, n := range numbers {
+		if n != 0 {
+			query.Set(name, strconv.FormatInt(n, 10))
+		}
 	}
 	if len(query) == 0 {
 		return path

@@ -58,7 +58,7 @@ func (c *Client) DeletePromotion(ctx context.Context, id string) error {
 // Promotions calls GET /v1/promoted. after is the NextAfter of the page before, "" for
 // the first; limit is 1 to 1,000, 0 for the server's 100.
 func (c *Client) Promotions(ctx context.Context, after string, limit int) (PromotionPage, error) {
-	return call[PromotionPage](ctx, c, Request{Method: http.MethodGet, Path: withQuery("/v1/promoted", "after", after, limit), Repeatable: true})
+	return call[PromotionPage](ctx, c, Request{Method: http.MethodGet, Path: withPage("/v1/promoted", "after", after, limit), Repeatable: true})
 }
 
 func promotionPath(id string) string { return "/v1/promoted/" + url.PathEscape(id) }

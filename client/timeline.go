@@ -9,7 +9,7 @@ import (
 // newest first. cursor is the NextCursor of the page before, "" for the newest;
 // limit is 1 to 100, 0 for the server's 20.
 func (c *Client) Timeline(ctx context.Context, cursor string, limit int) (PostPage, error) {
-	return call[PostPage](ctx, c, Request{Method: http.MethodGet, Path: withPage("/v1/timeline", cursor, limit), Repeatable: true})
+	return call[PostPage](ctx, c, Request{Method: http.MethodGet, Path: withPage("/v1/timeline", "cursor", cursor, limit), Repeatable: true})
 }
 
 // WarmTimeline calls POST /v1/timeline/warm: the agent's next [Client.Timeline]

@@ -37,14 +37,7 @@ func (c *Catalog) List(ctx context.Context, s catalog.Selection) (catalog.Page, 
 		}
 		request["search_after"] = after
 	}
-	var got struct {
-		Hits struct {
-			Hits []struct {
-				esindex.Document
-				Sort json.RawMessage `json:"sort"`
-			} `json:"hits"`
-		} `json:"hits"`
-	}
+	var got sortedHits
 	if err := c.do(ctx, "/"+c.items+"/_search", "allow_partial_search_results=false", request, &got); err != nil {
 		return catalog.Page{}, err
 	}

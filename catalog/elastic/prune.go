@@ -80,14 +80,7 @@ func (u *upgrade) scan(ctx context.Context, index, preference string, query any,
 		"sort": []map[string]string{{"_shard_doc": "asc"}}, "query": query, "_source": source,
 	}
 	for {
-		var got struct {
-			Hits struct {
-				Hits []struct {
-					esindex.Document
-					Sort json.RawMessage `json:"sort"`
-				} `json:"hits"`
-			} `json:"hits"`
-		}
+		var got sortedHits
 		body, err := json.Marshal(request)
 		if err != nil {
 			return err

@@ -53,6 +53,16 @@ func (c *Catalog) Scan(ctx context.Context, fn func(feed.Item) error) error {
 	}
 }
 
+// sortedHits is the answer to a sorted search.
+type sortedHits struct {
+	Hits struct {
+		Hits []struct {
+			esindex.Document
+			Sort json.RawMessage `json:"sort"` // where the next search goes on
+		} `json:"hits"`
+	} `json:"hits"`
+}
+
 func (c *Catalog) scanPage(ctx context.Context, point string, after json.RawMessage) (hits []esindex.Document, last json.RawMessage, err error) {
 	request := map[string]any{
 		"size": 1000, "track_total_hits": false, "pit": map[string]string{"id": point, "keep_alive": "2m"},
@@ -61,14 +71,7 @@ func (c *Catalog) scanPage(ctx context.Context, point string, after json.RawMess
 	if after != nil {
 		request["search_after"] = after
 	}
-	var got struct {
-		Hits struct {
-			Hits []struct {
-				esindex.Document
-				Sort json.RawMessage `json:"sort"`
-			} `json:"hits"`
-		} `json:"hits"`
-	}
+	var got sortedHits
 	err = c.do(ctx, "/_search", "allow_partial_search_results=false", request, &got)
 	for _, hit := range got.Hits.Hits {
 		hits, last = append(hits, hit.Document), hit.Sort
