@@ -195,7 +195,7 @@ func TestBufferWritesByItself(t *testing.T) {
 	defer stop(t, b)
 	for i := range 5 {
 		b.Delivered("control", "u_1", page(2, 0), nil, noon)
-		require.Eventually(t, func() bool { return f.at("control 20260306").Impressions == int64(2*(i+1)) }, 20*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return f.at("control 20260306").Impressions == int64(2*(i+1)) }, time.Minute, time.Millisecond)
 	}
 }
 
@@ -255,7 +255,7 @@ func TestBufferIsBounded(t *testing.T) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		return f.tries > 0
-	}, 20*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 	for i := range 2000 {
 		b.Delivered("control", fmt.Sprint("u_", i), page(1, 0), nil, noon)
 		b.Acted("control", []events.Act{{Kind: events.Click, Hash: uint64(i)}}, noon)

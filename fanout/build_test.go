@@ -82,7 +82,7 @@ func TestReadersShareABuild(t *testing.T) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return s.pulls == 1
-	}, 10*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 	var readers sync.WaitGroup
 	for i := range 20 {
 		readers.Go(func() { assert.NoError(t, servers[i%2].Build(e.ctx, "f")) })

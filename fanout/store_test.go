@@ -151,7 +151,7 @@ func TestWhoMadeAChangeWaitsForAWorker(t *testing.T) {
 		_, err := e.a.Store().Unfollow(e.ctx, "f", "x", zero)
 		done <- err
 	}()
-	require.Eventually(t, func() bool { return e.open()[row{jobs.Pair, "x/f"}].Generation > 1 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return e.open()[row{jobs.Pair, "x/f"}].Generation > 1 }, time.Minute, time.Millisecond)
 	worker.finish()
 	require.NoError(t, <-done)
 	assert.Equal(t, []string{}, e.list("f"))

@@ -240,7 +240,7 @@ func TestOfflineWorkEndsWithItsClient(t *testing.T) {
 				case <-time.After(5 * time.Second):
 					return false
 				}
-			}, 20*time.Second, 10*time.Millisecond, path)
+			}, time.Minute, 10*time.Millisecond, path)
 			<-ended
 		}
 	}

@@ -165,5 +165,5 @@ func TestExplanationsAreBounded(t *testing.T) {
 		require.NoError(t, c.Close())
 	}
 	fake.work = nil
-	require.Eventually(t, func() bool { return f.do(t, http.MethodPost, "/v1/explain", body, asAdmin).Code == 0 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return f.do(t, http.MethodPost, "/v1/explain", body, asAdmin).Code == 0 }, time.Minute, time.Millisecond)
 }

@@ -123,7 +123,7 @@ func (e *env) followers(author string) []string {
 // until waits for a condition.
 func (e *env) until(condition func() bool, what string, args ...any) {
 	e.Helper()
-	require.Eventually(e, condition, 20*time.Second, 5*time.Millisecond, append([]any{what}, args...)...)
+	require.Eventually(e, condition, time.Minute, 5*time.Millisecond, append([]any{what}, args...)...)
 }
 
 // settled waits until everything is acknowledged.

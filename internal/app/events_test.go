@@ -69,7 +69,7 @@ func TestEventsPerVariant(t *testing.T) {
 			_, err := all[0].ranking.Change(t.Context(), ranking.Change{Experiments: []ranking.Experiment{{Name: "slow", Share: 0.5}}})
 			require.NoError(t, err)
 			for _, a := range all {
-				require.Eventually(t, func() bool { return len(a.ranking.InForce().Live.Variants) == 1 }, 20*time.Second, 10*time.Millisecond)
+				require.Eventually(t, func() bool { return len(a.ranking.InForce().Live.Variants) == 1 }, time.Minute, 10*time.Millisecond)
 			}
 			put(t, all[0], authored(60)...)
 			want := map[string]*events.Totals{feed.Control: {}, "slow": {}}

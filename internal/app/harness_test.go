@@ -142,7 +142,7 @@ func recorded(t *testing.T, a *App) {
 	require.Eventually(t, func() bool {
 		totals := a.Totals()
 		return totals.Recorded == totals.Delivered
-	}, 20*time.Second, time.Millisecond, "recorded does not reach delivered")
+	}, time.Minute, time.Millisecond, "recorded does not reach delivered")
 }
 
 func refresh(agent string, limit int) engine.Request {

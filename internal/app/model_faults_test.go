@@ -112,7 +112,7 @@ func (w *world) recover(t *testing.T, s *server, agent string, answer engine.Ans
 	require.Eventually(t, func() bool {
 		checked, err := s.stores.dedup.Check(t.Context(), agent, groups, w.clock.Now())
 		return err == nil && !slices.Contains(checked.Verdicts, dedup.Unseen)
-	}, 20*time.Second, 5*time.Millisecond, "what was shown without Redis is not recorded")
+	}, time.Minute, 5*time.Millisecond, "what was shown without Redis is not recorded")
 }
 
 // asksRedis waits until an answer is not handed out without Redis.

@@ -157,7 +157,7 @@ func (w *world) folded(t *testing.T) {
 		journals, _ := filepath.Glob(filepath.Join(dir, "*.journal"))
 		halves, _ := filepath.Glob(filepath.Join(dir, "*.tmp"))
 		return len(journals) == 1 && len(halves) == 0
-	}, 10*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 }
 
 func (w *world) say(format string, args ...any) {

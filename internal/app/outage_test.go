@@ -323,7 +323,7 @@ func cacheAll(t *testing.T, a *App) {
 	require.Eventually(t, func() bool {
 		keys, err := a.clients.redis.Keys(t.Context(), pattern).Result()
 		return err == nil && len(keys) == len(all)
-	}, 10*time.Second, 5*time.Millisecond)
+	}, time.Minute, 5*time.Millisecond)
 }
 
 // TestContentNotCached takes Elasticsearch away while only some of a page's

@@ -188,7 +188,7 @@ func TestRevertsAndChangesAtOnce(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, 4*each, newest.Version)
 			for _, a := range all {
-				require.Eventually(t, func() bool { return a.ranking.InForce().Version == newest.Version }, 20*time.Second, time.Millisecond)
+				require.Eventually(t, func() bool { return a.ranking.InForce().Version == newest.Version }, time.Minute, time.Millisecond)
 				require.Equal(t, newest.Live.Ranking, a.ranking.InForce().Live.Ranking)
 			}
 		})
@@ -218,7 +218,7 @@ func TestTheIndicesBesideAreDeleted(t *testing.T) {
 		require.Equal(t, 200, res.StatusCode)
 	}
 	for i, a := range all {
-		require.Eventually(t, func() bool { return a.ranking.InForce().Version == 0 || i > 0 }, 20*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return a.ranking.InForce().Version == 0 || i > 0 }, time.Minute, time.Millisecond)
 	}
 	for i, a := range all {
 		agent := fmt.Sprint("u_", i)
