@@ -111,7 +111,7 @@ func (o *restored) right(agent string) bool {
 func (o *restored) allRight(when string) {
 	settled(o.T, o.a)
 	for _, r := range restoredReaders {
-		require.Eventually(o, func() bool { return o.right(r) }, 30*time.Second, 20*time.Millisecond, "%s: the list of %s", when, r)
+		require.Eventually(o, func() bool { retryFailed(o.T, o.a); return o.right(r) }, 30*time.Second, 20*time.Millisecond, "%s: the list of %s", when, r)
 		for _, a := range []*App{o.a, o.b} {
 			want, err := o.store.Pull(o.Context(), social.PullQuery{Reader: r, N: 100, Whole: true})
 			require.NoError(o, err)
