@@ -29,7 +29,7 @@ binary=${FRESHET_TEST_BINARY:-$work/freshet}
 "$binary" serve --demo --server.addr 127.0.0.1:0 --data_dir "$work/data" >"$work/log" 2>&1 &
 server=$!
 url=
-for _ in $(seq 600); do
+for _ in $(seq 1800); do
   kill -0 "$server" 2>/dev/null || { cat "$work/log" >&2; die "the server does not start"; }
   url=http://$(sed -n 's/.*msg=serving addr=\([^ ]*\).*/\1/p' "$work/log")
   if curl -sf -o /dev/null "$url/readyz"; then break; fi
