@@ -1,0 +1,40 @@
+package testenv
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+const (
+	firstPoll = time.Millisecond
+	lastPoll  = 50 * time.Millisecond
+	// forCleanup is the time before the test's deadline that is left to report the
+	// failure and to clean up.
+	forCleanup = 20 * time.Second
+)
+
+// WaitFor waits until condition returns true. It gives up, and fails the test, only
+// shortly before the deadline of the test binary (go test -timeout), so that a slow
+// machine fails no test. The condition runs in the test's goroutine and may use
+// require. Code that has timers only, and no real service, is tested in a
+// testing/synctest bubble instead.
+func WaitFor(t testing.TB, condition func() bool, what string, args ...any) {
+	t.Helper()
+	deadline, limited := deadlineOf(t)
+	for poll := firstPoll; !condition(); poll = min(2*poll, lastPoll) {
+		if t.Context().Err() != nil || limited && time.Until(deadline) < forCleanup {
+			t.Fatalf("gave up waiting for: %s", fmt.Sprintf(what, args...))
+		}
+		time.Sleep(poll)
+	}
+}
+
+// deadlineOf returns the deadline of the test binary; benchmarks and fuzz targets have
+// none.
+func deadlineOf(t testing.TB) (time.Time, bool) {
+	if d, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
+		return d.Deadline()
+	}
+	return time.Time{}, false
+}

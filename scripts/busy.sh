@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Keeps every core busy with four processes for SECONDS, then ends by itself. Tests
+# must pass beside it: scripts/busy.sh 600 & go test ./...
+set -euo pipefail
+seconds=${1:?usage: scripts/busy.sh SECONDS}
+for _ in 1 2 3 4; do
+  timeout "$seconds" bash -c 'while :; do :; done' &
+done
+trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
+wait || true
