@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,6 +37,8 @@ type call struct {
 	shared   bool   // it is the same for everybody, and caches may keep it
 	in       []byte // the body, where it is small
 	out      []byte // an answer that is assembled from stored JSON
+
+	older, newer *call // in flying
 }
 
 // handle returns a route that runs fn, answers its error, recovers its panic, and
@@ -47,6 +50,9 @@ func (s *server) handle(name string, fn func(*call) error) gin.HandlerFunc {
 		*c = call{gin: g, start: time.Now(), in: c.in[:0], out: c.out[:0]}
 		c.id = requestID(g.Request.Header.Get("X-Request-ID"))
 		g.Writer.Header()["X-Request-Id"] = []string{c.id}
+		if !route.lasts {
+			flying.begin(c)
+		}
 		defer s.finish(c, route, meter)
 		if s.allowOrigin(g.Writer, g.Request) {
 			return
@@ -63,10 +69,11 @@ type route struct {
 	path string
 	// probe: called every few seconds by machines and logged at debug level.
 	probe bool
+	lasts bool // its calls may last: flying does not have them
 }
 
 func newRoute(name string) route {
-	r := route{name: name, path: name}
+	r := route{name: name, path: name, lasts: slices.Contains(lasting, name) || strings.Contains(name, "/debug/pprof")}
 	if _, path, ok := strings.Cut(name, " "); ok {
 		r.path = path
 	}
@@ -90,6 +97,9 @@ func (s *server) finish(c *call, route route, m meter) {
 			s.fail(c, err)
 		}
 		c.cause = err
+	}
+	if !route.lasts {
+		flying.end(c)
 	}
 	status := c.gin.Writer.Status()
 	if c.unsent {

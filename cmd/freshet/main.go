@@ -49,6 +49,8 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	root.SetOut(out)
 	root.SetErr(errs)
 	err := root.ExecuteContext(ctx)
+	errs = root.ErrOrStderr() // which masks secrets by now
+	defer flush(ctx, errs)
 	if err == nil {
 		return exitOK
 	}
@@ -58,7 +60,6 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	if errors.Is(err, client.ErrUnauthenticated) || errors.Is(err, client.ErrForbidden) {
 		err = fmt.Errorf("%w (give the token with --token)", err)
 	}
-	errs = root.ErrOrStderr() // which masks secrets by now
 	fmt.Fprintf(errs, "freshet: %v\n", err)
 	var usage *usageError
 	if errors.As(err, &usage) {

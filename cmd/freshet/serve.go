@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -29,7 +28,7 @@ func newServeCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return serve(cmd.Context(), newLogger(cmd.ErrOrStderr(), cfg.Log), cfg, role{demo: *demo}, configFile(cmd)...)
+		return serve(cmd.Context(), serverLog(cmd, cfg.Log), cfg, role{demo: *demo}, configFile(cmd)...)
 	}
 	return cmd
 }
@@ -78,15 +77,4 @@ func serve(ctx context.Context, log *slog.Logger, cfg configs.Config, r role, op
 		r.shape(a)
 	}
 	return a.Serve(ctx, listener)
-}
-
-// newLogger writes as configured.
-func newLogger(w io.Writer, cfg configs.Log) *slog.Logger {
-	var level slog.Level
-	_ = level.UnmarshalText([]byte(cfg.Level)) // one of the values the configuration allows
-	options := &slog.HandlerOptions{Level: level}
-	if cfg.Format == "json" {
-		return slog.New(slog.NewJSONHandler(w, options))
-	}
-	return slog.New(slog.NewTextHandler(w, options))
 }

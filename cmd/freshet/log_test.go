@@ -1,0 +1,115 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/testenv"
+)
+
+// startLogging starts a server whose log goes to the file.
+func startLogging(t *testing.T, log *os.File) *process {
+	t.Helper()
+	path, err := binary()
+	require.NoError(t, err)
+	addr := freePort(t)
+	p := &process{cmd: exec.Command(path, "serve"), url: "http://" + addr, log: &buffer{}, exited: make(chan struct{})}
+	p.cmd.Env = append(os.Environ(), "FRESHET_SERVER_ADDR="+addr, "FRESHET_DATA_DIR="+t.TempDir(), "FRESHET_AUTH_ADMIN_TOKEN="+adminToken)
+	p.cmd.Stderr = log
+	require.NoError(t, p.cmd.Start())
+	go func() { _ = p.cmd.Wait(); close(p.exited) }()
+	t.Cleanup(func() { p.signal(syscall.SIGKILL); <-p.exited })
+	testenv.WaitFor(t, func() bool { return p.status("/readyz") == http.StatusOK }, "the server is ready")
+	return p
+}
+
+// status is the status of a GET; 0 where there is no answer.
+func (p *process) status(path string) int {
+	res, err := http.Get(p.url + path)
+	if err != nil {
+		return 0
+	}
+	_ = res.Body.Close()
+	return res.StatusCode
+}
+
+// refreshes makes calls that each write a line to the log.
+func (p *process) refreshes(t *testing.T, n int) {
+	t.Helper()
+	for range n {
+		require.NoError(t, p.post(t.Context(), http.DefaultClient, "/v1/feed", "u_1", `{"action":"refresh"}`, &struct{}{}))
+	}
+}
+
+// fillPipe writes until the pipe takes no more, as a log that nobody has read for long.
+func fillPipe(t *testing.T, w *os.File) (n int) {
+	t.Helper()
+	conn, err := w.SyscallConn()
+	require.NoError(t, err)
+	require.NoError(t, conn.Control(func(fd uintptr) {
+		require.NoError(t, syscall.SetNonblock(int(fd), true))
+		for err := error(nil); err == nil; n++ {
+			_, err = syscall.Write(int(fd), []byte{'\n'})
+		}
+		require.NoError(t, syscall.SetNonblock(int(fd), false))
+	}))
+	return n - 1
+}
+
+// TestALogThatNobodyReads serves, tells of the lines it dropped, and stops, though
+// the reader of its log has stalled.
+func TestALogThatNobodyReads(t *testing.T) {
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = r.Close() })
+	full := fillPipe(t, w)
+	p := startLogging(t, w)
+	require.NoError(t, w.Close()) // the server has the other end
+	p.refreshes(t, 10)
+	assert.Equal(t, http.StatusOK, p.status("/livez"))
+
+	// The reader comes back: every line that was queued is there.
+	_, err = io.CopyN(io.Discard, r, int64(full))
+	require.NoError(t, err)
+	p.signal(syscall.SIGTERM)
+	log, err := io.ReadAll(r)
+	require.NoError(t, err)
+	<-p.exited
+	assert.Zero(t, p.cmd.ProcessState.ExitCode())
+	assert.Equal(t, 10, strings.Count(string(log), "route=/v1/feed"))
+	assert.Contains(t, string(log), "msg=stopped")
+}
+
+// TestStopsThoughNobodyReadsTheLog ends with the last lines unwritten.
+func TestStopsThoughNobodyReadsTheLog(t *testing.T) {
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = r.Close() })
+	fillPipe(t, w)
+	p := startLogging(t, w)
+	require.NoError(t, w.Close())
+	p.signal(syscall.SIGTERM)
+	<-p.exited
+	assert.Zero(t, p.cmd.ProcessState.ExitCode())
+}
+
+// TestAReaderOfTheLogThatEnds does not end the server.
+func TestAReaderOfTheLogThatEnds(t *testing.T) {
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	p := startLogging(t, w)
+	require.NoError(t, w.Close())
+	require.NoError(t, r.Close())
+	p.refreshes(t, 3)
+	p.signal(syscall.SIGTERM)
+	<-p.exited
+	assert.Zero(t, p.cmd.ProcessState.ExitCode())
+}

@@ -1,0 +1,60 @@
+package handler
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/freshet/freshet/engine"
+)
+
+// TestInFlight keeps the oldest call at the front, whichever ends first.
+func TestInFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var f inFlight
+		began := time.Now()
+		calls := make([]*call, 4)
+		for i := range calls {
+			calls[i] = &call{start: time.Now()}
+			f.begin(calls[i])
+			time.Sleep(time.Second)
+		}
+		for _, step := range []struct {
+			ends   int
+			n      int
+			oldest time.Duration // after began
+		}{{1, 3, 0}, {0, 2, 2 * time.Second}, {3, 1, 2 * time.Second}} {
+			f.end(calls[step.ends])
+			n, since := f.look()
+			assert.Equal(t, step.n, n)
+			assert.Equal(t, step.oldest, since.Sub(began))
+		}
+		f.end(calls[2])
+		n, since := f.look()
+		assert.Zero(t, n)
+		assert.Zero(t, since)
+	})
+}
+
+// TestCallsAreInFlight counts a call while it is answered, and no longer.
+func TestCallsAreInFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		idle, _ := flying.look()
+		f := newFixture(t, nil)
+		f.feed.answer = func(context.Context, engine.Request) (engine.Answer, error) {
+			began := time.Now()
+			time.Sleep(time.Minute)
+			n, since := flying.look()
+			assert.Equal(t, idle+1, n)
+			assert.Equal(t, began, since)
+			panic("a panic takes it out, too")
+		}
+		f.do(t, http.MethodPost, "/v1/feed", `{"action":"refresh"}`, asAgent)
+		n, _ := flying.look()
+		assert.Equal(t, idle, n)
+	})
+}
