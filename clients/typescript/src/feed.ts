@@ -91,14 +91,25 @@ export class Feed {
   }
 
   async #page(action: Ask['action'], { limit = this.#options.limit, ...options }: FeedCallOptions = {}): Promise<Page> {
+    const { signal } = options;
+    if (signal?.aborted) throw signal.reason;
     const ask = this.#ask(action, limit);
     const name = this.#take(JSON.stringify(ask));
     const left = name.since + within - performance.now();
+    // Noted by the event and not after the await, because the caller may ask again in the
+    // very tick in which it aborts.
+    const aborted = () => { this.#unanswered.push(name); };
+    signal?.addEventListener('abort', aborted, { once: true });
     try {
-      return await this.client.feed({ ...ask, request_id: name.id }, { ...options, within: left });
+      const page = await this.client.feed({ ...ask, request_id: name.id }, { ...options, within: left });
+      // The answer came with the abort: the page belongs to the call that took the id on.
+      if (signal?.aborted) throw signal.reason;
+      return page;
     } catch (error) {
-      if (!isAnswer(error)) this.#unanswered.push(name);
+      if (!signal?.aborted && !isAnswer(error)) this.#unanswered.push(name);
       throw error;
+    } finally {
+      signal?.removeEventListener('abort', aborted);
     }
   }
 

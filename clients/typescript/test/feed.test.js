@@ -36,7 +36,7 @@ async function reader(name, options) {
   return { feed, items, first };
 }
 
-const names = ['scroll', 'cut', 'half', 'direct', 'offline', 'abort', 'busy', 'slow', 'late'];
+const names = ['scroll', 'cut', 'half', 'direct', 'offline', 'abort', 'tick', 'busy', 'slow', 'late'];
 /** @param {string} name */
 const others = (name) => names.filter((other) => other !== name);
 
@@ -106,6 +106,53 @@ test('a page comes again after its call was aborted', async () => {
   await assert.rejects(feed.loadMore({ signal: leaves.signal }), { message: 'the reader leaves' }, 'and is not begun where it is aborted already');
   const all = [...first, ...await rest(feed)];
   assert.deepEqual(all.toSorted(), items.toSorted());
+});
+
+test('a page comes again where its call is aborted and made again in the same tick', async () => {
+  const { feed, items, first } = await reader('tick');
+  for (const again of /** @type {const} */ (['loadMore', 'refresh', 'loadMore'])) {
+    const leaves = new AbortController();
+    const sent = new Promise((resolve) => {
+      network.fail({
+        on: (call) => {
+          const is = call.headers['x-agent-id'] === 'reader_tick';
+          if (is) resolve(call);
+          return is;
+        },
+        answer: 'hold',
+      });
+    });
+    const left = assert.rejects(feed[again]({ signal: leaves.signal }), { message: 'the reader leaves' });
+    await sent;
+    leaves.abort(new Error('the reader leaves'));
+    first.push(...ids(await feed[again]()));
+    await left;
+    const [once, next] = network.calls.filter((call) => call.headers['x-agent-id'] === 'reader_tick').slice(-2)
+      .map((call) => JSON.parse(call.body).request_id);
+    assert.equal(next, once, 'the next equal call takes the id on');
+  }
+  const all = [...first, ...await rest(feed)];
+  assert.deepEqual(all.toSorted(), items.toSorted(), 'nothing is lost, nothing comes twice');
+});
+
+test('an answer that comes with the abort belongs to the next call', async () => {
+  const leaves = new AbortController();
+  /** @type {string[]} */
+  const sent = [];
+  const answer = async (/** @type {unknown} */ _, /** @type {RequestInit} */ { body }) => {
+    sent.push(JSON.parse(String(body)).request_id);
+    const text = JSON.stringify({ code: 0, msg: 'success', data: { items: [] } });
+    const response = new Response(text, { status: 200, headers: { 'Content-Type': 'application/json' } });
+    response.text = async () => {
+      leaves.abort(new Error('the reader leaves'));
+      return text;
+    };
+    return response;
+  };
+  const feed = new Feed(connect('http://127.0.0.1:1', 'late', { fetch: /** @type {typeof fetch} */ (answer) }));
+  await assert.rejects(feed.loadMore({ signal: leaves.signal }), { message: 'the reader leaves' });
+  await feed.loadMore();
+  assert.equal(sent[1], sent[0]);
 });
 
 test('a call is made again where the server is busy', async () => {
