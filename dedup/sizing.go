@@ -58,9 +58,9 @@ func (f FilterSize) FalsePositives(n float64) float64 {
 	return math.Pow(1-math.Exp(-k*n/float64(f.Bits)), k)
 }
 
-// MemoryFilter is the size of a day's filter in process, for the rate of
-// [Config.FilterRate].
-func (c Config) MemoryFilter() FilterSize { return SizeFilter(c.DailyCapacity, c.FilterRate()) }
+// MemoryFilter is the size of the first layer of a day's filter in process. It has half
+// the rate of [Config.FilterRate], because further layers may follow.
+func (c Config) MemoryFilter() FilterSize { return SizeFilter(c.DailyCapacity, c.FilterRate()/2) }
 
 // RedisFilter is the size of one of shards filters of a day in RedisBloom,
 // while it has a single layer. RedisBloom gives the first layer of a filter

@@ -72,12 +72,14 @@ func (s *Store) checkFilters(agent string, groups []string, today feed.Day, past
 		}
 		// A filter of a later day counts as today's: the clock was set back.
 		verdict := dedup.SeenDaysAgo(max(0, int(today-f.day)))
-		sc.hits = f.sift(sc.probes, append(sc.hits[:0], sc.ask...))
-		for _, i := range sc.hits {
-			verdicts[i] = verdict
-		}
-		if len(sc.hits) > 0 {
-			sc.ask = slices.DeleteFunc(sc.ask, func(i int32) bool { return verdicts[i] != dedup.Unseen })
+		for _, l := range f.all() {
+			sc.hits = l.sift(sc.probes, append(sc.hits[:0], sc.ask...))
+			for _, i := range sc.hits {
+				verdicts[i] = verdict
+			}
+			if len(sc.hits) > 0 {
+				sc.ask = slices.DeleteFunc(sc.ask, func(i int32) bool { return verdicts[i] != dedup.Unseen })
+			}
 		}
 	}
 }

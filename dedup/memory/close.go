@@ -84,7 +84,7 @@ func (s *Store) sayUnfolded(err error) {
 // store saves a day's filter, unless there is nothing in it: a day on which
 // nothing happened leaves no file.
 func (s *Store) store(f *filter) error {
-	if f.ones.Load() == 0 {
+	if f.empty() {
 		return nil
 	}
 	return f.save(s.filterPath(f.day))

@@ -1,106 +1,66 @@
 package memory
 
 import (
-	"math"
-	"math/bits"
+	"slices"
+	"sync"
 	"sync/atomic"
 
-	"github.com/bits-and-blooms/bloom/v3"
-	"github.com/cespare/xxhash/v2"
 	"github.com/freshet/freshet/feed"
 )
 
-// maxProbes bounds the bits set for a member. The best number for a rate p is
-// −log₂ p, so the bound only matters for rates below one in four billion.
-const maxProbes = 32
-
-// filter is the Bloom filter of one day. Sizing and stored form are those of
-// bits-and-blooms; its words are read and set atomically here, so that a check
-// never waits for a batch being recorded, and the probes are computed from one
-// 64-bit hash, so that a member is hashed once for all days, without an
-// allocation, whatever the days' sizes.
+// filter is the Bloom filter of one day. It grows by layers, as a scalable Bloom filter
+// does (P. S. Almeida et al. 2007): a layer that has its capacity of members is followed
+// by one of twice the capacity and half the false-positive rate. The first layer has
+// half the day's rate p, so that p/2 + p/4 + … stays at p, however many come.
 type filter struct {
-	day      feed.Day
-	capacity uint64  // impressions it was sized for
-	rate     float64 // false-positive probability at capacity
-	words    []uint64
-	m        uint64 // bits in use
-	k        uint64 // probes per member
-
-	count  atomic.Int64 // members that were not in it before
-	ones   atomic.Int64 // bits set
-	warned atomic.Bool  // passing the capacity has been logged
+	day    feed.Day
+	layers atomic.Pointer[[]*layer] // replaced, never changed, and never empty
+	grows  sync.Mutex               // held to replace layers
+	warned atomic.Bool              // passing the capacity has been logged
 }
 
-// newFilter sizes a filter for n members at false-positive probability p:
-//
-//	m = −n ln p / (ln 2)²  bits,  k = ⌈m/n · ln 2⌉  probes
+// newFilter makes a filter that begins with a layer for n members, and takes a member it
+// does not hold for one it does with probability p at most.
 func newFilter(day feed.Day, n uint64, p float64) *filter {
-	m, k := bloom.EstimateParameters(uint(n), p)
-	m, k = max(m, 64), min(max(k, 1), maxProbes)
-	return &filter{
-		day: day, capacity: n, rate: p,
-		words: make([]uint64, (uint64(m)+63)/64), m: uint64(m), k: uint64(k),
-	}
+	return layered(day, newLayer(n, p/2))
 }
 
-// probe is a member's hash, from which all its bits follow.
-type probe struct{ start, step uint64 }
-
-// hashMember hashes a member once. The second half is the finalizer of
-// splitmix64 over the first: two members share all their probes only if their
-// 64-bit hashes are equal.
-func hashMember(member []byte) probe {
-	h := xxhash.Sum64(member)
-	s := h + 0x9e3779b97f4a7c15
-	s = (s ^ s>>30) * 0xbf58476d1ce4e5b9
-	s = (s ^ s>>27) * 0x94d049bb133111eb
-	return probe{start: h, step: s ^ s>>31 | 1}
+func layered(day feed.Day, layers ...*layer) *filter {
+	f := &filter{day: day}
+	f.layers.Store(&layers)
+	return f
 }
 
-// locate maps a point of the 64-bit circle to one of m bits: ⌊x·m / 2⁶⁴⌋, a
-// multiplication where a remainder would be a division.
-func (f *filter) locate(x uint64) (word uint64, mask uint64) {
-	at, _ := bits.Mul64(x, f.m)
-	return at >> 6, 1 << (at & 63)
-}
-
-// sift returns, of the members whose indices are in alive, those the filter
-// may hold; alive is overwritten. It takes one probe of all members before the
-// next probe of any, and keeps survivors without a branch: the loads of a
-// round do not depend on each other, so their cache misses overlap. (Member by
-// member, every second probe is a mispredicted branch and a miss waited for.)
-func (f *filter) sift(probes []probe, alive []int32) []int32 {
-	for round := uint64(0); round < f.k && len(alive) > 0; round++ {
-		n := 0
-		for _, i := range alive {
-			p := probes[i]
-			at, _ := bits.Mul64(p.start+round*p.step, f.m)
-			alive[n] = i
-			n += int(atomic.LoadUint64(&f.words[at>>6]) >> (at & 63) & 1)
-		}
-		alive = alive[:n]
-	}
-	return alive
-}
+func (f *filter) all() []*layer { return *f.layers.Load() }
 
 // add adds the member and reports whether it was not there before.
 func (f *filter) add(p probe) bool {
-	fresh := int64(0)
-	x := p.start
-	for range f.k {
-		word, mask := f.locate(x)
-		if atomic.LoadUint64(&f.words[word])&mask == 0 && atomic.OrUint64(&f.words[word], mask)&mask == 0 {
-			fresh++
+	layers := f.all()
+	last := len(layers) - 1
+	for _, l := range layers[:last] {
+		if l.has(p) {
+			return false
 		}
-		x += p.step
 	}
-	if fresh == 0 {
-		return false
+	if layers[last].full() && !layers[last].has(p) {
+		return f.grow(layers[last]).add(p)
 	}
-	f.ones.Add(fresh)
-	f.count.Add(1)
-	return true
+	return layers[last].add(p)
+}
+
+// grow adds a layer behind the one that is full, unless another call has, and returns
+// the last one.
+func (f *filter) grow(full *layer) *layer {
+	f.grows.Lock()
+	defer f.grows.Unlock()
+	layers := f.all()
+	if last := layers[len(layers)-1]; last != full {
+		return last
+	}
+	next := newLayer(2*full.capacity, full.rate/2)
+	layers = append(slices.Clone(layers), next)
+	f.layers.Store(&layers)
+	return next
 }
 
 // addImpression adds <agent>:<group>, using buf for the member.
@@ -110,11 +70,35 @@ func (f *filter) addImpression(buf []byte, agent, group string) []byte {
 	return buf
 }
 
-// falsePositives estimates the filter's present false-positive probability:
-// the share of set bits to the power of the number of probes.
-func (f *filter) falsePositives() float64 {
-	return math.Pow(float64(f.ones.Load())/float64(f.m), float64(f.k))
+// count is the number of members.
+func (f *filter) count() (n int64) {
+	for _, l := range f.all() {
+		n += l.count.Load()
+	}
+	return n
 }
 
+// capacity is the number of members that the first layer is sized for.
+func (f *filter) capacity() uint64 { return f.all()[0].capacity }
+
 // fill is how full the filter is; 1 is its capacity.
-func (f *filter) fill() float64 { return float64(f.count.Load()) / float64(f.capacity) }
+func (f *filter) fill() float64 { return float64(f.count()) / float64(f.capacity()) }
+
+// falsePositives estimates the filter's present false-positive probability.
+func (f *filter) falsePositives() float64 {
+	passes := 1.0
+	for _, l := range f.all() {
+		passes *= 1 - l.falsePositives()
+	}
+	return 1 - passes
+}
+
+// bytes is the memory of the bits.
+func (f *filter) bytes() (n int) {
+	for _, l := range f.all() {
+		n += 8 * len(l.words)
+	}
+	return n
+}
+
+func (f *filter) empty() bool { return f.all()[0].ones.Load() == 0 }

@@ -17,18 +17,25 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// A filter file is a header and then the filter in the binary form of
-// bits-and-blooms. All numbers are little endian:
+// A filter file is a header, and then each layer of the filter: its own header, and its
+// bits in the binary form of bits-and-blooms. Numbers are little endian, but for that
+// form's:
 //
 //	magic    8 bytes, "FRSHBLM" and the version, which implies the hash
 //	day      int32, days since 1 January 1970
 //	crc      uint32, CRC-32C of everything after it
+//
 //	capacity uint64
 //	rate     float64
 //	count    uint64
+//	size     uint64, bytes of the bits that follow
+//
+// Version 1 had one layer, without its size.
 const (
-	filterMagic  = "FRSHBLM\x01"
-	filterHeader = 8 + 4 + 4 + 8 + 8 + 8
+	filterMagic   = "FRSHBLM\x02"
+	filterMagicV1 = "FRSHBLM\x01"
+	filterHeader  = 8 + 4 + 4
+	layerHeader   = 8 + 8 + 8 + 8
 )
 
 // ErrCorrupt is wrapped by the error about a stored filter that cannot be
@@ -40,14 +47,13 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // save writes the filter to path so that a crash leaves the old file or the
 // new one. Nothing may be added meanwhile.
 func (f *filter) save(path string) error {
-	head := f.header()
 	sum := crc32.New(castagnoli)
-	_, _ = sum.Write(head[16:])
-	body := bloom.FromWithM(f.words, uint(f.m), uint(f.k))
-	if _, err := body.WriteTo(sum); err != nil {
+	if err := f.write(sum); err != nil {
 		return fmt.Errorf("store filter: %w", err)
 	}
-	binary.LittleEndian.PutUint32(head[12:], sum.Sum32())
+	head := append(make([]byte, 0, filterHeader), filterMagic...)
+	head = binary.LittleEndian.AppendUint32(head, uint32(f.day))
+	head = binary.LittleEndian.AppendUint32(head, sum.Sum32())
 
 	temp := path + ".tmp"
 	file, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -55,7 +61,7 @@ func (f *filter) save(path string) error {
 		return fmt.Errorf("store filter: %w", err)
 	}
 	if _, err = file.Write(head); err == nil {
-		_, err = body.WriteTo(file)
+		err = f.write(file)
 	}
 	if err == nil {
 		err = file.Sync()
@@ -70,13 +76,21 @@ func (f *filter) save(path string) error {
 	return journal.SyncDir(filepath.Dir(path))
 }
 
-func (f *filter) header() []byte {
-	head := append(make([]byte, 0, filterHeader), filterMagic...)
-	head = binary.LittleEndian.AppendUint32(head, uint32(f.day))
-	head = binary.LittleEndian.AppendUint32(head, 0)
-	head = binary.LittleEndian.AppendUint64(head, f.capacity)
-	head = binary.LittleEndian.AppendUint64(head, math.Float64bits(f.rate))
-	return binary.LittleEndian.AppendUint64(head, uint64(f.count.Load()))
+// write writes the layers.
+func (f *filter) write(w io.Writer) error {
+	for _, l := range f.all() {
+		head := binary.LittleEndian.AppendUint64(make([]byte, 0, layerHeader), l.capacity)
+		head = binary.LittleEndian.AppendUint64(head, math.Float64bits(l.rate))
+		head = binary.LittleEndian.AppendUint64(head, uint64(l.count.Load()))
+		head = binary.LittleEndian.AppendUint64(head, uint64(bodyHeader+8*len(l.words)))
+		if _, err := w.Write(head); err != nil {
+			return err
+		}
+		if _, err := bloom.FromWithM(l.words, uint(l.m), uint(l.k)).WriteTo(w); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // loadFilter reads the filter of a day. A missing file is [os.ErrNotExist]; a
@@ -97,27 +111,61 @@ func loadFilter(path string, day feed.Day) (*filter, error) {
 	return f, nil
 }
 
-// decodeFilter reads a stored filter. The lengths inside the body are used
-// only after the checksum has vouched for them.
+// decodeFilter reads a stored filter. The lengths inside are used only after the
+// checksum has vouched for them.
 func decodeFilter(data []byte) (*filter, error) {
 	if len(data) < filterHeader {
 		return nil, errors.New("it is too short to be a filter")
 	}
-	if magic := string(data[:8]); magic != filterMagic {
+	magic := string(data[:8])
+	if magic != filterMagic && magic != filterMagicV1 {
 		if magic[:7] == filterMagic[:7] {
 			return nil, fmt.Errorf("its format is %d, this version of Freshet knows %d", magic[7], filterMagic[7])
 		}
 		return nil, errors.New("it is not a filter file")
 	}
-	if crc32.Checksum(data[16:], castagnoli) != binary.LittleEndian.Uint32(data[12:]) {
+	if crc32.Checksum(data[filterHeader:], castagnoli) != binary.LittleEndian.Uint32(data[12:]) {
 		return nil, errors.New("its checksum is wrong")
 	}
-	f := &filter{
-		day:      feed.Day(int32(binary.LittleEndian.Uint32(data[8:]))),
-		capacity: binary.LittleEndian.Uint64(data[16:]),
-		rate:     math.Float64frombits(binary.LittleEndian.Uint64(data[24:])),
+	layers, err := decodeLayers(data[filterHeader:], magic == filterMagicV1)
+	if err != nil {
+		return nil, err
 	}
-	body := data[filterHeader:]
+	return layered(feed.Day(int32(binary.LittleEndian.Uint32(data[8:]))), layers...), nil
+}
+
+// decodeLayers reads the layers, of which there is one at least.
+func decodeLayers(data []byte, v1 bool) (layers []*layer, err error) {
+	for len(layers) == 0 || len(data) > 0 {
+		head := layerHeader
+		if v1 {
+			head -= 8
+		}
+		if len(data) < head {
+			return nil, io.ErrUnexpectedEOF
+		}
+		size := uint64(len(data) - head)
+		if !v1 {
+			if size = binary.LittleEndian.Uint64(data[24:]); size > uint64(len(data)-head) {
+				return nil, io.ErrUnexpectedEOF
+			}
+		}
+		l, err := decodeLayer(data, data[head:head+int(size)])
+		if err != nil {
+			return nil, err
+		}
+		layers, data = append(layers, l), data[head+int(size):]
+	}
+	return layers, nil
+}
+
+// decodeLayer reads a layer from its header and its bits.
+func decodeLayer(head, body []byte) (*layer, error) {
+	l := &layer{
+		capacity: binary.LittleEndian.Uint64(head),
+		rate:     math.Float64frombits(binary.LittleEndian.Uint64(head[8:])),
+	}
+	l.count.Store(int64(binary.LittleEndian.Uint64(head[16:])))
 	if err := checkBody(body); err != nil {
 		return nil, err
 	}
@@ -125,27 +173,29 @@ func decodeFilter(data []byte) (*filter, error) {
 	if _, err := stored.ReadFrom(bytes.NewReader(body)); err != nil {
 		return nil, err
 	}
-	f.m, f.k, f.words = uint64(stored.Cap()), uint64(stored.K()), stored.BitSet().Words()
-	f.count.Store(int64(binary.LittleEndian.Uint64(data[32:])))
+	l.m, l.k, l.words = uint64(stored.Cap()), uint64(stored.K()), stored.BitSet().Words()
 	ones := 0
-	for _, w := range f.words {
+	for _, w := range l.words {
 		ones += bits.OnesCount64(w)
 	}
-	f.ones.Store(int64(ones))
-	if f.capacity == 0 || !(f.rate > 0 && f.rate < 1) {
-		return nil, fmt.Errorf("its capacity %d or its rate %v is impossible", f.capacity, f.rate)
+	l.ones.Store(int64(ones))
+	if l.capacity == 0 || !(l.rate > 0 && l.rate < 1) {
+		return nil, fmt.Errorf("its capacity %d or its rate %v is impossible", l.capacity, l.rate)
 	}
-	return f, nil
+	return l, nil
 }
+
+// bodyHeader is what the library's form has before the words.
+const bodyHeader = 24
 
 // checkBody compares the sizes the library's form claims (bits, probes, bits
 // again; big endian) with the bytes that are there.
 func checkBody(body []byte) error {
-	if len(body) < 24 {
+	if len(body) < bodyHeader {
 		return io.ErrUnexpectedEOF
 	}
 	m, k, length := binary.BigEndian.Uint64(body), binary.BigEndian.Uint64(body[8:]), binary.BigEndian.Uint64(body[16:])
-	words := uint64(len(body)-24) / 8
+	words := uint64(len(body)-bodyHeader) / 8
 	if len(body)%8 != 0 || length != words*64 || m == 0 || m > length || k == 0 || k > maxProbes {
 		return fmt.Errorf("its sizes contradict each other: %d bits, %d probes, %d bits stored in %d bytes", m, k, length, len(body))
 	}

@@ -137,7 +137,7 @@ func TestBytesPerImpression(t *testing.T) {
 	t.Parallel()
 	cfg := deduptest.DefaultConfig()
 	f := newFilter(feed.DayOf(deduptest.Start), uint64(cfg.DailyCapacity), cfg.FilterRate())
-	bytes := float64(len(f.words)*8) / float64(cfg.DailyCapacity)
+	bytes := float64(f.bytes()) / float64(cfg.DailyCapacity)
 	t.Logf("%.2f bytes an impression", bytes)
 	require.LessOrEqual(t, bytes, 2.0)
 }

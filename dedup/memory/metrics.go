@@ -16,25 +16,23 @@ var recorded = promauto.NewCounter(prometheus.CounterOpts{
 })
 
 // observe publishes the state of the window and warns, once a day, when the
-// day has more impressions than its filter was sized for.
+// day has more impressions than its filter's first layer was sized for.
 func (s *Store) observe() {
 	today := feed.DayOf(time.UnixMilli(s.seen.Load()))
 	states := make([]dedup.FilterState, s.cfg.WindowDays)
-	passes := 1.0 // chance that an unseen item passes every filter
 	for _, f := range *s.window.Load() {
 		ago := max(0, int(today-f.day))
 		if ago >= len(states) {
 			continue
 		}
-		passes *= 1 - f.falsePositives()
 		if ago > 0 || f == s.current { // days of the future are checked, but are not today
-			states[ago] = dedup.FilterState{Fill: f.fill(), FalsePositives: f.falsePositives(), Bytes: float64(8 * len(f.words))}
+			states[ago] = dedup.FilterState{Fill: f.fill(), FalsePositives: f.falsePositives(), Bytes: float64(f.bytes())}
 		}
 	}
 	dedup.PublishFilters(states, s.cfg.FalsePositiveRate)
 	f := s.current
 	if f.fill() > 1 && f.warned.CompareAndSwap(false, true) {
-		s.log.Warn("There are more impressions today than the dedup filter was sized for, so unseen items are hidden more often than promised. Raise dedup.daily_capacity; it takes effect tomorrow.",
-			"day", f.day.String(), "capacity", f.capacity, "impressions", f.count.Load(), "false_positive_rate", 1-passes)
+		s.log.Warn("There are more impressions today than dedup.daily_capacity. The day's filter grows; checks take longer with each layer. Raise dedup.daily_capacity; it takes effect tomorrow.",
+			"day", f.day.String(), "capacity", f.capacity(), "impressions", f.count())
 	}
 }

@@ -2,14 +2,18 @@ package memory
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/bits-and-blooms/bloom/v3"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -303,17 +307,22 @@ func TestFilterFile(t *testing.T) {
 	t.Parallel()
 	day := feed.DayOf(deduptest.Start)
 	path := filepath.Join(t.TempDir(), "f")
-	f := newFilter(day, 1_000, 0.01)
+	f := newFilter(day, 100, 0.01)
 	var buf []byte
-	for i := range 1_000 {
+	for i := range 1_000 { // four layers
 		buf = f.addImpression(buf, "u_1", fmt.Sprint(i))
 	}
 	require.NoError(t, f.save(path))
 	back, err := loadFilter(path, day)
 	require.NoError(t, err)
-	assert.Equal(t, f.words, back.words)
-	assert.Equal(t, []any{f.day, f.capacity, f.rate, f.m, f.k, f.count.Load(), f.ones.Load()},
-		[]any{back.day, back.capacity, back.rate, back.m, back.k, back.count.Load(), back.ones.Load()})
+	assert.Equal(t, day, back.day)
+	require.Len(t, back.all(), 4)
+	for i, want := range f.all() {
+		got := back.all()[i]
+		assert.Equal(t, want.words, got.words)
+		assert.Equal(t, []any{want.capacity, want.rate, want.m, want.k, want.count.Load(), want.ones.Load()},
+			[]any{got.capacity, got.rate, got.m, got.k, got.count.Load(), got.ones.Load()})
+	}
 	_, err = loadFilter(path, day+1)
 	require.ErrorIs(t, err, ErrCorrupt)
 
@@ -331,20 +340,89 @@ func TestFilterFile(t *testing.T) {
 	}
 }
 
+// TestFilterFileOfTheFirstFormat reads a filter that has one layer of the day's whole
+// rate, and goes on with it.
+func TestFilterFileOfTheFirstFormat(t *testing.T) {
+	t.Parallel()
+	day := feed.DayOf(deduptest.Start)
+	l := newLayer(100, 0.01)
+	for i := range 100 {
+		l.add(hashMember(fmt.Appendf(nil, "u_1:%d", i)))
+	}
+	body := binary.LittleEndian.AppendUint64(nil, l.capacity)
+	body = binary.LittleEndian.AppendUint64(body, math.Float64bits(l.rate))
+	body = binary.LittleEndian.AppendUint64(body, uint64(l.count.Load()))
+	var bits bytes.Buffer
+	_, err := bloom.FromWithM(l.words, uint(l.m), uint(l.k)).WriteTo(&bits)
+	require.NoError(t, err)
+	body = append(body, bits.Bytes()...)
+	whole := binary.LittleEndian.AppendUint32([]byte(filterMagicV1), uint32(day))
+	whole = binary.LittleEndian.AppendUint32(whole, crc32.Checksum(body, castagnoli))
+	whole = append(whole, body...)
+
+	f, err := decodeFilter(whole)
+	require.NoError(t, err)
+	assert.Equal(t, day, f.day)
+	assert.InDelta(t, 100, f.count(), 3, "but for false positives")
+	for i := range 1_000 {
+		f.addImpression(nil, "u_1", fmt.Sprint(i))
+	}
+	assert.Len(t, f.all(), 4)
+	for i := range 1_000 {
+		assert.False(t, f.add(hashMember(fmt.Appendf(nil, "u_1:%d", i))), i)
+	}
+	for at := range whole {
+		_, err = decodeFilter(whole[:at])
+		require.Error(t, err, "cut at %d", at)
+	}
+}
+
+// TestAFilterGrowsWhileItIsAdded adds members from many goroutines: none is lost, and a
+// layer is made once.
+func TestAFilterGrowsWhileItIsAdded(t *testing.T) {
+	t.Parallel()
+	f := newFilter(1, 100, 0.01)
+	const each = 2_000
+	var adding sync.WaitGroup
+	for g := range 4 {
+		adding.Go(func() {
+			for i := range each {
+				f.add(hashMember(fmt.Appendf(nil, "u_%d:%d", g, i)))
+			}
+		})
+	}
+	adding.Wait()
+	for g := range 4 {
+		for i := range each {
+			require.False(t, f.add(hashMember(fmt.Appendf(nil, "u_%d:%d", g, i))))
+		}
+	}
+	assert.Len(t, f.all(), 7, "100 · (2⁶ − 1) < 8,000 < 100 · (2⁷ − 1)")
+	assert.Less(t, f.falsePositives(), 0.01)
+	assert.InEpsilon(t, 80, f.fill(), 0.02)
+}
+
 func FuzzDecodeFilter(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "f")
 	filter := newFilter(1, 10, 0.01)
+	for i := range 15 {
+		filter.addImpression(nil, "u_1", fmt.Sprint(i))
+	}
 	require.NoError(f, filter.save(path))
 	whole, err := os.ReadFile(path)
 	require.NoError(f, err)
 	f.Add(whole)
-	f.Add(whole[:filterHeader])
+	f.Add(whole[:filterHeader+layerHeader])
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if got, err := decodeFilter(data); err == nil {
-			got.sift([]probe{hashMember([]byte("x"))}, []int32{0})
+			for _, l := range got.all() {
+				l.sift([]probe{hashMember([]byte("x"))}, []int32{0})
+			}
 		}
 		if len(data) > filterHeader { // without the checksum's help
-			_ = checkBody(data[filterHeader:])
+			for _, v1 := range []bool{true, false} {
+				_, _ = decodeLayers(data[filterHeader:], v1)
+			}
 		}
 	})
 }

@@ -207,11 +207,11 @@ func TestOtherSizesInTheConfiguration(t *testing.T) {
 	b.close(s)
 	b.cfg.DailyCapacity, b.cfg.FalsePositiveRate = 50_000, 0.001
 	s = b.open()
-	assert.Equal(t, uint64(1_000), s.current.capacity, "today keeps its size")
+	assert.Equal(t, uint64(1_000), s.current.capacity(), "today keeps its size")
 	b.record(s, "b")
 	b.now = b.now.AddDate(0, 0, 1)
 	b.record(s, "c")
-	assert.Equal(t, uint64(50_000), s.current.capacity, "tomorrow has the new one")
+	assert.Equal(t, uint64(50_000), s.current.capacity(), "tomorrow has the new one")
 	assert.Equal(t, []dedup.Verdict{dayOld, dayOld, today, unseen}, b.verdicts(s, "a", "b", "c", "d"))
 	b.close(s)
 	s = b.open()

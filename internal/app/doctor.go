@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/catalog/elastic"
-	"github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/dedup/redisbloom"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/internal/sqlitefile"
 )
 
 // Level says how bad a finding is.
@@ -113,13 +113,15 @@ func (d *doctor) lookAtSQLite(ctx context.Context, dir string) {
 		d.say(OK, "catalog", "", "%s does not exist yet; serve creates it", path)
 		return
 	}
-	db, err := sqlite.Open(ctx, path)
-	if err != nil {
+	older, err := sqlitefile.Look(ctx, path)
+	switch {
+	case err != nil:
 		d.say(Broken, "catalog", "restore the file from a backup, or move it away to start anew", "%v", err)
-		return
+	case older:
+		d.say(OK, "catalog", "", "%s has the schema of an older version; serve brings it up to date, and the older version cannot open it afterwards", path)
+	default:
+		d.say(OK, "catalog", "", "%s can be read", path)
 	}
-	defer func() { _ = db.Close() }()
-	d.say(OK, "catalog", "", "%s can be read", path)
 }
 
 func (d *doctor) lookAtRedis(ctx context.Context) {

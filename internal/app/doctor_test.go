@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/sqlitefile"
 )
 
 func levels(findings []Finding, what string) []Level {
@@ -37,6 +38,24 @@ func TestDoctorEmbedded(t *testing.T) {
 
 	cfg.DataDir = filepath.Join(catalogFile(cfg.DataDir), "below a file")
 	assert.Equal(t, []Level{Broken}, levels(Doctor(t.Context(), cfg, true), "data_dir"))
+}
+
+// TestDoctorMigratesNothing looks at the file of an older version while that serves.
+func TestDoctorMigratesNothing(t *testing.T) {
+	t.Parallel()
+	cfg := embedded(t)
+	open(t, cfg)
+	db, err := sqlitefile.Connect(catalogFile(cfg.DataDir), "rw")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	_, err = db.ExecContext(t.Context(), "PRAGMA user_version = 0")
+	require.NoError(t, err)
+	for _, fix := range []bool{false, true} {
+		assert.Contains(t, about(t, Doctor(t.Context(), cfg, fix), "catalog").Detail, "the schema of an older version")
+		var version int
+		require.NoError(t, db.QueryRowContext(t.Context(), "PRAGMA user_version").Scan(&version))
+		assert.Zero(t, version)
+	}
 }
 
 func TestDoctorServices(t *testing.T) {

@@ -80,25 +80,33 @@ func (f *File) open(ctx context.Context, path string) error {
 // when they open. With mode rwc it makes the file's directory where there is none,
 // and the first connection the file.
 func Connect(path, mode string, pragmas ...string) (*sql.DB, error) {
-	abs, err := filepath.Abs(path)
+	if mode == "rwc" {
+		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+			return nil, fmt.Errorf("cannot make its directory: %w", err)
+		}
+	}
+	address, err := fileURL(path, url.Values{
+		"mode":    {mode},
+		"_txlock": {"immediate"},
+		"_pragma": append([]string{"busy_timeout(" + busyTimeout + ")"}, pragmas...),
+	})
 	if err != nil {
 		return nil, err
 	}
-	if mode == "rwc" {
-		if err := os.MkdirAll(filepath.Dir(abs), 0o750); err != nil {
-			return nil, fmt.Errorf("cannot make its directory: %w", err)
-		}
+	return sql.Open("sqlite", address)
+}
+
+// fileURL is the address of the file at path for SQLite's driver.
+func fileURL(path string, q url.Values) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
 	}
 	slashed := filepath.ToSlash(abs)
 	if !strings.HasPrefix(slashed, "/") {
 		slashed = "/" + slashed // a Windows drive
 	}
-	q := url.Values{
-		"mode":    {mode},
-		"_txlock": {"immediate"},
-		"_pragma": append([]string{"busy_timeout(" + busyTimeout + ")"}, pragmas...),
-	}
-	return sql.Open("sqlite", (&url.URL{Scheme: "file", Path: slashed, RawQuery: q.Encode()}).String())
+	return (&url.URL{Scheme: "file", Path: slashed, RawQuery: q.Encode()}).String(), nil
 }
 
 // InTx runs do in a transaction, which is committed unless do fails.

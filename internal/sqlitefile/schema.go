@@ -57,9 +57,9 @@ func migrate(ctx context.Context, tx *sql.Tx) error {
 }
 
 // check returns the schema version of a file that is ours to change.
-func check(ctx context.Context, tx *sql.Tx) (version int, err error) {
+func check(ctx context.Context, db rows) (version int, err error) {
 	var id, tables int
-	if err := tx.QueryRowContext(ctx, `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
+	if err := db.QueryRowContext(ctx, `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
 		FROM pragma_application_id, pragma_user_version`).Scan(&id, &version, &tables); err != nil {
 		return 0, err
 	}

@@ -1,0 +1,84 @@
+package sqlitefile_test
+
+import (
+	"database/sql"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/sqlitefile"
+)
+
+// contents are the files of a directory, by name.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	all := map[string]string{}
+	for _, e := range entries {
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		require.NoError(t, err)
+		if filepath.Ext(e.Name()) == ".db-shm" {
+			text = nil // readers mark in it what they read
+		}
+		all[e.Name()] = string(text)
+	}
+	return all
+}
+
+func exec(t *testing.T, db *sql.DB, statement string) {
+	t.Helper()
+	_, err := db.ExecContext(t.Context(), statement)
+	require.NoError(t, err)
+}
+
+// TestLookChangesNothing looks at a file of this version and of an older one, while a
+// server has it open and afterwards.
+func TestLookChangesNothing(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "catalog.db")
+	file, err := sqlitefile.Open(t.Context(), path)
+	require.NoError(t, err)
+
+	look := func(older bool) {
+		t.Helper()
+		before := contents(t, dir)
+		is, err := sqlitefile.Look(t.Context(), path)
+		require.NoError(t, err)
+		assert.Equal(t, older, is)
+		assert.Equal(t, before, contents(t, dir))
+	}
+	look(false)
+	exec(t, file.Writer, "PRAGMA user_version = 0") // before every migration
+	look(true)
+	exec(t, file.Writer, "INSERT INTO items (id, doc) VALUES ('a', '{}')")
+	look(true)
+	require.NoError(t, file.Close())
+	look(true)
+}
+
+func TestLookTellsWhatIsWrong(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "catalog.db")
+	_, err := sqlitefile.Look(t.Context(), path)
+	assert.ErrorContains(t, err, "cannot be opened")
+	assert.NoFileExists(t, path)
+
+	require.NoError(t, os.WriteFile(path, []byte("this is not a database, whatever its name is"), 0o600))
+	_, err = sqlitefile.Look(t.Context(), path)
+	assert.ErrorContains(t, err, "not a database")
+	require.NoError(t, os.Remove(path))
+
+	file, err := sqlitefile.Open(t.Context(), path)
+	require.NoError(t, err)
+	exec(t, file.Writer, "PRAGMA user_version = 1000")
+	_, err = sqlitefile.Look(t.Context(), path)
+	assert.ErrorIs(t, err, sqlitefile.ErrNewerSchema)
+	exec(t, file.Writer, "PRAGMA application_id = 7")
+	_, err = sqlitefile.Look(t.Context(), path)
+	assert.ErrorIs(t, err, sqlitefile.ErrNotOurs)
+	require.NoError(t, file.Close())
+}
