@@ -28,7 +28,7 @@ func (e *Error) Error() string {
 }
 
 // Unwrap makes a refusal that will pass an [ErrUnavailable]. An index is blocked
-// while it is upgraded, or until its disk has room again.
+// until its disk has room again.
 func (e *Error) Unwrap() error {
 	if Passing(e.Status) || e.Type == "cluster_block_exception" {
 		return ErrUnavailable
