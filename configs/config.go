@@ -212,13 +212,6 @@ type Dedup struct {
 	PendingGrace      time.Duration `koanf:"pending_grace" help:"how long an id stays exactly filtered after its filter write was confirmed"`
 	WhenExhausted     string        `koanf:"when_exhausted" help:"when nothing unseen is left: stop (short and empty pages) or oldest (what was shown longest ago comes again, marked)" oneof:"stop,oldest"`
 	OnFailure         string        `koanf:"on_failure" help:"when Redis is down: open (answer degraded) or closed (answer 503)" oneof:"open,closed"`
-	Mirror            Mirror        `koanf:"mirror"`
-}
-
-// Mirror keeps copies of the past days' filters in this process.
-type Mirror struct {
-	Enabled  bool `koanf:"enabled" help:"copy the past days' filters from Redis once and ask them in this process (redisbloom)"`
-	MaxBytes int  `koanf:"max_bytes" help:"most memory of the copies, in bytes; what does not fit is asked of Redis"`
 }
 
 // Sessions keep the rest of each agent's last refresh.
@@ -317,7 +310,7 @@ func Default() Config {
 		},
 		Dedup: Dedup{
 			Backend: DedupMemory, WindowDays: 7, FalsePositiveRate: 0.01, DailyCapacity: 1_000_000, Shards: 1,
-			PendingGrace: 10 * time.Second, WhenExhausted: ExhaustedStop, OnFailure: FailOpen, Mirror: Mirror{MaxBytes: 512 << 20},
+			PendingGrace: 10 * time.Second, WhenExhausted: ExhaustedStop, OnFailure: FailOpen,
 		},
 		Sessions:      Sessions{Backend: SessionsMemory, TTL: 30 * time.Minute},
 		Impressions:   Impressions{On: OnServed, PendingTTL: 30 * time.Minute},

@@ -211,7 +211,16 @@ func TestBadLayers(t *testing.T) {
 				"impressions.batch is gone, delete it", "impressions.linger is gone, delete it", "impressions.workers is gone, delete it",
 			},
 		},
+		"a removed section": {
+			file:    "dedup: {mirror: {enabled: false, max_bytes: 1}}",
+			environ: []string{"FRESHET_DEDUP_MIRROR_ENABLED=true"},
+			want: []string{
+				"dedup.mirror.enabled is gone, delete it: Redis is asked about every day", "dedup.mirror.max_bytes is gone, delete it",
+				"FRESHET_DEDUP_MIRROR_ENABLED is gone, delete it",
+			},
+		},
 		"unknown section":          {file: "sever: {addr: x}", want: []string{"sever.addr is not a key; the nearest is server.addr"}},
+		"removed section, empty":   {file: "dedup: {mirror: }", want: []string{"dedup.mirror is gone, delete it"}},
 		"unknown with empty value": {file: "nonsense:", want: []string{"nonsense is not a key"}},
 		"key without its section":  {file: "addr: 127.0.0.1:1", want: []string{"addr is not a key; the nearest is server.addr"}},
 		"a section with a value":   {file: "server: 5", want: []string{"server is a section: it holds keys such as server.addr"}},

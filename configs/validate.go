@@ -206,7 +206,6 @@ func (d Dedup) check(p *Problems, requestTimeout time.Duration) {
 	}
 	within(p, "dedup.daily_capacity", d.DailyCapacity, 1, 100_000_000_000)
 	within(p, "dedup.shards", d.Shards, 1, 4096)
-	within(p, "dedup.mirror.max_bytes", d.Mirror.MaxBytes, 1<<20, 1<<40)
 	if d.PendingGrace <= requestTimeout {
 		p.add("dedup.pending_grace", "must be longer than server.request_timeout (%s), not %s: else an item could be shown twice "+
 			"by a refresh that checked the filters just before the item got into one", feed.DurationText(requestTimeout), feed.DurationText(d.PendingGrace))

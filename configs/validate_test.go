@@ -85,7 +85,6 @@ func TestValidateRefuses(t *testing.T) {
 		"grace equal to timeout":            {change: func(c *C) { c.Dedup.PendingGrace = 5 * time.Second }, key: "dedup.pending_grace", says: "server.request_timeout (5s), not 5s"},
 		"timeout beyond the grace":          {change: func(c *C) { c.Server.RequestTimeout = time.Minute }, key: "dedup.pending_grace", says: "(1m), not 10s"},
 		"endless grace":                     {change: func(c *C) { c.Dedup.PendingGrace = 25 * time.Hour }, key: "dedup.pending_grace", says: "at most 24h"},
-		"no room for a mirror":              {change: func(c *C) { c.Dedup.Mirror.MaxBytes = 1000 }, key: "dedup.mirror.max_bytes", says: "1048576 to"},
 		"unknown when_exhausted":            {change: func(c *C) { c.Dedup.WhenExhausted = "newest" }, key: "dedup.when_exhausted", says: "stop or oldest"},
 		"unknown on_failure":                {change: func(c *C) { c.Dedup.OnFailure = "ajar" }, key: "dedup.on_failure", says: "open or closed"},
 		"unknown sessions":                  {change: func(c *C) { c.Sessions.Backend = "x" }, key: "sessions.backend", says: "memory or redislist"},

@@ -38,16 +38,19 @@ func thousands(n int) string {
 func TestSizingTable(t *testing.T) {
 	t.Parallel()
 	var table strings.Builder
-	table.WriteString("| readers a day | items each | `dedup.daily_capacity` | in process | in Redis | least `dedup.shards` | one filter |\n|---|---|---|---|---|---|---|\n")
+	table.WriteString("| readers a day | items each | `dedup.daily_capacity` | filters of the window | least `dedup.shards` | one filter |\n|---|---|---|---|---|---|\n")
 	for _, c := range []struct{ readers, items int }{
 		{1_000, 100}, {10_000, 100}, {100_000, 100}, {100_000, 500}, {1_000_000, 100}, {1_000_000, 200}, {10_000_000, 200}, {100_000_000, 200},
 	} {
 		cfg := deduptest.DefaultConfig()
 		cfg.DailyCapacity = c.readers * c.items
 		days := uint64(cfg.WindowDays)
-		shards := cfg.LeastShards()
-		fmt.Fprintf(&table, "| %s | %d | %s | %s | %s | %d | %s |\n", thousands(c.readers), c.items, thousands(cfg.DailyCapacity),
-			size(days*cfg.MemoryFilter().Bytes()), size(days*uint64(shards)*cfg.RedisFilter(shards).Bytes()), shards, size(cfg.RedisFilter(shards).Bytes()))
+		shards := 1 // the least of which one filter is small enough
+		for cfg.RedisFilter(shards).Bytes() > 128<<20 {
+			shards++
+		}
+		fmt.Fprintf(&table, "| %s | %d | %s | %s | %d | %s |\n", thousands(c.readers), c.items, thousands(cfg.DailyCapacity),
+			size(days*uint64(shards)*cfg.RedisFilter(shards).Bytes()), shards, size(cfg.RedisFilter(shards).Bytes()))
 	}
 	doc, err := os.ReadFile("../docs/sizing.md")
 	require.NoError(t, err)
@@ -56,20 +59,6 @@ func TestSizingTable(t *testing.T) {
 	cfg := deduptest.DefaultConfig()
 	each := func(f dedup.FilterSize) float64 { return float64(f.Bytes()) / float64(cfg.DailyCapacity) }
 	assert.Contains(t, string(doc), fmt.Sprintf("p = %.5f", cfg.FilterRate()))
-	assert.Contains(t, string(doc), fmt.Sprintf("an impression, %.2f bytes", each(cfg.MemoryFilter())))
-	assert.Contains(t, string(doc), fmt.Sprintf("(ln 2)², %.2f bytes", each(cfg.RedisFilter(1))))
-}
-
-func TestLeastShards(t *testing.T) {
-	t.Parallel()
-	cfg := deduptest.DefaultConfig()
-	assert.Equal(t, 1, cfg.LeastShards())
-	for _, capacity := range []int{1, 71_000_000, 72_000_000, 200_000_000, 5_000_000_000} {
-		cfg.DailyCapacity = capacity
-		n := cfg.LeastShards()
-		assert.LessOrEqual(t, cfg.RedisFilter(n).Bytes(), uint64(128<<20), "%d", capacity)
-		if n > 1 {
-			assert.Greater(t, cfg.RedisFilter(n-1).Bytes(), uint64(128<<20), "%d: fewer would do", capacity)
-		}
-	}
+	assert.Contains(t, string(doc), fmt.Sprintf("an impression, %.2f bytes", each(cfg.RedisFilter(1))))
+	assert.Equal(t, cfg.MemoryFilter(), cfg.RedisFilter(1), "in process and in Redis alike")
 }

@@ -20,7 +20,6 @@ targets='
 ./dedup/journal    FuzzDecodeFrame   a frame of the journal, and of the spool
 ./dedup/journal    FuzzScan          a whole journal file
 ./dedup/memory     FuzzDecodeFilter  a stored filter
-./dedup/redisbloom/mirror FuzzHeader  the header of a dumped filter
 ./media            FuzzMake          an image that is sent
 ./social           FuzzHashtags      the hashtags of a caption
 ./graph            FuzzDecode        an event of another system

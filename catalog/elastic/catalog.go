@@ -44,7 +44,6 @@ type Catalog struct {
 
 var (
 	_ catalog.Catalog  = (*Catalog)(nil)
-	_ catalog.Scanner  = (*Catalog)(nil)
 	_ catalog.Hydrator = (*Catalog)(nil)
 )
 

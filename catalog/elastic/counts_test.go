@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -54,6 +55,49 @@ func someCounts() []feed.Counts {
 		all = append(all, c, c.Add(noon+hours*3600*11+1))
 	}
 	return all
+}
+
+// numbered makes items whose titles have their number and version.
+func numbered(from, to, version int) []feed.Item {
+	items := make([]feed.Item, 0, to-from)
+	for i := from; i < to; i++ {
+		items = append(items, feed.Item{
+			ID: fmt.Sprintf("i%d", i), Title: fmt.Sprintf("C++ number %d of version %d", i, version), UpdateTime: 1_700_000_000, Likes: int64(version),
+			Business: map[string]json.RawMessage{"price": json.RawMessage(`1.50`)},
+		})
+	}
+	return items
+}
+
+func putAll(t *testing.T, c *elastic.Catalog, items []feed.Item) {
+	t.Helper()
+	errs, err := c.Put(t.Context(), items)
+	require.NoError(t, err)
+	require.Nil(t, errs)
+}
+
+// found counts the items whose tokens have the phrase.
+func found(t *testing.T, client esindex.Client, index, field, phrase string) int {
+	t.Helper()
+	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPost, "/"+index+"/_refresh", "", nil, nil))
+	var answer struct{ Count int }
+	body := fmt.Appendf(nil, `{"query":{"match_phrase":{%q:%q}}}`, field, phrase)
+	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPost, "/"+index+"/_count", "", body,
+		func(b []byte) error { return json.Unmarshal(b, &answer) }))
+	return answer.Count
+}
+
+// broken is a client that fails at one request.
+type broken struct {
+	esindex.Client
+	at string
+}
+
+func (b broken) Perform(req *http.Request) (*http.Response, error) {
+	if strings.Contains(req.URL.Path, b.at) {
+		return nil, errors.New("ended")
+	}
+	return b.Client.Perform(req)
 }
 
 // TestSetCounts changes counts and nothing else of a document.

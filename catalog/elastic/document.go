@@ -16,8 +16,8 @@ import (
 
 // A document of ours ends with what no reader is given: the traits, the tokens of
 // title and summary, the popularity, and the sums of live popularity where it has some. What stands before is the item's own JSON, byte for
-// byte. Tokens have no characters that JSON escapes. Documents of older versions
-// have the popularity alone.
+// byte. Tokens have no characters that JSON escapes. Where the index has no token
+// fields there are none.
 const (
 	titleMarker   = `,"` + esindex.DefaultTitleTokens + `":"`
 	summaryMarker = `,"` + esindex.DefaultSummaryTokens + `":"`

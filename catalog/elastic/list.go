@@ -60,6 +60,16 @@ func (c *Catalog) List(ctx context.Context, s catalog.Selection) (catalog.Page, 
 	return page, nil
 }
 
+// sortedHits is the answer to a sorted search.
+type sortedHits struct {
+	Hits struct {
+		Hits []struct {
+			esindex.Document
+			Sort json.RawMessage `json:"sort"` // where the next search goes on
+		} `json:"hits"`
+	} `json:"hits"`
+}
+
 // selected are the filters of a selection.
 func selected(schema *esindex.Schema, s *catalog.Selection) []map[string]any {
 	within := map[string]json.RawMessage{}

@@ -110,28 +110,10 @@ func (c *Catalog) delete(ctx context.Context, index, id, params string) error {
 	if err != nil {
 		return err
 	}
-	switch r := answer[0]; {
-	case r.Error != nil && r.Error.Type == "index_not_found_exception":
-		return c.without(ctx, index)
-	case r.Error == nil && r.Status == http.StatusNotFound:
+	if answer[0].Status == http.StatusNotFound { // no such document, or no index
 		return catalog.ErrNotFound
-	default:
-		return r.err(feed.ErrBadID)
 	}
-}
-
-// without is what a deletion answers that found no index: there is nothing, or, where
-// there is one by now, [Upgrade] has put it into the place of the one that the
-// deletion was on its way to, and it has to be sent again.
-func (c *Catalog) without(ctx context.Context, index string) error {
-	err := esindex.Do(ctx, c.client, http.MethodGet, "/"+index+"/_alias", "", nil, func([]byte) error { return nil })
-	switch {
-	case esindex.IsType(err, "index_not_found_exception"):
-		return catalog.ErrNotFound
-	case err != nil:
-		return c.contractError(err)
-	}
-	return fmt.Errorf("%w: the index %s was changed meanwhile", catalog.ErrUnavailable, index)
+	return answer[0].err(feed.ErrBadID)
 }
 
 // bulk is a request being built, and which item each of its lines is of.

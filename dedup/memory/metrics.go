@@ -32,7 +32,7 @@ func (s *Store) observe() {
 	dedup.PublishFilters(states, s.cfg.FalsePositiveRate)
 	f := s.current
 	if f.fill() > 1 && f.warned.CompareAndSwap(false, true) {
-		s.log.Warn("There are more impressions today than dedup.daily_capacity. The day's filter grows; checks take longer with each layer. Raise dedup.daily_capacity; it takes effect tomorrow.",
+		s.log.Warn("There are more impressions today than dedup.daily_capacity: the day's filter grows, and checks take longer. Raise it; that takes effect tomorrow.",
 			"day", f.day.String(), "capacity", f.capacity(), "impressions", f.count())
 	}
 }

@@ -59,14 +59,12 @@ type question struct {
 	days    []feed.Day // of the window, today first, and maybe tomorrow after them
 	now     time.Time
 	shards  []int // the count each day is asked with
-	past    Found // what the copies of past days say
 }
 
 // Check implements [dedup.Checker] with one pipeline: the pending script, a
 // BF.MEXISTS per day and, where a day's shard count is not known yet, a GET of
-// it. Days that the mirror has are not asked about. Only a count that differs
-// from the configured one, or a server that has lost the script, costs a second
-// round trip.
+// it. Only a count that differs from the configured one, or a server that has
+// lost the script, costs a second round trip.
 //
 // The script goes first: what leaves the pending set after it was read had
 // been confirmed a grace period before, so the page script sees by
@@ -106,11 +104,7 @@ func (s *Store) Recorded(ctx context.Context, agent string, groups []string, now
 }
 
 func (s *Store) question(agent string, groups []string, now time.Time) *question {
-	q := &question{agent: agent, groups: groups, members: members(agent, groups), days: s.daysAsked(now), now: now}
-	if s.past != nil {
-		q.past = s.past.Find(agent, q.days, q.members)
-	}
-	return q
+	return &question{agent: agent, groups: groups, members: members(agent, groups), days: s.daysAsked(now), now: now}
 }
 
 // daysAsked is the window and, shortly before midnight, tomorrow: a server whose
@@ -161,9 +155,6 @@ func (s *Store) ask(ctx context.Context, q *question, whole bool) (dedup.Checked
 	metas := s.guessShards(ctx, pipe, q)
 	hits := make([]*redis.BoolSliceCmd, len(q.days))
 	for i, day := range q.days {
-		if q.past.complete(i) {
-			continue
-		}
 		hits[i] = exists(ctx, &free, s.filter(q.agent, day, q.shards[i]), q.members)
 		_ = pipe.Process(ctx, hits[i])
 	}
@@ -226,9 +217,6 @@ func (s *Store) guessShards(ctx context.Context, pipe redis.Pipeliner, q *questi
 	q.shards = make([]int, len(q.days))
 	var metas []*redis.StringCmd
 	for i, day := range q.days {
-		if q.shards[i] = q.past.shards(i); q.shards[i] > 0 {
-			continue
-		}
 		shards, known := s.shards.get(day, q.now)
 		if !known {
 			if metas == nil {

@@ -33,8 +33,6 @@ type Config struct {
 	// Replicas must have an impression before it is confirmed, and a claim
 	// before it is made; the zero value waits for none.
 	Replicas rediskeys.Replicas
-	// Past is asked about days that are over; nil: Redis is asked about every day.
-	Past PastDays
 }
 
 // Store implements [dedup.Store] on Redis. It is safe for concurrent use.
@@ -49,7 +47,6 @@ type Store struct {
 	fill    filterStates
 	present present
 	args    sync.Pool // *[]any, the arguments of a check
-	past    PastDays  // nil: Redis alone is asked
 }
 
 var _ dedup.Store = (*Store)(nil)
@@ -63,7 +60,6 @@ func New(client redis.UniversalClient, cfg dedup.Config, tuning Config) (*Store,
 	s := &Store{
 		client: client, keys: rediskeys.For(client, tuning.KeyPrefix), cfg: cfg, rate: cfg.FilterRate(),
 		copies: tuning.Replicas, log: cmp.Or(tuning.Logger, slog.New(slog.DiscardHandler)),
-		past: tuning.Past,
 	}
 	s.args.New = func() any { return new([]any) }
 	return s, nil

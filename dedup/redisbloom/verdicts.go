@@ -48,13 +48,10 @@ func pendingVerdicts(look *redis.Cmd, out *dedup.Checked) error {
 // they come: tomorrow's is asked last.
 func filterVerdicts(verdicts []dedup.Verdict, hits []*redis.BoolSliceCmd, q *question) error {
 	for i, cmd := range hits {
-		if cmd != nil {
-			if err := markHits(verdicts, q.verdict(i), cmd); err != nil {
-				return err
-			}
+		if err := markHits(verdicts, q.verdict(i), cmd); err != nil {
+			return err
 		}
 	}
-	q.past.mark(verdicts, q)
 	return nil
 }
 

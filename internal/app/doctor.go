@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/freshet/freshet/catalog/elastic"
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/dedup/redisbloom"
 	"github.com/freshet/freshet/feed"
@@ -214,7 +213,7 @@ func (d *doctor) lookAtIndex(ctx context.Context, client esindex.Client) {
 		}
 	}
 	report, err := inspectIndex(ctx, client, d.cfg)
-	if err == nil && d.fix && d.cfg.Elasticsearch.ManageIndex {
+	if err == nil && report.Err() == nil && d.fix && d.cfg.Elasticsearch.ManageIndex {
 		report, err = d.extendIndex(ctx, client, report)
 	}
 	if err != nil {
@@ -225,20 +224,15 @@ func (d *doctor) lookAtIndex(ctx context.Context, client esindex.Client) {
 		d.say(Broken, what, fix, "%v", err)
 		return
 	}
-	if report.Older && !d.fix {
-		d.say(Warning, what, olderFix, olderIndex)
-	} else if report.Older {
-		if report = d.upgradeIndex(ctx, client, report); report.Older {
-			return
-		}
-	}
 	for _, p := range report.Problems {
 		level := Warning
 		if p.Fatal {
 			level = Broken
 		}
 		fix := "correct elasticsearch.fields or the index's mapping"
-		if esindex.Extends(p.Field) && d.cfg.Elasticsearch.ManageIndex {
+		if p.Field == noTokens {
+			fix = "create the index anew, as the message says"
+		} else if esindex.Extends(p.Field) && d.cfg.Elasticsearch.ManageIndex {
 			fix = "run freshet doctor --fix"
 		}
 		d.say(level, what, fix, "%s", p)
@@ -246,22 +240,6 @@ func (d *doctor) lookAtIndex(ctx context.Context, client esindex.Client) {
 	if report.Err() == nil {
 		d.say(OK, what, "", "its mapping fits; time is kept as %s", report.Schema.Time)
 	}
-}
-
-// upgradeIndex brings an index of an older version over and answers its report.
-func (d *doctor) upgradeIndex(ctx context.Context, client esindex.Client, report esindex.Report) esindex.Report {
-	index := d.cfg.Elasticsearch.Index
-	def := esindex.Definition{Fields: indexFields(d.cfg)}
-	done, err := elastic.Upgrade(ctx, client, index, report.Indices[0], def, report.Schema)
-	if err == nil {
-		d.say(OK, "index "+index, "", "brought over: %d items are in %s, which the name stands for now", done.Items, done.Index)
-		report, err = inspectIndex(ctx, client, d.cfg)
-	}
-	if err != nil {
-		d.say(Broken, "index "+index, "see the message, and run it again; the user needs the manage privilege on "+index+"*", "%v", err)
-		report.Older = true
-	}
-	return report
 }
 
 // extendIndex adds to an index of an older version what its mapping lacks.

@@ -35,7 +35,6 @@ type elasticStartup struct {
 	cfg    configs.Config
 	log    *slog.Logger
 	found  *esindex.Schema     // nil: not read yet
-	older  bool                // the index lacks the token fields, which doctor adds
 	schema *esindex.LateSchema // of the backends, which can be used once it is known
 
 	mu  sync.Mutex
@@ -63,7 +62,7 @@ func (e *elasticStartup) inspect(ctx context.Context) error {
 		}
 	}
 	report, err := inspectIndex(ctx, e.client, e.cfg)
-	if err == nil && e.cfg.Elasticsearch.ManageIndex {
+	if err == nil && report.Err() == nil && e.cfg.Elasticsearch.ManageIndex {
 		report, err = e.extend(ctx, report)
 	}
 	if err != nil {
@@ -75,41 +74,28 @@ func (e *elasticStartup) inspect(ctx context.Context) error {
 	for _, p := range report.Problems {
 		e.log.WarnContext(ctx, "elasticsearch index", "index", index, "problem", p.String())
 	}
-	if report.Older {
-		e.log.WarnContext(ctx, "elasticsearch index", "index", index, "problem", olderIndex, "fix", olderFix)
-	}
-	e.found, e.older = &report.Schema, report.Older
+	e.found = &report.Schema
 	return nil
 }
 
-const (
-	olderIndex = "an older Freshet made it: it has no fields of tokens, and until it is brought over keywords are matched in its texts by Elasticsearch's " +
-		"analyzer, to which C++ is C; everything else works"
-	olderFix = "run freshet doctor --fix, while the servers run"
-)
-
-// inspectIndex reads the mapping. Where the index is Freshet's, tokens are written
-// even into one of an older version, so that none lack once it is brought over.
+// inspectIndex reads the mapping. An index that is Freshet's must have the token
+// fields: without them keywords would be matched by another analyzer, to which C++
+// is C, and items that are stored already would never get them.
 func inspectIndex(ctx context.Context, client esindex.Client, cfg configs.Config) (esindex.Report, error) {
 	fields := indexFields(cfg)
 	report, err := esindex.Inspect(ctx, client, cfg.Elasticsearch.Index, fields, timeUnit(cfg))
-	report.Older = report.Older && cfg.Elasticsearch.ManageIndex
-	if report.Older {
-		report.Schema = report.Schema.WritingTokens(fields.TitleTokens, fields.SummaryTokens)
+	wanted := fields.TitleTokens != esindex.None && fields.SummaryTokens != esindex.None
+	if err == nil && cfg.Elasticsearch.ManageIndex && wanted && !report.Schema.Tokens {
+		report.Problems = append(report.Problems, esindex.Problem{Field: noTokens, Name: fields.TitleTokens, Fatal: true, Message: makeAnew})
 	}
 	return report, err
 }
 
-// lookAgain finds out whether an index of an older version was brought over.
-func (e *elasticStartup) lookAgain(ctx context.Context) {
-	report, err := inspectIndex(ctx, e.client, e.cfg)
-	if err != nil || report.Err() != nil || report.Older {
-		return // a minute later
-	}
-	e.log.InfoContext(ctx, "the index was brought over: keywords are matched by Freshet's own tokens", "indices", report.Indices)
-	e.found, e.older = &report.Schema, false
-	e.schema.Set(report.Schema)
-}
+const (
+	noTokens = "title_tokens"
+	makeAnew = "the index lacks the fields of tokens that Freshet's own has; delete it or name another one in elasticsearch.index, start freshet, " +
+		"which makes it, and upload the items again; if the index is not Freshet's, set elasticsearch.manage_index: false"
+)
 
 // extend adds to the index what an older version did not map, and reads the
 // mapping again. A server that may not change mappings goes on without.
@@ -197,7 +183,7 @@ func (a *App) startElastic(ctx context.Context) {
 			pause := standbyEvery
 			if a.clients.startup.waiting() != nil {
 				pause = warmUpEvery
-			} else if len(a.stores.standby) == 0 && !a.clients.startup.older {
+			} else if len(a.stores.standby) == 0 {
 				return
 			}
 			select {
@@ -218,9 +204,6 @@ func (a *App) visitElastic(ctx context.Context) {
 			e.tried(ctx, err)
 		}
 		return
-	}
-	if e.older {
-		e.lookAgain(ctx)
 	}
 	if err := a.recallForAll(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, recall.ErrUnavailable) {
 		a.log.WarnContext(ctx, "the list that stands in while Elasticsearch is down cannot be renewed", "error", err)

@@ -23,7 +23,6 @@ import (
 	"github.com/freshet/freshet/dedup/journal"
 	memorydedup "github.com/freshet/freshet/dedup/memory"
 	"github.com/freshet/freshet/dedup/redisbloom"
-	"github.com/freshet/freshet/dedup/redisbloom/mirror"
 	"github.com/freshet/freshet/dedup/spool"
 	"github.com/freshet/freshet/handler"
 	"github.com/freshet/freshet/internal/esindex"
@@ -178,9 +177,6 @@ func (a *App) openDedup(ctx context.Context, c clients) (dedup.Store, error) {
 	cfg := dedupConfig(a.cfg)
 	if a.cfg.Dedup.Backend == configs.DedupRedisBloom {
 		tuning := redisbloom.Config{KeyPrefix: a.cfg.Redis.KeyPrefix, Logger: a.log, Replicas: replicas(a.cfg, c.breaker)}
-		if a.cfg.Dedup.Mirror.Enabled {
-			tuning.Past = a.startMirror(ctx, c, cfg)
-		}
 		store, err := redisbloom.New(c.redis, cfg, tuning)
 		if err != nil {
 			return nil, err
@@ -206,16 +202,6 @@ func (a *App) openDedup(ctx context.Context, c clients) (dedup.Store, error) {
 	a.closers = append(a.closers, store.Close)
 	a.checks["data_dir"] = func(ctx context.Context) handler.Dependency { return handler.Dependency{Err: store.Writable(ctx)} }
 	return store, nil
-}
-
-// startMirror keeps the past days' filters in this process until the system is
-// closed.
-func (a *App) startMirror(ctx context.Context, c clients, cfg dedup.Config) *mirror.Mirror {
-	past := mirror.New(c.redis, cfg, mirror.Config{
-		KeyPrefix: a.cfg.Redis.KeyPrefix, Bytes: int64(a.cfg.Dedup.Mirror.MaxBytes), Logger: a.log,
-	})
-	a.background(ctx, func(ctx context.Context) { past.Run(ctx, a.clock) })
-	return past
 }
 
 // openSpool opens the disk that impressions wait on while Redis is down.

@@ -42,9 +42,6 @@ type Report struct {
 	Indices  []string // behind the name, which may be an alias or a pattern
 	Schema   Schema   // usable unless Err says otherwise
 	Problems []Problem
-	// Older says that it is an index of ours, by its mapping, that an older Freshet
-	// made: it lacks the token fields.
-	Older bool
 }
 
 // Err joins the fatal problems; nil when the index can be used. It wraps
@@ -89,7 +86,6 @@ func Inspect(ctx context.Context, client Client, index string, names Fields, uni
 		in.run()
 		if i == 0 {
 			report.Schema, report.Problems = in.schema, in.problems
-			report.Older = len(found) == 1 && names.TitleTokens != None && in.older(names)
 			continue
 		}
 		if in.schema != report.Schema {
@@ -104,26 +100,9 @@ func Inspect(ctx context.Context, client Client, index string, names Fields, uni
 	return report, nil
 }
 
-// older reports whether the mapping is what an older version of [Definition] made
-// with these names: it has no other fields.
-func (in *inspection) older(names Fields) bool {
-	ours := map[string]bool{FirstTag: true, Story: true}
-	for _, r := range names.refs() {
-		head, _, _ := strings.Cut(*r.name, ".")
-		ours[head] = true
-	}
-	for name := range in.mapping.Properties {
-		if !ours[name] {
-			return false
-		}
-	}
-	return !in.schema.Tokens && in.mapping.Dynamic == "false"
-}
-
 type mapping struct {
 	property
-	Dynamic string `json:"dynamic"`
-	Source  struct {
+	Source struct {
 		Enabled  *bool    `json:"enabled"`
 		Includes []string `json:"includes"`
 		Excludes []string `json:"excludes"`
@@ -184,8 +163,9 @@ func (in *inspection) run() {
 	in.keyword("tags", names.Tags, &source.Tags, "interests and muted tags match nothing")
 	in.keyword("author_id", names.AuthorID, &source.AuthorID, "muted authors match nothing")
 	in.keyword("lang", names.Lang, &source.Lang, "every item passes every language")
-	if !in.schema.Tokens {
-		in.schema = in.schema.WritingTokens(None, None) // keywords are matched in the texts, by their own analyzer
+	if !in.schema.Tokens { // keywords are matched in the texts, by their own analyzer
+		names.TitleTokens, names.SummaryTokens = None, None
+		source.TitleTokens, source.SummaryTokens = None, None
 	}
 	in.number("popularity", names.Popularity, &source.Popularity)
 	in.traits()

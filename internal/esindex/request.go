@@ -28,7 +28,7 @@ func (e *Error) Error() string {
 }
 
 // Unwrap makes a refusal that will pass an [ErrUnavailable]. An index is blocked
-// while it is upgraded, or until its disk has room again.
+// until its disk has room again.
 func (e *Error) Unwrap() error {
 	if Passing(e.Status) || e.Type == "cluster_block_exception" {
 		return ErrUnavailable
@@ -55,7 +55,7 @@ func IsType(err error, name string) bool {
 
 var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// maxPooled is the largest body kept for reuse; a scan's are larger.
+// maxPooled is the largest body kept for reuse.
 const maxPooled = 1 << 20
 
 // Do sends one request and gives the answer's body to read, which must not

@@ -11,11 +11,9 @@ type Schema struct {
 	Fields Fields    // names in queries and sorts
 	Source Fields    // names in the document; differs from Fields where a sub-field or an alias is queried
 	Time   TimeField // the update time
-	// Tokens says that the token fields can be searched. In an index of ours that an
-	// older Freshet made they are written and not searched.
-	Tokens bool
-	Traits Traits // what a page is dealt by
-	Live   bool   // live popularity can be written and ranked by
+	Tokens bool      // the token fields can be written and searched
+	Traits Traits    // what a page is dealt by
+	Live   bool      // live popularity can be written and ranked by
 }
 
 // Traits names the doc values that pages are dealt by; "" where the index has none.
@@ -53,20 +51,12 @@ func (s Schema) MetaID() bool { return s.Fields.ID == MetaID }
 func (s Schema) Mapped() bool {
 	own := Fields{}.WithDefaults()
 	source := s.Source
-	// These come and go with the version.
+	// An index of ours may be without these.
 	source.TitleTokens, source.SummaryTokens, source.Site = own.TitleTokens, own.SummaryTokens, own.Site
 	if !s.Live {
 		source = source.withLive(own)
 	}
 	return source != own || s.Time != EpochSeconds
-}
-
-// WritingTokens is the schema with token fields of these names, whether they can be
-// searched or not.
-func (s Schema) WritingTokens(title, summary string) Schema {
-	s.Fields.TitleTokens, s.Fields.SummaryTokens = title, summary
-	s.Source.TitleTokens, s.Source.SummaryTokens = title, summary
-	return s
 }
 
 // LateSchema is a [Schema] that may become known later: a server also starts
