@@ -43,16 +43,18 @@ func (f *Fanout) removeCard(ctx context.Context, p *social.Post) error {
 	return f.d.Cards.Remove(ctx, []social.Known{{ID: p.ID, Version: p.Version}})
 }
 
-// removeNow is removeCard of a post that was deleted just now.
+// lastVersion is greater than the version of any card, and exact in a float64, in which
+// a cache may compare versions.
+const lastVersion = 1<<53 - 1
+
+// removeNow takes the card of a post that was deleted just now out of the cache. It does
+// not ask the store, which may have been lost right after the commit. The post is in
+// no outage's answers while the tombstone lives, even if it is created again.
 func (f *Fanout) removeNow(ctx context.Context, id string) error {
 	if f.d.Cards == nil {
 		return nil
 	}
-	p, err := f.post(ctx, id)
-	if err != nil || p.ID == "" {
-		return err
-	}
-	return f.removeCard(ctx, &p)
+	return f.d.Cards.Remove(ctx, []social.Known{{ID: id, Version: lastVersion}})
 }
 
 // hide hides the cards of an author who is erased.

@@ -16,8 +16,9 @@ const fewMembers = 20
 // Store is the social store, whose writes also run at once the jobs whose result
 // their caller expects in the next call: their own post is in their list, or gone
 // from it, the posts of whom they follow or block likewise, and of an agent who is
-// erased nothing is left. What was deleted is also removed from the kept cards, so that it is not shown
-// if the store is lost right after. Errors are the store's alone: a job that fails is
+// erased nothing is left. What was deleted, and what an erased agent has posted, is also
+// removed from the kept cards, without asking the store, so that it is not shown if the
+// store is lost right after. Errors are the store's alone: a job that fails is
 // left to the workers, and so are those of events, which have a time of their own.
 func (f *Fanout) Store() social.Store { return store{f.d.Store, f} }
 
@@ -138,10 +139,12 @@ func (s store) EraseAgent(ctx context.Context, agent string) error {
 	return err
 }
 
-// erased removes follows, likes and the rest at once, as far as that takes no
-// longer than a write may; of an agent with very many the workers do the rest.
+// erased hides the agent's cards, which needs nothing of the store, and then removes
+// follows, likes and the rest at once, as far as that takes no longer than a write may;
+// of an agent with very many the workers do the rest.
 func (s store) erased(ctx context.Context, agent string, err error) {
 	if err == nil {
+		s.f.beside(ctx, func(ctx context.Context) error { return s.f.hide(ctx, agent) })
 		s.f.atOnce(ctx, []string{agent}, func(ctx context.Context) error { return s.f.runRow(ctx, row{jobs.Erase, agent}) })
 	}
 }
