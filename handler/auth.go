@@ -19,11 +19,20 @@ type authenticator struct {
 	adminSum [sha256.Size]byte
 	hasAdmin bool
 	demo     bool
-	origins  *http.CrossOriginProtection
+	origins  *http.CrossOriginProtection // our own pages alone
+	pages    *http.CrossOriginProtection // and those of server.cors.origins
 }
 
 func newAuthenticator(cfg Config, log *slog.Logger) (*authenticator, error) {
-	a := &authenticator{demo: cfg.Auth.Demo, origins: http.NewCrossOriginProtection()}
+	a := &authenticator{demo: cfg.Auth.Demo, origins: http.NewCrossOriginProtection(), pages: http.NewCrossOriginProtection()}
+	for _, origin := range cfg.CORS.Origins {
+		if origin == "*" { // which lets pages read, and act in nobody's name
+			continue
+		}
+		if err := a.pages.AddTrustedOrigin(origin); err != nil {
+			return nil, fmt.Errorf("server.cors.origins: %w", err)
+		}
+	}
 	if cfg.Auth.AdminToken != "" {
 		a.hasAdmin, a.adminSum = true, sha256.Sum256([]byte(cfg.Auth.AdminToken))
 	}
@@ -37,7 +46,8 @@ func newAuthenticator(cfg Config, log *slog.Logger) (*authenticator, error) {
 }
 
 // agent returns the agent that calls. Errors are 40101 where the call has no valid
-// credentials, or wrap [feed.ErrBadID] where X-Agent-ID is not an agent id.
+// credentials, 40301 where a page of another site made it, or wrap [feed.ErrBadID]
+// where X-Agent-ID is not an agent id.
 func (a *authenticator) agent(r *http.Request) (string, error) {
 	if a.tokens != nil {
 		token, ok := bearer(r)
@@ -49,6 +59,11 @@ func (a *authenticator) agent(r *http.Request) (string, error) {
 	values := r.Header["X-Agent-Id"]
 	if len(values) == 0 || len(values) == 1 && values[0] == "" {
 		return "", fmt.Errorf("%w: the X-Agent-ID header is missing", errUnauthenticated)
+	}
+	// The gateway may know readers by a cookie, which browsers also send with the forms
+	// of other sites. A token is sent by nobody but the app.
+	if a.pages.Check(r) != nil {
+		return "", fmt.Errorf("%w: a page of another site may not act for a reader; list its origin in server.cors.origins, and have the gateway pass Host on as it came", errForbidden)
 	}
 	// With two headers one may be the caller's own: a gateway must replace the
 	// header, not add one.

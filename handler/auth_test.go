@@ -113,6 +113,70 @@ func TestDemoOpensAdminRoutesToThisMachineOnly(t *testing.T) {
 	}
 }
 
+// TestPagesOfOtherSites sends what a form or a script of another site can send, with the
+// agent that a gateway knows by a cookie.
+func TestPagesOfOtherSites(t *testing.T) {
+	t.Parallel()
+	const listed = "https://app.example.com"
+	routes := []struct{ method, path, kind, body string }{
+		{"POST", "/v1/feed", "text/plain", `{"action":"refresh"}`},
+		{"POST", "/v1/events", "text/plain", `{"events":[{"type":"hide","id":"doc_1"}]}`},
+		{"POST", "/v1/impressions", "text/plain", `{"ids":["doc_1"]}`},
+		{"PUT", "/v1/agents/u_1/profile", "application/json", `{"keywords":["rust"]}`},
+		{"DELETE", "/v1/agents/u_1/profile", "", ""},
+		{"DELETE", "/v1/agents/u_1", "", ""},
+		{"DELETE", "/v1/agents/u_1/learned", "", ""},
+	}
+	for _, tt := range []struct {
+		name    string
+		headers []string
+		refused bool
+	}{
+		{name: "a program"},
+		{name: "our page", headers: []string{"Sec-Fetch-Site: same-origin", "Origin: https://feed.example.com"}},
+		{name: "typed into the address bar", headers: []string{"Sec-Fetch-Site: none"}},
+		{name: "a listed app", headers: []string{"Sec-Fetch-Site: cross-site", "Origin: " + listed}},
+		{name: "a listed app, old browser", headers: []string{"Origin: " + listed}},
+		{name: "our page, old browser", headers: []string{"Origin: https://feed.example.com"}},
+		{name: "another site", headers: []string{"Sec-Fetch-Site: cross-site", "Origin: https://evil.example"}, refused: true},
+		{name: "another site, no origin", headers: []string{"Sec-Fetch-Site: cross-site"}, refused: true},
+		{name: "another subdomain", headers: []string{"Sec-Fetch-Site: same-site", "Origin: https://evil.example.com"}, refused: true},
+		{name: "another site, old browser", headers: []string{"Origin: https://evil.example"}, refused: true},
+		{name: "a sandboxed frame", headers: []string{"Sec-Fetch-Site: cross-site", "Origin: null"}, refused: true},
+		{name: "nearly the listed app", headers: []string{"Sec-Fetch-Site: cross-site", "Origin: https://app.example.com.evil.example"}, refused: true},
+		{name: "the listed app without TLS", headers: []string{"Sec-Fetch-Site: cross-site", "Origin: http://app.example.com"}, refused: true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, origins := range [][]string{{listed}, {"*"}} {
+				f := newFixture(t, func(c *Config, _ *Deps) { c.CORS.Origins = origins })
+				refused := tt.refused || origins[0] == "*" && strings.HasPrefix(tt.name, "a listed app")
+				for _, route := range routes {
+					r := httptest.NewRequest(route.method, route.path, strings.NewReader(route.body))
+					r.Host = "feed.example.com"
+					r.Header.Set("X-Agent-ID", "u_1")
+					r.Header.Set("Content-Type", route.kind)
+					for _, h := range tt.headers {
+						name, value, _ := strings.Cut(h, ": ")
+						r.Header.Set(name, value)
+					}
+					code := f.serve(t, r).Code
+					require.Equal(t, refused, code == 40301, "%s %s: %d, origins %v", route.method, route.path, code, origins)
+				}
+			}
+		})
+	}
+}
+
+// TestTokensOfOtherSites are sent by nobody but the app that has them.
+func TestTokensOfOtherSites(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	r := httptest.NewRequest("POST", "/v1/items", strings.NewReader(`{"id":"a","title":"A","update_time":1}`+"\n"))
+	r.Header.Set("Authorization", "Bearer "+adminToken)
+	r.Header.Set("Sec-Fetch-Site", "cross-site")
+	require.Zero(t, f.serve(t, r).Code)
+}
+
 func TestAProfileIsItsAgentsOwn(t *testing.T) {
 	t.Parallel()
 	const path = "/v1/agents/u_1/profile"

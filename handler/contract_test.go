@@ -280,6 +280,12 @@ func heavy(r *http.Request) *http.Request {
 	return r
 }
 
+// elsewhere is a call that a page of another site makes in a browser.
+func elsewhere(r *http.Request) *http.Request {
+	r.Header.Set("Sec-Fetch-Site", "cross-site")
+	return r
+}
+
 // anyway are refusals that are provoked in the same way on every route. Where a
 // route answers otherwise, that must be described.
 var anyway = []struct {
@@ -292,6 +298,7 @@ var anyway = []struct {
 	{code: 40001, body: "not JSON"},
 	{code: 40101, headers: []string{"X-Other: 1"}},
 	{code: 40301, headers: []string{"X-Agent-ID: somebody_else"}},
+	{code: 40301, change: elsewhere},
 	{code: 41301, change: heavy},
 	{code: 50001, change: broken},
 	{code: 50301, change: late},

@@ -110,18 +110,19 @@ func TestAnswersToOtherOrigins(t *testing.T) {
 		allowed, credentials string
 	}{
 		{"listed", exact, "POST", "/v1/feed", app, 200, app, "true"},
-		{"everyone", all, "POST", "/v1/feed", otherOrigin, 200, "*", ""},
+		{"everyone may read", all, "GET", "/v1/agents/u_1/profile", otherOrigin, 404, "*", ""},
+		{"and act in nobody's name", all, "POST", "/v1/feed", otherOrigin, 403, "*", ""},
 		{"a page must read refusals, too", exact, "POST", "/v1/explain", app, 403, app, "true"},
 		{"no such route", exact, "GET", "/v1/no/such", app, 404, app, "true"},
 		{"no such method", exact, "GET", "/v1/feed", app, 405, app, "true"},
 		{"the description", all, "GET", "/openapi.json", otherOrigin, 200, "*", ""},
 		{"the description's header", all, "HEAD", "/openapi.json", otherOrigin, 200, "*", ""},
-		{"not listed", exact, "POST", "/v1/feed", otherOrigin, 200, "", ""},
+		{"not listed", exact, "POST", "/v1/feed", otherOrigin, 403, "", ""},
 		{"no page", exact, "POST", "/v1/feed", "", 200, "", ""},
 		{"metrics", all, "GET", "/metrics", otherOrigin, 200, "", ""},
 		{"readiness", all, "GET", "/readyz", otherOrigin, 200, "", ""},
 		{"our pages", all, "GET", "/lab", otherOrigin, 200, "", ""},
-		{"nobody", CORS{}, "POST", "/v1/feed", app, 200, "", ""},
+		{"nobody", CORS{}, "POST", "/v1/feed", app, 403, "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
