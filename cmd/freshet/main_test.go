@@ -113,7 +113,7 @@ func TestConfigExampleIsTheShippedFile(t *testing.T) {
 func TestBenchSaysWhereItWent(t *testing.T) {
 	got := freshet(t, "", "bench", "--only", "refresh")
 	assert.Equal(t, exitError, got.code)
-	assert.Contains(t, got.errs, "go run ./cmd/freshet-bench")
+	assert.Contains(t, got.errs, "scripts/bench.sh")
 }
 
 func TestVersion(t *testing.T) {

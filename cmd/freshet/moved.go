@@ -11,7 +11,7 @@ func newBenchCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "bench", Hidden: true, DisableFlagParsing: true,
 		RunE: func(*cobra.Command, []string) error {
-			return errors.New("bench is a program of its own now, with the same flags: go run ./cmd/freshet-bench, in the sources")
+			return errors.New("bench is a program of its own now, with the same flags: scripts/bench.sh, in the sources")
 		},
 	}
 }
