@@ -5,7 +5,6 @@ go 1.26.8
 ignore ./clients/typescript/node_modules
 
 require (
-	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/axiomhq/hyperloglog v0.3.0
 	github.com/bits-and-blooms/bloom/v3 v3.7.1
 	github.com/cenkalti/backoff/v5 v5.0.3

@@ -1,25 +1,34 @@
 #!/usr/bin/env bash
-# Runs freshet-bench with the services that FRESHET_TEST_REDIS (a redis:// URL),
-# FRESHET_TEST_ELASTICSEARCH and FRESHET_TEST_POSTGRES name; without them their
-# part is skipped. What is given goes on to the command: scripts/bench.sh --short
+# Builds freshet-bench, which measures Freshet, and runs it: what is given goes on to
+# it, and files are found from where you are. --help says what it can do.
+# usage: scripts/bench.sh --short, scripts/bench.sh load --rate 200, …
+# It measures the services that FRESHET_TEST_REDIS (a redis:// URL),
+# FRESHET_TEST_ELASTICSEARCH and FRESHET_TEST_POSTGRES name, or the flags
+# --redis.addrs, --elasticsearch.addresses and --postgres.url; without them their part
+# is skipped.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-services=()
 if [ -n "${FRESHET_TEST_REDIS:-}" ]; then
   address=${FRESHET_TEST_REDIS#redis://}
   database=0
   case $address in */*) database=${address##*/} ;; esac
-  services+=(--redis.addrs "${address%%/*}" --redis.db "$database")
+  export FRESHET_REDIS_ADDRS=${address%%/*} FRESHET_REDIS_DB=$database
 fi
 if [ -n "${FRESHET_TEST_ELASTICSEARCH:-}" ]; then
-  services+=(--elasticsearch.addresses "$FRESHET_TEST_ELASTICSEARCH")
+  export FRESHET_ELASTICSEARCH_ADDRESSES=$FRESHET_TEST_ELASTICSEARCH
 fi
 if [ -n "${FRESHET_TEST_POSTGRES:-}" ]; then
-  services+=(--postgres.url "$FRESHET_TEST_POSTGRES")
+  export FRESHET_POSTGRES_URL=$FRESHET_TEST_POSTGRES
 fi
 
-binary=$(mktemp -d)
-trap 'rm -rf "$binary"' EXIT
-go build -o "$binary/" ./cmd/freshet ./cmd/freshet-bench
-"$binary/freshet-bench" --freshet "$binary/freshet" ${services[@]+"${services[@]}"} "$@"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+go build -C "$root" -o "$work/" ./cmd/freshet
+go build -C "$root/bench" -o "$work/" ./cmd/freshet-bench
+mkdir "$work/tmp"
+if [ "${1:-}" != load ]; then # which asks a server that runs already
+  set -- --freshet "$work/freshet" "$@"
+fi
+TMPDIR=$work/tmp "$work/freshet-bench" "$@"
+rmdir "$work/tmp" # a run leaves nothing behind

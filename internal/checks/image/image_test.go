@@ -121,6 +121,6 @@ func TestTheImageCanBeBuilt(t *testing.T) {
 // and use the cache less.
 func TestTheBuilderGetsNoMore(t *testing.T) {
 	for _, name := range sent(t) {
-		assert.NotRegexp(t, `^\.|(^|/)testdata/|_test\.go$|\.md$|^docs/|^scripts/|^internal/checks/`, name)
+		assert.NotRegexp(t, `^\.|(^|/)testdata/|_test\.go$|\.md$|^docs/|^scripts/|^bench/|^internal/checks/`, name)
 	}
 }

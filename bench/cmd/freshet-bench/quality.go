@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/freshet/freshet/bench/quality"
 	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/internal/bench/quality"
 )
 
 // qualityFlags are what the command line says of --quality.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/freshet/freshet/internal/load"
+	"github.com/freshet/freshet/bench/load"
 )
 
 func newLoadCommand() *cobra.Command {

@@ -2,7 +2,7 @@
 // beside its baseline; with --simulate days of traffic against the formulas;
 // with load how a running server holds.
 //
-//	go run ./cmd/freshet-bench --help
+//	scripts/bench.sh --help
 package main
 
 import (

@@ -9,21 +9,23 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/internal/bench"
+	"github.com/freshet/freshet/bench"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
-// built builds a command.
-func built(t *testing.T, command string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "command")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, command).CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	return path
+// asCommand is set in the environment of a process that is the command.
+const asCommand = "BENCH_TEST_AS_COMMAND"
+
+// TestMain makes the binary of the tests the command, which saves building it.
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		main()
+	}
+	os.Exit(m.Run())
 }
 
 // buffer may be read while it is written.
@@ -67,27 +69,30 @@ func TestBenchUsage(t *testing.T) {
 	assert.Contains(t, errs.String(), "--zipf must be above 1")
 }
 
-// TestBenchInAProcess measures the binary with the binary, and simulates.
-func TestBenchInAProcess(t *testing.T) {
-	path, server := built(t, "."), built(t, "../freshet")
+// TestReportAsJSON has the report in a file, beside the tables, and alone on standard
+// output.
+func TestReportAsJSON(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
 	file := filepath.Join(t.TempDir(), "report.json")
-	cmd := exec.CommandContext(t.Context(), path, "--short", "--only", "start", "--freshet", server, "--json", file)
-	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	assert.Contains(t, string(out), "until /readyz answers")
+	var out, errs strings.Builder
+	require.Zero(t, run(t.Context(), []string{"--simulate", "--short", "--json", file}, &out, &errs), "%s", &errs)
+	assert.Contains(t, out.String(), "simulation")
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	var report bench.Report
 	require.NoError(t, json.Unmarshal(text, &report))
-	require.Len(t, report.Results, 1)
+	require.Len(t, report.Simulations, 1)
 	assert.Empty(t, report.Impossible)
 
-	cmd = exec.CommandContext(t.Context(), path, "--simulate", "--short", "--json", "-")
-	text, err = cmd.Output()
+	out.Reset()
+	require.Zero(t, run(t.Context(), []string{"--only", "start", "--json", "-"}, &out, &errs), "%s", &errs)
+	require.NoError(t, json.Unmarshal([]byte(out.String()), &report), "nothing but JSON is written")
+	require.Len(t, report.Results, 1)
+	assert.Contains(t, report.Results[0].Skipped, "--freshet")
+	left, err := os.ReadDir(temp)
 	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(text, &report), "with --json - nothing but JSON is written")
-	require.Len(t, report.Simulations, 1)
+	assert.Empty(t, left)
 }
 
 // TestBenchQuality measures a community of two: u_1 reads the newest, u_2 the
@@ -145,14 +150,13 @@ func TestBenchQuality(t *testing.T) {
 // TestBenchInterrupted presses Ctrl-C: nothing stays, neither a file nor a
 // server.
 func TestBenchInterrupted(t *testing.T) {
-	path := built(t, ".")
 	temp := t.TempDir()
 	var said buffer
-	cmd := exec.CommandContext(t.Context(), path, "--only", "refresh", "--items", "3000", "--duration", "1h")
-	cmd.Env = append(os.Environ(), "TMPDIR="+temp)
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "--only", "refresh", "--items", "3000", "--duration", "1h")
+	cmd.Env = append(os.Environ(), asCommand+"=1", "TMPDIR="+temp)
 	cmd.Stdout, cmd.Stderr = &said, &said
 	require.NoError(t, cmd.Start())
-	require.Eventually(t, func() bool { return strings.Contains(said.String(), "putting in") }, time.Minute, time.Millisecond)
+	testenv.WaitFor(t, func() bool { return strings.Contains(said.String(), "putting in") }, "the command to measure")
 	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
 	err := cmd.Wait()
 	var exit *exec.ExitError

@@ -186,26 +186,33 @@ func (b *bench) measure(ctx context.Context) error {
 		if !slices.Contains(b.o.Only, p.name) {
 			continue
 		}
-		if why := p.needs(b); why != "" {
-			b.progress("skipped: %s, %s: %s", p.name, p.mode, why)
-			b.report.Results = append(b.report.Results, Result{Part: p.name, Mode: p.mode, Skipped: why})
-			continue
-		}
-		b.progress("%s, %s", p.name, p.mode)
-		b.meter = &meter{}
-		if p.mode == Services {
-			b.meter = &b.services
-		}
-		results, err := p.run(b, ctx)
-		for i := range results {
-			results[i].Part, results[i].Mode = p.name, p.mode
-		}
-		b.report.Results = append(b.report.Results, results...)
-		if err != nil {
+		if err := b.measurePart(ctx, p); err != nil {
 			return fmt.Errorf("%s, %s: %w", p.name, p.mode, err)
 		}
 	}
 	return nil
+}
+
+func (b *bench) measurePart(ctx context.Context, p part) error {
+	if why := p.needs(b); why != "" {
+		b.progress("skipped: %s, %s: %s", p.name, p.mode, why)
+		b.report.Results = append(b.report.Results, Result{Part: p.name, Mode: p.mode, Skipped: why})
+		return nil
+	}
+	b.progress("%s, %s", p.name, p.mode)
+	b.meter = &meter{}
+	if p.mode == Services {
+		b.meter = &b.services
+	}
+	results, err := p.run(b, ctx)
+	for i := range results {
+		results[i].Part, results[i].Mode = p.name, p.mode
+		for _, wrong := range results[i].unsound(b.rounds()) {
+			b.impossible("%s, %s: %s", p.name, p.mode, wrong)
+		}
+	}
+	b.report.Results = append(b.report.Results, results...)
+	return err
 }
 
 func (b *bench) progress(format string, args ...any) {

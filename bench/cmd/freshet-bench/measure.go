@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/freshet/freshet/bench"
 	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/internal/bench"
 )
 
 // errImpossible ends the command with exit code 1 after the report is printed.

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/app"
+	"github.com/freshet/freshet/internal/testenv"
+)
+
+const adminToken = "a-token-for-tests"
+
+// TestLoad drives a server for some seconds in both modes: no error, no repeat, and
+// all that was delivered is accounted for. The long run is by hand; see
+// docs/reliability.md.
+func TestLoad(t *testing.T) {
+	for mode, configure := range map[string]func(*testing.T, *configs.Config){
+		"embedded": func(*testing.T, *configs.Config) {}, "services": inServices,
+	} {
+		t.Run(mode, func(t *testing.T) {
+			cfg := configs.Default()
+			cfg.DataDir, cfg.Auth.AdminToken = t.TempDir(), adminToken
+			// A share of it is what a call to Redis may take, on a machine that is busy.
+			cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 20*time.Second, 30*time.Second
+			configure(t, &cfg)
+			a, address, stop := serve(t, cfg)
+			fill(t, a, 3000)
+			var out, errs strings.Builder
+			code := run(t.Context(), []string{
+				"load", "--server", address, "--token", adminToken, "--rate", "100", "--for", "3s", "--agents", "100", "--ingest", "250ms",
+			}, &out, &errs)
+			require.Zero(t, code, "%s%s", &out, &errs)
+			t.Logf("%s", &out)
+			assert.NotContains(t, out.String(), "ingest:", "no item was refused")
+			assert.Regexp(t, `\ngoroutines +[1-9]`, out.String(), "the server's metrics are read")
+			require.NoError(t, stop())
+			totals := a.Totals()
+			assert.Positive(t, totals.Delivered)
+			assert.Equal(t, totals.Delivered, totals.Recorded+totals.Deferred)
+		})
+	}
+}
+
+// inServices keeps everything in the real services, under names of this test's own.
+func inServices(t *testing.T, cfg *configs.Config) {
+	cfg.Catalog.Backend, cfg.Recall.Backend = configs.CatalogElastic, configs.RecallElastic
+	cfg.Dedup.Backend, cfg.Sessions.Backend, cfg.Social.Backend = configs.DedupRedisBloom, configs.SessionsRedisList, configs.SocialOff
+	at, err := url.Parse(testenv.RedisURL(t))
+	require.NoError(t, err)
+	cfg.Redis.Addrs = []string{at.Host}
+	_, cfg.Redis.KeyPrefix = testenv.Redis(t)
+	address, index := testenv.Elastic(t)
+	cfg.Elasticsearch.Addresses, cfg.Elasticsearch.Index = []string{address}, index
+}
+
+// serve serves Freshet as the serve command does. stop ends it.
+func serve(t *testing.T, cfg configs.Config) (a *app.App, address string, stop func() error) {
+	t.Helper()
+	require.NoError(t, cfg.Validate())
+	a, err := app.Open(t.Context(), cfg, app.WithLogger(testenv.Logger(t)))
+	require.NoError(t, err)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ctx, end := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- a.Serve(ctx, l) }()
+	stop = sync.OnceValue(func() error { end(); return <-ended })
+	t.Cleanup(func() { _ = stop() })
+	return a, "http://" + l.Addr().String(), stop
+}
+
+// fill stores n items that are all in the past, and waits until recall has them.
+func fill(t *testing.T, a *app.App, n int) {
+	t.Helper()
+	now := time.Now().Unix()
+	items := make([]feed.Item, n)
+	for i := range items {
+		items[i] = feed.Item{ID: fmt.Sprintf("doc_%d", i), Title: fmt.Sprintf("Item number %d", i), UpdateTime: now - int64(i) - 10}
+	}
+	errs, err := a.Catalog.Put(t.Context(), items)
+	require.NoError(t, err)
+	for _, err := range errs {
+		require.NoError(t, err)
+	}
+	testenv.WaitFor(t, func() bool {
+		answer, err := a.Engine.Feed(t.Context(), engine.Request{Agent: "u_probe", Action: engine.ActionRefresh, Silent: true, Limit: 10})
+		return err == nil && len(answer.Docs) > 0
+	}, "the items in recall")
+}
