@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -324,6 +325,35 @@ func TestSync(t *testing.T) {
 	require.NoError(t, j.Append(sample[0]))
 	require.NoError(t, j.Close())
 	assert.Equal(t, 2, disk.syncs, "closing syncs")
+}
+
+// TestSyncsEverySecond syncs what was appended since, and tries again what failed.
+func TestSyncsEverySecond(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		j, err := Open(filepath.Join(t.TempDir(), "j"), nil, WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		require.NoError(t, err)
+		disk := &brokenFile{File: j.file.(*os.File)}
+		j.file = disk
+		after := func(d time.Duration) int {
+			time.Sleep(d)
+			synctest.Wait()
+			return disk.syncs
+		}
+		require.NoError(t, j.Append(sample[0]))
+		assert.Zero(t, after(time.Second-1))
+		assert.Equal(t, 1, after(1))
+		assert.Equal(t, 1, after(time.Hour), "there is nothing to sync")
+		disk.failSync = true
+		require.NoError(t, j.Append(sample[0]))
+		assert.Equal(t, 1, after(2*time.Second))
+		assert.Equal(t, 2, strings.Count(log.String(), "could not be synced"))
+		disk.failSync = false
+		assert.Equal(t, 2, after(time.Second))
+		require.NoError(t, j.Close())
+		assert.Equal(t, 2, disk.syncs)
+	})
 }
 
 func TestConcurrentAppends(t *testing.T) {
