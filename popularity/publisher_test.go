@@ -47,6 +47,18 @@ func (s *shelf) SetCounts(_ context.Context, counts map[string]feed.Counts) (unk
 	return unknown, again, s.down
 }
 
+func (s *shelf) set(down error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.down = down
+}
+
+func (s *shelf) of(id string) feed.Counts {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.items[id]
+}
+
 // TestPublisher brings counts into an index: those of items it has, and again what it
 // could not take.
 func TestPublisher(t *testing.T) {
@@ -95,9 +107,7 @@ func TestPublisherRuns(t *testing.T) {
 		require.NoError(t, queue.Count(t.Context(), []popularity.Act{{Agent: popularity.Agent(agent), Item: "a", At: noon.Unix()}}))
 	}
 	testenv.WaitFor(t, func() bool {
-		index.mu.Lock()
-		defer index.mu.Unlock()
-		return index.items["a"] == feed.Counts{}.Add(noon.Unix()).Add(noon.Unix())
+		return index.of("a") == feed.Counts{}.Add(noon.Unix()).Add(noon.Unix())
 	}, "both are in the index")
 	stop()
 	servers.Wait()
@@ -143,18 +153,20 @@ func TestPublisherTriesEveryFiveSeconds(t *testing.T) {
 		after := func(d time.Duration) int {
 			time.Sleep(d)
 			synctest.Wait()
+			queue.mu.Lock()
+			defer queue.mu.Unlock()
 			return len(queue.asked)
 		}
 		assert.Zero(t, after(5*time.Second-1))
 		assert.Equal(t, 1, after(1))
 		assert.Equal(t, 2, after(5*time.Second))
 		assert.Equal(t, 1, strings.Count(log.String(), "cannot be written"), "it is told once")
-		assert.Zero(t, index.items["a"])
-		index.down = nil
+		assert.Zero(t, index.of("a"))
+		index.set(nil)
 		assert.Equal(t, 2, after(5*time.Second-1))
-		assert.Zero(t, index.items["a"])
+		assert.Zero(t, index.of("a"))
 		assert.Equal(t, 3, after(1))
-		assert.Equal(t, feed.Counts{}.Add(noon.Unix()), index.items["a"])
+		assert.Equal(t, feed.Counts{}.Add(noon.Unix()), index.of("a"))
 		assert.Equal(t, 1, strings.Count(log.String(), "is written to the index again"))
 		assert.Zero(t, queue.waiting)
 		assert.Equal(t, 4, after(5*time.Second))
