@@ -279,7 +279,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 		defer close(ended)
 		s.mirror.Run(ctx, func() time.Time { return noon })
 	}()
-	require.Eventually(t, func() bool { c, _ := s.mirror.find("u_1", feed.DayOf(noon)-6); return c != nil }, 30*time.Second, 5*time.Millisecond)
+	testenv.WaitFor(t, func() bool { c, _ := s.mirror.find("u_1", feed.DayOf(noon)-6); return c != nil }, "the oldest day's filter is here")
 	cancel()
 	<-ended
 }
