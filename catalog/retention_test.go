@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -30,90 +31,100 @@ func (b between) List(ctx context.Context, s catalog.Selection) (catalog.Page, e
 
 func TestRetention(t *testing.T) {
 	t.Parallel()
-	now := time.Unix(1_772_791_200, 0)
-	items, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, items.Close()) })
-	put := func(id string, age time.Duration) {
-		_, err := items.Put(t.Context(), []feed.Item{{ID: id, Title: "T", UpdateTime: now.Add(-age).Unix()}})
+	synctest.Test(t, func(t *testing.T) {
+		now := time.Unix(1_772_791_200, 0)
+		items, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
 		require.NoError(t, err)
-	}
-	left := func() (ids []string) {
-		require.NoError(t, items.Scan(t.Context(), func(it feed.Item) error { ids = append(ids, it.ID); return nil }))
-		return ids
-	}
-	for i := range 25 {
-		put(fmt.Sprintf("old-%d", i), time.Duration(i+25)*time.Hour)
-	}
-	put("edge", 24*time.Hour)
-	put("young", time.Hour)
-	put("future", -time.Hour)
-	put("post:1", 1000*time.Hour)
-
-	pages := 0
-	list := between{items, func(page catalog.Page) {
-		if pages++; pages != 2 {
-			return
+		t.Cleanup(func() { require.NoError(t, items.Close()) })
+		put := func(id string, age time.Duration) {
+			_, err := items.Put(t.Context(), []feed.Item{{ID: id, Title: "T", UpdateTime: now.Add(-age).Unix()}})
+			require.NoError(t, err)
 		}
-		put(page.Items[0].ID, time.Minute) // a newer version
-		require.NoError(t, items.Remove(t.Context(), page.Items[1].ID))
-	}}
-	cfg := catalog.RetentionConfig{Keep: 24 * time.Hour, Step: 10, Pause: time.Nanosecond, Now: func(context.Context) (time.Time, error) { return now, nil }}
-	removed, err := catalog.NewRetention(list, items, cfg).Sweep(t.Context())
-	require.NoError(t, err)
-	assert.Equal(t, 23, removed)
-	assert.Equal(t, 3, pages)
-	assert.ElementsMatch(t, []string{"old-10", "edge", "young", "future", "post:1"}, left())
+		left := func() (ids []string) {
+			require.NoError(t, items.Scan(t.Context(), func(it feed.Item) error { ids = append(ids, it.ID); return nil }))
+			return ids
+		}
+		for i := range 25 {
+			put(fmt.Sprintf("old-%d", i), time.Duration(i+25)*time.Hour)
+		}
+		put("edge", 24*time.Hour)
+		put("young", time.Hour)
+		put("future", -time.Hour)
+		put("post:1", 1000*time.Hour)
 
-	removed, err = catalog.NewRetention(items, items, cfg).Sweep(t.Context())
-	require.NoError(t, err)
-	assert.Zero(t, removed)
-	now = now.Add(time.Second)
-	removed, err = catalog.NewRetention(items, items, cfg).Sweep(t.Context())
-	require.NoError(t, err)
-	assert.Equal(t, 1, removed, "the edge")
+		pages := 0
+		list := between{items, func(page catalog.Page) {
+			if pages++; pages != 2 {
+				return
+			}
+			put(page.Items[0].ID, time.Minute) // a newer version
+			require.NoError(t, items.Remove(t.Context(), page.Items[1].ID))
+		}}
+		cfg := catalog.RetentionConfig{Keep: 24 * time.Hour, Step: 10, Now: func(context.Context) (time.Time, error) { return now, nil }}
+		begin := time.Now()
+		removed, err := catalog.NewRetention(list, items, cfg).Sweep(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, 23, removed)
+		assert.Equal(t, 3, pages)
+		assert.Equal(t, 200*time.Millisecond, time.Since(begin), "a pause between two pages")
+		assert.ElementsMatch(t, []string{"old-10", "edge", "young", "future", "post:1"}, left())
+
+		removed, err = catalog.NewRetention(items, items, cfg).Sweep(t.Context())
+		require.NoError(t, err)
+		assert.Zero(t, removed)
+		now = now.Add(time.Second)
+		removed, err = catalog.NewRetention(items, items, cfg).Sweep(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, 1, removed, "the edge")
+	})
 }
 
 // TestRetentionGoesOnPastDamage: one document that cannot be read keeps no older item.
 func TestRetentionGoesOnPastDamage(t *testing.T) {
 	t.Parallel()
-	items, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, items.Close()) })
-	for i, id := range []string{"oldest", "older", "damaged", "old"} {
-		_, err := items.Put(t.Context(), []feed.Item{{ID: id, Title: "T", UpdateTime: int64(i + 1)}})
+	synctest.Test(t, func(t *testing.T) {
+		items, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
 		require.NoError(t, err)
-	}
-	_, err = items.File().Writer.ExecContext(t.Context(), `UPDATE items SET doc = CAST('{"id"' AS BLOB) WHERE id = 'damaged'`)
-	require.NoError(t, err)
-	cfg := catalog.RetentionConfig{Keep: time.Hour, Step: 1, Pause: time.Nanosecond}
-	removed, err := catalog.NewRetention(items, items, cfg).Sweep(t.Context())
-	require.ErrorContains(t, err, "1 could not be removed, the first of them damaged: ")
-	assert.Equal(t, 3, removed)
+		t.Cleanup(func() { require.NoError(t, items.Close()) })
+		for i, id := range []string{"oldest", "older", "damaged", "old"} {
+			_, err := items.Put(t.Context(), []feed.Item{{ID: id, Title: "T", UpdateTime: int64(i + 1)}})
+			require.NoError(t, err)
+		}
+		_, err = items.File().Writer.ExecContext(t.Context(), `UPDATE items SET doc = CAST('{"id"' AS BLOB) WHERE id = 'damaged'`)
+		require.NoError(t, err)
+		cfg := catalog.RetentionConfig{Keep: time.Hour, Step: 1}
+		removed, err := catalog.NewRetention(items, items, cfg).Sweep(t.Context())
+		require.ErrorContains(t, err, "1 could not be removed, the first of them damaged: ")
+		assert.Equal(t, 3, removed)
+	})
 }
 
 // TestRetentionTakesTurns has a turn that is another's, one that cannot be asked for, and
 // its own.
 func TestRetentionTakesTurns(t *testing.T) {
 	t.Parallel()
-	items, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, items.Close()) })
-	_, err = items.Put(t.Context(), []feed.Item{{ID: "old", Title: "T", UpdateTime: 1}})
-	require.NoError(t, err)
-	ctx, stop := context.WithCancel(t.Context())
-	turns, lists := 0, 0
-	list := between{items, func(catalog.Page) {
-		lists++
-		assert.Equal(t, 3, turns)
-		stop()
-	}}
-	catalog.NewRetention(list, items, catalog.RetentionConfig{
-		Keep: time.Hour, Every: time.Millisecond,
-		Turn: func(context.Context) (bool, error) {
-			turns++
-			return turns == 3, map[int]error{2: errors.New("no answer")}[turns]
-		},
-	}).Run(ctx)
-	assert.Equal(t, 1, lists)
+	synctest.Test(t, func(t *testing.T) {
+		items, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, items.Close()) })
+		_, err = items.Put(t.Context(), []feed.Item{{ID: "old", Title: "T", UpdateTime: 1}})
+		require.NoError(t, err)
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		var turns []time.Duration
+		begin, lists := time.Now(), 0
+		catalog.NewRetention(between{items, func(catalog.Page) {
+			lists++
+			assert.Len(t, turns, 3)
+			stop()
+		}}, items, catalog.RetentionConfig{
+			Keep: time.Hour,
+			Turn: func(context.Context) (bool, error) {
+				turns = append(turns, time.Since(begin))
+				return len(turns) == 3, map[int]error{2: errors.New("no answer")}[len(turns)]
+			},
+		}).Run(ctx)
+		assert.Equal(t, 1, lists)
+		assert.Equal(t, []time.Duration{0, 10 * time.Minute, 20 * time.Minute}, turns)
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -31,6 +32,19 @@ func serve(t *testing.T, h http.HandlerFunc) string {
 	t.Cleanup(s.Close)
 	return s.URL
 }
+
+// inProcess is an HTTP client that calls a handler without a network, for bubbles.
+func inProcess(h http.HandlerFunc) *http.Client {
+	return &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		w := httptest.NewRecorder()
+		h(w, r)
+		return w.Result(), r.Context().Err()
+	})}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func answer(w http.ResponseWriter, status int, body string) {
 	w.Header().Set("Content-Type", "application/json")
@@ -190,20 +204,71 @@ func TestGivesUp(t *testing.T) {
 
 func TestHonoursRetryAfter(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Retry-After", "30")
-		answer(w, 429, `{"code":42901,"msg":"busy"}`)
+	for header, most := range map[string]time.Duration{"30": 30 * time.Second, "": time.Second, "3601": time.Second, "-1": time.Second, "soon": time.Second} {
+		t.Run(header, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				calls := 0
+				var told time.Duration
+				c := connect(t, "http://server", client.WithHTTPClient(inProcess(func(w http.ResponseWriter, _ *http.Request) {
+					if calls++; calls == 1 {
+						w.Header().Set("Retry-After", header)
+						answer(w, 429, `{"code":42901,"msg":"busy"}`)
+						return
+					}
+					answer(w, 200, `{"code":0,"data":{}}`)
+				})), client.WithRetries(5, time.Second/2), client.WithRetryNotice(func(_ error, wait time.Duration) { told = wait }))
+				begin := time.Now()
+				_, err := c.Feed(t.Context(), client.Ask{})
+				require.NoError(t, err)
+				assert.Equal(t, told, time.Since(begin))
+				assert.LessOrEqual(t, told, most)
+				assert.GreaterOrEqual(t, told, most-time.Second*3/4, "the pause, less its jitter, where nothing is asked for")
+				assert.Equal(t, 2, calls)
+			})
+		})
+	}
+}
+
+// TestWaitsTwiceAsLongEachTime, up to ten seconds, and asks no more often than it may.
+func TestWaitsTwiceAsLongEachTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		begin, last, pause := time.Now(), time.Now(), time.Second
+		calls := 0
+		c := connect(t, "http://server", client.WithRetries(8, pause), client.WithHTTPClient(inProcess(func(w http.ResponseWriter, _ *http.Request) {
+			if calls++; calls > 1 {
+				assert.InDelta(t, pause, time.Since(last), float64(pause)/2, "before try %d", calls)
+				pause = min(2*pause, 10*time.Second)
+			}
+			last = time.Now()
+			answer(w, 503, `{"code":50301,"msg":"down"}`)
+		})))
+		_, err := c.Item(t.Context(), "a")
+		require.ErrorIs(t, err, client.ErrUnavailable)
+		assert.Equal(t, 8, calls)
+		assert.Equal(t, last, time.Now(), "after the last try it waits for nothing")
+		assert.Greater(t, time.Since(begin), 20*time.Second)
 	})
-	var asked time.Duration
-	c := connect(t, url, client.WithRetries(5, time.Microsecond), client.WithRetryNotice(func(_ error, wait time.Duration) {
-		asked = wait
-		cancel() // nobody waits half a minute in a test
-	}))
-	_, err := c.Feed(ctx, client.Ask{})
-	require.ErrorIs(t, err, context.Canceled)
-	assert.Equal(t, 30*time.Second, asked)
+}
+
+// A wait that would outlast the caller's deadline is not begun.
+func TestGivesUpBeforeADeadlineThatWillPass(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		c := connect(t, "http://server", client.WithRetries(5, time.Millisecond), client.WithHTTPClient(inProcess(func(w http.ResponseWriter, _ *http.Request) {
+			calls++
+			w.Header().Set("Retry-After", "300")
+			answer(w, 503, `{"code":50301,"msg":"the catalog is unavailable"}`)
+		})))
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute-1)
+		defer cancel()
+		begin := time.Now()
+		_, err := c.Item(ctx, "a")
+		require.ErrorIs(t, err, client.ErrUnavailable, "what the server said, not that the time is over")
+		assert.Zero(t, time.Since(begin))
+		require.Equal(t, 1, calls)
+	})
 }
 
 func TestUnreachable(t *testing.T) {

@@ -10,12 +10,12 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 func picture(t *testing.T) []byte {
@@ -92,5 +92,5 @@ func filesIn(t *testing.T, dataDir string) (n int) {
 
 func untilNoFiles(t *testing.T, dataDir string) {
 	t.Helper()
-	require.Eventually(t, func() bool { return filesIn(t, dataDir) == 0 }, 30*time.Second, 20*time.Millisecond, "the job removes them")
+	testenv.WaitFor(t, func() bool { return filesIn(t, dataDir) == 0 }, "the job removes the images")
 }

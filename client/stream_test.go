@@ -1,16 +1,20 @@
-package client
+package client_test
 
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/client"
 )
 
 // scripted answers one call after the other, and keeps what was asked.
@@ -45,34 +49,85 @@ func refusal(status, code int) http.HandlerFunc {
 
 func TestStreamGoesOnWhereItWas(t *testing.T) {
 	t.Parallel()
-	s := &scripted{answers: []http.HandlerFunc{
-		events("retry: 1\nid: post:a:1\n\n:\n\nid: post:b:2\nevent: new\ndata: {\"count\":3}\n\nid: post:c:3\nevent: new\ndata: {\"cou"),
-		refusal(http.StatusServiceUnavailable, 50301),
-		events("id: post:b:2\n\nid: post:d:4\nevent: new\ndata: {\"count\":99}\n\nevent: other\ndata: x\n\n"),
-		refusal(http.StatusUnauthorized, 40101),
-	}}
-	server := httptest.NewServer(s)
-	defer server.Close()
-	var waits []time.Duration
-	c, err := New(server.URL, WithAgent("u_1"), WithRetryNotice(func(_ error, wait time.Duration) { waits = append(waits, wait) }))
-	require.NoError(t, err)
-	defer c.Close()
-	var got []News
-	var last error
-	for news, err := range c.Stream(t.Context(), "post:z:0") {
-		if last = err; err == nil {
-			got = append(got, news)
+	synctest.Test(t, func(t *testing.T) {
+		s := &scripted{answers: []http.HandlerFunc{
+			events("retry: 1\nid: post:a:1\n\n:\n\nid: post:b:2\nevent: new\ndata: {\"count\":3}\n\nid: post:c:3\nevent: new\ndata: {\"cou"),
+			refusal(http.StatusServiceUnavailable, 50301),
+			events("id: post:b:2\n\nid: post:d:4\nevent: new\ndata: {\"count\":99}\n\nevent: other\ndata: x\n\n"),
+			refusal(http.StatusUnauthorized, 40101),
+		}}
+		var waits []time.Duration
+		c, err := client.New("http://server", client.WithAgent("u_1"), client.WithHTTPClient(inProcess(s.ServeHTTP)),
+			client.WithRetryNotice(func(_ error, wait time.Duration) { waits = append(waits, wait) }))
+		require.NoError(t, err)
+		var got []client.News
+		var last error
+		begin := time.Now()
+		for news, err := range c.Stream(t.Context(), "post:z:0") {
+			if last = err; err == nil {
+				got = append(got, news)
+			}
 		}
-	}
-	require.ErrorIs(t, last, ErrUnauthenticated)
-	require.Equal(t, []News{{"post:a:1", 0}, {"post:b:2", 3}, {"post:b:2", 0}, {"post:d:4", 99}}, got)
-	require.Len(t, waits, 3)
-	require.Len(t, s.asked, 4)
-	for i, id := range []string{"post:z:0", "post:b:2", "post:b:2", "post:d:4"} {
-		assert.Equal(t, id, s.asked[i].Get("Last-Event-ID"), "%d", i)
-		assert.Equal(t, "u_1", s.asked[i].Get("X-Agent-ID"))
-		assert.Equal(t, "text/event-stream", s.asked[i].Get("Accept"))
-	}
+		require.ErrorIs(t, last, client.ErrUnauthenticated)
+		require.Equal(t, []client.News{{"post:a:1", 0}, {"post:b:2", 3}, {"post:b:2", 0}, {"post:d:4", 99}}, got)
+		require.Len(t, waits, 3)
+		assert.Equal(t, waits[0]+waits[1]+waits[2], time.Since(begin))
+		for i, pause := range []time.Duration{500 * time.Millisecond, 750 * time.Millisecond, 500 * time.Millisecond} {
+			assert.InDelta(t, pause, waits[i], float64(pause)/2, "longer after what was no stream: %d", i)
+		}
+		require.Len(t, s.asked, 4)
+		for i, id := range []string{"post:z:0", "post:b:2", "post:b:2", "post:d:4"} {
+			assert.Equal(t, id, s.asked[i].Get("Last-Event-ID"), "%d", i)
+			assert.Equal(t, "u_1", s.asked[i].Get("X-Agent-ID"))
+			assert.Equal(t, "text/event-stream", s.asked[i].Get("Accept"))
+		}
+	})
+}
+
+// TestASilentStreamIsLeft: a server says something every 15 seconds, and a client that
+// has heard nothing for a minute connects again, where it has been.
+func TestASilentStreamIsLeft(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		var asked, ended []time.Duration
+		var last []string
+		silent := roundTrip(func(r *http.Request) (*http.Response, error) {
+			asked, last = append(asked, time.Since(begin)), append(last, r.Header.Get("Last-Event-ID"))
+			body, server := io.Pipe()
+			go func() {
+				for i := range 4 {
+					_, _ = fmt.Fprintf(server, "id: %d\n\n", 10*len(asked)+i)
+					time.Sleep(15 * time.Second)
+				}
+				<-r.Context().Done()
+				_ = server.CloseWithError(r.Context().Err())
+			}()
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: body}, nil
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		c, err := client.New("http://server", client.WithHTTPClient(&http.Client{Transport: silent}),
+			client.WithRetryNotice(func(err error, wait time.Duration) {
+				assert.ErrorIs(t, err, client.ErrUnreachable)
+				ended = append(ended, time.Since(begin))
+				assert.Equal(t, time.Second, wait)
+				if len(ended) == 2 {
+					cancel()
+				}
+			}))
+		require.NoError(t, err)
+		var news []string
+		for n, err := range c.Stream(ctx, "") {
+			if err == nil {
+				news = append(news, n.ID)
+			}
+		}
+		assert.Equal(t, []time.Duration{0, 106 * time.Second}, asked)
+		assert.Equal(t, []time.Duration{105 * time.Second, 211 * time.Second}, ended, "a minute after the last word, which came after 45 seconds")
+		assert.Equal(t, []string{"", "13"}, last)
+		assert.Equal(t, []string{"10", "20"}, news)
+	})
 }
 
 func TestStreamEndsWithItsReader(t *testing.T) {
@@ -84,12 +139,12 @@ func TestStreamEndsWithItsReader(t *testing.T) {
 	}
 	server := httptest.NewServer(http.HandlerFunc(open))
 	defer server.Close()
-	c, err := New(server.URL)
+	c, err := client.New(server.URL)
 	require.NoError(t, err)
 	defer c.Close()
 	for news, err := range c.Stream(t.Context(), "") {
 		require.NoError(t, err)
-		require.Equal(t, News{ID: "0"}, news)
+		require.Equal(t, client.News{ID: "0"}, news)
 		break
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -110,10 +165,10 @@ func TestStreamOfWhatIsNoFreshet(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
-	c, err := New(server.URL)
+	c, err := client.New(server.URL)
 	require.NoError(t, err)
 	defer c.Close()
 	for _, err := range c.Stream(t.Context(), "") {
-		require.ErrorIs(t, err, ErrNotFound)
+		require.ErrorIs(t, err, client.ErrNotFound)
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -27,34 +29,40 @@ func (h *held) Settle(context.Context, []Impression) error { return nil }
 // TestTheOldestUnrecordedImpressionIsKnown holds a writer up: what was
 // delivered first is what the metric tells, until it is recorded.
 func TestTheOldestUnrecordedImpressionIsKnown(t *testing.T) {
-	var now atomic.Int64
-	const first = 1_772_791_200
-	now.Store(first)
-	w := &held{}
-	queued, inFlight := testutil.ToFloat64(recordQueue), testutil.ToFloat64(recordInFlight)
-	r, err := NewRecorder(t.Context(), w, func() time.Time { return time.Unix(now.Load(), 0) },
-		RecorderConfig{Batch: 2, Workers: 1, Linger: time.Millisecond})
-	require.NoError(t, err)
-	require.Zero(t, testutil.ToFloat64(recordOldest))
+	synctest.Test(t, func(t *testing.T) {
+		w := &held{}
+		queued, inFlight := testutil.ToFloat64(recordQueue), testutil.ToFloat64(recordInFlight)
+		r, err := NewRecorder(t.Context(), w, time.Now, RecorderConfig{Batch: 2, Workers: 1, Linger: time.Millisecond, GiveUp: time.Hour})
+		require.NoError(t, err)
+		require.Zero(t, testutil.ToFloat64(recordOldest))
 
-	r.Deliver("u_1", []string{"a", "b"})
-	require.Eventually(t, func() bool { return testutil.ToFloat64(recordOldest) == first }, 10*time.Second, time.Millisecond)
-	require.Eventually(t, func() bool { return testutil.ToFloat64(recordInFlight) == inFlight+2 }, 10*time.Second, time.Millisecond)
-	// One batch is written, one waits for the worker, the rest is queued.
-	now.Add(60)
-	for range 4 {
-		r.Deliver("u_2", []string{"a", "b"})
-	}
-	require.Eventually(t, func() bool { return testutil.ToFloat64(recordQueue) == queued+6 }, 10*time.Second, time.Millisecond)
-	assert.EqualValues(t, first, testutil.ToFloat64(recordOldest), "the younger ones change nothing")
+		first := time.Now().Unix()
+		r.Deliver("u_1", []string{"a", "b"})
+		synctest.Wait()
+		assert.EqualValues(t, first, testutil.ToFloat64(recordOldest))
+		assert.Equal(t, inFlight+2, testutil.ToFloat64(recordInFlight))
+		// One batch is written, one waits for the worker, the rest is queued.
+		time.Sleep(time.Minute)
+		for range 4 {
+			r.Deliver("u_2", []string{"a", "b"})
+		}
+		synctest.Wait()
+		assert.Equal(t, queued+6, testutil.ToFloat64(recordQueue))
+		assert.EqualValues(t, first, testutil.ToFloat64(recordOldest), "the younger ones change nothing")
 
-	w.free.Store(true)
-	require.Eventually(t, func() bool { return r.Totals().Recorded == 10 }, 20*time.Second, time.Millisecond)
-	r.Close(context.Background())
-	assert.Zero(t, testutil.ToFloat64(recordOldest))
-	assert.Equal(t, queued, testutil.ToFloat64(recordQueue))
-	assert.Equal(t, inFlight, testutil.ToFloat64(recordInFlight))
+		w.free.Store(true)
+		time.Sleep(longestPause)
+		synctest.Wait()
+		assert.EqualValues(t, 10, r.Totals().Recorded)
+		assert.Zero(t, testutil.ToFloat64(recordOldest))
+		r.Close(t.Context())
+		assert.Equal(t, queued, testutil.ToFloat64(recordQueue))
+		assert.Equal(t, inFlight, testutil.ToFloat64(recordInFlight))
+	})
 }
+
+// longestPause is the longest of the pauses between two tries, with its jitter.
+const longestPause = 3 * backoff.DefaultMaxInterval / 2
 
 func TestTheOldestOfSeveralBatchesCounts(t *testing.T) {
 	var b backlog

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/dedup/deduptest"
@@ -80,87 +80,206 @@ func start(t *testing.T, w dedup.Writer, cfg dedup.RecorderConfig) *dedup.Record
 	return r
 }
 
-// Not parallel: it looks at the goroutines of the whole process.
 func TestRecorderBatchesOverAgents(t *testing.T) {
-	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	f := newFlaky()
-	r := start(t, f, dedup.RecorderConfig{Batch: 100, Linger: time.Second, Workers: 1, Grace: time.Hour})
-	for a := range 50 {
-		r.Deliver(fmt.Sprintf("u_%d", a), []string{"a", "b", "c", "d"})
-	}
-	totals := r.Close(t.Context())
-	recorded, settled, batches := f.counts()
-	assert.Equal(t, dedup.Totals{Delivered: 200, Recorded: 200}, totals)
-	assert.Equal(t, 200, recorded)
-	assert.Equal(t, 2, batches, "50 deliveries of 4 fill two batches of 100")
-	assert.Zero(t, settled, "nothing is settled before the grace")
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFlaky()
+		r := start(t, f, dedup.RecorderConfig{Batch: 100, Linger: time.Second, Workers: 1, Grace: time.Hour})
+		begin := time.Now()
+		for a := range 50 {
+			r.Deliver(fmt.Sprintf("u_%d", a), []string{"a", "b", "c", "d"})
+		}
+		totals := r.Close(t.Context())
+		recorded, settled, batches := f.counts()
+		assert.Equal(t, dedup.Totals{Delivered: 200, Recorded: 200}, totals)
+		assert.Equal(t, 200, recorded)
+		assert.Equal(t, 2, batches, "50 deliveries of 4 fill two batches of 100")
+		assert.Zero(t, settled, "nothing is settled before the grace")
+		assert.Zero(t, time.Since(begin), "a full batch waits for nothing, and Close for no grace")
+	})
 }
 
+// TestRecorderLingers delivers less than a batch: it is written when the first delivery
+// has waited for the linger.
+func TestRecorderLingers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFlaky()
+		r := start(t, f, dedup.RecorderConfig{Linger: 100 * time.Millisecond})
+		defer r.Close(t.Context())
+		time.Sleep(time.Minute) // an idle recorder lingers no less
+		r.Deliver("u_1", []string{"a"})
+		time.Sleep(60 * time.Millisecond)
+		r.Deliver("u_2", []string{"b", "c"})
+		time.Sleep(40*time.Millisecond - 1)
+		synctest.Wait()
+		_, _, batches := f.counts()
+		assert.Zero(t, batches)
+		time.Sleep(1)
+		synctest.Wait()
+		recorded, _, batches := f.counts()
+		assert.Equal(t, 3, recorded)
+		assert.Equal(t, 1, batches)
+	})
+}
+
+// TestRecorderSettlesAfterTheGrace confirms just after a tick of the settler, within
+// one, and just before one.
 func TestRecorderSettlesAfterTheGrace(t *testing.T) {
 	t.Parallel()
-	f := newFlaky()
-	r := start(t, f, dedup.RecorderConfig{Grace: 20 * time.Millisecond})
-	defer r.Close(t.Context())
-	require.NoError(t, r.Confirm(t.Context(), "u_1", []string{"a", "b"}))
-	require.Eventually(t, func() bool { _, settled, _ := f.counts(); return settled == 2 }, 10*time.Second, time.Millisecond)
+	const grace, tick, linger = 800 * time.Millisecond, 100 * time.Millisecond, time.Millisecond
+	for _, into := range []time.Duration{1, tick / 2, tick - 1} {
+		t.Run(into.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFlaky()
+				r := start(t, f, dedup.RecorderConfig{Grace: grace, Linger: linger})
+				defer r.Close(t.Context())
+				time.Sleep(3*tick + into - linger)
+				require.NoError(t, r.Confirm(t.Context(), "u_1", []string{"a", "b"}))
+				settled := 10*tick - into
+				time.Sleep(settled - 1)
+				synctest.Wait()
+				_, n, _ := f.counts()
+				assert.Zero(t, n, "not before %v", settled)
+				time.Sleep(1)
+				synctest.Wait()
+				_, n, _ = f.counts()
+				assert.Equal(t, 2, n, "at %v", settled)
+			})
+		})
+	}
+}
+
+// slowSettling holds up the first call of Settle.
+type slowSettling struct {
+	*flaky
+	began chan struct{}
+	takes time.Duration
+}
+
+func (s *slowSettling) Settle(ctx context.Context, batch []dedup.Impression) error {
+	if s.takes > 0 {
+		close(s.began)
+		time.Sleep(s.takes)
+		s.takes = 0
+	}
+	return s.flaky.Settle(ctx, batch)
+}
+
+// TestRecorderKeepsTheGraceAfterASlowCall confirms at the end of a slow call, when one
+// tick of the settler is late and the next one is about to come.
+func TestRecorderKeepsTheGraceAfterASlowCall(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const grace, tick, linger = 800 * time.Millisecond, 100 * time.Millisecond, time.Millisecond
+		f := &slowSettling{flaky: newFlaky(), began: make(chan struct{}), takes: 2*tick - linger}
+		r := start(t, f, dedup.RecorderConfig{Grace: grace, Linger: linger})
+		defer r.Close(t.Context())
+		require.NoError(t, r.Confirm(t.Context(), "u_1", []string{"a"}))
+		<-f.began
+		time.Sleep(2*tick - 3*linger)
+		require.NoError(t, r.Confirm(t.Context(), "u_1", []string{"b"}))
+		_, n, _ := f.counts()
+		require.Zero(t, n, "the call is under way")
+		time.Sleep(grace)
+		_, n, _ = f.counts()
+		assert.Equal(t, 1, n, "the grace of the second is over only now")
+		time.Sleep(2 * tick)
+		_, n, _ = f.counts()
+		assert.Equal(t, 2, n)
+	})
 }
 
 func TestRecorderRetriesOnlyWhatIsUnconfirmed(t *testing.T) {
 	t.Parallel()
-	f := newFlaky()
-	tries := 0
-	f.fail = func(batch []dedup.Impression) ([]dedup.Impression, error) {
-		if tries++; tries == 1 {
-			return batch[1:], errors.New("one shard is down")
+	synctest.Test(t, func(t *testing.T) {
+		f := newFlaky()
+		tries := 0
+		f.fail = func(batch []dedup.Impression) ([]dedup.Impression, error) {
+			if tries++; tries == 1 {
+				return batch[1:], errors.New("one shard is down")
+			}
+			return nil, nil
 		}
-		return nil, nil
-	}
-	r := start(t, f, dedup.RecorderConfig{})
-	defer r.Close(t.Context())
-	require.NoError(t, r.Confirm(t.Context(), "u_1", []string{"a", "b", "c"}))
-	assert.Equal(t, map[dedup.Impression]int{{Agent: "u_1", Group: "a"}: 1, {Agent: "u_1", Group: "b"}: 1, {Agent: "u_1", Group: "c"}: 1}, f.recorded)
+		r := start(t, f, dedup.RecorderConfig{})
+		defer r.Close(t.Context())
+		begin := time.Now()
+		require.NoError(t, r.Confirm(t.Context(), "u_1", []string{"a", "b", "c"}))
+		assert.InDelta(t, 500*time.Millisecond, time.Since(begin)-5*time.Millisecond, float64(250*time.Millisecond), "after the first pause, give or take its half")
+		assert.Equal(t, map[dedup.Impression]int{{Agent: "u_1", Group: "a"}: 1, {Agent: "u_1", Group: "b"}: 1, {Agent: "u_1", Group: "c"}: 1}, f.recorded)
+	})
+}
+
+// TestRecorderGivesUp: what cannot be written for half a minute is deferred, and what
+// comes after it is written.
+func TestRecorderGivesUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFlaky()
+		f.fail = func(batch []dedup.Impression) ([]dedup.Impression, error) { return batch, errors.New("down") }
+		r := start(t, f, dedup.RecorderConfig{})
+		defer r.Close(t.Context())
+		begin := time.Now()
+		require.ErrorIs(t, r.Confirm(t.Context(), "u_1", []string{"a"}), dedup.ErrDeferred)
+		took := time.Since(begin) - 5*time.Millisecond
+		assert.LessOrEqual(t, took, 30*time.Second)
+		assert.Greater(t, took, 10*time.Second, "it ends where the next pause would end too late")
+		f.fail = nil
+		require.NoError(t, r.Confirm(t.Context(), "u_1", []string{"b"}))
+		assert.Equal(t, dedup.Totals{Delivered: 2, Recorded: 1, Deferred: 1}, r.Totals())
+	})
 }
 
 func TestRecorderNeverBlocksAnAnswer(t *testing.T) {
 	t.Parallel()
-	f := newFlaky()
-	f.gate = make(chan struct{})
-	r := start(t, f, dedup.RecorderConfig{Batch: 1, Workers: 1, Queue: 4})
-	for range 1000 { // returns although nothing can be written
-		r.Deliver("u_1", []string{"a"})
-	}
-	before := r.Totals()
-	assert.Equal(t, uint64(1000), before.Delivered)
-	assert.GreaterOrEqual(t, before.Deferred, uint64(1000-4-3), "all but the queue and what is in flight is deferred")
-	err := r.Confirm(t.Context(), "u_1", []string{"b"})
-	assert.ErrorIs(t, err, dedup.ErrDeferred)
-	close(f.gate)
-	after := r.Close(t.Context())
-	assert.Equal(t, after.Delivered, after.Recorded+after.Deferred)
+	synctest.Test(t, func(t *testing.T) {
+		f := newFlaky()
+		f.gate = make(chan struct{})
+		r := start(t, f, dedup.RecorderConfig{Batch: 1, Workers: 1, Queue: 4})
+		begin := time.Now()
+		for range 2 { // the first is being written, the second waits for a worker
+			r.Deliver("u_1", []string{"a"})
+			synctest.Wait()
+		}
+		for range 998 { // returns although nothing can be written
+			r.Deliver("u_1", []string{"a"})
+		}
+		assert.Equal(t, dedup.Totals{Delivered: 1000, Deferred: 1000 - 4 - 2}, r.Totals(), "all but the queue and what is in flight is deferred")
+		assert.ErrorIs(t, r.Confirm(t.Context(), "u_1", []string{"b"}), dedup.ErrDeferred)
+		assert.Zero(t, time.Since(begin))
+		close(f.gate)
+		assert.Equal(t, dedup.Totals{Delivered: 1001, Recorded: 6, Deferred: 995}, r.Close(t.Context()))
+	})
 }
 
 func TestRecorderCloseGivesUpAtTheDeadline(t *testing.T) {
 	t.Parallel()
-	f := newFlaky()
-	f.fail = func(batch []dedup.Impression) ([]dedup.Impression, error) { return batch, errors.New("down") }
-	r := start(t, f, dedup.RecorderConfig{GiveUp: time.Hour})
-	r.Deliver("u_1", []string{"a", "b"})
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	assert.Equal(t, dedup.Totals{Delivered: 2, Deferred: 2}, r.Close(ctx))
-	r.Deliver("u_1", []string{"c"})
-	assert.Equal(t, dedup.Totals{Delivered: 3, Deferred: 3}, r.Totals(), "after Close everything is deferred")
-	assert.Equal(t, r.Totals(), r.Close(t.Context()), "closing twice is harmless")
+	synctest.Test(t, func(t *testing.T) {
+		f := newFlaky()
+		f.fail = func(batch []dedup.Impression) ([]dedup.Impression, error) { return batch, errors.New("down") }
+		r := start(t, f, dedup.RecorderConfig{GiveUp: time.Hour})
+		r.Deliver("u_1", []string{"a", "b"})
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		begin := time.Now()
+		assert.Equal(t, dedup.Totals{Delivered: 2, Deferred: 2}, r.Close(ctx))
+		assert.Equal(t, 50*time.Millisecond, time.Since(begin))
+		r.Deliver("u_1", []string{"c"})
+		assert.Equal(t, dedup.Totals{Delivered: 3, Deferred: 3}, r.Totals(), "after Close everything is deferred")
+		assert.Equal(t, r.Totals(), r.Close(t.Context()), "closing twice is harmless")
+	})
 }
 
 func TestRecorderSurvivesAPanic(t *testing.T) {
 	t.Parallel()
-	f := newFlaky()
-	f.fail = func([]dedup.Impression) ([]dedup.Impression, error) { panic("boom") }
-	r := start(t, f, dedup.RecorderConfig{})
-	assert.ErrorIs(t, r.Confirm(t.Context(), "u_1", []string{"a"}), dedup.ErrDeferred)
-	totals := r.Close(t.Context())
-	assert.Equal(t, dedup.Totals{Delivered: 1, Deferred: 1}, totals)
+	synctest.Test(t, func(t *testing.T) {
+		f := newFlaky()
+		f.fail = func([]dedup.Impression) ([]dedup.Impression, error) { panic("boom") }
+		r := start(t, f, dedup.RecorderConfig{})
+		assert.ErrorIs(t, r.Confirm(t.Context(), "u_1", []string{"a"}), dedup.ErrDeferred)
+		totals := r.Close(t.Context())
+		assert.Equal(t, dedup.Totals{Delivered: 1, Deferred: 1}, totals)
+	})
 }
 
 func TestRecorderConcurrentDeliverAndClose(t *testing.T) {

@@ -11,7 +11,8 @@ const (
 	// settleTicks is how many ticks the grace is divided into. An entry waits
 	// for two ticks more, so never for less than the whole grace: it may come
 	// late in a tick, and the tick after a slow call comes early.
-	settleTicks = 8
+	settleTicks   = 8
+	settleBuckets = settleTicks + 3 // one for each tick that an entry waits, and the one that is filled
 	// settleMost bounds what waits for its grace. Beyond it, entries simply
 	// stay pending until their agent's next refresh.
 	settleMost = 2_000_000
@@ -27,8 +28,8 @@ type settler struct {
 	ended   chan struct{}
 
 	mu      sync.Mutex
-	buckets [settleTicks + 2][][]Impression // whole batches, by tick of confirmation
-	now     int                             // current bucket
+	buckets [settleBuckets][][]Impression // whole batches, by tick of confirmation
+	now     int                           // current bucket
 	waiting int
 }
 

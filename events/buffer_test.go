@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -115,18 +116,9 @@ func start(t *testing.T, store events.Store, cfg events.BufferConfig) *events.Bu
 	return events.NewBuffer(t.Context(), store, cfg)
 }
 
-func stop(t *testing.T, b *events.Buffer) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-	defer cancel()
-	b.Close(ctx)
-}
-
 func flush(t *testing.T, b *events.Buffer) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	require.NoError(t, b.Flush(ctx))
+	require.NoError(t, b.Flush(t.Context()))
 }
 
 // dropped reads what the metric says, by what was dropped.
@@ -148,55 +140,74 @@ func dropped(t *testing.T, what string) float64 {
 }
 
 func TestBufferCounts(t *testing.T) {
-	f := newFlaky()
-	b := start(t, f, events.BufferConfig{Every: time.Hour})
-	b.Delivered("control", "u_1", page(20, time.Hour), []feed.Ref{
-		{Group: "doc_1", Source: feed.SourceExplore},
-		{Group: "doc_2", Source: feed.SourceExplore},
-		{Group: "doc_3"},
-		{Group: "doc_4", Source: feed.SourceFollowing},
-		{Group: "doc_5", Source: feed.SourceFollowing},
-		{Group: "doc_6", Source: feed.SourcePromoted},
-	}, noon)
-	b.Delivered("control", "u_2", page(10, time.Hour), nil, noon)
-	b.Delivered("slow", "u_3", page(5, 0), nil, noon.Add(12*time.Hour)) // the next day
-	b.Delivered("control", "u_4", nil, nil, noon)
-	promoted, clicked := []events.Promoted{{Promotion: "p", Hash: 7}}, []events.PromotedAct{events.NewPromotedAct(events.Click, "p", "u_1", "a")}
-	for range 2 {
-		require.True(t, b.Promoted("control", promoted, nil, noon))
-		require.True(t, b.Promoted("control", nil, clicked, noon))
-	}
-	acts := []events.Act{{Kind: events.Click, Hash: 1}, {Kind: events.Like, Hash: 2}}
-	require.True(t, b.Acted("control", acts, noon))
-	require.True(t, b.Acted("control", acts, noon))
-	flush(t, b)
-	got := f.at("control 20260306")
-	assert.EqualValues(t, 30, got.Impressions)
-	assert.EqualValues(t, 30, got.Ages[events.AgeBucket(3600)])
-	assert.EqualValues(t, 3, got.Authors)
-	assert.EqualValues(t, 2, got.Explored)
-	assert.Equal(t, map[string]events.SourceCounts{"following": {Impressions: 2}, "promoted": {Impressions: 1}}, got.Sources)
-	assert.Equal(t, map[string]events.PromotedCounts{"p": {Impressions: 1, Clicks: 1}}, got.Promoted)
-	assert.EqualValues(t, 1, got.Clicks)
-	assert.EqualValues(t, 1, got.Likes)
-	assert.EqualValues(t, 5, f.at("slow 20260307").Impressions)
-	assert.Len(t, f.agents, 3)
-	tries := f.tries
-	flush(t, b)
-	assert.Equal(t, tries, f.tries, "nothing new, nothing written")
-	b.Delivered("control", "u_1", page(1, 0), nil, noon)
-	stop(t, b)
-	assert.EqualValues(t, 31, f.at("control 20260306").Impressions, "what was left is written at the end")
+	synctest.Test(t, func(t *testing.T) {
+		f := newFlaky()
+		b := start(t, f, events.BufferConfig{Every: time.Hour})
+		b.Delivered("control", "u_1", page(20, time.Hour), []feed.Ref{
+			{Group: "doc_1", Source: feed.SourceExplore},
+			{Group: "doc_2", Source: feed.SourceExplore},
+			{Group: "doc_3"},
+			{Group: "doc_4", Source: feed.SourceFollowing},
+			{Group: "doc_5", Source: feed.SourceFollowing},
+			{Group: "doc_6", Source: feed.SourcePromoted},
+		}, noon)
+		b.Delivered("control", "u_2", page(10, time.Hour), nil, noon)
+		b.Delivered("slow", "u_3", page(5, 0), nil, noon.Add(12*time.Hour)) // the next day
+		b.Delivered("control", "u_4", nil, nil, noon)
+		promoted, clicked := []events.Promoted{{Promotion: "p", Hash: 7}}, []events.PromotedAct{events.NewPromotedAct(events.Click, "p", "u_1", "a")}
+		for range 2 {
+			require.True(t, b.Promoted("control", promoted, nil, noon))
+			require.True(t, b.Promoted("control", nil, clicked, noon))
+		}
+		acts := []events.Act{{Kind: events.Click, Hash: 1}, {Kind: events.Like, Hash: 2}}
+		require.True(t, b.Acted("control", acts, noon))
+		require.True(t, b.Acted("control", acts, noon))
+		flush(t, b)
+		got := f.at("control 20260306")
+		assert.EqualValues(t, 30, got.Impressions)
+		assert.EqualValues(t, 30, got.Ages[events.AgeBucket(3600)])
+		assert.EqualValues(t, 3, got.Authors)
+		assert.EqualValues(t, 2, got.Explored)
+		assert.Equal(t, map[string]events.SourceCounts{"following": {Impressions: 2}, "promoted": {Impressions: 1}}, got.Sources)
+		assert.Equal(t, map[string]events.PromotedCounts{"p": {Impressions: 1, Clicks: 1}}, got.Promoted)
+		assert.EqualValues(t, 1, got.Clicks)
+		assert.EqualValues(t, 1, got.Likes)
+		assert.EqualValues(t, 5, f.at("slow 20260307").Impressions)
+		assert.Len(t, f.agents, 3)
+		tries := f.tries
+		flush(t, b)
+		assert.Equal(t, tries, f.tries, "nothing new, nothing written")
+		b.Delivered("control", "u_1", page(1, 0), nil, noon)
+		b.Close(t.Context())
+		assert.EqualValues(t, 31, f.at("control 20260306").Impressions, "what was left is written at the end")
+	})
 }
 
+// TestBufferWritesByItself: what was shown is written with the next tick, what was done
+// one tick later.
 func TestBufferWritesByItself(t *testing.T) {
-	f := newFlaky()
-	b := start(t, f, events.BufferConfig{Every: time.Millisecond})
-	defer stop(t, b)
-	for i := range 5 {
-		b.Delivered("control", "u_1", page(2, 0), nil, noon)
-		require.Eventually(t, func() bool { return f.at("control 20260306").Impressions == int64(2*(i+1)) }, time.Minute, time.Millisecond)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f := newFlaky()
+		b := start(t, f, events.BufferConfig{})
+		defer b.Close(t.Context())
+		written := func(after time.Duration) [2]int64 {
+			time.Sleep(after)
+			synctest.Wait()
+			got := f.at("control 20260306")
+			return [2]int64{got.Impressions, got.Clicks}
+		}
+		for i := range int64(5) {
+			b.Delivered("control", "u_1", page(2, 0), nil, noon)
+			require.True(t, b.Acted("control", []events.Act{{Kind: events.Click, Hash: uint64(i)}}, noon))
+			assert.Equal(t, [2]int64{2 * i, i}, written(time.Second-1))
+			assert.Equal(t, [2]int64{2*i + 2, i}, written(1))
+			assert.Equal(t, [2]int64{2*i + 2, i}, written(time.Second-1))
+			assert.Equal(t, [2]int64{2*i + 2, i + 1}, written(1))
+		}
+		tries := f.tries
+		written(time.Hour)
+		assert.Equal(t, tries, f.tries, "nothing new, nothing written")
+	})
 }
 
 // TestBufferOutage counts on while the store is down, and twice nothing that
@@ -204,94 +215,131 @@ func TestBufferWritesByItself(t *testing.T) {
 func TestBufferOutage(t *testing.T) {
 	for _, lost := range []bool{false, true} {
 		t.Run(fmt.Sprint("answer lost ", lost), func(t *testing.T) {
-			f := newFlaky()
-			f.fail(fmt.Errorf("%w: no connection", events.ErrUnavailable), lost)
-			b := start(t, f, events.BufferConfig{Every: time.Millisecond})
-			for i := range 50 {
-				b.Delivered("control", fmt.Sprint("u_", i), page(3, 0), nil, noon)
-				require.True(t, b.Acted("control", []events.Act{{Kind: events.Click, Hash: uint64(i)}}, noon))
-				time.Sleep(time.Millisecond / 2) // over several writes
-			}
-			f.fail(nil, false)
-			flush(t, b)
-			got := f.at("control 20260306")
-			assert.EqualValues(t, 150, got.Impressions)
-			assert.EqualValues(t, 50, got.Clicks)
-			assert.Len(t, f.agents, 50)
-			stop(t, b)
+			synctest.Test(t, func(t *testing.T) {
+				f := newFlaky()
+				f.fail(fmt.Errorf("%w: no connection", events.ErrUnavailable), lost)
+				b := start(t, f, events.BufferConfig{})
+				for i := range 50 {
+					b.Delivered("control", fmt.Sprint("u_", i), page(3, 0), nil, noon)
+					require.True(t, b.Acted("control", []events.Act{{Kind: events.Click, Hash: uint64(i)}}, noon))
+					time.Sleep(time.Second / 2) // over several writes
+				}
+				f.fail(nil, false)
+				begin := time.Now()
+				flush(t, b)
+				assert.LessOrEqual(t, time.Since(begin), longestWait)
+				got := f.at("control 20260306")
+				assert.EqualValues(t, 150, got.Impressions)
+				assert.EqualValues(t, 50, got.Clicks)
+				assert.Len(t, f.agents, 50)
+				b.Close(t.Context())
+			})
 		})
 	}
 }
 
+// longestWait is the longest wait between two tries, with its jitter.
+const longestWait = 5 * time.Second * 3 / 2
+
 // TestBufferSplitsLargeBatches keeps them in order while some of them fail.
 func TestBufferSplitsLargeBatches(t *testing.T) {
-	f := newFlaky()
-	b := start(t, f, events.BufferConfig{Every: time.Hour, Queue: 30_000})
-	var acts []events.Act
-	for i := range 23_456 {
-		acts = append(acts, events.Act{Kind: events.Kinds[i%2], Hash: uint64(i)})
-	}
-	require.True(t, b.Acted("control", acts, noon))
-	for i := range 12_000 {
-		b.Delivered("control", fmt.Sprint("u_", i), page(1, 0), nil, noon)
-	}
-	f.fail(events.ErrUnavailable, false)
-	time.AfterFunc(150*time.Millisecond, func() { f.fail(nil, false) })
-	flush(t, b)
-	got := f.at("control 20260306")
-	assert.EqualValues(t, 12_000, got.Impressions)
-	assert.EqualValues(t, 23_456, got.Clicks+got.Likes)
-	assert.Len(t, f.agents, 12_000)
-	stop(t, b)
+	synctest.Test(t, func(t *testing.T) {
+		f := newFlaky()
+		b := start(t, f, events.BufferConfig{Every: time.Hour, Queue: 30_000})
+		var acts []events.Act
+		for i := range 23_456 {
+			acts = append(acts, events.Act{Kind: events.Kinds[i%2], Hash: uint64(i)})
+		}
+		require.True(t, b.Acted("control", acts, noon))
+		for i := range 12_000 {
+			b.Delivered("control", fmt.Sprint("u_", i), page(1, 0), nil, noon)
+		}
+		f.fail(events.ErrUnavailable, false)
+		time.AfterFunc(time.Second, func() { f.fail(nil, false) })
+		begin := time.Now()
+		flush(t, b)
+		assert.Greater(t, time.Since(begin), time.Second)
+		got := f.at("control 20260306")
+		assert.EqualValues(t, 12_000, got.Impressions)
+		assert.EqualValues(t, 23_456, got.Clicks+got.Likes)
+		assert.Len(t, f.agents, 12_000)
+		b.Close(t.Context())
+	})
 }
 
+// TestBufferIsBounded closes a buffer while the store is down: of what was handed over
+// the store gets nothing, and all that was taken is counted as dropped.
 func TestBufferIsBounded(t *testing.T) {
-	f := newFlaky()
-	f.fail(events.ErrUnavailable, false)
-	impressions, acts, members := dropped(t, "impressions"), dropped(t, "acts"), dropped(t, "members")
-	b := start(t, f, events.BufferConfig{Every: time.Millisecond, Queue: 4, Members: 10})
-	require.Eventually(t, func() bool {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFlaky()
+		f.fail(events.ErrUnavailable, false)
+		impressions, acts, members := dropped(t, "impressions"), dropped(t, "acts"), dropped(t, "members")
+		b := start(t, f, events.BufferConfig{Queue: 4, Members: 10})
 		b.Delivered("control", "u_1", page(1, 0), nil, noon)
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		return f.tries > 0
-	}, time.Minute, time.Millisecond)
-	for i := range 2000 {
-		b.Delivered("control", fmt.Sprint("u_", i), page(1, 0), nil, noon)
-		b.Acted("control", []events.Act{{Kind: events.Click, Hash: uint64(i)}}, noon)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	b.Close(ctx) // the store is still down: what was kept is lost, and counted as that
-	assert.Greater(t, dropped(t, "impressions"), impressions+1000)
-	assert.Greater(t, dropped(t, "acts"), acts)
-	assert.Greater(t, dropped(t, "members"), members)
-	assert.Zero(t, f.at("control 20260306").Impressions)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		require.Positive(t, f.tries)
+		taken := 0
+		for i := range 2000 {
+			b.Delivered("control", fmt.Sprint("u_", i), page(1, 0), nil, noon)
+			if b.Acted("control", []events.Act{{Kind: events.Click, Hash: uint64(i)}}, noon) {
+				taken++
+			}
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		begin := time.Now()
+		b.Close(ctx)
+		assert.Zero(t, time.Since(begin))
+		assert.Equal(t, impressions+2001, dropped(t, "impressions"))
+		assert.Equal(t, acts+float64(taken), dropped(t, "acts"))
+		assert.Greater(t, dropped(t, "members"), members)
+		assert.Zero(t, f.at("control 20260306").Impressions)
+	})
 }
 
-// TestClosingDoesNotWaitForAStoreThatFails: a disk that is full stays full.
+// TestClosingDoesNotWaitForAStoreThatFails: a disk that is full stays full. Close bears
+// with it for a second, or until its context ends.
 func TestClosingDoesNotWaitForAStoreThatFails(t *testing.T) {
-	f := newFlaky()
-	f.fail(events.ErrUnavailable, false)
-	before := dropped(t, "impressions")
-	b := start(t, f, events.BufferConfig{Every: time.Hour})
-	b.Delivered("control", "u_1", page(3, 0), nil, noon)
-	b.Close(t.Context())
-	assert.Equal(t, before+3, dropped(t, "impressions"))
+	for _, most := range []time.Duration{time.Second, 300 * time.Millisecond} {
+		t.Run(most.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFlaky()
+				f.fail(events.ErrUnavailable, false)
+				before := dropped(t, "impressions")
+				b := start(t, f, events.BufferConfig{Every: time.Hour})
+				b.Delivered("control", "u_1", page(3, 0), nil, noon)
+				ctx := t.Context()
+				if most < time.Second {
+					var cancel context.CancelFunc
+					ctx, cancel = context.WithTimeout(ctx, most)
+					defer cancel()
+				}
+				begin := time.Now()
+				b.Close(ctx)
+				assert.Equal(t, most, time.Since(begin))
+				assert.Equal(t, before+3, dropped(t, "impressions"))
+			})
+		})
+	}
 }
 
 // TestBufferGivesUpWhatCannotBeCounted does not hold up the rest for it.
 func TestBufferGivesUpWhatCannotBeCounted(t *testing.T) {
-	f := newFlaky()
-	before := dropped(t, "impressions")
-	f.fail(fmt.Errorf("wrong type"), false)
-	b := start(t, f, events.BufferConfig{Every: time.Hour})
-	b.Delivered("control", "u_1", page(7, 0), nil, noon)
-	flush(t, b)
-	assert.Equal(t, before+7, dropped(t, "impressions"))
-	f.fail(nil, false)
-	b.Delivered("control", "u_1", page(2, 0), nil, noon)
-	flush(t, b)
-	assert.EqualValues(t, 2, f.at("control 20260306").Impressions)
-	stop(t, b)
+	synctest.Test(t, func(t *testing.T) {
+		f := newFlaky()
+		before := dropped(t, "impressions")
+		f.fail(fmt.Errorf("wrong type"), false)
+		b := start(t, f, events.BufferConfig{Every: time.Hour})
+		begin := time.Now()
+		b.Delivered("control", "u_1", page(7, 0), nil, noon)
+		flush(t, b)
+		assert.Equal(t, before+7, dropped(t, "impressions"))
+		f.fail(nil, false)
+		b.Delivered("control", "u_1", page(2, 0), nil, noon)
+		flush(t, b)
+		assert.Zero(t, time.Since(begin))
+		assert.EqualValues(t, 2, f.at("control 20260306").Impressions)
+		b.Close(t.Context())
+	})
 }

@@ -8,8 +8,10 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
@@ -20,34 +22,31 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// bench is a queue and what its handlers have seen.
+// bench is a queue and what its handlers have seen, in a bubble: its clock is the
+// bubble's.
 type bench struct {
 	*testing.T
 	q    *sqlite.Store
 	mu   sync.Mutex
-	now  time.Time
 	seen []string
+	last time.Time // when a handler was called last
 }
 
-func newBench(t *testing.T) *bench {
-	b := &bench{T: t, now: time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)}
-	var err error
-	b.q, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{Clock: b.clock})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, b.q.Close()) })
-	return b
+// inBubble runs a test with a bench.
+func inBubble(t *testing.T, test func(*bench)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		q, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{Clock: time.Now})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, q.Close()) })
+		test(&bench{T: t, q: q})
+	})
 }
 
-func (b *bench) clock() time.Time {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.now
-}
-
+// pass lets time pass and waits until all that is due has been done.
 func (b *bench) pass(d time.Duration) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.now = b.now.Add(d)
+	time.Sleep(d)
+	synctest.Wait()
 }
 
 // note remembers what a handler was given.
@@ -57,6 +56,7 @@ func (b *bench) note(list []jobs.Job) {
 	for _, j := range list {
 		b.seen = append(b.seen, string(j.Kind)+" "+j.Key)
 	}
+	b.last = time.Now()
 }
 
 func (b *bench) noted() []string {
@@ -66,182 +66,197 @@ func (b *bench) noted() []string {
 }
 
 func (b *bench) start(cfg jobs.Config, handlers map[jobs.Kind]jobs.Handler) *jobs.Runner {
-	cfg.Clock = b.clock
+	cfg.Clock = time.Now
 	r := jobs.Start(b.Context(), b.q, handlers, cfg)
 	b.Cleanup(func() { r.Close(context.WithoutCancel(b.Context())) })
+	synctest.Wait()
 	return r
 }
 
+// mark marks jobs and waits until what can be done of them is.
 func (b *bench) mark(kind jobs.Kind, keys ...string) {
 	b.Helper()
 	for _, k := range keys {
 		require.NoError(b, b.q.Mark(b.Context(), jobs.Dirty{Kind: kind, Key: k}))
 	}
+	synctest.Wait()
 }
 
 func (b *bench) row(kind jobs.Kind, key string) jobs.Job {
-	list, err := b.q.List(context.WithoutCancel(b.Context()), jobs.Filter{Kind: kind, Key: key})
-	if err != nil || len(list) != 1 {
-		b.Errorf("%v %d", err, len(list))
-		return jobs.Job{}
-	}
+	b.Helper()
+	list, err := b.q.List(b.Context(), jobs.Filter{Kind: kind, Key: key})
+	require.NoError(b, err)
+	require.Len(b, list, 1)
 	return list[0]
 }
 
-// await waits until a condition holds.
-func (b *bench) await(what string, holds func() bool) {
-	b.Helper()
-	require.Eventually(b, holds, time.Minute, time.Millisecond, what)
-}
-
-func (b *bench) awaitState(kind jobs.Kind, key string, s jobs.State) {
-	b.Helper()
-	b.await(fmt.Sprintf("%s %s is %s", kind, key, s), func() bool { return b.row(kind, key).State == s })
-}
-
 func TestRunnerRunsWhatIsMarked(t *testing.T) {
-	b := newBench(t)
-	b.mark(jobs.Deliver, "post:before")
-	b.mark(jobs.Erase, "a")
-	b.start(jobs.Config{Poll: time.Hour}, map[jobs.Kind]jobs.Handler{
-		jobs.Deliver: {Run: func(_ context.Context, list []jobs.Job) []error {
-			b.note(list)
-			return nil
-		}},
+	inBubble(t, func(b *bench) {
+		b.mark(jobs.Deliver, "post:before")
+		b.mark(jobs.Erase, "a")
+		begin := time.Now()
+		b.start(jobs.Config{Poll: time.Hour}, map[jobs.Kind]jobs.Handler{
+			jobs.Deliver: {Run: func(_ context.Context, list []jobs.Job) []error {
+				b.note(list)
+				return nil
+			}},
+		})
+		require.Equal(b, jobs.Completed, b.row(jobs.Deliver, "post:before").State)
+		b.mark(jobs.Deliver, "post:after") // the poll is an hour away: the change wakes it
+		require.Equal(b, jobs.Completed, b.row(jobs.Deliver, "post:after").State)
+		require.Equal(b, []string{"deliver post:before", "deliver post:after"}, b.noted())
+		require.Equal(b, jobs.Pending, b.row(jobs.Erase, "a").State, "nobody handles its kind")
+		require.Zero(b, time.Since(begin))
 	})
-	b.awaitState(jobs.Deliver, "post:before", jobs.Completed)
-	b.mark(jobs.Deliver, "post:after") // the poll is an hour away: the change wakes it
-	b.awaitState(jobs.Deliver, "post:after", jobs.Completed)
-	require.Equal(t, []string{"deliver post:before", "deliver post:after"}, b.noted())
-	require.Equal(t, jobs.Pending, b.row(jobs.Erase, "a").State, "nobody handles its kind")
 }
 
+// TestRunnerPolls: nothing wakes the runner when a job becomes due; it finds it with its
+// next look.
 func TestRunnerPolls(t *testing.T) {
-	b := newBench(t)
-	b.start(jobs.Config{Poll: time.Millisecond}, map[jobs.Kind]jobs.Handler{
-		jobs.Author: {Run: func(context.Context, []jobs.Job) []error { return nil }},
+	inBubble(t, func(b *bench) {
+		b.start(jobs.Config{}, map[jobs.Kind]jobs.Handler{
+			jobs.Author: {Run: func(context.Context, []jobs.Job) []error { return nil }},
+		})
+		b.pass(100 * time.Millisecond)
+		require.NoError(b, b.q.Mark(b.Context(), jobs.Dirty{Kind: jobs.Author, Key: "a", After: time.Minute}))
+		b.pass(time.Minute + poll - 100*time.Millisecond - 1)
+		require.Equal(b, jobs.Pending, b.row(jobs.Author, "a").State)
+		b.pass(1)
+		require.Equal(b, jobs.Completed, b.row(jobs.Author, "a").State)
 	})
-	require.NoError(t, b.q.Mark(t.Context(), jobs.Dirty{Kind: jobs.Author, Key: "a", After: time.Minute}))
-	b.pass(time.Minute)
-	b.awaitState(jobs.Author, "a", jobs.Completed)
 }
+
+// poll is how often a runner asks the queue where nothing wakes it.
+const poll = 250 * time.Millisecond
 
 // TestRunnerSweepsUntilNothingIsOver has more completed rows than are removed at
 // once, and counts once only.
 func TestRunnerSweepsUntilNothingIsOver(t *testing.T) {
-	b := newBench(t)
-	var rows []jobs.Dirty
-	for i := range 2500 {
-		rows = append(rows, jobs.Dirty{Kind: jobs.Deliver, Key: fmt.Sprintf("post:%d", i)})
-	}
-	require.NoError(t, b.q.Mark(t.Context(), rows...))
-	list, err := b.q.Lease(t.Context(), len(rows), time.Minute)
-	require.NoError(t, err)
-	_, err = b.q.DoneAll(t.Context(), list)
-	require.NoError(t, err)
-	b.pass(jobs.CompletedLives)
-	q := &counted{Queue: b.q}
-	r := jobs.Start(t.Context(), q, nil, jobs.Config{Measure: time.Millisecond, Clock: b.clock})
-	b.await("nothing is left", func() bool {
-		left, err := b.q.List(context.WithoutCancel(t.Context()), jobs.Filter{Limit: 1})
-		return err == nil && len(left) == 0
+	inBubble(t, func(b *bench) {
+		var rows []jobs.Dirty
+		for i := range 2500 {
+			rows = append(rows, jobs.Dirty{Kind: jobs.Deliver, Key: fmt.Sprintf("post:%d", i)})
+		}
+		require.NoError(b, b.q.Mark(b.Context(), rows...))
+		list, err := b.q.Lease(b.Context(), len(rows), time.Minute)
+		require.NoError(b, err)
+		_, err = b.q.DoneAll(b.Context(), list)
+		require.NoError(b, err)
+		b.pass(jobs.CompletedLives)
+		q := &counted{Queue: b.q}
+		r := jobs.Start(b.Context(), q, nil, jobs.Config{Clock: time.Now})
+		defer r.Close(b.Context())
+		b.pass(10*time.Second - 1)
+		require.Empty(b, q.swept())
+		b.pass(1)
+		require.Equal(b, []int{1000, 1000, 500}, q.swept())
+		left, err := b.q.List(b.Context(), jobs.Filter{Limit: 1})
+		require.NoError(b, err)
+		require.Empty(b, left)
+		b.pass(10 * time.Second)
+		require.Len(b, q.swept(), 4)
 	})
-	r.Close(context.WithoutCancel(t.Context()))
-	require.GreaterOrEqual(t, q.sweeps[0]+q.sweeps[1]+q.sweeps[2], 2500, "the first count was followed by all of it")
-	require.Less(t, slices.Max(q.sweeps), 2500, "but not at once")
 }
 
 // counted is a queue that notes what each sweep has removed.
 type counted struct {
 	jobs.Queue
+	mu     sync.Mutex
 	sweeps []int
+}
+
+func (c *counted) swept() []int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.sweeps)
 }
 
 func (c *counted) Sweep(ctx context.Context, n int) (int, error) {
 	n, err := c.Queue.Sweep(ctx, n)
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.sweeps = append(c.sweeps, n)
 	return n, err
 }
 
 func TestRunnerBatches(t *testing.T) {
-	b := newBench(t)
-	for i := range 25 {
-		b.mark(jobs.Index, fmt.Sprintf("post:%d", i))
-	}
-	var mu sync.Mutex
-	var sizes []int
-	b.start(jobs.Config{Workers: 2}, map[jobs.Kind]jobs.Handler{
-		jobs.Index: {Batch: 10, Run: func(_ context.Context, list []jobs.Job) []error {
-			mu.Lock()
-			defer mu.Unlock()
-			sizes = append(sizes, len(list))
-			b.note(list)
-			errs := make([]error, len(list))
-			errs[0] = errors.New("one of them")
-			return errs
-		}},
-	})
-	b.await("all have run once", func() bool { return len(b.noted()) == 25 })
-	mu.Lock()
-	defer mu.Unlock()
-	require.LessOrEqual(t, slices.Max(sizes), 10)
-	require.Len(t, sizes, 3)
-	b.await("three have failed", func() bool {
-		list, err := b.q.List(t.Context(), jobs.Filter{State: jobs.Failed})
-		return err == nil && len(list) == 3
+	inBubble(t, func(b *bench) {
+		for i := range 25 {
+			b.mark(jobs.Index, fmt.Sprintf("post:%d", i))
+		}
+		var mu sync.Mutex
+		var sizes []int
+		b.start(jobs.Config{Workers: 2}, map[jobs.Kind]jobs.Handler{
+			jobs.Index: {Batch: 10, Run: func(_ context.Context, list []jobs.Job) []error {
+				mu.Lock()
+				defer mu.Unlock()
+				sizes = append(sizes, len(list))
+				b.note(list)
+				errs := make([]error, len(list))
+				errs[0] = errors.New("one of them")
+				return errs
+			}},
+		})
+		require.Len(b, b.noted(), 25, "all have run once")
+		require.LessOrEqual(b, slices.Max(sizes), 10)
+		require.Len(b, sizes, 3)
+		list, err := b.q.List(b.Context(), jobs.Filter{State: jobs.Failed})
+		require.NoError(b, err)
+		require.Len(b, list, 3)
 	})
 }
 
 func TestRunnerNeverRunsMoreThanItsWorkers(t *testing.T) {
-	b := newBench(t)
-	release := make(chan struct{})
-	var mu sync.Mutex
-	busy, most := 0, 0
-	b.start(jobs.Config{Workers: 3, Poll: time.Millisecond}, map[jobs.Kind]jobs.Handler{
-		jobs.Deliver: {Run: func(_ context.Context, list []jobs.Job) []error {
-			mu.Lock()
-			busy++
-			most = max(most, busy)
-			mu.Unlock()
-			<-release
-			mu.Lock()
-			busy--
-			mu.Unlock()
-			b.note(list)
-			return nil
-		}},
+	inBubble(t, func(b *bench) {
+		release := make(chan struct{})
+		var mu sync.Mutex
+		busy, most := 0, 0
+		b.start(jobs.Config{Workers: 3}, map[jobs.Kind]jobs.Handler{
+			jobs.Deliver: {Run: func(_ context.Context, list []jobs.Job) []error {
+				mu.Lock()
+				busy++
+				most = max(most, busy)
+				mu.Unlock()
+				<-release
+				mu.Lock()
+				busy--
+				mu.Unlock()
+				b.note(list)
+				return nil
+			}},
+		})
+		for i := range 10 {
+			b.mark(jobs.Deliver, fmt.Sprintf("post:%d", i))
+		}
+		b.pass(time.Minute) // leases are renewed, and the queue is asked
+		require.Equal(b, 3, busy)
+		close(release)
+		synctest.Wait()
+		require.Len(b, b.noted(), 10, "who is free takes the next at once")
+		require.Equal(b, 3, most)
 	})
-	for i := range 10 {
-		b.mark(jobs.Deliver, fmt.Sprintf("post:%d", i))
-	}
-	b.await("three run", func() bool {
-		mu.Lock()
-		defer mu.Unlock()
-		return busy == 3
-	})
-	close(release)
-	b.await("all have run", func() bool { return len(b.noted()) == 10 })
-	require.Equal(t, 3, most)
 }
 
 func TestRunnerMarkedMeanwhileRunsAgain(t *testing.T) {
-	b := newBench(t)
-	first := make(chan struct{})
-	b.start(jobs.Config{}, map[jobs.Kind]jobs.Handler{
-		jobs.Deliver: {Run: func(_ context.Context, list []jobs.Job) []error {
-			if len(b.noted()) == 0 {
-				<-first
-			}
-			b.note(list)
-			return nil
-		}},
+	inBubble(t, func(b *bench) {
+		first := make(chan struct{})
+		b.start(jobs.Config{}, map[jobs.Kind]jobs.Handler{
+			jobs.Deliver: {Run: func(_ context.Context, list []jobs.Job) []error {
+				if len(b.noted()) == 0 {
+					<-first
+				}
+				b.note(list)
+				return nil
+			}},
+		})
+		b.mark(jobs.Deliver, "post:a")
+		require.Equal(b, jobs.Running, b.row(jobs.Deliver, "post:a").State)
+		b.mark(jobs.Deliver, "post:a")
+		close(first)
+		synctest.Wait()
+		require.Len(b, b.noted(), 2)
+		require.Equal(b, jobs.Completed, b.row(jobs.Deliver, "post:a").State)
 	})
-	b.mark(jobs.Deliver, "post:a")
-	b.awaitState(jobs.Deliver, "post:a", jobs.Running)
-	b.mark(jobs.Deliver, "post:a")
-	close(first)
-	b.await("it has run twice", func() bool { return len(b.noted()) == 2 })
-	b.awaitState(jobs.Deliver, "post:a", jobs.Completed)
 }
 
 func TestRunnerRetriesAndBuries(t *testing.T) {
@@ -251,143 +266,160 @@ func TestRunnerRetriesAndBuries(t *testing.T) {
 		"an answer too many": func() []error { return make([]error, 2) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBench(t)
-			b.mark(jobs.Deliver, "post:a")
-			b.start(jobs.Config{Poll: time.Millisecond}, map[jobs.Kind]jobs.Handler{
-				jobs.Deliver: {Run: func(_ context.Context, list []jobs.Job) []error {
-					b.note(list)
-					return fail()
-				}},
-			})
-			for i := 1; i < jobs.MaxAttempts; i++ {
-				b.await("it has failed", func() bool {
-					j := b.row(jobs.Deliver, "post:a")
-					return j.State == jobs.Failed && j.Attempts == i
+			inBubble(t, func(b *bench) {
+				b.mark(jobs.Deliver, "post:a")
+				b.start(jobs.Config{}, map[jobs.Kind]jobs.Handler{
+					jobs.Deliver: {Run: func(_ context.Context, list []jobs.Job) []error {
+						b.note(list)
+						return fail()
+					}},
 				})
+				for i := 1; i < jobs.MaxAttempts; i++ {
+					j := b.row(jobs.Deliver, "post:a")
+					require.Equal(b, jobs.Failed, j.State)
+					require.Equal(b, i, j.Attempts)
+					b.untilRunAgain(jobs.Delay(i, 0), jobs.Delay(i, 1)+poll)
+				}
+				j := b.row(jobs.Deliver, "post:a")
+				require.Equal(b, jobs.Dead, j.State)
+				require.NotEmpty(b, j.Error)
 				b.pass(time.Hour)
-			}
-			b.awaitState(jobs.Deliver, "post:a", jobs.Dead)
-			require.NotEmpty(t, b.row(jobs.Deliver, "post:a").Error)
-			require.Len(t, b.noted(), jobs.MaxAttempts)
+				require.Len(b, b.noted(), jobs.MaxAttempts)
+			})
 		})
 	}
 }
 
-func TestRunnerWaitsForWhatIsDown(t *testing.T) {
-	b := newBench(t)
-	var mu sync.Mutex
-	down := true
-	b.mark(jobs.Deliver, "post:a")
-	b.start(jobs.Config{Poll: time.Millisecond, Workers: 1}, map[jobs.Kind]jobs.Handler{
-		jobs.Deliver: {Run: func(_ context.Context, list []jobs.Job) []error {
-			mu.Lock()
-			defer mu.Unlock()
-			b.note(list)
-			if down {
-				return []error{fmt.Errorf("redis: %w", jobs.ErrWait)}
-			}
-			return nil
-		}},
-		jobs.Pair: {Run: func(context.Context, []jobs.Job) []error { return nil }},
-	})
-	for i := 1; i <= 2*jobs.MaxAttempts; i++ {
-		b.await("it has waited", func() bool { return len(b.noted()) == i && b.row(jobs.Deliver, "post:a").State == jobs.Failed })
-		// The others of its kind are not even tried, those of another kind are.
-		b.mark(jobs.Deliver, "post:b")
-		b.mark(jobs.Pair, "a/b")
-		b.awaitState(jobs.Pair, "a/b", jobs.Completed)
-		require.Equal(t, jobs.Pending, b.row(jobs.Deliver, "post:b").State)
-		require.NoError(t, b.q.Drop(t.Context(), b.row(jobs.Deliver, "post:b").ID))
-		b.pass(10 * time.Second)
+// untilRunAgain lets time pass until a handler is called once more, which must be within
+// the bounds.
+func (b *bench) untilRunAgain(least, most time.Duration) {
+	b.Helper()
+	begin, calls := time.Now(), len(b.noted())
+	b.pass(least - 1)
+	require.Len(b, b.noted(), calls)
+	for len(b.noted()) == calls {
+		b.pass(poll)
+		require.Less(b, time.Since(begin), most+poll)
 	}
-	mu.Lock()
-	down = false
-	mu.Unlock()
-	b.await("it is back", func() bool {
-		b.pass(time.Second)
-		return b.row(jobs.Deliver, "post:a").State == jobs.Completed
+	require.Len(b, b.noted(), calls+1)
+	require.LessOrEqual(b, b.last.Sub(begin), most)
+}
+
+func TestRunnerWaitsForWhatIsDown(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		down := true
+		b.mark(jobs.Deliver, "post:a")
+		b.start(jobs.Config{Workers: 1}, map[jobs.Kind]jobs.Handler{
+			jobs.Deliver: {Run: func(_ context.Context, list []jobs.Job) []error {
+				b.note(list)
+				if down {
+					return []error{fmt.Errorf("redis: %w", jobs.ErrWait)}
+				}
+				return nil
+			}},
+			jobs.Pair: {Run: func(context.Context, []jobs.Job) []error { return nil }},
+		})
+		for i := 1; i <= 2*jobs.MaxAttempts; i++ {
+			require.Len(b, b.noted(), i)
+			require.Equal(b, jobs.Failed, b.row(jobs.Deliver, "post:a").State)
+			// For a second the others of its kind are not even tried, those of another kind are.
+			b.mark(jobs.Deliver, "post:b")
+			b.mark(jobs.Pair, "a/b")
+			require.Equal(b, jobs.Completed, b.row(jobs.Pair, "a/b").State)
+			b.pass(time.Second - 1)
+			require.Equal(b, jobs.Pending, b.row(jobs.Deliver, "post:b").State)
+			require.NoError(b, b.q.Drop(b.Context(), b.row(jobs.Deliver, "post:b").ID))
+			b.untilRunAgain(jobs.WaitDelay(0)-time.Second+1, jobs.WaitDelay(1)-time.Second+poll)
+		}
+		down = false
+		b.untilRunAgain(jobs.WaitDelay(0), jobs.WaitDelay(1)+poll)
+		require.Equal(b, jobs.Completed, b.row(jobs.Deliver, "post:a").State)
 	})
 }
 
 func TestRunnerRenewsLeases(t *testing.T) {
-	b := newBench(t)
-	release := make(chan struct{})
-	b.mark(jobs.Deliver, "post:a")
-	b.start(jobs.Config{Lease: 30 * time.Millisecond}, map[jobs.Kind]jobs.Handler{
-		jobs.Deliver: {Run: func(context.Context, []jobs.Job) []error {
-			<-release
-			return nil
-		}},
+	inBubble(t, func(b *bench) {
+		release := make(chan struct{})
+		b.mark(jobs.Deliver, "post:a")
+		const lease = 30 * time.Second
+		b.start(jobs.Config{}, map[jobs.Kind]jobs.Handler{
+			jobs.Deliver: {Run: func(context.Context, []jobs.Job) []error {
+				<-release
+				return nil
+			}},
+		})
+		till := func() time.Duration { return time.Until(b.row(jobs.Deliver, "post:a").LeasedTill) }
+		require.Equal(b, jobs.Running, b.row(jobs.Deliver, "post:a").State)
+		require.Equal(b, lease, till())
+		for range 3 {
+			b.pass(lease/3 - time.Millisecond)
+			require.Equal(b, lease-lease/3+time.Millisecond, till())
+			b.pass(time.Millisecond)
+			require.Equal(b, lease, till(), "it is renewed when a third is over")
+		}
+		close(release)
+		synctest.Wait()
+		require.Equal(b, jobs.Completed, b.row(jobs.Deliver, "post:a").State)
+		require.Equal(b, 1, b.row(jobs.Deliver, "post:a").Attempts)
 	})
-	b.awaitState(jobs.Deliver, "post:a", jobs.Running)
-	till := b.row(jobs.Deliver, "post:a").LeasedTill
-	for range 3 {
-		b.pass(20 * time.Millisecond)
-		b.await("it is renewed", func() bool { return b.row(jobs.Deliver, "post:a").LeasedTill.After(till) })
-		till = b.row(jobs.Deliver, "post:a").LeasedTill
-	}
-	close(release)
-	b.awaitState(jobs.Deliver, "post:a", jobs.Completed)
-	require.Equal(t, 1, b.row(jobs.Deliver, "post:a").Attempts)
 }
 
 func TestCloseLetsThemEnd(t *testing.T) {
-	b := newBench(t)
-	started, release := make(chan struct{}), make(chan struct{})
-	r := b.start(jobs.Config{Workers: 1}, map[jobs.Kind]jobs.Handler{
-		jobs.Deliver: {Run: func(context.Context, []jobs.Job) []error {
-			close(started)
-			<-release
-			return nil
-		}},
+	inBubble(t, func(b *bench) {
+		release := make(chan struct{})
+		r := b.start(jobs.Config{Workers: 1}, map[jobs.Kind]jobs.Handler{
+			jobs.Deliver: {Run: func(context.Context, []jobs.Job) []error {
+				<-release
+				return nil
+			}},
+		})
+		b.mark(jobs.Deliver, "post:a", "post:b")
+		time.AfterFunc(time.Minute, func() { close(release) })
+		begin := time.Now()
+		r.Close(b.Context())
+		require.Equal(b, time.Minute, time.Since(begin))
+		require.Equal(b, jobs.Completed, b.row(jobs.Deliver, "post:a").State)
+		require.Equal(b, jobs.Pending, b.row(jobs.Deliver, "post:b").State, "no more are taken")
+		r.Close(b.Context()) // twice does no harm
 	})
-	b.mark(jobs.Deliver, "post:a", "post:b")
-	<-started
-	closed := make(chan struct{})
-	go func() {
-		defer close(closed)
-		r.Close(t.Context())
-	}()
-	close(release)
-	<-closed
-	require.Equal(t, jobs.Completed, b.row(jobs.Deliver, "post:a").State)
-	require.Equal(t, jobs.Pending, b.row(jobs.Deliver, "post:b").State, "no more are taken")
-	r.Close(t.Context()) // twice does no harm
 }
 
 func TestCloseGivesBackWhatDoesNotEnd(t *testing.T) {
-	b := newBench(t)
-	started := make(chan struct{}, 1)
-	r := b.start(jobs.Config{}, map[jobs.Kind]jobs.Handler{
-		jobs.Deliver: {Run: func(ctx context.Context, _ []jobs.Job) []error {
-			started <- struct{}{}
-			<-ctx.Done()
-			return []error{ctx.Err()}
-		}},
+	inBubble(t, func(b *bench) {
+		r := b.start(jobs.Config{}, map[jobs.Kind]jobs.Handler{
+			jobs.Deliver: {Run: func(ctx context.Context, _ []jobs.Job) []error {
+				<-ctx.Done()
+				return []error{ctx.Err()}
+			}},
+		})
+		b.mark(jobs.Deliver, "post:a")
+		require.Equal(b, jobs.Running, b.row(jobs.Deliver, "post:a").State)
+		ctx, cancel := context.WithTimeout(b.Context(), 5*time.Second)
+		defer cancel()
+		begin := time.Now()
+		r.Close(ctx)
+		require.Equal(b, 5*time.Second, time.Since(begin))
+		j := b.row(jobs.Deliver, "post:a")
+		require.Equal(b, jobs.Pending, j.State)
+		require.Zero(b, j.Attempts, "as if it had not been leased")
 	})
-	b.mark(jobs.Deliver, "post:a")
-	<-started
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	r.Close(ctx)
-	j := b.row(jobs.Deliver, "post:a")
-	require.Equal(t, jobs.Pending, j.State)
-	require.Zero(t, j.Attempts, "as if it had not been leased")
 }
 
 func TestRunnerSurvivesTheQueue(t *testing.T) {
-	b := newBench(t)
-	ran := make(chan struct{})
-	r := b.start(jobs.Config{Poll: time.Millisecond}, map[jobs.Kind]jobs.Handler{
-		jobs.Deliver: {Run: func(context.Context, []jobs.Job) []error {
-			require.NoError(t, b.q.Close())
-			close(ran)
-			return nil
-		}},
+	inBubble(t, func(b *bench) {
+		ran := make(chan struct{})
+		r := b.start(jobs.Config{}, map[jobs.Kind]jobs.Handler{
+			jobs.Deliver: {Run: func(context.Context, []jobs.Job) []error {
+				assert.NoError(b, b.q.Close())
+				close(ran)
+				return nil
+			}},
+		})
+		b.mark(jobs.Deliver, "post:a")
+		<-ran
+		b.pass(time.Minute)
+		r.Close(b.Context())
 	})
-	b.mark(jobs.Deliver, "post:a")
-	<-ran
-	r.Close(t.Context())
 }
 
 func TestDelay(t *testing.T) {

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 // maxSample is more than there are.
@@ -47,10 +47,10 @@ func agents(t *testing.T, c Sampler) {
 		return ids
 	}
 	var all []string
-	require.Eventually(t, func() bool {
+	testenv.WaitFor(t, func() bool {
 		all = draw(maxSample, 1)
 		return !slices.ContainsFunc(own, func(id string) bool { return !slices.Contains(all, id) })
-	}, time.Minute, 50*time.Millisecond, "profiles become drawable")
+	}, "profiles become drawable")
 
 	met := map[string]int{}
 	for seed := range int64(60) {
@@ -68,8 +68,7 @@ func agents(t *testing.T, c Sampler) {
 	assert.NotEqual(t, draw(10, 1), draw(10, 2), "another seed draws others")
 
 	require.NoError(t, c.RemoveProfile(ctx, own[0]))
-	require.Eventually(t, func() bool { return !slices.Contains(draw(maxSample, 1), own[0]) }, time.Minute, 50*time.Millisecond,
-		"who has no profile any more is not drawn")
+	testenv.WaitFor(t, func() bool { return !slices.Contains(draw(maxSample, 1), own[0]) }, "who has no profile any more is not drawn")
 
 	ended, cancel := context.WithCancel(ctx)
 	cancel()

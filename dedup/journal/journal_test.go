@@ -11,7 +11,9 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -236,8 +238,8 @@ func syncEvery(d time.Duration) Option { return func(j *Journal) { j.every = d }
 type brokenFile struct {
 	*os.File
 	failWrite, failTruncate bool
-	failSync                bool
-	syncs                   int
+	failSync                atomic.Bool
+	syncs                   atomic.Int64
 }
 
 var errBroken = errors.New("the disk is broken")
@@ -258,10 +260,10 @@ func (b *brokenFile) Truncate(size int64) error {
 }
 
 func (b *brokenFile) Sync() error {
-	if b.failSync {
+	if b.failSync.Load() {
 		return errBroken
 	}
-	b.syncs++
+	b.syncs.Add(1)
 	return b.File.Sync()
 }
 
@@ -313,17 +315,47 @@ func TestSync(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	j, err := Open(path, nil, syncEvery(time.Hour), WithLogger(quiet()))
 	require.NoError(t, err)
-	disk := &brokenFile{File: j.file.(*os.File), failSync: true}
+	disk := &brokenFile{File: j.file.(*os.File)}
+	disk.failSync.Store(true)
 	j.file = disk
 	require.NoError(t, j.Sync(), "nothing to sync")
 	require.NoError(t, j.Append(sample[0]))
 	require.ErrorIs(t, j.Sync(), errBroken)
-	disk.failSync = false
+	disk.failSync.Store(false)
 	require.NoError(t, j.Sync(), "a failed sync is made good")
-	assert.Equal(t, 1, disk.syncs)
+	assert.EqualValues(t, 1, disk.syncs.Load())
 	require.NoError(t, j.Append(sample[0]))
 	require.NoError(t, j.Close())
-	assert.Equal(t, 2, disk.syncs, "closing syncs")
+	assert.EqualValues(t, 2, disk.syncs.Load(), "closing syncs")
+}
+
+// TestSyncsEverySecond syncs what was appended since, and tries again what failed.
+func TestSyncsEverySecond(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		j, err := Open(filepath.Join(t.TempDir(), "j"), nil, WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		require.NoError(t, err)
+		disk := &brokenFile{File: j.file.(*os.File)}
+		j.file = disk
+		after := func(d time.Duration) int64 {
+			time.Sleep(d)
+			synctest.Wait()
+			return disk.syncs.Load()
+		}
+		require.NoError(t, j.Append(sample[0]))
+		assert.Zero(t, after(time.Second-1))
+		assert.EqualValues(t, 1, after(1))
+		assert.EqualValues(t, 1, after(time.Hour), "there is nothing to sync")
+		disk.failSync.Store(true)
+		require.NoError(t, j.Append(sample[0]))
+		assert.EqualValues(t, 1, after(2*time.Second))
+		assert.Equal(t, 2, strings.Count(log.String(), "could not be synced"))
+		disk.failSync.Store(false)
+		assert.EqualValues(t, 2, after(time.Second))
+		require.NoError(t, j.Close())
+		assert.EqualValues(t, 2, disk.syncs.Load())
+	})
 }
 
 func TestConcurrentAppends(t *testing.T) {

@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/freshet/freshet/dedup"
@@ -17,10 +19,12 @@ import (
 
 const aDay = 24 * time.Hour
 
-// timeline is a bench whose clock jumps; it knows what was shown.
+// timeline is a bench in a bubble, whose clock runs with the bubble's and jumps; it
+// knows what was shown.
 type timeline struct {
 	*bench
 	s     *Store
+	skew  atomic.Int64 // of the clock, from the bubble's
 	shown []string
 	log   bytes.Buffer
 }
@@ -29,11 +33,11 @@ type timeline struct {
 // one more that is only claimed yet.
 func newTimeline(t *testing.T) *timeline {
 	l := &timeline{bench: newBench(t, true)}
-	l.now = l.now.AddDate(0, 0, -6)
+	l.jump(l.now.AddDate(0, 0, -6))
 	l.start()
 	for range 6 {
 		l.show()
-		l.now = l.now.AddDate(0, 0, 1)
+		l.jump(l.now.AddDate(0, 0, 1))
 		l.s.look()
 	}
 	l.show()
@@ -46,10 +50,24 @@ func newTimeline(t *testing.T) *timeline {
 func (l *timeline) start() {
 	l.t.Helper()
 	var err error
-	l.s, err = Open(l.dir, l.cfg, func() time.Time { return l.now }, WithLogger(slog.New(slog.NewTextHandler(&l.log, nil))))
+	clock := func() time.Time { return time.Now().Add(time.Duration(l.skew.Load())) }
+	l.s, err = Open(l.dir, l.cfg, clock, WithLogger(slog.New(slog.NewTextHandler(&l.log, nil))))
 	require.NoError(l.t, err)
 	s := l.s
 	l.t.Cleanup(func() { _ = s.Close(cleanupContext()) })
+}
+
+// jump sets the clock.
+func (l *timeline) jump(to time.Time) {
+	l.now = to
+	l.skew.Store(int64(to.Sub(time.Now())))
+}
+
+// kill goes on in a copy of the directory, in which the store does not look any more.
+func (l *timeline) kill() {
+	l.t.Helper()
+	l.bench.kill()
+	l.close(l.s)
 }
 
 // show hands out and records something new.
@@ -65,16 +83,20 @@ func (l *timeline) show() {
 
 // run lets the clock run, and the store look at it each minute.
 func (l *timeline) run(d time.Duration) {
-	for ; d > 0; d -= lookEvery {
-		l.now = l.now.Add(lookEvery)
-		l.s.look()
-	}
+	l.jump(l.now) // for the race detector: all that the test has done comes before the looks
+	time.Sleep(d)
+	synctest.Wait()
+	l.now = l.now.Add(d)
 }
 
 func (l *timeline) restart(kill bool) {
 	l.t.Helper()
 	l.s.folds.Wait()
-	l.stop(l.s, kill)
+	if kill {
+		l.kill()
+	} else {
+		l.close(l.s)
+	}
 	l.start()
 }
 
@@ -119,34 +141,36 @@ func TestNothingIsForgottenWhenTheClockJumps(t *testing.T) {
 			for _, asked := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%v, %s, asked=%t", jumps, way, asked), func(t *testing.T) {
 					t.Parallel()
-					l := newTimeline(t)
-					right := l.now
-					move := func(to time.Time) {
-						l.now = to
-						if way != "running" {
-							l.restart(way == "killed")
+					synctest.Test(t, func(t *testing.T) {
+						l := newTimeline(t)
+						right := l.now
+						move := func(to time.Time) {
+							l.jump(to)
+							if way != "running" {
+								l.restart(way == "killed")
+							}
 						}
-					}
-					for _, jump := range jumps {
-						move(right.Add(jump))
-						if asked {
-							l.show()
-							l.run(2 * time.Hour)
-							l.show()
-						} else {
-							l.run(2 * time.Hour)
+						for _, jump := range jumps {
+							move(right.Add(jump))
+							if asked {
+								l.show()
+								l.run(2 * time.Hour)
+								l.show()
+							} else {
+								l.run(2 * time.Hour)
+							}
 						}
-					}
-					right = right.Add(2 * time.Hour)
-					move(right)
-					l.remembers("right after", l.shown...)
-					l.show()
-					l.remembers("after the next page", l.shown...)
-					for _, kill := range []bool{false, true} {
-						l.restart(kill)
-						l.remembers("after a restart", l.shown...)
+						right = right.Add(2 * time.Hour)
+						move(right)
+						l.remembers("right after", l.shown...)
 						l.show()
-					}
+						l.remembers("after the next page", l.shown...)
+						for _, kill := range []bool{false, true} {
+							l.restart(kill)
+							l.remembers("after a restart", l.shown...)
+							l.show()
+						}
+					})
 				})
 			}
 		}
@@ -158,27 +182,29 @@ func TestWhatWasShownInAJumpStaysForTheWindow(t *testing.T) {
 	t.Parallel()
 	for _, jump := range []time.Duration{8 * aDay, 365 * aDay} {
 		t.Run(jump.String(), func(t *testing.T) {
-			l := newTimeline(t)
-			right := l.now
-			l.now = right.Add(jump)
-			l.show()
-			inJump := l.shown[len(l.shown)-1]
-			l.now = right
-			for day := range 7 {
-				l.remembers(fmt.Sprintf("on day %d", day), inJump)
+			synctest.Test(t, func(t *testing.T) {
+				l := newTimeline(t)
+				right := l.now
+				l.jump(right.Add(jump))
 				l.show()
-				l.run(aDay)
-			}
-			assert.Len(t, l.with(filterSuffix), 7, "six days' and that of the jump")
-			l.run(2 * aDay)
-			if jump < 9*aDay {
-				l.run(6 * aDay)
-			}
-			assert.Equal(t, []dedup.Verdict{unseen}, l.verdicts(l.s, inJump))
-			for _, name := range l.files() {
-				assert.Less(t, name, l.now.AddDate(0, 0, 1).Format("20060102"), "no file of the future is left")
-			}
-			assert.False(t, l.s.suspect)
+				inJump := l.shown[len(l.shown)-1]
+				l.jump(right)
+				for day := range 7 {
+					l.remembers(fmt.Sprintf("on day %d", day), inJump)
+					l.show()
+					l.run(aDay)
+				}
+				assert.Len(t, l.with(filterSuffix), 7, "six days' and that of the jump")
+				l.run(2 * aDay)
+				if jump < 9*aDay {
+					l.run(6 * aDay)
+				}
+				assert.Equal(t, []dedup.Verdict{unseen}, l.verdicts(l.s, inJump))
+				for _, name := range l.files() {
+					assert.Less(t, name, l.now.AddDate(0, 0, 1).Format("20060102"), "no file of the future is left")
+				}
+				assert.False(t, l.s.suspect)
+			})
 		})
 	}
 }
@@ -187,130 +213,144 @@ func TestWhatWasShownInAJumpStaysForTheWindow(t *testing.T) {
 // process, so files are kept for 24 hours of running, over restarts too.
 func TestAsideUntilTheClockIsTrusted(t *testing.T) {
 	t.Parallel()
-	l := newTimeline(t)
-	require.Len(t, l.with(filterSuffix), 6)
-	l.close(l.s)
-	l.now = l.now.AddDate(0, 0, 21)
-	l.start()
-	require.Len(t, l.with(asideSuffix), 7)
-	assert.Equal(t, 1, strings.Count(l.log.String(), "level=WARN"), "one line says so:\n%s", l.log.String())
-	for _, part := range []string{"set aside", "clock has jumped", "20260306", "clock_was=2026-03-06T12:00:00Z", "clock_is=2026-03-27T12:00:00Z", l.dir} {
-		assert.Contains(t, l.log.String(), part)
-	}
-	l.run(14 * time.Hour)
-	l.restart(true) // the file says so every ten minutes
-	l.run(8 * time.Hour)
-	l.now = l.now.Add(12 * time.Hour) // no jump, but no time that the process ran either
-	l.run(2*time.Hour - lookEvery)
-	require.Len(t, l.with(asideSuffix), 7, "the clock is still not trusted")
-	l.run(lookEvery)
-	assert.Empty(t, l.with(asideSuffix))
-	assert.Contains(t, l.log.String(), "are deleted")
-	l.log.Reset()
+	synctest.Test(t, func(t *testing.T) {
+		l := newTimeline(t)
+		require.Len(t, l.with(filterSuffix), 6)
+		l.close(l.s)
+		l.jump(l.now.AddDate(0, 0, 21))
+		l.start()
+		require.Len(t, l.with(asideSuffix), 7)
+		assert.Equal(t, 1, strings.Count(l.log.String(), "level=WARN"), "one line says so:\n%s", l.log.String())
+		for _, part := range []string{"set aside", "clock has jumped", "20260306", "clock_was=2026-03-06T12:00:00Z", "clock_is=2026-03-27T12:00:00Z", l.dir} {
+			assert.Contains(t, l.log.String(), part)
+		}
+		l.run(14 * time.Hour)
+		l.restart(true) // the file says so every ten minutes
+		l.run(8 * time.Hour)
+		l.jump(l.now.Add(12 * time.Hour)) // no jump, but no time that the process ran either
+		l.run(2*time.Hour - lookEvery)
+		require.Len(t, l.with(asideSuffix), 7, "the clock is still not trusted")
+		l.run(lookEvery)
+		assert.Empty(t, l.with(asideSuffix))
+		assert.Contains(t, l.log.String(), "are deleted")
+		l.log.Reset()
 
-	// From here on a day that leaves the window is deleted as it leaves.
-	for range 8 {
-		l.show()
-		l.run(aDay)
-	}
-	assert.Equal(t, []string{
-		"20260331.filter", "20260401.filter", "20260402.filter", "20260403.filter", "20260404.filter", "20260405.filter", "20260406.journal",
-	}, l.with(""))
-	assert.Empty(t, l.log.String())
+		// From here on a day that leaves the window is deleted as it leaves.
+		for range 8 {
+			l.show()
+			l.run(aDay)
+		}
+		assert.Equal(t, []string{
+			"20260331.filter", "20260401.filter", "20260402.filter", "20260403.filter", "20260404.filter", "20260405.filter", "20260406.journal",
+		}, l.with(""))
+		assert.Empty(t, l.log.String())
+	})
 }
 
 func TestAStepBackStartsTheWaitAnew(t *testing.T) {
 	t.Parallel()
-	l := newTimeline(t)
-	l.now = l.now.AddDate(0, 0, 21)
-	l.show()
-	require.Len(t, l.with(asideSuffix), 7)
-	l.run(23 * time.Hour)
-	l.now = l.now.Add(-2 * time.Hour)
-	l.run(23 * time.Hour)
-	require.Len(t, l.with(asideSuffix), 7)
-	l.run(time.Hour + lookEvery)
-	assert.Empty(t, l.with(asideSuffix))
+	synctest.Test(t, func(t *testing.T) {
+		l := newTimeline(t)
+		l.jump(l.now.AddDate(0, 0, 21))
+		l.show()
+		require.Len(t, l.with(asideSuffix), 7)
+		l.run(23 * time.Hour)
+		l.jump(l.now.Add(-2 * time.Hour))
+		l.run(23 * time.Hour)
+		require.Len(t, l.with(asideSuffix), 7)
+		l.run(time.Hour + lookEvery)
+		assert.Empty(t, l.with(asideSuffix))
 
-	l.now = l.now.Add(-time.Minute)
-	l.s.look()
-	assert.False(t, l.s.suspect, "a clock is adjusted now and then")
+		l.jump(l.now.Add(-time.Minute))
+		l.s.look()
+		assert.False(t, l.s.suspect, "a clock is adjusted now and then")
+	})
 }
 
 func TestALateCallIsNoJump(t *testing.T) {
 	t.Parallel()
-	l := newTimeline(t)
-	late := l.now.Add(-3 * time.Hour)
-	_, err := l.s.Claim(t.Context(), "u_1", []string{"late"}, 1, late)
-	require.NoError(t, err)
-	_, err = l.s.Check(t.Context(), "u_1", []string{"late"}, late.AddDate(0, 0, -30))
-	require.NoError(t, err)
-	assert.False(t, l.s.suspect)
-	assert.Empty(t, l.log.String())
+	synctest.Test(t, func(t *testing.T) {
+		l := newTimeline(t)
+		late := l.now.Add(-3 * time.Hour)
+		_, err := l.s.Claim(t.Context(), "u_1", []string{"late"}, 1, late)
+		require.NoError(t, err)
+		_, err = l.s.Check(t.Context(), "u_1", []string{"late"}, late.AddDate(0, 0, -30))
+		require.NoError(t, err)
+		assert.False(t, l.s.suspect)
+		assert.Empty(t, l.log.String())
+	})
 }
 
 func TestAnIdleDayIsNoJump(t *testing.T) {
 	t.Parallel()
-	l := newTimeline(t)
-	l.run(4 * aDay)
-	l.show()
-	assert.Empty(t, l.with(asideSuffix))
-	assert.Empty(t, l.log.String())
-	l.remembers("after four days", l.shown[4:]...)
+	synctest.Test(t, func(t *testing.T) {
+		l := newTimeline(t)
+		l.run(4 * aDay)
+		l.show()
+		assert.Empty(t, l.with(asideSuffix))
+		assert.Empty(t, l.log.String())
+		l.remembers("after four days", l.shown[4:]...)
+	})
 }
 
 // TestOfferedOverAJump: what was offered at a time that turns out to be in the
 // future is held for as long as anything else.
 func TestOfferedOverAJump(t *testing.T) {
 	t.Parallel()
-	for _, kill := range []bool{false, true} {
-		b := newBench(t, false)
-		right := b.now
-		b.now = right.AddDate(1, 0, 0)
-		s := b.open()
-		b.claim(s, "offered")
-		b.now = right
-		if kill {
-			b.kill()
-			s = b.open()
+	synctest.Test(t, func(t *testing.T) {
+		for _, kill := range []bool{false, true} {
+			b := newBench(t, false)
+			right := b.now
+			b.now = right.AddDate(1, 0, 0)
+			s := b.open()
+			b.claim(s, "offered")
+			b.now = right
+			if kill {
+				b.kill()
+				s = b.open()
+			}
+			assert.Equal(t, []dedup.Verdict{pends}, b.verdicts(s, "offered"))
+			b.now = right.Add(b.cfg.PendingTTL + time.Second)
+			assert.Equal(t, []dedup.Verdict{unseen}, b.verdicts(s, "offered"))
 		}
-		assert.Equal(t, []dedup.Verdict{pends}, b.verdicts(s, "offered"))
-		b.now = right.Add(b.cfg.PendingTTL + time.Second)
-		assert.Equal(t, []dedup.Verdict{unseen}, b.verdicts(s, "offered"))
-	}
+	})
 }
 
 func TestAClockFileThatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	l := newTimeline(t)
-	l.kill()
-	require.NoError(t, os.WriteFile(filepath.Join(l.dir, clockName), []byte("{"), 0o600))
-	l.now = l.now.AddDate(0, 0, 21)
-	l.start()
-	assert.Len(t, l.with(asideSuffix), 7)
-	l.kill()
-	require.NoError(t, os.Remove(filepath.Join(l.dir, clockName)))
-	l.start()
-	assert.True(t, l.s.untrusted(), "files that are aside say so too")
-	l.run(aDay)
-	assert.Empty(t, l.with(asideSuffix))
+	synctest.Test(t, func(t *testing.T) {
+		l := newTimeline(t)
+		l.kill()
+		require.NoError(t, os.WriteFile(filepath.Join(l.dir, clockName), []byte("{"), 0o600))
+		l.jump(l.now.AddDate(0, 0, 21))
+		l.start()
+		assert.Len(t, l.with(asideSuffix), 7)
+		l.kill()
+		require.NoError(t, os.Remove(filepath.Join(l.dir, clockName)))
+		l.start()
+		assert.True(t, l.s.untrusted(), "files that are aside say so too")
+		l.run(aDay)
+		assert.Empty(t, l.with(asideSuffix))
+	})
 }
 
 func TestADamagedFileThatWasAside(t *testing.T) {
 	t.Parallel()
-	l := newTimeline(t)
-	right := l.now
-	l.now = right.AddDate(0, 0, 8)
-	l.show()
-	l.s.folds.Wait()
-	path := filepath.Join(l.dir, "20260303.filter")
-	whole, err := os.ReadFile(path + asideSuffix)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(path+asideSuffix, whole[:len(whole)-1], 0o600))
-	l.now = right
-	_, err = l.s.Check(t.Context(), "u_1", l.shown, l.now)
-	require.ErrorIs(t, err, ErrCorrupt)
-	require.ErrorIs(t, err, dedup.ErrUnavailable)
-	require.NoError(t, os.WriteFile(path, whole, 0o600))
-	l.remembers("once it is restored", l.shown...)
+	synctest.Test(t, func(t *testing.T) {
+		l := newTimeline(t)
+		right := l.now
+		l.jump(right.AddDate(0, 0, 8))
+		l.show()
+		l.s.folds.Wait()
+		path := filepath.Join(l.dir, "20260303.filter")
+		whole, err := os.ReadFile(path + asideSuffix)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(path+asideSuffix, whole[:len(whole)-1], 0o600))
+		l.jump(right)
+		_, err = l.s.Check(t.Context(), "u_1", l.shown, l.now)
+		require.ErrorIs(t, err, ErrCorrupt)
+		require.ErrorIs(t, err, dedup.ErrUnavailable)
+		require.NoError(t, os.WriteFile(path, whole, 0o600))
+		l.remembers("once it is restored", l.shown...)
+	})
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/bits-and-blooms/bloom/v3"
@@ -149,21 +150,23 @@ func TestRestart(t *testing.T) {
 		{"seen, killed", false, true, []dedup.Verdict{today, pends, unseen, pends, unseen}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			b := newBench(t, test.served)
-			s := b.open()
-			b.claim(s, "claimed", "released", "settled")
-			b.record(s, "recorded", "settled")
-			require.NoError(t, s.Release(t.Context(), "u_1", []string{"released"}))
-			require.NoError(t, s.Settle(t.Context(), of("settled")))
-			b.stop(s, test.kill)
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t, test.served)
+				s := b.open()
+				b.claim(s, "claimed", "released", "settled")
+				b.record(s, "recorded", "settled")
+				require.NoError(t, s.Release(t.Context(), "u_1", []string{"released"}))
+				require.NoError(t, s.Settle(t.Context(), of("settled")))
+				b.stop(s, test.kill)
 
-			s = b.open()
-			assert.Equal(t, test.want, b.verdicts(s, "recorded", "claimed", "released", "settled", "never"))
-			b.claim(s, "released")
-			b.record(s, "later")
-			b.stop(s, test.kill)
-			s = b.open()
-			assert.NotContains(t, b.verdicts(s, "recorded", "claimed", "released", "settled", "later"), unseen, "and once more")
+				s = b.open()
+				assert.Equal(t, test.want, b.verdicts(s, "recorded", "claimed", "released", "settled", "never"))
+				b.claim(s, "released")
+				b.record(s, "later")
+				b.stop(s, test.kill)
+				s = b.open()
+				assert.NotContains(t, b.verdicts(s, "recorded", "claimed", "released", "settled", "later"), unseen, "and once more")
+			})
 		})
 	}
 }
@@ -179,120 +182,134 @@ func (b *bench) stop(s *Store, kill bool) {
 
 func TestACleanStopFoldsTheJournal(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, true)
-	s := b.open()
-	b.claim(s, "a", "b")
-	b.close(s)
-	assert.Equal(t, []string{"20260306.filter"}, b.files())
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, true)
+		s := b.open()
+		b.claim(s, "a", "b")
+		b.close(s)
+		assert.Equal(t, []string{"20260306.filter"}, b.files())
 
-	b = newBench(t, false)
-	s = b.open()
-	b.claim(s, "a", "b")
-	b.record(s, "a")
-	require.NoError(t, s.Settle(t.Context(), of("a")))
-	b.close(s)
-	assert.Equal(t, []string{"20260306.filter", "20260306.journal"}, b.files())
-	b.now = b.now.Add(31 * time.Minute)
-	s = b.open()
-	assert.Equal(t, []dedup.Verdict{today, unseen}, b.verdicts(s, "a", "b"), "what was offered too long ago may come back")
+		b = newBench(t, false)
+		s = b.open()
+		b.claim(s, "a", "b")
+		b.record(s, "a")
+		require.NoError(t, s.Settle(t.Context(), of("a")))
+		b.close(s)
+		assert.Equal(t, []string{"20260306.filter", "20260306.journal"}, b.files())
+		b.now = b.now.Add(31 * time.Minute)
+		s = b.open()
+		assert.Equal(t, []dedup.Verdict{today, unseen}, b.verdicts(s, "a", "b"), "what was offered too long ago may come back")
+	})
 }
 
 func TestModeChangesOverARestart(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, true)
-	s := b.open()
-	b.claim(s, "served")
-	b.record(s, "served")
-	b.kill()
-	b.cfg.Served, b.cfg.PendingTTL = false, time.Minute
-	b.now = b.now.Add(time.Hour)
-	s = b.open()
-	assert.Equal(t, []dedup.Verdict{today}, b.verdicts(s, "served"), "delivering was the impression when it happened")
-	b.claim(s, "offered")
-	b.kill()
-	b.cfg.Served = true
-	s = b.open()
-	assert.Equal(t, []dedup.Verdict{today, today}, b.verdicts(s, "served", "offered"))
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, true)
+		s := b.open()
+		b.claim(s, "served")
+		b.record(s, "served")
+		b.kill()
+		b.cfg.Served, b.cfg.PendingTTL = false, time.Minute
+		b.now = b.now.Add(time.Hour)
+		s = b.open()
+		assert.Equal(t, []dedup.Verdict{today}, b.verdicts(s, "served"), "delivering was the impression when it happened")
+		b.claim(s, "offered")
+		b.kill()
+		b.cfg.Served = true
+		s = b.open()
+		assert.Equal(t, []dedup.Verdict{today, today}, b.verdicts(s, "served", "offered"))
+	})
 }
 
 func TestReleaseTakesBackOnlyItsClaim(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, true)
-	s := b.open()
-	for range 3 {
-		b.claim(s, "x", "y")
-		require.NoError(t, s.Release(t.Context(), "u_1", []string{"x", "y"}))
-	}
-	b.claim(s, "y")
-	b.kill()
-	assert.Equal(t, []dedup.Verdict{unseen, today}, b.verdicts(b.open(), "x", "y"))
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, true)
+		s := b.open()
+		for range 3 {
+			b.claim(s, "x", "y")
+			require.NoError(t, s.Release(t.Context(), "u_1", []string{"x", "y"}))
+		}
+		b.claim(s, "y")
+		b.kill()
+		assert.Equal(t, []dedup.Verdict{unseen, today}, b.verdicts(b.open(), "x", "y"))
+	})
 }
 
 func TestTornTailAtEveryOffset(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, true)
-	s := b.open()
-	b.claim(s, "first")
-	before := s.journal.Size()
-	b.claim(s, "second", "third")
-	whole, err := os.ReadFile(s.journalPath(s.today))
-	require.NoError(t, err)
-	for cut := before; cut <= int64(len(whole)); cut++ {
-		torn := *b
-		torn.dir = t.TempDir()
-		require.NoError(t, os.WriteFile(filepath.Join(torn.dir, "20260306.journal"), whole[:cut], 0o600))
-		s := torn.open()
-		want := []dedup.Verdict{today, unseen, unseen}
-		if cut == int64(len(whole)) {
-			want = []dedup.Verdict{today, today, today}
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, true)
+		s := b.open()
+		b.claim(s, "first")
+		before := s.journal.Size()
+		b.claim(s, "second", "third")
+		whole, err := os.ReadFile(s.journalPath(s.today))
+		require.NoError(t, err)
+		for cut := before; cut <= int64(len(whole)); cut++ {
+			torn := *b
+			torn.dir = t.TempDir()
+			require.NoError(t, os.WriteFile(filepath.Join(torn.dir, "20260306.journal"), whole[:cut], 0o600))
+			s := torn.open()
+			want := []dedup.Verdict{today, unseen, unseen}
+			if cut == int64(len(whole)) {
+				want = []dedup.Verdict{today, today, today}
+			}
+			require.Equal(t, want, torn.verdicts(s, "first", "second", "third"), "cut at %d", cut)
+			torn.close(s)
 		}
-		require.Equal(t, want, torn.verdicts(s, "first", "second", "third"), "cut at %d", cut)
-		torn.close(s)
-	}
+	})
 }
 
 func TestAClaimThatCannotBeJournaledIsNotTaken(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, true)
-	s := b.open()
-	b.claim(s, "before")
-	require.NoError(t, s.journal.Close())
-	_, err := s.Claim(t.Context(), "u_1", []string{"a", "b"}, 2, b.now)
-	require.ErrorIs(t, err, dedup.ErrUnavailable)
-	assert.Equal(t, []dedup.Verdict{pends, unseen, unseen}, b.verdicts(s, "before", "a", "b"))
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, true)
+		s := b.open()
+		b.claim(s, "before")
+		require.NoError(t, s.journal.Close())
+		_, err := s.Claim(t.Context(), "u_1", []string{"a", "b"}, 2, b.now)
+		require.ErrorIs(t, err, dedup.ErrUnavailable)
+		assert.Equal(t, []dedup.Verdict{pends, unseen, unseen}, b.verdicts(s, "before", "a", "b"))
 
-	require.ErrorIs(t, s.Release(t.Context(), "u_1", []string{"before"}), dedup.ErrUnavailable)
-	assert.Equal(t, []dedup.Verdict{pends}, b.verdicts(s, "before"), "nor is it given back")
+		require.ErrorIs(t, s.Release(t.Context(), "u_1", []string{"before"}), dedup.ErrUnavailable)
+		assert.Equal(t, []dedup.Verdict{pends}, b.verdicts(s, "before"), "nor is it given back")
 
-	unconfirmed, err := s.Record(t.Context(), of("a", "before"), b.now)
-	require.ErrorIs(t, err, dedup.ErrUnavailable)
-	assert.Equal(t, of("a"), unconfirmed, "the claim of the other is in the journal already")
-	assert.Equal(t, []dedup.Verdict{unseen}, b.verdicts(s, "a"))
+		unconfirmed, err := s.Record(t.Context(), of("a", "before"), b.now)
+		require.ErrorIs(t, err, dedup.ErrUnavailable)
+		assert.Equal(t, of("a"), unconfirmed, "the claim of the other is in the journal already")
+		assert.Equal(t, []dedup.Verdict{unseen}, b.verdicts(s, "a"))
+	})
 }
 
 func TestAClosedStoreSaysSo(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, true)
-	s := b.open()
-	b.close(s)
-	b.close(s)
-	_, err := s.Claim(t.Context(), "u_1", []string{"a"}, 1, b.now)
-	require.ErrorIs(t, err, ErrClosed)
-	require.ErrorIs(t, err, dedup.ErrUnavailable)
-	_, err = s.Record(t.Context(), of("a"), b.now)
-	require.ErrorIs(t, err, ErrClosed)
-	require.ErrorIs(t, s.Release(t.Context(), "u_1", []string{"a"}), ErrClosed)
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, true)
+		s := b.open()
+		b.close(s)
+		b.close(s)
+		_, err := s.Claim(t.Context(), "u_1", []string{"a"}, 1, b.now)
+		require.ErrorIs(t, err, ErrClosed)
+		require.ErrorIs(t, err, dedup.ErrUnavailable)
+		_, err = s.Record(t.Context(), of("a"), b.now)
+		require.ErrorIs(t, err, ErrClosed)
+		require.ErrorIs(t, s.Release(t.Context(), "u_1", []string{"a"}), ErrClosed)
+	})
 }
 
 func TestOneProcessAtATime(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, true)
-	s := b.open()
-	_, err := Open(b.dir, b.cfg, atStart)
-	require.ErrorIs(t, err, ErrLocked)
-	assert.Contains(t, err.Error(), b.dir)
-	b.close(s)
-	b.close(b.open())
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, true)
+		s := b.open()
+		_, err := Open(b.dir, b.cfg, atStart)
+		require.ErrorIs(t, err, ErrLocked)
+		assert.Contains(t, err.Error(), b.dir)
+		b.close(s)
+		b.close(b.open())
+	})
 }
 
 func TestBadConfiguration(t *testing.T) {
@@ -429,20 +446,22 @@ func FuzzDecodeFilter(f *testing.F) {
 
 func TestACorruptFilterRefusesTheStart(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, true)
-	s := b.open()
-	b.record(s, "a")
-	b.close(s)
-	path := filepath.Join(b.dir, "20260306.filter")
-	content, err := os.ReadFile(path)
-	require.NoError(t, err)
-	content[len(content)/2] ^= 0xff
-	require.NoError(t, os.WriteFile(path, content, 0o600))
-	_, err = Open(b.dir, b.cfg, atStart)
-	require.ErrorIs(t, err, ErrCorrupt)
-	require.ErrorContains(t, err, path)
-	require.NoError(t, os.Remove(path))
-	b.close(b.open())
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, true)
+		s := b.open()
+		b.record(s, "a")
+		b.close(s)
+		path := filepath.Join(b.dir, "20260306.filter")
+		content, err := os.ReadFile(path)
+		require.NoError(t, err)
+		content[len(content)/2] ^= 0xff
+		require.NoError(t, os.WriteFile(path, content, 0o600))
+		_, err = Open(b.dir, b.cfg, atStart)
+		require.ErrorIs(t, err, ErrCorrupt)
+		require.ErrorContains(t, err, path)
+		require.NoError(t, os.Remove(path))
+		b.close(b.open())
+	})
 }
 
 func TestCapacityWarningOnceADay(t *testing.T) {
@@ -490,67 +509,71 @@ func TestPendingStaysFlat(t *testing.T) {
 
 func TestStaleIsBounded(t *testing.T) {
 	t.Parallel()
-	for _, served := range []bool{true, false} {
-		b := newBench(t, served)
-		s := b.open()
-		b.claim(s, groupNames(mostStale+1)...)
-		b.now = b.now.Add(dedup.StaleAfter + time.Second)
-		c, err := s.Check(t.Context(), "u_1", nil, b.now)
-		require.NoError(t, err)
-		if served {
-			assert.Len(t, c.Stale, mostStale)
-		} else {
-			assert.Empty(t, c.Stale, "only what the client reports is recorded")
+	synctest.Test(t, func(t *testing.T) {
+		for _, served := range []bool{true, false} {
+			b := newBench(t, served)
+			s := b.open()
+			b.claim(s, groupNames(mostStale+1)...)
+			b.now = b.now.Add(dedup.StaleAfter + time.Second)
+			c, err := s.Check(t.Context(), "u_1", nil, b.now)
+			require.NoError(t, err)
+			if served {
+				assert.Len(t, c.Stale, mostStale)
+			} else {
+				assert.Empty(t, c.Stale, "only what the client reports is recorded")
+			}
 		}
-	}
+	})
 }
 
 // TestConcurrency lets everything happen at once over several midnights, then
 // looks whether a kill and a stop both remember all of it.
 func TestConcurrency(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, true)
-	b.cfg.DailyCapacity = 20_000
-	s := b.open()
-	const workers, rounds = 8, 40
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() {
-			for r := range rounds {
-				now := deduptest.Start.AddDate(0, 0, r/10)
-				group := fmt.Sprintf("g_%d_%d", w, r)
-				if _, err := s.Claim(t.Context(), "u_1", []string{group}, 1, now); err != nil {
-					t.Error(err)
-				}
-				if _, err := s.Check(t.Context(), "u_1", []string{group, "other"}, now); err != nil {
-					t.Error(err)
-				}
-				if r%2 == 0 {
-					if _, err := s.Record(t.Context(), of(group), now); err != nil {
-						t.Error(err)
-					}
-					if err := s.Settle(t.Context(), of(group)); err != nil {
-						t.Error(err)
-					}
-				}
-			}
-		})
-	}
-	wg.Wait()
-	s.folds.Wait()
-	b.now = deduptest.Start.AddDate(0, 0, 3)
-	all := func(s *Store) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, true)
+		b.cfg.DailyCapacity = 20_000
+		s := b.open()
+		const workers, rounds = 8, 40
+		var wg sync.WaitGroup
 		for w := range workers {
-			for r := range rounds {
-				require.NotEqual(t, unseen, b.verdicts(s, fmt.Sprintf("g_%d_%d", w, r))[0], "worker %d round %d", w, r)
+			wg.Go(func() {
+				for r := range rounds {
+					now := deduptest.Start.AddDate(0, 0, r/10)
+					group := fmt.Sprintf("g_%d_%d", w, r)
+					if _, err := s.Claim(t.Context(), "u_1", []string{group}, 1, now); err != nil {
+						t.Error(err)
+					}
+					if _, err := s.Check(t.Context(), "u_1", []string{group, "other"}, now); err != nil {
+						t.Error(err)
+					}
+					if r%2 == 0 {
+						if _, err := s.Record(t.Context(), of(group), now); err != nil {
+							t.Error(err)
+						}
+						if err := s.Settle(t.Context(), of(group)); err != nil {
+							t.Error(err)
+						}
+					}
+				}
+			})
+		}
+		wg.Wait()
+		s.folds.Wait()
+		b.now = deduptest.Start.AddDate(0, 0, 3)
+		all := func(s *Store) {
+			t.Helper()
+			for w := range workers {
+				for r := range rounds {
+					require.NotEqual(t, unseen, b.verdicts(s, fmt.Sprintf("g_%d_%d", w, r))[0], "worker %d round %d", w, r)
+				}
 			}
 		}
-	}
-	all(s)
-	b.kill()
-	s = b.open()
-	all(s)
-	b.close(s)
-	all(b.open())
+		all(s)
+		b.kill()
+		s = b.open()
+		all(s)
+		b.close(s)
+		all(b.open())
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/freshet/freshet/dedup"
@@ -14,45 +15,49 @@ import (
 
 func TestRollOverFoldsTheDay(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, true)
-	s := b.open()
-	b.claim(s, "recorded", "pending")
-	b.record(s, "recorded")
-	require.NoError(t, s.Settle(t.Context(), of("recorded")))
-	b.now = b.now.AddDate(0, 0, 1)
-	b.claim(s, "next")
-	s.folds.Wait()
-	assert.Equal(t, []string{"20260306.filter", "20260307.journal"}, b.files())
-	assert.Equal(t, []dedup.Verdict{dayOld, pends, pends}, b.verdicts(s, "recorded", "pending", "next"))
-	b.kill()
-	s = b.open()
-	assert.Equal(t, []dedup.Verdict{dayOld, today, today}, b.verdicts(s, "recorded", "pending", "next"))
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, true)
+		s := b.open()
+		b.claim(s, "recorded", "pending")
+		b.record(s, "recorded")
+		require.NoError(t, s.Settle(t.Context(), of("recorded")))
+		b.now = b.now.AddDate(0, 0, 1)
+		b.claim(s, "next")
+		s.folds.Wait()
+		assert.Equal(t, []string{"20260306.filter", "20260307.journal"}, b.files())
+		assert.Equal(t, []dedup.Verdict{dayOld, pends, pends}, b.verdicts(s, "recorded", "pending", "next"))
+		b.kill()
+		s = b.open()
+		assert.Equal(t, []dedup.Verdict{dayOld, today, today}, b.verdicts(s, "recorded", "pending", "next"))
+	})
 }
 
 func TestFilesLeaveWithTheWindow(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, true)
-	s := b.open()
-	for range 9 {
-		b.record(s, "of "+b.now.String())
-		b.now = b.now.AddDate(0, 0, 1)
-	}
-	s.folds.Wait()
-	b.now = b.now.AddDate(0, 0, -1)
-	assert.Equal(t, []string{
-		"20260308.filter", "20260309.filter", "20260310.filter", "20260311.filter", "20260312.filter", "20260313.filter", "20260314.journal",
-	}, b.files())
-	b.close(s)
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, true)
+		s := b.open()
+		for range 9 {
+			b.record(s, "of "+b.now.String())
+			b.now = b.now.AddDate(0, 0, 1)
+		}
+		s.folds.Wait()
+		b.now = b.now.AddDate(0, 0, -1)
+		assert.Equal(t, []string{
+			"20260308.filter", "20260309.filter", "20260310.filter", "20260311.filter", "20260312.filter", "20260313.filter", "20260314.journal",
+		}, b.files())
+		b.close(s)
 
-	require.NoError(t, os.WriteFile(filepath.Join(b.dir, "notes.txt"), nil, 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(b.dir, "20260313.filter.tmp"), nil, 0o600))
-	b.now = b.now.AddDate(0, 0, 4)
-	s = b.open()
-	assert.Equal(t, []string{
-		"20260308.filter.aside", "20260309.filter.aside", "20260310.filter.aside", "20260311.filter.aside",
-		"20260312.filter", "20260313.filter", "20260314.filter", "20260318.journal", "notes.txt",
-	}, b.files(), "after four days without a process the clock is not trusted")
-	b.close(s)
+		require.NoError(t, os.WriteFile(filepath.Join(b.dir, "notes.txt"), nil, 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(b.dir, "20260313.filter.tmp"), nil, 0o600))
+		b.now = b.now.AddDate(0, 0, 4)
+		s = b.open()
+		assert.Equal(t, []string{
+			"20260308.filter.aside", "20260309.filter.aside", "20260310.filter.aside", "20260311.filter.aside",
+			"20260312.filter", "20260313.filter", "20260314.filter", "20260318.journal", "notes.txt",
+		}, b.files(), "after four days without a process the clock is not trusted")
+		b.close(s)
+	})
 }
 
 // TestACrashInAFoldLosesNothing looks at the directory between the steps of a
@@ -62,39 +67,41 @@ func TestACrashInAFoldLosesNothing(t *testing.T) {
 	for _, served := range []bool{true, false} {
 		for _, way := range []string{"roll over", "stop"} {
 			t.Run(way+map[bool]string{true: ", served", false: ", seen"}[served], func(t *testing.T) {
-				b := newBench(t, served)
-				b.now = deduptest.Start.Add(12*time.Hour - time.Minute)
-				s := b.open()
-				b.claim(s, "settled", "pending", "released")
-				b.record(s, "settled", "seen")
-				require.NoError(t, s.Settle(t.Context(), of("settled")))
-				require.NoError(t, s.Release(t.Context(), "u_1", []string{"released"}))
-				copies := map[string]string{"before": copyDir(t, b.dir)}
-				s.step = func(name string) { copies[name] = copyDir(t, b.dir) }
-				b.now = b.now.Add(2 * time.Minute)
-				if way == "roll over" {
-					b.record(s, "next")
-					s.folds.Wait()
-					require.Len(t, copies, 5)
-				} else {
-					b.close(s)
-					require.Len(t, copies, 3)
-				}
-				copies["after"] = copyDir(t, b.dir)
-				s.step = func(string) {}
-
-				for step, dir := range copies {
-					crashed := *b
-					crashed.dir = dir
-					for range 2 { // recovering is itself safe to repeat
-						s := crashed.open()
-						got := crashed.verdicts(s, "settled", "seen", "pending")
-						require.NotContains(t, got, unseen, "after %q", step)
-						require.Equal(t, dayOld, got[1], "after %q", step)
-						require.Equal(t, unseen, crashed.verdicts(s, "released")[0], "after %q", step)
-						crashed.kill()
+				synctest.Test(t, func(t *testing.T) {
+					b := newBench(t, served)
+					b.now = deduptest.Start.Add(12*time.Hour - time.Minute)
+					s := b.open()
+					b.claim(s, "settled", "pending", "released")
+					b.record(s, "settled", "seen")
+					require.NoError(t, s.Settle(t.Context(), of("settled")))
+					require.NoError(t, s.Release(t.Context(), "u_1", []string{"released"}))
+					copies := map[string]string{"before": copyDir(t, b.dir)}
+					s.step = func(name string) { copies[name] = copyDir(t, b.dir) }
+					b.now = b.now.Add(2 * time.Minute)
+					if way == "roll over" {
+						b.record(s, "next")
+						s.folds.Wait()
+						require.Len(t, copies, 5)
+					} else {
+						b.close(s)
+						require.Len(t, copies, 3)
 					}
-				}
+					copies["after"] = copyDir(t, b.dir)
+					s.step = func(string) {}
+
+					for step, dir := range copies {
+						crashed := *b
+						crashed.dir = dir
+						for range 2 { // recovering is itself safe to repeat
+							s := crashed.open()
+							got := crashed.verdicts(s, "settled", "seen", "pending")
+							require.NotContains(t, got, unseen, "after %q", step)
+							require.Equal(t, dayOld, got[1], "after %q", step)
+							require.Equal(t, unseen, crashed.verdicts(s, "released")[0], "after %q", step)
+							crashed.kill()
+						}
+					}
+				})
 			})
 		}
 	}
@@ -105,149 +112,163 @@ func TestACrashInAFoldLosesNothing(t *testing.T) {
 // a crash leaves of it before and after the day before is folded.
 func TestCallsWhileADayIsCarried(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, true)
-	s := b.open()
-	stuck := &s.pending.shards[0]
-	for s.pending.of("u_1") == stuck {
-		s = b.reopen(s)
-		stuck = &s.pending.shards[0]
-	}
-	b.claim(s, "left", "released", "again", "recorded")
-	stuck.mu.Lock()
-	b.now = b.now.AddDate(0, 0, 1)
-	b.claim(s, "new")
-	require.NoError(t, s.Release(t.Context(), "u_1", []string{"released", "again"}))
-	b.claim(s, "again")
-	b.record(s, "recorded", "unclaimed")
-	require.NoError(t, s.Settle(t.Context(), of("recorded")))
-	assert.Equal(t, []string{"20260306.journal", "20260307.journal"}, b.files())
-	assert.Equal(t, []dedup.Verdict{pends, unseen, pends, today, today, pends}, b.verdicts(s, "left", "released", "again", "recorded", "unclaimed", "new"))
-	early := copyDir(t, b.dir)
-	stuck.mu.Unlock()
-	s.folds.Wait()
-	assert.Equal(t, []string{"20260307.journal"}, b.files(), "nothing was recorded the day before")
-	b.kill()
-	s = b.open()
-	assert.Equal(t, []dedup.Verdict{today, unseen, today, today, today, today}, b.verdicts(s, "left", "released", "again", "recorded", "unclaimed", "new"))
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, true)
+		s := b.open()
+		stuck := &s.pending.shards[0]
+		for s.pending.of("u_1") == stuck {
+			s = b.reopen(s)
+			stuck = &s.pending.shards[0]
+		}
+		b.claim(s, "left", "released", "again", "recorded")
+		stuck.mu.Lock()
+		b.now = b.now.AddDate(0, 0, 1)
+		b.claim(s, "new")
+		require.NoError(t, s.Release(t.Context(), "u_1", []string{"released", "again"}))
+		b.claim(s, "again")
+		b.record(s, "recorded", "unclaimed")
+		require.NoError(t, s.Settle(t.Context(), of("recorded")))
+		assert.Equal(t, []string{"20260306.journal", "20260307.journal"}, b.files())
+		assert.Equal(t, []dedup.Verdict{pends, unseen, pends, today, today, pends}, b.verdicts(s, "left", "released", "again", "recorded", "unclaimed", "new"))
+		early := copyDir(t, b.dir)
+		stuck.mu.Unlock()
+		s.folds.Wait()
+		assert.Equal(t, []string{"20260307.journal"}, b.files(), "nothing was recorded the day before")
+		b.kill()
+		s = b.open()
+		assert.Equal(t, []dedup.Verdict{today, unseen, today, today, today, today}, b.verdicts(s, "left", "released", "again", "recorded", "unclaimed", "new"))
 
-	b.dir = early
-	s = b.open()
-	assert.NotContains(t, b.verdicts(s, "left", "again", "recorded", "unclaimed", "new"), unseen)
+		b.dir = early
+		s = b.open()
+		assert.NotContains(t, b.verdicts(s, "left", "again", "recorded", "unclaimed", "new"), unseen)
+	})
 }
 
 // TestWhatCannotBeCarriedIsNotChanged: until the new journal has what is
 // pending, calls fail, and the day before keeps its journal.
 func TestWhatCannotBeCarriedIsNotChanged(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, true)
-	s := b.open()
-	stuck := &s.pending.shards[0]
-	for s.pending.of("u_1") == stuck {
-		s = b.reopen(s)
-		stuck = &s.pending.shards[0]
-	}
-	b.claim(s, "pending")
-	stuck.mu.Lock()
-	b.now = b.now.AddDate(0, 0, 1)
-	require.NoError(t, s.follow(b.now))
-	require.NoError(t, s.journal.Close())
-	_, err := s.Claim(t.Context(), "u_1", []string{"a"}, 1, b.now)
-	require.ErrorIs(t, err, dedup.ErrUnavailable)
-	require.ErrorIs(t, s.Release(t.Context(), "u_1", []string{"pending"}), dedup.ErrUnavailable)
-	unconfirmed, err := s.Record(t.Context(), of("pending"), b.now)
-	require.ErrorIs(t, err, dedup.ErrUnavailable)
-	assert.Equal(t, of("pending"), unconfirmed)
-	stuck.mu.Unlock()
-	s.folds.Wait()
-	assert.Equal(t, []string{"20260306.journal", "20260307.journal"}, b.files())
-	assert.Equal(t, []dedup.Verdict{pends, unseen}, b.verdicts(s, "pending", "a"))
-	b.kill()
-	assert.Equal(t, []dedup.Verdict{dayOld, unseen}, b.verdicts(b.open(), "pending", "a"))
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, true)
+		s := b.open()
+		stuck := &s.pending.shards[0]
+		for s.pending.of("u_1") == stuck {
+			s = b.reopen(s)
+			stuck = &s.pending.shards[0]
+		}
+		b.claim(s, "pending")
+		stuck.mu.Lock()
+		b.now = b.now.AddDate(0, 0, 1)
+		require.NoError(t, s.follow(b.now))
+		require.NoError(t, s.journal.Close())
+		_, err := s.Claim(t.Context(), "u_1", []string{"a"}, 1, b.now)
+		require.ErrorIs(t, err, dedup.ErrUnavailable)
+		require.ErrorIs(t, s.Release(t.Context(), "u_1", []string{"pending"}), dedup.ErrUnavailable)
+		unconfirmed, err := s.Record(t.Context(), of("pending"), b.now)
+		require.ErrorIs(t, err, dedup.ErrUnavailable)
+		assert.Equal(t, of("pending"), unconfirmed)
+		stuck.mu.Unlock()
+		s.folds.Wait()
+		assert.Equal(t, []string{"20260306.journal", "20260307.journal"}, b.files())
+		assert.Equal(t, []dedup.Verdict{pends, unseen}, b.verdicts(s, "pending", "a"))
+		b.kill()
+		assert.Equal(t, []dedup.Verdict{dayOld, unseen}, b.verdicts(b.open(), "pending", "a"))
+	})
 }
 
 func TestADayWithoutAProcess(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, true)
-	b.claim(b.open(), "a")
-	b.kill()
-	b.now = b.now.AddDate(0, 0, 2)
-	s := b.open()
-	assert.Equal(t, []dedup.Verdict{twoDays}, b.verdicts(s, "a"))
-	assert.Equal(t, []string{"20260306.filter", "20260308.journal"}, b.files(), "the day a crash left is folded at the start")
-	b.close(s)
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, true)
+		b.claim(b.open(), "a")
+		b.kill()
+		b.now = b.now.AddDate(0, 0, 2)
+		s := b.open()
+		assert.Equal(t, []dedup.Verdict{twoDays}, b.verdicts(s, "a"))
+		assert.Equal(t, []string{"20260306.filter", "20260308.journal"}, b.files(), "the day a crash left is folded at the start")
+		b.close(s)
+	})
 }
 
 func TestAClockSetBack(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, true)
-	midnight := deduptest.Start.Truncate(24*time.Hour).AddDate(0, 0, 1)
-	b.now = midnight.Add(time.Second)
-	s := b.open()
-	b.record(s, "a")
-	b.now = midnight.Add(-time.Second)
-	b.claim(s, "b")
-	b.record(s, "c")
-	assert.Equal(t, []dedup.Verdict{today, pends, today}, b.verdicts(s, "a", "b", "c"))
-	b.kill()
-	s = b.open()
-	assert.Equal(t, []dedup.Verdict{today, today, today}, b.verdicts(s, "a", "b", "c"), "also when started before midnight again")
-	b.now = midnight.AddDate(0, 0, 6)
-	assert.Equal(t, []dedup.Verdict{dedup.SeenDaysAgo(6)}, b.verdicts(s, "c"))
-	b.close(s)
-	b.now = midnight.AddDate(0, 0, -3)
-	s = b.open()
-	assert.Equal(t, []dedup.Verdict{today}, b.verdicts(s, "c"), "a day of the future counts as today")
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, true)
+		midnight := deduptest.Start.Truncate(24*time.Hour).AddDate(0, 0, 1)
+		b.now = midnight.Add(time.Second)
+		s := b.open()
+		b.record(s, "a")
+		b.now = midnight.Add(-time.Second)
+		b.claim(s, "b")
+		b.record(s, "c")
+		assert.Equal(t, []dedup.Verdict{today, pends, today}, b.verdicts(s, "a", "b", "c"))
+		b.kill()
+		s = b.open()
+		assert.Equal(t, []dedup.Verdict{today, today, today}, b.verdicts(s, "a", "b", "c"), "also when started before midnight again")
+		b.now = midnight.AddDate(0, 0, 6)
+		assert.Equal(t, []dedup.Verdict{dedup.SeenDaysAgo(6)}, b.verdicts(s, "c"))
+		b.close(s)
+		b.now = midnight.AddDate(0, 0, -3)
+		s = b.open()
+		assert.Equal(t, []dedup.Verdict{today}, b.verdicts(s, "c"), "a day of the future counts as today")
+	})
 }
 
 func TestOtherSizesInTheConfiguration(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, true)
-	s := b.open()
-	b.record(s, "a")
-	b.close(s)
-	b.cfg.DailyCapacity, b.cfg.FalsePositiveRate = 50_000, 0.001
-	s = b.open()
-	assert.Equal(t, uint64(1_000), s.current.capacity(), "today keeps its size")
-	b.record(s, "b")
-	b.now = b.now.AddDate(0, 0, 1)
-	b.record(s, "c")
-	assert.Equal(t, uint64(50_000), s.current.capacity(), "tomorrow has the new one")
-	assert.Equal(t, []dedup.Verdict{dayOld, dayOld, today, unseen}, b.verdicts(s, "a", "b", "c", "d"))
-	b.close(s)
-	s = b.open()
-	assert.Equal(t, []dedup.Verdict{dayOld, dayOld, today, unseen}, b.verdicts(s, "a", "b", "c", "d"))
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, true)
+		s := b.open()
+		b.record(s, "a")
+		b.close(s)
+		b.cfg.DailyCapacity, b.cfg.FalsePositiveRate = 50_000, 0.001
+		s = b.open()
+		assert.Equal(t, uint64(1_000), s.current.capacity(), "today keeps its size")
+		b.record(s, "b")
+		b.now = b.now.AddDate(0, 0, 1)
+		b.record(s, "c")
+		assert.Equal(t, uint64(50_000), s.current.capacity(), "tomorrow has the new one")
+		assert.Equal(t, []dedup.Verdict{dayOld, dayOld, today, unseen}, b.verdicts(s, "a", "b", "c", "d"))
+		b.close(s)
+		s = b.open()
+		assert.Equal(t, []dedup.Verdict{dayOld, dayOld, today, unseen}, b.verdicts(s, "a", "b", "c", "d"))
+	})
 }
 
 func TestARollOverThatFailsChangesNothing(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, true)
-	s := b.open()
-	b.claim(s, "a")
-	tomorrow := b.now.AddDate(0, 0, 1)
-	blocked := filepath.Join(b.dir, "20260307.journal")
-	require.NoError(t, os.Mkdir(blocked, 0o700))
-	_, err := s.Claim(t.Context(), "u_1", []string{"b"}, 1, tomorrow)
-	require.ErrorIs(t, err, dedup.ErrUnavailable)
-	require.NoError(t, os.Remove(blocked))
-	b.now = tomorrow
-	b.claim(s, "b")
-	assert.Equal(t, []dedup.Verdict{pends, pends}, b.verdicts(s, "a", "b"))
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, true)
+		s := b.open()
+		b.claim(s, "a")
+		tomorrow := b.now.AddDate(0, 0, 1)
+		blocked := filepath.Join(b.dir, "20260307.journal")
+		require.NoError(t, os.Mkdir(blocked, 0o700))
+		_, err := s.Claim(t.Context(), "u_1", []string{"b"}, 1, tomorrow)
+		require.ErrorIs(t, err, dedup.ErrUnavailable)
+		require.NoError(t, os.Remove(blocked))
+		b.now = tomorrow
+		b.claim(s, "b")
+		assert.Equal(t, []dedup.Verdict{pends, pends}, b.verdicts(s, "a", "b"))
+	})
 }
 
 func TestAFoldThatFailsKeepsTheJournal(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, true)
-	s := b.open()
-	b.record(s, "a")
-	blocked := filepath.Join(b.dir, "20260306.filter.tmp")
-	require.NoError(t, os.Mkdir(blocked, 0o700))
-	b.now = b.now.AddDate(0, 0, 1)
-	b.record(s, "b")
-	s.folds.Wait()
-	assert.Equal(t, []string{"20260306.filter.tmp", "20260306.journal", "20260307.journal"}, b.files())
-	require.NoError(t, os.Remove(blocked))
-	b.kill()
-	s = b.open()
-	assert.Equal(t, []dedup.Verdict{dayOld, today}, b.verdicts(s, "a", "b"))
-	assert.Equal(t, []string{"20260306.filter", "20260307.journal"}, b.files())
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, true)
+		s := b.open()
+		b.record(s, "a")
+		blocked := filepath.Join(b.dir, "20260306.filter.tmp")
+		require.NoError(t, os.Mkdir(blocked, 0o700))
+		b.now = b.now.AddDate(0, 0, 1)
+		b.record(s, "b")
+		s.folds.Wait()
+		assert.Equal(t, []string{"20260306.filter.tmp", "20260306.journal", "20260307.journal"}, b.files())
+		require.NoError(t, os.Remove(blocked))
+		b.kill()
+		s = b.open()
+		assert.Equal(t, []dedup.Verdict{dayOld, today}, b.verdicts(s, "a", "b"))
+		assert.Equal(t, []string{"20260306.filter", "20260307.journal"}, b.files())
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/freshet/freshet/dedup"
@@ -19,74 +20,76 @@ import (
 // could be again, whoever asks.
 func TestWritable(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, true)
-	s := b.open()
-	b.claim(s, "before")
-	require.NoError(t, s.Writable(t.Context()))
-	require.NoError(t, s.journal.Close())
-	_, err := s.Claim(t.Context(), "u_1", []string{"a"}, 1, b.now)
-	require.ErrorIs(t, err, dedup.ErrUnavailable)
-	require.ErrorIs(t, s.Writable(t.Context()), dedup.ErrUnavailable)
-	_, err = s.Claim(t.Context(), "u_1", []string{"a"}, 0, b.now)
-	require.NoError(t, err, "this only asks")
-	require.ErrorIs(t, s.Writable(t.Context()), os.ErrClosed, "asking is no writing")
-	s.journal, err = journal.Open(s.journalPath(s.today), nil)
-	require.NoError(t, err)
-	require.NoError(t, s.Writable(t.Context()))
-	b.claim(s, "a")
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, true)
+		s := b.open()
+		b.claim(s, "before")
+		require.NoError(t, s.Writable(t.Context()))
+		require.NoError(t, s.journal.Close())
+		_, err := s.Claim(t.Context(), "u_1", []string{"a"}, 1, b.now)
+		require.ErrorIs(t, err, dedup.ErrUnavailable)
+		require.ErrorIs(t, s.Writable(t.Context()), dedup.ErrUnavailable)
+		_, err = s.Claim(t.Context(), "u_1", []string{"a"}, 0, b.now)
+		require.NoError(t, err, "this only asks")
+		require.ErrorIs(t, s.Writable(t.Context()), os.ErrClosed, "asking is no writing")
+		s.journal, err = journal.Open(s.journalPath(s.today), nil)
+		require.NoError(t, err)
+		require.NoError(t, s.Writable(t.Context()))
+		b.claim(s, "a")
 
-	// So does a day that cannot begin.
-	b.now = b.now.AddDate(0, 0, 1)
-	blocked := filepath.Join(b.dir, "20260307.journal")
-	require.NoError(t, os.Mkdir(blocked, 0o700))
-	_, err = s.Claim(t.Context(), "u_1", []string{"b"}, 1, b.now)
-	require.ErrorIs(t, err, dedup.ErrUnavailable)
-	require.ErrorIs(t, s.Writable(t.Context()), dedup.ErrUnavailable)
-	require.NoError(t, os.Remove(blocked))
-	require.NoError(t, s.Writable(t.Context()))
-	b.claim(s, "b")
-	s.folds.Wait()
+		// So does a day that cannot begin.
+		b.now = b.now.AddDate(0, 0, 1)
+		blocked := filepath.Join(b.dir, "20260307.journal")
+		require.NoError(t, os.Mkdir(blocked, 0o700))
+		_, err = s.Claim(t.Context(), "u_1", []string{"b"}, 1, b.now)
+		require.ErrorIs(t, err, dedup.ErrUnavailable)
+		require.ErrorIs(t, s.Writable(t.Context()), dedup.ErrUnavailable)
+		require.NoError(t, os.Remove(blocked))
+		require.NoError(t, s.Writable(t.Context()))
+		b.claim(s, "b")
+		s.folds.Wait()
+	})
 }
 
 // TestAStopThatCannotFoldLosesNothing: what is in the journal need not be in a
 // filter, so it is told, but no error.
 func TestAStopThatCannotFoldLosesNothing(t *testing.T) {
 	t.Parallel()
-	for _, served := range []bool{true, false} {
-		b := newBench(t, served)
-		var log bytes.Buffer
-		s, err := Open(b.dir, b.cfg, atStart, WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-		require.NoError(t, err)
-		b.claim(s, "claimed")
-		b.record(s, "recorded")
-		blocked := filepath.Join(b.dir, "20260306.filter.tmp")
-		require.NoError(t, os.Mkdir(blocked, 0o700))
-		b.close(s)
-		assert.Contains(t, log.String(), "Nothing is lost")
-		require.NoError(t, os.Remove(blocked))
-		s = b.open()
-		assert.NotContains(t, b.verdicts(s, "claimed", "recorded"), unseen)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		for _, served := range []bool{true, false} {
+			b := newBench(t, served)
+			var log bytes.Buffer
+			s, err := Open(b.dir, b.cfg, atStart, WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+			require.NoError(t, err)
+			b.claim(s, "claimed")
+			b.record(s, "recorded")
+			blocked := filepath.Join(b.dir, "20260306.filter.tmp")
+			require.NoError(t, os.Mkdir(blocked, 0o700))
+			b.close(s)
+			assert.Contains(t, log.String(), "Nothing is lost")
+			require.NoError(t, os.Remove(blocked))
+			s = b.open()
+			assert.NotContains(t, b.verdicts(s, "claimed", "recorded"), unseen)
+		}
+	})
 }
 
 func TestAStopOutOfTimeLosesNothing(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, true)
-	s := b.open()
-	b.claim(s, "claimed")
-	s.folds.Add(1) // a fold that takes long
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	require.NoError(t, s.Close(ctx))
-	_, err := Open(b.dir, b.cfg, atStart)
-	require.ErrorIs(t, err, ErrLocked, "the directory belongs to the fold")
-	s.folds.Done()
-	require.Eventually(t, func() bool {
-		again, err := Open(b.dir, b.cfg, atStart, WithLogger(quiet()))
-		if err != nil {
-			return false
-		}
-		defer func() { _ = again.Close(cleanupContext()) }()
-		return b.verdicts(again, "claimed")[0] == today
-	}, 20*time.Second, time.Millisecond)
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, true)
+		s := b.open()
+		b.claim(s, "claimed")
+		s.folds.Add(1) // a fold that takes long
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		begin := time.Now()
+		require.NoError(t, s.Close(ctx))
+		assert.Equal(t, time.Second, time.Since(begin))
+		_, err := Open(b.dir, b.cfg, atStart)
+		require.ErrorIs(t, err, ErrLocked, "the directory belongs to the fold")
+		s.folds.Done()
+		synctest.Wait()
+		assert.Equal(t, []dedup.Verdict{today}, b.verdicts(b.open(), "claimed"))
+	})
 }

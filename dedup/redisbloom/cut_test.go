@@ -87,8 +87,7 @@ func cutOnce(t *testing.T, p *faultproxy.Proxy, direct, client redis.UniversalCl
 	s, calm := openAt(t, client, prefix, cfg), openAt(t, direct, prefix, cfg)
 	for i, call := range cutCalls {
 		run := func(t *testing.T, s *Store, agent string, arm func()) (got any, pending []string, verdicts []dedup.Verdict) {
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-			defer cancel()
+			ctx := t.Context()
 			_, err := calm.Claim(ctx, agent, groupNames(0, 3), 3, noon)
 			require.NoError(t, err)
 			arm()

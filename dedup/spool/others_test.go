@@ -1,12 +1,14 @@
 package spool_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -29,7 +31,8 @@ type others struct {
 	mu    sync.Mutex
 	calls []string
 	notes map[string]bool
-	fails string // the call that fails
+	fails string        // the call that fails
+	takes time.Duration // by a call of Record
 }
 
 func newOthers(t *testing.T) *others {
@@ -70,6 +73,7 @@ func (o *others) Record(ctx context.Context, batch []dedup.Impression, now time.
 	if err := o.did("record"); err != nil {
 		return batch, err
 	}
+	time.Sleep(o.takes)
 	return o.Store.Record(ctx, batch, now)
 }
 
@@ -100,11 +104,16 @@ func (o *others) noted() bool {
 	return o.notes["server"]
 }
 
+// open opens a spool and waits for its first pass.
 func (o *others) open(t *testing.T, dir string, cfg spool.Config) *spool.Spool {
 	t.Helper()
-	if cfg.Every == 0 {
-		cfg.Every = time.Millisecond
-	}
+	defer synctest.Wait()
+	return o.start(t, dir, cfg)
+}
+
+func (o *others) start(t *testing.T, dir string, cfg spool.Config) *spool.Spool {
+	t.Helper()
+	cfg.Every = cmp.Or(cfg.Every, every)
 	cfg.Sessions, cfg.Notes, cfg.Server = o, o, "server"
 	sp, err := spool.Open(t.Context(), dir, o, func() time.Time { return noon }, cfg)
 	require.NoError(t, err)
@@ -149,43 +158,59 @@ func (o *others) session(t *testing.T, names ...string) {
 // the session, and that before the filter.
 func TestTheOthersAreToldFirst(t *testing.T) {
 	t.Parallel()
-	o := newOthers(t)
-	o.set("note")
-	sp := o.open(t, t.TempDir(), spool.Config{})
-	o.session(t, "a", "b", "c", "d", "e")
-	require.NoError(t, sp.Keep("u_1", []string{"b", "d"}, noon))
-	require.Eventually(t, func() bool { return len(o.done()) > 0 }, 10*time.Second, time.Millisecond)
-	assert.Equal(t, []string{"note"}, o.done(), "nothing else is tried while no note can be left")
+	synctest.Test(t, func(t *testing.T) {
+		o := newOthers(t)
+		o.set("note")
+		sp := o.open(t, t.TempDir(), spool.Config{})
+		o.session(t, "a", "b", "c", "d", "e")
+		require.NoError(t, sp.Keep("u_1", []string{"b", "d"}, noon))
+		pass(5)
+		assert.Equal(t, []string{"note"}, o.done(), "nothing else is tried while no note can be left")
 
-	o.set("")
-	require.Eventually(t, func() bool { return slices.Contains(o.done(), "settle") && !o.noted() }, 10*time.Second, time.Millisecond)
-	calls := slices.Compact(slices.DeleteFunc(o.done(), func(c string) bool { return c == "note" }))
-	assert.Equal(t, []string{"withdraw", "record", "settle"}, calls)
-	assert.Equal(t, "note", o.done()[0])
-	assert.Equal(t, dedup.SeenDaysAgo(0), o.verdict(t, "b"))
-	assert.Equal(t, []string{"c", "e"}, o.pop(t, 5))
+		o.set("")
+		pass(1)
+		assert.Equal(t, []string{"note", "withdraw", "record"}, o.done())
+		pass(1)
+		assert.True(t, o.noted())
+		pass(1)
+		assert.False(t, o.noted())
+		calls := slices.Compact(slices.DeleteFunc(o.done(), func(c string) bool { return c == "note" }))
+		assert.Equal(t, []string{"withdraw", "record", "settle"}, calls)
+		assert.Equal(t, dedup.SeenDaysAgo(0), o.verdict(t, "b"))
+		assert.Equal(t, []string{"c", "e"}, o.pop(t, 5))
+	})
 }
 
 // TestWhatIsNotWrittenIsNoted lets each step fail: the note stands until all of
 // them have been made, and nothing comes out of the session meanwhile.
 func TestWhatIsNotWrittenIsNoted(t *testing.T) {
 	t.Parallel()
-	for _, step := range []string{"withdraw", "record", "settle"} {
+	for step, passes := range map[string]int{"withdraw": 3, "record": 3, "settle": 1} {
 		t.Run(step, func(t *testing.T) {
-			o, dir := newOthers(t), t.TempDir()
-			o.set(step)
-			sp := o.open(t, dir, spool.Config{})
-			o.session(t, "a", "b", "c")
-			require.NoError(t, sp.Keep("u_1", []string{"b"}, noon))
-			require.Eventually(t, func() bool { return slices.Contains(o.done(), step) }, 10*time.Second, time.Millisecond)
-			assert.True(t, o.noted())
-			assert.NotEqual(t, dedup.Unseen, o.verdict(t, "b"))
-			assert.Len(t, segments(t, dir), 1)
+			synctest.Test(t, func(t *testing.T) {
+				o, dir := newOthers(t), t.TempDir()
+				o.set(step)
+				sp := o.open(t, dir, spool.Config{})
+				o.session(t, "a", "b", "c")
+				require.NoError(t, sp.Keep("u_1", []string{"b"}, noon))
+				pass(3)
+				assert.Contains(t, o.done(), step)
+				assert.True(t, o.noted())
+				assert.NotEqual(t, dedup.Unseen, o.verdict(t, "b"))
+				assert.Len(t, segments(t, dir), 1)
 
-			o.set("")
-			require.Eventually(t, func() bool { return len(segments(t, dir)) == 0 && !o.noted() }, 10*time.Second, time.Millisecond)
-			assert.Equal(t, dedup.SeenDaysAgo(0), o.verdict(t, "b"))
-			assert.Equal(t, []string{"c"}, o.pop(t, 5))
+				o.set("")
+				time.Sleep(time.Duration(passes)*every - 1)
+				synctest.Wait()
+				assert.True(t, o.noted())
+				assert.Len(t, segments(t, dir), 1)
+				time.Sleep(1)
+				synctest.Wait()
+				assert.False(t, o.noted())
+				assert.Empty(t, segments(t, dir))
+				assert.Equal(t, dedup.SeenDaysAgo(0), o.verdict(t, "b"))
+				assert.Equal(t, []string{"c"}, o.pop(t, 5))
+			})
 		})
 	}
 }
@@ -194,45 +219,81 @@ func TestWhatIsNotWrittenIsNoted(t *testing.T) {
 // the impression was recorded still meets it in the pending set.
 func TestRecordedStaysPendingForTheGrace(t *testing.T) {
 	t.Parallel()
-	o, dir := newOthers(t), t.TempDir()
-	sp := o.open(t, dir, spool.Config{Grace: time.Hour})
-	require.NoError(t, sp.Keep("u_1", []string{"b"}, noon))
-	require.Eventually(t, func() bool { return slices.Contains(o.done(), "record") }, 10*time.Second, time.Millisecond)
-	o.session(t, "a", "b", "c")
-	assert.Equal(t, []string{"c"}, o.pop(t, 5))
-	assert.NotContains(t, o.done(), "settle")
-	assert.Len(t, segments(t, dir), 1, "it is kept until it is settled")
-	assert.True(t, o.noted())
+	synctest.Test(t, func(t *testing.T) {
+		o, dir := newOthers(t), t.TempDir()
+		sp := o.open(t, dir, spool.Config{Grace: 10 * every})
+		require.NoError(t, sp.Keep("u_1", []string{"b"}, noon))
+		pass(1)
+		assert.Contains(t, o.done(), "record")
+		o.session(t, "a", "b", "c")
+		assert.Equal(t, []string{"c"}, o.pop(t, 5))
+		pass(11)
+		assert.NotContains(t, o.done(), "settle")
+		assert.Len(t, segments(t, dir), 1, "it is kept until it is settled")
+		assert.True(t, o.noted())
+		pass(1)
+		assert.Contains(t, o.done(), "settle")
+		assert.Empty(t, segments(t, dir))
+		assert.False(t, o.noted())
+	})
+}
+
+// TestTheGraceIsWholeAfterASlowPass: after a pass that took nearly two, two come one
+// right after the other.
+func TestTheGraceIsWholeAfterASlowPass(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		o := newOthers(t)
+		o.takes = 2*every - 1
+		sp := o.open(t, t.TempDir(), spool.Config{Grace: 10 * every})
+		require.NoError(t, sp.Keep("u_1", []string{"b"}, noon))
+		time.Sleep(every + o.takes)
+		synctest.Wait()
+		assert.Contains(t, o.done(), "record")
+		time.Sleep(10 * every)
+		synctest.Wait()
+		assert.NotContains(t, o.done(), "settle")
+		time.Sleep(1)
+		synctest.Wait()
+		assert.Contains(t, o.done(), "settle")
+	})
 }
 
 // TestTheNoteStandsBeforeAStart: what an earlier process has left is told of
 // before the first request.
 func TestTheNoteStandsBeforeAStart(t *testing.T) {
 	t.Parallel()
-	o, dir := newOthers(t), t.TempDir()
-	o.set("record")
-	sp := o.open(t, dir, spool.Config{Every: time.Hour})
-	assert.False(t, o.noted(), "nothing was left")
-	require.NoError(t, sp.Keep("u_1", []string{"b"}, noon))
-	require.NoError(t, sp.Close(t.Context()))
+	synctest.Test(t, func(t *testing.T) {
+		o, dir := newOthers(t), t.TempDir()
+		o.set("record")
+		sp := o.open(t, dir, spool.Config{})
+		assert.False(t, o.noted(), "nothing was left")
+		require.NoError(t, sp.Keep("u_1", []string{"b"}, noon))
+		require.NoError(t, sp.Close(t.Context()))
+		assert.False(t, o.noted(), "it was closed before the next pass")
 
-	o.open(t, dir, spool.Config{Every: time.Hour})
-	assert.True(t, o.noted())
-	assert.Equal(t, "note", o.done()[0])
+		o.start(t, dir, spool.Config{})
+		assert.True(t, o.noted())
+		assert.Equal(t, "note", o.done()[0])
+	})
 }
 
 // TestWhatWasOnlyOfferedIsNotRecorded: where only what a reader has seen is an
 // impression, what was handed out becomes pending, from the time it was.
 func TestWhatWasOnlyOfferedIsNotRecorded(t *testing.T) {
 	t.Parallel()
-	o, dir := newOthers(t), t.TempDir()
-	sp := o.open(t, dir, spool.Config{OfferedOnly: true, MaxAge: 30 * time.Minute})
-	o.session(t, "a", "b", "c", "d")
-	require.NoError(t, sp.Keep("u_1", []string{"b"}, noon.Add(-time.Minute)))
-	require.NoError(t, sp.Keep("u_1", []string{"c"}, noon.Add(-time.Hour)))
-	require.Eventually(t, func() bool { return len(segments(t, dir)) == 0 && !o.noted() }, 10*time.Second, time.Millisecond)
-	assert.Equal(t, dedup.Pending, o.verdict(t, "b"))
-	assert.Equal(t, dedup.Unseen, o.verdict(t, "c"), "it may come again by now")
-	assert.NotContains(t, o.done(), "record")
-	assert.Equal(t, []string{"c", "d"}, o.pop(t, 5))
+	synctest.Test(t, func(t *testing.T) {
+		o, dir := newOthers(t), t.TempDir()
+		sp := o.open(t, dir, spool.Config{OfferedOnly: true, MaxAge: 30 * time.Minute})
+		o.session(t, "a", "b", "c", "d")
+		require.NoError(t, sp.Keep("u_1", []string{"b"}, noon.Add(-time.Minute)))
+		require.NoError(t, sp.Keep("u_1", []string{"c"}, noon.Add(-time.Hour)))
+		pass(1)
+		assert.Empty(t, segments(t, dir))
+		assert.False(t, o.noted())
+		assert.Equal(t, dedup.Pending, o.verdict(t, "b"))
+		assert.Equal(t, dedup.Unseen, o.verdict(t, "c"), "it may come again by now")
+		assert.NotContains(t, o.done(), "record")
+		assert.Equal(t, []string{"c", "d"}, o.pop(t, 5))
+	})
 }

@@ -2,6 +2,7 @@ package spool_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -22,6 +24,16 @@ import (
 )
 
 var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
+
+// every is the time between two passes of the spools in these tests. Where nothing is
+// to stay pending, what a pass has recorded is settled, and deleted, two passes later.
+const every = time.Second
+
+// pass waits until a spool that was opened a whole number of passes ago has made n more.
+func pass(n int) {
+	time.Sleep(time.Duration(n) * every)
+	synctest.Wait()
+}
 
 // store is a real store behind a switch.
 type store struct {
@@ -60,14 +72,14 @@ func (s *store) seen(t *testing.T, agent, group string) bool {
 	return out.Verdicts[0] != dedup.Unseen
 }
 
+// open opens a spool and waits for its first pass.
 func open(t *testing.T, dir string, s *store, now time.Time, cfg spool.Config) *spool.Spool {
 	t.Helper()
-	if cfg.Every == 0 {
-		cfg.Every = time.Millisecond
-	}
+	cfg.Every = cmp.Or(cfg.Every, every)
 	sp, err := spool.Open(t.Context(), dir, s, func() time.Time { return now }, cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = sp.Close(context.Background()) })
+	synctest.Wait()
 	return sp
 }
 
@@ -80,99 +92,127 @@ func segments(t *testing.T, dir string) []string {
 
 func TestRecordedWhenTheStoreIsBack(t *testing.T) {
 	t.Parallel()
-	s, dir := newStore(t), t.TempDir()
-	s.set(true)
-	sp := open(t, dir, s, noon, spool.Config{})
-	for i := range 50 {
-		require.NoError(t, sp.Keep("u_1", []string{fmt.Sprintf("a%d", i), fmt.Sprintf("b%d", i)}, noon))
-	}
-	assert.False(t, s.seen(t, "u_1", "a0"))
-	s.set(false)
-	require.Eventually(t, func() bool { return len(segments(t, dir)) == 0 }, 10*time.Second, time.Millisecond)
-	for i := range 50 {
-		assert.True(t, s.seen(t, "u_1", fmt.Sprintf("a%d", i)))
-		assert.True(t, s.seen(t, "u_1", fmt.Sprintf("b%d", i)))
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s, dir := newStore(t), t.TempDir()
+		s.set(true)
+		sp := open(t, dir, s, noon, spool.Config{})
+		for i := range 50 {
+			require.NoError(t, sp.Keep("u_1", []string{fmt.Sprintf("a%d", i), fmt.Sprintf("b%d", i)}, noon))
+		}
+		pass(10)
+		assert.False(t, s.seen(t, "u_1", "a0"))
+		s.set(false)
+		time.Sleep(every - 1)
+		synctest.Wait()
+		assert.False(t, s.seen(t, "u_1", "a0"), "not before the next pass")
+		time.Sleep(1)
+		synctest.Wait()
+		for i := range 50 {
+			assert.True(t, s.seen(t, "u_1", fmt.Sprintf("a%d", i)))
+			assert.True(t, s.seen(t, "u_1", fmt.Sprintf("b%d", i)))
+		}
+		pass(1)
+		assert.Len(t, segments(t, dir), 1)
+		pass(1)
+		assert.Empty(t, segments(t, dir))
+	})
 }
 
 // TestSurvivesAKill opens a copy of the files of a spool that was never closed.
 func TestSurvivesAKill(t *testing.T) {
 	t.Parallel()
-	s, dir := newStore(t), t.TempDir()
-	s.set(true)
-	sp := open(t, dir, s, noon, spool.Config{SegmentBytes: 200})
-	for i := range 40 {
-		require.NoError(t, sp.Keep("u_1", []string{fmt.Sprintf("a%d", i)}, noon))
-	}
-	left := t.TempDir()
-	for _, file := range segments(t, dir) {
-		data, err := os.ReadFile(file)
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(left, filepath.Base(file)), data, 0o600))
-	}
-	require.Greater(t, len(segments(t, left)), 3)
+	synctest.Test(t, func(t *testing.T) {
+		s, dir := newStore(t), t.TempDir()
+		s.set(true)
+		sp := open(t, dir, s, noon, spool.Config{SegmentBytes: 200})
+		for i := range 40 {
+			require.NoError(t, sp.Keep("u_1", []string{fmt.Sprintf("a%d", i)}, noon))
+		}
+		left := t.TempDir()
+		for _, file := range segments(t, dir) {
+			data, err := os.ReadFile(file)
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(filepath.Join(left, filepath.Base(file)), data, 0o600))
+		}
+		require.Greater(t, len(segments(t, left)), 3)
 
-	next := newStore(t)
-	sp = open(t, left, next, noon, spool.Config{})
-	require.NoError(t, sp.Keep("u_2", []string{"late"}, noon), "new impressions do not mix with what was left")
-	require.Eventually(t, func() bool { return len(segments(t, left)) == 0 }, 10*time.Second, time.Millisecond)
-	for i := range 40 {
-		assert.True(t, next.seen(t, "u_1", fmt.Sprintf("a%d", i)))
-	}
-	assert.True(t, next.seen(t, "u_2", "late"))
+		next := newStore(t)
+		next.set(true)
+		sp = open(t, left, next, noon, spool.Config{})
+		require.NoError(t, sp.Keep("u_2", []string{"late"}, noon))
+		next.set(false)
+		pass(1)
+		for i := range 40 {
+			assert.True(t, next.seen(t, "u_1", fmt.Sprintf("a%d", i)))
+		}
+		assert.False(t, next.seen(t, "u_2", "late"), "new impressions do not mix with what was left")
+		pass(1)
+		assert.True(t, next.seen(t, "u_2", "late"))
+		pass(1)
+		assert.Len(t, segments(t, left), 1, "what was left is settled")
+		pass(1)
+		assert.Empty(t, segments(t, left))
+	})
 }
 
 func TestOldestGiveWayWhenFull(t *testing.T) {
 	t.Parallel()
-	s, dir := newStore(t), t.TempDir()
-	s.set(true)
-	var log bytes.Buffer
-	sp := open(t, dir, s, noon, spool.Config{
-		MaxBytes: 4000, SegmentBytes: 500, Every: time.Hour,
-		Logger: slog.New(slog.NewTextHandler(&log, nil)),
-	})
-	for i := range 1000 {
-		require.NoError(t, sp.Keep("u_1", []string{fmt.Sprintf("a%d", i)}, noon))
-	}
-	size := int64(0)
-	for _, file := range segments(t, dir) {
-		info, err := os.Stat(file)
-		require.NoError(t, err)
-		size += info.Size()
-	}
-	assert.LessOrEqual(t, size, int64(5000))
-	assert.Contains(t, log.String(), "impressions dropped")
-	require.NoError(t, sp.Close(t.Context()))
+	synctest.Test(t, func(t *testing.T) {
+		s, dir := newStore(t), t.TempDir()
+		s.set(true)
+		var log bytes.Buffer
+		sp := open(t, dir, s, noon, spool.Config{
+			MaxBytes: 4000, SegmentBytes: 500, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+		})
+		for i := range 1000 {
+			require.NoError(t, sp.Keep("u_1", []string{fmt.Sprintf("a%d", i)}, noon))
+		}
+		size := int64(0)
+		for _, file := range segments(t, dir) {
+			info, err := os.Stat(file)
+			require.NoError(t, err)
+			size += info.Size()
+		}
+		assert.LessOrEqual(t, size, int64(5000))
+		require.NoError(t, sp.Close(t.Context()))
+		assert.Contains(t, log.String(), "impressions dropped")
 
-	s.set(false)
-	open(t, dir, s, noon, spool.Config{})
-	require.Eventually(t, func() bool { return len(segments(t, dir)) == 0 }, 10*time.Second, time.Millisecond)
-	assert.True(t, s.seen(t, "u_1", "a999"), "the newest are kept")
-	assert.False(t, s.seen(t, "u_1", "a0"), "the oldest are dropped")
+		s.set(false)
+		open(t, dir, s, noon, spool.Config{})
+		assert.True(t, s.seen(t, "u_1", "a999"), "the newest are kept")
+		assert.False(t, s.seen(t, "u_1", "a0"), "the oldest are dropped")
+		pass(2)
+		assert.Empty(t, segments(t, dir))
+	})
 }
 
 func TestTooOldIsDropped(t *testing.T) {
 	t.Parallel()
-	s, dir := newStore(t), t.TempDir()
-	s.set(true)
-	sp := open(t, dir, s, noon, spool.Config{Every: time.Hour})
-	require.NoError(t, sp.Keep("u_1", []string{"old"}, noon.Add(-8*24*time.Hour)))
-	require.NoError(t, sp.Keep("u_1", []string{"new"}, noon))
-	require.NoError(t, sp.Close(t.Context()))
-	s.set(false)
-	open(t, dir, s, noon, spool.Config{})
-	require.Eventually(t, func() bool { return len(segments(t, dir)) == 0 }, 10*time.Second, time.Millisecond)
-	assert.True(t, s.seen(t, "u_1", "new"))
-	assert.False(t, s.seen(t, "u_1", "old"))
+	synctest.Test(t, func(t *testing.T) {
+		s, dir := newStore(t), t.TempDir()
+		s.set(true)
+		sp := open(t, dir, s, noon, spool.Config{})
+		require.NoError(t, sp.Keep("u_1", []string{"old"}, noon.Add(-8*24*time.Hour)))
+		require.NoError(t, sp.Keep("u_1", []string{"new"}, noon))
+		require.NoError(t, sp.Close(t.Context()))
+		s.set(false)
+		open(t, dir, s, noon, spool.Config{})
+		assert.True(t, s.seen(t, "u_1", "new"))
+		assert.False(t, s.seen(t, "u_1", "old"))
+		pass(2)
+		assert.Empty(t, segments(t, dir))
+	})
 }
 
 func TestOneProcessADirectory(t *testing.T) {
 	t.Parallel()
-	s, dir := newStore(t), t.TempDir()
-	sp := open(t, dir, s, noon, spool.Config{})
-	_, err := spool.Open(t.Context(), dir, s, func() time.Time { return noon }, spool.Config{})
-	require.ErrorIs(t, err, journal.ErrLocked)
-	require.NoError(t, sp.Close(t.Context()))
-	require.ErrorIs(t, sp.Keep("u_1", []string{"a"}, noon), spool.ErrClosed)
-	require.NoError(t, sp.Close(t.Context()), "closing twice is harmless")
+	synctest.Test(t, func(t *testing.T) {
+		s, dir := newStore(t), t.TempDir()
+		sp := open(t, dir, s, noon, spool.Config{})
+		_, err := spool.Open(t.Context(), dir, s, func() time.Time { return noon }, spool.Config{})
+		require.ErrorIs(t, err, journal.ErrLocked)
+		require.NoError(t, sp.Close(t.Context()))
+		require.ErrorIs(t, sp.Keep("u_1", []string{"a"}, noon), spool.ErrClosed)
+		require.NoError(t, sp.Close(t.Context()), "closing twice is harmless")
+	})
 }

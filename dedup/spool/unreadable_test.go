@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -36,13 +36,14 @@ func (l *logged) String() string {
 
 func (l *logged) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
 
-// damages make a segment unreadable. aside says whether there is anything to
-// keep under another name.
-var damages = []struct {
+// damage makes a segment unreadable.
+type damage struct {
 	name  string
 	do    func(t *testing.T, path string)
-	aside bool
-}{
+	aside bool // whether there is anything to keep under another name
+}
+
+var damages = []damage{
 	{"deleted", func(t *testing.T, path string) { require.NoError(t, os.Remove(path)) }, false},
 	{"written by a newer version", func(t *testing.T, path string) {
 		data, err := os.ReadFile(path)
@@ -90,38 +91,46 @@ func TestAnUnreadableSegmentIsSetAside(t *testing.T) {
 				name += ", then a restart"
 			}
 			t.Run(name, func(t *testing.T) {
-				s, dir := newOthers(t), t.TempDir()
-				s.set("note") // nobody reads a segment while it is being damaged
-				var log logged
-				cfg := spool.Config{SegmentBytes: 1, Logger: log.logger()}
-				sp := s.open(t, dir, cfg)
-				files := threeSegments(t, sp, dir)
-				if restart {
-					require.NoError(t, sp.Close(t.Context()))
-				}
-				damage.do(t, files[1])
-				if restart {
-					sp = s.open(t, dir, cfg)
-				}
-				s.set("")
-				require.Eventually(t, func() bool { return len(segments(t, dir)) == 0 }, 10*time.Second, time.Millisecond)
-				assert.True(t, s.seen(t, "a0"))
-				assert.False(t, s.seen(t, "a1"))
-				assert.True(t, s.seen(t, "a2"))
-				requireAside(t, files[1], damage.aside)
-				if damage.aside || !restart { // of what was deleted while nobody looked nobody knows
-					assert.Equal(t, 1, strings.Count(log.String(), "level=WARN"), "one warning: %s", log.String())
-				}
-
-				require.NoError(t, sp.Keep("u_1", []string{"later"}, noon))
-				require.Eventually(t, func() bool { return s.seen(t, "later") }, 10*time.Second, time.Millisecond)
-				require.NoError(t, sp.Close(t.Context()))
-				s.open(t, dir, cfg)
-				if damage.aside || !restart {
-					assert.Equal(t, 1, strings.Count(log.String(), "level=WARN"), "nor at the next start: %s", log.String())
-				}
+				synctest.Test(t, func(t *testing.T) { setAside(t, damage, restart) })
 			})
 		}
+	}
+}
+
+func setAside(t *testing.T, damage damage, restart bool) {
+	s, dir := newOthers(t), t.TempDir()
+	s.set("note") // nobody reads a segment while it is being damaged
+	var log logged
+	cfg := spool.Config{SegmentBytes: 1, Logger: log.logger()}
+	sp := s.open(t, dir, cfg)
+	files := threeSegments(t, sp, dir)
+	if restart {
+		require.NoError(t, sp.Close(t.Context()))
+	}
+	damage.do(t, files[1])
+	if restart {
+		sp = s.open(t, dir, cfg)
+	}
+	s.set("")
+	pass(1)
+	requireAside(t, files[1], damage.aside)
+	assert.Equal(t, []string{files[0], files[2]}, segments(t, dir), "recorded and not settled")
+	pass(2)
+	assert.Empty(t, segments(t, dir))
+	assert.True(t, s.seen(t, "a0"))
+	assert.False(t, s.seen(t, "a1"))
+	assert.True(t, s.seen(t, "a2"))
+	if damage.aside || !restart { // of what was deleted while nobody looked nobody knows
+		assert.Equal(t, 1, strings.Count(log.String(), "level=WARN"), "one warning: %s", log.String())
+	}
+
+	require.NoError(t, sp.Keep("u_1", []string{"later"}, noon))
+	pass(3)
+	assert.True(t, s.seen(t, "later"))
+	require.NoError(t, sp.Close(t.Context()))
+	s.open(t, dir, cfg)
+	if damage.aside || !restart {
+		assert.Equal(t, 1, strings.Count(log.String(), "level=WARN"), "nor at the next start: %s", log.String())
 	}
 }
 
@@ -131,39 +140,46 @@ func TestAnUnreadableSegmentGivesWay(t *testing.T) {
 	t.Parallel()
 	for _, damage := range damages {
 		t.Run(damage.name, func(t *testing.T) {
-			s, dir := newOthers(t), t.TempDir()
-			s.set("note")
-			var log logged
-			sp := s.open(t, dir, spool.Config{MaxBytes: 1000, SegmentBytes: 100, Logger: log.logger()})
-			for range 5 {
-				require.NoError(t, sp.Keep("u_1", []string{"old", "older", "oldest"}, noon))
-			}
-			oldest := segments(t, dir)[0]
-			damage.do(t, oldest)
-			for range 200 {
-				require.NoError(t, sp.Keep("u_1", []string{"a", "b", "c"}, noon))
-			}
-			left := segments(t, dir)
-			assert.Greater(t, len(left), 5, "what can be read is kept as far as there is room")
-			assert.Less(t, len(left), 12)
-			requireAside(t, oldest, damage.aside)
-			require.NoError(t, sp.Close(t.Context()))
-			s.set("")
-			s.open(t, dir, spool.Config{})
-			require.Eventually(t, func() bool { return s.seen(t, "a") }, 10*time.Second, time.Millisecond)
+			synctest.Test(t, func(t *testing.T) { givesWay(t, damage) })
 		})
 	}
+}
+
+func givesWay(t *testing.T, damage damage) {
+	s, dir := newOthers(t), t.TempDir()
+	s.set("note")
+	var log logged
+	sp := s.open(t, dir, spool.Config{MaxBytes: 1000, SegmentBytes: 100, Logger: log.logger()})
+	for range 5 {
+		require.NoError(t, sp.Keep("u_1", []string{"old", "older", "oldest"}, noon))
+	}
+	oldest := segments(t, dir)[0]
+	damage.do(t, oldest)
+	for range 200 {
+		require.NoError(t, sp.Keep("u_1", []string{"a", "b", "c"}, noon))
+	}
+	left := segments(t, dir)
+	assert.Greater(t, len(left), 5, "what can be read is kept as far as there is room")
+	assert.Less(t, len(left), 12)
+	requireAside(t, oldest, damage.aside)
+	require.NoError(t, sp.Close(t.Context()))
+	s.set("")
+	s.open(t, dir, spool.Config{})
+	pass(2)
+	assert.True(t, s.seen(t, "a"))
 }
 
 // TestAnUnreadableNameIsTakenTwice sets two segments aside under one name.
 func TestAnUnreadableNameIsTakenTwice(t *testing.T) {
 	t.Parallel()
-	s, dir := newStore(t), t.TempDir()
-	path := filepath.Join(dir, "00000000000000000001.spool")
-	for _, content := range []string{"FRSHJNL\xff", "FRSHJNL\xfe"} {
-		require.NoError(t, os.MkdirAll(filepath.Join(path, content), 0o700))
-		require.NoError(t, open(t, dir, s, noon, spool.Config{}).Close(t.Context()))
-	}
-	assert.DirExists(t, path+".unreadable")
-	assert.DirExists(t, path+".1.unreadable")
+	synctest.Test(t, func(t *testing.T) {
+		s, dir := newStore(t), t.TempDir()
+		path := filepath.Join(dir, "00000000000000000001.spool")
+		for _, content := range []string{"FRSHJNL\xff", "FRSHJNL\xfe"} {
+			require.NoError(t, os.MkdirAll(filepath.Join(path, content), 0o700))
+			require.NoError(t, open(t, dir, s, noon, spool.Config{}).Close(t.Context()))
+		}
+		assert.DirExists(t, path+".unreadable")
+		assert.DirExists(t, path+".1.unreadable")
+	})
 }

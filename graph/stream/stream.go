@@ -33,6 +33,7 @@ type Config struct {
 	Batch  int           // events read at once; 100
 	Block  time.Duration // how long a read waits for an event, and Close for the read; 1s
 	Idle   time.Duration // events that another server has read and not acknowledged for so long are taken over; 1 min
+	Leave  time.Duration // how long Close waits for Redis to take this server out of the group; 1s
 	Upkeep time.Duration // between two looks at what is left lying and what can be trimmed; 10s
 	Keep   time.Duration // how long refused events are kept; 7 days
 	Clock  feed.Clock    // when refused events are old; default time.Now
@@ -44,6 +45,7 @@ func (c Config) WithDefaults() Config {
 	c.Batch = cmp.Or(c.Batch, 100)
 	c.Block = cmp.Or(c.Block, time.Second)
 	c.Idle = cmp.Or(c.Idle, time.Minute)
+	c.Leave = cmp.Or(c.Leave, time.Second)
 	c.Upkeep = cmp.Or(c.Upkeep, 10*time.Second)
 	c.Keep = cmp.Or(c.Keep, 7*24*time.Hour)
 	if c.Clock == nil {

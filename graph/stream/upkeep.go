@@ -134,7 +134,7 @@ func (c *Consumer) forget(ctx context.Context, myself bool) error {
 // leave takes this consumer out of the group. Where that fails another server
 // does it later.
 func (c *Consumer) leave() {
-	ctx, cancel := context.WithTimeout(c.ctx, c.cfg.Block)
+	ctx, cancel := context.WithTimeout(c.ctx, c.cfg.Leave)
 	defer cancel()
 	_ = c.forget(ctx, true)
 }

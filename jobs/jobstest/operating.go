@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/jobs"
 )
 
@@ -98,21 +99,24 @@ func sweep(e *env) {
 }
 
 func woken(e *env) {
-	awake := func() bool {
-		select {
-		case <-e.q.Woken():
-			return true
-		case <-time.After(10 * time.Second):
-			return false
-		}
+	awake := func(why string) {
+		e.t.Helper()
+		testenv.WaitFor(e.t, func() bool {
+			select {
+			case <-e.q.Woken():
+				return true
+			default:
+				return false
+			}
+		}, "workers are woken: %s", why)
 	}
 	e.mark(deliver("post:a"))
-	require.True(e.t, awake())
+	awake("it is marked")
 	j := e.one()
 	e.mark(deliver("post:a"))
-	require.True(e.t, awake())
+	awake("it is marked while it runs")
 	require.True(e.t, e.done(j))
-	require.True(e.t, awake(), "it runs again")
+	awake("it runs again")
 }
 
 // manyWorkers lets workers race for rows that are marked meanwhile: each is

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/trending"
 )
 
@@ -115,13 +116,20 @@ func leaseEnds(t *testing.T, open func() trending.Store) {
 	mine, err := killed.Lease(t.Context(), "killed", 300*time.Millisecond)
 	require.NoError(t, err)
 	require.True(t, mine)
-	require.Eventually(t, func() bool {
-		mine, err := other.Lease(t.Context(), "other", long)
-		return assert.NoError(t, err) && mine
-	}, 30*time.Second, 5*time.Millisecond, "nobody takes over")
+	takesOver(t, other)
 	kept, err := other.Keep(t.Context(), "other", Set(t, 1_772_798_400, 1))
 	require.NoError(t, err)
 	require.True(t, kept)
+}
+
+// takesOver waits until another server has the lease.
+func takesOver(t *testing.T, other trending.Store) {
+	t.Helper()
+	testenv.WaitFor(t, func() bool {
+		mine, err := other.Lease(t.Context(), "other", long)
+		require.NoError(t, err)
+		return mine
+	}, "another server takes over")
 }
 
 // tooLate is a server that computes for longer than its lease.
@@ -130,10 +138,7 @@ func tooLate(t *testing.T, open func() trending.Store) {
 	mine, err := slow.Lease(t.Context(), "slow", time.Millisecond)
 	require.NoError(t, err)
 	require.True(t, mine)
-	require.Eventually(t, func() bool {
-		mine, err := other.Lease(t.Context(), "other", long)
-		return assert.NoError(t, err) && mine
-	}, 30*time.Second, 5*time.Millisecond)
+	takesOver(t, other)
 	late, newer := Set(t, 1_772_798_400, 1), Set(t, 1_772_798_700, 2)
 	kept, err := slow.Keep(t.Context(), "slow", late)
 	require.NoError(t, err)

@@ -1,0 +1,177 @@
+package ranking_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/sqlitefile"
+	"github.com/freshet/freshet/ranking"
+	"github.com/freshet/freshet/ranking/sqlite"
+)
+
+// wire is a real store that tests can cut, or step in before.
+type wire struct {
+	ranking.Store
+	mu     sync.Mutex
+	cut    bool
+	other  ranking.Store // what it leads to by now; nil: Store
+	before func()        // called once, before the next append
+}
+
+var errCut = fmt.Errorf("%w: the wire is cut", ranking.ErrUnavailable)
+
+func (w *wire) set(cut bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cut = cut
+}
+
+func (w *wire) lead(to ranking.Store) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.other = to
+}
+
+func (w *wire) state() (cut bool, before func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	before, w.before = w.before, nil
+	return w.cut, before
+}
+
+func (w *wire) Newest(ctx context.Context) (ranking.Version, error) {
+	w.mu.Lock()
+	cut, to := w.cut, w.other
+	w.mu.Unlock()
+	switch {
+	case cut:
+		return ranking.Version{}, errCut
+	case to != nil:
+		return to.Newest(ctx)
+	}
+	return w.Store.Newest(ctx)
+}
+
+func (w *wire) Append(ctx context.Context, v ranking.Version) error {
+	cut, before := w.state()
+	if before != nil {
+		before()
+	}
+	if cut {
+		return errCut
+	}
+	return w.Store.Append(ctx, v)
+}
+
+func newStore(t *testing.T) *sqlite.Store {
+	t.Helper()
+	file, err := sqlitefile.Open(t.Context(), filepath.Join(t.TempDir(), "c.db"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, file.Close()) })
+	return sqlite.New(file)
+}
+
+var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
+
+var configured = feed.Ranking{Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}, Base: 0.1}
+
+// syncLog is a log that may be read while it is written.
+type syncLog struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *syncLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *syncLog) count(text string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.b.String(), text)
+}
+
+// gauge is the value of a metric.
+func gauge(t *testing.T, name string) float64 {
+	t.Helper()
+	families, err := prometheus.DefaultGatherer.Gather()
+	require.NoError(t, err)
+	for _, f := range families {
+		if f.GetName() == name {
+			return f.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	t.Fatalf("there is no metric %s", name)
+	return 0
+}
+
+// openLive is a server's ranking over a store, which it follows every second.
+func openLive(t *testing.T, store ranking.Store) (*ranking.Live, *syncLog) {
+	t.Helper()
+	log := &syncLog{}
+	l, err := ranking.Open(t.Context(), store, ranking.Config{
+		Clock: func() time.Time { return noon }, Configured: configured,
+		Logger: slog.New(slog.NewTextHandler(log, nil)),
+	})
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); l.Run(ctx) }()
+	t.Cleanup(func() { stop(); <-ended })
+	return l, log
+}
+
+// with is an edit as the command line writes it.
+func with(changes string) ranking.Edit {
+	return func(r *feed.Ranking) (err error) {
+		*r, err = r.With(changes)
+		return err
+	}
+}
+
+func change(t *testing.T, l *ranking.Live, c ranking.Change) ranking.Version {
+	t.Helper()
+	v, err := l.Change(t.Context(), c)
+	require.NoError(t, err)
+	require.Equal(t, v, l.InForce(), "what was changed is in force at once")
+	return v
+}
+
+// current is the number of the newest version, as a server answers it.
+func current(t *testing.T, l *ranking.Live) int {
+	t.Helper()
+	v, err := l.Current(t.Context())
+	require.NoError(t, err)
+	return v.Version
+}
+
+// look waits for the next look of all servers: none of them looks before.
+func look() {
+	time.Sleep(time.Second)
+	synctest.Wait()
+}
+
+// reaches waits for a version that comes with the next look.
+func reaches(t *testing.T, l *ranking.Live, version int) {
+	t.Helper()
+	time.Sleep(time.Second - 1)
+	synctest.Wait()
+	require.NotEqual(t, version, l.InForce().Version)
+	time.Sleep(1)
+	synctest.Wait()
+	require.Equal(t, version, l.InForce().Version)
+}
