@@ -19,9 +19,16 @@ import (
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/recall"
 	memoryrecall "github.com/freshet/freshet/recall/memory"
 )
+
+// TestMain keeps the files of tests in memory: nothing here is about the disk.
+func TestMain(m *testing.M) {
+	testenv.FilesInMemory()
+	m.Run()
+}
 
 // storesOf are stores in this process, with these sources.
 func storesOf(t testing.TB, clock feed.Clock, sources ...recall.Source) engine.Stores {
