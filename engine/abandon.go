@@ -14,7 +14,7 @@ import (
 const (
 	abandonMost    = 1000            // calls that may wait for the store; the pages of those beyond count as shown
 	abandonFor     = time.Minute     // how long the store is asked
-	abandonPause   = 2 * time.Second // longest pause between attempts; a record lives longer than that
+	abandonPause   = 2 * time.Second // longest pause between attempts, give or take half of it; a record lives longer than that
 	abandonTimeout = 2 * time.Second // of one attempt
 )
 

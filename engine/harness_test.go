@@ -19,9 +19,16 @@ import (
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/recall"
 	memoryrecall "github.com/freshet/freshet/recall/memory"
 )
+
+// TestMain keeps the files of tests in memory: nothing here is about the disk.
+func TestMain(m *testing.M) {
+	testenv.FilesInMemory()
+	m.Run()
+}
 
 // storesOf are stores in this process, with these sources.
 func storesOf(t testing.TB, clock feed.Clock, sources ...recall.Source) engine.Stores {
@@ -34,7 +41,7 @@ func storesWith(t testing.TB, clock feed.Clock, cfg dedup.Config, sources ...rec
 	seen, err := memorydedup.Open("", cfg, clock)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, seen.Close(context.Background())) })
-	recorder, err := dedup.NewRecorder(t.Context(), seen, clock, dedup.RecorderConfig{})
+	recorder, err := dedup.NewRecorder(t.Context(), seen, clock, dedup.RecorderConfig{Workers: 1}) // in order, for recorded
 	require.NoError(t, err)
 	t.Cleanup(func() { recorder.Close(context.Background()) })
 	return engine.Stores{
@@ -77,7 +84,7 @@ func newRig(t testing.TB, n int, change func(*engine.Stores, *engine.Config)) *r
 		Recorder: r.recorder, Tally: r.tally, Fallback: r.disk, Recovery: r.recovery,
 	}
 	cfg := engine.Config{
-		Clock: r.clock, N: 500, RoundsFor: time.Second, RecordServed: true, Rankings: &feed.Live{Ranking: dayLong()},
+		Clock: r.clock, N: 500, RoundsFor: time.Hour, RecordServed: true, Rankings: &feed.Live{Ranking: dayLong()},
 	}
 	if change != nil {
 		change(&stores, &cfg)
@@ -143,14 +150,20 @@ func (r *rig) removeBehind(t *testing.T, ids ...string) {
 	}
 }
 
+// recorded returns when what was delivered is in a filter. A recorder with one worker
+// writes in order, so it is enough to wait for an impression that comes last.
+func recorded(t *testing.T, recorder engine.Recorder) {
+	t.Helper()
+	require.NoError(t, recorder.Confirm(t.Context(), "comes-last", []string{"last"}))
+	totals := recorder.(*dedup.Recorder).Totals()
+	require.Equal(t, totals.Delivered, totals.Recorded)
+}
+
 // settled waits until what was delivered is in a filter, and takes it out of the
 // pending sets as if the grace were over.
 func (r *rig) settled(t *testing.T) {
 	t.Helper()
-	require.Eventually(t, func() bool {
-		totals := r.recorder.Totals()
-		return totals.Recorded == totals.Delivered
-	}, 20*time.Second, time.Millisecond)
+	recorded(t, r.stores.Recorder)
 	require.NoError(t, r.seen.Settle(t.Context(), r.recorder.all()))
 }
 

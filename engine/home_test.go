@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -19,6 +20,10 @@ import (
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/timeline"
 )
+
+// sourceFor is how long a source of home may take: longer than it does on any machine.
+// Where one takes all of it, the test runs in a bubble.
+const sourceFor = time.Hour
 
 // condition is how a source of home is.
 type condition string
@@ -143,7 +148,7 @@ func homeOf(t *testing.T, trends, promoted []feed.Item, changes ...func(*engine.
 		s.Sources = []recall.Source{conditioned{s.Sources[0], h}}
 		s.Home = engine.Home{
 			Following: timelines, Trending: &listed{h, feed.SourceTrending, trends}, Promoted: &listed{h, feed.SourcePromoted, promoted},
-			Affinities: h.net.store, Pattern: pattern, SourceFor: time.Second,
+			Affinities: h.net.store, Pattern: pattern, SourceFor: sourceFor,
 		}
 		for _, change := range changes {
 			change(s, cfg)
@@ -192,29 +197,36 @@ func TestASourceOfHomeIsSlowFailingOrEmpty(t *testing.T) {
 		for _, is := range []condition{healthySource, slowSource, failingSource, emptySource} {
 			t.Run(fmt.Sprint(source, " ", is), func(t *testing.T) {
 				t.Parallel()
-				h := newHome(t)
-				h.are[source] = is
-				missing, lacks := source, []string(nil)
-				switch is {
-				case healthySource:
-					missing = feed.SourceScore
-				case slowSource, failingSource:
-					lacks = []string{source.String()}
-				}
-				first, err := h.ask(engine.ActionRefresh, 20)
-				require.NoError(t, err)
-				assert.Equal(t, without(missing, 20), first.Sources)
-				assert.Equal(t, lacks, first.Degraded)
-				assert.True(t, first.HasMore)
+				synctest.Test(t, func(t *testing.T) {
+					h := newHome(t)
+					h.are[source] = is
+					missing, lacks, takes := source, []string(nil), time.Duration(0)
+					switch is {
+					case healthySource:
+						missing = feed.SourceScore
+					case slowSource:
+						takes = sourceFor
+						fallthrough
+					case failingSource:
+						lacks = []string{source.String()}
+					}
+					begun := time.Now()
+					first, err := h.ask(engine.ActionRefresh, 20)
+					require.NoError(t, err)
+					assert.Equal(t, takes, time.Since(begun))
+					assert.Equal(t, without(missing, 20), first.Sources)
+					assert.Equal(t, lacks, first.Degraded)
+					assert.True(t, first.HasMore)
 
-				h.are[source] = healthySource
-				again, err := h.ask(engine.ActionRefresh, 20)
-				require.NoError(t, err)
-				assert.Equal(t, without(feed.SourceScore, 20), again.Sources, "the next refresh has it again")
-				assert.Nil(t, again.Degraded)
-				for _, id := range feed.IDs(refs(again)) {
-					assert.NotContains(t, feed.IDs(refs(first)), id)
-				}
+					h.are[source] = healthySource
+					again, err := h.ask(engine.ActionRefresh, 20)
+					require.NoError(t, err)
+					assert.Equal(t, without(feed.SourceScore, 20), again.Sources, "the next refresh has it again")
+					assert.Nil(t, again.Degraded)
+					for _, id := range feed.IDs(refs(again)) {
+						assert.NotContains(t, feed.IDs(refs(first)), id)
+					}
+				})
 			})
 		}
 	}
@@ -236,26 +248,32 @@ func TestNoSourceOfHomeAnswers(t *testing.T) {
 		for _, promoted := range []condition{is, healthySource, emptySource} {
 			t.Run(fmt.Sprint(is, ", promoted ", promoted), func(t *testing.T) {
 				t.Parallel()
-				h := newHome(t)
-				for _, s := range []feed.Source{feed.SourceFollowing, feed.SourceTrending, feed.SourceDiscovery} {
-					h.are[s] = is
-				}
-				h.are[feed.SourcePromoted] = promoted
-				_, err := h.ask(engine.ActionRefresh, 20)
-				require.ErrorIs(t, err, recall.ErrUnavailable)
+				synctest.Test(t, func(t *testing.T) {
+					h := newHome(t)
+					refresh := func(limit int, are condition, takes time.Duration) (engine.Answer, error) {
+						clear(h.are)
+						if are != healthySource {
+							h.are = map[feed.Source]condition{
+								feed.SourceFollowing: are, feed.SourceTrending: are, feed.SourceDiscovery: are, feed.SourcePromoted: promoted,
+							}
+						}
+						begun := time.Now()
+						a, err := h.ask(engine.ActionRefresh, limit)
+						assert.Equal(t, takes, time.Since(begun))
+						return a, err
+					}
+					takes := map[condition]time.Duration{slowSource: sourceFor}[is]
+					_, err := refresh(20, is, takes)
+					require.ErrorIs(t, err, recall.ErrUnavailable)
 
-				clear(h.are)
-				first, err := h.ask(engine.ActionRefresh, 5)
-				require.NoError(t, err)
-				require.Len(t, first.Docs, 5)
-				for _, s := range []feed.Source{feed.SourceFollowing, feed.SourceTrending, feed.SourceDiscovery} {
-					h.are[s] = is
-				}
-				h.are[feed.SourcePromoted] = promoted
-				old, err := h.ask(engine.ActionRefresh, 5)
-				require.NoError(t, err, "the session of before goes on")
-				assert.Equal(t, without(feed.SourceScore, 10)[5:], old.Sources)
-				assert.Equal(t, []string{"recall"}, old.Degraded)
+					first, err := refresh(5, healthySource, 0)
+					require.NoError(t, err)
+					require.Len(t, first.Docs, 5)
+					old, err := refresh(5, is, takes)
+					require.NoError(t, err, "the session of before goes on")
+					assert.Equal(t, without(feed.SourceScore, 10)[5:], old.Sources)
+					assert.Equal(t, []string{"recall"}, old.Degraded)
+				})
 			})
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -98,8 +99,8 @@ func TestSourcesAreCountedByResult(t *testing.T) {
 	} {
 		before := value(c.source)
 		l := &lane{source: c.source, propose: c.propose}
-		h := &homeRounds{home: &Home{SourceFor: time.Millisecond}, lanes: []*lane{l}}
-		h.round(c.ctx, l, feed.Query{})
+		h := &homeRounds{home: &Home{SourceFor: time.Hour}, lanes: []*lane{l}}
+		synctest.Test(t, func(*testing.T) { h.round(c.ctx, l, feed.Query{}) }) // the hour is over at once
 		h.count()
 		for i, after := range value(c.source) {
 			assert.Equal(t, before[i]+c.want[i], after, "%s, figure %d", c.source, i)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -416,6 +417,14 @@ func TestATopUpOfNothingMayFail(t *testing.T) {
 	r.wants(t, loadMore(4), run(5, 9), true)
 }
 
+// holdFirstRecall has the first call of recall wait until what it returns is closed.
+func (r *rig) holdFirstRecall() (go_ chan struct{}) {
+	go_ = make(chan struct{})
+	var once sync.Once
+	r.recall.before(func(string) { once.Do(func() { <-go_ }) })
+	return go_
+}
+
 // A refresh that waits for another one of its agent pages from the session that
 // one builds, if it is young enough.
 func TestRefreshesAtOnceAreCoalesced(t *testing.T) {
@@ -424,20 +433,19 @@ func TestRefreshesAtOnceAreCoalesced(t *testing.T) {
 		recalls  int
 	}{"young": {time.Second, 1}, "off": {0, 2}} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, 30, func(_ *engine.Stores, cfg *engine.Config) { cfg.Coalesce = c.coalesce })
-			begun, go_ := make(chan struct{}), make(chan struct{})
-			var once sync.Once
-			r.recall.before(func(string) {
-				once.Do(func() { close(begun); <-go_ })
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, 30, func(_ *engine.Stores, cfg *engine.Config) { cfg.Coalesce = c.coalesce })
+				go_ := r.holdFirstRecall()
+				var wg sync.WaitGroup
+				wg.Go(func() { r.wants(t, refresh(5), run(0, 5), true) })
+				synctest.Wait()
+				wg.Go(func() { r.wants(t, refresh(5), run(5, 10), true) })
+				synctest.Wait()
+				assert.Equal(t, 1, r.recall.count("Recall"), "the second one waits for its turn")
+				close(go_)
+				wg.Wait()
+				assert.Equal(t, c.recalls, r.recall.count("Recall"))
 			})
-			var wg sync.WaitGroup
-			wg.Go(func() { r.wants(t, refresh(5), run(0, 5), true) })
-			<-begun
-			wg.Go(func() { r.wants(t, refresh(5), run(5, 10), true) })
-			require.Eventually(t, func() bool { return engine.InTurn(r.Engine, "u_1") == 2 }, 20*time.Second, time.Millisecond)
-			close(go_)
-			wg.Wait()
-			assert.Equal(t, c.recalls, r.recall.count("Recall"))
 		})
 	}
 }
@@ -449,30 +457,29 @@ func TestRefreshesFollowOnlyASession(t *testing.T) {
 		fault error
 	}{"no session is left": {n: 5}, "it failed": {n: 30, fault: errors.New("broken")}} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, c.n, func(_ *engine.Stores, cfg *engine.Config) { cfg.Coalesce = time.Second })
-			begun, go_ := make(chan struct{}), make(chan struct{})
-			var once sync.Once
-			r.recall.set(rule{err: c.fault, times: 1})
-			r.recall.before(func(string) {
-				once.Do(func() { close(begun); <-go_ })
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, c.n, func(_ *engine.Stores, cfg *engine.Config) { cfg.Coalesce = time.Second })
+				r.recall.set(rule{err: c.fault, times: 1})
+				go_ := r.holdFirstRecall()
+				var wg sync.WaitGroup
+				wg.Go(func() {
+					_, err := r.Feed(t.Context(), refresh(5))
+					assert.ErrorIs(t, err, c.fault)
+				})
+				synctest.Wait()
+				var second engine.Answer
+				wg.Go(func() { second = r.ask(t, refresh(5)) })
+				synctest.Wait()
+				assert.Equal(t, 1, r.recall.count("Recall"), "the second one waits for its turn")
+				close(go_)
+				wg.Wait()
+				assert.Equal(t, 2, r.recall.count("Recall"))
+				if c.fault != nil {
+					assert.Equal(t, run(0, 5), docIDs(second))
+				} else {
+					assert.Empty(t, second.Docs)
+				}
 			})
-			var wg sync.WaitGroup
-			wg.Go(func() {
-				_, err := r.Feed(t.Context(), refresh(5))
-				assert.ErrorIs(t, err, c.fault)
-			})
-			<-begun
-			var second engine.Answer
-			wg.Go(func() { second = r.ask(t, refresh(5)) })
-			require.Eventually(t, func() bool { return engine.InTurn(r.Engine, "u_1") == 2 }, 20*time.Second, time.Millisecond)
-			close(go_)
-			wg.Wait()
-			assert.Equal(t, 2, r.recall.count("Recall"))
-			if c.fault != nil {
-				assert.Equal(t, run(0, 5), docIDs(second))
-			} else {
-				assert.Empty(t, second.Docs)
-			}
 		})
 	}
 }

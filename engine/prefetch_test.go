@@ -24,12 +24,13 @@ import (
 type ahead struct {
 	catalog.Catalog
 	cache.Sessions
-	mu   sync.Mutex
-	read []string
-	now  int // reads that are under way
-	most int // at once
-	held chan struct{}
-	err  error
+	mu    sync.Mutex
+	read  []string
+	calls int
+	now   int // reads that are under way
+	most  int // at once
+	held  chan struct{}
+	err   error
 }
 
 // Next answers an entry for each wanted one: agent, feed, number.
@@ -42,6 +43,7 @@ func (a *ahead) Next(_ context.Context, agent string, name feed.Name, n int) (re
 
 func (a *ahead) Prefetch(ctx context.Context, ids []string) (int, error) {
 	a.mu.Lock()
+	a.calls++
 	a.now++
 	a.most = max(a.most, a.now)
 	a.mu.Unlock()
@@ -104,8 +106,6 @@ func TestPrefetchIsBounded(t *testing.T) {
 		synctest.Wait()
 		assert.Len(t, a.all(), 7, "it goes on")
 		p.Close(t.Context())
-		synctest.Wait()
-		time.Sleep(time.Minute) // the pool's own goroutines end
 	})
 }
 
@@ -146,21 +146,46 @@ func TestPrefetchEnds(t *testing.T) {
 // TestPagesAreReadAhead: after every page behind which there is more, and no other.
 func TestPagesAreReadAhead(t *testing.T) {
 	t.Parallel()
-	a := &ahead{}
-	p := prefetcher(t, a, engine.PrefetchConfig{})
-	r := newRig(t, 25, func(s *engine.Stores, _ *engine.Config) { s.Prefetch = p })
-	reads := func(n int) {
-		t.Helper()
-		require.Eventually(t, func() bool { return len(a.all()) == n }, 20*time.Second, time.Millisecond)
-	}
-	r.ask(t, silent(10))
-	r.ask(t, refresh(10))
-	reads(1)
-	r.ask(t, loadMore(10))
-	reads(2)
-	r.ask(t, loadMore(10)) // the last
-	p.Close(t.Context())
-	assert.Len(t, a.all(), 2)
+	synctest.Test(t, func(t *testing.T) {
+		a := &ahead{}
+		p := prefetcher(t, a, engine.PrefetchConfig{})
+		defer p.Close(t.Context())
+		r := newRig(t, 25, func(s *engine.Stores, _ *engine.Config) { s.Prefetch = p })
+		reads := func(n int) {
+			t.Helper()
+			synctest.Wait()
+			require.Len(t, a.all(), n)
+		}
+		r.ask(t, silent(10))
+		reads(0)
+		r.ask(t, refresh(10))
+		reads(1)
+		r.ask(t, loadMore(10))
+		reads(2)
+		r.ask(t, loadMore(10)) // the last
+		reads(2)
+	})
+}
+
+// TestReadingAheadTakesNoLonger than its bound, which a request has, too.
+func TestReadingAheadTakesNoLonger(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := &ahead{held: make(chan struct{})}
+		p := prefetcher(t, a, engine.PrefetchConfig{Workers: 1})
+		defer p.Close(t.Context())
+		p.After("a", feed.ForYou, 1)
+		p.After("b", feed.ForYou, 1)
+		bound := engine.PrefetchConfig{}.WithDefaults().Timeout
+		time.Sleep(bound - time.Nanosecond)
+		synctest.Wait()
+		assert.Equal(t, 1, a.calls, "the first one is waited for")
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		assert.Equal(t, 2, a.calls)
+		assert.Equal(t, 1, a.now, "the second one's time has begun")
+		assert.Empty(t, a.all())
+	})
 }
 
 // TestAPageThatCannotBeReadAhead hurts nobody.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -15,14 +16,6 @@ import (
 func newTurns() *turns { return &turns{of: map[turnOf]*turn{}} }
 
 var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
-
-// waiting blocks until n refreshes of the agent are in the queue.
-func (t *turns) waiting(agent string, n int) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	tn := t.of[turnOf{agent: agent}]
-	return tn != nil && tn.in == n
-}
 
 func TestTurnsTellWhoMayPage(t *testing.T) {
 	for _, c := range []struct {
@@ -36,27 +29,30 @@ func TestTurnsTellWhoMayPage(t *testing.T) {
 		{"the first one failed", 10 * time.Millisecond, false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			all := newTurns()
-			first, err := all.enter(t.Context(), turnOf{agent: "u_1"}, noon, time.Second)
-			require.NoError(t, err)
-			assert.False(t, first.follows())
-			first.begin(noon)
-			got := make(chan bool)
-			go func() {
-				second, err := all.enter(context.WithoutCancel(t.Context()), turnOf{agent: "u_1"}, noon.Add(c.arrives), time.Second)
-				if err != nil {
-					got <- false
-					return
+			synctest.Test(t, func(t *testing.T) {
+				all, of := newTurns(), turnOf{agent: "u_1"}
+				first, err := all.enter(t.Context(), of, noon, time.Second)
+				require.NoError(t, err)
+				assert.False(t, first.follows())
+				first.begin(noon)
+				got := make(chan bool)
+				go func() {
+					second, err := all.enter(context.WithoutCancel(t.Context()), of, noon.Add(c.arrives), time.Second)
+					if err != nil {
+						got <- false
+						return
+					}
+					defer second.leave()
+					got <- second.follows()
+				}()
+				synctest.Wait()
+				assert.Equal(t, 2, all.of[of].in, "the second one waits")
+				if c.built {
+					first.keep()
 				}
-				defer second.leave()
-				got <- second.follows()
-			}()
-			require.Eventually(t, func() bool { return all.waiting("u_1", 2) }, 10*time.Second, time.Millisecond)
-			if c.built {
-				first.keep()
-			}
-			first.leave()
-			assert.Equal(t, c.want, <-got)
+				first.leave()
+				assert.Equal(t, c.want, <-got)
+			})
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -60,10 +61,15 @@ type countedLists struct {
 	timeline.Lists
 	heads atomic.Int64
 	down  atomic.Bool
+	hangs atomic.Bool
 }
 
 func (l *countedLists) Heads(ctx context.Context, names []string) ([]timeline.Head, error) {
 	l.heads.Add(1)
+	if l.hangs.Load() {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
 	if l.down.Load() {
 		return nil, timeline.ErrUnavailable
 	}
@@ -163,6 +169,47 @@ func TestAWatchIsToldWhatIsNew(t *testing.T) {
 			w.watcher.Look(t.Context())
 		}
 		w.told(watch, engine.MostNew, last)
+	})
+}
+
+// TestTheWatcherLooksAgainAndAgain until it ends, and waits for no look for long.
+func TestTheWatcherLooksAgainAndAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWatching(t, 0)
+		w.follow("r", "a")
+		watch := w.watch("r")
+		ctx, stop := context.WithCancel(t.Context())
+		running := make(chan struct{})
+		go func() { defer close(running); w.watcher.Run(ctx) }()
+		begun, before := time.Now(), w.lists.heads.Load()
+		looks := func(want int64, after time.Duration) {
+			t.Helper()
+			time.Sleep(time.Until(begun.Add(after)))
+			synctest.Wait()
+			require.Equal(t, want, w.lists.heads.Load()-before)
+		}
+		looks(0, engine.LookEvery-time.Nanosecond)
+		looks(1, engine.LookEvery)
+		looks(1, 2*engine.LookEvery-time.Nanosecond)
+		newest := w.publish("a", public)
+		require.Zero(t, watch.Take())
+		<-watch.Ready()
+		require.Equal(t, 2*engine.LookEvery, time.Since(begun), "the next look tells")
+		require.Equal(t, engine.News{Count: 1, Head: newest.Position()}, watch.Take())
+
+		w.lists.hangs.Store(true)
+		const lookLimit = 10 * time.Second
+		hangs := 3 * engine.LookEvery
+		looks(3, hangs+lookLimit-time.Nanosecond)
+		w.lists.hangs.Store(false)
+		newest = w.publish("a", public)
+		<-watch.Ready()
+		require.Equal(t, hangs+lookLimit, time.Since(begun), "the ticks of meanwhile are one")
+		require.Equal(t, engine.News{Count: 1, Head: newest.Position()}, watch.Take())
+		stop()
+		<-running
+		require.Equal(t, hangs+lookLimit, time.Since(begun))
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -279,18 +280,27 @@ func TestWhyIsDoneWithout(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, 10, func(s *engine.Stores, cfg *engine.Config) {
-				s.Sources = []recall.Source{source(s.Sources[0])}
-				cfg.RoundsFor = 50 * time.Millisecond
+			synctest.Test(t, func(t *testing.T) {
+				const roundsFor = 500 * time.Millisecond
+				r := newRig(t, 10, func(s *engine.Stores, cfg *engine.Config) {
+					s.Sources = []recall.Source{source(s.Sources[0])}
+					cfg.RoundsFor = roundsFor
+				})
+				for i, q := range []engine.Request{asking(refresh(3)), asking(loadMore(3))} {
+					begun := time.Now()
+					a := r.ask(t, q)
+					assert.Equal(t, run(3*i, 3*i+3), docIDs(a))
+					assert.Nil(t, a.Why)
+					assert.Equal(t, []string{"why"}, a.Degraded)
+					if name == "slow" {
+						assert.Equal(t, roundsFor, time.Since(begun))
+					} else {
+						assert.Zero(t, time.Since(begun), "nothing is waited for")
+					}
+				}
+				assert.Equal(t, run(0, 6), r.recorder.groups(), "they count as shown")
+				r.wants(t, loadMore(4), run(6, 10), false)
 			})
-			for i, q := range []engine.Request{asking(refresh(3)), asking(loadMore(3))} {
-				a := r.ask(t, q)
-				assert.Equal(t, run(3*i, 3*i+3), docIDs(a))
-				assert.Nil(t, a.Why)
-				assert.Equal(t, []string{"why"}, a.Degraded)
-			}
-			assert.Equal(t, run(0, 6), r.recorder.groups(), "they count as shown")
-			r.wants(t, loadMore(4), run(6, 10), false)
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -64,35 +65,54 @@ func (s *countingStore) Pull(ctx context.Context, q social.PullQuery) ([]social.
 // TestReadersShareABuild: of many in two processes one reads the store, and who
 // leaves does not take the build with them.
 func TestReadersShareABuild(t *testing.T) {
-	e := newEnv(t)
-	e.publish("p", "f", 1, everybody)
-	s := &countingStore{Store: e.store, hold: make(chan struct{})}
-	d := e.a.d
-	d.Store = s
-	var servers []*Fanout
-	for range 2 {
-		f, err := New(d)
+	synctest.Test(t, func(t *testing.T) {
+		e := newEnv(t)
+		e.publish("p", "f", 1, everybody)
+		s := &countingStore{Store: e.store, hold: make(chan struct{})}
+		d := e.a.d
+		d.Store = s
+		var servers []*Fanout
+		for range 2 {
+			f, err := New(d)
+			require.NoError(t, err)
+			servers = append(servers, f)
+		}
+		begun := time.Now()
+		first, leave := context.WithCancel(e.ctx)
+		left := make(chan error, 1)
+		go func() { left <- servers[0].Build(first, "f") }()
+		synctest.Wait()
+		require.Equal(t, 1, s.pulls)
+		var readers [2]sync.WaitGroup // of each server
+		for i := range 20 {
+			readers[i%2].Go(func() { assert.NoError(t, servers[i%2].Build(e.ctx, "f")) })
+		}
+		synctest.Wait()
+		leave()
+		require.ErrorIs(t, <-left, context.Canceled)
+		close(s.hold)
+		readers[0].Wait()
+		assert.Zero(t, time.Since(begun))
+		readers[1].Wait()
+		assert.Equal(t, look, time.Since(begun), "the other server looks again")
+		assert.Equal(t, 1, s.pulls)
+		assert.Equal(t, []string{"p"}, e.list("f"))
+	})
+}
+
+// TestABuildElsewhereIsNotWaitedForLong where it does not end.
+func TestABuildElsewhereIsNotWaitedForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEnv(t)
+		dead := newProcess(e.ctx, "build", func(ctx context.Context) { _ = e.b.timelines.run(ctx, "f") })
+		require.True(t, dead.until("commit"))
+		f, err := New(e.a.d)
 		require.NoError(t, err)
-		servers = append(servers, f)
-	}
-	first, leave := context.WithCancel(e.ctx)
-	left := make(chan error, 1)
-	go func() { left <- servers[0].Build(first, "f") }()
-	require.Eventually(t, func() bool {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return s.pulls == 1
-	}, time.Minute, time.Millisecond)
-	var readers sync.WaitGroup
-	for i := range 20 {
-		readers.Go(func() { assert.NoError(t, servers[i%2].Build(e.ctx, "f")) })
-	}
-	leave()
-	require.ErrorIs(t, <-left, context.Canceled)
-	close(s.hold)
-	readers.Wait()
-	assert.Equal(t, 1, s.pulls)
-	assert.Equal(t, []string{"p"}, e.list("f"))
+		begun := time.Now()
+		require.ErrorIs(t, f.Build(e.ctx, "f"), ErrBuilding)
+		assert.Equal(t, patience, time.Since(begun))
+		dead.kill()
+	})
 }
 
 func TestBuildElsewhere(t *testing.T) {

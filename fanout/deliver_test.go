@@ -70,10 +70,12 @@ func TestRemovalIsLogged(t *testing.T) {
 func TestDeliverToManyPages(t *testing.T) {
 	e := newEnv(t)
 	e.a.d.Options.CelebrityAt = 1 << 30
+	var edges []social.Edge
 	for i := range page + 20 {
-		_, err := e.store.Follow(e.ctx, fmt.Sprintf("f%04d", i), "x", zero)
-		require.NoError(t, err)
+		edges = append(edges, social.Edge{Agent: fmt.Sprintf("f%04d", i), Author: "x"})
 	}
+	_, _, err := e.store.FollowAll(e.ctx, edges, e.clock())
+	require.NoError(t, err)
 	first, last := "f0000", fmt.Sprintf("f%04d", page+19)
 	e.build(first, "f0999", last)
 	e.publish("p", "x", 1, everybody)

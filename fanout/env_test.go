@@ -13,6 +13,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/jobs"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/sqlite"
@@ -21,6 +22,12 @@ import (
 )
 
 var zero time.Time // of changes that are made here
+
+// TestMain keeps the files of tests in memory: nothing here is about the disk.
+func TestMain(m *testing.M) {
+	testenv.FilesInMemory()
+	m.Run()
+}
 
 // env is two servers over one store and the same lists.
 type env struct {

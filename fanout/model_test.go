@@ -36,22 +36,27 @@ var (
 // the store would deliver, above its floor, and nothing else, and so must pages.
 //
 // A failure names its seed: run it again with -fanout.seed and -fanout.seeds 1.
-func TestModel(t *testing.T) { model(t, newEnv(t), testenv.Schedules(100)) }
+func TestModel(t *testing.T) { model(t, inMemory, testenv.Schedules(100)) }
 
 // TestModelOnRedis is the same with the lists in Redis.
 func TestModelOnRedis(t *testing.T) {
-	model(t, openEnv(t, func(t *testing.T, clock feed.Clock) (lists, outboxes timeline.Lists) {
+	testenv.Redis(t) // skips without
+	model(t, func(t *testing.T, clock feed.Clock) (lists, outboxes timeline.Lists) {
 		client, prefix := testenv.Redis(t)
 		cfg := redis.Config{KeyPrefix: prefix, Clock: clock}
 		cfg.Cap = testCap
 		lists = redis.NewTimelines(client, cfg)
 		cfg.Cap = testOutboxCap
 		return lists, redis.NewOutboxes(client, cfg)
-	}), testenv.Schedules(15))
+	}, testenv.Schedules(15))
 }
 
-func model(t *testing.T, e *env, schedules int) {
+// modelStores is how many stores the schedules of a model are run on, at once.
+const modelStores = 4
+
+func model(t *testing.T, open openLists, schedules int) {
 	t.Helper()
+	t.Parallel()
 	first := *seedFlag
 	if *seedsFlag > 0 {
 		schedules = *seedsFlag
@@ -60,11 +65,17 @@ func model(t *testing.T, e *env, schedules int) {
 		first = uint64(time.Now().UnixNano())
 	}
 	t.Logf("%d schedules from seed %d", schedules, first)
-	for seed := first; seed < first+uint64(schedules); seed++ {
-		w := newWorld(e, seed)
-		if err := w.run(); err != nil {
-			t.Fatalf("seed %d: %v after\n%s", seed, err, strings.Join(w.log, "\n"))
-		}
+	for store := range min(modelStores, schedules) {
+		t.Run(fmt.Sprint("store ", store), func(t *testing.T) {
+			t.Parallel()
+			e := openEnv(t, open)
+			for i := store; i < schedules; i += modelStores {
+				w := newWorld(e, first+uint64(i))
+				if err := w.run(); err != nil {
+					t.Fatalf("seed %d: %v after\n%s", first+uint64(i), err, strings.Join(w.log, "\n"))
+				}
+			}
+		})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -126,35 +127,56 @@ func TestWritesSucceedWithoutLists(t *testing.T) {
 	assert.False(t, changed)
 	assert.Equal(t, []string{"p"}, e.list("f"), "who says it again has it done")
 
-	_, err = e.store.Unfollow(e.ctx, "f", "x", zero)
-	require.NoError(t, err)
-	_, err = e.store.LeaseKey(e.ctx, jobs.Pair, "x/f", time.Minute)
-	require.NoError(t, err)
-	e.a.limit = 10 * time.Millisecond
-	_, err = e.a.Store().Unfollow(e.ctx, "f", "x", zero)
-	require.NoError(t, err)
-	assert.Equal(t, []string{"none"}, e.list("f"), "another server has the job and is slow")
-	assert.Equal(t, 1, late)
+}
+
+// TestAWriteDoesNotWaitForLong where another server has its job and is slow.
+func TestAWriteDoesNotWaitForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEnv(t)
+		e.publish("p", "x", 1, everybody)
+		e.follow("x", "f")
+		e.drain()
+		e.build("f")
+		require.Equal(t, []string{"p"}, e.list("f"))
+		_, err := e.store.Unfollow(e.ctx, "f", "x", zero)
+		require.NoError(t, err)
+		_, err = e.store.LeaseKey(e.ctx, jobs.Pair, "x/f", time.Minute)
+		require.NoError(t, err)
+		e.a.limit = atOnceLimit
+		begun := time.Now()
+		_, err = e.a.Store().Unfollow(e.ctx, "f", "x", zero)
+		require.NoError(t, err)
+		assert.Equal(t, atOnceLimit, time.Since(begun))
+		assert.Equal(t, []string{"none"}, e.list("f"))
+		assert.False(t, e.late)
+	})
 }
 
 // TestWhoMadeAChangeWaitsForAWorker that has its job.
 func TestWhoMadeAChangeWaitsForAWorker(t *testing.T) {
-	e := newEnv(t)
-	e.publish("p", "x", 1, everybody)
-	e.drain()
-	e.build("f")
-	e.follow("x", "f")
-	worker := newProcess(e.ctx, "worker", func(ctx context.Context) { assert.NoError(t, e.run(e.b, ctx, jobs.Pair, "x/f")) })
-	require.True(t, worker.until("done"))
-	done := make(chan error, 1)
-	go func() {
-		_, err := e.a.Store().Unfollow(e.ctx, "f", "x", zero)
-		done <- err
-	}()
-	require.Eventually(t, func() bool { return e.open()[row{jobs.Pair, "x/f"}].Generation > 1 }, time.Minute, time.Millisecond)
-	worker.finish()
-	require.NoError(t, <-done)
-	assert.Equal(t, []string{}, e.list("f"))
+	synctest.Test(t, func(t *testing.T) {
+		e := newEnv(t)
+		e.publish("p", "x", 1, everybody)
+		e.drain()
+		e.build("f")
+		e.follow("x", "f")
+		worker := newProcess(e.ctx, "worker", func(ctx context.Context) { assert.NoError(t, e.run(e.b, ctx, jobs.Pair, "x/f")) })
+		require.True(t, worker.until("done"))
+		begun := time.Now()
+		done := make(chan error, 1)
+		go func() {
+			_, err := e.a.Store().Unfollow(e.ctx, "f", "x", zero)
+			done <- err
+		}()
+		time.Sleep(10*takenLook - time.Nanosecond)
+		synctest.Wait()
+		require.Greater(t, e.open()[row{jobs.Pair, "x/f"}].Generation, int64(1))
+		require.Empty(t, done)
+		worker.finish()
+		require.NoError(t, <-done)
+		assert.Equal(t, 10*takenLook, time.Since(begun), "the next look")
+		assert.Equal(t, []string{}, e.list("f"))
+	})
 }
 
 // TestKilledBetweenCommitAndJob: the row is there, and a worker does it.

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http/httptest"
+	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -216,32 +218,33 @@ func TestOfflineWorkIsBounded(t *testing.T) {
 // Whoever hangs up gives the place back, and the work ends.
 func TestOfflineWorkEndsWithItsClient(t *testing.T) {
 	t.Parallel()
-	inside, ended := make(chan struct{}), make(chan struct{})
-	f := offlineFixture(t, &fakeOffline{rank: func(ctx context.Context) error {
-		inside <- struct{}{}
-		<-ctx.Done()
-		ended <- struct{}{}
-		return ctx.Err()
-	}})
-	srv := httptest.NewServer(f.handler)
-	t.Cleanup(srv.Close)
 	for path, body := range map[string]string{
 		"/v1/compare": `{"agents":["u_1"]}`,
 		"/v1/replay":  `{"clicks":[{"agent_id":"u_1","id":"a","at":4102444800}],"rankings":[""]}`,
 	} {
-		for range offlineAtOnce + 1 { // more than there are places
-			require.Eventually(t, func() bool {
-				conn := dial(t, srv.Listener.Addr().String(), fmt.Sprintf(
-					"POST %s HTTP/1.1\r\nHost: x\r\nX-Admin-Token: %s\r\nContent-Length: %d\r\n\r\n%s", path, adminToken, len(body), body))
-				defer func() { _ = conn.Close() }()
-				select {
-				case <-inside:
-					return true
-				case <-time.After(5 * time.Second):
-					return false
-				}
-			}, time.Minute, 10*time.Millisecond, path)
-			<-ended
-		}
+		synctest.Test(t, func(t *testing.T) {
+			var begun, ended atomic.Int64
+			f := offlineFixture(t, &fakeOffline{rank: func(ctx context.Context) error {
+				begun.Add(1)
+				<-ctx.Done()
+				ended.Add(1)
+				return ctx.Err()
+			}})
+			p := openPipes(t, &http.Server{Handler: f.handler})
+			for n := range int64(offlineAtOnce + 1) { // more than there are places
+				conn := p.send(adminPost(path, body))
+				synctest.Wait()
+				require.Equal(t, n+1, begun.Load(), path)
+				require.Equal(t, n, ended.Load(), path)
+				require.NoError(t, conn.Close())
+				synctest.Wait()
+				require.Equal(t, n+1, ended.Load(), path)
+			}
+		})
 	}
+}
+
+// adminPost is an admin's call as it is sent.
+func adminPost(path, body string) string {
+	return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nX-Admin-Token: %s\r\nContent-Length: %d\r\n\r\n%s", path, adminToken, len(body), body)
 }

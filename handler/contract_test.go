@@ -77,11 +77,7 @@ func openLogged(t *testing.T, log *slog.Logger, change func(*configs.Config)) *c
 	require.NoError(t, cfg.Validate())
 	a, err := app.Open(t.Context(), cfg, app.WithLogger(log))
 	require.NoError(t, err)
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		assert.NoError(t, a.Close(ctx))
-	})
+	t.Cleanup(func() { assert.NoError(t, a.Close(context.Background())) })
 	c := &contract{server: a.Handler, social: a.Social}
 	w := httptest.NewRecorder()
 	c.server.ServeHTTP(w, httptest.NewRequest("GET", "/openapi.json", nil))

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -121,14 +122,18 @@ func TestAnAbortIsPassedOn(t *testing.T) {
 
 func TestTheRequestTimeoutEndsTheWork(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, func(c *Config, _ *Deps) { c.RequestTimeout = time.Millisecond })
-	f.feed.answer = func(ctx context.Context, _ engine.Request) (engine.Answer, error) {
-		<-ctx.Done()
-		return engine.Answer{}, fmt.Errorf("recall: %w", ctx.Err())
-	}
-	got := f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, asAgent)
-	require.Equal(t, 503, got.status)
-	require.Equal(t, 50301, got.Code)
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, func(c *Config, _ *Deps) { c.RequestTimeout = 2 * time.Second })
+		f.feed.answer = func(ctx context.Context, _ engine.Request) (engine.Answer, error) {
+			<-ctx.Done()
+			return engine.Answer{}, fmt.Errorf("recall: %w", ctx.Err())
+		}
+		begun := time.Now()
+		got := f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, asAgent)
+		require.Equal(t, 2*time.Second, time.Since(begun))
+		require.Equal(t, 503, got.status)
+		require.Equal(t, 50301, got.Code)
+	})
 }
 
 func TestAClientThatLeavesIsNoServerError(t *testing.T) {

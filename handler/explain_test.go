@@ -3,12 +3,12 @@ package handler
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -140,30 +140,32 @@ func TestExplainIsForAdmins(t *testing.T) {
 // them back when their clients leave.
 func TestExplanationsAreBounded(t *testing.T) {
 	t.Parallel()
-	f, fake := explainFixture(t)
-	inside := make(chan struct{})
-	fake.work = func(ctx context.Context) error {
-		if _, ok := ctx.Deadline(); !ok {
-			return errors.New("there is no deadline")
+	synctest.Test(t, func(t *testing.T) {
+		f, fake := explainFixture(t)
+		var inside atomic.Int64
+		fake.work = func(ctx context.Context) error {
+			if _, ok := ctx.Deadline(); !ok {
+				return errors.New("there is no deadline")
+			}
+			inside.Add(1)
+			<-ctx.Done()
+			return ctx.Err()
 		}
-		inside <- struct{}{}
-		<-ctx.Done()
-		return ctx.Err()
-	}
-	srv := httptest.NewServer(f.handler)
-	t.Cleanup(srv.Close)
-	const body = `{"agent_id":"u_1"}`
-	var clients []net.Conn
-	for range explainAtOnce {
-		clients = append(clients, dial(t, srv.Listener.Addr().String(), fmt.Sprintf(
-			"POST /v1/explain HTTP/1.1\r\nHost: x\r\nX-Admin-Token: %s\r\nContent-Length: %d\r\n\r\n%s", adminToken, len(body), body)))
-		<-inside
-	}
-	require.Equal(t, 50301, f.do(t, http.MethodPost, "/v1/explain", body, asAdmin).Code)
-	require.Equal(t, 0, f.do(t, http.MethodPost, "/v1/feed", refresh, asAgent).Code)
-	for _, c := range clients {
-		require.NoError(t, c.Close())
-	}
-	fake.work = nil
-	require.Eventually(t, func() bool { return f.do(t, http.MethodPost, "/v1/explain", body, asAdmin).Code == 0 }, time.Minute, time.Millisecond)
+		p := openPipes(t, &http.Server{Handler: f.handler})
+		const body = `{"agent_id":"u_1"}`
+		var clients []net.Conn
+		for range explainAtOnce {
+			clients = append(clients, p.send(adminPost("/v1/explain", body)))
+		}
+		synctest.Wait()
+		require.EqualValues(t, explainAtOnce, inside.Load())
+		require.Equal(t, 50301, f.do(t, http.MethodPost, "/v1/explain", body, asAdmin).Code)
+		require.Equal(t, 0, f.do(t, http.MethodPost, "/v1/feed", refresh, asAgent).Code)
+		for _, c := range clients {
+			require.NoError(t, c.Close())
+		}
+		synctest.Wait()
+		fake.work = nil
+		require.Equal(t, 0, f.do(t, http.MethodPost, "/v1/explain", body, asAdmin).Code)
+	})
 }

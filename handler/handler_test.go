@@ -20,10 +20,17 @@ import (
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/recall"
 )
 
 const adminToken = "an-admin-token-for-tests"
+
+// TestMain keeps the files of tests in memory: nothing here is about the disk.
+func TestMain(m *testing.M) {
+	testenv.FilesInMemory()
+	m.Run()
+}
 
 // fakeFeed answers what it is told to and remembers what it was asked.
 type fakeFeed struct {

@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/rand"
@@ -12,6 +13,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
@@ -247,48 +249,49 @@ func TestTooManyUploadsAtOnce(t *testing.T) {
 	require.Equal(t, 0, (<-first).Code)
 }
 
-// slowBody takes longer to arrive than the server's own timeouts allow.
-func slowBody(pause time.Duration) io.Reader {
-	r, w := io.Pipe()
-	go func() {
-		for range 4 {
-			time.Sleep(pause)
-			if _, err := io.WriteString(w, line); err != nil {
-				return
-			}
-		}
-		_ = w.Close()
-	}()
-	return r
+// uploadHead begins an upload of this length.
+func uploadHead(length int) string {
+	return fmt.Sprintf("POST /v1/items HTTP/1.1\r\nHost: x\r\nX-Admin-Token: %s\r\nContent-Length: %d\r\n\r\n", adminToken, length)
 }
 
+// TestUploadsOutlastTheServersTimeouts: one whose lines come one every second.
 func TestUploadsOutlastTheServersTimeouts(t *testing.T) {
 	t.Parallel()
-	srv := httptest.NewUnstartedServer(newFixture(t, nil).handler)
-	srv.Config.ReadTimeout, srv.Config.WriteTimeout = 100*time.Millisecond, 100*time.Millisecond
-	srv.Start()
-	defer srv.Close()
-	got := upload(t, srv.URL, slowBody(100*time.Millisecond))
-	require.Equal(t, 0, got.Code, got.body)
-	require.Equal(t, 4, reportOf(t, got).Accepted)
+	synctest.Test(t, func(t *testing.T) {
+		const lines = 4
+		p := openPipes(t, &http.Server{Handler: newFixture(t, nil).handler, ReadTimeout: time.Second, WriteTimeout: time.Second})
+		conn := p.send(uploadHead(lines * len(line)))
+		for range lines {
+			time.Sleep(time.Second)
+			_, err := io.WriteString(conn, line)
+			require.NoError(t, err)
+		}
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		require.NoError(t, err)
+		got := decodeReply(t, res)
+		require.Equal(t, 0, got.Code, got.body)
+		require.Equal(t, lines, reportOf(t, got).Accepted)
+	})
 }
 
 func TestAnUploadThatTakesTooLongEnds(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, func(c *Config, _ *Deps) { c.UploadTimeout = 50 * time.Millisecond })
-	srv := httptest.NewServer(f.handler)
-	defer srv.Close()
-	conn, err := net.Dial("tcp", srv.Listener.Addr().String())
-	require.NoError(t, err)
-	defer func() { _ = conn.Close() }()
-	require.NoError(t, conn.SetDeadline(time.Now().Add(20*time.Second))) // never hang
-	_, err = fmt.Fprintf(conn, "POST /v1/items HTTP/1.1\r\nHost: x\r\nX-Admin-Token: %s\r\nContent-Length: 1000\r\n\r\n%s", adminToken, line)
-	require.NoError(t, err)
-	answer, err := io.ReadAll(conn)
-	require.NoError(t, err)
-	require.Contains(t, string(answer), "400 Bad Request")
-	require.Contains(t, string(answer), "did not arrive in time")
-	require.Contains(t, string(answer), `"accepted":1`)
+	synctest.Test(t, func(t *testing.T) {
+		const limit = 50 * time.Second
+		f := newFixture(t, func(c *Config, _ *Deps) { c.UploadTimeout = limit })
+		p := openPipes(t, &http.Server{Handler: f.handler})
+		begun := time.Now()
+		conn := bufio.NewReader(p.send(uploadHead(1000) + line))
+		res, err := http.ReadResponse(conn, nil)
+		require.NoError(t, err)
+		require.Equal(t, limit+refusedBodyTime, time.Since(begun), "the rest may still come, for a while")
+		got := decodeReply(t, res)
+		require.Equal(t, 400, got.status)
+		require.Contains(t, got.Msg, "did not arrive in time")
+		require.Equal(t, 1, reportOf(t, got).Accepted)
+		_, err = conn.ReadByte()
+		require.ErrorIs(t, err, io.EOF)
+	})
 }
 
 func TestABodyThatBreaksOff(t *testing.T) {
@@ -299,8 +302,7 @@ func TestABodyThatBreaksOff(t *testing.T) {
 	conn, err := net.Dial("tcp", srv.Listener.Addr().String())
 	require.NoError(t, err)
 	defer func() { _ = conn.Close() }()
-	require.NoError(t, conn.SetDeadline(time.Now().Add(20*time.Second))) // never hang
-	_, err = fmt.Fprintf(conn, "POST /v1/items HTTP/1.1\r\nHost: x\r\nX-Admin-Token: %s\r\nContent-Length: 1000\r\n\r\n%s", adminToken, line)
+	_, err = io.WriteString(conn, uploadHead(1000)+line)
 	require.NoError(t, err)
 	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
 	answer, err := io.ReadAll(conn)

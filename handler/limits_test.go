@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -245,57 +246,45 @@ func TestAFullServerShedsAgentsOnly(t *testing.T) {
 	require.Equal(t, 0, f.do(t, "POST", "/v1/feed", refresh, asAgent).Code, "the place is free again")
 }
 
-// dial opens a connection that sends what is given and nothing more.
-func dial(t *testing.T, addr, sent string) net.Conn {
-	t.Helper()
-	conn, err := net.Dial("tcp", addr)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	_, err = io.WriteString(conn, sent)
-	require.NoError(t, err)
-	return conn
-}
-
 // A client may take as long as the server's timeouts allow to send its body or
 // to take its answer. It must not keep others out meanwhile.
 func TestASlowClientHoldsNoPlace(t *testing.T) {
 	t.Parallel()
-	answered := make(chan struct{}, 1)
-	huge := feed.Doc{ID: "a", JSON: []byte(`{"id":"a","pad":"` + strings.Repeat("x", 64<<20) + `"}`)}
-	f := newFixture(t, func(c *Config, _ *Deps) { c.MaxInFlight = 1 })
-	f.feed.answer = func(_ context.Context, r engine.Request) (engine.Answer, error) {
-		if r.Agent == "reader" {
-			answered <- struct{}{}
-			return engine.Answer{Docs: []feed.Doc{huge}}, nil
+	synctest.Test(t, func(t *testing.T) {
+		huge := feed.Doc{ID: "a", JSON: []byte(`{"id":"a","pad":"` + strings.Repeat("x", 1<<20) + `"}`)}
+		f := newFixture(t, func(c *Config, _ *Deps) { c.MaxInFlight = 1 })
+		var answered atomic.Bool
+		f.feed.answer = func(_ context.Context, r engine.Request) (engine.Answer, error) {
+			if r.Agent == "reader" {
+				answered.Store(true)
+				return engine.Answer{Docs: []feed.Doc{huge}}, nil
+			}
+			return engine.Answer{}, nil
 		}
-		return engine.Answer{}, nil
-	}
-	srv := httptest.NewServer(f.handler)
-	t.Cleanup(srv.Close) // after the connections below are closed
-	addr := srv.Listener.Addr().String()
-	head := func(agent string) string {
-		return fmt.Sprintf("POST /v1/feed HTTP/1.1\r\nHost: x\r\nX-Agent-ID: %s\r\nContent-Length: %d\r\n\r\n", agent, len(refresh))
-	}
-	sender := dial(t, addr, head("sender")+refresh[:5])
-	reader := dial(t, addr, head("reader")+refresh)
-	<-answered // its answer is 64 MiB, more than any socket buffers
-	for _, conn := range []net.Conn{dial(t, addr, head("other")+refresh), dial(t, addr, head("other")+refresh)} {
-		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		p := openPipes(t, &http.Server{Handler: f.handler})
+		head := func(agent string) string {
+			return fmt.Sprintf("POST /v1/feed HTTP/1.1\r\nHost: x\r\nX-Agent-ID: %s\r\nContent-Length: %d\r\n\r\n", agent, len(refresh))
+		}
+		answer := func(conn net.Conn) *http.Response {
+			res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			require.NoError(t, err)
+			return res
+		}
+		sender := p.send(head("sender") + refresh[:5])
+		reader := p.send(head("reader") + refresh)
+		synctest.Wait() // its answer is more than the server buffers
+		require.True(t, answered.Load())
+		for range 2 {
+			require.Equal(t, 200, answer(p.send(head("other")+refresh)).StatusCode)
+		}
+		// Nobody else hung up first.
+		_, err := io.WriteString(sender, refresh[5:])
 		require.NoError(t, err)
-		_ = res.Body.Close()
-		if res.StatusCode == http.StatusServiceUnavailable {
-			// The reader's call may only just be leaving.
-			require.Eventually(t, func() bool {
-				return f.do(t, "POST", "/v1/feed", refresh, asAgent).Code == 0
-			}, time.Minute, 5*time.Millisecond)
-		}
-	}
-	// Nobody else hung up first.
-	_, err := io.WriteString(sender, refresh[5:])
-	require.NoError(t, err)
-	res, err := http.ReadResponse(bufio.NewReader(sender), nil)
-	require.NoError(t, err)
-	require.Equal(t, 200, res.StatusCode)
-	_ = res.Body.Close()
-	_ = reader.Close()
+		require.Equal(t, 200, answer(sender).StatusCode)
+		res := answer(reader)
+		require.Equal(t, 200, res.StatusCode)
+		body, err := io.ReadAll(res.Body)
+		require.NoError(t, err)
+		require.Contains(t, string(body), string(huge.JSON))
+	})
 }

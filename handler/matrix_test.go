@@ -18,6 +18,7 @@ import (
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/internal/app"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/jobs"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/socialtest"
@@ -217,7 +218,7 @@ func tableOf(t *testing.T, server http.Handler) map[string]bool {
 // settled waits until everything is derived that is to be.
 func settled(t *testing.T, store app.SocialStore) {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	testenv.WaitFor(t, func() bool {
 		stats, err := store.Stats(t.Context())
 		require.NoError(t, err)
 		for _, rows := range stats.Rows {
@@ -226,7 +227,7 @@ func settled(t *testing.T, store app.SocialStore) {
 			}
 		}
 		return true
-	}, time.Minute, 10*time.Millisecond)
+	}, "the jobs")
 }
 
 func TestRights(t *testing.T) {

@@ -12,7 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/engine"
@@ -53,26 +52,14 @@ func (e emptyLists) Build(ctx context.Context, agent string) error {
 
 // streams is a server of streams whose time is the test's.
 type streams struct {
-	*testing.T
-	server  *http.Server
+	*pipes
 	watcher *engine.Watcher
 	lists   timeline.Lists
-	accept  chan net.Conn
 }
 
-func (s *streams) Accept() (net.Conn, error) {
-	conn, ok := <-s.accept
-	if !ok {
-		return nil, net.ErrClosed
-	}
-	return conn, nil
-}
-func (s *streams) Close() error   { close(s.accept); return nil }
-func (s *streams) Addr() net.Addr { return &net.TCPAddr{} }
-
-// openStreams must be called, and its result stopped, within a bubble.
+// openStreams must be called within a bubble.
 func openStreams(t *testing.T) *streams {
-	s := &streams{T: t, lists: memory.New(memory.Config{Cap: 10, Clock: time.Now}), accept: make(chan net.Conn)}
+	s := &streams{lists: memory.New(memory.Config{Cap: 10, Clock: time.Now})}
 	s.watcher = engine.NewWatcher(engine.WatchStores{
 		Posts: oneAuthor{}, Lists: s.lists, Outboxes: s.lists, Builder: emptyLists{s.lists}, Profiles: noProfiles{},
 	}, 0, engine.Config{Clock: time.Now})
@@ -83,21 +70,17 @@ func openStreams(t *testing.T) *streams {
 		c.Compress = true
 	})
 	// As serve.go has it, much shorter.
-	s.server = &http.Server{Handler: f.handler, ReadTimeout: time.Second, WriteTimeout: time.Second, ReadHeaderTimeout: time.Second}
+	s.pipes = openPipes(t, &http.Server{Handler: f.handler, ReadTimeout: time.Second, WriteTimeout: time.Second, ReadHeaderTimeout: time.Second})
 	s.server.RegisterOnShutdown(s.watcher.End)
-	go func() { assert.ErrorIs(t, s.server.Serve(s), http.ErrServerClosed) }()
 	return s
 }
 
 // get opens a stream on a connection of its own, without a buffer on the way.
 func (s *streams) get(agent string) (conn net.Conn, body *bufio.Reader, res *http.Response) {
-	client, server := net.Pipe()
-	s.accept <- server
-	_, err := io.WriteString(client, "GET /v1/stream HTTP/1.1\r\nHost: x\r\nX-Agent-ID: "+agent+"\r\nAccept-Encoding: gzip, zstd\r\n\r\n")
+	conn = s.send("GET /v1/stream HTTP/1.1\r\nHost: x\r\nX-Agent-ID: " + agent + "\r\nAccept-Encoding: gzip, zstd\r\n\r\n")
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	require.NoError(s, err)
-	res, err = http.ReadResponse(bufio.NewReader(client), nil)
-	require.NoError(s, err)
-	return client, bufio.NewReader(res.Body), res
+	return conn, bufio.NewReader(res.Body), res
 }
 
 // push delivers a post of now.
@@ -162,12 +145,16 @@ func TestAClientThatDoesNotRead(t *testing.T) {
 		s.push("stuck", "post:1")
 		s.push("r", "post:2")
 		require.Contains(t, block(t, body), "post:2")
-		time.Sleep(streamWrite + time.Second)
-		synctest.Wait()
-		for range engine.AgentWatches { // the place is free again
-			_, err := s.watcher.Watch(t.Context(), "stuck", nil)
-			require.NoError(t, err)
+		watch := func() error { _, err := s.watcher.Watch(t.Context(), "stuck", nil); return err }
+		for range engine.AgentWatches - 1 {
+			require.NoError(t, watch())
 		}
+		time.Sleep(streamWrite - time.Nanosecond)
+		synctest.Wait()
+		require.ErrorIs(t, watch(), engine.ErrAgentWatches)
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		require.NoError(t, watch(), "the place is free again")
 		stopped := make(chan error, 1)
 		go func() { stopped <- s.server.Shutdown(t.Context()) }()
 		_, err := io.ReadAll(body)

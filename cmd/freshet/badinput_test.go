@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -41,6 +42,7 @@ func (p *process) call(t *testing.T, method, path string, header map[string]stri
 // TestBadInput does the wrong things on purpose to a real server: each gets
 // its documented code, and the server goes on.
 func TestBadInput(t *testing.T) {
+	t.Parallel()
 	p := start(t, settings(t, "embedded"))
 	p.fill(t, 50)
 	agent := map[string]string{"X-Agent-ID": "u_1"}
@@ -104,8 +106,8 @@ func TestBadInput(t *testing.T) {
 		var bomb bytes.Buffer
 		zw := gzip.NewWriter(&bomb)
 		_, _ = io.WriteString(zw, strings.ReplaceAll(good, "good", "before-the-bomb"))
-		chunk := bytes.Repeat([]byte(" \n"), 1<<20)
-		for range 100 { // 200 MiB of nothing
+		chunk := bytes.Repeat([]byte(strings.Repeat(" ", 1023)+"\n"), 2<<10)
+		for range 40 { // 80 MiB of nothing, where 64 are allowed
 			_, _ = zw.Write(chunk)
 		}
 		require.NoError(t, zw.Close())
@@ -120,16 +122,16 @@ func TestBadInput(t *testing.T) {
 	assert.Zero(t, code)
 }
 
-// TestMillionLines ingests a million lines, some of them bad, from standard
-// input through the command: the good ones are in, the bad ones are named.
-func TestMillionLines(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes half a minute")
-	}
+var linesFlag = flag.Int("ingest.lines", 100_000, "lines that TestManyLines ingests, in requests of 1,000; a million take half a minute")
+
+// TestManyLines ingests lines, some of them bad, from standard input through the
+// command: the good ones are in, the bad ones are named.
+func TestManyLines(t *testing.T) {
+	t.Parallel()
 	p := start(t, settings(t, "embedded"))
 	path, err := binary()
 	require.NoError(t, err)
-	lines := testenv.Schedules(1_000_000)
+	lines := testenv.Schedules(*linesFlag)
 	every := lines / 5
 	in, out := io.Pipe()
 	go func() {

@@ -181,7 +181,7 @@ func (w *stage) killMaster() {
 	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	require.NoError(w, err)
 	require.NoError(w, syscall.Kill(pid, syscall.SIGKILL))
-	require.Eventually(w, func() bool { now := of(); return now != "" && now != addr }, time.Minute, 20*time.Millisecond)
+	testenv.WaitFor(w, func() bool { now := of(); return now != "" && now != addr }, "another master")
 }
 
 func (w *stage) process(i int) *process {

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -52,6 +51,7 @@ func stored(t *testing.T, address string) (keys []string) {
 // every post is there with all its images, whether its author was told or not, and
 // of the rest nothing is after the jobs that are left.
 func TestKill9WhileImagesAreStored(t *testing.T) {
+	t.Parallel()
 	for name, place := range map[string]func(t *testing.T, dataDir string) (setting, address string){
 		"file": func(_ *testing.T, dataDir string) (setting, address string) {
 			return "", "file://" + filepath.ToSlash(filepath.Join(dataDir, "media"))
@@ -87,7 +87,7 @@ func TestKill9WhileImagesAreStored(t *testing.T) {
 					})
 				}
 				enough := func() bool { mu.Lock(); defer mu.Unlock(); return len(answered) > 8*(life+1) }
-				require.Eventually(t, enough, time.Minute, time.Millisecond)
+				testenv.WaitFor(t, enough, "enough posts")
 				p.kill(t)
 				cancel()
 				wg.Wait()
@@ -124,10 +124,10 @@ func sweep(t *testing.T, admin *client.Client) {
 		err := admin.RetryJob(t.Context(), j.ID)
 		require.True(t, err == nil || errors.Is(err, client.ErrNotFound), "%v", err)
 	}
-	require.Eventually(t, func() bool {
+	testenv.WaitFor(t, func() bool {
 		page, err := admin.Jobs(t.Context(), ask)
 		return err == nil && len(page.Jobs) == 0
-	}, time.Minute, 20*time.Millisecond)
+	}, "the jobs of images")
 }
 
 // checkPosts reads all images of an author's posts, takes the posts out of those
@@ -167,6 +167,7 @@ func readImage(t *testing.T, url string) {
 }
 
 func TestPostCommandWithImages(t *testing.T) {
+	t.Parallel()
 	p := start(t, settings(t, "embedded"))
 	file := write(t, "lake.png", string(picture(t)))
 	got := freshet(t, "", "post", "--server", p.url, "--agent", "u_1", "--json", "--image", file, "--alt", "A lake", "--image", file, "Two lakes")

@@ -12,6 +12,7 @@ import (
 // TestIngestGraph imports a file of follows into a real server, twice, with an
 // unfollow between, which is not undone.
 func TestIngestGraph(t *testing.T) {
+	t.Parallel()
 	p := start(t, map[string]string{"DATA_DIR": t.TempDir()})
 	file := write(t, "follows.tsv", "follower\tauthor\nu_1\ta\nu_2\ta\na\ta\nu_1\n")
 	before := time.Now().Add(-time.Hour)

@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 // Readers of [TestLearnedSurvives], and items that each acts on: their tags are all among
@@ -27,6 +29,7 @@ const (
 // shown; none counts twice. Acting so again makes up for what was lost, and changes
 // nothing else.
 func TestLearnedSurvives(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"embedded", "services"} {
 		t.Run(mode, func(t *testing.T) {
 			s := settings(t, mode)
@@ -38,7 +41,7 @@ func TestLearnedSurvives(t *testing.T) {
 
 				done := make(chan struct{})
 				go func() { defer close(done); w.acts(learnerActs / 4) }()
-				require.Eventually(t, func() bool { return w.count(w.acknowledged()) >= w.count(shown)+learners }, time.Minute, time.Millisecond)
+				testenv.WaitFor(t, func() bool { return w.count(w.acknowledged()) >= w.count(shown)+learners }, "acts that are acknowledged")
 				w.p.signal(how)
 				<-w.p.exited
 				<-done
@@ -185,7 +188,7 @@ func (w *school) count(of map[string]map[string]int) (n int) {
 // await waits until the profiles show as much, and returns what they show.
 func (w *school) await(want map[string]map[string]int) (got map[string]map[string]int) {
 	w.Helper()
-	require.Eventually(w, func() bool { got = w.profiles(); return w.count(got) >= w.count(want) }, time.Minute, 20*time.Millisecond)
+	testenv.WaitFor(w, func() bool { got = w.profiles(); return w.count(got) >= w.count(want) }, "what is learned to be shown")
 	return got
 }
 

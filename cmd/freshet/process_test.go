@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -32,24 +33,40 @@ import (
 
 const adminToken = "a-token-for-tests"
 
-// binary builds freshet once for all tests. It is built without the race
-// detector: these tests are about processes that die.
+// asCommand is set for processes of this test: its binary is freshet then.
+const asCommand = "TEST_FRESHET_AS_COMMAND"
+
+// diskDir is where temporary files would be that are no test's.
+var diskDir = os.TempDir()
+
+// binary is what tests run as processes: this very file, which saves building another
+// one. With the race detector it is freshet without, since these tests are about
+// processes that die.
 var binary = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "freshet-binary-")
+	if !testenv.Slow() {
+		return os.Executable()
+	}
+	dir, err := os.MkdirTemp(diskDir, "freshet-binary-")
 	if err != nil {
 		return "", err
 	}
 	path := filepath.Join(dir, "freshet")
-	out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput()
-	if err != nil {
+	build := exec.Command("go", "build", "-o", path, ".")
+	build.Env = append(os.Environ(), "TMPDIR="+diskDir)
+	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)
 	}
 	return path, nil
 })
 
 func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		main() // it does not return
+	}
+	_ = os.Setenv(asCommand, "1") // for the processes
+	testenv.FilesInMemory()
 	code := m.Run()
-	if path, err := binary(); err == nil {
+	if path, err := binary(); err == nil && testenv.Slow() {
 		_ = os.RemoveAll(filepath.Dir(path))
 	}
 	os.Exit(code)
@@ -99,27 +116,76 @@ func start(t *testing.T, settings map[string]string, args ...string) *process {
 // startCommand is start for another command that serves.
 func startCommand(t *testing.T, command string, settings map[string]string, args ...string) *process {
 	t.Helper()
-	path, err := binary()
-	require.NoError(t, err)
-	addr := freePort(t)
-	p := &process{cmd: exec.Command(path, append([]string{command}, args...)...), url: "http://" + addr, log: &buffer{}, exited: make(chan struct{})}
-	p.cmd.Env = append(os.Environ(), "FRESHET_SERVER_ADDR="+addr, "FRESHET_AUTH_ADMIN_TOKEN="+adminToken)
-	for name, value := range settings {
-		p.cmd.Env = append(p.cmd.Env, "FRESHET_"+name+"="+value)
-	}
-	p.cmd.Stderr = p.log
-	require.NoError(t, p.cmd.Start())
-	go func() { _ = p.cmd.Wait(); close(p.exited) }()
-	t.Cleanup(func() { p.signal(syscall.SIGKILL); <-p.exited })
-	require.Eventually(t, func() bool {
+	settings = maps.Clone(settings)
+	settings["AUTH_ADMIN_TOKEN"] = adminToken
+	p := launch(t, command, settings, args...)
+	testenv.WaitFor(t, func() bool {
 		res, err := http.Get(p.url + "/readyz")
 		if err != nil {
+			p.stillThere(t)
 			return false
 		}
 		_ = res.Body.Close()
 		return res.StatusCode == http.StatusOK
-	}, time.Minute, 20*time.Millisecond, "the server does not become ready; its log:\n%s", p.log)
+	}, "a server that is ready; its log:\n%s", p.log)
 	return p
+}
+
+// serving is what a server logs, as text or JSON, when it has an address.
+var serving = regexp.MustCompile(`msg"?[=:]"?serving"?[ ,]"?addr"?[=:]"?([\d.:]+)`)
+
+// launch runs a server and waits until it listens, on a port that the system chooses.
+func launch(t *testing.T, command string, settings map[string]string, args ...string) *process {
+	t.Helper()
+	path, err := binary()
+	require.NoError(t, err)
+	p := &process{cmd: exec.Command(path, append([]string{command}, args...)...), log: &buffer{}, exited: make(chan struct{})}
+	p.cmd.Env = environ(settings, "FRESHET_SERVER_ADDR=127.0.0.1:0")
+	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
+	require.NoError(t, p.cmd.Start())
+	go func() { _ = p.cmd.Wait(); close(p.exited) }()
+	t.Cleanup(func() { p.signal(syscall.SIGKILL); <-p.exited })
+	testenv.WaitFor(t, func() bool {
+		if m := serving.FindStringSubmatch(p.log.String()); m != nil {
+			p.url = "http://" + m[1]
+			return true
+		}
+		p.stillThere(t)
+		return false
+	}, "a server that listens; its log:\n%s", p.log)
+	return p
+}
+
+// environ is this test's environment with settings of freshet.
+func environ(settings map[string]string, more ...string) []string {
+	env := append(os.Environ(), more...)
+	for name, value := range settings {
+		env = append(env, "FRESHET_"+name+"="+value)
+	}
+	return env
+}
+
+// stillThere fails the test where the process has ended.
+func (p *process) stillThere(t *testing.T) {
+	t.Helper()
+	select {
+	case <-p.exited:
+		t.Fatalf("the server has ended; its log:\n%s", p.log)
+	default:
+	}
+}
+
+// ended waits until the process has ended.
+func (p *process) ended(t *testing.T) {
+	t.Helper()
+	testenv.WaitFor(t, func() bool {
+		select {
+		case <-p.exited:
+			return true
+		default:
+			return false
+		}
+	}, "the end of the server; its log:\n%s", p.log)
 }
 
 func (p *process) signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) }
@@ -196,7 +262,7 @@ func newReaders(t *testing.T, n int) *readers {
 // read lets every agent make calls until the process is gone, ctx ends, or the
 // agent has made most calls. It returns when all have stopped.
 func (r *readers) read(ctx context.Context, p *process, most int) {
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: r.n}, Timeout: 20 * time.Second}
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: r.n}}
 	defer client.CloseIdleConnections()
 	var wg sync.WaitGroup
 	for agent := range r.n {
@@ -228,7 +294,12 @@ func (r *readers) read(ctx context.Context, p *process, most int) {
 
 // settings are the two modes' configurations, each over a place of its own.
 func settings(t *testing.T, mode string) map[string]string {
-	s := map[string]string{"DATA_DIR": t.TempDir()}
+	s := map[string]string{
+		"DATA_DIR": t.TempDir(),
+		// A share of it is what a call to Redis may take. On a machine that is busy
+		// with other tests a healthy Redis must not pass for a dead one.
+		"SERVER_REQUEST_TIMEOUT": "20s", "DEDUP_PENDING_GRACE": "30s",
+	}
 	if mode == "embedded" {
 		return s
 	}
@@ -240,9 +311,6 @@ func settings(t *testing.T, mode string) map[string]string {
 		"CATALOG_BACKEND": "elastic", "RECALL_BACKEND": "elastic", "DEDUP_BACKEND": "redisbloom", "SESSIONS_BACKEND": "redislist",
 		"REDIS_ADDRS": u.Host, "REDIS_KEY_PREFIX": prefix,
 		"ELASTICSEARCH_ADDRESSES": address, "ELASTICSEARCH_INDEX": index,
-		// A share of it is what a call to Redis may take. On a machine that is busy
-		// with other tests a healthy Redis must not pass for a dead one.
-		"SERVER_REQUEST_TIMEOUT": "20s", "DEDUP_PENDING_GRACE": "30s",
 	} {
 		s[name] = value
 	}
@@ -252,16 +320,17 @@ func settings(t *testing.T, mode string) map[string]string {
 // searchable waits until the index shows what was ingested.
 func searchable(t *testing.T, p *process) {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	testenv.WaitFor(t, func() bool {
 		var page struct{ Items []struct{ ID string } }
 		err := p.post(t.Context(), http.DefaultClient, "/v1/feed", "u_probe", `{"action":"refresh","silent":true}`, &page)
 		return err == nil && len(page.Items) > 0
-	}, time.Minute, 100*time.Millisecond)
+	}, "items that can be found")
 }
 
 // TestKill9 kills a server under load and starts it again: nothing that was
 // delivered is delivered again, in either mode.
 func TestKill9(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"embedded", "services"} {
 		t.Run(mode, func(t *testing.T) {
 			s := settings(t, mode)
@@ -273,8 +342,7 @@ func TestKill9(t *testing.T) {
 				before := r.delivered.Load()
 				done := make(chan struct{})
 				go func() { defer close(done); r.read(t.Context(), p, 1000) }()
-				require.Eventually(t, func() bool { return r.delivered.Load() > before+1500 }, time.Minute, time.Millisecond,
-					"life %d: too little is delivered", life)
+				testenv.WaitFor(t, func() bool { return r.delivered.Load() > before+1500 }, "enough that is delivered in life %d", life)
 				p.kill(t)
 				<-done
 				p = start(t, s)
@@ -289,6 +357,7 @@ func TestKill9(t *testing.T) {
 // TestSIGTERM stops a server under load: what it delivered is recorded or
 // deferred, and it says so.
 func TestSIGTERM(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"embedded", "services"} {
 		t.Run(mode, func(t *testing.T) {
 			s := settings(t, mode)
@@ -298,7 +367,7 @@ func TestSIGTERM(t *testing.T) {
 			r := newReaders(t, 8)
 			done := make(chan struct{})
 			go func() { defer close(done); r.read(t.Context(), p, 1000) }()
-			require.Eventually(t, func() bool { return r.delivered.Load() > 1000 }, time.Minute, time.Millisecond)
+			testenv.WaitFor(t, func() bool { return r.delivered.Load() > 1000 }, "enough that is delivered")
 			p.signal(syscall.SIGTERM)
 			<-p.exited
 			<-done

@@ -19,6 +19,7 @@ import (
 // TestReportAfterSIGTERM reads, clicks and stops the server at once, in either
 // mode: the report of the next one has it all.
 func TestReportAfterSIGTERM(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"embedded", "services"} {
 		t.Run(mode, func(t *testing.T) {
 			s := settings(t, mode)

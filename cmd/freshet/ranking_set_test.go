@@ -7,12 +7,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/client"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 var (
@@ -79,6 +79,7 @@ func TestRankingLive(t *testing.T) {
 
 // TestRankingCurves sets curves, and one Gaussian in their place.
 func TestRankingCurves(t *testing.T) {
+	t.Parallel()
 	p := start(t, map[string]string{"DATA_DIR": t.TempDir(), "RANKING_DECAY_CURVES": "single"})
 	ok := func(stdin string, args ...string) string {
 		t.Helper()
@@ -149,6 +150,7 @@ func TestRankingLiveBadUse(t *testing.T) {
 
 // TestServeFollowsItsConfigFile edits the file of a running server.
 func TestServeFollowsItsConfigFile(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "freshet.yaml")
 	write := func(text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o600)) }
 	write("ranking:\n  decay:\n    scale: 12h\n")
@@ -156,10 +158,10 @@ func TestServeFollowsItsConfigFile(t *testing.T) {
 	show := func() string { return p.tune(t, "", "show").out }
 	require.Contains(t, show(), "default, but scale=12h,offset=3h,decay=0.5,base=0.7\n")
 	write("ranking:\n  decay:\n    scale: 36h\n    offset: 9h\n  base: 0.2\n")
-	require.Eventually(t, func() bool { return strings.Contains(show(), "scale=36h,") }, 30*time.Second, 50*time.Millisecond)
+	testenv.WaitFor(t, func() bool { return strings.Contains(show(), "scale=36h,") }, "the new scale")
 	require.Contains(t, show(), "default, but scale=36h,offset=3h,decay=0.5,base=0.7\n", "flags and environment go before the file")
 	require.Contains(t, show(), ": the file says scale=36h")
 	write("ranking:\n  decay:\n    scale: -1h\n")
-	require.Eventually(t, func() bool { return strings.Contains(p.log.String(), "is refused") }, 30*time.Second, 20*time.Millisecond)
+	testenv.WaitFor(t, func() bool { return strings.Contains(p.log.String(), "is refused") }, "the refusal")
 	require.Contains(t, show(), "version 1")
 }

@@ -74,6 +74,7 @@ func golden(t *testing.T, name, got string) {
 // TestRankingStudies runs the three commands against a real server: what they
 // print follows from the catalog and the moment.
 func TestRankingStudies(t *testing.T) {
+	t.Parallel()
 	p := startTuned(t)
 	t.Run("compare", func(t *testing.T) {
 		got := p.tune(t, "", "compare", "--b", "scale=72h,offset=2h", "--at", tunedAt)

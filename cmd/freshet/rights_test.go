@@ -21,6 +21,7 @@ import (
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/app"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/jobs"
 	"github.com/freshet/freshet/social/socialtest"
 )
@@ -110,16 +111,14 @@ func startNetwork(t *testing.T, dir string) string {
 	server := httptest.NewServer(a.Handler)
 	t.Cleanup(func() {
 		server.Close()
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		assert.NoError(t, a.Close(ctx))
+		assert.NoError(t, a.Close(context.Background()))
 	})
 	socialtest.Network(t, a.Social)
-	require.Eventually(t, func() bool {
+	testenv.WaitFor(t, func() bool {
 		stats, err := a.Social.Stats(t.Context())
 		require.NoError(t, err)
 		return !slices.ContainsFunc(stats.Rows, func(r jobs.Rows) bool { return r.State != jobs.Completed && r.Kind != jobs.Count })
-	}, time.Minute, 10*time.Millisecond)
+	}, "the jobs")
 	require.NoError(t, a.Social.DeletePost(t.Context(), "post:deleted", "", time.Time{}))
 	return server.URL
 }

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"os/exec"
 	"strings"
 	"sync/atomic"
@@ -109,6 +108,7 @@ func talkativeElastic(t *testing.T, address string) (proxied string, broken *ato
 // most talkative level, with a Redis and an Elasticsearch that repeat
 // credentials in their errors, and looks for them in all that comes out.
 func TestNoSecretIsPrinted(t *testing.T) {
+	t.Parallel()
 	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": "u_1", "exp": time.Now().Add(time.Hour).Unix()}).SignedString([]byte(secretJWT))
 	require.NoError(t, err)
 	for _, format := range []string{"text", "json"} {
@@ -125,7 +125,7 @@ func TestNoSecretIsPrinted(t *testing.T) {
 				"ELASTICSEARCH_USERNAME": "elastic", "ELASTICSEARCH_PASSWORD": secretElastic,
 			}
 			var said strings.Builder
-			p := startLive(t, s)
+			p := launch(t, "serve", s) // it is never ready
 			provoke(t, p, token, &said)
 			broken.Store(true)
 			talkativeRedis(t, redis)
@@ -142,37 +142,6 @@ func TestNoSecretIsPrinted(t *testing.T) {
 			}
 		})
 	}
-}
-
-// startLive starts a server that is never ready.
-func startLive(t *testing.T, settings map[string]string) *process {
-	t.Helper()
-	path, err := binary()
-	require.NoError(t, err)
-	addr := freePort(t)
-	p := &process{cmd: exec.Command(path, "serve"), url: "http://" + addr, log: &buffer{}, exited: make(chan struct{})}
-	p.cmd.Env = environ(settings, "FRESHET_SERVER_ADDR="+addr)
-	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
-	require.NoError(t, p.cmd.Start())
-	go func() { _ = p.cmd.Wait(); close(p.exited) }()
-	t.Cleanup(func() { p.signal(syscall.SIGKILL); <-p.exited })
-	require.Eventually(t, func() bool {
-		res, err := http.Get(p.url + "/livez")
-		if err != nil {
-			return false
-		}
-		_ = res.Body.Close()
-		return true
-	}, time.Minute, 20*time.Millisecond, "the server does not start; its log:\n%s", p.log)
-	return p
-}
-
-func environ(settings map[string]string, more ...string) []string {
-	env := append(os.Environ(), more...)
-	for name, value := range settings {
-		env = append(env, "FRESHET_"+name+"="+value)
-	}
-	return env
 }
 
 // provoke makes many calls that fail, and some that do not, and keeps what is

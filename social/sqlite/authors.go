@@ -80,7 +80,7 @@ func (s *Store) Grid(ctx context.Context, reader, author string, below social.Po
 	err = s.readers.read(ctx, func(q *reading) error {
 		list, err = q.entries(`SELECT p.author, p.created_at, p.id FROM posts p
 			WHERE p.author = ?2 AND p.gone = 0 AND (p.created_at, p.id) < (?3, ?4) AND `+visible+` AND `+unblocked+`
-			ORDER BY p.created_at DESC, p.id DESC LIMIT ?5`, reader, author, at, id, n)
+			ORDER BY p.created_at DESC, p.id DESC LIMIT +?5`, reader, author, at, id, n)
 		return err
 	})
 	return list, failed(ctx, "read grid", err)

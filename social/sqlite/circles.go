@@ -312,7 +312,7 @@ func (s *Store) CirclesOf(ctx context.Context, owner, after string, n int) (list
 			err := rows.Scan(&c.ID, &c.Name, &c.Size)
 			list = append(list, c)
 			return err
-		}, `SELECT id, name, size FROM circles WHERE owner = ? AND gone = 0 AND id > ? ORDER BY id LIMIT ?`, owner, after, n)
+		}, `SELECT id, name, size FROM circles WHERE owner = ? AND gone = 0 AND id > ? ORDER BY id LIMIT +?`, owner, after, n)
 	})
 	return list, failed(ctx, "list circles", err)
 }
@@ -320,5 +320,5 @@ func (s *Store) CirclesOf(ctx context.Context, owner, after string, n int) (list
 // Members implements [social.Circles].
 func (s *Store) Members(ctx context.Context, id, after string, n int) ([]string, error) {
 	return s.page(ctx, `SELECT m.agent FROM circles c JOIN members m ON m.circle = c.id AND m.gone = 0
-		WHERE c.id = ? AND c.gone = 0 AND m.agent > ? ORDER BY m.agent LIMIT ?`, id, after, n)
+		WHERE c.id = ? AND c.gone = 0 AND m.agent > ? ORDER BY m.agent LIMIT +?`, id, after, n)
 }

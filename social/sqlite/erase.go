@@ -118,7 +118,7 @@ func (e *erasing) run() error {
 
 // some calls do for as many of what a query finds as this step may remove.
 func (e *erasing) some(text string, stamp int64, do func(string) error) error {
-	ids, err := e.texts(text+` LIMIT ?`, e.agent, stamp, e.left)
+	ids, err := e.texts(text+` LIMIT +?`, e.agent, stamp, e.left)
 	if err != nil {
 		return err
 	}

@@ -87,12 +87,12 @@ func (t *tx) markRenewed() error {
 
 // Following implements [social.Follows].
 func (s *Store) Following(ctx context.Context, agent, after string, n int) ([]string, error) {
-	return s.page(ctx, `SELECT author FROM follows WHERE agent = ? AND gone = 0 AND author > ? ORDER BY author LIMIT ?`, agent, after, n)
+	return s.page(ctx, `SELECT author FROM follows WHERE agent = ? AND gone = 0 AND author > ? ORDER BY author LIMIT +?`, agent, after, n)
 }
 
 // Followers implements [social.Follows].
 func (s *Store) Followers(ctx context.Context, author, after string, n int) ([]string, error) {
-	return s.page(ctx, `SELECT agent FROM follows WHERE author = ? AND gone = 0 AND agent > ? ORDER BY agent LIMIT ?`, author, after, n)
+	return s.page(ctx, `SELECT agent FROM follows WHERE author = ? AND gone = 0 AND agent > ? ORDER BY agent LIMIT +?`, author, after, n)
 }
 
 func (s *Store) page(ctx context.Context, text string, args ...any) (list []string, err error) {

@@ -81,11 +81,11 @@ func (t *tx) next(n int, kinds string) ([]int64, error) {
 		}, text, args...)
 	}
 	now, overdue := social.Stamp(t.now), social.Stamp(t.now.Add(-jobs.Overdue))
-	if err := read(`SELECT id FROM jobs INDEXED BY jobs_by_due WHERE `+waiting+` AND due <= ?3 ORDER BY due, id LIMIT ?4`,
+	if err := read(`SELECT id FROM jobs INDEXED BY jobs_by_due WHERE `+waiting+` AND due <= ?3 ORDER BY due, id LIMIT +?4`,
 		now, kinds, overdue, n); err != nil || len(ids) == n {
 		return ids, err
 	}
-	err := read(`SELECT id FROM jobs INDEXED BY jobs_by_priority WHERE `+waiting+` AND due > ?3 ORDER BY priority, due, id LIMIT ?4`,
+	err := read(`SELECT id FROM jobs INDEXED BY jobs_by_priority WHERE `+waiting+` AND due > ?3 ORDER BY priority, due, id LIMIT +?4`,
 		now, kinds, overdue, n-len(ids))
 	return ids, err
 }

@@ -32,7 +32,7 @@ func (s *Store) Affinities(ctx context.Context, agent string, since time.Time) (
 			err := rows.Scan(&author, &n)
 			liked[author] = n
 			return err
-		}, `SELECT author, count(*) FROM likes WHERE agent = ? AND at >= ? GROUP BY author ORDER BY count(*) DESC, author LIMIT ?`,
+		}, `SELECT author, count(*) FROM likes WHERE agent = ? AND at >= ? GROUP BY author ORDER BY count(*) DESC, author LIMIT +?`,
 			agent, social.Stamp(since), social.MaxAffinities)
 	})
 	if err != nil {

@@ -69,7 +69,7 @@ func (s *Store) DeletePromotion(ctx context.Context, id string) error {
 
 // Promotions implements [social.Promotions].
 func (s *Store) Promotions(ctx context.Context, after string, n int) ([]social.Promotion, error) {
-	return s.promotions(ctx, promotionColumns+` WHERE id > ? ORDER BY id LIMIT ?`, after, n)
+	return s.promotions(ctx, promotionColumns+` WHERE id > ? ORDER BY id LIMIT +?`, after, n)
 }
 
 // PromotionsUntil implements [social.Promotions].

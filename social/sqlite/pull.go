@@ -30,13 +30,13 @@ const (
 	openPosts source = `SELECT k.value, p.author, p.created_at, p.id FROM json_each(?2) k CROSS JOIN posts p ON p.seq IN (
 		SELECT q.seq FROM posts q WHERE q.author = k.value AND q.gone = 0 AND q.reach > 0
 		AND (q.created_at, q.id) < (?3, ?4) AND (q.created_at, q.id) > (?5, ?6)
-		ORDER BY q.created_at DESC, q.id DESC LIMIT ?7) WHERE ?1 = ?1 AND ?8 = ?8` + newestFirst
+		ORDER BY q.created_at DESC, q.id DESC LIMIT +?7) WHERE ?1 = ?1 AND ?8 = ?8` + newestFirst
 
 	// What an author has posted here.
 	ownPosts source = `SELECT k.value, p.author, p.created_at, p.id FROM json_each(?2) k CROSS JOIN posts p ON p.seq IN (
 		SELECT q.seq FROM posts q WHERE q.author = k.value AND q.gone = 0 AND q.origin = ''
 		AND (q.created_at, q.id) < (?3, ?4) AND (q.created_at, q.id) > (?5, ?6)
-		ORDER BY q.created_at DESC, q.id DESC LIMIT ?7) WHERE ?1 = ?1 AND ?8 = ?8` + newestFirst
+		ORDER BY q.created_at DESC, q.id DESC LIMIT +?7) WHERE ?1 = ?1 AND ?8 = ?8` + newestFirst
 
 	// What is addressed to a circle by its owner.
 	circlePosts source = `SELECT k.value, p.author, p.created_at, p.id FROM json_each(?2) k
@@ -45,7 +45,7 @@ const (
 		SELECT q.post FROM post_circles q WHERE q.circle = k.value AND q.author = c.owner
 		AND EXISTS (SELECT 1 FROM posts x WHERE x.id = q.post AND x.gone = 0)
 		AND (q.created_at, q.post) < (?3, ?4) AND (q.created_at, q.post) > (?5, ?6)
-		ORDER BY q.created_at DESC, q.post DESC LIMIT ?7)
+		ORDER BY q.created_at DESC, q.post DESC LIMIT +?7)
 		WHERE NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = ?1 AND b.other = c.owner)
 		AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = c.owner AND b.other = ?1)` + newestFirst
 
@@ -56,7 +56,7 @@ const (
 		AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = ?1 AND b.other = q.author)
 		AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = q.author AND b.other = ?1)
 		AND (q.created_at, q.post) < (?3, ?4) AND (q.created_at, q.post) > (?5, ?6)
-		ORDER BY q.created_at DESC, q.post DESC LIMIT ?7)` + newestFirst
+		ORDER BY q.created_at DESC, q.post DESC LIMIT +?7)` + newestFirst
 
 	// What is public, whoever wrote it.
 	publicPosts source = `SELECT k.value, p.author, p.created_at, p.id FROM json_each(?2) k CROSS JOIN posts p ON p.seq IN (
@@ -64,9 +64,9 @@ const (
 		AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = ?1 AND b.other = q.author)
 		AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = q.author AND b.other = ?1)
 		AND (q.created_at, q.id) < (?3, ?4) AND (q.created_at, q.id) > (?5, ?6)
-		ORDER BY q.created_at DESC, q.id DESC LIMIT ?7) WHERE ?8 = ?8` + newestFirst
+		ORDER BY q.created_at DESC, q.id DESC LIMIT +?7) WHERE ?8 = ?8` + newestFirst
 
-	newestFirst = ` ORDER BY p.created_at DESC, p.id DESC LIMIT ?9`
+	newestFirst = ` ORDER BY p.created_at DESC, p.id DESC LIMIT +?9`
 )
 
 // span asks for the newest n of a reader between two positions.

@@ -35,7 +35,7 @@ func (s *Store) Again(ctx context.Context, since time.Time, kinds ...jobs.Kind) 
 func (s *Store) List(ctx context.Context, f jobs.Filter) (list []jobs.Job, err error) {
 	err = s.readers.read(ctx, func(q *reading) error {
 		list, err = q.jobs(`SELECT `+jobColumns+` FROM jobs WHERE id > ?1 AND (?2 = '' OR kind = ?2) AND (?3 = '' OR state = ?3)
-			AND (?4 = '' OR key = ?4) ORDER BY id LIMIT ?5`, f.After, f.Kind, f.State, f.Key, cmp.Or(f.Limit, 100))
+			AND (?4 = '' OR key = ?4) ORDER BY id LIMIT +?5`, f.After, f.Kind, f.State, f.Key, cmp.Or(f.Limit, 100))
 		return err
 	})
 	return list, queueFailed(ctx, "list jobs", err)
@@ -100,7 +100,7 @@ func (s *Store) Stats(ctx context.Context) (st jobs.Stats, err error) {
 func (s *Store) Sweep(ctx context.Context, n int) (int, error) {
 	var removed int64
 	err := s.write(ctx, func(t *tx) (err error) {
-		removed, err = t.exec(`DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE state = 'completed' AND finished <= ? ORDER BY finished LIMIT ?)`,
+		removed, err = t.exec(`DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE state = 'completed' AND finished <= ? ORDER BY finished LIMIT +?)`,
 			social.Stamp(t.now.Add(-jobs.CompletedLives)), n)
 		return err
 	})

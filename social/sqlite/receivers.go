@@ -16,17 +16,17 @@ var receiverReasons = []social.Reason{social.Self, social.Follow, social.Member,
 // no such look, since a block ends the follow.
 const receiversText = `SELECT agent, min(rank) FROM (
 	SELECT ?2 AS agent, 0 AS rank WHERE ?2 > ?3 AND ?5
-	UNION ALL SELECT * FROM (SELECT agent, 1 FROM follows WHERE ?6 AND author = ?2 AND gone = 0 AND agent > ?3 ORDER BY agent LIMIT ?4)
+	UNION ALL SELECT * FROM (SELECT agent, 1 FROM follows WHERE ?6 AND author = ?2 AND gone = 0 AND agent > ?3 ORDER BY agent LIMIT +?4)
 	UNION ALL SELECT * FROM (SELECT DISTINCT m.agent, 2 FROM post_circles pc
 		JOIN circles c ON c.id = pc.circle AND c.owner = pc.author AND c.gone = 0
 		JOIN members m ON m.circle = pc.circle AND m.gone = 0
 		WHERE pc.post = ?1 AND m.agent > ?3
 		AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = m.agent AND b.other = ?2)
-		AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = ?2 AND b.other = m.agent) ORDER BY m.agent LIMIT ?4)
+		AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = ?2 AND b.other = m.agent) ORDER BY m.agent LIMIT +?4)
 	UNION ALL SELECT * FROM (SELECT m.agent, 3 FROM post_mentions m WHERE m.post = ?1 AND m.agent > ?3
 		AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = m.agent AND b.other = ?2)
-		AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = ?2 AND b.other = m.agent) ORDER BY m.agent LIMIT ?4)
-	) GROUP BY agent ORDER BY agent LIMIT ?4`
+		AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = ?2 AND b.other = m.agent) ORDER BY m.agent LIMIT +?4)
+	) GROUP BY agent ORDER BY agent LIMIT +?4`
 
 // Receivers implements [social.Lists].
 func (s *Store) Receivers(ctx context.Context, post string, followers bool, after string, n int) (list []social.Receiver, err error) {

@@ -13,12 +13,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/jobs"
 	"github.com/freshet/freshet/jobs/jobstest"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/socialtest"
 	"github.com/freshet/freshet/social/sqlite"
 )
+
+// TestMain keeps the files of tests in memory: nothing here is about the disk.
+func TestMain(m *testing.M) {
+	testenv.FilesInMemory()
+	m.Run()
+}
 
 var zero time.Time // of changes that are made here
 

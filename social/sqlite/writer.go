@@ -133,7 +133,8 @@ func (w *writer) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
 	return stmt, err
 }
 
-// querying runs prepared statements in one transaction.
+// querying runs prepared statements in one transaction. They say LIMIT +? and not
+// LIMIT ?: SQLite compiles a statement anew for each value of a bare parameter there.
 type querying struct {
 	ctx     context.Context
 	prepare func(context.Context, string) (*sql.Stmt, error)
