@@ -267,7 +267,7 @@ func (w *society) settle() {
 			w.Logf("%+v", stats)
 		}
 	}()
-	require.Eventually(w, func() bool {
+	testenv.WaitFor(w, func() bool {
 		var err error
 		stats, err = w.app.network.store.Stats(w.Context())
 		in := func(states ...jobs.State) bool {
@@ -277,7 +277,7 @@ func (w *society) settle() {
 			w.clock.Advance(5 * time.Second)
 		}
 		return err == nil && !in(jobs.Pending, jobs.Running, jobs.Failed, jobs.Dead)
-	}, 2*time.Minute, 20*time.Millisecond, "the queue is never empty")
+	}, "the queue is empty")
 }
 
 // comparing is how many timelines are compared at once.

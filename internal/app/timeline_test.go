@@ -2,9 +2,7 @@ package app
 
 import (
 	"testing"
-	"time"
 
-	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine/enginetest"
@@ -27,7 +25,7 @@ func withPostgres(t testing.TB) configs.Config {
 // settled waits until no job is due and none runs, and the lists are answered from.
 func settled(t testing.TB, a *App) {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	testenv.WaitFor(t, func() bool {
 		retryFailed(t, a)
 		stats, err := a.network.store.Stats(t.Context())
 		if err != nil {
@@ -39,7 +37,7 @@ func settled(t testing.TB, a *App) {
 			}
 		}
 		return !a.network.late.now() // a slow Redis makes lists late at any time
-	}, 60*time.Second, 10*time.Millisecond, "the queue is never empty")
+	}, "the queue is empty, and the lists are answered from")
 }
 
 // retryFailed has jobs tried again at once that failed because a service was slow or
@@ -85,5 +83,5 @@ func away(t *testing.T, a *App, r *testenv.OwnRedis, up bool) {
 		return
 	}
 	r.Start()
-	require.Eventually(t, func() bool { return a.clients.redis.Ping(t.Context()).Err() == nil }, 30*time.Second, 10*time.Millisecond)
+	testenv.WaitFor(t, func() bool { return a.clients.redis.Ping(t.Context()).Err() == nil }, "Redis is asked again")
 }
