@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -33,37 +32,32 @@ func hides(from, n int) string {
 // calls at once, again and again.
 func TestOneAgentHidesAllItCan(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, a *App, s outsider) {
-		unchanged := seed(t, a, s)
-		start := time.Now()
-		var wg sync.WaitGroup
-		n := make([]int, 48)
-		for w := range n {
-			wg.Go(func() {
-				mine := outsider{t, s.url, &n[w]}
-				_, code, data := mine.call("POST", "/v1/events", hides(500*w, 500), asU1)
-				assert.Zero(t, code)
-				assert.JSONEq(t, `{"accepted":0,"not_shown":500}`, data)
-			})
-		}
-		wg.Wait()
-		t.Logf("%d calls of 500 hides at once took %s", len(n), time.Since(start))
-		p, err := a.Engine.Profile(t.Context(), "u_1")
-		require.NoError(t, err)
-		require.Len(t, p.MutedItems, feed.MaxMutes)
-		start = time.Now()
-		for _, who := range []string{asU1, "X-Agent-ID: u_3"} {
-			_, code, data := s.call("POST", "/v1/feed", `{"action":"refresh"}`, who)
-			require.Zero(t, code)
-			require.Contains(t, data, `"doc_0"`)
-		}
-		t.Logf("two refreshes took %s", time.Since(start))
-		_, code, _ := s.call("POST", "/v1/events", hides(0, 501), asU1)
-		require.Equal(t, 40001, code)
-		_, code, _ = s.call("POST", "/v1/events", `{"type":"click","id":"`+strings.Repeat("a", 256<<10)+`"}`, asU1)
-		require.Equal(t, 41301, code)
-		unchanged()
-	})
+	a, s := untrusted(t, embedded(t))
+	unchanged := seed(t, a, s)
+	var wg sync.WaitGroup
+	n := make([]int, 48)
+	for w := range n {
+		wg.Go(func() {
+			mine := outsider{t, s.url, &n[w]}
+			_, code, data := mine.call("POST", "/v1/events", hides(500*w, 500), asU1)
+			assert.Zero(t, code)
+			assert.JSONEq(t, `{"accepted":0,"not_shown":500}`, data)
+		})
+	}
+	wg.Wait()
+	p, err := a.Engine.Profile(t.Context(), "u_1")
+	require.NoError(t, err)
+	require.Len(t, p.MutedItems, feed.MaxMutes)
+	for _, who := range []string{asU1, "X-Agent-ID: u_3"} {
+		_, code, data := s.call("POST", "/v1/feed", `{"action":"refresh"}`, who)
+		require.Zero(t, code)
+		require.Contains(t, data, `"doc_0"`)
+	}
+	_, code, _ := s.call("POST", "/v1/events", hides(0, 501), asU1)
+	require.Equal(t, 40001, code)
+	_, code, _ = s.call("POST", "/v1/events", `{"type":"click","id":"`+strings.Repeat("a", 256<<10)+`"}`, asU1)
+	require.Equal(t, 41301, code)
+	unchanged()
 }
 
 // TestHidesOfOneAgentWaitForEachOther counts the writes of an agent's profile: as

@@ -5,11 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"net/http/httptest"
-	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -101,100 +98,6 @@ func TestHiddenIsNeverOnALaterPage(t *testing.T) {
 	}
 }
 
-// TestProfilesAndHidesAtOnce has apps save interests, which know nothing of what
-// is hidden, while the agent hides items, over HTTP and on all servers.
-func TestProfilesAndHidesAtOnce(t *testing.T) {
-	t.Parallel()
-	for _, m := range modes {
-		t.Run(m.name, func(t *testing.T) {
-			all := servers(t, m, nil)
-			put(t, all[0], authored(60)...)
-			var urls []string
-			for _, a := range all {
-				srv := httptest.NewServer(a.Handler)
-				t.Cleanup(srv.Close)
-				urls = append(urls, srv.URL)
-			}
-			n := make([]int, 4)
-			var wg sync.WaitGroup
-			for w := range 4 {
-				wg.Go(func() {
-					for i := range 10 {
-						s := outsider{t, urls[(w+i)%len(urls)], &n[w]}
-						if w < 3 {
-							_, code, _ := s.call("POST", "/v1/events", fmt.Sprintf(`{"type":"hide","id":"doc_%04d"}`, 10*w+i), asU1)
-							assert.Zero(t, code)
-							continue
-						}
-						_, code, _ := s.call("PUT", "/v1/agents/u_1/profile", fmt.Sprintf(`{"interests":{"go":%d}}`, i+1), asU1)
-						assert.Zero(t, code)
-					}
-				})
-			}
-			wg.Wait()
-			for _, url := range urls {
-				s := outsider{t, url, &n[0]}
-				_, _, data := s.call("GET", "/v1/agents/u_1/profile", "", asU1)
-				var p feed.Profile
-				require.NoError(t, json.Unmarshal([]byte(data), &p))
-				require.Equal(t, map[string]float64{"go": 10}, p.Interests)
-				require.Len(t, p.MutedItems, 30, "no hide is lost")
-			}
-		})
-	}
-}
-
-// TestRevertsAndChangesAtOnce leaves versions without a gap, and one ranking on
-// all servers.
-func TestRevertsAndChangesAtOnce(t *testing.T) {
-	t.Parallel()
-	for _, m := range modes {
-		t.Run(m.name, func(t *testing.T) {
-			all := servers(t, m, nil)
-			const each = 5
-			var wg sync.WaitGroup
-			var mu sync.Mutex
-			made := []int{}
-			for w := range 4 {
-				wg.Go(func() {
-					for i := range each {
-						l := all[(w+i)%len(all)].ranking
-						var version int
-						if w%2 == 0 {
-							v, err := l.Change(t.Context(), ranking.Change{By: fmt.Sprint("set ", w), Edit: func(r *feed.Ranking) error {
-								r.Base = float64(1 + i)
-								return nil
-							}})
-							assert.NoError(t, err)
-							version = v.Version
-						} else {
-							v, err := l.Revert(t.Context(), 0, fmt.Sprint("revert ", w), "", nil)
-							assert.NoError(t, err)
-							assert.Equal(t, all[0].cfg.Parameters(), v.Live.Ranking)
-							version = v.Version
-						}
-						mu.Lock()
-						made = append(made, version)
-						mu.Unlock()
-					}
-				})
-			}
-			wg.Wait()
-			slices.Sort(made)
-			for i, version := range made {
-				require.Equal(t, i+1, version, "each call made a version of its own")
-			}
-			newest, err := all[0].stores.rankings.Newest(t.Context())
-			require.NoError(t, err)
-			require.Equal(t, 4*each, newest.Version)
-			for _, a := range all {
-				require.Eventually(t, func() bool { return a.ranking.InForce().Version == newest.Version }, time.Minute, time.Millisecond)
-				require.Equal(t, newest.Live.Ranking, a.ranking.InForce().Live.Ranking)
-			}
-		})
-	}
-}
-
 // TestTheIndicesBesideAreDeleted has somebody delete the indices of profiles and
 // of the ranking under running servers: the configuration is in force again, and
 // what is written next is written into indices as they are meant to be.
@@ -217,9 +120,7 @@ func TestTheIndicesBesideAreDeleted(t *testing.T) {
 		require.NoError(t, res.Body.Close())
 		require.Equal(t, 200, res.StatusCode)
 	}
-	for i, a := range all {
-		require.Eventually(t, func() bool { return a.ranking.InForce().Version == 0 || i > 0 }, time.Minute, time.Millisecond)
-	}
+	inForce(t, all[0], 0)
 	for i, a := range all {
 		agent := fmt.Sprint("u_", i)
 		require.NoError(t, a.Engine.PutProfile(t.Context(), agent, dotted), "server %d", i)

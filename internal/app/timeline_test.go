@@ -1,8 +1,11 @@
 package app
 
 import (
+	"net/url"
 	"testing"
+	"time"
 
+	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine/enginetest"
@@ -19,6 +22,20 @@ func withPostgres(t testing.TB) configs.Config {
 	cfg := services(t)
 	cfg.Social.Backend, cfg.Postgres.URL = configs.SocialPostgres, testenv.Postgres(t)
 	cfg.Postgres.MaxConns = 8 // many systems at once share the server
+	return cfg
+}
+
+// withoutElastic is withPostgres, but each server has a catalog of its own: what
+// timelines are made of is in Redis and PostgreSQL.
+func withoutElastic(t testing.TB) configs.Config {
+	_, prefix := testenv.Redis(t)
+	redisURL, err := url.Parse(testenv.RedisURL(t))
+	require.NoError(t, err)
+	cfg := embedded(t)
+	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 20*time.Second, 30*time.Second // as in services
+	cfg.Dedup.Backend, cfg.Sessions.Backend, cfg.Social.Backend = configs.DedupRedisBloom, configs.SessionsRedisList, configs.SocialPostgres
+	cfg.Redis.Addrs, cfg.Redis.KeyPrefix = []string{redisURL.Host}, prefix
+	cfg.Postgres.URL, cfg.Postgres.MaxConns = testenv.Postgres(t), 8
 	return cfg
 }
 
@@ -52,7 +69,7 @@ func retryFailed(t testing.TB, a *App) {
 // TestTimelines runs the cases of a timeline over whole systems, in both modes.
 func TestTimelines(t *testing.T) {
 	t.Parallel()
-	for _, m := range networks {
+	for _, m := range []mode{{"embedded", embedded}, {"services", withoutElastic}} {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			enginetest.RunTimelines(t, func(t *testing.T, lists bool, clock feed.Clock) (enginetest.TimelineSystem, bool) {
