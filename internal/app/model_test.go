@@ -44,6 +44,7 @@ func TestModel(t *testing.T) {
 		for i := range count {
 			seed := first + uint64(i)
 			t.Run(fmt.Sprintf("%s/seed %d", m.name, seed), func(t *testing.T) {
+				t.Parallel()
 				w := newWorld(t, m, seed)
 				defer w.tell(t)
 				for range *modelSteps {

@@ -38,8 +38,9 @@ func TestRealNetwork(t *testing.T) {
 	edges := testenv.Follows(t, *networkAccounts)
 	posts := testenv.Posts(t)
 	posts = posts[:min(len(posts), *networkPosts)]
-	for _, m := range networks {
+	for _, m := range []mode{{"embedded", embedded}, {"services", withoutElastic}} {
 		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
 			cfg := m.config(t)
 			cfg.Timeline.Cap = 100                                            // so that readers scroll past it
 			cfg.Timeline.Celebrity.At, cfg.Timeline.Celebrity.Until = 100, 95 // so that some cross it

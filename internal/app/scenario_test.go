@@ -15,6 +15,7 @@ import (
 func TestScenarios(t *testing.T) {
 	t.Parallel()
 	enginetest.Run(t, func(t *testing.T, c enginetest.Config, clock feed.Clock) enginetest.System {
+		t.Parallel()
 		cfg := services(t)
 		if c.N > 0 {
 			cfg.Recall.N = c.N

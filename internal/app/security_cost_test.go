@@ -2,21 +2,14 @@ package app
 
 import (
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/engine"
-	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/esindex"
-	"github.com/freshet/freshet/internal/testenv"
 )
 
 // hides is a body that hides n items nobody has ever heard of.
@@ -58,39 +51,4 @@ func TestOneAgentHidesAllItCan(t *testing.T) {
 	_, code, _ = s.call("POST", "/v1/events", `{"type":"click","id":"`+strings.Repeat("a", 256<<10)+`"}`, asU1)
 	require.Equal(t, 41301, code)
 	unchanged()
-}
-
-// TestHidesOfOneAgentWaitForEachOther counts the writes of an agent's profile: as
-// many as calls, not as many as it takes when all of them start over each time
-// that one gets through.
-func TestHidesOfOneAgentWaitForEachOther(t *testing.T) {
-	t.Parallel()
-	cfg := services(t)
-	var writes atomic.Int64
-	pass := testenv.Forward(t, cfg.Elasticsearch.Addresses[0], nil)
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/"+esindex.Agents(cfg.Elasticsearch.Index)+"/_bulk" {
-			writes.Add(1)
-		}
-		pass.ServeHTTP(w, r)
-	}))
-	t.Cleanup(proxy.Close)
-	cfg.Elasticsearch.Addresses = []string{proxy.URL}
-	a := open(t, cfg)
-	const calls = 24
-	var wg sync.WaitGroup
-	for i := range calls {
-		wg.Go(func() {
-			_, err := a.Engine.React(t.Context(), "u_1", []engine.Act{act(events.Hide, fmt.Sprint("none_", i))})
-			assert.NoError(t, err)
-		})
-		wg.Go(func() {
-			assert.NoError(t, a.Engine.PutProfile(t.Context(), "u_1", feed.Profile{Keywords: feed.Keywords(fmt.Sprint("k", i))}))
-		})
-	}
-	wg.Wait()
-	require.EqualValues(t, 2*calls, writes.Load())
-	p, err := a.Engine.Profile(t.Context(), "u_1")
-	require.NoError(t, err)
-	require.Len(t, p.MutedItems, calls)
 }

@@ -1,22 +1,16 @@
 package app
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/events"
-	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/esindex"
-	"github.com/freshet/freshet/ranking"
 )
 
 // TestHiddenIsNeverOnALaterPage has one agent page through the feed on all
@@ -95,52 +89,5 @@ func TestHiddenIsNeverOnALaterPage(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestTheIndicesBesideAreDeleted has somebody delete the indices of profiles and
-// of the ranking under running servers: the configuration is in force again, and
-// what is written next is written into indices as they are meant to be.
-func TestTheIndicesBesideAreDeleted(t *testing.T) {
-	t.Parallel()
-	m := modes[1]
-	var cfg configs.Config
-	all := servers(t, m, func(c *configs.Config) { cfg = *c })
-	dotted := feed.Profile{Interests: map[string]float64{"a.b": 1, "a.b.c": 2}, Keywords: feed.Keywords("x")}
-	for _, a := range all {
-		require.NoError(t, a.Engine.PutProfile(t.Context(), "u_0", feed.Profile{}))
-		_, err := a.ranking.Change(t.Context(), ranking.Change{Edit: func(r *feed.Ranking) error { r.Base++; return nil }})
-		require.NoError(t, err)
-	}
-	for _, index := range []string{esindex.Agents(cfg.Elasticsearch.Index), esindex.Rankings(cfg.Elasticsearch.Index)} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, cfg.Elasticsearch.Addresses[0]+"/"+index, nil)
-		require.NoError(t, err)
-		res, err := http.DefaultClient.Do(req)
-		require.NoError(t, err)
-		require.NoError(t, res.Body.Close())
-		require.Equal(t, 200, res.StatusCode)
-	}
-	inForce(t, all[0], 0)
-	for i, a := range all {
-		agent := fmt.Sprint("u_", i)
-		require.NoError(t, a.Engine.PutProfile(t.Context(), agent, dotted), "server %d", i)
-		react(t, a, agent, act(events.Hide, "doc_1"))
-		p, err := a.Engine.Profile(t.Context(), agent)
-		require.NoError(t, err)
-		require.Equal(t, dotted.Interests, p.Interests)
-		v, err := a.ranking.Change(t.Context(), ranking.Change{Edit: func(r *feed.Ranking) error { r.Base++; return nil }})
-		require.NoError(t, err)
-		require.Equal(t, i+1, v.Version)
-	}
-	for _, index := range []string{esindex.Agents(cfg.Elasticsearch.Index), esindex.Rankings(cfg.Elasticsearch.Index)} {
-		res, err := http.Get(cfg.Elasticsearch.Addresses[0] + "/" + index + "/_mapping")
-		require.NoError(t, err)
-		var mapping map[string]struct {
-			Mappings struct{ Properties map[string]json.RawMessage }
-		}
-		require.NoError(t, json.NewDecoder(res.Body).Decode(&mapping))
-		require.NoError(t, res.Body.Close())
-		require.Contains(t, mapping, index)
-		require.Empty(t, mapping[index].Mappings.Properties, "Elasticsearch made a field of what it was given")
 	}
 }
