@@ -86,6 +86,7 @@ type App struct {
 	coalesce  time.Duration
 	recording dedup.RecorderConfig
 	hooks     Hooks
+	pauses    pauses
 	clients   clients
 	stores    stores
 	network   *network // nil: no posts
@@ -116,7 +117,7 @@ func Open(ctx context.Context, cfg configs.Config, options ...Option) (*App, err
 }
 
 func newApp(cfg configs.Config, options []Option) *App {
-	a := &App{cfg: cfg, clock: time.Now, log: slog.New(slog.DiscardHandler), checks: checks{}, coalesce: coalesce}
+	a := &App{cfg: cfg, clock: time.Now, log: slog.New(slog.DiscardHandler), checks: checks{}, coalesce: coalesce, pauses: newPauses(cfg)}
 	for _, o := range options {
 		o(a)
 	}
@@ -135,7 +136,7 @@ func (a *App) open(ctx context.Context) error {
 	if err := a.openSocial(ctx); err != nil {
 		return fmt.Errorf("social: %w", err)
 	}
-	a.background(ctx, a.checks.watch)
+	a.background(ctx, func(ctx context.Context) { a.checks.watch(ctx, a.pauses.watch) })
 	if err := a.openRanking(ctx); err != nil {
 		return err
 	}
@@ -171,7 +172,7 @@ func (a *App) open(ctx context.Context) error {
 // openEngine starts the recorder and puts the engine over the stores.
 func (a *App) openEngine(ctx context.Context, tracing *telemetry.Tracing) (cfg engine.Config, err error) {
 	s := a.stores
-	a.recording.Grace, a.recording.Timeout, a.recording.Logger = a.cfg.Dedup.PendingGrace, a.cfg.Server.RequestTimeout, a.log
+	a.recording.Grace, a.recording.Timeout, a.recording.Logger = a.pauses.settle, a.cfg.Server.RequestTimeout, a.log
 	a.recorder, err = dedup.NewRecorder(ctx, s.dedup, a.clock, a.recording)
 	if err != nil {
 		return cfg, err

@@ -15,13 +15,9 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-const (
-	// warmUpEvery is the pause between two tries to begin with Elasticsearch.
-	warmUpEvery = time.Second
-	// standbyEvery is the pause between two renewals of the list that stands in
-	// while Elasticsearch is down.
-	standbyEvery = time.Minute
-)
+// standbyEvery is the pause between two renewals of the list that stands in
+// while Elasticsearch is down.
+const standbyEvery = time.Minute
 
 // notReached is what /readyz says until Elasticsearch is in use.
 const notReached = "it has not answered a search since this server started"
@@ -182,7 +178,7 @@ func (a *App) startElastic(ctx context.Context) {
 		for {
 			pause := standbyEvery
 			if a.clients.startup.waiting() != nil {
-				pause = warmUpEvery
+				pause = a.pauses.warmUp
 			} else if len(a.stores.standby) == 0 {
 				return
 			}

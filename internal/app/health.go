@@ -42,18 +42,14 @@ func (c checks) Check(ctx context.Context) map[string]handler.Dependency {
 	return states
 }
 
-// watchEvery is the pause between two looks at the services for the metrics,
-// watchTimeout the longest a look may take.
-const (
-	watchEvery   = 5 * time.Second
-	watchTimeout = 2 * time.Second
-)
+// watchTimeout is the longest a look at the services for the metrics may take.
+const watchTimeout = 2 * time.Second
 
 // watch keeps the metric of what is up until ctx ends. Reading the
 // metrics must not wait for a service that does not answer.
-func (c checks) watch(ctx context.Context) {
+func (c checks) watch(ctx context.Context, pause time.Duration) {
 	c.look(ctx)
-	every(ctx, watchEvery, c.look)
+	every(ctx, pause, c.look)
 }
 
 func (c checks) look(ctx context.Context) {

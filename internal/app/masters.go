@@ -46,6 +46,7 @@ type masters struct {
 	client  redis.UniversalClient                            // not the one that requests use
 	others  redis.UniversalClient                            // that one
 	ask     *sentinels                                       // nil: there are none
+	ids     func(ctx context.Context) []string               // of the processes that are masters and answer
 	hold    time.Duration                                    // how long requests wait after a change
 	reclaim func(ctx context.Context, since time.Time) error // makes up for what a change may have lost
 	clock   feed.Clock
@@ -110,6 +111,7 @@ func newMasters(client redis.UniversalClient, cfg configs.Config, log *slog.Logg
 	return &masters{
 		client: client, hold: min(mastersHold, cfg.Server.RequestTimeout/redisHold), log: log,
 		wake: make(chan struct{}, 1), seen: map[string]time.Time{}, addrs: map[string]bool{},
+		ids: func(ctx context.Context) []string { return runIDs(ctx, client) },
 	}
 }
 
@@ -142,7 +144,7 @@ func (m *masters) look(ctx context.Context) {
 		redial(ctx, m.client)
 		redial(ctx, m.others)
 	}
-	if m.compare(runIDs(ctx, m.client), time.Now()) {
+	if m.compare(m.ids(ctx), time.Now()) {
 		m.log.WarnContext(ctx, "a Redis master was replaced or restarted: what was delivered lately is recorded again")
 		m.due, m.left, m.since = true, reclaimTimes, time.Time{}
 		m.ask.followed()

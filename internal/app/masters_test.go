@@ -3,13 +3,16 @@ package app
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -25,7 +28,7 @@ import (
 // while the server runs on knows what was delivered just before.
 func TestARestartedRedisIsToldWhatWasDelivered(t *testing.T) {
 	t.Parallel()
-	cfg, r := ownRedis(t)
+	cfg, r := redisAlone(t)
 	a := open(t, cfg, WithClock(at(noon).Now))
 	put(t, a, madeItems(100)...)
 	shown := ask(t, a, refresh("u_1", 10))
@@ -33,18 +36,7 @@ func TestARestartedRedisIsToldWhatWasDelivered(t *testing.T) {
 	recorded(t, a)
 	r.Kill()
 	r.Start()
-	require.Eventually(t, func() bool {
-		out, err := a.stores.dedup.Check(t.Context(), "u_1", ids(shown), noon)
-		if err != nil {
-			return false
-		}
-		for _, v := range out.Verdicts {
-			if _, inFilter := v.DaysAgo(); !inFilter && v != dedup.Pending {
-				return false
-			}
-		}
-		return true
-	}, 30*time.Second, 20*time.Millisecond)
+	accounted(t, a, ids(shown))
 }
 
 // TestRequestsWaitForTheLastDeliveries: from the first connection to another
@@ -52,33 +44,40 @@ func TestARestartedRedisIsToldWhatWasDelivered(t *testing.T) {
 // look finds that nothing has changed.
 func TestRequestsWaitForTheLastDeliveries(t *testing.T) {
 	t.Parallel()
-	r := testenv.StartRedis(t)
-	client := redis.NewClient(&redis.Options{Addr: r.Addr})
-	t.Cleanup(func() { _ = client.Close() })
-	m := newMasters(client, configs.Default(), slog.New(slog.DiscardHandler))
-	m.hold = time.Hour
-	var reclaimed atomic.Int32
-	m.clock = time.Now
-	m.reclaim = func(context.Context, time.Time) error { reclaimed.Add(1); return nil }
-	a := &App{}
-	a.background(t.Context(), m.watch)
-	t.Cleanup(func() { _ = a.Close(context.Background()) })
-	known := func() bool { m.mu.Lock(); defer m.mu.Unlock(); return len(m.seen) == 1 }
-	require.Eventually(t, known, time.Minute, time.Millisecond)
+	for _, c := range []struct {
+		name       string
+		hold, wait time.Duration
+		claims     int32 // made before requests go on
+	}{
+		{"until all is claimed", time.Hour, reclaimTimes * mastersEvery, reclaimTimes},
+		{"no longer than they may", 3*mastersEvery + time.Millisecond, 3*mastersEvery + time.Millisecond, 4},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := newMasters(nil, configs.Default(), slog.New(slog.DiscardHandler))
+				var process atomic.Value
+				process.Store("one")
+				m.ids = func(context.Context) []string { return []string{process.Load().(string)} }
+				var claims atomic.Int32
+				m.hold, m.clock = c.hold, time.Now
+				m.reclaim = func(context.Context, time.Time) error { claims.Add(1); return nil }
+				go m.watch(t.Context())
+				synctest.Wait()
 
-	m.dialled("192.0.2.1:6379") // it turns out to be the same process
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	m.waiting().begin(ctx)
-	require.NoError(t, ctx.Err(), "nothing has changed, and requests wait on")
-	assert.Zero(t, reclaimed.Load())
+				begun := time.Now()
+				m.dialled("192.0.2.1:6379")
+				m.waiting().begin(t.Context())
+				assert.Zero(t, time.Since(begun), "it turns out to be the same process")
+				assert.Zero(t, claims.Load())
 
-	r.Kill()
-	r.Start()
-	require.Eventually(t, func() bool { return reclaimed.Load() > 0 }, time.Minute, time.Millisecond)
-	m.waiting().begin(ctx)
-	require.NoError(t, ctx.Err())
-	assert.EqualValues(t, reclaimTimes, reclaimed.Load(), "requests went on before all was claimed")
+				process.Store("another")
+				m.dialled("192.0.2.2:6379")
+				m.waiting().begin(t.Context())
+				assert.Equal(t, c.wait, time.Since(begun))
+				assert.Equal(t, c.claims, claims.Load())
+			})
+		})
+	}
 }
 
 // ownSentinels are a master, a replica and Sentinels of one test's own.
@@ -111,6 +110,24 @@ func (s ownSentinels) master(t *testing.T, c *redis.SentinelClient) string {
 	return net.JoinHostPort(addr[0], addr[1])
 }
 
+// settled waits until nothing is pending any more of what the readers have been shown
+// until now: the filters stand alone for it.
+func (r *readers) settled(t *testing.T, a *App) {
+	t.Helper()
+	r.mu.Lock()
+	shown := map[string][]string{}
+	for agent, seen := range r.seen {
+		shown[agent] = slices.Collect(maps.Keys(seen))
+	}
+	r.mu.Unlock()
+	for agent, groups := range shown {
+		testenv.WaitFor(t, func() bool {
+			out, err := a.stores.dedup.Check(t.Context(), agent, groups, a.clock())
+			return err == nil && !slices.Contains(out.Verdicts, dedup.Pending)
+		}, "what %s was shown is not pending any more", agent)
+	}
+}
+
 // TestSentinelFailover replaces a master that is well under the load of two
 // servers. It takes writes for a second after its successor stopped following.
 func TestSentinelFailover(t *testing.T) {
@@ -127,11 +144,9 @@ func TestSentinelFailover(t *testing.T) {
 	r := startReaders(t, apps, "sentinel")
 	r.more(t, 200)
 	require.NoError(t, sentinel.Failover(t.Context(), s.name).Err())
-	require.Eventually(t, func() bool { return s.master(t, sentinel) != before }, 30*time.Second, 5*time.Millisecond)
+	testenv.WaitFor(t, func() bool { return s.master(t, sentinel) != before }, "another master")
 	r.more(t, 200)
-	// Longer than the grace: by then the filters stand alone for what was
-	// recorded in the last moments of the master of before.
-	time.Sleep(cfg.Dedup.PendingGrace + time.Second)
+	r.settled(t, apps[0]) // also what was recorded in the last moments of the master of before
 	r.more(t, 200)
 	// None, unless this machine stops a server for a second at that moment, which
 	// costs some 70. Of servers that do not notice, some 500 are shown again.

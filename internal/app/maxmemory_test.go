@@ -17,11 +17,11 @@ import (
 func TestAtMaxmemory(t *testing.T) {
 	t.Parallel()
 	cfg, r := ownRedis(t)
-	a := open(t, cfg, WithClock(at(noon).Now))
+	a := open(t, cfg, WithClock(at(noon).Now), quick)
 	other := cfg
 	other.DataDir = t.TempDir()
 	put(t, a, madeItems(200)...)
-	b := open(t, other, WithClock(at(noon).Now))
+	b := open(t, other, WithClock(at(noon).Now), quick)
 	healthy(t, a)
 	seen := newOnce()
 	seen.add(t, "before", ids(ask(t, a, refresh("u_1", 10))))

@@ -109,19 +109,19 @@ func (w *world) recover(t *testing.T, s *server, agent string, answer engine.Ans
 	for _, it := range items(t, answer) {
 		groups = append(groups, it.Group())
 	}
-	require.Eventually(t, func() bool {
+	testenv.WaitFor(t, func() bool {
 		checked, err := s.stores.dedup.Check(t.Context(), agent, groups, w.clock.Now())
 		return err == nil && !slices.Contains(checked.Verdicts, dedup.Unseen)
-	}, time.Minute, 5*time.Millisecond, "what was shown without Redis is not recorded")
+	}, "what was shown without Redis is recorded")
 }
 
 // asksRedis waits until an answer is not handed out without Redis.
 func asksRedis(t *testing.T, a *App) {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	testenv.WaitFor(t, func() bool {
 		answer, err := a.Engine.Feed(t.Context(), refresh("u_probe", 1))
 		return err == nil && !loose(answer)
-	}, 30*time.Second, 10*time.Millisecond, "the server does not ask Redis again")
+	}, "the server asks Redis again")
 }
 
 // mayBlindly reports whether the item may be shown by a server that could not

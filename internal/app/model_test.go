@@ -19,6 +19,7 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/internal/testenv/faultproxy"
 )
 
@@ -43,6 +44,7 @@ func TestModel(t *testing.T) {
 		for i := range count {
 			seed := first + uint64(i)
 			t.Run(fmt.Sprintf("%s/seed %d", m.name, seed), func(t *testing.T) {
+				t.Parallel()
 				w := newWorld(t, m, seed)
 				defer w.tell(t)
 				for range *modelSteps {
@@ -122,6 +124,9 @@ func newWorld(t *testing.T, m mode, seed uint64) *world {
 	return w
 }
 
+// tried has what could not be recorded tried again at once.
+func tried(a *App) { a.pauses.spool, a.pauses.notes = 20*time.Millisecond, 20*time.Millisecond }
+
 func (w *world) start(t *testing.T, cfg configs.Config) *server {
 	t.Helper()
 	if w.mode.name == "services" {
@@ -129,7 +134,7 @@ func (w *world) start(t *testing.T, cfg configs.Config) *server {
 	}
 	proxy := w.behind(t, &cfg)
 	require.NoError(t, cfg.Validate())
-	a, err := Open(t.Context(), cfg, WithClock(w.clock.Now), WithCoalesce(w.coalesce), WithLogger(slog.New(slog.DiscardHandler)))
+	a, err := Open(t.Context(), cfg, WithClock(w.clock.Now), WithCoalesce(w.coalesce), WithLogger(slog.New(slog.DiscardHandler)), tried)
 	require.NoError(t, err)
 	s := &server{App: a, feed: a.Engine, proxy: proxy}
 	t.Cleanup(func() { s.stop(t) })
@@ -153,11 +158,11 @@ func (s *server) stop(t *testing.T) {
 func (w *world) folded(t *testing.T) {
 	t.Helper()
 	dir := filepath.Join(w.cfg.DataDir, "impressions")
-	require.Eventually(t, func() bool {
+	testenv.WaitFor(t, func() bool {
 		journals, _ := filepath.Glob(filepath.Join(dir, "*.journal"))
 		halves, _ := filepath.Glob(filepath.Join(dir, "*.tmp"))
 		return len(journals) == 1 && len(halves) == 0
-	}, time.Minute, time.Millisecond)
+	}, "no past day is being stored")
 }
 
 func (w *world) say(format string, args ...any) {

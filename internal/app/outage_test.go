@@ -2,9 +2,11 @@ package app
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/url"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -34,6 +36,38 @@ func ownRedis(t *testing.T) (configs.Config, *testenv.OwnRedis) {
 	cfg.Redis.Addrs = []string{r.Addr}
 	brief(&cfg)
 	return cfg, r
+}
+
+// redisAlone is embedded, but for filters, pending sets and sessions: they are in a
+// Redis of this test's own. Each server has a catalog of its own.
+func redisAlone(t *testing.T) (configs.Config, *testenv.OwnRedis) {
+	t.Helper()
+	r := testenv.StartRedis(t)
+	cfg := embedded(t)
+	cfg.Dedup.Backend, cfg.Sessions.Backend, cfg.Social.Backend = configs.DedupRedisBloom, configs.SessionsRedisList, configs.SocialOff
+	cfg.Redis.Addrs = []string{r.Addr}
+	brief(&cfg)
+	return cfg, r
+}
+
+// quick shortens the pauses of the work beside requests. Calls of one reader must not
+// overlap: what is recorded stays pending for less time than a request may take.
+func quick(a *App) {
+	a.pauses = pauses{
+		settle: 50 * time.Millisecond, notes: 20 * time.Millisecond, spool: 20 * time.Millisecond, warmUp: 20 * time.Millisecond,
+		watch: 20 * time.Millisecond,
+	}
+}
+
+// trip has a breaker take its dependency for dead, as it does after some calls that
+// cost their timeout each.
+func trip(t *testing.T, d *dependency, kind string) {
+	t.Helper()
+	for d.breaker.State() == gobreaker.StateClosed {
+		if _, c, err := d.enter(t.Context(), kind, kind, 0); err == nil {
+			c.leave(errors.New("it does not answer"))
+		}
+	}
 }
 
 // link is a network between this process and a server that can be cut.
@@ -97,12 +131,21 @@ func (k *link) set(cut bool) {
 // healthy waits until a refresh of an agent of its own is answered in full.
 func healthy(t *testing.T, a *App) {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	testenv.WaitFor(t, func() bool {
 		answer, err := a.Engine.Feed(t.Context(), refresh("u_probe", 1))
 		// While the breaker lets a few calls try, it refuses those beside them.
 		closed := a.clients.redis == nil || a.clients.breaker.breaker.State() == gobreaker.StateClosed
 		return err == nil && answer.Degraded == nil && closed
-	}, time.Minute, 50*time.Millisecond, "the system does not recover")
+	}, "the system recovers")
+}
+
+// accounted waits until groups of u_1 are in a filter, or pending.
+func accounted(t *testing.T, a *App, groups []string) {
+	t.Helper()
+	testenv.WaitFor(t, func() bool {
+		out, err := a.stores.dedup.Check(t.Context(), "u_1", groups, a.clock())
+		return err == nil && !slices.Contains(out.Verdicts, dedup.Unseen)
+	}, "what was handed out is in a filter, or pending")
 }
 
 // TestRedisDown kills and freezes Redis under a reader: the feed goes on,
@@ -112,15 +155,17 @@ func TestRedisDown(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name       string
+		config     func(*testing.T) (configs.Config, *testenv.OwnRedis)
 		down, back func(*testenv.OwnRedis)
 		forgets    bool // what was recorded before it went down
 	}{
-		{"killed, back empty", (*testenv.OwnRedis).Kill, (*testenv.OwnRedis).Start, true},
-		{"frozen", (*testenv.OwnRedis).Freeze, (*testenv.OwnRedis).Thaw, false},
+		{"killed, back empty", ownRedis, (*testenv.OwnRedis).Kill, (*testenv.OwnRedis).Start, true},
+		{"frozen", redisAlone, (*testenv.OwnRedis).Freeze, (*testenv.OwnRedis).Thaw, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cfg, r := ownRedis(t)
-			a := open(t, cfg, WithClock(at(noon).Now))
+			t.Parallel()
+			cfg, r := c.config(t)
+			a := open(t, cfg, WithClock(at(noon).Now), quick)
 			put(t, a, madeItems(300)...)
 			before := ask(t, a, refresh("u_1", 10))
 			require.Nil(t, before.Degraded)
@@ -129,36 +174,19 @@ func TestRedisDown(t *testing.T) {
 			c.down(r)
 			seen := newOnce()
 			seen.add(t, "before", ids(before)) // this process remembers
-			for range 5 {
-				answer := ask(t, a, refresh("u_1", 10))
-				assert.Equal(t, []string{"dedup", "session"}, answer.Degraded)
-				assert.True(t, answer.HasMore)
-				require.Len(t, answer.Docs, 10)
-				seen.add(t, "while down", ids(answer))
-				answer = ask(t, a, loadMore("u_1", 10))
-				assert.Equal(t, []string{"dedup", "session"}, answer.Degraded)
-				seen.add(t, "while down", ids(answer))
-			}
-			badge := ask(t, a, engine.Request{Agent: "u_1", Action: engine.ActionRefresh, Limit: 10, Silent: true})
-			assert.Empty(t, badge.Docs)
-			assert.NotNil(t, badge.Degraded)
+			withoutRedis(t, a, seen)
 			state := a.checks.Check(t.Context())["redis"]
 			assert.Error(t, state.Err)
 			assert.True(t, state.Optional, "failing open, the server stays ready")
 
 			c.back(r)
 			if !c.forgets { // the old session is back, and holds what was handed out without it
-				require.Eventually(t, func() bool {
-					answer, err := a.Engine.Feed(t.Context(), loadMore("u_1", 10))
-					if err != nil || answer.Degraded != nil {
-						if err == nil {
-							seen.add(t, "while coming back", ids(answer))
-						}
-						return false
-					}
+				testenv.WaitFor(t, func() bool { return a.clients.redis.Ping(t.Context()).Err() == nil }, "Redis is asked again")
+				testenv.WaitFor(t, func() bool {
+					answer := ask(t, a, loadMore("u_1", 10))
 					seen.add(t, "the old session", ids(answer))
-					return true
-				}, 30*time.Second, 50*time.Millisecond)
+					return answer.Degraded == nil
+				}, "an answer from the old session")
 			}
 			healthy(t, a)
 			if c.forgets {
@@ -168,38 +196,55 @@ func TestRedisDown(t *testing.T) {
 			}
 			after := ask(t, a, refresh("u_1", 50))
 			seen.add(t, "after it came back", ids(after))
-			groups := ids(after)[:0:0]
+			var groups []string
 			for id := range seen.seen {
 				groups = append(groups, id)
 			}
-			require.Eventually(t, func() bool {
-				out, err := a.stores.dedup.Check(t.Context(), "u_1", groups, noon)
-				if err != nil {
-					return false
-				}
-				for _, v := range out.Verdicts {
-					if v == dedup.Unseen {
-						return false
-					}
-				}
-				return true
-			}, 30*time.Second, 50*time.Millisecond, "what was delivered while Redis was down is recorded")
+			accounted(t, a, groups)
 		})
 	}
+}
+
+// withoutRedis reads on while Redis is down. The first call is answered within its
+// time, although it waits for Redis.
+func withoutRedis(t *testing.T, a *App, seen *once) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), a.cfg.Server.RequestTimeout)
+	defer cancel()
+	first, err := a.Engine.Feed(ctx, refresh("u_1", 10))
+	require.NoError(t, err)
+	require.Len(t, first.Docs, 10)
+	seen.add(t, "the first call", ids(first))
+	trip(t, a.clients.breaker.dependency, "command")
+	_, err = a.stores.sessions.Pop(t.Context(), cache.Pop{Agent: "u_1", Limit: 1, Now: noon})
+	require.ErrorIs(t, err, cache.ErrUnavailable)
+	for range 5 {
+		for _, r := range []engine.Request{refresh("u_1", 10), loadMore("u_1", 10)} {
+			answer := ask(t, a, r)
+			assert.Equal(t, []string{"dedup", "session"}, answer.Degraded)
+			assert.True(t, answer.HasMore)
+			require.Len(t, answer.Docs, 10)
+			seen.add(t, "while down", ids(answer))
+		}
+	}
+	badge := ask(t, a, engine.Request{Agent: "u_1", Action: engine.ActionRefresh, Limit: 10, Silent: true})
+	assert.Empty(t, badge.Docs)
+	assert.NotNil(t, badge.Degraded)
 }
 
 // TestRedisDownClosed refuses to answer without dedup, when told so.
 func TestRedisDownClosed(t *testing.T) {
 	t.Parallel()
-	cfg, r := ownRedis(t)
+	cfg, r := redisAlone(t)
 	cfg.Dedup.OnFailure = configs.FailClosed
-	a := open(t, cfg, WithClock(at(noon).Now))
+	a := open(t, cfg, WithClock(at(noon).Now), quick)
 	put(t, a, madeItems(50)...)
 	first := ask(t, a, refresh("u_1", 10))
 	r.Freeze()
 	for _, request := range []engine.Request{refresh("u_1", 10), loadMore("u_1", 10)} {
 		_, err := a.Engine.Feed(t.Context(), request)
 		require.Error(t, err)
+		trip(t, a.clients.breaker.dependency, "command")
 	}
 	assert.False(t, a.checks.Check(t.Context())["redis"].Optional, "failing closed, the server is not ready")
 	r.Thaw()
@@ -213,11 +258,12 @@ func TestRedisDownClosed(t *testing.T) {
 // again when Redis is back.
 func TestSpoolSurvivesTheProcess(t *testing.T) {
 	t.Parallel()
-	cfg, r := ownRedis(t)
-	a := open(t, cfg, WithClock(at(noon).Now))
+	cfg, r := redisAlone(t)
+	a := open(t, cfg, WithClock(at(noon).Now), quick)
 	put(t, a, madeItems(100)...)
 	healthy(t, a)
 	r.Kill()
+	trip(t, a.clients.breaker.dependency, "command")
 	delivered := ask(t, a, refresh("u_1", 10))
 	require.Equal(t, []string{"dedup", "session"}, delivered.Degraded)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -225,19 +271,8 @@ func TestSpoolSurvivesTheProcess(t *testing.T) {
 	require.NoError(t, a.Close(ctx))
 
 	r.Start()
-	b := open(t, cfg, WithClock(at(noon).Now))
-	require.Eventually(t, func() bool {
-		out, err := b.stores.dedup.Check(t.Context(), "u_1", ids(delivered), noon)
-		if err != nil {
-			return false
-		}
-		for _, v := range out.Verdicts {
-			if v == dedup.Unseen {
-				return false
-			}
-		}
-		return true
-	}, 30*time.Second, 20*time.Millisecond)
+	b := open(t, cfg, WithClock(at(noon).Now), quick)
+	accounted(t, b, ids(delivered))
 	seen := newOnce()
 	seen.add(t, "before", ids(delivered))
 	seen.add(t, "after", ids(ask(t, b, refresh("u_1", 10))))
@@ -310,65 +345,15 @@ func TestElasticsearchDown(t *testing.T) {
 // contents are in the cache.
 func cacheAll(t *testing.T, a *App) {
 	t.Helper()
-	pattern := a.cfg.Redis.KeyPrefix + "feed:item:*"
-	marks, err := a.clients.redis.Keys(t.Context(), pattern).Result()
-	require.NoError(t, err)
-	require.NoError(t, a.clients.redis.Del(t.Context(), marks...).Err())
+	forget(t, a, "item")
 	var all []string
 	for _, it := range madeItems(600) {
 		all = append(all, it.ID)
 	}
-	_, err = a.Catalog.Docs(t.Context(), all)
+	_, err := a.Catalog.Docs(t.Context(), all)
 	require.NoError(t, err)
-	require.Eventually(t, func() bool {
-		keys, err := a.clients.redis.Keys(t.Context(), pattern).Result()
+	testenv.WaitFor(t, func() bool {
+		keys, err := a.clients.redis.Keys(t.Context(), a.cfg.Redis.KeyPrefix+"feed:item:*").Result()
 		return err == nil && len(keys) == len(all)
-	}, time.Minute, 5*time.Millisecond)
-}
-
-// TestContentNotCached takes Elasticsearch away while only some of a page's
-// contents are cached: those are answered, the others go back to the session.
-func TestContentNotCached(t *testing.T) {
-	t.Parallel()
-	cfg, es := cutOff(t)
-	cfg.Catalog.Prefetch = false // what is cached is for the test to say
-	a := open(t, cfg, WithClock(at(noon).Now))
-	put(t, a, madeItems(600)...)
-	ask(t, a, refresh("u_1", 10))
-	cacheAll(t, a)
-	key := func(id string) string { return cfg.Redis.KeyPrefix + "feed:item:" + id }
-	gone := []string{"doc_0010", "doc_0012", "doc_0014", "doc_0016", "doc_0018"}
-	for _, id := range gone {
-		require.NoError(t, a.clients.redis.Del(t.Context(), key(id)).Err())
-	}
-	es.set(true)
-	answer := ask(t, a, loadMore("u_1", 10))
-	assert.Equal(t, []string{"catalog"}, answer.Degraded)
-	assert.Equal(t, []string{"doc_0011", "doc_0013", "doc_0015", "doc_0017", "doc_0019"}, ids(answer))
-	assert.True(t, answer.HasMore)
-	answer = ask(t, a, loadMore("u_1", 5))
-	assert.Equal(t, []string{"doc_0020", "doc_0021", "doc_0022", "doc_0023", "doc_0024"}, ids(answer), "what cannot be read is passed over")
-
-	es.set(false)
-	require.Eventually(t, func() bool { return pingElastic(t.Context(), a.clients.elastic) == nil }, 30*time.Second, 50*time.Millisecond)
-	answer = ask(t, a, loadMore("u_1", 5))
-	assert.Equal(t, gone, ids(answer), "they went back to the head of the session, and nothing was lost")
-}
-
-// TestFrozenRedisEnds: a request to a frozen Redis ends, one way or the
-// other, within its own deadline.
-func TestFrozenRedisEnds(t *testing.T) {
-	t.Parallel()
-	cfg, r := ownRedis(t)
-	a := open(t, cfg, WithClock(at(noon).Now))
-	put(t, a, madeItems(50)...)
-	healthy(t, a)
-	r.Freeze()
-	ctx, cancel := context.WithTimeout(t.Context(), cfg.Server.RequestTimeout)
-	defer cancel()
-	answer, err := a.Engine.Feed(ctx, refresh("u_1", 10))
-	require.NoError(t, err, "even the first request after the fault is answered")
-	assert.Len(t, answer.Docs, 10)
-	_, err = a.stores.sessions.Pop(ctx, cache.Pop{Agent: "u_1", Limit: 1, Now: noon})
-	require.ErrorIs(t, err, cache.ErrUnavailable)
+	}, "all contents are cached")
 }

@@ -1,19 +1,17 @@
 package app
 
 import (
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
 )
 
@@ -33,7 +31,7 @@ func forget(t testing.TB, a *App, kinds ...string) {
 // those that are public, and returns what these n are.
 func readAhead(t testing.TB, a *App, agent string, name feed.Name, n int, public func(id string) bool) (next []string) {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	testenv.WaitFor(t, func() bool {
 		refs, err := a.stores.sessions.Next(t.Context(), agent, name, n)
 		require.NoError(t, err)
 		next = feed.IDs(refs)
@@ -54,7 +52,7 @@ func readAhead(t testing.TB, a *App, agent string, name feed.Name, n int, public
 		}
 		cards, err := a.network.kept.Kept(t.Context(), posts)
 		return err == nil && !slices.ContainsFunc(cards, func(c social.Card) bool { return !c.Visible })
-	}, 30*time.Second, 5*time.Millisecond, "the next page is not read ahead")
+	}, "the next page is read ahead")
 	require.Len(t, next, n)
 	return next
 }
@@ -63,59 +61,30 @@ func readAhead(t testing.TB, a *App, agent string, name feed.Name, n int, public
 // next one is full if it was read ahead, and only then.
 func TestTheNextPageIsThereWithoutElasticsearch(t *testing.T) {
 	t.Parallel()
-	for name, on := range map[string]bool{"on": true, "off": false} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			cfg, es := cutOff(t)
-			cfg.Recall.StaleTTL = 0 // nothing stands in
-			cfg.Catalog.Prefetch = on
-			a := open(t, cfg, WithClock(at(noon).Now))
-			put(t, a, madeItems(100)...)
-			forget(t, a, "item")
-			seen := newOnce()
-			seen.add(t, "before", ids(ask(t, a, refresh("u_1", 10))))
-			if !on {
-				es.set(true)
-				_, err := a.Engine.Feed(t.Context(), loadMore("u_1", 10))
-				require.ErrorIs(t, err, catalog.ErrUnavailable)
-				return
-			}
-			for range 2 { // after a refresh and after a load_more
-				next := readAhead(t, a, "u_1", feed.ForYou, 10, nil)
-				es.set(true)
-				answer := ask(t, a, loadMore("u_1", 10))
-				assert.Nil(t, answer.Degraded)
-				assert.Equal(t, next, ids(answer))
-				assert.True(t, answer.HasMore)
-				seen.add(t, "while down", ids(answer))
-				es.set(false)
-				require.Eventually(t, func() bool { return pingElastic(t.Context(), a.clients.elastic) == nil }, 30*time.Second, 5*time.Millisecond)
-				seen.add(t, "back", ids(ask(t, a, loadMore("u_1", 10))))
-			}
-		})
+	cfg, es := cutOff(t)
+	cfg.Recall.StaleTTL = 0 // nothing stands in
+	a := open(t, cfg, WithClock(at(noon).Now))
+	put(t, a, madeItems(100)...)
+	forget(t, a, "item")
+	seen := newOnce()
+	seen.add(t, "before", ids(ask(t, a, refresh("u_1", 10))))
+	for range 2 { // after a refresh and after a load_more
+		next := readAhead(t, a, "u_1", feed.ForYou, 10, nil)
+		es.set(true)
+		answer := ask(t, a, loadMore("u_1", 10))
+		assert.Nil(t, answer.Degraded)
+		assert.Equal(t, next, ids(answer))
+		assert.True(t, answer.HasMore)
+		seen.add(t, "while down", ids(answer))
+		es.set(false)
+		testenv.WaitFor(t, func() bool { return pingElastic(t.Context(), a.clients.elastic) == nil }, "Elasticsearch is asked again")
+		seen.add(t, "back", ids(ask(t, a, loadMore("u_1", 10))))
 	}
-}
-
-// TestHomeIsThereWithoutElasticsearch is the same for home.
-func TestHomeIsThereWithoutElasticsearch(t *testing.T) {
-	t.Parallel()
-	cfg := withPostgres(t)
-	u, err := url.Parse(cfg.Elasticsearch.Addresses[0])
-	require.NoError(t, err)
-	es := newLink(t, u.Host)
-	cfg.Elasticsearch.Addresses = []string{"http://" + es.l.Addr().String()}
-	cfg.Recall.StaleTTL = 0
-	a := open(t, cfg)
-	fillHome(t, a)
-	forget(t, a, "item", "post")
-	page := home(t, a, "u", "refresh", 20)
-	require.Len(t, page.Data.Items, 20)
-	next := readAhead(t, a, "u", feed.HomeFeed, 20, func(string) bool { return false })
+	readAhead(t, a, "u_1", feed.ForYou, 10, nil)
 	es.set(true)
-	page = home(t, a, "u", "load_more", 20)
-	assert.Empty(t, page.Data.Degraded)
-	assert.Equal(t, next, page.ids())
-	assert.Contains(t, page.sources(), "d", "items among them")
+	forget(t, a, "item")
+	_, err := a.Engine.Feed(t.Context(), loadMore("u_1", 10))
+	require.ErrorIs(t, err, catalog.ErrUnavailable)
 }
 
 // publicPost tells of the posts of [fillHome].
@@ -178,55 +147,6 @@ func TestTheNextPageWithoutTheSocialStore(t *testing.T) {
 	for _, key := range keys {
 		assert.True(t, publicPost(key), "%s is kept and not public", key)
 	}
-}
-
-// TestReadAheadIsNoAnswer changes, deletes, mutes and blocks what was read ahead: the
-// next page is as if it had not been.
-func TestReadAheadIsNoAnswer(t *testing.T) {
-	t.Parallel()
-	cfg := withPostgres(t)
-	a := open(t, cfg)
-	fillHome(t, a)
-	forget(t, a, "item", "post")
-	require.Len(t, home(t, a, "u", "refresh", 20).Data.Items, 20)
-	next := readAhead(t, a, "u", feed.HomeFeed, 20, publicPost)
-	var docs, posts []string
-	for _, id := range next {
-		if feed.IsPost(id) {
-			posts = append(posts, id)
-		} else {
-			docs = append(docs, id)
-		}
-	}
-	require.Greater(t, len(docs), 3)
-	require.True(t, slices.ContainsFunc(posts, func(id string) bool { return strings.HasPrefix(id, "post:ann") }))
-	old, err := a.Catalog.Docs(t.Context(), docs[1:2])
-	require.NoError(t, err)
-	changed, err := old[0].Item()
-	require.NoError(t, err)
-	changed.Title = "changed since"
-	put(t, a, changed)
-	require.NoError(t, a.Catalog.Remove(t.Context(), docs[0]))
-	react(t, a, "u", act(events.Hide, docs[2]))
-	store := a.network.fanout.Store()
-	_, err = store.Block(t.Context(), "ann", "u")
-	require.NoError(t, err)
-
-	more := loadMore("u", 20)
-	more.Feed = feed.HomeFeed
-	answer := ask(t, a, more)
-	assert.Nil(t, answer.Degraded)
-	got := ids(answer)
-	assert.NotContains(t, got, docs[0], "deleted")
-	assert.NotContains(t, got, docs[2], "hidden")
-	for _, id := range got {
-		assert.False(t, strings.HasPrefix(id, "post:ann"), "%s is by who blocks the reader", id)
-	}
-	at := slices.Index(got, changed.ID)
-	require.GreaterOrEqual(t, at, 0)
-	it, err := answer.Docs[at].Item()
-	require.NoError(t, err)
-	assert.Equal(t, "changed since", it.Title)
 }
 
 // TestNothingIsReadAheadInProcess: where content is in this process there is nothing to

@@ -11,7 +11,6 @@ import (
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/dedup"
-	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 )
 
@@ -83,7 +82,7 @@ func TestRefreshRightAfterRefresh(t *testing.T) {
 	t.Parallel()
 	for _, m := range modes {
 		t.Run(m.name, func(t *testing.T) {
-			apps := servers(t, m, nil, WithRecorder(dedup.RecorderConfig{Linger: 3 * time.Second}))
+			apps := servers(t, m, nil, WithRecorder(dedup.RecorderConfig{Linger: time.Hour}))
 			put(t, apps[0], madeItems(200)...)
 			seen := newOnce()
 			for i := range 4 {
@@ -93,47 +92,6 @@ func TestRefreshRightAfterRefresh(t *testing.T) {
 			}
 			for _, a := range apps {
 				assert.Zero(t, a.Totals().Recorded, "the recorder was to be held up")
-			}
-		})
-	}
-}
-
-func TestRequestID(t *testing.T) {
-	t.Parallel()
-	for _, m := range modes {
-		t.Run(m.name, func(t *testing.T) {
-			apps := servers(t, m, nil)
-			a, b := apps[0], apps[len(apps)-1]
-			put(t, a, madeItems(100)...)
-			for _, action := range []engine.Action{engine.ActionRefresh, engine.ActionLoadMore} {
-				r := engine.Request{Agent: "u_1", Action: action, Limit: 10, RequestID: "try-" + string(action)}
-				first := ask(t, a, r)
-				again := ask(t, b, r)
-				assert.Equal(t, ids(first), ids(again), "%s: the same page again, on any server", action)
-				assert.Equal(t, first.HasMore, again.HasMore)
-				assert.Equal(t, r.RequestID, again.RequestID)
-
-				r.Limit = 11
-				_, err := b.Engine.Feed(t.Context(), r)
-				require.Error(t, err, "the same id for another call is refused")
-				r.RequestID = "other-" + string(action)
-				other := ask(t, b, r)
-				assert.NotEqual(t, ids(first)[:5], ids(other)[:5], "another id is another call")
-			}
-			// A retry that overlaps with the first try.
-			r := engine.Request{Agent: "u_2", Action: engine.ActionRefresh, Limit: 10, RequestID: "both"}
-			answers := make([]engine.Answer, 8)
-			var wg sync.WaitGroup
-			for i := range answers {
-				wg.Go(func() {
-					var err error
-					answers[i], err = apps[i%len(apps)].Engine.Feed(t.Context(), r)
-					assert.NoError(t, err)
-				})
-			}
-			wg.Wait()
-			for _, other := range answers[1:] {
-				assert.Equal(t, ids(answers[0]), ids(other))
 			}
 		})
 	}

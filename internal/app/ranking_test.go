@@ -6,16 +6,15 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 // rankingSecret opens the admin routes of the systems of this file.
@@ -63,8 +62,7 @@ func putRanking(t *testing.T, a *App, body string) ranked {
 // inForce waits until a server has a version in force.
 func inForce(t *testing.T, a *App, version int) {
 	t.Helper()
-	require.Eventually(t, func() bool { return a.ranking.InForce().Version == version }, 30*time.Second, 5*time.Millisecond,
-		"version %d does not come", version)
+	testenv.WaitFor(t, func() bool { return a.ranking.InForce().Version == version }, "version %d is in force", version)
 }
 
 // contest are two items: by the configuration's ranking the new one comes
@@ -142,68 +140,6 @@ func TestRankingReachesEveryServer(t *testing.T) {
 	}
 }
 
-// TestExperimentsAreTheSameOnEveryServer has each server rank the agents of an
-// experiment by it, and the others not.
-func TestExperimentsAreTheSameOnEveryServer(t *testing.T) {
-	t.Parallel()
-	for _, m := range modes {
-		t.Run(m.name, func(t *testing.T) {
-			var cfg configs.Config
-			all := adminServers(t, m, &cfg)
-			put(t, all[0], contest()...)
-			putRanking(t, all[0], `{"experiments":[{"name":"liked","share":0.5,"ranking":{"popularity":{"weight":5}}}]}`)
-			counts := map[string]int{}
-			for i, a := range all {
-				inForce(t, a, 1)
-				for n := range 40 {
-					agent := fmt.Sprintf("u_%d_%d", n, i)
-					variant, _ := all[0].ranking.For(agent)
-					want := map[string]string{feed.Control: "new", "liked": "liked"}[variant]
-					require.Equal(t, want, ids(ask(t, a, refresh(agent, 2)))[0], "%s of %s", agent, variant)
-					counts[variant]++
-				}
-			}
-			require.Greater(t, counts[feed.Control], 5*len(all))
-			require.Greater(t, counts["liked"], 5*len(all))
-		})
-	}
-}
-
-// TestConcurrentPutsOneWins has admins change the same version on all servers
-// at once.
-func TestConcurrentPutsOneWins(t *testing.T) {
-	t.Parallel()
-	for _, m := range modes {
-		t.Run(m.name, func(t *testing.T) {
-			var cfg configs.Config
-			all := adminServers(t, m, &cfg)
-			for round := range 3 {
-				var wg sync.WaitGroup
-				var won atomic.Int64
-				for i := range 8 {
-					a := all[i%len(all)]
-					wg.Go(func() {
-						body := fmt.Sprintf(`{"ranking":{"decay":{"scale":"%dh"}},"by":"admin %d"}`, 10+i, i)
-						v, status, msg := rank(t, a, http.MethodPut, "/v1/ranking", body, fmt.Sprintf(`"%d"`, round))
-						if status == http.StatusOK {
-							assert.Equal(t, fmt.Sprint("admin ", i), v.By)
-							won.Add(1)
-							return
-						}
-						assert.Equal(t, http.StatusPreconditionFailed, status, msg)
-					})
-				}
-				wg.Wait()
-				require.EqualValues(t, 1, won.Load(), "round %d", round)
-				for _, a := range all {
-					inForce(t, a, round+1)
-				}
-				require.Equal(t, all[0].ranking.InForce(), all[len(all)-1].ranking.InForce())
-			}
-		})
-	}
-}
-
 // TestRankingWhileTheCatalogIsDown keeps the ranking, experiments included, and
 // refuses changes until the catalog is back.
 func TestRankingWhileTheCatalogIsDown(t *testing.T) {
@@ -219,12 +155,12 @@ func TestRankingWhileTheCatalogIsDown(t *testing.T) {
 	cacheAll(t, a)
 
 	es.set(true)
-	require.Eventually(t, func() bool {
+	testenv.WaitFor(t, func() bool {
 		_, status, _ := rank(t, a, http.MethodPut, "/v1/ranking", `{"ranking":{"base":2}}`, "")
 		return status == http.StatusServiceUnavailable
-	}, 30*time.Second, 20*time.Millisecond)
-	require.Eventually(t, func() bool { return strings.Contains(scrape(t, a), "\nfreshet_ranking_stale 1\n") }, 30*time.Second, 20*time.Millisecond,
-		"the server does not notice that it cannot read the ranking")
+	}, "a change is refused")
+	testenv.WaitFor(t, func() bool { return strings.Contains(scrape(t, a), "\nfreshet_ranking_stale 1\n") },
+		"the server notices that it cannot read the ranking")
 	inForce(t, b, 1)
 	putRanking(t, b, `{"ranking":{"popularity":{"weight":0}}}`)
 	v, status, _ := rank(t, a, http.MethodGet, "/v1/ranking", "", "")

@@ -2,18 +2,21 @@ package app
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/ranking"
 )
 
 // logged is a log that may be read while it is written.
@@ -42,7 +45,7 @@ func (l *logged) lines(text string) (found []string) {
 
 func (l *logged) one(t *testing.T, text string) string {
 	t.Helper()
-	require.Eventually(t, func() bool { return len(l.lines(text)) > 0 }, 30*time.Second, 5*time.Millisecond, "%q is not logged", text)
+	testenv.WaitFor(t, func() bool { return len(l.lines(text)) > 0 }, "%q is logged", text)
 	lines := l.lines(text)
 	require.Len(t, lines, 1)
 	return lines[0]
@@ -64,80 +67,66 @@ func writeConfig(t *testing.T, path, text string) {
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
-// TestConfigFileIsFollowed edits a real file under running servers, as editors
-// and Kubernetes do.
+// TestConfigFileIsFollowed edits a real file under a running server, as editors and
+// Kubernetes do.
 func TestConfigFileIsFollowed(t *testing.T) {
 	t.Parallel()
-	for _, m := range modes {
-		t.Run(m.name, func(t *testing.T) {
-			dir := t.TempDir()
-			path := filepath.Join(dir, "freshet.yaml")
-			writeConfig(t, path, "ranking:\n  decay:\n    offset: 2h\n")
-			base := m.config(t)
-			base.Auth.AdminToken = rankingSecret
-			load := loader(base, path)
-			cfg, err := load()
-			require.NoError(t, err)
-			log := &logged{}
-			a := open(t, cfg, WithConfigFile(path, load), WithLogger(slog.New(slog.NewTextHandler(log, nil))))
-			b := a
-			if m.name == "services" {
-				other := cfg
-				other.DataDir = t.TempDir()
-				b = open(t, other)
-			}
-			scale := func() string { return a.ranking.InForce().Live.Ranking.Changes(cfg.Parameters()) }
+	dir := t.TempDir()
+	path := filepath.Join(dir, "freshet.yaml")
+	writeConfig(t, path, "ranking:\n  decay:\n    offset: 2h\n")
+	base := embedded(t)
+	base.Auth.AdminToken = rankingSecret
+	load := loader(base, path)
+	cfg, err := load()
+	require.NoError(t, err)
+	log := &logged{}
+	a := open(t, cfg, WithConfigFile(path, load), WithLogger(slog.New(slog.NewTextHandler(log, nil))))
+	scale := func() string { return a.ranking.InForce().Live.Ranking.Changes(cfg.Parameters()) }
 
-			writeConfig(t, path, "ranking:\n  decay:\n    offset: 2h\n    scale: 48h\n")
-			inForce(t, a, 1)
-			inForce(t, b, 1)
-			require.Equal(t, "scale=48h", scale())
-			require.Equal(t, "the file says scale=48h", b.ranking.InForce().Why)
-			require.True(t, strings.HasPrefix(b.ranking.InForce().By, "config "))
+	writeConfig(t, path, "ranking:\n  decay:\n    offset: 2h\n    scale: 48h\n")
+	inForce(t, a, 1)
+	require.Equal(t, "scale=48h", scale())
+	require.Equal(t, "the file says scale=48h", a.ranking.InForce().Why)
+	require.True(t, strings.HasPrefix(a.ranking.InForce().By, "config "))
 
-			// What is wrong is refused, and told in one line; the old one stays.
-			writeConfig(t, path, "ranking:\n  decay:\n    scale: 0s\n    decay: 7\n  popularity:\n    wait: 1\n")
-			require.Contains(t, log.one(t, "is refused"), "ranking.popularity.wait")
-			writeConfig(t, path, "ranking: [\n")
-			require.Eventually(t, func() bool { return len(log.lines("is refused")) == 2 }, 30*time.Second, 5*time.Millisecond)
-			require.Equal(t, 1, a.ranking.InForce().Version)
+	// What is wrong is refused, and told in one line; the old one stays.
+	writeConfig(t, path, "ranking:\n  decay:\n    scale: 0s\n    decay: 7\n  popularity:\n    wait: 1\n")
+	require.Contains(t, log.one(t, "is refused"), "ranking.popularity.wait")
+	writeConfig(t, path, "ranking: [\n")
+	testenv.WaitFor(t, func() bool { return len(log.lines("is refused")) == 2 }, "what is no YAML is refused")
+	require.Equal(t, 1, a.ranking.InForce().Version)
 
-			// An editor puts a new file in the old one's place.
-			writeConfig(t, path+"~", "ranking:\n  decay:\n    offset: 2h\n    scale: 96h\n  base: 0.3\n")
+	// An editor puts a new file in the old one's place.
+	writeConfig(t, path+"~", "ranking:\n  decay:\n    offset: 2h\n    scale: 96h\n  base: 0.3\n")
+	require.NoError(t, os.Rename(path+"~", path))
+	inForce(t, a, 2)
+	require.Equal(t, "scale=96h,base=0.3", scale())
+
+	// Kubernetes turns a link to a directory.
+	for i, text := range []string{"ranking:\n  decay:\n    offset: 2h\n    scale: 96h\n", "ranking:\n  decay:\n    offset: 2h\n    scale: 12h\n"} {
+		data := filepath.Join(dir, []string{"first", "second"}[i])
+		require.NoError(t, os.Mkdir(data, 0o700))
+		writeConfig(t, filepath.Join(data, "freshet.yaml"), text)
+		require.NoError(t, os.Symlink(data, filepath.Join(dir, "data~")))
+		require.NoError(t, os.Rename(filepath.Join(dir, "data~"), filepath.Join(dir, "data")))
+		if i == 0 {
+			require.NoError(t, os.Symlink(filepath.Join("data", "freshet.yaml"), path+"~"))
 			require.NoError(t, os.Rename(path+"~", path))
-			inForce(t, a, 2)
-			require.Equal(t, "scale=96h,base=0.3", scale())
-
-			// Kubernetes turns a link to a directory.
-			for i, text := range []string{"ranking:\n  decay:\n    offset: 2h\n    scale: 96h\n", "ranking:\n  decay:\n    offset: 2h\n    scale: 12h\n"} {
-				data := filepath.Join(dir, []string{"first", "second"}[i])
-				require.NoError(t, os.Mkdir(data, 0o700))
-				writeConfig(t, filepath.Join(data, "freshet.yaml"), text)
-				require.NoError(t, os.Symlink(data, filepath.Join(dir, "data~")))
-				require.NoError(t, os.Rename(filepath.Join(dir, "data~"), filepath.Join(dir, "data")))
-				if i == 0 {
-					require.NoError(t, os.Symlink(filepath.Join("data", "freshet.yaml"), path+"~"))
-					require.NoError(t, os.Rename(path+"~", path))
-				}
-				inForce(t, a, 3+i)
-			}
-			require.Equal(t, "scale=12h", scale())
-			inForce(t, b, 4)
-
-			// Somebody else's change stands until the file is edited again.
-			v, status, msg := rank(t, b, http.MethodPut, "/v1/ranking", `{"ranking":{"decay":{"scale":"5h"},"popularity":{"weight":1}}}`, "")
-			require.Equal(t, http.StatusOK, status, msg)
-			require.Equal(t, 5, v.Version)
-			writeConfig(t, filepath.Join(dir, "second", "freshet.yaml"), "ranking:\n  decay:\n    scale: 6h\n    offset: 2h\n")
-			inForce(t, a, 6)
-			require.Equal(t, "scale=6h,weight=1", scale())
-
-			closeApp(t, a)
-			again := open(t, cfg, WithConfigFile(path, load), WithLogger(slog.New(slog.NewTextHandler(log, nil))))
-			require.Equal(t, 6, again.ranking.InForce().Version)
-			require.Contains(t, log.one(t, "not the configuration's"), "stored=\"scale=6h,weight=1\"")
-		})
+		}
+		inForce(t, a, 3+i)
 	}
+	require.Equal(t, "scale=12h", scale())
+
+	// Somebody else's change stands until the file is edited again.
+	putRanking(t, a, `{"ranking":{"decay":{"scale":"5h"},"popularity":{"weight":1}}}`)
+	writeConfig(t, filepath.Join(dir, "second", "freshet.yaml"), "ranking:\n  decay:\n    scale: 6h\n    offset: 2h\n")
+	inForce(t, a, 6)
+	require.Equal(t, "scale=6h,weight=1", scale())
+
+	closeApp(t, a)
+	again := open(t, cfg, WithConfigFile(path, load), WithLogger(slog.New(slog.NewTextHandler(log, nil))))
+	require.Equal(t, 6, again.ranking.InForce().Version)
+	require.Contains(t, log.one(t, "not the configuration's"), "stored=\"scale=6h,weight=1\"")
 }
 
 // watched is a system whose file the test itself has looked at.
@@ -202,21 +191,42 @@ func TestOtherSettingsWaitForTheNextStart(t *testing.T) {
 	require.Zero(t, a.ranking.InForce().Version)
 }
 
-// TestAnEditWaitsForTheCatalog has the file edited while the catalog is away.
+// severed is a store of rankings that may be away.
+type severed struct {
+	ranking.Store
+	away atomic.Bool
+}
+
+func (s *severed) Newest(ctx context.Context) (ranking.Version, error) {
+	if s.away.Load() {
+		return ranking.Version{}, ranking.ErrUnavailable
+	}
+	return s.Store.Newest(ctx)
+}
+
+func (s *severed) Append(ctx context.Context, v ranking.Version) error {
+	if s.away.Load() {
+		return ranking.ErrUnavailable
+	}
+	return s.Store.Append(ctx, v)
+}
+
+// TestAnEditWaitsForTheCatalog has the file edited while the store of rankings is away.
 func TestAnEditWaitsForTheCatalog(t *testing.T) {
 	t.Parallel()
-	base, es := cutOff(t)
-	path := filepath.Join(t.TempDir(), "freshet.yaml")
-	writeConfig(t, path, "")
-	load := loader(base, path)
-	cfg, err := load()
+	a, f, path, log := watched(t, "")
+	store := &severed{Store: a.stores.rankings}
+	live, err := ranking.Open(t.Context(), store, ranking.Config{Clock: a.clock, Configured: a.cfg.Parameters()})
 	require.NoError(t, err)
-	log := &logged{}
-	a := open(t, cfg, WithConfigFile(path, load), WithLogger(slog.New(slog.NewTextHandler(log, nil))))
-	es.set(true)
+	f.ranking = live
+	store.away.Store(true)
 	writeConfig(t, path, "ranking:\n  decay:\n    scale: 48h\n")
-	log.one(t, "cannot be stored yet")
-	es.set(false)
-	inForce(t, a, 1)
+	for range 4 {
+		f.look(t.Context())
+	}
 	require.Len(t, log.lines("cannot be stored yet"), 1, "it is told once")
+	require.Zero(t, live.InForce().Version)
+	store.away.Store(false)
+	f.look(t.Context())
+	require.Equal(t, 1, live.InForce().Version)
 }

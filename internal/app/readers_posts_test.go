@@ -41,27 +41,23 @@ func TestRealReaders(t *testing.T) {
 	for _, it := range posts {
 		byID[it.ID] = it
 	}
-	for _, m := range modes {
-		t.Run(m.name, func(t *testing.T) {
-			now := at(time.Date(2015, 11, 20, 18, 30, 0, 0, time.UTC))
-			cfg := m.config(t)
-			cfg.Ranking = configs.Default().Ranking
-			cfg.Catalog.GroupBy = "url"
-			a := open(t, cfg, WithClock(now.Now))
-			put(t, a, posts...)
-			for name, profile := range realReaders {
-				require.NoError(t, a.Engine.PutProfile(t.Context(), name, profile))
-			}
-			for range 5 {
-				for name, profile := range realReaders {
-					x, err := a.Engine.Explain(t.Context(), engine.ExplainRequest{Agent: name, Limit: 20})
-					require.NoError(t, err)
-					checkGains(t, name, profile, &x, byID)
-					checkVariety(t, name, items(t, ask(t, a, refresh(name, 20))))
-				}
-				now.Advance(60 * 24 * time.Hour)
-			}
-		})
+	now := at(time.Date(2015, 11, 20, 18, 30, 0, 0, time.UTC))
+	cfg := embedded(t)
+	cfg.Ranking = configs.Default().Ranking
+	cfg.Catalog.GroupBy = "url"
+	a := open(t, cfg, WithClock(now.Now))
+	put(t, a, posts...)
+	for name, profile := range realReaders {
+		require.NoError(t, a.Engine.PutProfile(t.Context(), name, profile))
+	}
+	for range 5 {
+		for name, profile := range realReaders {
+			x, err := a.Engine.Explain(t.Context(), engine.ExplainRequest{Agent: name, Limit: 20})
+			require.NoError(t, err)
+			checkGains(t, name, profile, &x, byID)
+			checkVariety(t, name, items(t, ask(t, a, refresh(name, 20))))
+		}
+		now.Advance(60 * 24 * time.Hour)
 	}
 }
 

@@ -13,9 +13,6 @@ import (
 	"github.com/freshet/freshet/engine"
 )
 
-// noteEvery is the pause between two looks at the servers' notes.
-const noteEvery = time.Second
-
 // recovery knows whether Redis has been down lately, for this server or for
 // another one that has left a note.
 type recovery struct {
@@ -23,6 +20,7 @@ type recovery struct {
 
 	notes   dedup.Notes
 	after   time.Duration // how long Redis not answering has an effect
+	every   time.Duration // the pause between two looks
 	timeout time.Duration // of one look
 	log     *slog.Logger
 	began   time.Time
@@ -32,8 +30,8 @@ type recovery struct {
 
 var _ engine.Recovery = (*recovery)(nil)
 
-// watchRecovery looks for notes before it returns, and then about once a second
-// until the system is closed.
+// watchRecovery looks for notes before it returns, and then again and again until
+// the system is closed.
 //
 // Once Redis is back, others need a moment to notice and to leave their notes,
 // and requests that began before are still under way: the pending grace is
@@ -41,11 +39,11 @@ var _ engine.Recovery = (*recovery)(nil)
 // something to write.
 func (a *App) watchRecovery(ctx context.Context, store *redisbloom.Store, notes dedup.Notes) *recovery {
 	r := &recovery{
-		Store: store, notes: notes, after: a.cfg.Dedup.PendingGrace,
+		Store: store, notes: notes, after: a.pauses.settle, every: a.pauses.notes,
 		timeout: a.cfg.Server.RequestTimeout, log: a.log, began: time.Now(),
 	}
 	r.look(ctx)
-	a.background(ctx, func(ctx context.Context) { every(ctx, noteEvery, r.look) })
+	a.background(ctx, func(ctx context.Context) { every(ctx, r.every, r.look) })
 	return r
 }
 
@@ -71,7 +69,7 @@ func (r *recovery) look(ctx context.Context) {
 
 // extend makes recovering last for d longer than until the next look.
 func (r *recovery) extend(d time.Duration) {
-	until := int64(time.Since(r.began) + d + 2*noteEvery)
+	until := int64(time.Since(r.began) + d + 2*r.every)
 	r.until.Store(max(until, r.until.Load()))
 }
 

@@ -31,7 +31,7 @@ type restored struct {
 var restoredReaders = []string{"r1", "r2", "r3", "r4"}
 
 func startRestored(t *testing.T) *restored {
-	cfg := withPostgres(t)
+	cfg := withoutElastic(t)
 	o := &restored{T: t, clock: at(noon), redis: testenv.StartRedis(t)}
 	cfg.Redis.Addrs = []string{o.redis.Addr}
 	cfg.Timeline.Celebrity.At, cfg.Timeline.Celebrity.Until = 3, 3
@@ -60,11 +60,11 @@ func (o *restored) publish(author string, n int) {
 
 // stage waits until the author is delivered so; the way there takes its time.
 func (o *restored) stage(author string, d social.Delivery) {
-	require.Eventually(o, func() bool {
+	testenv.WaitFor(o, func() bool {
 		o.clock.Advance(time.Second)
 		c, err := o.store.Celebrity(o.Context(), author)
 		return err == nil && c.Delivery == d
-	}, time.Minute, 10*time.Millisecond)
+	}, "%s is delivered by %v", author, d)
 }
 
 // read is a timeline as a server answers it.
@@ -111,7 +111,7 @@ func (o *restored) right(agent string) bool {
 func (o *restored) allRight(when string) {
 	settled(o.T, o.a)
 	for _, r := range restoredReaders {
-		require.Eventually(o, func() bool { retryFailed(o.T, o.a); return o.right(r) }, 30*time.Second, 20*time.Millisecond, "%s: the list of %s", when, r)
+		testenv.WaitFor(o, func() bool { retryFailed(o.T, o.a); return o.right(r) }, "%s: the list of %s", when, r)
 		for _, a := range []*App{o.a, o.b} {
 			want, err := o.store.Pull(o.Context(), social.PullQuery{Reader: r, N: 100, Whole: true})
 			require.NoError(o, err)
@@ -182,12 +182,12 @@ func TestARedisThatComesBackOlder(t *testing.T) {
 func (o *restored) noticed() {
 	for _, a := range []*App{o.a, o.b} {
 		watch := a.network.restored
-		require.Eventually(o, func() bool {
+		testenv.WaitFor(o, func() bool {
 			list, err := watch.stamps.Look(o.Context(), o.clock.Now())
 			watch.mu.Lock()
 			defer watch.mu.Unlock()
 			return err == nil && !slices.ContainsFunc(list, func(st redislists.Stamp) bool { return watch.known[st.Key] != st.Data })
-		}, 30*time.Second, 5*time.Millisecond)
+		}, "the data that Redis has now is known")
 	}
 }
 
@@ -213,7 +213,7 @@ func TestListsOfAnUnknownTimeAreDropped(t *testing.T) {
 	require.Equal(t, timeline.Ready, state())
 
 	require.NoError(t, client.Del(t.Context(), stamp).Err())
-	require.Eventually(t, func() bool { return client.Exists(t.Context(), stamp).Val() == 1 }, 30*time.Second, 20*time.Millisecond)
+	testenv.WaitFor(t, func() bool { return client.Exists(t.Context(), stamp).Val() == 1 }, "there is a stamp again")
 	require.Equal(t, timeline.Ready, state(), "it is the data of before: a stamp that was taken away says nothing")
 
 	for name, make := range map[string]func(){
@@ -238,22 +238,22 @@ func TestListsOfAnUnknownTimeAreDropped(t *testing.T) {
 			o.redis.Saved()
 		},
 	} {
-		require.Eventually(t, func() bool {
+		testenv.WaitFor(t, func() bool {
 			o.read(o.a, "r1")
 			retryFailed(t, o.a)
 			return state() == timeline.Ready
-		}, 30*time.Second, 20*time.Millisecond, name)
+		}, "%s: the list is built", name)
 		make()
 		o.redis.Kill()
 		o.redis.Start()
-		require.Eventually(t, func() bool { return state() == timeline.None }, 30*time.Second, 20*time.Millisecond, name)
+		testenv.WaitFor(t, func() bool { return state() == timeline.None }, "%s: the list is dropped", name)
 		assert.Len(t, o.read(o.b, "r1"), 3, name)
 	}
 }
 
 // restamped waits until the stamp is of the servers' time.
 func (o *restored) restamped(client *redis.Client, stamp string) {
-	require.Eventually(o, func() bool { return o.stamped(client, stamp) }, 30*time.Second, 20*time.Millisecond)
+	testenv.WaitFor(o, func() bool { return o.stamped(client, stamp) }, "the stamp is of the servers' time")
 }
 
 // stamped reports whether the stamp is of the clock's now.
@@ -271,5 +271,5 @@ func TestStampsThatCannotBeRead(t *testing.T) {
 	require.NoError(t, client.Do(t.Context(), "ACL", "SETUSER", "default", "-info").Err())
 	o.a.network.late.note()
 	require.True(t, o.a.network.late.now())
-	require.Eventually(t, func() bool { return !o.a.network.late.now() }, 30*time.Second, 5*time.Millisecond)
+	testenv.WaitFor(t, func() bool { return !o.a.network.late.now() }, "the lists are taken as they are")
 }

@@ -58,11 +58,11 @@ func TestRetention(t *testing.T) {
 
 			cfg.Catalog.Retention = 9*time.Hour + 30*time.Minute
 			a := open(t, cfg, WithClock(clock.Now))
-			require.Eventually(t, func() bool {
+			testenv.WaitFor(t, func() bool {
 				docs, err := a.stores.contents.Docs(t.Context(), []string{items[10].ID, items[19].ID})
 				require.NoError(t, err)
 				return docs[0].Missing() && docs[1].Missing()
-			}, time.Minute, 10*time.Millisecond)
+			}, "what is too old is gone")
 			refreshIndex(t, a)
 			assert.Equal(t, young, ids(ask(t, a, refresh("u_1", 20))))
 			if m.name != "services" {

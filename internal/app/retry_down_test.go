@@ -3,7 +3,6 @@ package app
 import (
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -28,8 +27,9 @@ func TestRetryWhileRedisIsDown(t *testing.T) {
 		"frozen": {(*testenv.OwnRedis).Freeze, (*testenv.OwnRedis).Thaw},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cfg, r := ownRedis(t)
-			a := open(t, cfg, WithClock(at(noon).Now))
+			t.Parallel()
+			cfg, r := redisAlone(t)
+			a := open(t, cfg, WithClock(at(noon).Now), quick)
 			put(t, a, madeItems(200)...)
 			healthy(t, a)
 			seen := newOnce()
@@ -72,11 +72,11 @@ func TestRetryWhileRedisIsDown(t *testing.T) {
 				seen.add(t, "after the outage", ids(answer))
 			}
 			if name == "frozen" { // what Redis took for calls that had gone on without it is given back
-				require.Eventually(t, func() bool {
+				testenv.WaitFor(t, func() bool {
 					answer := ask(t, a, refresh("u_1", 50))
 					seen.add(t, "given back", ids(answer))
 					return seen.len() == 200
-				}, time.Minute, 100*time.Millisecond, "something was taken for a page that nobody got")
+				}, "what was taken for a page that nobody got is given back")
 			}
 		})
 	}

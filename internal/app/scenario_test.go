@@ -10,30 +10,28 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// TestScenarios runs the engine's scenarios over whole systems, in both modes.
+// TestScenarios runs the engine's scenarios over whole systems on services. Over the
+// stores of the embedded mode the engine's own tests run them.
 func TestScenarios(t *testing.T) {
 	t.Parallel()
-	for _, m := range modes {
-		t.Run(m.name, func(t *testing.T) {
-			enginetest.Run(t, func(t *testing.T, c enginetest.Config, clock feed.Clock) enginetest.System {
-				cfg := m.config(t)
-				if c.N > 0 {
-					cfg.Recall.N = c.N
-				}
-				if c.Seen {
-					cfg.Impressions.On = configs.OnSeen
-				}
-				if c.PendingTTL > 0 {
-					cfg.Impressions.PendingTTL = c.PendingTTL
-				}
-				a := open(t, cfg, WithClock(clock))
-				return enginetest.System{
-					Engine: a.Engine, Catalog: a.Catalog, Dedup: a.stores.dedup,
-					Put:      func(t *testing.T, items ...feed.Item) { put(t, a, items...) },
-					Remove:   func(t *testing.T, id string) { require.NoError(t, a.Catalog.Remove(t.Context(), id)) },
-					Recorded: func(t *testing.T) { recorded(t, a) },
-				}
-			})
-		})
-	}
+	enginetest.Run(t, func(t *testing.T, c enginetest.Config, clock feed.Clock) enginetest.System {
+		t.Parallel()
+		cfg := services(t)
+		if c.N > 0 {
+			cfg.Recall.N = c.N
+		}
+		if c.Seen {
+			cfg.Impressions.On = configs.OnSeen
+		}
+		if c.PendingTTL > 0 {
+			cfg.Impressions.PendingTTL = c.PendingTTL
+		}
+		a := open(t, cfg, WithClock(clock))
+		return enginetest.System{
+			Engine: a.Engine, Catalog: a.Catalog, Dedup: a.stores.dedup,
+			Put:      func(t *testing.T, items ...feed.Item) { put(t, a, items...) },
+			Remove:   func(t *testing.T, id string) { require.NoError(t, a.Catalog.Remove(t.Context(), id)) },
+			Recorded: func(t *testing.T) { recorded(t, a) },
+		}
+	})
 }

@@ -71,29 +71,28 @@ func rankingUntouched(t *testing.T, a *App, s outsider) {
 
 func TestAdminRoutesStayClosed(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, a *App, s outsider) {
-		unchanged := seed(t, a, s)
-		for _, route := range adminRoutes {
-			for _, as := range noAdmins {
-				path := route[1] + map[bool]string{true: "&", false: "?"}[strings.Contains(route[1], "?")] + "admin_token=" + testAdmin
-				status, code, data := s.call(route[0], path, route[2], as...)
-				assert.Contains(t, []int{401, 403}, status, "%v as %q", route, as)
-				assert.Contains(t, []int{40101, 40301}, code)
-				assert.Empty(t, strings.Trim(data, "nul{}"), "%v as %q", route, as)
-			}
-			// An admin asks for the methods that there are, and no others do anything.
-			for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "QUERY", "get"} {
-				if method == route[0] || method == "GET" && route[1] == "/v1/ranking" || method == "PUT" && route[1] == "/v1/ranking" {
-					continue
-				}
-				status, code, _ := s.call(method, route[1], route[2], asAdmin)
-				assert.Equal(t, 405, status, "%s %s", method, route[1])
-				assert.Equal(t, 40501, code)
-			}
+	a, s := untrusted(t, embedded(t))
+	unchanged := seed(t, a, s)
+	for _, route := range adminRoutes {
+		for _, as := range noAdmins {
+			path := route[1] + map[bool]string{true: "&", false: "?"}[strings.Contains(route[1], "?")] + "admin_token=" + testAdmin
+			status, code, data := s.call(route[0], path, route[2], as...)
+			assert.Contains(t, []int{401, 403}, status, "%v as %q", route, as)
+			assert.Contains(t, []int{40101, 40301}, code)
+			assert.Empty(t, strings.Trim(data, "nul{}"), "%v as %q", route, as)
 		}
-		rankingUntouched(t, a, s)
-		unchanged()
-	})
+		// An admin asks for the methods that there are, and no others do anything.
+		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "QUERY", "get"} {
+			if method == route[0] || method == "GET" && route[1] == "/v1/ranking" || method == "PUT" && route[1] == "/v1/ranking" {
+				continue
+			}
+			status, code, _ := s.call(method, route[1], route[2], asAdmin)
+			assert.Equal(t, 405, status, "%s %s", method, route[1])
+			assert.Equal(t, 40501, code)
+		}
+	}
+	rankingUntouched(t, a, s)
+	unchanged()
 }
 
 // A page of another site can have the browser of whoever runs a demo ask for
@@ -164,167 +163,164 @@ func TestHostileFieldsOfTheAdminRoutes(t *testing.T) {
 		{"POST", "/v1/events", `{"events":[{"type":"hide","id":"doc_1"},{%s}]}`, []string{"id", "type", "unknown"}},
 		{"POST", "/v1/events", `{"events":[{"type":"hide","id":"doc_1"},%s]}`, []string{""}},
 	}
-	inBothModes(t, func(t *testing.T, a *App, s outsider) {
-		unchanged := seed(t, a, s)
-		versions := 0
-		for _, r := range routes {
-			for _, field := range r.fields {
-				for _, value := range hostileValues() {
-					part := value
-					if field != "" {
-						part = asJSON(t, field) + ":" + value
-					}
-					body := fmt.Sprintf(r.body, part)
-					status, code, data := s.call(r.method, r.path, body, asU1, asAdmin)
-					if status != 200 {
-						assert.Contains(t, []int{40001, 40003, 40004, 40401, 41301}, code, "%s %s %.200s", r.method, r.path, body)
-						continue
-					}
-					assert.NotEqual(t, "unknown", field, "%s %s %.200s", r.method, r.path, body)
-					if strings.HasPrefix(r.path, "/v1/ranking") {
-						versions++ // of a value that is allowed: what came of it is one, too
-						var v struct{ Ranking feed.Ranking }
-						require.NoError(t, json.Unmarshal([]byte(data), &v))
-						require.NoError(t, v.Ranking.Validate(), body)
-					}
+	a, s := untrusted(t, embedded(t))
+	unchanged := seed(t, a, s)
+	versions := 0
+	for _, r := range routes {
+		for _, field := range r.fields {
+			for _, value := range hostileValues() {
+				part := value
+				if field != "" {
+					part = asJSON(t, field) + ":" + value
+				}
+				body := fmt.Sprintf(r.body, part)
+				status, code, data := s.call(r.method, r.path, body, asU1, asAdmin)
+				if status != 200 {
+					assert.Contains(t, []int{40001, 40003, 40004, 40401, 41301}, code, "%s %s %.200s", r.method, r.path, body)
+					continue
+				}
+				assert.NotEqual(t, "unknown", field, "%s %s %.200s", r.method, r.path, body)
+				if strings.HasPrefix(r.path, "/v1/ranking") {
+					versions++ // of a value that is allowed: what came of it is one, too
+					var v struct{ Ranking feed.Ranking }
+					require.NoError(t, json.Unmarshal([]byte(data), &v))
+					require.NoError(t, v.Ranking.Validate(), body)
 				}
 			}
 		}
-		require.Less(t, versions, 30)
-		require.Equal(t, versions, a.ranking.InForce().Version, "what is refused makes no version")
-		_, _, data := s.call("GET", "/v1/agents/u_1/profile", "", asU1)
-		assert.NotContains(t, data, "doc_1", "a list of events with one that is refused hides nothing")
-		unchanged()
-	})
+	}
+	require.Less(t, versions, 30)
+	require.Equal(t, versions, a.ranking.InForce().Version, "what is refused makes no version")
+	_, _, data := s.call("GET", "/v1/agents/u_1/profile", "", asU1)
+	assert.NotContains(t, data, "doc_1", "a list of events with one that is refused hides nothing")
+	unchanged()
 }
 
 func TestHostileNumbersAndTimes(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, a *App, s outsider) {
-		unchanged := seed(t, a, s)
-		// Rankings at the edges of what is allowed are ranked by, and answered as
-		// numbers that JSON has.
-		for _, ranking := range []string{
-			`{"base":1000,"popularity":{"weight":1000}}`, `{"base":1e-300}`, `{"base":5e-324}`, `{"decay":{"decay":5e-324,"floor":0}}`, `{"decay":{"decay":0.9999999999999999}}`,
-			`{"decay":{"scale":"1s","offset":"0s","floor":0}}`, `{"decay":{"scale":"2562047h47m16s"}}`, `{"decay":{"offset":"2562047h47m16s"}}`, `{"decay":{"floor":0.9999999999999999}}`,
-			`{"decay":{"scale":"1.5s"}}`, `{"decay":{"scale":"1000000000001ns"}}`, `{"decay":{"offset":"1ns"}}`, `{"decay":{"floor":5e-324}}`, `{"popularity":{"weight":5e-324}}`,
+	a, s := untrusted(t, embedded(t))
+	unchanged := seed(t, a, s)
+	// Rankings at the edges of what is allowed are ranked by, and answered as
+	// numbers that JSON has.
+	for _, ranking := range []string{
+		`{"base":1000,"popularity":{"weight":1000}}`, `{"base":1e-300}`, `{"base":5e-324}`, `{"decay":{"decay":5e-324,"floor":0}}`, `{"decay":{"decay":0.9999999999999999}}`,
+		`{"decay":{"scale":"1s","offset":"0s","floor":0}}`, `{"decay":{"scale":"2562047h47m16s"}}`, `{"decay":{"offset":"2562047h47m16s"}}`, `{"decay":{"floor":0.9999999999999999}}`,
+		`{"decay":{"scale":"1.5s"}}`, `{"decay":{"scale":"1000000000001ns"}}`, `{"decay":{"offset":"1ns"}}`, `{"decay":{"floor":5e-324}}`, `{"popularity":{"weight":5e-324}}`,
+	} {
+		status, code, data := s.call("POST", "/v1/explain", `{"agent_id":"u_9","item":"doc_1","ranking":`+ranking+`}`, asAdmin)
+		assert.Equal(t, 200, status, "%s: %d", ranking, code)
+		var x engine.Explanation
+		assert.NoError(t, json.Unmarshal([]byte(data), &x), ranking)
+		status, code, _ = s.call("POST", "/v1/compare", `{"agents":["u_9"],"lists":true,"b":`+ranking+`}`, asAdmin)
+		assert.Equal(t, 200, status, "%s: %d", ranking, code)
+		status, code, _ = s.call("POST", "/v1/replay", `{"clicks":[{"agent_id":"u_9","id":"doc_1","at":4102444800}],"rankings":[`+ranking+`]}`, asAdmin)
+		assert.Equal(t, 200, status, "%s: %d", ranking, code)
+	}
+	for _, ranking := range []string{
+		`{"decay":{"scale":"-24h"}}`, `{"decay":{"scale":"0s"}}`, `{"decay":{"scale":"999ms"}}`, `{"decay":{"scale":"9999999h"}}`, `{"decay":{"scale":"1e3h"}}`, `{"decay":{"scale":86400}}`,
+		`{"decay":{"offset":"-1ns"}}`, `{"decay":{"decay":0}}`, `{"decay":{"decay":1}}`, `{"decay":{"decay":-0.5}}`, `{"decay":{"floor":1}}`, `{"decay":{"floor":-1e-9}}`,
+		`{"popularity":{"weight":-1}}`, `{"popularity":{"weight":1001}}`, `{"base":0}`, `{"base":-1}`, `{"base":1e400}`,
+	} {
+		for _, call := range [][3]string{
+			{"POST", "/v1/explain", `{"agent_id":"u_9","ranking":` + ranking + `}`},
+			{"PUT", "/v1/ranking", `{"ranking":` + ranking + `}`},
+			{"PUT", "/v1/ranking", `{"experiments":[{"name":"x","share":0.5,"ranking":` + ranking + `}]}`},
+			{"POST", "/v1/compare", `{"agents":["u_9"],"a":` + ranking + `}`},
+			{"POST", "/v1/replay", `{"clicks":[{"agent_id":"u_9","id":"doc_1","at":9}],"rankings":[` + ranking + `]}`},
 		} {
-			status, code, data := s.call("POST", "/v1/explain", `{"agent_id":"u_9","item":"doc_1","ranking":`+ranking+`}`, asAdmin)
-			assert.Equal(t, 200, status, "%s: %d", ranking, code)
-			var x engine.Explanation
-			assert.NoError(t, json.Unmarshal([]byte(data), &x), ranking)
-			status, code, _ = s.call("POST", "/v1/compare", `{"agents":["u_9"],"lists":true,"b":`+ranking+`}`, asAdmin)
-			assert.Equal(t, 200, status, "%s: %d", ranking, code)
-			status, code, _ = s.call("POST", "/v1/replay", `{"clicks":[{"agent_id":"u_9","id":"doc_1","at":4102444800}],"rankings":[`+ranking+`]}`, asAdmin)
-			assert.Equal(t, 200, status, "%s: %d", ranking, code)
+			_, code, _ := s.call(call[0], call[1], call[2], asAdmin)
+			assert.Equal(t, 40001, code, "%v", call)
 		}
-		for _, ranking := range []string{
-			`{"decay":{"scale":"-24h"}}`, `{"decay":{"scale":"0s"}}`, `{"decay":{"scale":"999ms"}}`, `{"decay":{"scale":"9999999h"}}`, `{"decay":{"scale":"1e3h"}}`, `{"decay":{"scale":86400}}`,
-			`{"decay":{"offset":"-1ns"}}`, `{"decay":{"decay":0}}`, `{"decay":{"decay":1}}`, `{"decay":{"decay":-0.5}}`, `{"decay":{"floor":1}}`, `{"decay":{"floor":-1e-9}}`,
-			`{"popularity":{"weight":-1}}`, `{"popularity":{"weight":1001}}`, `{"base":0}`, `{"base":-1}`, `{"base":1e400}`,
+	}
+	for _, at := range []string{`0`, `-1`, `-62135596800`, `"0001-01-01T00:00:00Z"`, `"1969-12-31T23:59:59Z"`, `253402300800`, `1e300`, `"9999-12-31T23:59:59-14:00"`, `"now"`, `"2026-03-06"`, `"2026-02-30T00:00:00Z"`} {
+		for _, call := range [][2]string{
+			{"/v1/explain", `{"agent_id":"u_9","at":` + at + `}`},
+			{"/v1/compare", `{"agents":["u_9"],"at":` + at + `}`},
+			{"/v1/replay", `{"clicks":[{"agent_id":"u_9","id":"doc_1","at":` + at + `}],"rankings":[{}]}`},
 		} {
-			for _, call := range [][3]string{
-				{"POST", "/v1/explain", `{"agent_id":"u_9","ranking":` + ranking + `}`},
-				{"PUT", "/v1/ranking", `{"ranking":` + ranking + `}`},
-				{"PUT", "/v1/ranking", `{"experiments":[{"name":"x","share":0.5,"ranking":` + ranking + `}]}`},
-				{"POST", "/v1/compare", `{"agents":["u_9"],"a":` + ranking + `}`},
-				{"POST", "/v1/replay", `{"clicks":[{"agent_id":"u_9","id":"doc_1","at":9}],"rankings":[` + ranking + `]}`},
-			} {
-				_, code, _ := s.call(call[0], call[1], call[2], asAdmin)
-				assert.Equal(t, 40001, code, "%v", call)
-			}
+			_, code, _ := s.call("POST", call[0], call[1], asAdmin)
+			assert.Equal(t, 40001, code, "%v", call)
 		}
-		for _, at := range []string{`0`, `-1`, `-62135596800`, `"0001-01-01T00:00:00Z"`, `"1969-12-31T23:59:59Z"`, `253402300800`, `1e300`, `"9999-12-31T23:59:59-14:00"`, `"now"`, `"2026-03-06"`, `"2026-02-30T00:00:00Z"`} {
-			for _, call := range [][2]string{
-				{"/v1/explain", `{"agent_id":"u_9","at":` + at + `}`},
-				{"/v1/compare", `{"agents":["u_9"],"at":` + at + `}`},
-				{"/v1/replay", `{"clicks":[{"agent_id":"u_9","id":"doc_1","at":` + at + `}],"rankings":[{}]}`},
-			} {
-				_, code, _ := s.call("POST", call[0], call[1], asAdmin)
-				assert.Equal(t, 40001, code, "%v", call)
-			}
-		}
-		for _, at := range []string{`1`, `253402300799`, `"9999-12-31T23:59:59Z"`, `"1970-01-01T00:00:01Z"`, `"2026-03-06T00:00:00Z"`, `"2026-03-05T23:59:59.999999999+14:00"`} {
-			status, _, _ := s.call("POST", "/v1/explain", `{"agent_id":"u_9","item":"doc_1","at":`+at+`}`, asAdmin)
-			assert.Equal(t, 200, status, at)
-			status, _, _ = s.call("POST", "/v1/compare", `{"agents":["u_9"],"lists":true,"at":`+at+`}`, asAdmin)
-			assert.Equal(t, 200, status, at)
-			status, _, _ = s.call("POST", "/v1/replay", `{"clicks":[{"agent_id":"u_9","id":"doc_1","at":`+at+`}],"rankings":[{}]}`, asAdmin)
-			assert.Equal(t, 200, status, at)
-		}
-		for _, query := range []string{"limit=0", "limit=-1", "limit=101", "limit=1.5", "limit=1e3", "limit=" + strings.Repeat("9", 400), "limit=%00", "limit="} {
-			_, code, _ := s.call("GET", "/v1/ranking/history?"+query, "", asAdmin)
-			assert.Equal(t, 40003, code, query)
-		}
-		for _, query := range []string{"days=0", "days=-1", "days=91", "days=NaN", "days=" + strings.Repeat("9", 400), "days="} {
-			_, code, _ := s.call("GET", "/v1/ranking/report?"+query, "", asAdmin)
-			assert.Equal(t, 40001, code, query)
-		}
-		for _, tag := range []string{`"`, `""`, `"-1"`, `"1"`, `"0","1"`, `W/"0"`, `0`, `"0x0"`, `"` + strings.Repeat("9", 40) + `"`} {
-			_, code, _ := s.call("PUT", "/v1/ranking", `{"ranking":{"base":0.7}}`, asAdmin, "If-Match: "+tag)
-			assert.Contains(t, []int{40001, 41201}, code, tag)
-		}
-		rankingUntouched(t, a, s)
-		unchanged()
-	})
+	}
+	for _, at := range []string{`1`, `253402300799`, `"9999-12-31T23:59:59Z"`, `"1970-01-01T00:00:01Z"`, `"2026-03-06T00:00:00Z"`, `"2026-03-05T23:59:59.999999999+14:00"`} {
+		status, _, _ := s.call("POST", "/v1/explain", `{"agent_id":"u_9","item":"doc_1","at":`+at+`}`, asAdmin)
+		assert.Equal(t, 200, status, at)
+		status, _, _ = s.call("POST", "/v1/compare", `{"agents":["u_9"],"lists":true,"at":`+at+`}`, asAdmin)
+		assert.Equal(t, 200, status, at)
+		status, _, _ = s.call("POST", "/v1/replay", `{"clicks":[{"agent_id":"u_9","id":"doc_1","at":`+at+`}],"rankings":[{}]}`, asAdmin)
+		assert.Equal(t, 200, status, at)
+	}
+	for _, query := range []string{"limit=0", "limit=-1", "limit=101", "limit=1.5", "limit=1e3", "limit=" + strings.Repeat("9", 400), "limit=%00", "limit="} {
+		_, code, _ := s.call("GET", "/v1/ranking/history?"+query, "", asAdmin)
+		assert.Equal(t, 40003, code, query)
+	}
+	for _, query := range []string{"days=0", "days=-1", "days=91", "days=NaN", "days=" + strings.Repeat("9", 400), "days="} {
+		_, code, _ := s.call("GET", "/v1/ranking/report?"+query, "", asAdmin)
+		assert.Equal(t, 40001, code, query)
+	}
+	for _, tag := range []string{`"`, `""`, `"-1"`, `"1"`, `"0","1"`, `W/"0"`, `0`, `"0x0"`, `"` + strings.Repeat("9", 40) + `"`} {
+		_, code, _ := s.call("PUT", "/v1/ranking", `{"ranking":{"base":0.7}}`, asAdmin, "If-Match: "+tag)
+		assert.Contains(t, []int{40001, 41201}, code, tag)
+	}
+	rankingUntouched(t, a, s)
+	unchanged()
 }
 
 func TestHostileTextsInTheAdminRoutes(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, a *App, s outsider) {
-		unchanged := seed(t, a, s)
-		versions := 0
-		for _, text := range hostile {
-			quoted := asJSON(t, text)
-			agentOK, itemOK := feed.CheckAgentID(text) == nil, feed.CheckItemID(text) == nil
-			expect := func(what string, ok bool, bad, code int) {
-				t.Helper()
-				if want := map[bool]int{true: 0, false: bad}[ok]; want != code {
-					assert.Equal(t, want, code, "%s %q", what, text)
-				}
-			}
-			_, code, _ := s.call("POST", "/v1/explain", `{"agent_id":`+quoted+`}`, asAdmin)
-			expect("explain agent", agentOK, 40004, code)
-			_, code, _ = s.call("POST", "/v1/explain", `{"agent_id":"u_1","item":`+quoted+`}`, asAdmin)
-			expect("explain item", itemOK, 40004, code)
-			_, code, _ = s.call("POST", "/v1/compare", `{"agents":[`+quoted+`]}`, asAdmin)
-			expect("compare agent", agentOK, 40004, code)
-			_, code, _ = s.call("POST", "/v1/replay", `{"clicks":[{"agent_id":`+quoted+`,"id":"doc_1","at":9}],"rankings":[{}]}`, asAdmin)
-			expect("replay agent", agentOK, 40004, code)
-			_, code, _ = s.call("POST", "/v1/replay", `{"clicks":[{"agent_id":"u_1","id":`+quoted+`,"at":9}],"rankings":[{}]}`, asAdmin)
-			expect("replay item", itemOK, 40004, code)
-			_, code, _ = s.call("POST", "/v1/events", `{"type":"click","id":`+quoted+`}`, asU1)
-			expect("event", itemOK, 40004, code)
-			_, code, _ = s.call("POST", "/v1/events", `{"type":`+quoted+`,"id":"doc_1"}`, asU1)
-			expect("event type", false, 40001, code)
-			for _, side := range []string{"a", "b"} {
-				_, code, _ = s.call("POST", "/v1/compare", `{"agents":["u_1"],"`+side+`":`+quoted+`}`, asAdmin)
-				expect(side, strings.TrimSpace(text) == "", 40001, code)
-			}
-			_, code, _ = s.call("PUT", "/v1/ranking", `{"experiments":[{"name":`+quoted+`,"share":0.1}]}`, asAdmin)
-			expect("experiment", feed.CheckVariantName(text) == nil, 40001, code)
-			if code == 0 {
-				versions++
-			}
-
-			fits := !strings.ContainsAny(text, "\a\b\t\n\v\f\r\x00") && len(text) <= ranking.MaxWhy
-			status, code, data := s.call("PUT", "/v1/ranking", `{"ranking":{},"why":`+quoted+`}`, asAdmin)
-			if !fits {
-				expect("why", false, 40001, code)
-			} else if status == 200 {
-				versions++
-				var v struct{ Why string }
-				require.NoError(t, json.Unmarshal([]byte(data), &v))
-				assert.Equal(t, text, v.Why)
-			}
-			status, _, _ = s.call("PUT", "/v1/ranking", `{"ranking":{},"by":`+quoted+`}`, asAdmin)
-			if status == 200 {
-				versions++
+	a, s := untrusted(t, embedded(t))
+	unchanged := seed(t, a, s)
+	versions := 0
+	for _, text := range hostile {
+		quoted := asJSON(t, text)
+		agentOK, itemOK := feed.CheckAgentID(text) == nil, feed.CheckItemID(text) == nil
+		expect := func(what string, ok bool, bad, code int) {
+			t.Helper()
+			if want := map[bool]int{true: 0, false: bad}[ok]; want != code {
+				assert.Equal(t, want, code, "%s %q", what, text)
 			}
 		}
-		_, _, data := s.call("GET", "/v1/ranking/history?limit=100", "", asAdmin)
-		require.Equal(t, min(100, versions+1), strings.Count(data, `"version":`))
-		require.Equal(t, versions, a.ranking.InForce().Version)
-		unchanged()
-	})
+		_, code, _ := s.call("POST", "/v1/explain", `{"agent_id":`+quoted+`}`, asAdmin)
+		expect("explain agent", agentOK, 40004, code)
+		_, code, _ = s.call("POST", "/v1/explain", `{"agent_id":"u_1","item":`+quoted+`}`, asAdmin)
+		expect("explain item", itemOK, 40004, code)
+		_, code, _ = s.call("POST", "/v1/compare", `{"agents":[`+quoted+`]}`, asAdmin)
+		expect("compare agent", agentOK, 40004, code)
+		_, code, _ = s.call("POST", "/v1/replay", `{"clicks":[{"agent_id":`+quoted+`,"id":"doc_1","at":9}],"rankings":[{}]}`, asAdmin)
+		expect("replay agent", agentOK, 40004, code)
+		_, code, _ = s.call("POST", "/v1/replay", `{"clicks":[{"agent_id":"u_1","id":`+quoted+`,"at":9}],"rankings":[{}]}`, asAdmin)
+		expect("replay item", itemOK, 40004, code)
+		_, code, _ = s.call("POST", "/v1/events", `{"type":"click","id":`+quoted+`}`, asU1)
+		expect("event", itemOK, 40004, code)
+		_, code, _ = s.call("POST", "/v1/events", `{"type":`+quoted+`,"id":"doc_1"}`, asU1)
+		expect("event type", false, 40001, code)
+		for _, side := range []string{"a", "b"} {
+			_, code, _ = s.call("POST", "/v1/compare", `{"agents":["u_1"],"`+side+`":`+quoted+`}`, asAdmin)
+			expect(side, strings.TrimSpace(text) == "", 40001, code)
+		}
+		_, code, _ = s.call("PUT", "/v1/ranking", `{"experiments":[{"name":`+quoted+`,"share":0.1}]}`, asAdmin)
+		expect("experiment", feed.CheckVariantName(text) == nil, 40001, code)
+		if code == 0 {
+			versions++
+		}
+
+		fits := !strings.ContainsAny(text, "\a\b\t\n\v\f\r\x00") && len(text) <= ranking.MaxWhy
+		status, code, data := s.call("PUT", "/v1/ranking", `{"ranking":{},"why":`+quoted+`}`, asAdmin)
+		if !fits {
+			expect("why", false, 40001, code)
+		} else if status == 200 {
+			versions++
+			var v struct{ Why string }
+			require.NoError(t, json.Unmarshal([]byte(data), &v))
+			assert.Equal(t, text, v.Why)
+		}
+		status, _, _ = s.call("PUT", "/v1/ranking", `{"ranking":{},"by":`+quoted+`}`, asAdmin)
+		if status == 200 {
+			versions++
+		}
+	}
+	_, _, data := s.call("GET", "/v1/ranking/history?limit=100", "", asAdmin)
+	require.Equal(t, min(100, versions+1), strings.Count(data, `"version":`))
+	require.Equal(t, versions, a.ranking.InForce().Version)
+	unchanged()
 }

@@ -16,7 +16,6 @@ import (
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/testenv"
 )
 
 // hostile are texts that mean something to a store, a script, a query or a
@@ -72,22 +71,18 @@ func asJSON(t *testing.T, v any) string {
 	return string(data)
 }
 
-// inBothModes runs over a server with a catalog of its own.
-func inBothModes(t *testing.T, test func(t *testing.T, a *App, s outsider)) {
-	for _, m := range modes {
-		t.Run(m.name, func(t *testing.T) {
-			cfg := m.config(t)
-			cfg.Auth.AdminToken = testAdmin
-			cfg.Server.Pprof = true
-			cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 30*time.Second, time.Minute // who asks for much waits, and is answered
-			a := open(t, cfg)
-			srv := httptest.NewServer(a.Handler)
-			t.Cleanup(srv.Close)
-			n := 0
-			test(t, a, outsider{t, srv.URL, &n})
-			t.Logf("%d calls with bad input", n)
-		})
-	}
+// untrusted serves a system that admins have a token for.
+func untrusted(t *testing.T, cfg configs.Config) (*App, outsider) {
+	t.Helper()
+	cfg.Auth.AdminToken = testAdmin
+	cfg.Server.Pprof = true
+	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 30*time.Second, time.Minute // who asks for much waits, and is answered
+	a := open(t, cfg)
+	srv := httptest.NewServer(a.Handler)
+	t.Cleanup(srv.Close)
+	n := 0
+	t.Cleanup(func() { t.Logf("%d calls with bad input", n) })
+	return a, outsider{t, srv.URL, &n}
 }
 
 const (
@@ -131,139 +126,141 @@ func seed(t *testing.T, a *App, s outsider) (unchanged func()) {
 
 func TestHostileIDsAreRefused(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, a *App, s outsider) {
-		unchanged := seed(t, a, s)
-		for _, text := range hostile {
-			quoted := asJSON(t, text)
-			agentOK, itemOK := feed.CheckAgentID(text) == nil, feed.CheckItemID(text) == nil
-			check := func(what string, ok bool, code int) {
-				t.Helper()
-				if ok {
-					assert.Contains(t, []int{0, 40401, 40301}, code, "%s %q", what, text)
-				} else {
-					assert.Equal(t, 40004, code, "%s %q", what, text)
-				}
-			}
-			_, code, _ := s.call("POST", "/v1/feed", `{"action":"refresh","request_id":`+quoted+`}`, asU1)
-			if agentOK && len(text) <= feed.MaxRequestID {
-				assert.Zero(t, code, "request_id %q", text)
+	a, s := untrusted(t, embedded(t))
+	unchanged := seed(t, a, s)
+	for _, text := range hostile {
+		quoted := asJSON(t, text)
+		agentOK, itemOK := feed.CheckAgentID(text) == nil, feed.CheckItemID(text) == nil
+		check := func(what string, ok bool, code int) {
+			t.Helper()
+			if ok {
+				assert.Contains(t, []int{0, 40401, 40301}, code, "%s %q", what, text)
 			} else {
-				assert.Equal(t, 40004, code, "request_id %q", text)
-			}
-			_, code, _ = s.call("POST", "/v1/impressions", `{"ids":[`+quoted+`]}`, asU1)
-			check("impression", itemOK, code)
-			if !strings.ContainsAny(text, "\r\n\x00") && strings.TrimSpace(text) == text { // HTTP has no such header
-				_, code, _ = s.call("POST", "/v1/feed", `{"action":"refresh"}`, "X-Agent-ID: "+text)
-				check("agent", agentOK, code)
-				_, code, _ = s.call("POST", "/v1/feed", `{"action":"refresh"}`, asU1, "Idempotency-Key: "+text)
-				assert.Contains(t, []int{0, 40004}, code, "key %q", text)
-			}
-			escaped := url.PathEscape(text)
-			if !strings.Contains(text, "/") {
-				_, code, _ = s.call("GET", "/v1/agents/"+escaped+"/profile", "", asAdmin)
-				check("profile", agentOK, code)
-				_, code, _ = s.call("PUT", "/v1/agents/"+escaped+"/profile", "{}", asAdmin)
-				check("profile", agentOK, code)
-			}
-			for _, method := range []string{"GET", "DELETE"} {
-				_, code, _ = s.call(method, "/v1/items/"+escaped, "", asAdmin)
-				check(method, itemOK, code)
-			}
-			for _, field := range []string{"id", "group_id"} {
-				item := map[string]any{"id": "ok", "title": "t", "update_time": 1}
-				item[field] = text
-				_, code, data := s.call("POST", "/v1/items", asJSON(t, item), asAdmin)
-				assert.Zero(t, code)
-				assert.Contains(t, data, fmt.Sprintf(`"accepted":%d`, map[bool]int{true: 1}[itemOK]), "%s %q", field, text)
+				assert.Equal(t, 40004, code, "%s %q", what, text)
 			}
 		}
-		unchanged()
-	})
+		_, code, _ := s.call("POST", "/v1/feed", `{"action":"refresh","request_id":`+quoted+`}`, asU1)
+		if agentOK && len(text) <= feed.MaxRequestID {
+			assert.Zero(t, code, "request_id %q", text)
+		} else {
+			assert.Equal(t, 40004, code, "request_id %q", text)
+		}
+		_, code, _ = s.call("POST", "/v1/impressions", `{"ids":[`+quoted+`]}`, asU1)
+		check("impression", itemOK, code)
+		if !strings.ContainsAny(text, "\r\n\x00") && strings.TrimSpace(text) == text { // HTTP has no such header
+			_, code, _ = s.call("POST", "/v1/feed", `{"action":"refresh"}`, "X-Agent-ID: "+text)
+			check("agent", agentOK, code)
+			_, code, _ = s.call("POST", "/v1/feed", `{"action":"refresh"}`, asU1, "Idempotency-Key: "+text)
+			assert.Contains(t, []int{0, 40004}, code, "key %q", text)
+		}
+		escaped := url.PathEscape(text)
+		if !strings.Contains(text, "/") {
+			_, code, _ = s.call("GET", "/v1/agents/"+escaped+"/profile", "", asAdmin)
+			check("profile", agentOK, code)
+			_, code, _ = s.call("PUT", "/v1/agents/"+escaped+"/profile", "{}", asAdmin)
+			check("profile", agentOK, code)
+		}
+		for _, method := range []string{"GET", "DELETE"} {
+			_, code, _ = s.call(method, "/v1/items/"+escaped, "", asAdmin)
+			check(method, itemOK, code)
+		}
+		for _, field := range []string{"id", "group_id"} {
+			item := map[string]any{"id": "ok", "title": "t", "update_time": 1}
+			item[field] = text
+			_, code, data := s.call("POST", "/v1/items", asJSON(t, item), asAdmin)
+			assert.Zero(t, code)
+			assert.Contains(t, data, fmt.Sprintf(`"accepted":%d`, map[bool]int{true: 1}[itemOK]), "%s %q", field, text)
+		}
+	}
+	unchanged()
 }
 
 // Free text is stored and answered as it came, and searching for it finds what
 // has it and nothing else breaks.
 func TestHostileTextsStayTexts(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, a *App, s outsider) {
-		unchanged := seed(t, a, s)
-		now := time.Now().Unix()
-		for i, text := range hostile {
-			if len(text) > feed.MaxTermLength {
-				continue
+	for _, m := range modes {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			a, s := untrusted(t, m.config(t))
+			unchanged := seed(t, a, s)
+			now := time.Now().Unix()
+			for i, text := range hostile {
+				if len(text) > feed.MaxTermLength {
+					continue
+				}
+				id := fmt.Sprintf("hostile_%d", i)
+				item := asJSON(t, map[string]any{
+					"id": id, "title": text, "update_time": now - 30, "summary": text, "url": text, "image_url": text,
+					"author_id": text, "lang": text, "tags": []string{text}, "business": text,
+				})
+				_, code, data := s.call("POST", "/v1/items", item, asAdmin)
+				require.Zero(t, code)
+				require.Contains(t, data, `"accepted":1`, "%q", text)
+				_, _, got := s.call("GET", "/v1/items/"+id, "", asAdmin)
+				require.JSONEq(t, item, got)
 			}
-			id := fmt.Sprintf("hostile_%d", i)
-			item := asJSON(t, map[string]any{
-				"id": id, "title": text, "update_time": now - 30, "summary": text, "url": text, "image_url": text,
-				"author_id": text, "lang": text, "tags": []string{text}, "business": text,
-			})
-			_, code, data := s.call("POST", "/v1/items", item, asAdmin)
-			require.Zero(t, code)
-			require.Contains(t, data, `"accepted":1`, "%q", text)
-			_, _, got := s.call("GET", "/v1/items/"+id, "", asAdmin)
-			require.JSONEq(t, item, got)
-		}
-		refreshIndex(t, a)
-		for i, text := range hostile {
-			if len(text) > feed.MaxTermLength {
-				continue
+			refreshIndex(t, a)
+			for i, text := range hostile {
+				if len(text) > feed.MaxTermLength {
+					continue
+				}
+				agent := fmt.Sprintf("u_h%d", i)
+				as := "X-Agent-ID: " + agent
+				profile := asJSON(t, map[string]any{
+					"interests": map[string]float64{text: 100}, "keywords": []string{text}, "langs": []string{text},
+					"muted_authors": []string{text + "!"}, "muted_tags": []string{text + "!"},
+				})
+				_, code, _ := s.call("PUT", "/v1/agents/"+agent+"/profile", profile, as)
+				require.Zero(t, code, "%q", text)
+				_, _, got := s.call("GET", "/v1/agents/"+agent+"/profile", "", as)
+				require.JSONEq(t, profile, got)
+				_, code, data := s.call("POST", "/v1/feed", `{"action":"refresh","limit":100}`, as)
+				require.Zero(t, code, "%q", text)
+				var page struct {
+					Items []feed.Item `json:"items"`
+				}
+				require.NoError(t, json.Unmarshal([]byte(data), &page))
+				var found []string
+				for _, it := range page.Items {
+					found = append(found, it.Lang)
+				}
+				// Items without a language fit every reader.
+				require.Contains(t, found, text, "%q", text)
+				for _, lang := range found {
+					require.Contains(t, []string{"", text}, lang, "a filter on %q found another language", text)
+				}
 			}
-			agent := fmt.Sprintf("u_h%d", i)
-			as := "X-Agent-ID: " + agent
-			profile := asJSON(t, map[string]any{
-				"interests": map[string]float64{text: 100}, "keywords": []string{text}, "langs": []string{text},
-				"muted_authors": []string{text + "!"}, "muted_tags": []string{text + "!"},
-			})
-			_, code, _ := s.call("PUT", "/v1/agents/"+agent+"/profile", profile, as)
-			require.Zero(t, code, "%q", text)
-			_, _, got := s.call("GET", "/v1/agents/"+agent+"/profile", "", as)
-			require.JSONEq(t, profile, got)
-			_, code, data := s.call("POST", "/v1/feed", `{"action":"refresh","limit":100}`, as)
-			require.Zero(t, code, "%q", text)
-			var page struct {
-				Items []feed.Item `json:"items"`
-			}
-			require.NoError(t, json.Unmarshal([]byte(data), &page))
-			var found []string
-			for _, it := range page.Items {
-				found = append(found, it.Lang)
-			}
-			// Items without a language fit every reader.
-			require.Contains(t, found, text, "%q", text)
-			for _, lang := range found {
-				require.Contains(t, []string{"", text}, lang, "a filter on %q found another language", text)
-			}
-		}
-		unchanged()
-	})
+			unchanged()
+		})
+	}
 }
 
 // A profile as large as it may be, of a script in which each character is a
 // word, is one that a search engine still takes.
 func TestTheLargestKeywords(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, a *App, s outsider) {
-		var keywords []string
-		var all strings.Builder
-		for i := range feed.MaxKeywords {
-			var k strings.Builder
-			for j := range feed.MaxKeywordsLength / feed.MaxKeywords {
-				k.WriteRune(rune(0x4e00 + i*100 + j))
-			}
-			keywords = append(keywords, k.String())
-			all.WriteString(k.String())
+	a, s := untrusted(t, embedded(t))
+	var keywords []string
+	var all strings.Builder
+	for i := range feed.MaxKeywords {
+		var k strings.Builder
+		for j := range feed.MaxKeywordsLength / feed.MaxKeywords {
+			k.WriteRune(rune(0x4e00 + i*100 + j))
 		}
-		put(t, a, feed.Item{ID: "all", Title: all.String(), UpdateTime: time.Now().Unix() - 5})
-		const path = "/v1/agents/u_1/profile"
-		_, code, _ := s.call("PUT", path, asJSON(t, feed.Profile{Keywords: feed.Keywords(keywords...)}), asU1)
-		require.Zero(t, code)
-		_, code, data := s.call("POST", "/v1/feed", `{"action":"refresh"}`, asU1)
-		require.Zero(t, code)
-		require.Contains(t, data, `"id":"all"`)
-		keywords[0] += "一"
-		_, code, _ = s.call("PUT", path, asJSON(t, feed.Profile{Keywords: feed.Keywords(keywords...)}), asU1)
-		require.Equal(t, 40001, code)
-	})
+		keywords = append(keywords, k.String())
+		all.WriteString(k.String())
+	}
+	put(t, a, feed.Item{ID: "all", Title: all.String(), UpdateTime: time.Now().Unix() - 5})
+	const path = "/v1/agents/u_1/profile"
+	_, code, _ := s.call("PUT", path, asJSON(t, feed.Profile{Keywords: feed.Keywords(keywords...)}), asU1)
+	require.Zero(t, code)
+	_, code, data := s.call("POST", "/v1/feed", `{"action":"refresh"}`, asU1)
+	require.Zero(t, code)
+	require.Contains(t, data, `"id":"all"`)
+	keywords[0] += "一"
+	_, code, _ = s.call("PUT", path, asJSON(t, feed.Profile{Keywords: feed.Keywords(keywords...)}), asU1)
+	require.Equal(t, 40001, code)
 }
 
 func TestHostileBusinessFields(t *testing.T) {
@@ -275,64 +272,57 @@ func TestHostileBusinessFields(t *testing.T) {
 	for i := range many {
 		many[i] = fmt.Sprintf(`"f%d":%d`, i, i)
 	}
-	inBothModes(t, func(t *testing.T, a *App, s outsider) {
-		unchanged := seed(t, a, s)
-		for i, fields := range []string{
-			`"_id":"doc_1"`, `"_source":{"enabled":false}`, `"_routing":"x"`, `"_index":"x"`, `"_type":"x"`, `"_version":7`, `"_seq_no":1`, `"_ignored":["a"]`,
-			`"_field_names":["a"]`, `"_tier":"x"`, `"_doc_count":0`, `"_nested_path":"x"`, `"_size":1`, `"_meta":{}`, `"_score":9`,
-			`"a.b":1`, `"a.b.c":{"d.e":1}`, `".":1`, `"..":1`, `".a":1`, `"a.":1`, `"a..b":1`, `"":1`, `" ":1`, `"title.x":1`, `"popularity":5`, `"freshet_popularity":1e9`,
-			`"index":{"_id":"doc_1"}`, `"delete":{"_id":"doc_1"}`, `"dynamic":"strict"`, `"$ref":"x"`, `"__proto__":{"a":1}`, `"constructor":{}`,
-			`"x":` + deep("[", "]", 5000), `"x":` + deep(`{"a":`, "}", 5000), `"x":` + deep(`{"a":[`, "]}", 900),
-			`"x":` + deep("[", "]", 19), `"x":` + deep(`{"a":`, "}", 30),
-			strings.Join(many, ","),
-			`"x":1e400`, `"x":-1e400`, `"x":1e-400`, `"x":` + strings.Repeat("9", 1000), `"x":0.` + strings.Repeat("1", 1000), `"x":1E+2`, `"x":-0`, `"x":1.50`,
-			`"x":"\u0000"`, `"x":"\ud800"`, `"\u0000":1`, `"x":"` + strings.Repeat("a", 100_000) + `"`, `"` + strings.Repeat("n", 60_000) + `":1`,
-			`"x":null`, `"x":[null,1,"a",{}]`, `"x":{}`, `"x":{"y":1}`, `"x":"text"`, `"x":[]`, `"x":true`,
-		} {
-			id := fmt.Sprintf("business_%d", i)
-			item := `{"id":"` + id + `","title":"t","update_time":5,` + fields + `}`
-			_, code, data := s.call("POST", "/v1/items", item, asAdmin)
-			require.Zero(t, code, "%.100s", fields)
-			var report struct {
-				Accepted, Rejected int
-				Errors             []struct{ Reason string }
-			}
-			require.NoError(t, json.Unmarshal([]byte(data), &report))
-			require.Equal(t, 1, report.Accepted+report.Rejected)
-			status, _, got := s.call("GET", "/v1/items/"+id, "", asAdmin)
-			if report.Rejected == 1 {
-				t.Logf("%.60s: %.160s", fields, data)
-				require.Equal(t, 404, status, "a rejected item is not there")
-				continue
-			}
-			require.Equal(t, 200, status)
-			var want, is map[string]json.RawMessage
-			require.NoError(t, json.Unmarshal([]byte(item), &want))
-			require.NoError(t, json.Unmarshal([]byte(got), &is), "%.200s", got)
-			require.Equal(t, len(want), len(is), "%.200s", got)
-			for name, value := range want {
-				require.Equal(t, string(value), string(is[name]), "%.60s comes back as it was", fields)
-			}
+	a, s := untrusted(t, embedded(t))
+	unchanged := seed(t, a, s)
+	for i, fields := range []string{
+		`"_id":"doc_1"`, `"_source":{"enabled":false}`, `"_routing":"x"`, `"_index":"x"`, `"_type":"x"`, `"_version":7`, `"_seq_no":1`, `"_ignored":["a"]`,
+		`"_field_names":["a"]`, `"_tier":"x"`, `"_doc_count":0`, `"_nested_path":"x"`, `"_size":1`, `"_meta":{}`, `"_score":9`,
+		`"a.b":1`, `"a.b.c":{"d.e":1}`, `".":1`, `"..":1`, `".a":1`, `"a.":1`, `"a..b":1`, `"":1`, `" ":1`, `"title.x":1`, `"popularity":5`, `"freshet_popularity":1e9`,
+		`"index":{"_id":"doc_1"}`, `"delete":{"_id":"doc_1"}`, `"dynamic":"strict"`, `"$ref":"x"`, `"__proto__":{"a":1}`, `"constructor":{}`,
+		`"x":` + deep("[", "]", 5000), `"x":` + deep(`{"a":`, "}", 5000), `"x":` + deep(`{"a":[`, "]}", 900),
+		`"x":` + deep("[", "]", 19), `"x":` + deep(`{"a":`, "}", 30),
+		strings.Join(many, ","),
+		`"x":1e400`, `"x":-1e400`, `"x":1e-400`, `"x":` + strings.Repeat("9", 1000), `"x":0.` + strings.Repeat("1", 1000), `"x":1E+2`, `"x":-0`, `"x":1.50`,
+		`"x":"\u0000"`, `"x":"\ud800"`, `"\u0000":1`, `"x":"` + strings.Repeat("a", 100_000) + `"`, `"` + strings.Repeat("n", 60_000) + `":1`,
+		`"x":null`, `"x":[null,1,"a",{}]`, `"x":{}`, `"x":{"y":1}`, `"x":"text"`, `"x":[]`, `"x":true`,
+	} {
+		id := fmt.Sprintf("business_%d", i)
+		item := `{"id":"` + id + `","title":"t","update_time":5,` + fields + `}`
+		_, code, data := s.call("POST", "/v1/items", item, asAdmin)
+		require.Zero(t, code, "%.100s", fields)
+		var report struct {
+			Accepted, Rejected int
+			Errors             []struct{ Reason string }
 		}
-		unchanged()
-		_, code, _ := s.call("POST", "/v1/feed", `{"action":"refresh","limit":100}`, "X-Agent-ID: u_3")
-		require.Zero(t, code)
-	})
+		require.NoError(t, json.Unmarshal([]byte(data), &report))
+		require.Equal(t, 1, report.Accepted+report.Rejected)
+		status, _, got := s.call("GET", "/v1/items/"+id, "", asAdmin)
+		if report.Rejected == 1 {
+			t.Logf("%.60s: %.160s", fields, data)
+			require.Equal(t, 404, status, "a rejected item is not there")
+			continue
+		}
+		require.Equal(t, 200, status)
+		var want, is map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal([]byte(item), &want))
+		require.NoError(t, json.Unmarshal([]byte(got), &is), "%.200s", got)
+		require.Equal(t, len(want), len(is), "%.200s", got)
+		for name, value := range want {
+			require.Equal(t, string(value), string(is[name]), "%.60s comes back as it was", fields)
+		}
+	}
+	unchanged()
+	_, code, _ := s.call("POST", "/v1/feed", `{"action":"refresh","limit":100}`, "X-Agent-ID: u_3")
+	require.Zero(t, code)
 }
 
 // What clients send must not name a key of its own in Redis: every key is
 // one of the documented families.
 func TestHostileTextsMakeNoKeys(t *testing.T) {
 	t.Parallel()
-	client, prefix := testenv.Redis(t)
 	cfg := services(t)
-	cfg.Redis.KeyPrefix = prefix
-	cfg.Auth.AdminToken = testAdmin
-	a := open(t, cfg)
-	srv := httptest.NewServer(a.Handler)
-	defer srv.Close()
-	n := 0
-	s := outsider{t, srv.URL, &n}
+	prefix := cfg.Redis.KeyPrefix
+	a, s := untrusted(t, cfg)
 	put(t, a, feed.Item{ID: "doc_1", Title: "t", UpdateTime: time.Now().Unix() - 5})
 	for _, text := range hostile {
 		quoted := asJSON(t, text)
@@ -342,7 +332,7 @@ func TestHostileTextsMakeNoKeys(t *testing.T) {
 		s.call("GET", "/v1/items/"+url.PathEscape(text), "", asAdmin)
 	}
 	recorded(t, a)
-	keys, err := client.Keys(t.Context(), prefix+"*").Result()
+	keys, err := a.clients.redis.Keys(t.Context(), prefix+"*").Result()
 	require.NoError(t, err)
 	require.NotEmpty(t, keys)
 	for _, key := range keys {
@@ -352,65 +342,64 @@ func TestHostileTextsMakeNoKeys(t *testing.T) {
 
 func TestNobodyTouchesWhatIsAnothers(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, a *App, s outsider) {
-		unchanged := seed(t, a, s)
-		for _, path := range []string{
-			"/v1/agents/u_2/profile", "/v1/agents/u_1/../u_2/profile", "/v1/agents/u_1%2f..%2fu_2/profile", "/v1/agents/u%5f2/profile",
-			"/v1/agents//u_2/profile", "/v1/agents/u_2%00/profile", "/v1/agents/U_2/profile", "/v1/agents/u_1;u_2/profile", "/v1/agents/u_2/profile?agent_id=u_1",
-		} {
-			for _, method := range []string{"GET", "PUT", "DELETE"} {
-				for _, as := range [][]string{
-					{asU1},
-					{},
-					{"X-Agent-ID: "},
-					{asU1, asU2},
-					{asU2, asU1},
-					{"X-Agent-ID: u_22"},
-					{"X_Agent_ID: u_2"},
-					{asU1, "X_Agent_Id: u_2"},
-					{asU1, "X-Admin-Token: x"},
-					{asU1, "Authorization: Bearer " + testAdmin + "x"},
-					{asU1, "X-HTTP-Method-Override: GET"},
-					{asU1, "X-Original-URL: /v1/agents/u_1/profile"},
-				} {
-					status, code, data := s.call(method, path, `{"keywords":["taken"]}`, as...)
-					assert.NotZero(t, code, "%s %s as %q", method, path, as)
-					assert.GreaterOrEqual(t, status, 400)
-					assert.NotContains(t, data, "kept")
-				}
-			}
-		}
-		for _, route := range [][2]string{{"POST", "/v1/items"}, {"GET", "/v1/items/doc_1"}, {"DELETE", "/v1/items/doc_1"}} {
+	a, s := untrusted(t, embedded(t))
+	unchanged := seed(t, a, s)
+	for _, path := range []string{
+		"/v1/agents/u_2/profile", "/v1/agents/u_1/../u_2/profile", "/v1/agents/u_1%2f..%2fu_2/profile", "/v1/agents/u%5f2/profile",
+		"/v1/agents//u_2/profile", "/v1/agents/u_2%00/profile", "/v1/agents/U_2/profile", "/v1/agents/u_1;u_2/profile", "/v1/agents/u_2/profile?agent_id=u_1",
+	} {
+		for _, method := range []string{"GET", "PUT", "DELETE"} {
 			for _, as := range [][]string{
-				{},
 				{asU1},
-				{"X-Admin-Token: "},
-				{"X-Admin-Token: x"},
-				{"X-Admin-Token: " + strings.ToUpper(testAdmin)},
-				{"X-Admin-Token: " + testAdmin[1:]},
-				{"X-Admin-Token: x", asAdmin},
-				{"Authorization: " + testAdmin},
-				{"Authorization: Basic " + testAdmin},
-				{"Authorization: Bearer"},
-				{"Authorization: Bearer x", "Authorization: Bearer " + testAdmin},
-				{"Authorization: Bearer " + testAdmin, "Authorization: Bearer x"},
-				{"X-Forwarded-For: 127.0.0.1"},
-				{"X-Real-IP: 127.0.0.1"},
-				{"Forwarded: for=127.0.0.1"},
-				{"Host: localhost"},
-				{"Host: 127.0.0.1", asU1},
-				{"Cookie: admin_token=" + testAdmin},
-				{"X-Original-URL: /livez"},
-				{"Origin: http://localhost"},
+				{},
+				{"X-Agent-ID: "},
+				{asU1, asU2},
+				{asU2, asU1},
+				{"X-Agent-ID: u_22"},
+				{"X_Agent_ID: u_2"},
+				{asU1, "X_Agent_Id: u_2"},
+				{asU1, "X-Admin-Token: x"},
+				{asU1, "Authorization: Bearer " + testAdmin + "x"},
+				{asU1, "X-HTTP-Method-Override: GET"},
+				{asU1, "X-Original-URL: /v1/agents/u_1/profile"},
 			} {
-				status, _, _ := s.call(route[0], route[1]+"?admin_token="+testAdmin, `{"id":"doc_1","title":"taken","update_time":1}`, as...)
-				assert.Contains(t, []int{401, 403}, status, "%v as %q", route, as)
+				status, code, data := s.call(method, path, `{"keywords":["taken"]}`, as...)
+				assert.NotZero(t, code, "%s %s as %q", method, path, as)
+				assert.GreaterOrEqual(t, status, 400)
+				assert.NotContains(t, data, "kept")
 			}
 		}
-		_, _, item := s.call("GET", "/v1/items/doc_1", "", asAdmin)
-		require.Contains(t, item, "Number")
-		unchanged()
-	})
+	}
+	for _, route := range [][2]string{{"POST", "/v1/items"}, {"GET", "/v1/items/doc_1"}, {"DELETE", "/v1/items/doc_1"}} {
+		for _, as := range [][]string{
+			{},
+			{asU1},
+			{"X-Admin-Token: "},
+			{"X-Admin-Token: x"},
+			{"X-Admin-Token: " + strings.ToUpper(testAdmin)},
+			{"X-Admin-Token: " + testAdmin[1:]},
+			{"X-Admin-Token: x", asAdmin},
+			{"Authorization: " + testAdmin},
+			{"Authorization: Basic " + testAdmin},
+			{"Authorization: Bearer"},
+			{"Authorization: Bearer x", "Authorization: Bearer " + testAdmin},
+			{"Authorization: Bearer " + testAdmin, "Authorization: Bearer x"},
+			{"X-Forwarded-For: 127.0.0.1"},
+			{"X-Real-IP: 127.0.0.1"},
+			{"Forwarded: for=127.0.0.1"},
+			{"Host: localhost"},
+			{"Host: 127.0.0.1", asU1},
+			{"Cookie: admin_token=" + testAdmin},
+			{"X-Original-URL: /livez"},
+			{"Origin: http://localhost"},
+		} {
+			status, _, _ := s.call(route[0], route[1]+"?admin_token="+testAdmin, `{"id":"doc_1","title":"taken","update_time":1}`, as...)
+			assert.Contains(t, []int{401, 403}, status, "%v as %q", route, as)
+		}
+	}
+	_, _, item := s.call("GET", "/v1/items/doc_1", "", asAdmin)
+	require.Contains(t, item, "Number")
+	unchanged()
 }
 
 // The demo's open admin routes are for programs on this machine only, and a
@@ -435,23 +424,5 @@ func TestTheDemoOpensNothingToTheWorld(t *testing.T) {
 			assert.Equal(t, 403, status, "%s %s", as, route[0])
 			assert.Equal(t, 40301, code)
 		}
-	}
-}
-
-func TestHeaderModeStaysOffPublicAddresses(t *testing.T) {
-	for addr, ok := range map[string]bool{
-		"127.0.0.1:0": true, "localhost:0": true, "[::1]:0": true, "127.9.9.9:1": true,
-		"0.0.0.0:0": false, ":0": false, "[::]:0": false, "192.0.2.1:80": false, "10.0.0.1:80": false, "[::ffff:192.0.2.1]:80": false,
-		"localhost.evil.example:80": false, "example.com:80": false, "[fe80::1]:80": false,
-	} {
-		cfg := configs.Default()
-		cfg.Server.Addr = addr
-		err := cfg.Validate()
-		assert.Equal(t, ok, err == nil, "%s: %v", addr, err)
-		cfg.Auth.TrustedGateway = true
-		assert.NoError(t, cfg.Validate(), addr)
-		cfg.Auth.TrustedGateway = false
-		cfg.Auth.Mode, cfg.Auth.JWT.Secret = configs.ModeJWT, strings.Repeat("s", 32)
-		assert.NoError(t, cfg.Validate(), addr)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
@@ -52,7 +53,7 @@ func ready(t *testing.T, a *App) readiness {
 
 func becomesReady(t *testing.T, a *App) {
 	t.Helper()
-	require.Eventually(t, func() bool { return ready(t, a).status == http.StatusOK }, time.Minute, 50*time.Millisecond, "the server does not become ready")
+	testenv.WaitFor(t, func() bool { return ready(t, a).status == http.StatusOK }, "the server is ready")
 }
 
 // mixed are items of two authors, in two languages.
@@ -141,26 +142,57 @@ func TestStandby(t *testing.T) {
 	assert.Equal(t, readiness{status: http.StatusOK, state: "up"}, ready(t, a))
 }
 
+// coldNode is an Elasticsearch behind a link that can be cut. While it is cold it
+// answers, and refuses searches of items, as a node that has just started.
+type coldNode struct {
+	*link
+	cold    atomic.Bool
+	refused atomic.Int64
+}
+
+func startCold(t *testing.T, cfg *configs.Config) *coldNode {
+	t.Helper()
+	n := &coldNode{}
+	pass := testenv.Forward(t, cfg.Elasticsearch.Addresses[0], nil)
+	search := "/" + cfg.Elasticsearch.Index + "/_search"
+	node := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if n.cold.Load() && r.URL.Path == search {
+			n.refused.Add(1)
+			w.Header().Set("X-Elastic-Product", "Elasticsearch")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		pass.ServeHTTP(w, r)
+	}))
+	t.Cleanup(node.Close)
+	n.link = newLink(t, node.Listener.Addr().String())
+	cfg.Elasticsearch.Addresses = []string{"http://" + n.l.Addr().String()}
+	return n
+}
+
 // TestStartWithoutElasticsearch: the server starts, serves what it can, and is
-// ready once Elasticsearch has answered. The index is another's, so nothing
-// can be guessed of it.
+// ready once Elasticsearch has answered a search. The index is another's, so nothing
+// can be guessed of it. What is stored of the ranking is in force before the server
+// recalls anything by what is configured.
 func TestStartWithoutElasticsearch(t *testing.T) {
 	t.Parallel()
-	cfg, es := cutOff(t)
-	direct := cfg
-	direct.Elasticsearch.Addresses = []string{testElastic(t)}
-	direct.DataDir = t.TempDir()
-	fields := &direct.Elasticsearch.Fields
+	cfg := services(t)
+	fields := &cfg.Elasticsearch.Fields
 	fields.ID, fields.Title, fields.UpdateTime = "doc_id", "headline", "published_at"
-	cfg.Elasticsearch.Fields = direct.Elasticsearch.Fields
-	before := open(t, direct, WithClock(at(noon).Now))
+	before := open(t, cfg, WithClock(at(noon).Now))
 	put(t, before, madeItems(600)...)
 	first := ask(t, before, refresh("u_1", 10))
 	require.Nil(t, first.Degraded)
 	cacheAll(t, before)
+	_, err := before.ranking.Change(t.Context(), ranking.Change{
+		By: "test", Why: "test", Edit: func(r *feed.Ranking) error { r.Decay.Scale = 3 * time.Hour; return nil },
+	})
+	require.NoError(t, err)
 
+	es := startCold(t, &cfg)
 	es.set(true)
-	a := open(t, cfg, WithClock(at(noon).Now))
+	cfg.DataDir = t.TempDir()
+	a := open(t, cfg, WithClock(at(noon).Now), quick)
 	state := ready(t, a)
 	assert.Equal(t, http.StatusServiceUnavailable, state.status)
 	assert.Equal(t, "down", state.state)
@@ -169,12 +201,19 @@ func TestStartWithoutElasticsearch(t *testing.T) {
 	seen := newOnce()
 	seen.add(t, "before", ids(first))
 	seen.add(t, "without Elasticsearch", ids(answer))
-	_, err := a.Engine.Feed(t.Context(), refresh("u_new", 10))
+	_, err = a.Engine.Feed(t.Context(), refresh("u_new", 10))
 	require.ErrorIs(t, err, catalog.ErrUnavailable)
 	_, err = a.Catalog.Put(t.Context(), madeItems(1))
 	require.ErrorIs(t, err, catalog.ErrUnavailable, "nothing is written under names that are guessed")
+	_, err = a.ranking.Current(t.Context())
+	require.ErrorIs(t, err, ranking.ErrUnavailable, "what is configured may not be what is in force")
 
+	es.cold.Store(true)
 	es.set(false)
+	testenv.WaitFor(t, func() bool { return es.refused.Load() > 0 }, "a search is tried")
+	assert.Equal(t, 3*time.Hour, a.ranking.InForce().Live.Ranking.Decay.Scale)
+	assert.Equal(t, http.StatusServiceUnavailable, ready(t, a).status, "it answers pings, but no search")
+	es.cold.Store(false)
 	becomesReady(t, a)
 	answer = ask(t, a, refresh("u_1", 10))
 	assert.Nil(t, answer.Degraded)
@@ -186,55 +225,10 @@ func TestStartWithoutElasticsearch(t *testing.T) {
 	assert.Equal(t, "degraded", state.state)
 }
 
-// TestRankingOfAStartWithoutElasticsearch: what is stored is in force before
-// the server recalls anything by what is configured.
-func TestRankingOfAStartWithoutElasticsearch(t *testing.T) {
-	t.Parallel()
-	cfg, es := cutOff(t)
-	direct := cfg
-	direct.Elasticsearch.Addresses, direct.DataDir = []string{testElastic(t)}, t.TempDir()
-	before := open(t, direct, WithClock(at(noon).Now))
-	_, err := before.ranking.Change(t.Context(), ranking.Change{
-		By: "test", Why: "test", Edit: func(r *feed.Ranking) error { r.Decay.Scale = 3 * time.Hour; return nil },
-	})
-	require.NoError(t, err)
-	es.set(true)
-	a := open(t, cfg, WithClock(at(noon).Now))
-	_, err = a.ranking.Current(t.Context())
-	require.ErrorIs(t, err, ranking.ErrUnavailable, "what is configured may not be what is in force")
-	es.set(false)
-	becomesReady(t, a)
-	assert.Equal(t, 3*time.Hour, a.ranking.InForce().Live.Ranking.Decay.Scale)
-}
-
 // testElastic is the address of the real Elasticsearch itself.
 func testElastic(t *testing.T) string {
 	address, _ := testenv.Elastic(t)
 	return address
-}
-
-// TestColdElasticsearch: the first searches of a node that has just started are
-// refused; the server is ready when one was answered.
-func TestColdElasticsearch(t *testing.T) {
-	t.Parallel()
-	cfg := services(t)
-	pass := testenv.Forward(t, cfg.Elasticsearch.Addresses[0], nil)
-	var cold atomic.Bool
-	cold.Store(true)
-	node := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if cold.Load() && strings.HasSuffix(r.URL.Path, "/_search") {
-			w.Header().Set("X-Elastic-Product", "Elasticsearch")
-			w.WriteHeader(http.StatusServiceUnavailable)
-			return
-		}
-		pass.ServeHTTP(w, r)
-	}))
-	t.Cleanup(node.Close)
-	cfg.Elasticsearch.Addresses = []string{node.URL}
-	a := open(t, cfg, WithClock(at(noon).Now))
-	assert.Equal(t, http.StatusServiceUnavailable, ready(t, a).status, "it answers pings, but no search")
-	cold.Store(false)
-	becomesReady(t, a)
 }
 
 // TestAWrongIndexFoundLate: an index that cannot be used is a reason not to
@@ -259,12 +253,12 @@ func TestAWrongIndexFoundLate(t *testing.T) {
 
 	es.set(true)
 	log := &lines{}
-	a := open(t, cfg, WithClock(at(noon).Now), WithLogger(slog.New(slog.NewTextHandler(log, nil))))
+	a := open(t, cfg, WithClock(at(noon).Now), WithLogger(slog.New(slog.NewTextHandler(log, nil))), quick)
 	es.set(false)
-	require.Eventually(t, func() bool {
+	testenv.WaitFor(t, func() bool {
 		state := ready(t, a)
 		return state.status == http.StatusServiceUnavailable && strings.Contains(state.error, "update_time")
-	}, time.Minute, 50*time.Millisecond)
+	}, "/readyz says what the index lacks")
 	assert.Contains(t, log.String(), "update_time")
 	do(http.MethodPut, "/_mapping", `{"properties": {"update_time": {"type": "date", "format": "epoch_second"}}}`)
 	becomesReady(t, a)

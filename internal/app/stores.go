@@ -219,7 +219,7 @@ func (a *App) openSpool(ctx context.Context, s *stores) error {
 	notes := redisbloom.NewNotes(a.clients.redis, a.cfg.Redis.KeyPrefix)
 	cfg := dedupConfig(a.cfg)
 	s.spool, err = spool.Open(ctx, dir, s.dedup, a.clock, spool.Config{
-		MaxAge: cfg.PendingTTL, OfferedOnly: !cfg.Served, Grace: a.cfg.Dedup.PendingGrace,
+		MaxAge: cfg.PendingTTL, OfferedOnly: !cfg.Served, Grace: a.pauses.settle, Every: a.pauses.spool,
 		Sessions: s.sessions, Notes: notes, Server: serverName(dir),
 		Timeout: a.cfg.Server.RequestTimeout, Logger: a.log,
 	})

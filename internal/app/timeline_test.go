@@ -1,6 +1,7 @@
 package app
 
 import (
+	"net/url"
 	"testing"
 	"time"
 
@@ -24,10 +25,24 @@ func withPostgres(t testing.TB) configs.Config {
 	return cfg
 }
 
+// withoutElastic is withPostgres, but each server has a catalog of its own: what
+// timelines are made of is in Redis and PostgreSQL.
+func withoutElastic(t testing.TB) configs.Config {
+	_, prefix := testenv.Redis(t)
+	redisURL, err := url.Parse(testenv.RedisURL(t))
+	require.NoError(t, err)
+	cfg := embedded(t)
+	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 20*time.Second, 30*time.Second // as in services
+	cfg.Dedup.Backend, cfg.Sessions.Backend, cfg.Social.Backend = configs.DedupRedisBloom, configs.SessionsRedisList, configs.SocialPostgres
+	cfg.Redis.Addrs, cfg.Redis.KeyPrefix = []string{redisURL.Host}, prefix
+	cfg.Postgres.URL, cfg.Postgres.MaxConns = testenv.Postgres(t), 8
+	return cfg
+}
+
 // settled waits until no job is due and none runs, and the lists are answered from.
 func settled(t testing.TB, a *App) {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	testenv.WaitFor(t, func() bool {
 		retryFailed(t, a)
 		stats, err := a.network.store.Stats(t.Context())
 		if err != nil {
@@ -39,7 +54,7 @@ func settled(t testing.TB, a *App) {
 			}
 		}
 		return !a.network.late.now() // a slow Redis makes lists late at any time
-	}, 60*time.Second, 10*time.Millisecond, "the queue is never empty")
+	}, "the queue is empty, and the lists are answered from")
 }
 
 // retryFailed has jobs tried again at once that failed because a service was slow or
@@ -54,7 +69,7 @@ func retryFailed(t testing.TB, a *App) {
 // TestTimelines runs the cases of a timeline over whole systems, in both modes.
 func TestTimelines(t *testing.T) {
 	t.Parallel()
-	for _, m := range networks {
+	for _, m := range []mode{{"embedded", embedded}, {"services", withoutElastic}} {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			enginetest.RunTimelines(t, func(t *testing.T, lists bool, clock feed.Clock) (enginetest.TimelineSystem, bool) {
@@ -85,5 +100,5 @@ func away(t *testing.T, a *App, r *testenv.OwnRedis, up bool) {
 		return
 	}
 	r.Start()
-	require.Eventually(t, func() bool { return a.clients.redis.Ping(t.Context()).Err() == nil }, 30*time.Second, 10*time.Millisecond)
+	testenv.WaitFor(t, func() bool { return a.clients.redis.Ping(t.Context()).Err() == nil }, "Redis is asked again")
 }

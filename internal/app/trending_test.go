@@ -27,11 +27,11 @@ import (
 func due(t testing.TB, a *App) *trending.Set {
 	t.Helper()
 	now := a.clock().Unix()
-	require.Eventually(t, func() bool {
+	testenv.WaitFor(t, func() bool {
 		_ = a.trending.Look(t.Context())
 		set, _ := a.trending.Set()
 		return set != nil && set.At == now
-	}, time.Minute, 20*time.Millisecond, "what is trending is not computed")
+	}, "what is trending is computed")
 	set, _ := a.trending.Set()
 	return set
 }
@@ -88,8 +88,8 @@ func straight(posts []feed.Item, now time.Time, n int) []feed.Item {
 	return best[:min(n, len(best))]
 }
 
-// TestTrendingOfRealPosts compares with scoring every post, in both modes: as the
-// posts are, and crowded, with those of half a year within a week.
+// TestTrendingOfRealPosts compares with scoring every post: as the posts are, and
+// crowded, with those of half a year within a week.
 func TestTrendingOfRealPosts(t *testing.T) {
 	t.Parallel()
 	posts := testenv.Posts(t)
@@ -104,25 +104,23 @@ func TestTrendingOfRealPosts(t *testing.T) {
 	}{"as they are": {posts, 302}, "crowded": {crowded, 500}} {
 		want := straight(c.posts, now, 500)
 		require.Len(t, want, c.size)
-		for _, m := range modes {
-			t.Run(name+" "+m.name, func(t *testing.T) {
-				t.Parallel()
-				clock := at(now.Add(-time.Hour))
-				a := open(t, m.config(t), WithClock(clock.Now))
-				put(t, a, c.posts...)
-				clock.Advance(time.Hour)
-				set := due(t, a)
-				require.Len(t, set.Entries, c.size)
-				for i, e := range set.Entries {
-					assert.Equal(t, want[i].ID, e.ID, "place %d", i)
-					assert.InEpsilon(t, float64(trendOf(&want[i], now)), float64(e.Trend), 1e-12, e.ID)
-					assert.Equal(t, want[i].AuthorID, e.Author, e.ID)
-					assert.True(t, slices.Equal(want[i].Tags, e.Tags), e.ID)
-				}
-				guestsOf(t, a, want, now)
-				homeSays(t, a, want, now)
-			})
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			clock := at(now.Add(-time.Hour))
+			a := open(t, embedded(t), WithClock(clock.Now))
+			put(t, a, c.posts...)
+			clock.Advance(time.Hour)
+			set := due(t, a)
+			require.Len(t, set.Entries, c.size)
+			for i, e := range set.Entries {
+				assert.Equal(t, want[i].ID, e.ID, "place %d", i)
+				assert.InEpsilon(t, float64(trendOf(&want[i], now)), float64(e.Trend), 1e-12, e.ID)
+				assert.Equal(t, want[i].AuthorID, e.Author, e.ID)
+				assert.True(t, slices.Equal(want[i].Tags, e.Tags), e.ID)
+			}
+			guestsOf(t, a, want, now)
+			homeSays(t, a, want, now)
+		})
 	}
 }
 
@@ -173,50 +171,45 @@ func markOf(p *feed.Item, now time.Time) string {
 // TestGuestSeesPublicPosts likes, hides and deletes posts.
 func TestGuestSeesPublicPosts(t *testing.T) {
 	t.Parallel()
-	for _, m := range networks {
-		t.Run(m.name, func(t *testing.T) {
-			t.Parallel()
-			clock := at(noon)
-			a := open(t, m.config(t), WithClock(clock.Now))
-			store := a.network.fanout.Store()
-			publish := func(caption string, public bool) string {
-				p, _, err := store.CreatePost(t.Context(), social.Post{
-					Author: "ann", Caption: caption, Audience: social.Audience{Public: public, Followers: !public},
-				}, social.Creation{})
-				require.NoError(t, err)
-				return p.ID
-			}
-			_, err := store.Follow(t.Context(), "bob", "ann", time.Time{})
-			require.NoError(t, err)
-			shown, hidden, gone := publish("For all to see", true), publish("For followers only", false), publish("Soon regretted", true)
-			for _, id := range []string{shown, hidden, gone} {
-				_, _, err := store.Like(t.Context(), "bob", id)
-				require.NoError(t, err)
-			}
-			settled(t, a)
-			put(t, a, feed.Item{ID: "item", Title: "An item", UpdateTime: noon.Unix(), Likes: 3})
-			likesIndexed(t, a, clock)
-			set := due(t, a)
-			var ids []string
-			for _, e := range set.Entries {
-				ids = append(ids, e.ID)
-			}
-			assert.ElementsMatch(t, []string{"item", shown, gone}, ids, "only public posts trend")
-			g := guests(t, a, "")
-			assert.ElementsMatch(t, []string{"item", shown, gone}, g.ids())
-			require.NoError(t, store.DeletePost(t.Context(), gone, "ann", time.Time{}))
-			g = guests(t, a, "")
-			assert.ElementsMatch(t, []string{"item", shown}, g.ids())
-			assert.NotContains(t, g.raw, "has_liked", "nothing is said of a reader")
-		})
+	clock := at(noon)
+	a := open(t, embedded(t), WithClock(clock.Now))
+	store := a.network.fanout.Store()
+	publish := func(caption string, public bool) string {
+		p, _, err := store.CreatePost(t.Context(), social.Post{
+			Author: "ann", Caption: caption, Audience: social.Audience{Public: public, Followers: !public},
+		}, social.Creation{})
+		require.NoError(t, err)
+		return p.ID
 	}
+	_, err := store.Follow(t.Context(), "bob", "ann", time.Time{})
+	require.NoError(t, err)
+	shown, hidden, gone := publish("For all to see", true), publish("For followers only", false), publish("Soon regretted", true)
+	for _, id := range []string{shown, hidden, gone} {
+		_, _, err := store.Like(t.Context(), "bob", id)
+		require.NoError(t, err)
+	}
+	settled(t, a)
+	put(t, a, feed.Item{ID: "item", Title: "An item", UpdateTime: noon.Unix(), Likes: 3})
+	likesIndexed(t, a, clock)
+	set := due(t, a)
+	var ids []string
+	for _, e := range set.Entries {
+		ids = append(ids, e.ID)
+	}
+	assert.ElementsMatch(t, []string{"item", shown, gone}, ids, "only public posts trend")
+	g := guests(t, a, "")
+	assert.ElementsMatch(t, []string{"item", shown, gone}, g.ids())
+	require.NoError(t, store.DeletePost(t.Context(), gone, "ann", time.Time{}))
+	g = guests(t, a, "")
+	assert.ElementsMatch(t, []string{"item", shown}, g.ids())
+	assert.NotContains(t, g.raw, "has_liked", "nothing is said of a reader")
 }
 
 // likesIndexed lets the likes reach the index, which gathers them for a while.
 func likesIndexed(t *testing.T, a *App, clock *clock) {
 	t.Helper()
 	clock.Advance(6 * time.Minute)
-	require.Eventually(t, func() bool {
+	testenv.WaitFor(t, func() bool {
 		stats, err := a.network.store.Stats(t.Context())
 		if err != nil {
 			return false
@@ -227,28 +220,8 @@ func likesIndexed(t *testing.T, a *App, clock *clock) {
 			}
 		}
 		return true
-	}, time.Minute, 10*time.Millisecond, "the likes are not counted")
+	}, "the likes are counted")
 	refreshIndex(t, a)
-}
-
-// TestTrendingServersShare has two servers over one Redis: one computes. When it is
-// closed the other goes on.
-func TestTrendingServersShare(t *testing.T) {
-	t.Parallel()
-	cfg := services(t)
-	clock := at(noon)
-	one := open(t, cfg, WithClock(clock.Now))
-	cfg.DataDir = t.TempDir()
-	two := open(t, cfg, WithClock(clock.Now))
-	put(t, one, feed.Item{ID: "a", Title: "A", UpdateTime: noon.Unix(), Likes: 9})
-	clock.Advance(5 * time.Minute)
-	set := due(t, one)
-	other := due(t, two)
-	assert.Equal(t, set.Revision, other.Revision)
-	assert.Equal(t, guests(t, one, "").raw, guests(t, two, "").raw)
-	require.NoError(t, one.Close(t.Context()))
-	clock.Advance(5 * time.Minute)
-	assert.Greater(t, due(t, two).At, set.At)
 }
 
 // TestGuestThroughACache reads with a client that keeps answers as they allow.
@@ -364,6 +337,7 @@ func TestGuestWithoutServices(t *testing.T) {
 	put(t, a, feed.Item{ID: "a", Title: "A", UpdateTime: noon.Unix(), Likes: 9}, feed.Item{ID: "b", Title: "B", UpdateTime: noon.Unix(), Likes: 8})
 	clock.Advance(5 * time.Minute)
 	due(t, a)
+	require.EqualValues(t, 1, a.clients.redis.Exists(t.Context(), cfg.Redis.KeyPrefix+"feed:trending").Val(), "servers share it")
 	require.Equal(t, []string{"a", "b"}, guests(t, a, "").ids())
 	es.set(true)
 	r.Kill()
@@ -376,7 +350,7 @@ func TestGuestWithoutServices(t *testing.T) {
 	assert.Equal(t, 50301, g.Code, g.raw)
 	assert.Equal(t, "no-store", g.header.Get("Cache-Control"))
 	es.set(false)
-	require.Eventually(t, func() bool { g = guests(t, a, ""); return g.Code == 0 && g.Data.Degraded == nil }, time.Minute, 20*time.Millisecond)
+	testenv.WaitFor(t, func() bool { g = guests(t, a, ""); return g.Code == 0 && g.Data.Degraded == nil }, "Elasticsearch is asked again")
 	clock.Advance(time.Hour)
 	g = guests(t, a, "")
 	assert.Equal(t, []string{"a", "b"}, g.ids())

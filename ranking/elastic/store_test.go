@@ -1,6 +1,7 @@
 package elastic_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"testing"
 
@@ -47,4 +48,11 @@ func TestTheIndexIsMadeAgain(t *testing.T) {
 	newest, err = s.Newest(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, v, newest)
+	var mapping map[string]struct {
+		Mappings struct{ Properties map[string]json.RawMessage }
+	}
+	path := "/" + esindex.Rankings(index) + "/_mapping"
+	require.NoError(t, esindex.Do(t.Context(), client, http.MethodGet, path, "", nil, func(data []byte) error { return json.Unmarshal(data, &mapping) }))
+	require.Contains(t, mapping, esindex.Rankings(index))
+	require.Empty(t, mapping[esindex.Rankings(index)].Mappings.Properties, "Elasticsearch made a field of what it was given")
 }
