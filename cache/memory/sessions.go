@@ -66,6 +66,7 @@ func (s *Sessions) Replace(ctx context.Context, r cache.Replace) (cache.Page, er
 	}
 	a.refs, a.ends = slices.Clone(rest), now.Add(s.ttl)
 	a.refreshed = r.Now
+	state.of(r.Call.Feed.Other()).strike(feed.Keys(page))
 	return a.remember(r.Call, page, now), nil
 }
 
@@ -95,6 +96,9 @@ func (s *Sessions) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
 		rest = rest[n:]
 	}
 	a.refs = rest
+	if other := state.of(p.Call.Feed.Other()); len(other.refs) > 0 {
+		other.strike(feed.Keys(page))
+	}
 	if len(page) == 0 && p.Call.Step == 0 {
 		return cache.Page{HasMore: len(rest) > 0}, nil
 	}
@@ -238,6 +242,11 @@ func (s *Sessions) takeBack(ctx context.Context, agent string, refs []feed.Ref, 
 	}
 	if !restore {
 		return nil
+	}
+	// What is pending all the same was shown elsewhere meanwhile.
+	refs, err := s.notHeld(ctx, agent, refs, now)
+	if err != nil {
+		return err
 	}
 	if len(a.refs) == 0 {
 		a.ends = now.Add(s.ttl)
