@@ -160,19 +160,53 @@ func (s *Sessions) claim(ctx context.Context, agent string, refs []feed.Ref, lim
 }
 
 // claimKeys is claim where a ref has two keys, of which the store takes each by
-// itself: those that are free are found first. The agent's lock keeps others in
-// this process from coming between.
+// itself. Those that are free are found first. Another server may come between: what
+// it has taken a key of is left to it.
 func (s *Sessions) claimKeys(ctx context.Context, agent string, refs []feed.Ref, limit int, now time.Time) (page, rest []feed.Ref, err error) {
-	clean, err := s.notHeld(ctx, agent, refs, now)
+	rest, err = s.notHeld(ctx, agent, refs, now)
+	for err == nil && len(page) < limit && len(rest) > 0 {
+		next := rest[:min(limit-len(page), len(rest))]
+		rest = rest[len(next):]
+		page, err = s.claimBoth(ctx, agent, page, next, now)
+	}
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, s.giveBack(ctx, agent, page, err)
 	}
-	page, rest = clean[:min(limit, len(clean))], clean[min(limit, len(clean)):]
-	keys := feed.Keys(page)
-	if _, err := s.claimer.Claim(ctx, agent, keys, len(keys), now); err != nil {
-		return nil, nil, contractError(err)
+	return page, rest, nil
+}
+
+// claimBoth adds those of the refs to a page of which it has got every key.
+func (s *Sessions) claimBoth(ctx context.Context, agent string, page, refs []feed.Ref, now time.Time) ([]feed.Ref, error) {
+	keys := feed.Keys(refs)
+	claimed, err := s.claimer.Claim(ctx, agent, keys, len(keys), now)
+	if err != nil {
+		return page, contractError(err)
 	}
-	return slices.Clip(page), rest, nil
+	var halves []string // of refs of which another server has the other key
+	for _, ref := range refs {
+		n := 1
+		if ref.ID != ref.Group {
+			n = 2
+		}
+		switch slices.Index(claimed[:n], dedup.Held) {
+		case -1:
+			page = append(page, ref)
+		case 0:
+			if n == 2 && claimed[1] == dedup.Taken {
+				halves = append(halves, ref.ID)
+			}
+		case 1:
+			halves = append(halves, ref.Group)
+		}
+		claimed = claimed[n:]
+	}
+	if len(halves) == 0 {
+		return page, nil
+	}
+	if err := s.claimer.Release(ctx, agent, halves); err != nil {
+		return page, contractError(err)
+	}
+	return page, nil
 }
 
 // giveBack releases a page that was claimed before the call failed with err.
