@@ -97,12 +97,17 @@ type Pop struct {
 // Sessions keeps one session per agent and feed; what is pending is of all feeds. Each
 // method is one atomic step for its agent, over all servers that share the store; where it could not be asked, its
 // error wraps [ErrUnavailable].
+//
+// What a step hands out, and what is withdrawn, is pending and in none of the agent's
+// sessions from then on. So a session may be paged after its entries have left the
+// pending set: what is in it has not been handed out since it was chosen, by this feed
+// or by any other.
 type Sessions interface {
 	// Replace drops from the ranked list what has entered the pending set
 	// meanwhile, takes the first Limit as the page and adds them to the
-	// pending set, replaces the old session by the rest with the configured
-	// TTL (no rest: no session), and remembers Now as the agent's last
-	// refresh.
+	// pending set, takes them out of the agent's other session, replaces the old
+	// session by the rest with the configured TTL (no rest: no session), and
+	// remembers Now as the agent's last refresh.
 	//
 	// A step that the call's record already has is answered from the record
 	// and changes nothing: with Replayed where another call made the record,
@@ -114,8 +119,8 @@ type Sessions interface {
 	// changed; [ErrTooLate] asks for a new check.
 	Replace(ctx context.Context, r Replace) (Page, error)
 	// Pop takes up to Limit from the head of the session, skipping what is
-	// pending, and adds them to the pending set. It never extends the
-	// session's TTL. An empty page means there is no session (left); it is
+	// pending, adds them to the pending set and takes them out of the agent's
+	// other session. It never extends the session's TTL. An empty page means there is no session (left); it is
 	// not recorded. The record answers, and errors are, as for Replace.
 	Pop(ctx context.Context, p Pop) (Page, error)
 	// Replay looks up what another call with the same request id was handed
@@ -133,14 +138,15 @@ type Sessions interface {
 	// go back to the head of the session in order, and leave the pending set
 	// and the record; a record without refs is deleted. A session that had
 	// ended gets the full TTL. What the record does not list is left as it is,
-	// so restoring twice is harmless, also after an error. Where the record has been answered to
+	// so restoring twice is harmless, also after an error. What was withdrawn
+	// meanwhile stays pending and goes nowhere. Where the record has been answered to
 	// another call meanwhile, nothing changes: that call may have what this one
 	// could not deliver.
 	Restore(ctx context.Context, agent string, refs []feed.Ref, call Call) error
 	// Discard takes refs that are not to be delivered out of the pending set
 	// and the record, and puts them nowhere: a later recall may propose them
 	// again. What the record does not list is left as it is, so discarding twice
-	// is harmless, also after an error.
+	// is harmless, also after an error. What was withdrawn meanwhile stays pending.
 	Discard(ctx context.Context, agent string, refs []feed.Ref, call Call) error
 	// Omit takes refs that the answer leaves out, because they were shown
 	// before, off the record, so that a retry leaves them out too. They stay
@@ -150,8 +156,8 @@ type Sessions interface {
 	// Abandon discards whatever the call was handed out from call.Step on,
 	// where that is not known because the answer was lost. A step 0
 	// that arrives after it hands out nothing. It leaves a record alone that
-	// is another call's or was answered to one. Abandoning twice is harmless, also
-	// after an error.
+	// is another call's or was answered to one. What was withdrawn meanwhile stays
+	// pending. Abandoning twice is harmless, also after an error.
 	Abandon(ctx context.Context, agent string, call Call) error
 	// Delete ends the agent's sessions, of all feeds; without one it does nothing. What was
 	// handed out stays pending. After an error delete again.

@@ -96,9 +96,15 @@ type Claimer interface {
 	// was lost; claiming again then reports the group as Held.
 	Claim(ctx context.Context, agent string, groups []string, limit int, now time.Time) ([]Claimed, error)
 	// Release takes groups that were claimed and not delivered out of the
-	// pending set. One that is not there is passed over, so an error may be
-	// answered by releasing again.
+	// pending set, but for those that are held ([Claimer.Hold]). One that is not
+	// there is passed over, so an error may be answered by releasing again.
 	Release(ctx context.Context, agent string, groups []string) error
+	// Hold puts groups into the pending set that were shown at that time by
+	// something else than a claim, whatever is pending already. The later of two
+	// times counts. A claim that was made before and is given back does not take
+	// them out: only Settle, Forget and time do. After an error hold again, which
+	// is harmless.
+	Hold(ctx context.Context, agent string, groups []string, at time.Time) error
 	// Forget takes everything of an agent out of the pending set. What was served
 	// and is in no filter yet may be served again. After an error forget again.
 	Forget(ctx context.Context, agent string) error

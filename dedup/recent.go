@@ -15,7 +15,7 @@ const (
 	recentBeyond = 5 * time.Second
 	// recentMost bounds the impressions that are remembered.
 	recentMost = 2_000_000
-	// reclaims is how many agents are claimed for at once.
+	// reclaims is how many agents are reclaimed for at once.
 	reclaims = 16
 )
 
@@ -53,22 +53,24 @@ func (q *recent) since(t time.Time) map[string][]string {
 	return groups
 }
 
+// Withdraw makes what an agent was shown pending, and takes it out of what is
+// going to be shown. It is that of a session store, or [Claimer.Hold] where
+// sessions are elsewhere.
+type Withdraw func(ctx context.Context, agent string, groups []string, at time.Time) error
+
 // Reclaim repairs a store that has lost its last writes in a failover: what was
-// delivered since then, at most a grace period and five seconds ago, is claimed
-// as pending again and then recorded again. After an error, where a claim
-// failed, nothing is recorded; calling again is harmless.
-func (r *Recorder) Reclaim(ctx context.Context, c Claimer, since time.Time) error {
+// delivered since then, at most a grace period and five seconds ago, is withdrawn
+// and then recorded again. After an error, where that failed, nothing is recorded;
+// calling again is harmless.
+func (r *Recorder) Reclaim(ctx context.Context, withdraw Withdraw, since time.Time) error {
 	lost := r.recent.since(since)
-	var claims errgroup.Group
-	claims.SetLimit(reclaims)
+	var withdrawn errgroup.Group
+	withdrawn.SetLimit(reclaims)
 	for agent, all := range lost {
-		claims.Go(func() error {
-			_, err := c.Claim(ctx, agent, all, len(all), r.clock())
-			return err
-		})
+		withdrawn.Go(func() error { return withdraw(ctx, agent, all, r.clock()) })
 	}
-	if err := claims.Wait(); err != nil {
-		return fmt.Errorf("claim again what was delivered lately: %w", err)
+	if err := withdrawn.Wait(); err != nil {
+		return fmt.Errorf("withdraw again what was delivered lately: %w", err)
 	}
 	for agent, all := range lost {
 		r.enqueue(delivery{agent: agent, groups: all, at: r.clock()})

@@ -13,29 +13,8 @@ import (
 	"github.com/freshet/freshet/dedup"
 )
 
-// claims writes down what is claimed.
-type claims struct {
-	mu   sync.Mutex
-	of   map[string][]string
-	fail error
-}
-
-func (c *claims) Claim(_ context.Context, agent string, groups []string, limit int, _ time.Time) ([]dedup.Claimed, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.fail != nil {
-		return nil, c.fail
-	}
-	c.of[agent] = append(c.of[agent], groups[:limit]...)
-	return make([]dedup.Claimed, len(groups)), nil
-}
-
-func (c *claims) Release(context.Context, string, []string) error { return nil }
-
-func (c *claims) Forget(context.Context, string) error { return nil }
-
 // TestReclaim has a store that lost its last writes: what was delivered within
-// the grace and a little before is claimed and recorded again, nothing else is.
+// the grace and a little before is withdrawn and recorded again, nothing else is.
 func TestReclaim(t *testing.T) {
 	t.Parallel()
 	w, start := newFlaky(), time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
@@ -55,14 +34,21 @@ func TestReclaim(t *testing.T) {
 	deliver(20*time.Second, "u_1", "c")
 
 	again := func(since time.Duration) map[string][]string {
-		c := &claims{of: map[string][]string{}}
-		require.NoError(t, r.Reclaim(t.Context(), c, start.Add(since)))
-		return c.of
+		var mu sync.Mutex
+		of := map[string][]string{}
+		require.NoError(t, r.Reclaim(t.Context(), func(_ context.Context, agent string, groups []string, _ time.Time) error {
+			mu.Lock()
+			defer mu.Unlock()
+			of[agent] = append(of[agent], groups...)
+			return nil
+		}, start.Add(since)))
+		return of
 	}
 	assert.Equal(t, map[string][]string{"u_1": {"a", "b", "c"}, "u_2": {"a"}}, again(0))
 	assert.Len(t, again(0)["u_1"], 3, "what was recorded again is not a delivery of its own")
 	assert.Equal(t, map[string][]string{"u_1": {"c"}}, again(20*time.Second))
-	require.ErrorContains(t, r.Reclaim(t.Context(), &claims{fail: errors.New("read only")}, start), "read only")
+	fails := func(context.Context, string, []string, time.Time) error { return errors.New("read only") }
+	require.ErrorContains(t, r.Reclaim(t.Context(), fails, start), "read only")
 	r.Close(t.Context())
 	assert.Equal(t, map[dedup.Impression]int{
 		{Agent: "u_1", Group: "old"}: 1, {Agent: "u_1", Group: "a"}: 3, {Agent: "u_1", Group: "b"}: 3,

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/freshet/freshet/catalog"
-	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
 )
 
@@ -109,31 +107,6 @@ func (e *Engine) Forget(ctx context.Context, agent string) error {
 	return e.stores.Seen.Forget(e.begin(ctx), agent)
 }
 
-// Seen records that the agent has seen the items, whether Freshet
-// delivered them or not, and returns when the impressions are in a filter.
-// Reporting an item again is harmless. An id that is unknown stands for its
-// own group.
-func (e *Engine) Seen(ctx context.Context, agent string, ids []string) error {
-	ctx = e.begin(ctx)
-	if err := feed.CheckAgentID(agent); err != nil {
-		return err
-	}
-	for _, id := range ids {
-		if err := feed.CheckItemID(id); err != nil {
-			return err
-		}
-	}
-	refs, err := e.refs(ctx, ids)
-	if err != nil {
-		return err
-	}
-	keys := slices.Compact(slices.Sorted(slices.Values(feed.Keys(refs)))) // a report may name an item, or a group, twice
-	if err := e.withhold(ctx, agent, keys); err != nil {
-		return err
-	}
-	return e.stores.Recorder.Confirm(ctx, agent, keys)
-}
-
 // refs looks up the group of each item. An id that is unknown stands for its
 // own group.
 func (e *Engine) refs(ctx context.Context, ids []string) ([]feed.Ref, error) {
@@ -158,19 +131,4 @@ func (e *Engine) refsAndDocs(ctx context.Context, ids []string) ([]feed.Ref, []f
 		}
 	}
 	return refs, docs, nil
-}
-
-// withhold keeps what has been seen elsewhere from coming out of the agent's
-// session, whose pages ask the pending set and no filter. What is pending, or
-// in a filter, is in no session.
-func (e *Engine) withhold(ctx context.Context, agent string, keys []string) error {
-	checked, err := e.check(ctx, agent, keys)
-	if err != nil || !slices.Contains(checked.Verdicts, dedup.Unseen) {
-		return err
-	}
-	// Pending first, for a refresh that is under way.
-	if _, err := e.stores.Seen.Claim(ctx, agent, keys, len(keys), e.cfg.Clock()); err != nil {
-		return err
-	}
-	return e.stores.Sessions.Delete(ctx, agent)
 }

@@ -25,7 +25,7 @@ func TestForget(t *testing.T) {
 		at, err := r.stores.Sessions.Refreshed(t.Context(), "u_1", feed.ForYou)
 		require.NoError(t, err)
 		require.True(t, at.IsZero())
-		claimed, err := r.stores.Seen.Claim(t.Context(), "u_1", run(0, 5), 0, r.clock())
+		claimed, err := r.seen.Store.Claim(t.Context(), "u_1", run(0, 5), 0, r.clock())
 		require.NoError(t, err)
 		require.NotContains(t, claimed, dedup.Held, "nothing is pending")
 		_, err = r.Profile(t.Context(), "u_1")

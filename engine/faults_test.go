@@ -177,6 +177,10 @@ func (s *faultySessions) Omit(ctx context.Context, agent string, refs []feed.Ref
 	return alone(&s.fault, "Omit", func() error { return s.Sessions.Omit(ctx, agent, refs, call) })
 }
 
+func (s *faultySessions) Withdraw(ctx context.Context, agent string, groups []string, at time.Time) error {
+	return alone(&s.fault, "Withdraw", func() error { return s.Sessions.Withdraw(ctx, agent, groups, at) })
+}
+
 func (s *faultySessions) Delete(ctx context.Context, agent string) error {
 	return alone(&s.fault, "Delete", func() error { return s.Sessions.Delete(ctx, agent) })
 }

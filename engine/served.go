@@ -58,16 +58,25 @@ func (s *served) hash(key string) uint64 { return maphash.String(s.seed, key) &^
 
 func (a *shown) size() int { return servedAgent + 8*(cap(a.newer)+cap(a.older)) }
 
-// of returns the agent's share; nil: there is none. mu is held.
+// change changes an agent's share. Whatever changes its size does so here, or the bytes
+// would not be those that are there. mu is held.
+func (s *served) change(a *shown, do func()) {
+	s.bytes -= a.size()
+	do()
+	s.bytes += a.size()
+}
+
+// of returns the agent's share, without generations that have had their time; nil: there
+// is none. mu is held.
 func (s *served) of(agent string, now time.Time) *shown {
 	a, ok := s.agents.Get(agent)
 	if !ok {
 		return nil
 	}
 	if age := now.Sub(a.since); age >= 2*servedFor {
-		a.newer, a.older, a.since = nil, nil, now
+		s.change(a, func() { a.newer, a.older, a.since = nil, nil, now })
 	} else if age >= servedFor {
-		a.newer, a.older, a.since = nil, a.newer, now
+		s.change(a, func() { a.newer, a.older, a.since = nil, a.newer, now })
 	}
 	return a
 }
@@ -86,23 +95,23 @@ func (s *served) add(agent string, keys []string, loose bool, now time.Time) {
 		s.agents.Add(agent, a)
 		s.bytes += a.size()
 	}
-	s.bytes -= a.size()
-	if len(a.newer)+len(keys) > servedKeys {
-		a.newer, a.older, a.since = nil, a.newer, now
-	}
-	for _, key := range keys {
-		h := s.hash(key)
-		if loose {
-			h |= looseBit
+	s.change(a, func() {
+		if len(a.newer)+len(keys) > servedKeys {
+			a.newer, a.older, a.since = nil, a.newer, now
 		}
-		at, found := find(a.newer, h)
-		if found {
-			a.newer[at] = h
-			continue
+		for _, key := range keys {
+			h := s.hash(key)
+			if loose {
+				h |= looseBit
+			}
+			at, found := find(a.newer, h)
+			if found {
+				a.newer[at] = h
+				continue
+			}
+			a.newer = slices.Insert(a.newer, at, h)
 		}
-		a.newer = slices.Insert(a.newer, at, h)
-	}
-	s.bytes += a.size()
+	})
 	for s.bytes > s.most && s.agents.Len() > 1 {
 		_, oldest, _ := s.agents.RemoveOldest()
 		s.bytes -= oldest.size()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
@@ -68,13 +69,55 @@ func TestServedIsBounded(t *testing.T) {
 		s.add(fmt.Sprintf("u_%d", i), numbered(0, 100), false, noon)
 	}
 	assert.LessOrEqual(t, s.bytes, s.most)
-	sum := 0
-	for _, a := range s.agents.Values() {
-		sum += a.size()
-	}
-	assert.Equal(t, sum, s.bytes, "the books are right")
+	requireBooks(t, s)
 	assert.Greater(t, s.agents.Len(), 50)
 	doc := []feed.Ref{refOf("doc_1")}
 	assert.Equal(t, doc, s.unknown("u_1", doc, true, noon), "who was not seen for longest is forgotten")
 	assert.Empty(t, s.unknown("u_499", doc, true, noon))
+}
+
+// requireBooks compares what is counted with what there is.
+func requireBooks(t *testing.T, s *served) {
+	t.Helper()
+	sum := 0
+	for _, a := range s.agents.Values() {
+		sum += a.size()
+	}
+	require.Equal(t, sum, s.bytes, "the books are right")
+}
+
+// TestServedKeepsItsBooksForWeeks: generations that have had their time give their bytes
+// back, whichever call finds that. So as many readers as there is room for stay known,
+// however long the process runs.
+func TestServedKeepsItsBooksForWeeks(t *testing.T) {
+	const readers, keys = 40, 50
+	s := newServed()
+	s.most = readers * (servedAgent + 2*8*2*keys) // room for all, two generations each
+	agent := func(i int) string { return fmt.Sprintf("u_%d", i) }
+	for round := range 60 { // a month
+		now := noon.Add(time.Duration(round) * servedFor)
+		for i := range readers {
+			switch i % 4 { // who finds a generation over
+			case 1:
+				s.unknown(agent(i), []feed.Ref{refOf("x")}, true, now)
+			case 2:
+				s.mark(agent(i), []string{"x"}, []dedup.Verdict{dedup.Unseen}, true, now)
+			case 3:
+				s.remove(agent(i), []string{"x"}, now)
+			}
+			requireBooks(t, s)
+			s.add(agent(i), numbered(round*keys, (round+1)*keys), i%2 == 0, now)
+			requireBooks(t, s)
+		}
+		latest := []feed.Ref{refOf(fmt.Sprintf("doc_%d", (round+1)*keys-1))}
+		for i := range readers {
+			require.Empty(t, s.unknown(agent(i), latest, true, now), "%s is forgotten in round %d", agent(i), round)
+		}
+	}
+	later := noon.Add(100 * servedFor) // all of it is over
+	for i := range readers {
+		s.unknown(agent(i), nil, true, later)
+	}
+	requireBooks(t, s)
+	require.Equal(t, readers*servedAgent, s.bytes)
 }

@@ -55,7 +55,7 @@ type TimelinePage struct {
 	Degraded []string // what the answer lacks, as in [Answer]
 }
 
-// TimelineStores is what timelines are read from; all but Kept, Recorder and Late
+// TimelineStores is what timelines are read from; all but Kept, Showing and Late
 // are required.
 type TimelineStores struct {
 	Posts    TimelinePosts
@@ -64,8 +64,8 @@ type TimelineStores struct {
 	Builder  ListBuilder
 	Profiles catalog.Profiles
 	// Kept answers with the lists while Posts cannot be asked; nil: nothing does.
-	Kept     social.KeptCards
-	Recorder Recorder // takes what was shown; nil: it is not recorded
+	Kept    social.KeptCards
+	Showing Showing // takes what is shown; nil: it is not noted
 	// Late reports whether the lists lack what was accepted, because they could not
 	// be reached: the store answers instead. It must not block; nil: never.
 	Late func() bool
@@ -74,10 +74,11 @@ type TimelineStores struct {
 // TimelinePosts is what a timeline needs of the social store.
 type TimelinePosts interface {
 	social.Cards
-	// Pull, Newest and Celebrities are those of [social.Store].
+	// Pull, Newest, Celebrities and Grid are those of [social.Store].
 	Pull(ctx context.Context, q social.PullQuery) ([]social.Entry, error)
 	Newest(ctx context.Context, authors []string, below social.Position, n int) ([]social.Entry, error)
 	Celebrities(ctx context.Context, reader string) (authors []string, server bool, err error)
+	Grid(ctx context.Context, reader, author string, below social.Position, n int) ([]social.Entry, error)
 }
 
 // ListBuilder makes lists that do not exist.
@@ -142,15 +143,27 @@ func (t *Timelines) Timeline(ctx context.Context, r TimelineRequest) (TimelinePa
 	if err != nil {
 		return TimelinePage{}, err
 	}
-	page.Degraded = read.lacks.names()
-	countDegraded(read.lacks)
-	if t.stores.Recorder != nil && len(page.Posts) > 0 {
+	return t.answer(ctx, r.Agent, page, read.lacks)
+}
+
+// answer is a page for an agent, "" for nobody in particular. What it shows is noted before
+// it leaves.
+func (t *Timelines) answer(ctx context.Context, agent string, page TimelinePage, lacks parts) (TimelinePage, error) {
+	if t.stores.Showing != nil && agent != "" {
 		ids := make([]string, len(page.Posts))
 		for i := range page.Posts {
 			ids[i] = page.Posts[i].ID
 		}
-		t.stores.Recorder.Deliver(r.Agent, ids)
+		noted, err := t.stores.Showing.Shown(ctx, agent, ids)
+		if err != nil {
+			return TimelinePage{}, err
+		}
+		if !noted {
+			lacks |= lacksSession
+		}
 	}
+	page.Degraded = lacks.names()
+	countDegraded(lacks)
 	return page, nil
 }
 

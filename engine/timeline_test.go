@@ -30,7 +30,8 @@ type network struct {
 	lists, outboxes timeline.Lists
 	profile         feed.Profile
 	profileErr      error
-	recorded        []string
+	shown           []string
+	unnoted         bool // what is shown cannot be noted
 	now             time.Time
 	timelines       *engine.Timelines
 }
@@ -51,7 +52,7 @@ func newNetwork(t *testing.T) *network {
 	n.lists = timelinememory.New(timelinememory.Config{Cap: smallCap, Clock: clock})
 	n.outboxes = timelinememory.New(timelinememory.Config{Cap: smallOutbox, Clock: clock})
 	n.timelines = engine.NewTimelines(engine.TimelineStores{
-		Posts: n.store, Lists: n.lists, Outboxes: n.outboxes, Builder: n, Profiles: n, Recorder: n,
+		Posts: n.store, Lists: n.lists, Outboxes: n.outboxes, Builder: n, Profiles: n, Showing: n,
 	}, engine.Config{Clock: clock})
 	return n
 }
@@ -63,8 +64,11 @@ func (n *network) PutProfile(context.Context, string, feed.Profile) error       
 func (n *network) MuteItems(context.Context, string, []string) error              { return nil }
 func (n *network) RemoveProfile(context.Context, string) error                    { return nil }
 func (n *network) Learn(context.Context, string, func(*feed.Learning) bool) error { return nil }
-func (n *network) Deliver(_ string, ids []string)                                 { n.recorded = append(n.recorded, ids...) }
-func (n *network) Confirm(context.Context, string, []string) error                { return nil }
+
+func (n *network) Shown(ctx context.Context, _ string, ids []string) (bool, error) {
+	n.shown = append(n.shown, ids...)
+	return !n.unnoted, ctx.Err()
+}
 
 func content(list []social.Entry, most int) (c timeline.Content) {
 	for i, e := range list {
@@ -259,10 +263,62 @@ func TestTimelineRefills(t *testing.T) {
 	n.profile = feed.Profile{MutedItems: []string{keep.ID}}
 	assert.Len(t, n.scroll("reader", 5), 30)
 	n.profile = feed.Profile{}
-	n.recorded = nil
+	n.shown = nil
 	require.NoError(t, n.store.DeletePost(t.Context(), keep.ID, "ann", time.Time{}))
 	assert.Len(t, n.scroll("reader", 4), 30, "a deleted post is in the list, and not shown")
-	assert.Len(t, n.recorded, 30, "what was shown is recorded, nothing else")
+	assert.Len(t, n.shown, 30, "what was shown is noted, nothing else")
+}
+
+// TestPagesNoteWhatTheyShow, to whoever has a name, and say where that was not possible.
+func TestPagesNoteWhatTheyShow(t *testing.T) {
+	t.Parallel()
+	n := newNetwork(t)
+	n.follow("reader", "ann")
+	var posts []string
+	for range 3 {
+		posts = append(posts, n.post("ann", toAll).ID)
+		n.now = n.now.Add(time.Second)
+	}
+	require.NoError(t, n.store.DeletePost(t.Context(), posts[1], "ann", time.Time{}))
+	author := engine.AuthorRequest{Reader: "reader", Author: "ann", Limit: 2}
+	for name, read := range map[string]func() (engine.TimelinePage, error){
+		"timeline": func() (engine.TimelinePage, error) {
+			return n.timelines.Timeline(t.Context(), engine.TimelineRequest{Agent: "reader", Limit: 2})
+		},
+		"author": func() (engine.TimelinePage, error) { return n.timelines.Author(t.Context(), author) },
+	} {
+		for _, n.unnoted = range []bool{false, true} {
+			n.shown = nil
+			page, err := read()
+			require.NoError(t, err, name)
+			assert.Equal(t, []string{posts[2], posts[0]}, postIDs(page), name)
+			assert.Equal(t, postIDs(page), n.shown, name)
+			assert.False(t, page.HasMore, name)
+			if n.unnoted {
+				assert.Equal(t, []string{"session"}, page.Degraded, name)
+			} else {
+				assert.Empty(t, page.Degraded, name)
+			}
+		}
+	}
+	n.shown = nil
+	author.Reader, author.Limit = "", 1
+	page, err := n.timelines.Author(t.Context(), author)
+	require.NoError(t, err)
+	assert.Equal(t, []string{posts[2]}, postIDs(page))
+	assert.True(t, page.HasMore)
+	assert.Empty(t, page.Degraded)
+	author.Below = page.Next
+	page, err = n.timelines.Author(t.Context(), author)
+	require.NoError(t, err)
+	assert.Equal(t, []string{posts[0]}, postIDs(page))
+	assert.Empty(t, n.shown, "nobody in particular is shown anything")
+
+	author.Limit = 101
+	_, err = n.timelines.Author(t.Context(), author)
+	require.ErrorIs(t, err, engine.ErrBadLimit)
+	_, err = n.timelines.Author(t.Context(), engine.AuthorRequest{Author: social.Server, Limit: 1})
+	require.ErrorIs(t, err, feed.ErrBadID)
 }
 
 func TestTimelineEdges(t *testing.T) {

@@ -18,6 +18,14 @@ const (
 // ErrBadName is wrapped by the error about a feed that does not exist.
 var ErrBadName = errors.New("bad feed")
 
+// Other is the feed that an agent has beside this one.
+func (n Name) Other() Name {
+	if n == HomeFeed {
+		return ForYou
+	}
+	return HomeFeed
+}
+
 // Check reports whether there is such a feed. The error wraps [ErrBadName].
 func (n Name) Check() error {
 	switch n {

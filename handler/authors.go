@@ -3,8 +3,10 @@ package handler
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
+	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/social"
 )
 
@@ -89,28 +91,15 @@ func (s *server) getAuthorPosts(c *call) error {
 	if err != nil {
 		return err
 	}
-	page := entryPage{reader: reader}
-	err = s.work(c, func(ctx context.Context) error {
-		entries, err := s.deps.Social.Store.Grid(ctx, reader, author, below, limit+1)
-		if err != nil {
-			return err
-		}
-		if page.more = len(entries) > limit; page.more {
-			entries = entries[:limit]
-		}
-		if len(entries) > 0 {
-			page.next = entries[len(entries)-1].Position
-		}
-		known := make([]social.Known, len(entries))
-		for i, e := range entries {
-			known[i].ID = e.ID
-		}
-		page.cards, err = s.deps.Social.Store.Cards(ctx, reader, known)
+	var page engine.TimelinePage
+	err = s.work(c, func(ctx context.Context) (err error) {
+		page, err = s.deps.Social.Timelines.Author(ctx, engine.AuthorRequest{Reader: reader, Author: author, Below: below, Limit: limit})
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	c.sendPage(&page)
+	c.lacks = strings.Join(page.Degraded, ",")
+	c.sendPage(&entryPage{reader: reader, cards: page.Posts, next: page.Next, more: page.HasMore, degraded: page.Degraded})
 	return nil
 }

@@ -29,7 +29,7 @@ type Social struct {
 	FollowsByApp bool
 }
 
-// Timelines answers timeline calls. [engine.Engine] implements it.
+// Timelines answers timeline calls. [engine.Timelines] implements it.
 type Timelines interface {
 	// Timeline answers a page of an agent's timeline. The cards are newest first,
 	// each visible to the agent and with its content. A page may be short, even
@@ -38,6 +38,8 @@ type Timelines interface {
 	// ErrUnavailable where nothing could be answered. The call may be repeated and
 	// answers what is there then.
 	Timeline(ctx context.Context, r engine.TimelineRequest) (engine.TimelinePage, error)
+	// Author answers a page of an author's posts that a reader may see, likewise.
+	Author(ctx context.Context, r engine.AuthorRequest) (engine.TimelinePage, error)
 	// Warm builds the agent's list ahead, and returns when it is there, or was.
 	// Errors wrap [feed.ErrBadID] or a store's ErrUnavailable. It may be repeated.
 	Warm(ctx context.Context, agent string) error

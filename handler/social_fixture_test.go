@@ -41,6 +41,10 @@ func (s storeTimelines) Timeline(ctx context.Context, r engine.TimelineRequest) 
 	return page, err
 }
 
+func (s storeTimelines) Author(ctx context.Context, r engine.AuthorRequest) (engine.TimelinePage, error) {
+	return engine.NewTimelines(engine.TimelineStores{Posts: s.store}, engine.Config{}).Author(ctx, r)
+}
+
 func (s storeTimelines) Warm(ctx context.Context, agent string) error {
 	_, err := s.Timeline(ctx, engine.TimelineRequest{Agent: agent, Limit: 1})
 	return err

@@ -272,6 +272,9 @@ func TestAShortAndDegradedTimeline(t *testing.T) {
 	require.Equal(t, `{"code":0,"msg":"success","data":{"items":[],"next_cursor":"post:a:b:7","has_more":true,"degraded":["timeline"]}}`,
 		f.do(t, "GET", "/v1/timeline", "", asAgent).body)
 	require.Contains(t, f.log.String(), `"degraded":"timeline"`)
+	require.Equal(t, `{"code":0,"msg":"success","data":{"items":[],"next_cursor":"post:a:b:7","has_more":true,"degraded":["session"]}}`,
+		f.do(t, "GET", "/v1/authors/u_2/posts", "", asAgent).body)
+	require.Contains(t, f.log.String(), `"degraded":"session"`)
 	got := f.do(t, "POST", "/v1/timeline/warm", "", asAgent)
 	require.Equal(t, 50301, got.Code)
 	require.Contains(t, got.Msg, "social store")
@@ -284,6 +287,12 @@ func (shortTimelines) Timeline(context.Context, engine.TimelineRequest) (engine.
 		Posts: []social.Card{{ID: "post:x"}, {ID: "post:y", Visible: true}},
 		Next:  social.Position{At: 7, ID: "post:a:b"}, HasMore: true, Degraded: []string{"timeline"},
 	}, nil
+}
+
+func (s shortTimelines) Author(ctx context.Context, _ engine.AuthorRequest) (engine.TimelinePage, error) {
+	page, err := s.Timeline(ctx, engine.TimelineRequest{})
+	page.Degraded = []string{"session"}
+	return page, err
 }
 
 func (shortTimelines) Warm(context.Context, string) error { return social.ErrUnavailable }
@@ -525,6 +534,10 @@ func (w waiting) Timeline(ctx context.Context, _ engine.TimelineRequest) (engine
 	case <-ctx.Done():
 		return engine.TimelinePage{}, ctx.Err()
 	}
+}
+
+func (w waiting) Author(ctx context.Context, _ engine.AuthorRequest) (engine.TimelinePage, error) {
+	return w.Timeline(ctx, engine.TimelineRequest{})
 }
 
 func (waiting) Warm(context.Context, string) error { return errors.New("not here") }

@@ -46,6 +46,25 @@ func (a *state) of(name feed.Name) *session {
 	return &a.forYou
 }
 
+// strike takes what is known by one of the keys, groups and ids, out of a session.
+func (a *session) strike(keys []string) {
+	if len(a.refs) == 0 || len(keys) == 0 {
+		return
+	}
+	out := make(map[string]struct{}, len(keys))
+	for _, key := range keys {
+		out[key] = struct{}{}
+	}
+	// In place: a page that shares the session's memory is before it.
+	a.refs = slices.DeleteFunc(a.refs, func(ref feed.Ref) bool {
+		_, hit := out[ref.Group]
+		if !hit && ref.ID != ref.Group {
+			_, hit = out[ref.ID]
+		}
+		return hit
+	})
+}
+
 // session is one feed of an agent.
 type session struct {
 	refs      []feed.Ref // what is left to page

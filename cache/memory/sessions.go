@@ -66,6 +66,7 @@ func (s *Sessions) Replace(ctx context.Context, r cache.Replace) (cache.Page, er
 	}
 	a.refs, a.ends = slices.Clone(rest), now.Add(s.ttl)
 	a.refreshed = r.Now
+	state.of(r.Call.Feed.Other()).strike(feed.Keys(page))
 	return a.remember(r.Call, page, now), nil
 }
 
@@ -95,6 +96,9 @@ func (s *Sessions) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
 		rest = rest[n:]
 	}
 	a.refs = rest
+	if other := state.of(p.Call.Feed.Other()); len(other.refs) > 0 {
+		other.strike(feed.Keys(page))
+	}
 	if len(page) == 0 && p.Call.Step == 0 {
 		return cache.Page{HasMore: len(rest) > 0}, nil
 	}
@@ -156,19 +160,53 @@ func (s *Sessions) claim(ctx context.Context, agent string, refs []feed.Ref, lim
 }
 
 // claimKeys is claim where a ref has two keys, of which the store takes each by
-// itself: those that are free are found first. The agent's lock keeps others in
-// this process from coming between.
+// itself. Those that are free are found first. Another server may come between: what
+// it has taken a key of is left to it.
 func (s *Sessions) claimKeys(ctx context.Context, agent string, refs []feed.Ref, limit int, now time.Time) (page, rest []feed.Ref, err error) {
-	clean, err := s.notHeld(ctx, agent, refs, now)
+	rest, err = s.notHeld(ctx, agent, refs, now)
+	for err == nil && len(page) < limit && len(rest) > 0 {
+		next := rest[:min(limit-len(page), len(rest))]
+		rest = rest[len(next):]
+		page, err = s.claimBoth(ctx, agent, page, next, now)
+	}
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, s.giveBack(ctx, agent, page, err)
 	}
-	page, rest = clean[:min(limit, len(clean))], clean[min(limit, len(clean)):]
-	keys := feed.Keys(page)
-	if _, err := s.claimer.Claim(ctx, agent, keys, len(keys), now); err != nil {
-		return nil, nil, contractError(err)
+	return page, rest, nil
+}
+
+// claimBoth adds those of the refs to a page of which it has got every key.
+func (s *Sessions) claimBoth(ctx context.Context, agent string, page, refs []feed.Ref, now time.Time) ([]feed.Ref, error) {
+	keys := feed.Keys(refs)
+	claimed, err := s.claimer.Claim(ctx, agent, keys, len(keys), now)
+	if err != nil {
+		return page, contractError(err)
 	}
-	return slices.Clip(page), rest, nil
+	var halves []string // of refs of which another server has the other key
+	for _, ref := range refs {
+		n := 1
+		if ref.ID != ref.Group {
+			n = 2
+		}
+		switch slices.Index(claimed[:n], dedup.Held) {
+		case -1:
+			page = append(page, ref)
+		case 0:
+			if n == 2 && claimed[1] == dedup.Taken {
+				halves = append(halves, ref.ID)
+			}
+		case 1:
+			halves = append(halves, ref.Group)
+		}
+		claimed = claimed[n:]
+	}
+	if len(halves) == 0 {
+		return page, nil
+	}
+	if err := s.claimer.Release(ctx, agent, halves); err != nil {
+		return page, contractError(err)
+	}
+	return page, nil
 }
 
 // giveBack releases a page that was claimed before the call failed with err.
@@ -238,6 +276,11 @@ func (s *Sessions) takeBack(ctx context.Context, agent string, refs []feed.Ref, 
 	}
 	if !restore {
 		return nil
+	}
+	// What is pending all the same was shown elsewhere meanwhile.
+	refs, err := s.notHeld(ctx, agent, refs, now)
+	if err != nil {
+		return err
 	}
 	if len(a.refs) == 0 {
 		a.ends = now.Add(s.ttl)

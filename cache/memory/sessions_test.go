@@ -128,6 +128,58 @@ func TestAFailedClaimLeavesTheOldSession(t *testing.T) {
 	assert.Equal(t, append(refs(2, 3), refs(4, 6)...), page.Refs)
 }
 
+// crossed is a claimer that another server asks after it has told what is free.
+type crossed struct {
+	dedup.Claimer
+	between func()
+}
+
+func (c *crossed) Claim(ctx context.Context, agent string, groups []string, limit int, now time.Time) ([]dedup.Claimed, error) {
+	claimed, err := c.Claimer.Claim(ctx, agent, groups, limit, now)
+	if between := c.between; limit == 0 && between != nil {
+		c.between = nil
+		between()
+	}
+	return claimed, err
+}
+
+// Servers that share a pending set have sessions of their own. What another one claims by
+// its group or its id between two steps of a page is not on that page.
+func TestTwoServersClaimAStory(t *testing.T) {
+	t.Parallel()
+	clock := newClock()
+	claimer := inProcess(t, clock.Now)
+	story := func(group, id int) feed.Ref {
+		return feed.Ref{Group: fmt.Sprintf("story_%d", group), ID: fmt.Sprintf("doc_%d", id)}
+	}
+	list := []feed.Ref{story(0, 0), story(1, 1), story(2, 2), story(3, 3), story(4, 4), story(5, 5), refs(6, 7)[0]}
+	pageOf := func(step func(s *Sessions) (cache.Page, error)) cache.Page {
+		other, mine := New(claimer, time.Hour, clock.Now), &crossed{Claimer: claimer}
+		s := New(mine, time.Hour, clock.Now)
+		require.NoError(t, claimer.Forget(t.Context(), "u_1"))
+		_, err := s.Replace(t.Context(), cache.Replace{Agent: "u_1", Ranked: list, Now: clock.Now()})
+		require.NoError(t, err)
+		mine.between = func() {
+			shown := []feed.Ref{story(0, 0), story(1, 11), story(22, 2), refs(3, 4)[0]} // the same, by its group, by its id
+			page, err := other.Replace(t.Context(), cache.Replace{Agent: "u_1", Ranked: shown, Limit: 4, Now: clock.Now()})
+			require.NoError(t, err)
+			require.Equal(t, shown, page.Refs)
+		}
+		page, err := step(s)
+		require.NoError(t, err)
+		held, err := claimer.Claim(t.Context(), "u_1", []string{"doc_1", "story_2", "story_3"}, 0, clock.Now())
+		require.NoError(t, err)
+		require.NotContains(t, held, dedup.Held, "the halves are given back")
+		return page
+	}
+	assert.Equal(t, list[4:6], pageOf(func(s *Sessions) (cache.Page, error) {
+		return s.Pop(t.Context(), cache.Pop{Agent: "u_1", Limit: 2, Now: clock.Now()})
+	}).Refs)
+	assert.Equal(t, list[4:], pageOf(func(s *Sessions) (cache.Page, error) {
+		return s.Replace(t.Context(), cache.Replace{Agent: "u_1", Ranked: list, Limit: 9, Now: clock.Now()})
+	}).Refs)
+}
+
 func TestWhatHasExpiredIsSwept(t *testing.T) {
 	t.Parallel()
 	clock := newClock()

@@ -2,10 +2,7 @@ package memory
 
 import (
 	"context"
-	"slices"
 	"time"
-
-	"github.com/freshet/freshet/feed"
 )
 
 // Withdraw implements [cache.Withdrawer]. The pending set comes first, so that
@@ -16,20 +13,10 @@ func (s *Sessions) Withdraw(ctx context.Context, agent string, groups []string, 
 	}
 	a := s.agents.lock(agent, s.clock())
 	defer s.agents.unlock(agent, a)
-	if _, err := s.claimer.Claim(ctx, agent, groups, len(groups), at); err != nil {
+	if err := s.claimer.Hold(ctx, agent, groups, at); err != nil {
 		return contractError(err)
 	}
-	out := make(map[string]struct{}, len(groups))
-	for _, g := range groups {
-		out[g] = struct{}{}
-	}
-	for _, session := range []*session{&a.forYou, &a.home} {
-		// A page that was handed out may share the session's memory.
-		session.refs = slices.DeleteFunc(slices.Clone(session.refs), func(ref feed.Ref) bool {
-			_, group := out[ref.Group]
-			_, id := out[ref.ID]
-			return group || id
-		})
-	}
+	a.forYou.strike(groups)
+	a.home.strike(groups)
 	return nil
 }

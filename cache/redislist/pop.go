@@ -13,7 +13,8 @@ import (
 //
 //	KEYS[1]  the agent's session
 //	KEYS[2]  the agent's pending set
-//	KEYS[3]  the call's record; only where one is kept
+//	KEYS[3]  the session of the agent's other feed
+//	KEYS[4]  the call's record; only where one is kept
 //	ARGV[1]  now, ms: the score of what is handed out
 //	ARGV[2]  newest score that no longer counts, ms
 //	ARGV[3]  how many to hand out
@@ -24,9 +25,11 @@ import (
 //	ARGV[8]  TTL of the record, s
 //	reply    {"old", the record} | {"void", ""} | {"new", the page}
 //
-// What is pending is popped and dropped, and more is popped in its place.
-var popScript = redis.NewScript(keysLua + pendingLua + claimLua + recordLua + answerLua + rememberLua + `
-local before = recorded(KEYS[3], ARGV[6], ARGV[7])
+// What is pending is popped and dropped, and more is popped in its place. What is
+// handed out leaves the other session, too: by the time that is paged it may not be
+// pending any more.
+var popScript = redis.NewScript(keysLua + pendingLua + claimLua + strikeLua + recordLua + answerLua + rememberLua + `
+local before = recorded(KEYS[4], ARGV[6], ARGV[7])
 if before then return before end
 ` + roomLua + `
 local expired, limit, page = tonumber(ARGV[2]), tonumber(ARGV[3]), {}
@@ -40,14 +43,15 @@ while #page < limit do
 end
 
 claim(page, ARGV[1], ARGV[4])
+if #page > 0 then strike(KEYS[3], setof(keysof(page, 1, #page), 1)) end
 local more = redis.call('LLEN', KEYS[1]) > 0 and 1 or 0
-local record = (#page > 0 or ARGV[7] ~= '0') and KEYS[3]
+local record = (#page > 0 or ARGV[7] ~= '0') and KEYS[4]
 return {'new', remember(record, ARGV[5], ARGV[6], ARGV[7], ARGV[8], page, more)}
 `)
 
 // Pop implements [cache.Sessions] in one round trip.
 func (s *Sessions) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
-	keys := s.keysOf(p.Agent, p.Call, s.keys.Session(p.Agent, p.Call.Feed), s.keys.Pending(p.Agent))
+	keys := s.keysOf(p.Agent, p.Call, s.keys.Session(p.Agent, p.Call.Feed), s.keys.Pending(p.Agent), s.keys.Session(p.Agent, p.Call.Feed.Other()))
 	cmd := popScript.Run(ctx, s.writes, keys,
 		p.Now.UnixMilli(), s.expired(p.Now), p.Limit, seconds(rediskeys.PendingTTL(s.cfg.PendingTTL)),
 		head(p.Call), owner(p.Call), p.Call.Step, seconds(s.recordTTL(p.Call)))

@@ -14,7 +14,8 @@ import (
 //	KEYS[1]   the agent's session
 //	KEYS[2]   the agent's pending set
 //	KEYS[3]   the time of the agent's last refresh
-//	KEYS[4]   the call's record; only where one is kept
+//	KEYS[4]   the session of the agent's other feed
+//	KEYS[5]   the call's record; only where one is kept
 //	ARGV[1]   now, ms: the score of what is handed out
 //	ARGV[2]   newest score that no longer counts, ms
 //	ARGV[3]   how many to hand out
@@ -30,9 +31,9 @@ import (
 //	ARGV[13…] the refs, best first
 //	reply     {"old", the record} | {"void", ""} | {"late", ""} | {"new", the page}
 //
-// Everything is read before anything is written.
-var replaceScript = redis.NewScript(keysLua + pendingLua + claimLua + recordLua + answerLua + rememberLua + `
-local before = recorded(KEYS[4], ARGV[10], ARGV[11])
+// Everything is decided before anything is written.
+var replaceScript = redis.NewScript(keysLua + pendingLua + claimLua + strikeLua + recordLua + answerLua + rememberLua + `
+local before = recorded(KEYS[5], ARGV[10], ARGV[11])
 if before then return before end
 local checked = tonumber(ARGV[7])
 if checked > 0 then
@@ -59,8 +60,9 @@ end
 if #rest > 0 then redis.call('PEXPIRE', KEYS[1], ARGV[4]) end
 redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', ARGV[2])
 claim(page, ARGV[1], ARGV[5])
+if #page > 0 then strike(KEYS[4], setof(keysof(page, 1, #page), 1)) end
 redis.call('SET', KEYS[3], ARGV[1], 'EX', ARGV[6])
-return {'new', remember(KEYS[4], ARGV[9], ARGV[10], ARGV[11], ARGV[12], page, #rest > 0 and 1 or 0)}
+return {'new', remember(KEYS[5], ARGV[9], ARGV[10], ARGV[11], ARGV[12], page, #rest > 0 and 1 or 0)}
 `)
 
 // Replace implements [cache.Sessions] in one round trip.
@@ -76,6 +78,7 @@ func (s *Sessions) Replace(ctx context.Context, r cache.Replace) (cache.Page, er
 		refs[i] = ref.String()
 		args = append(args, &refs[i]) // the client writes a *string as the string; a string would be allocated anew
 	}
-	keys := s.keysOf(r.Agent, r.Call, s.keys.Session(r.Agent, r.Call.Feed), s.keys.Pending(r.Agent), s.keys.Refreshed(r.Agent, r.Call.Feed))
+	keys := s.keysOf(r.Agent, r.Call, s.keys.Session(r.Agent, r.Call.Feed), s.keys.Pending(r.Agent),
+		s.keys.Refreshed(r.Agent, r.Call.Feed), s.keys.Session(r.Agent, r.Call.Feed.Other()))
 	return s.confirmed(ctx, "replace", r.Agent, replaceScript.Run(ctx, s.writes, keys, args...), r.Call)
 }

@@ -54,6 +54,39 @@ local function claim(page, now, ttl)
 end
 `
 
+// strikeLua takes what was handed out, a set of groups and ids, out of a session,
+// where it is under its group or its id, and answers how many refs that were. What
+// is struck is overwritten and then removed in one pass: that needs no memory, and
+// the session keeps its TTL.
+const strikeLua = `
+local function strike(session, out)
+  local refs, gone = redis.call('LRANGE', session, 0, -1), 0
+  for i = 1, #refs do
+    local ref = refs[i]
+    local hit = out[ref]
+    if not hit then
+      local bar = string.find(ref, '|', 1, true)
+      if bar then
+        local group, id = string.match(ref, '^([^|]*)|([^|]*)') -- what follows is the source
+        hit = out[group] or out[id]
+      end
+    end
+    if hit then
+      redis.call('LSET', session, i - 1, '')
+      gone = gone + 1
+    end
+  end
+  if gone > 0 then redis.call('LREM', session, 0, '') end
+  return gone
+end
+
+local function setof(list, first)
+  local set = {}
+  for i = first, #list do set[list[i]] = true end
+  return set
+end
+`
+
 // A call's record is text, words with a blank between them:
 //
 //	<action> <limit> <owner> <1 or 0 for has_more> ~<step> <ref…> ~<step> <ref…>

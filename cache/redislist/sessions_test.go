@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -249,6 +250,70 @@ func benchmarkPop(b *testing.B, s *Sessions) {
 		}
 		left -= 20
 	}
+}
+
+// BenchmarkPopBesideHome is a pop of 20 refs while the reader has a session of home,
+// too, with 480 refs of which none or all are in both. It also tells the CPU time of
+// Redis.
+func BenchmarkPopBesideHome(b *testing.B) {
+	own := testenv.StartRedis(b)
+	client := redis.NewClient(&redis.Options{Addr: own.Addr})
+	b.Cleanup(func() { _ = client.Close() })
+	s := New(client, Config{})
+	all, others := make([]feed.Ref, 480), make([]feed.Ref, 480)
+	for i := range all {
+		all[i], others[i] = refs("doc_" + strconv.Itoa(i))[0], refs("other_" + strconv.Itoa(i))[0]
+	}
+	for _, side := range []struct {
+		name string
+		home []feed.Ref
+	}{{"no home", nil}, {"nothing in both", others}, {"all in both", all}} {
+		b.Run(side.name, func(b *testing.B) {
+			const readers = 200
+			cpu := redisCPU(b, client) // before, and what filling takes
+			b.ReportAllocs()
+			for n := 0; b.Loop(); n++ {
+				if n%readers == 0 {
+					b.StopTimer()
+					fills := redisCPU(b, client)
+					for i := range readers {
+						fillBoth(b, s, "u_"+strconv.Itoa(i), all, side.home)
+					}
+					cpu += redisCPU(b, client) - fills
+					b.StartTimer()
+				}
+				page, err := s.Pop(b.Context(), cache.Pop{Agent: "u_" + strconv.Itoa(n%readers), Limit: 20, Now: noon})
+				if err != nil || len(page.Refs) != 20 {
+					b.Fatal(len(page.Refs), err)
+				}
+			}
+			b.ReportMetric(1e6*(redisCPU(b, client)-cpu)/float64(b.N), "redis-µs/op")
+		})
+	}
+}
+
+func fillBoth(b *testing.B, s *Sessions, agent string, forYou, home []feed.Ref) {
+	b.Helper()
+	require.NoError(b, s.client.Del(b.Context(), s.keys.Pending(agent)).Err())
+	for name, ranked := range map[feed.Name][]feed.Ref{feed.ForYou: forYou, feed.HomeFeed: home} {
+		_, err := s.Replace(b.Context(), cache.Replace{Agent: agent, Ranked: ranked, Now: noon, Call: cache.Call{Feed: name}})
+		require.NoError(b, err)
+	}
+}
+
+// redisCPU is how many seconds the thread of Redis that runs commands has taken.
+func redisCPU(b *testing.B, client redis.UniversalClient) (seconds float64) {
+	b.Helper()
+	info, err := client.Info(b.Context(), "cpu").Result()
+	require.NoError(b, err)
+	for line := range strings.Lines(info) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok && strings.HasSuffix(name, "_main_thread") {
+			n, err := strconv.ParseFloat(value, 64)
+			require.NoError(b, err)
+			seconds += n
+		}
+	}
+	return seconds
 }
 
 // BenchmarkReplace is the page step of a refresh with 500 candidates.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/rediskeys"
 )
 
 // takeBackScript takes back what a call was handed out.
@@ -22,8 +23,9 @@ import (
 //
 // What the record does not list, or what is not pending where there is no
 // record, has been taken back before: the client sends a script again whose
-// answer it did not get.
-var takeBackScript = redis.NewScript(keysLua + recordLua + `
+// answer it did not get. What is held was shown elsewhere meanwhile: it stays
+// pending and goes nowhere.
+var takeBackScript = redis.NewScript(keysLua + rediskeys.LetGoLua + recordLua + `
 local restore, taken, listed, r, none = ARGV[2] == 'restore', 0, nil, nil, true
 if KEYS[3] then
   r = load(KEYS[3])
@@ -45,7 +47,8 @@ end
 local ended = restore and redis.call('EXISTS', KEYS[1]) == 0
 for i = #ARGV, ARGV[2] == 'omit' and #ARGV + 1 or 4, -1 do
   if not listed or listed[ARGV[i]] then
-    if redis.call('ZREM', KEYS[2], unpack((keysof(ARGV, i, i)))) > 0 then
+    local keys = keysof(ARGV, i, i)
+    if letgo(KEYS[2], keys, 1, #keys) then
       taken = taken + 1
       if restore then redis.call('LPUSH', KEYS[1], ARGV[i]) end
     end
@@ -94,7 +97,9 @@ func (s *Sessions) takeBack(ctx context.Context, step, agent string, refs []feed
 //	ARGV[2]  number of the first step that is discarded
 //	ARGV[3]  TTL of the mark that keeps the call's first step from coming yet, s; 0: no mark
 //	reply    how many refs were discarded
-var abandonScript = redis.NewScript(keysLua + recordLua + `
+//
+// What is held was shown elsewhere meanwhile, and stays pending.
+var abandonScript = redis.NewScript(keysLua + rediskeys.LetGoLua + recordLua + `
 local function clear()
   if ARGV[3] == '0' then redis.call('DEL', KEYS[2]) else redis.call('SET', KEYS[2], 'x', 'EX', ARGV[3]) end
 end
@@ -110,7 +115,8 @@ for word in string.gmatch(r.steps, '%S+') do
   if step < first then
     left[#left + 1] = word
   elseif string.sub(word, 1, 1) ~= '~' then
-    redis.call('ZREM', KEYS[1], unpack((keysof({word}, 1, 1))))
+    local keys = keysof({word}, 1, 1)
+    letgo(KEYS[1], keys, 1, #keys)
     gone = gone + 1
   end
 end

@@ -19,39 +19,13 @@ import (
 //	ARGV[3…] the groups
 //	reply    how many refs were in the sessions
 //
-// Everything is read before anything is written, and the pending set, which
-// needs memory, is written first.
-var withdrawScript = redis.NewScript(`
-local out, changed, gone = {}, {}, 0
-for i = 3, #ARGV do out[ARGV[i]] = true end
-for k = 2, #KEYS do
-  local refs, left = redis.call('LRANGE', KEYS[k], 0, -1), {}
-  for i = 1, #refs do
-    local group, id = string.match(refs[i], '^([^|]*)|?([^|]*)') -- what follows is the source
-    if not out[group] and not out[id] then left[#left + 1] = refs[i] end
-  end
-  if #left < #refs then
-    gone = gone + #refs - #left
-    changed[KEYS[k]] = {left = left, ttl = redis.call('PTTL', KEYS[k])}
-  end
-end
-
-for from = 3, #ARGV, 500 do
-  local adds = {}
-  for i = from, math.min(from + 499, #ARGV) do
-    adds[#adds + 1] = ARGV[1]
-    adds[#adds + 1] = ARGV[i]
-  end
-  redis.call('ZADD', KEYS[1], 'GT', unpack(adds))
-end
+// The pending set comes first, because it needs memory: where there is none,
+// nothing changes.
+var withdrawScript = redis.NewScript(rediskeys.HoldLua + strikeLua + `
+hold(KEYS[1], ARGV, 3, #ARGV, tonumber(ARGV[1]))
 redis.call('EXPIRE', KEYS[1], ARGV[2])
-for key, list in pairs(changed) do
-  redis.call('DEL', key)
-  for from = 1, #list.left, 1000 do
-    redis.call('RPUSH', key, unpack(list.left, from, math.min(from + 999, #list.left)))
-  end
-  if #list.left > 0 and list.ttl > 0 then redis.call('PEXPIRE', key, list.ttl) end
-end
+local out, gone = setof(ARGV, 3), 0
+for k = 2, #KEYS do gone = gone + strike(KEYS[k], out) end
 return gone
 `)
 

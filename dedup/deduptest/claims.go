@@ -79,6 +79,50 @@ func release(t *testing.T, open Open) {
 	assert.Equal(t, []dedup.Claimed{dedup.Taken, dedup.Held, dedup.Taken}, claim(t, s, Start, 3, "u_1", "a", "b", "c"))
 }
 
+// holding: what is held is pending, whatever was, and a claim that is given back leaves
+// it there.
+func holding(t *testing.T, open Open) {
+	for _, served := range []bool{true, false} {
+		t.Run(fmt.Sprintf("served=%t", served), func(t *testing.T) {
+			cfg := config()
+			cfg.Served, cfg.PendingTTL = served, 30*time.Minute
+			s := open(t, cfg)
+			hold := func(at time.Time, groups ...string) {
+				t.Helper()
+				require.NoError(t, s.Hold(t.Context(), "u_1", groups, at))
+			}
+			claim(t, s, Start, 2, "u_1", "claimed", "both")
+			for range 2 {
+				hold(Start.Add(-time.Minute), "both", "held")
+			}
+			hold(Start)
+			assert.Equal(t, []dedup.Claimed{dedup.Held, dedup.Held, dedup.Held, dedup.Taken}, claim(t, s, Start, 4, "u_1", "claimed", "both", "held", "new"))
+			for range 2 {
+				require.NoError(t, s.Release(t.Context(), "u_1", []string{"claimed", "both", "held", "new"}))
+				assert.Equal(t, []dedup.Verdict{dedup.Unseen, dedup.Pending, dedup.Pending, dedup.Unseen},
+					check(t, s, Start, "u_1", "claimed", "both", "held", "new"))
+			}
+			assert.Equal(t, []dedup.Verdict{dedup.Unseen}, check(t, s, Start, "u_2", "held"))
+
+			// The later of two times counts.
+			last := Start.Add(cfg.PendingTTL)
+			assert.Equal(t, []dedup.Claimed{dedup.Held, dedup.Left}, claim(t, s, last, 0, "u_1", "both", "held"))
+			hold(Start.Add(time.Minute), "held")
+			assert.Equal(t, []dedup.Claimed{dedup.Held}, claim(t, s, last.Add(time.Minute), 0, "u_1", "held"))
+
+			record(t, s, Start, impressions("u_1", "both"))
+			require.NoError(t, s.Settle(t.Context(), impressions("u_1", "both")))
+			assert.Equal(t, []dedup.Verdict{dedup.SeenDaysAgo(0)}, check(t, s, Start, "u_1", "both"))
+			require.NoError(t, s.Forget(t.Context(), "u_1"))
+			assert.Equal(t, []dedup.Verdict{dedup.Unseen}, check(t, s, Start, "u_1", "held"))
+
+			many := names("doc_", 3000)
+			hold(Start, many...)
+			assert.NotContains(t, claim(t, s, Start, 0, "u_1", many...), dedup.Left)
+		})
+	}
+}
+
 // forget takes all of one agent out, and nothing that a filter has.
 func forget(t *testing.T, open Open) {
 	for _, served := range []bool{true, false} {

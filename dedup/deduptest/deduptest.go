@@ -45,6 +45,7 @@ func Run(t *testing.T, open func(t *testing.T, cfg dedup.Config) dedup.Store) {
 		{"claim is exclusive", claimExclusive},
 		{"claims of different agents", claimsOfAgents},
 		{"release gives back", release},
+		{"what is held stays", holding},
 		{"forget takes all of an agent", forget},
 		{"settle removes pending only", settle},
 		{"pending entries age out", pendingTTL},

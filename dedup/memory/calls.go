@@ -106,14 +106,14 @@ func (s *Store) Claim(ctx context.Context, agent string, groups []string, limit 
 	taken := make([]string, 0, most)
 	held := sh.agents[agent]
 	if held == nil && most > 0 {
-		held = make(map[string]int64, most)
+		held = make(map[string]since, most)
 		sh.agents[agent] = held
 	}
 	for i, g := range groups {
-		if at, ok := held[g]; ok && s.pending.counts(at, ms) {
+		if served, ok := held[g]; ok && s.pending.counts(served.at, ms) {
 			claimed[i] = dedup.Held
 		} else if len(taken) < limit {
-			held[g] = ms
+			held[g] = since{at: ms}
 			taken = append(taken, g)
 			claimed[i] = dedup.Taken
 		}
@@ -127,23 +127,56 @@ func (s *Store) Claim(ctx context.Context, agent string, groups []string, limit 
 	return claimed, nil
 }
 
+// Hold implements [dedup.Claimer]. What counts already is in the journal.
+func (s *Store) Hold(ctx context.Context, agent string, groups []string, at time.Time) error {
+	if err := ctx.Err(); err != nil || len(groups) == 0 {
+		return err
+	}
+	now := s.clock()
+	if err := s.enter(now); err != nil {
+		return err
+	}
+	defer s.gate.RUnlock()
+	sh, err := s.lockCarried(agent, now.UnixMilli())
+	if err != nil {
+		return err
+	}
+	defer sh.mu.Unlock()
+	s.pending.sweep(sh, now.UnixMilli())
+	ms, set, fresh := at.UnixMilli(), sh.of(agent), make([]string, 0, len(groups))
+	for _, g := range groups {
+		if served, ok := set[g]; !ok || !s.pending.counts(served.at, ms) {
+			fresh = append(fresh, g)
+		}
+	}
+	// Before the set changes, so that a failure changes nothing.
+	if err := s.append(journal.Entry{Kind: s.kind, At: ms, Agent: agent, Groups: fresh}); err != nil {
+		sh.drop(agent, nil)
+		return err
+	}
+	for _, g := range groups {
+		set[g] = since{at: max(set[g].at, ms), held: true}
+	}
+	return nil
+}
+
 // Release implements [dedup.Claimer]. It is carried out even when ctx is done:
 // what was not delivered must not count as seen.
 func (s *Store) Release(_ context.Context, agent string, groups []string) error {
-	return s.release(agent, true, func(held map[string]int64) []string {
-		return slices.DeleteFunc(slices.Clone(groups), func(g string) bool { _, ok := held[g]; return !ok })
+	return s.release(agent, true, func(set map[string]since) []string {
+		return slices.DeleteFunc(slices.Clone(groups), func(g string) bool { served, ok := set[g]; return !ok || served.held })
 	})
 }
 
 // Forget implements [dedup.Claimer]. Where delivering is the impression, the journal
 // is left alone: it would take back what is in the filter at the next start.
 func (s *Store) Forget(_ context.Context, agent string) error {
-	return s.release(agent, !s.cfg.Served, func(held map[string]int64) []string { return slices.Collect(maps.Keys(held)) })
+	return s.release(agent, !s.cfg.Served, func(set map[string]since) []string { return slices.Collect(maps.Keys(set)) })
 }
 
 // release takes those groups of the agent out of the pending set that are chosen of
 // what is held, and notes it in the journal.
-func (s *Store) release(agent string, noted bool, choose func(held map[string]int64) []string) error {
+func (s *Store) release(agent string, noted bool, choose func(set map[string]since) []string) error {
 	now := s.clock()
 	s.gate.RLock()
 	defer s.gate.RUnlock()
@@ -210,7 +243,7 @@ func (s *Store) split(batch []dedup.Impression, ms int64) (covered, open []dedup
 		}
 		held := sh.agents[e.Agent]
 		for _, imp := range run {
-			if at, ok := held[imp.Group]; ok && s.cfg.Served && s.pending.counts(at, ms) {
+			if served, ok := held[imp.Group]; ok && s.cfg.Served && s.pending.counts(served.at, ms) {
 				covered = append(covered, imp)
 			} else {
 				open = append(open, imp)

@@ -114,11 +114,12 @@ func (s *Store) keepPending(now int64) {
 		sh := &s.pending.shards[i]
 		sh.mu.Lock()
 		for agent, held := range sh.agents {
-			for g, at := range held {
+			for g, served := range held {
 				if s.cfg.Served {
 					buf = s.current.addImpression(buf, agent, g)
 				}
-				held[g] = min(at, now)
+				served.at = min(served.at, now)
+				held[g] = served
 			}
 		}
 		sh.mu.Unlock()

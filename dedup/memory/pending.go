@@ -22,8 +22,14 @@ const maxSweepGap = int64(time.Minute / time.Millisecond)
 // of the agent hands back more.
 const mostStale = 1000
 
-// pending holds every agent's exact set of what was served lately: group to
-// the Unix millisecond it was served at.
+// since is when a group was served, in Unix milliseconds, and whether it is held:
+// then a release does not take it out.
+type since struct {
+	at   int64
+	held bool
+}
+
+// pending holds every agent's exact set of what was served lately.
 type pending struct {
 	seed   maphash.Seed
 	ttl    int64 // milliseconds
@@ -32,7 +38,7 @@ type pending struct {
 
 type shard struct {
 	mu        sync.Mutex
-	agents    map[string]map[string]int64
+	agents    map[string]map[string]since
 	nextSweep int64 // Unix ms
 	carried   int   // the journal, counted from the start, that has all of it
 }
@@ -40,7 +46,7 @@ type shard struct {
 func newPending(ttl time.Duration) *pending {
 	p := &pending{seed: maphash.MakeSeed(), ttl: ttl.Milliseconds()}
 	for i := range p.shards {
-		p.shards[i].agents = map[string]map[string]int64{}
+		p.shards[i].agents = map[string]map[string]since{}
 	}
 	return p
 }
@@ -69,8 +75,8 @@ func (p *pending) sweep(s *shard, now int64) {
 	}
 	s.nextSweep = now + min(max(p.ttl/4, 1), maxSweepGap)
 	for agent, groups := range s.agents {
-		for group, at := range groups {
-			if !p.counts(at, now) {
+		for group, served := range groups {
+			if !p.counts(served.at, now) {
 				delete(groups, group)
 			}
 		}
@@ -82,12 +88,17 @@ func (p *pending) sweep(s *shard, now int64) {
 
 // put enters a group; the shard is locked.
 func (s *shard) put(agent, group string, at int64) {
+	s.of(agent)[group] = since{at: at}
+}
+
+// of is the agent's set; the shard is locked.
+func (s *shard) of(agent string) map[string]since {
 	groups := s.agents[agent]
 	if groups == nil {
-		groups = map[string]int64{}
+		groups = map[string]since{}
 		s.agents[agent] = groups
 	}
-	groups[group] = at
+	return groups
 }
 
 // drop removes groups; the shard is locked.
@@ -111,18 +122,18 @@ func (p *pending) check(agent string, groups []string, now int64, stale bool, ou
 		return
 	}
 	for i, g := range groups {
-		if at, ok := held[g]; ok && p.counts(at, now) {
+		if served, ok := held[g]; ok && p.counts(served.at, now) {
 			out.Verdicts[i] = dedup.Pending
 		}
 	}
 	if !stale {
 		return
 	}
-	for g, at := range held {
+	for g, served := range held {
 		if len(out.Stale) == mostStale {
 			return
 		}
-		if now-at > dedup.StaleAfter.Milliseconds() && p.counts(at, now) {
+		if now-served.at > dedup.StaleAfter.Milliseconds() && p.counts(served.at, now) {
 			out.Stale = append(out.Stale, g)
 		}
 	}
@@ -139,9 +150,9 @@ func (p *pending) entries(s *shard, kind journal.Kind, now int64) []journal.Entr
 	var all []served
 	for agent, held := range s.agents {
 		all = all[:0]
-		for g, at := range held {
-			if p.counts(at, now) {
-				all = append(all, served{at, g})
+		for g, since := range held {
+			if p.counts(since.at, now) {
+				all = append(all, served{since.at, g})
 			}
 		}
 		slices.SortFunc(all, func(a, b served) int { return cmp.Compare(a.at, b.at) })

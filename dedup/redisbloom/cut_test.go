@@ -38,6 +38,9 @@ var cutCalls = []cutCall{
 	{"release", func(ctx context.Context, s *Store, agent string) (any, error) {
 		return nil, s.Release(ctx, agent, groupNames(1, 3))
 	}},
+	{"hold", func(ctx context.Context, s *Store, agent string) (any, error) {
+		return nil, s.Hold(ctx, agent, groupNames(1, 4), noon.Add(time.Second))
+	}},
 	{"settle", func(ctx context.Context, s *Store, agent string) (any, error) {
 		return nil, s.Settle(ctx, given(agent, groupNames(1, 3)...))
 	}},
@@ -85,6 +88,9 @@ func cutOnce(t *testing.T, p *faultproxy.Proxy, direct, client redis.UniversalCl
 	cfg := deduptest.DefaultConfig()
 	cfg.DailyCapacity, cfg.FalsePositiveRate = 20_000, 1e-9
 	s, calm := openAt(t, client, prefix, cfg), openAt(t, direct, prefix, cfg)
+	for _, script := range []*redis.Script{releaseScript, holdScript} { // on every master
+		require.NoError(t, script.Load(t.Context(), direct).Err())
+	}
 	for i, call := range cutCalls {
 		run := func(t *testing.T, s *Store, agent string, arm func()) (got any, pending []string, verdicts []dedup.Verdict) {
 			ctx := t.Context()

@@ -72,12 +72,10 @@ func (s *Store) Claim(ctx context.Context, agent string, groups []string, limit 
 	if len(groups) == 0 {
 		return nil, nil
 	}
-	args := make([]any, 0, 5+len(groups))
-	args = append(args, now.UnixMilli(), s.expired(now), max(limit, 0),
-		int64(rediskeys.PendingTTL(s.cfg.PendingTTL)/time.Second), int64(claimRecordTTL/time.Second))
-	for i := range groups {
-		args = append(args, &groups[i])
-	}
+	args := append([]any{
+		now.UnixMilli(), s.expired(now), max(limit, 0),
+		int64(rediskeys.PendingTTL(s.cfg.PendingTTL) / time.Second), int64(claimRecordTTL / time.Second),
+	}, addresses(groups)...)
 	cmd := claimScript.Run(ctx, s.copies.Scripts(s.client), []string{s.keys.Pending(agent), s.keys.Page(agent, feed.ForYou, claimRecord())}, args...)
 	short := cmd.Err()
 	if errors.Is(short, rediskeys.ErrReplicas) {
@@ -117,9 +115,54 @@ func (s *Store) unclaim(ctx context.Context, agent string, groups []string, clai
 	return s.Release(ctx, agent, taken)
 }
 
-// Release implements [dedup.Claimer].
+// releaseScript takes groups out that no one holds.
+//
+//	KEYS[1]  the agent's pending set
+//	ARGV[1…] the groups
+//	reply    1
+var releaseScript = redis.NewScript(rediskeys.LetGoLua + `
+for i = 1, #ARGV do letgo(KEYS[1], ARGV, i, i) end
+return 1
+`)
+
+// Release implements [dedup.Claimer] in one script.
 func (s *Store) Release(ctx context.Context, agent string, groups []string) error {
-	return s.drop(ctx, "release", map[string][]string{agent: groups})
+	if len(groups) == 0 {
+		return nil
+	}
+	return contractError("release", releaseScript.Run(ctx, s.client, []string{s.keys.Pending(agent)}, addresses(groups)...).Err())
+}
+
+// holdScript holds groups.
+//
+//	KEYS[1]  the agent's pending set
+//	ARGV[1]  when they were shown, ms
+//	ARGV[2]  TTL of the pending set, s
+//	ARGV[3…] the groups
+//	reply    1
+var holdScript = redis.NewScript(rediskeys.HoldLua + `
+hold(KEYS[1], ARGV, 3, #ARGV, tonumber(ARGV[1]))
+redis.call('EXPIRE', KEYS[1], ARGV[2])
+return 1
+`)
+
+// Hold implements [dedup.Claimer] in one script.
+func (s *Store) Hold(ctx context.Context, agent string, groups []string, at time.Time) error {
+	if len(groups) == 0 {
+		return nil
+	}
+	args := append([]any{at.UnixMilli(), int64(rediskeys.PendingTTL(s.cfg.PendingTTL) / time.Second)}, addresses(groups)...)
+	return contractError("hold", holdScript.Run(ctx, s.copies.Scripts(s.client), []string{s.keys.Pending(agent)}, args...).Err())
+}
+
+// addresses makes arguments of groups. The client writes a *string as the string; a
+// string would be allocated anew.
+func addresses(groups []string) []any {
+	args := make([]any, len(groups))
+	for i := range groups {
+		args[i] = &groups[i]
+	}
+	return args
 }
 
 // Forget implements [dedup.Claimer].
@@ -142,12 +185,7 @@ func (s *Store) drop(ctx context.Context, step string, byAgent map[string][]stri
 	for agent, groups := range byAgent {
 		key := s.keys.Pending(agent)
 		for from := 0; from < len(groups); from += chunk {
-			part := groups[from:min(from+chunk, len(groups))]
-			args := make([]any, len(part))
-			for i := range part {
-				args[i] = &part[i]
-			}
-			pipe.ZRem(ctx, key, args...)
+			pipe.ZRem(ctx, key, addresses(groups[from:min(from+chunk, len(groups))])...)
 		}
 	}
 	if pipe.Len() == 0 {

@@ -16,6 +16,7 @@ import (
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/dedup/redisbloom"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
@@ -195,6 +196,9 @@ func (a *App) openEngine(ctx context.Context, tracing *telemetry.Tracing) (cfg e
 	}
 	if s.recovery != nil {
 		stores.Recovery = s.recovery
+	}
+	if shared, ok := s.dedup.(*redisbloom.Store); ok && a.cfg.Sessions.Backend == configs.SessionsMemory {
+		stores.Apart = shared
 	}
 	cfg = engine.Config{
 		Clock: a.clock, Log: a.log, Rankings: a.ranking, N: a.cfg.Recall.N, RoundsFor: a.cfg.Server.RequestTimeout / roundsShare,

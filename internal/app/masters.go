@@ -10,9 +10,12 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/freshet/freshet/cache/redislist"
 	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/dedup/redisbloom"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/rediskeys"
 )
 
 const (
@@ -91,8 +94,7 @@ func (a *App) watchMasters(ctx context.Context) error {
 	if m == nil {
 		return nil
 	}
-	// The new master is enough to claim on: it may have no replica for a while.
-	claimer, err := redisbloom.New(m.client, dedupConfig(a.cfg), redisbloom.Config{KeyPrefix: a.cfg.Redis.KeyPrefix, Logger: a.log})
+	withdraw, err := a.withdrawAgain(m.client)
 	if err != nil {
 		return err
 	}
@@ -101,10 +103,24 @@ func (a *App) watchMasters(ctx context.Context) error {
 		if since.IsZero() && a.network != nil && a.network.restored != nil { // the first time after a change
 			a.network.restored.look(ctx)
 		}
-		return a.recorder.Reclaim(ctx, claimer, since)
+		return a.recorder.Reclaim(ctx, withdraw, since)
 	}
 	a.background(ctx, m.watch)
 	return nil
+}
+
+// withdrawAgain takes what a new master lacks of the last pages out of the sessions
+// it has, which may be those of before. The new master is enough for that: it may have
+// no replica for a while.
+func (a *App) withdrawAgain(client redis.UniversalClient) (dedup.Withdraw, error) {
+	if a.cfg.Sessions.Backend == configs.SessionsRedisList {
+		return redislist.New(client, a.sessionsConfig(client, rediskeys.Replicas{})).Withdraw, nil
+	}
+	pending, err := redisbloom.New(client, dedupConfig(a.cfg), redisbloom.Config{KeyPrefix: a.cfg.Redis.KeyPrefix, Logger: a.log})
+	if err != nil {
+		return nil, err
+	}
+	return pending.Hold, nil
 }
 
 func newMasters(client redis.UniversalClient, cfg configs.Config, log *slog.Logger) *masters {

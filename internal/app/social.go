@@ -168,15 +168,19 @@ func (a *App) openTimelines(cfg engine.Config) {
 	lists := noticing{n.lists, n.late}
 	stores := engine.TimelineStores{
 		Posts: shownStore{n.store, n.cards}, Kept: n.kept, Lists: lists, Late: n.late.now, Outboxes: timeline.NewCopies(n.outboxes, timeline.OutboxCap, a.clock),
-		Builder: n.fanout, Profiles: a.stores.catalog,
-	}
-	if cfg.RecordServed {
-		stores.Recorder = a.recorder
+		Builder: n.fanout, Profiles: a.stores.catalog, Showing: showing{a},
 	}
 	n.timelines = engine.NewTimelines(stores, cfg)
 	n.watcher = engine.NewWatcher(engine.WatchStores{
 		Posts: n.store, Lists: n.lists, Outboxes: n.outboxes, Builder: n.fanout, Profiles: a.stores.catalog,
 	}, a.cfg.Server.MaxStreams, cfg)
+}
+
+// showing is the engine, which is made after the timelines that are a part of it.
+type showing struct{ app *App }
+
+func (s showing) Shown(ctx context.Context, agent string, posts []string) (bool, error) {
+	return s.app.Engine.Shown(ctx, agent, posts)
 }
 
 // home is what home has beside the sources of for-you.

@@ -26,6 +26,7 @@ import (
 	"github.com/freshet/freshet/dedup/spool"
 	"github.com/freshet/freshet/handler"
 	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/internal/rediskeys"
 	popularityredis "github.com/freshet/freshet/popularity/redis"
 	popularitysqlite "github.com/freshet/freshet/popularity/sqlite"
 	"github.com/freshet/freshet/ranking"
@@ -235,13 +236,18 @@ func (a *App) openSpool(ctx context.Context, s *stores) error {
 
 func (a *App) openSessions(c clients, claimer dedup.Claimer) cache.Sessions {
 	if a.cfg.Sessions.Backend == configs.SessionsRedisList {
-		return redislist.New(c.redis, redislist.Config{
-			KeyPrefix: a.cfg.Redis.KeyPrefix, TTL: a.cfg.Sessions.TTL,
-			PendingTTL: dedupConfig(a.cfg).PendingTTL, Grace: checkAge(a.cfg, c.redis),
-			Replicas: replicas(a.cfg, c.breaker), Logger: a.log,
-		})
+		return redislist.New(c.redis, a.sessionsConfig(c.redis, replicas(a.cfg, c.breaker)))
 	}
 	return memorysessions.New(claimer, a.cfg.Sessions.TTL, a.clock)
+}
+
+// sessionsConfig tunes sessions in Redis.
+func (a *App) sessionsConfig(client redis.UniversalClient, replicas rediskeys.Replicas) redislist.Config {
+	return redislist.Config{
+		KeyPrefix: a.cfg.Redis.KeyPrefix, TTL: a.cfg.Sessions.TTL,
+		PendingTTL: dedupConfig(a.cfg).PendingTTL, Grace: checkAge(a.cfg, client),
+		Replicas: replicas, Logger: a.log,
+	}
 }
 
 // openCatalog opens the catalog, the recall source over it, and the caches in

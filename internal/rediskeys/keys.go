@@ -76,8 +76,9 @@ func (k Keys) Session(agent string, name feed.Name) string {
 
 // Pending is what the agent was served lately or what is not confirmed in a
 // filter yet. Type: sorted set of groups, score = served-at in Unix
-// milliseconds. TTL: [PendingTTL]. Written by cache/redislist with each page
-// and by dedup/redisbloom, which also takes settled groups out.
+// milliseconds, and half a millisecond where it is held (see [HoldLua]). TTL:
+// [PendingTTL]. Written by cache/redislist with each page and by
+// dedup/redisbloom, which also takes settled groups out.
 func (k Keys) Pending(agent string) string { return k.agent("feed:pending:", agent) }
 
 // Refreshed is the time of the agent's last refresh that was not silent. Type:

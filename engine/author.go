@@ -1,0 +1,49 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/freshet/freshet/social"
+)
+
+// AuthorRequest asks for a page of an author's posts, newest first.
+type AuthorRequest struct {
+	Reader string // "": nobody in particular, who sees public posts
+	Author string
+	Below  social.Position // what the cursor says; zero: from the newest
+	Limit  int             // 1 to [MaxTimelineLimit]
+}
+
+// Author reads one page of what an author has posted and the reader may see. Errors wrap
+// [ErrBadLimit], [feed.ErrBadID] or [social.ErrUnavailable].
+func (t *Timelines) Author(ctx context.Context, r AuthorRequest) (page TimelinePage, err error) {
+	if r.Limit < 1 || r.Limit > MaxTimelineLimit {
+		return page, fmt.Errorf("%w: limit must be 1 to %d, not %d", ErrBadLimit, MaxTimelineLimit, r.Limit)
+	}
+	if err := social.CheckAgent(r.Author); err != nil {
+		return page, err
+	}
+	ctx = t.begin(ctx)
+	entries, err := t.stores.Posts.Grid(ctx, r.Reader, r.Author, r.Below, r.Limit+1)
+	if err != nil {
+		return page, err
+	}
+	if page.HasMore = len(entries) > r.Limit; page.HasMore {
+		entries = entries[:r.Limit]
+	}
+	if len(entries) > 0 {
+		page.Next = entries[len(entries)-1].Position
+	}
+	known := make([]social.Known, len(entries))
+	for i, e := range entries {
+		known[i].ID = e.ID
+	}
+	cards, err := t.stores.Posts.Cards(ctx, r.Reader, known)
+	if err != nil {
+		return TimelinePage{}, err
+	}
+	page.Posts = slices.DeleteFunc(cards, func(c social.Card) bool { return !c.Visible || len(c.Content) == 0 })
+	return t.answer(ctx, r.Reader, page, 0)
+}

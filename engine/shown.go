@@ -1,0 +1,70 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// Showing notes what an agent is shown on pages that come from no session, so that no
+// feed shows it again. [Engine] is one.
+type Showing interface {
+	// Shown is told the ids of posts before the page is answered. Where it answers
+	// false it could not note them at once: a feed may show them again, and the page
+	// is to say so. The error is that of a request that has run out of time.
+	Shown(ctx context.Context, agent string, posts []string) (noted bool, err error)
+}
+
+var _ Showing = (*Engine)(nil)
+
+// Shown implements [Showing]: the posts leave the agent's sessions, become pending and,
+// where what is delivered counts, impressions. While that cannot be done this process
+// remembers them, and the disk keeps them for when it can.
+func (e *Engine) Shown(ctx context.Context, agent string, posts []string) (noted bool, err error) {
+	if len(posts) == 0 {
+		return true, nil
+	}
+	now := e.cfg.Clock()
+	err = e.stores.Sessions.Withdraw(ctx, agent, posts, now)
+	if err != nil && ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	e.failOpen.served.add(agent, posts, err != nil, now)
+	switch {
+	case e.failOpen.allows(ctx, err):
+		e.failOpen.keep(ctx, agent, posts)
+	case e.cfg.RecordServed:
+		e.stores.Recorder.Deliver(agent, slices.Clone(posts))
+	}
+	if err != nil && !down(ctx, err) {
+		e.cfg.Log.WarnContext(ctx, "posts that are shown could not be taken out of the session; a feed may show them again",
+			"agent", agent, "posts", len(posts), "error", err)
+	}
+	return err == nil, nil
+}
+
+// Seen records that the agent has seen the items, whether Freshet
+// delivered them or not, and returns when the impressions are in a filter.
+// Reporting an item again is harmless. An id that is unknown stands for its
+// own group.
+func (e *Engine) Seen(ctx context.Context, agent string, ids []string) error {
+	ctx = e.begin(ctx)
+	if err := feed.CheckAgentID(agent); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := feed.CheckItemID(id); err != nil {
+			return err
+		}
+	}
+	refs, err := e.refs(ctx, ids)
+	if err != nil {
+		return err
+	}
+	keys := slices.Compact(slices.Sorted(slices.Values(feed.Keys(refs)))) // a report may name an item, or a group, twice
+	if err := e.stores.Sessions.Withdraw(ctx, agent, keys, e.cfg.Clock()); err != nil {
+		return err
+	}
+	return e.stores.Recorder.Confirm(ctx, agent, keys)
+}

@@ -1,0 +1,306 @@
+package app
+
+import (
+	"encoding/json"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+)
+
+// sighting is when and how a reader was last shown something.
+type sighting struct {
+	counted time.Time // as an impression, for a window; zero: never
+	offered time.Time // not reported yet, for impressions.pending_ttl; zero: never
+	turn    int       // of which it was
+	listed  bool      // on a page that comes from no session, or in a report
+	unnoted bool      // that page said that a feed may show it again
+}
+
+// askedBefore is a call with a request id.
+type askedBefore struct {
+	request  engine.Request
+	keys     []string // of what it was answered
+	answered bool
+	turn     int
+	at       time.Time
+	real     time.Time
+}
+
+// heldBack returns when the reader was shown what has the keys, if that must not be shown
+// again.
+func (p *places) heldBack(reader string, keys []string) (sighting, bool) {
+	now := p.clock.Now()
+	for _, key := range keys {
+		s, was := p.shownTo[reader][key]
+		if was && (feed.DayOf(now)-feed.DayOf(s.counted) < 7 || now.Sub(s.offered) <= p.cfg.Impressions.PendingTTL) {
+			return s, true
+		}
+	}
+	return sighting{}, false
+}
+
+// show enters what a reader is shown, as an impression or, with impressions.on: seen, as
+// an offer.
+func (p *places) show(reader string, keys []string, as sighting, counts bool) {
+	for _, key := range keys {
+		next := as
+		next.turn = p.turn
+		before := p.shownTo[reader][key]
+		next.counted, next.offered = before.counted, before.offered
+		if _, held := p.heldBack(reader, []string{key}); held && !before.unnoted {
+			next.unnoted = false // what has shown it before was noted
+		}
+		if counts {
+			next.counted = p.clock.Now()
+			p.recorded = append(p.recorded, dedup.Impression{Agent: reader, Group: key})
+		} else {
+			next.offered = p.clock.Now()
+		}
+		p.shownTo[reader][key] = next
+	}
+}
+
+func (p *places) served() bool { return p.cfg.Impressions.On == configs.OnServed }
+
+// feed makes a call of a feed and checks its answer.
+func (p *places) feed(t *testing.T, s *server, r engine.Request) {
+	t.Helper()
+	over := p.spoil(s, anyTrouble)
+	answer, err := s.feed.Feed(t.Context(), r)
+	over()
+	p.enter(t, s, r, answer, err, nil)
+}
+
+// enter checks an answer of a feed against what the reader was shown. first is the call
+// that this one repeats.
+func (p *places) enter(t *testing.T, s *server, r engine.Request, answer engine.Answer, err error, first *askedBefore) {
+	t.Helper()
+	p.say("%s %s %s of %d %s: %v, again %v, degraded %v, %v", r.Agent, r.Feed, r.Action, r.Limit, r.RequestID, ids(answer), answer.ShownBefore, answer.Degraded, err)
+	failed := p.mayFail(t, err)
+	if first == nil && r.RequestID != "" {
+		first = &askedBefore{request: r, turn: p.turn, at: p.clock.Now(), real: time.Now()}
+		p.asked = append(p.asked, first)
+	}
+	if !failed {
+		var all []string
+		for i, doc := range answer.Docs {
+			keys := p.keysOf(t, doc)
+			all = append(all, keys...)
+			p.given++
+			p.check(t, r, keys, answer, answer.ShownBefore != nil && answer.ShownBefore[i], first)
+		}
+		p.show(r.Agent, all, sighting{}, p.served())
+		if loose(answer) {
+			p.written(t, s, r.Agent, all)
+		}
+		if first != nil {
+			first.keys, first.answered = append(first.keys, all...), true
+		}
+	}
+}
+
+// check holds one entry of an answer against the model.
+func (p *places) check(t *testing.T, r engine.Request, keys []string, answer engine.Answer, marked bool, first *askedBefore) {
+	t.Helper()
+	if marked {
+		p.tolerated++
+		assert.Equal(t, configs.ExhaustedOldest, p.cfg.Dedup.WhenExhausted, "%v says that it was shown before", keys)
+		assert.True(t, slices.ContainsFunc(keys, func(key string) bool { _, was := p.shownTo[r.Agent][key]; return was }), "%v was not shown before", keys)
+		return
+	}
+	was, held := p.heldBack(r.Agent, keys)
+	switch {
+	case !held:
+	case was.unnoted, loose(answer):
+		p.tolerated++ // that page, or this one, says so
+	case first != nil && slices.Contains(first.keys, keys[len(keys)-1]):
+		p.given-- // the same page
+	case first != nil && !first.answered && was.listed && was.turn > first.turn:
+		p.given-- // it was handed out before it was listed
+	default:
+		t.Errorf("%s is shown %v again in %s in turn %d: before that in turn %d, listed %t (counted %s, offered %s)",
+			r.Agent, keys, r.Feed, p.turn, was.turn, was.listed, was.counted.Format(time.DateTime), was.offered.Format(time.DateTime))
+	}
+}
+
+// again repeats a call that is less than a minute old, on any server.
+func (p *places) again(t *testing.T) {
+	t.Helper()
+	if len(p.asked) == 0 {
+		return
+	}
+	first := p.asked[len(p.asked)-1-p.rnd.IntN(min(4, len(p.asked)))]
+	if p.clock.Now().Sub(first.at) >= 59*time.Second || time.Since(first.real) > 50*time.Second {
+		return
+	}
+	s := p.anyServer()
+	over := p.spoil(s, aCut)
+	answer, err := s.feed.Feed(t.Context(), first.request)
+	over()
+	p.enter(t, s, first.request, answer, err, first)
+}
+
+// timeline reads a page of a timeline, from the newest or below the one before.
+func (p *places) timeline(t *testing.T, s *server, reader string) {
+	t.Helper()
+	over := p.spoil(s, anyTrouble)
+	page, err := s.network.timelines.Timeline(t.Context(), p.nextOf(reader))
+	over()
+	p.list(t, s, reader, "timeline", page, err)
+}
+
+func (p *places) nextOf(reader string) engine.TimelineRequest {
+	r := engine.TimelineRequest{Agent: reader, Limit: 1 + p.rnd.IntN(8)}
+	if p.rnd.IntN(3) > 0 {
+		r.Below = p.cursors[reader]
+	}
+	return r
+}
+
+// author reads a page of an author, now and then as nobody.
+func (p *places) author(t *testing.T, s *server, reader string) {
+	t.Helper()
+	r := engine.AuthorRequest{Reader: reader, Author: p.anyOf(p.authors), Limit: 1 + p.rnd.IntN(6)}
+	if p.rnd.IntN(4) == 0 {
+		r.Reader = ""
+	}
+	over := p.spoil(s, anyTrouble)
+	page, err := s.network.timelines.Author(t.Context(), r)
+	over()
+	p.list(t, s, r.Reader, "author", page, err)
+}
+
+// list enters a page that comes from no session. It may show what was shown before.
+func (p *places) list(t *testing.T, s *server, reader, what string, page engine.TimelinePage, err error) {
+	t.Helper()
+	var keys []string
+	for _, c := range page.Posts {
+		keys = append(keys, c.ID)
+	}
+	p.say("%s reads %s: %v, degraded %v, %v", reader, what, keys, page.Degraded, err)
+	if p.mayFail(t, err) || reader == "" {
+		return
+	}
+	if what == "timeline" {
+		p.cursors[reader] = page.Next
+		if !page.HasMore {
+			delete(p.cursors, reader)
+		}
+	}
+	p.given += len(keys)
+	unnoted := slices.Contains(page.Degraded, "session")
+	if unnoted && s.stores.spool != nil {
+		p.written(t, s, reader, keys)
+		unnoted = false
+	}
+	p.show(reader, keys, sighting{listed: true, unnoted: unnoted}, p.served())
+}
+
+// report has a client say what it has shown.
+func (p *places) report(t *testing.T, s *server, reader string) {
+	t.Helper()
+	var list []string
+	for range 1 + p.rnd.IntN(4) {
+		list = append(list, p.anyItem())
+	}
+	over := p.spoil(s, aCut)
+	err := s.feed.Seen(t.Context(), reader, list)
+	over()
+	p.say("%s has seen %v, %v", reader, list, err)
+	if p.mayFail(t, err) {
+		return
+	}
+	for _, id := range list {
+		p.show(reader, keys(p.items[id]), sighting{listed: true}, true)
+	}
+}
+
+// looks changes nothing: a badge shows what is new, an explanation what would come, the
+// guest feed what everybody gets.
+func (p *places) looks(t *testing.T, s *server, reader string) {
+	t.Helper()
+	r := engine.Request{Agent: reader, Feed: p.ask(reader).Feed, Action: engine.ActionRefresh, Silent: true, Limit: 10}
+	answer, err := s.feed.Feed(t.Context(), r)
+	if p.mayFail(t, err) {
+		return
+	}
+	for _, doc := range answer.Docs {
+		_, held := p.heldBack(reader, p.keysOf(t, doc))
+		assert.False(t, held && answer.Degraded == nil, "%s is no news", doc.ID)
+	}
+	_, err = s.feed.Explain(t.Context(), engine.ExplainRequest{Agent: reader, Feed: r.Feed, Limit: 5})
+	p.mayFail(t, err)
+	(&keptSystem{t, s.App}).call(reader, "GET", "/v1/feed/guest?limit=10", "")
+}
+
+// devices has one reader call from several devices at once, over all servers.
+func (p *places) devices(t *testing.T, reader string) {
+	t.Helper()
+	type call struct {
+		server  *server
+		request engine.Request
+		answer  engine.Answer
+		err     error
+	}
+	type look struct {
+		server *server
+		page   engine.TimelinePage
+		err    error
+	}
+	calls, looks := make([]call, 4), make([]look, 2)
+	for _, s := range p.apps {
+		defer p.spoil(s, anyTrouble)()
+	}
+	p.say("%s with several devices", reader)
+	var wg sync.WaitGroup
+	for i := range calls {
+		c := &calls[i]
+		c.server, c.request = p.anyServer(), p.ask(reader)
+		wg.Go(func() { c.answer, c.err = c.server.feed.Feed(t.Context(), c.request) })
+	}
+	for i := range looks {
+		l, r := &looks[i], p.nextOf(reader)
+		l.server = p.anyServer()
+		wg.Go(func() { l.page, l.err = l.server.network.timelines.Timeline(t.Context(), r) })
+	}
+	wg.Wait()
+	// In an order that would be right one after the other: a timeline may show what a feed
+	// has shown, and a page without the stores what another server has.
+	slices.SortStableFunc(calls, func(a, b call) int { return order(loose(a.answer), loose(b.answer)) })
+	for _, c := range calls {
+		p.enter(t, c.server, c.request, c.answer, c.err, nil)
+	}
+	for _, l := range looks {
+		p.list(t, l.server, reader, "timeline", l.page, l.err)
+	}
+}
+
+func order(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// keysOf are what an entry of an answer is remembered by, its id last.
+func (p *places) keysOf(t *testing.T, doc feed.Doc) []string {
+	t.Helper()
+	if feed.IsPost(doc.ID) {
+		return []string{doc.ID}
+	}
+	var it feed.Item
+	require.NoError(t, json.Unmarshal(doc.JSON, &it))
+	return keys(it)
+}
