@@ -28,7 +28,7 @@ const (
 
 // commands makes the subcommands, each in a file of its name.
 var commands = []func() *cobra.Command{
-	newBenchCommand, newConfigCommand, newDecayCommand, newDoctorCommand, newExplainCommand, newFeedCommand, newFollowCommand, newHealthCommand,
+	newConfigCommand, newDecayCommand, newDoctorCommand, newExplainCommand, newFeedCommand, newFollowCommand, newHealthCommand,
 	newIngestCommand, newItemsCommand, newJobsCommand, newPostCommand, newPromoteCommand, newRankingCommand, newServeCommand, newTimelineCommand, newVersionCommand, newWorkerCommand,
 }
 

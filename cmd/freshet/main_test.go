@@ -110,12 +110,6 @@ func TestConfigExampleIsTheShippedFile(t *testing.T) {
 	assert.Equal(t, string(configs.Services), freshet(t, "", "config", "example", "services").out)
 }
 
-func TestBenchSaysWhereItWent(t *testing.T) {
-	got := freshet(t, "", "bench", "--only", "refresh")
-	assert.Equal(t, exitError, got.code)
-	assert.Contains(t, got.errs, "go run ./cmd/freshet-bench")
-}
-
 func TestVersion(t *testing.T) {
 	want := "freshet " + version.Long() + "\n"
 	assert.Equal(t, want, freshet(t, "", "version").out)

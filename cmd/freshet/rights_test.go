@@ -77,7 +77,6 @@ func commandMatrix(dir string) map[string]any {
 		"health":          showsNone("names of dependencies"),
 		"serve":           showsNone("writes a log; TestRights of the package handler looks at it"),
 		"worker":          showsNone("writes a log, as serve does"),
-		"bench":           showsNone("says that it is another program"),
 		"version":         offline,
 		"config print":    offline,
 		"config check":    offline,
