@@ -96,30 +96,6 @@ func TestClosedIsUnavailable(t *testing.T) {
 	require.ErrorIs(t, err, catalog.ErrUnavailable)
 }
 
-// TestListsOlderFile opens a file from before items had update times of their own. One
-// damaged document does not keep it closed.
-func TestListsOlderFile(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "c.db")
-	c, err := sqlite.Open(t.Context(), path)
-	require.NoError(t, err)
-	_, err = c.Put(t.Context(), []feed.Item{
-		{ID: "old", Title: "T", UpdateTime: 1_772_000_000}, {ID: "young", Title: "T", UpdateTime: 1_772_000_060}, {ID: "damaged", Title: "T", UpdateTime: 1},
-	})
-	require.NoError(t, err)
-	require.NoError(t, c.Close())
-	script(t, path, `DROP INDEX items_by_time; ALTER TABLE items DROP COLUMN updated; PRAGMA user_version = 4;
-		UPDATE items SET doc = CAST('{"id"' AS BLOB) WHERE id = 'damaged'`)
-
-	c, err = sqlite.Open(t.Context(), path)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, c.Close()) })
-	page, err := c.List(t.Context(), catalog.Selection{Since: 1_772_000_000, Limit: 2})
-	require.NoError(t, err)
-	require.Len(t, page.Items, 2)
-	require.Equal(t, []string{"young", "old"}, []string{page.Items[0].ID, page.Items[1].ID})
-}
-
 func TestOpenRefuses(t *testing.T) {
 	for _, tc := range []struct {
 		name string

@@ -13,26 +13,21 @@ const applicationID = 0x66727368
 // migrations brings a file from version i to i+1. The version is the file's
 // user_version. What has been released is never edited, only added to.
 var migrations = []string{
-	// Items are found by id and scanned by seq. The doc is beside seq rather
-	// than in the index of ids, so that the index stays small.
-	`CREATE TABLE items (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, doc BLOB NOT NULL);
-	 CREATE TABLE profiles (agent TEXT NOT NULL PRIMARY KEY, doc BLOB NOT NULL) WITHOUT ROWID;`,
-	`CREATE TABLE ranking_versions (version INTEGER PRIMARY KEY, doc BLOB NOT NULL);`,
-	// Live popularity goes with its item.
-	`CREATE TABLE popularity (item TEXT NOT NULL PRIMARY KEY, last INTEGER NOT NULL, sum_2h REAL NOT NULL, sum_2d REAL NOT NULL) WITHOUT ROWID;
+	// Items are found by id, scanned by seq, and listed and swept by their update
+	// times. The doc is beside seq rather than in the index of ids, so that the
+	// index stays small. Live popularity goes with its item, and an agent that is
+	// erased takes along what it has acted on.
+	`CREATE TABLE items (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, doc BLOB NOT NULL, updated INTEGER NOT NULL DEFAULT 0);
+	 CREATE TABLE profiles (agent TEXT NOT NULL PRIMARY KEY, doc BLOB NOT NULL) WITHOUT ROWID;
+	 CREATE TABLE ranking_versions (version INTEGER PRIMARY KEY, doc BLOB NOT NULL);
+	 CREATE TABLE popularity (item TEXT NOT NULL PRIMARY KEY, last INTEGER NOT NULL, sum_2h REAL NOT NULL, sum_2d REAL NOT NULL) WITHOUT ROWID;
 	 CREATE TABLE popularity_agents (item TEXT NOT NULL, agent INTEGER NOT NULL, day INTEGER NOT NULL, PRIMARY KEY (item, agent)) WITHOUT ROWID;
 	 CREATE INDEX popularity_agents_day ON popularity_agents (day);
 	 CREATE TRIGGER items_deleted AFTER DELETE ON items BEGIN
 		DELETE FROM popularity WHERE item = OLD.id;
 		DELETE FROM popularity_agents WHERE item = OLD.id;
-	 END;`,
-	// An agent that is erased takes along what it has acted on.
-	`CREATE INDEX popularity_agents_agent ON popularity_agents (agent);`,
-	// Items are listed, and swept, by their update times. A document that is text in a
-	// BLOB is cast, because newer SQLites take a BLOB for their own format. A damaged
-	// document is reported where it is read.
-	`ALTER TABLE items ADD COLUMN updated INTEGER NOT NULL DEFAULT 0;
-	 UPDATE items SET updated = coalesce(json_extract(CAST(doc AS TEXT), '$.update_time'), 0) WHERE json_valid(CAST(doc AS TEXT));
+	 END;
+	 CREATE INDEX popularity_agents_agent ON popularity_agents (agent);
 	 CREATE INDEX items_by_time ON items (updated, id);`,
 }
 

@@ -2,10 +2,8 @@ package sqlite_test
 
 import (
 	"context"
-	"database/sql"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -127,21 +125,4 @@ func TestGoesWithItsItem(t *testing.T) {
 	require.ErrorIs(t, err, popularity.ErrUnavailable)
 	_, err = s.Read(t.Context())
 	require.ErrorIs(t, err, popularity.ErrUnavailable)
-}
-
-// TestOlderFile opens a file of the schema before there was live popularity.
-func TestOlderFile(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "c.db")
-	db, err := sql.Open("sqlite", path)
-	require.NoError(t, err)
-	_, err = db.Exec(`CREATE TABLE items (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, doc BLOB NOT NULL);
-		CREATE TABLE profiles (agent TEXT NOT NULL PRIMARY KEY, doc BLOB NOT NULL) WITHOUT ROWID;
-		CREATE TABLE ranking_versions (version INTEGER PRIMARY KEY, doc BLOB NOT NULL);
-		INSERT INTO items (id, doc) VALUES ('a', '{}'); PRAGMA application_id = 1718776680; PRAGMA user_version = 2`)
-	require.NoError(t, err)
-	require.NoError(t, db.Close())
-	s, _ := open(t, path)
-	assert.Empty(t, stored(t, s))
-	assert.Len(t, add(t, s, act("u", "a", time.Unix(now, 0).Unix())), 1)
 }

@@ -43,32 +43,6 @@ func TestClosedIsUnavailable(t *testing.T) {
 	require.ErrorIs(t, err, ranking.ErrUnavailable)
 }
 
-// firstSchema is the file as it was made before rankings were kept.
-const firstSchema = `CREATE TABLE items (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, doc BLOB NOT NULL);
-	CREATE TABLE profiles (agent TEXT NOT NULL PRIMARY KEY, doc BLOB NOT NULL) WITHOUT ROWID;
-	INSERT INTO items (id, doc) VALUES ('a', '{"id":"a","title":"A","update_time":1}');
-	PRAGMA application_id = 1718776680; PRAGMA user_version = 1`
-
-func TestAnOlderFileGetsRankings(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "c.db")
-	script(t, path, firstSchema)
-	s := open(t, path)
-	_, err := s.Newest(t.Context())
-	require.ErrorIs(t, err, ranking.ErrNotFound)
-	v := ranking.Version{Version: 1, By: "ana", Live: feed.Live{Ranking: feed.Ranking{Decay: feed.Decay{Scale: 1e12, Decay: 0.5}, Base: 1}}}
-	require.NoError(t, s.Append(t.Context(), v))
-
-	again, err := sqlitefile.Open(t.Context(), path)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, again.Close()) })
-	got, err := sqlite.New(again).Newest(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, v, got)
-	var items int
-	require.NoError(t, again.Readers.QueryRowContext(t.Context(), `SELECT count(*) FROM items`).Scan(&items))
-	require.Equal(t, 1, items)
-}
-
 func TestADamagedRankingIsNotUsed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.db")
 	s := open(t, path)

@@ -78,15 +78,15 @@ var migrations = []string{
 	 CREATE INDEX jobs_by_due ON jobs (due, run_at, kind) WHERE state IN ('pending', 'failed');
 	 CREATE INDEX jobs_leased ON jobs (leased_till) WHERE state = 'running';
 	 CREATE INDEX jobs_finished ON jobs (finished) WHERE state = 'completed';
-	 CREATE INDEX jobs_by_state ON jobs (state, kind);`,
+	 CREATE INDEX jobs_by_state ON jobs (state, kind);
 
-	`CREATE TABLE promotions (id TEXT NOT NULL PRIMARY KEY, item TEXT NOT NULL,
+	 CREATE TABLE promotions (id TEXT NOT NULL PRIMARY KEY, item TEXT NOT NULL,
 		starts INTEGER NOT NULL, ends INTEGER NOT NULL, weight REAL NOT NULL, -- Unix seconds
 		tags TEXT NOT NULL, langs TEXT NOT NULL -- JSON
 		) WITHOUT ROWID;
-	 CREATE INDEX promotions_by_end ON promotions (ends);`,
+	 CREATE INDEX promotions_by_end ON promotions (ends);
 
-	`CREATE TABLE files (key TEXT NOT NULL PRIMARY KEY, post TEXT NOT NULL,
+	 CREATE TABLE files (key TEXT NOT NULL PRIMARY KEY, post TEXT NOT NULL,
 		state INTEGER NOT NULL -- reserved, used, loose: social.FileReserved and so on
 		) WITHOUT ROWID;
 	 CREATE INDEX files_by_post ON files (post);`,

@@ -58,6 +58,9 @@ CREATE TABLE authors (
 	erasing smallint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 80);
 CREATE INDEX authors_erased ON authors (erased) WHERE erased > 0;
+-- Few authors are pulled. Every page of a timeline asks which of them its reader
+-- follows: by this index it looks at those few, not at all whom the reader follows.
+CREATE INDEX authors_pulled ON authors (id) WHERE delivery <> 'push';
 
 CREATE TABLE follows (
 	agent text COLLATE "C" NOT NULL, author text COLLATE "C" NOT NULL,
@@ -95,6 +98,20 @@ CREATE TABLE likes (
 	PRIMARY KEY (post, agent)
 );
 CREATE INDEX likes_by_agent ON likes (agent, author, at);
+
+CREATE TABLE promotions (
+	id text COLLATE "C" PRIMARY KEY, item text COLLATE "C" NOT NULL,
+	starts bigint NOT NULL, ends bigint NOT NULL, -- Unix seconds
+	weight double precision NOT NULL,
+	tags text[] NOT NULL, langs text[] NOT NULL
+);
+CREATE INDEX promotions_by_end ON promotions (ends);
+
+CREATE TABLE files (
+	key text COLLATE "C" PRIMARY KEY, post text COLLATE "C" NOT NULL,
+	state smallint NOT NULL -- reserved, used, loose: social.FileReserved and so on
+);
+CREATE INDEX files_by_post ON files (post);
 
 -- Rows of the queue change their state all the time: what they leave behind is
 -- removed early, else whoever leases would read over it.
