@@ -87,18 +87,3 @@ func WindowFalsePositives(days []float64) float64 {
 	}
 	return 1 - unseen
 }
-
-// shardBytes is how large one filter should get at most: a server moves, loads
-// and saves a key in one piece.
-const shardBytes = 128 << 20
-
-// LeastShards is the least number of shards of which each filter in RedisBloom
-// is at most 128 MiB. A cluster wants more of them, to spread the load: some
-// for each master.
-func (c Config) LeastShards() int {
-	shards := int((c.RedisFilter(1).Bytes() + shardBytes - 1) / shardBytes)
-	for c.RedisFilter(shards).Bytes() > shardBytes { // each is rounded up
-		shards++
-	}
-	return shards
-}
