@@ -4,91 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/freshet/freshet/jobs"
-	"github.com/freshet/freshet/social"
-	"github.com/freshet/freshet/social/sqlite"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// bench is a queue and what its handlers have seen, in a bubble: its clock is the
-// bubble's.
-type bench struct {
-	*testing.T
-	q    *sqlite.Store
-	mu   sync.Mutex
-	seen []string
-	last time.Time // when a handler was called last
-}
-
-// inBubble runs a test with a bench.
-func inBubble(t *testing.T, test func(*bench)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		q, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{Clock: time.Now})
-		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, q.Close()) })
-		test(&bench{T: t, q: q})
-	})
-}
-
-// pass lets time pass and waits until all that is due has been done.
-func (b *bench) pass(d time.Duration) {
-	time.Sleep(d)
-	synctest.Wait()
-}
-
-// note remembers what a handler was given.
-func (b *bench) note(list []jobs.Job) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, j := range list {
-		b.seen = append(b.seen, string(j.Kind)+" "+j.Key)
-	}
-	b.last = time.Now()
-}
-
-func (b *bench) noted() []string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return slices.Clone(b.seen)
-}
-
-func (b *bench) start(cfg jobs.Config, handlers map[jobs.Kind]jobs.Handler) *jobs.Runner {
-	cfg.Clock = time.Now
-	r := jobs.Start(b.Context(), b.q, handlers, cfg)
-	b.Cleanup(func() { r.Close(context.WithoutCancel(b.Context())) })
-	synctest.Wait()
-	return r
-}
-
-// mark marks jobs and waits until what can be done of them is.
-func (b *bench) mark(kind jobs.Kind, keys ...string) {
-	b.Helper()
-	for _, k := range keys {
-		require.NoError(b, b.q.Mark(b.Context(), jobs.Dirty{Kind: kind, Key: k}))
-	}
-	synctest.Wait()
-}
-
-func (b *bench) row(kind jobs.Kind, key string) jobs.Job {
-	b.Helper()
-	list, err := b.q.List(b.Context(), jobs.Filter{Kind: kind, Key: key})
-	require.NoError(b, err)
-	require.Len(b, list, 1)
-	return list[0]
-}
 
 func TestRunnerRunsWhatIsMarked(t *testing.T) {
 	inBubble(t, func(b *bench) {
@@ -125,9 +50,6 @@ func TestRunnerPolls(t *testing.T) {
 		require.Equal(b, jobs.Completed, b.row(jobs.Author, "a").State)
 	})
 }
-
-// poll is how often a runner asks the queue where nothing wakes it.
-const poll = 250 * time.Millisecond
 
 // TestRunnerSweepsUntilNothingIsOver has more completed rows than are removed at
 // once, and counts once only.
@@ -290,21 +212,6 @@ func TestRunnerRetriesAndBuries(t *testing.T) {
 	}
 }
 
-// untilRunAgain lets time pass until a handler is called once more, which must be within
-// the bounds.
-func (b *bench) untilRunAgain(least, most time.Duration) {
-	b.Helper()
-	begin, calls := time.Now(), len(b.noted())
-	b.pass(least - 1)
-	require.Len(b, b.noted(), calls)
-	for len(b.noted()) == calls {
-		b.pass(poll)
-		require.Less(b, time.Since(begin), most+poll)
-	}
-	require.Len(b, b.noted(), calls+1)
-	require.LessOrEqual(b, b.last.Sub(begin), most)
-}
-
 func TestRunnerWaitsForWhatIsDown(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		down := true
@@ -361,64 +268,6 @@ func TestRunnerRenewsLeases(t *testing.T) {
 		synctest.Wait()
 		require.Equal(b, jobs.Completed, b.row(jobs.Deliver, "post:a").State)
 		require.Equal(b, 1, b.row(jobs.Deliver, "post:a").Attempts)
-	})
-}
-
-func TestCloseLetsThemEnd(t *testing.T) {
-	inBubble(t, func(b *bench) {
-		release := make(chan struct{})
-		r := b.start(jobs.Config{Workers: 1}, map[jobs.Kind]jobs.Handler{
-			jobs.Deliver: {Run: func(context.Context, []jobs.Job) []error {
-				<-release
-				return nil
-			}},
-		})
-		b.mark(jobs.Deliver, "post:a", "post:b")
-		time.AfterFunc(time.Minute, func() { close(release) })
-		begin := time.Now()
-		r.Close(b.Context())
-		require.Equal(b, time.Minute, time.Since(begin))
-		require.Equal(b, jobs.Completed, b.row(jobs.Deliver, "post:a").State)
-		require.Equal(b, jobs.Pending, b.row(jobs.Deliver, "post:b").State, "no more are taken")
-		r.Close(b.Context()) // twice does no harm
-	})
-}
-
-func TestCloseGivesBackWhatDoesNotEnd(t *testing.T) {
-	inBubble(t, func(b *bench) {
-		r := b.start(jobs.Config{}, map[jobs.Kind]jobs.Handler{
-			jobs.Deliver: {Run: func(ctx context.Context, _ []jobs.Job) []error {
-				<-ctx.Done()
-				return []error{ctx.Err()}
-			}},
-		})
-		b.mark(jobs.Deliver, "post:a")
-		require.Equal(b, jobs.Running, b.row(jobs.Deliver, "post:a").State)
-		ctx, cancel := context.WithTimeout(b.Context(), 5*time.Second)
-		defer cancel()
-		begin := time.Now()
-		r.Close(ctx)
-		require.Equal(b, 5*time.Second, time.Since(begin))
-		j := b.row(jobs.Deliver, "post:a")
-		require.Equal(b, jobs.Pending, j.State)
-		require.Zero(b, j.Attempts, "as if it had not been leased")
-	})
-}
-
-func TestRunnerSurvivesTheQueue(t *testing.T) {
-	inBubble(t, func(b *bench) {
-		ran := make(chan struct{})
-		r := b.start(jobs.Config{}, map[jobs.Kind]jobs.Handler{
-			jobs.Deliver: {Run: func(context.Context, []jobs.Job) []error {
-				assert.NoError(b, b.q.Close())
-				close(ran)
-				return nil
-			}},
-		})
-		b.mark(jobs.Deliver, "post:a")
-		<-ran
-		b.pass(time.Minute)
-		r.Close(b.Context())
 	})
 }
 
