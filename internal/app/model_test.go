@@ -148,9 +148,7 @@ func (s *server) stop(t *testing.T) {
 		return
 	}
 	s.stopped = true
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
-	defer cancel()
-	assert.NoError(t, s.Close(ctx))
+	assert.NoError(t, s.Close(context.WithoutCancel(t.Context())))
 }
 
 // folded waits until no past day is being stored, so that the files can be

@@ -52,7 +52,7 @@ func TestRaceOneAgent(t *testing.T) {
 		for _, coalesce := range []time.Duration{0, time.Second} {
 			t.Run(fmt.Sprintf("%s, coalesce %s", m.name, coalesce), func(t *testing.T) {
 				apps := servers(t, m, nil, WithCoalesce(coalesce))
-				put(t, apps[0], madeItems(1500)...)
+				put(t, apps[0], madeItems(800)...)
 				seen := newOnce()
 				var wg sync.WaitGroup
 				for i := range 64 {

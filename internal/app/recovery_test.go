@@ -144,7 +144,7 @@ func TestAnOutageIsNotRepeatedAfterARestart(t *testing.T) {
 	cancel() // no time to drain anything
 	require.NoError(t, a.Close(ctx))
 	back()
-	unhurried := func(a *App) { a.pauses.spool = time.Hour }
+	unhurried := func(a *App) { a.pauses.spool, a.pauses.notes = time.Hour, time.Hour }
 	a = open(t, a.cfg, WithClock(at(noon).Now), quick, unhurried)
 	assert.NotEmpty(t, ask(t, a, loadMore("u_2", 1)).Degraded, "what was handed out before the start is not everywhere yet")
 	closeApp(t, a)

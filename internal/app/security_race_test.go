@@ -21,7 +21,7 @@ func TestHiddenIsNeverOnALaterPage(t *testing.T) {
 	for _, m := range modes {
 		t.Run(m.name, func(t *testing.T) {
 			all := servers(t, m, nil)
-			items := authored(800)
+			items := authored(500)
 			put(t, all[0], items...)
 			var mu sync.Mutex
 			hidden := map[string]bool{}
@@ -66,7 +66,7 @@ func TestHiddenIsNeverOnALaterPage(t *testing.T) {
 			for w := range 2 {
 				hiding.Go(func() {
 					dice := rand.New(rand.NewPCG(uint64(w), 7))
-					for i := range 40 {
+					for i := range 25 {
 						id := items[dice.IntN(len(items))].ID
 						_, err := all[(i+w+1)%len(all)].Engine.React(t.Context(), "u_1", []engine.Act{act(events.Hide, id)})
 						if !assert.NoError(t, err) {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -184,27 +185,23 @@ func TestHostileTextsStayTexts(t *testing.T) {
 			t.Parallel()
 			a, s := untrusted(t, m.config(t))
 			unchanged := seed(t, a, s)
-			now := time.Now().Unix()
-			for i, text := range hostile {
-				if len(text) > feed.MaxTermLength {
-					continue
-				}
-				id := fmt.Sprintf("hostile_%d", i)
-				item := asJSON(t, map[string]any{
-					"id": id, "title": text, "update_time": now - 30, "summary": text, "url": text, "image_url": text,
+			texts := slices.DeleteFunc(slices.Clone(hostile), func(text string) bool { return len(text) > feed.MaxTermLength })
+			var upload []map[string]any
+			for i, text := range texts {
+				upload = append(upload, map[string]any{
+					"id": fmt.Sprintf("hostile_%d", i), "title": text, "update_time": time.Now().Unix() - 30, "summary": text, "url": text, "image_url": text,
 					"author_id": text, "lang": text, "tags": []string{text}, "business": text,
 				})
-				_, code, data := s.call("POST", "/v1/items", item, asAdmin)
-				require.Zero(t, code)
-				require.Contains(t, data, `"accepted":1`, "%q", text)
-				_, _, got := s.call("GET", "/v1/items/"+id, "", asAdmin)
-				require.JSONEq(t, item, got)
+			}
+			_, code, report := s.call("POST", "/v1/items", asJSON(t, upload), asAdmin)
+			require.Zero(t, code)
+			require.Contains(t, report, fmt.Sprintf(`"accepted":%d`, len(texts)))
+			for _, item := range upload {
+				_, _, got := s.call("GET", "/v1/items/"+item["id"].(string), "", asAdmin)
+				require.JSONEq(t, asJSON(t, item), got)
 			}
 			refreshIndex(t, a)
-			for i, text := range hostile {
-				if len(text) > feed.MaxTermLength {
-					continue
-				}
+			for i, text := range texts {
 				agent := fmt.Sprintf("u_h%d", i)
 				as := "X-Agent-ID: " + agent
 				profile := asJSON(t, map[string]any{
@@ -400,29 +397,4 @@ func TestNobodyTouchesWhatIsAnothers(t *testing.T) {
 	_, _, item := s.call("GET", "/v1/items/doc_1", "", asAdmin)
 	require.Contains(t, item, "Number")
 	unchanged()
-}
-
-// The demo's open admin routes are for programs on this machine only, and a
-// browser that was sent here by another site is none of them.
-func TestTheDemoOpensNothingToTheWorld(t *testing.T) {
-	t.Parallel()
-	a := open(t, embedded(t), WithDemo())
-	srv := httptest.NewServer(a.Handler)
-	defer srv.Close()
-	n := 0
-	s := outsider{t, srv.URL, &n}
-	status, _, _ := s.call("POST", "/v1/items", "[]")
-	require.Equal(t, 200, status, "from here")
-	for _, as := range []string{
-		"X-Forwarded-For: 127.0.0.1", "X-Forwarded-For: 203.0.113.9", "X-Forwarded-Host: localhost", "X-Forwarded-Proto: https", "X-Real-Ip: 127.0.0.1", "Forwarded: for=127.0.0.1", "Via: 1.1 proxy",
-		"X-Client-IP: 203.0.113.9", "True-Client-IP: 203.0.113.9", "CF-Connecting-IP: 203.0.113.9",
-		"Host: evil.example", "Host: localhost.evil.example", "Host: 127.0.0.1.evil.example", "Host: evil.example#localhost", "Host: 2130706433.evil", "Host: 0.0.0.0",
-		"Origin: https://evil.example", "Origin: null", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site",
-	} {
-		for _, route := range [][2]string{{"POST", "/v1/items"}, {"DELETE", "/v1/items/x"}} {
-			status, code, _ := s.call(route[0], route[1], "", as)
-			assert.Equal(t, 403, status, "%s %s", as, route[0])
-			assert.Equal(t, 40301, code)
-		}
-	}
 }

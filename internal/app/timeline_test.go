@@ -85,7 +85,12 @@ func TestTimelines(t *testing.T) {
 				a := open(t, cfg, WithClock(clock))
 				return enginetest.TimelineSystem{
 					Store: a.network.fanout.Store(), Timelines: a.network.timelines,
-					Settle: func(t *testing.T) { settled(t, a) }, Lists: func(t *testing.T, up bool) { away(t, a, r, up) },
+					Settle: func(t *testing.T) { settled(t, a) }, Lists: func(t *testing.T, up bool) {
+						away(t, a, r, up)
+						if !up {
+							trip(t, a.clients.breaker.dependency, "command")
+						}
+					},
 				}, true
 			})
 		})
