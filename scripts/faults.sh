@@ -9,5 +9,5 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 echo '| fault | pages | failed | degraded | that lacked a post | until the last of these | writes ended, all timelines compared |'
 echo '|---|---|---|---|---|---|---|'
-FRESHET_TEST_REQUIRE_SERVICES=1 go test ./cmd/freshet -run 'TestFaults$' -v -timeout 1h \
+FRESHET_TEST_REQUIRE_SERVICES=1 FRESHET_TEST_FULL=kills go test ./cmd/freshet -run 'TestFaults$' -v -timeout 1h \
   -faults.all -faults.age "${1:-150s}" -faults.followers 2000 | grep -e '| ' -e FAIL -e Error -e Messages -e '^ok' | sed 's/^ *faults_test.go:[0-9]*: //'

@@ -6,5 +6,5 @@
 # FRESHET_TEST_ELASTICSEARCH and FRESHET_TEST_POSTGRES the services. It takes long.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-FRESHET_TEST_REQUIRE_SERVICES=1 go test ./internal/app -run 'TestRealNetwork$' -v -timeout 5h \
+FRESHET_TEST_REQUIRE_SERVICES=1 FRESHET_TEST_FULL=models go test ./internal/app -run 'TestRealNetwork$' -v -timeout 5h \
   -network.accounts 1000000 -network.posts 5000 -network.readers 0 -network.seed "${1:-1}" | grep -v '^=== '

@@ -87,6 +87,7 @@ var faults = []fault{
 // of them while clients write and read. Nothing that was accepted is lost, nobody
 // is shown what they may not see, and timelines become right by themselves.
 func TestFaults(t *testing.T) {
+	testenv.Full(t, "kills")
 	if testing.Short() {
 		t.Skip("starts many processes")
 	}

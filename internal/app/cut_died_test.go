@@ -22,6 +22,7 @@ import (
 // nobody can ask for the page: either it was not handed out, or it counts as
 // shown.
 func TestServerDiesInAStep(t *testing.T) {
+	testenv.Full(t, "cuts")
 	t.Parallel()
 	steps := []struct {
 		name    string

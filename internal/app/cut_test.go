@@ -96,6 +96,7 @@ func cutCases(labels []string) []cutCase {
 // TestCuts is the table: each step, each of its commands, each fault, with and
 // without a request id, on one server and on a cluster.
 func TestCuts(t *testing.T) {
+	testenv.Full(t, "cuts")
 	free := make(chan struct{}, cutLanes)
 	var places sync.WaitGroup
 	defer places.Wait()

@@ -174,6 +174,7 @@ func failing(t *testing.T, c *ownCluster, wait int) []*App {
 
 // TestFailover lets a cluster change and lose masters under load.
 func TestFailover(t *testing.T) {
+	testenv.Full(t, "failover")
 	t.Parallel()
 	c := startCluster(t)
 	t.Run("coordinated", func(t *testing.T) {

@@ -131,6 +131,7 @@ func (r *readers) settled(t *testing.T, a *App) {
 // TestSentinelFailover replaces a master that is well under the load of two
 // servers. It takes writes for a second after its successor stopped following.
 func TestSentinelFailover(t *testing.T) {
+	testenv.Full(t, "failover")
 	t.Parallel()
 	s := startSentinels(t)
 	cfg := onRedis(t, testenv.Unique()+":", s.addrs...)

@@ -37,6 +37,9 @@ var (
 func TestModel(t *testing.T) {
 	t.Parallel()
 	first, count := *modelSeed, *modelSeeds
+	if testenv.InFull("models") {
+		count *= 5
+	}
 	if first == 0 {
 		first = uint64(time.Now().UnixNano())
 	}

@@ -33,6 +33,7 @@ var (
 // unfollow, block, edit, delete and change circles, and compares timelines with a
 // model that only knows what was done.
 func TestRealNetwork(t *testing.T) {
+	testenv.Full(t, "models")
 	testenv.WithoutRace(t)
 	t.Parallel()
 	edges := testenv.Follows(t, *networkAccounts)

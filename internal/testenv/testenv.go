@@ -41,6 +41,7 @@ func Unique() string {
 // S3 is the address of a bucket of a real S3 server, as gocloud.dev has it.
 func S3(t testing.TB) string {
 	t.Helper()
+	Full(t, "s3")
 	url := os.Getenv("FRESHET_TEST_S3")
 	if url == "" {
 		missing(t, "FRESHET_TEST_S3", `a bucket of an S3 server (eval "$(scripts/s3)")`)
