@@ -93,7 +93,7 @@ func verdicts(t testing.TB, s dedup.Checker, now time.Time, agent string, groups
 }
 
 // hooked copies through the client itself, so that its hooks see it.
-func hooked(_ context.Context, client redis.UniversalClient, _ string) (redis.Cmdable, error) {
+func hooked(_ context.Context, client redis.Cmdable, _ string) (redis.Cmdable, error) {
 	return client, nil
 }
 

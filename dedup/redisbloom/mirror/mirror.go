@@ -55,7 +55,7 @@ type Config struct {
 // Mirror keeps copies of the past days' filters, which do not change any more,
 // while [Mirror.Run] runs.
 type Mirror struct {
-	client  redis.UniversalClient
+	client  redis.Cmdable
 	keys    rediskeys.Keys
 	cfg     dedup.Config
 	log     *slog.Logger
@@ -64,7 +64,7 @@ type Mirror struct {
 	random  *rand.Rand
 	spread  time.Duration // what this process adds to settleAfter
 	asked   int           // strings that a day's copies are compared by
-	master  func(context.Context, redis.UniversalClient, string) (redis.Cmdable, error)
+	master  func(context.Context, redis.Cmdable, string) (redis.Cmdable, error)
 
 	off  atomic.Bool // a copy was found wrong; all have been dropped
 	days atomic.Pointer[map[feed.Day]*mirrorDay]
@@ -93,7 +93,7 @@ type copied struct {
 
 // New makes a mirror of the filters of a store with the same cfg, without
 // copies yet.
-func New(client redis.UniversalClient, cfg dedup.Config, tuning Config) *Mirror {
+func New(client redis.Cmdable, cfg dedup.Config, tuning Config) *Mirror {
 	return &Mirror{
 		client: client, keys: rediskeys.For(client, tuning.KeyPrefix), cfg: cfg, log: cmp.Or(tuning.Logger, slog.New(slog.DiscardHandler)),
 		budget: tuning.Bytes, limiter: rate.NewLimiter(copyRate, copyBurst),
@@ -189,18 +189,12 @@ func (m *Mirror) load(ctx context.Context, sl slot, before look) error {
 // masterOf is the server that holds a key, since its replicas may lack what was
 // added last, with time for long answers. It has none of the client's hooks: a
 // copy that is slow does not count as a server that is down.
-func masterOf(ctx context.Context, client redis.UniversalClient, key string) (redis.Cmdable, error) {
-	switch client := client.(type) {
-	case *redis.ClusterClient:
-		node, err := client.MasterForKey(ctx, key)
-		if err != nil {
-			return nil, err
-		}
-		return node.WithTimeout(pieceTimeout), nil
-	case *redis.Client:
-		return client.WithTimeout(pieceTimeout), nil
+func masterOf(ctx context.Context, client redis.Cmdable, key string) (redis.Cmdable, error) {
+	master, _, err := rediskeys.MasterOf(ctx, client, key)
+	if err != nil {
+		return nil, err
 	}
-	return client, nil
+	return rediskeys.WithTimeout(master, pieceTimeout), nil
 }
 
 // turnOff drops all copies until the next start: where one is wrong, the others
