@@ -38,7 +38,7 @@ func Unique() string {
 	return fmt.Sprintf("t%d-%d-%d", os.Getpid(), time.Now().UnixNano()%1e9, serial.Add(1))
 }
 
-// S3 is the address of a bucket of a real S3 server, as gocloud.dev has it.
+// S3 is the address of a bucket of a real S3 server, as media.url has it.
 func S3(t testing.TB) string {
 	t.Helper()
 	Full(t, "s3")
