@@ -386,10 +386,16 @@ func TestALookCostsNoQueryPerWatch(t *testing.T) {
 	w := newWatching(t, 0)
 	const agents = 1200
 	w.celebrity("star")
+	for _, author := range []string{"star", social.Server} {
+		var edges []social.Edge
+		for i := range agents {
+			edges = append(edges, social.Edge{Agent: fmt.Sprint("r", i), Author: author})
+		}
+		_, _, err := w.store.FollowAll(t.Context(), edges, w.now)
+		require.NoError(t, err)
+	}
 	for i := range agents {
-		agent := fmt.Sprintf("r%d", i)
-		w.follow(agent, "star", social.Server)
-		w.watch(agent)
+		w.watch(fmt.Sprint("r", i))
 	}
 	count := func() [5]int64 {
 		return [5]int64{w.lists.heads.Load(), w.posts.followed.Load(), w.posts.public.Load(), w.posts.cards.Load(), w.posts.pulls.Load()}
