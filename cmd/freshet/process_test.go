@@ -48,7 +48,7 @@ var binary = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
-	code := m.Run()
+	code := testenv.Reuse(m).Run()
 	if path, err := binary(); err == nil {
 		_ = os.RemoveAll(filepath.Dir(path))
 	}
@@ -235,7 +235,7 @@ func settings(t *testing.T, mode string) map[string]string {
 	_, prefix := testenv.Redis(t)
 	u, err := url.Parse(testenv.RedisURL(t))
 	require.NoError(t, err)
-	address, index := testenv.Elastic(t)
+	address, index := testenv.ReusedElastic(t, "")
 	for name, value := range map[string]string{
 		"CATALOG_BACKEND": "elastic", "RECALL_BACKEND": "elastic", "DEDUP_BACKEND": "redisbloom", "SESSIONS_BACKEND": "redislist",
 		"REDIS_ADDRS": u.Host, "REDIS_KEY_PREFIX": prefix,

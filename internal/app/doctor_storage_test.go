@@ -158,6 +158,7 @@ func elsewhere(t *testing.T, cfg configs.Config, answers map[string]string) conf
 func TestDoctorChecksReplicas(t *testing.T) {
 	t.Parallel()
 	cfg := services(t)
+	ownIndices(t, &cfg)
 	const what = "elasticsearch replicas"
 	none := 0
 	client, err := ConnectElastic(cfg, nil)

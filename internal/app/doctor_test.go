@@ -42,6 +42,7 @@ func TestDoctorEmbedded(t *testing.T) {
 func TestDoctorServices(t *testing.T) {
 	t.Parallel()
 	cfg, _ := productionRedis(t)
+	ownIndices(t, &cfg)
 	index := "index " + cfg.Elasticsearch.Index
 
 	findings := Doctor(t.Context(), cfg, false)
@@ -72,6 +73,7 @@ func TestDoctorNamesWhatIsDown(t *testing.T) {
 func TestDoctorReadsAnExistingMapping(t *testing.T) {
 	t.Parallel()
 	cfg := services(t)
+	ownIndices(t, &cfg)
 	cfg.Elasticsearch.ManageIndex = false
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut,
 		cfg.Elasticsearch.Addresses[0]+"/"+cfg.Elasticsearch.Index,

@@ -18,6 +18,7 @@ import (
 func TestAnIndexOfAnOlderVersion(t *testing.T) {
 	t.Parallel()
 	cfg := services(t)
+	ownIndices(t, &cfg)
 	client, err := ConnectElastic(cfg, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	fields := indexFields(cfg)

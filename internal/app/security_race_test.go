@@ -202,7 +202,10 @@ func TestTheIndicesBesideAreDeleted(t *testing.T) {
 	t.Parallel()
 	m := modes[1]
 	var cfg configs.Config
-	all := servers(t, m, func(c *configs.Config) { cfg = *c })
+	all := servers(t, m, func(c *configs.Config) {
+		ownIndices(t, c)
+		cfg = *c
+	})
 	dotted := feed.Profile{Interests: map[string]float64{"a.b": 1, "a.b.c": 2}, Keywords: feed.Keywords("x")}
 	for _, a := range all {
 		require.NoError(t, a.Engine.PutProfile(t.Context(), "u_0", feed.Profile{}))

@@ -147,6 +147,7 @@ func TestStandby(t *testing.T) {
 func TestStartWithoutElasticsearch(t *testing.T) {
 	t.Parallel()
 	cfg, es := cutOff(t)
+	ownIndices(t, &cfg)
 	direct := cfg
 	direct.Elasticsearch.Addresses = []string{testElastic(t)}
 	direct.DataDir = t.TempDir()
@@ -242,6 +243,7 @@ func TestColdElasticsearch(t *testing.T) {
 func TestAWrongIndexFoundLate(t *testing.T) {
 	t.Parallel()
 	cfg, es := cutOff(t)
+	ownIndices(t, &cfg)
 	cfg.Elasticsearch.ManageIndex = false
 	index := testElastic(t) + "/" + cfg.Elasticsearch.Index
 	do := func(method, path, body string) {
