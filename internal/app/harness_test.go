@@ -62,6 +62,13 @@ func services(t testing.TB) configs.Config {
 	redisURL, err := url.Parse(testenv.RedisURL(t))
 	require.NoError(t, err)
 	address, index := testenv.ReusedElastic(t, "")
+	cfg := servicesAt(t, redisURL.Host, address)
+	cfg.Redis.KeyPrefix, cfg.Elasticsearch.Index = prefix, index
+	return cfg
+}
+
+// servicesAt is services at these addresses, whatever is there.
+func servicesAt(t testing.TB, redisAddr, elastic string) configs.Config {
 	cfg := embedded(t)
 	// A share of it is what a call to Redis may take. On a machine that is busy
 	// with other tests a healthy Redis must not pass for a dead one.
@@ -70,10 +77,8 @@ func services(t testing.TB) configs.Config {
 	cfg.Recall.Backend = configs.RecallElastic
 	cfg.Dedup.Backend = configs.DedupRedisBloom
 	cfg.Sessions.Backend = configs.SessionsRedisList
-	cfg.Redis.Addrs = []string{redisURL.Host}
-	cfg.Redis.KeyPrefix = prefix
-	cfg.Elasticsearch.Addresses = []string{address}
-	cfg.Elasticsearch.Index = index
+	cfg.Redis.Addrs = []string{redisAddr}
+	cfg.Elasticsearch.Addresses = []string{elastic}
 	cfg.Social.Backend = configs.SocialOff // see withPostgres
 	return cfg
 }
