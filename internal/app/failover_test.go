@@ -3,9 +3,11 @@ package app
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -122,7 +124,7 @@ func startReaders(t *testing.T, apps []*App, run string) *readers {
 // call asks until there is an answer, now this server, now that.
 func (r *readers) call(t *testing.T, apps []*App, n int, q engine.Request) {
 	begin := time.Now()
-	for try := 0; time.Since(begin) < 30*time.Second; try++ {
+	for try := 0; t.Context().Err() == nil; try++ {
 		ctx, cancel := context.WithTimeout(t.Context(), apps[0].cfg.Server.RequestTimeout)
 		answer, err := apps[(n+try)%len(apps)].Engine.Feed(ctx, q)
 		cancel()
@@ -144,14 +146,14 @@ func (r *readers) call(t *testing.T, apps []*App, n int, q engine.Request) {
 		r.mu.Unlock()
 		return
 	}
-	t.Errorf("%s %s was not answered in half a minute", q.Agent, q.RequestID)
+	t.Errorf("%s %s was not answered", q.Agent, q.RequestID)
 }
 
 // more waits until so many more calls were answered.
 func (r *readers) more(t *testing.T, n int64) {
 	t.Helper()
 	from := r.answers.Load()
-	require.Eventually(t, func() bool { return r.answers.Load() >= from+n }, 60*time.Second, 5*time.Millisecond)
+	testenv.WaitFor(t, func() bool { return r.answers.Load() >= from+n }, "%d more pages", n)
 }
 
 // end stops the readers and tells how often an item was shown again.
@@ -185,10 +187,7 @@ func TestFailover(t *testing.T) {
 		node := redis.NewClient(&redis.Options{Addr: replica})
 		defer func() { _ = node.Close() }()
 		require.NoError(t, node.ClusterFailover(t.Context()).Err())
-		require.Eventually(t, func() bool {
-			role, _ := node.Info(t.Context(), "replication").Result()
-			return strings.Contains(role, "role:master")
-		}, time.Minute, 20*time.Millisecond)
+		becomesMaster(t, node)
 		r.more(t, 500)
 		assert.Zero(t, r.end(t, "coordinated failover"))
 	})
@@ -224,20 +223,49 @@ func killMaster(t *testing.T, c *ownCluster, wait int) int {
 	require.NoError(t, dying.Close())
 	c.signal(master, syscall.SIGKILL)
 	c.signal(replica, syscall.SIGCONT)
-	require.Eventually(t, func() bool {
-		role, _ := node.Info(t.Context(), "replication").Result()
-		return strings.Contains(role, "role:master")
-	}, 30*time.Second, 20*time.Millisecond, "the replica does not take over")
+	becomesMaster(t, node)
 	// Without waiting for replicas, the dead one stays dead: nobody at its
 	// address tells the clients who has replaced it.
 	if wait > 0 {
 		c.up() // with what was killed as a replica, or there is none to wait for
-		// Longer than the grace: by then the filters stand alone for what was
-		// recorded in the last moments of the master.
-		time.Sleep(8 * time.Second)
+		// Once the grace is over, the filters stand alone for what was recorded in the
+		// last moments of the master.
+		settle(t, apps[0], slices.Collect(maps.Keys(r.seen)))
 	}
 	r.more(t, 500)
 	return r.end(t, "kill -9, wait_replicas "+strconv.Itoa(wait))
+}
+
+func becomesMaster(t *testing.T, node *redis.Client) {
+	t.Helper()
+	testenv.WaitFor(t, func() bool {
+		role, _ := node.Info(t.Context(), "replication").Result()
+		return strings.Contains(role, "role:master")
+	}, "the replica to take over")
+}
+
+// settle waits until all that is pending now has left the pending sets, which it does when
+// its grace is over.
+func settle(t *testing.T, a *App, agents []string) {
+	t.Helper()
+	pending := func(agent string) (groups []string) {
+		testenv.WaitFor(t, func() (ok bool) {
+			var err error
+			groups, err = a.clients.redis.ZRange(t.Context(), keysOf(a).Pending(agent), 0, -1).Result()
+			return err == nil
+		}, "Redis to answer")
+		return groups
+	}
+	before := map[string][]string{}
+	for _, agent := range agents {
+		before[agent] = pending(agent)
+	}
+	for agent, groups := range before {
+		testenv.WaitFor(t, func() bool {
+			now := pending(agent)
+			return !slices.ContainsFunc(groups, func(g string) bool { return slices.Contains(now, g) })
+		}, "what %s was given to leave the pending set", agent)
+	}
 }
 
 // offset is how much of the replication stream a server has.

@@ -14,6 +14,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 // feedCall is a call of the feed over HTTP, within the server's own deadline.
@@ -58,27 +60,29 @@ func (h *requestTrips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis
 // Redis that does not answer.
 func TestARequestAsksAFrozenRedisOnce(t *testing.T) {
 	t.Parallel()
-	for action, body := range feedBodies {
-		for _, cached := range []bool{true, false} {
-			t.Run(fmt.Sprintf("%s, contents cached %t", action, cached), func(t *testing.T) {
-				t.Parallel()
-				cfg, r := ownRedis(t)
-				a := open(t, cfg, WithClock(at(noon).Now))
-				put(t, a, madeItems(600)...)
-				ask(t, a, refresh("u_1", 10))
-				if cached {
-					cacheAll(t, a)
-				}
-				recorded(t, a)
-				sent := &requestTrips{}
-				a.clients.redis.AddHook(sent) // behind the breaker: what it refuses does not come here
-				r.Freeze()
-				t.Cleanup(r.Thaw) // closing would wait for it
-				status, answer := feedCall(t.Context(), a, "u_1", body)
-				require.Equal(t, http.StatusOK, status, answer)
-				assert.Contains(t, answer, `"degraded"`)
-				assert.Len(t, slices.Compact(sent.take()), 1, "one call, and its retries")
-			})
+	cfg, r := ownRedis(t)
+	a := open(t, cfg, WithClock(at(noon).Now))
+	put(t, a, madeItems(600)...)
+	sent := &requestTrips{}
+	a.clients.redis.AddHook(sent) // behind the breaker: what it refuses does not come here
+	t.Cleanup(r.Thaw)             // closing would wait for it
+	for _, cached := range []bool{false, true} {
+		if cached {
+			healthy(t, a)
+			cacheAll(t, a)
+		}
+		for action, body := range feedBodies {
+			agent := fmt.Sprintf("u_%s_%t", action, cached)
+			ask(t, a, refresh(agent, 10))
+			recorded(t, a)
+			healthy(t, a)
+			sent.take()
+			r.Freeze()
+			status, answer := feedCall(t.Context(), a, agent, body)
+			r.Thaw()
+			require.Equal(t, http.StatusOK, status, answer)
+			assert.Contains(t, answer, `"degraded"`, agent)
+			assert.Len(t, slices.Compact(sent.take()), 1, "%s: one call, and its retries", agent)
 		}
 	}
 }
@@ -88,18 +92,19 @@ func TestARequestAsksAFrozenRedisOnce(t *testing.T) {
 func TestNobodyWaitsInVainForAFrozenRedis(t *testing.T) {
 	t.Parallel()
 	cfg, r := ownRedis(t)
-	cfg.Server.RequestTimeout = 20 * time.Second // what is to be slow is Redis, not a busy machine
-	cfg.Dedup.PendingGrace = 25 * time.Second
+	cfg.Server.RequestTimeout = 10 * time.Second // what is to be slow is Redis, not a busy machine
+	cfg.Dedup.PendingGrace = 15 * time.Second
 	a := open(t, cfg, WithClock(at(noon).Now))
 	put(t, a, madeItems(600)...)
-	const agents = 24
+	const agents = 3 * breakerCalls // by three actions
 	for i := range agents {
 		ask(t, a, refresh(fmt.Sprintf("u_%d", i), 10))
 	}
 	cacheAll(t, a)
 	recorded(t, a)
 	r.Freeze()
-	for round := range 3 {
+	t.Cleanup(r.Thaw)
+	for round := range 2 { // in the second the breaker is open
 		var wg sync.WaitGroup
 		for i := range agents {
 			for action, body := range feedBodies {
@@ -119,10 +124,9 @@ func TestNobodyWaitsInVainForAFrozenRedis(t *testing.T) {
 // heals it, and the request goes on with Redis.
 func TestACutConnectionIsNoReasonToGiveUp(t *testing.T) {
 	t.Parallel()
-	cfg, r := ownRedis(t)
-	k := newLink(t, r.Addr)
-	cfg.Redis.Addrs = []string{k.l.Addr().String()}
-	a := open(t, cfg, WithClock(at(noon).Now))
+	k := newLink(t, oneRedis(t)[0])
+	_, prefix := testenv.Redis(t)
+	a := open(t, onRedis(t, prefix, k.l.Addr().String()), WithClock(at(noon).Now))
 	put(t, a, madeItems(100)...)
 	healthy(t, a)
 	k.set(true)

@@ -161,7 +161,7 @@ func TestErasedWhileActsAreHeld(t *testing.T) {
 // flushed is known once all that the server was told of is learned.
 func flushed(t *testing.T, a *App, agent string) feed.Learning {
 	t.Helper()
-	require.Eventually(t, func() bool { return a.learner.Flush(t.Context()) == nil }, time.Minute, 10*time.Millisecond)
+	testenv.WaitFor(t, func() bool { return a.learner.Flush(t.Context()) == nil }, "what was accepted to be learned")
 	return known(t, a, agent)
 }
 
@@ -228,7 +228,7 @@ func cached(t *testing.T, a *App, ids []string) {
 	t.Helper()
 	client := redis.NewClient(&redis.Options{Addr: a.cfg.Redis.Addrs[0]})
 	defer func() { require.NoError(t, client.Close()) }()
-	require.Eventually(t, func() bool {
+	testenv.WaitFor(t, func() bool {
 		if _, err := a.Catalog.Docs(t.Context(), ids); err != nil {
 			return false
 		}
@@ -238,7 +238,7 @@ func cached(t *testing.T, a *App, ids []string) {
 			}
 		}
 		return true
-	}, time.Minute, 20*time.Millisecond)
+	}, "the items to be cached")
 }
 
 // TestLearningIsCut loses each request to Redis by which a profile is changed, before it
@@ -374,10 +374,10 @@ func (e *erased) gone() {
 	require.NoError(e, err)
 	assert.NotContains(e, checked.Verdicts, dedup.Pending)
 	assert.Empty(e, e.keys())
-	require.Eventually(e, func() bool { // once the index has refreshed
+	testenv.WaitFor(e, func() bool { // once the index has refreshed
 		ids, err := e.stores.agents.Agents(ctx, 1000, 1)
 		return err == nil && !slices.Contains(ids, e.agent)
-	}, time.Minute, 10*time.Millisecond, "they are no reader to be sampled")
+	}, "them to be no reader to be sampled")
 	if e.network == nil {
 		return
 	}
