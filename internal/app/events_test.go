@@ -170,9 +170,9 @@ func TestEventsOutlastRedis(t *testing.T) {
 	require.ErrorIs(t, err, events.ErrUnavailable)
 
 	r.Thaw()
-	healthy(t, a)
+	asked(t, a)
 	got := counted(t, a)[feed.Control]
-	probes := got.Impressions - int64(shown) // those of healthy, one item each
+	probes := got.Impressions - int64(shown) // those of asked, one item each
 	assert.GreaterOrEqual(t, probes, int64(1))
 	assert.LessOrEqual(t, probes, int64(200), "none of the items twice")
 	assert.EqualValues(t, clicks, got.Clicks)

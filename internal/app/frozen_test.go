@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/sony/gobreaker/v2"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -34,26 +35,42 @@ var feedBodies = map[string]string{
 	"silent":    `{"action":"refresh","silent":true,"limit":10}`,
 }
 
-// requestTrips writes down the calls of requests. Greeting the server on a new
-// connection is a part of a call.
-type requestTrips struct{ trips }
+// tripsOf is where the calls of one request are written down.
+type tripsOf struct{}
 
-func (h *requestTrips) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+// tripsHook writes down the calls of requests that have a [trips]. Greeting the server
+// on a new connection is a part of a call.
+type tripsHook struct{}
+
+func (tripsHook) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (tripsHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		if requestOf(ctx) != nil && cmd.Name() != greeting {
-			h.note(cmd.Name())
+		if of, ok := ctx.Value(tripsOf{}).(*trips); ok && cmd.Name() != greeting {
+			of.note(cmd.Name())
 		}
 		return next(ctx, cmd)
 	}
 }
 
-func (h *requestTrips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+func (tripsHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
-		if requestOf(ctx) != nil {
-			h.note(fmt.Sprintf("pipeline of %d", len(cmds)))
+		if of, ok := ctx.Value(tripsOf{}).(*trips); ok {
+			of.note(fmt.Sprintf("pipeline of %d", len(cmds)))
 		}
 		return next(ctx, cmds)
 	}
+}
+
+// asked waits until the server asks Redis again and holds no call back. Answers may say for
+// as long as the grace that it was down (see healthy).
+func asked(t *testing.T, a *App) {
+	t.Helper()
+	testenv.WaitFor(t, func() bool {
+		answer, err := a.Engine.Feed(t.Context(), refresh("u_probe", 1))
+		// While the breaker lets a few calls try, it refuses those beside them.
+		return err == nil && !loose(answer) && a.clients.breaker.breaker.State() == gobreaker.StateClosed
+	}, "Redis to be asked")
 }
 
 // TestARequestAsksAFrozenRedisOnce counts the calls that one request makes to a
@@ -63,27 +80,32 @@ func TestARequestAsksAFrozenRedisOnce(t *testing.T) {
 	cfg, r := ownRedis(t)
 	a := open(t, cfg, WithClock(at(noon).Now))
 	put(t, a, madeItems(600)...)
-	sent := &requestTrips{}
-	a.clients.redis.AddHook(sent) // behind the breaker: what it refuses does not come here
-	t.Cleanup(r.Thaw)             // closing would wait for it
+	a.clients.redis.AddHook(tripsHook{}) // behind the breaker: what it refuses does not come here
+	t.Cleanup(r.Thaw)                    // closing would wait for it
 	for _, cached := range []bool{false, true} {
 		if cached {
-			healthy(t, a)
+			asked(t, a)
 			cacheAll(t, a)
 		}
-		for action, body := range feedBodies {
-			agent := fmt.Sprintf("u_%s_%t", action, cached)
-			ask(t, a, refresh(agent, 10))
-			recorded(t, a)
-			healthy(t, a)
-			sent.take()
-			r.Freeze()
-			status, answer := feedCall(t.Context(), a, agent, body)
-			r.Thaw()
-			require.Equal(t, http.StatusOK, status, answer)
-			assert.Contains(t, answer, `"degraded"`, agent)
-			assert.Len(t, slices.Compact(sent.take()), 1, "%s: one call, and its retries", agent)
+		agent := func(action string) string { return fmt.Sprintf("u_%s_%t", action, cached) }
+		for action := range feedBodies {
+			ask(t, a, refresh(agent(action), 10))
 		}
+		recorded(t, a)
+		asked(t, a)
+		r.Freeze()
+		var all sync.WaitGroup
+		for action, body := range feedBodies {
+			all.Go(func() {
+				sent := &trips{}
+				status, answer := feedCall(context.WithValue(t.Context(), tripsOf{}, sent), a, agent(action), body)
+				assert.Equal(t, http.StatusOK, status, answer)
+				assert.Contains(t, answer, `"degraded"`, agent(action))
+				assert.Len(t, slices.Compact(sent.take()), 1, "%s: one call, and its retries", agent(action))
+			})
+		}
+		all.Wait()
+		r.Thaw()
 	}
 }
 
@@ -117,7 +139,7 @@ func TestNobodyWaitsInVainForAFrozenRedis(t *testing.T) {
 		wg.Wait()
 	}
 	r.Thaw()
-	healthy(t, a)
+	asked(t, a)
 }
 
 // TestACutConnectionIsNoReasonToGiveUp cuts what is idle: the client's retry
@@ -128,7 +150,7 @@ func TestACutConnectionIsNoReasonToGiveUp(t *testing.T) {
 	_, prefix := testenv.Redis(t)
 	a := open(t, onRedis(t, prefix, k.l.Addr().String()), WithClock(at(noon).Now))
 	put(t, a, madeItems(100)...)
-	healthy(t, a)
+	asked(t, a)
 	k.set(true)
 	k.set(false)
 	status, answer := feedCall(t.Context(), a, "u_1", feedBodies["refresh"])
