@@ -3,11 +3,9 @@ package app
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -230,7 +228,7 @@ func killMaster(t *testing.T, c *ownCluster, wait int) int {
 		c.up() // with what was killed as a replica, or there is none to wait for
 		// Once the grace is over, the filters stand alone for what was recorded in the
 		// last moments of the master.
-		settle(t, apps[0], slices.Collect(maps.Keys(r.seen)))
+		graceOver(t, apps)
 	}
 	r.more(t, 500)
 	return r.end(t, "kill -9, wait_replicas "+strconv.Itoa(wait))
@@ -244,27 +242,23 @@ func becomesMaster(t *testing.T, node *redis.Client) {
 	}, "the replica to take over")
 }
 
-// settle waits until all that is pending now has left the pending sets, which it does when
-// its grace is over.
-func settle(t *testing.T, a *App, agents []string) {
+// graceOver waits until what the servers have recorded so far has left the pending sets:
+// when its grace is over, in the order of recording.
+func graceOver(t *testing.T, apps []*App) {
 	t.Helper()
-	pending := func(agent string) (groups []string) {
-		testenv.WaitFor(t, func() (ok bool) {
-			var err error
-			groups, err = a.clients.redis.ZRange(t.Context(), keysOf(a).Pending(agent), 0, -1).Result()
-			return err == nil
-		}, "Redis to answer")
-		return groups
-	}
-	before := map[string][]string{}
-	for _, agent := range agents {
-		before[agent] = pending(agent)
-	}
-	for agent, groups := range before {
+	agents := make([]string, len(apps))
+	for i, a := range apps {
+		agents[i] = "last_" + testenv.Unique()
 		testenv.WaitFor(t, func() bool {
-			now := pending(agent)
-			return !slices.ContainsFunc(groups, func(g string) bool { return slices.Contains(now, g) })
-		}, "what %s was given to leave the pending set", agent)
+			_, err := a.Engine.Feed(t.Context(), refresh(agents[i], 3))
+			return err == nil
+		}, "an answer")
+	}
+	for i, a := range apps {
+		testenv.WaitFor(t, func() bool {
+			n, err := a.clients.redis.ZCard(t.Context(), keysOf(a).Pending(agents[i])).Result()
+			return err == nil && n == 0
+		}, "the grace to be over")
 	}
 }
 
