@@ -177,6 +177,7 @@ func startCold(t *testing.T, cfg *configs.Config) *coldNode {
 func TestStartWithoutElasticsearch(t *testing.T) {
 	t.Parallel()
 	cfg := services(t)
+	ownIndices(t, &cfg)
 	fields := &cfg.Elasticsearch.Fields
 	fields.ID, fields.Title, fields.UpdateTime = "doc_id", "headline", "published_at"
 	before := open(t, cfg, WithClock(at(noon).Now))
@@ -236,6 +237,7 @@ func testElastic(t *testing.T) string {
 func TestAWrongIndexFoundLate(t *testing.T) {
 	t.Parallel()
 	cfg, es := cutOff(t)
+	ownIndices(t, &cfg)
 	cfg.Elasticsearch.ManageIndex = false
 	index := testElastic(t) + "/" + cfg.Elasticsearch.Index
 	do := func(method, path, body string) {

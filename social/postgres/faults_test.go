@@ -21,7 +21,7 @@ import (
 // through is a store behind a proxy, and another one beside it.
 func through(t *testing.T) (p *faultproxy.Proxy, s, direct *postgres.Store) {
 	t.Helper()
-	address := testenv.Postgres(t)
+	address := testenv.ReusedPostgres(t)
 	u, err := url.Parse(address)
 	require.NoError(t, err)
 	p = faultproxy.StartPostgres(t, u.Host)

@@ -1,4 +1,4 @@
-package app
+package media_test
 
 import (
 	"bytes"
@@ -191,37 +191,4 @@ func TestStoreThatIsDown(t *testing.T) {
 	keys, err := store.LooseFiles(t.Context(), "post:1")
 	require.NoError(t, err)
 	require.Len(t, keys, 2, "what may be stored is not forgotten")
-}
-
-// TestUnfinishedFilesAreRemoved starts over files as a server leaves them when it is
-// killed. Beside other servers only those are removed that nobody writes any more.
-func TestUnfinishedFilesAreRemoved(t *testing.T) {
-	t.Parallel()
-	for _, m := range networks {
-		t.Run(m.name, func(t *testing.T) {
-			t.Parallel()
-			cfg := m.config(t)
-			dir := filepath.Join(cfg.DataDir, "media")
-			if m.name == "services" {
-				dir = t.TempDir()
-				cfg.Media.URL = "file://" + filepath.ToSlash(dir)
-			}
-			at := func(name string) string { return filepath.Join(dir, "b6", name) }
-			names := []string{"b614c9cea7bc946a3702861695974d8a", "b614c9cea7bc946a3702861695974d8a.18eaabc26ea3fc47.tmp", "b6ef53a5a001c0a5af77edc347d74ac8.18eaabc26ea3fc48.tmp"}
-			require.NoError(t, os.MkdirAll(filepath.Join(dir, "b6"), 0o750))
-			for _, name := range names {
-				require.NoError(t, os.WriteFile(at(name), []byte("x"), 0o600))
-			}
-			long := time.Now().Add(-2 * social.ReservedFor)
-			require.NoError(t, os.Chtimes(at(names[1]), long, long))
-			open(t, cfg)
-			assert.FileExists(t, at(names[0]))
-			assert.NoFileExists(t, at(names[1]))
-			if m.name == "services" {
-				assert.FileExists(t, at(names[2]))
-			} else {
-				assert.NoFileExists(t, at(names[2]))
-			}
-		})
-	}
 }
