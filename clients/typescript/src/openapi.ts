@@ -3837,6 +3837,7 @@ export interface operations {
             };
             400: components["responses"]["BadFeed"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyRequests"];
@@ -3877,6 +3878,7 @@ export interface operations {
             };
             400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
@@ -3975,6 +3977,7 @@ export interface operations {
             };
             400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
@@ -4033,6 +4036,7 @@ export interface operations {
             200: components["responses"]["Done"];
             400: components["responses"]["BadID"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -4137,6 +4141,7 @@ export interface operations {
             };
             400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             /** @description The Idempotency-Key was used for another post. */
             409: {
@@ -4399,6 +4404,7 @@ export interface operations {
             200: components["responses"]["Likes"];
             400: components["responses"]["BadID"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
