@@ -118,7 +118,7 @@ func TestAStallThatIsCutIsOver(t *testing.T) {
 	stall := p.Arm(Fault{Kind: Stall, Match: named("incr"), For: 100 * time.Millisecond})
 	failed := make(chan error)
 	go func() { failed <- client.Incr(t.Context(), key).Err() }()
-	require.Eventually(t, stall.Fired, 10*time.Second, time.Millisecond)
+	testenv.WaitFor(t, stall.Fired, "the fault to meet its command")
 	p.Down()
 	require.Error(t, <-failed)
 	<-stall.Over()
