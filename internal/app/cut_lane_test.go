@@ -17,7 +17,7 @@ import (
 )
 
 // cutLanes is how many servers are cut off at once. Most of the time they wait.
-const cutLanes = 8
+const cutLanes = 16
 
 // cutPlace is where a server keeps its impressions and sessions.
 type cutPlace struct {

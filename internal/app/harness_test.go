@@ -103,7 +103,7 @@ func open(t testing.TB, cfg configs.Config, options ...Option) *App {
 	a, err := Open(t.Context(), cfg, options...)
 	require.NoError(t, err)
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), cfg.Server.ShutdownTimeout)
 		defer cancel()
 		if err := a.Close(ctx); err != nil {
 			t.Errorf("close: %v", err)

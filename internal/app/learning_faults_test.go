@@ -285,7 +285,7 @@ func TestAnAgentIsErased(t *testing.T) {
 		cfg.Social.Backend = configs.SocialOff
 		return cfg
 	}
-	for _, m := range []mode{{"embedded", embedded}, {"embedded without posts", alone}, {"services", withPostgres}, {"services without posts", services}} {
+	for _, m := range []mode{{"embedded", embedded}, {"embedded without posts", alone}, {"services", withPostgres}} {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			cfg := m.config(t)

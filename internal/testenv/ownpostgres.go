@@ -105,11 +105,8 @@ func (p *OwnPostgres) Start() {
 	}
 	WaitFor(p.t, func() bool {
 		c, err := pgx.Connect(context.Background(), p.URL)
-		if err == nil {
-			_ = c.Close(context.Background())
-		}
-		return err == nil
-	}, "the test's own postgres")
+		return err == nil && c.Close(context.Background()) == nil
+	}, "the test's own postgres to answer")
 }
 
 // Freeze stops it and its connections' processes in their tracks: it accepts

@@ -107,7 +107,7 @@ func (r *OwnRedis) Start() {
 	}
 	c := redis.NewClient(&redis.Options{Addr: r.Addr, MaxRetries: -1})
 	defer func() { _ = c.Close() }()
-	WaitFor(r.t, func() bool { return c.Ping(context.Background()).Err() == nil }, "the test's own redis-server")
+	WaitFor(r.t, func() bool { return c.Ping(context.Background()).Err() == nil }, "the test's own redis-server to answer")
 }
 
 // Kill ends it at once, with all it held.

@@ -122,7 +122,7 @@ func TestAStallThatIsCutIsOver(t *testing.T) {
 	stall := p.Arm(Fault{Kind: Stall, Match: named("incr"), For: time.Hour})
 	failed := make(chan error)
 	go func() { failed <- client.Incr(t.Context(), key).Err() }()
-	testenv.WaitFor(t, stall.Fired, "the request")
+	testenv.WaitFor(t, stall.Fired, "the fault to meet its command")
 	p.Down()
 	require.Error(t, <-failed)
 	stall.Release()
