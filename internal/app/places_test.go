@@ -20,7 +20,7 @@ import (
 
 var (
 	placesSeed  = flag.Uint64("places.seed", 1, "first seed of the test that reads in all places; 0: by the clock, to find something new")
-	placesGiven = flag.Int("places.given", 1200, "how many items and posts its readers are given, in each mode, without faults and with them")
+	placesGiven = flag.Int("places.given", 800, "how many items and posts its readers are given, in each mode, without faults and with them")
 )
 
 // placesPerWorld is how much the readers of one system are given before a new one, with
