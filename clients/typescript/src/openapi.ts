@@ -173,6 +173,9 @@ export interface paths {
          *     without `reason`, and `degraded` has `social`. What is left out is there
          *     again when the store is: begin anew. Where there is nothing to show it is
          *     503.
+         *
+         *     What a page shows, the feeds do not show again. Where that could not be
+         *     noted `degraded` has `session`.
          */
         get: operations["getTimeline"];
         put?: never;
@@ -475,7 +478,9 @@ export interface paths {
         /**
          * Read an author's posts
          * @description Those that the caller may see, newest first; none of an author who is
-         *     not known. Paged as the timeline is.
+         *     not known. Paged as the timeline is. What they show a caller with a name,
+         *     the feeds do not show again; `degraded` has `session` where that could
+         *     not be noted.
          */
         get: operations["getAuthorPosts"];
         put?: never;
@@ -2906,7 +2911,7 @@ export interface components {
             /** @description The place of the last post examined, for the next page. Null where there was none. */
             next_cursor: string | null;
             has_more: boolean;
-            /** @description What was missing while it was answered, such as `timeline` or `social`; absent when nothing was. */
+            /** @description What was missing while it was answered, such as `timeline`, `session` or `social`; absent when nothing was. */
             degraded?: string[];
         };
         PostsAnswer: {
