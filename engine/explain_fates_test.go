@@ -96,7 +96,7 @@ func fates(t *testing.T) *rig {
 	}))
 	r.see(t, "seen")
 	r.advance(48 * time.Hour)
-	_, err := r.stores.Seen.Claim(t.Context(), "u_1", []string{"pending"}, 1, r.clock())
+	_, err := r.seen.Store.Claim(t.Context(), "u_1", []string{"pending"}, 1, r.clock())
 	require.NoError(t, err)
 	return r
 }
