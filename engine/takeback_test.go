@@ -67,6 +67,7 @@ func TestTakingBackWaitsForTheStore(t *testing.T) {
 		_, err := r.Feed(t.Context(), refresh(5))
 		require.ErrorIs(t, err, cache.ErrUncertain)
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		require.Zero(t, tried[0])
 		pause := 500 * time.Millisecond
 		for i := range tried[1:] {
@@ -83,6 +84,7 @@ func TestTakingBackWaitsForTheStore(t *testing.T) {
 		synctest.Wait()
 		r.sessions.up()
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		require.Len(t, r.sessions.takenBack(), 1, "as soon as the store answers")
 		require.LessOrEqual(t, tried[len(tried)-1]-tried[len(tried)-2], 750*time.Millisecond)
 	})
