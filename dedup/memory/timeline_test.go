@@ -56,7 +56,7 @@ func (l *timeline) start() {
 // jump sets the clock.
 func (l *timeline) jump(to time.Time) {
 	l.now = to
-	l.skew.Store(int64(to.Sub(time.Now())))
+	l.skew.Store(int64(time.Until(to)))
 }
 
 // kill goes on in a copy of the directory, in which the store does not look any more.

@@ -20,7 +20,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	feedclient "github.com/freshet/freshet/client"
-	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/demo"
@@ -176,13 +175,6 @@ func TestExplainIsTheRefresh(t *testing.T) {
 			assert.Greater(t, rounds, 1)
 		})
 	}
-}
-
-// see puts an item into today's filter and nowhere else.
-func see(t *testing.T, a *App, id string) {
-	t.Helper()
-	require.NoError(t, a.Engine.Seen(t.Context(), "u_1", []string{id}))
-	require.NoError(t, a.stores.dedup.Settle(t.Context(), []dedup.Impression{{Agent: "u_1", Group: id}}))
 }
 
 // assertClientReads checks that the client package has a field for everything

@@ -267,7 +267,7 @@ func (p *places) change(t *testing.T, s *server, reader string) {
 			profile.MutedAuthors = []string{p.anyOf(p.authors)}
 		}
 		p.say("%s mutes %v", reader, profile.MutedAuthors)
-		require.NoError(t, s.App.Engine.PutProfile(t.Context(), reader, profile))
+		require.NoError(t, s.Engine.PutProfile(t.Context(), reader, profile))
 	default:
 		author := p.anyOf(p.authors)
 		_, err := p.store().Follow(t.Context(), reader, author, time.Time{})

@@ -85,8 +85,14 @@ func reads(t *testing.T, s media.Store) {
 		whence int
 		want   int64
 	}{
-		{0, io.SeekEnd, size}, {100, io.SeekStart, 100}, {30, io.SeekCurrent, 150}, {0, io.SeekCurrent, 170},
-		{7, io.SeekStart, 7}, {-20, io.SeekEnd, size - 20}, {-30, io.SeekCurrent, size - 30}, {0, io.SeekStart, 0},
+		{0, io.SeekEnd, size},
+		{100, io.SeekStart, 100},
+		{30, io.SeekCurrent, 150},
+		{0, io.SeekCurrent, 170},
+		{7, io.SeekStart, 7},
+		{-20, io.SeekEnd, size - 20},
+		{-30, io.SeekCurrent, size - 30},
+		{0, io.SeekStart, 0},
 	} {
 		got, err := r.Seek(at.offset, at.whence)
 		require.NoError(t, err)
