@@ -202,7 +202,11 @@ func (p *play) observe(ctx context.Context, d *DayPlayed, today feed.Day) error 
 	lost := n * p.size.FalsePositives(perFilter)
 	d.Fill = Compared{Expected: n / capacity, Bound: (lost + sigmas*math.Sqrt(lost) + 1) / capacity}
 	inWindow := min(len(p.held), p.cfg.Dedup.WindowDays)
-	d.Memory = Compared{Expected: float64(inWindow*p.filters) * float64(p.size.Bytes())}
+	for ago := range inWindow {
+		for _, layer := range p.size.Layers(p.held[today-feed.Day(ago)] / float64(p.filters)) {
+			d.Memory.Expected += float64(p.filters) * float64(layer.Bytes())
+		}
+	}
 	if p.redis == nil {
 		var err error
 		d.Fill.Measured, d.Memory.Measured, err = inProcess()

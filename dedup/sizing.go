@@ -38,24 +38,44 @@ func (c Config) ShardCapacity(shards int) int {
 	return (c.DailyCapacity + shards - 1) / shards
 }
 
-// FilterSize is the size of one Bloom filter.
+// FilterSize is the size of one Bloom filter, or of the first layer of one that grows.
 type FilterSize struct {
-	Capacity int    // impressions it is made for
-	Bits     uint64 // m
-	Hashes   int    // k, bits set for each impression
+	Capacity int     // impressions it is made for
+	Rate     float64 // false-positive probability at capacity
+	Bits     uint64  // m
+	Hashes   int     // k, bits set for each impression
+}
+
+// Layers are those of a filter that holds n impressions, this one first: each is for
+// twice as many as the one before, at half its rate.
+func (f FilterSize) Layers(n float64) []FilterSize {
+	layers := []FilterSize{f}
+	for n > float64(f.Capacity) {
+		n -= float64(f.Capacity)
+		f = SizeFilter(2*f.Capacity, f.Rate/2)
+		layers = append(layers, f)
+	}
+	return layers
 }
 
 // Bytes is the memory of the filter's bits.
 func (f FilterSize) Bytes() uint64 { return (f.Bits + 63) / 64 * 8 }
 
 // FalsePositives is the probability that the filter takes an impression it
-// does not hold for one it does, when it holds n (B. H. Bloom 1970, as it is
-// usually approximated):
+// does not hold for one it does, when it holds n. For each layer that is (B. H. Bloom
+// 1970, as it is usually approximated)
 //
 //	(1 − e^(−kn/m))^k
+//
+// of the n that the layer holds.
 func (f FilterSize) FalsePositives(n float64) float64 {
-	k := float64(f.Hashes)
-	return math.Pow(1-math.Exp(-k*n/float64(f.Bits)), k)
+	var layers []float64
+	for _, l := range f.Layers(n) {
+		k, held := float64(l.Hashes), min(n, float64(l.Capacity))
+		layers = append(layers, math.Pow(1-math.Exp(-k*held/float64(l.Bits)), k))
+		n -= held
+	}
+	return WindowFalsePositives(layers)
 }
 
 // MemoryFilter is the size of the first layer of a day's filter in process. It has half
@@ -75,14 +95,14 @@ func (c Config) RedisFilter(shards int) FilterSize {
 //	m = ⌈−n ln p / (ln 2)²⌉,  k = ⌈m/n · ln 2⌉
 func SizeFilter(n int, p float64) FilterSize {
 	m := math.Ceil(-float64(n) * math.Log(p) / (math.Ln2 * math.Ln2))
-	return FilterSize{Capacity: n, Bits: uint64(m), Hashes: int(math.Ceil(m / float64(n) * math.Ln2))}
+	return FilterSize{Capacity: n, Rate: p, Bits: uint64(m), Hashes: int(math.Ceil(m / float64(n) * math.Ln2))}
 }
 
-// WindowFalsePositives is the probability that any of the filters takes an
-// unseen impression for seen, each having the probability given.
-func WindowFalsePositives(days []float64) float64 {
+// WindowFalsePositives is the probability that any of the filters, or layers of one,
+// takes an unseen impression for seen, each having the probability given.
+func WindowFalsePositives(filters []float64) float64 {
 	unseen := 1.0
-	for _, p := range days {
+	for _, p := range filters {
 		unseen *= 1 - p
 	}
 	return 1 - unseen
