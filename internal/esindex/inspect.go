@@ -95,7 +95,7 @@ func Inspect(ctx context.Context, client Client, index string, names Fields, uni
 	}
 	if len(report.Indices) > 1 {
 		report.Problems = append(report.Problems, Problem{Message: fmt.Sprintf(
-			"the name stands for %d indices: recall works, but items can only be stored in and read from one", len(report.Indices))})
+			"the name stands for %d indices: items are recalled and read from all of them, but can be stored in one only", len(report.Indices))})
 	}
 	return report, nil
 }

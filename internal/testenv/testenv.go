@@ -146,7 +146,7 @@ func Elastic(t testing.TB) (address, index string) {
 	address = strings.TrimSuffix(address, "/")
 	index = "freshet-" + Unique()
 	t.Cleanup(func() {
-		for _, name := range []string{index, index + "-v2", index + "-agents", index + "-ranking"} {
+		for _, name := range []string{index, index + "-v2", index + "-0", index + "-1", index + "-2", index + "-agents", index + "-ranking"} {
 			req, _ := http.NewRequest(http.MethodDelete, address+"/"+name+"?ignore_unavailable=true", nil)
 			if res, err := http.DefaultClient.Do(req); err == nil {
 				_ = res.Body.Close()
