@@ -18,7 +18,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build ./freshet, a static binary
-	CGO_ENABLED=0 go build -trimpath -o freshet ./cmd/freshet
+	CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o freshet ./cmd/freshet
 
 test: ## run the tests that need no more than Go (and those of services that are named)
 	go test ./...

@@ -125,7 +125,7 @@ func (c Config) checkMedia(p *Problems) {
 	case err != nil || u.Scheme != "s3" && u.Scheme != "file" || u.Scheme == "s3" && u.Host == "" || u.Scheme == "file" && u.Path == "":
 		p.add("media.url", "must be s3://bucket?region=… or file:///folder")
 	case u.User != nil:
-		p.add("media.url", "must not have credentials: give them as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or by the role of the machine")
+		p.add("media.url", "must not have credentials: give them as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or have the machine's role asked by &machine_role=true")
 	case c.Social.Backend == SocialOff:
 		p.add("media.url", "must not be set while social.backend is off: there are no posts")
 	}

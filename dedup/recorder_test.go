@@ -115,7 +115,7 @@ func TestRecorderLingers(t *testing.T) {
 		synctest.Wait()
 		_, _, batches := f.counts()
 		assert.Zero(t, batches)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		recorded, _, batches := f.counts()
 		assert.Equal(t, 3, recorded)

@@ -9,9 +9,10 @@ import (
 
 const (
 	// settleTicks is how many ticks the grace is divided into. An entry waits
-	// for two ticks more, so never for less than the whole grace: it may come
-	// late in a tick, and the tick after a slow call comes early.
-	settleTicks   = 8
+	// for two ticks more, so never for less than the whole grace: it may come late in
+	// a tick, and the tick after a slow call comes early. While calls are quick it
+	// waits for 9/8 of the grace at most.
+	settleTicks   = 16
 	settleBuckets = settleTicks + 3 // one for each tick that an entry waits, and the one that is filled
 	// settleMost bounds what waits for its grace. Beyond it, entries simply
 	// stay pending until their agent's next refresh.

@@ -16,7 +16,7 @@ import (
 // one, and just before one.
 func TestRecorderSettlesAfterTheGrace(t *testing.T) {
 	t.Parallel()
-	const grace, tick, linger = 800 * time.Millisecond, 100 * time.Millisecond, time.Millisecond
+	const grace, tick, linger = 800 * time.Millisecond, 50 * time.Millisecond, time.Millisecond
 	for _, into := range []time.Duration{1, tick / 2, tick - 1} {
 		t.Run(into.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -25,12 +25,12 @@ func TestRecorderSettlesAfterTheGrace(t *testing.T) {
 				defer r.Close(t.Context())
 				time.Sleep(3*tick + into - linger)
 				require.NoError(t, r.Confirm(t.Context(), "u_1", []string{"a", "b"}))
-				settled := 10*tick - into
+				settled := 18*tick - into
 				time.Sleep(settled - 1)
 				synctest.Wait()
 				_, n, _ := f.counts()
 				assert.Zero(t, n, "not before %v", settled)
-				time.Sleep(1)
+				time.Sleep(time.Nanosecond)
 				synctest.Wait()
 				_, n, _ = f.counts()
 				assert.Equal(t, 2, n, "at %v", settled)
@@ -60,7 +60,7 @@ func (s *slowSettling) Settle(ctx context.Context, batch []dedup.Impression) err
 func TestRecorderKeepsTheGraceAfterASlowCall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const grace, tick, linger = 800 * time.Millisecond, 100 * time.Millisecond, time.Millisecond
+		const grace, tick, linger = 800 * time.Millisecond, 50 * time.Millisecond, time.Millisecond
 		f := &slowSettling{flaky: newFlaky(), began: make(chan struct{}), takes: 2*tick - linger}
 		r := start(t, f, dedup.RecorderConfig{Grace: grace, Linger: linger})
 		defer r.Close(t.Context())

@@ -137,9 +137,9 @@ func TestPagesWithoutTheStores(t *testing.T) {
 func TestPagesWithoutTheStoresBeforeTheyAreSeen(t *testing.T) {
 	r := newRig(t, 40, func(_ *engine.Stores, c *engine.Config) { c.RecordServed = false })
 	r.wants(t, refresh(5), run(0, 5), true)
-	require.NoError(t, r.seen.Store.Release(t.Context(), "u_1", run(0, 5)))
+	require.NoError(t, r.seen.Release(t.Context(), "u_1", run(0, 5)))
 	r.wants(t, refresh(5), run(0, 5), true)
-	require.NoError(t, r.seen.Store.Release(t.Context(), "u_1", run(0, 5)))
+	require.NoError(t, r.seen.Release(t.Context(), "u_1", run(0, 5)))
 	r.seen.down(dedup.ErrUnavailable)
 	r.sessions.down(cache.ErrUnavailable)
 	assert.Equal(t, run(5, 10), docIDs(r.ask(t, refresh(5))), "while nobody can be asked all it remembers counts")
@@ -239,7 +239,7 @@ func TestAFailoverIsRemembered(t *testing.T) {
 // yet does: it is back in the session and not pending.
 func (r *rig) forget(t *testing.T, groups ...string) {
 	t.Helper()
-	require.NoError(t, r.seen.Store.Release(t.Context(), "u_1", groups))
+	require.NoError(t, r.seen.Release(t.Context(), "u_1", groups))
 	require.NoError(t, r.stores.Sessions.Restore(t.Context(), "u_1", refsOf(groups...), cache.Call{}))
 }
 

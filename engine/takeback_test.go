@@ -47,44 +47,46 @@ func TestAnUnheardPageIsTakenBack(t *testing.T) {
 	}
 }
 
-const (
-	// takenBackFor is how long the store is asked to take a page back.
-	takenBackFor = time.Minute
-	// The second attempt comes half a second after the first, by up to half of that
-	// earlier or later, so that servers do not ask at the same time.
-	secondLeast, secondMost = 250 * time.Millisecond, 750 * time.Millisecond
-	// longestPause is two seconds and half of that.
-	longestPause = 3 * time.Second
-)
+// takenBackFor is how long the store is asked to take a page back.
+const takenBackFor = time.Minute
 
-// It waits while the store is down, and no longer than a minute.
+// It waits while the store is down, and no longer than a minute. The pauses grow to two
+// seconds, each up to half of it longer or shorter, so that servers do not ask at the
+// same time.
 func TestTakingBackWaitsForTheStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, 40, closed)
 		r.sessions.set(rule{err: errUnheard})
-		tried := func() int { synctest.Wait(); return r.sessions.count("Abandon") }
+		begun, tried := time.Now(), []time.Duration(nil)
+		r.sessions.before(func(method string) {
+			if method == "Abandon" {
+				tried = append(tried, time.Since(begun))
+			}
+		})
 		_, err := r.Feed(t.Context(), refresh(5))
 		require.ErrorIs(t, err, cache.ErrUncertain)
-		require.Equal(t, 1, tried())
-		time.Sleep(secondLeast - time.Nanosecond)
-		require.Equal(t, 1, tried())
-		time.Sleep(secondMost - secondLeast)
-		require.Equal(t, 2, tried())
-		time.Sleep(takenBackFor - secondMost)
-		most := tried()
-		require.Greater(t, most, int(takenBackFor/longestPause))
 		time.Sleep(time.Hour)
-		require.Equal(t, most, tried(), "given up")
+		synctest.Wait()
+		require.Zero(t, tried[0])
+		pause := 500 * time.Millisecond
+		for i := range tried[1:] {
+			require.InDelta(t, pause, tried[i+1]-tried[i], float64(pause/2), "pause %d", i)
+			pause = min(pause*3/2, 2*time.Second)
+		}
+		last := tried[len(tried)-1]
+		require.LessOrEqual(t, last, takenBackFor)
+		require.Greater(t, last, takenBackFor-pause*3/2)
 		require.Empty(t, r.sessions.takenBack())
 
 		_, err = r.Feed(t.Context(), refresh(5))
 		require.ErrorIs(t, err, cache.ErrUncertain)
-		require.Equal(t, most+1, tried())
+		synctest.Wait()
 		r.sessions.up()
-		time.Sleep(secondMost)
-		require.Equal(t, most+2, tried())
+		time.Sleep(time.Hour)
+		synctest.Wait()
 		require.Len(t, r.sessions.takenBack(), 1, "as soon as the store answers")
+		require.LessOrEqual(t, tried[len(tried)-1]-tried[len(tried)-2], 750*time.Millisecond)
 	})
 }
 

@@ -20,8 +20,8 @@ func (m *moving) For(string) (string, feed.Ranking) {
 	return m.asked[len(m.asked)-1], dayLong()
 }
 
-// tallied notes the variants that pages were counted for.
-type tallied struct{ variants []string }
+// tallied notes the variants that pages and acts were counted for.
+type tallied struct{ variants, acted []string }
 
 func (t *tallied) Delivered(variant, _ string, _ []feed.Doc, _ []feed.Ref, _ time.Time) {
 	t.variants = append(t.variants, variant)
@@ -31,7 +31,10 @@ func (t *tallied) Promoted(string, []events.Promoted, []events.PromotedAct, time
 	return true
 }
 
-func (t *tallied) Acted(string, []events.Act, time.Time) bool { return true }
+func (t *tallied) Acted(variant string, _ []events.Act, _ time.Time) bool {
+	t.acted = append(t.acted, variant)
+	return true
+}
 
 // A version of the ranking may come into force while a refresh runs: its page
 // counts for the variant it was ranked by.
@@ -56,4 +59,26 @@ func TestAPageCountsForTheVariantThatRankedIt(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, rankings.asked, 3)
 	assert.Equal(t, "c", x.Variant)
+}
+
+// half puts one agent into an experiment.
+type half struct{}
+
+func (half) For(agent string) (string, feed.Ranking) {
+	if agent == "u_1" {
+		return "slow", dayLong()
+	}
+	return feed.Control, dayLong()
+}
+
+// An act counts for the variant of who acts, whoever ranked what it is on.
+func TestAnActCountsForTheVariantOfTheAgent(t *testing.T) {
+	tally := &tallied{}
+	r := newRig(t, 2, func(s *engine.Stores, cfg *engine.Config) { s.Tally, cfg.Rankings = tally, half{} })
+	for _, agent := range []string{"u_1", "u_2"} {
+		require.NoError(t, r.Seen(t.Context(), agent, run(0, 2)))
+		_, err := r.React(t.Context(), agent, []engine.Act{{Kind: events.Click, ID: "i000"}, {Kind: events.Like, ID: "i001"}})
+		require.NoError(t, err)
+	}
+	assert.Equal(t, []string{"slow", feed.Control}, tally.acted)
 }

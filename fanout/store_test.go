@@ -126,7 +126,6 @@ func TestWritesSucceedWithoutLists(t *testing.T) {
 	require.NoError(t, err)
 	assert.False(t, changed)
 	assert.Equal(t, []string{"p"}, e.list("f"), "who says it again has it done")
-
 }
 
 // TestAWriteDoesNotWaitForLong where another server has its job and is slow.

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"gocloud.dev/blob"
-	"gocloud.dev/blob/fileblob"
 
+	"github.com/freshet/freshet/media"
+	"github.com/freshet/freshet/media/folder"
 	"github.com/freshet/freshet/social"
 )
 
@@ -78,10 +78,10 @@ const photoKey = "0123456789abcdef0123456789abcdef"
 // seedImage stores the image that photoKey names.
 func seedImage(t *testing.T, store social.Store, dataDir string) {
 	t.Helper()
-	b, err := fileblob.OpenBucket(filepath.Join(dataDir, "media"), nil)
+	files, err := folder.Open(filepath.Join(dataDir, "media"))
 	require.NoError(t, err)
-	require.NoError(t, b.WriteAll(t.Context(), photoKey[:2]+"/"+photoKey, []byte(tinyPNG), &blob.WriterOptions{ContentType: "image/png"}))
-	require.NoError(t, b.Close())
+	require.NoError(t, files.Put(t.Context(), photoKey[:2]+"/"+photoKey, media.File{Type: "image/png", Data: []byte(tinyPNG)}))
+	require.NoError(t, files.Close())
 	require.NoError(t, store.ReserveFiles(t.Context(), "post:photo", []string{photoKey}))
 	url := social.ImagePath + photoKey
 	p := social.Post{ID: "post:photo", Author: "u_1", Audience: social.Audience{Public: true}, Images: []social.Image{{URL: url, Thumbnail: url, Width: 1, Height: 1, Color: "#ff0000", Alt: "A dot"}}}

@@ -1,17 +1,12 @@
 package media
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"time"
-
-	"gocloud.dev/blob"
-	"gocloud.dev/gcerrors"
 
 	"github.com/freshet/freshet/social"
 )
@@ -19,15 +14,15 @@ import (
 // undoTime is how long a Save that failed tries to remove what it has stored.
 const undoTime = 5 * time.Second
 
-// Files keeps the files of images in a blob store, and whose they are in the
-// social store. It is safe for concurrent use.
+// Files keeps the files of images in a store, and whose they are in the social
+// store. It is safe for concurrent use.
 type Files struct {
-	bucket *blob.Bucket
-	rows   social.Images
+	store Store
+	rows  social.Images
 }
 
-// NewFiles makes Files of a bucket, which the caller closes.
-func NewFiles(bucket *blob.Bucket, rows social.Images) *Files { return &Files{bucket, rows} }
+// NewFiles makes Files of a store, which the caller closes.
+func NewFiles(store Store, rows social.Images) *Files { return &Files{store, rows} }
 
 // newKey is a name that nobody can guess: 128 random bits. It is no hash of the
 // content, which would tell who knows a picture whether somebody has posted it.
@@ -72,7 +67,7 @@ func (f *Files) Save(ctx context.Context, post string, images []Image) (saved []
 		return nil, 0, err
 	}
 	for i, file := range files {
-		if err := f.bucket.WriteAll(ctx, path(keys[i]), file.Data, &blob.WriterOptions{ContentType: file.Type}); err != nil {
+		if err := f.store.Put(ctx, path(keys[i]), file); err != nil {
 			f.undo(ctx, keys)
 			return nil, 0, failed(ctx, "store an image", err)
 		}
@@ -86,7 +81,7 @@ func (f *Files) undo(ctx context.Context, keys []string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 	defer cancel()
 	for _, key := range keys {
-		if err := f.bucket.Delete(ctx, path(key)); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
+		if f.store.Delete(ctx, path(key)) != nil {
 			return
 		}
 	}
@@ -101,7 +96,7 @@ func (f *Files) Release(ctx context.Context, post string) error {
 		return err
 	}
 	for _, key := range keys {
-		if err := f.bucket.Delete(ctx, path(key)); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
+		if err := f.store.Delete(ctx, path(key)); err != nil {
 			return failed(ctx, "remove an image", err)
 		}
 	}
@@ -117,58 +112,26 @@ func (f *Files) Post(ctx context.Context, key string) (string, error) {
 	return f.rows.FilePost(ctx, key)
 }
 
-// Reader reads a stored file, from any place.
-type Reader interface {
-	io.ReadSeekCloser
-	ContentType() string
-}
-
 // Open opens a stored file, which the caller closes. Errors are [ErrNotFound],
 // wrap [ErrUnavailable], or are the context's.
 func (f *Files) Open(ctx context.Context, key string) (Reader, error) {
 	if err := CheckKey(key); err != nil {
 		return nil, err
 	}
-	r, err := f.bucket.NewReader(ctx, path(key), nil)
+	r, err := f.store.Open(ctx, path(key))
 	switch {
-	case gcerrors.Code(err) == gcerrors.NotFound:
-		return nil, fmt.Errorf("%w: %w", ErrNotFound, err)
+	case errors.Is(err, ErrNotFound):
+		return nil, err
 	case err != nil:
 		return nil, failed(ctx, "open an image", err)
 	}
 	return r, nil
 }
 
-// Ping reports whether the blob store can be asked.
+// Ping reports whether the store can be asked.
 func (f *Files) Ping(ctx context.Context) error {
-	_, _, err := f.bucket.ListPage(ctx, blob.FirstPageToken, 1, nil)
-	if err != nil && !errors.Is(err, io.EOF) {
+	if _, err := f.store.Keys(ctx, 1); err != nil {
 		return failed(ctx, "ask", err)
-	}
-	return nil
-}
-
-// Probe stores a small file, lists and reads it, and removes it. The error says which of
-// these could not be done.
-func Probe(ctx context.Context, bucket *blob.Bucket) (err error) {
-	key, data := path(newKey()), []byte("a file that only tells whether files can be stored")
-	if err := bucket.WriteAll(ctx, key, data, &blob.WriterOptions{ContentType: "text/plain"}); err != nil {
-		return failed(ctx, "store a file", err)
-	}
-	defer func() {
-		if gone := bucket.Delete(context.WithoutCancel(ctx), key); err == nil && gone != nil {
-			err = failed(ctx, "remove a file", gone)
-		}
-	}()
-	if _, _, err := bucket.ListPage(ctx, blob.FirstPageToken, 1, nil); err != nil && !errors.Is(err, io.EOF) {
-		return failed(ctx, "list files", err)
-	}
-	got, err := bucket.ReadAll(ctx, key)
-	if err == nil && !bytes.Equal(got, data) {
-		err = errors.New("it is not what was stored")
-	}
-	if err != nil {
-		return failed(ctx, "read a file", err)
 	}
 	return nil
 }

@@ -4,7 +4,7 @@
 // its content, refuses what is more than an image, decodes it, turns it upright and
 // encodes it again, so that nothing is left of the file but its pixels: no
 // location, no camera, no comments, nothing hidden behind the picture. It
-// makes a thumbnail, too. [Files] keeps both in a blob store, under random keys.
+// makes a thumbnail, too. [Files] keeps both in a [Store], under random keys.
 package media
 
 import (
@@ -32,7 +32,7 @@ var (
 	// ErrBusy says that so many images are being decoded that there was no room for
 	// this one in time.
 	ErrBusy = errors.New("the server is busy with images; try again in a moment")
-	// ErrUnavailable says that the blob store could not be asked. It may help to ask again.
+	// ErrUnavailable says that the store could not be asked. It may help to ask again.
 	ErrUnavailable = errors.New("the store of images is unavailable")
 	// ErrNotFound says that there is no such file.
 	ErrNotFound = errors.New("no such image file")

@@ -171,7 +171,7 @@ func reaches(t *testing.T, l *ranking.Live, version int) {
 	time.Sleep(time.Second - 1)
 	synctest.Wait()
 	require.NotEqual(t, version, l.InForce().Version)
-	time.Sleep(1)
+	time.Sleep(time.Nanosecond)
 	synctest.Wait()
 	require.Equal(t, version, l.InForce().Version)
 }

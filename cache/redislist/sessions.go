@@ -46,7 +46,7 @@ func (c Config) WithDefaults() Config {
 // Sessions implements [cache.Sessions] on Redis. It is safe for concurrent
 // use, by any number of servers at once.
 type Sessions struct {
-	client redis.UniversalClient
+	client redis.Cmdable
 	writes redis.Scripter // client, waiting for the replicas
 	keys   rediskeys.Keys
 	cfg    Config
@@ -55,7 +55,7 @@ type Sessions struct {
 var _ cache.Sessions = (*Sessions)(nil)
 
 // New makes sessions kept behind client; it does not talk to the server.
-func New(client redis.UniversalClient, cfg Config) *Sessions {
+func New(client redis.Cmdable, cfg Config) *Sessions {
 	return &Sessions{
 		client: client, writes: cfg.Replicas.Scripts(client),
 		keys: rediskeys.For(client, cfg.KeyPrefix), cfg: cfg.WithDefaults(),

@@ -252,10 +252,10 @@ func benchmarkPop(b *testing.B, s *Sessions) {
 	}
 }
 
-// BenchmarkPopBesideHome is a pop of 20 refs while the reader has a session of home,
-// too, with 480 refs of which none or all are in both. It also tells the CPU time of
-// Redis.
-func BenchmarkPopBesideHome(b *testing.B) {
+// BenchmarkTwoFeeds is a pop of 20 refs, and the withdrawal of 20 that a timeline shows,
+// by readers without other sessions and with some of 480 refs of which none or all are
+// struck. It also tells the CPU time of Redis.
+func BenchmarkTwoFeeds(b *testing.B) {
 	own := testenv.StartRedis(b)
 	client := redis.NewClient(&redis.Options{Addr: own.Addr})
 	b.Cleanup(func() { _ = client.Close() })
@@ -264,11 +264,27 @@ func BenchmarkPopBesideHome(b *testing.B) {
 	for i := range all {
 		all[i], others[i] = refs("doc_" + strconv.Itoa(i))[0], refs("other_" + strconv.Itoa(i))[0]
 	}
-	for _, side := range []struct {
-		name string
-		home []feed.Ref
-	}{{"no home", nil}, {"nothing in both", others}, {"all in both", all}} {
-		b.Run(side.name, func(b *testing.B) {
+	pop := func(agent string) error {
+		page, err := s.Pop(b.Context(), cache.Pop{Agent: agent, Limit: 20, Now: noon})
+		if err == nil && len(page.Refs) != 20 {
+			err = errors.New("the page is short")
+		}
+		return err
+	}
+	withdraw := func(agent string) error { return s.Withdraw(b.Context(), agent, feed.Groups(all[:20]), noon) }
+	for _, run := range []struct {
+		name         string
+		do           func(agent string) error
+		forYou, home []feed.Ref
+	}{
+		{"pop, no home", pop, all, nil},
+		{"pop, nothing in both", pop, all, others},
+		{"pop, all in both", pop, all, all},
+		{"withdraw, no session", withdraw, nil, nil},
+		{"withdraw, in neither", withdraw, others, others},
+		{"withdraw, in both", withdraw, all, all},
+	} {
+		b.Run(run.name, func(b *testing.B) {
 			const readers = 200
 			cpu := redisCPU(b, client) // before, and what filling takes
 			b.ReportAllocs()
@@ -277,14 +293,13 @@ func BenchmarkPopBesideHome(b *testing.B) {
 					b.StopTimer()
 					fills := redisCPU(b, client)
 					for i := range readers {
-						fillBoth(b, s, "u_"+strconv.Itoa(i), all, side.home)
+						fillBoth(b, s, "u_"+strconv.Itoa(i), run.forYou, run.home)
 					}
 					cpu += redisCPU(b, client) - fills
 					b.StartTimer()
 				}
-				page, err := s.Pop(b.Context(), cache.Pop{Agent: "u_" + strconv.Itoa(n%readers), Limit: 20, Now: noon})
-				if err != nil || len(page.Refs) != 20 {
-					b.Fatal(len(page.Refs), err)
+				if err := run.do("u_" + strconv.Itoa(n%readers)); err != nil {
+					b.Fatal(err)
 				}
 			}
 			b.ReportMetric(1e6*(redisCPU(b, client)-cpu)/float64(b.N), "redis-µs/op")

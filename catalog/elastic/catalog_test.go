@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
@@ -31,18 +32,26 @@ const mappedProperties = `{
 	"published_at": %s, "topics": {"type": "keyword"}, "hits": {"type": "long"},
 	"meta": {"properties": {"author": {"type": "keyword"}, "lang": {"type": "keyword"}}}}`
 
+func TestMain(m *testing.M) { os.Exit(testenv.Reuse(m).Run()) }
+
 func connect(t testing.TB) (esindex.Client, string) {
 	t.Helper()
 	address, index := testenv.Elastic(t)
-	client, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{address}})
-	require.NoError(t, err)
-	return client, index
+	return clientOf(t, address), index
 }
 
-// own opens a catalog over a new index of our own.
+func clientOf(t testing.TB, address string) esindex.Client {
+	t.Helper()
+	client, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{address}})
+	require.NoError(t, err)
+	return client
+}
+
+// own opens a catalog over an index of our own without a document.
 func own(t *testing.T) *elastic.Catalog {
 	t.Helper()
-	client, index := connect(t)
+	address, index := testenv.ReusedElastic(t, "")
+	client := clientOf(t, address)
 	_, err := esindex.Ensure(t.Context(), client, index, esindex.Definition{})
 	require.NoError(t, err)
 	return elastic.New(client, elastic.Config{Index: index})
@@ -51,9 +60,12 @@ func own(t *testing.T) *elastic.Catalog {
 // existing opens a catalog over an index with mapped names.
 func existing(t *testing.T, names esindex.Fields, timeField string) (*elastic.Catalog, esindex.Client, string) {
 	t.Helper()
-	client, index := connect(t)
+	address, index := testenv.ReusedElastic(t, names.ID+timeField)
+	client := clientOf(t, address)
 	body := `{"mappings": {"dynamic": false, "properties": ` + fmt.Sprintf(mappedProperties, timeField) + `}}`
-	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+index, "", []byte(body), nil))
+	if esindex.Do(t.Context(), client, http.MethodHead, "/"+index, "", nil, nil) != nil {
+		require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+index, "", []byte(body), nil))
+	}
 	report, err := esindex.Inspect(t.Context(), client, index, names, esindex.Millis)
 	require.NoError(t, err)
 	require.NoError(t, report.Err())

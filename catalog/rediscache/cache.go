@@ -74,7 +74,7 @@ func (c Config) WithDefaults() Config {
 // for a miss but that makes their SET NX fail until it expires.
 type Cache struct {
 	next   catalog.Catalog
-	client redis.UniversalClient
+	client redis.Cmdable
 	keys   rediskeys.Keys
 	cfg    Config
 	downTo atomic.Int64 // Unix nanoseconds until which reads go around Redis
@@ -87,7 +87,7 @@ var (
 
 // New puts a cache behind client in front of next; it does not talk to the
 // server.
-func New(next catalog.Catalog, client redis.UniversalClient, cfg Config) *Cache {
+func New(next catalog.Catalog, client redis.Cmdable, cfg Config) *Cache {
 	return &Cache{next: next, client: client, keys: rediskeys.For(client, cfg.KeyPrefix), cfg: cfg.WithDefaults()}
 }
 

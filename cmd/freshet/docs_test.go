@@ -87,6 +87,27 @@ var (
 	inline     = regexp.MustCompile("`(freshet [^`]+)`")
 )
 
+var building = regexp.MustCompile(`(?m)\bgo (?:build|install) [^\n]*\./cmd/freshet$`)
+
+// TestEveryBuildIsStripped: whoever follows a document, the Makefile or the Dockerfile
+// gets a binary without the tables of a debugger, which are a third of it.
+func TestEveryBuildIsStripped(t *testing.T) {
+	texts := documents(t)
+	for _, name := range []string{"../../Makefile", "../../Dockerfile"} {
+		raw, err := os.ReadFile(name)
+		require.NoError(t, err)
+		texts[name] = string(raw)
+	}
+	for _, name := range []string{"README.md", "docs/quickstart.md", "docs/production.md", "Makefile", "Dockerfile"} {
+		assert.Regexp(t, building, texts["../../"+name], name)
+	}
+	for name, text := range texts {
+		for _, command := range building.FindAllString(text, -1) {
+			assert.Contains(t, command, ` -ldflags="-s -w`, name)
+		}
+	}
+}
+
 // TestDocumentedCommandsExist looks up the commands in the documents' code, and
 // their flags.
 func TestDocumentedCommandsExist(t *testing.T) {

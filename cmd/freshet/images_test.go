@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"image"
 	"image/png"
-	"io"
+	"io/fs"
+	"math"
 	"net/http"
+	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -16,12 +19,10 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"gocloud.dev/blob"
-	_ "gocloud.dev/blob/fileblob" // file://
-	_ "gocloud.dev/blob/s3blob"   // s3://
 
 	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/media/s3"
 )
 
 func picture(t *testing.T) []byte {
@@ -31,20 +32,26 @@ func picture(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-// stored lists what is in a store of images.
+// stored lists what is in a store of images, that which was being written included.
 func stored(t *testing.T, address string) (keys []string) {
 	t.Helper()
-	b, err := blob.OpenBucket(t.Context(), address)
+	at, err := url.Parse(address)
 	require.NoError(t, err)
-	defer func() { assert.NoError(t, b.Close()) }()
-	for list := b.List(nil); ; {
-		o, err := list.Next(t.Context())
-		if errors.Is(err, io.EOF) {
-			return keys
-		}
-		require.NoError(t, err)
-		keys = append(keys, o.Key)
+	if at.Scheme == "file" {
+		require.NoError(t, fs.WalkDir(os.DirFS(filepath.FromSlash(at.Path)), ".", func(name string, entry fs.DirEntry, err error) error {
+			if err == nil && !entry.IsDir() {
+				keys = append(keys, name)
+			}
+			return err
+		}))
+		return keys
 	}
+	store, err := s3.Open(at)
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, store.Close()) }()
+	keys, err = store.Keys(t.Context(), math.MaxInt)
+	require.NoError(t, err)
+	return keys
 }
 
 // TestKill9WhileImagesAreStored kills a server while posts with images come in:

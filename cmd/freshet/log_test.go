@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -20,7 +21,10 @@ func startLogging(t *testing.T, log *os.File) *process {
 	t.Helper()
 	path, err := binary()
 	require.NoError(t, err)
-	addr := freePort(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0") // the server's log may not tell where it listens
+	require.NoError(t, err)
+	addr := l.Addr().String()
+	require.NoError(t, l.Close())
 	p := &process{cmd: exec.Command(path, "serve"), url: "http://" + addr, log: &buffer{}, exited: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), "FRESHET_SERVER_ADDR="+addr, "FRESHET_DATA_DIR="+t.TempDir(), "FRESHET_AUTH_ADMIN_TOKEN="+adminToken)
 	p.cmd.Stderr = log

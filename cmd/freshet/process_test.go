@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -65,7 +64,7 @@ func TestMain(m *testing.M) {
 	}
 	_ = os.Setenv(asCommand, "1") // for the processes
 	testenv.FilesInMemory()
-	code := m.Run()
+	code := testenv.Reuse(m).Run()
 	if path, err := binary(); err == nil && testenv.Slow() {
 		_ = os.RemoveAll(filepath.Dir(path))
 	}
@@ -95,15 +94,6 @@ func (b *buffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.b.String()
-}
-
-// freePort asks the system for a port nobody listens on.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
 }
 
 // start runs the server with these settings (FRESHET_… without the prefix) and
@@ -306,7 +296,7 @@ func settings(t *testing.T, mode string) map[string]string {
 	_, prefix := testenv.Redis(t)
 	u, err := url.Parse(testenv.RedisURL(t))
 	require.NoError(t, err)
-	address, index := testenv.Elastic(t)
+	address, index := testenv.ReusedElastic(t, "")
 	for name, value := range map[string]string{
 		"CATALOG_BACKEND": "elastic", "RECALL_BACKEND": "elastic", "DEDUP_BACKEND": "redisbloom", "SESSIONS_BACKEND": "redislist",
 		"REDIS_ADDRS": u.Host, "REDIS_KEY_PREFIX": prefix,

@@ -40,22 +40,28 @@ func tellTales(token string) []string {
 	}
 }
 
-// talkativeRedis answers every command with an error that repeats it, as a
-// Redis does that does not know the command.
-func talkativeRedis(t *testing.T, addr string) {
+// talkativeRedis hangs up at once until it is up, and then answers every command with
+// an error that repeats it, as a Redis does that does not know the command.
+func talkativeRedis(t *testing.T) (addr string, up *atomic.Bool) {
 	t.Helper()
-	l, err := net.Listen("tcp", addr)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = l.Close() })
+	up = &atomic.Bool{}
 	go func() {
 		for {
 			conn, err := l.Accept()
 			if err != nil {
 				return
 			}
-			go repeatCommands(conn)
+			if up.Load() {
+				go repeatCommands(conn)
+			} else {
+				_ = conn.Close()
+			}
 		}
 	}()
+	return l.Addr().String(), up
 }
 
 func repeatCommands(conn net.Conn) {
@@ -115,7 +121,7 @@ func TestNoSecretIsPrinted(t *testing.T) {
 		t.Run(format, func(t *testing.T) {
 			address, index := testenv.Elastic(t)
 			elastic, broken := talkativeElastic(t, address)
-			redis := freePort(t) // nobody is there yet: a server starts without, but not with one that refuses it
+			redis, up := talkativeRedis(t) // a server starts without it, but not with one that refuses it
 			s := map[string]string{
 				"DATA_DIR": t.TempDir(), "LOG_LEVEL": "debug", "LOG_FORMAT": format,
 				"AUTH_MODE": "jwt", "AUTH_ADMIN_TOKEN": secretAdmin, "AUTH_JWT_SECRET": secretJWT,
@@ -128,7 +134,7 @@ func TestNoSecretIsPrinted(t *testing.T) {
 			p := launch(t, "serve", s) // it is never ready
 			provoke(t, p, token, &said)
 			broken.Store(true)
-			talkativeRedis(t, redis)
+			up.Store(true)
 			provoke(t, p, token, &said)
 			said.WriteString(printed(t, s))
 			p.signal(syscall.SIGTERM)

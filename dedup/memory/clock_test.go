@@ -1,13 +1,10 @@
 package memory
 
 import (
-	"bytes"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,106 +15,6 @@ import (
 )
 
 const aDay = 24 * time.Hour
-
-// timeline is a bench in a bubble, whose clock runs with the bubble's and jumps; it
-// knows what was shown.
-type timeline struct {
-	*bench
-	s     *Store
-	skew  atomic.Int64 // of the clock, from the bubble's
-	shown []string
-	log   bytes.Buffer
-}
-
-// newTimeline is a store that has run for a week, with an impression a day and
-// one more that is only claimed yet.
-func newTimeline(t *testing.T) *timeline {
-	l := &timeline{bench: newBench(t, true)}
-	l.jump(l.now.AddDate(0, 0, -6))
-	l.start()
-	for range 6 {
-		l.show()
-		l.jump(l.now.AddDate(0, 0, 1))
-		l.s.look()
-	}
-	l.show()
-	l.claim(l.s, "claimed")
-	l.shown = append(l.shown, "claimed")
-	l.s.folds.Wait()
-	return l
-}
-
-func (l *timeline) start() {
-	l.t.Helper()
-	var err error
-	clock := func() time.Time { return time.Now().Add(time.Duration(l.skew.Load())) }
-	l.s, err = Open(l.dir, l.cfg, clock, WithLogger(slog.New(slog.NewTextHandler(&l.log, nil))))
-	require.NoError(l.t, err)
-	s := l.s
-	l.t.Cleanup(func() { _ = s.Close(cleanupContext()) })
-}
-
-// jump sets the clock.
-func (l *timeline) jump(to time.Time) {
-	l.now = to
-	l.skew.Store(int64(to.Sub(time.Now())))
-}
-
-// kill goes on in a copy of the directory, in which the store does not look any more.
-func (l *timeline) kill() {
-	l.t.Helper()
-	l.bench.kill()
-	l.close(l.s)
-}
-
-// show hands out and records something new.
-func (l *timeline) show() {
-	l.t.Helper()
-	group := fmt.Sprintf("shown_%d", len(l.shown))
-	require.Equal(l.t, []dedup.Verdict{unseen}, l.verdicts(l.s, group))
-	l.claim(l.s, group)
-	l.record(l.s, group)
-	require.NoError(l.t, l.s.Settle(l.t.Context(), of(group)))
-	l.shown = append(l.shown, group)
-}
-
-// run lets the clock run, and the store look at it each minute.
-func (l *timeline) run(d time.Duration) {
-	l.jump(l.now) // for the race detector: all that the test has done comes before the looks
-	time.Sleep(d)
-	synctest.Wait()
-	l.now = l.now.Add(d)
-}
-
-func (l *timeline) restart(kill bool) {
-	l.t.Helper()
-	l.s.folds.Wait()
-	if kill {
-		l.kill()
-	} else {
-		l.close(l.s)
-	}
-	l.start()
-}
-
-// remembers fails the test if anything shown since first would be shown again.
-func (l *timeline) remembers(when string, shown ...string) {
-	l.t.Helper()
-	for i, v := range l.verdicts(l.s, shown...) {
-		assert.NotEqual(l.t, unseen, v, "%s is forgotten %s", shown[i], when)
-	}
-}
-
-// with lists the files with a suffix.
-func (l *timeline) with(suffix string) (names []string) {
-	l.s.folds.Wait()
-	for _, name := range l.files() {
-		if strings.HasSuffix(name, suffix) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
 
 // TestNothingIsForgottenWhenTheClockJumps takes the clock away from the right
 // time and back to it, in a running store and over restarts.

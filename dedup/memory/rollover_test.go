@@ -39,9 +39,9 @@ func TestFilesLeaveWithTheWindow(t *testing.T) {
 		s := b.open()
 		for range 9 {
 			b.record(s, "of "+b.now.String())
+			s.folds.Wait() // a day is longer than it takes to fold the one before
 			b.now = b.now.AddDate(0, 0, 1)
 		}
-		s.folds.Wait()
 		b.now = b.now.AddDate(0, 0, -1)
 		assert.Equal(t, []string{
 			"20260308.filter", "20260309.filter", "20260310.filter", "20260311.filter", "20260312.filter", "20260313.filter", "20260314.journal",

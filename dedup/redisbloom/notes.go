@@ -34,14 +34,14 @@ return redis.call('ZCOUNT', KEYS[1], '(' .. (t[1] * 1000 + math.floor(t[2] / 100
 
 // Notes implements [dedup.Notes] on Redis.
 type Notes struct {
-	client redis.UniversalClient
+	client redis.Cmdable
 	key    string
 }
 
 var _ dedup.Notes = (*Notes)(nil)
 
 // NewNotes makes notes kept behind client; keyPrefix goes before their key.
-func NewNotes(client redis.UniversalClient, keyPrefix string) *Notes {
+func NewNotes(client redis.Cmdable, keyPrefix string) *Notes {
 	return &Notes{client: client, key: rediskeys.For(client, keyPrefix).Notes()}
 }
 

@@ -37,7 +37,7 @@ type Config struct {
 
 // Store implements [dedup.Store] on Redis. It is safe for concurrent use.
 type Store struct {
-	client  redis.UniversalClient
+	client  redis.Cmdable
 	keys    rediskeys.Keys
 	cfg     dedup.Config
 	rate    float64 // error rate of one filter
@@ -53,7 +53,7 @@ var _ dedup.Store = (*Store)(nil)
 
 // New makes a store; it does not talk to the server yet (see [Store.Verify]).
 // The error says which value of cfg is unusable.
-func New(client redis.UniversalClient, cfg dedup.Config, tuning Config) (*Store, error) {
+func New(client redis.Cmdable, cfg dedup.Config, tuning Config) (*Store, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}

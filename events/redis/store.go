@@ -29,7 +29,7 @@ const ageField = "a"
 // Store implements [events.Store]. It is safe for concurrent use, by any number
 // of servers at once.
 type Store struct {
-	client redis.UniversalClient
+	client redis.Cmdable
 	keys   rediskeys.Keys
 }
 
@@ -37,7 +37,7 @@ var _ events.Store = (*Store)(nil)
 
 // New makes a store behind client; keyPrefix goes before every key. It does not
 // talk to the server.
-func New(client redis.UniversalClient, keyPrefix string) *Store {
+func New(client redis.Cmdable, keyPrefix string) *Store {
 	return &Store{client: client, keys: rediskeys.For(client, keyPrefix)}
 }
 

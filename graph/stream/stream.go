@@ -65,7 +65,7 @@ type Applier interface {
 
 // Consumer is one server that reads the stream.
 type Consumer struct {
-	client     redis.UniversalClient
+	client     redis.Cmdable
 	applier    Applier
 	cfg        Config
 	log        *slog.Logger
@@ -82,7 +82,7 @@ type Consumer struct {
 // Start starts reading; Close ends it. The client must allow calls that take
 // [Config.Block], so it is not one with a breaker in front. Redis need not be up.
 // ctx's values are kept, its cancellation is ignored.
-func Start(ctx context.Context, client redis.UniversalClient, prefix string, a Applier, cfg Config) *Consumer {
+func Start(ctx context.Context, client redis.Cmdable, prefix string, a Applier, cfg Config) *Consumer {
 	cfg = cfg.WithDefaults()
 	keys := rediskeys.For(client, prefix)
 	c := &Consumer{

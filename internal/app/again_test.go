@@ -10,59 +10,34 @@ import (
 	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/dedup"
-	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 )
 
-// TestNeverEmptyInBothModes has a reader see all there is: then what was shown longest
-// ago comes again, marked, once in a session, and of posts what they may still see.
-func TestNeverEmptyInBothModes(t *testing.T) {
+// TestNeverEmpty has a reader see all there is: then what was shown longest ago comes
+// again, marked, and of posts what they may still see.
+func TestNeverEmpty(t *testing.T) {
 	t.Parallel()
-	for _, m := range networks {
-		t.Run(m.name, func(t *testing.T) {
-			t.Parallel()
-			cfg := m.config(t)
-			cfg.Dedup.WhenExhausted = configs.ExhaustedOldest
-			clock := at(noon)
-			a := open(t, cfg, WithClock(clock.Now))
-			for i, id := range []string{"a", "b", "c", "d"} {
-				put(t, a, feed.Item{ID: id, Title: "About " + id, UpdateTime: noon.Add(-time.Duration(i+1) * time.Hour).Unix()})
-			}
-			for id, author := range map[string]string{"post:1": "ann", "post:2": "bob"} {
-				_, _, err := a.network.fanout.Store().CreatePost(t.Context(),
-					social.Post{ID: id, Author: author, Caption: "By " + author, Audience: social.Audience{Public: true}}, social.Creation{})
-				require.NoError(t, err)
-			}
-			settled(t, a)
-			refreshIndex(t, a)
-
-			s := &againSystem{keptSystem{t, a}, clock}
-			s.wants(`{"action":"refresh","limit":3}`, []string{"a", "post:1", "post:2"}, nil, true)
-			s.nextDay("a", "post:1", "post:2")
-			s.wants(`{"action":"refresh","limit":2}`, []string{"b", "c"}, nil, true)
-			s.nextDay("b", "c")
-
-			_, err := a.network.fanout.Store().Block(t.Context(), "bob", "u_1")
-			require.NoError(t, err)
-			s.wants(`{"action":"refresh","limit":4,"silent":true}`, nil, nil, false)
-			x, err := a.Engine.Explain(t.Context(), engine.ExplainRequest{Agent: "u_1", Limit: 3, Item: "a"})
-			require.NoError(t, err)
-			require.Equal(t, engine.FatePaged, x.Item.Fate, x.Item.Reason)
-			require.True(t, x.Item.ShownBefore)
-			require.Equal(t, feed.DayOf(noon).String(), x.Item.Day)
-			for range 2 { // a retry, too
-				s.wants(`{"action":"refresh","limit":3,"request_id":"r1"}`, []string{"d"}, []string{"a", "post:1"}, true)
-			}
-			for range 2 {
-				s.wants(`{"action":"load_more","limit":5,"request_id":"r2"}`, nil, []string{"b", "c"}, false)
-			}
-			s.wants(`{"action":"load_more","limit":5}`, nil, nil, false)
-
-			s.nextDay("a", "b", "c", "d", "post:1")
-			s.wants(`{"action":"refresh","limit":10}`, nil, []string{"a", "b", "c", "d", "post:1"}, false)
-		})
+	cfg := embedded(t)
+	cfg.Dedup.WhenExhausted = configs.ExhaustedOldest
+	clock := at(noon)
+	a := open(t, cfg, WithClock(clock.Now))
+	for i, id := range []string{"a", "b"} {
+		put(t, a, feed.Item{ID: id, Title: "About " + id, UpdateTime: noon.Add(-time.Duration(i+1) * time.Hour).Unix()})
 	}
+	for id, author := range map[string]string{"post:1": "ann", "post:2": "bob"} {
+		_, _, err := a.network.fanout.Store().CreatePost(t.Context(),
+			social.Post{ID: id, Author: author, Caption: "By " + author, Audience: social.Audience{Public: true}}, social.Creation{})
+		require.NoError(t, err)
+	}
+	settled(t, a)
+
+	s := &againSystem{keptSystem{t, a}, clock}
+	s.wants(`{"action":"refresh","limit":3}`, []string{"a", "post:1", "post:2"}, nil, true)
+	s.nextDay("a", "post:1", "post:2")
+	_, err := a.network.fanout.Store().Block(t.Context(), "bob", "u_1")
+	require.NoError(t, err)
+	s.wants(`{"action":"refresh","limit":3}`, []string{"b"}, []string{"a", "post:1"}, false)
 }
 
 // againSystem is a system that time goes by in.

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/internal/rediskeys"
 	"github.com/freshet/freshet/internal/testenv"
 )
@@ -98,16 +97,6 @@ func TestTwoServersOnACluster(t *testing.T) {
 	}
 }
 
-func TestRequestIDOnACluster(t *testing.T) {
-	apps := pair(t, onCluster(t), 100)
-	for _, action := range []engine.Action{engine.ActionRefresh, engine.ActionLoadMore} {
-		r := engine.Request{Agent: "u_1", Action: action, Limit: 10, RequestID: "try-" + string(action)}
-		first := ask(t, apps[0], r)
-		require.Len(t, first.Docs, 10)
-		assert.Equal(t, ids(first), ids(ask(t, apps[1], r)), "%s: the same page again, on the other server", action)
-	}
-}
-
 // TestWhatOneAddressIs gives a single address, of whatever it may be.
 func TestWhatOneAddressIs(t *testing.T) {
 	connect := func(cfg configs.Config) (redis.UniversalClient, error) {
@@ -136,7 +125,7 @@ func TestWhatOneAddressIs(t *testing.T) {
 		require.ErrorContains(t, err, "redis.master_name")
 	})
 	t.Run("a single server", func(t *testing.T) {
-		client, err := connect(services(t))
+		client, err := connect(onRedis(t, "", oneRedis(t)...))
 		require.NoError(t, err)
 		assert.False(t, rediskeys.For(client, "").Cluster())
 	})
@@ -147,7 +136,9 @@ func TestWhatOneAddressIs(t *testing.T) {
 	})
 }
 
+// TestDoctorOnACluster: every master is looked at, and needs its share of the memory.
 func TestDoctorOnACluster(t *testing.T) {
+	t.Parallel()
 	about := func(cfg configs.Config) (said string) {
 		for _, f := range Doctor(t.Context(), cfg, false) {
 			storage := strings.HasSuffix(f.What, " persistence") || strings.HasSuffix(f.What, " memory")
@@ -158,6 +149,14 @@ func TestDoctorOnACluster(t *testing.T) {
 		return said
 	}
 	cfg := onCluster(t)
+	masters := map[string]bool{}
+	for _, f := range Doctor(t.Context(), cfg, false) {
+		if name, ok := strings.CutSuffix(f.What, " memory"); ok {
+			masters[name] = true
+			assert.Contains(t, f.Detail, "4.5 MiB", "a third of 13.4 MiB")
+		}
+	}
+	assert.Len(t, masters, 3)
 	assert.Empty(t, about(cfg))
 	cfg.Redis.WaitReplicas = 1
 	assert.Empty(t, about(cfg))

@@ -17,7 +17,7 @@ import (
 )
 
 // cutLanes is how many servers are cut off at once. Most of the time they wait.
-const cutLanes = 8
+const cutLanes = 16
 
 // cutPlace is where a server keeps its impressions and sessions.
 type cutPlace struct {
@@ -146,9 +146,9 @@ func (l *cutLane) healthy(t *testing.T) {
 		return
 	}
 	asked := func(cmd faultproxy.Command) bool { return cmd.Mentions("feed:profile") }
-	require.Eventually(t, func() bool { // the cache of contents goes around Redis for a second
+	testenv.WaitFor(t, func() bool { // the cache of contents goes around Redis for a second
 		return slices.ContainsFunc(l.proxy.Record(func() { _, _ = l.Catalog.Profile(t.Context(), "u_probe") }), asked)
-	}, 30*time.Second, 5*time.Millisecond, "contents are not looked up in Redis again")
+	}, "contents to be looked up in Redis again")
 }
 
 // quiet waits until nothing is left to be done for what has been answered.

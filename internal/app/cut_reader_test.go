@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -13,6 +12,7 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/events"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 // cutReader is a reader and what it must yet be given, best first.
@@ -95,11 +95,10 @@ func (r *cutReader) settle(t *testing.T, l *cutLane, shown []string) {
 		all = append(all, dedup.Impression{Agent: r.agent, Group: id})
 	}
 	require.NoError(t, l.stores.dedup.Settle(t.Context(), all))
-	assert.EventuallyWithT(t, func(c *assert.CollectT) { // what was given without Redis waits on disk for a moment
+	testenv.WaitFor(t, func() bool { // what was given without Redis waits on disk for a moment
 		missing, err := l.unrecorded(t.Context(), r.agent, shown)
-		require.NoError(c, err)
-		assert.Empty(c, missing, "in no filter")
-	}, 30*time.Second, 5*time.Millisecond)
+		return err == nil && len(missing) == 0
+	}, "what %s was shown to be in a filter", r.agent)
 	left, err := l.clients.redis.ZRange(t.Context(), keysOf(l.App).Pending(r.agent), 0, -1).Result()
 	require.NoError(t, err)
 	if r.refused { // what is gone stays pending where it cannot be released
@@ -121,7 +120,7 @@ func (r *cutReader) readOn(t *testing.T, l *cutLane) {
 			return
 		}
 		if loose(answer) {
-			require.Eventually(t, func() bool { return l.clients.redis.Ping(t.Context()).Err() == nil }, 30*time.Second, 5*time.Millisecond)
+			testenv.WaitFor(t, func() bool { return l.clients.redis.Ping(t.Context()).Err() == nil }, "Redis to answer")
 		}
 	}
 	assert.Fail(t, "the feed does not end")

@@ -23,7 +23,7 @@ func TestServerDiedBeforeRecording(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			clock := at(noon)
 			cfg := m.config(t)
-			held := WithRecorder(dedup.RecorderConfig{Linger: 10 * time.Second}) // longer than the test
+			held := WithRecorder(dedup.RecorderConfig{Linger: time.Hour}) // longer than the test
 			a := open(t, cfg, WithClock(clock.Now), held)
 			put(t, a, madeItems(30)...)
 			given := ids(ask(t, a, refresh("u_1", 10)))

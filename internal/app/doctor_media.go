@@ -37,7 +37,7 @@ func (d *doctor) lookAtMedia(ctx context.Context) {
 		d.say(Broken, what, "correct media.url", "%v", err)
 		return
 	}
-	if _, err := os.Stat(filepath.FromSlash(u.Path)); u.Scheme == "file" && errors.Is(err, os.ErrNotExist) && !d.fix {
+	if _, err := os.Stat(folderOf(u)); u.Scheme == "file" && errors.Is(err, os.ErrNotExist) && !d.fix {
 		d.say(OK, what, "", "%s does not exist yet; serve creates it", u.Path)
 	} else if err := probeMedia(ctx, u); err != nil {
 		fix := "start the store, or correct media.url and what the server may do there: read, write, list and delete"
@@ -55,11 +55,11 @@ func (d *doctor) lookAtMedia(ctx context.Context) {
 func probeMedia(ctx context.Context, u *url.URL) error {
 	ctx, cancel := context.WithTimeout(ctx, mediaProbe)
 	defer cancel()
-	bucket, err := openBucket(ctx, u)
+	store, err := openImages(u)
 	if err != nil {
 		return err
 	}
-	return errors.Join(media.Probe(ctx, bucket), bucket.Close())
+	return errors.Join(media.Probe(ctx, store), store.Close())
 }
 
 // judgeMediaMemory says which images media.memory is enough for.

@@ -30,7 +30,7 @@ func TestDoctorHasAFileKept(t *testing.T) {
 	require.NoError(t, os.WriteFile(folder, nil, 0o600))
 	for address, want := range map[string]Level{
 		"file://" + filepath.ToSlash(folder): Broken,
-		"s3://freshet?region=us-east-1&endpoint=http://127.0.0.1:1&use_path_style=true&anonymous=true": Broken,
+		"s3://freshet?region=us-east-1&endpoint=http://127.0.0.1:1&use_path_style=true&anonymous=true&rate_limiter_capacity=1": Broken,
 		testenv.S3(t):                     OK,
 		testenv.S3(t) + "&anonymous=true": Broken,
 	} {

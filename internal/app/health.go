@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/elastic/go-elasticsearch/v8/esapi"
+	"github.com/elastic/go-elasticsearch/v8/typedapi/core/ping"
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/handler"
@@ -67,13 +67,14 @@ func (c checks) look(ctx context.Context) {
 }
 
 func pingElastic(ctx context.Context, client esindex.Client) error {
-	res, err := esapi.InfoRequest{}.Do(ctx, client)
+	// The type that every other request takes; by default it is one of version 8 alone.
+	res, err := ping.New(client).Header("Accept", "application/json").Perform(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = res.Body.Close() }()
-	if res.IsError() {
-		return fmt.Errorf("elasticsearch answers %s", res.Status())
+	if res.StatusCode > 299 {
+		return fmt.Errorf("elasticsearch answers %s", res.Status)
 	}
 	return nil
 }

@@ -56,8 +56,8 @@ type scored struct {
 	liked  map[string]int
 }
 
-func newScored(t *testing.T, m mode) *scored {
-	cfg := m.config(t)
+func newScored(t *testing.T) *scored {
+	cfg := embedded(t)
 	cfg.Ranking.Diversity = undealt
 	s := &scored{
 		T: t, clock: at(noon.Add(-35 * 24 * time.Hour)), random: rand.New(rand.NewPCG(5, 5)), liked: map[string]int{"ann": 4, "cid": 1},
@@ -127,42 +127,37 @@ func (s *scored) ordered(list []reacted, base float64, got []string) {
 // TestScoresOfHome compares the order of each source with scores that are computed here.
 func TestScoresOfHome(t *testing.T) {
 	t.Parallel()
-	for _, m := range networks {
-		t.Run(m.name, func(t *testing.T) {
-			t.Parallel()
-			s := newScored(t, m)
-			followed, trends := s.some("post:f", 40, "ann", "bob", "cid"), s.some("t", 25, "ann", "bob", "cid", "eve")
-			for _, p := range followed {
-				s.post(p)
-			}
-			var items []feed.Item
-			for _, p := range trends {
-				items = append(items, feed.Item{ID: p.id, Title: p.id, AuthorID: p.author, UpdateTime: p.at.Unix(), Likes: p.likes, Comments: p.comments})
-			}
-			put(t, s.a, items...)
-			settled(t, s.a)
-			s.clock.Advance(5 * time.Minute) // a set may have been computed before there were items
-			due(t, s.a)
-			liked, err := s.a.Social.Affinities(t.Context(), "u", noon.Add(-30*24*time.Hour))
-			require.NoError(t, err)
-			require.Equal(t, s.liked, liked)
-
-			got := map[string][]string{}
-			for action := "refresh"; ; action = "load_more" {
-				page := home(t, s.a, "u", action, 100)
-				require.Empty(t, page.Data.Degraded)
-				if len(page.Data.Items) == 0 {
-					break
-				}
-				for _, it := range page.Data.Items {
-					got[it.InFeed.Source] = append(got[it.InFeed.Source], it.ID)
-				}
-			}
-			s.ordered(followed, 1, got["following"])
-			s.ordered(trends, 0.6, got["trending"])
-			s.promotions(items)
-		})
+	s := newScored(t)
+	followed, trends := s.some("post:f", 40, "ann", "bob", "cid"), s.some("t", 25, "ann", "bob", "cid", "eve")
+	for _, p := range followed {
+		s.post(p)
 	}
+	var items []feed.Item
+	for _, p := range trends {
+		items = append(items, feed.Item{ID: p.id, Title: p.id, AuthorID: p.author, UpdateTime: p.at.Unix(), Likes: p.likes, Comments: p.comments})
+	}
+	put(t, s.a, items...)
+	settled(t, s.a)
+	s.clock.Advance(5 * time.Minute) // a set may have been computed before there were items
+	due(t, s.a)
+	liked, err := s.a.Social.Affinities(t.Context(), "u", noon.Add(-30*24*time.Hour))
+	require.NoError(t, err)
+	require.Equal(t, s.liked, liked)
+
+	got := map[string][]string{}
+	for action := "refresh"; ; action = "load_more" {
+		page := home(t, s.a, "u", action, 100)
+		require.Empty(t, page.Data.Degraded)
+		if len(page.Data.Items) == 0 {
+			break
+		}
+		for _, it := range page.Data.Items {
+			got[it.InFeed.Source] = append(got[it.InFeed.Source], it.ID)
+		}
+	}
+	s.ordered(followed, 1, got["following"])
+	s.ordered(trends, 0.6, got["trending"])
+	s.promotions(items)
 }
 
 // promotions checks the scores of what is promoted, and that weights, not scores, decide

@@ -14,38 +14,6 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// TestHomeIsCountedBySource clicks on what each source of home has shown: the report has
-// it apart, and a timeline's page adds nothing to it.
-func TestHomeIsCountedBySource(t *testing.T) {
-	t.Parallel()
-	for _, m := range networks {
-		t.Run(m.name, func(t *testing.T) {
-			t.Parallel()
-			cfg := m.config(t)
-			cfg.Auth.AdminToken = "an-admin-token-for-sources"
-			a := open(t, cfg)
-			fillHome(t, a)
-			page := home(t, a, "u", "refresh", 20)
-			require.Equal(t, "fffdfffddffffdfffddf", page.sources())
-			ids := page.ids()
-			recorded(t, a)
-			for range 2 {
-				got := react(t, a, "u", act(events.Click, ids[0]), act(events.Click, ids[1]), act(events.Click, ids[3]), act(events.Like, ids[2]))
-				require.Equal(t, 4, got.Accepted)
-			}
-			require.NoError(t, a.Flush(t.Context()))
-			row := askAdmin[events.Report](t, a, "GET", "/v1/ranking/report", "").Variants[0]
-			assert.Equal(t, feed.Control, row.Name)
-			assert.EqualValues(t, 20, row.Impressions)
-			assert.EqualValues(t, 3, row.Clicks)
-			assert.Equal(t, []events.SourceRow{
-				{Source: "following", Impressions: 14, Clicks: 2, CTR: 2.0 / 14, CTRInterval: events.Wilson(2, 14)},
-				{Source: "discovery", Impressions: 6, Clicks: 1, CTR: 1.0 / 6, CTRInterval: events.Wilson(1, 6)},
-			}, row.Sources)
-		})
-	}
-}
-
 // TestExplainOfHomeIsTheRefresh explains home before each of several refreshes: what is
 // paged is the page, each position has the source that fills it and the one whose it is,
 // and asking changes nothing.
@@ -175,52 +143,47 @@ func TestExplainedItemOfHome(t *testing.T) {
 // in the same bytes for all, and counts it for no promotion.
 func TestGuestPromoted(t *testing.T) {
 	t.Parallel()
-	for _, m := range networks {
-		t.Run(m.name, func(t *testing.T) {
-			t.Parallel()
-			cfg := m.config(t)
-			cfg.Auth.AdminToken = "an-admin-token-for-guests"
-			clock := at(noon.Add(-time.Hour))
-			a := open(t, cfg, WithClock(clock.Now))
-			items := make([]feed.Item, 30)
-			for i := range items {
-				items[i] = feed.Item{ID: fmt.Sprintf("doc_%d", i), Title: fmt.Sprintf("i%da i%db i%dc", i, i, i), Likes: 50, UpdateTime: noon.Add(-2 * time.Hour).Unix()}
-			}
-			put(t, a, items...)
-			_, _, err := a.network.fanout.Store().CreatePost(t.Context(), social.Post{
-				ID: "post:ad", Author: "ann", Caption: "Bread", CreatedAt: noon.Unix() - 3600, Audience: social.Audience{Public: true},
-			}, social.Creation{At: clock.Now()})
-			require.NoError(t, err)
-			settled(t, a)
-			clock.Advance(time.Hour)
-			due(t, a)
-			promote(t, a, "doc_7", "post:ad")
-			require.NoError(t, a.network.fanout.Store().PutPromotion(t.Context(), social.Promotion{
-				ID: "go", ItemID: "doc_8", From: noon.Unix(), Until: noon.Unix() + 3600, Weight: 1e9, Tags: []string{"go"},
-			}))
-			require.NoError(t, a.network.promotions.Refresh(t.Context()))
+	cfg := embedded(t)
+	cfg.Auth.AdminToken = "an-admin-token-for-guests"
+	clock := at(noon.Add(-time.Hour))
+	a := open(t, cfg, WithClock(clock.Now))
+	items := make([]feed.Item, 30)
+	for i := range items {
+		items[i] = feed.Item{ID: fmt.Sprintf("doc_%d", i), Title: fmt.Sprintf("i%da i%db i%dc", i, i, i), Likes: 50, UpdateTime: noon.Add(-2 * time.Hour).Unix()}
+	}
+	put(t, a, items...)
+	_, _, err := a.network.fanout.Store().CreatePost(t.Context(), social.Post{
+		ID: "post:ad", Author: "ann", Caption: "Bread", CreatedAt: noon.Unix() - 3600, Audience: social.Audience{Public: true},
+	}, social.Creation{At: clock.Now()})
+	require.NoError(t, err)
+	settled(t, a)
+	clock.Advance(time.Hour)
+	due(t, a)
+	promote(t, a, "doc_7", "post:ad")
+	require.NoError(t, a.network.fanout.Store().PutPromotion(t.Context(), social.Promotion{
+		ID: "go", ItemID: "doc_8", From: noon.Unix(), Until: noon.Unix() + 3600, Weight: 1e9, Tags: []string{"go"},
+	}))
+	require.NoError(t, a.network.promotions.Refresh(t.Context()))
 
-			page := guests(t, a, "?limit=20")
-			require.Len(t, page.Data.Items, 20)
-			promoted := map[int]string{}
-			for i, it := range page.Data.Items {
-				if it.InFeed.IsPromoted {
-					require.Equal(t, "promoted", it.InFeed.Source)
-					promoted[i+1] = it.ID
-				}
-			}
-			require.Len(t, promoted, 2)
-			assert.ElementsMatch(t, []string{"doc_7", "post:ad"}, []string{promoted[9], promoted[19]}, "not what is for some")
-			assert.Equal(t, page.raw, guests(t, a, "?limit=20").raw)
-			clock.Advance(2 * time.Minute)
-			assert.Equal(t, page.raw, guests(t, a, "?limit=20").raw, "until the next set")
-			require.NoError(t, a.Flush(t.Context()))
-			assert.Empty(t, askAdmin[events.Report](t, a, "GET", "/v1/ranking/report", "").Promotions)
+	page := guests(t, a, "?limit=20")
+	require.Len(t, page.Data.Items, 20)
+	promoted := map[int]string{}
+	for i, it := range page.Data.Items {
+		if it.InFeed.IsPromoted {
+			require.Equal(t, "promoted", it.InFeed.Source)
+			promoted[i+1] = it.ID
+		}
+	}
+	require.Len(t, promoted, 2)
+	assert.ElementsMatch(t, []string{"doc_7", "post:ad"}, []string{promoted[9], promoted[19]}, "not what is for some")
+	assert.Equal(t, page.raw, guests(t, a, "?limit=20").raw)
+	clock.Advance(2 * time.Minute)
+	assert.Equal(t, page.raw, guests(t, a, "?limit=20").raw, "until the next set")
+	require.NoError(t, a.Flush(t.Context()))
+	assert.Empty(t, askAdmin[events.Report](t, a, "GET", "/v1/ranking/report", "").Promotions)
 
-			clock.Advance(time.Hour)
-			for _, it := range guests(t, a, "?limit=20").Data.Items {
-				assert.False(t, it.InFeed.IsPromoted, "they have ended")
-			}
-		})
+	clock.Advance(time.Hour)
+	for _, it := range guests(t, a, "?limit=20").Data.Items {
+		assert.False(t, it.InFeed.IsPromoted, "they have ended")
 	}
 }

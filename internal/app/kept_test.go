@@ -102,11 +102,11 @@ func (s *keptSystem) scroll(reader string, limit string) (ids []string, last kep
 // cached waits until these posts are kept.
 func (s *keptSystem) cached(want ...string) {
 	s.Helper()
-	require.Eventually(s, func() bool {
+	testenv.WaitFor(s, func() bool {
 		cards, err := s.a.network.kept.Kept(s.Context(), want)
 		require.NoError(s, err)
 		return !slices.ContainsFunc(cards, func(c social.Card) bool { return !c.Visible })
-	}, 30*time.Second, 5*time.Millisecond)
+	}, "%v to be kept", want)
 }
 
 func keptConfig(t *testing.T) (*testenv.OwnPostgres, *keptSystem) {
@@ -201,12 +201,10 @@ func TestReadingWithoutTheSocialStore(t *testing.T) {
 
 			back()
 			// On a busy machine a page or two more may come without PostgreSQL, and says so.
-			var got []string
-			assert.Eventually(t, func() bool {
-				got, _ = s.scroll("reader", "3")
+			testenv.WaitFor(t, func() bool {
+				got, _ := s.scroll("reader", "3")
 				return slices.Equal(want, got)
-			}, time.Minute, 10*time.Millisecond)
-			require.Equal(t, want, got, "as before")
+			}, "the timeline to be as before: %v", want)
 			require.Equal(t, "follow", *s.call("reader", "GET", "/v1/posts/post:public1", "").Data.InFeed.Reason)
 			settled(t, s.a)
 		})
@@ -314,15 +312,15 @@ func TestNoCardsOfOlderData(t *testing.T) {
 	require.Equal(t, 200, s.call("ann", "DELETE", "/v1/posts/post:deleted", "").status)
 	settled(t, s.a)
 	p.Crash()
-	require.Eventually(t, func() bool { return s.call("", "GET", "/v1/posts/post:kept", "").status == 200 }, 30*time.Second, 5*time.Millisecond)
+	testenv.WaitFor(t, func() bool { return s.call("", "GET", "/v1/posts/post:kept", "").status == 200 }, "the kept card to be shown")
 	r.Kill()
 	r.Start()
-	require.Eventually(t, s.a.network.late.older, 30*time.Second, time.Millisecond)
+	testenv.WaitFor(t, s.a.network.late.older, "the older Redis to be noticed")
 	for _, id := range []string{"post:kept", "post:deleted"} {
 		require.Equal(t, 503, s.call("", "GET", "/v1/posts/"+id, "").status, id)
 	}
 	p.Start()
-	require.Eventually(t, func() bool { return !s.a.network.late.older() }, 30*time.Second, 5*time.Millisecond)
+	testenv.WaitFor(t, func() bool { return !s.a.network.late.older() }, "what was lost to be done again")
 	cards, err := s.a.network.kept.Kept(t.Context(), []string{"post:kept", "post:deleted"})
 	require.NoError(t, err)
 	require.False(t, cards[1].Visible, "its deletion was done again")

@@ -88,12 +88,12 @@ func TestTimelinesAfterAnOutage(t *testing.T) {
 	_, err = store.Follow(t.Context(), "u", "bob", time.Time{})
 	require.NoError(t, err)
 	require.ElementsMatch(t, want, read(), "the store answers")
-	require.Eventually(t, other.network.late.now, 30*time.Second, 5*time.Millisecond, "a server that nobody reads from")
+	testenv.WaitFor(t, other.network.late.now, "a server that nobody reads from to be late")
 	r.Thaw()
 	for i := range 200 {
 		require.ElementsMatch(t, want, read(), "read %d after the outage", i)
 	}
-	require.Eventually(t, func() bool { return !a.network.late.now() }, 30*time.Second, 5*time.Millisecond)
+	testenv.WaitFor(t, func() bool { return !a.network.late.now() }, "the lists to be up to date")
 	settled(t, a)
 	require.ElementsMatch(t, want, read())
 }

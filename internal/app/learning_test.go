@@ -46,57 +46,52 @@ func learned(t *testing.T, a *App, agent string) map[string]recall.LearnedGain {
 // nobody else, on every server, over a restart, past the profile, and out.
 func TestLearning(t *testing.T) {
 	t.Parallel()
-	for _, m := range modes {
-		t.Run(m.name, func(t *testing.T) {
-			t.Parallel()
-			cfg, now := m.config(t), at(noon)
-			cfg.Ranking.Popularity, cfg.Ranking.Diversity = configs.Popularity{}, undealt
-			a := open(t, cfg, WithClock(now.Now))
-			put(t, a, lessons()...)
-			const agent = "u_1"
-			first := ids(ask(t, a, refresh(agent, 4)))
-			require.Equal(t, []string{"astronomy-0", "astronomy-1", "beekeeping-0", "beekeeping-1"}, first)
+	cfg, now := embedded(t), at(noon)
+	cfg.Ranking.Popularity, cfg.Ranking.Diversity = configs.Popularity{}, undealt
+	a := open(t, cfg, WithClock(now.Now))
+	put(t, a, lessons()...)
+	const agent = "u_1"
+	first := ids(ask(t, a, refresh(agent, 4)))
+	require.Equal(t, []string{"astronomy-0", "astronomy-1", "beekeeping-0", "beekeeping-1"}, first)
 
-			require.NoError(t, a.Engine.Seen(t.Context(), agent, []string{"economics-0", "drawing-0", "chemistry-0"}))
-			for range 3 { // an act counts once
-				require.Equal(t, 2, react(t, a, agent, act(events.Click, "economics-0"), act(events.Like, "economics-0")).Accepted)
-			}
-			require.Equal(t, 1, react(t, a, agent, act(events.Dislike, "chemistry-0")).Accepted)
-			require.Equal(t, 1, react(t, a, agent, act(events.Click, "drawing-1")).Unshown)
-			got := learned(t, a, agent)
-			gain := 0.5 * 0.1 * 0.75
-			tag := got["tag economics"]
-			assert.InDelta(t, gain, tag.Score, 1e-12)
-			tag.Score = 0
-			assert.Equal(t, recall.LearnedGain{Feature: feed.Feature{Kind: feed.FeatureTag, Value: "economics"}, Clicks: 1, Likes: 1}, tag)
-			assert.InDelta(t, gain, got["word economics"].Score, 1e-12)
-			assert.InDelta(t, 1-0.3*0.75, got["author author_2"].Factor, 1e-12)
-			assert.NotContains(t, got, "tag drawing", "it was not shown")
-			assert.Zero(t, got["lang en"].Score, "languages are off")
-
-			assert.Equal(t, []string{"economics-1", "drawing-1", "chemistry-1"}, ids(ask(t, a, refresh(agent, 4))), "the next refresh")
-			assert.Equal(t, first, ids(ask(t, a, refresh("u_2", 4))), "others are shown what they were")
-
-			profile := feed.Profile{Interests: map[string]float64{"beekeeping": 1}}
-			require.NoError(t, a.Engine.PutProfile(t.Context(), agent, profile))
-			assert.Equal(t, got, learned(t, a, agent), "a profile that is put leaves it alone")
-			x, err := a.Engine.Explain(t.Context(), engine.ExplainRequest{Agent: agent, Limit: 1, Item: "economics-1"})
-			require.NoError(t, err)
-			require.NotNil(t, x.Item.Relevance)
-			require.Len(t, x.Item.Relevance.Learned, 3)
-			assert.InDelta(t, 0.1+3*gain, x.Item.Relevance.Total, 1e-6)
-			require.NoError(t, a.Engine.RemoveProfile(t.Context(), agent))
-			assert.Equal(t, got, learned(t, a, agent), "so does one that is removed")
-
-			require.NoError(t, a.Close(t.Context()))
-			a = open(t, cfg, WithClock(now.Now))
-			require.Equal(t, 1, react(t, a, agent, act(events.Click, "economics-0")).Accepted)
-			assert.Equal(t, got, learned(t, a, agent), "it survives a restart, and so does what has counted")
-
-			require.NoError(t, a.Engine.ForgetLearned(t.Context(), agent))
-			require.NoError(t, a.Engine.ForgetLearned(t.Context(), agent))
-			_, err = a.Engine.Profile(t.Context(), agent)
-			require.Error(t, err, "nothing is known of them")
-		})
+	require.NoError(t, a.Engine.Seen(t.Context(), agent, []string{"economics-0", "drawing-0", "chemistry-0"}))
+	for range 3 { // an act counts once
+		require.Equal(t, 2, react(t, a, agent, act(events.Click, "economics-0"), act(events.Like, "economics-0")).Accepted)
 	}
+	require.Equal(t, 1, react(t, a, agent, act(events.Dislike, "chemistry-0")).Accepted)
+	require.Equal(t, 1, react(t, a, agent, act(events.Click, "drawing-1")).Unshown)
+	got := learned(t, a, agent)
+	gain := 0.5 * 0.1 * 0.75
+	tag := got["tag economics"]
+	assert.InDelta(t, gain, tag.Score, 1e-12)
+	tag.Score = 0
+	assert.Equal(t, recall.LearnedGain{Feature: feed.Feature{Kind: feed.FeatureTag, Value: "economics"}, Clicks: 1, Likes: 1}, tag)
+	assert.InDelta(t, gain, got["word economics"].Score, 1e-12)
+	assert.InDelta(t, 1-0.3*0.75, got["author author_2"].Factor, 1e-12)
+	assert.NotContains(t, got, "tag drawing", "it was not shown")
+	assert.Zero(t, got["lang en"].Score, "languages are off")
+
+	assert.Equal(t, []string{"economics-1", "drawing-1", "chemistry-1"}, ids(ask(t, a, refresh(agent, 4))), "the next refresh")
+	assert.Equal(t, first, ids(ask(t, a, refresh("u_2", 4))), "others are shown what they were")
+
+	profile := feed.Profile{Interests: map[string]float64{"beekeeping": 1}}
+	require.NoError(t, a.Engine.PutProfile(t.Context(), agent, profile))
+	assert.Equal(t, got, learned(t, a, agent), "a profile that is put leaves it alone")
+	x, err := a.Engine.Explain(t.Context(), engine.ExplainRequest{Agent: agent, Limit: 1, Item: "economics-1"})
+	require.NoError(t, err)
+	require.NotNil(t, x.Item.Relevance)
+	require.Len(t, x.Item.Relevance.Learned, 3)
+	assert.InDelta(t, 0.1+3*gain, x.Item.Relevance.Total, 1e-6)
+	require.NoError(t, a.Engine.RemoveProfile(t.Context(), agent))
+	assert.Equal(t, got, learned(t, a, agent), "so does one that is removed")
+
+	require.NoError(t, a.Close(t.Context()))
+	a = open(t, cfg, WithClock(now.Now))
+	require.Equal(t, 1, react(t, a, agent, act(events.Click, "economics-0")).Accepted)
+	assert.Equal(t, got, learned(t, a, agent), "it survives a restart, and so does what has counted")
+
+	require.NoError(t, a.Engine.ForgetLearned(t.Context(), agent))
+	require.NoError(t, a.Engine.ForgetLearned(t.Context(), agent))
+	_, err = a.Engine.Profile(t.Context(), agent)
+	require.Error(t, err, "nothing is known of them")
 }

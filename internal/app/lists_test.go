@@ -63,35 +63,3 @@ func TestListsInARedisOfTheirOwn(t *testing.T) {
 	o.clock.Advance(10 * time.Minute) // failed jobs are due again
 	o.allRight("it came back")
 }
-
-// TestDoctorLooksAtTheListsRedis: it may evict, and need not persist.
-func TestDoctorLooksAtTheListsRedis(t *testing.T) {
-	t.Parallel()
-	cfg := withPostgres(t)
-	own := testenv.StartRedis(t)
-	cfg.Timeline.Redis.Addrs = []string{own.Addr}
-	client := redis.NewClient(&redis.Options{Addr: own.Addr})
-	t.Cleanup(func() { _ = client.Close() })
-	for _, test := range []struct {
-		set   []string
-		level Level
-		says  string
-	}{
-		{[]string{"maxmemory", "64mb", "maxmemory-policy", "volatile-lru"}, OK, "volatile-lru"},
-		{[]string{"maxmemory", "64mb", "maxmemory-policy", "noeviction"}, Warning, "no list can be written"},
-		{[]string{"maxmemory", "0", "maxmemory-policy", "noeviction"}, OK, "noeviction"},
-	} {
-		set(t, client, test.set...)
-		findings := Doctor(t.Context(), cfg, false)
-		assert.Equal(t, OK, about(t, findings, "timeline.redis").Level)
-		assert.Contains(t, about(t, findings, "timeline.redis lists").Detail, "a post")
-		found := about(t, findings, "timeline.redis eviction")
-		assert.Equal(t, test.level, found.Level, test.set)
-		assert.Contains(t, found.Detail, test.says)
-		assert.Empty(t, levels(findings, "redis lists"))
-	}
-	own.Kill()
-	found := about(t, Doctor(t.Context(), cfg, false), "timeline.redis")
-	assert.Equal(t, Broken, found.Level)
-	assert.Contains(t, found.Fix, "timeline.redis.addrs")
-}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 // waiting is how many tests run at once. Most of the time they wait: for a service
@@ -19,7 +21,7 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", waiting); err != nil {
 		panic(err)
 	}
-	goleak.VerifyTestMain(m,
+	goleak.VerifyTestMain(testenv.Reuse(m),
 		goleak.IgnoreCurrent(),
 		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"),
 		goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"),

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -9,20 +10,18 @@ import (
 	"strings"
 	"time"
 
-	"gocloud.dev/blob"
-	_ "gocloud.dev/blob/fileblob" // file://
-	_ "gocloud.dev/blob/s3blob"   // s3://
-
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/fanout"
 	"github.com/freshet/freshet/handler"
 	"github.com/freshet/freshet/internal/demo"
 	"github.com/freshet/freshet/media"
+	"github.com/freshet/freshet/media/folder"
+	"github.com/freshet/freshet/media/s3"
 	"github.com/freshet/freshet/social"
 )
 
 // openMedia opens the store of the images of posts; nil where there is none.
-func (a *App) openMedia(ctx context.Context, rows social.Images) (*media.Files, error) {
+func (a *App) openMedia(rows social.Images) (*media.Files, error) {
 	address, err := a.mediaURL()
 	if err != nil || address == "" {
 		return nil, err
@@ -36,12 +35,12 @@ func (a *App) openMedia(ctx context.Context, rows social.Images) (*media.Files, 
 			return nil, fmt.Errorf("media.url: %w", err)
 		}
 	}
-	bucket, err := openBucket(ctx, u)
+	store, err := openImages(u)
 	if err != nil {
 		return nil, err
 	}
-	a.closers = append(a.closers, func(context.Context) error { return bucket.Close() })
-	files := media.NewFiles(bucket, rows)
+	a.closers = append(a.closers, func(context.Context) error { return store.Close() })
+	files := media.NewFiles(store, rows)
 	if u.Scheme == "s3" { // to list a folder would cost more than it tells
 		a.checks["media"] = func(ctx context.Context) handler.Dependency {
 			return handler.Dependency{Err: files.Ping(ctx), Optional: true}
@@ -50,22 +49,20 @@ func (a *App) openMedia(ctx context.Context, rows social.Images) (*media.Files, 
 	return files, nil
 }
 
-// openBucket opens the store at an address, and makes a folder that is not there.
-func openBucket(ctx context.Context, at *url.URL) (*blob.Bucket, error) {
-	u := *at
-	if u.Scheme == "file" {
-		// A file is made in the folder that it ends in: a rename cannot leave a disk.
-		query := u.Query()
-		query.Set("create_dir", "true")
-		query.Set("no_tmp_dir", "true")
-		query.Set("dir_file_mode", "0750")
-		u.RawQuery = query.Encode()
+// openImages opens the store at an address, and makes a folder that is not there.
+func openImages(at *url.URL) (store media.Store, err error) {
+	switch {
+	case at.Scheme == "s3":
+		store, err = s3.Open(at)
+	case at.Host != "" || at.RawQuery != "":
+		err = errors.New("a folder is file:///folder, without a host and parameters")
+	default:
+		store, err = folder.Open(folderOf(at))
 	}
-	bucket, err := blob.OpenBucket(ctx, u.String())
 	if err != nil {
 		return nil, fmt.Errorf("media.url: %w", err)
 	}
-	return bucket, nil
+	return store, nil
 }
 
 // mediaURL is where images are kept: in data_dir with social.backend sqlite, where
@@ -81,6 +78,7 @@ func (a *App) mediaURL() (string, error) {
 	return folderURL(dir)
 }
 
+// folderURL is the address of a folder.
 func folderURL(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -93,11 +91,19 @@ func folderURL(dir string) (string, error) {
 	return (&url.URL{Scheme: "file", Path: slashed}).String(), nil
 }
 
-// removeUnfinished removes files that a killed server was writing: fileblob gives
-// them another name until they are whole. Where other servers may use the folder
-// only those are removed that nobody writes any more.
+// folderOf is the folder of an address.
+func folderOf(u *url.URL) string {
+	path := u.Path
+	if filepath.Separator != '/' {
+		path = strings.TrimPrefix(path, "/") // a Windows drive
+	}
+	return filepath.FromSlash(path)
+}
+
+// removeUnfinished removes files that a killed server was writing. Where other servers
+// may use the folder only those are removed that nobody writes any more.
 func (a *App) removeUnfinished(u *url.URL) error {
-	names, err := filepath.Glob(filepath.Join(filepath.FromSlash(u.Path), "*", "*.tmp"))
+	names, err := filepath.Glob(filepath.Join(folderOf(u), "*", "*"+folder.Unfinished))
 	if err != nil {
 		return err
 	}

@@ -15,18 +15,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// asked counts what a Redis client is asked.
-type asked struct{ n atomic.Int64 }
+// askedTimes counts what a Redis client is asked.
+type askedTimes struct{ n atomic.Int64 }
 
-func (h *asked) DialHook(next redis.DialHook) redis.DialHook {
+func (h *askedTimes) DialHook(next redis.DialHook) redis.DialHook {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) { return next(ctx, network, addr) }
 }
 
-func (h *asked) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+func (h *askedTimes) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error { h.n.Add(1); return next(ctx, cmd) }
 }
 
-func (h *asked) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+func (h *askedTimes) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error { h.n.Add(1); return next(ctx, cmds) }
 }
 
@@ -34,7 +34,7 @@ func (h *asked) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proces
 // nobody, and tells that it is down.
 func TestMetricsAnswerWhileRedisDoesNot(t *testing.T) {
 	cfg, r := redisAlone(t)
-	h := &asked{}
+	h := &askedTimes{}
 	still := func(a *App) { a.pauses.notes, a.pauses.spool, a.pauses.watch = time.Hour, time.Hour, time.Hour }
 	a := open(t, cfg, WithClock(at(noon).Now), WithHooks(Hooks{Redis: h}), still)
 	up := func() float64 { return testutil.ToFloat64(dependencyUp.WithLabelValues("redis")) }

@@ -34,6 +34,7 @@ func plainIndex(t *testing.T, cfg configs.Config) (mapping func() string) {
 func TestAnIndexWithoutTokensIsRefused(t *testing.T) {
 	t.Parallel()
 	cfg := services(t)
+	ownIndices(t, &cfg)
 	mapping := plainIndex(t, cfg)
 	before := mapping()
 	const what = "name another one in elasticsearch.index"
@@ -63,6 +64,7 @@ func TestAnIndexWithoutTokensOfYours(t *testing.T) {
 	t.Run("not Freshet's", func(t *testing.T) {
 		t.Parallel()
 		cfg := services(t)
+		ownIndices(t, &cfg)
 		cfg.Elasticsearch.ManageIndex = false
 		plainIndex(t, cfg)
 		becomesReady(t, open(t, cfg))
@@ -70,6 +72,7 @@ func TestAnIndexWithoutTokensOfYours(t *testing.T) {
 	t.Run("without the names", func(t *testing.T) {
 		t.Parallel()
 		cfg := services(t)
+		ownIndices(t, &cfg)
 		cfg.Elasticsearch.Fields.TitleTokens, cfg.Elasticsearch.Fields.SummaryTokens = "", ""
 		plainIndex(t, cfg)
 		becomesReady(t, open(t, cfg))

@@ -159,8 +159,8 @@ func TestRedisDown(t *testing.T) {
 		down, back func(*testenv.OwnRedis)
 		forgets    bool // what was recorded before it went down
 	}{
-		{"killed, back empty", ownRedis, (*testenv.OwnRedis).Kill, (*testenv.OwnRedis).Start, true},
-		{"frozen", redisAlone, (*testenv.OwnRedis).Freeze, (*testenv.OwnRedis).Thaw, false},
+		{"killed, back empty", redisAlone, (*testenv.OwnRedis).Kill, (*testenv.OwnRedis).Start, true},
+		{"frozen", ownRedis, (*testenv.OwnRedis).Freeze, (*testenv.OwnRedis).Thaw, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

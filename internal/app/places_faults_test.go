@@ -74,7 +74,10 @@ func (p *places) spoil(s *server, worst trouble) (over func()) {
 	if p.rnd.IntN(6) == 0 {
 		f.broken.Store(int64(1 + p.rnd.IntN(4)))
 	}
-	repaired := p.trouble(s, worst)
+	repaired := func() {}
+	if p.rnd.IntN(3) == 0 {
+		repaired = p.trouble(s, worst)
+	}
 	return func() {
 		repaired()
 		f.unread.Store(0)

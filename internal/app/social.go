@@ -76,7 +76,7 @@ func (a *App) openSocial(ctx context.Context) (err error) {
 	}
 	n.cards = n.store
 	a.openCards(ctx, n)
-	if n.files, err = a.openMedia(ctx, n.store); err != nil {
+	if n.files, err = a.openMedia(n.store); err != nil {
 		return err
 	}
 	n.fanout, err = fanout.New(fanout.Deps{

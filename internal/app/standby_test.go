@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -142,29 +141,34 @@ func TestStandby(t *testing.T) {
 	assert.Equal(t, readiness{status: http.StatusOK, state: "up"}, ready(t, a))
 }
 
-// coldNode is an Elasticsearch behind a link that can be cut. While it is cold it
+// coldNode is an Elasticsearch behind a link that can be cut. Until it is warm it
 // answers, and refuses searches of items, as a node that has just started.
 type coldNode struct {
 	*link
-	cold    atomic.Bool
-	refused atomic.Int64
+	warm    func()        // from now on it answers searches
+	refused chan struct{} // receives when a search is
 }
 
 func startCold(t *testing.T, cfg *configs.Config) *coldNode {
 	t.Helper()
-	n := &coldNode{}
+	warm := make(chan struct{})
+	n := &coldNode{warm: sync.OnceFunc(func() { close(warm) }), refused: make(chan struct{})}
 	pass := testenv.Forward(t, cfg.Elasticsearch.Addresses[0], nil)
 	search := "/" + cfg.Elasticsearch.Index + "/_search"
 	node := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if n.cold.Load() && r.URL.Path == search {
-			n.refused.Add(1)
-			w.Header().Set("X-Elastic-Product", "Elasticsearch")
-			w.WriteHeader(http.StatusServiceUnavailable)
-			return
+		if r.URL.Path == search {
+			select {
+			case <-warm:
+			case n.refused <- struct{}{}:
+				w.Header().Set("X-Elastic-Product", "Elasticsearch")
+				w.WriteHeader(http.StatusServiceUnavailable)
+				return
+			}
 		}
 		pass.ServeHTTP(w, r)
 	}))
 	t.Cleanup(node.Close)
+	t.Cleanup(n.warm)
 	n.link = newLink(t, node.Listener.Addr().String())
 	cfg.Elasticsearch.Addresses = []string{"http://" + n.l.Addr().String()}
 	return n
@@ -177,6 +181,7 @@ func startCold(t *testing.T, cfg *configs.Config) *coldNode {
 func TestStartWithoutElasticsearch(t *testing.T) {
 	t.Parallel()
 	cfg := services(t)
+	ownIndices(t, &cfg)
 	fields := &cfg.Elasticsearch.Fields
 	fields.ID, fields.Title, fields.UpdateTime = "doc_id", "headline", "published_at"
 	before := open(t, cfg, WithClock(at(noon).Now))
@@ -208,12 +213,12 @@ func TestStartWithoutElasticsearch(t *testing.T) {
 	_, err = a.ranking.Current(t.Context())
 	require.ErrorIs(t, err, ranking.ErrUnavailable, "what is configured may not be what is in force")
 
-	es.cold.Store(true)
 	es.set(false)
-	testenv.WaitFor(t, func() bool { return es.refused.Load() > 0 }, "a search is tried")
+	<-es.refused // the first search
 	assert.Equal(t, 3*time.Hour, a.ranking.InForce().Live.Ranking.Decay.Scale)
+	<-es.refused
 	assert.Equal(t, http.StatusServiceUnavailable, ready(t, a).status, "it answers pings, but no search")
-	es.cold.Store(false)
+	es.warm()
 	becomesReady(t, a)
 	answer = ask(t, a, refresh("u_1", 10))
 	assert.Nil(t, answer.Degraded)
@@ -236,6 +241,7 @@ func testElastic(t *testing.T) string {
 func TestAWrongIndexFoundLate(t *testing.T) {
 	t.Parallel()
 	cfg, es := cutOff(t)
+	ownIndices(t, &cfg)
 	cfg.Elasticsearch.ManageIndex = false
 	index := testElastic(t) + "/" + cfg.Elasticsearch.Index
 	do := func(method, path, body string) {

@@ -17,10 +17,10 @@ import (
 // networks are the modes with posts, follows and timelines.
 var networks = []mode{{"embedded", embedded}, {"services", withPostgres}}
 
-// withPostgres is services with a database of its own.
+// withPostgres is services with a schema that no other test uses meanwhile.
 func withPostgres(t testing.TB) configs.Config {
 	cfg := services(t)
-	cfg.Social.Backend, cfg.Postgres.URL = configs.SocialPostgres, testenv.Postgres(t)
+	cfg.Social.Backend, cfg.Postgres.URL = configs.SocialPostgres, testenv.ReusedPostgres(t)
 	cfg.Postgres.MaxConns = 8 // many systems at once share the server
 	return cfg
 }

@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/demo"
@@ -137,25 +137,25 @@ func TestProfilesMeetTheCatalog(t *testing.T) {
 }
 
 func TestRun(t *testing.T) {
-	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	ctx, cancel := context.WithCancel(t.Context())
-	at := now
-	clock := func() time.Time { at = at.Add(time.Second); return at }
-	var got []feed.Item
-	put := func(_ context.Context, items []feed.Item) error {
-		got = append(got, items...)
-		if len(got) == 2 {
-			return errors.New("the catalog is busy")
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		begun := time.Now()
+		var got []feed.Item
+		put := func(_ context.Context, items []feed.Item) error {
+			got = append(got, items...)
+			if len(got) == 2 {
+				return errors.New("the catalog is busy")
+			}
+			if len(got) == 4 {
+				cancel()
+			}
+			return nil
 		}
-		if len(got) == 4 {
-			cancel()
+		demo.Run(ctx, put, time.Minute, time.Now, slog.New(slog.DiscardHandler))
+		require.Len(t, got, 4, "a failed put does not end it")
+		for i, it := range got {
+			require.Equal(t, begun.Add(time.Duration(i+1)*time.Minute).Unix(), it.UpdateTime)
+			require.NotEqual(t, got[(i+1)%len(got)].ID, it.ID)
 		}
-		return nil
-	}
-	demo.Run(ctx, put, time.Millisecond, clock, slog.New(slog.DiscardHandler))
-	require.GreaterOrEqual(t, len(got), 4, "a failed put does not end it")
-	for i, it := range got {
-		require.Equal(t, now.Add(time.Duration(i+1)*time.Second).Unix(), it.UpdateTime)
-		require.NotEqual(t, got[(i+1)%len(got)].ID, it.ID)
-	}
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -54,7 +55,11 @@ func TestRead(t *testing.T) {
 	for _, it := range r.items {
 		tags[it.ID] = it.Tags
 	}
-	demo.Read(t.Context(), r, time.Microsecond, slog.New(slog.DiscardHandler))
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		demo.Read(t.Context(), r, time.Second, slog.New(slog.DiscardHandler))
+		require.Equal(t, time.Minute, time.Since(begun), "a call each second")
+	})
 	require.Equal(t, 60, r.calls, "a call that fails does not end it")
 	require.Len(t, r.asked, len(demo.Tastes()))
 	for agent, taste := range demo.Tastes() {

@@ -248,6 +248,8 @@ func TestErrorSaysWhy(t *testing.T) {
 	require.Contains(t, e.Reason, "failed to parse date field [nope] with format [epoch_second]")
 	require.NotErrorIs(t, err, esindex.ErrUnavailable)
 	require.ErrorIs(t, &esindex.Error{Status: http.StatusTooManyRequests}, esindex.ErrUnavailable)
+	require.ErrorIs(t, &esindex.Error{Status: http.StatusInternalServerError, Type: "illegal_index_shard_state_exception"}, esindex.ErrUnavailable)
+	require.NotErrorIs(t, &esindex.Error{Status: http.StatusInternalServerError, Type: "null_pointer_exception"}, esindex.ErrUnavailable)
 }
 
 // timeField resolves the time field of a mapping.

@@ -28,9 +28,10 @@ func (e *Error) Error() string {
 }
 
 // Unwrap makes a refusal that will pass an [ErrUnavailable]. An index is blocked
-// until its disk has room again.
+// until its disk has room again; the shard of one that was just made, or moved, takes
+// no request until it is there, and says so with a 500.
 func (e *Error) Unwrap() error {
-	if Passing(e.Status) || e.Type == "cluster_block_exception" {
+	if Passing(e.Status) || e.Type == "cluster_block_exception" || e.Type == "illegal_index_shard_state_exception" {
 		return ErrUnavailable
 	}
 	return nil

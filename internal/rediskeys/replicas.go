@@ -51,7 +51,7 @@ type Replicas struct {
 // On a cluster nothing is repeated after a connection broke: it is
 // unknown whether the write was made. Each command has its own error; the error
 // returned is [ErrReplicas], or that of the connection.
-func (r Replicas) Exec(ctx context.Context, client redis.UniversalClient, key string, cmds ...redis.Cmder) error {
+func (r Replicas) Exec(ctx context.Context, client redis.Cmdable, key string, cmds ...redis.Cmder) error {
 	if r.Guard == nil {
 		return r.exec(ctx, client, key, cmds)
 	}
@@ -66,7 +66,7 @@ func (r Replicas) Exec(ctx context.Context, client redis.UniversalClient, key st
 	return err
 }
 
-func (r Replicas) exec(ctx context.Context, client redis.UniversalClient, key string, cmds []redis.Cmder) error {
+func (r Replicas) exec(ctx context.Context, client redis.Cmdable, key string, cmds []redis.Cmder) error {
 	cluster, _ := client.(*redis.ClusterClient)
 	var asked *redis.Client
 	for try := 0; ; try++ {
@@ -77,7 +77,7 @@ func (r Replicas) exec(ctx context.Context, client redis.UniversalClient, key st
 		if err != nil {
 			return setErr(cmds, err)
 		}
-		err = r.send(ctx, node, asked != nil, cmds)
+		err = send(ctx, r, node, asked != nil, cmds)
 		again := refused(cmds)
 		if cluster == nil || again == nil && !undelivered(err) || try == redirects {
 			return err
@@ -92,7 +92,7 @@ func (r Replicas) exec(ctx context.Context, client redis.UniversalClient, key st
 }
 
 // send is one try on one server.
-func (r Replicas) send(ctx context.Context, node *redis.Client, asking bool, cmds []redis.Cmder) error {
+func send(ctx context.Context, r Replicas, node *redis.Client, asking bool, cmds []redis.Cmder) error {
 	pipe := node.Pipeline()
 	if asking {
 		_ = pipe.Process(ctx, redis.NewStatusCmd(ctx, "asking"))
@@ -131,7 +131,7 @@ func (r Replicas) patience(ctx context.Context) time.Duration {
 	return max(min(r.Timeout, left), time.Millisecond)
 }
 
-func master(ctx context.Context, client redis.UniversalClient, key string) (*redis.Client, error) {
+func master(ctx context.Context, client redis.Cmdable, key string) (*redis.Client, error) {
 	switch c := client.(type) {
 	case *redis.ClusterClient:
 		return c.MasterForKey(ctx, key)
@@ -204,16 +204,17 @@ func setErr(cmds []redis.Cmder, err error) error {
 
 // Scripts runs scripts that write and waits for the replicas after each. Of a
 // script that ran and was not confirmed, the reply is there beside the error.
-func (r Replicas) Scripts(client redis.UniversalClient) redis.Scripter {
+func (r Replicas) Scripts(client redis.Cmdable) redis.Scripter {
 	if r.N <= 0 {
 		return client
 	}
-	return scripts{UniversalClient: client, replicas: r}
+	return scripts{Scripter: client, client: client, replicas: r}
 }
 
 type scripts struct {
-	redis.UniversalClient
-	replicas Replicas
+	redis.Scripter // what does not write
+	client         redis.Cmdable
+	replicas       Replicas
 }
 
 func (s scripts) Eval(ctx context.Context, script string, keys []string, args ...any) *redis.Cmd {
@@ -232,7 +233,7 @@ func (s scripts) run(ctx context.Context, name, script string, keys []string, ar
 	}
 	cmd := redis.NewCmd(ctx, append(all, args...)...)
 	cmd.SetFirstKeyPos(3)
-	if err := s.replicas.Exec(ctx, s.UniversalClient, keys[0], cmd); err != nil {
+	if err := s.replicas.Exec(ctx, s.client, keys[0], cmd); err != nil {
 		cmd.SetErr(err)
 	}
 	return cmd

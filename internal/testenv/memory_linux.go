@@ -12,7 +12,7 @@ const memoryLeast = 1 << 30
 func memoryDir() string {
 	const dir = "/dev/shm"
 	var fs syscall.Statfs_t
-	if syscall.Statfs(dir, &fs) != nil || uint64(fs.Bavail)*uint64(fs.Bsize) < memoryLeast {
+	if syscall.Statfs(dir, &fs) != nil || fs.Bavail*uint64(fs.Bsize) < memoryLeast {
 		return ""
 	}
 	probe, err := os.MkdirTemp(dir, "freshet-test-")

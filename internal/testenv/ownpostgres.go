@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -104,13 +103,10 @@ func (p *OwnPostgres) Start() {
 	if err := p.cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if c, err := pgx.Connect(context.Background(), p.URL); err == nil {
-			_ = c.Close(context.Background())
-			return
-		}
-	}
-	p.t.Fatal("the test's own postgres does not answer")
+	WaitFor(p.t, func() bool {
+		c, err := pgx.Connect(context.Background(), p.URL)
+		return err == nil && c.Close(context.Background()) == nil
+	}, "the test's own postgres to answer")
 }
 
 // Freeze stops it and its connections' processes in their tracks: it accepts

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -108,12 +107,7 @@ func (r *OwnRedis) Start() {
 	}
 	c := redis.NewClient(&redis.Options{Addr: r.Addr, MaxRetries: -1})
 	defer func() { _ = c.Close() }()
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if c.Ping(context.Background()).Err() == nil {
-			return
-		}
-	}
-	r.t.Fatal("the test's own redis-server does not answer")
+	WaitFor(r.t, func() bool { return c.Ping(context.Background()).Err() == nil }, "the test's own redis-server to answer")
 }
 
 // Kill ends it at once, with all it held.

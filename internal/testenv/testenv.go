@@ -9,7 +9,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"strings"
 	"sync"
@@ -38,7 +37,7 @@ func Unique() string {
 	return fmt.Sprintf("t%d-%d-%d", os.Getpid(), time.Now().UnixNano()%1e9, serial.Add(1))
 }
 
-// S3 is the address of a bucket of a real S3 server, as gocloud.dev has it.
+// S3 is the address of a bucket of a real S3 server, as media.url has it.
 func S3(t testing.TB) string {
 	t.Helper()
 	Full(t, "s3")
@@ -132,28 +131,6 @@ func RedisSentinel(t testing.TB) (client *redis.Client, prefix string) {
 	master, addrs := RedisSentinelAddrs(t)
 	c := redis.NewFailoverClient(&redis.FailoverOptions{MasterName: master, SentinelAddrs: addrs})
 	return c, ownPrefix(t, c)
-}
-
-// Elastic is the address of the real Elasticsearch and an index name of this
-// test's own; indices whose names start with it are deleted when the test
-// ends.
-func Elastic(t testing.TB) (address, index string) {
-	t.Helper()
-	address = os.Getenv("FRESHET_TEST_ELASTICSEARCH")
-	if address == "" {
-		missing(t, "FRESHET_TEST_ELASTICSEARCH", "the address of an Elasticsearch 8 (http://127.0.0.1:9200)")
-	}
-	address = strings.TrimSuffix(address, "/")
-	index = "freshet-" + Unique()
-	t.Cleanup(func() {
-		for _, name := range []string{index, index + "-v2", index + "-0", index + "-1", index + "-2", index + "-agents", index + "-ranking"} {
-			req, _ := http.NewRequest(http.MethodDelete, address+"/"+name+"?ignore_unavailable=true", nil)
-			if res, err := http.DefaultClient.Do(req); err == nil {
-				_ = res.Body.Close()
-			}
-		}
-	})
-	return address, index
 }
 
 var posts = sync.OnceValues(func() ([]feed.Item, error) {

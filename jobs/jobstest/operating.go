@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/jobs"
 )
 
@@ -99,24 +98,13 @@ func sweep(e *env) {
 }
 
 func woken(e *env) {
-	awake := func(why string) {
-		e.t.Helper()
-		testenv.WaitFor(e.t, func() bool {
-			select {
-			case <-e.q.Woken():
-				return true
-			default:
-				return false
-			}
-		}, "workers are woken: %s", why)
-	}
 	e.mark(deliver("post:a"))
-	awake("it is marked")
+	<-e.q.Woken()
 	j := e.one()
 	e.mark(deliver("post:a"))
-	awake("it is marked while it runs")
+	<-e.q.Woken()
 	require.True(e.t, e.done(j))
-	awake("it runs again")
+	<-e.q.Woken() // it runs again
 }
 
 // manyWorkers lets workers race for rows that are marked meanwhile: each is
@@ -130,7 +118,7 @@ func manyWorkers(e *env) {
 	stop := make(chan struct{})
 	for range workers {
 		group.Go(func() {
-			for {
+			for last := false; ; {
 				list, err := e.q.Lease(e.ctx, 3, time.Hour)
 				if !assert.NoError(e.t, err) {
 					return
@@ -146,12 +134,16 @@ func manyWorkers(e *env) {
 						return
 					}
 				}
-				if len(list) == 0 {
-					select {
-					case <-stop:
-						return
-					case <-time.After(time.Millisecond):
-					}
+				if len(list) > 0 {
+					continue
+				}
+				if last {
+					return
+				}
+				select {
+				case <-stop:
+					last = true // the next lease finds what was marked since this one
+				case <-time.After(time.Millisecond):
 				}
 			}
 		})

@@ -34,7 +34,7 @@ const atOnce = 1000
 // Store implements [popularity.Counter] and [popularity.Queue]. It is safe for
 // concurrent use, by any number of servers at once.
 type Store struct {
-	client redis.UniversalClient
+	client redis.Cmdable
 	keys   rediskeys.Keys
 }
 
@@ -45,7 +45,7 @@ var (
 
 // New makes a store behind client; keyPrefix goes before every key. It does not
 // talk to the server.
-func New(client redis.UniversalClient, keyPrefix string) *Store {
+func New(client redis.Cmdable, keyPrefix string) *Store {
 	return &Store{client: client, keys: rediskeys.For(client, keyPrefix)}
 }
 

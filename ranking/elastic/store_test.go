@@ -3,6 +3,7 @@ package elastic_test
 import (
 	"encoding/json"
 	"net/http"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,21 +16,26 @@ import (
 	"github.com/freshet/freshet/ranking/rankingtest"
 )
 
-func connect(t *testing.T) (esindex.Client, string) {
+func TestMain(m *testing.M) { os.Exit(testenv.Reuse(m).Run()) }
+
+func connect(t *testing.T, address string) esindex.Client {
 	t.Helper()
-	address, index := testenv.Elastic(t)
 	client, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{address}})
 	require.NoError(t, err)
-	return client, index
+	return client
 }
 
 func TestConformance(t *testing.T) {
-	rankingtest.Run(t, func(t *testing.T) ranking.Store { return elastic.New(connect(t)) })
+	rankingtest.Run(t, func(t *testing.T) ranking.Store {
+		address, index := testenv.ReusedElastic(t, "")
+		return elastic.New(connect(t, address), index)
+	})
 }
 
 // Somebody deletes the index while servers run, or restores an older state.
 func TestTheIndexIsMadeAgain(t *testing.T) {
-	client, index := connect(t)
+	address, index := testenv.Elastic(t)
+	client := connect(t, address)
 	s := elastic.New(client, index)
 	v := ranking.Version{Version: 1, By: "ana", Live: feed.Live{Ranking: feed.Ranking{Decay: feed.Decay{Scale: 1e12, Decay: 0.5}, Base: 1}}}
 	for version := 1; version <= 3; version++ {

@@ -148,7 +148,7 @@ func TestMetaID(t *testing.T) {
 			require.Equal(t, 3, round)
 			break
 		}
-		put("anew", "a group before all others") // a later round goes on after it
+		put("anew", "a-group") // a later round goes on after it
 	}
 	require.Len(t, groups, 10)
 	require.False(t, seen["anew"])
@@ -159,7 +159,7 @@ func TestMetaID(t *testing.T) {
 	q.Profile.MutedItems, q.N = []string{"loner", "group-3", "doc-8"}, 50
 	r, err := s.Recall(t.Context(), q)
 	require.NoError(t, err)
-	require.Len(t, r.Candidates, 10, "nine groups and the new one")
+	require.Len(t, r.Candidates, 11, "nine groups and the two new ones")
 	for _, c := range r.Candidates {
 		require.NotContains(t, []string{"loner", "group-3"}, c.Group)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -35,12 +36,19 @@ func ask(p feed.Profile) feed.Query {
 	return feed.Query{Profile: p, Ranking: ranking, Origin: time.Unix(origin, 0), N: 100}
 }
 
+func TestMain(m *testing.M) { os.Exit(testenv.Reuse(m).Run()) }
+
 func connect(t testing.TB) (esindex.Client, string) {
 	t.Helper()
 	address, index := testenv.Elastic(t)
+	return clientOf(t, address), index
+}
+
+func clientOf(t testing.TB, address string) esindex.Client {
+	t.Helper()
 	client, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{address}})
 	require.NoError(t, err)
-	return client, index
+	return client
 }
 
 // index stores documents under random _ids and makes them searchable.
@@ -84,10 +92,11 @@ func (w stored) MarshalJSON() ([]byte, error) {
 	return it.MarshalJSON()
 }
 
-// open makes our own index of the items.
+// open puts the items into an index of ours.
 func open(t testing.TB, items []feed.Item) (*elastic.Source, esindex.Client, string) {
 	t.Helper()
-	client, name := connect(t)
+	address, name := testenv.ReusedElastic(t, "")
+	client := clientOf(t, address)
 	_, err := esindex.Ensure(t.Context(), client, name, esindex.Definition{})
 	require.NoError(t, err)
 	docs := make([]stored, len(items))

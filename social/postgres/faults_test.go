@@ -21,7 +21,7 @@ import (
 // through is a store behind a proxy, and another one beside it.
 func through(t *testing.T) (p *faultproxy.Proxy, s, direct *postgres.Store) {
 	t.Helper()
-	address := testenv.Postgres(t)
+	address := testenv.ReusedPostgres(t)
 	u, err := url.Parse(address)
 	require.NoError(t, err)
 	p = faultproxy.StartPostgres(t, u.Host)
@@ -124,7 +124,7 @@ func TestConnectionsThatBreak(t *testing.T) {
 					require.True(t, fault.Fired(), "%s %d", kind, i)
 					require.ErrorIs(t, err, social.ErrUnavailable, "%s %d", kind, i)
 					<-fault.Over()
-					require.Eventually(t, func() bool { return act.do(t.Context(), s, round) == nil }, 30*time.Second, time.Millisecond)
+					testenv.WaitFor(t, func() bool { return act.do(t.Context(), s, round) == nil }, "another connection")
 					act.check(t, direct, round)
 				}
 			}
@@ -167,7 +167,7 @@ func TestStartsWhileTheDatabaseIsDown(t *testing.T) {
 	p.Down()
 	unavailable()
 	p.Up()
-	require.Eventually(t, func() bool { return s.Ping(t.Context()) == nil }, 30*time.Second, time.Millisecond)
+	testenv.WaitFor(t, func() bool { return s.Ping(t.Context()) == nil }, "the database")
 	require.NoError(t, s.Close())
 	unavailable()
 }
@@ -203,16 +203,16 @@ func TestTheServerCrashes(t *testing.T) {
 		})
 	}
 	atLeast := func(n int) {
-		require.Eventually(t, func() bool {
+		testenv.WaitFor(t, func() bool {
 			mu.Lock()
 			defer mu.Unlock()
 			return len(confirmed) >= n
-		}, time.Minute, time.Millisecond)
+		}, "%d posts", n)
 	}
 	for round := range 3 {
 		atLeast(100 * (round + 1))
 		server.Crash()
-		require.Eventually(t, func() bool { return s.Ping(t.Context()) != nil }, time.Minute, time.Millisecond)
+		testenv.WaitFor(t, func() bool { return s.Ping(t.Context()) != nil }, "the store to notice")
 		server.Start()
 		mu.Lock()
 		n := len(confirmed)

@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,6 +19,8 @@ import (
 // other tests run beside.
 const conns = 6
 
+func TestMain(m *testing.M) { os.Exit(testenv.Reuse(m).Run()) }
+
 func open(t testing.TB, url string, opts social.Options) *postgres.Store {
 	t.Helper()
 	s, err := postgres.Open(t.Context(), postgres.Config{URL: url, MaxConns: conns}, opts)
@@ -28,7 +31,7 @@ func open(t testing.TB, url string, opts social.Options) *postgres.Store {
 
 func TestQueue(t *testing.T) {
 	jobstest.Run(t, func(t *testing.T, clock feed.Clock) jobs.Queue {
-		return open(t, testenv.Postgres(t), social.Options{Clock: clock})
+		return open(t, testenv.ReusedPostgres(t), social.Options{Clock: clock})
 	})
 }
 
@@ -45,6 +48,6 @@ func (p place) Close(b socialtest.Backend) { require.NoError(p.t, b.(*postgres.S
 
 func TestStore(t *testing.T) {
 	socialtest.Run(t, func(t *testing.T, opts social.Options) socialtest.Place {
-		return place{t, testenv.Postgres(t), opts}
+		return place{t, testenv.ReusedPostgres(t), opts}
 	})
 }

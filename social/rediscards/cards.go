@@ -32,7 +32,7 @@ type Config struct {
 
 // Cards implements [social.CardCache] on Redis.
 type Cards struct {
-	client redis.UniversalClient
+	client redis.Cmdable
 	keys   rediskeys.Keys
 	ttl    time.Duration
 }
@@ -40,7 +40,7 @@ type Cards struct {
 var _ social.CardCache = (*Cards)(nil)
 
 // New keeps cards behind client; it does not talk to the server.
-func New(client redis.UniversalClient, cfg Config) *Cards {
+func New(client redis.Cmdable, cfg Config) *Cards {
 	return &Cards{client: client, keys: rediskeys.For(client, cfg.KeyPrefix), ttl: cmp.Or(cfg.TTL, social.CardLives)}
 }
 

@@ -128,3 +128,27 @@ func Network(t *testing.T, store social.Store) {
 		require.NoError(t, err)
 	}
 }
+
+// affinities counts an agent's likes by author, of a time.
+func affinities(e *env) {
+	like := func(agent, author string, n int) (posts []social.Post) {
+		for range n {
+			p := e.post(author, public())
+			must2(e)(e.Like(e.ctx, agent, p.ID))
+			posts = append(posts, p)
+		}
+		return posts
+	}
+	before := e.clock()
+	like("m", "old", 2)
+	e.pass(time.Hour)
+	since := e.clock()
+	gone := like("m", "ann", 3)[0]
+	like("m", "bob", 1)
+	like("other", "ann", 1)
+	must2(e)(e.Unlike(e.ctx, "m", like("m", "cid", 1)[0].ID))
+	e.ok(e.DeletePost(e.ctx, gone.ID, "ann", here))
+	require.Equal(e, map[string]int{"ann": 3, "bob": 1}, must[map[string]int](e)(e.Affinities(e.ctx, "m", since)))
+	require.Equal(e, map[string]int{"ann": 3, "bob": 1, "old": 2}, must[map[string]int](e)(e.Affinities(e.ctx, "m", before)))
+	require.Empty(e, must[map[string]int](e)(e.Affinities(e.ctx, "nobody", before)))
+}

@@ -62,6 +62,7 @@ func Run(t *testing.T, place New) {
 		{"Circles/limit", circleLimit},
 		{"Likes", likes},
 		{"Likes/of what is hidden now", likesOfHidden},
+		{"Likes/by author", affinities},
 		{"Authors/cards", authors},
 		{"Authors/celebrities", celebrities},
 		{"Authors/erase author", eraseAuthor},

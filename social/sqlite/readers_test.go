@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -18,35 +18,32 @@ import (
 func TestManyFirstReads(t *testing.T) {
 	t.Parallel()
 	for range 5 {
-		s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{})
-		require.NoError(t, err)
-		reads := []func() error{
-			func() error {
-				_, err := s.Pull(t.Context(), social.PullQuery{Reader: "u", N: 5, Whole: true})
-				return err
-			},
-			func() error { _, err := s.Newest(t.Context(), []string{"a", "b"}, social.Position{}, 5); return err },
-			func() error { _, err := s.PairEntries(t.Context(), "a", "u", social.Position{}, 5); return err },
-			func() error { _, err := s.MemberEntries(t.Context(), "c", "u", social.Position{}, 5); return err },
-			func() error { _, err := s.Cards(t.Context(), "u", []social.Known{{ID: "post:a"}}); return err },
-			func() error { _, err := s.Following(t.Context(), "u", "", 5); return err },
-			func() error { _, err := s.Standings(t.Context(), "u", []string{"post:a"}); return err },
-		}
-		begin, done := make(chan struct{}), make(chan struct{})
-		var group sync.WaitGroup
-		for i := range 70 {
-			group.Go(func() {
-				<-begin
-				assert.NoError(t, reads[i%len(reads)]())
-			})
-		}
-		go func() { group.Wait(); close(done) }()
-		close(begin)
-		select {
-		case <-done:
-		case <-time.After(30 * time.Second):
-			t.Fatal("readers wait for each other")
-		}
-		require.NoError(t, s.Close())
+		synctest.Test(t, func(t *testing.T) {
+			s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{})
+			require.NoError(t, err)
+			reads := []func() error{
+				func() error {
+					_, err := s.Pull(t.Context(), social.PullQuery{Reader: "u", N: 5, Whole: true})
+					return err
+				},
+				func() error { _, err := s.Newest(t.Context(), []string{"a", "b"}, social.Position{}, 5); return err },
+				func() error { _, err := s.PairEntries(t.Context(), "a", "u", social.Position{}, 5); return err },
+				func() error { _, err := s.MemberEntries(t.Context(), "c", "u", social.Position{}, 5); return err },
+				func() error { _, err := s.Cards(t.Context(), "u", []social.Known{{ID: "post:a"}}); return err },
+				func() error { _, err := s.Following(t.Context(), "u", "", 5); return err },
+				func() error { _, err := s.Standings(t.Context(), "u", []string{"post:a"}); return err },
+			}
+			begin := make(chan struct{})
+			var group sync.WaitGroup
+			for i := range 70 {
+				group.Go(func() {
+					<-begin
+					assert.NoError(t, reads[i%len(reads)]())
+				})
+			}
+			close(begin)
+			group.Wait() // it panics where readers wait for each other
+			require.NoError(t, s.Close())
+		})
 	}
 }

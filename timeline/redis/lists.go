@@ -33,7 +33,7 @@ type Config struct {
 // Lists implements [timeline.Lists] on Redis. It is safe for concurrent use, by
 // any number of servers at once.
 type Lists struct {
-	client redis.UniversalClient
+	client redis.Cmdable
 	key    func(list string) string
 	cfg    Config
 }
@@ -42,18 +42,18 @@ var _ timeline.Lists = (*Lists)(nil)
 
 // NewTimelines makes the agents' timelines, kept behind client; it does not talk
 // to the server.
-func NewTimelines(client redis.UniversalClient, cfg Config) *Lists {
+func NewTimelines(client redis.Cmdable, cfg Config) *Lists {
 	cfg.Cap = cmp.Or(cfg.Cap, timeline.Cap)
 	return lists(client, cfg, rediskeys.For(client, cfg.KeyPrefix).Timeline)
 }
 
 // NewOutboxes makes the authors' outboxes, as [NewTimelines].
-func NewOutboxes(client redis.UniversalClient, cfg Config) *Lists {
+func NewOutboxes(client redis.Cmdable, cfg Config) *Lists {
 	cfg.Cap = cmp.Or(cfg.Cap, timeline.OutboxCap)
 	return lists(client, cfg, rediskeys.For(client, cfg.KeyPrefix).Outbox)
 }
 
-func lists(client redis.UniversalClient, cfg Config, key func(string) string) *Lists {
+func lists(client redis.Cmdable, cfg Config, key func(string) string) *Lists {
 	cfg.TTL = cmp.Or(cfg.TTL, timeline.TTL)
 	return &Lists{client: client, key: key, cfg: cfg}
 }

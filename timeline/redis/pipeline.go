@@ -8,6 +8,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/freshet/freshet/internal/rediskeys"
 )
 
 // pipelined is the most lists that one pipeline touches: enough that round trips
@@ -120,14 +122,9 @@ func (l *Lists) confirmed(ctx context.Context, keys []string, cmds []redis.Cmder
 // byMaster sorts keys, by their index, by the server that has them.
 func (l *Lists) byMaster(ctx context.Context, keys []string) map[string][]int {
 	parts := make(map[string][]int)
-	cluster, _ := l.client.(*redis.ClusterClient)
 	for i, key := range keys {
-		var addr string
-		if cluster != nil {
-			if node, err := cluster.MasterForKey(ctx, key); err == nil {
-				addr = node.Options().Addr
-			} // else all of those meet that error again
-		}
+		// Those whose server is not known meet that error again, all together.
+		_, addr, _ := rediskeys.MasterOf(ctx, l.client, key)
 		parts[addr] = append(parts[addr], i)
 	}
 	return parts

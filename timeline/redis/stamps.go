@@ -27,7 +27,7 @@ const (
 // replica that becomes master, has a stamp of the time of what it has. On a cluster
 // each master has some. It is safe for concurrent use.
 type Stamps struct {
-	client redis.UniversalClient
+	client redis.Cmdable
 	keys   []string
 	lists  []string // patterns of their keys
 	ttl    time.Duration
@@ -35,7 +35,7 @@ type Stamps struct {
 
 // NewStamps makes the stamps of the lists behind client; it does not talk to the
 // server. Of the configuration it uses KeyPrefix and TTL.
-func NewStamps(client redis.UniversalClient, cfg Config) *Stamps {
+func NewStamps(client redis.Cmdable, cfg Config) *Stamps {
 	keys := rediskeys.For(client, cfg.KeyPrefix)
 	return &Stamps{client: client, keys: keys.Stamps(), lists: keys.ListPatterns(), ttl: cmp.Or(cfg.TTL, timeline.TTL)}
 }
@@ -174,17 +174,13 @@ func (s *Stamps) DropLists(ctx context.Context, on []Stamp) (n int, err error) {
 
 // masters are the servers that the stamps are on.
 func (s *Stamps) masters(ctx context.Context, on []Stamp) (map[string]redis.Cmdable, error) {
-	cluster, ok := s.client.(*redis.ClusterClient)
-	if !ok {
-		return map[string]redis.Cmdable{"": s.client}, nil
-	}
 	masters := map[string]redis.Cmdable{}
 	for _, st := range on {
-		master, err := cluster.MasterForKey(ctx, st.Key)
+		master, addr, err := rediskeys.MasterOf(ctx, s.client, st.Key)
 		if err != nil {
 			return nil, err
 		}
-		masters[master.Options().Addr] = master
+		masters[addr] = master
 	}
 	return masters, nil
 }

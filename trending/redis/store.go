@@ -36,7 +36,7 @@ return 1
 
 // Store is a [trending.Store] in Redis.
 type Store struct {
-	client redis.UniversalClient
+	client redis.Cmdable
 	keys   rediskeys.Keys
 }
 
@@ -44,7 +44,7 @@ var _ trending.Store = (*Store)(nil)
 
 // New makes a store behind client; keyPrefix goes before every key. It does not talk
 // to the server.
-func New(client redis.UniversalClient, keyPrefix string) *Store {
+func New(client redis.Cmdable, keyPrefix string) *Store {
 	return &Store{client: client, keys: rediskeys.For(client, keyPrefix)}
 }
 

@@ -173,6 +173,9 @@ export interface paths {
          *     without `reason`, and `degraded` has `social`. What is left out is there
          *     again when the store is: begin anew. Where there is nothing to show it is
          *     503.
+         *
+         *     What a page shows, the feeds do not show again. Where that could not be
+         *     noted `degraded` has `session`.
          */
         get: operations["getTimeline"];
         put?: never;
@@ -475,7 +478,9 @@ export interface paths {
         /**
          * Read an author's posts
          * @description Those that the caller may see, newest first; none of an author who is
-         *     not known. Paged as the timeline is.
+         *     not known. Paged as the timeline is. What they show a caller with a name,
+         *     the feeds do not show again; `degraded` has `session` where that could
+         *     not be noted.
          */
         get: operations["getAuthorPosts"];
         put?: never;
@@ -2906,7 +2911,7 @@ export interface components {
             /** @description The place of the last post examined, for the next page. Null where there was none. */
             next_cursor: string | null;
             has_more: boolean;
-            /** @description What was missing while it was answered, such as `timeline` or `social`; absent when nothing was. */
+            /** @description What was missing while it was answered, such as `timeline`, `session` or `social`; absent when nothing was. */
             degraded?: string[];
         };
         PostsAnswer: {
@@ -3837,6 +3842,7 @@ export interface operations {
             };
             400: components["responses"]["BadFeed"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyRequests"];
@@ -3877,6 +3883,7 @@ export interface operations {
             };
             400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
@@ -3975,6 +3982,7 @@ export interface operations {
             };
             400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
@@ -4033,6 +4041,7 @@ export interface operations {
             200: components["responses"]["Done"];
             400: components["responses"]["BadID"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -4137,6 +4146,7 @@ export interface operations {
             };
             400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             /** @description The Idempotency-Key was used for another post. */
             409: {
@@ -4399,6 +4409,7 @@ export interface operations {
             200: components["responses"]["Likes"];
             400: components["responses"]["BadID"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

@@ -19,6 +19,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/freshet/freshet/internal/esindex"
+	_ "github.com/freshet/freshet/internal/logqueue" // its metric: the command writes the log
 )
 
 // The files of scripts/monitoring, as far as the tests read them.

@@ -75,7 +75,7 @@ func (c *conn) requests() {
 			return
 		}
 		if hit.is(Stall) {
-			c.p.pause(hit.fault.For)
+			c.p.pause(hit)
 		}
 		c.push(request{hit: hit, layout: len(c.p.ports) > 0 && cmd.Name() == "cluster" && strings.EqualFold(cmd[1], "slots")})
 		if _, err := c.server.Write(frame); err != nil {
@@ -116,7 +116,7 @@ func (c *conn) replies() {
 			_, _ = io.Copy(io.Discard, in) // until the client has noticed
 			return
 		case hit.is(Late):
-			c.p.pause(hit.fault.For)
+			c.p.pause(hit)
 		}
 		_, _ = c.client.Write(frame) // a client that is gone does not stop what it has sent
 		c.answered()

@@ -46,7 +46,7 @@ type Fault struct {
 	Kind  Kind
 	Match Match         // nil: every request
 	Nth   int           // from 1; 0 is 1
-	For   time.Duration // how long Late and Stall keep what they keep
+	For   time.Duration // how long Late and Stall keep what they keep, or until [Armed.Release]
 	// Refuse, with a cut, cuts all other connections too, and closes new ones as
 	// soon as they are made, for so long.
 	Refuse time.Duration
@@ -59,10 +59,22 @@ type Armed struct {
 	fired atomic.Bool
 	over  chan struct{}
 	once  sync.Once
+
+	released chan struct{}
+	release  func()
+}
+
+func newArmed(f Fault) *Armed {
+	a := &Armed{fault: f, over: make(chan struct{}), released: make(chan struct{})}
+	a.release = sync.OnceFunc(func() { close(a.released) })
+	return a
 }
 
 // Fired reports whether the fault has met its request.
 func (a *Armed) Fired() bool { return a.fired.Load() }
+
+// Release lets go what Late or Stall keeps, or will keep.
+func (a *Armed) Release() { a.release() }
 
 // Over is closed when the fault has done what it does: the connection is cut,
 // by it or otherwise, or the server has answered what was late.

@@ -80,7 +80,7 @@ func (p *Proxy) close() {
 
 // Arm makes a fault wait for its request.
 func (p *Proxy) Arm(f Fault) *Armed {
-	a := &Armed{fault: f, over: make(chan struct{})}
+	a := newArmed(f)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.armed = append(slices.DeleteFunc(p.armed, (*Armed).Fired), a)
@@ -197,12 +197,13 @@ func (p *Proxy) forget(c *conn) {
 	delete(p.conns, c)
 }
 
-// pause waits, but not beyond the end of the test.
-func (p *Proxy) pause(d time.Duration) {
-	timer := time.NewTimer(d)
+// pause keeps what a fault keeps, but not beyond the end of the test.
+func (p *Proxy) pause(hit *Armed) {
+	timer := time.NewTimer(hit.fault.For)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
+	case <-hit.released:
 	case <-p.ctx.Done():
 	}
 }

@@ -94,9 +94,11 @@ func TestAReplyThatIsLate(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, int64(1), n)
 
-	p.Arm(Fault{Kind: Late, Match: named("incr"), For: time.Hour})
+	late := p.Arm(Fault{Kind: Late, Match: named("incr"), For: time.Hour})
 	short := client.WithTimeout(50 * time.Millisecond)
 	require.Error(t, short.Incr(t.Context(), key).Err(), "the client gives up")
+	late.Release()
+	<-late.Over()
 	n, err = client.Incr(t.Context(), key).Result()
 	require.NoError(t, err)
 	assert.Equal(t, int64(3), n, "but it was executed")
@@ -105,9 +107,11 @@ func TestAReplyThatIsLate(t *testing.T) {
 // TestAStall has a request arrive after its client has given up and gone on.
 func TestAStall(t *testing.T) {
 	p, client, direct, key := through(t)
-	stall := p.Arm(Fault{Kind: Stall, Match: named("append"), For: 500 * time.Millisecond})
+	stall := p.Arm(Fault{Kind: Stall, Match: named("append"), For: time.Hour})
 	require.Error(t, client.WithTimeout(50*time.Millisecond).Append(t.Context(), key, "first").Err())
+	testenv.WaitFor(t, stall.Fired, "the first request")
 	require.NoError(t, client.Append(t.Context(), key, "second").Err())
+	stall.Release()
 	<-stall.Over()
 	assert.Equal(t, "secondfirst", direct.Get(t.Context(), key).Val())
 }
@@ -115,12 +119,13 @@ func TestAStall(t *testing.T) {
 // TestAStallThatIsCutIsOver ends the connection while a request is held back.
 func TestAStallThatIsCutIsOver(t *testing.T) {
 	p, client, _, key := through(t)
-	stall := p.Arm(Fault{Kind: Stall, Match: named("incr"), For: 100 * time.Millisecond})
+	stall := p.Arm(Fault{Kind: Stall, Match: named("incr"), For: time.Hour})
 	failed := make(chan error)
 	go func() { failed <- client.Incr(t.Context(), key).Err() }()
-	require.Eventually(t, stall.Fired, 10*time.Second, time.Millisecond)
+	testenv.WaitFor(t, stall.Fired, "the fault to meet its command")
 	p.Down()
 	require.Error(t, <-failed)
+	stall.Release()
 	<-stall.Over()
 }
 

@@ -1,12 +1,11 @@
-package app
+package media_test
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"image"
 	"image/png"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,31 +14,33 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"gocloud.dev/blob"
-	"gocloud.dev/blob/fileblob"
-	_ "gocloud.dev/blob/s3blob" // s3://
 
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/media"
+	"github.com/freshet/freshet/media/folder"
+	"github.com/freshet/freshet/media/s3"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/sqlite"
 )
 
-// folder is a store of files that the test can damage.
-func folder(t *testing.T) (*blob.Bucket, string) {
+// inFolder is a store of files that the test can damage.
+func inFolder(t *testing.T) (media.Store, string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "media")
-	b, err := fileblob.OpenBucket(dir, &fileblob.Options{CreateDir: true, NoTempDir: true})
+	s, err := folder.Open(dir)
 	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, b.Close()) })
-	return b, dir
+	t.Cleanup(func() { assert.NoError(t, s.Close()) })
+	return s, dir
 }
 
-func s3(t *testing.T) *blob.Bucket {
+func inS3(t *testing.T, address string) media.Store {
 	t.Helper()
-	whole, err := blob.OpenBucket(t.Context(), testenv.S3(t))
+	at, err := url.Parse(address)
 	require.NoError(t, err)
-	return blob.PrefixedBucket(whole, testenv.Unique()+"/")
+	s, err := s3.Open(at)
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, s.Close()) })
+	return s
 }
 
 func rows(t *testing.T) *sqlite.Store {
@@ -50,17 +51,12 @@ func rows(t *testing.T) *sqlite.Store {
 	return s
 }
 
-// filesOf lists what is in a bucket.
-func filesOf(t *testing.T, b *blob.Bucket) (keys []string) {
+// filesOf lists what is in a store.
+func filesOf(t *testing.T, s media.Store) []string {
 	t.Helper()
-	for list := b.List(nil); ; {
-		o, err := list.Next(context.WithoutCancel(t.Context()))
-		if errors.Is(err, io.EOF) {
-			return keys
-		}
-		require.NoError(t, err)
-		keys = append(keys, o.Key)
-	}
+	keys, err := s.Keys(t.Context(), 1000)
+	require.NoError(t, err)
+	return keys
 }
 
 func pictures(t *testing.T, n int) (list []media.Image) {
@@ -79,9 +75,9 @@ func keyOf(url string) string { return strings.TrimPrefix(url, social.ImagePath)
 
 func TestFiles(t *testing.T) {
 	t.Parallel()
-	for name, open := range map[string]func(*testing.T) *blob.Bucket{
-		"file": func(t *testing.T) *blob.Bucket { b, _ := folder(t); return b },
-		"S3":   s3,
+	for name, open := range map[string]func(*testing.T) media.Store{
+		"file": func(t *testing.T) media.Store { s, _ := inFolder(t); return s },
+		"S3":   func(t *testing.T) media.Store { return inS3(t, testenv.S3(t)+"&prefix="+testenv.Unique()+"/") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -152,7 +148,7 @@ func reads(t *testing.T, f *media.Files, key string, want media.File) {
 // A store that takes some of the files and then no more leaves none of them.
 func TestSaveIsAllOrNothing(t *testing.T) {
 	t.Parallel()
-	whole, dir := folder(t)
+	whole, dir := inFolder(t)
 	store := rows(t)
 	f := media.NewFiles(whole, store)
 	// A file in the way of most folders, whatever the keys will be: those that are
@@ -183,12 +179,10 @@ func folderName(i int) string {
 
 func TestStoreThatIsDown(t *testing.T) {
 	t.Parallel()
-	b, err := blob.OpenBucket(t.Context(), "s3://freshet?region=us-east-1&endpoint=http://127.0.0.1:1&use_path_style=true&anonymous=true")
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, b.Close()) })
+	b := inS3(t, "s3://freshet?region=us-east-1&endpoint=http://127.0.0.1:1&use_path_style=true&anonymous=true")
 	store := rows(t)
 	f := media.NewFiles(b, store)
-	_, _, err = f.Save(t.Context(), "post:1", pictures(t, 1))
+	_, _, err := f.Save(t.Context(), "post:1", pictures(t, 1))
 	require.ErrorIs(t, err, media.ErrUnavailable)
 	_, err = f.Open(t.Context(), strings.Repeat("0", 32))
 	require.ErrorIs(t, err, media.ErrUnavailable)
@@ -197,37 +191,4 @@ func TestStoreThatIsDown(t *testing.T) {
 	keys, err := store.LooseFiles(t.Context(), "post:1")
 	require.NoError(t, err)
 	require.Len(t, keys, 2, "what may be stored is not forgotten")
-}
-
-// TestUnfinishedFilesAreRemoved starts over files as fileblob leaves them when it is
-// killed. Beside other servers only those are removed that nobody writes any more.
-func TestUnfinishedFilesAreRemoved(t *testing.T) {
-	t.Parallel()
-	for _, m := range networks {
-		t.Run(m.name, func(t *testing.T) {
-			t.Parallel()
-			cfg := m.config(t)
-			dir := filepath.Join(cfg.DataDir, "media")
-			if m.name == "services" {
-				dir = t.TempDir()
-				cfg.Media.URL = "file://" + filepath.ToSlash(dir)
-			}
-			at := func(name string) string { return filepath.Join(dir, "b6", name) }
-			names := []string{"b614c9cea7bc946a3702861695974d8a", "b614c9cea7bc946a3702861695974d8a.18eaabc26ea3fc47.tmp", "b6ef53a5a001c0a5af77edc347d74ac8.18eaabc26ea3fc48.tmp"}
-			require.NoError(t, os.MkdirAll(filepath.Join(dir, "b6"), 0o750))
-			for _, name := range names {
-				require.NoError(t, os.WriteFile(at(name), []byte("x"), 0o600))
-			}
-			long := time.Now().Add(-2 * social.ReservedFor)
-			require.NoError(t, os.Chtimes(at(names[1]), long, long))
-			open(t, cfg)
-			assert.FileExists(t, at(names[0]))
-			assert.NoFileExists(t, at(names[1]))
-			if m.name == "services" {
-				assert.FileExists(t, at(names[2]))
-			} else {
-				assert.NoFileExists(t, at(names[2]))
-			}
-		})
-	}
 }

@@ -1,0 +1,253 @@
+package engine_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
+)
+
+// explainedAt is the time of these tests, two days after that of a new rig.
+var explainedAt = time.Date(2026, 3, 8, 12, 0, 0, 0, time.UTC)
+
+// explain asks for an explanation and checks what holds of every one.
+func (r *rig) explain(t *testing.T, q engine.ExplainRequest) engine.Explanation {
+	t.Helper()
+	if q.Limit == 0 {
+		q.Limit = 20
+	}
+	q.Agent = "u_1"
+	x, err := r.Explain(t.Context(), q)
+	require.NoError(t, err)
+	n := x.Counts
+	require.Equal(t, n.Recalled, n.Seen+n.Pending+n.Muted+n.Gone+n.Group+n.Story+n.Paged+n.Kept)
+	require.Len(t, x.Candidates, n.Recalled)
+	require.Len(t, x.Page(), n.Paged)
+	for i, c := range x.Candidates {
+		require.Equal(t, i+1, c.Rank)
+		require.Equal(t, x.Origin.Unix()-c.UpdateTime, c.Age)
+		if c.Relevance != nil {
+			require.InEpsilon(t, c.Score, c.Relevance.Total*c.Decay*c.Popularity.Factor, 1e-5, c.ID)
+		}
+	}
+	return x
+}
+
+// withFate are the ids of the candidates that came to this, in the order of their places.
+func withFate(x engine.Explanation, fate engine.Fate) []string {
+	list := slices.DeleteFunc(slices.Clone(x.Candidates), func(c engine.Explained) bool { return c.Fate != fate })
+	slices.SortStableFunc(list, func(a, b engine.Explained) int {
+		if a.Variety == nil || b.Variety == nil {
+			return 0
+		}
+		return a.Variety.Place - b.Variety.Place
+	})
+	out := []string{}
+	for _, c := range list {
+		out = append(out, c.ID)
+	}
+	return out
+}
+
+// see puts an item into today's filter and nowhere else.
+func (r *rig) see(t *testing.T, id string) {
+	t.Helper()
+	require.NoError(t, r.Seen(t.Context(), "u_1", []string{id}))
+	require.NoError(t, r.stores.Seen.(dedup.Store).Settle(t.Context(), []dedup.Impression{{Agent: "u_1", Group: id}}))
+}
+
+// told is an item that is so many minutes old an hour after explainedAt.
+func told(id string, minutes int, change func(*feed.Item)) feed.Item {
+	it := feed.Item{ID: id, Title: "Title of " + id, UpdateTime: explainedAt.Add(time.Hour - time.Duration(minutes)*time.Minute).Unix()}
+	if change != nil {
+		change(&it)
+	}
+	return it
+}
+
+// fates is a rig in which each candidate of u_1 comes to something else.
+func fates(t *testing.T) *rig {
+	t.Helper()
+	r := newRig(t, 0, func(_ *engine.Stores, cfg *engine.Config) { cfg.N = 4 })
+	r.put(t,
+		told("seen", 61, func(it *feed.Item) { it.Likes, it.Comments = 5, 2 }), told("pending", 62, nil), told("paged-1", 63, nil),
+		told("story-1", 64, func(it *feed.Item) { it.GroupID = "story" }),
+		told("gone", 181, nil), told("muted", 182, nil),
+		told("story-2", 183, func(it *feed.Item) { it.GroupID = "story" }), told("paged-3", 184, nil),
+		told("kept", 185, nil), told("paged-4", 300, nil), told("x-1", 400, nil), told("x-2", 500, nil),
+		told("outside", 6000, func(it *feed.Item) { it.Tags = []string{"news"} }),
+		told("future", 30, nil),
+		told("by-ann", 70, func(it *feed.Item) { it.AuthorID = "ann" }),
+		told("in-french", 71, func(it *feed.Item) { it.Lang = "fr" }),
+		told("about-cats", 72, func(it *feed.Item) { it.Tags = []string{"pets", "cats"} }),
+		told("hidden", 73, nil),
+	)
+	require.NoError(t, r.PutProfile(t.Context(), "u_1", feed.Profile{
+		Interests:    map[string]float64{"news": 0.5, "cats": 9},
+		Langs:        []string{"en", "de"},
+		MutedAuthors: []string{"ann"}, MutedTags: []string{"cats"}, MutedItems: []string{"hidden"},
+	}))
+	r.see(t, "seen")
+	r.advance(48 * time.Hour)
+	_, err := r.seen.Store.Claim(t.Context(), "u_1", []string{"pending"}, 1, r.clock())
+	require.NoError(t, err)
+	return r
+}
+
+// TestExplainFates: recall finds items that the catalog says are deleted or muted by now.
+func TestExplainFates(t *testing.T) {
+	t.Parallel()
+	r := fates(t)
+	r.removeBehind(t, "gone")
+	_, err := r.stores.Catalog.Put(t.Context(), []feed.Item{told("muted", 182, func(it *feed.Item) { it.AuthorID = "ann" })})
+	require.NoError(t, err)
+
+	x := r.explain(t, engine.ExplainRequest{Limit: 3})
+	got := map[string]engine.Fate{}
+	for _, c := range x.Candidates {
+		got[c.ID] = c.Fate
+	}
+	require.Equal(t, map[string]engine.Fate{
+		"seen": engine.FateSeen, "pending": engine.FatePending, "paged-1": engine.FatePaged, "story-1": engine.FatePaged,
+		"gone": engine.FateGone, "muted": engine.FateMuted, "story-2": engine.FateGroup, "paged-3": engine.FatePaged,
+		"kept": engine.FateKept, "paged-4": engine.FateKept, "x-1": engine.FateKept, "x-2": engine.FateKept,
+		"outside": engine.FateKept, // the second round is four times the first
+	}, got)
+	require.Equal(t, engine.ExplainCounts{
+		Rounds: 2, Recalled: 13, Seen: 1, Pending: 1, Muted: 1, Gone: 1, Group: 1, Paged: 3, Kept: 5,
+	}, x.Counts)
+	seen, story := x.Candidates[0], x.Candidates[6]
+	require.Equal(t, "20260306", seen.Day)
+	require.Equal(t, "Title of seen", seen.Title)
+	require.Equal(t, int64(60), seen.Age)
+	require.Equal(t, &engine.ExplainedPopularity{Value: 9, Factor: 1}, seen.Popularity)
+	require.InEpsilon(t, 0.1, seen.Relevance.Total, 1e-6)
+	require.Equal(t, "story-1", story.Better)
+	require.Equal(t, withFate(x, engine.FatePaged), docIDs(r.ask(t, refresh(3))))
+}
+
+// TestExplainItem asks for single items, candidates and others.
+func TestExplainItem(t *testing.T) {
+	t.Parallel()
+	r := fates(t)
+	r.put(t, feed.Item{ID: "new", Title: "New", UpdateTime: explainedAt.Unix()})
+	r.index.Delete("new")
+	for _, tt := range []struct {
+		id   string
+		fate engine.Fate
+		rank int
+		says string
+	}{
+		{"paged-1", engine.FatePaged, 3, "It ranks 3 of 4 and is at place 1 of the page."},
+		{"story-1", engine.FateKept, 4, "place 1 of what comes after the page"},
+		{"seen", engine.FateSeen, 1, "the filter of 20260306 has it"},
+		{"pending", engine.FatePending, 2, "pending set"},
+		{"story-2", engine.FateGroup, 0, "story-1 is of the same group story"},
+		{"outside", engine.FateOutside, 0, "is behind the 0.1 of the last of the 4 candidates, which were recalled in 1 round; recall goes on only while the page is not full."},
+		{"future", engine.FateFuture, 0, "It is dated 2026-03-08T12:30:00Z, which is after 2026-03-08T12:00:00Z"},
+		{"by-ann", engine.FateMuted, 0, "its author ann is muted"},
+		{"about-cats", engine.FateMuted, 0, "its tag cats is muted"},
+		{"in-french", engine.FateMuted, 0, "its language fr is not among en, de"},
+		{"hidden", engine.FateMuted, 0, "the agent has hidden hidden"},
+		{"new", engine.FateUnfound, 0, "recall does not find it"},
+		{"nothing", engine.FateUnknown, 0, "There is no item under this id."},
+	} {
+		for _, brief := range []bool{false, true} {
+			x := r.explain(t, engine.ExplainRequest{Limit: 1, Item: tt.id, Brief: brief})
+			require.NotNil(t, x.Item, tt.id)
+			assert.Equal(t, tt.id, x.Item.ID)
+			assert.Equal(t, tt.fate, x.Item.Fate, tt.id)
+			assert.Equal(t, tt.rank, x.Item.Rank, tt.id)
+			assert.Contains(t, x.Item.Reason, tt.says, tt.id)
+			if tt.fate == engine.FateUnknown {
+				continue
+			}
+			assert.NotEmpty(t, x.Item.Title, tt.id)
+			if assert.Equal(t, tt.fate != engine.FateUnfound, x.Item.Relevance != nil, tt.id); x.Item.Relevance != nil {
+				assert.InEpsilon(t, x.Item.Score, x.Item.Relevance.Total*x.Item.Decay*x.Item.Popularity.Factor, 1e-5, tt.id)
+			}
+		}
+	}
+	outside := r.explain(t, engine.ExplainRequest{Limit: 1, Item: "outside"}).Item
+	require.Equal(t, []recall.Gain{{Name: "news", Score: 0.5}}, outside.Relevance.Tags)
+	require.NoError(t, r.Seen(t.Context(), "u_1", []string{"outside"}))
+	outside = r.explain(t, engine.ExplainRequest{Limit: 1, Item: "outside"}).Item
+	require.Contains(t, outside.Reason, "in the agent's pending set, too")
+}
+
+// TestExplainOverrides proposes other parameters, and another time.
+func TestExplainOverrides(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 0, nil)
+	r.advance(48 * time.Hour)
+	r.put(t,
+		feed.Item{ID: "new", Title: "n", UpdateTime: explainedAt.Add(-2 * time.Hour).Unix()},
+		feed.Item{ID: "popular", Title: "p", UpdateTime: explainedAt.Add(-20 * time.Hour).Unix(), Likes: 999},
+		feed.Item{ID: "liked", Title: "l", UpdateTime: explainedAt.Add(-50 * time.Hour).Unix(), Tags: []string{"go"}},
+	)
+	require.NoError(t, r.PutProfile(t.Context(), "u_1", feed.Profile{Interests: map[string]float64{"go": 0.05}}))
+	order := func(q engine.ExplainRequest) []string { return withFate(r.explain(t, q), engine.FatePaged) }
+	require.Equal(t, []string{"new", "popular", "liked"}, order(engine.ExplainRequest{}))
+
+	_, ranking := r.Ranking("u_1")
+	for change, want := range map[string][]string{
+		"weight=5":              {"popular", "new", "liked"},
+		"scale=9000h":           {"liked", "new", "popular"},
+		"scale=9000h,weight=10": {"popular", "liked", "new"},
+	} {
+		proposed, err := ranking.With(change)
+		require.NoError(t, err)
+		q := engine.ExplainRequest{Ranking: &proposed}
+		require.Equal(t, want, order(q), change)
+		x := r.explain(t, q)
+		require.True(t, x.Proposed)
+		require.Equal(t, proposed, x.Ranking)
+	}
+	require.Equal(t, []string{"new", "popular", "liked"}, order(engine.ExplainRequest{}), "nothing stays")
+
+	yesterday := engine.ExplainRequest{At: explainedAt.Add(-19 * time.Hour), Item: "new"}
+	x := r.explain(t, yesterday)
+	require.Equal(t, []string{"popular", "liked"}, withFate(x, engine.FatePaged))
+	require.Equal(t, engine.FateFuture, x.Item.Fate)
+	require.Equal(t, yesterday.At, x.Origin)
+	require.Equal(t, int64(3600), x.Candidates[0].Age)
+
+	// What is given out today is in no filter of yesterday's window.
+	r.see(t, "liked")
+	require.Equal(t, []string{"liked"}, withFate(r.explain(t, engine.ExplainRequest{}), engine.FateSeen))
+	require.Equal(t, []string{"popular", "liked"}, order(yesterday))
+	next := engine.ExplainRequest{At: explainedAt.AddDate(0, 0, 6)}
+	require.Equal(t, "20260308", r.explain(t, next).Candidates[0].Day)
+	next.At = next.At.AddDate(0, 0, 1)
+	require.Equal(t, []string{"liked", "new", "popular"}, order(next), "it has left the window")
+}
+
+func TestExplainRefusesBadRequests(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 0, nil)
+	for name, tt := range map[string]struct {
+		q    engine.ExplainRequest
+		want error
+	}{
+		"no agent":  {engine.ExplainRequest{Limit: 1}, feed.ErrBadID},
+		"no limit":  {engine.ExplainRequest{Agent: "u"}, engine.ErrBadLimit},
+		"limit":     {engine.ExplainRequest{Agent: "u", Limit: 101}, engine.ErrBadLimit},
+		"item":      {engine.ExplainRequest{Agent: "u", Limit: 1, Item: "a b"}, feed.ErrBadID},
+		"ranking":   {engine.ExplainRequest{Agent: "u", Limit: 1, Ranking: &feed.Ranking{}}, feed.ErrBadRanking},
+		"too early": {engine.ExplainRequest{Agent: "u", Limit: 1, At: time.Unix(-1, 0)}, engine.ErrBadTime},
+		"too late":  {engine.ExplainRequest{Agent: "u", Limit: 1, At: time.Unix(feed.MaxItemTime+1, 0)}, engine.ErrBadTime},
+	} {
+		_, err := r.Explain(t.Context(), tt.q)
+		assert.ErrorIs(t, err, tt.want, name)
+	}
+	x := r.explain(t, engine.ExplainRequest{})
+	require.NotNil(t, x.Candidates)
+	require.Equal(t, engine.ExplainCounts{Rounds: 1}, x.Counts)
+}

@@ -1,0 +1,139 @@
+package testenv
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+)
+
+// Elastic is the address of the real Elasticsearch and an index name of this
+// test's own; indices whose names start with it are deleted when the test
+// ends. A test that only needs an index of ours is faster with [ReusedElastic].
+func Elastic(t testing.TB) (address, index string) {
+	t.Helper()
+	x := newIndices(t)
+	t.Cleanup(func() {
+		if err := x.remove(context.Background()); err != nil {
+			t.Logf("%v are left behind: %v", x, err)
+		}
+	})
+	return x.address, x.name
+}
+
+// ReusedElastic is [Elastic] for tests that change no mapping and no setting of an
+// index: the indices under this name may be there already, without a document. To make
+// and delete them takes Elasticsearch some twenty times as long. made says how they are
+// made, if not as the server makes its own; only tests that say the same share them.
+func ReusedElastic(t testing.TB, made string) (address, index string) {
+	t.Helper()
+	elasticAddress(t)
+	x := indices.take(t, made, func() place { return newIndices(t) }).(*ownIndices)
+	return x.address, x.name
+}
+
+func elasticAddress(t testing.TB) string {
+	t.Helper()
+	address := os.Getenv("FRESHET_TEST_ELASTICSEARCH")
+	if address == "" {
+		missing(t, "FRESHET_TEST_ELASTICSEARCH", "the address of an Elasticsearch 8 (http://127.0.0.1:9200)")
+	}
+	return strings.TrimSuffix(address, "/")
+}
+
+// ownIndices are an index of items and those that belong to it, all of which may be
+// missing.
+type ownIndices struct{ address, name string }
+
+func newIndices(t testing.TB) *ownIndices {
+	t.Helper()
+	return &ownIndices{elasticAddress(t), "freshet-" + Unique()}
+}
+
+func (x *ownIndices) String() string { return "the indices " + x.name }
+
+// of are the names with these endings, as Elasticsearch takes several.
+func (x *ownIndices) of(endings ...string) string {
+	names := make([]string, len(endings))
+	for i, ending := range endings {
+		names[i] = x.name + ending
+	}
+	return "/" + strings.Join(names, ",")
+}
+
+func (x *ownIndices) remove(ctx context.Context) error {
+	_, err := x.call(ctx, http.MethodDelete, x.of("", "-v2", "-0", "-1", "-2", "-agents", "-ranking")+"?ignore_unavailable=true", "")
+	return err
+}
+
+// mostDocuments is how many documents are deleted one by one. To delete the indices is
+// faster where there are more.
+const mostDocuments = 5000
+
+var errManyDocuments = errors.New("there are many documents")
+
+// empty deletes documents until a refresh shows none.
+func (x *ownIndices) empty(ctx context.Context) error {
+	all := x.of("", "-agents", "-ranking")
+	for {
+		if _, err := x.call(ctx, http.MethodPost, all+"/_refresh?ignore_unavailable=true", ""); err != nil {
+			return err
+		}
+		body, err := x.call(ctx, http.MethodGet, fmt.Sprintf("%s/_search?ignore_unavailable=true&_source=false&size=%d", all, mostDocuments), "")
+		if err != nil {
+			return err
+		}
+		var found struct {
+			Hits struct {
+				Hits []struct {
+					Index string `json:"_index"`
+					ID    string `json:"_id"`
+				}
+			}
+		}
+		if err := json.Unmarshal(body, &found); err != nil {
+			return err
+		}
+		switch len(found.Hits.Hits) {
+		case 0:
+			return nil
+		case mostDocuments:
+			return errManyDocuments
+		}
+		var deletes strings.Builder
+		for _, hit := range found.Hits.Hits {
+			fmt.Fprintf(&deletes, `{"delete":{"_index":%q,"_id":%q}}`+"\n", hit.Index, hit.ID)
+		}
+		if _, err := x.call(ctx, http.MethodPost, "/_bulk", deletes.String()); err != nil {
+			return err
+		}
+	}
+}
+
+// oneRequest sends each request on a connection of its own: a busy server closes idle ones
+// at any time, and net/http then repeats no request that writes.
+var oneRequest = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+
+// call sends one request and returns the body of its answer.
+func (x *ownIndices) call(ctx context.Context, method, path, body string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, x.address+path, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := oneRequest.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	answer, err := io.ReadAll(res.Body)
+	if err == nil && res.StatusCode >= http.StatusMultipleChoices {
+		err = fmt.Errorf("%s %s: %s: %s", method, path, res.Status, answer)
+	}
+	return answer, err
+}

@@ -1,0 +1,107 @@
+package s3
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strconv"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+)
+
+// amazon is the host of the buckets of most regions; the client puts that of the
+// region in its place.
+const amazon = "s3.amazonaws.com"
+
+// address is what an address says beside the bucket.
+type address struct {
+	host                   string
+	secure                 bool
+	region                 string
+	prefix                 string
+	lookup                 minio.BucketLookupType
+	machineRole, anonymous bool
+}
+
+func parse(at *url.URL) (address, error) {
+	a := address{host: amazon, secure: true}
+	path := false
+	for name, values := range at.Query() {
+		var err error
+		switch value := values[0]; name {
+		case "region":
+			a.region = value
+		case "prefix":
+			a.prefix = value
+		case "endpoint":
+			err = a.setEndpoint(value)
+		case "use_path_style":
+			path, err = strconv.ParseBool(value)
+		case "machine_role":
+			a.machineRole, err = strconv.ParseBool(value)
+		case "anonymous":
+			a.anonymous, err = strconv.ParseBool(value)
+		default:
+			err = errors.New("there are region, endpoint, use_path_style, prefix, machine_role and anonymous")
+		}
+		if err != nil {
+			return a, fmt.Errorf("parameter %s: %w", name, err)
+		}
+	}
+	a.region = cmp.Or(a.region, os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"))
+	switch {
+	case path:
+		a.lookup = minio.BucketLookupPath
+	case a.host != amazon:
+		a.lookup = minio.BucketLookupDNS
+	}
+	if a.region == "" {
+		if a.host == amazon {
+			return a, errors.New("the region is missing: s3://bucket?region=…")
+		}
+		a.region = "us-east-1" // what stores of one region go by
+	}
+	return a, nil
+}
+
+func (a *address) setEndpoint(value string) error {
+	u, err := url.Parse(value)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Path != "" && u.Path != "/" || u.User != nil {
+		return errors.New("it must be http://host:port or https://host:port")
+	}
+	a.host, a.secure = u.Host, u.Scheme == "https"
+	return nil
+}
+
+// What names a role of the container or of the pod, where it runs in one.
+var ofContainer = []string{"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_WEB_IDENTITY_TOKEN_FILE"}
+
+// credentialsOf are those of the environment, else those of the user's file, else
+// those of the role that the environment names. The role of the machine is asked for
+// only where the address says so: elsewhere nobody answers at the address that clouds
+// have for it, or somebody else does.
+func credentialsOf(a address) (*credentials.Credentials, error) {
+	if a.anonymous {
+		return credentials.NewStatic("", "", "", credentials.SignatureAnonymous), nil
+	}
+	own := credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}})
+	value, err := own.GetWithContext(nil)
+	if err != nil || value.AccessKeyID != "" {
+		return own, err
+	}
+	role := &credentials.IAM{Region: a.region}
+	for _, name := range ofContainer {
+		if os.Getenv(name) != "" {
+			return credentials.New(role), nil
+		}
+	}
+	if !a.machineRole {
+		return nil, errors.New("there are no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, " +
+			"or add &machine_role=true to the address where the machine has a role")
+	}
+	role.Endpoint = os.Getenv("AWS_EC2_METADATA_SERVICE_ENDPOINT")
+	return credentials.New(role), nil
+}

@@ -1,0 +1,69 @@
+package s3
+
+import (
+	"errors"
+	"io"
+)
+
+// reader reads an object by one request, and by another for each place that it is
+// read from next.
+type reader struct {
+	from func(at int64) (io.ReadCloser, error) // reads from there to the end
+	size int64
+	kind string
+
+	body io.ReadCloser // nil: none is open
+	at   int64         // of the file, where the next Read begins
+	pos  int64         // of the file, where body is
+}
+
+var errPlace = errors.New("no such place in a file")
+
+// Read implements [media.Reader].
+func (r *reader) Read(p []byte) (int, error) {
+	if r.at >= r.size {
+		return 0, io.EOF
+	}
+	if r.body == nil || r.at != r.pos {
+		if err := r.Close(); err != nil {
+			return 0, err
+		}
+		body, err := r.from(r.at)
+		if err != nil {
+			return 0, err
+		}
+		r.body, r.pos = body, r.at
+	}
+	n, err := r.body.Read(p)
+	r.at += int64(n)
+	r.pos = r.at
+	return n, err
+}
+
+// Seek implements [media.Reader]. It makes no request.
+func (r *reader) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += r.at
+	case io.SeekEnd:
+		offset += r.size
+	}
+	if offset < 0 {
+		return 0, errPlace
+	}
+	r.at = offset
+	return offset, nil
+}
+
+// Close implements [media.Reader].
+func (r *reader) Close() error {
+	if r.body == nil {
+		return nil
+	}
+	err := r.body.Close()
+	r.body = nil
+	return err
+}
+
+// ContentType implements [media.Reader].
+func (r *reader) ContentType() string { return r.kind }

@@ -1,0 +1,67 @@
+package media
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+)
+
+// Store keeps files under keys, each whole or not at all. Keys are relative paths
+// with slashes. It is safe for concurrent use. Errors are the backend's own, or the
+// context's; [Files] says what they mean.
+type Store interface {
+	// Put stores a file, in place of what is there. After an error it may be stored
+	// or not.
+	Put(ctx context.Context, key string, f File) error
+	// Open opens a file, which the caller closes. It is read within ctx. The error
+	// wraps [ErrNotFound] where there is none.
+	Open(ctx context.Context, key string) (Reader, error)
+	// Delete removes a file, if there is one.
+	Delete(ctx context.Context, key string) error
+	// Keys lists the first keys in their order, most of them at most.
+	Keys(ctx context.Context, most int) ([]string, error)
+	// Close frees what the store holds. It is not used any more.
+	Close() error
+}
+
+// Reader reads a stored file, from any place.
+type Reader interface {
+	io.ReadSeekCloser
+	// ContentType is the media type, as it was stored or as the content tells it.
+	ContentType() string
+}
+
+// Probe stores a small file, lists and reads it, and removes it. The error says which of
+// these could not be done.
+func Probe(ctx context.Context, store Store) (err error) {
+	key, data := path(newKey()), []byte("a file that only tells whether files can be stored")
+	if err := store.Put(ctx, key, File{Type: "text/plain", Data: data}); err != nil {
+		return failed(ctx, "store a file", err)
+	}
+	defer func() {
+		if gone := store.Delete(context.WithoutCancel(ctx), key); err == nil && gone != nil {
+			err = failed(ctx, "remove a file", gone)
+		}
+	}()
+	if _, err := store.Keys(ctx, 1); err != nil {
+		return failed(ctx, "list files", err)
+	}
+	got, err := readAll(ctx, store, key)
+	if err == nil && !bytes.Equal(got, data) {
+		err = errors.New("it is not what was stored")
+	}
+	if err != nil {
+		return failed(ctx, "read a file", err)
+	}
+	return nil
+}
+
+func readAll(ctx context.Context, store Store, key string) ([]byte, error) {
+	r, err := store.Open(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(r)
+	return data, errors.Join(err, r.Close())
+}
