@@ -11,7 +11,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"strings"
 	"sync/atomic"
 
 	"github.com/freshet/freshet/catalog"
@@ -77,6 +79,16 @@ func (c *Catalog) do(ctx context.Context, path, params string, request, got any)
 	}))
 }
 
+// find searches the items.
+func (c *Catalog) find(ctx context.Context, ask, got any) error {
+	const whole = "allow_partial_search_results=false"
+	err := c.do(ctx, "/"+c.items+"/_search", whole, ask, got)
+	if esindex.NotJSON(err) {
+		err = c.do(ctx, "/"+c.items+"/_search", whole+"&filter_path=hits", ask, got)
+	}
+	return err
+}
+
 // contractError turns an error of a request into one of the contract.
 func (c *Catalog) contractError(err error) error {
 	switch {
@@ -106,6 +118,16 @@ func (c *Catalog) failure(d esindex.Document, index string) error {
 		return nil
 	}
 	return c.contractError(err)
+}
+
+// several reports whether a document could not be read by its _id because the name
+// stands for several indices: an alias, or a pattern.
+func (c *Catalog) several(d *esindex.Document) bool {
+	if d.Error == nil {
+		return false
+	}
+	root := d.Error.Root()
+	return strings.ContainsAny(c.items, "*,") || root.Type == "illegal_argument_exception" && strings.Contains(root.Reason, "more than one index")
 }
 
 // Docs implements [catalog.Reader].
@@ -149,8 +171,11 @@ func (c *Catalog) docs(ctx context.Context, ids []string, found []esindex.Docume
 	}
 	docs := make([]feed.Doc, len(ids))
 	var missing []string
+	several := false
 	for i, id := range ids {
-		if err := c.failure(found[i], c.items); err != nil {
+		if c.several(&found[i]) {
+			several = true
+		} else if err := c.failure(found[i], c.items); err != nil {
 			return nil, err
 		}
 		docs[i].ID = id
@@ -162,7 +187,11 @@ func (c *Catalog) docs(ctx context.Context, ids []string, found []esindex.Docume
 			return nil, err
 		}
 	}
-	others, err := c.others(ctx, schema, missing, true)
+	look := c.others
+	if several {
+		look = c.search
+	}
+	others, err := look(ctx, schema, missing, true)
 	if err != nil || len(others) == 0 {
 		return docs, err
 	}
@@ -184,6 +213,14 @@ func (c *Catalog) others(ctx context.Context, schema *esindex.Schema, ids []stri
 	if len(ids) == 0 || !schema.Mapped() || schema.MetaID() {
 		return nil, nil
 	}
+	byID, err := c.search(ctx, schema, ids, source)
+	maps.DeleteFunc(byID, func(id string, d esindex.Document) bool { return d.ID == id })
+	return byID, err
+}
+
+// search finds the documents of items in all indices behind the name: of several
+// documents of an item the latest, which recall prefers, too.
+func (c *Catalog) search(ctx context.Context, schema *esindex.Schema, ids []string, source bool) (map[string]esindex.Document, error) {
 	field := schema.Fields.ID
 	byID := map[string]esindex.Document{}
 	for len(ids) > 0 {
@@ -197,15 +234,26 @@ func (c *Catalog) others(ctx context.Context, schema *esindex.Schema, ids []stri
 				} `json:"hits"`
 			} `json:"hits"`
 		}
-		err := c.do(ctx, "/"+c.items+"/_search", "allow_partial_search_results=false", map[string]any{
-			"size": maxBatch, "_source": source, "docvalue_fields": []string{field}, "track_total_hits": false,
+		ask := map[string]any{
+			"size": maxFound, "_source": source, "track_total_hits": false,
 			"query": map[string]any{"bool": map[string]any{"filter": map[string]any{"terms": map[string]any{field: part}}}},
-		}, &got)
-		if err != nil {
+			"sort":  map[string]string{schema.Fields.UpdateTime: "desc"},
+		}
+		if !schema.MetaID() {
+			ask["docvalue_fields"] = []string{field}
+		}
+		if err := c.find(ctx, ask, &got); err != nil {
 			return nil, err
 		}
 		for _, hit := range got.Hits.Hits {
-			if id := hit.Fields[field]; len(id) == 1 && id[0] != hit.ID {
+			id := hit.Fields[field]
+			if schema.MetaID() {
+				id = []string{hit.ID}
+			}
+			if len(id) != 1 {
+				continue
+			}
+			if _, later := byID[id[0]]; !later {
 				byID[id[0]] = hit.Document
 			}
 		}

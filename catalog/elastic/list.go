@@ -38,7 +38,7 @@ func (c *Catalog) List(ctx context.Context, s catalog.Selection) (catalog.Page, 
 		request["search_after"] = after
 	}
 	var got sortedHits
-	if err := c.do(ctx, "/"+c.items+"/_search", "allow_partial_search_results=false", request, &got); err != nil {
+	if err := c.find(ctx, request, &got); err != nil {
 		return catalog.Page{}, err
 	}
 	var page catalog.Page

@@ -18,6 +18,10 @@ const (
 	maxBatchBytes = 5 << 20
 )
 
+// maxFound is the most hits of a search, by Elasticsearch's default. An item may have
+// a document in each index behind an alias.
+const maxFound = 10_000
+
 // Put implements [catalog.Writer] with bulk requests of at most 5 MB. They go
 // out one after the other, so that of two items with one id the later wins.
 func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {

@@ -239,6 +239,7 @@ func (d *doctor) lookAtIndex(ctx context.Context, client esindex.Client) {
 	}
 	if report.Err() == nil {
 		d.say(OK, what, "", "its mapping fits; time is kept as %s", report.Schema.Time)
+		d.tryRecall(ctx, client, report.Schema)
 	}
 }
 

@@ -15,9 +15,8 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// standbyEvery is the pause between two renewals of the list that stands in
-// while Elasticsearch is down.
-const standbyEvery = time.Minute
+// recallRefused is what /readyz says where Elasticsearch answers, but recalls nothing.
+const recallRefused = "it refuses the search that recalls items; the log and freshet doctor say why"
 
 // notReached is what /readyz says until Elasticsearch is in use.
 const notReached = "it has not answered a search since this server started"
@@ -33,8 +32,9 @@ type elasticStartup struct {
 	found  *esindex.Schema     // nil: not read yet
 	schema *esindex.LateSchema // of the backends, which can be used once it is known
 
-	mu  sync.Mutex
-	why error // why it is not done; nil: it is
+	mu      sync.Mutex
+	why     error // why it is not done; nil: it is
+	refused error // why the last recall after it was refused; nil: it was not
 }
 
 func newElasticStartup(client esindex.Client, cfg configs.Config, log *slog.Logger) *elasticStartup {
@@ -131,6 +131,31 @@ func (e *elasticStartup) tried(ctx context.Context, err error) {
 	}
 }
 
+// refusal returns why the last recall since the startup was refused; nil: it was not.
+func (e *elasticStartup) refusal() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.refused
+}
+
+// recalled notes how a recall since the startup ended, and logs what the one before
+// did not. One that got no answer says nothing of the index.
+func (e *elasticStartup) recalled(ctx context.Context, err error) {
+	if errors.Is(err, recall.ErrUnavailable) {
+		return
+	}
+	e.mu.Lock()
+	before := e.refused
+	e.refused = err
+	e.mu.Unlock()
+	switch {
+	case err != nil && (before == nil || err.Error() != before.Error()):
+		e.log.ErrorContext(ctx, "Elasticsearch refuses to recall items; refreshes fail", "error", err)
+	case err == nil && before != nil:
+		e.log.InfoContext(ctx, "Elasticsearch recalls items again")
+	}
+}
+
 // openElastic makes the client and tries it once: what is wrong with the index
 // is an error, that it does not answer is not.
 func (a *App) openElastic(ctx context.Context, c *clients) (err error) {
@@ -152,7 +177,8 @@ func (a *App) openElastic(ctx context.Context, c *clients) (err error) {
 
 // check returns the state of Elasticsearch. It is required until the startup is
 // done, so that a new server gets no readers before it can answer them, and
-// optional after that, because all servers lose it together.
+// optional after that, because all servers lose it together. An index that another
+// program has changed may answer while nothing can be recalled from it.
 func (e *elasticStartup) check(left func() time.Duration) check {
 	return func(ctx context.Context) handler.Dependency {
 		switch err := e.waiting(); {
@@ -161,12 +187,17 @@ func (e *elasticStartup) check(left func() time.Duration) check {
 		case err != nil:
 			return handler.Dependency{Err: err, Reason: notReached}
 		}
-		return handler.Dependency{Err: pingElastic(ctx, e.client), Optional: true, Left: left()}
+		err := pingElastic(ctx, e.client)
+		if refused := e.refusal(); err == nil && refused != nil {
+			return handler.Dependency{Err: refused, Optional: true, Reason: recallRefused}
+		}
+		return handler.Dependency{Err: err, Optional: true, Left: left()}
 	}
 }
 
 // startElastic does the startup, at once where Elasticsearch answers and else in
-// the background, and then renews the list that is served while it is down.
+// the background, and then recalls now and then: to renew the list that is served
+// while it is down, and to know that it can be recalled from.
 func (a *App) startElastic(ctx context.Context) {
 	if a.clients.startup == nil {
 		return
@@ -176,11 +207,9 @@ func (a *App) startElastic(ctx context.Context) {
 	}
 	a.background(ctx, func(ctx context.Context) {
 		for {
-			pause := standbyEvery
-			if a.clients.startup.waiting() != nil {
+			pause := a.pauses.standby
+			if a.clients.startup.waiting() != nil || a.clients.startup.refusal() != nil {
 				pause = a.pauses.warmUp
-			} else if len(a.stores.standby) == 0 {
-				return
 			}
 			select {
 			case <-time.After(pause):
@@ -192,7 +221,7 @@ func (a *App) startElastic(ctx context.Context) {
 	})
 }
 
-// visitElastic tries the startup once, or renews what stands in once it is done.
+// visitElastic tries the startup once, or recalls once it is done.
 func (a *App) visitElastic(ctx context.Context) {
 	e := a.clients.startup
 	if e.waiting() != nil {
@@ -201,8 +230,8 @@ func (a *App) visitElastic(ctx context.Context) {
 		}
 		return
 	}
-	if err := a.recallForAll(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, recall.ErrUnavailable) {
-		a.log.WarnContext(ctx, "the list that stands in while Elasticsearch is down cannot be renewed", "error", err)
+	if err := a.recallForAll(ctx); ctx.Err() == nil {
+		e.recalled(ctx, err)
 	}
 }
 

@@ -12,12 +12,15 @@ type pauses struct {
 	settle time.Duration // before what was recorded is no longer pending
 	notes  time.Duration // between two looks at the servers' notes
 	spool  time.Duration // between two tries to record what waits on disk
-	warmUp time.Duration // between two tries to begin with Elasticsearch
-	watch  time.Duration // between two looks at the services for the metrics
+	warmUp time.Duration // between two tries to begin with Elasticsearch, or to recall what it refused
+	// standby is the pause between two renewals of the list that stands in while
+	// Elasticsearch is down.
+	standby time.Duration
+	watch   time.Duration // between two looks at the services for the metrics
 }
 
 func newPauses(cfg configs.Config) pauses {
 	return pauses{
-		settle: cfg.Dedup.PendingGrace, notes: time.Second, spool: time.Second, warmUp: time.Second, watch: 5 * time.Second,
+		settle: cfg.Dedup.PendingGrace, notes: time.Second, spool: time.Second, warmUp: time.Second, standby: time.Minute, watch: 5 * time.Second,
 	}
 }

@@ -3,6 +3,7 @@ package esindex
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 )
@@ -40,11 +41,22 @@ func Get(ctx context.Context, client Client, ids []DocID) ([]Document, error) {
 	}
 	// No filter_path: with one, Elasticsearch parses every document and writes
 	// it anew, and 1.50 comes back as 1.5. Without, it sends the stored bytes.
-	err = Do(ctx, client, http.MethodPost, "/_mget", "", body, func(body []byte) error { return json.Unmarshal(body, &got) })
+	read := func(body []byte) error { return json.Unmarshal(body, &got) }
+	if err = Do(ctx, client, http.MethodPost, "/_mget", "", body, read); NotJSON(err) {
+		err = Do(ctx, client, http.MethodPost, "/_mget", "filter_path=docs", body, read)
+	}
 	if err == nil && len(got.Docs) != len(ids) {
 		err = fmt.Errorf("elasticsearch answered %d documents for %d ids", len(got.Docs), len(ids))
 	}
 	return got.Docs, err
+}
+
+// NotJSON reports whether an answer could not be read because a document in it is no
+// JSON: Elasticsearch takes a comment in one, and gives it back. Asked with a
+// filter_path it writes each document anew, without.
+func NotJSON(err error) bool {
+	var syntax *json.SyntaxError
+	return errors.As(err, &syntax)
 }
 
 // Err is why this document could not be read, nil where it was looked up, whether

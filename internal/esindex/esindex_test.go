@@ -138,7 +138,7 @@ func TestInspect(t *testing.T) {
 		{name: "no id", replace: `"id":{"type":"keyword"},`, fatal: "fields.id (id): the index has no such field"},
 		{name: "id is text", replace: `"id":{"type":"keyword"}`, by: `"id":{"type":"text","fields":{"raw":{"type":"keyword"}}}`, fatal: "map its sub-field id.raw"},
 		{name: "id without doc values", replace: `"id":{"type":"keyword"}`, by: `"id":{"type":"keyword","doc_values":false}`, fatal: "doc_values"},
-		{name: "_id", fields: esindex.Fields{ID: "_id"}, warning: "point in time"},
+		{name: "_id", fields: esindex.Fields{ID: "_id"}, warning: "costs more than the search"},
 		{name: "no time", replace: `"update_time":{"type":"date"},`, fatal: "fields.update_time"},
 		{name: "time is a keyword", replace: `"update_time":{"type":"date"}`, by: `"update_time":{"type":"keyword"}`, fatal: "a date or a number is needed"},
 		{name: "time in nanoseconds", replace: `"update_time":{"type":"date"}`, by: `"update_time":{"type":"date_nanos"}`, fatal: "date_nanos"},

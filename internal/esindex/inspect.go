@@ -95,7 +95,7 @@ func Inspect(ctx context.Context, client Client, index string, names Fields, uni
 	}
 	if len(report.Indices) > 1 {
 		report.Problems = append(report.Problems, Problem{Message: fmt.Sprintf(
-			"the name stands for %d indices: recall works, but items can only be stored in and read from one", len(report.Indices))})
+			"the name stands for %d indices: items are recalled and read from all of them, but can be stored in one only", len(report.Indices))})
 	}
 	return report, nil
 }
@@ -167,7 +167,7 @@ func (in *inspection) run() {
 		names.TitleTokens, names.SummaryTokens = None, None
 		source.TitleTokens, source.SummaryTokens = None, None
 	}
-	in.number("popularity", names.Popularity, &source.Popularity)
+	in.popularity(&names.Popularity, &source.Popularity)
 	in.traits()
 	in.live()
 	for _, plain := range []struct {
@@ -201,8 +201,7 @@ func isKeyword(f property) bool { return f.Type == "keyword" || f.Type == "const
 
 func (in *inspection) id(name string, source *string) {
 	if name == MetaID {
-		in.problem("id", name, false, "loading _id costs more than the search itself, and every refresh opens a point in time; "+
-			"map a keyword field that holds the id")
+		in.problem("id", name, false, "loading _id costs more than the search itself; map a keyword field that holds the id")
 		return
 	}
 	switch f, ok := in.find(name, source); {
@@ -293,13 +292,20 @@ func (in *inspection) keyword(field, name string, source *string, without string
 	}
 }
 
-func (in *inspection) number(field, name string, source *string) {
+// popularity looks at the number items are ranked by. Where it cannot be computed with
+// nothing is: the search would fail for every reader.
+func (in *inspection) popularity(to, source *string) {
+	const field = "popularity"
+	name := *to
 	switch f, ok := in.find(name, source); {
 	case name == None:
 	case !ok:
 		in.problem(field, name, false, "the index has no such field: popularity counts as 0")
 	case !slices.Contains([]string{"long", "integer", "short", "byte", "unsigned_long", "double", "float", "half_float"}, f.Type):
 		in.problem(field, name, true, "it is a field of type %s, a number is needed", f.Type)
+	case !f.docValues():
+		in.problem(field, name, false, "it has no doc_values: popularity counts as 0")
+		*to = None
 	}
 }
 

@@ -43,7 +43,7 @@ func OwnSchema(names Fields) Schema {
 }
 
 // MetaID reports whether the document's _id is the item's id. Then a search
-// has to load every hit's _id, and ties need a point in time.
+// has to load every hit's _id, and ties fall to a document's number in its shard.
 func (s Schema) MetaID() bool { return s.Fields.ID == MetaID }
 
 // Mapped reports whether the names are not those of our own index: documents

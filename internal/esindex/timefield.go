@@ -181,8 +181,11 @@ func (t TimeField) FromSort(v []byte) (int64, error) {
 }
 
 // FromSource reads a document's value, in any of the field's formats, as Unix
-// seconds.
+// seconds: of several the latest, which sorts, too.
 func (t TimeField) FromSource(v json.RawMessage) (int64, error) {
+	if len(v) > 0 && v[0] == '[' {
+		return t.latest(v)
+	}
 	text := string(v)
 	if len(v) > 0 && v[0] == '"' {
 		if err := json.Unmarshal(v, &text); err != nil {
@@ -201,6 +204,23 @@ func (t TimeField) FromSource(v json.RawMessage) (int64, error) {
 		}
 	}
 	return 0, fmt.Errorf("the time %s has none of the formats %s", v, t.formats)
+}
+
+// latest reads the values of a list, whose nulls Elasticsearch ignores. A list may
+// hold lists.
+func (t TimeField) latest(v json.RawMessage) (int64, error) {
+	var list []json.RawMessage
+	if err := json.Unmarshal(v, &list); err != nil {
+		return 0, err
+	}
+	latest, err := int64(0), fmt.Errorf("%s holds no time", v)
+	for _, one := range list {
+		unix, bad := t.FromSource(one)
+		if bad == nil && (err != nil || unix > latest) {
+			latest, err = unix, nil
+		}
+	}
+	return latest, err
 }
 
 func (f timeFormat) parse(text string) (int64, bool) {

@@ -67,7 +67,7 @@ func (x *ownIndices) of(endings ...string) string {
 }
 
 func (x *ownIndices) remove(ctx context.Context) error {
-	_, err := x.call(ctx, http.MethodDelete, x.of("", "-v2", "-agents", "-ranking")+"?ignore_unavailable=true", "")
+	_, err := x.call(ctx, http.MethodDelete, x.of("", "-v2", "-0", "-1", "-2", "-agents", "-ranking")+"?ignore_unavailable=true", "")
 	return err
 }
 

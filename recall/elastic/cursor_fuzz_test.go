@@ -15,11 +15,11 @@ import (
 func FuzzCursor(f *testing.F) {
 	f.Add(`|[1.5,1700000000,"a"]`)
 	f.Add(`|[1.5,1700000000,"a","g"]`)
-	f.Add(`point|[1.5,1700000000,3]`)
+	f.Add(`|[1.5,1700000000,null,3]["a","b|c"]`)
 	f.Add(`|[1,2,"x"],"size":9`)
 	f.Add(`|{}`)
 	f.Add(`|[1.5,170000E400,"a","g"]`)
-	f.Add(`point|[1.5,1700000000,3e400]`)
+	f.Add(`|[1.5,1700000000,"g",3e400]["a"]`)
 	schemas := []esindex.Schema{esindex.OwnSchema(esindex.Fields{}), esindex.OwnSchema(esindex.Fields{ID: esindex.MetaID})}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, schema := range schemas {
@@ -33,7 +33,8 @@ func FuzzCursor(f *testing.F) {
 			}
 			require.Equal(t, text, at.String())
 			var values []any
-			require.NoError(t, json.Unmarshal(at.after, &values))
+			require.NoError(t, json.Unmarshal(at.searchAfter(), &values))
+			require.Len(t, values, 4)
 		}
 	})
 }

@@ -17,21 +17,24 @@ import (
 // answer is a decoded search: the best candidate of every group, in order.
 type answer struct {
 	candidates []feed.Candidate
-	hits       int    // how many Elasticsearch gave, before groups were joined
-	illegal    int    // hits left out because their id or group is not valid
-	last       []byte // sort values of the last hit, a JSON array; aliases the body
-	point      string // the point in time to go on with
+	hits       int // how many Elasticsearch gave, before groups were joined
+	left       leftOut
+	last       []byte   // sort values of the last hit, a JSON array; aliases the body
+	tied       []string // where the id is the document's _id: those of the last hits that have these sort values
 }
 
 // decoder reads the filtered answer of a search,
 //
-//	{"pit_id":"…","hits":{"hits":[{"_id":"…","fields":{"author_id":["…"],…},"sort":[3.25,1474829460000,"id",null]},…]}}
+//	{"hits":{"hits":[{"_id":"…","fields":{"author_id":["…"],…},"sort":[3.25,1474829460000,"id",null]},…]}}
 //
 // by hand: a general decoder allocates some ten times for each of hundreds of
 // hits. All ids lie in one string, which holds nothing else, all traits in another.
+// What a document holds is never an error: a hit that cannot be used is left out
+// and counted.
 type decoder struct {
 	scanner
 	schema *esindex.Schema
+	until  int64 // the origin: nothing is dated after it
 	out    answer
 	arena  []byte // ids and groups, back to back
 	spans  []span // one per candidate
@@ -49,28 +52,23 @@ type span struct{ id, group, end int } // the id ends where the group begins; an
 // sortField comes once in every hit; an id that held it would be escaped.
 var sortField = []byte(`"sort":`)
 
-func decode(body []byte, size int, schema *esindex.Schema) (answer, error) {
-	d := decoder{scanner: scanner{data: body}, schema: schema}
+func decode(body []byte, size int, schema *esindex.Schema, until int64) (answer, error) {
+	d := decoder{scanner: scanner{data: body}, schema: schema, until: until}
 	size = min(size, bytes.Count(body, sortField)) // an answer is kept: no room for more than there is
 	d.out.candidates = make([]feed.Candidate, 0, size)
 	d.spans = make([]span, 0, size)
 	d.arena = make([]byte, 0, 16*size)
 	d.values, d.traits = make([][4]part, 0, size), make([]byte, 0, 64*size)
 	err := d.object(func(key []byte) error {
-		switch string(key) {
-		case "hits":
-			return d.object(func(key []byte) error {
-				if string(key) == "hits" {
-					return d.array(func(int) error { return d.hit() })
-				}
-				return d.skip()
-			})
-		case "pit_id":
-			id, err := d.str()
-			d.out.point = string(id)
-			return err
+		if string(key) != "hits" {
+			return d.skip()
 		}
-		return d.skip()
+		return d.object(func(key []byte) error {
+			if string(key) == "hits" {
+				return d.array(func(int) error { return d.hit() })
+			}
+			return d.skip()
+		})
 	})
 	if err != nil {
 		return answer{}, fmt.Errorf("the answer of elasticsearch cannot be read at byte %d: %w", d.pos, err)
@@ -98,16 +96,21 @@ func (d *decoder) hit() error {
 	if err != nil {
 		return err
 	}
-	d.out.hits++
-	d.out.last = sort
 	v, err := parseSort(sort, d.schema)
 	if err != nil {
 		return err
 	}
 	if d.schema.MetaID() {
 		v.id = d.metaID
+		if !bytes.Equal(sort, d.out.last) {
+			d.out.tied = d.out.tied[:0]
+		}
+		d.out.tied = append(d.out.tied, string(v.id))
 	}
-	return d.add(v)
+	d.out.hits++
+	d.out.last = sort
+	d.add(v)
+	return nil
 }
 
 // trait reads the values of one field and keeps the first.
@@ -122,15 +125,17 @@ func (d *decoder) trait(key []byte) error {
 		if i > 0 {
 			return d.skip()
 		}
-		first, err := d.strOrNull()
+		raw, err := d.raw()
 		if err != nil {
 			return err
 		}
+		first, _ := (&scanner{data: raw}).str() // of another type: nothing to deal by
 		if which != 3 {
 			d.traits = append(d.traits, first...)
 			return nil
 		}
-		if d.traits, err = base64.RawURLEncoding.AppendDecode(d.traits, first); err != nil {
+		var bad error
+		if d.traits, bad = base64.RawURLEncoding.AppendDecode(d.traits, first); bad != nil {
 			d.traits = d.traits[:at.from] // it is not ours
 		}
 		return nil
@@ -140,23 +145,29 @@ func (d *decoder) trait(key []byte) error {
 	return err
 }
 
-func (d *decoder) add(v sortValues) error {
+// add keeps a hit, or counts why it cannot be used.
+func (d *decoder) add(v sortValues) {
+	if len(v.id) == 0 {
+		d.out.left[badID]++
+		return
+	}
+	score, err := strconv.ParseFloat(string(v.score), 32)
+	if err != nil {
+		d.out.left[badScore]++
+		return
+	}
+	unix, err := d.schema.Time.FromSort(v.time)
+	if err != nil || unix > d.until { // one of several dates is not yet
+		d.out.left[badTime]++
+		return
+	}
 	at := span{id: len(d.arena)}
 	d.arena = append(d.arena, v.id...)
 	at.group = len(d.arena)
 	d.arena = append(d.arena, v.group...)
 	at.end = len(d.arena)
-	score, err := strconv.ParseFloat(string(v.score), 32)
-	if err != nil {
-		return fmt.Errorf("score %s: %w", v.score, err)
-	}
-	unix, err := d.schema.Time.FromSort(v.time)
-	if err != nil {
-		return err
-	}
 	d.spans, d.values = append(d.spans, at), append(d.values, d.hitOf)
 	d.out.candidates = append(d.out.candidates, feed.Candidate{Source: Name, UpdateTime: unix, Score: float32(score)})
-	return nil
 }
 
 // name gives the candidates their ids and groups, and keeps the first, that
@@ -174,8 +185,7 @@ func (d *decoder) name() {
 			Author: traits[v[0].from:v[0].to], Site: traits[v[1].from:v[1].to],
 			Tag: traits[v[2].from:v[2].to], Story: traits[v[3].from:v[3].to],
 		}
-		if feed.CheckItemID(c.ID) != nil || feed.CheckItemID(c.Group) != nil {
-			d.out.illegal++
+		if d.out.left.illegal(c.ID, c.Group) {
 			continue
 		}
 		if _, again := seen[c.Group]; again {
@@ -200,6 +210,15 @@ func detached(few []feed.Candidate) []feed.Candidate {
 	return few
 }
 
+// stringOrNone reads the string that a raw value is. A document may lack the field,
+// and one of another index behind the name may have another type in it.
+func stringOrNone(raw []byte) ([]byte, error) {
+	if raw[0] != '"' {
+		return nil, nil
+	}
+	return (&scanner{data: raw}).str()
+}
+
 // sortValues are the values of one hit, still encoded but for the strings.
 type sortValues struct{ score, time, id, group []byte }
 
@@ -212,21 +231,23 @@ func parseSort(data []byte, schema *esindex.Schema) (sortValues, error) {
 	s := scanner{data: data}
 	err := s.array(func(i int) (err error) {
 		n++
+		raw, err := s.raw()
+		if err != nil {
+			return err
+		}
 		if schema.MetaID() && i >= 2 {
 			i++ // there is no id
 		}
 		switch i {
 		case 0:
-			v.score, err = s.raw()
+			v.score = raw
 		case 1:
-			v.time, err = s.raw()
+			v.time = raw
 		case 2:
-			v.id, err = s.str()
+			v.id, err = stringOrNone(raw)
 		case 3:
-			v.group, err = s.strOrNull()
-		default:
-			err = s.skip() // the shard document
-		}
+			v.group, err = stringOrNone(raw)
+		} // the last may be the document's number
 		return err
 	})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"testing"
@@ -75,10 +76,10 @@ func TestDecode(t *testing.T) {
 		{"a group named as an item", own, `{"hits":{"hits":[{"sort":[3.5,1474848000000,"a",null]},{"sort":[0,1,"c","a"]}]}}`, []feed.Candidate{a}, 2},
 		{"traits", own, `{"hits":{"hits":[{"fields":{"freshet_story":["AAEAAgAD"],"freshet_tag":["t \"1\""],"author_id":["ann","bob"],"freshet_site":["x.com"]},
 			"sort":[3.5,1474848000000,"a",null]},{"fields":{"freshet_story":["?"],"freshet_site":[]},"sort":[1e-6,1474847999000,"b/1","g"]}]}}`, []feed.Candidate{dealt, b}, 2},
-		{"_id", meta, `{"pit_id":"p==","hits":{"hits":[{"_id":"a","sort":[3.5,1474848000000,null,7]}]}}`, []feed.Candidate{a}, 1},
+		{"_id", meta, `{"hits":{"hits":[{"_id":"a","sort":[3.5,1474848000000,null,7]}]}}`, []feed.Candidate{a}, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := decode([]byte(c.data), 10, &c.schema)
+			got, err := decode([]byte(c.data), 10, &c.schema, math.MaxInt64)
 			require.NoError(t, err)
 			require.Equal(t, c.hits, got.hits)
 			require.Equal(t, len(c.want), len(got.candidates))
@@ -88,11 +89,29 @@ func TestDecode(t *testing.T) {
 		})
 	}
 	for _, bad := range []string{
-		``, `[]`, `{`, `{"hits"`, `{"hits":`, `{"hits":{"hits":[{"sort":[1]}]}}`, `{"hits":{"hits":[{}]}}`, `{"hits":{"hits":[{"sort":["x",1,"a",null]}]}}`,
-		`{"hits":{"hits":[{"sort":[1,"x","a",null]}]}}`, `{"hits":{"hits":[{"sort":[1,2,3,null]}]}}`, `{"hits":{"hits":[{"sort":[1,2,"a`,
+		``, `[]`, `{`, `{"hits"`, `{"hits":`, `{"hits":{"hits":[{"sort":[1]}]}}`, `{"hits":{"hits":[{}]}}`, `{"hits":{"hits":[{"sort":[1,2,"a",null,5]}]}}`, `{"hits":{"hits":[{"sort":[1,2,"a`,
 	} {
-		_, err := decode([]byte(bad), 10, &own)
+		_, err := decode([]byte(bad), 10, &own, math.MaxInt64)
 		require.Error(t, err, bad)
+	}
+}
+
+// What a document holds cannot be told from the mapping, and is no error.
+func TestDecodeLeavesOut(t *testing.T) {
+	t.Parallel()
+	own := esindex.OwnSchema(esindex.Fields{})
+	for sort, reason := range map[string]int{
+		`[1,2000,null,null]`: badID, `[1,2000,"",null]`: badID, `[1,2000,3,null]`: badID, `[1,2000,"a b",null]`: badID, `[1,2000,"a","b c"]`: badGroup,
+		`[1,"x","a",null]`: badTime, `[1,null,"a",null]`: badTime, `[1,9000,"a",null]`: badTime,
+		`["x",2000,"a",null]`: badScore, `[null,2000,"a",null]`: badScore, `["NaN",2000,"a",null]`: badScore,
+	} {
+		got, err := decode([]byte(`{"hits":{"hits":[{"sort":`+sort+`},{"fields":{"author_id":[7]},"sort":[1,2000,"good",5]}]}}`), 2, &own, 8)
+		require.NoError(t, err, sort)
+		require.Equal(t, 2, got.hits)
+		require.Equal(t, []feed.Candidate{{ID: "good", Group: "good", Source: Name, UpdateTime: 2, Score: 1}}, got.candidates, sort)
+		var want leftOut
+		want[reason] = 1
+		require.Equal(t, want, got.left, sort)
 	}
 }
 
@@ -119,7 +138,7 @@ func TestADecodedAnswerHoldsLittle(t *testing.T) {
 			held := testenv.Retained(func() {
 				for i := range kept {
 					var err error
-					kept[i], err = decode(bytes.Clone(c.data), 10_000, &schema)
+					kept[i], err = decode(bytes.Clone(c.data), 10_000, &schema, math.MaxInt64)
 					require.NoError(t, err)
 					kept[i].last = nil // becomes the cursor
 				}
@@ -135,10 +154,10 @@ func TestADecodedAnswerHoldsLittle(t *testing.T) {
 // with a general one on what is valid.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(twoHits))
-	f.Add([]byte(`{"pit_id":"x","hits":{"hits":[{"sort":[1,2,"\u00e9\\",null]}]}}`))
+	f.Add([]byte(`{"hits":{"hits":[{"sort":[1,2,"\u00e9\\",null]}]}}`))
 	schema := esindex.OwnSchema(esindex.Fields{})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		got, err := decode(data, 4, &schema)
+		got, err := decode(data, 4, &schema, math.MaxInt64)
 		if err != nil || !json.Valid(data) {
 			return
 		}
@@ -174,7 +193,7 @@ func BenchmarkDecode500(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
-		if got, err := decode(data, 500, &schema); err != nil || len(got.candidates) != 500 {
+		if got, err := decode(data, 500, &schema, math.MaxInt64); err != nil || len(got.candidates) != 500 {
 			b.Fatal(err)
 		}
 	}

@@ -19,7 +19,7 @@ func TestBadCursors(t *testing.T) {
 	q.N = 1
 	next := recalled(t, s, q).Next
 	for _, bad := range []string{
-		"x", "|", "||", "|[]", "|{}", "|[1,2]", `|[1,2,"a"]`, `|["1",2,"a",null]`, `|[1,"2","a",null]`, `|[1,2,3,null]`, `|[1,2,null,null]`,
+		"x", "|", "||", "|[]", "|{}", "|[1,2]", `|[1,2,"a"]`, `|["1",2,"a",null]`, `|[1,"2","a",null]`, `|[1,2,3,null]`, `|[1,2,"a",3]`,
 		`|[1,2,"a",null,5]`, `|[1,2,"a",null],"size":1`, next + "]", "pit" + next, next[:len(next)-1], `|[null,2,"a",null]`, `|[[1],2,"a",null]`,
 	} {
 		q.After = bad

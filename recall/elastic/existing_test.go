@@ -114,7 +114,7 @@ func TestExistingIndexTimes(t *testing.T) {
 }
 
 // TestMetaID recalls in rounds where the id is the document's _id: ties fall
-// to the document, and a round sees what the first one saw.
+// to the document, and what is written meanwhile neither hides nor repeats another.
 func TestMetaID(t *testing.T) {
 	t.Parallel()
 	names := mapped
@@ -148,24 +148,25 @@ func TestMetaID(t *testing.T) {
 			require.Equal(t, 3, round)
 			break
 		}
-		put("new", "group-new") // not in the point in time
+		put("anew", "a-group") // a later round goes on after it
 	}
 	require.Len(t, groups, 10)
-	require.False(t, seen["new"])
+	require.False(t, seen["anew"])
 
 	q.After = ""
+	put("new", "group-new")
 	put("loner", "")
 	q.Profile.MutedItems, q.N = []string{"loner", "group-3", "doc-8"}, 50
 	r, err := s.Recall(t.Context(), q)
 	require.NoError(t, err)
-	require.Len(t, r.Candidates, 10, "nine groups and the new one")
+	require.Len(t, r.Candidates, 11, "nine groups and the two new ones")
 	for _, c := range r.Candidates {
 		require.NotContains(t, []string{"loner", "group-3"}, c.Group)
 	}
 	q.Profile.MutedItems, q.N = nil, 6
 	r, err = s.Recall(t.Context(), q)
 	require.NoError(t, err)
-	q.After = "bm9uc2Vuc2U=" + r.Next[len(r.Next)-1:]
+	q.After = "bm9uc2Vuc2U=" + r.Next
 	_, err = s.Recall(t.Context(), q)
 	require.ErrorIs(t, err, recall.ErrBadCursor)
 }

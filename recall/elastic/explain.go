@@ -85,7 +85,8 @@ func (p *parts) add(c *constantScore, is named) {
 
 func (s *Source) explainSome(ctx context.Context, schema *esindex.Schema, q *feed.Query, named parts, ids []string, known map[string]recall.Factors) error {
 	sort := liveOrder(append(order(schema), map[string]sortKey{
-		schema.Fields.Popularity: {Order: "desc", Missing: "0", UnmappedType: "double"},
+		// The query takes the least of several.
+		schema.Fields.Popularity: {Order: "desc", Mode: "min", Missing: "0", UnmappedType: "double"},
 	}), schema)
 	req := search{
 		Size: len(ids),
@@ -126,7 +127,7 @@ func (p *parts) read(data []byte, schema *esindex.Schema, q *feed.Query, known m
 		if err != nil {
 			return err
 		}
-		if _, again := known[id]; again {
+		if _, again := known[id]; again || !f.Known {
 			continue
 		}
 		if err := p.assign(&f, hit.Matched); err != nil {
@@ -174,11 +175,13 @@ type explainedHit struct {
 }
 
 // factors reads the sort values: those of a recall, the popularity, and the live
-// popularity where the index has it.
+// popularity where the index has it. A document whose values cannot be used is not
+// known.
 func (h *explainedHit) factors(schema *esindex.Schema, q *feed.Query) (id string, f recall.Factors, err error) {
 	values := h.Sort
-	if schema.MetaID() && len(values) > 2 {
-		values = slices.Insert(slices.Clone(values), 2, json.RawMessage(strconv.Quote(h.MetaID)))
+	if schema.MetaID() && len(values) > 3 {
+		quoted, _ := json.Marshal(h.MetaID) // a string can always be encoded
+		values = slices.Concat(values[:2], []json.RawMessage{quoted, values[2]}, values[4:])
 	}
 	want := 5
 	if schema.Live {
@@ -187,20 +190,12 @@ func (h *explainedHit) factors(schema *esindex.Schema, q *feed.Query) (id string
 	if len(values) != want {
 		return "", f, errSort
 	}
-	if f.UpdateTime, err = schema.Time.FromSort(values[1]); err != nil {
-		return "", f, err
+	unix, bad := schema.Time.FromSort(values[1])
+	if bad != nil || json.Unmarshal(values[2], &id) != nil || id == "" {
+		return "", f, nil
 	}
-	if err = json.Unmarshal(values[2], &id); err != nil {
-		return "", f, err
-	}
-	for _, part := range []struct {
-		from json.RawMessage
-		to   any
-	}{{values[3], &f.Group}, {values[4], &f.Popularity}} { // null leaves the zero
-		if err = json.Unmarshal(part.from, part.to); err != nil {
-			return "", f, err
-		}
-	}
-	f.Group, f.Known = cmp.Or(f.Group, id), true
-	return id, f, readLive(&f, values[5:], q, schema)
+	_ = json.Unmarshal(values[3], &f.Group) // of another type: it has none
+	f.Known, f.Group, f.UpdateTime, f.Popularity = true, cmp.Or(f.Group, id), unix, atLeast0(values[4])
+	readLive(&f, values[5:], q, schema)
+	return id, f, nil
 }

@@ -38,11 +38,11 @@ func liveFunctions(q *feed.Query, s *esindex.Schema) []function {
 			continue
 		}
 		for _, epoch := range feed.LiveEpochs(c.halfLife, q.Origin.Unix()) {
-			functions = append(functions, function{
+			functions = append(functions, counts(function{
 				Filter:           &clause{Term: map[string]string{c.epoch: strconv.FormatInt(epoch.Number, 10)}},
 				FieldValueFactor: &fieldValueFactor{Field: c.sum, Modifier: "log1p", Factor: epoch.Factor},
 				Weight:           c.weight,
-			})
+			}, s))
 		}
 	}
 	return functions
@@ -54,38 +54,43 @@ func liveOrder(keys []map[string]sortKey, s *esindex.Schema) []map[string]sortKe
 		return keys
 	}
 	for _, c := range countedBy(&feed.Ranking{}, s) {
-		keys = append(keys, map[string]sortKey{c.sum: {Order: "desc", Missing: "0"}}, map[string]sortKey{c.epoch: {Order: "desc", Missing: "_last"}})
+		keys = append(keys, map[string]sortKey{c.sum: {Order: "desc", Mode: "min", Missing: "0"}}, map[string]sortKey{c.epoch: {Order: "desc", Missing: "_last"}})
 	}
 	return keys
 }
 
 // readLive reads the sort values that liveOrder asks for.
-func readLive(f *recall.Factors, values []json.RawMessage, q *feed.Query, s *esindex.Schema) error {
+func readLive(f *recall.Factors, values []json.RawMessage, q *feed.Query, s *esindex.Schema) {
 	if !s.Live {
-		return nil
+		return
 	}
 	for i, c := range countedBy(&q.Ranking, s) {
-		var sum feed.Sum
-		if err := json.Unmarshal(values[2*i], &sum.Value); err != nil {
-			return err
-		}
-		number, err := epochNumber(values[2*i+1])
-		if err != nil {
-			return err
-		}
-		sum.Epoch = number
+		sum := feed.Sum{Value: atLeast0(values[2*i]), Epoch: epochNumber(values[2*i+1])}
 		*[]*float64{&f.Count2h, &f.Count2d}[i] = sum.Count(feed.LiveEpochs(c.halfLife, q.Origin.Unix()))
 	}
-	return nil
+}
+
+// atLeast0 reads a sort value as a query counts it: what is missing or below zero
+// is 0.
+func atLeast0(value json.RawMessage) float64 {
+	number, err := strconv.ParseFloat(string(value), 64)
+	if err != nil {
+		return 0
+	}
+	return max(0, number)
 }
 
 // epochNumber reads the number of an epoch, which is a string in a keyword field.
 // An item without live popularity has none: the sort value is null, or the least
-// number there is.
-func epochNumber(value json.RawMessage) (int64, error) {
+// number there is. What is no number is no epoch.
+func epochNumber(value json.RawMessage) int64 {
 	var number json.Number
-	if err := json.Unmarshal(value, &number); err != nil || number == "" {
-		return -1, err
+	if json.Unmarshal(value, &number) != nil {
+		return -1
 	}
-	return number.Int64()
+	epoch, err := number.Int64()
+	if err != nil {
+		return -1
+	}
+	return epoch
 }

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/recall"
 )
@@ -70,8 +69,8 @@ func (s *Source) popularBody(schema *esindex.Schema, spans []recall.Span, n int)
 	return body, nil
 }
 
-// popularHit is a hit: its sort values are popularity, time, id and group, without
-// the id where that is the document's.
+// popularHit is a hit: its sort values are popularity, time, id and group, or where
+// the id is the document's, popularity, time, group and number.
 type popularHit struct {
 	ID   string            `json:"_id"`
 	Sort []json.RawMessage `json:"sort"`
@@ -94,49 +93,49 @@ func (s *Source) readPopular(ctx context.Context, schema *esindex.Schema, data [
 	if len(answer.Responses) != len(lists) {
 		return fmt.Errorf("elasticsearch answered %d of %d searches", len(answer.Responses), len(lists))
 	}
-	illegal := 0
+	var left leftOut
 	for i, r := range answer.Responses {
 		if r.Error != nil {
 			root := r.Error.Root()
 			return &esindex.Error{Status: r.Status, Type: root.Type, Reason: root.Reason}
 		}
 		for _, hit := range r.Hits.Hits {
-			item, err := hit.item(schema)
+			item, usable, err := hit.item(schema, &left)
 			if err != nil {
 				return err
 			}
-			if feed.CheckItemID(item.ID) != nil || feed.CheckItemID(item.Group) != nil {
-				illegal++
-				continue
+			if usable {
+				lists[i] = append(lists[i], item)
 			}
-			lists[i] = append(lists[i], item)
 		}
 	}
-	s.countIllegal(ctx, illegal)
+	s.countLeft(ctx, &left)
 	return nil
 }
 
-func (h *popularHit) item(schema *esindex.Schema) (item recall.PopularItem, err error) {
-	item.ID = h.ID
-	values := h.Sort
-	if !schema.MetaID() && len(values) == 4 {
-		if err := json.Unmarshal(values[2], &item.ID); err != nil {
-			return item, errSort
-		}
-		values = append(values[:2:2], values[3])
+// item reads a hit, or counts why it cannot be used.
+func (h *popularHit) item(schema *esindex.Schema, left *leftOut) (item recall.PopularItem, usable bool, err error) {
+	if len(h.Sort) != 4 {
+		return item, false, errSort
 	}
-	if len(values) != 3 {
-		return item, errSort
+	id, group := h.Sort[2], h.Sort[3]
+	if schema.MetaID() {
+		item.ID, group = h.ID, h.Sort[2]
+	} else {
+		_ = json.Unmarshal(id, &item.ID) // none is not valid
 	}
-	var group *string
-	if item.Reactions, err = strconv.ParseFloat(string(values[0]), 64); err != nil || json.Unmarshal(values[2], &group) != nil {
-		return item, errSort
+	_ = json.Unmarshal(group, &item.Group) // of another type: it has none
+	item.Group = cmp.Or(item.Group, item.ID)
+	if left.illegal(item.ID, item.Group) {
+		return item, false, nil
 	}
-	if item.UpdateTime, err = schema.Time.FromSort(values[1]); err != nil {
-		return item, err
+	if item.Reactions, err = strconv.ParseFloat(string(h.Sort[0]), 64); err != nil {
+		left[badScore]++
+		return item, false, nil
 	}
-	if item.Group = item.ID; group != nil {
-		item.Group = cmp.Or(*group, item.ID)
+	if item.UpdateTime, err = schema.Time.FromSort(h.Sort[1]); err != nil {
+		left[badTime]++
+		return item, false, nil
 	}
-	return item, nil
+	return item, true, nil
 }

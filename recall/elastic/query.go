@@ -22,20 +22,15 @@ type search struct {
 	Query          clause               `json:"query"`
 	Sort           []map[string]sortKey `json:"sort"`
 	SearchAfter    json.RawMessage      `json:"search_after,omitempty"`
-	PIT            *pit                 `json:"pit,omitempty"`
 	Source         bool                 `json:"_source"`
 	StoredFields   string               `json:"stored_fields,omitempty"`
 	DocValues      []string             `json:"docvalue_fields,omitempty"`
 	TrackTotalHits bool                 `json:"track_total_hits"`
 }
 
-type pit struct {
-	ID        string `json:"id"`
-	KeepAlive string `json:"keep_alive"`
-}
-
 type sortKey struct {
 	Order        string `json:"order"`
+	Mode         string `json:"mode,omitempty"`
 	Missing      string `json:"missing,omitempty"`
 	UnmappedType string `json:"unmapped_type,omitempty"`
 }
@@ -52,12 +47,18 @@ type clause struct {
 	Range         map[string]timeRange `json:"range,omitempty"`
 	Term          map[string]string    `json:"term,omitempty"`
 	Terms         map[string][]string  `json:"terms,omitempty"`
+	IDs           *documents           `json:"ids,omitempty"`
 }
 
 type boolean struct {
 	Should  []clause `json:"should,omitempty"`
 	Filter  []clause `json:"filter,omitempty"`
 	MustNot []clause `json:"must_not,omitempty"`
+}
+
+// documents are named by their _id.
+type documents struct {
+	Values []string `json:"values"`
 }
 
 type constantScore struct {
@@ -77,6 +78,7 @@ type disMax struct {
 
 type timeRange struct {
 	LTE json.RawMessage `json:"lte,omitempty"`
+	LT  json.RawMessage `json:"lt,omitempty"`
 	GT  json.RawMessage `json:"gt,omitempty"`
 }
 
@@ -114,21 +116,22 @@ type fieldValueFactor struct {
 // is a function_score of its own around the one before, because one
 // function_score combines all its functions with a single score_mode, while
 // the decay of one curve wants the larger of two and popularity the sum of two.
-func scored(q *feed.Query, s *esindex.Schema) clause {
+// Documents that were given before are not asked for.
+func scored(q *feed.Query, s *esindex.Schema, given []string) clause {
 	learned := recall.LearnedOf(q)
 	c := lowered(clause{Bool: &boolean{
 		Should:  append(relevance(q, s), learnedGains(learned, s)...),
 		Filter:  filters(q, s),
-		MustNot: mutes(&q.Profile, s),
+		MustNot: without(mutes(&q.Profile, s), given),
 	}}, learned, s)
 	c = decayed(c, q, s)
 	functions := liveFunctions(q, s)
 	if q.Ranking.PopularityWeight > 0 {
 		// log1p is log10(1 + x) in Elasticsearch. A missing popularity adds
 		// nothing.
-		functions = append(functions, function{
+		functions = append(functions, counts(function{
 			FieldValueFactor: &fieldValueFactor{Field: s.Fields.Popularity, Modifier: "log1p"}, Weight: q.Ranking.PopularityWeight,
-		})
+		}, s))
 	}
 	if len(functions) == 0 {
 		return c
@@ -136,6 +139,21 @@ func scored(q *feed.Query, s *esindex.Schema) clause {
 	return clause{FunctionScore: &functionScore{
 		Query: c, Functions: append(functions, function{Weight: 1}), ScoreMode: "sum", BoostMode: "multiply",
 	}}
+}
+
+// counts has a function count only for documents whose number it can be computed of.
+// Somebody else's may be below zero, votes for one, and a logarithm of such a number
+// fails the search for everybody. It counts as 0.
+func counts(f function, s *esindex.Schema) function {
+	if !s.Mapped() {
+		return f
+	}
+	not := boolean{MustNot: []clause{{Range: map[string]timeRange{f.FieldValueFactor.Field: {LT: json.RawMessage("0")}}}}}
+	if f.Filter != nil {
+		not.Filter = []clause{*f.Filter}
+	}
+	f.Filter = &clause{Bool: &not}
+	return f
 }
 
 // decayed multiplies a query's scores by the decay, max(floor, Σ curves). One
@@ -288,6 +306,14 @@ func mutes(p *feed.Profile, s *esindex.Schema) []clause {
 	return not
 }
 
+// without adds documents, by their _id, to what is not wanted.
+func without(not []clause, given []string) []clause {
+	if len(given) == 0 {
+		return not
+	}
+	return append(not, clause{IDs: &documents{Values: given}})
+}
+
 func sorted(words []string) []string {
 	words = slices.Clone(words)
 	slices.Sort(words)
@@ -298,16 +324,18 @@ func sorted(words []string) []string {
 // back as sort values: they are read from doc values for the hits alone,
 // where a stored field or _id would be loaded block by block. The group is
 // the last key and never decides, since ids are unique. Without an id field
-// ties fall to the shard document, which a point in time adds by itself.
+// ties fall to the number a document has in its shard, which needs no point in time
+// that stays open where nobody asks for the next round.
 func order(s *esindex.Schema) []map[string]sortKey {
 	keys := []map[string]sortKey{
 		{"_score": {Order: "desc"}},
 		{s.Fields.UpdateTime: {Order: "desc"}},
 	}
-	if !s.MetaID() {
-		keys = append(keys, map[string]sortKey{s.Fields.ID: {Order: "asc"}})
+	group := map[string]sortKey{s.Fields.GroupID: {Order: "asc", Missing: "_last", UnmappedType: "keyword"}}
+	if s.MetaID() {
+		return append(keys, group, map[string]sortKey{"_seq_no": {Order: "asc"}})
 	}
-	return append(keys, map[string]sortKey{s.Fields.GroupID: {Order: "asc", Missing: "_last", UnmappedType: "keyword"}})
+	return append(keys, map[string]sortKey{s.Fields.ID: {Order: "asc"}}, group)
 }
 
 // traitFields are the doc values that pages are dealt by. They are no sort values
@@ -327,15 +355,14 @@ func traitFields(s *esindex.Schema) []string {
 func body(q *feed.Query, s *esindex.Schema, at cursor) ([]byte, error) {
 	req := search{
 		Size:         min(q.N, maxSize),
-		Query:        scored(q, s),
+		Query:        scored(q, s, at.tied),
 		Sort:         order(s),
-		SearchAfter:  at.after,
+		SearchAfter:  at.searchAfter(),
 		StoredFields: "_none_",
 		DocValues:    traitFields(s),
 	}
 	if s.MetaID() {
 		req.StoredFields = "" // _id is a stored field
-		req.PIT = &pit{ID: at.point, KeepAlive: keepAlive}
 	}
 	return json.Marshal(req)
 }

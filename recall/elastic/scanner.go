@@ -90,13 +90,6 @@ func (s *scanner) str() ([]byte, error) {
 	return []byte(text), nil
 }
 
-func (s *scanner) strOrNull() ([]byte, error) {
-	if s.peek() == 'n' {
-		return nil, s.skip()
-	}
-	return s.str()
-}
-
 func (s *scanner) skip() error {
 	_, err := s.raw()
 	return err

@@ -4,18 +4,18 @@
 package elastic
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
-
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
@@ -24,14 +24,6 @@ import (
 
 // Name is the source of this package's candidates.
 const Name = "elastic"
-
-// keepAlive is how long a point in time outlives the round that used it last.
-const keepAlive = "30s"
-
-var illegalHits = promauto.NewCounter(prometheus.CounterOpts{
-	Name: "freshet_recall_elastic_illegal_total",
-	Help: "Hits left out because their id or group has characters an id cannot have.",
-})
 
 // Config says which index is searched.
 type Config struct {
@@ -44,11 +36,11 @@ type Config struct {
 // recalled once the index has been refreshed after it was put. While the schema
 // is not known nothing can be: [recall.ErrUnavailable].
 type Source struct {
-	client  esindex.Client
-	index   string
-	schema  *esindex.LateSchema
-	log     *slog.Logger
-	illegal sync.Once
+	client esindex.Client
+	index  string
+	schema *esindex.LateSchema
+	log    *slog.Logger
+	left   sync.Once // the log says once that some are left out
 }
 
 var _ recall.Source = (*Source)(nil)
@@ -63,7 +55,7 @@ func (s *Source) Name() string { return Name }
 
 // Recall implements [recall.Source]. At most 10,000 candidates come in one
 // round, whatever q.N. Where the id is the document's _id, ties are not
-// broken by id, and a cursor expires 30 seconds after its round.
+// broken by id.
 func (s *Source) Recall(ctx context.Context, q feed.Query) (recall.Result, error) {
 	if q.N <= 0 {
 		return recall.Result{}, nil
@@ -76,85 +68,62 @@ func (s *Source) Recall(ctx context.Context, q feed.Query) (recall.Result, error
 	if err != nil {
 		return recall.Result{}, err
 	}
-	if schema.MetaID() && at.point == "" {
-		if at.point, err = s.openPoint(ctx); err != nil {
-			return recall.Result{}, s.contractError(err)
-		}
-	}
-	result, point, err := s.search(ctx, schema, &q, at)
+	result, left, err := s.search(ctx, schema, &q, at)
 	if err != nil {
 		return recall.Result{}, s.contractError(err)
 	}
-	if result.Next == "" && point != "" {
-		s.closePoint(ctx, point)
-	}
+	s.countLeft(ctx, &left)
 	return result, nil
 }
 
-func (s *Source) search(ctx context.Context, schema *esindex.Schema, q *feed.Query, at cursor) (result recall.Result, point string, err error) {
+// Try is a recall for people: it says also how many hits were left out, by reason;
+// "" is none.
+func (s *Source) Try(ctx context.Context, q feed.Query) (recall.Result, string, error) {
+	schema, err := s.schema.Get()
+	if err != nil {
+		return recall.Result{}, "", s.contractError(err)
+	}
+	result, left, err := s.search(ctx, schema, &q, cursor{})
+	if err != nil {
+		return recall.Result{}, "", s.contractError(err)
+	}
+	return result, left.String(), nil
+}
+
+func (s *Source) search(ctx context.Context, schema *esindex.Schema, q *feed.Query, at cursor) (result recall.Result, left leftOut, err error) {
 	request, err := body(q, schema, at)
 	if err != nil {
-		return result, "", err
+		return result, left, err
 	}
 	// A shard that does not answer must be an error: a page made of the other
 	// shards would look whole. What the answer is stripped of saves a third
 	// of its bytes.
-	path := "/" + s.index + "/_search"
 	params := "allow_partial_search_results=false&filter_path=error,status,hits.hits.sort,hits.hits.fields"
 	if schema.MetaID() {
-		path = "/_search" // the point in time names the index
-		params += ",hits.hits._id,pit_id"
+		params += ",hits.hits._id"
 	}
 	size := min(q.N, maxSize)
-	err = esindex.Do(ctx, s.client, http.MethodPost, path, params, request, func(data []byte) error {
-		got, err := decode(data, size, schema)
+	err = esindex.Do(ctx, s.client, http.MethodPost, "/"+s.index+"/_search", params, request, func(data []byte) error {
+		got, err := decode(data, size, schema, q.Origin.Unix())
 		if err != nil {
 			return err
 		}
-		s.countIllegal(ctx, got.illegal)
-		point = got.point
-		result.Candidates = got.candidates
+		left, result.Candidates = got.left, got.candidates
 		if got.hits >= size {
-			result.Next = cursor{point: point, after: got.last}.String()
+			next := cursor{after: got.last, tied: got.tied}
+			if bytes.Equal(got.last, at.after) { // of one number still
+				next.tied = append(next.tied, at.tied...)
+			}
+			result.Next = next.String()
 		}
 		return nil
 	})
-	return result, point, err
-}
-
-func (s *Source) countIllegal(ctx context.Context, n int) {
-	if n == 0 {
-		return
-	}
-	illegalHits.Add(float64(n))
-	s.illegal.Do(func() {
-		s.log.WarnContext(ctx, "items are left out of recall because their id or group_id is not valid", "index", s.index, "items", n)
-	})
-}
-
-func (s *Source) openPoint(ctx context.Context) (string, error) {
-	var opened struct {
-		ID string `json:"id"`
-	}
-	err := esindex.Do(ctx, s.client, http.MethodPost, "/"+s.index+"/_pit", "keep_alive="+keepAlive, nil,
-		func(data []byte) error { return json.Unmarshal(data, &opened) })
-	return opened.ID, err
-}
-
-// closePoint frees a point in time that is not used any more. It would expire by
-// itself, so a failure does not matter.
-func (s *Source) closePoint(ctx context.Context, point string) {
-	request, err := json.Marshal(map[string]string{"id": point})
-	if err == nil {
-		_ = esindex.Do(ctx, s.client, http.MethodDelete, "/_pit", "", request, nil)
-	}
+	return result, left, err
 }
 
 // contractError turns an error of the request into one of the contract.
 func (s *Source) contractError(err error) error {
 	switch {
-	case esindex.IsType(err, "search_context_missing_exception"):
-		return fmt.Errorf("%w: it has expired: %w", recall.ErrBadCursor, err)
 	case errors.Is(err, esindex.ErrUnavailable):
 		return fmt.Errorf("%w: %w", recall.ErrUnavailable, err)
 	case esindex.IsType(err, "index_not_found_exception"):
@@ -163,34 +132,79 @@ func (s *Source) contractError(err error) error {
 	return fmt.Errorf("searching %s: %w", s.index, err)
 }
 
-// cursor is where a round ended: the last hit's sort values, and the point in
-// time they belong to where there is one.
+// cursor is where a round ended: the last hit's sort values. Where the id is the
+// document's _id they end in the document's number in its shard, which another shard
+// may give too; tied are the ids of those that were answered with these values.
 type cursor struct {
-	point string
 	after json.RawMessage
+	tied  []string
 }
 
-// String writes the cursor as point|values; base64, which the point is
-// written in, has no bar.
-func (c cursor) String() string { return c.point + "|" + string(c.after) }
+// String writes the cursor as |values, and |values and the tied ids.
+func (c cursor) String() string {
+	text := "|" + string(c.after)
+	if len(c.tied) > 0 {
+		ids, _ := json.Marshal(c.tied) // strings can always be encoded
+		text += string(ids)
+	}
+	return text
+}
+
+// searchAfter is what a search goes on after. Documents with the number of the last
+// one come again, so that one of another shard is not passed over; those of tied are
+// left out by the query.
+func (c cursor) searchAfter() json.RawMessage {
+	if len(c.tied) == 0 {
+		return c.after
+	}
+	at := bytes.LastIndexByte(c.after, ',') + 1
+	number, _ := strconv.ParseInt(string(bytes.TrimRight(c.after[at:], "]")), 10, 64) // parseCursor has read it
+	return fmt.Appendf(nil, "%s%d]", c.after[:at], number-1)
+}
 
 func parseCursor(text string, schema *esindex.Schema) (cursor, error) {
 	if text == "" {
 		return cursor{}, nil
 	}
-	point, after, ok := strings.Cut(text, "|")
+	bad := fmt.Errorf("%w: %q", recall.ErrBadCursor, text)
+	rest, ok := strings.CutPrefix(text, "|")
+	s := scanner{data: []byte(rest)}
+	after, err := s.raw()
 	var values []any // decoded, since Elasticsearch refuses a number that no float holds
-	if !ok || (point != "") != schema.MetaID() || json.Unmarshal([]byte(after), &values) != nil {
-		return cursor{}, fmt.Errorf("%w: %q", recall.ErrBadCursor, text)
+	if !ok || err != nil || json.Unmarshal(after, &values) != nil {
+		return cursor{}, bad
 	}
-	v, err := parseSort([]byte(after), schema)
-	if err == nil && (!isNumber(v.score) || !isNumber(v.time)) {
+	c := cursor{after: after}
+	if schema.MetaID() && (json.Unmarshal(s.data[s.pos:], &c.tied) != nil || len(c.tied) == 0) || c.String() != text {
+		return cursor{}, bad
+	}
+	v, err := parseSort(after, schema)
+	if err == nil && (!isNumber(v.score) || !isNumber(v.time) || !goesOn(values, schema)) {
 		err = errSort
 	}
 	if err != nil {
-		return cursor{}, fmt.Errorf("%w: %q: %w", recall.ErrBadCursor, text, err)
+		return cursor{}, fmt.Errorf("%w: %w", bad, err)
 	}
-	return cursor{point: point, after: json.RawMessage(after)}, nil
+	return c, nil
+}
+
+// goesOn reports whether a search can go on after the id, the group and the number:
+// strings, or null where a document has none, and a whole number.
+func goesOn(values []any, schema *esindex.Schema) bool {
+	texts := values[2:]
+	if schema.MetaID() {
+		number, ok := values[3].(float64)
+		if !ok || number != math.Trunc(number) || number < 0 || number >= 1<<53 {
+			return false
+		}
+		texts = values[2:3]
+	}
+	for _, v := range texts {
+		if _, text := v.(string); !text && v != nil {
+			return false
+		}
+	}
+	return true
 }
 
 func isNumber(v []byte) bool {

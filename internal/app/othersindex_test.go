@@ -1,0 +1,98 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/testenv"
+)
+
+const othersMapping = `{"mappings":{"properties":{"id":{"type":"keyword"},"title":{"type":"text"},"published":{"type":"date"},"votes":{"type":"integer"}}}}`
+
+// othersIndex is a configuration over an index of somebody else's, whose name is an
+// alias of one index, and what sends that Elasticsearch a request.
+func othersIndex(t *testing.T) (configs.Config, func(method, path, body string)) {
+	t.Helper()
+	cfg := services(t)
+	cfg.Elasticsearch.ManageIndex = false
+	cfg.Elasticsearch.Fields = configs.Fields{ID: "id", Title: "title", UpdateTime: "published", UpdateTimeUnit: "auto", Popularity: "votes"}
+	cfg.Ranking.Popularity.Weight = 1
+	send := func(method, path, body string) {
+		req, err := http.NewRequestWithContext(t.Context(), method, cfg.Elasticsearch.Addresses[0]+path, strings.NewReader(body))
+		require.NoError(t, err)
+		req.Header.Set("Content-Type", "application/json")
+		res, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		require.Less(t, res.StatusCode, 300, path)
+	}
+	index := cfg.Elasticsearch.Index
+	send(http.MethodPut, "/"+index+"-1", othersMapping)
+	send(http.MethodPut, "/"+index+"-1/_alias/"+index, "")
+	return cfg, send
+}
+
+// document is one of the index; rest are its other fields.
+func document(send func(method, path, body string), index, id, rest string) {
+	send(http.MethodPut, "/"+index+"/_doc/"+id+"?refresh=true", fmt.Sprintf(`{"title":%q,"published":%d%s}`, "About "+id, noon.UnixMilli(), rest))
+}
+
+// TestOthersDocuments: no document and no index behind the alias keeps a server from
+// answering, or from starting; the doctor says what is left out.
+func TestOthersDocuments(t *testing.T) {
+	t.Parallel()
+	cfg, send := othersIndex(t)
+	index := cfg.Elasticsearch.Index
+	document(send, index+"-1", "d1", `,"id":"one"`)
+	running := open(t, cfg, WithClock(at(noon).Now), quick)
+	assert.Equal(t, []string{"one"}, ids(ask(t, running, refresh("u_1", 10))))
+	assert.Equal(t, OK, about(t, Doctor(t.Context(), cfg, false), "recall").Level)
+
+	document(send, index+"-1", "d2", "")
+	document(send, index+"-1", "d3", `,"id":"two","votes":-1`)
+	send(http.MethodPut, "/"+index+"-2", othersMapping)
+	document(send, index+"-2", "d4", `,"id":"three","votes":-7`)
+	send(http.MethodPut, "/"+index+"-2/_alias/"+index, "")
+	reader := 1
+	testenv.WaitFor(t, func() bool {
+		reader++ // who has seen nothing yet
+		return len(ids(ask(t, running, refresh(fmt.Sprint("u_", reader), 10)))) == 3
+	}, "the running server shows what can be used")
+	cfg.DataDir = t.TempDir()
+	fresh := open(t, cfg, WithClock(at(noon).Now), quick)
+	becomesReady(t, fresh)
+	assert.ElementsMatch(t, []string{"one", "two", "three"}, ids(ask(t, fresh, refresh("u_new", 10))))
+	found := about(t, Doctor(t.Context(), cfg, false), "recall")
+	assert.Equal(t, Warning, found.Level)
+	assert.Contains(t, found.Detail, "1 for their id")
+}
+
+// TestReadyTellsThatRecallIsRefused: an index that joins the alias without the field
+// that items are dated by fails each search. Elasticsearch itself answers.
+func TestReadyTellsThatRecallIsRefused(t *testing.T) {
+	t.Parallel()
+	cfg, send := othersIndex(t)
+	index := cfg.Elasticsearch.Index
+	document(send, index+"-1", "d1", `,"id":"one"`)
+	a := open(t, cfg, WithClock(at(noon).Now), quick, func(a *App) { a.pauses.standby = 20 * time.Millisecond })
+	becomesReady(t, a)
+	send(http.MethodPut, "/"+index+"-2", `{"mappings":{"properties":{"x":{"type":"keyword"}}}}`)
+	document(send, index+"-2", "d2", `,"published_at":1`)
+	send(http.MethodPut, "/"+index+"-2/_mapping", `{"properties":{"id":{"type":"text"}}}`)
+	send(http.MethodPut, "/"+index+"-2/_alias/"+index, "")
+	testenv.WaitFor(t, func() bool { return ready(t, a).state == "down" }, "/readyz says that nothing can be recalled")
+	state := ready(t, a)
+	assert.Equal(t, http.StatusOK, state.status, "all servers share Elasticsearch")
+	assert.Equal(t, recallRefused, state.error)
+
+	send(http.MethodDelete, "/"+index+"-2/_alias/"+index, "")
+	testenv.WaitFor(t, func() bool { return ready(t, a).state == "up" }, "recall works again")
+	assert.Equal(t, []string{"one"}, ids(ask(t, a, refresh("u_1", 10))))
+}
