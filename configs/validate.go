@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -123,6 +124,9 @@ func Loopback(addr string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
+// tokenForm is what the gateway of docs/production.md takes for the token of a reader.
+var tokenForm = regexp.MustCompile(`^[\w-]+\.[\w-]+\.[\w-]+$`)
+
 func (a Auth) check(p *Problems, addr string) {
 	switch a.Mode {
 	case ModeHeader:
@@ -136,6 +140,9 @@ func (a Auth) check(p *Problems, addr string) {
 		}
 		if a.JWT.Secret != "" && a.JWT.JWKS != "" {
 			p.add("auth.jwt", "has two keys to verify tokens with: keep one of auth.jwt.secret and auth.jwt.jwks")
+		}
+		if tokenForm.MatchString(a.AdminToken) {
+			p.add("auth.admin_token", "must not have the form of a JWT, three parts with dots between: gateways let those pass; make one with openssl rand -hex 32")
 		}
 	}
 	if strings.TrimSpace(a.AdminToken) != a.AdminToken {

@@ -40,13 +40,16 @@ func TestValidateRefuses(t *testing.T) {
 		"retention of fields of theirs": {services: true, change: func(c *C) {
 			c.Catalog.Retention, c.Elasticsearch.Fields.UpdateTime = time.Hour, "modified"
 		}, key: "catalog.retention", says: "where elasticsearch.fields name others"},
-		"no data directory":           {change: func(c *C) { c.DataDir = "" }, key: "data_dir"},
-		"unknown mode":                {change: func(c *C) { c.Auth.Mode = "none" }, key: "auth.mode", says: `header or jwt, not "none"`},
-		"header mode for everyone":    {change: func(c *C) { c.Server.Addr = "0.0.0.0:8080" }, key: "auth.mode", says: "auth.trusted_gateway true"},
-		"header mode, empty host":     {change: func(c *C) { c.Server.Addr = ":8080" }, key: "auth.mode", says: "auth.trusted_gateway true"},
-		"jwt without a key":           {change: func(c *C) { c.Auth.Mode = "jwt" }, key: "auth.jwt", says: "auth.jwt.jwks"},
-		"jwt with two keys":           {change: func(c *C) { c.Auth.Mode, c.Auth.JWT.Secret, c.Auth.JWT.JWKS = "jwt", "s", "f" }, key: "auth.jwt", says: "keep one"},
-		"token with a line end":       {change: func(c *C) { c.Auth.AdminToken = "t\n" }, key: "auth.admin_token", says: "white space"},
+		"no data directory":        {change: func(c *C) { c.DataDir = "" }, key: "data_dir"},
+		"unknown mode":             {change: func(c *C) { c.Auth.Mode = "none" }, key: "auth.mode", says: `header or jwt, not "none"`},
+		"header mode for everyone": {change: func(c *C) { c.Server.Addr = "0.0.0.0:8080" }, key: "auth.mode", says: "auth.trusted_gateway true"},
+		"header mode, empty host":  {change: func(c *C) { c.Server.Addr = ":8080" }, key: "auth.mode", says: "auth.trusted_gateway true"},
+		"jwt without a key":        {change: func(c *C) { c.Auth.Mode = "jwt" }, key: "auth.jwt", says: "auth.jwt.jwks"},
+		"jwt with two keys":        {change: func(c *C) { c.Auth.Mode, c.Auth.JWT.Secret, c.Auth.JWT.JWKS = "jwt", "s", "f" }, key: "auth.jwt", says: "keep one"},
+		"token with a line end":    {change: func(c *C) { c.Auth.AdminToken = "t\n" }, key: "auth.admin_token", says: "white space"},
+		"admin token like a reader's": {change: func(c *C) {
+			c.Auth.Mode, c.Auth.JWT.Secret, c.Auth.AdminToken = "jwt", "s", "eyJ-_9.a.b"
+		}, key: "auth.admin_token", says: "three parts"},
 		"unknown social store":        {change: func(c *C) { c.Social.Backend = "x" }, key: "social.backend", says: "off, sqlite or postgres"},
 		"social file beside services": {services: true, change: func(c *C) { c.Social.Backend = "sqlite" }, key: "social.backend", says: "set social.backend postgres, or off"},
 		"unknown follows":             {change: func(c *C) { c.Social.Follows = "all" }, key: "social.follows", says: "open or app"},
