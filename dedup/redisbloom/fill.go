@@ -90,9 +90,10 @@ func (s *Store) addFilters(keys map[string]feed.Day, days []feed.Day, now time.T
 // each of them twice the one before; the first is what the filter was sized for.
 func (s *Store) state(v redis.BFInfo) dedup.FilterState {
 	capacity := float64(v.Capacity) / (math.Exp2(float64(max(v.Filters, 1))) - 1)
+	first := dedup.SizeFilter(max(int(capacity), 1), s.rate/2) // as [dedup.Config.RedisFilter]
 	return dedup.FilterState{
 		Fill:           float64(v.ItemsInserted) / capacity,
-		FalsePositives: estimate(float64(v.ItemsInserted), capacity, s.rate, int(v.Filters)),
+		FalsePositives: first.FalsePositives(float64(v.ItemsInserted)),
 		Bytes:          float64(v.Size),
 	}
 }
@@ -154,20 +155,4 @@ func (f *filterStates) outgrown(day feed.Day, fill float64) bool {
 	}
 	f.warned = day
 	return true
-}
-
-// estimate is the false-positive rate of a filter that holds n impressions in
-// layers, the first of the given capacity. RedisBloom gives layer i twice the
-// capacity of the one before and half its error, beginning with rate/2.
-func estimate(n, capacity, rate float64, layers int) float64 {
-	unseen, e := 1.0, rate/2
-	for layer := 1; layer <= max(layers, 1); layer++ {
-		held := min(n, capacity)
-		if layer >= layers {
-			held = n
-		}
-		unseen *= 1 - dedup.SizeFilter(int(max(capacity, 1)), e).FalsePositives(held)
-		n, capacity, e = n-held, capacity*expansion, e/2
-	}
-	return 1 - unseen
 }
