@@ -23,7 +23,7 @@ func (c *Catalog) Agents(ctx context.Context, n int, seed int64) ([]string, erro
 		"size": n, "_source": []string{"learned.alone", "learned.features.kind"}, "track_total_hits": false,
 		"query": map[string]any{"function_score": map[string]any{"random_score": random, "boost_mode": "replace"}},
 	}, &got)
-	if esindex.IsType(err, "index_not_found_exception") {
+	if esindex.Missing(err) {
 		return []string{}, nil
 	}
 	if err != nil {

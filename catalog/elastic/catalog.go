@@ -14,7 +14,6 @@ import (
 	"maps"
 	"net/http"
 	"strings"
-	"sync/atomic"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
@@ -28,6 +27,9 @@ type Config struct {
 	// Counts answers the live popularity of those items that have some, for items
 	// that are put; nil: no item has any.
 	Counts func(ctx context.Context, ids []string) (map[string]feed.Counts, error)
+	// Own defines the index, which is made where it is missing when items are put;
+	// nil: the index is somebody else's, and nothing can be put while it is missing.
+	Own *esindex.Definition
 }
 
 // Catalog is a [catalog.Catalog] in Elasticsearch. Reads by id see every
@@ -41,7 +43,8 @@ type Catalog struct {
 	schema *esindex.LateSchema
 	counts func(ctx context.Context, ids []string) (map[string]feed.Counts, error)
 
-	besideMade atomic.Bool // the index of profiles is known to exist
+	writers map[string]*esindex.Writer // by index
+	own     bool
 }
 
 var (
@@ -51,7 +54,23 @@ var (
 
 // New returns a catalog; it asks Elasticsearch nothing yet.
 func New(client esindex.Client, cfg Config) *Catalog {
-	return &Catalog{client: client, items: cfg.Index, agents: esindex.Agents(cfg.Index), schema: cfg.Schema.OrOwn(), counts: cfg.Counts}
+	c := &Catalog{client: client, items: cfg.Index, agents: esindex.Agents(cfg.Index), schema: cfg.Schema.OrOwn(), counts: cfg.Counts, own: cfg.Own != nil}
+	var ensure func(ctx context.Context) error
+	if c.own {
+		ensure = func(ctx context.Context) error {
+			_, err := esindex.Ensure(ctx, client, cfg.Index, *cfg.Own)
+			return err
+		}
+	}
+	ensureBeside := func(ctx context.Context) error {
+		_, err := esindex.EnsureBeside(ctx, client, cfg.Index, esindex.Definition{})
+		return err
+	}
+	c.writers = map[string]*esindex.Writer{
+		c.items:  esindex.NewWriter(client, c.items, ensure),
+		c.agents: esindex.NewWriter(client, c.agents, ensureBeside),
+	}
+	return c
 }
 
 // Refresh makes everything written so far visible to searches. Servers leave
@@ -60,10 +79,15 @@ func (c *Catalog) Refresh(ctx context.Context) error {
 	return c.do(ctx, "/"+c.items+"/_refresh", "", nil, nil)
 }
 
-// do sends a POST and reads the answer into got, unless that is nil. Every call of
+// do is post with the errors of the contract.
+func (c *Catalog) do(ctx context.Context, path, params string, request, got any) error {
+	return c.contractError(c.post(ctx, path, params, request, got))
+}
+
+// post sends a POST and reads the answer into got, unless that is nil. Every call of
 // this package is a POST, because ids go into the body, where they need no
 // escaping. A request that is no []byte is sent as JSON.
-func (c *Catalog) do(ctx context.Context, path, params string, request, got any) error {
+func (c *Catalog) post(ctx context.Context, path, params string, request, got any) error {
 	body, ready := request.([]byte)
 	if !ready && request != nil {
 		var err error
@@ -71,12 +95,12 @@ func (c *Catalog) do(ctx context.Context, path, params string, request, got any)
 			return err
 		}
 	}
-	return c.contractError(esindex.Do(ctx, c.client, http.MethodPost, path, params, body, func(answer []byte) error {
+	return esindex.Do(ctx, c.client, http.MethodPost, path, params, body, func(answer []byte) error {
 		if got == nil {
 			return nil
 		}
 		return json.Unmarshal(answer, got)
-	}))
+	})
 }
 
 // find searches the items.
@@ -94,10 +118,10 @@ func (c *Catalog) contractError(err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case esindex.Missing(err):
+		return fmt.Errorf("%w: items in %s: %w; create it with freshet doctor --fix, or restore it", catalog.ErrUnavailable, c.items, err)
 	case errors.Is(err, esindex.ErrUnavailable):
 		return fmt.Errorf("%w: %w", catalog.ErrUnavailable, err)
-	case esindex.IsType(err, "index_not_found_exception"):
-		return fmt.Errorf("items in %s: %w; create it with freshet doctor --fix", c.items, err)
 	}
 	return fmt.Errorf("items in %s: %w", c.items, err)
 }
@@ -109,12 +133,10 @@ func (c *Catalog) get(ctx context.Context, ids []esindex.DocID) ([]esindex.Docum
 }
 
 // failure is the error of one document of an answer. An index of profiles that
-// does not exist has none. It may have been deleted since it was made, so it is
-// made again before the next write.
+// does not exist has none.
 func (c *Catalog) failure(d esindex.Document, index string) error {
 	err := d.Err()
-	if index != c.items && esindex.IsType(err, "index_not_found_exception") {
-		c.besideMade.Store(false)
+	if index != c.items && esindex.Missing(err) {
 		return nil
 	}
 	return c.contractError(err)

@@ -104,9 +104,6 @@ func (c *Catalog) writeRecord(ctx context.Context, agent string, before *esindex
 	var b bulk
 	switch {
 	case !r.Empty():
-		if err := c.ensureBeside(ctx); err != nil {
-			return false, err
-		}
 		doc, err := json.Marshal(r)
 		if err != nil {
 			return false, fmt.Errorf("%w: %w", feed.ErrBadProfile, err)
@@ -157,18 +154,4 @@ func (b *bulk) drop(before *esindex.Document, item int) {
 	quoted, _ := json.Marshal(before.ID) // a string can always be encoded
 	b.body = fmt.Appendf(b.body, `{"delete":{"_id":%s,"if_seq_no":%d,"if_primary_term":%d}}`+"\n", quoted, before.SeqNo, before.Term)
 	b.of = append(b.of, item)
-}
-
-// ensureBeside makes the index of profiles before the first one is written.
-// Elasticsearch would make it by itself then, with a field for every tag, and
-// refuse the profile of somebody who likes both "a.b" and "a.b.c".
-func (c *Catalog) ensureBeside(ctx context.Context) error {
-	if c.besideMade.Load() {
-		return nil
-	}
-	if _, err := esindex.EnsureBeside(ctx, c.client, c.items, esindex.Definition{}); err != nil {
-		return c.contractError(err)
-	}
-	c.besideMade.Store(true)
-	return nil
 }

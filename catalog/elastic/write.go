@@ -80,7 +80,11 @@ func (c *Catalog) otherIDs(ctx context.Context, schema *esindex.Schema, items []
 	for i := range items {
 		ids[i] = items[i].ID
 	}
-	return c.others(ctx, schema, ids, false)
+	others, err := c.others(ctx, schema, ids, false)
+	if c.own && esindex.Missing(err) {
+		return nil, nil // it is made when they are written
+	}
+	return others, err
 }
 
 // Remove implements [catalog.Writer].
@@ -114,7 +118,7 @@ func (c *Catalog) delete(ctx context.Context, index, id, params string) error {
 	if err != nil {
 		return err
 	}
-	if answer[0].Status == http.StatusNotFound { // no such document, or no index
+	if answer[0].Status == http.StatusNotFound {
 		return catalog.ErrNotFound
 	}
 	return answer[0].err(feed.ErrBadID)
@@ -159,14 +163,21 @@ type result struct {
 	Error  *esindex.Cause `json:"error"`
 }
 
-// err blames what was sent where Elasticsearch does.
-func (r result) err(blame error) error {
+// refusal is the error as it stands in the answer; nil: it was done.
+func (r result) refusal() error {
 	if r.Error == nil {
 		return nil
 	}
 	root := r.Error.Root()
-	e := &esindex.Error{Status: r.Status, Type: root.Type, Reason: root.Reason}
+	return &esindex.Error{Status: r.Status, Type: root.Type, Reason: root.Reason}
+}
+
+// err blames what was sent where Elasticsearch does.
+func (r result) err(blame error) error {
+	e := r.refusal()
 	switch {
+	case e == nil:
+		return nil
 	case errors.Is(e, esindex.ErrUnavailable):
 		return fmt.Errorf("%w: %w", catalog.ErrUnavailable, e)
 	case r.Status == http.StatusBadRequest:
@@ -175,11 +186,27 @@ func (r result) err(blame error) error {
 	return e
 }
 
-func (c *Catalog) bulk(ctx context.Context, index, params string, b *bulk) ([]result, error) {
+// bulk sends a request, through the writer of the index where it has one: only a
+// request that deletes nothing but documents that were found may have none.
+func (c *Catalog) bulk(ctx context.Context, index, params string, b *bulk) (results []result, err error) {
+	if w := c.writers[index]; w != nil {
+		err = w.Write(ctx, func(name, required string) (err error) {
+			results, err = c.bulkTo(ctx, name, required+params, b)
+			return err
+		})
+	} else {
+		results, err = c.bulkTo(ctx, index, params, b)
+	}
+	return results, c.contractError(err)
+}
+
+// bulkTo sends a request to an index or alias. That it does not exist is said of each
+// document, and is an error of the whole.
+func (c *Catalog) bulkTo(ctx context.Context, name, params string, b *bulk) ([]result, error) {
 	var got struct {
 		Items []map[string]result `json:"items"`
 	}
-	err := c.do(ctx, "/"+index+"/_bulk", params+"filter_path=error,status,items.*.status,items.*.error", b.body, &got)
+	err := c.post(ctx, "/"+name+"/_bulk", params+"filter_path=error,status,items.*.status,items.*.error", b.body, &got)
 	if err != nil {
 		return nil, err
 	}
@@ -191,6 +218,9 @@ func (c *Catalog) bulk(ctx context.Context, index, params string, b *bulk) ([]re
 		for _, r := range item {
 			results[i] = r
 		}
+	}
+	if err := results[0].refusal(); esindex.Missing(err) {
+		return nil, err
 	}
 	return results, nil
 }

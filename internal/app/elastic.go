@@ -21,6 +21,10 @@ const recallRefused = "it refuses the search that recalls items; the log and fre
 // notReached is what /readyz says until Elasticsearch is in use.
 const notReached = "it has not answered a search since this server started"
 
+// lookPause is the least time between two looks at the mapping because of answers that
+// do not fit.
+const lookPause = time.Second
+
 // elasticStartup begins to use Elasticsearch: it creates missing indices, reads
 // the mapping, and has one search answered, because the first ones of a node
 // that has just started may fail. A server starts while none of that is
@@ -29,16 +33,30 @@ type elasticStartup struct {
 	client esindex.Client
 	cfg    configs.Config
 	log    *slog.Logger
-	found  *esindex.Schema     // nil: not read yet
 	schema *esindex.LateSchema // of the backends, which can be used once it is known
+
+	looking sync.Mutex
+	found   *esindex.Report // what the schema is of; nil: not read yet
 
 	mu      sync.Mutex
 	why     error // why it is not done; nil: it is
 	refused error // why the last recall after it was refused; nil: it was not
+
+	woken chan struct{} // holds a value where the next visit should come soon
+}
+
+// hurry has Elasticsearch visited soon.
+func (e *elasticStartup) hurry() {
+	select {
+	case e.woken <- struct{}{}:
+	default:
+	}
 }
 
 func newElasticStartup(client esindex.Client, cfg configs.Config, log *slog.Logger) *elasticStartup {
-	return &elasticStartup{client: client, cfg: cfg, log: log, schema: &esindex.LateSchema{}, why: errors.New(notReached)}
+	e := &elasticStartup{client: client, cfg: cfg, log: log, schema: &esindex.LateSchema{}, why: errors.New(notReached), woken: make(chan struct{}, 1)}
+	e.schema.Watch(lookPause, e.doubt, e.hurry)
+	return e
 }
 
 // inspect reads the mapping, once. What is missing it makes, with
@@ -70,7 +88,7 @@ func (e *elasticStartup) inspect(ctx context.Context) error {
 	for _, p := range report.Problems {
 		e.log.WarnContext(ctx, "elasticsearch index", "index", index, "problem", p.String())
 	}
-	e.found = &report.Schema
+	e.found = &report
 	return nil
 }
 
@@ -126,7 +144,7 @@ func (e *elasticStartup) tried(ctx context.Context, err error) {
 	switch {
 	case err == nil:
 		e.log.InfoContext(ctx, "Elasticsearch has answered the first search")
-	case !errors.Is(err, esindex.ErrUnavailable) && err.Error() != before.Error():
+	case !unavailable(err) && err.Error() != before.Error():
 		e.log.ErrorContext(ctx, "Elasticsearch cannot be used; this server is not ready", "error", err)
 	}
 }
@@ -141,18 +159,93 @@ func (e *elasticStartup) refusal() error {
 // recalled notes how a recall since the startup ended, and logs what the one before
 // did not. One that got no answer says nothing of the index.
 func (e *elasticStartup) recalled(ctx context.Context, err error) {
-	if errors.Is(err, recall.ErrUnavailable) {
+	if unavailable(err) {
 		return
 	}
 	e.mu.Lock()
 	before := e.refused
 	e.refused = err
 	e.mu.Unlock()
+	if err != nil {
+		e.hurry() // to know when it is usable again
+	}
 	switch {
-	case err != nil && (before == nil || err.Error() != before.Error()):
-		e.log.ErrorContext(ctx, "Elasticsearch refuses to recall items; refreshes fail", "error", err)
+	case err != nil && (before == nil || e.reason(err) != e.reason(before) || !esindex.Gone(err) && err.Error() != before.Error()):
+		e.log.ErrorContext(ctx, "Elasticsearch recalls no items", "error", err)
 	case err == nil && before != nil:
 		e.log.InfoContext(ctx, "Elasticsearch recalls items again")
+	}
+}
+
+// unavailable reports whether Elasticsearch gave no answer about the index. That the
+// index is not there, or not as it has to be, is one.
+func unavailable(err error) bool {
+	silent := errors.Is(err, esindex.ErrUnavailable) || errors.Is(err, recall.ErrUnavailable)
+	return silent && !esindex.Gone(err) && !errors.Is(err, esindex.ErrUnusable)
+}
+
+// reason is what /readyz says of a refusal.
+func (e *elasticStartup) reason(refused error) string {
+	switch {
+	case errors.Is(refused, esindex.ErrUnusable):
+		return refused.Error()
+	case esindex.Gone(refused):
+		return e.gone(refused)
+	}
+	return recallRefused
+}
+
+// gone says that the index is missing, or closed.
+func (e *elasticStartup) gone(err error) string {
+	if esindex.Missing(err) {
+		return "there is no index " + e.cfg.Elasticsearch.Index + "; restore it, or make it with freshet doctor --fix"
+	}
+	return "the index " + e.cfg.Elasticsearch.Index + " is closed; open it"
+}
+
+// doubt is called where an answer does not fit the mapping, or a recall was refused with
+// cause, once the startup is done.
+func (e *elasticStartup) doubt(ctx context.Context, cause error) {
+	if e.waiting() != nil {
+		return
+	}
+	err := e.look(ctx)
+	if err == nil && esindex.Gone(cause) { // a closed index can be looked at
+		err = cause
+	}
+	if err != nil && ctx.Err() == nil {
+		e.recalled(ctx, err)
+	}
+}
+
+// look reads the mapping again. What fits is taken over; with what does not nothing is
+// recalled or written until it does.
+func (e *elasticStartup) look(ctx context.Context) error {
+	e.looking.Lock()
+	defer e.looking.Unlock()
+	report, err := inspectIndex(ctx, e.client, e.cfg)
+	if err != nil {
+		return err // a missing index says so to each search
+	}
+	if err := errors.Join(report.Err(), report.Lost(*e.found)); err != nil {
+		e.schema.Refuse(err)
+		return err
+	}
+	e.takeOver(ctx, report)
+	return nil
+}
+
+// takeOver uses a mapping that fits, where it is another one than before.
+func (e *elasticStartup) takeOver(ctx context.Context, report esindex.Report) {
+	now, err := e.schema.Get()
+	if err == nil && *now == report.Schema {
+		return
+	}
+	e.found = &report
+	e.schema.Set(report.Schema)
+	e.log.InfoContext(ctx, "the index has changed and is used as it is mapped now", "index", e.cfg.Elasticsearch.Index, "indices", report.Indices)
+	for _, p := range report.Problems {
+		e.log.WarnContext(ctx, "elasticsearch index", "index", e.cfg.Elasticsearch.Index, "problem", p.String())
 	}
 }
 
@@ -168,7 +261,7 @@ func (a *App) openElastic(ctx context.Context, c *clients) (err error) {
 	c.startup = newElasticStartup(c.elastic, a.cfg, a.log)
 	a.checks["elasticsearch"] = c.startup.check(func() time.Duration { return standbyLeft(a.stores.standby) })
 	err = c.startup.inspect(ctx)
-	if errors.Is(err, esindex.ErrUnavailable) {
+	if unavailable(err) {
 		a.log.WarnContext(ctx, "Elasticsearch is down; serving what can be served without it", "error", err)
 		return nil
 	}
@@ -184,12 +277,14 @@ func (e *elasticStartup) check(left func() time.Duration) check {
 		switch err := e.waiting(); {
 		case errors.Is(err, esindex.ErrUnusable):
 			return handler.Dependency{Err: err, Reason: err.Error()}
+		case esindex.Gone(err):
+			return handler.Dependency{Err: err, Reason: e.gone(err)}
 		case err != nil:
 			return handler.Dependency{Err: err, Reason: notReached}
 		}
 		err := pingElastic(ctx, e.client)
 		if refused := e.refusal(); err == nil && refused != nil {
-			return handler.Dependency{Err: refused, Optional: true, Reason: recallRefused}
+			return handler.Dependency{Err: refused, Optional: true, Reason: e.reason(refused), Left: left()}
 		}
 		return handler.Dependency{Err: err, Optional: true, Left: left()}
 	}
@@ -207,16 +302,22 @@ func (a *App) startElastic(ctx context.Context) {
 	}
 	a.background(ctx, func(ctx context.Context) {
 		for {
-			pause := a.pauses.standby
-			if a.clients.startup.waiting() != nil || a.clients.startup.refusal() != nil {
+			pause, woken := a.pauses.standby, a.clients.startup.woken
+			if a.clients.startup.waiting() != nil {
 				pause = a.pauses.warmUp
 			}
-			select {
-			case <-time.After(pause):
-				a.visitElastic(ctx)
-			case <-ctx.Done():
-				return
+			next := time.After(pause)
+			for waiting := true; waiting; {
+				select {
+				case <-next:
+					waiting = false
+				case <-woken:
+					next, woken = time.After(a.pauses.warmUp), nil
+				case <-ctx.Done():
+					return
+				}
 			}
+			a.visitElastic(ctx)
 		}
 	})
 }
@@ -230,7 +331,11 @@ func (a *App) visitElastic(ctx context.Context) {
 		}
 		return
 	}
-	if err := a.recallForAll(ctx); ctx.Err() == nil {
+	err := e.look(ctx)
+	if err == nil {
+		err = a.recallForAll(ctx)
+	}
+	if ctx.Err() == nil {
 		e.recalled(ctx, err)
 	}
 }
@@ -245,7 +350,7 @@ func (a *App) warmUp(ctx context.Context) error {
 	if err := a.ranking.Sync(ctx); err != nil {
 		return err
 	}
-	e.schema.Set(*e.found)
+	e.schema.Set(e.found.Schema)
 	return a.recallForAll(ctx)
 }
 

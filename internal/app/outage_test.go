@@ -350,9 +350,10 @@ func cacheAll(t *testing.T, a *App) {
 	for _, it := range madeItems(600) {
 		all = append(all, it.ID)
 	}
-	_, err := a.Catalog.Docs(t.Context(), all)
-	require.NoError(t, err)
 	testenv.WaitFor(t, func() bool {
+		// What a Redis that has just come back does not take is lost until it is read again.
+		_, err := a.Catalog.Docs(t.Context(), all)
+		require.NoError(t, err)
 		keys, err := a.clients.redis.Keys(t.Context(), a.cfg.Redis.KeyPrefix+"feed:item:*").Result()
 		return err == nil && len(keys) == len(all)
 	}, "all contents are cached")

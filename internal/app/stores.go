@@ -255,6 +255,9 @@ func (a *App) sessionsConfig(client redis.UniversalClient, replicas rediskeys.Re
 func (a *App) openCatalog(ctx context.Context, c clients, s *stores) error {
 	if a.cfg.Catalog.Backend == configs.CatalogElastic {
 		where := elasticcatalog.Config{Index: a.cfg.Elasticsearch.Index, Schema: c.startup.schema}
+		if a.cfg.Elasticsearch.ManageIndex {
+			where.Own = &esindex.Definition{Fields: indexFields(a.cfg)}
+		}
 		if livePopularity(a.cfg) == "" {
 			s.live = &live{Store: popularityredis.New(c.redis, a.cfg.Redis.KeyPrefix)}
 			where.Counts = s.live.of

@@ -73,8 +73,10 @@ func (d *Document) Err() error {
 // status a whole request would have.
 func statusOf(errorType string) int {
 	switch errorType {
-	case "index_not_found_exception":
+	case notFound:
 		return http.StatusNotFound
+	case closed:
+		return http.StatusBadRequest
 	case "no_shard_available_action_exception", "unavailable_shards_exception", "es_rejected_execution_exception",
 		"node_not_connected_exception", "node_disconnected_exception", "cluster_block_exception":
 		return http.StatusServiceUnavailable

@@ -124,7 +124,8 @@ func (d Definition) settings(shards int) object {
 
 // Ensure creates the item index and the two that belong to it, of profiles and
 // of the ranking, where they are missing and answers the names of those it
-// made. What exists is left as it is. Several servers may call it at once.
+// made. What exists gets its [WriteAlias] and is otherwise left as it is. Several
+// servers may call it at once.
 func Ensure(ctx context.Context, client Client, index string, d Definition) (created []string, err error) {
 	bodies, err := d.bodies(index)
 	if err != nil {
@@ -170,13 +171,22 @@ func (d Definition) bodies(index string) ([]indexBody, error) {
 		return nil, err
 	}
 	beside, err := d.beside(index)
-	return append([]indexBody{{index, items}}, beside...), err
+	return append([]indexBody{{index, withAlias(items, index)}}, beside...), err
 }
 
 // beside are the indices that belong to an index of items.
 func (d Definition) beside(index string) ([]indexBody, error) {
 	body, err := d.Profiles()
-	return []indexBody{{Agents(index), body}, {Rankings(index), body}}, err
+	agents, rankings := Agents(index), Rankings(index)
+	return []indexBody{{agents, withAlias(body, agents)}, {rankings, withAlias(body, rankings)}}, err
+}
+
+// withAlias adds the write alias to the body that creates an index.
+func withAlias(body []byte, index string) []byte {
+	if len(body) == 0 {
+		return nil // there was an error
+	}
+	return fmt.Appendf(nil, `{"aliases":{%q:{}},%s`, WriteAlias(index), body[1:])
 }
 
 func ensureOne(ctx context.Context, client Client, index string, body []byte) (bool, error) {
@@ -184,7 +194,7 @@ func ensureOne(ctx context.Context, client Client, index string, body []byte) (b
 	// alias of this name is as good as an index.
 	err := Do(ctx, client, http.MethodHead, "/"+index, "", nil, nil)
 	if err == nil {
-		return false, nil
+		return false, addWriteAlias(ctx, client, index)
 	}
 	var e *Error
 	if !errors.As(err, &e) || e.Status != http.StatusNotFound {

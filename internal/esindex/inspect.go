@@ -56,6 +56,20 @@ func (r Report) Err() error {
 	return errors.Join(errs...)
 }
 
+// Lost returns an error that wraps [ErrUnusable] where the index lacks what it had in
+// an earlier report and readers are kept from by: what they mute, their languages, and
+// the groups that are shown once. nil: nothing is lost.
+func (r Report) Lost(before Report) error {
+	var errs []error
+	for _, p := range r.Problems {
+		refuses := slices.Contains([]string{"group_id", "title", "summary", "tags", "author_id", "lang"}, p.Field)
+		if refuses && !slices.Contains(before.Problems, p) {
+			errs = append(errs, fmt.Errorf("%w: %s; it was not so when this server began to use it; correct the index, or start the server anew to do without", ErrUnusable, p))
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // Inspect reads the mapping of an existing index and works out how to query
 // it with these names. unit is [Seconds] or [Millis] for an update time that
 // is a number; "" is seconds. The error is about the asking; what is wrong
@@ -92,6 +106,12 @@ func Inspect(ctx context.Context, client Client, index string, names Fields, uni
 			report.Problems = append(report.Problems, Problem{Fatal: true, Message: fmt.Sprintf(
 				"%s and %s map the fields differently; one feed needs one mapping", report.Indices[0], name)})
 		}
+	}
+	if !slices.Equal(report.Indices, []string{index}) {
+		report.Schema.Indices = strings.Join(report.Indices, ",")
+	}
+	if report.Err() == nil {
+		report.times(ctx, client, index)
 	}
 	if len(report.Indices) > 1 {
 		report.Problems = append(report.Problems, Problem{Message: fmt.Sprintf(

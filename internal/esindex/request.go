@@ -27,14 +27,39 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("elasticsearch answered %d %s: %s", e.Status, e.Type, e.Reason)
 }
 
+// The types of refusals by an index that is not there. Somebody has deleted or closed
+// it, to restore a snapshot or by mistake.
+const (
+	notFound = "index_not_found_exception"
+	closed   = "index_closed_exception"
+)
+
 // Unwrap makes a refusal that will pass an [ErrUnavailable]. An index is blocked
 // until its disk has room again; the shard of one that was just made, or moved, takes
-// no request until it is there, and says so with a 500.
+// no request until it is there, and says so with a 500. One that was deleted or closed
+// comes back when somebody makes or opens it.
 func (e *Error) Unwrap() error {
-	if Passing(e.Status) || e.Type == "cluster_block_exception" || e.Type == "illegal_index_shard_state_exception" {
+	switch e.Type {
+	case "cluster_block_exception", "illegal_index_shard_state_exception", notFound, closed:
+		return ErrUnavailable
+	}
+	if Passing(e.Status) {
 		return ErrUnavailable
 	}
 	return nil
+}
+
+// Missing reports whether err is a refusal because there is no such index.
+func Missing(err error) bool { return IsType(err, notFound) }
+
+// Gone reports whether err is a refusal because the index does not exist or is closed.
+func Gone(err error) bool { return Missing(err) || IsType(err, closed) }
+
+// Refused reports whether err is an answer of Elasticsearch that no wait makes another
+// one, as far as it tells: the request, or the index, has to change.
+func Refused(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && (!errors.Is(e, ErrUnavailable) || Gone(e))
 }
 
 // Passing reports whether a refusal with this HTTP status may pass by itself:

@@ -1,8 +1,8 @@
 package esindex
 
 import (
-	"fmt"
-	"sync/atomic"
+	"slices"
+	"strings"
 )
 
 // Schema is an index as the backends use it: how a field is named in queries,
@@ -14,6 +14,15 @@ type Schema struct {
 	Tokens bool      // the token fields can be written and searched
 	Traits Traits    // what a page is dealt by
 	Live   bool      // live popularity can be written and ranked by
+	// Indices are those behind the name, separated by commas; "" is the index of
+	// that name itself.
+	Indices string
+}
+
+// Stands reports whether an index is one of those that the name stood for when this
+// schema was read.
+func (s Schema) Stands(index string) bool {
+	return s.Indices == "" || slices.Contains(strings.Split(s.Indices, ","), index)
 }
 
 // Traits names the doc values that pages are dealt by; "" where the index has none.
@@ -57,37 +66,4 @@ func (s Schema) Mapped() bool {
 		source = source.withLive(own)
 	}
 	return source != own || s.Time != EpochSeconds
-}
-
-// LateSchema is a [Schema] that may become known later: a server also starts
-// while Elasticsearch is down. The zero value is not known yet. It is safe for
-// concurrent use.
-type LateSchema struct{ found atomic.Pointer[Schema] }
-
-// Known returns a LateSchema that is known.
-func Known(s Schema) *LateSchema {
-	l := &LateSchema{}
-	l.Set(s)
-	return l
-}
-
-// Set makes the schema known.
-func (l *LateSchema) Set(s Schema) { l.found.Store(&s) }
-
-// Get returns the schema, which is shared and must not be changed, or an error
-// that wraps [ErrUnavailable] while it is not known.
-func (l *LateSchema) Get() (*Schema, error) {
-	if s := l.found.Load(); s != nil {
-		return s, nil
-	}
-	return nil, fmt.Errorf("%w: the mapping of the index has not been read since the start", ErrUnavailable)
-}
-
-// OrOwn returns l, or where it is nil the schema of our own index with default
-// names.
-func (l *LateSchema) OrOwn() *LateSchema {
-	if l == nil {
-		return Known(OwnSchema(Fields{}))
-	}
-	return l
 }

@@ -2,9 +2,11 @@ package esindex
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -117,6 +119,55 @@ next:
 		}
 	}
 	return layout, true
+}
+
+// lastTime is the end of the year 9999, in Unix seconds. Milliseconds that are read as
+// seconds lie beyond it from 1978 on; so does no date that somebody means.
+const lastTime = 253402300799
+
+// firstMillis is a day of 1973, in Unix seconds. Seconds that are read as milliseconds
+// lie before it.
+const firstMillis = 1e8
+
+// times adds a fatal problem where no document of the index is dated as its mapping, or
+// the unit in the configuration, says. A failed search says nothing; recall will.
+func (r *Report) times(ctx context.Context, client Client, index string) {
+	name, t := r.Schema.Fields.UpdateTime, r.Schema.Time
+	legible := object{"lte": t.Literal(lastTime)}
+	millis := t.numeric && t.format == "epoch_millis"
+	if millis {
+		legible["gte"] = t.Literal(firstMillis)
+	}
+	fits, err := anyDocument(ctx, client, index, object{"range": object{name: legible}})
+	if err != nil || fits {
+		return
+	}
+	if dated, err := anyDocument(ctx, client, index, object{"exists": object{"field": name}}); err != nil || !dated {
+		return
+	}
+	message := "every document is dated after the year 9999: its times are milliseconds, and are read as seconds; " +
+		"set elasticsearch.fields.update_time_unit: ms where it is a number, or let the mapping's format begin with epoch_millis"
+	if millis {
+		message = "no document is dated after 1973: its times are seconds, and are read as milliseconds; set elasticsearch.fields.update_time_unit: s"
+	}
+	r.Problems = append(r.Problems, Problem{Field: "update_time", Name: name, Fatal: true, Message: message})
+}
+
+// anyDocument reports whether a query matches any document.
+func anyDocument(ctx context.Context, client Client, index string, query object) (any bool, err error) {
+	ask, err := json.Marshal(object{"size": 0, "track_total_hits": 1, "terminate_after": 1, "query": query})
+	if err != nil {
+		return false, err
+	}
+	var got struct {
+		Hits struct {
+			Total struct {
+				Value int `json:"value"`
+			} `json:"total"`
+		} `json:"hits"`
+	}
+	err = Do(ctx, client, http.MethodPost, "/"+index+"/_search", "allow_partial_search_results=false", ask, func(body []byte) error { return json.Unmarshal(body, &got) })
+	return got.Hits.Total.Value > 0, err
 }
 
 // String names the format, for people.

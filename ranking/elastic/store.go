@@ -24,8 +24,8 @@ import (
 // search is involved.
 type Store struct {
 	client esindex.Client
-	items  string
 	index  string
+	writer *esindex.Writer
 
 	newest atomic.Int64 // the version that was the newest when last looked
 }
@@ -35,7 +35,11 @@ var _ ranking.Store = (*Store)(nil)
 // New returns the store that belongs to the index of the items; it asks
 // Elasticsearch nothing yet.
 func New(client esindex.Client, items string) *Store {
-	return &Store{client: client, items: items, index: esindex.Rankings(items)}
+	index := esindex.Rankings(items)
+	return &Store{client: client, index: index, writer: esindex.NewWriter(client, index, func(ctx context.Context) error {
+		_, err := esindex.EnsureBeside(ctx, client, items, esindex.Definition{})
+		return err
+	})}
 }
 
 // maxAhead is how many versions are read at once while looking for the newest.
@@ -97,7 +101,7 @@ func (s *Store) read(ctx context.Context, from, to int) ([]json.RawMessage, erro
 	}
 	found := make([]json.RawMessage, len(docs))
 	for i, d := range docs {
-		if err := d.Err(); err != nil && !esindex.IsType(err, "index_not_found_exception") {
+		if err := d.Err(); err != nil && !esindex.Missing(err) {
 			return nil, contractError(err)
 		}
 		found[i] = d.Source
@@ -152,10 +156,6 @@ func (s *Store) Append(ctx context.Context, v ranking.Version) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", feed.ErrBadRanking, err)
 	}
-	// Elasticsearch would make the index by itself, with a field for everything.
-	if _, err := esindex.EnsureBeside(ctx, s.client, s.items, esindex.Definition{}); err != nil {
-		return contractError(err)
-	}
 	if v.Version > 1 {
 		if before, err := s.read(ctx, v.Version-1, v.Version-1); err != nil {
 			return err
@@ -163,7 +163,9 @@ func (s *Store) Append(ctx context.Context, v ranking.Version) error {
 			return fmt.Errorf("ranking version %d: %w", v.Version, ranking.ErrChanged)
 		}
 	}
-	err = esindex.Do(ctx, s.client, http.MethodPut, "/"+s.index+"/_create/"+docID(v.Version), "", doc, nil)
+	err = s.writer.Write(ctx, func(name, params string) error {
+		return esindex.Do(ctx, s.client, http.MethodPut, "/"+name+"/_create/"+docID(v.Version), params, doc, nil)
+	})
 	if !esindex.IsType(err, "version_conflict_engine_exception") {
 		return contractError(err)
 	}

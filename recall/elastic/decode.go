@@ -20,6 +20,7 @@ type answer struct {
 	hits       int // how many Elasticsearch gave, before groups were joined
 	left       leftOut
 	last       []byte   // sort values of the last hit, a JSON array; aliases the body
+	foreign    bool     // a hit is of an index that the schema was not read of
 	tied       []string // where the id is the document's _id: those of the last hits that have these sort values
 }
 
@@ -39,6 +40,7 @@ type decoder struct {
 	arena  []byte // ids and groups, back to back
 	spans  []span // one per candidate
 	metaID []byte // _id of the current hit
+	index  []byte // _index of the last hit
 	traits []byte // of all hits, back to back
 	values [][4]part
 	hitOf  [4]part // of the current hit
@@ -86,6 +88,8 @@ func (d *decoder) hit() error {
 			sort, err = d.raw()
 		case "_id":
 			d.metaID, err = d.str()
+		case "_index":
+			err = d.from()
 		case "fields":
 			err = d.object(d.trait)
 		default:
@@ -111,6 +115,16 @@ func (d *decoder) hit() error {
 	d.out.last = sort
 	d.add(v)
 	return nil
+}
+
+// from reads the index of a hit; most hits are of the same one.
+func (d *decoder) from() error {
+	index, err := d.str()
+	if !bytes.Equal(index, d.index) {
+		d.index = index
+		d.out.foreign = d.out.foreign || !d.schema.Stands(string(index))
+	}
+	return err
 }
 
 // trait reads the values of one field and keeps the first.

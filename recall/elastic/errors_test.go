@@ -2,6 +2,7 @@ package elastic_test
 
 import (
 	"context"
+	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -45,7 +46,15 @@ func TestErrors(t *testing.T) {
 		_, err := s.Recall(t.Context(), q)
 		require.ErrorContains(t, err, "index_not_found_exception")
 		require.ErrorContains(t, err, "freshet doctor --fix")
-		require.NotErrorIs(t, err, recall.ErrUnavailable)
+		require.ErrorIs(t, err, recall.ErrUnavailable, "somebody restores it, or makes it")
+	})
+	t.Run("a closed index", func(t *testing.T) {
+		client, name := connect(t)
+		_, err := esindex.Ensure(t.Context(), client, name, esindex.Definition{})
+		require.NoError(t, err)
+		require.NoError(t, esindex.Do(t.Context(), client, http.MethodPost, "/"+name+"/_close", "", nil, nil))
+		_, err = elastic.New(client, elastic.Config{Index: name}).Recall(t.Context(), q)
+		require.ErrorIs(t, err, recall.ErrUnavailable, "somebody opens it")
 	})
 	t.Run("given up", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

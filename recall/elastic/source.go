@@ -64,16 +64,49 @@ func (s *Source) Recall(ctx context.Context, q feed.Query) (recall.Result, error
 	if err != nil {
 		return recall.Result{}, s.contractError(err)
 	}
+	got, err := s.round(ctx, schema, &q)
+	if !misfit(&q, &got, err) || !s.schema.Recheck(ctx, schema, err) {
+		return s.result(ctx, &got, err)
+	}
+	// The index is another one now, or its mapping is.
+	if schema, err = s.schema.Get(); err == nil && q.After != "" {
+		err = fmt.Errorf("%w: the index changed between two rounds", esindex.ErrUnavailable)
+	}
+	if err == nil {
+		got, err = s.round(ctx, schema, &q)
+	}
+	return s.result(ctx, &got, err)
+}
+
+// misfit reports whether an answer may come from an index that is not mapped as the
+// schema says. A first round that finds nothing often means that the times of the
+// items are written in another way.
+func misfit(q *feed.Query, got *found, err error) bool {
+	if err != nil {
+		return esindex.Refused(err)
+	}
+	return got.foreign || len(got.result.Candidates) == 0 && q.After == "" && q.Since.IsZero()
+}
+
+// round searches once, from where the query's cursor says.
+func (s *Source) round(ctx context.Context, schema *esindex.Schema, q *feed.Query) (found, error) {
 	at, err := parseCursor(q.After, schema)
 	if err != nil {
-		return recall.Result{}, err
+		return found{}, err
 	}
-	result, left, err := s.search(ctx, schema, &q, at)
+	return s.search(ctx, schema, q, at)
+}
+
+// result is the end of a recall.
+func (s *Source) result(ctx context.Context, got *found, err error) (recall.Result, error) {
+	if err == nil && got.foreign { // what readers mute may have another name there
+		err = fmt.Errorf("%w: the name stands for other indices than a moment ago", esindex.ErrUnavailable)
+	}
 	if err != nil {
 		return recall.Result{}, s.contractError(err)
 	}
-	s.countLeft(ctx, &left)
-	return result, nil
+	s.countLeft(ctx, &got.left)
+	return got.result, nil
 }
 
 // Try is a recall for people: it says also how many hits were left out, by reason;
@@ -83,17 +116,24 @@ func (s *Source) Try(ctx context.Context, q feed.Query) (recall.Result, string, 
 	if err != nil {
 		return recall.Result{}, "", s.contractError(err)
 	}
-	result, left, err := s.search(ctx, schema, &q, cursor{})
+	got, err := s.search(ctx, schema, &q, cursor{})
 	if err != nil {
 		return recall.Result{}, "", s.contractError(err)
 	}
-	return result, left.String(), nil
+	return got.result, got.left.String(), nil
 }
 
-func (s *Source) search(ctx context.Context, schema *esindex.Schema, q *feed.Query, at cursor) (result recall.Result, left leftOut, err error) {
+// found is what a search answers.
+type found struct {
+	result  recall.Result
+	left    leftOut
+	foreign bool // some of it is of an index that the schema was not read of
+}
+
+func (s *Source) search(ctx context.Context, schema *esindex.Schema, q *feed.Query, at cursor) (f found, err error) {
 	request, err := body(q, schema, at)
 	if err != nil {
-		return result, left, err
+		return f, err
 	}
 	// A shard that does not answer must be an error: a page made of the other
 	// shards would look whole. What the answer is stripped of saves a third
@@ -102,32 +142,37 @@ func (s *Source) search(ctx context.Context, schema *esindex.Schema, q *feed.Que
 	if schema.MetaID() {
 		params += ",hits.hits._id"
 	}
+	if schema.Indices != "" {
+		params += ",hits.hits._index"
+	}
 	size := min(q.N, maxSize)
 	err = esindex.Do(ctx, s.client, http.MethodPost, "/"+s.index+"/_search", params, request, func(data []byte) error {
 		got, err := decode(data, size, schema, q.Origin.Unix())
 		if err != nil {
 			return err
 		}
-		left, result.Candidates = got.left, got.candidates
+		f = found{recall.Result{Candidates: got.candidates}, got.left, got.foreign}
 		if got.hits >= size {
 			next := cursor{after: got.last, tied: got.tied}
 			if bytes.Equal(got.last, at.after) { // of one number still
 				next.tied = append(next.tied, at.tied...)
 			}
-			result.Next = next.String()
+			f.result.Next = next.String()
 		}
 		return nil
 	})
-	return result, left, err
+	return f, err
 }
 
 // contractError turns an error of the request into one of the contract.
 func (s *Source) contractError(err error) error {
 	switch {
+	case errors.Is(err, recall.ErrBadCursor):
+		return err
+	case esindex.Missing(err):
+		return fmt.Errorf("%w: searching %s: %w; create it with freshet doctor --fix, or restore it", recall.ErrUnavailable, s.index, err)
 	case errors.Is(err, esindex.ErrUnavailable):
-		return fmt.Errorf("%w: %w", recall.ErrUnavailable, err)
-	case esindex.IsType(err, "index_not_found_exception"):
-		return fmt.Errorf("searching %s: %w; create it with freshet doctor --fix", s.index, err)
+		return fmt.Errorf("%w: searching %s: %w", recall.ErrUnavailable, s.index, err)
 	}
 	return fmt.Errorf("searching %s: %w", s.index, err)
 }

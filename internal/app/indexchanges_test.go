@@ -1,0 +1,194 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
+)
+
+// versionOfIndex is an index of somebody else's, as the next version of it may be.
+type versionOfIndex struct {
+	name   string
+	time   string // the mapping of the time field
+	write  func(t time.Time) any
+	tags   string // the name of that field
+	id     string // and of this one
+	reason string // part of what /readyz says; "": it fits
+}
+
+func epoch(t time.Time) any  { return t.Unix() }
+func millis(t time.Time) any { return t.UnixMilli() }
+func iso(t time.Time) any    { return t.UTC().Format(time.RFC3339) }
+
+const (
+	epochDate  = `{"type":"date","format":"epoch_second"}`
+	number     = `{"type":"long"}`
+	otherIndex = "-2"
+)
+
+// make creates the index under a name, with three items of different tags.
+func (v *versionOfIndex) make(send func(method, path, body string), name string, now time.Time) {
+	send(http.MethodPut, "/"+name, fmt.Sprintf(
+		`{"mappings":{"properties":{%q:{"type":"keyword"},"title":{"type":"text"},%q:{"type":"keyword"},"published":%s}}}`, v.id, v.tags, v.time))
+	for i, tag := range []string{"go", "cats", "rust"} {
+		doc, _ := json.Marshal(map[string]any{ // of values that can be encoded
+			v.id: fmt.Sprintf("%s-%d", strings.ReplaceAll(v.name, " ", "-"), i), "title": "About " + tag, v.tags: tag, "published": v.write(now.Add(-time.Duration(i) * time.Hour)),
+		})
+		send(http.MethodPut, fmt.Sprintf("/%s/_doc/%d?refresh=true", name, i), string(doc))
+	}
+}
+
+// withoutCats are the items of a version without the one that is tagged "cats".
+func (v *versionOfIndex) withoutCats() []string {
+	name := strings.ReplaceAll(v.name, " ", "-")
+	return []string{name + "-0", name + "-2"}
+}
+
+// TestAnIndexChangesUnderARunningServer: an alias moves to an index that is mapped in
+// another way. What fits is used by the next answer. With what does not, answers come
+// from before and say so, and readiness says why. A muted tag is never shown.
+func TestAnIndexChangesUnderARunningServer(t *testing.T) {
+	before := versionOfIndex{name: "before", time: epochDate, write: epoch, tags: "tags", id: "id"}
+	for _, after := range []versionOfIndex{
+		{name: "same", time: epochDate, write: epoch, tags: "tags", id: "id"},
+		{name: "texts", time: `{"type":"date"}`, write: iso, tags: "tags", id: "id"},
+		{name: "milliseconds", time: `{"type":"date","format":"epoch_millis"}`, write: millis, tags: "tags", id: "id"},
+		{name: "a number", time: number, write: epoch, tags: "tags", id: "id"},
+		{name: "another unit", time: number, write: millis, tags: "tags", id: "id", reason: "update_time_unit: ms"},
+		{name: "tags renamed", time: epochDate, write: epoch, tags: "topics", id: "id", reason: "fields.tags (tags)"},
+		{name: "id renamed", time: epochDate, write: epoch, tags: "tags", id: "key", reason: "fields.id (id)"},
+	} {
+		t.Run(after.name, func(t *testing.T) {
+			t.Parallel()
+			cfg := services(t)
+			ownIndices(t, &cfg)
+			cfg.Elasticsearch.ManageIndex = false
+			cfg.Elasticsearch.Fields = configs.Fields{ID: "id", Title: "title", UpdateTime: "published", Tags: "tags", UpdateTimeUnit: "auto"}
+			send := sender(t, cfg)
+			index := cfg.Elasticsearch.Index
+			before.make(send, index+"-1", noon)
+			send(http.MethodPut, "/"+index+"-1/_alias/"+index, "")
+
+			a := open(t, cfg, WithClock(at(noon).Now), quick)
+			becomesReady(t, a)
+			for i := range 4 {
+				require.NoError(t, a.Engine.PutProfile(t.Context(), fmt.Sprint("u_", i), feed.Profile{MutedTags: []string{"cats"}}))
+			}
+			require.Equal(t, before.withoutCats(), ids(ask(t, a, refresh("u_0", 10))))
+
+			after.make(send, index+otherIndex, noon)
+			send(http.MethodPost, "/_aliases", fmt.Sprintf(`{"actions":[{"remove":{"index":"%[1]s-1","alias":%[1]q}},{"add":{"index":"%[1]s-2","alias":%[1]q}}]}`, index))
+			if after.reason == "" {
+				answer := ask(t, a, refresh("u_1", 10))
+				assert.Equal(t, after.withoutCats(), ids(answer))
+				assert.Empty(t, answer.Degraded)
+				assert.Equal(t, "up", ready(t, a).state)
+				return
+			}
+			answer := ask(t, a, refresh("u_1", 10))
+			assert.Equal(t, before.withoutCats(), ids(answer), "what was recalled before stands in")
+			assert.Equal(t, []string{"recall"}, answer.Degraded)
+			state := ready(t, a)
+			assert.Equal(t, http.StatusOK, state.status, "all servers share the index")
+			assert.Equal(t, "degraded", state.state)
+			assert.Contains(t, state.error, after.reason)
+			assert.NotNil(t, state.secondsLeft, "how long answers may come from before")
+
+			send(http.MethodPost, "/_aliases", fmt.Sprintf(`{"actions":[{"remove":{"index":"%[1]s-2","alias":%[1]q}},{"add":{"index":"%[1]s-1","alias":%[1]q}}]}`, index))
+			testenv.WaitFor(t, func() bool { return ready(t, a).state == "up" }, "the index of before is used again")
+			answer = ask(t, a, refresh("u_2", 10))
+			assert.Equal(t, before.withoutCats(), ids(answer))
+			assert.Empty(t, answer.Degraded)
+		})
+	}
+}
+
+// sender sends requests to the Elasticsearch of a configuration.
+func sender(t *testing.T, cfg configs.Config) func(method, path, body string) {
+	t.Helper()
+	return func(method, path, body string) {
+		t.Helper()
+		status, answer := askElastic(t, cfg, method, path, body)
+		require.Less(t, status, 300, "%s: %s", path, answer)
+	}
+}
+
+func askElastic(t *testing.T, cfg configs.Config, method, path, body string) (status int, answer string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, cfg.Elasticsearch.Addresses[0]+path, strings.NewReader(body))
+	require.NoError(t, err)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	defer func() { _ = res.Body.Close() }()
+	data, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	return res.StatusCode, string(data)
+}
+
+// TestTheIndexIsDeletedOrClosed, to restore a snapshot of it or by mistake, while a
+// server runs: that is an outage like others. Nothing that readers do creates an
+// index; items that are put make Freshet's own, with its mapping.
+func TestTheIndexIsDeletedOrClosed(t *testing.T) {
+	for _, test := range []struct{ name, method, path, reason string }{
+		{"deleted", http.MethodDelete, "", "there is no index"},
+		{"closed", http.MethodPost, "/_close", "is closed"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			cfg := services(t)
+			ownIndices(t, &cfg)
+			send, index := sender(t, cfg), "/"+cfg.Elasticsearch.Index
+			a := open(t, cfg, WithClock(at(noon).Now), quick)
+			put(t, a, madeItems(40)...)
+			require.NoError(t, a.recallForAll(t.Context()), "as each minute")
+			shown := newOnce()
+			shown.add(t, "before", ids(ask(t, a, refresh("u_1", 5))))
+
+			send(test.method, index+test.path, "")
+			for _, request := range []engine.Request{refresh("u_1", 5), loadMore("u_1", 5), refresh("u_1", 5)} {
+				answer := ask(t, a, request)
+				assert.Len(t, answer.Docs, 5, "%v", request)
+				shown.add(t, "while it is gone", ids(answer))
+			}
+			answer := ask(t, a, refresh("u_new", 5))
+			assert.Len(t, answer.Docs, 5)
+			assert.Contains(t, answer.Degraded, "recall")
+			testenv.WaitFor(t, func() bool { return ready(t, a).state == "degraded" }, "readiness says that it is gone")
+			state := ready(t, a)
+			assert.Equal(t, http.StatusOK, state.status)
+			assert.Contains(t, state.error, test.reason)
+
+			if test.name == "closed" {
+				errs, err := a.Catalog.Put(t.Context(), madeItems(1))
+				require.NoError(t, err)
+				require.ErrorIs(t, errs[0], catalog.ErrUnavailable)
+				send(http.MethodPost, index+"/_open?wait_for_active_shards=1", "")
+			} else {
+				status, _ := askElastic(t, cfg, http.MethodGet, index, "")
+				require.Equal(t, http.StatusNotFound, status, "nobody has made it meanwhile")
+				put(t, a, madeItems(40)...)
+			}
+			testenv.WaitFor(t, func() bool { return ready(t, a).state == "up" }, "it is back")
+			_, mapping := askElastic(t, cfg, http.MethodGet, index+"/_mapping", "")
+			assert.Contains(t, mapping, `"dynamic":"false"`, "it is Freshet's own")
+			testenv.WaitFor(t, func() bool { return len(ask(t, a, refresh("u_after", 5)).Degraded) == 0 }, "whole answers")
+			shown.add(t, "afterwards", ids(ask(t, a, refresh("u_1", 5))))
+			cfg.DataDir = t.TempDir()
+			becomesReady(t, open(t, cfg, WithClock(at(noon).Now), quick))
+		})
+	}
+}

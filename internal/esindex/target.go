@@ -1,0 +1,138 @@
+package esindex
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+)
+
+// WriteAlias is the alias that an index of ours is written through. Elasticsearch makes
+// an index that is missing when something is written to it, and guesses the types of
+// its fields. A write that requires an alias makes none: the alias of an index that
+// somebody has deleted is gone with it.
+func WriteAlias(index string) string { return index + "-write" }
+
+// Target is what the documents of an index are written to.
+type Target struct {
+	Name  string
+	Alias bool // Name is an alias, so a write may require one
+}
+
+// Params are the parameters of a write, to be continued.
+func (t Target) Params() string {
+	if t.Alias {
+		return "require_alias=true&"
+	}
+	return ""
+}
+
+// FindTarget finds what to write the documents of an index to: its write alias, or
+// the name itself where that is an alias. Where it is neither, or may not be looked
+// up, the target is the index, which exists. An index that does not is an error that
+// [Missing] knows.
+func FindTarget(ctx context.Context, client Client, index string) (Target, error) {
+	plain := Target{Name: index}
+	if strings.ContainsAny(index, "*,") {
+		return plain, nil // no write can create it
+	}
+	var found map[string]struct {
+		Aliases map[string]json.RawMessage `json:"aliases"`
+	}
+	err := Do(ctx, client, http.MethodGet, "/"+index+"/_alias", "", nil, func(body []byte) error { return json.Unmarshal(body, &found) })
+	if forbidden(err) {
+		return plain, nil
+	}
+	if err != nil {
+		return plain, err
+	}
+	own, concrete := found[index]
+	if !concrete {
+		return Target{Name: index, Alias: true}, nil
+	}
+	if _, ok := own.Aliases[WriteAlias(index)]; ok {
+		return Target{Name: WriteAlias(index), Alias: true}, nil
+	}
+	return plain, nil
+}
+
+func forbidden(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Status == http.StatusForbidden
+}
+
+// addWriteAlias gives an index that exists its write alias. A user who may not leaves
+// it as it is.
+func addWriteAlias(ctx context.Context, client Client, index string) error {
+	target, err := FindTarget(ctx, client, index)
+	if err != nil || target.Alias {
+		return err
+	}
+	add := fmt.Appendf(nil, `{"actions":[{"add":{"index":%q,"alias":%q}}]}`, index, WriteAlias(index))
+	if err := Do(ctx, client, http.MethodPost, "/_aliases", "", add, nil); err != nil && !forbidden(err) {
+		return err
+	}
+	return nil
+}
+
+// Writer writes to one index so that no write makes Elasticsearch create it.
+type Writer struct {
+	client Client
+	index  string
+	make   func(ctx context.Context) error
+	alias  atomic.Pointer[Target] // found; nil: not yet, or not an alias
+}
+
+// NewWriter returns a writer to an index. ensure makes it where it is missing, with its
+// mapping and its write alias; nil: nobody makes it, and writing is an error while it is
+// missing.
+func NewWriter(client Client, index string, ensure func(ctx context.Context) error) *Writer {
+	return &Writer{client: client, index: index, make: ensure}
+}
+
+// Write calls send with what to write to: a name for the path, and parameters to be
+// continued. Where the index is missing, or has no write alias, it is made first; send
+// must return an error that [Missing] knows, having written nothing, where
+// Elasticsearch answers that, and is then called again once.
+func (w *Writer) Write(ctx context.Context, send func(name, params string) error) error {
+	err := w.try(ctx, send)
+	if !Missing(err) {
+		return err
+	}
+	w.alias.Store(nil)
+	if w.make != nil {
+		if err := w.make(ctx); err != nil {
+			return err
+		}
+	}
+	return w.try(ctx, send)
+}
+
+func (w *Writer) try(ctx context.Context, send func(name, params string) error) error {
+	target, err := w.target(ctx)
+	if err != nil {
+		return err
+	}
+	return send(target.Name, target.Params())
+}
+
+// target finds the target once. Without an alias it is looked for before each write,
+// which is how it is known that the index exists.
+func (w *Writer) target(ctx context.Context) (Target, error) {
+	if t := w.alias.Load(); t != nil {
+		return *t, nil
+	}
+	t, err := FindTarget(ctx, w.client, w.index)
+	if err == nil && !t.Alias && w.make != nil {
+		if err = w.make(ctx); err == nil {
+			t, err = FindTarget(ctx, w.client, w.index)
+		}
+	}
+	if err == nil && t.Alias {
+		w.alias.Store(&t)
+	}
+	return t, err
+}

@@ -1,0 +1,75 @@
+package elastic_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/recall"
+	"github.com/freshet/freshet/recall/elastic"
+)
+
+// TestAnAnswerThatDoesNotFit: the alias moves to another index. Answers that cannot be
+// of the mapping that was read have it read again, and the question is asked once more.
+func TestAnAnswerThatDoesNotFit(t *testing.T) {
+	t.Parallel()
+	epoch := func(at time.Time) any { return at.Unix() }
+	iso := func(at time.Time) any { return at.Format(time.RFC3339) }
+	for _, test := range []struct {
+		name, timeField string
+		date            func(time.Time) any
+	}{
+		{"another date format", `{"type":"date"}`, iso},
+		{"a number", `{"type":"long"}`, epoch},
+		{"the same mapping", epochSeconds, epoch},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			client, name := connect(t)
+			make := func(to, timeField string, docs []map[string]any) {
+				t.Helper()
+				require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+to, "", fmt.Appendf(nil, mapping, timeField), nil))
+				index(t, client, to, docs)
+			}
+			move := func(to string) {
+				t.Helper()
+				body := fmt.Appendf(nil, `{"actions":[{"remove":{"index":"%[1]s-*","alias":%[1]q,"must_exist":false}},{"add":{"index":%[2]q,"alias":%[1]q}}]}`, name, to)
+				require.NoError(t, esindex.Do(t.Context(), client, http.MethodPost, "/_aliases", "", body, nil))
+			}
+			make(name+"-1", epochSeconds, []map[string]any{story("old", time.Minute, epoch)})
+			make(name+"-2", test.timeField, []map[string]any{story("a", time.Minute, test.date), story("b", time.Hour, test.date)})
+			move(name + "-1")
+			inspected := func() esindex.Schema {
+				t.Helper()
+				report, err := esindex.Inspect(t.Context(), client, name, mapped, "")
+				require.NoError(t, err)
+				require.NoError(t, report.Err())
+				return report.Schema
+			}
+			schema, looks := esindex.Known(inspected()), 0
+			schema.Watch(time.Hour, func(context.Context, error) { looks++; schema.Set(inspected()) }, func() {})
+			s := elastic.New(client, elastic.Config{Index: name, Schema: schema})
+			require.Equal(t, []string{"old"}, ids(recalled(t, s, ask(feed.Profile{}))))
+			require.Zero(t, looks)
+			move(name + "-2")
+			require.Equal(t, []string{"a", "b"}, ids(recalled(t, s, ask(feed.Profile{}))))
+			require.Equal(t, 1, looks)
+
+			// It moves again before the next look is due: nothing is shown that may be
+			// tagged under another name.
+			move(name + "-1")
+			result, err := s.Recall(t.Context(), ask(feed.Profile{}))
+			require.Empty(t, result.Candidates)
+			if test.name == "the same mapping" {
+				require.ErrorIs(t, err, recall.ErrUnavailable)
+			}
+		})
+	}
+}
+
+const epochSeconds = `{"type":"date","format":"epoch_second"}`
