@@ -13,6 +13,7 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/dedup/deduptest"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 func TestMain(m *testing.M) {
@@ -47,7 +48,10 @@ func TestStore(t *testing.T) {
 	t.Run("on disk", func(t *testing.T) { deduptest.Run(t, opener(true)) })
 }
 
-func TestFalsePositives(t *testing.T) { deduptest.FalsePositives(t, opener(false)) }
+func TestFalsePositives(t *testing.T) {
+	testenv.WithoutRace(t)
+	deduptest.FalsePositives(t, opener(false))
+}
 
 func groupNames(n int) []string {
 	list := make([]string, n)

@@ -72,6 +72,7 @@ func TestRecheck(t *testing.T) {
 		assert.Equal(t, []int32{1, 0}, []int32{looks.Load(), changed.Load()}, "within the pause")
 		assert.Equal(t, int32(19+20), late.Load(), "all but the one who looked")
 		time.Sleep(time.Nanosecond)
+		synctest.Wait() // the pause ends at this very moment
 		doubt()
 		assert.Equal(t, []int32{2, 20}, []int32{looks.Load(), changed.Load()})
 		doubt()
