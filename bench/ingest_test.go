@@ -86,7 +86,7 @@ func TestWhatIsLostIsFound(t *testing.T) {
 // TestFlowCountsWaiting holds the first answers back: those that were due
 // meanwhile were late, and are told so.
 func TestFlowCountsWaiting(t *testing.T) {
-	const pause = 300 * time.Millisecond
+	const pause = 100 * time.Millisecond
 	body := strings.Repeat("x", leastAnswer)
 	var began atomic.Pointer[time.Time]
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -96,7 +96,7 @@ func TestFlowCountsWaiting(t *testing.T) {
 		_, _ = w.Write([]byte(body))
 	}))
 	defer server.Close()
-	f := &flow{addr: server.Listener.Addr().String(), rate: refreshRate, agents: 10}
+	f := &flow{addr: server.Listener.Addr().String(), rate: 10 * refreshRate, agents: 10}
 	turn, err := f.during(t.Context(), func(ctx context.Context) error { return sleep(ctx, pause) })
 	require.NoError(t, err)
 	// More than there are connections had to wait, and for longer than half of

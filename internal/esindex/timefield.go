@@ -154,7 +154,7 @@ func (r *Report) times(ctx context.Context, client Client, index string) {
 }
 
 // anyDocument reports whether a query matches any document.
-func anyDocument(ctx context.Context, client Client, index string, query object) (any bool, err error) {
+func anyDocument(ctx context.Context, client Client, index string, query object) (found bool, err error) {
 	ask, err := json.Marshal(object{"size": 0, "track_total_hits": 1, "terminate_after": 1, "query": query})
 	if err != nil {
 		return false, err

@@ -110,8 +110,10 @@ func TestTryTellsWhatIsLeftOut(t *testing.T) {
 	report, err := esindex.Inspect(t.Context(), client, name, mapped, "")
 	require.NoError(t, err)
 	index(t, client, name, []map[string]any{
-		{"doc_id": "good", "published_at": int64(origin) * 1000}, {"published_at": int64(origin) * 1000},
-		{"doc_id": "a b", "published_at": int64(origin) * 1000}, {"doc_id": "a", "story": "a b", "published_at": int64(origin) * 1000},
+		{"doc_id": "good", "published_at": int64(origin) * 1000},
+		{"published_at": int64(origin) * 1000},
+		{"doc_id": "a b", "published_at": int64(origin) * 1000},
+		{"doc_id": "a", "story": "a b", "published_at": int64(origin) * 1000},
 		{"doc_id": "late", "published_at": []int64{0, int64(origin+1) * 1000}},
 	})
 	s := elastic.New(client, elastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
