@@ -52,16 +52,17 @@ func (p *places) heldBack(reader string, keys []string) (sighting, bool) {
 // an offer.
 func (p *places) show(reader string, keys []string, as sighting, counts bool) {
 	for _, key := range keys {
-		next := as
-		next.turn = p.turn
-		before := p.shownTo[reader][key]
-		next.counted, next.offered = before.counted, before.offered
-		if _, held := p.heldBack(reader, []string{key}); held && !before.unnoted {
-			next.unnoted = false // what has shown it before was noted
+		if counts {
+			p.recorded = append(p.recorded, dedup.Impression{Agent: reader, Group: key})
 		}
+		before := p.shownTo[reader][key]
+		if _, held := p.heldBack(reader, []string{key}); held && !before.unnoted && as.unnoted {
+			continue // what was noted before holds it back as long as it did
+		}
+		next := as
+		next.turn, next.counted, next.offered = p.turn, before.counted, before.offered
 		if counts {
 			next.counted = p.clock.Now()
-			p.recorded = append(p.recorded, dedup.Impression{Agent: reader, Group: key})
 		} else {
 			next.offered = p.clock.Now()
 		}
