@@ -11,8 +11,8 @@ import (
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
-	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/signals/events"
 )
 
 // TestAnAuthorsPageIsNotRepeated reads an author's posts by HTTP: what somebody was shown

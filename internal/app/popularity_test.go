@@ -16,10 +16,10 @@ import (
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine"
-	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
-	"github.com/freshet/freshet/popularity"
+	"github.com/freshet/freshet/signals/events"
+	"github.com/freshet/freshet/signals/popularity"
 )
 
 // popular is what is known of the readers of an item.
