@@ -50,12 +50,7 @@ func firstFor(t *testing.T, a *App, agent string) string {
 // over a restart, through a newer version, out with its item.
 func TestLivePopularity(t *testing.T) {
 	t.Parallel()
-	for _, m := range modes {
-		t.Run(m.name, func(t *testing.T) {
-			t.Parallel()
-			livesThrough(t, m.config(t))
-		})
-	}
+	livesThrough(t, embedded(t))
 }
 
 func livesThrough(t *testing.T, cfg configs.Config) {
