@@ -13,7 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/freshet/freshet/internal/rediskeys"
-	"github.com/freshet/freshet/jobs"
+	"github.com/freshet/freshet/social/jobs"
 )
 
 const postBody = `{"caption":"A few words of about the length that people write. #Like so, and not much more"}`

@@ -9,9 +9,9 @@ import (
 
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
-	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
+	"github.com/freshet/freshet/signals/events"
 )
 
 // showsAgain makes an engine fill pages with what was shown longest ago.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/engine"
-	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/signals/events"
 )
 
 // meeting is a catalog in which a change of a profile takes a second. Changes that meet

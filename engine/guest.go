@@ -12,8 +12,8 @@ import (
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
+	"github.com/freshet/freshet/recall/trending"
 	"github.com/freshet/freshet/social"
-	"github.com/freshet/freshet/trending"
 )
 
 const (

@@ -16,8 +16,8 @@ import (
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
+	"github.com/freshet/freshet/recall/trending"
 	"github.com/freshet/freshet/social"
-	"github.com/freshet/freshet/trending"
 )
 
 // lobby is what a guest feed of a test is made of.

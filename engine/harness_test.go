@@ -17,11 +17,11 @@ import (
 	"github.com/freshet/freshet/dedup/deduptest"
 	memorydedup "github.com/freshet/freshet/dedup/memory"
 	"github.com/freshet/freshet/engine"
-	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/recall"
 	memoryrecall "github.com/freshet/freshet/recall/memory"
+	"github.com/freshet/freshet/signals/events"
 )
 
 // TestMain keeps the files of tests in memory: nothing here is about the disk.

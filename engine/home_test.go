@@ -18,7 +18,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
 	"github.com/freshet/freshet/social"
-	"github.com/freshet/freshet/timeline"
+	"github.com/freshet/freshet/social/timeline"
 )
 
 // sourceFor is how long a source of home may take: longer than it does on any machine.

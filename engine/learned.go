@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/learning"
 	"github.com/freshet/freshet/recall"
+	"github.com/freshet/freshet/signals/events"
+	"github.com/freshet/freshet/signals/learning"
 )
 
 // Learner learns of agents by what they do. [learning.Buffer] is one.

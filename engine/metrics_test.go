@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/freshet/freshet/cache"
-	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
+	"github.com/freshet/freshet/signals/events"
 )
 
 func TestAnswersAreCountedByActionAndResult(t *testing.T) {

@@ -3,8 +3,8 @@ package engine
 import (
 	"time"
 
-	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/signals/events"
 )
 
 // Promotions tells by which promotion an item is shown, so that what it shows is

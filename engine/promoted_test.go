@@ -9,8 +9,8 @@ import (
 
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/engine"
-	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/signals/events"
 )
 
 // promotions are one for each of some items, until a time.

@@ -14,9 +14,9 @@ import (
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
-	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/learning"
+	"github.com/freshet/freshet/signals/events"
+	"github.com/freshet/freshet/signals/learning"
 )
 
 func (r *rig) react(t *testing.T, kind events.Kind, ids ...string) (engine.Taken, error) {

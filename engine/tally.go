@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/dedup"
-	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/learning"
+	"github.com/freshet/freshet/signals/events"
+	"github.com/freshet/freshet/signals/learning"
 	"github.com/freshet/freshet/social"
 )
 

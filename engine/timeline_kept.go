@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/freshet/freshet/social"
-	"github.com/freshet/freshet/timeline"
+	"github.com/freshet/freshet/social/timeline"
 )
 
 // keptAtOnce is how many entries of a list are looked at in one step while the

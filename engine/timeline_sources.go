@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/freshet/freshet/social"
-	"github.com/freshet/freshet/timeline"
+	"github.com/freshet/freshet/social/timeline"
 )
 
 // proposal is what one source proposes below a position, newest first.

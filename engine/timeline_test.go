@@ -18,8 +18,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
 	socialsqlite "github.com/freshet/freshet/social/sqlite"
-	"github.com/freshet/freshet/timeline"
-	timelinememory "github.com/freshet/freshet/timeline/memory"
+	"github.com/freshet/freshet/social/timeline"
+	timelinememory "github.com/freshet/freshet/social/timeline/memory"
 )
 
 // network is a small social store with lists that this test builds and pushes

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/freshet/freshet/social"
-	"github.com/freshet/freshet/timeline"
+	"github.com/freshet/freshet/social/timeline"
 )
 
 const (

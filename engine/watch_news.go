@@ -10,7 +10,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/social"
-	"github.com/freshet/freshet/timeline"
+	"github.com/freshet/freshet/social/timeline"
 )
 
 // found is what lists have, by their names; those that are not ready any more are

@@ -12,9 +12,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/media"
-	"github.com/freshet/freshet/media/folder"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/media"
+	"github.com/freshet/freshet/social/media/folder"
 )
 
 // seedSocial stores what the cases of the social routes are about.

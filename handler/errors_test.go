@@ -19,10 +19,10 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/jobs"
 	"github.com/freshet/freshet/recall"
 	"github.com/freshet/freshet/social"
-	"github.com/freshet/freshet/timeline"
+	"github.com/freshet/freshet/social/jobs"
+	"github.com/freshet/freshet/social/timeline"
 )
 
 func TestErrorsTakeTheirStatusAndCode(t *testing.T) {

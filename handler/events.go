@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/freshet/freshet/engine"
-	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/signals/events"
 )
 
 // Reactions counts what readers do with items. [engine.Engine] implements it.

@@ -14,9 +14,9 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/engine"
-	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/ranking"
+	"github.com/freshet/freshet/signals/events"
 )
 
 // fakeReactions remembers what it was told.

@@ -5,7 +5,7 @@ import (
 	"io"
 	"net/http"
 
-	"github.com/freshet/freshet/graph"
+	"github.com/freshet/freshet/social/graph"
 )
 
 // Graph takes the events of other systems. [graph.Applier] implements it.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/graph"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/graph"
 )
 
 // tell sends events over a real connection.

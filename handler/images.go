@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/freshet/freshet/media"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/media"
 )
 
 const (

@@ -22,10 +22,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/jobs"
-	"github.com/freshet/freshet/media"
-	"github.com/freshet/freshet/media/folder"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
+	"github.com/freshet/freshet/social/media"
+	"github.com/freshet/freshet/social/media/folder"
 	"github.com/freshet/freshet/social/sqlite"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strconv"
 
 	"github.com/freshet/freshet/engine"
-	"github.com/freshet/freshet/jobs"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/freshet/freshet/engine"
-	"github.com/freshet/freshet/events"
+	"github.com/freshet/freshet/signals/events"
 )
 
 // liked is the data of an answer to a like or its opposite.

@@ -19,8 +19,8 @@ import (
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/internal/app"
 	"github.com/freshet/freshet/internal/testenv"
-	"github.com/freshet/freshet/jobs"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
 	"github.com/freshet/freshet/social/socialtest"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/freshet/freshet/web"
+	"github.com/freshet/freshet/handler/web"
 )
 
 // pagePolicy allows a page to load only what this server serves.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/promotion"
+	"github.com/freshet/freshet/recall/promotion"
 	"github.com/freshet/freshet/social"
 )
 

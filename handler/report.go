@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/signals/events"
 )
 
 // Counts reads the counts of the ranking's variants. [events.Store] implements

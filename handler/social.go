@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/freshet/freshet/engine"
-	"github.com/freshet/freshet/jobs"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
 )
 
 // Social is what the routes of posts, follows and timelines use. All fields but

@@ -11,11 +11,11 @@ import (
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/graph"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/graph"
 	"github.com/freshet/freshet/social/sqlite"
-	"github.com/freshet/freshet/timeline"
-	"github.com/freshet/freshet/timeline/memory"
+	"github.com/freshet/freshet/social/timeline"
+	"github.com/freshet/freshet/social/timeline/memory"
 )
 
 // storeTimelines are timelines that are read from the store, without lists.

@@ -20,8 +20,8 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/engine"
-	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/signals/events"
 	"github.com/freshet/freshet/social"
 )
 

@@ -15,10 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/engine"
-	"github.com/freshet/freshet/jobs"
 	"github.com/freshet/freshet/social"
-	"github.com/freshet/freshet/timeline"
-	"github.com/freshet/freshet/timeline/memory"
+	"github.com/freshet/freshet/social/jobs"
+	"github.com/freshet/freshet/social/timeline"
+	"github.com/freshet/freshet/social/timeline/memory"
 )
 
 // oneAuthor is a store where everybody sees every post, which is of now.

@@ -8,7 +8,7 @@
 //
 // # Jobs
 //
-// A store is also a [github.com/freshet/freshet/jobs.Queue]. Each change leaves
+// A store is also a [github.com/freshet/freshet/social/jobs.Queue]. Each change leaves
 // a note of what is derived from it and must be made to agree, in the same
 // transaction, so that a process that dies right after it loses nothing:
 //

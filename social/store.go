@@ -182,7 +182,7 @@ type Follows interface {
 	// FollowAll makes many follows as of one time in one transaction, at most
 	// [MaxEdges], with the counts: the import of a network. It does for each edge,
 	// in order, what Follow does, but leaves one job for each agent, with
-	// [github.com/freshet/freshet/jobs.Everybody]: their list is rebuilt. changed says how many were news. Edges
+	// [github.com/freshet/freshet/social/jobs.Everybody]: their list is rebuilt. changed says how many were news. Edges
 	// that Follow refuses are rejected, by their index, and do not keep the others
 	// from being made. Errors: ErrBad for the time, or for too many edges; then, and
 	// where the store is unavailable, none is made.

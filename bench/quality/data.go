@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/signals/events"
 )
 
 // Data is what a community published and read.

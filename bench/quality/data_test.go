@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/events"
+	"github.com/freshet/freshet/signals/events"
 )
 
 func TestLoad(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/freshet/freshet/events"
+	"github.com/freshet/freshet/signals/events"
 )
 
 func TestCandidates(t *testing.T) {

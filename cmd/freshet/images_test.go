@@ -22,7 +22,7 @@ import (
 
 	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/internal/testenv"
-	"github.com/freshet/freshet/media/s3"
+	"github.com/freshet/freshet/social/media/s3"
 )
 
 func picture(t *testing.T) []byte {

@@ -22,7 +22,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/app"
 	"github.com/freshet/freshet/internal/testenv"
-	"github.com/freshet/freshet/jobs"
+	"github.com/freshet/freshet/social/jobs"
 	"github.com/freshet/freshet/social/socialtest"
 )
 

@@ -18,16 +18,16 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/dedup/redisbloom"
 	"github.com/freshet/freshet/engine"
-	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/handler"
 	"github.com/freshet/freshet/internal/demo"
 	"github.com/freshet/freshet/internal/telemetry"
 	"github.com/freshet/freshet/internal/version"
-	"github.com/freshet/freshet/learning"
-	"github.com/freshet/freshet/popularity"
 	"github.com/freshet/freshet/ranking"
-	"github.com/freshet/freshet/trending"
+	"github.com/freshet/freshet/recall/trending"
+	"github.com/freshet/freshet/signals/events"
+	"github.com/freshet/freshet/signals/learning"
+	"github.com/freshet/freshet/signals/popularity"
 )
 
 const (

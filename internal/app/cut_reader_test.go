@@ -11,8 +11,8 @@ import (
 
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
-	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/signals/events"
 )
 
 // cutReader is a reader and what it must yet be given, best first.

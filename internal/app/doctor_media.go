@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/media"
+	"github.com/freshet/freshet/social/media"
 )
 
 // mediaProbe is how long the store of images may take to keep a small file, give it

@@ -4,9 +4,9 @@ import (
 	"context"
 	"path/filepath"
 
-	"github.com/freshet/freshet/events"
-	eventsredis "github.com/freshet/freshet/events/redis"
-	eventssqlite "github.com/freshet/freshet/events/sqlite"
+	"github.com/freshet/freshet/signals/events"
+	eventsredis "github.com/freshet/freshet/signals/events/redis"
+	eventssqlite "github.com/freshet/freshet/signals/events/sqlite"
 )
 
 // eventsName is the file of counts in the data directory.

@@ -130,51 +130,47 @@ func valueOf(t *testing.T, client redis.UniversalClient, key string) string {
 // TestExplainIsTheRefresh goes through a reader's day: whatever explain says is
 // paged is the page of the refresh after it, and asking changes nothing.
 func TestExplainIsTheRefresh(t *testing.T) {
-	for _, m := range modes {
-		t.Run(m.name, func(t *testing.T) {
-			clock := at(explainedAt)
-			cfg := m.config(t)
-			cfg.Recall.N = 60 // so that later refreshes need several rounds
-			a := open(t, cfg, WithClock(clock.Now))
-			put(t, a, demo.Generate(1, 400, explainedAt)...)
-			profile := feed.Profile{Interests: map[string]float64{"go": 3, "music": 2, "space": 1}, Keywords: feed.Keywords("opens", "new")}
-			require.NoError(t, a.Engine.PutProfile(t.Context(), "u_1", profile))
-			rounds := 0
-			for step := range 9 {
-				r := engine.ExplainRequest{Agent: "u_1", Limit: 25}
-				before := state(t, a)
-				x := explain(t, a, r)
-				require.Equal(t, x, explain(t, a, r), "asking twice")
-				brief := r
-				brief.Brief = true
-				require.Equal(t, withFate(x, engine.FatePaged), withFate(explain(t, a, brief), engine.FatePaged))
-				after := state(t, a)
-				require.Len(t, after, len(before), "asking changes nothing")
-				for name, value := range before {
-					require.Equal(t, value, after[name], name)
-				}
-				require.Equal(t, feed.Control, x.Variant)
-				require.Equal(t, explainedAt, x.Origin.Add(-time.Duration(step)*time.Hour))
+	clock := at(explainedAt)
+	cfg := embedded(t)
+	cfg.Recall.N = 60 // so that later refreshes need several rounds
+	a := open(t, cfg, WithClock(clock.Now))
+	put(t, a, demo.Generate(1, 400, explainedAt)...)
+	profile := feed.Profile{Interests: map[string]float64{"go": 3, "music": 2, "space": 1}, Keywords: feed.Keywords("opens", "new")}
+	require.NoError(t, a.Engine.PutProfile(t.Context(), "u_1", profile))
+	rounds := 0
+	for step := range 9 {
+		r := engine.ExplainRequest{Agent: "u_1", Limit: 25}
+		before := state(t, a)
+		x := explain(t, a, r)
+		require.Equal(t, x, explain(t, a, r), "asking twice")
+		brief := r
+		brief.Brief = true
+		require.Equal(t, withFate(x, engine.FatePaged), withFate(explain(t, a, brief), engine.FatePaged))
+		after := state(t, a)
+		require.Len(t, after, len(before), "asking changes nothing")
+		for name, value := range before {
+			require.Equal(t, value, after[name], name)
+		}
+		require.Equal(t, feed.Control, x.Variant)
+		require.Equal(t, explainedAt, x.Origin.Add(-time.Duration(step)*time.Hour))
 
-				answer := ask(t, a, refresh("u_1", 25))
-				require.Equal(t, withFate(x, engine.FatePaged), ids(answer), "step %d", step)
-				require.Equal(t, x.Counts.Kept > 0, answer.HasMore)
-				rounds = max(rounds, x.Counts.Rounds)
-				kept := withFate(x, engine.FateKept)
+		answer := ask(t, a, refresh("u_1", 25))
+		require.Equal(t, withFate(x, engine.FatePaged), ids(answer), "step %d", step)
+		require.Equal(t, x.Counts.Kept > 0, answer.HasMore)
+		rounds = max(rounds, x.Counts.Rounds)
+		kept := withFate(x, engine.FateKept)
 
-				x = explain(t, a, r) // it does not touch the session that was just built
-				for _, id := range ids(answer) {
-					require.NotContains(t, append(withFate(x, engine.FatePaged), withFate(x, engine.FateKept)...), id)
-				}
-				if more := ask(t, a, loadMore("u_1", 5)); len(kept) >= 5 {
-					require.Equal(t, kept[:5], ids(more))
-				}
-				recorded(t, a)
-				clock.Advance(time.Hour)
-			}
-			assert.Greater(t, rounds, 1)
-		})
+		x = explain(t, a, r) // it does not touch the session that was just built
+		for _, id := range ids(answer) {
+			require.NotContains(t, append(withFate(x, engine.FatePaged), withFate(x, engine.FateKept)...), id)
+		}
+		if more := ask(t, a, loadMore("u_1", 5)); len(kept) >= 5 {
+			require.Equal(t, kept[:5], ids(more))
+		}
+		recorded(t, a)
+		clock.Advance(time.Hour)
 	}
+	assert.Greater(t, rounds, 1)
 }
 
 // assertClientReads checks that the client package has a field for everything

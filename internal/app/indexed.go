@@ -7,8 +7,8 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/popularity"
 	"github.com/freshet/freshet/recall"
+	"github.com/freshet/freshet/signals/popularity"
 )
 
 // rebuildBatch is how many items are handed to the index at once at start.

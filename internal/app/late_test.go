@@ -11,8 +11,8 @@ import (
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/internal/testenv"
-	"github.com/freshet/freshet/jobs"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
 	socialsqlite "github.com/freshet/freshet/social/sqlite"
 )
 

@@ -3,7 +3,7 @@ package app
 import (
 	"context"
 
-	"github.com/freshet/freshet/learning"
+	"github.com/freshet/freshet/signals/learning"
 )
 
 // openLearning lets readers be learned from what they do.

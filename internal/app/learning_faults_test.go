@@ -21,13 +21,13 @@ import (
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
-	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/internal/testenv/faultproxy"
-	"github.com/freshet/freshet/jobs"
-	"github.com/freshet/freshet/learning"
+	"github.com/freshet/freshet/signals/events"
+	"github.com/freshet/freshet/signals/learning"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
 )
 
 // subjects are items with a tag each that no other has.

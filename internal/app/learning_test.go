@@ -10,9 +10,9 @@ import (
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine"
-	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
+	"github.com/freshet/freshet/signals/events"
 )
 
 // lessons are items of equal age, two of each subject.

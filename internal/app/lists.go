@@ -10,9 +10,9 @@ import (
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/handler"
 	"github.com/freshet/freshet/internal/rediskeys"
-	"github.com/freshet/freshet/timeline"
-	memorylists "github.com/freshet/freshet/timeline/memory"
-	redislists "github.com/freshet/freshet/timeline/redis"
+	"github.com/freshet/freshet/social/timeline"
+	memorylists "github.com/freshet/freshet/social/timeline/memory"
+	redislists "github.com/freshet/freshet/social/timeline/redis"
 )
 
 // openLists makes lists where the social store's backend wants them: several

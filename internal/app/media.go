@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/fanout"
 	"github.com/freshet/freshet/handler"
 	"github.com/freshet/freshet/internal/demo"
-	"github.com/freshet/freshet/media"
-	"github.com/freshet/freshet/media/folder"
-	"github.com/freshet/freshet/media/s3"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/fanout"
+	"github.com/freshet/freshet/social/media"
+	"github.com/freshet/freshet/social/media/folder"
+	"github.com/freshet/freshet/social/media/s3"
 )
 
 // openMedia opens the store of the images of posts; nil where there is none.

@@ -12,8 +12,8 @@ import (
 	elasticcatalog "github.com/freshet/freshet/catalog/elastic"
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/popularity"
-	popularityredis "github.com/freshet/freshet/popularity/redis"
+	"github.com/freshet/freshet/signals/popularity"
+	popularityredis "github.com/freshet/freshet/signals/popularity/redis"
 )
 
 // livePopularity says why clicks and likes change no ranking; "": they do.

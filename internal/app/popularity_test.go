@@ -16,10 +16,10 @@ import (
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine"
-	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
-	"github.com/freshet/freshet/popularity"
+	"github.com/freshet/freshet/signals/events"
+	"github.com/freshet/freshet/signals/popularity"
 )
 
 // popular is what is known of the readers of an item.
@@ -50,12 +50,7 @@ func firstFor(t *testing.T, a *App, agent string) string {
 // over a restart, through a newer version, out with its item.
 func TestLivePopularity(t *testing.T) {
 	t.Parallel()
-	for _, m := range modes {
-		t.Run(m.name, func(t *testing.T) {
-			t.Parallel()
-			livesThrough(t, m.config(t))
-		})
-	}
+	livesThrough(t, embedded(t))
 }
 
 func livesThrough(t *testing.T, cfg configs.Config) {

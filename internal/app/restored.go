@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/jobs"
-	"github.com/freshet/freshet/timeline"
-	redislists "github.com/freshet/freshet/timeline/redis"
+	"github.com/freshet/freshet/social/jobs"
+	"github.com/freshet/freshet/social/timeline"
+	redislists "github.com/freshet/freshet/social/timeline/redis"
 )
 
 const (

@@ -15,8 +15,8 @@ import (
 	"github.com/freshet/freshet/internal/rediskeys"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
-	"github.com/freshet/freshet/timeline"
-	redislists "github.com/freshet/freshet/timeline/redis"
+	"github.com/freshet/freshet/social/timeline"
+	redislists "github.com/freshet/freshet/social/timeline/redis"
 )
 
 // restored is two servers over a Redis that may come back as it was before.

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/engine"
-	"github.com/freshet/freshet/events"
+	"github.com/freshet/freshet/signals/events"
 )
 
 // TestHiddenIsNeverOnALaterPage has one agent page through the feed on all

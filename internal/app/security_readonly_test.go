@@ -17,7 +17,7 @@ import (
 
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
-	"github.com/freshet/freshet/events"
+	"github.com/freshet/freshet/signals/events"
 )
 
 // everything is all that a system keeps: every key in Redis as DUMP has it,

@@ -27,14 +27,14 @@ import (
 	"github.com/freshet/freshet/handler"
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/internal/rediskeys"
-	popularityredis "github.com/freshet/freshet/popularity/redis"
-	popularitysqlite "github.com/freshet/freshet/popularity/sqlite"
 	"github.com/freshet/freshet/ranking"
 	elasticranking "github.com/freshet/freshet/ranking/elastic"
 	sqliteranking "github.com/freshet/freshet/ranking/sqlite"
 	"github.com/freshet/freshet/recall"
 	elasticrecall "github.com/freshet/freshet/recall/elastic"
 	memoryrecall "github.com/freshet/freshet/recall/memory"
+	popularityredis "github.com/freshet/freshet/signals/popularity/redis"
+	popularitysqlite "github.com/freshet/freshet/signals/popularity/sqlite"
 )
 
 // day is the unit of dedup.window_days.

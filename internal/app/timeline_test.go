@@ -11,7 +11,7 @@ import (
 	"github.com/freshet/freshet/engine/enginetest"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
-	"github.com/freshet/freshet/jobs"
+	"github.com/freshet/freshet/social/jobs"
 )
 
 // networks are the modes with posts, follows and timelines.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/trending"
-	trendingmemory "github.com/freshet/freshet/trending/memory"
-	trendingredis "github.com/freshet/freshet/trending/redis"
+	"github.com/freshet/freshet/recall/trending"
+	trendingmemory "github.com/freshet/freshet/recall/trending/memory"
+	trendingredis "github.com/freshet/freshet/recall/trending/redis"
 )
 
 // openTrending follows what is trending: in Redis, where the servers share the

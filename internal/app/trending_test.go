@@ -19,8 +19,8 @@ import (
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/recall/trending"
 	"github.com/freshet/freshet/social"
-	"github.com/freshet/freshet/trending"
 )
 
 // due waits until the set is that of the clock's moment.

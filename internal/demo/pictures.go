@@ -9,8 +9,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/freshet/freshet/media"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/media"
 )
 
 // shapes are the sizes of pictures, in pixels.

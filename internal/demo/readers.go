@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/engine"
-	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/signals/events"
 )
 
 // Simulated readers read for a minute, one page a second in turn.

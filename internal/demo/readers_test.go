@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/engine"
-	"github.com/freshet/freshet/events"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/demo"
+	"github.com/freshet/freshet/signals/events"
 )
 
 // reading answers each page with items of the catalog, and notes what is told.

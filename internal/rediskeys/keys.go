@@ -109,17 +109,17 @@ func (k Keys) Notes() string { return k.prefix + "feed:notes" }
 // Timeline is an agent's precomputed timeline. Type: sorted set of post ids,
 // score = created at in Unix seconds; the list's state and floor are members of
 // score -inf. TTL: timeline.ttl (7 days), renewed by every read; 60 s while it is
-// built. Written by timeline/redis.
+// built. Written by social/timeline/redis.
 func (k Keys) Timeline(agent string) string { return k.agent("timeline:", agent) }
 
 // Outbox is the latest posts of an author with many followers. Type and TTL: as
-// [Keys.Timeline]. Written by timeline/redis.
+// [Keys.Timeline]. Written by social/timeline/redis.
 func (k Keys) Outbox(author string) string { return k.agent("celebrity_posts:", author) }
 
 // Stamps say of which time the data is that lists lie in: one key on a single
 // server, on a cluster one in each of [stamps] equal parts of the slots, so that a
 // master with twice as many slots in a row has one. Type: string. TTL: as
-// [Keys.Timeline]. Written by timeline/redis.
+// [Keys.Timeline]. Written by social/timeline/redis.
 func (k Keys) Stamps() []string {
 	if !k.cluster {
 		return []string{k.prefix + "lists:stamp"}
@@ -173,12 +173,12 @@ func (k Keys) ErasedAuthor(author string) string { return k.prefix + "feed:erase
 
 // GraphEvents is what other systems tell of posts, follows and circles. It has
 // the same name on a cluster, because others write to it. Type: stream, fields
-// type and data. Trimmed of what every group has read. Read by graph/stream.
+// type and data. Trimmed of what every group has read. Read by social/graph/stream.
 func (k Keys) GraphEvents() string { return k.prefix + "freshet:events" }
 
 // DeadGraphEvents is the events that were refused, with the error and the id they
 // had in [Keys.GraphEvents]. Type: stream. Entries are kept for 7 days. Written by
-// graph/stream.
+// social/graph/stream.
 func (k Keys) DeadGraphEvents() string { return k.prefix + "freshet:events:dead" }
 
 // Item is an item as answers carry it. Type: string, JSON; empty for a short
@@ -192,7 +192,7 @@ func (k Keys) Profile(agent string) string { return k.agent("feed:profile:", age
 
 // EventCounts is what was shown and done of a variant on a day. Type: hash;
 // impressions, the kinds of events, explored, explored_clicks, and a<n> for the n-th
-// bucket of ages. TTL: 90 days after the last change. All keys of events are written by events/redis,
+// bucket of ages. TTL: 90 days after the last change. All keys of events are written by signals/events/redis,
 // and on a cluster those of a variant share a slot.
 func (k Keys) EventCounts(variant string, day feed.Day) string {
 	return k.event("counts", variant, day)
@@ -226,7 +226,7 @@ func (k Keys) EventVariants() string { return k.prefix + "events:variants" }
 
 // PopularityCounts is an item's live popularity. Type: hash; last, sum_2h, sum_2d as
 // [feed.Counts] has them. TTL: 90 days after the last act. All keys of popularity
-// are written by popularity/redis.
+// are written by signals/popularity/redis.
 func (k Keys) PopularityCounts(item string) string { return k.agent("popularity:counts:", item) }
 
 // PopularityAgents is who has acted on an item. Type: sorted set of hashes of agents,
@@ -250,7 +250,7 @@ func (k Keys) PopularityChanged() string { return k.agent("popularity:", "change
 func (k Keys) PopularityTurn() string { return k.PopularityChanged() + ":turn" }
 
 // Trending is what is trending, as trending.Set writes it. Type: string. TTL: 24 h,
-// written anew every five minutes by trending/redis.
+// written anew every five minutes by recall/trending/redis.
 func (k Keys) Trending() string { return k.agent("feed:", "trending") }
 
 // TrendingLease says which server computes the next [Keys.Trending], whose slot it

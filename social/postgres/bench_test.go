@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/internal/testenv"
-	"github.com/freshet/freshet/jobs/jobstest"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs/jobstest"
 	"github.com/freshet/freshet/social/postgres"
 	"github.com/freshet/freshet/social/socialtest"
 )

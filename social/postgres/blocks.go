@@ -3,8 +3,8 @@ package postgres
 import (
 	"context"
 
-	"github.com/freshet/freshet/jobs"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
 )
 
 // Block implements [social.Follows].

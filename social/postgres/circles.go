@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/freshet/freshet/jobs"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
 )
 
 // circle is a circle's row.

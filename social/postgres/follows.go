@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/freshet/freshet/jobs"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
 )
 
 // gone is what a register's row says of it.

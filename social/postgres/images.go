@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/freshet/freshet/jobs"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
 )
 
 // ReserveFiles implements [social.Images].

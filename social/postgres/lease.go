@@ -10,8 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/freshet/freshet/jobs"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
 )
 
 const jobColumns = `j.id, j.kind, j.key, j.generation, j.priority, j.state, j.due, j.run_at, j.attempts, j.error, j.lease, j.leased_till, j.finished`

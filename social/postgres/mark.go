@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/freshet/freshet/jobs"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
 )
 
 // markText is the one statement that makes rows dirty. A row that was marked

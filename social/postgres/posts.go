@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/freshet/freshet/jobs"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
 )
 
 // CreatePost implements [social.Posts].

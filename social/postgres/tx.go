@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/freshet/freshet/jobs"
+	"github.com/freshet/freshet/social/jobs"
 )
 
 // session is what statements run on: the pool, each by itself, or a

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/freshet/freshet/jobs"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
 )
 
 // circle is a circle's row.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"github.com/freshet/freshet/jobs"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
 )
 
 // What is being erased, in the column erasing.

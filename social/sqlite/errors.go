@@ -9,8 +9,8 @@ import (
 	lib "modernc.org/sqlite/lib"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/jobs"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
 )
 
 var (

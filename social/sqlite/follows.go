@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/freshet/freshet/jobs"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
 )
 
 // register reads a row of (at, gone); what is not stored is off at 0.

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/freshet/freshet/jobs"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
 )
 
 const jobColumns = `id, kind, key, generation, priority, state, due, run_at, attempts, error, lease, leased_till, finished`

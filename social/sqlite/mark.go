@@ -3,8 +3,8 @@ package sqlite
 import (
 	"context"
 
-	"github.com/freshet/freshet/jobs"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
 )
 
 // markText is the one statement that makes a row dirty. A row that was marked

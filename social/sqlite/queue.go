@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/freshet/freshet/jobs"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
 )
 
 // Again implements [jobs.Queue].

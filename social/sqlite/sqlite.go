@@ -21,8 +21,8 @@ import (
 
 	_ "modernc.org/sqlite" // the driver
 
-	"github.com/freshet/freshet/jobs"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
 )
 
 // Store is a social store and its queue in one file. It is safe for concurrent

@@ -14,9 +14,9 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
-	"github.com/freshet/freshet/jobs"
-	"github.com/freshet/freshet/jobs/jobstest"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
+	"github.com/freshet/freshet/social/jobs/jobstest"
 	"github.com/freshet/freshet/social/socialtest"
 	"github.com/freshet/freshet/social/sqlite"
 )

@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/media"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/media"
 )
 
 // form is a post with n images, each nearly as large as may be.

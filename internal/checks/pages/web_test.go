@@ -17,7 +17,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/app"
 	"github.com/freshet/freshet/internal/checks/chromium"
-	"github.com/freshet/freshet/jobs"
+	"github.com/freshet/freshet/social/jobs"
 )
 
 // serve is a demo server: 5,000 items, the readers u_1 to u_8, and admin routes

@@ -1,0 +1,57 @@
+package redis_test
+
+import (
+	"testing"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/rediskeys"
+	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/recall/trending"
+	"github.com/freshet/freshet/recall/trending/redis"
+	"github.com/freshet/freshet/recall/trending/trendingtest"
+)
+
+func TestConformance(t *testing.T) {
+	trendingtest.Run(t, func(t *testing.T) func() trending.Store {
+		client, prefix := testenv.Redis(t)
+		return func() trending.Store { return redis.New(client, prefix) }
+	})
+}
+
+func TestConformanceOnACluster(t *testing.T) {
+	trendingtest.Run(t, func(t *testing.T) func() trending.Store {
+		client, prefix := testenv.RedisCluster(t)
+		return func() trending.Store { return redis.New(client, prefix) }
+	})
+}
+
+// What another version has written stays, and is no set here.
+func TestAnotherFormat(t *testing.T) {
+	t.Parallel()
+	client, prefix := testenv.Redis(t)
+	s := redis.New(client, prefix)
+	require.NoError(t, client.Set(t.Context(), rediskeys.For(client, prefix).Trending(), "2 x 5\n[]", time.Minute).Err())
+	_, err := s.Read(t.Context(), "")
+	require.ErrorContains(t, err, "version")
+	_, err = s.Read(t.Context(), "1-a")
+	require.ErrorContains(t, err, "version")
+}
+
+func TestUnavailable(t *testing.T) {
+	t.Parallel()
+	client := goredis.NewClient(&goredis.Options{Addr: "127.0.0.1:1", MaxRetries: -1})
+	t.Cleanup(func() { _ = client.Close() })
+	s := redis.New(client, "")
+	ctx := t.Context()
+	_, err := s.Read(ctx, "")
+	require.ErrorIs(t, err, trending.ErrUnavailable)
+	_, err = s.Read(ctx, "1-a")
+	require.ErrorIs(t, err, trending.ErrUnavailable)
+	_, err = s.Lease(ctx, "one", time.Second)
+	require.ErrorIs(t, err, trending.ErrUnavailable)
+	_, err = s.Keep(ctx, "one", trending.NewSet(1, nil))
+	require.ErrorIs(t, err, trending.ErrUnavailable)
+}

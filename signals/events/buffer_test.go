@@ -1,0 +1,211 @@
+package events_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/signals/events"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// flaky is a network that breaks: a store that fails as long as it is told to,
+// before or after it has counted.
+type flaky struct {
+	mu     sync.Mutex
+	err    error
+	lost   bool // the batch arrives, the answer does not
+	counts map[string]*events.Totals
+	acts   map[string]bool
+	seqs   map[string]uint64
+	agents map[uint64]bool
+	tries  int
+}
+
+func newFlaky() *flaky {
+	return &flaky{counts: map[string]*events.Totals{}, acts: map[string]bool{}, seqs: map[string]uint64{}, agents: map[uint64]bool{}}
+}
+
+func (f *flaky) fail(err error, lost bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.err, f.lost = err, lost
+}
+
+func (f *flaky) Add(_ context.Context, b *events.Batch) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.tries++
+	if f.err != nil && !f.lost {
+		return f.err
+	}
+	key := b.Variant + " " + b.Day.String()
+	if f.seqs[key] >= b.Seq {
+		return f.err
+	}
+	f.seqs[key] = b.Seq
+	t := f.counts[key]
+	if t == nil {
+		t = &events.Totals{}
+		f.counts[key] = t
+	}
+	t.Impressions += b.Impressions
+	t.Ages.Add(&b.Ages)
+	t.Authors += int64(len(b.Authors))
+	t.Explored += int64(len(b.Explored))
+	for source, n := range b.Sources {
+		t.AddSource(events.SourceField(source), n)
+	}
+	for _, p := range b.Promoted {
+		t.AddPromoted(p.Field(), 1)
+	}
+	for _, a := range b.PromotedActs {
+		t.AddPromoted(a.Field(), 1)
+	}
+	for _, a := range b.Agents {
+		f.agents[a] = true
+	}
+	for _, a := range b.Acts {
+		if id := fmt.Sprint(key, a.Hash); !f.acts[id] {
+			f.acts[id] = true
+			*t.Of(a.Kind)++
+		}
+	}
+	return f.err
+}
+
+func (f *flaky) Read(context.Context, feed.Day, feed.Day) ([]events.Totals, error) { return nil, nil }
+
+func (f *flaky) at(key string) events.Totals {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if t := f.counts[key]; t != nil {
+		return *t
+	}
+	return events.Totals{}
+}
+
+var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
+
+func page(n int, age time.Duration) []feed.Doc {
+	docs := make([]feed.Doc, n)
+	for i := range docs {
+		id := fmt.Sprint("doc_", i)
+		docs[i] = feed.Doc{ID: id, JSON: json.RawMessage(fmt.Sprintf(
+			`{"id":%q,"title":"t","update_time":%d,"author_id":"author_%d"}`, id, noon.Add(-age).Unix(), i%3))}
+	}
+	return docs
+}
+
+func start(t *testing.T, store events.Store, cfg events.BufferConfig) *events.Buffer {
+	t.Helper()
+	cfg.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+	return events.NewBuffer(t.Context(), store, cfg)
+}
+
+func flush(t *testing.T, b *events.Buffer) {
+	t.Helper()
+	require.NoError(t, b.Flush(t.Context()))
+}
+
+// dropped reads what the metric says, by what was dropped.
+func dropped(t *testing.T, what string) float64 {
+	t.Helper()
+	families, err := prometheus.DefaultGatherer.Gather()
+	require.NoError(t, err)
+	for _, f := range families {
+		if f.GetName() != "freshet_events_dropped_total" {
+			continue
+		}
+		for _, m := range f.GetMetric() {
+			if m.GetLabel()[0].GetValue() == what {
+				return m.GetCounter().GetValue()
+			}
+		}
+	}
+	return 0
+}
+
+func TestBufferCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFlaky()
+		b := start(t, f, events.BufferConfig{Every: time.Hour})
+		b.Delivered("control", "u_1", page(20, time.Hour), []feed.Ref{
+			{Group: "doc_1", Source: feed.SourceExplore},
+			{Group: "doc_2", Source: feed.SourceExplore},
+			{Group: "doc_3"},
+			{Group: "doc_4", Source: feed.SourceFollowing},
+			{Group: "doc_5", Source: feed.SourceFollowing},
+			{Group: "doc_6", Source: feed.SourcePromoted},
+		}, noon)
+		b.Delivered("control", "u_2", page(10, time.Hour), nil, noon)
+		b.Delivered("slow", "u_3", page(5, 0), nil, noon.Add(12*time.Hour)) // the next day
+		b.Delivered("control", "u_4", nil, nil, noon)
+		promoted, clicked := []events.Promoted{{Promotion: "p", Hash: 7}}, []events.PromotedAct{events.NewPromotedAct(events.Click, "p", "u_1", "a")}
+		for range 2 {
+			require.True(t, b.Promoted("control", promoted, nil, noon))
+			require.True(t, b.Promoted("control", nil, clicked, noon))
+		}
+		acts := []events.Act{{Kind: events.Click, Hash: 1}, {Kind: events.Like, Hash: 2}}
+		require.True(t, b.Acted("control", acts, noon))
+		require.True(t, b.Acted("control", acts, noon))
+		flush(t, b)
+		got := f.at("control 20260306")
+		assert.EqualValues(t, 30, got.Impressions)
+		assert.EqualValues(t, 30, got.Ages[events.AgeBucket(3600)])
+		assert.EqualValues(t, 3, got.Authors)
+		assert.EqualValues(t, 2, got.Explored)
+		assert.Equal(t, map[string]events.SourceCounts{"following": {Impressions: 2}, "promoted": {Impressions: 1}}, got.Sources)
+		assert.Equal(t, map[string]events.PromotedCounts{"p": {Impressions: 1, Clicks: 1}}, got.Promoted)
+		assert.EqualValues(t, 1, got.Clicks)
+		assert.EqualValues(t, 1, got.Likes)
+		assert.EqualValues(t, 5, f.at("slow 20260307").Impressions)
+		assert.Len(t, f.agents, 3)
+		tries := f.tries
+		flush(t, b)
+		assert.Equal(t, tries, f.tries, "nothing new, nothing written")
+		b.Delivered("control", "u_1", page(1, 0), nil, noon)
+		b.Close(t.Context())
+		assert.EqualValues(t, 31, f.at("control 20260306").Impressions, "what was left is written at the end")
+	})
+}
+
+// TestBufferWritesByItself: what was shown is written with the next tick, what was done
+// one tick later.
+func TestBufferWritesByItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFlaky()
+		b := start(t, f, events.BufferConfig{})
+		defer b.Close(t.Context())
+		written := func(after time.Duration) [2]int64 {
+			time.Sleep(after)
+			synctest.Wait()
+			got := f.at("control 20260306")
+			return [2]int64{got.Impressions, got.Clicks}
+		}
+		for i := range int64(5) {
+			b.Delivered("control", "u_1", page(2, 0), nil, noon)
+			require.True(t, b.Acted("control", []events.Act{{Kind: events.Click, Hash: uint64(i)}}, noon))
+			assert.Equal(t, [2]int64{2 * i, i}, written(time.Second-1))
+			assert.Equal(t, [2]int64{2*i + 2, i}, written(1))
+			assert.Equal(t, [2]int64{2*i + 2, i}, written(time.Second-1))
+			assert.Equal(t, [2]int64{2*i + 2, i + 1}, written(1))
+		}
+		tries := f.tries
+		written(time.Hour)
+		assert.Equal(t, tries, f.tries, "nothing new, nothing written")
+	})
+}

@@ -1,0 +1,317 @@
+// Package redis keeps the counts of events in Redis, for any number of servers
+// at once: a hash of counts and two HyperLogLogs for each variant and day. It
+// needs Redis 6.2 or newer.
+package redis
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/rediskeys"
+	"github.com/freshet/freshet/signals/events"
+)
+
+const (
+	keep = events.KeepDays * 24 * time.Hour
+	once = events.OnceDays * 24 * time.Hour
+)
+
+// ageField begins the fields of the age buckets; what follows is the bucket.
+const ageField = "a"
+
+// Store implements [events.Store]. It is safe for concurrent use, by any number
+// of servers at once.
+type Store struct {
+	client redis.Cmdable
+	keys   rediskeys.Keys
+}
+
+var _ events.Store = (*Store)(nil)
+
+// New makes a store behind client; keyPrefix goes before every key. It does not
+// talk to the server.
+func New(client redis.Cmdable, keyPrefix string) *Store {
+	return &Store{client: client, keys: rediskeys.For(client, keyPrefix)}
+}
+
+// addScript adds a batch in one step, unless it has been added before.
+//
+//	KEYS[1]  counts
+//	KEYS[2]  agents
+//	KEYS[3]  authors
+//	KEYS[4]  once
+//	KEYS[5]  senders
+//	KEYS[6…] once, of the days before
+//	ARGV[1]  sender
+//	ARGV[2]  number of the batch
+//	ARGV[3]  TTL of the first three keys, seconds
+//	ARGV[4]  TTL of the others, seconds
+//	ARGV[5…] lists, each its length first: fields and what to add to them in
+//	         turn; agents; authors; explored; of each click that may be on one of
+//	         those its own hash and that one in turn; of each click on what a source of
+//	         home has shown its hash and the field in turn; of what promotions have shown
+//	         hash and field in turn; of acts that may be on such its hash, their own
+//	         and the field in turn; then for each kind of event its field before the
+//	         list of acts
+//	reply    1, or 0 if the batch was added before
+//
+// Lists go to Redis in parts: unpack takes some 8,000 values at most.
+var addScript = redis.NewScript(`
+local last = redis.call('HGET', KEYS[5], ARGV[1])
+if last and tonumber(last) >= tonumber(ARGV[2]) then
+  return 0
+end
+local at = 5
+local function list(step, f)
+  local n = tonumber(ARGV[at])
+  at = at + 1
+  for i = at, at + n - 1, step do
+    f(i, math.min(i + step, at + n) - 1)
+  end
+  at = at + n
+end
+list(2, function(i) redis.call('HINCRBY', KEYS[1], ARGV[i], ARGV[i + 1]) end)
+list(1000, function(i, j) redis.call('PFADD', KEYS[2], unpack(ARGV, i, j)) end)
+list(1000, function(i, j) redis.call('PFADD', KEYS[3], unpack(ARGV, i, j)) end)
+local function add(field, n)
+  if n > 0 then
+    redis.call('HINCRBY', KEYS[1], field, n)
+  end
+end
+local explored, clicks = 0, 0
+list(1000, function(i, j) explored = explored + redis.call('SADD', KEYS[4], unpack(ARGV, i, j)) end)
+local function shown(hash)
+  for i = 4, #KEYS do
+    if i ~= 5 and redis.call('SISMEMBER', KEYS[i], hash) == 1 then
+      return true
+    end
+  end
+  return false
+end
+list(2, function(i)
+  if redis.call('SISMEMBER', KEYS[4], ARGV[i]) == 0 and shown(ARGV[i + 1]) then
+    clicks = clicks + 1
+  end
+end)
+list(2, function(i)
+  if redis.call('SISMEMBER', KEYS[4], ARGV[i]) == 0 then
+    add(ARGV[i + 1], 1)
+  end
+end)
+add('explored', explored)
+add('explored_clicks', clicks)
+list(2, function(i) add(ARGV[i + 1], redis.call('SADD', KEYS[4], ARGV[i])) end)
+list(3, function(i)
+  if shown(ARGV[i]) then
+    add(ARGV[i + 2], redis.call('SADD', KEYS[4], ARGV[i + 1]))
+  end
+end)
+while ARGV[at] do
+  local field, new = ARGV[at], 0
+  at = at + 1
+  list(1000, function(i, j) new = new + redis.call('SADD', KEYS[4], unpack(ARGV, i, j)) end)
+  add(field, new)
+end
+redis.call('HSET', KEYS[5], ARGV[1], ARGV[2])
+for i = 1, 3 do
+  redis.call('EXPIRE', KEYS[i], ARGV[3])
+end
+redis.call('EXPIRE', KEYS[4], ARGV[4])
+redis.call('EXPIRE', KEYS[5], ARGV[4])
+return 1
+`)
+
+// Add implements [events.Store].
+func (s *Store) Add(ctx context.Context, b *events.Batch) error {
+	// First, so that nothing is counted that cannot be found. It is in another slot.
+	_, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		key, score := s.keys.EventVariants(), float64(b.Day)
+		p.ZAddArgs(ctx, key, redis.ZAddArgs{GT: true, Members: []redis.Z{{Score: score, Member: b.Variant}}})
+		p.ZRemRangeByScore(ctx, key, "-inf", strconv.Itoa(int(b.Day)-2*events.KeepDays))
+		p.Expire(ctx, key, keep)
+		return nil
+	})
+	if err != nil {
+		return contractError("count events", err)
+	}
+	keys := []string{
+		s.keys.EventCounts(b.Variant, b.Day), s.keys.EventAgents(b.Variant, b.Day), s.keys.EventAuthors(b.Variant, b.Day),
+		s.keys.EventOnce(b.Variant, b.Day), s.keys.EventSenders(b.Variant, b.Day),
+	}
+	for back := feed.Day(1); back < events.OnceDays; back++ {
+		keys = append(keys, s.keys.EventOnce(b.Variant, b.Day-back))
+	}
+	return contractError("count events", addScript.Run(ctx, s.client, keys, arguments(b)...).Err())
+}
+
+func arguments(b *events.Batch) []any {
+	args := make([]any, 0, 16+len(b.Agents)+len(b.Authors)+len(b.Explored)+3*len(b.Acts))
+	args = append(args, b.Sender, b.Seq, int64(keep/time.Second), int64(once/time.Second), 0)
+	lengthAt := len(args) - 1
+	if b.Impressions > 0 {
+		args = append(args, "impressions", b.Impressions)
+	}
+	for i, n := range b.Ages {
+		if n > 0 {
+			args = append(args, ageField+strconv.Itoa(i), n)
+		}
+	}
+	for source, n := range b.Sources {
+		args = append(args, events.SourceField(source), n)
+	}
+	args[lengthAt] = len(args) - lengthAt - 1
+	for _, members := range [][]uint64{b.Agents, b.Authors, b.Explored, exploredClicks(b)} {
+		args = append(args, len(members))
+		for _, m := range members {
+			args = append(args, bytes(m))
+		}
+	}
+	args = appendSourceClicks(args, b.Acts)
+	args = append(args, 2*len(b.Promoted))
+	for _, p := range b.Promoted {
+		args = append(args, bytes(p.Hash), p.Field())
+	}
+	args = append(args, 3*len(b.PromotedActs))
+	for _, a := range b.PromotedActs {
+		args = append(args, bytes(a.Promoted.Hash), bytes(a.Hash), a.Field())
+	}
+	for _, kind := range events.Kinds {
+		args = append(args, string(kind), 0)
+		lengthAt := len(args) - 1
+		for _, act := range b.Acts {
+			if act.Kind == kind {
+				args = append(args, bytes(act.Hash))
+			}
+		}
+		args[lengthAt] = len(args) - lengthAt - 1
+	}
+	return args
+}
+
+// exploredClicks are the clicks that may be on what was explored: of each its own
+// hash and that of what it may be on.
+func exploredClicks(b *events.Batch) []uint64 {
+	var pairs []uint64
+	for _, act := range b.Acts {
+		if act.Kind == events.Click && act.Explored != 0 {
+			pairs = append(pairs, act.Hash, act.Explored)
+		}
+	}
+	return pairs
+}
+
+// appendSourceClicks appends a list of the clicks on what a source of home has shown: of
+// each its hash and its field.
+func appendSourceClicks(args []any, acts []events.Act) []any {
+	lengthAt := len(args)
+	args = append(args, 0)
+	for i := range acts {
+		if field := acts[i].SourceField(); field != "" {
+			args = append(args, bytes(acts[i].Hash), field)
+		}
+	}
+	args[lengthAt] = len(args) - lengthAt - 1
+	return args
+}
+
+func bytes(hash uint64) []byte { return binary.BigEndian.AppendUint64(nil, hash) }
+
+// Read implements [events.Store].
+func (s *Store) Read(ctx context.Context, from, to feed.Day) ([]events.Totals, error) {
+	if to < from {
+		return nil, ctx.Err()
+	}
+	variants, err := s.client.ZRangeByScore(ctx, s.keys.EventVariants(), &redis.ZRangeBy{Min: strconv.Itoa(int(from)), Max: "+inf"}).Result()
+	if err != nil {
+		return nil, contractError("read events", err)
+	}
+	pipe := s.client.Pipeline()
+	reads := make([]reading, len(variants))
+	for i, v := range variants {
+		reads[i] = s.queue(ctx, pipe, v, from, to)
+	}
+	if pipe.Len() > 0 {
+		if _, err := pipe.Exec(ctx); err != nil {
+			return nil, contractError("read events", err)
+		}
+	}
+	var all []events.Totals
+	for i := range reads {
+		t, counted, err := reads[i].totals()
+		if err != nil {
+			return nil, contractError("read events", err)
+		}
+		if counted {
+			all = append(all, t)
+		}
+	}
+	return sorted(all), nil
+}
+
+// reading is what is read of one variant.
+type reading struct {
+	variant         string
+	counts          []*redis.MapStringStringCmd // a day each
+	agents, authors *redis.IntCmd
+}
+
+func (s *Store) queue(ctx context.Context, pipe redis.Pipeliner, variant string, from, to feed.Day) reading {
+	r := reading{variant: variant}
+	var agents, authors []string
+	for day := from; day <= to; day++ {
+		r.counts = append(r.counts, pipe.HGetAll(ctx, s.keys.EventCounts(variant, day)))
+		agents = append(agents, s.keys.EventAgents(variant, day))
+		authors = append(authors, s.keys.EventAuthors(variant, day))
+	}
+	r.agents, r.authors = pipe.PFCount(ctx, agents...), pipe.PFCount(ctx, authors...)
+	return r
+}
+
+func (r *reading) totals() (t events.Totals, counted bool, err error) {
+	t = events.Totals{Variant: r.variant, Agents: r.agents.Val(), Authors: r.authors.Val()}
+	for _, day := range r.counts {
+		for field, text := range day.Val() {
+			n, err := strconv.ParseInt(text, 10, 64)
+			if err != nil {
+				return t, false, fmt.Errorf("field %s of the counts of %s: %w", field, r.variant, err)
+			}
+			counted = true
+			count(&t, field, n)
+		}
+	}
+	return t, counted, nil
+}
+
+// count adds what a field says. One that a newer version wrote is left out.
+func count(t *events.Totals, field string, n int64) {
+	switch field {
+	case "impressions":
+		t.Impressions += n
+		return
+	case "explored":
+		t.Explored += n
+		return
+	case "explored_clicks":
+		t.ExploredClicks += n
+		return
+	}
+	if t.AddPromoted(field, n) || t.AddSource(field, n) {
+		return
+	}
+	if kind, err := events.ParseKind(field); err == nil {
+		*t.Of(kind) += n
+		return
+	}
+	if bucket, ok := strings.CutPrefix(field, ageField); ok {
+		if i, err := strconv.Atoi(bucket); err == nil && i >= 0 && i < events.AgeBuckets {
+			t.Ages[i] += n
+		}
+	}
+}

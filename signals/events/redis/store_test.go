@@ -1,0 +1,67 @@
+package redis
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/signals/events"
+	"github.com/freshet/freshet/signals/events/eventstest"
+)
+
+func TestConformance(t *testing.T) {
+	eventstest.Run(t, func(t *testing.T) events.Store {
+		client, prefix := testenv.Redis(t)
+		return New(client, prefix)
+	})
+}
+
+func TestConformanceOnCluster(t *testing.T) {
+	eventstest.Run(t, func(t *testing.T) events.Store {
+		client, prefix := testenv.RedisCluster(t)
+		return New(client, prefix)
+	})
+}
+
+// TestTTL checks that nothing stays for ever, and for how long what does not
+// count twice is remembered.
+func TestTTL(t *testing.T) {
+	client, prefix := testenv.Redis(t)
+	s := New(client, prefix)
+	b := events.Batch{
+		Variant: "control", Day: eventstest.Today, Sender: "s", Seq: 1, Impressions: 1, Agents: []uint64{1}, Authors: []uint64{2},
+		Acts: []events.Act{{Kind: events.Click, Hash: 3}},
+	}
+	require.NoError(t, s.Add(t.Context(), &b))
+	keys, err := client.Keys(t.Context(), prefix+"*").Result()
+	require.NoError(t, err)
+	require.Len(t, keys, 6)
+	short := map[string]bool{s.keys.EventOnce("control", b.Day): true, s.keys.EventSenders("control", b.Day): true}
+	for _, key := range keys {
+		ttl := client.TTL(t.Context(), key).Val()
+		want := 90 * 24 * time.Hour
+		if short[key] {
+			want = 3 * 24 * time.Hour
+		}
+		assert.LessOrEqual(t, ttl, want, key)
+		assert.Greater(t, ttl, want-time.Hour, key)
+	}
+}
+
+// TestUnavailable tells a Redis that is not there from a count that is none.
+func TestUnavailable(t *testing.T) {
+	client, prefix := testenv.Redis(t)
+	s := New(client, prefix)
+	b := events.Batch{Variant: "control", Day: eventstest.Today, Sender: "s", Seq: 1, Impressions: 1}
+	require.NoError(t, client.Set(t.Context(), s.keys.EventCounts("control", b.Day), "x", time.Minute).Err())
+	err := s.Add(t.Context(), &b)
+	require.Error(t, err)
+	require.NotErrorIs(t, err, events.ErrUnavailable)
+	require.NoError(t, client.Close())
+	require.ErrorIs(t, s.Add(t.Context(), &b), events.ErrUnavailable)
+	_, err = s.Read(t.Context(), b.Day, b.Day)
+	require.ErrorIs(t, err, events.ErrUnavailable)
+}

@@ -1,0 +1,125 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/axiomhq/hyperloglog"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/sqlitefile"
+	"github.com/freshet/freshet/signals/events"
+)
+
+// Read implements [events.Store], from one state of the file.
+func (s *Store) Read(ctx context.Context, from, to feed.Day) ([]events.Totals, error) {
+	all := map[string]*events.Totals{}
+	err := sqlitefile.InTx(ctx, s.db, func(tx *sql.Tx) error {
+		if err := readCounts(ctx, tx, from, to, all); err != nil {
+			return err
+		}
+		return readSketches(ctx, tx, from, to, all)
+	})
+	if err != nil {
+		return nil, failed(ctx, "read events", err)
+	}
+	var list []events.Totals
+	for _, t := range all {
+		list = append(list, *t)
+	}
+	slices.SortFunc(list, func(a, b events.Totals) int { return cmp.Compare(a.Variant, b.Variant) })
+	return list, nil
+}
+
+func readCounts(ctx context.Context, tx *sql.Tx, from, to feed.Day, all map[string]*events.Totals) error {
+	rows, err := tx.QueryContext(ctx, `SELECT variant, what, sum(n) FROM counts WHERE day BETWEEN ? AND ? GROUP BY variant, what`,
+		int(from), int(to))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var variant, what string
+		var n int64
+		if err := rows.Scan(&variant, &what, &n); err != nil {
+			return err
+		}
+		t := all[variant]
+		if t == nil {
+			t = &events.Totals{Variant: variant}
+			all[variant] = t
+		}
+		count(t, what, n)
+	}
+	return rows.Err()
+}
+
+// count adds what a row says. One that a newer version wrote is left out.
+func count(t *events.Totals, what string, n int64) {
+	switch what {
+	case impressions:
+		t.Impressions += n
+		return
+	case explored:
+		t.Explored += n
+		return
+	case exploredClicks:
+		t.ExploredClicks += n
+		return
+	}
+	if t.AddPromoted(what, n) || t.AddSource(what, n) {
+		return
+	}
+	if kind, err := events.ParseKind(what); err == nil {
+		*t.Of(kind) += n
+		return
+	}
+	if bucket, ok := strings.CutPrefix(what, agePrefix); ok {
+		if i, err := strconv.Atoi(bucket); err == nil && i >= 0 && i < events.AgeBuckets {
+			t.Ages[i] += n
+		}
+	}
+}
+
+func readSketches(ctx context.Context, tx *sql.Tx, from, to feed.Day, all map[string]*events.Totals) error {
+	rows, err := tx.QueryContext(ctx, `SELECT variant, what, sketch FROM sketches WHERE day BETWEEN ? AND ?`, int(from), int(to))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	type figure struct{ variant, what string }
+	merged := map[figure]*hyperloglog.Sketch{}
+	for rows.Next() {
+		var f figure
+		var raw []byte
+		if err := rows.Scan(&f.variant, &f.what, &raw); err != nil {
+			return err
+		}
+		sketch := &hyperloglog.Sketch{}
+		if err := sketch.UnmarshalBinary(raw); err != nil {
+			return err
+		}
+		if before := merged[f]; before != nil {
+			if err := before.Merge(sketch); err != nil {
+				return err
+			}
+			continue
+		}
+		merged[f] = sketch
+	}
+	for f, sketch := range merged {
+		t := all[f.variant]
+		switch {
+		case t == nil:
+		case f.what == agents:
+			t.Agents = int64(sketch.Estimate())
+		case f.what == authors:
+			t.Authors = int64(sketch.Estimate())
+		}
+	}
+	return rows.Err()
+}

@@ -1,0 +1,91 @@
+package sqlite
+
+import (
+	"database/sql"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/signals/events"
+	"github.com/freshet/freshet/signals/events/eventstest"
+)
+
+func open(t *testing.T, path string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), path)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func TestConformance(t *testing.T) {
+	eventstest.Run(t, func(t *testing.T) events.Store { return open(t, filepath.Join(t.TempDir(), "made", "events.db")) })
+}
+
+func batch() *events.Batch {
+	return &events.Batch{
+		Variant: "control", Day: eventstest.Today, Sender: "s", Seq: 1, Impressions: 4, Agents: []uint64{1, 2}, Authors: []uint64{3},
+		Acts: []events.Act{{Kind: events.Click, Hash: 1 << 63}},
+	}
+}
+
+func TestReopened(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "events.db")
+	s := open(t, path)
+	require.NoError(t, s.Add(t.Context(), batch()))
+	want, err := s.Read(t.Context(), eventstest.Today, eventstest.Today)
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	require.ErrorIs(t, s.Add(t.Context(), batch()), events.ErrUnavailable)
+
+	s = open(t, path)
+	require.NoError(t, s.Add(t.Context(), batch()), "the batch is known")
+	got, err := s.Read(t.Context(), eventstest.Today, eventstest.Today)
+	require.NoError(t, err)
+	assert.Equal(t, want, got)
+}
+
+// TestPruned checks that each table forgets, and not too soon.
+func TestPruned(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "events.db"))
+	b := batch()
+	for _, day := range []int{0, 1, events.OnceDays - 1, events.OnceDays, events.KeepDays - 1, events.KeepDays} {
+		b.Day = eventstest.Today
+		for range day {
+			b.Day++
+		}
+		require.NoError(t, s.Add(t.Context(), b))
+		for table, days := range map[string]int{"counts": events.KeepDays, "sketches": events.KeepDays, "acts": events.OnceDays, "senders": events.OnceDays} {
+			var first int
+			require.NoError(t, s.db.QueryRow(`SELECT min(day) FROM `+table).Scan(&first))
+			assert.Greater(t, first, int(b.Day)-days, table)
+		}
+	}
+	var n int
+	require.NoError(t, s.db.QueryRow(`SELECT count(DISTINCT day) FROM counts`).Scan(&n))
+	assert.Equal(t, 5, n, "all but the first day")
+}
+
+func TestOtherFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "events.db")
+	require.NoError(t, os.WriteFile(path, []byte("no database, whatever its name says; and long enough to be read as one"), 0o600))
+	_, err := Open(t.Context(), path)
+	require.Error(t, err)
+
+	other := filepath.Join(t.TempDir(), "other.db")
+	db, err := sql.Open("sqlite", other)
+	require.NoError(t, err)
+	_, err = db.Exec(`CREATE TABLE mine (x)`)
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
+	_, err = Open(t.Context(), other)
+	require.ErrorIs(t, err, ErrNotOurs)
+
+	s := open(t, filepath.Join(t.TempDir(), "newer.db"))
+	_, err = s.db.Exec(`PRAGMA user_version = 2`)
+	require.NoError(t, err)
+	require.ErrorIs(t, s.prepare(t.Context()), ErrNotOurs)
+}

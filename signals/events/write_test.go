@@ -1,0 +1,148 @@
+package events_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/signals/events"
+)
+
+// TestBufferOutage counts on while the store is down, and twice nothing that
+// arrived without an answer.
+func TestBufferOutage(t *testing.T) {
+	for _, lost := range []bool{false, true} {
+		t.Run(fmt.Sprint("answer lost ", lost), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFlaky()
+				f.fail(fmt.Errorf("%w: no connection", events.ErrUnavailable), lost)
+				b := start(t, f, events.BufferConfig{})
+				for i := range 50 {
+					b.Delivered("control", fmt.Sprint("u_", i), page(3, 0), nil, noon)
+					require.True(t, b.Acted("control", []events.Act{{Kind: events.Click, Hash: uint64(i)}}, noon))
+					time.Sleep(time.Second / 2) // over several writes
+				}
+				f.fail(nil, false)
+				begin := time.Now()
+				flush(t, b)
+				assert.LessOrEqual(t, time.Since(begin), longestWait)
+				got := f.at("control 20260306")
+				assert.EqualValues(t, 150, got.Impressions)
+				assert.EqualValues(t, 50, got.Clicks)
+				assert.Len(t, f.agents, 50)
+				b.Close(t.Context())
+			})
+		})
+	}
+}
+
+// longestWait is the longest wait between two tries, with its jitter.
+const longestWait = 5 * time.Second * 3 / 2
+
+// TestBufferSplitsLargeBatches keeps them in order while some of them fail.
+func TestBufferSplitsLargeBatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFlaky()
+		b := start(t, f, events.BufferConfig{Every: time.Hour, Queue: 30_000})
+		var acts []events.Act
+		for i := range 23_456 {
+			acts = append(acts, events.Act{Kind: events.Kinds[i%2], Hash: uint64(i)})
+		}
+		require.True(t, b.Acted("control", acts, noon))
+		for i := range 12_000 {
+			b.Delivered("control", fmt.Sprint("u_", i), page(1, 0), nil, noon)
+		}
+		f.fail(events.ErrUnavailable, false)
+		time.AfterFunc(time.Second, func() { f.fail(nil, false) })
+		begin := time.Now()
+		flush(t, b)
+		assert.Greater(t, time.Since(begin), time.Second)
+		got := f.at("control 20260306")
+		assert.EqualValues(t, 12_000, got.Impressions)
+		assert.EqualValues(t, 23_456, got.Clicks+got.Likes)
+		assert.Len(t, f.agents, 12_000)
+		b.Close(t.Context())
+	})
+}
+
+// TestBufferIsBounded closes a buffer while the store is down: of what was handed over
+// the store gets nothing, and all that was taken is counted as dropped.
+func TestBufferIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFlaky()
+		f.fail(events.ErrUnavailable, false)
+		impressions, acts, members := dropped(t, "impressions"), dropped(t, "acts"), dropped(t, "members")
+		b := start(t, f, events.BufferConfig{Queue: 4, Members: 10})
+		b.Delivered("control", "u_1", page(1, 0), nil, noon)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		require.Positive(t, f.tries)
+		taken := 0
+		for i := range 2000 {
+			b.Delivered("control", fmt.Sprint("u_", i), page(1, 0), nil, noon)
+			if b.Acted("control", []events.Act{{Kind: events.Click, Hash: uint64(i)}}, noon) {
+				taken++
+			}
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		begin := time.Now()
+		b.Close(ctx)
+		assert.Zero(t, time.Since(begin))
+		assert.Equal(t, impressions+2001, dropped(t, "impressions"))
+		assert.Equal(t, acts+float64(taken), dropped(t, "acts"))
+		assert.Greater(t, dropped(t, "members"), members)
+		assert.Zero(t, f.at("control 20260306").Impressions)
+	})
+}
+
+// TestClosingDoesNotWaitForAStoreThatFails: a disk that is full stays full. Close bears
+// with it for a second, or until its context ends.
+func TestClosingDoesNotWaitForAStoreThatFails(t *testing.T) {
+	for _, most := range []time.Duration{time.Second, 300 * time.Millisecond} {
+		t.Run(most.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFlaky()
+				f.fail(events.ErrUnavailable, false)
+				before := dropped(t, "impressions")
+				b := start(t, f, events.BufferConfig{Every: time.Hour})
+				b.Delivered("control", "u_1", page(3, 0), nil, noon)
+				ctx := t.Context()
+				if most < time.Second {
+					var cancel context.CancelFunc
+					ctx, cancel = context.WithTimeout(ctx, most)
+					defer cancel()
+				}
+				begin := time.Now()
+				b.Close(ctx)
+				assert.Equal(t, most, time.Since(begin))
+				assert.Equal(t, before+3, dropped(t, "impressions"))
+			})
+		})
+	}
+}
+
+// TestBufferGivesUpWhatCannotBeCounted does not hold up the rest for it.
+func TestBufferGivesUpWhatCannotBeCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFlaky()
+		before := dropped(t, "impressions")
+		f.fail(fmt.Errorf("wrong type"), false)
+		b := start(t, f, events.BufferConfig{Every: time.Hour})
+		begin := time.Now()
+		b.Delivered("control", "u_1", page(7, 0), nil, noon)
+		flush(t, b)
+		assert.Equal(t, before+7, dropped(t, "impressions"))
+		f.fail(nil, false)
+		b.Delivered("control", "u_1", page(2, 0), nil, noon)
+		flush(t, b)
+		assert.Zero(t, time.Since(begin))
+		assert.EqualValues(t, 2, f.at("control 20260306").Impressions)
+		b.Close(t.Context())
+	})
+}

@@ -1,0 +1,171 @@
+package popularity_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/signals/popularity"
+)
+
+// ledger counts what it is given, or fails.
+type ledger struct {
+	mu      sync.Mutex
+	acts    []popularity.Act
+	failing int           // how many calls fail; < 0: all
+	held    chan struct{} // where not nil, each call waits for it
+	called  chan struct{}
+}
+
+func newLedger() *ledger { return &ledger{called: make(chan struct{}, 1000)} }
+
+func (l *ledger) Count(ctx context.Context, acts []popularity.Act) error {
+	l.called <- struct{}{}
+	if l.held != nil {
+		select {
+		case <-l.held:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.failing != 0 {
+		l.failing--
+		return fmt.Errorf("%w: the disk is away", popularity.ErrUnavailable)
+	}
+	if slices.ContainsFunc(acts, func(a popularity.Act) bool { return a.Item == "refused" }) {
+		return errors.New("it holds the wrong kind of value")
+	}
+	l.acts = append(l.acts, acts...)
+	return nil
+}
+
+func (l *ledger) Forget(_ context.Context, agent uint64) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.acts = slices.DeleteFunc(l.acts, func(a popularity.Act) bool { return a.Agent == agent })
+	return nil
+}
+
+func (l *ledger) counted() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.acts)
+}
+
+var noon = time.Unix(1_772_798_400, 0)
+
+func TestBuffer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLedger()
+		b := popularity.NewBuffer(t.Context(), l, popularity.BufferConfig{})
+		require.True(t, b.Acted("u", []string{"a", "b"}, noon))
+		require.True(t, b.Acted("v", []string{"a"}, noon.Add(time.Second)))
+		require.NoError(t, b.Flush(t.Context()))
+		assert.Equal(t, []popularity.Act{
+			{Agent: popularity.Agent("u"), Item: "a", At: noon.Unix()},
+			{Agent: popularity.Agent("u"), Item: "b", At: noon.Unix()},
+			{Agent: popularity.Agent("v"), Item: "a", At: noon.Unix() + 1},
+		}, l.acts)
+		require.True(t, b.Acted("w", []string{"c"}, noon))
+		b.Close(t.Context())
+		assert.Equal(t, 4, l.counted(), "what is queued when it is closed counts")
+	})
+}
+
+func TestBufferTriesAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLedger()
+		l.failing = 2
+		b := popularity.NewBuffer(t.Context(), l, popularity.BufferConfig{})
+		begin := time.Now()
+		require.True(t, b.Acted("u", []string{"a"}, noon))
+		require.NoError(t, b.Flush(t.Context()))
+		assert.Equal(t, 1, l.counted())
+		assert.GreaterOrEqual(t, time.Since(begin), 50*time.Millisecond+75*time.Millisecond, "two pauses, the shortest there are")
+		assert.LessOrEqual(t, time.Since(begin), 150*time.Millisecond+225*time.Millisecond, "two pauses, the longest there are")
+		b.Close(t.Context())
+	})
+}
+
+// TestBufferDropsWhatIsRefused: an act that can never be counted keeps no other one
+// from it.
+func TestBufferDropsWhatIsRefused(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLedger()
+		b := popularity.NewBuffer(t.Context(), l, popularity.BufferConfig{})
+		require.True(t, b.Acted("u", []string{"a", "b", "refused", "c", "d", "refused", "e"}, noon))
+		require.NoError(t, b.Flush(t.Context()))
+		assert.Equal(t, 5, l.counted())
+		b.Close(t.Context())
+	})
+}
+
+func TestBufferFull(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLedger()
+		l.held = make(chan struct{})
+		b := popularity.NewBuffer(t.Context(), l, popularity.BufferConfig{Queue: 1})
+		require.True(t, b.Acted("u", []string{"a"}, noon))
+		<-l.called
+		require.True(t, b.Acted("u", []string{"b"}, noon))
+		require.False(t, b.Acted("u", []string{"c"}, noon))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		require.ErrorIs(t, b.Flush(ctx), context.Canceled)
+		close(l.held)
+		require.NoError(t, b.Flush(t.Context()))
+		assert.Equal(t, 2, l.counted())
+		b.Close(t.Context())
+	})
+}
+
+// TestBufferGivesUp closes while the store is down.
+func TestBufferGivesUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLedger()
+		l.failing = -1
+		b := popularity.NewBuffer(t.Context(), l, popularity.BufferConfig{})
+		require.True(t, b.Acted("u", []string{"a"}, noon))
+		<-l.called
+		begin := time.Now()
+		b.Close(t.Context())
+		assert.Zero(t, l.counted())
+		assert.Zero(t, time.Since(begin), "the last try is made at once")
+	})
+}
+
+// TestBufferForgets erases an agent while an act of it waits behind a store that is
+// down.
+func TestBufferForgets(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLedger()
+		l.held = make(chan struct{})
+		b := popularity.NewBuffer(t.Context(), l, popularity.BufferConfig{})
+		require.True(t, b.Acted("u", []string{"a"}, noon))
+		require.True(t, b.Acted("v", []string{"a"}, noon))
+		<-l.called
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		require.ErrorIs(t, b.Forget(ctx, "u"), popularity.ErrUnavailable, "it cannot be said to be forgotten")
+		close(l.held)
+		require.NoError(t, b.Forget(t.Context(), "u"))
+		b.Close(t.Context())
+		assert.Equal(t, []popularity.Act{{Agent: popularity.Agent("v"), Item: "a", At: noon.Unix()}}, l.acts)
+	})
+}

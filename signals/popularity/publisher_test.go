@@ -1,0 +1,175 @@
+package popularity_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/signals/popularity"
+	"github.com/freshet/freshet/signals/popularity/redis"
+)
+
+// shelf is an index that knows some items, and may be down or be written meanwhile.
+type shelf struct {
+	mu    sync.Mutex
+	items map[string]feed.Counts
+	busy  []string
+	down  error
+}
+
+func (s *shelf) SetCounts(_ context.Context, counts map[string]feed.Counts) (unknown, again []string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, c := range counts {
+		_, known := s.items[id]
+		switch {
+		case s.down != nil || slices.Contains(s.busy, id):
+			again = append(again, id)
+		case !known:
+			unknown = append(unknown, id)
+		default:
+			s.items[id] = c
+		}
+	}
+	return unknown, again, s.down
+}
+
+func (s *shelf) set(down error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.down = down
+}
+
+func (s *shelf) of(id string) feed.Counts {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.items[id]
+}
+
+// TestPublisher brings counts into an index: those of items it has, and again what it
+// could not take.
+func TestPublisher(t *testing.T) {
+	t.Parallel()
+	client, prefix := testenv.Redis(t)
+	queue := redis.New(client, prefix)
+	index := &shelf{items: map[string]feed.Counts{"a": {}, "b": {}, "busy": {}}, busy: []string{"busy"}}
+	p := popularity.NewPublisher(queue, index, popularity.PublisherConfig{})
+	require.NoError(t, p.Flush(t.Context()), "there is nothing to do")
+	count := func(agent string, items ...string) {
+		var acts []popularity.Act
+		for _, id := range items {
+			acts = append(acts, popularity.Act{Agent: popularity.Agent(agent), Item: id, At: noon.Unix()})
+		}
+		require.NoError(t, queue.Count(t.Context(), acts))
+	}
+	count("u", "a", "b", "busy", "gone")
+	require.NoError(t, p.Flush(t.Context()))
+	once := feed.Counts{}.Add(noon.Unix())
+	assert.Equal(t, map[string]feed.Counts{"a": once, "b": once, "busy": {}}, index.items)
+	left, err := queue.Counts(t.Context(), []string{"a", "busy", "gone"})
+	require.NoError(t, err)
+	assert.Equal(t, map[string]feed.Counts{"a": once, "busy": once}, left, "what the index does not have is forgotten")
+
+	index.busy, index.down = nil, errors.New("the index is down")
+	count("v", "a")
+	require.ErrorIs(t, p.Flush(t.Context()), index.down)
+	assert.Equal(t, once, index.items["a"])
+	index.down = nil // what failed need not wait until its lease ends, nor what changes again
+	count("w", "busy")
+	require.NoError(t, p.Flush(t.Context()))
+	assert.Equal(t, once.Add(noon.Unix()), index.items["a"])
+	assert.Equal(t, once.Add(noon.Unix()), index.items["busy"])
+}
+
+// TestPublisherRuns waits for what two servers count and either of them publishes.
+func TestPublisherRuns(t *testing.T) {
+	t.Parallel()
+	client, prefix := testenv.Redis(t)
+	index := &shelf{items: map[string]feed.Counts{"a": {}}}
+	ctx, stop := context.WithCancel(t.Context())
+	var servers sync.WaitGroup
+	for _, agent := range []string{"u", "v"} {
+		queue := redis.New(client, prefix)
+		servers.Go(func() { popularity.NewPublisher(queue, index, popularity.PublisherConfig{}).Run(ctx) })
+		require.NoError(t, queue.Count(t.Context(), []popularity.Act{{Agent: popularity.Agent(agent), Item: "a", At: noon.Unix()}}))
+	}
+	testenv.WaitFor(t, func() bool {
+		return index.of("a") == feed.Counts{}.Add(noon.Unix()).Add(noon.Unix())
+	}, "both are in the index")
+	stop()
+	servers.Wait()
+}
+
+// line is a queue in memory, of one item.
+type line struct {
+	popularity.Queue
+	mu      sync.Mutex
+	waiting int64
+	asked   []string // the leases and turns
+}
+
+func (l *line) Take(_ context.Context, _ int, lease, turn time.Duration) (popularity.Taken, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asked = append(l.asked, fmt.Sprint(lease, " ", turn))
+	if l.waiting == 0 {
+		return popularity.Taken{}, nil
+	}
+	return popularity.Taken{Items: []string{"a"}, Counts: map[string]feed.Counts{"a": feed.Counts{}.Add(noon.Unix())}, Waiting: 1}, nil
+}
+
+func (l *line) Changed(context.Context, []string) error { return nil }
+func (l *line) Drop(context.Context, []string) error    { return nil }
+
+func (l *line) Done(_ context.Context, _ string, items []string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiting -= int64(len(items))
+	return nil
+}
+
+// TestPublisherTriesEveryFiveSeconds publishes to an index that is down at first.
+func TestPublisherTriesEveryFiveSeconds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		queue, index := &line{waiting: 1}, &shelf{items: map[string]feed.Counts{"a": {}}, down: errors.New("the index is down")}
+		var log bytes.Buffer
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		go popularity.NewPublisher(queue, index, popularity.PublisherConfig{Logger: slog.New(slog.NewTextHandler(&log, nil))}).Run(ctx)
+		after := func(d time.Duration) int {
+			time.Sleep(d)
+			synctest.Wait()
+			queue.mu.Lock()
+			defer queue.mu.Unlock()
+			return len(queue.asked)
+		}
+		assert.Zero(t, after(5*time.Second-1))
+		assert.Equal(t, 1, after(1))
+		assert.Equal(t, 2, after(5*time.Second))
+		assert.Equal(t, 1, strings.Count(log.String(), "cannot be written"), "it is told once")
+		assert.Zero(t, index.of("a"))
+		index.set(nil)
+		assert.Equal(t, 2, after(5*time.Second-1))
+		assert.Zero(t, index.of("a"))
+		assert.Equal(t, 3, after(1))
+		assert.Equal(t, feed.Counts{}.Add(noon.Unix()), index.of("a"))
+		assert.Equal(t, 1, strings.Count(log.String(), "is written to the index again"))
+		assert.Zero(t, queue.waiting)
+		assert.Equal(t, 4, after(5*time.Second))
+		assert.Equal(t, slices.Repeat([]string{"30s 5s"}, 4), queue.asked)
+	})
+}

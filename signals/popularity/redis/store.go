@@ -1,0 +1,262 @@
+// Package redis keeps live popularity in Redis, for any number of servers at once:
+// the counts of items, who has acted on them, and which of them an index does not
+// have yet. It needs Redis 6.2 or newer.
+package redis
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/rediskeys"
+	"github.com/freshet/freshet/signals/popularity"
+)
+
+// keep is how long counts and acts are kept after the last act. By then the counts
+// of a million readers are far below what anybody would see.
+const keep = popularity.RememberDays * 24 * time.Hour
+
+// countsWithin is longer than counting one batch takes: who takes an item after it
+// finds the new counts.
+const countsWithin = 10 * time.Second
+
+// atOnce is how many items go into one round trip.
+const atOnce = 1000
+
+// Store implements [popularity.Counter] and [popularity.Queue]. It is safe for
+// concurrent use, by any number of servers at once.
+type Store struct {
+	client redis.Cmdable
+	keys   rediskeys.Keys
+}
+
+var (
+	_ popularity.Counter = (*Store)(nil)
+	_ popularity.Queue   = (*Store)(nil)
+)
+
+// New makes a store behind client; keyPrefix goes before every key. It does not
+// talk to the server.
+func New(client redis.Cmdable, keyPrefix string) *Store {
+	return &Store{client: client, keys: rediskeys.For(client, keyPrefix)}
+}
+
+// Count implements [popularity.Counter]. First it is noted what each agent has acted
+// on, so that nothing is remembered that cannot be erased; then the acts on each item
+// are one step. Items are put down as changed after that, and before, for a while
+// later: a server may be killed in between.
+func (s *Store) Count(ctx context.Context, acts []popularity.Act) error {
+	if len(acts) == 0 {
+		return nil
+	}
+	byItem := map[string][]any{}
+	for _, a := range acts {
+		byItem[a.Item] = append(byItem[a.Item], member(a.Agent), a.At)
+	}
+	if err := s.noteActs(ctx, acts); err != nil {
+		return contractError("count", err)
+	}
+	for items := range slices.Chunk(slices.Sorted(maps.Keys(byItem)), atOnce) {
+		if err := s.changed(ctx, items, countsWithin); err != nil {
+			return err
+		}
+		changed, err := s.countItems(ctx, items, byItem)
+		if err != nil {
+			return contractError("count", err)
+		}
+		if err := s.changed(ctx, changed, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func member(agent uint64) string { return string(binary.BigEndian.AppendUint64(nil, agent)) }
+
+// noteActs notes what each agent has acted on.
+func (s *Store) noteActs(ctx context.Context, acts []popularity.Act) error {
+	_, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for _, a := range acts {
+			key, day := s.keys.PopularityActs(a.Agent), int(feed.DayOf(time.Unix(a.At, 0)))
+			p.ZAdd(ctx, key, redis.Z{Score: float64(day), Member: a.Item})
+			p.ZRemRangeByScore(ctx, key, "-inf", strconv.Itoa(day-popularity.RememberDays))
+			p.Expire(ctx, key, keep)
+		}
+		return nil
+	})
+	return err
+}
+
+// countItems counts the acts on some items, and answers whose counts have changed.
+func (s *Store) countItems(ctx context.Context, items []string, acts map[string][]any) (changed []string, err error) {
+	run := func() ([]*redis.Cmd, error) {
+		replies := make([]*redis.Cmd, len(items))
+		_, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+			for i, item := range items {
+				args := append([]any{
+					popularity.RememberDays, int64(feed.ShortHalfLife / time.Second), int64(feed.LongHalfLife / time.Second), feed.EpochHalfLives,
+					int64(feed.LatestAct / time.Second),
+				}, acts[item]...)
+				replies[i] = countScript.EvalSha(ctx, p, []string{s.keys.PopularityCounts(item), s.keys.PopularityAgents(item)}, args...)
+			}
+			return nil
+		})
+		return replies, err
+	}
+	replies, err := run()
+	if err != nil && strings.Contains(err.Error(), "NOSCRIPT") {
+		if err := countScript.Load(ctx, s.client).Err(); err != nil {
+			return nil, err
+		}
+		replies, err = run()
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i, reply := range replies {
+		if n, err := reply.Int(); err != nil {
+			return nil, err
+		} else if n > 0 {
+			changed = append(changed, items[i])
+		}
+	}
+	return changed, nil
+}
+
+// Forget implements [popularity.Counter].
+func (s *Store) Forget(ctx context.Context, agent uint64) error {
+	key := s.keys.PopularityActs(agent)
+	items, err := s.client.ZRange(ctx, key, 0, -1).Result()
+	if err != nil {
+		return contractError("forget an agent's acts", err)
+	}
+	for part := range slices.Chunk(items, atOnce) {
+		_, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+			for _, item := range part {
+				p.ZRem(ctx, s.keys.PopularityAgents(item), member(agent))
+			}
+			return nil
+		})
+		if err != nil {
+			return contractError("forget an agent's acts", err)
+		}
+	}
+	return contractError("forget an agent's acts", s.client.Del(ctx, key).Err())
+}
+
+// Drop implements [popularity.Queue].
+func (s *Store) Drop(ctx context.Context, items []string) error {
+	for part := range slices.Chunk(items, atOnce) {
+		_, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+			for _, item := range part {
+				p.Del(ctx, s.keys.PopularityCounts(item), s.keys.PopularityAgents(item))
+			}
+			return nil
+		})
+		if err != nil {
+			return contractError("drop items", err)
+		}
+	}
+	return nil
+}
+
+// Counts returns the counts of those items that have some.
+func (s *Store) Counts(ctx context.Context, items []string) (map[string]feed.Counts, error) {
+	counts := map[string]feed.Counts{}
+	for part := range slices.Chunk(items, atOnce) {
+		replies := make([]*redis.SliceCmd, len(part))
+		_, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+			for i, item := range part {
+				replies[i] = p.HMGet(ctx, s.keys.PopularityCounts(item), "last", "sum_2h", "sum_2d")
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, contractError("read counts", err)
+		}
+		for i, reply := range replies {
+			var fields struct {
+				Last  int64   `redis:"last"`
+				Short float64 `redis:"sum_2h"`
+				Long  float64 `redis:"sum_2d"`
+			}
+			if err := reply.Scan(&fields); err != nil {
+				return nil, fmt.Errorf("live popularity of %s in Redis: %w", part[i], err)
+			}
+			if fields.Last > 0 {
+				counts[part[i]] = feed.Counts(fields)
+			}
+		}
+	}
+	return counts, nil
+}
+
+// Changed implements [popularity.Queue].
+func (s *Store) Changed(ctx context.Context, items []string) error { return s.changed(ctx, items, 0) }
+
+// changed puts items down as changed, to be taken after a while.
+func (s *Store) changed(ctx context.Context, items []string, after time.Duration) error {
+	for part := range slices.Chunk(items, atOnce) {
+		args := make([]any, 0, 2+len(part))
+		args = append(args, int64(keep/time.Second), after.Milliseconds())
+		for _, item := range part {
+			args = append(args, item)
+		}
+		if err := changedScript.Run(ctx, s.client, []string{s.keys.PopularityChanged()}, args...).Err(); err != nil {
+			return contractError("note changed items", err)
+		}
+	}
+	return nil
+}
+
+// Take implements [popularity.Queue].
+func (s *Store) Take(ctx context.Context, n int, lease, turn time.Duration) (popularity.Taken, error) {
+	var taken popularity.Taken
+	reply, err := takeScript.Run(ctx, s.client, []string{s.keys.PopularityChanged(), s.keys.PopularityTurn()},
+		n, lease.Milliseconds(), turn.Milliseconds()).Slice()
+	if err != nil {
+		return taken, contractError("take changed items", err)
+	}
+	taken.Waiting, _ = reply[0].(int64)
+	taken.Until, _ = reply[1].(string)
+	items, _ := reply[2].([]any)
+	for _, item := range items {
+		id, _ := item.(string)
+		taken.Items = append(taken.Items, id)
+	}
+	taken.Counts, err = s.Counts(ctx, taken.Items)
+	return taken, err
+}
+
+// Done implements [popularity.Queue].
+func (s *Store) Done(ctx context.Context, until string, items []string) error {
+	for part := range slices.Chunk(items, atOnce) {
+		args := []any{until}
+		for _, item := range part {
+			args = append(args, item)
+		}
+		if err := doneScript.Run(ctx, s.client, []string{s.keys.PopularityChanged()}, args...).Err(); err != nil {
+			return contractError("end changed items", err)
+		}
+	}
+	return nil
+}
+
+// contractError gives an error the sentinel a caller looks for.
+func contractError(step string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if rediskeys.Unreachable(err) {
+		return fmt.Errorf("%w: %s: redis: %w", popularity.ErrUnavailable, step, err)
+	}
+	return fmt.Errorf("%s: redis: %w", step, err)
+}

@@ -1,0 +1,128 @@
+package sqlite_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/sqlitefile"
+	"github.com/freshet/freshet/signals/popularity"
+	"github.com/freshet/freshet/signals/popularity/sqlite"
+)
+
+const now = int64(1_772_798_400) // 2026-03-06 12:00
+
+// open is a store beside a catalog that has some items.
+func open(t *testing.T, path string, items ...string) (*sqlite.Store, *sqlitefile.File) {
+	t.Helper()
+	file, err := sqlitefile.Open(t.Context(), path)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = file.Close() })
+	for _, id := range items {
+		exec(t, file, `INSERT INTO items (id, doc) VALUES (?, '{}') ON CONFLICT (id) DO UPDATE SET doc = excluded.doc`, id)
+	}
+	return sqlite.New(file), file
+}
+
+func exec(t *testing.T, file *sqlitefile.File, text string, args ...any) {
+	t.Helper()
+	_, err := file.Writer.ExecContext(t.Context(), text, args...)
+	require.NoError(t, err)
+}
+
+func add(t *testing.T, s *sqlite.Store, acts ...popularity.Act) map[string]feed.Counts {
+	t.Helper()
+	changed, err := s.Add(t.Context(), acts)
+	require.NoError(t, err)
+	return changed
+}
+
+func stored(t *testing.T, s *sqlite.Store) map[string]feed.Counts {
+	t.Helper()
+	all, err := s.Read(t.Context())
+	require.NoError(t, err)
+	return all
+}
+
+func act(agent, item string, at int64) popularity.Act {
+	return popularity.Act{Agent: popularity.Agent(agent), Item: item, At: at}
+}
+
+func TestAdd(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t, filepath.Join(t.TempDir(), "c.db"), "a", "b")
+	assert.Empty(t, add(t, s))
+	once := feed.Counts{}.Add(now)
+	assert.Equal(t, map[string]feed.Counts{"a": once}, add(t, s, act("u", "a", now), act("u", "a", now), act("u", "gone", now)))
+	assert.Empty(t, add(t, s, act("u", "a", now+60)), "once per agent and item")
+	want := map[string]feed.Counts{"a": once.Add(now + 60).Add(now + 90), "b": feed.Counts{}.Add(now + 60)}
+	assert.Equal(t, want, add(t, s, act("v", "a", now+60), act("u", "b", now+60), act("w", "a", now+90)))
+	assert.Equal(t, want, stored(t, s))
+}
+
+// TestRemembered acts again day by day: it counts again after 90 days.
+func TestRemembered(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t, filepath.Join(t.TempDir(), "c.db"), "a")
+	require.Len(t, add(t, s, act("u", "a", now)), 1)
+	for day := int64(1); day < popularity.RememberDays; day++ {
+		for _, c := range add(t, s, act("u", "a", now+day*86_400)) {
+			require.Zero(t, c, "day %d", day)
+		}
+	}
+	assert.Equal(t, map[string]feed.Counts{"a": feed.Counts{}.Add(now + 90*86_400)}, add(t, s, act("u", "a", now+90*86_400)))
+}
+
+// TestForgotten lets counts become negligible, and finds them gone on the next day
+// on which anything is counted.
+func TestForgotten(t *testing.T) {
+	t.Parallel()
+	s, file := open(t, filepath.Join(t.TempDir(), "c.db"), "a", "b")
+	add(t, s, act("u", "a", now), act("u", "b", now), act("v", "b", now), act("w", "b", now))
+	later := now + 20*86_400
+	changed := add(t, s, act("x", "b", later))
+	assert.Contains(t, changed, "b")
+	assert.Len(t, stored(t, s), 2, "at the start of that day both counted something")
+	later += 86_400
+	assert.Equal(t, map[string]feed.Counts{"a": {}}, add(t, s, act("x", "b", later)))
+	assert.Len(t, stored(t, s), 1)
+	add(t, s, act("u", "b", now+200*86_400))
+	var n int
+	require.NoError(t, file.Readers.QueryRow(`SELECT count(*) FROM popularity_agents`).Scan(&n))
+	assert.Equal(t, 1, n, "who acted too long ago is forgotten")
+}
+
+// TestGoesWithItsItem replaces an item, and deletes it.
+func TestGoesWithItsItem(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "c.db")
+	s, file := open(t, path, "a", "b")
+	add(t, s, act("u", "a", now), act("u", "b", now))
+	want := stored(t, s)
+	open(t, path, "a")
+	assert.Equal(t, want, stored(t, s), "a newer version keeps its counts")
+
+	exec(t, file, `DELETE FROM items WHERE id = 'a'`)
+	delete(want, "a")
+	assert.Equal(t, want, stored(t, s))
+	open(t, path, "a")
+	assert.Equal(t, want, stored(t, s))
+	assert.Len(t, add(t, s, act("u", "a", now)), 1, "nobody has acted on the new one")
+
+	require.NoError(t, file.Close())
+	s, file = open(t, path)
+	assert.Len(t, stored(t, s), 2, "it survives a restart")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := s.Add(ctx, []popularity.Act{act("z", "a", now)})
+	require.ErrorIs(t, err, context.Canceled)
+	require.NoError(t, file.Close())
+	_, err = s.Add(t.Context(), []popularity.Act{act("z", "a", now)})
+	require.ErrorIs(t, err, popularity.ErrUnavailable)
+	_, err = s.Read(t.Context())
+	require.ErrorIs(t, err, popularity.ErrUnavailable)
+}

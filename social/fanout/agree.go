@@ -1,0 +1,113 @@
+package fanout
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/timeline"
+)
+
+// replaceTries is how often a change of a list is begun anew because somebody
+// else has changed the list meanwhile.
+const replaceTries = 20
+
+var errMoving = errors.New("the list is changed all the time")
+
+// reading asks the store for the newest n posts above a position that a list must
+// hold, of those that a job is about.
+type reading func(above social.Position, n int) ([]social.Entry, error)
+
+// agree makes a list have what reading says, and, with clean, nothing that does
+// not belong into it. The change of the store is committed.
+func (f *Fanout) agree(ctx context.Context, agent string, read reading, clean bool) error {
+	one := []string{agent}
+	// Whoever has asked the store before now writes nothing from here on.
+	if err := f.d.Lists.ClearToken(ctx, one); err != nil {
+		return err
+	}
+	for range replaceTries {
+		heads, err := f.d.Lists.Heads(ctx, one)
+		if err != nil || heads[0].State != timeline.Ready {
+			return err // what is built now is built from the store as it is
+		}
+		c, same, err := f.change(ctx, agent, heads[0], read, clean)
+		if err != nil || same {
+			return err
+		}
+		if done, err := f.d.Lists.Replace(ctx, agent, c); err != nil || done {
+			return err
+		}
+	}
+	return errMoving
+}
+
+// change is what makes a list agree; same: it does.
+func (f *Fanout) change(ctx context.Context, agent string, head timeline.Head, read reading, clean bool) (c timeline.Change, same bool, err error) {
+	c.Version = head.Version
+	above := social.Position{At: head.Floor.At, ID: head.Floor.ID}
+	due, err := read(above, f.d.Cap+1)
+	if err != nil {
+		return c, false, err
+	}
+	c.Add, c.Floor = content(due, f.d.Cap)
+	if !clean {
+		return c, len(c.Add) == 0, nil
+	}
+	has, err := f.entries(ctx, agent)
+	if err != nil {
+		return c, false, err
+	}
+	ids := make([]string, len(has))
+	for i, p := range has {
+		ids[i] = p.ID
+		if at := slices.Index(c.Add, p); at >= 0 {
+			c.Add = slices.Delete(c.Add, at, at+1)
+		}
+	}
+	standings, err := f.d.Store.Standings(ctx, agent, ids)
+	if err != nil {
+		return c, false, err
+	}
+	for _, s := range standings {
+		if !s.Listed {
+			c.Remove = append(c.Remove, s.ID)
+		}
+	}
+	return c, len(c.Add)+len(c.Remove) == 0 && c.Floor.IsZero(), nil
+}
+
+// entries reads a whole list; nothing where it is not ready any more.
+func (f *Fanout) entries(ctx context.Context, agent string) (all []timeline.Position, err error) {
+	var below timeline.Position
+	for {
+		p, err := f.d.Lists.Read(ctx, agent, below, f.d.Cap)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p.Entries...)
+		if !p.More {
+			return all, nil
+		}
+		below = all[len(all)-1]
+	}
+}
+
+// takeOut takes a post out of one list, if it does not belong there.
+func (f *Fanout) takeOut(ctx context.Context, agent, post string) error {
+	for range replaceTries {
+		heads, err := f.d.Lists.Heads(ctx, []string{agent})
+		if err != nil || heads[0].State == timeline.None {
+			return err
+		}
+		standings, err := f.d.Store.Standings(ctx, agent, []string{post})
+		if err != nil || standings[0].Listed {
+			return err
+		}
+		if done, err := f.d.Lists.Replace(ctx, agent, timeline.Change{Version: heads[0].Version, Remove: []string{post}}); err != nil || done {
+			return err
+		}
+	}
+	return errMoving
+}

@@ -1,0 +1,131 @@
+package fanout
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
+)
+
+func TestPair(t *testing.T) {
+	e := newEnv(t)
+	e.publish("old", "x", 9, everybody)
+	e.publish("new", "x", 1, everybody)
+	e.publish("for-f", "x", 5, social.Audience{}, "f")
+	e.publish("other", "y", 3, everybody)
+	e.follow("y", "f")
+	e.build("f")
+	e.drain()
+	require.Equal(t, []string{"other", "for-f"}, e.list("f"))
+	pair := func() {
+		t.Helper()
+		require.NoError(t, e.run(e.a, e.ctx, jobs.Pair, "x/f"))
+	}
+	e.follow("x", "f")
+	pair()
+	assert.Equal(t, []string{"new", "other", "for-f", "old"}, e.list("f"))
+	_, err := e.store.Unfollow(e.ctx, "f", "x", zero)
+	require.NoError(t, err)
+	pair()
+	assert.Equal(t, []string{"other", "for-f"}, e.list("f"), "what is due for another reason stays")
+	_, err = e.store.Block(e.ctx, "x", "f")
+	require.NoError(t, err)
+	pair()
+	assert.Equal(t, []string{"other"}, e.list("f"))
+	_, err = e.store.Unblock(e.ctx, "x", "f")
+	require.NoError(t, err)
+	pair()
+	assert.Equal(t, []string{"other", "for-f"}, e.list("f"))
+
+	require.NoError(t, e.store.Mark(e.ctx, jobs.Dirty{Kind: jobs.Pair, Key: "nonsense"}))
+	require.ErrorContains(t, e.run(e.a, e.ctx, jobs.Pair, "nonsense"), "is no pair")
+	require.NoError(t, e.store.Mark(e.ctx, jobs.Dirty{Kind: jobs.Pair, Key: "x/nobody"}))
+	require.NoError(t, e.run(e.a, e.ctx, jobs.Pair, "x/nobody"))
+	assert.Equal(t, []string{"none"}, e.list("nobody"), "a job makes no list")
+}
+
+// TestPairAboveTheFloor: a list has room for four; the author has six that are
+// newer than all it has.
+func TestPairAboveTheFloor(t *testing.T) {
+	e := newEnv(t)
+	e.follow("y", "f")
+	for i := range 6 {
+		e.publish(fmt.Sprint("y", i), "y", int64(50+i), everybody)
+		e.publish(fmt.Sprint("x", i), "x", int64(i), everybody)
+	}
+	e.publish("low", "x", 1000, everybody)
+	e.build("f")
+	e.follow("x", "f")
+	e.drain()
+	assert.Equal(t, []string{"x0", "x1", "x2", "x3"}, e.list("f"))
+	heads, err := e.lists.Heads(e.ctx, []string{"f"})
+	require.NoError(t, err)
+	assert.Equal(t, "post:x4", heads[0].Floor.ID)
+}
+
+func TestMember(t *testing.T) {
+	e := newEnv(t)
+	require.NoError(t, e.store.PutCircle(e.ctx, social.Circle{ID: "c", Owner: "x"}, []string{}, zero))
+	e.publish("p", "x", 1, social.Audience{Circles: []string{"c"}})
+	e.publish("both", "x", 2, social.Audience{Circles: []string{"c"}}, "m")
+	e.build("m")
+	e.drain()
+	require.Equal(t, []string{"both"}, e.list("m"))
+	member := func() {
+		t.Helper()
+		require.NoError(t, e.run(e.a, e.ctx, jobs.Member, "c/m"))
+	}
+	_, err := e.store.AddMember(e.ctx, "c", "m", "x", zero)
+	require.NoError(t, err)
+	member()
+	assert.Equal(t, []string{"p", "both"}, e.list("m"))
+	_, err = e.store.RemoveMember(e.ctx, "c", "m", "x", zero)
+	require.NoError(t, err)
+	member()
+	assert.Equal(t, []string{"both"}, e.list("m"))
+	_, err = e.store.AddMember(e.ctx, "c", "m", "x", zero)
+	require.NoError(t, err)
+	member()
+	require.NoError(t, e.store.DropCircle(e.ctx, "c", "x", zero))
+	member()
+	assert.Equal(t, []string{"both"}, e.list("m"))
+}
+
+// TestTwoPairsAtOnce has two jobs of one list, one of which stands still after it
+// has asked the store.
+func TestTwoPairsAtOnce(t *testing.T) {
+	e := newEnv(t)
+	e.publish("x", "x", 1, everybody)
+	e.publish("y", "y", 2, everybody)
+	e.build("f")
+	e.drain()
+	e.follow("x", "f")
+	p := newProcess(e.ctx, "pair", func(ctx context.Context) { assert.NoError(t, e.run(e.a, ctx, jobs.Pair, "x/f")) })
+	require.True(t, p.until("replace"))
+	e.follow("y", "f")
+	_, err := e.store.Unfollow(e.ctx, "f", "x", zero)
+	require.NoError(t, err)
+	require.NoError(t, e.run(e.b, e.ctx, jobs.Pair, "y/f"))
+	p.finish()
+	assert.Equal(t, []string{"y"}, e.list("f"), "it has asked again")
+	e.drain()
+	assert.Equal(t, []string{"y"}, e.list("f"))
+}
+
+// TestPairAndBuild has a build that has read the store before a follow.
+func TestPairAndBuild(t *testing.T) {
+	e := newEnv(t)
+	e.publish("p", "x", 1, everybody)
+	e.drain()
+	p := newProcess(e.ctx, "build", func(ctx context.Context) { assert.NoError(t, e.b.timelines.run(ctx, "f")) })
+	require.True(t, p.until("commit"))
+	e.follow("x", "f")
+	e.drain()
+	p.finish()
+	assert.Equal(t, []string{"p"}, e.list("f"))
+}

@@ -1,0 +1,147 @@
+package fanout
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/singleflight"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/timeline"
+)
+
+// ErrBuilding says that a list is not ready yet: it is being built elsewhere, or
+// what belongs into it changed again and again. Whoever wants to read answers
+// from the store.
+var ErrBuilding = errors.New("the list is being built")
+
+const (
+	buildTries = 3
+	// patience is how long a build elsewhere is waited for.
+	patience = 2 * time.Second
+	// look is how often it is looked at.
+	look = 20 * time.Millisecond
+	// outboxBuilds is how many outboxes are built at once for one reader.
+	outboxBuilds = 8
+)
+
+// Build makes an agent's timeline, unless there is one: it is ready when Build
+// returns nil. Concurrent calls for one agent share one build. Errors are
+// [ErrBuilding], wrap [timeline.ErrUnavailable] or [social.ErrUnavailable], or
+// are the context's; calling again is harmless.
+func (f *Fanout) Build(ctx context.Context, agent string) error { return f.timelines.build(ctx, agent) }
+
+// Outbox makes authors' outboxes, as [Fanout.Build] does timelines. After an error
+// some of them may be ready.
+func (f *Fanout) Outbox(ctx context.Context, authors []string) error {
+	var g errgroup.Group
+	g.SetLimit(outboxBuilds)
+	for _, author := range authors {
+		g.Go(func() error { return f.outboxes.build(ctx, author) })
+	}
+	return g.Wait()
+}
+
+// builder builds lists of one kind.
+type builder struct {
+	kind     string
+	lists    timeline.Lists
+	cap      int
+	clock    feed.Clock
+	read     func(ctx context.Context, name string, n int) ([]social.Entry, error)
+	flights  singleflight.Group
+	patience time.Duration
+}
+
+func newBuilder(kind string, lists timeline.Lists, most int, clock feed.Clock,
+	read func(ctx context.Context, name string, n int) ([]social.Entry, error),
+) *builder {
+	return &builder{kind: kind, lists: lists, cap: most, clock: clock, read: read, patience: patience}
+}
+
+// build joins the build of the list in this process, or is it. It goes on for the
+// others when the first caller leaves.
+func (b *builder) build(ctx context.Context, name string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	flight := b.flights.DoChan(name, func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeline.TakeOver)
+		defer cancel()
+		return nil, b.run(ctx, name)
+	})
+	select {
+	case r := <-flight:
+		return r.Err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// run begins builds until one is committed, here or elsewhere.
+func (b *builder) run(ctx context.Context, name string) error {
+	waited := time.Duration(0)
+	for tries := 0; tries < buildTries; {
+		token, state, err := b.lists.Begin(ctx, name)
+		switch {
+		case err != nil:
+			return err
+		case state == timeline.Ready:
+			return nil
+		case token == "" && waited >= b.patience:
+			return ErrBuilding
+		case token == "":
+			waited += look
+			if err := rest(ctx, look); err != nil {
+				return err
+			}
+			continue
+		}
+		tries++
+		if ready, err := b.once(ctx, name, token); err != nil || ready {
+			return err
+		}
+	}
+	return ErrBuilding
+}
+
+// once fills a list under a token; ready is false where what belongs into it
+// has changed meanwhile.
+func (b *builder) once(ctx context.Context, name, token string) (ready bool, err error) {
+	start := b.clock()
+	list, err := b.read(ctx, name, b.cap+1)
+	if err == nil {
+		var c timeline.Content
+		c.Entries, c.Floor = content(list, b.cap)
+		ready, err = b.lists.Commit(ctx, name, token, c)
+	}
+	switch {
+	case err != nil:
+		builds.WithLabelValues(b.kind, "failed").Inc()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), atOnceLimit)
+		defer cancel()
+		// Else the next reader has to wait until it may be taken over.
+		return false, errors.Join(err, b.lists.Abandon(ctx, name, token))
+	case !ready:
+		builds.WithLabelValues(b.kind, "overtaken").Inc()
+		return false, nil
+	}
+	builds.WithLabelValues(b.kind, "ready").Inc()
+	buildSeconds.WithLabelValues(b.kind).Observe(b.clock().Sub(start).Seconds())
+	return true, nil
+}
+
+// rest waits, or returns the context's error.
+func rest(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

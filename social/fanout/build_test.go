@@ -1,0 +1,165 @@
+package fanout
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/timeline"
+)
+
+func TestBuild(t *testing.T) {
+	e := newEnv(t)
+	e.follow("x", "f")
+	e.follow("celebrity", fans...)
+	for i := range 6 {
+		e.publish(fmt.Sprint(i), "x", int64(i), everybody)
+	}
+	e.publish("other", "celebrity", 0, everybody)
+	e.drain()
+	e.build("f", "f1", "nobody")
+	assert.Equal(t, []string{"0", "1", "2", "3"}, e.list("f"))
+	heads, err := e.lists.Heads(e.ctx, []string{"f", "nobody"})
+	require.NoError(t, err)
+	assert.Equal(t, "post:4", heads[0].Floor.ID)
+	assert.Zero(t, heads[1].Floor)
+	assert.Equal(t, []string{}, e.list("f1"), "a celebrity is not pushed")
+	e.build("f")
+	now, err := e.lists.Heads(e.ctx, []string{"f"})
+	require.NoError(t, err)
+	assert.Equal(t, heads[0], now[0], "it is there")
+
+	require.NoError(t, e.a.Outbox(e.ctx, []string{"x", "celebrity", "unknown"}))
+	assert.Equal(t, []string{"0", "1", "2"}, e.outbox("x"))
+	assert.Equal(t, []string{"other"}, e.outbox("celebrity"))
+	assert.Equal(t, []string{}, e.outbox("unknown"))
+}
+
+// countingStore counts pulls, and holds them until it may go on.
+type countingStore struct {
+	social.Store
+	mu    sync.Mutex
+	pulls int
+	hold  chan struct{}
+}
+
+func (s *countingStore) Pull(ctx context.Context, q social.PullQuery) ([]social.Entry, error) {
+	s.mu.Lock()
+	s.pulls++
+	s.mu.Unlock()
+	select {
+	case <-s.hold:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	return s.Store.Pull(ctx, q)
+}
+
+// TestReadersShareABuild: of many in two processes one reads the store, and who
+// leaves does not take the build with them.
+func TestReadersShareABuild(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEnv(t)
+		e.publish("p", "f", 1, everybody)
+		s := &countingStore{Store: e.store, hold: make(chan struct{})}
+		d := e.a.d
+		d.Store = s
+		var servers []*Fanout
+		for range 2 {
+			f, err := New(d)
+			require.NoError(t, err)
+			servers = append(servers, f)
+		}
+		begun := time.Now()
+		first, leave := context.WithCancel(e.ctx)
+		left := make(chan error, 1)
+		go func() { left <- servers[0].Build(first, "f") }()
+		synctest.Wait()
+		require.Equal(t, 1, s.pulls)
+		var readers [2]sync.WaitGroup // of each server
+		for i := range 20 {
+			readers[i%2].Go(func() { assert.NoError(t, servers[i%2].Build(e.ctx, "f")) })
+		}
+		synctest.Wait()
+		leave()
+		require.ErrorIs(t, <-left, context.Canceled)
+		close(s.hold)
+		readers[0].Wait()
+		assert.Zero(t, time.Since(begun))
+		readers[1].Wait()
+		assert.Equal(t, look, time.Since(begun), "the other server looks again")
+		assert.Equal(t, 1, s.pulls)
+		assert.Equal(t, []string{"p"}, e.list("f"))
+	})
+}
+
+// TestABuildElsewhereIsNotWaitedForLong where it does not end.
+func TestABuildElsewhereIsNotWaitedForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEnv(t)
+		dead := newProcess(e.ctx, "build", func(ctx context.Context) { _ = e.b.timelines.run(ctx, "f") })
+		require.True(t, dead.until("commit"))
+		f, err := New(e.a.d)
+		require.NoError(t, err)
+		begun := time.Now()
+		require.ErrorIs(t, f.Build(e.ctx, "f"), ErrBuilding)
+		assert.Equal(t, patience, time.Since(begun))
+		dead.kill()
+	})
+}
+
+func TestBuildElsewhere(t *testing.T) {
+	e := newEnv(t)
+	e.follow("x", "f")
+	e.publish("p", "x", 1, everybody)
+	e.drain()
+	dead := newProcess(e.ctx, "build", func(ctx context.Context) { _ = e.b.timelines.run(ctx, "f") })
+	require.True(t, dead.until("commit"))
+	require.ErrorIs(t, e.a.Build(e.ctx, "f"), ErrBuilding)
+	dead.kill()
+	require.ErrorIs(t, e.a.Build(e.ctx, "f"), ErrBuilding)
+	e.advance(timeline.TakeOver)
+	require.NoError(t, e.a.Build(e.ctx, "f"))
+	assert.Equal(t, []string{"p"}, e.list("f"))
+}
+
+// TestBuildGivesUp when what belongs into the list changes again and again.
+func TestBuildGivesUp(t *testing.T) {
+	e := newEnv(t)
+	var err error
+	p := newProcess(e.ctx, "build", func(ctx context.Context) { err = e.a.timelines.run(ctx, "f") })
+	for i := range 3 {
+		require.True(t, p.until("commit"), i)
+		require.NoError(t, e.lists.ClearToken(e.ctx, []string{"f"}))
+		p.step(goOn)
+	}
+	p.finish()
+	require.ErrorIs(t, err, ErrBuilding)
+	require.NoError(t, e.a.Build(e.ctx, "f"), "at once")
+}
+
+func TestBuildFails(t *testing.T) {
+	e := newEnv(t)
+	ctx, cancel := context.WithCancel(e.ctx)
+	cancel()
+	require.ErrorIs(t, e.a.Build(ctx, "f"), context.Canceled)
+	for _, call := range []string{"begin", "commit"} {
+		p := newProcess(e.ctx, "build", func(ctx context.Context) {
+			assert.ErrorIs(t, e.a.timelines.run(ctx, "f"), timeline.ErrUnavailable)
+		})
+		require.True(t, p.until(call))
+		p.step(failBefore)
+		p.finish()
+		assert.Equal(t, []string{"none"}, e.list("f"), "the next one may begin at once")
+	}
+	require.NoError(t, e.store.Close())
+	require.ErrorIs(t, e.a.Build(e.ctx, "f"), social.ErrUnavailable)
+	assert.Equal(t, []string{"none"}, e.list("f"))
+}

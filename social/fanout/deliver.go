@@ -1,0 +1,214 @@
+package fanout
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
+	"github.com/freshet/freshet/social/timeline"
+)
+
+// deliver pushes a post into the lists it belongs into, or takes it out of them,
+// and looks again whether that is still what is wanted.
+func (f *Fanout) deliver(ctx context.Context, j jobs.Job) error {
+	for {
+		p, err := f.post(ctx, j.Key)
+		if err != nil || p.ID == "" {
+			return err
+		}
+		err = f.removeCard(ctx, &p)
+		switch {
+		case err != nil:
+		case p.Deleted:
+			err = f.withdraw(ctx, &p, j.Due)
+		default:
+			err = f.spread(ctx, &p)
+		}
+		if err != nil {
+			return err
+		}
+		now, err := f.post(ctx, j.Key)
+		if err != nil || now.Version == p.Version {
+			return err
+		}
+	}
+}
+
+// withdraw takes a deleted post out of the lists of all whom it was delivered to,
+// followers among them however its author is delivered now. From whom it is not
+// delivered to any more, a job of that change has taken it. The post was deleted at
+// a time, which is when its job was due.
+func (f *Fanout) withdraw(ctx context.Context, p *social.Post, deleted time.Time) error {
+	lists, ids := 0, []string{p.ID}
+	err := f.receivers(ctx, p.ID, true, func(_ string, some []social.Receiver) error {
+		lists += len(some)
+		return f.d.Lists.Remove(ctx, agents(some), ids)
+	})
+	if err != nil {
+		return err
+	}
+	if err := f.d.Outboxes.Remove(ctx, []string{p.Author}, ids); err != nil {
+		return err
+	}
+	took := f.d.Clock().Sub(deleted)
+	removalSeconds.Observe(took.Seconds())
+	f.d.Log.InfoContext(ctx, "a deleted post is out of all lists", "post", p.ID, "lists", lists, "took", took)
+	return nil
+}
+
+// spread pushes a post. How its author is delivered is asked after the post: an
+// outbox that was built without it is one that the answer knows of.
+func (f *Fanout) spread(ctx context.Context, p *social.Post) error {
+	c, err := f.d.Store.Celebrity(ctx, p.Author)
+	if err != nil {
+		return err
+	}
+	followers := c.Delivery != social.Pull
+	err = f.receivers(ctx, p.ID, followers, func(after string, some []social.Receiver) error {
+		return f.push(ctx, f.d.Lists, p, agents(some), func(lists []string) (map[string]social.Reason, error) {
+			return f.due(ctx, p.ID, followers, after, lists)
+		})
+	})
+	if err != nil || c.Delivery == social.Push || p.Audience.Reach() < social.ToFollowers {
+		return err
+	}
+	return f.push(ctx, f.d.Outboxes, p, []string{p.Author}, func([]string) (map[string]social.Reason, error) {
+		now, err := f.post(ctx, p.ID)
+		if err != nil || now.ID == "" || now.Deleted {
+			return nil, err
+		}
+		return map[string]social.Reason{p.Author: "outbox"}, nil
+	})
+}
+
+// pushOwn pushes a post into its author's own list, if it belongs there.
+func (f *Fanout) pushOwn(ctx context.Context, p *social.Post) error {
+	return f.push(ctx, f.d.Lists, p, []string{p.Author}, func(lists []string) (map[string]social.Reason, error) {
+		standings, err := f.d.Store.Standings(ctx, lists[0], []string{p.ID})
+		if err != nil || !standings[0].Listed {
+			return nil, err
+		}
+		return map[string]social.Reason{lists[0]: social.Self}, nil
+	})
+}
+
+// receivers calls do for each page of whom a post is delivered to; the page
+// begins after an agent.
+func (f *Fanout) receivers(ctx context.Context, post string, followers bool, do func(after string, some []social.Receiver) error) error {
+	after := ""
+	for {
+		some, err := f.d.Store.Receivers(ctx, post, followers, after, page)
+		if err != nil || len(some) == 0 {
+			return err
+		}
+		if err := do(after, some); err != nil || len(some) < page {
+			return err
+		}
+		after = some[len(some)-1].Agent
+	}
+}
+
+// due asks the store again who of some agents, in order and after one, gets a
+// post, and why.
+func (f *Fanout) due(ctx context.Context, post string, followers bool, after string, lists []string) (map[string]social.Reason, error) {
+	now, err := f.post(ctx, post)
+	if err != nil || now.ID == "" || now.Deleted {
+		return nil, err
+	}
+	reasons, last := make(map[string]social.Reason, len(lists)), lists[len(lists)-1]
+	for {
+		some, err := f.d.Store.Receivers(ctx, post, followers, after, page)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range some {
+			reasons[r.Agent], after = r.Reason, r.Agent
+		}
+		if len(some) < page || after >= last {
+			return reasons, nil
+		}
+	}
+}
+
+// push adds a post to those of the lists that exist and that due, asked after
+// their versions, says it belongs into. Where a version has moved it asks again.
+func (f *Fanout) push(ctx context.Context, to timeline.Lists, p *social.Post, names []string,
+	due func(lists []string) (map[string]social.Reason, error),
+) error {
+	if p.Version > 1 {
+		// It may have been deleted before, and somebody may be about to take it out
+		// because they saw it so: they have to ask again.
+		if err := to.ClearToken(ctx, names); err != nil {
+			return err
+		}
+	}
+	tried := map[string]string{}
+	for len(names) > 0 {
+		heads, err := to.Heads(ctx, names)
+		if err != nil {
+			return err
+		}
+		t := targets{}
+		for i, h := range heads {
+			// Of the same version it is not: the post lies below its floor.
+			if h.State != timeline.None && h.Version != tried[names[i]] {
+				t.add(names[i], h.Version)
+			}
+		}
+		if len(t.lists) == 0 {
+			return nil
+		}
+		reasons, err := due(t.lists)
+		if err != nil {
+			return err
+		}
+		t = t.only(reasons)
+		held, err := to.Push(ctx, t.lists, t.versions, []timeline.Position{position(p.Position())})
+		if err != nil {
+			return err
+		}
+		names = nil
+		for i, n := range held {
+			if n > 0 {
+				f.delivered(ctx, p.ID, t.lists[i], reasons[t.lists[i]])
+				continue
+			}
+			names, tried[t.lists[i]] = append(names, t.lists[i]), t.versions[i]
+		}
+	}
+	return nil
+}
+
+func (f *Fanout) delivered(ctx context.Context, post, list string, why social.Reason) {
+	entries.WithLabelValues(string(why)).Inc()
+	if f.d.Log.Enabled(ctx, slog.LevelDebug) {
+		f.d.Log.DebugContext(ctx, "a post is delivered", "post", post, "list", list, "reason", why)
+	}
+}
+
+// targets is lists and their versions.
+type targets struct{ lists, versions []string }
+
+func (t *targets) add(list, version string) {
+	t.lists, t.versions = append(t.lists, list), append(t.versions, version)
+}
+
+// only leaves those with a reason.
+func (t *targets) only(reasons map[string]social.Reason) (left targets) {
+	for i, list := range t.lists {
+		if _, ok := reasons[list]; ok {
+			left.add(list, t.versions[i])
+		}
+	}
+	return left
+}
+
+func agents(some []social.Receiver) []string {
+	names := make([]string, len(some))
+	for i, r := range some {
+		names[i] = r.Agent
+	}
+	return names
+}

@@ -1,0 +1,249 @@
+package fanout
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
+	"github.com/freshet/freshet/social/timeline"
+)
+
+func TestDeliver(t *testing.T) {
+	e := newEnv(t)
+	var log bytes.Buffer
+	e.a.d.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	e.follow("x", "f", "away")
+	require.NoError(t, e.store.PutCircle(e.ctx, social.Circle{ID: "c", Owner: "x"}, []string{"m", "f"}, zero))
+	e.build("x", "f", "m", "mentioned", "stranger")
+	e.publish("open", "x", 5, everybody)
+	e.publish("circle", "x", 4, social.Audience{Circles: []string{"c"}}, "mentioned")
+	e.publish("alone", "x", 3, social.Audience{})
+	for _, id := range []string{"open", "circle", "alone"} {
+		for range 2 { // again, it changes nothing
+			require.NoError(t, e.store.Mark(e.ctx, jobs.Dirty{Kind: jobs.Deliver, Key: "post:" + id}))
+			require.NoError(t, e.run(e.a, e.ctx, jobs.Deliver, "post:"+id))
+		}
+	}
+	assert.Equal(t, []string{"alone", "circle", "open"}, e.list("x"))
+	assert.Equal(t, []string{"circle", "open"}, e.list("f"))
+	assert.Equal(t, []string{"circle"}, e.list("m"))
+	assert.Equal(t, []string{"circle"}, e.list("mentioned"))
+	assert.Equal(t, []string{}, e.list("stranger"))
+	assert.Equal(t, []string{"none"}, e.list("away"), "who does not read has no list")
+	for _, line := range []string{"post=post:open list=f reason=follow", "list=m reason=audience", "list=mentioned reason=mention", "list=x reason=self"} {
+		assert.Contains(t, log.String(), line)
+	}
+	assert.NotContains(t, log.String(), "list=away")
+
+	require.NoError(t, e.store.DeletePost(e.ctx, "post:circle", "", zero))
+	require.NoError(t, e.run(e.b, e.ctx, jobs.Deliver, "post:circle"))
+	assert.Equal(t, []string{"alone", "open"}, e.list("x"))
+	assert.Equal(t, []string{"open"}, e.list("f"))
+	assert.Equal(t, []string{}, e.list("m"))
+	assert.Equal(t, []string{}, e.list("mentioned"))
+
+	require.NoError(t, e.store.Mark(e.ctx, jobs.Dirty{Kind: jobs.Deliver, Key: "post:unknown"}))
+	require.NoError(t, e.run(e.a, e.ctx, jobs.Deliver, "post:unknown"))
+}
+
+func TestRemovalIsLogged(t *testing.T) {
+	e := newEnv(t)
+	var log bytes.Buffer
+	e.a.d.Log = slog.New(slog.NewTextHandler(&log, nil))
+	e.follow("x", "f", "g")
+	e.publish("p", "x", 1, everybody)
+	require.NoError(t, e.store.DeletePost(e.ctx, "post:p", "x", zero))
+	require.NoError(t, e.run(e.a, e.ctx, jobs.Deliver, "post:p"))
+	assert.Regexp(t, `level=INFO .*post=post:p lists=3 took=\S+`, log.String())
+}
+
+// TestDeliverToManyPages has more receivers than a page, and one who follows
+// between two looks at the same page.
+func TestDeliverToManyPages(t *testing.T) {
+	e := newEnv(t)
+	e.a.d.Options.CelebrityAt = 1 << 30
+	var edges []social.Edge
+	for i := range page + 20 {
+		edges = append(edges, social.Edge{Agent: fmt.Sprintf("f%04d", i), Author: "x"})
+	}
+	_, _, err := e.store.FollowAll(e.ctx, edges, e.clock())
+	require.NoError(t, err)
+	first, last := "f0000", fmt.Sprintf("f%04d", page+19)
+	e.build(first, "f0999", last)
+	e.publish("p", "x", 1, everybody)
+	p := newProcess(e.ctx, "deliver", func(ctx context.Context) {
+		assert.NoError(t, e.run(e.a, ctx, jobs.Deliver, "post:p"))
+	})
+	require.True(t, p.until("heads"))
+	e.follow("x", "f0000a", "f0000b") // the page ends earlier now
+	p.finish()
+	for _, agent := range []string{first, "f0999", last} {
+		assert.Equal(t, []string{"p"}, e.list(agent), agent)
+	}
+}
+
+// TestDeliverAndUnfollow has a job of a post that has asked the store for its
+// receivers before one of them unfollows, and pushes after the job of that is
+// done. It does not matter whether it is killed then.
+func TestDeliverAndUnfollow(t *testing.T) {
+	for _, killed := range []bool{false, true} {
+		for _, after := range []string{"heads", "posts", "receivers", "push"} {
+			t.Run(fmt.Sprint("before ", after, ", killed ", killed), func(t *testing.T) {
+				e := newEnv(t)
+				e.follow("x", "f", "other")
+				e.build("f", "other")
+				e.drain()
+				e.publish("p", "x", 1, everybody)
+				p := newProcess(e.ctx, "deliver", func(ctx context.Context) { _ = e.run(e.a, ctx, jobs.Deliver, "post:p") })
+				require.True(t, p.until("heads"))
+				require.True(t, p.until(after))
+				_, err := e.b.Store().Unfollow(e.ctx, "f", "x", zero)
+				require.NoError(t, err)
+				require.NotContains(t, e.open(), row{jobs.Pair, "x/f"})
+				if killed {
+					p.step(goOn)
+					p.kill()
+				}
+				p.finish()
+				assert.Equal(t, []string{}, e.list("f"))
+				e.drain()
+				assert.Equal(t, []string{}, e.list("f"))
+				assert.Equal(t, []string{"p"}, e.list("other"))
+			})
+		}
+	}
+}
+
+// TestDeliverAndDelete likewise: the post is deleted, and taken out, meanwhile.
+func TestDeliverAndDelete(t *testing.T) {
+	for _, after := range []string{"heads", "posts", "receivers", "push", "done"} {
+		t.Run("before "+after, func(t *testing.T) {
+			e := newEnv(t)
+			e.follow("x", "f")
+			e.build("f")
+			e.drain()
+			e.publish("p", "x", 1, everybody)
+			p := newProcess(e.ctx, "deliver", func(ctx context.Context) { _ = e.run(e.a, ctx, jobs.Deliver, "post:p") })
+			require.True(t, p.until("heads"))
+			require.True(t, p.until(after))
+			require.NoError(t, e.store.DeletePost(e.ctx, "post:p", "x", zero))
+			e.advance(31e9) // its lease runs out
+			require.NoError(t, e.run(e.b, e.ctx, jobs.Deliver, "post:p"))
+			assert.Equal(t, []string{}, e.list("f"))
+			p.finish()
+			assert.Equal(t, []string{}, e.list("f"))
+		})
+	}
+}
+
+// TestDeliverWhatComesBack: a post is deleted and created again, as events tell it,
+// while a job is about to take it out.
+func TestDeliverWhatComesBack(t *testing.T) {
+	for _, kind := range []jobs.Kind{jobs.Deliver, jobs.Pair} {
+		t.Run(string(kind), func(t *testing.T) {
+			e := newEnv(t)
+			e.follow("x", "f")
+			e.build("f")
+			again := e.publish("p", "x", 1, everybody)
+			e.drain()
+			require.NoError(t, e.store.DeletePost(e.ctx, "post:p", "x", zero))
+			key, call := "post:p", "remove"
+			if kind == jobs.Pair {
+				key, call = "x/f", "replace"
+				require.NoError(t, e.store.Mark(e.ctx, jobs.Dirty{Kind: kind, Key: key}))
+			}
+			p := newProcess(e.ctx, "late", func(ctx context.Context) { _ = e.run(e.a, ctx, kind, key) })
+			require.True(t, p.until(call))
+			_, _, err := e.store.CreatePost(e.ctx, again, social.Creation{})
+			require.NoError(t, err)
+			e.advance(31e9)
+			if kind == jobs.Pair {
+				require.NoError(t, e.run(e.b, e.ctx, jobs.Deliver, "post:p"))
+			}
+			p.finish()
+			e.drain()
+			assert.Equal(t, []string{"p"}, e.list("f"))
+		})
+	}
+}
+
+// TestDeliverToAListThatIsBuilt: what is built while a post is delivered has it.
+func TestDeliverToAListThatIsBuilt(t *testing.T) {
+	for _, built := range []string{"begin", "pull", "commit"} {
+		for _, pushed := range []string{"posts", "receivers", "heads", "push"} {
+			t.Run(built+" and "+pushed, func(t *testing.T) {
+				e := newEnv(t)
+				e.follow("x", "f")
+				e.drain()
+				build := newProcess(e.ctx, "build", func(ctx context.Context) { assert.NoError(t, e.b.timelines.run(ctx, "f")) })
+				require.True(t, build.until(built))
+				e.publish("p", "x", 1, everybody)
+				deliver := newProcess(e.ctx, "deliver", func(ctx context.Context) {
+					assert.NoError(t, e.run(e.a, ctx, jobs.Deliver, "post:p"))
+				})
+				deliver.until(pushed)
+				build.finish()
+				deliver.finish()
+				assert.Equal(t, []string{"p"}, e.list("f"))
+			})
+		}
+	}
+}
+
+func TestDeliverBelowTheFloor(t *testing.T) {
+	e := newEnv(t)
+	e.follow("x", "f")
+	for i := range testCap + 1 {
+		e.publish(fmt.Sprint(i), "x", int64(i), everybody)
+	}
+	e.build("f")
+	e.drain()
+	e.publish("old", "x", 100, everybody)
+	e.drain()
+	assert.Equal(t, []string{"0", "1", "2", "3"}, e.list("f"))
+}
+
+// TestRedisIsDown: a job waits, and is no failed attempt.
+func TestRedisIsDown(t *testing.T) {
+	e := newEnv(t)
+	e.follow("x", "f")
+	e.build("f")
+	e.drain()
+	e.publish("p", "x", 1, everybody)
+	for _, v := range []verdict{failBefore, failAfter} {
+		p := newProcess(e.ctx, "deliver", func(ctx context.Context) {
+			err := e.run(e.a, ctx, jobs.Deliver, "post:p")
+			assert.ErrorIs(t, err, jobs.ErrWait)
+			assert.ErrorIs(t, err, timeline.ErrUnavailable)
+		})
+		require.True(t, p.until("push"))
+		p.step(v)
+		p.finish()
+	}
+	assert.Zero(t, e.open()[row{jobs.Deliver, "post:p"}].Attempts)
+	e.drain()
+	assert.Equal(t, []string{"p"}, e.list("f"))
+}
+
+// TestRemovalIsTimedFromTheDeletion lets a job of a deletion wait.
+func TestRemovalIsTimedFromTheDeletion(t *testing.T) {
+	e := newEnv(t)
+	var log bytes.Buffer
+	e.a.d.Log = slog.New(slog.NewTextHandler(&log, nil))
+	e.follow("x", "f")
+	e.build("f")
+	p := e.publish("p", "x", 5, everybody)
+	e.drain()
+	require.NoError(t, e.store.DeletePost(e.ctx, p.ID, "x", zero))
+	e.advance(7 * time.Second)
+	e.drain()
+	require.Contains(t, log.String(), `msg="a deleted post is out of all lists" post=post:p lists=2 took=7s`)
+}

@@ -1,0 +1,59 @@
+package fanout
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
+)
+
+// TestErasedAtOnce: who erases an agent finds nothing of them in the next call.
+func TestErasedAtOnce(t *testing.T) {
+	e := newEnv(t)
+	e.follow("x", "f")
+	e.follow("y", "x")
+	e.publish("y", "y", 1, everybody)
+	e.publish("x", "x", 1, everybody)
+	_, _, err := e.store.Like(e.ctx, "x", "post:y")
+	require.NoError(t, err)
+	e.drain()
+	s := e.a.Store()
+	require.NoError(t, s.EraseAuthor(e.ctx, "x"))
+	followers, err := s.Followers(e.ctx, "x", "", 9)
+	require.NoError(t, err)
+	assert.Empty(t, followers)
+	require.NoError(t, s.EraseAgent(e.ctx, "x"))
+	following, err := s.Following(e.ctx, "x", "", 9)
+	require.NoError(t, err)
+	assert.Empty(t, following)
+	cards, err := s.Cards(e.ctx, "", []social.Known{{ID: "post:y"}})
+	require.NoError(t, err)
+	assert.Zero(t, cards[0].Likes)
+	assert.NotContains(t, e.open(), row{jobs.Erase, "x"})
+}
+
+func TestErase(t *testing.T) {
+	e := newEnv(t)
+	e.follow("x", "f")
+	e.follow("y", "x")
+	e.publish("y", "y", 1, everybody)
+	for i := range 3 {
+		e.publish(fmt.Sprint(i), "x", 1, everybody, "m")
+	}
+	e.build("x", "f", "m")
+	e.drain()
+	require.Equal(t, []string{"2", "1", "0"}, e.list("f"))
+	require.Len(t, e.items.byID, 4)
+	require.NoError(t, e.a.Store().EraseAgent(e.ctx, "x"))
+	e.drain()
+	assert.Equal(t, []string{"none"}, e.list("x"))
+	assert.Equal(t, []string{}, e.list("f"))
+	assert.Equal(t, []string{}, e.list("m"))
+	assert.Len(t, e.items.byID, 1)
+	e.build("x")
+	assert.Equal(t, []string{}, e.list("x"), "it follows nobody")
+}

@@ -1,0 +1,110 @@
+package fanout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
+)
+
+const (
+	// itemBatch is how many posts are indexed, or counted, in one bulk.
+	itemBatch = 200
+	// itemRounds is how often posts that change meanwhile are written again. A
+	// change marks its post, so that there is another run.
+	itemRounds = 3
+)
+
+var errRefused = errors.New("the catalog refuses the item")
+
+// items makes the items of posts what follows from them, for the kinds index and
+// count: a kept card and an item for what is public, none for the rest. It looks
+// again after it has written, because two may write one item, and the later may have
+// read first.
+func (f *Fanout) items(ctx context.Context, list []jobs.Job) []error {
+	errs := make([]error, len(list))
+	at := make(map[string]int, len(list))
+	ids := make([]string, len(list))
+	for i, j := range list {
+		at[j.Key], ids[i] = i, j.Key
+	}
+	posts, err := f.d.Store.PostsByID(ctx, ids)
+	for round := 0; err == nil && len(ids) > 0 && round < itemRounds; round++ {
+		if err = f.keep(ctx, posts); err != nil {
+			break
+		}
+		var written []error
+		if written, err = f.writeItems(ctx, ids, posts); err != nil {
+			break
+		}
+		for i, id := range ids {
+			errs[at[id]] = written[i]
+		}
+		var now []social.Post
+		if now, err = f.d.Store.PostsByID(ctx, ids); err == nil {
+			ids, posts = moved(ids, posts, now)
+		}
+	}
+	if err != nil {
+		for i := range errs {
+			errs[i] = waits(err)
+		}
+	}
+	return errs
+}
+
+// moved is what is not any more what it was.
+func moved(ids []string, before, now []social.Post) (left []string, posts []social.Post) {
+	for i, p := range now {
+		b := before[i]
+		if p.Version != b.Version || p.Likes != b.Likes || p.Comments != b.Comments {
+			left, posts = append(left, ids[i]), append(posts, p)
+		}
+	}
+	return left, posts
+}
+
+// writeItems returns an error for each post; the other one is of all.
+func (f *Fanout) writeItems(ctx context.Context, ids []string, posts []social.Post) ([]error, error) {
+	errs := make([]error, len(posts))
+	var items []feed.Item
+	var which []int
+	for i := range posts {
+		p := &posts[i]
+		if p.ID == "" || p.Deleted || !p.Audience.Public {
+			if err := f.d.Items.Remove(ctx, ids[i]); err != nil && !errors.Is(err, catalog.ErrNotFound) {
+				errs[i] = waits(fmt.Errorf("remove the item: %w", err))
+			}
+			continue
+		}
+		it := item(p)
+		if errs[i] = it.Validate(); errs[i] == nil {
+			items, which = append(items, it), append(which, i)
+		}
+	}
+	if len(items) == 0 {
+		return errs, nil
+	}
+	refused, err := f.d.Items.Put(ctx, items)
+	for i, err := range refused {
+		switch {
+		case errors.Is(err, catalog.ErrUnavailable):
+			errs[which[i]] = waits(err)
+		case err != nil:
+			errs[which[i]] = errRefused // why may quote its content
+		}
+	}
+	return errs, err
+}
+
+// item is what recall finds a public post by. Its content comes from the store.
+func item(p *social.Post) feed.Item {
+	return feed.Item{
+		ID: p.ID, Title: p.Title(), Summary: p.Caption, Tags: p.AllTags(), AuthorID: p.Author,
+		Likes: p.Likes, Comments: p.Comments, UpdateTime: p.CreatedAt,
+	}
+}

@@ -1,0 +1,120 @@
+package fanout
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
+)
+
+func TestIndex(t *testing.T) {
+	e := newEnv(t)
+	p, _, err := e.store.CreatePost(e.ctx, social.Post{
+		ID: "post:p", Author: "x", CreatedAt: 1000, Caption: "First line\nand #More", Tags: []string{"given"}, Audience: everybody,
+	}, social.Creation{})
+	require.NoError(t, err)
+	e.publish("hidden", "x", 1, social.Audience{Followers: true})
+	e.drain()
+	want := feed.Item{
+		ID: "post:p", Title: "First line", Summary: p.Caption, Tags: []string{"given", "more"}, AuthorID: "x", UpdateTime: 1000,
+	}
+	assert.Equal(t, map[string]feed.Item{"post:p": want}, e.items.byID)
+
+	_, _, err = e.store.Like(e.ctx, "f", "post:p")
+	require.NoError(t, err)
+	require.NoError(t, e.store.SetCounts(e.ctx, "post:p", social.Counts{Likes: 10, Comments: 3}, zero))
+	_, due := e.open()[row{jobs.Count, "post:p"}]
+	require.True(t, due)
+	e.drain()
+	want.Likes, want.Comments = 11, 3
+	assert.Equal(t, want, e.items.byID["post:p"])
+
+	caption := "edited"
+	_, err = e.store.EditPost(e.ctx, "post:p", "x", social.Edit{Caption: &caption}, zero)
+	require.NoError(t, err)
+	e.drain()
+	want.Title, want.Summary, want.Tags = caption, caption, []string{"given"}
+	assert.Equal(t, want, e.items.byID["post:p"], "it is not moved in time")
+
+	require.NoError(t, e.store.DeletePost(e.ctx, "post:p", "x", zero))
+	e.drain()
+	assert.Empty(t, e.items.byID)
+	require.NoError(t, e.store.Mark(e.ctx, jobs.Dirty{Kind: jobs.Index, Key: "post:p"}, jobs.Dirty{Kind: jobs.Index, Key: "post:hidden"},
+		jobs.Dirty{Kind: jobs.Count, Key: "post:unknown"}))
+	e.drain()
+	assert.Empty(t, e.items.byID)
+}
+
+func indexJobs(ids ...string) (list []jobs.Job) {
+	for _, id := range ids {
+		list = append(list, jobs.Job{Kind: jobs.Index, Key: id})
+	}
+	return list
+}
+
+func TestIndexInOneBatch(t *testing.T) {
+	e := newEnv(t)
+	var ids []string
+	for i := range 5 {
+		ids = append(ids, e.publish(fmt.Sprint(i), "x", 1, everybody).ID)
+	}
+	e.items.refuse = map[string]bool{ids[3]: true}
+	h := e.a.Handlers()[jobs.Index]
+	require.Equal(t, 200, h.Batch)
+	errs := h.Run(e.ctx, indexJobs(append(ids, "post:unknown")...))
+	assert.Equal(t, []error{nil, nil, nil, errRefused, nil, nil}, errs)
+	assert.Equal(t, []int{5}, e.items.batches)
+	assert.Equal(t, sorted(ids[0], ids[1], ids[2], ids[4]), slices.Sorted(maps.Keys(e.items.byID)))
+}
+
+func TestCatalogIsDown(t *testing.T) {
+	e := newEnv(t)
+	a, b := e.publish("a", "x", 1, everybody), e.publish("b", "x", 1, everybody)
+	require.NoError(t, e.store.DeletePost(e.ctx, b.ID, "x", zero))
+	e.items.err = fmt.Errorf("%w: no route", catalog.ErrUnavailable)
+	for _, err := range e.a.Handlers()[jobs.Index].Run(e.ctx, indexJobs(a.ID, b.ID)) {
+		require.ErrorIs(t, err, jobs.ErrWait)
+	}
+	e.items.err = nil
+	e.drain()
+	assert.Contains(t, e.items.byID, a.ID)
+}
+
+// TestIndexLooksAgain: a post changes between the reading and the writing.
+func TestIndexLooksAgain(t *testing.T) {
+	for name, change := range map[string]func(*env){
+		"edit": func(e *env) {
+			caption := "edited"
+			_, err := e.store.EditPost(e.ctx, "post:p", "x", social.Edit{Caption: &caption}, zero)
+			require.NoError(e.t, err)
+		},
+		"delete": func(e *env) { require.NoError(e.t, e.store.DeletePost(e.ctx, "post:p", "x", zero)) },
+		"like": func(e *env) {
+			_, _, err := e.store.Like(e.ctx, "f", "post:p")
+			require.NoError(e.t, err)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			e.publish("p", "x", 1, everybody)
+			e.items.before = func() {
+				e.items.before = nil
+				change(e)
+			}
+			require.Equal(t, []error{nil}, e.a.Handlers()[jobs.Index].Run(e.ctx, indexJobs("post:p")))
+			got := e.items.byID
+			e.items.byID = map[string]feed.Item{}
+			require.NoError(t, e.store.Mark(e.ctx, jobs.Dirty{Kind: jobs.Index, Key: "post:p"}))
+			e.drain()
+			assert.Equal(t, e.items.byID, got)
+		})
+	}
+}

@@ -1,0 +1,617 @@
+package fanout
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
+	"github.com/freshet/freshet/social/timeline"
+	"github.com/freshet/freshet/social/timeline/redis"
+)
+
+var (
+	seedFlag  = flag.Uint64("fanout.seed", 1, "first seed of the random schedules; 0: by the clock, to find something new")
+	seedsFlag = flag.Int("fanout.seeds", 0, "how many random schedules run; 0: as many as the test says")
+)
+
+// TestModel runs random schedules of two servers over one store: agents who post,
+// edit, delete, follow, block, and change circles; readers who build and scroll;
+// workers who die, lose their lease and go on, or do not reach the lists; lists
+// that go away or expire; authors who become celebrities and cease to be; and time.
+// Between any two calls of one, the others go on. At any time a page shows only
+// what its reader may see, and nothing twice; who changed something sees it in the
+// next call, on either server. When the queue is empty, every list must have what
+// the store would deliver, above its floor, and nothing else, and so must pages.
+//
+// A failure names its seed: run it again with -fanout.seed and -fanout.seeds 1.
+func TestModel(t *testing.T) { model(t, inMemory, testenv.Schedules(100)) }
+
+// TestModelOnRedis is the same with the lists in Redis.
+func TestModelOnRedis(t *testing.T) {
+	testenv.Redis(t) // skips without
+	model(t, func(t *testing.T, clock feed.Clock) (lists, outboxes timeline.Lists) {
+		client, prefix := testenv.Redis(t)
+		cfg := redis.Config{KeyPrefix: prefix, Clock: clock}
+		cfg.Cap = testCap
+		lists = redis.NewTimelines(client, cfg)
+		cfg.Cap = testOutboxCap
+		return lists, redis.NewOutboxes(client, cfg)
+	}, testenv.Schedules(15))
+}
+
+// modelStores is how many stores the schedules of a model are run on, at once.
+const modelStores = 4
+
+func model(t *testing.T, open openLists, schedules int) {
+	t.Helper()
+	t.Parallel()
+	first := *seedFlag
+	if *seedsFlag > 0 {
+		schedules = *seedsFlag
+	}
+	if first == 0 {
+		first = uint64(time.Now().UnixNano())
+	}
+	t.Logf("%d schedules from seed %d", schedules, first)
+	for store := range min(modelStores, schedules) {
+		t.Run(fmt.Sprint("store ", store), func(t *testing.T) {
+			t.Parallel()
+			e := openEnv(t, open)
+			for i := store; i < schedules; i += modelStores {
+				w := newWorld(e, first+uint64(i))
+				if err := w.run(); err != nil {
+					t.Fatalf("seed %d: %v after\n%s", first+uint64(i), err, strings.Join(w.log, "\n"))
+				}
+			}
+		})
+	}
+}
+
+// world is one schedule.
+type world struct {
+	*env
+	timelines []*engine.Timelines // of a and b
+	rnd       *rand.Rand
+	agents    []string
+	circles   []string
+	posts     []social.Post
+	procs     []*process
+	log       []string
+	serial    int
+	last      map[[2]string]int // the last change of two agents
+	all       int               // changes of many
+	failed    error
+}
+
+func newWorld(e *env, seed uint64) *world {
+	w := &world{env: e, rnd: rand.New(rand.NewPCG(seed, 7)), last: map[[2]string]int{}}
+	w.timelines = []*engine.Timelines{w.newTimelines(e.a), w.newTimelines(e.b)}
+	for i := range 6 {
+		w.agents = append(w.agents, fmt.Sprintf("m%d_%d", seed, i))
+	}
+	w.circles = []string{fmt.Sprintf("c%d_0", seed), fmt.Sprintf("c%d_1", seed)}
+	return w
+}
+
+// network is what a part begins with: many follow many, and have lists.
+func (w *world) network() {
+	for _, agent := range w.agents {
+		for _, author := range w.agents[:2] {
+			if agent != author && w.rnd.IntN(3) > 0 {
+				_, _ = w.store.Follow(w.ctx, agent, author, zero)
+			}
+		}
+		if w.rnd.IntN(4) > 0 {
+			_ = w.a.timelines.run(w.ctx, agent)
+		}
+	}
+	for i, id := range w.circles {
+		_ = w.store.PutCircle(w.ctx, social.Circle{ID: id, Owner: w.agents[i]}, nil, zero)
+	}
+}
+
+type action struct {
+	weight int
+	run    func()
+}
+
+// run has two parts, each with its own mixture of what happens; after each all
+// that is left comes to its end.
+func (w *world) run() error {
+	for range 2 {
+		w.network()
+		actions := w.actions()
+		for range 100 + w.rnd.IntN(200) {
+			w.step(actions)
+			if w.failed != nil {
+				return w.failed
+			}
+		}
+		if err := w.settle(); err != nil {
+			return err
+		}
+	}
+	w.advance(jobs.CompletedLives + time.Minute)
+	_, err := w.store.Sweep(w.ctx, 10_000)
+	return errors.Join(err, w.lists.Drop(w.ctx, w.agents), w.outboxes.Drop(w.ctx, w.agents))
+}
+
+func (w *world) actions() []action {
+	all := []action{
+		{12, w.publish},
+		{5, w.remove},
+		{2, w.edit},
+		{12, w.follow},
+		{3, w.block},
+		{6, w.member},
+		{1, w.circle},
+		{20, w.reader},
+		{6, w.outboxReader},
+		{12, w.pages},
+		{30, w.worker},
+		{3, w.kill},
+		{1, w.vanish},
+		{4, w.pass},
+		{2, w.crossing},
+	}
+	for i := range all {
+		all[i].weight *= w.rnd.IntN(3)
+	}
+	if w.rnd.IntN(8) == 0 {
+		all = append(all, action{1, w.erase})
+	}
+	return append(all, action{100, w.proceed})
+}
+
+func (w *world) step(actions []action) {
+	if len(w.procs) > 7 {
+		w.proceed()
+		return
+	}
+	sum := 0
+	for _, a := range actions {
+		sum += a.weight
+	}
+	n := w.rnd.IntN(sum)
+	for _, a := range actions {
+		if n -= a.weight; n < 0 {
+			a.run()
+			return
+		}
+	}
+}
+
+func (w *world) note(format string, args ...any) { w.log = append(w.log, fmt.Sprintf(format, args...)) }
+
+func pick[T any](w *world, list []T) T { return list[w.rnd.IntN(len(list))] }
+
+func (w *world) server() *Fanout { return pick(w, []*Fanout{w.a, w.b}) }
+
+// start begins a process whose error must be one of those that are to be expected.
+func (w *world) start(name string, body func(ctx context.Context) error) {
+	w.startChange(change{name: name, do: func(ctx context.Context) (bool, error) { return false, body(ctx) }})
+}
+
+// change is something that an agent does to what another gets.
+type change struct {
+	name string
+	pair [2]string
+	do   func(ctx context.Context) (changed bool, err error)
+	// look is told of which posts none may be missing, although their own jobs
+	// wait: those of before the change, if there was one.
+	look func(before []social.Post) error
+}
+
+// startChange begins a change. Where it is answered and the lists could be reached,
+// its maker mostly looks at once, unless there was another of the same two.
+func (w *world) startChange(c change) {
+	w.serial++
+	w.last[c.pair], w.last[[2]string{c.pair[1], c.pair[0]}] = w.serial, w.serial
+	serial, all, before := w.serial, w.all, w.posts
+	var changed, answered bool
+	w.late = false
+	p := newProcess(w.ctx, fmt.Sprint(w.serial, " ", c.name), func(ctx context.Context) {
+		var err error
+		changed, err = c.do(ctx)
+		if answered = err == nil; !answered && !expected(err) {
+			w.failed = fmt.Errorf("%s: %w", c.name, err)
+		}
+	})
+	p.patience, p.late = w.rnd.Float64(), w.late
+	p.look = func() error {
+		if c.look == nil || !answered || p.dead || p.late || w.last[c.pair] != serial || w.all != all || w.rnd.IntN(4) == 0 {
+			return nil
+		}
+		if changed {
+			return c.look(before)
+		}
+		if w.waits(c.pair) { // of another change, whose maker may be dead
+			return nil
+		}
+		return c.look(nil)
+	}
+	w.note("%s begins", p.name)
+	w.procs = append(w.procs, p)
+	w.reap(len(w.procs) - 1)
+}
+
+// waits reports whether jobs of the lists of two agents wait.
+func (w *world) waits(pair [2]string) bool {
+	for r := range w.open() {
+		if r.kind != jobs.Pair && r.kind != jobs.Member {
+			continue
+		}
+		if _, agent, err := jobs.SplitPair(r.key); err == nil && slices.Contains(pair[:], agent) {
+			return true
+		}
+	}
+	return false
+}
+
+// expected are errors of processes that are no failure.
+func expected(err error) bool {
+	return slices.ContainsFunc([]error{
+		errKilled, social.ErrNotFound, social.ErrNotAllowed, social.ErrBlocked, social.ErrBadPost, timeline.ErrUnavailable,
+		jobs.ErrWait, jobs.ErrLost, ErrBuilding,
+	}, func(ok error) bool { return errors.Is(err, ok) })
+}
+
+// proceed lets one of the processes make a step; who has the least patience goes
+// first, mostly, so that some stand still for long.
+func (w *world) proceed() {
+	if len(w.procs) == 0 {
+		return
+	}
+	i := w.rnd.IntN(len(w.procs))
+	if w.rnd.IntN(8) > 0 {
+		first := slices.MinFunc(w.procs, func(a, b *process) int { return cmp.Compare(a.patience, b.patience) })
+		i = slices.Index(w.procs, first)
+	}
+	p, v := w.procs[i], goOn
+	if w.rnd.IntN(60) == 0 {
+		v = pick(w, []verdict{failBefore, failAfter})
+	}
+	w.note("%s: %s (%d)", p.name, p.next, v)
+	w.late = false
+	p.step(v)
+	p.late = p.late || w.late
+	w.reap(i)
+}
+
+func (w *world) reap(i int) {
+	p := w.procs[i]
+	if !p.ended {
+		return
+	}
+	w.note("%s ends", p.name)
+	w.procs = slices.Delete(w.procs, i, i+1)
+	if err := p.look(); err != nil && w.failed == nil {
+		w.failed = fmt.Errorf("after %s: %w", p.name, err)
+	}
+}
+
+func (w *world) kill() {
+	if len(w.procs) > 0 {
+		i := w.rnd.IntN(len(w.procs))
+		w.note("%s dies", w.procs[i].name)
+		w.procs[i].kill()
+		w.reap(i)
+	}
+}
+
+func (w *world) publish() {
+	w.serial++
+	author, to := pick(w, w.agents[:2]), social.Audience{}
+	switch w.rnd.IntN(4) {
+	case 0:
+		to.Followers, to.Circles = w.rnd.IntN(2) == 0, []string{pick(w, w.circles)}
+	case 1:
+	default:
+		to.Public, to.Followers = w.rnd.IntN(2) == 0, true
+	}
+	var mentions []string
+	if w.rnd.IntN(4) == 0 {
+		mentions = []string{pick(w, w.agents)}
+	}
+	p := post(w.env, fmt.Sprintf("%s-%d", w.agents[0], w.serial), author, int64(w.rnd.IntN(8)), to, mentions...)
+	f := w.server()
+	w.startChange(change{
+		name: fmt.Sprintf("%s posts %s %+v", author, p.ID, to), pair: [2]string{author, p.ID},
+		do: func(ctx context.Context) (bool, error) {
+			stored, _, err := f.Store().CreatePost(ctx, p, social.Creation{})
+			if err == nil {
+				w.posts = append(w.posts, stored)
+			}
+			return true, err
+		},
+		look: func(before []social.Post) error { return w.sees(author, one(p.ID), before) },
+	})
+}
+
+func (w *world) remove() {
+	if len(w.posts) == 0 {
+		return
+	}
+	p, f, by := pick(w, w.posts), w.server(), ""
+	if w.rnd.IntN(2) == 0 {
+		by = p.Author
+	}
+	w.startChange(change{
+		name: "delete " + p.ID, pair: [2]string{p.Author, p.ID},
+		do:   func(ctx context.Context) (bool, error) { return true, f.Store().DeletePost(ctx, p.ID, by, zero) },
+		look: func(before []social.Post) error { return w.sees(p.Author, one(p.ID), before) },
+	})
+}
+
+func (w *world) edit() {
+	if len(w.posts) > 0 {
+		caption := fmt.Sprint(w.serial)
+		_, _ = w.store.EditPost(w.ctx, pick(w, w.posts).ID, "", social.Edit{Caption: &caption}, zero)
+	}
+}
+
+func (w *world) follow() {
+	agent, author, f := pick(w, w.agents), pick(w, w.agents[:2]), w.server()
+	if agent == author {
+		return
+	}
+	c := change{
+		name: agent + " follows " + author, pair: [2]string{agent, author},
+		do:   func(ctx context.Context) (bool, error) { return f.Store().Follow(ctx, agent, author, zero) },
+		look: func(before []social.Post) error { return w.sees(agent, of(author), before) },
+	}
+	if w.rnd.IntN(5) < 2 {
+		c.name = agent + " unfollows " + author
+		c.do = func(ctx context.Context) (bool, error) { return f.Store().Unfollow(ctx, agent, author, zero) }
+	}
+	w.startChange(c)
+}
+
+// crossing has everybody follow an author, or nobody, as an event does.
+func (w *world) crossing() {
+	author, on := pick(w, w.agents[:2]), w.rnd.IntN(2) == 0
+	w.note("all follow %s: %v", author, on)
+	w.all++
+	for _, agent := range w.agents {
+		switch {
+		case agent == author:
+		case on:
+			_, _ = w.store.Follow(w.ctx, agent, author, zero)
+		default:
+			_, _ = w.store.Unfollow(w.ctx, agent, author, zero)
+		}
+	}
+}
+
+func (w *world) block() {
+	agent, other, f := pick(w, w.agents), pick(w, w.agents[:2]), w.server()
+	if agent == other {
+		return
+	}
+	on := w.rnd.IntN(2) == 0
+	w.startChange(change{
+		name: fmt.Sprintf("%s blocks %s: %v", agent, other, on), pair: [2]string{agent, other},
+		do: func(ctx context.Context) (bool, error) {
+			if on {
+				return f.Store().Block(ctx, agent, other)
+			}
+			return f.Store().Unblock(ctx, agent, other)
+		},
+		look: func(before []social.Post) error {
+			return errors.Join(w.sees(agent, of(other), before), w.sees(other, of(agent), before))
+		},
+	})
+}
+
+func (w *world) member() {
+	i, agent, f, on := w.rnd.IntN(len(w.circles)), pick(w, w.agents), w.server(), w.rnd.IntN(2) == 0
+	circle := w.circles[i]
+	w.startChange(change{
+		name: fmt.Sprintf("%s in %s: %v", agent, circle, on), pair: [2]string{agent, w.agents[i]}, // its owner
+		do: func(ctx context.Context) (bool, error) {
+			if on {
+				return f.Store().AddMember(ctx, circle, agent, "", zero)
+			}
+			return f.Store().RemoveMember(ctx, circle, agent, "", zero)
+		},
+		look: func(before []social.Post) error { return w.seesCircle(agent, circle, before) },
+	})
+}
+
+func (w *world) circle() {
+	i, f := w.rnd.IntN(len(w.circles)), w.server()
+	c, members := social.Circle{ID: w.circles[i], Owner: w.agents[i]}, []string{pick(w, w.agents), pick(w, w.agents)}
+	drop := w.rnd.IntN(3) == 0
+	if w.rnd.IntN(3) == 0 {
+		members = nil
+	}
+	w.all++
+	w.start(fmt.Sprintf("circle %+v %v dropped: %v", c, members, drop), func(ctx context.Context) error {
+		if drop {
+			return f.Store().DropCircle(ctx, c.ID, "", zero)
+		}
+		return f.Store().PutCircle(ctx, c, members, zero)
+	})
+}
+
+func (w *world) erase() {
+	agent := pick(w, w.agents)
+	w.note("%s is erased", agent)
+	w.all++
+	if err := w.store.EraseAgent(w.ctx, agent); err != nil {
+		w.failed = err
+	}
+}
+
+func (w *world) reader() {
+	agent, f := pick(w, w.agents), w.server()
+	w.start("build "+agent, func(ctx context.Context) error { return f.timelines.run(ctx, agent) })
+}
+
+// outboxReader reads the outboxes of whom somebody follows who is not pushed.
+func (w *world) outboxReader() {
+	agent, f := pick(w, w.agents), w.server()
+	authors, _, err := w.store.Celebrities(w.ctx, agent)
+	if err != nil {
+		w.failed = err
+	}
+	if len(authors) > 0 {
+		author := pick(w, authors)
+		w.start("outbox "+author, func(ctx context.Context) error { return f.outboxes.run(ctx, author) })
+	}
+}
+
+func (w *world) worker() {
+	list, err := w.store.Lease(w.ctx, 1, 30*time.Second)
+	if err != nil {
+		w.failed = err
+	}
+	f := w.server()
+	for _, j := range list {
+		w.start(fmt.Sprintf("%s %s", j.Kind, j.Key), func(ctx context.Context) error { return finish(f, ctx, j) })
+	}
+}
+
+// vanish is an eviction.
+func (w *world) vanish() {
+	agent := []string{pick(w, w.agents)}
+	w.note("the lists of %s are gone", agent)
+	if err := errors.Join(w.lists.Drop(w.ctx, agent), w.outboxes.Drop(w.ctx, agent)); err != nil {
+		w.failed = err
+	}
+}
+
+// pass lets leases run out. Who brings an author from one delivery to the other
+// does not stand still for so long: that is what the grace is for.
+func (w *world) pass() {
+	for i := len(w.procs) - 1; i >= 0; i-- {
+		if strings.Contains(w.procs[i].name, " "+string(jobs.Author)+" ") {
+			w.procs[i].kill()
+			w.reap(i)
+		}
+	}
+	d := pick(w, []time.Duration{11 * time.Second, 31 * time.Second, grace, grace})
+	if w.rnd.IntN(8) == 0 {
+		d = timeline.TTL + time.Minute
+	}
+	w.advance(d)
+	w.note("%s pass", d)
+}
+
+// settle lets all that goes on and all jobs come to their end, and looks.
+func (w *world) settle() error {
+	for range 3000 {
+		if w.failed != nil {
+			return w.failed
+		}
+		if len(w.procs) > 0 {
+			w.proceed()
+			continue
+		}
+		before := len(w.log)
+		if w.worker(); len(w.log) > before {
+			continue
+		}
+		if len(w.open()) == 0 {
+			w.advance(timeline.CopyTTL)
+			return w.compare()
+		}
+		w.advance(10 * time.Second)
+	}
+	return fmt.Errorf("jobs are left: %v", w.open())
+}
+
+// compare compares every list with what the store says.
+func (w *world) compare() error {
+	for _, agent := range w.agents {
+		if err := errors.Join(w.compareList(agent), w.compareScroll(agent)); err != nil {
+			return fmt.Errorf("%s: %w", agent, err)
+		}
+		if d := w.delivery(agent); d == social.Push {
+			continue
+		} else if d == social.Both {
+			return fmt.Errorf("%s is on the way for good", agent)
+		}
+		if err := w.compareOutbox(agent); err != nil {
+			return fmt.Errorf("outbox of %s: %w", agent, err)
+		}
+	}
+	for _, p := range w.posts {
+		now, err := w.store.PostsByID(w.ctx, []string{p.ID})
+		if err != nil {
+			return err
+		}
+		it, ok := w.items.byID[p.ID]
+		if want := p.Audience.Public && !now[0].Deleted; ok != want || ok && it.Summary != now[0].Caption {
+			return fmt.Errorf("%s: its item is %+v", p.ID, it)
+		}
+	}
+	return nil
+}
+
+func (w *world) compareList(agent string) error {
+	have, err := w.lists.Read(w.ctx, agent, timeline.Position{}, 100)
+	if err != nil || have.State != timeline.Ready {
+		return err
+	}
+	due, err := w.store.Pull(w.ctx, social.PullQuery{Reader: agent, N: 1000})
+	if err != nil {
+		return err
+	}
+	want := above(due, have.Floor)
+	for _, p := range want {
+		if !slices.Contains(have.Entries, p) {
+			return fmt.Errorf("%v is missing: %+v, want %v", p, have, want)
+		}
+	}
+	for _, p := range have.Entries {
+		if slices.Contains(want, p) {
+			continue
+		}
+		// Of authors who are pulled by now something may be left.
+		s, err := w.store.Standings(w.ctx, agent, []string{p.ID})
+		if err != nil {
+			return err
+		}
+		if s[0].Reason != social.Follow || w.delivery(s[0].Author) != social.Pull {
+			return fmt.Errorf("%v does not belong there: %+v, want %v", p, have, want)
+		}
+	}
+	return nil
+}
+
+func (w *world) compareOutbox(author string) error {
+	have, err := w.outboxes.Read(w.ctx, author, timeline.Position{}, 100)
+	if err != nil || have.State != timeline.Ready {
+		return err
+	}
+	due, err := w.store.Newest(w.ctx, []string{author}, social.Position{}, 1000)
+	if want := above(due, have.Floor); err == nil && !slices.Equal(want, have.Entries) {
+		err = fmt.Errorf("%+v, want %v", have, want)
+	}
+	return err
+}
+
+// above is the part of entries that lies above a floor.
+func above(list []social.Entry, floor timeline.Position) (out []timeline.Position) {
+	for _, e := range list {
+		if p := position(e.Position); p.Above(floor) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func isWait(err error) bool { return errors.Is(err, jobs.ErrWait) }

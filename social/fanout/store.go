@@ -1,0 +1,176 @@
+package fanout
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
+)
+
+// fewMembers is how many members of a circle that is changed as a whole get their
+// lists made right at once.
+const fewMembers = 20
+
+// Store is the social store, whose writes also run at once the jobs whose result
+// their caller expects in the next call: their own post is in their list, or gone
+// from it, the posts of whom they follow or block likewise, and of an agent who is
+// erased nothing is left. What was deleted, and what an erased agent has posted, is also
+// removed from the kept cards, without asking the store, so that it is not shown if the
+// store is lost right after. Errors are the store's alone: a job that fails is
+// left to the workers, and so are those of events, which have a time of their own.
+func (f *Fanout) Store() social.Store { return store{f.d.Store, f} }
+
+type store struct {
+	social.Store
+	f *Fanout
+}
+
+// CreatePost implements [social.Posts].
+func (s store) CreatePost(ctx context.Context, p social.Post, c social.Creation) (social.Post, bool, error) {
+	post, created, err := s.Store.CreatePost(ctx, p, c)
+	if err == nil && c.At.IsZero() {
+		s.f.atOnce(ctx, []string{post.Author}, func(ctx context.Context) error { return s.f.pushOwn(ctx, &post) })
+	}
+	return post, created, err
+}
+
+// DeletePost implements [social.Posts].
+func (s store) DeletePost(ctx context.Context, id, by string, at time.Time) error {
+	err := s.Store.DeletePost(ctx, id, by, at)
+	if err != nil || !at.IsZero() {
+		return err
+	}
+	s.f.beside(ctx, func(ctx context.Context) error { return s.f.removeNow(ctx, id) })
+	if by == "" { // an admin; whatever lists say, the post is in no answer
+		return nil
+	}
+	s.f.atOnce(ctx, []string{by}, func(ctx context.Context) error { return s.f.takeOut(ctx, by, id) })
+	return nil
+}
+
+// Follow implements [social.Follows].
+func (s store) Follow(ctx context.Context, agent, author string, at time.Time) (bool, error) {
+	changed, err := s.Store.Follow(ctx, agent, author, at)
+	s.followed(ctx, agent, author, at, err)
+	return changed, err
+}
+
+// Unfollow implements [social.Follows].
+func (s store) Unfollow(ctx context.Context, agent, author string, at time.Time) (bool, error) {
+	changed, err := s.Store.Unfollow(ctx, agent, author, at)
+	s.followed(ctx, agent, author, at, err)
+	return changed, err
+}
+
+// followed runs the job of a follow also where nothing has changed: a first call
+// may have died before it did.
+func (s store) followed(ctx context.Context, agent, author string, at time.Time, err error) {
+	if err == nil && at.IsZero() && author != social.Server {
+		s.f.runRows(ctx, row{jobs.Pair, jobs.PairKey(author, agent)})
+	}
+}
+
+// Block implements [social.Follows].
+func (s store) Block(ctx context.Context, agent, other string) (bool, error) {
+	changed, err := s.Store.Block(ctx, agent, other)
+	s.blocked(ctx, agent, other, err)
+	return changed, err
+}
+
+// Unblock implements [social.Follows].
+func (s store) Unblock(ctx context.Context, agent, other string) (bool, error) {
+	changed, err := s.Store.Unblock(ctx, agent, other)
+	s.blocked(ctx, agent, other, err)
+	return changed, err
+}
+
+func (s store) blocked(ctx context.Context, agent, other string, err error) {
+	if err == nil {
+		s.f.runRows(ctx, row{jobs.Pair, jobs.PairKey(other, agent)}, row{jobs.Pair, jobs.PairKey(agent, other)})
+	}
+}
+
+// AddMember implements [social.Circles].
+func (s store) AddMember(ctx context.Context, circle, agent, by string, at time.Time) (bool, error) {
+	changed, err := s.Store.AddMember(ctx, circle, agent, by, at)
+	s.membersChanged(ctx, circle, []string{agent}, at, err)
+	return changed, err
+}
+
+// RemoveMember implements [social.Circles].
+func (s store) RemoveMember(ctx context.Context, circle, agent, by string, at time.Time) (bool, error) {
+	changed, err := s.Store.RemoveMember(ctx, circle, agent, by, at)
+	s.membersChanged(ctx, circle, []string{agent}, at, err)
+	return changed, err
+}
+
+// PutCircle implements [social.Circles].
+func (s store) PutCircle(ctx context.Context, c social.Circle, members []string, at time.Time) error {
+	before := s.members(ctx, c.ID, at)
+	err := s.Store.PutCircle(ctx, c, members, at)
+	if members == nil {
+		members = s.members(ctx, c.ID, at) // of a circle that was dropped, and is there again
+	}
+	s.membersChanged(ctx, c.ID, append(before, members...), at, err)
+	return err
+}
+
+// DropCircle implements [social.Circles].
+func (s store) DropCircle(ctx context.Context, id, by string, at time.Time) error {
+	before := s.members(ctx, id, at)
+	err := s.Store.DropCircle(ctx, id, by, at)
+	s.membersChanged(ctx, id, before, at, err)
+	return err
+}
+
+// EraseAuthor implements [social.Authors].
+func (s store) EraseAuthor(ctx context.Context, author string) error {
+	err := s.Store.EraseAuthor(ctx, author)
+	s.erased(ctx, author, err)
+	return err
+}
+
+// EraseAgent implements [social.Authors].
+func (s store) EraseAgent(ctx context.Context, agent string) error {
+	err := s.Store.EraseAgent(ctx, agent)
+	s.erased(ctx, agent, err)
+	return err
+}
+
+// erased hides the agent's cards, which needs nothing of the store, and then removes
+// follows, likes and the rest at once, as far as that takes no longer than a write may;
+// of an agent with very many the workers do the rest.
+func (s store) erased(ctx context.Context, agent string, err error) {
+	if err == nil {
+		s.f.beside(ctx, func(ctx context.Context) error { return s.f.hide(ctx, agent) })
+		s.f.atOnce(ctx, []string{agent}, func(ctx context.Context) error { return s.f.runRow(ctx, row{jobs.Erase, agent}) })
+	}
+}
+
+// members are those of a circle, as far as it matters: one more than a few are
+// many.
+func (s store) members(ctx context.Context, circle string, at time.Time) []string {
+	if !at.IsZero() {
+		return nil
+	}
+	list, _ := s.Members(ctx, circle, "", fewMembers+1) // the write meets the error
+	return list
+}
+
+func (s store) membersChanged(ctx context.Context, circle string, members []string, at time.Time, err error) {
+	if err != nil || !at.IsZero() {
+		return
+	}
+	slices.Sort(members)
+	members = slices.Compact(members)
+	if len(members) > fewMembers {
+		return
+	}
+	var rows []row
+	for _, agent := range members {
+		rows = append(rows, row{jobs.Member, jobs.PairKey(circle, agent)})
+	}
+	s.f.runRows(ctx, rows...)
+}

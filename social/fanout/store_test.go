@@ -1,0 +1,286 @@
+package fanout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
+	"github.com/freshet/freshet/social/timeline"
+)
+
+// TestMakersSeeWhatTheyDid in their next call, without any worker.
+func TestMakersSeeWhatTheyDid(t *testing.T) {
+	e := newEnv(t)
+	s := e.a.Store()
+	e.publish("x", "x", 2, everybody)
+	e.publish("c", "x", 1, everybody)
+	e.drain()
+	e.build("f", "x")
+
+	p, _, err := s.CreatePost(e.ctx, post(e, "own", "f", 0, everybody), social.Creation{Key: "k"})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"own"}, e.list("f"))
+	assert.Contains(t, e.open(), row{jobs.Deliver, p.ID}, "the rest is the workers'")
+	_, err = s.Follow(e.ctx, "f", "x", zero)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"own", "c", "x"}, e.list("f"))
+	_, err = s.Unfollow(e.ctx, "f", "x", zero)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"own"}, e.list("f"))
+	require.NoError(t, s.DeletePost(e.ctx, p.ID, "f", zero))
+	assert.Equal(t, []string{}, e.list("f"))
+
+	_, err = s.Follow(e.ctx, "f", "x", zero)
+	require.NoError(t, err)
+	_, err = s.Follow(e.ctx, "x", "f", zero)
+	require.NoError(t, err)
+	p, _, err = s.CreatePost(e.ctx, post(e, "second", "f", 0, everybody), social.Creation{})
+	require.NoError(t, err)
+	require.NoError(t, e.run(e.a, e.ctx, jobs.Deliver, p.ID))
+	assert.Equal(t, []string{"second", "c", "x"}, e.list("x"))
+	_, err = s.Block(e.ctx, "f", "x")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"second"}, e.list("f"))
+	assert.Equal(t, []string{"c", "x"}, e.list("x"))
+	_, err = s.Unblock(e.ctx, "f", "x")
+	require.NoError(t, err)
+	require.NoError(t, s.DeletePost(e.ctx, p.ID, "f", zero))
+	assert.Equal(t, []string{}, e.list("f"))
+	_, err = s.Follow(e.ctx, "f", social.Server, zero)
+	require.NoError(t, err)
+	for r := range e.open() {
+		assert.NotContains(t, []jobs.Kind{jobs.Pair, jobs.Member}, r.kind)
+	}
+}
+
+func TestMembersSeeTheirCircle(t *testing.T) {
+	e := newEnv(t)
+	s := e.a.Store()
+	circle := social.Circle{ID: "c", Owner: "x"}
+	require.NoError(t, s.PutCircle(e.ctx, circle, []string{"m"}, zero))
+	e.publish("p", "x", 1, social.Audience{Circles: []string{"c"}})
+	e.drain()
+	e.build("m", "n")
+	require.NoError(t, s.PutCircle(e.ctx, circle, []string{"n"}, zero))
+	assert.Equal(t, []string{}, e.list("m"))
+	assert.Equal(t, []string{"p"}, e.list("n"))
+	_, err := s.AddMember(e.ctx, "c", "m", "x", zero)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"p"}, e.list("m"))
+	_, err = s.RemoveMember(e.ctx, "c", "n", "x", zero)
+	require.NoError(t, err)
+	assert.Equal(t, []string{}, e.list("n"))
+	require.NoError(t, s.DropCircle(e.ctx, "c", "x", zero))
+	assert.Equal(t, []string{}, e.list("m"))
+	assert.NotContains(t, e.open(), row{jobs.Member, "c/m"})
+
+	var many []string
+	for i := range fewMembers + 1 {
+		many = append(many, fmt.Sprint("many", i))
+	}
+	require.NoError(t, s.PutCircle(e.ctx, circle, many, zero))
+	assert.Len(t, e.open(), len(many), "many are left to the workers")
+}
+
+// TestEventsAreLeftToWorkers: nobody waits for what they made.
+func TestEventsAreLeftToWorkers(t *testing.T) {
+	e := newEnv(t)
+	_, err := e.a.Store().Follow(e.ctx, "f", "x", e.clock())
+	require.NoError(t, err)
+	assert.Contains(t, e.open(), row{jobs.Pair, "x/f"})
+}
+
+// TestWritesSucceedWithoutLists: a list that cannot be changed in time is dropped;
+// where that fails too, it is told.
+func TestWritesSucceedWithoutLists(t *testing.T) {
+	e := newEnv(t)
+	late := 0
+	e.a.d.Late = func() { late++ }
+	e.publish("p", "x", 1, everybody)
+	e.drain()
+	e.build("f")
+	p := newProcess(e.ctx, "follow", func(ctx context.Context) {
+		changed, err := e.a.Store().Follow(ctx, "f", "x", zero)
+		assert.NoError(t, err)
+		assert.True(t, changed)
+	})
+	require.True(t, p.until("clear token"))
+	p.step(failBefore)
+	require.True(t, p.until("drop"))
+	p.step(failBefore)
+	p.finish()
+	assert.Equal(t, 1, late)
+	job := e.open()[row{jobs.Pair, "x/f"}]
+	assert.Equal(t, jobs.Pending, job.State)
+	assert.Zero(t, job.Attempts)
+	assert.Equal(t, []string{}, e.list("f"))
+	changed, err := e.b.Store().Follow(e.ctx, "f", "x", zero)
+	require.NoError(t, err)
+	assert.False(t, changed)
+	assert.Equal(t, []string{"p"}, e.list("f"), "who says it again has it done")
+}
+
+// TestAWriteDoesNotWaitForLong where another server has its job and is slow.
+func TestAWriteDoesNotWaitForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEnv(t)
+		e.publish("p", "x", 1, everybody)
+		e.follow("x", "f")
+		e.drain()
+		e.build("f")
+		require.Equal(t, []string{"p"}, e.list("f"))
+		_, err := e.store.Unfollow(e.ctx, "f", "x", zero)
+		require.NoError(t, err)
+		_, err = e.store.LeaseKey(e.ctx, jobs.Pair, "x/f", time.Minute)
+		require.NoError(t, err)
+		e.a.limit = atOnceLimit
+		begun := time.Now()
+		_, err = e.a.Store().Unfollow(e.ctx, "f", "x", zero)
+		require.NoError(t, err)
+		assert.Equal(t, atOnceLimit, time.Since(begun))
+		assert.Equal(t, []string{"none"}, e.list("f"))
+		assert.False(t, e.late)
+	})
+}
+
+// TestWhoMadeAChangeWaitsForAWorker that has its job.
+func TestWhoMadeAChangeWaitsForAWorker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEnv(t)
+		e.publish("p", "x", 1, everybody)
+		e.drain()
+		e.build("f")
+		e.follow("x", "f")
+		worker := newProcess(e.ctx, "worker", func(ctx context.Context) { assert.NoError(t, e.run(e.b, ctx, jobs.Pair, "x/f")) })
+		require.True(t, worker.until("done"))
+		begun := time.Now()
+		done := make(chan error, 1)
+		go func() {
+			_, err := e.a.Store().Unfollow(e.ctx, "f", "x", zero)
+			done <- err
+		}()
+		time.Sleep(10*takenLook - time.Nanosecond)
+		synctest.Wait()
+		require.Greater(t, e.open()[row{jobs.Pair, "x/f"}].Generation, int64(1))
+		require.Empty(t, done)
+		worker.finish()
+		require.NoError(t, <-done)
+		assert.Equal(t, 10*takenLook, time.Since(begun), "the next look")
+		assert.Equal(t, []string{}, e.list("f"))
+	})
+}
+
+// TestKilledBetweenCommitAndJob: the row is there, and a worker does it.
+func TestKilledBetweenCommitAndJob(t *testing.T) {
+	e := newEnv(t)
+	e.publish("p", "x", 1, everybody)
+	e.drain()
+	e.build("f")
+	p := newProcess(e.ctx, "follow", func(ctx context.Context) { _, _ = e.a.Store().Follow(ctx, "f", "x", zero) })
+	p.kill()
+	assert.Equal(t, []string{}, e.list("f"))
+	e.drain()
+	assert.Equal(t, []string{"p"}, e.list("f"))
+}
+
+// TestPostIsDeletedBeforeItsAuthorHasIt: between its creation and the push.
+func TestPostIsDeletedBeforeItsAuthorHasIt(t *testing.T) {
+	e := newEnv(t)
+	e.build("x")
+	p := newProcess(e.ctx, "post", func(ctx context.Context) {
+		_, _, err := e.a.Store().CreatePost(ctx, post(e, "p", "x", 0, everybody), social.Creation{})
+		assert.NoError(t, err)
+	})
+	require.True(t, p.until("push"))
+	require.NoError(t, e.store.DeletePost(e.ctx, "post:p", "x", zero))
+	e.drain()
+	p.finish()
+	assert.Equal(t, []string{}, e.list("x"))
+}
+
+func TestErrorsAreTheStores(t *testing.T) {
+	e := newEnv(t)
+	s := e.a.Store()
+	_, err := s.Follow(e.ctx, "f", "f", zero)
+	require.ErrorIs(t, err, social.ErrBad)
+	require.ErrorIs(t, s.DeletePost(e.ctx, "post:p", "f", zero), social.ErrNotFound)
+	require.ErrorIs(t, s.DropCircle(e.ctx, "c", "f", zero), social.ErrNotFound)
+	_, _, err = s.CreatePost(e.ctx, social.Post{Author: "f"}, social.Creation{})
+	require.ErrorIs(t, err, social.ErrBadPost)
+}
+
+func TestLost(t *testing.T) {
+	e := newEnv(t)
+	e.follow("x", "f")
+	e.build("f")
+	e.publish("old", "x", 3, everybody)
+	e.drain()
+	e.advance(10 * time.Minute)
+	since := e.clock()
+	e.advance(10 * time.Minute)
+	e.publish("new", "x", 2, everybody)
+	e.drain()
+	require.NoError(t, e.lists.Remove(e.ctx, []string{"f"}, []string{"post:new"}))
+	n, err := e.a.Lost(e.ctx, since)
+	require.NoError(t, err)
+	assert.Equal(t, 1, n)
+	e.drain()
+	assert.Equal(t, []string{"new", "old"}, e.list("f"))
+}
+
+// TestLostChangesOfDelivery: lists and outbox are those of before an author was
+// delivered another way.
+func TestLostChangesOfDelivery(t *testing.T) {
+	e := newEnv(t)
+	e.follow("x", "a", "b", "c", "d")
+	e.drain()
+	require.Equal(t, social.Pull, e.delivery("x"))
+	e.publish("p", "x", 3, everybody)
+	e.drain()
+	require.NoError(t, e.a.Outbox(e.ctx, []string{"x"}))
+	e.build("a")
+	require.Equal(t, []string{"p"}, e.outbox("x"))
+	e.advance(10 * time.Minute)
+	since := e.clock()
+	for _, agent := range []string{"b", "c"} {
+		_, err := e.store.Unfollow(e.ctx, agent, "x", zero)
+		require.NoError(t, err)
+	}
+	e.drain()
+	require.Equal(t, social.Push, e.delivery("x"))
+	require.Equal(t, []string{"p"}, e.list("a"))
+	lose := func(lists timeline.Lists, name string) {
+		require.NoError(t, lists.Remove(e.ctx, []string{name}, []string{"post:p"}))
+		_, err := e.a.Lost(e.ctx, since)
+		require.NoError(t, err)
+		e.drain()
+	}
+	lose(e.lists, "a")
+	assert.Equal(t, []string{"p"}, e.list("a"), "pushed, as if the list had never been filled")
+	e.follow("x", "b", "c")
+	e.drain()
+	require.Equal(t, social.Pull, e.delivery("x"))
+	lose(e.outboxes, "x")
+	assert.Equal(t, []string{"p"}, e.outbox("x"), "pulled, and the outbox is an old one")
+}
+
+func TestNewNamesWhatIsMissing(t *testing.T) {
+	_, err := New(Deps{})
+	require.ErrorContains(t, err, "fanout needs")
+}
+
+func TestWhatWaits(t *testing.T) {
+	for _, err := range []error{social.ErrUnavailable, timeline.ErrUnavailable, jobs.ErrUnavailable} {
+		require.ErrorIs(t, waits(fmt.Errorf("%w: x", err)), jobs.ErrWait)
+	}
+	require.NotErrorIs(t, waits(errors.New("x")), jobs.ErrWait)
+	require.NoError(t, waits(nil))
+}

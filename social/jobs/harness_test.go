@@ -1,0 +1,106 @@
+package jobs_test
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
+	"github.com/freshet/freshet/social/sqlite"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// bench is a queue and what its handlers have seen, in a bubble: its clock is the
+// bubble's.
+type bench struct {
+	*testing.T
+	q    *sqlite.Store
+	mu   sync.Mutex
+	seen []string
+	last time.Time // when a handler was called last
+}
+
+// inBubble runs a test with a bench.
+func inBubble(t *testing.T, test func(*bench)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		q, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{Clock: time.Now})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, q.Close()) })
+		test(&bench{T: t, q: q})
+	})
+}
+
+// pass lets time pass and waits until all that is due has been done.
+func (b *bench) pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// note remembers what a handler was given.
+func (b *bench) note(list []jobs.Job) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, j := range list {
+		b.seen = append(b.seen, string(j.Kind)+" "+j.Key)
+	}
+	b.last = time.Now()
+}
+
+func (b *bench) noted() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.seen)
+}
+
+func (b *bench) start(cfg jobs.Config, handlers map[jobs.Kind]jobs.Handler) *jobs.Runner {
+	cfg.Clock = time.Now
+	r := jobs.Start(b.Context(), b.q, handlers, cfg)
+	b.Cleanup(func() { r.Close(context.WithoutCancel(b.Context())) })
+	synctest.Wait()
+	return r
+}
+
+// mark marks jobs and waits until what can be done of them is.
+func (b *bench) mark(kind jobs.Kind, keys ...string) {
+	b.Helper()
+	for _, k := range keys {
+		require.NoError(b, b.q.Mark(b.Context(), jobs.Dirty{Kind: kind, Key: k}))
+	}
+	synctest.Wait()
+}
+
+func (b *bench) row(kind jobs.Kind, key string) jobs.Job {
+	b.Helper()
+	list, err := b.q.List(b.Context(), jobs.Filter{Kind: kind, Key: key})
+	require.NoError(b, err)
+	require.Len(b, list, 1)
+	return list[0]
+}
+
+// poll is how often a runner asks the queue where nothing wakes it.
+const poll = 250 * time.Millisecond
+
+// untilRunAgain lets time pass until a handler is called once more, which must be within
+// the bounds.
+func (b *bench) untilRunAgain(least, most time.Duration) {
+	b.Helper()
+	begin, calls := time.Now(), len(b.noted())
+	b.pass(least - 1)
+	require.Len(b, b.noted(), calls)
+	for len(b.noted()) == calls {
+		b.pass(poll)
+		require.Less(b, time.Since(begin), most+poll)
+	}
+	require.Len(b, b.noted(), calls+1)
+	require.LessOrEqual(b, b.last.Sub(begin), most)
+}

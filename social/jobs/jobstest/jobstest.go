@@ -1,0 +1,141 @@
+// Package jobstest is the conformance suite of the queue's contract. Every
+// backend passes it:
+//
+//	func TestQueue(t *testing.T) {
+//		jobstest.Run(t, func(t *testing.T, clock feed.Clock) jobs.Queue { return open(t, clock) })
+//	}
+package jobstest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/social/jobs"
+)
+
+// Open opens a queue that is empty and goes by the clock.
+type Open func(t *testing.T, clock feed.Clock) jobs.Queue
+
+// Run checks everything the contract promises, each check in a queue of its own.
+func Run(t *testing.T, open Open) {
+	for _, check := range []struct {
+		name string
+		run  func(e *env)
+	}{
+		{"Mark/one row per key", oneRow},
+		{"Mark/earlier and lesser hold", earlierHolds},
+		{"Mark/lazy", lazy},
+		{"Mark/while it runs", markedWhileRunning},
+		{"Mark/revives", revives},
+		{"Lease/order", order},
+		{"Lease/kinds", leaseKinds},
+		{"Lease/runs out", runsOut},
+		{"Lease/dead after its last attempt ran out", dies},
+		{"Lease/key", leaseKey},
+		{"Renew", renew},
+		{"Done/by who has lost it", lost},
+		{"Done/of a batch", doneAll},
+		{"Done/of kinds that are not kept", notKept},
+		{"Fail/retries and dies", retries},
+		{"Fail/waiting is no attempt", waits},
+		{"GiveBack", giveBack},
+		{"Again", again},
+		{"List, Retry, Drop", operators},
+		{"Stats", stats},
+		{"Sweep", sweep},
+		{"Woken", woken},
+		{"keys of every kind", oddKeys},
+		{"many workers", manyWorkers},
+		{"random", random},
+		{"cancelled context", cancelled},
+	} {
+		t.Run(check.name, func(t *testing.T) { check.run(newEnv(t, open)) })
+	}
+}
+
+// env is a queue and the time it goes by.
+type env struct {
+	t   *testing.T
+	ctx context.Context
+	q   jobs.Queue
+	mu  sync.Mutex
+	now time.Time
+}
+
+func newEnv(t *testing.T, open Open) *env {
+	e := &env{t: t, ctx: t.Context(), now: time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)}
+	e.q = open(t, e.clock)
+	return e
+}
+
+func (e *env) clock() time.Time {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.now
+}
+
+func (e *env) pass(d time.Duration) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.now = e.now.Add(d)
+}
+
+const leaseTime = 30 * time.Second
+
+func (e *env) mark(rows ...jobs.Dirty) {
+	e.t.Helper()
+	require.NoError(e.t, e.q.Mark(e.ctx, rows...))
+}
+
+func (e *env) lease(n int, kinds ...jobs.Kind) []jobs.Job {
+	e.t.Helper()
+	list, err := e.q.Lease(e.ctx, n, leaseTime, kinds...)
+	require.NoError(e.t, err)
+	return list
+}
+
+// one leases the one row that is due.
+func (e *env) one() jobs.Job {
+	e.t.Helper()
+	list := e.lease(2)
+	require.Len(e.t, list, 1)
+	return list[0]
+}
+
+func (e *env) none() {
+	e.t.Helper()
+	require.Empty(e.t, e.lease(1))
+}
+
+func (e *env) done(j jobs.Job) (again bool) {
+	e.t.Helper()
+	again, err := e.q.Done(e.ctx, j)
+	require.NoError(e.t, err)
+	return again
+}
+
+func (e *env) row(kind jobs.Kind, key string) jobs.Job {
+	e.t.Helper()
+	list, err := e.q.List(e.ctx, jobs.Filter{Kind: kind, Key: key})
+	require.NoError(e.t, err)
+	require.Len(e.t, list, 1)
+	return list[0]
+}
+
+func keys(list []jobs.Job) []string {
+	out := make([]string, len(list))
+	for i, j := range list {
+		out[i] = j.Key
+	}
+	return out
+}
+
+func deliver(key string) jobs.Dirty { return jobs.Dirty{Kind: jobs.Deliver, Key: key, Priority: 5} }
+
+func key(i int) string { return fmt.Sprintf("post:%04d", i) }

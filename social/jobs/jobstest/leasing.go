@@ -1,0 +1,227 @@
+package jobstest
+
+import (
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/social/jobs"
+)
+
+func order(e *env) {
+	for i, p := range []int{jobs.PriorityLater, jobs.PriorityFor(10_000), jobs.PriorityFor(3), jobs.PriorityRemoval, jobs.PrioritySoon} {
+		e.mark(jobs.Dirty{Kind: jobs.Deliver, Key: key(i), Priority: p})
+		e.pass(time.Millisecond)
+	}
+	e.mark(jobs.Dirty{Kind: jobs.Deliver, Key: key(5), Priority: jobs.PrioritySoon})
+	require.Equal(e.t, []string{key(3), key(4), key(5), key(2)}, keys(e.lease(4)), "by priority, then by age")
+
+	e.mark(jobs.Dirty{Kind: jobs.Deliver, Key: key(6), Priority: jobs.PriorityLater})
+	e.pass(jobs.Overdue)
+	e.mark(jobs.Dirty{Kind: jobs.Deliver, Key: key(7), Priority: jobs.PriorityRemoval})
+	// The first leases have run out as well, and those rows are overdue, too.
+	require.Equal(e.t, []string{key(0), key(1), key(2), key(3), key(4), key(5), key(6), key(7)}, keys(e.lease(10)),
+		"who has waited too long goes first")
+}
+
+func leaseKinds(e *env) {
+	e.mark(deliver("post:a"), jobs.Dirty{Kind: jobs.Index, Key: "post:a"}, jobs.Dirty{Kind: jobs.Pair, Key: "a/b"})
+	require.Empty(e.t, e.lease(5, jobs.Erase))
+	require.Len(e.t, e.lease(5, jobs.Index, jobs.Pair), 2)
+	require.Len(e.t, e.lease(5), 1)
+	require.Empty(e.t, e.lease(0))
+}
+
+func runsOut(e *env) {
+	e.mark(deliver("post:a"))
+	first := e.one()
+	require.True(e.t, first.LeasedTill.Equal(e.now.Add(leaseTime)))
+	e.pass(leaseTime - time.Millisecond)
+	e.none()
+	e.pass(time.Millisecond)
+	second := e.one()
+	require.Equal(e.t, first.ID, second.ID)
+	require.Equal(e.t, 2, second.Attempts)
+	_, err := e.q.Done(e.ctx, first)
+	require.ErrorIs(e.t, err, jobs.ErrLost)
+	require.False(e.t, e.done(second))
+}
+
+func dies(e *env) {
+	e.mark(deliver("post:a"))
+	for range jobs.MaxAttempts {
+		e.one()
+		e.pass(leaseTime)
+	}
+	e.none()
+	j := e.row(jobs.Deliver, "post:a")
+	require.Equal(e.t, jobs.Dead, j.State)
+	require.NotEmpty(e.t, j.Error)
+}
+
+func leaseKey(e *env) {
+	take := func() (jobs.Job, error) { return e.q.LeaseKey(e.ctx, jobs.Pair, "a/b", leaseTime) }
+	_, err := take()
+	require.ErrorIs(e.t, err, jobs.ErrNotFound)
+	e.mark(jobs.Dirty{Kind: jobs.Pair, Key: "a/b", After: time.Hour})
+	j, err := take()
+	require.NoError(e.t, err, "whether it is due or not")
+	require.Equal(e.t, jobs.Running, j.State)
+	_, err = take()
+	require.ErrorIs(e.t, err, jobs.ErrTaken)
+	e.pass(leaseTime)
+	j, err = take()
+	require.NoError(e.t, err)
+	require.False(e.t, e.done(j))
+	_, err = take()
+	require.ErrorIs(e.t, err, jobs.ErrNotFound)
+}
+
+func renew(e *env) {
+	e.mark(deliver("post:a"), deliver("post:b"))
+	list := e.lease(2)
+	e.pass(leaseTime / 2)
+	left, err := e.q.Renew(e.ctx, leaseTime, list[0])
+	require.NoError(e.t, err)
+	require.Empty(e.t, left)
+	e.pass(leaseTime / 2)
+	taken := e.one()
+	require.Equal(e.t, list[1].Key, taken.Key)
+	left, err = e.q.Renew(e.ctx, leaseTime, list...)
+	require.NoError(e.t, err)
+	require.Equal(e.t, []string{list[1].Key}, keys(left))
+	left, err = e.q.Renew(e.ctx, leaseTime)
+	require.NoError(e.t, err)
+	require.Empty(e.t, left)
+}
+
+func lost(e *env) {
+	e.mark(deliver("post:a"))
+	first := e.one()
+	e.pass(leaseTime)
+	second := e.one()
+	_, err := e.q.Done(e.ctx, first)
+	require.ErrorIs(e.t, err, jobs.ErrLost)
+	_, err = e.q.Fail(e.ctx, first, jobs.Failure{Reason: "late"})
+	require.ErrorIs(e.t, err, jobs.ErrLost)
+	require.NoError(e.t, e.q.GiveBack(e.ctx, first))
+	require.Equal(e.t, jobs.Running, e.row(jobs.Deliver, "post:a").State)
+	require.NoError(e.t, e.q.Drop(e.ctx, second.ID))
+	_, err = e.q.Done(e.ctx, second)
+	require.ErrorIs(e.t, err, jobs.ErrLost)
+	// A new row of the same key is not theirs either.
+	e.mark(deliver("post:a"))
+	third := e.one()
+	_, err = e.q.Done(e.ctx, first)
+	require.ErrorIs(e.t, err, jobs.ErrLost)
+	require.False(e.t, e.done(third))
+	_, err = e.q.Done(e.ctx, third)
+	require.ErrorIs(e.t, err, jobs.ErrLost, "only once")
+}
+
+func retries(e *env) {
+	e.mark(deliver("post:a"))
+	j := e.one()
+	long := string(make([]byte, 0, 2000))
+	for len(long) < 2000 {
+		long += "é broken "
+	}
+	state, err := e.q.Fail(e.ctx, j, jobs.Failure{Reason: long, After: time.Minute})
+	require.NoError(e.t, err)
+	require.Equal(e.t, jobs.Failed, state)
+	got := e.row(jobs.Deliver, "post:a")
+	require.Equal(e.t, jobs.Clip(long), got.Error)
+	require.True(e.t, got.RunAt.Equal(e.now.Add(time.Minute)))
+	require.True(e.t, got.Due.Equal(e.now), "it waits since then")
+	e.none()
+	e.pass(time.Minute)
+	j = e.one()
+	require.Equal(e.t, 2, j.Attempts)
+	e.mark(deliver("post:a"))
+	state, err = e.q.Fail(e.ctx, j, jobs.Failure{Reason: "x", After: time.Hour})
+	require.NoError(e.t, err)
+	require.Equal(e.t, jobs.Pending, state, "it was marked meanwhile")
+	j = e.one()
+	require.Equal(e.t, 1, j.Attempts)
+	_, err = e.q.Fail(e.ctx, j, jobs.Failure{Reason: "x", After: time.Hour})
+	require.NoError(e.t, err)
+	e.mark(deliver("post:a"))
+	require.False(e.t, e.done(e.one()), "a mark does not wait for the backoff")
+
+	e.mark(deliver("post:b"))
+	e.kill("post:b")
+	got = e.row(jobs.Deliver, "post:b")
+	require.Equal(e.t, jobs.Dead, got.State)
+	require.Equal(e.t, "no", got.Error)
+	e.pass(1000 * time.Hour)
+	e.none()
+}
+
+func waits(e *env) {
+	e.mark(deliver("post:a"))
+	for range 3 * jobs.MaxAttempts {
+		j := e.one()
+		require.Equal(e.t, 1, j.Attempts)
+		state, err := e.q.Fail(e.ctx, j, jobs.Failure{Reason: "redis is down", After: time.Second, Wait: true})
+		require.NoError(e.t, err)
+		require.Equal(e.t, jobs.Failed, state)
+		e.pass(time.Second)
+	}
+}
+
+func giveBack(e *env) {
+	e.mark(deliver("post:a"), deliver("post:b"))
+	list := e.lease(2)
+	require.NoError(e.t, e.q.GiveBack(e.ctx, list...))
+	require.NoError(e.t, e.q.GiveBack(e.ctx, list...))
+	require.NoError(e.t, e.q.GiveBack(e.ctx))
+	for _, j := range e.lease(3) {
+		require.Equal(e.t, 1, j.Attempts, "as if it had not been leased")
+		require.False(e.t, e.done(j))
+	}
+}
+
+func doneAll(e *env) {
+	e.mark(deliver("post:a"), deliver("post:b"), deliver("post:c"), deliver("post:d"))
+	list, err := e.q.Lease(e.ctx, 10, time.Minute)
+	require.NoError(e.t, err)
+	require.Len(e.t, list, 4)
+	e.mark(deliver(list[2].Key))
+	require.NoError(e.t, e.q.Drop(e.ctx, list[0].ID))
+	list = append(list, list[1]) // the second time it is not the lease's any more
+	ends, err := e.q.DoneAll(e.ctx, list[:4])
+	require.NoError(e.t, err)
+	require.Equal(e.t, []jobs.End{{Lost: true}, {}, {Again: true}, {}}, ends)
+	ends, err = e.q.DoneAll(e.ctx, list)
+	require.NoError(e.t, err)
+	require.Equal(e.t, []jobs.End{{Lost: true}, {Lost: true}, {Lost: true}, {Lost: true}, {Lost: true}}, ends)
+	ends, err = e.q.DoneAll(e.ctx, nil)
+	require.NoError(e.t, err)
+	require.Empty(e.t, ends)
+}
+
+// notKept completes rows of every kind, one of them marked meanwhile.
+func notKept(e *env) {
+	e.mark(jobs.Dirty{Kind: jobs.Index, Key: "post:b"})
+	for _, kind := range jobs.Kinds() {
+		e.mark(jobs.Dirty{Kind: kind, Key: "post:a"})
+	}
+	list := e.lease(20)
+	e.mark(jobs.Dirty{Kind: jobs.Index, Key: "post:b"})
+	ends, err := e.q.DoneAll(e.ctx, list)
+	require.NoError(e.t, err)
+	for i, j := range list {
+		require.Equal(e.t, jobs.End{Again: j.Key == "post:b"}, ends[i], "%s %s", j.Kind, j.Key)
+		require.ErrorIs(e.t, second(e.q.Done(e.ctx, j)), jobs.ErrLost, "it is done once")
+	}
+	left, err := e.q.List(e.ctx, jobs.Filter{Key: "post:a"})
+	require.NoError(e.t, err)
+	for _, j := range left {
+		require.Equal(e.t, jobs.Completed, j.State)
+		require.True(e.t, j.Kind.Kept(), j.Kind)
+	}
+	require.Len(e.t, left, len(jobs.Kinds())-3)
+	require.Equal(e.t, []string{"post:b"}, keys(e.lease(10)))
+	e.mark(jobs.Dirty{Kind: jobs.Index, Key: "post:a"})
+	require.Equal(e.t, []string{"post:a"}, keys(e.lease(10)), "and anew")
+}

@@ -1,0 +1,308 @@
+package jobs_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/social/jobs"
+)
+
+func TestRunnerRunsWhatIsMarked(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.mark(jobs.Deliver, "post:before")
+		b.mark(jobs.Erase, "a")
+		begin := time.Now()
+		b.start(jobs.Config{Poll: time.Hour}, map[jobs.Kind]jobs.Handler{
+			jobs.Deliver: {Run: func(_ context.Context, list []jobs.Job) []error {
+				b.note(list)
+				return nil
+			}},
+		})
+		require.Equal(b, jobs.Completed, b.row(jobs.Deliver, "post:before").State)
+		b.mark(jobs.Deliver, "post:after") // the poll is an hour away: the change wakes it
+		require.Equal(b, jobs.Completed, b.row(jobs.Deliver, "post:after").State)
+		require.Equal(b, []string{"deliver post:before", "deliver post:after"}, b.noted())
+		require.Equal(b, jobs.Pending, b.row(jobs.Erase, "a").State, "nobody handles its kind")
+		require.Zero(b, time.Since(begin))
+	})
+}
+
+// TestRunnerPolls: nothing wakes the runner when a job becomes due; it finds it with its
+// next look.
+func TestRunnerPolls(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.start(jobs.Config{}, map[jobs.Kind]jobs.Handler{
+			jobs.Author: {Run: func(context.Context, []jobs.Job) []error { return nil }},
+		})
+		b.pass(100 * time.Millisecond)
+		require.NoError(b, b.q.Mark(b.Context(), jobs.Dirty{Kind: jobs.Author, Key: "a", After: time.Minute}))
+		b.pass(time.Minute + poll - 100*time.Millisecond - 1)
+		require.Equal(b, jobs.Pending, b.row(jobs.Author, "a").State)
+		b.pass(1)
+		require.Equal(b, jobs.Completed, b.row(jobs.Author, "a").State)
+	})
+}
+
+// TestRunnerSweepsUntilNothingIsOver has more completed rows than are removed at
+// once, and counts once only.
+func TestRunnerSweepsUntilNothingIsOver(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		var rows []jobs.Dirty
+		for i := range 2500 {
+			rows = append(rows, jobs.Dirty{Kind: jobs.Deliver, Key: fmt.Sprintf("post:%d", i)})
+		}
+		require.NoError(b, b.q.Mark(b.Context(), rows...))
+		list, err := b.q.Lease(b.Context(), len(rows), time.Minute)
+		require.NoError(b, err)
+		_, err = b.q.DoneAll(b.Context(), list)
+		require.NoError(b, err)
+		b.pass(jobs.CompletedLives)
+		q := &counted{Queue: b.q}
+		r := jobs.Start(b.Context(), q, nil, jobs.Config{Clock: time.Now})
+		defer r.Close(b.Context())
+		b.pass(10*time.Second - 1)
+		require.Empty(b, q.swept())
+		b.pass(1)
+		require.Equal(b, []int{1000, 1000, 500}, q.swept())
+		left, err := b.q.List(b.Context(), jobs.Filter{Limit: 1})
+		require.NoError(b, err)
+		require.Empty(b, left)
+		b.pass(10 * time.Second)
+		require.Len(b, q.swept(), 4)
+	})
+}
+
+// counted is a queue that notes what each sweep has removed.
+type counted struct {
+	jobs.Queue
+	mu     sync.Mutex
+	sweeps []int
+}
+
+func (c *counted) swept() []int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.sweeps)
+}
+
+func (c *counted) Sweep(ctx context.Context, n int) (int, error) {
+	n, err := c.Queue.Sweep(ctx, n)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sweeps = append(c.sweeps, n)
+	return n, err
+}
+
+func TestRunnerBatches(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		for i := range 25 {
+			b.mark(jobs.Index, fmt.Sprintf("post:%d", i))
+		}
+		var mu sync.Mutex
+		var sizes []int
+		b.start(jobs.Config{Workers: 2}, map[jobs.Kind]jobs.Handler{
+			jobs.Index: {Batch: 10, Run: func(_ context.Context, list []jobs.Job) []error {
+				mu.Lock()
+				defer mu.Unlock()
+				sizes = append(sizes, len(list))
+				b.note(list)
+				errs := make([]error, len(list))
+				errs[0] = errors.New("one of them")
+				return errs
+			}},
+		})
+		require.Len(b, b.noted(), 25, "all have run once")
+		require.LessOrEqual(b, slices.Max(sizes), 10)
+		require.Len(b, sizes, 3)
+		list, err := b.q.List(b.Context(), jobs.Filter{State: jobs.Failed})
+		require.NoError(b, err)
+		require.Len(b, list, 3)
+	})
+}
+
+func TestRunnerNeverRunsMoreThanItsWorkers(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		release := make(chan struct{})
+		var mu sync.Mutex
+		busy, most := 0, 0
+		b.start(jobs.Config{Workers: 3}, map[jobs.Kind]jobs.Handler{
+			jobs.Deliver: {Run: func(_ context.Context, list []jobs.Job) []error {
+				mu.Lock()
+				busy++
+				most = max(most, busy)
+				mu.Unlock()
+				<-release
+				mu.Lock()
+				busy--
+				mu.Unlock()
+				b.note(list)
+				return nil
+			}},
+		})
+		for i := range 10 {
+			b.mark(jobs.Deliver, fmt.Sprintf("post:%d", i))
+		}
+		b.pass(time.Minute) // leases are renewed, and the queue is asked
+		require.Equal(b, 3, busy)
+		close(release)
+		synctest.Wait()
+		require.Len(b, b.noted(), 10, "who is free takes the next at once")
+		require.Equal(b, 3, most)
+	})
+}
+
+func TestRunnerMarkedMeanwhileRunsAgain(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		first := make(chan struct{})
+		b.start(jobs.Config{}, map[jobs.Kind]jobs.Handler{
+			jobs.Deliver: {Run: func(_ context.Context, list []jobs.Job) []error {
+				if len(b.noted()) == 0 {
+					<-first
+				}
+				b.note(list)
+				return nil
+			}},
+		})
+		b.mark(jobs.Deliver, "post:a")
+		require.Equal(b, jobs.Running, b.row(jobs.Deliver, "post:a").State)
+		b.mark(jobs.Deliver, "post:a")
+		close(first)
+		synctest.Wait()
+		require.Len(b, b.noted(), 2)
+		require.Equal(b, jobs.Completed, b.row(jobs.Deliver, "post:a").State)
+	})
+}
+
+func TestRunnerRetriesAndBuries(t *testing.T) {
+	for name, fail := range map[string]func() []error{
+		"an error":           func() []error { return []error{errors.New("broken")} },
+		"a panic":            func() []error { panic("broken") },
+		"an answer too many": func() []error { return make([]error, 2) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bench) {
+				b.mark(jobs.Deliver, "post:a")
+				b.start(jobs.Config{}, map[jobs.Kind]jobs.Handler{
+					jobs.Deliver: {Run: func(_ context.Context, list []jobs.Job) []error {
+						b.note(list)
+						return fail()
+					}},
+				})
+				for i := 1; i < jobs.MaxAttempts; i++ {
+					j := b.row(jobs.Deliver, "post:a")
+					require.Equal(b, jobs.Failed, j.State)
+					require.Equal(b, i, j.Attempts)
+					b.untilRunAgain(jobs.Delay(i, 0), jobs.Delay(i, 1)+poll)
+				}
+				j := b.row(jobs.Deliver, "post:a")
+				require.Equal(b, jobs.Dead, j.State)
+				require.NotEmpty(b, j.Error)
+				b.pass(time.Hour)
+				require.Len(b, b.noted(), jobs.MaxAttempts)
+			})
+		})
+	}
+}
+
+func TestRunnerWaitsForWhatIsDown(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		down := true
+		b.mark(jobs.Deliver, "post:a")
+		b.start(jobs.Config{Workers: 1}, map[jobs.Kind]jobs.Handler{
+			jobs.Deliver: {Run: func(_ context.Context, list []jobs.Job) []error {
+				b.note(list)
+				if down {
+					return []error{fmt.Errorf("redis: %w", jobs.ErrWait)}
+				}
+				return nil
+			}},
+			jobs.Pair: {Run: func(context.Context, []jobs.Job) []error { return nil }},
+		})
+		for i := 1; i <= 2*jobs.MaxAttempts; i++ {
+			require.Len(b, b.noted(), i)
+			require.Equal(b, jobs.Failed, b.row(jobs.Deliver, "post:a").State)
+			// For a second the others of its kind are not even tried, those of another kind are.
+			b.mark(jobs.Deliver, "post:b")
+			b.mark(jobs.Pair, "a/b")
+			require.Equal(b, jobs.Completed, b.row(jobs.Pair, "a/b").State)
+			b.pass(time.Second - 1)
+			require.Equal(b, jobs.Pending, b.row(jobs.Deliver, "post:b").State)
+			require.NoError(b, b.q.Drop(b.Context(), b.row(jobs.Deliver, "post:b").ID))
+			b.untilRunAgain(jobs.WaitDelay(0)-time.Second+1, jobs.WaitDelay(1)-time.Second+poll)
+		}
+		down = false
+		b.untilRunAgain(jobs.WaitDelay(0), jobs.WaitDelay(1)+poll)
+		require.Equal(b, jobs.Completed, b.row(jobs.Deliver, "post:a").State)
+	})
+}
+
+func TestRunnerRenewsLeases(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		release := make(chan struct{})
+		b.mark(jobs.Deliver, "post:a")
+		const lease = 30 * time.Second
+		b.start(jobs.Config{}, map[jobs.Kind]jobs.Handler{
+			jobs.Deliver: {Run: func(context.Context, []jobs.Job) []error {
+				<-release
+				return nil
+			}},
+		})
+		till := func() time.Duration { return time.Until(b.row(jobs.Deliver, "post:a").LeasedTill) }
+		require.Equal(b, jobs.Running, b.row(jobs.Deliver, "post:a").State)
+		require.Equal(b, lease, till())
+		for range 3 {
+			b.pass(lease/3 - time.Millisecond)
+			require.Equal(b, lease-lease/3+time.Millisecond, till())
+			b.pass(time.Millisecond)
+			require.Equal(b, lease, till(), "it is renewed when a third is over")
+		}
+		close(release)
+		synctest.Wait()
+		require.Equal(b, jobs.Completed, b.row(jobs.Deliver, "post:a").State)
+		require.Equal(b, 1, b.row(jobs.Deliver, "post:a").Attempts)
+	})
+}
+
+func TestDelay(t *testing.T) {
+	require.Equal(t, 500*time.Millisecond, jobs.Delay(1, 0))
+	require.Equal(t, 750*time.Millisecond, jobs.Delay(1, 0.5))
+	require.Equal(t, 4*time.Second, jobs.Delay(4, 0))
+	for n := 1; n < 100; n++ {
+		d := jobs.Delay(n, 0.999)
+		require.LessOrEqual(t, d, 10*time.Minute)
+		require.GreaterOrEqual(t, d, jobs.Delay(n, 0))
+		require.GreaterOrEqual(t, jobs.Delay(n+1, 0), jobs.Delay(n, 0))
+	}
+	require.Less(t, jobs.WaitDelay(0.9), jobs.Overdue)
+}
+
+func TestPriorityFor(t *testing.T) {
+	last := jobs.PrioritySoon
+	for _, n := range []int64{0, 2, 100, 10_000, 1 << 62} {
+		p := jobs.PriorityFor(n)
+		require.Greater(t, p, last, n)
+		require.Less(t, p, jobs.PriorityLater)
+		last = p
+	}
+}
+
+func TestPairs(t *testing.T) {
+	a, b, err := jobs.SplitPair(jobs.PairKey("@server", "x.y"))
+	require.NoError(t, err)
+	require.Equal(t, []string{"@server", "x.y"}, []string{a, b})
+	for _, key := range []string{"", "a", "/a", "a/"} {
+		_, _, err := jobs.SplitPair(key)
+		require.Error(t, err, key)
+	}
+	require.Equal(t, "aé", jobs.Clip("aé"))
+	long := jobs.Clip(string(append(make([]byte, jobs.MaxReason-1), "é"...)))
+	require.Len(t, long, jobs.MaxReason-1, "no half character")
+}

@@ -1,0 +1,194 @@
+package media_test
+
+import (
+	"bytes"
+	"image"
+	"image/png"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/media"
+	"github.com/freshet/freshet/social/media/folder"
+	"github.com/freshet/freshet/social/media/s3"
+	"github.com/freshet/freshet/social/sqlite"
+)
+
+// inFolder is a store of files that the test can damage.
+func inFolder(t *testing.T) (media.Store, string) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "media")
+	s, err := folder.Open(dir)
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, s.Close()) })
+	return s, dir
+}
+
+func inS3(t *testing.T, address string) media.Store {
+	t.Helper()
+	at, err := url.Parse(address)
+	require.NoError(t, err)
+	s, err := s3.Open(at)
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, s.Close()) })
+	return s
+}
+
+func rows(t *testing.T) *sqlite.Store {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, s.Close()) })
+	return s
+}
+
+// filesOf lists what is in a store.
+func filesOf(t *testing.T, s media.Store) []string {
+	t.Helper()
+	keys, err := s.Keys(t.Context(), 1000)
+	require.NoError(t, err)
+	return keys
+}
+
+func pictures(t *testing.T, n int) (list []media.Image) {
+	t.Helper()
+	for i := range n {
+		var b bytes.Buffer
+		require.NoError(t, png.Encode(&b, image.NewGray(image.Rect(0, 0, 400+i, 300))))
+		m, err := media.NewShop(media.Config{}).Make(t.Context(), b.Bytes())
+		require.NoError(t, err)
+		list = append(list, m)
+	}
+	return list
+}
+
+func keyOf(url string) string { return strings.TrimPrefix(url, social.ImagePath) }
+
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func(*testing.T) media.Store{
+		"file": func(t *testing.T) media.Store { s, _ := inFolder(t); return s },
+		"S3":   func(t *testing.T) media.Store { return inS3(t, testenv.S3(t)+"&prefix="+testenv.Unique()+"/") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, store := open(t), rows(t)
+			f := media.NewFiles(b, store)
+			ctx := t.Context()
+			require.NoError(t, f.Ping(ctx))
+			list := pictures(t, 2)
+			saved, n, err := f.Save(ctx, "post:1", list)
+			require.NoError(t, err)
+			require.Len(t, filesOf(t, b), 4)
+			require.Equal(t, 4, n)
+			p := social.Post{ID: "post:1", Author: "a", Audience: social.Audience{Public: true}, CreatedAt: time.Now().Unix(), Images: saved}
+			_, err = f.Post(ctx, keyOf(saved[0].URL))
+			require.ErrorIs(t, err, social.ErrNotFound, "its post is not there yet")
+			_, _, err = store.CreatePost(ctx, p, social.Creation{Files: n})
+			require.NoError(t, err)
+			require.NoError(t, f.Release(ctx, "post:1"), "it has them")
+			for i, image := range saved {
+				assert.Equal(t, []int{list[i].Width, list[i].Height}, []int{image.Width, image.Height})
+				for url, file := range map[string]media.File{image.URL: list[i].Full, image.Thumbnail: list[i].Thumb} {
+					post, err := f.Post(ctx, keyOf(url))
+					require.NoError(t, err)
+					require.Equal(t, "post:1", post)
+					reads(t, f, keyOf(url), file)
+				}
+			}
+			require.NoError(t, store.DeletePost(ctx, "post:1", "a", time.Time{}))
+			for range 2 {
+				require.NoError(t, f.Release(ctx, "post:1"))
+				require.Empty(t, filesOf(t, b))
+			}
+			_, err = f.Open(ctx, keyOf(saved[0].URL))
+			require.ErrorIs(t, err, media.ErrNotFound)
+			_, err = f.Open(ctx, "../../x")
+			require.ErrorIs(t, err, media.ErrNotFound)
+
+			// A process that dies after it has stored: the job of the post removes it.
+			_, _, err = f.Save(ctx, "post:2", list)
+			require.NoError(t, err)
+			require.NoError(t, f.Release(ctx, "post:2"))
+			require.Empty(t, filesOf(t, b))
+		})
+	}
+}
+
+// reads reads a file from its beginning, and a part of it.
+func reads(t *testing.T, f *media.Files, key string, want media.File) {
+	t.Helper()
+	r, err := f.Open(t.Context(), key)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, r.Close()) }()
+	assert.Equal(t, want.Type, r.ContentType())
+	got, err := io.ReadAll(r)
+	require.NoError(t, err)
+	require.Equal(t, want.Data, got)
+	size, err := r.Seek(0, io.SeekEnd)
+	require.NoError(t, err)
+	require.Equal(t, int64(len(want.Data)), size)
+	_, err = r.Seek(7, io.SeekStart)
+	require.NoError(t, err)
+	part := make([]byte, 20)
+	_, err = io.ReadFull(r, part)
+	require.NoError(t, err)
+	require.Equal(t, want.Data[7:27], part)
+}
+
+// A store that takes some of the files and then no more leaves none of them.
+func TestSaveIsAllOrNothing(t *testing.T) {
+	t.Parallel()
+	whole, dir := inFolder(t)
+	store := rows(t)
+	f := media.NewFiles(whole, store)
+	// A file in the way of most folders, whatever the keys will be: those that are
+	// free take some of forty files, and not all.
+	for i := range 256 {
+		if i%8 != 0 {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, folderName(i)), nil, 0o600))
+		}
+	}
+	list := pictures(t, 10)
+	for range 5 {
+		_, _, err := f.Save(t.Context(), "post:"+testenv.Unique(), list)
+		require.ErrorIs(t, err, media.ErrUnavailable)
+	}
+	require.NoError(t, filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
+		require.NoError(t, err)
+		if !info.IsDir() {
+			require.Zero(t, info.Size(), "%s was left", path)
+		}
+		return nil
+	}))
+}
+
+func folderName(i int) string {
+	const digits = "0123456789abcdef"
+	return string([]byte{digits[i/16], digits[i%16]})
+}
+
+func TestStoreThatIsDown(t *testing.T) {
+	t.Parallel()
+	b := inS3(t, "s3://freshet?region=us-east-1&endpoint=http://127.0.0.1:1&use_path_style=true&anonymous=true")
+	store := rows(t)
+	f := media.NewFiles(b, store)
+	_, _, err := f.Save(t.Context(), "post:1", pictures(t, 1))
+	require.ErrorIs(t, err, media.ErrUnavailable)
+	_, err = f.Open(t.Context(), strings.Repeat("0", 32))
+	require.ErrorIs(t, err, media.ErrUnavailable)
+	require.ErrorIs(t, f.Ping(t.Context()), media.ErrUnavailable)
+	require.ErrorIs(t, f.Release(t.Context(), "post:1"), media.ErrUnavailable)
+	keys, err := store.LooseFiles(t.Context(), "post:1")
+	require.NoError(t, err)
+	require.Len(t, keys, 2, "what may be stored is not forgotten")
+}

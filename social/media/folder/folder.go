@@ -1,0 +1,128 @@
+// Package folder is a [media.Store] in a folder of a file system.
+package folder
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/freshet/freshet/social/media"
+)
+
+// Unfinished ends the names of files that are being written. Who is killed leaves
+// them.
+const Unfinished = ".tmp"
+
+// Store keeps each file under its key, a path below the folder. It is safe for use by
+// several processes.
+type Store struct {
+	root *os.Root
+}
+
+var _ media.Store = (*Store)(nil)
+
+// Open opens a folder, and makes it where it is not there.
+func Open(dir string) (*Store, error) {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{root}, nil
+}
+
+// Put implements [media.Store]. The file has another name until it is whole, in the
+// folder that it ends in: a rename cannot leave a disk.
+func (s *Store) Put(ctx context.Context, key string, f media.File) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := s.root.MkdirAll(path.Dir(key), 0o750); err != nil {
+		return err
+	}
+	unfinished := key + "." + rand.Text() + Unfinished
+	err := s.root.WriteFile(unfinished, f.Data, 0o666)
+	if err == nil {
+		err = s.root.Rename(unfinished, key)
+	}
+	if err != nil {
+		_ = s.root.Remove(unfinished)
+	}
+	return err
+}
+
+// Open implements [media.Store]. The type is told by the content.
+func (s *Store) Open(ctx context.Context, key string) (media.Reader, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	f, err := s.root.Open(key)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %w", media.ErrNotFound, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	head := make([]byte, 512) // DetectContentType looks at no more
+	n, err := io.ReadFull(f, head)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return file{f, http.DetectContentType(head[:n])}, nil
+}
+
+// file is a file and its media type.
+type file struct {
+	*os.File
+	kind string
+}
+
+// ContentType implements [media.Reader].
+func (f file) ContentType() string { return f.kind }
+
+// Delete implements [media.Store].
+func (s *Store) Delete(ctx context.Context, key string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := s.root.Remove(key); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Keys implements [media.Store]. What is being written is not listed.
+func (s *Store) Keys(ctx context.Context, most int) (keys []string, err error) {
+	err = fs.WalkDir(s.root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err == nil && ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			return err
+		case len(keys) == most:
+			return fs.SkipAll
+		case !entry.IsDir() && !strings.HasSuffix(name, Unfinished):
+			keys = append(keys, name)
+		}
+		return nil
+	})
+	return keys, err
+}
+
+// Close implements [media.Store].
+func (s *Store) Close() error { return s.root.Close() }

@@ -1,0 +1,88 @@
+package folder
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/social/media"
+	"github.com/freshet/freshet/social/media/mediatest"
+)
+
+func store(t *testing.T) (*Store, string) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "new", "folder")
+	s, err := Open(dir)
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, s.Close()) })
+	return s, dir
+}
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	mediatest.Run(t, func(t *testing.T) media.Store { s, _ := store(t); return s })
+}
+
+// names are all files below a folder.
+func names(t *testing.T, dir string) (list []string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			list = append(list, path)
+		}
+		return err
+	}))
+	return list
+}
+
+func TestWhatFailsLeavesNothing(t *testing.T) {
+	t.Parallel()
+	s, dir := store(t)
+	f := media.File{Type: "image/png", Data: []byte("x")}
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "a", "1"), 0o750))
+	require.Error(t, s.Put(t.Context(), "a/1", f), "a folder is in its place")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "b"), nil, 0o600))
+	require.Error(t, s.Put(t.Context(), "b/1", f), "a file is in the folder's place")
+	assert.Equal(t, []string{filepath.Join(dir, "b")}, names(t, dir))
+	_, err := s.Open(t.Context(), "b/1")
+	require.Error(t, err)
+	require.NotErrorIs(t, err, media.ErrNotFound, "whoever asks again may find it")
+}
+
+func TestNothingOutsideIsReached(t *testing.T) {
+	t.Parallel()
+	s, dir := store(t)
+	outside := filepath.Join(filepath.Dir(dir), "outside")
+	require.NoError(t, os.WriteFile(outside, []byte("x"), 0o600))
+	require.NoError(t, os.Symlink(outside, filepath.Join(dir, "link")))
+	for _, key := range []string{"../outside", "link", outside} {
+		_, err := s.Open(t.Context(), key)
+		require.Error(t, err, key)
+		if key != "link" {
+			require.Error(t, s.Put(t.Context(), key, media.File{}), key)
+			require.Error(t, s.Delete(t.Context(), key), key)
+		}
+	}
+	assert.FileExists(t, outside)
+}
+
+func TestWhatIsBeingWrittenIsNotListed(t *testing.T) {
+	t.Parallel()
+	s, dir := store(t)
+	require.NoError(t, s.Put(t.Context(), "a/1", media.File{Data: []byte("x")}))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a", "0.ABC"+Unfinished), nil, 0o600))
+	got, err := s.Keys(t.Context(), 9)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"a/1"}, got)
+}
+
+func TestOpenNeedsAFolder(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	_, err := Open(file)
+	require.Error(t, err)
+}

@@ -1,0 +1,124 @@
+// Package s3 is a [media.Store] in a bucket of Amazon S3, or of another store that
+// speaks its protocol.
+package s3
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/minio/minio-go/v7"
+
+	"github.com/freshet/freshet/social/media"
+)
+
+// tries is how often a request is made that may succeed when it is made again.
+const tries = 3
+
+// Store keeps each file as an object. It is safe for concurrent use.
+type Store struct {
+	client    minio.Core
+	transport *http.Transport
+	bucket    string
+	prefix    string // of every object's name
+}
+
+var _ media.Store = (*Store)(nil)
+
+// Open opens the bucket at an address s3://bucket?region=…, without a request. The
+// parameters are
+//
+//   - region, else AWS_REGION or AWS_DEFAULT_REGION of the environment; required for
+//     Amazon
+//   - endpoint: the URL of another store than Amazon's
+//   - use_path_style: true where the bucket is in the path of a request, not in the
+//     name of the host
+//   - prefix: begins the name of every object
+//   - machine_role: true to ask the machine for credentials, as [credentialsOf] says
+//   - anonymous: true to send none
+//
+// Errors say what is wrong with them.
+func Open(at *url.URL) (*Store, error) {
+	a, err := parse(at)
+	if err != nil {
+		return nil, err
+	}
+	creds, err := credentialsOf(a)
+	if err != nil {
+		return nil, err
+	}
+	transport, err := minio.DefaultTransport(a.secure)
+	if err != nil {
+		return nil, err
+	}
+	client, err := minio.New(a.host, &minio.Options{
+		Creds: creds, Secure: a.secure, Transport: transport,
+		Region: a.region, BucketLookup: a.lookup, MaxRetries: tries,
+	})
+	if err != nil {
+		return nil, err
+	}
+	client.SetS3EnableDualstack(false) // endpoints in a private network may have no such names
+	return &Store{minio.Core{Client: client}, transport, at.Host, a.prefix}, nil
+}
+
+// Put implements [media.Store].
+func (s *Store) Put(ctx context.Context, key string, f media.File) error {
+	_, err := s.client.Client.PutObject(ctx, s.bucket, s.prefix+key, bytes.NewReader(f.Data), int64(len(f.Data)),
+		minio.PutObjectOptions{ContentType: f.Type, DisableMultipart: true, SendContentMd5: true})
+	return err
+}
+
+// Open implements [media.Store].
+func (s *Store) Open(ctx context.Context, key string) (media.Reader, error) {
+	body, info, _, err := s.client.GetObject(ctx, s.bucket, s.prefix+key, minio.GetObjectOptions{})
+	if minio.ToErrorResponse(err).Code == minio.NoSuchKey {
+		return nil, fmt.Errorf("%w: %w", media.ErrNotFound, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &reader{
+		body: body, size: info.Size, kind: info.ContentType,
+		from: func(at int64) (io.ReadCloser, error) {
+			var part minio.GetObjectOptions
+			if err := part.SetRange(at, info.Size-1); err != nil {
+				return nil, err
+			}
+			body, _, _, err := s.client.GetObject(ctx, s.bucket, s.prefix+key, part)
+			return body, err
+		},
+	}, nil
+}
+
+// Delete implements [media.Store]. S3 does not tell whether there was such an object.
+func (s *Store) Delete(ctx context.Context, key string) error {
+	return s.client.RemoveObject(ctx, s.bucket, s.prefix+key, minio.RemoveObjectOptions{})
+}
+
+// Keys implements [media.Store].
+func (s *Store) Keys(ctx context.Context, most int) (keys []string, err error) {
+	listing, cancel := context.WithCancel(ctx)
+	defer cancel()
+	options := minio.ListObjectsOptions{Prefix: s.prefix, Recursive: true, MaxKeys: min(most, 1000)}
+	for object := range s.client.ListObjectsIter(listing, s.bucket, options) {
+		if object.Err != nil {
+			return nil, object.Err
+		}
+		keys = append(keys, strings.TrimPrefix(object.Key, s.prefix))
+		if len(keys) == most {
+			break
+		}
+	}
+	return keys, ctx.Err() // which ends a list as if there were no more
+}
+
+// Close implements [media.Store].
+func (s *Store) Close() error {
+	s.transport.CloseIdleConnections()
+	return nil
+}

@@ -1,0 +1,69 @@
+package timeline_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/social/timeline"
+	"github.com/freshet/freshet/social/timeline/memory"
+)
+
+// counting counts the lists that are read.
+type counting struct {
+	timeline.Reader
+	lists int
+}
+
+func (c *counting) ReadMany(ctx context.Context, lists []string, below timeline.Position, n int) ([]timeline.Page, error) {
+	c.lists += len(lists)
+	return c.Reader.ReadMany(ctx, lists, below, n)
+}
+
+func TestCopiesAnswerAsTheListsDo(t *testing.T) {
+	t.Parallel()
+	lists := memory.New(memory.Config{Cap: 7, Clock: time.Now})
+	names := []string{"none", "empty", "short", "full"}
+	for size, name := range names[1:] {
+		token, _, err := lists.Begin(t.Context(), name)
+		require.NoError(t, err)
+		var c timeline.Content
+		for i := range size * 5 {
+			c.Entries = append(c.Entries, timeline.Position{At: int64(1000 - i/3), ID: fmt.Sprintf("post:%d", 9-i)})
+		}
+		_, err = lists.Commit(t.Context(), name, token, c)
+		require.NoError(t, err)
+	}
+	behind, now := &counting{Reader: lists}, time.Now()
+	kept := timeline.NewCopies(behind, 7, func() time.Time { return now })
+	for _, below := range []timeline.Position{{}, {At: 2000}, {At: 1000, ID: "post:8"}, {At: 999, ID: "post:7"}, {At: 999}, {At: 1}} {
+		for n := range 9 {
+			want, err := lists.ReadMany(t.Context(), names, below, n)
+			require.NoError(t, err)
+			got, err := kept.ReadMany(t.Context(), names, below, n)
+			require.NoError(t, err)
+			for i := range want {
+				if len(want[i].Entries) == 0 {
+					want[i].Entries, got[i].Entries = nil, nil
+				}
+			}
+			require.Equal(t, want, got, "below %v, %d entries", below, n)
+		}
+	}
+	assert.Equal(t, 9*6+3, behind.lists, "one that is not there is asked for each time, the others once")
+	heads, err := lists.Heads(t.Context(), []string{"empty"})
+	require.NoError(t, err)
+	_, err = lists.Push(t.Context(), []string{"empty"}, []string{heads[0].Version}, []timeline.Position{{At: 2000, ID: "post:new"}})
+	require.NoError(t, err)
+	pages, err := kept.ReadMany(t.Context(), []string{"empty"}, timeline.Position{}, 1)
+	require.NoError(t, err)
+	assert.Empty(t, pages[0].Entries)
+	now = now.Add(timeline.CopyTTL)
+	pages, err = kept.ReadMany(t.Context(), []string{"empty"}, timeline.Position{}, 1)
+	require.NoError(t, err)
+	assert.Len(t, pages[0].Entries, 1, "a copy lives for a second")
+}

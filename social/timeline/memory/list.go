@@ -1,0 +1,119 @@
+package memory
+
+import (
+	"container/list"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/freshet/freshet/social/timeline"
+)
+
+// What things take of the heap, about.
+const (
+	listSize  = 400 // a list without entries: its struct, its place in map and order, its token
+	entrySize = 24  // an entry without the bytes of its id
+	goneSize  = 64  // an id that a build must leave out
+)
+
+// entries is what a list holds. It has the rules of the contract, and knows
+// neither time nor other lists.
+type entries struct {
+	state   timeline.State
+	cleared bool                // the token of the build was cleared
+	oldest  []timeline.Position // the entries, oldest first: what comes is mostly newer
+	gone    map[string]struct{} // removed while it is built
+	floor   timeline.Position
+	ids     int // bytes of the ids
+}
+
+// put adds what is above the floor and not in without. It keeps the ids, so they
+// must not be parts of something larger. Content comes newest first; from its end
+// it is appended.
+func (e *entries) put(add []timeline.Position, without map[string]struct{}) {
+	for _, p := range slices.Backward(add) {
+		if _, ok := without[p.ID]; ok || !p.Above(e.floor) {
+			continue
+		}
+		if at, found := slices.BinarySearchFunc(e.oldest, p, timeline.Position.Compare); !found {
+			e.oldest = slices.Insert(e.oldest, at, p)
+			e.ids += len(p.ID)
+		}
+	}
+}
+
+// remove takes ids out, and out of what a build is about to commit.
+func (e *entries) remove(ids []string) {
+	for _, id := range ids {
+		if at := slices.IndexFunc(e.oldest, func(p timeline.Position) bool { return p.ID == id }); at >= 0 {
+			e.cut(at, at+1)
+		}
+		if e.state == timeline.Building && !e.cleared {
+			if e.gone == nil {
+				e.gone = make(map[string]struct{})
+			}
+			e.gone[strings.Clone(id)] = struct{}{}
+		}
+	}
+}
+
+func (e *entries) cut(from, to int) {
+	for _, p := range e.oldest[from:to] {
+		e.ids -= len(p.ID)
+	}
+	e.oldest = slices.Delete(e.oldest, from, to)
+}
+
+// raise raises the floor, and what is at or below it goes.
+func (e *entries) raise(floor timeline.Position) {
+	if floor.IsZero() || !floor.Above(e.floor) {
+		return
+	}
+	e.floor = floor
+	past, found := slices.BinarySearchFunc(e.oldest, floor, timeline.Position.Compare)
+	if found {
+		past++
+	}
+	e.cut(0, past)
+}
+
+// trim raises the floor to the newest entry that is too many.
+func (e *entries) trim(most int) {
+	if extra := len(e.oldest) - most; extra > 0 {
+		e.raise(e.oldest[extra+most/timeline.TrimMore-1])
+	}
+}
+
+// page is the newest n entries below a position.
+func (e *entries) page(below timeline.Position, n int) timeline.Page {
+	page := timeline.Page{State: e.state}
+	if e.state != timeline.Ready {
+		return page
+	}
+	end := len(e.oldest)
+	if !below.IsZero() {
+		end, _ = slices.BinarySearchFunc(e.oldest, below, timeline.Position.Compare)
+	}
+	from := max(0, end-max(n, 0))
+	page.Entries = slices.Clone(e.oldest[from:end])
+	slices.Reverse(page.Entries)
+	page.More, page.Floor = from > 0, e.floor
+	return page
+}
+
+// bytes is what the list takes of the heap, about.
+func (l *oneList) bytes() int64 {
+	return int64(listSize + len(l.name) + len(l.floor.ID) + l.ids + entrySize*cap(l.oldest) + goneSize*len(l.gone))
+}
+
+// oneList is a list and what keeps it.
+type oneList struct {
+	entries
+	name    string
+	token   string
+	version string
+	started time.Time
+	ends    time.Time
+	place   *list.Element // in the order of use
+	counted int64         // bytes in the sum of all
+}

@@ -1,0 +1,130 @@
+// Package memory keeps timelines and outboxes in this process. They end with it,
+// and are built again as they are read.
+package memory
+
+import (
+	"cmp"
+	"container/list"
+	"context"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/social/timeline"
+)
+
+// Config tunes Lists. Zero values stand for the defaults, but a clock is needed.
+type Config struct {
+	Cap      int           // most entries of a list; 500
+	TTL      time.Duration // how long a list lives after it was built or read; 7 days
+	MaxBytes int64         // most memory of all lists, about; 64 MiB
+	Clock    feed.Clock
+}
+
+// defaultBytes is room for some 2,000 full lists.
+const defaultBytes = 64 << 20
+
+// Lists implements [timeline.Lists] for one server. Where memory is full, those
+// lists go that nobody has read or built for longest. It is safe for concurrent
+// use.
+type Lists struct {
+	cfg Config
+
+	mu     sync.Mutex
+	byName map[string]*oneList
+	order  list.List // of *oneList, the latest used first
+	bytes  int64
+	serial uint64 // of tokens and versions
+}
+
+var _ timeline.Lists = (*Lists)(nil)
+
+// New makes lists of one kind.
+func New(cfg Config) *Lists {
+	cfg.Cap = cmp.Or(cfg.Cap, timeline.Cap)
+	cfg.TTL = cmp.Or(cfg.TTL, timeline.TTL)
+	cfg.MaxBytes = cmp.Or(cfg.MaxBytes, defaultBytes)
+	return &Lists{cfg: cfg, byName: make(map[string]*oneList)}
+}
+
+// Bytes is how much memory the lists take, about.
+func (s *Lists) Bytes() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bytes
+}
+
+// find returns a list that has not expired, or nil. The lock is held.
+func (s *Lists) find(name string, now time.Time) *oneList {
+	l := s.byName[name]
+	if l != nil && !now.Before(l.ends) {
+		s.forget(l)
+		return nil
+	}
+	return l
+}
+
+func (s *Lists) forget(l *oneList) {
+	delete(s.byName, l.name)
+	s.order.Remove(l.place)
+	s.bytes -= l.counted
+}
+
+// use makes a list the latest used and lets it live for a while.
+func (s *Lists) use(l *oneList, until time.Time) {
+	l.ends = until
+	s.order.MoveToFront(l.place)
+}
+
+// count recounts a list that has changed, and makes room.
+func (s *Lists) count(l *oneList) {
+	now := l.bytes()
+	s.bytes += now - l.counted
+	l.counted = now
+	for s.bytes > s.cfg.MaxBytes {
+		s.forget(s.order.Back().Value.(*oneList))
+	}
+}
+
+// expire forgets lists that have expired, as far as they are those that nobody
+// has used for longest.
+func (s *Lists) expire(now time.Time) {
+	for last := s.order.Back(); last != nil && !now.Before(last.Value.(*oneList).ends); last = s.order.Back() {
+		s.forget(last.Value.(*oneList))
+	}
+}
+
+// unique is a token or version that no list has had.
+func (s *Lists) unique() string {
+	s.serial++
+	return strconv.FormatUint(s.serial, 36)
+}
+
+// change runs f on those of the lists that exist, one after the other. f may
+// return with the list at any size.
+func (s *Lists) change(ctx context.Context, names []string, f func(i int, l *oneList)) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	now := s.cfg.Clock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, name := range names {
+		if l := s.find(name, now); l != nil {
+			f(i, l)
+			s.count(l)
+		}
+	}
+	return nil
+}
+
+// owned copies positions with ids that are not parts of something larger.
+func owned(list []timeline.Position) []timeline.Position {
+	copies := make([]timeline.Position, len(list))
+	for i, p := range list {
+		copies[i] = timeline.Position{At: p.At, ID: strings.Clone(p.ID)}
+	}
+	return copies
+}

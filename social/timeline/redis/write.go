@@ -1,0 +1,69 @@
+package redis
+
+import (
+	"context"
+
+	"github.com/freshet/freshet/social/timeline"
+)
+
+// Push implements [timeline.Writer] in one pipeline for every [pipelined] lists.
+func (l *Lists) Push(ctx context.Context, names, versions []string, entries []timeline.Position) ([]int, error) {
+	held := make([]int, len(names))
+	if len(entries) == 0 {
+		return held, nil
+	}
+	args := make([]any, 0, 1+2*len(entries))
+	args = withEntries(append(args, l.cfg.Cap), entries)
+	cmds, err := l.eachOf(ctx, pushScript, names, func(at int) []any {
+		return append(append(make([]any, 0, 1+len(args)), &versions[at]), args...)
+	}, true)
+	for i, cmd := range cmds {
+		held[i], _ = cmd.Int()
+	}
+	return held, contractError("push", err)
+}
+
+// Remove implements [timeline.Writer] in one pipeline for every [pipelined]
+// lists.
+func (l *Lists) Remove(ctx context.Context, names []string, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	args := make([]any, 0, 1+len(ids))
+	_, err := l.each(ctx, removeScript, names, withIDs(append(args, unique()), ids), true)
+	return contractError("remove", err)
+}
+
+// Replace implements [timeline.Writer] in one round trip.
+func (l *Lists) Replace(ctx context.Context, list string, c timeline.Change) (bool, error) {
+	at, id := floor(c.Floor)
+	args := make([]any, 0, 6+len(c.Remove)+2*len(c.Add))
+	args = append(args, c.Version, unique(), l.cfg.Cap, at, id, len(c.Remove))
+	args = withEntries(withIDs(args, c.Remove), c.Add)
+	cmds, err := l.each(ctx, replaceScript, []string{list}, args, true)
+	if err != nil {
+		return false, contractError("replace", err)
+	}
+	done, err := cmds[0].Bool()
+	return done, contractError("replace", err)
+}
+
+// ClearToken implements [timeline.Writer] in one pipeline for every [pipelined]
+// lists.
+func (l *Lists) ClearToken(ctx context.Context, names []string) error {
+	_, err := l.each(ctx, clearScript, names, []any{unique()}, true)
+	return contractError("clear token", err)
+}
+
+// Drop implements [timeline.Writer] in one pipeline for every [pipelined] lists.
+func (l *Lists) Drop(ctx context.Context, names []string) error {
+	_, err := l.each(ctx, dropScript, names, nil, true)
+	return contractError("drop", err)
+}
+
+func withIDs(args []any, ids []string) []any {
+	for i := range ids {
+		args = append(args, &ids[i])
+	}
+	return args
+}
