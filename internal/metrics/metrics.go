@@ -15,7 +15,7 @@ var (
 	}, []string{"cache", "result"})
 	dropped = promauto.NewCounterVec(prometheus.CounterOpts{
 		Name: "freshet_signals_dropped_total",
-		Help: "What readers were shown or did and is counted nowhere, by kind. Reports miss impressions, acts and members (of the distinct agents and authors, and of what exploration and promotions showed); learning and popularity miss acts.",
+		Help: "What readers were shown or did and is lost, by who misses it: reports miss impressions, acts and members (of the distinct agents and authors, and of what exploration and promotions showed); learning and popularity miss acts.",
 	}, []string{"kind"})
 )
 
