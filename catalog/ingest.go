@@ -12,24 +12,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
-
 	"github.com/freshet/freshet/feed"
 )
 
 // ErrBadBody is wrapped by errors about a body that cannot be read any
 // further, as opposed to one item in it. What came before it is stored.
 var ErrBadBody = errors.New("the body is neither NDJSON nor a JSON array of items")
-
-var (
-	ingested = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "freshet_ingest_items_total",
-		Help: "Items that came in, by what became of them.",
-	}, []string{"result"})
-	ingestedAccepted = ingested.WithLabelValues("accepted")
-	ingestedRejected = ingested.WithLabelValues("rejected")
-)
 
 // IngestConfig bounds what an ingest holds in memory. A zero field stands for
 // its default.
@@ -142,17 +130,7 @@ func (b *itemBatch) add(data []byte) (string, error) {
 func (b *itemBatch) put(ctx context.Context) ([]error, error) {
 	items := b.items
 	b.items = nil
-	rejected, err := b.in.w.Put(ctx, items)
-	if err == nil {
-		accepted := len(items)
-		for _, err := range rejected {
-			if err != nil {
-				accepted--
-			}
-		}
-		ingestedAccepted.Add(float64(accepted))
-	}
-	return rejected, err
+	return b.in.w.Put(ctx, items)
 }
 
 // intake is one body being read.
@@ -262,9 +240,6 @@ func (p *intake) flush() error {
 
 func (p *intake) reject(line int, id string, why error) {
 	p.report.Rejected++
-	if _, items := p.batch.(*itemBatch); items {
-		ingestedRejected.Inc()
-	}
 	if len(p.report.Errors) < p.in.cfg.MaxErrors {
 		reason := strings.TrimPrefix(why.Error(), feed.ErrBadItem.Error()+": ")
 		p.report.Errors = append(p.report.Errors, Rejection{Line: line, ID: id, Reason: reason})

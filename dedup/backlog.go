@@ -8,23 +8,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-var (
-	recordQueue = promauto.NewGauge(prometheus.GaugeOpts{
-		Name: "freshet_record_queue", Help: "Impressions that wait for a batch.",
-	})
-	recordInFlight = promauto.NewGauge(prometheus.GaugeOpts{
-		Name: "freshet_record_in_flight", Help: "Impressions in batches that are being written, or wait to be written again.",
-	})
-	recordOldest = promauto.NewGauge(prometheus.GaugeOpts{
-		Name: "freshet_record_oldest_timestamp_seconds",
-		Help: "When the oldest impression that is not recorded yet was delivered, in Unix time; 0 when all are recorded.",
-	})
-	recordSeconds = promauto.NewHistogram(prometheus.HistogramOpts{
-		Name:    "freshet_record_batch_seconds",
-		Help:    "Time from taking a batch of impressions to its confirmation, or to giving it up.",
-		Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
-	})
-)
+var recordOldest = promauto.NewGauge(prometheus.GaugeOpts{
+	Name: "freshet_record_oldest_timestamp_seconds",
+	Help: "When the oldest impression that is not recorded yet was delivered, in Unix time; 0 when all are recorded.",
+})
 
 // backlog measures how long the oldest impression has waited. Batches are taken from
 // a queue in order, so what is in the queue is younger than every batch that is
@@ -36,14 +23,12 @@ type backlog struct {
 
 // opened is a batch that is not finished.
 type opened struct {
-	since   time.Time // delivery of its oldest impression
-	members int
-	timer   *prometheus.Timer
+	since time.Time // delivery of its oldest impression
 }
 
 // begin opens a batch whose oldest impression was delivered at since.
 func (b *backlog) begin(since time.Time) *opened {
-	o := &opened{since: since, timer: prometheus.NewTimer(recordSeconds)}
+	o := &opened{since: since}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.open == nil {
@@ -54,17 +39,8 @@ func (b *backlog) begin(since time.Time) *opened {
 	return o
 }
 
-// fill notes how many impressions the batch took from the queue.
-func (b *backlog) fill(o *opened, members int) {
-	o.members = members
-	recordQueue.Sub(float64(members))
-	recordInFlight.Add(float64(members))
-}
-
 // end closes a batch, whatever became of it.
 func (b *backlog) end(o *opened) {
-	o.timer.ObserveDuration()
-	recordInFlight.Sub(float64(o.members))
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.open, o)

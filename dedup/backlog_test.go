@@ -31,7 +31,6 @@ func (h *held) Settle(context.Context, []Impression) error { return nil }
 func TestTheOldestUnrecordedImpressionIsKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &held{}
-		queued, inFlight := testutil.ToFloat64(recordQueue), testutil.ToFloat64(recordInFlight)
 		r, err := NewRecorder(t.Context(), w, time.Now, RecorderConfig{Batch: 2, Workers: 1, Linger: time.Millisecond, GiveUp: time.Hour})
 		require.NoError(t, err)
 		require.Zero(t, testutil.ToFloat64(recordOldest))
@@ -40,14 +39,12 @@ func TestTheOldestUnrecordedImpressionIsKnown(t *testing.T) {
 		r.Deliver("u_1", []string{"a", "b"})
 		synctest.Wait()
 		assert.EqualValues(t, first, testutil.ToFloat64(recordOldest))
-		assert.Equal(t, inFlight+2, testutil.ToFloat64(recordInFlight))
 		// One batch is written, one waits for the worker, the rest is queued.
 		time.Sleep(time.Minute)
 		for range 4 {
 			r.Deliver("u_2", []string{"a", "b"})
 		}
 		synctest.Wait()
-		assert.Equal(t, queued+6, testutil.ToFloat64(recordQueue))
 		assert.EqualValues(t, first, testutil.ToFloat64(recordOldest), "the younger ones change nothing")
 
 		w.free.Store(true)
@@ -56,8 +53,6 @@ func TestTheOldestUnrecordedImpressionIsKnown(t *testing.T) {
 		assert.EqualValues(t, 10, r.Totals().Recorded)
 		assert.Zero(t, testutil.ToFloat64(recordOldest))
 		r.Close(t.Context())
-		assert.Equal(t, queued, testutil.ToFloat64(recordQueue))
-		assert.Equal(t, inFlight, testutil.ToFloat64(recordInFlight))
 	})
 }
 

@@ -15,19 +15,12 @@ var (
 		Name: "freshet_dedup_filter_fill_ratio",
 		Help: "Impressions in the filter of that many days ago, relative to what it is sized for; of several shards, the fullest.",
 	}, []string{"days_ago"})
-	filterFalsePositives = promauto.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "freshet_dedup_filter_false_positive_ratio",
-		Help: "Estimated chance that the filter of that many days ago takes an unseen item for seen; of several shards, the worst.",
-	}, []string{"days_ago"})
 	filterBytes = promauto.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "freshet_dedup_filter_bytes", Help: "Memory of the filter of that many days ago, all shards together.",
 	}, []string{"days_ago"})
 	windowFalsePositives = promauto.NewGauge(prometheus.GaugeOpts{
-		Name: "freshet_dedup_window_false_positive_ratio",
-		Help: "Estimated chance that any filter of the window takes an unseen item for seen.",
-	})
-	windowFalsePositivesTarget = promauto.NewGauge(prometheus.GaugeOpts{
-		Name: "freshet_dedup_window_false_positive_target_ratio", Help: "What dedup.false_positive_rate promises for it.",
+		Name: "freshet_dedup_window_false_positive_share_ratio",
+		Help: "Estimated chance that any filter of the window takes an unseen item for seen, as a share of dedup.false_positive_rate: 1 is what that promises.",
 	})
 )
 
@@ -46,7 +39,7 @@ func (s *FilterState) Add(shard FilterState) {
 }
 
 // filterSeries are one day's gauges, resolved once.
-type filterSeries struct{ fill, falsePositives, bytes prometheus.Gauge }
+type filterSeries struct{ fill, bytes prometheus.Gauge }
 
 var series struct {
 	mu   sync.Mutex
@@ -62,16 +55,14 @@ func PublishFilters(window []FilterState, rate float64) {
 	for i := len(series.days); i < len(window); i++ {
 		ago := strconv.Itoa(i)
 		series.days = append(series.days, filterSeries{
-			filterFill.WithLabelValues(ago), filterFalsePositives.WithLabelValues(ago), filterBytes.WithLabelValues(ago),
+			filterFill.WithLabelValues(ago), filterBytes.WithLabelValues(ago),
 		})
 	}
-	passes := 1.0 // chance that an unseen item passes every filter
+	chances := make([]float64, len(window))
 	for i, day := range window {
 		series.days[i].fill.Set(day.Fill)
-		series.days[i].falsePositives.Set(day.FalsePositives)
 		series.days[i].bytes.Set(day.Bytes)
-		passes *= 1 - day.FalsePositives
+		chances[i] = day.FalsePositives
 	}
-	windowFalsePositives.Set(1 - passes)
-	windowFalsePositivesTarget.Set(rate)
+	windowFalsePositives.Set(WindowFalsePositives(chances) / rate)
 }

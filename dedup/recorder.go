@@ -27,9 +27,6 @@ var (
 		Name: "freshet_record_deferred_total",
 		Help: "Impressions left in the pending sets for later, because the queue was full or the store kept failing.",
 	})
-	recordRetries = promauto.NewCounter(prometheus.CounterOpts{
-		Name: "freshet_record_retries_total", Help: "Failed writes of a batch of impressions.",
-	})
 )
 
 // ErrDeferred says that an impression could not be recorded now. What was
@@ -160,7 +157,6 @@ func (r *Recorder) enqueue(d delivery) {
 	if !r.closed {
 		select {
 		case r.queue <- d:
-			recordQueue.Add(float64(n))
 			return
 		default:
 		}
@@ -199,7 +195,6 @@ func (r *Recorder) collect() {
 				break fill
 			}
 		}
-		r.backlog.fill(waiting, members)
 		// Submit waits for a free worker; meanwhile the queue takes what comes.
 		r.writes.Add(1)
 		if err := r.pool.Submit(func() { r.write(batch, members, waiting) }); err != nil {
@@ -236,7 +231,6 @@ func (r *Recorder) write(batch []delivery, members int, waiting *opened) {
 			return struct{}{}, nil
 		}
 		left = unconfirmed
-		recordRetries.Inc()
 		r.cfg.Logger.WarnContext(r.ctx, "recording impressions failed, trying again", "unconfirmed", len(left), "error", err)
 		return struct{}{}, err
 	}, backoff.WithBackOff(backoff.NewExponentialBackOff()), backoff.WithMaxElapsedTime(r.cfg.GiveUp))

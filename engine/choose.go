@@ -47,7 +47,6 @@ func (s *stages) choose(ctx context.Context, w wanted) (chosen, error) {
 	for r.next(ctx) {
 		countVerdicts(r.verdicts)
 	}
-	roundsTotal.Add(float64(r.number))
 	if r.home != nil {
 		r.home.count()
 	}

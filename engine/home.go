@@ -78,7 +78,7 @@ type lane struct {
 }
 
 // laneAsks is how often a source was asked and what came of it.
-type laneAsks struct{ ok, late, failed, candidates int }
+type laneAsks struct{ ok, late, failed int }
 
 // proposed is one round of one source.
 type proposed struct {
@@ -190,7 +190,6 @@ func (h *homeRounds) round(ctx context.Context, l *lane, q feed.Query) {
 	switch {
 	case l.err == nil:
 		l.asks.ok++
-		l.asks.candidates += len(l.got.Proposals.Proposals)
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		l.asks.late++
 	case ctx.Err() == nil: // else nobody waits for the answer any more
@@ -205,7 +204,6 @@ func (h *homeRounds) count() {
 		c.ok.Add(float64(l.asks.ok))
 		c.late.Add(float64(l.asks.late))
 		c.failed.Add(float64(l.asks.failed))
-		c.candidates.Add(float64(l.asks.candidates))
 	}
 }
 

@@ -25,15 +25,6 @@ var (
 	candidatesTotal = promauto.NewCounterVec(prometheus.CounterOpts{
 		Name: "freshet_candidates_total", Help: "Recalled candidates by fate: unseen, seen (in a daily filter), pending. Those that are not unseen are repeats that were avoided.",
 	}, []string{"fate"})
-	roundsTotal = promauto.NewCounter(prometheus.CounterOpts{
-		Name: "freshet_recall_rounds_total", Help: "Rounds of recall over all refreshes.",
-	})
-	coalescedTotal = promauto.NewCounter(prometheus.CounterOpts{
-		Name: "freshet_refresh_coalesced_total", Help: "Refreshes that paged from the session another refresh had just built.",
-	})
-	goneTotal = promauto.NewCounter(prometheus.CounterOpts{
-		Name: "freshet_feed_gone_total", Help: "Items dropped from a page because they were deleted or muted after they were ranked.",
-	})
 	degradedTotal = promauto.NewCounterVec(prometheus.CounterOpts{
 		Name: "freshet_degraded_total", Help: "Answers that had to do without a part: recall, dedup, session, catalog, timeline, social, why, of home also following, trending, discovery, promoted, and of the guest feed trending, promoted.",
 	}, []string{"part"})
@@ -45,9 +36,6 @@ var (
 		Name: "freshet_home_source_asks_total",
 		Help: "Times a source of home was asked, by source (following, trending, discovery, promoted) and result (ok, late: it was not waited for any longer, error).",
 	}, []string{"source", "result"})
-	sourceCandidatesTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "freshet_home_source_candidates_total", Help: "What each source of home has proposed.",
-	}, []string{"source"})
 	sourceShownTotal = promauto.NewCounterVec(prometheus.CounterOpts{
 		Name: "freshet_feed_shown_total", Help: "Items delivered for the first time by the source that gave the position: those of home, and explore in for-you.",
 	}, []string{"source"})
@@ -60,11 +48,6 @@ var (
 	})
 	newsTotal = promauto.NewCounter(prometheus.CounterOpts{
 		Name: "freshet_stream_events_total", Help: "Times a stream was told that its timeline has something new.",
-	})
-	lookSeconds = promauto.NewHistogram(prometheus.HistogramOpts{
-		Name:    "freshet_stream_look_seconds",
-		Help:    "Time to look at the timelines of all open streams, every 2 s, and to tell what is new.",
-		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 	})
 	stageSeconds = promauto.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "freshet_stage_seconds",
@@ -109,7 +92,7 @@ var (
 )
 
 // sourceCounter counts one source of a feed.
-type sourceCounter struct{ ok, late, failed, candidates, shown, clicks prometheus.Counter }
+type sourceCounter struct{ ok, late, failed, shown, clicks prometheus.Counter }
 
 // newSourceCounters makes the counters, in the order of givenSources.
 func newSourceCounters() (counters [len(givenSources)]sourceCounter) {
@@ -121,7 +104,6 @@ func newSourceCounters() (counters [len(givenSources)]sourceCounter) {
 		}
 		counters[i].ok, counters[i].late = sourceAsksTotal.WithLabelValues(name, "ok"), sourceAsksTotal.WithLabelValues(name, "late")
 		counters[i].failed = sourceAsksTotal.WithLabelValues(name, "error")
-		counters[i].candidates = sourceCandidatesTotal.WithLabelValues(name)
 	}
 	return counters
 }

@@ -82,7 +82,7 @@ func TestSourcesAreCountedByResult(t *testing.T) {
 	refuse := func(context.Context, feed.Query) (proposed, error) { return proposed{}, recall.ErrUnavailable }
 	value := func(s feed.Source) []float64 {
 		c := counterOf(s)
-		return []float64{testutil.ToFloat64(c.ok), testutil.ToFloat64(c.late), testutil.ToFloat64(c.failed), testutil.ToFloat64(c.candidates)}
+		return []float64{testutil.ToFloat64(c.ok), testutil.ToFloat64(c.late), testutil.ToFloat64(c.failed)}
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -90,12 +90,12 @@ func TestSourcesAreCountedByResult(t *testing.T) {
 		ctx     context.Context
 		source  feed.Source
 		propose func(context.Context, feed.Query) (proposed, error)
-		want    []float64 // ok, late, error, candidates
+		want    []float64 // ok, late, error
 	}{
-		{t.Context(), feed.SourceFollowing, proposals(7), []float64{1, 0, 0, 7}},
-		{t.Context(), feed.SourceTrending, hang, []float64{0, 1, 0, 0}},
-		{t.Context(), feed.SourcePromoted, refuse, []float64{0, 0, 1, 0}},
-		{cancelled, feed.SourceDiscovery, hang, []float64{0, 0, 0, 0}},
+		{t.Context(), feed.SourceFollowing, proposals(7), []float64{1, 0, 0}},
+		{t.Context(), feed.SourceTrending, hang, []float64{0, 1, 0}},
+		{t.Context(), feed.SourcePromoted, refuse, []float64{0, 0, 1}},
+		{cancelled, feed.SourceDiscovery, hang, []float64{0, 0, 0}},
 	} {
 		before := value(c.source)
 		l := &lane{source: c.source, propose: c.propose}

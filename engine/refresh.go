@@ -53,7 +53,6 @@ func (e *Engine) follow(ctx context.Context, c *call) (a Answer, ok bool, err er
 	if err != nil || len(p.Refs) == 0 && !p.Replayed {
 		return Answer{}, false, err
 	}
-	coalescedTotal.Inc()
 	a, err = e.deliver(ctx, c, p)
 	return a, true, err
 }

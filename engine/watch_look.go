@@ -73,9 +73,7 @@ func (w *Watcher) Look(ctx context.Context) {
 	if len(targets) == 0 {
 		return
 	}
-	start := w.clock()
 	err := w.look(ctx, targets)
-	lookSeconds.Observe(w.clock().Sub(start).Seconds())
 	switch {
 	case err != nil && !w.failed && !errors.Is(err, context.Canceled):
 		w.log.WarnContext(ctx, "streams cannot tell what is new; they stay open", "streams_of", len(targets), "error", err)

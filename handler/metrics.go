@@ -20,10 +20,6 @@ var (
 		Help:    "Time from a request's headers to its whole answer, by route.",
 		Buckets: []float64{.0002, .0005, .001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 60, 600},
 	}, []string{"route"})
-	limitedTotal = promauto.NewCounter(prometheus.CounterOpts{
-		Name: "freshet_http_rate_limited_total",
-		Help: "Requests answered 429 because their agent calls more often than server.rate_limit.",
-	})
 	shedTotal = promauto.NewCounterVec(prometheus.CounterOpts{
 		Name: "freshet_http_shed_total",
 		Help: "Requests answered 503 at once because as many as allowed were being answered: of agents (server.max_in_flight) or uploads.",
@@ -51,6 +47,7 @@ func newMeter(route string) meter {
 	// Created at start, so that rate() sees the first failures.
 	m.counter(http.StatusInternalServerError)
 	m.counter(http.StatusServiceUnavailable)
+	m.counter(http.StatusTooManyRequests)
 	return m
 }
 

@@ -58,7 +58,6 @@ func (l *limiter) take(agent string) error {
 	if bucket.AllowN(now, 1) {
 		return nil
 	}
-	limitedTotal.Inc()
 	missing := 1 - bucket.TokensAt(now)
 	return rateError{after: time.Duration(missing / float64(l.rate) * float64(time.Second))}
 }

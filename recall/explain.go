@@ -120,11 +120,7 @@ func (s *Shared) Unwrap() Source { return s.source }
 // Unwrap implements [Wrapper].
 func (s *Stale) Unwrap() Source { return s.source }
 
-// Unwrap implements [Wrapper].
-func (m *Metered) Unwrap() Source { return m.Source }
-
 var (
-	_ Wrapper = (*Metered)(nil)
 	_ Wrapper = (*Shared)(nil)
 	_ Wrapper = (*Stale)(nil)
 )

@@ -14,7 +14,7 @@ import (
 func TestDirectIsWhatIsBehindTheDecorators(t *testing.T) {
 	inner := &source{}
 	clock := func() time.Time { return time.Unix(1000, 0) }
-	shared := recall.NewShared(recall.NewMetered(inner), clock, recall.SharedConfig{TTL: time.Hour})
+	shared := recall.NewShared(inner, clock, recall.SharedConfig{TTL: time.Hour})
 	stale := recall.NewStale(shared, clock, recall.StaleConfig{TTL: time.Hour})
 	require.Same(t, inner, recall.Direct(stale))
 	require.Same(t, inner, recall.Direct(inner))

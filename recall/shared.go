@@ -13,19 +13,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
-
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/metrics"
 )
-
-var sharedTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-	Name: "freshet_recall_shared_total",
-	Help: "Recalls answered from an identical one (hit) or asked of the source (miss).",
-}, []string{"result"})
-
-// Resolved once: looking a label up costs more than counting.
-var sharedHit, sharedMiss = sharedTotal.WithLabelValues("hit"), sharedTotal.WithLabelValues("miss")
 
 // SharedConfig are the options of [NewShared].
 type SharedConfig struct {
@@ -85,15 +75,15 @@ func (s *Shared) Recall(ctx context.Context, q feed.Query) (Result, error) {
 	key := keyOf(&q)
 	result, f, fresh := s.join(key)
 	if f == nil {
-		sharedHit.Inc()
+		metrics.Recall.Hits.Inc()
 		return result, nil
 	}
 	if fresh {
-		sharedMiss.Inc()
+		metrics.Recall.Misses.Inc()
 		q.Agent, q.Profile = "", detached(q.Profile) // the answer is also for others
 		go s.ask(context.WithoutCancel(ctx), key, q, f)
 	} else {
-		sharedHit.Inc()
+		metrics.Recall.Hits.Inc()
 	}
 	select {
 	case <-f.done:

@@ -7,15 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
-
 	"github.com/freshet/freshet/feed"
 )
-
-var staleTotal = promauto.NewCounter(prometheus.CounterOpts{
-	Name: "freshet_recall_stale_total", Help: "Recalls answered with an earlier result because the source was unavailable.",
-})
 
 // StaleConfig are the options of [NewStale].
 type StaleConfig struct {
@@ -67,6 +60,5 @@ func (s *Stale) Recall(ctx context.Context, q feed.Query) (Result, error) {
 	if age := s.clock().Sub(before.at); !ok || age < 0 || age >= s.ttl {
 		return Result{}, err
 	}
-	staleTotal.Inc()
 	return Result{Candidates: before.result.Candidates, Stale: true}, nil
 }

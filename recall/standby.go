@@ -74,7 +74,6 @@ func (s *Standby) Recall(ctx context.Context, q feed.Query) (Result, error) {
 	if !ok {
 		return Result{}, err
 	}
-	staleTotal.Inc()
 	return Result{Candidates: candidates, Stale: true}, nil
 }
 

@@ -11,20 +11,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
-
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
-)
-
-var (
-	lookups = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "freshet_catalog_lru_total",
-		Help: "Items and profiles looked up in the in-process cache, by whether they were there.",
-	}, []string{"kind", "result"})
-	docHits, docMisses         = lookups.WithLabelValues("item", "hit"), lookups.WithLabelValues("item", "miss")
-	profileHits, profileMisses = lookups.WithLabelValues("profile", "hit"), lookups.WithLabelValues("profile", "miss")
+	"github.com/freshet/freshet/internal/metrics"
 )
 
 // Config bounds the cache. A zero field stands for its default, a negative one
@@ -90,11 +79,11 @@ func (c *Cache) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
 		}
 		misses = append(misses, miss{at: i, seen: seen})
 	}
-	docHits.Add(float64(len(ids) - len(misses)))
+	metrics.ItemProcess.Hits.Add(float64(len(ids) - len(misses)))
 	if len(misses) == 0 {
 		return docs, nil
 	}
-	docMisses.Add(float64(len(misses)))
+	metrics.ItemProcess.Misses.Add(float64(len(misses)))
 	if err := c.fill(ctx, docs, ids, misses); err != nil {
 		return nil, err
 	}
@@ -163,10 +152,10 @@ func (c *Cache) Remove(ctx context.Context, id string) error {
 func (c *Cache) lookup(ctx context.Context, agent string) (profile, error) {
 	p, seen, ok := c.profiles.get(agent)
 	if ok {
-		profileHits.Inc()
+		metrics.ProfileProcess.Hits.Inc()
 		return p, nil
 	}
-	profileMisses.Inc()
+	metrics.ProfileProcess.Misses.Inc()
 	read, err := c.next.Profile(ctx, agent)
 	if err != nil && !errors.Is(err, catalog.ErrNotFound) {
 		return profile{}, err

@@ -12,28 +12,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/rediskeys"
-)
-
-var (
-	lookups = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "freshet_catalog_cache_total",
-		Help: "Items and profiles looked up in the Redis cache, by whether they were there.",
-	}, []string{"kind", "result"})
-	hits, misses               = lookups.WithLabelValues("item", "hit"), lookups.WithLabelValues("item", "miss")
-	profileHits, profileMisses = lookups.WithLabelValues("profile", "hit"), lookups.WithLabelValues("profile", "miss")
-
-	failures = promauto.NewCounter(prometheus.CounterOpts{
-		Name: "freshet_catalog_cache_errors_total",
-		Help: "Round trips to the Redis cache that failed, and values in it that were unusable; the catalog answered instead.",
-	})
 )
 
 // Config tunes a Cache. Zero values stand for the defaults.
@@ -192,12 +176,11 @@ func (c *Cache) failed(ctx context.Context, step string, err error) {
 	if rediskeys.Unreachable(err) {
 		c.downTo.Store(c.cfg.Clock().Add(c.cfg.Holdoff).UnixNano())
 	}
-	c.count(ctx, step, err)
+	c.log(ctx, step, err)
 }
 
-// count counts and logs an error that the catalog makes up for.
-func (c *Cache) count(ctx context.Context, step string, err error) {
-	failures.Inc()
+// log logs an error that the catalog makes up for.
+func (c *Cache) log(ctx context.Context, step string, err error) {
 	c.cfg.Logger.DebugContext(ctx, "the content cache failed; the catalog answers instead",
 		slog.String("step", step), slog.Any("error", err))
 }

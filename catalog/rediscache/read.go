@@ -10,6 +10,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/metrics"
 )
 
 // absent is the profile value of an agent who has none.
@@ -51,8 +52,8 @@ func (c *Cache) look(ctx context.Context, agent string, ids []string) found {
 	if profile != nil {
 		got.profile = c.readProfile(ctx, agent, profile)
 	}
-	hits.Add(float64(len(ids) - got.misses))
-	misses.Add(float64(got.misses))
+	metrics.ItemRedis.Hits.Add(float64(len(ids) - got.misses))
+	metrics.ItemRedis.Misses.Add(float64(got.misses))
 	return got
 }
 
@@ -169,9 +170,9 @@ func (c *Cache) lookProfiles(ctx context.Context, agents []string) []*knownProfi
 func (c *Cache) readProfile(ctx context.Context, agent string, cmd *redis.StringCmd) *knownProfile {
 	known := c.parseProfile(ctx, agent, cmd.Val())
 	if known == nil {
-		profileMisses.Inc()
+		metrics.ProfileRedis.Misses.Inc()
 	} else {
-		profileHits.Inc()
+		metrics.ProfileRedis.Hits.Inc()
 	}
 	return known
 }
@@ -185,7 +186,7 @@ func (c *Cache) parseProfile(ctx context.Context, agent, text string) *knownProf
 	if !known.absent {
 		r, err := catalog.ParseRecord([]byte(text))
 		if err != nil {
-			c.count(ctx, "profile", err)
+			c.log(ctx, "profile", err)
 			return nil
 		}
 		known.profile = r.Profile

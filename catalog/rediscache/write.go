@@ -145,7 +145,7 @@ func (c *Cache) changeProfile(ctx context.Context, agent string, change profileC
 	if written == nil || errors.Is(written, catalog.ErrNotFound) {
 		var err error
 		if to, err = c.fetchProfile(ctx, agent); err != nil {
-			c.count(ctx, "profile", err)
+			c.log(ctx, "profile", err)
 			return written // it is written, and while the mark is there it is read from the catalog
 		}
 	} else {

@@ -274,7 +274,6 @@ func (s *Store) add(batch []dedup.Impression) {
 	for _, imp := range batch {
 		buf = f.addImpression(buf, imp.Agent, imp.Group)
 	}
-	recorded.Add(float64(len(batch)))
 }
 
 // Settle implements [dedup.Writer].

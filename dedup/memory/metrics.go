@@ -3,17 +3,9 @@ package memory
 import (
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
-
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
 )
-
-var recorded = promauto.NewCounter(prometheus.CounterOpts{
-	Name: "freshet_dedup_memory_impressions_total",
-	Help: "Impressions added to the in-process filters, repetitions included.",
-})
 
 // observe publishes the state of the window and warns, once a day, when the
 // day has more impressions than its filter's first layer was sized for.

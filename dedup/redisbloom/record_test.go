@@ -164,7 +164,8 @@ func TestNotAdded(t *testing.T) {
 	}
 }
 
-// filterMetrics reads what a process publishes of the filter of so many days ago.
+// filterMetrics reads what a process publishes of the filter of so many days ago, and
+// of all the window's false positives.
 func filterMetrics(t *testing.T, ago int) (fill, falsePositives, bytes float64) {
 	t.Helper()
 	families, err := prometheus.DefaultGatherer.Gather()
@@ -172,6 +173,9 @@ func filterMetrics(t *testing.T, ago int) (fill, falsePositives, bytes float64) 
 	values := map[string]float64{}
 	for _, family := range families {
 		for _, m := range family.GetMetric() {
+			if len(m.GetLabel()) == 0 {
+				values[family.GetName()] = m.GetGauge().GetValue()
+			}
 			for _, l := range m.GetLabel() {
 				if l.GetName() == "days_ago" && l.GetValue() == strconv.Itoa(ago) {
 					values[family.GetName()] = m.GetGauge().GetValue()
@@ -179,7 +183,7 @@ func filterMetrics(t *testing.T, ago int) (fill, falsePositives, bytes float64) 
 			}
 		}
 	}
-	return values["freshet_dedup_filter_fill_ratio"], values["freshet_dedup_filter_false_positive_ratio"], values["freshet_dedup_filter_bytes"]
+	return values["freshet_dedup_filter_fill_ratio"], values["freshet_dedup_window_false_positive_share_ratio"], values["freshet_dedup_filter_bytes"]
 }
 
 func TestFillMetrics(t *testing.T) {
@@ -201,7 +205,7 @@ func TestFillMetrics(t *testing.T) {
 	fill, full, _ := filterMetrics(t, 0)
 	assert.InDelta(t, 1, fill, 0.02)
 	assert.Less(t, half, full)
-	assert.InEpsilon(t, s.rate/2, full, 0.1, "one full layer has half the rate")
+	assert.InEpsilon(t, s.rate/2, full*s.cfg.FalsePositiveRate, 0.1, "one full layer has half the rate")
 
 	record(t, s, now.Add(2*infoEvery), given("u_1", groupNames(1000, 1200)...))
 	fill, grown, more := filterMetrics(t, 0)
@@ -220,7 +224,7 @@ func TestFillMetrics(t *testing.T) {
 
 	// A server that has just been started learns of the past days too.
 	other := openAt(t, client, prefix, cfg)
-	dedup.PublishFilters(make([]dedup.FilterState, 7), 0)
+	dedup.PublishFilters(make([]dedup.FilterState, 7), cfg.FalsePositiveRate)
 	verdicts(t, other, now.AddDate(0, 0, 2), "u_1", "a") // a check learns the days' shards
 	record(t, other, now.AddDate(0, 0, 2), given("u_1", "b"))
 	fill, _, _ = filterMetrics(t, 2)

@@ -92,7 +92,6 @@ func (s *Spool) drain(ctx context.Context) error {
 			s.putOff(ctx, seg, unread)
 			continue
 		}
-		drainedTotal.Add(float64(n))
 		if n > 0 {
 			s.cfg.Logger.InfoContext(ctx, "impressions from the disk are recorded", "impressions", n)
 		}

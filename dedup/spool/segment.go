@@ -24,7 +24,6 @@ const asideSuffix = ".unreadable"
 type segment struct {
 	serial     uint64
 	size       int64
-	since      int64 // time of its first impression, Unix ms; 0: not known
 	recorded   bool
 	passes     int  // since it was recorded
 	gone       bool // forgotten, dropped or set aside
@@ -52,7 +51,7 @@ func (s *Spool) find() error {
 			s.setAside(path, err)
 			continue
 		}
-		s.closed = append(s.closed, &segment{serial: serial, size: info.Size(), since: firstIn(path)})
+		s.closed = append(s.closed, &segment{serial: serial, size: info.Size()})
 		s.bytes += info.Size()
 	}
 	slices.SortFunc(s.closed, func(a, b *segment) int { return cmp.Compare(a.serial, b.serial) })
@@ -69,28 +68,13 @@ func regular(path string) (fs.FileInfo, error) {
 	return info, err
 }
 
-var errFound = errors.New("found")
-
-// firstIn is the time of a segment's first impression, Unix ms; 0 where none
-// can be read.
-func firstIn(path string) (at int64) {
-	_ = journal.Replay(path, func(e journal.Entry) error { at = e.At; return errFound })
-	return at
-}
-
-// publish updates the metrics of what is on disk. mu is held.
+// publish updates the metric of what is on disk. mu is held.
 func (s *Spool) publish() {
-	size, oldest := s.bytes, int64(0)
+	size := s.bytes
 	if s.current != nil {
-		size, oldest = size+s.current.Size(), s.since
-	}
-	for _, seg := range s.closed {
-		if oldest == 0 || seg.since != 0 && seg.since < oldest {
-			oldest = seg.since
-		}
+		size += s.current.Size()
 	}
 	spoolBytes.Set(float64(size))
-	spoolOldest.Set(float64(oldest) / 1000)
 }
 
 func (s *Spool) path(serial uint64) string {
@@ -114,7 +98,7 @@ func (s *Spool) rotate() {
 		s.cfg.Logger.Warn("closing a segment of the impression spool", "error", err)
 	}
 	s.current = nil
-	s.closed = append(s.closed, &segment{serial: s.serial, size: size, since: s.since})
+	s.closed = append(s.closed, &segment{serial: s.serial, size: size})
 	s.bytes += size
 }
 

@@ -29,21 +29,11 @@ import (
 )
 
 var (
-	spooledTotal = promauto.NewCounter(prometheus.CounterOpts{
-		Name: "freshet_spool_kept_total", Help: "Impressions kept on disk because the dedup store was down.",
-	})
-	drainedTotal = promauto.NewCounter(prometheus.CounterOpts{
-		Name: "freshet_spool_recorded_total", Help: "Impressions from the disk that are in a filter now.",
-	})
 	droppedTotal = promauto.NewCounter(prometheus.CounterOpts{
 		Name: "freshet_spool_dropped_total", Help: "Impressions on disk that were dropped, being too old or too many.",
 	})
 	spoolBytes = promauto.NewGauge(prometheus.GaugeOpts{
 		Name: "freshet_spool_bytes", Help: "Size of the impressions on disk that wait for the dedup store.",
-	})
-	spoolOldest = promauto.NewGauge(prometheus.GaugeOpts{
-		Name: "freshet_spool_oldest_timestamp_seconds",
-		Help: "When the oldest impression on disk was delivered, in Unix time; 0 when none waits.",
 	})
 )
 
@@ -93,7 +83,6 @@ type Spool struct {
 
 	mu      sync.Mutex
 	current *journal.Journal // nil: nothing kept since the last rotation
-	since   int64            // time of its first impression, Unix ms
 	serial  uint64           // of the current segment, or of the last one
 	closed  []*segment       // the other segments, oldest first
 	bytes   int64            // of the closed segments
@@ -139,7 +128,7 @@ func (s *Spool) Keep(agent string, groups []string, now time.Time) error {
 	if s.lock == nil {
 		return ErrClosed
 	}
-	if err := s.begin(now); err != nil {
+	if err := s.begin(); err != nil {
 		return fmt.Errorf("impression spool: %w", err)
 	}
 	kind := journal.Seen
@@ -150,7 +139,6 @@ func (s *Spool) Keep(agent string, groups []string, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("impression spool: %w", err)
 	}
-	spooledTotal.Add(float64(len(groups)))
 	if s.current.Size() >= s.cfg.SegmentBytes {
 		s.rotate()
 	}
@@ -162,7 +150,7 @@ func (s *Spool) Keep(agent string, groups []string, now time.Time) error {
 }
 
 // begin opens a segment to append to, if there is none. mu is held.
-func (s *Spool) begin(now time.Time) error {
+func (s *Spool) begin() error {
 	if s.current != nil {
 		return nil
 	}
@@ -171,7 +159,7 @@ func (s *Spool) begin(now time.Time) error {
 		return err
 	}
 	s.serial++
-	s.current, s.since = j, now.UnixMilli()
+	s.current = j
 	return nil
 }
 

@@ -12,9 +12,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/sony/gobreaker/v2"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/handler"
 )
 
 // TestWhenABreakerOpens counts answers and failures of one dependency.
@@ -67,6 +70,48 @@ func TestWhenABreakerOpens(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestUpIsTheWorseOfLookAndBreaker follows an outage of one dependency: neither a look nor
+// the breaker says that it is up while the other says that it is down.
+func TestUpIsTheWorseOfLookAndBreaker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const name = "up-test"
+		var failure error
+		look := checks{name: func(context.Context) handler.Dependency { return handler.Dependency{Err: failure} }}.look
+		up := func() float64 { return testutil.ToFloat64(dependencyUp.WithLabelValues(name)) }
+		d := newDependency(name, slog.New(slog.DiscardHandler), "call")
+		begin := func() *call {
+			_, c, err := d.enter(t.Context(), "call", "call", 0)
+			require.NoError(t, err)
+			return c
+		}
+		look(t.Context())
+		require.EqualValues(t, 1, up())
+
+		for range breakerCalls {
+			begin().leave(errors.New("no answer"))
+		}
+		assert.Zero(t, up(), "the breaker is open")
+		look(t.Context())
+		assert.Zero(t, up(), "it answers, and calls fail at once")
+
+		time.Sleep(breakerPause + time.Nanosecond)
+		probe := begin()
+		assert.InDelta(t, 0.5, up(), 0, "it is tried again")
+		failure = errors.New("no answer")
+		look(t.Context())
+		assert.Zero(t, up(), "it is tried again, and does not answer")
+		probe.leave(nil)
+		for range breakerProbes - 1 {
+			begin().leave(nil)
+		}
+		require.Equal(t, gobreaker.StateClosed, d.breaker.State())
+		assert.Zero(t, up(), "until the next look it does not answer")
+		failure = nil
+		look(t.Context())
+		assert.EqualValues(t, 1, up())
+	})
 }
 
 // hangs is a service that does not answer.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,10 +19,8 @@ import (
 
 var (
 	dependencyUp = promauto.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "freshet_dependency_up", Help: "1 while the dependency answers, 0 while it does not; asked every five seconds.",
-	}, []string{"dependency"})
-	breakerOpen = promauto.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "freshet_breaker_open", Help: "1 while calls to the dependency fail at once because it is down, 0.5 while it is tried again.",
+		Name: "freshet_dependency_up",
+		Help: "1 while the dependency answers, asked every five seconds; 0 while it does not, or calls to it fail at once because it was down; 0.5 while it answers and a few calls try it again.",
 	}, []string{"dependency"})
 	callSeconds = promauto.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "freshet_dependency_call_seconds",
@@ -33,6 +32,30 @@ var (
 		Help: "Calls that failed because the dependency could not be asked (unreachable), or at once because its breaker was open or an earlier call of the request had got no answer (refused).",
 	}, []string{"dependency", "reason"})
 )
+
+// upState is what says whether a dependency is up, each from 0 to 1: the last look at it,
+// and its breaker. The worse of the two counts: a look that is answered does not hide
+// that calls fail at once, and a breaker that tries again does not interrupt an alert.
+type upState struct{ look, breaker float64 }
+
+// ups are the states of this process's dependencies, by name.
+var ups = struct {
+	mu sync.Mutex
+	of map[string]upState
+}{of: map[string]upState{}}
+
+// setUp changes the state of a dependency and publishes it.
+func setUp(name string, change func(*upState)) {
+	ups.mu.Lock()
+	defer ups.mu.Unlock()
+	state, ok := ups.of[name]
+	if !ok {
+		state = upState{look: 1, breaker: 1}
+	}
+	change(&state)
+	ups.of[name] = state
+	dependencyUp.WithLabelValues(name).Set(min(state.look, state.breaker))
+}
 
 // A breaker opens when most of a short while's calls have failed, or when the
 // last calls have and none was answered lately; it lets a few try again after a
@@ -94,23 +117,23 @@ func (d *dependency) isDown(c gobreaker.Counts) bool {
 var errCallerGone = errors.New("the caller did not wait for the answer")
 
 func newBreaker(name string, isDown func(gobreaker.Counts) bool, log *slog.Logger) *gobreaker.TwoStepCircuitBreaker[any] {
-	gauge := breakerOpen.WithLabelValues(name)
-	gauge.Set(0)
+	breaker := func(closed float64) { setUp(name, func(u *upState) { u.breaker = closed }) }
+	breaker(1)
 	return gobreaker.NewTwoStepCircuitBreaker[any](gobreaker.Settings{
 		Name: name, Interval: breakerWindow, Timeout: breakerPause, MaxRequests: breakerProbes,
 		ReadyToTrip: isDown, IsExcluded: func(err error) bool { return errors.Is(err, errCallerGone) },
 		OnStateChange: func(_ string, from, to gobreaker.State) {
 			switch to {
 			case gobreaker.StateOpen:
-				gauge.Set(1)
+				breaker(0)
 				if from == gobreaker.StateHalfOpen {
 					return // still down: not a line every two seconds
 				}
 				log.Warn("a dependency is down: calls fail at once for a while", "dependency", name, "pause", breakerPause.String())
 			case gobreaker.StateHalfOpen:
-				gauge.Set(0.5)
+				breaker(0.5)
 			default:
-				gauge.Set(0)
+				breaker(1)
 				log.Info("a dependency is back", "dependency", name)
 			}
 		},

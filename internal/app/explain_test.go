@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -23,6 +24,7 @@ import (
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/demo"
+	"github.com/freshet/freshet/internal/metrics"
 )
 
 var explainedAt = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
@@ -103,11 +105,11 @@ func state(t *testing.T, a *App) map[string]string {
 	require.NoError(t, err)
 	for _, family := range families {
 		switch family.GetName() {
-		case "freshet_feed_answers_total", "freshet_feed_items_total", "freshet_candidates_total", "freshet_recall_rounds_total",
-			"freshet_recall_shared_total", "freshet_stage_seconds", "freshet_feed_gone_total":
+		case "freshet_feed_answers_total", "freshet_feed_items_total", "freshet_candidates_total", "freshet_stage_seconds":
 			out[family.GetName()] = fmt.Sprint(family.GetMetric())
 		}
 	}
+	out["recalls"] = fmt.Sprint(testutil.ToFloat64(metrics.Recall.Hits), testutil.ToFloat64(metrics.Recall.Misses))
 	return out
 }
 

@@ -61,7 +61,7 @@ func (c checks) look(ctx context.Context) {
 			up = 0
 		}
 		if ctx.Err() == nil {
-			dependencyUp.WithLabelValues(name).Set(up)
+			setUp(name, func(u *upState) { u.look = up })
 		}
 	}
 }

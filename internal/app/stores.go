@@ -87,7 +87,7 @@ func (a *App) openStores(ctx context.Context) (stores, error) {
 		return s, err
 	}
 	for i, source := range s.sources {
-		source = recall.NewShared(recall.NewMetered(source), a.clock, recall.SharedConfig{TTL: a.cfg.Recall.CacheTTL, Timeout: a.cfg.Server.RequestTimeout})
+		source = recall.NewShared(source, a.clock, recall.SharedConfig{TTL: a.cfg.Recall.CacheTTL, Timeout: a.cfg.Server.RequestTimeout})
 		if usesElastic(a.cfg) && a.cfg.Recall.StaleTTL > 0 {
 			source = recall.NewStale(source, a.clock, recall.StaleConfig{TTL: a.cfg.Recall.StaleTTL})
 			standby := recall.NewStandby(source, a.clock, recall.StandbyConfig{TTL: a.cfg.Recall.StaleTTL})

@@ -14,19 +14,12 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
 var (
 	_ recall.Source  = (*Source)(nil)
 	_ recall.Indexer = (*Source)(nil)
 )
-
-var itemsGauge = promauto.NewGauge(prometheus.GaugeOpts{
-	Name: "freshet_recall_memory_items",
-	Help: "Items in the in-process recall index.",
-})
 
 // batchSize is how many items become one segment when they come in bulk. It
 // bounds how long publishing them holds readers back.
@@ -147,7 +140,6 @@ func (s *Source) publish(added *segment, replaced map[int][]uint32, names *[dict
 	for i := range views {
 		s.items += views[i].live()
 	}
-	itemsGauge.Set(float64(s.items))
 }
 
 // extend takes new terms into the dictionaries.

@@ -16,18 +16,9 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-var (
-	ageSeconds = promauto.NewGauge(prometheus.GaugeOpts{
-		Name: "freshet_trending_age_seconds", Help: "Age of what this server shows as trending; it is computed anew every five minutes.",
-	})
-	computeSeconds = promauto.NewHistogram(prometheus.HistogramOpts{
-		Name: "freshet_trending_compute_seconds", Help: "Time to compute what is trending, on the server that did.",
-		Buckets: []float64{.001, .005, .01, .05, .1, .5, 1, 5, 10},
-	})
-	failuresTotal = promauto.NewCounter(prometheus.CounterOpts{
-		Name: "freshet_trending_failures_total", Help: "Times that what is trending could not be read or computed; it is tried again.",
-	})
-)
+var ageSeconds = promauto.NewGauge(prometheus.GaugeOpts{
+	Name: "freshet_trending_age_seconds", Help: "Age of what this server shows as trending; it is computed anew every five minutes.",
+})
 
 // StaleAfter is the age from which on answers say that what is trending is old.
 const StaleAfter = time.Hour
@@ -153,12 +144,10 @@ func (l *Live) compute(ctx context.Context) error {
 	if mine, err := l.store.Lease(ctx, l.cfg.Server, l.cfg.Lease); err != nil || !mine {
 		return err
 	}
-	begin := time.Now()
 	s, err := Compute(ctx, l.popular, l.items, l.cfg.Clock(), l.cfg.Size)
 	if err != nil {
 		return err // the lease runs out, and somebody tries again
 	}
-	computeSeconds.Observe(time.Since(begin).Seconds())
 	kept, err := l.store.Keep(ctx, l.cfg.Server, s)
 	if err == nil && kept {
 		l.show(s)
@@ -166,18 +155,15 @@ func (l *Live) compute(ctx context.Context) error {
 	return err
 }
 
-// report counts and logs the beginning and the end of what fails.
+// report keeps the age, and logs the beginning and the end of what fails.
 func (l *Live) report(ctx context.Context, err error) {
 	if s := l.set.Load(); s != nil {
 		ageSeconds.Set(max(0, l.age(s).Seconds()))
 	}
 	switch {
-	case err != nil:
-		failuresTotal.Inc()
-		if !l.failing {
-			l.cfg.Logger.WarnContext(ctx, "what is trending cannot be brought up to date; the last that is known stays", slog.Any("error", err))
-		}
-	case l.failing:
+	case err != nil && !l.failing:
+		l.cfg.Logger.WarnContext(ctx, "what is trending cannot be brought up to date; the last that is known stays", slog.Any("error", err))
+	case err == nil && l.failing:
 		l.cfg.Logger.InfoContext(ctx, "what is trending is up to date again")
 	}
 	l.failing = err != nil

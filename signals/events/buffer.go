@@ -8,24 +8,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
-
 	"github.com/freshet/freshet/feed"
-)
-
-var (
-	droppedTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "freshet_events_dropped_total",
-		Help: "What reports are missing, by what it is (impressions; acts: clicks and the like; members: of the distinct agents and authors, and of what exploration and promotions showed): the queue or the store's backlog was full, or the server stopped while the store was down.",
-	}, []string{"what"})
-	droppedImpressions = droppedTotal.WithLabelValues("impressions")
-	droppedActs        = droppedTotal.WithLabelValues("acts")
-	droppedMembers     = droppedTotal.WithLabelValues("members")
-
-	flushFailures = promauto.NewCounter(prometheus.CounterOpts{
-		Name: "freshet_events_flush_failures_total", Help: "Failed writes of counts to the event store; they are tried again.",
-	})
+	"github.com/freshet/freshet/internal/metrics"
 )
 
 // BufferConfig tunes a Buffer. Zero values stand for the defaults.
@@ -105,7 +89,7 @@ func (b *Buffer) Delivered(variant, agent string, docs []feed.Doc, refs []feed.R
 	select {
 	case b.queue <- entry{variant: variant, agent: agent, docs: docs, refs: refs, now: now}:
 	default:
-		droppedImpressions.Add(float64(len(docs)))
+		metrics.DroppedImpressions.Add(float64(len(docs)))
 	}
 }
 
@@ -128,7 +112,7 @@ func (b *Buffer) Promoted(variant string, shown []Promoted, acts []PromotedAct, 
 	case b.queue <- entry{variant: variant, promoted: shown, promotedActs: acts, now: now}:
 		return true
 	default:
-		droppedMembers.Add(float64(len(shown)))
+		metrics.DroppedMembers.Add(float64(len(shown)))
 		return false
 	}
 }

@@ -127,7 +127,7 @@ func dropped(t *testing.T, what string) float64 {
 	families, err := prometheus.DefaultGatherer.Gather()
 	require.NoError(t, err)
 	for _, f := range families {
-		if f.GetName() != "freshet_events_dropped_total" {
+		if f.GetName() != "freshet_signals_dropped_total" {
 			continue
 		}
 		for _, m := range f.GetMetric() {

@@ -7,6 +7,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/metrics"
 )
 
 // batchMembers is how many of agents, authors, what was explored or promoted and acts one batch holds: a store
@@ -73,17 +74,17 @@ func (s *sums) add(e entry) {
 	}
 	for _, act := range e.acts {
 		if !member(s, to.acts, act) {
-			droppedActs.Inc()
+			metrics.DroppedActs.Inc()
 		}
 	}
 	for _, p := range e.promoted {
 		if !member(s, to.promoted, p) {
-			droppedMembers.Inc()
+			metrics.DroppedMembers.Inc()
 		}
 	}
 	for _, act := range e.promotedActs {
 		if !member(s, to.promotedActs, act) {
-			droppedMembers.Inc()
+			metrics.DroppedMembers.Inc()
 		}
 	}
 	if len(e.docs) == 0 {
@@ -91,13 +92,13 @@ func (s *sums) add(e entry) {
 	}
 	to.impressions += int64(len(e.docs))
 	if !member(s, to.agents, xxhash.Sum64String(e.agent)) {
-		droppedMembers.Inc()
+		metrics.DroppedMembers.Inc()
 	}
 	for _, ref := range e.refs {
 		switch {
 		case ref.Source == feed.SourceExplore:
 			if !member(s, to.explored, ExploredHash(e.agent, ref.Group)) {
-				droppedMembers.Inc()
+				metrics.DroppedMembers.Inc()
 			}
 		case ref.Source != feed.SourceScore:
 			to.sources[ref.Source]++
@@ -111,7 +112,7 @@ func (s *sums) add(e entry) {
 		}
 		to.ages.Count(now - at)
 		if len(author) > 0 && !member(s, to.authors, xxhash.Sum64(author)) {
-			droppedMembers.Inc()
+			metrics.DroppedMembers.Inc()
 		}
 	}
 }

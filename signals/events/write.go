@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+
+	"github.com/freshet/freshet/internal/metrics"
 )
 
 // Waits between two tries to reach the store.
@@ -81,7 +83,6 @@ func (b *Buffer) try(batches []*Batch) (failed []*Batch, first error) {
 		if err == nil {
 			continue
 		}
-		flushFailures.Inc()
 		if passing(err) {
 			stuck[at] = true
 			failed = append(failed, batch)
@@ -103,7 +104,7 @@ func passing(err error) bool {
 }
 
 func drop(b *Batch) {
-	droppedImpressions.Add(float64(b.Impressions))
-	droppedActs.Add(float64(len(b.Acts)))
-	droppedMembers.Add(float64(len(b.Agents) + len(b.Authors) + len(b.Explored) + len(b.Promoted) + len(b.PromotedActs)))
+	metrics.DroppedImpressions.Add(float64(b.Impressions))
+	metrics.DroppedActs.Add(float64(len(b.Acts)))
+	metrics.DroppedMembers.Add(float64(len(b.Agents) + len(b.Authors) + len(b.Explored) + len(b.Promoted) + len(b.PromotedActs)))
 }

@@ -12,18 +12,12 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/metrics"
 )
-
-var droppedTotal = promauto.NewCounter(prometheus.CounterOpts{
-	Name: "freshet_learning_dropped_total",
-	Help: "Acts that readers were not learned from: the server stopped while the catalog was down, or it refused them.",
-})
 
 const (
 	batchCalls = 1000 // that are learned together, at most
@@ -230,7 +224,7 @@ func (b *Buffer) deliver(agent string, l *lesson) {
 		}
 		passing := errors.Is(err, catalog.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
 		if !passing || quit == nil || b.ctx.Err() != nil {
-			droppedTotal.Add(float64(len(l.acts)))
+			metrics.DroppedLearning.Add(float64(len(l.acts)))
 			b.cfg.Logger.WarnContext(b.ctx, "a reader is not learned from what they did", slog.String("agent", agent), slog.Any("error", err))
 			return
 		}

@@ -8,14 +8,9 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
-)
 
-var droppedTotal = promauto.NewCounter(prometheus.CounterOpts{
-	Name: "freshet_popularity_dropped_total",
-	Help: "Clicks and likes that live popularity misses: the server stopped while their store was down, or the store refused them.",
-})
+	"github.com/freshet/freshet/internal/metrics"
+)
 
 // batchActs is how many acts a store is given at once, at most.
 const batchActs = 5000
@@ -187,12 +182,12 @@ func (b *Buffer) deliver(acts []Act) {
 			b.deliver(acts[len(acts)/2:])
 			return
 		default:
-			droppedTotal.Inc()
+			metrics.DroppedPopularity.Inc()
 			b.cfg.Logger.ErrorContext(b.ctx, "a click or like cannot be counted; live popularity misses it", slog.String("item", acts[0].Item), slog.Any("error", err))
 			return
 		}
 		if quit == nil || b.ctx.Err() != nil {
-			droppedTotal.Add(float64(len(acts)))
+			metrics.DroppedPopularity.Add(float64(len(acts)))
 			b.cfg.Logger.WarnContext(b.ctx, "stopped before all clicks and likes were counted; live popularity misses them", slog.Any("error", err))
 			return
 		}

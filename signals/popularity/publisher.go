@@ -13,17 +13,9 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-var (
-	publishedTotal = promauto.NewCounter(prometheus.CounterOpts{
-		Name: "freshet_popularity_published_total", Help: "Items whose live popularity was written to the index.",
-	})
-	publishFailures = promauto.NewCounter(prometheus.CounterOpts{
-		Name: "freshet_popularity_publish_failures_total", Help: "Failed writes of live popularity to the index; they are tried again.",
-	})
-	waitingItems = promauto.NewGauge(prometheus.GaugeOpts{
-		Name: "freshet_popularity_waiting", Help: "Items whose live popularity is yet to be written to the index, of all servers together.",
-	})
-)
+var waitingItems = promauto.NewGauge(prometheus.GaugeOpts{
+	Name: "freshet_popularity_waiting", Help: "Items whose live popularity is yet to be written to the index, of all servers together.",
+})
 
 // Bounds of what is written: all servers together write atOnce items each
 // publishEvery, 12,000 a minute. What a server has taken and not written, because it
@@ -133,19 +125,15 @@ func (p *Publisher) round(ctx context.Context, turn time.Duration) (int, error) 
 	done := slices.DeleteFunc(slices.Clone(taken.Items), func(id string) bool {
 		return slices.Contains(again, id) || dropped != nil && slices.Contains(unknown, id)
 	})
-	publishedTotal.Add(float64(max(0, len(taken.Counts)-len(unknown)-len(again))))
 	return len(taken.Items), cmp.Or(err, dropped, p.queue.Done(ctx, taken.Until, done))
 }
 
-// report counts and logs the beginning and the end of what fails.
+// report logs the beginning and the end of what fails.
 func (p *Publisher) report(ctx context.Context, err error) {
 	switch {
-	case err != nil:
-		publishFailures.Inc()
-		if !p.failing {
-			p.cfg.Logger.WarnContext(ctx, "live popularity cannot be written to the index now; it is tried again", slog.Any("error", err))
-		}
-	case p.failing:
+	case err != nil && !p.failing:
+		p.cfg.Logger.WarnContext(ctx, "live popularity cannot be written to the index now; it is tried again", slog.Any("error", err))
+	case err == nil && p.failing:
 		p.cfg.Logger.InfoContext(ctx, "live popularity is written to the index again")
 	}
 	p.failing = err != nil

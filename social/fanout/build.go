@@ -118,19 +118,21 @@ func (b *builder) once(ctx context.Context, name, token string) (ready bool, err
 		c.Entries, c.Floor = content(list, b.cap)
 		ready, err = b.lists.Commit(ctx, name, token, c)
 	}
+	built := func(result string) {
+		buildSeconds.WithLabelValues(b.kind, result).Observe(b.clock().Sub(start).Seconds())
+	}
 	switch {
 	case err != nil:
-		builds.WithLabelValues(b.kind, "failed").Inc()
+		built("failed")
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), atOnceLimit)
 		defer cancel()
 		// Else the next reader has to wait until it may be taken over.
 		return false, errors.Join(err, b.lists.Abandon(ctx, name, token))
 	case !ready:
-		builds.WithLabelValues(b.kind, "overtaken").Inc()
+		built("overtaken")
 		return false, nil
 	}
-	builds.WithLabelValues(b.kind, "ready").Inc()
-	buildSeconds.WithLabelValues(b.kind).Observe(b.clock().Sub(start).Seconds())
+	built("ready")
 	return true, nil
 }
 

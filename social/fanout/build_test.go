@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -130,9 +132,18 @@ func TestBuildElsewhere(t *testing.T) {
 	assert.Equal(t, []string{"p"}, e.list("f"))
 }
 
+// builds is how many builds of timelines have ended so.
+func builds(t *testing.T, result string) uint64 {
+	t.Helper()
+	var m dto.Metric
+	require.NoError(t, buildSeconds.WithLabelValues("timeline", result).(prometheus.Histogram).Write(&m))
+	return m.GetHistogram().GetSampleCount()
+}
+
 // TestBuildGivesUp when what belongs into the list changes again and again.
 func TestBuildGivesUp(t *testing.T) {
 	e := newEnv(t)
+	overtaken, ready := builds(t, "overtaken"), builds(t, "ready")
 	var err error
 	p := newProcess(e.ctx, "build", func(ctx context.Context) { err = e.a.timelines.run(ctx, "f") })
 	for i := range 3 {
@@ -143,10 +154,12 @@ func TestBuildGivesUp(t *testing.T) {
 	p.finish()
 	require.ErrorIs(t, err, ErrBuilding)
 	require.NoError(t, e.a.Build(e.ctx, "f"), "at once")
+	require.Equal(t, []uint64{overtaken + 3, ready + 1}, []uint64{builds(t, "overtaken"), builds(t, "ready")})
 }
 
 func TestBuildFails(t *testing.T) {
 	e := newEnv(t)
+	failed := builds(t, "failed")
 	ctx, cancel := context.WithCancel(e.ctx)
 	cancel()
 	require.ErrorIs(t, e.a.Build(ctx, "f"), context.Canceled)
@@ -162,4 +175,5 @@ func TestBuildFails(t *testing.T) {
 	require.NoError(t, e.store.Close())
 	require.ErrorIs(t, e.a.Build(e.ctx, "f"), social.ErrUnavailable)
 	assert.Equal(t, []string{"none"}, e.list("f"))
+	require.Equal(t, failed+2, builds(t, "failed"), "the commit and the store; what could not begin is no build")
 }

@@ -15,12 +15,9 @@ var (
 		Help:    "How long after it was deleted a post was out of the last list.",
 		Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 10, 60},
 	})
-	builds = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "freshet_fanout_builds_total",
-		Help: "Lists built from the social store, by what and how it ended: ready, failed, overtaken (by a change of what belongs into it).",
-	}, []string{"list", "result"})
 	buildSeconds = promauto.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "freshet_fanout_build_seconds", Help: "How long it took to build a list.",
+		Name:    "freshet_fanout_build_seconds",
+		Help:    "How long it took to build a list from the social store, by list and how it ended: ready, failed, overtaken (by a change of what belongs into it).",
 		Buckets: []float64{.0025, .005, .01, .025, .05, .1, .2, .5, 1, 2.5, 10},
-	}, []string{"list"})
+	}, []string{"list", "result"})
 )

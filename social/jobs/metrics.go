@@ -10,14 +10,11 @@ import (
 )
 
 var (
-	ended = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "freshet_jobs_ended_total",
-		Help: "Attempts of jobs that have ended, by kind and what became of them: completed, again, failed, waiting, dead, lost, returned.",
-	}, []string{"kind", "result"})
 	seconds = promauto.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "freshet_jobs_seconds", Help: "How long an attempt took, by kind.",
+		Name:    "freshet_jobs_seconds",
+		Help:    "How long an attempt of a job took, by kind and what became of it: completed, again, failed, waiting, dead, lost, returned. Jobs that run together each count with the time of all.",
 		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10, 60},
-	}, []string{"kind"})
+	}, []string{"kind", "result"})
 	rows = promauto.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "freshet_jobs_rows", Help: "Rows of the queue that are not completed, by kind and state.",
 	}, []string{"kind", "state"})
@@ -38,11 +35,10 @@ const (
 // comes later would miss its beginning.
 func expose(kinds iter.Seq[Kind]) {
 	for kind := range kinds {
-		seconds.WithLabelValues(string(kind))
 		for _, result := range []string{
 			string(Completed), string(Failed), string(Dead), resultAgain, resultWaiting, resultLost, resultReturned,
 		} {
-			ended.WithLabelValues(string(kind), result)
+			seconds.WithLabelValues(string(kind), result)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/social/jobs"
@@ -101,7 +102,24 @@ func (c *counted) Sweep(ctx context.Context, n int) (int, error) {
 	return n, err
 }
 
+// ended is how many attempts of a kind the metric has, by result.
+func ended(t *testing.T, kind jobs.Kind) map[string]uint64 {
+	t.Helper()
+	families, err := prometheus.DefaultGatherer.Gather()
+	require.NoError(t, err)
+	attempts := map[string]uint64{}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == "freshet_jobs_seconds" && m.GetLabel()[0].GetValue() == string(kind) {
+				attempts[m.GetLabel()[1].GetValue()] = m.GetHistogram().GetSampleCount()
+			}
+		}
+	}
+	return attempts
+}
+
 func TestRunnerBatches(t *testing.T) {
+	before := ended(t, jobs.Index)
 	inBubble(t, func(b *bench) {
 		for i := range 25 {
 			b.mark(jobs.Index, fmt.Sprintf("post:%d", i))
@@ -125,6 +143,9 @@ func TestRunnerBatches(t *testing.T) {
 		list, err := b.q.List(b.Context(), jobs.Filter{State: jobs.Failed})
 		require.NoError(b, err)
 		require.Len(b, list, 3)
+		after := ended(t, jobs.Index)
+		require.Equal(b, before["completed"]+22, after["completed"])
+		require.Equal(b, before["failed"]+3, after["failed"])
 	})
 }
 

@@ -18,7 +18,7 @@ func (r *Runner) work(list []Job) {
 	kind := list[0].Kind
 	start := r.cfg.Clock()
 	errs := r.run(r.handlers[kind], list)
-	seconds.WithLabelValues(string(kind)).Observe(r.cfg.Clock().Sub(start).Seconds())
+	took := r.cfg.Clock().Sub(start).Seconds()
 	// The queue is told although Close has given up waiting.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), endTimeout)
 	defer cancel()
@@ -29,7 +29,7 @@ func (r *Runner) work(list []Job) {
 			r.cfg.Logger.ErrorContext(ctx, "the end of a job cannot be written", "kind", j.Kind, "key", j.Key, "error", told[i])
 			continue
 		}
-		ended.WithLabelValues(string(kind), results[i]).Inc()
+		seconds.WithLabelValues(string(kind), results[i]).Observe(took)
 	}
 }
 

@@ -74,6 +74,7 @@ func queries(t *testing.T) map[string]string {
 			continue
 		}
 		assert.NotEmpty(t, p.Description, p.Title)
+		assert.NotEmpty(t, p.Targets, p.Title)
 		for _, target := range p.Targets {
 			all[p.Title+" / "+target.LegendFormat] = fill.Replace(target.Expr)
 		}
@@ -105,12 +106,8 @@ func TestMonitoring(t *testing.T) {
 
 // onNoPanel are metrics for a closer look.
 var onNoPanel = []string{
-	"freshet_dedup_memory_impressions_total", // freshet_record_recorded_total tells it in both modes
-	"freshet_catalog_cache_errors_total",     // freshet_dependency_errors_total tells why
-	"freshet_recall_elastic_illegal_total",   // a matter of the index, told by doctor and the log
-	"freshet_build_info",                     // which version runs, a label of other queries
-	"freshet_spool_kept_total",               // the size on disk tells it
-	"freshet_spool_recorded_total",           // the same
+	"freshet_recall_elastic_illegal_total", // a matter of the index, told by doctor and the log
+	"freshet_build_info",                   // which version runs, a label of other queries
 }
 
 // checkQuery parses a query and compares it with what is exported.

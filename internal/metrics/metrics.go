@@ -1,0 +1,46 @@
+// Package metrics has the metrics that several packages count. Their series are
+// resolved once: looking a label up costs more than counting. So they are also there
+// from the start, and a rate over the first event is not lost.
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+)
+
+var (
+	lookups = promauto.NewCounterVec(prometheus.CounterOpts{
+		Name: "freshet_cache_total",
+		Help: "Lookups in a cache, by cache (item and profile, each in the process or in Redis; recall: answers that identical queries share) and result (hit, miss).",
+	}, []string{"cache", "result"})
+	dropped = promauto.NewCounterVec(prometheus.CounterOpts{
+		Name: "freshet_signals_dropped_total",
+		Help: "What readers were shown or did and is lost, by who misses it: reports miss impressions, acts and members (of the distinct agents and authors, and of what exploration and promotions showed); learning and popularity miss acts.",
+	}, []string{"kind"})
+)
+
+// Cache counts the lookups in one cache.
+type Cache struct{ Hits, Misses prometheus.Counter }
+
+// The caches.
+var (
+	ItemProcess    = newCache("item_process")
+	ItemRedis      = newCache("item_redis")
+	ProfileProcess = newCache("profile_process")
+	ProfileRedis   = newCache("profile_redis")
+	Recall         = newCache("recall")
+)
+
+func newCache(name string) Cache {
+	return Cache{Hits: lookups.WithLabelValues(name, "hit"), Misses: lookups.WithLabelValues(name, "miss")}
+}
+
+// What is dropped where there is no room for it, where the store refuses it, or where
+// the server stops while the store is down.
+var (
+	DroppedImpressions = dropped.WithLabelValues("impressions")
+	DroppedActs        = dropped.WithLabelValues("acts")
+	DroppedMembers     = dropped.WithLabelValues("members")
+	DroppedLearning    = dropped.WithLabelValues("learning")
+	DroppedPopularity  = dropped.WithLabelValues("popularity")
+)
