@@ -109,6 +109,7 @@ func Run(t *testing.T, open func(t *testing.T, ttl time.Duration) Env) {
 		{"withdraw", withdraw},
 		{"withdraw while a step holds it", withdrawnStays},
 		{"withdraw all of a session", withdrawAll},
+		{"withdraw what is not pending any more", withdrawLate},
 		{"withdraw keeps the TTL", withdrawKeepsTTL},
 		{"withdraw before a refresh hands out", withdrawBeforeReplace},
 		{"withdraw from a long session", withdrawLong},

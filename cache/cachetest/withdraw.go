@@ -29,6 +29,15 @@ func withdraw(t *testing.T, open Open) {
 	requirePage(t, []feed.Ref{list[6], list[7]}, false, pop(t, env.B, 5))
 }
 
+// withdrawLate: what was handed out so long ago that it is not pending any more is in no
+// session either.
+func withdrawLate(t *testing.T, open Open) {
+	env := open(t, TTL)
+	replace(t, env.A, 2, refs(0, 8))
+	require.NoError(t, env.A.Withdraw(t.Context(), agent, []string{"doc_3", "doc_5"}, Start.Add(-8*24*time.Hour)))
+	requirePage(t, []feed.Ref{ref("doc_2"), ref("doc_4"), ref("doc_6"), ref("doc_7")}, false, pop(t, env.A, 5))
+}
+
 func withdrawAll(t *testing.T, open Open) {
 	env := open(t, TTL)
 	require.NoError(t, env.A.Withdraw(t.Context(), agent, []string{"doc_1"}, Start), "without a session")
