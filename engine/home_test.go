@@ -124,7 +124,7 @@ func newHome(t *testing.T) *homeRig {
 // may be among them.
 func homeOf(t *testing.T, trends, promoted []feed.Item, changes ...func(*engine.Stores, *engine.Config)) *homeRig {
 	h := &homeRig{T: t, net: newNetwork(t), are: map[feed.Source]condition{}}
-	h.net.now = rankedAt
+	h.net.advance(rankedAt.Sub(h.net.now()))
 	h.net.follow("u_1", "ann")
 	require.NoError(t, h.net.Build(t.Context(), "u_1"))
 	for i := range 40 {

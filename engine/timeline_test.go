@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,8 +33,22 @@ type network struct {
 	profileErr      error
 	shown           []string
 	unnoted         bool // what is shown cannot be noted
-	now             time.Time
 	timelines       *engine.Timelines
+
+	mu sync.Mutex
+	at time.Time
+}
+
+func (n *network) now() time.Time {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.at
+}
+
+func (n *network) advance(d time.Duration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.at = n.at.Add(d)
 }
 
 const (
@@ -42,18 +57,17 @@ const (
 )
 
 func newNetwork(t *testing.T) *network {
-	n := &network{T: t, now: time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)}
-	clock := func() time.Time { return n.now }
+	n := &network{T: t, at: time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)}
 	var err error
 	n.store, err = socialsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"),
-		social.Options{Clock: clock, CelebrityAt: 3, CelebrityUntil: 2})
+		social.Options{Clock: n.now, CelebrityAt: 3, CelebrityUntil: 2})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, n.store.Close()) })
-	n.lists = timelinememory.New(timelinememory.Config{Cap: smallCap, Clock: clock})
-	n.outboxes = timelinememory.New(timelinememory.Config{Cap: smallOutbox, Clock: clock})
+	n.lists = timelinememory.New(timelinememory.Config{Cap: smallCap, Clock: n.now})
+	n.outboxes = timelinememory.New(timelinememory.Config{Cap: smallOutbox, Clock: n.now})
 	n.timelines = engine.NewTimelines(engine.TimelineStores{
 		Posts: n.store, Lists: n.lists, Outboxes: n.outboxes, Builder: n, Profiles: n, Showing: n,
-	}, engine.Config{Clock: clock})
+	}, engine.Config{Clock: n.now})
 	return n
 }
 
@@ -223,7 +237,7 @@ func TestTimelineEqualsPull(t *testing.T) {
 				n.post(authors[random.IntN(len(authors))], []social.Audience{toAll, toFollowers}[random.IntN(2)])
 				switch random.IntN(12) {
 				case 0:
-					n.now = n.now.Add(time.Duration(random.IntN(3)) * time.Second)
+					n.advance(time.Duration(random.IntN(3)) * time.Second)
 				case 1:
 					n.page("reader", social.Position{}, 1)
 				case 2:
@@ -249,7 +263,7 @@ func TestTimelineRefills(t *testing.T) {
 	n := newNetwork(t)
 	n.follow("reader", "ann", "bob")
 	keep := n.post("ann", toAll)
-	n.now = n.now.Add(time.Second)
+	n.advance(time.Second)
 	for range 30 {
 		n.post("bob", toAll)
 	}
@@ -277,7 +291,7 @@ func TestPagesNoteWhatTheyShow(t *testing.T) {
 	var posts []string
 	for range 3 {
 		posts = append(posts, n.post("ann", toAll).ID)
-		n.now = n.now.Add(time.Second)
+		n.advance(time.Second)
 	}
 	require.NoError(t, n.store.DeletePost(t.Context(), posts[1], "ann", time.Time{}))
 	author := engine.AuthorRequest{Reader: "reader", Author: "ann", Limit: 2}

@@ -23,7 +23,6 @@ type watching struct {
 	watcher *engine.Watcher
 	posts   *countedPosts
 	lists   *countedLists
-	clock   atomic.Int64 // the watcher's, Unix ns: it reads it while a test moves on
 }
 
 type countedPosts struct {
@@ -80,16 +79,11 @@ func (l *countedLists) Heads(ctx context.Context, names []string) ([]timeline.He
 func newWatching(t *testing.T, most int) *watching {
 	n := newNetwork(t)
 	w := &watching{network: n, posts: &countedPosts{WatchPosts: n.store}, lists: &countedLists{Lists: n.lists}}
-	w.tell()
-	clock := func() time.Time { return time.Unix(0, w.clock.Load()).UTC() }
 	w.watcher = engine.NewWatcher(engine.WatchStores{
 		Posts: w.posts, Lists: w.lists, Outboxes: n.outboxes, Builder: n, Profiles: n,
-	}, most, engine.Config{Clock: clock})
+	}, most, engine.Config{Clock: w.now})
 	return w
 }
-
-// tell moves the watcher's clock to the network's.
-func (w *watching) tell() { w.clock.Store(w.now.UnixNano()) }
 
 // watch watches until the test ends.
 func (w *watching) watch(agent string, since ...social.Position) *engine.Watch {
@@ -107,8 +101,7 @@ func (w *watching) watch(agent string, since ...social.Position) *engine.Watch {
 // publish posts a second after the post before.
 func (w *watching) publish(author string, a social.Audience) social.Post {
 	w.Helper()
-	w.now = w.now.Add(time.Second)
-	w.tell()
+	w.advance(time.Second)
 	return w.post(author, a)
 }
 
@@ -269,8 +262,7 @@ func TestWatchesOfWhatIsPulled(t *testing.T) {
 	require.NoError(t, w.lists.ClearToken(t.Context(), []string{"r"}))
 	w.silent(watch)
 	w.celebrity("rising")
-	w.now = w.now.Add(time.Minute)
-	w.tell()
+	w.advance(time.Minute)
 	w.told(watch, 1, w.publish("rising", public))
 }
 
@@ -348,8 +340,7 @@ func TestWatchesWhileSomethingIsDown(t *testing.T) {
 
 	// Nothing is pushed into a list that has expired, so it is made again.
 	require.NoError(t, w.lists.Drop(t.Context(), []string{"r"}))
-	w.now = w.now.Add(time.Second)
-	w.tell()
+	w.advance(time.Second)
 	_, _, err = w.store.CreatePost(t.Context(), social.Post{Author: "a", Caption: "x", Audience: public}, social.Creation{})
 	require.NoError(t, err)
 	w.watcher.Look(t.Context())
@@ -399,7 +390,7 @@ func TestALookCostsNoQueryPerWatch(t *testing.T) {
 		for i := range agents {
 			edges = append(edges, social.Edge{Agent: fmt.Sprint("r", i), Author: author})
 		}
-		_, _, err := w.store.FollowAll(t.Context(), edges, w.now)
+		_, _, err := w.store.FollowAll(t.Context(), edges, w.now())
 		require.NoError(t, err)
 	}
 	for i := range agents {
@@ -416,8 +407,7 @@ func TestALookCostsNoQueryPerWatch(t *testing.T) {
 		after[i] -= before[i]
 	}
 	assert.Equal(t, [5]int64{1, 0, 1, 0, 0}, after)
-	w.now = w.now.Add(time.Minute)
-	w.tell()
+	w.advance(time.Minute)
 	before = count()
 	w.watcher.Look(t.Context())
 	assert.Equal(t, int64(3), count()[1]-before[1], "500 agents a statement")
@@ -432,7 +422,7 @@ func TestOnePostForManyWatches(t *testing.T) {
 	for i := range agents {
 		edges = append(edges, social.Edge{Agent: fmt.Sprint("r", i), Author: "a"})
 	}
-	_, _, err := w.store.FollowAll(t.Context(), edges, w.now)
+	_, _, err := w.store.FollowAll(t.Context(), edges, w.now())
 	require.NoError(t, err)
 	var watches []*engine.Watch
 	for _, e := range edges {
@@ -440,8 +430,7 @@ func TestOnePostForManyWatches(t *testing.T) {
 	}
 	_, err = w.store.Block(t.Context(), "a", "r7")
 	require.NoError(t, err)
-	w.now = w.now.Add(time.Second)
-	w.tell()
+	w.advance(time.Second)
 	p, _, err := w.store.CreatePost(t.Context(), social.Post{Author: "a", Caption: "x", Audience: followers}, social.Creation{})
 	require.NoError(t, err)
 	for i := range agents { // the list of r7 has it although it must not
