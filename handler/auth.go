@@ -60,10 +60,8 @@ func (a *authenticator) agent(r *http.Request) (string, error) {
 	if len(values) == 0 || len(values) == 1 && values[0] == "" {
 		return "", fmt.Errorf("%w: the X-Agent-ID header is missing", errUnauthenticated)
 	}
-	// The gateway may know readers by a cookie, which browsers also send with the forms
-	// of other sites. A token is sent by nobody but the app.
-	if a.pages.Check(r) != nil {
-		return "", fmt.Errorf("%w: a page of another site may not act for a reader; list its origin in server.cors.origins, and have the gateway pass Host on as it came", errForbidden)
+	if err := a.checkOrigin(r); err != nil {
+		return "", err
 	}
 	// With two headers one may be the caller's own: a gateway must replace the
 	// header, not add one.
@@ -71,6 +69,24 @@ func (a *authenticator) agent(r *http.Request) (string, error) {
 		return "", fmt.Errorf("%w: X-Agent-ID is sent %d times; send it once", feed.ErrBadID, len(values))
 	}
 	return values[0], feed.CheckAgentID(values[0])
+}
+
+// checkOrigin refuses what a page of another site does in the name of a reader, other
+// than reading. The gateway may know readers by a cookie, which browsers also send with
+// the forms of other sites. A token is sent by nobody but the app.
+func (a *authenticator) checkOrigin(r *http.Request) error {
+	if a.tokens == nil && a.pages.Check(r) != nil {
+		return fmt.Errorf("%w: a page of another site may not act for a reader; list its origin in server.cors.origins, and have the gateway pass Host on as it came", errForbidden)
+	}
+	return nil
+}
+
+// checkShown is checkOrigin for a GET whose answer counts as shown. An image on a page
+// of another site is enough to send one.
+func (a *authenticator) checkShown(r *http.Request) error {
+	acting := *r
+	acting.Method = http.MethodPost
+	return a.checkOrigin(&acting)
 }
 
 // reader returns the agent that calls, "" for a call that names none. Errors are

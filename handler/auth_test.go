@@ -126,6 +126,8 @@ func TestPagesOfOtherSites(t *testing.T) {
 		{"DELETE", "/v1/agents/u_1/profile", "", ""},
 		{"DELETE", "/v1/agents/u_1", "", ""},
 		{"DELETE", "/v1/agents/u_1/learned", "", ""},
+		{"GET", "/v1/timeline", "", ""}, // what it answers counts as shown
+		{"GET", "/v1/authors/a_1/posts", "", ""},
 	}
 	for _, tt := range []struct {
 		name    string
@@ -148,7 +150,7 @@ func TestPagesOfOtherSites(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, origins := range [][]string{{listed}, {"*"}} {
-				f := newFixture(t, func(c *Config, _ *Deps) { c.CORS.Origins = origins })
+				f, _ := socialFixture(t, func(c *Config, _ *Deps) { c.CORS.Origins = origins })
 				refused := tt.refused || origins[0] == "*" && strings.HasPrefix(tt.name, "a listed app")
 				for _, route := range routes {
 					r := httptest.NewRequest(route.method, route.path, strings.NewReader(route.body))

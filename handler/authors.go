@@ -84,6 +84,9 @@ func (s *server) deleteAuthor(c *call) error {
 // reader may see nothing has an empty page, like one who is not known.
 func (s *server) getAuthorPosts(c *call) error {
 	reader, author, err := s.readAuthor(c)
+	if err == nil && reader != "" {
+		err = s.auth.checkShown(c.gin.Request)
+	}
 	if err != nil {
 		return err
 	}

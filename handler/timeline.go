@@ -21,6 +21,9 @@ func (s *server) getTimeline(c *call) error {
 	if err != nil {
 		return err
 	}
+	if err := s.auth.checkShown(c.gin.Request); err != nil {
+		return err
+	}
 	below, limit, err := c.readPage()
 	if err != nil {
 		return err

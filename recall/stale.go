@@ -27,6 +27,7 @@ type Stale struct {
 	clock  feed.Clock
 	ttl    time.Duration
 
+	empty   func() *answers
 	mu      sync.Mutex
 	answers *answers
 }
@@ -35,8 +36,16 @@ var _ Source = (*Stale)(nil)
 
 // NewStale returns a source that remembers the answers of source.
 func NewStale(source Source, clock feed.Clock, cfg StaleConfig) *Stale {
-	answers := newAnswers(cmp.Or(cfg.Entries, 512), cmp.Or(cfg.Candidates, 256_000))
-	return &Stale{source: source, clock: clock, ttl: cfg.TTL, answers: answers}
+	empty := func() *answers { return newAnswers(cmp.Or(cfg.Entries, 512), cmp.Or(cfg.Candidates, 256_000)) }
+	return &Stale{source: source, clock: clock, ttl: cfg.TTL, empty: empty, answers: empty()}
+}
+
+// Clear forgets all answers. What was recalled before must not stand in where the source
+// is found to have answered wrongly.
+func (s *Stale) Clear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answers = s.empty()
 }
 
 // Name is the name of the source behind it.

@@ -79,6 +79,20 @@ func TestStaleStandsIn(t *testing.T) {
 	}
 }
 
+func TestStaleForgetsWhatIsCleared(t *testing.T) {
+	now := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
+	source := &breakable{}
+	s := recall.NewStale(source, func() time.Time { return now }, recall.StaleConfig{TTL: time.Minute})
+	_, err := s.Recall(t.Context(), feed.Query{N: 5, Origin: now})
+	require.NoError(t, err)
+	source.err = recall.ErrUnavailable
+	_, err = s.Recall(t.Context(), feed.Query{N: 5, Origin: now})
+	require.NoError(t, err)
+	s.Clear()
+	_, err = s.Recall(t.Context(), feed.Query{N: 5, Origin: now})
+	require.ErrorIs(t, err, recall.ErrUnavailable)
+}
+
 func TestStaleIsBoundedInCandidates(t *testing.T) {
 	now := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 	s := recall.NewStale(&long{}, func() time.Time { return now }, recall.StaleConfig{TTL: time.Minute, Candidates: 100_000})

@@ -228,11 +228,11 @@ func (c *Catalog) docs(ctx context.Context, ids []string, found []esindex.Docume
 }
 
 // others finds the documents of items whose _id is not the item's id. Only an
-// index with mapped names can hold such: ours never does. A search sees what
+// index of somebody else's can hold such: ours never does. A search sees what
 // was refreshed; a hit whose _id is its item's id is left out, because the
 // read by _id knows better whether it still exists.
 func (c *Catalog) others(ctx context.Context, schema *esindex.Schema, ids []string, source bool) (map[string]esindex.Document, error) {
-	if len(ids) == 0 || !schema.Mapped() || schema.MetaID() {
+	if len(ids) == 0 || !schema.ByOthers() || schema.MetaID() {
 		return nil, nil
 	}
 	byID, err := c.search(ctx, schema, ids, source)

@@ -73,7 +73,7 @@ func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 // otherIDs finds the _id of items that others put under another one, so that
 // putting such an item replaces it and does not add a second.
 func (c *Catalog) otherIDs(ctx context.Context, schema *esindex.Schema, items []feed.Item) (map[string]esindex.Document, error) {
-	if !schema.Mapped() {
+	if !schema.ByOthers() {
 		return nil, nil
 	}
 	ids := make([]string, len(items))

@@ -28,12 +28,15 @@ const lookPause = time.Second
 // elasticStartup begins to use Elasticsearch: it creates missing indices, reads
 // the mapping, and has one search answered, because the first ones of a node
 // that has just started may fail. A server starts while none of that is
-// possible, and is not ready until all of it is done.
+// possible, and is not ready until all of it is done. From then on it watches
+// whether the index changes.
 type elasticStartup struct {
 	client esindex.Client
 	cfg    configs.Config
 	log    *slog.Logger
 	schema *esindex.LateSchema // of the backends, which can be used once it is known
+
+	onChange []func() // called where another index is used, or none, before anything is recalled from it
 
 	looking sync.Mutex
 	found   *esindex.Report // what the schema is of; nil: not read yet
@@ -102,6 +105,7 @@ func inspectIndex(ctx context.Context, client esindex.Client, cfg configs.Config
 	if err == nil && cfg.Elasticsearch.ManageIndex && wanted && !report.Schema.Tokens {
 		report.Problems = append(report.Problems, esindex.Problem{Field: noTokens, Name: fields.TitleTokens, Fatal: true, Message: makeAnew})
 	}
+	report.Schema.Others = !cfg.Elasticsearch.ManageIndex
 	return report, err
 }
 
@@ -229,20 +233,30 @@ func (e *elasticStartup) look(ctx context.Context) error {
 	}
 	if err := errors.Join(report.Err(), report.Lost(*e.found)); err != nil {
 		e.schema.Refuse(err)
+		e.changed()
 		return err
 	}
 	e.takeOver(ctx, report)
 	return nil
 }
 
+// changed tells those who keep what was recalled: until the look some of it may be from
+// an index in which what readers mute has another name.
+func (e *elasticStartup) changed() {
+	for _, tell := range e.onChange {
+		tell()
+	}
+}
+
 // takeOver uses a mapping that fits, where it is another one than before.
 func (e *elasticStartup) takeOver(ctx context.Context, report esindex.Report) {
 	now, err := e.schema.Get()
-	if err == nil && *now == report.Schema {
+	if err == nil && *now == report.Schema && e.found.UUIDs == report.UUIDs {
 		return
 	}
 	e.found = &report
 	e.schema.Set(report.Schema)
+	e.changed()
 	e.log.InfoContext(ctx, "the index has changed and is used as it is mapped now", "index", e.cfg.Elasticsearch.Index, "indices", report.Indices)
 	for _, p := range report.Problems {
 		e.log.WarnContext(ctx, "elasticsearch index", "index", e.cfg.Elasticsearch.Index, "problem", p.String())
@@ -300,6 +314,9 @@ func (a *App) startElastic(ctx context.Context) {
 	if a.clients.startup.found != nil { // else there was no answer a moment ago
 		a.visitElastic(ctx)
 	}
+	a.background(ctx, func(ctx context.Context) {
+		every(ctx, a.pauses.mapping, func(ctx context.Context) { a.clients.startup.doubt(ctx, nil) })
+	})
 	a.background(ctx, func(ctx context.Context) {
 		for {
 			pause, woken := a.pauses.standby, a.clients.startup.woken

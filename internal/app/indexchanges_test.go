@@ -16,6 +16,7 @@ import (
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/internal/testenv"
 )
 
@@ -114,6 +115,91 @@ func TestAnIndexChangesUnderARunningServer(t *testing.T) {
 			assert.Empty(t, answer.Degraded)
 		})
 	}
+}
+
+// TestAnIndexIsMadeAnewUnderItsName, without the field that muted tags are read from:
+// nothing that was recalled until that is noticed stands in afterwards.
+func TestAnIndexIsMadeAnewUnderItsName(t *testing.T) {
+	t.Parallel()
+	cfg := services(t)
+	ownIndices(t, &cfg)
+	cfg.Elasticsearch.ManageIndex = false
+	cfg.Elasticsearch.Fields = configs.Fields{ID: "id", Title: "title", UpdateTime: "published", Tags: "tags", UpdateTimeUnit: "auto"}
+	send, index := sender(t, cfg), cfg.Elasticsearch.Index
+	before := versionOfIndex{name: "before", time: epochDate, write: epoch, tags: "tags", id: "id"}
+	before.make(send, index, noon)
+	a := open(t, cfg, WithClock(at(noon).Now), quick)
+	becomesReady(t, a)
+	muted := feed.Profile{MutedTags: []string{"cats"}}
+	for _, reader := range []string{"u_1", "u_2", "u_3", "u_4"} {
+		require.NoError(t, a.Engine.PutProfile(t.Context(), reader, muted))
+	}
+	require.Equal(t, before.withoutCats(), ids(ask(t, a, refresh("u_1", 10))))
+
+	send(http.MethodDelete, "/"+index, "")
+	after := versionOfIndex{name: "before", time: epochDate, write: epoch, tags: "topics", id: "id"}
+	after.make(send, index, noon)
+	ask(t, a, refresh("u_2", 10))             // nobody has looked yet, and what it recalls is kept for equal recalls
+	a.clients.startup.doubt(t.Context(), nil) // as every five seconds
+	answer := ask(t, a, refresh("u_3", 10))
+	assert.Equal(t, before.withoutCats(), ids(answer))
+	assert.Equal(t, []string{"recall"}, answer.Degraded)
+	assert.Contains(t, ready(t, a).error, "fields.tags (tags)")
+
+	send(http.MethodDelete, "/"+index, "")
+	before.make(send, index, noon)
+	testenv.WaitFor(t, func() bool { return ready(t, a).state == "up" }, "it fits again")
+	answer = ask(t, a, refresh("u_4", 10))
+	assert.Equal(t, before.withoutCats(), ids(answer))
+	assert.Empty(t, answer.Degraded)
+}
+
+// TestAnIndexJoinsThatLacksAField: an alias stands for one more index, in which readers'
+// languages cannot be told. It maps the other fields alike.
+func TestAnIndexJoinsThatLacksAField(t *testing.T) {
+	t.Parallel()
+	cfg, send := othersIndex(t)
+	cfg.Elasticsearch.Fields.Lang = "lang"
+	index := cfg.Elasticsearch.Index
+	send(http.MethodPut, "/"+index+"-1/_mapping", `{"properties":{"lang":{"type":"keyword"}}}`)
+	document(send, index+"-1", "d1", `,"id":"one","lang":"en"`)
+	a := open(t, cfg, WithClock(at(noon).Now), quick)
+	becomesReady(t, a)
+	for _, reader := range []string{"u_1", "u_2"} {
+		require.NoError(t, a.Engine.PutProfile(t.Context(), reader, feed.Profile{Langs: []string{"en"}}))
+	}
+	require.Equal(t, []string{"one"}, ids(ask(t, a, refresh("u_1", 10))))
+	send(http.MethodPut, "/"+index+"-2", strings.Replace(othersMapping, `"mappings":{`, `"mappings":{"dynamic":false,`, 1))
+	document(send, index+"-2", "d2", `,"id":"zwei","lang":"de"`)
+	send(http.MethodPut, "/"+index+"-2/_alias/"+index, "")
+	answer := ask(t, a, refresh("u_2", 10))
+	assert.Equal(t, []string{"one"}, ids(answer))
+	assert.Equal(t, []string{"recall"}, answer.Degraded)
+	assert.Contains(t, ready(t, a).error, "fields.lang (lang)")
+}
+
+// TestOthersUnderOurNames: an index of somebody else's has the very fields that Freshet's
+// own has, and documents under ids of their own.
+func TestOthersUnderOurNames(t *testing.T) {
+	t.Parallel()
+	cfg := services(t)
+	ownIndices(t, &cfg)
+	cfg.Elasticsearch.ManageIndex = false
+	send, index := sender(t, cfg), cfg.Elasticsearch.Index
+	body, err := esindex.Definition{}.Items()
+	require.NoError(t, err)
+	send(http.MethodPut, "/"+index, string(body))
+	send(http.MethodPut, "/"+index+"/_doc/x1?refresh=true", fmt.Sprintf(`{"id":"one","title":"One","update_time":%d,"freshet_popularity":-3}`, noon.Unix()))
+	cfg.Ranking.Popularity.Weight = 1
+	a := open(t, cfg, WithClock(at(noon).Now), quick)
+	becomesReady(t, a)
+	answer := ask(t, a, refresh("u_1", 10))
+	assert.Equal(t, []string{"one"}, ids(answer))
+	assert.Empty(t, answer.Degraded)
+	require.NoError(t, a.Catalog.Remove(t.Context(), "one"))
+	docs, err := a.Catalog.Docs(t.Context(), []string{"one"})
+	require.NoError(t, err)
+	assert.True(t, docs[0].Missing())
 }
 
 // sender sends requests to the Elasticsearch of a configuration.

@@ -55,7 +55,7 @@ func redisAlone(t *testing.T) (configs.Config, *testenv.OwnRedis) {
 func quick(a *App) {
 	a.pauses = pauses{
 		settle: 50 * time.Millisecond, notes: 20 * time.Millisecond, spool: 20 * time.Millisecond, warmUp: 20 * time.Millisecond,
-		standby: time.Minute, watch: 20 * time.Millisecond,
+		standby: time.Minute, watch: 20 * time.Millisecond, mapping: time.Minute,
 	}
 }
 

@@ -17,10 +17,11 @@ type pauses struct {
 	// Elasticsearch is down.
 	standby time.Duration
 	watch   time.Duration // between two looks at the services for the metrics
+	mapping time.Duration // between two looks at the mapping of the index
 }
 
 func newPauses(cfg configs.Config) pauses {
 	return pauses{
-		settle: cfg.Dedup.PendingGrace, notes: time.Second, spool: time.Second, warmUp: time.Second, standby: time.Minute, watch: 5 * time.Second,
+		settle: cfg.Dedup.PendingGrace, notes: time.Second, spool: time.Second, warmUp: time.Second, standby: time.Minute, watch: 5 * time.Second, mapping: 5 * time.Second,
 	}
 }

@@ -89,7 +89,9 @@ func (a *App) openStores(ctx context.Context) (stores, error) {
 	for i, source := range s.sources {
 		source = recall.NewShared(source, a.clock, recall.SharedConfig{TTL: a.cfg.Recall.CacheTTL, Timeout: a.cfg.Server.RequestTimeout})
 		if usesElastic(a.cfg) && a.cfg.Recall.StaleTTL > 0 {
-			source = recall.NewStale(source, a.clock, recall.StaleConfig{TTL: a.cfg.Recall.StaleTTL})
+			stale := recall.NewStale(source, a.clock, recall.StaleConfig{TTL: a.cfg.Recall.StaleTTL})
+			c.startup.onChange = append(c.startup.onChange, stale.Clear)
+			source = stale
 			standby := recall.NewStandby(source, a.clock, recall.StandbyConfig{TTL: a.cfg.Recall.StaleTTL})
 			s.standby = append(s.standby, standby)
 			source = standby

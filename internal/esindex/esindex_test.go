@@ -163,6 +163,8 @@ func TestInspect(t *testing.T) {
 		{name: "an epoch that cannot be found", replace: `"freshet_epoch_2h":{"type":"keyword"}`, by: `"freshet_epoch_2h":{"type":"keyword","index":false}`, warning: "a keyword or long, indexed"},
 		{name: "live popularity is not wanted", replace: `,
 	"freshet_sum_2h":{"type":"double"},"freshet_epoch_2h":{"type":"keyword"},"freshet_sum_2d":{"type":"double","index":false},"freshet_epoch_2d":{"type":"long"}`, fields: esindex.Fields{}.WithDefaults().WithoutLive()},
+		{name: "tags are nested", replace: `"tags":{"type":"keyword"}`, by: `"topics":{"type":"nested","properties":{"name":{"type":"keyword"}}}`, fields: esindex.Fields{Tags: "topics.name"}, warning: "muted tags match nothing"},
+		{name: "tags are in an object", replace: `"tags":{"type":"keyword"}`, by: `"topics":{"properties":{"name":{"type":"keyword"}}}`, fields: esindex.Fields{Tags: "topics.name"}},
 		{name: "an alias", replace: `"author_id":{"type":"keyword"}`, by: `"by":{"type":"keyword"},"author_id":{"type":"alias","path":"by"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -219,6 +221,13 @@ func TestInspectSeveralIndices(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, r.Err())
 	require.Contains(t, r.Problems[0].String(), "2 indices")
+	lacking := strings.Replace(fitting, `"lang":{"type":"keyword"},`, "", 1)
+	joined, err := esindex.Inspect(t.Context(), two(fitting, lacking), "both", esindex.Fields{}, "")
+	require.NoError(t, err)
+	require.NoError(t, joined.Err())
+	require.ErrorContains(t, joined.Lost(r), "fields.lang", "of the second alone")
+	require.NoError(t, joined.Lost(joined))
+
 	other := strings.Replace(fitting, `{"type":"date"}`, `{"type":"long"}`, 1)
 	r, err = esindex.Inspect(t.Context(), two(fitting, other), "both", esindex.Fields{}, "")
 	require.NoError(t, err)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -40,6 +41,7 @@ func (p Problem) String() string {
 // Report is what [Inspect] found.
 type Report struct {
 	Indices  []string // behind the name, which may be an alias or a pattern
+	UUIDs    string   // of these indices: one of the same name may be another one
 	Schema   Schema   // usable unless Err says otherwise
 	Problems []Problem
 }
@@ -102,6 +104,11 @@ func Inspect(ctx context.Context, client Client, index string, names Fields, uni
 			report.Schema, report.Problems = in.schema, in.problems
 			continue
 		}
+		for _, p := range in.problems { // what one of them lacks its items lack
+			if !slices.Contains(report.Problems, p) {
+				report.Problems = append(report.Problems, p)
+			}
+		}
 		if in.schema != report.Schema {
 			report.Problems = append(report.Problems, Problem{Fatal: true, Message: fmt.Sprintf(
 				"%s and %s map the fields differently; one feed needs one mapping", report.Indices[0], name)})
@@ -109,6 +116,9 @@ func Inspect(ctx context.Context, client Client, index string, names Fields, uni
 	}
 	if !slices.Equal(report.Indices, []string{index}) {
 		report.Schema.Indices = strings.Join(report.Indices, ",")
+	}
+	if report.UUIDs, err = uuids(ctx, client, index); err != nil {
+		return Report{}, fmt.Errorf("reading the settings of %s: %w", index, err)
 	}
 	if report.Err() == nil {
 		report.times(ctx, client, index)
@@ -118,6 +128,20 @@ func Inspect(ctx context.Context, client Client, index string, names Fields, uni
 			"the name stands for %d indices: items are recalled and read from all of them, but can be stored in one only", len(report.Indices))})
 	}
 	return report, nil
+}
+
+// uuids are those of the indices behind a name, in the order of the indices' names.
+func uuids(ctx context.Context, client Client, index string) (string, error) {
+	var found map[string]struct {
+		Settings map[string]string `json:"settings"`
+	}
+	err := Do(ctx, client, http.MethodGet, "/"+index+"/_settings/index.uuid", "flat_settings=true&allow_no_indices=false", nil,
+		func(body []byte) error { return json.Unmarshal(body, &found) })
+	list := make([]string, 0, len(found))
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		list = append(list, found[name].Settings["index.uuid"])
+	}
+	return strings.Join(list, ","), err
 }
 
 type mapping struct {
@@ -155,7 +179,7 @@ func (p property) find(name string) (f property, source string, ok bool) {
 		}
 		head, tail, more := strings.Cut(rest, ".")
 		child, ok = at.Properties[head]
-		if !more || !ok {
+		if !more || !ok || child.Type == "nested" { // a plain query never matches within nested objects
 			return property{}, name, false
 		}
 		if sub, isSub := child.Fields[tail]; isSub {

@@ -17,7 +17,12 @@ type Schema struct {
 	// Indices are those behind the name, separated by commas; "" is the index of
 	// that name itself.
 	Indices string
+	Others  bool // the index is somebody else's, whatever its names
 }
+
+// ByOthers reports whether others may have written documents: with an _id that is not
+// the item's id, and with values that Freshet does not write.
+func (s Schema) ByOthers() bool { return s.Others || s.Mapped() }
 
 // Stands reports whether an index is one of those that the name stood for when this
 // schema was read.
@@ -55,8 +60,7 @@ func OwnSchema(names Fields) Schema {
 // has to load every hit's _id, and ties fall to a document's number in its shard.
 func (s Schema) MetaID() bool { return s.Fields.ID == MetaID }
 
-// Mapped reports whether the names are not those of our own index: documents
-// may then have been written by others.
+// Mapped reports whether the names are not those of our own index.
 func (s Schema) Mapped() bool {
 	own := Fields{}.WithDefaults()
 	source := s.Source

@@ -138,6 +138,9 @@ func (s *Store) Versions(ctx context.Context, limit int) ([]ranking.Version, err
 	}
 	list := make([]ranking.Version, len(found))
 	for i, raw := range found {
+		if len(raw) == 0 { // somebody has deleted the index since the newest was read
+			return nil, fmt.Errorf("%w: versions went while they were read", ranking.ErrUnavailable)
+		}
 		if list[len(found)-1-i], err = ranking.ParseVersion(raw); err != nil {
 			return nil, err
 		}

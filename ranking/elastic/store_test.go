@@ -62,3 +62,33 @@ func TestTheIndexIsMadeAgain(t *testing.T) {
 	require.Contains(t, mapping, esindex.Rankings(index))
 	require.Empty(t, mapping[esindex.Rankings(index)].Mappings.Properties, "Elasticsearch made a field of what it was given")
 }
+
+// gone deletes the index before the second read, as somebody may.
+type gone struct {
+	esindex.Client
+	reads  int
+	remove func()
+}
+
+func (g *gone) Perform(req *http.Request) (*http.Response, error) {
+	if g.reads++; g.reads == 2 {
+		g.remove()
+	}
+	return g.Client.Perform(req)
+}
+
+func TestVersionsOfAnIndexThatGoes(t *testing.T) {
+	address, index := testenv.Elastic(t)
+	client := connect(t, address)
+	v := ranking.Version{Version: 1, By: "ana", Live: feed.Live{Ranking: feed.Ranking{Decay: feed.Decay{Scale: 1e12, Decay: 0.5}, Base: 1}}}
+	require.NoError(t, elastic.New(client, index).Append(t.Context(), v))
+	remove := func() {
+		require.NoError(t, esindex.Do(t.Context(), client, http.MethodDelete, "/"+esindex.Rankings(index), "", nil, nil))
+	}
+	s := elastic.New(&gone{client, 0, remove}, index)
+	_, err := s.Versions(t.Context(), 10)
+	require.ErrorIs(t, err, ranking.ErrUnavailable)
+	list, err := s.Versions(t.Context(), 10)
+	require.NoError(t, err)
+	require.Empty(t, list)
+}

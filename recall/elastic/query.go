@@ -145,7 +145,7 @@ func scored(q *feed.Query, s *esindex.Schema, given []string) clause {
 // Somebody else's may be below zero, votes for one, and a logarithm of such a number
 // fails the search for everybody. It counts as 0.
 func counts(f function, s *esindex.Schema) function {
-	if !s.Mapped() {
+	if !s.ByOthers() {
 		return f
 	}
 	not := boolean{MustNot: []clause{{Range: map[string]timeRange{f.FieldValueFactor.Field: {LT: json.RawMessage("0")}}}}}

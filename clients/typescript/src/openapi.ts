@@ -4017,6 +4017,7 @@ export interface operations {
             200: components["responses"]["Posts"];
             400: components["responses"]["BadPage"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -4566,6 +4567,7 @@ export interface operations {
             200: components["responses"]["Posts"];
             400: components["responses"]["BadPage"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

@@ -109,11 +109,14 @@ func (w *world) login(agent string) http.Header {
 	return http.Header{"Cookie": {"session=" + agent}}
 }
 
+// expiry is that of all tokens: those of one agent are equal.
+var expiry = time.Now().Add(time.Hour).Unix()
+
 // token is that of an agent.
 func token(agent string) string {
 	encode := base64.RawURLEncoding.EncodeToString
 	signed := encode([]byte(`{"alg":"HS256","typ":"JWT"}`)) + "." +
-		encode(fmt.Appendf(nil, `{"sub":%q,"exp":%d}`, agent, time.Now().Add(time.Hour).Unix()))
+		encode(fmt.Appendf(nil, `{"sub":%q,"exp":%d}`, agent, expiry))
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte(signed))
 	return signed + "." + encode(mac.Sum(nil))
