@@ -17,6 +17,7 @@ import (
 	"github.com/freshet/freshet/catalog/elastic"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 // TestNoWriteGuessesAnIndex: indices are deleted between all kinds of writes. Whatever
@@ -78,7 +79,12 @@ func TestNoWriteGuessesAnIndex(t *testing.T) {
 	errs, err := c.Put(t.Context(), items)
 	require.NoError(t, err)
 	require.Nil(t, errs)
-	docs, err := c.Docs(t.Context(), ids)
+	// The shards of an index that is made anew may not answer at once.
+	var docs []feed.Doc
+	testenv.WaitFor(t, func() bool {
+		docs, err = c.Docs(t.Context(), ids)
+		return !errors.Is(err, catalog.ErrUnavailable)
+	}, "the new index answers")
 	require.NoError(t, err)
 	for i := range docs {
 		require.False(t, docs[i].Missing(), ids[i])
