@@ -19,6 +19,18 @@ const docsAtOnce = 1000
 type StandbyConfig struct {
 	TTL   time.Duration // oldest list that may stand in
 	Bytes int           // of the contents that are kept; default 32 MiB, the best items first
+	Tells Tells         // nil: always
+}
+
+// Tells reports whether the content of items tells whether a reader with this profile
+// refuses them. Where it does not, only the source that searches them knows, and nothing
+// else may propose items to the reader.
+type Tells func(p *feed.Profile) bool
+
+// Refused reports whether an item must not be proposed to a reader, because their profile
+// refuses it or its content does not tell. That of a post does.
+func (t Tells) Refused(p *feed.Profile, it *feed.Item) bool {
+	return p.Refuses(it) || t != nil && !feed.IsPost(it.ID) && !t(p)
 }
 
 // Standby is a [Source] that lets one list for all readers stand in while the
@@ -88,7 +100,7 @@ func (s *Standby) standIn(q *feed.Query) (candidates []feed.Candidate, ok bool) 
 	candidates = make([]feed.Candidate, 0, min(q.N, len(s.items)))
 	for _, id := range s.list {
 		it, kept := s.items[id]
-		if kept && len(candidates) < q.N && it.UpdateTime <= q.Origin.Unix() && !q.Profile.Refuses(&it.head) {
+		if kept && len(candidates) < q.N && it.UpdateTime <= q.Origin.Unix() && !s.cfg.Tells.Refused(&q.Profile, &it.head) {
 			candidates = append(candidates, it.Candidate)
 		}
 	}

@@ -108,6 +108,41 @@ func TestStandbyStandsIn(t *testing.T) {
 	}
 }
 
+// What the content of items does not tell keeps all of them from a reader, and no post.
+func TestTells(t *testing.T) {
+	told := recall.Tells(func(p *feed.Profile) bool { return len(p.MutedTags) == 0 })
+	tags, author := &feed.Profile{MutedTags: []string{"go"}}, &feed.Profile{MutedAuthors: []string{"kim"}}
+	item, post := &feed.Item{ID: "a", AuthorID: "ann"}, &feed.Item{ID: feed.PostPrefix + "1", AuthorID: "ann"}
+	for _, c := range []struct {
+		tells   recall.Tells
+		profile *feed.Profile
+		item    *feed.Item
+		refused bool
+	}{
+		{told, &feed.Profile{}, item, false},
+		{told, author, item, false},
+		{told, author, &feed.Item{ID: "a", AuthorID: "kim"}, true},
+		{told, tags, item, true},
+		{told, tags, post, false},
+		{told, tags, &feed.Item{ID: post.ID, Tags: []string{"go"}}, true},
+		{nil, tags, item, false},
+		{nil, tags, &feed.Item{ID: "a", Tags: []string{"go"}}, true},
+	} {
+		assert.Equal(t, c.refused, c.tells.Refused(c.profile, c.item), "%+v", c)
+	}
+
+	now := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
+	source := &list{items: []feed.Item{{ID: "a", Title: "A", UpdateTime: now.Unix() - 10}}}
+	s := recall.NewStandby(source, func() time.Time { return now }, recall.StandbyConfig{TTL: time.Minute, Tells: told})
+	require.NoError(t, s.Renew(t.Context(), feed.Query{N: 10, Origin: now}, source.docs))
+	source.err = recall.ErrUnavailable
+	_, err := s.Recall(t.Context(), feed.Query{N: 10, Origin: now, Profile: *tags})
+	require.ErrorIs(t, err, recall.ErrUnavailable)
+	got, err := s.Recall(t.Context(), feed.Query{N: 10, Origin: now, Profile: *author})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"a"}, candidates(got))
+}
+
 func TestStandbyFollowsWrites(t *testing.T) {
 	now := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 	item := func(id string) feed.Item { return feed.Item{ID: id, Title: "first", UpdateTime: now.Unix() - 10} }

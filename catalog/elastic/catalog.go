@@ -103,16 +103,6 @@ func (c *Catalog) post(ctx context.Context, path, params string, request, got an
 	})
 }
 
-// find searches the items.
-func (c *Catalog) find(ctx context.Context, ask, got any) error {
-	const whole = "allow_partial_search_results=false"
-	err := c.do(ctx, "/"+c.items+"/_search", whole, ask, got)
-	if esindex.NotJSON(err) {
-		err = c.do(ctx, "/"+c.items+"/_search", whole+"&filter_path=hits", ask, got)
-	}
-	return err
-}
-
 // contractError turns an error of a request into one of the contract.
 func (c *Catalog) contractError(err error) error {
 	switch {
@@ -192,7 +182,7 @@ func (c *Catalog) docs(ctx context.Context, ids []string, found []esindex.Docume
 		return nil, c.contractError(err)
 	}
 	docs := make([]feed.Doc, len(ids))
-	var missing []string
+	var missing, undated []string
 	several := false
 	for i, id := range ids {
 		if c.several(&found[i]) {
@@ -205,8 +195,12 @@ func (c *Catalog) docs(ctx context.Context, ids []string, found []esindex.Docume
 			missing = append(missing, id)
 			continue
 		}
-		if docs[i].JSON, err = itemJSON(schema, id, found[i].Source); err != nil {
+		var dated bool
+		if docs[i].JSON, dated, err = itemJSON(schema, id, found[i].Source); err != nil {
 			return nil, err
+		}
+		if !dated {
+			undated = append(undated, id)
 		}
 	}
 	look := c.others
@@ -214,71 +208,20 @@ func (c *Catalog) docs(ctx context.Context, ids []string, found []esindex.Docume
 		look = c.search
 	}
 	others, err := look(ctx, schema, missing, true)
-	if err != nil || len(others) == 0 {
-		return docs, err
+	if err != nil {
+		return nil, err
 	}
+	dates, err := c.search(ctx, schema, undated, true)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(others, dates)
 	for i, id := range ids {
-		if d, ok := others[id]; ok && docs[i].Missing() {
-			if docs[i].JSON, err = itemJSON(schema, id, d.Source); err != nil {
+		if h, ok := others[id]; ok {
+			if docs[i].JSON, err = h.itemJSON(schema, id); err != nil {
 				return nil, err
 			}
 		}
 	}
 	return docs, nil
-}
-
-// others finds the documents of items whose _id is not the item's id. Only an
-// index of somebody else's can hold such: ours never does. A search sees what
-// was refreshed; a hit whose _id is its item's id is left out, because the
-// read by _id knows better whether it still exists.
-func (c *Catalog) others(ctx context.Context, schema *esindex.Schema, ids []string, source bool) (map[string]esindex.Document, error) {
-	if len(ids) == 0 || !schema.ByOthers() || schema.MetaID() {
-		return nil, nil
-	}
-	byID, err := c.search(ctx, schema, ids, source)
-	maps.DeleteFunc(byID, func(id string, d esindex.Document) bool { return d.ID == id })
-	return byID, err
-}
-
-// search finds the documents of items in all indices behind the name: of several
-// documents of an item the latest, which recall prefers, too.
-func (c *Catalog) search(ctx context.Context, schema *esindex.Schema, ids []string, source bool) (map[string]esindex.Document, error) {
-	field := schema.Fields.ID
-	byID := map[string]esindex.Document{}
-	for len(ids) > 0 {
-		part := ids[:min(len(ids), maxBatch)]
-		ids = ids[len(part):]
-		var got struct {
-			Hits struct {
-				Hits []struct {
-					esindex.Document
-					Fields map[string][]string `json:"fields"`
-				} `json:"hits"`
-			} `json:"hits"`
-		}
-		ask := map[string]any{
-			"size": maxFound, "_source": source, "track_total_hits": false,
-			"query": map[string]any{"bool": map[string]any{"filter": map[string]any{"terms": map[string]any{field: part}}}},
-			"sort":  map[string]string{schema.Fields.UpdateTime: "desc"},
-		}
-		if !schema.MetaID() {
-			ask["docvalue_fields"] = []string{field}
-		}
-		if err := c.find(ctx, ask, &got); err != nil {
-			return nil, err
-		}
-		for _, hit := range got.Hits.Hits {
-			id := hit.Fields[field]
-			if schema.MetaID() {
-				id = []string{hit.ID}
-			}
-			if len(id) != 1 {
-				continue
-			}
-			if _, later := byID[id[0]]; !later {
-				byID[id[0]] = hit.Document
-			}
-		}
-	}
-	return byID, nil
 }

@@ -181,22 +181,22 @@ func physical(s *esindex.Schema) []string {
 	}
 }
 
-// itemJSON gives a stored document back as the item's JSON.
-func itemJSON(s *esindex.Schema, id string, source json.RawMessage) (json.RawMessage, error) {
+// itemJSON gives a stored document back as the item's JSON. dated is false where its
+// date is in a format that only Elasticsearch can read.
+func itemJSON(s *esindex.Schema, id string, source json.RawMessage) (data json.RawMessage, dated bool, err error) {
 	if !s.Mapped() {
 		if own, _, ok := cutMarker(source); ok {
-			return own, nil
+			return own, true, nil
 		}
 	}
-	it, err := readItem(s, id, source)
+	it, dated, err := readItem(s, id, source)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	data, err := json.Marshal(it)
-	if err != nil {
-		return nil, fmt.Errorf("item %s: %w", id, err)
+	if data, err = json.Marshal(it); err != nil {
+		return nil, false, fmt.Errorf("item %s: %w", id, err)
 	}
-	return data, nil
+	return data, dated, nil
 }
 
 // cutMarker takes off what seal put at the end of a document. No other document
@@ -234,11 +234,12 @@ func cutTokens(doc []byte, marker string) ([]byte, bool) {
 
 // readItem rebuilds an item from a document, which may have been written by
 // others: a value of another type than the item's is taken for what it most
-// likely means, and left out where nothing comes to mind.
-func readItem(s *esindex.Schema, docID string, source json.RawMessage) (feed.Item, error) {
+// likely means, and left out where nothing comes to mind. dated is false where it has a
+// date, and only Elasticsearch can read it.
+func readItem(s *esindex.Schema, docID string, source json.RawMessage) (it feed.Item, dated bool, err error) {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(source, &all); err != nil {
-		return feed.Item{}, fmt.Errorf("item %s: %w", docID, err)
+		return feed.Item{}, false, fmt.Errorf("item %s: %w", docID, err)
 	}
 	n := s.Source
 	if n.Popularity != n.Likes && n.Popularity != n.Comments {
@@ -252,15 +253,17 @@ func readItem(s *esindex.Schema, docID string, source json.RawMessage) (feed.Ite
 	for _, name := range []string{n.Sum2h, n.Epoch2h, n.Sum2d, n.Epoch2d} {
 		take(all, name)
 	}
-	it := feed.Item{
+	it = feed.Item{
 		ID: text(take(all, n.ID)), GroupID: text(take(all, n.GroupID)), Title: text(take(all, n.Title)),
 		Summary: text(take(all, n.Summary)), URL: text(take(all, n.URL)), ImageURL: text(take(all, n.ImageURL)),
 		AuthorID: text(take(all, n.AuthorID)), Lang: text(take(all, n.Lang)), Tags: texts(take(all, n.Tags)),
 		Likes: count(take(all, n.Likes)), Comments: count(take(all, n.Comments)),
 	}
 	it.ID = cmp.Or(it.ID, docID)
-	if at := take(all, n.UpdateTime); at != nil {
-		it.UpdateTime, _ = s.Time.FromSource(at)
+	dated = true
+	if at := take(all, n.UpdateTime); at != nil && string(at) != "null" {
+		it.UpdateTime, err = s.Time.FromSource(at)
+		dated = err == nil
 	}
 	for name, value := range all {
 		// What others keep under a name of ours would stand twice in the item, or
@@ -272,7 +275,7 @@ func readItem(s *esindex.Schema, docID string, source json.RawMessage) (feed.Ite
 	if len(all) > 0 {
 		it.Business = all
 	}
-	return it, nil
+	return it, dated, nil
 }
 
 // logical are the names an item's own fields have in its JSON, and the one that
@@ -287,7 +290,8 @@ var logical = func() map[string]bool {
 }()
 
 // take removes a field from a document and answers its value, nil if there is
-// none. The name of an inner field may be written with dots or as objects.
+// none. The name of an inner field may be written with dots or as objects; in a list of
+// objects it has a list of values.
 func take(doc map[string]json.RawMessage, name string) json.RawMessage {
 	if v, ok := doc[name]; ok {
 		delete(doc, name)
@@ -297,20 +301,51 @@ func take(doc map[string]json.RawMessage, name string) json.RawMessage {
 	if !inner || doc[head] == nil {
 		return nil
 	}
-	var within map[string]json.RawMessage
-	if json.Unmarshal(doc[head], &within) != nil {
-		return nil
-	}
-	v := take(within, tail)
-	if v == nil {
-		return nil
-	}
-	if len(within) == 0 {
+	v, rest := takeWithin(doc[head], tail)
+	switch {
+	case v == nil:
+	case rest == nil:
 		delete(doc, head)
-	} else if rest, err := json.Marshal(within); err == nil {
+	default:
 		doc[head] = rest
 	}
 	return v
+}
+
+// takeWithin takes a field out of an object, or of each object of a list. rest is what
+// is left; nil: nothing.
+func takeWithin(value json.RawMessage, name string) (v, rest json.RawMessage) {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(value, &object) == nil {
+		if v = take(object, name); v == nil {
+			return nil, value
+		}
+		if len(object) > 0 {
+			rest, _ = json.Marshal(object) // what was decoded can be encoded
+		}
+		return v, rest
+	}
+	var list, values, others []json.RawMessage
+	if json.Unmarshal(value, &list) != nil {
+		return nil, value
+	}
+	for _, one := range list {
+		found, left := takeWithin(one, name)
+		if found != nil {
+			values = append(values, found)
+		}
+		if left != nil {
+			others = append(others, left)
+		}
+	}
+	if len(values) == 0 {
+		return nil, value
+	}
+	v, _ = json.Marshal(values)
+	if len(others) > 0 {
+		rest, _ = json.Marshal(others)
+	}
+	return v, rest
 }
 
 func text(v json.RawMessage) string {

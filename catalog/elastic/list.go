@@ -25,6 +25,7 @@ func (c *Catalog) List(ctx context.Context, s catalog.Selection) (catalog.Page, 
 	if schema.MetaID() {
 		return catalog.Page{}, fmt.Errorf("%w: the index has no field for their ids (elasticsearch.fields.id is _id)", catalog.ErrNotListed)
 	}
+	s.Limit = min(s.Limit, schema.MaxHits()-1)
 	request := map[string]any{
 		"size": s.Limit + 1, "track_total_hits": false,
 		"query": map[string]any{"bool": map[string]any{"filter": selected(schema, &s), "must_not": posts(schema)}},
@@ -37,37 +38,30 @@ func (c *Catalog) List(ctx context.Context, s catalog.Selection) (catalog.Page, 
 		}
 		request["search_after"] = after
 	}
-	var got sortedHits
-	if err := c.find(ctx, request, &got); err != nil {
+	hits, err := c.find(ctx, request)
+	if err != nil {
 		return catalog.Page{}, err
 	}
 	var page catalog.Page
-	for i, hit := range got.Hits.Hits {
+	for i, h := range hits {
 		if i == s.Limit {
-			page.Next = base64.RawURLEncoding.EncodeToString(got.Hits.Hits[i-1].Sort)
+			page.Next = base64.RawURLEncoding.EncodeToString(hits[i-1].Sort)
 			break
 		}
-		it, err := readItem(schema, hit.ID, hit.Source)
+		if h.Broken {
+			continue
+		}
+		it, _, err := readItem(schema, h.ID, h.Source)
 		if err != nil {
 			return catalog.Page{}, err
 		}
-		data, err := itemJSON(schema, hit.ID, hit.Source)
+		data, err := h.itemJSON(schema, h.ID)
 		if err != nil {
 			return catalog.Page{}, err
 		}
 		page.Items = append(page.Items, feed.Doc{ID: it.ID, JSON: data})
 	}
 	return page, nil
-}
-
-// sortedHits is the answer to a sorted search.
-type sortedHits struct {
-	Hits struct {
-		Hits []struct {
-			esindex.Document
-			Sort json.RawMessage `json:"sort"` // where the next search goes on
-		} `json:"hits"`
-	} `json:"hits"`
 }
 
 // selected are the filters of a selection.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,6 +14,18 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
 )
+
+// putYAML stores a document as YAML, whose bytes Elasticsearch keeps.
+func putYAML(t *testing.T, client esindex.Client, index, id, doc string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "/"+index+"/_doc/"+id+"?refresh=true", strings.NewReader("---\n"+doc))
+	require.NoError(t, err)
+	req.Header.Set("Content-Type", "application/yaml")
+	res, err := client.Perform(req)
+	require.NoError(t, err)
+	require.Less(t, res.StatusCode, 300)
+	require.NoError(t, res.Body.Close())
+}
 
 // TestSeveralIndices reads items through an alias of one index that a second joins,
 // and through a pattern: of an item that stands in both the latest document.
@@ -63,13 +76,13 @@ func TestSeveralIndices(t *testing.T) {
 func TestOneDocumentStopsNoOther(t *testing.T) {
 	t.Parallel()
 	c, client, index := existing(t, mapped, `{"type": "date"}`)
-	put(t, client, index, "good", `{"doc_id": "good", "headline": "A", "published_at": 5000, "price": 1.50}`)
-	put(t, client, index, "remark", `{"doc_id": "remark", /* not JSON */ "headline": "B", "published_at": [5000, null, ["1970-01-01T00:00:07Z"]]}`)
+	put(t, client, index, "good", `{"doc_id": "good", "headline": "A", "published_at": 15000, "price": 1.50}`)
+	put(t, client, index, "remark", `{"doc_id": "remark", /* not JSON */ "headline": "B", "published_at": [15000, null, ["1970-01-01T00:00:17Z"]]}`)
 	put(t, client, index, "other", `{"doc_id": "C", /* read by a search */ "headline": "C", "published_at": []}`)
 	require.NoError(t, c.Refresh(t.Context()))
 	docs, err := c.Docs(t.Context(), []string{"good", "remark", "C"})
 	require.NoError(t, err)
-	for i, want := range []feed.Item{{ID: "good", UpdateTime: 5}, {ID: "remark", UpdateTime: 7}, {ID: "C"}} {
+	for i, want := range []feed.Item{{ID: "good", UpdateTime: 15}, {ID: "remark", UpdateTime: 17}, {ID: "C"}} {
 		var it feed.Item
 		require.NoError(t, it.UnmarshalJSON(docs[i].JSON))
 		require.Equal(t, want.ID, it.ID)
@@ -81,4 +94,105 @@ func TestOneDocumentStopsNoOther(t *testing.T) {
 	docs, err = c.Docs(t.Context(), []string{"good"})
 	require.NoError(t, err)
 	require.Contains(t, string(docs[0].JSON), "1.50", "bytes stay as they are where all is JSON")
+
+	putYAML(t, client, index, "odd", "doc_id: odd\nheadline: O\npublished_at: 16000\nrating: .nan\n")
+	putYAML(t, client, index, "other2", "doc_id: odder\nheadline: O\npublished_at: 16000\nrating: .inf\n")
+	putYAML(t, client, index, "fine", "doc_id: fine\nheadline: F\npublished_at: 14000\nrating: 4\n")
+	all := []string{"odd", "good", "odder", "remark", "C", "fine"}
+	docs, _, err = c.Hydrate(t.Context(), "u_1", all)
+	require.NoError(t, err)
+	for i, id := range all {
+		require.Equal(t, id == "odd" || id == "odder", docs[i].Missing(), id)
+	}
+	var listed []string
+	for cursor := ""; ; {
+		page, err = c.List(t.Context(), catalog.Selection{Limit: 2, Cursor: cursor})
+		require.NoError(t, err)
+		for _, it := range page.Items {
+			listed = append(listed, it.ID)
+		}
+		if cursor = page.Next; cursor == "" {
+			break
+		}
+	}
+	require.Equal(t, []string{"remark", "good", "fine"}, listed)
+	updated, err := c.Update(t.Context(), []string{"odd", "good"}, func(it feed.Item) (feed.Item, error) { it.Title = "new"; return it, nil })
+	require.NoError(t, err)
+	require.ErrorIs(t, updated[0].Err, catalog.ErrNotFound)
+	require.NoError(t, updated[1].Err)
+	errs, err := c.Put(t.Context(), []feed.Item{{ID: "odd", Title: "mended", UpdateTime: 8}, {ID: "odder", Title: "mended", UpdateTime: 8}})
+	require.NoError(t, err)
+	require.Nil(t, errs)
+	require.NoError(t, c.Refresh(t.Context()))
+	docs, err = c.Docs(t.Context(), []string{"odd", "odder"})
+	require.NoError(t, err)
+	require.Contains(t, string(docs[0].JSON), "mended")
+	require.Contains(t, string(docs[1].JSON), "mended")
+}
+
+// TestABrokenProfile is an error of its reader alone until it is put again.
+func TestABrokenProfile(t *testing.T) {
+	t.Parallel()
+	c, client, index := existing(t, mapped, `{"type": "date"}`)
+	require.NoError(t, c.PutProfile(t.Context(), "u_1", feed.Profile{MutedTags: []string{"ads"}}))
+	putYAML(t, client, esindex.Agents(index), "u_1", "profile: {}\nrating: .nan\n")
+	_, err := c.Profile(t.Context(), "u_1")
+	require.ErrorContains(t, err, "put it again")
+	require.NotErrorIs(t, err, catalog.ErrNotFound, "it may mute something")
+	_, err = c.Profile(t.Context(), "u_2")
+	require.ErrorIs(t, err, catalog.ErrNotFound)
+	require.NoError(t, c.PutProfile(t.Context(), "u_1", feed.Profile{MutedTags: []string{"ads"}}))
+	p, err := c.Profile(t.Context(), "u_1")
+	require.NoError(t, err)
+	require.Equal(t, []string{"ads"}, p.MutedTags)
+}
+
+// TestDatesThatOnlyElasticsearchReads are those of the index, also where the item is
+// changed.
+func TestDatesThatOnlyElasticsearchReads(t *testing.T) {
+	t.Parallel()
+	c, client, index := existing(t, mapped, `{"type": "date", "format": "dd MMM yyyy||epoch_second"}`)
+	put(t, client, index, "a", `{"doc_id": "a", "headline": "A", "published_at": "26 Sep 2016"}`)
+	put(t, client, index, "b", `{"doc_id": "b", "headline": "B", "published_at": 1474848000}`)
+	dates := func(docs []feed.Doc) {
+		t.Helper()
+		require.Len(t, docs, 2)
+		for _, d := range docs {
+			it, err := d.Item()
+			require.NoError(t, err)
+			require.EqualValues(t, 1474848000, it.UpdateTime, d.ID)
+		}
+	}
+	docs, err := c.Docs(t.Context(), []string{"a", "b"})
+	require.NoError(t, err)
+	dates(docs)
+	page, err := c.List(t.Context(), catalog.Selection{Limit: 10})
+	require.NoError(t, err)
+	dates(page.Items)
+	updated, err := c.Update(t.Context(), []string{"a", "b"}, func(it feed.Item) (feed.Item, error) { it.Title += "!"; return it, nil })
+	require.NoError(t, err)
+	for _, u := range updated {
+		require.NoError(t, u.Err)
+	}
+	docs, err = c.Docs(t.Context(), []string{"a", "b"})
+	require.NoError(t, err)
+	dates(docs)
+}
+
+// TestListsOfObjects: the field of an object in a list has a value in each of them.
+func TestListsOfObjects(t *testing.T) {
+	t.Parallel()
+	names := mapped
+	names.Tags, names.AuthorID = "labels.name", "meta.author"
+	c, client, index := existing(t, names, `{"type": "date"}`)
+	put(t, client, index, "a", `{"doc_id": "a", "headline": "A", "published_at": 5000, "meta": [{"author": "ann"}],
+		"labels": [{"name": "go", "color": 1}, {"name": ["data", "web"]}, {"color": 2}, "plain"]}`)
+	docs, err := c.Docs(t.Context(), []string{"a"})
+	require.NoError(t, err)
+	it, err := docs[0].Item()
+	require.NoError(t, err)
+	require.Equal(t, []string{"go", "data", "web"}, it.Tags)
+	require.Equal(t, "ann", it.AuthorID)
+	require.JSONEq(t, `[{"color": 1}, {"color": 2}, "plain"]`, string(it.Business["labels"]), "what is left of it is the item's")
+	require.NotContains(t, it.Business, "meta")
 }

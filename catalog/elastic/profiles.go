@@ -25,6 +25,9 @@ func (c *Catalog) profile(d esindex.Document, agent string) (feed.Profile, error
 	if err := c.failure(d, c.agents); err != nil {
 		return feed.Profile{}, err
 	}
+	if d.Broken {
+		return feed.Profile{}, fmt.Errorf("the profile of %s is damaged, put it again: Elasticsearch cannot write it as JSON", agent)
+	}
 	if len(d.Source) == 0 {
 		return feed.Profile{}, fmt.Errorf("profile of %s: %w", agent, catalog.ErrNotFound)
 	}
@@ -82,7 +85,7 @@ func (c *Catalog) changeRecord(ctx context.Context, agent string, change recordC
 			return err
 		}
 		var r catalog.Record
-		exists := len(found[0].Source) > 0
+		exists := found[0].Broken || len(found[0].Source) > 0
 		if exists {
 			// One that is damaged is reported when it is read; putting another repairs it.
 			r, _ = catalog.ParseRecord(found[0].Source)
@@ -109,7 +112,7 @@ func (c *Catalog) writeRecord(ctx context.Context, agent string, before *esindex
 			return false, fmt.Errorf("%w: %w", feed.ErrBadProfile, err)
 		}
 		b.addOver(before, agent, doc)
-	case len(before.Source) == 0:
+	case len(before.Source) == 0 && !before.Broken:
 		return false, nil
 	default:
 		b.removeRead(before, agent)
@@ -134,7 +137,7 @@ func (b *bulk) removeRead(read *esindex.Document, id string) {
 // addOver adds a document that takes the place of the one that was read, and
 // of no later one.
 func (b *bulk) addOver(before *esindex.Document, id string, doc []byte) {
-	if len(before.Source) == 0 {
+	if len(before.Source) == 0 && !before.Broken {
 		b.add("create", id, doc, 0)
 		return
 	}

@@ -65,7 +65,7 @@ func (u *updating) again(ctx context.Context) error {
 	var changed []int // of ids, as items
 	var b bulk
 	for k, i := range of {
-		u.out[i] = u.changed(u.ids[i], &docs[k])
+		u.out[i] = u.changed(ctx, u.ids[i], &docs[k])
 		switch {
 		case errors.Is(u.out[i].Err, catalog.RemoveItem):
 			u.out[i] = catalog.Updated{Removed: true}
@@ -96,11 +96,14 @@ func (u *updating) again(ctx context.Context) error {
 }
 
 // changed is what the change makes of the item in a document.
-func (u *updating) changed(id string, before *esindex.Document) catalog.Updated {
+func (u *updating) changed(ctx context.Context, id string, before *esindex.Document) catalog.Updated {
 	if len(before.Source) == 0 {
 		return catalog.Updated{Err: fmt.Errorf("item %s: %w", id, catalog.ErrNotFound)}
 	}
-	stored, err := itemJSON(u.schema, id, before.Source)
+	stored, dated, err := itemJSON(u.schema, id, before.Source)
+	if err == nil && !dated {
+		stored, err = u.c.dated(ctx, u.schema, id, before.Source)
+	}
 	if err != nil {
 		return catalog.Updated{Err: err}
 	}

@@ -18,10 +18,6 @@ const (
 	maxBatchBytes = 5 << 20
 )
 
-// maxFound is the most hits of a search, by Elasticsearch's default. An item may have
-// a document in each index behind an alias.
-const maxFound = 10_000
-
 // Put implements [catalog.Writer] with bulk requests of at most 5 MB. They go
 // out one after the other, so that of two items with one id the later wins.
 func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
@@ -72,7 +68,7 @@ func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 
 // otherIDs finds the _id of items that others put under another one, so that
 // putting such an item replaces it and does not add a second.
-func (c *Catalog) otherIDs(ctx context.Context, schema *esindex.Schema, items []feed.Item) (map[string]esindex.Document, error) {
+func (c *Catalog) otherIDs(ctx context.Context, schema *esindex.Schema, items []feed.Item) (map[string]hit, error) {
 	if !schema.ByOthers() {
 		return nil, nil
 	}

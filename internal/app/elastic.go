@@ -48,6 +48,15 @@ type elasticStartup struct {
 	woken chan struct{} // holds a value where the next visit should come soon
 }
 
+// tells is a [recall.Tells] of the index as it was used last. One that was never read
+// tells nothing unless Freshet has made it.
+func (e *elasticStartup) tells(p *feed.Profile) bool {
+	if schema := e.schema.Last(); schema != nil {
+		return schema.Tells(p)
+	}
+	return e.cfg.Elasticsearch.ManageIndex || !p.HasMutes()
+}
+
 // hurry has Elasticsearch visited soon.
 func (e *elasticStartup) hurry() {
 	select {

@@ -10,7 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/recall"
 )
 
 const othersMapping = `{"mappings":{"properties":{"id":{"type":"keyword"},"title":{"type":"text"},"published":{"type":"date"},"votes":{"type":"integer"}}}}`
@@ -93,4 +95,29 @@ func TestReadyTellsThatRecallIsRefused(t *testing.T) {
 	answer = ask(t, a, refresh("u_3", 10))
 	assert.Equal(t, []string{"one"}, ids(answer))
 	assert.Empty(t, answer.Degraded)
+}
+
+// TestMutesThatOnlyTheIndexKnows: tags that copy_to fills are in no document. While the
+// index cannot be searched nothing stands in for a reader who mutes one.
+func TestMutesThatOnlyTheIndexKnows(t *testing.T) {
+	t.Parallel()
+	cfg, send := othersIndex(t)
+	index := cfg.Elasticsearch.Index
+	cfg.Elasticsearch.Fields.Tags = "tags"
+	send(http.MethodPut, "/"+index+"-1/_mapping", `{"properties":{"tags":{"type":"keyword"},"section":{"type":"keyword","copy_to":"tags"}}}`)
+	document(send, index+"-1", "d1", `,"id":"one","section":"sport"`)
+	document(send, index+"-1", "d2", `,"id":"two","tags":["news"]`)
+	a := open(t, cfg, WithClock(at(noon).Now), quick, func(a *App) { a.pauses.standby = 20 * time.Millisecond })
+	becomesReady(t, a)
+	require.NoError(t, a.Catalog.PutProfile(t.Context(), "u_up", feed.Profile{MutedTags: []string{"sport"}}))
+	require.NoError(t, a.Catalog.PutProfile(t.Context(), "u_down", feed.Profile{MutedTags: []string{"sport", "opera"}}))
+	assert.Equal(t, []string{"two"}, ids(ask(t, a, refresh("u_up", 10))))
+	testenv.WaitFor(t, func() bool { return standbyLeft(a.stores.standby) > 0 }, "a list that stands in")
+
+	send(http.MethodPost, "/"+index+"-1/_close", "")
+	answer := ask(t, a, refresh("u_anybody", 10))
+	assert.ElementsMatch(t, []string{"one", "two"}, ids(answer))
+	assert.Contains(t, answer.Degraded, "recall")
+	_, err := a.Engine.Feed(t.Context(), refresh("u_down", 10))
+	require.ErrorIs(t, err, recall.ErrUnavailable, "whether they mute an item is not known")
 }

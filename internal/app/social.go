@@ -90,7 +90,7 @@ func (a *App) openSocial(ctx context.Context) (err error) {
 		return handler.Dependency{Err: n.store.Ping(ctx), Optional: true}
 	}
 	a.stores.catalog = posts.New(a.stores.catalog, n.cards, n.kept)
-	n.promotions = promotion.New(n.store, a.stores.catalog, promotion.Config{Clock: a.clock, Log: a.log})
+	n.promotions = promotion.New(n.store, a.stores.catalog, promotion.Config{Clock: a.clock, Log: a.log, Tells: a.clients.tells()})
 	a.network, a.Social = n, n.store
 	return nil
 }
@@ -185,7 +185,7 @@ func (s showing) Shown(ctx context.Context, agent string, posts []string) (bool,
 
 // home is what home has beside the sources of for-you.
 func (a *App) home() engine.Home {
-	trends := trending.NewSource(a.trending)
+	trends := trending.NewSource(a.trending, a.clients.tells())
 	h := engine.Home{Pattern: a.cfg.Home.Positions(), SourceFor: a.cfg.Server.RequestTimeout / sourceShare, Trending: trends, Trends: trends}
 	if n := a.network; n != nil {
 		h.Following, h.Affinities, h.Promoted = n.timelines, n.store, n.promotions

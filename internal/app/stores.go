@@ -72,6 +72,15 @@ type clients struct {
 	startup *elasticStartup // of elastic
 }
 
+// tells is whether the content of items tells whether a reader refuses them; nil: it
+// does.
+func (c *clients) tells() recall.Tells {
+	if c.startup == nil {
+		return nil
+	}
+	return c.startup.tells
+}
+
 func (a *App) openStores(ctx context.Context) (stores, error) {
 	var s stores
 	c, err := a.connect(ctx)
@@ -92,7 +101,7 @@ func (a *App) openStores(ctx context.Context) (stores, error) {
 			stale := recall.NewStale(source, a.clock, recall.StaleConfig{TTL: a.cfg.Recall.StaleTTL})
 			c.startup.onChange = append(c.startup.onChange, stale.Clear)
 			source = stale
-			standby := recall.NewStandby(source, a.clock, recall.StandbyConfig{TTL: a.cfg.Recall.StaleTTL})
+			standby := recall.NewStandby(source, a.clock, recall.StandbyConfig{TTL: a.cfg.Recall.StaleTTL, Tells: c.startup.tells})
 			s.standby = append(s.standby, standby)
 			source = standby
 		}

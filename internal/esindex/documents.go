@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 )
 
 // DocID names a document.
 type DocID struct {
-	Index string `json:"_index"`
-	ID    string `json:"_id"`
+	Index   string `json:"_index"`
+	ID      string `json:"_id"`
+	Routing string `json:"routing,omitempty"` // where the document has one
 }
 
 // Document is a document read by id or found by a search.
@@ -22,16 +24,51 @@ type Document struct {
 	Term   int64           `json:"_primary_term"` // both only where it was read by id
 	Source json.RawMessage `json:"_source"`
 	Error  *Cause          `json:"error"`
+	// Broken: the document exists, but Elasticsearch cannot write its source as JSON.
+	Broken bool `json:"-"`
 }
 
 // Get reads documents by index and id, in order; one that does not exist has no
-// source. Reads by id are in real time: they see a write before any refresh.
-// Errors are those of [Do]; that of a single document is [Document.Err].
+// source, nor has one that is broken. Reads by id are in real time: they see a write
+// before any refresh. Errors are those of [Do]; that of a single document is
+// [Document.Err].
+//
+// A broken document fails each request that it is part of: the ids are then halved, until
+// it is alone.
 func Get(ctx context.Context, client Client, ids []DocID) ([]Document, error) {
 	if len(ids) == 0 {
 		// No request, but a call that was given up still says so.
 		return nil, ctx.Err()
 	}
+	docs, err := get(ctx, client, ids, "")
+	if !Unwritable(err) {
+		return docs, err
+	}
+	if len(ids) == 1 {
+		if docs, err = get(ctx, client, ids, "_source=false&"); err == nil {
+			docs[0].Broken = true
+		}
+		return docs, err
+	}
+	half := len(ids) / 2
+	if docs, err = Get(ctx, client, ids[:half]); err != nil {
+		return nil, err
+	}
+	rest, err := Get(ctx, client, ids[half:])
+	return append(docs, rest...), err
+}
+
+// Unwritable reports whether err says that an answer holds a document that cannot be
+// written as JSON, also with a filter_path. Elasticsearch takes documents as YAML, in
+// which a number may be ".nan", and keeps the bytes. It refuses to answer, or where it has
+// begun to, ends in the middle.
+func Unwritable(err error) bool {
+	var e *Error
+	return NotJSON(err) || errors.As(err, &e) && e.Status == http.StatusInternalServerError && strings.HasSuffix(e.Type, "parse_exception")
+}
+
+// get reads documents in one request.
+func get(ctx context.Context, client Client, ids []DocID, params string) ([]Document, error) {
 	body, err := json.Marshal(map[string]any{"docs": ids})
 	if err != nil {
 		return nil, err
@@ -42,8 +79,8 @@ func Get(ctx context.Context, client Client, ids []DocID) ([]Document, error) {
 	// No filter_path: with one, Elasticsearch parses every document and writes
 	// it anew, and 1.50 comes back as 1.5. Without, it sends the stored bytes.
 	read := func(body []byte) error { return json.Unmarshal(body, &got) }
-	if err = Do(ctx, client, http.MethodPost, "/_mget", "", body, read); NotJSON(err) {
-		err = Do(ctx, client, http.MethodPost, "/_mget", "filter_path=docs", body, read)
+	if err = Do(ctx, client, http.MethodPost, "/_mget", params, body, read); NotJSON(err) {
+		err = Do(ctx, client, http.MethodPost, "/_mget", params+"filter_path=docs", body, read)
 	}
 	if err == nil && len(got.Docs) != len(ids) {
 		err = fmt.Errorf("elasticsearch answered %d documents for %d ids", len(got.Docs), len(ids))

@@ -104,6 +104,8 @@ func Inspect(ctx context.Context, client Client, index string, names Fields, uni
 			report.Schema, report.Problems = in.schema, in.problems
 			continue
 		}
+		report.Schema.Untold = report.Schema.Untold.or(in.schema.Untold)
+		in.schema.Untold = report.Schema.Untold
 		for _, p := range in.problems { // what one of them lacks its items lack
 			if !slices.Contains(report.Problems, p) {
 				report.Problems = append(report.Problems, p)
@@ -117,7 +119,7 @@ func Inspect(ctx context.Context, client Client, index string, names Fields, uni
 	if !slices.Equal(report.Indices, []string{index}) {
 		report.Schema.Indices = strings.Join(report.Indices, ",")
 	}
-	if report.UUIDs, err = uuids(ctx, client, index); err != nil {
+	if err := report.settings(ctx, client, index); err != nil {
 		return Report{}, fmt.Errorf("reading the settings of %s: %w", index, err)
 	}
 	if report.Err() == nil {
@@ -130,18 +132,27 @@ func Inspect(ctx context.Context, client Client, index string, names Fields, uni
 	return report, nil
 }
 
-// uuids are those of the indices behind a name, in the order of the indices' names.
-func uuids(ctx context.Context, client Client, index string) (string, error) {
+// settings reads what the indices behind a name are set to: their UUIDs, in the order of
+// the indices' names, and the least of their windows.
+func (r *Report) settings(ctx context.Context, client Client, index string) error {
 	var found map[string]struct {
-		Settings map[string]string `json:"settings"`
+		Settings struct {
+			UUID   string `json:"index.uuid"`
+			Window int    `json:"index.max_result_window,string"`
+		} `json:"settings"`
 	}
-	err := Do(ctx, client, http.MethodGet, "/"+index+"/_settings/index.uuid", "flat_settings=true&allow_no_indices=false", nil,
+	err := Do(ctx, client, http.MethodGet, "/"+index+"/_settings/index.uuid,index.max_result_window", "flat_settings=true&allow_no_indices=false", nil,
 		func(body []byte) error { return json.Unmarshal(body, &found) })
-	list := make([]string, 0, len(found))
+	list, window := make([]string, 0, len(found)), DefaultWindow
 	for _, name := range slices.Sorted(maps.Keys(found)) {
-		list = append(list, found[name].Settings["index.uuid"])
+		list = append(list, found[name].Settings.UUID)
+		window = min(window, cmp.Or(found[name].Settings.Window, DefaultWindow))
 	}
-	return strings.Join(list, ","), err
+	r.UUIDs = strings.Join(list, ",")
+	if window < DefaultWindow {
+		r.Schema.Window = window
+	}
+	return err
 }
 
 type mapping struct {
@@ -161,8 +172,34 @@ type property struct {
 	DocValues  *bool               `json:"doc_values"`
 	Analyzer   string              `json:"analyzer"`
 	Options    string              `json:"index_options"`
+	Normalizer string              `json:"normalizer"`
+	NullValue  json.RawMessage     `json:"null_value"`
+	Script     json.RawMessage     `json:"script"`
+	CopyTo     names               `json:"copy_to"`
 	Properties map[string]property `json:"properties"`
 	Fields     map[string]property `json:"fields"`
+}
+
+// names is a name or a list of names.
+type names []string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (n *names) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '"' {
+		*n = []string{""}
+		return json.Unmarshal(data, &(*n)[0])
+	}
+	return json.Unmarshal(data, (*[]string)(n))
+}
+
+// copiesTo reports whether a field below this one is copied to the field of that name.
+func (p property) copiesTo(name string) bool {
+	for _, child := range p.Properties {
+		if slices.Contains(child.CopyTo, name) || child.copiesTo(name) {
+			return true
+		}
+	}
+	return false
 }
 
 func (p property) indexed() bool   { return p.Index == nil || *p.Index }
@@ -203,10 +240,12 @@ func (in *inspection) run() {
 	in.text("title", &names.Title, &source.Title)
 	in.text("summary", &names.Summary, &source.Summary)
 	in.schema.Tokens = in.tokens(names.TitleTokens) && in.tokens(names.SummaryTokens)
-	in.keyword("group_id", names.GroupID, &source.GroupID, "every item is a group of its own")
-	in.keyword("tags", names.Tags, &source.Tags, "interests and muted tags match nothing")
-	in.keyword("author_id", names.AuthorID, &source.AuthorID, "muted authors match nothing")
-	in.keyword("lang", names.Lang, &source.Lang, "every item passes every language")
+	in.schema.Untold = Untold{
+		Group:  in.keyword("group_id", names.GroupID, &source.GroupID, "every item is a group of its own"),
+		Tags:   in.keyword("tags", names.Tags, &source.Tags, "interests and muted tags match nothing"),
+		Author: in.keyword("author_id", names.AuthorID, &source.AuthorID, "muted authors match nothing"),
+		Lang:   in.keyword("lang", names.Lang, &source.Lang, "every item passes every language"),
+	}
 	if !in.schema.Tokens { // keywords are matched in the texts, by their own analyzer
 		names.TitleTokens, names.SummaryTokens = None, None
 		source.TitleTokens, source.SummaryTokens = None, None
@@ -222,6 +261,7 @@ func (in *inspection) run() {
 	}
 	if s := in.mapping.Source; s.Enabled != nil && !*s.Enabled || len(s.Includes)+len(s.Excludes) > 0 {
 		in.problem("", "", false, "_source is switched off or filtered: the catalog cannot give items back whole")
+		in.schema.Untold = Untold{true, true, true, true}
 	}
 }
 
@@ -322,8 +362,11 @@ func (in *inspection) text(field string, to, source *string) {
 	}
 }
 
-func (in *inspection) keyword(field, name string, source *string, without string) {
-	switch f, ok := in.find(name, source); {
+// keyword looks at a field whose values are compared whole. It reports whether the
+// index holds other values than a document's source.
+func (in *inspection) keyword(field, name string, source *string, without string) (untold bool) {
+	f, ok := in.find(name, source)
+	switch {
 	case name == None:
 	case !ok:
 		in.problem(field, name, false, "the index has no such field: %s", without)
@@ -334,6 +377,11 @@ func (in *inspection) keyword(field, name string, source *string, without string
 	case field != "group_id" && !f.indexed():
 		in.problem(field, name, false, "it is not indexed: %s", without)
 	}
+	if !ok || name == None {
+		return false
+	}
+	filled := f.Script != nil || f.NullValue != nil || in.mapping.copiesTo(name) || in.mapping.copiesTo(*source)
+	return filled || f.Type != "keyword" || f.Normalizer != ""
 }
 
 // popularity looks at the number items are ranked by. Where it cannot be computed with

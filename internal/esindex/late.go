@@ -20,10 +20,10 @@ type LateSchema struct {
 	resting atomic.Bool   // the last look was less than the pause ago
 }
 
-// known is a schema, or why there is none that can be used.
+// known is a schema, and why the index cannot be used as it is now.
 type known struct {
-	schema  *Schema
-	refused error
+	schema  *Schema // the last that could be used, nil if there was none
+	refused error   // nil: it can
 }
 
 // Known returns a LateSchema that is known.
@@ -38,7 +38,16 @@ func (l *LateSchema) Set(s Schema) { l.state.Store(&known{schema: &s}) }
 
 // Refuse makes [LateSchema.Get] answer an error until the next Set, because the index
 // as it is now cannot be used; why says what does not fit.
-func (l *LateSchema) Refuse(why error) { l.state.Store(&known{refused: why}) }
+func (l *LateSchema) Refuse(why error) { l.state.Store(&known{schema: l.Last(), refused: why}) }
+
+// Last returns the last schema that could be used, also while the index is refused; nil:
+// there was none. It is shared and must not be changed.
+func (l *LateSchema) Last() *Schema {
+	if state := l.state.Load(); state != nil {
+		return state.schema
+	}
+	return nil
+}
 
 // Get returns the schema, which is shared and must not be changed, or an error
 // that wraps [ErrUnavailable] while none is known, or the index is refused.
@@ -89,7 +98,7 @@ func (l *LateSchema) Recheck(ctx context.Context, used *Schema, cause error) (ch
 
 func (l *LateSchema) changed(used *Schema) bool {
 	state := l.state.Load()
-	return state == nil || state.schema != used
+	return state == nil || state.refused != nil || state.schema != used
 }
 
 // OrOwn returns l, or where it is nil the schema of our own index with default

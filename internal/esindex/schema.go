@@ -1,8 +1,11 @@
 package esindex
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/freshet/freshet/feed"
 )
 
 // Schema is an index as the backends use it: how a field is named in queries,
@@ -18,7 +21,33 @@ type Schema struct {
 	// that name itself.
 	Indices string
 	Others  bool // the index is somebody else's, whatever its names
+	Window  int  // index.max_result_window: the most hits of one search, where it is below Elasticsearch's default; 0: that
+	Untold  Untold
 }
+
+// Untold says which fields hold something else in the index than in a document's
+// source: filled by copy_to or a script, changed by a normalizer or an analyzer, the
+// same for all documents. Whether a reader refuses an item is then known to a search
+// only.
+type Untold struct{ Group, Author, Tags, Lang bool }
+
+func (u Untold) or(v Untold) Untold {
+	return Untold{u.Group || v.Group, u.Author || v.Author, u.Tags || v.Tags, u.Lang || v.Lang}
+}
+
+// Tells reports whether an item as the catalog gives it tells whether a reader with this
+// profile refuses it.
+func (s Schema) Tells(p *feed.Profile) bool {
+	u := s.Untold
+	return (!u.Group || len(p.MutedItems) == 0) && (!u.Author || len(p.MutedAuthors) == 0) &&
+		(!u.Tags || len(p.MutedTags) == 0) && (!u.Lang || len(p.Langs) == 0)
+}
+
+// MaxHits is the most hits of one search.
+func (s Schema) MaxHits() int { return cmp.Or(s.Window, DefaultWindow) }
+
+// DefaultWindow is index.max_result_window where an index is not set otherwise.
+const DefaultWindow = 10_000
 
 // ByOthers reports whether others may have written documents: with an _id that is not
 // the item's id, and with values that Freshet does not write.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -243,13 +242,9 @@ func (t TimeField) FromSource(v json.RawMessage) (int64, error) {
 			return 0, err
 		}
 	}
-	formats := strings.Split(t.formats, "||")
-	// A bare number in a date field is an epoch; it is tried as one first
-	// because 20160926 would also fit a pattern.
-	slices.SortStableFunc(formats, func(a, b string) int {
-		return min(1, int(timeFormat(b).epoch())) - min(1, int(timeFormat(a).epoch()))
-	})
-	for _, f := range formats {
+	// In their order, as Elasticsearch does: 2026 is a year where a format of dates comes
+	// before one of numbers.
+	for f := range strings.SplitSeq(t.formats, "||") {
 		if unix, ok := timeFormat(f).parse(text); ok {
 			return unix, nil
 		}
@@ -287,8 +282,8 @@ func (f timeFormat) parse(text string) (int64, bool) {
 		return 0, false
 	}
 	tries := []string{layout, strings.Replace(layout, ".000", "", 1)}
-	if strings.Contains(string(f), "optional_time") {
-		tries = append(tries, "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04", "2006-01-02")
+	if strings.Contains(string(f), "optional_time") || f == "iso8601" {
+		tries = append(tries, optionalTimes...)
 	}
 	for _, l := range tries {
 		// time.Parse accepts a fraction of a second the layout does not name.
@@ -298,6 +293,17 @@ func (f timeFormat) parse(text string) (int64, bool) {
 	}
 	return 0, false
 }
+
+// optionalTimes are the layouts of a date whose time, and parts of it, may be left out.
+var optionalTimes = func() []string {
+	list := []string{"2006-01-02", "2006-01", "2006"}
+	for _, time := range []string{"15:04:05", "15:04", "15"} {
+		for _, zone := range []string{"Z07:00", "Z0700", "Z07", ""} {
+			list = append(list, "2006-01-02T"+time+zone)
+		}
+	}
+	return list
+}()
 
 func floorDiv(n, d int64) int64 {
 	q := n / d

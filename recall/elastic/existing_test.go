@@ -3,6 +3,7 @@ package elastic_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -189,4 +190,36 @@ func TestExistingIndexTraits(t *testing.T) {
 
 	s = openExisting(t, mapped, `{"type": "date"}`, "", []map[string]any{a, b})
 	require.Equal(t, feed.Traits{Author: "ann", Tag: "New York"}, recalled(t, s, ask(feed.Profile{})).Candidates[0].Traits)
+}
+
+// TestASmallWindow: an index may give fewer hits for a search than are recalled. They come
+// in rounds.
+func TestASmallWindow(t *testing.T) {
+	t.Parallel()
+	client, name := connect(t)
+	settings := strings.Replace(mapping, `"number_of_shards": 2`, `"number_of_shards": 2, "index.max_result_window": 3`, 1)
+	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+name, "", fmt.Appendf(nil, settings, `{"type": "date"}`), nil))
+	var docs []map[string]any
+	for i := range 8 {
+		docs = append(docs, story(fmt.Sprintf("s%d", i), time.Duration(i)*time.Hour, func(at time.Time) any { return at.UnixMilli() }))
+		docs[i]["hits"] = i + 1
+	}
+	index(t, client, name, docs)
+	report, err := esindex.Inspect(t.Context(), client, name, mapped, "")
+	require.NoError(t, err)
+	s := elastic.New(client, elastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
+	q := ask(feed.Profile{})
+	q.N = 500
+	var all []string
+	for {
+		r := recalled(t, s, q)
+		all = append(all, ids(r)...)
+		if q.After = r.Next; q.After == "" {
+			break
+		}
+	}
+	require.Equal(t, []string{"s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"}, all)
+	lists, err := s.Popular(t.Context(), []recall.Span{{After: origin - 86400, Until: origin}}, 100)
+	require.NoError(t, err)
+	require.Len(t, lists[0], 3, "the most popular ones")
 }

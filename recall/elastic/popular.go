@@ -15,8 +15,8 @@ import (
 var _ recall.Popular = (*Source)(nil)
 
 // Popular implements [recall.Popular] with one request: a search for each span. An
-// index without a field of popularity has no popular items. At most 10,000 items
-// come for a span.
+// index without a field of popularity has no popular items. At most as many items
+// come for a span as the index gives hits for a search.
 func (s *Source) Popular(ctx context.Context, spans []recall.Span, n int) ([][]recall.PopularItem, error) {
 	schema, err := s.schema.Get()
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *Source) popularBody(schema *esindex.Schema, spans []recall.Span, n int)
 	var body []byte
 	for _, span := range spans {
 		ask := search{
-			Size: min(n, maxSize), Sort: keys, StoredFields: "_none_",
+			Size: min(n, schema.MaxHits()), Sort: keys, StoredFields: "_none_",
 			Query: clause{Bool: &boolean{Filter: []clause{
 				{Range: map[string]timeRange{schema.Fields.UpdateTime: {GT: schema.Time.Literal(span.After), LTE: schema.Time.Literal(span.Until)}}},
 				{Range: map[string]timeRange{schema.Fields.Popularity: {GT: json.RawMessage("0")}}},

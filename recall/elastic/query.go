@@ -11,10 +11,6 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// maxSize is index.max_result_window, the most hits Elasticsearch gives in
-// one answer unless an index is set otherwise.
-const maxSize = 10_000
-
 // search is the body of a search request. Every part is a type of its own and
 // every list is sorted, so equal queries are equal bytes.
 type search struct {
@@ -354,7 +350,7 @@ func traitFields(s *esindex.Schema) []string {
 // body encodes the search for one round.
 func body(q *feed.Query, s *esindex.Schema, at cursor) ([]byte, error) {
 	req := search{
-		Size:         min(q.N, maxSize),
+		Size:         min(q.N, s.MaxHits()),
 		Query:        scored(q, s, at.tied),
 		Sort:         order(s),
 		SearchAfter:  at.searchAfter(),

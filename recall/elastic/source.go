@@ -53,8 +53,9 @@ func New(client esindex.Client, cfg Config) *Source {
 // Name is "elastic".
 func (s *Source) Name() string { return Name }
 
-// Recall implements [recall.Source]. At most 10,000 candidates come in one
-// round, whatever q.N. Where the id is the document's _id, ties are not
+// Recall implements [recall.Source]. At most as many candidates come in one
+// round as the index gives hits for a search, whatever q.N: index.max_result_window,
+// 10,000 unless it is set otherwise. Where the id is the document's _id, ties are not
 // broken by id.
 func (s *Source) Recall(ctx context.Context, q feed.Query) (recall.Result, error) {
 	if q.N <= 0 {
@@ -145,7 +146,7 @@ func (s *Source) search(ctx context.Context, schema *esindex.Schema, q *feed.Que
 	if schema.Indices != "" {
 		params += ",hits.hits._index"
 	}
-	size := min(q.N, maxSize)
+	size := min(q.N, schema.MaxHits())
 	err = esindex.Do(ctx, s.client, http.MethodPost, "/"+s.index+"/_search", params, request, func(data []byte) error {
 		got, err := decode(data, size, schema, q.Origin.Unix())
 		if err != nil {

@@ -46,6 +46,7 @@ type List interface {
 type Config struct {
 	Clock feed.Clock
 	Log   *slog.Logger // nil: nothing is logged
+	Tells recall.Tells // nil: the content of an item always tells whether a reader refuses it
 }
 
 // Source proposes what is promoted. It is a [recall.Proposer], safe for concurrent

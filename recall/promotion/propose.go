@@ -34,7 +34,7 @@ func (s *Source) Propose(ctx context.Context, q feed.Query) (recall.Proposals, e
 	seed := mix(hashOf(q.Agent) + mix(uint64(q.Origin.Unix())))
 	drawn := s.known.Load().draw(seed, q.Origin, r.isFor)
 	return page(drawn, after, q.N, func(p *promoted) bool {
-		return (q.Since.IsZero() || p.proposal.UpdateTime > q.Since.Unix()) && !q.Profile.Refuses(&p.item)
+		return (q.Since.IsZero() || p.proposal.UpdateTime > q.Since.Unix()) && !s.cfg.Tells.Refused(&q.Profile, &p.item)
 	}), nil
 }
 

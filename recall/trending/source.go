@@ -20,12 +20,16 @@ type Sets interface {
 }
 
 // Source proposes what trends to home.
-type Source struct{ sets Sets }
+type Source struct {
+	sets  Sets
+	tells recall.Tells
+}
 
 var _ recall.Proposer = (*Source)(nil)
 
-// NewSource returns a source that proposes the sets of sets.
-func NewSource(sets Sets) *Source { return &Source{sets: sets} }
+// NewSource returns a source that proposes the sets of sets. It proposes no items to a
+// reader of whom tells does not tell whether they refuse them.
+func NewSource(sets Sets, tells recall.Tells) *Source { return &Source{sets, tells} }
 
 // Name is "trending".
 func (*Source) Name() string { return SourceName }
@@ -51,7 +55,7 @@ func (s *Source) Propose(_ context.Context, q feed.Query) (recall.Proposals, err
 	for ; at < len(set.Entries); at++ {
 		e := &set.Entries[at]
 		it := e.Item()
-		if e.UpdateTime > q.Origin.Unix() || !q.Since.IsZero() && e.UpdateTime <= q.Since.Unix() || q.Profile.Refuses(&it) {
+		if e.UpdateTime > q.Origin.Unix() || !q.Since.IsZero() && e.UpdateTime <= q.Since.Unix() || s.tells.Refused(&q.Profile, &it) {
 			continue
 		}
 		if len(out.Proposals) == q.N {

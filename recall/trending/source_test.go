@@ -59,7 +59,7 @@ func TestSource(t *testing.T) {
 			if c.query.Origin.IsZero() {
 				c.query.Origin = noon
 			}
-			got, err := trending.NewSource(fixed{set: five}).Propose(t.Context(), c.query)
+			got, err := trending.NewSource(fixed{set: five}, nil).Propose(t.Context(), c.query)
 			require.NoError(t, err)
 			var ids []string
 			for _, p := range got.Proposals {
@@ -73,7 +73,7 @@ func TestSource(t *testing.T) {
 
 func TestSourceTellsWhatItProposes(t *testing.T) {
 	t.Parallel()
-	s := trending.NewSource(fixed{five, true})
+	s := trending.NewSource(fixed{five, true}, nil)
 	got, err := s.Propose(t.Context(), feed.Query{N: 1, Origin: noon})
 	require.NoError(t, err)
 	assert.Equal(t, recall.Proposals{Next: "1", Stale: true, Proposals: []recall.Proposal{{
@@ -87,17 +87,17 @@ func TestSourceTellsWhatItProposes(t *testing.T) {
 
 func TestSourceErrors(t *testing.T) {
 	t.Parallel()
-	_, err := trending.NewSource(fixed{}).Propose(t.Context(), feed.Query{N: 1})
+	_, err := trending.NewSource(fixed{}, nil).Propose(t.Context(), feed.Query{N: 1})
 	require.ErrorIs(t, err, recall.ErrUnavailable)
 	for _, cursor := range []string{"x", "-1", "0", "1.5", "01", " 1", "99999999999999999999"} {
-		_, err := trending.NewSource(fixed{set: five}).Propose(t.Context(), feed.Query{N: 1, After: cursor})
+		_, err := trending.NewSource(fixed{set: five}, nil).Propose(t.Context(), feed.Query{N: 1, After: cursor})
 		require.ErrorIs(t, err, recall.ErrBadCursor, cursor)
 	}
 }
 
 func TestTrends(t *testing.T) {
 	t.Parallel()
-	s := trending.NewSource(fixed{set: five})
+	s := trending.NewSource(fixed{set: five}, nil)
 	assert.Equal(t, []feed.Trend{0, 4, 10, 0, 10}, s.Trends([]string{"post:c", "b", "a", "no such item", "a"}), "2 and less have no mark")
-	assert.Equal(t, []feed.Trend{0}, trending.NewSource(fixed{}).Trends([]string{"a"}), "no set is known")
+	assert.Equal(t, []feed.Trend{0}, trending.NewSource(fixed{}, nil).Trends([]string{"a"}), "no set is known")
 }

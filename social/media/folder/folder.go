@@ -46,16 +46,27 @@ func (s *Store) Put(ctx context.Context, key string, f media.File) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := s.root.MkdirAll(path.Dir(key), 0o750); err != nil {
-		return err
-	}
 	unfinished := key + "." + rand.Text() + Unfinished
-	err := s.root.WriteFile(unfinished, f.Data, 0o666)
+	err := s.write(unfinished, f.Data)
 	if err == nil {
 		err = s.root.Rename(unfinished, key)
 	}
 	if err != nil {
 		_ = s.root.Remove(unfinished)
+	}
+	return err
+}
+
+// write makes a file and the folder it is in. A folder may be deleted between the two,
+// because it has lost its last file.
+func (s *Store) write(name string, data []byte) (err error) {
+	for range 10 {
+		if err = s.root.MkdirAll(path.Dir(name), 0o750); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err = s.root.WriteFile(name, data, 0o666); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	return err
 }
@@ -95,13 +106,18 @@ type file struct {
 // ContentType implements [media.Reader].
 func (f file) ContentType() string { return f.kind }
 
-// Delete implements [media.Store].
+// Delete implements [media.Store]. A folder that is empty then goes, too.
 func (s *Store) Delete(ctx context.Context, key string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := s.root.Remove(key); !errors.Is(err, fs.ErrNotExist) {
+	if err := s.root.Remove(key); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
+	}
+	for dir := path.Dir(key); dir != "."; dir = path.Dir(dir) {
+		if s.root.Remove(dir) != nil {
+			break // it holds other files
+		}
 	}
 	return nil
 }
