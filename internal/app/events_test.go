@@ -60,88 +60,80 @@ func closeApp(t *testing.T, a *App) {
 // finds what was counted and what is hidden.
 func TestActsOutlastTheServer(t *testing.T) {
 	t.Parallel()
-	for _, m := range modes {
-		t.Run(m.name, func(t *testing.T) {
-			cfg := m.config(t)
-			a := open(t, cfg, WithClock(at(noon).Now))
-			put(t, a, authored(30)...)
-			page := ask(t, a, refresh("u_1", 20))
-			react(t, a, "u_1", act(events.Click, page.Docs[3].ID), act(events.Hide, "doc_0025"))
-			closeApp(t, a)
-			b := open(t, cfg, WithClock(at(noon).Now))
-			got := counted(t, b)[feed.Control]
-			assert.Equal(t, []int64{20, 1}, []int64{got.Impressions, got.Clicks})
-			left := ids(ask(t, b, refresh("u_1", 20)))
-			assert.Len(t, left, 9)
-			assert.NotContains(t, left, "doc_0025")
-		})
-	}
+	cfg := embedded(t)
+	a := open(t, cfg, WithClock(at(noon).Now))
+	put(t, a, authored(30)...)
+	page := ask(t, a, refresh("u_1", 20))
+	react(t, a, "u_1", act(events.Click, page.Docs[3].ID), act(events.Hide, "doc_0025"))
+	closeApp(t, a)
+	b := open(t, cfg, WithClock(at(noon).Now))
+	got := counted(t, b)[feed.Control]
+	assert.Equal(t, []int64{20, 1}, []int64{got.Impressions, got.Clicks})
+	left := ids(ask(t, b, refresh("u_1", 20)))
+	assert.Len(t, left, 9)
+	assert.NotContains(t, left, "doc_0025")
 }
 
 // TestHide hides items in every place they could come back from.
 func TestHide(t *testing.T) {
 	t.Parallel()
-	for _, m := range modes {
-		t.Run(m.name, func(t *testing.T) {
-			clock := at(noon)
-			a := open(t, m.config(t), WithClock(clock.Now))
-			all := authored(40)
-			all[10].GroupID, all[30].GroupID = "story", "story"
-			put(t, a, all...)
-			first := refresh("u_1", 5)
-			first.RequestID = "r1"
-			page := ask(t, a, first)
-			seen := newOnce()
-			seen.add(t, "first", ids(page))
+	clock := at(noon)
+	a := open(t, embedded(t), WithClock(clock.Now))
+	all := authored(40)
+	all[10].GroupID, all[30].GroupID = "story", "story"
+	put(t, a, all...)
+	first := refresh("u_1", 5)
+	first.RequestID = "r1"
+	page := ask(t, a, first)
+	seen := newOnce()
+	seen.add(t, "first", ids(page))
 
-			// One that was shown, and two that wait in the session.
-			hidden := []string{page.Docs[2].ID, all[10].ID, all[20].ID}
-			for _, id := range hidden {
-				react(t, a, "u_1", act(events.Hide, id))
-				react(t, a, "u_1", act(events.Hide, id))
-			}
-			profile, err := a.Engine.Profile(t.Context(), "u_1")
-			require.NoError(t, err)
-			assert.Equal(t, []string{hidden[0], "story", hidden[1], hidden[2]}, profile.MutedItems)
-			again := ids(ask(t, a, first))
-			assert.Equal(t, []string{page.Docs[0].ID, page.Docs[1].ID, page.Docs[3].ID, page.Docs[4].ID}, again[:4], "the same page again is without it")
-			seen.add(t, "filled up", again[4:])
-
-			total := 5 + len(again[4:])
-			for range 20 {
-				more := ask(t, a, loadMore("u_1", 7))
-				seen.add(t, "session", ids(more))
-				total += len(more.Docs)
-				if !more.HasMore {
-					break
-				}
-			}
-			assert.Equal(t, 37, total, "everything but three groups of two, one and one, the first of which was shown")
-			recorded(t, a)
-
-			// A profile that does not name them keeps them.
-			require.NoError(t, a.Engine.PutProfile(t.Context(), "u_1", feed.Profile{Interests: map[string]float64{"tag-3": 2}}))
-			for _, days := range []int{1, 8, 30} {
-				clock.Advance(time.Duration(days) * 24 * time.Hour)
-				answer := ask(t, a, refresh("u_1", 100))
-				for _, id := range append(hidden, all[30].ID) {
-					assert.NotContains(t, ids(answer), id, "after %d days", days)
-				}
-				recorded(t, a) // what was pending for long is recorded again, on the day that it is written
-				if days == 8 {
-					assert.Len(t, answer.Docs, 36, "all the others are back")
-				}
-			}
-			// Nobody else misses them.
-			assert.Len(t, ask(t, a, refresh("u_2", 100)).Docs, 39)
-
-			// Naming none brings them back.
-			require.NoError(t, a.Engine.PutProfile(t.Context(), "u_1", feed.Profile{MutedItems: []string{}}))
-			answer := ids(ask(t, a, refresh("u_1", 100)))
-			assert.Contains(t, answer, all[10].ID)
-			assert.Contains(t, answer, all[20].ID)
-		})
+	// One that was shown, and two that wait in the session.
+	hidden := []string{page.Docs[2].ID, all[10].ID, all[20].ID}
+	for _, id := range hidden {
+		react(t, a, "u_1", act(events.Hide, id))
+		react(t, a, "u_1", act(events.Hide, id))
 	}
+	profile, err := a.Engine.Profile(t.Context(), "u_1")
+	require.NoError(t, err)
+	assert.Equal(t, []string{hidden[0], "story", hidden[1], hidden[2]}, profile.MutedItems)
+	again := ids(ask(t, a, first))
+	assert.Equal(t, []string{page.Docs[0].ID, page.Docs[1].ID, page.Docs[3].ID, page.Docs[4].ID}, again[:4], "the same page again is without it")
+	seen.add(t, "filled up", again[4:])
+
+	total := 5 + len(again[4:])
+	for range 20 {
+		more := ask(t, a, loadMore("u_1", 7))
+		seen.add(t, "session", ids(more))
+		total += len(more.Docs)
+		if !more.HasMore {
+			break
+		}
+	}
+	assert.Equal(t, 37, total, "everything but three groups of two, one and one, the first of which was shown")
+	recorded(t, a)
+
+	// A profile that does not name them keeps them.
+	require.NoError(t, a.Engine.PutProfile(t.Context(), "u_1", feed.Profile{Interests: map[string]float64{"tag-3": 2}}))
+	for _, days := range []int{1, 8, 30} {
+		clock.Advance(time.Duration(days) * 24 * time.Hour)
+		answer := ask(t, a, refresh("u_1", 100))
+		for _, id := range append(hidden, all[30].ID) {
+			assert.NotContains(t, ids(answer), id, "after %d days", days)
+		}
+		recorded(t, a) // what was pending for long is recorded again, on the day that it is written
+		if days == 8 {
+			assert.Len(t, answer.Docs, 36, "all the others are back")
+		}
+	}
+	// Nobody else misses them.
+	assert.Len(t, ask(t, a, refresh("u_2", 100)).Docs, 39)
+
+	// Naming none brings them back.
+	require.NoError(t, a.Engine.PutProfile(t.Context(), "u_1", feed.Profile{MutedItems: []string{}}))
+	answer := ids(ask(t, a, refresh("u_1", 100)))
+	assert.Contains(t, answer, all[10].ID)
+	assert.Contains(t, answer, all[20].ID)
 }
 
 // TestEventsOutlastRedis counts on while Redis is frozen.

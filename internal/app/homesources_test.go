@@ -18,56 +18,52 @@ import (
 // paged is the page, each position has the source that fills it and the one whose it is,
 // and asking changes nothing.
 func TestExplainOfHomeIsTheRefresh(t *testing.T) {
-	for _, m := range networks {
-		t.Run(m.name, func(t *testing.T) {
-			cfg := m.config(t)
-			cfg.Recall.N = 90 // less than there is to show, so that the session is full
-			a := open(t, cfg, WithClock(at(noon).Now))
-			fillHome(t, a)
-			promote(t, a, "doc_3", "post:bob_28")
-			store := a.network.fanout.Store()
-			for i := range 5 {
-				_, _, err := store.Like(t.Context(), "u", fmt.Sprintf("post:ann_%d", 20+i))
-				require.NoError(t, err)
-			}
-			pattern, err := feed.ParsePattern(a.cfg.Home.Pattern)
+	cfg := embedded(t)
+	cfg.Recall.N = 90 // less than there is to show, so that the session is full
+	a := open(t, cfg, WithClock(at(noon).Now))
+	fillHome(t, a)
+	promote(t, a, "doc_3", "post:bob_28")
+	store := a.network.fanout.Store()
+	for i := range 5 {
+		_, _, err := store.Like(t.Context(), "u", fmt.Sprintf("post:ann_%d", 20+i))
+		require.NoError(t, err)
+	}
+	pattern, err := feed.ParsePattern(a.cfg.Home.Pattern)
+	require.NoError(t, err)
+	request := engine.ExplainRequest{Agent: "u", Feed: feed.HomeFeed, Limit: 20}
+	explained := func() engine.Explanation {
+		x, err := a.Engine.Explain(t.Context(), request)
+		require.NoError(t, err)
+		x.Times = engine.ExplainTimes{}
+		return x
+	}
+	explained() // lists may be built for it
+	for step := range 3 {
+		if step == 2 {
+			_, err := store.Unfollow(t.Context(), "u", "bob", time.Time{})
 			require.NoError(t, err)
-			request := engine.ExplainRequest{Agent: "u", Feed: feed.HomeFeed, Limit: 20}
-			explained := func() engine.Explanation {
-				x, err := a.Engine.Explain(t.Context(), request)
-				require.NoError(t, err)
-				x.Times = engine.ExplainTimes{}
-				return x
-			}
-			explained() // lists may be built for it
-			for step := range 3 {
-				if step == 2 {
-					_, err := store.Unfollow(t.Context(), "u", "bob", time.Time{})
-					require.NoError(t, err)
-					settled(t, a)
-				}
-				before := state(t, a)
-				x := explained()
-				require.Equal(t, before, state(t, a), "asking changes nothing")
-				require.Equal(t, feed.HomeFeed, x.Feed)
-				n := x.Counts
-				require.Equal(t, n.Recalled, n.Seen+n.Pending+n.Muted+n.Gone+n.Group+n.Story+n.Outside+n.Paged+n.Kept)
-				if step == 0 {
-					require.Positive(t, n.Outside, "the session is full")
-				}
-				page := home(t, a, "u", "refresh", 20)
-				paged := x.Page()
-				require.Len(t, page.Data.Items, len(paged))
-				for i, c := range paged {
-					require.Equal(t, page.Data.Items[i].ID, c.ID)
-					require.Equal(t, page.Data.Items[i].InFeed.Source, c.Source)
-					require.Equal(t, c.Source, c.Variety.Source)
-					require.Equal(t, pattern.At(c.Variety.Place-1).String(), c.Variety.Right)
-				}
-				assertHomeScores(t, x)
-				recorded(t, a)
-			}
-		})
+			settled(t, a)
+		}
+		before := state(t, a)
+		x := explained()
+		require.Equal(t, before, state(t, a), "asking changes nothing")
+		require.Equal(t, feed.HomeFeed, x.Feed)
+		n := x.Counts
+		require.Equal(t, n.Recalled, n.Seen+n.Pending+n.Muted+n.Gone+n.Group+n.Story+n.Outside+n.Paged+n.Kept)
+		if step == 0 {
+			require.Positive(t, n.Outside, "the session is full")
+		}
+		page := home(t, a, "u", "refresh", 20)
+		paged := x.Page()
+		require.Len(t, page.Data.Items, len(paged))
+		for i, c := range paged {
+			require.Equal(t, page.Data.Items[i].ID, c.ID)
+			require.Equal(t, page.Data.Items[i].InFeed.Source, c.Source)
+			require.Equal(t, c.Source, c.Variety.Source)
+			require.Equal(t, pattern.At(c.Variety.Place-1).String(), c.Variety.Right)
+		}
+		assertHomeScores(t, x)
+		recorded(t, a)
 	}
 }
 
