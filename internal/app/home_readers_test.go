@@ -21,7 +21,7 @@ const (
 	homeAccounts = 1500
 	homePosts    = 300
 	homeItems    = 200
-	homeReaders  = 200
+	homeReaders  = 100
 )
 
 // homeSociety is a network with items beside its posts, and readers who have muted
