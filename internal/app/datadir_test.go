@@ -5,11 +5,13 @@ import (
 	"io"
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/dedup/journal"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/internal/testenv"
@@ -31,7 +33,8 @@ func TestOneProcessADataDir(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := config(t)
-			a := open(t, cfg, WithClock(at(noon).Now))
+			// Nothing gets into a filter, so that what is pending must be known to all.
+			a := open(t, cfg, WithClock(at(noon).Now), WithRecorder(dedup.RecorderConfig{Linger: time.Hour}))
 			put(t, a, madeItems(100)...)
 			_, err := Open(t.Context(), cfg, WithLogger(slog.New(slog.NewTextHandler(io.Discard, nil))))
 			require.ErrorIs(t, err, journal.ErrLocked)
