@@ -1,35 +1,41 @@
 package app
 
 import (
+	"fmt"
 	"io"
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/dedup/journal"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 // TestOneProcessADataDir: whatever lies in the data directory, one process at a
-// time uses it, and others only look.
+// time uses it, and others only look. The first serves on, whatever keeps what.
 func TestOneProcessADataDir(t *testing.T) {
 	t.Parallel()
 	for name, config := range map[string]func(t *testing.T) configs.Config{
 		"embedded": func(t *testing.T) configs.Config { return embedded(t) },
 		"services": func(t *testing.T) configs.Config { return services(t) },
-		"catalog in SQLite, the rest in Redis": func(t *testing.T) configs.Config {
-			cfg := services(t)
-			cfg.Catalog.Backend, cfg.Recall.Backend = configs.CatalogSQLite, configs.RecallMemory
-			cfg.Dedup.OnFailure = configs.FailClosed // no spool, which is locked too
+		"filters in Redis, all else here": func(t *testing.T) configs.Config {
+			_, prefix := testenv.Redis(t)
+			cfg := onRedis(t, prefix, oneRedis(t)...) // fail closed: no spool, which is locked too
+			cfg.Sessions.Backend = configs.SessionsMemory
 			return cfg
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := config(t)
-			a := open(t, cfg)
-			put(t, a, madeItems(30)...)
+			// Nothing gets into a filter, so that what is pending must be known to all.
+			a := open(t, cfg, WithClock(at(noon).Now), WithRecorder(dedup.RecorderConfig{Linger: time.Hour}))
+			put(t, a, madeItems(100)...)
 			_, err := Open(t.Context(), cfg, WithLogger(slog.New(slog.NewTextHandler(io.Discard, nil))))
 			require.ErrorIs(t, err, journal.ErrLocked)
 			assert.ErrorContains(t, err, cfg.DataDir)
@@ -37,7 +43,11 @@ func TestOneProcessADataDir(t *testing.T) {
 			for _, finding := range Doctor(t.Context(), cfg, false) {
 				assert.NotEqual(t, Broken, finding.Level, finding)
 			}
-			assert.NotEmpty(t, ids(ask(t, a, refresh("u_1", 5))), "the first goes on")
+			seen := newOnce()
+			for i, r := range []engine.Request{refresh("u_1", 20), loadMore("u_1", 20), refresh("u_1", 20)} {
+				seen.add(t, fmt.Sprint("call ", i), ids(ask(t, a, r)))
+			}
+			assert.Equal(t, 60, seen.len(), "the first goes on")
 			require.NoError(t, a.Close(t.Context()))
 			open(t, cfg)
 		})

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/internal/testenv"
 )
 
 func TestDoctorHasAFileKept(t *testing.T) {
@@ -31,8 +30,6 @@ func TestDoctorHasAFileKept(t *testing.T) {
 	for address, want := range map[string]Level{
 		"file://" + filepath.ToSlash(folder): Broken,
 		"s3://freshet?region=us-east-1&endpoint=http://127.0.0.1:1&use_path_style=true&anonymous=true&rate_limiter_capacity=1": Broken,
-		testenv.S3(t):                     OK,
-		testenv.S3(t) + "&anonymous=true": Broken,
 	} {
 		cfg.Media.URL = address
 		found := about(t, Doctor(t.Context(), cfg, false), "media")

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,9 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/internal/sqlitefile"
-	"github.com/freshet/freshet/internal/testenv"
 )
 
 func levels(findings []Finding, what string) []Level {
@@ -95,42 +92,9 @@ func TestDoctorNamesWhatIsDown(t *testing.T) {
 	}
 }
 
-func TestDoctorReadsAnExistingMapping(t *testing.T) {
-	t.Parallel()
-	cfg := services(t)
-	ownIndices(t, &cfg)
-	cfg.Elasticsearch.ManageIndex = false
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut,
-		cfg.Elasticsearch.Addresses[0]+"/"+cfg.Elasticsearch.Index,
-		strings.NewReader(`{"mappings":{"properties":{"id":{"type":"keyword"},"title":{"type":"text"},"update_time":{"type":"text"}}}}`))
-	require.NoError(t, err)
-	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
-	require.NoError(t, err)
-	_ = res.Body.Close()
-	require.Equal(t, http.StatusOK, res.StatusCode)
-	findings := Doctor(t.Context(), cfg, false)
-	assert.Contains(t, levels(findings, "index "+cfg.Elasticsearch.Index), Broken, "a time kept as text cannot be decayed: %v", findings)
-}
-
 // TestOpenRefuses: a server that shall not answer without Redis does not start without it.
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	_, err := Open(t.Context(), onRedis(t, "", "127.0.0.1:1"))
 	require.ErrorContains(t, err, "redis")
-}
-
-// TestMixedBackends runs sessions in this process over filters in Redis.
-func TestMixedBackends(t *testing.T) {
-	t.Parallel()
-	_, prefix := testenv.Redis(t)
-	cfg := onRedis(t, prefix, oneRedis(t)...)
-	cfg.Sessions.Backend = configs.SessionsMemory
-	a := open(t, cfg, WithClock(at(noon).Now))
-	put(t, a, madeItems(100)...)
-	seen := newOnce()
-	seen.add(t, "refresh", ids(ask(t, a, refresh("u_1", 20))))
-	seen.add(t, "load_more", ids(ask(t, a, loadMore("u_1", 20))))
-	seen.add(t, "refresh", ids(ask(t, a, refresh("u_1", 20))))
-	assert.Equal(t, 60, seen.len())
 }

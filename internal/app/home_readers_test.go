@@ -21,7 +21,7 @@ const (
 	homeAccounts = 1500
 	homePosts    = 300
 	homeItems    = 200
-	homeReaders  = 200
+	homeReaders  = 100
 )
 
 // homeSociety is a network with items beside its posts, and readers who have muted
@@ -39,39 +39,31 @@ func TestReadersPageHomeToItsEnd(t *testing.T) {
 	t.Parallel()
 	edges, posts := testenv.Follows(t, homeAccounts), testenv.Posts(t)
 	posts = posts[len(posts)-homePosts-homeItems:]
-	for _, m := range networks {
-		t.Run(m.name, func(t *testing.T) {
-			readers := homeReaders
-			if m.name == "services" { // the same pages, each of many round trips
-				readers /= 4
-			}
-			cfg := m.config(t)
-			cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 30*time.Second, 45*time.Second // no source of home is late on a busy machine
-			cfg.Dedup.FalsePositiveRate = 1e-9                                                 // nothing is taken for seen
-			cfg.Timeline.Cap = 100                                                             // so that readers go past their lists
-			cfg.Timeline.Celebrity.At, cfg.Timeline.Celebrity.Until = 100, 95                  // some are pulled
-			cfg.Ranking.Diversity.SameStory = 0                                                // every edited post tells the same
-			now := at(time.Unix(posts[0].UpdateTime, 0))
-			w := &homeSociety{
-				society: &society{
-					T: t, app: open(t, cfg, WithClock(now.Now)), clock: now, random: rand.New(rand.NewPCG(1, 0)),
-					follows: map[[2]string]bool{}, blocks: map[[2]string]bool{}, members: map[[2]string]bool{}, posts: map[string]*written{},
-					shown: map[[2]string]bool{},
-				},
-				items: map[string]feed.Item{}, mutes: map[string][]string{},
-			}
-			w.store = w.app.network.fanout.Store()
-			w.phase("import", func() { w.people(edges, posts) })
-			w.phase("replay", func() { w.replay(posts[:homePosts]) })
-			w.phase("items", func() { w.addItems(posts[homePosts:]) })
-			w.random.Shuffle(len(w.names), func(i, j int) { w.names[i], w.names[j] = w.names[j], w.names[i] })
-			names := w.names[:readers]
-			w.phase("blocks and mutes", func() { w.refuse(names) })
-			w.phase("what is left of the queue", w.settle)
-			w.phase("trends and promotions", w.promote)
-			w.phase("reading", func() { w.readAll(names) })
-		})
+	cfg := embedded(t)
+	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 30*time.Second, 45*time.Second // no source of home is late on a busy machine
+	cfg.Dedup.FalsePositiveRate = 1e-9                                                 // nothing is taken for seen
+	cfg.Timeline.Cap = 100                                                             // so that readers go past their lists
+	cfg.Timeline.Celebrity.At, cfg.Timeline.Celebrity.Until = 100, 95                  // some are pulled
+	cfg.Ranking.Diversity.SameStory = 0                                                // every edited post tells the same
+	now := at(time.Unix(posts[0].UpdateTime, 0))
+	w := &homeSociety{
+		society: &society{
+			T: t, app: open(t, cfg, WithClock(now.Now)), clock: now, random: rand.New(rand.NewPCG(1, 0)),
+			follows: map[[2]string]bool{}, blocks: map[[2]string]bool{}, members: map[[2]string]bool{}, posts: map[string]*written{},
+			shown: map[[2]string]bool{},
+		},
+		items: map[string]feed.Item{}, mutes: map[string][]string{},
 	}
+	w.store = w.app.network.fanout.Store()
+	w.phase("import", func() { w.people(edges, posts) })
+	w.phase("replay", func() { w.replay(posts[:homePosts]) })
+	w.phase("items", func() { w.addItems(posts[homePosts:]) })
+	w.random.Shuffle(len(w.names), func(i, j int) { w.names[i], w.names[j] = w.names[j], w.names[i] })
+	names := w.names[:homeReaders]
+	w.phase("blocks and mutes", func() { w.refuse(names) })
+	w.phase("what is left of the queue", w.settle)
+	w.phase("trends and promotions", w.promote)
+	w.phase("reading", func() { w.readAll(names) })
 }
 
 // addItems puts posts in as items of the same authors. Every tenth is of the group of the

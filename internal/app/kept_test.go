@@ -185,7 +185,7 @@ func TestReadingWithoutTheSocialStore(t *testing.T) {
 			want, _ := s.scroll("reader", "3")
 
 			back := take(t, p)
-			for range 8 {
+			for range 20 { // forty pages; those of a frozen one come in time
 				ids, last := s.scroll("reader", "2")
 				require.Equal(t, public, ids, "%s", last.body)
 				require.Equal(t, 200, last.status, last.body)
@@ -277,21 +277,6 @@ func (s *keptSystem) writesAreRefused() {
 	}
 	got := s.call("reader", "GET", "/v1/posts/post:public1", "")
 	require.Contains(s, got.body, "secret of post:public1", "nothing is half done")
-}
-
-// TestEveryPageComesInTime reads page after page while PostgreSQL is frozen: none
-// runs out of its time.
-func TestEveryPageComesInTime(t *testing.T) {
-	t.Parallel()
-	p, s := keptConfig(t)
-	public := s.fill()
-	p.Freeze()
-	t.Cleanup(p.Thaw)
-	for i := range 40 {
-		got := s.call("reader", "GET", "/v1/timeline?limit=2", "")
-		require.Equal(t, 200, got.status, "page %d: %s", i, got.body)
-		require.Subset(t, append(public, "post:muted", "post:deleted", "post:erased"), got.ids())
-	}
 }
 
 // TestNoCardsOfOlderData: in a snapshot of Redis there are cards of posts that were

@@ -13,13 +13,13 @@ import (
 )
 
 // plainIndex makes the index of a configuration with the fields of Freshet's own,
-// except for those of tokens and what [esindex.Extend] adds.
-func plainIndex(t *testing.T, cfg configs.Config) (mapping func() string) {
+// except for those of tokens and what [esindex.Extend] adds, with its time kept like this.
+func plainIndex(t *testing.T, cfg configs.Config, kept string) (mapping func() string) {
 	t.Helper()
 	client, err := ConnectElastic(cfg, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	body := `{"mappings":{"dynamic":false,"properties":{"id":{"type":"keyword"},"title":{"type":"text"},` +
-		`"update_time":{"type":"date","format":"epoch_second"}}}}`
+		`"update_time":` + kept + `}}}`
 	path := "/" + cfg.Elasticsearch.Index
 	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, path, "", []byte(body), nil))
 	return func() (found string) {
@@ -29,32 +29,48 @@ func plainIndex(t *testing.T, cfg configs.Config) (mapping func() string) {
 	}
 }
 
-// TestAnIndexWithoutTokensIsRefused: where the index is Freshet's no server starts
-// over one that has no fields of tokens, which is left as it is.
-func TestAnIndexWithoutTokensIsRefused(t *testing.T) {
+// inSeconds is how Freshet's own index keeps its time.
+const inSeconds = `{"type":"date","format":"epoch_second"}`
+
+// TestAnUnusableIndexIsRefused: no server starts over an index that is Freshet's and has
+// no fields of tokens, nor over one of yours whose time cannot be decayed. It is left as
+// it is.
+func TestAnUnusableIndexIsRefused(t *testing.T) {
 	t.Parallel()
-	cfg := services(t)
-	ownIndices(t, &cfg)
-	mapping := plainIndex(t, cfg)
-	before := mapping()
-	const what = "name another one in elasticsearch.index"
-	_, err := Open(t.Context(), cfg, WithLogger(slog.New(slog.DiscardHandler)))
-	require.ErrorIs(t, err, esindex.ErrUnusable)
-	require.ErrorContains(t, err, what)
-	for _, fix := range []bool{false, true} {
-		said := map[Level][]string{}
-		for _, f := range Doctor(t.Context(), cfg, fix) {
-			if f.What == "index "+cfg.Elasticsearch.Index {
-				said[f.Level] = append(said[f.Level], f.Detail)
+	for _, c := range []struct {
+		name, kept string
+		managed    bool
+		says       string
+	}{
+		{"Freshet's, without tokens", inSeconds, true, "name another one in elasticsearch.index"},
+		{"yours, with its time as text", `{"type":"text"}`, false, "a date or a number is needed"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			cfg := services(t)
+			ownIndices(t, &cfg)
+			cfg.Elasticsearch.ManageIndex = c.managed
+			mapping := plainIndex(t, cfg, c.kept)
+			before := mapping()
+			_, err := Open(t.Context(), cfg, WithLogger(slog.New(slog.DiscardHandler)))
+			require.ErrorIs(t, err, esindex.ErrUnusable)
+			require.ErrorContains(t, err, c.says)
+			for _, fix := range []bool{false, true} {
+				said := map[Level][]string{}
+				for _, f := range Doctor(t.Context(), cfg, fix) {
+					if f.What == "index "+cfg.Elasticsearch.Index {
+						said[f.Level] = append(said[f.Level], f.Detail)
+					}
+				}
+				require.Len(t, said[Broken], 1, "%v", said)
+				assert.Contains(t, said[Broken][0], c.says)
+				for _, m := range said[OK] {
+					assert.Contains(t, m, "created", "the indices beside it")
+				}
 			}
-		}
-		require.Len(t, said[Broken], 1, "%v", said)
-		assert.Contains(t, said[Broken][0], what)
-		for _, m := range said[OK] {
-			assert.Contains(t, m, "created", "the indices beside it")
-		}
+			assert.Equal(t, before, mapping())
+		})
 	}
-	assert.Equal(t, before, mapping())
 }
 
 // TestAnIndexWithoutTokensOfYours is used by its own analyzer, as is one of Freshet's
@@ -66,7 +82,7 @@ func TestAnIndexWithoutTokensOfYours(t *testing.T) {
 		cfg := services(t)
 		ownIndices(t, &cfg)
 		cfg.Elasticsearch.ManageIndex = false
-		plainIndex(t, cfg)
+		plainIndex(t, cfg, inSeconds)
 		becomesReady(t, open(t, cfg))
 	})
 	t.Run("without the names", func(t *testing.T) {
@@ -74,7 +90,7 @@ func TestAnIndexWithoutTokensOfYours(t *testing.T) {
 		cfg := services(t)
 		ownIndices(t, &cfg)
 		cfg.Elasticsearch.Fields.TitleTokens, cfg.Elasticsearch.Fields.SummaryTokens = "", ""
-		plainIndex(t, cfg)
+		plainIndex(t, cfg, inSeconds)
 		becomesReady(t, open(t, cfg))
 	})
 }

@@ -141,6 +141,7 @@ func TestInspect(t *testing.T) {
 		{name: "_id", fields: esindex.Fields{ID: "_id"}, warning: "costs more than the search"},
 		{name: "no time", replace: `"update_time":{"type":"date"},`, fatal: "fields.update_time"},
 		{name: "time is a keyword", replace: `"update_time":{"type":"date"}`, by: `"update_time":{"type":"keyword"}`, fatal: "a date or a number is needed"},
+		{name: "time is text", replace: `"update_time":{"type":"date"}`, by: `"update_time":{"type":"text"}`, fatal: "a date or a number is needed"},
 		{name: "time in nanoseconds", replace: `"update_time":{"type":"date"}`, by: `"update_time":{"type":"date_nanos"}`, fatal: "date_nanos"},
 		{name: "days only", replace: `"update_time":{"type":"date"}`, by: `"update_time":{"type":"date","format":"yyyy-MM-dd"}`, fatal: "epoch_second"},
 		{name: "time not indexed", replace: `"update_time":{"type":"date"}`, by: `"update_time":{"type":"date","index":false}`, fatal: "index and doc_values"},

@@ -66,6 +66,14 @@ func TestNoBucketIsNotNoFile(t *testing.T) {
 	require.NotErrorIs(t, err, media.ErrNotFound)
 }
 
+// Who may do nothing in a bucket is told so by the probe.
+func TestProbeWithoutRights(t *testing.T) {
+	t.Parallel()
+	s, err := open(t, testenv.S3(t)+"&anonymous=true")
+	require.NoError(t, err)
+	require.ErrorContains(t, media.Probe(t.Context(), s), "store a file")
+}
+
 // fresh is an environment that says nothing of S3.
 func fresh(t *testing.T) {
 	t.Helper()
