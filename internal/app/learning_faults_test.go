@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,6 +28,7 @@ import (
 	"github.com/freshet/freshet/internal/testenv/faultproxy"
 	"github.com/freshet/freshet/jobs"
 	"github.com/freshet/freshet/learning"
+	"github.com/freshet/freshet/popularity"
 	"github.com/freshet/freshet/social"
 )
 
@@ -63,55 +65,61 @@ func clicks(l feed.Learning) map[string]int {
 	return all
 }
 
-// TestTwoServersLearn sends acts of one reader to two servers at once, some of them to
-// both: what is learned is what adding them up gives.
-func TestTwoServersLearn(t *testing.T) {
+// TestActsAtOnceAreLearned sends acts of one reader from several clients at once, some of
+// them twice: what is learned is what adding them up gives.
+func TestActsAtOnceAreLearned(t *testing.T) {
 	t.Parallel()
-	for _, m := range modes {
-		t.Run(m.name, func(t *testing.T) {
-			t.Parallel()
-			both := servers(t, m, nil)
-			const agent, n = "u_1", 60
-			items := subjects(n)
-			put(t, both[0], items...)
-			var seen []string
-			for _, it := range items {
-				seen = append(seen, it.ID)
-			}
-			require.NoError(t, both[0].Engine.Seen(t.Context(), agent, seen))
-			var all sync.WaitGroup
-			for w := range 4 {
-				all.Go(func() {
-					for i := range items {
-						if i%4 == w || i%4 == (w+1)%4 { // each item is acted on twice
-							_, err := both[w%len(both)].Engine.React(t.Context(), agent, []engine.Act{act(events.Click, items[i].ID)})
-							assert.NoError(t, err)
-						}
-					}
-				})
-			}
-			all.Wait()
-			for _, a := range both {
-				require.NoError(t, a.Flush(t.Context()))
-			}
-			got := known(t, both[0], agent)
-			want := map[string]int{"all-0": n / 2, "all-1": n / 2}
+	a := open(t, embedded(t), WithClock(at(noon).Now))
+	const agent, n = "u_1", 60
+	items := subjects(n)
+	put(t, a, items...)
+	var seen []string
+	for _, it := range items {
+		seen = append(seen, it.ID)
+	}
+	require.NoError(t, a.Engine.Seen(t.Context(), agent, seen))
+	var all sync.WaitGroup
+	for w := range 4 {
+		all.Go(func() {
 			for i := range items {
-				want[subject(i)] = 1
-			}
-			assert.Equal(t, want, clicks(got))
-			assert.Len(t, got.Acts, n)
-			for _, f := range got.Features {
-				if f.Kind == feed.FeatureTag {
-					assert.InDelta(t, want[f.Value], f.Evidence, 1e-9, f.Value)
+				if i%4 == w || i%4 == (w+1)%4 { // each item is acted on twice
+					_, err := a.Engine.React(t.Context(), agent, []engine.Act{act(events.Click, items[i].ID)})
+					assert.NoError(t, err)
 				}
 			}
 		})
 	}
+	all.Wait()
+	require.NoError(t, a.Flush(t.Context()))
+	got := known(t, a, agent)
+	want := map[string]int{"all-0": n / 2, "all-1": n / 2}
+	for i := range items {
+		want[subject(i)] = 1
+	}
+	assert.Equal(t, want, clicks(got))
+	assert.Len(t, got.Acts, n)
+	for _, f := range got.Features {
+		if f.Kind == feed.FeatureTag {
+			assert.InDelta(t, want[f.Value], f.Evidence, 1e-9, f.Value)
+		}
+	}
 }
 
-// TestErasedWhileActsAreHeld erases an agent on one server while another holds acts of
-// theirs, because it cannot reach the catalog: they do not come back. What the agent does
+// unreachable is a catalog that one server may be cut off from.
+type unreachable struct {
+	learning.Store
+	away atomic.Bool
+}
+
+func (u *unreachable) Learn(ctx context.Context, agent string, change func(*feed.Learning) bool) error {
+	if u.away.Load() {
+		return catalog.ErrUnavailable
+	}
+	return u.Store.Learn(ctx, agent, change)
+}
+
+// TestErasedWhileActsAreHeld erases an agent while another server holds acts of theirs,
+// because it cannot reach the catalog: they do not come back. What the agent does
 // afterwards is learned anew.
 func TestErasedWhileActsAreHeld(t *testing.T) {
 	t.Parallel()
@@ -121,14 +129,8 @@ func TestErasedWhileActsAreHeld(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			now, cfg := at(noon), services(t)
-			address, err := url.Parse(cfg.Elasticsearch.Addresses[0])
-			require.NoError(t, err)
-			elastic := newLink(t, address.Host)
-			a := open(t, cfg, WithClock(now.Now))
-			other := cfg
-			other.DataDir, other.Elasticsearch.Addresses = t.TempDir(), []string{"http://" + elastic.l.Addr().String()}
-			b := open(t, other, WithClock(now.Now))
+			now := at(noon)
+			a := open(t, embedded(t), WithClock(now.Now))
 			const agent = "u_1"
 			items := subjects(4)
 			put(t, a, items...)
@@ -136,21 +138,29 @@ func TestErasedWhileActsAreHeld(t *testing.T) {
 			react(t, a, agent, act(events.Click, items[0].ID))
 			require.Equal(t, map[string]int{"all-0": 1, subject(0): 1}, clicks(flushed(t, a, agent)))
 
-			docs, err := b.Catalog.Docs(t.Context(), []string{items[1].ID})
+			docs, err := a.Catalog.Docs(t.Context(), []string{items[1].ID, items[2].ID})
 			require.NoError(t, err)
-			elastic.set(true)
-			held := []learning.Act{{Kind: feed.Clicked, Group: items[1].ID, Doc: docs[0]}}
-			require.True(t, b.learner.Acted(agent, 0, held, now.Now()))
+			reached := &unreachable{Store: a.stores.catalog}
+			other := learning.NewBuffer(t.Context(), reached, learning.BufferConfig{Timeout: a.cfg.Server.RequestTimeout, Clock: now.Now})
+			t.Cleanup(func() { other.Close(context.Background()) })
+			clicked := func(i int) []learning.Act {
+				return []learning.Act{{Kind: feed.Clicked, Group: items[i].ID, Doc: docs[i-1]}}
+			}
+			reached.away.Store(true)
+			require.True(t, other.Acted(agent, 0, clicked(1), now.Now()))
 			now.Advance(time.Second)
 			require.NoError(t, erase(a, t.Context(), agent))
-			elastic.set(false)
-			assert.Empty(t, clicks(flushed(t, b, agent)), "the act is from before")
+			reached.away.Store(false)
+			require.NoError(t, other.Flush(t.Context()))
+			assert.Empty(t, clicks(known(t, a, agent)), "the act is from before")
 			_, err = a.Engine.Profile(t.Context(), agent)
 			require.ErrorIs(t, err, catalog.ErrNotFound)
 
 			now.Advance(time.Second)
-			react(t, b, agent, act(events.Click, items[1].ID), act(events.Click, items[2].ID))
-			assert.Equal(t, map[string]int{"all-0": 1, "all-1": 1, subject(1): 1, subject(2): 1}, clicks(flushed(t, b, agent)))
+			require.True(t, other.Acted(agent, 0, clicked(1), now.Now()))
+			require.True(t, other.Acted(agent, 0, clicked(2), now.Now()))
+			require.NoError(t, other.Flush(t.Context()))
+			assert.Equal(t, map[string]int{"all-0": 1, "all-1": 1, subject(1): 1, subject(2): 1}, clicks(known(t, a, agent)))
 			require.NoError(t, erase(a, t.Context(), agent), "and again")
 			require.NoError(t, erase(a, t.Context(), agent))
 			assert.Empty(t, clicks(flushed(t, a, agent)))
@@ -165,22 +175,23 @@ func flushed(t *testing.T, a *App, agent string) feed.Learning {
 	return known(t, a, agent)
 }
 
-// TestLearningWhileServicesAreDown acts while Elasticsearch is away, and then while Redis
-// is: what was accepted is learned once they are back, and sending all of it again
-// changes nothing.
-func TestLearningWhileServicesAreDown(t *testing.T) {
+// TestActsWhileServicesAreDown acts while Elasticsearch is away, and then while Redis is:
+// what was accepted is learned, and counts for popularity, once they are back. Sending all
+// of it again changes nothing that was learned.
+func TestActsWhileServicesAreDown(t *testing.T) {
 	t.Parallel()
 	cfg, own := ownRedis(t)
 	address, err := url.Parse(cfg.Elasticsearch.Addresses[0])
 	require.NoError(t, err)
 	elastic := newLink(t, address.Host)
 	cfg.Elasticsearch.Addresses = []string{"http://" + elastic.l.Addr().String()}
-	a := open(t, cfg, WithClock(at(noon).Now))
+	a := open(t, cfg, WithClock(at(noon).Now), quick)
 	const agent, n = "u_1", 12
-	items := subjects(n)
+	items := subjects(n + 1)
+	read := items[n].ID // by others
 	put(t, a, items...)
 	var seen []string
-	for _, it := range items {
+	for _, it := range items[:n] {
 		seen = append(seen, it.ID)
 	}
 	require.NoError(t, a.Engine.Seen(t.Context(), agent, seen))
@@ -205,14 +216,28 @@ func TestLearningWhileServicesAreDown(t *testing.T) {
 	elastic.set(true)
 	acts(4, 8)
 	require.Len(t, accepted, 8, "items and profile are cached: acts are accepted while Elasticsearch is away")
+	require.True(t, a.popular.Acted("p_1", []string{read}, noon))
+	require.NoError(t, a.popular.Flush(t.Context()), "it is counted in Redis")
+	require.Error(t, a.publisher.Flush(t.Context()))
 	elastic.set(false)
 	require.Equal(t, accepted, subjectsOf(flushed(t, a, agent)))
+	testenv.WaitFor(t, func() bool { return a.Flush(t.Context()) == nil }, "what was accepted is counted")
+	n2h, _ := popular(t, a, read)
+	require.InDelta(t, 1, n2h, 1e-9)
 
 	own.Kill()
 	acts(8, n)
+	require.True(t, a.popular.Acted("p_2", []string{read}, noon), "the server holds it")
+	brief, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) // it would wait for as long as it may
+	defer cancel()
+	require.ErrorIs(t, a.popular.Forget(brief, "p_2"), popularity.ErrUnavailable)
 	own.Start()
 	asked(t, a)
 	require.Equal(t, accepted, subjectsOf(flushed(t, a, agent)), "nothing that was accepted is lost, nor counts that was refused")
+	testenv.WaitFor(t, func() bool { return a.Flush(t.Context()) == nil }, "what was accepted is counted")
+	left, err := a.stores.live.Counts(t.Context(), []string{read})
+	require.NoError(t, err)
+	require.Equal(t, feed.Counts{}.Add(noon.Unix()), left[read], "this Redis kept nothing; what waited for it counts")
 
 	require.NoError(t, a.Engine.Seen(t.Context(), agent, seen), "this Redis kept nothing")
 	acts(0, n)

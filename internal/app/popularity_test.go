@@ -1,10 +1,8 @@
 package app
 
 import (
-	"context"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -17,9 +15,7 @@ import (
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/events"
-	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
-	"github.com/freshet/freshet/popularity"
 )
 
 // popular is what is known of the readers of an item.
@@ -50,16 +46,7 @@ func firstFor(t *testing.T, a *App, agent string) string {
 // over a restart, through a newer version, out with its item.
 func TestLivePopularity(t *testing.T) {
 	t.Parallel()
-	for _, m := range modes {
-		t.Run(m.name, func(t *testing.T) {
-			t.Parallel()
-			livesThrough(t, m.config(t))
-		})
-	}
-}
-
-func livesThrough(t *testing.T, cfg configs.Config) {
-	now := at(noon)
+	now, cfg := at(noon), embedded(t)
 	cfg.Ranking.Popularity.Weight = 1
 	a := open(t, cfg, WithClock(now.Now))
 	items := authored(30)
@@ -186,38 +173,4 @@ func TestDoctorOnLivePopularity(t *testing.T) {
 		return f.What == "live popularity" && strings.HasPrefix(f.Detail, "off: recall.backend elastic needs Redis")
 	})
 	assert.GreaterOrEqual(t, i, 0)
-}
-
-// TestPopularityWhileServicesAreDown clicks while Elasticsearch is away, and then while
-// Redis is. What was accepted counts once they are back.
-func TestPopularityWhileServicesAreDown(t *testing.T) {
-	t.Parallel()
-	cfg, redis := ownRedis(t)
-	address, err := url.Parse(cfg.Elasticsearch.Addresses[0])
-	require.NoError(t, err)
-	elastic := newLink(t, address.Host)
-	cfg.Elasticsearch.Addresses = []string{"http://" + elastic.l.Addr().String()}
-	a := open(t, cfg, WithClock(at(noon).Now), quick)
-	items := authored(5)
-	put(t, a, items...)
-	read := items[1].ID
-	elastic.set(true)
-	require.True(t, a.popular.Acted("u_1", []string{read}, noon))
-	require.NoError(t, a.popular.Flush(t.Context()), "it is counted in Redis")
-	require.Error(t, a.publisher.Flush(t.Context()))
-	elastic.set(false)
-	testenv.WaitFor(t, func() bool { return a.Flush(t.Context()) == nil }, "what was accepted is counted")
-	n2h, _ := popular(t, a, read)
-	assert.InDelta(t, 1, n2h, 1e-9)
-
-	redis.Kill()
-	require.True(t, a.popular.Acted("u_2", []string{read}, noon), "the server holds it")
-	brief, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) // it would wait for as long as it may
-	defer cancel()
-	require.ErrorIs(t, a.popular.Forget(brief, "u_2"), popularity.ErrUnavailable)
-	redis.Start()
-	testenv.WaitFor(t, func() bool { return a.Flush(t.Context()) == nil }, "what was accepted is counted")
-	left, err := a.stores.live.Counts(t.Context(), []string{read})
-	require.NoError(t, err)
-	assert.Equal(t, feed.Counts{}.Add(noon.Unix()), left[read], "this Redis kept nothing; what waited for it counts")
 }
