@@ -238,6 +238,7 @@ func TestActsWhileServicesAreDown(t *testing.T) {
 	left, err := a.stores.live.Counts(t.Context(), []string{read})
 	require.NoError(t, err)
 	require.Equal(t, feed.Counts{}.Add(noon.Unix()), left[read], "this Redis kept nothing; what waited for it counts")
+	livesWithItsItem(t, a, items[n])
 
 	require.NoError(t, a.Engine.Seen(t.Context(), agent, seen), "this Redis kept nothing")
 	acts(0, n)
@@ -245,6 +246,22 @@ func TestActsWhileServicesAreDown(t *testing.T) {
 	got := flushed(t, a, agent)
 	require.Equal(t, accepted, subjectsOf(got))
 	require.Len(t, got.Acts, n)
+}
+
+// livesWithItsItem: what one reader's click counted outlasts a newer version of the item,
+// and goes with the item.
+func livesWithItsItem(t *testing.T, a *App, it feed.Item) {
+	t.Helper()
+	it.Title = "A newer version"
+	put(t, a, it)
+	n2h, _ := popular(t, a, it.ID)
+	require.InDelta(t, 1, n2h, 1e-9)
+	require.NoError(t, a.Catalog.Remove(t.Context(), it.ID))
+	put(t, a, it)
+	n2h, _ = popular(t, a, it.ID)
+	require.Zero(t, n2h, "a deleted item loses its counts")
+	require.True(t, a.popular.Acted("p_2", []string{it.ID}, noon))
+	countsByItself(t, a, it.ID, 0.5)
 }
 
 // cached has Redis keep the contents of items. Writes leave marks that keep readers from

@@ -109,11 +109,19 @@ func TestLivePopularity(t *testing.T) {
 	// Nobody has to flush: what is counted reaches recall by itself.
 	require.NoError(t, a.Engine.Seen(t.Context(), "u_2", []string{read}))
 	require.Equal(t, 1, react(t, a, "u_2", act(events.Click, read)).Accepted)
+	countsByItself(t, a, read, 1.5)
+}
+
+// countsByItself waits until more than so many readers of an item are known to recall,
+// where nobody flushes.
+func countsByItself(t *testing.T, a *App, id string, more float64) {
+	t.Helper()
 	testenv.WaitFor(t, func() bool {
 		refreshIndex(t, a)
-		x, err := a.Engine.Explain(t.Context(), engine.ExplainRequest{Agent: "somebody", Limit: 1, Item: read})
+		x, err := a.Engine.Explain(t.Context(), engine.ExplainRequest{Agent: "somebody", Limit: 1, Item: id})
 		require.NoError(t, err)
-		return x.Item.Popularity.Readers2h.Count > 1.5
+		readers := x.Item.Popularity.Readers2h
+		return readers != nil && readers.Count > more
 	}, "the click counts")
 }
 
