@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -71,10 +72,14 @@ func TestOthersDocuments(t *testing.T) {
 	document(send, index+"-3", "d5", `,"published_at":1`)
 	send(http.MethodPut, "/"+index+"-3/_mapping", `{"properties":{"id":{"type":"text"}}}`)
 	send(http.MethodPut, "/"+index+"-3/_alias/"+index, "")
-	testenv.WaitFor(t, func() bool { return ready(t, running).state == "degraded" }, "/readyz says that nothing can be recalled")
-	state := ready(t, running)
+	var state readiness
+	// First it knows that a search is refused, and then why.
+	testenv.WaitFor(t, func() bool {
+		state = ready(t, running)
+		return strings.Contains(state.error, "map the fields differently")
+	}, "/readyz says why nothing can be recalled")
+	assert.Equal(t, "degraded", state.state)
 	assert.Equal(t, http.StatusOK, state.status, "all servers share Elasticsearch")
-	assert.Contains(t, state.error, "map the fields differently")
 	answer := ask(t, running, refresh("u_refused", 10))
 	assert.ElementsMatch(t, []string{"one", "two", "three"}, ids(answer))
 	assert.Contains(t, answer.Degraded, "recall")
