@@ -32,6 +32,7 @@ func Run(t *testing.T, open func(t *testing.T) catalog.Catalog) {
 		{"Put/nothing", putNothing},
 		{"Put/every field", everyField},
 		{"Put/business fields", businessFields},
+		{"Put/hostile texts", hostileTexts},
 		{"Put/big items", bigItems},
 		{"Put/big batch", bigBatch},
 		{"Update", update},

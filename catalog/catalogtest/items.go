@@ -10,6 +10,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 func docsInOrder(t *testing.T, c catalog.Catalog) {
@@ -94,6 +95,32 @@ func everyField(t *testing.T, c catalog.Catalog) {
 	got := docs(t, c, full.ID, least.ID)
 	requireItem(t, full, got[0])
 	requireItem(t, least, got[1])
+}
+
+// hostileTexts: whatever a text means elsewhere, it is stored and answered as it came.
+func hostileTexts(t *testing.T, c catalog.Catalog) {
+	var items []feed.Item
+	var ids []string
+	for i, text := range testenv.HostileTexts {
+		quoted, err := json.Marshal(text)
+		require.NoError(t, err)
+		it := item(fmt.Sprint("hostile-", i), text)
+		it.Summary, it.URL, it.ImageURL, it.AuthorID, it.Lang, it.Tags = text, text, text, text, text, []string{text}
+		it.Business = map[string]json.RawMessage{"business": quoted}
+		items, ids = append(items, it), append(ids, it.ID)
+
+		p := feed.Profile{
+			Interests: map[string]float64{text: 100}, Keywords: feed.Keywords(text), Langs: []string{text},
+			MutedAuthors: []string{text}, MutedTags: []string{text},
+		}
+		agent := fmt.Sprint("u_hostile_", i)
+		require.NoError(t, c.PutProfile(t.Context(), agent, p))
+		requireProfile(t, c, agent, p)
+	}
+	put(t, c, items...)
+	for i, d := range docs(t, c, ids...) {
+		requireItem(t, items[i], d)
+	}
 }
 
 func businessFields(t *testing.T, c catalog.Catalog) {

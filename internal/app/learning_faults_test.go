@@ -3,31 +3,23 @@ package app
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"net/url"
-	"slices"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/catalog"
-	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/internal/testenv/faultproxy"
 	"github.com/freshet/freshet/signals/events"
 	"github.com/freshet/freshet/signals/learning"
-	"github.com/freshet/freshet/social"
-	"github.com/freshet/freshet/social/jobs"
+	"github.com/freshet/freshet/signals/popularity"
 )
 
 // subjects are items with a tag each that no other has.
@@ -63,55 +55,61 @@ func clicks(l feed.Learning) map[string]int {
 	return all
 }
 
-// TestTwoServersLearn sends acts of one reader to two servers at once, some of them to
-// both: what is learned is what adding them up gives.
-func TestTwoServersLearn(t *testing.T) {
+// TestActsAtOnceAreLearned sends acts of one reader from several clients at once, some of
+// them twice: what is learned is what adding them up gives.
+func TestActsAtOnceAreLearned(t *testing.T) {
 	t.Parallel()
-	for _, m := range modes {
-		t.Run(m.name, func(t *testing.T) {
-			t.Parallel()
-			both := servers(t, m, nil)
-			const agent, n = "u_1", 60
-			items := subjects(n)
-			put(t, both[0], items...)
-			var seen []string
-			for _, it := range items {
-				seen = append(seen, it.ID)
-			}
-			require.NoError(t, both[0].Engine.Seen(t.Context(), agent, seen))
-			var all sync.WaitGroup
-			for w := range 4 {
-				all.Go(func() {
-					for i := range items {
-						if i%4 == w || i%4 == (w+1)%4 { // each item is acted on twice
-							_, err := both[w%len(both)].Engine.React(t.Context(), agent, []engine.Act{act(events.Click, items[i].ID)})
-							assert.NoError(t, err)
-						}
-					}
-				})
-			}
-			all.Wait()
-			for _, a := range both {
-				require.NoError(t, a.Flush(t.Context()))
-			}
-			got := known(t, both[0], agent)
-			want := map[string]int{"all-0": n / 2, "all-1": n / 2}
+	a := open(t, embedded(t), WithClock(at(noon).Now))
+	const agent, n = "u_1", 60
+	items := subjects(n)
+	put(t, a, items...)
+	var seen []string
+	for _, it := range items {
+		seen = append(seen, it.ID)
+	}
+	require.NoError(t, a.Engine.Seen(t.Context(), agent, seen))
+	var all sync.WaitGroup
+	for w := range 4 {
+		all.Go(func() {
 			for i := range items {
-				want[subject(i)] = 1
-			}
-			assert.Equal(t, want, clicks(got))
-			assert.Len(t, got.Acts, n)
-			for _, f := range got.Features {
-				if f.Kind == feed.FeatureTag {
-					assert.InDelta(t, want[f.Value], f.Evidence, 1e-9, f.Value)
+				if i%4 == w || i%4 == (w+1)%4 { // each item is acted on twice
+					_, err := a.Engine.React(t.Context(), agent, []engine.Act{act(events.Click, items[i].ID)})
+					assert.NoError(t, err)
 				}
 			}
 		})
 	}
+	all.Wait()
+	require.NoError(t, a.Flush(t.Context()))
+	got := known(t, a, agent)
+	want := map[string]int{"all-0": n / 2, "all-1": n / 2}
+	for i := range items {
+		want[subject(i)] = 1
+	}
+	assert.Equal(t, want, clicks(got))
+	assert.Len(t, got.Acts, n)
+	for _, f := range got.Features {
+		if f.Kind == feed.FeatureTag {
+			assert.InDelta(t, want[f.Value], f.Evidence, 1e-9, f.Value)
+		}
+	}
 }
 
-// TestErasedWhileActsAreHeld erases an agent on one server while another holds acts of
-// theirs, because it cannot reach the catalog: they do not come back. What the agent does
+// unreachable is a catalog that one server may be cut off from.
+type unreachable struct {
+	learning.Store
+	away atomic.Bool
+}
+
+func (u *unreachable) Learn(ctx context.Context, agent string, change func(*feed.Learning) bool) error {
+	if u.away.Load() {
+		return catalog.ErrUnavailable
+	}
+	return u.Store.Learn(ctx, agent, change)
+}
+
+// TestErasedWhileActsAreHeld erases an agent while another server holds acts of theirs,
+// because it cannot reach the catalog: they do not come back. What the agent does
 // afterwards is learned anew.
 func TestErasedWhileActsAreHeld(t *testing.T) {
 	t.Parallel()
@@ -121,14 +119,8 @@ func TestErasedWhileActsAreHeld(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			now, cfg := at(noon), services(t)
-			address, err := url.Parse(cfg.Elasticsearch.Addresses[0])
-			require.NoError(t, err)
-			elastic := newLink(t, address.Host)
-			a := open(t, cfg, WithClock(now.Now))
-			other := cfg
-			other.DataDir, other.Elasticsearch.Addresses = t.TempDir(), []string{"http://" + elastic.l.Addr().String()}
-			b := open(t, other, WithClock(now.Now))
+			now := at(noon)
+			a := open(t, embedded(t), WithClock(now.Now))
 			const agent = "u_1"
 			items := subjects(4)
 			put(t, a, items...)
@@ -136,21 +128,29 @@ func TestErasedWhileActsAreHeld(t *testing.T) {
 			react(t, a, agent, act(events.Click, items[0].ID))
 			require.Equal(t, map[string]int{"all-0": 1, subject(0): 1}, clicks(flushed(t, a, agent)))
 
-			docs, err := b.Catalog.Docs(t.Context(), []string{items[1].ID})
+			docs, err := a.Catalog.Docs(t.Context(), []string{items[1].ID, items[2].ID})
 			require.NoError(t, err)
-			elastic.set(true)
-			held := []learning.Act{{Kind: feed.Clicked, Group: items[1].ID, Doc: docs[0]}}
-			require.True(t, b.learner.Acted(agent, 0, held, now.Now()))
+			reached := &unreachable{Store: a.stores.catalog}
+			other := learning.NewBuffer(t.Context(), reached, learning.BufferConfig{Timeout: a.cfg.Server.RequestTimeout, Clock: now.Now})
+			t.Cleanup(func() { other.Close(context.Background()) })
+			clicked := func(i int) []learning.Act {
+				return []learning.Act{{Kind: feed.Clicked, Group: items[i].ID, Doc: docs[i-1]}}
+			}
+			reached.away.Store(true)
+			require.True(t, other.Acted(agent, 0, clicked(1), now.Now()))
 			now.Advance(time.Second)
 			require.NoError(t, erase(a, t.Context(), agent))
-			elastic.set(false)
-			assert.Empty(t, clicks(flushed(t, b, agent)), "the act is from before")
+			reached.away.Store(false)
+			require.NoError(t, other.Flush(t.Context()))
+			assert.Empty(t, clicks(known(t, a, agent)), "the act is from before")
 			_, err = a.Engine.Profile(t.Context(), agent)
 			require.ErrorIs(t, err, catalog.ErrNotFound)
 
 			now.Advance(time.Second)
-			react(t, b, agent, act(events.Click, items[1].ID), act(events.Click, items[2].ID))
-			assert.Equal(t, map[string]int{"all-0": 1, "all-1": 1, subject(1): 1, subject(2): 1}, clicks(flushed(t, b, agent)))
+			require.True(t, other.Acted(agent, 0, clicked(1), now.Now()))
+			require.True(t, other.Acted(agent, 0, clicked(2), now.Now()))
+			require.NoError(t, other.Flush(t.Context()))
+			assert.Equal(t, map[string]int{"all-0": 1, "all-1": 1, subject(1): 1, subject(2): 1}, clicks(known(t, a, agent)))
 			require.NoError(t, erase(a, t.Context(), agent), "and again")
 			require.NoError(t, erase(a, t.Context(), agent))
 			assert.Empty(t, clicks(flushed(t, a, agent)))
@@ -165,22 +165,23 @@ func flushed(t *testing.T, a *App, agent string) feed.Learning {
 	return known(t, a, agent)
 }
 
-// TestLearningWhileServicesAreDown acts while Elasticsearch is away, and then while Redis
-// is: what was accepted is learned once they are back, and sending all of it again
-// changes nothing.
-func TestLearningWhileServicesAreDown(t *testing.T) {
+// TestActsWhileServicesAreDown acts while Elasticsearch is away, and then while Redis is:
+// what was accepted is learned, and counts for popularity, once they are back. Sending all
+// of it again changes nothing that was learned.
+func TestActsWhileServicesAreDown(t *testing.T) {
 	t.Parallel()
 	cfg, own := ownRedis(t)
 	address, err := url.Parse(cfg.Elasticsearch.Addresses[0])
 	require.NoError(t, err)
 	elastic := newLink(t, address.Host)
 	cfg.Elasticsearch.Addresses = []string{"http://" + elastic.l.Addr().String()}
-	a := open(t, cfg, WithClock(at(noon).Now))
+	a := open(t, cfg, WithClock(at(noon).Now), quick)
 	const agent, n = "u_1", 12
-	items := subjects(n)
+	items := subjects(n + 1)
+	read := items[n].ID // by others
 	put(t, a, items...)
 	var seen []string
-	for _, it := range items {
+	for _, it := range items[:n] {
 		seen = append(seen, it.ID)
 	}
 	require.NoError(t, a.Engine.Seen(t.Context(), agent, seen))
@@ -205,14 +206,29 @@ func TestLearningWhileServicesAreDown(t *testing.T) {
 	elastic.set(true)
 	acts(4, 8)
 	require.Len(t, accepted, 8, "items and profile are cached: acts are accepted while Elasticsearch is away")
+	require.True(t, a.popular.Acted("p_1", []string{read}, noon))
+	require.NoError(t, a.popular.Flush(t.Context()), "it is counted in Redis")
+	require.Error(t, a.publisher.Flush(t.Context()))
 	elastic.set(false)
 	require.Equal(t, accepted, subjectsOf(flushed(t, a, agent)))
+	testenv.WaitFor(t, func() bool { return a.Flush(t.Context()) == nil }, "what was accepted is counted")
+	n2h, _ := popular(t, a, read)
+	require.InDelta(t, 1, n2h, 1e-9)
 
 	own.Kill()
 	acts(8, n)
+	require.True(t, a.popular.Acted("p_2", []string{read}, noon), "the server holds it")
+	brief, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) // it would wait for as long as it may
+	defer cancel()
+	require.ErrorIs(t, a.popular.Forget(brief, "p_2"), popularity.ErrUnavailable)
 	own.Start()
 	asked(t, a)
 	require.Equal(t, accepted, subjectsOf(flushed(t, a, agent)), "nothing that was accepted is lost, nor counts that was refused")
+	testenv.WaitFor(t, func() bool { return a.Flush(t.Context()) == nil }, "what was accepted is counted")
+	left, err := a.stores.live.Counts(t.Context(), []string{read})
+	require.NoError(t, err)
+	require.Equal(t, feed.Counts{}.Add(noon.Unix()), left[read], "this Redis kept nothing; what waited for it counts")
+	livesWithItsItem(t, a, items[n])
 
 	require.NoError(t, a.Engine.Seen(t.Context(), agent, seen), "this Redis kept nothing")
 	acts(0, n)
@@ -220,6 +236,22 @@ func TestLearningWhileServicesAreDown(t *testing.T) {
 	got := flushed(t, a, agent)
 	require.Equal(t, accepted, subjectsOf(got))
 	require.Len(t, got.Acts, n)
+}
+
+// livesWithItsItem: what one reader's click counted outlasts a newer version of the item,
+// and goes with the item.
+func livesWithItsItem(t *testing.T, a *App, it feed.Item) {
+	t.Helper()
+	it.Title = "A newer version"
+	put(t, a, it)
+	n2h, _ := popular(t, a, it.ID)
+	require.InDelta(t, 1, n2h, 1e-9)
+	require.NoError(t, a.Catalog.Remove(t.Context(), it.ID))
+	put(t, a, it)
+	n2h, _ = popular(t, a, it.ID)
+	require.Zero(t, n2h, "a deleted item loses its counts")
+	require.True(t, a.popular.Acted("p_2", []string{it.ID}, noon))
+	countsByItself(t, a, it.ID, 0.5)
 }
 
 // cached has Redis keep the contents of items. Writes leave marks that keep readers from
@@ -274,156 +306,4 @@ func TestLearningIsCut(t *testing.T) {
 			}
 		}
 	}
-}
-
-// TestAnAgentIsErased erases an agent over HTTP who has everything that one can have:
-// nothing is left, with posts and without, wherever they are kept.
-func TestAnAgentIsErased(t *testing.T) {
-	t.Parallel()
-	alone := func(t testing.TB) configs.Config {
-		cfg := embedded(t)
-		cfg.Social.Backend = configs.SocialOff
-		return cfg
-	}
-	for _, m := range []mode{{"embedded", embedded}, {"embedded without posts", alone}, {"services", withPostgres}} {
-		t.Run(m.name, func(t *testing.T) {
-			t.Parallel()
-			cfg := m.config(t)
-			cfg.Auth.AdminToken = "test-admin-token-of-enough-length"
-			now := at(noon)
-			a := open(t, cfg, WithClock(now.Now))
-			e := &erased{T: t, App: a, agent: "u_erased"}
-			items := subjects(12)
-			put(t, a, items...)
-			e.lives()
-			require.NotEmpty(t, e.keys(), "there is something to be erased")
-
-			now.Advance(time.Second)
-			r := httptest.NewRequest(http.MethodDelete, "/v1/agents/"+e.agent, nil)
-			r.Header.Set("Authorization", "Bearer "+cfg.Auth.AdminToken)
-			for range 2 {
-				w := httptest.NewRecorder()
-				a.Handler.ServeHTTP(w, r)
-				require.Equal(t, http.StatusOK, w.Code, w.Body.String())
-			}
-			if a.network != nil {
-				settled(t, a)
-			}
-			e.gone()
-		})
-	}
-}
-
-// erased is a system, and who is erased from it.
-type erased struct {
-	*testing.T
-	*App
-	agent string
-}
-
-// lives does what an agent can do.
-func (e *erased) lives() {
-	ctx := e.Context()
-	require.NoError(e, e.Engine.PutProfile(ctx, e.agent, feed.Profile{Interests: map[string]float64{subject(1): 1}, MutedTags: []string{"mud"}}))
-	page := ask(e.T, e.App, refresh(e.agent, 4))
-	require.Len(e, page.Docs, 4)
-	recorded(e.T, e.App)
-	react(e.T, e.App, e.agent, act(events.Click, page.Docs[0].ID), act(events.Like, page.Docs[1].ID), act(events.Hide, page.Docs[2].ID))
-	require.NoError(e, e.Flush(ctx))
-	require.NotEmpty(e, known(e.T, e.App, e.agent).Features)
-	if e.network == nil {
-		return
-	}
-	s := e.Social
-	require.NoError(e, s.PutAuthor(ctx, social.Author{ID: e.agent, Name: "Ana"}, time.Time{}))
-	own, _, err := s.CreatePost(ctx, social.Post{Author: e.agent, Caption: "Mine", Audience: social.Audience{Public: true}}, social.Creation{})
-	require.NoError(e, err)
-	theirs, _, err := s.CreatePost(ctx, social.Post{Author: "u_other", Caption: "Theirs", Audience: social.Audience{Public: true}}, social.Creation{})
-	require.NoError(e, err)
-	changed := func(_ bool, err error) { e.Helper(); require.NoError(e, err) }
-	changed(s.Follow(ctx, e.agent, "u_other", time.Time{}))
-	changed(s.Follow(ctx, "u_other", e.agent, time.Time{}))
-	changed(s.Block(ctx, e.agent, "u_blocked"))
-	_, _, err = s.Like(ctx, e.agent, theirs.ID)
-	require.NoError(e, err)
-	_, _, err = s.Like(ctx, "u_other", own.ID)
-	require.NoError(e, err)
-	require.NoError(e, s.PutCircle(ctx, social.Circle{ID: "c_own", Owner: e.agent, Name: "Own"}, []string{"u_other"}, time.Time{}))
-	require.NoError(e, s.PutCircle(ctx, social.Circle{ID: "c_theirs", Owner: "u_other", Name: "Theirs"}, []string{e.agent}, time.Time{}))
-	settled(e.T, e.App)
-}
-
-// gone checks that nothing is left.
-func (e *erased) gone() {
-	ctx := e.Context()
-	_, err := e.Engine.Profile(ctx, e.agent)
-	require.ErrorIs(e, err, catalog.ErrNotFound)
-	left := known(e.T, e.App, e.agent)
-	assert.NotZero(e, left.Erased)
-	left.Erased = 0
-	assert.True(e, left.IsZero(), "%+v", left)
-	at, err := e.stores.sessions.Refreshed(ctx, e.agent, feed.ForYou)
-	require.NoError(e, err)
-	assert.True(e, at.IsZero())
-	page, err := e.stores.sessions.Pop(ctx, cache.Pop{Agent: e.agent, Limit: 5, Now: e.clock()})
-	require.NoError(e, err)
-	assert.Empty(e, page.Refs)
-	var groups []string
-	for _, it := range subjects(12) {
-		groups = append(groups, it.ID)
-	}
-	checked, err := e.stores.dedup.Check(ctx, e.agent, groups, e.clock())
-	require.NoError(e, err)
-	assert.NotContains(e, checked.Verdicts, dedup.Pending)
-	assert.Empty(e, e.keys())
-	testenv.WaitFor(e, func() bool { // once the index has refreshed
-		ids, err := e.stores.agents.Agents(ctx, 1000, 1)
-		return err == nil && !slices.Contains(ids, e.agent)
-	}, "them to be no reader to be sampled")
-	if e.network == nil {
-		return
-	}
-	for _, of := range []string{e.agent, "u_other"} {
-		following, err := e.Social.Following(ctx, of, "", 10)
-		require.NoError(e, err)
-		assert.Empty(e, following, of)
-		followers, err := e.Social.Followers(ctx, of, "", 10)
-		require.NoError(e, err)
-		assert.Empty(e, followers, of)
-	}
-	list, err := e.Social.Pull(ctx, social.PullQuery{Reader: "u_other", N: 10, Whole: true})
-	require.NoError(e, err)
-	for _, entry := range list {
-		assert.NotEqual(e, e.agent, entry.Author)
-	}
-	queue, err := e.network.store.List(ctx, jobs.Filter{Kind: jobs.Erase, State: jobs.Dead})
-	require.NoError(e, err)
-	assert.Empty(e, queue)
-}
-
-// keys are the keys in Redis that name the agent, but for those of pages and counts,
-// which end by themselves.
-func (e *erased) keys() (names []string) {
-	if !usesRedis(e.cfg) {
-		at, err := e.stores.sessions.Refreshed(e.Context(), e.agent, feed.ForYou)
-		require.NoError(e, err)
-		if !at.IsZero() {
-			names = append(names, "refreshed")
-		}
-		return names
-	}
-	client := redis.NewClient(&redis.Options{Addr: e.cfg.Redis.Addrs[0]})
-	defer func() { require.NoError(e, client.Close()) }()
-	all := client.Scan(e.Context(), 0, e.cfg.Redis.KeyPrefix+"*"+e.agent+"*", 1000).Iterator()
-	for all.Next(e.Context()) {
-		key := strings.TrimPrefix(all.Val(), e.cfg.Redis.KeyPrefix)
-		value := client.Get(e.Context(), all.Val()).Val()
-		ends := strings.HasPrefix(key, "feed:page:") || strings.HasPrefix(key, "feed:erased:") ||
-			strings.HasPrefix(key, "feed:profile:") && value == "null" // there is none
-		if !ends {
-			names = append(names, key)
-		}
-	}
-	require.NoError(e, all.Err())
-	return names
 }

@@ -150,7 +150,8 @@ func accounted(t *testing.T, a *App, groups []string) {
 
 // TestRedisDown kills and freezes Redis under a reader: the feed goes on,
 // repeats nothing this process remembers, and what it delivered meanwhile is in
-// a filter once Redis is back, even an empty one.
+// a filter once Redis is back, even an empty one. Calls that are sent again, meanwhile or
+// after, are answered the same page.
 func TestRedisDown(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -169,11 +170,14 @@ func TestRedisDown(t *testing.T) {
 			put(t, a, madeItems(300)...)
 			before := ask(t, a, refresh("u_1", 10))
 			require.Nil(t, before.Degraded)
+			retries := beginRetries(t, a)
 			recorded(t, a)
 
 			c.down(r)
 			seen := newOnce()
 			seen.add(t, "before", ids(before)) // this process remembers
+			firstWithoutRedis(t, a, seen)
+			retries.whileDown(t, a)
 			withoutRedis(t, a, seen)
 			state := a.checks.Check(t.Context())["redis"]
 			assert.Error(t, state.Err)
@@ -189,6 +193,7 @@ func TestRedisDown(t *testing.T) {
 				}, "an answer from the old session")
 			}
 			healthy(t, a)
+			retries.afterwards(t, a, !c.forgets)
 			if c.forgets {
 				for _, id := range ids(before) {
 					delete(seen.seen, id)
@@ -205,9 +210,8 @@ func TestRedisDown(t *testing.T) {
 	}
 }
 
-// withoutRedis reads on while Redis is down. The first call is answered within its
-// time, although it waits for Redis.
-func withoutRedis(t *testing.T, a *App, seen *once) {
+// firstWithoutRedis is answered within its time, although it waits for Redis.
+func firstWithoutRedis(t *testing.T, a *App, seen *once) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), a.cfg.Server.RequestTimeout)
 	defer cancel()
@@ -215,8 +219,13 @@ func withoutRedis(t *testing.T, a *App, seen *once) {
 	require.NoError(t, err)
 	require.Len(t, first.Docs, 10)
 	seen.add(t, "the first call", ids(first))
+}
+
+// withoutRedis reads on while Redis is down.
+func withoutRedis(t *testing.T, a *App, seen *once) {
+	t.Helper()
 	trip(t, a.clients.breaker.dependency, "command")
-	_, err = a.stores.sessions.Pop(t.Context(), cache.Pop{Agent: "u_1", Limit: 1, Now: noon})
+	_, err := a.stores.sessions.Pop(t.Context(), cache.Pop{Agent: "u_1", Limit: 1, Now: noon})
 	require.ErrorIs(t, err, cache.ErrUnavailable)
 	for range 5 {
 		for _, r := range []engine.Request{refresh("u_1", 10), loadMore("u_1", 10)} {
@@ -252,30 +261,6 @@ func TestRedisDownClosed(t *testing.T) {
 	seen := newOnce()
 	seen.add(t, "before", ids(first))
 	seen.add(t, "after", ids(ask(t, a, loadMore("u_1", 10))))
-}
-
-// TestSpoolSurvivesTheProcess delivers while Redis is down, dies, and starts
-// again when Redis is back.
-func TestSpoolSurvivesTheProcess(t *testing.T) {
-	t.Parallel()
-	cfg, r := redisAlone(t)
-	a := open(t, cfg, WithClock(at(noon).Now), quick)
-	put(t, a, madeItems(100)...)
-	healthy(t, a)
-	r.Kill()
-	trip(t, a.clients.breaker.dependency, "command")
-	delivered := ask(t, a, refresh("u_1", 10))
-	require.Equal(t, []string{"dedup", "session"}, delivered.Degraded)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // no time to drain anything
-	require.NoError(t, a.Close(ctx))
-
-	r.Start()
-	b := open(t, cfg, WithClock(at(noon).Now), quick)
-	accounted(t, b, ids(delivered))
-	seen := newOnce()
-	seen.add(t, "before", ids(delivered))
-	seen.add(t, "after", ids(ask(t, b, refresh("u_1", 10))))
 }
 
 // cutOff is services mode with a link to Elasticsearch that can be cut.

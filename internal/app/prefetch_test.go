@@ -1,6 +1,7 @@
 package app
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/recall"
 	"github.com/freshet/freshet/social"
 )
 
@@ -58,7 +60,8 @@ func readAhead(t testing.TB, a *App, agent string, name feed.Name, n int, public
 }
 
 // TestTheNextPageIsThereWithoutElasticsearch takes Elasticsearch away after a page: the
-// next one is full if it was read ahead, and only then.
+// next one is full if it was read ahead, and only then. With recall.stale_ttl 0 nothing
+// stands in for a recall, and the server is ready all the same.
 func TestTheNextPageIsThereWithoutElasticsearch(t *testing.T) {
 	t.Parallel()
 	cfg, es := cutOff(t)
@@ -81,9 +84,17 @@ func TestTheNextPageIsThereWithoutElasticsearch(t *testing.T) {
 		seen.add(t, "back", ids(ask(t, a, loadMore("u_1", 10))))
 	}
 	readAhead(t, a, "u_1", feed.ForYou, 10, nil)
+	_, err := a.Catalog.Profile(t.Context(), "u_2")
+	require.ErrorIs(t, err, catalog.ErrNotFound)
 	es.set(true)
+	_, err = a.Engine.Feed(t.Context(), refresh("u_2", 10))
+	require.ErrorIs(t, err, recall.ErrUnavailable, "there is no session either")
+	state := ready(t, a)
+	assert.Equal(t, http.StatusOK, state.status)
+	assert.Equal(t, "down", state.state)
+	assert.Nil(t, state.secondsLeft)
 	forget(t, a, "item")
-	_, err := a.Engine.Feed(t.Context(), loadMore("u_1", 10))
+	_, err = a.Engine.Feed(t.Context(), loadMore("u_1", 10))
 	require.ErrorIs(t, err, catalog.ErrUnavailable)
 }
 

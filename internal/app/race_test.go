@@ -45,34 +45,31 @@ func servers(t *testing.T, m mode, change func(*configs.Config), options ...Opti
 	return all
 }
 
-// TestRaceOneAgent has 64 concurrent calls of one agent, over all servers.
+// TestRaceOneAgent has 64 concurrent calls of one agent.
 func TestRaceOneAgent(t *testing.T) {
 	t.Parallel()
-	for _, m := range modes {
-		for _, coalesce := range []time.Duration{0, time.Second} {
-			t.Run(fmt.Sprintf("%s, coalesce %s", m.name, coalesce), func(t *testing.T) {
-				apps := servers(t, m, nil, WithCoalesce(coalesce))
-				put(t, apps[0], madeItems(800)...)
-				seen := newOnce()
-				var wg sync.WaitGroup
-				for i := range 64 {
-					a := apps[i%len(apps)]
-					r := refresh("u_1", 10)
-					if i%3 != 0 {
-						r = loadMore("u_1", 10)
-					}
-					wg.Go(func() {
-						answer, err := a.Engine.Feed(t.Context(), r)
-						if assert.NoError(t, err) {
-							seen.add(t, fmt.Sprintf("call %d", i), ids(answer))
-							assert.NotEmpty(t, answer.Docs)
-						}
-					})
+	for _, coalesce := range []time.Duration{0, time.Second} {
+		t.Run(fmt.Sprint("coalesce ", coalesce), func(t *testing.T) {
+			a := open(t, embedded(t), WithClock(at(noon).Now), WithCoalesce(coalesce))
+			put(t, a, madeItems(800)...)
+			seen := newOnce()
+			var wg sync.WaitGroup
+			for i := range 64 {
+				r := refresh("u_1", 10)
+				if i%3 != 0 {
+					r = loadMore("u_1", 10)
 				}
-				wg.Wait()
-				assert.GreaterOrEqual(t, seen.len(), 500)
-			})
-		}
+				wg.Go(func() {
+					answer, err := a.Engine.Feed(t.Context(), r)
+					if assert.NoError(t, err) {
+						seen.add(t, fmt.Sprintf("call %d", i), ids(answer))
+						assert.NotEmpty(t, answer.Docs)
+					}
+				})
+			}
+			wg.Wait()
+			assert.GreaterOrEqual(t, seen.len(), 500)
+		})
 	}
 }
 
@@ -80,15 +77,13 @@ func TestRaceOneAgent(t *testing.T) {
 // a filter: the pending set alone keeps the answers disjoint.
 func TestRefreshRightAfterRefresh(t *testing.T) {
 	t.Parallel()
-	apps := servers(t, modes[0], nil, WithRecorder(dedup.RecorderConfig{Linger: time.Hour}))
-	put(t, apps[0], madeItems(200)...)
+	a := open(t, embedded(t), WithClock(at(noon).Now), WithRecorder(dedup.RecorderConfig{Linger: time.Hour}))
+	put(t, a, madeItems(200)...)
 	seen := newOnce()
 	for i := range 4 {
-		answer := ask(t, apps[i%len(apps)], refresh("u_1", 20))
+		answer := ask(t, a, refresh("u_1", 20))
 		require.Len(t, answer.Docs, 20)
 		seen.add(t, fmt.Sprintf("refresh %d", i), ids(answer))
 	}
-	for _, a := range apps {
-		assert.Zero(t, a.Totals().Recorded, "the recorder was to be held up")
-	}
+	assert.Zero(t, a.Totals().Recorded, "the recorder was to be held up")
 }

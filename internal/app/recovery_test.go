@@ -66,9 +66,18 @@ func pageOn(t *testing.T, a *App, seen *once) {
 	}
 }
 
-// TestAnOutageIsNotRepeatedElsewhere hands out what the session in Redis still
-// holds, and pages on in that session on another server once Redis is back.
-func TestAnOutageIsNotRepeatedElsewhere(t *testing.T) {
+// TestAnOutageIsNotRepeated hands out what the session in Redis still holds, and pages
+// on in that session once Redis is back.
+func TestAnOutageIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	t.Run("elsewhere", notRepeatedElsewhere)
+	t.Run("elsewhere, before it is seen", notRepeatedBeforeItIsSeen)
+	t.Run("after a restart", notRepeatedAfterARestart)
+	t.Run("by a server that saw none", notRepeatedByAnother)
+}
+
+// notRepeatedElsewhere pages on on another server.
+func notRepeatedElsewhere(t *testing.T) {
 	t.Parallel()
 	a, b, seen, loose, back := outage(t, nil)
 	trip(t, b.clients.breaker.dependency, "command")
@@ -86,9 +95,9 @@ func TestAnOutageIsNotRepeatedElsewhere(t *testing.T) {
 	healthy(t, b)
 }
 
-// TestAnOutageIsNotRepeatedElsewhereBeforeItIsSeen does so where being handed
+// notRepeatedBeforeItIsSeen does so where being handed
 // out is no impression: it stays pending.
-func TestAnOutageIsNotRepeatedElsewhereBeforeItIsSeen(t *testing.T) {
+func notRepeatedBeforeItIsSeen(t *testing.T) {
 	t.Parallel()
 	_, b, seen, loose, back := outage(t, func(cfg *configs.Config) { cfg.Impressions.On = configs.OnSeen })
 	back()
@@ -100,9 +109,28 @@ func TestAnOutageIsNotRepeatedElsewhereBeforeItIsSeen(t *testing.T) {
 	healthy(t, b)
 }
 
-// TestOneServersOutageIsNoted cuts one of two servers off from Redis: the other
-// cannot notice by itself.
-func TestOneServersOutageIsNoted(t *testing.T) {
+// notRepeatedAfterARestart pages on on the same server, which has died meanwhile and
+// remembers nothing.
+func notRepeatedAfterARestart(t *testing.T) {
+	t.Parallel()
+	a, _, seen, loose, back := outage(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // no time to drain anything
+	require.NoError(t, a.Close(ctx))
+	back()
+	unhurried := func(a *App) { a.pauses.spool, a.pauses.notes = time.Hour, time.Hour }
+	a = open(t, a.cfg, WithClock(at(noon).Now), quick, unhurried)
+	assert.NotEmpty(t, ask(t, a, loadMore("u_2", 1)).Degraded, "what was handed out before the start is not everywhere yet")
+	closeApp(t, a)
+	a = open(t, a.cfg, WithClock(at(noon).Now), quick)
+	inFilters(t, a, loose)
+	pageOn(t, a, seen)
+	healthy(t, a)
+}
+
+// notRepeatedByAnother cuts one of two servers off from Redis: the other cannot notice
+// by itself.
+func notRepeatedByAnother(t *testing.T) {
 	t.Parallel()
 	cfg, _ := redisAlone(t)
 	b := open(t, cfg, WithClock(at(noon).Now), quick)
@@ -133,23 +161,4 @@ func TestOneServersOutageIsNoted(t *testing.T) {
 		noted, err := b.stores.recovery.notes.Any(t.Context())
 		return err == nil && !noted
 	}, "the note is taken away")
-}
-
-// TestAnOutageIsNotRepeatedAfterARestart does so on the same server, which has
-// died meanwhile and remembers nothing.
-func TestAnOutageIsNotRepeatedAfterARestart(t *testing.T) {
-	t.Parallel()
-	a, _, seen, loose, back := outage(t, nil)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // no time to drain anything
-	require.NoError(t, a.Close(ctx))
-	back()
-	unhurried := func(a *App) { a.pauses.spool, a.pauses.notes = time.Hour, time.Hour }
-	a = open(t, a.cfg, WithClock(at(noon).Now), quick, unhurried)
-	assert.NotEmpty(t, ask(t, a, loadMore("u_2", 1)).Degraded, "what was handed out before the start is not everywhere yet")
-	closeApp(t, a)
-	a = open(t, a.cfg, WithClock(at(noon).Now), quick)
-	inFilters(t, a, loose)
-	pageOn(t, a, seen)
-	healthy(t, a)
 }

@@ -11,29 +11,6 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestAgesCountByTheClockThatIsBehind: a server whose clock is years ahead of Redis removes
-// no more than by the time of Redis; and without that time, nothing.
-func TestAgesCountByTheClockThatIsBehind(t *testing.T) {
-	t.Parallel()
-	client, _ := testenv.Redis(t)
-	theirs, err := client.Time(t.Context()).Result()
-	require.NoError(t, err)
-
-	now, err := earlier(at(theirs.AddDate(5, 0, 0)).Now, client)(t.Context())
-	require.NoError(t, err)
-	assert.WithinDuration(t, theirs, now, time.Hour)
-
-	behind := theirs.AddDate(-5, 0, 0)
-	now, err = earlier(at(behind).Now, client)(t.Context())
-	require.NoError(t, err)
-	assert.True(t, behind.Equal(now), "%v", now)
-
-	nobody := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1})
-	t.Cleanup(func() { _ = nobody.Close() })
-	_, err = earlier(at(behind).Now, nobody)(t.Context())
-	assert.Error(t, err)
-}
-
 // TestRetention starts a server over items of which half are too old: they are gone from
 // the catalog and from recall, and another server does not sweep again at once.
 func TestRetention(t *testing.T) {
@@ -78,6 +55,29 @@ func TestRetention(t *testing.T) {
 			mine, err := lease(late.clients.redis, late.retentionLease(), sweepEvery)(t.Context())
 			require.NoError(t, err)
 			assert.False(t, mine, "it is the first server's turn")
+			agesByTheClockBehind(t, late.clients.redis)
 		})
 	}
+}
+
+// agesByTheClockBehind: a server whose clock is years ahead of Redis removes no more than by
+// the time of Redis; and without that time, nothing.
+func agesByTheClockBehind(t *testing.T, client redis.UniversalClient) {
+	t.Helper()
+	theirs, err := client.Time(t.Context()).Result()
+	require.NoError(t, err)
+
+	now, err := earlier(at(theirs.AddDate(5, 0, 0)).Now, client)(t.Context())
+	require.NoError(t, err)
+	assert.WithinDuration(t, theirs, now, time.Hour)
+
+	behind := theirs.AddDate(-5, 0, 0)
+	now, err = earlier(at(behind).Now, client)(t.Context())
+	require.NoError(t, err)
+	assert.True(t, behind.Equal(now), "%v", now)
+
+	nobody := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1})
+	t.Cleanup(func() { _ = nobody.Close() })
+	_, err = earlier(at(behind).Now, nobody)(t.Context())
+	assert.Error(t, err)
 }

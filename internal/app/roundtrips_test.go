@@ -78,25 +78,40 @@ func (h *trips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proces
 type requested struct{}
 
 // TestRoundTrips holds the budget: one round trip for a load_more, three for a
-// refresh, and one more to hydrate the page.
+// refresh, and one more to hydrate the page. What a page hands out leaves the session of
+// the other feed in the same round trip, and a timeline costs one to note what it shows.
 func TestRoundTrips(t *testing.T) {
-	cfg := services(t)
+	cfg := withPostgres(t)
 	held := WithRecorder(dedup.RecorderConfig{Linger: time.Hour}) // the recorder's own trips are not counted
 	a := open(t, cfg, WithClock(at(noon).Now), held)
 	put(t, a, madeItems(200)...)
+	fillHome(t, a)
 	require.NoError(t, a.Engine.PutProfile(t.Context(), "u_1", feed.Profile{Interests: map[string]float64{"tag-1": 2}}))
 	require.NoError(t, a.Catalog.Learn(t.Context(), "u_1", func(l *feed.Learning) bool { // comes with the profile
 		tag := feed.WeightedFeature{Feature: feed.Feature{Kind: feed.FeatureTag, Value: "tag-2"}, Weight: 1}
 		return l.Add([]feed.LearningAct{{Kind: feed.Liked, Group: "a", At: noon, Features: []feed.WeightedFeature{tag}}}, 0, noon)
 	}))
+	for _, author := range []string{"ann", "bob"} {
+		_, err := a.network.fanout.Store().Follow(t.Context(), "warm", author, time.Time{})
+		require.NoError(t, err)
+	}
+	settled(t, a)
 	// A write leaves a mark that keeps readers from caching for some seconds.
 	marks, err := a.clients.redis.Keys(t.Context(), cfg.Redis.KeyPrefix+"feed:item:*").Result()
 	require.NoError(t, err)
 	require.NoError(t, a.clients.redis.Del(t.Context(), marks...).Err())
-	// Warm: contents are cached, scripts are loaded, shard counts are known.
-	for range 3 {
-		ask(t, a, refresh("warm", 100))
+	// Warm: lists are built, contents and cards are cached, scripts are loaded, shard
+	// counts are known.
+	for _, reader := range []string{"warm", "u"} {
+		ask(t, a, refresh(reader, 5))
+		ask(t, a, ofHome(refresh(reader, 5)))
+		ask(t, a, loadMore(reader, 5))
 	}
+	for range 4 {
+		ask(t, a, loadMore("warm", 100))
+	}
+	readTimeline(t.Context(), t, a, "warm", 60)
+	readTimeline(t.Context(), t, a, "u", 2)
 	h := &trips{}
 	a.clients.redis.AddHook(h)
 	h.ask(t, a, refresh("u_1", 20))
@@ -111,4 +126,26 @@ func TestRoundTrips(t *testing.T) {
 	h.atMost(t, 5, "with a request id the retry check is sent beside the profile: %v")
 	h.ask(t, a, engine.Request{Agent: "u_1", Action: engine.ActionRefresh, Limit: 20, Silent: true})
 	h.atMost(t, 4, "silent: last refresh, profile, dedup, hydrate: %v")
+	h.ask(t, a, loadMore("u", 5))
+	h.atMost(t, 2, "load_more of who reads two feeds: page, hydrate: %v")
+	h.ask(t, a, ofHome(loadMore("u", 5)))
+	h.atMost(t, 2, "load_more of home: page, hydrate: %v")
+	readTimeline(context.WithValue(t.Context(), requested{}, true), t, a, "u", 20)
+	sent := h.take()
+	assert.Len(t, sent, 3, "a timeline: profile, list, what it shows: %v", sent)
+}
+
+// ofHome is the same request of home.
+func ofHome(r engine.Request) engine.Request {
+	r.Feed = feed.HomeFeed
+	return r
+}
+
+// readTimeline reads so many posts.
+func readTimeline(ctx context.Context, t *testing.T, a *App, reader string, limit int) {
+	t.Helper()
+	page, err := a.network.timelines.Timeline(ctx, engine.TimelineRequest{Agent: reader, Limit: limit})
+	require.NoError(t, err)
+	require.Len(t, page.Posts, limit)
+	require.Empty(t, page.Degraded)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/ranking"
 )
 
@@ -273,7 +274,7 @@ func TestHostileTextsInTheAdminRoutes(t *testing.T) {
 	a, s := untrusted(t, embedded(t))
 	unchanged := seed(t, a, s)
 	versions := 0
-	for _, text := range hostile {
+	for _, text := range testenv.HostileTexts {
 		quoted := asJSON(t, text)
 		agentOK, itemOK := feed.CheckAgentID(text) == nil, feed.CheckItemID(text) == nil
 		expect := func(what string, ok bool, bad, code int) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -51,85 +52,89 @@ func everything(t *testing.T, a *App) map[string]string {
 	return out
 }
 
+// changesNothing looks twice, and compares all that there is before and after.
+func changesNothing(t *testing.T, a *App, look func()) {
+	t.Helper()
+	if a.clients.redis != nil {
+		forget(t, a, "item", "profile") // marks that would end meanwhile
+	}
+	first := everything(t, a)
+	look()
+	second := everything(t, a)
+	for name := range second {
+		if first[name] != second[name] { // content that was read may have entered the cache
+			assert.Regexp(t, `^feed:(item|profile):`, name)
+		}
+	}
+	look()
+	require.Equal(t, second, everything(t, a))
+}
+
+// look explains, compares, replays and reports, of agents and an item, at these times.
+func (s outsider) look(agents []string, item string, times ...time.Time) {
+	s.t.Helper()
+	for _, when := range times {
+		for _, agent := range agents {
+			body := fmt.Sprintf(`{"agent_id":%q,"item":%q,"at":%d,"ranking":{"base":0.5}}`, agent, item, when.Unix())
+			_, code, _ := s.call("POST", "/v1/explain", body, asAdmin)
+			require.Zero(s.t, code)
+			_, code, _ = s.call("POST", "/v1/compare", fmt.Sprintf(`{"agents":[%q],"lists":true,"b":"scale=1h","at":%d}`, agent, when.Unix()), asAdmin)
+			require.Zero(s.t, code)
+			_, code, _ = s.call("POST", "/v1/replay", fmt.Sprintf(`{"clicks":[{"agent_id":%q,"id":%q,"at":%d}],"rankings":[{},"scale=1h"]}`, agent, item, when.Unix()), asAdmin)
+			require.Zero(s.t, code)
+		}
+	}
+	for _, path := range []string{"/v1/ranking", "/v1/ranking/history", "/v1/ranking/report", "/", "/lab", "/docs", "/openapi.json"} {
+		res, err := http.Get(s.url + path)
+		require.NoError(s.t, err)
+		require.NoError(s.t, res.Body.Close())
+	}
+}
+
 // TestLookingChangesNothing explains, compares, replays and reports at any time,
 // and compares all that there is before and after.
 func TestLookingChangesNothing(t *testing.T) {
 	t.Parallel()
-	for _, m := range modes {
-		t.Run(m.name, func(t *testing.T) {
-			t.Parallel()
-			clock := at(noon)
-			cfg := m.config(t)
-			cfg.Auth.AdminToken = testAdmin
-			a := open(t, cfg, WithClock(clock.Now))
-			srv := httptest.NewServer(a.Handler)
-			defer srv.Close()
-			n := 0
-			s := outsider{t, srv.URL, &n}
-			put(t, a, authored(120)...)
-			page := ask(t, a, refresh("u_1", 10))
-			ask(t, a, loadMore("u_1", 5))
-			react(t, a, "u_1", act(events.Hide, page.Docs[0].ID), act(events.Click, page.Docs[1].ID))
-			require.NoError(t, a.Engine.Seen(t.Context(), "u_1", []string{"doc_0100"})) // in today's filter, and nowhere else
-			require.NoError(t, a.stores.dedup.Settle(t.Context(), []dedup.Impression{{Agent: "u_1", Group: "doc_0100"}}))
-			recorded(t, a)
-			if a.clients.redis != nil {
-				forget(t, a, "item") // marks that would end meanwhile
-			}
-			clock.Advance(time.Minute)
+	clock := at(noon)
+	cfg := embedded(t)
+	cfg.Auth.AdminToken = testAdmin
+	a := open(t, cfg, WithClock(clock.Now))
+	srv := httptest.NewServer(a.Handler)
+	defer srv.Close()
+	n := 0
+	s := outsider{t, srv.URL, &n}
+	put(t, a, authored(120)...)
+	page := ask(t, a, refresh("u_1", 10))
+	ask(t, a, loadMore("u_1", 5))
+	react(t, a, "u_1", act(events.Hide, page.Docs[0].ID), act(events.Click, page.Docs[1].ID))
+	require.NoError(t, a.Engine.Seen(t.Context(), "u_1", []string{"doc_0100"})) // in today's filter, and nowhere else
+	require.NoError(t, a.stores.dedup.Settle(t.Context(), []dedup.Impression{{Agent: "u_1", Group: "doc_0100"}}))
+	recorded(t, a)
+	clock.Advance(time.Minute)
 
-			midnight := noon.Truncate(24 * time.Hour).Add(24 * time.Hour)
-			look := func() {
-				for _, when := range []time.Time{
-					time.Unix(1, 0), noon.AddDate(0, 0, -1), clock.Now(), midnight, noon.AddDate(0, 0, 7), time.Unix(253402300799, 0),
-				} {
-					for _, agent := range []string{"u_1", "u_new"} {
-						body := fmt.Sprintf(`{"agent_id":%q,"item":%q,"at":%d,"ranking":{"base":0.5}}`, agent, page.Docs[2].ID, when.Unix())
-						_, code, _ := s.call("POST", "/v1/explain", body, asAdmin)
-						require.Zero(t, code)
-						_, code, _ = s.call("POST", "/v1/compare", fmt.Sprintf(`{"agents":[%q],"lists":true,"b":"scale=1h","at":%d}`, agent, when.Unix()), asAdmin)
-						require.Zero(t, code)
-						_, code, _ = s.call("POST", "/v1/replay", fmt.Sprintf(`{"clicks":[{"agent_id":%q,"id":%q,"at":%d}],"rankings":[{},"scale=1h"]}`, agent, page.Docs[2].ID, when.Unix()), asAdmin)
-						require.Zero(t, code)
-					}
-				}
-				for _, path := range []string{"/v1/ranking", "/v1/ranking/history", "/v1/ranking/report", "/", "/lab", "/docs", "/openapi.json"} {
-					res, err := srv.Client().Get(srv.URL + path)
-					require.NoError(t, err)
-					require.NoError(t, res.Body.Close())
-				}
-			}
-			first := everything(t, a)
-			look()
-			second := everything(t, a)
-			for name := range second {
-				if first[name] != second[name] { // content that was read may have entered the cache
-					assert.Regexp(t, `^feed:(item|profile):`, name)
-				}
-			}
-			look()
-			require.Equal(t, second, everything(t, a))
+	midnight := noon.Truncate(24 * time.Hour).Add(24 * time.Hour)
+	changesNothing(t, a, func() {
+		s.look([]string{"u_1", "u_new"}, page.Docs[2].ID, time.Unix(1, 0), noon.AddDate(0, 0, -1), clock.Now(), midnight, noon.AddDate(0, 0, 7), time.Unix(253402300799, 0))
+	})
 
-			// Where the window lies decides what the filters say, to the second.
-			for _, c := range []struct {
-				at   time.Time
-				fate engine.Fate
-			}{
-				{midnight.Add(-time.Second), engine.FateSeen},
-				{midnight, engine.FateSeen},
-				{midnight.AddDate(0, 0, cfg.Dedup.WindowDays-1).Add(-time.Second), engine.FateSeen},
-				{midnight.AddDate(0, 0, cfg.Dedup.WindowDays-1), ""}, // on the page or behind it
-			} {
-				_, _, data := s.call("POST", "/v1/explain", fmt.Sprintf(`{"agent_id":"u_1","limit":100,"item":"doc_0100","at":%q}`, c.at.Format(time.RFC3339)), asAdmin)
-				var x engine.Explanation
-				require.NoError(t, json.Unmarshal([]byte(data), &x))
-				if c.fate == "" {
-					require.Contains(t, []engine.Fate{engine.FatePaged, engine.FateKept}, x.Item.Fate, "%s: %s", c.at, x.Item.Reason)
-					continue
-				}
-				require.Equal(t, c.fate, x.Item.Fate, "%s: %s", c.at, x.Item.Reason)
-				require.Equal(t, noon.Format("20060102"), x.Item.Day)
-			}
-		})
+	// Where the window lies decides what the filters say, to the second.
+	for _, c := range []struct {
+		at   time.Time
+		fate engine.Fate
+	}{
+		{midnight.Add(-time.Second), engine.FateSeen},
+		{midnight, engine.FateSeen},
+		{midnight.AddDate(0, 0, cfg.Dedup.WindowDays-1).Add(-time.Second), engine.FateSeen},
+		{midnight.AddDate(0, 0, cfg.Dedup.WindowDays-1), ""}, // on the page or behind it
+	} {
+		_, _, data := s.call("POST", "/v1/explain", fmt.Sprintf(`{"agent_id":"u_1","limit":100,"item":"doc_0100","at":%q}`, c.at.Format(time.RFC3339)), asAdmin)
+		var x engine.Explanation
+		require.NoError(t, json.Unmarshal([]byte(data), &x))
+		if c.fate == "" {
+			require.Contains(t, []engine.Fate{engine.FatePaged, engine.FateKept}, x.Item.Fate, "%s: %s", c.at, x.Item.Reason)
+			continue
+		}
+		require.Equal(t, c.fate, x.Item.Fate, "%s: %s", c.at, x.Item.Reason)
+		require.Equal(t, noon.Format("20060102"), x.Item.Day)
 	}
 }

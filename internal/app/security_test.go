@@ -17,18 +17,8 @@ import (
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 )
-
-// hostile are texts that mean something to a store, a script, a query or a
-// path. Where free text is allowed they must stay text, elsewhere be refused.
-var hostile = []string{
-	`"`, `'`, `\`, `{`, `}`, `{}`, `{u_2}`, `u_2}{u_1`, `*`, `?`, `[a-z]*`, `u_*`, `_all`, `_id`, `_search`, `../u_2`, `..`, `/`, `//`, `%2e%2e%2f`,
-	"a\nb", "a\r\nSET x y\r\n", "*3\r\n$3\r\nSET\r\n$1\r\nx\r\n$1\r\ny\r\n", "$-1\r\n", "a\x00b", "a\tb",
-	`redis.call('FLUSHALL')`, `]] redis.call("FLUSHALL") --[[`, `return 1`, `KEYS[1]`, `EVAL`,
-	`"}}],"query":{"match_all":{}}`, `{"match_all":{}}`, `") OR 1=1 --`, `'; DROP TABLE items; --`, `x' OR 'x'='x`,
-	`a AND b`, `title:*`, `(a`, `a~99999`, `+-=&&||><!(){}[]^"~*?:\/`, `/a.*/`, `<script>alert(1)</script>`, `${jndi:ldap://x}`, `{{7*7}}`, `%s%n%x`,
-	"é", "日本", "🙂", "\u202e", "\u2028", "\ufeff", "a|b", "u_2|a", "u_2:a", "a b", " ", strings.Repeat("a", 257),
-}
 
 // outsider is an untrusted client: it calls a real server over a real listener.
 type outsider struct {
@@ -129,7 +119,7 @@ func TestHostileIDsAreRefused(t *testing.T) {
 	t.Parallel()
 	a, s := untrusted(t, embedded(t))
 	unchanged := seed(t, a, s)
-	for _, text := range hostile {
+	for _, text := range testenv.HostileTexts {
 		quoted := asJSON(t, text)
 		agentOK, itemOK := feed.CheckAgentID(text) == nil, feed.CheckItemID(text) == nil
 		check := func(what string, ok bool, code int) {
@@ -182,7 +172,7 @@ func TestHostileTextsStayTexts(t *testing.T) {
 	t.Parallel()
 	a, s := untrusted(t, embedded(t))
 	unchanged := seed(t, a, s)
-	texts := slices.DeleteFunc(slices.Clone(hostile), func(text string) bool { return len(text) > feed.MaxTermLength })
+	texts := slices.DeleteFunc(slices.Clone(testenv.HostileTexts), func(text string) bool { return len(text) > feed.MaxTermLength })
 	var upload []map[string]any
 	for i, text := range texts {
 		upload = append(upload, map[string]any{
@@ -316,7 +306,7 @@ func TestHostileTextsMakeNoKeys(t *testing.T) {
 	prefix := cfg.Redis.KeyPrefix
 	a, s := untrusted(t, cfg)
 	put(t, a, feed.Item{ID: "doc_1", Title: "t", UpdateTime: time.Now().Unix() - 5})
-	for _, text := range hostile {
+	for _, text := range testenv.HostileTexts {
 		quoted := asJSON(t, text)
 		s.call("POST", "/v1/feed", `{"action":"refresh","request_id":`+quoted+`}`, asU1)
 		s.call("POST", "/v1/impressions", `{"ids":[`+quoted+`]}`, asU1)
@@ -330,6 +320,7 @@ func TestHostileTextsMakeNoKeys(t *testing.T) {
 	for _, key := range keys {
 		require.Regexp(t, `^(bf:(global|meta):\d{8}(:\d+)?|events:control:\d{8}:[a-z]+|events:variants|feed:trending(:lease)?|popularity:changed(:turn)?|feed:[a-z]+:[A-Za-z0-9_.@{}:/-]+(~[a-z0-9]+)?)$`, strings.TrimPrefix(key, prefix))
 	}
+	changesNothing(t, a, func() { s.look([]string{"u_1", "u_new"}, "doc_1", time.Unix(1, 0), time.Now(), noon) })
 }
 
 func TestNobodyTouchesWhatIsAnothers(t *testing.T) {

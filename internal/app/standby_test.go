@@ -287,22 +287,3 @@ func (l *lines) String() string {
 	defer l.mu.Unlock()
 	return l.buf.String()
 }
-
-// TestStandbyIsOff: with recall.stale_ttl 0 nothing stands in, and the server is
-// ready all the same.
-func TestStandbyIsOff(t *testing.T) {
-	t.Parallel()
-	cfg, es := cutOff(t)
-	cfg.Recall.StaleTTL = 0
-	a := open(t, cfg, WithClock(at(noon).Now))
-	put(t, a, madeItems(10)...)
-	_, err := a.Catalog.Profile(t.Context(), "u_1")
-	require.ErrorIs(t, err, catalog.ErrNotFound)
-	es.set(true)
-	_, err = a.Engine.Feed(t.Context(), refresh("u_1", 10))
-	require.ErrorIs(t, err, recall.ErrUnavailable)
-	state := ready(t, a)
-	assert.Equal(t, http.StatusOK, state.status)
-	assert.Equal(t, "down", state.state)
-	assert.Nil(t, state.secondsLeft)
-}

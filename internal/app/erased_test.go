@@ -1,0 +1,176 @@
+package app
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/signals/events"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
+)
+
+// TestAnAgentIsErased erases an agent over HTTP who has everything that one can have:
+// nothing is left, with posts and without, wherever they are kept.
+func TestAnAgentIsErased(t *testing.T) {
+	t.Parallel()
+	alone := func(t testing.TB) configs.Config {
+		cfg := embedded(t)
+		cfg.Social.Backend = configs.SocialOff
+		return cfg
+	}
+	for _, m := range []mode{{"embedded", embedded}, {"embedded without posts", alone}, {"services", withPostgres}} {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			cfg := m.config(t)
+			cfg.Auth.AdminToken = "test-admin-token-of-enough-length"
+			now := at(noon)
+			a := open(t, cfg, WithClock(now.Now))
+			e := &erased{T: t, App: a, agent: "u_erased"}
+			items := subjects(12)
+			put(t, a, items...)
+			e.lives()
+			require.NotEmpty(t, e.keys(), "there is something to be erased")
+
+			now.Advance(time.Second)
+			r := httptest.NewRequest(http.MethodDelete, "/v1/agents/"+e.agent, nil)
+			r.Header.Set("Authorization", "Bearer "+cfg.Auth.AdminToken)
+			for range 2 {
+				w := httptest.NewRecorder()
+				a.Handler.ServeHTTP(w, r)
+				require.Equal(t, http.StatusOK, w.Code, w.Body.String())
+			}
+			if a.network != nil {
+				settled(t, a)
+			}
+			e.gone()
+		})
+	}
+}
+
+// erased is a system, and who is erased from it.
+type erased struct {
+	*testing.T
+	*App
+	agent string
+}
+
+// lives does what an agent can do.
+func (e *erased) lives() {
+	ctx := e.Context()
+	require.NoError(e, e.Engine.PutProfile(ctx, e.agent, feed.Profile{Interests: map[string]float64{subject(1): 1}, MutedTags: []string{"mud"}}))
+	page := ask(e.T, e.App, refresh(e.agent, 4))
+	require.Len(e, page.Docs, 4)
+	recorded(e.T, e.App)
+	react(e.T, e.App, e.agent, act(events.Click, page.Docs[0].ID), act(events.Like, page.Docs[1].ID), act(events.Hide, page.Docs[2].ID))
+	require.NoError(e, e.Flush(ctx))
+	require.NotEmpty(e, known(e.T, e.App, e.agent).Features)
+	if e.network == nil {
+		return
+	}
+	s := e.Social
+	require.NoError(e, s.PutAuthor(ctx, social.Author{ID: e.agent, Name: "Ana"}, time.Time{}))
+	own, _, err := s.CreatePost(ctx, social.Post{Author: e.agent, Caption: "Mine", Audience: social.Audience{Public: true}}, social.Creation{})
+	require.NoError(e, err)
+	theirs, _, err := s.CreatePost(ctx, social.Post{Author: "u_other", Caption: "Theirs", Audience: social.Audience{Public: true}}, social.Creation{})
+	require.NoError(e, err)
+	changed := func(_ bool, err error) { e.Helper(); require.NoError(e, err) }
+	changed(s.Follow(ctx, e.agent, "u_other", time.Time{}))
+	changed(s.Follow(ctx, "u_other", e.agent, time.Time{}))
+	changed(s.Block(ctx, e.agent, "u_blocked"))
+	_, _, err = s.Like(ctx, e.agent, theirs.ID)
+	require.NoError(e, err)
+	_, _, err = s.Like(ctx, "u_other", own.ID)
+	require.NoError(e, err)
+	require.NoError(e, s.PutCircle(ctx, social.Circle{ID: "c_own", Owner: e.agent, Name: "Own"}, []string{"u_other"}, time.Time{}))
+	require.NoError(e, s.PutCircle(ctx, social.Circle{ID: "c_theirs", Owner: "u_other", Name: "Theirs"}, []string{e.agent}, time.Time{}))
+	settled(e.T, e.App)
+}
+
+// gone checks that nothing is left.
+func (e *erased) gone() {
+	ctx := e.Context()
+	_, err := e.Engine.Profile(ctx, e.agent)
+	require.ErrorIs(e, err, catalog.ErrNotFound)
+	left := known(e.T, e.App, e.agent)
+	assert.NotZero(e, left.Erased)
+	left.Erased = 0
+	assert.True(e, left.IsZero(), "%+v", left)
+	at, err := e.stores.sessions.Refreshed(ctx, e.agent, feed.ForYou)
+	require.NoError(e, err)
+	assert.True(e, at.IsZero())
+	page, err := e.stores.sessions.Pop(ctx, cache.Pop{Agent: e.agent, Limit: 5, Now: e.clock()})
+	require.NoError(e, err)
+	assert.Empty(e, page.Refs)
+	var groups []string
+	for _, it := range subjects(12) {
+		groups = append(groups, it.ID)
+	}
+	checked, err := e.stores.dedup.Check(ctx, e.agent, groups, e.clock())
+	require.NoError(e, err)
+	assert.NotContains(e, checked.Verdicts, dedup.Pending)
+	assert.Empty(e, e.keys())
+	testenv.WaitFor(e, func() bool { // once the index has refreshed
+		ids, err := e.stores.agents.Agents(ctx, 1000, 1)
+		return err == nil && !slices.Contains(ids, e.agent)
+	}, "them to be no reader to be sampled")
+	if e.network == nil {
+		return
+	}
+	for _, of := range []string{e.agent, "u_other"} {
+		following, err := e.Social.Following(ctx, of, "", 10)
+		require.NoError(e, err)
+		assert.Empty(e, following, of)
+		followers, err := e.Social.Followers(ctx, of, "", 10)
+		require.NoError(e, err)
+		assert.Empty(e, followers, of)
+	}
+	list, err := e.Social.Pull(ctx, social.PullQuery{Reader: "u_other", N: 10, Whole: true})
+	require.NoError(e, err)
+	for _, entry := range list {
+		assert.NotEqual(e, e.agent, entry.Author)
+	}
+	queue, err := e.network.store.List(ctx, jobs.Filter{Kind: jobs.Erase, State: jobs.Dead})
+	require.NoError(e, err)
+	assert.Empty(e, queue)
+}
+
+// keys are the keys in Redis that name the agent, but for those of pages and counts,
+// which end by themselves.
+func (e *erased) keys() (names []string) {
+	if !usesRedis(e.cfg) {
+		at, err := e.stores.sessions.Refreshed(e.Context(), e.agent, feed.ForYou)
+		require.NoError(e, err)
+		if !at.IsZero() {
+			names = append(names, "refreshed")
+		}
+		return names
+	}
+	client := redis.NewClient(&redis.Options{Addr: e.cfg.Redis.Addrs[0]})
+	defer func() { require.NoError(e, client.Close()) }()
+	all := client.Scan(e.Context(), 0, e.cfg.Redis.KeyPrefix+"*"+e.agent+"*", 1000).Iterator()
+	for all.Next(e.Context()) {
+		key := strings.TrimPrefix(all.Val(), e.cfg.Redis.KeyPrefix)
+		value := client.Get(e.Context(), all.Val()).Val()
+		ends := strings.HasPrefix(key, "feed:page:") || strings.HasPrefix(key, "feed:erased:") ||
+			strings.HasPrefix(key, "feed:profile:") && value == "null" // there is none
+		if !ends {
+			names = append(names, key)
+		}
+	}
+	require.NoError(e, all.Err())
+	return names
+}
