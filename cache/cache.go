@@ -65,7 +65,7 @@ func (c Call) Record() string {
 	return "~" + c.Owner
 }
 
-// Page is what one step hands out.
+// Page holds the refs that one step hands out.
 type Page struct {
 	Refs     []feed.Ref // best first; they are in the pending set now
 	HasMore  bool       // the session still holds something

@@ -76,7 +76,7 @@ type Checker interface {
 	Check(ctx context.Context, agent string, groups []string, now time.Time) (Checked, error)
 }
 
-// Claimed is what became of one group in a Claim.
+// Claimed is the outcome of one group in a Claim.
 type Claimed uint8
 
 const (

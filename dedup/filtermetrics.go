@@ -24,7 +24,7 @@ var (
 	})
 )
 
-// FilterState is what the metrics report of one day's filters. The zero state is
+// FilterState is the state of one day's filters as the metrics report it. The zero state is
 // that of a day without impressions.
 type FilterState struct {
 	Fill           float64 // impressions relative to what the filter is sized for; the fullest shard

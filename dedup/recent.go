@@ -19,7 +19,7 @@ const (
 	reclaims = 16
 )
 
-// recent is what was delivered lately, oldest first.
+// recent holds the latest deliveries, oldest first.
 type recent struct {
 	mu         sync.Mutex
 	deliveries []delivery

@@ -58,7 +58,7 @@ func (c RecorderConfig) WithDefaults() RecorderConfig {
 	return c
 }
 
-// Totals is what became of the impressions handed to a recorder. After Close,
+// Totals counts the outcomes of the impressions handed to a recorder. After Close,
 // Recorded + Deferred = Delivered.
 type Totals struct {
 	Delivered, Recorded, Deferred uint64

@@ -39,8 +39,8 @@ func (a *again) add(c *feed.Candidate, source feed.Source, v dedup.Verdict) {
 	}
 }
 
-// list is what was shown longest ago, that first, and how many of them were shown
-// before today.
+// list returns the refs that were shown longest ago, oldest first, and how many of them
+// were shown before today.
 func (a *again) list() (list []feed.Ref, earlier int) {
 	for days := len(a.days) - 1; days >= 0; days-- {
 		list = append(list, a.days[days][:min(len(a.days[days]), a.most-len(list))]...)

@@ -7,7 +7,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Action is what a client asks of the feed.
+// Action is the operation that a client requests.
 type Action string
 
 // The two actions of POST /v1/feed.
@@ -64,7 +64,7 @@ func (r Request) validate() error {
 	return nil
 }
 
-// name is what the request is called in metrics and traces.
+// name is the request's name in metrics and traces.
 func (r Request) name() string {
 	if r.Silent {
 		return "silent"
@@ -72,7 +72,7 @@ func (r Request) name() string {
 	return string(r.Action)
 }
 
-// Answer is what the reader is given.
+// Answer is the response to a feed request.
 type Answer struct {
 	Docs      []feed.Doc // best first, never with a missing one
 	HasMore   bool       // the session still holds something

@@ -22,7 +22,7 @@ type call struct {
 	variant string
 	// past is how many candidates a refresh goes past, since they are gone.
 	past int
-	// profile is what the page was read with; nil: nothing was read.
+	// profile is the profile that the page was read with; nil: nothing was read.
 	profile *feed.Profile
 	// uncertain says that the next step may have been made already, and that
 	// it is unknown what it handed out.

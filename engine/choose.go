@@ -32,7 +32,7 @@ type chosen struct {
 	lacks     parts
 }
 
-// session is what a refresh makes a session of.
+// session returns the refs that a refresh puts into the session.
 func (c *chosen) session() []feed.Ref {
 	if len(c.again) == 0 {
 		return c.ranked

@@ -19,8 +19,8 @@ const topUps = 2
 // be read at the moment.
 const passOver = 8
 
-// pageSource is what a page is dealt from: the session of a [call], or what an
-// explanation has in its place.
+// pageSource supplies the candidates of a page: the session of a [call], or its
+// counterpart in an explanation.
 type pageSource interface {
 	// take takes the next refs, n at most.
 	take(ctx context.Context, n int) (page, error)

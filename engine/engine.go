@@ -26,8 +26,8 @@ import (
 // out everything it has chosen, and how often an answer refreshes where all of that is gone.
 const pageTries = 4
 
-// Seen is what the engine needs of a dedup store: to check candidates, and to
-// forget an agent.
+// Seen is the part of a dedup store that the engine uses: it checks candidates and
+// forgets agents.
 type Seen interface {
 	dedup.Checker
 	// Forget is that of [dedup.Claimer].
@@ -254,8 +254,8 @@ func (e *Engine) profile(ctx context.Context, agent string) (feed.Profile, error
 	return p, err
 }
 
-// query is what an agent's candidates are recalled by, and the variant its
-// ranking is of.
+// query returns the query that recalls an agent's candidates, and the variant that its
+// ranking belongs to.
 func (e *Engine) query(agent string, p feed.Profile) (q feed.Query, variant string) {
 	variant, ranking := e.cfg.Rankings.For(agent)
 	return feed.Query{Agent: agent, Profile: p, Ranking: ranking, Origin: e.origin(e.cfg.Clock()), N: e.cfg.N}, variant

@@ -53,7 +53,7 @@ func (r ExplainRequest) validate() error {
 	return nil
 }
 
-// Fate is what becomes of a candidate in a refresh.
+// Fate is the outcome of a candidate in a refresh.
 type Fate string
 
 // The fates of candidates, and those that only an item asked for by its id can
@@ -74,7 +74,7 @@ const (
 	FateUnfound Fate = "unfound" // in the catalog, but not in the recall index yet
 )
 
-// Explanation is what a refresh would do, and why. Its order is that of recall:
+// Explanation describes the result of a refresh and the reasons for it, in the order of recall:
 // by score, newer first, then by id; of home source by source, because scores of different
 // sources are not compared.
 type Explanation struct {
@@ -172,8 +172,8 @@ type Relevance struct {
 	Learned  []recall.LearnedGain `json:"learned,omitempty"`
 }
 
-// ExplainedPopularity is what makes an item's popularity factor: 1 + what each of
-// the counts adds.
+// ExplainedPopularity breaks an item's popularity factor down: 1 + the contribution of
+// each count.
 type ExplainedPopularity struct {
 	Value  float64 `json:"value"` // likes + 2·comments
 	Factor float64 `json:"factor"`
@@ -193,8 +193,8 @@ type ExplainedReaders struct {
 type ExplainedItem struct {
 	Explained
 	Reason string `json:"reason"` // one or two sentences, for people
-	// Curves is what each curve of the ranking adds to the decay, in their order. It
-	// is nil with one Gaussian, and of an item that there is not.
+	// Curves lists the contribution of each curve of the ranking to the decay, in their
+	// order. It is nil with one Gaussian, and for an item that does not exist.
 	Curves []float64 `json:"curves,omitempty"`
 }
 
@@ -213,8 +213,8 @@ type ExplainCounts struct {
 	Kept     int `json:"kept"`
 }
 
-// ExplainTimes is the time of each stage, in milliseconds. Factors is what
-// only the explanation asks.
+// ExplainTimes is the time of each stage, in milliseconds. Only an explanation asks for
+// Factors.
 type ExplainTimes struct {
 	Profile float64 `json:"profile"`
 	Recall  float64 `json:"recall"`

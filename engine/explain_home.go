@@ -22,7 +22,7 @@ type homeProposal struct {
 	id     string
 }
 
-// homeScore is what the score of a proposal is made of.
+// homeScore holds the components of a proposal's score.
 type homeScore struct {
 	feed.HomeScore
 	reactions float64

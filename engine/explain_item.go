@@ -55,7 +55,7 @@ func (x *explaining) item(ctx context.Context) error {
 	return x.elsewhere(ctx, out, &it, found)
 }
 
-// curves is what each curve adds to the decay at an age; nil with one Gaussian.
+// curves returns the contribution of each curve to the decay at an age; nil with one Gaussian.
 func (x *explaining) curves(age int64) []float64 {
 	if x.query.Ranking.Decay.Curves.Len() == 0 {
 		return nil

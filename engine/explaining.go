@@ -219,7 +219,7 @@ func (x *explaining) place(survivors []feed.Candidate, places []place) {
 	}
 }
 
-// fate is what a verdict means; "" for one that has survived.
+// fate returns the outcome that a verdict stands for; "" for a candidate that survived.
 func (x *explaining) fate(v dedup.Verdict) (f Fate, day string) {
 	switch ago, seen := v.DaysAgo(); {
 	case seen:

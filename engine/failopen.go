@@ -36,7 +36,7 @@ type Filters interface {
 	Recorded(ctx context.Context, agent string, keys []string, now time.Time) ([]bool, error)
 }
 
-// failOpen is what the engine goes by while the dedup or session store is down,
+// failOpen is the engine's state for the time when the dedup or session store is down,
 // or has been lately: whether it answers, what this process has handed out, and
 // the pages of that time. The zero failOpen fails closed, remembers nothing and
 // finds that the stores were never down.

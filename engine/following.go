@@ -73,14 +73,14 @@ func (r *timelineRead) proposal(c *social.Card) recall.Proposal {
 // rememberedHeads is how many posts' heads are remembered.
 const rememberedHeads = 20_000
 
-// postHead is what home needs of a post's content. It is the same for every reader.
+// postHead is the part of a post's content that home uses. It is the same for every reader.
 type postHead struct {
 	version int64
 	tags    []string
 	story   string
 }
 
-// known is what is known of a post whose card is asked for.
+// known returns a post with the version of its content that is kept; 0: none is.
 func (r *timelineRead) known(id string) social.Known {
 	if r.heads == nil {
 		return social.Known{ID: id}

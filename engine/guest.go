@@ -32,7 +32,7 @@ const (
 
 var guestLacksTrending, guestLacksPromoted = degradedTotal.WithLabelValues("trending"), degradedTotal.WithLabelValues("promoted")
 
-// GuestStores is what the guest feed is made of.
+// GuestStores are the sources of the guest feed.
 type GuestStores struct {
 	Trending trending.Sets
 	Items    catalog.Reader // of posts it answers the public ones

@@ -20,7 +20,7 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// lobby is what a guest feed of a test is made of.
+// lobby is the guest feed of a test.
 type lobby struct {
 	set       *trending.Set
 	stale     bool

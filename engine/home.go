@@ -18,8 +18,8 @@ const homeAtOnce = 200
 // promotedName is the source of candidates that are promoted.
 var promotedName = feed.SourcePromoted.String()
 
-// Home is what home has beside the sources of for-you, which are its discovery. Without
-// any of it home is those.
+// Home configures the sources that the home feed has in addition to for-you's, which it
+// uses for discovery. All fields are optional.
 type Home struct {
 	Following *Timelines      // nil: nobody follows anybody
 	Trending  recall.Proposer // nil: there is nothing
@@ -50,7 +50,7 @@ type Affinities interface {
 // affinitySince is how long a like counts for the affinity to its author.
 const affinitySince = 30 * 24 * time.Hour
 
-// homeRounds is what the sources of home have come to in the rounds of one refresh.
+// homeRounds holds the state of home's sources during one refresh.
 type homeRounds struct {
 	home     *Home
 	stages   *stages
@@ -223,7 +223,7 @@ func (h *homeRounds) readAffinities(ctx context.Context, q feed.Query) {
 	}
 }
 
-// candidates are what was proposed in a round, each source's in its order.
+// candidates returns the proposals of a round, each source's in its order.
 func (h *homeRounds) candidates(asked []*lane, q *feed.Query) []feed.Candidate {
 	total := 0
 	for _, l := range asked {

@@ -35,7 +35,7 @@ const (
 	emptySource   condition = "empty"
 )
 
-// pass is what a call of a source in that condition comes to before it is made.
+// pass returns the outcome that the condition forces on a call of a source.
 func (c condition) pass(ctx context.Context, failing error) error {
 	switch c {
 	case slowSource:

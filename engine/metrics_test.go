@@ -128,7 +128,7 @@ func TestShownAndClickedAreCountedBySource(t *testing.T) {
 	}
 }
 
-// BenchmarkCountAnswer is what counting costs each answer; the baseline looks
+// BenchmarkCountAnswer measures the cost of counting an answer; the baseline looks
 // the labels up each time.
 func BenchmarkCountAnswer(b *testing.B) {
 	r, a := Request{Action: ActionLoadMore}, Answer{Docs: make([]feed.Doc, 20)}

@@ -11,7 +11,7 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// errNoFactors is what a source cannot do.
+// errNoFactors says that a source cannot break its scores down.
 var errNoFactors = errors.New("this recall source does not tell what its scores are made of")
 
 // Rank ranks the n best candidates for an agent as of at, once by each of the

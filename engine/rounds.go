@@ -10,7 +10,7 @@ import (
 )
 
 // Each round asks for roundGrowth times as many candidates as the one before: to
-// a source, asking is what costs, and who has seen thousands is to be led past
+// a source, each request is expensive, and a reader who has seen thousands is to be led past
 // them in a few rounds. They are checked a portion at a time, so that a session,
 // which holds what is left of the last portion, stays small.
 const (
@@ -43,8 +43,8 @@ type rounds struct {
 	err      error
 }
 
-// scratch is what the rounds of one choice need besides their result. It is
-// pooled, because a refresh handles hundreds of candidates.
+// scratch holds temporary data of the rounds of one choice. It is pooled, because a
+// refresh handles hundreds of candidates.
 type scratch struct {
 	proposed  map[string]struct{} // groups of this and earlier rounds
 	fresh     []feed.Candidate    // of this portion, in order, those of groups not met before
@@ -78,7 +78,7 @@ func (s *scratch) release() {
 	scratches.Put(s)
 }
 
-// wanted is what rounds are to come to.
+// wanted is the goal of the rounds.
 type wanted struct {
 	agent  string
 	feed   feed.Name
@@ -241,7 +241,7 @@ func (r *rounds) deal() []feed.Ref {
 	return r.dealer.deal(r.survivors, r.query.Ranking.Diversity, r.page)
 }
 
-// chosen is what the rounds have come to.
+// chosen returns the result of the rounds.
 func (r *rounds) chosen() (chosen, error) {
 	if r.err != nil {
 		return chosen{}, r.err

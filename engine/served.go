@@ -26,7 +26,7 @@ const (
 	servedAgent = 300
 )
 
-// served is what this process has handed out in the last half day or day, by
+// served holds the refs that this process has handed out in the last half day or day, by
 // agent, in bounded memory; who was not seen for longest is forgotten first. It
 // keeps items from coming twice while the dedup store is down, or was set back
 // by a failover, and knows loose pages until they are in a filter. The nil

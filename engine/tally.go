@@ -48,7 +48,7 @@ type Act struct {
 	ID   string
 }
 
-// Taken is what became of an agent's acts.
+// Taken is the outcome of reporting an agent's acts.
 type Taken struct {
 	Accepted int // of items that the agent was shown
 	Unshown  int // of items that the agent was not shown in the window, or may not see; they do not count
@@ -232,7 +232,7 @@ func (e *Engine) hide(ctx context.Context, agent string, acts []Act, refs []feed
 	return e.stores.Catalog.MuteItems(ctx, agent, feed.Keys(hidden))
 }
 
-// wasShown is what is known of an item that an agent has acted on.
+// wasShown describes an item that an agent has acted on.
 type wasShown struct {
 	shown  bool        // to the agent, in the window
 	given  bool        // by a feed. It is told of posts, which timelines show too; all else that was shown counts as given

@@ -55,8 +55,8 @@ type TimelinePage struct {
 	Degraded []string // what the answer lacks, as in [Answer]
 }
 
-// TimelineStores is what timelines are read from; all but Kept, Showing and Late
-// are required.
+// TimelineStores are the stores that timelines are read from; all but Kept, Showing and
+// Late are required.
 type TimelineStores struct {
 	Posts    TimelinePosts
 	Lists    timeline.Reader // of agents
@@ -71,7 +71,7 @@ type TimelineStores struct {
 	Late func() bool
 }
 
-// TimelinePosts is what a timeline needs of the social store.
+// TimelinePosts is the part of the social store that timelines use.
 type TimelinePosts interface {
 	social.Cards
 	// Pull, Newest, Celebrities and Grid are those of [social.Store].

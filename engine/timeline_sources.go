@@ -9,7 +9,7 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
-// proposal is what one source proposes below a position, newest first.
+// proposal holds the entries that one source proposes below a position, newest first.
 type proposal struct {
 	entries []timeline.Position
 	// bound is the position above which the source lacks nothing, itself included
@@ -18,7 +18,7 @@ type proposal struct {
 	ended bool // the bound is the floor of a list
 }
 
-// fromList is what a page of a list proposes.
+// fromList returns the proposal of one page of a list.
 func fromList(p timeline.Page) proposal {
 	if n := len(p.Entries); p.More && n > 0 {
 		return proposal{entries: p.Entries, bound: p.Entries[n-1]}
@@ -26,7 +26,7 @@ func fromList(p timeline.Page) proposal {
 	return proposal{entries: p.Entries, bound: p.Floor, ended: !p.Floor.IsZero()}
 }
 
-// fromStore is what the social store answered to a question for n entries.
+// fromStore returns the proposal of the social store, which was asked for n entries.
 func fromStore(list []social.Entry, n int) proposal {
 	p := proposal{entries: make([]timeline.Position, len(list))}
 	for i, e := range list {
@@ -72,8 +72,8 @@ func (r *timelineRead) propose(ctx context.Context, below social.Position, n int
 	return found, len(all) > n, nil
 }
 
-// merged is what list and outboxes propose together. complete says that nothing
-// is below it.
+// merged combines the proposals of list and outboxes. complete means that there is
+// nothing below them.
 func (r *timelineRead) merged(ctx context.Context, own proposal, below timeline.Position, want int) (all []timeline.Position, complete bool, err error) {
 	pulled, ended, err := r.pulled(ctx, below, want)
 	if err != nil {
@@ -116,8 +116,8 @@ func mergeProposals(sources []proposal, want int) (all []timeline.Position, comp
 	return all[:min(want, len(all))], bound.IsZero()
 }
 
-// own is what the agent's list proposes; false: the store is to answer. Who
-// follows [social.Server] gets every public post, which no list holds.
+// own returns the proposal of the agent's list; false means that the store has to answer.
+// An agent who follows [social.Server] gets every public post, which no list holds.
 func (r *timelineRead) own(ctx context.Context, below timeline.Position, n int) (proposal, bool, error) {
 	stores := r.t.stores
 	if stores.Late != nil && stores.Late() {
@@ -150,8 +150,8 @@ func (r *timelineRead) own(ctx context.Context, below timeline.Position, n int) 
 	return proposal{}, false, nil
 }
 
-// pulled is what the followed authors propose whose posts are in no list: their
-// outboxes, and the store for those who have none yet. ended are the authors
+// pulled returns the proposals of those followed authors whose posts are in no list: from
+// their outboxes, and from the store for authors without one. ended lists the authors
 // whose outboxes end at a floor.
 func (r *timelineRead) pulled(ctx context.Context, below timeline.Position, n int) (out []proposal, ended []string, err error) {
 	if len(r.authors) == 0 {

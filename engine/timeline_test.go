@@ -193,7 +193,7 @@ func postIDs(p engine.TimelinePage) []string {
 	return ids
 }
 
-// truth is what the timeline must be.
+// truth returns the timeline that is expected.
 func (n *network) truth(agent string) (ids []string) {
 	n.Helper()
 	list, err := n.store.Pull(n.Context(), social.PullQuery{Reader: agent, N: 10_000, Whole: true})

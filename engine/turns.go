@@ -10,7 +10,7 @@ import (
 
 // turns lets one refresh of an agent's feed at a time run in this process, and tells
 // the one that had to wait what it waited for. Across processes the atomic
-// page step is what keeps answers disjoint; turns only saves work.
+// page step keeps answers disjoint; turns only saves work.
 type turns struct {
 	mu sync.Mutex
 	of map[turnOf]*turn

@@ -37,14 +37,14 @@ type dealer struct {
 	drawer drawer
 }
 
-// card is what the search for the best candidate reads of one: a score, and the
+// card is the part of a candidate that the search for the best one reads: a score, and the
 // numbers of its values. It is small, because the search is most of the work.
 type card struct {
 	score float64
 	of    [len(kinds)]int32
 }
 
-// place is what became of a candidate, for explanations.
+// place is the outcome of a candidate, for explanations.
 type place struct {
 	at     int             // in the list that pages are dealt from; from 1, 0: left out
 	page   int             // from 1
@@ -55,7 +55,7 @@ type place struct {
 	right  feed.Source // of home: whose position it was
 }
 
-// kinds are what a page is dealt by, in the order of a dealer's.
+// kinds are the traits that pages are varied by, in the order of a dealer's.
 var kinds = [...]string{"author", "site", "tag"}
 
 // kind is one of the three. Values are numbered from 1; 0 is to have none.

@@ -35,7 +35,7 @@ type News struct {
 	Head  social.Position // the newest of them: what a later watch is to begin after
 }
 
-// WatchStores is what a [Watcher] looks at; all are required.
+// WatchStores are the stores that a [Watcher] reads; all are required.
 type WatchStores struct {
 	Posts    WatchPosts
 	Lists    timeline.Reader // of agents
@@ -44,7 +44,7 @@ type WatchStores struct {
 	Profiles catalog.Profiles
 }
 
-// WatchPosts is what a [Watcher] needs of the social store.
+// WatchPosts is the part of the social store that a [Watcher] uses.
 type WatchPosts interface {
 	social.CardsOfMany
 	// Pull, NewestPublic and CelebritiesOf are those of [social.Store].

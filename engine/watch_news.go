@@ -13,8 +13,8 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
-// found is what lists have, by their names; those that are not ready any more are
-// not in it.
+// found holds the entries of lists by list name; lists that are no longer ready are
+// absent.
 type found map[string][]timeline.Position
 
 // news tells the watches of the timelines whose heads have moved: some at a time, so that
@@ -41,7 +41,7 @@ func (r *round) news(ctx context.Context) error {
 	return g.Wait()
 }
 
-// offer is what may be new to an agent.
+// offer holds the entries that may be new to an agent.
 type offer struct {
 	*target
 	posts []timeline.Position // newest first

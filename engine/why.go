@@ -15,7 +15,7 @@ import (
 // MaxReasons is how many reasons an item has at most.
 const MaxReasons = 3
 
-// ReasonType is what a [Reason] is about.
+// ReasonType is the kind of a [Reason].
 type ReasonType string
 
 // The types of reasons. Among equals the earlier one comes first.

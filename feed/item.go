@@ -36,7 +36,7 @@ type Item struct {
 	Business map[string]json.RawMessage `json:"-"`
 }
 
-// Group is what the dedup window records: the group id, or the id.
+// Group is the key that the dedup window records: the group id, or the id.
 func (it *Item) Group() string {
 	if it.GroupID != "" {
 		return it.GroupID
@@ -47,7 +47,7 @@ func (it *Item) Group() string {
 // Popularity is likes + 2·comments.
 func (it *Item) Popularity() int64 { return it.Likes + 2*it.Comments }
 
-// Traits are what pages with the item are dealt by.
+// Traits returns the properties that pages with the item are varied by.
 func (it *Item) Traits() Traits {
 	t := Traits{Author: it.AuthorID, Site: Site(it.URL), Story: Sketch(it.Title)}
 	if len(it.Tags) > 0 {

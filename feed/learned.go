@@ -38,14 +38,14 @@ const (
 	// mostLearned bounds what all learned features together add to a relevance: as
 	// much as one interest of weight 1.
 	mostLearned = 1
-	// negligibleEvidence is what a feature is forgotten below.
+	// negligibleEvidence is the evidence below which a feature is dropped.
 	negligibleEvidence = 0.01
 )
 
 // LearnedFeature is a feature of items that a reader has acted on.
 type LearnedFeature struct {
 	Feature
-	// Evidence is what the acts come to at [Learned.At]: above 0 for it, below 0
+	// Evidence is the sum of the acts at [Learned.At]: positive for the feature, negative
 	// against it. Each act counts half after the half-life.
 	Evidence float64 `json:"evidence"`
 	// How many acts there were since the feature is remembered.
@@ -55,7 +55,7 @@ type LearnedFeature struct {
 	Hides    int `json:"hides,omitempty"`
 }
 
-// Learned is what was learned of a reader: the features with the most evidence,
+// Learned holds the interests inferred from a reader's acts: the features with the most evidence,
 // [MaxLearned] at most, the strongest first.
 type Learned struct {
 	At       int64            `json:"at,omitempty"` // Unix seconds of the latest act
@@ -67,7 +67,7 @@ type Learned struct {
 // IsZero reports whether nothing was learned.
 func (l Learned) IsZero() bool { return len(l.Features) == 0 && !l.Alone }
 
-// LearnedEffect is what a learned feature does to the relevance of the items that
+// LearnedEffect is the effect of a learned feature on the relevance of the items that
 // have it.
 type LearnedEffect struct {
 	*LearnedFeature

@@ -38,7 +38,7 @@ func learn(l *feed.Learning, acts []feed.LearningAct, halfLife time.Duration) bo
 	return l.Add(acts, halfLife, now)
 }
 
-// evidence is what was learned of words, rounded.
+// evidence returns the rounded evidence of words.
 func evidence(features []feed.LearnedFeature) map[string]float64 {
 	all := map[string]float64{}
 	for _, f := range features {

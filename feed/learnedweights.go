@@ -129,7 +129,7 @@ func (t *rankingText) setLearned(name string, x float64) {
 	*t.learned().numbers()[slices.Index(learnedNames[:], name)] = &x
 }
 
-// learned is what is set of the learned parameters, made where nothing is.
+// learned returns the learned parameters that are set, and creates them where there are none.
 func (t *rankingText) learned() *learnedText {
 	if t.Learned == nil {
 		t.Learned = &learnedText{}

@@ -11,7 +11,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// ActKind is what a reader did with an item.
+// ActKind is the kind of a reader's action on an item.
 type ActKind uint8
 
 // The kinds of acts that are learned from.
@@ -22,7 +22,7 @@ const (
 	Hidden
 )
 
-// evidence is what an act counts for the features of its item. A click that is
+// evidence is the weight of an act for the features of its item. A click that is
 // followed by a dislike speaks against them.
 var evidence = [...]float64{Clicked: 1, Liked: 1, Disliked: -2, Hidden: -2}
 
@@ -42,8 +42,8 @@ const RememberActsDays = 90
 // earliest are forgotten.
 const maxRememberedActs = 4000
 
-// Learning is what is remembered of a reader to learn on: more features than
-// [Learned] has, and which acts have counted. The zero value remembers nothing.
+// Learning is the stored state that learning continues from: more features than
+// [Learned] has, and the acts that have been counted. The zero value remembers nothing.
 type Learning struct {
 	At       int64            `json:"at,omitempty"` // Unix seconds of the latest act
 	Features []LearnedFeature `json:"features,omitempty"`

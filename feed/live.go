@@ -161,7 +161,7 @@ func CheckVariants(wanted []Variant) error {
 	return nil
 }
 
-// slack is what sums and products of decimal fractions may be off by.
+// slack is the largest error of sums and products of decimal fractions.
 const slack = 1e-9
 
 // Buckets is how many of them the variant's share is. It is rounded down, so

@@ -37,7 +37,7 @@ func postHead(doc []byte) (createdAt int64, ok bool) {
 	return createdAt, err == nil
 }
 
-// PostTitle is what a post is called as an item: the caption's first line with
+// PostTitle is the title of a post as an item: the caption's first line with
 // something in it, else the first image's description, else "Photo".
 func PostTitle(caption string, alts []string) string {
 	for line := range strings.Lines(caption) {

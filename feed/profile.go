@@ -26,7 +26,7 @@ var ErrBadProfile = errors.New("bad profile")
 
 var profileErrors = strictjson.Errors{"": ErrBadProfile, "muted_items[]": fmt.Errorf("%w: %w", ErrBadProfile, ErrBadID)}
 
-// Profile is what an agent's reader likes and refuses. The zero Profile is for an
+// Profile holds what an agent's reader likes and refuses. The zero Profile is for an
 // unknown reader: it ranks by freshness alone.
 type Profile struct {
 	Interests    map[string]float64 `json:"interests,omitempty"`     // tag → weight, 0 to 100
@@ -38,8 +38,8 @@ type Profile struct {
 	// profile that is put with nil keeps the stored ones.
 	MutedItems []string `json:"muted_items,omitzero"`
 
-	// Learned is what was learned of the reader from what they did. It is no part of
-	// the profile that is declared, and of its JSON.
+	// Learned holds the interests inferred from the reader's acts. It is not part of the
+	// declared profile or of its JSON.
 	Learned Learned `json:"-"`
 }
 

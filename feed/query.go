@@ -29,7 +29,7 @@ type Candidate struct {
 	Traits
 }
 
-// Traits are what a page is dealt by; "" where an item has none, or the recall
+// Traits are the properties that a page is varied by; "" where an item has none, or the recall
 // source does not know it.
 type Traits struct {
 	Author string

@@ -27,7 +27,7 @@ func (d Decay) Validate() error {
 	return nil
 }
 
-// Ranking is what the data team tunes: score = relevance × decay × popularity,
+// Ranking holds the parameters that the data team tunes: score = relevance × decay × popularity,
 // and how pages are dealt by it.
 type Ranking struct {
 	Decay            Decay

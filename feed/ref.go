@@ -2,7 +2,7 @@ package feed
 
 import "strings"
 
-// Ref names an item and the group it stands for. It is what a session keeps.
+// Ref names an item and the group it stands for. Sessions store refs.
 type Ref struct {
 	ID     string
 	Group  string
@@ -12,7 +12,7 @@ type Ref struct {
 	ShownBefore bool
 }
 
-// Source is what gave an item its position, beyond the order of scores. Its value
+// Source tells how an item got its position, beyond the order of scores. Its value
 // is the letter that sessions store.
 type Source byte
 

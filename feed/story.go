@@ -25,7 +25,7 @@ const (
 // signs end a word as ® and © do; NFKC would make letters of them.
 var signs = strings.NewReplacer("™", " ", "℠", " ")
 
-// Sketch is what is kept of a title to compare it with others by: the hashes of
+// Sketch is a fingerprint of a title, for comparing it with others: the hashes of
 // its distinct words, ascending, two bytes each and at most 24 of them. It is ""
 // for a title of fewer than three words. It is stored in indices, so it must
 // stay what it is.

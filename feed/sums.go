@@ -38,7 +38,7 @@ func LiveEpochs(halfLife time.Duration, moment int64) []Epoch {
 	return live
 }
 
-// Count is what a sum counts at the moment the epochs are of.
+// Count is the value of a sum at the moment that the epochs belong to.
 func (s Sum) Count(live []Epoch) float64 {
 	for _, e := range live {
 		if e.Number == s.Epoch {

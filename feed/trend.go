@@ -30,7 +30,7 @@ func TrendOf(reactions float64, age time.Duration) Trend {
 	return Trend(reactions / (hours * hours))
 }
 
-// Mark is what answers say of it: "hot" above [Hot], "warm" above [Warm], else "".
+// Mark is the label that answers carry: "hot" above [Hot], "warm" above [Warm], else "".
 func (t Trend) Mark() string {
 	switch {
 	case t > Hot:
@@ -41,7 +41,7 @@ func (t Trend) Mark() string {
 	return ""
 }
 
-// Guest is what the feed for readers without an account is ordered by:
+// Guest is the score that orders the feed for readers without an account:
 //
 //	trend × exp(−0.02 · hours old)
 func (t Trend) Guest(age time.Duration) float64 {

@@ -23,7 +23,7 @@ type Explainer interface {
 	Explain(ctx context.Context, q feed.Query, ids []string) ([]Factors, error)
 }
 
-// Factors is what one item's score is made of:
+// Factors are the factors of an item's score:
 //
 //	score     = relevance × decay × popularity factor
 //	relevance = (base + Σ tags + Σ keywords + Σ learned scores) × Π learned factors
@@ -43,7 +43,7 @@ type Factors struct {
 	Score            float32
 }
 
-// Gain is what one interest or keyword of a profile adds to an item's relevance:
+// Gain is the contribution of one interest or keyword of a profile to an item's relevance:
 // the weight of a tag; the weight of a keyword that stands in the title, or the
 // ranking's share of it where the keyword stands in the summary alone.
 type Gain struct {

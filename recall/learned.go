@@ -37,7 +37,7 @@ func LearnedOf(q *feed.Query) []Learned {
 	return all
 }
 
-// LearnedGain is what a learned feature does to an item's relevance: it adds Score,
+// LearnedGain is the effect of a learned feature on an item's relevance: it adds Score,
 // or multiplies by Factor. The counts are those of the reader's acts on items that
 // have it.
 type LearnedGain struct {

@@ -6,10 +6,10 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Proposal is what a source of home proposes, before it is scored.
+// Proposal is an entry that a source of home proposes, before it is scored.
 type Proposal struct {
 	feed.Candidate
-	// Reactions is what it has been liked and commented, see [feed.Reactions].
+	// Reactions weighs its likes and comments, see [feed.Reactions].
 	Reactions float64
 }
 

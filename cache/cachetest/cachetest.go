@@ -34,7 +34,7 @@ type Env struct {
 // closes it by t.Cleanup.
 type Open func(t *testing.T, ttl time.Duration) Env
 
-// TTL is what most tests open a store with.
+// TTL is the time to live that most tests open a store with.
 const TTL = 30 * time.Minute
 
 // Start is the first now the suite passes.

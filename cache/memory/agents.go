@@ -30,7 +30,7 @@ type shard struct {
 	swept   time.Time
 }
 
-// state is what is known of one agent.
+// state is the state of one agent.
 type state struct {
 	mu    sync.Mutex
 	users int // calls that hold or wait for mu; guarded by the shard's lock
@@ -73,7 +73,7 @@ type session struct {
 	records   map[string]*record
 }
 
-// record is what a call with a request id was handed out.
+// record holds the answer to a call with a request id.
 type record struct {
 	action, owner string
 	limit         int
@@ -83,7 +83,7 @@ type record struct {
 	again         bool // it has been answered to another call
 }
 
-// step is what one step of a call handed out.
+// step holds the refs that one step of a call handed out.
 type step struct {
 	number int
 	refs   []feed.Ref

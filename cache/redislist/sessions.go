@@ -148,7 +148,7 @@ type record struct {
 	steps       []step
 }
 
-// step is what one step of a call handed out.
+// step holds the refs that one step of a call handed out.
 type step struct {
 	number int
 	refs   []feed.Ref
@@ -187,7 +187,7 @@ func parseRecord(text string) (record, error) {
 	return r, nil
 }
 
-// page is what a record answers to a step of a call.
+// page returns the page that a record holds for a step of a call.
 func (r record) page(call cache.Call) (cache.Page, error) {
 	if r.head != head(call) {
 		return cache.Page{}, fmt.Errorf("%w (it was %s, this is %s)", cache.ErrConflict, r.head, head(call))

@@ -19,7 +19,7 @@ const header = "FRSHJNL\x01"
 // keepBuffer is the largest encoding buffer kept between appends.
 const keepBuffer = 1 << 20
 
-// file is what a journal needs of its file; tests replace it by one that fails.
+// file is the part of a file that a journal uses; tests replace it by one that fails.
 type file interface {
 	WriteAt(b []byte, off int64) (int, error)
 	Truncate(size int64) error
@@ -139,7 +139,7 @@ func (j *Journal) write(buf []byte) error {
 	return nil
 }
 
-// probeBytes is what [Journal.Probe] asks room for: a block, which is more than
+// probeBytes is the room that [Journal.Probe] asks for: a block, which is more than
 // most appends take.
 const probeBytes = 4 << 10
 

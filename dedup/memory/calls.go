@@ -38,7 +38,7 @@ func (s *Store) Check(ctx context.Context, agent string, groups []string, now ti
 // after the clock was set back or one that took long.
 func (s *Store) past(now time.Time) bool { return s.clock().Sub(now) > time.Minute }
 
-// scratch is what a check of the filters needs beside its answer.
+// scratch holds temporary data of a check of the filters.
 type scratch struct {
 	member []byte
 	probes []probe

@@ -36,7 +36,7 @@ const (
 	clockName   = "clock.json"
 )
 
-// clockFile is what the next start must know of the clock.
+// clockFile stores the state of the clock for the next start.
 type clockFile struct {
 	Seen    int64 `json:"seen_ms"`           // the last time it was looked at
 	Suspect bool  `json:"doubted,omitempty"` // it has jumped; the rest is about that

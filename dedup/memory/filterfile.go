@@ -185,7 +185,7 @@ func decodeLayer(head, body []byte) (*layer, error) {
 	return l, nil
 }
 
-// bodyHeader is what the library's form has before the words.
+// bodyHeader is the length of the library's header before the words.
 const bodyHeader = 24
 
 // checkBody compares the sizes the library's form claims (bits, probes, bits

@@ -63,8 +63,8 @@ func (b *bench) reopen(s *Store) *Store {
 	return b.open()
 }
 
-// kill is what a process killed with -9 leaves: the files as they are. The
-// bench goes on in a copy of them.
+// kill leaves the files as a process killed with -9 does. The bench continues with a
+// copy of them.
 func (b *bench) kill() {
 	b.t.Helper()
 	b.dir = copyDir(b.t, b.dir)

@@ -8,7 +8,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// stored is what the directory has of one day.
+// stored describes the files of one day in the directory.
 type stored struct {
 	filter, journal bool
 	aside           bool // some of it had been set aside

@@ -42,7 +42,7 @@ func BenchmarkRollOver(b *testing.B) {
 	b.ReportMetric(float64(idle.Microseconds())/1000, "ms-longest-idle")
 }
 
-// idleClaims are what each of the claimers makes in about a second.
+// idleClaims is the number of claims that each claimer makes in about a second.
 const idleClaims = 5000
 
 // claimDuring claims for single readers until work is done and each of them has made

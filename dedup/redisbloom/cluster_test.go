@@ -27,7 +27,7 @@ func TestConformanceOnCluster(t *testing.T) {
 	})
 }
 
-// one replica is what each master of the test's cluster has.
+// one is the number of replicas that each master of the test's cluster has.
 var one = rediskeys.Replicas{N: 1, Timeout: 5 * time.Second}
 
 func TestConformanceWaitingForReplicas(t *testing.T) {
@@ -84,7 +84,7 @@ func TestConformanceThroughSentinel(t *testing.T) {
 	})
 }
 
-// TestShardsLieOnAllMasters is what shards are for on a cluster.
+// TestShardsLieOnAllMasters: shards exist to spread filters over a cluster.
 func TestShardsLieOnAllMasters(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.RedisCluster(t)

@@ -19,7 +19,7 @@ import (
 // round trips overlap.
 const writers = 8
 
-// part is what one filter gets of a batch.
+// part is the portion of a batch that one filter gets.
 type part struct {
 	key   string
 	batch []dedup.Impression

@@ -38,7 +38,7 @@ type System struct {
 	Recorded func(t *testing.T)
 }
 
-// Config is what a scenario asks of its system. Zero: as it is by default.
+// Config holds the settings of a scenario's system. Zero means the default.
 type Config struct {
 	N          int           `yaml:"n"`           // candidates of the first round
 	Seen       bool          `yaml:"seen"`        // only what is reported as seen is an impression

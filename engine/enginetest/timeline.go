@@ -21,7 +21,7 @@ import (
 //go:embed timelines
 var timelines embed.FS
 
-// TimelineSystem is what a scenario of timelines needs.
+// TimelineSystem is a system that scenarios of timelines run against.
 type TimelineSystem struct {
 	Store     social.Store
 	Timelines *engine.Timelines

@@ -221,7 +221,7 @@ func known(value float64, ok bool) *float64 {
 	return &value
 }
 
-// each is what of says of each candidate.
+// each applies of to every candidate.
 func each[T any](list []feed.Candidate, of func(feed.Candidate) T) []T {
 	out := make([]T, len(list))
 	for i, c := range list {

@@ -7,7 +7,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Move is what becomes of an item when A gives way to B.
+// Move describes how an item's position changes from A to B.
 type Move string
 
 // The moves of an item. Up is nearer to the top in B.
@@ -42,7 +42,7 @@ type Placed struct {
 	Factors
 }
 
-// Factors is what a score is made of: relevance × decay × popularity.
+// Factors are the factors of a score: relevance × decay × popularity.
 type Factors struct {
 	Relevance       float64 `json:"relevance"`
 	Decay           float64 `json:"decay"`
@@ -51,7 +51,7 @@ type Factors struct {
 	MatchedKeywords []Gain  `json:"matched_keywords"` // keywords that match, the highest first
 }
 
-// Gain is what one interest or keyword adds to the relevance.
+// Gain is the contribution of one interest or keyword to the relevance.
 type Gain struct {
 	Name  string  `json:"name"`
 	Score float64 `json:"score"`

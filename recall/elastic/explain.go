@@ -57,7 +57,7 @@ type named struct {
 	name string
 	tag  bool
 	in   string // of a keyword
-	// learned is what was learned; the score that is answered does not matter.
+	// learned is the learned gain; its score is not used.
 	learned *recall.LearnedGain
 }
 

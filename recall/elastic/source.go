@@ -124,7 +124,7 @@ func (s *Source) Try(ctx context.Context, q feed.Query) (recall.Result, string, 
 	return got.result, got.left.String(), nil
 }
 
-// found is what a search answers.
+// found is the result of a search.
 type found struct {
 	result  recall.Result
 	left    leftOut
@@ -196,7 +196,7 @@ func (c cursor) String() string {
 	return text
 }
 
-// searchAfter is what a search goes on after. Documents with the number of the last
+// searchAfter returns the sort values after which a search continues. Documents with the number of the last
 // one come again, so that one of another shard is not passed over; those of tied are
 // left out by the query.
 func (c cursor) searchAfter() json.RawMessage {

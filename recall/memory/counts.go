@@ -165,7 +165,7 @@ func (w *walker) raised(block uint32, inBlock, behind float64) (float64, float64
 	return inBlock + w.plan.raise(w.counted.block[block]), behind + w.plan.raise(w.counted.tail[block])
 }
 
-// raise is what live popularity adds to a factor.
+// raise is the contribution of live popularity to a factor.
 func (p *plan) raise(h highest) float64 {
 	return p.ranking.Popularity2h*h.log2h + p.ranking.Popularity2d*h.log2d
 }

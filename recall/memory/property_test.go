@@ -179,7 +179,7 @@ func (w *world) profile() feed.Profile {
 	return p
 }
 
-// learned is what was learned of a reader, for and against, and its weights.
+// learned returns interests inferred for a reader, positive and negative, and their weights.
 func (w *world) learned() (weights feed.LearnedWeights, l feed.Learned) {
 	weights = feed.LearnedWeights{
 		Tags: w.Float64(), Author: w.Float64() * float64(w.IntN(2)), Lang: w.Float64() * float64(w.IntN(2)), Words: 4 * w.Float64(),
@@ -250,7 +250,7 @@ func checkRounds(t *testing.T, s *memory.Source, q feed.Query, ranked []feed.Can
 	}
 }
 
-// keep is what a catalog would hold after the same writes.
+// keep holds the items that a catalog would have after the same writes.
 type keep struct {
 	at     map[string]int
 	items  []feed.Item

@@ -87,7 +87,7 @@ func (f *field) has(item uint32, phrase []uint32) bool {
 
 func (s *segment) len() int { return len(s.times) }
 
-// group is what the item stands for: its group, or its id.
+// group returns the item's group, or its id where it has none.
 func (s *segment) group(item uint32) string {
 	if g := s.groups.at(item); g != "" {
 		return g
@@ -95,7 +95,7 @@ func (s *segment) group(item uint32) string {
 	return s.ids.at(item)
 }
 
-// traits are what a page with the item is dealt by.
+// traits returns the properties that a page with the item is varied by.
 func (s *segment) traits(item uint32) feed.Traits {
 	return feed.Traits{Author: s.authors.at(item), Site: s.sites.at(item), Tag: s.firstTags.at(item), Story: s.stories.at(item)}
 }

@@ -49,12 +49,11 @@ type walker struct {
 	decay    float64 // its decay
 }
 
-// list is what is left of the items that may match an interest or a keyword.
+// list holds the remaining items that may match an interest or a keyword.
 type list struct {
 	gainer
 	items []uint32
-	// instead is what the list of the same keyword in the summary adds: an item has
-	// one of the two.
+	// instead is the gain of the same keyword in the summary: an item gets one of the two.
 	instead float64
 }
 

@@ -60,7 +60,7 @@ type Source struct {
 
 var _ recall.Proposer = (*Source)(nil)
 
-// known is what was read last. It is not changed any more.
+// known holds the promotions as they were last read. It is immutable.
 type known struct {
 	items  [][]*promoted // all promotions of one item together, by id
 	byItem map[string][]*promoted
@@ -156,7 +156,7 @@ func (s *Source) read(ctx context.Context, wanted map[string]bool) (map[string]c
 	return items, failed
 }
 
-// content is what the engine must know of an item.
+// content is the part of an item that promotions need.
 type content struct {
 	item     feed.Item
 	proposal recall.Proposal

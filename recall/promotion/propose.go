@@ -132,7 +132,7 @@ func (s *Source) About(item string) (ids []string) {
 	return ids
 }
 
-// reader is what a promotion must know of whom it is for.
+// reader holds the properties of a reader that promotions are targeted by.
 type reader struct {
 	profile *feed.Profile
 	tags    map[string]bool // that were learned

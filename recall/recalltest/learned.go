@@ -24,7 +24,7 @@ func learning() feed.Ranking {
 	return r
 }
 
-// lessons is what was learned of a reader of the library.
+// lessons returns the interests inferred for a reader of the library.
 func lessons() feed.Learned {
 	return feed.Learned{At: ago(time.Hour), Features: []feed.LearnedFeature{
 		lesson("tag", "go", 3), lesson("word", "streams", 2), lesson("author", "bob", 1), lesson("lang", "de", 1), lesson("word", "nowhere", 1),

@@ -127,7 +127,7 @@ func parityQueries() []parityQuery {
 	}
 }
 
-// learnedOfPosts is what a reader of such posts may have been learned to like.
+// learnedOfPosts holds interests that a reader of such posts may have.
 var learnedOfPosts = feed.Learned{At: 1_400_000_000, Features: []feed.LearnedFeature{
 	lesson("word", "python", 9), lesson("tag", "github.com", 8), lesson("word", "the", 7), lesson("lang", "en", 6), lesson("author", "ingve", 5),
 	lesson("word", "golang", 4), lesson("word", "c++", 3), lesson("author", "jonbaer", -8), lesson("tag", "medium.com", -4), lesson("word", "startup", -3),

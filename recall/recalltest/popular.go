@@ -36,7 +36,7 @@ func popularItems() []feed.Item {
 	return slices.CompactFunc(items, func(a, b feed.Item) bool { return a.ID == b.ID })
 }
 
-// Popular is what [recall.Popular] lists of these items.
+// Popular returns the list that [recall.Popular] makes of these items.
 func Popular(items []feed.Item, span recall.Span, n int) []recall.PopularItem {
 	var list []recall.PopularItem
 	for _, it := range items {

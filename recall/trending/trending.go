@@ -34,12 +34,12 @@ type Entry struct {
 // Age is how old it is at a moment.
 func (e *Entry) Age(at time.Time) time.Duration { return at.Sub(time.Unix(e.UpdateTime, 0)) }
 
-// Item is what a profile's mutes are asked about.
+// Item returns the entry as the item that a profile's mutes are checked against.
 func (e *Entry) Item() feed.Item {
 	return feed.Item{ID: e.ID, GroupID: e.Group, AuthorID: e.Author, Lang: e.Lang, Tags: e.Tags}
 }
 
-// Candidate is what pages are dealt from, without a score.
+// Candidate returns the entry as a candidate without a score.
 func (e *Entry) Candidate() feed.Candidate {
 	c := feed.Candidate{
 		ID: e.ID, Group: e.Group, Source: SourceName, UpdateTime: e.UpdateTime,
@@ -51,7 +51,7 @@ func (e *Entry) Candidate() feed.Candidate {
 	return c
 }
 
-// Set is what trends as of a moment. It is shared and must not be changed.
+// Set lists the items that trend at a moment. It is shared and must not be changed.
 type Set struct {
 	At       int64   // Unix seconds
 	Revision string  // tells it from every other one with other content
