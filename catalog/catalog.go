@@ -47,7 +47,7 @@ type Writer interface {
 	Remove(ctx context.Context, id string) error
 }
 
-// Updated is what became of one item of an update.
+// Updated is the outcome of one item of an update.
 type Updated struct {
 	Item    feed.Item // as it is stored; the zero value beside an error, and of one that was removed
 	Removed bool

@@ -62,7 +62,7 @@ func (b *countBatch) keep(t told) error {
 	return nil
 }
 
-// value is what a pointer points to, 0 where it is nil.
+// value dereferences a pointer; nil is 0.
 func value(n *int64) int64 {
 	if n == nil {
 		return 0

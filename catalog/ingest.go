@@ -46,7 +46,7 @@ func (c IngestConfig) Validate() error {
 	return nil
 }
 
-// Report is what became of the items of one body.
+// Report is the outcome of uploading the items of one body.
 type Report struct {
 	Accepted int         `json:"accepted"`
 	Rejected int         `json:"rejected"`
@@ -99,7 +99,7 @@ func (in *Ingest) read(ctx context.Context, r io.Reader, into batch) (Report, er
 	return p.report, err
 }
 
-// batch is what is stored at once.
+// batch holds the entries that are stored together.
 type batch interface {
 	// add parses an entry and keeps it; an error rejects it.
 	add(data []byte) (id string, err error)

@@ -42,6 +42,5 @@ type Page struct {
 	Next  string // cursor of the next page; "" where there is none
 }
 
-// RemoveItem is what a change answers for an item that is to be removed instead, see
-// [Writer].
+// RemoveItem is returned by a change to have the item removed instead, see [Writer].
 var RemoveItem = errors.New("remove the item") //nolint:staticcheck,revive // it is no failure, as fs.SkipDir is none

@@ -6,7 +6,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Record is what a backend stores of an agent, as one JSON object: the profile that
+// Record is the stored record of an agent, one JSON object: the profile that
 // was declared, and beside it, in parts of their own, what was learned and what it is
 // learned on. One record is read and written as a whole, so that what was learned
 // costs readers nothing and no two writers undo each other.

@@ -6,7 +6,7 @@ import (
 	"net/url"
 )
 
-// AuthorCard is what an author says of themself.
+// AuthorCard is an author's public profile.
 type AuthorCard struct {
 	Name     string `json:"name,omitempty"`
 	ImageURL string `json:"image_url,omitempty"`

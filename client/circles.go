@@ -14,7 +14,7 @@ type Circle struct {
 	Size  int    `json:"size"` // members
 }
 
-// CircleChange is what shall become of a circle.
+// CircleChange is a change of a circle.
 type CircleChange struct {
 	Name  string `json:"name,omitempty"`
 	Owner string `json:"owner,omitempty"` // an admin names it for a new circle

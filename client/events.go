@@ -23,7 +23,7 @@ type Event struct {
 	ID   string `json:"id"`
 }
 
-// EventsTaken is what became of events.
+// EventsTaken is the outcome of reporting events.
 type EventsTaken struct {
 	Accepted int `json:"accepted"`  // of items the agent was shown; each counts once a day
 	NotShown int `json:"not_shown"` // of items the agent was not shown; they do not count

@@ -21,7 +21,7 @@ type ExplainAsk struct {
 	At      time.Time       `json:"at,omitzero"` // the moment of the refresh; zero: now
 }
 
-// Explanation is what a refresh would do, and why.
+// Explanation describes the result of a refresh and the reasons for it.
 type Explanation struct {
 	Agent      string         `json:"agent_id"`
 	Feed       feed.Name      `json:"feed"`
@@ -93,7 +93,7 @@ type Variety struct {
 	Tag    *Nth    `json:"tag,omitempty"` // the first one of the item
 }
 
-// Affinity is what the agent's likes make of a score of home.
+// Affinity is the effect of the agent's likes on a score of home.
 type Affinity struct {
 	Likes  int     `json:"likes"` // of the author's posts in 30 days
 	Factor float64 `json:"factor"`
@@ -116,15 +116,14 @@ type Relevance struct {
 	Learned  []Learned `json:"learned,omitempty"`
 }
 
-// Gain is what one interest or keyword adds to the relevance.
+// Gain is the contribution of one interest or keyword to the relevance.
 type Gain struct {
 	Name  string  `json:"name"`
 	Score float64 `json:"score"`
 	In    string  `json:"in,omitempty"` // of a keyword: title or summary
 }
 
-// Popularity is what makes an item's popularity factor: 1 + what each of the counts
-// adds.
+// Popularity breaks an item's popularity factor down: 1 + the contribution of each count.
 type Popularity struct {
 	Value  float64 `json:"value"` // likes + 2·comments
 	Factor float64 `json:"factor"`

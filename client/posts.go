@@ -80,7 +80,8 @@ type PostAuthor struct {
 	ImageURL string `json:"image_url"`
 }
 
-// InFeed is what is about the reader of a post. An item has no more of it than Source, Trend, IsPromoted, Why and ShownBefore.
+// InFeed holds the fields of a post that depend on its reader. An item has no more of them
+// than Source, Trend, IsPromoted, Why and ShownBefore.
 type InFeed struct {
 	Source     string `json:"source"` // what brought it, such as "following" or "explore"; "": of an item its score, of a post that it is not in their timeline
 	Trend      string `json:"trend"`  // of what trends: hot, warm or ""

@@ -20,7 +20,7 @@ type Promotion struct {
 	Why    string   `json:"why"`    // it does not run
 }
 
-// PromotionChange is what shall be promoted.
+// PromotionChange describes a promotion to create or to replace.
 type PromotionChange struct {
 	ItemID string    `json:"item_id"`
 	From   time.Time `json:"from"`

@@ -24,9 +24,9 @@ const (
 	longestLine = 64 << 10
 )
 
-// News is what a stream tells.
+// News is an event of a stream.
 type News struct {
-	// ID is where the stream is: give it to a later [Client.Stream].
+	// ID is the position of the stream: give it to a later [Client.Stream].
 	ID string `json:"-"`
 	// Count is how many posts are new in the timeline since the news before, 99 for
 	// that many or more. 0: the stream has begun, or has begun again after it broke
@@ -165,7 +165,7 @@ func (s *stream) read(body io.Reader, heard func(), yield func(News, error) bool
 	return fmt.Errorf("%w: it has ended the stream", ErrUnreachable)
 }
 
-// news is what a block tells; false: nothing, such as a heartbeat.
+// news decodes a block; false: it holds no event, such as a heartbeat.
 func (s *stream) news(event, data string, began bool) (News, bool, error) {
 	news := News{ID: s.last}
 	if event != "new" {

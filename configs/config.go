@@ -178,7 +178,7 @@ type Popularity struct {
 	Weight2d float64 `koanf:"weight_2d" help:"of the readers who clicked or liked in about the last 2 days, added likewise; 0: off"`
 }
 
-// Keywords is what the keywords of a profile add.
+// Keywords configures the gain of a profile's keywords.
 type Keywords struct {
 	Summary float64 `koanf:"summary" help:"part of its weight that a keyword adds where it stands in the summary alone, 0 to 1"`
 }

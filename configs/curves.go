@@ -50,8 +50,8 @@ func setCurves(c *Config, raw any, source string) Problems {
 	return nil
 }
 
-// rankingProblem is what is wrong with a parameter of the ranking, which package
-// feed names as the configuration does.
+// rankingProblem turns an error about a parameter of the ranking into a problem. Package
+// feed names parameters as the configuration does.
 func rankingProblem(err error, source string) Problem {
 	text := mask(strings.TrimPrefix(err.Error(), feed.ErrBadRanking.Error()+": "))
 	if key, message, ok := strings.Cut(text, " "); ok && errors.Is(err, feed.ErrBadRanking) && strings.HasPrefix(key, "decay.") {

@@ -124,7 +124,7 @@ func Loopback(addr string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// tokenForm is what the gateway of docs/production.md takes for the token of a reader.
+// tokenForm is the form by which the gateway of docs/production.md recognizes the token of a reader.
 var tokenForm = regexp.MustCompile(`^[\w-]+\.[\w-]+\.[\w-]+$`)
 
 func (a Auth) check(p *Problems, addr string) {

@@ -68,7 +68,7 @@ type Config struct {
 	// Pprof opens GET /debug/pprof/* to admins.
 	Pprof bool
 	CORS  CORS
-	// Version is what the OpenAPI document says the server is; "": "(devel)".
+	// Version is the server's version in the OpenAPI document; "": "(devel)".
 	Version string
 	Auth    Auth
 	Clock   feed.Clock // decides when a token has expired; default time.Now

@@ -122,7 +122,7 @@ func (e exchange) request(t *testing.T, op string) *http.Request {
 	return r
 }
 
-// answered is what came.
+// answered is the response.
 type answered struct {
 	status int
 	code   int // of the envelope; 0 where there is none

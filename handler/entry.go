@@ -8,8 +8,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// sourceOf is what brings a post that was asked for: one that is in the reader's
-// timeline comes from there.
+// sourceOf returns the source of a requested post: for one that is in the reader's
+// timeline, that.
 func sourceOf(card *social.Card) string {
 	if card.Reason != social.NoReason {
 		return social.FromFollowing

@@ -14,7 +14,7 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// kind is what a field takes.
+// kind is the type of a field.
 type kind int
 
 const (

@@ -112,7 +112,7 @@ type Health interface {
 	Check(ctx context.Context) map[string]Dependency
 }
 
-// Deps is what the routes use. All fields but Social are required.
+// Deps are the dependencies of the routes. All fields but Social are required.
 type Deps struct {
 	Feed     Feed
 	Profiles Profiles

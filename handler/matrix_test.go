@@ -27,7 +27,7 @@ import (
 // The rights matrix: every kind of post, every reader, every route that a server
 // has. The commands are in cmd/freshet.
 
-// shown is what a route answers a reader about a post.
+// shown is the answer of a route to a reader about a post.
 type shown struct {
 	method, path, body string
 	want               func(kind, reader string, p socialtest.RightsPost) int

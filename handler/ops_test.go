@@ -280,7 +280,7 @@ func TestTheLogTakesNoLongMethods(t *testing.T) {
 	require.Equal(t, strings.Repeat("A", maxMethod), line["method"])
 }
 
-// BenchmarkMeter is what counting costs each request; the baseline looks the
+// BenchmarkMeter measures the cost of counting a request; the baseline looks the
 // label up each time.
 func BenchmarkMeter(b *testing.B) {
 	m := newMeter("GET /bench")

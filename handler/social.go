@@ -12,7 +12,7 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// Social is what the routes of posts, follows and timelines use. All fields but
+// Social are the dependencies of the routes of posts, follows and timelines. All fields but
 // Kept, Images and FollowsByApp are required.
 type Social struct {
 	Store social.Store

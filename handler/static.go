@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// static is what stays the same while the process runs. It is compressed once.
+// static is content that stays the same while the process runs. It is compressed once.
 type static struct {
 	plain []byte
 	gzip  []byte // nil: compressed it would not be smaller

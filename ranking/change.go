@@ -59,7 +59,7 @@ func (l *Live) Change(ctx context.Context, c Change) (Version, error) {
 	})
 }
 
-// Revert makes a new version that is what an older one was, its experiments
+// Revert makes a new version equal to an older one, its experiments
 // and their agents included; version 0 is the configuration's. A version that
 // does not exist is [ErrNotFound]; other errors are those of Change.
 func (l *Live) Revert(ctx context.Context, to int, by, why string, onlyIf *int) (Version, error) {
@@ -91,7 +91,7 @@ func (l *Live) History(ctx context.Context, limit int) ([]Version, error) {
 	return list, err
 }
 
-// of is what the change makes of a ranking.
+// of applies the change to a ranking.
 func (c Change) of(old feed.Live) (*feed.Live, error) {
 	next := feed.Live{Ranking: old.Ranking, Variants: old.Variants}
 	if err := c.Edit.do(&next.Ranking); err != nil {

@@ -24,8 +24,8 @@ const (
 	marker        = `,"` + esindex.DefaultPopularity + `":`
 )
 
-// seal ends a document of ours that is all but its last brace. live is what
-// appendLive writes, or nothing.
+// seal ends a document of ours that is all but its last brace. live is the
+// output of appendLive, or nothing.
 func seal(s *esindex.Schema, own []byte, it *feed.Item, live []byte) []byte {
 	own = appendTraits(own, s, it)
 	if s.Source.TitleTokens != esindex.None {
@@ -201,7 +201,7 @@ func itemJSON(s *esindex.Schema, id string, source json.RawMessage) (data json.R
 
 // cutMarker takes off what seal put at the end of a document. No other document
 // looks like it: items may not have fields of these names, and one inside a
-// business field is followed by two braces. live is what appendLive wrote.
+// business field is followed by two braces. live is the output of appendLive.
 func cutMarker(source []byte) (own json.RawMessage, live []byte, ok bool) {
 	rest, ok := bytes.CutSuffix(source, []byte("}"))
 	if !ok {
@@ -312,8 +312,8 @@ func take(doc map[string]json.RawMessage, name string) json.RawMessage {
 	return v
 }
 
-// takeWithin takes a field out of an object, or of each object of a list. rest is what
-// is left; nil: nothing.
+// takeWithin takes a field out of an object, or of each object of a list. rest is the
+// remainder; nil: nothing.
 func takeWithin(value json.RawMessage, name string) (v, rest json.RawMessage) {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(value, &object) == nil {

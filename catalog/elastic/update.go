@@ -95,7 +95,7 @@ func (u *updating) again(ctx context.Context) error {
 	return u.send(ctx, &b)
 }
 
-// changed is what the change makes of the item in a document.
+// changed applies the change to the item in a document.
 func (u *updating) changed(ctx context.Context, id string, before *esindex.Document) catalog.Updated {
 	if len(before.Source) == 0 {
 		return catalog.Updated{Err: fmt.Errorf("item %s: %w", id, catalog.ErrNotFound)}

@@ -153,7 +153,7 @@ func (c *Catalog) send(ctx context.Context, index string, b *bulk, errs []error)
 	return nil
 }
 
-// result is what became of one line of a bulk request.
+// result is the outcome of one line of a bulk request.
 type result struct {
 	Status int            `json:"status"`
 	Error  *esindex.Cause `json:"error"`

@@ -42,7 +42,7 @@ type mark struct {
 	begun, ended uint32
 }
 
-// ticket is what a failed get hands out for the offer that follows.
+// ticket is handed out by a failed get, for the offer that follows.
 type ticket struct{ mark mark }
 
 func newKept[V any](budget, most int, cost func(string, V) int) *kept[V] {
@@ -52,7 +52,7 @@ func newKept[V any](budget, most int, cost func(string, V) int) *kept[V] {
 	}
 	for i := range k.sharded {
 		s := &k.sharded[i]
-		// Cost is what bounds it, not the number of entries.
+		// Cost bounds it, not the number of entries.
 		s.lru, _ = simplelru.NewLRU(math.MaxInt, func(key string, v V) { s.used -= cost(key, v) })
 	}
 	return k

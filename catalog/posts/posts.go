@@ -93,7 +93,7 @@ func (c *Catalog) Remove(ctx context.Context, id string) error {
 	return c.Catalog.Remove(ctx, id)
 }
 
-// instead is what there is of posts that the store could not be asked for.
+// instead returns the cached cards of posts that the store could not be asked for.
 func (c *Catalog) instead(ctx context.Context, posts []social.Known, err error) []social.Card {
 	if c.kept != nil && errors.Is(err, social.ErrUnavailable) {
 		ids := make([]string, len(posts))

@@ -147,7 +147,7 @@ func (c *Cache) Profile(ctx context.Context, agent string) (feed.Profile, error)
 	return known.profile, nil
 }
 
-// knownProfile is what the cache or the catalog says of an agent's profile.
+// knownProfile is an agent's profile as the cache or the catalog has it.
 type knownProfile struct {
 	agent   string
 	absent  bool

@@ -20,7 +20,7 @@ const absent = "null"
 // of an item is the empty string; readers take both for a miss.
 const mark = "~"
 
-// found is what a look into the cache brought.
+// found is the result of a cache lookup.
 type found struct {
 	docs    []feed.Doc    // one per id; what is not cached has no JSON
 	misses  int           // docs without JSON

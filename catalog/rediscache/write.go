@@ -164,7 +164,7 @@ func (c *Cache) changeProfile(ctx context.Context, agent string, change profileC
 	return errors.Join(written, contractError("profile", err))
 }
 
-// meanwhile is what readers go by after a change that the catalog may not have
+// meanwhile is the profile that readers use after a change that the catalog may not have
 // stored; nil where that is unknown.
 func (c *Cache) meanwhile(ctx context.Context, agent string, change profileChange, before *redis.StatusCmd, written error) *knownProfile {
 	if change.meanwhile == nil || !errors.Is(written, catalog.ErrUnavailable) {

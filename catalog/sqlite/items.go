@@ -109,7 +109,7 @@ func (c *Catalog) Update(ctx context.Context, ids []string, change func(feed.Ite
 	return out, nil
 }
 
-// changed is what change makes of a stored item, and its document.
+// changed applies change to a stored item, and returns the item and its document.
 func changed(raw []byte, change func(feed.Item) (feed.Item, error)) (feed.Item, []byte, error) {
 	var it feed.Item
 	if err := it.UnmarshalJSON(raw); err != nil {

@@ -15,7 +15,7 @@ import (
 // sooner.
 const adminWait = time.Minute
 
-// adminCall is what commands for admins share: the server they ask, and
+// adminCall holds the common parts of commands for admins: the server they ask, and
 // how they answer.
 type adminCall struct {
 	cmd    *cobra.Command
@@ -24,7 +24,7 @@ type adminCall struct {
 	json   *bool
 }
 
-// newAdminCall adds the flags; what is what is printed.
+// newAdminCall adds the flags; what names the output.
 func newAdminCall(cmd *cobra.Command, what string) *adminCall {
 	return &adminCall{cmd: cmd, server: serverFlag(cmd), token: adminTokenFlag(cmd), json: cmd.Flags().Bool("json", false, "print "+what+" as JSON")}
 }

@@ -44,7 +44,7 @@ type callerFlags struct {
 	does   string
 }
 
-// addCallerFlags adds them; does is what the agent does.
+// addCallerFlags adds them; does describes the agent's role.
 func addCallerFlags(cmd *cobra.Command, does string) *callerFlags {
 	f := &callerFlags{server: serverFlag(cmd), does: does}
 	cmd.Flags().StringVar(&f.agent, "agent", "", "id of the agent that "+does)

@@ -41,13 +41,13 @@ type known struct {
 	deleting, deleted time.Time // asked for; answered
 }
 
-// seen is what readers saw.
+// seen counts what readers saw.
 type seen struct {
 	pages, failed, degraded, lacking int
 	last                             time.Time // of a page that failed, was degraded or lacked something
 }
 
-// model is what clients know of what was accepted.
+// model holds the writes that were accepted, as clients know them.
 type model struct {
 	posts   map[string]*known
 	follows map[[2]string]bool // answered; missing: it is not known
@@ -61,7 +61,7 @@ func newModel() model {
 	return model{posts: map[string]*known{}, follows: map[[2]string]bool{}, stop: make(chan struct{})}
 }
 
-// entries is what a page of a timeline says.
+// entries is a page of a timeline.
 type entries struct {
 	Items []struct {
 		ID        string `json:"id"`
@@ -199,7 +199,7 @@ func (w *stage) client(do func(n int), pause time.Duration) {
 // end stops the clients.
 func (w *stage) end() { close(w.stop); w.wait.Wait() }
 
-// write is what a client does who writes: what they ended is not in their next page.
+// write is one turn of a client who writes: posts that they deleted are not in their next page.
 func (w *stage) write(i, n int) {
 	server, other := (i+n)%2, author(rand.IntN(writers))
 	switch n % 5 {
@@ -262,7 +262,7 @@ func (w *stage) remove(server int, by string) {
 	}
 }
 
-// scroll is what a client does who reads.
+// scroll is one turn of a client who reads.
 func (w *stage) scroll(i, n int) {
 	began := time.Now()
 	var page entries

@@ -114,7 +114,7 @@ func ingest(cmd *cobra.Command, f ingestFlags, path string) error {
 	return nil
 }
 
-// input is what is uploaded.
+// input is the data to upload.
 type input struct {
 	io.ReadCloser
 	size    int64     // -1: not known
@@ -153,7 +153,7 @@ func progress(w io.Writer, size int64) *progressbar.ProgressBar {
 	)
 }
 
-// ingestReport is what the command prints.
+// ingestReport is the output of the command.
 type ingestReport struct {
 	client.Summary
 	Errors []client.Rejection `json:"errors"`

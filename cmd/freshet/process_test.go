@@ -38,8 +38,8 @@ const asCommand = "TEST_FRESHET_AS_COMMAND"
 // diskDir is where temporary files would be that are no test's.
 var diskDir = os.TempDir()
 
-// binary is what tests run as processes: this very file, which saves building another
-// one. With the race detector it is freshet without, since these tests are about
+// binary is the executable that tests run as processes: this very file, which saves
+// building another one. With the race detector it is freshet without, since these tests are about
 // processes that die.
 var binary = sync.OnceValues(func() (string, error) {
 	if !testenv.Slow() {
@@ -121,7 +121,7 @@ func startCommand(t *testing.T, command string, settings map[string]string, args
 	return p
 }
 
-// serving is what a server logs, as text or JSON, when it has an address.
+// serving matches the line, text or JSON, that a server logs when it has an address.
 var serving = regexp.MustCompile(`msg"?[=:]"?serving"?[ ,]"?addr"?[=:]"?([\d.:]+)`)
 
 // launch runs a server and waits until it listens, on a port that the system chooses.
@@ -286,7 +286,7 @@ func (r *readers) read(ctx context.Context, p *process, most int) {
 func settings(t *testing.T, mode string) map[string]string {
 	s := map[string]string{
 		"DATA_DIR": t.TempDir(),
-		// A share of it is what a call to Redis may take. On a machine that is busy
+		// A call to Redis may take a share of it. On a machine that is busy
 		// with other tests a healthy Redis must not pass for a dead one.
 		"SERVER_REQUEST_TIMEOUT": "20s", "DEDUP_PENDING_GRACE": "30s",
 	}

@@ -20,7 +20,7 @@ import (
 // historyMost is the longest history a server answers.
 const historyMost = 100
 
-// rankingChange is what the commands that change the ranking share.
+// rankingChange holds the common parts of the commands that change the ranking.
 type rankingChange struct {
 	*adminCall
 	by, why *string

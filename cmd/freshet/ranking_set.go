@@ -53,7 +53,7 @@ func newRankingSetCommand() *cobra.Command {
 	return cmd
 }
 
-// wantedSetting is what ranking set was told.
+// wantedSetting holds the arguments of ranking set.
 type wantedSetting struct {
 	changes string
 	as      string

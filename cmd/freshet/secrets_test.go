@@ -31,7 +31,7 @@ const (
 	secretElastic = "S3CRET-elastic-0123456789"
 )
 
-// tellTales are what must not be printed: the secrets, and the forms in which
+// tellTales are the texts that must not be printed: the secrets, and the forms in which
 // they travel.
 func tellTales(token string) []string {
 	return []string{
@@ -192,7 +192,7 @@ func provoke(t *testing.T, p *process, token string, said io.Writer) {
 	}
 }
 
-// printed is what the commands that show the configuration print, also of one
+// printed returns the output of the commands that show the configuration, also of one
 // that is wrong beside a secret.
 func printed(t *testing.T, settings map[string]string) string {
 	t.Helper()

@@ -46,7 +46,7 @@ func configFile(cmd *cobra.Command) []app.Option {
 	})}
 }
 
-// role is what a process does beside its configuration.
+// role holds the settings of a process that are not in its configuration.
 type role struct {
 	demo  bool
 	shape func(*app.App) // changes the system before it serves; nil: nothing

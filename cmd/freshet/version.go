@@ -20,5 +20,5 @@ func newVersionCommand() *cobra.Command {
 	}
 }
 
-// versionLine is what the version command and --version print.
+// versionLine is the output of the version command and of --version.
 func versionLine() string { return "freshet " + version.Long() }

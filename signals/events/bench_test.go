@@ -9,7 +9,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// BenchmarkSums is what counting a page of twenty items costs, off the request
+// BenchmarkSums measures the cost of counting a page of twenty items, off the request
 // path.
 func BenchmarkSums(b *testing.B) {
 	now := time.Unix(1_772_798_400, 0)

@@ -32,7 +32,7 @@ const KeepDays = 90
 // its counts back while the store is down.
 const OnceDays = 3
 
-// Kind is what a reader did with an item.
+// Kind is the kind of a reader's action on an item.
 type Kind string
 
 // The kinds of events.
@@ -83,14 +83,14 @@ func ActHash(kind Kind, agent, group string) uint64 {
 // the same.
 func ExploredHash(agent, group string) uint64 { return ActHash("explored", agent, group) }
 
-// Batch is what one server adds to the counts of one variant on one day.
+// Batch holds one server's additions to the counts of one variant on one day.
 type Batch struct {
 	Variant string
 	Day     feed.Day
 
 	// Sender and Seq name the batch: a server's own name since its start, and a
-	// number that grows with each of its batches. They are what keeps a batch
-	// from counting twice that is sent again.
+	// number that grows with each of its batches. They keep a batch
+	// that is sent again from counting twice.
 	Sender string
 	Seq    uint64
 
@@ -107,7 +107,7 @@ type Batch struct {
 	PromotedActs []PromotedAct // of the acts, those that may be on such; each once
 }
 
-// Totals is what was counted of one variant over some days.
+// Totals are the counts of one variant over some days.
 type Totals struct {
 	Variant     string
 	Impressions int64

@@ -33,7 +33,7 @@ func NewPromotedAct(kind Kind, promotion, agent, group string) PromotedAct {
 	}
 }
 
-// PromotedCounts are what was counted of a promotion.
+// PromotedCounts are the counts of a promotion.
 type PromotedCounts struct{ Impressions, Clicks, Likes int64 }
 
 // The names that stores count promotions under are these before the promotion's id.

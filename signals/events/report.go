@@ -44,7 +44,7 @@ type Row struct {
 	MedianAge *float64 `json:"median_age_seconds"`
 	Authors   int64    `json:"authors"` // different ones, within about 1 %
 	Agents    int64    `json:"agents"`  // the same
-	// Explored is what of it exploration has shown; nil where that is nothing.
+	// Explored is the part of it that exploration has shown; nil where there is none.
 	Explored *Explored `json:"explored,omitempty"`
 	// Sources has what of it home has shown, by the source that gave it; nil where that is
 	// nothing.

@@ -9,7 +9,7 @@ import (
 // homeSources are the sources of home, in the order of reports.
 var homeSources = [...]feed.Source{feed.SourceFollowing, feed.SourceTrending, feed.SourceDiscovery, feed.SourcePromoted}
 
-// SourceCounts are what was counted of a source of home.
+// SourceCounts are the counts of a source of home.
 type SourceCounts struct{ Impressions, Clicks int64 }
 
 // The names that stores count a source of home under are these before its own.

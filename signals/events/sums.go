@@ -14,13 +14,13 @@ import (
 // does a batch in one step, and nothing else meanwhile.
 const batchMembers = 5000
 
-// slot is what is counted together.
+// slot is the key of one sum.
 type slot struct {
 	variant string
 	day     feed.Day
 }
 
-// sum is what was counted of a slot since the last write.
+// sum holds the counts of a slot since the last write.
 type sum struct {
 	impressions int64
 	ages        Ages
@@ -45,7 +45,7 @@ type sums struct {
 	waiting []chan struct{} // told when it is written
 }
 
-// job is what is written at once.
+// job holds the batches that are written together.
 type job struct {
 	batches []*Batch
 	waiting []chan struct{}

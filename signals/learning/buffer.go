@@ -30,7 +30,7 @@ const (
 	mostWait  = 5 * time.Second
 )
 
-// Act is what an agent did with an item, as the item was then.
+// Act is an agent's action on an item, with the item as it was then.
 type Act struct {
 	Kind  feed.ActKind
 	Group string
@@ -240,7 +240,7 @@ func (b *Buffer) deliver(agent string, l *lesson) {
 	}
 }
 
-// lesson is what an agent is learned from at once.
+// lesson holds the acts of an agent that are learned from together.
 type lesson struct {
 	halfLife time.Duration
 	acts     []feed.LearningAct

@@ -255,7 +255,7 @@ func (s *Store) Read(ctx context.Context, from, to feed.Day) ([]events.Totals, e
 	return sorted(all), nil
 }
 
-// reading is what is read of one variant.
+// reading holds the pending reads of one variant.
 type reading struct {
 	variant         string
 	counts          []*redis.MapStringStringCmd // a day each
