@@ -33,7 +33,7 @@ const (
 	Both Delivery = "both"
 )
 
-// Celebrity is what the store keeps of an author's delivery.
+// Celebrity is the stored state of an author's delivery.
 type Celebrity struct {
 	Author    string
 	Delivery  Delivery
@@ -120,7 +120,7 @@ func PulledOf(readers []string, found map[string]Pulled) []Pulled {
 	return list
 }
 
-// Upkeep is what keeps a store small and its operators informed.
+// Upkeep keeps a store small and its operators informed.
 type Upkeep interface {
 	// Purge removes tombstones and idempotency keys that are over, at most about n
 	// of each, and returns how many.

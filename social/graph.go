@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Register is what a backend keeps of a follow or a membership: whether it holds,
+// Register is the stored state of a follow or a membership: whether it holds,
 // and as of which stamp. The zero Register was never heard of.
 type Register struct {
 	On bool
@@ -23,13 +23,13 @@ type FollowChange struct {
 	Noted bool
 }
 
-// FollowResult is what became of a change.
+// FollowResult is the outcome of a follow or unfollow.
 type FollowResult struct {
 	Changed bool  // the follow begins or ends
 	Refused error // ErrBlocked or ErrLimit; nothing is changed
 }
 
-// Party is what a change of follows needs to know of an agent or an author.
+// Party is the state of an agent or an author that a change of follows needs.
 type Party struct {
 	Followers, Following int64
 	Delivery             Delivery
@@ -75,8 +75,8 @@ func Changes(edges []Edge, rejected []Rejected, at time.Time) (list []FollowChan
 	return list, index
 }
 
-// Imported is what [Follows.FollowAll] answers of changes, beside what was rejected
-// before.
+// Imported returns the answer of [Follows.FollowAll] for changes, with those that were
+// rejected before.
 func Imported(rejected []Rejected, index []int, results []FollowResult) (int, []Rejected) {
 	changed := 0
 	for i, r := range results {
@@ -102,7 +102,7 @@ func Concerned(list []FollowChange) (edges []Edge, parties []string) {
 	return edges, parties
 }
 
-// kept is what is kept of a follow; an erased author's or agent's are off as of
+// kept returns the state of a follow; an erased author's or agent's are off as of
 // the erasure.
 func (g *Graph) kept(e Edge) Register {
 	k, floor := g.Kept[e], g.Parties[e.Agent].ErasedAgent

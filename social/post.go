@@ -7,7 +7,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Post is what an author publishes. Its JSON is its content as readers get it;
+// Post is a post of an author. Its JSON is its content as readers get it;
 // see [Post.Content] for what it leaves out.
 type Post struct {
 	ID         string   `json:"id"`
@@ -106,7 +106,7 @@ func (p *Post) AllTags() []string {
 	return all
 }
 
-// Title is what the post's item is called.
+// Title is the title of the post's item.
 func (p *Post) Title() string { return feed.PostTitle(p.Caption, alts(p.Images)) }
 
 // Content encodes what every reader of the post gets, the same bytes for each:

@@ -53,7 +53,7 @@ type CardsOfMany interface {
 	CardsOf(ctx context.Context, asked []Asked) ([]Card, error)
 }
 
-// Standing is what a list must know of a post it holds.
+// Standing is the state of a post that a list holds.
 type Standing struct {
 	Entry
 	Found  bool // false: nothing is known of it, and Entry has only the id

@@ -47,7 +47,7 @@ func TestRecordInAnyOrder(t *testing.T) {
 	}
 }
 
-// visible is what can be told of a record: versions count the changes that
+// visible returns the part of a record that can be compared: versions count the changes that
 // happened to be seen.
 func visible(r social.Record) social.Post {
 	if !r.Alive() {

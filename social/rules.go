@@ -13,7 +13,7 @@ const (
 	Mention  Reason = "mention"  // it mentions them
 )
 
-// Relation is what a store knows of a reader and a post. The zero Relation is
+// Relation is the relation between a reader and a post. The zero Relation is
 // a stranger.
 type Relation struct {
 	Reader        string // "": a call without an agent
@@ -26,7 +26,7 @@ type Relation struct {
 	Pulled        bool // the author's posts are not pushed into the lists of followers
 }
 
-// Decision is what follows from a post and a relation.
+// Decision is the result of applying the rules to a post and a relation.
 type Decision struct {
 	Visible  bool   // the reader may see the post
 	Reason   Reason // why it is in their timeline; it may be visible without

@@ -8,7 +8,7 @@ import (
 	"github.com/freshet/freshet/engine/offline"
 )
 
-// measures are what is said of one list and the item that was read, in the order
+// measures are the measures of one list and the item that was read, in the order
 // of their columns.
 const (
 	ndcg20 = iota
@@ -39,7 +39,7 @@ type board struct {
 	last       time.Time
 }
 
-// entry is what was measured of one ranking.
+// entry holds the measurements of one ranking.
 type entry struct {
 	contender
 	sums  []sums // by reader

@@ -13,7 +13,7 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-// Data is what a community published and read.
+// Data holds the posts and the reads of a community.
 type Data struct {
 	items  []feed.Item // oldest first
 	byID   map[string]int

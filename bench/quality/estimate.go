@@ -11,7 +11,7 @@ const (
 	// same intervals.
 	resamples = 2000
 	seed      = 20160314
-	// tail is what lies beyond each end of a 95 % interval.
+	// tail is the probability beyond each end of a 95 % interval.
 	tail = 0.025
 )
 
@@ -94,7 +94,7 @@ func covered(shown, proposed []set) func(draw) float64 {
 	}
 }
 
-// joined is what is in the sets of the readers that a resample holds.
+// joined returns the union of the sets of the readers in a resample.
 func joined(sets []set, d draw) set {
 	all := make(set, len(sets[0]))
 	for i, times := range d {

@@ -10,8 +10,8 @@ import (
 // lately is how far back the baseline of what is most popular counts.
 const lately = 24 * time.Hour
 
-// past is what has been published and read up to a moment, as the baselines know
-// it.
+// past holds the posts and reads up to a moment, as the baselines know
+// them.
 type past struct {
 	data       *Data
 	window     int64           // seconds, how old a candidate may be
@@ -54,7 +54,7 @@ func (p *past) add(e *event) {
 	}
 }
 
-// moment is what a reader could be shown: items dated before at, not older than
+// moment returns the items that a reader could be shown: dated before at, not older than
 // the window, of groups that they have done nothing with; of each group the
 // newest.
 func (p *past) moment(reader string, at int64) *moment {

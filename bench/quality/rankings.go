@@ -20,7 +20,7 @@ const (
 // gaussian makes the decay the one Gaussian that was the default before any other.
 const gaussian = "scale=24h,offset=1h,decay=0.5"
 
-// ingredients are what the default ranking is made of, each with the changes that
+// ingredients are the parts of the default ranking, each with the changes that
 // leave it out. One that is off by default, so that they change nothing, has no
 // row.
 var ingredients = []struct{ name, changes string }{
@@ -73,7 +73,7 @@ func contenders(standard feed.Ranking, also []string) ([]contender, error) {
 	return list, nil
 }
 
-// moment is what a reader could be shown just before they read something.
+// moment holds the items that a reader could be shown just before they read something.
 type moment struct {
 	at         int64
 	reader     string

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Report is what was measured.
+// Report holds the measurements.
 type Report struct {
 	From, Until time.Time     // of the first and the last read that was measured
 	Window      time.Duration // how old a candidate may be

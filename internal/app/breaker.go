@@ -97,7 +97,7 @@ func (b redisBreaker) patiently(ctx context.Context, run func(context.Context) e
 	}
 }
 
-// broken is what counts against Redis: it could not be asked, and not because
+// broken returns err where it counts against Redis: it could not be asked, and not because
 // the caller went away. A master whose replicas are late can be asked.
 func broken(err error) error {
 	if rediskeys.Unreachable(err) && !errors.Is(err, rediskeys.ErrShort) {

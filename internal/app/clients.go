@@ -44,7 +44,7 @@ func redisPatience(cfg configs.Config) time.Duration {
 // would pass for a Redis that is down.
 const redisConns = 64
 
-// redisOptions is what every kind of Redis client is made from.
+// redisOptions returns the options of every kind of Redis client.
 func redisOptions(cfg configs.Config) *redis.UniversalOptions {
 	r := cfg.Redis
 	o := &redis.UniversalOptions{

@@ -33,7 +33,7 @@ var (
 	}, []string{"dependency", "reason"})
 )
 
-// upState is what says whether a dependency is up, each from 0 to 1: the last look at it,
+// upState tells whether a dependency is up, by two values from 0 to 1: the last look at it,
 // and its breaker. The worse of the two counts: a look that is answered does not hide
 // that calls fail at once, and a breaker that tries again does not interrupt an alert.
 type upState struct{ look, breaker float64 }
@@ -179,7 +179,7 @@ func (d *dependency) refuse(ctx context.Context, why error) error {
 // tracerName says in traces what made the span.
 const tracerName = "github.com/freshet/freshet/internal/app"
 
-// leave ends the call. err is what counts against the dependency; nil where it
+// leave ends the call. err counts against the dependency; nil where it
 // could be asked, whatever it answered; errCallerGone where that is not known.
 func (c *call) leave(err error) {
 	switch {

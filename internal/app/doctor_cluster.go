@@ -11,7 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// node is what the doctor asks each master of a cluster.
+// node holds the answers of one master of a cluster to the doctor.
 type node struct {
 	addr        string
 	sent, clock time.Time

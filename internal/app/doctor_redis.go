@@ -18,7 +18,7 @@ const (
 	needsMemory      = "It needs a maxmemory of at least dedup.daily_capacity × dedup.window_days × 2 bytes for the filters, on a cluster divided by the number of masters."
 )
 
-// bytesPerImpression is what an impression takes in a filter of RedisBloom at
+// bytesPerImpression is the size of an impression in a filter of RedisBloom at
 // the usual false-positive rates, rounded up.
 const bytesPerImpression = 2
 
@@ -53,7 +53,7 @@ func readSettings(ctx context.Context, c *redis.Client) redisSettings {
 	return redisSettings{maxMemory: info["maxmemory"], policy: info["maxmemory_policy"], appendOnly: on[info["aof_enabled"]], inferred: true}
 }
 
-// judgement is what the doctor makes of one of a server's settings.
+// judgement is the doctor's finding about one of a server's settings.
 type judgement struct {
 	level       Level
 	detail, fix string

@@ -15,10 +15,10 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// recallRefused is what /readyz says where Elasticsearch answers, but recalls nothing.
+// recallRefused is the reason in /readyz where Elasticsearch answers, but recalls nothing.
 const recallRefused = "it refuses the search that recalls items; the log and freshet doctor say why"
 
-// notReached is what /readyz says until Elasticsearch is in use.
+// notReached is the reason in /readyz until Elasticsearch is in use.
 const notReached = "it has not answered a search since this server started"
 
 // lookPause is the least time between two looks at the mapping because of answers that
@@ -197,7 +197,7 @@ func unavailable(err error) bool {
 	return silent && !esindex.Gone(err) && !errors.Is(err, esindex.ErrUnusable)
 }
 
-// reason is what /readyz says of a refusal.
+// reason is the text for a refusal in /readyz.
 func (e *elasticStartup) reason(refused error) string {
 	switch {
 	case errors.Is(refused, esindex.ErrUnusable):

@@ -16,7 +16,7 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-// counted is what is in the store for the days around noon, by variant, once
+// counted returns the counts in the store for the days around noon, by variant, once
 // the server has written.
 func counted(t *testing.T, a *App) map[string]events.Totals {
 	t.Helper()

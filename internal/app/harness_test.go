@@ -70,7 +70,7 @@ func services(t testing.TB) configs.Config {
 // servicesAt is services at these addresses, whatever is there.
 func servicesAt(t testing.TB, redisAddr, elastic string) configs.Config {
 	cfg := embedded(t)
-	// A share of it is what a call to Redis may take. On a machine that is busy
+	// A call to Redis may take a share of it. On a machine that is busy
 	// with other tests a healthy Redis must not pass for a dead one.
 	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 20*time.Second, 30*time.Second
 	cfg.Catalog.Backend = configs.CatalogElastic

@@ -40,7 +40,7 @@ func (l *late) note() {
 	l.doubt++
 }
 
-// doubts is what to tell trust after a look at the lists that begins now.
+// doubts returns the number to pass to trust after a look at the lists that begins now.
 func (l *late) doubts() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

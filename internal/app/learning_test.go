@@ -29,7 +29,7 @@ func lessons() []feed.Item {
 	return all
 }
 
-// learned is what was learned of an agent, by kind and value.
+// learned returns the interests inferred for an agent, by kind and value.
 func learned(t *testing.T, a *App, agent string) map[string]recall.LearnedGain {
 	t.Helper()
 	require.NoError(t, a.Flush(t.Context()))

@@ -237,8 +237,8 @@ func (m *masters) letGo() {
 	}
 }
 
-// waiting is what holds a call up while a new master lacks what was delivered
-// lately; nil: nothing does.
+// waiting returns the hold on calls while a new master lacks the latest deliveries; nil:
+// there is none.
 func (m *masters) waiting() *hold {
 	if m == nil {
 		return nil

@@ -119,7 +119,7 @@ func (a *App) removeUnfinished(u *url.URL) error {
 	return nil
 }
 
-// releasing is what removes images; nil where there are none.
+// releasing returns the remover of images; nil where there are none.
 func releasing(files *media.Files) fanout.Files {
 	if files == nil {
 		return nil
@@ -127,7 +127,7 @@ func releasing(files *media.Files) fanout.Files {
 	return files
 }
 
-// images is what routes make and store images with; nil where there are none.
+// images returns the maker and store of images for routes; nil where there are none.
 func (a *App) images() handler.Images {
 	if a.network.files == nil {
 		return nil
@@ -138,7 +138,7 @@ func (a *App) images() handler.Images {
 	}{media.NewShop(media.Config{Memory: int64(a.cfg.Media.Memory) << 20}), a.network.files}
 }
 
-// pictures is what the demo makes pictures with; nil where there are none.
+// pictures returns the demo's maker of pictures; nil where there are none.
 func (a *App) pictures() demo.Pictures {
 	if images := a.images(); images != nil {
 		return images

@@ -329,7 +329,7 @@ func (w *society) proposals() map[string][]*written {
 	return out
 }
 
-// timeline is what of some posts is due to an agent, newest first.
+// timeline returns those of some posts that are due to an agent, newest first.
 func (w *society) timeline(agent string, from []*written) []social.Position {
 	var due []social.Position
 	for _, x := range from {

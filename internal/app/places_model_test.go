@@ -296,7 +296,7 @@ func order(a, b bool) int {
 	return 1
 }
 
-// keysOf are what an entry of an answer is remembered by, its id last.
+// keysOf returns the keys of an entry of an answer, its id last.
 func (p *places) keysOf(t *testing.T, doc feed.Doc) []string {
 	t.Helper()
 	if feed.IsPost(doc.ID) {

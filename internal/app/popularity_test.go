@@ -18,7 +18,7 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-// popular is what is known of the readers of an item.
+// popular returns the numbers of an item's readers.
 func popular(t *testing.T, a *App, id string) (readers2h, readers2d float64) {
 	t.Helper()
 	require.NoError(t, a.Flush(t.Context()))

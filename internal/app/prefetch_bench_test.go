@@ -42,7 +42,7 @@ func (l *load) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 	}
 }
 
-// now is what was sent so far: round trips and commands to Redis, requests to
+// now returns the counts so far: round trips and commands to Redis, requests to
 // Elasticsearch.
 func (l *load) now() [3]int64 { return [3]int64{l.trips.Load(), l.commands.Load(), l.requests.Load()} }
 

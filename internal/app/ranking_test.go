@@ -182,7 +182,7 @@ func TestRankingWhileTheCatalogIsDown(t *testing.T) {
 	healthy(t, a)
 }
 
-// scrape is what the server exports.
+// scrape returns the metrics that the server exports.
 func scrape(t *testing.T, a *App) string {
 	t.Helper()
 	w := httptest.NewRecorder()

@@ -18,7 +18,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// reader is what the model knows of an agent.
+// reader is the model's state of an agent.
 type reader struct {
 	profile feed.Profile
 	shown   map[string]shown // by group and by id
@@ -49,7 +49,7 @@ type answered struct {
 
 func newReader() *reader { return &reader{shown: map[string]shown{}} }
 
-// keys are what an item is remembered by.
+// keys returns the keys that an item is remembered by.
 func keys(it feed.Item) []string { return feed.Keys([]feed.Ref{{ID: it.ID, Group: it.Group()}}) }
 
 // may reports whether the item may be shown at now.

@@ -77,7 +77,7 @@ func serverMode(ctx context.Context, o *redis.UniversalOptions) string {
 	return ""
 }
 
-// replicas is what redis.wait_replicas says, behind the breaker.
+// replicas returns the setting redis.wait_replicas, behind the breaker.
 func replicas(cfg configs.Config, b redisBreaker) rediskeys.Replicas {
 	return rediskeys.Replicas{N: cfg.Redis.WaitReplicas, Timeout: cfg.Redis.WaitTimeout, Guard: b.wait}
 }

@@ -11,7 +11,7 @@ import (
 // errGivenUp is why a request's further calls to Redis are refused.
 var errGivenUp = errors.New("it did not answer an earlier call of this request")
 
-// request is what the calls of one request of an agent to a service have in common: a dead
+// request is the shared state of the calls of one agent's request to a service: a dead
 // Redis costs the request one call's timeout, not one timeout for each of its
 // stages, which together may be longer than the request has; a dead PostgreSQL
 // likewise.

@@ -13,7 +13,7 @@ import (
 const (
 	headerTimeout = 5 * time.Second
 	idleTimeout   = 2 * time.Minute
-	// answerSlack is what a slow client gets beyond the request timeout to send
+	// answerSlack is the time beyond the request timeout that a slow client gets to send
 	// its body or take its answer.
 	answerSlack = 25 * time.Second
 	// maxHeader bounds what a client can make the server hold before it is

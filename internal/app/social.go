@@ -183,7 +183,7 @@ func (s showing) Shown(ctx context.Context, agent string, posts []string) (bool,
 	return s.app.Engine.Shown(ctx, agent, posts)
 }
 
-// home is what home has beside the sources of for-you.
+// home configures the sources that the home feed has in addition to for-you's.
 func (a *App) home() engine.Home {
 	trends := trending.NewSource(a.trending, a.clients.tells())
 	h := engine.Home{Pattern: a.cfg.Home.Positions(), SourceFor: a.cfg.Server.RequestTimeout / sourceShare, Trending: trends, Trends: trends}
@@ -245,7 +245,7 @@ func (a *App) purge(ctx context.Context) {
 	}
 }
 
-// social is what the routes of posts and timelines use; nil: they do not exist.
+// social returns the dependencies of the routes of posts and timelines; nil: they do not exist.
 func (a *App) social() *handler.Social {
 	n := a.network
 	if n == nil {

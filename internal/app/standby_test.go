@@ -24,7 +24,7 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// readiness is what GET /readyz answers of Elasticsearch.
+// readiness is the state of Elasticsearch in the answer of GET /readyz.
 type readiness struct {
 	status      int
 	state       string

@@ -106,8 +106,8 @@ func varieties(v *client.Variety) string {
 	return b.String()
 }
 
-// fate is what becomes of a candidate, with the day of the filter that has it, or
-// what gave it its position beyond its score.
+// fate describes the outcome of a candidate, with the day of the filter that has it, or
+// the source of its position.
 func fate(c *client.Explained) string {
 	switch {
 	case c.ShownBefore:

@@ -1,4 +1,4 @@
-// Package cli is what the commands print: pages and other tables that fit a
+// Package cli formats the output of the commands: pages and other tables that fit a
 // terminal.
 package cli
 

@@ -100,7 +100,7 @@ func RankingChange(from, to client.RankingVersion) string {
 	return cmp.Or(strings.Join(said, "; "), "no change")
 }
 
-// Notes are what a change did beside what it says, a line each.
+// Notes lists the side effects of a change, a line each.
 func Notes(v client.RankingVersion) string { return notes(v.Notes) }
 
 // Share writes a part of all agents as a percentage, exact to a bucket.

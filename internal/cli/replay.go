@@ -14,7 +14,7 @@ import (
 	"github.com/freshet/freshet/internal/tuning"
 )
 
-// ReplayLimits is what a replay cannot know.
+// ReplayLimits explains the limits of a replay.
 const ReplayLimits = `What a replay cannot know: it ranks with today's catalog, profiles and likes, not those of the click;
 it leaves nothing out that the agent had been shown by then; and people can only click what a ranking
 has shown them, so whatever was live at the time has the better chances.
@@ -91,7 +91,7 @@ func scored(r tuning.Replay) string {
 	return fmt.Sprintf("%s has the best NDCG. The best of many is a little lucky: compare it with A on other clicks before you make it live.", best.Name)
 }
 
-// gain is what the NDCG gains over A, with its margin where that is known.
+// gain formats the gain in NDCG over A, with its margin where that is known.
 func gain(x offline.Standing) string {
 	if x.Margin == nil {
 		return fmt.Sprintf("%+.3f", x.Gain)

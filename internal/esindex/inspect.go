@@ -38,7 +38,7 @@ func (p Problem) String() string {
 	return fmt.Sprintf("fields.%s (%s): %s", p.Field, p.Name, p.Message)
 }
 
-// Report is what [Inspect] found.
+// Report is the result of [Inspect].
 type Report struct {
 	Indices  []string // behind the name, which may be an alias or a pattern
 	UUIDs    string   // of these indices: one of the same name may be another one

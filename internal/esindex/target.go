@@ -16,7 +16,7 @@ import (
 // somebody has deleted is gone with it.
 func WriteAlias(index string) string { return index + "-write" }
 
-// Target is what the documents of an index are written to.
+// Target is the alias or index that documents are written to.
 type Target struct {
 	Name  string
 	Alias bool // Name is an alias, so a write may require one

@@ -62,7 +62,7 @@ func (k Keys) FilterProbe() string { return k.prefix + "bf:global:probe" }
 // by dedup/redisbloom, Record.
 func (k Keys) Shards(day feed.Day) string { return k.prefix + "bf:meta:" + day.String() }
 
-// Session is what is left to page of the agent's last refresh, best first.
+// Session is the key of the refs of the agent's last refresh that are left to page, best first.
 // Type: list of [feed.Ref] strings. TTL: sessions.ttl (30 min), not extended
 // by paging. Written by cache/redislist.
 func (k Keys) Session(agent string, name feed.Name) string {

@@ -44,7 +44,7 @@ func lookURL(path string) (string, error) {
 	return fileURL(path, q)
 }
 
-// rows is what check needs of a database or a transaction.
+// rows is the part of a database or a transaction that check uses.
 type rows interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }

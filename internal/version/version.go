@@ -35,7 +35,7 @@ func init() {
 	}).Set(1)
 }
 
-// info is what is known about a build; "" where it is not.
+// info describes a build; "" where a field is unknown.
 type info struct {
 	version, revision, at, goVersion, platform string
 	changed                                    bool // since the revision

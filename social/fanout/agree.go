@@ -43,7 +43,7 @@ func (f *Fanout) agree(ctx context.Context, agent string, read reading, clean bo
 	return errMoving
 }
 
-// change is what makes a list agree; same: it does.
+// change returns the change that makes a list consistent with the store; same: it is.
 func (f *Fanout) change(ctx context.Context, agent string, head timeline.Head, read reading, clean bool) (c timeline.Change, same bool, err error) {
 	c.Version = head.Version
 	above := social.Position{At: head.Floor.At, ID: head.Floor.ID}

@@ -164,7 +164,7 @@ func (e *env) drain() {
 	e.t.Fatalf("jobs are left: %v", e.open())
 }
 
-// open is what waits in the queue, or runs, by kind and key.
+// open returns the jobs that wait or run, by kind and key.
 func (e *env) open() map[row]jobs.Job {
 	e.t.Helper()
 	all := map[row]jobs.Job{}
@@ -178,7 +178,7 @@ func (e *env) open() map[row]jobs.Job {
 	return all
 }
 
-// list is what an agent's list has, without the prefix of posts.
+// list returns the entries of an agent's list, without the prefix of posts.
 func (e *env) list(agent string) []string { return contents(e, e.lists, agent) }
 
 func (e *env) outbox(author string) []string { return contents(e, e.outboxes, author) }

@@ -41,7 +41,7 @@ const (
 	margin = 2 * time.Minute
 )
 
-// Deps is what a Fanout works with. All are needed but Files, Cards, Log
+// Deps are the dependencies of a Fanout. All are required but Files, Cards, Log
 // and the numbers.
 type Deps struct {
 	Store    social.Store // the backend itself

@@ -57,7 +57,7 @@ func (f *Fanout) items(ctx context.Context, list []jobs.Job) []error {
 	return errs
 }
 
-// moved is what is not any more what it was.
+// moved returns the posts that have changed.
 func moved(ids []string, before, now []social.Post) (left []string, posts []social.Post) {
 	for i, p := range now {
 		b := before[i]
@@ -101,7 +101,7 @@ func (f *Fanout) writeItems(ctx context.Context, ids []string, posts []social.Po
 	return errs, err
 }
 
-// item is what recall finds a public post by. Its content comes from the store.
+// item returns the item that recall finds a public post by. Its content comes from the store.
 func item(p *social.Post) feed.Item {
 	return feed.Item{
 		ID: p.ID, Title: p.Title(), Summary: p.Caption, Tags: p.AllTags(), AuthorID: p.Author,

@@ -105,7 +105,7 @@ func newWorld(e *env, seed uint64) *world {
 	return w
 }
 
-// network is what a part begins with: many follow many, and have lists.
+// network sets up the start of a part: many follow many, and have lists.
 func (w *world) network() {
 	for _, agent := range w.agents {
 		for _, author := range w.agents[:2] {

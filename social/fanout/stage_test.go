@@ -134,7 +134,7 @@ func fallible[T any](ctx context.Context, call string, f func() (T, error)) (out
 	return got, err
 }
 
-// stagedStore is what jobs ask of the store, a step each.
+// stagedStore makes each request of jobs to the store a step.
 type stagedStore struct{ social.Store }
 
 func (s stagedStore) PostsByID(ctx context.Context, ids []string) ([]social.Post, error) {
@@ -193,7 +193,7 @@ func (s stagedStore) EraseSome(ctx context.Context, agent string, n int) (bool, 
 	return get(ctx, "erase some", func() (bool, error) { return s.Store.EraseSome(ctx, agent, min(n, 2)) })
 }
 
-// stagedQueue is what jobs and writes ask of the queue, a step each.
+// stagedQueue makes each request of jobs and writes to the queue a step.
 type stagedQueue struct{ jobs.Queue }
 
 func (q stagedQueue) Mark(ctx context.Context, rows ...jobs.Dirty) error {

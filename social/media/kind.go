@@ -36,7 +36,7 @@ func starts(head string) func([]byte) bool {
 	return func(file []byte) bool { return bytes.HasPrefix(file, []byte(head)) }
 }
 
-// layout is what the structure of a file tells beside its pixels.
+// layout holds the facts about a file that its structure tells, without its pixels.
 type layout struct {
 	end  int    // where the image ends
 	exif []byte // in the form of TIFF; nil: there is none
@@ -62,8 +62,8 @@ func kindOf(file []byte) (kind, layout, error) {
 	return kind{}, layout{}, fmt.Errorf("%w: send JPEG, PNG, GIF or WebP", ErrType)
 }
 
-// markup and archives are what makes a file something else to a program that
-// looks for it anywhere, not only at the beginning.
+// markup and archives make a file something else to a program that looks for them
+// anywhere, not only at the beginning.
 var (
 	markup   = []string{"<!doctype", "<html", "<script", "<svg ", "<svg>", "<svg\n", "<svg\t", "<svg/", "<?php", "%pdf-"}
 	archives = []string{"PK\x03\x04", "PK\x05\x06", "Rar!\x1a\x07", "7z\xbc\xaf\x27\x1c"}

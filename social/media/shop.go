@@ -105,11 +105,11 @@ func checkSize(head image.Config) error {
 	return nil
 }
 
-// beside is what it takes to make an image beside its pixels: thumbnail, encoder, and
-// what is small.
+// beside is the memory for an image in addition to its pixels: thumbnail, encoder, and
+// small parts.
 const beside = 8 << 20
 
-// mostPerPixel is what a pixel of the most expensive image takes: a progressive CMYK
+// mostPerPixel is the memory for a pixel of the most expensive image: a progressive CMYK
 // JPEG.
 const mostPerPixel = 24
 

@@ -14,7 +14,7 @@ import (
 // has it.
 const OldestServer = 130000
 
-// Report is what an operator wants to know of the database.
+// Report describes the database to an operator.
 type Report struct {
 	Server        string // the server's version, as it tells it
 	Number        int    // the same as a number; see [OldestServer]

@@ -39,7 +39,7 @@ const (
 	queryCanceled        = "57014"
 )
 
-// advice is what to do about the errors an operator can do something about.
+// advice tells how to correct the errors that an operator can correct.
 var advice = map[string]string{
 	undefinedTable:      "a table is missing; run freshet doctor --fix",
 	readOnlyTransaction: "the server only reads, as a replica does; connect to the primary",

@@ -10,7 +10,7 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// gone is what a register's row says of it.
+// gone returns the value of a register's column gone.
 func (t *tx) gone(on bool) int64 {
 	if on {
 		return 0

@@ -47,8 +47,8 @@ func (t *tx) replaceMembers(c *circle, named []string, stamp int64) error {
 	return t.saveCircle(c)
 }
 
-// membership is what some agents are to be in a circle: at a stamp, or 0 for
-// here and now.
+// membership is a change of the membership of some agents in a circle: at a stamp, or 0
+// for here and now.
 type membership struct {
 	agents []string
 	on     bool

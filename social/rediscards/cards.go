@@ -44,7 +44,7 @@ func New(client redis.Cmdable, cfg Config) *Cards {
 	return &Cards{client: client, keys: rediskeys.For(client, cfg.KeyPrefix), ttl: cmp.Or(cfg.TTL, social.CardLives)}
 }
 
-// value is what is stored of a post. The script reads Version and Gone, which must
+// value is the stored form of a post. The script reads Version and Gone, which must
 // come first.
 type value struct {
 	Version   int64           `json:"v"`

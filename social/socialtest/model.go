@@ -11,8 +11,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// model is what a store should know, in the plainest form, and what follows
-// from it by the rules.
+// model is the expected state of a store, in the plainest form, and the answers that
+// follow from it by the rules.
 type model struct {
 	posts    map[string]*social.Post
 	follows  map[[2]string]bool // agent, author

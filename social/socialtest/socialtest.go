@@ -19,7 +19,7 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// Backend is what a backend implements.
+// Backend is the interface of a backend under test.
 type Backend interface {
 	social.Store
 	jobs.Queue

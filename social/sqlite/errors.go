@@ -22,7 +22,7 @@ var (
 	ErrNotOurs = errors.New("this is not a freshet social store")
 )
 
-// advice is what to do about the errors an operator can do something about,
+// advice tells how to correct the errors that an operator can correct,
 // by SQLite's primary result code.
 var advice = map[int]string{
 	lib.SQLITE_CANTOPEN: "the file cannot be opened; check that the path is a file and that its directory can be read and written",

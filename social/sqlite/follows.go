@@ -17,7 +17,7 @@ func register(row scanner) (social.Register, error) {
 	return social.Register{On: ok && gone == 0, At: at}, err
 }
 
-// gone is what a register's row says of it.
+// gone returns the value of a register's column gone.
 func (t *tx) gone(on bool) int64 {
 	if on {
 		return 0

@@ -43,13 +43,13 @@ type postFacts struct {
 	content     []byte
 }
 
-// authorFacts are what a card has of its author. They are never changed.
+// authorFacts are the parts of a card that belong to its author. They are immutable.
 type authorFacts struct {
 	name, image string
 	erased      int64
 }
 
-// readerFacts are what a reader has to do with authors and posts.
+// readerFacts are a reader's relations to authors and posts.
 type readerFacts struct {
 	server  bool              // follows [social.Server]
 	circles map[string]string // those the reader is in, and their owners

@@ -7,7 +7,7 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// cardFacts are what one card is made of.
+// cardFacts are the parts of one card.
 type cardFacts struct {
 	post   *postFacts // nil: it is not there
 	author *authorFacts

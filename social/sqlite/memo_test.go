@@ -47,7 +47,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// changes are what may change a card. Which of them are refused does not matter.
+// changes are the operations that may change a card. Which of them are refused does not matter.
 func (w *world) changes() map[string]func() error {
 	ctx, any := w.Context(), func(of []string) string { return of[w.r.IntN(len(of))] }
 	post := func() string { return w.posts[w.r.IntN(len(w.posts))].ID }

@@ -38,7 +38,7 @@ const (
 	BuildTTL = time.Minute
 )
 
-// State is what there is of a list.
+// State is the state of a list.
 type State int
 
 // The states of a list.
@@ -61,7 +61,7 @@ type Page struct {
 	Floor Position
 }
 
-// Head is what is known of a list without reading it.
+// Head describes a list without its entries.
 type Head struct {
 	State  State
 	Newest Position // the first entry; zero: there is none, or the list is not ready
@@ -125,7 +125,7 @@ type Writer interface {
 	Drop(ctx context.Context, lists []string) error
 }
 
-// Change is what a list is to be changed by.
+// Change is a change of a list.
 type Change struct {
 	// Version is that of [Head], from before the store was asked for the rest.
 	Version string
@@ -161,7 +161,7 @@ type Builder interface {
 	Abandon(ctx context.Context, list, token string) error
 }
 
-// Content is what the store would deliver, newest first: as many entries as the
+// Content holds the entries that the store would deliver, newest first: as many as the
 // cap, and the position of the next one as the floor; zero where there is none.
 type Content struct {
 	Entries []Position

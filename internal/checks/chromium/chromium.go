@@ -193,7 +193,7 @@ func (tab *Tab) Until(script string) {
 	}
 }
 
-// says is what the page tells whoever looks at it about what went wrong.
+// says returns the messages that the page shows about failures.
 func (tab *Tab) says() string {
 	told := Eval[string](tab, `[...document.querySelectorAll('[role=status], [role=alert], .error')].filter((e) => e.checkVisibility()).map((e) => e.textContent.trim()).filter(Boolean).join('; ')`)
 	if told == "" {

@@ -25,7 +25,7 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// site is what the gateway is called from outside. The port is not the scheme's, so
+// site is the gateway's address from outside. The port is not the scheme's, so
 // that a Host that loses it is noticed.
 const site = "https://feed.example.com:8443"
 

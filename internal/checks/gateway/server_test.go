@@ -92,7 +92,7 @@ func (w *world) session(rw http.ResponseWriter, r *http.Request) {
 	rw.WriteHeader(http.StatusNoContent)
 }
 
-// answer is what came back, with what the server saw of the call.
+// answer is the response, with the call as the server saw it.
 type answer struct {
 	status int
 	header http.Header
@@ -101,7 +101,7 @@ type answer struct {
 	asked  int
 }
 
-// login is what a browser or an app of the agent sends.
+// login returns the headers that a browser or an app of the agent sends.
 func (w *world) login(agent string) http.Header {
 	if w.mode == configs.ModeJWT {
 		return http.Header{"Authorization": {"Bearer " + token(agent)}}

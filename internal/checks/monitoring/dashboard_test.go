@@ -40,7 +40,7 @@ func (q *tableQueries) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// dashboardHead is what Grafana wants beside the panels.
+// dashboardHead holds the fields that Grafana requires in addition to the panels.
 const dashboardHead = `{
 "uid": "freshet", "title": "Freshet", "tags": ["freshet"], "schemaVersion": 39, "version": 1, "editable": true,
 "refresh": "30s", "time": {"from": "now-3h", "to": "now"}, "timezone": "browser",

@@ -19,7 +19,7 @@ import (
 // markup runs wherever it is taken for HTML.
 const markup = `<img src=x onerror="window.ran=1"><script>window.ran=1</script><svg onload="window.ran=1">`
 
-// injected is what became of markup: scripts that ran, and elements that the
+// injected finds the effects of markup: scripts that ran, and elements that the
 // pages do not have.
 const injected = `window.ran ? 'a script ran' : [...document.querySelectorAll('img:not(.picture), main script, [onerror], [onload], a[href^="javascript"]')].map((e) => e.outerHTML).join(' ')`
 

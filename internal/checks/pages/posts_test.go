@@ -49,7 +49,7 @@ func choose(tab *chromium.Tab, name string) {
 	tab.Until(selected + ` === 'tab-` + name + `' && document.querySelector('#items') && ` + idle)
 }
 
-// TestAPersonPostsAndReads is what somebody does on a phone: write, follow, like, hide,
+// TestAPersonPostsAndReads uses the pages as on a phone: write, follow, like, hide,
 // reload, and go back.
 func TestAPersonPostsAndReads(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,7 @@ import (
 // region in its place.
 const amazon = "s3.amazonaws.com"
 
-// address is what an address says beside the bucket.
+// address holds the parts of an address other than the bucket.
 type address struct {
 	host                   string
 	secure                 bool

@@ -16,7 +16,7 @@ const (
 	goneSize  = 64  // an id that a build must leave out
 )
 
-// entries is what a list holds. It has the rules of the contract, and knows
+// entries holds the entries of a list. It has the rules of the contract, and knows
 // neither time nor other lists.
 type entries struct {
 	state   timeline.State
@@ -101,7 +101,7 @@ func (e *entries) page(below timeline.Position, n int) timeline.Page {
 	return page
 }
 
-// bytes is what the list takes of the heap, about.
+// bytes is the approximate size of the list on the heap.
 func (l *oneList) bytes() int64 {
 	return int64(listSize + len(l.name) + len(l.floor.ID) + l.ids + entrySize*cap(l.oldest) + goneSize*len(l.gone))
 }

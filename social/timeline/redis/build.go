@@ -7,7 +7,7 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
-// unique is what a token or version of this call begins with. 11 characters are
+// unique returns a prefix for the tokens or versions of a call. 11 characters are
 // 55 bits; with more, the mark would not fit a listpack.
 func unique() string { return rand.Text()[:11] }
 

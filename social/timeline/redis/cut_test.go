@@ -162,10 +162,10 @@ func cutOnce(t *testing.T, p *faultproxy.Proxy, direct, client redis.UniversalCl
 	}
 }
 
-// names are what differs between two runs: tokens and versions.
+// names matches the parts that differ between two runs: tokens and versions.
 var names = regexp.MustCompile(`[A-Z2-7]{11}\d*`)
 
-// stored is what Redis has of a list and of the one that begin makes.
+// stored returns the content in Redis of a list and of the one that begin makes.
 func stored(t *testing.T, client redis.UniversalClient, l *Lists, list string) string {
 	t.Helper()
 	var text string

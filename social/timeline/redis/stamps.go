@@ -81,7 +81,7 @@ redis.call('SET', KEYS[1], data .. ' ' .. ARGV[3] .. ' ' .. ARGV[3], 'PX', ARGV[
 return 1
 `)
 
-// dataLua is what identifies the data. It is asked where the key is.
+// dataLua reads the identity of the data, from the node that has the key.
 const dataLua = `
 local data = string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)') or 'unknown'
 `

@@ -37,7 +37,7 @@ func (w *system) check() error {
 	return nil
 }
 
-// sound is what holds of a list alone.
+// sound checks the invariants of a single list.
 func (w *system) sound(page timeline.Page) error {
 	if len(page.Entries) > w.most || page.More {
 		return fmt.Errorf("too long: %+v", page)
@@ -55,7 +55,7 @@ func (w *system) due(agent string, p *post) bool {
 	return !p.deleted && w.follows[pair{agent, p.author}]
 }
 
-// delivered is what the store would deliver to an agent, newest first.
+// delivered returns the posts that the store would deliver to an agent, newest first.
 func (w *system) delivered(agent string) (list []timeline.Position) {
 	for _, p := range w.posts {
 		if w.due(agent, p) {

@@ -28,7 +28,7 @@ type Env struct {
 // them by t.Cleanup.
 type Open func(t *testing.T, most int) Env
 
-// Start is what a clock of [Env] may begin with.
+// Start is a time for a clock of [Env] to begin with.
 var Start = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
 const agent = "u_10086"
