@@ -62,7 +62,7 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// leastItems is what a refresh of the default N, and another one, need.
+// leastItems is the number of items that two refreshes with the default N need.
 const leastItems = 1000
 
 // Validate says what is wrong with the options.

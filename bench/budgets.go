@@ -15,7 +15,7 @@ func budgets(results []Result) []Budget {
 	return p
 }
 
-// promises is what is promised, with what was measured.
+// promises holds the budgets, with their measurements.
 type promises []Budget
 
 func (p *promises) add(what, limit, unit string, v float64, met bool) {

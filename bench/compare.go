@@ -20,7 +20,7 @@ type side struct {
 	settle func(ctx context.Context) error
 }
 
-// turn is what one side did in one round.
+// turn holds one side's measurements of one round.
 type turn struct {
 	took    time.Duration
 	times   *hdrhistogram.Histogram // of each call, ns
@@ -30,7 +30,7 @@ type turn struct {
 // newTimes is a histogram from 100 ns to a minute, three digits.
 func newTimes() *hdrhistogram.Histogram { return hdrhistogram.New(100, int64(time.Minute), 3) }
 
-// total is what one side did in all rounds.
+// total holds one side's measurements of all rounds.
 type total struct {
 	name  string
 	turn  turn

@@ -64,7 +64,7 @@ func (b *bench) crowdServices(ctx context.Context) (results []Result, err error)
 
 func crowdReader(i int) string { return fmt.Sprintf("crowd%d", i) }
 
-// crowd is what readers and authors ask, and how it went.
+// crowd holds the requests of readers and authors, and their outcomes.
 type crowd struct {
 	b                *bench
 	s                *system

@@ -19,7 +19,7 @@ const candidates = 500
 // heavy are the numbers of items that the compared agents have seen.
 var heavy = []int{100, 1000, 10_000}
 
-// history is what an agent was shown: the same number of items on each day of
+// history holds the items that an agent was shown: the same number on each day of
 // the window.
 type history struct {
 	agent string

@@ -73,7 +73,7 @@ func (b *bench) writeItems(n int, now time.Time) (u *upload, err error) {
 	return u, nil
 }
 
-// ingested is what the uploads to one or more systems have taken.
+// ingested holds the times of uploads to one or more systems.
 type ingested struct {
 	alone, beside struct {
 		items int

@@ -12,8 +12,8 @@ import (
 )
 
 // TestMain fails the package when a run has left goroutines behind. Idle
-// connections are none: they end by themselves. Nor is what runs before the
-// tests, which is a pool a library makes for itself.
+// connections are none: they end by themselves. Nor does the pool that a library makes
+// for itself before the tests.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m,
 		goleak.IgnoreCurrent(),
@@ -38,7 +38,7 @@ func withServices(t testing.TB, only ...string) Options {
 	address, _ := testenv.Elastic(t)
 	o.Config.Elasticsearch.Addresses = []string{address}
 	o.Config.Postgres.URL = testenv.PostgresURL(t)
-	// A share of it is what a call to Redis may take, on a machine that is busy.
+	// A call to Redis may take a share of it, on a machine that is busy.
 	o.Config.Server.RequestTimeout, o.Config.Dedup.PendingGrace = 20e9, 30e9
 	return o
 }

@@ -99,7 +99,7 @@ func timeOfDay(share float64) time.Duration {
 	return time.Duration((share + swing/(2*math.Pi)*math.Sin(2*math.Pi*share)) * float64(24*time.Hour-time.Second))
 }
 
-// visited is what became of a visit.
+// visited is the outcome of a visit.
 type visited struct {
 	taken    int
 	hidden   int     // fresh groups taken for seen

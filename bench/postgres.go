@@ -90,8 +90,7 @@ func parentOf(stat string) (int, bool) {
 	return parent, err == nil
 }
 
-// postgresCPU is what PostgreSQL's processes have used, those that have ended
-// left out: a pool keeps its connections.
+// postgresCPU is the CPU time of PostgreSQL's processes, without those that have ended: a pool keeps its connections.
 func postgresCPU(postmaster int) (sum time.Duration, err error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

@@ -137,7 +137,7 @@ func (b *bench) refreshServices(ctx context.Context) (results []Result, err erro
 	}}, nil
 }
 
-// kept is what Redis keeps of a reader who has just refreshed.
+// kept measures the data in Redis of a reader who has just refreshed.
 func (r *recalled) kept(ctx context.Context) ([]Value, error) {
 	client, keys := r.b.services.redis, rediskeys.For(r.b.services.redis, r.b.prefix())
 	agent := otherReader(r.readers - 1)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Report is what a run has measured. Its JSON is for programs: fields are
+// Report holds the measurements of a run. Its JSON is for programs: fields are
 // added, never renamed.
 type Report struct {
 	Machine     Machine      `json:"machine"`
@@ -15,12 +15,12 @@ type Report struct {
 	Simulations []Simulation `json:"simulations"`
 	Budgets     []Budget     `json:"budgets"`
 	// Impossible lists what must not happen on any machine however slow:
-	// repeats, answers that are wrong. Empty is what one hopes for.
+	// repeats, answers that are wrong. It should be empty.
 	Impossible []string `json:"impossible"`
 	Seconds    float64  `json:"seconds"` // the whole run
 }
 
-// Machine is what a run was measured on.
+// Machine describes the machine of a run.
 type Machine struct {
 	Time          time.Time `json:"time"`
 	Freshet       string    `json:"freshet"`

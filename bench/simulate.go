@@ -14,7 +14,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Traffic is what a simulation plays.
+// Traffic configures a simulation.
 type Traffic struct {
 	Agents      int     `json:"agents"`
 	Impressions int     `json:"impressions"` // a day, of all agents together
@@ -66,7 +66,7 @@ func (t Traffic) Validate() error {
 	return nil
 }
 
-// Simulation is what days of traffic have shown.
+// Simulation is the result of some days of traffic.
 type Simulation struct {
 	Backend string      `json:"backend"`
 	Window  int         `json:"window_days"`
@@ -199,7 +199,7 @@ func (b *bench) judge(sim Simulation) {
 	check("false hits of the whole window", sim.Probes)
 }
 
-// heapNow is what the heap holds, in bytes.
+// heapNow is the size of the heap, in bytes.
 func heapNow() float64 {
 	var m runtime.MemStats
 	runtime.GC()

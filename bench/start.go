@@ -152,7 +152,7 @@ func askPages(ctx context.Context, addr string) error {
 	return nil
 }
 
-// memory is what a process has in RAM now and had at most, in bytes.
+// memory returns the resident size of a process, now and at its peak, in bytes.
 func memory(pid int) (resident, peak float64) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -218,7 +218,7 @@ func (b *bench) pagesThere(ctx context.Context, s *system) (results []Result, er
 	}}, err
 }
 
-// listMemory is what a list costs Redis, as it is set.
+// listMemory measures the memory of a list in Redis, as it is configured.
 func (b *bench) listMemory(ctx context.Context, key string) ([]Value, error) {
 	used, err := b.services.redis.MemoryUsage(ctx, key, 0).Result()
 	if err != nil {

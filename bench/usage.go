@@ -28,7 +28,7 @@ const (
 	databaseProcess = "postgres" // all of its processes together
 )
 
-// usage is what has been spent since the processes began.
+// usage holds the resources spent since the processes began.
 type usage struct {
 	cpu       map[string]time.Duration // by process; one that does not tell is not there
 	mallocs   uint64

@@ -41,7 +41,7 @@ func newWatch() *watch {
 	return w
 }
 
-// spent is what became of a refresh's time.
+// spent breaks the time of a refresh down.
 type spent struct{ total, busy, elastic, redis, wire time.Duration }
 
 func (s spent) plus(t spent) spent {

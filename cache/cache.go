@@ -49,8 +49,8 @@ type Call struct {
 	Feed   feed.Name
 	Action string // "refresh" or "load_more", as the client asked
 	Limit  int    // as the client asked
-	// Step numbers the steps of one call: 0 is its page, 1 and up are what
-	// fills it up.
+	// Step numbers the steps of one call: 0 is its page, 1 and up
+	// fill it up.
 	Step int
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// FuzzIngest feeds bodies of any shape. What the report says is what is
-// stored, however the body is cut into reads, and every good array and every
+// FuzzIngest feeds bodies of any shape. The report agrees with the store,
+// however the body is cut into reads, and every good array and every
 // line is accounted for.
 func FuzzIngest(f *testing.F) {
 	for _, seed := range []string{

@@ -39,8 +39,8 @@ func (p *intake) readLines(line int) error {
 }
 
 // readLine returns the next line with its end, of a line that is too big its
-// beginning. The text is good until the next call. The error is what follows
-// the text; io.EOF ends a last line as well as a line feed does.
+// beginning. The text is good until the next call. The error is that of reading
+// on after the text; io.EOF ends a last line as well as a line feed does.
 func (p *intake) readLine() (text []byte, tooBig bool, err error) {
 	p.buf = p.buf[:0]
 	for {

@@ -318,7 +318,7 @@ func TestIngestDoesNotHoldABigLine(t *testing.T) {
 		}
 		small, large := read(1<<20), read(5<<20)
 		// Holding the line, or reading it by 64 KiB, would be 64 more. A few more or
-		// less are what a garbage collection leaves of pools.
+		// less come from pools, which a garbage collection empties.
 		require.InDelta(t, small, large, 16, "allocations do not grow with the line")
 	}
 }

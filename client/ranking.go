@@ -57,7 +57,7 @@ func (c *Client) PutRanking(ctx context.Context, onlyIf int, change RankingChang
 }
 
 // RevertRanking calls POST /v1/ranking/revert and returns the version it made,
-// which is what version to was; 0 is the configuration's. onlyIf is as for
+// equal to version to; 0 is the configuration's. onlyIf is as for
 // PutRanking. A version that never was is [ErrNotFound].
 func (c *Client) RevertRanking(ctx context.Context, onlyIf, to int, by, why string) (RankingVersion, error) {
 	body := struct {

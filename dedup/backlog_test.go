@@ -27,7 +27,7 @@ func (h *held) Record(_ context.Context, batch []Impression, _ time.Time) ([]Imp
 func (h *held) Settle(context.Context, []Impression) error { return nil }
 
 // TestTheOldestUnrecordedImpressionIsKnown holds a writer up: what was
-// delivered first is what the metric tells, until it is recorded.
+// delivered first is the one that the metric reports, until it is recorded.
 func TestTheOldestUnrecordedImpressionIsKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &held{}

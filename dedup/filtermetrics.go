@@ -47,7 +47,7 @@ var series struct {
 }
 
 // PublishFilters updates the metrics of the window's filters, today's first;
-// rate is what the configuration promises for the window. A process publishes
+// rate is the configured false-positive rate of the window. A process publishes
 // for one store.
 func PublishFilters(window []FilterState, rate float64) {
 	series.mu.Lock()

@@ -8,7 +8,7 @@ import (
 )
 
 // again collects what the agent has been shown within the window, to go behind what is
-// unseen where recall has nothing else. That is what was shown longest ago, day by
+// unseen where recall has nothing else. Those were shown longest ago, day by
 // day: a filter knows no time of the day. Of one day the best comes first.
 type again struct {
 	most int          // refs of a list, and of each day; 0: nothing is collected

@@ -79,7 +79,7 @@ func (f *failOpen) page(c *call, found chosen) (page, error) {
 
 // delivered remembers what of a page is being answered. That of a page without
 // the stores goes to disk, to be made pending or recorded. The answer leaves even
-// if that fails: it is what failing open means.
+// if that fails, which is the meaning of failing open.
 func (f *failOpen) delivered(ctx context.Context, c *call, p page, refs []feed.Ref, keys []string) {
 	if !p.loose {
 		if f.served != nil {

@@ -14,8 +14,8 @@ import (
 )
 
 // propose proposes the next posts of an agent's timeline to home, newest first, as the
-// timeline would show them. While the social store cannot be asked, that is what is kept of
-// public posts.
+// timeline would show them. While the social store cannot be asked, those are cached public
+// posts.
 func (t *Timelines) propose(ctx context.Context, q feed.Query) (proposed, error) {
 	read := &timelineRead{t: t, agent: q.Agent, profile: q.Profile, heads: map[string]postHead{}}
 	req := TimelineRequest{Agent: q.Agent, Limit: q.N}

@@ -11,8 +11,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// A preview is what pages are then made of, to the end of the session, and leaves
-// no trace.
+// The pages that follow equal the preview, to the end of the session. It leaves no trace.
 func TestPreviewIsWhatIsHandedOut(t *testing.T) {
 	r := newRig(t, 50, nil)
 	r.wants(t, refresh(10), run(0, 10), true)

@@ -15,8 +15,8 @@ import (
 var errNoFactors = errors.New("this recall source does not tell what its scores are made of")
 
 // Rank ranks the n best candidates for an agent as of at, once by each of the
-// rankings, and tells the profile it ranked for. It is what a refresh at that
-// moment would deal to a new reader, in pages of [DefaultLimit]: nothing that the
+// rankings, and tells the profile it ranked for. It is the order that a refresh at that
+// moment would give a new reader, in pages of [DefaultLimit]: nothing that the
 // agent has been shown is left out, and nothing is changed. Exploration draws where
 // the rankings have different shares of it: what chance puts on pages alike would
 // only hide what else differs. A zero at is now. No

@@ -96,7 +96,7 @@ func TestRankGoesOnOverRounds(t *testing.T) {
 	assert.Len(t, lists[0], 31, "all there are")
 }
 
-// TestRankExplores draws only where that is what rankings differ in.
+// TestRankExplores draws only where rankings differ in that.
 func TestRankExplores(t *testing.T) {
 	var items []feed.Item
 	for i := range 60 {

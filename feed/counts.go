@@ -40,7 +40,7 @@ type Counts struct {
 
 // Add counts an act at a moment, in Unix seconds. One that comes in late counts as
 // what is left of it. Where the latest act is more than [LatestAct] later, a clock was ahead
-// when it came in: then the counts are what they were, as of this act.
+// when it came in: then the counts stay the same, as of this act.
 func (c Counts) Add(at int64) Counts {
 	at = max(at, 1)
 	if c.Last > at+int64(LatestAct/time.Second) {
@@ -50,7 +50,7 @@ func (c Counts) Add(at int64) Counts {
 }
 
 // At returns both counts at a moment, in Unix seconds. At a moment before the
-// latest act they are what they are at that one. A sum of an epoch before the last
+// latest act they are those at that act. A sum of an epoch before the last
 // one counts nothing: at most 2⁻¹⁰⁰ of its acts is left.
 func (c Counts) At(moment int64) (shortCount, longCount float64) {
 	if c.Last == 0 {

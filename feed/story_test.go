@@ -56,7 +56,7 @@ func TestSketchStaysWhatItIs(t *testing.T) {
 }
 
 // Long titles are known by a part of their words, which tells about how alike they
-// are; and what AtLeast knows without looking is what looking tells.
+// are; and AtLeast agrees with a comparison where it makes none.
 func TestLikenessOfLongTitles(t *testing.T) {
 	testenv.WithoutRace(t)
 	t.Parallel()

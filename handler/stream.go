@@ -104,7 +104,7 @@ func eventID(p social.Position) string {
 func about(d time.Duration) time.Duration { return d*2/3 + rand.N(d*2/3) }
 
 // streamHead is the head of the answer and the first block. An id alone is no event,
-// and is what the client sends when it connects again.
+// and the client sends it when it connects again.
 func (c *call) streamHead(watch *engine.Watch) []byte {
 	h := c.gin.Writer.Header()
 	h["Content-Type"] = eventStream

@@ -86,8 +86,8 @@ func (f *Factors) Finish(q *feed.Query, at *feed.DecayFunc) {
 	f.Score = float32(f.Relevance * f.Decay * f.PopularityFactor)
 }
 
-// LearnedFactor is what was learned against features of the item multiplies its
-// relevance by; 1 where there is nothing.
+// LearnedFactor is the factor by which learned features lower the item's relevance; 1
+// where there are none.
 func (f *Factors) LearnedFactor() float64 {
 	factor := 1.0
 	for i := range f.Learned {

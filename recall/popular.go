@@ -11,7 +11,7 @@ type PopularItem struct {
 	Group      string // never empty
 	UpdateTime int64  // Unix seconds
 	// Reactions is its likes + 2·comments, as they were uploaded or, of a post, given
-	// here. Of an index of somebody else it is what its field of popularity has.
+	// here. In an index of somebody else's it is the value of the popularity field.
 	Reactions float64
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// shelf is a store and a cache; err is what the cache answers.
+// shelf is a store and a cache; err is the cache's error.
 type shelf struct {
 	social.CardCache
 	mu    sync.Mutex
@@ -132,7 +132,7 @@ func TestKeepAhead(t *testing.T) {
 	})
 }
 
-// BenchmarkKeeper is what keeping adds to a page of 20 posts that were kept lately.
+// BenchmarkKeeper measures the cost that keeping adds to a page of 20 posts that were kept lately.
 func BenchmarkKeeper(b *testing.B) {
 	s := &shelf{}
 	for i := range 20 {

@@ -67,8 +67,8 @@ type PullQuery struct {
 	Below  Position // zero: from the newest
 	N      int
 	// Whole adds what is not pushed into lists: the posts of celebrities and, for
-	// who follows [Server], every public post. It is what a reader without a list
-	// gets; without it, it is what their list must hold.
+	// who follows [Server], every public post. A reader without a list gets
+	// that; without it, the query answers the content of their list.
 	Whole bool
 }
 

@@ -93,7 +93,7 @@ func Fingerprint(p Post) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Counts are what another system tells of a post. They are absolute. Likes
+// Counts are the likes and comments of a post in another system. They are absolute. Likes
 // given here are counted by the store itself and come on top.
 type Counts struct{ Likes, Comments int64 }
 

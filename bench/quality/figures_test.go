@@ -25,7 +25,7 @@ func handMade(t *testing.T) (*replay, *Report) {
 		return list
 	}
 	r := &replay{board: newBoard(d, []contender{{name: mostRecent}, {name: byDefault}})}
-	all := &moment{candidates: upTo(0, 24)} // 24 is what u_3 reads, too old
+	all := &moment{candidates: upTo(0, 24)} // u_3 reads 24, which is too old
 	r.board.add(&event{at: 10, reader: "u_1", item: 0}, all, [][]int{upTo(0, 24), upTo(0, 24)})
 	r.board.add(&event{at: 20, reader: "u_1", item: 2}, all, [][]int{upTo(0, 3), {2, 0, 1}})
 	r.board.add(&event{at: 20, reader: "u_2", item: 6}, all, [][]int{upTo(0, 7), {0, 6}})

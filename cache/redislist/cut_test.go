@@ -106,7 +106,7 @@ var cutSteps = []cutStep{
 
 // TestCutOnce cuts the connection of each method once, before Redis has the
 // command, after it, and within the reply. The client sends the command again;
-// the answer and what is in Redis are what they are without a fault.
+// the answer and the contents of Redis are the same as without a fault.
 func TestCutOnce(t *testing.T) {
 	t.Parallel()
 	t.Run("one server", func(t *testing.T) {

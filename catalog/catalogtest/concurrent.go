@@ -97,8 +97,8 @@ func readVersions(t *testing.T, c catalog.Catalog, ids []string, stop chan struc
 	}
 }
 
-// concurrentProfiles checks that what was put or removed is what the next
-// read answers, whatever other readers were just doing.
+// concurrentProfiles checks that a read after a put or removal answers its result,
+// whatever other readers were just doing.
 func concurrentProfiles(t *testing.T, c catalog.Catalog) {
 	const agent = "u_concurrent"
 	stop := make(chan struct{})

@@ -359,7 +359,7 @@ func TestErrors(t *testing.T) {
 	})
 }
 
-// TestBusinessNames: what the upload refuses is what Elasticsearch would, so that
+// TestBusinessNames: the upload refuses the names that Elasticsearch would, so that
 // an item that one catalog has taken fits into the other.
 func TestBusinessNames(t *testing.T) {
 	c := own(t)

@@ -306,8 +306,8 @@ func (w *stage) lacks(page entries, began time.Time) bool {
 	return false
 }
 
-// compare waits until every timeline by HTTP, of either server, is what the
-// database says, and compares that with what was accepted.
+// compare waits until every timeline by HTTP, of either server, agrees with the
+// database, and compares that with the writes that were accepted.
 func (w *stage) compare() {
 	agents := []string{}
 	for i := range writers {

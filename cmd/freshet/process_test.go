@@ -27,8 +27,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// The tests of this file run the real binary as a process of its own: what
-// they stop and kill is what an operator would.
+// The tests of this file run the real binary as a process of its own, and stop
+// and kill it as an operator would.
 
 const adminToken = "a-token-for-tests"
 

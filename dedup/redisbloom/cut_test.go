@@ -66,7 +66,7 @@ func recordAll(ctx context.Context, s *Store, batch []dedup.Impression) (any, er
 
 // TestCutOnce cuts the connection at each command of each method once, before
 // Redis has the command, after it, and within the reply. The answer, and what
-// is pending and in the filters afterwards, are what they are without a fault.
+// is pending and in the filters afterwards, are the same as without a fault.
 func TestCutOnce(t *testing.T) {
 	t.Parallel()
 	t.Run("one server", func(t *testing.T) {

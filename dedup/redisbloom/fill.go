@@ -87,7 +87,7 @@ func (s *Store) addFilters(keys map[string]feed.Day, days []feed.Day, now time.T
 }
 
 // state reads a filter's BF.INFO. The capacity there is that of all layers,
-// each of them twice the one before; the first is what the filter was sized for.
+// each of them twice the one before; the first is the capacity that the filter was sized for.
 func (s *Store) state(v redis.BFInfo) dedup.FilterState {
 	capacity := float64(v.Capacity) / (math.Exp2(float64(max(v.Filters, 1))) - 1)
 	first := dedup.SizeFilter(max(int(capacity), 1), s.rate/2) // as [dedup.Config.RedisFilter]

@@ -79,7 +79,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// FuzzEach: tokens are what the index and the comparison need them to be, and
+// FuzzEach: tokens have the form that the index and the comparison need, and
 // there is no more of them than the text can have.
 func FuzzEach(f *testing.F) {
 	for _, text := range []string{"C++ & C#, .NET; node.js", "天气 ｶﾞ 한글", "a\xff\u200d🚀\ufe0f", "\ufdfa", strings.Repeat("._-+#", 50), "e\u0301", "\xc5\xc5\x06\xc5\x01\xf3\u0140"} {

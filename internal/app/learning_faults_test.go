@@ -56,7 +56,7 @@ func clicks(l feed.Learning) map[string]int {
 }
 
 // TestActsAtOnceAreLearned sends acts of one reader from several clients at once, some of
-// them twice: what is learned is what adding them up gives.
+// them twice: the learned evidence is the sum of the acts.
 func TestActsAtOnceAreLearned(t *testing.T) {
 	t.Parallel()
 	a := open(t, embedded(t), WithClock(at(noon).Now))

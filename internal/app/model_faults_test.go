@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	modelTimeout = 3 * time.Second        // of a request; a tenth is what a call to Redis may take
+	modelTimeout = 3 * time.Second        // of a request; a call to Redis may take a tenth
 	modelStall   = 450 * time.Millisecond // longer than that
 	modelRefused = 100 * time.Millisecond
 )
@@ -125,7 +125,7 @@ func asksRedis(t *testing.T, a *App) {
 }
 
 // mayBlindly reports whether the item may be shown by a server that could not
-// ask what others have shown: all it knows is what it has shown itself lately.
+// ask what others have shown: it knows only its own latest pages.
 func (w *world) mayBlindly(s *server, r *reader, it feed.Item) bool {
 	for _, key := range keys(it) {
 		if at, was := r.shown[key].by[s]; was && w.clock.Now().Sub(at) < 12*time.Hour {

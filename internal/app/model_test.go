@@ -85,8 +85,8 @@ type server struct {
 	proxy   *faultproxy.Proxy
 	lossy   bool
 	stopped bool
-	// confirmed is what will be in a filter once this server's recorder has
-	// nothing left to do.
+	// confirmed holds the impressions that will be in a filter once this server's recorder
+	// has nothing left to do.
 	confirmed []dedup.Impression
 }
 
@@ -359,7 +359,7 @@ func (w *world) restart(t *testing.T) {
 	w.say("server %d starts anew, abruptly: %t", i, abrupt)
 	cfg := w.cfg
 	if w.mode.name == "embedded" && abrupt {
-		// The state of the disk at this moment is what a killed process leaves.
+		// A killed process leaves the state of the disk at this moment.
 		cfg.DataDir = filepath.Join(t.TempDir(), "copy")
 		w.folded(t)
 		require.NoError(t, os.CopyFS(cfg.DataDir, os.DirFS(w.cfg.DataDir)))

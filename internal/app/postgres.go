@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// socialShare of the time of a request is what its calls to PostgreSQL may take
+	// socialShare is the share of a request's time that its calls to PostgreSQL may take
 	// until one fails: a third. The rest is for an answer without it.
 	socialShare = 3
 	// socialLongest is the longest call of anything else: one that never ends would

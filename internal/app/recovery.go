@@ -76,7 +76,7 @@ func (r *recovery) extend(d time.Duration) {
 // Recovering implements [engine.Recovery].
 func (r *recovery) Recovering() bool { return int64(time.Since(r.began)) < r.until.Load() }
 
-// serverName is what this server's note goes by: the same after a restart, so
+// serverName is the name of this server's note: the same after a restart, so
 // that the note of a process that died is renewed, and removed in the end, by
 // the one that comes after it. It is told from others by its machine and its
 // directory.

@@ -21,7 +21,7 @@ import (
 // span is how far back the catalog goes.
 const span = 14 * 24 * time.Hour
 
-// subject is what an item is about; the items of a story share one.
+// subject is the subject of an item; the items of a story share one.
 type subject struct {
 	topic                   topic
 	lang                    string
@@ -175,7 +175,7 @@ func Profiles() map[string]feed.Profile {
 	}
 }
 
-// newsSeed is what Run's items follow from.
+// newsSeed is the seed of Run's items.
 const newsSeed = 1
 
 // Run puts one new item every so often until ctx ends. An item's number is the

@@ -198,7 +198,7 @@ func (n *Network) like(ctx context.Context, store social.Store, agent, post stri
 	return err
 }
 
-// before is what was posted before now, oldest first.
+// before returns the posts before now, oldest first.
 func (n *Network) before(now time.Time) []social.Post {
 	r := rand.New(rand.NewPCG(people, 0))
 	ages := make([]time.Duration, postsBefore)

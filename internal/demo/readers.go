@@ -18,8 +18,8 @@ const (
 	readPage  = 20
 )
 
-// taste is what a simulated reader clicks and hides. No profile says it: what the
-// feed makes of them, it has from what they do.
+// taste is the taste of a simulated reader, who clicks and hides by it. No profile has it:
+// the feed learns it from their acts.
 type taste struct {
 	agent         string
 	clicks, hides []string // tags
@@ -47,7 +47,7 @@ func overlap(a, b []string) bool {
 	return slices.ContainsFunc(a, func(tag string) bool { return slices.Contains(b, tag) })
 }
 
-// Reading is what simulated readers ask and tell. [engine.Engine] is one.
+// Reading is the part of the engine that simulated readers use. [engine.Engine] is one.
 type Reading interface {
 	Feed(ctx context.Context, r engine.Request) (engine.Answer, error)
 	React(ctx context.Context, agent string, acts []engine.Act) (engine.Taken, error)
@@ -101,7 +101,7 @@ func (t taste) read(ctx context.Context, r *rand.Rand, of Reading, action engine
 	return err
 }
 
-// acts are what the reader does with an item.
+// acts returns the reader's acts on an item.
 func (t taste) acts(r *rand.Rand, it feed.Item) []events.Kind {
 	chance := r.Float64()
 	switch {

@@ -13,7 +13,7 @@ import (
 //go:embed topics.txt
 var topicsText string
 
-// topic is what one tag writes about.
+// topic describes the items of one tag.
 type topic struct {
 	tag, kind       string
 	who, what, also []string
@@ -40,7 +40,7 @@ func parseTopics(text string) []topic {
 }
 
 // headlines by kind of topic. {who} acts and is singular, {what} and {other}
-// are what it is about, {place} is a city and {n} a number.
+// are its subject, {place} is a city and {n} a number.
 var headlines = map[string][]string{
 	"software": {
 		"{who} rewrote its approach to {what} in {n} weeks", "What {n} production incidents taught us about {what}", "A gentle introduction to {what}",

@@ -69,8 +69,8 @@ func (k Keys) Session(agent string, name feed.Name) string {
 	return k.agent("feed:cache:", agent) + ofFeed(name)
 }
 
-// Pending is what the agent was served lately or what is not confirmed in a
-// filter yet. Type: sorted set of groups, score = served-at in Unix
+// Pending is the key of the groups that the agent was served lately, or that are not
+// confirmed in a filter yet. Type: sorted set of groups, score = served-at in Unix
 // milliseconds, and half a millisecond where it is held (see [HoldLua]). TTL:
 // [PendingTTL]. Written by cache/redislist with each page and by
 // dedup/redisbloom, which also takes settled groups out.
@@ -171,7 +171,7 @@ func (k Keys) Post(id string) string { return k.prefix + "feed:post:" + id }
 // were erased. Type: string. TTL: 70 min. Written by social/rediscards.
 func (k Keys) ErasedAuthor(author string) string { return k.prefix + "feed:erased:" + author }
 
-// GraphEvents is what other systems tell of posts, follows and circles. It has
+// GraphEvents is the key of events of other systems about posts, follows and circles. It has
 // the same name on a cluster, because others write to it. Type: stream, fields
 // type and data. Trimmed of what every group has read. Read by social/graph/stream.
 func (k Keys) GraphEvents() string { return k.prefix + "freshet:events" }
@@ -190,7 +190,7 @@ func (k Keys) Item(id string) string { return k.prefix + "feed:item:" + id }
 // catalog/rediscache.
 func (k Keys) Profile(agent string) string { return k.agent("feed:profile:", agent) }
 
-// EventCounts is what was shown and done of a variant on a day. Type: hash;
+// EventCounts is the key of the counts of a variant on a day. Type: hash;
 // impressions, the kinds of events, explored, explored_clicks, and a<n> for the n-th
 // bucket of ages. TTL: 90 days after the last change. All keys of events are written by signals/events/redis,
 // and on a cluster those of a variant share a slot.
@@ -234,7 +234,7 @@ func (k Keys) PopularityCounts(item string) string { return k.agent("popularity:
 // [Keys.PopularityCounts], whose slot it shares on a cluster.
 func (k Keys) PopularityAgents(item string) string { return k.agent("popularity:agents:", item) }
 
-// PopularityActs is what an agent has acted on, so that it can be erased. Type:
+// PopularityActs is the key of the items that an agent has acted on, so that they can be erased. Type:
 // sorted set of items, score = the day. TTL: 90 days after the last act.
 func (k Keys) PopularityActs(agent uint64) string {
 	return k.agent("popularity:acts:", strconv.FormatUint(agent, 16))
@@ -249,7 +249,7 @@ func (k Keys) PopularityChanged() string { return k.agent("popularity:", "change
 // a few seconds. It shares the slot of [Keys.PopularityChanged].
 func (k Keys) PopularityTurn() string { return k.PopularityChanged() + ":turn" }
 
-// Trending is what is trending, as trending.Set writes it. Type: string. TTL: 24 h,
+// Trending is the key of the trending set, as trending.Set writes it. Type: string. TTL: 24 h,
 // written anew every five minutes by recall/trending/redis.
 func (k Keys) Trending() string { return k.agent("feed:", "trending") }
 

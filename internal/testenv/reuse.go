@@ -14,7 +14,7 @@ import (
 // when all tests have run. TestMain runs it instead of m.
 func Reuse(m *testing.M) Reusing { return Reusing{m} }
 
-// Reusing is what [Reuse] returns.
+// Reusing is the result of [Reuse].
 type Reusing struct{ m *testing.M }
 
 // Run runs the tests and returns their exit code.

@@ -173,7 +173,7 @@ func (s *Store) Append(ctx context.Context, v ranking.Version) error {
 		return contractError(err)
 	}
 	// The client repeats a request whose answer was lost. Then what is in the
-	// way is what we have stored.
+	// way is ours.
 	if there, err := s.read(ctx, v.Version, v.Version); err == nil && bytes.Equal(there[0], doc) {
 		return nil
 	}

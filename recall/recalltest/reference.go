@@ -12,8 +12,8 @@ import (
 )
 
 // Reference is recall by definition: it scores every item, sorts, keeps the
-// best of each group and cuts to q.N. It is what backends are compared with;
-// q.After is not looked at.
+// best of each group and cuts to q.N. Backends are compared with it;
+// q.After is ignored.
 //
 // It shares no code with what it checks: of package feed it uses the types
 // alone, and the formula is written out from the design. It cuts text at spaces
@@ -78,8 +78,8 @@ func RankedLive(items []feed.Item, live map[string]Live, q feed.Query) []feed.Ca
 	return out
 }
 
-// learnedOf is what was learned of the reader adds to an item's relevance, and what
-// it multiplies it by:
+// learnedOf returns the terms that learned features add to an item's relevance, and the
+// factor that they multiply it by:
 //
 //	gain   = weight of the kind · base · (1 − 2^−e)      e > 0, all of them 1 at most
 //	factor = 1 − negative · (1 − 2^e)                    e < 0

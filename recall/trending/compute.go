@@ -32,7 +32,7 @@ const (
 // behind them in a bucket have no more reactions than the last of them, and so no
 // higher trend than that many have at the bucket's youngest age. Where that reaches
 // the least trend of the set the bucket is halved and asked again, down to a second;
-// so the set is what scoring every item would find. Only where more than n items of
+// so the set equals that of scoring every item. Only where more than n items of
 // one second would be in it, and some of them are of one group, it may come short.
 //
 // Errors are those of popular and of items.

@@ -159,7 +159,7 @@ func TestTheLastSetStays(t *testing.T) {
 	})
 }
 
-// TestASetFromTheFuture is what a server has left whose clock was wrong.
+// TestASetFromTheFuture: a server whose clock was wrong has left one.
 func TestASetFromTheFuture(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

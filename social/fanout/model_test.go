@@ -494,7 +494,7 @@ func (w *world) vanish() {
 }
 
 // pass lets leases run out. Who brings an author from one delivery to the other
-// does not stand still for so long: that is what the grace is for.
+// does not stand still for so long: the grace covers that.
 func (w *world) pass() {
 	for i := len(w.procs) - 1; i >= 0; i-- {
 		if strings.Contains(w.procs[i].name, " "+string(jobs.Author)+" ") {

@@ -50,7 +50,7 @@ type Event struct {
 	body body
 }
 
-// body is what an event of some type has as its data.
+// body is the data of an event of some type.
 type body interface {
 	// subject names what the event is about, as it was sent.
 	subject() string

@@ -19,7 +19,7 @@ import (
 // as opposed to one event in it. What came before it is applied.
 var ErrBadBody = errors.New("the body is not NDJSON, one event a line")
 
-// Report is what became of the events of one body.
+// Report is the outcome of the events of one body.
 type Report struct {
 	Accepted int         `json:"accepted"` // applied, those that changed nothing among them
 	Rejected int         `json:"rejected"`
@@ -95,8 +95,8 @@ func (p *intake) read() error {
 func unreadable(err error) error { return fmt.Errorf("reading the events: %w", err) }
 
 // readLine returns the next line with its end, of a line that is too big its
-// beginning. The text is good until the next call. The error is what follows
-// the text; io.EOF ends a last line as well as a line feed does.
+// beginning. The text is good until the next call. The error is that of reading
+// on after the text; io.EOF ends a last line as well as a line feed does.
 func (p *intake) readLine() (text []byte, tooBig bool, err error) {
 	p.buf = p.buf[:0]
 	for {

@@ -9,8 +9,7 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// Store is what events are told to: the writes of [social.Store], whose
-// contracts hold. Every call has an event's own time, so the order of the calls
+// Store receives the events: the writes of [social.Store], whose contracts hold. Every call has an event's own time, so the order of the calls
 // makes no difference.
 type Store interface {
 	// CreatePost stores a post under its own id; ErrNotFound: a newer deletion is known.

@@ -145,7 +145,7 @@ type Dirty struct {
 	Lazy     bool          // a row that waits is left as it is: its run will see this change too
 }
 
-// Failure is what became of an attempt.
+// Failure describes a failed attempt.
 type Failure struct {
 	Reason string        // without content: posts do not belong into it
 	After  time.Duration // until the next attempt
@@ -182,7 +182,7 @@ type Rows struct {
 	N     int64
 }
 
-// Stats is what the queue looks like.
+// Stats describes the queue.
 type Stats struct {
 	Rows []Rows // by kind and state but [Completed]; none with 0
 	// Oldest is how long the row that has waited longest should have been done; 0

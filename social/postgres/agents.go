@@ -9,7 +9,7 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// lockMode is what a write that locks agents does with them.
+// lockMode tells how a write uses the agents that it locks.
 type lockMode string
 
 const (

@@ -52,7 +52,7 @@ const leaseText = `WITH late AS MATERIALIZED (
 	taken AS (SELECT id, true AS late FROM late UNION ALL SELECT id, false FROM others)
 	UPDATE jobs j SET leased_till = $5, ` + leased + ` FROM taken WHERE j.id = taken.id RETURNING taken.late, ` + jobColumns
 
-// leased is what a lease changes in a row, beside when it ends.
+// leased is the change of a lease to a row, except for the time it ends.
 const leased = `state = 'running', lease = j.lease + 1, leased_generation = j.generation, attempts = j.attempts + 1`
 
 // Lease implements [jobs.Queue].

@@ -11,7 +11,7 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// session is what statements run on: the pool, each by itself, or a
+// session runs statements: the pool, each by itself, or a
 // transaction.
 type session interface {
 	Exec(ctx context.Context, text string, args ...any) (pgconn.CommandTag, error)

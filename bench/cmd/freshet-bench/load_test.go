@@ -32,7 +32,7 @@ func TestLoad(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			cfg := configs.Default()
 			cfg.DataDir, cfg.Auth.AdminToken = t.TempDir(), adminToken
-			// A share of it is what a call to Redis may take, on a machine that is busy.
+			// A call to Redis may take a share of it, on a machine that is busy.
 			cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 20*time.Second, 30*time.Second
 			configure(t, &cfg)
 			a, address, stop := serve(t, cfg)

@@ -18,7 +18,7 @@ import (
 // errImpossible ends the command with exit code 1 after the report is printed.
 var errImpossible = errors.New("the results cannot be; see above")
 
-// benchFlags are what the command line says.
+// benchFlags are the flags of the command line.
 type benchFlags struct {
 	only     []string
 	duration time.Duration
@@ -151,7 +151,7 @@ func measure(ctx context.Context, o bench.Options, f benchFlags) (*bench.Report,
 	return report, nil
 }
 
-// report is what a run has to say, for people and for programs.
+// report is the output of a run, for people and for programs.
 type report interface {
 	Print(w io.Writer) error
 	Write(w io.Writer) error

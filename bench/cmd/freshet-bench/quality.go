@@ -15,7 +15,7 @@ import (
 	"github.com/freshet/freshet/configs"
 )
 
-// qualityFlags are what the command line says of --quality.
+// qualityFlags are the flags of --quality.
 type qualityFlags struct {
 	on          bool
 	from, until string

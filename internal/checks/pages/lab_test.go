@@ -163,7 +163,7 @@ func TestLabMakesLiveAndReverts(t *testing.T) {
 	tab.Until(`document.querySelector('#version').textContent.includes('version 1, by ana')`)
 	tab.Until(compared)
 
-	// The next refresh of that reader is what the lab has shown, but for what the demo
+	// The next refresh of that reader equals the lab's list, except for items that the demo
 	// has published since.
 	listed := strings.Fields(proposed)
 	next := slices.DeleteFunc(strings.Fields(firstPage(t, a, "u_1", 20)), func(id string) bool { return !slices.Contains(listed, id) })

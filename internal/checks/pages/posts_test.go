@@ -134,7 +134,7 @@ func TestAPersonPostsAndReads(t *testing.T) {
 }
 
 // TestWhoGoesBackFindsTheSame reads far down, goes to a post, to another page and back,
-// and loads again: the items, and the place, are what they were.
+// and loads again: the items, and the place, are the same.
 func TestWhoGoesBackFindsTheSame(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)

@@ -22,7 +22,7 @@ type conn struct {
 	hits    []*Armed  // faults that have happened here; only requests uses it until it has ended
 }
 
-// request is what a reply must be treated by.
+// request tells how to treat the reply.
 type request struct {
 	hit    *Armed // nil: no fault
 	layout bool   // asked for the cluster's layout

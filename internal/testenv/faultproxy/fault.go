@@ -26,7 +26,7 @@ func (c Command) Mentions(text string) bool {
 // Match picks the requests that a fault is meant for.
 type Match func(Command) bool
 
-// Kind is what goes wrong.
+// Kind is the kind of a fault.
 type Kind int
 
 // What a fault does to the request it meets. The cuts close the connection as

@@ -10,7 +10,7 @@ import (
 )
 
 // StartPostgres stands in front of a PostgreSQL server until the test ends. A
-// request is what a client sends until it waits for the server: a simple query,
+// request holds the messages of a client until it waits for the server: a simple query,
 // or the messages up to a sync. Its words are "query" and the text, or "sync"
 // and the texts that are parsed in it. TLS is not spoken.
 func StartPostgres(t testing.TB, server string) *Proxy {

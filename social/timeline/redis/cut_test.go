@@ -120,7 +120,7 @@ func prepare(t *testing.T, l *Lists, list string, building bool) (token string) 
 
 // TestCutOnce cuts the connection of each method once, before Redis has the
 // command, after it, and within the reply. The client sends it again; the answer
-// and what is in Redis are what they are without a fault.
+// and the contents of Redis are the same as without a fault.
 func TestCutOnce(t *testing.T) {
 	t.Run("one server", func(t *testing.T) {
 		direct, prefix := testenv.Redis(t)
