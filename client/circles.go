@@ -57,8 +57,8 @@ func (c *Client) Members(ctx context.Context, id, after string, limit int) (Agen
 	return c.agents(ctx, circlePath(id)+"/members", after, limit)
 }
 
-// AddMember calls PUT /v1/circles/{id}/members/{agent} and reports whether that
-// was news.
+// AddMember calls PUT /v1/circles/{id}/members/{agent} and reports whether
+// anything changed.
 func (c *Client) AddMember(ctx context.Context, id, agent string) (changed bool, err error) {
 	return c.change(ctx, http.MethodPut, circlePath(id)+"/members/"+url.PathEscape(agent))
 }

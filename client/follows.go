@@ -16,7 +16,7 @@ type AgentPage struct {
 }
 
 // Follow calls PUT /v1/agents/{agent_id}/following/{author} and reports whether
-// that was news. [ErrForbidden] while one of the two blocks the other, and where
+// anything changed. [ErrForbidden] while one of the two blocks the other, and where
 // only the app may do it; [ErrUnprocessable] where the agent follows as many as
 // one may.
 func (c *Client) Follow(ctx context.Context, agent, author string) (changed bool, err error) {

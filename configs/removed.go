@@ -6,7 +6,7 @@ const (
 		"a day's filters over the masters of a cluster"
 )
 
-// removed lists the keys of earlier versions with what became of each. A
+// removed lists the keys of earlier versions with the reason for each. A
 // configuration that still names one is refused, since it would have no effect.
 var removed = map[string]string{
 	"recall.max_rounds": "is gone, delete it: a refresh goes on until its page is full, recall has no more, " +
@@ -22,7 +22,7 @@ var removed = map[string]string{
 	"dedup.mirror.max_bytes": mirror,
 }
 
-// Removed says what became of a key of an earlier version; the text follows the
+// Removed explains a key of an earlier version; the text follows the
 // key in a sentence. ok is false for every other key.
 func Removed(key string) (what string, ok bool) {
 	what, ok = removed[key]

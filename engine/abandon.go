@@ -18,7 +18,7 @@ const (
 	abandonTimeout = 2 * time.Second // of one attempt
 )
 
-// abandoned takes back, beside requests, what calls may have been handed out
+// abandoned takes back, in the background, what calls may have been handed out
 // without learning of it. It waits for the store to answer again.
 type abandoned struct {
 	sessions cache.Sessions

@@ -41,7 +41,7 @@ func (c *call) next() cache.Call {
 	return cache.Call{RequestID: c.RequestID, Owner: c.owner, Feed: c.Feed, Action: string(c.Action), Limit: c.Limit, Step: c.step}
 }
 
-// made notes what became of the next step. A request that ends while its step
+// made notes the outcome of the next step. A request that ends while its step
 // is on its way does not learn of it either.
 func (c *call) made(ctx context.Context, p cache.Page, err error) {
 	if err == nil {

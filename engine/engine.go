@@ -225,7 +225,7 @@ func (e *Engine) page(ctx context.Context, c *call) (Answer, error) {
 	return a, err
 }
 
-// Close ends what runs beside requests, until ctx ends at the latest.
+// Close ends what runs in the background, until ctx ends at the latest.
 func (e *Engine) Close(ctx context.Context) { e.abandoned.close(ctx) }
 
 // loadMore pages on in the agent's session; without one it silently refreshes.

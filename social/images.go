@@ -14,8 +14,8 @@ const ImagePath = "/media/"
 const ReservedFor = time.Hour
 
 // Images keeps which file of the blob store belongs to which post. A file is
-// reserved before it is stored, so that none is ever without a row: what became of
-// a process in between is known from here. Keys are the blob store's.
+// reserved before it is stored, so that none is ever without a row: the
+// images of a process that died in between are found by it. Keys are the blob store's.
 type Images interface {
 	// ReserveFiles notes files that are about to be stored for a post that is to be
 	// created with [Creation.Files], and leaves an images job of the post for after

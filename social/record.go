@@ -135,7 +135,7 @@ func (r *Record) Delete(at int64) bool {
 	return true
 }
 
-// settle makes what follows from the stamps agree with them.
+// settle derives the record's fields from its stamps.
 func (r *Record) settle() {
 	t := r.Times
 	r.Post.Deleted = !r.Alive()

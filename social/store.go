@@ -174,7 +174,7 @@ func CheckEdges(edges []Edge, at, now time.Time) (rejected []Rejected, err error
 // Follows writes and reads who follows whom, and who blocks whom.
 type Follows interface {
 	// Follow makes agent follow author, who need not be known, or [Server].
-	// changed says whether that was news. Both counts change in the same
+	// changed says whether anything changed. Both counts change in the same
 	// transaction; those who follow [Server] are not counted for it. Errors:
 	// ErrBad (oneself), ErrBlocked, ErrLimit with MaxFollowees followees.
 	Follow(ctx context.Context, agent, author string, at time.Time) (changed bool, err error)
@@ -233,8 +233,8 @@ type Circles interface {
 	// an event.
 	DropCircle(ctx context.Context, id, by string, at time.Time) error
 
-	// AddMember and RemoveMember change one membership; changed says whether that
-	// was news. An unknown circle is ErrNotFound; for an event the membership is
+	// AddMember and RemoveMember change one membership; changed says whether
+	// anything changed. An unknown circle is ErrNotFound; for an event the membership is
 	// kept until the circle is created. Errors: ErrLimit.
 	//
 	// Members may remove themselves (by is agent). For an agent who is not a member

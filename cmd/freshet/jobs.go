@@ -85,7 +85,7 @@ func newJobChange(use, short, done string, change func(context.Context, *client.
 
 func newJobsDeriveCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "derive POST...", Short: "Make lists and catalog agree with posts again", Args: cobra.MinimumNArgs(1),
+		Use: "derive POST...", Short: "Make lists and catalog consistent with posts again", Args: cobra.MinimumNArgs(1),
 		Example: "  freshet jobs derive post:demo_891",
 	}
 	call := newAdminCall(cmd, "nothing but {}")

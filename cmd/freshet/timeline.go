@@ -14,7 +14,7 @@ func newTimelineCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "timeline",
 		Short:   "Read an agent's timeline from a server",
-		Long:    "Reads what those have posted whom an agent follows, newest first, and prints it as a table.",
+		Long:    "Reads the posts of the people whom an agent follows, newest first, and prints it as a table.",
 		Example: "  freshet timeline --agent u_1\n  freshet timeline --agent u_1 --limit 5 --cursor post:demo_891:1772791200",
 		Args:    cobra.NoArgs,
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// background runs work beside requests until the system closes. What was started
+// background runs work in the background until the system closes. What was started
 // last is ended first, and each has ended before the next one is told to.
 func (a *App) background(ctx context.Context, work func(context.Context)) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))

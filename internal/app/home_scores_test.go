@@ -75,7 +75,7 @@ func newScored(t *testing.T) *scored {
 	return s
 }
 
-// likes has u like posts, which are deleted then: what became of them does not matter.
+// likes has u like posts, which are deleted then: their outcome does not matter.
 func (s *scored) likes(author string, n int) {
 	for i := range n {
 		p := s.post(reacted{id: fmt.Sprintf("post:old_%s_%d", author, i), author: author, at: s.clock.Now()})

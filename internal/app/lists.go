@@ -81,7 +81,7 @@ func listsConfig(cfg configs.Config) configs.Config {
 	return cfg
 }
 
-// lost makes agree again what the Redis of the lists may lack.
+// lost makes lists consistent again that the Redis of the lists may lack parts of.
 func (n *network) lost(ctx context.Context, since time.Time) (int, error) {
 	return n.fanout.Lost(ctx, since)
 }

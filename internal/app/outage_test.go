@@ -50,7 +50,7 @@ func redisAlone(t *testing.T) (configs.Config, *testenv.OwnRedis) {
 	return cfg, r
 }
 
-// quick shortens the pauses of the work beside requests. Calls of one reader must not
+// quick shortens the pauses of the work in the background. Calls of one reader must not
 // overlap: what is recorded stays pending for less time than a request may take.
 func quick(a *App) {
 	a.pauses = pauses{

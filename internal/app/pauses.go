@@ -6,7 +6,7 @@ import (
 	"github.com/freshet/freshet/configs"
 )
 
-// pauses are how long the work beside requests waits. Tests that wait for that work
+// pauses are how long the work in the background waits. Tests that wait for that work
 // shorten them.
 type pauses struct {
 	settle time.Duration // before what was recorded is no longer pending

@@ -16,7 +16,7 @@ import (
 )
 
 // TestAnAuthorsPageIsNotRepeated reads an author's posts by HTTP: what somebody was shown
-// there is in no feed, and acts on it count; who gives no name was shown nothing.
+// there is in no feed, and acts on it count; readers who are not signed in were shown nothing.
 func TestAnAuthorsPageIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	a := open(t, embedded(t), WithClock(at(noon).Now))

@@ -34,7 +34,7 @@ type configFile struct {
 
 	taken   configs.Config // as it was last taken over
 	seen    []byte         // what the file held then, or when it was refused; nil: not read yet
-	settle  []byte         // what it held at the last reading, if that was news; nil: it was not
+	settle  []byte         // what it held at the last reading, if anything had changed; nil: nothing had
 	lost    bool           // the file could not be read
 	waiting bool           // an edit could not be stored yet
 	ranking *ranking.Live

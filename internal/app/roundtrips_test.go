@@ -74,7 +74,7 @@ func (h *trips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proces
 	}
 }
 
-// requested marks the context of a request: much is asked of Redis beside requests.
+// requested marks the context of a request: much is asked of Redis in the background.
 type requested struct{}
 
 // TestRoundTrips holds the budget: one round trip for a load_more, three for a

@@ -1,5 +1,5 @@
 // Package learning learns of readers by what they do with what they were shown:
-// beside requests, a [Buffer] adds acts to what is remembered of an agent
+// in the background, a [Buffer] adds acts to what is remembered of an agent
 // ([feed.Learning]) and has it stored with the agent's profile.
 package learning
 

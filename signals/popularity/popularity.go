@@ -1,6 +1,6 @@
 // Package popularity counts what readers click and like, per item, so that a feed
 // follows what is read at the moment: where acts are counted ([Counter]) and the
-// [Buffer] that hands acts to it beside requests. The counts themselves are
+// [Buffer] that hands acts to it in the background. The counts themselves are
 // [feed.Counts]; a recall source ranks by them ([recall.Counter]). In one process
 // they are in a [Store] (popularity/sqlite). Several servers share them in Redis
 // (popularity/redis), and a [Publisher] writes what has changed to the index that

@@ -1,4 +1,4 @@
-// Package fanout makes agree what is derived from the social store: timelines,
+// Package fanout keeps data that is derived from the social store consistent: timelines,
 // outboxes and the items of public posts. Each kind of job has one file. It knows
 // contracts only.
 //

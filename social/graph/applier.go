@@ -16,7 +16,7 @@ import (
 
 var eventsTotal = promauto.NewCounterVec(prometheus.CounterOpts{
 	Name: "freshet_graph_events_total",
-	Help: "Events of other systems, by type and by what became of them: applied, or rejected (wrong, or refused by the social store). What has no known type is unknown.",
+	Help: "Events of other systems, by type and outcome: applied, or rejected (wrong, or refused by the social store). What has no known type is unknown.",
 }, []string{"type", "result"})
 
 // Config bounds what an Applier holds in memory, and how it writes. A zero field

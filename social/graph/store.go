@@ -22,7 +22,7 @@ type Store interface {
 	SetCounts(ctx context.Context, id string, c social.Counts, at time.Time) error
 	// PutAuthor stores a card.
 	PutAuthor(ctx context.Context, a social.Author, at time.Time) error
-	// Follow makes agent follow author, Unfollow ends it; changed: that was news.
+	// Follow makes agent follow author, Unfollow ends it; changed: anything changed.
 	Follow(ctx context.Context, agent, author string, at time.Time) (changed bool, err error)
 	Unfollow(ctx context.Context, agent, author string, at time.Time) (changed bool, err error)
 	// FollowAll makes many follows of one time in one transaction, at most

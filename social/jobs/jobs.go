@@ -228,7 +228,7 @@ type Queue interface {
 	// where it was marked meanwhile: then it is pending. ErrLost.
 	Done(ctx context.Context, j Job) (again bool, err error)
 
-	// DoneAll is Done for the jobs of a batch, in one step: what became of each, in
+	// DoneAll is Done for the jobs of a batch, in one step: the outcome of each, in
 	// order. Those that are lost are no error.
 	DoneAll(ctx context.Context, list []Job) ([]End, error)
 

@@ -12,7 +12,7 @@ import (
 var (
 	seconds = promauto.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "freshet_jobs_seconds",
-		Help:    "How long an attempt of a job took, by kind and what became of it: completed, again, failed, waiting, dead, lost, returned. Jobs that run together each count with the time of all.",
+		Help:    "How long an attempt of a job took, by kind and its outcome: completed, again, failed, waiting, dead, lost, returned. Jobs that run together each count with the time of all.",
 		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10, 60},
 	}, []string{"kind", "result"})
 	rows = promauto.NewGaugeVec(prometheus.GaugeOpts{

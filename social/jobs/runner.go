@@ -12,7 +12,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Handler makes what is derived of jobs of one kind agree with the truth as it
+// Handler keeps derived data, for jobs of one kind, consistent with the truth as it
 // reads it then. It may be run twice, and again after it was broken off.
 type Handler struct {
 	// Batch is how many jobs one run takes at most; 0: one.

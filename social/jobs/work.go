@@ -13,7 +13,7 @@ import (
 // endTimeout bounds what tells the queue how an attempt has ended.
 const endTimeout = 10 * time.Second
 
-// work runs jobs and tells the queue what became of them.
+// work runs jobs and tells the queue their outcome.
 func (r *Runner) work(list []Job) {
 	kind := list[0].Kind
 	start := r.cfg.Clock()

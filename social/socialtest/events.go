@@ -12,7 +12,7 @@ import (
 )
 
 // shuffles applies the same events in many orders, some of them twice, each time
-// to another subject, and compares what became of it with what becomes of it in
+// to another subject, and compares its outcome with that in
 // order of time. Two events have one time each.
 func (e *env) shuffles(n int, events []func(subject int, at time.Time), state func(subject int) string) {
 	e.Helper()

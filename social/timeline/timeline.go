@@ -88,7 +88,7 @@ type Reader interface {
 	Heads(ctx context.Context, lists []string) ([]Head, error)
 }
 
-// Writer makes lists agree with the store. None of its methods makes a list,
+// Writer keeps lists consistent with the store. None of its methods makes a list,
 // prolongs its life, or lowers its floor; each changes one list in one step, and
 // many lists one after the other. After an error some of them may be changed:
 // call again.

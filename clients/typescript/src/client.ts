@@ -145,12 +145,12 @@ export class Client {
     return this.do({ method: 'DELETE', path: `${postPath(id)}/like`, repeatable: true }, options);
   }
 
-  /** PUT /v1/agents/{agent_id}/following/{author}. Says whether that was news; after a retry the try before may have done it. */
+  /** PUT /v1/agents/{agent_id}/following/{author}. Says whether anything changed; after a retry the try before may have done it. */
   follow(agent: string, author: string, options?: CallOptions): Promise<boolean> {
     return this.#change('PUT', followPath(agent, author), options);
   }
 
-  /** DELETE /v1/agents/{agent_id}/following/{author}. Says whether that was news. */
+  /** DELETE /v1/agents/{agent_id}/following/{author}. Says whether anything changed. */
   unfollow(agent: string, author: string, options?: CallOptions): Promise<boolean> {
     return this.#change('DELETE', followPath(agent, author), options);
   }

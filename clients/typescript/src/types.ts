@@ -28,7 +28,7 @@ export type GuestPage = Data<'/v1/feed/guest', 'get'>;
 /** A page of posts, newest first. It may be short, even empty, while `has_more` is true. */
 export type PostPage = Data<'/v1/timeline', 'get'>;
 
-/** What became of events: how many count, and how many are of what the reader was not shown. */
+/** The outcome of events: how many count, and how many are of items that the reader was not shown. */
 export type EventsTaken = Data<'/v1/events', 'post'>;
 
 /** The likes of a post, and whether the caller is among them. */

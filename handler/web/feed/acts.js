@@ -10,7 +10,7 @@ let acts = []; // likes and hides since the last refresh
 export const acted = (type, item) => { acts.push({ type, item }); };
 export const forgetActs = () => { acts = []; };
 
-// whatChanged says what became of the acts before a page: what was learned of them,
+// whatChanged tells the outcome of the acts before a page: what was learned of them,
 // and which of its items have something in common with a liked one. '' for no acts.
 export async function whatChanged(docs, cards) {
   const since = acts;

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Finds phrases that comments and documents of this project do without.
+# usage: scripts/words.sh
+# "X is what Y does" hides what X is: write "X is the Y of …". The other phrases have a
+# plainer word; it stands behind each.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+phrases='
+what became of               the outcome of
+(that|it) was news           anything changed
+beside requests              in the background
+makes? agree                 keeps consistent
+gives no name                is not signed in
+what those have posted       posts from the people
+'
+files=(--include='*.go' --include='*.md' --include='*.yaml' --include='*.yml' --include='*.js' --include='*.ts' --exclude-dir=node_modules --exclude-dir=.git)
+failed=
+while read -r line; do
+  [ -n "$line" ] || continue
+  phrase=${line%%  *}
+  if grep -rniE "${files[@]}" -- "$phrase" .; then
+    echo "words: instead of \"$phrase\" write: ${line##*  }" >&2
+    failed=yes
+  fi
+done <<<"$phrases"
+
+found=$(grep -rnE --include='*.go' '//.*\b(is|are) what\b' . || true)
+if [ "$(grep -c . <<<"$found")" -gt 20 ]; then
+  echo "$found"
+  echo 'words: more than 20 comments say that a thing "is what" something does; say what it is' >&2
+  failed=yes
+fi
+[ -z "$failed" ]
