@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"strings"
 
@@ -211,13 +210,17 @@ func (c *Catalog) docs(ctx context.Context, ids []string, found []esindex.Docume
 	if err != nil {
 		return nil, err
 	}
-	dates, err := c.search(ctx, schema, undated, true)
+	dates, err := c.search(ctx, schema, undated, false)
 	if err != nil {
 		return nil, err
 	}
-	maps.Copy(others, dates)
 	for i, id := range ids {
-		if h, ok := others[id]; ok {
+		h, ok := others[id]
+		if date, undated := dates[id]; undated && !ok {
+			h, ok = date, true
+			h.Source = found[i].Source // a search sees what was refreshed
+		}
+		if ok {
 			if docs[i].JSON, err = h.itemJSON(schema, id); err != nil {
 				return nil, err
 			}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,19 +12,8 @@ import (
 	"github.com/freshet/freshet/catalog/elastic"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/internal/testenv"
 )
-
-// putYAML stores a document as YAML, whose bytes Elasticsearch keeps.
-func putYAML(t *testing.T, client esindex.Client, index, id, doc string) {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "/"+index+"/_doc/"+id+"?refresh=true", strings.NewReader("---\n"+doc))
-	require.NoError(t, err)
-	req.Header.Set("Content-Type", "application/yaml")
-	res, err := client.Perform(req)
-	require.NoError(t, err)
-	require.Less(t, res.StatusCode, 300)
-	require.NoError(t, res.Body.Close())
-}
 
 // TestSeveralIndices reads items through an alias of one index that a second joins,
 // and through a pattern: of an item that stands in both the latest document.
@@ -95,9 +83,9 @@ func TestOneDocumentStopsNoOther(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(docs[0].JSON), "1.50", "bytes stay as they are where all is JSON")
 
-	putYAML(t, client, index, "odd", "doc_id: odd\nheadline: O\npublished_at: 16000\nrating: .nan\n")
-	putYAML(t, client, index, "other2", "doc_id: odder\nheadline: O\npublished_at: 16000\nrating: .inf\n")
-	putYAML(t, client, index, "fine", "doc_id: fine\nheadline: F\npublished_at: 14000\nrating: 4\n")
+	testenv.PutYAML(t, client, index, "odd", "doc_id: odd\nheadline: O\npublished_at: 16000\nrating: .nan\n")
+	testenv.PutYAML(t, client, index, "other2", "doc_id: odder\nheadline: O\npublished_at: 16000\nrating: .inf\n")
+	testenv.PutYAML(t, client, index, "fine", "doc_id: fine\nheadline: F\npublished_at: 14000\nrating: 4\n")
 	all := []string{"odd", "good", "odder", "remark", "C", "fine"}
 	docs, _, err = c.Hydrate(t.Context(), "u_1", all)
 	require.NoError(t, err)
@@ -135,7 +123,7 @@ func TestABrokenProfile(t *testing.T) {
 	t.Parallel()
 	c, client, index := existing(t, mapped, `{"type": "date"}`)
 	require.NoError(t, c.PutProfile(t.Context(), "u_1", feed.Profile{MutedTags: []string{"ads"}}))
-	putYAML(t, client, esindex.Agents(index), "u_1", "profile: {}\nrating: .nan\n")
+	testenv.PutYAML(t, client, esindex.Agents(index), "u_1", "profile: {}\nrating: .nan\n")
 	_, err := c.Profile(t.Context(), "u_1")
 	require.ErrorContains(t, err, "put it again")
 	require.NotErrorIs(t, err, catalog.ErrNotFound, "it may mute something")
@@ -169,6 +157,12 @@ func TestDatesThatOnlyElasticsearchReads(t *testing.T) {
 	page, err := c.List(t.Context(), catalog.Selection{Limit: 10})
 	require.NoError(t, err)
 	dates(page.Items)
+	again := []byte(`{"doc_id": "a", "headline": "B", "published_at": "26 Sep 2016"}`)
+	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+index+"/_doc/a", "", again, nil))
+	docs, err = c.Docs(t.Context(), []string{"a", "b"})
+	require.NoError(t, err)
+	dates(docs)
+	require.Contains(t, string(docs[0].JSON), `"B"`, "a read sees a write before a refresh does")
 	updated, err := c.Update(t.Context(), []string{"a", "b"}, func(it feed.Item) (feed.Item, error) { it.Title += "!"; return it, nil })
 	require.NoError(t, err)
 	for _, u := range updated {

@@ -347,15 +347,3 @@ func TestExtend(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, added)
 }
-
-// putYAML stores a document as YAML, whose bytes Elasticsearch keeps.
-func putYAML(t *testing.T, client esindex.Client, index, id, doc string) {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "/"+index+"/_doc/"+id+"?refresh=true", strings.NewReader("---\n"+doc))
-	require.NoError(t, err)
-	req.Header.Set("Content-Type", "application/yaml")
-	res, err := client.Perform(req)
-	require.NoError(t, err)
-	require.Equal(t, http.StatusCreated, res.StatusCode)
-	require.NoError(t, res.Body.Close())
-}

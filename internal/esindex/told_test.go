@@ -10,6 +10,7 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 // TestTells: a field that is more, or something else, than the document says.
@@ -35,6 +36,7 @@ func TestTells(t *testing.T) {
 		"constant":            {properties: `"tags": {"type": "constant_keyword", "value": "go"}`},
 		"for no value":        {properties: `"tags": {"type": "keyword", "null_value": "go"}`},
 		"a script":            {properties: `"tags": {"type": "keyword", "script": {"source": "emit('go')"}}`},
+		"computed":            {properties: `"tags": {"type": "keyword"}`, settings: `"runtime": {"tags": {"type": "keyword", "script": {"source": "emit('go')"}}},`},
 		"a text":              {properties: `"tags": {"type": "text"}`},
 		"a number":            {properties: `"tags": {"type": "long"}`},
 		"left out":            {properties: `"tags": {"type": "keyword"}`, settings: `"_source": {"excludes": ["tags"]},`},
@@ -82,7 +84,7 @@ func TestGetLeavesOutWhatIsBroken(t *testing.T) {
 		switch id {
 		case "none":
 		case "broken1", "broken2":
-			putYAML(t, client, index, id, "title: t\nrating: .nan\n")
+			testenv.PutYAML(t, client, index, id, "title: t\nrating: .nan\n")
 		default:
 			send(t, client, http.MethodPut, "/"+index+"/_doc/"+id, `{"n": 1.50}`)
 		}

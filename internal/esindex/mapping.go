@@ -1,0 +1,79 @@
+package esindex
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+type mapping struct {
+	property
+	Runtime map[string]json.RawMessage `json:"runtime"` // fields that are computed by each search, before those of the same name
+	Source  struct {
+		Enabled  *bool    `json:"enabled"`
+		Includes []string `json:"includes"`
+		Excludes []string `json:"excludes"`
+	} `json:"_source"`
+}
+
+type property struct {
+	Type       string              `json:"type"`
+	Format     string              `json:"format"`
+	Path       string              `json:"path"` // of an alias
+	Index      *bool               `json:"index"`
+	DocValues  *bool               `json:"doc_values"`
+	Analyzer   string              `json:"analyzer"`
+	Options    string              `json:"index_options"`
+	Normalizer string              `json:"normalizer"`
+	NullValue  json.RawMessage     `json:"null_value"`
+	Script     json.RawMessage     `json:"script"`
+	CopyTo     names               `json:"copy_to"`
+	Properties map[string]property `json:"properties"`
+	Fields     map[string]property `json:"fields"`
+}
+
+// names is a name or a list of names.
+type names []string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (n *names) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '"' {
+		*n = []string{""}
+		return json.Unmarshal(data, &(*n)[0])
+	}
+	return json.Unmarshal(data, (*[]string)(n))
+}
+
+// copiesTo reports whether a field below this one is copied to the field of that name.
+func (p property) copiesTo(name string) bool {
+	for _, child := range p.Properties {
+		if slices.Contains(child.CopyTo, name) || child.copiesTo(name) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p property) indexed() bool   { return p.Index == nil || *p.Index }
+func (p property) docValues() bool { return p.DocValues == nil || *p.DocValues }
+
+// find looks up a field by its full name and answers where its value lies in
+// the document.
+func (p property) find(name string) (f property, source string, ok bool) {
+	at, rest := p, name
+	for {
+		child, ok := at.Properties[rest]
+		if ok {
+			return child, name, true
+		}
+		head, tail, more := strings.Cut(rest, ".")
+		child, ok = at.Properties[head]
+		if !more || !ok || child.Type == "nested" { // a plain query never matches within nested objects
+			return property{}, name, false
+		}
+		if sub, isSub := child.Fields[tail]; isSub {
+			return sub, strings.TrimSuffix(name, "."+tail), true
+		}
+		at, rest = child, tail
+	}
+}
