@@ -104,8 +104,8 @@ func Inspect(ctx context.Context, client Client, index string, names Fields, uni
 			report.Schema, report.Problems = in.schema, in.problems
 			continue
 		}
-		report.Schema.Untold = report.Schema.Untold.or(in.schema.Untold)
-		in.schema.Untold = report.Schema.Untold
+		report.Schema.Untold, report.Schema.Loaded = report.Schema.Untold.or(in.schema.Untold), report.Schema.Loaded.and(in.schema.Loaded)
+		in.schema.Untold, in.schema.Loaded = report.Schema.Untold, report.Schema.Loaded
 		for _, p := range in.problems { // what one of them lacks its items lack
 			if !slices.Contains(report.Problems, p) {
 				report.Problems = append(report.Problems, p)
@@ -169,12 +169,11 @@ func (in *inspection) run() {
 	in.text("title", &names.Title, &source.Title)
 	in.text("summary", &names.Summary, &source.Summary)
 	in.schema.Tokens = in.tokens(names.TitleTokens) && in.tokens(names.SummaryTokens)
-	in.schema.Untold = Untold{
-		Group:  in.keyword("group_id", names.GroupID, &source.GroupID, "every item is a group of its own"),
-		Tags:   in.keyword("tags", names.Tags, &source.Tags, "interests and muted tags match nothing"),
-		Author: in.keyword("author_id", names.AuthorID, &source.AuthorID, "muted authors match nothing"),
-		Lang:   in.keyword("lang", names.Lang, &source.Lang, "every item passes every language"),
-	}
+	untold, loaded := &in.schema.Untold, &in.schema.Loaded
+	untold.Group, loaded.Group = in.keyword("group_id", names.GroupID, &source.GroupID, "every item is a group of its own")
+	untold.Tags, loaded.Tags = in.keyword("tags", names.Tags, &source.Tags, "interests and muted tags match nothing")
+	untold.Author, loaded.Author = in.keyword("author_id", names.AuthorID, &source.AuthorID, "muted authors match nothing")
+	untold.Lang, loaded.Lang = in.keyword("lang", names.Lang, &source.Lang, "every item passes every language")
 	if !in.schema.Tokens { // keywords are matched in the texts, by their own analyzer
 		names.TitleTokens, names.SummaryTokens = None, None
 		source.TitleTokens, source.SummaryTokens = None, None
@@ -190,7 +189,7 @@ func (in *inspection) run() {
 	}
 	if s := in.mapping.Source; s.Enabled != nil && !*s.Enabled || len(s.Includes)+len(s.Excludes) > 0 {
 		in.problem("", "", false, "_source is switched off or filtered: the catalog cannot give items back whole")
-		in.schema.Untold = Untold{true, true, true, true}
+		in.schema.Untold = Refusing{true, true, true, true}
 	}
 }
 
@@ -291,9 +290,9 @@ func (in *inspection) text(field string, to, source *string) {
 	}
 }
 
-// keyword looks at a field whose values are compared whole. It reports whether the
-// index holds other values than a document's source.
-func (in *inspection) keyword(field, name string, source *string, without string) (untold bool) {
+// keyword looks at a field whose values are compared whole: whether the index holds
+// other values than a document's source, and whether it has doc values.
+func (in *inspection) keyword(field, name string, source *string, without string) (untold, loaded bool) {
 	f, ok := in.find(name, source)
 	switch {
 	case name == None:
@@ -307,13 +306,13 @@ func (in *inspection) keyword(field, name string, source *string, without string
 		in.problem(field, name, false, "it is not indexed: %s", without)
 	}
 	if _, computed := in.mapping.Runtime[name]; computed {
-		return true
+		return true, true
 	}
 	if !ok || name == None {
-		return false
+		return false, false
 	}
 	filled := f.Script != nil || f.NullValue != nil || in.mapping.copiesTo(name) || in.mapping.copiesTo(*source)
-	return filled || f.Type != "keyword" || f.Normalizer != ""
+	return filled || f.Type != "keyword" || f.Normalizer != "", isKeyword(f) && f.docValues()
 }
 
 // popularity looks at the number items are ranked by. Where it cannot be computed with

@@ -22,26 +22,50 @@ type Schema struct {
 	Indices string
 	Others  bool // the index is somebody else's, whatever its names
 	Window  int  // index.max_result_window: the most hits of one search, where it is below Elasticsearch's default; 0: that
-	Untold  Untold
+	// Untold are the fields that hold something else in the index than in a document's
+	// source: filled by copy_to or a script, changed by a normalizer or an analyzer, the
+	// same for all documents. Whether a reader refuses an item is then known to a search
+	// only.
+	Untold Refusing
+	// Loaded are the fields that have doc values in all indices behind the name. A search
+	// that asks for their values fails where an index has no such field.
+	Loaded Refusing
 }
 
-// Untold says which fields hold something else in the index than in a document's
-// source: filled by copy_to or a script, changed by a normalizer or an analyzer, the
-// same for all documents. Whether a reader refuses an item is then known to a search
-// only.
-type Untold struct{ Group, Author, Tags, Lang bool }
+// Refusing is one answer for each field that readers refuse items by.
+type Refusing struct{ Group, Author, Tags, Lang bool }
 
-func (u Untold) or(v Untold) Untold {
-	return Untold{u.Group || v.Group, u.Author || v.Author, u.Tags || v.Tags, u.Lang || v.Lang}
+func (r Refusing) or(o Refusing) Refusing {
+	return Refusing{r.Group || o.Group, r.Author || o.Author, r.Tags || o.Tags, r.Lang || o.Lang}
+}
+
+func (r Refusing) and(o Refusing) Refusing {
+	return Refusing{r.Group && o.Group, r.Author && o.Author, r.Tags && o.Tags, r.Lang && o.Lang}
+}
+
+// Asked returns the names of those fields of r that this profile refuses items by.
+func (s Schema) Asked(r Refusing, p *feed.Profile) []string {
+	var names []string
+	for _, field := range []struct {
+		is    bool
+		name  string
+		asked int
+	}{
+		{r.Group, s.Fields.GroupID, len(p.MutedItems)},
+		{r.Author, s.Fields.AuthorID, len(p.MutedAuthors)},
+		{r.Tags, s.Fields.Tags, len(p.MutedTags)},
+		{r.Lang, s.Fields.Lang, len(p.Langs)},
+	} {
+		if field.is && field.asked > 0 {
+			names = append(names, field.name)
+		}
+	}
+	return names
 }
 
 // Tells reports whether an item as the catalog gives it tells whether a reader with this
 // profile refuses it.
-func (s Schema) Tells(p *feed.Profile) bool {
-	u := s.Untold
-	return (!u.Group || len(p.MutedItems) == 0) && (!u.Author || len(p.MutedAuthors) == 0) &&
-		(!u.Tags || len(p.MutedTags) == 0) && (!u.Lang || len(p.Langs) == 0)
-}
+func (s Schema) Tells(p *feed.Profile) bool { return len(s.Asked(s.Untold, p)) == 0 }
 
 // MaxHits is the most hits of one search.
 func (s Schema) MaxHits() int { return cmp.Or(s.Window, DefaultWindow) }
@@ -82,7 +106,10 @@ func ownTraits(names Fields) Traits {
 // OwnSchema is the schema of an index made by [Ensure] with these names.
 func OwnSchema(names Fields) Schema {
 	names = names.WithDefaults()
-	return Schema{Fields: names, Source: names, Time: EpochSeconds, Tokens: names.TitleTokens != None, Traits: ownTraits(names), Live: names.Sum2h != None}
+	return Schema{
+		Fields: names, Source: names, Time: EpochSeconds, Tokens: names.TitleTokens != None, Traits: ownTraits(names), Live: names.Sum2h != None,
+		Loaded: Refusing{names.GroupID != None, names.AuthorID != None, names.Tags != None, names.Lang != None},
+	}
 }
 
 // MetaID reports whether the document's _id is the item's id. Then a search

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -73,3 +74,44 @@ func TestAnAnswerThatDoesNotFit(t *testing.T) {
 }
 
 const epochSeconds = `{"type":"date","format":"epoch_second"}`
+
+// TestAnIndexMadeAnewWithoutAField that readers refuse items by, under the same name:
+// a search by that field fails, and has the mapping read.
+func TestAnIndexMadeAnewWithoutAField(t *testing.T) {
+	t.Parallel()
+	epoch := func(at time.Time) any { return at.Unix() }
+	for _, test := range []struct {
+		name, field, now string
+		refuses          feed.Profile
+	}{
+		{"tags", `"keyword": {"type": "keyword"}`, `"other": {"type": "keyword"}`, feed.Profile{MutedTags: []string{"New York"}}},
+		{"authors", `"author":`, `"other":`, feed.Profile{MutedAuthors: []string{"ann"}}},
+		{"languages", `"lang":`, `"other":`, feed.Profile{Langs: []string{"en"}}},
+		{"groups", `"story":`, `"other":`, feed.Profile{MutedItems: []string{"s"}}},
+		{"a text in its place", `"author": {"type": "keyword"}`, `"author": {"type": "text"}`, feed.Profile{MutedAuthors: []string{"ann"}}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			client, name := connect(t)
+			make := func(mapping string) {
+				t.Helper()
+				require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+name, "", fmt.Appendf(nil, mapping, epochSeconds), nil))
+				index(t, client, name, stories(epoch))
+			}
+			make(mapping)
+			report, err := esindex.Inspect(t.Context(), client, name, mapped, "")
+			require.NoError(t, err)
+			schema, looks := esindex.Known(report.Schema), 0
+			schema.Watch(time.Hour, func(context.Context, error) { looks++; schema.Refuse(esindex.ErrUnusable) }, func() {})
+			s := elastic.New(client, elastic.Config{Index: name, Schema: schema})
+			recalled(t, s, ask(test.refuses))
+			require.Zero(t, looks)
+
+			require.NoError(t, esindex.Do(t.Context(), client, http.MethodDelete, "/"+name, "", nil, nil))
+			require.Contains(t, mapping, test.field)
+			make(strings.Replace(strings.Replace(mapping, test.field, test.now, 1), `"mappings": {`, `"mappings": {"dynamic": false, `, 1))
+			_, err = s.Recall(t.Context(), ask(test.refuses))
+			require.ErrorIs(t, err, recall.ErrUnavailable)
+			require.Equal(t, 1, looks)
+		})
+	}
+}

@@ -39,6 +39,7 @@ type clause struct {
 	FunctionScore *functionScore       `json:"function_score,omitempty"`
 	DisMax        *disMax              `json:"dis_max,omitempty"`
 	MatchAll      *struct{}            `json:"match_all,omitempty"`
+	MatchNone     *struct{}            `json:"match_none,omitempty"`
 	MatchPhrase   map[string]string    `json:"match_phrase,omitempty"`
 	Range         map[string]timeRange `json:"range,omitempty"`
 	Term          map[string]string    `json:"term,omitempty"`
@@ -87,11 +88,17 @@ type functionScore struct {
 
 type function struct {
 	Filter           *clause           `json:"filter,omitempty"`
+	RandomScore      *randomScore      `json:"random_score,omitempty"`
 	Gauss            map[string]curve  `json:"gauss,omitempty"`
 	Exp              map[string]curve  `json:"exp,omitempty"`
 	Linear           map[string]curve  `json:"linear,omitempty"`
 	FieldValueFactor *fieldValueFactor `json:"field_value_factor,omitempty"`
 	Weight           float64           `json:"weight,omitempty"`
+}
+
+type randomScore struct {
+	Field string `json:"field"`
+	Seed  int    `json:"seed"`
 }
 
 type curve struct {
@@ -118,7 +125,7 @@ func scored(q *feed.Query, s *esindex.Schema, given []string) clause {
 	c := lowered(clause{Bool: &boolean{
 		Should:  append(relevance(q, s), learnedGains(learned, s)...),
 		Filter:  filters(q, s),
-		MustNot: without(mutes(&q.Profile, s), given),
+		MustNot: without(mapped(mutes(&q.Profile, s), &q.Profile, s), given),
 	}}, learned, s)
 	c = decayed(c, q, s)
 	functions := liveFunctions(q, s)
@@ -284,6 +291,25 @@ func filters(q *feed.Query, s *esindex.Schema) []clause {
 		}}})
 	}
 	return f
+}
+
+// mapped adds a clause that fails where the index does not map the fields that this
+// reader refuses items by: it may have been made anew under its name, and what is refused
+// by a field that is not there would be shown. An unmapped field matches nothing; only
+// some functions need one. The clause itself excludes nothing: no _seq_no is below 0.
+func mapped(not []clause, p *feed.Profile, s *esindex.Schema) []clause {
+	fields := s.Asked(s.Loaded, p)
+	if len(fields) == 0 {
+		return not
+	}
+	nothing := clause{Range: map[string]timeRange{"_seq_no": {LT: json.RawMessage("0")}}}
+	f := &functionScore{Query: nothing, ScoreMode: "sum", BoostMode: "multiply"}
+	for _, field := range fields {
+		f.Functions = append(f.Functions, function{
+			Filter: &clause{MatchNone: &struct{}{}}, RandomScore: &randomScore{Field: field},
+		})
+	}
+	return append(not, clause{FunctionScore: f})
 }
 
 func mutes(p *feed.Profile, s *esindex.Schema) []clause {
