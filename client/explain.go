@@ -68,23 +68,23 @@ type Explained struct {
 	Affinity   *Affinity   `json:"affinity,omitempty"`
 	Relevance  *Relevance  `json:"relevance,omitempty"`  // nil: the source cannot tell
 	Popularity *Popularity `json:"popularity,omitempty"` // nil: the source cannot tell
-	// Fate is paged, kept (for the pages after), seen, pending, muted, gone, group,
+	// Outcome is paged, kept (for the pages after), seen, pending, muted, gone, group,
 	// same_story or, of home, outside; of an item asked for also unknown, future, outside or
 	// unfound.
-	Fate   string `json:"fate"`
-	Day    string `json:"day,omitempty"`    // with seen: the day of the filter, YYYYMMDD
-	Better string `json:"better,omitempty"` // with group and same_story: the item that stands in
-	// Variety is where it is dealt, and why there; nil for what is not.
+	Outcome string `json:"outcome"`
+	Day     string `json:"day,omitempty"`    // with seen: the day of the filter, YYYYMMDD
+	Better  string `json:"better,omitempty"` // with group and same_story: the item that stands in
+	// Variety is where it is placed, and why there; nil for what is not.
 	Variety *Variety `json:"variety,omitempty"`
-	// ShownBefore says that it is dealt although the filter of Day has it, because
+	// ShownBefore says that it is shown although the filter of Day has it, because
 	// nothing unseen is left (dedup.when_exhausted: oldest).
 	ShownBefore bool `json:"shown_before,omitempty"`
 }
 
-// Variety is how a candidate was dealt: its score counted Factor times.
+// Variety is how a candidate was placed: its score counted Factor times.
 type Variety struct {
 	Place  int     `json:"place"`            // in the list that pages are taken from; 1 is the first
-	Page   int     `json:"page"`             // from 1, of those dealt in advance
+	Page   int     `json:"page"`             // from 1, of those built in advance
 	Source string  `json:"source,omitempty"` // "explore": it was drawn for its position; of home the source that fills it
 	Right  string  `json:"right,omitempty"`  // of home: the source whose position it is by the pattern
 	Factor float64 `json:"factor"`

@@ -183,7 +183,7 @@ type Keywords struct {
 	Summary float64 `koanf:"summary" help:"part of its weight that a keyword adds where it stands in the summary alone, 0 to 1"`
 }
 
-// Diversity says how pages are dealt; see [feed.Diversity].
+// Diversity says how pages are built; see [feed.Diversity].
 type Diversity struct {
 	Author    Spread  `koanf:"author"`
 	Site      Spread  `koanf:"site"`

@@ -51,7 +51,7 @@ func (a *again) list() (list []feed.Ref, earlier int) {
 	return list, earlier
 }
 
-// placeAgain says of the candidates that come again where they are dealt, which is
+// placeAgain says of the candidates that come again where they are placed, which is
 // behind those that have survived. All of them are listed.
 func (x *explaining) placeAgain() {
 	if len(x.found.again) == 0 {
@@ -72,8 +72,8 @@ func (x *explaining) placeAgain() {
 	slices.SortFunc(x.out.Candidates, x.listOrder)
 	for i := range x.out.Candidates {
 		c := &x.out.Candidates[i]
-		if place := at[c.ID]; place > 0 && c.Fate == FateSeen && c.Source != promotedName {
-			c.Fate, c.ShownBefore = "", true
+		if place := at[c.ID]; place > 0 && c.Outcome == OutcomeSeen && c.Source != promotedName {
+			c.Outcome, c.ShownBefore = "", true
 			c.Variety = &Variety{Place: place, Page: (place-1)/x.r.Limit + 1, Factor: 1, Source: source[c.ID]}
 		}
 	}

@@ -215,7 +215,7 @@ func TestExplainTellsWhatComesAgain(t *testing.T) {
 	}
 	assert.Equal(t, append(run(20, 30), run(0, 5)...), page)
 	assert.Equal(t, engine.ExplainCounts{Rounds: 1, Recalled: 30, Paged: 15, Kept: 15}, x.Counts)
-	assert.Equal(t, engine.FatePaged, x.Item.Fate)
+	assert.Equal(t, engine.OutcomePaged, x.Item.Outcome)
 	assert.Contains(t, x.Item.Reason, "nothing unseen is left")
 	r.wantsAgain(t, refresh(15), page, 10, true)
 }

@@ -38,8 +38,8 @@ func benchmarked(b *testing.B, change func(*engine.Stores, *engine.Config)) *eng
 	return e
 }
 
-// dealt has pages dealt by everything there is.
-func dealt(_ *engine.Stores, cfg *engine.Config) {
+// diverse varies pages by everything there is.
+func diverse(_ *engine.Stores, cfg *engine.Config) {
 	r := dayLong()
 	r.Diversity = varied()
 	cfg.Rankings = &feed.Live{Ranking: r}
@@ -54,7 +54,7 @@ func ask(b *testing.B, e *engine.Engine, agent string, action engine.Action, sil
 // BenchmarkRefresh is a refresh of a reader who has seen nothing.
 func BenchmarkRefresh(b *testing.B) {
 	for name, change := range map[string]func(*engine.Stores, *engine.Config){
-		"closed": nil, "closed, dealt": dealt, "open": func(s *engine.Stores, _ *engine.Config) { s.Fallback = nowhere{} },
+		"closed": nil, "closed, diverse": diverse, "open": func(s *engine.Stores, _ *engine.Config) { s.Fallback = nowhere{} },
 	} {
 		b.Run(name, func(b *testing.B) {
 			e := benchmarked(b, change)

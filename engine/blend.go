@@ -11,44 +11,44 @@ import (
 // them propose.
 var homeSources = [...]feed.Source{feed.SourcePromoted, feed.SourceFollowing, feed.SourceTrending, feed.SourceDiscovery}
 
-// blend deals the candidates of home into positions. Each source ranks its own: scores of
+// blend places the candidates of home on positions. Each source ranks its own: scores of
 // different sources are never compared. A position goes to the source that the pattern
 // names, or to the first one it hands on to that has something left, and takes of it what
-// [dealer.best] takes, so authors, sites and tags take turns over all sources, and no page
+// [pageBuilder.best] takes, so authors, sites and tags take turns over all sources, and no page
 // tells a story twice. What is promoted comes as it was drawn: by weights, not by scores. What
 // another source proposes, too, is promoted where a position of the page is due to it, else
-// that source's; see [twins]. It deals at most the given number of positions.
-func (d *dealer) blend(from []feed.Candidate, pattern feed.Pattern, by feed.Diversity, size, most int) []feed.Ref {
-	d.prepare(from, by)
-	lanes := laneLists(from)
-	twins := newTwins(from, lanes)
+// that source's; see [duplicates]. It fills at most the given number of positions.
+func (b *pageBuilder) blend(from []feed.Candidate, pattern feed.Pattern, by feed.Diversity, size, most int) []feed.Ref {
+	b.prepare(from, by)
+	queues := sourceQueues(from)
+	duplicates := newDuplicates(from, queues)
 	ranked := make([]feed.Ref, 0, min(len(from), most))
-	for page := 1; len(d.order) < most; page++ {
-		for k := range d.kinds {
-			d.kinds[k].begin(d.page, d.cards, k)
+	for page := 1; len(b.order) < most; page++ {
+		for k := range b.kinds {
+			b.kinds[k].begin(b.page, b.cards, k)
 		}
-		d.page, d.told = d.page[:0], d.told[:0]
-		twins.hold(promotedPositions(pattern, len(d.order), max(1, size)))
-		for len(d.page) < max(1, size) && len(d.order) < most {
-			right := pattern.At(len(d.order))
-			source, some := filledBy(right, lanes)
+		b.page, b.told = b.page[:0], b.told[:0]
+		duplicates.hold(promotedPositions(pattern, len(b.order), max(1, size)))
+		for len(b.page) < max(1, size) && len(b.order) < most {
+			right := pattern.At(len(b.order))
+			source, some := filledBy(right, queues)
 			if !some {
-				if twins.release() {
+				if duplicates.release() {
 					continue
 				}
 				break
 			}
-			c, placed := d.takeFrom(lanes, source, page)
-			d.leaveOut(twins.taken(c), c)
+			c, placed := b.takeFrom(queues, source, page)
+			b.leaveOut(duplicates.taken(c), c)
 			if placed {
-				if d.places != nil {
-					d.places[c].right = right
+				if b.places != nil {
+					b.places[c].right = right
 				}
 				ranked = append(ranked, feed.Ref{ID: from[c].ID, Group: from[c].Group, Source: source})
 			}
 		}
-		twins.release()
-		if len(d.page) == 0 {
+		duplicates.release()
+		if len(b.page) == 0 {
 			break
 		}
 	}
@@ -65,31 +65,31 @@ func promotedPositions(pattern feed.Pattern, from, n int) (count int) {
 	return count
 }
 
-// leaveOut leaves out a candidate whose twin is dealt with; -1 is none.
-func (d *dealer) leaveOut(twin, instead int32) {
-	if twin < 0 {
+// leaveOut leaves out a candidate whose duplicate is placed; -1 is none.
+func (b *pageBuilder) leaveOut(duplicate, instead int32) {
+	if duplicate < 0 {
 		return
 	}
-	if d.places != nil {
-		d.places[twin] = place{same: instead}
+	if b.places != nil {
+		b.places[duplicate] = place{same: instead}
 	}
-	d.leave(twin, false)
+	b.leave(duplicate, false)
 }
 
-// laneLists are the candidates of each source, best first; what is promoted as drawn.
-func laneLists(from []feed.Candidate) map[feed.Source][]int32 {
-	lanes := make(map[feed.Source][]int32, len(homeSources))
+// sourceQueues are the candidates of each source, best first; what is promoted as drawn.
+func sourceQueues(from []feed.Candidate) map[feed.Source][]int32 {
+	queues := make(map[feed.Source][]int32, len(homeSources))
 	for i := range from {
 		source := homeSource(from[i].Source)
-		lanes[source] = append(lanes[source], int32(i))
+		queues[source] = append(queues[source], int32(i))
 	}
-	for source, lane := range lanes {
+	for source, queue := range queues {
 		if source == feed.SourcePromoted {
 			continue
 		}
-		slices.SortStableFunc(lane, func(a, b int32) int { return compareScores(&from[a], &from[b]) })
+		slices.SortStableFunc(queue, func(a, b int32) int { return compareScores(&from[a], &from[b]) })
 	}
-	return lanes
+	return queues
 }
 
 // homeSource is the source of home with that name.
@@ -108,9 +108,9 @@ func compareScores(a, b *feed.Candidate) int {
 }
 
 // filledBy is the source that fills a position of another one; false: nothing is left.
-func filledBy(right feed.Source, lanes map[feed.Source][]int32) (feed.Source, bool) {
+func filledBy(right feed.Source, queues map[feed.Source][]int32) (feed.Source, bool) {
 	for _, s := range right.HandOver() {
-		if len(lanes[s]) > 0 {
+		if len(queues[s]) > 0 {
 			return s, true
 		}
 	}
@@ -119,28 +119,28 @@ func filledBy(right feed.Source, lanes map[feed.Source][]int32) (feed.Source, bo
 
 // takeFrom takes the best of a source for the next position; false: it tells a story of
 // the page, and is left out of all of them.
-func (d *dealer) takeFrom(lanes map[feed.Source][]int32, source feed.Source, page int) (c int32, placed bool) {
-	d.rest = lanes[source]
+func (b *pageBuilder) takeFrom(queues map[feed.Source][]int32, source feed.Source, page int) (c int32, placed bool) {
+	b.rest = queues[source]
 	at := 0
 	if source != feed.SourcePromoted {
-		at = d.best()
+		at = b.best()
 	}
-	c = d.rest[at]
-	copy(d.rest[1:at+1], d.rest[:at])
-	lanes[source] = d.rest[1:]
-	if same := d.sameStory(c); same >= 0 {
-		if d.places != nil {
-			d.places[c] = place{same: same}
+	c = b.rest[at]
+	copy(b.rest[1:at+1], b.rest[:at])
+	queues[source] = b.rest[1:]
+	if same := b.sameStory(c); same >= 0 {
+		if b.places != nil {
+			b.places[c] = place{same: same}
 		}
-		d.leave(c, false)
+		b.leave(c, false)
 		return c, false
 	}
-	d.page, d.order = append(d.page, c), append(d.order, c)
-	if d.places != nil {
-		d.places[c] = d.placed(page, c)
-		d.places[c].source = source
+	b.page, b.order = append(b.page, c), append(b.order, c)
+	if b.places != nil {
+		b.places[c] = b.placed(page, c)
+		b.places[c].source = source
 	}
-	d.leave(c, true)
+	b.leave(c, true)
 	return c, true
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// laneOf makes n candidates of a source, best first.
-func laneOf(source feed.Source, n int) []feed.Candidate {
+// queueOf makes n candidates of a source, best first.
+func queueOf(source feed.Source, n int) []feed.Candidate {
 	out := make([]feed.Candidate, n)
 	for i := range out {
 		id := fmt.Sprintf("%s_%d", source, i)
@@ -26,7 +26,7 @@ func blended(t *testing.T, pattern string, by feed.Diversity, size, most int, fr
 	t.Helper()
 	p, err := feed.ParsePattern(pattern)
 	require.NoError(t, err)
-	var d dealer
+	var b pageBuilder
 	return d.blend(from, p, by, size, most)
 }
 
@@ -57,7 +57,7 @@ func TestBlendByThePattern(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			from := slices.Concat(laneOf(feed.SourcePromoted, test.p), laneOf(feed.SourceFollowing, test.f), laneOf(feed.SourceTrending, test.t), laneOf(feed.SourceDiscovery, test.d))
+			from := slices.Concat(queueOf(feed.SourcePromoted, test.p), queueOf(feed.SourceFollowing, test.f), queueOf(feed.SourceTrending, test.t), queueOf(feed.SourceDiscovery, test.d))
 			got := letters(blended(t, test.pattern, feed.Diversity{}, 20, test.most, from))
 			assert.Equal(t, test.want, got)
 		})
@@ -68,7 +68,7 @@ func TestBlendByThePattern(t *testing.T) {
 // nowhere else.
 func TestPromotedPositions(t *testing.T) {
 	t.Parallel()
-	from := slices.Concat(laneOf(feed.SourcePromoted, 50), laneOf(feed.SourceFollowing, 90), laneOf(feed.SourceTrending, 90), laneOf(feed.SourceDiscovery, 90))
+	from := slices.Concat(queueOf(feed.SourcePromoted, 50), queueOf(feed.SourceFollowing, 90), queueOf(feed.SourceTrending, 90), queueOf(feed.SourceDiscovery, 90))
 	var at []int
 	for i, ref := range blended(t, feed.DefaultPattern, feed.Diversity{}, 20, 60, from) {
 		if ref.Source == feed.SourcePromoted {
@@ -95,16 +95,16 @@ func TestBlendAnySources(t *testing.T) {
 		var from []feed.Candidate
 		for _, s := range homeSources {
 			left[s] = rnd.IntN(30) * rnd.IntN(2)
-			from = append(from, laneOf(s, left[s])...)
+			from = append(from, queueOf(s, left[s])...)
 		}
 		rnd.Shuffle(len(from), func(i, j int) { from[i], from[j] = from[j], from[i] })
 		due := map[feed.Source][]string{}
 		for _, s := range homeSources {
-			lane := laneOf(s, left[s])
+			queue := queueOf(s, left[s])
 			if s == feed.SourcePromoted {
-				lane = slices.DeleteFunc(slices.Clone(from), func(c feed.Candidate) bool { return c.Source != s.String() })
+				queue = slices.DeleteFunc(slices.Clone(from), func(c feed.Candidate) bool { return c.Source != s.String() })
 			}
-			for _, c := range lane {
+			for _, c := range queue {
 				due[s] = append(due[s], c.ID)
 			}
 		}
@@ -132,7 +132,7 @@ func TestBlendAnySources(t *testing.T) {
 // twice, whichever sources it comes from.
 func TestBlendTakesTurns(t *testing.T) {
 	t.Parallel()
-	from := slices.Concat(laneOf(feed.SourceFollowing, 6), laneOf(feed.SourceTrending, 4))
+	from := slices.Concat(queueOf(feed.SourceFollowing, 6), queueOf(feed.SourceTrending, 4))
 	for i := range from {
 		from[i].Author = "ann"
 	}

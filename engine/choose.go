@@ -40,7 +40,7 @@ func (c *chosen) session() []feed.Ref {
 	return slices.Concat(c.ranked, c.again)
 }
 
-// choose goes on until as many candidates as are wanted can be dealt.
+// choose goes on until as many candidates as are wanted can be placed.
 func (s *stages) choose(ctx context.Context, w wanted) (chosen, error) {
 	r := s.rounds(w)
 	defer r.release()

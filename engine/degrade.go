@@ -43,8 +43,8 @@ func (p parts) names() []string {
 // page is a page on its way to an answer.
 type page struct {
 	cache.Page
-	lacks parts
-	loose bool // handed out without the session store: only this process remembers it
+	lacks       parts
+	sessionless bool // handed out without the session store: only this process remembers it
 }
 
 // down reports whether an error says that a store cannot be asked at the

@@ -16,18 +16,18 @@ const undoTimeout = 2 * time.Second
 // the page is left and the session is at its end, it refreshes, and again past what is
 // gone: recall may propose for a second what was deleted or changed in it.
 func (e *Engine) deliver(ctx context.Context, c *call, p page) (Answer, error) {
-	got, err := deal(ctx, c, c.Limit, &p)
+	got, err := fillPage(ctx, c, c.Limit, &p)
 	for try := 1; err == nil && len(got.docs) == 0 && got.short() > c.past && !p.HasMore && try <= pageTries; try++ {
 		c.past = got.short()
 		if p, err = e.freshPage(ctx, c); err == nil {
-			got, err = deal(ctx, c, c.Limit, &p)
+			got, err = fillPage(ctx, c, c.Limit, &p)
 		}
 	}
 	if err != nil {
 		return Answer{}, err
 	}
 	e.record(ctx, c, p, got)
-	if p.HasMore && !p.loose {
+	if p.HasMore && !p.sessionless {
 		e.stores.Prefetch.After(c.Agent, c.Feed, c.Limit)
 	}
 	c.profile = got.profile
@@ -47,14 +47,14 @@ func (e *Engine) deliver(ctx context.Context, c *call, p page) (Answer, error) {
 // again, which changes nothing, because the answer before may have been lost
 // with its server; it is not counted again.
 func (e *Engine) record(ctx context.Context, c *call, p page, got hydrated) {
-	if p.loose && p.Replayed {
+	if p.sessionless && p.Replayed {
 		return
 	}
 	given := givenKeys(got.refs)
 	keys := append(feed.Keys(got.refs), given...)
 	e.failOpen.delivered(ctx, c, p, got.refs, keys)
 	switch {
-	case p.loose:
+	case p.sessionless:
 	case e.cfg.RecordServed:
 		e.stores.Recorder.Deliver(c.Agent, keys)
 	default:
@@ -84,7 +84,7 @@ func (c *call) read(ctx context.Context, p page) (hydrated, error) {
 		return got, err
 	}
 	refs, unsure := p.Refs, false
-	if !p.loose && !p.Again {
+	if !p.sessionless && !p.Again {
 		refs, unsure = c.e.failOpen.unseen(ctx, c, refs)
 	}
 	got, err := c.e.stages.hydrate(ctx, c.Agent, refs)
@@ -101,7 +101,7 @@ func (c *call) restore(ctx context.Context, p page, refs []feed.Ref) {
 	if p.Replayed || len(refs) == 0 {
 		return
 	}
-	if p.loose {
+	if p.sessionless {
 		c.e.failOpen.undelivered(c.Agent, refs)
 		return
 	}

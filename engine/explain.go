@@ -25,7 +25,7 @@ type ExplainRequest struct {
 	// Brief leaves out what costs most: relevance and popularity, which the
 	// recall source is asked for once more, and the content of what is not on
 	// the page, with the titles. So only of the page it tells what is muted or
-	// gone by now. Rank, score, age, decay and fate are there.
+	// gone by now. Rank, score, age, decay and outcome are there.
 	Brief bool
 }
 
@@ -53,25 +53,25 @@ func (r ExplainRequest) validate() error {
 	return nil
 }
 
-// Fate is the outcome of a candidate in a refresh.
-type Fate string
+// Outcome is the outcome of a candidate in a refresh.
+type Outcome string
 
-// The fates of candidates, and those that only an item asked for by its id can
+// The outcomes of candidates, and those that only an item asked for by its id can
 // have.
 const (
-	FatePaged   Fate = "paged"      // on the page
-	FateKept    Fate = "kept"       // in the session, for the pages after it
-	FateSeen    Fate = "seen"       // in a daily filter: this agent has been given it
-	FatePending Fate = "pending"    // given out lately, or not yet confirmed in a filter
-	FateMuted   Fate = "muted"      // refused by the agent's mutes or languages
-	FateGone    Fate = "gone"       // deleted, or changed since it was indexed
-	FateGroup   Fate = "group"      // a better item of its group stands in
-	FateStory   Fate = "same_story" // an item of the page has nearly the same title; left out of this session
-	FateOutside Fate = "outside"    // ranked behind all that recall was asked for; of home, behind the last position of a session
+	OutcomePaged   Outcome = "paged"      // on the page
+	OutcomeKept    Outcome = "kept"       // in the session, for the pages after it
+	OutcomeSeen    Outcome = "seen"       // in a daily filter: this agent has been given it
+	OutcomePending Outcome = "pending"    // given out lately, or not yet confirmed in a filter
+	OutcomeMuted   Outcome = "muted"      // refused by the agent's mutes or languages
+	OutcomeGone    Outcome = "gone"       // deleted, or changed since it was indexed
+	OutcomeGroup   Outcome = "group"      // a better item of its group stands in
+	OutcomeStory   Outcome = "same_story" // an item of the page has nearly the same title; left out of this session
+	OutcomeOutside Outcome = "outside"    // ranked behind all that recall was asked for; of home, behind the last position of a session
 
-	FateUnknown Fate = "unknown" // there is no such item
-	FateFuture  Fate = "future"  // dated after the moment of the refresh
-	FateUnfound Fate = "unfound" // in the catalog, but not in the recall index yet
+	OutcomeUnknown Outcome = "unknown" // there is no such item
+	OutcomeFuture  Outcome = "future"  // dated after the moment of the refresh
+	OutcomeUnfound Outcome = "unfound" // in the catalog, but not in the recall index yet
 )
 
 // Explanation describes the result of a refresh and the reasons for it, in the order of recall:
@@ -99,11 +99,11 @@ type Explanation struct {
 	Degraded  []string       `json:"degraded,omitempty"` // what the refresh would have to do without
 }
 
-// Page lists the candidates of the page, as they are dealt.
+// Page lists the candidates of the page, in their places.
 func (x *Explanation) Page() []Explained {
 	page := make([]Explained, 0, x.Counts.Paged)
 	for _, c := range x.Candidates {
-		if c.Fate == FatePaged {
+		if c.Outcome == OutcomePaged {
 			page = append(page, c)
 		}
 	}
@@ -131,22 +131,22 @@ type Explained struct {
 	// does not hold the item any more.
 	Relevance  *Relevance           `json:"relevance,omitempty"`
 	Popularity *ExplainedPopularity `json:"popularity,omitempty"`
-	Fate       Fate                 `json:"fate"`
+	Outcome    Outcome              `json:"outcome"`
 	Day        string               `json:"day,omitempty"` // with seen and ShownBefore: the day of the filter, YYYYMMDD
-	// ShownBefore says that it is dealt although a filter has it, because nothing
+	// ShownBefore says that it is shown although a filter has it, because nothing
 	// unseen is left (dedup.when_exhausted: oldest).
 	ShownBefore bool   `json:"shown_before,omitempty"`
 	Better      string `json:"better,omitempty"` // with group and same_story: the item that stands in
-	// Variety is where the candidate is dealt, and why there; nil for one that
+	// Variety is where the candidate is placed, and why there; nil for one that
 	// is not.
 	Variety *Variety `json:"variety,omitempty"`
 }
 
-// Variety is how a candidate was dealt: at the time it had the highest
+// Variety is how a candidate was placed: at the time it had the highest
 // score × factor of all that were left.
 type Variety struct {
 	Place  int     `json:"place"`            // in the list that pages are taken from; 1 is the first
-	Page   int     `json:"page"`             // from 1, of those dealt in advance
+	Page   int     `json:"page"`             // from 1, of those built in advance
 	Source string  `json:"source,omitempty"` // what fills the position: "explore", where it was drawn for it; of home one of its sources
 	Right  string  `json:"right,omitempty"`  // of home: the source whose position it is by the pattern
 	Factor float64 `json:"factor"`           // the product of those below

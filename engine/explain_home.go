@@ -93,7 +93,7 @@ func (v *Variety) right() string {
 
 // elsewhereHome says why an item that nothing else explains is no candidate of home.
 func (x *explaining) elsewhereHome(out *ExplainedItem, found bool) {
-	out.Fate = FateOutside
+	out.Outcome = OutcomeOutside
 	out.Reason = "No source of home has proposed it: it is not among what was asked for of whom the agent follows, it does not trend, and it is not promoted to the agent."
 	if found {
 		out.Source = feed.SourceDiscovery.String()

@@ -42,7 +42,7 @@ func (x *explaining) item(ctx context.Context) error {
 		}
 		return err
 	case !known:
-		out.Fate, out.Reason = FateUnknown, "There is no item under this id."
+		out.Outcome, out.Reason = OutcomeUnknown, "There is no item under this id."
 		return nil
 	}
 	out.Group, out.Title, out.UpdateTime = it.Group(), it.Title, it.UpdateTime
@@ -87,7 +87,7 @@ func (x *explaining) find(ctx context.Context, c *Explained) (found bool, err er
 	return false, nil
 }
 
-// candidateReason puts a candidate's fate into words.
+// candidateReason puts a candidate's outcome into words.
 func (x *explaining) candidateReason(c *Explained, it *feed.Item) string {
 	paged := 0 // candidates of the page down to this one
 	ahead := 0 // of the session
@@ -95,33 +95,33 @@ func (x *explaining) candidateReason(c *Explained, it *feed.Item) string {
 		if c.Variety == nil || other.Variety == nil || other.Variety.Place > c.Variety.Place {
 			continue
 		}
-		switch other.Fate {
-		case FatePaged:
+		switch other.Outcome {
+		case OutcomePaged:
 			paged++
-		case FateKept:
+		case OutcomeKept:
 			ahead++
 		}
 	}
 	ranks := x.ranks(c)
-	switch c.Fate {
-	case FatePaged:
+	switch c.Outcome {
+	case OutcomePaged:
 		return fmt.Sprintf("%s and is at place %d of the page%s.%s%s", ranks, paged, c.Variety.reason(), c.Variety.right(), c.again())
-	case FateKept:
+	case OutcomeKept:
 		return fmt.Sprintf("%s. The page of %d is full before it; it waits in the session, at place %d of what comes after the page%s.%s%s",
 			ranks, x.r.Limit, ahead, c.Variety.reason(), c.Variety.right(), c.again())
-	case FateOutside:
+	case OutcomeOutside:
 		return fmt.Sprintf("%s, but the session is full before it: it has %d positions at most (recall.n).", ranks, x.e.cfg.N)
-	case FateSeen:
+	case OutcomeSeen:
 		return fmt.Sprintf("%s, but the filter of %s has it: the agent was given it, or an item of its group, that day. "+
 			"A filter may also be wrong, as rarely as dedup.false_positive_rate says.", ranks, c.Day)
-	case FatePending:
+	case OutcomePending:
 		return ranks + ", but the agent was given it, or an item of its group, lately: it is in the agent's pending set."
-	case FateMuted:
+	case OutcomeMuted:
 		return fmt.Sprintf("%s, but the agent's profile refuses it: %s.", ranks, refusal(&x.query.Profile, it))
-	case FateStory:
+	case OutcomeStory:
 		return fmt.Sprintf("%s, but %s on the same page has nearly the same title and ranks higher; "+
 			"it is left out of this session and may come in a later one.", ranks, c.Better)
-	case FateGone:
+	case OutcomeGone:
 		why := "it was deleted, moved to another group or dated later since"
 		if x.home() {
 			why += ", or the agent does not follow its author any more"
@@ -159,18 +159,18 @@ func (x *explaining) elsewhere(ctx context.Context, out *ExplainedItem, it *feed
 	better, grouped := x.best[it.Group()]
 	switch {
 	case it.UpdateTime > x.query.Origin.Unix():
-		out.Fate = FateFuture
+		out.Outcome = OutcomeFuture
 		out.Reason = fmt.Sprintf("It is dated %s, which is after %s: it appears when its time comes.", stamp(it.UpdateTime), stamp(x.query.Origin.Unix()))
 	case x.query.Profile.Refuses(it):
-		out.Fate = FateMuted
+		out.Outcome = OutcomeMuted
 		out.Reason = fmt.Sprintf("The agent's profile refuses it: %s.", refusal(&x.query.Profile, it))
 	case grouped:
-		out.Fate, out.Better = FateGroup, better
+		out.Outcome, out.Better = OutcomeGroup, better
 		out.Reason = fmt.Sprintf("%s is of the same group %s, ranks higher and stands in for it.", out.Better, it.Group())
 	case x.home():
 		x.elsewhereHome(out, found)
 	case !found:
-		out.Fate = FateUnfound
+		out.Outcome = OutcomeUnfound
 		out.Reason = "It is in the catalog, but recall does not find it: the recall index may not have been refreshed since it came, or refuses its id."
 	default:
 		return x.outside(ctx, out)
@@ -181,7 +181,7 @@ func (x *explaining) elsewhere(ctx context.Context, out *ExplainedItem, it *feed
 // outside says of an item that recall did not reach how far away it is, and
 // whether it would be shown if it came.
 func (x *explaining) outside(ctx context.Context, out *ExplainedItem) error {
-	out.Fate = FateOutside
+	out.Outcome = OutcomeOutside
 	n := x.out.Counts.Recalled
 	if x.exhausted || n == 0 || recallOrder(&out.Explained, &x.last) {
 		out.Reason = fmt.Sprintf("With its score of %.4g it belongs among the candidates; it came, or changed, while this was being worked out. Ask again.", out.Score)
@@ -202,11 +202,11 @@ func (x *explaining) outside(ctx context.Context, out *ExplainedItem) error {
 	if err != nil {
 		return err
 	}
-	var fate Fate
-	switch fate, out.Day = x.fate(checked.Verdicts[0]); fate {
-	case FateSeen:
+	var outcome Outcome
+	switch outcome, out.Day = x.outcome(checked.Verdicts[0]); outcome {
+	case OutcomeSeen:
 		out.Reason += " The filter of " + out.Day + " has it, too."
-	case FatePending:
+	case OutcomePending:
 		out.Reason += " It is in the agent's pending set, too."
 	}
 	return nil

@@ -30,7 +30,7 @@ func (d *explainedList) read(ctx context.Context, p page) (hydrated, error) {
 func (*explainedList) discard(context.Context, hydrated)         {}
 func (*explainedList) restore(context.Context, page, []feed.Ref) {}
 
-// page deals the page that a refresh would answer. What nothing holds back then
+// page builds the page that a refresh would answer. What nothing holds back then
 // waits in the session.
 func (x *explaining) page(ctx context.Context) error {
 	d := &explainedList{x, x.found.session()}
@@ -38,21 +38,21 @@ func (x *explaining) page(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.loose = x.lacks&lacksDedup != 0
-	got, err := deal(ctx, d, x.r.Limit, &p)
+	p.sessionless = x.lacks&lacksDedup != 0
+	got, err := fillPage(ctx, d, x.r.Limit, &p)
 	if err != nil {
 		return err
 	}
 	x.lacks |= got.lacks()
-	fates := make(map[string]Fate, len(got.refs)+got.short())
-	for fate, refs := range map[Fate][]feed.Ref{FatePaged: got.refs, FateGone: got.gone, FateMuted: got.muted} {
+	outcomes := make(map[string]Outcome, len(got.refs)+got.short())
+	for outcome, refs := range map[Outcome][]feed.Ref{OutcomePaged: got.refs, OutcomeGone: got.gone, OutcomeMuted: got.muted} {
 		for _, ref := range refs {
-			fates[ref.ID] = fate
+			outcomes[ref.ID] = outcome
 		}
 	}
 	for i := range x.out.Candidates {
-		if c := &x.out.Candidates[i]; c.Fate == "" {
-			c.Fate = fates[c.ID]
+		if c := &x.out.Candidates[i]; c.Outcome == "" {
+			c.Outcome = outcomes[c.ID]
 		}
 	}
 	if !x.r.Brief {
@@ -61,8 +61,8 @@ func (x *explaining) page(ctx context.Context) error {
 		}
 	}
 	for i := range x.out.Candidates {
-		if c := &x.out.Candidates[i]; c.Fate == "" {
-			c.Fate = FateKept
+		if c := &x.out.Candidates[i]; c.Outcome == "" {
+			c.Outcome = OutcomeKept
 		}
 	}
 	return nil
@@ -91,11 +91,11 @@ func (x *explaining) contents(ctx context.Context) error {
 			continue
 		}
 		c := &x.out.Candidates[i]
-		if c.Fate == "" {
-			if fate := becomes(&x.query.Profile, feed.Ref{ID: c.ID, Group: c.Group}, doc, x.now.Unix()); fate != FatePaged {
-				c.Fate = fate
+		if c.Outcome == "" {
+			if outcome := becomes(&x.query.Profile, feed.Ref{ID: c.ID, Group: c.Group}, doc, x.now.Unix()); outcome != OutcomePaged {
+				c.Outcome = outcome
 			} else if x.home() && unfollowed(homeSource(c.Source), doc, down) {
-				c.Fate = FateGone
+				c.Outcome = OutcomeGone
 			}
 		}
 		if it, err := doc.Item(); err == nil {

@@ -44,12 +44,12 @@ func TestExplainSeveralSources(t *testing.T) {
 		assert.Equal(t, explained, c.Popularity != nil, c.ID)
 	}
 	assert.Equal(t, []string{"a1", "b1", "b2", "a2"}, ids, "merged by score")
-	assert.Equal(t, engine.FateGroup, x.Candidates[2].Fate)
+	assert.Equal(t, engine.OutcomeGroup, x.Candidates[2].Outcome)
 	assert.Equal(t, "a1", x.Candidates[2].Better)
 	assert.Equal(t, 3, x.Counts.Gone, "they are in no catalog")
 }
 
-// An explanation deals the page that a refresh does, also where recall finds what
+// An explanation builds the page that a refresh does, also where recall finds what
 // is gone, or content cannot be read.
 func TestExplainDealsAsARefreshDoes(t *testing.T) {
 	for name, c := range map[string]struct {

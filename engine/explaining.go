@@ -59,7 +59,7 @@ type explaining struct {
 	curve     *feed.DecayFunc
 	out       Explanation
 	best      map[string]string // group → the id of its best candidate
-	found     chosen            // what the page is dealt from
+	found     chosen            // what the page is built from
 	last      Explained         // the last candidate, listed or not
 	exhausted bool              // recall had no more
 	unlisted  []Explained       // counted as seen and not listed; they may come again
@@ -123,7 +123,7 @@ func (x *explaining) open(ctx context.Context) error {
 func (x *explaining) recall(ctx context.Context) (err error) {
 	x.stages = stages{e: x.e, at: func() time.Time { return x.now }, sources: x.e.directSources(), enter: x.enter}
 	r := x.stages.rounds(wanted{x.r.Agent, x.r.Feed, x.query, x.r.Limit, x.r.Limit, x.e.cfg.RoundsFor})
-	r.dealer.places = []place{}
+	r.builder.places = []place{}
 	if r.home != nil {
 		r.home.scores = map[homeProposal]homeScore{}
 	}
@@ -138,7 +138,7 @@ func (x *explaining) recall(ctx context.Context) (err error) {
 		x.rankHome()
 	}
 	x.exhausted, x.out.OutOfTime = r.last, r.late && len(x.found.ranked) < x.r.Limit
-	x.place(r.survivors, r.dealer.places)
+	x.place(r.survivors, r.builder.places)
 	x.placeAgain()
 	x.lacks |= x.found.lacks
 	return nil
@@ -156,11 +156,11 @@ func (x *explaining) take(r *rounds) {
 			Age: age, Score: c.Score, Decay: x.curve.At(float64(age)),
 		}
 		if checked < len(r.fresh) && r.fresh[checked].ID == c.ID && r.fresh[checked].Source == c.Source {
-			n.Fate, n.Day = x.fate(r.verdicts[checked])
+			n.Outcome, n.Day = x.outcome(r.verdicts[checked])
 			checked++
 			x.best[c.Group] = c.ID
 		} else {
-			n.Fate, n.Better = FateGroup, x.best[c.Group]
+			n.Outcome, n.Better = OutcomeGroup, x.best[c.Group]
 		}
 		if r.home != nil {
 			r.home.explain(&n)
@@ -174,10 +174,10 @@ func (x *explaining) take(r *rounds) {
 // list lists a candidate, or only counts it.
 func (x *explaining) list(n Explained) {
 	x.last = n
-	if n.Fate != "" && len(x.out.Candidates)+x.out.Unlisted >= listed && n.ID != x.r.Item {
+	if n.Outcome != "" && len(x.out.Candidates)+x.out.Unlisted >= listed && n.ID != x.r.Item {
 		x.out.Unlisted++
-		*x.out.Counts.of(n.Fate)++
-		if x.ofDay[n.Day]++; n.Fate == FateSeen && x.e.cfg.ShowAgain && x.ofDay[n.Day] <= x.e.cfg.N {
+		*x.out.Counts.of(n.Outcome)++
+		if x.ofDay[n.Day]++; n.Outcome == OutcomeSeen && x.e.cfg.ShowAgain && x.ofDay[n.Day] <= x.e.cfg.N {
 			x.unlisted = append(x.unlisted, n)
 		}
 		return
@@ -185,13 +185,13 @@ func (x *explaining) list(n Explained) {
 	x.out.Candidates = append(x.out.Candidates, n)
 }
 
-// place says of the candidates that have survived where they are dealt. All of
+// place says of the candidates that have survived where they are placed. All of
 // them are listed.
 func (x *explaining) place(survivors []feed.Candidate, places []place) {
 	type proposal struct{ source, id string } // of home, two sources may propose one item
 	listed := make(map[proposal]*Explained, len(survivors))
 	for i := range x.out.Candidates {
-		if c := &x.out.Candidates[i]; c.Fate == "" {
+		if c := &x.out.Candidates[i]; c.Outcome == "" {
 			listed[proposal{c.Source, c.ID}] = c
 		}
 	}
@@ -200,13 +200,13 @@ func (x *explaining) place(survivors []feed.Candidate, places []place) {
 		c := listed[proposal{from.Source, from.ID}]
 		switch {
 		case p.at == 0 && p.same >= 0 && survivors[p.same].Group == from.Group:
-			c.Fate, c.Better = FateGroup, survivors[p.same].ID
+			c.Outcome, c.Better = OutcomeGroup, survivors[p.same].ID
 			continue
 		case p.at == 0 && p.same >= 0:
-			c.Fate, c.Better = FateStory, survivors[p.same].ID
+			c.Outcome, c.Better = OutcomeStory, survivors[p.same].ID
 			continue
 		case p.at == 0:
-			c.Fate = FateOutside
+			c.Outcome = OutcomeOutside
 			continue
 		}
 		c.Variety = &Variety{Place: p.at, Page: p.page, Factor: 1, Source: p.source.String(), Right: p.right.String()}
@@ -219,13 +219,13 @@ func (x *explaining) place(survivors []feed.Candidate, places []place) {
 	}
 }
 
-// fate returns the outcome that a verdict stands for; "" for a candidate that survived.
-func (x *explaining) fate(v dedup.Verdict) (f Fate, day string) {
+// outcome returns the outcome that a verdict stands for; "" for a candidate that survived.
+func (x *explaining) outcome(v dedup.Verdict) (f Outcome, day string) {
 	switch ago, seen := v.DaysAgo(); {
 	case seen:
-		return FateSeen, (feed.DayOf(x.now) - feed.Day(ago)).String()
+		return OutcomeSeen, (feed.DayOf(x.now) - feed.Day(ago)).String()
 	case v == dedup.Pending:
-		return FatePending, ""
+		return OutcomePending, ""
 	}
 	return "", ""
 }
@@ -290,24 +290,24 @@ func explainedReaders(count, weight float64) *ExplainedReaders {
 	return &ExplainedReaders{Count: count, Adds: weight * feed.LogCount(count)}
 }
 
-// of is the count of a candidate's fate.
-func (n *ExplainCounts) of(fate Fate) *int {
-	switch fate {
-	case FatePaged:
+// of is the count of a candidate's outcome.
+func (n *ExplainCounts) of(outcome Outcome) *int {
+	switch outcome {
+	case OutcomePaged:
 		return &n.Paged
-	case FateKept:
+	case OutcomeKept:
 		return &n.Kept
-	case FateSeen:
+	case OutcomeSeen:
 		return &n.Seen
-	case FatePending:
+	case OutcomePending:
 		return &n.Pending
-	case FateMuted:
+	case OutcomeMuted:
 		return &n.Muted
-	case FateGone:
+	case OutcomeGone:
 		return &n.Gone
-	case FateStory:
+	case OutcomeStory:
 		return &n.Story
-	case FateOutside:
+	case OutcomeOutside:
 		return &n.Outside
 	}
 	return &n.Group
@@ -317,7 +317,7 @@ func (n *ExplainCounts) of(fate Fate) *int {
 // missing.
 func (x *explaining) count() {
 	for i := range x.out.Candidates {
-		*x.out.Counts.of(x.out.Candidates[i].Fate)++
+		*x.out.Counts.of(x.out.Candidates[i].Outcome)++
 	}
 	x.out.Degraded = x.lacks.names()
 }

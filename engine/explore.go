@@ -33,7 +33,7 @@ type drawer struct {
 	drawn  int   // items of the page
 	here   bool  // the next position is
 	chosen int   // position of the page that here is about; -1: none
-	placed []int // what was drawn, in the list that pages are dealt from
+	placed []int // what was drawn, in the list that pages are built from
 }
 
 // aim prepares the drawer for an agent's candidates.
@@ -82,15 +82,15 @@ func (d *drawer) place(at int) {
 
 // draw draws the place in rest of a candidate for the next position of the page;
 // false: it goes by score. What would be on the page without any drawing is not drawn.
-func (d *dealer) draw(size int) (at int, drawn bool) {
-	x := &d.drawer
-	if !x.at(len(d.page), size) {
+func (b *pageBuilder) draw(size int) (at int, drawn bool) {
+	x := &b.drawer
+	if !x.at(len(b.page), size) {
 		return 0, false
 	}
-	behind := size - len(d.page) + x.drawn
-	for try := 0; try < draws && behind < len(d.rest); try++ {
-		at = behind + x.random.IntN(len(d.rest)-behind)
-		if d.from[d.rest[at]].UpdateTime >= x.after {
+	behind := size - len(b.page) + x.drawn
+	for try := 0; try < draws && behind < len(b.rest); try++ {
+		at = behind + x.random.IntN(len(b.rest)-behind)
+		if b.from[b.rest[at]].UpdateTime >= x.after {
 			return at, true
 		}
 	}

@@ -52,7 +52,7 @@ func TestExploration(t *testing.T) {
 	}
 	var told []string
 	for _, c := range explained.Candidates {
-		if c.Fate == engine.FatePaged && c.Variety.Source != "" {
+		if c.Outcome == engine.OutcomePaged && c.Variety.Source != "" {
 			told = append(told, c.ID)
 			assert.Equal(t, "explore", c.Variety.Source)
 		}

@@ -41,15 +41,15 @@ type Filters interface {
 // the pages of that time. The zero failOpen fails closed, remembers nothing and
 // finds that the stores were never down.
 type failOpen struct {
-	fallback Fallback // nil: an answer without the stores is an error
-	recovery Recovery // nil: the stores were never down
-	apart    Filters  // nil: sessions are where all servers page from
-	served   *served  // nil: nothing is remembered
-	loose    loosePages
-	all      bool // what was handed out is an impression: what is served counts for good
-	clock    feed.Clock
-	log      *slog.Logger
-	enter    func(context.Context, stage) (context.Context, func())
+	fallback    Fallback // nil: an answer without the stores is an error
+	recovery    Recovery // nil: the stores were never down
+	apart       Filters  // nil: sessions are where all servers page from
+	served      *served  // nil: nothing is remembered
+	sessionless sessionlessPages
+	all         bool // what was handed out is an impression: what is served counts for good
+	clock       feed.Clock
+	log         *slog.Logger
+	enter       func(context.Context, stage) (context.Context, func())
 }
 
 // allows reports whether the engine answers in spite of this error of the dedup
@@ -61,15 +61,17 @@ func (f *failOpen) allows(ctx context.Context, err error) bool {
 // retried returns the page without the stores that was handed out under the
 // call's request id. The error is [cache.ErrConflict] where that was another
 // call.
-func (f *failOpen) retried(c *call) (p page, ok bool, err error) { return f.loose.get(c, f.clock()) }
+func (f *failOpen) retried(c *call) (p page, ok bool, err error) {
+	return f.sessionless.get(c, f.clock())
+}
 
 // page hands out the first candidates without the session store. This process
 // remembers them; other servers do not know.
 func (f *failOpen) page(c *call, found chosen) (page, error) {
 	refs := found.ranked[:min(c.Limit, len(found.ranked))]
-	p, err := f.loose.put(c, page{
+	p, err := f.sessionless.put(c, page{
 		Page:  cache.Page{Refs: refs, HasMore: len(found.ranked) > len(refs)},
-		lacks: found.lacks | lacksSession, loose: true,
+		lacks: found.lacks | lacksSession, sessionless: true,
 	}, f.clock())
 	if err == nil && !p.Replayed {
 		f.served.add(c.Agent, append(feed.Keys(refs), givenKeys(refs)...), true, f.clock())
@@ -81,9 +83,9 @@ func (f *failOpen) page(c *call, found chosen) (page, error) {
 // the stores goes to disk, to be made pending or recorded. The answer leaves even
 // if that fails, which is the meaning of failing open.
 func (f *failOpen) delivered(ctx context.Context, c *call, p page, refs []feed.Ref, keys []string) {
-	if !p.loose {
+	if !p.sessionless {
 		if f.served != nil {
-			f.loose.note(c, p, refs, f.clock()) // first: an equal call may be looking
+			f.sessionless.note(c, p, refs, f.clock()) // first: an equal call may be looking
 		}
 		f.served.add(c.Agent, keys, false, f.clock())
 		return
@@ -125,7 +127,7 @@ func (f *failOpen) unseen(ctx context.Context, c *call, refs []feed.Ref) (left [
 	if len(left) == len(refs) || c.RequestID == "" {
 		return left, unsure
 	}
-	alike := f.loose.noted(c, f.clock())
+	alike := f.sessionless.noted(c, f.clock())
 	return slices.DeleteFunc(slices.Clone(refs), func(r feed.Ref) bool {
 		return !slices.Contains(left, r) && !slices.Contains(alike, r)
 	}), unsure

@@ -49,9 +49,9 @@ type Guest struct {
 	begin     func(context.Context) context.Context
 	diversity func() feed.Diversity
 
-	mu    sync.Mutex
-	dealt guestOrder
-	kept  map[string]keptDoc // by id, items that were read lately
+	mu      sync.Mutex
+	ordered guestOrder
+	kept    map[string]keptDoc // by id, items that were read lately
 }
 
 type keptDoc struct {
@@ -73,7 +73,7 @@ type GuestPage struct {
 }
 
 // NewGuest returns the guest feed. Of the configuration it uses Clock, Log and Begin;
-// diversity tells how pages are dealt at the moment.
+// diversity tells how pages are built at the moment.
 func NewGuest(stores GuestStores, diversity func() feed.Diversity, cfg Config) *Guest {
 	cfg = cfg.withDefaults()
 	if cfg.Begin == nil {
@@ -83,7 +83,7 @@ func NewGuest(stores GuestStores, diversity func() feed.Diversity, cfg Config) *
 }
 
 // Page answers the first limit items, 1 to [MaxLimit]. Their order is that of
-// [feed.Trend.Guest] as of the moment the set was computed, dealt like any page, with
+// [feed.Trend.Guest] as of the moment the set was computed, built like any page, with
 // what is promoted on positions 9, 19, 29 and so on. It changes nothing and records
 // nothing. Items that cannot be read at the moment are as they were some minutes ago.
 // Errors wrap [ErrBadLimit], [trending.ErrUnavailable] while nothing is known to
@@ -114,7 +114,7 @@ func (g *Guest) Page(ctx context.Context, limit int) (GuestPage, error) {
 	return GuestPage{Items: placePromoted(items, limit), Degraded: append(r.degraded, r.lacks.names()...)}, nil
 }
 
-// guestOrder is a set as it is dealt, which takes milliseconds: the lists are kept
+// guestOrder is a set in its order of pages, which takes milliseconds: the lists are kept
 // for as long as the set and the diversity are the same.
 type guestOrder struct {
 	set *trending.Set
@@ -127,18 +127,18 @@ func (g *Guest) order(set *trending.Set, limit int) []guestRef {
 	by := g.diversity()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.dealt.set != set || g.dealt.by != by {
-		g.dealt = guestOrder{set, by, map[int][]guestRef{}}
+	if g.ordered.set != set || g.ordered.by != by {
+		g.ordered = guestOrder{set, by, map[int][]guestRef{}}
 	}
-	list, ok := g.dealt.of[limit]
+	list, ok := g.ordered.of[limit]
 	if !ok {
-		list = dealGuests(set, by, limit)
-		g.dealt.of[limit] = list
+		list = orderGuests(set, by, limit)
+		g.ordered.of[limit] = list
 	}
 	return list
 }
 
-func dealGuests(set *trending.Set, by feed.Diversity, limit int) []guestRef {
+func orderGuests(set *trending.Set, by feed.Diversity, limit int) []guestRef {
 	at := time.Unix(set.At, 0)
 	candidates := make([]feed.Candidate, len(set.Entries))
 	trends := make(map[string]feed.Trend, len(set.Entries))
@@ -148,10 +148,10 @@ func dealGuests(set *trending.Set, by feed.Diversity, limit int) []guestRef {
 		candidates[i].Score = float32(e.Trend.Guest(e.Age(at)))
 	}
 	slices.SortFunc(candidates, func(a, b feed.Candidate) int { return compareScores(&a, &b) })
-	var d dealer
-	dealt := d.deal(candidates, by, limit)
-	list := make([]guestRef, len(dealt))
-	for i, ref := range dealt {
+	var b pageBuilder
+	ranked := b.build(candidates, by, limit)
+	list := make([]guestRef, len(ranked))
+	for i, ref := range ranked {
 		ref.Source = feed.SourceTrending
 		list[i] = guestRef{ref, trends[ref.ID]}
 	}
@@ -273,7 +273,7 @@ func (r *guestRead) read(ctx context.Context, refs []guestRef) ([]GuestItem, err
 	r.keep(docs, ids, err)
 	items := make([]GuestItem, 0, len(refs))
 	for i, doc := range docs {
-		if becomes(&feed.Profile{}, refs[i].Ref, doc, r.now.Unix()) == FatePaged {
+		if becomes(&feed.Profile{}, refs[i].Ref, doc, r.now.Unix()) == OutcomePaged {
 			items = append(items, GuestItem{Doc: doc, Source: refs[i].Source, Trend: refs[i].trend})
 		}
 	}

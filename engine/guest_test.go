@@ -149,7 +149,7 @@ func TestGuestOrder(t *testing.T) {
 	assert.Equal(t, []string{"hot", "new", "old"}, ids, "the order is that of the moment the set is of")
 }
 
-func TestGuestIsDealt(t *testing.T) {
+func TestGuestIsVaried(t *testing.T) {
 	t.Parallel()
 	l := newLobby(4)
 	for i := range 3 {

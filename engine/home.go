@@ -54,7 +54,7 @@ const affinitySince = 30 * 24 * time.Hour
 type homeRounds struct {
 	home     *Home
 	stages   *stages
-	lanes    []*lane
+	queues   []*sourceQueue
 	affinity map[string]int
 	lacks    parts
 	cursors  []string // of discovery's sources
@@ -62,8 +62,8 @@ type homeRounds struct {
 	scores map[homeProposal]homeScore // for explanations; nil: nobody asks
 }
 
-// lane is one source of home.
-type lane struct {
+// sourceQueue is one source of home.
+type sourceQueue struct {
 	source  feed.Source
 	lacks   parts // what the answer lacks when it fails
 	propose func(ctx context.Context, q feed.Query) (proposed, error)
@@ -74,11 +74,11 @@ type lane struct {
 	done    bool // it has no more, or has failed
 	err     error
 	got     proposed // in the current round
-	asks    laneAsks
+	asks    askCounts
 }
 
-// laneAsks is how often a source was asked and what came of it.
-type laneAsks struct{ ok, late, failed int }
+// askCounts is how often a source was asked and what came of it.
+type askCounts struct{ ok, late, failed int }
 
 // proposed is one round of one source.
 type proposed struct {
@@ -97,17 +97,17 @@ func (s *stages) homeRounds(positions int) *homeRounds {
 		}
 	}
 	if h.home.Promoted != nil {
-		h.lanes = append(h.lanes, &lane{source: feed.SourcePromoted, lacks: lacksPromoted, propose: proposer(h.home.Promoted)})
+		h.queues = append(h.queues, &sourceQueue{source: feed.SourcePromoted, lacks: lacksPromoted, propose: proposer(h.home.Promoted)})
 	}
 	if h.home.Following != nil {
-		h.lanes = append(h.lanes, &lane{source: feed.SourceFollowing, lacks: lacksFollowing, propose: h.home.Following.propose, n: homeAtOnce})
+		h.queues = append(h.queues, &sourceQueue{source: feed.SourceFollowing, lacks: lacksFollowing, propose: h.home.Following.propose, n: homeAtOnce})
 	}
 	if h.home.Trending != nil {
-		h.lanes = append(h.lanes, &lane{source: feed.SourceTrending, lacks: lacksTrending, propose: proposer(h.home.Trending), n: homeAtOnce})
+		h.queues = append(h.queues, &sourceQueue{source: feed.SourceTrending, lacks: lacksTrending, propose: proposer(h.home.Trending), n: homeAtOnce})
 	}
-	h.lanes = append(h.lanes, &lane{source: feed.SourceDiscovery, lacks: lacksDiscovery, propose: h.discover, n: min(homeAtOnce, s.e.cfg.N), grows: true})
+	h.queues = append(h.queues, &sourceQueue{source: feed.SourceDiscovery, lacks: lacksDiscovery, propose: h.discover, n: min(homeAtOnce, s.e.cfg.N), grows: true})
 	shares := h.home.Pattern.Shares(positions)
-	for _, l := range h.lanes {
+	for _, l := range h.queues {
 		l.want = shares[l.source]
 	}
 	return h
@@ -137,14 +137,14 @@ func (h *homeRounds) discover(ctx context.Context, q feed.Query) (proposed, erro
 // propose, scored. A source that fails, or is late, is left out; where all have failed,
 // that is an error.
 func (h *homeRounds) ask(ctx context.Context, q feed.Query, have map[feed.Source]int) ([]feed.Candidate, error) {
-	var asked []*lane
-	for _, l := range h.lanes {
+	var asked []*sourceQueue
+	for _, l := range h.queues {
 		if !l.done && have[l.source] < l.want || h.affinity == nil {
 			asked = append(asked, l)
 		}
 	}
 	if len(asked) == 0 { // all have their shares, and stories that come twice made the page short
-		for _, l := range h.lanes {
+		for _, l := range h.queues {
 			if !l.done {
 				asked = append(asked, l)
 			}
@@ -171,7 +171,7 @@ func (h *homeRounds) ask(ctx context.Context, q feed.Query, have map[feed.Source
 }
 
 // round asks one source for its next proposals.
-func (h *homeRounds) round(ctx context.Context, l *lane, q feed.Query) {
+func (h *homeRounds) round(ctx context.Context, l *sourceQueue, q feed.Query) {
 	if h.home.SourceFor > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, h.home.SourceFor)
@@ -199,7 +199,7 @@ func (h *homeRounds) round(ctx context.Context, l *lane, q feed.Query) {
 
 // count counts what the sources have come to in all rounds.
 func (h *homeRounds) count() {
-	for _, l := range h.lanes {
+	for _, l := range h.queues {
 		c := counterOf(l.source)
 		c.ok.Add(float64(l.asks.ok))
 		c.late.Add(float64(l.asks.late))
@@ -224,7 +224,7 @@ func (h *homeRounds) readAffinities(ctx context.Context, q feed.Query) {
 }
 
 // candidates returns the proposals of a round, each source's in its order.
-func (h *homeRounds) candidates(asked []*lane, q *feed.Query) []feed.Candidate {
+func (h *homeRounds) candidates(asked []*sourceQueue, q *feed.Query) []feed.Candidate {
 	total := 0
 	for _, l := range asked {
 		total += len(l.got.Proposals.Proposals)
@@ -264,7 +264,7 @@ func (h *homeRounds) candidates(asked []*lane, q *feed.Query) []feed.Candidate {
 // itself, so that it has answered is no answer.
 func (h *homeRounds) failed() error {
 	var errs []error
-	for _, l := range h.lanes {
+	for _, l := range h.queues {
 		if l.source == feed.SourcePromoted {
 			continue
 		}
@@ -278,7 +278,7 @@ func (h *homeRounds) failed() error {
 
 // exhausted reports whether no source has more.
 func (h *homeRounds) exhausted() bool {
-	for _, l := range h.lanes {
+	for _, l := range h.queues {
 		if !l.done {
 			return false
 		}
@@ -288,7 +288,7 @@ func (h *homeRounds) exhausted() bool {
 
 // enough reports whether every source has its share, or has no more.
 func (h *homeRounds) enough(have map[feed.Source]int) bool {
-	for _, l := range h.lanes {
+	for _, l := range h.queues {
 		if !l.done && have[l.source] < l.want {
 			return false
 		}

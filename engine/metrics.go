@@ -23,8 +23,8 @@ var (
 		Help: "Calls of load_more by what they were answered from: the session, a silent refresh because there was none, the retry record of an equal call, or an error: the session could not be asked.",
 	}, []string{"from"})
 	candidatesTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "freshet_candidates_total", Help: "Recalled candidates by fate: unseen, seen (in a daily filter), pending. Those that are not unseen are repeats that were avoided.",
-	}, []string{"fate"})
+		Name: "freshet_candidates_total", Help: "Recalled candidates by outcome: unseen, seen (in a daily filter), pending. Those that are not unseen are repeats that were avoided.",
+	}, []string{"outcome"})
 	degradedTotal = promauto.NewCounterVec(prometheus.CounterOpts{
 		Name: "freshet_degraded_total", Help: "Answers that had to do without a part: recall, dedup, session, catalog, timeline, social, why, of home also following, trending, discovery, promoted, and of the guest feed trending, promoted.",
 	}, []string{"part"})

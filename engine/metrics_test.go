@@ -98,8 +98,8 @@ func TestSourcesAreCountedByResult(t *testing.T) {
 		{cancelled, feed.SourceDiscovery, hang, []float64{0, 0, 0}},
 	} {
 		before := value(c.source)
-		l := &lane{source: c.source, propose: c.propose}
-		h := &homeRounds{home: &Home{SourceFor: time.Hour}, lanes: []*lane{l}}
+		l := &sourceQueue{source: c.source, propose: c.propose}
+		h := &homeRounds{home: &Home{SourceFor: time.Hour}, queues: []*sourceQueue{l}}
 		synctest.Test(t, func(*testing.T) { h.round(c.ctx, l, feed.Query{}) }) // the hour is over at once
 		h.count()
 		for i, after := range value(c.source) {

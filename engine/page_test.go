@@ -208,7 +208,7 @@ func TestEqualCallsFillUpToTheLimit(t *testing.T) {
 
 // Recall may go on to propose what is gone, as much as a round and more: an empty page
 // means that there is nothing.
-func TestAPageIsDealtPastARoundOfWhatIsGone(t *testing.T) {
+func TestAPageIsFilledPastARoundOfWhatIsGone(t *testing.T) {
 	for name, c := range map[string]struct {
 		request engine.Request
 		gone    int

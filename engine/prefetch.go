@@ -38,7 +38,7 @@ func (c PrefetchConfig) WithDefaults() PrefetchConfig {
 // Prefetcher reads what a reader's session has next into the content cache, beside
 // requests, so that the next page can be shown although the catalog or the social
 // store is down by then. It caches contents only: who may see a page is found out
-// when it is dealt. The nil Prefetcher does nothing.
+// when it is placed. The nil Prefetcher does nothing.
 type Prefetcher struct {
 	sessions cache.Sessions
 	catalog  catalog.Catalog

@@ -48,13 +48,13 @@ func (e *Engine) Rank(ctx context.Context, agent string, at time.Time, n int, ra
 		}
 		q.Ranking, q.N = r, n
 		if r.Diversity.On() || r.Explore.Share > 0 {
-			q.N = max(n, e.cfg.N) // as many as a refresh deals
+			q.N = max(n, e.cfg.N) // as many as a refresh places
 		}
 		list, err := rank(ctx, sources, q)
 		if err != nil {
 			return feed.Profile{}, nil, err
 		}
-		lists[i] = dealt(agent, &q, list)
+		lists[i] = inPages(agent, &q, list)
 		lists[i] = lists[i][:min(n, len(lists[i]))]
 	}
 	return profile, lists, nil
@@ -87,14 +87,14 @@ func sameShare(rankings []feed.Ranking) bool {
 	return !slices.ContainsFunc(rankings, func(r feed.Ranking) bool { return r.Explore != rankings[0].Explore })
 }
 
-// dealt is a list as it is dealt in pages.
-func dealt(agent string, q *feed.Query, list []feed.Candidate) []feed.Candidate {
-	var d dealer
+// inPages returns a list in the order of its pages.
+func inPages(agent string, q *feed.Query, list []feed.Candidate) []feed.Candidate {
+	var b pageBuilder
 	d.drawer.aim(agent, q)
 	if !q.Ranking.Diversity.On() && !d.drawer.on() {
 		return list
 	}
-	d.deal(list, q.Ranking.Diversity, DefaultLimit)
+	b.build(list, q.Ranking.Diversity, DefaultLimit)
 	out := make([]feed.Candidate, len(d.order))
 	for i, c := range d.order {
 		out[i] = list[c]

@@ -30,7 +30,7 @@ func (e *Engine) refresh(ctx context.Context, c *call) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	if !p.Replayed && !p.loose {
+	if !p.Replayed && !p.sessionless {
 		turn.keep()
 	}
 	return e.deliver(ctx, c, p)

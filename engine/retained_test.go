@@ -46,7 +46,7 @@ func (nowhere) Keep(string, []string, time.Time) error { return nil }
 
 // While Redis is down, what a server remembers of its pages does not hold the
 // answers of recall they were chosen from.
-func TestLoosePagesHoldNoAnswers(t *testing.T) {
+func TestSessionlessPagesHoldNoAnswers(t *testing.T) {
 	const n, idBytes, pages = 2000, 200, 100 // an answer's ids: 400 kB
 	items := make([]feed.Item, n)
 	for i := range items {

@@ -20,7 +20,7 @@ const (
 )
 
 // rounds goes through recall and dedup with one origin, until want candidates
-// can be dealt, recall has no more, or the time is up. There is always one
+// can be placed, recall has no more, or the time is up. There is always one
 // portion.
 type rounds struct {
 	*scratch
@@ -51,7 +51,7 @@ type scratch struct {
 	refs      []feed.Ref          // their refs
 	keys      []string            // what those are remembered by
 	survivors []feed.Candidate    // of all portions, what nothing holds back
-	dealer    dealer
+	builder   pageBuilder
 }
 
 var scratches = sync.Pool{New: func() any {
@@ -65,7 +65,7 @@ const keptProposed = 4096
 // earlier rounds too. One that a reader with many rounds has made large is not
 // kept: clearing its set costs every refresh after it.
 func (s *scratch) release() {
-	s.dealer.release()
+	s.builder.release()
 	if len(s.proposed) > keptProposed {
 		return
 	}
@@ -83,8 +83,8 @@ type wanted struct {
 	agent  string
 	feed   feed.Name
 	query  feed.Query
-	want   int           // candidates that can be dealt
-	page   int           // size of the pages they are dealt in
+	want   int           // candidates that can be placed
+	page   int           // size of the pages they are placed on
 	budget time.Duration // no portion is begun after it
 }
 
@@ -160,7 +160,7 @@ func (r *rounds) exhausted() bool {
 
 // take makes a portion's candidates the fresh ones, dropping groups that an
 // earlier round or a better candidate has proposed already. What is promoted takes no
-// group from other sources: the blend deals it once, see [twins].
+// group from other sources: the blend places it once, see [duplicates].
 func (s *scratch) take(candidates []feed.Candidate) {
 	s.fresh, s.refs = s.fresh[:0], s.refs[:0]
 	for _, c := range candidates {
@@ -214,7 +214,7 @@ func (r *rounds) check(ctx context.Context) error {
 	return nil
 }
 
-// enough reports whether as many as are wanted can be dealt.
+// enough reports whether as many as are wanted can be placed.
 func (r *rounds) enough() bool {
 	if len(r.survivors) < r.want || r.home != nil && !r.home.enough(sourcesOf(r.survivors)) {
 		return false
@@ -223,22 +223,22 @@ func (r *rounds) enough() bool {
 	return len(r.found.ranked) >= r.want
 }
 
-// arrange makes the list that pages are dealt from, of all candidates that
+// arrange makes the list that pages are built from, of all candidates that
 // survived. Rules about what comes beside what belong here, such as the blending
 // of sources or quotas: a refresh, a silent one and an explanation all go by it.
 func (r *rounds) arrange() {
 	if r.found.ranked == nil || r.arranged != len(r.survivors) {
-		r.found.ranked = r.deal()
+		r.found.ranked = r.build()
 		r.arranged = len(r.survivors)
 	}
 }
 
-func (r *rounds) deal() []feed.Ref {
+func (r *rounds) build() []feed.Ref {
 	if r.home != nil {
-		return r.dealer.blend(r.survivors, r.home.home.Pattern, r.query.Ranking.Diversity, r.page, r.stages.e.cfg.N)
+		return r.builder.blend(r.survivors, r.home.home.Pattern, r.query.Ranking.Diversity, r.page, r.stages.e.cfg.N)
 	}
-	r.dealer.drawer.aim(r.agent, &r.query)
-	return r.dealer.deal(r.survivors, r.query.Ranking.Diversity, r.page)
+	r.builder.drawer.aim(r.agent, &r.query)
+	return r.builder.build(r.survivors, r.query.Ranking.Diversity, r.page)
 }
 
 // chosen returns the result of the rounds.

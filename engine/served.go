@@ -29,7 +29,7 @@ const (
 // served holds the refs that this process has handed out in the last half day or day, by
 // agent, in bounded memory; who was not seen for longest is forgotten first. It
 // keeps items from coming twice while the dedup store is down, or was set back
-// by a failover, and knows loose pages until they are in a filter. The nil
+// by a failover, and knows sessionless pages until they are in a filter. The nil
 // served remembers nothing.
 type served struct {
 	mu     sync.Mutex
@@ -45,8 +45,8 @@ type shown struct {
 	since        time.Time // when the newer generation began
 }
 
-// looseBit of a hash tells that nothing but this process knows of the page.
-const looseBit = 1
+// sessionlessBit of a hash tells that nothing but this process knows of the page.
+const sessionlessBit = 1
 
 func newServed() *served {
 	s := &served{seed: maphash.MakeSeed(), most: servedBytes}
@@ -54,7 +54,7 @@ func newServed() *served {
 	return s
 }
 
-func (s *served) hash(key string) uint64 { return maphash.String(s.seed, key) &^ looseBit }
+func (s *served) hash(key string) uint64 { return maphash.String(s.seed, key) &^ sessionlessBit }
 
 func (a *shown) size() int { return servedAgent + 8*(cap(a.newer)+cap(a.older)) }
 
@@ -81,9 +81,9 @@ func (s *served) of(agent string, now time.Time) *shown {
 	return a
 }
 
-// add remembers what an agent was handed out. loose says that nothing else
+// add remembers what an agent was handed out. sessionless says that nothing else
 // knows of it.
-func (s *served) add(agent string, keys []string, loose bool, now time.Time) {
+func (s *served) add(agent string, keys []string, sessionless bool, now time.Time) {
 	if s == nil {
 		return
 	}
@@ -101,8 +101,8 @@ func (s *served) add(agent string, keys []string, loose bool, now time.Time) {
 		}
 		for _, key := range keys {
 			h := s.hash(key)
-			if loose {
-				h |= looseBit
+			if sessionless {
+				h |= sessionlessBit
 			}
 			at, found := find(a.newer, h)
 			if found {
@@ -118,11 +118,11 @@ func (s *served) add(agent string, keys []string, loose bool, now time.Time) {
 	}
 }
 
-// find looks a hash up, loose or not.
+// find looks a hash up, sessionless or not.
 func find(sorted []uint64, h uint64) (at int, found bool) {
-	at, found = slices.BinarySearch(sorted, h&^looseBit)
+	at, found = slices.BinarySearch(sorted, h&^sessionlessBit)
 	if !found {
-		at, found = slices.BinarySearch(sorted, h|looseBit)
+		at, found = slices.BinarySearch(sorted, h|sessionlessBit)
 	}
 	return at, found
 }
@@ -133,7 +133,7 @@ func (s *served) has(a *shown, key string, all bool) bool {
 	h := s.hash(key)
 	for _, generation := range [][]uint64{a.newer, a.older} {
 		if at, found := find(generation, h); found {
-			return all || generation[at]&looseBit != 0
+			return all || generation[at]&sessionlessBit != 0
 		}
 	}
 	return false

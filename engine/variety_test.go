@@ -1,204 +1,247 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
-	"math"
-	"math/rand/v2"
+	"maps"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
-// plainly deals as a dealer's comment says, without any thought of speed.
-func plainly(from []feed.Candidate, by feed.Diversity, size int) (ranked []feed.Ref, told map[string]string) {
-	told = map[string]string{}
-	rest := slices.Clone(from)
-	traits := func(c feed.Candidate) [3]string { return [3]string{c.Author, c.Site, c.Tag} }
-	for len(rest) > 0 {
-		var page []feed.Candidate
-		for len(page) < size && len(rest) > 0 {
-			best, highest := 0, math.Inf(-1)
-			for i, c := range rest {
-				factor := 1.0
-				for k, spread := range []feed.Spread{by.Author, by.Site, by.Tag} {
-					one := 1.0
-					for _, other := range page {
-						if v := traits(c)[k]; spread.On() && v != "" && v == traits(other)[k] {
-							one = max(spread.Floor, one*spread.Decay)
-						}
-					}
-					factor *= one
-				}
-				if score := float64(c.Score) * factor; score > highest {
-					best, highest = i, score
-				}
-			}
-			c := rest[best]
-			rest = slices.Delete(rest, best, best+1)
-			story := feed.ReadStory(c.Story)
-			again := slices.IndexFunc(page, func(other feed.Candidate) bool {
-				before := feed.ReadStory(other.Story)
-				return by.OneStory() && story.Likeness(&before) >= by.SameStory
-			})
-			if again >= 0 {
-				told[c.ID] = page[again].ID
-				continue
-			}
-			page = append(page, c)
-			ranked = append(ranked, feed.Ref{ID: c.ID, Group: c.Group})
-		}
-	}
-	return ranked, told
-}
+// varied is the diversity that is configured by default.
+func varied() feed.Diversity { return configs.Default().Parameters().Diversity }
 
-func randomCandidates(r *rand.Rand, n, values int) []feed.Candidate {
-	out := make([]feed.Candidate, n)
-	pick := func(what string) string {
-		if v := r.IntN(values + 1); v > 0 {
-			return fmt.Sprint(what, v)
-		}
-		return ""
-	}
-	for i := range out {
-		score := float32(r.Float64())
-		if r.IntN(3) == 0 {
-			score = float32(r.IntN(4)) / 4 // equal ones, and 0
-		}
-		title := fmt.Sprintf("w%d w%d w%d w%d", r.IntN(6), 10+r.IntN(6), 20+r.IntN(6), 30+r.IntN(6))
-		out[i] = feed.Candidate{
-			ID: fmt.Sprintf("i%03d", i), Group: fmt.Sprintf("g%03d", i), Score: score,
-			Traits: feed.Traits{Author: pick("a"), Site: pick("s"), Tag: pick("t"), Story: feed.Sketch(title)},
-		}
-	}
-	slices.SortStableFunc(out, func(a, b feed.Candidate) int {
-		switch {
-		case a.Score > b.Score:
-			return -1
-		case a.Score < b.Score:
-			return 1
-		}
-		return 0
+// newVaried is a rig whose pages are varied by it, over these items.
+func newVaried(t *testing.T, by feed.Diversity, items ...feed.Item) *rig {
+	t.Helper()
+	r := newRig(t, 0, func(_ *engine.Stores, cfg *engine.Config) {
+		ranking := dayLong()
+		ranking.Diversity = by
+		cfg.Rankings = &feed.Live{Ranking: ranking}
 	})
-	return out
+	r.put(t, items...)
+	return r
 }
 
-// A list is dealt as the plain way deals it: a permutation of what goes in, less
-// what tells a story of its page again.
-func TestDealsAsDefined(t *testing.T) {
-	t.Parallel()
-	r := rand.New(rand.NewPCG(7, 11))
-	spread := func() feed.Spread {
-		return []feed.Spread{{}, {Decay: 1, Floor: 0.5}, {Decay: 0.01 + 0.98*r.Float64(), Floor: r.Float64()}, {Decay: 0.5}, {Decay: 0.7, Floor: 1}}[r.IntN(5)]
-	}
-	var d dealer
-	for n := range 800 {
-		from := randomCandidates(r, r.IntN(90), 1+r.IntN(30))
-		by := feed.Diversity{Author: spread(), Site: spread(), Tag: spread(), SameStory: []float64{0, 0.3, 0.5, 0.6, 1}[r.IntN(5)]}
-		require.NoError(t, by.Validate())
-		size := 1 + r.IntN(25)
-		d.places = []place{}
-		got := d.deal(from, by, size)
-		want, told := plainly(from, by, size)
-		require.Equal(t, len(want), len(got), "%d", n)
-		for i := range want {
-			require.Equal(t, want[i], got[i], "place %d of %d by %+v in pages of %d", i, n, by, size)
-		}
-		require.Len(t, from, len(got)+len(told), "a permutation, less same stories")
-		for i, p := range d.places {
-			if p.at == 0 {
-				require.Equal(t, told[from[i].ID], from[p.same].ID)
-				continue
-			}
-			require.Equal(t, from[i].ID, got[p.at-1].ID)
-			require.Equal(t, (p.at-1)/size+1, p.page)
-		}
-		require.Equal(t, got, d.deal(from, by, size), "in a dealer that was used")
-		d.release()
-		require.Equal(t, got, d.deal(from, by, size), "without notes, in one that was pooled")
-		d.release()
-	}
+// linked is an item that was the n-th newest, of a site, an author and a tag.
+func linked(n int, site, author, tag, title string) feed.Item {
+	it := aged(fmt.Sprintf("i%03d", n), "", time.Hour+time.Duration(n)*time.Minute)
+	it.Title, it.AuthorID, it.Tags = title, author, []string{tag, "common"}
+	it.URL = fmt.Sprintf("https://www.%s/%d", site, n)
+	return it
 }
 
-func TestDealsInOrderWhereNothingIsAsked(t *testing.T) {
-	t.Parallel()
-	from := randomCandidates(rand.New(rand.NewPCG(1, 2)), 200, 3)
-	for _, by := range []feed.Diversity{{}, {Author: feed.Spread{Decay: 1}, Site: feed.Spread{Decay: 0.1, Floor: 1}, SameStory: 1}} {
-		var d dealer
-		assert.Equal(t, refsOf(from), d.deal(from, by, 20))
-		d.places = []place{}
-		assert.Equal(t, refsOf(from), d.deal(from, by, 20), "explained")
-		assert.Equal(t, place{at: 200, page: 10, factor: [3]float64{1, 1, 1}, same: -1}, d.places[199])
-	}
-}
-
-// A page's counts are those of the formula: where all scores are equal but for
-// their order, one site of many gets one place in each round.
-func TestDealsSitesInTurn(t *testing.T) {
-	t.Parallel()
-	var from []feed.Candidate
-	for i := range 60 {
+// sitesOf are i000 to i005 of one site and i006 to i011 of others.
+func sitesOf() []feed.Item {
+	items := make([]feed.Item, 12)
+	for i := range items {
 		site := "one.example"
-		if i >= 40 {
+		if i >= 6 {
 			site = fmt.Sprintf("s%d.example", i)
 		}
-		id := fmt.Sprint(i)
-		from = append(from, feed.Candidate{ID: id, Group: id, Score: float32(1000-i) / 1000, Traits: feed.Traits{Site: site}})
+		items[i] = linked(i, site, "", fmt.Sprint("t", i), fmt.Sprint("Title ", i))
 	}
-	var d dealer
-	got := d.deal(from, feed.Diversity{Site: feed.Spread{Decay: 0.5}}, 20)
-	sites := map[string]int{}
-	for _, ref := range got[:20] {
-		i := slices.IndexFunc(from, func(c feed.Candidate) bool { return c.ID == ref.ID })
-		sites[from[i].Site]++
-	}
-	assert.Equal(t, 1, sites["one.example"], "its second item counts half, and there are nineteen others")
-	assert.Len(t, sites, 20)
-	d.release()
-	got = d.deal(from, feed.Diversity{Site: feed.Spread{Decay: 0.5, Floor: 0.97}}, 20)
-	assert.Equal(t, feed.Ref{ID: "9", Group: "9"}, got[9], "a floor bounds how much an item is set back")
+	return items
 }
 
-// title is one of eight words, two of which are common.
-func title(r *rand.Rand) (text string) {
-	for i := range 8 {
-		n := r.IntN(3000)
-		if i < 2 {
-			n %= 20
+// The pages of a session are built when it is made: load_more goes on in it, and neither a
+// retry nor another limit changes its order.
+func TestSessionsAreBuiltInAdvance(t *testing.T) {
+	t.Parallel()
+	r := newVaried(t, feed.Diversity{Site: feed.Spread{Decay: 0.5}}, sitesOf()...)
+	first := []string{"i000", "i006", "i007", "i008"}
+	r.wants(t, named(refresh(4), "r1"), first, true)
+	r.wants(t, named(refresh(4), "r1"), first, true)
+	r.wants(t, named(loadMore(3), "m1"), []string{"i001", "i009", "i010"}, true)
+	r.wants(t, named(loadMore(3), "m1"), []string{"i001", "i009", "i010"}, true)
+	r.wants(t, loadMore(100), []string{"i011", "i002", "i003", "i004", "i005"}, false)
+}
+
+func TestPeekIsVaried(t *testing.T) {
+	t.Parallel()
+	r := newVaried(t, feed.Diversity{Site: feed.Spread{Decay: 0.5}}, sitesOf()...)
+	a := r.ask(t, silent(4))
+	assert.Equal(t, []string{"i000", "i006", "i007", "i008"}, docIDs(a))
+	assert.Equal(t, 12, a.NewCount)
+}
+
+// Of two titles that are nearly the same, the second is not on the page, not in
+// the session and not recorded; a later refresh has it.
+func TestSameStoriesComeLater(t *testing.T) {
+	t.Parallel()
+	r := newVaried(t, feed.Diversity{SameStory: 0.6},
+		linked(0, "a.example", "", "x", "SpaceX lands a rocket on a ship at sea"),
+		linked(1, "b.example", "", "x", "Something else happened today"),
+		linked(2, "c.example", "", "x", "SpaceX lands rocket on ship at sea"),
+		linked(3, "d.example", "", "x", "Rust 1.9 is out"),
+		linked(4, "e.example", "", "x", "SpaceX lands rocket on ship at sea!"),
+	)
+	x, err := r.Explain(t.Context(), engine.ExplainRequest{Agent: "u_1", Limit: 20, Item: "i004"})
+	require.NoError(t, err)
+	assert.Equal(t, engine.OutcomeStory, x.Item.Outcome)
+	assert.Equal(t, "i000", x.Item.Better)
+	assert.Contains(t, x.Item.Reason, "i000 on the same page has nearly the same title")
+	assert.Equal(t, 2, x.Counts.Story)
+	assert.Equal(t, 3, x.Counts.Paged)
+
+	r.wants(t, refresh(20), []string{"i000", "i001", "i003"}, false)
+	r.settled(t)
+	assert.ElementsMatch(t, []string{"i000", "i001", "i003"}, r.recorder.groups())
+	r.wants(t, refresh(20), []string{"i002"}, false)
+	r.wants(t, refresh(20), []string{"i004"}, false)
+}
+
+// On another page the same story may stand.
+func TestAStoryIsToldOnceAPage(t *testing.T) {
+	t.Parallel()
+	r := newVaried(t, feed.Diversity{SameStory: 0.6},
+		linked(0, "a.example", "", "x", "One long story of the day"), linked(1, "b.example", "", "x", "Quite another thing altogether"),
+		linked(2, "c.example", "", "x", "One long story of the day"), linked(3, "d.example", "", "x", "What nobody has written yet"),
+	)
+	r.wants(t, refresh(2), []string{"i000", "i001"}, true)
+	r.wants(t, loadMore(2), []string{"i002", "i003"}, false)
+}
+
+// Stories that are left out do not leave a page short while recall has more.
+func TestSameStoriesAreMadeUpFor(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 0, func(_ *engine.Stores, cfg *engine.Config) {
+		ranking := dayLong()
+		ranking.Diversity = varied()
+		cfg.N, cfg.Rankings = 5, &feed.Live{Ranking: ranking}
+	})
+	var want []string
+	for i := range 20 {
+		title := "The one story that everybody tells"
+		if i == 0 || i > 8 {
+			title = fmt.Sprintf("alpha%d beta%d gamma%d", i, i, i)
+			want = append(want, fmt.Sprintf("i%03d", i))
 		}
-		text += fmt.Sprint("w", n, " ")
+		if i == 1 {
+			want = append(want, "i001")
+		}
+		r.put(t, linked(i, fmt.Sprintf("s%d.example", i), "", "x", title))
 	}
-	return text
+	r.wants(t, refresh(5), want[:5], true)
 }
 
-func BenchmarkDeal(b *testing.B) {
-	by := feed.Diversity{
-		Author: feed.Spread{Decay: 0.8, Floor: 0.3}, Site: feed.Spread{Decay: 0.7, Floor: 0.05}, Tag: feed.Spread{Decay: 0.95, Floor: 0.5}, SameStory: 0.6,
+func TestExplainTellsWhatAPageIsVariedBy(t *testing.T) {
+	t.Parallel()
+	items := sitesOf()
+	for i := range items {
+		items[i].AuthorID = []string{"ann", "bob", ""}[i%3]
 	}
-	r := rand.New(rand.NewPCG(3, 4))
-	for _, c := range []struct {
-		name   string
-		n      int
-		values int // of each kind
-	}{{"500 of 100 sites", 500, 100}, {"500 of 2 sites", 500, 2}, {"500 of one site", 500, 1}, {"2000 of 100 sites", 2000, 100}} {
-		b.Run(c.name, func(b *testing.B) {
-			from := make([]feed.Candidate, c.n)
-			for i := range from {
-				v := r.IntN(c.values)
-				from[i] = feed.Candidate{ID: fmt.Sprint(i), Group: fmt.Sprint(i), Score: float32(c.n-i) / float32(c.n), Traits: feed.Traits{
-					Author: fmt.Sprint("author ", r.IntN(400)), Site: fmt.Sprintf("site%d.example", v), Tag: fmt.Sprint("tag ", v%20),
-					Story: feed.Sketch(title(r)),
-				}}
+	r := newVaried(t, feed.Diversity{Author: feed.Spread{Decay: 0.99}, Site: feed.Spread{Decay: 0.5, Floor: 0.4}}, items...)
+	x, err := r.Explain(t.Context(), engine.ExplainRequest{Agent: "u_1", Limit: 4, Item: "i001"})
+	require.NoError(t, err)
+	require.NotNil(t, x.Candidates[1].Variety)
+	v := x.Item.Variety
+	assert.Equal(t, 2, v.Page)
+	assert.Equal(t, &engine.Nth{Name: "one.example", Nth: 1, Factor: 1}, v.Site)
+	assert.Nil(t, v.Tag, "it is off")
+	found := false
+	for _, c := range x.Candidates {
+		require.NotNil(t, c.Variety, c.ID)
+		if c.Variety.Site.Nth == 2 {
+			found = true
+			assert.InDelta(t, 0.5, c.Variety.Site.Factor, 1e-12)
+			assert.LessOrEqual(t, c.Variety.Factor, c.Variety.Site.Factor)
+		}
+		if c.Variety.Author != nil {
+			assert.Contains(t, []string{"ann", "bob"}, c.Variety.Author.Name)
+		}
+	}
+	assert.True(t, found)
+}
+
+// The page and the order of an explanation are those of the refresh and of the
+// pages after it, also where items of it are gone.
+func TestExplainPlacesAsARefreshDoes(t *testing.T) {
+	t.Parallel()
+	for _, limit := range []int{3, 7, 20} {
+		var items []feed.Item
+		for i := range 60 {
+			items = append(items, linked(i, fmt.Sprintf("s%d.example", i*i%5), fmt.Sprint("a", i%4), fmt.Sprint("t", i%6), fmt.Sprintf("w%d x%d y%d", i%7, i%5, i%3)))
+		}
+		r := newVaried(t, varied(), items...)
+		r.removeBehind(t, "i000", "i003", "i010")
+		x, err := r.Explain(t.Context(), engine.ExplainRequest{Agent: "u_1", Limit: limit})
+		require.NoError(t, err)
+		a := r.ask(t, refresh(limit))
+		paged := []string{}
+		for _, c := range x.Page() {
+			paged = append(paged, c.ID)
+		}
+		require.Equal(t, docIDs(a), paged)
+		n := x.Counts
+		require.Equal(t, n.Recalled, n.Paged+n.Kept+n.Gone+n.Story)
+		rest := 0
+		for more := a.HasMore; more; {
+			a = r.ask(t, loadMore(limit))
+			rest, more = rest+len(a.Docs), a.HasMore
+		}
+		require.Equal(t, n.Kept, rest)
+	}
+}
+
+// typical are readers of the posts, and what they care for.
+var typical = map[string]feed.Profile{
+	"nobody known":        {},
+	"a programmer":        {Interests: map[string]float64{"github.com": 2, "show-hn": 1}, Keywords: feed.Keywords("go", "rust")},
+	"a scientist":         {Interests: map[string]float64{"arxiv.org": 3, "nature.com": 2, "quantamagazine.org": 2}},
+	"news":                {Interests: map[string]float64{"nytimes.com": 2, "bbc.co.uk": 1, "theguardian.com": 1}},
+	"business":            {Interests: map[string]float64{"bloomberg.com": 3, "wsj.com": 1}, Keywords: feed.Keywords("startup")},
+	"a lover of one site": {Interests: map[string]float64{"medium.com": 3}},
+}
+
+// TestPagesOfPosts (without diversity up to 20 are of one site) holds the defaults to what they are chosen for: of twenty real
+// posts at most six are of one site, and no two tell one story.
+func TestPagesOfPosts(t *testing.T) {
+	testenv.WithoutRace(t)
+	posts := testenv.Posts(t)
+	last := time.Unix(posts[len(posts)-1].UpdateTime, 0).UTC()
+	for _, days := range []int{0, 30, 60, 90} {
+		now := last.AddDate(0, 0, -days)
+		r := newRig(t, 0, func(_ *engine.Stores, cfg *engine.Config) {
+			ranking := configs.Default().Parameters()
+			if days%60 == 0 { // nothing falls much for days, so that one site has more to offer
+				ranking.Decay = feed.Decay{Scale: 120 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}
 			}
-			var d dealer
-			b.ReportAllocs()
-			for b.Loop() {
-				d.deal(from, by, 20)
-				d.release()
-			}
+			cfg.Rankings = &feed.Live{Ranking: ranking}
 		})
+		r.now.Store(&now)
+		r.put(t, posts...)
+		for name, profile := range typical {
+			agent := strings.ReplaceAll(name, " ", "_")
+			require.NoError(t, r.PutProfile(t.Context(), agent, profile))
+			a, err := r.Feed(t.Context(), engine.Request{Agent: agent, Action: engine.ActionRefresh, Limit: 20})
+			require.NoError(t, err)
+			require.Len(t, a.Docs, 20)
+			sites, stories := map[string]int{}, []feed.Story{}
+			for _, doc := range a.Docs {
+				it, err := doc.Item()
+				require.NoError(t, err)
+				traits := it.Traits()
+				sites[traits.Site]++
+				story := feed.ReadStory(traits.Story)
+				for _, other := range stories {
+					assert.Less(t, story.Likeness(&other), 0.6, "%s: %s", name, it.Title)
+				}
+				stories = append(stories, story)
+			}
+			delete(sites, "") // posts that link nowhere
+			most := slices.Max(slices.Collect(maps.Values(sites)))
+			t.Logf("%d days before the last post, %s: at most %d of one site, %d sites", days, name, most, len(sites))
+			assert.LessOrEqual(t, most, 6, "%s: %v", name, sites)
+		}
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Diversity says how a page is dealt. The zero value leaves candidates in the
+// Diversity says how a page is built. The zero value leaves candidates in the
 // order of their scores.
 type Diversity struct {
 	Author Spread // of items by one author
@@ -13,7 +13,7 @@ type Diversity struct {
 	Tag    Spread // of items whose first tag is the same
 	// SameStory is the share of their words from which on two titles of a page
 	// tell one story, 0 to 1: that of [Story.Likeness]. Only the first of them is
-	// dealt. 0 and 1 turn it off.
+	// placed. 0 and 1 turn it off.
 	SameStory float64
 }
 

@@ -28,7 +28,7 @@ func (d Decay) Validate() error {
 }
 
 // Ranking holds the parameters that the data team tunes: score = relevance × decay × popularity,
-// and how pages are dealt by it.
+// and how pages are varied by it.
 type Ranking struct {
 	Decay            Decay
 	PopularityWeight float64 // of the popularity that was uploaded, in [Ranking.PopularityFactor]; ≥ 0, 0 turns it off

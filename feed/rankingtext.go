@@ -224,14 +224,14 @@ func (t *rankingText) set(name, value string) error {
 // setOther sets a number of diversity, of what was learned or of home; bad is why the
 // value is none.
 func (t *rankingText) setOther(name, value string, x float64, bad error) error {
-	dealt, learned, home := slices.Contains(diversityNames[:], name), slices.Contains(learnedNames[:], name), slices.Contains(homeNames[:], name)
+	varies, learned, home := slices.Contains(diversityNames[:], name), slices.Contains(learnedNames[:], name), slices.Contains(homeNames[:], name)
 	switch {
-	case !dealt && !learned && !home:
+	case !varies && !learned && !home:
 		return errNoParameter(name)
 	case bad != nil:
 		return errNoNumber(name, value)
-	case dealt:
-		return t.deal(name, x)
+	case varies:
+		return t.diversity(name, x)
 	case learned:
 		t.setLearned(name, x)
 	default:
@@ -249,7 +249,7 @@ func errNoParameter(name string) error {
 		ErrBadRanking, name, strings.Join(diversityNames[:], ", "), learnedParameters(), strings.Join(homeNames[:], ", "))
 }
 
-func (t *rankingText) deal(name string, x float64) error {
+func (t *rankingText) diversity(name string, x float64) error {
 	if x == 0 && strings.HasSuffix(name, ".decay") {
 		return errZeroDecay(name)
 	}

@@ -28,10 +28,10 @@ const maxDepth = 2000
 // offlineWork runs a comparison or a replay. It does not pass the gate of agents'
 // calls, so that an overload can be looked into, but has a smaller one of its own.
 func (s *server) offlineWork(c *call, do func(ctx context.Context) error) error {
-	if err := s.studies.enter(); err != nil {
+	if err := s.analyses.enter(); err != nil {
 		return err
 	}
-	defer s.studies.leave()
+	defer s.analyses.leave()
 	timeout := max(offlineTimeout, s.cfg.RequestTimeout)
 	ctx, cancel := context.WithTimeout(c.gin.Request.Context(), timeout)
 	defer cancel()

@@ -173,7 +173,7 @@ type server struct {
 	feeds    gate // agents' calls
 	loads    gate // uploads
 	looks    gate // explanations
-	studies  gate // comparisons and replays
+	analyses gate // comparisons and replays
 	shown    gate // images that are sent
 	pictures imageUploading
 	rates    *limiter // nil: no rate limit
@@ -206,7 +206,7 @@ func New(cfg Config, deps Deps) (http.Handler, error) {
 		feeds:    gate{most: int64(cfg.MaxInFlight), shed: shedTotal.WithLabelValues("agents")},
 		loads:    gate{most: int64(cfg.MaxUploads), shed: shedTotal.WithLabelValues("uploads")},
 		looks:    gate{most: explainAtOnce, shed: shedTotal.WithLabelValues("explain")},
-		studies:  gate{most: offlineAtOnce, shed: shedTotal.WithLabelValues("offline")},
+		analyses: gate{most: offlineAtOnce, shed: shedTotal.WithLabelValues("offline")},
 		pictures: imageUploading{shed: shedTotal.WithLabelValues("images")},
 		shown:    gate{most: int64(cfg.MaxInFlight), shed: shedTotal.WithLabelValues("media")},
 		openapi:  sync.OnceValues(func() (static, error) { return describe(cfg.Version, deps.Social != nil) }),

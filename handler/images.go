@@ -32,7 +32,7 @@ const (
 )
 
 // Images makes and stores the images of posts. The methods are those of
-// [media.Shop] and [media.Files].
+// [media.Processor] and [media.Files].
 type Images interface {
 	Make(ctx context.Context, file []byte) (media.Image, error)
 	Save(ctx context.Context, post string, images []media.Image) (saved []social.Image, files int, err error)

@@ -39,7 +39,7 @@ type gallery struct {
 
 // brokenImages are real images, whose stores a test may break.
 type brokenImages struct {
-	*media.Shop
+	*media.Processor
 	*media.Files
 	save error
 	left time.Duration // that the last Save had
@@ -62,7 +62,7 @@ func newGallery(t *testing.T) *gallery {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = g.folder.Close() }) // a test may have closed it
 	g.fixture, g.store = socialFixture(t, func(_ *Config, d *Deps) {
-		g.images = &brokenImages{Shop: media.NewShop(media.Config{}), Files: media.NewFiles(g.folder, d.Social.Store)}
+		g.images = &brokenImages{Processor: media.NewProcessor(media.Config{}), Files: media.NewFiles(g.folder, d.Social.Store)}
 		d.Social.Images = g.images
 	})
 	return g

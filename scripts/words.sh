@@ -13,6 +13,14 @@ beside requests              in the background
 makes? agree                 keeps consistent
 gives no name                is not signed in
 what those have posted       posts from the people
+\bfates?\b                   outcome
+\bdeal(er|ing|t)?\b          page builder, placed, varied
+\blanes?\b                   source queue, server
+\btwins?\b                   duplicates
+\bloose (page|file)s?\b      page without a session, unused file
+\b(media\.|New)Shop\b         Processor
+(likes|comments)_told        likes_reported, comments_reported
+\bstud(y|ies)\b              analysis
 '
 files=(--include='*.go' --include='*.md' --include='*.yaml' --include='*.yml' --include='*.js' --include='*.ts' --exclude-dir=node_modules --exclude-dir=.git)
 failed=

@@ -26,10 +26,10 @@ type Images interface {
 	// file that is only reserved, or whose post is deleted.
 	FilePost(ctx context.Context, key string) (post string, err error)
 
-	// LooseFiles returns the files of a post that is not there: never created, or
+	// UnusedFiles returns the files of a post that is not there: never created, or
 	// deleted. From now on it cannot be created with them. None of a post that has
 	// them.
-	LooseFiles(ctx context.Context, post string) (keys []string, err error)
+	UnusedFiles(ctx context.Context, post string) (keys []string, err error)
 
 	// DropFiles forgets files that are not stored any more. Those of a post that is
 	// there, and unknown ones, are left out.
@@ -40,7 +40,7 @@ type Images interface {
 const (
 	FileReserved = iota // the post is not created yet
 	FileUsed            // it is the post's
-	FileLoose           // it is to be removed
+	FileUnused          // it is to be removed
 )
 
 // CheckReserved reports whether all files that a post is created with were

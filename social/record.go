@@ -21,7 +21,7 @@ type Times struct {
 	Deleted int64
 	// Of the last edit of each field, 0 while it is as it was created.
 	Caption, Tags, Alts int64
-	Counted             int64 // of the counts another system told
+	Counted             int64 // of the counts another system reported
 }
 
 // Alive reports whether the post exists: it was created, and not deleted since.
@@ -145,10 +145,10 @@ func (r *Record) settle() {
 	}
 }
 
-// Count takes counts another system told, at a stamp, and reports whether they
-// hold: of counts told for one time the greater do.
-func (r *Record) Count(kept, told Counts, at int64) bool {
-	order := cmp.Or(cmp.Compare(told.Likes, kept.Likes), cmp.Compare(told.Comments, kept.Comments))
+// Count takes counts another system reported, at a stamp, and reports whether they
+// hold: of counts reported for one time the greater do.
+func (r *Record) Count(kept, reported Counts, at int64) bool {
+	order := cmp.Or(cmp.Compare(reported.Likes, kept.Likes), cmp.Compare(reported.Comments, kept.Comments))
 	if cmp.Or(cmp.Compare(at, r.Times.Counted), order) <= 0 {
 		return false
 	}

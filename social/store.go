@@ -133,7 +133,7 @@ type Posts interface {
 	// is ErrNotFound; as an event it is kept and no error.
 	DeletePost(ctx context.Context, id, by string, at time.Time) error
 
-	// SetCounts stores counts another system told. Those of a post that is not
+	// SetCounts stores counts another system reported. Those of a post that is not
 	// known are kept. With the zero time an unknown post is ErrNotFound.
 	SetCounts(ctx context.Context, id string, c Counts, at time.Time) error
 

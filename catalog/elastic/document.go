@@ -99,7 +99,7 @@ func encode(s *esindex.Schema, it *feed.Item, counts feed.Counts) ([]byte, error
 	return data, nil
 }
 
-// trait is a field of what a page is dealt by.
+// trait is a field of what a page is varied by.
 type trait struct{ name, value string }
 
 // traits are those that Freshet fills in, in the order they are written in: where

@@ -11,8 +11,8 @@ import (
 )
 
 const explainedAnswer = `{"code":0,"msg":"success","data":{"agent_id":"u_1","limit":5,"variant":"control","origin":"2026-03-06T12:00:00Z",` +
-	`"ranking":{},"candidates":[{"rank":1,"id":"doc_1","title":"A river","age":60,"score":0.1,"decay":1,"fate":"paged"}],` +
-	`"item":{"rank":1,"id":"doc_1","title":"A river","fate":"paged","reason":"It ranks 1 of 1."},"counts":{"recalled":1,"paged":1}}}`
+	`"ranking":{},"candidates":[{"rank":1,"id":"doc_1","title":"A river","age":60,"score":0.1,"decay":1,"outcome":"paged"}],` +
+	`"item":{"rank":1,"id":"doc_1","title":"A river","outcome":"paged","reason":"It ranks 1 of 1."},"counts":{"recalled":1,"paged":1}}}`
 
 func TestExplain(t *testing.T) {
 	var asked string

@@ -16,8 +16,8 @@ import (
 	"github.com/freshet/freshet/internal/tuning"
 )
 
-// studyFlags say for whom, when and how deep rankings are compared.
-type studyFlags struct {
+// analysisFlags say for whom, when and how deep rankings are compared.
+type analysisFlags struct {
 	*adminCall
 	a          string
 	agents     []string
@@ -28,8 +28,8 @@ type studyFlags struct {
 	k          int
 }
 
-func addStudyFlags(cmd *cobra.Command) *studyFlags {
-	f := &studyFlags{adminCall: newAdminCall(cmd, "the figures")}
+func addStudyFlags(cmd *cobra.Command) *analysisFlags {
+	f := &analysisFlags{adminCall: newAdminCall(cmd, "the figures")}
 	flags := cmd.Flags()
 	flags.StringVar(&f.a, "a", "", "what to compare with, as changes to the live ranking; empty: the live ranking")
 	flags.StringSliceVar(&f.agents, "agents", nil, "agents to compare for, with commas between")
@@ -43,16 +43,16 @@ func addStudyFlags(cmd *cobra.Command) *studyFlags {
 
 // open checks the flags, and makes the client, which is to be closed. What is
 // wrong with the flags is a usage error.
-func (f *studyFlags) open() (*tuning.Study, *client.Client, error) {
+func (f *analysisFlags) open() (*tuning.Analysis, *client.Client, error) {
 	request, err := f.check()
 	if err != nil {
 		return nil, nil, f.usage(err)
 	}
 	c, err := f.connect()
-	return tuning.NewStudy(c, request), c, err
+	return tuning.NewAnalysis(c, request), c, err
 }
 
-func (f *studyFlags) check() (client.CompareRequest, error) {
+func (f *analysisFlags) check() (client.CompareRequest, error) {
 	r := client.CompareRequest{A: f.a, K: f.k, Seed: f.seed}
 	if err := tuning.CheckChanges("--a", f.a); err != nil {
 		return r, err
@@ -86,7 +86,7 @@ func (f *studyFlags) check() (client.CompareRequest, error) {
 }
 
 // named lists the agents of the flags, nil where they name none.
-func (f *studyFlags) named(in io.Reader) ([]string, error) {
+func (f *analysisFlags) named(in io.Reader) ([]string, error) {
 	agents, from := f.agents, "--agents"
 	if f.agentsFile != "" {
 		from = f.agentsFile
@@ -136,12 +136,12 @@ func newRankingCompareCommand() *cobra.Command {
 		if err := tuning.CheckChanges("--b", *b); err != nil {
 			return f.usage(err)
 		}
-		study, c, err := f.open()
+		analysis, c, err := f.open()
 		if err != nil {
 			return err
 		}
 		defer c.Close()
-		found, err := study.Compare(cmd.Context(), *b)
+		found, err := analysis.Compare(cmd.Context(), *b)
 		if err != nil {
 			return err
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 type sweepFlags struct {
-	*studyFlags
+	*analysisFlags
 	ranges map[string]*string
 	steps  int
 	svg    string
@@ -29,7 +29,7 @@ func newRankingSweepCommand() *cobra.Command {
 		Example: "  freshet ranking sweep --scale 6h..168h --svg scale.svg\n  freshet ranking sweep --scale 6h..168h --steps 6 --offset 0h,2h,6h",
 		Args:    cobra.NoArgs,
 	}
-	f := &sweepFlags{studyFlags: addStudyFlags(cmd), ranges: map[string]*string{}}
+	f := &sweepFlags{analysisFlags: addStudyFlags(cmd), ranges: map[string]*string{}}
 	for _, name := range tuning.Sweepable {
 		f.ranges[name] = cmd.Flags().String(name, "", "values of "+name+": low..high, or a list with commas")
 	}
@@ -48,13 +48,13 @@ func (f *sweepFlags) sweep() error {
 	if err != nil {
 		return f.usage(err)
 	}
-	study, c, err := f.open()
+	analysis, c, err := f.open()
 	if err != nil {
 		return err
 	}
 	defer c.Close()
 	if f.svg == "" {
-		_, err := f.run(study, axes)
+		_, err := f.run(analysis, axes)
 		return err
 	}
 	// Before the work, which would be lost otherwise. Its name is there whole or
@@ -64,7 +64,7 @@ func (f *sweepFlags) sweep() error {
 		return err
 	}
 	defer func() { _ = os.Remove(drawing.Name()) }()
-	found, err := f.run(study, axes)
+	found, err := f.run(analysis, axes)
 	if err == nil {
 		err = errors.Join(cli.WriteChart(drawing, cli.SweepChart(found)), drawing.Chmod(0o644))
 	}
@@ -74,9 +74,9 @@ func (f *sweepFlags) sweep() error {
 	return os.Rename(drawing.Name(), f.svg)
 }
 
-func (f *sweepFlags) run(study *tuning.Study, axes []tuning.Parameter) (tuning.Sweep, error) {
+func (f *sweepFlags) run(analysis *tuning.Analysis, axes []tuning.Parameter) (tuning.Sweep, error) {
 	bar := stepsBar(f.cmd.ErrOrStderr(), tuning.Points(axes))
-	found, err := study.Sweep(f.cmd.Context(), axes, func() { _ = bar.Add(1) })
+	found, err := analysis.Sweep(f.cmd.Context(), axes, func() { _ = bar.Add(1) })
 	_ = bar.Finish()
 	if err != nil {
 		return found, err

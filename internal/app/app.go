@@ -236,7 +236,7 @@ func (a *App) openHandler(cfg engine.Config) (err error) {
 		},
 	}, handler.Deps{
 		Feed: a.Engine, Profiles: a.Engine, Explain: a.Engine, Items: a.Catalog, List: a.stores.contents, Rankings: a.ranking, Health: a.checks, Log: a.log,
-		Offline: study{a.Engine, a.Catalog, a.stores.agents},
+		Offline: offlineSource{a.Engine, a.Catalog, a.stores.agents},
 		Intake:  catalog.NewIngest(a.Catalog, catalog.IngestConfig{GroupByURL: a.cfg.Catalog.GroupBy == configs.GroupByURL}),
 
 		Reactions: a.Engine, Counts: a.counts, Guest: a.guest(cfg), Social: a.social(),

@@ -27,7 +27,7 @@ func TestServerDiesInAStep(t *testing.T) {
 	t.Parallel()
 	steps := []struct {
 		name    string
-		before  func(t *testing.T, l *cutLane, r *cutReader, requestID string)
+		before  func(t *testing.T, l *cutServer, r *cutReader, requestID string)
 		request func(agent string, limit int) engine.Request
 	}{
 		{"refresh", cutBegin, refresh},
@@ -37,16 +37,16 @@ func TestServerDiesInAStep(t *testing.T) {
 	for _, place := range cutPlaces[1:] { // those in which each server has its own catalog
 		t.Run(place.name, func(t *testing.T) {
 			cfg := place.config(t)
-			other := newCutLane(t, place, cfg, "heir", false)
+			other := newCutServer(t, place, cfg, "heir", false)
 			for _, s := range steps {
 				for _, requestID := range []string{"", "with-id"} {
-					dying := func(t *testing.T) (*cutLane, *cutReader, engine.Request) {
+					dying := func(t *testing.T) (*cutServer, *cutReader, engine.Request) {
 						r := other.reader()
 						s.before(t, other, r, requestID)
 						recorded(t, other.App)
 						request := s.request(r.agent, cutPage)
 						request.RequestID = requestID
-						return newCutLane(t, place, cfg, fmt.Sprint("dying", other.agents), false), r, request
+						return newCutServer(t, place, cfg, fmt.Sprint("dying", other.agents), false), r, request
 					}
 					l, scout, request := dying(t)
 					scripts := l.scripts(t, scout, request)
@@ -70,7 +70,7 @@ func TestServerDiesInAStep(t *testing.T) {
 }
 
 // scripts are the scripts that a call runs for its reader.
-func (l *cutLane) scripts(t *testing.T, r *cutReader, request engine.Request) (labels []string) {
+func (l *cutServer) scripts(t *testing.T, r *cutReader, request engine.Request) (labels []string) {
 	t.Helper()
 	commands := l.proxy.Record(func() { ask(t, l.App, request) })
 	l.loadScripts(t, commands)
@@ -96,7 +96,7 @@ func deaths(scripts []string) (all []cutCase) {
 
 // die makes a call in which the server is cut off from Redis for good. What it
 // answers, nobody hears.
-func (l *cutLane) die(t *testing.T, r *cutReader, request engine.Request, c cutCase) {
+func (l *cutServer) die(t *testing.T, r *cutReader, request engine.Request, c cutCase) {
 	t.Helper()
 	fault := l.proxy.Arm(faultproxy.Fault{
 		Kind: c.kind, Nth: c.nth, Refuse: time.Hour,
@@ -118,7 +118,7 @@ func (l *cutLane) die(t *testing.T, r *cutReader, request engine.Request, c cutC
 }
 
 // inherit goes on with the server that is left.
-func (r *cutReader) inherit(t *testing.T, l *cutLane, request engine.Request) {
+func (r *cutReader) inherit(t *testing.T, l *cutServer, request engine.Request) {
 	t.Helper()
 	page := slices.Clone(r.due[:cutPage])
 	checked, err := l.stores.dedup.Check(t.Context(), r.agent, page, l.clock.Now())

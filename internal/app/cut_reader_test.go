@@ -28,7 +28,7 @@ type cutReader struct {
 	answered engine.Answer  // and what it was answered
 }
 
-func (l *cutLane) reader() *cutReader {
+func (l *cutServer) reader() *cutReader {
 	l.agents++
 	r := &cutReader{agent: fmt.Sprintf("%s_%04d", l.name, l.agents)} // no name begins another
 	for _, it := range madeItems(cutItems) {
@@ -58,7 +58,7 @@ func (r *cutReader) drop(ids []string) []string {
 	return ids
 }
 
-func (r *cutReader) hide(t *testing.T, l *cutLane, ids []string) {
+func (r *cutReader) hide(t *testing.T, l *cutServer, ids []string) {
 	t.Helper()
 	_, err := l.Engine.React(t.Context(), r.agent, hiding(r.drop(ids)))
 	require.NoError(t, err)
@@ -75,7 +75,7 @@ func hiding(ids []string) []engine.Act {
 // finish pages to the end and checks what is left behind: everything that was
 // due has been given, all of it is counted and in a filter, and nothing else is
 // pending.
-func (r *cutReader) finish(t *testing.T, l *cutLane) {
+func (r *cutReader) finish(t *testing.T, l *cutServer) {
 	t.Helper()
 	r.readOn(t, l)
 	assert.Empty(t, r.due, "never given")
@@ -87,7 +87,7 @@ func (r *cutReader) finish(t *testing.T, l *cutLane) {
 
 // settle checks that these ids and no others are in a filter or pending, and
 // takes them out of the pending set.
-func (r *cutReader) settle(t *testing.T, l *cutLane, shown []string) {
+func (r *cutReader) settle(t *testing.T, l *cutServer, shown []string) {
 	t.Helper()
 	recorded(t, l.App)
 	var all []dedup.Impression
@@ -111,15 +111,15 @@ func (r *cutReader) settle(t *testing.T, l *cutLane, shown []string) {
 const polls = 400
 
 // readOn pages until there is nothing more.
-func (r *cutReader) readOn(t *testing.T, l *cutLane) {
+func (r *cutReader) readOn(t *testing.T, l *cutServer) {
 	t.Helper()
 	for range polls {
 		answer := ask(t, l.App, loadMore(r.agent, 2*cutPage))
 		r.take(t, "paging on", answer)
-		if len(answer.Docs) == 0 && !answer.HasMore && !loose(answer) {
+		if len(answer.Docs) == 0 && !answer.HasMore && !sessionless(answer) {
 			return
 		}
-		if loose(answer) {
+		if sessionless(answer) {
 			testenv.WaitFor(t, func() bool { return l.clients.redis.Ping(t.Context()).Err() == nil }, "Redis to answer")
 		}
 	}
@@ -127,7 +127,7 @@ func (r *cutReader) readOn(t *testing.T, l *cutLane) {
 }
 
 // unrecorded are the groups that are not in today's filter.
-func (l *cutLane) unrecorded(ctx context.Context, agent string, groups []string) (missing []string, err error) {
+func (l *cutServer) unrecorded(ctx context.Context, agent string, groups []string) (missing []string, err error) {
 	checked, err := l.stores.dedup.Check(ctx, agent, groups, l.clock.Now())
 	for i, v := range checked.Verdicts {
 		if v != dedup.SeenDaysAgo(0) {

@@ -28,8 +28,8 @@ type cutStep struct {
 	name      string
 	part      cutPart
 	requestID bool // made with and without one
-	before    func(t *testing.T, l *cutLane, r *cutReader, requestID string)
-	call      func(t *testing.T, l *cutLane, r *cutReader, requestID string)
+	before    func(t *testing.T, l *cutServer, r *cutReader, requestID string)
+	call      func(t *testing.T, l *cutServer, r *cutReader, requestID string)
 }
 
 // cutSteps begin with the one that takes longest.
@@ -56,7 +56,7 @@ func (s cutStep) requestIDs() []string {
 	return []string{""}
 }
 
-func (s cutStep) prepare(t *testing.T, l *cutLane, r *cutReader, requestID string) {
+func (s cutStep) prepare(t *testing.T, l *cutServer, r *cutReader, requestID string) {
 	t.Helper()
 	if s.before != nil {
 		s.before(t, l, r, requestID)
@@ -66,7 +66,7 @@ func (s cutStep) prepare(t *testing.T, l *cutLane, r *cutReader, requestID strin
 }
 
 // tidy puts back what a step has taken out of the catalog.
-func (s cutStep) tidy(t *testing.T, l *cutLane, r *cutReader) {
+func (s cutStep) tidy(t *testing.T, l *cutServer, r *cutReader) {
 	t.Helper()
 	if l.cfg.Catalog.Backend == configs.CatalogElastic {
 		return
@@ -86,7 +86,7 @@ func keysOf(a *App) rediskeys.Keys { return rediskeys.For(a.clients.redis, a.cfg
 
 // cutAsk calls the feed and checks the page: the next of what is due, whatever
 // went wrong. The same call under a request id is the same page, again.
-func cutAsk(t *testing.T, l *cutLane, r *cutReader, request engine.Request) {
+func cutAsk(t *testing.T, l *cutServer, r *cutReader, request engine.Request) {
 	t.Helper()
 	want := append([]string{}, r.due[:cutPage]...)
 	ctx, cancel := within(t, l)
@@ -106,7 +106,7 @@ func cutAsk(t *testing.T, l *cutLane, r *cutReader, request engine.Request) {
 }
 
 // repeat sends the call once more, if it had a request id.
-func (r *cutReader) repeat(t *testing.T, l *cutLane) {
+func (r *cutReader) repeat(t *testing.T, l *cutServer) {
 	t.Helper()
 	if r.asked.RequestID == "" {
 		return
@@ -125,14 +125,14 @@ func (r *cutReader) takeOther(t *testing.T, again engine.Answer) {
 	r.take(t, "the repetition", again)
 }
 
-func cutBegin(t *testing.T, l *cutLane, r *cutReader, _ string) {
+func cutBegin(t *testing.T, l *cutServer, r *cutReader, _ string) {
 	t.Helper()
 	r.take(t, "the page before", ask(t, l.App, refresh(r.agent, cutPage)))
 }
 
 // cutRemove has three items of the next page deleted, or hidden where all
 // servers have the same catalog.
-func cutRemove(t *testing.T, l *cutLane, r *cutReader, _ string) {
+func cutRemove(t *testing.T, l *cutServer, r *cutReader, _ string) {
 	t.Helper()
 	cutBegin(t, l, r, "")
 	r.removed = []string{r.due[1], r.due[2], r.due[cutPage-1]}
@@ -145,20 +145,20 @@ func cutRemove(t *testing.T, l *cutLane, r *cutReader, _ string) {
 	}
 }
 
-func cutEndSession(t *testing.T, l *cutLane, r *cutReader, _ string) {
+func cutEndSession(t *testing.T, l *cutServer, r *cutReader, _ string) {
 	t.Helper()
 	cutBegin(t, l, r, "")
 	require.NoError(t, l.stores.sessions.Delete(t.Context(), r.agent))
 }
 
-func cutRefresh(t *testing.T, l *cutLane, r *cutReader, requestID string) {
+func cutRefresh(t *testing.T, l *cutServer, r *cutReader, requestID string) {
 	t.Helper()
 	request := refresh(r.agent, cutPage)
 	request.RequestID = requestID
 	cutAsk(t, l, r, request)
 }
 
-func cutLoadMore(t *testing.T, l *cutLane, r *cutReader, requestID string) {
+func cutLoadMore(t *testing.T, l *cutServer, r *cutReader, requestID string) {
 	t.Helper()
 	request := loadMore(r.agent, cutPage)
 	request.RequestID = requestID
@@ -166,8 +166,8 @@ func cutLoadMore(t *testing.T, l *cutLane, r *cutReader, requestID string) {
 }
 
 // cutFirstTry makes the call that is then sent again.
-func cutFirstTry(request func(string, int) engine.Request) func(*testing.T, *cutLane, *cutReader, string) {
-	return func(t *testing.T, l *cutLane, r *cutReader, _ string) {
+func cutFirstTry(request func(string, int) engine.Request) func(*testing.T, *cutServer, *cutReader, string) {
+	return func(t *testing.T, l *cutServer, r *cutReader, _ string) {
 		t.Helper()
 		cutBegin(t, l, r, "")
 		r.asked = request(r.agent, cutPage)
@@ -177,7 +177,7 @@ func cutFirstTry(request func(string, int) engine.Request) func(*testing.T, *cut
 	}
 }
 
-func cutSendAgain(t *testing.T, l *cutLane, r *cutReader, _ string) {
+func cutSendAgain(t *testing.T, l *cutServer, r *cutReader, _ string) {
 	t.Helper()
 	ctx, cancel := within(t, l)
 	defer cancel()
@@ -187,7 +187,7 @@ func cutSendAgain(t *testing.T, l *cutLane, r *cutReader, _ string) {
 	r.takeOther(t, answer)
 }
 
-func cutPeek(t *testing.T, l *cutLane, r *cutReader, _ string) {
+func cutPeek(t *testing.T, l *cutServer, r *cutReader, _ string) {
 	t.Helper()
 	ctx, cancel := within(t, l)
 	defer cancel()
@@ -200,7 +200,7 @@ func cutPeek(t *testing.T, l *cutLane, r *cutReader, _ string) {
 	}
 }
 
-func cutSeen(t *testing.T, l *cutLane, r *cutReader, _ string) {
+func cutSeen(t *testing.T, l *cutServer, r *cutReader, _ string) {
 	t.Helper()
 	ctx, cancel := within(t, l)
 	defer cancel()
@@ -208,7 +208,7 @@ func cutSeen(t *testing.T, l *cutLane, r *cutReader, _ string) {
 	require.NoError(t, l.Engine.Seen(ctx, r.agent, r.seen), "the call fails")
 }
 
-func cutHide(t *testing.T, l *cutLane, r *cutReader, _ string) {
+func cutHide(t *testing.T, l *cutServer, r *cutReader, _ string) {
 	t.Helper()
 	ctx, cancel := within(t, l)
 	defer cancel()
@@ -216,7 +216,7 @@ func cutHide(t *testing.T, l *cutLane, r *cutReader, _ string) {
 	require.NoError(t, err, "the call fails")
 }
 
-func cutMute(t *testing.T, l *cutLane, r *cutReader, _ string) {
+func cutMute(t *testing.T, l *cutServer, r *cutReader, _ string) {
 	t.Helper()
 	ctx, cancel := within(t, l)
 	defer cancel()

@@ -97,7 +97,7 @@ func cutCases(labels []string) []cutCase {
 // without a request id, on one server and on a cluster.
 func TestCuts(t *testing.T) {
 	testenv.Full(t, "cuts")
-	free := make(chan struct{}, cutLanes)
+	free := make(chan struct{}, cutServers)
 	var places sync.WaitGroup
 	defer places.Wait()
 	for _, place := range cutPlaces {
@@ -105,24 +105,24 @@ func TestCuts(t *testing.T) {
 	}
 }
 
-// cutTable makes all steps on servers of one place, each when there is a free lane.
+// cutTable makes all steps on servers of one place, each when there is a free place.
 func cutTable(t *testing.T, place cutPlace, free chan struct{}) {
 	cfg := place.config(t)
 	shared := cfg.Catalog.Backend == configs.CatalogElastic
 	if shared { // one catalog for all servers
 		put(t, open(t, cutConfig(cfg), WithClock(at(noon).Now)), madeItems(cutItems)...)
 	}
-	var lanes sync.WaitGroup
-	defer lanes.Wait()
+	var running sync.WaitGroup
+	defer running.Wait()
 	for i, s := range cutSteps {
 		for _, requestID := range s.requestIDs() {
-			lanes.Go(func() {
+			running.Go(func() {
 				free <- struct{}{}
 				defer func() { <-free }()
 				t.Run(strings.TrimSpace(s.name+" "+requestID), func(t *testing.T) {
 					own, name := cfg, fmt.Sprintf("reader_%d%s", i, requestID)
 					own.Redis.KeyPrefix += name + ":"
-					newCutLane(t, place, own, name, shared).table(t, s, requestID)
+					newCutServer(t, place, own, name, shared).table(t, s, requestID)
 				})
 			})
 		}
@@ -130,7 +130,7 @@ func cutTable(t *testing.T, place cutPlace, free chan struct{}) {
 }
 
 // table makes a step with each fault that can happen to it.
-func (l *cutLane) table(t *testing.T, s cutStep, requestID string) {
+func (l *cutServer) table(t *testing.T, s cutStep, requestID string) {
 	l.healthy(t)
 	labels := l.scout(t, s, requestID)
 	for slices.ContainsFunc(labels, sendsScript) {
@@ -147,7 +147,7 @@ func (l *cutLane) table(t *testing.T, s cutStep, requestID string) {
 }
 
 // scout makes a step without a fault and returns the commands it sends.
-func (l *cutLane) scout(t *testing.T, s cutStep, requestID string) (labels []string) {
+func (l *cutServer) scout(t *testing.T, s cutStep, requestID string) (labels []string) {
 	t.Helper()
 	r := l.reader()
 	s.prepare(t, l, r, requestID)
@@ -169,7 +169,7 @@ func (l *cutLane) scout(t *testing.T, s cutStep, requestID string) (labels []str
 
 // one makes a step with one fault. A server that has just been refused passes
 // Redis by for a moment and may not send the command at all: then once more.
-func (l *cutLane) one(t *testing.T, s cutStep, c cutCase, requestID string) {
+func (l *cutServer) one(t *testing.T, s cutStep, c cutCase, requestID string) {
 	for range 3 {
 		if l.try(t, s, c, requestID) {
 			return
@@ -180,7 +180,7 @@ func (l *cutLane) one(t *testing.T, s cutStep, c cutCase, requestID string) {
 }
 
 // try reports whether the fault has met its command.
-func (l *cutLane) try(t *testing.T, s cutStep, c cutCase, requestID string) bool {
+func (l *cutServer) try(t *testing.T, s cutStep, c cutCase, requestID string) bool {
 	t.Helper()
 	l.healthy(t)
 	r := l.reader()

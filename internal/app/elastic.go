@@ -133,7 +133,7 @@ func (e *elasticStartup) extend(ctx context.Context, report esindex.Report) (esi
 	case errors.Is(err, esindex.ErrUnavailable):
 		return report, err
 	case err != nil:
-		e.log.WarnContext(ctx, "the index lacks fields, so pages are dealt or live popularity ranks without them; run freshet doctor --fix with a user who may", "error", err)
+		e.log.WarnContext(ctx, "the index lacks fields, so pages are built or live popularity ranks without them; run freshet doctor --fix with a user who may", "error", err)
 	case len(added) > 0:
 		e.log.InfoContext(ctx, "added to the mapping; items have the fields from when they are put again", "index", index, "fields", added)
 		return inspectIndex(ctx, e.client, e.cfg)

@@ -57,9 +57,9 @@ func assertSums(t *testing.T, x engine.Explanation) {
 	}
 }
 
-// withFate are the ids of the candidates that came to this, in order.
-func withFate(x engine.Explanation, fate engine.Fate) []string {
-	list := slices.DeleteFunc(slices.Clone(x.Candidates), func(c engine.Explained) bool { return c.Fate != fate })
+// withOutcome are the ids of the candidates that came to this, in order.
+func withOutcome(x engine.Explanation, outcome engine.Outcome) []string {
+	list := slices.DeleteFunc(slices.Clone(x.Candidates), func(c engine.Explained) bool { return c.Outcome != outcome })
 	slices.SortStableFunc(list, func(a, b engine.Explained) int {
 		if a.Variety == nil || b.Variety == nil {
 			return 0
@@ -147,7 +147,7 @@ func TestExplainIsTheRefresh(t *testing.T) {
 		require.Equal(t, x, explain(t, a, r), "asking twice")
 		brief := r
 		brief.Brief = true
-		require.Equal(t, withFate(x, engine.FatePaged), withFate(explain(t, a, brief), engine.FatePaged))
+		require.Equal(t, withOutcome(x, engine.OutcomePaged), withOutcome(explain(t, a, brief), engine.OutcomePaged))
 		after := state(t, a)
 		require.Len(t, after, len(before), "asking changes nothing")
 		for name, value := range before {
@@ -157,14 +157,14 @@ func TestExplainIsTheRefresh(t *testing.T) {
 		require.Equal(t, explainedAt, x.Origin.Add(-time.Duration(step)*time.Hour))
 
 		answer := ask(t, a, refresh("u_1", 25))
-		require.Equal(t, withFate(x, engine.FatePaged), ids(answer), "step %d", step)
+		require.Equal(t, withOutcome(x, engine.OutcomePaged), ids(answer), "step %d", step)
 		require.Equal(t, x.Counts.Kept > 0, answer.HasMore)
 		rounds = max(rounds, x.Counts.Rounds)
-		kept := withFate(x, engine.FateKept)
+		kept := withOutcome(x, engine.OutcomeKept)
 
 		x = explain(t, a, r) // it does not touch the session that was just built
 		for _, id := range ids(answer) {
-			require.NotContains(t, append(withFate(x, engine.FatePaged), withFate(x, engine.FateKept)...), id)
+			require.NotContains(t, append(withOutcome(x, engine.OutcomePaged), withOutcome(x, engine.OutcomeKept)...), id)
 		}
 		if more := ask(t, a, loadMore("u_1", 5)); len(kept) >= 5 {
 			require.Equal(t, kept[:5], ids(more))

@@ -69,7 +69,7 @@ func asked(t *testing.T, a *App) {
 	testenv.WaitFor(t, func() bool {
 		answer, err := a.Engine.Feed(t.Context(), refresh("u_probe", 1))
 		// While the breaker lets a few calls try, it refuses those beside them.
-		return err == nil && !loose(answer) && a.clients.breaker.breaker.State() == gobreaker.StateClosed
+		return err == nil && !sessionless(answer) && a.clients.breaker.breaker.State() == gobreaker.StateClosed
 	}, "Redis to be asked")
 }
 

@@ -113,21 +113,21 @@ func TestExplainedItemOfHome(t *testing.T) {
 	settled(t, a)
 	for _, tt := range []struct {
 		id, source string
-		fate       engine.Fate
+		outcome    engine.Outcome
 		says       string
 	}{
-		{"post:ann_0", "following", engine.FatePaged, "It ranks 1 in following and is at place 1 of the page. The position is following's by the pattern."},
-		{"doc_0", "discovery", engine.FatePaged, "The position is trending's by the pattern, which had nothing left for it, so discovery fills it."},
-		{"doc_3", "promoted", engine.FatePaged, "It ranks 1 in promoted and is at place 9 of the page. The position is promoted's by the pattern."},
-		{"post:ann_15", "following", engine.FateKept, "waits in the session"},
-		{"post:bob_29", "following", engine.FateOutside, "the session is full before it: it has 50 positions at most"},
-		{"post:cem", "discovery", engine.FateOutside, "No source of home has proposed it"},
-		{"nothing", "", engine.FateUnknown, "There is no item under this id."},
+		{"post:ann_0", "following", engine.OutcomePaged, "It ranks 1 in following and is at place 1 of the page. The position is following's by the pattern."},
+		{"doc_0", "discovery", engine.OutcomePaged, "The position is trending's by the pattern, which had nothing left for it, so discovery fills it."},
+		{"doc_3", "promoted", engine.OutcomePaged, "It ranks 1 in promoted and is at place 9 of the page. The position is promoted's by the pattern."},
+		{"post:ann_15", "following", engine.OutcomeKept, "waits in the session"},
+		{"post:bob_29", "following", engine.OutcomeOutside, "the session is full before it: it has 50 positions at most"},
+		{"post:cem", "discovery", engine.OutcomeOutside, "No source of home has proposed it"},
+		{"nothing", "", engine.OutcomeUnknown, "There is no item under this id."},
 	} {
 		for _, brief := range []bool{false, true} {
 			x, err := a.Engine.Explain(t.Context(), engine.ExplainRequest{Agent: "u", Feed: feed.HomeFeed, Limit: 20, Item: tt.id, Brief: brief})
 			require.NoError(t, err)
-			assert.Equal(t, tt.fate, x.Item.Fate, tt.id)
+			assert.Equal(t, tt.outcome, x.Item.Outcome, tt.id)
 			assert.Equal(t, tt.source, x.Item.Source, tt.id)
 			assert.Contains(t, x.Item.Reason, tt.says, tt.id)
 			assert.Equal(t, tt.source != "", x.Item.Popularity != nil, tt.id)

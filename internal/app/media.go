@@ -133,9 +133,9 @@ func (a *App) images() handler.Images {
 		return nil
 	}
 	return struct {
-		*media.Shop
+		*media.Processor
 		*media.Files
-	}{media.NewShop(media.Config{Memory: int64(a.cfg.Media.Memory) << 20}), a.network.files}
+	}{media.NewProcessor(media.Config{Memory: int64(a.cfg.Media.Memory) << 20}), a.network.files}
 }
 
 // pictures returns the demo's maker of pictures; nil where there are none.

@@ -94,7 +94,7 @@ func (w *world) settleDown() {
 func (w *world) recover(t *testing.T, s *server, agent string, answer engine.Answer) {
 	t.Helper()
 	w.say("  it was degraded: %v", answer.Degraded)
-	if !loose(answer) { // the server only says that it looks twice for a while
+	if !sessionless(answer) { // the server only says that it looks twice for a while
 		return
 	}
 	for _, other := range w.apps {
@@ -120,7 +120,7 @@ func asksRedis(t *testing.T, a *App) {
 	t.Helper()
 	testenv.WaitFor(t, func() bool {
 		answer, err := a.Engine.Feed(t.Context(), refresh("u_probe", 1))
-		return err == nil && !loose(answer)
+		return err == nil && !sessionless(answer)
 	}, "the server asks Redis again")
 }
 
@@ -135,5 +135,5 @@ func (w *world) mayBlindly(s *server, r *reader, it feed.Item) bool {
 	return true
 }
 
-// loose reports whether a page was handed out without the session store.
-func loose(answer engine.Answer) bool { return slices.Contains(answer.Degraded, "session") }
+// sessionless reports whether a page was handed out without the session store.
+func sessionless(answer engine.Answer) bool { return slices.Contains(answer.Degraded, "session") }

@@ -15,17 +15,17 @@ type sampler interface {
 	Agents(ctx context.Context, n int, seed int64) ([]string, error)
 }
 
-// study lets rankings be measured over the running system.
-type study struct {
+// offlineSource lets rankings be measured over the running system.
+type offlineSource struct {
 	*engine.Engine
 	catalog.Reader
 	sampler
 }
 
-var _ offline.Source = study{}
+var _ offline.Source = offlineSource{}
 
 // Factors implements [offline.Source].
-func (s study) Factors(ctx context.Context, q feed.Query, ids []string) ([]offline.Factors, error) {
+func (s offlineSource) Factors(ctx context.Context, q feed.Query, ids []string) ([]offline.Factors, error) {
 	found, err := s.Engine.Factors(ctx, q, ids)
 	if err != nil {
 		return nil, err

@@ -100,7 +100,7 @@ func (p *places) enter(t *testing.T, s *server, r engine.Request, answer engine.
 			p.check(t, r, keys, answer, answer.ShownBefore != nil && answer.ShownBefore[i], first)
 		}
 		p.show(r.Agent, all, sighting{}, p.served())
-		if loose(answer) {
+		if sessionless(answer) {
 			p.written(t, s, r.Agent, all)
 		}
 		if first != nil {
@@ -122,7 +122,7 @@ func (p *places) check(t *testing.T, r engine.Request, keys []string, answer eng
 	was, held := p.heldBack(r.Agent, keys)
 	switch {
 	case !held:
-	case was.unnoted, loose(answer):
+	case was.unnoted, sessionless(answer):
 		p.tolerated++ // that page, or this one, says so
 	case first != nil && slices.Contains(first.keys, keys[len(keys)-1]):
 		p.given-- // the same page
@@ -277,7 +277,7 @@ func (p *places) devices(t *testing.T, reader string) {
 	wg.Wait()
 	// In an order that would be right one after the other: a timeline may show what a feed
 	// has shown, and a page without the stores what another server has.
-	slices.SortStableFunc(calls, func(a, b call) int { return order(loose(a.answer), loose(b.answer)) })
+	slices.SortStableFunc(calls, func(a, b call) int { return order(sessionless(a.answer), sessionless(b.answer)) })
 	for _, c := range calls {
 		p.enter(t, c.server, c.request, c.answer, c.err, nil)
 	}

@@ -30,10 +30,10 @@ type reader struct {
 
 // shown is when a group, or an item, was last shown.
 type shown struct {
-	at    time.Time
-	seen  bool // recorded as an impression, or going to be
-	fuzzy bool // by a server that may die first: recorded again nobody knows when
-	loose bool // only the server that has shown it knows, and it is not to be recorded
+	at          time.Time
+	seen        bool // recorded as an impression, or going to be
+	fuzzy       bool // by a server that may die first: recorded again nobody knows when
+	sessionless bool // only the server that has shown it knows, and it is not to be recorded
 
 	by map[*server]time.Time // whom it was shown by
 }
@@ -58,7 +58,7 @@ func (w *world) may(r *reader, it feed.Item) bool {
 	for _, key := range keys(it) {
 		s, was := r.shown[key]
 		switch {
-		case !was, s.loose:
+		case !was, s.sessionless:
 		case s.seen && feed.DayOf(now)-feed.DayOf(s.at) < 7:
 			return false
 		case !s.seen && now.Sub(s.at) <= w.cfg.Impressions.PendingTTL:
@@ -71,7 +71,7 @@ func (w *world) may(r *reader, it feed.Item) bool {
 // unsure reports whether it is not known if the item may be shown: a server has
 // shown it that may die before it has recorded it, or alone knows of it.
 func (r *reader) unsure(it feed.Item) bool {
-	return slices.ContainsFunc(keys(it), func(key string) bool { return r.shown[key].fuzzy || r.shown[key].loose })
+	return slices.ContainsFunc(keys(it), func(key string) bool { return r.shown[key].fuzzy || r.shown[key].sessionless })
 }
 
 // due are the groups that a reader must be given sooner or later. Of a group that
@@ -143,10 +143,10 @@ func (w *world) take(t *testing.T, s *server, r engine.Request, answer engine.An
 	who := w.readers[r.Agent]
 	assert.LessOrEqual(t, len(answer.Docs), r.Limit)
 	for _, got := range items(t, answer) {
-		if loose(answer) {
+		if sessionless(answer) {
 			assert.True(t, w.mayBlindly(s, who, got), "%s of group %s was shown by this server lately", got.ID, got.Group())
 			for _, key := range keys(got) {
-				who.shown[key] = shown{loose: true, by: who.shown[key].by}
+				who.shown[key] = shown{sessionless: true, by: who.shown[key].by}
 			}
 		}
 		w.check(t, who, got)
@@ -157,14 +157,14 @@ func (w *world) take(t *testing.T, s *server, r engine.Request, answer engine.An
 				by = map[*server]time.Time{}
 			}
 			by[s] = w.clock.Now()
-			who.shown[key] = shown{at: w.clock.Now(), seen: served, fuzzy: served && s.lossy, loose: !served && loose(answer), by: by}
+			who.shown[key] = shown{at: w.clock.Now(), seen: served, fuzzy: served && s.lossy, sessionless: !served && sessionless(answer), by: by}
 			if served && !s.lossy {
 				s.confirmed = append(s.confirmed, dedup.Impression{Agent: r.Agent, Group: key})
 			}
 		}
 	}
 	who.last = ids(answer)
-	if r.RequestID != "" && !loose(answer) {
+	if r.RequestID != "" && !sessionless(answer) {
 		var groups []string
 		for _, it := range items(t, answer) {
 			groups = append(groups, it.Group())
@@ -283,7 +283,7 @@ func (w *world) drain(t *testing.T, agent string) {
 	w.say("%s reads everything", agent)
 	for range 200 {
 		r := engine.Request{Agent: agent, Action: engine.ActionLoadMore, Limit: 1 + w.rnd.IntN(20)}
-		if answer := w.call(t, w.anyServer(), r); len(answer.Docs) == 0 && !answer.HasMore && !loose(answer) {
+		if answer := w.call(t, w.anyServer(), r); len(answer.Docs) == 0 && !answer.HasMore && !sessionless(answer) {
 			return
 		}
 		if t.Failed() {

@@ -17,7 +17,7 @@ import (
 
 // outage is two servers on one Redis of the test's own, which knows a session
 // of u_1 and is then out of reach while the first server goes on.
-func outage(t *testing.T, change func(*configs.Config)) (a, b *App, seen *once, loose []string, back func()) {
+func outage(t *testing.T, change func(*configs.Config)) (a, b *App, seen *once, sessionless []string, back func()) {
 	t.Helper()
 	cfg, r := redisAlone(t)
 	if change != nil {
@@ -42,9 +42,9 @@ func outage(t *testing.T, change func(*configs.Config)) (a, b *App, seen *once, 
 		require.Equal(t, []string{"dedup", "session"}, answer.Degraded)
 		require.Len(t, answer.Docs, 10)
 		seen.add(t, "without Redis", ids(answer))
-		loose = append(loose, ids(answer)...)
+		sessionless = append(sessionless, ids(answer)...)
 	}
-	return a, b, seen, loose, r.Thaw
+	return a, b, seen, sessionless, r.Thaw
 }
 
 // inFilters waits until groups of u_1 are in a filter and not pending any more.
@@ -79,7 +79,7 @@ func TestAnOutageIsNotRepeated(t *testing.T) {
 // notRepeatedElsewhere pages on on another server.
 func notRepeatedElsewhere(t *testing.T) {
 	t.Parallel()
-	a, b, seen, loose, back := outage(t, nil)
+	a, b, seen, sessionless, back := outage(t, nil)
 	trip(t, b.clients.breaker.dependency, "command")
 	testenv.WaitFor(t, b.stores.recovery.Recovering, "the other server notices too")
 	// So that this does not end before it is looked at.
@@ -90,7 +90,7 @@ func notRepeatedElsewhere(t *testing.T) {
 		return err == nil && slices.Equal(answer.Degraded, []string{"dedup"})
 	}, "answers with Redis say that it was down")
 	b.stores.recovery.until.Store(0)
-	inFilters(t, a, loose)
+	inFilters(t, a, sessionless)
 	pageOn(t, b, seen)
 	healthy(t, b)
 }
@@ -99,10 +99,10 @@ func notRepeatedElsewhere(t *testing.T) {
 // out is no impression: it stays pending.
 func notRepeatedBeforeItIsSeen(t *testing.T) {
 	t.Parallel()
-	_, b, seen, loose, back := outage(t, func(cfg *configs.Config) { cfg.Impressions.On = configs.OnSeen })
+	_, b, seen, sessionless, back := outage(t, func(cfg *configs.Config) { cfg.Impressions.On = configs.OnSeen })
 	back()
 	testenv.WaitFor(t, func() bool {
-		out, err := b.stores.dedup.Check(t.Context(), "u_1", loose, noon)
+		out, err := b.stores.dedup.Check(t.Context(), "u_1", sessionless, noon)
 		return err == nil && !slices.ContainsFunc(out.Verdicts, func(v dedup.Verdict) bool { return v != dedup.Pending })
 	}, "what was handed out is pending")
 	pageOn(t, b, seen)
@@ -113,7 +113,7 @@ func notRepeatedBeforeItIsSeen(t *testing.T) {
 // remembers nothing.
 func notRepeatedAfterARestart(t *testing.T) {
 	t.Parallel()
-	a, _, seen, loose, back := outage(t, nil)
+	a, _, seen, sessionless, back := outage(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // no time to drain anything
 	require.NoError(t, a.Close(ctx))
@@ -123,7 +123,7 @@ func notRepeatedAfterARestart(t *testing.T) {
 	assert.NotEmpty(t, ask(t, a, loadMore("u_2", 1)).Degraded, "what was handed out before the start is not everywhere yet")
 	closeApp(t, a)
 	a = open(t, a.cfg, WithClock(at(noon).Now), quick)
-	inFilters(t, a, loose)
+	inFilters(t, a, sessionless)
 	pageOn(t, a, seen)
 	healthy(t, a)
 }

@@ -119,22 +119,22 @@ func TestLookingChangesNothing(t *testing.T) {
 
 	// Where the window lies decides what the filters say, to the second.
 	for _, c := range []struct {
-		at   time.Time
-		fate engine.Fate
+		at      time.Time
+		outcome engine.Outcome
 	}{
-		{midnight.Add(-time.Second), engine.FateSeen},
-		{midnight, engine.FateSeen},
-		{midnight.AddDate(0, 0, cfg.Dedup.WindowDays-1).Add(-time.Second), engine.FateSeen},
+		{midnight.Add(-time.Second), engine.OutcomeSeen},
+		{midnight, engine.OutcomeSeen},
+		{midnight.AddDate(0, 0, cfg.Dedup.WindowDays-1).Add(-time.Second), engine.OutcomeSeen},
 		{midnight.AddDate(0, 0, cfg.Dedup.WindowDays-1), ""}, // on the page or behind it
 	} {
 		_, _, data := s.call("POST", "/v1/explain", fmt.Sprintf(`{"agent_id":"u_1","limit":100,"item":"doc_0100","at":%q}`, c.at.Format(time.RFC3339)), asAdmin)
 		var x engine.Explanation
 		require.NoError(t, json.Unmarshal([]byte(data), &x))
-		if c.fate == "" {
-			require.Contains(t, []engine.Fate{engine.FatePaged, engine.FateKept}, x.Item.Fate, "%s: %s", c.at, x.Item.Reason)
+		if c.outcome == "" {
+			require.Contains(t, []engine.Outcome{engine.OutcomePaged, engine.OutcomeKept}, x.Item.Outcome, "%s: %s", c.at, x.Item.Reason)
 			continue
 		}
-		require.Equal(t, c.fate, x.Item.Fate, "%s: %s", c.at, x.Item.Reason)
+		require.Equal(t, c.outcome, x.Item.Outcome, "%s: %s", c.at, x.Item.Reason)
 		require.Equal(t, noon.Format("20060102"), x.Item.Day)
 	}
 }

@@ -20,20 +20,20 @@ func WriteExplanation(w io.Writer, x client.Explanation, all bool, width int) er
 	}
 	shown := x.Candidates
 	if !all {
-		// What is kept before the end of the page has been dealt behind it.
+		// What is kept before the end of the page has been placed behind it.
 		shown = slices.DeleteFunc(slices.Clone(shown[:lastPaged(shown)]), func(c client.Explained) bool {
-			return c.Fate == "kept" && x.Counts.Paged > 0
+			return c.Outcome == "kept" && x.Counts.Paged > 0
 		})
 	}
-	header := []string{"RANK", "FATE", "AGE", "RELEVANCE", "DECAY", "POPULARITY", "SCORE", "ID", "TITLE"}
-	dealt := x.Ranking.Diversity.On()
-	if dealt {
+	header := []string{"RANK", "OUTCOME", "AGE", "RELEVANCE", "DECAY", "POPULARITY", "SCORE", "ID", "TITLE"}
+	varied := x.Ranking.Diversity.On()
+	if varied {
 		header = slices.Insert(header, variedColumn, "PLACE", "VARIETY")
 	}
 	rows := [][]string{header}
 	for i := range shown {
 		row := explainedRow(&shown[i])
-		if dealt {
+		if varied {
 			row = slices.Insert(row, variedColumn, varied(shown[i].Variety)...)
 		}
 		rows = append(rows, row)
@@ -60,7 +60,7 @@ func writeTable(w io.Writer, x client.Explanation, rows [][]string, width int, r
 // of them where there is no page.
 func lastPaged(candidates []client.Explained) int {
 	for n := len(candidates); n > 0; n-- {
-		if candidates[n-1].Fate == "paged" {
+		if candidates[n-1].Outcome == "paged" {
 			return n
 		}
 	}
@@ -76,14 +76,14 @@ func explainedRow(c *client.Explained) []string {
 		popularity = number(c.Popularity.Factor)
 	}
 	return []string{
-		strconv.Itoa(c.Rank), fate(c), Age(c.Age), relevance, number(c.Decay), popularity, number(c.Score), printable(c.ID), printable(c.Title),
+		strconv.Itoa(c.Rank), outcome(c), Age(c.Age), relevance, number(c.Decay), popularity, number(c.Score), printable(c.ID), printable(c.Title),
 	}
 }
 
-// variedColumn is where the columns are put that say where a candidate is dealt.
+// variedColumn is where the columns are put that say where a candidate is placed.
 const variedColumn = 7
 
-// varied are the place and the factor of a candidate; empty where it is not dealt.
+// varied are the place and the factor of a candidate; empty where it is not placed.
 func varied(v *client.Variety) []string {
 	if v == nil {
 		return []string{"", ""}
@@ -106,18 +106,18 @@ func varieties(v *client.Variety) string {
 	return b.String()
 }
 
-// fate describes the outcome of a candidate, with the day of the filter that has it, or
+// outcome describes the outcome of a candidate, with the day of the filter that has it, or
 // the source of its position.
-func fate(c *client.Explained) string {
+func outcome(c *client.Explained) string {
 	switch {
 	case c.ShownBefore:
-		return c.Fate + ", seen " + c.Day
+		return c.Outcome + ", seen " + c.Day
 	case c.Day != "":
-		return c.Fate + " " + c.Day
+		return c.Outcome + " " + c.Day
 	case c.Variety != nil && c.Variety.Source != "":
-		return c.Fate + " " + printable(c.Variety.Source)
+		return c.Outcome + " " + printable(c.Variety.Source)
 	}
-	return c.Fate
+	return c.Outcome
 }
 
 func number(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
@@ -184,7 +184,7 @@ func WriteExplainedItem(w io.Writer, x client.Explanation) error {
 	if it.Title != "" {
 		b.WriteString(": " + printable(it.Title))
 	}
-	fmt.Fprintf(&b, "\n%s: %s\n\n", fate(&it.Explained), printable(it.Reason))
+	fmt.Fprintf(&b, "\n%s: %s\n\n", outcome(&it.Explained), printable(it.Reason))
 	if it.Affinity != nil && it.Popularity != nil {
 		homeScore(&b, it)
 		if v := it.Variety; v != nil && x.Ranking.Diversity.On() {

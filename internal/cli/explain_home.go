@@ -10,19 +10,19 @@ import (
 )
 
 // homePositions are rows for the positions of home's page, or of all candidates, those
-// that are dealt first and in their order.
+// that are placed first and in their order.
 func homePositions(x client.Explanation, all bool) [][]string {
-	var dealt, rest []client.Explained
+	var placed, rest []client.Explained
 	for _, c := range x.Candidates {
-		if c.Variety != nil && (all || c.Fate == "paged") {
-			dealt = append(dealt, c)
+		if c.Variety != nil && (all || c.Outcome == "paged") {
+			placed = append(placed, c)
 		} else if all {
 			rest = append(rest, c)
 		}
 	}
-	slices.SortFunc(dealt, func(a, b client.Explained) int { return a.Variety.Place - b.Variety.Place })
-	rows := [][]string{{"PLACE", "FATE", "RIGHT", "SOURCE", "AGE", "BASE", "RELEVANCE", "DECAY", "POPULARITY", "AFFINITY", "SCORE", "ID", "TITLE"}}
-	for _, c := range append(dealt, rest...) {
+	slices.SortFunc(placed, func(a, b client.Explained) int { return a.Variety.Place - b.Variety.Place })
+	rows := [][]string{{"PLACE", "OUTCOME", "RIGHT", "SOURCE", "AGE", "BASE", "RELEVANCE", "DECAY", "POPULARITY", "AFFINITY", "SCORE", "ID", "TITLE"}}
+	for _, c := range append(placed, rest...) {
 		rows = append(rows, homeRow(&c))
 	}
 	return rows
@@ -43,12 +43,12 @@ func homeRow(c *client.Explained) []string {
 	if c.Popularity != nil {
 		popularity = number(c.Popularity.Factor)
 	}
-	fate := c.Fate
+	outcome := c.Outcome
 	if c.Day != "" {
-		fate += " " + c.Day
+		outcome += " " + c.Day
 	}
 	return []string{
-		place, fate, right, printable(c.Source), Age(c.Age), base, relevance, number(c.Decay), popularity, affinity, number(c.Score),
+		place, outcome, right, printable(c.Source), Age(c.Age), base, relevance, number(c.Decay), popularity, affinity, number(c.Score),
 		printable(c.ID), printable(c.Title),
 	}
 }

@@ -93,7 +93,7 @@ func (l *landscape) shade(hue, saturation, light float64) color.RGBA {
 	return color.RGBA{part(0), part(-1.0 / 3), part(1.0 / 3), 255}
 }
 
-// Pictures makes images and stores them. [media.Shop] and [media.Files] have these
+// Pictures makes images and stores them. [media.Processor] and [media.Files] have these
 // methods.
 type Pictures interface {
 	Make(ctx context.Context, file []byte) (media.Image, error)

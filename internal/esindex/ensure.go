@@ -62,7 +62,7 @@ func (d Definition) Items() ([]byte, error) {
 	})
 }
 
-// traitProperties maps the fields of what a page is dealt by that Freshet fills in.
+// traitProperties maps the fields of what a page is varied by that Freshet fills in.
 func traitProperties(f Fields) object {
 	read := object{"type": "keyword", "index": false} // from doc values alone
 	return object{f.Site: read, FirstTag: read, Story: read}

@@ -323,7 +323,7 @@ func TestTimeField(t *testing.T) {
 	}
 }
 
-// An index of an older version gets the fields of what pages are dealt by in place.
+// An index of an older version gets the fields of what pages are varied by in place.
 func TestExtend(t *testing.T) {
 	address, index := testenv.Elastic(t)
 	client, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{address}})

@@ -18,7 +18,7 @@ const (
 	DefaultSummaryTokens = "freshet_summary"
 )
 
-// Fields that our own index has of what a page is dealt by: the site of the link,
+// Fields that our own index has of what a page is varied by: the site of the link,
 // the first tag and the sketch of the title. Freshet fills them in when an item is
 // put; readers are never given them. In the index of somebody else they are where
 // its mapping has them.

@@ -332,14 +332,14 @@ func (in *inspection) popularity(to, source *string) {
 	}
 }
 
-// traits finds what pages can be dealt by. An index without it is as good as it
+// traits finds what pages can be varied by. An index without it is as good as it
 // was before pages were.
 func (in *inspection) traits() {
 	names, found := &in.schema.Fields, &in.schema.Traits
-	found.Author, found.Story = in.dealtBy(names.AuthorID), in.dealtBy(Story)
-	found.Tag = cmp.Or(in.dealtBy(FirstTag), in.dealtBy(names.Tags))
-	found.Site = in.dealtBy(names.Site)
-	const without = "pages are dealt without regard to sites"
+	found.Author, found.Story = in.variedBy(names.AuthorID), in.variedBy(Story)
+	found.Tag = cmp.Or(in.variedBy(FirstTag), in.variedBy(names.Tags))
+	found.Site = in.variedBy(names.Site)
+	const without = "pages are built without regard to sites"
 	switch f, ok := in.find(names.Site, &in.schema.Source.Site); {
 	case names.Site == None || found.Site != "":
 	case !ok:
@@ -349,9 +349,9 @@ func (in *inspection) traits() {
 	}
 }
 
-// dealtBy answers the name of a field that pages can be dealt by, a keyword with
+// variedBy answers the name of a field that pages can be varied by, a keyword with
 // doc_values; "" where the index has no such field.
-func (in *inspection) dealtBy(name string) string {
+func (in *inspection) variedBy(name string) string {
 	var source string
 	f, ok := in.find(name, &source)
 	if !ok || name == None || !isKeyword(f) || !f.docValues() {

@@ -15,7 +15,7 @@ type Schema struct {
 	Source Fields    // names in the document; differs from Fields where a sub-field or an alias is queried
 	Time   TimeField // the update time
 	Tokens bool      // the token fields can be written and searched
-	Traits Traits    // what a page is dealt by
+	Traits Traits    // what a page is varied by
 	Live   bool      // live popularity can be written and ranked by
 	// Indices are those behind the name, separated by commas; "" is the index of
 	// that name itself.
@@ -83,7 +83,7 @@ func (s Schema) Stands(index string) bool {
 	return s.Indices == "" || slices.Contains(strings.Split(s.Indices, ","), index)
 }
 
-// Traits names the doc values that pages are dealt by; "" where the index has none.
+// Traits names the doc values that pages are varied by; "" where the index has none.
 // Of several tags doc values tell the first in the order of their bytes.
 type Traits struct {
 	Author string

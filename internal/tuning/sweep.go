@@ -73,7 +73,7 @@ func Points(axes []Parameter) int {
 
 // Sweep compares with each point of the axes, the first of which varies fastest,
 // and calls step after each.
-func (s *Study) Sweep(ctx context.Context, axes []Parameter, step func()) (Sweep, error) {
+func (s *Analysis) Sweep(ctx context.Context, axes []Parameter, step func()) (Sweep, error) {
 	out := Sweep{Axes: axes}
 	for i := range Points(axes) {
 		p := Point{At: make([]int, len(axes))}

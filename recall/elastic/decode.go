@@ -143,7 +143,7 @@ func (d *decoder) trait(key []byte) error {
 		if err != nil {
 			return err
 		}
-		first, _ := (&scanner{data: raw}).str() // of another type: nothing to deal by
+		first, _ := (&scanner{data: raw}).str() // of another type: nothing to vary by
 		if which != 3 {
 			d.traits = append(d.traits, first...)
 			return nil

@@ -59,8 +59,8 @@ func TestDecode(t *testing.T) {
 	meta := esindex.OwnSchema(esindex.Fields{ID: esindex.MetaID})
 	a := feed.Candidate{ID: "a", Group: "a", Source: Name, UpdateTime: 1474848000, Score: 3.5}
 	b := feed.Candidate{ID: "b/1", Group: "g", Source: Name, UpdateTime: 1474847999, Score: 1e-6}
-	dealt := a
-	dealt.Traits = feed.Traits{Author: "ann", Site: "x.com", Tag: `t "1"`, Story: "\x00\x01\x00\x02\x00\x03"}
+	varied := a
+	varied.Traits = feed.Traits{Author: "ann", Site: "x.com", Tag: `t "1"`, Story: "\x00\x01\x00\x02\x00\x03"}
 	for _, c := range []struct {
 		name   string
 		schema esindex.Schema
@@ -75,7 +75,7 @@ func TestDecode(t *testing.T) {
 		{"a group twice", own, `{"hits":{"hits":[{"sort":[1.0E-6,1474847999000,"b/1","g"]},{"sort":[0,1,"c","g"]}]}}`, []feed.Candidate{b}, 2},
 		{"a group named as an item", own, `{"hits":{"hits":[{"sort":[3.5,1474848000000,"a",null]},{"sort":[0,1,"c","a"]}]}}`, []feed.Candidate{a}, 2},
 		{"traits", own, `{"hits":{"hits":[{"fields":{"freshet_story":["AAEAAgAD"],"freshet_tag":["t \"1\""],"author_id":["ann","bob"],"freshet_site":["x.com"]},
-			"sort":[3.5,1474848000000,"a",null]},{"fields":{"freshet_story":["?"],"freshet_site":[]},"sort":[1e-6,1474847999000,"b/1","g"]}]}}`, []feed.Candidate{dealt, b}, 2},
+			"sort":[3.5,1474848000000,"a",null]},{"fields":{"freshet_story":["?"],"freshet_site":[]},"sort":[1e-6,1474847999000,"b/1","g"]}]}}`, []feed.Candidate{varied, b}, 2},
 		{"_id", meta, `{"hits":{"hits":[{"_id":"a","sort":[3.5,1474848000000,null,7]}]}}`, []feed.Candidate{a}, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {

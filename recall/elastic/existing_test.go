@@ -172,7 +172,7 @@ func TestMetaID(t *testing.T) {
 	require.ErrorIs(t, err, recall.ErrBadCursor)
 }
 
-// What an index of somebody else has of what pages are dealt by: a site where one
+// What an index of somebody else has of what pages are varied by: a site where one
 // is named, the author, and of the tags the first in their order.
 func TestExistingIndexTraits(t *testing.T) {
 	t.Parallel()

@@ -360,7 +360,7 @@ func order(s *esindex.Schema) []map[string]sortKey {
 	return append(keys, map[string]sortKey{s.Fields.ID: {Order: "asc"}}, group)
 }
 
-// traitFields are the doc values that pages are dealt by. They are no sort values
+// traitFields are the doc values that pages are varied by. They are no sort values
 // beside the id and the group: those are read for each hit that is among the best
 // at some time, and these for the hits alone, which takes a fifth of the time.
 func traitFields(s *esindex.Schema) []string {

@@ -91,7 +91,7 @@ func (f *Files) undo(ctx context.Context, keys []string) {
 // are gone; those of a post that is there stay. Errors are those of Save. It may be
 // repeated.
 func (f *Files) Release(ctx context.Context, post string) error {
-	keys, err := f.rows.LooseFiles(ctx, post)
+	keys, err := f.rows.UnusedFiles(ctx, post)
 	if err != nil || len(keys) == 0 {
 		return err
 	}

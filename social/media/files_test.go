@@ -64,7 +64,7 @@ func pictures(t *testing.T, n int) (list []media.Image) {
 	for i := range n {
 		var b bytes.Buffer
 		require.NoError(t, png.Encode(&b, image.NewGray(image.Rect(0, 0, 400+i, 300))))
-		m, err := media.NewShop(media.Config{}).Make(t.Context(), b.Bytes())
+		m, err := media.NewProcessor(media.Config{}).Make(t.Context(), b.Bytes())
 		require.NoError(t, err)
 		list = append(list, m)
 	}
@@ -188,7 +188,7 @@ func TestStoreThatIsDown(t *testing.T) {
 	require.ErrorIs(t, err, media.ErrUnavailable)
 	require.ErrorIs(t, f.Ping(t.Context()), media.ErrUnavailable)
 	require.ErrorIs(t, f.Release(t.Context(), "post:1"), media.ErrUnavailable)
-	keys, err := store.LooseFiles(t.Context(), "post:1")
+	keys, err := store.UnusedFiles(t.Context(), "post:1")
 	require.NoError(t, err)
 	require.Len(t, keys, 2, "what may be stored is not forgotten")
 }

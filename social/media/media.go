@@ -1,6 +1,6 @@
 // Package media makes the images of posts fit to be shown, and stores them.
 //
-// An image that was sent is never stored as it came. [Shop.Make] tells its type by
+// An image that was sent is never stored as it came. [Processor.Make] tells its type by
 // its content, refuses what is more than an image, decodes it, turns it upright and
 // encodes it again, so that nothing is left of the file but its pixels: no
 // location, no camera, no comments, nothing hidden behind the picture. It

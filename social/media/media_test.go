@@ -155,7 +155,7 @@ func withChunk(file []byte, name string, data []byte) []byte {
 	return bytes.Join([][]byte{file[:header], c, file[header:]}, nil)
 }
 
-func shop() *Shop { return NewShop(Config{Workers: 2}) }
+func processor() *Processor { return NewProcessor(Config{Workers: 2}) }
 
 func decoded(t testing.TB, f File) image.Image {
 	t.Helper()
@@ -191,22 +191,22 @@ func TestTypesAreToldByContent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m, err := shop().Make(t.Context(), c.file)
+			m, err := processor().Make(t.Context(), c.file)
 			require.NoError(t, err)
 			assert.Equal(t, []any{c.kind, c.w, c.h}, []any{m.Full.Type, m.Width, m.Height})
 			assert.Equal(t, image.Pt(c.w, c.h), decoded(t, m.Full).Bounds().Size())
 			assert.Regexp(t, "^#[0-9a-f]{6}$", m.Color)
 			assert.Len(t, m.Digest, 64)
-			_, err = shop().Make(t.Context(), m.Full.Data)
+			_, err = processor().Make(t.Context(), m.Full.Data)
 			require.NoError(t, err, "what is stored is an image that could be sent")
 		})
 	}
-	m, err := shop().Make(t.Context(), asGIF(t, frame(image.Rect(2, 1, 5, 4), red), frame(image.Rect(0, 0, 8, 6), blue)))
+	m, err := processor().Make(t.Context(), asGIF(t, frame(image.Rect(2, 1, 5, 4), red), frame(image.Rect(0, 0, 8, 6), blue)))
 	require.NoError(t, err)
 	near(t, red, decoded(t, m.Full).At(3, 2), "the first frame")
 	_, _, _, alpha := decoded(t, m.Full).At(7, 5).RGBA()
 	assert.Zero(t, alpha, "beside it there is nothing")
-	m, err = shop().Make(t.Context(), webpFile(t))
+	m, err = processor().Make(t.Context(), webpFile(t))
 	require.NoError(t, err)
 	near(t, color.NRGBA{200, 100, 50, 255}, decoded(t, m.Full).At(1, 0), "WebP")
 }
@@ -217,7 +217,7 @@ func TestThumbnailAndColor(t *testing.T) {
 	for _, c := range []struct{ w, h, tw, th int }{
 		{640, 480, 320, 240}, {480, 640, 240, 320}, {320, 320, 320, 320}, {100, 50, 100, 50}, {3000, 1, 320, 1}, {4000, 3000, 320, 240},
 	} {
-		m, err := shop().Make(t.Context(), asPNG(t, halves(c.w, c.h)))
+		m, err := processor().Make(t.Context(), asPNG(t, halves(c.w, c.h)))
 		require.NoError(t, err)
 		thumb := decoded(t, m.Thumb)
 		assert.Equal(t, image.Pt(c.tw, c.th), thumb.Bounds().Size(), "%d × %d", c.w, c.h)
@@ -228,7 +228,7 @@ func TestThumbnailAndColor(t *testing.T) {
 		require.NoError(t, err)
 		near(t, color.NRGBA{120, 20, 120, 255}, color.NRGBA{r, g, b, 255}, "average")
 	}
-	m, err := shop().Make(t.Context(), asPNG(t, image.NewNRGBA(image.Rect(0, 0, 9, 9))))
+	m, err := processor().Make(t.Context(), asPNG(t, image.NewNRGBA(image.Rect(0, 0, 9, 9))))
 	require.NoError(t, err)
 	assert.Equal(t, "#ffffff", m.Color, "nothing can be seen")
 }
@@ -252,7 +252,7 @@ func TestOrientationIsAppliedAndNothingElseIsLeft(t *testing.T) {
 				"JPEG": withSegment(withSegment(plain, 0xfe, []byte("a comment, Camera 3000")), 0xe1, append([]byte("Exif\x00\x00"), exif(order, o)...)),
 				"PNG":  withChunk(withChunk(asPNG(t, halves(w, h)), "tEXt", []byte("Make\x00Camera 3000")), "eXIf", exif(order, o)),
 			} {
-				m, err := shop().Make(t.Context(), file)
+				m, err := processor().Make(t.Context(), file)
 				require.NoError(t, err, name)
 				p := decoded(t, m.Full)
 				assert.Equal(t, []int{want.w, want.h}, []int{m.Width, m.Height}, "%s, orientation %d", name, o)
@@ -274,7 +274,7 @@ func TestWebPIsTurnedAndNothingElseIsLeft(t *testing.T) {
 	picture := webpFile(t)[len("RIFF....WEBP"):]
 	extended := chunk("VP8X", []byte{0x04 | 0x08, 0, 0, 0, 2 - 1, 0, 0, 0, 0, 0}) // XMP and EXIF, 2 × 1
 	for _, prefix := range []string{"", "Exif\x00\x00"} {
-		m, err := shop().Make(t.Context(), riff(extended, picture,
+		m, err := processor().Make(t.Context(), riff(extended, picture,
 			chunk("EXIF", append([]byte(prefix), exif(binary.BigEndian, 6)...)), chunk("XMP ", []byte("<x:xmpmeta>Camera 3000</x:xmpmeta>"))))
 		require.NoError(t, err)
 		assert.Equal(t, []int{1, 2}, []int{m.Width, m.Height})
@@ -338,14 +338,14 @@ func TestWhatIsNoImageIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := shop().Make(t.Context(), file)
+			_, err := processor().Make(t.Context(), file)
 			require.ErrorIs(t, err, ErrType)
 		})
 	}
 	for name, file := range map[string][]byte{
 		"a further picture": with(jpg, string(jpg)), "a film": with(jpg, "\x00\x00\x00\x18ftypmp42 and so on"), "zeros": with(pic, "\x00\x00\x00"),
 	} {
-		_, err := shop().Make(t.Context(), file)
+		_, err := processor().Make(t.Context(), file)
 		require.NoError(t, err, "cameras write it: %s", name)
 	}
 }
@@ -357,15 +357,15 @@ func TestTruncatedAndDamagedFilesAreRefused(t *testing.T) {
 		"GIF": asGIF(t, frame(image.Rect(0, 0, 8, 6), red), frame(image.Rect(0, 0, 8, 6), blue)),
 	} {
 		for _, n := range []int{13, len(file)/2 - 1, len(file) / 2, len(file) - 3, len(file) - 1} {
-			_, err := shop().Make(t.Context(), file[:n])
+			_, err := processor().Make(t.Context(), file[:n])
 			require.ErrorIs(t, err, ErrImage, "%s, %d of %d bytes", name, n, len(file))
 		}
 	}
 	broken := asPNG(t, halves(64, 64))
 	broken[len(broken)-20] ^= 0xff // a checksum
-	_, err := shop().Make(t.Context(), broken)
+	_, err := processor().Make(t.Context(), broken)
 	require.ErrorIs(t, err, ErrImage)
-	_, err = shop().Make(t.Context(), riff(chunk("VP8X", make([]byte, 10)), chunk("ANIM", make([]byte, 6))))
+	_, err = processor().Make(t.Context(), riff(chunk("VP8X", make([]byte, 10)), chunk("ANIM", make([]byte, 6))))
 	require.ErrorIs(t, err, ErrImage)
 	require.ErrorContains(t, err, "animated")
 }
@@ -379,11 +379,11 @@ func announced(w, h uint32) []byte {
 func TestTooManyPixelsAreRefusedByTheHeader(t *testing.T) {
 	t.Parallel()
 	for _, size := range [][2]uint32{{7072, 7072}, {50_000_001, 1}, {1, 1 << 30}, {65535, 65535}} {
-		_, err := shop().Make(t.Context(), announced(size[0], size[1]))
+		_, err := processor().Make(t.Context(), announced(size[0], size[1]))
 		require.ErrorIs(t, err, ErrImage)
 		require.ErrorContains(t, err, "megapixels", "%v", size)
 	}
-	_, err := shop().Make(t.Context(), announced(7000, 7000))
+	_, err := processor().Make(t.Context(), announced(7000, 7000))
 	require.ErrorIs(t, err, ErrImage)
 	require.NotContains(t, err.Error(), "megapixels", "it is truncated, not too large")
 }
@@ -391,7 +391,7 @@ func TestTooManyPixelsAreRefusedByTheHeader(t *testing.T) {
 func TestPoolIsBounded(t *testing.T) {
 	t.Parallel()
 	small := asPNG(t, halves(8, 8))
-	s := NewShop(Config{Workers: 1, Wait: time.Millisecond})
+	s := NewProcessor(Config{Workers: 1, Wait: time.Millisecond})
 	s.turns <- struct{}{}
 	_, err := s.Make(t.Context(), small)
 	require.ErrorIs(t, err, ErrBusy, "somebody has the turn")
@@ -403,17 +403,17 @@ func TestPoolIsBounded(t *testing.T) {
 	_, err = s.Make(t.Context(), small)
 	require.NoError(t, err)
 
-	s = NewShop(Config{Memory: 9 << 20})
+	s = NewProcessor(Config{Memory: 9 << 20})
 	_, err = s.Make(t.Context(), asPNG(t, halves(1000, 1000)))
 	require.ErrorIs(t, err, ErrImage)
 	require.ErrorContains(t, err, "media.memory")
 
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = shop().Make(ended, small)
+	_, err = processor().Make(ended, small)
 	require.ErrorIs(t, err, context.Canceled)
 
-	s = NewShop(Config{Time: time.Nanosecond})
+	s = NewProcessor(Config{Time: time.Nanosecond})
 	_, err = s.Make(t.Context(), small)
 	require.ErrorIs(t, err, ErrImage)
 	require.ErrorContains(t, err, "too long")
@@ -525,7 +525,7 @@ func TestWhatIsDoneWithIsCollected(t *testing.T) {
 	testenv.WithoutRace(t)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	const memory = 32 << 20
-	s, file := NewShop(Config{Memory: memory}), flatPNG(t, 1600, 1600, 8, 6, 0)
+	s, file := NewProcessor(Config{Memory: memory}), flatPNG(t, 1600, 1600, 8, 6, 0)
 	runtime.GC()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -569,7 +569,7 @@ func FuzzMake(f *testing.F) {
 	f.Add(webpFile(f))
 	f.Add(announced(7000, 7000))
 	// Few megapixels, so that many inputs can be tried.
-	s := NewShop(Config{Memory: 24 << 20, Workers: 4, Wait: time.Minute})
+	s := NewProcessor(Config{Memory: 24 << 20, Workers: 4, Wait: time.Minute})
 	f.Fuzz(func(t *testing.T, file []byte) {
 		m, err := s.Make(t.Context(), file)
 		if err != nil {

@@ -120,7 +120,7 @@ func (t *tx) delete(r *record, at int64) {
 		return
 	}
 	if images {
-		t.looseFiles(r.Post.ID)
+		t.giveUpFiles(r.Post.ID)
 	}
 	t.mark(jobs.Dirty{Kind: jobs.Deliver, Key: r.Post.ID, Priority: jobs.PriorityRemoval})
 	t.indexed(&social.Post{ID: r.Post.ID, Audience: before}, jobs.PriorityRemoval)
@@ -139,11 +139,11 @@ func (s *Store) SetCounts(ctx context.Context, id string, c social.Counts, at ti
 		if err != nil {
 			return err
 		}
-		if !r.Count(r.told, c, social.ChangeTime(at, t.now, r.Times.Counted)) {
+		if !r.Count(r.reported, c, social.ChangeTime(at, t.now, r.Times.Counted)) {
 			return nil
 		}
-		changed := r.told != c
-		r.told = c
+		changed := r.reported != c
+		r.reported = c
 		if t.save(r); changed && r.Alive() {
 			t.counted(id)
 		}

@@ -45,9 +45,9 @@ func (t *tx) useFiles(post string, files int) error {
 	return nil
 }
 
-// looseFiles gives up the files of a post that is deleted.
-func (t *tx) looseFiles(post string) {
-	t.then(`UPDATE files SET state = $1 WHERE post = $2`, social.FileLoose, post)
+// giveUpFiles gives up the files of a post that is deleted.
+func (t *tx) giveUpFiles(post string) {
+	t.then(`UPDATE files SET state = $1 WHERE post = $2`, social.FileUnused, post)
 	t.mark(jobs.Dirty{Kind: jobs.Images, Key: post, Priority: jobs.PriorityRemoval})
 }
 
@@ -63,13 +63,13 @@ func (s *Store) FilePost(ctx context.Context, key string) (post string, err erro
 	return post, failed(ctx, "read file", err)
 }
 
-// LooseFiles implements [social.Images].
-func (s *Store) LooseFiles(ctx context.Context, post string) (keys []string, err error) {
+// UnusedFiles implements [social.Images].
+func (s *Store) UnusedFiles(ctx context.Context, post string) (keys []string, err error) {
 	err = s.write(ctx, func(t *tx) error {
-		if _, err := t.exec(`UPDATE files SET state = $1 WHERE post = $2 AND state = $3`, social.FileLoose, post, social.FileReserved); err != nil {
+		if _, err := t.exec(`UPDATE files SET state = $1 WHERE post = $2 AND state = $3`, social.FileUnused, post, social.FileReserved); err != nil {
 			return err
 		}
-		keys, err = t.texts(`SELECT key FROM files WHERE post = $1 AND state = $2`, post, social.FileLoose)
+		keys, err = t.texts(`SELECT key FROM files WHERE post = $1 AND state = $2`, post, social.FileUnused)
 		return err
 	})
 	if err != nil {
@@ -81,7 +81,7 @@ func (s *Store) LooseFiles(ctx context.Context, post string) (keys []string, err
 // DropFiles implements [social.Images].
 func (s *Store) DropFiles(ctx context.Context, keys []string) error {
 	return failed(ctx, "drop files", s.write(ctx, func(t *tx) error {
-		t.then(`DELETE FROM files WHERE key = ANY ($1) AND state = $2`, every(keys), social.FileLoose)
+		t.then(`DELETE FROM files WHERE key = ANY ($1) AND state = $2`, every(keys), social.FileUnused)
 		return nil
 	}))
 }

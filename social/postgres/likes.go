@@ -96,10 +96,10 @@ func (t *tx) setLike(agent, post, author string, on bool) (likes int64, changed 
 		return 0, false, err
 	}
 	if n == 0 {
-		_, err = found(t.row(`SELECT likes_here + likes_told FROM posts WHERE id = $1`, post), &likes)
+		_, err = found(t.row(`SELECT likes_here + likes_reported FROM posts WHERE id = $1`, post), &likes)
 		return likes, false, err
 	}
-	there, err := found(t.row(`UPDATE posts SET likes_here = likes_here + $2 WHERE id = $1 RETURNING likes_here + likes_told`, post, by), &likes)
+	there, err := found(t.row(`UPDATE posts SET likes_here = likes_here + $2 WHERE id = $1 RETURNING likes_here + likes_reported`, post, by), &likes)
 	if there {
 		t.counted(post)
 	}

@@ -13,12 +13,12 @@ import (
 type record struct {
 	social.Record
 	likesHere int64
-	told      social.Counts
+	reported  social.Counts
 	found     bool
 }
 
-const recordText = `SELECT p.id, p.author, p.created_at, p.reach, p.origin, p.reply, p.react, p.version, p.likes_here, p.likes_told,
-	p.comments_told, p.created, p.deleted, p.caption_at, p.tags_at, p.alts_at, p.counted, p.tags, p.grants, p.content,
+const recordText = `SELECT p.id, p.author, p.created_at, p.reach, p.origin, p.reply, p.react, p.version, p.likes_here, p.likes_reported,
+	p.comments_reported, p.created, p.deleted, p.caption_at, p.tags_at, p.alts_at, p.counted, p.tags, p.grants, p.content,
 	ARRAY(SELECT c.circle FROM post_circles c WHERE c.post = p.id ORDER BY c.circle)
 	FROM posts p WHERE p.id = ANY ($1) ORDER BY p.id`
 
@@ -30,15 +30,15 @@ func scanRecord(rows pgx.Rows) (*record, error) {
 	var reach social.Reach
 	var tags, grants, circles []string
 	var content []byte
-	if err := rows.Scan(&id, &author, &created, &reach, &origin, &p.Reply, &p.React, &version, &r.likesHere, &r.told.Likes,
-		&r.told.Comments, &t.Created, &t.Deleted, &t.Caption, &t.Tags, &t.Alts, &t.Counted, &tags, &grants, &content, &circles); err != nil {
+	if err := rows.Scan(&id, &author, &created, &reach, &origin, &p.Reply, &p.React, &version, &r.likesHere, &r.reported.Likes,
+		&r.reported.Comments, &t.Created, &t.Deleted, &t.Caption, &t.Tags, &t.Alts, &t.Counted, &tags, &grants, &content, &circles); err != nil {
 		return nil, err
 	}
 	if err := json.Unmarshal(content, p); err != nil {
 		return nil, fmt.Errorf("the content of %s is damaged: %w", id, err)
 	}
 	p.ID, p.Author, p.CreatedAt, p.Origin, p.Version, p.Tags, p.Grants = id, author, created, origin, version, some(tags), some(grants)
-	p.Likes, p.Comments, p.Deleted = r.told.Likes+r.likesHere, r.told.Comments, !r.Alive()
+	p.Likes, p.Comments, p.Deleted = r.reported.Likes+r.likesHere, r.reported.Comments, !r.Alive()
 	p.Audience = social.Audience{Public: reach == social.ToAll, Followers: reach == social.ToFollowers, Circles: some(circles)}
 	return r, nil
 }
@@ -83,8 +83,8 @@ func (t *tx) load(id string) (*record, error) {
 	return r, nil
 }
 
-const recordColumns = `author, created_at, reach, origin, reply, react, version, likes_here, likes_told,
-	comments_told, created, deleted, caption_at, tags_at, alts_at, counted, gone, tags, grants, content`
+const recordColumns = `author, created_at, reach, origin, reply, react, version, likes_here, likes_reported,
+	comments_reported, created, deleted, caption_at, tags_at, alts_at, counted, gone, tags, grants, content`
 
 // save writes a post's row, which load has locked. If load has found none and
 // there is one now, the transaction is run again. The tables of whom it
@@ -97,8 +97,8 @@ func (t *tx) save(r *record) {
 			WHERE id = $1`
 	}
 	p, at := &r.Post, r.Times
-	t.then(text, p.ID, p.Author, p.CreatedAt, int(p.Audience.Reach()), p.Origin, string(p.Reply), string(p.React), p.Version, r.likesHere, r.told.Likes,
-		r.told.Comments, at.Created, at.Deleted, at.Caption, at.Tags, at.Alts, at.Counted, t.gone(r.Alive()), every(p.Tags), every(p.Grants),
+	t.then(text, p.ID, p.Author, p.CreatedAt, int(p.Audience.Reach()), p.Origin, string(p.Reply), string(p.React), p.Version, r.likesHere, r.reported.Likes,
+		r.reported.Comments, at.Created, at.Deleted, at.Caption, at.Tags, at.Alts, at.Counted, t.gone(r.Alive()), every(p.Tags), every(p.Grants),
 		string(p.Content()))
 	r.found = true
 }

@@ -27,19 +27,19 @@ func (e *env) noFile(key string) {
 	require.ErrorIs(e, err, social.ErrNotFound)
 }
 
-func (e *env) loose(post string) []string {
+func (e *env) unused(post string) []string {
 	e.Helper()
-	return must[[]string](e)(e.LooseFiles(e.ctx, post))
+	return must[[]string](e)(e.UnusedFiles(e.ctx, post))
 }
 
 func files(e *env) {
 	e.noFile("k1")
-	require.Empty(e, e.loose("post:1"))
+	require.Empty(e, e.unused("post:1"))
 	e.ok(e.ReserveFiles(e.ctx, "post:1", []string{"k1", "k2"}))
 	e.noFile("k1")
 	require.ErrorIs(e, e.ReserveFiles(e.ctx, "post:2", []string{"k3", "k1"}), social.ErrBad, "a key is one post's")
 	require.ErrorIs(e, e.ReserveFiles(e.ctx, "x", []string{"k4"}), feed.ErrBadID)
-	require.Empty(e, e.loose("post:2"), "none of a call that failed")
+	require.Empty(e, e.unused("post:2"), "none of a call that failed")
 
 	p := social.Post{ID: "post:1", Author: "a", Audience: public(), CreatedAt: e.clock().Unix(), Images: []social.Image{{URL: "/media/k1"}}}
 	_, _, err := e.CreatePost(e.ctx, p, social.Creation{Files: 3})
@@ -50,16 +50,16 @@ func files(e *env) {
 	require.True(e, created)
 	require.Equal(e, "post:1", e.filePost("k1"))
 	require.Equal(e, "post:1", e.again().filePost("k2"), "as another server reads it")
-	require.Empty(e, e.loose("post:1"), "they are the post's")
+	require.Empty(e, e.unused("post:1"), "they are the post's")
 	e.ok(e.DropFiles(e.ctx, []string{"k1", "k2", "unknown"}))
 	require.Equal(e, "post:1", e.filePost("k1"), "what a post has is not forgotten")
 
 	e.ok(e.DeletePost(e.ctx, "post:1", "a", here))
 	e.noFile("k1")
-	require.ElementsMatch(e, []string{"k1", "k2"}, e.loose("post:1"))
-	require.ElementsMatch(e, []string{"k1", "k2"}, e.loose("post:1"), "until they are forgotten")
+	require.ElementsMatch(e, []string{"k1", "k2"}, e.unused("post:1"))
+	require.ElementsMatch(e, []string{"k1", "k2"}, e.unused("post:1"), "until they are forgotten")
 	e.ok(e.DropFiles(e.ctx, []string{"k1", "k2"}))
-	require.Empty(e, e.loose("post:1"))
+	require.Empty(e, e.unused("post:1"))
 	e.ok(e.ReserveFiles(e.ctx, "post:3", []string{"k1"}))
 }
 
@@ -67,7 +67,7 @@ func files(e *env) {
 // any moment.
 func filesGivenUp(e *env) {
 	e.ok(e.ReserveFiles(e.ctx, "post:1", []string{"k1"}))
-	require.Equal(e, []string{"k1"}, e.loose("post:1"))
+	require.Equal(e, []string{"k1"}, e.unused("post:1"))
 	p := social.Post{ID: "post:1", Author: "a", Audience: public(), CreatedAt: e.clock().Unix(), Images: []social.Image{{URL: "/media/k1"}}}
 	_, _, err := e.CreatePost(e.ctx, p, social.Creation{Files: 1})
 	require.ErrorIs(e, err, social.ErrUnavailable)
@@ -101,7 +101,7 @@ func filesJobs(e *env) {
 	dirty := e.dirty()
 	require.Contains(e, dirty, "images post:2")
 	require.Contains(e, dirty, "images post:3")
-	require.Equal(e, []string{"k3"}, e.loose("post:3"))
+	require.Equal(e, []string{"k3"}, e.unused("post:3"))
 	e.pass(social.ReservedFor)
 	require.Contains(e, e.dirty(), "images post:left")
 }
@@ -124,7 +124,7 @@ func filesKey(e *env) {
 	require.Equal(e, first.ID, second.ID)
 	require.Equal(e, "/media/post:1", second.Images[0].URL)
 	require.Empty(e, second.Images[0].Digest, "it is not kept")
-	require.Equal(e, []string{"post:2-key"}, e.loose("post:2"), "what the second has stored is left over")
+	require.Equal(e, []string{"post:2-key"}, e.unused("post:2"), "what the second has stored is left over")
 	_, _, err = try("post:3", "other")
 	require.ErrorIs(e, err, social.ErrKeyUsed)
 }

@@ -142,7 +142,7 @@ func (s *Store) CardsOf(ctx context.Context, asked []social.Asked) ([]social.Car
 }
 
 const (
-	cardFrom = factsFrom + `, j.i, p.version, p.created_at, p.likes_here + p.likes_told, p.comments_told,
+	cardFrom = factsFrom + `, j.i, p.version, p.created_at, p.likes_here + p.likes_reported, p.comments_reported,
 	CASE WHEN p.version = j.version THEN NULL ELSE p.content END, ifnull(a.name, ''), ifnull(a.image_url, ''),
 	EXISTS (SELECT 1 FROM likes l WHERE l.post = p.id AND l.agent = ?1), p.grants <> ''`
 	cardsText = `SELECT ` + cardFrom + `

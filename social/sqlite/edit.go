@@ -121,7 +121,7 @@ func (t *tx) delete(r *record, at int64) error {
 		return err
 	}
 	if images {
-		if err := t.looseFiles(r.Post.ID); err != nil {
+		if err := t.giveUpFiles(r.Post.ID); err != nil {
 			return err
 		}
 	}
@@ -144,11 +144,11 @@ func (s *Store) SetCounts(ctx context.Context, id string, c social.Counts, at ti
 		if err != nil {
 			return err
 		}
-		if !r.Count(r.told, c, social.ChangeTime(at, t.now, r.Times.Counted)) {
+		if !r.Count(r.reported, c, social.ChangeTime(at, t.now, r.Times.Counted)) {
 			return nil
 		}
-		changed := r.told != c
-		r.told = c
+		changed := r.reported != c
+		r.reported = c
 		if err := t.save(r); err != nil || !changed || !r.Alive() {
 			return err
 		}

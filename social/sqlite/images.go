@@ -42,9 +42,9 @@ func (t *tx) useFiles(post string, files int) error {
 	return err
 }
 
-// looseFiles gives up the files of a post that is deleted.
-func (t *tx) looseFiles(post string) error {
-	if _, err := t.exec(`UPDATE files SET state = ? WHERE post = ?`, social.FileLoose, post); err != nil {
+// giveUpFiles gives up the files of a post that is deleted.
+func (t *tx) giveUpFiles(post string) error {
+	if _, err := t.exec(`UPDATE files SET state = ? WHERE post = ?`, social.FileUnused, post); err != nil {
 		return err
 	}
 	return t.mark(jobs.Dirty{Kind: jobs.Images, Key: post, Priority: jobs.PriorityRemoval})
@@ -62,13 +62,13 @@ func (s *Store) FilePost(ctx context.Context, key string) (post string, err erro
 	return post, failed(ctx, "read file", err)
 }
 
-// LooseFiles implements [social.Images].
-func (s *Store) LooseFiles(ctx context.Context, post string) (keys []string, err error) {
+// UnusedFiles implements [social.Images].
+func (s *Store) UnusedFiles(ctx context.Context, post string) (keys []string, err error) {
 	err = s.write(ctx, func(t *tx) error {
-		if _, err := t.exec(`UPDATE files SET state = ? WHERE post = ? AND state = ?`, social.FileLoose, post, social.FileReserved); err != nil {
+		if _, err := t.exec(`UPDATE files SET state = ? WHERE post = ? AND state = ?`, social.FileUnused, post, social.FileReserved); err != nil {
 			return err
 		}
-		keys, err = t.texts(`SELECT key FROM files WHERE post = ? AND state = ?`, post, social.FileLoose)
+		keys, err = t.texts(`SELECT key FROM files WHERE post = ? AND state = ?`, post, social.FileUnused)
 		return err
 	})
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *Store) LooseFiles(ctx context.Context, post string) (keys []string, err
 // DropFiles implements [social.Images].
 func (s *Store) DropFiles(ctx context.Context, keys []string) error {
 	return failed(ctx, "drop files", s.write(ctx, func(t *tx) error {
-		_, err := t.exec(`DELETE FROM files WHERE key IN (SELECT value FROM json_each(?)) AND state = ?`, array(keys), social.FileLoose)
+		_, err := t.exec(`DELETE FROM files WHERE key IN (SELECT value FROM json_each(?)) AND state = ?`, array(keys), social.FileUnused)
 		return err
 	}))
 }

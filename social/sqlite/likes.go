@@ -87,7 +87,7 @@ func (t *tx) setLike(agent, post, author string, on bool) (likes int64, changed 
 	if err != nil {
 		return 0, false, err
 	}
-	there, err := found(t.row(`UPDATE posts SET likes_here = likes_here + ? WHERE id = ? RETURNING likes_here + likes_told`, by*n, post), &likes)
+	there, err := found(t.row(`UPDATE posts SET likes_here = likes_here + ? WHERE id = ? RETURNING likes_here + likes_reported`, by*n, post), &likes)
 	if err != nil || n == 0 || !there {
 		return likes, n > 0 && err == nil, err
 	}

@@ -18,7 +18,7 @@ func (a *asking) readPosts(missing []string) error {
 		a.newPost[p.ID] = p
 		return err
 	}, `SELECT p.id, p.author, p.origin, p.reach, p.reply, p.react, p.created, p.version, p.created_at,
-		p.likes_here + p.likes_told, p.comments_told, p.content, p.grants,
+		p.likes_here + p.likes_reported, p.comments_reported, p.content, p.grants,
 		(SELECT json_group_array(m.agent) FROM post_mentions m WHERE m.post = p.id),
 		(SELECT json_group_array(pc.circle) FROM post_circles pc WHERE pc.post = p.id)
 		FROM json_each(?) j CROSS JOIN posts p ON p.id = j.value WHERE p.gone = 0`, array(missing))

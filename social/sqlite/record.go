@@ -11,7 +11,7 @@ import (
 type record struct {
 	social.Record
 	likesHere int64
-	told      social.Counts
+	reported  social.Counts
 	found     bool
 }
 
@@ -24,9 +24,9 @@ func (q querying) load(id string) (*record, error) {
 	var created, version int64
 	var reach social.Reach
 	var content []byte
-	ok, err := found(q.row(`SELECT author, created_at, reach, origin, reply, react, version, likes_here, likes_told, comments_told,
+	ok, err := found(q.row(`SELECT author, created_at, reach, origin, reply, react, version, likes_here, likes_reported, comments_reported,
 		created, deleted, caption_at, tags_at, alts_at, counted, tags, grants, content FROM posts WHERE id = ?`, id),
-		&author, &created, &reach, &origin, &p.Reply, &p.React, &version, &r.likesHere, &r.told.Likes, &r.told.Comments,
+		&author, &created, &reach, &origin, &p.Reply, &p.React, &version, &r.likesHere, &r.reported.Likes, &r.reported.Comments,
 		&t.Created, &t.Deleted, &t.Caption, &t.Tags, &t.Alts, &t.Counted, &tags, &grants, &content)
 	if err != nil || !ok {
 		p.ID = id
@@ -37,7 +37,7 @@ func (q querying) load(id string) (*record, error) {
 		return nil, fmt.Errorf("the content of %s is damaged: %w", id, err)
 	}
 	p.ID, p.Author, p.CreatedAt, p.Origin, p.Version, p.Tags = id, author, created, origin, version, nil
-	p.Likes, p.Comments, p.Deleted = r.told.Likes+r.likesHere, r.told.Comments, !r.Alive()
+	p.Likes, p.Comments, p.Deleted = r.reported.Likes+r.likesHere, r.reported.Comments, !r.Alive()
 	p.Audience = social.Audience{Public: reach == social.ToAll, Followers: reach == social.ToFollowers}
 	if p.Tags, err = texts(tags); err != nil {
 		return nil, fmt.Errorf("the tags of %s are damaged: %w", id, err)
@@ -82,17 +82,17 @@ func (t *tx) save(r *record) error {
 	if !r.Alive() {
 		gone = social.Stamp(t.now)
 	}
-	_, err := t.exec(`INSERT INTO posts (id, author, created_at, reach, origin, reply, react, version, likes_here, likes_told,
-		comments_told, created, deleted, caption_at, tags_at, alts_at, counted, gone, tags, grants, content)
+	_, err := t.exec(`INSERT INTO posts (id, author, created_at, reach, origin, reply, react, version, likes_here, likes_reported,
+		comments_reported, created, deleted, caption_at, tags_at, alts_at, counted, gone, tags, grants, content)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET author = excluded.author, created_at = excluded.created_at, reach = excluded.reach,
 		origin = excluded.origin, reply = excluded.reply, react = excluded.react, version = excluded.version,
-		likes_here = excluded.likes_here, likes_told = excluded.likes_told, comments_told = excluded.comments_told,
+		likes_here = excluded.likes_here, likes_reported = excluded.likes_reported, comments_reported = excluded.comments_reported,
 		created = excluded.created, deleted = excluded.deleted, caption_at = excluded.caption_at, tags_at = excluded.tags_at,
 		alts_at = excluded.alts_at, counted = excluded.counted, gone = excluded.gone, tags = excluded.tags,
 		grants = excluded.grants, content = excluded.content`,
-		p.ID, p.Author, p.CreatedAt, p.Audience.Reach(), p.Origin, p.Reply, p.React, p.Version, r.likesHere, r.told.Likes,
-		r.told.Comments, at.Created, at.Deleted, at.Caption, at.Tags, at.Alts, at.Counted, gone, list(p.Tags), list(p.Grants),
+		p.ID, p.Author, p.CreatedAt, p.Audience.Reach(), p.Origin, p.Reply, p.React, p.Version, r.likesHere, r.reported.Likes,
+		r.reported.Comments, at.Created, at.Deleted, at.Caption, at.Tags, at.Alts, at.Counted, gone, list(p.Tags), list(p.Grants),
 		[]byte(p.Content()))
 	return err
 }

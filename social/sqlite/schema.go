@@ -22,7 +22,7 @@ var migrations = []string{
 		created_at INTEGER NOT NULL, reach INTEGER NOT NULL, origin TEXT NOT NULL,
 		reply TEXT NOT NULL, react TEXT NOT NULL,
 		version INTEGER NOT NULL,
-		likes_here INTEGER NOT NULL, likes_told INTEGER NOT NULL, comments_told INTEGER NOT NULL,
+		likes_here INTEGER NOT NULL, likes_reported INTEGER NOT NULL, comments_reported INTEGER NOT NULL,
 		created INTEGER NOT NULL, deleted INTEGER NOT NULL,
 		caption_at INTEGER NOT NULL, tags_at INTEGER NOT NULL, alts_at INTEGER NOT NULL, counted INTEGER NOT NULL,
 		gone INTEGER NOT NULL,
@@ -87,7 +87,7 @@ var migrations = []string{
 	 CREATE INDEX promotions_by_end ON promotions (ends);
 
 	 CREATE TABLE files (key TEXT NOT NULL PRIMARY KEY, post TEXT NOT NULL,
-		state INTEGER NOT NULL -- reserved, used, loose: social.FileReserved and so on
+		state INTEGER NOT NULL -- reserved, used, unused: social.FileReserved and so on
 		) WITHOUT ROWID;
 	 CREATE INDEX files_by_post ON files (post);`,
 }

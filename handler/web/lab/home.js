@@ -4,7 +4,7 @@ import { age, make, short } from '/assets/api.js';
 
 // showHome lists the page of an explanation of home.
 export function showHome(list, explanation) {
-  const page = explanation.candidates.filter((c) => c.fate === 'paged').sort((a, b) => a.variety.place - b.variety.place);
+  const page = explanation.candidates.filter((c) => c.outcome === 'paged').sort((a, b) => a.variety.place - b.variety.place);
   list.replaceChildren(...page.map((c, i) => make('li', {},
     make('span', { className: 'rank', textContent: i + 1 }),
     make('span', { className: 'move', textContent: position(c.variety) }),

@@ -13,7 +13,7 @@ CREATE TABLE posts (
 	created_at bigint NOT NULL, -- Unix seconds
 	reach smallint NOT NULL, origin text NOT NULL, reply text NOT NULL, react text NOT NULL,
 	version bigint NOT NULL,
-	likes_here bigint NOT NULL, likes_told bigint NOT NULL, comments_told bigint NOT NULL,
+	likes_here bigint NOT NULL, likes_reported bigint NOT NULL, comments_reported bigint NOT NULL,
 	created bigint NOT NULL, deleted bigint NOT NULL,
 	caption_at bigint NOT NULL, tags_at bigint NOT NULL, alts_at bigint NOT NULL, counted bigint NOT NULL,
 	gone bigint NOT NULL,
@@ -109,7 +109,7 @@ CREATE INDEX promotions_by_end ON promotions (ends);
 
 CREATE TABLE files (
 	key text COLLATE "C" PRIMARY KEY, post text COLLATE "C" NOT NULL,
-	state smallint NOT NULL -- reserved, used, loose: social.FileReserved and so on
+	state smallint NOT NULL -- reserved, used, unused: social.FileReserved and so on
 );
 CREATE INDEX files_by_post ON files (post);
 

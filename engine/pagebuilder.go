@@ -7,7 +7,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// dealer deals ranked candidates in pages, so that no page is of one author, site
+// pageBuilder puts ranked candidates on pages, so that no page is of one author, site
 // or tag, and none tells one story twice. It is pooled with what it needs.
 //
 // Within a page it takes, again and again, the candidate with the highest
@@ -23,13 +23,13 @@ import (
 // highest factors cannot lift a score above what was found. Most searches end
 // after a few; where one site or author has the highest scores they go past it. m
 // candidates so cost about m steps, and m²/2 at worst: half a millisecond for 500.
-type dealer struct {
+type pageBuilder struct {
 	by     feed.Diversity
 	from   []feed.Candidate
 	cards  []card  // one for each candidate
 	all    []int32 // what rest is a part of
-	rest   []int32 // candidates not dealt yet, in order
-	order  []int32 // dealt
+	rest   []int32 // candidates not placed yet, in order
+	order  []int32 // placed
 	kinds  [3]kind // author, site, tag
 	page   []int32 // candidates of the current page
 	told   []feed.Story
@@ -46,7 +46,7 @@ type card struct {
 
 // place is the outcome of a candidate, for explanations.
 type place struct {
-	at     int             // in the list that pages are dealt from; from 1, 0: left out
+	at     int             // in the list that pages are built from; from 1, 0: left out
 	page   int             // from 1
 	nth    [len(kinds)]int // of the page's with that author, site and tag; 0: it has none, or it is off
 	factor [len(kinds)]float64
@@ -55,7 +55,7 @@ type place struct {
 	right  feed.Source // of home: whose position it was
 }
 
-// kinds are the traits that pages are varied by, in the order of a dealer's.
+// kinds are the traits that pages are varied by, in the order of a page builder's.
 var kinds = [...]string{"author", "site", "tag"}
 
 // kind is one of the three. Values are numbered from 1; 0 is to have none.
@@ -65,25 +65,25 @@ type kind struct {
 	numbers numbering
 	factor  []float64 // value → of its next item on the page
 	count   []int     // value → items on the page
-	left    []int     // value → candidates not dealt
+	left    []int     // value → candidates not placed
 	live    int       // values with candidates left
 	free    int       // of those, the ones of which the page has none
 }
 
-// deal returns the list that pages of size are dealt from.
-func (d *dealer) deal(from []feed.Candidate, by feed.Diversity, size int) []feed.Ref {
-	if !by.On() && d.places == nil && !d.drawer.on() {
+// build returns the list that pages of size are taken from.
+func (b *pageBuilder) build(from []feed.Candidate, by feed.Diversity, size int) []feed.Ref {
+	if !by.On() && b.places == nil && !b.drawer.on() {
 		return refsOf(from)
 	}
-	d.prepare(from, by)
-	for page := 1; len(d.rest) > 0; page++ {
-		d.dealPage(page, max(1, size))
+	b.prepare(from, by)
+	for page := 1; len(b.rest) > 0; page++ {
+		b.buildPage(page, max(1, size))
 	}
-	ranked := make([]feed.Ref, len(d.order))
-	for i, c := range d.order {
+	ranked := make([]feed.Ref, len(b.order))
+	for i, c := range b.order {
 		ranked[i] = feed.Ref{ID: from[c].ID, Group: from[c].Group}
 	}
-	for _, i := range d.drawer.placed {
+	for _, i := range b.drawer.placed {
 		ranked[i].Source = feed.SourceExplore
 	}
 	return ranked
@@ -97,23 +97,23 @@ func refsOf(from []feed.Candidate) []feed.Ref {
 	return refs
 }
 
-func (d *dealer) prepare(from []feed.Candidate, by feed.Diversity) {
-	d.by, d.from = by, from
-	d.rest, d.order, d.page = d.all[:0], d.order[:0], d.page[:0]
-	d.cards = d.cards[:0]
+func (b *pageBuilder) prepare(from []feed.Candidate, by feed.Diversity) {
+	b.by, b.from = by, from
+	b.rest, b.order, b.page = b.all[:0], b.order[:0], b.page[:0]
+	b.cards = b.cards[:0]
 	for i := range from {
-		d.rest = append(d.rest, int32(i))
-		d.cards = append(d.cards, card{score: float64(from[i].Score)})
+		b.rest = append(b.rest, int32(i))
+		b.cards = append(b.cards, card{score: float64(from[i].Score)})
 	}
-	d.all = d.rest
+	b.all = b.rest
 	for k, spread := range [len(kinds)]feed.Spread{by.Author, by.Site, by.Tag} {
-		d.kinds[k].begun(spread, len(from))
-		if d.kinds[k].on {
-			d.number(k)
+		b.kinds[k].begun(spread, len(from))
+		if b.kinds[k].on {
+			b.number(k)
 		}
 	}
-	if d.places != nil {
-		d.places = slices.Repeat([]place{{same: -1}}, len(from))
+	if b.places != nil {
+		b.places = slices.Repeat([]place{{same: -1}}, len(from))
 	}
 }
 
@@ -127,69 +127,69 @@ func (k *kind) begun(spread feed.Spread, n int) {
 }
 
 // number gives the candidates the numbers of their values of one kind.
-func (d *dealer) number(which int) {
-	k := &d.kinds[which]
-	for i := range d.from {
-		t := &d.from[i].Traits
+func (b *pageBuilder) number(which int) {
+	k := &b.kinds[which]
+	for i := range b.from {
+		t := &b.from[i].Traits
 		n := int32(0)
 		if value := [...]*string{&t.Author, &t.Site, &t.Tag}[which]; *value != "" {
 			if n = k.numbers.of(*value); int(n) == len(k.factor) {
 				k.factor, k.count, k.left = append(k.factor, 1), append(k.count, 0), append(k.left, 0)
 			}
 		}
-		d.cards[i].of[which] = n
+		b.cards[i].of[which] = n
 		if k.left[n]++; k.left[n] == 1 {
 			k.live++
 		}
 	}
 }
 
-// dealPage deals the next page.
-func (d *dealer) dealPage(page, size int) {
-	for k := range d.kinds {
-		d.kinds[k].begin(d.page, d.cards, k)
+// buildPage builds the next page.
+func (b *pageBuilder) buildPage(page, size int) {
+	for k := range b.kinds {
+		b.kinds[k].begin(b.page, b.cards, k)
 	}
-	d.page, d.told = d.page[:0], d.told[:0]
-	d.drawer.begin(size)
-	for len(d.page) < size && len(d.rest) > 0 {
-		at, drawn := d.draw(size)
+	b.page, b.told = b.page[:0], b.told[:0]
+	b.drawer.begin(size)
+	for len(b.page) < size && len(b.rest) > 0 {
+		at, drawn := b.draw(size)
 		if !drawn {
-			at = d.best()
+			at = b.best()
 		}
-		c := d.rest[at]
-		copy(d.rest[1:at+1], d.rest[:at]) // it is most often among the first
-		d.rest = d.rest[1:]
-		if same := d.sameStory(c); same >= 0 {
-			if d.places != nil {
-				d.places[c] = place{same: same}
+		c := b.rest[at]
+		copy(b.rest[1:at+1], b.rest[:at]) // it is most often among the first
+		b.rest = b.rest[1:]
+		if same := b.sameStory(c); same >= 0 {
+			if b.places != nil {
+				b.places[c] = place{same: same}
 			}
-			d.leave(c, false)
+			b.leave(c, false)
 			continue
 		}
 		if drawn {
-			d.drawer.place(len(d.order))
+			b.drawer.place(len(b.order))
 		}
-		d.page, d.order = append(d.page, c), append(d.order, c)
-		if d.places != nil {
-			d.places[c] = d.placed(page, c)
+		b.page, b.order = append(b.page, c), append(b.order, c)
+		if b.places != nil {
+			b.places[c] = b.placed(page, c)
 			if drawn {
-				d.places[c].source = feed.SourceExplore
+				b.places[c].source = feed.SourceExplore
 			}
 		}
-		d.leave(c, true)
+		b.leave(c, true)
 	}
 }
 
 // best finds the place in rest of the candidate to take next.
-func (d *dealer) best() int {
+func (b *pageBuilder) best() int {
 	most := 1.0
-	for k := range d.kinds {
-		most *= d.kinds[k].most()
+	for k := range b.kinds {
+		most *= b.kinds[k].most()
 	}
-	author, site, tag := d.kinds[0].factor, d.kinds[1].factor, d.kinds[2].factor
+	author, site, tag := b.kinds[0].factor, b.kinds[1].factor, b.kinds[2].factor
 	best, highest := 0, math.Inf(-1)
-	for i, c := range d.rest {
-		card := &d.cards[c]
+	for i, c := range b.rest {
+		card := &b.cards[c]
 		if card.score*most <= highest {
 			break
 		}
@@ -203,35 +203,35 @@ func (d *dealer) best() int {
 
 // sameStory answers the candidate of the page that tells this one's story, and
 // -1 where there is none.
-func (d *dealer) sameStory(c int32) int32 {
-	if !d.by.OneStory() {
+func (b *pageBuilder) sameStory(c int32) int32 {
+	if !b.by.OneStory() {
 		return -1
 	}
-	story := feed.ReadStory(d.from[c].Story)
-	for i := range d.told {
-		if story.AtLeast(&d.told[i], d.by.SameStory) {
-			return d.page[i]
+	story := feed.ReadStory(b.from[c].Story)
+	for i := range b.told {
+		if story.AtLeast(&b.told[i], b.by.SameStory) {
+			return b.page[i]
 		}
 	}
-	d.told = append(d.told, story)
+	b.told = append(b.told, story)
 	return -1
 }
 
-// leave takes a candidate that is dealt, or left out, into account.
-func (d *dealer) leave(c int32, dealt bool) {
-	for k := range d.kinds {
-		if d.kinds[k].on {
-			d.kinds[k].leave(d.cards[c].of[k], dealt)
+// leave takes a candidate that is placed, or left out, into account.
+func (b *pageBuilder) leave(c int32, placed bool) {
+	for k := range b.kinds {
+		if b.kinds[k].on {
+			b.kinds[k].leave(b.cards[c].of[k], placed)
 		}
 	}
 }
 
 // placed is the place of a candidate that has just been put on the page.
-func (d *dealer) placed(page int, c int32) place {
-	p := place{at: len(d.order), page: page, same: -1}
-	for k := range d.kinds {
+func (b *pageBuilder) placed(page int, c int32) place {
+	p := place{at: len(b.order), page: page, same: -1}
+	for k := range b.kinds {
 		p.factor[k] = 1
-		if kind, value := &d.kinds[k], d.cards[c].of[k]; value > 0 {
+		if kind, value := &b.kinds[k], b.cards[c].of[k]; value > 0 {
 			p.nth[k], p.factor[k] = kind.count[value]+1, kind.factor[value]
 		}
 	}
@@ -250,18 +250,18 @@ func (k *kind) begin(before []int32, cards []card, which int) {
 	k.free = k.live
 }
 
-// leave is told that a candidate with that value is dealt, or left out.
-func (k *kind) leave(value int32, dealt bool) {
+// leave is told that a candidate with that value is placed, or left out.
+func (k *kind) leave(value int32, placed bool) {
 	k.left[value]--
 	ended := k.left[value] == 0
 	if ended {
 		k.live--
 	}
-	dealt = dealt && value != 0 // to have none is nothing to have in common
-	if k.count[value] == 0 && (dealt || ended) {
+	placed = placed && value != 0 // to have none is nothing to have in common
+	if k.count[value] == 0 && (placed || ended) {
 		k.free--
 	}
-	if dealt {
+	if placed {
 		k.count[value]++
 		k.factor[value] = max(k.spread.Floor, k.factor[value]*k.spread.Decay)
 	}
@@ -282,9 +282,9 @@ func (k *kind) most() float64 {
 }
 
 // release lets go of what the candidates' texts are parts of.
-func (d *dealer) release() {
-	d.from, d.places = nil, nil
-	for k := range d.kinds {
-		clear(d.kinds[k].numbers.values[:cap(d.kinds[k].numbers.values)])
+func (b *pageBuilder) release() {
+	b.from, b.places = nil, nil
+	for k := range b.kinds {
+		clear(b.kinds[k].numbers.values[:cap(b.kinds[k].numbers.values)])
 	}
 }

@@ -1,5 +1,5 @@
 // Package tuning asks a server what other rankings would do: how far two differ
-// ([Study.Compare]), over a range of parameters ([Study.Sweep]), and where each
+// ([Analysis.Compare]), over a range of parameters ([Analysis.Sweep]), and where each
 // would have placed what was clicked ([Replay]). It makes as many calls as that
 // takes; the measures are those of engine/offline.
 package tuning
@@ -22,22 +22,22 @@ const callTimeout = time.Minute
 
 var errLiveChanged = errors.New("the live ranking was changed meanwhile; run the command again")
 
-// Study compares rankings for the same agents at the same moment, which the first
+// Analysis compares rankings for the same agents at the same moment, which the first
 // comparison settles where the request leaves them open.
-type Study struct {
+type Analysis struct {
 	client  *client.Client
 	request client.CompareRequest
 	a       *feed.Ranking // what A was in the first answer
 }
 
-// NewStudy begins a study of what the request says but for B. It may name any
+// NewAnalysis begins an analysis of what the request says but for B. It may name any
 // number of agents.
-func NewStudy(c *client.Client, request client.CompareRequest) *Study {
-	return &Study{client: c, request: request}
+func NewAnalysis(c *client.Client, request client.CompareRequest) *Analysis {
+	return &Analysis{client: c, request: request}
 }
 
 // Compare compares with b, which is written as changes to the live ranking.
-func (s *Study) Compare(ctx context.Context, b string) (offline.Comparison, error) {
+func (s *Analysis) Compare(ctx context.Context, b string) (offline.Comparison, error) {
 	request := s.request
 	request.B = b
 	batches := [][]string{nil} // the server draws
@@ -70,7 +70,7 @@ func (s *Study) Compare(ctx context.Context, b string) (offline.Comparison, erro
 	return all, nil
 }
 
-func (s *Study) one(ctx context.Context, request client.CompareRequest) (offline.Comparison, error) {
+func (s *Analysis) one(ctx context.Context, request client.CompareRequest) (offline.Comparison, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	return s.client.Compare(ctx, request)

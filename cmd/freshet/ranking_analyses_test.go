@@ -71,9 +71,9 @@ func golden(t *testing.T, name, got string) {
 	assert.Equal(t, string(want), got, "run the test with -update if this is meant")
 }
 
-// TestRankingStudies runs the three commands against a real server: what they
+// TestRankingAnalyses runs the three commands against a real server: what they
 // print follows from the catalog and the moment.
-func TestRankingStudies(t *testing.T) {
+func TestRankingAnalyses(t *testing.T) {
 	t.Parallel()
 	p := startTuned(t)
 	t.Run("compare", func(t *testing.T) {

@@ -32,16 +32,16 @@ type pageSource interface {
 	restore(ctx context.Context, p page, refs []feed.Ref)
 }
 
-// deal reads a page, fills up what has gone of it to limit, and returns to
+// fillPage reads a page, fills up what has gone of it to limit, and returns to
 // the source what cannot be delivered. Every page is made here.
-func deal(ctx context.Context, d pageSource, limit int, p *page) (hydrated, error) {
+func fillPage(ctx context.Context, d pageSource, limit int, p *page) (hydrated, error) {
 	got, err := d.read(ctx, *p)
 	if err != nil {
 		if got, err = readOn(ctx, d, limit, p, got, err); err != nil {
 			return hydrated{}, err
 		}
 	}
-	if p.loose {
+	if p.sessionless {
 		return got, nil
 	}
 	topUp(ctx, d, limit, p, &got)
@@ -60,7 +60,7 @@ func deal(ctx context.Context, d pageSource, limit int, p *page) (hydrated, erro
 // all of it goes back. A page that was answered before is not changed.
 func readOn(ctx context.Context, d pageSource, limit int, p *page, got hydrated, err error) (hydrated, error) {
 	taken := p.Refs
-	for try := 0; err != nil && len(got.lost) > 0 && try < passOver && p.HasMore && !p.loose && !p.Replayed && ctx.Err() == nil; try++ {
+	for try := 0; err != nil && len(got.lost) > 0 && try < passOver && p.HasMore && !p.sessionless && !p.Replayed && ctx.Err() == nil; try++ {
 		more, takeErr := d.take(ctx, limit)
 		if takeErr != nil || len(more.Refs) == 0 {
 			break
@@ -173,14 +173,14 @@ func (s *stages) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hy
 			got.unread |= unread(ref.ID, err)
 			continue
 		}
-		fate := becomes(&profile, ref, doc, now)
-		if fate == FatePaged && unfollowed(ref.Source, doc, got.unread) {
-			fate = FateGone
+		outcome := becomes(&profile, ref, doc, now)
+		if outcome == OutcomePaged && unfollowed(ref.Source, doc, got.unread) {
+			outcome = OutcomeGone
 		}
-		switch fate {
-		case FateGone:
+		switch outcome {
+		case OutcomeGone:
 			got.gone = append(got.gone, ref)
-		case FateMuted:
+		case OutcomeMuted:
 			got.muted = append(got.muted, ref)
 		default:
 			got.docs = append(got.docs, doc)
@@ -207,21 +207,21 @@ func unread(id string, err error) parts {
 	return lacksCatalog
 }
 
-// becomes tells what becomes of a ref with that content: FateGone where it is
+// becomes tells what becomes of a ref with that content: OutcomeGone where it is
 // deleted, or not what it was checked and claimed for: it is in another group or
-// dated in the future, and will be chosen anew for what it is. FateMuted where
+// dated in the future, and will be chosen anew for what it is. OutcomeMuted where
 // the profile refuses it; else it is to be shown.
-func becomes(p *feed.Profile, ref feed.Ref, doc feed.Doc, now int64) Fate {
+func becomes(p *feed.Profile, ref feed.Ref, doc feed.Doc, now int64) Outcome {
 	if doc.Missing() {
-		return FateGone
+		return OutcomeGone
 	}
 	if group, at, err := doc.Head(); err != nil || group != ref.Group || at > now {
-		return FateGone
+		return OutcomeGone
 	}
 	if p.Hides(ref) || p.Selective() && refused(p, doc) {
-		return FateMuted
+		return OutcomeMuted
 	}
-	return FatePaged
+	return OutcomePaged
 }
 
 func refused(p *feed.Profile, doc feed.Doc) bool {

@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Config of a [Shop]. Zero fields stand for their defaults.
+// Config of a [Processor]. Zero fields stand for their defaults.
 type Config struct {
 	// Memory is how many bytes all pictures that are decoded at the same time may
 	// take; default [DefaultMemory]. A picture that needs more by itself is refused.
@@ -39,26 +39,26 @@ type Config struct {
 // progressive, with some room for others.
 const DefaultMemory = 1200 << 20
 
-// Shop makes images. It is safe for concurrent use.
-type Shop struct {
+// Processor makes images. It is safe for concurrent use.
+type Processor struct {
 	cfg    Config
 	memory *semaphore.Weighted
 	turns  chan struct{}
 	used   atomic.Int64 // bytes that were given back since garbage was collected
 }
 
-// NewShop makes a Shop.
-func NewShop(cfg Config) *Shop {
+// NewProcessor makes a Processor.
+func NewProcessor(cfg Config) *Processor {
 	cfg.Memory = cmp.Or(cfg.Memory, DefaultMemory)
 	cfg.Wait = cmp.Or(cfg.Wait, 3*time.Second)
 	cfg.Time = cmp.Or(cfg.Time, 30*time.Second)
 	cfg.Workers = cmp.Or(cfg.Workers, max(1, runtime.GOMAXPROCS(0)/2))
-	return &Shop{cfg: cfg, memory: semaphore.NewWeighted(cfg.Memory), turns: make(chan struct{}, cfg.Workers)}
+	return &Processor{cfg: cfg, memory: semaphore.NewWeighted(cfg.Memory), turns: make(chan struct{}, cfg.Workers)}
 }
 
 // Make makes an image of a file of at most [MaxBytes]. Errors are [ErrType],
 // [ErrImage], [ErrBusy], or the context's.
-func (s *Shop) Make(ctx context.Context, file []byte) (Image, error) {
+func (s *Processor) Make(ctx context.Context, file []byte) (Image, error) {
 	k, at, err := kindOf(file)
 	if err != nil {
 		return Image{}, err
@@ -135,7 +135,7 @@ func need(head image.Config, at layout, orientation int) int64 {
 }
 
 // enter waits for room, but not for long. After a success leave must be called.
-func (s *Shop) enter(ctx context.Context, bytes int64) (leave func(), err error) {
+func (s *Processor) enter(ctx context.Context, bytes int64) (leave func(), err error) {
 	if bytes > s.cfg.Memory {
 		return nil, fmt.Errorf("%w: it takes %d MiB to decode, this server has %d (media.memory)", ErrImage, bytes>>20, s.cfg.Memory>>20)
 	}
@@ -157,7 +157,7 @@ func (s *Shop) enter(ctx context.Context, bytes int64) (leave func(), err error)
 // that are done with would else stay until the process has twice what was ever in use.
 const collectAfter = 4
 
-func (s *Shop) leave(bytes int64) {
+func (s *Processor) leave(bytes int64) {
 	if s.used.Add(bytes) > s.cfg.Memory/collectAfter {
 		s.used.Store(0)
 		runtime.GC()

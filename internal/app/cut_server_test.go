@@ -16,8 +16,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv/faultproxy"
 )
 
-// cutLanes is how many servers are cut off at once. Most of the time they wait.
-const cutLanes = 16
+// cutServers is how many servers are cut off at once. Most of the time they wait.
+const cutServers = 16
 
 // cutPlace is where a server keeps its impressions and sessions.
 type cutPlace struct {
@@ -47,8 +47,8 @@ func oneRedis(t *testing.T) []string {
 	return []string{u.Host}
 }
 
-// cutLane is a server behind a network of its own.
-type cutLane struct {
+// cutServer is a server behind a network of its own.
+type cutServer struct {
 	*App
 	clock   *clock
 	proxy   *faultproxy.Proxy
@@ -59,10 +59,10 @@ type cutLane struct {
 	counted int64 // impressions in the report so far
 }
 
-// newCutLane opens one. filled says that the catalog has the items already.
-func newCutLane(t *testing.T, place cutPlace, cfg configs.Config, name string, filled bool) *cutLane {
+// newCutServer opens one. filled says that the catalog has the items already.
+func newCutServer(t *testing.T, place cutPlace, cfg configs.Config, name string, filled bool) *cutServer {
 	t.Helper()
-	l := &cutLane{name: name, half: place.half, clock: at(noon), proxy: faultproxy.Start(t, place.nodes(t)...)}
+	l := &cutServer{name: name, half: place.half, clock: at(noon), proxy: faultproxy.Start(t, place.nodes(t)...)}
 	cfg.DataDir = t.TempDir()
 	cfg.Redis.Addrs = l.proxy.Addrs
 	l.App = open(t, cutConfig(cfg), WithClock(l.clock.Now))
@@ -82,7 +82,7 @@ func cutConfig(cfg configs.Config) configs.Config {
 }
 
 // warm has scripts loaded, shard counts known and contents cached.
-func (l *cutLane) warm(t *testing.T) {
+func (l *cutServer) warm(t *testing.T) {
 	t.Helper()
 	if l.cfg.Catalog.Backend == configs.CatalogElastic { // writes leave marks that keep readers from caching
 		for _, it := range madeItems(cutItems) {
@@ -100,7 +100,7 @@ func (l *cutLane) warm(t *testing.T) {
 }
 
 // label says what a command does to which kind of key, without whose it is.
-func (l *cutLane) label(cmd faultproxy.Command) string {
+func (l *cutServer) label(cmd faultproxy.Command) string {
 	words := []string{cmd.Name()}
 	if strings.HasPrefix(words[0], "eval") {
 		words = append(words, cmd[1][:min(6, len(cmd[1]))])
@@ -120,7 +120,7 @@ func sendsScript(label string) bool { return strings.HasPrefix(label, "eval ") }
 
 // loadScripts has every Redis know the scripts that one of them was sent, so that
 // the same call sends the same commands again.
-func (l *cutLane) loadScripts(t *testing.T, commands []faultproxy.Command) {
+func (l *cutServer) loadScripts(t *testing.T, commands []faultproxy.Command) {
 	t.Helper()
 	for _, cmd := range commands {
 		if cmd.Name() != "eval" {
@@ -133,7 +133,7 @@ func (l *cutLane) loadScripts(t *testing.T, commands []faultproxy.Command) {
 }
 
 // healthy waits until nothing goes around Redis any more.
-func (l *cutLane) healthy(t *testing.T) {
+func (l *cutServer) healthy(t *testing.T) {
 	t.Helper()
 	if !l.hurt {
 		return
@@ -152,14 +152,14 @@ func (l *cutLane) healthy(t *testing.T) {
 }
 
 // quiet waits until nothing is left to be done for what has been answered.
-func (l *cutLane) quiet(t *testing.T) {
+func (l *cutServer) quiet(t *testing.T) {
 	t.Helper()
 	recorded(t, l.App)
 	require.NoError(t, l.tally.Flush(t.Context()))
 }
 
 // concerns reports whether a command belongs to a reader's step.
-func (l *cutLane) concerns(s cutStep, r *cutReader, cmd faultproxy.Command) bool {
+func (l *cutServer) concerns(s cutStep, r *cutReader, cmd faultproxy.Command) bool {
 	if cmd.Mentions("events:") {
 		return s.part == cutCount
 	}
@@ -178,7 +178,7 @@ func (l *cutLane) concerns(s cutStep, r *cutReader, cmd faultproxy.Command) bool
 	return cmd.Mentions(r.agent) && (s.part == cutAnswer || s.part == cutAll)
 }
 
-func within(t *testing.T, l *cutLane) (context.Context, context.CancelFunc) {
+func within(t *testing.T, l *cutServer) (context.Context, context.CancelFunc) {
 	t.Helper()
 	return context.WithTimeout(t.Context(), l.cfg.Server.RequestTimeout)
 }

@@ -40,9 +40,9 @@ func (r *rig) explain(t *testing.T, q engine.ExplainRequest) engine.Explanation 
 	return x
 }
 
-// withFate are the ids of the candidates that came to this, in the order of their places.
-func withFate(x engine.Explanation, fate engine.Fate) []string {
-	list := slices.DeleteFunc(slices.Clone(x.Candidates), func(c engine.Explained) bool { return c.Fate != fate })
+// withOutcome are the ids of the candidates that came to this, in the order of their places.
+func withOutcome(x engine.Explanation, outcome engine.Outcome) []string {
+	list := slices.DeleteFunc(slices.Clone(x.Candidates), func(c engine.Explained) bool { return c.Outcome != outcome })
 	slices.SortStableFunc(list, func(a, b engine.Explained) int {
 		if a.Variety == nil || b.Variety == nil {
 			return 0
@@ -72,8 +72,8 @@ func told(id string, minutes int, change func(*feed.Item)) feed.Item {
 	return it
 }
 
-// fates is a rig in which each candidate of u_1 comes to something else.
-func fates(t *testing.T) *rig {
+// outcomes is a rig in which each candidate of u_1 comes to something else.
+func outcomes(t *testing.T) *rig {
 	t.Helper()
 	r := newRig(t, 0, func(_ *engine.Stores, cfg *engine.Config) { cfg.N = 4 })
 	r.put(t,
@@ -101,24 +101,24 @@ func fates(t *testing.T) *rig {
 	return r
 }
 
-// TestExplainFates: recall finds items that the catalog says are deleted or muted by now.
-func TestExplainFates(t *testing.T) {
+// TestExplainOutcomes: recall finds items that the catalog says are deleted or muted by now.
+func TestExplainOutcomes(t *testing.T) {
 	t.Parallel()
-	r := fates(t)
+	r := outcomes(t)
 	r.removeBehind(t, "gone")
 	_, err := r.stores.Catalog.Put(t.Context(), []feed.Item{told("muted", 182, func(it *feed.Item) { it.AuthorID = "ann" })})
 	require.NoError(t, err)
 
 	x := r.explain(t, engine.ExplainRequest{Limit: 3})
-	got := map[string]engine.Fate{}
+	got := map[string]engine.Outcome{}
 	for _, c := range x.Candidates {
-		got[c.ID] = c.Fate
+		got[c.ID] = c.Outcome
 	}
-	require.Equal(t, map[string]engine.Fate{
-		"seen": engine.FateSeen, "pending": engine.FatePending, "paged-1": engine.FatePaged, "story-1": engine.FatePaged,
-		"gone": engine.FateGone, "muted": engine.FateMuted, "story-2": engine.FateGroup, "paged-3": engine.FatePaged,
-		"kept": engine.FateKept, "paged-4": engine.FateKept, "x-1": engine.FateKept, "x-2": engine.FateKept,
-		"outside": engine.FateKept, // the second round is four times the first
+	require.Equal(t, map[string]engine.Outcome{
+		"seen": engine.OutcomeSeen, "pending": engine.OutcomePending, "paged-1": engine.OutcomePaged, "story-1": engine.OutcomePaged,
+		"gone": engine.OutcomeGone, "muted": engine.OutcomeMuted, "story-2": engine.OutcomeGroup, "paged-3": engine.OutcomePaged,
+		"kept": engine.OutcomeKept, "paged-4": engine.OutcomeKept, "x-1": engine.OutcomeKept, "x-2": engine.OutcomeKept,
+		"outside": engine.OutcomeKept, // the second round is four times the first
 	}, got)
 	require.Equal(t, engine.ExplainCounts{
 		Rounds: 2, Recalled: 13, Seen: 1, Pending: 1, Muted: 1, Gone: 1, Group: 1, Paged: 3, Kept: 5,
@@ -130,47 +130,47 @@ func TestExplainFates(t *testing.T) {
 	require.Equal(t, &engine.ExplainedPopularity{Value: 9, Factor: 1}, seen.Popularity)
 	require.InEpsilon(t, 0.1, seen.Relevance.Total, 1e-6)
 	require.Equal(t, "story-1", story.Better)
-	require.Equal(t, withFate(x, engine.FatePaged), docIDs(r.ask(t, refresh(3))))
+	require.Equal(t, withOutcome(x, engine.OutcomePaged), docIDs(r.ask(t, refresh(3))))
 }
 
 // TestExplainItem asks for single items, candidates and others.
 func TestExplainItem(t *testing.T) {
 	t.Parallel()
-	r := fates(t)
+	r := outcomes(t)
 	r.put(t, feed.Item{ID: "new", Title: "New", UpdateTime: explainedAt.Unix()})
 	r.index.Delete("new")
 	for _, tt := range []struct {
-		id   string
-		fate engine.Fate
-		rank int
-		says string
+		id      string
+		outcome engine.Outcome
+		rank    int
+		says    string
 	}{
-		{"paged-1", engine.FatePaged, 3, "It ranks 3 of 4 and is at place 1 of the page."},
-		{"story-1", engine.FateKept, 4, "place 1 of what comes after the page"},
-		{"seen", engine.FateSeen, 1, "the filter of 20260306 has it"},
-		{"pending", engine.FatePending, 2, "pending set"},
-		{"story-2", engine.FateGroup, 0, "story-1 is of the same group story"},
-		{"outside", engine.FateOutside, 0, "is behind the 0.1 of the last of the 4 candidates, which were recalled in 1 round; recall goes on only while the page is not full."},
-		{"future", engine.FateFuture, 0, "It is dated 2026-03-08T12:30:00Z, which is after 2026-03-08T12:00:00Z"},
-		{"by-ann", engine.FateMuted, 0, "its author ann is muted"},
-		{"about-cats", engine.FateMuted, 0, "its tag cats is muted"},
-		{"in-french", engine.FateMuted, 0, "its language fr is not among en, de"},
-		{"hidden", engine.FateMuted, 0, "the agent has hidden hidden"},
-		{"new", engine.FateUnfound, 0, "recall does not find it"},
-		{"nothing", engine.FateUnknown, 0, "There is no item under this id."},
+		{"paged-1", engine.OutcomePaged, 3, "It ranks 3 of 4 and is at place 1 of the page."},
+		{"story-1", engine.OutcomeKept, 4, "place 1 of what comes after the page"},
+		{"seen", engine.OutcomeSeen, 1, "the filter of 20260306 has it"},
+		{"pending", engine.OutcomePending, 2, "pending set"},
+		{"story-2", engine.OutcomeGroup, 0, "story-1 is of the same group story"},
+		{"outside", engine.OutcomeOutside, 0, "is behind the 0.1 of the last of the 4 candidates, which were recalled in 1 round; recall goes on only while the page is not full."},
+		{"future", engine.OutcomeFuture, 0, "It is dated 2026-03-08T12:30:00Z, which is after 2026-03-08T12:00:00Z"},
+		{"by-ann", engine.OutcomeMuted, 0, "its author ann is muted"},
+		{"about-cats", engine.OutcomeMuted, 0, "its tag cats is muted"},
+		{"in-french", engine.OutcomeMuted, 0, "its language fr is not among en, de"},
+		{"hidden", engine.OutcomeMuted, 0, "the agent has hidden hidden"},
+		{"new", engine.OutcomeUnfound, 0, "recall does not find it"},
+		{"nothing", engine.OutcomeUnknown, 0, "There is no item under this id."},
 	} {
 		for _, brief := range []bool{false, true} {
 			x := r.explain(t, engine.ExplainRequest{Limit: 1, Item: tt.id, Brief: brief})
 			require.NotNil(t, x.Item, tt.id)
 			assert.Equal(t, tt.id, x.Item.ID)
-			assert.Equal(t, tt.fate, x.Item.Fate, tt.id)
+			assert.Equal(t, tt.outcome, x.Item.Outcome, tt.id)
 			assert.Equal(t, tt.rank, x.Item.Rank, tt.id)
 			assert.Contains(t, x.Item.Reason, tt.says, tt.id)
-			if tt.fate == engine.FateUnknown {
+			if tt.outcome == engine.OutcomeUnknown {
 				continue
 			}
 			assert.NotEmpty(t, x.Item.Title, tt.id)
-			if assert.Equal(t, tt.fate != engine.FateUnfound, x.Item.Relevance != nil, tt.id); x.Item.Relevance != nil {
+			if assert.Equal(t, tt.outcome != engine.OutcomeUnfound, x.Item.Relevance != nil, tt.id); x.Item.Relevance != nil {
 				assert.InEpsilon(t, x.Item.Score, x.Item.Relevance.Total*x.Item.Decay*x.Item.Popularity.Factor, 1e-5, tt.id)
 			}
 		}
@@ -193,7 +193,7 @@ func TestExplainOverrides(t *testing.T) {
 		feed.Item{ID: "liked", Title: "l", UpdateTime: explainedAt.Add(-50 * time.Hour).Unix(), Tags: []string{"go"}},
 	)
 	require.NoError(t, r.PutProfile(t.Context(), "u_1", feed.Profile{Interests: map[string]float64{"go": 0.05}}))
-	order := func(q engine.ExplainRequest) []string { return withFate(r.explain(t, q), engine.FatePaged) }
+	order := func(q engine.ExplainRequest) []string { return withOutcome(r.explain(t, q), engine.OutcomePaged) }
 	require.Equal(t, []string{"new", "popular", "liked"}, order(engine.ExplainRequest{}))
 
 	_, ranking := r.Ranking("u_1")
@@ -214,14 +214,14 @@ func TestExplainOverrides(t *testing.T) {
 
 	yesterday := engine.ExplainRequest{At: explainedAt.Add(-19 * time.Hour), Item: "new"}
 	x := r.explain(t, yesterday)
-	require.Equal(t, []string{"popular", "liked"}, withFate(x, engine.FatePaged))
-	require.Equal(t, engine.FateFuture, x.Item.Fate)
+	require.Equal(t, []string{"popular", "liked"}, withOutcome(x, engine.OutcomePaged))
+	require.Equal(t, engine.OutcomeFuture, x.Item.Outcome)
 	require.Equal(t, yesterday.At, x.Origin)
 	require.Equal(t, int64(3600), x.Candidates[0].Age)
 
 	// What is given out today is in no filter of yesterday's window.
 	r.see(t, "liked")
-	require.Equal(t, []string{"liked"}, withFate(r.explain(t, engine.ExplainRequest{}), engine.FateSeen))
+	require.Equal(t, []string{"liked"}, withOutcome(r.explain(t, engine.ExplainRequest{}), engine.OutcomeSeen))
 	require.Equal(t, []string{"popular", "liked"}, order(yesterday))
 	next := engine.ExplainRequest{At: explainedAt.AddDate(0, 0, 6)}
 	require.Equal(t, "20260308", r.explain(t, next).Candidates[0].Day)

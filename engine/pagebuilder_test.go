@@ -1,0 +1,204 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// plainly places as a page builder's comment says, without any thought of speed.
+func plainly(from []feed.Candidate, by feed.Diversity, size int) (ranked []feed.Ref, told map[string]string) {
+	told = map[string]string{}
+	rest := slices.Clone(from)
+	traits := func(c feed.Candidate) [3]string { return [3]string{c.Author, c.Site, c.Tag} }
+	for len(rest) > 0 {
+		var page []feed.Candidate
+		for len(page) < size && len(rest) > 0 {
+			best, highest := 0, math.Inf(-1)
+			for i, c := range rest {
+				factor := 1.0
+				for k, spread := range []feed.Spread{by.Author, by.Site, by.Tag} {
+					one := 1.0
+					for _, other := range page {
+						if v := traits(c)[k]; spread.On() && v != "" && v == traits(other)[k] {
+							one = max(spread.Floor, one*spread.Decay)
+						}
+					}
+					factor *= one
+				}
+				if score := float64(c.Score) * factor; score > highest {
+					best, highest = i, score
+				}
+			}
+			c := rest[best]
+			rest = slices.Delete(rest, best, best+1)
+			story := feed.ReadStory(c.Story)
+			again := slices.IndexFunc(page, func(other feed.Candidate) bool {
+				before := feed.ReadStory(other.Story)
+				return by.OneStory() && story.Likeness(&before) >= by.SameStory
+			})
+			if again >= 0 {
+				told[c.ID] = page[again].ID
+				continue
+			}
+			page = append(page, c)
+			ranked = append(ranked, feed.Ref{ID: c.ID, Group: c.Group})
+		}
+	}
+	return ranked, told
+}
+
+func randomCandidates(r *rand.Rand, n, values int) []feed.Candidate {
+	out := make([]feed.Candidate, n)
+	pick := func(what string) string {
+		if v := r.IntN(values + 1); v > 0 {
+			return fmt.Sprint(what, v)
+		}
+		return ""
+	}
+	for i := range out {
+		score := float32(r.Float64())
+		if r.IntN(3) == 0 {
+			score = float32(r.IntN(4)) / 4 // equal ones, and 0
+		}
+		title := fmt.Sprintf("w%d w%d w%d w%d", r.IntN(6), 10+r.IntN(6), 20+r.IntN(6), 30+r.IntN(6))
+		out[i] = feed.Candidate{
+			ID: fmt.Sprintf("i%03d", i), Group: fmt.Sprintf("g%03d", i), Score: score,
+			Traits: feed.Traits{Author: pick("a"), Site: pick("s"), Tag: pick("t"), Story: feed.Sketch(title)},
+		}
+	}
+	slices.SortStableFunc(out, func(a, b feed.Candidate) int {
+		switch {
+		case a.Score > b.Score:
+			return -1
+		case a.Score < b.Score:
+			return 1
+		}
+		return 0
+	})
+	return out
+}
+
+// A list is ordered as the plain way orders it: a permutation of what goes in, less
+// what tells a story of its page again.
+func TestDealsAsDefined(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(7, 11))
+	spread := func() feed.Spread {
+		return []feed.Spread{{}, {Decay: 1, Floor: 0.5}, {Decay: 0.01 + 0.98*r.Float64(), Floor: r.Float64()}, {Decay: 0.5}, {Decay: 0.7, Floor: 1}}[r.IntN(5)]
+	}
+	var b pageBuilder
+	for n := range 800 {
+		from := randomCandidates(r, r.IntN(90), 1+r.IntN(30))
+		by := feed.Diversity{Author: spread(), Site: spread(), Tag: spread(), SameStory: []float64{0, 0.3, 0.5, 0.6, 1}[r.IntN(5)]}
+		require.NoError(t, by.Validate())
+		size := 1 + r.IntN(25)
+		d.places = []place{}
+		got := b.build(from, by, size)
+		want, told := plainly(from, by, size)
+		require.Equal(t, len(want), len(got), "%d", n)
+		for i := range want {
+			require.Equal(t, want[i], got[i], "place %d of %d by %+v in pages of %d", i, n, by, size)
+		}
+		require.Len(t, from, len(got)+len(told), "a permutation, less same stories")
+		for i, p := range d.places {
+			if p.at == 0 {
+				require.Equal(t, told[from[i].ID], from[p.same].ID)
+				continue
+			}
+			require.Equal(t, from[i].ID, got[p.at-1].ID)
+			require.Equal(t, (p.at-1)/size+1, p.page)
+		}
+		require.Equal(t, got, b.build(from, by, size), "in a page builder that was used")
+		d.release()
+		require.Equal(t, got, b.build(from, by, size), "without notes, in one that was pooled")
+		d.release()
+	}
+}
+
+func TestDealsInOrderWhereNothingIsAsked(t *testing.T) {
+	t.Parallel()
+	from := randomCandidates(rand.New(rand.NewPCG(1, 2)), 200, 3)
+	for _, by := range []feed.Diversity{{}, {Author: feed.Spread{Decay: 1}, Site: feed.Spread{Decay: 0.1, Floor: 1}, SameStory: 1}} {
+		var b pageBuilder
+		assert.Equal(t, refsOf(from), b.build(from, by, 20))
+		d.places = []place{}
+		assert.Equal(t, refsOf(from), b.build(from, by, 20), "explained")
+		assert.Equal(t, place{at: 200, page: 10, factor: [3]float64{1, 1, 1}, same: -1}, d.places[199])
+	}
+}
+
+// A page's counts are those of the formula: where all scores are equal but for
+// their order, one site of many gets one place in each round.
+func TestDealsSitesInTurn(t *testing.T) {
+	t.Parallel()
+	var from []feed.Candidate
+	for i := range 60 {
+		site := "one.example"
+		if i >= 40 {
+			site = fmt.Sprintf("s%d.example", i)
+		}
+		id := fmt.Sprint(i)
+		from = append(from, feed.Candidate{ID: id, Group: id, Score: float32(1000-i) / 1000, Traits: feed.Traits{Site: site}})
+	}
+	var b pageBuilder
+	got := b.build(from, feed.Diversity{Site: feed.Spread{Decay: 0.5}}, 20)
+	sites := map[string]int{}
+	for _, ref := range got[:20] {
+		i := slices.IndexFunc(from, func(c feed.Candidate) bool { return c.ID == ref.ID })
+		sites[from[i].Site]++
+	}
+	assert.Equal(t, 1, sites["one.example"], "its second item counts half, and there are nineteen others")
+	assert.Len(t, sites, 20)
+	d.release()
+	got = b.build(from, feed.Diversity{Site: feed.Spread{Decay: 0.5, Floor: 0.97}}, 20)
+	assert.Equal(t, feed.Ref{ID: "9", Group: "9"}, got[9], "a floor bounds how much an item is set back")
+}
+
+// title is one of eight words, two of which are common.
+func title(r *rand.Rand) (text string) {
+	for i := range 8 {
+		n := r.IntN(3000)
+		if i < 2 {
+			n %= 20
+		}
+		text += fmt.Sprint("w", n, " ")
+	}
+	return text
+}
+
+func BenchmarkDeal(b *testing.B) {
+	by := feed.Diversity{
+		Author: feed.Spread{Decay: 0.8, Floor: 0.3}, Site: feed.Spread{Decay: 0.7, Floor: 0.05}, Tag: feed.Spread{Decay: 0.95, Floor: 0.5}, SameStory: 0.6,
+	}
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, c := range []struct {
+		name   string
+		n      int
+		values int // of each kind
+	}{{"500 of 100 sites", 500, 100}, {"500 of 2 sites", 500, 2}, {"500 of one site", 500, 1}, {"2000 of 100 sites", 2000, 100}} {
+		b.Run(c.name, func(b *testing.B) {
+			from := make([]feed.Candidate, c.n)
+			for i := range from {
+				v := r.IntN(c.values)
+				from[i] = feed.Candidate{ID: fmt.Sprint(i), Group: fmt.Sprint(i), Score: float32(c.n-i) / float32(c.n), Traits: feed.Traits{
+					Author: fmt.Sprint("author ", r.IntN(400)), Site: fmt.Sprintf("site%d.example", v), Tag: fmt.Sprint("tag ", v%20),
+					Story: feed.Sketch(title(r)),
+				}}
+			}
+			var b pageBuilder
+			b.ReportAllocs()
+			for b.Loop() {
+				b.build(from, by, 20)
+				d.release()
+			}
+		})
+	}
+}
