@@ -27,7 +27,7 @@ func blended(t *testing.T, pattern string, by feed.Diversity, size, most int, fr
 	p, err := feed.ParsePattern(pattern)
 	require.NoError(t, err)
 	var b pageBuilder
-	return d.blend(from, p, by, size, most)
+	return b.blend(from, p, by, size, most)
 }
 
 func letters(refs []feed.Ref) string {

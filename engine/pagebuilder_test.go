@@ -100,7 +100,7 @@ func TestDealsAsDefined(t *testing.T) {
 		by := feed.Diversity{Author: spread(), Site: spread(), Tag: spread(), SameStory: []float64{0, 0.3, 0.5, 0.6, 1}[r.IntN(5)]}
 		require.NoError(t, by.Validate())
 		size := 1 + r.IntN(25)
-		d.places = []place{}
+		b.places = []place{}
 		got := b.build(from, by, size)
 		want, told := plainly(from, by, size)
 		require.Equal(t, len(want), len(got), "%d", n)
@@ -108,7 +108,7 @@ func TestDealsAsDefined(t *testing.T) {
 			require.Equal(t, want[i], got[i], "place %d of %d by %+v in pages of %d", i, n, by, size)
 		}
 		require.Len(t, from, len(got)+len(told), "a permutation, less same stories")
-		for i, p := range d.places {
+		for i, p := range b.places {
 			if p.at == 0 {
 				require.Equal(t, told[from[i].ID], from[p.same].ID)
 				continue
@@ -117,9 +117,9 @@ func TestDealsAsDefined(t *testing.T) {
 			require.Equal(t, (p.at-1)/size+1, p.page)
 		}
 		require.Equal(t, got, b.build(from, by, size), "in a page builder that was used")
-		d.release()
+		b.release()
 		require.Equal(t, got, b.build(from, by, size), "without notes, in one that was pooled")
-		d.release()
+		b.release()
 	}
 }
 
@@ -129,9 +129,9 @@ func TestDealsInOrderWhereNothingIsAsked(t *testing.T) {
 	for _, by := range []feed.Diversity{{}, {Author: feed.Spread{Decay: 1}, Site: feed.Spread{Decay: 0.1, Floor: 1}, SameStory: 1}} {
 		var b pageBuilder
 		assert.Equal(t, refsOf(from), b.build(from, by, 20))
-		d.places = []place{}
+		b.places = []place{}
 		assert.Equal(t, refsOf(from), b.build(from, by, 20), "explained")
-		assert.Equal(t, place{at: 200, page: 10, factor: [3]float64{1, 1, 1}, same: -1}, d.places[199])
+		assert.Equal(t, place{at: 200, page: 10, factor: [3]float64{1, 1, 1}, same: -1}, b.places[199])
 	}
 }
 
@@ -157,7 +157,7 @@ func TestDealsSitesInTurn(t *testing.T) {
 	}
 	assert.Equal(t, 1, sites["one.example"], "its second item counts half, and there are nineteen others")
 	assert.Len(t, sites, 20)
-	d.release()
+	b.release()
 	got = b.build(from, feed.Diversity{Site: feed.Spread{Decay: 0.5, Floor: 0.97}}, 20)
 	assert.Equal(t, feed.Ref{ID: "9", Group: "9"}, got[9], "a floor bounds how much an item is set back")
 }
@@ -193,11 +193,11 @@ func BenchmarkDeal(b *testing.B) {
 					Story: feed.Sketch(title(r)),
 				}}
 			}
-			var b pageBuilder
+			var builder pageBuilder
 			b.ReportAllocs()
 			for b.Loop() {
-				b.build(from, by, 20)
-				d.release()
+				builder.build(from, by, 20)
+				builder.release()
 			}
 		})
 	}

@@ -90,13 +90,13 @@ func sameShare(rankings []feed.Ranking) bool {
 // inPages returns a list in the order of its pages.
 func inPages(agent string, q *feed.Query, list []feed.Candidate) []feed.Candidate {
 	var b pageBuilder
-	d.drawer.aim(agent, q)
-	if !q.Ranking.Diversity.On() && !d.drawer.on() {
+	b.drawer.aim(agent, q)
+	if !q.Ranking.Diversity.On() && !b.drawer.on() {
 		return list
 	}
 	b.build(list, q.Ranking.Diversity, DefaultLimit)
-	out := make([]feed.Candidate, len(d.order))
-	for i, c := range d.order {
+	out := make([]feed.Candidate, len(b.order))
+	for i, c := range b.order {
 		out[i] = list[c]
 	}
 	return out

@@ -34,7 +34,7 @@ func WriteExplanation(w io.Writer, x client.Explanation, all bool, width int) er
 	for i := range shown {
 		row := explainedRow(&shown[i])
 		if varied {
-			row = slices.Insert(row, variedColumn, varied(shown[i].Variety)...)
+			row = slices.Insert(row, variedColumn, variedBy(shown[i].Variety)...)
 		}
 		rows = append(rows, row)
 	}
@@ -83,8 +83,8 @@ func explainedRow(c *client.Explained) []string {
 // variedColumn is where the columns are put that say where a candidate is placed.
 const variedColumn = 7
 
-// varied are the place and the factor of a candidate; empty where it is not placed.
-func varied(v *client.Variety) []string {
+// variedBy is the place and the factor of a candidate; empty where it is not placed.
+func variedBy(v *client.Variety) []string {
 	if v == nil {
 		return []string{"", ""}
 	}

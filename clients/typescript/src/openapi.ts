@@ -102,7 +102,7 @@ export interface paths {
          *     What trends is computed every five minutes: the items and public posts of
          *     seven days with the highest
          *     `(likes + 2·comments) / (hours old + 1)²`, ordered by that ×
-         *     `exp(−0.02 · hours old)` and dealt as any page is. Every tenth position,
+         *     `exp(−0.02 · hours old)` and built as any page is. Every tenth position,
          *     from the ninth on, is for what is promoted.
          */
         get: operations["getGuestFeed"];
@@ -1950,10 +1950,10 @@ export interface components {
              *     `outside`, behind all that was recalled; `unfound`, not indexed yet.
              * @enum {string}
              */
-            fate: "paged" | "kept" | "seen" | "pending" | "muted" | "gone" | "group" | "same_story" | "unknown" | "future" | "outside" | "unfound";
+            outcome: "paged" | "kept" | "seen" | "pending" | "muted" | "gone" | "group" | "same_story" | "unknown" | "future" | "outside" | "unfound";
             /** @description Of `seen` and with `shown_before`, the day it was given out. */
             day?: string;
-            /** @description It was given out on `day` and is dealt again, because nothing unseen is left (`dedup.when_exhausted: oldest`). Absent of all others. */
+            /** @description It was given out on `day` and is shown again, because nothing unseen is left (`dedup.when_exhausted: oldest`). Absent of all others. */
             shown_before?: boolean;
             /** @description Of `group` and `same_story`, the item that stands in. */
             better?: string;
@@ -2530,7 +2530,7 @@ export interface components {
             readers_2h?: components["schemas"]["ExplainedFieldsPopularityReaders2h"];
             readers_2d?: components["schemas"]["ExplainedFieldsPopularityReaders2h"];
         };
-        /** @description Where it is dealt, and by what factor its score counted there. Absent for what is not dealt. */
+        /** @description Where it is placed, and by what factor its score counted there. Absent for what is not placed. */
         ExplainedFieldsVariety: {
             /**
              * Format: int64
@@ -2539,7 +2539,7 @@ export interface components {
             place: number;
             /**
              * Format: int64
-             * @description Of those dealt in advance.
+             * @description Of those built in advance.
              */
             page: number;
             /**
@@ -2597,7 +2597,7 @@ export interface components {
             summary?: number;
         };
         /**
-         * @description How pages are dealt: the n-th item of a page by one author, of one
+         * @description How pages are built: the n-th item of a page by one author, of one
          *     `site` (the host of its `url`, without `www.`) or with the same first
          *     tag counts max(`floor`, `decay`^(n−1)) times its score. Absent from a
          *     ranking that was stored before there was diversity: off.
