@@ -39,6 +39,6 @@ func withServices(t testing.TB, only ...string) Options {
 	o.Config.Elasticsearch.Addresses = []string{address}
 	o.Config.Postgres.URL = testenv.PostgresURL(t)
 	// A call to Redis may take a share of it, on a machine that is busy.
-	o.Config.Server.RequestTimeout, o.Config.Dedup.PendingGrace = 20e9, 30e9
+	o.Config.Server.RequestTimeout = 20e9
 	return o
 }

@@ -73,7 +73,7 @@ func (b *bench) embeddedConfig(dir string) configs.Config { return EmbeddedConfi
 func EmbeddedConfig(cfg configs.Config, dir string) configs.Config {
 	standard := configs.Default()
 	cfg.DataDir, cfg.Auth, cfg.Server.Addr = dir, standard.Auth, standard.Server.Addr
-	cfg.Server.MaxInFlight, cfg.Server.RateLimit, cfg.Server.RateBurst = 0, 0, 0
+	cfg.Server.MaxInFlight, cfg.Server.RateLimit = 0, 0
 	cfg.Catalog, cfg.Dedup.Backend, cfg.Sessions.Backend = standard.Catalog, standard.Dedup.Backend, standard.Sessions.Backend
 	cfg.Recall.Backend, cfg.Social.Backend = standard.Recall.Backend, configs.SocialOff // feeds of items are measured
 	cfg.Recall.CacheTTL = 0                                                             // every recall is a recall

@@ -44,7 +44,7 @@ func (b *bench) streams(ctx context.Context, cfg configs.Config) (results []Resu
 	if b.o.Short {
 		n = 50
 	}
-	cfg.Server.MaxStreams, cfg.Timeline.Celebrity.At, cfg.Timeline.Celebrity.Until = 0, 1_000_000, 999_999 // by hand
+	cfg.Timeline.Celebrity.At = 1_000_000 // by hand
 	s, err := b.serve(ctx, cfg)
 	if err != nil {
 		return nil, err

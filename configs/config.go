@@ -9,6 +9,7 @@ package configs
 
 import (
 	_ "embed"
+	"slices"
 	"time"
 
 	"github.com/freshet/freshet/feed"
@@ -82,18 +83,13 @@ type Server struct {
 	RequestTimeout  time.Duration `koanf:"request_timeout" help:"longest time one request may take"`
 	ShutdownTimeout time.Duration `koanf:"shutdown_timeout" help:"longest time to finish requests and record impressions at a stop"`
 	MaxInFlight     int           `koanf:"max_in_flight" help:"agents' requests worked on at once; more are answered 503; 0: no bound"`
-	MaxStreams      int           `koanf:"max_streams" help:"streams of GET /v1/stream open at once; more are answered 503; 0: no bound"`
-	RateLimit       float64       `koanf:"rate_limit" help:"requests a second of one agent; more are answered 429; 0: no bound"`
-	RateBurst       int           `koanf:"rate_burst" help:"requests of one agent that may come at once; 0: a second's"`
-	Pprof           bool          `koanf:"pprof" help:"answer /debug/pprof/* to admins"`
-	Compress        bool          `koanf:"compress" help:"compress answers above 1 KiB for clients that accept zstd or gzip"`
+	RateLimit       float64       `koanf:"rate_limit" help:"requests a second of one agent, as many of which may come at once; more are answered 429; 0: no bound"`
 	CORS            CORS          `koanf:"cors"`
 }
 
 // CORS says which pages of other origins may call the server from a browser.
 type CORS struct {
-	Origins     []string `koanf:"origins" help:"origins whose pages may call, such as https://app.example.com; *: all"`
-	Credentials bool     `koanf:"credentials" help:"let those pages send cookies along, for a gateway that knows readers by them; not with *"`
+	Origins []string `koanf:"origins" help:"origins whose pages may call, such as https://app.example.com; *: all"`
 }
 
 // Auth says who may call what.
@@ -114,10 +110,8 @@ type JWT struct {
 
 // Catalog keeps items and profiles.
 type Catalog struct {
-	Backend string `koanf:"backend" help:"where items and profiles are kept: sqlite or elastic" oneof:"sqlite,elastic"`
-	GroupBy string `koanf:"group_by" help:"what gives an item without group_id one when it comes in: url (its link) or none" oneof:"none,url"`
-	// Prefetch has no effect where content is in this process.
-	Prefetch  bool          `koanf:"prefetch" help:"read each reader's next page into the content cache after a page, for when Elasticsearch or PostgreSQL is down by then"`
+	Backend   string        `koanf:"backend" help:"where items and profiles are kept: sqlite or elastic" oneof:"sqlite,elastic"`
+	GroupBy   string        `koanf:"group_by" help:"what gives an item without group_id one when it comes in: url (its link) or none" oneof:"none,url"`
 	Retention time.Duration `koanf:"retention" help:"how long after their update_time items are kept; 0: for ever"`
 }
 
@@ -204,14 +198,13 @@ type Spread struct {
 
 // Dedup remembers what agents were shown.
 type Dedup struct {
-	Backend           string        `koanf:"backend" help:"where impressions are kept: memory or redisbloom" oneof:"memory,redisbloom"`
-	WindowDays        int           `koanf:"window_days" help:"days an item is not shown again, today included"`
-	FalsePositiveRate float64       `koanf:"false_positive_rate" help:"chance that an unseen item is taken for seen, over the whole window"`
-	DailyCapacity     int           `koanf:"daily_capacity" help:"impressions of all agents that one day's filter is sized for"`
-	Shards            int           `koanf:"shards" help:"filters a day is spread over (redisbloom)"`
-	PendingGrace      time.Duration `koanf:"pending_grace" help:"how long an id stays exactly filtered after its filter write was confirmed"`
-	WhenExhausted     string        `koanf:"when_exhausted" help:"when nothing unseen is left: stop (short and empty pages) or oldest (what was shown longest ago comes again, marked)" oneof:"stop,oldest"`
-	OnFailure         string        `koanf:"on_failure" help:"when Redis is down: open (answer degraded) or closed (answer 503)" oneof:"open,closed"`
+	Backend           string  `koanf:"backend" help:"where impressions are kept: memory or redisbloom" oneof:"memory,redisbloom"`
+	WindowDays        int     `koanf:"window_days" help:"days an item is not shown again, today included"`
+	FalsePositiveRate float64 `koanf:"false_positive_rate" help:"chance that an unseen item is taken for seen, over the whole window"`
+	DailyCapacity     int     `koanf:"daily_capacity" help:"impressions of all agents that one day's filter is sized for"`
+	Shards            int     `koanf:"shards" help:"filters a day is spread over (redisbloom)"`
+	WhenExhausted     string  `koanf:"when_exhausted" help:"when nothing unseen is left: stop (short and empty pages) or oldest (what was shown longest ago comes again, marked)" oneof:"stop,oldest"`
+	OnFailure         string  `koanf:"on_failure" help:"when Redis is down: open (answer degraded) or closed (answer 503)" oneof:"open,closed"`
 }
 
 // Sessions keep the rest of each agent's last refresh.
@@ -222,16 +215,14 @@ type Sessions struct {
 
 // Impressions says what counts as shown.
 type Impressions struct {
-	On         string        `koanf:"on" help:"what counts as shown: served or seen" oneof:"served,seen"`
-	PendingTTL time.Duration `koanf:"pending_ttl" help:"with impressions.on seen: how long a delivered item that was not reported stays filtered"`
+	On string `koanf:"on" help:"what counts as shown: served or seen" oneof:"served,seen"`
 }
 
 // Redis is the connection of the Redis backends.
 type Redis struct {
 	RedisServer
-	KeyPrefix    string        `koanf:"key_prefix" help:"goes before every key"`
-	WaitReplicas int           `koanf:"wait_replicas" help:"replicas that must have what is handed out before it is; 0: do not wait"`
-	WaitTimeout  time.Duration `koanf:"wait_timeout" help:"longest wait for them; then the request fails"`
+	KeyPrefix    string `koanf:"key_prefix" help:"goes before every key"`
+	WaitReplicas int    `koanf:"wait_replicas" help:"replicas that must have what is handed out before it is; 0: do not wait"`
 }
 
 // RedisServer is where a Redis is: one server, a master that Sentinels watch, or
@@ -296,10 +287,10 @@ type Log struct {
 // in the data directory, no services.
 func Default() Config {
 	return Config{
-		Server:  Server{Addr: "127.0.0.1:8080", RequestTimeout: 5 * time.Second, ShutdownTimeout: 15 * time.Second, MaxInFlight: 1000, MaxStreams: 10_000, Compress: true},
+		Server:  Server{Addr: "127.0.0.1:8080", RequestTimeout: 5 * time.Second, ShutdownTimeout: 15 * time.Second, MaxInFlight: 1000},
 		DataDir: "./freshet-data",
 		Auth:    Auth{Mode: ModeHeader},
-		Catalog: Catalog{Backend: CatalogSQLite, GroupBy: GroupByNone, Prefetch: true},
+		Catalog: Catalog{Backend: CatalogSQLite, GroupBy: GroupByNone},
 		Recall:  Recall{Backend: RecallMemory, N: 500, CacheTTL: time.Second, StaleTTL: 10 * time.Minute},
 		Ranking: Ranking{
 			Base: 0.1, Decay: defaultDecay(feed.PresetTwo), Popularity: Popularity{Weight2h: 1.5, Weight2d: 0.2},
@@ -310,14 +301,13 @@ func Default() Config {
 		},
 		Dedup: Dedup{
 			Backend: DedupMemory, WindowDays: 7, FalsePositiveRate: 0.01, DailyCapacity: 1_000_000, Shards: 1,
-			PendingGrace: 10 * time.Second, WhenExhausted: ExhaustedStop, OnFailure: FailOpen,
+			WhenExhausted: ExhaustedStop, OnFailure: FailOpen,
 		},
 		Sessions:      Sessions{Backend: SessionsMemory, TTL: 30 * time.Minute},
-		Impressions:   Impressions{On: OnServed, PendingTTL: 30 * time.Minute},
-		Redis:         Redis{WaitTimeout: 250 * time.Millisecond},
+		Impressions:   Impressions{On: OnServed},
 		Elasticsearch: Elasticsearch{Index: "freshet-items", ManageIndex: true, Fields: defaultFields()},
 		Social:        Social{Backend: SocialSQLite, Follows: FollowsOpen},
-		Timeline:      Timeline{Cap: 500, TTL: 7 * 24 * time.Hour, Celebrity: Celebrity{At: 1000, Until: 900}},
+		Timeline:      Timeline{Cap: 500, Celebrity: Celebrity{At: 1000}},
 		Home:          Home{Pattern: feed.DefaultPattern},
 		Media:         Media{Memory: 1200},
 		Postgres:      Postgres{MaxConns: 20},
@@ -364,6 +354,24 @@ func defaultFields() Fields {
 		Likes: "likes", Comments: "comments", Popularity: "freshet_popularity",
 		TitleTokens: "freshet_title", SummaryTokens: "freshet_summary", Site: "freshet_site",
 	}
+}
+
+// PendingGrace is how long an id stays exactly filtered after its filter write was
+// confirmed. It must be longer than a request: else an item could be shown twice by a
+// refresh that checked the filters just before the item got into one.
+func (c Config) PendingGrace() time.Duration { return 2 * c.Server.RequestTimeout }
+
+// WaitTimeout is the longest wait for replicas of Redis; then the request fails.
+func (c Config) WaitTimeout() time.Duration { return c.Server.RequestTimeout / 20 }
+
+// PendingTTL is how long a delivered item that was not reported stays filtered, with
+// impressions.on seen: as long as its session.
+func (c Config) PendingTTL() time.Duration { return max(c.Sessions.TTL, 2*c.PendingGrace()) }
+
+// Credentials reports whether the pages of other origins may send cookies along, for a
+// gateway that knows readers by them.
+func (c Config) Credentials() bool {
+	return c.Auth.Mode == ModeHeader && len(c.Server.CORS.Origins) > 0 && !slices.Contains(c.Server.CORS.Origins, "*")
 }
 
 // Parameters are the ranking parameters as the engine takes them.

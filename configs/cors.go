@@ -3,7 +3,6 @@ package configs
 import (
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 	"unicode"
 )
@@ -16,12 +15,6 @@ func (c CORS) check(p *Problems) {
 		case o != "*" && problem != "":
 			p.add("server.cors.origins", "%s", problem)
 		}
-	}
-	switch {
-	case c.Credentials && len(c.Origins) == 0:
-		p.add("server.cors.credentials", "must be set with server.cors.origins: alone it allows nothing")
-	case c.Credentials && slices.Contains(c.Origins, "*"):
-		p.add("server.cors.credentials", "must be false while server.cors.origins is *: every page could act as the reader; list the origins")
 	}
 }
 

@@ -20,6 +20,18 @@ var removed = map[string]string{
 	"dedup.mirror":           mirror, // as an empty section
 	"dedup.mirror.enabled":   mirror,
 	"dedup.mirror.max_bytes": mirror,
+
+	"server.max_streams":       "is gone, delete it: half of the files that the process may open, 10,000 at most, are streams",
+	"server.rate_burst":        "is gone, delete it: as many calls as server.rate_limit allows in a second may come at once",
+	"server.pprof":             "is gone, delete it: admins are always answered under /debug/pprof/",
+	"server.compress":          "is gone, delete it: answers are compressed where Accept-Encoding asks for it; a gateway that compresses itself leaves that header out",
+	"server.cors.credentials":  "is gone, delete it: pages of server.cors.origins may send cookies where auth.mode is header, unless * is among them",
+	"catalog.prefetch":         "is gone, delete it: next pages are always read ahead where content is in a service",
+	"dedup.pending_grace":      "is gone, delete it: it is twice server.request_timeout",
+	"impressions.pending_ttl":  "is gone, delete it: it is sessions.ttl",
+	"redis.wait_timeout":       "is gone, delete it: it is a twentieth of server.request_timeout",
+	"timeline.ttl":             "is gone, delete it: a list that nobody reads lives a week",
+	"timeline.celebrity.until": "is gone, delete it: it is nine tenths of timeline.celebrity.at",
 }
 
 // Removed explains a key of an earlier version; the text follows the

@@ -3,7 +3,6 @@ package configs
 import (
 	"net/url"
 	"reflect"
-	"time"
 
 	"github.com/freshet/freshet/feed"
 )
@@ -27,10 +26,9 @@ type Social struct {
 // Timeline keeps the lists that timelines are read from: in this process with
 // social.backend sqlite, in Redis with postgres.
 type Timeline struct {
-	Cap       int           `koanf:"cap" help:"posts of one agent's list; older ones are read from the database"`
-	TTL       time.Duration `koanf:"ttl" help:"life of a list that nobody reads"`
-	Celebrity Celebrity     `koanf:"celebrity"`
-	Redis     RedisServer   `koanf:"redis"` // of the lists and the kept cards; no addrs: that of Redis
+	Cap       int         `koanf:"cap" help:"posts of one agent's list; older ones are read from the database"`
+	Celebrity Celebrity   `koanf:"celebrity"`
+	Redis     RedisServer `koanf:"redis"` // of the lists and the kept cards; no addrs: that of Redis
 }
 
 // Home says how home is blended.
@@ -53,8 +51,7 @@ func (h Home) Positions() feed.Pattern {
 // Celebrity says whose posts are read from one outbox instead of being pushed
 // into every follower's list.
 type Celebrity struct {
-	At    int `koanf:"at" help:"followers from which on an author's posts are pulled when a timeline is read"`
-	Until int `koanf:"until" help:"an author with fewer followers is pushed again"`
+	At int `koanf:"at" help:"followers from which on an author's posts are pulled when a timeline is read"`
 }
 
 // Postgres is the database of social.backend postgres.
@@ -68,6 +65,10 @@ type Postgres struct {
 type Jobs struct {
 	Workers int `koanf:"workers" help:"jobs that one server works on at once; 0: it only serves"`
 }
+
+// Until is the number of followers below which an author who was pulled is pushed again:
+// a tenth less, so that nobody goes back and forth.
+func (c Celebrity) Until() int { return c.At - c.At/10 }
 
 // SocialOn reports whether there are posts, follows and timelines.
 func (c Config) SocialOn() bool { return c.Social.Backend != SocialOff }
@@ -83,9 +84,7 @@ func (c Config) checkSocial(p *Problems) {
 		p.add("home.pattern", "is no pattern: %v", err)
 	}
 	within(p, "timeline.cap", c.Timeline.Cap, 20, 5000)
-	within(p, "timeline.ttl", c.Timeline.TTL, time.Hour, 90*24*time.Hour)
 	within(p, "timeline.celebrity.at", c.Timeline.Celebrity.At, 1, 1_000_000)
-	within(p, "timeline.celebrity.until", c.Timeline.Celebrity.Until, 1, c.Timeline.Celebrity.At)
 	c.checkListsRedis(p)
 	c.checkMedia(p)
 	within(p, "postgres.max_conns", c.Postgres.MaxConns, 2, 1000)

@@ -26,10 +26,9 @@ func (c Config) problems() Problems {
 	c.Auth.check(&p, c.Server.Addr)
 	c.Recall.check(&p)
 	c.Ranking.check(&p)
-	c.Dedup.check(&p, c.Server.RequestTimeout)
+	c.Dedup.check(&p)
 	c.Sessions.check(&p)
-	c.Impressions.check(&p, c.Dedup.PendingGrace)
-	c.Redis.check(&p, c.Server.RequestTimeout)
+	c.Redis.check(&p)
 	c.Elasticsearch.check(&p)
 	c.checkBackends(&p)
 	c.checkRetention(&p)
@@ -90,12 +89,7 @@ func (s Server) check(p *Problems) {
 	within(p, "server.request_timeout", s.RequestTimeout, time.Millisecond, 30*time.Second)
 	within(p, "server.shutdown_timeout", s.ShutdownTimeout, time.Millisecond, time.Hour)
 	within(p, "server.max_in_flight", s.MaxInFlight, 0, 1_000_000)
-	within(p, "server.max_streams", s.MaxStreams, 0, 1_000_000)
 	within(p, "server.rate_limit", s.RateLimit, 0, 1_000_000)
-	within(p, "server.rate_burst", s.RateBurst, 0, 1_000_000)
-	if s.RateBurst > 0 && s.RateLimit == 0 {
-		p.add("server.rate_limit", "must be set with server.rate_burst: alone it limits nothing")
-	}
 	s.CORS.check(p)
 }
 
@@ -206,41 +200,22 @@ func (s Spread) check(p *Problems, key string) {
 	within(p, key+".floor", s.Floor, 0, 1)
 }
 
-func (d Dedup) check(p *Problems, requestTimeout time.Duration) {
+func (d Dedup) check(p *Problems) {
 	within(p, "dedup.window_days", d.WindowDays, 1, 60)
 	if !(d.FalsePositiveRate > 0 && d.FalsePositiveRate < 1) {
 		p.add("dedup.false_positive_rate", "must lie between 0 and 1, both excluded, not %v", d.FalsePositiveRate)
 	}
 	within(p, "dedup.daily_capacity", d.DailyCapacity, 1, 100_000_000_000)
 	within(p, "dedup.shards", d.Shards, 1, 4096)
-	if d.PendingGrace <= requestTimeout {
-		p.add("dedup.pending_grace", "must be longer than server.request_timeout (%s), not %s: else an item could be shown twice "+
-			"by a refresh that checked the filters just before the item got into one", feed.DurationText(requestTimeout), feed.DurationText(d.PendingGrace))
-	}
-	if d.PendingGrace > 24*time.Hour {
-		p.add("dedup.pending_grace", "must be at most 24h, not %s", feed.DurationText(d.PendingGrace))
-	}
 }
 
 func (s Sessions) check(p *Problems) {
 	within(p, "sessions.ttl", s.TTL, time.Second, 7*24*time.Hour)
 }
 
-func (i Impressions) check(p *Problems, grace time.Duration) {
-	within(p, "impressions.pending_ttl", i.PendingTTL, time.Second, 7*24*time.Hour)
-	if i.On == OnSeen && i.PendingTTL <= grace {
-		p.add("impressions.pending_ttl", "must be longer than dedup.pending_grace (%s), not %s", feed.DurationText(grace), feed.DurationText(i.PendingTTL))
-	}
-}
-
-func (r Redis) check(p *Problems, requestTimeout time.Duration) {
+func (r Redis) check(p *Problems) {
 	r.RedisServer.check(p, "redis")
 	within(p, "redis.wait_replicas", r.WaitReplicas, 0, 10)
-	within(p, "redis.wait_timeout", r.WaitTimeout, time.Millisecond, 10*time.Minute)
-	if r.WaitReplicas > 0 && r.WaitTimeout >= requestTimeout {
-		p.add("redis.wait_timeout", "must be shorter than server.request_timeout (%s), not %s: else a page that waits for replicas cannot be given back",
-			feed.DurationText(requestTimeout), feed.DurationText(r.WaitTimeout))
-	}
 	if strings.ContainsAny(r.KeyPrefix, "{} \t\r\n") {
 		p.add("redis.key_prefix", "must not hold braces or white space, not %q: braces would move every key of a cluster to one slot", r.KeyPrefix)
 	}

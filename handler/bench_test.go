@@ -74,8 +74,7 @@ func BenchmarkPostFeed(b *testing.B) {
 
 func benchmarkPostFeed(b *testing.B, encoding string) {
 	answer := engine.Answer{Docs: benchDocs(), HasMore: true}
-	f := newFixture(b, func(c *Config, d *Deps) {
-		c.Compress = true
+	f := newFixture(b, func(_ *Config, d *Deps) {
 		d.Log = slog.New(slog.NewJSONHandler(io.Discard, nil))
 	})
 	f.feed.answer = func(context.Context, engine.Request) (engine.Answer, error) { return answer, nil }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/gin-gonic/gin"
 	"github.com/klauspost/compress/gzhttp"
 	"github.com/klauspost/compress/gzip"
 	"golang.org/x/net/http/httpguts"
@@ -16,10 +17,24 @@ const compressFrom = 1 << 10
 // encoding is another representation.
 const gzipTag, zstdTag = "-gzip", "-zstd"
 
-// compressed wraps the routes so that JSON is sent as zstd or gzip where the
-// client takes it. What is compressed already, such as /metrics and the pages,
-// is left alone.
-func compressed(routes http.Handler) (http.Handler, error) {
+// packer serves routes so that JSON is sent as zstd or gzip where the client takes it.
+// What is compressed already, such as /metrics and the pages, is left alone.
+type packer struct {
+	*gin.Engine
+	packed http.Handler
+}
+
+// ServeHTTP implements [http.Handler].
+func (p packer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// A stream takes the connection, which the wrapper would write to after it.
+	if r.URL.Path == streamPath {
+		p.Engine.ServeHTTP(w, r)
+		return
+	}
+	p.packed.ServeHTTP(w, r)
+}
+
+func compressed(routes *gin.Engine) (http.Handler, error) {
 	wrap, err := gzhttp.NewWrapper(
 		gzhttp.MinSize(compressFrom),
 		gzhttp.CompressionLevel(gzip.BestSpeed),
@@ -29,15 +44,7 @@ func compressed(routes http.Handler) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	packed := wrap(routes)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// A stream takes the connection, which the wrapper would write to after it.
-		if r.URL.Path == streamPath {
-			routes.ServeHTTP(w, r)
-			return
-		}
-		packed.ServeHTTP(w, r)
-	}), nil
+	return packer{routes, wrap(routes)}, nil
 }
 
 // takesGzip reports whether the client takes gzip without conditions.

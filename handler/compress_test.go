@@ -26,10 +26,9 @@ type served struct {
 	url string
 }
 
-func serveCompressed(t *testing.T, on bool, docs []feed.Doc) served {
+func serveCompressed(t *testing.T, docs []feed.Doc) served {
 	t.Helper()
-	f := newFixture(t, func(c *Config, d *Deps) {
-		c.Compress = on
+	f := newFixture(t, func(_ *Config, d *Deps) {
 		d.Rankings = newRankings(t)
 	})
 	f.feed.answer = func(context.Context, engine.Request) (engine.Answer, error) { return engine.Answer{Docs: docs}, nil }
@@ -83,8 +82,7 @@ const refreshBody = `{"action":"refresh"}`
 
 func TestAnswersAreCompressed(t *testing.T) {
 	t.Parallel()
-	long, short := serveCompressed(t, true, benchDocs()), serveCompressed(t, true, nil)
-	off := serveCompressed(t, false, benchDocs())
+	long, short := serveCompressed(t, benchDocs()), serveCompressed(t, nil)
 	for _, tt := range []struct {
 		name               string
 		server             served
@@ -100,15 +98,13 @@ func TestAnswersAreCompressed(t *testing.T) {
 		{"as it is", long, "POST", "/v1/feed", refreshBody, "identity", ""},
 		{"below 1 KiB", short, "POST", "/v1/feed", refreshBody, "gzip", ""},
 		{"a short refusal", long, "POST", "/v1/feed", "{}", "gzip", ""},
-		{"switched off", off, "POST", "/v1/feed", refreshBody, "gzip", ""},
 
-		{"a page is stored compressed", off, "GET", "/", "", "gzip", "gzip"},
+		{"a page is stored compressed", short, "GET", "/", "", "gzip", "gzip"},
 		{"an asset", long, "GET", "/assets/feed/feed.js", "", "gzip, deflate, br, zstd", "gzip"},
 		{"the description", long, "GET", "/openapi.json", "", "gzip, zstd", "gzip"},
 		{"the description, zstd only", long, "GET", "/openapi.json", "", "zstd", ""},
 		{"the description as it is", long, "GET", "/openapi.json", "", "identity", ""},
 		{"metrics, once", long, "GET", "/metrics", "", "gzip", "gzip"},
-		{"metrics, switched off", off, "GET", "/metrics", "", "gzip", "gzip"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -122,9 +118,7 @@ func TestAnswersAreCompressed(t *testing.T) {
 			if tt.want != "" {
 				assert.Less(t, len(data), len(plain)/2)
 			}
-			if tt.path == "/v1/feed" {
-				assert.Equal(t, tt.server != off, varies(res.Header, "Accept-Encoding"))
-			} else if !strings.Contains(tt.path, "metrics") {
+			if !strings.Contains(tt.path, "metrics") {
 				assert.True(t, varies(res.Header, "Accept-Encoding"))
 			}
 		})
@@ -133,7 +127,7 @@ func TestAnswersAreCompressed(t *testing.T) {
 
 func TestTagsOfCompressedAnswers(t *testing.T) {
 	t.Parallel()
-	s := serveCompressed(t, true, nil)
+	s := serveCompressed(t, nil)
 	experiments := make([]string, 20)
 	for i := range experiments {
 		experiments[i] = `{"name":"x` + strconv.Itoa(i) + `","share":0.01}`
@@ -179,7 +173,7 @@ func TestTagsOfCompressedAnswers(t *testing.T) {
 // TestAnEmptyAnswerStaysEmpty: nothing is compressed that has no body.
 func TestAnEmptyAnswerStaysEmpty(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, func(c *Config, _ *Deps) { c.Compress, c.CORS = true, CORS{Origins: []string{app}} })
+	f := newFixture(t, func(c *Config, _ *Deps) { c.CORS = CORS{Origins: []string{app}} })
 	res := f.ask("OPTIONS", "/v1/feed", app, "Access-Control-Request-Method: POST", "Accept-Encoding: gzip")
 	require.Equal(t, http.StatusNoContent, res.StatusCode)
 	require.Empty(t, res.Header.Get("Content-Encoding"))

@@ -58,16 +58,9 @@ type Config struct {
 	// answered 50301.
 	MaxUploads int
 	// RateLimit is how many calls a second one agent may make; more are answered
-	// 42901. 0: no limit. RateBurst is how many of them may come at once; 0: those
-	// of one second.
+	// 42901. As many of them may come at once. 0: no limit.
 	RateLimit float64
-	RateBurst int
-	// Compress sends JSON answers above 1 KiB as zstd or gzip to clients that take
-	// it.
-	Compress bool
-	// Pprof opens GET /debug/pprof/* to admins.
-	Pprof bool
-	CORS  CORS
+	CORS      CORS
 	// Version is the server's version in the OpenAPI document; "": "(devel)".
 	Version string
 	Auth    Auth
@@ -119,10 +112,10 @@ func (c Config) Validate() error {
 		return errors.New("server.request_timeout, the upload timeout and the leeway of tokens must not be negative")
 	case c.MaxInFlight < 0 || c.MaxUploads < 0:
 		return errors.New("the bounds of calls and uploads at once must not be negative")
-	case !(c.RateLimit >= 0) || math.IsInf(c.RateLimit, 0) || c.RateBurst < 0:
-		return errors.New("server.rate_limit and server.rate_burst must be finite and not negative")
+	case !(c.RateLimit >= 0) || math.IsInf(c.RateLimit, 0):
+		return errors.New("server.rate_limit must be finite and not negative")
 	case c.CORS.Credentials && slices.Contains(c.CORS.Origins, "*"):
-		return errors.New("server.cors.credentials must not be true while server.cors.origins is *")
+		return errors.New("CORS must not allow credentials to all origins")
 	case c.Auth.Mode != ModeHeader && c.Auth.Mode != ModeJWT:
 		return fmt.Errorf("auth.mode must be %s or %s, not %q", ModeHeader, ModeJWT, c.Auth.Mode)
 	case c.Auth.Mode == ModeJWT && (j.Secret == "") == (j.JWKS == ""):

@@ -144,5 +144,5 @@ func TestOptionsWithoutAnOriginAllowed(t *testing.T) {
 	res := corsFixture(t, CORS{}).ask("OPTIONS", "/v1/feed", app)
 	require.Equal(t, http.StatusMethodNotAllowed, res.StatusCode)
 	_, err := New(Config{CORS: CORS{Origins: []string{"*"}, Credentials: true}}, Deps{})
-	require.ErrorContains(t, err, "server.cors.credentials")
+	require.ErrorContains(t, err, "credentials to all origins")
 }

@@ -197,7 +197,7 @@ func New(cfg Config, deps Deps) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	rates, err := newLimiter(cfg.RateLimit, cfg.RateBurst, limitedAgents, cfg.Clock)
+	rates, err := newLimiter(cfg.RateLimit, limitedAgents, cfg.Clock)
 	if err != nil {
 		return nil, err
 	}
@@ -219,13 +219,10 @@ func New(cfg Config, deps Deps) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !cfg.Compress {
-		return routes, nil
-	}
 	return compressed(routes)
 }
 
-func (s *server) routes() (http.Handler, error) {
+func (s *server) routes() (*gin.Engine, error) {
 	releaseMode()
 	g := gin.New()
 	// A redirect would be an answer without the envelope, and would change an
@@ -249,9 +246,7 @@ func (s *server) routes() (http.Handler, error) {
 	if s.deps.Social != nil {
 		s.socialRoutes(route)
 	}
-	if s.cfg.Pprof {
-		s.pprofRoutes(g)
-	}
+	s.pprofRoutes(g)
 	metrics := promhttp.Handler()
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		route(method, "/", "/", s.page("feed"))

@@ -8,9 +8,8 @@ import (
 )
 
 // pprofRoutes adds GET /debug/pprof/*, Go's profiles of the running process, for
-// admins only: a profile shows what the server works on, and costs time. The routes
-// exist only where server.pprof is on. There is no route for the command line,
-// because its flags may contain secrets.
+// admins only: a profile shows what the server works on, and costs time. There is
+// no route for the command line, because its flags may contain secrets.
 func (s *server) pprofRoutes(g *gin.Engine) {
 	const path = "/debug/pprof"
 	serve := map[string]http.HandlerFunc{

@@ -24,9 +24,8 @@ func (f *fixture) profile(path, header string) *httptest.ResponseRecorder {
 
 func TestProfilesAreForAdmins(t *testing.T) {
 	t.Parallel()
-	on := newFixture(t, func(c *Config, _ *Deps) { c.Pprof = true })
-	off := newFixture(t, nil)
-	closed := newFixture(t, func(c *Config, _ *Deps) { c.Pprof, c.Auth.AdminToken = true, "" })
+	on := newFixture(t, nil)
+	closed := newFixture(t, func(c *Config, _ *Deps) { c.Auth.AdminToken = "" })
 	for _, path := range []string{
 		"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/goroutine?debug=1", "/debug/pprof/profile?seconds=1",
 		"/debug/pprof/cmdline", "/debug/pprof/symbol", "/debug/pprof/trace?seconds=1",
@@ -41,7 +40,6 @@ func TestProfilesAreForAdmins(t *testing.T) {
 			{"a wrong token", on, "Authorization: Bearer wrong", 401},
 			{"an agent", on, asAgent, 403},
 			{"no token is configured", closed, asAdmin, 403},
-			{"server.pprof is off", off, asAdmin, 404},
 		} {
 			require.Equal(t, c.status, c.server.profile(path, c.header).Code, "%s: %s", c.name, path)
 		}
@@ -64,7 +62,7 @@ func TestProfilesAreForAdmins(t *testing.T) {
 
 func TestProfilesInTheDemo(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, func(c *Config, _ *Deps) { c.Pprof, c.Auth.AdminToken, c.Auth.Demo = true, "", true })
+	f := newFixture(t, func(c *Config, _ *Deps) { c.Auth.AdminToken, c.Auth.Demo = "", true })
 	for _, tt := range []struct {
 		name, peer, forwarded string
 		status                int

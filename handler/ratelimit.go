@@ -27,18 +27,15 @@ type limiter struct {
 
 // newLimiter returns nil for no limit. A burst of 0 stands for the calls of one
 // second.
-func newLimiter(perSecond float64, burst int, agents int, clock feed.Clock) (*limiter, error) {
+func newLimiter(perSecond float64, agents int, clock feed.Clock) (*limiter, error) {
 	if perSecond == 0 {
 		return nil, nil
-	}
-	if burst == 0 {
-		burst = max(1, int(math.Ceil(perSecond)))
 	}
 	buckets, err := lru.New[string, *rate.Limiter](agents)
 	if err != nil {
 		return nil, err
 	}
-	return &limiter{rate: rate.Limit(perSecond), burst: burst, clock: clock, buckets: buckets}, nil
+	return &limiter{rate: rate.Limit(perSecond), burst: max(1, int(math.Ceil(perSecond))), clock: clock, buckets: buckets}, nil
 }
 
 // take takes one token of the agent's bucket. An empty bucket is a [rateError].

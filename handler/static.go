@@ -46,11 +46,7 @@ func (s *server) sendStatic(c *call, what static) {
 		h.Set("Content-Encoding", "gzip")
 		h.Set("Content-Length", strconv.Itoa(len(data))) // ServeContent sets none for what is encoded
 	}
-	if s.cfg.Compress {
-		h.Set(gzhttp.HeaderNoCompression, "1")
-	} else {
-		h.Add("Vary", "Accept-Encoding")
-	}
+	h.Set(gzhttp.HeaderNoCompression, "1")
 	h.Set("Content-Type", what.kind)
 	h.Set("ETag", etag)
 	h.Set("Cache-Control", "no-cache") // asked for each time, sent only when it has changed

@@ -63,11 +63,10 @@ func openStreams(t *testing.T) *streams {
 	s.watcher = engine.NewWatcher(engine.WatchStores{
 		Posts: oneAuthor{}, Lists: s.lists, Outboxes: s.lists, Builder: emptyLists{s.lists}, Profiles: noProfiles{},
 	}, 0, engine.Config{Clock: time.Now})
-	f := newFixture(t, func(c *Config, d *Deps) {
+	f := newFixture(t, func(_ *Config, d *Deps) {
 		d.Social = &Social{
 			Store: struct{ social.Store }{}, Timelines: storeTimelines{}, Watcher: s.watcher, Queue: struct{ jobs.Queue }{}, Graph: struct{ Graph }{},
 		}
-		c.Compress = true
 	})
 	// As serve.go has it, much shorter.
 	s.pipes = openPipes(t, &http.Server{Handler: f.handler, ReadTimeout: time.Second, WriteTimeout: time.Second, ReadHeaderTimeout: time.Second})

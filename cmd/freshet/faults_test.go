@@ -135,7 +135,7 @@ func newStage(t *testing.T, cluster bool) *stage {
 	}
 	for name, value := range map[string]string{
 		"REDIS_ADDRS": strings.Join(w.addrs, ","), "SOCIAL_BACKEND": "postgres", "POSTGRES_URL": w.postgres.URL, "POSTGRES_MAX_CONNS": "10",
-		"JOBS_WORKERS": "4", "SERVER_REQUEST_TIMEOUT": "5s", "DEDUP_PENDING_GRACE": "7s",
+		"JOBS_WORKERS": "4", "SERVER_REQUEST_TIMEOUT": "5s",
 	} {
 		w.settings[name] = value
 	}

@@ -288,7 +288,7 @@ func settings(t *testing.T, mode string) map[string]string {
 		"DATA_DIR": t.TempDir(),
 		// A call to Redis may take a share of it. On a machine that is busy
 		// with other tests a healthy Redis must not pass for a dead one.
-		"SERVER_REQUEST_TIMEOUT": "20s", "DEDUP_PENDING_GRACE": "30s",
+		"SERVER_REQUEST_TIMEOUT": "20s",
 	}
 	if mode == "embedded" {
 		return s

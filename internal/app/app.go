@@ -85,6 +85,7 @@ type App struct {
 	log       *slog.Logger
 	demo      bool
 	coalesce  time.Duration
+	streams   int // open at once
 	recording dedup.RecorderConfig
 	hooks     Hooks
 	pauses    pauses
@@ -118,7 +119,7 @@ func Open(ctx context.Context, cfg configs.Config, options ...Option) (*App, err
 }
 
 func newApp(cfg configs.Config, options []Option) *App {
-	a := &App{cfg: cfg, clock: time.Now, log: slog.New(slog.DiscardHandler), checks: checks{}, coalesce: coalesce, pauses: newPauses(cfg)}
+	a := &App{cfg: cfg, clock: time.Now, log: slog.New(slog.DiscardHandler), checks: checks{}, coalesce: coalesce, streams: mostStreams(), pauses: newPauses(cfg)}
 	for _, o := range options {
 		o(a)
 	}
@@ -224,12 +225,9 @@ func (a *App) openHandler(cfg engine.Config) (err error) {
 		RequestTimeout: a.cfg.Server.RequestTimeout,
 		MaxInFlight:    a.cfg.Server.MaxInFlight,
 		RateLimit:      a.cfg.Server.RateLimit,
-		RateBurst:      a.cfg.Server.RateBurst,
 		Clock:          a.clock,
-		Pprof:          a.cfg.Server.Pprof,
 		Version:        version.String(),
-		Compress:       a.cfg.Server.Compress,
-		CORS:           handler.CORS(a.cfg.Server.CORS),
+		CORS:           handler.CORS{Origins: a.cfg.Server.CORS.Origins, Credentials: a.cfg.Credentials()},
 		Auth: handler.Auth{
 			Mode: auth.Mode, AdminToken: auth.AdminToken, Demo: a.demo,
 			JWT: handler.JWT{Secret: auth.JWT.Secret, JWKS: auth.JWT.JWKS, Issuer: auth.JWT.Issuer, Audience: auth.JWT.Audience},

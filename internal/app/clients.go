@@ -28,13 +28,12 @@ const (
 	elasticShare = 0.6
 )
 
-// redisPatience is the longest a call of a request may take. Waiting for
-// replicas adds a fifth of the request's time at most, however long a wait is
-// configured.
+// redisPatience is the longest a call of a request may take, with what waiting for
+// replicas adds.
 func redisPatience(cfg configs.Config) time.Duration {
 	patience := cfg.Server.RequestTimeout / redisCalls
 	if cfg.Redis.WaitReplicas > 0 {
-		patience += min(cfg.Server.RequestTimeout/redisHold, cfg.Redis.WaitTimeout)
+		patience += cfg.WaitTimeout()
 	}
 	return patience
 }
@@ -71,7 +70,7 @@ func redisOptions(cfg configs.Config) *redis.UniversalOptions {
 		o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
 	if r.WaitReplicas > 0 { // a server that waits for its replicas is not dead yet
-		o.ReadTimeout += r.WaitTimeout
+		o.ReadTimeout += cfg.WaitTimeout()
 	}
 	return o
 }

@@ -75,7 +75,7 @@ func newCutServer(t *testing.T, place cutPlace, cfg configs.Config, name string,
 
 // cutConfig is a configuration with the times of these tests.
 func cutConfig(cfg configs.Config) configs.Config {
-	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 10*time.Second, 30*time.Second
+	cfg.Server.RequestTimeout = 10 * time.Second
 	// Dozens of readers share a filter: none must be taken for another.
 	cfg.Dedup.FalsePositiveRate, cfg.Dedup.DailyCapacity = 1e-9, 10_000
 	return cfg

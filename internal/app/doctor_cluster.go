@@ -46,10 +46,6 @@ func (d *doctor) lookAtMasters(ctx context.Context, client redis.UniversalClient
 		d.say(Warning, "redis cluster", "set dedup.shards to four for each master or more; it takes effect the next day",
 			"a day's filters are %d, the masters %d: not all take part", d.cfg.Dedup.Shards, len(nodes))
 	}
-	if age := checkAge(d.cfg, client); age < d.cfg.Server.RequestTimeout {
-		d.say(Warning, "redis cluster", "set dedup.pending_grace to twice server.request_timeout",
-			"a refresh that takes longer than %s is refused: on a cluster that is dedup.pending_grace less server.request_timeout", age)
-	}
 }
 
 func (d *doctor) askMasters(ctx context.Context, client redis.UniversalClient) []node {

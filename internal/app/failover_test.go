@@ -167,7 +167,7 @@ func (r *readers) end(t *testing.T, what string) int {
 // what was recorded just before leaves the pending sets just after.
 func failing(t *testing.T, c *ownCluster, wait int) []*App {
 	cfg := onRedis(t, testenv.Unique()+":", c.addrs...)
-	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 2*time.Second, 7*time.Second
+	cfg.Server.RequestTimeout = 2 * time.Second
 	cfg.Redis.WaitReplicas = wait
 	return pair(t, cfg, 4000)
 }

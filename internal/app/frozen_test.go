@@ -115,7 +115,6 @@ func TestNobodyWaitsInVainForAFrozenRedis(t *testing.T) {
 	t.Parallel()
 	cfg, r := ownRedis(t)
 	cfg.Server.RequestTimeout = 10 * time.Second // what is to be slow is Redis, not a busy machine
-	cfg.Dedup.PendingGrace = 15 * time.Second
 	a := open(t, cfg, WithClock(at(noon).Now))
 	put(t, a, madeItems(600)...)
 	const agents = 3 * breakerCalls // by three actions

@@ -72,7 +72,7 @@ func servicesAt(t testing.TB, redisAddr, elastic string) configs.Config {
 	cfg := embedded(t)
 	// A call to Redis may take a share of it. On a machine that is busy
 	// with other tests a healthy Redis must not pass for a dead one.
-	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 20*time.Second, 30*time.Second
+	cfg.Server.RequestTimeout = 20 * time.Second
 	cfg.Catalog.Backend = configs.CatalogElastic
 	cfg.Recall.Backend = configs.RecallElastic
 	cfg.Dedup.Backend = configs.DedupRedisBloom
@@ -92,7 +92,7 @@ func ownIndices(t testing.TB, cfg *configs.Config) { _, cfg.Elasticsearch.Index 
 // for the healthy services, on a busy machine too. Answers say for as long as the
 // grace that Redis was down.
 func brief(cfg *configs.Config) {
-	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 6*time.Second, 8*time.Second
+	cfg.Server.RequestTimeout = 6 * time.Second
 }
 
 // open starts a system that is closed when the test ends.

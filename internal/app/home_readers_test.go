@@ -40,11 +40,11 @@ func TestReadersPageHomeToItsEnd(t *testing.T) {
 	edges, posts := testenv.Follows(t, homeAccounts), testenv.Posts(t)
 	posts = posts[len(posts)-homePosts-homeItems:]
 	cfg := embedded(t)
-	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 30*time.Second, 45*time.Second // no source of home is late on a busy machine
-	cfg.Dedup.FalsePositiveRate = 1e-9                                                 // nothing is taken for seen
-	cfg.Timeline.Cap = 100                                                             // so that readers go past their lists
-	cfg.Timeline.Celebrity.At, cfg.Timeline.Celebrity.Until = 100, 95                  // some are pulled
-	cfg.Ranking.Diversity.SameStory = 0                                                // every edited post tells the same
+	cfg.Server.RequestTimeout = 30 * time.Second // no source of home is late on a busy machine
+	cfg.Dedup.FalsePositiveRate = 1e-9           // nothing is taken for seen
+	cfg.Timeline.Cap = 100                       // so that readers go past their lists
+	cfg.Timeline.Celebrity.At = 100              // some are pulled
+	cfg.Ranking.Diversity.SameStory = 0          // every edited post tells the same
 	now := at(time.Unix(posts[0].UpdateTime, 0))
 	w := &homeSociety{
 		society: &society{

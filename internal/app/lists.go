@@ -15,14 +15,17 @@ import (
 	redislists "github.com/freshet/freshet/social/timeline/redis"
 )
 
+// listTTL is the life of a list that nobody reads.
+const listTTL = 7 * day
+
 // openLists makes lists where the social store's backend wants them: several
 // servers share those in Redis.
 func (a *App) openLists(ctx context.Context, n *network) error {
 	t := a.cfg.Timeline
 	n.late = &late{queue: n.store, clock: a.clock}
 	if a.cfg.Social.Backend != configs.SocialPostgres {
-		n.lists = memorylists.New(memorylists.Config{Cap: t.Cap, TTL: t.TTL, Clock: a.clock})
-		n.outboxes = memorylists.New(memorylists.Config{Cap: timeline.OutboxCap, TTL: t.TTL, Clock: a.clock})
+		n.lists = memorylists.New(memorylists.Config{Cap: t.Cap, TTL: listTTL, Clock: a.clock})
+		n.outboxes = memorylists.New(memorylists.Config{Cap: timeline.OutboxCap, TTL: listTTL, Clock: a.clock})
 		return nil
 	}
 	r, err := a.listsRedis(ctx)
@@ -30,7 +33,7 @@ func (a *App) openLists(ctx context.Context, n *network) error {
 		return err
 	}
 	n.redis = r.client
-	cfg := redislists.Config{KeyPrefix: a.cfg.Redis.KeyPrefix, TTL: t.TTL, Clock: a.clock, Replicas: r.replicas}
+	cfg := redislists.Config{KeyPrefix: a.cfg.Redis.KeyPrefix, TTL: listTTL, Clock: a.clock, Replicas: r.replicas}
 	n.outboxes = redislists.NewOutboxes(r.client, cfg)
 	n.late.watched = true
 	n.restored = &restoreWatch{

@@ -136,7 +136,7 @@ func TestSentinelFailover(t *testing.T) {
 	s := startSentinels(t)
 	cfg := onRedis(t, testenv.Unique()+":", s.addrs...)
 	cfg.Redis.MasterName = s.name
-	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 5*time.Second, 7*time.Second
+	cfg.Server.RequestTimeout = 5 * time.Second
 	apps := pair(t, cfg, 4000)
 	sentinel := redis.NewSentinelClient(&redis.Options{Addr: s.addrs[0]})
 	t.Cleanup(func() { _ = sentinel.Close() })

@@ -22,6 +22,6 @@ type pauses struct {
 
 func newPauses(cfg configs.Config) pauses {
 	return pauses{
-		settle: cfg.Dedup.PendingGrace, notes: time.Second, spool: time.Second, warmUp: time.Second, standby: time.Minute, watch: 5 * time.Second, mapping: 5 * time.Second,
+		settle: cfg.PendingGrace(), notes: time.Second, spool: time.Second, warmUp: time.Second, standby: time.Minute, watch: 5 * time.Second, mapping: 5 * time.Second,
 	}
 }

@@ -19,7 +19,7 @@ import (
 // sighting is when and how a reader was last shown something.
 type sighting struct {
 	counted time.Time // as an impression, for a window; zero: never
-	offered time.Time // not reported yet, for impressions.pending_ttl; zero: never
+	offered time.Time // not reported yet, for sessions.ttl; zero: never
 	turn    int       // of which it was
 	listed  bool      // on a page that comes from no session, or in a report
 	unnoted bool      // that page said that a feed may show it again
@@ -41,7 +41,7 @@ func (p *places) heldBack(reader string, keys []string) (sighting, bool) {
 	now := p.clock.Now()
 	for _, key := range keys {
 		s, was := p.shownTo[reader][key]
-		if was && (feed.DayOf(now)-feed.DayOf(s.counted) < 7 || now.Sub(s.offered) <= p.cfg.Impressions.PendingTTL) {
+		if was && (feed.DayOf(now)-feed.DayOf(s.counted) < 7 || now.Sub(s.offered) <= p.cfg.PendingTTL()) {
 			return s, true
 		}
 	}

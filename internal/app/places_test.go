@@ -204,7 +204,7 @@ func (p *places) pause(t *testing.T, d time.Duration) {
 	for _, s := range p.apps {
 		recorded(t, s.App)
 	}
-	if d > p.cfg.Dedup.PendingGrace {
+	if d > p.cfg.PendingGrace() {
 		require.NoError(t, p.apps[0].stores.dedup.Settle(t.Context(), p.recorded))
 		p.recorded = nil
 	}

@@ -11,7 +11,7 @@ import (
 // in another one; nil: it does not.
 func (a *App) openPrefetch(ctx context.Context) (*engine.Prefetcher, error) {
 	items := a.cfg.Catalog.Backend == configs.CatalogElastic && a.clients.redis != nil
-	if !a.cfg.Catalog.Prefetch || !items && a.cfg.Social.Backend != configs.SocialPostgres {
+	if !items && a.cfg.Social.Backend != configs.SocialPostgres {
 		return nil, nil
 	}
 	p, err := engine.NewPrefetcher(ctx, a.stores.sessions, a.stores.catalog, engine.PrefetchConfig{

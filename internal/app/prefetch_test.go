@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/catalog"
-	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/recall"
@@ -161,12 +160,11 @@ func TestTheNextPageWithoutTheSocialStore(t *testing.T) {
 }
 
 // TestNothingIsReadAheadInProcess: where content is in this process there is nothing to
-// prefetch, whatever the setting.
+// prefetch.
 func TestNothingIsReadAheadInProcess(t *testing.T) {
 	t.Parallel()
 	a := open(t, embedded(t))
 	p, err := a.openPrefetch(t.Context())
 	require.NoError(t, err)
 	assert.Nil(t, p)
-	require.True(t, configs.Default().Catalog.Prefetch)
 }

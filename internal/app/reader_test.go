@@ -61,7 +61,7 @@ func (w *world) may(r *reader, it feed.Item) bool {
 		case !was, s.sessionless:
 		case s.seen && feed.DayOf(now)-feed.DayOf(s.at) < 7:
 			return false
-		case !s.seen && now.Sub(s.at) <= w.cfg.Impressions.PendingTTL:
+		case !s.seen && now.Sub(s.at) <= w.cfg.PendingTTL():
 			return false
 		}
 	}

@@ -79,7 +79,7 @@ func serverMode(ctx context.Context, o *redis.UniversalOptions) string {
 
 // replicas returns the setting redis.wait_replicas, behind the breaker.
 func replicas(cfg configs.Config, b redisBreaker) rediskeys.Replicas {
-	return rediskeys.Replicas{N: cfg.Redis.WaitReplicas, Timeout: cfg.Redis.WaitTimeout, Guard: b.wait}
+	return rediskeys.Replicas{N: cfg.Redis.WaitReplicas, Timeout: cfg.WaitTimeout(), Guard: b.wait}
 }
 
 // checkAge is how old the check may be that a page is chosen from. A single
@@ -88,7 +88,7 @@ func replicas(cfg configs.Config, b redisBreaker) rediskeys.Replicas {
 // earlier than that, though within the same request.
 func checkAge(cfg configs.Config, client redis.UniversalClient) time.Duration {
 	if rediskeys.For(client, "").Cluster() {
-		return cfg.Dedup.PendingGrace - cfg.Server.RequestTimeout
+		return cfg.PendingGrace() - cfg.Server.RequestTimeout
 	}
-	return cfg.Dedup.PendingGrace
+	return cfg.PendingGrace()
 }

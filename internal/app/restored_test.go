@@ -34,7 +34,7 @@ func startRestored(t *testing.T) *restored {
 	cfg := withoutElastic(t)
 	o := &restored{T: t, clock: at(noon), redis: testenv.StartRedis(t)}
 	cfg.Redis.Addrs = []string{o.redis.Addr}
-	cfg.Timeline.Celebrity.At, cfg.Timeline.Celebrity.Until = 3, 3
+	cfg.Timeline.Celebrity.At = 3
 	o.a = open(t, cfg, WithClock(o.clock.Now))
 	cfg.DataDir = t.TempDir()
 	cfg.Jobs.Workers = 0 // it serves only

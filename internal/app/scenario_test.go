@@ -24,7 +24,7 @@ func TestScenarios(t *testing.T) {
 			cfg.Impressions.On = configs.OnSeen
 		}
 		if c.PendingTTL > 0 {
-			cfg.Impressions.PendingTTL = c.PendingTTL
+			cfg.Sessions.TTL = c.PendingTTL
 		}
 		a := open(t, cfg, WithClock(clock))
 		return enginetest.System{

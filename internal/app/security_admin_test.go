@@ -101,7 +101,6 @@ func TestAdminRoutesStayClosed(t *testing.T) {
 func TestTheDemoOpensNothingToTheWorld(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
-	cfg.Server.Pprof = true
 	a := open(t, cfg, WithDemo())
 	srv := httptest.NewServer(a.Handler)
 	defer srv.Close()

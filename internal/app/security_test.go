@@ -66,8 +66,7 @@ func asJSON(t *testing.T, v any) string {
 func untrusted(t *testing.T, cfg configs.Config) (*App, outsider) {
 	t.Helper()
 	cfg.Auth.AdminToken = testAdmin
-	cfg.Server.Pprof = true
-	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 30*time.Second, time.Minute // who asks for much waits, and is answered
+	cfg.Server.RequestTimeout = 30 * time.Second // who asks for much waits, and is answered
 	a := open(t, cfg)
 	srv := httptest.NewServer(a.Handler)
 	t.Cleanup(srv.Close)

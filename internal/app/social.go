@@ -66,7 +66,7 @@ func (a *App) openSocial(ctx context.Context) (err error) {
 	}
 	n := &network{}
 	options := social.Options{
-		Clock: a.clock, CelebrityAt: a.cfg.Timeline.Celebrity.At, CelebrityUntil: a.cfg.Timeline.Celebrity.Until,
+		Clock: a.clock, CelebrityAt: a.cfg.Timeline.Celebrity.At, CelebrityUntil: a.cfg.Timeline.Celebrity.Until(),
 	}
 	if n.store, err = a.openSocialStore(ctx, options); err != nil {
 		return err
@@ -93,6 +93,16 @@ func (a *App) openSocial(ctx context.Context) (err error) {
 	n.promotions = promotion.New(n.store, a.stores.catalog, promotion.Config{Clock: a.clock, Log: a.log, Tells: a.clients.tells()})
 	a.network, a.Social = n, n.store
 	return nil
+}
+
+// mostStreams bounds the streams of a server, each of which holds a connection: half of the
+// files that the process may open, and 10,000 at most.
+func mostStreams() int {
+	const most = 10_000
+	if files := openFiles(); files > 0 {
+		return int(min(files/2, most))
+	}
+	return most
 }
 
 func (a *App) openSocialStore(ctx context.Context, options social.Options) (SocialStore, error) {
@@ -173,7 +183,7 @@ func (a *App) openTimelines(cfg engine.Config) {
 	n.timelines = engine.NewTimelines(stores, cfg)
 	n.watcher = engine.NewWatcher(engine.WatchStores{
 		Posts: n.store, Lists: n.lists, Outboxes: n.outboxes, Builder: n.fanout, Profiles: a.stores.catalog,
-	}, a.cfg.Server.MaxStreams, cfg)
+	}, a.streams, cfg)
 }
 
 // showing is the engine, which is made after the timelines that are a part of it.

@@ -161,7 +161,7 @@ func dedupConfig(cfg configs.Config) dedup.Config {
 	d := dedup.Config{
 		WindowDays: cfg.Dedup.WindowDays, FalsePositiveRate: cfg.Dedup.FalsePositiveRate,
 		DailyCapacity: cfg.Dedup.DailyCapacity, Shards: cfg.Dedup.Shards,
-		Served: cfg.Impressions.On == configs.OnServed, PendingTTL: cfg.Impressions.PendingTTL,
+		Served: cfg.Impressions.On == configs.OnServed, PendingTTL: cfg.PendingTTL(),
 	}
 	if d.Served { // pending stands for delivered: it counts as long as its filter would
 		d.PendingTTL = time.Duration(d.WindowDays) * day

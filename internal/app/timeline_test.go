@@ -32,7 +32,7 @@ func withoutElastic(t testing.TB) configs.Config {
 	redisURL, err := url.Parse(testenv.RedisURL(t))
 	require.NoError(t, err)
 	cfg := embedded(t)
-	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 20*time.Second, 30*time.Second // as in services
+	cfg.Server.RequestTimeout = 20 * time.Second // as in services
 	cfg.Dedup.Backend, cfg.Sessions.Backend, cfg.Social.Backend = configs.DedupRedisBloom, configs.SessionsRedisList, configs.SocialPostgres
 	cfg.Redis.Addrs, cfg.Redis.KeyPrefix = []string{redisURL.Host}, prefix
 	cfg.Postgres.URL, cfg.Postgres.MaxConns = testenv.Postgres(t), 8

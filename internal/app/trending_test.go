@@ -227,75 +227,67 @@ func likesIndexed(t *testing.T, a *App, clock *clock) {
 // TestGuestThroughACache reads with a client that keeps answers as they allow.
 func TestGuestThroughACache(t *testing.T) {
 	t.Parallel()
-	for _, compress := range []bool{true, false} {
-		clock := at(noon)
-		cfg := embedded(t)
-		cfg.Server.Compress = compress
-		a := open(t, cfg, WithClock(clock.Now))
-		for _, id := range []string{"a", "b", "c"} {
-			put(t, a, feed.Item{ID: id, Title: id, Summary: strings.Repeat("A long summary ", 40), UpdateTime: noon.Unix(), Likes: 9})
-		}
-		clock.Advance(5 * time.Minute)
-		due(t, a)
-		var asked, unchanged atomic.Int64
-		var aged atomic.Int64 // seconds that what is answered has been on its way
-		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			asked.Add(1)
-			w.Header().Set("Date", time.Now().Add(-time.Duration(aged.Load())*time.Second).UTC().Format(http.TimeFormat))
-			spy := &statusSpy{ResponseWriter: w}
-			a.Handler.ServeHTTP(spy, r)
-			if spy.status == http.StatusNotModified {
-				unchanged.Add(1)
-			}
-		}))
-		t.Cleanup(srv.Close)
-		client := &http.Client{Transport: &httpcache.Transport{Cache: &mapCache{}, Transport: srv.Client().Transport}}
-		read := func(accept string) string {
-			req, err := http.NewRequestWithContext(t.Context(), "GET", srv.URL+"/v1/feed/guest", nil)
-			require.NoError(t, err)
-			if accept != "" {
-				req.Header.Set("Accept-Encoding", accept)
-			}
-			res, err := client.Do(req)
-			require.NoError(t, err)
-			defer func() { _ = res.Body.Close() }()
-			body, err := io.ReadAll(res.Body)
-			require.NoError(t, err)
-			require.Equal(t, http.StatusOK, res.StatusCode)
-			require.Equal(t, "public, max-age=60", res.Header.Get("Cache-Control"))
-			require.Equal(t, compress, res.Header.Get("Vary") == "Accept-Encoding", res.Header.Get("Vary"))
-			return string(body)
-		}
-		first := read("identity")
-		for range 5 {
-			require.Equal(t, first, read("identity"))
-		}
-		require.EqualValues(t, 1, asked.Load(), "within its minute the server is not asked again")
-		gz := read("gzip")
-		if compress {
-			require.NotEqual(t, first, gz, "who takes gzip gets gzip")
-			require.EqualValues(t, 2, asked.Load())
-		} else {
-			require.Equal(t, first, gz)
-			require.EqualValues(t, 1, asked.Load())
-		}
-		before := asked.Load()
-		aged.Store(61)
-		for _, accept := range []string{"identity", "gzip"} {
-			client = &http.Client{Transport: &httpcache.Transport{Cache: &mapCache{}, Transport: srv.Client().Transport}}
-			body := read(accept)
-			for range 3 {
-				require.Equal(t, body, read(accept))
-			}
-		}
-		require.EqualValues(t, before+8, asked.Load(), "after its minute the server is asked")
-		require.EqualValues(t, 6, unchanged.Load(), "and says that nothing has changed")
-		put(t, a, feed.Item{ID: "d", Title: "D", UpdateTime: clock.Now().Unix(), Likes: 99})
-		clock.Advance(5 * time.Minute)
-		due(t, a)
-		require.Contains(t, read("identity"), `"id":"d"`)
-		require.EqualValues(t, 6, unchanged.Load())
+	clock := at(noon)
+	cfg := embedded(t)
+	a := open(t, cfg, WithClock(clock.Now))
+	for _, id := range []string{"a", "b", "c"} {
+		put(t, a, feed.Item{ID: id, Title: id, Summary: strings.Repeat("A long summary ", 40), UpdateTime: noon.Unix(), Likes: 9})
 	}
+	clock.Advance(5 * time.Minute)
+	due(t, a)
+	var asked, unchanged atomic.Int64
+	var aged atomic.Int64 // seconds that what is answered has been on its way
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		w.Header().Set("Date", time.Now().Add(-time.Duration(aged.Load())*time.Second).UTC().Format(http.TimeFormat))
+		spy := &statusSpy{ResponseWriter: w}
+		a.Handler.ServeHTTP(spy, r)
+		if spy.status == http.StatusNotModified {
+			unchanged.Add(1)
+		}
+	}))
+	t.Cleanup(srv.Close)
+	client := &http.Client{Transport: &httpcache.Transport{Cache: &mapCache{}, Transport: srv.Client().Transport}}
+	read := func(accept string) string {
+		req, err := http.NewRequestWithContext(t.Context(), "GET", srv.URL+"/v1/feed/guest", nil)
+		require.NoError(t, err)
+		if accept != "" {
+			req.Header.Set("Accept-Encoding", accept)
+		}
+		res, err := client.Do(req)
+		require.NoError(t, err)
+		defer func() { _ = res.Body.Close() }()
+		body, err := io.ReadAll(res.Body)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusOK, res.StatusCode)
+		require.Equal(t, "public, max-age=60", res.Header.Get("Cache-Control"))
+		require.Equal(t, "Accept-Encoding", res.Header.Get("Vary"))
+		return string(body)
+	}
+	first := read("identity")
+	for range 5 {
+		require.Equal(t, first, read("identity"))
+	}
+	require.EqualValues(t, 1, asked.Load(), "within its minute the server is not asked again")
+	gz := read("gzip")
+	require.NotEqual(t, first, gz, "who takes gzip gets gzip")
+	require.EqualValues(t, 2, asked.Load())
+	before := asked.Load()
+	aged.Store(61)
+	for _, accept := range []string{"identity", "gzip"} {
+		client = &http.Client{Transport: &httpcache.Transport{Cache: &mapCache{}, Transport: srv.Client().Transport}}
+		body := read(accept)
+		for range 3 {
+			require.Equal(t, body, read(accept))
+		}
+	}
+	require.EqualValues(t, before+8, asked.Load(), "after its minute the server is asked")
+	require.EqualValues(t, 6, unchanged.Load(), "and says that nothing has changed")
+	put(t, a, feed.Item{ID: "d", Title: "D", UpdateTime: clock.Now().Unix(), Likes: 99})
+	clock.Advance(5 * time.Minute)
+	due(t, a)
+	require.Contains(t, read("identity"), `"id":"d"`)
+	require.EqualValues(t, 6, unchanged.Load())
 }
 
 // statusSpy notes the status.

@@ -108,7 +108,7 @@ func (k Keys) Notes() string { return k.prefix + "feed:notes" }
 
 // Timeline is an agent's precomputed timeline. Type: sorted set of post ids,
 // score = created at in Unix seconds; the list's state and floor are members of
-// score -inf. TTL: timeline.ttl (7 days), renewed by every read; 60 s while it is
+// score -inf. TTL: 7 days, renewed by every read; 60 s while it is
 // built. Written by social/timeline/redis.
 func (k Keys) Timeline(agent string) string { return k.agent("timeline:", agent) }
 

@@ -33,7 +33,7 @@ func TestLoad(t *testing.T) {
 			cfg := configs.Default()
 			cfg.DataDir, cfg.Auth.AdminToken = t.TempDir(), adminToken
 			// A call to Redis may take a share of it, on a machine that is busy.
-			cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 20*time.Second, 30*time.Second
+			cfg.Server.RequestTimeout = 20 * time.Second
 			configure(t, &cfg)
 			a, address, stop := serve(t, cfg)
 			fill(t, a, 3000)

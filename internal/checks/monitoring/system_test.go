@@ -41,7 +41,7 @@ func services(t *testing.T) configs.Config {
 	cfg := embedded(t)
 	// On a machine that is busy with other tests a healthy Redis must not pass
 	// for a dead one.
-	cfg.Server.RequestTimeout, cfg.Dedup.PendingGrace = 20*time.Second, 30*time.Second
+	cfg.Server.RequestTimeout = 20 * time.Second
 	cfg.Catalog.Backend, cfg.Recall.Backend = configs.CatalogElastic, configs.RecallElastic
 	cfg.Dedup.Backend, cfg.Sessions.Backend = configs.DedupRedisBloom, configs.SessionsRedisList
 	cfg.Redis.Addrs, cfg.Redis.KeyPrefix = []string{server.Host}, prefix

@@ -1,0 +1,14 @@
+//go:build unix
+
+package app
+
+import "syscall"
+
+// openFiles is how many files this process may have open; 0: it is not known.
+func openFiles() uint64 {
+	var l syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l) != nil {
+		return 0
+	}
+	return uint64(l.Cur)
+}
