@@ -125,7 +125,7 @@ func (c *Catalog) get(ctx context.Context, ids []esindex.DocID) ([]esindex.Docum
 // does not exist has none.
 func (c *Catalog) failure(d esindex.Document, index string) error {
 	err := d.Err()
-	if index != c.items && esindex.Missing(err) {
+	if index != c.items && esindex.Missing(err) || d.Unrouted() {
 		return nil
 	}
 	return c.contractError(err)
@@ -181,7 +181,7 @@ func (c *Catalog) docs(ctx context.Context, ids []string, found []esindex.Docume
 		return nil, c.contractError(err)
 	}
 	docs := make([]feed.Doc, len(ids))
-	var missing, undated []string
+	var missing, untold []string
 	several := false
 	for i, id := range ids {
 		if c.several(&found[i]) {
@@ -190,16 +190,19 @@ func (c *Catalog) docs(ctx context.Context, ids []string, found []esindex.Docume
 			return nil, err
 		}
 		docs[i].ID = id
+		if isOther(schema, id, found[i].Source) {
+			found[i].Source = nil
+		}
 		if len(found[i].Source) == 0 {
 			missing = append(missing, id)
 			continue
 		}
-		var dated bool
-		if docs[i].JSON, dated, err = itemJSON(schema, id, found[i].Source); err != nil {
+		var told bool
+		if docs[i].JSON, told, err = itemJSON(schema, id, found[i].Source); err != nil {
 			return nil, err
 		}
-		if !dated {
-			undated = append(undated, id)
+		if !told {
+			untold = append(untold, id)
 		}
 	}
 	look := c.others
@@ -210,14 +213,14 @@ func (c *Catalog) docs(ctx context.Context, ids []string, found []esindex.Docume
 	if err != nil {
 		return nil, err
 	}
-	dates, err := c.search(ctx, schema, undated, false)
+	indexed, err := c.search(ctx, schema, untold, false)
 	if err != nil {
 		return nil, err
 	}
 	for i, id := range ids {
 		h, ok := others[id]
-		if date, undated := dates[id]; undated && !ok {
-			h, ok = date, true
+		if of, untold := indexed[id]; untold && !ok {
+			h, ok = of, true
 			h.Source = found[i].Source // a search sees what was refreshed
 		}
 		if ok {

@@ -84,6 +84,9 @@ func (c *Catalog) current(ctx context.Context, schema *esindex.Schema, ids []str
 		if err := c.failure(docs[i], c.items); err != nil {
 			return nil, err
 		}
+		if isOther(schema, ids[i], docs[i].Source) {
+			docs[i].Source = nil
+		}
 		if len(docs[i].Source) == 0 {
 			missing = append(missing, ids[i])
 		}
@@ -96,7 +99,7 @@ func (c *Catalog) current(ctx context.Context, schema *esindex.Schema, ids []str
 	var of []int
 	for i, id := range ids {
 		if d, ok := others[id]; ok && len(docs[i].Source) == 0 {
-			where, of = append(where, esindex.DocID{Index: d.Index, ID: d.ID}), append(of, i)
+			where, of = append(where, esindex.DocID{Index: d.Index, ID: d.ID, Routing: d.Routing}), append(of, i)
 		}
 	}
 	found, err := c.get(ctx, where)
@@ -197,7 +200,7 @@ func cutLive(doc []byte) (rest, live []byte) {
 
 // withCounts is a stored document with other counts.
 func withCounts(s *esindex.Schema, source []byte, c feed.Counts) ([]byte, error) {
-	if !s.Mapped() {
+	if !s.ByOthers() {
 		if _, live, ok := cutMarker(source); ok {
 			rest := slices.Clone(source[:len(source)-1-len(live)])
 			return append(appendLive(rest, s, c), '}'), nil

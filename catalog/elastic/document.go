@@ -2,10 +2,10 @@ package elastic
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -181,22 +181,36 @@ func physical(s *esindex.Schema) []string {
 	}
 }
 
-// itemJSON gives a stored document back as the item's JSON. dated is false where its
-// date is in a format that only Elasticsearch can read.
-func itemJSON(s *esindex.Schema, id string, source json.RawMessage) (data json.RawMessage, dated bool, err error) {
-	if !s.Mapped() {
+// itemJSON gives a stored document back as the JSON of the item of that id. told is false
+// where only the index knows its date or its group.
+func itemJSON(s *esindex.Schema, id string, source json.RawMessage) (data json.RawMessage, told bool, err error) {
+	if !s.ByOthers() {
 		if own, _, ok := cutMarker(source); ok {
 			return own, true, nil
 		}
 	}
-	it, dated, err := readItem(s, id, source)
+	it, told, err := readItem(s, id, source)
 	if err != nil {
 		return nil, false, err
 	}
 	if data, err = json.Marshal(it); err != nil {
 		return nil, false, fmt.Errorf("item %s: %w", id, err)
 	}
-	return data, dated, nil
+	return data, told, nil
+}
+
+// isOther reports whether a document, found by its _id, is that of an item with another
+// id. Others choose the two as they like.
+func isOther(s *esindex.Schema, id string, source json.RawMessage) bool {
+	if !s.ByOthers() || s.MetaID() || len(source) == 0 {
+		return false
+	}
+	var all map[string]json.RawMessage
+	if json.Unmarshal(source, &all) != nil {
+		return false
+	}
+	ids := texts(take(all, s.Source.ID))
+	return len(ids) > 0 && !slices.Contains(ids, id)
 }
 
 // cutMarker takes off what seal put at the end of a document. No other document
@@ -234,12 +248,12 @@ func cutTokens(doc []byte, marker string) ([]byte, bool) {
 
 // readItem rebuilds an item from a document, which may have been written by
 // others: a value of another type than the item's is taken for what it most
-// likely means, and left out where nothing comes to mind. dated is false where it has a
-// date, and only Elasticsearch can read it.
-func readItem(s *esindex.Schema, docID string, source json.RawMessage) (it feed.Item, dated bool, err error) {
+// likely means, and left out where nothing comes to mind. told is false where only the
+// index knows its date, or its group.
+func readItem(s *esindex.Schema, id string, source json.RawMessage) (it feed.Item, told bool, err error) {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(source, &all); err != nil {
-		return feed.Item{}, false, fmt.Errorf("item %s: %w", docID, err)
+		return feed.Item{}, false, fmt.Errorf("item %s: %w", id, err)
 	}
 	n := s.Source
 	if n.Popularity != n.Likes && n.Popularity != n.Comments {
@@ -254,16 +268,17 @@ func readItem(s *esindex.Schema, docID string, source json.RawMessage) (it feed.
 		take(all, name)
 	}
 	it = feed.Item{
-		ID: text(take(all, n.ID)), GroupID: text(take(all, n.GroupID)), Title: text(take(all, n.Title)),
+		ID: id, GroupID: group(take(all, n.GroupID)), Title: text(take(all, n.Title)),
 		Summary: text(take(all, n.Summary)), URL: text(take(all, n.URL)), ImageURL: text(take(all, n.ImageURL)),
-		AuthorID: text(take(all, n.AuthorID)), Lang: text(take(all, n.Lang)), Tags: texts(take(all, n.Tags)),
+		AuthorID: text(take(all, n.AuthorID)), Lang: text(take(all, n.Lang)), Tags: tags(all, n.Tags),
 		Likes: count(take(all, n.Likes)), Comments: count(take(all, n.Comments)),
 	}
-	it.ID = cmp.Or(it.ID, docID)
-	dated = true
-	if at := take(all, n.UpdateTime); at != nil && string(at) != "null" {
-		it.UpdateTime, err = s.Time.FromSource(at)
-		dated = err == nil
+	take(all, n.ID)
+	told = !s.Untold.Group
+	if at := take(all, n.UpdateTime); at == nil || string(at) == "null" {
+		told = told && !s.ByOthers() // the index may have a date by a null_value or copy_to
+	} else if it.UpdateTime, err = s.Time.FromSource(at); err != nil {
+		told = false
 	}
 	for name, value := range all {
 		// What others keep under a name of ours would stand twice in the item, or
@@ -275,7 +290,26 @@ func readItem(s *esindex.Schema, docID string, source json.RawMessage) (it feed.
 	if len(all) > 0 {
 		it.Business = all
 	}
-	return it, dated, nil
+	return it, told, nil
+}
+
+// group is the group of an item: of several values the first in the order of their bytes,
+// which a search reads, too.
+func group(v json.RawMessage) string {
+	list := slices.DeleteFunc(texts(v), func(one string) bool { return len(one) > feed.MaxItemID })
+	if len(list) == 0 {
+		return ""
+	}
+	return slices.Min(list)
+}
+
+// tags are all values of a field, in whichever form a document has them: a name with dots,
+// objects, or both.
+func tags(doc map[string]json.RawMessage, name string) (all []string) {
+	for v := take(doc, name); v != nil; v = take(doc, name) {
+		all = append(all, texts(v)...)
+	}
+	return all
 }
 
 // logical are the names an item's own fields have in its JSON, and the one that

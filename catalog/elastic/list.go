@@ -29,7 +29,13 @@ func (c *Catalog) List(ctx context.Context, s catalog.Selection) (catalog.Page, 
 	request := map[string]any{
 		"size": s.Limit + 1, "track_total_hits": false,
 		"query": map[string]any{"bool": map[string]any{"filter": selected(schema, &s), "must_not": posts(schema)}},
-		"sort":  []map[string]string{{schema.Fields.UpdateTime: "desc"}, {schema.Fields.ID: "desc"}},
+		"sort": []map[string]any{
+			{schema.Fields.UpdateTime: "desc"},
+			{schema.Fields.ID: map[string]string{"order": "desc", "mode": "min"}}, // of several ids recall takes that one, too
+		},
+	}
+	if schema.Untold.Group && schema.Fields.GroupID != esindex.None {
+		request["docvalue_fields"] = []string{schema.Fields.GroupID}
 	}
 	if s.Cursor != "" {
 		after, err := parseCursor(s.Cursor)
@@ -51,17 +57,23 @@ func (c *Catalog) List(ctx context.Context, s catalog.Selection) (catalog.Page, 
 		if h.Broken {
 			continue
 		}
-		it, _, err := readItem(schema, h.ID, h.Source)
+		id := sortedBy(h.Sort)
+		data, err := h.itemJSON(schema, id)
 		if err != nil {
 			return catalog.Page{}, err
 		}
-		data, err := h.itemJSON(schema, h.ID)
-		if err != nil {
-			return catalog.Page{}, err
-		}
-		page.Items = append(page.Items, feed.Doc{ID: it.ID, JSON: data})
+		page.Items = append(page.Items, feed.Doc{ID: id, JSON: data})
 	}
 	return page, nil
+}
+
+// sortedBy is the id in the sort values of a hit.
+func sortedBy(sort json.RawMessage) string {
+	var values []json.RawMessage
+	if json.Unmarshal(sort, &values) != nil || len(values) != 2 {
+		return ""
+	}
+	return text(values[1])
 }
 
 // selected are the filters of a selection.

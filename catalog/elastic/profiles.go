@@ -138,7 +138,7 @@ func (b *bulk) removeRead(read *esindex.Document, id string) {
 // of no later one.
 func (b *bulk) addOver(before *esindex.Document, id string, doc []byte) {
 	if len(before.Source) == 0 && !before.Broken {
-		b.add("create", id, doc, 0)
+		b.add("create", id, "", doc, 0)
 		return
 	}
 	b.replace(&esindex.Document{ID: id, SeqNo: before.SeqNo, Term: before.Term}, doc, 0)
@@ -147,14 +147,12 @@ func (b *bulk) addOver(before *esindex.Document, id string, doc []byte) {
 // replace adds a document that takes the place of the one that was read, unless
 // that one has changed meanwhile or is gone.
 func (b *bulk) replace(before *esindex.Document, doc []byte, item int) {
-	quoted, _ := json.Marshal(before.ID) // a string can always be encoded
-	b.body = fmt.Appendf(b.body, `{"index":{"_id":%s,"if_seq_no":%d,"if_primary_term":%d}}`+"\n%s\n", quoted, before.SeqNo, before.Term, doc)
+	b.body = fmt.Appendf(b.body, `{"index":{"_id":%s,"if_seq_no":%d,"if_primary_term":%d}}`+"\n%s\n", routed(before.ID, before.Routing), before.SeqNo, before.Term, doc)
 	b.of = append(b.of, item)
 }
 
 // drop deletes the document that was read, unless it has changed meanwhile.
 func (b *bulk) drop(before *esindex.Document, item int) {
-	quoted, _ := json.Marshal(before.ID) // a string can always be encoded
-	b.body = fmt.Appendf(b.body, `{"delete":{"_id":%s,"if_seq_no":%d,"if_primary_term":%d}}`+"\n", quoted, before.SeqNo, before.Term)
+	b.body = fmt.Appendf(b.body, `{"delete":{"_id":%s,"if_seq_no":%d,"if_primary_term":%d}}`+"\n", routed(before.ID, before.Routing), before.SeqNo, before.Term)
 	b.of = append(b.of, item)
 }

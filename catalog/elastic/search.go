@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"strings"
+	"slices"
 
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// indicesPerItem is how many documents of one item a search has room for.
-const indicesPerItem = 5
+// docsPerItem is how many documents of one item a search has room for: an item may have
+// one in each index behind an alias.
+const docsPerItem = 5
 
 // noDate is above what a document without a date is sorted by, the least number there is,
 // in milliseconds or seconds.
@@ -21,16 +22,15 @@ const noDate = math.MinInt64/1000 + 1
 // hit is a document found by a search that sorts by time first.
 type hit struct {
 	esindex.Document
-	Routing string              `json:"_routing"`
-	Fields  map[string][]string `json:"fields"`
-	Sort    json.RawMessage     `json:"sort"` // where the next search goes on
+	Fields map[string][]string `json:"fields"`
+	Sort   json.RawMessage     `json:"sort"` // where the next search goes on
 }
 
-// itemJSON is the document as the item's JSON. A date that only Elasticsearch can read is
-// that of the sort.
+// itemJSON is the document as the item's JSON. A date or a group that only the index
+// knows is that of the hit.
 func (h *hit) itemJSON(s *esindex.Schema, id string) (json.RawMessage, error) {
-	data, dated, err := itemJSON(s, id, h.Source)
-	if err != nil || dated {
+	data, told, err := itemJSON(s, id, h.Source)
+	if err != nil || told {
 		return data, err
 	}
 	it, _, err := readItem(s, id, h.Source)
@@ -43,14 +43,28 @@ func (h *hit) itemJSON(s *esindex.Schema, id string) (json.RawMessage, error) {
 			it.UpdateTime = at
 		}
 	}
+	if s.Untold.Group {
+		it.GroupID = ""
+		if groups := h.Fields[s.Fields.GroupID]; len(groups) > 0 {
+			it.GroupID = groups[0] // of several the least, as in a recall
+		}
+	}
 	if data, err = json.Marshal(it); err != nil {
 		return nil, fmt.Errorf("item %s: %w", id, err)
 	}
 	return data, nil
 }
 
-// dated is [itemJSON] of a document whose date only Elasticsearch can read.
-func (c *Catalog) dated(ctx context.Context, s *esindex.Schema, id string, source json.RawMessage) (json.RawMessage, error) {
+// ids are those of the item; several where a document has several.
+func (h *hit) ids(s *esindex.Schema) []string {
+	if s.MetaID() {
+		return []string{h.ID}
+	}
+	return h.Fields[s.Fields.ID]
+}
+
+// untold is [itemJSON] of a document whose date or group only the index knows.
+func (c *Catalog) untold(ctx context.Context, s *esindex.Schema, id string, source json.RawMessage) (json.RawMessage, error) {
 	found, err := c.search(ctx, s, []string{id}, false)
 	if err != nil {
 		return nil, err
@@ -97,50 +111,66 @@ func (c *Catalog) ask(ctx context.Context, params string, ask map[string]any) ([
 	return got.Hits.Hits, err
 }
 
-// others finds the documents of items whose _id is not the item's id. Only an
-// index of somebody else's can hold such: ours never does. A search sees what
-// was refreshed; a hit whose _id is its item's id is left out, because the
-// read by _id knows better whether it still exists.
+// others finds the documents of items that a read by _id does not find: under another
+// _id, or with a routing. Only an index of somebody else's can hold such: ours never does.
+// A search sees what was refreshed; a hit that a read by _id would find is left out,
+// because that knows better whether it still exists.
 func (c *Catalog) others(ctx context.Context, schema *esindex.Schema, ids []string, source bool) (map[string]hit, error) {
-	if len(ids) == 0 || !schema.ByOthers() || schema.MetaID() {
+	if len(ids) == 0 || !schema.ByOthers() {
 		return map[string]hit{}, nil
 	}
 	byID, err := c.search(ctx, schema, ids, source)
-	maps.DeleteFunc(byID, func(id string, d hit) bool { return d.ID == id })
+	maps.DeleteFunc(byID, func(id string, d hit) bool { return d.ID == id && d.Routing == "" })
 	return byID, err
 }
 
 // search finds the documents of items in all indices behind the name: of several
-// documents of an item the latest, which recall prefers, too.
+// documents of an item the latest, which recall prefers, too. Where documents of one item
+// fill an answer, the others are asked for again.
 func (c *Catalog) search(ctx context.Context, schema *esindex.Schema, ids []string, source bool) (map[string]hit, error) {
-	field := schema.Fields.ID
 	byID := map[string]hit{}
 	for len(ids) > 0 {
-		// An item may have a document in each index behind an alias.
-		part := ids[:min(len(ids), maxBatch, max(1, schema.MaxHits()/indicesPerItem))]
+		part := ids[:min(len(ids), maxBatch, max(1, schema.MaxHits()/docsPerItem))]
 		ids = ids[len(part):]
-		ask := map[string]any{
-			"size": schema.MaxHits(), "_source": source, "track_total_hits": false,
-			"query": map[string]any{"bool": map[string]any{"filter": map[string]any{"terms": map[string]any{field: part}}}},
-			"sort":  map[string]string{schema.Fields.UpdateTime: "desc"},
-		}
-		if !schema.MetaID() {
-			ask["docvalue_fields"] = []string{field}
-		}
-		hits, err := c.find(ctx, ask)
-		if err != nil {
-			return nil, err
-		}
-		for _, h := range hits {
-			id := h.Fields[field]
-			if schema.MetaID() {
-				id = []string{h.ID}
+		for len(part) > 0 {
+			size := min(schema.MaxHits(), docsPerItem*len(part))
+			hits, err := c.find(ctx, itemsOf(schema, part, size, source))
+			if err != nil {
+				return nil, err
 			}
-			if _, later := byID[strings.Join(id, "")]; later || len(id) != 1 || h.Broken {
-				continue
+			before := len(byID)
+			for _, h := range hits {
+				for _, id := range h.ids(schema) {
+					if _, later := byID[id]; !later && !h.Broken {
+						byID[id] = h
+					}
+				}
 			}
-			byID[id[0]] = h
+			if len(hits) < size || len(byID) == before {
+				break
+			}
+			part = slices.DeleteFunc(slices.Clone(part), func(id string) bool { _, found := byID[id]; return found })
 		}
 	}
 	return byID, nil
+}
+
+// itemsOf is the request for the documents of items.
+func itemsOf(schema *esindex.Schema, ids []string, size int, source bool) map[string]any {
+	ask := map[string]any{
+		"size": size, "_source": source, "track_total_hits": false,
+		"query": map[string]any{"bool": map[string]any{"filter": map[string]any{"terms": map[string]any{schema.Fields.ID: ids}}}},
+		"sort":  map[string]string{schema.Fields.UpdateTime: "desc"},
+	}
+	var fields []string
+	if !schema.MetaID() {
+		fields = append(fields, schema.Fields.ID)
+	}
+	if schema.Untold.Group && schema.Fields.GroupID != esindex.None {
+		fields = append(fields, schema.Fields.GroupID)
+	}
+	if len(fields) > 0 {
+		ask["docvalue_fields"] = fields
+	}
+	return ask
 }

@@ -100,9 +100,9 @@ func (u *updating) changed(ctx context.Context, id string, before *esindex.Docum
 	if len(before.Source) == 0 {
 		return catalog.Updated{Err: fmt.Errorf("item %s: %w", id, catalog.ErrNotFound)}
 	}
-	stored, dated, err := itemJSON(u.schema, id, before.Source)
-	if err == nil && !dated {
-		stored, err = u.c.dated(ctx, u.schema, id, before.Source)
+	stored, told, err := itemJSON(u.schema, id, before.Source)
+	if err == nil && !told {
+		stored, err = u.c.untold(ctx, u.schema, id, before.Source)
 	}
 	if err != nil {
 		return catalog.Updated{Err: err}

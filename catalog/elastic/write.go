@@ -49,11 +49,11 @@ func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 				return nil, err
 			}
 		}
-		id := items[i].ID
+		id, routing := items[i].ID, ""
 		if d, ok := others[id]; ok {
-			id = d.ID
+			id, routing = d.ID, d.Routing
 		}
-		b.add("index", id, doc, i)
+		b.add("index", id, routing, doc, i)
 	}
 	if err := c.send(ctx, c.items, &b, errs); err != nil {
 		return nil, err
@@ -89,27 +89,28 @@ func (c *Catalog) Remove(ctx context.Context, id string) error {
 	if err != nil {
 		return c.contractError(err)
 	}
-	err = c.delete(ctx, c.items, id, "")
-	if !errors.Is(err, catalog.ErrNotFound) {
-		return err
+	d := esindex.Document{Index: c.items, ID: id}
+	params := ""
+	if schema.ByOthers() {
+		docs, err := c.current(ctx, schema, []string{id})
+		if err != nil {
+			return err
+		}
+		if d = docs[0]; len(d.Source) == 0 && !d.Broken {
+			return catalog.ErrNotFound
+		}
+		if d.ID != id || d.Routing != "" {
+			params = "refresh=true&" // it is found by searches, and gone for them only then
+		}
 	}
-	others, oerr := c.others(ctx, schema, []string{id}, false)
-	if oerr != nil {
-		return oerr
-	}
-	d, ok := others[id]
-	if !ok {
-		return err
-	}
-	// This document is read by a search, so only a refresh makes it gone.
-	return c.delete(ctx, d.Index, d.ID, "refresh=true&")
+	return c.delete(ctx, d.Index, d.ID, d.Routing, params)
 }
 
 // delete goes through a bulk request too: ids may hold slashes and dots, which
 // some proxies take for parts of a path.
-func (c *Catalog) delete(ctx context.Context, index, id, params string) error {
+func (c *Catalog) delete(ctx context.Context, index, id, routing, params string) error {
 	var b bulk
-	b.add("delete", id, nil, 0)
+	b.add("delete", id, routing, nil, 0)
 	answer, err := c.bulk(ctx, index, params, &b)
 	if err != nil {
 		return err
@@ -126,14 +127,23 @@ type bulk struct {
 	of   []int
 }
 
-func (b *bulk) add(action, id string, doc []byte, item int) {
-	quoted, _ := json.Marshal(id) // a string can always be encoded
-	b.body = append(b.body, `{"`+action+`":{"_id":`...)
-	b.body = append(append(b.body, quoted...), "}}\n"...)
+func (b *bulk) add(action, id, routing string, doc []byte, item int) {
+	b.body = fmt.Appendf(b.body, `{"%s":{"_id":%s}}`+"\n", action, routed(id, routing))
 	if doc != nil {
 		b.body = append(append(b.body, doc...), '\n')
 	}
 	b.of = append(b.of, item)
+}
+
+// routed is an _id in an action of a bulk request, with the document's routing where it
+// has one.
+func routed(id, routing string) []byte {
+	quoted, _ := json.Marshal(id) // a string can always be encoded
+	if routing == "" {
+		return quoted
+	}
+	by, _ := json.Marshal(routing)
+	return append(append(quoted, `,"routing":`...), by...)
 }
 
 // send sends what was built, notes the error of each refused item, and leaves

@@ -23,7 +23,10 @@ type Document struct {
 	SeqNo  int64           `json:"_seq_no"`       // of the change it comes from,
 	Term   int64           `json:"_primary_term"` // both only where it was read by id
 	Source json.RawMessage `json:"_source"`
-	Error  *Cause          `json:"error"`
+	// Routing is what the document's shard is chosen by, where that is not its id. A read
+	// by id finds the document only with it.
+	Routing string `json:"_routing"`
+	Error   *Cause `json:"error"`
 	// Broken: the document exists, but Elasticsearch cannot write its source as JSON.
 	Broken bool `json:"-"`
 }
@@ -94,6 +97,11 @@ func get(ctx context.Context, client Client, ids []DocID, params string) ([]Docu
 func NotJSON(err error) bool {
 	var syntax *json.SyntaxError
 	return errors.As(err, &syntax)
+}
+
+// Unrouted reports whether the index refuses to look a document up without its routing.
+func (d *Document) Unrouted() bool {
+	return d.Error != nil && d.Error.Root().Type == "routing_missing_exception"
 }
 
 // Err is why this document could not be read, nil where it was looked up, whether

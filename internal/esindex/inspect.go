@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/freshet/freshet/feed"
 )
 
 // ErrUnusable is wrapped by the error of [Report.Err].
@@ -170,10 +172,10 @@ func (in *inspection) run() {
 	in.text("summary", &names.Summary, &source.Summary)
 	in.schema.Tokens = in.tokens(names.TitleTokens) && in.tokens(names.SummaryTokens)
 	untold, loaded := &in.schema.Untold, &in.schema.Loaded
-	untold.Group, loaded.Group = in.keyword("group_id", names.GroupID, &source.GroupID, "every item is a group of its own")
-	untold.Tags, loaded.Tags = in.keyword("tags", names.Tags, &source.Tags, "interests and muted tags match nothing")
-	untold.Author, loaded.Author = in.keyword("author_id", names.AuthorID, &source.AuthorID, "muted authors match nothing")
-	untold.Lang, loaded.Lang = in.keyword("lang", names.Lang, &source.Lang, "every item passes every language")
+	untold.Group, loaded.Group = in.keyword("group_id", &names.GroupID, &source.GroupID, "every item is a group of its own")
+	untold.Tags, loaded.Tags = in.keyword("tags", &names.Tags, &source.Tags, "interests and muted tags match nothing in searches")
+	untold.Author, loaded.Author = in.keyword("author_id", &names.AuthorID, &source.AuthorID, "muted authors match nothing in searches")
+	untold.Lang, loaded.Lang = in.keyword("lang", &names.Lang, &source.Lang, "every item passes every language in searches")
 	if !in.schema.Tokens { // keywords are matched in the texts, by their own analyzer
 		names.TitleTokens, names.SummaryTokens = None, None
 		source.TitleTokens, source.SummaryTokens = None, None
@@ -197,8 +199,14 @@ func (in *inspection) problem(field, name string, fatal bool, format string, arg
 	in.problems = append(in.problems, Problem{Field: field, Name: name, Fatal: fatal, Message: fmt.Sprintf(format, args...)})
 }
 
-// find resolves a field through aliases and notes where its value lies.
+// find resolves a field through aliases and notes where its value lies. A runtime field
+// stands before one of the same name.
 func (in *inspection) find(name string, source *string) (property, bool) {
+	if f, computed := in.mapping.Runtime[name]; computed {
+		*source = name
+		f.Computed = true
+		return f, true
+	}
 	f, at, ok := in.mapping.find(name)
 	if ok && f.Type == "alias" {
 		f, at, ok = in.mapping.find(f.Path)
@@ -209,7 +217,18 @@ func (in *inspection) find(name string, source *string) (property, bool) {
 	return f, ok
 }
 
-func isKeyword(f property) bool { return f.Type == "keyword" || f.Type == "constant_keyword" }
+func isKeyword(f property) bool {
+	return (f.Type == "keyword" || f.Type == "constant_keyword") && !f.Computed
+}
+
+// takesWords are the types of fields that can be asked for any text. A search that asks
+// another one, such as a number, for a word fails, and with it everybody's page.
+var takesWords = []string{"keyword", "constant_keyword", "wildcard", "text", "match_only_text", "flattened"}
+
+// searchable reports whether a search may ask the field for any text.
+func (f property) searchable() bool {
+	return slices.Contains(takesWords, f.Type) && (f.indexed() || f.docValues() && !slices.Contains([]string{"text", "match_only_text"}, f.Type))
+}
 
 func (in *inspection) id(name string, source *string) {
 	if name == MetaID {
@@ -282,8 +301,11 @@ func (in *inspection) text(field string, to, source *string) {
 		in.problem(field, name, false, "the index has no such field: items have no title and keywords match nothing in it")
 	case !ok:
 		in.problem(field, name, false, "the index has no such field: keywords match nothing in it")
-	case f.Type != "text" && f.Type != "match_only_text" || !f.indexed():
-		in.problem(field, name, false, "it is not indexed as text (type %s): keywords match whole values only, or nothing", f.Type)
+	case !f.searchable():
+		in.problem(field, name, false, "it is not indexed as text (type %s): keywords match nothing in it", f.Type)
+		*to = None
+	case f.Type != "text" && f.Type != "match_only_text":
+		in.problem(field, name, false, "it is not indexed as text (type %s): keywords match whole values only", f.Type)
 	case f.Options == "docs" || f.Options == "freqs":
 		in.problem(field, name, false, "it is indexed without positions (index_options: %s): keywords match nothing in it", f.Options)
 		*to = None
@@ -291,28 +313,31 @@ func (in *inspection) text(field string, to, source *string) {
 }
 
 // keyword looks at a field whose values are compared whole: whether the index holds
-// other values than a document's source, and whether it has doc values.
-func (in *inspection) keyword(field, name string, source *string, without string) (untold, loaded bool) {
+// other values than a document's source, and whether it has doc values. Where a search
+// could not ask it for a word it asks nothing; the source may still tell.
+func (in *inspection) keyword(field string, to, source *string, without string) (untold, loaded bool) {
+	name := *to
 	f, ok := in.find(name, source)
 	switch {
 	case name == None:
+		return false, false
 	case !ok:
 		in.problem(field, name, false, "the index has no such field: %s", without)
-	case !isKeyword(f):
-		in.problem(field, name, field == "group_id", "it is a field of type %s, a keyword is needed%s", f.Type, subfieldHint(name, f))
+		return false, false
+	case field == "group_id" && !isKeyword(f):
+		in.problem(field, name, true, "it is a field of type %s, a keyword is needed%s", f.Type, subfieldHint(name, f))
 	case field == "group_id" && !f.docValues():
 		in.problem(field, name, true, "it has no doc_values, so groups cannot be read")
-	case field != "group_id" && !f.indexed():
-		in.problem(field, name, false, "it is not indexed: %s", without)
-	}
-	if _, computed := in.mapping.Runtime[name]; computed {
-		return true, true
-	}
-	if !ok || name == None {
+	case !f.searchable():
+		in.problem(field, name, false, "it is a field of type %s that cannot be searched for a word%s: %s", cmp.Or(f.Type, "object"), subfieldHint(name, f), without)
+		*to = None
 		return false, false
+	case !isKeyword(f) && !f.Computed && f.Type != "flattened":
+		in.problem(field, name, false, "it is a field of type %s, a keyword is needed%s", f.Type, subfieldHint(name, f))
 	}
-	filled := f.Script != nil || f.NullValue != nil || in.mapping.copiesTo(name) || in.mapping.copiesTo(*source)
-	return filled || f.Type != "keyword" || f.Normalizer != "", isKeyword(f) && f.docValues()
+	filled := f.Computed || f.Script != nil || f.NullValue != nil || in.mapping.copiesTo(name) || in.mapping.copiesTo(*source)
+	cut := f.IgnoreAbove > 0 && f.IgnoreAbove < feed.MaxItemID && field == "group_id"
+	return filled || cut || f.Type != "keyword" || f.Normalizer != "", isKeyword(f) && f.docValues()
 }
 
 // popularity looks at the number items are ranked by. Where it cannot be computed with

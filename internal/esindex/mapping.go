@@ -8,7 +8,7 @@ import (
 
 type mapping struct {
 	property
-	Runtime map[string]json.RawMessage `json:"runtime"` // fields that are computed by each search, before those of the same name
+	Runtime map[string]property `json:"runtime"` // fields that are computed by each search, before those of the same name
 	Source  struct {
 		Enabled  *bool    `json:"enabled"`
 		Includes []string `json:"includes"`
@@ -30,6 +30,9 @@ type property struct {
 	CopyTo     names               `json:"copy_to"`
 	Properties map[string]property `json:"properties"`
 	Fields     map[string]property `json:"fields"`
+	// IgnoreAbove is the length of the longest value that is indexed; 0: all are.
+	IgnoreAbove int  `json:"ignore_above"`
+	Computed    bool `json:"-"` // by each search: a runtime field
 }
 
 // names is a name or a list of names.
@@ -68,6 +71,9 @@ func (p property) find(name string) (f property, source string, ok bool) {
 		}
 		head, tail, more := strings.Cut(rest, ".")
 		child, ok = at.Properties[head]
+		if ok && more && child.Type == "flattened" { // any path in it can be asked for
+			return property{Type: "flattened", Index: child.Index, DocValues: child.DocValues}, name, true
+		}
 		if !more || !ok || child.Type == "nested" { // a plain query never matches within nested objects
 			return property{}, name, false
 		}

@@ -253,20 +253,30 @@ func (t TimeField) FromSource(v json.RawMessage) (int64, error) {
 }
 
 // latest reads the values of a list, whose nulls Elasticsearch ignores. A list may
-// hold lists.
+// hold lists. Where one cannot be read the others are not known to be the latest: that is
+// an error, beside the latest of those.
 func (t TimeField) latest(v json.RawMessage) (int64, error) {
 	var list []json.RawMessage
 	if err := json.Unmarshal(v, &list); err != nil {
 		return 0, err
 	}
-	latest, err := int64(0), fmt.Errorf("%s holds no time", v)
+	latest, some := int64(0), false
+	var unread error
 	for _, one := range list {
-		unix, bad := t.FromSource(one)
-		if bad == nil && (err != nil || unix > latest) {
-			latest, err = unix, nil
+		if string(one) == "null" {
+			continue
+		}
+		unix, err := t.FromSource(one)
+		if err != nil {
+			unread = err
+		} else if !some || unix > latest {
+			latest, some = unix, true
 		}
 	}
-	return latest, err
+	if !some && unread == nil {
+		unread = fmt.Errorf("%s holds no time", v)
+	}
+	return latest, unread
 }
 
 func (f timeFormat) parse(text string) (int64, bool) {

@@ -3,6 +3,7 @@ package esindex_test
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -38,7 +39,8 @@ func TestTells(t *testing.T) {
 		"a script":            {properties: `"tags": {"type": "keyword", "script": {"source": "emit('go')"}}`},
 		"computed":            {properties: `"tags": {"type": "keyword"}`, settings: `"runtime": {"tags": {"type": "keyword", "script": {"source": "emit('go')"}}},`},
 		"a text":              {properties: `"tags": {"type": "text"}`},
-		"a number":            {properties: `"tags": {"type": "long"}`},
+		"a number":            {properties: `"tags": {"type": "long"}`, told: true},
+		"a flattened field":   {properties: `"meta": {"type": "flattened"}`, tags: "meta.tags"},
 		"left out":            {properties: `"tags": {"type": "keyword"}`, settings: `"_source": {"excludes": ["tags"]},`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -116,5 +118,46 @@ func TestISOTimes(t *testing.T) {
 		got, err := f.FromSource(json.RawMessage(text))
 		require.NoError(t, err, text)
 		assert.Equal(t, want, got, text)
+	}
+}
+
+// TestNoSearchFailsOnAField: a field that cannot be asked for a word is not asked, and the
+// report says so. What can be searched is.
+func TestNoSearchFailsOnAField(t *testing.T) {
+	t.Parallel()
+	for mapping, searched := range map[string]bool{
+		`{"type": "keyword"}`:                                      true,
+		`{"type": "keyword", "index": false}`:                      true, // by doc values
+		`{"type": "keyword", "doc_values": false}`:                 true,
+		`{"type": "wildcard"}`:                                     true,
+		`{"type": "text"}`:                                         true,
+		`{"type": "flattened"}`:                                    true,
+		`{"type": "keyword", "index": false, "doc_values": false}`: false,
+		`{"type": "text", "index": false}`:                         false,
+		`{"type": "long"}`:                                         false,
+		`{"type": "boolean"}`:                                      false,
+		`{"type": "ip"}`:                                           false,
+		`{"type": "date"}`:                                         false,
+		`{"type": "geo_point"}`:                                    false,
+		`{"type": "binary"}`:                                       false,
+		`{"type": "integer_range"}`:                                false,
+		`{"type": "dense_vector"}`:                                 false,
+		`{"type": "object"}`:                                       false,
+		`{"type": "keyword", "script": {"source": "emit('go')"}}`:  true,
+		`{"properties": {"name": {"type": "keyword"}}}`:            false,
+	} {
+		for _, field := range []string{"tags", "author_id", "lang", "title", "summary"} {
+			answer := canned(`{"x": {"mappings": {"properties": {"id": {"type": "keyword"}, "update_time": {"type": "date"}, "` + field + `": ` + mapping + `}}}}`)
+			report, err := esindex.Inspect(t.Context(), answer, "x", esindex.Fields{}, "")
+			require.NoError(t, err)
+			require.NoError(t, report.Err())
+			f := report.Schema.Fields
+			name := map[string]string{"tags": f.Tags, "author_id": f.AuthorID, "lang": f.Lang, "title": f.Title, "summary": f.Summary}[field]
+			assert.Equal(t, searched, name == field, "%s: %s", field, mapping)
+			if !searched {
+				said := slices.ContainsFunc(report.Problems, func(p esindex.Problem) bool { return p.Field == field })
+				assert.True(t, said, "%s: %s", field, mapping)
+			}
+		}
 	}
 }

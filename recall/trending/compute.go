@@ -57,7 +57,7 @@ func Compute(ctx context.Context, popular recall.Popular, items catalog.Reader, 
 			}
 			it, err := doc.Item()
 			if err != nil {
-				return nil, err
+				continue // somebody else's, and no item
 			}
 			entries = append(entries, entry(&part[i], &it))
 		}
