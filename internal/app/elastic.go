@@ -260,7 +260,7 @@ func (e *elasticStartup) changed() {
 // takeOver uses a mapping that fits, where it is another one than before.
 func (e *elasticStartup) takeOver(ctx context.Context, report esindex.Report) {
 	now, err := e.schema.Get()
-	if err == nil && *now == report.Schema && e.found.UUIDs == report.UUIDs {
+	if err == nil && *now == report.Schema {
 		return
 	}
 	e.found = &report

@@ -43,7 +43,6 @@ func (p Problem) String() string {
 // Report is the result of [Inspect].
 type Report struct {
 	Indices  []string // behind the name, which may be an alias or a pattern
-	UUIDs    string   // of these indices: one of the same name may be another one
 	Schema   Schema   // usable unless Err says otherwise
 	Problems []Problem
 }
@@ -106,8 +105,9 @@ func Inspect(ctx context.Context, client Client, index string, names Fields, uni
 			report.Schema, report.Problems = in.schema, in.problems
 			continue
 		}
-		report.Schema.Untold, report.Schema.Loaded = report.Schema.Untold.or(in.schema.Untold), report.Schema.Loaded.and(in.schema.Loaded)
-		in.schema.Untold, in.schema.Loaded = report.Schema.Untold, report.Schema.Loaded
+		one, all := &in.schema, &report.Schema
+		all.Untold, all.Loaded, all.Unloaded = all.Untold.or(one.Untold), all.Loaded.and(one.Loaded), all.Unloaded.or(one.Unloaded)
+		one.Untold, one.Loaded, one.Unloaded = all.Untold, all.Loaded, all.Unloaded
 		for _, p := range in.problems { // what one of them lacks its items lack
 			if !slices.Contains(report.Problems, p) {
 				report.Problems = append(report.Problems, p)
@@ -121,8 +121,13 @@ func Inspect(ctx context.Context, client Client, index string, names Fields, uni
 	if !slices.Equal(report.Indices, []string{index}) {
 		report.Schema.Indices = strings.Join(report.Indices, ",")
 	}
-	if err := report.settings(ctx, client, index); err != nil {
+	set, err := settingsOf(ctx, client, index)
+	if err != nil {
 		return Report{}, fmt.Errorf("reading the settings of %s: %w", index, err)
+	}
+	report.Schema.UUIDs = set.uuids
+	if set.window < DefaultWindow {
+		report.Schema.Window = set.window
 	}
 	if report.Err() == nil {
 		report.times(ctx, client, index)
@@ -134,9 +139,14 @@ func Inspect(ctx context.Context, client Client, index string, names Fields, uni
 	return report, nil
 }
 
-// settings reads what the indices behind a name are set to: their UUIDs, in the order of
-// the indices' names, and the least of their windows.
-func (r *Report) settings(ctx context.Context, client Client, index string) error {
+// settings are those of the indices behind a name: their UUIDs, in the order of the
+// indices' names, and the least of their windows.
+type settings struct {
+	uuids  string
+	window int
+}
+
+func settingsOf(ctx context.Context, client Client, index string) (settings, error) {
 	var found map[string]struct {
 		Settings struct {
 			UUID   string `json:"index.uuid"`
@@ -150,11 +160,7 @@ func (r *Report) settings(ctx context.Context, client Client, index string) erro
 		list = append(list, found[name].Settings.UUID)
 		window = min(window, cmp.Or(found[name].Settings.Window, DefaultWindow))
 	}
-	r.UUIDs = strings.Join(list, ",")
-	if window < DefaultWindow {
-		r.Schema.Window = window
-	}
-	return err
+	return settings{strings.Join(list, ","), window}, err
 }
 
 type inspection struct {
@@ -171,11 +177,11 @@ func (in *inspection) run() {
 	in.text("title", &names.Title, &source.Title)
 	in.text("summary", &names.Summary, &source.Summary)
 	in.schema.Tokens = in.tokens(names.TitleTokens) && in.tokens(names.SummaryTokens)
-	untold, loaded := &in.schema.Untold, &in.schema.Loaded
-	untold.Group, loaded.Group = in.keyword("group_id", &names.GroupID, &source.GroupID, "every item is a group of its own")
-	untold.Tags, loaded.Tags = in.keyword("tags", &names.Tags, &source.Tags, "interests and muted tags match nothing in searches")
-	untold.Author, loaded.Author = in.keyword("author_id", &names.AuthorID, &source.AuthorID, "muted authors match nothing in searches")
-	untold.Lang, loaded.Lang = in.keyword("lang", &names.Lang, &source.Lang, "every item passes every language in searches")
+	untold, loaded, unloaded := &in.schema.Untold, &in.schema.Loaded, &in.schema.Unloaded
+	untold.Group, loaded.Group, unloaded.Group = in.keyword("group_id", &names.GroupID, &source.GroupID, "every item is a group of its own")
+	untold.Tags, loaded.Tags, unloaded.Tags = in.keyword("tags", &names.Tags, &source.Tags, "interests and muted tags match nothing in searches")
+	untold.Author, loaded.Author, unloaded.Author = in.keyword("author_id", &names.AuthorID, &source.AuthorID, "muted authors match nothing in searches")
+	untold.Lang, loaded.Lang, unloaded.Lang = in.keyword("lang", &names.Lang, &source.Lang, "every item passes every language in searches")
 	if !in.schema.Tokens { // keywords are matched in the texts, by their own analyzer
 		names.TitleTokens, names.SummaryTokens = None, None
 		source.TitleTokens, source.SummaryTokens = None, None
@@ -313,17 +319,18 @@ func (in *inspection) text(field string, to, source *string) {
 }
 
 // keyword looks at a field whose values are compared whole: whether the index holds
-// other values than a document's source, and whether it has doc values. Where a search
-// could not ask it for a word it asks nothing; the source may still tell.
-func (in *inspection) keyword(field string, to, source *string, without string) (untold, loaded bool) {
+// other values than a document's source, and whether it can be searched with doc values, or
+// without. Where a search could not ask it for a word it asks nothing; the source may still
+// tell.
+func (in *inspection) keyword(field string, to, source *string, without string) (untold, loaded, unloaded bool) {
 	name := *to
 	f, ok := in.find(name, source)
 	switch {
 	case name == None:
-		return false, false
+		return false, false, false
 	case !ok:
 		in.problem(field, name, false, "the index has no such field: %s", without)
-		return false, false
+		return false, false, false
 	case field == "group_id" && !isKeyword(f):
 		in.problem(field, name, true, "it is a field of type %s, a keyword is needed%s", f.Type, subfieldHint(name, f))
 	case field == "group_id" && !f.docValues():
@@ -331,13 +338,14 @@ func (in *inspection) keyword(field string, to, source *string, without string) 
 	case !f.searchable():
 		in.problem(field, name, false, "it is a field of type %s that cannot be searched for a word%s: %s", cmp.Or(f.Type, "object"), subfieldHint(name, f), without)
 		*to = None
-		return false, false
+		return false, false, false
 	case !isKeyword(f) && !f.Computed && f.Type != "flattened":
 		in.problem(field, name, false, "it is a field of type %s, a keyword is needed%s", f.Type, subfieldHint(name, f))
 	}
 	filled := f.Computed || f.Script != nil || f.NullValue != nil || in.mapping.copiesTo(name) || in.mapping.copiesTo(*source)
 	cut := f.IgnoreAbove > 0 && f.IgnoreAbove < feed.MaxItemID && field == "group_id"
-	return filled || cut || f.Type != "keyword" || f.Normalizer != "", isKeyword(f) && f.docValues()
+	loaded = isKeyword(f) && f.docValues()
+	return filled || cut || f.Type != "keyword" || f.Normalizer != "", loaded, !loaded
 }
 
 // popularity looks at the number items are ranked by. Where it cannot be computed with

@@ -2,6 +2,7 @@ package esindex
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 
@@ -30,6 +31,10 @@ type Schema struct {
 	// Loaded are the fields that have doc values in all indices behind the name. A search
 	// that asks for their values fails where an index has no such field.
 	Loaded Refusing
+	// Unloaded are those that can be searched without doc values. Whether the index still
+	// has such a field is known by its UUID only.
+	Unloaded Refusing
+	UUIDs    string // of the indices, in the order of their names: one of the same name may be another one
 }
 
 // Refusing is one answer for each field that readers refuse items by.
@@ -66,6 +71,12 @@ func (s Schema) Asked(r Refusing, p *feed.Profile) []string {
 // Tells reports whether an item as the catalog gives it tells whether a reader with this
 // profile refuses it.
 func (s Schema) Tells(p *feed.Profile) bool { return len(s.Asked(s.Untold, p)) == 0 }
+
+// Same reports whether the index still is the one that the schema was read of.
+func (s Schema) Same(ctx context.Context, client Client, index string) (bool, error) {
+	now, err := settingsOf(ctx, client, index)
+	return now.uuids == s.UUIDs, err
+}
 
 // MaxHits is the most hits of one search.
 func (s Schema) MaxHits() int { return cmp.Or(s.Window, DefaultWindow) }

@@ -80,15 +80,24 @@ const epochSeconds = `{"type":"date","format":"epoch_second"}`
 func TestAnIndexMadeAnewWithoutAField(t *testing.T) {
 	t.Parallel()
 	epoch := func(at time.Time) any { return at.Unix() }
+	const (
+		topics = `"keyword": {"type": "keyword"}`
+		author = `"author": {"type": "keyword"}`
+		meta   = `"meta": {"properties": {"author": {"type": "keyword"}, "lang": {"type": "keyword"}}}`
+	)
 	for _, test := range []struct {
-		name, field, now string
-		refuses          feed.Profile
+		name, field, before, after string // what stands in the mapping, and in its place
+		refuses                    feed.Profile
 	}{
-		{"tags", `"keyword": {"type": "keyword"}`, `"other": {"type": "keyword"}`, feed.Profile{MutedTags: []string{"New York"}}},
-		{"authors", `"author":`, `"other":`, feed.Profile{MutedAuthors: []string{"ann"}}},
-		{"languages", `"lang":`, `"other":`, feed.Profile{Langs: []string{"en"}}},
-		{"groups", `"story":`, `"other":`, feed.Profile{MutedItems: []string{"s"}}},
-		{"a text in its place", `"author": {"type": "keyword"}`, `"author": {"type": "text"}`, feed.Profile{MutedAuthors: []string{"ann"}}},
+		{"tags", topics, topics, `"other": {"type": "keyword"}`, feed.Profile{MutedTags: []string{"New York"}}},
+		{"tags without doc values", topics, `"keyword": {"type": "keyword", "doc_values": false}`, `"other": {"type": "keyword"}`, feed.Profile{MutedTags: []string{"New York"}}},
+		{"authors", author, author, `"other": {"type": "keyword"}`, feed.Profile{MutedAuthors: []string{"ann"}}},
+		{"authors in a text", author, `"author": {"type": "text"}`, `"other": {"type": "text"}`, feed.Profile{MutedAuthors: []string{"ann"}}},
+		{"authors that become a text", author, author, `"author": {"type": "text"}`, feed.Profile{MutedAuthors: []string{"ann"}}},
+		{"authors in a flattened field", meta, `"meta": {"type": "flattened"}`, `"other": {"type": "flattened"}`, feed.Profile{MutedAuthors: []string{"ann"}}},
+		{"languages", `"lang":`, `"lang":`, `"other":`, feed.Profile{Langs: []string{"en"}}},
+		{"languages in a runtime field", `"mappings": {`, `"mappings": {"runtime": {"meta.lang": {"type": "keyword"}}, `, `"mappings": {`, feed.Profile{Langs: []string{"en"}}},
+		{"groups", `"story":`, `"story":`, `"other":`, feed.Profile{MutedItems: []string{"s"}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			client, name := connect(t)
@@ -97,7 +106,8 @@ func TestAnIndexMadeAnewWithoutAField(t *testing.T) {
 				require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+name, "", fmt.Appendf(nil, mapping, epochSeconds), nil))
 				index(t, client, name, stories(epoch))
 			}
-			make(mapping)
+			require.Contains(t, mapping, test.field)
+			make(strings.Replace(mapping, test.field, test.before, 1))
 			report, err := esindex.Inspect(t.Context(), client, name, mapped, "")
 			require.NoError(t, err)
 			schema, looks := esindex.Known(report.Schema), 0
@@ -107,8 +117,7 @@ func TestAnIndexMadeAnewWithoutAField(t *testing.T) {
 			require.Zero(t, looks)
 
 			require.NoError(t, esindex.Do(t.Context(), client, http.MethodDelete, "/"+name, "", nil, nil))
-			require.Contains(t, mapping, test.field)
-			make(strings.Replace(strings.Replace(mapping, test.field, test.now, 1), `"mappings": {`, `"mappings": {"dynamic": false, `, 1))
+			make(strings.Replace(strings.Replace(mapping, test.field, test.after, 1), `"mappings": {`, `"mappings": {"dynamic": false, `, 1))
 			_, err = s.Recall(t.Context(), ask(test.refuses))
 			require.ErrorIs(t, err, recall.ErrUnavailable)
 			require.Equal(t, 1, looks)

@@ -296,7 +296,8 @@ func filters(q *feed.Query, s *esindex.Schema) []clause {
 // mapped adds a clause that fails where the index does not map the fields that this
 // reader refuses items by: it may have been made anew under its name, and what is refused
 // by a field that is not there would be shown. An unmapped field matches nothing; only
-// some functions need one. The clause itself excludes nothing: no _seq_no is below 0.
+// some functions need one, and only with doc values: for others the index's UUID is asked
+// after the search. The clause itself excludes nothing: no _seq_no is below 0.
 func mapped(not []clause, p *feed.Profile, s *esindex.Schema) []clause {
 	fields := s.Asked(s.Loaded, p)
 	if len(fields) == 0 {

@@ -162,6 +162,10 @@ func (s *Source) search(ctx context.Context, schema *esindex.Schema, q *feed.Que
 		}
 		return nil
 	})
+	if err == nil && len(schema.Asked(schema.Unloaded, &q.Profile)) > 0 { // see mapped
+		same, uuidErr := schema.Same(ctx, s.client, s.index)
+		f.foreign, err = f.foreign || !same, uuidErr
+	}
 	return f, err
 }
 
