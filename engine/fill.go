@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
 	"github.com/freshet/freshet/social"
 )
 
@@ -165,15 +167,23 @@ func (s *stages) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hy
 	if errors.Is(err, social.ErrUnavailable) {
 		got.unread = lacksSocial // also of the posts that are there, as they were kept
 	}
+	refused, indexErr := s.refused(ctx, &profile, refs)
+	if indexErr != nil && !down(ctx, indexErr) {
+		return hydrated{}, indexErr
+	}
+	err = cmp.Or(err, indexErr)
 	now := s.at().Unix()
 	for i, doc := range docs {
 		ref := refs[i]
-		if doc.Missing() && err != nil {
+		if err != nil && (doc.Missing() || indexErr != nil && !feed.IsPost(ref.ID)) {
 			got.lost = append(got.lost, ref)
 			got.unread |= unread(ref.ID, err)
 			continue
 		}
 		outcome := becomes(&profile, ref, doc, now)
+		if outcome == OutcomePaged && refused[ref.ID] {
+			outcome = OutcomeMuted
+		}
 		if outcome == OutcomePaged && unfollowed(ref.Source, doc, got.unread) {
 			outcome = OutcomeGone
 		}
@@ -191,6 +201,30 @@ func (s *stages) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hy
 		return got, err
 	}
 	return got, nil
+}
+
+// refused returns the items that the reader refuses where only the index knows: their
+// profile may have changed since they were recalled.
+func (s *stages) refused(ctx context.Context, p *feed.Profile, refs []feed.Ref) (refused map[string]bool, err error) {
+	if !p.HasMutes() {
+		return nil, nil
+	}
+	for _, source := range s.sources {
+		asked, ok := recall.Direct(source).(recall.Refuser)
+		if !ok {
+			continue
+		}
+		some, err := asked.Refused(ctx, p, feed.IDs(refs))
+		if err != nil {
+			return nil, err
+		}
+		if refused == nil {
+			refused = some
+		} else {
+			maps.Copy(refused, some)
+		}
+	}
+	return refused, nil
 }
 
 // unfollowed reports whether the reader has unfollowed the author of a post since it was

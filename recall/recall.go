@@ -56,6 +56,16 @@ type Source interface {
 	Recall(ctx context.Context, q feed.Query) (Result, error)
 }
 
+// Refuser is the part of a [Source] whose index holds other values than the content of
+// items.
+//
+// Refused returns those of the ids that a reader with this profile refuses, where content
+// does not tell; nil where it does, which needs no request. Errors wrap [ErrUnavailable] or
+// are the context's.
+type Refuser interface {
+	Refused(ctx context.Context, p *feed.Profile, ids []string) (refused map[string]bool, err error)
+}
+
 // Indexer is the write side of a source that does not read the catalog's own
 // storage. Upsert replaces items by id; Delete ignores unknown ids. Both are
 // visible to every Recall that starts after they return.

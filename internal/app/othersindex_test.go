@@ -109,6 +109,11 @@ func TestMutesThatOnlyTheIndexKnows(t *testing.T) {
 	require.NoError(t, a.Catalog.PutProfile(t.Context(), "u_up", feed.Profile{MutedTags: []string{"sport"}}))
 	require.NoError(t, a.Catalog.PutProfile(t.Context(), "u_down", feed.Profile{MutedTags: []string{"sport", "opera"}}))
 	assert.Equal(t, []string{"two"}, ids(ask(t, a, refresh("u_up", 10))))
+	first := refresh("u_again", 10)
+	first.RequestID = "r-1"
+	assert.ElementsMatch(t, []string{"one", "two"}, ids(ask(t, a, first)))
+	require.NoError(t, a.Engine.PutProfile(t.Context(), "u_again", feed.Profile{MutedTags: []string{"sport"}}))
+	assert.Equal(t, []string{"two"}, ids(ask(t, a, first)), "a retry shows nothing that was muted meanwhile")
 	testenv.WaitFor(t, func() bool { return standbyLeft(a.stores.standby) > 0 }, "a list that stands in")
 
 	send(http.MethodPost, "/"+index+"-1/_close", "")

@@ -284,13 +284,17 @@ func filters(q *feed.Query, s *esindex.Schema) []clause {
 	}
 	f := []clause{{Range: map[string]timeRange{s.Fields.UpdateTime: within}}}
 	if len(q.Profile.Langs) > 0 {
-		// An item without a language passes every language filter.
-		f = append(f, clause{Bool: &boolean{Should: []clause{
-			{Terms: map[string][]string{s.Fields.Lang: sorted(q.Profile.Langs)}},
-			{Bool: &boolean{MustNot: []clause{{Exists: &exists{Field: s.Fields.Lang}}}}},
-		}}})
+		f = append(f, language(&q.Profile, s))
 	}
 	return f
+}
+
+// language finds the items in the languages of a profile. One without a language is in all.
+func language(p *feed.Profile, s *esindex.Schema) clause {
+	return clause{Bool: &boolean{Should: []clause{
+		{Terms: map[string][]string{s.Fields.Lang: sorted(p.Langs)}},
+		{Bool: &boolean{MustNot: []clause{{Exists: &exists{Field: s.Fields.Lang}}}}},
+	}}}
 }
 
 // mapped adds a clause that fails where the index does not map the fields that this

@@ -1,0 +1,98 @@
+package elastic
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/recall"
+)
+
+var _ recall.Refuser = (*Source)(nil)
+
+// Refused implements [recall.Refuser] with one search, where the content of items does not
+// tell what this reader refuses.
+func (s *Source) Refused(ctx context.Context, p *feed.Profile, ids []string) (map[string]bool, error) {
+	if last := s.schema.Last(); last != nil && last.Tells(p) || len(ids) == 0 {
+		return nil, nil
+	}
+	schema, err := s.schema.Get()
+	if err != nil {
+		return nil, s.contractError(err)
+	}
+	body, err := refusing(p, schema, ids)
+	if err != nil {
+		return nil, err
+	}
+	var refused map[string]bool
+	const params = "allow_partial_search_results=false&filter_path=error,status,hits.hits._id,hits.hits.fields"
+	err = esindex.Do(ctx, s.client, http.MethodPost, "/"+s.index+"/_search", params, body, func(data []byte) (err error) {
+		refused, err = readIDs(data, schema)
+		return err
+	})
+	if err == nil && len(schema.Asked(schema.Unloaded, p)) > 0 {
+		var same bool
+		if same, err = schema.Same(ctx, s.client, s.index); err == nil && !same {
+			err = fmt.Errorf("%w: the index was made anew", esindex.ErrUnavailable)
+		}
+	}
+	if esindex.Refused(err) { // it is not mapped as the schema says
+		s.schema.Recheck(ctx, schema, err)
+		err = fmt.Errorf("%w: %w", esindex.ErrUnavailable, err)
+	}
+	if err != nil {
+		return nil, s.contractError(err)
+	}
+	return refused, nil
+}
+
+// refusing is the search for those of the ids that a profile refuses.
+func refusing(p *feed.Profile, schema *esindex.Schema, ids []string) ([]byte, error) {
+	by := mutes(p, schema)
+	if len(p.Langs) > 0 {
+		by = append(by, clause{Bool: &boolean{MustNot: []clause{language(p, schema)}}})
+	}
+	request := search{
+		Size: schema.MaxHits(), Sort: []map[string]sortKey{{schema.Fields.UpdateTime: {Order: "desc"}}},
+		Query: clause{Bool: &boolean{
+			Filter: []clause{
+				{Terms: map[string][]string{schema.Fields.ID: ids}},
+				{Bool: &boolean{Should: by}},
+			},
+			MustNot: mapped(nil, p, schema),
+		}},
+	}
+	if !schema.MetaID() {
+		request.DocValues = []string{schema.Fields.ID}
+	}
+	return json.Marshal(request)
+}
+
+// readIDs reads the ids of the items that a search found.
+func readIDs(data []byte, schema *esindex.Schema) (map[string]bool, error) {
+	var answer struct {
+		Hits struct {
+			Hits []struct {
+				ID     string              `json:"_id"`
+				Fields map[string][]string `json:"fields"`
+			} `json:"hits"`
+		} `json:"hits"`
+	}
+	if err := json.Unmarshal(data, &answer); err != nil {
+		return nil, err
+	}
+	found := map[string]bool{}
+	for _, hit := range answer.Hits.Hits {
+		names := hit.Fields[schema.Fields.ID]
+		if schema.MetaID() {
+			names = []string{hit.ID}
+		}
+		for _, id := range names {
+			found[id] = true
+		}
+	}
+	return found, nil
+}
