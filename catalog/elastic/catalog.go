@@ -190,18 +190,19 @@ func (c *Catalog) docs(ctx context.Context, ids []string, found []esindex.Docume
 			return nil, err
 		}
 		docs[i].ID = id
-		if isOther(schema, id, found[i].Source) {
-			found[i].Source = nil
-		}
 		if len(found[i].Source) == 0 {
 			missing = append(missing, id)
 			continue
 		}
-		var told bool
-		if docs[i].JSON, told, err = itemJSON(schema, id, found[i].Source); err != nil {
+		is, err := itemJSON(schema, id, found[i].Source)
+		if err != nil {
 			return nil, err
 		}
-		if !told {
+		switch docs[i].JSON = is.json; {
+		case is.other:
+			docs[i].JSON = nil
+			missing = append(missing, id)
+		case !is.told:
 			untold = append(untold, id)
 		}
 	}

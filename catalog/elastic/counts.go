@@ -84,8 +84,14 @@ func (c *Catalog) current(ctx context.Context, schema *esindex.Schema, ids []str
 		if err := c.failure(docs[i], c.items); err != nil {
 			return nil, err
 		}
-		if isOther(schema, ids[i], docs[i].Source) {
-			docs[i].Source = nil
+		if len(docs[i].Source) > 0 && schema.ByOthers() {
+			_, is, err := readItem(schema, ids[i], docs[i].Source)
+			if err != nil {
+				return nil, err
+			}
+			if is.other {
+				docs[i].Source = nil
+			}
 		}
 		if len(docs[i].Source) == 0 {
 			missing = append(missing, ids[i])

@@ -181,36 +181,28 @@ func physical(s *esindex.Schema) []string {
 	}
 }
 
-// itemJSON gives a stored document back as the JSON of the item of that id. told is false
-// where only the index knows its date or its group.
-func itemJSON(s *esindex.Schema, id string, source json.RawMessage) (data json.RawMessage, told bool, err error) {
-	if !s.ByOthers() {
-		if own, _, ok := cutMarker(source); ok {
-			return own, true, nil
-		}
-	}
-	it, told, err := readItem(s, id, source)
-	if err != nil {
-		return nil, false, err
-	}
-	if data, err = json.Marshal(it); err != nil {
-		return nil, false, fmt.Errorf("item %s: %w", id, err)
-	}
-	return data, told, nil
+// stored is a document as the JSON of an item.
+type stored struct {
+	json  json.RawMessage
+	told  bool // its date and group are in the document; else only the index knows
+	other bool // the document says that it is of an item with another id
 }
 
-// isOther reports whether a document, found by its _id, is that of an item with another
-// id. Others choose the two as they like.
-func isOther(s *esindex.Schema, id string, source json.RawMessage) bool {
-	if !s.ByOthers() || s.MetaID() || len(source) == 0 {
-		return false
+// itemJSON gives a stored document back as the JSON of the item of that id.
+func itemJSON(s *esindex.Schema, id string, source json.RawMessage) (stored, error) {
+	if !s.ByOthers() {
+		if own, _, ok := cutMarker(source); ok {
+			return stored{json: own, told: true}, nil
+		}
 	}
-	var all map[string]json.RawMessage
-	if json.Unmarshal(source, &all) != nil {
-		return false
+	it, is, err := readItem(s, id, source)
+	if err != nil {
+		return stored{}, err
 	}
-	ids := texts(take(all, s.Source.ID))
-	return len(ids) > 0 && !slices.Contains(ids, id)
+	if is.json, err = json.Marshal(it); err != nil {
+		return stored{}, fmt.Errorf("item %s: %w", id, err)
+	}
+	return is, nil
 }
 
 // cutMarker takes off what seal put at the end of a document. No other document
@@ -248,12 +240,11 @@ func cutTokens(doc []byte, marker string) ([]byte, bool) {
 
 // readItem rebuilds an item from a document, which may have been written by
 // others: a value of another type than the item's is taken for what it most
-// likely means, and left out where nothing comes to mind. told is false where only the
-// index knows its date, or its group.
-func readItem(s *esindex.Schema, id string, source json.RawMessage) (it feed.Item, told bool, err error) {
+// likely means, and left out where nothing comes to mind.
+func readItem(s *esindex.Schema, id string, source json.RawMessage) (it feed.Item, is stored, err error) {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(source, &all); err != nil {
-		return feed.Item{}, false, fmt.Errorf("item %s: %w", id, err)
+		return feed.Item{}, stored{}, fmt.Errorf("item %s: %w", id, err)
 	}
 	n := s.Source
 	if n.Popularity != n.Likes && n.Popularity != n.Comments {
@@ -273,12 +264,14 @@ func readItem(s *esindex.Schema, id string, source json.RawMessage) (it feed.Ite
 		AuthorID: text(take(all, n.AuthorID)), Lang: text(take(all, n.Lang)), Tags: tags(all, n.Tags),
 		Likes: count(take(all, n.Likes)), Comments: count(take(all, n.Comments)),
 	}
-	take(all, n.ID)
-	told = !s.Untold.Group
+	if ids := texts(take(all, n.ID)); s.ByOthers() && !s.MetaID() {
+		is.other = len(ids) > 0 && !slices.Contains(ids, id)
+	}
+	is.told = !s.Untold.Group
 	if at := take(all, n.UpdateTime); at == nil || string(at) == "null" {
-		told = told && !s.ByOthers() // the index may have a date by a null_value or copy_to
+		is.told = is.told && !s.ByOthers() // the index may have a date by a null_value or copy_to
 	} else if it.UpdateTime, err = s.Time.FromSource(at); err != nil {
-		told = false
+		is.told = false
 	}
 	for name, value := range all {
 		// What others keep under a name of ours would stand twice in the item, or
@@ -290,7 +283,7 @@ func readItem(s *esindex.Schema, id string, source json.RawMessage) (it feed.Ite
 	if len(all) > 0 {
 		it.Business = all
 	}
-	return it, told, nil
+	return it, is, nil
 }
 
 // group is the group of an item: of several values the first in the order of their bytes,

@@ -29,9 +29,9 @@ type hit struct {
 // itemJSON is the document as the item's JSON. A date or a group that only the index
 // knows is that of the hit.
 func (h *hit) itemJSON(s *esindex.Schema, id string) (json.RawMessage, error) {
-	data, told, err := itemJSON(s, id, h.Source)
-	if err != nil || told {
-		return data, err
+	is, err := itemJSON(s, id, h.Source)
+	if err != nil || is.told {
+		return is.json, err
 	}
 	it, _, err := readItem(s, id, h.Source)
 	if err != nil {
@@ -49,7 +49,8 @@ func (h *hit) itemJSON(s *esindex.Schema, id string) (json.RawMessage, error) {
 			it.GroupID = groups[0] // of several the least, as in a recall
 		}
 	}
-	if data, err = json.Marshal(it); err != nil {
+	data, err := json.Marshal(it)
+	if err != nil {
 		return nil, fmt.Errorf("item %s: %w", id, err)
 	}
 	return data, nil

@@ -100,15 +100,15 @@ func (u *updating) changed(ctx context.Context, id string, before *esindex.Docum
 	if len(before.Source) == 0 {
 		return catalog.Updated{Err: fmt.Errorf("item %s: %w", id, catalog.ErrNotFound)}
 	}
-	stored, told, err := itemJSON(u.schema, id, before.Source)
-	if err == nil && !told {
-		stored, err = u.c.untold(ctx, u.schema, id, before.Source)
+	is, err := itemJSON(u.schema, id, before.Source)
+	if err == nil && !is.told {
+		is.json, err = u.c.untold(ctx, u.schema, id, before.Source)
 	}
 	if err != nil {
 		return catalog.Updated{Err: err}
 	}
 	var it feed.Item
-	if err := it.UnmarshalJSON(stored); err != nil {
+	if err := it.UnmarshalJSON(is.json); err != nil {
 		return catalog.Updated{Err: fmt.Errorf("item %s: %w", id, err)}
 	}
 	if it, err = u.change(it); err != nil {
