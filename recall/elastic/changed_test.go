@@ -22,6 +22,11 @@ func TestAnAnswerThatDoesNotFit(t *testing.T) {
 	t.Parallel()
 	epoch := func(at time.Time) any { return at.Unix() }
 	iso := func(at time.Time) any { return at.Format(time.RFC3339) }
+	liked := func(id string, age time.Duration, date func(time.Time) any) map[string]any {
+		s := story(id, age, date)
+		s["hits"] = 5
+		return s
+	}
 	for _, test := range []struct {
 		name, timeField string
 		date            func(time.Time) any
@@ -42,8 +47,8 @@ func TestAnAnswerThatDoesNotFit(t *testing.T) {
 				body := fmt.Appendf(nil, `{"actions":[{"remove":{"index":"%[1]s-*","alias":%[1]q,"must_exist":false}},{"add":{"index":%[2]q,"alias":%[1]q}}]}`, name, to)
 				require.NoError(t, esindex.Do(t.Context(), client, http.MethodPost, "/_aliases", "", body, nil))
 			}
-			make(name+"-1", epochSeconds, []map[string]any{story("old", time.Minute, epoch)})
-			make(name+"-2", test.timeField, []map[string]any{story("a", time.Minute, test.date), story("b", time.Hour, test.date)})
+			make(name+"-1", epochSeconds, []map[string]any{liked("old", time.Minute, epoch)})
+			make(name+"-2", test.timeField, []map[string]any{liked("a", time.Minute, test.date), liked("b", time.Hour, test.date)})
 			move(name + "-1")
 			inspected := func() esindex.Schema {
 				t.Helper()
@@ -66,6 +71,10 @@ func TestAnAnswerThatDoesNotFit(t *testing.T) {
 			move(name + "-1")
 			result, err := s.Recall(t.Context(), ask(feed.Profile{}))
 			require.Empty(t, result.Candidates)
+			popular, popularErr := s.Popular(t.Context(), []recall.Span{{After: 0, Until: origin}}, 10)
+			if popularErr == nil {
+				require.Empty(t, popular[0])
+			}
 			if test.name == "the same mapping" {
 				require.ErrorIs(t, err, recall.ErrUnavailable)
 			}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -30,10 +31,13 @@ func (s *Source) Popular(ctx context.Context, spans []recall.Span, n int) ([][]r
 	if err != nil {
 		return nil, err
 	}
-	const parts = "error,status,responses.error,responses.status,responses.hits.hits.sort,responses.hits.hits._id"
+	const parts = "error,status,responses.error,responses.status,responses.hits.hits.sort,responses.hits.hits._id,responses.hits.hits._index"
 	err = esindex.Do(ctx, s.client, http.MethodPost, "/_msearch", "filter_path="+parts, request, func(data []byte) error {
 		return s.readPopular(ctx, schema, data, lists)
 	})
+	if esindex.Refused(err) || errors.Is(err, errForeign) {
+		s.schema.Recheck(ctx, schema, err)
+	}
 	if err != nil {
 		return nil, s.contractError(err)
 	}
@@ -72,8 +76,9 @@ func (s *Source) popularBody(schema *esindex.Schema, spans []recall.Span, n int)
 // popularHit is a hit: its sort values are popularity, time, id and group, or where
 // the id is the document's, popularity, time, group and number.
 type popularHit struct {
-	ID   string            `json:"_id"`
-	Sort []json.RawMessage `json:"sort"`
+	Index string            `json:"_index"`
+	ID    string            `json:"_id"`
+	Sort  []json.RawMessage `json:"sort"`
 }
 
 // readPopular reads an answer into the lists.
@@ -100,6 +105,9 @@ func (s *Source) readPopular(ctx context.Context, schema *esindex.Schema, data [
 			return &esindex.Error{Status: r.Status, Type: root.Type, Reason: root.Reason}
 		}
 		for _, hit := range r.Hits.Hits {
+			if !schema.Stands(hit.Index) {
+				return errForeign
+			}
 			item, usable, err := hit.item(schema, &left)
 			if err != nil {
 				return err

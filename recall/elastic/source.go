@@ -100,8 +100,8 @@ func (s *Source) round(ctx context.Context, schema *esindex.Schema, q *feed.Quer
 
 // result is the end of a recall.
 func (s *Source) result(ctx context.Context, got *found, err error) (recall.Result, error) {
-	if err == nil && got.foreign { // what readers mute may have another name there
-		err = fmt.Errorf("%w: the name stands for other indices than a moment ago", esindex.ErrUnavailable)
+	if err == nil && got.foreign {
+		err = errForeign
 	}
 	if err != nil {
 		return recall.Result{}, s.contractError(err)
@@ -123,6 +123,9 @@ func (s *Source) Try(ctx context.Context, q feed.Query) (recall.Result, string, 
 	}
 	return got.result, got.left.String(), nil
 }
+
+// errForeign: what readers mute may have another name in those indices.
+var errForeign = fmt.Errorf("%w: the name stands for other indices than a moment ago", esindex.ErrUnavailable)
 
 // found is the result of a search.
 type found struct {
