@@ -76,7 +76,6 @@ func EmbeddedConfig(cfg configs.Config, dir string) configs.Config {
 	cfg.Server.MaxInFlight, cfg.Server.RateLimit = 0, 0
 	cfg.Catalog, cfg.Dedup.Backend, cfg.Sessions.Backend = standard.Catalog, standard.Dedup.Backend, standard.Sessions.Backend
 	cfg.Recall.Backend, cfg.Social.Backend = standard.Recall.Backend, configs.SocialOff // feeds of items are measured
-	cfg.Recall.CacheTTL = 0                                                             // every recall is a recall
 	return cfg
 }
 
@@ -87,7 +86,6 @@ func (b *bench) servicesConfig(dir string) configs.Config {
 	cfg.Catalog.Backend, cfg.Recall.Backend = configs.CatalogElastic, configs.RecallElastic
 	cfg.Dedup.Backend, cfg.Sessions.Backend, cfg.Social.Backend = configs.DedupRedisBloom, configs.SessionsRedisList, configs.SocialOff
 	cfg.Dedup.OnFailure = configs.FailClosed
-	cfg.Recall.StaleTTL = 0
 	cfg.Redis.KeyPrefix = b.prefix()
 	cfg.Elasticsearch.Index, cfg.Elasticsearch.ManageIndex = b.name, true
 	cfg.Elasticsearch.Fields = standard.Elasticsearch.Fields

@@ -33,10 +33,9 @@ func embedded(change func(*configs.Config), options ...app.Option) (h http.Handl
 	}
 	cfg := configs.Default()
 	cfg.DataDir, cfg.Auth.AdminToken = dir, adminToken
-	cfg.Recall.CacheTTL = 0                  // what was just stored is found
 	cfg.Ranking.Decay.Curves = feed.Curves{} // one Gaussian, whatever is the default
 	change(&cfg)
-	a, err := app.Open(context.Background(), cfg, append(options, app.WithLogger(slog.New(slog.DiscardHandler)))...)
+	a, err := app.Open(context.Background(), cfg, append(options, app.WithRecallCache(0, 0), app.WithLogger(slog.New(slog.DiscardHandler)))...)
 	if err != nil {
 		panic(err)
 	}

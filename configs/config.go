@@ -117,10 +117,8 @@ type Catalog struct {
 
 // Recall finds candidates.
 type Recall struct {
-	Backend  string        `koanf:"backend" help:"what finds candidates: memory or elastic; empty: what fits catalog.backend" oneof:"memory,elastic"`
-	N        int           `koanf:"n" help:"candidates of a refresh's first round of recall"`
-	CacheTTL time.Duration `koanf:"cache_ttl" help:"how long equal recalls share one result; 0: off"`
-	StaleTTL time.Duration `koanf:"stale_ttl" help:"oldest recall that may stand in while recall is down; 0: off"`
+	Backend string `koanf:"backend" help:"what finds candidates: memory or elastic; empty: what fits catalog.backend" oneof:"memory,elastic"`
+	N       int    `koanf:"n" help:"candidates of a refresh's first round of recall"`
 }
 
 // Ranking holds the ranking parameters a new system starts with.
@@ -291,7 +289,7 @@ func Default() Config {
 		DataDir: "./freshet-data",
 		Auth:    Auth{Mode: ModeHeader},
 		Catalog: Catalog{Backend: CatalogSQLite, GroupBy: GroupByNone},
-		Recall:  Recall{Backend: RecallMemory, N: 500, CacheTTL: time.Second, StaleTTL: 10 * time.Minute},
+		Recall:  Recall{Backend: RecallMemory, N: 500},
 		Ranking: Ranking{
 			Base: 0.1, Decay: defaultDecay(feed.PresetTwo), Popularity: Popularity{Weight2h: 1.5, Weight2d: 0.2},
 			Keywords: Keywords{Summary: feed.DefaultKeywordsSummary}, Diversity: defaultDiversity(),

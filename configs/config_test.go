@@ -207,7 +207,7 @@ func TestBadLayers(t *testing.T) {
 		"keys nobody chose": {
 			file: "recall: {origin_step: 5s}\nsessions: {coalesce: 0}\nimpressions: {batch: 5, linger: 1s, workers: 1}",
 			want: []string{
-				"recall.origin_step is gone, delete it: the decay's origin is rounded down to recall.cache_ttl", "sessions.coalesce is gone, delete it",
+				"recall.origin_step is gone, delete it: the decay's origin is rounded down to a second", "sessions.coalesce is gone, delete it",
 				"impressions.batch is gone, delete it", "impressions.linger is gone, delete it", "impressions.workers is gone, delete it",
 			},
 		},

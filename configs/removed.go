@@ -12,7 +12,7 @@ var removed = map[string]string{
 	"recall.max_rounds": "is gone, delete it: a refresh goes on until its page is full, recall has no more, " +
 		"or a tenth of server.request_timeout has passed",
 	"recall.base":            "is now ranking.base (FRESHET_RANKING_BASE)",
-	"recall.origin_step":     "is gone, delete it: the decay's origin is rounded down to recall.cache_ttl, and to a second at least",
+	"recall.origin_step":     "is gone, delete it: the decay's origin is rounded down to a second",
 	"sessions.coalesce":      "is gone, delete it: a refresh that waited for another one of its agent pages from that one's session, if it began less than a second ago",
 	"impressions.batch":      recorder,
 	"impressions.linger":     recorder,
@@ -21,6 +21,8 @@ var removed = map[string]string{
 	"dedup.mirror.enabled":   mirror,
 	"dedup.mirror.max_bytes": mirror,
 
+	"recall.cache_ttl":         "is gone, delete it: equal recalls share an answer for a second",
+	"recall.stale_ttl":         "is gone, delete it: what was recalled stands in for ten minutes while recall is down",
 	"server.max_streams":       "is gone, delete it: half of the files that the process may open, 10,000 at most, are streams",
 	"server.rate_burst":        "is gone, delete it: as many calls as server.rate_limit allows in a second may come at once",
 	"server.pprof":             "is gone, delete it: admins are always answered under /debug/pprof/",

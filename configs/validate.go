@@ -146,8 +146,6 @@ func (a Auth) check(p *Problems, addr string) {
 
 func (r Recall) check(p *Problems) {
 	within(p, "recall.n", r.N, 1, 10_000) // Elasticsearch's index.max_result_window
-	within(p, "recall.cache_ttl", r.CacheTTL, 0, 10*time.Minute)
-	within(p, "recall.stale_ttl", r.StaleTTL, 0, 24*time.Hour)
 }
 
 // check has the bounds of [feed.Ranking.Validate], and names the keys.

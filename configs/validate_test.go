@@ -70,8 +70,6 @@ func TestValidateRefuses(t *testing.T) {
 		"too many candidates":               {change: func(c *C) { c.Recall.N = 10001 }, key: "recall.n"},
 		"no base":                           {change: func(c *C) { c.Ranking.Base = 0 }, key: "ranking.base", says: "greater than 0"},
 		"base that is no number":            {change: func(c *C) { c.Ranking.Base = math.NaN() }, key: "ranking.base"},
-		"negative cache":                    {change: func(c *C) { c.Recall.CacheTTL = -time.Second }, key: "recall.cache_ttl", says: "0s to 10m, not -1s"},
-		"negative stale":                    {change: func(c *C) { c.Recall.StaleTTL = -1 }, key: "recall.stale_ttl"},
 		"no scale":                          {change: func(c *C) { c.Ranking.Decay.Scale = 0 }, key: "ranking.decay.scale", says: "at least 1s"},
 		"negative offset":                   {change: func(c *C) { c.Ranking.Decay.Offset = -1 }, key: "ranking.decay.offset"},
 		"decay of 1":                        {change: func(c *C) { c.Ranking.Decay.Decay = 1 }, key: "ranking.decay.decay", says: "both excluded"},
@@ -170,13 +168,10 @@ func TestValidateAllows(t *testing.T) {
 		"some origins": {change: func(c *C) {
 			c.Server.CORS.Origins = []string{"https://app.example.com", "http://localhost:3000", "http://[::1]:8081", "capacitor://localhost", "chrome-extension://abcdefgh"}
 		}},
-		"jwt on every address":         {change: func(c *C) { c.Server.Addr, c.Auth.Mode, c.Auth.JWT.Secret = ":8080", "jwt", "s" }},
-		"jwt with a key file":          {change: func(c *C) { c.Auth.Mode, c.Auth.JWT.JWKS = "jwt", "keys.json" }},
-		"header mode on IPv6 loopback": {change: func(c *C) { c.Server.Addr = "[::1]:0" }},
-		"header mode on localhost":     {change: func(c *C) { c.Server.Addr = "localhost:8080" }},
-		"everything optional off": {change: func(c *C) {
-			c.Recall.CacheTTL, c.Recall.StaleTTL = 0, 0
-		}},
+		"jwt on every address":            {change: func(c *C) { c.Server.Addr, c.Auth.Mode, c.Auth.JWT.Secret = ":8080", "jwt", "s" }},
+		"jwt with a key file":             {change: func(c *C) { c.Auth.Mode, c.Auth.JWT.JWKS = "jwt", "keys.json" }},
+		"header mode on IPv6 loopback":    {change: func(c *C) { c.Server.Addr = "[::1]:0" }},
+		"header mode on localhost":        {change: func(c *C) { c.Server.Addr = "localhost:8080" }},
 		"sentinels with a database":       {services: true, change: func(c *C) { c.Redis.Addrs, c.Redis.DB, c.Redis.MasterName = []string{"a:1", "b:1"}, 2, "m" }},
 		"shared filters, own sessions":    {services: true, change: func(c *C) { c.Sessions.Backend = "memory" }},
 		"embedded catalog, Redis for all": {services: true, change: func(c *C) { c.Catalog.Backend, c.Recall.Backend = "sqlite", "memory" }},

@@ -75,7 +75,7 @@ func openLogged(t *testing.T, log *slog.Logger, change func(*configs.Config)) *c
 	cfg.Auth.AdminToken = contractToken
 	change(&cfg)
 	require.NoError(t, cfg.Validate())
-	a, err := app.Open(t.Context(), cfg, app.WithLogger(log))
+	a, err := app.Open(t.Context(), cfg, app.WithRecallCache(0, 0), app.WithLogger(log))
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, a.Close(context.Background())) })
 	c := &contract{server: a.Handler, social: a.Social}

@@ -234,9 +234,7 @@ func settled(t *testing.T, store app.SocialStore) {
 func TestRights(t *testing.T) {
 	t.Parallel()
 	var log lockedBuffer
-	c := openLogged(t, slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), func(cfg *configs.Config) {
-		cfg.Recall.CacheTTL = 0
-	})
+	c := openLogged(t, slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), func(*configs.Config) {})
 	routes := matrixRoutes()
 	for op := range tableOf(t, c.server) {
 		require.Contains(t, routes, op, "say in matrixRoutes how this route shows posts, or why it shows none")

@@ -65,8 +65,6 @@ type Live struct {
 	// changing holds a token while a version is made: changes of one server wait
 	// for each other instead of each making the others start over.
 	changing chan struct{}
-
-	fileAt atomic.Int64 // newest version that was there when the file was last looked at; -1: not read yet
 }
 
 // Open reads the newest version and returns the ranking that starts with it;
@@ -85,16 +83,14 @@ func Open(ctx context.Context, store Store, cfg Config) (*Live, error) {
 	if cfg.StartWithout && errors.Is(err, ErrUnavailable) {
 		l.apply(ctx, l.configured())
 		l.unread.Store(true)
-		l.fileAt.Store(-1)
 		return l, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	l.apply(ctx, v)
-	l.fileAt.Store(int64(v.Version))
 	if diff := v.Live.Ranking.Changes(cfg.Configured); v.Version > 0 && diff != "" {
-		l.cfg.Logger.WarnContext(ctx, "the stored ranking is in force, not the configuration's; edit the file while the server runs, or use freshet ranking set",
+		l.cfg.Logger.WarnContext(ctx, "the stored ranking is in force, not the configuration's; change it with freshet ranking set",
 			"version", v.Version, "stored", diff, "configured", cfg.Configured.Changes(v.Live.Ranking))
 	}
 	return l, nil
@@ -163,7 +159,6 @@ func (l *Live) Sync(ctx context.Context) error {
 		return err
 	}
 	l.apply(ctx, v)
-	l.fileAt.CompareAndSwap(-1, int64(v.Version))
 	return nil
 }
 

@@ -49,7 +49,7 @@ func open(ctx context.Context, cfg configs.Config, dir string, d *Data, window t
 	c.now.Store(d.events[0].at)
 	var err error
 	// One report at a time is recorded: a batch would only wait to be filled.
-	c.app, err = app.Open(ctx, cfg, app.WithClock(c.clock), app.WithRecorder(dedup.RecorderConfig{Batch: 1}))
+	c.app, err = app.Open(ctx, cfg, app.WithClock(c.clock), app.WithRecallCache(0, 0), app.WithRecorder(dedup.RecorderConfig{Batch: 1}))
 	return c, err
 }
 

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -181,7 +182,7 @@ func (c *Catalog) docs(ctx context.Context, ids []string, found []esindex.Docume
 		return nil, c.contractError(err)
 	}
 	docs := make([]feed.Doc, len(ids))
-	var missing, untold []string
+	var missing, untold, doubted []string
 	several := false
 	for i, id := range ids {
 		if c.several(&found[i]) {
@@ -201,7 +202,7 @@ func (c *Catalog) docs(ctx context.Context, ids []string, found []esindex.Docume
 		switch docs[i].JSON = is.json; {
 		case is.other:
 			docs[i].JSON = nil
-			missing = append(missing, id)
+			doubted = append(doubted, id)
 		case !is.told:
 			untold = append(untold, id)
 		}
@@ -214,6 +215,11 @@ func (c *Catalog) docs(ctx context.Context, ids []string, found []esindex.Docume
 	if err != nil {
 		return nil, err
 	}
+	known, err := c.search(ctx, schema, doubted, true)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(others, known)
 	indexed, err := c.search(ctx, schema, untold, false)
 	if err != nil {
 		return nil, err

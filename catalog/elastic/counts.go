@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -79,28 +80,44 @@ func (c *Catalog) current(ctx context.Context, schema *esindex.Schema, ids []str
 	if err != nil {
 		return nil, err
 	}
-	var missing []string
+	var missing, doubted []string
+	look := c.others
 	for i := range docs {
-		if err := c.failure(docs[i], c.items); err != nil {
+		if c.several(&docs[i]) {
+			look, docs[i].Error = c.search, nil
+		} else if err := c.failure(docs[i], c.items); err != nil {
 			return nil, err
 		}
+		other := false
 		if len(docs[i].Source) > 0 && schema.ByOthers() {
 			_, is, err := readItem(schema, ids[i], docs[i].Source)
 			if err != nil {
 				return nil, err
 			}
-			if is.other {
-				docs[i].Source = nil
-			}
+			other = is.other
 		}
-		if len(docs[i].Source) == 0 {
+		switch {
+		case other:
+			docs[i].Source = nil
+			doubted = append(doubted, ids[i])
+		case len(docs[i].Source) == 0:
 			missing = append(missing, ids[i])
 		}
 	}
-	others, err := c.others(ctx, schema, missing, false)
-	if err != nil || len(others) == 0 {
-		return docs, err
+	others, err := look(ctx, schema, missing, false)
+	if err != nil {
+		return nil, err
 	}
+	known, err := c.search(ctx, schema, doubted, false)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(others, known)
+	return docs, c.readOthers(ctx, ids, docs, others)
+}
+
+// readOthers reads the documents that searches have found into the empty places.
+func (c *Catalog) readOthers(ctx context.Context, ids []string, docs []esindex.Document, others map[string]hit) error {
 	var where []esindex.DocID
 	var of []int
 	for i, id := range ids {
@@ -110,15 +127,15 @@ func (c *Catalog) current(ctx context.Context, schema *esindex.Schema, ids []str
 	}
 	found, err := c.get(ctx, where)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for i, d := range found {
 		if err := c.failure(d, c.items); err != nil {
-			return nil, err
+			return err
 		}
 		docs[of[i]] = d
 	}
-	return docs, nil
+	return nil
 }
 
 // sendOver sends what replaces documents, leaves the request empty, and answers the

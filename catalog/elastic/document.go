@@ -185,7 +185,7 @@ func physical(s *esindex.Schema) []string {
 type stored struct {
 	json  json.RawMessage
 	told  bool // its date and group are in the document; else only the index knows
-	other bool // the document says that it is of an item with another id
+	other bool // it may be of an item with another id: the document says so, or only the index knows
 }
 
 // itemJSON gives a stored document back as the JSON of the item of that id.
@@ -259,13 +259,13 @@ func readItem(s *esindex.Schema, id string, source json.RawMessage) (it feed.Ite
 		take(all, name)
 	}
 	it = feed.Item{
-		ID: id, GroupID: group(take(all, n.GroupID)), Title: text(take(all, n.Title)),
+		ID: id, GroupID: group(values(all, n.GroupID)), Title: text(take(all, n.Title)),
 		Summary: text(take(all, n.Summary)), URL: text(take(all, n.URL)), ImageURL: text(take(all, n.ImageURL)),
-		AuthorID: text(take(all, n.AuthorID)), Lang: text(take(all, n.Lang)), Tags: tags(all, n.Tags),
+		AuthorID: text(take(all, n.AuthorID)), Lang: language(values(all, n.Lang)), Tags: values(all, n.Tags),
 		Likes: count(take(all, n.Likes)), Comments: count(take(all, n.Comments)),
 	}
 	if ids := texts(take(all, n.ID)); s.ByOthers() && !s.MetaID() {
-		is.other = len(ids) > 0 && !slices.Contains(ids, id)
+		is.other = s.UntoldID || len(ids) > 0 && !slices.Contains(ids, id)
 	}
 	is.told = !s.Untold.Group
 	if at := take(all, n.UpdateTime); at == nil || string(at) == "null" {
@@ -288,17 +288,26 @@ func readItem(s *esindex.Schema, id string, source json.RawMessage) (it feed.Ite
 
 // group is the group of an item: of several values the first in the order of their bytes,
 // which a search reads, too.
-func group(v json.RawMessage) string {
-	list := slices.DeleteFunc(texts(v), func(one string) bool { return len(one) > feed.MaxItemID })
+func group(all []string) string {
+	list := slices.DeleteFunc(all, func(one string) bool { return len(one) > feed.MaxItemID })
 	if len(list) == 0 {
 		return ""
 	}
 	return slices.Min(list)
 }
 
-// tags are all values of a field, in whichever form a document has them: a name with dots,
+// language is that of an item. One in several passes every language, as does one without:
+// a search knows which it is in.
+func language(all []string) string {
+	if len(all) != 1 {
+		return ""
+	}
+	return all[0]
+}
+
+// values are all values of a field, in whichever form a document has them: a name with dots,
 // objects, or both.
-func tags(doc map[string]json.RawMessage, name string) (all []string) {
+func values(doc map[string]json.RawMessage, name string) (all []string) {
 	for v := take(doc, name); v != nil; v = take(doc, name) {
 		all = append(all, texts(v)...)
 	}

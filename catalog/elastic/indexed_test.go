@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,6 +51,21 @@ var othersIndices = map[string]struct {
 	"an id with a normalizer": {properties: `"id": {"type": "keyword", "normalizer": "lower"}`, document: func(n int) othersDocument {
 		return othersDocument{id: fmt.Sprintf("D-%d", n), source: fmt.Sprintf(`{"id": "D-%d", "title": "T", "update_time": %d}`, n, 1000+n)}
 	}},
+	"an id with a normalizer that is the _id": {properties: `"id": {"type": "keyword", "normalizer": "lower"}`, document: func(n int) othersDocument {
+		return othersDocument{id: fmt.Sprintf("d-%d", n), source: fmt.Sprintf(`{"id": "D-%d", "title": "T", "update_time": %d}`, n, 1000+n)}
+	}},
+	"ids by copy_to that are others' _id": {properties: `"ident": {"type": "keyword", "copy_to": "id"}`, document: func(n int) othersDocument {
+		return othersDocument{id: fmt.Sprintf("d-%d", (n+1)%8), source: fmt.Sprintf(`{"ident": "d-%d", "title": "T", "update_time": %d}`, n, 1000+n)}
+	}},
+	"a group in two forms": {properties: `"st": {"properties": {"g": {"type": "keyword"}}}`, document: func(n int) othersDocument {
+		return documentWith(n, fmt.Sprintf(`"st.g": "b-%d", "st": {"g": "a-%d"}`, n, n))
+	}},
+	"several languages and authors, and a vector": {
+		properties: `"lang": {"type": "keyword"}, "author_id": {"type": "keyword"}, "vector": {"type": "dense_vector", "dims": 2}`,
+		document: func(n int) othersDocument {
+			return documentWith(n, `"lang": ["de", "en"], "author_id": ["a", "b"], "vector": [1, 2]`)
+		},
+	},
 	"two ids": {document: func(n int) othersDocument {
 		return othersDocument{id: fmt.Sprint(n), source: fmt.Sprintf(`{"id": ["b-%d", "a-%d"], "title": "T", "update_time": %d}`, n, n, 1000+n)}
 	}},
@@ -113,7 +129,11 @@ func TestWhatRecallProposesCanBeRead(t *testing.T) {
 				}
 				require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+at+"/_doc/"+url.PathEscape(d.id), query.Encode(), []byte(d.source), nil))
 			}
-			report, err := esindex.Inspect(t.Context(), client, at, esindex.Fields{}, "")
+			group := ""
+			if strings.Contains(index.properties, `"st":`) {
+				group = "st.g"
+			}
+			report, err := esindex.Inspect(t.Context(), client, at, esindex.Fields{GroupID: group}, "")
 			require.NoError(t, err)
 			require.NoError(t, report.Err())
 			report.Schema.Others = true
@@ -151,6 +171,7 @@ func checkRead(t *testing.T, c *elastic.Catalog, source *recallelastic.Source) {
 		assert.Equal(t, candidate.Group, it.Group())
 		assert.Equal(t, candidate.UpdateTime, it.UpdateTime)
 		assert.NotContains(t, string(docs[i].JSON), "in_feed")
+		assert.NotEqual(t, "de", it.Lang, "it is in English, too")
 	}
 	page, err := c.List(t.Context(), catalog.Selection{Limit: 100})
 	require.NoError(t, err)
@@ -209,4 +230,25 @@ func TestTagsInTwoForms(t *testing.T) {
 	it, err := docs[0].Item()
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{"dogs", "cats", "birds"}, it.Tags)
+}
+
+// TestPuttingAnItemReplacesNoOther: a document of another item has its id as _id.
+func TestPuttingAnItemReplacesNoOther(t *testing.T) {
+	t.Parallel()
+	c, client, index := existing(t, mapped, `{"type": "date"}`)
+	put(t, client, index, "new", `{"doc_id": "old", "headline": "Old", "published_at": 1000}`)
+	require.NoError(t, c.Refresh(t.Context()))
+	errs, err := c.Put(t.Context(), []feed.Item{{ID: "new", Title: "New", UpdateTime: 1}})
+	require.NoError(t, err)
+	require.Empty(t, errs)
+	require.NoError(t, c.Refresh(t.Context()))
+	docs, err := c.Docs(t.Context(), []string{"old", "new"})
+	require.NoError(t, err)
+	require.Contains(t, string(docs[0].JSON), `"Old"`)
+	require.Contains(t, string(docs[1].JSON), `"New"`)
+	require.NoError(t, c.Remove(t.Context(), "new"))
+	docs, err = c.Docs(t.Context(), []string{"old", "new"})
+	require.NoError(t, err)
+	require.False(t, docs[0].Missing())
+	require.True(t, docs[1].Missing())
 }

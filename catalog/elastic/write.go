@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
@@ -76,11 +77,40 @@ func (c *Catalog) otherIDs(ctx context.Context, schema *esindex.Schema, items []
 	for i := range items {
 		ids[i] = items[i].ID
 	}
-	others, err := c.others(ctx, schema, ids, false)
+	if schema.MetaID() {
+		return c.others(ctx, schema, ids, false)
+	}
+	found, err := c.search(ctx, schema, ids, false)
 	if c.own && esindex.Missing(err) {
 		return nil, nil // it is made when they are written
 	}
-	return others, err
+	if err != nil {
+		return nil, err
+	}
+	return found, c.free(ctx, schema, ids, found)
+}
+
+// free has Elasticsearch choose the _id of those items that are new where a document of
+// another item has theirs: an empty one.
+func (c *Catalog) free(ctx context.Context, schema *esindex.Schema, ids []string, found map[string]hit) error {
+	unknown := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { _, ok := found[id]; return ok })
+	docs, err := c.get(ctx, c.itemIDs(unknown, 0))
+	if err != nil {
+		return err
+	}
+	for i, d := range docs {
+		if len(d.Source) == 0 {
+			continue
+		}
+		_, is, err := readItem(schema, unknown[i], d.Source)
+		if err != nil {
+			return err
+		}
+		if is.other {
+			found[unknown[i]] = hit{}
+		}
+	}
+	return nil
 }
 
 // Remove implements [catalog.Writer].
@@ -128,7 +158,11 @@ type bulk struct {
 }
 
 func (b *bulk) add(action, id, routing string, doc []byte, item int) {
-	b.body = fmt.Appendf(b.body, `{"%s":{"_id":%s}}`+"\n", action, routed(id, routing))
+	if id == "" { // Elasticsearch chooses one
+		b.body = fmt.Appendf(b.body, `{"%s":{}}`+"\n", action)
+	} else {
+		b.body = fmt.Appendf(b.body, `{"%s":{"_id":%s}}`+"\n", action, routed(id, routing))
+	}
 	if doc != nil {
 		b.body = append(append(b.body, doc...), '\n')
 	}

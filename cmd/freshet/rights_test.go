@@ -104,9 +104,9 @@ func leaves(cmd *cobra.Command, path ...string) []string {
 func startNetwork(t *testing.T, dir string) string {
 	t.Helper()
 	cfg := configs.Default()
-	cfg.DataDir, cfg.Auth.AdminToken, cfg.Recall.CacheTTL = dir, adminToken, 0
+	cfg.DataDir, cfg.Auth.AdminToken = dir, adminToken
 	require.NoError(t, cfg.Validate())
-	a, err := app.Open(t.Context(), cfg, app.WithLogger(slog.New(slog.DiscardHandler)))
+	a, err := app.Open(t.Context(), cfg, app.WithRecallCache(0, 0), app.WithLogger(slog.New(slog.DiscardHandler)))
 	require.NoError(t, err)
 	server := httptest.NewServer(a.Handler)
 	t.Cleanup(func() {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -28,22 +27,9 @@ func newServeCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return serve(cmd.Context(), serverLog(cmd, cfg.Log), cfg, role{demo: *demo}, configFile(cmd)...)
+		return serve(cmd.Context(), serverLog(cmd, cfg.Log), cfg, role{demo: *demo})
 	}
 	return cmd
-}
-
-// configFile has edits of the configuration file taken over while the server
-// runs, where there is one. What the environment and the flags say still goes
-// before it.
-func configFile(cmd *cobra.Command) []app.Option {
-	path := cmd.Flags().Lookup("config").Value.String()
-	if path == "" {
-		return nil
-	}
-	return []app.Option{app.WithConfigFile(path, func() (configs.Config, error) {
-		return configs.Load(configs.Options{Path: path, Environ: os.Environ(), Flags: cmd.Flags()})
-	})}
 }
 
 // role holds the settings of a process that are not in its configuration.

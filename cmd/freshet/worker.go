@@ -30,7 +30,7 @@ func newWorkerCommand() *cobra.Command {
 		case cfg.Jobs.Workers == 0:
 			return errors.New("jobs.workers is 0: set it to how many jobs this worker works on at once")
 		}
-		return serve(cmd.Context(), serverLog(cmd, cfg.Log), cfg, role{shape: onlyProbes}, configFile(cmd)...)
+		return serve(cmd.Context(), serverLog(cmd, cfg.Log), cfg, role{shape: onlyProbes})
 	}
 	return cmd
 }

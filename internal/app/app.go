@@ -49,8 +49,8 @@ const (
 	// repeated call, does so within a second.
 	coalesce = time.Second
 	// originStep is the least step of the decay's origin. Equal recalls share a
-	// result only while their origins are equal, so it grows with
-	// recall.cache_ttl; a second changes no score that anybody could see.
+	// result only while their origins are equal, so it is no less than sharedFor;
+	// a second changes no score that anybody could see.
 	originStep = time.Second
 )
 
@@ -70,6 +70,12 @@ func WithDemo() Option { return func(a *App) { a.demo = true } }
 // WithCoalesce replaces [engine.Config]'s Coalesce, for tests.
 func WithCoalesce(d time.Duration) Option { return func(a *App) { a.coalesce = d } }
 
+// WithRecallCache replaces how long equal recalls share an answer, and how old one may be
+// that stands in while recall is down, for tests and measurements; 0 is off.
+func WithRecallCache(shared, stale time.Duration) Option {
+	return func(a *App) { a.sharedFor, a.staleFor = shared, stale }
+}
+
 // WithRecorder tunes the recorder, for tests and measurements.
 func WithRecorder(cfg dedup.RecorderConfig) Option { return func(a *App) { a.recording = cfg } }
 
@@ -85,7 +91,9 @@ type App struct {
 	log       *slog.Logger
 	demo      bool
 	coalesce  time.Duration
-	streams   int // open at once
+	streams   int           // open at once
+	sharedFor time.Duration // equal recalls share an answer
+	staleFor  time.Duration // an answer of recall may stand in
 	recording dedup.RecorderConfig
 	hooks     Hooks
 	pauses    pauses
@@ -93,7 +101,6 @@ type App struct {
 	stores    stores
 	network   *network // nil: no posts
 	ranking   *ranking.Live
-	file      *configFile // nil: not watched
 	recorder  *dedup.Recorder
 	counts    events.Store
 	tally     *events.Buffer
@@ -119,7 +126,7 @@ func Open(ctx context.Context, cfg configs.Config, options ...Option) (*App, err
 }
 
 func newApp(cfg configs.Config, options []Option) *App {
-	a := &App{cfg: cfg, clock: time.Now, log: slog.New(slog.DiscardHandler), checks: checks{}, coalesce: coalesce, streams: mostStreams(), pauses: newPauses(cfg)}
+	a := &App{cfg: cfg, clock: time.Now, log: slog.New(slog.DiscardHandler), checks: checks{}, coalesce: coalesce, streams: mostStreams(), sharedFor: sharedFor, staleFor: staleFor, pauses: newPauses(cfg)}
 	for _, o := range options {
 		o(a)
 	}
@@ -203,7 +210,7 @@ func (a *App) openEngine(ctx context.Context, tracing *telemetry.Tracing) (cfg e
 	}
 	cfg = engine.Config{
 		Clock: a.clock, Log: a.log, Rankings: a.ranking, N: a.cfg.Recall.N, RoundsFor: a.cfg.Server.RequestTimeout / roundsShare,
-		OriginStep: max(originStep, a.cfg.Recall.CacheTTL), Coalesce: a.coalesce,
+		OriginStep: max(originStep, a.sharedFor), Coalesce: a.coalesce,
 		ShowAgain:    a.cfg.Dedup.WhenExhausted == configs.ExhaustedOldest,
 		RecordServed: a.cfg.Impressions.On == configs.OnServed, Remember: usesRedis(a.cfg), Begin: beginRequest, Tracer: tracing.Tracer(),
 	}

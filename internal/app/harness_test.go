@@ -51,7 +51,6 @@ var modes = []mode{{"embedded", embedded}, {"services", services}}
 func embedded(t testing.TB) configs.Config {
 	cfg := configs.Default()
 	cfg.DataDir = t.TempDir()
-	cfg.Recall.CacheTTL = 0                  // tests change the catalog and expect to see it
 	cfg.Ranking.Decay.Curves = feed.Curves{} // one Gaussian, whatever is the default
 	cfg.Ranking.Explore.Share = 0            // tests compare orders
 	return cfg
@@ -99,7 +98,10 @@ func brief(cfg *configs.Config) {
 func open(t testing.TB, cfg configs.Config, options ...Option) *App {
 	t.Helper()
 	require.NoError(t, cfg.Validate())
-	options = append([]Option{WithLogger(testenv.Logger(t))}, options...)
+	options = append([]Option{
+		WithLogger(testenv.Logger(t)),
+		WithRecallCache(0, staleFor), // tests change the catalog and expect to see it
+	}, options...)
 	a, err := Open(t.Context(), cfg, options...)
 	require.NoError(t, err)
 	t.Cleanup(func() {

@@ -314,7 +314,7 @@ func TestElasticsearchDown(t *testing.T) {
 	assert.Equal(t, []string{"recall"}, answer.Degraded, "u_3 has no profile, like u_1: the same query")
 	_, err = a.Engine.Feed(t.Context(), refresh("u_new", 10))
 	require.ErrorIs(t, err, catalog.ErrUnavailable, "whether u_new mutes anything cannot be told")
-	clock.Advance(cfg.Recall.StaleTTL)
+	clock.Advance(staleFor)
 	require.NoError(t, a.stores.sessions.Delete(t.Context(), "u_4"))
 	_, err = a.Engine.Feed(t.Context(), refresh("u_4", 10))
 	require.ErrorIs(t, err, recall.ErrUnavailable, "too old, and no session: an error")

@@ -59,13 +59,12 @@ func readAhead(t testing.TB, a *App, agent string, name feed.Name, n int, public
 }
 
 // TestTheNextPageIsThereWithoutElasticsearch takes Elasticsearch away after a page: the
-// next one is full if it was read ahead, and only then. With recall.stale_ttl 0 nothing
+// next one is full if it was read ahead, and only then. Where nothing
 // stands in for a recall, and the server is ready all the same.
 func TestTheNextPageIsThereWithoutElasticsearch(t *testing.T) {
 	t.Parallel()
 	cfg, es := cutOff(t)
-	cfg.Recall.StaleTTL = 0 // nothing stands in
-	a := open(t, cfg, WithClock(at(noon).Now))
+	a := open(t, cfg, WithClock(at(noon).Now), WithRecallCache(0, 0))
 	put(t, a, madeItems(100)...)
 	forget(t, a, "item")
 	seen := newOnce()

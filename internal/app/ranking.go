@@ -16,9 +16,5 @@ func (a *App) openRanking(ctx context.Context) (err error) {
 		return err
 	}
 	a.background(ctx, a.ranking.Run)
-	if a.file != nil {
-		a.file.start(a.cfg, a.ranking, a.log)
-		a.background(ctx, a.file.watch)
-	}
 	return nil
 }

@@ -88,9 +88,9 @@ func first(t *testing.T, a *App) string {
 func adminServers(t *testing.T, m mode, cfg *configs.Config) []*App {
 	t.Helper()
 	return servers(t, m, func(c *configs.Config) {
-		c.Auth.AdminToken, c.Recall.CacheTTL = rankingSecret, time.Minute
+		c.Auth.AdminToken = rankingSecret
 		*cfg = *c
-	})
+	}, WithRecallCache(time.Minute, staleFor))
 }
 
 // TestRankingReachesEveryServer changes the ranking on one server: the next

@@ -123,7 +123,7 @@ func TestStandby(t *testing.T) {
 	badge := ask(t, a, engine.Request{Agent: "u_late", Action: engine.ActionRefresh, Limit: 10, Silent: true})
 	assert.Equal(t, []string{"recall"}, badge.Degraded)
 
-	clock.Advance(cfg.Recall.StaleTTL - time.Minute)
+	clock.Advance(staleFor - time.Minute)
 	state := ready(t, a)
 	assert.Equal(t, http.StatusOK, state.status, "all servers share Elasticsearch")
 	assert.Equal(t, "degraded", state.state)

@@ -81,6 +81,13 @@ func (c *clients) tells() recall.Tells {
 	return c.startup.tells
 }
 
+// What recall answers is shared by equal queries for sharedFor, and stands in for staleFor
+// while it is down.
+const (
+	sharedFor = time.Second
+	staleFor  = 10 * time.Minute
+)
+
 func (a *App) openStores(ctx context.Context) (stores, error) {
 	var s stores
 	c, err := a.connect(ctx)
@@ -96,12 +103,12 @@ func (a *App) openStores(ctx context.Context) (stores, error) {
 		return s, err
 	}
 	for i, source := range s.sources {
-		source = recall.NewShared(source, a.clock, recall.SharedConfig{TTL: a.cfg.Recall.CacheTTL, Timeout: a.cfg.Server.RequestTimeout})
-		if usesElastic(a.cfg) && a.cfg.Recall.StaleTTL > 0 {
-			stale := recall.NewStale(source, a.clock, recall.StaleConfig{TTL: a.cfg.Recall.StaleTTL})
+		source = recall.NewShared(source, a.clock, recall.SharedConfig{TTL: a.sharedFor, Timeout: a.cfg.Server.RequestTimeout})
+		if usesElastic(a.cfg) && a.staleFor > 0 {
+			stale := recall.NewStale(source, a.clock, recall.StaleConfig{TTL: a.staleFor})
 			c.startup.onChange = append(c.startup.onChange, stale.Clear)
 			source = stale
-			standby := recall.NewStandby(source, a.clock, recall.StandbyConfig{TTL: a.cfg.Recall.StaleTTL, Tells: c.startup.tells})
+			standby := recall.NewStandby(source, a.clock, recall.StandbyConfig{TTL: a.staleFor, Tells: c.startup.tells})
 			s.standby = append(s.standby, standby)
 			source = standby
 		}

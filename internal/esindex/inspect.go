@@ -107,6 +107,8 @@ func Inspect(ctx context.Context, client Client, index string, names Fields, uni
 		}
 		one, all := &in.schema, &report.Schema
 		all.Untold, all.Loaded, all.Unloaded = all.Untold.or(one.Untold), all.Loaded.and(one.Loaded), all.Unloaded.or(one.Unloaded)
+		all.UntoldID = all.UntoldID || one.UntoldID
+		one.UntoldID = all.UntoldID
 		one.Untold, one.Loaded, one.Unloaded = all.Untold, all.Loaded, all.Unloaded
 		for _, p := range in.problems { // what one of them lacks its items lack
 			if !slices.Contains(report.Problems, p) {
@@ -241,7 +243,9 @@ func (in *inspection) id(name string, source *string) {
 		in.problem("id", name, false, "loading _id costs more than the search itself; map a keyword field that holds the id")
 		return
 	}
-	switch f, ok := in.find(name, source); {
+	f, ok := in.find(name, source)
+	in.schema.UntoldID = f.Normalizer != "" || in.filled(f, name, *source)
+	switch {
 	case !ok:
 		in.problem("id", name, true, "the index has no such field; map the keyword field that holds the id, or _id")
 	case !isKeyword(f):
@@ -342,10 +346,15 @@ func (in *inspection) keyword(field string, to, source *string, without string) 
 	case !isKeyword(f) && !f.Computed && f.Type != "flattened":
 		in.problem(field, name, false, "it is a field of type %s, a keyword is needed%s", f.Type, subfieldHint(name, f))
 	}
-	filled := f.Computed || f.Script != nil || f.NullValue != nil || in.mapping.copiesTo(name) || in.mapping.copiesTo(*source)
+	filled := in.filled(f, name, *source)
 	cut := f.IgnoreAbove > 0 && f.IgnoreAbove < feed.MaxItemID && field == "group_id"
 	loaded = isKeyword(f) && f.docValues()
 	return filled || cut || f.Type != "keyword" || f.Normalizer != "", loaded, !loaded
+}
+
+// filled reports whether a field has values in the index that are in no document.
+func (in *inspection) filled(f property, name, source string) bool {
+	return f.Computed || f.Script != nil || f.NullValue != nil || in.mapping.copiesTo(name) || in.mapping.copiesTo(source)
 }
 
 // popularity looks at the number items are ranked by. Where it cannot be computed with

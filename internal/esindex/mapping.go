@@ -23,7 +23,7 @@ type property struct {
 	Index      *bool               `json:"index"`
 	DocValues  *bool               `json:"doc_values"`
 	Analyzer   string              `json:"analyzer"`
-	Options    string              `json:"index_options"`
+	Options    options             `json:"index_options"`
 	Normalizer string              `json:"normalizer"`
 	NullValue  json.RawMessage     `json:"null_value"`
 	Script     json.RawMessage     `json:"script"`
@@ -33,6 +33,17 @@ type property struct {
 	// IgnoreAbove is the length of the longest value that is indexed; 0: all are.
 	IgnoreAbove int  `json:"ignore_above"`
 	Computed    bool `json:"-"` // by each search: a runtime field
+}
+
+// options are the index options of a text; those of vectors are objects, and not read.
+type options string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (o *options) UnmarshalJSON(data []byte) error {
+	if len(data) == 0 || data[0] != '"' {
+		return nil
+	}
+	return json.Unmarshal(data, (*string)(o))
 }
 
 // names is a name or a list of names.

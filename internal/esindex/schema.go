@@ -27,7 +27,8 @@ type Schema struct {
 	// source: filled by copy_to or a script, changed by a normalizer or an analyzer, the
 	// same for all documents. Whether a reader refuses an item is then known to a search
 	// only.
-	Untold Refusing
+	Untold   Refusing
+	UntoldID bool // likewise of the item's id
 	// Loaded are the fields that have doc values in all indices behind the name. A search
 	// that asks for their values fails where an index has no such field.
 	Loaded Refusing

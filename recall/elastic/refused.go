@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 
 	"github.com/freshet/freshet/feed"
@@ -28,9 +29,9 @@ func (s *Source) Refused(ctx context.Context, p *feed.Profile, ids []string) (ma
 		return nil, err
 	}
 	var refused map[string]bool
-	const params = "allow_partial_search_results=false&filter_path=error,status,hits.hits._id,hits.hits.fields"
+	const params = "allow_partial_search_results=false&filter_path=error,status,hits.hits._id,hits.hits.fields,hits.hits.matched_queries"
 	err = esindex.Do(ctx, s.client, http.MethodPost, "/"+s.index+"/_search", params, body, func(data []byte) (err error) {
-		refused, err = readIDs(data, schema)
+		refused, err = readRefused(data, schema)
 		return err
 	})
 	if err == nil && len(schema.Asked(schema.Unloaded, p)) > 0 {
@@ -49,7 +50,8 @@ func (s *Source) Refused(ctx context.Context, p *feed.Profile, ids []string) (ma
 	return refused, nil
 }
 
-// refusing is the search for those of the ids that a profile refuses.
+// refusing is the search for the documents of the ids, the latest first, in which those that
+// a profile refuses match a query by name.
 func refusing(p *feed.Profile, schema *esindex.Schema, ids []string) ([]byte, error) {
 	by := mutes(p, schema)
 	if len(p.Langs) > 0 {
@@ -58,10 +60,8 @@ func refusing(p *feed.Profile, schema *esindex.Schema, ids []string) ([]byte, er
 	request := search{
 		Size: schema.MaxHits(), Sort: []map[string]sortKey{{schema.Fields.UpdateTime: {Order: "desc"}}},
 		Query: clause{Bool: &boolean{
-			Filter: []clause{
-				{Terms: map[string][]string{schema.Fields.ID: ids}},
-				{Bool: &boolean{Should: by}},
-			},
+			Filter:  []clause{{Terms: map[string][]string{schema.Fields.ID: ids}}},
+			Should:  []clause{{ConstantScore: &constantScore{Filter: clause{Bool: &boolean{Should: by}}, Boost: 1, Name: "refused"}}},
 			MustNot: mapped(nil, p, schema),
 		}},
 	}
@@ -71,28 +71,32 @@ func refusing(p *feed.Profile, schema *esindex.Schema, ids []string) ([]byte, er
 	return json.Marshal(request)
 }
 
-// readIDs reads the ids of the items that a search found.
-func readIDs(data []byte, schema *esindex.Schema) (map[string]bool, error) {
+// readRefused reads which items are refused: of several documents of one the latest says so.
+func readRefused(data []byte, schema *esindex.Schema) (map[string]bool, error) {
 	var answer struct {
 		Hits struct {
 			Hits []struct {
-				ID     string              `json:"_id"`
-				Fields map[string][]string `json:"fields"`
+				ID      string              `json:"_id"`
+				Fields  map[string][]string `json:"fields"`
+				Matched []string            `json:"matched_queries"`
 			} `json:"hits"`
 		} `json:"hits"`
 	}
 	if err := json.Unmarshal(data, &answer); err != nil {
 		return nil, err
 	}
-	found := map[string]bool{}
+	refused := map[string]bool{}
 	for _, hit := range answer.Hits.Hits {
 		names := hit.Fields[schema.Fields.ID]
 		if schema.MetaID() {
 			names = []string{hit.ID}
 		}
 		for _, id := range names {
-			found[id] = true
+			if _, later := refused[id]; !later {
+				refused[id] = len(hit.Matched) > 0
+			}
 		}
 	}
-	return found, nil
+	maps.DeleteFunc(refused, func(_ string, is bool) bool { return !is })
+	return refused, nil
 }

@@ -109,7 +109,6 @@ func settled(t *testing.T, a *app.App) bool {
 func worked(t *testing.T, cfg configs.Config) *app.App {
 	t.Helper()
 	cfg.Auth.AdminToken = metricsToken
-	cfg.Recall.CacheTTL = time.Second
 	a := open(t, cfg)
 	fill(t, a, cfg)
 	work(t, a, "first")
