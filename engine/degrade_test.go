@@ -229,11 +229,19 @@ func TestAFailoverIsRemembered(t *testing.T) {
 			r.wants(t, loadMore(5), run(15, 20), true)
 		})
 	}
-	r := newRig(t, 40, closed)
+	r := newRig(t, 40, func(s *engine.Stores, c *engine.Config) {
+		closed(s, c)
+		s.Recorder = lost{s.Recorder} // the filters are set back, too
+	})
 	r.wants(t, refresh(5), run(0, 5), true)
 	r.forget(t, run(0, 5)...)
 	r.wants(t, refresh(5), run(0, 5), true) // told nothing, it remembers nothing
 }
+
+// lost is a recorder whose impressions never reach a filter.
+type lost struct{ engine.Recorder }
+
+func (lost) Deliver(string, []string) {}
 
 // forget has the stores lose what u_1 was given, as a replica that has not got it
 // yet does: it is back in the session and not pending.
