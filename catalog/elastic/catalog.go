@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"strings"
 
@@ -207,19 +206,10 @@ func (c *Catalog) docs(ctx context.Context, ids []string, found []esindex.Docume
 			untold = append(untold, id)
 		}
 	}
-	look := c.others
-	if several {
-		look = c.search
-	}
-	others, err := look(ctx, schema, missing, true)
+	others, err := c.elsewhere(ctx, schema, missing, doubted, several, true)
 	if err != nil {
 		return nil, err
 	}
-	known, err := c.search(ctx, schema, doubted, true)
-	if err != nil {
-		return nil, err
-	}
-	maps.Copy(others, known)
 	indexed, err := c.search(ctx, schema, untold, false)
 	if err != nil {
 		return nil, err

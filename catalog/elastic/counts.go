@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -81,10 +80,10 @@ func (c *Catalog) current(ctx context.Context, schema *esindex.Schema, ids []str
 		return nil, err
 	}
 	var missing, doubted []string
-	look := c.others
+	several := false
 	for i := range docs {
 		if c.several(&docs[i]) {
-			look, docs[i].Error = c.search, nil
+			several, docs[i].Error = true, nil
 		} else if err := c.failure(docs[i], c.items); err != nil {
 			return nil, err
 		}
@@ -104,15 +103,10 @@ func (c *Catalog) current(ctx context.Context, schema *esindex.Schema, ids []str
 			missing = append(missing, ids[i])
 		}
 	}
-	others, err := look(ctx, schema, missing, false)
+	others, err := c.elsewhere(ctx, schema, missing, doubted, several, false)
 	if err != nil {
 		return nil, err
 	}
-	known, err := c.search(ctx, schema, doubted, false)
-	if err != nil {
-		return nil, err
-	}
-	maps.Copy(others, known)
 	return docs, c.readOthers(ctx, ids, docs, others)
 }
 

@@ -185,7 +185,7 @@ func physical(s *esindex.Schema) []string {
 type stored struct {
 	json  json.RawMessage
 	told  bool // its date and group are in the document; else only the index knows
-	other bool // it may be of an item with another id: the document says so, or only the index knows
+	other bool // it may be of an item with another id: the document says so, or says nothing and only the index knows
 }
 
 // itemJSON gives a stored document back as the JSON of the item of that id.
@@ -265,7 +265,7 @@ func readItem(s *esindex.Schema, id string, source json.RawMessage) (it feed.Ite
 		Likes: count(take(all, n.Likes)), Comments: count(take(all, n.Comments)),
 	}
 	if ids := texts(take(all, n.ID)); s.ByOthers() && !s.MetaID() {
-		is.other = s.UntoldID || len(ids) > 0 && !slices.Contains(ids, id)
+		is.other = (s.UntoldID || len(ids) > 0) && !slices.Contains(ids, id)
 	}
 	is.told = !s.Untold.Group
 	if at := take(all, n.UpdateTime); at == nil || string(at) == "null" {

@@ -252,3 +252,26 @@ func TestPuttingAnItemReplacesNoOther(t *testing.T) {
 	require.False(t, docs[0].Missing())
 	require.True(t, docs[1].Missing())
 }
+
+// TestAnItemThatIsPutTwice before a refresh has one document, also where ids have a
+// normalizer.
+func TestAnItemThatIsPutTwice(t *testing.T) {
+	t.Parallel()
+	client, at := connect(t)
+	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+at, "", []byte(
+		`{"settings": {"refresh_interval": -1, "analysis": {"normalizer": {"lower": {"type": "custom", "filter": ["lowercase"]}}}},
+		"mappings": {"properties": {"id": {"type": "keyword", "normalizer": "lower"}, "title": {"type": "text"}, "update_time": {"type": "date"}}}}`), nil))
+	report, err := esindex.Inspect(t.Context(), client, at, esindex.Fields{}, "")
+	require.NoError(t, err)
+	report.Schema.Others = true
+	c := elastic.New(client, elastic.Config{Index: at, Schema: esindex.Known(report.Schema)})
+	for range 3 {
+		errs, err := c.Put(t.Context(), []feed.Item{{ID: "a", Title: "A", UpdateTime: 1}})
+		require.NoError(t, err)
+		require.Empty(t, errs)
+	}
+	require.NoError(t, c.Refresh(t.Context()))
+	page, err := c.List(t.Context(), catalog.Selection{Limit: 10})
+	require.NoError(t, err)
+	require.Len(t, page.Items, 1)
+}

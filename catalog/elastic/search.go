@@ -112,6 +112,23 @@ func (c *Catalog) ask(ctx context.Context, params string, ask map[string]any) ([
 	return got.Hits.Hits, err
 }
 
+// elsewhere finds the documents of items that were not read by their _id: no document has
+// it, or one of which it is doubted that it is the item's. several says that the name stands
+// for several indices, so that nothing could be read by _id.
+func (c *Catalog) elsewhere(ctx context.Context, schema *esindex.Schema, missing, doubted []string, several, source bool) (map[string]hit, error) {
+	look := c.others
+	if several {
+		look = c.search
+	}
+	found, err := look(ctx, schema, missing, source)
+	if err != nil {
+		return nil, err
+	}
+	known, err := c.search(ctx, schema, doubted, source)
+	maps.Copy(found, known)
+	return found, err
+}
+
 // others finds the documents of items that a read by _id does not find: under another
 // _id, or with a routing. Only an index of somebody else's can hold such: ours never does.
 // A search sees what was refreshed; a hit that a read by _id would find is left out,
