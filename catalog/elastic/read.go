@@ -1,0 +1,265 @@
+package elastic
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/esindex"
+)
+
+// stored is a document as the JSON of an item.
+type stored struct {
+	json  json.RawMessage
+	told  bool // its date and group are in the document; else only the index knows
+	other bool // it may be of an item with another id: the document says so, or says nothing and only the index knows
+}
+
+// itemJSON gives a stored document back as the JSON of the item of that id.
+func itemJSON(s *esindex.Schema, id string, source json.RawMessage) (stored, error) {
+	if !s.ByOthers() {
+		if own, _, ok := cutMarker(source); ok {
+			return stored{json: own, told: true}, nil
+		}
+	}
+	it, is, err := readItem(s, id, source)
+	if err != nil {
+		return stored{}, err
+	}
+	if is.json, err = json.Marshal(it); err != nil {
+		return stored{}, fmt.Errorf("item %s: %w", id, err)
+	}
+	return is, nil
+}
+
+// cutMarker takes off what seal put at the end of a document. No other document
+// looks like it: items may not have fields of these names, and one inside a
+// business field is followed by two braces. live is the output of appendLive.
+func cutMarker(source []byte) (own json.RawMessage, live []byte, ok bool) {
+	rest, ok := bytes.CutSuffix(source, []byte("}"))
+	if !ok {
+		return nil, nil, false
+	}
+	rest, live = cutLive(rest)
+	rest = bytes.TrimRight(rest, "0123456789")
+	rest, ok = bytes.CutSuffix(rest, []byte(marker))
+	if !ok {
+		return nil, nil, false
+	}
+	if without, ok := cutTokens(rest, summaryMarker); ok {
+		if without, ok = cutTokens(without, titleMarker); ok {
+			rest = without
+		}
+	}
+	rest = cutTraits(rest)
+	own = make(json.RawMessage, 0, len(rest)+1)
+	return append(append(own, rest...), '}'), live, true
+}
+
+// cutTokens takes a field of tokens off the end.
+func cutTokens(doc []byte, marker string) ([]byte, bool) {
+	doc, ok := bytes.CutSuffix(doc, []byte(`"`))
+	if !ok {
+		return nil, false
+	}
+	return bytes.CutSuffix(doc[:bytes.LastIndexByte(doc, '"')+1], []byte(marker))
+}
+
+// readItem rebuilds an item from a document, which may have been written by
+// others: a value of another type than the item's is taken for what it most
+// likely means, and left out where nothing comes to mind.
+func readItem(s *esindex.Schema, id string, source json.RawMessage) (it feed.Item, is stored, err error) {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(source, &all); err != nil {
+		return feed.Item{}, stored{}, fmt.Errorf("item %s: %w", id, err)
+	}
+	n := s.Source
+	if n.Popularity != n.Likes && n.Popularity != n.Comments {
+		take(all, n.Popularity) // ours alone: no reader is given it
+	}
+	take(all, n.TitleTokens)
+	take(all, n.SummaryTokens)
+	for _, name := range []string{esindex.DefaultSite, esindex.FirstTag, esindex.Story} {
+		delete(all, name)
+	}
+	for _, name := range []string{n.Sum2h, n.Epoch2h, n.Sum2d, n.Epoch2d} {
+		take(all, name)
+	}
+	it = feed.Item{
+		ID: id, GroupID: group(values(all, n.GroupID)), Title: text(take(all, n.Title)),
+		Summary: text(take(all, n.Summary)), URL: text(take(all, n.URL)), ImageURL: text(take(all, n.ImageURL)),
+		AuthorID: text(take(all, n.AuthorID)), Lang: language(values(all, n.Lang)), Tags: values(all, n.Tags),
+		Likes: count(take(all, n.Likes)), Comments: count(take(all, n.Comments)),
+	}
+	if ids := texts(take(all, n.ID)); s.ByOthers() && !s.MetaID() {
+		is.other = (s.UntoldID || len(ids) > 0) && !slices.Contains(ids, id)
+	}
+	is.told = !s.Untold.Group
+	if at := take(all, n.UpdateTime); at == nil || string(at) == "null" {
+		is.told = is.told && !s.ByOthers() // the index may have a date by a null_value or copy_to
+	} else if it.UpdateTime, err = s.Time.FromSource(at); err != nil {
+		is.told = false
+	}
+	for name, value := range all {
+		// What others keep under a name of ours would stand twice in the item, or
+		// pass for what an answer says.
+		if logical[strings.ToLower(name)] || value == nil {
+			delete(all, name)
+		}
+	}
+	if len(all) > 0 {
+		it.Business = all
+	}
+	return it, is, nil
+}
+
+// group is the group of an item: of several values the first in the order of their bytes,
+// which a search reads, too.
+func group(all []string) string {
+	list := slices.DeleteFunc(all, func(one string) bool { return len(one) > feed.MaxItemID })
+	if len(list) == 0 {
+		return ""
+	}
+	return slices.Min(list)
+}
+
+// language is that of an item. One in several passes every language, as does one without:
+// a search knows which it is in.
+func language(all []string) string {
+	if len(all) != 1 {
+		return ""
+	}
+	return all[0]
+}
+
+// values are all values of a field, in whichever form a document has them: a name with dots,
+// objects, or both.
+func values(doc map[string]json.RawMessage, name string) (all []string) {
+	for v := take(doc, name); v != nil; v = take(doc, name) {
+		all = append(all, texts(v)...)
+	}
+	return all
+}
+
+// logical are the names an item's own fields have in its JSON, and the one that
+// answers add.
+var logical = func() map[string]bool {
+	names := map[string]bool{feed.InFeed: true}
+	s := esindex.OwnSchema(esindex.Fields{})
+	for _, name := range physical(&s) {
+		names[name] = true
+	}
+	return names
+}()
+
+// take removes a field from a document and answers its value, nil if there is
+// none. The name of an inner field may be written with dots or as objects; in a list of
+// objects it has a list of values.
+func take(doc map[string]json.RawMessage, name string) json.RawMessage {
+	if v, ok := doc[name]; ok {
+		delete(doc, name)
+		return v
+	}
+	head, tail, inner := strings.Cut(name, ".")
+	if !inner || doc[head] == nil {
+		return nil
+	}
+	v, rest := takeWithin(doc[head], tail)
+	switch {
+	case v == nil:
+	case rest == nil:
+		delete(doc, head)
+	default:
+		doc[head] = rest
+	}
+	return v
+}
+
+// takeWithin takes a field out of an object, or of each object of a list. rest is the
+// remainder; nil: nothing.
+func takeWithin(value json.RawMessage, name string) (v, rest json.RawMessage) {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(value, &object) == nil {
+		if v = take(object, name); v == nil {
+			return nil, value
+		}
+		if len(object) > 0 {
+			rest, _ = json.Marshal(object) // what was decoded can be encoded
+		}
+		return v, rest
+	}
+	var list, values, others []json.RawMessage
+	if json.Unmarshal(value, &list) != nil {
+		return nil, value
+	}
+	for _, one := range list {
+		found, left := takeWithin(one, name)
+		if found != nil {
+			values = append(values, found)
+		}
+		if left != nil {
+			others = append(others, left)
+		}
+	}
+	if len(values) == 0 {
+		return nil, value
+	}
+	v, _ = json.Marshal(values)
+	if len(others) > 0 {
+		rest, _ = json.Marshal(others)
+	}
+	return v, rest
+}
+
+func text(v json.RawMessage) string {
+	list := texts(v)
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
+}
+
+// texts reads a string, a number or a list of them.
+func texts(v json.RawMessage) []string {
+	if len(v) == 0 {
+		return nil
+	}
+	switch v[0] {
+	case '"':
+		var s string
+		if json.Unmarshal(v, &s) != nil {
+			return nil
+		}
+		return []string{s}
+	case '[':
+		var list []json.RawMessage
+		if json.Unmarshal(v, &list) != nil {
+			return nil
+		}
+		var all []string
+		for _, one := range list {
+			all = append(all, texts(one)...)
+		}
+		return all
+	case 'n', '{':
+		return nil
+	}
+	return []string{string(v)}
+}
+
+// count reads a number that may be written as a string.
+func count(v json.RawMessage) int64 {
+	s := text(v)
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return max(0, n)
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(f >= 0 && f <= 1<<53) {
+		return 0
+	}
+	return int64(f)
+}
