@@ -112,9 +112,9 @@ func (c *Catalog) ask(ctx context.Context, params string, ask map[string]any) ([
 	return got.Hits.Hits, err
 }
 
-// elsewhere finds the documents of items that were not read by their _id: no document has
-// it, or one of which it is doubted that it is the item's. several says that the name stands
-// for several indices, so that nothing could be read by _id.
+// elsewhere finds the documents of items that a read by _id did not return. No document has
+// a missing id as its _id; the document of a doubted one may belong to another item. With
+// several indices behind the name nothing can be read by _id.
 func (c *Catalog) elsewhere(ctx context.Context, schema *esindex.Schema, missing, doubted []string, several, source bool) (map[string]hit, error) {
 	look := c.others
 	if several {
