@@ -67,6 +67,7 @@ type Publisher struct {
 	queue   Queue
 	index   Index
 	cfg     PublisherConfig
+	running chan struct{} // has a value while a round runs
 	failing bool
 }
 
@@ -74,7 +75,7 @@ type Publisher struct {
 func NewPublisher(queue Queue, index Index, cfg PublisherConfig) *Publisher {
 	cfg.Timeout = cmp.Or(cfg.Timeout, 5*time.Second)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
-	return &Publisher{queue: queue, index: index, cfg: cfg}
+	return &Publisher{queue: queue, index: index, cfg: cfg, running: make(chan struct{}, 1)}
 }
 
 // Run publishes until ctx ends.
@@ -95,7 +96,7 @@ func (p *Publisher) Run(ctx context.Context) {
 	}
 }
 
-// Flush publishes all that is on the queue and not taken by others, at once.
+// Flush publishes all that is on the queue and not taken by other servers, at once.
 func (p *Publisher) Flush(ctx context.Context) error {
 	for {
 		n, err := p.round(ctx, 0)
@@ -107,7 +108,14 @@ func (p *Publisher) Flush(ctx context.Context) error {
 
 // round publishes what it can take, and answers how many items it took.
 func (p *Publisher) round(ctx context.Context, turn time.Duration) (int, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.cfg.Timeout)
+	select {
+	case p.running <- struct{}{}:
+		defer func() { <-p.running }()
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	whole := ctx
+	ctx, cancel := context.WithTimeout(whole, p.cfg.Timeout)
 	defer cancel()
 	taken, err := p.queue.Take(ctx, publishAtOnce, publishLease, turn)
 	if err != nil {
@@ -119,7 +127,11 @@ func (p *Publisher) round(ctx context.Context, turn time.Duration) (int, error) 
 	}
 	unknown, again, err := p.index.SetCounts(ctx, taken.Counts)
 	if err != nil {
-		_ = p.queue.Changed(ctx, again) // for the next turn; where this fails, for when the lease ends
+		// For the next turn; where this fails, for when the lease ends. The index may have
+		// taken all of the round's time.
+		back, cancel := context.WithTimeout(context.WithoutCancel(whole), p.cfg.Timeout)
+		_ = p.queue.Changed(back, again)
+		cancel()
 	}
 	dropped := p.queue.Drop(ctx, unknown)
 	done := slices.DeleteFunc(slices.Clone(taken.Items), func(id string) bool {

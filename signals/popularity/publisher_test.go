@@ -118,6 +118,7 @@ type line struct {
 	popularity.Queue
 	mu      sync.Mutex
 	waiting int64
+	leased  bool     // until Changed or Done
 	asked   []string // the leases and turns
 }
 
@@ -125,19 +126,27 @@ func (l *line) Take(_ context.Context, _ int, lease, turn time.Duration) (popula
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.asked = append(l.asked, fmt.Sprint(lease, " ", turn))
-	if l.waiting == 0 {
+	if l.waiting == 0 || l.leased {
 		return popularity.Taken{}, nil
 	}
+	l.leased = true
 	return popularity.Taken{Items: []string{"a"}, Counts: map[string]feed.Counts{"a": feed.Counts{}.Add(noon.Unix())}, Waiting: 1}, nil
 }
 
-func (l *line) Changed(context.Context, []string) error { return nil }
-func (l *line) Drop(context.Context, []string) error    { return nil }
+func (l *line) Changed(ctx context.Context, items []string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.leased = l.leased && (ctx.Err() != nil || len(items) == 0)
+	return ctx.Err()
+}
+
+func (l *line) Drop(context.Context, []string) error { return nil }
 
 func (l *line) Done(_ context.Context, _ string, items []string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.waiting -= int64(len(items))
+	l.leased = l.leased && len(items) == 0
 	return nil
 }
 
@@ -171,5 +180,36 @@ func TestPublisherTriesEveryFiveSeconds(t *testing.T) {
 		assert.Zero(t, queue.waiting)
 		assert.Equal(t, 4, after(5*time.Second))
 		assert.Equal(t, slices.Repeat([]string{"30s 5s"}, 4), queue.asked)
+	})
+}
+
+// slow is an index whose first answer takes all the time it has.
+type slow struct {
+	shelf
+	awake bool
+}
+
+func (s *slow) SetCounts(ctx context.Context, counts map[string]feed.Counts) (unknown, again []string, err error) {
+	if !s.awake {
+		s.awake = true
+		<-ctx.Done()
+		return nil, []string{"a"}, ctx.Err()
+	}
+	return s.shelf.SetCounts(ctx, counts)
+}
+
+// TestPublisherGivesBackWhatTimedOut waits for no lease to end after the index took all
+// of a round's time, and Flush for a round of its own server that runs.
+func TestPublisherGivesBackWhatTimedOut(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		queue, index := &line{waiting: 1}, &slow{shelf: shelf{items: map[string]feed.Counts{"a": {}}}}
+		p := popularity.NewPublisher(queue, index, popularity.PublisherConfig{})
+		first := make(chan error, 1)
+		go func() { first <- p.Flush(t.Context()) }()
+		synctest.Wait()
+		require.NoError(t, p.Flush(t.Context()))
+		assert.Equal(t, feed.Counts{}.Add(noon.Unix()), index.of("a"))
+		require.ErrorIs(t, <-first, context.DeadlineExceeded)
 	})
 }
