@@ -40,6 +40,7 @@ func (in *Ingest) patched(it feed.Item, patch map[string]json.RawMessage) (feed.
 	if _, given := patch["group_id"]; !given && in.cfg.GroupByURL && it.GroupID == feed.URLGroup(it.URL) {
 		it.GroupID = ""
 	}
+	it.AuthorIDs, it.Langs = nil, nil // the catalog keeps them
 	before, err := it.MarshalJSON()
 	if err != nil {
 		return feed.Item{}, err

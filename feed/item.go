@@ -31,6 +31,10 @@ type Item struct {
 	Tags       []string `json:"tags,omitempty"`
 	Likes      int64    `json:"likes,omitempty"`
 	Comments   int64    `json:"comments,omitempty"`
+	// All authors and all languages of an item in an index of others that has several of
+	// them: AuthorID is then the first, and Lang empty. Uploads cannot have them.
+	AuthorIDs []string `json:"freshet_author_ids,omitempty"`
+	Langs     []string `json:"freshet_langs,omitempty"`
 
 	// Business holds every other top-level field by name, still encoded.
 	Business map[string]json.RawMessage `json:"-"`

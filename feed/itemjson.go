@@ -3,6 +3,7 @@ package feed
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 
 	"github.com/freshet/freshet/internal/strictjson"
 )
@@ -30,6 +31,9 @@ func parseItem(data []byte) (Item, error) {
 	var text itemText
 	if err := strictjson.Unmarshal(data, &text, strictjson.Errors{"": ErrBadItem}); err != nil {
 		return Item{}, err
+	}
+	if text.AuthorIDs != nil || text.Langs != nil {
+		return Item{}, fmt.Errorf("%w: the names of fields that begin with %s are Freshet's own; give author_id and lang", ErrBadItem, ownPrefix)
 	}
 	for name := range text.Rest {
 		if err := checkBusiness(name); err != nil {

@@ -142,12 +142,14 @@ func (p *Profile) Hide(keys []string) (changed bool) {
 }
 
 // Refuses reports whether the profile's mutes or languages exclude the item.
-// An item without a language passes every language filter.
+// An item without a language passes every language filter, one in several languages
+// passes if the reader reads one of them.
 func (p Profile) Refuses(it *Item) bool {
 	if len(p.MutedItems) > 0 && p.Hides(Ref{ID: it.ID, Group: it.Group()}) {
 		return true
 	}
-	if it.AuthorID != "" && slices.Contains(p.MutedAuthors, it.AuthorID) {
+	muted := func(author string) bool { return slices.Contains(p.MutedAuthors, author) }
+	if it.AuthorID != "" && muted(it.AuthorID) || slices.ContainsFunc(it.AuthorIDs, muted) {
 		return true
 	}
 	for _, tag := range it.Tags {
@@ -155,7 +157,11 @@ func (p Profile) Refuses(it *Item) bool {
 			return true
 		}
 	}
-	return it.Lang != "" && len(p.Langs) > 0 && !slices.Contains(p.Langs, it.Lang)
+	if len(p.Langs) == 0 {
+		return false
+	}
+	reads := func(lang string) bool { return slices.Contains(p.Langs, lang) }
+	return it.Lang != "" && !reads(it.Lang) || len(it.Langs) > 0 && !slices.ContainsFunc(it.Langs, reads)
 }
 
 // SameMutes reports whether two profiles refuse the same items, whatever the

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -171,6 +172,50 @@ func TestDatesThatOnlyElasticsearchReads(t *testing.T) {
 	docs, err = c.Docs(t.Context(), []string{"a", "b"})
 	require.NoError(t, err)
 	dates(docs)
+}
+
+// TestAChangeKeepsWhatItDoesNotName: of a document that others write an update changes
+// the fields that are another in the item, and nothing else: not the lists of which the
+// item has one value, nor dates in another form, ids, popularity and objects.
+func TestAChangeKeepsWhatItDoesNotName(t *testing.T) {
+	t.Parallel()
+	names := mapped
+	names.AuthorID, names.Likes = "people.name", "likes"
+	c, client, index := existing(t, names, `{"type": "date"}`)
+	const before = `{"doc_id": ["a"], "headline": ["A", "AA"], "published_at": "1970-01-01T00:00:15Z", "hits": 70, "likes": "7", "story": ["s2", "s1"],
+		"meta": {"lang": ["de", "fr"], "desk": 4}, "people": [{"name": "ann", "role": 1}, {"name": "bob"}], "topics": "go", "price": 1.50}`
+	put(t, client, index, "a", before)
+	stored := func() (doc string) {
+		require.NoError(t, esindex.Do(t.Context(), client, http.MethodGet, "/"+index+"/_source/a", "", nil, func(data []byte) error {
+			doc = string(data)
+			return nil
+		}))
+		return doc
+	}
+	update := func(change func(it *feed.Item)) (feed.Item, error) {
+		return catalog.UpdateOne(t.Context(), c, "a", func(it feed.Item) (feed.Item, error) {
+			change(&it)
+			return it, nil
+		})
+	}
+	it, err := update(func(it *feed.Item) { it.Business["price"] = json.RawMessage("2") })
+	require.NoError(t, err)
+	require.JSONEq(t, strings.Replace(before, "1.50", "2", 1), stored())
+	require.Equal(t, []string{"ann", "bob"}, it.AuthorIDs)
+	require.Equal(t, []string{"de", "fr"}, it.Langs)
+	require.True(t, feed.Profile{MutedAuthors: []string{"bob"}}.Refuses(&it))
+
+	it, err = update(func(it *feed.Item) {
+		it.AuthorID, it.Lang, it.Title, it.GroupID, it.Tags, it.UpdateTime, it.Likes = "eve", "it", "B", "", nil, 16, 8
+		delete(it.Business, "price")
+	})
+	require.NoError(t, err)
+	require.Empty(t, it.AuthorIDs)
+	require.Empty(t, it.Langs)
+	require.JSONEq(t, `{"doc_id": ["a"], "headline": "B", "published_at": "1970-01-01T00:00:16.000Z", "hits": 8, "likes": 8,
+		"meta": {"desk": 4}, "meta.lang": "it", "people": [{"role": 1}], "people.name": "eve"}`, stored())
+	_, err = update(func(it *feed.Item) { it.Business["people"] = json.RawMessage("1") })
+	require.ErrorIs(t, err, feed.ErrBadItem, "an author would lie in it")
 }
 
 // TestListsOfObjects: the field of an object in a list has a value in each of them.

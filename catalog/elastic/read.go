@@ -92,8 +92,12 @@ func readItem(s *esindex.Schema, id string, source json.RawMessage) (it feed.Ite
 	it = feed.Item{
 		ID: id, GroupID: group(values(all, n.GroupID)), Title: text(take(all, n.Title)),
 		Summary: text(take(all, n.Summary)), URL: text(take(all, n.URL)), ImageURL: text(take(all, n.ImageURL)),
-		AuthorID: text(take(all, n.AuthorID)), Lang: language(values(all, n.Lang)), Tags: values(all, n.Tags),
+		Tags:  values(all, n.Tags),
 		Likes: count(take(all, n.Likes)), Comments: count(take(all, n.Comments)),
+	}
+	it.AuthorID, it.AuthorIDs = first(values(all, n.AuthorID))
+	if it.Lang, it.Langs = first(values(all, n.Lang)); len(it.Langs) > 0 {
+		it.Lang = "" // one that is in several languages is for readers of any of them
 	}
 	if ids := texts(take(all, n.ID)); s.ByOthers() && !s.MetaID() {
 		is.other = (s.UntoldID || len(ids) > 0) && !slices.Contains(ids, id)
@@ -127,13 +131,15 @@ func group(all []string) string {
 	return slices.Min(list)
 }
 
-// language is that of an item. One in several passes every language, as does one without:
-// a search knows which it is in.
-func language(all []string) string {
-	if len(all) != 1 {
-		return ""
+// first is the first value of a field, and all of them where there are several.
+func first(values []string) (string, []string) {
+	switch len(values) {
+	case 0:
+		return "", nil
+	case 1:
+		return values[0], nil
 	}
-	return all[0]
+	return values[0], values
 }
 
 // values are all values of a field, in whichever form a document has them: a name with dots,

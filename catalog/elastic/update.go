@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 
 	"github.com/freshet/freshet/catalog"
@@ -61,17 +62,18 @@ func (u *updating) again(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var items []feed.Item
+	var items, before []feed.Item
 	var changed []int // of ids, as items
 	var b bulk
 	for k, i := range of {
-		u.out[i] = u.changed(ctx, u.ids[i], &docs[k])
+		var was feed.Item
+		was, u.out[i] = u.changed(ctx, u.ids[i], &docs[k])
 		switch {
 		case errors.Is(u.out[i].Err, catalog.RemoveItem):
 			u.out[i] = catalog.Updated{Removed: true}
 			b.drop(&docs[k], i)
 		case u.out[i].Err == nil:
-			items, changed = append(items, u.out[i].Item), append(changed, k)
+			items, before, changed = append(items, u.out[i].Item), append(before, was), append(changed, k)
 		}
 	}
 	counts, err := u.c.countsOf(ctx, u.schema, items)
@@ -80,7 +82,7 @@ func (u *updating) again(ctx context.Context) error {
 	}
 	for n, k := range changed {
 		i := of[k]
-		doc, err := encode(u.schema, &items[n], counts[u.ids[i]])
+		doc, err := encodeOver(u.schema, docs[k].Source, &before[n], &items[n], counts[u.ids[i]])
 		if err != nil {
 			u.out[i] = catalog.Updated{Err: err}
 			continue
@@ -96,25 +98,33 @@ func (u *updating) again(ctx context.Context) error {
 }
 
 // changed applies the change to the item in a document.
-func (u *updating) changed(ctx context.Context, id string, before *esindex.Document) catalog.Updated {
-	if len(before.Source) == 0 {
-		return catalog.Updated{Err: fmt.Errorf("item %s: %w", id, catalog.ErrNotFound)}
+func (u *updating) changed(ctx context.Context, id string, doc *esindex.Document) (before feed.Item, out catalog.Updated) {
+	if len(doc.Source) == 0 {
+		return before, catalog.Updated{Err: fmt.Errorf("item %s: %w", id, catalog.ErrNotFound)}
 	}
-	is, err := itemJSON(u.schema, id, before.Source)
+	is, err := itemJSON(u.schema, id, doc.Source)
 	if err == nil && !is.told {
-		is.json, err = u.c.untold(ctx, u.schema, id, before.Source)
+		is.json, err = u.c.untold(ctx, u.schema, id, doc.Source)
 	}
 	if err != nil {
-		return catalog.Updated{Err: err}
+		return before, catalog.Updated{Err: err}
 	}
-	var it feed.Item
-	if err := it.UnmarshalJSON(is.json); err != nil {
-		return catalog.Updated{Err: fmt.Errorf("item %s: %w", id, err)}
+	if err := before.UnmarshalJSON(is.json); err != nil {
+		return before, catalog.Updated{Err: fmt.Errorf("item %s: %w", id, err)}
 	}
-	if it, err = u.change(it); err != nil {
-		return catalog.Updated{Err: err}
+	after := before
+	after.Business = maps.Clone(before.Business)
+	if after, err = u.change(after); err != nil {
+		return before, catalog.Updated{Err: err}
 	}
-	return catalog.Updated{Item: it}
+	after.AuthorIDs, after.Langs = nil, nil
+	if after.AuthorID == before.AuthorID {
+		after.AuthorIDs = before.AuthorIDs
+	}
+	if after.Lang == before.Lang {
+		after.Langs = before.Langs
+	}
+	return before, catalog.Updated{Item: after}
 }
 
 // send writes the documents of a request, and leaves it empty.

@@ -94,6 +94,45 @@ func TestOthersDocuments(t *testing.T) {
 	assert.Empty(t, answer.Degraded)
 }
 
+// TestItemsOfSeveralAuthors: what trends, what is promoted and what an earlier answer
+// has is read by its id, not searched. The document tells all authors and languages.
+func TestItemsOfSeveralAuthors(t *testing.T) {
+	t.Parallel()
+	cfg, send := othersIndex(t)
+	index := cfg.Elasticsearch.Index
+	cfg.Elasticsearch.Fields.AuthorID, cfg.Elasticsearch.Fields.Lang = "by", "lang"
+	send(http.MethodPut, "/"+index+"-1/_mapping", `{"properties":{"by":{"type":"keyword"},"lang":{"type":"keyword"}}}`)
+	document(send, index+"-1", "d1", `,"id":"one","by":["ann","bob"],"lang":["en","fr"]`)
+	document(send, index+"-1", "d2", `,"id":"two","by":"ann","lang":"en"`)
+	a := open(t, cfg, WithClock(at(noon).Now), quick)
+	becomesReady(t, a)
+	for i, p := range []struct {
+		profile feed.Profile
+		want    []string
+	}{
+		{feed.Profile{MutedAuthors: []string{"bob"}}, []string{"two"}},
+		{feed.Profile{Langs: []string{"fr"}}, []string{"one"}},
+		{feed.Profile{Langs: []string{"de"}}, nil},
+		{feed.Profile{Langs: []string{"en"}, MutedAuthors: []string{"cid"}}, []string{"one", "two"}},
+	} {
+		for where, agent := range map[string]string{"new": "u_new", "again": "u_again"} {
+			agent = fmt.Sprint(agent, i)
+			first := refresh(agent, 10)
+			first.RequestID = "r-1"
+			if where == "again" {
+				assert.ElementsMatch(t, []string{"one", "two"}, ids(ask(t, a, first)))
+			}
+			require.NoError(t, a.Engine.PutProfile(t.Context(), agent, p.profile))
+			assert.ElementsMatch(t, p.want, ids(ask(t, a, first)), "%s: %+v", where, p.profile)
+		}
+	}
+	got := ask(t, a, refresh("u_anybody", 10)).Docs[0]
+	if got.ID == "one" {
+		assert.Contains(t, string(got.JSON), `"author_id":"ann"`)
+		assert.Contains(t, string(got.JSON), `"freshet_author_ids":["ann","bob"],"freshet_langs":["en","fr"]`)
+	}
+}
+
 // TestMutesThatOnlyTheIndexKnows: tags that copy_to fills are in no document. While the
 // index cannot be searched nothing stands in for a reader who mutes one.
 func TestMutesThatOnlyTheIndexKnows(t *testing.T) {

@@ -1,0 +1,133 @@
+package elastic
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/words"
+	"github.com/freshet/freshet/internal/esindex"
+)
+
+// encodeOver writes a changed item as it is stored in place of a document. In a document
+// that others may have written only what has changed is another: a list that the item has
+// one value of, a date in another form and objects stay as they are.
+func encodeOver(s *esindex.Schema, source []byte, before, after *feed.Item, counts feed.Counts) ([]byte, error) {
+	if !s.ByOthers() {
+		return encode(s, after, counts)
+	}
+	doc := map[string]json.RawMessage{}
+	if err := json.Unmarshal(source, &doc); err != nil {
+		return nil, fmt.Errorf("item %s: %w", after.ID, err)
+	}
+	if err := overBusiness(s, doc, before, after); err != nil {
+		return nil, err
+	}
+	for _, f := range changes(s, before, after, counts) {
+		if f.name == esindex.None {
+			continue
+		}
+		for take(doc, f.name) != nil { // in each of its forms
+		}
+		if f.value == nil {
+			continue
+		}
+		value, err := json.Marshal(f.value)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", feed.ErrBadItem, err)
+		}
+		doc[f.name] = value
+	}
+	return json.Marshal(doc)
+}
+
+// overBusiness changes the business fields of a document.
+func overBusiness(s *esindex.Schema, doc map[string]json.RawMessage, before, after *feed.Item) error {
+	changed := feed.Item{Business: map[string]json.RawMessage{}}
+	for name, value := range after.Business {
+		if !bytes.Equal(value, before.Business[name]) {
+			changed.Business[name] = value
+		}
+	}
+	for name := range before.Business {
+		if after.Business[name] == nil {
+			changed.Business[name] = nil
+		}
+	}
+	if err := checkBusiness(s, &changed); err != nil {
+		return err
+	}
+	for name, value := range changed.Business {
+		if value == nil {
+			delete(doc, name)
+		} else {
+			doc[name] = value
+		}
+	}
+	return nil
+}
+
+// change is a new value of a field; nil: it has none any more.
+type change struct {
+	name  string
+	value any
+}
+
+// changes are those of the fields that an item and Freshet itself have in a document.
+func changes(s *esindex.Schema, before, after *feed.Item, counts feed.Counts) (all []change) {
+	n := &s.Source
+	set := func(name string, value any) { all = append(all, change{name, value}) }
+	for _, f := range []struct{ name, before, after string }{
+		{n.GroupID, before.GroupID, after.GroupID},
+		{n.Title, before.Title, after.Title},
+		{n.Summary, before.Summary, after.Summary},
+		{n.URL, before.URL, after.URL},
+		{n.ImageURL, before.ImageURL, after.ImageURL},
+		{n.AuthorID, before.AuthorID, after.AuthorID},
+		{n.Lang, before.Lang, after.Lang},
+	} {
+		switch {
+		case f.before == f.after:
+		case f.after == "":
+			set(f.name, nil)
+		default:
+			set(f.name, f.after)
+		}
+	}
+	if !slices.Equal(before.Tags, after.Tags) {
+		if set(n.Tags, nil); len(after.Tags) > 0 {
+			set(n.Tags, after.Tags)
+		}
+	}
+	if before.UpdateTime != after.UpdateTime {
+		set(n.UpdateTime, s.Time.Stored(after.UpdateTime))
+	}
+	// A field that popularity shares holds the count it is named for.
+	if before.Popularity() != after.Popularity() && n.Popularity != n.Likes && n.Popularity != n.Comments {
+		set(n.Popularity, after.Popularity())
+	}
+	if before.Likes != after.Likes {
+		set(n.Likes, after.Likes)
+	}
+	if before.Comments != after.Comments {
+		set(n.Comments, after.Comments)
+	}
+	if before.Title != after.Title {
+		set(n.TitleTokens, string(words.Append(nil, after.Title)))
+	}
+	if before.Summary != after.Summary {
+		set(n.SummaryTokens, string(words.Append(nil, after.Summary)))
+	}
+	for _, t := range traits(s, before) {
+		set(t.name, nil)
+	}
+	for _, t := range traits(s, after) {
+		set(t.name, t.value)
+	}
+	for _, f := range liveFields(s, counts) {
+		set(f.name, f.value)
+	}
+	return all
+}
