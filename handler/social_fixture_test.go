@@ -74,7 +74,7 @@ func storeWatcher(store *sqlite.Store) Watcher {
 // socialFixture is a fixture with a real store of posts.
 func socialFixture(t testing.TB, change func(*Config, *Deps)) (*fixture, *sqlite.Store) {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{})
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{KeepJobs: true})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	return newFixture(t, func(c *Config, d *Deps) {

@@ -39,6 +39,9 @@ type Options struct {
 	Clock          feed.Clock // what is "now"; default time.Now
 	CelebrityAt    int        // followers from which on an author is pulled; default 1,000
 	CelebrityUntil int        // an author with fewer is pushed again; default 900
+	// KeepJobs keeps completed jobs of timelines for [jobs.CompletedLives], so that
+	// [jobs.Queue.Again] can repeat them: timelines are stored where they may be lost.
+	KeepJobs bool
 }
 
 // WithDefaults fills in the zero fields.

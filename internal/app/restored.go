@@ -19,9 +19,9 @@ const (
 	stampsEvery = time.Second
 	// stampsTimeout is the longest a look may take.
 	stampsTimeout = time.Second
-	// knownFor is how far back the queue knows what was delivered, with a margin for
-	// how long it takes to make it again.
-	knownFor = jobs.CompletedLives - 10*time.Minute
+	// knownFor is how far back the queue knows what was delivered, with a margin for the
+	// clocks of servers and for how long it takes to make it again.
+	knownFor = jobs.CompletedLives - 4*time.Minute
 	// ahead is how far a stamp may lie ahead, because servers' clocks differ.
 	ahead = 2 * time.Minute
 )

@@ -151,7 +151,7 @@ func TestARedisThatComesBackOlder(t *testing.T) {
 	o.allRight("before")
 	o.redis.Save()
 
-	o.clock.Advance(10 * time.Minute)
+	o.clock.Advance(2 * time.Minute)
 	o.publish("ann", 3)
 	o.publish("r1", 1)
 	o.follow("up", "r3")
@@ -169,7 +169,7 @@ func TestARedisThatComesBackOlder(t *testing.T) {
 	o.publish("again", 2)
 	o.publish("down", 2)
 	o.allRight("later")
-	o.clock.Advance(10 * time.Minute)
+	o.clock.Advance(2 * time.Minute)
 
 	o.redis.Kill()
 	o.redis.Start()

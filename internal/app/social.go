@@ -67,6 +67,7 @@ func (a *App) openSocial(ctx context.Context) (err error) {
 	n := &network{}
 	options := social.Options{
 		Clock: a.clock, CelebrityAt: a.cfg.Timeline.Celebrity.At, CelebrityUntil: a.cfg.Timeline.Celebrity.Until(),
+		KeepJobs: a.cfg.Social.Backend == configs.SocialPostgres, // lists are in Redis, see openLists
 	}
 	if n.store, err = a.openSocialStore(ctx, options); err != nil {
 		return err

@@ -9,6 +9,10 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
+// settled is the age from which on a change of an author's delivery is in no list of
+// before it any more: longer than [jobs.CompletedLives] and what making it right takes.
+const settled = time.Hour
+
 // author brings an author from push to pull or back, by way of both, when the
 // number of followers has crossed a threshold. Nothing is missing on the way: in
 // both, pages look into list and outbox, and posts go to either.
@@ -23,7 +27,7 @@ func (f *Fanout) author(ctx context.Context, author string) error {
 	}
 	to := c.Wants(f.d.Options)
 	if c.Delivery == to {
-		if f.d.Clock().Sub(c.Since) > jobs.CompletedLives {
+		if f.d.Clock().Sub(c.Since) > settled {
 			return nil
 		}
 		return f.side(ctx, author, to) // the lists may be those of before the change, see Lost

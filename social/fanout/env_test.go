@@ -62,7 +62,7 @@ func newEnv(t *testing.T) *env { return openEnv(t, inMemory) }
 func openEnv(t *testing.T, open openLists) *env {
 	t.Helper()
 	e := &env{t: t, ctx: t.Context(), now: time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC), items: &fakeItems{byID: map[string]feed.Item{}}}
-	opts := social.Options{Clock: e.clock, CelebrityAt: 4, CelebrityUntil: 3}
+	opts := social.Options{Clock: e.clock, CelebrityAt: 4, CelebrityUntil: 3, KeepJobs: true}
 	var err error
 	e.store, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), opts)
 	require.NoError(t, err)

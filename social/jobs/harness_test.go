@@ -33,7 +33,7 @@ type bench struct {
 func inBubble(t *testing.T, test func(*bench)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		q, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{Clock: time.Now})
+		q, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{Clock: time.Now, KeepJobs: true})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, q.Close()) })
 		test(&bench{T: t, q: q})

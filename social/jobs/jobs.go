@@ -58,8 +58,9 @@ const Everybody = "*"
 // Kinds lists them all.
 func Kinds() []Kind { return []Kind{Deliver, Index, Count, Pair, Member, Author, Erase, Images} }
 
-// Kept reports whether completed rows of a kind stay for [CompletedLives]: those
-// of lists do, which a Redis may lose. Others are removed when they are done.
+// Kept reports whether completed rows of a kind stay for [CompletedLives] in a queue
+// that keeps any: those of lists do, which a Redis may lose. Others are removed when
+// they are done.
 func (k Kind) Kept() bool { return k != Index && k != Count && k != Images }
 
 // PairKey is the key of two ids, which never have a slash.
@@ -111,8 +112,9 @@ const (
 	// Overdue is how long a row waits before it goes before all priorities.
 	Overdue = 30 * time.Second
 	// CompletedLives is how long completed rows of kinds that are kept stay, for
-	// [Queue.Again] and operators. A thousand posts a second are 3.6 million rows.
-	CompletedLives = time.Hour
+	// [Queue.Again]: a failover loses the last seconds of writes, a restart from a recent
+	// snapshot some minutes. A thousand posts a second are 600,000 rows.
+	CompletedLives = 10 * time.Minute
 	// CountDelay is how long counts are gathered.
 	CountDelay = 30 * time.Second
 	// MaxReason is the longest kept error, in bytes.
@@ -244,7 +246,8 @@ type Queue interface {
 	// Again marks every row of the kinds that was completed since a time or is
 	// running, and returns how many: what was written since then may be lost. It
 	// knows what is kept: nothing that was completed before [CompletedLives] ago,
-	// and no kind that is not [Kind.Kept].
+	// no kind that is not [Kind.Kept], and only what is running in a queue that keeps
+	// nothing.
 	Again(ctx context.Context, since time.Time, kinds ...Kind) (int, error)
 
 	// List returns rows, by id.

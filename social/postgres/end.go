@@ -48,14 +48,14 @@ const doneText = `WITH held AS MATERIALIZED (
 	SELECT id, state FROM ended UNION ALL SELECT id, 'completed' FROM removed`
 
 // notKept are the kinds whose rows are removed when they are done.
-var notKept = func() (list []string) {
+func (s *Store) notKept() (list []string) {
 	for _, kind := range jobs.Kinds() {
-		if !kind.Kept() {
+		if !s.opts.KeepJobs || !kind.Kept() {
 			list = append(list, string(kind))
 		}
 	}
 	return list
-}()
+}
 
 // end runs such a statement, which is a transaction by itself, and returns the
 // state of each row that was held, by id.
@@ -115,7 +115,7 @@ func (s *Store) Done(ctx context.Context, j jobs.Job) (again bool, err error) {
 
 // DoneAll implements [jobs.Queue].
 func (s *Store) DoneAll(ctx context.Context, list []jobs.Job) ([]jobs.End, error) {
-	states, err := s.end(ctx, doneText, s.opts.Clock(), list, notKept)
+	states, err := s.end(ctx, doneText, s.opts.Clock(), list, s.notKept())
 	if err != nil {
 		return nil, queueFailed(ctx, "complete jobs", err)
 	}

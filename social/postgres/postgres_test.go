@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
@@ -30,8 +29,8 @@ func open(t testing.TB, url string, opts social.Options) *postgres.Store {
 }
 
 func TestQueue(t *testing.T) {
-	jobstest.Run(t, func(t *testing.T, clock feed.Clock) jobs.Queue {
-		return open(t, testenv.ReusedPostgres(t), social.Options{Clock: clock})
+	jobstest.Run(t, func(t *testing.T, opts social.Options) jobs.Queue {
+		return open(t, testenv.ReusedPostgres(t), opts)
 	})
 }
 

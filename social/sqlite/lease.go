@@ -167,7 +167,7 @@ func (s *Store) DoneAll(ctx context.Context, list []jobs.Job) (ends []jobs.End, 
 	err = s.write(ctx, func(t *tx) error {
 		ends = make([]jobs.End, len(list))
 		for i, j := range list {
-			state, err := t.complete(j)
+			state, err := t.complete(j, s.opts.KeepJobs)
 			if err != nil {
 				return err
 			}
@@ -180,8 +180,8 @@ func (s *Store) DoneAll(ctx context.Context, list []jobs.Job) (ends []jobs.End, 
 }
 
 // complete returns the state that a row then has, none where the lease is lost.
-func (t *tx) complete(j jobs.Job) (state jobs.State, err error) {
-	if !j.Kind.Kept() {
+func (t *tx) complete(j jobs.Job, keep bool) (state jobs.State, err error) {
+	if !keep || !j.Kind.Kept() {
 		n, err := t.exec(`DELETE FROM jobs`+held+` AND generation = leased_generation`, j.ID, j.Lease)
 		if err != nil || n > 0 {
 			return jobs.Completed, err

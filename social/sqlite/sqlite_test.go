@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
@@ -38,8 +37,8 @@ func open(t testing.TB, path string, opts social.Options) *sqlite.Store {
 }
 
 func TestQueue(t *testing.T) {
-	jobstest.Run(t, func(t *testing.T, clock feed.Clock) jobs.Queue {
-		return open(t, filepath.Join(t.TempDir(), "social.db"), social.Options{Clock: clock})
+	jobstest.Run(t, func(t *testing.T, opts social.Options) jobs.Queue {
+		return open(t, filepath.Join(t.TempDir(), "social.db"), opts)
 	})
 }
 

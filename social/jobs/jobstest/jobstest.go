@@ -2,7 +2,7 @@
 // backend passes it:
 //
 //	func TestQueue(t *testing.T) {
-//		jobstest.Run(t, func(t *testing.T, clock feed.Clock) jobs.Queue { return open(t, clock) })
+//		jobstest.Run(t, func(t *testing.T, opts social.Options) jobs.Queue { return open(t, opts) })
 //	}
 package jobstest
 
@@ -15,12 +15,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// Open opens a queue that is empty and goes by the clock.
-type Open func(t *testing.T, clock feed.Clock) jobs.Queue
+// Open opens a queue that is empty, with these options.
+type Open func(t *testing.T, opts social.Options) jobs.Queue
 
 // Run checks everything the contract promises, each check in a queue of its own.
 func Run(t *testing.T, open Open) {
@@ -55,8 +55,9 @@ func Run(t *testing.T, open Open) {
 		{"random", random},
 		{"cancelled context", cancelled},
 	} {
-		t.Run(check.name, func(t *testing.T) { check.run(newEnv(t, open)) })
+		t.Run(check.name, func(t *testing.T) { check.run(newEnv(t, open, true)) })
 	}
+	t.Run("keeps nothing", func(t *testing.T) { keepsNothing(newEnv(t, open, false)) })
 }
 
 // env is a queue and the time it goes by.
@@ -68,9 +69,9 @@ type env struct {
 	now time.Time
 }
 
-func newEnv(t *testing.T, open Open) *env {
+func newEnv(t *testing.T, open Open, keep bool) *env {
 	e := &env{t: t, ctx: t.Context(), now: time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)}
-	e.q = open(t, e.clock)
+	e.q = open(t, social.Options{Clock: e.clock, KeepJobs: keep})
 	return e
 }
 

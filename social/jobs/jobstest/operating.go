@@ -97,6 +97,26 @@ func sweep(e *env) {
 	require.Equal(e.t, []string{key(2)}, keys(left))
 }
 
+// keepsNothing completes rows of every kind; what runs can be repeated.
+func keepsNothing(e *env) {
+	for _, kind := range jobs.Kinds() {
+		e.mark(jobs.Dirty{Kind: kind, Key: "post:a"})
+	}
+	for _, j := range e.lease(20) {
+		require.False(e.t, e.done(j))
+	}
+	left, err := e.q.List(e.ctx, jobs.Filter{})
+	require.NoError(e.t, err)
+	require.Empty(e.t, left)
+	e.mark(deliver("post:a"))
+	running := e.one()
+	n, err := e.q.Again(e.ctx, e.now.Add(-time.Minute), jobs.Kinds()...)
+	require.NoError(e.t, err)
+	require.Equal(e.t, 1, n)
+	require.True(e.t, e.done(running))
+	require.False(e.t, e.done(e.one()))
+}
+
 func woken(e *env) {
 	e.mark(deliver("post:a"))
 	<-e.q.Woken()
