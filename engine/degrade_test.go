@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -108,6 +109,30 @@ func TestAStaleRecallIsSaid(t *testing.T) {
 	r := newRig(t, 10, nil)
 	r.recall.stale = true
 	assert.Equal(t, []string{"recall"}, r.ask(t, refresh(5)).Degraded)
+}
+
+// A stale recall is a list for all readers: what is left of the session comes before it,
+// as far as it can be read.
+func TestTheSessionComesBeforeAStaleRecall(t *testing.T) {
+	r := newRig(t, 40, func(_ *engine.Stores, c *engine.Config) { c.N = 10 })
+	r.wants(t, refresh(4), run(0, 4), true)
+	r.recall.stale = true
+	a := r.ask(t, refresh(4))
+	assert.Equal(t, run(4, 8), docIDs(a))
+	assert.Equal(t, []string{"recall"}, a.Degraded)
+	assert.True(t, a.HasMore)
+	assert.Equal(t, 1, r.sessions.count("Replace"), "the session is the one of before")
+
+	r.catalog.cached = run(12, 16)
+	r.catalog.down(catalog.ErrUnavailable, "Docs", "Hydrate") // the profile is cached
+	a = r.ask(t, refresh(4))
+	assert.Subset(t, run(12, 16), docIDs(a), "nothing of the session can be read, of the list some can")
+	assert.NotEmpty(t, a.Docs)
+	assert.Contains(t, a.Degraded, "recall")
+	r.catalog.up()
+	r.recall.stale = false
+	rest := r.ask(t, refresh(40))
+	assert.ElementsMatch(t, slices.DeleteFunc(run(8, 40), func(id string) bool { return slices.Contains(docIDs(a), id) }), docIDs(rest), "nothing is lost, nor comes twice")
 }
 
 // Pages are handed out while both stores are down: nothing comes twice then or

@@ -33,7 +33,7 @@ func (s unexplained) Recall(ctx context.Context, q feed.Query) (recall.Result, e
 func TestExplainSeveralSources(t *testing.T) {
 	a := source(aged("a1", "story", time.Minute), aged("a2", "", 30*time.Hour))
 	b := source(aged("b1", "", 20*time.Hour), aged("b2", "story", 25*time.Hour))
-	e := ranker(t, recall.NewShared(a, func() time.Time { return rankedAt }, recall.SharedConfig{TTL: time.Hour}), unexplained{b})
+	e := ranker(t, recall.NewFront(a, func() time.Time { return rankedAt }, recall.FrontConfig{Share: time.Hour}), unexplained{b})
 	x, err := e.Explain(t.Context(), engine.ExplainRequest{Agent: "u_1", Limit: 5})
 	require.NoError(t, err)
 	var ids []string

@@ -8,6 +8,7 @@ import (
 
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
 )
 
 // refresh recalls anew, replaces the agent's session and answers its first
@@ -33,7 +34,13 @@ func (e *Engine) refresh(ctx context.Context, c *call) (Answer, error) {
 	if !p.Replayed && !p.sessionless {
 		turn.keep()
 	}
-	return e.deliver(ctx, c, p)
+	a, err := e.deliver(ctx, c, p)
+	if c.pastSession && down(ctx, err) { // nothing of it can be read; the list has its contents with it
+		if p, err = e.freshPage(ctx, c); err == nil {
+			a, err = e.deliver(ctx, c, p)
+		}
+	}
+	return a, err
 }
 
 // turn waits until no other refresh of the agent's feed runs in this process.
@@ -111,6 +118,13 @@ func (e *Engine) freshPage(ctx context.Context, c *call) (page, error) {
 		}
 		if found.lacks&lacksDedup != 0 {
 			return e.failOpen.page(c, found) // trying the session too would only cost its timeout
+		}
+		if found.lacks&lacksRecall != 0 && c.Feed != feed.HomeFeed && !c.pastSession {
+			// A list for all readers stands in; what is left of the session is the reader's own.
+			c.pastSession = true
+			if p, err := e.oldSessionPage(ctx, c, recall.ErrUnavailable); err == nil {
+				return p, nil
+			}
 		}
 		p, err := e.replace(ctx, c, found)
 		if e.failOpen.allows(ctx, err) {

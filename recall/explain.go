@@ -113,14 +113,3 @@ func Direct(s Source) Source {
 		s = w.Unwrap()
 	}
 }
-
-// Unwrap implements [Wrapper].
-func (s *Shared) Unwrap() Source { return s.source }
-
-// Unwrap implements [Wrapper].
-func (s *Stale) Unwrap() Source { return s.source }
-
-var (
-	_ Wrapper = (*Shared)(nil)
-	_ Wrapper = (*Stale)(nil)
-)

@@ -11,16 +11,14 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-func TestDirectIsWhatIsBehindTheDecorators(t *testing.T) {
+func TestDirectIsBehindTheFront(t *testing.T) {
 	inner := &source{}
-	clock := func() time.Time { return time.Unix(1000, 0) }
-	shared := recall.NewShared(inner, clock, recall.SharedConfig{TTL: time.Hour})
-	stale := recall.NewStale(shared, clock, recall.StaleConfig{TTL: time.Hour})
-	require.Same(t, inner, recall.Direct(stale))
+	front := recall.NewFront(inner, func() time.Time { return time.Unix(1000, 0) }, recall.FrontConfig{Share: time.Hour})
+	require.Same(t, inner, recall.Direct(front))
 	require.Same(t, inner, recall.Direct(inner))
 
-	recalled(t, stale, query())
-	recalled(t, recall.Direct(stale), query())
+	recalled(t, front, query())
+	recalled(t, recall.Direct(front), query())
 	require.EqualValues(t, 2, inner.asked.Load(), "it does not come from what is shared")
 }
 

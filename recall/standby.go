@@ -1,9 +1,7 @@
 package recall
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -14,13 +12,6 @@ import (
 
 // docsAtOnce is how many contents are read in one call.
 const docsAtOnce = 1000
-
-// StandbyConfig are the options of [NewStandby].
-type StandbyConfig struct {
-	TTL   time.Duration // oldest list that may stand in
-	Bytes int           // of the contents that are kept; default 32 MiB, the best items first
-	Tells Tells         // nil: always
-}
 
 // Tells reports whether the content of items tells whether a reader with this profile
 // refuses them. Where it does not, only the source that searches them knows, and nothing
@@ -33,20 +24,8 @@ func (t Tells) Refused(p *feed.Profile, it *feed.Item) bool {
 	return p.Refuses(it) || t != nil && !feed.IsPost(it.ID) && !t(p)
 }
 
-// Standby is a [Source] that lets one list for all readers stand in while the
-// source behind it is unavailable and has no earlier answer: what a reader
-// without a profile would get, less what this reader's profile refuses. It keeps
-// the items' content, to tell what is refused and for pages while the catalog is
-// down too ([Standby.Doc]).
-//
-// The list is in the order of the time it was recalled at. Only first rounds
-// stand in, and they end there. A query bounded by Since is about what is new,
-// so nothing stands in for it.
-type Standby struct {
-	source Source
-	clock  feed.Clock
-	cfg    StandbyConfig
-
+// standby is the list that stands in while the source is down.
+type standby struct {
 	mu      sync.RWMutex
 	list    []string // ids, best first
 	items   map[string]keptItem
@@ -61,46 +40,18 @@ type keptItem struct {
 	head feed.Item // what a profile can refuse it by, and no more
 }
 
-var _ Source = (*Standby)(nil)
-
-// NewStandby returns a source that has nothing to stand in before the first
-// [Standby.Renew].
-func NewStandby(source Source, clock feed.Clock, cfg StandbyConfig) *Standby {
-	cfg.Bytes = cmp.Or(cfg.Bytes, 32<<20)
-	return &Standby{source: source, clock: clock, cfg: cfg}
-}
-
-// Name is the name of the source behind it.
-func (s *Standby) Name() string { return s.source.Name() }
-
-// Unwrap implements [Wrapper].
-func (s *Standby) Unwrap() Source { return s.source }
-
-// Recall implements [Source].
-func (s *Standby) Recall(ctx context.Context, q feed.Query) (Result, error) {
-	result, err := s.source.Recall(ctx, q)
-	if !errors.Is(err, ErrUnavailable) || q.After != "" || !q.Since.IsZero() {
-		return result, err
-	}
-	candidates, ok := s.standIn(&q)
-	if !ok {
-		return Result{}, err
-	}
-	return Result{Candidates: candidates, Stale: true}, nil
-}
-
 // standIn is the list as this query may see it; ok is false where there is none,
 // or this reader refuses all of it: what else there is for them is not known.
-func (s *Standby) standIn(q *feed.Query) (candidates []feed.Candidate, ok bool) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if len(s.items) == 0 || s.left() <= 0 {
+func (f *Front) standIn(q *feed.Query) (candidates []feed.Candidate, ok bool) {
+	f.standby.mu.RLock()
+	defer f.standby.mu.RUnlock()
+	if len(f.standby.items) == 0 || f.left() <= 0 {
 		return nil, false
 	}
-	candidates = make([]feed.Candidate, 0, min(q.N, len(s.items)))
-	for _, id := range s.list {
-		it, kept := s.items[id]
-		if kept && len(candidates) < q.N && it.UpdateTime <= q.Origin.Unix() && !s.cfg.Tells.Refused(&q.Profile, &it.head) {
+	candidates = make([]feed.Candidate, 0, min(q.N, len(f.standby.items)))
+	for _, id := range f.standby.list {
+		it, kept := f.standby.items[id]
+		if kept && len(candidates) < q.N && it.UpdateTime <= q.Origin.Unix() && !f.cfg.Tells.Refused(&q.Profile, &it.head) {
 			candidates = append(candidates, it.Candidate)
 		}
 	}
@@ -109,59 +60,59 @@ func (s *Standby) standIn(q *feed.Query) (candidates []feed.Candidate, ok bool) 
 
 // Left is how long the list may still stand in; 0 where there is none, or it
 // is too old.
-func (s *Standby) Left() time.Duration {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if len(s.items) == 0 {
+func (f *Front) Left() time.Duration {
+	f.standby.mu.RLock()
+	defer f.standby.mu.RUnlock()
+	if len(f.standby.items) == 0 {
 		return 0
 	}
-	return max(0, s.left())
+	return max(0, f.left())
 }
 
 // left is negative for a list from the future: a clock set back must not keep
 // it indefinitely.
-func (s *Standby) left() time.Duration {
-	age := s.clock().Sub(s.at)
+func (f *Front) left() time.Duration {
+	age := f.clock().Sub(f.standby.at)
 	if age < 0 {
 		return -1
 	}
-	return s.cfg.TTL - age
+	return f.cfg.Standby - age
 }
 
 // Doc returns the content of an item of the list; ok is false where it is in no
 // list that may stand in.
-func (s *Standby) Doc(id string) (doc feed.Doc, ok bool) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	it, ok := s.items[id]
-	return it.doc, ok && s.left() > 0
+func (f *Front) Doc(id string) (doc feed.Doc, ok bool) {
+	f.standby.mu.RLock()
+	defer f.standby.mu.RUnlock()
+	it, ok := f.standby.items[id]
+	return it.doc, ok && f.left() > 0
 }
 
 // Renew recalls anew, by a query that should be for a reader without a profile,
 // and reads the contents with docs, which is [catalog.Reader]'s Docs. It asks the
 // source itself, past what is kept for readers. After an error the list of
 // before stays. Renewals must not overlap.
-func (s *Standby) Renew(ctx context.Context, q feed.Query, docs func(ctx context.Context, ids []string) ([]feed.Doc, error)) error {
-	s.mu.Lock()
-	s.renewed = map[string]struct{}{}
-	s.mu.Unlock()
-	at := s.clock()
-	list, items, err := s.read(ctx, q, docs)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (f *Front) Renew(ctx context.Context, q feed.Query, docs func(ctx context.Context, ids []string) ([]feed.Doc, error)) error {
+	f.standby.mu.Lock()
+	f.standby.renewed = map[string]struct{}{}
+	f.standby.mu.Unlock()
+	at := f.clock()
+	list, items, err := f.read(ctx, q, docs)
+	f.standby.mu.Lock()
+	defer f.standby.mu.Unlock()
 	if err == nil {
-		for id := range s.renewed { // whether they were read before or after that is not known
+		for id := range f.standby.renewed { // whether they were read before or after that is not known
 			delete(items, id)
 		}
-		s.list, s.items, s.at = list, items, at
+		f.standby.list, f.standby.items, f.standby.at = list, items, at
 	}
-	s.renewed = nil
+	f.standby.renewed = nil
 	return err
 }
 
 // read recalls, and reads contents until there are enough.
-func (s *Standby) read(ctx context.Context, q feed.Query, docs func(context.Context, []string) ([]feed.Doc, error)) ([]string, map[string]keptItem, error) {
-	result, err := Direct(s.source).Recall(ctx, q)
+func (f *Front) read(ctx context.Context, q feed.Query, docs func(context.Context, []string) ([]feed.Doc, error)) ([]string, map[string]keptItem, error) {
+	result, err := Direct(f.source).Recall(ctx, q)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -176,7 +127,7 @@ func (s *Standby) read(ctx context.Context, q feed.Query, docs func(context.Cont
 			return nil, nil, fmt.Errorf("contents of the list for all readers: %w", err)
 		}
 		for i, c := range part {
-			if size += len(found[i].JSON); size > s.cfg.Bytes {
+			if size += len(found[i].JSON); size > f.cfg.Bytes {
 				return list, items, nil
 			}
 			it, err := found[i].Item()
@@ -190,47 +141,42 @@ func (s *Standby) read(ctx context.Context, q feed.Query, docs func(context.Cont
 
 func keep(c feed.Candidate, doc feed.Doc, it *feed.Item) keptItem {
 	c.UpdateTime = it.UpdateTime
-	return keptItem{c, doc, feed.Item{ID: it.ID, GroupID: it.GroupID, AuthorID: it.AuthorID, Lang: it.Lang, Tags: it.Tags}}
+	return keptItem{c, doc, feed.Item{ID: it.ID, GroupID: it.GroupID, AuthorID: it.AuthorID, AuthorIDs: it.AuthorIDs, Lang: it.Lang, Langs: it.Langs, Tags: it.Tags}}
 }
 
 // Upsert takes over what was written of items of the list. One that has changed
 // its group leaves the list.
-func (s *Standby) Upsert(items []feed.Item) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (f *Front) Upsert(items []feed.Item) {
+	f.standby.mu.Lock()
+	defer f.standby.mu.Unlock()
 	for i := range items {
 		it := &items[i]
-		s.note(it.ID)
-		before, ok := s.items[it.ID]
+		f.note(it.ID)
+		before, ok := f.standby.items[it.ID]
 		if !ok {
 			continue
 		}
 		text, err := it.MarshalJSON()
 		if err != nil || it.Group() != before.Group {
-			delete(s.items, it.ID)
+			delete(f.standby.items, it.ID)
 			continue
 		}
-		s.items[it.ID] = keep(before.Candidate, feed.Doc{ID: it.ID, JSON: text}, it)
+		f.standby.items[it.ID] = keep(before.Candidate, feed.Doc{ID: it.ID, JSON: text}, it)
 	}
 }
 
 // Delete takes an item off the list.
-func (s *Standby) Delete(id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.note(id)
-	delete(s.items, id)
+func (f *Front) Delete(id string) {
+	f.standby.mu.Lock()
+	defer f.standby.mu.Unlock()
+	f.note(id)
+	delete(f.standby.items, id)
 }
 
 // note keeps a renewal that is under way from bringing back what it read
-// before; s.mu is held.
-func (s *Standby) note(id string) {
-	if s.renewed != nil {
-		s.renewed[id] = struct{}{}
+// before; standby.mu is held.
+func (f *Front) note(id string) {
+	if f.standby.renewed != nil {
+		f.standby.renewed[id] = struct{}{}
 	}
 }
-
-var (
-	_ Wrapper = (*Standby)(nil)
-	_ Indexer = (*Standby)(nil)
-)

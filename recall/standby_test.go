@@ -58,7 +58,7 @@ func TestStandbyStandsIn(t *testing.T) {
 	items := []feed.Item{
 		{ID: "a", Title: "A", AuthorID: "kim", UpdateTime: now.Unix() - 10},
 		{ID: "b", Title: "B", Lang: "de", UpdateTime: now.Unix() - 20},
-		{ID: "c", Title: "C", Tags: []string{"go"}, UpdateTime: now.Unix() - 30},
+		{ID: "c", Title: "C", Tags: []string{"go"}, AuthorID: "lee", AuthorIDs: []string{"lee", "max"}, Langs: []string{"en", "fr"}, UpdateTime: now.Unix() - 30},
 		{ID: "d", Title: "D", GroupID: "story", UpdateTime: now.Unix() - 40},
 	}
 	query := func(p feed.Profile) feed.Query { return feed.Query{N: 10, Origin: now, Profile: p} }
@@ -73,6 +73,9 @@ func TestStandbyStandsIn(t *testing.T) {
 	}{
 		{"anybody", down, 9 * time.Minute, query(feed.Profile{Interests: map[string]float64{"go": 1}}), []string{"a", "b", "c", "d"}},
 		{"an author muted", down, 0, query(feed.Profile{MutedAuthors: []string{"kim"}}), []string{"b", "c", "d"}},
+		{"one of several authors muted", down, 0, query(feed.Profile{MutedAuthors: []string{"max"}}), []string{"a", "b", "d"}},
+		{"one of several languages", down, 0, query(feed.Profile{Langs: []string{"fr"}}), []string{"a", "c", "d"}},
+		{"none of several languages", down, 0, query(feed.Profile{Langs: []string{"de"}}), []string{"a", "b", "d"}},
 		{"a tag muted", down, 0, query(feed.Profile{MutedTags: []string{"go"}}), []string{"a", "b", "d"}},
 		{"a group muted", down, 0, query(feed.Profile{MutedItems: []string{"story"}}), []string{"a", "b", "c"}},
 		{"one language", down, 0, query(feed.Profile{Langs: []string{"en"}}), []string{"a", "c", "d"}},
@@ -88,7 +91,7 @@ func TestStandbyStandsIn(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			at := now
 			source := &list{items: items}
-			s := recall.NewStandby(source, func() time.Time { return at }, recall.StandbyConfig{TTL: 10 * time.Minute})
+			s := recall.NewFront(source, func() time.Time { return at }, recall.FrontConfig{Standby: 10 * time.Minute})
 			require.NoError(t, s.Renew(t.Context(), query(feed.Profile{}), source.docs))
 			at, source.err = now.Add(c.after), c.err
 			got, err := s.Recall(t.Context(), c.ask)
@@ -133,7 +136,7 @@ func TestTells(t *testing.T) {
 
 	now := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 	source := &list{items: []feed.Item{{ID: "a", Title: "A", UpdateTime: now.Unix() - 10}}}
-	s := recall.NewStandby(source, func() time.Time { return now }, recall.StandbyConfig{TTL: time.Minute, Tells: told})
+	s := recall.NewFront(source, func() time.Time { return now }, recall.FrontConfig{Standby: time.Minute, Tells: told})
 	require.NoError(t, s.Renew(t.Context(), feed.Query{N: 10, Origin: now}, source.docs))
 	source.err = recall.ErrUnavailable
 	_, err := s.Recall(t.Context(), feed.Query{N: 10, Origin: now, Profile: *tags})
@@ -147,7 +150,7 @@ func TestStandbyFollowsWrites(t *testing.T) {
 	now := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 	item := func(id string) feed.Item { return feed.Item{ID: id, Title: "first", UpdateTime: now.Unix() - 10} }
 	source := &list{items: []feed.Item{item("a"), item("b"), item("c"), item("d")}}
-	s := recall.NewStandby(source, func() time.Time { return now }, recall.StandbyConfig{TTL: time.Minute})
+	s := recall.NewFront(source, func() time.Time { return now }, recall.FrontConfig{Standby: time.Minute})
 	q := feed.Query{N: 10, Origin: now}
 	ids := func() []string {
 		was := source.err
@@ -195,7 +198,7 @@ func TestStandbyIsBounded(t *testing.T) {
 	}
 	one, err := source.items[0].MarshalJSON()
 	require.NoError(t, err)
-	s := recall.NewStandby(source, func() time.Time { return now }, recall.StandbyConfig{TTL: time.Minute, Bytes: 3000 * len(one)})
+	s := recall.NewFront(source, func() time.Time { return now }, recall.FrontConfig{Standby: time.Minute, Bytes: 3000 * len(one)})
 	q := feed.Query{N: 5000, Origin: now}
 	require.NoError(t, s.Renew(t.Context(), q, source.docs))
 	source.err = recall.ErrUnavailable

@@ -36,8 +36,6 @@ type elasticStartup struct {
 	log    *slog.Logger
 	schema *esindex.LateSchema // of the backends, which can be used once it is known
 
-	onChange []func() // called where another index is used, or none, before anything is recalled from it
-
 	looking sync.Mutex
 	found   *esindex.Report // what the schema is of; nil: not read yet
 
@@ -242,19 +240,10 @@ func (e *elasticStartup) look(ctx context.Context) error {
 	}
 	if err := errors.Join(report.Err(), report.Lost(*e.found)); err != nil {
 		e.schema.Refuse(err)
-		e.changed()
 		return err
 	}
 	e.takeOver(ctx, report)
 	return nil
-}
-
-// changed tells those who keep what was recalled: until the look some of it may be from
-// an index in which what readers mute has another name.
-func (e *elasticStartup) changed() {
-	for _, tell := range e.onChange {
-		tell()
-	}
 }
 
 // takeOver uses a mapping that fits, where it is another one than before.
@@ -265,7 +254,6 @@ func (e *elasticStartup) takeOver(ctx context.Context, report esindex.Report) {
 	}
 	e.found = &report
 	e.schema.Set(report.Schema)
-	e.changed()
 	e.log.InfoContext(ctx, "the index has changed and is used as it is mapped now", "index", e.cfg.Elasticsearch.Index, "indices", report.Indices)
 	for _, p := range report.Problems {
 		e.log.WarnContext(ctx, "elasticsearch index", "index", e.cfg.Elasticsearch.Index, "problem", p.String())
@@ -282,7 +270,7 @@ func (a *App) openElastic(ctx context.Context, c *clients) (err error) {
 		c.elastic = a.hooks.Elastic(c.elastic)
 	}
 	c.startup = newElasticStartup(c.elastic, a.cfg, a.log)
-	a.checks["elasticsearch"] = c.startup.check(func() time.Duration { return standbyLeft(a.stores.standby) })
+	a.checks["elasticsearch"] = c.startup.check(func() time.Duration { return standbyLeft(a.stores.fronts) })
 	err = c.startup.inspect(ctx)
 	if unavailable(err) {
 		a.log.WarnContext(ctx, "Elasticsearch is down; serving what can be served without it", "error", err)
@@ -380,22 +368,32 @@ func (a *App) warmUp(ctx context.Context) error {
 	return a.recallForAll(ctx)
 }
 
-// recallForAll recalls the empty profile from each source, and keeps the answer
-// where it may stand in.
+// recallForAll recalls the empty profile from each source, and keeps the answer, which
+// stands in while Elasticsearch is down.
 func (a *App) recallForAll(ctx context.Context) error {
 	q := feed.Query{Ranking: a.ranking.InForce().Live.Ranking, Origin: a.clock().UTC(), N: a.cfg.Recall.N}
-	for _, standby := range a.stores.standby {
-		if err := standby.Renew(ctx, q, a.stores.contents.Docs); err != nil {
-			return err
-		}
-	}
-	if len(a.stores.standby) > 0 {
-		return nil
-	}
-	for _, source := range a.stores.sources {
-		if _, err := recall.Direct(source).Recall(ctx, q); err != nil {
+	for _, front := range a.stores.fronts {
+		if err := front.Renew(ctx, q, a.contentsOfSchema); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// contentsOfSchema reads contents that are as the schema in use says: in an index that has
+// taken the place of another one meanwhile what readers mute may have another name.
+func (a *App) contentsOfSchema(ctx context.Context, ids []string) ([]feed.Doc, error) {
+	docs, err := a.stores.contents.Docs(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	schema, err := a.clients.startup.schema.Get()
+	if err != nil {
+		return nil, err
+	}
+	same, err := schema.Same(ctx, a.clients.elastic, a.cfg.Elasticsearch.Index)
+	if err == nil && !same {
+		err = fmt.Errorf("%w: the index was made anew", esindex.ErrUnavailable)
+	}
+	return docs, err
 }

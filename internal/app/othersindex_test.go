@@ -12,6 +12,7 @@ import (
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/recall"
 )
@@ -153,7 +154,7 @@ func TestMutesThatOnlyTheIndexKnows(t *testing.T) {
 	assert.ElementsMatch(t, []string{"one", "two"}, ids(ask(t, a, first)))
 	require.NoError(t, a.Engine.PutProfile(t.Context(), "u_again", feed.Profile{MutedTags: []string{"sport"}}))
 	assert.Equal(t, []string{"two"}, ids(ask(t, a, first)), "a retry shows nothing that was muted meanwhile")
-	testenv.WaitFor(t, func() bool { return standbyLeft(a.stores.standby) > 0 }, "a list that stands in")
+	testenv.WaitFor(t, func() bool { return standbyLeft(a.stores.fronts) > 0 }, "a list that stands in")
 
 	send(http.MethodPost, "/"+index+"-1/_close", "")
 	answer := ask(t, a, refresh("u_anybody", 10))
@@ -161,4 +162,25 @@ func TestMutesThatOnlyTheIndexKnows(t *testing.T) {
 	assert.Contains(t, answer.Degraded, "recall")
 	_, err := a.Engine.Feed(t.Context(), refresh("u_down", 10))
 	require.ErrorIs(t, err, recall.ErrUnavailable, "whether they mute an item is not known")
+}
+
+// TestContentsOfAnotherIndex: what stands in is read by the schema that is in use. An index
+// that takes the place of another one meanwhile may name what readers mute otherwise.
+func TestContentsOfAnotherIndex(t *testing.T) {
+	t.Parallel()
+	cfg, send := othersIndex(t)
+	index := cfg.Elasticsearch.Index
+	document(send, index+"-1", "d1", `,"id":"one"`)
+	a := open(t, cfg, WithClock(at(noon).Now), quick)
+	becomesReady(t, a)
+	docs, err := a.contentsOfSchema(t.Context(), []string{"one"})
+	require.NoError(t, err)
+	require.False(t, docs[0].Missing())
+	require.Greater(t, standbyLeft(a.stores.fronts), time.Duration(0))
+
+	send(http.MethodPut, "/"+index+"-2", othersMapping)
+	document(send, index+"-2", "d2", `,"id":"one"`)
+	send(http.MethodPost, "/_aliases", fmt.Sprintf(`{"actions":[{"remove":{"index":"%[1]s-1","alias":"%[1]s"}},{"add":{"index":"%[1]s-2","alias":"%[1]s"}}]}`, index))
+	_, err = a.contentsOfSchema(t.Context(), []string{"one"})
+	require.ErrorIs(t, err, esindex.ErrUnavailable)
 }

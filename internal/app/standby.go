@@ -14,7 +14,7 @@ import (
 // for recall while it is down, and tells the lists what is written.
 type standbyCatalog struct {
 	catalog.Catalog
-	lists []*recall.Standby
+	lists []*recall.Front
 }
 
 var (
@@ -116,7 +116,7 @@ func (c standbyCatalog) Remove(ctx context.Context, id string) error {
 }
 
 // standbyLeft is how long all lists can still stand in.
-func standbyLeft(lists []*recall.Standby) (left time.Duration) {
+func standbyLeft(lists []*recall.Front) (left time.Duration) {
 	for i, list := range lists {
 		if own := list.Left(); i == 0 || own < left {
 			left = own

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -146,7 +147,7 @@ func TestStandby(t *testing.T) {
 type coldNode struct {
 	*link
 	warm    func()        // from now on it answers searches
-	refused chan struct{} // receives when a search is
+	refused chan struct{} // receives when a recall is
 }
 
 func startCold(t *testing.T, cfg *configs.Config) *coldNode {
@@ -157,9 +158,15 @@ func startCold(t *testing.T, cfg *configs.Config) *coldNode {
 	search := "/" + cfg.Elasticsearch.Index + "/_search"
 	node := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == search {
+			body, _ := io.ReadAll(r.Body)
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			told := n.refused
+			if bytes.Contains(body, []byte(`"terminate_after"`)) { // which the mapping is checked by
+				told = make(chan struct{}, 1)
+			}
 			select {
 			case <-warm:
-			case n.refused <- struct{}{}:
+			case told <- struct{}{}:
 				w.Header().Set("X-Elastic-Product", "Elasticsearch")
 				w.WriteHeader(http.StatusServiceUnavailable)
 				return
@@ -214,7 +221,7 @@ func TestStartWithoutElasticsearch(t *testing.T) {
 	require.ErrorIs(t, err, ranking.ErrUnavailable, "what is configured may not be what is in force")
 
 	es.set(false)
-	<-es.refused // the first search
+	<-es.refused // the first recall
 	assert.Equal(t, 3*time.Hour, a.ranking.InForce().Live.Ranking.Decay.Scale)
 	<-es.refused
 	assert.Equal(t, http.StatusServiceUnavailable, ready(t, a).status, "it answers pings, but no search")

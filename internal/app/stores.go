@@ -49,12 +49,12 @@ type stores struct {
 	catalog  catalog.Catalog
 	rankings ranking.Store
 	agents   sampler
-	indexed  *indexed          // the catalog where recall is in this process, else nil
-	live     *live             // live popularity where recall is in Elasticsearch; nil: off
-	contents contents          // of items, past the caches
-	standby  []*recall.Standby // among the sources, one for each where something is to stand in
-	spool    *spool.Spool      // nil: not failing open
-	recovery *recovery         // nil: likewise
+	indexed  *indexed        // the catalog where recall is in this process, else nil
+	live     *live           // live popularity where recall is in Elasticsearch; nil: off
+	contents contents        // of items, past the caches
+	fronts   []*recall.Front // of the sources, in their order
+	spool    *spool.Spool    // nil: not failing open
+	recovery *recovery       // nil: likewise
 }
 
 // contents reads and lists items.
@@ -81,8 +81,8 @@ func (c *clients) tells() recall.Tells {
 	return c.startup.tells
 }
 
-// What recall answers is shared by equal queries for sharedFor, and stands in for staleFor
-// while it is down.
+// What recall answers is shared by equal queries for sharedFor; the list for all readers
+// stands in for staleFor while it is down.
 const (
 	sharedFor = time.Second
 	staleFor  = 10 * time.Minute
@@ -102,20 +102,16 @@ func (a *App) openStores(ctx context.Context) (stores, error) {
 	if err := a.openCatalog(ctx, c, &s); err != nil {
 		return s, err
 	}
-	for i, source := range s.sources {
-		source = recall.NewShared(source, a.clock, recall.SharedConfig{TTL: a.sharedFor, Timeout: a.cfg.Server.RequestTimeout})
-		if usesElastic(a.cfg) && a.staleFor > 0 {
-			stale := recall.NewStale(source, a.clock, recall.StaleConfig{TTL: a.staleFor})
-			c.startup.onChange = append(c.startup.onChange, stale.Clear)
-			source = stale
-			standby := recall.NewStandby(source, a.clock, recall.StandbyConfig{TTL: a.staleFor, Tells: c.startup.tells})
-			s.standby = append(s.standby, standby)
-			source = standby
-		}
-		s.sources[i] = source
+	front := recall.FrontConfig{Share: a.sharedFor, Timeout: a.cfg.Server.RequestTimeout}
+	if usesElastic(a.cfg) {
+		front.Standby, front.Tells = a.staleFor, c.startup.tells
 	}
-	if len(s.standby) > 0 {
-		s.catalog = standbyCatalog{s.catalog, s.standby}
+	for i, source := range s.sources {
+		f := recall.NewFront(source, a.clock, front)
+		s.sources[i], s.fronts = f, append(s.fronts, f)
+	}
+	if front.Standby > 0 {
+		s.catalog = standbyCatalog{s.catalog, s.fronts}
 	}
 	return s, a.openSpool(ctx, &s)
 }

@@ -1,0 +1,99 @@
+package recall
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// queryKey is a digest of a query. It is a cryptographic one because agents
+// choose their own profiles: two that collide would see each other's feed.
+type queryKey [sha256.Size]byte
+
+func keyOf(q *feed.Query) queryKey {
+	var scratch [1024]byte
+	k := keyWriter(scratch[:0])
+	p, r := &q.Profile, &q.Ranking
+	k.number(uint64(len(p.Interests)))
+	for _, tag := range slices.Sorted(maps.Keys(p.Interests)) {
+		k.text(tag)
+		k.float(p.Interests[tag])
+	}
+	k.number(uint64(len(p.Keywords)))
+	for _, keyword := range p.Keywords {
+		k.text(keyword.Term)
+		k.float(keyword.Weight)
+	}
+	for _, list := range [][]string{p.Langs, p.MutedAuthors, p.MutedTags, p.MutedItems} {
+		k.number(uint64(len(list)))
+		for _, word := range list {
+			k.text(word)
+		}
+	}
+	k.learned(q)
+	k.number(uint64(r.Decay.Scale))
+	k.number(uint64(r.Decay.Offset))
+	k.float(r.Decay.Decay)
+	k.float(r.Decay.Floor)
+	for _, c := range r.Decay.Curves {
+		k.text(string(c.Shape))
+		k.number(uint64(c.Scale))
+		k.number(uint64(c.Offset))
+		k.float(c.Decay)
+		k.float(c.Weight)
+	}
+	k.float(r.PopularityWeight)
+	k.float(r.Popularity2h)
+	k.float(r.Popularity2d)
+	k.float(r.Base)
+	k.float(r.KeywordsSummary)
+	for _, s := range []feed.Spread{r.Diversity.Author, r.Diversity.Site, r.Diversity.Tag} {
+		k.float(s.Decay)
+		k.float(s.Floor)
+	}
+	k.float(r.Diversity.SameStory)
+	k.float(r.Explore.Share)
+	k.time(q.Origin)
+	k.time(q.Since)
+	k.number(uint64(q.N))
+	k.text(q.After)
+	return sha256.Sum256(k)
+}
+
+// keyWriter builds an encoding in which no two queries look the same: every
+// text and list is preceded by its length.
+type keyWriter []byte
+
+func (k *keyWriter) number(n uint64) { *k = binary.AppendUvarint(*k, n) }
+func (k *keyWriter) float(f float64) { k.number(math.Float64bits(f)) }
+func (k *keyWriter) text(s string)   { k.number(uint64(len(s))); *k = append(*k, s...) }
+
+// learned writes what was learned, where it counts, and by which weights.
+func (k *keyWriter) learned(q *feed.Query) {
+	w, l := &q.Ranking.Learned, &q.Profile.Learned
+	if !w.On() || len(l.Features) == 0 {
+		k.number(0)
+		return
+	}
+	k.number(uint64(len(l.Features)))
+	k.number(uint64(l.At))
+	for i := range l.Features {
+		k.text(string(l.Features[i].Kind))
+		k.text(l.Features[i].Value)
+		k.float(l.Features[i].Evidence)
+	}
+	for _, x := range []float64{w.Tags, w.Author, w.Lang, w.Words, w.Negative} {
+		k.float(x)
+	}
+	k.number(uint64(w.HalfLife))
+}
+
+func (k *keyWriter) time(at time.Time) {
+	k.number(uint64(at.Unix()))
+	k.number(uint64(at.Nanosecond()))
+}
