@@ -25,7 +25,6 @@ type FrontConfig struct {
 
 	Standby time.Duration // age of the oldest list that may stand in; 0: none does
 	Bytes   int           // of the contents in the list; default 32 MiB, the best items first
-	Tells   Tells         // nil: always
 }
 
 // Front is a [Source] between readers and another one.

@@ -29,6 +29,7 @@ type standby struct {
 	mu      sync.RWMutex
 	list    []string // ids, best first
 	items   map[string]keptItem
+	tells   Tells // of the contents in items
 	at      time.Time
 	renewed map[string]struct{} // ids written or deleted during a renewal; nil: none is under way
 }
@@ -51,7 +52,7 @@ func (f *Front) standIn(q *feed.Query) (candidates []feed.Candidate, ok bool) {
 	candidates = make([]feed.Candidate, 0, min(q.N, len(f.standby.items)))
 	for _, id := range f.standby.list {
 		it, kept := f.standby.items[id]
-		if kept && len(candidates) < q.N && it.UpdateTime <= q.Origin.Unix() && !f.cfg.Tells.Refused(&q.Profile, &it.head) {
+		if kept && len(candidates) < q.N && it.UpdateTime <= q.Origin.Unix() && !f.standby.tells.Refused(&q.Profile, &it.head) {
 			candidates = append(candidates, it.Candidate)
 		}
 	}
@@ -89,10 +90,10 @@ func (f *Front) Doc(id string) (doc feed.Doc, ok bool) {
 }
 
 // Renew recalls anew, by a query that should be for a reader without a profile,
-// and reads the contents with docs, which is [catalog.Reader]'s Docs. It asks the
-// source itself, past what is kept for readers. After an error the list of
-// before stays. Renewals must not overlap.
-func (f *Front) Renew(ctx context.Context, q feed.Query, docs func(ctx context.Context, ids []string) ([]feed.Doc, error)) error {
+// and reads the contents with docs, which is [catalog.Reader]'s Docs; tells is of these
+// contents, nil: always. It asks the source itself, past what is kept for readers. After
+// an error the list of before stays. Renewals must not overlap.
+func (f *Front) Renew(ctx context.Context, q feed.Query, docs func(ctx context.Context, ids []string) ([]feed.Doc, error), tells Tells) error {
 	f.standby.mu.Lock()
 	f.standby.renewed = map[string]struct{}{}
 	f.standby.mu.Unlock()
@@ -104,7 +105,7 @@ func (f *Front) Renew(ctx context.Context, q feed.Query, docs func(ctx context.C
 		for id := range f.standby.renewed { // whether they were read before or after that is not known
 			delete(items, id)
 		}
-		f.standby.list, f.standby.items, f.standby.at = list, items, at
+		f.standby.list, f.standby.items, f.standby.tells, f.standby.at = list, items, tells, at
 	}
 	f.standby.renewed = nil
 	return err

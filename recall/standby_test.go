@@ -92,7 +92,7 @@ func TestStandbyStandsIn(t *testing.T) {
 			at := now
 			source := &list{items: items}
 			s := recall.NewFront(source, func() time.Time { return at }, recall.FrontConfig{Standby: 10 * time.Minute})
-			require.NoError(t, s.Renew(t.Context(), query(feed.Profile{}), source.docs))
+			require.NoError(t, s.Renew(t.Context(), query(feed.Profile{}), source.docs, nil))
 			at, source.err = now.Add(c.after), c.err
 			got, err := s.Recall(t.Context(), c.ask)
 			if c.want == nil {
@@ -136,11 +136,11 @@ func TestTells(t *testing.T) {
 
 	now := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 	source := &list{items: []feed.Item{{ID: "a", Title: "A", UpdateTime: now.Unix() - 10}}}
-	s := recall.NewFront(source, func() time.Time { return now }, recall.FrontConfig{Standby: time.Minute, Tells: told})
-	require.NoError(t, s.Renew(t.Context(), feed.Query{N: 10, Origin: now}, source.docs))
+	s := recall.NewFront(source, func() time.Time { return now }, recall.FrontConfig{Standby: time.Minute})
+	require.NoError(t, s.Renew(t.Context(), feed.Query{N: 10, Origin: now}, source.docs, told))
 	source.err = recall.ErrUnavailable
 	_, err := s.Recall(t.Context(), feed.Query{N: 10, Origin: now, Profile: *tags})
-	require.ErrorIs(t, err, recall.ErrUnavailable)
+	require.ErrorIs(t, err, recall.ErrUnavailable, "it is judged by what tells of the list's own contents")
 	got, err := s.Recall(t.Context(), feed.Query{N: 10, Origin: now, Profile: *author})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"a"}, candidates(got))
@@ -167,7 +167,7 @@ func TestStandbyFollowsWrites(t *testing.T) {
 	require.NoError(t, s.Renew(t.Context(), q, func(ctx context.Context, ids []string) ([]feed.Doc, error) {
 		s.Delete("b")
 		return source.docs(ctx, ids)
-	}))
+	}, nil))
 	assert.Equal(t, []string{"a", "c", "d"}, ids())
 
 	s.Delete("c")
@@ -183,10 +183,10 @@ func TestStandbyFollowsWrites(t *testing.T) {
 	q.Profile = feed.Profile{}
 
 	source.err = errors.New("broken")
-	require.ErrorIs(t, s.Renew(t.Context(), q, source.docs), source.err)
+	require.ErrorIs(t, s.Renew(t.Context(), q, source.docs, nil), source.err)
 	assert.Equal(t, []string{"a"}, ids(), "the list of before stays")
 	source.err = nil
-	require.NoError(t, s.Renew(t.Context(), q, source.docs))
+	require.NoError(t, s.Renew(t.Context(), q, source.docs, nil))
 	assert.Equal(t, []string{"a", "b", "c", "d"}, ids())
 }
 
@@ -200,7 +200,7 @@ func TestStandbyIsBounded(t *testing.T) {
 	require.NoError(t, err)
 	s := recall.NewFront(source, func() time.Time { return now }, recall.FrontConfig{Standby: time.Minute, Bytes: 3000 * len(one)})
 	q := feed.Query{N: 5000, Origin: now}
-	require.NoError(t, s.Renew(t.Context(), q, source.docs))
+	require.NoError(t, s.Renew(t.Context(), q, source.docs, nil))
 	source.err = recall.ErrUnavailable
 	got, err := s.Recall(t.Context(), q)
 	require.NoError(t, err)

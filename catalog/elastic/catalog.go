@@ -156,13 +156,16 @@ func (c *Catalog) Hydrate(ctx context.Context, agent string, ids []string) ([]fe
 	if err != nil {
 		return nil, feed.Profile{}, err
 	}
-	docs, err := c.docs(ctx, ids, found[:len(ids)])
-	if err != nil {
+	p, err := c.profile(found[len(ids)], agent)
+	if err != nil && !errors.Is(err, catalog.ErrNotFound) {
 		return nil, feed.Profile{}, err
 	}
-	p, err := c.profile(found[len(ids)], agent)
-	if errors.Is(err, catalog.ErrNotFound) {
-		err = nil
+	docs, err := c.docs(ctx, ids, found[:len(ids)])
+	if errors.Is(err, catalog.ErrUnavailable) { // the items' index may be refused while the profile can be read
+		docs = make([]feed.Doc, len(ids))
+		for i, id := range ids {
+			docs[i].ID = id
+		}
 	}
 	return docs, p, err
 }
@@ -175,11 +178,34 @@ func (c *Catalog) itemIDs(ids []string, spare int) []esindex.DocID {
 	return list
 }
 
-func (c *Catalog) docs(ctx context.Context, ids []string, found []esindex.Document) ([]feed.Doc, error) {
-	schema, err := c.schema.Get()
-	if err != nil {
-		return nil, c.contractError(err)
+// docs are the items in documents that were read by _id. An index of others may have been
+// put in the place of another one, which named otherwise what readers mute: what was read is
+// given back only if the schema is of the index that is there afterwards.
+func (c *Catalog) docs(ctx context.Context, ids []string, found []esindex.Document) (docs []feed.Doc, err error) {
+	for try := 1; ; try++ {
+		schema, err := c.schema.Get()
+		if err != nil {
+			return nil, c.contractError(err)
+		}
+		docs, err = c.docsBy(ctx, schema, ids, found)
+		if err != nil || len(ids) == 0 || !schema.ByOthers() {
+			return docs, err
+		}
+		switch same, err := schema.Same(ctx, c.client, c.items); {
+		case err != nil:
+			return nil, c.contractError(err)
+		case same:
+			return docs, nil
+		case try == 2 || !c.schema.Recheck(ctx, schema, nil):
+			return nil, fmt.Errorf("%w: %s is another index than a moment ago", catalog.ErrUnavailable, c.items)
+		}
+		if found, err = c.get(ctx, c.itemIDs(ids, 0)); err != nil {
+			return nil, err
+		}
 	}
+}
+
+func (c *Catalog) docsBy(ctx context.Context, schema *esindex.Schema, ids []string, found []esindex.Document) ([]feed.Doc, error) {
 	docs := make([]feed.Doc, len(ids))
 	var missing, untold, doubted []string
 	several := false

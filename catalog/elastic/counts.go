@@ -37,7 +37,7 @@ func (c *Catalog) SetCounts(ctx context.Context, counts map[string]feed.Counts) 
 	if err != nil {
 		return nil, ids, err
 	}
-	var b bulk
+	b := bulk{named: schema.Several()}
 	var errs []error
 	send := func() {
 		failed, err := c.sendOver(ctx, &b, ids)
@@ -116,7 +116,7 @@ func (c *Catalog) readOthers(ctx context.Context, ids []string, docs []esindex.D
 	var of []int
 	for i, id := range ids {
 		if d, ok := others[id]; ok && len(docs[i].Source) == 0 {
-			where, of = append(where, esindex.DocID{Index: d.Index, ID: d.ID, Routing: d.Routing}), append(of, i)
+			where, of = append(where, d.Place()), append(of, i)
 		}
 	}
 	found, err := c.get(ctx, where)

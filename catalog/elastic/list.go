@@ -73,7 +73,8 @@ func sortedBy(sort json.RawMessage) string {
 	if json.Unmarshal(sort, &values) != nil || len(values) != 2 {
 		return ""
 	}
-	return text(values[1])
+	id, _ := first(texts(values[1]))
+	return id
 }
 
 // selected are the filters of a selection.

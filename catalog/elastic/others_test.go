@@ -53,6 +53,11 @@ func TestSeveralIndices(t *testing.T) {
 			}
 			require.Equal(t, []string{"of 0", "of 0", "", ""}, read(c))
 			join(1)
+			_, _, err = c.Hydrate(t.Context(), "u_1", []string{"both"})
+			require.ErrorIs(t, err, catalog.ErrUnavailable, "the mapping of the second was not read")
+			report, err = esindex.Inspect(t.Context(), client, name, names, "")
+			require.NoError(t, err)
+			c = elastic.New(client, elastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
 			require.Equal(t, []string{"of 0", "of 1", "of 1", ""}, read(c))
 			pattern := elastic.New(client, elastic.Config{Index: name + "-*", Schema: esindex.Known(report.Schema)})
 			require.Equal(t, []string{"of 0", "of 1", "of 1", ""}, read(pattern))

@@ -129,16 +129,14 @@ func (c *Catalog) writeRecord(ctx context.Context, agent string, before *esindex
 
 // removeRead deletes the document that was read, and no later one.
 func (b *bulk) removeRead(read *esindex.Document, id string) {
-	quoted, _ := json.Marshal(id) // a string can always be encoded
-	b.body = fmt.Appendf(b.body, `{"delete":{"_id":%s,"if_seq_no":%d,"if_primary_term":%d}}`+"\n", quoted, read.SeqNo, read.Term)
-	b.of = append(b.of, 0)
+	b.drop(&esindex.Document{ID: id, SeqNo: read.SeqNo, Term: read.Term}, 0)
 }
 
 // addOver adds a document that takes the place of the one that was read, and
 // of no later one.
 func (b *bulk) addOver(before *esindex.Document, id string, doc []byte) {
 	if len(before.Source) == 0 && !before.Broken {
-		b.add("create", id, "", doc, 0)
+		b.add("create", esindex.DocID{ID: id}, doc, 0)
 		return
 	}
 	b.replace(&esindex.Document{ID: id, SeqNo: before.SeqNo, Term: before.Term}, doc, 0)
@@ -147,12 +145,12 @@ func (b *bulk) addOver(before *esindex.Document, id string, doc []byte) {
 // replace adds a document that takes the place of the one that was read, unless
 // that one has changed meanwhile or is gone.
 func (b *bulk) replace(before *esindex.Document, doc []byte, item int) {
-	b.body = fmt.Appendf(b.body, `{"index":{"_id":%s,"if_seq_no":%d,"if_primary_term":%d}}`+"\n%s\n", routed(before.ID, before.Routing), before.SeqNo, before.Term, doc)
+	b.body = fmt.Appendf(b.body, `{"index":{%s,"if_seq_no":%d,"if_primary_term":%d}}`+"\n%s\n", b.place(before.Place()), before.SeqNo, before.Term, doc)
 	b.of = append(b.of, item)
 }
 
 // drop deletes the document that was read, unless it has changed meanwhile.
 func (b *bulk) drop(before *esindex.Document, item int) {
-	b.body = fmt.Appendf(b.body, `{"delete":{"_id":%s,"if_seq_no":%d,"if_primary_term":%d}}`+"\n", routed(before.ID, before.Routing), before.SeqNo, before.Term)
+	b.body = fmt.Appendf(b.body, `{"delete":{%s,"if_seq_no":%d,"if_primary_term":%d}}`+"\n", b.place(before.Place()), before.SeqNo, before.Term)
 	b.of = append(b.of, item)
 }

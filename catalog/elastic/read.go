@@ -78,34 +78,30 @@ func readItem(s *esindex.Schema, id string, source json.RawMessage) (it feed.Ite
 		return feed.Item{}, stored{}, fmt.Errorf("item %s: %w", id, err)
 	}
 	n := s.Source
+	fields := fieldsOf{doc: all, taken: map[string][]json.RawMessage{}}
 	if n.Popularity != n.Likes && n.Popularity != n.Comments {
-		take(all, n.Popularity) // ours alone: no reader is given it
+		fields.all(n.Popularity) // ours alone: no reader is given it
 	}
-	take(all, n.TitleTokens)
-	take(all, n.SummaryTokens)
-	for _, name := range []string{esindex.DefaultSite, esindex.FirstTag, esindex.Story} {
-		delete(all, name)
-	}
-	for _, name := range []string{n.Sum2h, n.Epoch2h, n.Sum2d, n.Epoch2d} {
-		take(all, name)
+	for _, name := range []string{n.TitleTokens, n.SummaryTokens, esindex.DefaultSite, esindex.FirstTag, esindex.Story, n.Sum2h, n.Epoch2h, n.Sum2d, n.Epoch2d} {
+		fields.all(name)
 	}
 	it = feed.Item{
-		ID: id, GroupID: group(values(all, n.GroupID)), Title: text(take(all, n.Title)),
-		Summary: text(take(all, n.Summary)), URL: text(take(all, n.URL)), ImageURL: text(take(all, n.ImageURL)),
-		Tags:  values(all, n.Tags),
-		Likes: count(take(all, n.Likes)), Comments: count(take(all, n.Comments)),
+		ID: id, GroupID: group(fields.texts(n.GroupID)), Title: fields.text(n.Title),
+		Summary: fields.text(n.Summary), URL: fields.text(n.URL), ImageURL: fields.text(n.ImageURL),
+		Tags: fields.texts(n.Tags), Likes: count(fields.text(n.Likes)), Comments: count(fields.text(n.Comments)),
 	}
-	it.AuthorID, it.AuthorIDs = first(values(all, n.AuthorID))
-	if it.Lang, it.Langs = first(values(all, n.Lang)); len(it.Langs) > 0 {
+	it.AuthorID, it.AuthorIDs = first(fields.texts(n.AuthorID))
+	if it.Lang, it.Langs = first(fields.texts(n.Lang)); len(it.Langs) > 0 {
 		it.Lang = "" // one that is in several languages is for readers of any of them
 	}
-	if ids := texts(take(all, n.ID)); s.ByOthers() && !s.MetaID() {
-		is.other = (s.UntoldID || len(ids) > 0) && !slices.Contains(ids, id)
+	if ids := fields.texts(n.ID); s.ByOthers() && !s.MetaID() {
+		// Of several ids the least is the item's, as in a search.
+		is.other = (s.UntoldID || len(ids) > 0) && (len(ids) == 0 || slices.Min(ids) != id)
 	}
 	is.told = !s.Untold.Group
-	if at := take(all, n.UpdateTime); at == nil || string(at) == "null" {
+	if at := fields.all(n.UpdateTime); len(at) == 0 || string(at[0]) == "null" {
 		is.told = is.told && !s.ByOthers() // the index may have a date by a null_value or copy_to
-	} else if it.UpdateTime, err = s.Time.FromSource(at); err != nil {
+	} else if it.UpdateTime, err = s.Time.FromSource(at[0]); err != nil {
 		is.told = false
 	}
 	for name, value := range all {
@@ -142,13 +138,36 @@ func first(values []string) (string, []string) {
 	return values[0], values
 }
 
-// values are all values of a field, in whichever form a document has them: a name with dots,
+// fieldsOf takes fields out of a document, each once: two of the item's may be one of the
+// document's.
+type fieldsOf struct {
+	doc   map[string]json.RawMessage
+	taken map[string][]json.RawMessage
+}
+
+// all are the values of a field in each form that the document has it in: a name with dots,
 // objects, or both.
-func values(doc map[string]json.RawMessage, name string) (all []string) {
-	for v := take(doc, name); v != nil; v = take(doc, name) {
-		all = append(all, texts(v)...)
+func (f fieldsOf) all(name string) (all []json.RawMessage) {
+	if taken, ok := f.taken[name]; ok {
+		return taken
 	}
+	for v := take(f.doc, name); v != nil; v = take(f.doc, name) {
+		all = append(all, v)
+	}
+	f.taken[name] = all
 	return all
+}
+
+func (f fieldsOf) texts(name string) (list []string) {
+	for _, v := range f.all(name) {
+		list = append(list, texts(v)...)
+	}
+	return list
+}
+
+func (f fieldsOf) text(name string) string {
+	value, _ := first(f.texts(name))
+	return value
 }
 
 // logical are the names an item's own fields have in its JSON, and the one that
@@ -163,26 +182,29 @@ var logical = func() map[string]bool {
 }()
 
 // take removes a field from a document and answers its value, nil if there is
-// none. The name of an inner field may be written with dots or as objects; in a list of
-// objects it has a list of values.
+// none. The name of an inner field may be written with dots, as objects, or as both; in a
+// list of objects it has a list of values.
 func take(doc map[string]json.RawMessage, name string) json.RawMessage {
 	if v, ok := doc[name]; ok {
 		delete(doc, name)
 		return v
 	}
-	head, tail, inner := strings.Cut(name, ".")
-	if !inner || doc[head] == nil {
-		return nil
+	for i := range len(name) {
+		if name[i] != '.' || doc[name[:i]] == nil {
+			continue
+		}
+		v, rest := takeWithin(doc[name[:i]], name[i+1:])
+		if v == nil {
+			continue
+		}
+		if rest == nil {
+			delete(doc, name[:i])
+		} else {
+			doc[name[:i]] = rest
+		}
+		return v
 	}
-	v, rest := takeWithin(doc[head], tail)
-	switch {
-	case v == nil:
-	case rest == nil:
-		delete(doc, head)
-	default:
-		doc[head] = rest
-	}
-	return v
+	return nil
 }
 
 // takeWithin takes a field out of an object, or of each object of a list. rest is the
@@ -221,14 +243,6 @@ func takeWithin(value json.RawMessage, name string) (v, rest json.RawMessage) {
 	return v, rest
 }
 
-func text(v json.RawMessage) string {
-	list := texts(v)
-	if len(list) == 0 {
-		return ""
-	}
-	return list[0]
-}
-
 // texts reads a string, a number or a list of them.
 func texts(v json.RawMessage) []string {
 	if len(v) == 0 {
@@ -258,8 +272,7 @@ func texts(v json.RawMessage) []string {
 }
 
 // count reads a number that may be written as a string.
-func count(v json.RawMessage) int64 {
-	s := text(v)
+func count(s string) int64 {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return max(0, n)
 	}

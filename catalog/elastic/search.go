@@ -56,12 +56,15 @@ func (h *hit) itemJSON(s *esindex.Schema, id string) (json.RawMessage, error) {
 	return data, nil
 }
 
-// ids are those of the item; several where a document has several.
-func (h *hit) ids(s *esindex.Schema) []string {
+// id is the item's: of several in a document the least, as in a recall.
+func (h *hit) id(s *esindex.Schema) string {
 	if s.MetaID() {
-		return []string{h.ID}
+		return h.ID
 	}
-	return h.Fields[s.Fields.ID]
+	if ids := h.Fields[s.Fields.ID]; len(ids) > 0 {
+		return ids[0]
+	}
+	return ""
 }
 
 // untold is [itemJSON] of a document whose date or group only the index knows.
@@ -93,7 +96,7 @@ func (c *Catalog) find(ctx context.Context, ask map[string]any) ([]hit, error) {
 	}
 	ids := make([]esindex.DocID, len(hits))
 	for i, h := range hits {
-		ids[i] = esindex.DocID{Index: h.Index, ID: h.ID, Routing: h.Routing}
+		ids[i] = h.Place()
 	}
 	docs, err := c.get(ctx, ids)
 	for i := range docs {
@@ -158,10 +161,9 @@ func (c *Catalog) search(ctx context.Context, schema *esindex.Schema, ids []stri
 			}
 			before := len(byID)
 			for _, h := range hits {
-				for _, id := range h.ids(schema) {
-					if _, later := byID[id]; !later && !h.Broken {
-						byID[id] = h
-					}
+				id := h.id(schema)
+				if _, later := byID[id]; !later && !h.Broken {
+					byID[id] = h
 				}
 			}
 			if len(hits) < size || len(byID) == before {

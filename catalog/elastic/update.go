@@ -64,7 +64,7 @@ func (u *updating) again(ctx context.Context) error {
 	}
 	var items, before []feed.Item
 	var changed []int // of ids, as items
-	var b bulk
+	b := bulk{named: u.schema.Several()}
 	for k, i := range of {
 		var was feed.Item
 		was, u.out[i] = u.changed(ctx, u.ids[i], &docs[k])
@@ -118,6 +118,9 @@ func (u *updating) changed(ctx context.Context, id string, doc *esindex.Document
 		return before, catalog.Updated{Err: err}
 	}
 	after.AuthorIDs, after.Langs = nil, nil
+	if u.schema.Partial {
+		return before, catalog.Updated{Err: fmt.Errorf("%w: the index %s does not keep documents whole (_source), so that a change would lose the rest; upload the item, which replaces its document", feed.ErrBadItem, u.c.items)}
+	}
 	if after.AuthorID == before.AuthorID {
 		after.AuthorIDs = before.AuthorIDs
 	}

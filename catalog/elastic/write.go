@@ -19,6 +19,9 @@ const (
 	maxBatchBytes = 5 << 20
 )
 
+// takenPrefix begins the _id of an item whose id is the _id of another item's document.
+const takenPrefix = "freshet:"
+
 // Put implements [catalog.Writer] with bulk requests of at most 5 MB. They go
 // out one after the other, so that of two items with one id the later wins.
 func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
@@ -38,7 +41,7 @@ func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 		return nil, err
 	}
 	errs := make([]error, len(items))
-	var b bulk
+	b := bulk{named: schema.Several()}
 	for i := range items {
 		doc, err := encode(schema, &items[i], counts[items[i].ID])
 		if err != nil {
@@ -50,11 +53,11 @@ func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 				return nil, err
 			}
 		}
-		id, routing := items[i].ID, ""
-		if d, ok := others[id]; ok {
-			id, routing = d.ID, d.Routing
+		at := esindex.DocID{ID: items[i].ID}
+		if d, ok := others[at.ID]; ok {
+			at = d.Place()
 		}
-		b.add("index", id, routing, doc, i)
+		b.add("index", at, doc, i)
 	}
 	if err := c.send(ctx, c.items, &b, errs); err != nil {
 		return nil, err
@@ -90,8 +93,9 @@ func (c *Catalog) otherIDs(ctx context.Context, schema *esindex.Schema, items []
 	return found, c.free(ctx, schema, ids, found)
 }
 
-// free has Elasticsearch choose the _id of those items that are new where a document of
-// another item has theirs: an empty one.
+// free gives those items that are new another _id where a document of another item has
+// theirs: the same one each time, so that an item that is put again before a refresh has one
+// document.
 func (c *Catalog) free(ctx context.Context, schema *esindex.Schema, ids []string, found map[string]hit) error {
 	unknown := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { _, ok := found[id]; return ok })
 	docs, err := c.get(ctx, c.itemIDs(unknown, 0))
@@ -107,7 +111,7 @@ func (c *Catalog) free(ctx context.Context, schema *esindex.Schema, ids []string
 			return err
 		}
 		if is.other {
-			found[unknown[i]] = hit{}
+			found[unknown[i]] = hit{Document: esindex.Document{ID: takenPrefix + unknown[i]}}
 		}
 	}
 	return nil
@@ -119,28 +123,39 @@ func (c *Catalog) Remove(ctx context.Context, id string) error {
 	if err != nil {
 		return c.contractError(err)
 	}
-	d := esindex.Document{Index: c.items, ID: id}
-	params := ""
-	if schema.ByOthers() {
+	if !schema.ByOthers() {
+		return c.delete(ctx, c.items, id, "", "")
+	}
+	for n := range removeTries { // others may have put several documents of the item
 		docs, err := c.current(ctx, schema, []string{id})
 		if err != nil {
 			return err
 		}
-		if d = docs[0]; len(d.Source) == 0 && !d.Broken {
+		d := &docs[0]
+		switch {
+		case len(d.Source) > 0 || d.Broken:
+		case n == 0:
 			return catalog.ErrNotFound
+		default:
+			return nil
 		}
-		if d.ID != id || d.Routing != "" {
-			params = "refresh=true&" // it is found by searches, and gone for them only then
+		// It may be found by searches, and is gone for them only after a refresh.
+		err = c.delete(ctx, d.Index, d.ID, d.Routing, "refresh=true&")
+		if err != nil && !errors.Is(err, catalog.ErrNotFound) {
+			return err
 		}
 	}
-	return c.delete(ctx, d.Index, d.ID, d.Routing, params)
+	return fmt.Errorf("%w: item %s had a document again after each of %d deletions", catalog.ErrUnavailable, id, removeTries)
 }
+
+// removeTries bounds how many documents of an item are deleted in one call.
+const removeTries = 100
 
 // delete goes through a bulk request too: ids may hold slashes and dots, which
 // some proxies take for parts of a path.
 func (c *Catalog) delete(ctx context.Context, index, id, routing, params string) error {
 	var b bulk
-	b.add("delete", id, routing, nil, 0)
+	b.add("delete", esindex.DocID{ID: id, Routing: routing}, nil, 0)
 	answer, err := c.bulk(ctx, index, params, &b)
 	if err != nil {
 		return err
@@ -153,31 +168,33 @@ func (c *Catalog) delete(ctx context.Context, index, id, routing, params string)
 
 // bulk is a request being built, and which item each of its lines is of.
 type bulk struct {
-	body []byte
-	of   []int
+	body  []byte
+	of    []int
+	named bool // a document goes to the index that it was read of: the name stands for several
 }
 
-func (b *bulk) add(action, id, routing string, doc []byte, item int) {
-	if id == "" { // Elasticsearch chooses one
-		b.body = fmt.Appendf(b.body, `{"%s":{}}`+"\n", action)
-	} else {
-		b.body = fmt.Appendf(b.body, `{"%s":{"_id":%s}}`+"\n", action, routed(id, routing))
-	}
+func (b *bulk) add(action string, at esindex.DocID, doc []byte, item int) {
+	b.body = append(fmt.Appendf(b.body, `{"%s":{%s}}`, action, b.place(at)), '\n')
 	if doc != nil {
 		b.body = append(append(b.body, doc...), '\n')
 	}
 	b.of = append(b.of, item)
 }
 
-// routed is an _id in an action of a bulk request, with the document's routing where it
-// has one.
-func routed(id, routing string) []byte {
-	quoted, _ := json.Marshal(id) // a string can always be encoded
-	if routing == "" {
-		return quoted
+// place says in an action of a bulk request which document it is about.
+func (b *bulk) place(at esindex.DocID) []byte {
+	quoted := func(s string) []byte {
+		text, _ := json.Marshal(s) // a string can always be encoded
+		return text
 	}
-	by, _ := json.Marshal(routing)
-	return append(append(quoted, `,"routing":`...), by...)
+	place := append([]byte(`"_id":`), quoted(at.ID)...)
+	if at.Routing != "" {
+		place = append(append(place, `,"routing":`...), quoted(at.Routing)...)
+	}
+	if b.named && at.Index != "" {
+		place = append(append(append(place, `,"_index":`...), quoted(at.Index)...), `,"require_alias":false`...)
+	}
+	return place
 }
 
 // send sends what was built, notes the error of each refused item, and leaves

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -371,29 +372,22 @@ func (a *App) warmUp(ctx context.Context) error {
 // recallForAll recalls the empty profile from each source, and keeps the answer, which
 // stands in while Elasticsearch is down.
 func (a *App) recallForAll(ctx context.Context) error {
+	schema, err := a.clients.startup.schema.Get()
+	if err != nil {
+		return err
+	}
+	docs := func(ctx context.Context, ids []string) ([]feed.Doc, error) {
+		found, err := a.stores.contents.Docs(ctx, ids)
+		if now, changed := a.clients.startup.schema.Get(); changed != nil || *now != *schema {
+			err = cmp.Or(err, changed, fmt.Errorf("%w: the mapping has changed", esindex.ErrUnavailable))
+		}
+		return found, err
+	}
 	q := feed.Query{Ranking: a.ranking.InForce().Live.Ranking, Origin: a.clock().UTC(), N: a.cfg.Recall.N}
 	for _, front := range a.stores.fronts {
-		if err := front.Renew(ctx, q, a.contentsOfSchema); err != nil {
+		if err := front.Renew(ctx, q, docs, schema.Tells); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// contentsOfSchema reads contents that are as the schema in use says: in an index that has
-// taken the place of another one meanwhile what readers mute may have another name.
-func (a *App) contentsOfSchema(ctx context.Context, ids []string) ([]feed.Doc, error) {
-	docs, err := a.stores.contents.Docs(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	schema, err := a.clients.startup.schema.Get()
-	if err != nil {
-		return nil, err
-	}
-	same, err := schema.Same(ctx, a.clients.elastic, a.cfg.Elasticsearch.Index)
-	if err == nil && !same {
-		err = fmt.Errorf("%w: the index was made anew", esindex.ErrUnavailable)
-	}
-	return docs, err
 }

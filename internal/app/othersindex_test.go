@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -164,23 +165,31 @@ func TestMutesThatOnlyTheIndexKnows(t *testing.T) {
 	require.ErrorIs(t, err, recall.ErrUnavailable, "whether they mute an item is not known")
 }
 
-// TestContentsOfAnotherIndex: what stands in is read by the schema that is in use. An index
-// that takes the place of another one meanwhile may name what readers mute otherwise.
-func TestContentsOfAnotherIndex(t *testing.T) {
+// changing are contents during whose reading something changes.
+type changing struct {
+	contents
+	change func()
+}
+
+func (c changing) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
+	defer c.change()
+	return c.contents.Docs(ctx, ids)
+}
+
+// TestTheListIsOfOneMapping: what tells of a list whether a reader refuses an item is that
+// of the mapping by which its contents were read.
+func TestTheListIsOfOneMapping(t *testing.T) {
 	t.Parallel()
 	cfg, send := othersIndex(t)
-	index := cfg.Elasticsearch.Index
-	document(send, index+"-1", "d1", `,"id":"one"`)
-	a := open(t, cfg, WithClock(at(noon).Now), quick)
+	document(send, cfg.Elasticsearch.Index+"-1", "d1", `,"id":"one"`)
+	a := open(t, cfg, WithClock(at(noon).Now), quick) // which renews the list once a minute
 	becomesReady(t, a)
-	docs, err := a.contentsOfSchema(t.Context(), []string{"one"})
-	require.NoError(t, err)
-	require.False(t, docs[0].Missing())
-	require.Greater(t, standbyLeft(a.stores.fronts), time.Duration(0))
-
-	send(http.MethodPut, "/"+index+"-2", othersMapping)
-	document(send, index+"-2", "d2", `,"id":"one"`)
-	send(http.MethodPost, "/_aliases", fmt.Sprintf(`{"actions":[{"remove":{"index":"%[1]s-1","alias":"%[1]s"}},{"add":{"index":"%[1]s-2","alias":"%[1]s"}}]}`, index))
-	_, err = a.contentsOfSchema(t.Context(), []string{"one"})
-	require.ErrorIs(t, err, esindex.ErrUnavailable)
+	require.NoError(t, a.recallForAll(t.Context()))
+	schema := a.clients.startup.schema
+	a.stores.contents = changing{a.stores.contents, func() {
+		other := *schema.Last()
+		other.Untold.Tags = true
+		schema.Set(other)
+	}}
+	require.ErrorIs(t, a.recallForAll(t.Context()), esindex.ErrUnavailable)
 }

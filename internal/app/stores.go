@@ -104,7 +104,7 @@ func (a *App) openStores(ctx context.Context) (stores, error) {
 	}
 	front := recall.FrontConfig{Share: a.sharedFor, Timeout: a.cfg.Server.RequestTimeout}
 	if usesElastic(a.cfg) {
-		front.Standby, front.Tells = a.staleFor, c.startup.tells
+		front.Standby = a.staleFor
 	}
 	for i, source := range s.sources {
 		f := recall.NewFront(source, a.clock, front)

@@ -31,6 +31,9 @@ type Document struct {
 	Broken bool `json:"-"`
 }
 
+// Place is where the document is.
+func (d *Document) Place() DocID { return DocID{Index: d.Index, ID: d.ID, Routing: d.Routing} }
+
 // Get reads documents by index and id, in order; one that does not exist has no
 // source, nor has one that is broken. Reads by id are in real time: they see a write
 // before any refresh. Errors are those of [Do]; that of a single document is

@@ -233,10 +233,22 @@ func TestInspectSeveralIndices(t *testing.T) {
 	require.ErrorContains(t, joined.Lost(r), "fields.lang", "of the second alone")
 	require.NoError(t, joined.Lost(joined))
 
-	other := strings.Replace(fitting, `{"type":"date"}`, `{"type":"long"}`, 1)
-	r, err = esindex.Inspect(t.Context(), two(fitting, other), "both", esindex.Fields{}, "")
-	require.NoError(t, err)
-	require.ErrorContains(t, r.Err(), "a and b map the fields differently")
+	dated := func(kind string) string {
+		return strings.Replace(fitting, `{"type":"date"}`, `{"type":"`+kind+`"}`, 1)
+	}
+	for _, kinds := range [][3]string{
+		{"date", "long", "a and b map the fields differently"},
+		{"long", "double", "a and b map the fields differently"}, // no search can sort by both
+		{"long", "integer", ""},
+	} {
+		r, err = esindex.Inspect(t.Context(), two(dated(kinds[0]), dated(kinds[1])), "both", esindex.Fields{}, "")
+		require.NoError(t, err)
+		if kinds[2] == "" {
+			require.NoError(t, r.Err(), kinds)
+		} else {
+			require.ErrorContains(t, r.Err(), kinds[2], kinds)
+		}
+	}
 }
 
 func TestInspectErrors(t *testing.T) {

@@ -92,13 +92,17 @@ func Inspect(ctx context.Context, client Client, index string, names Fields, uni
 	if err != nil {
 		return Report{}, fmt.Errorf("reading the mapping of %s: %w", index, err)
 	}
+	set, err := settingsOf(ctx, client, index)
+	if err != nil {
+		return Report{}, fmt.Errorf("reading the settings of %s: %w", index, err)
+	}
 	report := Report{}
 	for name := range found {
 		report.Indices = append(report.Indices, name)
 	}
 	slices.Sort(report.Indices)
 	for i, name := range report.Indices {
-		in := inspection{mapping: found[name].Mappings, unit: unit, schema: Schema{Fields: names, Source: names}}
+		in := inspection{mapping: found[name].Mappings, unit: unit, ignoreAbove: set.ignoreAbove, schema: Schema{Fields: names, Source: names}}
 		in.run()
 		if i == 0 {
 			report.Schema, report.Problems = in.schema, in.problems
@@ -122,10 +126,6 @@ func Inspect(ctx context.Context, client Client, index string, names Fields, uni
 	if !slices.Equal(report.Indices, []string{index}) {
 		report.Schema.Indices = strings.Join(report.Indices, ",")
 	}
-	set, err := settingsOf(ctx, client, index)
-	if err != nil {
-		return Report{}, fmt.Errorf("reading the settings of %s: %w", index, err)
-	}
 	report.Schema.UUIDs = set.uuids
 	if set.window < DefaultWindow {
 		report.Schema.Window = set.window
@@ -145,6 +145,8 @@ type inspection struct {
 	unit     string
 	schema   Schema
 	problems []Problem
+	// ignoreAbove is the index's setting, of keywords that have none of their own; 0: none.
+	ignoreAbove int
 }
 
 func (in *inspection) run() {
@@ -173,8 +175,8 @@ func (in *inspection) run() {
 		in.find(plain.name, plain.source)
 	}
 	if s := in.mapping.Source; s.Enabled != nil && !*s.Enabled || len(s.Includes)+len(s.Excludes) > 0 {
-		in.problem("", "", false, "_source is switched off or filtered: the catalog cannot give items back whole")
-		in.schema.Untold = Refusing{true, true, true, true}
+		in.problem("", "", false, "_source is switched off or filtered: the catalog cannot give items back whole, nor change them; live popularity is off")
+		in.schema.Untold, in.schema.Partial, in.schema.Live = Refusing{true, true, true, true}, true, false
 	}
 }
 
@@ -257,7 +259,10 @@ func (in *inspection) time(name string, source *string) {
 		if in.unit == Millis {
 			format = "epoch_millis"
 		}
-		in.schema.Time = TimeField{format: format, formats: string(format), numeric: true}
+		in.schema.Time = TimeField{format: format, formats: string(format), numeric: true, sorts: f.Type}
+		if f.Type == "integer" {
+			in.schema.Time.sorts = "long"
+		}
 	default:
 		err = fmt.Errorf("it is a field of type %s, a date or a number is needed", f.Type)
 	}
@@ -322,7 +327,8 @@ func (in *inspection) keyword(field string, to, source *string, without string) 
 		in.problem(field, name, false, "it is a field of type %s, a keyword is needed%s", f.Type, subfieldHint(name, f))
 	}
 	filled := in.filled(f, name, *source)
-	cut := f.IgnoreAbove > 0 && f.IgnoreAbove < feed.MaxItemID && field == "group_id"
+	above := cmp.Or(f.IgnoreAbove, in.ignoreAbove)
+	cut := above > 0 && above < feed.MaxItemID && field == "group_id"
 	loaded = isKeyword(f) && f.docValues()
 	return filled || cut || f.Type != "keyword" || f.Normalizer != "", loaded, !loaded
 }

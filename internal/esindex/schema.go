@@ -22,6 +22,7 @@ type Schema struct {
 	// that name itself.
 	Indices string
 	Others  bool // the index is somebody else's, whatever its names
+	Partial bool // documents are not kept whole, so what is written of them would lose the rest
 	Window  int  // index.max_result_window: the most hits of one search, where it is below Elasticsearch's default; 0: that
 	// Untold are the fields that hold something else in the index than in a document's
 	// source: filled by copy_to or a script, changed by a normalizer or an analyzer, the
@@ -88,6 +89,9 @@ const DefaultWindow = 10_000
 // ByOthers reports whether others may have written documents: with an _id that is not
 // the item's id, and with values that Freshet does not write.
 func (s Schema) ByOthers() bool { return s.Others || s.Mapped() }
+
+// Several reports whether the name stands for more than one index.
+func (s Schema) Several() bool { return strings.Contains(s.Indices, ",") }
 
 // Stands reports whether an index is one of those that the name stood for when this
 // schema was read.

@@ -53,10 +53,16 @@ func FindTarget(ctx context.Context, client Client, index string) (Target, error
 	if !concrete {
 		return Target{Name: index, Alias: true}, nil
 	}
-	if _, ok := own.Aliases[WriteAlias(index)]; ok {
-		return Target{Name: WriteAlias(index), Alias: true}, nil
+	if _, ok := own.Aliases[WriteAlias(index)]; !ok {
+		return plain, nil
 	}
-	return plain, nil
+	// Somebody else may have an alias of that name, which stands for other indices, too.
+	clear(found)
+	err = Do(ctx, client, http.MethodGet, "/_alias/"+WriteAlias(index), "", nil, func(body []byte) error { return json.Unmarshal(body, &found) })
+	if _, ok := found[index]; err != nil || len(found) != 1 || !ok {
+		return plain, err
+	}
+	return Target{Name: WriteAlias(index), Alias: true}, nil
 }
 
 func forbidden(err error) bool {

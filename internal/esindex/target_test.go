@@ -35,6 +35,11 @@ func TestFindTarget(t *testing.T) {
 	send(t, client, http.MethodPut, "/"+index+"/_alias/"+index+"-all", "")
 	assert.Equal(t, esindex.Target{Name: index + "-all", Alias: true}, find(index+"-all"))
 	assert.Equal(t, esindex.Target{Name: index + "*"}, find(index+"*"), "a pattern")
+
+	next := index + "-next"
+	send(t, client, http.MethodPut, "/"+next, "{}")
+	send(t, client, http.MethodPut, "/"+next+"/_alias/"+esindex.WriteAlias(index), "")
+	assert.Equal(t, esindex.Target{Name: index}, find(index), "the alias is somebody else's: it stands for another index, too")
 }
 
 // TestWriter: a write to an index that is not there makes it as it has to be, or

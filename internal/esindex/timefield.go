@@ -17,6 +17,7 @@ import (
 type TimeField struct {
 	format  timeFormat
 	numeric bool   // a number field: no date math, distances are numbers too
+	sorts   string // of a number field, the type that indices of one search must share to be sorted
 	formats string // every format of the field, for reading documents
 }
 

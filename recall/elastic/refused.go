@@ -87,14 +87,12 @@ func readRefused(data []byte, schema *esindex.Schema) (map[string]bool, error) {
 	}
 	refused := map[string]bool{}
 	for _, hit := range answer.Hits.Hits {
-		names := hit.Fields[schema.Fields.ID]
-		if schema.MetaID() {
-			names = []string{hit.ID}
+		id := hit.ID
+		if names := hit.Fields[schema.Fields.ID]; !schema.MetaID() && len(names) > 0 {
+			id = names[0] // of several the least is the item's
 		}
-		for _, id := range names {
-			if _, later := refused[id]; !later {
-				refused[id] = len(hit.Matched) > 0
-			}
+		if _, later := refused[id]; !later {
+			refused[id] = len(hit.Matched) > 0
 		}
 	}
 	maps.DeleteFunc(refused, func(_ string, is bool) bool { return !is })

@@ -16,6 +16,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
@@ -41,13 +44,15 @@ type Source struct {
 	schema *esindex.LateSchema
 	log    *slog.Logger
 	left   sync.Once // the log says once that some are left out
+
+	refused rate.Sometimes // the log says it now and then
 }
 
 var _ recall.Source = (*Source)(nil)
 
 // New returns a source; it asks Elasticsearch nothing yet.
 func New(client esindex.Client, cfg Config) *Source {
-	return &Source{client: client, index: cfg.Index, schema: cfg.Schema.OrOwn(), log: cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))}
+	return &Source{client: client, index: cfg.Index, schema: cfg.Schema.OrOwn(), log: cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler)), refused: rate.Sometimes{Interval: time.Minute}}
 }
 
 // Name is "elastic".
@@ -102,6 +107,13 @@ func (s *Source) round(ctx context.Context, schema *esindex.Schema, q *feed.Quer
 func (s *Source) result(ctx context.Context, got *found, err error) (recall.Result, error) {
 	if err == nil && got.foreign {
 		err = errForeign
+	}
+	if esindex.Refused(err) && !esindex.Gone(err) {
+		// By this mapping, or for what this profile asks: the readers have their sessions, and
+		// what stands in.
+		s.refused.Do(func() {
+			s.log.ErrorContext(ctx, "Elasticsearch refuses a search, so what it would find is missing in the feed of some readers or all; freshet doctor may say why", "index", s.index, "error", err)
+		})
 	}
 	if err != nil {
 		return recall.Result{}, s.contractError(err)
@@ -179,7 +191,7 @@ func (s *Source) contractError(err error) error {
 		return err
 	case esindex.Missing(err):
 		return fmt.Errorf("%w: searching %s: %w; create it with freshet doctor --fix, or restore it", recall.ErrUnavailable, s.index, err)
-	case errors.Is(err, esindex.ErrUnavailable):
+	case errors.Is(err, esindex.ErrUnavailable), esindex.Refused(err):
 		return fmt.Errorf("%w: searching %s: %w", recall.ErrUnavailable, s.index, err)
 	}
 	return fmt.Errorf("searching %s: %w", s.index, err)
