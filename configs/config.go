@@ -62,7 +62,7 @@ type Config struct {
 	Auth          Auth          `koanf:"auth"`
 	Catalog       Catalog       `koanf:"catalog"`
 	Recall        Recall        `koanf:"recall"`
-	Ranking       Ranking       `koanf:"ranking"`
+	Ranking       feed.Ranking  `koanf:"ranking" help:"the ranking that a new system starts with, as changes to the default: scale=48h,weight=0.2; \"freshet ranking set --help\" has the names"`
 	Dedup         Dedup         `koanf:"dedup"`
 	Sessions      Sessions      `koanf:"sessions"`
 	Impressions   Impressions   `koanf:"impressions"`
@@ -119,79 +119,6 @@ type Catalog struct {
 type Recall struct {
 	Backend string `koanf:"backend" help:"what finds candidates: memory or elastic; empty: what fits catalog.backend" oneof:"memory,elastic"`
 	N       int    `koanf:"n" help:"candidates of a refresh's first round of recall"`
-}
-
-// Ranking holds the ranking parameters a new system starts with.
-type Ranking struct {
-	Base       float64    `koanf:"base" help:"relevance of an item outside the agent's interests"`
-	Decay      Decay      `koanf:"decay"`
-	Popularity Popularity `koanf:"popularity"`
-	Keywords   Keywords   `koanf:"keywords"`
-	Diversity  Diversity  `koanf:"diversity"`
-	Explore    Explore    `koanf:"explore"`
-	Learned    Learned    `koanf:"learned"`
-	Home       HomeScore  `koanf:"home"`
-}
-
-// HomeScore is how the sources of home score; see [feed.Home].
-type HomeScore struct {
-	Decay     float64 `koanf:"decay" help:"what an hour of age takes off a score of home: it is multiplied by e^(-decay * hours)"`
-	Following float64 `koanf:"following" help:"base of posts by whom the reader follows"`
-	Trending  float64 `koanf:"trending" help:"base of what is trending"`
-	Promoted  float64 `koanf:"promoted" help:"base of what is promoted"`
-	Affinity  float64 `koanf:"affinity" help:"what is added at most for an author whose posts the reader has liked in the last 30 days, as a share; 0: off"`
-}
-
-// Learned is how much what was learned of a reader counts; see
-// [feed.LearnedWeights].
-type Learned struct {
-	Tags     float64       `koanf:"tags" help:"what a tag that the reader has often clicked or liked adds to the relevance, as a share of the base; 0: off"`
-	Author   float64       `koanf:"author" help:"of an author, likewise"`
-	Lang     float64       `koanf:"lang" help:"of a language, likewise"`
-	Words    float64       `koanf:"words" help:"of a rarer word of a title, likewise"`
-	Negative float64       `koanf:"negative" help:"part of the relevance that is taken away by each of them that the reader has often disliked or hidden, 0 to 0.9"`
-	HalfLife time.Duration `koanf:"half_life" help:"time after which an act counts half"`
-}
-
-// Decay is the time decay: one Gaussian, or the curves in its place; see
-// [feed.Decay].
-type Decay struct {
-	Curves feed.Curves   `koanf:"curves" help:"curves that are added, in the place of scale, offset and decay: a JSON array, or a preset, single or two; []: none"`
-	Scale  time.Duration `koanf:"scale" help:"distance beyond the offset at which the factor is ranking.decay.decay"`
-	Offset time.Duration `koanf:"offset" help:"age up to which nothing decays"`
-	Decay  float64       `koanf:"decay" help:"factor at offset + scale, between 0 and 1"`
-	Floor  float64       `koanf:"floor" help:"least factor; 0: none"`
-}
-
-// Popularity is the influence of likes and comments, and of what readers do.
-type Popularity struct {
-	Weight   float64 `koanf:"weight" help:"of likes + 2 * comments: the popularity factor is 1 + weight * log10(1 + popularity); 0: off"`
-	Weight2h float64 `koanf:"weight_2h" help:"of the readers who clicked or liked in about the last 2 hours, added likewise; 0: off"`
-	Weight2d float64 `koanf:"weight_2d" help:"of the readers who clicked or liked in about the last 2 days, added likewise; 0: off"`
-}
-
-// Keywords configures the gain of a profile's keywords.
-type Keywords struct {
-	Summary float64 `koanf:"summary" help:"part of its weight that a keyword adds where it stands in the summary alone, 0 to 1"`
-}
-
-// Diversity says how pages are built; see [feed.Diversity].
-type Diversity struct {
-	Author    Spread  `koanf:"author"`
-	Site      Spread  `koanf:"site"`
-	Tag       Spread  `koanf:"tag"`
-	SameStory float64 `koanf:"same_story" help:"share of their words from which on two titles of a page tell one story; 0 or 1: off"`
-}
-
-// Explore says which positions go to items drawn at random; see [feed.Explore].
-type Explore struct {
-	Share float64 `koanf:"share" help:"part of a page's positions below the fifth that goes to young items drawn at random, 0 to 1; 0: off"`
-}
-
-// Spread lowers the scores of items of a page that have something in common.
-type Spread struct {
-	Decay float64 `koanf:"decay" help:"the n-th such item of a page counts max(floor, decay^(n-1)) times its score; 1: off"`
-	Floor float64 `koanf:"floor" help:"least factor, 0 to 1"`
 }
 
 // Dedup remembers what agents were shown.
@@ -290,13 +217,7 @@ func Default() Config {
 		Auth:    Auth{Mode: ModeHeader},
 		Catalog: Catalog{Backend: CatalogSQLite, GroupBy: GroupByNone},
 		Recall:  Recall{Backend: RecallMemory, N: 500},
-		Ranking: Ranking{
-			Base: 0.1, Decay: defaultDecay(feed.PresetTwo), Popularity: Popularity{Weight2h: 1.5, Weight2d: 0.2},
-			Keywords: Keywords{Summary: feed.DefaultKeywordsSummary}, Diversity: defaultDiversity(),
-			Explore: Explore{Share: feed.DefaultExploreShare},
-			Learned: Learned{Tags: 0.5, Author: 0.5, Words: 0.5, Negative: 0.3, HalfLife: feed.DefaultLearnedHalfLife},
-			Home:    HomeScore(feed.DefaultHome),
-		},
+		Ranking: feed.DefaultRanking(),
 		Dedup: Dedup{
 			Backend: DedupMemory, WindowDays: 7, FalsePositiveRate: 0.01, DailyCapacity: 1_000_000, Shards: 1,
 			WhenExhausted: ExhaustedStop, OnFailure: FailOpen,
@@ -311,36 +232,6 @@ func Default() Config {
 		Postgres:      Postgres{MaxConns: 20},
 		Jobs:          Jobs{Workers: 8},
 		Log:           Log{Level: "info", Format: "text"},
-	}
-}
-
-// defaultDiversity keeps a page from being of one site, and is mild where nothing
-// but an author or a tag is the same.
-func defaultDiversity() Diversity {
-	return Diversity{
-		Author: Spread{Decay: 0.8, Floor: 0.3}, Site: Spread{Decay: 0.6, Floor: 0.02}, Tag: Spread{Decay: 0.95, Floor: 0.5}, SameStory: 0.6,
-	}
-}
-
-// defaultDecay is a preset, with scale, offset and decay of the single Gaussian
-// where it has curves: they count where the curves are set to none.
-func defaultDecay(name string) Decay {
-	var d Decay
-	for _, preset := range []string{feed.PresetSingle, name} {
-		p, err := feed.Preset(preset)
-		if err != nil {
-			panic(err) // a name that is not in package feed
-		}
-		d.become(p)
-	}
-	return d
-}
-
-// become takes a decay over. The one Gaussian stays as it is beside curves.
-func (d *Decay) become(from feed.Decay) {
-	d.Floor, d.Curves = from.Floor, from.Curves
-	if from.Curves.Len() == 0 {
-		d.Scale, d.Offset, d.Decay = from.Scale, from.Offset, from.Decay
 	}
 }
 
@@ -370,31 +261,4 @@ func (c Config) PendingTTL() time.Duration { return max(c.Sessions.TTL, 2*c.Pend
 // gateway that knows readers by them.
 func (c Config) Credentials() bool {
 	return c.Auth.Mode == ModeHeader && len(c.Server.CORS.Origins) > 0 && !slices.Contains(c.Server.CORS.Origins, "*")
-}
-
-// Parameters are the ranking parameters as the engine takes them.
-func (c Config) Parameters() feed.Ranking {
-	return feed.Ranking{
-		Decay:            c.Ranking.Decay.parameters(),
-		PopularityWeight: c.Ranking.Popularity.Weight,
-		Popularity2h:     c.Ranking.Popularity.Weight2h,
-		Popularity2d:     c.Ranking.Popularity.Weight2d,
-		Base:             c.Ranking.Base,
-		KeywordsSummary:  c.Ranking.Keywords.Summary,
-		Diversity:        c.Ranking.Diversity.parameters(),
-		Explore:          feed.Explore(c.Ranking.Explore),
-		Learned:          feed.LearnedWeights(c.Ranking.Learned),
-		Home:             feed.Home(c.Ranking.Home),
-	}
-}
-
-func (d Diversity) parameters() feed.Diversity {
-	return feed.Diversity{Author: feed.Spread(d.Author), Site: feed.Spread(d.Site), Tag: feed.Spread(d.Tag), SameStory: d.SameStory}
-}
-
-func (d Decay) parameters() feed.Decay {
-	if d.Curves.Len() > 0 {
-		return feed.Decay{Floor: d.Floor, Curves: d.Curves}
-	}
-	return feed.Decay{Scale: d.Scale, Offset: d.Offset, Decay: d.Decay, Floor: d.Floor}
 }

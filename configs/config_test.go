@@ -15,12 +15,13 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/feed"
 )
 
 func TestDefaultIsValid(t *testing.T) {
 	c := configs.Default()
 	require.NoError(t, c.Validate())
-	require.NoError(t, c.Parameters().Validate())
+	require.NoError(t, c.Ranking.Validate())
 }
 
 func TestShippedFileEqualsDefaults(t *testing.T) {
@@ -41,7 +42,7 @@ func TestShippedFileEqualsDefaults(t *testing.T) {
 func TestShippedFileHasEveryKey(t *testing.T) {
 	var doc yaml.Node
 	require.NoError(t, yaml.Unmarshal(configs.Embedded, &doc))
-	var keys []string
+	var keys, ranking []string
 	var walk func(n *yaml.Node, prefix string)
 	walk = func(n *yaml.Node, prefix string) {
 		for i := 0; i < len(n.Content); i += 2 {
@@ -50,11 +51,23 @@ func TestShippedFileHasEveryKey(t *testing.T) {
 				walk(n.Content[i+1], key+".")
 				continue
 			}
+			if name, ok := strings.CutPrefix(key, "ranking."); ok {
+				if ranking = append(ranking, name); len(ranking) > 1 {
+					continue
+				}
+				key = "ranking"
+			}
 			keys = append(keys, key)
 		}
 	}
 	walk(doc.Content[0], "")
 	assert.Equal(t, configs.Keys(), keys)
+	var names []string
+	for _, one := range feed.DefaultRanking().All() {
+		name, _, _ := strings.Cut(one, "=")
+		names = append(names, name)
+	}
+	assert.Equal(t, names, ranking)
 }
 
 func TestServicesFile(t *testing.T) {
@@ -203,7 +216,7 @@ func TestBadLayers(t *testing.T) {
 		"removed key, empty": {file: "recall: {max_rounds: }", want: []string{"recall.max_rounds is gone"}},
 		"removed variable":   {environ: []string{"FRESHET_RECALL_MAX_ROUNDS=4"}, want: []string{"environment: FRESHET_RECALL_MAX_ROUNDS is gone, delete it"}},
 		"moved key":          {file: "recall: {base: 0.2}", want: []string{"recall.base is now ranking.base"}},
-		"moved variable":     {environ: []string{"FRESHET_RECALL_BASE=0.2"}, want: []string{"FRESHET_RECALL_BASE is now ranking.base (FRESHET_RANKING_BASE)"}},
+		"moved variable":     {environ: []string{"FRESHET_RECALL_BASE=0.2"}, want: []string{"FRESHET_RECALL_BASE is now ranking.base (FRESHET_RANKING=base=0.1)"}},
 		"keys nobody chose": {
 			file: "recall: {origin_step: 5s}\nsessions: {coalesce: 0}\nimpressions: {batch: 5, linger: 1s, workers: 1}",
 			want: []string{
@@ -232,7 +245,7 @@ func TestBadLayers(t *testing.T) {
 		"two documents":            {file: "data_dir: a\n---\ndata_dir: b\n", want: []string{"after the first document"}},
 		"duration without a unit":  {file: "sessions: {ttl: 30}", want: []string{"sessions.ttl must be a duration such as 500ms, 30s or 24h, not 30"}},
 		"fraction for a count":     {file: "recall: {n: 1.5}", want: []string{"recall.n must be a whole number, not 1.5"}},
-		"text for a number":        {file: "ranking: {base: high}", want: []string{`ranking.base must be a number, not "high"`}},
+		"text for a number":        {file: "dedup: {false_positive_rate: high}", want: []string{`dedup.false_positive_rate must be a number, not "high"`}},
 		"text for a switch":        {file: "redis: {tls: maybe}", want: []string{`redis.tls must be true or false, not "maybe"`}},
 		"number for a text":        {file: "elasticsearch: {index: 2024}", want: []string{"elasticsearch.index must be text (a number or a yes/no word needs quotes), not 2024"}},
 		"number in a list":         {file: "redis: {addrs: [6379]}", want: []string{"redis.addrs must be a list of texts"}},
@@ -290,7 +303,7 @@ func TestEveryFlagHasHelp(t *testing.T) {
 		assert.NotEmpty(t, f.Usage, key)
 	}
 	assert.Equal(t, "30m", fs.Lookup("sessions.ttl").DefValue)
-	assert.Equal(t, "24h", fs.Lookup("ranking.decay.scale").DefValue)
+	assert.Equal(t, feed.DefaultRanking().String(), fs.Lookup("ranking").DefValue)
 }
 
 func TestPrintMasksSecretsAndLoadsAgain(t *testing.T) {

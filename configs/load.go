@@ -17,8 +17,6 @@ import (
 	"github.com/knadh/koanf/v2"
 	"github.com/spf13/pflag"
 	yamlv3 "gopkg.in/yaml.v3"
-
-	"github.com/freshet/freshet/feed"
 )
 
 const (
@@ -106,7 +104,8 @@ func applyFile(c *Config, name string, data []byte) Problems {
 	}
 	var all Problems
 	for key, parts := range k.KeyMap() {
-		if len(parts) != strings.Count(key, delimiter)+1 {
+		if len(parts) != strings.Count(key, delimiter)+1 && parts[0] != rankingKey { // whose names have dots
+
 			all = append(all, Problem{Key: key, Source: name, Message: "must be written as nested sections, without dots in a name"})
 		}
 	}
@@ -119,9 +118,9 @@ func applyFile(c *Config, name string, data []byte) Problems {
 // apply sets every value of one layer. An empty value or an empty section
 // leaves what was there.
 func apply(c *Config, layer map[string]any, source func(key string) string) Problems {
-	var all Problems
-	if replacesCurves(layer) {
-		c.Ranking.Decay.Curves = feed.Curves{}
+	changes, all := cutRanking(layer, source)
+	if changes != "" {
+		all = append(all, setRanking(c, changes, source(rankingKey))...)
 	}
 	for _, key := range slices.Sorted(maps.Keys(layer)) {
 		raw := layer[key]
@@ -133,10 +132,6 @@ func apply(c *Config, layer map[string]any, source func(key string) string) Prob
 			continue
 		}
 		if raw == nil {
-			continue
-		}
-		if f.typ == curvesType {
-			all = append(all, setCurves(c, raw, source(key))...)
 			continue
 		}
 		if err := f.set(c, raw); err != nil {
@@ -230,7 +225,7 @@ func (v *flagValue) String() string { return v.text }
 func (v *flagValue) Type() string   { return v.field.typeName() }
 
 func (v *flagValue) Set(s string) error {
-	var scratch Config
+	scratch := Default()
 	if err := v.field.set(&scratch, s); err != nil {
 		return err
 	}

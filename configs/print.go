@@ -81,12 +81,8 @@ func (f field) node(c *Config) *yaml.Node {
 			list.Content = append(list.Content, scalar(mask(one)))
 		}
 		return list
-	case feed.Curves:
-		// JSON is YAML.
-		var list yaml.Node
-		if err := yaml.Unmarshal([]byte(v.String()), &list); err == nil && len(list.Content) == 1 {
-			return list.Content[0]
-		}
+	case feed.Ranking:
+		return rankingNode(v)
 	}
 	return &yaml.Node{Kind: yaml.ScalarNode, Value: text(value)}
 }

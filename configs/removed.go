@@ -11,7 +11,7 @@ const (
 var removed = map[string]string{
 	"recall.max_rounds": "is gone, delete it: a refresh goes on until its page is full, recall has no more, " +
 		"or a tenth of server.request_timeout has passed",
-	"recall.base":            "is now ranking.base (FRESHET_RANKING_BASE)",
+	"recall.base":            "is now ranking.base (FRESHET_RANKING=base=0.1)",
 	"recall.origin_step":     "is gone, delete it: the decay's origin is rounded down to a second",
 	"sessions.coalesce":      "is gone, delete it: a refresh that waited for another one of its agent pages from that one's session, if it began less than a second ago",
 	"impressions.batch":      recorder,
@@ -36,18 +36,43 @@ var removed = map[string]string{
 	"timeline.celebrity.until": "is gone, delete it: it is nine tenths of timeline.celebrity.at",
 }
 
+// rankingKeys are the keys that parameters of the ranking had, each with the name that it
+// has now. Some have the same one in the file, and none in a variable or a flag.
+var rankingKeys = map[string]string{
+	"ranking.base": "base", "ranking.decay.curves": "curves", "ranking.decay.scale": "scale", "ranking.decay.offset": "offset",
+	"ranking.decay.decay": "decay", "ranking.decay.floor": "floor",
+	"ranking.popularity.weight": "weight", "ranking.popularity.weight_2h": "weight_2h", "ranking.popularity.weight_2d": "weight_2d",
+	"ranking.keywords.summary":       "summary",
+	"ranking.diversity.author.decay": "author.decay", "ranking.diversity.author.floor": "author.floor",
+	"ranking.diversity.site.decay": "site.decay", "ranking.diversity.site.floor": "site.floor",
+	"ranking.diversity.tag.decay": "tag.decay", "ranking.diversity.tag.floor": "tag.floor", "ranking.diversity.same_story": "same_story",
+	"ranking.explore.share": "explore.share",
+	"ranking.learned.tags":  "learned.tags", "ranking.learned.author": "learned.author", "ranking.learned.lang": "learned.lang",
+	"ranking.learned.words": "learned.words", "ranking.learned.negative": "learned.negative", "ranking.learned.half_life": "learned.half_life",
+	"ranking.home.decay": "home.decay", "ranking.home.following": "home.following", "ranking.home.trending": "home.trending",
+	"ranking.home.promoted": "home.promoted", "ranking.home.affinity": "home.affinity",
+}
+
 // Removed explains a key of an earlier version; the text follows the
 // key in a sentence. ok is false for every other key.
 func Removed(key string) (what string, ok bool) {
+	if name, renamed := rankingKeys[key]; renamed {
+		return "is " + name + " within ranking now: in the file a key of that section, in FRESHET_RANKING and --ranking " + name + "=...", true
+	}
 	what, ok = removed[key]
 	return what, ok
 }
 
 // removedVariable is [Removed] for an environment variable.
 func removedVariable(name string) (what string, ok bool) {
-	for key, what := range removed {
+	for key := range removed {
 		if EnvName(key) == name {
-			return what, true
+			return Removed(key)
+		}
+	}
+	for key := range rankingKeys {
+		if EnvName(key) == name {
+			return Removed(key)
 		}
 	}
 	return "", false

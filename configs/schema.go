@@ -45,7 +45,7 @@ func fieldsOf(t reflect.Type, prefix string, index []int) []field {
 			out = append(out, fieldsOf(sf.Type, prefix, at)...)
 			continue
 		}
-		if sf.Type.Kind() == reflect.Struct {
+		if sf.Type.Kind() == reflect.Struct && sf.Type != rankingType {
 			out = append(out, fieldsOf(sf.Type, key+".", at)...)
 			continue
 		}
@@ -99,19 +99,16 @@ func (f field) typeName() string {
 		return "number"
 	case f.typ.Kind() == reflect.Slice:
 		return "list"
-	case f.typ == curvesType:
-		return "json"
+	case f.typ == rankingType:
+		return "changes"
 	}
 	return f.typ.Kind().String()
 }
 
 // set stores a value as YAML, an environment variable or a flag gives it.
 func (f field) set(c *Config, raw any) error {
-	if f.typ == curvesType {
-		if problems := setCurves(c, raw, ""); len(problems) > 0 {
-			return problems
-		}
-		return nil
+	if f.typ == rankingType {
+		return setRanking(c, fmt.Sprint(raw), "").err()
 	}
 	value, ok := f.parse(raw)
 	if !ok && f.secret {

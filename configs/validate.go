@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/freshet/freshet/feed"
 )
 
 // Validate checks every key's range and the rules between keys. The error is
@@ -25,7 +23,9 @@ func (c Config) problems() Problems {
 	c.Server.check(&p)
 	c.Auth.check(&p, c.Server.Addr)
 	c.Recall.check(&p)
-	c.Ranking.check(&p)
+	if err := c.Ranking.Validate(); err != nil {
+		p = append(p, rankingProblem(err, ""))
+	}
 	c.Dedup.check(&p)
 	c.Sessions.check(&p)
 	c.Redis.check(&p)
@@ -146,56 +146,6 @@ func (a Auth) check(p *Problems, addr string) {
 
 func (r Recall) check(p *Problems) {
 	within(p, "recall.n", r.N, 1, 10_000) // Elasticsearch's index.max_result_window
-}
-
-// check has the bounds of [feed.Ranking.Validate], and names the keys.
-func (r Ranking) check(p *Problems) {
-	if !(r.Base > 0 && r.Base <= 1000) {
-		p.add("ranking.base", "must be greater than 0 and at most 1000, not %v", r.Base)
-	}
-	d := r.Decay
-	if d.Scale < time.Second {
-		p.add("ranking.decay.scale", "must be at least 1s, not %s", feed.DurationText(d.Scale))
-	}
-	if d.Offset < 0 {
-		p.add("ranking.decay.offset", "must not be negative, not %s", feed.DurationText(d.Offset))
-	}
-	if !(d.Decay > 0 && d.Decay < 1) {
-		p.add("ranking.decay.decay", "must lie between 0 and 1, both excluded, not %v", d.Decay)
-	}
-	if !(d.Floor >= 0 && d.Floor < 1) {
-		p.add("ranking.decay.floor", "must be at least 0 and less than 1, not %v", d.Floor)
-	}
-	if err := d.Curves.Validate(); err != nil {
-		*p = append(*p, rankingProblem(err, ""))
-	}
-	within(p, "ranking.popularity.weight", r.Popularity.Weight, 0, 1000)
-	within(p, "ranking.popularity.weight_2h", r.Popularity.Weight2h, 0, 1000)
-	within(p, "ranking.popularity.weight_2d", r.Popularity.Weight2d, 0, 1000)
-	within(p, "ranking.keywords.summary", r.Keywords.Summary, 0, 1)
-	r.Diversity.Author.check(p, "ranking.diversity.author")
-	r.Diversity.Site.check(p, "ranking.diversity.site")
-	r.Diversity.Tag.check(p, "ranking.diversity.tag")
-	within(p, "ranking.diversity.same_story", r.Diversity.SameStory, 0, 1)
-	within(p, "ranking.explore.share", r.Explore.Share, 0, 1)
-	within(p, "ranking.learned.tags", r.Learned.Tags, 0, 100)
-	within(p, "ranking.learned.author", r.Learned.Author, 0, 100)
-	within(p, "ranking.learned.lang", r.Learned.Lang, 0, 100)
-	within(p, "ranking.learned.words", r.Learned.Words, 0, 100)
-	within(p, "ranking.learned.negative", r.Learned.Negative, 0, 0.9)
-	if err := feed.Home(r.Home).Validate(); err != nil || r.Home == (HomeScore{}) {
-		p.add("ranking.home", "must have decay, following, trending and promoted greater than 0, and affinity 0 or more, not %+v", r.Home)
-	}
-	if h := r.Learned.HalfLife; h < time.Hour || h > 10*365*24*time.Hour {
-		p.add("ranking.learned.half_life", "must be 1h to 87600h, not %s", feed.DurationText(h))
-	}
-}
-
-func (s Spread) check(p *Problems, key string) {
-	if !(s.Decay > 0 && s.Decay <= 1) {
-		p.add(key+".decay", "must be greater than 0 and at most 1 (off), not %v", s.Decay)
-	}
-	within(p, key+".floor", s.Floor, 0, 1)
 }
 
 func (d Dedup) check(p *Problems) {

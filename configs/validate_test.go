@@ -1,7 +1,6 @@
 package configs_test
 
 import (
-	"math"
 	"strings"
 	"testing"
 	"time"
@@ -10,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/feed"
 )
 
 func services(t *testing.T) configs.Config {
@@ -68,14 +66,6 @@ func TestValidateRefuses(t *testing.T) {
 		"unknown recall":                    {change: func(c *C) { c.Recall.Backend = "x" }, key: "recall.backend", says: "memory or elastic"},
 		"no candidates":                     {change: func(c *C) { c.Recall.N = 0 }, key: "recall.n", says: "1 to 10000, not 0"},
 		"too many candidates":               {change: func(c *C) { c.Recall.N = 10001 }, key: "recall.n"},
-		"no base":                           {change: func(c *C) { c.Ranking.Base = 0 }, key: "ranking.base", says: "greater than 0"},
-		"base that is no number":            {change: func(c *C) { c.Ranking.Base = math.NaN() }, key: "ranking.base"},
-		"no scale":                          {change: func(c *C) { c.Ranking.Decay.Scale = 0 }, key: "ranking.decay.scale", says: "at least 1s"},
-		"negative offset":                   {change: func(c *C) { c.Ranking.Decay.Offset = -1 }, key: "ranking.decay.offset"},
-		"decay of 1":                        {change: func(c *C) { c.Ranking.Decay.Decay = 1 }, key: "ranking.decay.decay", says: "both excluded"},
-		"floor of 1":                        {change: func(c *C) { c.Ranking.Decay.Floor = 1 }, key: "ranking.decay.floor"},
-		"negative weight":                   {change: func(c *C) { c.Ranking.Popularity.Weight = -1 }, key: "ranking.popularity.weight"},
-		"infinite weight":                   {change: func(c *C) { c.Ranking.Popularity.Weight = math.Inf(1) }, key: "ranking.popularity.weight"},
 		"unknown dedup":                     {change: func(c *C) { c.Dedup.Backend = "set" }, key: "dedup.backend", says: "memory or redisbloom"},
 		"no window":                         {change: func(c *C) { c.Dedup.WindowDays = 0 }, key: "dedup.window_days"},
 		"rate of 0":                         {change: func(c *C) { c.Dedup.FalsePositiveRate = 0 }, key: "dedup.false_positive_rate"},
@@ -100,10 +90,6 @@ func TestValidateRefuses(t *testing.T) {
 		"an origin not in ASCII":            {change: func(c *C) { c.Server.CORS.Origins = []string{"https://bücher.example"} }, key: "server.cors.origins", says: "ASCII form"},
 		"an origin with a password":         {change: func(c *C) { c.Server.CORS.Origins = []string{"https://u:secretpw@a.com"} }, key: "server.cors.origins", says: "such as https://app.example.com"},
 		"all origins and one":               {change: func(c *C) { c.Server.CORS.Origins = []string{"*", "https://a.com"} }, key: "server.cors.origins", says: "* alone"},
-		"no author decay":                   {change: func(c *C) { c.Ranking.Diversity.Author.Decay = 0 }, key: "ranking.diversity.author.decay"},
-		"site floor above 1":                {change: func(c *C) { c.Ranking.Diversity.Site.Floor = 1.1 }, key: "ranking.diversity.site.floor"},
-		"tag decay above 1":                 {change: func(c *C) { c.Ranking.Diversity.Tag.Decay = 1.1 }, key: "ranking.diversity.tag.decay"},
-		"stories that are not":              {change: func(c *C) { c.Ranking.Diversity.SameStory = math.NaN() }, key: "ranking.diversity.same_story"},
 		"Redis as a URL":                    {services: true, change: func(c *C) { c.Redis.Addrs = []string{"redis://h:6379"} }, key: "redis.addrs", says: "host:port"},
 		"Redis without a host":              {services: true, change: func(c *C) { c.Redis.Addrs = []string{":6379"} }, key: "redis.addrs"},
 		"Redis without a port":              {services: true, change: func(c *C) { c.Redis.Addrs = []string{"h:0"} }, key: "redis.addrs"},
@@ -197,29 +183,5 @@ func TestValidateReportsEverythingAtOnce(t *testing.T) {
 	assert.Len(t, problems, 3)
 	for _, key := range []string{"recall.n", "dedup.shards", "log.level"} {
 		assert.ErrorContains(t, problems, key)
-	}
-}
-
-// The ranking bounds are stated here, to name the keys, and in feed, for
-// changes at run time. They must agree.
-func TestRankingBoundsAgreeWithFeed(t *testing.T) {
-	for _, change := range []func(c *configs.Config){
-		func(c *configs.Config) { c.Ranking.Decay.Scale = time.Second },
-		func(c *configs.Config) { c.Ranking.Decay.Scale = time.Second - 1 },
-		func(c *configs.Config) { c.Ranking.Decay.Offset = 0 },
-		func(c *configs.Config) { c.Ranking.Decay.Offset = -1 },
-		func(c *configs.Config) { c.Ranking.Decay.Decay = 0 },
-		func(c *configs.Config) { c.Ranking.Decay.Decay = math.NaN() },
-		func(c *configs.Config) { c.Ranking.Decay.Floor = 0 },
-		func(c *configs.Config) { c.Ranking.Decay.Floor = 1 },
-		func(c *configs.Config) { c.Ranking.Popularity.Weight = 1000 },
-		func(c *configs.Config) { c.Ranking.Popularity.Weight = 1001 },
-		func(c *configs.Config) { c.Ranking.Base = 1000 },
-		func(c *configs.Config) { c.Ranking.Base = 1001 },
-	} {
-		c := configs.Default()
-		c.Ranking.Decay.Curves = feed.Curves{}
-		change(&c)
-		assert.Equal(t, c.Parameters().Validate() == nil, c.Validate() == nil, "%+v", c.Parameters())
 	}
 }

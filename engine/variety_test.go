@@ -11,14 +11,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
 )
 
 // varied is the diversity that is configured by default.
-func varied() feed.Diversity { return configs.Default().Parameters().Diversity }
+func varied() feed.Diversity { return feed.DefaultRanking().Diversity }
 
 // newVaried is a rig whose pages are varied by it, over these items.
 func newVaried(t *testing.T, by feed.Diversity, items ...feed.Item) *rig {
@@ -212,7 +211,7 @@ func TestPagesOfPosts(t *testing.T) {
 	for _, days := range []int{0, 30, 60, 90} {
 		now := last.AddDate(0, 0, -days)
 		r := newRig(t, 0, func(_ *engine.Stores, cfg *engine.Config) {
-			ranking := configs.Default().Parameters()
+			ranking := feed.DefaultRanking()
 			if days%60 == 0 { // nothing falls much for days, so that one site has more to offer
 				ranking.Decay = feed.Decay{Scale: 120 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}
 			}

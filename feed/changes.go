@@ -10,14 +10,14 @@ import (
 // [Ranking.With] reads: from.With(r.Changes(from)) is r. It is "" where none
 // differs. A Gaussian that replaces curves is listed whole.
 func (r Ranking) Changes(from Ranking) string {
-	was := from.list()
-	changed := slices.DeleteFunc(r.list(), func(one string) bool { return slices.Contains(was, one) })
+	was := from.All()
+	changed := slices.DeleteFunc(r.All(), func(one string) bool { return slices.Contains(was, one) })
 	return strings.Join(changed, ",")
 }
 
 // String lists all parameters, in the form that [Ranking.With] reads.
 func (r Ranking) String() string {
-	return strings.Join(slices.DeleteFunc(r.list(), func(one string) bool {
+	return strings.Join(slices.DeleteFunc(r.All(), func(one string) bool {
 		name, _, _ := strings.Cut(one, "=")
 		return r.Diversity == (Diversity{}) && slices.Contains(diversityNames[:], name) ||
 			r.Explore == (Explore{}) && name == "explore.share" ||
@@ -26,7 +26,8 @@ func (r Ranking) String() string {
 	}), ",")
 }
 
-func (r Ranking) list() []string {
+// All lists all parameters, each in the form that [Ranking.With] reads.
+func (r Ranking) All() []string {
 	return slices.Concat(
 		r.factors(), r.Diversity.list(), []string{"explore.share=" + strconv.FormatFloat(r.Explore.Share, 'g', -1, 64)}, r.Learned.list(), r.Home.list(),
 	)

@@ -42,6 +42,20 @@ type Ranking struct {
 	Home             Home           // how the sources of home score
 }
 
+// DefaultRanking is a new system's. Its diversity keeps a page from being of one site, and
+// is mild where nothing but an author or a tag is the same.
+func DefaultRanking() Ranking {
+	return Ranking{
+		Decay: presets[PresetTwo], Base: 0.1, Popularity2h: 1.5, Popularity2d: 0.2, KeywordsSummary: DefaultKeywordsSummary,
+		Diversity: Diversity{
+			Author: Spread{Decay: 0.8, Floor: 0.3}, Site: Spread{Decay: 0.6, Floor: 0.02}, Tag: Spread{Decay: 0.95, Floor: 0.5}, SameStory: 0.6,
+		},
+		Explore: Explore{Share: DefaultExploreShare},
+		Learned: LearnedWeights{Tags: 0.5, Author: 0.5, Words: 0.5, Negative: 0.3, HalfLife: DefaultLearnedHalfLife},
+		Home:    DefaultHome,
+	}
+}
+
 // Validate says what is wrong with the parameters; the error wraps
 // [ErrBadRanking].
 func (r Ranking) Validate() error {

@@ -50,7 +50,7 @@ func (o Options) Validate() error {
 	case !o.From.IsZero() && !o.Until.IsZero() && !o.From.Before(o.Until):
 		return errors.New("--from must be before --until")
 	}
-	_, err := contenders(o.Config.Parameters(), o.Also)
+	_, err := contenders(o.Config.Ranking, o.Also)
 	return err
 }
 
@@ -78,7 +78,7 @@ func Measure(ctx context.Context, d *Data, o Options) (_ *Report, err error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	list, err := contenders(o.Config.Parameters(), o.Also)
+	list, err := contenders(o.Config.Ranking, o.Also)
 	if err != nil {
 		return nil, err
 	}

@@ -153,7 +153,7 @@ func sameCandidates(t *testing.T, d *Data, o Options) *Report {
 		compared++
 		return m.candidates
 	}}
-	all, err := contenders(o.Config.Parameters(), nil)
+	all, err := contenders(o.Config.Ranking, nil)
 	require.NoError(t, err)
 	// One that the engine ranks by is enough: all have the same candidates.
 	list := slices.DeleteFunc(all, func(c contender) bool { return c.order == nil && c.name != byDefault })
@@ -247,7 +247,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	o := options()
 	interrupt := contender{name: "interrupt", order: func(m *moment) []int { cancel(); return m.candidates }}
-	r, err := begin(ctx, made(t, newest), o, []contender{interrupt, {name: byDefault, ranking: o.Config.Parameters()}})
+	r, err := begin(ctx, made(t, newest), o, []contender{interrupt, {name: byDefault, ranking: o.Config.Ranking}})
 	require.NoError(t, err)
 	require.ErrorIs(t, r.run(ctx), context.Canceled)
 	require.NoError(t, r.end(ctx))

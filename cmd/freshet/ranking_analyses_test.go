@@ -33,7 +33,7 @@ func startTuned(t *testing.T) *process {
 	t.Helper()
 	now, err := time.Parse(time.RFC3339, tunedAt)
 	require.NoError(t, err)
-	p := start(t, map[string]string{"DATA_DIR": t.TempDir(), "RANKING_DECAY_CURVES": "single"})
+	p := start(t, map[string]string{"DATA_DIR": t.TempDir(), "RANKING": "curves=single"})
 	var body bytes.Buffer
 	for _, it := range demo.Generate(7, 1500, now) {
 		line, err := json.Marshal(it)

@@ -22,7 +22,7 @@ var (
 // live, and taken back.
 func TestRankingLive(t *testing.T) {
 	t.Setenv("USER", "ana")
-	p := start(t, map[string]string{"DATA_DIR": t.TempDir(), "RANKING_DECAY_CURVES": "single"})
+	p := start(t, map[string]string{"DATA_DIR": t.TempDir(), "RANKING": "curves=single"})
 	var transcript string
 	run := func(args ...string) result {
 		t.Helper()
@@ -78,7 +78,7 @@ func TestRankingLive(t *testing.T) {
 // TestRankingCurves sets curves, and one Gaussian in their place.
 func TestRankingCurves(t *testing.T) {
 	t.Parallel()
-	p := start(t, map[string]string{"DATA_DIR": t.TempDir(), "RANKING_DECAY_CURVES": "single"})
+	p := start(t, map[string]string{"DATA_DIR": t.TempDir(), "RANKING": "curves=single"})
 	ok := func(stdin string, args ...string) string {
 		t.Helper()
 		got := p.tune(t, stdin, args...)
@@ -149,7 +149,7 @@ func TestRankingLiveBadUse(t *testing.T) {
 // TestServeRanksByItsConfiguration: flags and environment go before the file.
 func TestServeRanksByItsConfiguration(t *testing.T) {
 	t.Parallel()
-	path := write(t, "freshet.yaml", "ranking:\n  decay:\n    scale: 12h\n    offset: 9h\n  base: 0.2\n")
-	p := start(t, map[string]string{"DATA_DIR": t.TempDir(), "RANKING_BASE": "0.7"}, "--config", path, "--ranking.decay.offset", "3h")
+	path := write(t, "freshet.yaml", "ranking:\n  scale: 12h\n  offset: 9h\n  base: 0.2\n")
+	p := start(t, map[string]string{"DATA_DIR": t.TempDir(), "RANKING": "base=0.7"}, "--config", path, "--ranking", "offset=3h")
 	require.Contains(t, p.tune(t, "", "show").out, "default, but scale=12h,offset=3h,decay=0.5,base=0.7\n")
 }

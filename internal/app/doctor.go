@@ -76,7 +76,7 @@ func (d *doctor) say(level Level, what, fix, detail string, args ...any) {
 // lookAtPopularity says where what readers click and like changes no ranking.
 func (d *doctor) lookAtPopularity() {
 	if why := livePopularity(d.cfg); why != "" {
-		d.say(OK, "live popularity", "", "off: %s. So ranking.popularity.weight_2h and weight_2d have no effect", why)
+		d.say(OK, "live popularity", "", "off: %s. So weight_2h and weight_2d of the ranking have no effect", why)
 	}
 }
 

@@ -16,7 +16,7 @@ func (d *doctor) tryRecall(ctx context.Context, client esindex.Client, schema es
 	const what, fix = "recall", "see the message; compare the index with docs/own-index.md"
 	known := esindex.Known(schema)
 	source := elastic.New(client, elastic.Config{Index: d.cfg.Elasticsearch.Index, Schema: known})
-	found, left, err := source.Try(ctx, feed.Query{Ranking: d.cfg.Parameters(), Origin: d.clock().UTC(), N: d.cfg.Recall.N})
+	found, left, err := source.Try(ctx, feed.Query{Ranking: d.cfg.Ranking, Origin: d.clock().UTC(), N: d.cfg.Recall.N})
 	if err != nil {
 		d.say(Broken, what, fix, "%v", err)
 		return

@@ -51,8 +51,9 @@ var modes = []mode{{"embedded", embedded}, {"services", services}}
 func embedded(t testing.TB) configs.Config {
 	cfg := configs.Default()
 	cfg.DataDir = t.TempDir()
-	cfg.Ranking.Decay.Curves = feed.Curves{} // one Gaussian, whatever is the default
-	cfg.Ranking.Explore.Share = 0            // tests compare orders
+	var err error
+	cfg.Ranking, err = cfg.Ranking.With("curves=single,explore.share=0") // whatever is the default; tests compare orders
+	require.NoError(t, err)
 	return cfg
 }
 
@@ -222,4 +223,4 @@ func (o *once) len() int {
 }
 
 // undealt leaves pages in the order of their scores.
-var undealt = configs.Diversity{Author: configs.Spread{Decay: 1}, Site: configs.Spread{Decay: 1}, Tag: configs.Spread{Decay: 1}}
+var undealt = feed.Diversity{Author: feed.Spread{Decay: 1}, Site: feed.Spread{Decay: 1}, Tag: feed.Spread{Decay: 1}}

@@ -22,7 +22,7 @@ func BenchmarkRefreshOfHeavyReaders(b *testing.B) {
 	for _, m := range modes {
 		a := open(b, m.config(b), WithClock(at(now).Now))
 		put(b, a, posts...)
-		_, lists, err := a.Engine.Rank(b.Context(), "anybody", now, len(posts), a.cfg.Parameters())
+		_, lists, err := a.Engine.Rank(b.Context(), "anybody", now, len(posts), a.cfg.Ranking)
 		require.NoError(b, err)
 		for _, seen := range []int{0, 2000, 10_000, len(posts)} {
 			b.Run(fmt.Sprintf("%s/seen=%d", m.name, seen), func(b *testing.B) {

@@ -190,7 +190,7 @@ func TestOthersUnderOurNames(t *testing.T) {
 	require.NoError(t, err)
 	send(http.MethodPut, "/"+index, string(body))
 	send(http.MethodPut, "/"+index+"/_doc/x1?refresh=true", fmt.Sprintf(`{"id":"one","title":"One","update_time":%d,"freshet_popularity":-3}`, noon.Unix()))
-	cfg.Ranking.Popularity.Weight = 1
+	cfg.Ranking.PopularityWeight = 1
 	a := open(t, cfg, WithClock(at(noon).Now), quick)
 	becomesReady(t, a)
 	answer := ask(t, a, refresh("u_1", 10))

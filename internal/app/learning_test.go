@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
@@ -47,7 +46,7 @@ func learned(t *testing.T, a *App, agent string) map[string]recall.LearnedGain {
 func TestLearning(t *testing.T) {
 	t.Parallel()
 	cfg, now := embedded(t), at(noon)
-	cfg.Ranking.Popularity, cfg.Ranking.Diversity = configs.Popularity{}, undealt
+	cfg.Ranking.PopularityWeight, cfg.Ranking.Popularity2h, cfg.Ranking.Popularity2d, cfg.Ranking.Diversity = 0, 0, 0, undealt
 	a := open(t, cfg, WithClock(now.Now))
 	put(t, a, lessons()...)
 	const agent = "u_1"

@@ -28,7 +28,7 @@ func othersIndex(t *testing.T) (configs.Config, func(method, path, body string))
 	ownIndices(t, &cfg)
 	cfg.Elasticsearch.ManageIndex = false
 	cfg.Elasticsearch.Fields = configs.Fields{ID: "id", Title: "title", UpdateTime: "published", UpdateTimeUnit: "auto", Popularity: "votes"}
-	cfg.Ranking.Popularity.Weight = 1
+	cfg.Ranking.PopularityWeight = 1
 	send := sender(t, cfg)
 	index := cfg.Elasticsearch.Index
 	send(http.MethodPut, "/"+index+"-1", othersMapping)

@@ -49,7 +49,7 @@ func TestOwnIndexExample(t *testing.T) {
 		}
 	}
 	now := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
-	cfg.Ranking.Popularity.Weight = 1
+	cfg.Ranking.PopularityWeight = 1
 	a := open(t, cfg, WithClock(at(now).Now))
 	answer := ask(t, a, refresh("u_1", 10))
 	assert.Equal(t, []string{"art-3", "art-1"}, ids(answer), "one story is shown once, by its better document")

@@ -47,7 +47,7 @@ func firstFor(t *testing.T, a *App, agent string) string {
 func TestLivePopularity(t *testing.T) {
 	t.Parallel()
 	now, cfg := at(noon), embedded(t)
-	cfg.Ranking.Popularity.Weight = 1
+	cfg.Ranking.PopularityWeight = 1
 	a := open(t, cfg, WithClock(now.Now))
 	items := authored(30)
 	for i := range items {

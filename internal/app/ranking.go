@@ -9,7 +9,7 @@ import (
 // openRanking reads the ranking in force and starts what keeps it up to date.
 func (a *App) openRanking(ctx context.Context) (err error) {
 	a.ranking, err = ranking.Open(ctx, a.stores.rankings, ranking.Config{
-		Clock: a.clock, Configured: a.cfg.Parameters(), Timeout: a.cfg.Server.RequestTimeout, Logger: a.log,
+		Clock: a.clock, Configured: a.cfg.Ranking, Timeout: a.cfg.Server.RequestTimeout, Logger: a.log,
 		StartWithout: usesElastic(a.cfg),
 	})
 	if err != nil {

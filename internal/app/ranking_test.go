@@ -115,7 +115,7 @@ func TestRankingReachesEveryServer(t *testing.T) {
 			v, status, _ := rank(t, b, http.MethodGet, "/v1/ranking", "", "")
 			require.Equal(t, http.StatusOK, status)
 			require.Equal(t, "ana", v.By)
-			require.Equal(t, "weight=5", v.Ranking.Changes(cfg.Parameters()))
+			require.Equal(t, "weight=5", v.Ranking.Changes(cfg.Ranking))
 
 			// The other server is asked to go back; the first one follows.
 			v, status, msg := rank(t, b, http.MethodPost, "/v1/ranking/revert", `{"version":0,"by":"bob"}`, `"1"`)

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/client"
-	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
 )
 
@@ -44,7 +43,7 @@ func WriteRanking(w io.Writer, v client.RankingVersion) error {
 // parameters lists the parameters that differ from the defaults of this program, in
 // the form that [feed.Ranking.With] reads. A line of all would hide them.
 func parameters(r feed.Ranking) string {
-	if changed := r.Changes(configs.Default().Parameters()); changed != "" {
+	if changed := r.Changes(feed.DefaultRanking()); changed != "" {
 		return "default, but " + changed
 	}
 	return "default"

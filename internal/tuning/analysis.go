@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/client"
-	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/feed"
 )
@@ -80,7 +79,7 @@ func (s *Analysis) one(ctx context.Context, request client.CompareRequest) (offl
 // change. The error begins with what, such as the name of a flag.
 func CheckChanges(what, changes string) error {
 	// The default, because a floor is refused where its decay is off.
-	if _, err := configs.Default().Parameters().With(changes); err != nil {
+	if _, err := feed.DefaultRanking().With(changes); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	return nil

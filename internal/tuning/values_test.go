@@ -9,12 +9,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/feed"
 )
 
 // TestSweepable sets each parameter of a ranking, and finds it there.
 func TestSweepable(t *testing.T) {
-	live := configs.Default().Parameters()
+	live := feed.DefaultRanking()
 	gaussian, err := live.With("curves=single")
 	require.NoError(t, err)
 	for change := range strings.SplitSeq(gaussian.String(), ",") {

@@ -26,7 +26,7 @@ func serve(t *testing.T) (*app.App, string) {
 	t.Helper()
 	cfg := configs.Default()
 	// What simulated readers click would change lists while a test looks at them.
-	cfg.Ranking.Popularity.Weight2h, cfg.Ranking.Popularity.Weight2d, cfg.Ranking.Explore.Share = 0, 0, 0
+	cfg.Ranking.Popularity2h, cfg.Ranking.Popularity2d, cfg.Ranking.Explore.Share = 0, 0, 0
 	a, url := serveWith(t, cfg, app.WithDemo())
 	indexed(t, a)
 	return a, url

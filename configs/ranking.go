@@ -1,0 +1,114 @@
+package configs
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// The ranking is a section of the names that [feed.Ranking.With] reads, or one text of
+// them: in a variable or a flag.
+var rankingType = reflect.TypeFor[feed.Ranking]()
+
+const rankingKey = "ranking"
+
+// cutRanking takes the parameters of the ranking out of a layer, as a list of changes.
+func cutRanking(layer map[string]any, source func(string) string) (changes string, all Problems) {
+	var list []string
+	for _, key := range slices.Sorted(maps.Keys(layer)) {
+		name, ok := strings.CutPrefix(key, rankingKey+delimiter)
+		switch {
+		case ok:
+		case key == rankingKey:
+			name = ""
+		default:
+			continue
+		}
+		raw := layer[key]
+		delete(layer, key)
+		if what, gone := Removed(key); gone && rankingKeys[key] != name {
+			all = append(all, Problem{Key: key, Source: source(key), Message: what})
+			continue
+		}
+		text, err := changeOf(name, raw)
+		if err != nil {
+			all = append(all, Problem{Key: key, Source: source(key), Message: err.Error()})
+		}
+		if name == "curves" { // what is set beside a preset is set after it
+			list = slices.Insert(list, 0, text)
+		} else {
+			list = append(list, text)
+		}
+	}
+	return strings.Join(slices.DeleteFunc(list, func(one string) bool { return one == "" }), ","), all
+}
+
+// changeOf writes a value of the section as a change; the name is "" for a list of changes.
+func changeOf(name string, raw any) (string, error) {
+	value := ""
+	switch v := raw.(type) {
+	case nil:
+		return "", nil
+	case string:
+		value = v
+	case int:
+		value = strconv.Itoa(v)
+	case float64:
+		value = strconv.FormatFloat(v, 'g', -1, 64)
+	case map[string]any: // koanf leaves none but an empty one
+		return "", nil
+	case []any:
+		data, err := json.Marshal(v)
+		if err != nil {
+			return "", errors.New("must be a list of curves")
+		}
+		value = string(data)
+	default:
+		return "", fmt.Errorf("must be a number, a duration or curves, not %v", raw)
+	}
+	if name == "" {
+		return value, nil
+	}
+	return name + "=" + value, nil
+}
+
+// setRanking changes the ranking as a layer says.
+func setRanking(c *Config, changes, source string) Problems {
+	changed, err := c.Ranking.With(changes)
+	if err != nil {
+		return Problems{rankingProblem(err, source)}
+	}
+	c.Ranking = changed
+	return nil
+}
+
+// rankingProblem turns an error about a parameter of the ranking into a problem.
+func rankingProblem(err error, source string) Problem {
+	text := mask(strings.TrimPrefix(err.Error(), feed.ErrBadRanking.Error()+": "))
+	if name, message, ok := strings.Cut(text, " must "); ok && !strings.Contains(name, " ") {
+		return Problem{Key: rankingKey + delimiter + name, Source: source, Message: "must " + message}
+	}
+	return Problem{Key: rankingKey, Source: source, Message: "cannot be used: " + text}
+}
+
+// rankingNode is the ranking as YAML.
+func rankingNode(r feed.Ranking) *yaml.Node {
+	section := &yaml.Node{Kind: yaml.MappingNode}
+	for _, change := range r.All() {
+		name, value, _ := strings.Cut(change, "=")
+		var node yaml.Node // JSON is YAML
+		if err := yaml.Unmarshal([]byte(value), &node); err == nil && len(node.Content) == 1 {
+			section.Content = append(section.Content, scalar(name), node.Content[0])
+		}
+	}
+	return section
+}
