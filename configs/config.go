@@ -193,13 +193,6 @@ type Fields struct {
 	Likes          string `koanf:"likes" help:"index field of the number of likes"`
 	Comments       string `koanf:"comments" help:"index field of the number of comments"`
 	Popularity     string `koanf:"popularity" help:"index field of likes + 2 * comments: a number"`
-	TitleTokens    string `koanf:"title_tokens" help:"index field of the title's words as keywords match them, with manage_index"`
-	SummaryTokens  string `koanf:"summary_tokens" help:"index field of the summary's words as keywords match them, with manage_index"`
-	Site           string `koanf:"site" help:"index field of the site an item is from: a keyword field with doc_values"`
-	Sum2h          string `koanf:"sum_2h" help:"index field of live popularity, a double; empty: one of Freshet's own with manage_index, else live popularity is off"`
-	Epoch2h        string `koanf:"epoch_2h" help:"index field of the epoch of sum_2h, a keyword"`
-	Sum2d          string `koanf:"sum_2d" help:"index field of live popularity, a double"`
-	Epoch2d        string `koanf:"epoch_2d" help:"index field of the epoch of sum_2d, a keyword"`
 }
 
 // Log says what is logged, and how.
@@ -241,7 +234,6 @@ func defaultFields() Fields {
 		ID: "id", GroupID: "group_id", Title: "title", Summary: "summary", URL: "url", ImageURL: "image_url",
 		AuthorID: "author_id", Lang: "lang", Tags: "tags", UpdateTime: "update_time", UpdateTimeUnit: UnitAuto,
 		Likes: "likes", Comments: "comments", Popularity: "freshet_popularity",
-		TitleTokens: "freshet_title", SummaryTokens: "freshet_summary", Site: "freshet_site",
 	}
 }
 

@@ -2,6 +2,7 @@ package configs
 
 const (
 	recorder = "is gone, delete it: batches grow with the traffic, to 1000 impressions, and eight are written at a time"
+	ownField = "is gone, delete it: in every index the field is called "
 	mirror   = "is gone, delete it: Redis is asked about every day of the window; where it has too much to do, dedup.shards spreads " +
 		"a day's filters over the masters of a cluster"
 )
@@ -21,17 +22,25 @@ var removed = map[string]string{
 	"dedup.mirror.enabled":   mirror,
 	"dedup.mirror.max_bytes": mirror,
 
-	"recall.cache_ttl":         "is gone, delete it: equal recalls share an answer for a second",
-	"recall.stale_ttl":         "is gone, delete it: what was recalled stands in for ten minutes while recall is down",
-	"server.max_streams":       "is gone, delete it: half of the files that the process may open, 10,000 at most, are streams",
-	"server.rate_burst":        "is gone, delete it: as many calls as server.rate_limit allows in a second may come at once",
-	"server.pprof":             "is gone, delete it: admins are always answered under /debug/pprof/",
-	"server.compress":          "is gone, delete it: answers are compressed where Accept-Encoding asks for it; a gateway that compresses itself leaves that header out",
-	"server.cors.credentials":  "is gone, delete it: pages of server.cors.origins may send cookies where auth.mode is header, unless * is among them",
-	"catalog.prefetch":         "is gone, delete it: next pages are always read ahead where content is in a service",
-	"dedup.pending_grace":      "is gone, delete it: it is twice server.request_timeout",
-	"impressions.pending_ttl":  "is gone, delete it: it is sessions.ttl",
-	"redis.wait_timeout":       "is gone, delete it: it is a twentieth of server.request_timeout",
+	"recall.cache_ttl":                    "is gone, delete it: equal recalls share an answer for a second",
+	"recall.stale_ttl":                    "is gone, delete it: what was recalled stands in for ten minutes while recall is down",
+	"server.max_streams":                  "is gone, delete it: half of the files that the process may open, 10,000 at most, are streams",
+	"server.rate_burst":                   "is gone, delete it: as many calls as server.rate_limit allows in a second may come at once",
+	"server.pprof":                        "is gone, delete it: admins are always answered under /debug/pprof/",
+	"server.compress":                     "is gone, delete it: answers are compressed where Accept-Encoding asks for it; a gateway that compresses itself leaves that header out",
+	"server.cors.credentials":             "is gone, delete it: pages of server.cors.origins may send cookies where auth.mode is header, unless * is among them",
+	"catalog.prefetch":                    "is gone, delete it: next pages are always read ahead where content is in a service",
+	"dedup.pending_grace":                 "is gone, delete it: it is twice server.request_timeout",
+	"impressions.pending_ttl":             "is gone, delete it: it is sessions.ttl",
+	"redis.wait_timeout":                  "is gone, delete it: it is a twentieth of server.request_timeout",
+	"elasticsearch.fields.title_tokens":   ownField + "freshet_title",
+	"elasticsearch.fields.summary_tokens": ownField + "freshet_summary",
+	"elasticsearch.fields.site":           ownField + "freshet_site",
+	"elasticsearch.fields.sum_2h":         ownField + "freshet_sum_2h",
+	"elasticsearch.fields.epoch_2h":       ownField + "freshet_epoch_2h",
+	"elasticsearch.fields.sum_2d":         ownField + "freshet_sum_2d",
+	"elasticsearch.fields.epoch_2d":       ownField + "freshet_epoch_2d",
+
 	"timeline.ttl":             "is gone, delete it: a list that nobody reads lives a week",
 	"timeline.celebrity.until": "is gone, delete it: it is nine tenths of timeline.celebrity.at",
 }

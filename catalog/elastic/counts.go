@@ -19,7 +19,7 @@ import (
 // nothing else in them: a document that somebody writes or deletes meanwhile is left
 // as that one leaves it, and its item is among again, as are those that the error is
 // about. unknown are items that the index does not have; all others are done. In an
-// index without the fields of live popularity nothing is done, and that is an error.
+// index without the fields of live popularity nothing is done.
 //
 // It does by hand what a partial update does: reads, and writes where nothing was
 // written since. Elasticsearch's own would write each document anew, and a reader
@@ -31,7 +31,7 @@ func (c *Catalog) SetCounts(ctx context.Context, counts map[string]feed.Counts) 
 		return nil, ids, c.contractError(err)
 	}
 	if !schema.Live {
-		return nil, ids, errNotLive
+		return nil, nil, nil
 	}
 	docs, err := c.current(ctx, schema, ids)
 	if err != nil {
@@ -61,8 +61,6 @@ func (c *Catalog) SetCounts(ctx context.Context, counts map[string]feed.Counts) 
 	send()
 	return unknown, again, errors.Join(errs...)
 }
-
-var errNotLive = errors.New("the index has no fields for live popularity; run freshet doctor --fix")
 
 func sortedIDs(counts map[string]feed.Counts) []string {
 	ids := make([]string, 0, len(counts))

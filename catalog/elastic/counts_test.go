@@ -256,13 +256,8 @@ func TestSetCountsOfOthers(t *testing.T) {
 		require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+index+"/_doc/random", "refresh=true", []byte(doc), nil))
 		counts := feed.Counts{}.Add(1_772_798_400)
 		unknown, again, err := c.SetCounts(t.Context(), map[string]feed.Counts{"a": counts})
-		if live {
-			require.NoError(t, err)
-			assert.Empty(t, append(unknown, again...))
-		} else {
-			require.ErrorContains(t, err, "no fields for live popularity")
-			assert.Equal(t, []string{"a"}, again, "it waits for the fields")
-		}
+		require.NoError(t, err)
+		assert.Empty(t, append(unknown, again...))
 		var got struct {
 			Source json.RawMessage `json:"_source"`
 		}

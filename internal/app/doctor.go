@@ -239,6 +239,9 @@ func (d *doctor) lookAtIndex(ctx context.Context, client esindex.Client) {
 	}
 	if report.Err() == nil {
 		d.say(OK, what, "", "its mapping fits; time is kept as %s", report.Schema.Time)
+		if usesRedis(d.cfg) && !report.Schema.Live {
+			d.say(OK, "live popularity", "", "off: the index has not the four fields for it (docs/own-index.md). So weight_2h and weight_2d of the ranking have no effect")
+		}
 		d.tryRecall(ctx, client, report.Schema)
 	}
 }

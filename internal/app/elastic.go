@@ -107,11 +107,9 @@ func (e *elasticStartup) inspect(ctx context.Context) error {
 // fields: without them keywords would be matched by another analyzer, to which C++
 // is C, and items that are stored already would never get them.
 func inspectIndex(ctx context.Context, client esindex.Client, cfg configs.Config) (esindex.Report, error) {
-	fields := indexFields(cfg)
-	report, err := esindex.Inspect(ctx, client, cfg.Elasticsearch.Index, fields, timeUnit(cfg))
-	wanted := fields.TitleTokens != esindex.None && fields.SummaryTokens != esindex.None
-	if err == nil && cfg.Elasticsearch.ManageIndex && wanted && !report.Schema.Tokens {
-		report.Problems = append(report.Problems, esindex.Problem{Field: noTokens, Name: fields.TitleTokens, Fatal: true, Message: makeAnew})
+	report, err := esindex.Inspect(ctx, client, cfg.Elasticsearch.Index, indexFields(cfg), timeUnit(cfg))
+	if err == nil && cfg.Elasticsearch.ManageIndex && !report.Schema.Tokens {
+		report.Problems = append(report.Problems, esindex.Problem{Field: noTokens, Name: esindex.DefaultTitleTokens, Fatal: true, Message: makeAnew})
 	}
 	report.Schema.Others = !cfg.Elasticsearch.ManageIndex
 	return report, err

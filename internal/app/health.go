@@ -80,23 +80,16 @@ func pingElastic(ctx context.Context, client esindex.Client) error {
 }
 
 // indexFields are the configured field names, as the index package takes them.
-// An empty name says that the index has no such field, or, of live popularity in an
-// index of Freshet's, that the field has Freshet's name.
+// An empty name says that the index has no such field. Fields of Freshet's own have its
+// names in every index that has them.
 func indexFields(cfg configs.Config) esindex.Fields {
 	f := cfg.Elasticsearch.Fields
 	none := func(name string) string { return cmp.Or(name, esindex.None) }
-	live := none
-	if cfg.Elasticsearch.ManageIndex {
-		live = func(name string) string { return name } // the index package has names of its own
-	}
 	return esindex.Fields{
 		ID: f.ID, Title: f.Title, UpdateTime: f.UpdateTime,
 		GroupID: none(f.GroupID), Summary: none(f.Summary), URL: none(f.URL), ImageURL: none(f.ImageURL),
 		AuthorID: none(f.AuthorID), Lang: none(f.Lang), Tags: none(f.Tags),
 		Likes: none(f.Likes), Comments: none(f.Comments), Popularity: none(f.Popularity),
-		TitleTokens: none(f.TitleTokens), SummaryTokens: none(f.SummaryTokens),
-		Site:  none(f.Site),
-		Sum2h: live(f.Sum2h), Epoch2h: live(f.Epoch2h), Sum2d: live(f.Sum2d), Epoch2d: live(f.Epoch2d),
 	}
 }
 

@@ -73,8 +73,7 @@ func TestAnUnusableIndexIsRefused(t *testing.T) {
 	}
 }
 
-// TestAnIndexWithoutTokensOfYours is used by its own analyzer, as is one of Freshet's
-// whose configuration wants no fields of tokens.
+// TestAnIndexWithoutTokensOfYours is used by its own analyzer.
 func TestAnIndexWithoutTokensOfYours(t *testing.T) {
 	t.Parallel()
 	t.Run("not Freshet's", func(t *testing.T) {
@@ -82,14 +81,6 @@ func TestAnIndexWithoutTokensOfYours(t *testing.T) {
 		cfg := services(t)
 		ownIndices(t, &cfg)
 		cfg.Elasticsearch.ManageIndex = false
-		plainIndex(t, cfg, inSeconds)
-		becomesReady(t, open(t, cfg))
-	})
-	t.Run("without the names", func(t *testing.T) {
-		t.Parallel()
-		cfg := services(t)
-		ownIndices(t, &cfg)
-		cfg.Elasticsearch.Fields.TitleTokens, cfg.Elasticsearch.Fields.SummaryTokens = "", ""
 		plainIndex(t, cfg, inSeconds)
 		becomesReady(t, open(t, cfg))
 	})

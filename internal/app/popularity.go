@@ -23,8 +23,6 @@ func livePopularity(cfg configs.Config) string {
 		return ""
 	case !usesRedis(cfg):
 		return "recall.backend elastic needs Redis to count what readers click and like: dedup.backend redisbloom or sessions.backend redislist"
-	case !cfg.Elasticsearch.ManageIndex && cfg.Elasticsearch.Fields.Sum2h == "":
-		return "elasticsearch.manage_index is false and elasticsearch.fields names no fields for it (sum_2h, epoch_2h, sum_2d, epoch_2d)"
 	}
 	return ""
 }

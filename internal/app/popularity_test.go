@@ -167,11 +167,6 @@ func TestDoctorOnLivePopularity(t *testing.T) {
 	own.Recall.Backend, own.Catalog.Backend = configs.RecallElastic, configs.CatalogElastic
 	own.Dedup.Backend = configs.DedupRedisBloom
 	assert.Empty(t, livePopularity(own))
-	own.Elasticsearch.ManageIndex = false
-	assert.Contains(t, livePopularity(own), "names no fields")
-	f := &own.Elasticsearch.Fields
-	f.Sum2h, f.Epoch2h, f.Sum2d, f.Epoch2d = "a", "b", "c", "d"
-	assert.Empty(t, livePopularity(own))
 	own.Dedup.Backend = configs.DedupMemory
 	assert.Contains(t, livePopularity(own), "needs Redis")
 	assert.Empty(t, livePopularity(configs.Default()))

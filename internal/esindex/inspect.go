@@ -364,9 +364,7 @@ func (in *inspection) traits() {
 	found.Site = in.variedBy(names.Site)
 	const without = "pages are built without regard to sites"
 	switch f, ok := in.find(names.Site, &in.schema.Source.Site); {
-	case names.Site == None || found.Site != "":
-	case !ok:
-		in.problem("site", names.Site, false, "the index has no such field: %s", without)
+	case !ok || found.Site != "":
 	default:
 		in.problem("site", names.Site, false, "it is a field of type %s; a keyword with doc_values is needed%s: %s", f.Type, subfieldHint(names.Site, f), without)
 	}

@@ -30,7 +30,7 @@ func liveProperties(f Fields) object {
 // cannot be used none is.
 func (in *inspection) live() {
 	names, source := &in.schema.Fields, &in.schema.Source
-	in.schema.Live = true
+	found := 0
 	for _, one := range []struct {
 		field, name string
 		source      *string
@@ -42,19 +42,15 @@ func (in *inspection) live() {
 		{"sum_2d", names.Sum2d, &source.Sum2d, isSum, "a double with doc_values"},
 		{"epoch_2d", names.Epoch2d, &source.Epoch2d, isEpoch, "a keyword or long, indexed and with doc_values"},
 	} {
-		f, ok := in.find(one.name, one.source)
-		if ok && one.name != None && one.usable(f) {
-			continue
-		}
-		in.schema.Live = false
-		if one.name != None && !ok {
-			in.problem(one.field, one.name, false, "the index has no such field (%s): live popularity is off", one.needed)
-		} else if one.name != None {
+		switch f, ok := in.find(one.name, one.source); {
+		case !ok: // an index of somebody else's need not have it
+		case one.usable(f):
+			found++
+		default:
 			in.problem(one.field, one.name, false, "it is a field of type %s; %s is needed: live popularity is off", f.Type, one.needed)
 		}
-		break
 	}
-	if !in.schema.Live {
+	if in.schema.Live = found == 4; !in.schema.Live {
 		*names, *source = names.WithoutLive(), source.WithoutLive()
 	}
 }
