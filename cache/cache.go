@@ -139,9 +139,12 @@ type Sessions interface {
 	// and the record; a record without refs is deleted. A session that had
 	// ended gets the full TTL. What the record does not list is left as it is,
 	// so restoring twice is harmless, also after an error. What was withdrawn
-	// meanwhile stays pending and goes nowhere. Where the record has been answered to
-	// another call meanwhile, nothing changes: that call may have what this one
-	// could not deliver.
+	// meanwhile stays pending and goes nowhere.
+	//
+	// Where the record has been answered to other calls meanwhile, nothing goes back yet:
+	// they may have what this one could not deliver. Such a call restores its page where it
+	// delivered nothing of it. When each of them has, and the call that made the record has
+	// restored all of it, what the record lists goes back.
 	Restore(ctx context.Context, agent string, refs []feed.Ref, call Call) error
 	// Discard takes refs that are not to be delivered out of the pending set
 	// and the record, and puts them nowhere: a later recall may propose them

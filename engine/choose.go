@@ -30,6 +30,7 @@ type chosen struct {
 	stale     []string   // groups pending for so long that they are to be recorded again
 	checkedAt int64      // the dedup store's clock at the first check
 	lacks     parts
+	standIn   bool // it is of a list for all readers
 }
 
 // session returns the refs that a refresh puts into the session.

@@ -135,6 +135,39 @@ func TestTheSessionComesBeforeAStaleRecall(t *testing.T) {
 	assert.ElementsMatch(t, slices.DeleteFunc(run(8, 40), func(id string) bool { return slices.Contains(docIDs(a), id) }), docIDs(rest), "nothing is lost, nor comes twice")
 }
 
+// A further round of recall fails: what the first has brought is a page.
+func TestAFurtherRoundFails(t *testing.T) {
+	r := newRig(t, 40, func(_ *engine.Stores, c *engine.Config) { c.N = 10 })
+	r.recall.set(rule{err: recall.ErrUnavailable, skip: 1})
+	a := r.ask(t, refresh(20))
+	assert.Equal(t, run(0, 10), docIDs(a))
+	assert.Equal(t, []string{"recall"}, a.Degraded)
+	_, err := r.Feed(t.Context(), refresh(20))
+	require.ErrorIs(t, err, recall.ErrUnavailable, "a first round that fails brings nothing")
+	r.recall.up()
+	r.wants(t, refresh(20), run(10, 30), true)
+}
+
+// Of two equal calls at once neither can read anything: all goes back.
+func TestEqualCallsThatReadNothing(t *testing.T) {
+	r := newRig(t, 40, nil)
+	r.wants(t, refresh(5), run(0, 5), true)
+	r.catalog.down(catalog.ErrUnavailable, "Hydrate")
+	var second error
+	asked := false
+	r.catalog.before(func(method string) { // the first has its page, and reads it now
+		if method == "Hydrate" && !asked {
+			asked = true
+			_, second = r.Feed(t.Context(), named(loadMore(5), "twice"))
+		}
+	})
+	_, err := r.Feed(t.Context(), named(loadMore(5), "twice"))
+	require.ErrorIs(t, err, catalog.ErrUnavailable)
+	require.ErrorIs(t, second, catalog.ErrUnavailable)
+	r.catalog.up()
+	r.wants(t, loadMore(40), run(5, 40), false)
+}
+
 // Pages are handed out while both stores are down: nothing comes twice then or
 // after it, and the impressions are on disk.
 func TestPagesWithoutTheStores(t *testing.T) {

@@ -61,6 +61,9 @@ func (e *Engine) follow(ctx context.Context, c *call) (a Answer, ok bool, err er
 		return Answer{}, false, err
 	}
 	a, err = e.deliver(ctx, c, p)
+	if c.pastSession = down(ctx, err); c.pastSession { // a list that stands in has its contents with it
+		return Answer{}, false, nil
+	}
 	return a, true, err
 }
 
@@ -119,7 +122,7 @@ func (e *Engine) freshPage(ctx context.Context, c *call) (page, error) {
 		if found.lacks&lacksDedup != 0 {
 			return e.failOpen.page(c, found) // trying the session too would only cost its timeout
 		}
-		if found.lacks&lacksRecall != 0 && c.Feed != feed.HomeFeed && !c.pastSession {
+		if found.standIn && !c.pastSession {
 			// A list for all readers stands in; what is left of the session is the reader's own.
 			c.pastSession = true
 			if p, err := e.oldSessionPage(ctx, c, recall.ErrUnavailable); err == nil {

@@ -106,7 +106,13 @@ func (r *rounds) next(ctx context.Context) bool {
 		return false
 	}
 	if len(r.rest) == 0 {
-		if r.err = r.recall(ctx); r.err != nil {
+		err := r.recall(ctx)
+		if down(ctx, err) && len(r.survivors) > 0 { // what earlier rounds have brought is a page
+			r.found.lacks |= lacksRecall
+			r.late = true
+			return false
+		}
+		if r.err = err; err != nil {
 			return false
 		}
 	}
@@ -145,6 +151,7 @@ func (r *rounds) ask(ctx context.Context) (err error) {
 	result, err := ask(ctx, r.stages.sources, r.query, r.cursors, r.number == 0)
 	if result.Stale {
 		r.found.lacks |= lacksRecall
+		r.found.standIn = true
 	}
 	r.rest = result.Candidates
 	return err

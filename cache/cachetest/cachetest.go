@@ -89,6 +89,7 @@ func Run(t *testing.T, open func(t *testing.T, ttl time.Duration) Env) {
 		{"restore forgets the record", restoreForgets},
 		{"restore of a part keeps the rest of the record", restorePart},
 		{"restore after a retry was answered", restoreAfterRetry},
+		{"restore by all that were answered", restoreByAll},
 		{"restore twice", restoreTwice},
 		{"discard", discard},
 		{"omit", omit},

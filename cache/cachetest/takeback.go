@@ -1,6 +1,7 @@
 package cachetest
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -61,6 +62,76 @@ func restoreAfterRetry(t *testing.T, open Open) {
 			requireReplay(t, env.A, call, refs(5, 10), true)
 		})
 	}
+}
+
+// restoreByAll: of equal calls none could deliver anything, and what they were handed out
+// goes back when the last of them says so. Each says it as often as it likes.
+func restoreByAll(t *testing.T, open Open) {
+	for name, order := range map[string]string{
+		"the first first": "first second third", "the first last": "second third first", "in between": "second first third",
+		"twice": "second second first first third",
+	} {
+		t.Run(name, func(t *testing.T) {
+			env := open(t, TTL)
+			replace(t, env.A, 5, refs(0, 20))
+			calls := map[string]cache.Call{"first": retryOf("r1", "load_more"), "second": retryOf("r1", "load_more"), "third": retryOf("r1", "load_more")}
+			pages := map[string][]feed.Ref{"first": refs(5, 15), "second": refs(5, 10), "third": refs(5, 15)}
+			requirePage(t, refs(5, 10), true, popWith(t, env.A, calls["first"], 5))
+			replayTo(t, env.B, calls["second"], refs(5, 10), true)
+			further := calls["first"]
+			further.Step = 1
+			requirePage(t, refs(10, 15), true, popWith(t, env.A, further, 5))
+			replayTo(t, env.B, calls["third"], refs(5, 15), true)
+			for i, who := range strings.Fields(order) {
+				assert.NotContains(t, pending(t, env, Start, refs(5, 15)...), false, "%d: one of them may deliver it", i)
+				require.NoError(t, env.A.Restore(t.Context(), agent, pages[who], calls[who]))
+			}
+			for range 2 {
+				assert.NotContains(t, pending(t, env, Start, refs(5, 15)...), true)
+				require.NoError(t, env.A.Restore(t.Context(), agent, refs(5, 15), calls["third"]), "again")
+			}
+			requirePage(t, refs(5, 11), true, pop(t, env.B, 6))
+			_, ok, err := env.A.Replay(t.Context(), agent, calls["first"])
+			require.NoError(t, err)
+			assert.False(t, ok)
+		})
+	}
+	t.Run("one delivers", func(t *testing.T) {
+		env := open(t, TTL)
+		replace(t, env.A, 5, refs(0, 20))
+		first, second, third := retryOf("r1", "load_more"), retryOf("r1", "load_more"), retryOf("r1", "load_more")
+		requirePage(t, refs(5, 10), true, popWith(t, env.A, first, 5))
+		replayTo(t, env.B, second, refs(5, 10), true)
+		replayTo(t, env.B, third, refs(5, 10), true)
+		require.NoError(t, env.A.Restore(t.Context(), agent, refs(5, 10), first))
+		for range 2 {
+			require.NoError(t, env.B.Restore(t.Context(), agent, refs(5, 10), third))
+		}
+		assert.NotContains(t, pending(t, env, Start, refs(5, 10)...), false)
+		requirePage(t, refs(10, 15), true, pop(t, env.A, 5))
+		requireReplay(t, env.A, retryOf("r1", "load_more"), refs(5, 10), true)
+	})
+	t.Run("a part", func(t *testing.T) { // the first has delivered the rest
+		env := open(t, TTL)
+		replace(t, env.A, 5, refs(0, 20))
+		first, second := retryOf("r1", "load_more"), retryOf("r1", "load_more")
+		requirePage(t, refs(5, 10), true, popWith(t, env.A, first, 5))
+		replayTo(t, env.B, second, refs(5, 10), true)
+		require.NoError(t, env.A.Restore(t.Context(), agent, refs(8, 10), first))
+		require.NoError(t, env.B.Restore(t.Context(), agent, refs(5, 10), second))
+		assert.NotContains(t, pending(t, env, Start, refs(5, 10)...), false)
+		requirePage(t, refs(10, 15), true, pop(t, env.A, 5))
+	})
+}
+
+// replayTo says what a call is answered with that another one made.
+func replayTo(t *testing.T, s cache.Sessions, call cache.Call, want []feed.Ref, more bool) {
+	t.Helper()
+	page, ok, err := s.Replay(t.Context(), agent, call)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.True(t, page.Replayed)
+	requirePage(t, want, more, page)
 }
 
 // restoreTwice: the client sends a script again whose answer it did not get,

@@ -80,7 +80,16 @@ type record struct {
 	steps         []step
 	more          bool
 	ends          time.Time
-	again         bool // it has been answered to another call
+	others        []string // owners of the other calls that it has been answered to
+	failed        bool     // the call itself has restored all of it
+}
+
+// refs are those that the record lists.
+func (r *record) refs() (all []feed.Ref) {
+	for _, s := range r.steps {
+		all = append(all, s.refs...)
+	}
+	return all
 }
 
 // step holds the refs that one step of a call handed out.
@@ -188,7 +197,9 @@ func (a *session) replay(call cache.Call, now time.Time) (page cache.Page, ok bo
 		return cache.Page{}, false, fmt.Errorf("%w (it was %s %d, this is %s %d)",
 			cache.ErrConflict, r.action, r.limit, call.Action, call.Limit)
 	}
-	r.again = r.again || page.Replayed
+	if page.Replayed && !slices.Contains(r.others, call.Owner) {
+		r.others = append(r.others, call.Owner)
+	}
 	return page, true, nil
 }
 
@@ -223,14 +234,27 @@ func (a *session) remember(call cache.Call, refs []feed.Ref, now time.Time) cach
 }
 
 // takeBack takes refs out of the call's record and returns those of them that it
-// listed, all where the call has none. It does nothing where the record is
-// another call's or, to restore, was answered to one.
+// listed, all where the call has none. To restore, see [cache.Sessions], a record that was
+// answered to other calls waits for each of them, and then returns all that it lists.
 func (a *session) takeBack(call cache.Call, refs []feed.Ref, restore bool) []feed.Ref {
 	if call.RequestID == "" {
 		return refs
 	}
 	r, found := a.records[call.RequestID]
-	if !found || r.owner != call.Owner || restore && r.again {
+	switch {
+	case !found:
+		return nil
+	case r.owner != call.Owner:
+		other := slices.Index(r.others, call.Owner)
+		if !restore || other < 0 {
+			return nil
+		}
+		if r.others = slices.Delete(r.others, other, other+1); !r.failed || len(r.others) > 0 {
+			return nil
+		}
+		refs = r.refs()
+	case restore && len(r.others) > 0:
+		r.failed = r.failed || !slices.ContainsFunc(r.refs(), func(ref feed.Ref) bool { return !slices.Contains(refs, ref) })
 		return nil
 	}
 	var listed []feed.Ref

@@ -91,28 +91,41 @@ end
 //
 //	<action> <limit> <owner> <1 or 0 for has_more> ~<step> <ref…> ~<step> <ref…>
 //
-// with "!" before it once it was answered to another call, or "x" where the
-// call was abandoned before its first step came. A page travels as a record of
-// one step. No word can hold a blank, no ref a "~".
+// or "x" where the call was abandoned before its first step came. Before it stands a word of
+// "!" and the owners of the other calls that it was answered to, with commas, and "^" once
+// the call itself has restored all of it. A page travels as a record of one step. No word
+// can hold a blank, no ref a "~".
 
 // recordLua reads and writes records.
 const recordLua = `
 local function load(key)
   local text = redis.call('GET', key)
   if not text or text == 'x' then return text end
-  local again, head, owner, more, steps = string.match(text, '^(!?)(%S+ %S+) (%S+) ([01])( ~.*)$')
+  local marks, rest = string.match(text, '^!(%S*) (.*)$')
+  local head, owner, more, steps = string.match(rest or text, '^(%S+ %S+) (%S+) ([01])( ~.*)$')
   if not head then return false end
-  return {text = text, again = again == '!', head = head, owner = owner, more = more, steps = steps}
+  local r = {text = text, head = head, owner = owner, more = more, steps = steps, others = {}}
+  r.failed = marks and string.sub(marks, -1) == '^'
+  for other in string.gmatch(marks or '', '%w+') do r.others[#r.others + 1] = other end
+  return r
 end
 
 local function save(call, key, r, ...)
-  call('SET', key, (r.again and '!' or '') .. r.head .. ' ' .. r.owner .. ' ' .. r.more .. r.steps, ...)
+  local marks = ''
+  if #r.others > 0 or r.failed then marks = '!' .. table.concat(r.others, ',') .. (r.failed and '^' or '') .. ' ' end
+  call('SET', key, marks .. r.head .. ' ' .. r.owner .. ' ' .. r.more .. r.steps, ...)
+end
+
+local function indexof(list, value)
+  for i = 1, #list do
+    if list[i] == value then return i end
+  end
 end
 `
 
-// answerLua answers a step from the record of its call, if that has it. It marks
-// a record that it answers to another call, so that the first call, should it
-// fail yet, does not give the page back. It writes the mark each time: the first
+// answerLua answers a step from the record of its call, if that has it. It notes in the
+// record which other call it is answered to, so that the first call, should it
+// fail yet, does not give the page back alone. It writes the mark each time: the first
 // try may have failed because replicas did not have the record, and waiting for
 // them now needs a write to wait for.
 const answerLua = `
@@ -123,7 +136,7 @@ local function recorded(key, owner, step)
   if r == 'x' then return {'void', ''} end
   if step ~= '0' and not string.find(r.steps .. ' ', ' ~' .. step .. ' ', 1, true) then return end
   if r.owner ~= owner then
-    r.again = true
+    if not indexof(r.others, owner) then r.others[#r.others + 1] = owner end
     save(redis.pcall, key, r, 'KEEPTTL') -- a server that is full can still answer
   end
   return {'old', r.text}

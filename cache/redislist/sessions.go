@@ -157,7 +157,10 @@ type step struct {
 // parseRecord reads the text of a record or a page.
 func parseRecord(text string) (record, error) {
 	bad := func() (record, error) { return record{}, fmt.Errorf("a stored page reads %.40q", text) }
-	words := strings.Split(strings.TrimPrefix(text, "!"), " ")
+	if rest, marked := strings.CutPrefix(text, "!"); marked {
+		_, text, _ = strings.Cut(rest, " ")
+	}
+	words := strings.Split(text, " ")
 	if len(words) < 5 || strings.HasPrefix(words[0], "!") || words[3] != "0" && words[3] != "1" {
 		return bad()
 	}

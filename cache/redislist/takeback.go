@@ -25,14 +25,37 @@ import (
 // record, has been taken back before: the client sends a script again whose
 // answer it did not get. What is held was shown elsewhere meanwhile: it stays
 // pending and goes nowhere.
-var takeBackScript = redis.NewScript(keysLua + rediskeys.LetGoLua + recordLua + `
-local restore, taken, listed, r, none = ARGV[2] == 'restore', 0, nil, nil, true
+var takeBackScript = redis.NewScript(keysLua + rediskeys.LetGoLua + recordLua + strikeLua + `
+local restore, taken, listed, r, none, back, refs = ARGV[2] == 'restore', 0, nil, nil, true, setof(ARGV, 4), {}
+for i = 4, #ARGV do refs[#refs + 1] = ARGV[i] end
 if KEYS[3] then
   r = load(KEYS[3])
-  if not r or r == 'x' or r.owner ~= ARGV[1] or restore and r.again then return 0 end
-  local back, left = {}, {}
+  if not r or r == 'x' then return 0 end
+  local all, whole = {}, true
+  for word in string.gmatch(r.steps, '%S+') do
+    if string.sub(word, 1, 1) ~= '~' then
+      all[#all + 1] = word
+      whole = whole and back[word]
+    end
+  end
+  if r.owner ~= ARGV[1] then -- one that the record was answered to, which delivered none of it
+    local other = indexof(r.others, ARGV[1])
+    if not restore or not other then return 0 end
+    table.remove(r.others, other)
+    if not r.failed or #r.others > 0 then
+      save(redis.call, KEYS[3], r, 'KEEPTTL')
+      return 0
+    end
+    refs, back = all, setof(all, 1)
+  elseif restore and #r.others > 0 then -- which may have what this one could not deliver
+    if whole then
+      r.failed = true
+      save(redis.call, KEYS[3], r, 'KEEPTTL')
+    end
+    return 0
+  end
+  local left = {}
   listed = {}
-  for i = 4, #ARGV do back[ARGV[i]] = true end
   for word in string.gmatch(r.steps, '%S+') do
     if back[word] then
       listed[word] = true
@@ -45,12 +68,12 @@ if KEYS[3] then
   r.steps = ' ' .. table.concat(left, ' ')
 end
 local ended = restore and redis.call('EXISTS', KEYS[1]) == 0
-for i = #ARGV, ARGV[2] == 'omit' and #ARGV + 1 or 4, -1 do
-  if not listed or listed[ARGV[i]] then
-    local keys = keysof(ARGV, i, i)
+for i = #refs, ARGV[2] == 'omit' and #refs + 1 or 1, -1 do
+  if not listed or listed[refs[i]] then
+    local keys = keysof(refs, i, i)
     if letgo(KEYS[2], keys, 1, #keys) then
       taken = taken + 1
-      if restore then redis.call('LPUSH', KEYS[1], ARGV[i]) end
+      if restore then redis.call('LPUSH', KEYS[1], refs[i]) end
     end
   end
 end
@@ -108,7 +131,7 @@ if not r then
   clear()
   return 0
 end
-if r == 'x' or r.again or r.owner ~= ARGV[1] then return 0 end
+if r == 'x' or #r.others > 0 or r.owner ~= ARGV[1] then return 0 end
 local first, step, left, gone = tonumber(ARGV[2]), 0, {}, 0
 for word in string.gmatch(r.steps, '%S+') do
   if string.sub(word, 1, 1) == '~' then step = tonumber(string.sub(word, 2)) end
