@@ -141,10 +141,10 @@ type Sessions interface {
 	// so restoring twice is harmless, also after an error. What was withdrawn
 	// meanwhile stays pending and goes nowhere.
 	//
-	// Where the record has been answered to other calls meanwhile, nothing goes back yet:
-	// they may have what this one could not deliver. Such a call restores its page where it
-	// delivered nothing of it. When each of them has, and the call that made the record has
-	// restored all of it, what the record lists goes back.
+	// Of steps that the record has been answered to other calls with meanwhile nothing goes
+	// back yet: they may have what this one could not deliver. Such a call restores its page where it
+	// delivered nothing of it. When each of them has, what the call that made the record has
+	// restored goes back.
 	Restore(ctx context.Context, agent string, refs []feed.Ref, call Call) error
 	// Discard takes refs that are not to be delivered out of the pending set
 	// and the record, and puts them nowhere: a later recall may propose them

@@ -35,7 +35,9 @@ func (e *Engine) refresh(ctx context.Context, c *call) (Answer, error) {
 		turn.keep()
 	}
 	a, err := e.deliver(ctx, c, p)
-	if c.pastSession && down(ctx, err) { // nothing of it can be read; the list has its contents with it
+	// Nothing of the session can be read; the list has its contents with it. A page of an equal
+	// call is that one's: its record takes no steps of others.
+	if c.pastSession && !p.Replayed && down(ctx, err) {
 		if p, err = e.freshPage(ctx, c); err == nil {
 			a, err = e.deliver(ctx, c, p)
 		}
@@ -61,7 +63,7 @@ func (e *Engine) follow(ctx context.Context, c *call) (a Answer, ok bool, err er
 		return Answer{}, false, err
 	}
 	a, err = e.deliver(ctx, c, p)
-	if c.pastSession = down(ctx, err); c.pastSession { // a list that stands in has its contents with it
+	if c.pastSession = !p.Replayed && down(ctx, err); c.pastSession { // a list that stands in has its contents with it
 		return Answer{}, false, nil
 	}
 	return a, true, err

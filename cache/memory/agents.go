@@ -80,16 +80,9 @@ type record struct {
 	steps         []step
 	more          bool
 	ends          time.Time
-	others        []string // owners of the other calls that it has been answered to
-	failed        bool     // the call itself has restored all of it
-}
-
-// refs are those that the record lists.
-func (r *record) refs() (all []feed.Ref) {
-	for _, s := range r.steps {
-		all = append(all, s.refs...)
-	}
-	return all
+	others        []string   // owners of the other calls that it has been answered to
+	seen          int        // how many of the steps they were answered with
+	given         []feed.Ref // what the call itself has restored of these since
 }
 
 // step holds the refs that one step of a call handed out.
@@ -200,6 +193,9 @@ func (a *session) replay(call cache.Call, now time.Time) (page cache.Page, ok bo
 	if page.Replayed && !slices.Contains(r.others, call.Owner) {
 		r.others = append(r.others, call.Owner)
 	}
+	if page.Replayed {
+		r.seen = len(r.steps)
+	}
 	return page, true, nil
 }
 
@@ -235,7 +231,8 @@ func (a *session) remember(call cache.Call, refs []feed.Ref, now time.Time) cach
 
 // takeBack takes refs out of the call's record and returns those of them that it
 // listed, all where the call has none. To restore, see [cache.Sessions], a record that was
-// answered to other calls waits for each of them, and then returns all that it lists.
+// answered to other calls waits for each of them, and then returns what the call itself has
+// restored.
 func (a *session) takeBack(call cache.Call, refs []feed.Ref, restore bool) []feed.Ref {
 	if call.RequestID == "" {
 		return refs
@@ -249,18 +246,23 @@ func (a *session) takeBack(call cache.Call, refs []feed.Ref, restore bool) []fee
 		if !restore || other < 0 {
 			return nil
 		}
-		if r.others = slices.Delete(r.others, other, other+1); !r.failed || len(r.others) > 0 {
+		if r.others = slices.Delete(r.others, other, other+1); len(r.others) > 0 {
 			return nil
 		}
-		refs = r.refs()
-	case restore && len(r.others) > 0:
-		r.failed = r.failed || !slices.ContainsFunc(r.refs(), func(ref feed.Ref) bool { return !slices.Contains(refs, ref) })
-		return nil
+		refs, r.given = r.given, nil
 	}
 	var listed []feed.Ref
-	left := 0
+	left, kept := 0, 0
+	if r.owner == call.Owner && restore && len(r.others) > 0 { // they may have what this one could not deliver
+		r.given = append(r.given, refs...) // what is not listed is passed over
+		kept = r.seen
+	}
 	for i := range r.steps {
 		s := &r.steps[i]
+		if i < kept {
+			left += len(s.refs)
+			continue
+		}
 		s.refs = slices.DeleteFunc(s.refs, func(ref feed.Ref) bool {
 			if !slices.Contains(refs, ref) {
 				return false

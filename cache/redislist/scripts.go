@@ -92,28 +92,27 @@ end
 //	<action> <limit> <owner> <1 or 0 for has_more> ~<step> <ref…> ~<step> <ref…>
 //
 // or "x" where the call was abandoned before its first step came. Before it stands a word of
-// "!" and the owners of the other calls that it was answered to, with commas, and "^" once
-// the call itself has restored all of it. A page travels as a record of one step. No word
-// can hold a blank, no ref a "~".
+// "!", how many of its steps it was answered to others with, ":", and the owners of those
+// calls, with commas. What the call has restored of these steps since has a "^" before it. A page travels as a record of one step. No word
+// can hold a blank, no ref a "~" or a "^".
 
 // recordLua reads and writes records.
 const recordLua = `
 local function load(key)
   local text = redis.call('GET', key)
   if not text or text == 'x' then return text end
-  local marks, rest = string.match(text, '^!(%S*) (.*)$')
+  local seen, others, rest = string.match(text, '^!(%d+):(%S*) (.*)$')
   local head, owner, more, steps = string.match(rest or text, '^(%S+ %S+) (%S+) ([01])( ~.*)$')
   if not head then return false end
-  local r = {text = text, head = head, owner = owner, more = more, steps = steps, others = {}}
-  r.failed = marks and string.sub(marks, -1) == '^'
-  for other in string.gmatch(marks or '', '%w+') do r.others[#r.others + 1] = other end
+  local r = {text = text, head = head, owner = owner, more = more, steps = steps, seen = tonumber(seen or '0'), others = {}}
+  for other in string.gmatch(others or '', '%w+') do r.others[#r.others + 1] = other end
   return r
 end
 
 local function save(call, key, r, ...)
-  local marks = ''
-  if #r.others > 0 or r.failed then marks = '!' .. table.concat(r.others, ',') .. (r.failed and '^' or '') .. ' ' end
-  call('SET', key, marks .. r.head .. ' ' .. r.owner .. ' ' .. r.more .. r.steps, ...)
+  local others = ''
+  if #r.others > 0 then others = '!' .. r.seen .. ':' .. table.concat(r.others, ',') .. ' ' end
+  call('SET', key, others .. r.head .. ' ' .. r.owner .. ' ' .. r.more .. r.steps, ...)
 end
 
 local function indexof(list, value)
@@ -137,6 +136,8 @@ local function recorded(key, owner, step)
   if step ~= '0' and not string.find(r.steps .. ' ', ' ~' .. step .. ' ', 1, true) then return end
   if r.owner ~= owner then
     if not indexof(r.others, owner) then r.others[#r.others + 1] = owner end
+    local _, count = string.gsub(r.steps, '~', '')
+    r.seen = math.max(r.seen, count)
     save(redis.pcall, key, r, 'KEEPTTL') -- a server that is full can still answer
   end
   return {'old', r.text}

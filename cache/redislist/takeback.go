@@ -31,32 +31,32 @@ for i = 4, #ARGV do refs[#refs + 1] = ARGV[i] end
 if KEYS[3] then
   r = load(KEYS[3])
   if not r or r == 'x' then return 0 end
-  local all, whole = {}, true
+  local given, words = {}, {} -- given: what the call itself has restored
   for word in string.gmatch(r.steps, '%S+') do
-    if string.sub(word, 1, 1) ~= '~' then
-      all[#all + 1] = word
-      whole = whole and back[word]
-    end
+    local mark, ref = string.match(word, '^(%^?)(.*)$')
+    if mark == '^' then given[#given + 1] = ref end
+    words[#words + 1] = ref
   end
   if r.owner ~= ARGV[1] then -- one that the record was answered to, which delivered none of it
     local other = indexof(r.others, ARGV[1])
     if not restore or not other then return 0 end
     table.remove(r.others, other)
-    if not r.failed or #r.others > 0 then
+    if #r.others > 0 or #given == 0 then
       save(redis.call, KEYS[3], r, 'KEEPTTL')
       return 0
     end
-    refs, back = all, setof(all, 1)
+    refs, back = given, setof(given, 1)
   elseif restore and #r.others > 0 then -- which may have what this one could not deliver
-    if whole then
-      r.failed = true
-      save(redis.call, KEYS[3], r, 'KEEPTTL')
+    local was, step = setof(given, 1), 0
+    for n = 1, #words do
+      if string.sub(words[n], 1, 1) == '~' then step = step + 1 end
+      if was[words[n]] or back[words[n]] and step <= r.seen then words[n] = '^' .. words[n] end
     end
-    return 0
   end
   local left = {}
   listed = {}
-  for word in string.gmatch(r.steps, '%S+') do
+  for n = 1, #words do
+    local word = words[n]
     if back[word] then
       listed[word] = true
     else
