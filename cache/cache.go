@@ -142,9 +142,9 @@ type Sessions interface {
 	// meanwhile stays pending and goes nowhere.
 	//
 	// Of steps that the record has been answered to other calls with meanwhile nothing goes
-	// back yet: they may have what this one could not deliver. Such a call restores its page where it
-	// delivered nothing of it. When each of them has, what the call that made the record has
-	// restored goes back.
+	// back yet: they may have what this one could not deliver. Such a call restores what it
+	// did not deliver of its page. When each of them has, what the call that made the record
+	// has restored, and none of them delivered, goes back.
 	Restore(ctx context.Context, agent string, refs []feed.Ref, call Call) error
 	// Discard takes refs that are not to be delivered out of the pending set
 	// and the record, and puts them nowhere: a later recall may propose them

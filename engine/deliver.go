@@ -96,10 +96,9 @@ func (c *call) read(ctx context.Context, p page) (hydrated, error) {
 }
 
 // restore returns to the session what of a page could not be delivered, so that nothing is
-// lost. The request may have run out of time already. A page that another call was answered
-// with before goes back whole or not at all.
+// lost. The request may have run out of time already.
 func (c *call) restore(ctx context.Context, p page, refs []feed.Ref) {
-	if len(refs) == 0 || p.Replayed && (p.sessionless || len(refs) < len(p.Refs)) {
+	if len(refs) == 0 || p.Replayed && p.sessionless {
 		return
 	}
 	if p.sessionless {

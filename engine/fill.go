@@ -50,9 +50,13 @@ func fillPage(ctx context.Context, d pageSource, limit int, p *page) (hydrated, 
 	got.cut(limit) // another call with the same request id may have filled it up with more
 	d.discard(ctx, got)
 	if len(got.lost) > 0 {
-		d.restore(ctx, *p, got.lost)
 		p.HasMore = true
 	}
+	back := got.lost
+	if p.Replayed { // all that an equal call was handed out and this one does not deliver
+		back = slices.DeleteFunc(slices.Clone(p.Refs), func(ref feed.Ref) bool { return slices.Contains(got.refs, ref) })
+	}
+	d.restore(ctx, *p, back)
 	return got, nil
 }
 

@@ -126,6 +126,22 @@ func restoreByAll(t *testing.T, open Open) {
 		require.NoError(t, env.B.Restore(t.Context(), agent, refs(5, 10), second))
 		requirePage(t, refs(5, 11), true, pop(t, env.A, 6))
 	})
+	t.Run("each delivers a part", func(t *testing.T) {
+		env := open(t, TTL)
+		replace(t, env.A, 5, refs(0, 20))
+		first, second, third := retryOf("r1", "load_more"), retryOf("r1", "load_more"), retryOf("r1", "load_more")
+		requirePage(t, refs(5, 10), true, popWith(t, env.A, first, 5))
+		replayTo(t, env.B, second, refs(5, 10), true)
+		require.NoError(t, env.A.Restore(t.Context(), agent, refs(7, 10), first)) // it has delivered 5 and 6
+		require.NoError(t, env.B.Restore(t.Context(), agent, append(refs(5, 7), refs(8, 10)...), second))
+		assert.NotContains(t, pending(t, env, Start, refs(5, 8)...), false, "7 is the second's")
+		assert.NotContains(t, pending(t, env, Start, refs(8, 10)...), true)
+		replayTo(t, env.B, third, refs(5, 8), true)
+		require.NoError(t, env.A.Restore(t.Context(), agent, refs(5, 10), first))
+		require.NoError(t, env.B.Restore(t.Context(), agent, refs(6, 8), third))
+		assert.NotContains(t, pending(t, env, Start, refs(5, 6)...), false)
+		requirePage(t, append(refs(6, 7), refs(8, 12)...), true, pop(t, env.A, 5))
+	})
 	t.Run("a part", func(t *testing.T) { // the first has delivered the rest, and more
 		env := open(t, TTL)
 		replace(t, env.A, 5, refs(0, 20))

@@ -80,9 +80,19 @@ type record struct {
 	steps         []step
 	more          bool
 	ends          time.Time
-	others        []string   // owners of the other calls that it has been answered to
-	seen          int        // how many of the steps they were answered with
-	given         []feed.Ref // what the call itself has restored of these since
+	others        []answered // the other calls that it has been answered to
+	given         []feed.Ref // what the call itself has restored of these steps since
+	delivered     []feed.Ref // what another one may have delivered
+}
+
+// answered is a call that a record of another one was answered to, and how many of its steps.
+type answered struct {
+	owner string
+	steps int
+}
+
+func (r *record) answeredTo(owner string) int {
+	return slices.IndexFunc(r.others, func(o answered) bool { return o.owner == owner })
 }
 
 // step holds the refs that one step of a call handed out.
@@ -190,11 +200,11 @@ func (a *session) replay(call cache.Call, now time.Time) (page cache.Page, ok bo
 		return cache.Page{}, false, fmt.Errorf("%w (it was %s %d, this is %s %d)",
 			cache.ErrConflict, r.action, r.limit, call.Action, call.Limit)
 	}
-	if page.Replayed && !slices.Contains(r.others, call.Owner) {
-		r.others = append(r.others, call.Owner)
-	}
 	if page.Replayed {
-		r.seen = len(r.steps)
+		if i := r.answeredTo(call.Owner); i >= 0 {
+			r.others = slices.Delete(r.others, i, i+1)
+		}
+		r.others = append(r.others, answered{call.Owner, len(r.steps)})
 	}
 	return page, true, nil
 }
@@ -238,38 +248,39 @@ func (a *session) takeBack(call cache.Call, refs []feed.Ref, restore bool) []fee
 		return refs
 	}
 	r, found := a.records[call.RequestID]
+	seen := 0
 	switch {
 	case !found:
 		return nil
 	case r.owner != call.Owner:
-		other := slices.Index(r.others, call.Owner)
+		other := r.answeredTo(call.Owner)
 		if !restore || other < 0 {
 			return nil
+		}
+		for _, s := range r.steps[:r.others[other].steps] {
+			r.delivered = append(r.delivered, without(s.refs, refs)...)
 		}
 		if r.others = slices.Delete(r.others, other, other+1); len(r.others) > 0 {
 			return nil
 		}
-		refs, r.given = r.given, nil
+		refs, r.given = without(r.given, r.delivered), nil
+	case restore:
+		refs = without(refs, r.delivered)
+		for _, o := range r.others { // they may have of these steps what this one could not deliver
+			seen = max(seen, o.steps)
+		}
+		for _, s := range r.steps[:seen] {
+			r.given = append(r.given, without(s.refs, without(s.refs, refs))...)
+		}
 	}
 	var listed []feed.Ref
-	left, kept := 0, 0
-	if r.owner == call.Owner && restore && len(r.others) > 0 { // they may have what this one could not deliver
-		r.given = append(r.given, refs...) // what is not listed is passed over
-		kept = r.seen
-	}
+	left := 0
 	for i := range r.steps {
 		s := &r.steps[i]
-		if i < kept {
-			left += len(s.refs)
-			continue
+		if i >= seen {
+			listed = append(listed, without(s.refs, without(s.refs, refs))...)
+			s.refs = without(s.refs, refs)
 		}
-		s.refs = slices.DeleteFunc(s.refs, func(ref feed.Ref) bool {
-			if !slices.Contains(refs, ref) {
-				return false
-			}
-			listed = append(listed, ref)
-			return true
-		})
 		left += len(s.refs)
 	}
 	r.more = r.more || restore
@@ -277,6 +288,11 @@ func (a *session) takeBack(call cache.Call, refs []feed.Ref, restore bool) []fee
 		delete(a.records, call.RequestID)
 	}
 	return listed
+}
+
+// without returns those refs that are not among others.
+func without(refs, others []feed.Ref) []feed.Ref {
+	return slices.DeleteFunc(slices.Clone(refs), func(ref feed.Ref) bool { return slices.Contains(others, ref) })
 }
 
 // contractError gives an error of the claimer the sentinel a caller of sessions

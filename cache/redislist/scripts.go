@@ -92,32 +92,36 @@ end
 //	<action> <limit> <owner> <1 or 0 for has_more> ~<step> <ref…> ~<step> <ref…>
 //
 // or "x" where the call was abandoned before its first step came. Before it stands a word of
-// "!", how many of its steps it was answered to others with, ":", and the owners of those
-// calls, with commas. What the call has restored of these steps since has a "^" before it. A page travels as a record of one step. No word
-// can hold a blank, no ref a "~" or a "^".
+// "!" and the other calls that it was answered to, with commas: owner, "=", and how many of
+// the steps. What the call has restored of these since has a "^" before it, what another one
+// may have delivered a "+". A page travels as a record of one step. No word can hold a
+// blank, no ref one of these signs.
 
 // recordLua reads and writes records.
 const recordLua = `
 local function load(key)
   local text = redis.call('GET', key)
   if not text or text == 'x' then return text end
-  local seen, others, rest = string.match(text, '^!(%d+):(%S*) (.*)$')
+  local others, rest = string.match(text, '^!(%S*) (.*)$')
   local head, owner, more, steps = string.match(rest or text, '^(%S+ %S+) (%S+) ([01])( ~.*)$')
   if not head then return false end
-  local r = {text = text, head = head, owner = owner, more = more, steps = steps, seen = tonumber(seen or '0'), others = {}}
-  for other in string.gmatch(others or '', '%w+') do r.others[#r.others + 1] = other end
+  local r = {text = text, head = head, owner = owner, more = more, steps = steps, others = {}}
+  for other, count in string.gmatch(others or '', '(%w+)=(%d+)') do
+    r.others[#r.others + 1] = {owner = other, count = tonumber(count)}
+  end
   return r
 end
 
 local function save(call, key, r, ...)
-  local others = ''
-  if #r.others > 0 then others = '!' .. r.seen .. ':' .. table.concat(r.others, ',') .. ' ' end
-  call('SET', key, others .. r.head .. ' ' .. r.owner .. ' ' .. r.more .. r.steps, ...)
+  local others = {}
+  for i = 1, #r.others do others[i] = r.others[i].owner .. '=' .. r.others[i].count end
+  local before = #others > 0 and '!' .. table.concat(others, ',') .. ' ' or ''
+  call('SET', key, before .. r.head .. ' ' .. r.owner .. ' ' .. r.more .. r.steps, ...)
 end
 
-local function indexof(list, value)
-  for i = 1, #list do
-    if list[i] == value then return i end
+local function indexof(others, owner)
+  for i = 1, #others do
+    if others[i].owner == owner then return i end
   end
 end
 `
@@ -135,9 +139,8 @@ local function recorded(key, owner, step)
   if r == 'x' then return {'void', ''} end
   if step ~= '0' and not string.find(r.steps .. ' ', ' ~' .. step .. ' ', 1, true) then return end
   if r.owner ~= owner then
-    if not indexof(r.others, owner) then r.others[#r.others + 1] = owner end
     local _, count = string.gsub(r.steps, '~', '')
-    r.seen = math.max(r.seen, count)
+    r.others[indexof(r.others, owner) or #r.others + 1] = {owner = owner, count = count}
     save(redis.pcall, key, r, 'KEEPTTL') -- a server that is full can still answer
   end
   return {'old', r.text}

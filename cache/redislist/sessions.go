@@ -174,7 +174,7 @@ func parseRecord(text string) (record, error) {
 			r.steps = append(r.steps, step{number: number})
 			continue
 		}
-		ref := feed.ParseRef(strings.TrimPrefix(word, "^"))
+		ref := feed.ParseRef(strings.TrimLeft(word, "^+"))
 		if ref.Group == "" || ref.ID == "" || len(r.steps) == 0 {
 			return bad()
 		}

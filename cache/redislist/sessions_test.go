@@ -182,7 +182,7 @@ func TestUnavailable(t *testing.T) {
 
 func FuzzParseRecord(f *testing.F) {
 	for _, seed := range []string{
-		"refresh 20 o1 1 ~0 a story|doc ~1 b", "- 0 - 0 ~0", "!1:o2,o3 load_more 5 o1 0 ~0 ^x y", "! !load_more 5 o1 0 ~0 x", "!", "", "a b c d", "- 0 - 0 ~0 |", "- 0 - 0 ~0 a  b", "x", "a b c 0 ~-1",
+		"refresh 20 o1 1 ~0 a story|doc ~1 b", "- 0 - 0 ~0", "!o2=1,o3=1 load_more 5 o1 0 ~0 ^x +y z", "! !load_more 5 o1 0 ~0 x", "!", "", "a b c d", "- 0 - 0 ~0 |", "- 0 - 0 ~0 a  b", "x", "a b c 0 ~-1",
 	} {
 		f.Add(seed)
 	}

@@ -31,37 +31,39 @@ for i = 4, #ARGV do refs[#refs + 1] = ARGV[i] end
 if KEYS[3] then
   r = load(KEYS[3])
   if not r or r == 'x' then return 0 end
-  local given, words = {}, {} -- given: what the call itself has restored
+  local words, marks, steps, step = {}, {}, {}, 0
   for word in string.gmatch(r.steps, '%S+') do
-    local mark, ref = string.match(word, '^(%^?)(.*)$')
-    if mark == '^' then given[#given + 1] = ref end
-    words[#words + 1] = ref
+    local n = #words + 1
+    marks[n], words[n] = string.match(word, '^([%^+]?)(.*)$')
+    if string.sub(word, 1, 1) == '~' then step = step + 1 end
+    steps[n] = step
   end
-  if r.owner ~= ARGV[1] then -- one that the record was answered to, which delivered none of it
+  if r.owner ~= ARGV[1] then -- one that the record was answered to, which did not deliver these
     local other = indexof(r.others, ARGV[1])
     if not restore or not other then return 0 end
-    table.remove(r.others, other)
-    if #r.others > 0 or #given == 0 then
-      save(redis.call, KEYS[3], r, 'KEEPTTL')
-      return 0
-    end
-    refs, back = given, setof(given, 1)
-  elseif restore and #r.others > 0 then -- which may have what this one could not deliver
-    local was, step = setof(given, 1), 0
+    local count, given = table.remove(r.others, other).count, {}
     for n = 1, #words do
-      if string.sub(words[n], 1, 1) == '~' then step = step + 1 end
-      if was[words[n]] or back[words[n]] and step <= r.seen then words[n] = '^' .. words[n] end
+      if steps[n] <= count and not back[words[n]] and string.sub(words[n], 1, 1) ~= '~' then marks[n] = '+' end
+      if marks[n] == '^' then given[#given + 1] = words[n] end
+    end
+    refs = #r.others == 0 and given or {}
+    back = setof(refs, 1)
+  elseif restore then
+    local seen = 0 -- they may have of these steps what this one could not deliver
+    for i = 1, #r.others do seen = math.max(seen, r.others[i].count) end
+    for n = 1, #words do
+      if back[words[n]] and steps[n] <= seen and marks[n] == '' then marks[n] = '^' end
+      if marks[n] == '+' or marks[n] == '^' and steps[n] <= seen then back[words[n]] = nil end
     end
   end
   local left = {}
   listed = {}
   for n = 1, #words do
-    local word = words[n]
-    if back[word] then
-      listed[word] = true
+    if back[words[n]] then
+      listed[words[n]] = true
     else
-      left[#left + 1] = word
-      none = none and string.sub(word, 1, 1) == '~'
+      left[#left + 1] = marks[n] .. words[n]
+      none = none and string.sub(words[n], 1, 1) == '~'
     end
   end
   if restore then r.more = '1' end
@@ -135,10 +137,11 @@ if r == 'x' or #r.others > 0 or r.owner ~= ARGV[1] then return 0 end
 local first, step, left, gone = tonumber(ARGV[2]), 0, {}, 0
 for word in string.gmatch(r.steps, '%S+') do
   if string.sub(word, 1, 1) == '~' then step = tonumber(string.sub(word, 2)) end
-  if step < first then
+  local mark, ref = string.match(word, '^([%^+]?)(.*)$')
+  if step < first or mark == '+' then
     left[#left + 1] = word
   elseif string.sub(word, 1, 1) ~= '~' then
-    local keys = keysof({word}, 1, 1)
+    local keys = keysof({ref}, 1, 1)
     letgo(KEYS[1], keys, 1, #keys)
     gone = gone + 1
   end
