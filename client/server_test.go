@@ -33,7 +33,9 @@ func embedded(change func(*configs.Config), options ...app.Option) (h http.Handl
 	}
 	cfg := configs.Default()
 	cfg.DataDir, cfg.Auth.AdminToken = dir, adminToken
-	cfg.Ranking.Decay.Curves = feed.Curves{} // one Gaussian, whatever is the default
+	if cfg.Ranking, err = cfg.Ranking.With("curves=single"); err != nil { // whatever is the default
+		panic(err)
+	}
 	change(&cfg)
 	a, err := app.Open(context.Background(), cfg, append(options, app.WithRecallCache(0, 0), app.WithLogger(slog.New(slog.DiscardHandler)))...)
 	if err != nil {
