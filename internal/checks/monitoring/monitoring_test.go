@@ -198,8 +198,11 @@ func TestEachAlertIsExplained(t *testing.T) {
 }
 
 // indexFields are names in documents that look like metrics and are fields of an
-// index in Elasticsearch.
-var indexFields = []string{esindex.FirstTag, esindex.Story}
+// index in Elasticsearch, or of items that are read from one.
+var indexFields = []string{
+	esindex.FirstTag, esindex.Story, esindex.DefaultSite, esindex.DefaultTitleTokens, esindex.DefaultSummaryTokens,
+	"freshet_author_ids", "freshet_langs",
+}
 
 // TestDocumentedMetricsExist looks the metrics up that the documents name.
 func TestDocumentedMetricsExist(t *testing.T) {
