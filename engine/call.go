@@ -22,8 +22,8 @@ type call struct {
 	variant string
 	// past is how many candidates a refresh goes past, since they are gone.
 	past int
-	// pastSession says that the session of before was paged from, in place of a list for
-	// all readers.
+	// pastSession says that the session of before was tried, in place of a list for all
+	// readers.
 	pastSession bool
 	// profile is the profile that the page was read with; nil: nothing was read.
 	profile *feed.Profile

@@ -44,6 +44,7 @@ func (p parts) names() []string {
 type page struct {
 	cache.Page
 	lacks       parts
+	ofSession   bool // of the session of before, in place of a list for all readers
 	sessionless bool // handed out without the session store: only this process remembers it
 }
 

@@ -37,7 +37,7 @@ func (e *Engine) refresh(ctx context.Context, c *call) (Answer, error) {
 	a, err := e.deliver(ctx, c, p)
 	// Nothing of the session can be read; the list has its contents with it. A page of an equal
 	// call is that one's: its record takes no steps of others.
-	if c.pastSession && !p.Replayed && down(ctx, err) {
+	if p.ofSession && !p.Replayed && down(ctx, err) {
 		if p, err = e.freshPage(ctx, c); err == nil {
 			a, err = e.deliver(ctx, c, p)
 		}
@@ -128,6 +128,7 @@ func (e *Engine) freshPage(ctx context.Context, c *call) (page, error) {
 			// A list for all readers stands in; what is left of the session is the reader's own.
 			c.pastSession = true
 			if p, err := e.oldSessionPage(ctx, c, recall.ErrUnavailable); err == nil {
+				p.ofSession = true
 				return p, nil
 			}
 		}

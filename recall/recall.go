@@ -1,7 +1,8 @@
 // Package recall finds candidates: the top N items for an agent, best
 // first. A Source finds them; a [Front] lets identical queries share one
-// answer, and a list stand in while the source is down. The backends are in recall/memory and recall/elastic, the
-// conformance suite every backend passes is in recall/recalltest.
+// answer, and a list stand in while the source is down. The backends are in
+// recall/memory and recall/elastic, the conformance suite every backend passes is
+// in recall/recalltest.
 package recall
 
 import (

@@ -96,68 +96,76 @@ func restoreByAll(t *testing.T, open Open) {
 			assert.False(t, ok)
 		})
 	}
-	t.Run("one delivers", func(t *testing.T) {
-		env := open(t, TTL)
-		replace(t, env.A, 5, refs(0, 20))
-		first, second, third := retryOf("r1", "load_more"), retryOf("r1", "load_more"), retryOf("r1", "load_more")
-		requirePage(t, refs(5, 10), true, popWith(t, env.A, first, 5))
-		replayTo(t, env.B, second, refs(5, 10), true)
-		replayTo(t, env.B, third, refs(5, 10), true)
-		require.NoError(t, env.A.Restore(t.Context(), agent, refs(5, 10), first))
-		for range 2 {
-			require.NoError(t, env.B.Restore(t.Context(), agent, refs(5, 10), third))
-		}
-		assert.NotContains(t, pending(t, env, Start, refs(5, 10)...), false)
-		requirePage(t, refs(10, 15), true, pop(t, env.A, 5))
-		requireReplay(t, env.A, retryOf("r1", "load_more"), refs(5, 10), true)
-	})
-	t.Run("what no other was answered with", func(t *testing.T) {
-		env := open(t, TTL)
-		replace(t, env.A, 5, refs(0, 20))
-		first, second := retryOf("r1", "load_more"), retryOf("r1", "load_more")
-		requirePage(t, refs(5, 10), true, popWith(t, env.A, first, 5))
-		replayTo(t, env.B, second, refs(5, 10), true)
-		further := first
-		further.Step = 1
-		requirePage(t, refs(10, 15), true, popWith(t, env.A, further, 5))
-		require.NoError(t, env.A.Restore(t.Context(), agent, refs(5, 15), first))
-		assert.NotContains(t, pending(t, env, Start, refs(5, 10)...), false)
-		assert.NotContains(t, pending(t, env, Start, refs(10, 15)...), true)
-		require.NoError(t, env.B.Restore(t.Context(), agent, refs(5, 10), second))
-		requirePage(t, refs(5, 11), true, pop(t, env.A, 6))
-	})
-	t.Run("each delivers a part", func(t *testing.T) {
-		env := open(t, TTL)
-		replace(t, env.A, 5, refs(0, 20))
-		first, second, third := retryOf("r1", "load_more"), retryOf("r1", "load_more"), retryOf("r1", "load_more")
-		requirePage(t, refs(5, 10), true, popWith(t, env.A, first, 5))
-		replayTo(t, env.B, second, refs(5, 10), true)
-		require.NoError(t, env.A.Restore(t.Context(), agent, refs(7, 10), first)) // it has delivered 5 and 6
-		require.NoError(t, env.B.Restore(t.Context(), agent, append(refs(5, 7), refs(8, 10)...), second))
-		assert.NotContains(t, pending(t, env, Start, refs(5, 8)...), false, "7 is the second's")
-		assert.NotContains(t, pending(t, env, Start, refs(8, 10)...), true)
-		replayTo(t, env.B, third, refs(5, 8), true)
-		require.NoError(t, env.A.Restore(t.Context(), agent, refs(5, 10), first))
-		require.NoError(t, env.B.Restore(t.Context(), agent, refs(6, 8), third))
-		assert.NotContains(t, pending(t, env, Start, refs(5, 6)...), false)
-		requirePage(t, append(refs(6, 7), refs(8, 12)...), true, pop(t, env.A, 5))
-	})
-	t.Run("a part", func(t *testing.T) { // the first has delivered the rest, and more
-		env := open(t, TTL)
-		replace(t, env.A, 5, refs(0, 20))
-		first, second := retryOf("r1", "load_more"), retryOf("r1", "load_more")
-		requirePage(t, refs(5, 10), true, popWith(t, env.A, first, 5))
-		replayTo(t, env.B, second, refs(5, 10), true)
-		require.NoError(t, env.A.Restore(t.Context(), agent, refs(7, 8), first))
-		require.NoError(t, env.A.Restore(t.Context(), agent, refs(8, 10), first))
-		further := first
-		further.Step = 1
-		requirePage(t, refs(10, 12), true, popWith(t, env.A, further, 2))
-		require.NoError(t, env.B.Restore(t.Context(), agent, refs(5, 10), second))
-		assert.NotContains(t, pending(t, env, Start, append(refs(5, 7), refs(10, 12)...)...), false)
-		requirePage(t, append(refs(7, 10), refs(12, 14)...), true, pop(t, env.A, 5))
-		requireReplay(t, env.A, retryOf("r1", "load_more"), append(refs(5, 7), refs(10, 12)...), true)
-	})
+}
+
+// restoreByOne: one of the equal calls has delivered the page.
+func restoreByOne(t *testing.T, open Open) {
+	env := open(t, TTL)
+	replace(t, env.A, 5, refs(0, 20))
+	first, second, third := retryOf("r1", "load_more"), retryOf("r1", "load_more"), retryOf("r1", "load_more")
+	requirePage(t, refs(5, 10), true, popWith(t, env.A, first, 5))
+	replayTo(t, env.B, second, refs(5, 10), true)
+	replayTo(t, env.B, third, refs(5, 10), true)
+	require.NoError(t, env.A.Restore(t.Context(), agent, refs(5, 10), first))
+	for range 2 {
+		require.NoError(t, env.B.Restore(t.Context(), agent, refs(5, 10), third))
+	}
+	assert.NotContains(t, pending(t, env, Start, refs(5, 10)...), false)
+	requirePage(t, refs(10, 15), true, pop(t, env.A, 5))
+	requireReplay(t, env.A, retryOf("r1", "load_more"), refs(5, 10), true)
+}
+
+// restoreUnanswered: what no equal call was answered with goes back at once.
+func restoreUnanswered(t *testing.T, open Open) {
+	env := open(t, TTL)
+	replace(t, env.A, 5, refs(0, 20))
+	first, second := retryOf("r1", "load_more"), retryOf("r1", "load_more")
+	requirePage(t, refs(5, 10), true, popWith(t, env.A, first, 5))
+	replayTo(t, env.B, second, refs(5, 10), true)
+	further := first
+	further.Step = 1
+	requirePage(t, refs(10, 15), true, popWith(t, env.A, further, 5))
+	require.NoError(t, env.A.Restore(t.Context(), agent, refs(5, 15), first))
+	assert.NotContains(t, pending(t, env, Start, refs(5, 10)...), false)
+	assert.NotContains(t, pending(t, env, Start, refs(10, 15)...), true)
+	require.NoError(t, env.B.Restore(t.Context(), agent, refs(5, 10), second))
+	requirePage(t, refs(5, 11), true, pop(t, env.A, 6))
+}
+
+// restoreParts: each of the equal calls has delivered a part of the page.
+func restoreParts(t *testing.T, open Open) {
+	env := open(t, TTL)
+	replace(t, env.A, 5, refs(0, 20))
+	first, second, third := retryOf("r1", "load_more"), retryOf("r1", "load_more"), retryOf("r1", "load_more")
+	requirePage(t, refs(5, 10), true, popWith(t, env.A, first, 5))
+	replayTo(t, env.B, second, refs(5, 10), true)
+	require.NoError(t, env.A.Restore(t.Context(), agent, refs(7, 10), first)) // it has delivered 5 and 6
+	require.NoError(t, env.B.Restore(t.Context(), agent, append(refs(5, 7), refs(8, 10)...), second))
+	assert.NotContains(t, pending(t, env, Start, refs(5, 8)...), false, "7 is the second's")
+	assert.NotContains(t, pending(t, env, Start, refs(8, 10)...), true)
+	replayTo(t, env.B, third, refs(5, 8), true)
+	require.NoError(t, env.A.Restore(t.Context(), agent, refs(5, 10), first))
+	require.NoError(t, env.B.Restore(t.Context(), agent, refs(6, 8), third))
+	assert.NotContains(t, pending(t, env, Start, refs(5, 6)...), false)
+	requirePage(t, append(refs(6, 7), refs(8, 12)...), true, pop(t, env.A, 5))
+}
+
+// restoreAndGoOn: the first has delivered a part, and another step.
+func restoreAndGoOn(t *testing.T, open Open) {
+	env := open(t, TTL)
+	replace(t, env.A, 5, refs(0, 20))
+	first, second := retryOf("r1", "load_more"), retryOf("r1", "load_more")
+	requirePage(t, refs(5, 10), true, popWith(t, env.A, first, 5))
+	replayTo(t, env.B, second, refs(5, 10), true)
+	require.NoError(t, env.A.Restore(t.Context(), agent, refs(7, 8), first))
+	require.NoError(t, env.A.Restore(t.Context(), agent, refs(8, 10), first))
+	further := first
+	further.Step = 1
+	requirePage(t, refs(10, 12), true, popWith(t, env.A, further, 2))
+	require.NoError(t, env.B.Restore(t.Context(), agent, refs(5, 10), second))
+	assert.NotContains(t, pending(t, env, Start, append(refs(5, 7), refs(10, 12)...)...), false)
+	requirePage(t, append(refs(7, 10), refs(12, 14)...), true, pop(t, env.A, 5))
+	requireReplay(t, env.A, retryOf("r1", "load_more"), append(refs(5, 7), refs(10, 12)...), true)
 }
 
 // replayTo says what a call is answered with that another one made.

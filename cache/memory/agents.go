@@ -270,7 +270,7 @@ func (a *session) takeBack(call cache.Call, refs []feed.Ref, restore bool) []fee
 			seen = max(seen, o.steps)
 		}
 		for _, s := range r.steps[:seen] {
-			r.given = append(r.given, without(s.refs, without(s.refs, refs))...)
+			r.given = append(r.given, among(s.refs, refs)...)
 		}
 	}
 	var listed []feed.Ref
@@ -278,7 +278,7 @@ func (a *session) takeBack(call cache.Call, refs []feed.Ref, restore bool) []fee
 	for i := range r.steps {
 		s := &r.steps[i]
 		if i >= seen {
-			listed = append(listed, without(s.refs, without(s.refs, refs))...)
+			listed = append(listed, among(s.refs, refs)...)
 			s.refs = without(s.refs, refs)
 		}
 		left += len(s.refs)
@@ -288,6 +288,11 @@ func (a *session) takeBack(call cache.Call, refs []feed.Ref, restore bool) []fee
 		delete(a.records, call.RequestID)
 	}
 	return listed
+}
+
+// among returns those refs that are among others.
+func among(refs, others []feed.Ref) []feed.Ref {
+	return slices.DeleteFunc(slices.Clone(refs), func(ref feed.Ref) bool { return !slices.Contains(others, ref) })
 }
 
 // without returns those refs that are not among others.

@@ -37,65 +37,17 @@ func seal(s *esindex.Schema, own []byte, it *feed.Item, live []byte) []byte {
 
 // encode writes an item as it is stored, with its live popularity.
 func encode(s *esindex.Schema, it *feed.Item, counts feed.Counts) ([]byte, error) {
+	if s.Mapped() {
+		return encodeOver(s, []byte("{}"), new(feed.Item), it, counts)
+	}
 	if err := checkBusiness(s, it); err != nil {
 		return nil, err
 	}
-	if !s.Mapped() {
-		data, err := json.Marshal(it)
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", feed.ErrBadItem, err)
-		}
-		return seal(s, data[:len(data)-1], it, appendLive(nil, s, counts)), nil
-	}
-	fields := make(map[string]any, 17+len(it.Business))
-	for name, raw := range it.Business {
-		fields[name] = raw
-	}
-	n := s.Source
-	for _, f := range []struct {
-		name, value string
-	}{
-		{n.GroupID, it.GroupID},
-		{n.Title, it.Title},
-		{n.Summary, it.Summary},
-		{n.URL, it.URL},
-		{n.ImageURL, it.ImageURL},
-		{n.AuthorID, it.AuthorID},
-		{n.Lang, it.Lang},
-	} {
-		if f.value != "" {
-			fields[f.name] = f.value
-		}
-	}
-	if len(it.Tags) > 0 {
-		fields[n.Tags] = it.Tags
-	}
-	fields[n.TitleTokens] = string(words.Append(nil, it.Title))
-	fields[n.SummaryTokens] = string(words.Append(nil, it.Summary))
-	fields[n.UpdateTime] = s.Time.Stored(it.UpdateTime)
-	// Popularity first: where it shares the field of likes or comments, that
-	// field keeps the count it is named for.
-	fields[n.Popularity] = it.Popularity()
-	for name, count := range map[string]int64{n.Likes: it.Likes, n.Comments: it.Comments} {
-		if count != 0 || name == n.Popularity {
-			fields[name] = count
-		}
-	}
-	for _, t := range traits(s, it) {
-		fields[t.name] = t.value
-	}
-	for _, f := range liveFields(s, counts) {
-		fields[f.name] = f.value
-	}
-	delete(fields, esindex.None)
-	if !s.MetaID() {
-		fields[n.ID] = it.ID
-	}
-	data, err := json.Marshal(fields)
+	data, err := json.Marshal(it)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", feed.ErrBadItem, err)
 	}
-	return data, nil
+	return seal(s, data[:len(data)-1], it, appendLive(nil, s, counts)), nil
 }
 
 // trait is a field of what a page is varied by.

@@ -79,6 +79,9 @@ type change struct {
 func changes(s *esindex.Schema, before, after *feed.Item, counts feed.Counts) (all []change) {
 	n := &s.Source
 	set := func(name string, value any) { all = append(all, change{name, value}) }
+	if before.ID != after.ID && !s.MetaID() {
+		set(n.ID, after.ID)
+	}
 	for _, f := range []struct{ name, before, after string }{
 		{n.GroupID, before.GroupID, after.GroupID},
 		{n.Title, before.Title, after.Title},

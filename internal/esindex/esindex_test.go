@@ -233,6 +233,15 @@ func TestInspectSeveralIndices(t *testing.T) {
 	require.ErrorContains(t, joined.Lost(r), "fields.lang", "of the second alone")
 	require.NoError(t, joined.Lost(joined))
 
+	counted := strings.Replace(fitting, `"freshet_sum_2h":{"type":"double"},`, "", 1)
+	require.NotEqual(t, fitting, counted)
+	for _, both := range []canned{two(fitting, counted), two(counted, fitting)} {
+		r, err = esindex.Inspect(t.Context(), both, "both", esindex.Fields{}, "")
+		require.NoError(t, err)
+		require.NoError(t, r.Err())
+		require.False(t, r.Schema.Live, "one of them cannot keep live popularity")
+	}
+
 	dated := func(kind string) string {
 		return strings.Replace(fitting, `{"type":"date"}`, `{"type":"`+kind+`"}`, 1)
 	}

@@ -108,20 +108,7 @@ func Inspect(ctx context.Context, client Client, index string, names Fields, uni
 			report.Schema, report.Problems = in.schema, in.problems
 			continue
 		}
-		one, all := &in.schema, &report.Schema
-		all.Untold, all.Loaded, all.Unloaded = all.Untold.or(one.Untold), all.Loaded.and(one.Loaded), all.Unloaded.or(one.Unloaded)
-		all.UntoldID = all.UntoldID || one.UntoldID
-		one.UntoldID = all.UntoldID
-		one.Untold, one.Loaded, one.Unloaded = all.Untold, all.Loaded, all.Unloaded
-		for _, p := range in.problems { // what one of them lacks its items lack
-			if !slices.Contains(report.Problems, p) {
-				report.Problems = append(report.Problems, p)
-			}
-		}
-		if in.schema != report.Schema {
-			report.Problems = append(report.Problems, Problem{Fatal: true, Message: fmt.Sprintf(
-				"%s and %s map the fields differently; one feed needs one mapping", report.Indices[0], name)})
-		}
+		report.join(&in, name)
 	}
 	if !slices.Equal(report.Indices, []string{index}) {
 		report.Schema.Indices = strings.Join(report.Indices, ",")
@@ -138,6 +125,30 @@ func Inspect(ctx context.Context, client Client, index string, names Fields, uni
 			"the name stands for %d indices: items are recalled and read from all of them, but can be stored in one only", len(report.Indices))})
 	}
 	return report, nil
+}
+
+// join adds a further index of those behind the name. What one of them lacks its items
+// lack.
+func (r *Report) join(in *inspection, name string) {
+	one, all := &in.schema, &r.Schema
+	all.Untold, all.Loaded, all.Unloaded = all.Untold.or(one.Untold), all.Loaded.and(one.Loaded), all.Unloaded.or(one.Unloaded)
+	all.UntoldID, all.Partial = all.UntoldID || one.UntoldID, all.Partial || one.Partial
+	one.UntoldID, one.Partial = all.UntoldID, all.Partial
+	one.Untold, one.Loaded, one.Unloaded = all.Untold, all.Loaded, all.Unloaded
+	if one.Live != all.Live {
+		for _, s := range []*Schema{one, all} {
+			s.Live, s.Fields, s.Source = false, s.Fields.WithoutLive(), s.Source.WithoutLive()
+		}
+	}
+	for _, p := range in.problems {
+		if !slices.Contains(r.Problems, p) {
+			r.Problems = append(r.Problems, p)
+		}
+	}
+	if *one != *all {
+		r.Problems = append(r.Problems, Problem{Fatal: true, Message: fmt.Sprintf(
+			"%s and %s map the fields differently; one feed needs one mapping", r.Indices[0], name)})
+	}
 }
 
 type inspection struct {
