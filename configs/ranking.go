@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -91,10 +92,16 @@ func setRanking(c *Config, changes, source string) Problems {
 	return nil
 }
 
-// rankingProblem turns an error about a parameter of the ranking into a problem.
+// rankingProblem turns an error about a parameter of the ranking into a problem. The error
+// names the parameter as JSON has it.
 func rankingProblem(err error, source string) Problem {
 	text := mask(strings.TrimPrefix(err.Error(), feed.ErrBadRanking.Error()+": "))
-	if name, message, ok := strings.Cut(text, " must "); ok && !strings.Contains(name, " ") {
+	if path, message, ok := strings.Cut(text, " must "); ok && !strings.Contains(path, " ") {
+		path, within, _ := strings.Cut(path, "[") // as in decay.curves[1].scale
+		name := cmp.Or(rankingKeys[rankingKey+delimiter+path], path)
+		if within != "" {
+			name += "[" + within
+		}
 		return Problem{Key: rankingKey + delimiter + name, Source: source, Message: "must " + message}
 	}
 	return Problem{Key: rankingKey, Source: source, Message: "cannot be used: " + text}

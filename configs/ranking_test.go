@@ -64,17 +64,17 @@ func TestRankingFromEveryLayer(t *testing.T) {
 
 func TestBadRanking(t *testing.T) {
 	for text, want := range map[string]string{
-		"curves=three": `ranking.decay.curves must be a list of curves or the name of a preset, single or two, not "three"`,
-		`curves=[{"shape":"gauss","scale":"1h"},{"shape":"exp","scale":"0s"}]`: "ranking.decay.curves[1].scale must be at least 1s",
+		"curves=three": `ranking.curves must be a list of curves or the name of a preset, single or two, not "three"`,
+		`curves=[{"shape":"gauss","scale":"1h"},{"shape":"exp","scale":"0s"}]`: "ranking.curves[1].scale must be at least 1s",
 		`curves=[{"shape":"gauss"}]`:                     "decay.curves[0].scale is missing",
 		`curves=[{"shape":"exp","scale":"1h","half":2}]`: `unknown field "half"`,
 		`curves=[{"shape":"exp"`:                         "bad JSON",
 		"base=0":                                         "ranking.base must be greater than 0",
 		"base=NaN":                                       "ranking.base must be greater than 0",
 		"base=high":                                      `ranking.base must be a number, not "high"`,
-		"scale=0s":                                       "ranking.decay.scale must be at least 1s",
+		"scale=0s":                                       "ranking.scale must be at least 1s",
 		"scale=9":                                        "must be a duration",
-		"site.floor=1.1":                                 "ranking.diversity.site.floor must be 0 to 1",
+		"site.floor=1.1":                                 "ranking.site.floor must be 0 to 1",
 		"learned.half_life=1m":                           "ranking.learned.half_life must be 1h to 87600h",
 		"bass=1":                                         `ranking cannot be used: there is no parameter "bass"; there are scale, offset`,
 		"base":                                           "ranking.base must be a number",
@@ -84,15 +84,15 @@ func TestBadRanking(t *testing.T) {
 		require.ErrorContains(t, err, "FRESHET_RANKING", text)
 	}
 	for text, want := range map[string]string{
-		"{curves: 12}":               "decay.curves",
+		"{curves: 12}":               "ranking.curves must",
 		"{curves: two, scale: 48h}":  "give one or the other",
 		"{curves: {shape: gauss}}":   `"curves.shape"`,
 		"{base: true}":               "ranking.base must be a number, a duration or curves, not true",
 		"{base: [1]}":                "ranking.base must be a number",
 		"{bass: 1}":                  `there is no parameter "bass"`,
-		"{decay: {scale: 1h}}":       "ranking.decay.scale is scale within ranking now",
-		"{popularity: {weight: 1}}":  "ranking.popularity.weight is weight within ranking now",
-		"{keywords: {summary: 0.5}}": "ranking.keywords.summary is summary within ranking now",
+		"{decay: {scale: 1h}}":       "ranking.decay.scale has a new name: ranking.scale in the file, scale=... in FRESHET_RANKING",
+		"{popularity: {weight: 1}}":  "ranking.popularity.weight has a new name: ranking.weight in the file",
+		"{keywords: {summary: 0.5}}": "ranking.keywords.summary has a new name: ranking.summary in the file",
 	} {
 		_, err := configs.Load(configs.Options{Path: write(t, "ranking: "+text)})
 		require.ErrorContains(t, err, want, text)
@@ -101,10 +101,10 @@ func TestBadRanking(t *testing.T) {
 	for _, variable := range []string{"FRESHET_RANKING_BASE=1", "FRESHET_RANKING_DECAY_SCALE=1h", "FRESHET_RANKING_LEARNED_HALF_LIFE=1h"} {
 		_, err := configs.Load(configs.Options{Environ: []string{variable}})
 		name, _, _ := strings.Cut(variable, "=")
-		require.ErrorContains(t, err, name+" is ")
+		require.ErrorContains(t, err, name+" has a new name")
 		require.ErrorContains(t, err, "in FRESHET_RANKING")
 	}
 	c := configs.Default()
 	c.Ranking.Decay.Curves[0].Scale = -time.Hour
-	require.ErrorContains(t, c.Validate(), "ranking.decay.curves[0].scale")
+	require.ErrorContains(t, c.Validate(), "ranking.curves[0].scale")
 }

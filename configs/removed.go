@@ -66,7 +66,7 @@ var rankingKeys = map[string]string{
 // key in a sentence. ok is false for every other key.
 func Removed(key string) (what string, ok bool) {
 	if name, renamed := rankingKeys[key]; renamed {
-		return "is " + name + " within ranking now: in the file a key of that section, in FRESHET_RANKING and --ranking " + name + "=...", true
+		return "has a new name: ranking." + name + " in the file, " + name + "=... in FRESHET_RANKING and --ranking", true
 	}
 	what, ok = removed[key]
 	return what, ok
