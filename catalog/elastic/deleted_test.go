@@ -76,20 +76,30 @@ func TestNoWriteGuessesAnIndex(t *testing.T) {
 	stop()
 	writers.Wait()
 
-	errs, err := c.Put(t.Context(), items)
-	require.NoError(t, err)
-	require.Nil(t, errs)
 	// The shards of an index that is made anew may not answer at once.
+	answers := func(do func() error) {
+		t.Helper()
+		var err error
+		testenv.WaitFor(t, func() bool {
+			err = do()
+			return !errors.Is(err, catalog.ErrUnavailable)
+		}, "the new index answers")
+		require.NoError(t, err)
+	}
+	answers(func() error {
+		errs, err := c.Put(t.Context(), items)
+		assert.Nil(t, errs)
+		return err
+	})
 	var docs []feed.Doc
-	testenv.WaitFor(t, func() bool {
+	answers(func() (err error) {
 		docs, err = c.Docs(t.Context(), ids)
-		return !errors.Is(err, catalog.ErrUnavailable)
-	}, "the new index answers")
-	require.NoError(t, err)
+		return err
+	})
 	for i := range docs {
 		require.False(t, docs[i].Missing(), ids[i])
 	}
-	require.NoError(t, c.PutProfile(t.Context(), "u", feed.Profile{}))
+	answers(func() error { return c.PutProfile(t.Context(), "u", feed.Profile{}) })
 	assertOwn(t, client, index)
 	assertOwn(t, client, esindex.Agents(index))
 }

@@ -42,7 +42,9 @@ func FindTarget(ctx context.Context, client Client, index string) (Target, error
 	var found map[string]struct {
 		Aliases map[string]json.RawMessage `json:"aliases"`
 	}
-	err := Do(ctx, client, http.MethodGet, "/"+index+"/_alias", "", nil, func(body []byte) error { return json.Unmarshal(body, &found) })
+	// One request for both names: between two, somebody may delete the index.
+	err := Do(ctx, client, http.MethodGet, "/"+index+","+WriteAlias(index)+"/_alias", "ignore_unavailable=true", nil,
+		func(body []byte) error { return json.Unmarshal(body, &found) })
 	if forbidden(err) {
 		return plain, nil
 	}
@@ -50,17 +52,21 @@ func FindTarget(ctx context.Context, client Client, index string) (Target, error
 		return plain, err
 	}
 	own, concrete := found[index]
-	if !concrete {
-		return Target{Name: index, Alias: true}, nil
+	written := 0
+	for _, in := range found {
+		if _, ok := in.Aliases[index]; ok {
+			return Target{Name: index, Alias: true}, nil
+		}
+		if _, ok := in.Aliases[WriteAlias(index)]; ok {
+			written++
+		}
 	}
-	if _, ok := own.Aliases[WriteAlias(index)]; !ok {
-		return plain, nil
+	if !concrete {
+		return plain, &Error{Status: http.StatusNotFound, Type: notFound, Reason: "no such index [" + index + "]"}
 	}
 	// Somebody else may have an alias of that name, which stands for other indices, too.
-	clear(found)
-	err = Do(ctx, client, http.MethodGet, "/_alias/"+WriteAlias(index), "", nil, func(body []byte) error { return json.Unmarshal(body, &found) })
-	if _, ok := found[index]; err != nil || len(found) != 1 || !ok {
-		return plain, err
+	if _, ok := own.Aliases[WriteAlias(index)]; !ok || written > 1 {
+		return plain, nil
 	}
 	return Target{Name: WriteAlias(index), Alias: true}, nil
 }

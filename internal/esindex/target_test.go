@@ -42,6 +42,30 @@ func TestFindTarget(t *testing.T) {
 	assert.Equal(t, esindex.Target{Name: index}, find(index), "the alias is somebody else's: it stands for another index, too")
 }
 
+// TestFindTargetWhileTheIndexGoes: the index is deleted after each request. The answer
+// is the target that was there, or that the index is missing.
+func TestFindTargetWhileTheIndexGoes(t *testing.T) {
+	client, index := connect(t)
+	_, err := esindex.Ensure(t.Context(), client, index, esindex.Definition{})
+	require.NoError(t, err)
+	_, err = esindex.FindTarget(t.Context(), after{client, func() {
+		_ = esindex.Do(t.Context(), client, http.MethodDelete, "/"+index, "", nil, nil)
+	}}, index)
+	require.True(t, err == nil || esindex.Missing(err), "%v", err)
+}
+
+// after is a client that calls do after each request.
+type after struct {
+	esindex.Client
+	do func()
+}
+
+func (a after) Perform(req *http.Request) (*http.Response, error) {
+	res, err := a.Client.Perform(req)
+	a.do()
+	return res, err
+}
+
 // TestWriter: a write to an index that is not there makes it as it has to be, or
 // nothing; it never makes one of guessed types.
 func TestWriter(t *testing.T) {
