@@ -9,6 +9,7 @@ package configs
 
 import (
 	_ "embed"
+	"net/url"
 	"slices"
 	"time"
 
@@ -28,15 +29,6 @@ const (
 	ModeHeader = "header" // auth.mode: X-Agent-ID set by a trusted gateway
 	ModeJWT    = "jwt"    // auth.mode: a verified Bearer token
 
-	CatalogSQLite     = "sqlite"
-	CatalogElastic    = "elastic"
-	RecallMemory      = "memory"
-	RecallElastic     = "elastic"
-	DedupMemory       = "memory"
-	DedupRedisBloom   = "redisbloom"
-	SessionsMemory    = "memory"
-	SessionsRedisList = "redislist"
-
 	GroupByNone = "none" // catalog.group_by: an item without group_id is its own group
 	GroupByURL  = "url"  // catalog.group_by: it is of the group of its link
 
@@ -48,10 +40,6 @@ const (
 
 	OnServed = "served" // impressions.on: what was delivered counts
 	OnSeen   = "seen"   // impressions.on: what the client reports counts
-
-	UnitAuto         = "auto" // elasticsearch.fields.update_time_unit: as the mapping says
-	UnitSeconds      = "s"
-	UnitMilliseconds = "ms"
 )
 
 // Config is the whole configuration. The zero Config is not usable; start from
@@ -110,32 +98,28 @@ type JWT struct {
 
 // Catalog keeps items and profiles.
 type Catalog struct {
-	Backend   string        `koanf:"backend" help:"where items and profiles are kept: sqlite or elastic" oneof:"sqlite,elastic"`
 	GroupBy   string        `koanf:"group_by" help:"what gives an item without group_id one when it comes in: url (its link) or none" oneof:"none,url"`
 	Retention time.Duration `koanf:"retention" help:"how long after their update_time items are kept; 0: for ever"`
 }
 
 // Recall finds candidates.
 type Recall struct {
-	Backend string `koanf:"backend" help:"what finds candidates: memory or elastic; empty: what fits catalog.backend" oneof:"memory,elastic"`
-	N       int    `koanf:"n" help:"candidates of a refresh's first round of recall"`
+	N int `koanf:"n" help:"candidates of a refresh's first round of recall"`
 }
 
 // Dedup remembers what agents were shown.
 type Dedup struct {
-	Backend           string  `koanf:"backend" help:"where impressions are kept: memory or redisbloom" oneof:"memory,redisbloom"`
 	WindowDays        int     `koanf:"window_days" help:"days an item is not shown again, today included"`
 	FalsePositiveRate float64 `koanf:"false_positive_rate" help:"chance that an unseen item is taken for seen, over the whole window"`
 	DailyCapacity     int     `koanf:"daily_capacity" help:"impressions of all agents that one day's filter is sized for"`
-	Shards            int     `koanf:"shards" help:"filters a day is spread over (redisbloom)"`
+	Shards            int     `koanf:"shards" help:"filters a day is spread over with Redis"`
 	WhenExhausted     string  `koanf:"when_exhausted" help:"when nothing unseen is left: stop (short and empty pages) or oldest (what was shown longest ago comes again, marked)" oneof:"stop,oldest"`
 	OnFailure         string  `koanf:"on_failure" help:"when Redis is down: open (answer degraded) or closed (answer 503)" oneof:"open,closed"`
 }
 
 // Sessions keep the rest of each agent's last refresh.
 type Sessions struct {
-	Backend string        `koanf:"backend" help:"where sessions are kept: memory or redislist" oneof:"memory,redislist"`
-	TTL     time.Duration `koanf:"ttl" help:"life of a session after its refresh"`
+	TTL time.Duration `koanf:"ttl" help:"life of a session after its refresh"`
 }
 
 // Impressions says what counts as shown.
@@ -143,32 +127,18 @@ type Impressions struct {
 	On string `koanf:"on" help:"what counts as shown: served or seen" oneof:"served,seen"`
 }
 
-// Redis is the connection of the Redis backends.
+// Redis keeps the dedup filters and the sessions where its URL is given.
 type Redis struct {
-	RedisServer
+	URL          string `koanf:"url" help:"redis://user:password@host:port/db, rediss:// with TLS; ?addr=host:port for more nodes of a cluster, ?master_name= for Sentinels; empty: no Redis"`
+	Password     string `koanf:"password" help:"password, where the URL has none" secret:"true"`
 	KeyPrefix    string `koanf:"key_prefix" help:"goes before every key"`
 	WaitReplicas int    `koanf:"wait_replicas" help:"replicas that must have what is handed out before it is; 0: do not wait"`
 }
 
-// RedisServer is where a Redis is: one server, a master that Sentinels watch, or
-// a cluster.
-type RedisServer struct {
-	Addrs      []string `koanf:"addrs" help:"host:port of the server, of the Sentinels (with master_name), or of some cluster nodes"`
-	Username   string   `koanf:"username" help:"ACL user"`
-	Password   string   `koanf:"password" help:"password of the user" secret:"true"`
-	DB         int      `koanf:"db" help:"database number; a cluster has only 0"`
-	TLS        bool     `koanf:"tls" help:"connect with TLS"`
-	MasterName string   `koanf:"master_name" help:"name of the master that the Sentinels watch"`
-	// The Sentinels have users of their own.
-	SentinelUsername string `koanf:"sentinel_username" help:"ACL user at the Sentinels"`
-	SentinelPassword string `koanf:"sentinel_password" help:"password at the Sentinels" secret:"true"`
-}
-
-// Elasticsearch is the connection of the elastic backends and their index.
+// Elasticsearch keeps the items and profiles where its addresses are given.
 type Elasticsearch struct {
-	Addresses   []string `koanf:"addresses" help:"URLs of the nodes"`
-	Username    string   `koanf:"username" help:"user of basic authentication"`
-	Password    string   `koanf:"password" help:"password of the user" secret:"true"`
+	Addresses   []string `koanf:"addresses" help:"URLs of the nodes, https://user@host:port; empty: no Elasticsearch"`
+	Password    string   `koanf:"password" help:"password of the user in the addresses" secret:"true"`
 	APIKey      string   `koanf:"api_key" help:"API key, instead of user and password" secret:"true"`
 	CACert      string   `koanf:"ca_cert" help:"file with the certificate (PEM) of the authority that signed the nodes' certificates"`
 	Index       string   `koanf:"index" help:"index of the items; profiles are in <index>-agents"`
@@ -176,23 +146,37 @@ type Elasticsearch struct {
 	Fields      Fields   `koanf:"fields"`
 }
 
+// URLs are the addresses, each with the password of its user.
+func (e Elasticsearch) URLs() []string {
+	urls := slices.Clone(e.Addresses)
+	for i, addr := range urls {
+		u, err := url.Parse(addr)
+		if err != nil || u.User == nil {
+			continue
+		}
+		if _, given := u.User.Password(); !given && e.Password != "" {
+			u.User = url.UserPassword(u.User.Username(), e.Password)
+			urls[i] = u.String()
+		}
+	}
+	return urls
+}
+
 // Fields names the fields of the index. An empty name says that the index has
 // no such field; id, title and update_time it must have.
 type Fields struct {
-	ID             string `koanf:"id" help:"index field of the item's id: a keyword field, or _id"`
-	GroupID        string `koanf:"group_id" help:"index field of the group id"`
-	Title          string `koanf:"title" help:"index field of the title"`
-	Summary        string `koanf:"summary" help:"index field of the summary"`
-	URL            string `koanf:"url" help:"index field of the link"`
-	ImageURL       string `koanf:"image_url" help:"index field of the image's link"`
-	AuthorID       string `koanf:"author_id" help:"index field of the author: a keyword field"`
-	Lang           string `koanf:"lang" help:"index field of the language: a keyword field"`
-	Tags           string `koanf:"tags" help:"index field of the tags: a keyword field"`
-	UpdateTime     string `koanf:"update_time" help:"index field of the time: a date field or a number"`
-	UpdateTimeUnit string `koanf:"update_time_unit" help:"unit of a time field that is a number: s, ms, or auto (as the mapping says)" oneof:"auto,s,ms"`
-	Likes          string `koanf:"likes" help:"index field of the number of likes"`
-	Comments       string `koanf:"comments" help:"index field of the number of comments"`
-	Popularity     string `koanf:"popularity" help:"index field of likes + 2 * comments: a number"`
+	ID         string `koanf:"id" help:"index field of the item's id: a keyword field, or _id"`
+	GroupID    string `koanf:"group_id" help:"index field of the group id"`
+	Title      string `koanf:"title" help:"index field of the title"`
+	Summary    string `koanf:"summary" help:"index field of the summary"`
+	URL        string `koanf:"url" help:"index field of the link"`
+	ImageURL   string `koanf:"image_url" help:"index field of the image's link"`
+	AuthorID   string `koanf:"author_id" help:"index field of the author: a keyword field"`
+	Lang       string `koanf:"lang" help:"index field of the language: a keyword field"`
+	Tags       string `koanf:"tags" help:"index field of the tags: a keyword field"`
+	UpdateTime string `koanf:"update_time" help:"index field of the time: a date field or a number"`
+	Likes      string `koanf:"likes" help:"index field of the number of likes"`
+	Comments   string `koanf:"comments" help:"index field of the number of comments"`
 }
 
 // Log says what is logged, and how.
@@ -208,21 +192,20 @@ func Default() Config {
 		Server:  Server{Addr: "127.0.0.1:8080", RequestTimeout: 5 * time.Second, ShutdownTimeout: 15 * time.Second, MaxInFlight: 1000},
 		DataDir: "./freshet-data",
 		Auth:    Auth{Mode: ModeHeader},
-		Catalog: Catalog{Backend: CatalogSQLite, GroupBy: GroupByNone},
-		Recall:  Recall{Backend: RecallMemory, N: 500},
+		Catalog: Catalog{GroupBy: GroupByNone},
+		Recall:  Recall{N: 500},
 		Ranking: feed.DefaultRanking(),
 		Dedup: Dedup{
-			Backend: DedupMemory, WindowDays: 7, FalsePositiveRate: 0.01, DailyCapacity: 1_000_000, Shards: 1,
+			WindowDays: 7, FalsePositiveRate: 0.01, DailyCapacity: 1_000_000, Shards: 1,
 			WhenExhausted: ExhaustedStop, OnFailure: FailOpen,
 		},
-		Sessions:      Sessions{Backend: SessionsMemory, TTL: 30 * time.Minute},
+		Sessions:      Sessions{TTL: 30 * time.Minute},
 		Impressions:   Impressions{On: OnServed},
 		Elasticsearch: Elasticsearch{Index: "freshet-items", ManageIndex: true, Fields: defaultFields()},
-		Social:        Social{Backend: SocialSQLite, Follows: FollowsOpen},
+		Social:        Social{Follows: FollowsOpen},
 		Timeline:      Timeline{Cap: 500, Celebrity: Celebrity{At: 1000}},
 		Home:          Home{Pattern: feed.DefaultPattern},
 		Media:         Media{Memory: 1200},
-		Postgres:      Postgres{MaxConns: 20},
 		Jobs:          Jobs{Workers: 8},
 		Log:           Log{Level: "info", Format: "text"},
 	}
@@ -232,8 +215,8 @@ func Default() Config {
 func defaultFields() Fields {
 	return Fields{
 		ID: "id", GroupID: "group_id", Title: "title", Summary: "summary", URL: "url", ImageURL: "image_url",
-		AuthorID: "author_id", Lang: "lang", Tags: "tags", UpdateTime: "update_time", UpdateTimeUnit: UnitAuto,
-		Likes: "likes", Comments: "comments", Popularity: "freshet_popularity",
+		AuthorID: "author_id", Lang: "lang", Tags: "tags", UpdateTime: "update_time",
+		Likes: "likes", Comments: "comments",
 	}
 }
 

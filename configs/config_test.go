@@ -29,8 +29,7 @@ func TestShippedFileEqualsDefaults(t *testing.T) {
 	require.NoError(t, err)
 	want := configs.Default()
 	// An empty list in YAML and no list in Go mean the same.
-	want.Redis.Addrs, want.Elasticsearch.Addresses = c.Redis.Addrs, c.Elasticsearch.Addresses
-	assert.Empty(t, c.Redis.Addrs)
+	want.Elasticsearch.Addresses = c.Elasticsearch.Addresses
 	assert.Empty(t, c.Elasticsearch.Addresses)
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Errorf("freshet.yaml differs from Default() (-Go +YAML):\n%s", diff)
@@ -73,11 +72,8 @@ func TestShippedFileHasEveryKey(t *testing.T) {
 func TestServicesFile(t *testing.T) {
 	c, err := configs.Parse("services.yaml", configs.Services)
 	require.NoError(t, err)
-	assert.Equal(t, configs.CatalogElastic, c.Catalog.Backend)
-	assert.Equal(t, configs.RecallElastic, c.Recall.Backend)
-	assert.Equal(t, configs.DedupRedisBloom, c.Dedup.Backend)
-	assert.Equal(t, configs.SessionsRedisList, c.Sessions.Backend)
-	assert.Equal(t, []string{"127.0.0.1:6379"}, c.Redis.Addrs)
+	assert.True(t, c.UsesElasticsearch() && c.UsesRedis() && c.UsesPostgres() && c.SocialOn())
+	assert.Equal(t, configs.RedisServer{Addrs: []string{"127.0.0.1:6379"}}, c.Redis.Server())
 	assert.Equal(t, []string{"http://127.0.0.1:9200"}, c.Elasticsearch.Addresses)
 }
 
@@ -124,7 +120,7 @@ func TestEveryKindOfValueFromEveryLayer(t *testing.T) {
 	want.Auth.TrustedGateway = true
 	want.Dedup.FalsePositiveRate = 0.001
 	want.Dedup.DailyCapacity = 5_000_000
-	want.Redis.Addrs = []string{"a:1", "b:2"}
+	want.Elasticsearch.Addresses = []string{"http://a:1", "http://b:2"}
 	want.Elasticsearch.Fields.Title = "headline"
 
 	layers := map[string]configs.Options{
@@ -132,15 +128,14 @@ func TestEveryKindOfValueFromEveryLayer(t *testing.T) {
 server: {request_timeout: 2.5s}
 auth: {trusted_gateway: true}
 dedup: {false_positive_rate: 1e-3, daily_capacity: 5e6}
-redis: {addrs: ["a:1", "b:2"]}
-elasticsearch: {fields: {title: headline}}
+elasticsearch: {addresses: ["http://a:1", "http://b:2"], fields: {title: headline}}
 `)},
 		"environment": {Environ: []string{
 			"FRESHET_SERVER_REQUEST_TIMEOUT=2.5s", "FRESHET_AUTH_TRUSTED_GATEWAY=true", "FRESHET_DEDUP_FALSE_POSITIVE_RATE=0.001",
-			"FRESHET_DEDUP_DAILY_CAPACITY=5_000_000", "FRESHET_REDIS_ADDRS=a:1, b:2", "FRESHET_ELASTICSEARCH_FIELDS_TITLE=headline",
+			"FRESHET_DEDUP_DAILY_CAPACITY=5_000_000", "FRESHET_ELASTICSEARCH_ADDRESSES=http://a:1, http://b:2", "FRESHET_ELASTICSEARCH_FIELDS_TITLE=headline",
 		}},
 		"flags": {Flags: flags(t, "--server.request_timeout=2.5s", "--auth.trusted_gateway", "--dedup.false_positive_rate=.001",
-			"--dedup.daily_capacity=5000000", "--redis.addrs=a:1,b:2", "--elasticsearch.fields.title=headline")},
+			"--dedup.daily_capacity=5000000", "--elasticsearch.addresses=http://a:1,http://b:2", "--elasticsearch.fields.title=headline")},
 	}
 	for name, o := range layers {
 		t.Run(name, func(t *testing.T) {
@@ -153,35 +148,64 @@ elasticsearch: {fields: {title: headline}}
 	}
 }
 
-// Each catalog has one recall that fits it, which need not be named.
-func TestRecallFollowsTheCatalog(t *testing.T) {
-	for _, test := range []struct{ file, want string }{
-		{"", configs.RecallMemory},
-		{"catalog: {backend: sqlite}", configs.RecallMemory},
-		{"catalog: {backend: elastic}\nelasticsearch: {addresses: [\"http://127.0.0.1:9200\"]}", configs.RecallElastic},
-		{"catalog: {backend: elastic}\nrecall: {backend: \"\"}\nelasticsearch: {addresses: [\"http://127.0.0.1:9200\"]}", configs.RecallElastic},
+// TestServicesAreUsedWhereTheirURLsAreGiven: posts are in SQLite only where everything
+// else is embedded.
+func TestServicesAreUsedWhereTheirURLsAreGiven(t *testing.T) {
+	redis, elastic, postgres := "--redis.url=redis://h", "--elasticsearch.addresses=http://h:9200", "--postgres.url=postgres://h/db"
+	for _, test := range []struct {
+		flags []string
+		want  string
+	}{
+		{nil, "social"},
+		{[]string{"--social.off"}, ""},
+		{[]string{redis}, "redis"},
+		{[]string{elastic}, "elasticsearch"},
+		{[]string{redis, postgres}, "redis postgres social"},
+		{[]string{redis, elastic, postgres}, "redis elasticsearch postgres social"},
+		{[]string{redis, postgres, "--social.off"}, "redis"},
 	} {
-		c, err := configs.Parse("test", []byte(test.file))
-		require.NoError(t, err, test.file)
-		assert.Equal(t, test.want, c.Recall.Backend, test.file)
+		c, err := configs.Load(configs.Options{Flags: flags(t, test.flags...)})
+		require.NoError(t, err, test.flags)
+		var uses []string
+		for _, one := range []struct {
+			name string
+			used bool
+		}{{"redis", c.UsesRedis()}, {"elasticsearch", c.UsesElasticsearch()}, {"postgres", c.UsesPostgres()}, {"social", c.SocialOn()}} {
+			if one.used {
+				uses = append(uses, one.name)
+			}
+		}
+		assert.Equal(t, test.want, strings.Join(uses, " "), test.flags)
 	}
-	_, err := configs.Parse("test", []byte("catalog: {backend: elastic}\nrecall: {backend: memory}\nelasticsearch: {addresses: [\"http://127.0.0.1:9200\"]}"))
-	require.ErrorContains(t, err, "recall.backend memory builds its index by reading the whole catalog")
 }
 
-func TestSocialFollowsTheOtherBackends(t *testing.T) {
-	for want, flags := range map[string][]string{
-		"sqlite":   nil,
-		"off":      {"--sessions.backend", "redislist", "--dedup.backend", "redisbloom", "--redis.addrs", "127.0.0.1:6379"},
-		"postgres": {"--social.backend", "postgres", "--postgres.url", "postgres://127.0.0.1/freshet", "--dedup.backend", "redisbloom", "--redis.addrs", "127.0.0.1:6379"},
+func TestRedisURL(t *testing.T) {
+	for url, want := range map[string]configs.RedisServer{
+		"redis://h":         {Addrs: []string{"h:6379"}, Password: "kept"},
+		"redis://h:1/2":     {Addrs: []string{"h:1"}, DB: 2, Password: "kept"},
+		"redis://[::1]:1/":  {Addrs: []string{"[::1]:1"}, Password: "kept"},
+		"rediss://u@h":      {Addrs: []string{"h:6379"}, TLS: true, Username: "u", Password: "kept"},
+		"redis://:p%40@h":   {Addrs: []string{"h:6379"}, Password: "p@"},
+		"redis://u:p@h:1/0": {Addrs: []string{"h:1"}, Username: "u", Password: "p"},
+		"redis://u:p@a:1?addr=b:2&addr=c:3": {
+			Addrs: []string{"a:1", "b:2", "c:3"}, Username: "u", Password: "p",
+		},
+		"rediss://s:q@a/3?addr=b:2&master_name=m&username=u&password=p%26": {
+			Addrs: []string{"a:26379", "b:2"}, TLS: true, DB: 3, MasterName: "m",
+			Username: "u", Password: "p&", SentinelUsername: "s", SentinelPassword: "q",
+		},
+		"redis://a:1?master_name=m": {Addrs: []string{"a:1"}, MasterName: "m", Password: "kept"},
 	} {
-		set := pflag.NewFlagSet("test", pflag.ContinueOnError)
-		configs.AddFlags(set)
-		require.NoError(t, set.Parse(flags))
-		c, err := configs.Load(configs.Options{Flags: set})
-		require.NoError(t, err)
-		assert.Equal(t, want, c.Social.Backend, flags)
+		c := configs.Default()
+		c.Redis.URL, c.Redis.Password = url, "kept"
+		require.NoError(t, c.Validate(), url)
+		assert.Equal(t, want, c.Redis.Server(), url)
 	}
+}
+
+func TestElasticsearchURLs(t *testing.T) {
+	e := configs.Elasticsearch{Addresses: []string{"https://elastic@a:9200", "https://u:own@b:9200", "http://c:9200"}, Password: "p/w"}
+	assert.Equal(t, []string{"https://elastic:p%2Fw@a:9200", "https://u:own@b:9200", "http://c:9200"}, e.URLs())
 }
 
 func TestEmptySectionsAndValuesKeepDefaults(t *testing.T) {
@@ -246,9 +270,9 @@ func TestBadLayers(t *testing.T) {
 		"duration without a unit":  {file: "sessions: {ttl: 30}", want: []string{"sessions.ttl must be a duration such as 500ms, 30s or 24h, not 30"}},
 		"fraction for a count":     {file: "recall: {n: 1.5}", want: []string{"recall.n must be a whole number, not 1.5"}},
 		"text for a number":        {file: "dedup: {false_positive_rate: high}", want: []string{`dedup.false_positive_rate must be a number, not "high"`}},
-		"text for a switch":        {file: "redis: {tls: maybe}", want: []string{`redis.tls must be true or false, not "maybe"`}},
+		"text for a switch":        {file: "social: {off: maybe}", want: []string{`social.off must be true or false, not "maybe"`}},
 		"number for a text":        {file: "elasticsearch: {index: 2024}", want: []string{"elasticsearch.index must be text (a number or a yes/no word needs quotes), not 2024"}},
-		"number in a list":         {file: "redis: {addrs: [6379]}", want: []string{"redis.addrs must be a list of texts"}},
+		"number in a list":         {file: "elasticsearch: {addresses: [6379]}", want: []string{"elasticsearch.addresses must be a list of texts"}},
 		"several at once":          {file: "sever: {a: 1}\nrecall: {n: x}", want: []string{"2 problems", "sever.a", "recall.n"}},
 		"unknown variable": {
 			environ: []string{"FRESHET_DEDUP_CAPACITY=5"},
@@ -310,9 +334,10 @@ func TestPrintMasksSecretsAndLoadsAgain(t *testing.T) {
 	c, err := configs.Parse("services.yaml", configs.Services)
 	require.NoError(t, err)
 	c.Auth.AdminToken, c.Auth.JWT.Secret, c.Redis.Password = "hidden-1", "hidden-2", "hidden-3"
-	c.Elasticsearch.Password, c.Elasticsearch.Username = "hidden-4", "elastic"
+	c.Elasticsearch.Password = "hidden-4"
 	c.Elasticsearch.Addresses = []string{"https://admin:hidden@5/x@es:9200", "http://es2:9200"}
-	c.Redis.Addrs = []string{"redis:6379"}
+	c.Redis.URL = "redis://sentinel:hidden-7@redis:26379?master_name=m&username=app&password=hidden-8"
+	c.Timeline.RedisURL = "rediss://:hidden-9@lists"
 	c.Postgres.URL = "postgres://freshet:hidden-6@postgres:5432/freshet"
 	c.Impressions.On = configs.OnSeen
 
@@ -334,8 +359,14 @@ func TestErrorsNeverShowSecrets(t *testing.T) {
 	for _, file := range []string{
 		"redis: {password: [hunter2]}",
 		"auth: {jwt: {secret: [hunter2]}}",
-		"redis: {addrs: [\"redis://u:hunter2@h:1\"]}",
-		"redis: {addrs: [\"u:hunter2@h:1\", 5]}",
+		"redis: {url: \"http://u:hunter2@h:1\"}",
+		"redis: {url: \"redis://u:hunter2%zz@h:1\"}",
+		"redis: {url: \"redis://h:1/hunter2@x\"}",
+		"redis: {url: \"redis://h:x?password=hunter2\"}",
+		"redis: {url: \"redis://h?password=hunter2\"}",
+		"redis: {url: \"redis://h?master_name=m&addr=u:hunter2@h\"}",
+		"redis: {url: [\"redis://h?password=hunter2\"]}",
+		"timeline: {redis_url: \"redis://u:hunter2@h:1/a\"}",
 		"elasticsearch: {addresses: [\"ftp://u:hunter2@h:1\"]}",
 		"elasticsearch: {addresses: [\"http://u:hunter2%zz@h:1\"]}",
 	} {

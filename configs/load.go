@@ -35,7 +35,7 @@ type Options struct {
 // the flags over both, and validates the result. The error is a [Problems]
 // with everything that is wrong, except where the file cannot be read at all.
 func Load(o Options) (Config, error) {
-	c := unset()
+	c := Default()
 	var all Problems
 	if o.Path != "" {
 		data, err := os.ReadFile(o.Path)
@@ -51,28 +51,9 @@ func Load(o Options) (Config, error) {
 	return c.finish(all)
 }
 
-// unset is [Default] without what follows from other keys.
-func unset() Config {
-	c := Default()
-	c.Recall.Backend, c.Social.Backend = "", ""
-	return c
-}
-
-// finish derives what was not given and validates the whole, unless values
-// could not be read: rules on top of those would only confuse.
+// finish validates the whole, unless values could not be read: rules on top of those
+// would only confuse.
 func (c Config) finish(all Problems) (Config, error) {
-	if c.Recall.Backend == "" {
-		c.Recall.Backend = RecallMemory
-		if c.Catalog.Backend == CatalogElastic {
-			c.Recall.Backend = RecallElastic
-		}
-	}
-	if c.Social.Backend == "" {
-		c.Social.Backend = SocialSQLite
-		if c.shared() {
-			c.Social.Backend = SocialOff
-		}
-	}
 	if len(all) == 0 {
 		all = c.problems()
 	}

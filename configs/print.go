@@ -2,6 +2,7 @@ package configs
 
 import (
 	"io"
+	"regexp"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -11,9 +12,13 @@ import (
 
 const masked = "******"
 
+// passwordParam is a password among the parameters of a URL.
+var passwordParam = regexp.MustCompile(`([?&]password=)[^&\s"]+`)
+
 // mask hides user and password in an address. They reach up to the last @,
 // because a password may hold any character.
 func mask(s string) string {
+	s = passwordParam.ReplaceAllString(s, "${1}"+masked)
 	end := strings.LastIndex(s, "@")
 	if end < 0 {
 		return s

@@ -3,6 +3,9 @@ package configs
 const (
 	recorder = "is gone, delete it: batches grow with the traffic, to 1000 impressions, and eight are written at a time"
 	ownField = "is gone, delete it: in every index the field is called "
+	backend  = "is gone, delete it: "
+	inRedis  = "is now a part of redis.url: "
+	inLists  = "is now a part of timeline.redis_url: "
 	mirror   = "is gone, delete it: Redis is asked about every day of the window; where it has too much to do, dedup.shards spreads " +
 		"a day's filters over the masters of a cluster"
 )
@@ -40,6 +43,36 @@ var removed = map[string]string{
 	"elasticsearch.fields.epoch_2h":       ownField + "freshet_epoch_2h",
 	"elasticsearch.fields.sum_2d":         ownField + "freshet_sum_2d",
 	"elasticsearch.fields.epoch_2d":       ownField + "freshet_epoch_2d",
+
+	"catalog.backend":  backend + "items are in Elasticsearch where elasticsearch.addresses is given, else in SQLite",
+	"recall.backend":   backend + "candidates come from Elasticsearch where elasticsearch.addresses is given, else from an index in this process",
+	"dedup.backend":    backend + "impressions are in Redis where redis.url is given, else in this process",
+	"sessions.backend": backend + "sessions are in Redis where redis.url is given, else in this process",
+	"social.backend": backend + "posts are in PostgreSQL where postgres.url is given, else in SQLite where Redis and Elasticsearch are not used either; " +
+		"social.off: true turns them off",
+	"redis.addrs":             "is now redis.url: redis://host:port, with ?addr=host:port for each further node of a cluster or Sentinel",
+	"redis.username":          inRedis + "redis://user:password@host:port",
+	"redis.db":                inRedis + "redis://host:port/1",
+	"redis.tls":               inRedis + "rediss://host:port",
+	"redis.master_name":       inRedis + "redis://host:26379?addr=host:26379&master_name=mymaster, with the Sentinels",
+	"redis.sentinel_username": inRedis + "where master_name is, the user before the host is the Sentinels', and username= and password= are the master's",
+	"redis.sentinel_password": inRedis + "where master_name is, the password before the host is the Sentinels', and username= and password= are the master's",
+
+	"timeline.redis":                   "is now timeline.redis_url",
+	"timeline.redis.addrs":             "is now timeline.redis_url, as redis.url",
+	"timeline.redis.username":          inLists + "redis://user:password@host:port",
+	"timeline.redis.password":          inLists + "redis://user:password@host:port",
+	"timeline.redis.db":                inLists + "redis://host:port/1",
+	"timeline.redis.tls":               inLists + "rediss://host:port",
+	"timeline.redis.master_name":       inLists + "redis://host:26379?addr=host:26379&master_name=mymaster, with the Sentinels",
+	"timeline.redis.sentinel_username": inLists + "where master_name is, the user before the host is the Sentinels'",
+	"timeline.redis.sentinel_password": inLists + "where master_name is, the password before the host is the Sentinels'",
+
+	"postgres.max_conns":                    "is now a part of postgres.url: ?pool_max_conns=20",
+	"postgres.ca_cert":                      "is now a part of postgres.url: ?sslmode=verify-full&sslrootcert=file",
+	"elasticsearch.username":                "is now a part of elasticsearch.addresses: https://user@host:port",
+	"elasticsearch.fields.update_time_unit": "is gone, delete it: the documents tell whether a number is one of seconds or of milliseconds",
+	"elasticsearch.fields.popularity":       ownField + "freshet_popularity; where yours has another name, add a field of type alias to the mapping",
 
 	"timeline.ttl":             "is gone, delete it: a list that nobody reads lives a week",
 	"timeline.celebrity.until": "is gone, delete it: it is nine tenths of timeline.celebrity.at",

@@ -65,11 +65,11 @@ func (c Config) secretForms() []string {
 			add(text)
 		}
 	}
-	basic(c.Elasticsearch.Username, c.Elasticsearch.Password)
-	for _, address := range append([]string{c.Postgres.URL}, c.Elasticsearch.Addresses...) {
-		if u, err := url.Parse(address); err == nil && u.User != nil {
+	for _, address := range append([]string{c.Postgres.URL, c.Redis.URL, c.Timeline.RedisURL}, c.Elasticsearch.URLs()...) {
+		if u, err := url.Parse(address); err == nil {
 			password, _ := u.User.Password()
 			basic(u.User.Username(), password)
+			add(u.Query().Get("password"))
 		}
 	}
 	slices.SortFunc(forms, func(a, b string) int { return len(b) - len(a) })

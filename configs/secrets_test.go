@@ -12,13 +12,13 @@ import (
 func TestMaskingFindsSecretsInEveryForm(t *testing.T) {
 	c := Default()
 	c.Redis.Password = `pass "word" &%`
-	c.Redis.SentinelPassword = `pass "word" &%, and more`
+	c.Redis.URL = "redis://s:pass%20%22word%22%20%26%25%2C%20and%20more@h?master_name=m&password=of-the-master"
 	c.Auth.AdminToken = "admin-token"
-	c.Elasticsearch.Username, c.Elasticsearch.Password = "elastic", "changeme"
-	c.Elasticsearch.Addresses = []string{"http://u:in%2Faddress@127.0.0.1:9200"}
+	c.Elasticsearch.Password = "changeme"
+	c.Elasticsearch.Addresses = []string{"http://u:in%2Faddress@127.0.0.1:9200", "http://elastic@127.0.0.1:9201"}
 	for _, text := range []string{
 		`auth pass "word" &%`, `auth pass "word" &%, and more`, "x-admin-token: admin-token", "Basic ZWxhc3RpYzpjaGFuZ2VtZQ==",
-		"http://u:in%2Faddress@127.0.0.1:9200", "u in/address", "pass+%22word%22+%26%25", "pass%20%22word%22%20&%25",
+		"http://u:in%2Faddress@127.0.0.1:9200", "u in/address", "pass+%22word%22+%26%25", "pass%20%22word%22%20&%25", "NOAUTH of-the-master",
 	} {
 		for name, write := range map[string]func(*bytes.Buffer){
 			"plain": func(b *bytes.Buffer) { _, _ = fmt.Fprintln(Masking(b, c), "ERR", text, "END") },
@@ -28,7 +28,7 @@ func TestMaskingFindsSecretsInEveryForm(t *testing.T) {
 			var b bytes.Buffer
 			write(&b)
 			require.Contains(t, b.String(), masked, "%s: %s", name, text)
-			for _, part := range []string{"word", "admin-token ", "ZWxhc3", "changeme", "address", "more"} {
+			for _, part := range []string{"word", "admin-token ", "ZWxhc3", "changeme", "address", "more", "the-master"} {
 				require.NotContains(t, b.String(), part, "%s: %s", name, text)
 			}
 		}

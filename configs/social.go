@@ -2,33 +2,28 @@ package configs
 
 import (
 	"net/url"
-	"reflect"
 
 	"github.com/freshet/freshet/feed"
 )
 
-// Values of the keys of the social half.
+// Values of social.follows.
 const (
-	SocialOff      = "off"
-	SocialSQLite   = "sqlite"
-	SocialPostgres = "postgres"
-
 	FollowsOpen = "open" // social.follows: agents follow and unfollow by themselves
 	FollowsApp  = "app"  // social.follows: only admin calls and events do
 )
 
 // Social keeps posts, follows, circles and likes.
 type Social struct {
-	Backend string `koanf:"backend" help:"where posts and follows are kept: off, sqlite or postgres; empty: sqlite where everything else is embedded, else off" oneof:"off,sqlite,postgres"`
+	Off     bool   `koanf:"off" help:"a feed of items alone, without posts, follows and timelines"`
 	Follows string `koanf:"follows" help:"who makes follows: open (agents themselves) or app (only admin calls and events)" oneof:"open,app"`
 }
 
-// Timeline keeps the lists that timelines are read from: in this process with
-// social.backend sqlite, in Redis with postgres.
+// Timeline keeps the lists that timelines are read from: in this process, or in Redis
+// where posts are in PostgreSQL.
 type Timeline struct {
-	Cap       int         `koanf:"cap" help:"posts of one agent's list; older ones are read from the database"`
-	Celebrity Celebrity   `koanf:"celebrity"`
-	Redis     RedisServer `koanf:"redis"` // of the lists and the kept cards; no addrs: that of Redis
+	Cap       int       `koanf:"cap" help:"posts of one agent's list; older ones are read from the database"`
+	Celebrity Celebrity `koanf:"celebrity"`
+	RedisURL  string    `koanf:"redis_url" help:"Redis of the lists and the kept cards, as redis.url; empty: that one"`
 }
 
 // Home says how home is blended.
@@ -38,7 +33,7 @@ type Home struct {
 
 // Media keeps the images of posts.
 type Media struct {
-	URL    string `koanf:"url" help:"where images are kept: s3://bucket?region=… or file:///folder; empty: in data_dir with social.backend sqlite, nowhere with postgres"`
+	URL    string `koanf:"url" help:"where images are kept: s3://bucket?region=… or file:///folder; empty: in data_dir, or nowhere with PostgreSQL"`
 	Memory int    `koanf:"memory" help:"MiB that images may take while they are decoded, all together; an image that needs more is refused"`
 }
 
@@ -54,11 +49,9 @@ type Celebrity struct {
 	At int `koanf:"at" help:"followers from which on an author's posts are pulled when a timeline is read"`
 }
 
-// Postgres is the database of social.backend postgres.
+// Postgres keeps posts, follows, circles and likes where its URL is given.
 type Postgres struct {
-	URL      string `koanf:"url" help:"postgres://user:password@host:port/database"`
-	MaxConns int    `koanf:"max_conns" help:"connections of one server at most"`
-	CACert   string `koanf:"ca_cert" help:"file with the certificate (PEM) of the authority that signed the server's certificate"`
+	URL string `koanf:"url" help:"postgres://user:password@host:port/database; empty: no PostgreSQL"`
 }
 
 // Jobs are the workers that derive lists and items from posts and follows.
@@ -70,13 +63,21 @@ type Jobs struct {
 // a tenth less, so that nobody goes back and forth.
 func (c Celebrity) Until() int { return c.At - c.At/10 }
 
-// SocialOn reports whether there are posts, follows and timelines.
-func (c Config) SocialOn() bool { return c.Social.Backend != SocialOff }
+// UsesRedis reports whether dedup filters and sessions are in Redis, not in this process.
+func (c Config) UsesRedis() bool { return c.Redis.URL != "" }
 
-// shared reports whether a backend is a service that several servers use.
-func (c Config) shared() bool {
-	return c.Catalog.Backend != CatalogSQLite || c.Dedup.Backend != DedupMemory || c.Sessions.Backend != SessionsMemory ||
-		c.Recall.Backend == RecallElastic
+// UsesElasticsearch reports whether items and profiles are in Elasticsearch, and recalled
+// from there, not in SQLite.
+func (c Config) UsesElasticsearch() bool { return len(c.Elasticsearch.Addresses) > 0 }
+
+// UsesPostgres reports whether posts and follows are in PostgreSQL, not in SQLite.
+func (c Config) UsesPostgres() bool { return c.Postgres.URL != "" && !c.Social.Off }
+
+// SocialOn reports whether there are posts, follows and timelines: in PostgreSQL, or in
+// SQLite where everything else is embedded, too. SQLite is private to one process and
+// cannot be shared by several servers as Redis and Elasticsearch are.
+func (c Config) SocialOn() bool {
+	return c.UsesPostgres() || !c.Social.Off && !c.UsesRedis() && !c.UsesElasticsearch()
 }
 
 func (c Config) checkSocial(p *Problems) {
@@ -87,29 +88,25 @@ func (c Config) checkSocial(p *Problems) {
 	within(p, "timeline.celebrity.at", c.Timeline.Celebrity.At, 1, 1_000_000)
 	c.checkListsRedis(p)
 	c.checkMedia(p)
-	within(p, "postgres.max_conns", c.Postgres.MaxConns, 2, 1000)
 	within(p, "jobs.workers", c.Jobs.Workers, 0, 1000)
-	switch c.Social.Backend {
-	case SocialSQLite:
-		if c.shared() {
-			p.add("social.backend", "sqlite is private to one process and cannot be shared by several servers as Redis and Elasticsearch are: "+
-				"set social.backend postgres, or off")
-		}
-		if c.Jobs.Workers == 0 {
-			p.add("jobs.workers", "must be 1 or more with social.backend sqlite: no other process can do the work")
-		}
-	case SocialPostgres:
-		u, err := url.Parse(c.Postgres.URL)
-		switch {
-		case err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" || u.Host == "":
-			p.add("postgres.url", "must be postgres://user:password@host:port/database, because social.backend is postgres")
-		case u.Query().Has("password"):
-			p.add("postgres.url", "must have its password before the host, postgres://user:password@host:port/database: there it is kept out of logs")
-		}
-		if c.Dedup.Backend != DedupRedisBloom {
-			p.add("social.backend", "postgres is for servers that share a Redis, which keeps the lists of timelines: "+
-				"set dedup.backend redisbloom, or social.backend sqlite")
-		}
+	if c.SocialOn() && !c.UsesPostgres() && c.Jobs.Workers == 0 {
+		p.add("jobs.workers", "must be 1 or more without postgres.url: no other process can do the work")
+	}
+	if c.UsesPostgres() {
+		c.checkPostgres(p)
+	}
+}
+
+func (c Config) checkPostgres(p *Problems) {
+	u, err := url.Parse(c.Postgres.URL)
+	switch {
+	case err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" || u.Host == "":
+		p.add("postgres.url", "must be postgres://user:password@host:port/database")
+	case u.Query().Has("password"):
+		p.add("postgres.url", "must have its password before the host, postgres://user:password@host:port/database: there it is kept out of logs")
+	}
+	if !c.UsesRedis() {
+		p.add("postgres.url", "is for servers that share a Redis, which keeps the lists of timelines: set redis.url, too")
 	}
 }
 
@@ -125,21 +122,20 @@ func (c Config) checkMedia(p *Problems) {
 		p.add("media.url", "must be s3://bucket?region=… or file:///folder")
 	case u.User != nil:
 		p.add("media.url", "must not have credentials: give them as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or have the machine's role asked by &machine_role=true")
-	case c.Social.Backend == SocialOff:
-		p.add("media.url", "must not be set while social.backend is off: there are no posts")
+	case !c.SocialOn():
+		p.add("media.url", "must not be set without posts: those need postgres.url, or a server without redis.url and elasticsearch.addresses; and social.off must be false")
 	}
 }
 
 // checkListsRedis holds the rules about a Redis of the lists' own.
 func (c Config) checkListsRedis(p *Problems) {
-	r := c.Timeline.Redis
-	r.check(p, "timeline.redis")
-	rest := r
-	rest.Addrs = nil
-	switch {
-	case len(r.Addrs) > 0 && c.Social.Backend != SocialPostgres:
-		p.add("timeline.redis.addrs", "must not be set unless social.backend is postgres: the lists are kept in this process")
-	case len(r.Addrs) == 0 && !reflect.DeepEqual(rest, RedisServer{}):
-		p.add("timeline.redis.addrs", "must name a server, because other keys of timeline.redis are set; without any the lists are kept in redis.addrs")
+	if c.Timeline.RedisURL == "" {
+		return
+	}
+	if _, problem := parseRedisURL(c.Timeline.RedisURL); problem != "" {
+		p.add("timeline.redis_url", "%s", problem)
+	}
+	if !c.UsesPostgres() {
+		p.add("timeline.redis_url", "must not be set unless posts are in PostgreSQL (postgres.url): the lists are kept in this process")
 	}
 }

@@ -30,7 +30,6 @@ func (c Config) problems() Problems {
 	c.Sessions.check(&p)
 	c.Redis.check(&p)
 	c.Elasticsearch.check(&p)
-	c.checkBackends(&p)
 	c.checkRetention(&p)
 	c.checkSocial(&p)
 	if c.DataDir == "" {
@@ -73,9 +72,9 @@ func (c Config) checkRetention(p *Problems) {
 	case keep == 0:
 	case keep < minRetention:
 		p.add(key, "must be 0 (items stay) or at least %s, not %s", minRetention, keep)
-	case c.Catalog.Backend == CatalogElastic && !c.Elasticsearch.ManageIndex:
+	case c.UsesElasticsearch() && !c.Elasticsearch.ManageIndex:
 		p.add(key, "must be 0 with elasticsearch.manage_index: false: Freshet does not sweep an index that is not its own; delete old documents where they come from")
-	case c.Catalog.Backend == CatalogElastic && c.Elasticsearch.Fields != defaultFields():
+	case c.UsesElasticsearch() && c.Elasticsearch.Fields != defaultFields():
 		p.add(key, "must be 0 where elasticsearch.fields name others than Freshet's own: Freshet does not sweep an index that is not its own; delete old documents where they come from")
 	}
 }
@@ -162,26 +161,16 @@ func (s Sessions) check(p *Problems) {
 }
 
 func (r Redis) check(p *Problems) {
-	r.RedisServer.check(p, "redis")
+	if r.URL != "" {
+		if _, problem := parseRedisURL(r.URL); problem != "" {
+			p.add("redis.url", "%s", problem)
+		}
+	} else if r.Password != "" {
+		p.add("redis.url", "must say where Redis is, because there is a redis.password")
+	}
 	within(p, "redis.wait_replicas", r.WaitReplicas, 0, 10)
 	if strings.ContainsAny(r.KeyPrefix, "{} \t\r\n") {
 		p.add("redis.key_prefix", "must not hold braces or white space, not %q: braces would move every key of a cluster to one slot", r.KeyPrefix)
-	}
-}
-
-// check holds the rules of the keys below one.
-func (r RedisServer) check(p *Problems, key string) {
-	for _, addr := range r.Addrs {
-		if problem := hostPort(addr, false); problem != "" {
-			p.add(key+".addrs", "%s", problem)
-		}
-	}
-	within(p, key+".db", r.DB, 0, 16383)
-	if len(r.Addrs) > 1 && r.MasterName == "" && r.DB != 0 {
-		p.add(key+".db", "must be 0 with several %[1]s.addrs: that is a cluster, and a cluster has only database 0 (Sentinels need %[1]s.master_name)", key)
-	}
-	if (r.SentinelUsername != "" || r.SentinelPassword != "") && r.MasterName == "" {
-		p.add(key+".master_name", "must be set with %[1]s.sentinel_username and %[1]s.sentinel_password: only Sentinels take them", key)
 	}
 }
 
@@ -192,8 +181,17 @@ func (e Elasticsearch) check(p *Problems) {
 			p.add("elasticsearch.addresses", "must be URLs such as http://127.0.0.1:9200, not %q", mask(addr))
 		}
 	}
-	if e.APIKey != "" && (e.Username != "" || e.Password != "") {
-		p.add("elasticsearch.api_key", "and elasticsearch.username exclude each other: keep one")
+	withUser := slices.ContainsFunc(e.Addresses, func(addr string) bool {
+		u, err := url.Parse(addr)
+		return err == nil && u.User != nil
+	})
+	switch {
+	case e.APIKey != "" && (withUser || e.Password != ""):
+		p.add("elasticsearch.api_key", "and a user and password exclude each other: keep one")
+	case e.Password != "" && !withUser && len(e.Addresses) > 0:
+		p.add("elasticsearch.password", "needs its user in elasticsearch.addresses: https://user@host:port")
+	case (e.Password != "" || e.APIKey != "") && len(e.Addresses) == 0:
+		p.add("elasticsearch.addresses", "must say where Elasticsearch is, because there is a password or an API key for it")
 	}
 	if problem := indexName(e.Index); problem != "" {
 		p.add("elasticsearch.index", "%s", problem)
@@ -217,36 +215,4 @@ func indexName(name string) string {
 		return fmt.Sprintf("must not begin with - _ + . nor hold white space or any of \\ / * ? \" < > | , # :, as %q does", name)
 	}
 	return ""
-}
-
-// checkBackends holds the rules about which backends go together and what
-// each needs.
-func (c Config) checkBackends(p *Problems) {
-	if c.Recall.Backend == RecallMemory && c.Catalog.Backend == CatalogElastic {
-		p.add("recall.backend", "memory builds its index by reading the whole catalog, which catalog.backend elastic does not offer: "+
-			"set recall.backend elastic, or catalog.backend sqlite")
-	}
-	if c.Recall.Backend == RecallElastic && c.Catalog.Backend == CatalogSQLite {
-		p.add("recall.backend", "elastic searches the index that catalog.backend elastic fills: set catalog.backend elastic, or recall.backend memory")
-	}
-	if c.Dedup.Backend == DedupMemory && c.Sessions.Backend == SessionsRedisList {
-		p.add("dedup.backend", "memory is private to one process and cannot guard sessions that several servers share: "+
-			"set dedup.backend redisbloom, or sessions.backend memory")
-	}
-	if len(c.Redis.Addrs) == 0 {
-		for _, user := range []struct{ key, value, needs string }{
-			{"dedup.backend", c.Dedup.Backend, DedupRedisBloom}, {"sessions.backend", c.Sessions.Backend, SessionsRedisList},
-		} {
-			if user.value == user.needs {
-				p.add("redis.addrs", "must name a Redis, because %s is %s", user.key, user.value)
-			}
-		}
-	}
-	if len(c.Elasticsearch.Addresses) == 0 {
-		for _, user := range []struct{ key, value string }{{"catalog.backend", c.Catalog.Backend}, {"recall.backend", c.Recall.Backend}} {
-			if user.value == CatalogElastic {
-				p.add("elasticsearch.addresses", "must name an Elasticsearch, because %s is elastic", user.key)
-			}
-		}
-	}
 }

@@ -66,7 +66,7 @@ func existing(t *testing.T, names esindex.Fields, timeField string) (*elastic.Ca
 	if esindex.Do(t.Context(), client, http.MethodHead, "/"+index, "", nil, nil) != nil {
 		require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+index, "", []byte(body), nil))
 	}
-	report, err := esindex.Inspect(t.Context(), client, index, names, esindex.Millis)
+	report, err := esindex.Inspect(t.Context(), client, index, names)
 	require.NoError(t, err)
 	require.NoError(t, report.Err())
 	return elastic.New(client, elastic.Config{Index: index, Schema: esindex.Known(report.Schema)}), client, index

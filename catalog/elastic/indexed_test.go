@@ -133,7 +133,7 @@ func TestWhatRecallProposesCanBeRead(t *testing.T) {
 			if strings.Contains(index.properties, `"st":`) {
 				group = "st.g"
 			}
-			report, err := esindex.Inspect(t.Context(), client, at, esindex.Fields{GroupID: group}, "")
+			report, err := esindex.Inspect(t.Context(), client, at, esindex.Fields{GroupID: group})
 			require.NoError(t, err)
 			require.NoError(t, report.Err())
 			report.Schema.Others = true
@@ -261,7 +261,7 @@ func TestAnItemThatIsPutTwice(t *testing.T) {
 	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+at, "", []byte(
 		`{"settings": {"refresh_interval": -1, "analysis": {"normalizer": {"lower": {"type": "custom", "filter": ["lowercase"]}}}},
 		"mappings": {"properties": {"id": {"type": "keyword", "normalizer": "lower"}, "title": {"type": "text"}, "update_time": {"type": "date"}}}}`), nil))
-	report, err := esindex.Inspect(t.Context(), client, at, esindex.Fields{}, "")
+	report, err := esindex.Inspect(t.Context(), client, at, esindex.Fields{})
 	require.NoError(t, err)
 	report.Schema.Others = true
 	c := elastic.New(client, elastic.Config{Index: at, Schema: esindex.Known(report.Schema)})

@@ -36,7 +36,7 @@ func TestSeveralIndices(t *testing.T) {
 				require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, fmt.Sprintf("/%s-%d/_alias/%s", name, n, name), "", nil, nil))
 			}
 			join(0)
-			report, err := esindex.Inspect(t.Context(), client, name, names, "")
+			report, err := esindex.Inspect(t.Context(), client, name, names)
 			require.NoError(t, err)
 			c := elastic.New(client, elastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
 			read := func(c *elastic.Catalog) (titles []string) {
@@ -55,7 +55,7 @@ func TestSeveralIndices(t *testing.T) {
 			join(1)
 			_, _, err = c.Hydrate(t.Context(), "u_1", []string{"both"})
 			require.ErrorIs(t, err, catalog.ErrUnavailable, "the mapping of the second was not read")
-			report, err = esindex.Inspect(t.Context(), client, name, names, "")
+			report, err = esindex.Inspect(t.Context(), client, name, names)
 			require.NoError(t, err)
 			c = elastic.New(client, elastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
 			require.Equal(t, []string{"of 0", "of 1", "of 1", ""}, read(c))

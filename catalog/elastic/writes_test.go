@@ -32,7 +32,7 @@ func twoIndices(t *testing.T) (c *elastic.Catalog, titles func() [4]string) {
 			put(t, client, index, id, fmt.Sprintf(`{"doc_id": "%s-%s", "headline": "%[1]s %[2]s", "published_at": %[3]d}`, age, id, 1000*(n+1)))
 		}
 	}
-	report, err := esindex.Inspect(t.Context(), client, name, names, "")
+	report, err := esindex.Inspect(t.Context(), client, name, names)
 	require.NoError(t, err)
 	require.NoError(t, report.Err())
 	c = elastic.New(client, elastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
@@ -101,7 +101,7 @@ func TestDocumentsThatAreNotKeptWhole(t *testing.T) {
 	body := `{"mappings": {"_source": {"excludes": ["topics"]}, "dynamic": false, "properties": ` + fmt.Sprintf(mappedProperties, `{"type": "date"}`) + `}}`
 	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+index, "", []byte(body), nil))
 	put(t, client, index, "a", `{"doc_id": "a", "headline": "A", "published_at": 15000, "topics": "go"}`)
-	report, err := esindex.Inspect(t.Context(), client, index, mapped, "")
+	report, err := esindex.Inspect(t.Context(), client, index, mapped)
 	require.NoError(t, err)
 	require.NoError(t, report.Err())
 	require.False(t, report.Schema.Live)
@@ -158,7 +158,7 @@ func TestNamesInEachForm(t *testing.T) {
 	} {
 		put(t, client, index, id, fmt.Sprintf(`{"doc_id": %q, "headline": "A", "published_at": 15000, %s}`, id, meta))
 	}
-	report, err := esindex.Inspect(t.Context(), client, index, names, "")
+	report, err := esindex.Inspect(t.Context(), client, index, names)
 	require.NoError(t, err)
 	require.NoError(t, report.Err())
 	c := elastic.New(client, elastic.Config{Index: index, Schema: esindex.Known(report.Schema)})

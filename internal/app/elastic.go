@@ -107,7 +107,7 @@ func (e *elasticStartup) inspect(ctx context.Context) error {
 // fields: without them keywords would be matched by another analyzer, to which C++
 // is C, and items that are stored already would never get them.
 func inspectIndex(ctx context.Context, client esindex.Client, cfg configs.Config) (esindex.Report, error) {
-	report, err := esindex.Inspect(ctx, client, cfg.Elasticsearch.Index, indexFields(cfg), timeUnit(cfg))
+	report, err := esindex.Inspect(ctx, client, cfg.Elasticsearch.Index, indexFields(cfg))
 	if err == nil && cfg.Elasticsearch.ManageIndex && !report.Schema.Tokens {
 		report.Problems = append(report.Problems, esindex.Problem{Field: noTokens, Name: esindex.DefaultTitleTokens, Fatal: true, Message: makeAnew})
 	}

@@ -48,7 +48,7 @@ func TestEnsureIsRaceSafeAndInspectsClean(t *testing.T) {
 	all.Wait()
 	require.Equal(t, map[string]int{index: 1, esindex.Agents(index): 1, esindex.Rankings(index): 1}, made, "each is created by one")
 
-	report, err := esindex.Inspect(t.Context(), client, index, esindex.Fields{}, "")
+	report, err := esindex.Inspect(t.Context(), client, index, esindex.Fields{})
 	require.NoError(t, err)
 	require.Empty(t, report.Problems)
 	require.NoError(t, report.Err())
@@ -72,7 +72,7 @@ func TestEnsureWithMappedNames(t *testing.T) {
 	names := esindex.Fields{ID: esindex.MetaID, Title: "headline", AuthorID: "meta.author", Popularity: "likes"}
 	_, err := esindex.Ensure(t.Context(), client, index, esindex.Definition{Fields: names})
 	require.NoError(t, err)
-	report, err := esindex.Inspect(t.Context(), client, index, names, "")
+	report, err := esindex.Inspect(t.Context(), client, index, names)
 	require.NoError(t, err)
 	require.NoError(t, report.Err())
 	require.Len(t, report.Problems, 1, "that _id is slow")
@@ -178,7 +178,7 @@ func TestInspect(t *testing.T) {
 				require.Contains(t, fitting, c.replace)
 				properties = strings.Replace(fitting, c.replace, c.by, 1)
 			}
-			r, err := esindex.Inspect(t.Context(), mapped(properties), "x", c.fields, "")
+			r, err := esindex.Inspect(t.Context(), mapped(properties), "x", c.fields)
 			require.NoError(t, err)
 			if c.fatal == "" {
 				require.NoError(t, r.Err())
@@ -222,12 +222,12 @@ func TestInspectSeveralIndices(t *testing.T) {
 	two := func(a, b string) canned {
 		return canned(`{"a":{"mappings":{"properties":{` + a + `}}},"b":{"mappings":{"properties":{` + b + `}}}}`)
 	}
-	r, err := esindex.Inspect(t.Context(), two(fitting, fitting), "both", esindex.Fields{}, "")
+	r, err := esindex.Inspect(t.Context(), two(fitting, fitting), "both", esindex.Fields{})
 	require.NoError(t, err)
 	require.NoError(t, r.Err())
 	require.Contains(t, r.Problems[0].String(), "2 indices")
 	lacking := strings.Replace(fitting, `"lang":{"type":"keyword"},`, "", 1)
-	joined, err := esindex.Inspect(t.Context(), two(fitting, lacking), "both", esindex.Fields{}, "")
+	joined, err := esindex.Inspect(t.Context(), two(fitting, lacking), "both", esindex.Fields{})
 	require.NoError(t, err)
 	require.NoError(t, joined.Err())
 	require.ErrorContains(t, joined.Lost(r), "fields.lang", "of the second alone")
@@ -236,7 +236,7 @@ func TestInspectSeveralIndices(t *testing.T) {
 	counted := strings.Replace(fitting, `"freshet_sum_2h":{"type":"double"},`, "", 1)
 	require.NotEqual(t, fitting, counted)
 	for _, both := range []canned{two(fitting, counted), two(counted, fitting)} {
-		r, err = esindex.Inspect(t.Context(), both, "both", esindex.Fields{}, "")
+		r, err = esindex.Inspect(t.Context(), both, "both", esindex.Fields{})
 		require.NoError(t, err)
 		require.NoError(t, r.Err())
 		require.False(t, r.Schema.Live, "one of them cannot keep live popularity")
@@ -250,7 +250,7 @@ func TestInspectSeveralIndices(t *testing.T) {
 		{"long", "double", "a and b map the fields differently"}, // no search can sort by both
 		{"long", "integer", ""},
 	} {
-		r, err = esindex.Inspect(t.Context(), two(dated(kinds[0]), dated(kinds[1])), "both", esindex.Fields{}, "")
+		r, err = esindex.Inspect(t.Context(), two(dated(kinds[0]), dated(kinds[1])), "both", esindex.Fields{})
 		require.NoError(t, err)
 		if kinds[2] == "" {
 			require.NoError(t, r.Err(), kinds)
@@ -262,13 +262,11 @@ func TestInspectSeveralIndices(t *testing.T) {
 
 func TestInspectErrors(t *testing.T) {
 	client, index := connect(t)
-	_, err := esindex.Inspect(t.Context(), client, index, esindex.Fields{}, "")
+	_, err := esindex.Inspect(t.Context(), client, index, esindex.Fields{})
 	require.True(t, esindex.IsType(err, "index_not_found_exception"), "%v", err)
-	_, err = esindex.Inspect(t.Context(), client, index, esindex.Fields{}, "weeks")
-	require.ErrorContains(t, err, "update_time_unit")
 	nowhere, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{"http://127.0.0.1:1"}})
 	require.NoError(t, err)
-	_, err = esindex.Inspect(t.Context(), nowhere, index, esindex.Fields{}, "")
+	_, err = esindex.Inspect(t.Context(), nowhere, index, esindex.Fields{})
 	require.ErrorIs(t, err, esindex.ErrUnavailable)
 }
 
@@ -287,10 +285,27 @@ func TestErrorSaysWhy(t *testing.T) {
 	require.NotErrorIs(t, &esindex.Error{Status: http.StatusInternalServerError, Type: "null_pointer_exception"}, esindex.ErrUnavailable)
 }
 
+// ofMillis answers that there are documents, and that none has a time within a range.
+type ofMillis struct{ canned }
+
+func (o ofMillis) Perform(req *http.Request) (*http.Response, error) {
+	if req.Body != nil {
+		ask, err := io.ReadAll(req.Body)
+		if err == nil && strings.Contains(string(ask), "exists") {
+			return canned(`{"hits":{"total":{"value":1}}}`).Perform(req)
+		}
+	}
+	return o.canned.Perform(req)
+}
+
 // timeField resolves the time field of a mapping.
 func timeField(t *testing.T, property, unit string) esindex.TimeField {
 	t.Helper()
-	r, err := esindex.Inspect(t.Context(), mapped(strings.Replace(fitting, `{"type":"date"}`, property, 1)), "x", esindex.Fields{}, unit)
+	client := esindex.Client(mapped(strings.Replace(fitting, `{"type":"date"}`, property, 1)))
+	if unit != "" {
+		client = ofMillis{client.(canned)}
+	}
+	r, err := esindex.Inspect(t.Context(), client, "x", esindex.Fields{})
 	require.NoError(t, err)
 	require.NoError(t, r.Err())
 	return r.Schema.Time
@@ -356,7 +371,7 @@ func TestExtend(t *testing.T) {
 	body := []byte(`{"mappings":{"dynamic":false,"properties":{` + fitting[:strings.Index(fitting, `,"freshet_site"`)] + `}}}`)
 	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+index, "", body, nil))
 	inspected := func() esindex.Schema {
-		r, err := esindex.Inspect(t.Context(), client, index, esindex.Fields{}, "")
+		r, err := esindex.Inspect(t.Context(), client, index, esindex.Fields{})
 		require.NoError(t, err)
 		require.NoError(t, r.Err())
 		return r.Schema

@@ -17,12 +17,6 @@ import (
 // ErrUnusable is wrapped by the error of [Report.Err].
 var ErrUnusable = errors.New("the index cannot be used as it is mapped")
 
-// Units of an update time that is kept as a number.
-const (
-	Seconds = "s"
-	Millis  = "ms"
-)
-
 // Problem is one thing about an index that is wrong, or works less well than
 // it could.
 type Problem struct {
@@ -73,16 +67,13 @@ func (r Report) Lost(before Report) error {
 }
 
 // Inspect reads the mapping of an existing index and works out how to query
-// it with these names. unit is [Seconds] or [Millis] for an update time that
-// is a number; "" is seconds. The error is about the asking; what is wrong
-// with the mapping is in the report.
-func Inspect(ctx context.Context, client Client, index string, names Fields, unit string) (Report, error) {
+// it with these names. The documents tell whether an update time that is a number is
+// one of seconds or of milliseconds. The error is about the asking; what is wrong with
+// the mapping is in the report.
+func Inspect(ctx context.Context, client Client, index string, names Fields) (Report, error) {
 	names = names.WithDefaults()
 	if err := names.Validate(); err != nil {
 		return Report{}, err
-	}
-	if unit != "" && unit != Seconds && unit != Millis {
-		return Report{}, fmt.Errorf("elasticsearch.update_time_unit is %q or %q, not %q", Seconds, Millis, unit)
 	}
 	var found map[string]struct {
 		Mappings mapping `json:"mappings"`
@@ -102,7 +93,7 @@ func Inspect(ctx context.Context, client Client, index string, names Fields, uni
 	}
 	slices.Sort(report.Indices)
 	for i, name := range report.Indices {
-		in := inspection{mapping: found[name].Mappings, unit: unit, ignoreAbove: set.ignoreAbove, schema: Schema{Fields: names, Source: names}}
+		in := inspection{mapping: found[name].Mappings, ignoreAbove: set.ignoreAbove, schema: Schema{Fields: names, Source: names}}
 		in.run()
 		if i == 0 {
 			report.Schema, report.Problems = in.schema, in.problems
@@ -118,7 +109,9 @@ func Inspect(ctx context.Context, client Client, index string, names Fields, uni
 		report.Schema.Window = set.window
 	}
 	if report.Err() == nil {
-		report.times(ctx, client, index)
+		if err := report.times(ctx, client, index); err != nil {
+			return Report{}, fmt.Errorf("reading the times of %s: %w", index, err)
+		}
 	}
 	if len(report.Indices) > 1 {
 		report.Problems = append(report.Problems, Problem{Message: fmt.Sprintf(
@@ -153,7 +146,6 @@ func (r *Report) join(in *inspection, name string) {
 
 type inspection struct {
 	mapping  mapping
-	unit     string
 	schema   Schema
 	problems []Problem
 	// ignoreAbove is the index's setting, of keywords that have none of their own; 0: none.
@@ -266,11 +258,8 @@ func (in *inspection) time(name string, source *string) {
 	case f.Type == "date":
 		in.schema.Time, err = newTimeField(cmp.Or(f.Format, "strict_date_optional_time||epoch_millis"))
 	case slices.Contains([]string{"long", "integer", "unsigned_long", "double"}, f.Type):
-		format := timeFormat("epoch_second")
-		if in.unit == Millis {
-			format = "epoch_millis"
-		}
-		in.schema.Time = TimeField{format: format, formats: string(format), numeric: true, sorts: f.Type}
+		in.schema.Time = numberOf(epochSecond)
+		in.schema.Time.sorts = f.Type
 		if f.Type == "integer" {
 			in.schema.Time.sorts = "long"
 		}

@@ -93,7 +93,7 @@ func TestWriter(t *testing.T) {
 	require.False(t, exists())
 	require.NoError(t, put(own))
 	require.Equal(t, 1, made)
-	report, err := esindex.Inspect(t.Context(), client, index, esindex.Fields{}, "")
+	report, err := esindex.Inspect(t.Context(), client, index, esindex.Fields{})
 	require.NoError(t, err)
 	require.Empty(t, report.Problems, "it has the mapping of Freshet's own")
 	require.True(t, esindex.IsType(put(nobodys), "version_conflict_engine_exception"), "it is there now")

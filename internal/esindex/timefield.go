@@ -23,11 +23,16 @@ type TimeField struct {
 
 // EpochSeconds is the time field of our own index: a date with the format
 // epoch_second.
-var EpochSeconds = TimeField{format: "epoch_second", formats: "epoch_second"}
+var EpochSeconds = TimeField{format: epochSecond, formats: epochSecond}
 
 // timeFormat is a date format of Elasticsearch, by name or as a pattern; for
 // a number field epoch_second or epoch_millis.
 type timeFormat string
+
+const (
+	epochSecond = "epoch_second"
+	epochMillis = "epoch_millis"
+)
 
 // layouts are Go's equivalents of the built-in formats that express at least
 // seconds. They carry milliseconds where the format allows: a bound written
@@ -77,9 +82,9 @@ func newTimeField(formats string) (TimeField, error) {
 // epoch is how many units of the format make a second; 0: it is no epoch.
 func (f timeFormat) epoch() int64 {
 	switch f {
-	case "epoch_second":
+	case epochSecond:
 		return 1
-	case "epoch_millis":
+	case epochMillis:
 		return 1000
 	}
 	return 0
@@ -125,32 +130,42 @@ next:
 // seconds lie beyond it from 1978 on; so does no date that somebody means.
 const lastTime = 253402300799
 
-// firstMillis is a day of 1973, in Unix seconds. Seconds that are read as milliseconds
-// lie before it.
-const firstMillis = 1e8
-
-// times adds a fatal problem where no document of the index is dated as its mapping, or
-// the unit in the configuration, says. A failed search says nothing; recall will.
-func (r *Report) times(ctx context.Context, client Client, index string) {
-	name, t := r.Schema.Fields.UpdateTime, r.Schema.Time
-	legible := object{"lte": t.Literal(lastTime)}
-	millis := t.numeric && t.format == "epoch_millis"
-	if millis {
-		legible["gte"] = t.Literal(firstMillis)
-	}
-	fits, err := anyDocument(ctx, client, index, object{"range": object{name: legible}})
+// times finds whether a time that is a number is one of seconds or of milliseconds: it is
+// milliseconds where every document would be dated after the year 9999 otherwise. Where a
+// date is read as seconds, and every document is, that is a fatal problem.
+func (r *Report) times(ctx context.Context, client Client, index string) error {
+	name, t := r.Schema.Fields.UpdateTime, &r.Schema.Time
+	fits, err := anyDocument(ctx, client, index, object{"range": object{name: object{"lte": t.Literal(lastTime)}}})
 	if err != nil || fits {
-		return
+		return t.undecided(err)
 	}
-	if dated, err := anyDocument(ctx, client, index, object{"exists": object{"field": name}}); err != nil || !dated {
-		return
+	dated, err := anyDocument(ctx, client, index, object{"exists": object{"field": name}})
+	switch {
+	case err != nil || !dated:
+		return t.undecided(err)
+	case t.numeric:
+		sorts := t.sorts
+		*t = numberOf(epochMillis)
+		t.sorts = sorts
+	default:
+		r.Problems = append(r.Problems, Problem{Field: "update_time", Name: name, Fatal: true, Message: "every document is dated after the year 9999: " +
+			"its times are milliseconds, and are read as seconds; let the mapping's format begin with epoch_millis"})
 	}
-	message := "every document is dated after the year 9999: its times are milliseconds, and are read as seconds; " +
-		"set elasticsearch.fields.update_time_unit: ms where it is a number, or let the mapping's format begin with epoch_millis"
-	if millis {
-		message = "no document is dated after 1973: its times are seconds, and are read as milliseconds; set elasticsearch.fields.update_time_unit: s"
+	return nil
+}
+
+// undecided is the error of a search by the time that failed. A date is known by its
+// mapping, and recall will tell of the failure.
+func (t TimeField) undecided(err error) error {
+	if t.numeric {
+		return err
 	}
-	r.Problems = append(r.Problems, Problem{Field: "update_time", Name: name, Fatal: true, Message: message})
+	return nil
+}
+
+// numberOf is the field of a number of seconds or milliseconds.
+func numberOf(format timeFormat) TimeField {
+	return TimeField{format: format, formats: string(format), numeric: true}
 }
 
 // anyDocument reports whether a query matches any document.

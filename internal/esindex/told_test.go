@@ -45,7 +45,7 @@ func TestTells(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			answer := canned(`{"x": {"mappings": {` + c.settings + `"properties": {"id": {"type": "keyword"}, "update_time": {"type": "date"}, ` + c.properties + `}}}}`)
-			report, err := esindex.Inspect(t.Context(), answer, "x", esindex.Fields{Tags: c.tags}, "")
+			report, err := esindex.Inspect(t.Context(), answer, "x", esindex.Fields{Tags: c.tags})
 			require.NoError(t, err)
 			require.NoError(t, report.Err())
 			assert.Equal(t, c.told, report.Schema.Tells(&tags))
@@ -68,7 +68,7 @@ func TestWindow(t *testing.T) {
 	send(t, client, http.MethodPut, "/"+index+"-2", `{"settings": {"index.max_result_window": 50}, `+properties+`}`)
 	send(t, client, http.MethodPut, "/"+index+"-3", `{`+properties+`}`)
 	for name, want := range map[string]int{index + "-1": 70, index + "-*": 50, index + "-3": 10_000} {
-		report, err := esindex.Inspect(t.Context(), client, name, esindex.Fields{}, "")
+		report, err := esindex.Inspect(t.Context(), client, name, esindex.Fields{})
 		require.NoError(t, err)
 		require.NoError(t, report.Err(), "windows are no difference of the mappings")
 		assert.Equal(t, want, report.Schema.MaxHits(), name)
@@ -148,7 +148,7 @@ func TestNoSearchFailsOnAField(t *testing.T) {
 	} {
 		for _, field := range []string{"tags", "author_id", "lang", "title", "summary"} {
 			answer := canned(`{"x": {"mappings": {"properties": {"id": {"type": "keyword"}, "update_time": {"type": "date"}, "` + field + `": ` + mapping + `}}}}`)
-			report, err := esindex.Inspect(t.Context(), answer, "x", esindex.Fields{}, "")
+			report, err := esindex.Inspect(t.Context(), answer, "x", esindex.Fields{})
 			require.NoError(t, err)
 			require.NoError(t, report.Err())
 			f := report.Schema.Fields

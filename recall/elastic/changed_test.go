@@ -52,7 +52,7 @@ func TestAnAnswerThatDoesNotFit(t *testing.T) {
 			move(name + "-1")
 			inspected := func() esindex.Schema {
 				t.Helper()
-				report, err := esindex.Inspect(t.Context(), client, name, mapped, "")
+				report, err := esindex.Inspect(t.Context(), client, name, mapped)
 				require.NoError(t, err)
 				require.NoError(t, report.Err())
 				return report.Schema
@@ -117,7 +117,7 @@ func TestAnIndexMadeAnewWithoutAField(t *testing.T) {
 			}
 			require.Contains(t, mapping, test.field)
 			make(strings.Replace(mapping, test.field, test.before, 1))
-			report, err := esindex.Inspect(t.Context(), client, name, mapped, "")
+			report, err := esindex.Inspect(t.Context(), client, name, mapped)
 			require.NoError(t, err)
 			schema, looks := esindex.Known(report.Schema), 0
 			schema.Watch(time.Hour, func(context.Context, error) { looks++; schema.Refuse(esindex.ErrUnusable) }, func() {})

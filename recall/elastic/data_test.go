@@ -61,7 +61,7 @@ func TestUnusableDocuments(t *testing.T) {
 	want := []string{"good", "dates", "minus1", "minus7", "half", "mixed", "sum", "sums", "epoch"}
 	client, name := connect(t)
 	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+name, "", []byte(dataMapping), nil))
-	report, err := esindex.Inspect(t.Context(), client, name, dataNames(), "")
+	report, err := esindex.Inspect(t.Context(), client, name, dataNames())
 	require.NoError(t, err)
 	require.NoError(t, report.Err())
 	require.True(t, report.Schema.Live)
@@ -107,7 +107,7 @@ func TestTryTellsWhatIsLeftOut(t *testing.T) {
 	t.Parallel()
 	client, name := connect(t)
 	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+name, "", []byte(dataMapping), nil))
-	report, err := esindex.Inspect(t.Context(), client, name, mapped, "")
+	report, err := esindex.Inspect(t.Context(), client, name, mapped)
 	require.NoError(t, err)
 	index(t, client, name, []map[string]any{
 		{"doc_id": "good", "published_at": int64(origin) * 1000},
@@ -131,7 +131,7 @@ func TestMetaIDLeavesNothingOpen(t *testing.T) {
 	names.ID = esindex.MetaID
 	client, name := connect(t)
 	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+name, "", []byte(dataMapping), nil))
-	report, err := esindex.Inspect(t.Context(), client, name, names, "")
+	report, err := esindex.Inspect(t.Context(), client, name, names)
 	require.NoError(t, err)
 	var bulk []byte
 	for i := range 40 { // all are alike: every page ends among documents with one number in three shards

@@ -27,14 +27,14 @@ const mapping = `{"settings": {"number_of_shards": 2}, "mappings": {"properties"
 	"published_at": %s, "topics": {"type": "text", "fields": {"keyword": {"type": "keyword"}}}, "hits": {"type": "integer"},
 	"meta": {"properties": {"author": {"type": "keyword"}, "lang": {"type": "keyword"}}}}}}`
 
-func openExisting(t *testing.T, names esindex.Fields, timeField, unit string, docs []map[string]any) *elastic.Source {
+func openExisting(t *testing.T, names esindex.Fields, timeField string, docs []map[string]any) *elastic.Source {
 	t.Helper()
 	client, name := connect(t)
 	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+name, "", fmt.Appendf(nil, mapping, timeField), nil))
-	report, err := esindex.Inspect(t.Context(), client, name, names, unit)
+	index(t, client, name, docs)
+	report, err := esindex.Inspect(t.Context(), client, name, names)
 	require.NoError(t, err)
 	require.NoError(t, report.Err())
-	index(t, client, name, docs)
 	return elastic.New(client, elastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
 }
 
@@ -58,20 +58,20 @@ func TestExistingIndexTimes(t *testing.T) {
 	layout := func(l string) func(time.Time) any { return func(at time.Time) any { return at.Format(l) } }
 	seconds := func(at time.Time) any { return at.Unix() }
 	millis := func(at time.Time) any { return at.UnixMilli() }
-	for _, c := range []struct {
-		field, unit string
-		date        func(time.Time) any
+	for i, c := range []struct {
+		field string
+		date  func(time.Time) any
 	}{
-		{`{"type": "date"}`, "", layout(time.RFC3339)},
-		{`{"type": "date", "format": "epoch_millis"}`, "", millis},
-		{`{"type": "date", "format": "epoch_second"}`, "", seconds},
-		{`{"type": "date", "format": "yyyy-MM-dd HH:mm:ss||epoch_millis"}`, "", layout(time.DateTime)},
-		{`{"type": "date", "format": "dd/MM/yyyy'T'HH:mm:ssXXX"}`, "", layout("02/01/2006T15:04:05Z07:00")},
-		{`{"type": "long"}`, "", seconds},
-		{`{"type": "long"}`, esindex.Millis, millis},
+		{`{"type": "date"}`, layout(time.RFC3339)},
+		{`{"type": "date", "format": "epoch_millis"}`, millis},
+		{`{"type": "date", "format": "epoch_second"}`, seconds},
+		{`{"type": "date", "format": "yyyy-MM-dd HH:mm:ss||epoch_millis"}`, layout(time.DateTime)},
+		{`{"type": "date", "format": "dd/MM/yyyy'T'HH:mm:ssXXX"}`, layout("02/01/2006T15:04:05Z07:00")},
+		{`{"type": "long"}`, seconds},
+		{`{"type": "long"}`, millis},
 	} {
-		t.Run(c.field+c.unit, func(t *testing.T) {
-			s := openExisting(t, mapped, c.field, c.unit, stories(c.date))
+		t.Run(fmt.Sprint(i, c.field), func(t *testing.T) {
+			s := openExisting(t, mapped, c.field, stories(c.date))
 			q := ask(feed.Profile{Interests: map[string]float64{"New York": 1.9}})
 			q.Ranking.PopularityWeight = 1
 			r := recalled(t, s, q)
@@ -122,7 +122,7 @@ func TestMetaID(t *testing.T) {
 	names.ID = esindex.MetaID
 	client, name := connect(t)
 	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+name, "", fmt.Appendf(nil, mapping, `{"type": "date"}`), nil))
-	report, err := esindex.Inspect(t.Context(), client, name, names, "")
+	report, err := esindex.Inspect(t.Context(), client, name, names)
 	require.NoError(t, err)
 	require.NoError(t, report.Err())
 	require.Equal(t, "id", report.Problems[0].Field, "it is warned of")
@@ -182,13 +182,13 @@ func TestExistingIndexTraits(t *testing.T) {
 	millis := func(at time.Time) any { return at.UnixMilli() }
 	a, b := story("a", time.Minute, millis), story("b", time.Hour, millis)
 	a["story"], a["meta"] = []string{"zebra", "ape"}, map[string]any{"author": "ann", "lang": "example.com"}
-	s := openExisting(t, names, `{"type": "date"}`, "", []map[string]any{a, b})
+	s := openExisting(t, names, `{"type": "date"}`, []map[string]any{a, b})
 	r := recalled(t, s, ask(feed.Profile{}))
 	require.Equal(t, []string{"a", "b"}, ids(r))
 	require.Equal(t, feed.Traits{Author: "ann", Site: "example.com", Tag: "ape"}, r.Candidates[0].Traits)
 	require.Zero(t, r.Candidates[1].Traits)
 
-	s = openExisting(t, mapped, `{"type": "date"}`, "", []map[string]any{a, b})
+	s = openExisting(t, mapped, `{"type": "date"}`, []map[string]any{a, b})
 	require.Equal(t, feed.Traits{Author: "ann", Tag: "New York"}, recalled(t, s, ask(feed.Profile{})).Candidates[0].Traits)
 }
 
@@ -205,7 +205,7 @@ func TestASmallWindow(t *testing.T) {
 		docs[i]["hits"] = i + 1
 	}
 	index(t, client, name, docs)
-	report, err := esindex.Inspect(t.Context(), client, name, mapped, "")
+	report, err := esindex.Inspect(t.Context(), client, name, mapped)
 	require.NoError(t, err)
 	s := elastic.New(client, elastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
 	q := ask(feed.Profile{})

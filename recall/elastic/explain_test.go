@@ -25,7 +25,7 @@ func TestExplainExisting(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			docs := stories(date)
 			docs[1]["hits"] = 999.5 // an integer field takes it as 999
-			s := openExisting(t, names, `{"type": "date"}`, "", docs)
+			s := openExisting(t, names, `{"type": "date"}`, docs)
 			q := ask(feed.Profile{Interests: map[string]float64{"New York": 1.9, "rust": 3}, Keywords: feed.Keywords("about", "c")})
 			q.Ranking.PopularityWeight = 1
 			f, err := s.Explain(t.Context(), q, []string{"a", "b", "c", "later", "other"})
@@ -62,7 +62,7 @@ func TestExplainMetaID(t *testing.T) {
 	names.ID = esindex.MetaID
 	client, name := connect(t)
 	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+name, "", fmt.Appendf(nil, mapping, `{"type": "date"}`), nil))
-	report, err := esindex.Inspect(t.Context(), client, name, names, "")
+	report, err := esindex.Inspect(t.Context(), client, name, names)
 	require.NoError(t, err)
 	var ids []string
 	var bulk []byte

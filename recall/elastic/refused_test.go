@@ -45,7 +45,7 @@ func TestRefused(t *testing.T) {
 					}
 					require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, fmt.Sprintf("/%s/_doc/d%d", at, n), "refresh=true", []byte(document+"}"), nil))
 				}
-				report, err := esindex.Inspect(t.Context(), client, at, esindex.Fields{ID: id}, "")
+				report, err := esindex.Inspect(t.Context(), client, at, esindex.Fields{ID: id})
 				require.NoError(t, err)
 				require.NoError(t, report.Err())
 				s := elastic.New(client, elastic.Config{Index: at, Schema: esindex.Known(report.Schema)})
