@@ -47,7 +47,7 @@ type Recorder interface {
 	Confirm(ctx context.Context, agent string, groups []string) error
 }
 
-// Stores is everything the engine stands on; all but Fallback, Recovery, Apart, Tally,
+// Stores is everything the engine stands on; all but Fallback, Recovery, Tally,
 // Popularity, Learner, Promotions, Posts and Prefetch are required.
 type Stores struct {
 	Sources  []recall.Source // asked together; of equal scores the earlier source's comes first
@@ -62,10 +62,7 @@ type Stores struct {
 	// Recovery tells when a page is to be checked again and said to be degraded,
 	// because the stores were down; nil: never.
 	Recovery Recovery
-	// Apart is asked about every page of a session where sessions are this server's
-	// own although others hand out to the same agents; nil: they are not.
-	Apart Filters
-	Tally Tally // counts what is shown and done, per variant; nil: nothing is counted
+	Tally    Tally // counts what is shown and done, per variant; nil: nothing is counted
 	// Popularity counts clicks and likes per item; nil: they change no ranking.
 	Popularity Popularity
 	// Learner learns of an agent by what they do; nil: nothing is learned.
@@ -165,7 +162,7 @@ func New(stores Stores, cfg Config) (*Engine, error) {
 	}
 	e.stages = stages{e: e, at: cfg.Clock, sources: stores.Sources, enter: e.enter}
 	e.failOpen = failOpen{
-		fallback: stores.Fallback, recovery: stores.Recovery, apart: stores.Apart, all: cfg.RecordServed,
+		fallback: stores.Fallback, recovery: stores.Recovery, all: cfg.RecordServed,
 		clock: cfg.Clock, log: cfg.Log, enter: e.enter,
 	}
 	if cfg.Remember || stores.Fallback != nil {

@@ -26,11 +26,6 @@ type Fallback interface {
 type Recovery interface {
 	// Recovering is asked at every page. It must not block.
 	Recovering() bool
-	Filters
-}
-
-// Filters tells what was recorded.
-type Filters interface {
 	// Recorded reports for each key, a group or an id, whether a filter of the window has it,
 	// pending or not. Errors are those of [dedup.Checker].
 	Recorded(ctx context.Context, agent string, keys []string, now time.Time) ([]bool, error)
@@ -43,7 +38,6 @@ type Filters interface {
 type failOpen struct {
 	fallback    Fallback // nil: an answer without the stores is an error
 	recovery    Recovery // nil: the stores were never down
-	apart       Filters  // nil: sessions are where all servers page from
 	served      *served  // nil: nothing is remembered
 	sessionless sessionlessPages
 	all         bool // what was handed out is an impression: what is served counts for good
@@ -117,9 +111,7 @@ func (f *failOpen) recovering() bool { return f.recovery != nil && f.recovery.Re
 
 // unseen leaves out of a page what this process handed out, and, while the
 // stores recover from having been down, what is in a filter by now: a session
-// that outlived a fault may still hold it. So it does where sessions are this
-// server's own, and what another one has handed out stays in them; what comes again
-// may come again. What an equal call was answered with from the
+// that outlived a fault may still hold it. What an equal call was answered with from the
 // same record stays. unsure says that the page may hold more of the kind, which no server
 // has written down yet.
 func (f *failOpen) unseen(ctx context.Context, c *call, refs []feed.Ref) (left []feed.Ref, unsure bool) {
@@ -135,24 +127,20 @@ func (f *failOpen) unseen(ctx context.Context, c *call, refs []feed.Ref) (left [
 
 func (f *failOpen) unknown(ctx context.Context, agent string, refs []feed.Ref) (left []feed.Ref, unsure bool) {
 	refs = f.served.unknown(agent, refs, f.all, f.clock())
-	filters, unsure := f.apart, f.recovering()
-	if unsure {
-		filters = f.recovery
-	}
-	if filters == nil || len(refs) == 0 {
+	if unsure = f.recovering(); !unsure || len(refs) == 0 {
 		return refs, unsure
 	}
 	ctx, end := f.enter(ctx, dedupStage)
 	defer end()
-	recorded, err := filters.Recorded(ctx, agent, feed.Keys(refs), f.clock())
+	recorded, err := f.recovery.Recorded(ctx, agent, feed.Keys(refs), f.clock())
 	if err != nil {
 		f.log.WarnContext(ctx, "a page could not be checked again; it is answered as it is", "agent", agent, "error", err)
 		return refs, true
 	}
 	for i, known := range byRef(refs, recorded) {
-		if !known || !unsure && refs[i].ShownBefore {
+		if !known {
 			left = append(left, refs[i])
 		}
 	}
-	return left, unsure
+	return left, true
 }

@@ -165,26 +165,6 @@ func TestWhatWasReportedIsInNoSession(t *testing.T) {
 	again.wantsAgain(t, loadMore(3), []string{"i001", "i003", "i004"}, 0, true)
 }
 
-// Where sessions are this server's own, others hand out what its sessions hold. Every page
-// is checked, and no answer is degraded by that; what comes again may.
-func TestSessionsOfAServerApart(t *testing.T) {
-	t.Parallel()
-	others := &recovery{}
-	r := newRig(t, 20, func(s *engine.Stores, _ *engine.Config) { s.Fallback, s.Recovery, s.Apart = nil, nil, others })
-	r.wants(t, refresh(5), run(0, 5), true)
-	others.recorded = []string{"i005", "i007"}
-	r.wants(t, loadMore(5), append([]string{"i006"}, run(8, 12)...), true)
-	others.err = dedup.ErrUnavailable
-	a := r.ask(t, loadMore(2))
-	assert.Equal(t, run(12, 14), docIDs(a))
-	assert.Equal(t, []string{"dedup"}, a.Degraded)
-
-	again := yesterday(t, func(s *engine.Stores, _ *engine.Config) { s.Fallback, s.Recovery, s.Apart = nil, nil, others })
-	others.err, others.recorded = nil, run(0, 20)
-	again.wantsAgain(t, refresh(12), append(run(20, 30), run(0, 2)...), 10, true)
-	again.wantsAgain(t, loadMore(3), run(2, 5), 0, true)
-}
-
 // A page that is read while a timeline shows some of it, and then cannot be delivered,
 // does not bring that back.
 func TestAPageIsShownElsewhereWhileItIsRead(t *testing.T) {

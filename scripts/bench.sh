@@ -4,16 +4,13 @@
 # usage: scripts/bench.sh --short, scripts/bench.sh load --rate 200, …
 # It measures the services that FRESHET_TEST_REDIS (a redis:// URL),
 # FRESHET_TEST_ELASTICSEARCH and FRESHET_TEST_POSTGRES name, or the flags
-# --redis.addrs, --elasticsearch.addresses and --postgres.url; without them their part
+# --redis.url, --elasticsearch.addresses and --postgres.url; without them their part
 # is skipped.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 if [ -n "${FRESHET_TEST_REDIS:-}" ]; then
-  address=${FRESHET_TEST_REDIS#redis://}
-  database=0
-  case $address in */*) database=${address##*/} ;; esac
-  export FRESHET_REDIS_ADDRS=${address%%/*} FRESHET_REDIS_DB=$database
+  export FRESHET_REDIS_URL=$FRESHET_TEST_REDIS
 fi
 if [ -n "${FRESHET_TEST_ELASTICSEARCH:-}" ]; then
   export FRESHET_ELASTICSEARCH_ADDRESSES=$FRESHET_TEST_ELASTICSEARCH

@@ -56,8 +56,7 @@ PY
 arguments=(--demo --server.addr 127.0.0.1:0 --data_dir "$work/data")
 if [ -n "$services" ]; then
   : "${FRESHET_TEST_REDIS:?start the services first}" "${FRESHET_TEST_ELASTICSEARCH:?}" "${FRESHET_TEST_POSTGRES:?}"
-  redis=${FRESHET_TEST_REDIS#redis://}
-  export FRESHET_REDIS_ADDRS=${redis%%/*} FRESHET_REDIS_KEY_PREFIX=$run: FRESHET_DEDUP_DAILY_CAPACITY=10000
+  export FRESHET_REDIS_URL=$FRESHET_TEST_REDIS FRESHET_REDIS_KEY_PREFIX=$run: FRESHET_DEDUP_DAILY_CAPACITY=10000
   export FRESHET_ELASTICSEARCH_ADDRESSES=$FRESHET_TEST_ELASTICSEARCH FRESHET_ELASTICSEARCH_INDEX=$run
   schema "CREATE SCHEMA $run"
   case $FRESHET_TEST_POSTGRES in *\?*) and="&" ;; *) and="?" ;; esac
