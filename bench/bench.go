@@ -120,7 +120,7 @@ func nothing(*bench) string { return "" }
 func bothServices(b *bench) string {
 	switch {
 	case b.services.redis == nil:
-		return "redis.addrs names no Redis"
+		return "redis.url names no Redis"
 	case b.services.elastic == nil:
 		return "elasticsearch.addresses names no Elasticsearch"
 	}

@@ -63,7 +63,7 @@ func withHome(b *testing.B, mode string) *system {
 	b.Cleanup(func() { require.NoError(b, run.end(b.Context())) })
 	dir := filepath.Join(run.dir, "home")
 	cfg := run.embeddedConfig(dir)
-	cfg.Social.Backend = configs.SocialSQLite
+	cfg.Social.Off = false
 	if mode == Services {
 		cfg = run.socialConfig(dir)
 		run.meter = &run.services

@@ -32,9 +32,7 @@ func withServices(t testing.TB, only ...string) Options {
 	t.Helper()
 	o := embeddedOptions(only...)
 	_, o.Config.Redis.KeyPrefix = testenv.Redis(t)
-	at, err := url.Parse(testenv.RedisURL(t))
-	require.NoError(t, err)
-	o.Config.Redis.Addrs = []string{at.Host}
+	o.Config.Redis.URL = testenv.RedisURL(t)
 	address, _ := testenv.Elastic(t)
 	o.Config.Elasticsearch.Addresses = []string{address}
 	o.Config.Postgres.URL = testenv.PostgresURL(t)

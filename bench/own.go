@@ -31,12 +31,12 @@ func ownName() string { return mark + strings.ToLower(rand.Text()) }
 // whether it answers.
 func (b *bench) connect(ctx context.Context) (err error) {
 	cfg := b.o.Config
-	if len(cfg.Redis.Addrs) > 0 {
+	if cfg.UsesRedis() {
 		if b.services.redis, err = app.ConnectRedis(ctx, cfg); err != nil {
 			return err
 		}
 		if err := b.services.redis.Ping(ctx).Err(); err != nil {
-			return fmt.Errorf("redis.addrs: %w", err)
+			return fmt.Errorf("redis.url: %w", err)
 		}
 	}
 	if cfg.Postgres.URL != "" {
@@ -74,8 +74,8 @@ func EmbeddedConfig(cfg configs.Config, dir string) configs.Config {
 	standard := configs.Default()
 	cfg.DataDir, cfg.Auth, cfg.Server.Addr = dir, standard.Auth, standard.Server.Addr
 	cfg.Server.MaxInFlight, cfg.Server.RateLimit = 0, 0
-	cfg.Catalog, cfg.Dedup.Backend, cfg.Sessions.Backend = standard.Catalog, standard.Dedup.Backend, standard.Sessions.Backend
-	cfg.Recall.Backend, cfg.Social.Backend = standard.Recall.Backend, configs.SocialOff // feeds of items are measured
+	cfg.Catalog, cfg.Social.Off = standard.Catalog, true // feeds of items are measured
+	cfg.Redis.URL, cfg.Redis.Password, cfg.Elasticsearch, cfg.Postgres.URL = "", "", standard.Elasticsearch, ""
 	return cfg
 }
 
@@ -83,10 +83,10 @@ func EmbeddedConfig(cfg configs.Config, dir string) configs.Config {
 // service that fails is an error: degraded answers would be measured as fast.
 func (b *bench) servicesConfig(dir string) configs.Config {
 	cfg, standard := b.embeddedConfig(dir), configs.Default()
-	cfg.Catalog.Backend, cfg.Recall.Backend = configs.CatalogElastic, configs.RecallElastic
-	cfg.Dedup.Backend, cfg.Sessions.Backend, cfg.Social.Backend = configs.DedupRedisBloom, configs.SessionsRedisList, configs.SocialOff
 	cfg.Dedup.OnFailure = configs.FailClosed
+	cfg.Redis = b.o.Config.Redis
 	cfg.Redis.KeyPrefix = b.prefix()
+	cfg.Elasticsearch = b.o.Config.Elasticsearch
 	cfg.Elasticsearch.Index, cfg.Elasticsearch.ManageIndex = b.name, true
 	cfg.Elasticsearch.Fields = standard.Elasticsearch.Fields
 	return cfg

@@ -65,7 +65,7 @@ func (b *bench) closeSchema(ctx context.Context) error {
 // socialConfig keeps everything in the services, posts and follows too.
 func (b *bench) socialConfig(dir string) configs.Config {
 	cfg := b.servicesConfig(dir)
-	cfg.Social.Backend, cfg.Postgres.URL = configs.SocialPostgres, b.postgresURL
+	cfg.Social.Off, cfg.Postgres.URL = false, b.postgresURL
 	return cfg
 }
 

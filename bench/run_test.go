@@ -83,7 +83,7 @@ func TestEmbeddedRun(t *testing.T) {
 	r, err := Run(t.Context(), o)
 	require.NoError(t, err)
 	assert.Empty(t, r.Impossible)
-	assert.Contains(t, said.String(), "skipped: dedup, services: redis.addrs names no Redis")
+	assert.Contains(t, said.String(), "skipped: dedup, services: redis.url names no Redis")
 	assert.Contains(t, said.String(), "skipped: start, embedded: it runs the freshet binary")
 	measured := map[string]int{}
 	for _, result := range r.Results {
@@ -100,9 +100,9 @@ func TestEmbeddedRun(t *testing.T) {
 func TestServicesThatDoNotAnswer(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	o := embeddedOptions("dedup")
-	o.Config.Redis.Addrs = []string{"127.0.0.1:1"}
+	o.Config.Redis.URL = "redis://127.0.0.1:1"
 	_, err := Run(t.Context(), o)
-	require.ErrorContains(t, err, "redis.addrs")
+	require.ErrorContains(t, err, "redis.url")
 	o = embeddedOptions("dedup")
 	o.Config.Elasticsearch.Addresses = []string{"http://127.0.0.1:1"}
 	_, err = Run(t.Context(), o)

@@ -120,16 +120,13 @@ func counted(measured int, expected float64, of int) Compared {
 	}
 }
 
-// Simulate plays days of traffic on compressed time in the configured dedup
-// store and compares its filters with the formulas. Repeats, and false hits
+// Simulate plays days of traffic on compressed time in Redis, or without redis.url
+// in this process, and compares its filters with the formulas. Repeats, and false hits
 // beyond the bound, are listed in [Report.Impossible].
 func Simulate(ctx context.Context, o Options, traffic Traffic) (*Report, error) {
 	o = o.WithDefaults()
 	o.Only = []string{"simulate"}
-	if o.Config.Dedup.Backend == configs.DedupMemory {
-		o.Config.Redis.Addrs = nil // it is not asked
-	}
-	o.Config.Elasticsearch.Addresses = nil
+	o.Config.Elasticsearch, o.Config.Postgres.URL = configs.Default().Elasticsearch, ""
 	b, err := begin(ctx, o)
 	if err != nil {
 		return nil, err
@@ -150,7 +147,8 @@ func (b *bench) simulate(ctx context.Context, traffic Traffic) (err error) {
 	cfg.Redis.KeyPrefix = b.prefix() + "simulate:"
 	cfg.Dedup.DailyCapacity = traffic.Capacity
 	cfg.Dedup.OnFailure = configs.FailClosed
-	b.progress("simulate, %s: %d days of %d impressions", cfg.Dedup.Backend, traffic.Days, traffic.Impressions)
+	_, impressions, _ := cfg.Stores()
+	b.progress("simulate, %s: %d days of %d impressions", impressions, traffic.Days, traffic.Impressions)
 
 	start := feed.DayOf(time.Now()).Start().AddDate(0, 0, -traffic.Days)
 	p := newPlay(cfg, traffic)
@@ -161,7 +159,7 @@ func (b *bench) simulate(ctx context.Context, traffic Traffic) (err error) {
 	defer func() { err = errors.Join(err, stop(context.WithoutCancel(ctx))) }()
 	p.store, p.redis = store, b.services.redis
 	sim := Simulation{
-		Backend: cfg.Dedup.Backend, Window: cfg.Dedup.WindowDays, Rate: cfg.Dedup.FalsePositiveRate, Traffic: traffic,
+		Backend: impressions, Window: cfg.Dedup.WindowDays, Rate: cfg.Dedup.FalsePositiveRate, Traffic: traffic,
 	}
 	began := time.Now()
 	for i := range traffic.Days {
@@ -214,7 +212,7 @@ func sized(cfg configs.Config) (size dedup.FilterSize, filters int) {
 		WindowDays: cfg.Dedup.WindowDays, FalsePositiveRate: cfg.Dedup.FalsePositiveRate,
 		DailyCapacity: cfg.Dedup.DailyCapacity, Shards: cfg.Dedup.Shards,
 	}
-	if cfg.Dedup.Backend == configs.DedupRedisBloom {
+	if cfg.UsesRedis() {
 		return d.RedisFilter(d.Shards), d.Shards
 	}
 	return d.MemoryFilter(), 1

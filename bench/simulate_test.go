@@ -18,8 +18,8 @@ import (
 func TestSimulation(t *testing.T) {
 	testenv.WithoutRace(t)
 	for name, o := range map[string]func(t *testing.T) Options{
-		configs.DedupMemory:     func(*testing.T) Options { return embeddedOptions() },
-		configs.DedupRedisBloom: func(t *testing.T) Options { return withServices(t) },
+		"memory": func(*testing.T) Options { return embeddedOptions() },
+		"redis":  func(t *testing.T) Options { return withServices(t) },
 	} {
 		for _, shards := range []int{4, 1} {
 			if shards == 1 && testenv.Slow() {
@@ -29,7 +29,7 @@ func TestSimulation(t *testing.T) {
 				t.Setenv("TMPDIR", t.TempDir())
 				o := o(t)
 				o.Short = false
-				o.Config.Dedup.Backend, o.Config.Dedup.Shards = name, shards
+				o.Config.Dedup.Shards = shards
 				// Agents are spread by a hash, so some shards get more than others.
 				traffic := Traffic{Agents: 500, Impressions: 10_000, Capacity: 10_000, Items: 20_000, Seed: 3}
 				if shards > 1 {

@@ -28,7 +28,7 @@ const (
 
 func (b *bench) streamsEmbedded(ctx context.Context) ([]Result, error) {
 	cfg := b.embeddedConfig(filepath.Join(b.dir, "streams"))
-	cfg.Social.Backend = configs.SocialSQLite
+	cfg.Social.Off = false
 	return b.streams(ctx, cfg)
 }
 

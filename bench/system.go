@@ -68,7 +68,7 @@ func (b *bench) serve(ctx context.Context, cfg configs.Config, options ...app.Op
 		}
 		return err
 	}
-	return &system{App: a, indexed: cfg.Catalog.Backend == configs.CatalogElastic, addr: l.Addr().String(), stop: stop}, nil
+	return &system{App: a, indexed: cfg.UsesElasticsearch(), addr: l.Addr().String(), stop: stop}, nil
 }
 
 // recorded waits until what was delivered is in the filters.

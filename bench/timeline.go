@@ -78,7 +78,7 @@ func askFor(ctx context.Context, addr, path string, agents []string, least int, 
 // timelineEmbedded compares a page with a handler that writes the same bytes.
 func (b *bench) timelineEmbedded(ctx context.Context) (results []Result, err error) {
 	cfg := b.embeddedConfig(filepath.Join(b.dir, "timeline"))
-	cfg.Social.Backend = configs.SocialSQLite
+	cfg.Social.Off = false
 	s, err := b.serve(ctx, cfg)
 	if err != nil {
 		return nil, err

@@ -80,6 +80,23 @@ func (c Config) SocialOn() bool {
 	return c.UsesPostgres() || !c.Social.Off && !c.UsesRedis() && !c.UsesElasticsearch()
 }
 
+// Stores says where items are, impressions (with sessions) and posts.
+func (c Config) Stores() (items, impressions, posts string) {
+	items, impressions, posts = "sqlite", "memory", "off"
+	if c.UsesElasticsearch() {
+		items = "elasticsearch"
+	}
+	if c.UsesRedis() {
+		impressions = "redis"
+	}
+	if c.UsesPostgres() {
+		posts = "postgres"
+	} else if c.SocialOn() {
+		posts = "sqlite"
+	}
+	return items, impressions, posts
+}
+
 func (c Config) checkSocial(p *Problems) {
 	if _, err := feed.ParsePattern(c.Home.Pattern); err != nil {
 		p.add("home.pattern", "is no pattern: %v", err)

@@ -45,8 +45,8 @@ func newConfigCheckCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "the configuration is right: catalog %s, recall %s, dedup %s, sessions %s\n",
-			c.Catalog.Backend, c.Recall.Backend, c.Dedup.Backend, c.Sessions.Backend)
+		items, impressions, posts := c.Stores()
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "the configuration is right: items %s, impressions %s, posts %s\n", items, impressions, posts)
 		return err
 	}
 	return cmd

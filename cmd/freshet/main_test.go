@@ -97,7 +97,7 @@ func TestConfigPrint(t *testing.T) {
 
 func TestConfigCheck(t *testing.T) {
 	got := freshet(t, "", "config", "check")
-	assert.Equal(t, result{exitOK, "the configuration is right: catalog sqlite, recall memory, dedup memory, sessions memory\n", ""}, got)
+	assert.Equal(t, result{exitOK, "the configuration is right: items sqlite, impressions memory, posts sqlite\n", ""}, got)
 
 	got = freshet(t, "", "config", "check", "--config", write(t, "f.yaml", "recall: {n: 0}\nsessions: {ttl: 0}\n"))
 	assert.Equal(t, exitError, got.code)

@@ -294,12 +294,9 @@ func settings(t *testing.T, mode string) map[string]string {
 		return s
 	}
 	_, prefix := testenv.Redis(t)
-	u, err := url.Parse(testenv.RedisURL(t))
-	require.NoError(t, err)
 	address, index := testenv.ReusedElastic(t, "")
 	for name, value := range map[string]string{
-		"CATALOG_BACKEND": "elastic", "RECALL_BACKEND": "elastic", "DEDUP_BACKEND": "redisbloom", "SESSIONS_BACKEND": "redislist",
-		"REDIS_ADDRS": u.Host, "REDIS_KEY_PREFIX": prefix,
+		"REDIS_URL": testenv.RedisURL(t), "REDIS_KEY_PREFIX": prefix,
 		"ELASTICSEARCH_ADDRESSES": address, "ELASTICSEARCH_INDEX": index,
 	} {
 		s[name] = value

@@ -125,10 +125,9 @@ func TestNoSecretIsPrinted(t *testing.T) {
 			s := map[string]string{
 				"DATA_DIR": t.TempDir(), "LOG_LEVEL": "debug", "LOG_FORMAT": format,
 				"AUTH_MODE": "jwt", "AUTH_ADMIN_TOKEN": secretAdmin, "AUTH_JWT_SECRET": secretJWT,
-				"CATALOG_BACKEND": "elastic", "RECALL_BACKEND": "elastic", "DEDUP_BACKEND": "redisbloom", "SESSIONS_BACKEND": "redislist",
-				"REDIS_ADDRS": redis, "REDIS_USERNAME": "reader", "REDIS_PASSWORD": secretRedis,
-				"ELASTICSEARCH_ADDRESSES": elastic, "ELASTICSEARCH_INDEX": index,
-				"ELASTICSEARCH_USERNAME": "elastic", "ELASTICSEARCH_PASSWORD": secretElastic,
+				"REDIS_URL": "redis://reader@" + redis, "REDIS_PASSWORD": secretRedis,
+				"ELASTICSEARCH_ADDRESSES": strings.Replace(elastic, "://", "://elastic@", 1), "ELASTICSEARCH_INDEX": index,
+				"ELASTICSEARCH_PASSWORD": secretElastic,
 			}
 			var said strings.Builder
 			p := launch(t, "serve", s) // it is never ready
@@ -208,7 +207,9 @@ func printed(t *testing.T, settings map[string]string) string {
 		{"config", "check", "--recall.n=0"},
 		{"serve", "--server.addr=256.0.0.1:1"},
 		{"config", "check", "--auth.jwks=x"},
-		{"config", "check", "--redis.addrs=redis://:" + secretRedis + "@127.0.0.1:1"},
+		{"config", "check", "--redis.url=http://:" + secretRedis + "@127.0.0.1:1"},
+		{"config", "check", "--redis.url=redis://127.0.0.1:1/x?master_name=m&password=" + secretRedis},
+		{"config", "print", "--redis.url=redis://127.0.0.1:1?master_name=m&password=" + secretRedis, "--redis.password="},
 		{"config", "check", "--elasticsearch.addresses=http://elastic:" + secretElastic + "@127.0.0.1:1 1"},
 		{"config", "print", "--elasticsearch.addresses=http://elastic:" + secretElastic + "@127.0.0.1:1"},
 		{"config", "check", "--auth.admin_token= " + secretAdmin},

@@ -49,7 +49,7 @@ func serve(ctx context.Context, log *slog.Logger, cfg configs.Config, r role, op
 	}
 	options = append(options, app.WithLogger(log))
 	if r.demo {
-		if cfg.Catalog.Backend == configs.CatalogElastic {
+		if cfg.UsesElasticsearch() {
 			log.WarnContext(ctx, "--demo writes made-up items and readers into this index; try it with an index of its own", "index", cfg.Elasticsearch.Index)
 		}
 		options = append(options, app.WithDemo())

@@ -25,8 +25,8 @@ func newWorkerCommand() *cobra.Command {
 			return err
 		}
 		switch {
-		case cfg.Social.Backend != configs.SocialPostgres:
-			return errors.New("social.backend is not postgres, so there is no queue that processes share: the server does the work itself")
+		case !cfg.UsesPostgres():
+			return errors.New("posts are not in PostgreSQL (postgres.url), so there is no queue that processes share: the server does the work itself")
 		case cfg.Jobs.Workers == 0:
 			return errors.New("jobs.workers is 0: set it to how many jobs this worker works on at once")
 		}

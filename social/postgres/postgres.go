@@ -13,7 +13,6 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,21 +29,18 @@ import (
 // Config is where the database is. Zero fields stand for their defaults.
 type Config struct {
 	// URL is postgres://user:password@host:port/database?sslmode=…, with what else
-	// libpq knows. The tables are in the first schema of its search_path.
+	// libpq knows, and pool_max_conns, which is how many connections this process opens at
+	// most; default 20. The tables are in the first schema of its search_path.
 	URL string
-	// MaxConns is how many connections this process opens at most; default 16.
+	// MaxConns is used in the place of the URL's; 0: that one.
 	MaxConns int
-	// CACert is a file with the certificate (PEM) of the authority that signed the
-	// server's. With it the server's certificate and name are checked, unless the
-	// URL has another sslmode.
-	CACert string
 	// Guard runs a call, or refuses it with an error; kind is "read" or "write". It
 	// may end the call's context before the caller's. Nil: all calls run.
 	Guard func(ctx context.Context, kind string, call func(context.Context) error) error
 }
 
 const (
-	defaultConns   = 16
+	defaultConns   = 20
 	connectTimeout = 5 * time.Second
 )
 
@@ -96,19 +92,15 @@ func (cfg Config) pool() (*pgxpool.Config, error) {
 		// The parser's error would show the password.
 		return nil, errors.New("its URL must look like postgres://user:password@host:5432/database")
 	}
-	if cfg.CACert != "" {
-		q := u.Query()
-		q.Set("sslrootcert", cfg.CACert)
-		if !q.Has("sslmode") {
-			q.Set("sslmode", "verify-full")
-		}
-		u.RawQuery = q.Encode()
-	}
 	c, err := pgxpool.ParseConfig(u.String())
 	if err != nil {
 		return nil, err
 	}
-	c.MaxConns = int32(cmp.Or(cfg.MaxConns, defaultConns))
+	if cfg.MaxConns > 0 {
+		c.MaxConns = int32(cfg.MaxConns)
+	} else if !u.Query().Has("pool_max_conns") {
+		c.MaxConns = defaultConns
+	}
 	c.MinConns, c.MinIdleConns = 0, 0
 	if c.ConnConfig.ConnectTimeout == 0 {
 		c.ConnConfig.ConnectTimeout = connectTimeout

@@ -83,8 +83,9 @@ func TestBadConfig(t *testing.T) {
 		"no port":             {URL: "postgres://u:secret@127.0.0.1:port/x"},
 		"keywords":            {URL: "host=127.0.0.1 password=secret"},
 		"ssl mode":            {URL: "postgres://u:secret@127.0.0.1/x?sslmode=perhaps"},
-		"missing certificate": {URL: "postgres://u:secret@127.0.0.1/x", CACert: filepath.Join(t.TempDir(), "none")},
-		"no certificate":      {URL: "postgres://u:secret@127.0.0.1/x", CACert: notPEM},
+		"missing certificate": {URL: "postgres://u:secret@127.0.0.1/x?sslmode=verify-full&sslrootcert=" + filepath.Join(t.TempDir(), "none")},
+		"no certificate":      {URL: "postgres://u:secret@127.0.0.1/x?sslmode=verify-full&sslrootcert=" + notPEM},
+		"no connections":      {URL: "postgres://u:secret@127.0.0.1/x?pool_max_conns=0"},
 	} {
 		_, err := postgres.New(t.Context(), cfg, social.Options{})
 		require.Error(t, err, name)

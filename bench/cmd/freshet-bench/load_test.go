@@ -55,11 +55,7 @@ func TestLoad(t *testing.T) {
 
 // inServices keeps everything in the real services, under names of this test's own.
 func inServices(t *testing.T, cfg *configs.Config) {
-	cfg.Catalog.Backend, cfg.Recall.Backend = configs.CatalogElastic, configs.RecallElastic
-	cfg.Dedup.Backend, cfg.Sessions.Backend, cfg.Social.Backend = configs.DedupRedisBloom, configs.SessionsRedisList, configs.SocialOff
-	at, err := url.Parse(testenv.RedisURL(t))
-	require.NoError(t, err)
-	cfg.Redis.Addrs = []string{at.Host}
+	cfg.Redis.URL = testenv.RedisURL(t)
 	_, cfg.Redis.KeyPrefix = testenv.Redis(t)
 	address, index := testenv.Elastic(t)
 	cfg.Elasticsearch.Addresses, cfg.Elasticsearch.Index = []string{address}, index

@@ -36,9 +36,9 @@ func newMeasureCommand() *cobra.Command {
 		Use:   "freshet-bench",
 		Short: "Measure what Freshet promises, each beside its baseline; or simulate days of traffic, or measure rankings",
 		Long: "Measures speed and memory here, each beside a baseline that takes turns with it in the same run.\n" +
-			"What needs services runs when redis.addrs, elasticsearch.addresses and postgres.url name them, with\n" +
+			"What needs services runs when redis.url, elasticsearch.addresses and postgres.url name them, with\n" +
 			"keys, an index and a schema of its own, which it removes at the end, also after Ctrl-C.\n\n" +
-			"With --simulate it plays days of traffic on compressed time in the configured dedup.backend and\n" +
+			"With --simulate it plays days of traffic on compressed time in Redis, or without redis.url in this process, and\n" +
 			"compares its filters with the formulas.\n\n" +
 			"With --quality it replays what a community published and read through the engine and says where each\n" +
 			"ranking would have placed what was read next (docs/quality.md).\n\n" +
@@ -46,7 +46,7 @@ func newMeasureCommand() *cobra.Command {
 			"something took long.",
 		Example: "  freshet-bench\n" +
 			"  freshet-bench --only refresh,start --items 100000,1000000 --freshet ./freshet\n" +
-			"  freshet-bench --redis.addrs 127.0.0.1:6379 --elasticsearch.addresses http://127.0.0.1:9200\n" +
+			"  freshet-bench --redis.url redis://127.0.0.1:6379 --elasticsearch.addresses http://127.0.0.1:9200\n" +
 			"  freshet-bench --simulate --agents 50000 --impressions 1000000\n" +
 			"  freshet-bench --quality items.ndjson.gz events.tsv.gz --from 2016-06-01 --until 2016-09-01 --half odd",
 	}
@@ -132,12 +132,12 @@ func measure(ctx context.Context, o bench.Options, f benchFlags) (*bench.Report,
 	if !o.Short || len(f.only) > 0 || err != nil {
 		return report, err
 	}
-	backends := []string{configs.DedupMemory}
-	if len(o.Config.Redis.Addrs) > 0 {
-		backends = append(backends, configs.DedupRedisBloom)
+	urls := []string{""}
+	if o.Config.UsesRedis() {
+		urls = append(urls, o.Config.Redis.URL)
 	}
-	for _, backend := range backends {
-		o.Config.Dedup.Backend = backend
+	for _, url := range urls {
+		o.Config.Redis.URL = url
 		played, err := bench.Simulate(ctx, o, f.traffic)
 		if played != nil {
 			report.Simulations = append(report.Simulations, played.Simulations...)

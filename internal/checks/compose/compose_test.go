@@ -95,7 +95,7 @@ func TestComposeConfiguration(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "from-the-shell", c.Auth.AdminToken)
 	assert.False(t, configs.Loopback(c.Server.Addr), "a loopback address cannot be published from a container")
-	assert.Equal(t, []string{"redis:6379"}, c.Redis.Addrs)
+	assert.Equal(t, []string{"redis:6379"}, c.Redis.Server().Addrs)
 	assert.Equal(t, []string{"http://elasticsearch:9200"}, c.Elasticsearch.Addresses)
 	assert.Contains(t, c.Postgres.URL, "@postgres:5432/")
 	assert.Greater(t, int64(*s.StopGracePeriod), int64(c.Server.ShutdownTimeout), "a stop must leave time to record")
@@ -108,7 +108,7 @@ func TestComposeConfiguration(t *testing.T) {
 	database, err := url.Parse(outside.Postgres.URL)
 	require.NoError(t, err)
 	for _, pair := range [][2]string{
-		{"redis", outside.Redis.Addrs[0]}, {"elasticsearch", strings.TrimPrefix(outside.Elasticsearch.Addresses[0], "http://")}, {"postgres", database.Host},
+		{"redis", outside.Redis.Server().Addrs[0]}, {"elasticsearch", strings.TrimPrefix(outside.Elasticsearch.Addresses[0], "http://")}, {"postgres", database.Host},
 	} {
 		port := service(t, pair[0]).Ports[0]
 		assert.Equal(t, pair[1], port.HostIP+":"+port.Published, pair[0])

@@ -35,18 +35,14 @@ func embedded(t *testing.T) configs.Config {
 
 func services(t *testing.T) configs.Config {
 	_, prefix := testenv.Redis(t)
-	server, err := url.Parse(testenv.RedisURL(t))
-	require.NoError(t, err)
 	address, index := testenv.Elastic(t)
 	cfg := embedded(t)
 	// On a machine that is busy with other tests a healthy Redis must not pass
 	// for a dead one.
 	cfg.Server.RequestTimeout = 20 * time.Second
-	cfg.Catalog.Backend, cfg.Recall.Backend = configs.CatalogElastic, configs.RecallElastic
-	cfg.Dedup.Backend, cfg.Sessions.Backend = configs.DedupRedisBloom, configs.SessionsRedisList
-	cfg.Redis.Addrs, cfg.Redis.KeyPrefix = []string{server.Host}, prefix
+	cfg.Redis.URL, cfg.Redis.KeyPrefix = testenv.RedisURL(t), prefix
 	cfg.Elasticsearch.Addresses, cfg.Elasticsearch.Index = []string{address}, index
-	cfg.Social.Backend, cfg.Postgres.URL, cfg.Postgres.MaxConns = configs.SocialPostgres, testenv.Postgres(t), 8
+	cfg.Postgres.URL = testenv.Postgres(t)
 	return cfg
 }
 
@@ -72,7 +68,7 @@ func fill(t *testing.T, a *app.App, cfg configs.Config) {
 	}
 	errs, err := a.Catalog.Put(t.Context(), items)
 	require.NoError(t, errors.Join(append(errs, err)...))
-	if cfg.Catalog.Backend != configs.CatalogElastic {
+	if !cfg.UsesElasticsearch() {
 		return
 	}
 	client, err := esindex.Connect(esindex.ClientConfig{Addresses: cfg.Elasticsearch.Addresses})
