@@ -1,7 +1,6 @@
 package configs
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -98,7 +97,12 @@ func rankingProblem(err error, source string) Problem {
 	text := mask(strings.TrimPrefix(err.Error(), feed.ErrBadRanking.Error()+": "))
 	if path, message, ok := strings.Cut(text, " must "); ok && !strings.Contains(path, " ") {
 		path, within, _ := strings.Cut(path, "[") // as in decay.curves[1].scale
-		name := cmp.Or(rankingKeys[rankingKey+delimiter+path], path)
+		name := path
+		if p, known := feed.ParameterOf(path); known {
+			name = p.Name
+		} else if path == "decay.curves" {
+			name = "curves"
+		}
 		if within != "" {
 			name += "[" + within
 		}

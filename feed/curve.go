@@ -31,8 +31,8 @@ var shapes = []Shape{gaussKind: Gauss, expKind: Exp, linearKind: Linear, constan
 
 // Bounds of the curves of a decay.
 const (
-	MaxCurves      = 4    // that are added
-	maxCurveWeight = 1000 // as of popularity and the base
+	MaxCurves      = 4 // that are added
+	maxCurveWeight = maxWeight
 )
 
 // Curve is one of the curves a [Decay] adds, with the definitions of
@@ -101,13 +101,12 @@ func (c Curve) problem() (field, problem string) {
 
 // gaussProblem has the bounds that one Gaussian and every curve share.
 func gaussProblem(scale, offset time.Duration, decay float64) (field, problem string) {
-	switch {
-	case scale < time.Second:
-		return ".scale", "must be at least 1s, not " + scale.String()
-	case offset < 0:
-		return ".offset", "must not be negative, not " + offset.String()
-	case !(decay > 0 && decay < 1):
-		return ".decay", fmt.Sprintf("must lie between 0 and 1, both excluded, not %v", decay)
+	r := Ranking{Decay: Decay{Scale: scale, Offset: offset, Decay: decay}}
+	for _, name := range []string{"scale", "offset", "decay"} {
+		p, _ := ParameterOf(name)
+		if problem := p.problem(p.Of(r)); problem != "" {
+			return "." + name, problem
+		}
 	}
 	return "", ""
 }

@@ -120,8 +120,8 @@ func TestCurvesValidate(t *testing.T) {
 	}{
 		"shape":              {func(d *feed.Decay) { d.Curves[1].Shape = "bell" }, `decay.curves[1].shape must be gauss, exp, linear or constant, not "bell"`},
 		"scale":              {func(d *feed.Decay) { d.Curves[1].Scale = time.Second - 1 }, "decay.curves[1].scale must be at least 1s"},
-		"offset":             {func(d *feed.Decay) { d.Curves[0].Offset = -1 }, "decay.curves[0].offset must not be negative"},
-		"decay":              {func(d *feed.Decay) { d.Curves[1].Decay = 1 }, "decay.curves[1].decay must lie between 0 and 1"},
+		"offset":             {func(d *feed.Decay) { d.Curves[0].Offset = -1 }, "decay.curves[0].offset must be at least 0s, not -1ns"},
+		"decay":              {func(d *feed.Decay) { d.Curves[1].Decay = 1 }, "decay.curves[1].decay must be between 0 and 1"},
 		"decay NaN":          {func(d *feed.Decay) { d.Curves[1].Decay = math.NaN() }, "decay.curves[1].decay"},
 		"weight 0":           {func(d *feed.Decay) { d.Curves[2].Weight = 0 }, "decay.curves[2].weight must be greater than 0"},
 		"weight too high":    {func(d *feed.Decay) { d.Curves[0].Weight = 1001 }, "decay.curves[0].weight"},

@@ -99,59 +99,6 @@ func (c Curves) String() string {
 	return string(text)
 }
 
-// decayText is how a decay is written in JSON.
-type decayText struct {
-	Scale  *string         `json:"scale,omitempty"`
-	Offset *string         `json:"offset,omitempty"`
-	Decay  *float64        `json:"decay,omitempty"`
-	Curves json.RawMessage `json:"curves,omitempty"`
-	Floor  *float64        `json:"floor,omitempty"`
-}
-
-func (d Decay) text() (*decayText, error) {
-	t := decayText{Floor: &d.Floor}
-	if d.Curves.Len() == 0 {
-		scale, offset := DurationText(d.Scale), DurationText(d.Offset)
-		t.Scale, t.Offset, t.Decay = &scale, &offset, &d.Decay
-		return &t, nil
-	}
-	var err error
-	t.Curves, err = d.Curves.MarshalJSON()
-	return &t, err
-}
-
-// apply changes a decay. What names a part of the one Gaussian replaces curves
-// by it: by that of [PresetSingle], with the parts named changed.
-func (t *decayText) apply(d *Decay) error {
-	named := t.Curves != nil && string(t.Curves) != "null"
-	simple := t.Scale != nil || t.Offset != nil || t.Decay != nil
-	if named {
-		given, err := ParseCurves(string(t.Curves))
-		if err != nil {
-			return err
-		}
-		several := given.Curves.Len() > 0
-		if simple && (several || t.Curves[0] == '"') {
-			return fmt.Errorf("%w: decay.curves stand in the place of decay.scale, decay.offset and decay.decay: give one or the other", ErrBadRanking)
-		}
-		switch {
-		case t.Curves[0] == '"':
-			*d = given
-		case several:
-			*d = Decay{Curves: given.Curves, Floor: d.Floor}
-		default:
-			simple = true
-		}
-	}
-	if simple && d.Curves.Len() > 0 {
-		single := presets[PresetSingle]
-		*d = Decay{Scale: single.Scale, Offset: single.Offset, Decay: single.Decay, Floor: d.Floor}
-	}
-	setNumber(&d.Decay, t.Decay)
-	setNumber(&d.Floor, t.Floor)
-	return errors.Join(setDuration(&d.Scale, "decay.scale", t.Scale), setDuration(&d.Offset, "decay.offset", t.Offset))
-}
-
 func setDuration(to *time.Duration, name string, text *string) error {
 	if text == nil {
 		return nil

@@ -22,6 +22,13 @@ type Decay struct {
 	Curves Curves
 }
 
+// Validate says what is wrong with the parameters; the error wraps [ErrBadRanking].
+func (d Decay) Validate() error {
+	r := DefaultRanking()
+	r.Decay = d
+	return r.Validate()
+}
+
 // Sum lists the curves that are added: those of the decay, or its one Gaussian
 // with a weight of 1.
 func (d Decay) Sum() []Curve {

@@ -40,7 +40,9 @@ func TestDiversityValidate(t *testing.T) {
 	for _, ok := range []feed.Diversity{
 		{}, {Author: feed.Spread{Decay: 1}}, {Site: feed.Spread{Decay: 0.01, Floor: 1}}, {SameStory: 1}, {Tag: feed.Spread{Decay: 0.5, Floor: 0.5}},
 	} {
-		require.NoError(t, ok.Validate(), "%+v", ok)
+		r := feed.DefaultRanking()
+		r.Diversity = ok
+		require.NoError(t, r.Validate(), "%+v", ok)
 	}
 	for list, want := range map[string]string{
 		"author.decay=1.1":  "diversity.author.decay must be greater than 0 and at most 1",

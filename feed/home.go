@@ -1,10 +1,7 @@
 package feed
 
 import (
-	"fmt"
 	"math"
-	"slices"
-	"strconv"
 	"time"
 )
 
@@ -20,7 +17,7 @@ type Home struct {
 }
 
 // DefaultHome is a new system's.
-var DefaultHome = Home{Decay: 0.02, Following: 1, Trending: 0.6, Promoted: 0.8, Affinity: 0.5}
+var DefaultHome = DefaultRanking().Home
 
 // affinityHalf is the number of likes that make an affinity of one half.
 const affinityHalf = 5
@@ -85,86 +82,3 @@ func (h Home) written() Home {
 
 // AffinityOff reports whether the affinity to an author changes no score.
 func (h Home) AffinityOff() bool { return h.written().Affinity == 0 }
-
-// homeNames are the parameters as lists of changes name them.
-var homeNames = [...]string{"home.decay", "home.following", "home.trending", "home.promoted", "home.affinity"}
-
-// homeMost are the largest values. Only the affinity may be 0.
-var homeMost = [len(homeNames)]float64{10, 1000, 1000, 1000, 1000}
-
-// numbers are the parameters, in the order of homeNames.
-func (h *Home) numbers() [len(homeNames)]*float64 {
-	return [...]*float64{&h.Decay, &h.Following, &h.Trending, &h.Promoted, &h.Affinity}
-}
-
-// Validate says what is wrong with the parameters; the error wraps [ErrBadRanking].
-func (h Home) Validate() error {
-	h = h.written()
-	for i, value := range h.numbers() {
-		zero := homeNames[i] == "home.affinity"
-		if most := homeMost[i]; !(*value > 0 && *value <= most || zero && *value == 0) {
-			least := "greater than 0 and"
-			if zero {
-				least = "0 or more, and"
-			}
-			return fmt.Errorf("%w: %s must be %s at most %v, not %v", ErrBadRanking, homeNames[i], least, most, *value)
-		}
-	}
-	return nil
-}
-
-// homeText is how the parameters are written in JSON.
-type homeText struct {
-	Decay     *float64 `json:"decay,omitempty"`
-	Following *float64 `json:"following,omitempty"`
-	Trending  *float64 `json:"trending,omitempty"`
-	Promoted  *float64 `json:"promoted,omitempty"`
-	Affinity  *float64 `json:"affinity,omitempty"`
-}
-
-// numbers are the fields, in the order of homeNames.
-func (t *homeText) numbers() [len(homeNames)]**float64 {
-	return [...]**float64{&t.Decay, &t.Following, &t.Trending, &t.Promoted, &t.Affinity}
-}
-
-// text is nil for the zero parameters: a ranking from before there were any is
-// written as it was.
-func (h Home) text() *homeText {
-	if h == (Home{}) {
-		return nil
-	}
-	t := &homeText{}
-	for i, value := range h.numbers() {
-		*t.numbers()[i] = value
-	}
-	return t
-}
-
-// apply changes the parameters that are named.
-func (t *homeText) apply(h *Home) {
-	if t == nil {
-		return
-	}
-	*h = h.written()
-	for i, to := range h.numbers() {
-		setNumber(to, *t.numbers()[i])
-	}
-}
-
-// setHome writes a number, by its name in homeNames.
-func (t *rankingText) setHome(name string, x float64) {
-	if t.Home == nil {
-		t.Home = &homeText{}
-	}
-	*t.Home.numbers()[slices.Index(homeNames[:], name)] = &x
-}
-
-// list writes the parameters as lists of changes have them.
-func (h Home) list() []string {
-	h = h.written()
-	var list []string
-	for i, value := range h.numbers() {
-		list = append(list, homeNames[i]+"="+strconv.FormatFloat(*value, 'g', -1, 64))
-	}
-	return list
-}

@@ -4,28 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 )
 
 // ErrBadRanking is wrapped by every error about unusable ranking parameters.
 var ErrBadRanking = errors.New("bad ranking parameters")
-
-// Validate says what is wrong with the parameters; the error wraps
-// [ErrBadRanking].
-func (d Decay) Validate() error {
-	if !(d.Floor >= 0 && d.Floor < 1) {
-		return fmt.Errorf("%w: decay.floor must be at least 0 and less than 1, not %v", ErrBadRanking, d.Floor)
-	}
-	if d.Curves != (Curves{}) {
-		if d.Scale != 0 || d.Offset != 0 || d.Decay != 0 {
-			return fmt.Errorf("%w: decay.curves stand in the place of decay.scale, decay.offset and decay.decay: set one or the other", ErrBadRanking)
-		}
-		return d.Curves.Validate()
-	}
-	if field, problem := gaussProblem(d.Scale, d.Offset, d.Decay); problem != "" {
-		return fmt.Errorf("%w: decay%s %s", ErrBadRanking, field, problem)
-	}
-	return nil
-}
 
 // Ranking holds the parameters that the data team tunes: score = relevance × decay × popularity,
 // and how pages are varied by it.
@@ -45,47 +28,35 @@ type Ranking struct {
 // DefaultRanking is a new system's. Its diversity keeps a page from being of one site, and
 // is mild where nothing but an author or a tag is the same.
 func DefaultRanking() Ranking {
-	return Ranking{
-		Decay: presets[PresetTwo], Base: 0.1, Popularity2h: 1.5, Popularity2d: 0.2, KeywordsSummary: DefaultKeywordsSummary,
-		Diversity: Diversity{
-			Author: Spread{Decay: 0.8, Floor: 0.3}, Site: Spread{Decay: 0.6, Floor: 0.02}, Tag: Spread{Decay: 0.95, Floor: 0.5}, SameStory: 0.6,
-		},
-		Explore: Explore{Share: DefaultExploreShare},
-		Learned: LearnedWeights{Tags: 0.5, Author: 0.5, Words: 0.5, Negative: 0.3, HalfLife: DefaultLearnedHalfLife},
-		Home:    DefaultHome,
+	var r Ranking
+	for i := range Parameters {
+		if p := &Parameters[i]; p.IsDuration() {
+			*p.duration(&r) = time.Duration(p.Default * float64(time.Second))
+		} else {
+			*p.number(&r) = p.Default
+		}
 	}
+	r.Decay = presets[PresetTwo]
+	return r
 }
 
 // Validate says what is wrong with the parameters; the error wraps
 // [ErrBadRanking].
 func (r Ranking) Validate() error {
-	if err := r.Decay.Validate(); err != nil {
-		return err
-	}
-	for _, w := range []struct {
-		name  string
-		value float64
-	}{{"weight", r.PopularityWeight}, {"weight_2h", r.Popularity2h}, {"weight_2d", r.Popularity2d}} {
-		if !(w.value >= 0 && w.value <= 1000) {
-			return fmt.Errorf("%w: popularity.%s must be 0 to 1000, not %v", ErrBadRanking, w.name, w.value)
+	if d := r.Decay; d.Curves != (Curves{}) {
+		if d.Scale != 0 || d.Offset != 0 || d.Decay != 0 {
+			return fmt.Errorf("%w: decay.curves stand in the place of decay.scale, decay.offset and decay.decay: set one or the other", ErrBadRanking)
+		}
+		if err := d.Curves.Validate(); err != nil {
+			return err
 		}
 	}
-	if !(r.Base > 0 && r.Base <= 1000) {
-		return fmt.Errorf("%w: base must be greater than 0 and at most 1000, not %v", ErrBadRanking, r.Base)
+	for p, value := range r.Values() {
+		if problem := p.problem(value); problem != "" && !p.curved(&r) {
+			return fmt.Errorf("%w: %s %s", ErrBadRanking, p.Path, problem)
+		}
 	}
-	if !(r.KeywordsSummary >= 0 && r.KeywordsSummary <= 1) {
-		return fmt.Errorf("%w: keywords.summary must be 0 to 1, not %v", ErrBadRanking, r.KeywordsSummary)
-	}
-	if err := r.Explore.Validate(); err != nil {
-		return err
-	}
-	if err := r.Learned.Validate(); err != nil {
-		return err
-	}
-	if err := r.Home.Validate(); err != nil {
-		return err
-	}
-	return r.Diversity.Validate()
+	return nil
 }
 
 // PopularityFactor returns

@@ -8,106 +8,103 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/freshet/freshet/internal/strictjson"
 )
-
-// rankingText is how the parameters are written in JSON; a field that is
-// missing is nil.
-type rankingText struct {
-	Decay      *decayText      `json:"decay,omitempty"`
-	Popularity *popularityText `json:"popularity,omitempty"`
-	Base       *float64        `json:"base,omitempty"`
-	Keywords   *keywordsText   `json:"keywords,omitempty"`
-	Diversity  *diversityText  `json:"diversity,omitempty"`
-	Explore    *exploreText    `json:"explore,omitempty"`
-	Learned    *learnedText    `json:"learned,omitempty"`
-	Home       *homeText       `json:"home,omitempty"`
-}
-
-type popularityText struct {
-	Weight   *float64 `json:"weight,omitempty"`
-	Weight2h *float64 `json:"weight_2h,omitempty"`
-	Weight2d *float64 `json:"weight_2d,omitempty"`
-}
 
 // DefaultKeywordsSummary is a new system's [Ranking.KeywordsSummary], and that of
 // a ranking that was stored before there was one.
 const DefaultKeywordsSummary = 0.5
 
-type keywordsText struct {
-	Summary *float64 `json:"summary,omitempty"`
+// curvesName is the name of the curves in lists of changes, curvesPath that in JSON.
+const (
+	curvesName = "curves"
+	curvesPath = "decay.curves"
+)
+
+// change is a new value of a parameter.
+type change struct {
+	*Parameter
+	number   float64
+	duration time.Duration
 }
 
-// MarshalJSON writes every parameter, durations as Go writes them:
-//
-//	{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":1e-06},"popularity":{"weight":0,"weight_2h":0,"weight_2d":0},"base":0.1,"keywords":{"summary":0.5}}
-//
-// Where there are curves, "curves" is in the place of scale, offset and decay. The
-// diversity, explore, the weights of what was learned and home follow, unless they are the zero ones.
-func (r Ranking) MarshalJSON() ([]byte, error) {
-	decay, err := r.Decay.text()
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(rankingText{
-		Decay: decay, Popularity: &popularityText{Weight: &r.PopularityWeight, Weight2h: &r.Popularity2h, Weight2d: &r.Popularity2d},
-		Base: &r.Base, Keywords: &keywordsText{Summary: &r.KeywordsSummary}, Diversity: r.Diversity.text(),
-		Explore: r.Explore.text(), Learned: r.Learned.text(), Home: r.Home.text(),
-	})
+// changes are new values of parameters and of the curves.
+type changes struct {
+	values map[string]change // by name
+	curves json.RawMessage   // nil: not among them
 }
 
-// UnmarshalJSON changes the parameters that are named and keeps the others, so
-// that a proposal need only say what it changes. scale, offset and decay replace
-// curves by one Gaussian; decay.curves may be the name of a [Preset]. Unknown
-// fields are errors; the result is not validated. Errors wrap [ErrBadRanking].
-func (r *Ranking) UnmarshalJSON(data []byte) error {
-	var text rankingText
-	if err := strictjson.Unmarshal(data, &text, strictjson.Errors{"": ErrBadRanking}); err != nil {
-		return err
+// set reads a value. called is the parameter's name where it was given, for errors.
+func (c *changes) set(p *Parameter, called, text string) (err error) {
+	value := change{Parameter: p}
+	if p.IsDuration() {
+		err = setDuration(&value.duration, called, &text)
+	} else if value.number, err = strconv.ParseFloat(text, 64); err != nil {
+		err = fmt.Errorf("%w: %s must be a number, not %q", ErrBadRanking, called, text)
 	}
-	if r.Base == 0 { // read from nothing: one that was stored, perhaps before keywords.summary
-		r.KeywordsSummary = DefaultKeywordsSummary
+	if err == nil && p.unset && value.number == 0 && value.duration == 0 {
+		err = fmt.Errorf("%w: %s must be %s, not 0", ErrBadRanking, called, p.Bounds())
 	}
-	return text.apply(r)
+	if c.values == nil {
+		c.values = map[string]change{}
+	}
+	c.values[p.Name] = value
+	return err
 }
 
-func (t *rankingText) apply(r *Ranking) error {
-	if t.Decay != nil {
-		if err := t.Decay.apply(&r.Decay); err != nil {
+// apply changes the ranking. What names a part of the one Gaussian replaces curves
+// by it: by that of [PresetSingle], with the parts named changed.
+func (c *changes) apply(r *Ranking) error {
+	simple := false
+	for _, name := range []string{"scale", "offset", "decay"} {
+		_, ok := c.values[name]
+		simple = simple || ok
+	}
+	if c.curves != nil {
+		given, err := ParseCurves(string(c.curves))
+		if err != nil {
 			return err
 		}
+		preset, several := c.curves[0] == '"', given.Curves.Len() > 0
+		if simple && (several || preset) {
+			return fmt.Errorf("%w: decay.curves stand in the place of decay.scale, decay.offset and decay.decay: give one or the other", ErrBadRanking)
+		}
+		switch {
+		case preset:
+			r.Decay = given
+		case several:
+			r.Decay = Decay{Curves: given.Curves, Floor: r.Decay.Floor}
+		default:
+			simple = true
+		}
 	}
-	if t.Popularity != nil {
-		setNumber(&r.PopularityWeight, t.Popularity.Weight)
-		setNumber(&r.Popularity2h, t.Popularity.Weight2h)
-		setNumber(&r.Popularity2d, t.Popularity.Weight2d)
+	if simple && r.Decay.Curves.Len() > 0 {
+		single := presets[PresetSingle]
+		r.Decay = Decay{Scale: single.Scale, Offset: single.Offset, Decay: single.Decay, Floor: r.Decay.Floor}
 	}
-	setNumber(&r.Base, t.Base)
-	if t.Keywords != nil {
-		setNumber(&r.KeywordsSummary, t.Keywords.Summary)
+	for name, value := range c.values {
+		if strings.HasPrefix(name, "home.") {
+			r.Home = r.Home.written()
+		}
+		if value.IsDuration() {
+			*value.Parameter.duration(r) = value.duration
+		} else {
+			*value.Parameter.number(r) = value.number
+		}
 	}
-	if t.Explore != nil {
-		setNumber(&r.Explore.Share, t.Explore.Share)
-	}
-	if err := t.Learned.apply(&r.Learned); err != nil {
-		return err
-	}
-	t.Home.apply(&r.Home)
-	return t.Diversity.apply(&r.Diversity)
+	return nil
 }
 
 // With returns the parameters changed by a list such as
 //
 //	scale=72h,offset=2h,decay=0.5,floor=0,weight=0.2,weight_2h=1,weight_2d=0.2,base=0.1,summary=0.5,site.decay=0.7
 //
-// and validated. curves is a JSON array or the name of a [Preset]; scale, offset
-// and decay replace curves by one Gaussian. An empty list changes nothing. Errors
-// wrap [ErrBadRanking].
-func (r Ranking) With(changes string) (Ranking, error) {
-	text, err := parseChanges(changes)
+// and validated. The names are those of [Parameters], and curves, which is a JSON array or the
+// name of a [Preset]; scale, offset and decay replace curves by one Gaussian. An empty list
+// changes nothing. Errors wrap [ErrBadRanking].
+func (r Ranking) With(list string) (Ranking, error) {
+	c, err := parseChanges(list)
 	if err == nil {
-		err = text.apply(&r)
+		err = c.apply(&r)
 	}
 	if err != nil {
 		return Ranking{}, err
@@ -119,27 +116,55 @@ func (r Ranking) With(changes string) (Ranking, error) {
 // changes the same parameters and no others. Errors wrap [ErrBadRanking]; the
 // values are not validated.
 func ChangesJSON(list string) ([]byte, error) {
-	text, err := parseChanges(list)
+	c, err := parseChanges(list)
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(text)
+	var r Ranking
+	if err := (&changes{values: c.values}).apply(&r); err != nil {
+		return nil, err
+	}
+	return writeParameters(&r, c.curves, func(p *Parameter) bool {
+		_, ok := c.values[p.Name]
+		return !ok
+	})
 }
 
 // parseChanges reads a list of changes. Of a parameter that is there twice the
 // last value counts.
-func parseChanges(list string) (*rankingText, error) {
-	var text rankingText
-	for change := range splitChanges(list) {
-		if change = strings.TrimSpace(change); change == "" {
+func parseChanges(list string) (*changes, error) {
+	c := &changes{}
+	for one := range splitChanges(list) {
+		if one = strings.TrimSpace(one); one == "" {
 			continue
 		}
-		name, value, _ := strings.Cut(change, "=")
-		if err := text.set(strings.TrimSpace(name), strings.TrimSpace(value)); err != nil {
+		name, value, _ := strings.Cut(one, "=")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		if name == curvesName {
+			c.curves = curvesValue(value)
+			if _, err := ParseCurves(value); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		at := slices.IndexFunc(Parameters, func(p Parameter) bool { return p.Name == name })
+		if at < 0 {
+			return nil, errNoParameter(name)
+		}
+		if err := c.set(&Parameters[at], name, value); err != nil {
 			return nil, err
 		}
 	}
-	return &text, nil
+	return c, nil
+}
+
+func errNoParameter(name string) error {
+	var names []string
+	for i := range Parameters {
+		names = append(names, Parameters[i].Name)
+	}
+	names = append(names, curvesName)
+	return fmt.Errorf("%w: there is no parameter %q; there are %s", ErrBadRanking, name, strings.Join(names, ", "))
 }
 
 // splitChanges yields the parts between commas that are not in brackets, as those
@@ -165,99 +190,6 @@ func splitChanges(list string) iter.Seq[string] {
 		}
 		yield(list[from:])
 	}
-}
-
-func (t *rankingText) set(name, value string) error {
-	decay := t.Decay
-	if decay == nil {
-		decay = new(decayText)
-	}
-	popularity := t.Popularity
-	if popularity == nil {
-		popularity = new(popularityText)
-	}
-	var keywords keywordsText
-	var explore exploreText
-	var scratch time.Duration
-	numbers := map[string]**float64{
-		"decay": &decay.Decay, "floor": &decay.Floor, "weight": &popularity.Weight, "base": &t.Base,
-		"weight_2h": &popularity.Weight2h, "weight_2d": &popularity.Weight2d, "summary": &keywords.Summary,
-		"explore.share": &explore.Share,
-	}
-	switch name {
-	case "scale":
-		decay.Scale, t.Decay = &value, decay
-		return setDuration(&scratch, name, &value)
-	case "offset":
-		decay.Offset, t.Decay = &value, decay
-		return setDuration(&scratch, name, &value)
-	case learnedHalfLife:
-		t.learned().HalfLife = &value
-		return setDuration(&scratch, name, &value)
-	case "curves":
-		decay.Curves, t.Decay = curvesValue(value), decay
-		_, err := ParseCurves(value)
-		return err
-	}
-	x, err := strconv.ParseFloat(value, 64)
-	to, known := numbers[name]
-	if !known {
-		return t.setOther(name, value, x, err)
-	}
-	if err != nil {
-		return errNoNumber(name, value)
-	}
-	*to = &x
-	switch name {
-	case "weight", "weight_2h", "weight_2d":
-		t.Popularity = popularity
-	case "summary":
-		t.Keywords = &keywords
-	case "explore.share":
-		t.Explore = &explore
-	case "decay", "floor":
-		t.Decay = decay
-	}
-	return nil
-}
-
-// setOther sets a number of diversity, of what was learned or of home; bad is why the
-// value is none.
-func (t *rankingText) setOther(name, value string, x float64, bad error) error {
-	varies, learned, home := slices.Contains(diversityNames[:], name), slices.Contains(learnedNames[:], name), slices.Contains(homeNames[:], name)
-	switch {
-	case !varies && !learned && !home:
-		return errNoParameter(name)
-	case bad != nil:
-		return errNoNumber(name, value)
-	case varies:
-		return t.diversity(name, x)
-	case learned:
-		t.setLearned(name, x)
-	default:
-		t.setHome(name, x)
-	}
-	return nil
-}
-
-func errNoNumber(name, value string) error {
-	return fmt.Errorf("%w: %s must be a number, not %q", ErrBadRanking, name, value)
-}
-
-func errNoParameter(name string) error {
-	return fmt.Errorf("%w: there is no parameter %q; there are scale, offset, decay, curves, floor, weight, weight_2h, weight_2d, base, summary, explore.share, %s, %s, %s",
-		ErrBadRanking, name, strings.Join(diversityNames[:], ", "), learnedParameters(), strings.Join(homeNames[:], ", "))
-}
-
-func (t *rankingText) diversity(name string, x float64) error {
-	if x == 0 && strings.HasSuffix(name, ".decay") {
-		return errZeroDecay(name)
-	}
-	if t.Diversity == nil {
-		t.Diversity = &diversityText{}
-	}
-	t.Diversity.set(name, &x)
-	return nil
 }
 
 // curvesValue is the JSON of curves as a list of changes or a setting has them:

@@ -97,7 +97,7 @@ func TestWhatIsWrongIsRefusedAndTheOldOneStays(t *testing.T) {
 			says   string
 			is     error
 		}{
-			"value":          {ranking.Change{Edit: with("decay=1")}, "decay.decay must lie between", feed.ErrBadRanking},
+			"value":          {ranking.Change{Edit: with("decay=1")}, "decay.decay must be between", feed.ErrBadRanking},
 			"unvalidated":    {ranking.Change{Edit: func(r *feed.Ranking) error { r.Base = -1; return nil }}, "base must be", feed.ErrBadRanking},
 			"experiment":     {ranking.Change{Experiments: []ranking.Experiment{{Name: "a", Share: 0.1, Edit: with("floor=2")}}}, `experiment "a"`, feed.ErrBadRanking},
 			"shares":         {ranking.Change{Experiments: []ranking.Experiment{{Name: "a", Share: 0.6}, {Name: "b", Share: 0.6}}}, "sum to 1", feed.ErrBadRanking},

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/freshet/freshet/feed"
@@ -36,10 +37,6 @@ func keyOf(q *feed.Query) queryKey {
 		}
 	}
 	k.learned(q)
-	k.number(uint64(r.Decay.Scale))
-	k.number(uint64(r.Decay.Offset))
-	k.float(r.Decay.Decay)
-	k.float(r.Decay.Floor)
 	for _, c := range r.Decay.Curves {
 		k.text(string(c.Shape))
 		k.number(uint64(c.Scale))
@@ -47,17 +44,11 @@ func keyOf(q *feed.Query) queryKey {
 		k.float(c.Decay)
 		k.float(c.Weight)
 	}
-	k.float(r.PopularityWeight)
-	k.float(r.Popularity2h)
-	k.float(r.Popularity2d)
-	k.float(r.Base)
-	k.float(r.KeywordsSummary)
-	for _, s := range []feed.Spread{r.Diversity.Author, r.Diversity.Site, r.Diversity.Tag} {
-		k.float(s.Decay)
-		k.float(s.Floor)
+	for p, value := range r.Values() {
+		if !strings.HasPrefix(p.Name, "home.") { // scores of other sources
+			k.float(value)
+		}
 	}
-	k.float(r.Diversity.SameStory)
-	k.float(r.Explore.Share)
 	k.time(q.Origin)
 	k.time(q.Since)
 	k.number(uint64(q.N))
@@ -73,7 +64,7 @@ func (k *keyWriter) number(n uint64) { *k = binary.AppendUvarint(*k, n) }
 func (k *keyWriter) float(f float64) { k.number(math.Float64bits(f)) }
 func (k *keyWriter) text(s string)   { k.number(uint64(len(s))); *k = append(*k, s...) }
 
-// learned writes what was learned, where it counts, and by which weights.
+// learned writes what was learned, where it counts.
 func (k *keyWriter) learned(q *feed.Query) {
 	w, l := &q.Ranking.Learned, &q.Profile.Learned
 	if !w.On() || len(l.Features) == 0 {
@@ -87,10 +78,6 @@ func (k *keyWriter) learned(q *feed.Query) {
 		k.text(l.Features[i].Value)
 		k.float(l.Features[i].Evidence)
 	}
-	for _, x := range []float64{w.Tags, w.Author, w.Lang, w.Words, w.Negative} {
-		k.float(x)
-	}
-	k.number(uint64(w.HalfLife))
 }
 
 func (k *keyWriter) time(at time.Time) {

@@ -122,9 +122,7 @@ func newRankingCompareCommand() *cobra.Command {
 		Use:   "compare",
 		Short: "Say how far two rankings differ, without anybody seeing either",
 		Long: "Ranks by A and by B for a sample of agents at one moment and says how far the first items differ.\n" +
-			"Changes are written scale=72h,offset=2h; there are scale, offset, decay, curves, floor, weight (of popularity),\n" +
-			"weight_2h and weight_2d (of live popularity), base, summary (of keywords), those of diversity, explore.share and\n" +
-			"those of what was learned; freshet ranking set --help says how curves are written. Of A and B what differs from\n" +
+			"Changes are written scale=72h,offset=2h; freshet ranking set --help lists the parameters. Of A and B what differs from\n" +
 			"the defaults is printed; --json prints all parameters.\n" +
 			"Nothing is filtered that an agent has been shown, because that was chosen by the ranking in force.",
 		Example: "  freshet ranking compare --b scale=72h,offset=2h\n  freshet ranking compare --a scale=24h --b scale=72h --agents u_1,u_2 --at 2026-03-06T12:00:00Z",

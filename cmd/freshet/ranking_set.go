@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,19 +13,26 @@ import (
 	"github.com/freshet/freshet/internal/cli"
 )
 
+// parametersHelp lists the parameters, what each does, takes and is in a new system.
+func parametersHelp() string {
+	var text strings.Builder
+	for i := range feed.Parameters {
+		p := &feed.Parameters[i]
+		fmt.Fprintf(&text, "  %-18s %s (%s; default %s)\n", p.Name, p.Help, p.Bounds(), p.Text(p.Default))
+	}
+	return strings.TrimRight(text.String(), "\n")
+}
+
 func newRankingSetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "set CHANGES",
 		Short: "Change the live ranking, or an experiment",
-		Long: "Changes the parameters that are named and leaves the others: scale, offset, decay, curves, floor, weight\n" +
-			"(of popularity), weight_2h and weight_2d (of the readers of about the last 2 hours and 2 days), base, summary\n" +
-			"(part of its weight that a keyword adds in a summary), explore.share, and those of diversity:\n" +
-			"author.decay, author.floor, site.decay, site.floor, tag.decay, tag.floor, same_story; and of what was learned of readers:\n" +
-			"learned.tags, learned.author, learned.lang, learned.words, learned.negative, learned.half_life.\n" +
+		Long: "Changes the parameters that are named and leaves the others.\n" +
 			"With --as they become, or change, an experiment for a share of the agents; the same agents stay in it as its\n" +
 			"share grows. No server is restarted.\n\n" +
 			"curves is a JSON array of up to 4 curves that are added, or a preset: single (scale=24h,offset=1h,decay=0.5)\n" +
-			"or two (a fast and a slow curve). scale, offset and decay replace curves by one Gaussian.",
+			"or two (a fast and a slow curve). scale, offset and decay replace curves by one Gaussian.\n\n" +
+			"Parameters:\n" + parametersHelp(),
 		Example: "  freshet ranking set scale=48h,weight=0.2 --why \"weekend readers want more\"\n" +
 			"  freshet ranking set curves=two --as two --share 10%\n" +
 			"  freshet ranking set 'curves=[{\"shape\":\"exp\",\"scale\":\"12m\",\"weight\":0.6},{\"shape\":\"exp\",\"scale\":\"120h\",\"weight\":0.4}]'\n" +

@@ -30,7 +30,7 @@ func newRankingSweepCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 	}
 	f := &sweepFlags{analysisFlags: addStudyFlags(cmd), ranges: map[string]*string{}}
-	for _, name := range tuning.Sweepable {
+	for _, name := range tuning.Sweepable() {
 		f.ranges[name] = cmd.Flags().String(name, "", "values of "+name+": low..high, or a list with commas")
 	}
 	cmd.Flags().IntVar(&f.steps, "steps", 8, "how many values a range low..high becomes")

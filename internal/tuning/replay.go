@@ -56,8 +56,8 @@ func Contestants(a, b, sweep string, steps int) ([]Contestant, error) {
 		return list, nil
 	}
 	name, text, _ := strings.Cut(sweep, "=")
-	if !slices.Contains(Sweepable, name) {
-		return nil, fmt.Errorf("--sweep: say a parameter and its values, such as scale=6h..168h; there are %s", strings.Join(Sweepable, ", "))
+	if !slices.Contains(Sweepable(), name) {
+		return nil, fmt.Errorf("--sweep: say a parameter and its values, such as scale=6h..168h; there are %s", strings.Join(Sweepable(), ", "))
 	}
 	p, err := ParseRange(name, text, steps)
 	if err != nil {

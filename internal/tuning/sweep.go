@@ -36,7 +36,7 @@ type Point struct {
 func Axes(ranges map[string]string, steps int) ([]Parameter, error) {
 	var many, single []Parameter
 	points := 1
-	for _, name := range Sweepable {
+	for _, name := range Sweepable() {
 		if ranges[name] == "" {
 			continue
 		}

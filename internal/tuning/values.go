@@ -1,7 +1,6 @@
 package tuning
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -12,21 +11,23 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Sweepable are the parameters that can be swept, in the order of the columns.
-var Sweepable = []string{
-	"scale", "offset", "decay", "floor", "weight", "weight_2h", "weight_2d", "base", "summary",
-	"author.decay", "author.floor", "site.decay", "site.floor", "tag.decay", "tag.floor", "same_story", "explore.share",
-	"learned.tags", "learned.author", "learned.lang", "learned.words", "learned.negative", halfLife,
+// Sweepable are the names of the parameters that can be swept, in the order of the columns.
+// Those of home change no list of for-you, which is what is compared.
+func Sweepable() (names []string) {
+	for i := range feed.Parameters {
+		if name := feed.Parameters[i].Name; !strings.HasPrefix(name, "home.") {
+			names = append(names, name)
+		}
+	}
+	return names
 }
-
-const halfLife = "learned.half_life"
 
 // maxPoints bounds a sweep: each point ranks for every agent.
 const maxPoints = 100
 
 // Parameter is one that is swept: the values it takes.
 type Parameter struct {
-	Name   string    // as in lists of changes
+	*feed.Parameter
 	Values []float64 // hours, or the number itself
 }
 
@@ -35,60 +36,41 @@ func (p Parameter) Change(i int) string { return p.Name + "=" + p.Text(p.Values[
 
 // Text writes a value as lists of changes do.
 func (p Parameter) Text(v float64) string {
-	if isDuration(p.Name) {
-		return feed.DurationText(hours(v))
+	if p.IsDuration() {
+		v = hours(v).Seconds()
 	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
+	return p.Parameter.Text(v)
 }
 
 // Of is the parameter's value in a ranking; NaN where it has none, as the scale of a
 // ranking with curves.
 func (p Parameter) Of(r feed.Ranking) float64 {
-	if slices.Contains([]string{"scale", "offset", "decay"}, p.Name) && r.Decay.Curves.Len() > 0 {
-		return math.NaN()
+	if p.IsDuration() {
+		return p.Parameter.Of(r) / time.Hour.Seconds()
 	}
-	return map[string]float64{
-		"scale": r.Decay.Scale.Hours(), "offset": r.Decay.Offset.Hours(), "decay": r.Decay.Decay, "weight": r.PopularityWeight,
-		"weight_2h": r.Popularity2h, "weight_2d": r.Popularity2d,
-		"floor": r.Decay.Floor, "base": r.Base, "summary": r.KeywordsSummary,
-		"author.decay": written(r.Diversity.Author), "author.floor": r.Diversity.Author.Floor,
-		"site.decay": written(r.Diversity.Site), "site.floor": r.Diversity.Site.Floor,
-		"tag.decay": written(r.Diversity.Tag), "tag.floor": r.Diversity.Tag.Floor,
-		"same_story": r.Diversity.SameStory, "explore.share": r.Explore.Share,
-		"learned.tags": r.Learned.Tags, "learned.author": r.Learned.Author, "learned.lang": r.Learned.Lang,
-		"learned.words": r.Learned.Words, "learned.negative": r.Learned.Negative,
-		halfLife: cmp.Or(r.Learned.HalfLife, feed.DefaultLearnedHalfLife).Hours(),
-	}[p.Name]
+	return p.Parameter.Of(r)
 }
-
-// written is the decay of a spread as rankings write it, where off is 1.
-func written(s feed.Spread) float64 {
-	if s == (feed.Spread{}) {
-		return 1
-	}
-	return s.Decay
-}
-
-// isDuration reports whether a parameter is one.
-func isDuration(name string) bool { return name == "scale" || name == "offset" || name == halfLife }
 
 // Ratios reports whether a range of the parameter goes in equal ratios, as one drawn
 // over a logarithmic axis does.
-func (p Parameter) Ratios() bool { return p.Name == "scale" || p.Name == halfLife }
+func (p Parameter) Ratios() bool { return p.IsDuration() && p.Parameter.Ratios }
 
 // ParseRange reads the values of a parameter: one, a list with commas, or
-// low..high, which becomes steps values. The scale, the half-life, the base and a floor of the decay
-// above 0 go in equal ratios, because from 6h to 12h is as much of a change as from
-// 3 days to 6; the others in equal steps.
+// low..high, which becomes steps values, in equal ratios or in equal steps as
+// [feed.Parameter] says.
 func ParseRange(name, text string, steps int) (Parameter, error) {
-	p := Parameter{Name: name}
+	found, ok := feed.ParameterOf(name)
+	if !ok {
+		return Parameter{}, CheckChanges("--"+name, name+"="+text)
+	}
+	p := Parameter{Parameter: found}
 	low, high, isRange := strings.Cut(text, "..")
 	parts := []string{low, high}
 	if !isRange {
 		parts = strings.Split(text, ",")
 	}
 	for _, part := range parts {
-		v, err := parseValue(name, strings.TrimSpace(part))
+		v, err := p.parse(strings.TrimSpace(part))
 		if err != nil {
 			return p, err
 		}
@@ -102,8 +84,8 @@ func ParseRange(name, text string, steps int) (Parameter, error) {
 	case steps < 2 || steps > maxPoints:
 		return p, fmt.Errorf("--steps must be 2 to %d, not %d", maxPoints, steps)
 	default:
-		p.Values = spaced(p.Values[0], p.Values[1], steps, p.Ratios() || p.Values[0] > 0 && (name == "base" || name == "floor"))
-		if isDuration(name) {
+		p.Values = spaced(p.Values[0], p.Values[1], steps, p.Parameter.Ratios && p.Values[0] > 0)
+		if p.IsDuration() {
 			roundHours(p.Values[1 : len(p.Values)-1])
 		}
 	}
@@ -111,12 +93,12 @@ func ParseRange(name, text string, steps int) (Parameter, error) {
 	return p, nil
 }
 
-// parseValue reads one value and checks it as the server will.
-func parseValue(name, text string) (float64, error) {
-	if err := CheckChanges("--"+name, name+"="+text); err != nil {
+// parse reads one value and checks it as the server will.
+func (p Parameter) parse(text string) (float64, error) {
+	if err := CheckChanges("--"+p.Name, p.Name+"="+text); err != nil {
 		return 0, err
 	}
-	if isDuration(name) {
+	if p.IsDuration() {
 		d, err := time.ParseDuration(text)
 		return d.Hours(), err
 	}

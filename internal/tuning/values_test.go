@@ -22,7 +22,7 @@ func TestSweepable(t *testing.T) {
 		if strings.HasPrefix(name, "home.") { // changes no list of for-you
 			continue
 		}
-		require.Contains(t, Sweepable, name)
+		require.Contains(t, Sweepable(), name)
 		p, err := ParseRange(name, value, 2)
 		require.NoError(t, err)
 		assert.InDelta(t, p.Values[0], p.Of(gaussian), 1e-12, name)

@@ -1,0 +1,241 @@
+package feed
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Parameter is a parameter of a [Ranking]: a number, or a duration. All that names,
+// bounds, reads or writes parameters goes by the table of [Parameters]. Beside it stand
+// only the curves of a decay, which take the place of its scale, offset and decay.
+type Parameter struct {
+	Name    string // in lists of changes and in the configuration: site.decay
+	Path    string // in JSON: diversity.site.decay
+	Help    string // what it does
+	Default float64
+	// Least and Most are the bounds; a duration's are in seconds.
+	Least, Most float64
+	NotLeast    bool // Least itself is out of bounds
+	NotMost     bool // Most itself is out of bounds
+	// Ratios says that equal ratios are equal changes: from 6 h to 12 h is as much as from 3
+	// days to 6. Of the others, equal differences are.
+	Ratios bool
+
+	number   func(*Ranking) *float64       // nil: it is a duration
+	duration func(*Ranking) *time.Duration // nil: it is a number
+	unset    bool                          // a value of 0 stands for the default, so it cannot be given
+}
+
+const (
+	hour    = float64(time.Hour / time.Second)
+	maxLife = 10 * 365 * 24 * hour
+	// maxWeight bounds what a score is multiplied by.
+	maxWeight = 1000
+)
+
+// Parameters are all parameters, in the order in which they are written.
+var Parameters = []Parameter{
+	{
+		Name: "scale", Path: "decay.scale", Help: "age beyond the offset at which the score has fallen to decay",
+		Default: 24 * hour, Least: 1, Most: math.Inf(1), Ratios: true, duration: func(r *Ranking) *time.Duration { return &r.Decay.Scale },
+	},
+	{
+		Name: "offset", Path: "decay.offset", Help: "age up to which nothing decays",
+		Default: hour, Most: math.Inf(1), duration: func(r *Ranking) *time.Duration { return &r.Decay.Offset },
+	},
+	{
+		Name: "decay", Path: "decay.decay", Help: "factor at the age of offset + scale",
+		Default: 0.5, Most: 1, NotLeast: true, NotMost: true, number: func(r *Ranking) *float64 { return &r.Decay.Decay },
+	},
+	{
+		Name: "floor", Path: "decay.floor", Help: "least factor of the decay",
+		Default: 1e-6, Most: 1, NotMost: true, Ratios: true, number: func(r *Ranking) *float64 { return &r.Decay.Floor },
+	},
+	weight("weight", "popularity.weight", 0, "popularity that was uploaded: likes + 2 x comments; 0: off", func(r *Ranking) *float64 { return &r.PopularityWeight }),
+	weight("weight_2h", "popularity.weight_2h", 1.5, "readers of about the last 2 hours; 0: off", func(r *Ranking) *float64 { return &r.Popularity2h }),
+	weight("weight_2d", "popularity.weight_2d", 0.2, "readers of about the last 2 days; 0: off", func(r *Ranking) *float64 { return &r.Popularity2d }),
+	{
+		Name: "base", Path: "base", Help: "relevance before interests and keywords are added",
+		Default: 0.1, Most: maxWeight, NotLeast: true, Ratios: true, number: func(r *Ranking) *float64 { return &r.Base },
+	},
+	share("summary", "keywords.summary", DefaultKeywordsSummary, "part of its weight that a keyword adds in a summary", func(r *Ranking) *float64 { return &r.KeywordsSummary }),
+	spreadDecay("author", 0.8, "each further item of an author on a page counts this much of the one before; 1: off", func(r *Ranking) *Spread { return &r.Diversity.Author }),
+	spreadFloor("author", 0.3, func(r *Ranking) *Spread { return &r.Diversity.Author }),
+	spreadDecay("site", 0.6, "the same for a site", func(r *Ranking) *Spread { return &r.Diversity.Site }),
+	spreadFloor("site", 0.02, func(r *Ranking) *Spread { return &r.Diversity.Site }),
+	spreadDecay("tag", 0.95, "the same for a first tag", func(r *Ranking) *Spread { return &r.Diversity.Tag }),
+	spreadFloor("tag", 0.5, func(r *Ranking) *Spread { return &r.Diversity.Tag }),
+	share("same_story", "diversity.same_story", 0.6, "two titles that share this part of their words tell one story; 0 and 1: off", func(r *Ranking) *float64 { return &r.Diversity.SameStory }),
+	share("explore.share", "explore.share", DefaultExploreShare, "part of a page's positions for young items drawn at random; 0: off", func(r *Ranking) *float64 { return &r.Explore.Share }),
+	learned("tags", 0.5, func(r *Ranking) *float64 { return &r.Learned.Tags }),
+	learned("author", 0.5, func(r *Ranking) *float64 { return &r.Learned.Author }),
+	learned("lang", 0, func(r *Ranking) *float64 { return &r.Learned.Lang }),
+	learned("words", 0.5, func(r *Ranking) *float64 { return &r.Learned.Words }),
+	{
+		Name: "learned.negative", Path: "learned.negative", Help: "part of the relevance that dislikes and hides take away",
+		Default: 0.3, Most: maxNegative, number: func(r *Ranking) *float64 { return &r.Learned.Negative },
+	},
+	{
+		Name: "learned.half_life", Path: "learned.half_life", Help: "time after which an act counts half", unset: true,
+		Default: DefaultLearnedHalfLife.Seconds(), Least: hour, Most: maxLife, Ratios: true, duration: func(r *Ranking) *time.Duration { return &r.Learned.HalfLife },
+	},
+	{
+		Name: "home.decay", Path: "home.decay", Help: "decay of home's sources, per hour of age",
+		Default: 0.02, Most: 10, NotLeast: true, number: func(r *Ranking) *float64 { return &r.Home.Decay },
+	},
+	homeBase("following", 1, "posts by whom the reader follows", func(r *Ranking) *float64 { return &r.Home.Following }),
+	homeBase("trending", 0.6, "what is trending", func(r *Ranking) *float64 { return &r.Home.Trending }),
+	homeBase("promoted", 0.8, "what is promoted", func(r *Ranking) *float64 { return &r.Home.Promoted }),
+	weight("home.affinity", "home.affinity", 0.5, "what the affinity to an author adds in home at most; 0: off", func(r *Ranking) *float64 { return &r.Home.Affinity }),
+}
+
+func weight(name, path string, usual float64, help string, at func(*Ranking) *float64) Parameter {
+	if !strings.HasPrefix(name, "home.") {
+		help = "weight of " + help
+	}
+	return Parameter{Name: name, Path: path, Help: help, Default: usual, Most: maxWeight, number: at}
+}
+
+func share(name, path string, usual float64, help string, at func(*Ranking) *float64) Parameter {
+	return Parameter{Name: name, Path: path, Help: help, Default: usual, Most: 1, number: at}
+}
+
+func spreadDecay(of string, usual float64, help string, at func(*Ranking) *Spread) Parameter {
+	return Parameter{
+		Name: of + ".decay", Path: "diversity." + of + ".decay", Help: help, Default: usual, Most: 1, NotLeast: true, unset: true,
+		number: func(r *Ranking) *float64 { return &at(r).Decay },
+	}
+}
+
+func spreadFloor(of string, usual float64, at func(*Ranking) *Spread) Parameter {
+	return share(of+".floor", "diversity."+of+".floor", usual, "but no less than this", func(r *Ranking) *float64 { return &at(r).Floor })
+}
+
+func learned(kind string, usual float64, at func(*Ranking) *float64) Parameter {
+	const most = 100
+	name := "learned." + kind
+	return Parameter{Name: name, Path: name, Help: "what clicks and likes of an item's " + kind + " add at most, in bases; 0: off", Default: usual, Most: most, number: at}
+}
+
+func homeBase(source string, usual float64, help string, at func(*Ranking) *float64) Parameter {
+	name := "home." + source
+	return Parameter{Name: name, Path: name, Help: "base of " + help + " in home", Default: usual, Most: maxWeight, NotLeast: true, number: at}
+}
+
+// ParameterOf finds a parameter by its name, or by its path.
+func ParameterOf(name string) (*Parameter, bool) {
+	for i := range Parameters {
+		if p := &Parameters[i]; p.Name == name || p.Path == name {
+			return p, true
+		}
+	}
+	return nil, false
+}
+
+// IsDuration reports whether the parameter is a duration.
+func (p *Parameter) IsDuration() bool { return p.duration != nil }
+
+// Of is the parameter's value in a ranking, a duration's in seconds. It is NaN where the
+// ranking has curves in its place.
+func (p *Parameter) Of(r Ranking) float64 {
+	if p.curved(&r) {
+		return math.NaN()
+	}
+	r = r.written()
+	return p.at(&r)
+}
+
+// at is the value in a ranking as it is, a duration's in seconds.
+func (p *Parameter) at(r *Ranking) float64 {
+	if p.IsDuration() {
+		return p.duration(r).Seconds()
+	}
+	return *p.number(r)
+}
+
+// Values yields the parameters with their values, as [Parameter.Of] gives them. Those that
+// curves are in the place of are 0.
+func (r Ranking) Values() iter.Seq2[*Parameter, float64] {
+	return func(yield func(*Parameter, float64) bool) {
+		all := r.written()
+		for i := range Parameters {
+			if p := &Parameters[i]; !yield(p, p.at(&all)) {
+				return
+			}
+		}
+	}
+}
+
+// Text writes a value, a duration's in seconds, as lists of changes have it.
+func (p *Parameter) Text(value float64) string {
+	if p.IsDuration() {
+		return DurationText(time.Duration(math.Round(value * float64(time.Second))))
+	}
+	return strconv.FormatFloat(value, 'g', -1, 64)
+}
+
+// curved reports whether curves are in the parameter's place.
+func (p *Parameter) curved(r *Ranking) bool {
+	return r.Decay.Curves != Curves{} && (p.Name == "scale" || p.Name == "offset" || p.Name == "decay")
+}
+
+// write returns the parameter's value as lists of changes have it, exactly.
+func (p *Parameter) write(r *Ranking) string {
+	if p.IsDuration() {
+		return DurationText(*p.duration(r))
+	}
+	return p.Text(*p.number(r))
+}
+
+// problem says what is wrong with a value, "" for nothing; the text follows the name.
+func (p *Parameter) problem(value float64) string {
+	low := value > p.Least || !p.NotLeast && value == p.Least
+	high := value < p.Most || !p.NotMost && value == p.Most
+	if low && high {
+		return ""
+	}
+	return "must be " + p.Bounds() + ", not " + p.Text(value)
+}
+
+// Bounds says which values the parameter takes.
+func (p *Parameter) Bounds() string {
+	least, most := p.Text(p.Least), p.Text(p.Most)
+	switch {
+	case math.IsInf(p.Most, 1):
+		return "at least " + least
+	case p.NotLeast && p.NotMost:
+		return fmt.Sprintf("between %s and %s, both excluded", least, most)
+	case p.NotLeast:
+		return fmt.Sprintf("greater than %s and at most %s", least, most)
+	case p.NotMost:
+		return fmt.Sprintf("at least %s and less than %s", least, most)
+	}
+	return least + " to " + most
+}
+
+// written is the ranking with what its zero values stand for, but for the curves.
+func (r Ranking) written() Ranking {
+	r.Diversity, r.Home = r.Diversity.written(), r.Home.written()
+	r.Learned.HalfLife = r.Learned.halfLife()
+	return r
+}
+
+// lacks reports whether the ranking is from before there was the parameter, and is
+// written as it was then.
+func (r *Ranking) lacks(p *Parameter) bool {
+	switch group, _, _ := strings.Cut(p.Path, "."); group {
+	case "diversity":
+		return r.Diversity == Diversity{}
+	case "explore":
+		return r.Explore == Explore{}
+	case "learned":
+		return r.Learned == LearnedWeights{}
+	case "home":
+		return r.Home == Home{}
+	}
+	return false
+}

@@ -1,0 +1,193 @@
+package feed
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/freshet/freshet/internal/strictjson"
+)
+
+// MarshalJSON writes every parameter, durations as Go writes them:
+//
+//	{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":1e-06},"popularity":{"weight":0,"weight_2h":0,"weight_2d":0},"base":0.1,"keywords":{"summary":0.5}}
+//
+// Where there are curves, "curves" is in the place of scale, offset and decay. The
+// diversity, explore, the weights of what was learned and home follow, unless they are the zero ones.
+func (r Ranking) MarshalJSON() ([]byte, error) {
+	var curves json.RawMessage
+	if r.Decay.Curves.Len() > 0 {
+		var err error
+		if curves, err = r.Decay.Curves.MarshalJSON(); err != nil {
+			return nil, err
+		}
+	}
+	all := r.written()
+	return writeParameters(&all, curves, func(p *Parameter) bool { return p.curved(&r) || r.lacks(p) })
+}
+
+// writeParameters writes the curves, where there are any, and what is not left out.
+func writeParameters(r *Ranking, curves json.RawMessage, leftOut func(*Parameter) bool) ([]byte, error) {
+	w := objectWriter{}
+	if curves != nil {
+		w.write(curvesPath, curves)
+	}
+	for i := range Parameters {
+		p := &Parameters[i]
+		if leftOut(p) {
+			continue
+		}
+		var value any = p.write(r)
+		if !p.IsDuration() {
+			value = *p.number(r)
+		}
+		data, err := json.Marshal(value)
+		if err != nil {
+			return nil, err
+		}
+		w.write(p.Path, data)
+	}
+	return w.end(), nil
+}
+
+// objectWriter writes values by paths such as diversity.site.decay. Paths that begin
+// alike must follow each other.
+type objectWriter struct {
+	bytes.Buffer
+	open  []string // names of the objects that are open within the outermost one
+	comma bool
+}
+
+func (w *objectWriter) write(path string, value []byte) {
+	if w.Len() == 0 {
+		w.WriteByte('{')
+	}
+	names := strings.Split(path, ".")
+	groups, last := names[:len(names)-1], names[len(names)-1]
+	same := 0
+	for same < min(len(groups), len(w.open)) && groups[same] == w.open[same] {
+		same++
+	}
+	w.close(same)
+	for _, group := range groups[same:] {
+		w.name(group)
+		w.WriteByte('{')
+		w.comma = false
+	}
+	w.open = slices.Clone(groups)
+	w.name(last)
+	w.Write(value)
+}
+
+func (w *objectWriter) name(name string) {
+	if w.comma {
+		w.WriteByte(',')
+	}
+	w.comma = true
+	w.WriteString(strconv.Quote(name) + ":")
+}
+
+// close ends the objects within the first ones.
+func (w *objectWriter) close(but int) {
+	for range w.open[but:] {
+		w.WriteByte('}')
+	}
+	w.open = w.open[:but]
+}
+
+func (w *objectWriter) end() []byte {
+	if w.Len() == 0 {
+		return []byte("{}")
+	}
+	w.close(0)
+	w.WriteByte('}')
+	return w.Bytes()
+}
+
+// UnmarshalJSON changes the parameters that are named and keeps the others, so
+// that a proposal need only say what it changes. scale, offset and decay replace
+// curves by one Gaussian; decay.curves may be the name of a [Preset]. Unknown
+// fields are errors; the result is not validated. Errors wrap [ErrBadRanking].
+func (r *Ranking) UnmarshalJSON(data []byte) error {
+	into := reflect.New(rankingShape)
+	if err := strictjson.Unmarshal(data, into.Interface(), strictjson.Errors{"": ErrBadRanking}); err != nil {
+		return err
+	}
+	if r.Base == 0 { // read from nothing: one that was stored, perhaps before keywords.summary
+		r.KeywordsSummary = DefaultKeywordsSummary
+	}
+	var c changes
+	if curves, ok := valueAt(into.Elem(), curvesPath); ok && string(curves.Bytes()) != "null" {
+		c.curves = curves.Bytes()
+	}
+	for i := range Parameters {
+		p := &Parameters[i]
+		value, ok := valueAt(into.Elem(), p.Path)
+		if !ok {
+			continue
+		}
+		text := value.String()
+		if !p.IsDuration() {
+			text = strconv.FormatFloat(value.Float(), 'g', -1, 64)
+		}
+		if err := c.set(p, p.Path, text); err != nil {
+			return err
+		}
+	}
+	return c.apply(r)
+}
+
+// rankingShape is a struct with the fields of the JSON of a ranking. A field that is
+// missing in JSON is nil.
+var rankingShape = shapeOf("")
+
+// shapeOf is the struct of the paths below one, which ends with a dot or is empty.
+func shapeOf(below string) reflect.Type {
+	paths := []string{}
+	for i := range Parameters {
+		paths = append(paths, Parameters[i].Path)
+		if Parameters[i].Name == "decay" {
+			paths = append(paths, curvesPath)
+		}
+	}
+	var fields []reflect.StructField
+	var names []string
+	for _, path := range paths {
+		rest, ok := strings.CutPrefix(path, below)
+		name, _, group := strings.Cut(rest, ".")
+		if !ok || slices.Contains(names, name) {
+			continue
+		}
+		names = append(names, name)
+		typ := reflect.TypeFor[*float64]()
+		switch p, _ := ParameterOf(path); {
+		case group:
+			typ = reflect.PointerTo(shapeOf(below + name + "."))
+		case path == curvesPath:
+			typ = reflect.TypeFor[json.RawMessage]()
+		case p.IsDuration():
+			typ = reflect.TypeFor[*string]()
+		}
+		fields = append(fields, reflect.StructField{Name: fieldName(name), Type: typ, Tag: reflect.StructTag(`json:"` + name + `"`)})
+	}
+	return reflect.StructOf(fields)
+}
+
+// fieldName is an exported name for a field.
+func fieldName(name string) string { return "F_" + name }
+
+// valueAt is the value at a path; ok is false where it is missing.
+func valueAt(v reflect.Value, path string) (at reflect.Value, ok bool) {
+	for name := range strings.SplitSeq(path, ".") {
+		if v = v.FieldByName(fieldName(name)); v.IsNil() {
+			return v, false
+		}
+		if v.Kind() == reflect.Pointer {
+			v = v.Elem()
+		}
+	}
+	return v, true
+}
