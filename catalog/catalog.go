@@ -72,6 +72,11 @@ type Profiles interface {
 	// have declared none ([feed.Learned]'s Alone); [ErrNotFound] for one of whom there
 	// is neither.
 	Profile(ctx context.Context, agent string) (feed.Profile, error)
+	// ProfilesOf answers the agents' profiles in their order, the zero one for an agent
+	// without, in a few round trips. Doubles are allowed. Where the catalog cannot be
+	// asked, the error wraps [ErrUnavailable], and the profiles that are known all the
+	// same come back beside it.
+	ProfilesOf(ctx context.Context, agents []string) ([]feed.Profile, error)
 	// PutProfile replaces a profile, and a Profile call that starts after it
 	// returns sees the new one, on every server. A profile put with nil muted items
 	// keeps those that are stored; an empty list takes them away. What was learned
@@ -94,12 +99,31 @@ type Profiles interface {
 	Learn(ctx context.Context, agent string, change func(*feed.Learning) bool) error
 }
 
-// Catalog is a whole backend.
+// Catalog is a whole backend, or a cache in front of one. What wraps another one embeds it
+// and has the methods that it changes.
 type Catalog interface {
 	Reader
 	Writer
 	Profiles
+	// Hydrate answers the items as [Reader] does and the agent's profile, the zero
+	// one for an agent without, in one round trip where the backend can. A cache whose
+	// catalog cannot be asked may answer what it has beside the error; nothing where it
+	// lacks the profile, because that may mute the items.
+	Hydrate(ctx context.Context, agent string, ids []string) ([]feed.Doc, feed.Profile, error)
+	// Prefetch reads those of the items into the cache that are not there, or will
+	// expire there soon, and reports how many it asked for; without a cache, none. A
+	// write that comes before or after it holds as it does against any reader who fills
+	// the cache, if the call takes no longer than a request may. Where the cache or what
+	// is behind it cannot be asked the error wraps [ErrUnavailable]; calling again is
+	// safe.
+	Prefetch(ctx context.Context, ids []string) (asked int, err error)
 }
+
+// Uncached is embedded by catalogs without a cache to fill.
+type Uncached struct{}
+
+// Prefetch implements [Catalog].
+func (Uncached) Prefetch(context.Context, []string) (int, error) { return 0, nil }
 
 // Scanner is a catalog an in-process recall index can be rebuilt from.
 type Scanner interface {
@@ -108,78 +132,16 @@ type Scanner interface {
 	Scan(ctx context.Context, fn func(feed.Item) error) error
 }
 
-// Hydrator reads a page's items and its agent's profile in one round trip. A
-// catalog that can do so implements it; use [Hydrate] to read either way.
-type Hydrator interface {
-	// Hydrate answers the items as [Reader] does and the agent's profile, the zero
-	// one for an agent without. A cache whose catalog cannot be asked may answer
-	// what it has beside the error; nothing where it lacks the profile, because
-	// that may mute the items.
-	Hydrate(ctx context.Context, agent string, ids []string) ([]feed.Doc, feed.Profile, error)
-}
-
-// Prefetcher is a catalog with a cache that can be filled before items are read; use
-// [Prefetch] to do so where there is one.
-type Prefetcher interface {
-	// Prefetch reads those of the items into the cache that are not there, or will
-	// expire there soon, and reports how many it asked for. A write that comes
-	// before or after it holds as it does against any reader who fills the cache,
-	// if the call takes no longer than a request may. Where the cache or what is
-	// behind it cannot be asked the error wraps [ErrUnavailable]; calling again is
-	// safe.
-	Prefetch(ctx context.Context, ids []string) (asked int, err error)
-}
-
-// Prefetch fills the cache of a catalog, if it has one, as [Prefetcher] says.
-func Prefetch(ctx context.Context, c Catalog, ids []string) (asked int, err error) {
-	if p, ok := c.(Prefetcher); ok {
-		return p.Prefetch(ctx, ids)
-	}
-	return 0, nil
-}
-
-// Hydrate reads the items as [Reader] does and the agent's profile; an agent
-// without a profile has the zero one.
-func Hydrate(ctx context.Context, c Catalog, agent string, ids []string) ([]feed.Doc, feed.Profile, error) {
-	if h, ok := c.(Hydrator); ok {
-		return h.Hydrate(ctx, agent, ids)
-	}
-	docs, err := c.Docs(ctx, ids)
+// Hydrate is [Catalog]'s Hydrate for backends that read items and profiles apart from
+// each other.
+func Hydrate(ctx context.Context, items Reader, profiles Profiles, agent string, ids []string) ([]feed.Doc, feed.Profile, error) {
+	docs, err := items.Docs(ctx, ids)
 	if err != nil {
 		return nil, feed.Profile{}, err
 	}
-	p, err := c.Profile(ctx, agent)
+	p, err := profiles.Profile(ctx, agent)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return nil, feed.Profile{}, err
 	}
 	return docs, p, nil
-}
-
-// ManyProfiles reads the profiles of many agents in a few round trips. A catalog that can
-// do so implements it; use [ProfilesOf] to read either way.
-type ManyProfiles interface {
-	// ProfilesOf answers the agents' profiles in their order, the zero one for an agent
-	// without. Doubles are allowed. Where the catalog cannot be asked, the error wraps
-	// [ErrUnavailable], and the profiles that are known all the same come back beside it.
-	ProfilesOf(ctx context.Context, agents []string) ([]feed.Profile, error)
-}
-
-// ProfilesOf reads profiles as [ManyProfiles] does.
-func ProfilesOf(ctx context.Context, p Profiles, agents []string) ([]feed.Profile, error) {
-	if many, ok := p.(ManyProfiles); ok {
-		return many.ProfilesOf(ctx, agents)
-	}
-	out := make([]feed.Profile, len(agents))
-	var down error
-	for i, agent := range agents {
-		var err error
-		switch out[i], err = p.Profile(ctx, agent); {
-		case err == nil || errors.Is(err, ErrNotFound):
-		case errors.Is(err, ErrUnavailable) && ctx.Err() == nil:
-			down = err
-		default:
-			return nil, err
-		}
-	}
-	return out, down
 }

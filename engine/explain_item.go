@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 )
 
@@ -18,7 +17,7 @@ func (x *explaining) item(ctx context.Context) error {
 	if x.r.Item == "" {
 		return nil
 	}
-	docs, _, err := catalog.Hydrate(ctx, x.e.stores.Catalog, x.r.Agent, []string{x.r.Item})
+	docs, _, err := x.e.stores.Catalog.Hydrate(ctx, x.r.Agent, []string{x.r.Item})
 	if err != nil {
 		return err
 	}

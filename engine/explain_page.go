@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/freshet/freshet/cache"
-	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 )
@@ -77,7 +76,7 @@ func (x *explaining) contents(ctx context.Context) error {
 	for i := range x.out.Candidates {
 		ids[i] = x.out.Candidates[i].ID
 	}
-	docs, _, err := catalog.Hydrate(ctx, x.e.stores.Catalog, x.r.Agent, ids)
+	docs, _, err := x.e.stores.Catalog.Hydrate(ctx, x.r.Agent, ids)
 	if err != nil && (len(docs) != len(ids) || !down(ctx, err)) {
 		return err
 	}

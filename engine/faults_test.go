@@ -224,7 +224,7 @@ func (c *faultyCatalog) Docs(ctx context.Context, ids []string) ([]feed.Doc, err
 
 func (c *faultyCatalog) Hydrate(ctx context.Context, agent string, ids []string) ([]feed.Doc, feed.Profile, error) {
 	_, down := c.of("Hydrate")
-	docs, profile, err := catalog.Hydrate(ctx, c.Catalog, agent, ids)
+	docs, profile, err := c.Catalog.Hydrate(ctx, agent, ids)
 	if down != nil {
 		return c.onlyCached(docs), profile, down
 	}

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
 	"github.com/freshet/freshet/social"
@@ -163,7 +162,7 @@ func (s *stages) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hy
 	}
 	ctx, end := s.enter(ctx, hydrateStage)
 	defer end()
-	docs, profile, err := catalog.Hydrate(ctx, s.e.stores.Catalog, agent, feed.IDs(refs))
+	docs, profile, err := s.e.stores.Catalog.Hydrate(ctx, agent, feed.IDs(refs))
 	if err != nil && (len(docs) != len(refs) || !down(ctx, err)) {
 		return hydrated{}, err
 	}

@@ -98,7 +98,9 @@ func TestDealsAsDefined(t *testing.T) {
 	for n := range 800 {
 		from := randomCandidates(r, r.IntN(90), 1+r.IntN(30))
 		by := feed.Diversity{Author: spread(), Site: spread(), Tag: spread(), SameStory: []float64{0, 0.3, 0.5, 0.6, 1}[r.IntN(5)]}
-		require.NoError(t, by.Validate())
+		ranking := feed.DefaultRanking()
+		ranking.Diversity = by
+		require.NoError(t, ranking.Validate())
 		size := 1 + r.IntN(25)
 		b.places = []place{}
 		got := b.build(from, by, size)

@@ -128,7 +128,7 @@ func (p *Prefetcher) read(key turnOf) {
 	refs, err := p.sessions.Next(ctx, key.agent, key.feed, n)
 	asked := 0
 	if err == nil && len(refs) > 0 {
-		asked, err = catalog.Prefetch(ctx, p.catalog, feed.IDs(refs))
+		asked, err = p.catalog.Prefetch(ctx, feed.IDs(refs))
 	}
 	switch {
 	case p.ctx.Err() != nil:

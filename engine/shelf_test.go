@@ -35,6 +35,10 @@ func (s *shelf) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
 	return out, nil
 }
 
+func (s *shelf) Hydrate(ctx context.Context, agent string, ids []string) ([]feed.Doc, feed.Profile, error) {
+	return catalog.Hydrate(ctx, s, s, agent, ids)
+}
+
 func (s *shelf) Put(_ context.Context, items []feed.Item) ([]error, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

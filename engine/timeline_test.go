@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -73,6 +74,12 @@ func newNetwork(t *testing.T) *network {
 
 func (n *network) Profile(context.Context, string) (feed.Profile, error) {
 	return n.profile, n.profileErr
+}
+func (n *network) ProfilesOf(_ context.Context, agents []string) ([]feed.Profile, error) {
+	if n.profileErr != nil && !errors.Is(n.profileErr, catalog.ErrNotFound) {
+		return nil, n.profileErr
+	}
+	return slices.Repeat([]feed.Profile{n.profile}, len(agents)), nil
 }
 func (n *network) PutProfile(context.Context, string, feed.Profile) error         { return nil }
 func (n *network) MuteItems(context.Context, string, []string) error              { return nil }

@@ -88,7 +88,7 @@ func (w *Watcher) tellOffers(ctx context.Context, offers []offer) error {
 	if err != nil {
 		return err
 	}
-	profiles, err := catalog.ProfilesOf(ctx, w.stores.Profiles, agents)
+	profiles, err := w.stores.Profiles.ProfilesOf(ctx, agents)
 	// Where profiles cannot be asked nothing is known of mutes.
 	if err != nil && !errors.Is(err, catalog.ErrUnavailable) {
 		return err

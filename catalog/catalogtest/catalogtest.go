@@ -43,6 +43,7 @@ func Run(t *testing.T, open func(t *testing.T) catalog.Catalog) {
 		{"Profiles", profiles},
 		{"Profiles/replaced whole", profileReplacedWhole},
 		{"Profiles/largest", largestProfile},
+		{"Profiles/many", manyProfiles},
 		{"Profiles/muted items", mutedItems},
 		{"Profiles/muted items at once", mutedAtOnce},
 		{"Learn/apart from the profile", learnedApart},

@@ -111,7 +111,7 @@ func concurrentProfiles(t *testing.T, c catalog.Catalog) {
 					return
 				default:
 				}
-				_, _, err := catalog.Hydrate(t.Context(), c, agent, nil)
+				_, _, err := c.Hydrate(t.Context(), agent, nil)
 				if !assert.NoError(t, err) {
 					return
 				}
@@ -147,7 +147,7 @@ func cancelled(t *testing.T, c catalog.Catalog) {
 	require.ErrorIs(t, c.MuteItems(ctx, "u_cancelled", []string{"a"}), context.Canceled)
 	require.ErrorIs(t, c.RemoveProfile(ctx, "u_cancelled"), context.Canceled)
 	require.ErrorIs(t, c.Learn(ctx, "u_cancelled", click("story", "go", 1)), context.Canceled)
-	_, _, err = catalog.Hydrate(ctx, c, "u_cancelled", []string{"cancelled-1"})
+	_, _, err = c.Hydrate(ctx, "u_cancelled", []string{"cancelled-1"})
 	require.ErrorIs(t, err, context.Canceled)
 
 	it := item("cancelled-1", "Now")

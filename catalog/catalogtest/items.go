@@ -221,7 +221,7 @@ func hydrate(t *testing.T, c catalog.Catalog) {
 
 	// Twice, so that a cache answers once from below and once from memory.
 	for range 2 {
-		got, p, err := catalog.Hydrate(t.Context(), c, "hydrated", []string{b.ID, "hydrate-none", a.ID, b.ID})
+		got, p, err := c.Hydrate(t.Context(), "hydrated", []string{b.ID, "hydrate-none", a.ID, b.ID})
 		require.NoError(t, err)
 		require.Len(t, got, 4)
 		requireItem(t, b, got[0])
@@ -230,12 +230,12 @@ func hydrate(t *testing.T, c catalog.Catalog) {
 		requireItem(t, b, got[3])
 		require.Equal(t, profile, p)
 
-		got, p, err = catalog.Hydrate(t.Context(), c, "unhydrated", []string{a.ID})
+		got, p, err = c.Hydrate(t.Context(), "unhydrated", []string{a.ID})
 		require.NoError(t, err, "an agent without a profile is no error")
 		requireItem(t, a, got[0])
 		require.Equal(t, feed.Profile{}, p)
 
-		got, p, err = catalog.Hydrate(t.Context(), c, "hydrated", nil)
+		got, p, err = c.Hydrate(t.Context(), "hydrated", nil)
 		require.NoError(t, err)
 		require.Empty(t, got)
 		require.Equal(t, profile, p)
@@ -243,7 +243,7 @@ func hydrate(t *testing.T, c catalog.Catalog) {
 
 	require.NoError(t, c.Remove(t.Context(), a.ID))
 	require.NoError(t, c.RemoveProfile(t.Context(), "hydrated"))
-	got, p, err := catalog.Hydrate(t.Context(), c, "hydrated", []string{a.ID, b.ID})
+	got, p, err := c.Hydrate(t.Context(), "hydrated", []string{a.ID, b.ID})
 	require.NoError(t, err)
 	require.True(t, got[0].Missing())
 	requireItem(t, b, got[1])

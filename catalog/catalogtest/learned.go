@@ -57,7 +57,7 @@ func learnedApart(t *testing.T, c catalog.Catalog) {
 	require.NoError(t, c.PutProfile(ctx, agent, p))
 	p.Learned = want
 	requireProfile(t, c, agent, p)
-	_, hydrated, err := catalog.Hydrate(ctx, c, agent, nil)
+	_, hydrated, err := c.Hydrate(ctx, agent, nil)
 	require.NoError(t, err)
 	require.Equal(t, p, hydrated)
 	require.NoError(t, c.MuteItems(ctx, agent, []string{"x"}))
@@ -109,7 +109,7 @@ func learnedErased(t *testing.T, c catalog.Catalog) {
 	all.Go(func() { assert.NoError(t, c.Learn(ctx, agent, erase)) })
 	all.Wait()
 	requireNoProfile(t, c, agent)
-	_, hydrated, err := catalog.Hydrate(ctx, c, agent, nil)
+	_, hydrated, err := c.Hydrate(ctx, agent, nil)
 	require.NoError(t, err)
 	require.Equal(t, feed.Profile{}, hydrated)
 	require.ErrorIs(t, c.RemoveProfile(ctx, agent), catalog.ErrNotFound)

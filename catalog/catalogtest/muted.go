@@ -25,7 +25,7 @@ func mutedItems(t *testing.T, c catalog.Catalog) {
 	require.NoError(t, c.PutProfile(ctx, agent, p))
 	p.MutedItems = []string{"a:b/c", "story"}
 	requireProfile(t, c, agent, p)
-	_, hydrated, err := catalog.Hydrate(ctx, c, agent, nil)
+	_, hydrated, err := c.Hydrate(ctx, agent, nil)
 	require.NoError(t, err)
 	require.Equal(t, p, hydrated)
 

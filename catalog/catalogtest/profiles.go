@@ -85,3 +85,33 @@ func largestProfile(t *testing.T, c catalog.Catalog) {
 		requireProfile(t, c, agent, p)
 	}
 }
+
+// manyProfiles reads profiles at once, twice, and sees what is written between.
+func manyProfiles(t *testing.T, c catalog.Catalog) {
+	ctx := t.Context()
+	const some = 300
+	agents, want := []string{"u_many_none"}, []feed.Profile{{}}
+	for i := range some {
+		p := feed.Profile{MutedTags: []string{fmt.Sprint("tag-", i)}}
+		agents, want = append(agents, fmt.Sprint("u_many_", i)), append(want, p)
+		require.NoError(t, c.PutProfile(ctx, agents[len(agents)-1], p))
+	}
+	require.NoError(t, c.PutProfile(ctx, "u_many_zero", feed.Profile{}))
+	agents, want = append(agents, "u_many_zero", agents[1]), append(want, feed.Profile{}, want[1])
+	for range 2 {
+		got, err := c.ProfilesOf(ctx, agents)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	require.NoError(t, c.RemoveProfile(ctx, agents[2]))
+	want[2], want[3] = feed.Profile{}, feed.Profile{MutedItems: []string{"x"}}
+	require.NoError(t, c.PutProfile(ctx, agents[3], want[3]))
+	got, err := c.ProfilesOf(ctx, agents)
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+	requireProfile(t, c, "u_many_zero", feed.Profile{})
+	requireNoProfile(t, c, "u_many_none")
+	got, err = c.ProfilesOf(ctx, nil)
+	require.NoError(t, err)
+	require.Empty(t, got)
+}

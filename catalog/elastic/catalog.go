@@ -36,6 +36,7 @@ type Config struct {
 // refreshed. Items can be neither read nor written while the schema is not
 // known: [catalog.ErrUnavailable].
 type Catalog struct {
+	catalog.Uncached
 	client esindex.Client
 	items  string
 	agents string
@@ -46,10 +47,7 @@ type Catalog struct {
 	own     bool
 }
 
-var (
-	_ catalog.Catalog  = (*Catalog)(nil)
-	_ catalog.Hydrator = (*Catalog)(nil)
-)
+var _ catalog.Catalog = (*Catalog)(nil)
 
 // New returns a catalog; it asks Elasticsearch nothing yet.
 func New(client esindex.Client, cfg Config) *Catalog {
@@ -150,7 +148,7 @@ func (c *Catalog) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
 	return c.docs(ctx, ids, found)
 }
 
-// Hydrate implements [catalog.Hydrator]: items and profile in one round trip.
+// Hydrate implements [catalog.Catalog]: items and profile in one round trip.
 func (c *Catalog) Hydrate(ctx context.Context, agent string, ids []string) ([]feed.Doc, feed.Profile, error) {
 	found, err := c.get(ctx, append(c.itemIDs(ids, 1), esindex.DocID{Index: c.agents, ID: agent}))
 	if err != nil {

@@ -154,7 +154,7 @@ func TestMappedNamesInTheDocument(t *testing.T) {
 		`{"type": "date", "format": "epoch_millis"}`:        1700000000000.0,
 		`{"type": "date", "format": "epoch_second"}`:        1700000000.0,
 		`{"type": "date", "format": "yyyy-MM-dd HH:mm:ss"}`: "2023-11-14 22:13:20",
-		`{"type": "long"}`:                                  1700000000000.0,
+		`{"type": "long"}`:                                  1700000000.0,
 	} {
 		t.Run(format, func(t *testing.T) {
 			c, client, index := existing(t, mapped, format)

@@ -3,6 +3,7 @@ package elastic
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -39,6 +40,31 @@ func (c *Catalog) profile(d esindex.Document, agent string) (feed.Profile, error
 		return feed.Profile{}, fmt.Errorf("profile of %s: %w", agent, catalog.ErrNotFound)
 	}
 	return r.Profile, nil
+}
+
+// ProfilesOf implements [catalog.Profiles].
+func (c *Catalog) ProfilesOf(ctx context.Context, agents []string) ([]feed.Profile, error) {
+	ids := make([]esindex.DocID, len(agents))
+	for i, agent := range agents {
+		ids[i] = esindex.DocID{Index: c.agents, ID: agent}
+	}
+	found, err := c.get(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]feed.Profile, len(agents))
+	var down error
+	for i, agent := range agents {
+		switch p, err := c.profile(found[i], agent); {
+		case err == nil:
+			out[i] = p
+		case errors.Is(err, catalog.ErrUnavailable):
+			down = err
+		case !errors.Is(err, catalog.ErrNotFound):
+			return nil, err
+		}
+	}
+	return out, down
 }
 
 // PutProfile implements [catalog.Profiles].

@@ -46,10 +46,7 @@ type profile struct {
 	exists bool
 }
 
-var (
-	_ catalog.Catalog  = (*Cache)(nil)
-	_ catalog.Hydrator = (*Cache)(nil)
-)
+var _ catalog.Catalog = (*Cache)(nil)
 
 // New puts a cache in front of next. All writes must go through it.
 func New(next catalog.Catalog, cfg Config) *Cache {
@@ -148,6 +145,11 @@ func (c *Cache) Remove(ctx context.Context, id string) error {
 	return c.next.Remove(ctx, id)
 }
 
+// Prefetch implements [catalog.Catalog]. What is read ahead is kept by the caches behind.
+func (c *Cache) Prefetch(ctx context.Context, ids []string) (int, error) {
+	return c.next.Prefetch(ctx, ids)
+}
+
 // lookup returns the agent's profile, the zero one where exists is false.
 func (c *Cache) lookup(ctx context.Context, agent string) (profile, error) {
 	p, seen, ok := c.profiles.get(agent)
@@ -172,6 +174,31 @@ func (c *Cache) Profile(ctx context.Context, agent string) (feed.Profile, error)
 		err = fmt.Errorf("profile of %s: %w", agent, catalog.ErrNotFound)
 	}
 	return p.Profile, err
+}
+
+// ProfilesOf implements [catalog.Profiles]. It asks for those that are not kept at once,
+// and does not keep them.
+func (c *Cache) ProfilesOf(ctx context.Context, agents []string) ([]feed.Profile, error) {
+	out := make([]feed.Profile, len(agents))
+	var missed []string
+	var at []int
+	for i, agent := range agents {
+		if p, _, ok := c.profiles.get(agent); ok {
+			out[i] = p.Profile
+		} else {
+			missed, at = append(missed, agent), append(at, i)
+		}
+	}
+	metrics.ProfileProcess.Hits.Add(float64(len(agents) - len(missed)))
+	metrics.ProfileProcess.Misses.Add(float64(len(missed)))
+	if len(missed) == 0 {
+		return out, nil
+	}
+	read, err := c.next.ProfilesOf(ctx, missed)
+	for i := range read {
+		out[at[i]] = read[i]
+	}
+	return out, err
 }
 
 // PutProfile implements [catalog.Profiles].
@@ -202,7 +229,7 @@ func (c *Cache) Learn(ctx context.Context, agent string, change func(*feed.Learn
 	return c.next.Learn(ctx, agent, change)
 }
 
-// Hydrate implements [catalog.Hydrator].
+// Hydrate implements [catalog.Catalog].
 func (c *Cache) Hydrate(ctx context.Context, agent string, ids []string) ([]feed.Doc, feed.Profile, error) {
 	docs, err := c.Docs(ctx, ids)
 	if err != nil {

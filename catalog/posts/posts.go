@@ -22,11 +22,6 @@ type Catalog struct {
 	kept  social.KeptCards
 }
 
-var (
-	_ catalog.Hydrator   = (*Catalog)(nil)
-	_ catalog.Prefetcher = (*Catalog)(nil)
-)
-
 // keepsAhead are cards that can be kept before they are read, as [social.Keeper] does.
 type keepsAhead interface {
 	KeepAhead(ctx context.Context, ids []string) (asked int, err error)
@@ -43,24 +38,19 @@ func (c *Catalog) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
 	return c.read(ctx, "", ids, func(ids []string) ([]feed.Doc, error) { return c.Catalog.Docs(ctx, ids) })
 }
 
-// Hydrate implements [catalog.Hydrator]. Posts are those that the agent may see,
+// Hydrate implements [catalog.Catalog]. Posts are those that the agent may see,
 // with what is about the agent in them. While the store cannot be asked, public
 // posts that are kept come back beside an error that wraps [social.ErrUnavailable],
 // and nothing in them is about the agent.
 func (c *Catalog) Hydrate(ctx context.Context, agent string, ids []string) (docs []feed.Doc, p feed.Profile, err error) {
 	docs, err = c.read(ctx, agent, ids, func(ids []string) (docs []feed.Doc, err error) {
-		docs, p, err = catalog.Hydrate(ctx, c.Catalog, agent, ids)
+		docs, p, err = c.Catalog.Hydrate(ctx, agent, ids)
 		return docs, err
 	})
 	return docs, p, err
 }
 
-// ProfilesOf implements [catalog.ManyProfiles].
-func (c *Catalog) ProfilesOf(ctx context.Context, agents []string) ([]feed.Profile, error) {
-	return catalog.ProfilesOf(ctx, c.Catalog, agents)
-}
-
-// Prefetch implements [catalog.Prefetcher]: items where the catalog behind has a
+// Prefetch implements [catalog.Catalog]: items where the catalog behind has a
 // cache, and public posts where cards are kept.
 func (c *Catalog) Prefetch(ctx context.Context, ids []string) (asked int, err error) {
 	var posts, items []string
@@ -72,7 +62,7 @@ func (c *Catalog) Prefetch(ctx context.Context, ids []string) (asked int, err er
 		}
 	}
 	if len(items) > 0 {
-		asked, err = catalog.Prefetch(ctx, c.Catalog, items)
+		asked, err = c.Catalog.Prefetch(ctx, items)
 	}
 	ahead, ok := c.cards.(keepsAhead)
 	if !ok || len(posts) == 0 {

@@ -64,10 +64,7 @@ type Cache struct {
 	downTo atomic.Int64 // Unix nanoseconds until which reads go around Redis
 }
 
-var (
-	_ catalog.Catalog  = (*Cache)(nil)
-	_ catalog.Hydrator = (*Cache)(nil)
-)
+var _ catalog.Catalog = (*Cache)(nil)
 
 // New puts a cache behind client in front of next; it does not talk to the
 // server.
@@ -92,7 +89,7 @@ func (c *Cache) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
 	return got.docs, nil
 }
 
-// Hydrate implements [catalog.Hydrator]: one round trip, and where something
+// Hydrate implements [catalog.Catalog]: one round trip, and where something
 // is not cached one more to the catalog, for items and profile at once. Where
 // the catalog fails, what is cached comes back beside its error; nothing does
 // when the profile is not, because the items may be muted by it.

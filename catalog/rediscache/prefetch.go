@@ -24,9 +24,7 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1
 `
 
-var _ catalog.Prefetcher = (*Cache)(nil)
-
-// Prefetch implements [catalog.Prefetcher]. What has less than half of ItemTTL to
+// Prefetch implements [catalog.Catalog]. What has less than half of ItemTTL to
 // live is read again, so that all of it is cached for at least that long. Contents
 // that are cached are not moved: where nothing is to be read it is one round trip.
 func (c *Cache) Prefetch(ctx context.Context, ids []string) (asked int, err error) {

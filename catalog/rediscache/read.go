@@ -4,9 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
 
 	"github.com/redis/go-redis/v9"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
@@ -111,40 +111,36 @@ func (f *found) take(values []string) {
 	}
 }
 
-// profilesAtOnce is how many profiles the catalog is asked for at once.
-const profilesAtOnce = 8
-
-// ProfilesOf implements [catalog.ManyProfiles]: what is cached in one round trip, and what
-// is not from the catalog.
+// ProfilesOf implements [catalog.Profiles]: what is cached in one round trip, and what
+// is not from the catalog at once.
 func (c *Cache) ProfilesOf(ctx context.Context, agents []string) ([]feed.Profile, error) {
 	known := c.lookProfiles(ctx, agents)
-	errs := make([]error, len(agents))
-	var g errgroup.Group
-	g.SetLimit(profilesAtOnce)
-	for i, agent := range agents {
-		if known[i] == nil {
-			g.Go(func() error {
-				if known[i], errs[i] = c.fetchProfile(ctx, agent); errs[i] == nil {
-					c.fill(ctx, nil, known[i])
-				}
-				return nil
-			})
-		}
-	}
-	_ = g.Wait() // they are in errs
 	out := make([]feed.Profile, len(agents))
-	var down error
+	var missed []string
+	var at []int
 	for i, k := range known {
-		switch err := errs[i]; {
-		case err == nil:
+		if k == nil {
+			missed, at = append(missed, agents[i]), append(at, i)
+		} else {
 			out[i] = k.profile
-		case errors.Is(err, catalog.ErrUnavailable) && ctx.Err() == nil:
-			down = err
-		default:
-			return nil, err
 		}
 	}
-	return out, down
+	if len(missed) == 0 {
+		return out, nil
+	}
+	read, err := c.next.ProfilesOf(ctx, missed)
+	if err != nil && !errors.Is(err, catalog.ErrUnavailable) {
+		return nil, err
+	}
+	fetched := make([]*knownProfile, 0, len(read))
+	for i := range read {
+		out[at[i]] = read[i]
+		if err == nil && !reflect.DeepEqual(read[i], feed.Profile{}) { // an empty one may be of an agent without
+			fetched = append(fetched, &knownProfile{agent: missed[i], profile: read[i]})
+		}
+	}
+	c.fill(ctx, nil, fetched...)
+	return out, err
 }
 
 // lookProfiles reads what is cached of profiles; nil where it is not.
@@ -229,7 +225,7 @@ func (f *found) merge(docs []feed.Doc) {
 // fill caches what the catalog had, unless something has been written there
 // meanwhile: in one more round trip, and only after a miss. Items that do not
 // exist are not cached, since they may any moment.
-func (c *Cache) fill(ctx context.Context, docs []feed.Doc, profile *knownProfile) {
+func (c *Cache) fill(ctx context.Context, docs []feed.Doc, profiles ...*knownProfile) {
 	if c.down() {
 		return
 	}
@@ -239,7 +235,10 @@ func (c *Cache) fill(ctx context.Context, docs []feed.Doc, profile *knownProfile
 			pipe.SetNX(ctx, c.keys.Item(d.ID), []byte(d.JSON), c.cfg.ItemTTL)
 		}
 	}
-	if profile != nil {
+	for _, profile := range profiles {
+		if profile == nil {
+			continue
+		}
 		if text, err := profile.text(); err == nil {
 			pipe.SetNX(ctx, c.keys.Profile(profile.agent), text, c.cfg.ProfileTTL)
 		}

@@ -21,6 +21,10 @@ func (c *Catalog) Profile(ctx context.Context, agent string) (feed.Profile, erro
 	case err != nil:
 		return feed.Profile{}, failed(ctx, "read profile", err)
 	}
+	return parseProfile(agent, raw)
+}
+
+func parseProfile(agent string, raw []byte) (feed.Profile, error) {
 	r, err := catalog.ParseRecord(raw)
 	if err != nil {
 		return feed.Profile{}, fmt.Errorf("sqlite: the profile of %s is damaged, put it again: %w", agent, err)
@@ -29,6 +33,43 @@ func (c *Catalog) Profile(ctx context.Context, agent string) (feed.Profile, erro
 		return feed.Profile{}, fmt.Errorf("profile of %s: %w", agent, catalog.ErrNotFound)
 	}
 	return r.Profile, nil
+}
+
+// Hydrate implements [catalog.Catalog].
+func (c *Catalog) Hydrate(ctx context.Context, agent string, ids []string) ([]feed.Doc, feed.Profile, error) {
+	return catalog.Hydrate(ctx, c, c, agent, ids)
+}
+
+// ProfilesOf implements [catalog.Profiles].
+func (c *Catalog) ProfilesOf(ctx context.Context, agents []string) (_ []feed.Profile, err error) {
+	list, err := json.Marshal(agents)
+	if err != nil {
+		return nil, fmt.Errorf("sqlite: read profiles: %w", err)
+	}
+	rows, err := c.profiles.QueryContext(ctx, string(list))
+	if err != nil {
+		return nil, failed(ctx, "read profiles", err)
+	}
+	defer func() { err = errors.Join(err, failed(ctx, "read profiles", rows.Close())) }()
+	found := map[string]feed.Profile{}
+	for rows.Next() {
+		var agent string
+		var raw []byte
+		if err := rows.Scan(&agent, &raw); err != nil {
+			return nil, failed(ctx, "read profiles", err)
+		}
+		if found[agent], err = parseProfile(agent, raw); err != nil && !errors.Is(err, catalog.ErrNotFound) {
+			return nil, err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, failed(ctx, "read profiles", err)
+	}
+	out := make([]feed.Profile, len(agents))
+	for i, agent := range agents {
+		out[i] = found[agent]
+	}
+	return out, nil
 }
 
 // PutProfile implements [catalog.Profiles].

@@ -14,11 +14,13 @@ import (
 
 // Catalog is a catalog in one SQLite file. It is safe for concurrent use.
 type Catalog struct {
+	catalog.Uncached
 	file *sqlitefile.File
 
-	putMany, putOne, remove      *sql.Stmt
-	doc, docs                    *sql.Stmt
-	profile, putProfile, dropOne *sql.Stmt
+	putMany, putOne, remove *sql.Stmt
+	doc, docs               *sql.Stmt
+	profile, profiles       *sql.Stmt
+	putProfile, dropOne     *sql.Stmt
 }
 
 var (
@@ -53,6 +55,7 @@ func (c *Catalog) prepare(ctx context.Context) error {
 		{&c.remove, c.file.Writer, `DELETE FROM items WHERE id = ?`},
 		{&c.doc, c.file.Writer, `SELECT doc FROM items WHERE id = ?`},
 		{&c.docs, c.file.Readers, `SELECT id, doc FROM items WHERE id IN (SELECT value FROM json_each(?))`},
+		{&c.profiles, c.file.Readers, `SELECT agent, doc FROM profiles WHERE agent IN (SELECT value FROM json_each(?))`},
 		{&c.profile, c.file.Readers, `SELECT doc FROM profiles WHERE agent = ?`},
 		{&c.putProfile, c.file.Writer, `INSERT INTO profiles (agent, doc) VALUES (?, ?)
 			ON CONFLICT (agent) DO UPDATE SET doc = excluded.doc`},
