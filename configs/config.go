@@ -249,6 +249,27 @@ func (c Config) WaitTimeout() time.Duration { return c.Server.RequestTimeout / 2
 // impressions.on seen: as long as its session.
 func (c Config) PendingTTL() time.Duration { return max(c.Sessions.TTL, 2*c.PendingGrace()) }
 
+// UsesRedis reports whether impressions or sessions are in Redis.
+func (c Config) UsesRedis() bool {
+	return c.Dedup.Backend == DedupRedisBloom || c.Sessions.Backend == SessionsRedisList
+}
+
+// FailsOpen reports whether the server answers while Redis is down.
+func (c Config) FailsOpen() bool { return c.UsesRedis() && c.Dedup.OnFailure == FailOpen }
+
+// UsesElastic reports whether the catalog or recall is in Elasticsearch.
+func (c Config) UsesElastic() bool {
+	return c.Catalog.Backend == CatalogElastic || c.Recall.Backend == RecallElastic
+}
+
+// PopularityOff says why clicks and likes change no ranking; "": they do.
+func (c Config) PopularityOff() string {
+	if c.Recall.Backend == RecallElastic && !c.UsesRedis() {
+		return "recall.backend elastic needs Redis to count what readers click and like: dedup.backend redisbloom or sessions.backend redislist"
+	}
+	return ""
+}
+
 // Credentials reports whether the pages of other origins may send cookies along, for a
 // gateway that knows readers by them.
 func (c Config) Credentials() bool {

@@ -184,6 +184,52 @@ func TestSocialFollowsTheOtherBackends(t *testing.T) {
 	}
 }
 
+// TestPopularityNeedsSomewhereToCount: with recall in Elasticsearch that is Redis.
+func TestPopularityNeedsSomewhereToCount(t *testing.T) {
+	cfg := configs.Default()
+	assert.Empty(t, cfg.PopularityOff())
+	cfg.Recall.Backend, cfg.Catalog.Backend = configs.RecallElastic, configs.CatalogElastic
+	assert.Contains(t, cfg.PopularityOff(), "needs Redis")
+	cfg.Dedup.Backend = configs.DedupRedisBloom
+	assert.Empty(t, cfg.PopularityOff())
+	cfg.Dedup.Backend, cfg.Sessions.Backend = configs.DedupMemory, configs.SessionsRedisList
+	assert.Empty(t, cfg.PopularityOff())
+}
+
+// TestWhichServicesAreUsed by each backend alone.
+func TestWhichServicesAreUsed(t *testing.T) {
+	for _, c := range []struct {
+		change                       func(*configs.Config)
+		redis, elastic, withoutRedis bool
+	}{
+		{func(*configs.Config) {}, false, false, false},
+		{func(c *configs.Config) { c.Dedup.Backend = configs.DedupRedisBloom }, true, false, true},
+		{func(c *configs.Config) {
+			c.Dedup.Backend, c.Dedup.OnFailure = configs.DedupRedisBloom, configs.FailClosed
+		}, true, false, false},
+		{func(c *configs.Config) { c.Sessions.Backend = configs.SessionsRedisList }, true, false, true},
+		{func(c *configs.Config) { c.Catalog.Backend = configs.CatalogElastic }, false, true, false},
+		{func(c *configs.Config) { c.Recall.Backend = configs.RecallElastic }, false, true, false},
+	} {
+		cfg := configs.Default()
+		cfg.Dedup.OnFailure = configs.FailOpen
+		c.change(&cfg)
+		assert.Equal(t, []bool{c.redis, c.elastic, c.withoutRedis}, []bool{cfg.UsesRedis(), cfg.UsesElastic(), cfg.FailsOpen()})
+	}
+}
+
+// TestListsRedisStandsInForTheOther, with nothing of it but what all clients share.
+func TestListsRedisStandsInForTheOther(t *testing.T) {
+	cfg := configs.Default()
+	cfg.Redis.Addrs, cfg.Redis.KeyPrefix, cfg.Redis.WaitReplicas = []string{"a:1"}, "p:", 1
+	cfg.Timeline.Redis.Addrs, cfg.Timeline.Redis.Password = []string{"b:1"}, "word"
+	of := cfg.WithListsRedis().Redis
+	assert.Equal(t, cfg.Timeline.Redis, of.RedisServer)
+	assert.Equal(t, "p:", of.KeyPrefix)
+	assert.Zero(t, of.WaitReplicas)
+	assert.Equal(t, []string{"a:1"}, cfg.Redis.Addrs)
+}
+
 func TestEmptySectionsAndValuesKeepDefaults(t *testing.T) {
 	for _, content := range []string{"", "# nothing\n", "server:\n", "server: {}\n", "server:\n  addr:\n", "elasticsearch: {fields: }\n"} {
 		c, err := configs.Parse("test", []byte(content))

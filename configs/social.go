@@ -73,6 +73,14 @@ func (c Celebrity) Until() int { return c.At - c.At/10 }
 // SocialOn reports whether there are posts, follows and timelines.
 func (c Config) SocialOn() bool { return c.Social.Backend != SocialOff }
 
+// WithListsRedis returns the configuration with the Redis of the lists in the place of the
+// other. Lists only propose, so nothing waits until replicas have them.
+func (c Config) WithListsRedis() Config {
+	c.Redis.RedisServer = c.Timeline.Redis
+	c.Redis.WaitReplicas = 0
+	return c
+}
+
 // shared reports whether a backend is a service that several servers use.
 func (c Config) shared() bool {
 	return c.Catalog.Backend != CatalogSQLite || c.Dedup.Backend != DedupMemory || c.Sessions.Backend != SessionsMemory ||

@@ -14,6 +14,7 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/dedup/journal"
 	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/internal/doctor"
 	"github.com/freshet/freshet/internal/testenv"
 )
 
@@ -40,8 +41,8 @@ func TestOneProcessADataDir(t *testing.T) {
 			require.ErrorIs(t, err, journal.ErrLocked)
 			assert.ErrorContains(t, err, cfg.DataDir)
 			assert.ErrorContains(t, err, "data_dir of its own")
-			for _, finding := range Doctor(t.Context(), cfg, false) {
-				assert.NotEqual(t, Broken, finding.Level, finding)
+			for _, finding := range doctor.Check(t.Context(), cfg, false) {
+				assert.NotEqual(t, doctor.Broken, finding.Level, finding)
 			}
 			seen := newOnce()
 			for i, r := range []engine.Request{refresh("u_1", 20), loadMore("u_1", 20), refresh("u_1", 20)} {

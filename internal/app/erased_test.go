@@ -151,7 +151,7 @@ func (e *erased) gone() {
 // keys are the keys in Redis that name the agent, but for those of pages and counts,
 // which end by themselves.
 func (e *erased) keys() (names []string) {
-	if !usesRedis(e.cfg) {
+	if !e.cfg.UsesRedis() {
 		at, err := e.stores.sessions.Refreshed(e.Context(), e.agent, feed.ForYou)
 		require.NoError(e, err)
 		if !at.IsZero() {

@@ -119,8 +119,8 @@ func open(t testing.TB, cfg configs.Config, options ...Option) *App {
 // not have answered in time when the system was opened.
 func put(t testing.TB, a *App, items ...feed.Item) {
 	t.Helper()
-	if e := a.clients.startup; e != nil {
-		testenv.WaitFor(t, func() bool { return e.waiting() == nil }, "Elasticsearch to answer a search")
+	if e := a.clients.index; e != nil {
+		testenv.WaitFor(t, func() bool { return e.Waiting() == nil }, "Elasticsearch to answer a search")
 	}
 	for batch := range slices.Chunk(items, 1000) {
 		var errs []error

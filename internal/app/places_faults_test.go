@@ -17,6 +17,7 @@ import (
 	"github.com/freshet/freshet/dedup/redisbloom"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/breaker"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/recall"
 	"github.com/freshet/freshet/social"
@@ -53,7 +54,7 @@ func makeFlaky(t *testing.T, a *App) *flaky {
 	e, err := engine.New(stores, engine.Config{
 		Clock: a.clock, Log: quiet, Rankings: a.ranking, N: a.cfg.Recall.N, RoundsFor: a.cfg.Server.RequestTimeout / roundsShare, OriginStep: originStep,
 		ShowAgain: a.cfg.Dedup.WhenExhausted == configs.ExhaustedOldest, RecordServed: a.cfg.Impressions.On == configs.OnServed,
-		Remember: usesRedis(a.cfg), Begin: beginRequest,
+		Remember: a.cfg.UsesRedis(), Begin: breaker.Begin,
 	})
 	require.NoError(t, err)
 	a.Engine.Close(t.Context())

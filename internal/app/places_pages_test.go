@@ -73,7 +73,7 @@ func TestAFailoverLeavesNoOldSession(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, refs, next)
 
-	withdraw, err := a.withdrawAgain(a.clients.masters.client)
+	withdraw, err := a.withdrawAgain(a.clients.masters.Client())
 	require.NoError(t, err)
 	require.NoError(t, a.recorder.Reclaim(t.Context(), withdraw, time.Time{}))
 	recorded(t, a)

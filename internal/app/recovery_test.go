@@ -36,7 +36,7 @@ func outage(t *testing.T, change func(*configs.Config)) (a, b *App, seen *once, 
 	recorded(t, a)
 
 	r.Freeze()
-	trip(t, a.clients.breaker.dependency, "command")
+	trip(t, a.clients.breaker.Breaker, "command")
 	for range 2 {
 		answer := ask(t, a, loadMore("u_1", 10))
 		require.Equal(t, []string{"dedup", "session"}, answer.Degraded)
@@ -80,7 +80,7 @@ func TestAnOutageIsNotRepeated(t *testing.T) {
 func notRepeatedElsewhere(t *testing.T) {
 	t.Parallel()
 	a, b, seen, sessionless, back := outage(t, nil)
-	trip(t, b.clients.breaker.dependency, "command")
+	trip(t, b.clients.breaker.Breaker, "command")
 	testenv.WaitFor(t, b.stores.recovery.Recovering, "the other server notices too")
 	// So that this does not end before it is looked at.
 	b.stores.recovery.until.Store(math.MaxInt64)
@@ -147,7 +147,7 @@ func notRepeatedByAnother(t *testing.T) {
 	recorded(t, a)
 
 	k.set(true)
-	trip(t, a.clients.breaker.dependency, "command")
+	trip(t, a.clients.breaker.Breaker, "command")
 	answer := ask(t, a, loadMore("u_1", 10))
 	require.Equal(t, []string{"dedup", "session"}, answer.Degraded)
 	seen.add(t, "cut off", ids(answer))

@@ -12,6 +12,9 @@ import (
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/handler"
+	"github.com/freshet/freshet/internal/breaker"
+	"github.com/freshet/freshet/internal/connect"
+	"github.com/freshet/freshet/internal/repeat"
 	"github.com/freshet/freshet/recall/promotion"
 	"github.com/freshet/freshet/recall/trending"
 	"github.com/freshet/freshet/social"
@@ -135,15 +138,11 @@ func (a *App) openCards(ctx context.Context, n *network) {
 	a.background(ctx, keeper.Run)
 }
 
-func postgresConfig(cfg configs.Config) postgres.Config {
-	return postgres.Config{URL: cfg.Postgres.URL, MaxConns: cfg.Postgres.MaxConns, CACert: cfg.Postgres.CACert}
-}
-
 // openPostgres brings the tables up to date. While the database is down that
 // waits, and the server starts: until then the store is unavailable.
 func (a *App) openPostgres(ctx context.Context, options social.Options) (SocialStore, error) {
-	cfg := postgresConfig(a.cfg)
-	cfg.Guard = newSocialBreaker(a.cfg, a.log).guard
+	cfg := connect.Postgres(a.cfg)
+	cfg.Guard = breaker.NewDatabase("social", a.cfg.Server.RequestTimeout, postgres.Unreachable, a.log).Guard
 	store, err := postgres.New(ctx, cfg, options)
 	if err != nil {
 		return nil, err
@@ -157,7 +156,7 @@ func (a *App) openPostgres(ctx context.Context, options social.Options) (SocialS
 	a.background(ctx, func(ctx context.Context) {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		every(ctx, migrateEvery, func(ctx context.Context) {
+		repeat.Every(ctx, migrateEvery, func(ctx context.Context) {
 			switch err := store.Migrate(ctx); {
 			case err == nil:
 				a.log.InfoContext(ctx, "PostgreSQL is in use")
@@ -212,8 +211,8 @@ func (a *App) startSocial(ctx context.Context) error {
 	}
 	a.background(ctx, n.promotions.Run)
 	a.background(ctx, n.watcher.Run)
-	a.background(ctx, func(ctx context.Context) { every(ctx, purgeEvery, a.purge) })
-	a.background(ctx, func(ctx context.Context) { every(ctx, lateEvery, n.late.look) })
+	a.background(ctx, func(ctx context.Context) { repeat.Every(ctx, purgeEvery, a.purge) })
+	a.background(ctx, func(ctx context.Context) { repeat.Every(ctx, lateEvery, n.late.look) })
 	if n.restored != nil {
 		n.restored.begin(ctx)
 		a.background(ctx, n.restored.watch)
@@ -232,7 +231,7 @@ func (a *App) startSocial(ctx context.Context) error {
 // readEvents takes the events of other systems from their Redis stream, on a
 // connection that may wait for them.
 func (a *App) readEvents(ctx context.Context) error {
-	client, err := ConnectRedis(ctx, a.cfg)
+	client, err := connect.Redis(ctx, a.cfg)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
@@ -113,14 +112,4 @@ func (c standbyCatalog) Remove(ctx context.Context, id string) error {
 		list.Delete(id)
 	}
 	return err
-}
-
-// standbyLeft is how long all lists can still stand in.
-func standbyLeft(lists []*recall.Front) (left time.Duration) {
-	for i, list := range lists {
-		if own := list.Left(); i == 0 || own < left {
-			left = own
-		}
-	}
-	return left
 }

@@ -88,7 +88,7 @@ func TestTimelines(t *testing.T) {
 					Settle: func(t *testing.T) { settled(t, a) }, Lists: func(t *testing.T, up bool) {
 						away(t, a, r, up)
 						if !up {
-							trip(t, a.clients.breaker.dependency, "command")
+							trip(t, a.clients.breaker.Breaker, "command")
 						}
 					},
 				}, true

@@ -1,0 +1,30 @@
+package connect
+
+import (
+	"time"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/social/postgres"
+)
+
+// day is the unit of dedup.window_days.
+const day = 24 * time.Hour
+
+// Dedup returns what the configuration says of the dedup window.
+func Dedup(cfg configs.Config) dedup.Config {
+	d := dedup.Config{
+		WindowDays: cfg.Dedup.WindowDays, FalsePositiveRate: cfg.Dedup.FalsePositiveRate,
+		DailyCapacity: cfg.Dedup.DailyCapacity, Shards: cfg.Dedup.Shards,
+		Served: cfg.Impressions.On == configs.OnServed, PendingTTL: cfg.PendingTTL(),
+	}
+	if d.Served { // pending stands for delivered: it counts as long as its filter would
+		d.PendingTTL = time.Duration(d.WindowDays) * day
+	}
+	return d
+}
+
+// Postgres returns what the configuration says of the database of posts and follows.
+func Postgres(cfg configs.Config) postgres.Config {
+	return postgres.Config{URL: cfg.Postgres.URL, MaxConns: cfg.Postgres.MaxConns, CACert: cfg.Postgres.CACert}
+}
