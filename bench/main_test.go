@@ -1,10 +1,8 @@
 package bench
 
 import (
-	"net/url"
 	"testing"
 
-	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
 	"github.com/freshet/freshet/configs"

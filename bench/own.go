@@ -14,7 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/internal/app"
+	"github.com/freshet/freshet/internal/connect"
 	"github.com/freshet/freshet/internal/esindex"
 )
 
@@ -32,7 +32,7 @@ func ownName() string { return mark + strings.ToLower(rand.Text()) }
 func (b *bench) connect(ctx context.Context) (err error) {
 	cfg := b.o.Config
 	if cfg.UsesRedis() {
-		if b.services.redis, err = app.ConnectRedis(ctx, cfg); err != nil {
+		if b.services.redis, err = connect.Redis(ctx, cfg); err != nil {
 			return err
 		}
 		if err := b.services.redis.Ping(ctx).Err(); err != nil {
@@ -47,7 +47,7 @@ func (b *bench) connect(ctx context.Context) (err error) {
 	if len(cfg.Elasticsearch.Addresses) == 0 {
 		return nil
 	}
-	if b.services.elastic, err = app.ConnectElastic(cfg, b.log); err != nil {
+	if b.services.elastic, err = connect.Elastic(cfg, b.log); err != nil {
 		return err
 	}
 	err = esindex.Do(ctx, b.services.elastic, http.MethodHead, "/"+b.name, "", nil, nil)

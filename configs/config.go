@@ -232,6 +232,17 @@ func (c Config) WaitTimeout() time.Duration { return c.Server.RequestTimeout / 2
 // impressions.on seen: as long as its session.
 func (c Config) PendingTTL() time.Duration { return max(c.Sessions.TTL, 2*c.PendingGrace()) }
 
+// FailsOpen reports whether the server answers while Redis is down.
+func (c Config) FailsOpen() bool { return c.UsesRedis() && c.Dedup.OnFailure == FailOpen }
+
+// PopularityOff says why clicks and likes change no ranking; "": they do.
+func (c Config) PopularityOff() string {
+	if c.UsesElasticsearch() && !c.UsesRedis() {
+		return "with Elasticsearch it needs Redis (redis.url) to count what readers click and like"
+	}
+	return ""
+}
+
 // Credentials reports whether the pages of other origins may send cookies along, for a
 // gateway that knows readers by them.
 func (c Config) Credentials() bool {

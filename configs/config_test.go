@@ -208,6 +208,28 @@ func TestElasticsearchURLs(t *testing.T) {
 	assert.Equal(t, []string{"https://elastic:p%2Fw@a:9200", "https://u:own@b:9200", "http://c:9200"}, e.URLs())
 }
 
+// TestPopularityNeedsSomewhereToCount: with recall in Elasticsearch that is Redis.
+func TestPopularityNeedsSomewhereToCount(t *testing.T) {
+	cfg := configs.Default()
+	assert.Empty(t, cfg.PopularityOff())
+	cfg.Elasticsearch.Addresses = []string{"http://h:9200"}
+	assert.Contains(t, cfg.PopularityOff(), "needs Redis")
+	cfg.Redis.URL = "redis://h"
+	assert.Empty(t, cfg.PopularityOff())
+}
+
+// TestListsRedisStandsInForTheOther, with nothing of it but what all clients share.
+func TestListsRedisStandsInForTheOther(t *testing.T) {
+	cfg := configs.Default()
+	cfg.Redis.URL, cfg.Redis.Password, cfg.Redis.KeyPrefix, cfg.Redis.WaitReplicas = "redis://a:1", "word", "p:", 1
+	cfg.Timeline.RedisURL = "redis://b:1"
+	of := cfg.WithListsRedis().Redis
+	assert.Equal(t, configs.RedisServer{Addrs: []string{"b:1"}}, of.Server())
+	assert.Equal(t, "p:", of.KeyPrefix)
+	assert.Zero(t, of.WaitReplicas)
+	assert.Equal(t, []string{"a:1"}, cfg.Redis.Server().Addrs)
+}
+
 func TestEmptySectionsAndValuesKeepDefaults(t *testing.T) {
 	for _, content := range []string{"", "# nothing\n", "server:\n", "server: {}\n", "server:\n  addr:\n", "elasticsearch: {fields: }\n"} {
 		c, err := configs.Parse("test", []byte(content))

@@ -97,6 +97,13 @@ func (c Config) Stores() (items, impressions, posts string) {
 	return items, impressions, posts
 }
 
+// WithListsRedis returns the configuration with the Redis of the lists in the place of the
+// other. Lists only propose, so nothing waits until replicas have them.
+func (c Config) WithListsRedis() Config {
+	c.Redis.URL, c.Redis.Password, c.Redis.WaitReplicas = c.Timeline.RedisURL, "", 0
+	return c
+}
+
 func (c Config) checkSocial(p *Problems) {
 	if _, err := feed.ParsePattern(c.Home.Pattern); err != nil {
 		p.add("home.pattern", "is no pattern: %v", err)

@@ -70,6 +70,16 @@ func (f *Front) Left() time.Duration {
 	return max(0, f.left())
 }
 
+// LeftOf is how long the lists of all fronts can still stand in.
+func LeftOf(fronts []*Front) (left time.Duration) {
+	for i, f := range fronts {
+		if own := f.Left(); i == 0 || own < left {
+			left = own
+		}
+	}
+	return left
+}
+
 // left is negative for a list from the future: a clock set back must not keep
 // it indefinitely.
 func (f *Front) left() time.Duration {

@@ -12,6 +12,9 @@ import (
 	"github.com/freshet/freshet/internal/sqlitefile"
 )
 
+// FileName is the name of the file in the data directory.
+const FileName = "catalog.db"
+
 // Catalog is a catalog in one SQLite file. It is safe for concurrent use.
 type Catalog struct {
 	catalog.Uncached

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/freshet/freshet/internal/app"
+	"github.com/freshet/freshet/internal/doctor"
 )
 
 // errUnwell ends the command with exit code 1 after the findings are printed.
@@ -29,12 +29,12 @@ func newDoctorCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		findings := app.Doctor(cmd.Context(), cfg, *fix)
+		findings := doctor.Check(cmd.Context(), cfg, *fix)
 		if err := printFindings(cmd.OutOrStdout(), findings, *asJSON); err != nil {
 			return err
 		}
 		for _, f := range findings {
-			if f.Level == app.Broken {
+			if f.Level == doctor.Broken {
 				return errUnwell
 			}
 		}
@@ -43,7 +43,7 @@ func newDoctorCommand() *cobra.Command {
 	return cmd
 }
 
-func printFindings(w io.Writer, findings []app.Finding, asJSON bool) error {
+func printFindings(w io.Writer, findings []doctor.Finding, asJSON bool) error {
 	if asJSON {
 		enc := json.NewEncoder(w)
 		enc.SetIndent("", "  ")

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/internal/app"
 )
 

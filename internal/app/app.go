@@ -13,14 +13,18 @@ import (
 	"sync"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/dedup"
-	"github.com/freshet/freshet/dedup/redisbloom"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/handler"
+	"github.com/freshet/freshet/internal/breaker"
 	"github.com/freshet/freshet/internal/demo"
+	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/internal/health"
 	"github.com/freshet/freshet/internal/telemetry"
 	"github.com/freshet/freshet/internal/version"
 	"github.com/freshet/freshet/ranking"
@@ -79,6 +83,9 @@ func WithRecallCache(shared, stale time.Duration) Option {
 // WithRecorder tunes the recorder, for tests and measurements.
 func WithRecorder(cfg dedup.RecorderConfig) Option { return func(a *App) { a.recording = cfg } }
 
+// WithHooks puts hooks around the clients before they are used.
+func WithHooks(h Hooks) Option { return func(a *App) { a.hooks = h } }
+
 // App is a running system.
 type App struct {
 	Engine  *engine.Engine
@@ -108,9 +115,15 @@ type App struct {
 	popular   *popularity.Buffer    // nil: live popularity does not count
 	publisher *popularity.Publisher // nil: recall reads live popularity where it is counted
 	trending  *trending.Live
-	checks    checks
+	checks    health.Checks
 	closers   []func(context.Context) error // in the order of opening
 	closing   sync.Once
+}
+
+// Hooks are put around the clients of the services, for measurements.
+type Hooks struct {
+	Redis   redis.Hook                          // nil: none
+	Elastic func(esindex.Client) esindex.Client // nil: none
 }
 
 // Open puts the system together and starts its background work. When it fails
@@ -126,7 +139,7 @@ func Open(ctx context.Context, cfg configs.Config, options ...Option) (*App, err
 }
 
 func newApp(cfg configs.Config, options []Option) *App {
-	a := &App{cfg: cfg, clock: time.Now, log: slog.New(slog.DiscardHandler), checks: checks{}, coalesce: coalesce, streams: mostStreams(), sharedFor: sharedFor, staleFor: staleFor, pauses: newPauses(cfg)}
+	a := &App{cfg: cfg, clock: time.Now, log: slog.New(slog.DiscardHandler), checks: health.Checks{}, coalesce: coalesce, streams: mostStreams(), sharedFor: sharedFor, staleFor: staleFor, pauses: newPauses(cfg)}
 	for _, o := range options {
 		o(a)
 	}
@@ -145,7 +158,7 @@ func (a *App) open(ctx context.Context) error {
 	if err := a.openSocial(ctx); err != nil {
 		return fmt.Errorf("social: %w", err)
 	}
-	a.background(ctx, func(ctx context.Context) { a.checks.watch(ctx, a.pauses.watch) })
+	a.background(ctx, func(ctx context.Context) { a.checks.Watch(ctx, a.pauses.watch) })
 	if err := a.openRanking(ctx); err != nil {
 		return err
 	}
@@ -186,9 +199,7 @@ func (a *App) openEngine(ctx context.Context, tracing *telemetry.Tracing) (cfg e
 	if err != nil {
 		return cfg, err
 	}
-	if err := a.watchMasters(ctx); err != nil {
-		return cfg, err
-	}
+	a.watchMasters(ctx)
 	stores := engine.Stores{
 		Sources: s.sources, Seen: s.dedup, Recorder: a.recorder, Sessions: s.sessions, Catalog: s.catalog,
 		Tally: a.tally, Learner: a.learner,
@@ -205,14 +216,11 @@ func (a *App) openEngine(ctx context.Context, tracing *telemetry.Tracing) (cfg e
 	if s.recovery != nil {
 		stores.Recovery = s.recovery
 	}
-	if shared, ok := s.dedup.(*redisbloom.Store); ok && a.cfg.Sessions.Backend == configs.SessionsMemory {
-		stores.Apart = shared
-	}
 	cfg = engine.Config{
 		Clock: a.clock, Log: a.log, Rankings: a.ranking, N: a.cfg.Recall.N, RoundsFor: a.cfg.Server.RequestTimeout / roundsShare,
 		OriginStep: max(originStep, a.sharedFor), Coalesce: a.coalesce,
 		ShowAgain:    a.cfg.Dedup.WhenExhausted == configs.ExhaustedOldest,
-		RecordServed: a.cfg.Impressions.On == configs.OnServed, Remember: usesRedis(a.cfg), Begin: beginRequest, Tracer: tracing.Tracer(),
+		RecordServed: a.cfg.Impressions.On == configs.OnServed, Remember: a.cfg.UsesRedis(), Begin: breaker.Begin, Tracer: tracing.Tracer(),
 	}
 	a.openTimelines(cfg)
 	stores.Home = a.home()

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"time"
 )
 
 // background runs work in the background until the system closes. What was started
@@ -15,18 +14,4 @@ func (a *App) background(ctx context.Context, work func(context.Context)) {
 		work(ctx)
 	}()
 	a.closers = append(a.closers, func(context.Context) error { stop(); <-ended; return nil })
-}
-
-// every calls work after each pause until ctx ends.
-func every(ctx context.Context, pause time.Duration, work func(context.Context)) {
-	tick := time.NewTicker(pause)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			work(ctx)
-		case <-ctx.Done():
-			return
-		}
-	}
 }

@@ -14,6 +14,7 @@ import (
 // TestAClockThatJumps: a server that runs, or is started, while the clock is
 // wrong by more than the window repeats nothing once it is right again.
 func TestAClockThatJumps(t *testing.T) {
+	const day = 24 * time.Hour
 	t.Parallel()
 	for _, jump := range []time.Duration{8 * day, -8 * day, 365 * day} {
 		for name, asked := range map[string]bool{"nobody asks": false, "with a request": true} {

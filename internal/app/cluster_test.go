@@ -2,28 +2,22 @@ package app
 
 import (
 	"fmt"
-	"strings"
 	"sync"
 	"testing"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
-	"github.com/freshet/freshet/internal/rediskeys"
 	"github.com/freshet/freshet/internal/testenv"
 )
 
 // onRedis keeps impressions and sessions in Redis and all else in process.
 func onRedis(t *testing.T, prefix string, addrs ...string) configs.Config {
 	cfg := embedded(t)
-	cfg.Dedup.Backend = configs.DedupRedisBloom
-	cfg.Social.Backend = configs.SocialOff
 	cfg.Dedup.Shards = 16
 	cfg.Dedup.OnFailure = configs.FailClosed
-	cfg.Sessions.Backend = configs.SessionsRedisList
-	cfg.Redis.Addrs = addrs
+	cfg.Redis.URL = testenv.RedisAt(addrs)
 	cfg.Redis.KeyPrefix = prefix
 	return cfg
 }
@@ -37,7 +31,7 @@ func throughSentinel(t *testing.T) configs.Config {
 	_, prefix := testenv.RedisSentinel(t)
 	master, addrs := testenv.RedisSentinelAddrs(t)
 	cfg := onRedis(t, prefix, addrs...)
-	cfg.Redis.MasterName = master
+	cfg.Redis.URL += "&master_name=" + master
 	return cfg
 }
 
@@ -96,78 +90,18 @@ func TestTwoServersOnACluster(t *testing.T) {
 	}
 }
 
-// TestWhatOneAddressIs gives a single address, of whatever it may be.
-func TestWhatOneAddressIs(t *testing.T) {
-	connect := func(cfg configs.Config) (redis.UniversalClient, error) {
-		client, err := ConnectRedis(t.Context(), cfg)
-		if err == nil {
-			t.Cleanup(func() { _ = client.Close() })
-		}
-		return client, err
-	}
-	t.Run("a node of a cluster", func(t *testing.T) {
-		cfg := onCluster(t)
-		cfg.Redis.Addrs = cfg.Redis.Addrs[:1]
-		client, err := connect(cfg)
-		require.NoError(t, err)
-		assert.True(t, rediskeys.For(client, "").Cluster())
-		apps := pair(t, cfg, 50)
-		assert.Len(t, ask(t, apps[0], refresh("u_1", 20)).Docs, 20)
-		cfg.Redis.DB = 1
-		_, err = connect(cfg)
-		require.ErrorContains(t, err, "redis.db")
-	})
-	t.Run("a Sentinel", func(t *testing.T) {
-		cfg := throughSentinel(t)
-		cfg.Redis.Addrs, cfg.Redis.MasterName = cfg.Redis.Addrs[:1], ""
-		_, err := connect(cfg)
-		require.ErrorContains(t, err, "redis.master_name")
-	})
-	t.Run("a single server", func(t *testing.T) {
-		client, err := connect(onRedis(t, "", oneRedis(t)...))
-		require.NoError(t, err)
-		assert.False(t, rediskeys.For(client, "").Cluster())
-	})
-	t.Run("nothing", func(t *testing.T) {
-		client, err := connect(onRedis(t, "", "127.0.0.1:1"))
-		require.NoError(t, err)
-		assert.False(t, rediskeys.For(client, "").Cluster())
-	})
+// TestOneAddressOfACluster: a server that is given one node uses all of them.
+func TestOneAddressOfACluster(t *testing.T) {
+	cfg := onCluster(t)
+	cfg.Redis.URL = testenv.RedisAt(testenv.RedisClusterAddrs(t)[:1])
+	apps := pair(t, cfg, 50)
+	assert.True(t, keysOf(apps[0]).Cluster())
+	assert.Len(t, ask(t, apps[0], refresh("u_1", 20)).Docs, 20)
 }
 
-// TestDoctorOnACluster: every master is looked at, and needs its share of the memory.
-func TestDoctorOnACluster(t *testing.T) {
+// TestOpenRefuses: a server that shall not answer without Redis does not start without it.
+func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
-	about := func(cfg configs.Config) (said string) {
-		for _, f := range Doctor(t.Context(), cfg, false) {
-			storage := strings.HasSuffix(f.What, " persistence") || strings.HasSuffix(f.What, " memory")
-			if strings.HasPrefix(f.What, "redis") && f.Level != OK && !storage { // the tests' servers keep nothing
-				said += fmt.Sprintln(f.Level, f.What, f.Detail, f.Fix)
-			}
-		}
-		return said
-	}
-	cfg := onCluster(t)
-	masters := map[string]bool{}
-	for _, f := range Doctor(t.Context(), cfg, false) {
-		if name, ok := strings.CutSuffix(f.What, " memory"); ok {
-			masters[name] = true
-			assert.Contains(t, f.Detail, "4.5 MiB", "a third of 13.4 MiB")
-		}
-	}
-	assert.Len(t, masters, 3)
-	assert.Empty(t, about(cfg))
-	cfg.Redis.WaitReplicas = 1
-	assert.Empty(t, about(cfg))
-	cfg.Redis.WaitReplicas = 2
-	assert.Contains(t, about(cfg), "it has 1 replicas and redis.wait_replicas is 2")
-	cfg = onCluster(t)
-	cfg.Dedup.Shards = 1
-	assert.Contains(t, about(cfg), "a day's filters are 1, the masters 3")
-
-	cfg = throughSentinel(t)
-	cfg.Dedup.Shards = 1
-	assert.Empty(t, about(cfg))
-	cfg.Redis.WaitReplicas = 2
-	assert.Contains(t, about(cfg), "it has 1 replicas")
+	_, err := Open(t.Context(), onRedis(t, "", "127.0.0.1:1"))
+	require.ErrorContains(t, err, "redis")
 }

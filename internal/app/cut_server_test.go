@@ -64,7 +64,7 @@ func newCutServer(t *testing.T, place cutPlace, cfg configs.Config, name string,
 	t.Helper()
 	l := &cutServer{name: name, half: place.half, clock: at(noon), proxy: faultproxy.Start(t, place.nodes(t)...)}
 	cfg.DataDir = t.TempDir()
-	cfg.Redis.Addrs = l.proxy.Addrs
+	cfg.Redis.URL = testenv.RedisAt(l.proxy.Addrs)
 	l.App = open(t, cutConfig(cfg), WithClock(l.clock.Now))
 	if !filled {
 		put(t, l.App, madeItems(cutItems)...)
@@ -84,7 +84,7 @@ func cutConfig(cfg configs.Config) configs.Config {
 // warm has scripts loaded, shard counts known and contents cached.
 func (l *cutServer) warm(t *testing.T) {
 	t.Helper()
-	if l.cfg.Catalog.Backend == configs.CatalogElastic { // writes leave marks that keep readers from caching
+	if l.cfg.UsesElasticsearch() { // writes leave marks that keep readers from caching
 		for _, it := range madeItems(cutItems) {
 			require.NoError(t, l.clients.redis.Del(t.Context(), keysOf(l.App).Item(it.ID)).Err())
 		}
@@ -142,7 +142,7 @@ func (l *cutServer) healthy(t *testing.T) {
 	asksRedis(t, l.App)
 	recorded(t, l.App)
 	l.counted = counted(t, l.App)["control"].Impressions
-	if l.cfg.Catalog.Backend != configs.CatalogElastic {
+	if !l.cfg.UsesElasticsearch() {
 		return
 	}
 	asked := func(cmd faultproxy.Command) bool { return cmd.Mentions("feed:profile") }

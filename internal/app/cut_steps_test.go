@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/rediskeys"
@@ -68,7 +67,7 @@ func (s cutStep) prepare(t *testing.T, l *cutServer, r *cutReader, requestID str
 // tidy puts back what a step has taken out of the catalog.
 func (s cutStep) tidy(t *testing.T, l *cutServer, r *cutReader) {
 	t.Helper()
-	if l.cfg.Catalog.Backend == configs.CatalogElastic {
+	if l.cfg.UsesElasticsearch() {
 		return
 	}
 	var back []feed.Item
@@ -136,7 +135,7 @@ func cutRemove(t *testing.T, l *cutServer, r *cutReader, _ string) {
 	t.Helper()
 	cutBegin(t, l, r, "")
 	r.removed = []string{r.due[1], r.due[2], r.due[cutPage-1]}
-	if l.cfg.Catalog.Backend == configs.CatalogElastic {
+	if l.cfg.UsesElasticsearch() {
 		r.hide(t, l, r.removed)
 		return
 	}

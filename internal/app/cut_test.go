@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/internal/testenv/faultproxy"
 )
@@ -108,7 +107,7 @@ func TestCuts(t *testing.T) {
 // cutTable makes all steps on servers of one place, each when there is a free place.
 func cutTable(t *testing.T, place cutPlace, free chan struct{}) {
 	cfg := place.config(t)
-	shared := cfg.Catalog.Backend == configs.CatalogElastic
+	shared := cfg.UsesElasticsearch()
 	if shared { // one catalog for all servers
 		put(t, open(t, cutConfig(cfg), WithClock(at(noon).Now)), madeItems(cutItems)...)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/dedup/journal"
 	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/internal/doctor"
 	"github.com/freshet/freshet/internal/testenv"
 )
 
@@ -24,11 +25,9 @@ func TestOneProcessADataDir(t *testing.T) {
 	for name, config := range map[string]func(t *testing.T) configs.Config{
 		"embedded": func(t *testing.T) configs.Config { return embedded(t) },
 		"services": func(t *testing.T) configs.Config { return services(t) },
-		"filters in Redis, all else here": func(t *testing.T) configs.Config {
+		"items here, all else in Redis": func(t *testing.T) configs.Config {
 			_, prefix := testenv.Redis(t)
-			cfg := onRedis(t, prefix, oneRedis(t)...) // fail closed: no spool, which is locked too
-			cfg.Sessions.Backend = configs.SessionsMemory
-			return cfg
+			return onRedis(t, prefix, oneRedis(t)...) // fail closed: no spool, which is locked too
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -40,8 +39,8 @@ func TestOneProcessADataDir(t *testing.T) {
 			require.ErrorIs(t, err, journal.ErrLocked)
 			assert.ErrorContains(t, err, cfg.DataDir)
 			assert.ErrorContains(t, err, "data_dir of its own")
-			for _, finding := range Doctor(t.Context(), cfg, false) {
-				assert.NotEqual(t, Broken, finding.Level, finding)
+			for _, finding := range doctor.Check(t.Context(), cfg, false) {
+				assert.NotEqual(t, doctor.Broken, finding.Level, finding)
 			}
 			seen := newOnce()
 			for i, r := range []engine.Request{refresh("u_1", 20), loadMore("u_1", 20), refresh("u_1", 20)} {

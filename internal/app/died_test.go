@@ -64,7 +64,7 @@ func successor(t *testing.T, cfg configs.Config) configs.Config {
 	t.Helper()
 	from := cfg.DataDir
 	cfg.DataDir = filepath.Join(t.TempDir(), "copy")
-	if cfg.Dedup.Backend == configs.DedupMemory {
+	if !cfg.UsesRedis() {
 		require.NoError(t, os.CopyFS(cfg.DataDir, os.DirFS(from)))
 	}
 	return cfg

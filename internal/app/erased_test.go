@@ -29,7 +29,7 @@ func TestAnAgentIsErased(t *testing.T) {
 	t.Parallel()
 	alone := func(t testing.TB) configs.Config {
 		cfg := embedded(t)
-		cfg.Social.Backend = configs.SocialOff
+		cfg.Social.Off = true
 		return cfg
 	}
 	for _, m := range []mode{{"embedded", embedded}, {"embedded without posts", alone}, {"services", withPostgres}} {
@@ -151,7 +151,7 @@ func (e *erased) gone() {
 // keys are the keys in Redis that name the agent, but for those of pages and counts,
 // which end by themselves.
 func (e *erased) keys() (names []string) {
-	if !usesRedis(e.cfg) {
+	if !e.cfg.UsesRedis() {
 		at, err := e.stores.sessions.Refreshed(e.Context(), e.agent, feed.ForYou)
 		require.NoError(e, err)
 		if !at.IsZero() {
@@ -159,7 +159,7 @@ func (e *erased) keys() (names []string) {
 		}
 		return names
 	}
-	client := redis.NewClient(&redis.Options{Addr: e.cfg.Redis.Addrs[0]})
+	client := redis.NewClient(&redis.Options{Addr: e.cfg.Redis.Server().Addrs[0]})
 	defer func() { require.NoError(e, client.Close()) }()
 	all := client.Scan(e.Context(), 0, e.cfg.Redis.KeyPrefix+"*"+e.agent+"*", 1000).Iterator()
 	for all.Next(e.Context()) {

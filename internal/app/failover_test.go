@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/internal/connect"
 	"github.com/freshet/freshet/internal/rediskeys"
 	"github.com/freshet/freshet/internal/testenv"
 )
@@ -265,9 +266,9 @@ func graceOver(t *testing.T, apps []*App) {
 
 // offset is how much of the replication stream a server has.
 func offset(t *testing.T, node *redis.Client) int {
-	info, err := node.Info(t.Context(), "replication").Result()
+	info, err := connect.Info(t.Context(), node, "replication")
 	require.NoError(t, err)
-	n, err := strconv.Atoi(infoFields(info)["master_repl_offset"])
+	n, err := strconv.Atoi(info["master_repl_offset"])
 	require.NoError(t, err)
 	return n
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/internal/breaker"
 	"github.com/freshet/freshet/internal/testenv"
 )
 
@@ -46,7 +47,7 @@ func (tripsHook) DialHook(next redis.DialHook) redis.DialHook { return next }
 
 func (tripsHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		if of, ok := ctx.Value(tripsOf{}).(*trips); ok && cmd.Name() != greeting {
+		if of, ok := ctx.Value(tripsOf{}).(*trips); ok && cmd.Name() != "hello" {
 			of.note(cmd.Name())
 		}
 		return next(ctx, cmd)
@@ -69,7 +70,7 @@ func asked(t *testing.T, a *App) {
 	testenv.WaitFor(t, func() bool {
 		answer, err := a.Engine.Feed(t.Context(), refresh("u_probe", 1))
 		// While the breaker lets a few calls try, it refuses those beside them.
-		return err == nil && !sessionless(answer) && a.clients.breaker.breaker.State() == gobreaker.StateClosed
+		return err == nil && !sessionless(answer) && a.clients.breaker.State() == gobreaker.StateClosed
 	}, "Redis to be asked")
 }
 
@@ -117,7 +118,7 @@ func TestNobodyWaitsInVainForAFrozenRedis(t *testing.T) {
 	cfg.Server.RequestTimeout = 10 * time.Second // what is to be slow is Redis, not a busy machine
 	a := open(t, cfg, WithClock(at(noon).Now))
 	put(t, a, madeItems(600)...)
-	const agents = 3 * breakerCalls // by three actions
+	const agents = 3 * breaker.LeastCalls // by three actions
 	for i := range agents {
 		ask(t, a, refresh(fmt.Sprintf("u_%d", i), 10))
 	}

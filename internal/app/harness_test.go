@@ -73,13 +73,8 @@ func servicesAt(t testing.TB, redisAddr, elastic string) configs.Config {
 	// A call to Redis may take a share of it. On a machine that is busy
 	// with other tests a healthy Redis must not pass for a dead one.
 	cfg.Server.RequestTimeout = 20 * time.Second
-	cfg.Catalog.Backend = configs.CatalogElastic
-	cfg.Recall.Backend = configs.RecallElastic
-	cfg.Dedup.Backend = configs.DedupRedisBloom
-	cfg.Sessions.Backend = configs.SessionsRedisList
-	cfg.Redis.Addrs = []string{redisAddr}
+	cfg.Redis.URL = "redis://" + redisAddr
 	cfg.Elasticsearch.Addresses = []string{elastic}
-	cfg.Social.Backend = configs.SocialOff // see withPostgres
 	return cfg
 }
 
@@ -119,8 +114,8 @@ func open(t testing.TB, cfg configs.Config, options ...Option) *App {
 // not have answered in time when the system was opened.
 func put(t testing.TB, a *App, items ...feed.Item) {
 	t.Helper()
-	if e := a.clients.startup; e != nil {
-		testenv.WaitFor(t, func() bool { return e.waiting() == nil }, "Elasticsearch to answer a search")
+	if e := a.clients.index; e != nil {
+		testenv.WaitFor(t, func() bool { return e.Waiting() == nil }, "Elasticsearch to answer a search")
 	}
 	for batch := range slices.Chunk(items, 1000) {
 		var errs []error
@@ -143,7 +138,7 @@ func put(t testing.TB, a *App, items ...feed.Item) {
 // refreshIndex makes Elasticsearch's writes searchable now.
 func refreshIndex(t testing.TB, a *App) {
 	t.Helper()
-	if a.cfg.Recall.Backend != configs.RecallElastic {
+	if !a.cfg.UsesElasticsearch() {
 		return
 	}
 	res, err := http.Post(a.cfg.Elasticsearch.Addresses[0]+"/"+a.cfg.Elasticsearch.Index+"/_refresh", "application/json", nil)

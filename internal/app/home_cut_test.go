@@ -61,8 +61,8 @@ func newCutHome(t *testing.T) *cutHome {
 }
 
 func (h *cutHome) cutsRedis(t *testing.T, cfg *configs.Config) {
-	h.links["redis"] = newLink(t, cfg.Redis.Addrs[0])
-	cfg.Redis.Addrs = []string{h.links["redis"].l.Addr().String()}
+	h.links["redis"] = newLink(t, cfg.Redis.Server().Addrs[0])
+	cfg.Redis.URL = "redis://" + h.links["redis"].l.Addr().String()
 }
 
 func (h *cutHome) cutsElastic(t *testing.T, cfg *configs.Config) {
@@ -108,7 +108,7 @@ func TestHomeWithoutAService(t *testing.T) {
 			first := h.page("refresh", 20)
 			require.Nil(t, first.Data.Degraded)
 			require.Equal(t, "ffftfffdpfffftfffdtf", first.sources())
-			require.NoError(t, h.a.recallForAll(t.Context()), "as every minute")
+			require.NoError(t, h.a.clients.index.RecallForAll(t.Context(), h.a.useOfIndex()), "as every minute")
 			h.links[name].set(true)
 			check(h)
 			h.links[name].set(false)

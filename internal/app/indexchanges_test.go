@@ -68,7 +68,8 @@ func TestAnIndexChangesUnderARunningServer(t *testing.T) {
 		{name: "texts", time: `{"type":"date"}`, write: iso, tags: "tags", id: "id"},
 		{name: "milliseconds", time: `{"type":"date","format":"epoch_millis"}`, write: millis, tags: "tags", id: "id"},
 		{name: "a number", time: number, write: epoch, tags: "tags", id: "id"},
-		{name: "another unit", time: number, write: millis, tags: "tags", id: "id", reason: "update_time_unit: ms"},
+		{name: "a number of milliseconds", time: number, write: millis, tags: "tags", id: "id"},
+		{name: "seconds that are milliseconds", time: epochDate, write: millis, tags: "tags", id: "id", reason: "epoch_millis"},
 		{name: "tags renamed", time: epochDate, write: epoch, tags: "topics", id: "id", reason: "fields.tags (tags)"},
 		{name: "id renamed", time: epochDate, write: epoch, tags: "tags", id: "key", reason: "fields.id (id)"},
 	} {
@@ -77,7 +78,7 @@ func TestAnIndexChangesUnderARunningServer(t *testing.T) {
 			cfg := services(t)
 			ownIndices(t, &cfg)
 			cfg.Elasticsearch.ManageIndex = false
-			cfg.Elasticsearch.Fields = configs.Fields{ID: "id", Title: "title", UpdateTime: "published", Tags: "tags", UpdateTimeUnit: "auto"}
+			cfg.Elasticsearch.Fields = configs.Fields{ID: "id", Title: "title", UpdateTime: "published", Tags: "tags"}
 			send := sender(t, cfg)
 			index := cfg.Elasticsearch.Index
 			before.make(send, index+"-1", noon)
@@ -124,7 +125,7 @@ func TestAnIndexIsMadeAnewUnderItsName(t *testing.T) {
 	cfg := services(t)
 	ownIndices(t, &cfg)
 	cfg.Elasticsearch.ManageIndex = false
-	cfg.Elasticsearch.Fields = configs.Fields{ID: "id", Title: "title", UpdateTime: "published", Tags: "tags", UpdateTimeUnit: "auto"}
+	cfg.Elasticsearch.Fields = configs.Fields{ID: "id", Title: "title", UpdateTime: "published", Tags: "tags"}
 	send, index := sender(t, cfg), cfg.Elasticsearch.Index
 	before := versionOfIndex{name: "before", time: epochDate, write: epoch, tags: "tags", id: "id"}
 	before.make(send, index, noon)
@@ -240,7 +241,7 @@ func TestTheIndexIsDeletedOrClosed(t *testing.T) {
 			send, index := sender(t, cfg), "/"+cfg.Elasticsearch.Index
 			a := open(t, cfg, WithClock(at(noon).Now), quick)
 			put(t, a, madeItems(40)...)
-			require.NoError(t, a.recallForAll(t.Context()), "as each minute")
+			require.NoError(t, a.clients.index.RecallForAll(t.Context(), a.useOfIndex()), "as each minute")
 			shown := newOnce()
 			shown.add(t, "before", ids(ask(t, a, refresh("u_1", 5))))
 

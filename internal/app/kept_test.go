@@ -113,7 +113,7 @@ func keptConfig(t *testing.T) (*testenv.OwnPostgres, *keptSystem) {
 	t.Helper()
 	cfg := services(t)
 	p := testenv.StartPostgres(t)
-	cfg.Social.Backend, cfg.Postgres.URL = "postgres", p.URL
+	cfg.Postgres.URL = p.URL
 	brief(&cfg)
 	return p, &keptSystem{t, open(t, cfg)}
 }
@@ -285,7 +285,7 @@ func TestNoCardsOfOlderData(t *testing.T) {
 	t.Parallel()
 	cfg := services(t)
 	p, r := testenv.StartPostgres(t), testenv.StartRedis(t)
-	cfg.Social.Backend, cfg.Postgres.URL, cfg.Redis.Addrs = "postgres", p.URL, []string{r.Addr}
+	cfg.Postgres.URL, cfg.Redis.URL = p.URL, "redis://"+r.Addr
 	brief(&cfg)
 	s := &keptSystem{t, open(t, cfg)}
 	for _, id := range []string{"post:kept", "post:deleted"} {

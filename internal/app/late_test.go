@@ -53,7 +53,7 @@ func TestTimelinesAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	cfg := withPostgres(t)
 	r := testenv.StartRedis(t)
-	cfg.Redis.Addrs = []string{r.Addr}
+	cfg.Redis.URL = "redis://" + r.Addr
 	brief(&cfg)
 	a := open(t, cfg)
 	store := a.network.fanout.Store()

@@ -283,7 +283,7 @@ func TestLearningIsCut(t *testing.T) {
 	require.NoError(t, err)
 	proxy := faultproxy.Start(t, direct.Host)
 	cfg := services(t)
-	cfg.Redis.Addrs = proxy.Addrs
+	cfg.Redis.URL = testenv.RedisAt(proxy.Addrs)
 	a := open(t, cfg, WithClock(at(noon).Now))
 	items := subjects(1)
 	put(t, a, items...)

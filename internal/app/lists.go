@@ -7,8 +7,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/handler"
+	"github.com/freshet/freshet/internal/breaker"
+	"github.com/freshet/freshet/internal/connect"
 	"github.com/freshet/freshet/internal/rediskeys"
 	"github.com/freshet/freshet/social/timeline"
 	memorylists "github.com/freshet/freshet/social/timeline/memory"
@@ -16,14 +17,14 @@ import (
 )
 
 // listTTL is the life of a list that nobody reads.
-const listTTL = 7 * day
+const listTTL = 7 * 24 * time.Hour
 
 // openLists makes lists where the social store's backend wants them: several
 // servers share those in Redis.
 func (a *App) openLists(ctx context.Context, n *network) error {
 	t := a.cfg.Timeline
 	n.late = &late{queue: n.store, clock: a.clock}
-	if a.cfg.Social.Backend != configs.SocialPostgres {
+	if !a.cfg.UsesPostgres() {
 		n.lists = memorylists.New(memorylists.Config{Cap: t.Cap, TTL: listTTL, Clock: a.clock})
 		n.outboxes = memorylists.New(memorylists.Config{Cap: timeline.OutboxCap, TTL: listTTL, Clock: a.clock})
 		return nil
@@ -55,33 +56,24 @@ type lists struct {
 // everything else is in.
 func (a *App) listsRedis(ctx context.Context) (lists, error) {
 	c := a.clients
-	if len(a.cfg.Timeline.Redis.Addrs) == 0 {
+	if a.cfg.Timeline.RedisURL == "" {
 		direct := c.redis
 		if c.masters != nil {
-			direct = c.masters.client
+			direct = c.masters.Client()
 		}
-		return lists{client: c.redis, direct: direct, replicas: replicas(a.cfg, c.breaker)}, nil
+		return lists{client: c.redis, direct: direct, replicas: connect.Replicas(a.cfg, c.breaker)}, nil
 	}
-	cfg := listsConfig(a.cfg)
-	client, err := ConnectRedis(ctx, cfg)
+	cfg := a.cfg.WithListsRedis()
+	client, err := connect.Redis(ctx, cfg)
 	if err != nil {
-		return lists{}, fmt.Errorf("timeline.%w", err)
+		return lists{}, fmt.Errorf("timeline.redis_url: %w", err)
 	}
 	a.closers = append(a.closers, func(context.Context) error { return client.Close() })
-	breaker := newRedisBreaker("timeline_redis", redisPatience(cfg), nil, a.log)
-	client.AddHook(breaker)
+	client.AddHook(breaker.NewRedis("timeline_redis", connect.RedisPatience(cfg), nil, a.log))
 	a.checks["timeline_redis"] = func(ctx context.Context) handler.Dependency {
 		return handler.Dependency{Err: client.Ping(ctx).Err(), Optional: true}
 	}
 	return lists{client: client, direct: client}, nil
-}
-
-// listsConfig is the configuration with the Redis of the lists in the place of the
-// other. Lists only propose, so nothing waits until replicas have them.
-func listsConfig(cfg configs.Config) configs.Config {
-	cfg.Redis.RedisServer = cfg.Timeline.Redis
-	cfg.Redis.WaitReplicas = 0
-	return cfg
 }
 
 // lost makes lists consistent again that the Redis of the lists may lack parts of.

@@ -18,7 +18,7 @@ func TestListsInARedisOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	cfg := withPostgres(t)
 	own := testenv.StartRedis(t)
-	cfg.Timeline.Redis.Addrs = []string{own.Addr}
+	cfg.Timeline.RedisURL = "redis://" + own.Addr
 	o := &restored{T: t, clock: at(noon), redis: own}
 	o.a = open(t, cfg, WithClock(o.clock.Now))
 	cfg.DataDir, cfg.Jobs.Workers = t.TempDir(), 0

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"log/slog"
 	"maps"
 	"net"
 	"os"
@@ -10,16 +9,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/internal/testenv"
 )
@@ -37,47 +33,6 @@ func TestARestartedRedisIsToldWhatWasDelivered(t *testing.T) {
 	r.Kill()
 	r.Start()
 	accounted(t, a, ids(shown))
-}
-
-// TestRequestsWaitForTheLastDeliveries: from the first connection to another
-// server on, requests wait until what is to be claimed has been, or until the
-// look finds that nothing has changed.
-func TestRequestsWaitForTheLastDeliveries(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name       string
-		hold, wait time.Duration
-		claims     int32 // made before requests go on
-	}{
-		{"until all is claimed", time.Hour, reclaimTimes * mastersEvery, reclaimTimes},
-		{"no longer than they may", 3*mastersEvery + time.Millisecond, 3*mastersEvery + time.Millisecond, 4},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				m := newMasters(nil, configs.Default(), slog.New(slog.DiscardHandler))
-				var process atomic.Value
-				process.Store("one")
-				m.ids = func(context.Context) []string { return []string{process.Load().(string)} }
-				var claims atomic.Int32
-				m.hold, m.clock = c.hold, time.Now
-				m.reclaim = func(context.Context, time.Time) error { claims.Add(1); return nil }
-				go m.watch(t.Context())
-				synctest.Wait()
-
-				begun := time.Now()
-				m.dialled("192.0.2.1:6379")
-				m.waiting().begin(t.Context())
-				assert.Zero(t, time.Since(begun), "it turns out to be the same process")
-				assert.Zero(t, claims.Load())
-
-				process.Store("another")
-				m.dialled("192.0.2.2:6379")
-				m.waiting().begin(t.Context())
-				assert.Equal(t, c.wait, time.Since(begun))
-				assert.Equal(t, c.claims, claims.Load())
-			})
-		})
-	}
 }
 
 // ownSentinels are a master, a replica and Sentinels of one test's own.
@@ -135,7 +90,7 @@ func TestSentinelFailover(t *testing.T) {
 	t.Parallel()
 	s := startSentinels(t)
 	cfg := onRedis(t, testenv.Unique()+":", s.addrs...)
-	cfg.Redis.MasterName = s.name
+	cfg.Redis.URL += "&master_name=" + s.name
 	cfg.Server.RequestTimeout = 5 * time.Second
 	apps := pair(t, cfg, 4000)
 	sentinel := redis.NewSentinelClient(&redis.Options{Addr: s.addrs[0]})

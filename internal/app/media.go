@@ -2,22 +2,19 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
-	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/handler"
+	"github.com/freshet/freshet/internal/connect"
 	"github.com/freshet/freshet/internal/demo"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/fanout"
 	"github.com/freshet/freshet/social/media"
 	"github.com/freshet/freshet/social/media/folder"
-	"github.com/freshet/freshet/social/media/s3"
 )
 
 // openMedia opens the store of the images of posts; nil where there is none.
@@ -35,7 +32,7 @@ func (a *App) openMedia(rows social.Images) (*media.Files, error) {
 			return nil, fmt.Errorf("media.url: %w", err)
 		}
 	}
-	store, err := openImages(u)
+	store, err := connect.Images(u)
 	if err != nil {
 		return nil, err
 	}
@@ -49,67 +46,29 @@ func (a *App) openMedia(rows social.Images) (*media.Files, error) {
 	return files, nil
 }
 
-// openImages opens the store at an address, and makes a folder that is not there.
-func openImages(at *url.URL) (store media.Store, err error) {
-	switch {
-	case at.Scheme == "s3":
-		store, err = s3.Open(at)
-	case at.Host != "" || at.RawQuery != "":
-		err = errors.New("a folder is file:///folder, without a host and parameters")
-	default:
-		store, err = folder.Open(folderOf(at))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("media.url: %w", err)
-	}
-	return store, nil
-}
-
-// mediaURL is where images are kept: in data_dir with social.backend sqlite, where
-// nothing else is said.
+// mediaURL is where images are kept: in data_dir where posts are in SQLite and nothing else
+// is said.
 func (a *App) mediaURL() (string, error) {
-	if a.cfg.Media.URL != "" || a.cfg.Social.Backend != configs.SocialSQLite {
+	if a.cfg.Media.URL != "" || a.cfg.UsesPostgres() {
 		return a.cfg.Media.URL, nil
 	}
 	dir, err := a.dataDir("media")
 	if err != nil {
 		return "", err
 	}
-	return folderURL(dir)
-}
-
-// folderURL is the address of a folder.
-func folderURL(dir string) (string, error) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return "", err
-	}
-	slashed := filepath.ToSlash(dir)
-	if !strings.HasPrefix(slashed, "/") {
-		slashed = "/" + slashed // a Windows drive
-	}
-	return (&url.URL{Scheme: "file", Path: slashed}).String(), nil
-}
-
-// folderOf is the folder of an address.
-func folderOf(u *url.URL) string {
-	path := u.Path
-	if filepath.Separator != '/' {
-		path = strings.TrimPrefix(path, "/") // a Windows drive
-	}
-	return filepath.FromSlash(path)
+	return connect.FolderURL(dir)
 }
 
 // removeUnfinished removes files that a killed server was writing. Where other servers
 // may use the folder only those are removed that nobody writes any more.
 func (a *App) removeUnfinished(u *url.URL) error {
-	names, err := filepath.Glob(filepath.Join(folderOf(u), "*", "*"+folder.Unfinished))
+	names, err := filepath.Glob(filepath.Join(connect.FolderOf(u), "*", "*"+folder.Unfinished))
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
 		info, err := os.Stat(name)
-		if err != nil || a.cfg.Social.Backend != configs.SocialSQLite && time.Since(info.ModTime()) < social.ReservedFor {
+		if err != nil || a.cfg.UsesPostgres() && time.Since(info.ModTime()) < social.ReservedFor {
 			continue
 		}
 		if err := os.Remove(name); err != nil {

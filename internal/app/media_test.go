@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/social"
 )
 
@@ -36,7 +35,7 @@ func TestUnfinishedFilesAreRemoved(t *testing.T) {
 	assert.NoFileExists(t, filepath.Join(dir, "b6", young))
 
 	fill(dir)
-	cfg.Social.Backend = configs.SocialPostgres // which other servers share
+	cfg.Postgres.URL = "postgres://h/db" // which other servers share
 	require.NoError(t, newApp(cfg, nil).removeUnfinished(&url.URL{Scheme: "file", Path: filepath.ToSlash(dir)}))
 	assert.FileExists(t, filepath.Join(dir, "b6", whole))
 	assert.NoFileExists(t, filepath.Join(dir, "b6", old))

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -37,11 +37,11 @@ func TestMetricsAnswerWhileRedisDoesNot(t *testing.T) {
 	h := &askedTimes{}
 	still := func(a *App) { a.pauses.notes, a.pauses.spool, a.pauses.watch = time.Hour, time.Hour, time.Hour }
 	a := open(t, cfg, WithClock(at(noon).Now), WithHooks(Hooks{Redis: h}), still)
-	up := func() float64 { return testutil.ToFloat64(dependencyUp.WithLabelValues("redis")) }
-	a.checks.look(t.Context())
+	up := func() float64 { return metricOf(t, "freshet_dependency_up", "redis") }
+	a.checks.Look(t.Context())
 	require.EqualValues(t, 1, up())
 	r.Kill()
-	a.checks.look(t.Context())
+	a.checks.Look(t.Context())
 	require.Zero(t, up())
 
 	before := h.n.Load()
@@ -51,4 +51,20 @@ func TestMetricsAnswerWhileRedisDoesNot(t *testing.T) {
 	assert.Equal(t, http.StatusOK, w.Code)
 	assert.Contains(t, w.Body.String(), `freshet_dependency_up{dependency="redis"} 0`)
 	assert.Equal(t, before, h.n.Load(), "who reads the metrics would wait for Redis")
+}
+
+// metricOf is the value of a gauge whose one label has this value.
+func metricOf(t *testing.T, name, label string) float64 {
+	t.Helper()
+	families, err := prometheus.DefaultGatherer.Gather()
+	require.NoError(t, err)
+	for _, family := range families {
+		for _, m := range family.GetMetric() {
+			if family.GetName() == name && m.GetLabel()[0].GetValue() == label {
+				return m.GetGauge().GetValue()
+			}
+		}
+	}
+	t.Fatalf("there is no %s of %s", name, label)
+	return 0
 }

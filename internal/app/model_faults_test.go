@@ -31,7 +31,7 @@ func (w *world) behind(t *testing.T, cfg *configs.Config) *faultproxy.Proxy {
 	u, err := url.Parse(testenv.RedisURL(t))
 	require.NoError(t, err)
 	p := faultproxy.Start(t, u.Host)
-	cfg.Redis.Addrs = p.Addrs
+	cfg.Redis.URL = testenv.RedisAt(p.Addrs)
 	return p
 }
 

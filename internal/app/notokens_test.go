@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/connect"
+	"github.com/freshet/freshet/internal/doctor"
 	"github.com/freshet/freshet/internal/esindex"
 )
 
@@ -16,7 +18,7 @@ import (
 // except for those of tokens and what [esindex.Extend] adds, with its time kept like this.
 func plainIndex(t *testing.T, cfg configs.Config, kept string) (mapping func() string) {
 	t.Helper()
-	client, err := ConnectElastic(cfg, slog.New(slog.DiscardHandler))
+	client, err := connect.Elastic(cfg, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	body := `{"mappings":{"dynamic":false,"properties":{"id":{"type":"keyword"},"title":{"type":"text"},` +
 		`"update_time":` + kept + `}}}`
@@ -56,15 +58,15 @@ func TestAnUnusableIndexIsRefused(t *testing.T) {
 			require.ErrorIs(t, err, esindex.ErrUnusable)
 			require.ErrorContains(t, err, c.says)
 			for _, fix := range []bool{false, true} {
-				said := map[Level][]string{}
-				for _, f := range Doctor(t.Context(), cfg, fix) {
+				said := map[doctor.Level][]string{}
+				for _, f := range doctor.Check(t.Context(), cfg, fix) {
 					if f.What == "index "+cfg.Elasticsearch.Index {
 						said[f.Level] = append(said[f.Level], f.Detail)
 					}
 				}
-				require.Len(t, said[Broken], 1, "%v", said)
-				assert.Contains(t, said[Broken][0], c.says)
-				for _, m := range said[OK] {
+				require.Len(t, said[doctor.Broken], 1, "%v", said)
+				assert.Contains(t, said[doctor.Broken][0], c.says)
+				for _, m := range said[doctor.OK] {
 					assert.Contains(t, m, "created", "the indices beside it")
 				}
 			}

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -13,12 +12,12 @@ import (
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/internal/doctor"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/recall"
 )
 
-const othersMapping = `{"mappings":{"properties":{"id":{"type":"keyword"},"title":{"type":"text"},"published":{"type":"date"},"votes":{"type":"integer"}}}}`
+const othersMapping = `{"mappings":{"properties":{"id":{"type":"keyword"},"title":{"type":"text"},"published":{"type":"date"},"votes":{"type":"integer"},"freshet_popularity":{"type":"alias","path":"votes"}}}}`
 
 // othersIndex is a configuration over an index of somebody else's, whose name is an
 // alias of one index, and what sends that Elasticsearch a request.
@@ -27,7 +26,7 @@ func othersIndex(t *testing.T) (configs.Config, func(method, path, body string))
 	cfg := services(t)
 	ownIndices(t, &cfg)
 	cfg.Elasticsearch.ManageIndex = false
-	cfg.Elasticsearch.Fields = configs.Fields{ID: "id", Title: "title", UpdateTime: "published", UpdateTimeUnit: "auto", Popularity: "votes"}
+	cfg.Elasticsearch.Fields = configs.Fields{ID: "id", Title: "title", UpdateTime: "published"}
 	cfg.Ranking.PopularityWeight = 1
 	send := sender(t, cfg)
 	index := cfg.Elasticsearch.Index
@@ -50,9 +49,9 @@ func TestOthersDocuments(t *testing.T) {
 	cfg, send := othersIndex(t)
 	index := cfg.Elasticsearch.Index
 	document(send, index+"-1", "d1", `,"id":"one"`)
-	running := open(t, cfg, WithClock(at(noon).Now), quick, func(a *App) { a.pauses.standby = 20 * time.Millisecond })
+	running := open(t, cfg, WithClock(at(noon).Now), quick, func(a *App) { a.pauses.index.Standby = 20 * time.Millisecond })
 	assert.Equal(t, []string{"one"}, ids(ask(t, running, refresh("u_1", 10))))
-	assert.Equal(t, OK, about(t, Doctor(t.Context(), cfg, false), "recall").Level)
+	assert.Equal(t, doctor.OK, recallOf(t, cfg).Level)
 
 	document(send, index+"-1", "d2", "")
 	document(send, index+"-1", "d3", `,"id":"two","votes":-1`)
@@ -68,8 +67,8 @@ func TestOthersDocuments(t *testing.T) {
 	fresh := open(t, cfg, WithClock(at(noon).Now), quick)
 	becomesReady(t, fresh)
 	assert.ElementsMatch(t, []string{"one", "two", "three"}, ids(ask(t, fresh, refresh("u_new", 10))))
-	found := about(t, Doctor(t.Context(), cfg, false), "recall")
-	assert.Equal(t, Warning, found.Level)
+	found := recallOf(t, cfg)
+	assert.Equal(t, doctor.Warning, found.Level)
 	assert.Contains(t, found.Detail, "1 for their id")
 
 	becomesReady(t, running)
@@ -145,7 +144,7 @@ func TestMutesThatOnlyTheIndexKnows(t *testing.T) {
 	send(http.MethodPut, "/"+index+"-1/_mapping", `{"properties":{"tags":{"type":"keyword"},"section":{"type":"keyword","copy_to":"tags"}}}`)
 	document(send, index+"-1", "d1", `,"id":"one","section":"sport"`)
 	document(send, index+"-1", "d2", `,"id":"two","tags":["news"]`)
-	a := open(t, cfg, WithClock(at(noon).Now), quick, func(a *App) { a.pauses.standby = 20 * time.Millisecond })
+	a := open(t, cfg, WithClock(at(noon).Now), quick, func(a *App) { a.pauses.index.Standby = 20 * time.Millisecond })
 	becomesReady(t, a)
 	require.NoError(t, a.Catalog.PutProfile(t.Context(), "u_up", feed.Profile{MutedTags: []string{"sport"}}))
 	require.NoError(t, a.Catalog.PutProfile(t.Context(), "u_down", feed.Profile{MutedTags: []string{"sport", "opera"}}))
@@ -155,7 +154,7 @@ func TestMutesThatOnlyTheIndexKnows(t *testing.T) {
 	assert.ElementsMatch(t, []string{"one", "two"}, ids(ask(t, a, first)))
 	require.NoError(t, a.Engine.PutProfile(t.Context(), "u_again", feed.Profile{MutedTags: []string{"sport"}}))
 	assert.Equal(t, []string{"two"}, ids(ask(t, a, first)), "a retry shows nothing that was muted meanwhile")
-	testenv.WaitFor(t, func() bool { return standbyLeft(a.stores.fronts) > 0 }, "a list that stands in")
+	testenv.WaitFor(t, func() bool { return recall.LeftOf(a.stores.fronts) > 0 }, "a list that stands in")
 
 	send(http.MethodPost, "/"+index+"-1/_close", "")
 	answer := ask(t, a, refresh("u_anybody", 10))
@@ -165,31 +164,15 @@ func TestMutesThatOnlyTheIndexKnows(t *testing.T) {
 	require.ErrorIs(t, err, recall.ErrUnavailable, "whether they mute an item is not known")
 }
 
-// changing are contents during whose reading something changes.
-type changing struct {
-	contents
-	change func()
-}
-
-func (c changing) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
-	defer c.change()
-	return c.contents.Docs(ctx, ids)
-}
-
-// TestTheListIsOfOneMapping: what tells of a list whether a reader refuses an item is that
-// of the mapping by which its contents were read.
-func TestTheListIsOfOneMapping(t *testing.T) {
-	t.Parallel()
-	cfg, send := othersIndex(t)
-	document(send, cfg.Elasticsearch.Index+"-1", "d1", `,"id":"one"`)
-	a := open(t, cfg, WithClock(at(noon).Now), quick) // which renews the list once a minute
-	becomesReady(t, a)
-	require.NoError(t, a.recallForAll(t.Context()))
-	schema := a.clients.startup.schema
-	a.stores.contents = changing{a.stores.contents, func() {
-		other := *schema.Last()
-		other.Untold.Tags = true
-		schema.Set(other)
-	}}
-	require.ErrorIs(t, a.recallForAll(t.Context()), esindex.ErrUnavailable)
+// recallOf is what the doctor says of recall.
+func recallOf(t *testing.T, cfg configs.Config) doctor.Finding {
+	t.Helper()
+	var found []doctor.Finding
+	for _, f := range doctor.Check(t.Context(), cfg, false) {
+		if f.What == "recall" {
+			found = append(found, f)
+		}
+	}
+	require.Len(t, found, 1)
+	return found[0]
 }

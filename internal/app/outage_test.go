@@ -21,6 +21,8 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/breaker"
+	"github.com/freshet/freshet/internal/itemindex"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/recall"
 )
@@ -33,7 +35,7 @@ func ownRedis(t *testing.T) (configs.Config, *testenv.OwnRedis) {
 	t.Helper()
 	r := testenv.StartRedis(t)
 	cfg := services(t)
-	cfg.Redis.Addrs = []string{r.Addr}
+	cfg.Redis.URL = "redis://" + r.Addr
 	brief(&cfg)
 	return cfg, r
 }
@@ -44,8 +46,7 @@ func redisAlone(t *testing.T) (configs.Config, *testenv.OwnRedis) {
 	t.Helper()
 	r := testenv.StartRedis(t)
 	cfg := embedded(t)
-	cfg.Dedup.Backend, cfg.Sessions.Backend, cfg.Social.Backend = configs.DedupRedisBloom, configs.SessionsRedisList, configs.SocialOff
-	cfg.Redis.Addrs = []string{r.Addr}
+	cfg.Redis.URL = "redis://" + r.Addr
 	brief(&cfg)
 	return cfg, r
 }
@@ -54,18 +55,18 @@ func redisAlone(t *testing.T) (configs.Config, *testenv.OwnRedis) {
 // overlap: what is recorded stays pending for less time than a request may take.
 func quick(a *App) {
 	a.pauses = pauses{
-		settle: 50 * time.Millisecond, notes: 20 * time.Millisecond, spool: 20 * time.Millisecond, warmUp: 20 * time.Millisecond,
-		standby: time.Minute, watch: 20 * time.Millisecond, mapping: time.Minute,
+		settle: 50 * time.Millisecond, notes: 20 * time.Millisecond, spool: 20 * time.Millisecond, watch: 20 * time.Millisecond,
+		index: itemindex.Pauses{WarmUp: 20 * time.Millisecond, Standby: time.Minute, Mapping: time.Minute},
 	}
 }
 
 // trip has a breaker take its dependency for dead, as it does after some calls that
 // cost their timeout each.
-func trip(t *testing.T, d *dependency, kind string) {
+func trip(t *testing.T, b *breaker.Breaker, kind string) {
 	t.Helper()
-	for d.breaker.State() == gobreaker.StateClosed {
-		if _, c, err := d.enter(t.Context(), kind, kind, 0); err == nil {
-			c.leave(errors.New("it does not answer"))
+	for b.State() == gobreaker.StateClosed {
+		if _, c, err := b.Enter(t.Context(), kind, kind, 0); err == nil {
+			c.Leave(errors.New("it does not answer"))
 		}
 	}
 }
@@ -134,7 +135,7 @@ func healthy(t *testing.T, a *App) {
 	testenv.WaitFor(t, func() bool {
 		answer, err := a.Engine.Feed(t.Context(), refresh("u_probe", 1))
 		// While the breaker lets a few calls try, it refuses those beside them.
-		closed := a.clients.redis == nil || a.clients.breaker.breaker.State() == gobreaker.StateClosed
+		closed := a.clients.redis == nil || a.clients.breaker.State() == gobreaker.StateClosed
 		return err == nil && answer.Degraded == nil && closed
 	}, "the system recovers")
 }
@@ -224,7 +225,7 @@ func firstWithoutRedis(t *testing.T, a *App, seen *once) {
 // withoutRedis reads on while Redis is down.
 func withoutRedis(t *testing.T, a *App, seen *once) {
 	t.Helper()
-	trip(t, a.clients.breaker.dependency, "command")
+	trip(t, a.clients.breaker.Breaker, "command")
 	_, err := a.stores.sessions.Pop(t.Context(), cache.Pop{Agent: "u_1", Limit: 1, Now: noon})
 	require.ErrorIs(t, err, cache.ErrUnavailable)
 	for range 5 {
@@ -253,7 +254,7 @@ func TestRedisDownClosed(t *testing.T) {
 	for _, request := range []engine.Request{refresh("u_1", 10), loadMore("u_1", 10)} {
 		_, err := a.Engine.Feed(t.Context(), request)
 		require.Error(t, err)
-		trip(t, a.clients.breaker.dependency, "command")
+		trip(t, a.clients.breaker.Breaker, "command")
 	}
 	assert.False(t, a.checks.Check(t.Context())["redis"].Optional, "failing closed, the server is not ready")
 	r.Thaw()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/doctor"
 	"github.com/freshet/freshet/internal/testenv"
 )
 
@@ -43,9 +44,9 @@ func TestOwnIndexExample(t *testing.T) {
 	send(http.MethodPut, "", "application/json", read("mapping.json"))
 	send(http.MethodPost, "/_bulk?refresh=true", "application/x-ndjson", read("posts.ndjson"))
 
-	for _, f := range Doctor(t.Context(), cfg, true) {
+	for _, f := range doctor.Check(t.Context(), cfg, true) {
 		if strings.HasPrefix(f.What, "index ") { // the tests' Elasticsearch is a single node
-			assert.Equal(t, OK, f.Level, "%s: %s", f.What, f.Detail)
+			assert.Equal(t, doctor.OK, f.Level, "%s: %s", f.What, f.Detail)
 		}
 	}
 	now := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)

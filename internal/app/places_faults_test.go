@@ -17,6 +17,7 @@ import (
 	"github.com/freshet/freshet/dedup/redisbloom"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/breaker"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/recall"
 	"github.com/freshet/freshet/social"
@@ -34,7 +35,7 @@ func makeFlaky(t *testing.T, a *App) *flaky {
 	t.Helper()
 	f := &flaky{}
 	sessions := a.stores.sessions
-	if a.cfg.Sessions.Backend == configs.SessionsMemory {
+	if !a.cfg.UsesRedis() {
 		sessions = flakySessions{sessions, f}
 	}
 	stores := engine.Stores{
@@ -47,13 +48,10 @@ func makeFlaky(t *testing.T, a *App) *flaky {
 	if a.stores.recovery != nil {
 		stores.Recovery = a.stores.recovery
 	}
-	if shared, ok := a.stores.dedup.(*redisbloom.Store); ok && a.cfg.Sessions.Backend == configs.SessionsMemory {
-		stores.Apart = shared
-	}
 	e, err := engine.New(stores, engine.Config{
 		Clock: a.clock, Log: quiet, Rankings: a.ranking, N: a.cfg.Recall.N, RoundsFor: a.cfg.Server.RequestTimeout / roundsShare, OriginStep: originStep,
 		ShowAgain: a.cfg.Dedup.WhenExhausted == configs.ExhaustedOldest, RecordServed: a.cfg.Impressions.On == configs.OnServed,
-		Remember: usesRedis(a.cfg), Begin: beginRequest,
+		Remember: a.cfg.UsesRedis(), Begin: breaker.Begin,
 	})
 	require.NoError(t, err)
 	a.Engine.Close(t.Context())
@@ -143,7 +141,7 @@ func (c flakyCatalog) Docs(ctx context.Context, ids []string) ([]feed.Doc, error
 }
 
 func (c flakyCatalog) Hydrate(ctx context.Context, agent string, ids []string) ([]feed.Doc, feed.Profile, error) {
-	docs, profile, err := catalog.Hydrate(ctx, c.Catalog, agent, ids)
+	docs, profile, err := c.Catalog.Hydrate(ctx, agent, ids)
 	docs, err = c.read(docs, err)
 	return docs, profile, err
 }

@@ -73,8 +73,7 @@ func TestAFailoverLeavesNoOldSession(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, refs, next)
 
-	withdraw, err := a.withdrawAgain(a.clients.masters.client)
-	require.NoError(t, err)
+	withdraw := a.withdrawAgain(a.clients.masters.Client())
 	require.NoError(t, a.recorder.Reclaim(t.Context(), withdraw, time.Time{}))
 	recorded(t, a)
 	require.NoError(t, a.stores.dedup.Settle(t.Context(), batch)) // the grace is over

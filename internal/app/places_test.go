@@ -100,12 +100,9 @@ func newPlaces(t *testing.T, m mode, seed uint64, faults bool) *places {
 			cfg.Server.RequestTimeout = modelTimeout
 			cfg.Dedup.OnFailure = []string{configs.FailOpen, configs.FailClosed}[p.rnd.IntN(2)]
 		}
-		if seed%4 == 2 { // sessions of each server are its own
-			cfg.Sessions.Backend = configs.SessionsMemory
-		}
 	}
-	p.say("impressions on %s, exhausted %s, n %d, failing %s, sessions %s",
-		cfg.Impressions.On, cfg.Dedup.WhenExhausted, cfg.Recall.N, cfg.Dedup.OnFailure, cfg.Sessions.Backend)
+	p.say("impressions on %s, exhausted %s, n %d, failing %s",
+		cfg.Impressions.On, cfg.Dedup.WhenExhausted, cfg.Recall.N, cfg.Dedup.OnFailure)
 	p.apps = append(p.apps, p.begin(t))
 	p.fill(t)
 	if m.name == "services" { // not before the first one's index can be searched

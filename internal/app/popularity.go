@@ -10,22 +10,10 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	elasticcatalog "github.com/freshet/freshet/catalog/elastic"
-	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/signals/popularity"
 	popularityredis "github.com/freshet/freshet/signals/popularity/redis"
 )
-
-// livePopularity says why clicks and likes change no ranking; "": they do.
-func livePopularity(cfg configs.Config) string {
-	switch {
-	case cfg.Recall.Backend != configs.RecallElastic:
-		return ""
-	case !usesRedis(cfg):
-		return "recall.backend elastic needs Redis to count what readers click and like: dedup.backend redisbloom or sessions.backend redislist"
-	}
-	return ""
-}
 
 // openPopularity lets clicks and likes count: in the recall index of this process,
 // or in Redis, from where any server writes them to Elasticsearch.

@@ -3,7 +3,6 @@ package app
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/catalog"
-	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/signals/events"
@@ -158,22 +156,4 @@ func TestErasedAgentsActs(t *testing.T) {
 	click("u_3")
 	require.InDelta(t, 5, readers(), 1e-9)
 	erase("nobody")
-}
-
-// TestDoctorOnLivePopularity says where it is off, and why.
-func TestDoctorOnLivePopularity(t *testing.T) {
-	t.Parallel()
-	own := embedded(t)
-	own.Recall.Backend, own.Catalog.Backend = configs.RecallElastic, configs.CatalogElastic
-	own.Dedup.Backend = configs.DedupRedisBloom
-	assert.Empty(t, livePopularity(own))
-	own.Dedup.Backend = configs.DedupMemory
-	assert.Contains(t, livePopularity(own), "needs Redis")
-	assert.Empty(t, livePopularity(configs.Default()))
-
-	own.Redis.Addrs, own.Elasticsearch.Addresses = []string{"127.0.0.1:1"}, []string{"http://127.0.0.1:1"} // nobody is there
-	i := slices.IndexFunc(Doctor(t.Context(), own, false), func(f Finding) bool {
-		return f.What == "live popularity" && strings.HasPrefix(f.Detail, "off: recall.backend elastic needs Redis")
-	})
-	assert.GreaterOrEqual(t, i, 0)
 }

@@ -3,15 +3,14 @@ package app
 import (
 	"context"
 
-	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine"
 )
 
 // openPrefetch reads next pages ahead where content comes from a service and is cached
 // in another one; nil: it does not.
 func (a *App) openPrefetch(ctx context.Context) (*engine.Prefetcher, error) {
-	items := a.cfg.Catalog.Backend == configs.CatalogElastic && a.clients.redis != nil
-	if !items && a.cfg.Social.Backend != configs.SocialPostgres {
+	items := a.cfg.UsesElasticsearch() && a.cfg.UsesRedis()
+	if !items && !a.cfg.UsesPostgres() {
 		return nil, nil
 	}
 	p, err := engine.NewPrefetcher(ctx, a.stores.sessions, a.stores.catalog, engine.PrefetchConfig{

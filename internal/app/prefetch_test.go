@@ -11,6 +11,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/recall"
 	"github.com/freshet/freshet/social"
@@ -78,7 +79,7 @@ func TestTheNextPageIsThereWithoutElasticsearch(t *testing.T) {
 		assert.True(t, answer.HasMore)
 		seen.add(t, "while down", ids(answer))
 		es.set(false)
-		testenv.WaitFor(t, func() bool { return pingElastic(t.Context(), a.clients.elastic) == nil }, "Elasticsearch is asked again")
+		testenv.WaitFor(t, func() bool { return esindex.Ping(t.Context(), a.clients.elastic) == nil }, "Elasticsearch is asked again")
 		seen.add(t, "back", ids(ask(t, a, loadMore("u_1", 10))))
 	}
 	readAhead(t, a, "u_1", feed.ForYou, 10, nil)

@@ -10,7 +10,7 @@ import (
 func (a *App) openRanking(ctx context.Context) (err error) {
 	a.ranking, err = ranking.Open(ctx, a.stores.rankings, ranking.Config{
 		Clock: a.clock, Configured: a.cfg.Ranking, Timeout: a.cfg.Server.RequestTimeout, Logger: a.log,
-		StartWithout: usesElastic(a.cfg),
+		StartWithout: a.cfg.UsesElasticsearch(),
 	})
 	if err != nil {
 		return err

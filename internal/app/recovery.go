@@ -11,6 +11,7 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/dedup/redisbloom"
 	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/internal/repeat"
 )
 
 // recovery knows whether Redis has been down lately, for this server or for
@@ -43,7 +44,7 @@ func (a *App) watchRecovery(ctx context.Context, store *redisbloom.Store, notes 
 		timeout: a.cfg.Server.RequestTimeout, log: a.log, began: time.Now(),
 	}
 	r.look(ctx)
-	a.background(ctx, func(ctx context.Context) { every(ctx, r.every, r.look) })
+	a.background(ctx, func(ctx context.Context) { repeat.Every(ctx, r.every, r.look) })
 	return r
 }
 

@@ -36,7 +36,7 @@ func outage(t *testing.T, change func(*configs.Config)) (a, b *App, seen *once, 
 	recorded(t, a)
 
 	r.Freeze()
-	trip(t, a.clients.breaker.dependency, "command")
+	trip(t, a.clients.breaker.Breaker, "command")
 	for range 2 {
 		answer := ask(t, a, loadMore("u_1", 10))
 		require.Equal(t, []string{"dedup", "session"}, answer.Degraded)
@@ -80,7 +80,7 @@ func TestAnOutageIsNotRepeated(t *testing.T) {
 func notRepeatedElsewhere(t *testing.T) {
 	t.Parallel()
 	a, b, seen, sessionless, back := outage(t, nil)
-	trip(t, b.clients.breaker.dependency, "command")
+	trip(t, b.clients.breaker.Breaker, "command")
 	testenv.WaitFor(t, b.stores.recovery.Recovering, "the other server notices too")
 	// So that this does not end before it is looked at.
 	b.stores.recovery.until.Store(math.MaxInt64)
@@ -135,8 +135,8 @@ func notRepeatedByAnother(t *testing.T) {
 	cfg, _ := redisAlone(t)
 	b := open(t, cfg, WithClock(at(noon).Now), quick)
 	put(t, b, madeItems(300)...)
-	k := newLink(t, cfg.Redis.Addrs[0])
-	cfg.Redis.Addrs, cfg.DataDir = []string{k.l.Addr().String()}, t.TempDir()
+	k := newLink(t, cfg.Redis.Server().Addrs[0])
+	cfg.Redis.URL, cfg.DataDir = "redis://"+k.l.Addr().String(), t.TempDir()
 	// Its note stands for many looks of the other.
 	unhurried := func(a *App) { a.pauses.settle = 500 * time.Millisecond }
 	a := open(t, cfg, WithClock(at(noon).Now), quick, unhurried)
@@ -147,7 +147,7 @@ func notRepeatedByAnother(t *testing.T) {
 	recorded(t, a)
 
 	k.set(true)
-	trip(t, a.clients.breaker.dependency, "command")
+	trip(t, a.clients.breaker.Breaker, "command")
 	answer := ask(t, a, loadMore("u_1", 10))
 	require.Equal(t, []string{"dedup", "session"}, answer.Degraded)
 	seen.add(t, "cut off", ids(answer))

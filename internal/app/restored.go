@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/repeat"
 	"github.com/freshet/freshet/social/jobs"
 	"github.com/freshet/freshet/social/timeline"
 	redislists "github.com/freshet/freshet/social/timeline/redis"
@@ -172,7 +173,7 @@ func (w *restoreWatch) begin(ctx context.Context) {
 
 // watch looks and repairs until ctx ends.
 func (w *restoreWatch) watch(ctx context.Context) {
-	every(ctx, stampsEvery, func(ctx context.Context) {
+	repeat.Every(ctx, stampsEvery, func(ctx context.Context) {
 		w.look(ctx)
 		w.repair(ctx)
 	})

@@ -33,7 +33,7 @@ var restoredReaders = []string{"r1", "r2", "r3", "r4"}
 func startRestored(t *testing.T) *restored {
 	cfg := withoutElastic(t)
 	o := &restored{T: t, clock: at(noon), redis: testenv.StartRedis(t)}
-	cfg.Redis.Addrs = []string{o.redis.Addr}
+	cfg.Redis.URL = "redis://" + o.redis.Addr
 	cfg.Timeline.Celebrity.At = 3
 	o.a = open(t, cfg, WithClock(o.clock.Now))
 	cfg.DataDir = t.TempDir()

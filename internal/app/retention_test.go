@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/internal/clocks"
+	"github.com/freshet/freshet/internal/rediskeys"
 	"github.com/freshet/freshet/internal/testenv"
 )
 
@@ -52,7 +54,7 @@ func TestRetention(t *testing.T) {
 			docs, err := late.Catalog.Docs(t.Context(), []string{items[9].ID})
 			require.NoError(t, err)
 			assert.False(t, docs[0].Missing())
-			mine, err := lease(late.clients.redis, late.retentionLease(), sweepEvery)(t.Context())
+			mine, err := rediskeys.Turn(late.clients.redis, late.retentionLease(), sweepEvery)(t.Context())
 			require.NoError(t, err)
 			assert.False(t, mine, "it is the first server's turn")
 			agesByTheClockBehind(t, late.clients.redis)
@@ -67,17 +69,17 @@ func agesByTheClockBehind(t *testing.T, client redis.UniversalClient) {
 	theirs, err := client.Time(t.Context()).Result()
 	require.NoError(t, err)
 
-	now, err := earlier(at(theirs.AddDate(5, 0, 0)).Now, client)(t.Context())
+	now, err := clocks.Earlier(at(theirs.AddDate(5, 0, 0)).Now, client)(t.Context())
 	require.NoError(t, err)
 	assert.WithinDuration(t, theirs, now, time.Hour)
 
 	behind := theirs.AddDate(-5, 0, 0)
-	now, err = earlier(at(behind).Now, client)(t.Context())
+	now, err = clocks.Earlier(at(behind).Now, client)(t.Context())
 	require.NoError(t, err)
 	assert.True(t, behind.Equal(now), "%v", now)
 
 	nobody := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1})
 	t.Cleanup(func() { _ = nobody.Close() })
-	_, err = earlier(at(behind).Now, nobody)(t.Context())
+	_, err = clocks.Earlier(at(behind).Now, nobody)(t.Context())
 	assert.Error(t, err)
 }

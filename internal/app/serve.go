@@ -31,9 +31,8 @@ func (a *App) Serve(ctx context.Context, l net.Listener) error {
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(l) }()
-	a.log.InfoContext(ctx, "serving", "addr", l.Addr().String(),
-		"catalog", a.cfg.Catalog.Backend, "recall", a.cfg.Recall.Backend,
-		"dedup", a.cfg.Dedup.Backend, "sessions", a.cfg.Sessions.Backend, "social", a.cfg.Social.Backend)
+	items, impressions, posts := a.cfg.Stores()
+	a.log.InfoContext(ctx, "serving", "addr", l.Addr().String(), "items", items, "impressions", impressions, "posts", posts)
 
 	var serveErr error
 	select {

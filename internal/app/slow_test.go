@@ -56,7 +56,7 @@ func hurryBody(s *http.Server) { s.ReadTimeout /= 200 }
 func hurryRead(s *http.Server) { s.WriteTimeout /= 200 }
 func hurryIdle(s *http.Server) { s.IdleTimeout /= 1000 }
 
-func connect(t *testing.T, addr string) net.Conn {
+func dial(t *testing.T, addr string) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
 	require.NoError(t, err)
@@ -114,7 +114,7 @@ func TestSlowClientsAreHungUpOn(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			conn := connect(t, listen(t, a, tt.shorten))
+			conn := dial(t, listen(t, a, tt.shorten))
 			_, err := io.WriteString(conn, tt.atOnce)
 			require.NoError(t, err)
 			go trickle(conn, tt.slowly)
@@ -138,7 +138,7 @@ func TestARefusalDoesNotWaitForTheBody(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			conn := connect(t, addr)
+			conn := dial(t, addr)
 			_, err := io.WriteString(conn, tt.request)
 			require.NoError(t, err)
 			require.Contains(t, untilClosed(t, conn), tt.says)
@@ -150,7 +150,7 @@ func TestARefusalDoesNotWaitForTheBody(t *testing.T) {
 // the sockets.
 func TestAReaderThatNeverReadsIsHungUpOn(t *testing.T) {
 	a := open(t, embedded(t))
-	conn := connect(t, listen(t, a, hurryRead))
+	conn := dial(t, listen(t, a, hurryRead))
 	ask := strings.Repeat("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", 100)
 	for {
 		if _, err := io.WriteString(conn, ask); err != nil {
@@ -165,7 +165,7 @@ func TestHeadersAreBounded(t *testing.T) {
 	a := open(t, embedded(t))
 	addr := listen(t, a, asIs)
 	for size, status := range map[int]string{16 << 10: "200", 128 << 10: "431"} {
-		conn := connect(t, addr)
+		conn := dial(t, addr)
 		_, err := fmt.Fprintf(conn, "GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Pad: %s\r\n\r\n", strings.Repeat("a", size))
 		if err == nil {
 			require.Contains(t, untilClosed(t, conn), " "+status+" ", "%d bytes", size)
@@ -191,7 +191,7 @@ func TestBombs(t *testing.T) {
 	a := open(t, cfg)
 	addr := listen(t, a, asIs)
 	send := func(encoding string, body []byte) string {
-		conn := connect(t, addr)
+		conn := dial(t, addr)
 		go func() {
 			_, _ = fmt.Fprintf(conn, "POST /v1/items HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Admin-Token: %s\r\nContent-Encoding: %s\r\nContent-Length: %d\r\n\r\n", testAdmin, encoding, len(body))
 			_, _ = conn.Write(body)
@@ -215,7 +215,7 @@ func TestBombs(t *testing.T) {
 	t.Run("packed twice", func(t *testing.T) { require.NotContains(t, send("gzip", gzipOf(t, blank)), "41301") })
 	t.Run("said to be packed twice", func(t *testing.T) { require.Contains(t, send("gzip, gzip", gzipOf(t, blank)), "40001") })
 	t.Run("a feed body that is packed", func(t *testing.T) {
-		conn := connect(t, addr)
+		conn := dial(t, addr)
 		_, err := fmt.Fprintf(conn, "POST /v1/feed HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Agent-ID: u_1\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", len(one), one)
 		require.NoError(t, err)
 		require.Contains(t, untilClosed(t, conn), "40001")
@@ -246,7 +246,7 @@ func TestLengthsThatLie(t *testing.T) {
 		{"chunks without end", "Transfer-Encoding: chunked\r\n", strings.Repeat("400\r\n"+strings.Repeat(" ", 1024)+"\r\n", 8), "41301"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			conn := connect(t, addr)
+			conn := dial(t, addr)
 			_, err := io.WriteString(conn, "POST /v1/feed HTTP/1.1\r\nHost: x\r\nX-Agent-ID: u_1\r\nConnection: close\r\n"+tt.head+"\r\n"+tt.body)
 			require.NoError(t, err)
 			if tt.says == "49901" { // else it may be gone before it is answered
@@ -256,7 +256,7 @@ func TestLengthsThatLie(t *testing.T) {
 		})
 	}
 	t.Run("an upload that ends early", func(t *testing.T) {
-		conn := connect(t, addr)
+		conn := dial(t, addr)
 		_, err := fmt.Fprintf(conn, "POST /v1/items HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Admin-Token: %s\r\nContent-Length: 4000\r\n\r\n%s%s", testAdmin, item, item[:10])
 		require.NoError(t, err)
 		require.NoError(t, conn.(*net.TCPConn).CloseWrite())

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"time"
 
@@ -12,6 +13,9 @@ import (
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/handler"
+	"github.com/freshet/freshet/internal/breaker"
+	"github.com/freshet/freshet/internal/connect"
+	"github.com/freshet/freshet/internal/repeat"
 	"github.com/freshet/freshet/recall/promotion"
 	"github.com/freshet/freshet/recall/trending"
 	"github.com/freshet/freshet/social"
@@ -67,7 +71,7 @@ func (a *App) openSocial(ctx context.Context) (err error) {
 	n := &network{}
 	options := social.Options{
 		Clock: a.clock, CelebrityAt: a.cfg.Timeline.Celebrity.At, CelebrityUntil: a.cfg.Timeline.Celebrity.Until(),
-		KeepJobs: a.cfg.Social.Backend == configs.SocialPostgres, // lists are in Redis, see openLists
+		KeepJobs: a.cfg.UsesPostgres(), // lists are in Redis, see openLists
 	}
 	if n.store, err = a.openSocialStore(ctx, options); err != nil {
 		return err
@@ -107,7 +111,7 @@ func mostStreams() int {
 }
 
 func (a *App) openSocialStore(ctx context.Context, options social.Options) (SocialStore, error) {
-	if a.cfg.Social.Backend == configs.SocialPostgres {
+	if a.cfg.UsesPostgres() {
 		return a.openPostgres(ctx, options)
 	}
 	dir, err := a.dataDir("")
@@ -125,7 +129,7 @@ func (a *App) openSocialStore(ctx context.Context, options social.Options) (Soci
 // openCards keeps cards of public posts where several servers share a store that
 // may be out of reach.
 func (a *App) openCards(ctx context.Context, n *network) {
-	if a.cfg.Social.Backend != configs.SocialPostgres {
+	if !a.cfg.UsesPostgres() {
 		return
 	}
 	n.cache = rediscards.New(n.redis, rediscards.Config{KeyPrefix: a.cfg.Redis.KeyPrefix})
@@ -135,15 +139,11 @@ func (a *App) openCards(ctx context.Context, n *network) {
 	a.background(ctx, keeper.Run)
 }
 
-func postgresConfig(cfg configs.Config) postgres.Config {
-	return postgres.Config{URL: cfg.Postgres.URL, MaxConns: cfg.Postgres.MaxConns, CACert: cfg.Postgres.CACert}
-}
-
 // openPostgres brings the tables up to date. While the database is down that
 // waits, and the server starts: until then the store is unavailable.
 func (a *App) openPostgres(ctx context.Context, options social.Options) (SocialStore, error) {
-	cfg := postgresConfig(a.cfg)
-	cfg.Guard = newSocialBreaker(a.cfg, a.log).guard
+	cfg := postgres.Config{URL: a.cfg.Postgres.URL}
+	cfg.Guard = breaker.NewDatabase("social", a.cfg.Server.RequestTimeout, postgres.Unreachable, a.log).Guard
 	store, err := postgres.New(ctx, cfg, options)
 	if err != nil {
 		return nil, err
@@ -157,7 +157,7 @@ func (a *App) openPostgres(ctx context.Context, options social.Options) (SocialS
 	a.background(ctx, func(ctx context.Context) {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		every(ctx, migrateEvery, func(ctx context.Context) {
+		repeat.Every(ctx, migrateEvery, func(ctx context.Context) {
 			switch err := store.Migrate(ctx); {
 			case err == nil:
 				a.log.InfoContext(ctx, "PostgreSQL is in use")
@@ -212,8 +212,8 @@ func (a *App) startSocial(ctx context.Context) error {
 	}
 	a.background(ctx, n.promotions.Run)
 	a.background(ctx, n.watcher.Run)
-	a.background(ctx, func(ctx context.Context) { every(ctx, purgeEvery, a.purge) })
-	a.background(ctx, func(ctx context.Context) { every(ctx, lateEvery, n.late.look) })
+	a.background(ctx, func(ctx context.Context) { repeat.Every(ctx, purgeEvery, a.purge) })
+	a.background(ctx, func(ctx context.Context) { repeat.Every(ctx, lateEvery, n.late.look) })
 	if n.restored != nil {
 		n.restored.begin(ctx)
 		a.background(ctx, n.restored.watch)
@@ -223,7 +223,7 @@ func (a *App) startSocial(ctx context.Context) error {
 	}
 	runner := jobs.Start(ctx, n.store, n.fanout.Handlers(), jobs.Config{Workers: a.cfg.Jobs.Workers, Logger: a.log})
 	a.closers = append(a.closers, func(ctx context.Context) error { runner.Close(ctx); return nil })
-	if a.cfg.Social.Backend != configs.SocialPostgres {
+	if !a.cfg.UsesPostgres() {
 		return nil
 	}
 	return a.readEvents(ctx)
@@ -232,9 +232,9 @@ func (a *App) startSocial(ctx context.Context) error {
 // readEvents takes the events of other systems from their Redis stream, on a
 // connection that may wait for them.
 func (a *App) readEvents(ctx context.Context) error {
-	client, err := ConnectRedis(ctx, a.cfg)
+	client, err := connect.Redis(ctx, a.cfg)
 	if err != nil {
-		return err
+		return fmt.Errorf("redis.url: %w", err)
 	}
 	a.closers = append(a.closers, func(context.Context) error { return client.Close() })
 	reader := stream.Start(ctx, client, a.cfg.Redis.KeyPrefix, graph.NewApplier(a.network.store, graph.Config{}),

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
@@ -15,16 +14,6 @@ import (
 type standbyCatalog struct {
 	catalog.Catalog
 	lists []*recall.Front
-}
-
-var (
-	_ catalog.Hydrator   = standbyCatalog{}
-	_ catalog.Prefetcher = standbyCatalog{}
-)
-
-// ProfilesOf implements [catalog.ManyProfiles].
-func (c standbyCatalog) ProfilesOf(ctx context.Context, agents []string) ([]feed.Profile, error) {
-	return catalog.ProfilesOf(ctx, c.Catalog, agents)
 }
 
 // Docs implements [catalog.Reader]. While the catalog is down, what is kept
@@ -40,16 +29,11 @@ func (c standbyCatalog) Docs(ctx context.Context, ids []string) ([]feed.Doc, err
 	return docs, c.fill(docs, err)
 }
 
-// Hydrate implements [catalog.Hydrator]; see Docs. Where the profile cannot be
+// Hydrate implements [catalog.Catalog]; see Docs. Where the profile cannot be
 // read nothing comes back, because the items may be muted by it.
 func (c standbyCatalog) Hydrate(ctx context.Context, agent string, ids []string) ([]feed.Doc, feed.Profile, error) {
-	docs, p, err := catalog.Hydrate(ctx, c.Catalog, agent, ids)
+	docs, p, err := c.Catalog.Hydrate(ctx, agent, ids)
 	return docs, p, c.fill(docs, err)
-}
-
-// Prefetch implements [catalog.Prefetcher].
-func (c standbyCatalog) Prefetch(ctx context.Context, ids []string) (int, error) {
-	return catalog.Prefetch(ctx, c.Catalog, ids)
 }
 
 // fill puts what is kept into the places that are empty because the catalog is
@@ -113,14 +97,4 @@ func (c standbyCatalog) Remove(ctx context.Context, id string) error {
 		list.Delete(id)
 	}
 	return err
-}
-
-// standbyLeft is how long all lists can still stand in.
-func standbyLeft(lists []*recall.Front) (left time.Duration) {
-	for i, list := range lists {
-		if own := list.Left(); i == 0 || own < left {
-			left = own
-		}
-	}
-	return left
 }

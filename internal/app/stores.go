@@ -25,7 +25,12 @@ import (
 	"github.com/freshet/freshet/dedup/redisbloom"
 	"github.com/freshet/freshet/dedup/spool"
 	"github.com/freshet/freshet/handler"
+	"github.com/freshet/freshet/internal/breaker"
+	"github.com/freshet/freshet/internal/clocks"
+	"github.com/freshet/freshet/internal/connect"
 	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/internal/itemindex"
+	"github.com/freshet/freshet/internal/masters"
 	"github.com/freshet/freshet/internal/rediskeys"
 	"github.com/freshet/freshet/ranking"
 	elasticranking "github.com/freshet/freshet/ranking/elastic"
@@ -36,9 +41,6 @@ import (
 	popularityredis "github.com/freshet/freshet/signals/popularity/redis"
 	popularitysqlite "github.com/freshet/freshet/signals/popularity/sqlite"
 )
-
-// day is the unit of dedup.window_days.
-const day = 24 * time.Hour
 
 // stores fills the engine's contracts.
 type stores struct {
@@ -66,19 +68,19 @@ type contents interface {
 // clients are the connections the configured backends need; nil: not needed.
 type clients struct {
 	redis   redis.UniversalClient
-	masters *masters     // nil: impressions are not in Redis
-	breaker redisBreaker // of the client and of what goes past it
+	masters *masters.Watch // nil: impressions are not in Redis
+	breaker breaker.Redis  // of the client and of what goes past it
 	elastic esindex.Client
-	startup *elasticStartup // of elastic
+	index   *itemindex.Watch // of elastic
 }
 
 // tells is whether the content of items tells whether a reader refuses them; nil: it
 // does.
 func (c *clients) tells() recall.Tells {
-	if c.startup == nil {
+	if c.index == nil {
 		return nil
 	}
-	return c.startup.tells
+	return c.index.Tells
 }
 
 // What recall answers is shared by equal queries for sharedFor; the list for all readers
@@ -103,7 +105,7 @@ func (a *App) openStores(ctx context.Context) (stores, error) {
 		return s, err
 	}
 	front := recall.FrontConfig{Share: a.sharedFor, Timeout: a.cfg.Server.RequestTimeout}
-	if usesElastic(a.cfg) {
+	if a.cfg.UsesElasticsearch() {
 		front.Standby = a.staleFor
 	}
 	for i, source := range s.sources {
@@ -118,64 +120,37 @@ func (a *App) openStores(ctx context.Context) (stores, error) {
 
 // connect makes the clients of the services that are configured.
 func (a *App) connect(ctx context.Context) (c clients, err error) {
-	if usesRedis(a.cfg) {
-		logRedis(a.log)
-		if c.redis, err = ConnectRedis(ctx, a.cfg); err != nil {
-			return c, err
+	if a.cfg.UsesRedis() {
+		connect.LogRedis(a.log)
+		if c.redis, err = connect.Redis(ctx, a.cfg); err != nil {
+			return c, fmt.Errorf("redis.url: %w", err)
 		}
 		a.closers = append(a.closers, func(context.Context) error { return c.redis.Close() })
-		if c.masters, err = a.openMasters(ctx); err != nil {
+		if c.masters, err = masters.Open(ctx, a.cfg, c.redis, a.log); err != nil {
 			return c, err
 		}
-		if c.masters != nil {
-			c.masters.others = c.redis
-		}
-		c.breaker = newRedisBreaker("redis", redisPatience(a.cfg), c.masters, a.log)
+		a.closers = append(a.closers, c.masters.Close)
+		c.breaker = breaker.NewRedis("redis", connect.RedisPatience(a.cfg), c.masters, a.log)
 		c.redis.AddHook(c.breaker)
 		if a.hooks.Redis != nil {
 			c.redis.AddHook(a.hooks.Redis)
 		}
-		clock := &redisClock{client: c.redis, clock: a.clock}
+		clock := clocks.OfRedis(c.redis, a.clock)
 		a.checks["redis"] = func(ctx context.Context) handler.Dependency {
-			return handler.Dependency{Err: clock.ask(ctx), Warning: clock.warning(), Optional: a.failsOpen()}
+			return handler.Dependency{Err: clock.Ask(ctx), Warning: clock.Warning(), Optional: a.cfg.FailsOpen()}
 		}
 	}
-	if !usesElastic(a.cfg) {
+	if !a.cfg.UsesElasticsearch() {
 		return c, nil
 	}
 	err = a.openElastic(ctx, &c)
 	return c, err
 }
 
-func usesRedis(cfg configs.Config) bool {
-	return cfg.Dedup.Backend == configs.DedupRedisBloom || cfg.Sessions.Backend == configs.SessionsRedisList
-}
-
-// failsOpen reports whether the server answers while Redis is down.
-func (a *App) failsOpen() bool {
-	return usesRedis(a.cfg) && a.cfg.Dedup.OnFailure == configs.FailOpen
-}
-
-func usesElastic(cfg configs.Config) bool {
-	return cfg.Catalog.Backend == configs.CatalogElastic || cfg.Recall.Backend == configs.RecallElastic
-}
-
-func dedupConfig(cfg configs.Config) dedup.Config {
-	d := dedup.Config{
-		WindowDays: cfg.Dedup.WindowDays, FalsePositiveRate: cfg.Dedup.FalsePositiveRate,
-		DailyCapacity: cfg.Dedup.DailyCapacity, Shards: cfg.Dedup.Shards,
-		Served: cfg.Impressions.On == configs.OnServed, PendingTTL: cfg.PendingTTL(),
-	}
-	if d.Served { // pending stands for delivered: it counts as long as its filter would
-		d.PendingTTL = time.Duration(d.WindowDays) * day
-	}
-	return d
-}
-
 // OpenDedup opens the configured dedup store and nothing else, for
 // measurements. The function it returns closes it.
 func OpenDedup(ctx context.Context, cfg configs.Config, options ...Option) (dedup.Store, func(context.Context) error, error) {
-	cfg.Catalog.Backend, cfg.Recall.Backend, cfg.Sessions.Backend = configs.CatalogSQLite, configs.RecallMemory, configs.SessionsMemory
+	cfg.Elasticsearch.Addresses = nil
 	a := newApp(cfg, options)
 	c, err := a.connect(ctx)
 	if err == nil {
@@ -189,15 +164,15 @@ func OpenDedup(ctx context.Context, cfg configs.Config, options ...Option) (dedu
 }
 
 func (a *App) openDedup(ctx context.Context, c clients) (dedup.Store, error) {
-	cfg := dedupConfig(a.cfg)
-	if a.cfg.Dedup.Backend == configs.DedupRedisBloom {
-		tuning := redisbloom.Config{KeyPrefix: a.cfg.Redis.KeyPrefix, Logger: a.log, Replicas: replicas(a.cfg, c.breaker)}
+	cfg := connect.Dedup(a.cfg)
+	if a.cfg.UsesRedis() {
+		tuning := redisbloom.Config{KeyPrefix: a.cfg.Redis.KeyPrefix, Logger: a.log, Replicas: connect.Replicas(a.cfg, c.breaker)}
 		store, err := redisbloom.New(c.redis, cfg, tuning)
 		if err != nil {
 			return nil, err
 		}
 		err = store.Verify(ctx)
-		if errors.Is(err, dedup.ErrUnavailable) && a.failsOpen() {
+		if errors.Is(err, dedup.ErrUnavailable) && a.cfg.FailsOpen() {
 			a.log.WarnContext(ctx, "Redis is down; serving without it (dedup.on_failure: open)", "error", err)
 			err = nil
 		}
@@ -221,7 +196,7 @@ func (a *App) openDedup(ctx context.Context, c clients) (dedup.Store, error) {
 
 // openSpool opens the disk that impressions wait on while Redis is down.
 func (a *App) openSpool(ctx context.Context, s *stores) error {
-	if !a.failsOpen() {
+	if !a.cfg.FailsOpen() {
 		return nil
 	}
 	dir, err := a.dataDir("spool")
@@ -232,7 +207,7 @@ func (a *App) openSpool(ctx context.Context, s *stores) error {
 		return fmt.Errorf("data_dir: %w", err)
 	}
 	notes := redisbloom.NewNotes(a.clients.redis, a.cfg.Redis.KeyPrefix)
-	cfg := dedupConfig(a.cfg)
+	cfg := connect.Dedup(a.cfg)
 	s.spool, err = spool.Open(ctx, dir, s.dedup, a.clock, spool.Config{
 		MaxAge: cfg.PendingTTL, OfferedOnly: !cfg.Served, Grace: a.pauses.settle, Every: a.pauses.spool,
 		Sessions: s.sessions, Notes: notes, Server: serverName(dir),
@@ -249,8 +224,8 @@ func (a *App) openSpool(ctx context.Context, s *stores) error {
 }
 
 func (a *App) openSessions(c clients, claimer dedup.Claimer) cache.Sessions {
-	if a.cfg.Sessions.Backend == configs.SessionsRedisList {
-		return redislist.New(c.redis, a.sessionsConfig(c.redis, replicas(a.cfg, c.breaker)))
+	if a.cfg.UsesRedis() {
+		return redislist.New(c.redis, a.sessionsConfig(c.redis, connect.Replicas(a.cfg, c.breaker)))
 	}
 	return memorysessions.New(claimer, a.cfg.Sessions.TTL, a.clock)
 }
@@ -259,20 +234,31 @@ func (a *App) openSessions(c clients, claimer dedup.Claimer) cache.Sessions {
 func (a *App) sessionsConfig(client redis.UniversalClient, replicas rediskeys.Replicas) redislist.Config {
 	return redislist.Config{
 		KeyPrefix: a.cfg.Redis.KeyPrefix, TTL: a.cfg.Sessions.TTL,
-		PendingTTL: dedupConfig(a.cfg).PendingTTL, Grace: checkAge(a.cfg, client),
+		PendingTTL: connect.Dedup(a.cfg).PendingTTL, Grace: checkAge(a.cfg, client),
 		Replicas: replicas, Logger: a.log,
 	}
+}
+
+// checkAge is how old the check may be that a page is chosen from. A single
+// server reads the agent's pending set before the filters and tells the time
+// of that. On a cluster the filters are on other servers and may be read
+// earlier than that, though within the same request.
+func checkAge(cfg configs.Config, client redis.UniversalClient) time.Duration {
+	if rediskeys.For(client, "").Cluster() {
+		return cfg.PendingGrace() - cfg.Server.RequestTimeout
+	}
+	return cfg.PendingGrace()
 }
 
 // openCatalog opens the catalog, the recall source over it, and the caches in
 // front of it.
 func (a *App) openCatalog(ctx context.Context, c clients, s *stores) error {
-	if a.cfg.Catalog.Backend == configs.CatalogElastic {
-		where := elasticcatalog.Config{Index: a.cfg.Elasticsearch.Index, Schema: c.startup.schema}
+	if a.cfg.UsesElasticsearch() {
+		where := elasticcatalog.Config{Index: a.cfg.Elasticsearch.Index, Schema: c.index.Schema()}
 		if a.cfg.Elasticsearch.ManageIndex {
-			where.Own = &esindex.Definition{Fields: indexFields(a.cfg)}
+			where.Own = &esindex.Definition{Fields: itemindex.Fields(a.cfg)}
 		}
-		if livePopularity(a.cfg) == "" {
+		if a.cfg.PopularityOff() == "" {
 			s.live = &live{Store: popularityredis.New(c.redis, a.cfg.Redis.KeyPrefix)}
 			where.Counts = s.live.of
 		}
@@ -303,7 +289,7 @@ func (a *App) openCatalog(ctx context.Context, c clients, s *stores) error {
 		return err
 	}
 	a.closers = append(a.closers, func(context.Context) error { return lock.Close() })
-	db, err := sqlite.Open(ctx, catalogFile(dir))
+	db, err := sqlite.Open(ctx, filepath.Join(dir, sqlite.FileName))
 	if err != nil {
 		return err
 	}
@@ -330,5 +316,3 @@ func (a *App) dataDir(name string) (string, error) {
 	}
 	return dir, nil
 }
-
-func catalogFile(dir string) string { return filepath.Join(dir, "catalog.db") }

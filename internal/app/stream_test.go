@@ -15,6 +15,7 @@ import (
 	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/internal/repeat"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
 )
@@ -181,14 +182,14 @@ func TestAStreamOutlivesRedis(t *testing.T) {
 	t.Parallel()
 	cfg := withoutElastic(t)
 	r := testenv.StartRedis(t)
-	cfg.Redis.Addrs = []string{r.Addr}
+	cfg.Redis.URL = "redis://" + r.Addr
 	s := serve(t, cfg)
-	s.background(t.Context(), func(ctx context.Context) { every(ctx, 20*time.Millisecond, s.network.watcher.Look) })
+	s.background(t.Context(), func(ctx context.Context) { repeat.Every(ctx, 20*time.Millisecond, s.network.watcher.Look) })
 	s.follow("r", "a")
 	l := s.listen("r", "")
 	l.hears(s.publish("a", social.Audience{Public: true}), 1)
 	away(t, s.App, r, false)
-	trip(t, s.clients.breaker.dependency, "command")
+	trip(t, s.clients.breaker.Breaker, "command")
 	p := s.publish("a", social.Audience{Public: true})
 	opened := s.listen("r", "") // the store knows where it begins
 	away(t, s.App, r, true)

@@ -1,11 +1,8 @@
 package app
 
 import (
-	"net/url"
 	"testing"
 	"time"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine/enginetest"
@@ -17,11 +14,13 @@ import (
 // networks are the modes with posts, follows and timelines.
 var networks = []mode{{"embedded", embedded}, {"services", withPostgres}}
 
+// fewConns is a parameter of the URL: many systems at once share the server.
+const fewConns = "&pool_max_conns=8"
+
 // withPostgres is services with a schema that no other test uses meanwhile.
 func withPostgres(t testing.TB) configs.Config {
 	cfg := services(t)
-	cfg.Social.Backend, cfg.Postgres.URL = configs.SocialPostgres, testenv.ReusedPostgres(t)
-	cfg.Postgres.MaxConns = 8 // many systems at once share the server
+	cfg.Postgres.URL = testenv.ReusedPostgres(t) + fewConns
 	return cfg
 }
 
@@ -29,13 +28,10 @@ func withPostgres(t testing.TB) configs.Config {
 // timelines are made of is in Redis and PostgreSQL.
 func withoutElastic(t testing.TB) configs.Config {
 	_, prefix := testenv.Redis(t)
-	redisURL, err := url.Parse(testenv.RedisURL(t))
-	require.NoError(t, err)
 	cfg := embedded(t)
 	cfg.Server.RequestTimeout = 20 * time.Second // as in services
-	cfg.Dedup.Backend, cfg.Sessions.Backend, cfg.Social.Backend = configs.DedupRedisBloom, configs.SessionsRedisList, configs.SocialPostgres
-	cfg.Redis.Addrs, cfg.Redis.KeyPrefix = []string{redisURL.Host}, prefix
-	cfg.Postgres.URL, cfg.Postgres.MaxConns = testenv.Postgres(t), 8
+	cfg.Redis.URL, cfg.Redis.KeyPrefix = testenv.RedisURL(t), prefix
+	cfg.Postgres.URL = testenv.Postgres(t) + fewConns
 	return cfg
 }
 
@@ -80,7 +76,7 @@ func TestTimelines(t *testing.T) {
 				var r *testenv.OwnRedis
 				if lists {
 					r = testenv.StartRedis(t)
-					cfg.Redis.Addrs = []string{r.Addr}
+					cfg.Redis.URL = "redis://" + r.Addr
 				}
 				a := open(t, cfg, WithClock(clock))
 				return enginetest.TimelineSystem{
@@ -88,7 +84,7 @@ func TestTimelines(t *testing.T) {
 					Settle: func(t *testing.T) { settled(t, a) }, Lists: func(t *testing.T, up bool) {
 						away(t, a, r, up)
 						if !up {
-							trip(t, a.clients.breaker.dependency, "command")
+							trip(t, a.clients.breaker.Breaker, "command")
 						}
 					},
 				}, true

@@ -322,7 +322,7 @@ func TestGuestWithoutServices(t *testing.T) {
 	t.Parallel()
 	cfg, es := cutOff(t)
 	r := testenv.StartRedis(t)
-	cfg.Redis.Addrs = []string{r.Addr}
+	cfg.Redis.URL = "redis://" + r.Addr
 	brief(&cfg)
 	clock := at(noon)
 	a := open(t, cfg, WithClock(clock.Now))

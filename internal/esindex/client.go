@@ -24,9 +24,7 @@ type Client interface {
 // ClientConfig says where an Elasticsearch is, and who asks.
 type ClientConfig struct {
 	Addresses []string // URLs of nodes, required; a user and password in one are used for that node
-	Username  string
-	Password  string
-	APIKey    string            // used instead of Username and Password
+	APIKey    string            // used instead of a user and password
 	Transport http.RoundTripper // nil: the standard library's, with a pool of its own
 }
 
@@ -46,14 +44,11 @@ func Connect(cfg ClientConfig) (Client, error) {
 		nodes[i] = node
 	}
 	options := []elastictransport.Option{elastictransport.WithURLs(nodes...), elastictransport.WithUserAgent("freshet")}
-	if user := nodes[0].User; user != nil {
-		cfg.Username = user.Username()
-		cfg.Password, _ = user.Password()
-	}
 	if cfg.APIKey != "" {
 		options = append(options, elastictransport.WithAPIKey(cfg.APIKey))
-	} else {
-		options = append(options, elastictransport.WithBasicAuth(cfg.Username, cfg.Password))
+	} else if user := nodes[0].User; user != nil {
+		password, _ := user.Password()
+		options = append(options, elastictransport.WithBasicAuth(user.Username(), password))
 	}
 	if cfg.Transport != nil {
 		options = append(options, elastictransport.WithTransport(cfg.Transport))

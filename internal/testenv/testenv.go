@@ -58,6 +58,16 @@ func RedisURL(t testing.TB) string {
 	return url
 }
 
+// RedisAt is the redis.url of servers: of one, of some nodes of a cluster, or of Sentinels,
+// with "&master_name=" as a parameter.
+func RedisAt(addrs []string, parameters ...string) string {
+	url := "redis://" + addrs[0] + "?" + strings.Join(parameters, "&")
+	for _, addr := range addrs[1:] {
+		url += "&addr=" + addr
+	}
+	return url
+}
+
 // Redis connects to the real Redis and returns the client with a key prefix
 // of this test's own; the keys under it are deleted when the test ends.
 func Redis(t testing.TB) (client redis.UniversalClient, prefix string) {

@@ -1,0 +1,181 @@
+// Package breaker stands in front of every call to a service: it refuses calls while the
+// service is down, so that a dead one costs a few requests their time and not all of them,
+// bounds how long a request waits for one, and measures and traces the calls.
+package breaker
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+	"github.com/sony/gobreaker/v2"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+)
+
+var (
+	callSeconds = promauto.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "freshet_dependency_call_seconds",
+		Help:    "Time of a call to the dependency until it answers. Calls to Redis: command, pipeline; to Elasticsearch: search, mget, bulk, other.",
+		Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+	}, []string{"dependency", "call"})
+	callErrors = promauto.NewCounterVec(prometheus.CounterOpts{
+		Name: "freshet_dependency_errors_total",
+		Help: "Calls that failed because the dependency could not be asked (unreachable), or at once because its breaker was open or an earlier call of the request had got no answer (refused).",
+	}, []string{"dependency", "reason"})
+)
+
+// A breaker opens when most of a short while's calls have failed, or when the
+// last calls have and none was answered lately; it lets a few try again after a
+// pause. So a dead dependency costs a few requests their timeout, not all of
+// them, however many it had answered before.
+//
+// Where one node of a cluster is dead, calls fail in a row by chance, but the
+// other nodes answer in between.
+const (
+	window       = 10 * time.Second // over which calls are counted
+	LeastCalls   = 5                // of a window; fewer say nothing
+	downRatio    = 0.6              // of failed calls; one dead node of a three-node cluster stays below
+	leastSilence = time.Second      // without an answer, for failures in a row to say something
+	openPause    = 2 * time.Second
+	probes       = 3 // calls that try again at once, and must all succeed
+)
+
+// Breaker stands in front of every call to one service: it refuses calls while the
+// service is down, and measures and traces the others.
+type Breaker struct {
+	name                 string
+	breaker              *gobreaker.TwoStepCircuitBreaker[any]
+	began                time.Time
+	answered             atomic.Int64                   // when the last call was, in nanoseconds since began
+	seconds              map[string]prometheus.Observer // by kind of call
+	unreachable, refused prometheus.Counter
+}
+
+// New returns the breaker of a service that is called in these kinds of calls, which it
+// knows from the beginning: looking a label up costs more than observing.
+func New(name string, log *slog.Logger, calls ...string) *Breaker {
+	b := &Breaker{
+		name: name, began: time.Now(), seconds: make(map[string]prometheus.Observer, len(calls)),
+		unreachable: callErrors.WithLabelValues(name, "unreachable"), refused: callErrors.WithLabelValues(name, "refused"),
+	}
+	for _, call := range calls {
+		b.seconds[call] = callSeconds.WithLabelValues(name, call)
+	}
+	b.breaker = newBreaker(name, b.isDown, log)
+	return b
+}
+
+// State tells whether calls are let through.
+func (b *Breaker) State() gobreaker.State { return b.breaker.State() }
+
+// Counts are the calls of the window until now.
+func (b *Breaker) Counts() gobreaker.Counts { return b.breaker.Counts() }
+
+// isDown reports whether the calls of the window say that the breaker is to
+// open.
+func (b *Breaker) isDown(c gobreaker.Counts) bool {
+	calls := c.Requests - c.TotalExclusions
+	if calls < LeastCalls {
+		return false
+	}
+	if float64(c.TotalFailures) >= downRatio*float64(calls) {
+		return true
+	}
+	silent := time.Since(b.began) - time.Duration(b.answered.Load())
+	return c.ConsecutiveFailures >= LeastCalls && silent >= leastSilence
+}
+
+// errCallerGone is how a call ends whose caller did not wait for the answer: it
+// says nothing about the dependency.
+var errCallerGone = errors.New("the caller did not wait for the answer")
+
+func newBreaker(name string, isDown func(gobreaker.Counts) bool, log *slog.Logger) *gobreaker.TwoStepCircuitBreaker[any] {
+	breaker := func(closed float64) { setUp(name, func(u *upState) { u.breaker = closed }) }
+	breaker(1)
+	return gobreaker.NewTwoStepCircuitBreaker[any](gobreaker.Settings{
+		Name: name, Interval: window, Timeout: openPause, MaxRequests: probes,
+		ReadyToTrip: isDown, IsExcluded: func(err error) bool { return errors.Is(err, errCallerGone) },
+		OnStateChange: func(_ string, from, to gobreaker.State) {
+			switch to {
+			case gobreaker.StateOpen:
+				breaker(0)
+				if from == gobreaker.StateHalfOpen {
+					return // still down: not a line every two seconds
+				}
+				log.Warn("a dependency is down: calls fail at once for a while", "dependency", name, "pause", openPause.String())
+			case gobreaker.StateHalfOpen:
+				breaker(0.5)
+			default:
+				breaker(1)
+				log.Info("a dependency is back", "dependency", name)
+			}
+		},
+	})
+}
+
+// Call is one call that the breaker has let through.
+type Call struct {
+	of      *Breaker
+	settle  func(error) // tells the breaker
+	span    trace.Span  // nil: not traced
+	seconds prometheus.Observer
+	since   time.Time
+}
+
+// Enter begins a call of a kind, and a span named after what is asked. The
+// error is the breaker's. Calls outside a request are measured, not traced.
+func (b *Breaker) Enter(ctx context.Context, kind, what string, batch int) (context.Context, *Call, error) {
+	settle, err := b.breaker.Allow()
+	if err != nil {
+		return ctx, nil, b.refuse(ctx, err)
+	}
+	c := &Call{of: b, settle: settle, seconds: b.seconds[kind], since: time.Now()}
+	if parent := trace.SpanFromContext(ctx); parent.IsRecording() {
+		// Keys and bodies hold agents' ids; the kind of the call is enough.
+		ctx, c.span = parent.TracerProvider().Tracer(tracerName).Start(ctx, b.name+" "+what,
+			trace.WithSpanKind(trace.SpanKindClient),
+			trace.WithAttributes(attribute.String("db.system.name", b.name), attribute.String("db.operation.name", what)))
+		if batch > 0 {
+			c.span.SetAttributes(attribute.Int("db.operation.batch.size", batch))
+		}
+	}
+	return ctx, c, nil
+}
+
+// refuse counts a call that is not made, and returns why.
+func (b *Breaker) refuse(ctx context.Context, why error) error {
+	b.refused.Inc()
+	trace.SpanFromContext(ctx).AddEvent(b.name + " refused: " + why.Error())
+	return why
+}
+
+// tracerName says in traces what made the span: the running system.
+const tracerName = "github.com/freshet/freshet/internal/app"
+
+// Leave ends the call. err counts against the dependency; nil where it
+// could be asked, whatever it answered; errCallerGone where that is not known.
+func (c *Call) Leave(err error) {
+	switch {
+	case err == nil:
+		c.of.answered.Store(int64(time.Since(c.of.began)))
+	case !errors.Is(err, errCallerGone):
+		c.of.unreachable.Inc()
+	}
+	c.settle(err)
+	c.seconds.Observe(time.Since(c.since).Seconds())
+	if c.span == nil {
+		return
+	}
+	if err != nil {
+		c.span.RecordError(errors.New(strings.ToValidUTF8(err.Error(), "?")))
+		c.span.SetStatus(codes.Error, "")
+	}
+	c.span.End()
+}

@@ -1,0 +1,105 @@
+package breaker
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/sony/gobreaker/v2"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestWhenABreakerOpens counts answers and failures of one dependency.
+func TestWhenABreakerOpens(t *testing.T) {
+	failure := errors.New("no answer")
+	for _, tt := range []struct {
+		name string
+		// calls are made 10 ms apart: an error or nil, in turn.
+		before, after int // answered calls, and failed ones after a pause
+		pause         time.Duration
+		mixed         bool // an answer after every failure
+		gone          int  // calls after every failure whose callers did not wait
+		open          bool
+	}{
+		{name: "all is well", before: 200},
+		{name: "healthy for long, then nothing", before: 400, pause: time.Second, after: 5, open: true},
+		{name: "a few failures", before: 400, pause: time.Second, after: 4},
+		{name: "a row of failures between answers, as of one node of a cluster", before: 400, after: 5},
+		{name: "failures and answers in turn", before: 400, pause: time.Second, after: 20, mixed: true},
+		{name: "failures alone", after: 5, open: true},
+		{name: "failures among calls that nobody waited for", after: 5, gone: 10, open: true},
+		{name: "a few failures among calls that nobody waited for", after: 4, gone: 10},
+		{name: "most of a window has failed", before: 5, after: 8, open: true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := New("test", slog.New(slog.NewTextHandler(io.Discard, nil)), "call")
+				ask := func(outcome error) {
+					_, call, err := b.Enter(t.Context(), "call", "call", 0)
+					require.NoError(t, err, "the breaker is open too early")
+					time.Sleep(10 * time.Millisecond)
+					call.Leave(outcome)
+				}
+				for range tt.before {
+					ask(nil)
+				}
+				time.Sleep(tt.pause)
+				for range tt.after {
+					ask(failure)
+					if tt.mixed {
+						ask(nil)
+					}
+					for range tt.gone {
+						if b.State() != gobreaker.StateOpen {
+							ask(errCallerGone)
+						}
+					}
+				}
+				assert.Equal(t, tt.open, b.State() == gobreaker.StateOpen)
+			})
+		})
+	}
+}
+
+// TestUpIsTheWorseOfLookAndBreaker follows an outage of one dependency: neither a look nor
+// the breaker says that it is up while the other says that it is down.
+func TestUpIsTheWorseOfLookAndBreaker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const name = "up-test"
+		up := func() float64 { return testutil.ToFloat64(dependencyUp.WithLabelValues(name)) }
+		b := New(name, slog.New(slog.DiscardHandler), "call")
+		begin := func() *Call {
+			_, c, err := b.Enter(t.Context(), "call", "call", 0)
+			require.NoError(t, err)
+			return c
+		}
+		Looked(name, true)
+		require.EqualValues(t, 1, up())
+
+		for range LeastCalls {
+			begin().Leave(errors.New("no answer"))
+		}
+		assert.Zero(t, up(), "the breaker is open")
+		Looked(name, true)
+		assert.Zero(t, up(), "it answers, and calls fail at once")
+
+		time.Sleep(openPause + time.Nanosecond)
+		probe := begin()
+		assert.InDelta(t, 0.5, up(), 0, "it is tried again")
+		Looked(name, false)
+		assert.Zero(t, up(), "it is tried again, and does not answer")
+		probe.Leave(nil)
+		for range probes - 1 {
+			begin().Leave(nil)
+		}
+		require.Equal(t, gobreaker.StateClosed, b.State())
+		assert.Zero(t, up(), "until the next look it does not answer")
+		Looked(name, true)
+		assert.EqualValues(t, 1, up())
+	})
+}

@@ -1,0 +1,57 @@
+package breaker
+
+import (
+	"context"
+	"log/slog"
+	"time"
+)
+
+const (
+	// databaseShare is the share of a request's time that its calls to the database may take
+	// until one fails: a third. The rest is for an answer without it.
+	databaseShare = 3
+	// databaseLongest is the longest call of anything else: one that never ends would
+	// hide from the breaker that nobody answers.
+	databaseLongest = 30 * time.Second
+)
+
+// Database stands in front of every call to the database of posts and follows.
+type Database struct {
+	*Breaker
+	patience    time.Duration    // longest call of a request
+	unreachable func(error) bool // whether an error says that the database could not be asked
+}
+
+// NewDatabase returns the breaker of a database, of whose errors unreachable knows which
+// say that it could not be asked. A request has requestTimeout altogether.
+func NewDatabase(name string, requestTimeout time.Duration, unreachable func(error) bool, log *slog.Logger) Database {
+	return Database{New(name, log, "read", "write"), requestTimeout / databaseShare, unreachable}
+}
+
+// Guard runs a call of a kind, read or write, or refuses it with an error.
+func (b Database) Guard(ctx context.Context, kind string, run func(context.Context) error) error {
+	r := requestOf(ctx)
+	if r != nil && r.databaseLost.Load() {
+		return b.refuse(ctx, errGivenUp)
+	}
+	ctx, c, err := b.Enter(ctx, kind, kind, 0)
+	if err != nil {
+		return err
+	}
+	longest := databaseLongest
+	if r != nil {
+		longest = b.patience
+	}
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	err = run(ctx)
+	if !b.unreachable(err) {
+		c.Leave(nil)
+		return err
+	}
+	if r != nil {
+		r.databaseLost.Store(true)
+	}
+	c.Leave(err)
+	return err
+}

@@ -1,0 +1,71 @@
+package breaker
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sony/gobreaker/v2"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var errLost = errors.New("no connection")
+
+func newTestDatabase() Database {
+	unreachable := func(err error) bool { return errors.Is(err, errLost) || errors.Is(err, context.DeadlineExceeded) }
+	return NewDatabase("database", 6*time.Second, unreachable, slog.New(slog.DiscardHandler))
+}
+
+func hang(ctx context.Context) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// TestADatabaseThatHangs costs a request a third of its time, once, and other work half a
+// minute.
+func TestADatabaseThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, request, began := newTestDatabase(), Begin(t.Context()), time.Now()
+		require.ErrorIs(t, b.Guard(request, "read", hang), context.DeadlineExceeded)
+		assert.Equal(t, 2*time.Second, time.Since(began))
+		require.ErrorIs(t, b.Guard(request, "read", hang), errGivenUp)
+		assert.Equal(t, 2*time.Second, time.Since(began))
+
+		began = time.Now()
+		require.ErrorIs(t, b.Guard(t.Context(), "write", hang), context.DeadlineExceeded)
+		assert.Equal(t, databaseLongest, time.Since(began))
+	})
+}
+
+// TestARedisThatIsLostIsNoLostDatabase: a request that gave up one asks the other.
+func TestARedisThatIsLostIsNoLostDatabase(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		request := Begin(t.Context())
+		require.Error(t, read(request, newTestRedis(0, nil), &replies{ends: []error{errLost}}))
+		require.NoError(t, newTestDatabase().Guard(request, "read", func(context.Context) error { return nil }))
+	})
+}
+
+// TestWhatCountsAgainstTheDatabase opens the breaker or leaves it closed.
+func TestWhatCountsAgainstTheDatabase(t *testing.T) {
+	for end, open := range map[error]bool{nil: false, errLost: true, errors.New("no such row"): false} {
+		b := newTestDatabase()
+		for range LeastCalls {
+			require.ErrorIs(t, b.Guard(t.Context(), "read", func(context.Context) error { return end }), end)
+		}
+		assert.Equal(t, open, b.State() == gobreaker.StateOpen, "%v", end)
+		if open {
+			require.ErrorIs(t, b.Guard(t.Context(), "read", hang), gobreaker.ErrOpenState)
+		}
+	}
+}
+
+// TestARequestIsMarkedOnce tells it from work in the background.
+func TestARequestIsMarkedOnce(t *testing.T) {
+	assert.False(t, InRequest(t.Context()))
+	assert.True(t, InRequest(Begin(t.Context())))
+}

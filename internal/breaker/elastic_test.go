@@ -1,0 +1,138 @@
+package breaker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sony/gobreaker/v2"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// hangs is a service that does not answer.
+type hangs struct{}
+
+func (hangs) RoundTrip(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, context.Cause(r.Context())
+}
+
+// TestCallersWhoDoNotWait: a call that its caller gives up says nothing about
+// Elasticsearch, one that the breaker's own limit ends says that it is down.
+func TestCallersWhoDoNotWait(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		patience time.Duration
+		want     gobreaker.State
+	}{
+		{"callers who give up early", time.Second, gobreaker.StateClosed},
+		{"callers who wait", time.Minute, gobreaker.StateOpen},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := NewElastic(hangs{}, 3*time.Second, slog.New(slog.DiscardHandler))
+				var calls sync.WaitGroup
+				for range LeastCalls {
+					calls.Go(func() {
+						ctx, cancel := context.WithCancelCause(t.Context())
+						defer time.AfterFunc(c.patience, func() { cancel(fmt.Errorf("%w: too late", context.Canceled)) }).Stop()
+						req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://elastic/items/_search", nil)
+						assert.NoError(t, err)
+						_, err = b.RoundTrip(req) //nolint:bodyclose // there is none
+						assert.Error(t, err)
+					})
+				}
+				calls.Wait()
+				assert.Equal(t, c.want, b.State())
+			})
+		})
+	}
+}
+
+// answers is a service that answers with a status, and notes how long each request may
+// take.
+type answers struct {
+	status int
+	left   *time.Duration // 0: without a limit
+}
+
+func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
+	*a.left = 0
+	if end, ok := r.Context().Deadline(); ok {
+		*a.left = time.Until(end)
+	}
+	return &http.Response{StatusCode: a.status, Body: body{strings.NewReader("{}"), r.Context()}}, nil
+}
+
+// body cannot be read once its request has ended, as the standard library's.
+type body struct {
+	io.Reader
+	ctx context.Context
+}
+
+func (b body) Read(p []byte) (int, error) {
+	if b.ctx.Err() != nil {
+		return 0, b.ctx.Err()
+	}
+	return b.Reader.Read(p)
+}
+
+func (body) Close() error { return nil }
+
+// TestUploadsTakeAsLongAsTheyTake: everything else is bounded, and an answer can be read
+// until its body is closed.
+func TestUploadsTakeAsLongAsTheyTake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var left time.Duration
+		b := NewElastic(answers{http.StatusOK, &left}, 3*time.Second, slog.New(slog.DiscardHandler))
+		for path, want := range map[string]time.Duration{
+			"/items/_search": 3 * time.Second, "/items/_mget": 3 * time.Second, "/": 3 * time.Second, "/_bulk": 0,
+		} {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://elastic"+path, nil)
+			require.NoError(t, err)
+			res, err := b.RoundTrip(req)
+			require.NoError(t, err)
+			assert.Equal(t, want, left, path)
+			text, err := io.ReadAll(res.Body)
+			require.NoError(t, err)
+			assert.Equal(t, "{}", string(text))
+			require.NoError(t, res.Body.Close())
+		}
+	})
+}
+
+// TestUnavailableIsNoAnswer: a proxy that answers for a dead Elasticsearch does not hide
+// that it is dead, and one that refuses a request says nothing of that.
+func TestUnavailableIsNoAnswer(t *testing.T) {
+	for status, open := range map[int]bool{
+		http.StatusServiceUnavailable: true, http.StatusGatewayTimeout: true,
+		http.StatusBadRequest: false, http.StatusTooManyRequests: false, http.StatusInternalServerError: false,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var left time.Duration
+			b := NewElastic(answers{status, &left}, time.Second, slog.New(slog.DiscardHandler))
+			ask := func() error {
+				req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://elastic/", nil)
+				require.NoError(t, err)
+				res, err := b.RoundTrip(req)
+				if err != nil {
+					return err
+				}
+				return res.Body.Close()
+			}
+			for range LeastCalls {
+				require.NoError(t, ask(), "what it answers is passed on")
+			}
+			assert.Equal(t, open, errors.Is(ask(), gobreaker.ErrOpenState), status)
+		})
+	}
+}

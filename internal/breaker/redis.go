@@ -1,0 +1,148 @@
+package breaker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/freshet/freshet/internal/rediskeys"
+)
+
+// Redis is a hook of the Redis client, so it stands in front of every
+// backend that uses the client.
+type Redis struct {
+	*Breaker
+	patience time.Duration // longest call of a feed request, with the client's own retries
+	masters  Masters       // nil: they are not watched
+}
+
+// Masters holds up what must not reach a new master before it knows what was delivered
+// last.
+type Masters interface {
+	Dialled(addr string)                // a connection goes to this server
+	HoldConnection(ctx context.Context) // a new connection waits here
+	HoldRequest(ctx context.Context)    // a request waits here before its first call
+}
+
+// NewRedis returns the hook for a client. A call of a request takes patience at most, with
+// the client's own retries. Masters that are nil are not watched.
+func NewRedis(name string, patience time.Duration, masters Masters, log *slog.Logger) Redis {
+	return Redis{New(name, log, "command", "pipeline"), patience, masters}
+}
+
+var _ redis.Hook = Redis{}
+
+// passed marks the context of a call that the breaker has let through: what the
+// client does on its behalf, such as greeting the server on a new connection,
+// is a part of it.
+type passed struct{}
+
+// greeting is the first command on a new connection.
+const greeting = "hello"
+
+// guard runs a call if the breaker lets it; refused is called if not.
+func (b Redis) guard(ctx context.Context, kind, what string, batch int, run func(context.Context) error, refused func(error)) error {
+	if ctx.Value(passed{}) != nil {
+		if what == greeting && b.masters != nil {
+			b.masters.HoldConnection(ctx)
+		}
+		return run(ctx)
+	}
+	r := requestOf(ctx)
+	if r.givenUp() {
+		err := fmt.Errorf("%s: %w: %w", b.name, rediskeys.ErrNotSent, b.refuse(ctx, errGivenUp))
+		refused(err)
+		return err
+	}
+	if r.begins() && b.masters != nil {
+		b.masters.HoldRequest(ctx)
+	}
+	ctx, c, err := b.Enter(ctx, kind, what, batch)
+	if err != nil {
+		err = fmt.Errorf("%s: %w: %w", b.name, rediskeys.ErrNotSent, err)
+		refused(err)
+		return err
+	}
+	ctx = context.WithValue(ctx, passed{}, true)
+	if r == nil {
+		err = run(ctx)
+	} else {
+		err = b.patiently(ctx, run)
+		r.learn(err)
+	}
+	c.Leave(broken(err))
+	return err
+}
+
+const (
+	firstPause   = 20 * time.Millisecond // before a call is made again; it doubles
+	longestPause = 200 * time.Millisecond
+)
+
+// patiently makes a call of a request, again and again while Redis gives no
+// answer, until the patience is at its end: a Redis that comes back meanwhile,
+// after a failover or a restart, is not one that is down. Every command may be
+// made twice: page steps have records, adding and removing is idempotent.
+func (b Redis) patiently(ctx context.Context, run func(context.Context) error) error {
+	ctx, done := context.WithTimeout(ctx, b.patience)
+	defer done()
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		err := run(ctx)
+		if !rediskeys.Silent(err) {
+			return err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// broken returns err where it counts against Redis: it could not be asked, and not because
+// the caller went away. A master whose replicas are late can be asked.
+func broken(err error) error {
+	if rediskeys.Unreachable(err) && !errors.Is(err, rediskeys.ErrShort) {
+		return err
+	}
+	return nil
+}
+
+// Wait guards the writes that wait for replicas ([rediskeys.Replicas]).
+func (b Redis) Wait(ctx context.Context, call func(context.Context) error) error {
+	return b.guard(ctx, "pipeline", "wait", 0, call, func(error) {})
+}
+
+// DialHook implements [redis.Hook].
+func (b Redis) DialHook(next redis.DialHook) redis.DialHook {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := next(ctx, network, addr)
+		if err == nil && b.masters != nil { // through Sentinels, addr is not the server's
+			b.masters.Dialled(conn.RemoteAddr().String())
+		}
+		return conn, err
+	}
+}
+
+// ProcessHook implements [redis.Hook].
+func (b Redis) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		return b.guard(ctx, "command", cmd.Name(), 0, func(ctx context.Context) error { return next(ctx, cmd) }, cmd.SetErr)
+	}
+}
+
+// ProcessPipelineHook implements [redis.Hook].
+func (b Redis) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		return b.guard(ctx, "pipeline", "pipeline", len(cmds), func(ctx context.Context) error { return next(ctx, cmds) }, func(err error) {
+			for _, cmd := range cmds {
+				cmd.SetErr(err)
+			}
+		})
+	}
+}

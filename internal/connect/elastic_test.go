@@ -1,0 +1,60 @@
+package connect
+
+import (
+	"encoding/pem"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/esindex"
+)
+
+// TestElasticTrustsItsAuthority: a server whose certificate is of an authority that the
+// machine does not know is asked where elasticsearch.ca_cert names it.
+func TestElasticTrustsItsAuthority(t *testing.T) {
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		user, password, _ := r.BasicAuth()
+		assert.Equal(t, "freshet word", user+" "+password)
+		w.Header().Set("X-Elastic-Product", "Elasticsearch")
+		_, _ = io.WriteString(w, "{}")
+	}))
+	t.Cleanup(server.Close)
+	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
+	authority := filepath.Join(t.TempDir(), "ca.pem")
+	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	require.NoError(t, os.WriteFile(authority, certificate, 0o600))
+
+	cfg := configs.Default()
+	cfg.Elasticsearch.Addresses = []string{strings.Replace(server.URL, "://", "://freshet@", 1)}
+	cfg.Elasticsearch.Password = "word"
+	ask := func() error {
+		client, err := Elastic(cfg, slog.New(slog.DiscardHandler))
+		require.NoError(t, err)
+		return esindex.Do(t.Context(), client, http.MethodGet, "/", "", nil, nil)
+	}
+	require.Error(t, ask())
+	cfg.Elasticsearch.CACert = authority
+	require.NoError(t, ask())
+}
+
+// TestElasticNamesABadAuthority before it is used.
+func TestElasticNamesABadAuthority(t *testing.T) {
+	cfg := configs.Default()
+	empty := filepath.Join(t.TempDir(), "empty.pem")
+	require.NoError(t, os.WriteFile(empty, []byte("no certificate"), 0o600))
+	for file, says := range map[string]string{empty: "holds no certificate in PEM form", empty + ".not": "no such file"} {
+		cfg.Elasticsearch.CACert = file
+		_, err := Elastic(cfg, slog.New(slog.DiscardHandler))
+		require.ErrorContains(t, err, "elasticsearch.ca_cert: ")
+		assert.ErrorContains(t, err, says)
+	}
+}

@@ -1,0 +1,51 @@
+package connect
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"github.com/freshet/freshet/social/media"
+	"github.com/freshet/freshet/social/media/folder"
+	"github.com/freshet/freshet/social/media/s3"
+)
+
+// Images opens the store at an address, and makes a folder that is not there.
+func Images(at *url.URL) (store media.Store, err error) {
+	switch {
+	case at.Scheme == "s3":
+		store, err = s3.Open(at)
+	case at.Host != "" || at.RawQuery != "":
+		err = errors.New("a folder is file:///folder, without a host and parameters")
+	default:
+		store, err = folder.Open(FolderOf(at))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("media.url: %w", err)
+	}
+	return store, nil
+}
+
+// FolderURL is the address of a folder.
+func FolderURL(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	slashed := filepath.ToSlash(dir)
+	if !strings.HasPrefix(slashed, "/") {
+		slashed = "/" + slashed // a Windows drive
+	}
+	return (&url.URL{Scheme: "file", Path: slashed}).String(), nil
+}
+
+// FolderOf is the folder of an address.
+func FolderOf(u *url.URL) string {
+	path := u.Path
+	if filepath.Separator != '/' {
+		path = strings.TrimPrefix(path, "/") // a Windows drive
+	}
+	return filepath.FromSlash(path)
+}

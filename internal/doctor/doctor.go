@@ -1,0 +1,82 @@
+// Package doctor looks at what a configuration needs, and says what is wrong with it and how
+// it is put right. What a service is like its backend tells; what it should be is here.
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/clocks"
+)
+
+// Level says how bad a finding is.
+type Level string
+
+// Levels of findings.
+const (
+	OK      Level = "ok"
+	Warning Level = "warning" // it works, but not as it should
+	Broken  Level = "broken"  // it does not work
+)
+
+// Finding is one thing the doctor looked at.
+type Finding struct {
+	Level  Level  `json:"level"`
+	What   string `json:"what"`
+	Detail string `json:"detail"`
+	Fix    string `json:"fix,omitempty"` // what to do about it
+}
+
+// doctor collects findings.
+type doctor struct {
+	cfg      configs.Config
+	fix      bool
+	clock    feed.Clock
+	findings []Finding
+}
+
+// Check looks at every dependency the configuration needs: is it reachable,
+// of a version that will do, with what it must have, its clock right, set as
+// docs/production.md says? With fix it creates what is missing.
+func Check(ctx context.Context, cfg configs.Config, fix bool) []Finding {
+	d := &doctor{cfg: cfg, fix: fix, clock: time.Now}
+	d.lookAtDataDir(ctx)
+	if cfg.UsesRedis() {
+		d.lookAtRedis(ctx)
+	}
+	if cfg.Timeline.RedisURL != "" {
+		d.lookAtListsRedis(ctx)
+	}
+	if cfg.UsesElasticsearch() {
+		d.lookAtElastic(ctx)
+	}
+	d.lookAtPopularity()
+	if cfg.UsesPostgres() {
+		d.lookAtPostgres(ctx)
+	}
+	if cfg.SocialOn() {
+		d.lookAtMedia(ctx)
+	}
+	return d.findings
+}
+
+func (d *doctor) say(level Level, what, fix, detail string, args ...any) {
+	d.findings = append(d.findings, Finding{Level: level, What: what, Detail: fmt.Sprintf(detail, args...), Fix: fix})
+}
+
+// lookAtPopularity says where what readers click and like changes no ranking.
+func (d *doctor) lookAtPopularity() {
+	if why := d.cfg.PopularityOff(); why != "" {
+		d.say(OK, "live popularity", "", "off: %s. So weight_2h and weight_2d of the ranking have no effect", why)
+	}
+}
+
+// skew warns where a clock that was asked at a moment of ours differs from ours.
+func (d *doctor) skew(what string, sent, theirs time.Time) {
+	if off := clocks.Skew(sent, theirs, d.clock()); off > clocks.MostSkew {
+		d.say(Warning, what, "run NTP on both machines", "its clock differs from this machine's by %s", off.Round(time.Millisecond))
+	}
+}

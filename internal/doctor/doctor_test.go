@@ -1,0 +1,127 @@
+package doctor
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/catalog/sqlite"
+	"github.com/freshet/freshet/internal/sqlitefile"
+	"github.com/freshet/freshet/internal/testenv"
+)
+
+func TestDoctorEmbedded(t *testing.T) {
+	t.Parallel()
+	cfg := embedded(t)
+	cfg.DataDir = filepath.Join(t.TempDir(), "new")
+	assert.Equal(t, []Level{OK}, levels(Check(t.Context(), cfg, false), "data_dir"))
+	assert.NoDirExists(t, cfg.DataDir, "looking creates nothing")
+	assert.Equal(t, []Level{OK}, levels(Check(t.Context(), cfg, true), "data_dir"))
+	assert.DirExists(t, cfg.DataDir)
+
+	require.NoError(t, os.WriteFile(filepath.Join(cfg.DataDir, sqlite.FileName), []byte("this is not a database, whatever its name is"), 0o600))
+	assert.Equal(t, []Level{Broken}, levels(Check(t.Context(), cfg, false), "catalog"))
+
+	cfg.DataDir = filepath.Join(filepath.Join(cfg.DataDir, sqlite.FileName), "below a file")
+	assert.Equal(t, []Level{Broken}, levels(Check(t.Context(), cfg, true), "data_dir"))
+}
+
+// TestDoctorMigratesNothing looks at the file of an older version while that serves.
+func TestDoctorMigratesNothing(t *testing.T) {
+	t.Parallel()
+	cfg := embedded(t)
+	serving, err := sqlite.Open(t.Context(), filepath.Join(cfg.DataDir, sqlite.FileName))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, serving.Close()) })
+	db, err := sqlitefile.Connect(filepath.Join(cfg.DataDir, sqlite.FileName), "rw")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	_, err = db.ExecContext(t.Context(), "PRAGMA user_version = 0")
+	require.NoError(t, err)
+	for _, fix := range []bool{false, true} {
+		assert.Contains(t, about(t, Check(t.Context(), cfg, fix), "catalog").Detail, "the schema of an older version")
+		var version int
+		require.NoError(t, db.QueryRowContext(t.Context(), "PRAGMA user_version").Scan(&version))
+		assert.Zero(t, version)
+	}
+}
+
+func TestDoctorServices(t *testing.T) {
+	t.Parallel()
+	address, name := testenv.Elastic(t)
+	cfg := servicesAt(t, productionRedis(t).Options().Addr, address)
+	cfg.Elasticsearch.Index = name
+	index := "index " + cfg.Elasticsearch.Index
+
+	findings := Check(t.Context(), cfg, false)
+	assert.Equal(t, []Level{OK, OK, OK, OK, OK}, levels(findings, "redis"), "%v", findings)
+	assert.Contains(t, about(t, findings, "redis persistence").Detail, "appendonly yes, appendfsync everysec")
+	assert.Contains(t, about(t, findings, "redis eviction").Detail, "noeviction")
+	assert.Contains(t, about(t, findings, "redis memory").Detail, "maxmemory 64.0 MiB; the filters take up to 13.4 MiB")
+	assert.Equal(t, OK, about(t, findings, "elasticsearch").Level, "%v", findings)
+	assert.NotContains(t, about(t, findings, "elasticsearch disks").Detail, "could not be checked")
+	assert.Equal(t, []Level{Broken}, levels(findings, index), "the index is missing")
+
+	findings = Check(t.Context(), cfg, true)
+	assert.Equal(t, []Level{OK, OK}, levels(findings, index), "created, and right: %v", findings)
+	findings = Check(t.Context(), cfg, false)
+	assert.Equal(t, []Level{OK}, levels(findings, index))
+	replicas := about(t, findings, "elasticsearch replicas")
+	assert.Contains(t, replicas.Detail, "with replicas that are on no node: "+strings.Join(indices(cfg), ", "), "there is one node")
+}
+
+func TestDoctorNamesWhatIsDown(t *testing.T) {
+	t.Parallel()
+	findings := Check(t.Context(), servicesAt(t, "127.0.0.1:1", "http://127.0.0.1:1"), true)
+	assert.Equal(t, []Level{Broken}, levels(findings, "redis"))
+	assert.Equal(t, []Level{Broken}, levels(findings, "elasticsearch"))
+	for _, f := range findings {
+		if f.Level == Broken {
+			assert.NotEmpty(t, f.Fix, "a broken thing says how to fix it")
+		}
+	}
+}
+
+// TestDoctorOnLivePopularity says where it is off, and why.
+func TestDoctorOnLivePopularity(t *testing.T) {
+	t.Parallel()
+	cfg := servicesAt(t, "127.0.0.1:1", "http://127.0.0.1:1") // nobody is there
+	assert.Empty(t, levels(Check(t.Context(), cfg, false), "live popularity"))
+	cfg.Redis.URL = ""
+	f := about(t, Check(t.Context(), cfg, false), "live popularity")
+	assert.Equal(t, OK, f.Level)
+	assert.Contains(t, f.Detail, "off: with Elasticsearch it needs Redis")
+}
+
+// TestADifferingClockIsTold has this machine's clock be wrong, by Redis's.
+func TestADifferingClockIsTold(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		off  time.Duration
+		want bool
+	}{{0, false}, {-time.Hour, true}, {time.Hour, true}} {
+		d := &doctor{cfg: onRedis(t, oneServer(t)), clock: func() time.Time { return time.Now().Add(c.off) }}
+		d.lookAtRedis(t.Context())
+		if c.want {
+			assert.Contains(t, d.findings[0].Detail, "its clock differs from this machine's by")
+			assert.Equal(t, Warning, d.findings[0].Level)
+		} else {
+			assert.Equal(t, OK, d.findings[0].Level, "%v", d.findings)
+		}
+	}
+}
+
+// The doctor speaks in the words of the page.
+func TestDoctorQuotesProduction(t *testing.T) {
+	page, err := os.ReadFile("../../docs/production.md")
+	require.NoError(t, err)
+	text := strings.Join(strings.Fields(strings.ReplaceAll(string(page), "`", "")), " ")
+	for _, sentence := range []string{needsNoEviction, needsPersistence, needsSync, needsMemory, needsReplicas, needsDisk} {
+		assert.Contains(t, text, sentence)
+	}
+}

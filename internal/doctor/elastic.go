@@ -1,0 +1,122 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/connect"
+	"github.com/freshet/freshet/internal/esindex"
+)
+
+// What docs/production.md asks of Elasticsearch, in its words; a test compares
+// them.
+const (
+	needsReplicas = "Each index needs a replica on another node: without one, a lost node takes its items with it."
+	needsDisk     = "Each disk needs room below the watermarks: past the low one a node gets no new shards, past the flood stage its indices refuse writes."
+)
+
+const monitorFix = "give the user the cluster privilege monitor, or compare with docs/production.md"
+
+// indices are the names of all that Freshet keeps in Elasticsearch.
+func indices(cfg configs.Config) []string {
+	index := cfg.Elasticsearch.Index
+	return []string{index, esindex.Agents(index), esindex.Rankings(index)}
+}
+
+func (d *doctor) lookAtElastic(ctx context.Context) {
+	const what = "elasticsearch"
+	where := strings.Join(d.cfg.Elasticsearch.Addresses, ", ")
+	client, err := connect.Elastic(d.cfg, slog.New(slog.DiscardHandler))
+	if err != nil {
+		d.say(Broken, what, "correct elasticsearch.addresses or ca_cert", "%v", err)
+		return
+	}
+	version, err := esindex.CheckVersion(ctx, client)
+	if err != nil {
+		d.say(Broken, what, "start Elasticsearch, or correct elasticsearch.addresses, username, password or api_key", "%s: %v", where, err)
+		return
+	}
+	if !strings.HasPrefix(version, "8.") {
+		d.say(Warning, what, "use Elasticsearch 8", "%s is version %s; Freshet is tested with 8", where, version)
+	} else {
+		d.say(OK, what, "", "%s answers, version %s", where, version)
+	}
+	sent := d.clock()
+	if nodes, err := esindex.CheckClocks(ctx, client); err == nil {
+		for id, now := range nodes {
+			d.skew(what+" node "+id, sent, now)
+		}
+	}
+	d.lookAtIndex(ctx, client)
+	d.lookAtReplicas(ctx, client)
+	d.lookAtDisks(ctx, client)
+}
+
+// lookAtReplicas asks whether a node may be lost. What is missing altogether
+// is reported elsewhere.
+func (d *doctor) lookAtReplicas(ctx context.Context, client esindex.Client) {
+	const what, fix = "elasticsearch replicas", "set index.number_of_replicas to 1, and have a second data node"
+	rows, err := esindex.CheckCopies(ctx, client, indices(d.cfg))
+	if err != nil {
+		d.say(Warning, what, monitorFix, "could not be checked: %v", err)
+		return
+	}
+	var broken, none, nowhere []string
+	for _, row := range rows {
+		switch {
+		case row.Health == "red":
+			broken = append(broken, row.Index)
+		case row.Replicas == "0":
+			none = append(none, row.Index)
+		case row.Health == "yellow":
+			nowhere = append(nowhere, row.Index)
+		}
+	}
+	if len(broken) > 0 {
+		d.say(Broken, what, "see GET _cluster/allocation/explain", "without a primary shard, so that searches lack its items: %s", list(broken))
+	}
+	if len(none) > 0 {
+		d.say(Warning, what, fix, "without replicas: %s. %s", list(none), needsReplicas)
+	}
+	if len(nowhere) > 0 {
+		d.say(Warning, what, fix, "with replicas that are on no node: %s. %s", list(nowhere), needsReplicas)
+	}
+	if len(rows) > 0 && len(broken)+len(none)+len(nowhere) == 0 {
+		d.say(OK, what, "", "each index has replicas, on nodes of their own")
+	}
+}
+
+func list(names []string) string {
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
+// lookAtDisks compares the data nodes' free space with the watermarks.
+func (d *doctor) lookAtDisks(ctx context.Context, client esindex.Client) {
+	const what, fix = "elasticsearch disks", "free or add disk space, or add a data node"
+	disks, held, err := esindex.CheckDisks(ctx, client)
+	if err != nil {
+		d.say(Warning, what, monitorFix, "could not be checked: %v", err)
+		return
+	}
+	if !held {
+		d.say(Warning, what, "set cluster.routing.allocation.disk.threshold_enabled to true",
+			"cluster.routing.allocation.disk.threshold_enabled is false: no watermark holds. %s", needsDisk)
+		return
+	}
+	var room []string
+	for _, node := range disks {
+		if node.Mark != "" {
+			d.say(Warning, what, fix, "%s has %s free, past the %s watermark (%s). %s", node.Node, mebibytes(node.Free), node.Mark, node.Limit, needsDisk)
+			continue
+		}
+		room = append(room, fmt.Sprintf("%s has %s free", node.Node, mebibytes(node.Free)))
+	}
+	if len(room) > 0 {
+		d.say(OK, what, "", "%s", strings.Join(room, ", "))
+	}
+}

@@ -1,0 +1,96 @@
+package doctor
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/esindex"
+)
+
+// answering is an Elasticsearch that gives these answers; "" is one that refuses.
+func answering(t *testing.T, answers map[string]string) esindex.Client {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Elastic-Product", "Elasticsearch")
+		body := answers[r.URL.Path]
+		if body == "" {
+			w.WriteHeader(http.StatusForbidden)
+			body = `{"error":{"type":"security_exception","reason":"not allowed"},"status":403}`
+		}
+		_, _ = io.WriteString(w, body)
+	}))
+	t.Cleanup(server.Close)
+	client, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{server.URL}})
+	require.NoError(t, err)
+	return client
+}
+
+func TestDoctorChecksReplicas(t *testing.T) {
+	t.Parallel()
+	cfg := configs.Default()
+	for _, tt := range []struct {
+		health, replicas string
+		level            Level
+		says             []string
+	}{
+		{"green", "0", Warning, []string{"without replicas: a", needsReplicas}},
+		{"yellow", "1", Warning, []string{"with replicas that are on no node: a", needsReplicas}},
+		{"red", "1", Broken, []string{"without a primary shard"}}, // searches fail
+		{"green", "1", OK, nil},
+	} {
+		d := &doctor{cfg: cfg}
+		d.lookAtReplicas(t.Context(), answering(t, map[string]string{
+			"/_cat/indices/" + strings.Join(indices(cfg), ","): `[{"index":"a","health":"` + tt.health + `","rep":"` + tt.replicas + `"}]`,
+		}))
+		f := about(t, d.findings, "elasticsearch replicas")
+		assert.Equal(t, tt.level, f.Level, "%v", f)
+		for _, part := range tt.says {
+			assert.Contains(t, f.Detail, part)
+		}
+		assert.Equal(t, tt.level == Warning, strings.Contains(f.Fix, "number_of_replicas"), "%v", f)
+	}
+}
+
+func TestDoctorChecksDisks(t *testing.T) {
+	t.Parallel()
+	disks := func(freeGB int) string {
+		return fmt.Sprintf(`[{"node":"n1","disk.avail":"%d","disk.total":"%d"},{"node":"UNASSIGNED","disk.avail":null,"disk.total":null}]`, freeGB<<30, 1000<<30)
+	}
+	settings := func(enabled, low, headroom string) string {
+		const p = "cluster.routing.allocation.disk."
+		return fmt.Sprintf(`{"persistent":{},"transient":{%q:%q},"defaults":{%q:%q,%q:%q,%q:"90%%",%q:"150GB",%q:"95%%",%q:"100GB"}}`,
+			p+"watermark.low", low, p+"threshold_enabled", enabled, p+"watermark.low.max_headroom", headroom,
+			p+"watermark.high", p+"watermark.high.max_headroom", p+"watermark.flood_stage", p+"watermark.flood_stage.max_headroom")
+	}
+	for _, test := range []struct {
+		name, settings, disks string
+		level                 Level
+		says                  string
+	}{
+		{"room", settings("true", "85%", "-1"), disks(200), OK, "n1 has 200.0 GiB free"},
+		{"past the low one", settings("true", "85%", "-1"), disks(149), Warning, "n1 has 149.0 GiB free, past the low watermark (85%)"},
+		{"large disks may fill further", settings("true", "85%", "120GB"), disks(149), OK, "n1 has 149.0 GiB free"},
+		{"past the high one", settings("true", "85%", "-1"), disks(99), Warning, "past the high watermark (90%)"},
+		{"past the flood stage", settings("true", "0.85", "200gb"), disks(49), Warning, "past the flood_stage watermark (95%)"},
+		{"bytes", settings("true", "300gb", "-1"), disks(299), Warning, "past the low watermark (300gb)"},
+		{"switched off", settings("false", "85%", "-1"), disks(500), Warning, "threshold_enabled is false"},
+		{"not allowed", "", disks(500), Warning, "not allowed"},
+	} {
+		d := &doctor{}
+		d.lookAtDisks(t.Context(), answering(t, map[string]string{"/_cluster/settings": test.settings, "/_cat/allocation": test.disks}))
+		f := about(t, d.findings, "elasticsearch disks")
+		assert.Equal(t, test.level, f.Level, "%s: %v", test.name, f)
+		assert.Contains(t, f.Detail, test.says, test.name)
+		if test.says != "not allowed" && test.level != OK {
+			assert.Contains(t, f.Detail, needsDisk, test.name)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package doctor
+
+import (
+	"context"
+	"strings"
+
+	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/internal/itemindex"
+)
+
+func (d *doctor) lookAtIndex(ctx context.Context, client esindex.Client) {
+	index := d.cfg.Elasticsearch.Index
+	what := "index " + index
+	if d.fix {
+		created, err := d.createIndices(ctx, client)
+		if err != nil {
+			d.say(Broken, what, "see the message; the user needs the create_index privilege", "%v", err)
+			return
+		}
+		if len(created) > 0 {
+			d.say(OK, what, "", "created %s", strings.Join(created, " and "))
+		}
+	}
+	report, err := itemindex.Inspect(ctx, client, d.cfg)
+	if err == nil && report.Err() == nil && d.fix && d.cfg.Elasticsearch.ManageIndex {
+		report, err = d.extendIndex(ctx, client, report)
+	}
+	if err != nil {
+		fix := "run freshet doctor --fix, or set elasticsearch.manage_index: true"
+		if !d.cfg.Elasticsearch.ManageIndex {
+			fix = "create the index, or correct elasticsearch.index"
+		}
+		d.say(Broken, what, fix, "%v", err)
+		return
+	}
+	for _, p := range report.Problems {
+		level := Warning
+		if p.Fatal {
+			level = Broken
+		}
+		fix := "correct elasticsearch.fields or the index's mapping"
+		if p.Field == itemindex.NoTokens {
+			fix = "create the index anew, as the message says"
+		} else if esindex.Extends(p.Field) && d.cfg.Elasticsearch.ManageIndex {
+			fix = "run freshet doctor --fix"
+		}
+		d.say(level, what, fix, "%s", p)
+	}
+	if report.Err() == nil {
+		d.say(OK, what, "", "its mapping fits; time is kept as %s", report.Schema.Time)
+		if d.cfg.UsesRedis() && !report.Schema.Live {
+			d.say(OK, "live popularity", "", "off: the index has not the four fields for it (docs/own-index.md). So weight_2h and weight_2d of the ranking have no effect")
+		}
+		d.tryRecall(ctx, client, report.Schema)
+	}
+}
+
+// extendIndex adds to an index of an older version what its mapping lacks.
+func (d *doctor) extendIndex(ctx context.Context, client esindex.Client, report esindex.Report) (esindex.Report, error) {
+	index, fields := d.cfg.Elasticsearch.Index, itemindex.Fields(d.cfg)
+	added, err := esindex.Extend(ctx, client, index, report.Schema, esindex.Definition{Fields: fields})
+	if err != nil || len(added) == 0 {
+		return report, err
+	}
+	d.say(OK, "index "+index, "", "added to its mapping: %s; items have the fields from when they are put again", strings.Join(added, ", "))
+	return itemindex.Inspect(ctx, client, d.cfg)
+}
+
+// createIndices creates what is missing: all indices, or only those beside the
+// items' one where Freshet does not manage that.
+func (d *doctor) createIndices(ctx context.Context, client esindex.Client) ([]string, error) {
+	def := esindex.Definition{Fields: itemindex.Fields(d.cfg)}
+	if d.cfg.Elasticsearch.ManageIndex {
+		return esindex.Ensure(ctx, client, d.cfg.Elasticsearch.Index, def)
+	}
+	return esindex.EnsureBeside(ctx, client, d.cfg.Elasticsearch.Index, def)
+}

@@ -1,0 +1,51 @@
+package doctor
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/testenv"
+)
+
+// TestDoctorOnACluster: every master is looked at, and needs its share of the memory.
+func TestDoctorOnACluster(t *testing.T) {
+	t.Parallel()
+	about := func(cfg configs.Config) (said string) {
+		for _, f := range Check(t.Context(), cfg, false) {
+			storage := strings.HasSuffix(f.What, " persistence") || strings.HasSuffix(f.What, " memory")
+			if strings.HasPrefix(f.What, "redis") && f.Level != OK && !storage { // the tests' servers keep nothing
+				said += fmt.Sprintln(f.Level, f.What, f.Detail, f.Fix)
+			}
+		}
+		return said
+	}
+	cfg := onRedis(t, testenv.RedisClusterAddrs(t)...)
+	masters := map[string]bool{}
+	for _, f := range Check(t.Context(), cfg, false) {
+		if name, ok := strings.CutSuffix(f.What, " memory"); ok {
+			masters[name] = true
+			assert.Contains(t, f.Detail, "4.5 MiB", "a third of 13.4 MiB")
+		}
+	}
+	assert.Len(t, masters, 3)
+	assert.Empty(t, about(cfg))
+	cfg.Redis.WaitReplicas = 1
+	assert.Empty(t, about(cfg))
+	cfg.Redis.WaitReplicas = 2
+	assert.Contains(t, about(cfg), "it has 1 replicas and redis.wait_replicas is 2")
+	cfg = onRedis(t, testenv.RedisClusterAddrs(t)...)
+	cfg.Dedup.Shards = 1
+	assert.Contains(t, about(cfg), "a day's filters are 1, the masters 3")
+
+	master, sentinels := testenv.RedisSentinelAddrs(t)
+	cfg = onRedis(t, sentinels...)
+	cfg.Redis.URL += "&master_name=" + master
+	cfg.Dedup.Shards = 1
+	assert.Empty(t, about(cfg))
+	cfg.Redis.WaitReplicas = 2
+	assert.Contains(t, about(cfg), "it has 1 replicas")
+}

@@ -1,0 +1,67 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/freshet/freshet/internal/clocks"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/postgres"
+)
+
+// lookAtPostgres judges the database of posts and follows. With fix it brings the
+// tables up to date.
+func (d *doctor) lookAtPostgres(ctx context.Context) {
+	const what = "postgres"
+	store, err := postgres.New(ctx, postgres.Config{URL: d.cfg.Postgres.URL}, social.Options{Clock: d.clock})
+	if err != nil {
+		d.say(Broken, what, "correct postgres.url or postgres.ca_cert", "%v", err)
+		return
+	}
+	defer func() { _ = store.Close() }()
+	if d.fix {
+		if err := store.Migrate(ctx); err != nil && !errors.Is(err, social.ErrUnavailable) {
+			d.say(Broken, "postgres schema", "see the message", "%v", err)
+			return
+		}
+	}
+	r, err := store.Check(ctx)
+	if err != nil {
+		d.say(Broken, what, "start PostgreSQL, or correct postgres.url", "%v", err)
+		return
+	}
+	if r.Number < postgres.OldestServer {
+		d.say(Broken, what, "upgrade it", "version %s is too old; the oldest that will do is %d", r.Server, postgres.OldestServer/10_000)
+	} else {
+		d.say(OK, what, "", "answers, version %s", r.Server)
+	}
+	d.judgePostgres(r)
+	if off := r.Skew.Abs() - r.Trip/2; off > clocks.MostSkew {
+		d.say(Warning, "postgres clock", "let both machines set their clocks by NTP", "it differs from this machine's by %s", off)
+	}
+}
+
+// judgePostgres compares what the database told with what the store needs.
+func (d *doctor) judgePostgres(r postgres.Report) {
+	switch {
+	case r.Schema > r.Known:
+		d.say(Broken, "postgres schema", "upgrade freshet", "its version %d is newer than this program's %d", r.Schema, r.Known)
+	case r.Schema < r.Known:
+		d.say(Warning, "postgres schema", "run freshet doctor --fix, or start a server, which does the same", "version %d of %d", r.Schema, r.Known)
+	default:
+		d.say(OK, "postgres schema", "", "version %d", r.Schema)
+	}
+	if r.Encoding != "UTF8" {
+		d.say(Broken, "postgres encoding", "make the database with ENCODING 'UTF8'", "it is %s", r.Encoding)
+	}
+	if r.ReadOnly {
+		d.say(Broken, "postgres writes", "name the primary in postgres.url", "it takes no writes: it is a replica, or default_transaction_read_only is on")
+	}
+	if len(r.Invalid) > 0 {
+		d.say(Warning, "postgres indexes", "REINDEX INDEX CONCURRENTLY each of them", "not used, because their build was interrupted: %s", strings.Join(r.Invalid, ", "))
+	}
+	if len(r.Unsafe) > 0 {
+		d.say(Warning, "postgres durability", "set them to on", "with %s off, a crash of the machine loses posts that were confirmed", strings.Join(r.Unsafe, ", "))
+	}
+}

@@ -1,0 +1,90 @@
+package itemindex
+
+import (
+	"context"
+	"errors"
+
+	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/recall"
+)
+
+// refusal returns why the last recall since the startup was refused; nil: it was not.
+func (w *Watch) refusal() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.refused
+}
+
+// recalled notes how a recall since the startup ended, and logs what the one before
+// did not. One that got no answer says nothing of the index.
+func (w *Watch) recalled(ctx context.Context, err error) {
+	if unavailable(err) {
+		return
+	}
+	w.mu.Lock()
+	before := w.refused
+	w.refused = err
+	w.mu.Unlock()
+	if err != nil {
+		w.hurry() // to know when it is usable again
+	}
+	switch {
+	case err != nil && (before == nil || w.reason(err) != w.reason(before) || !esindex.Gone(err) && err.Error() != before.Error()):
+		w.log.ErrorContext(ctx, "Elasticsearch recalls no items", "error", err)
+	case err == nil && before != nil:
+		w.log.InfoContext(ctx, "Elasticsearch recalls items again")
+	}
+}
+
+// unavailable reports whether Elasticsearch gave no answer about the index. That the
+// index is not there, or not as it has to be, is one.
+func unavailable(err error) bool {
+	silent := errors.Is(err, esindex.ErrUnavailable) || errors.Is(err, recall.ErrUnavailable)
+	return silent && !esindex.Gone(err) && !errors.Is(err, esindex.ErrUnusable)
+}
+
+// doubt is called where an answer does not fit the mapping, or a recall was refused with
+// cause, once the startup is done.
+func (w *Watch) doubt(ctx context.Context, cause error) {
+	if w.Waiting() != nil {
+		return
+	}
+	err := w.look(ctx)
+	if err == nil && esindex.Gone(cause) { // a closed index can be looked at
+		err = cause
+	}
+	if err != nil && ctx.Err() == nil {
+		w.recalled(ctx, err)
+	}
+}
+
+// look reads the mapping again. What fits is taken over; with what does not nothing is
+// recalled or written until it does.
+func (w *Watch) look(ctx context.Context) error {
+	w.looking.Lock()
+	defer w.looking.Unlock()
+	report, err := Inspect(ctx, w.client, w.cfg)
+	if err != nil {
+		return err // a missing index says so to each search
+	}
+	if err := errors.Join(report.Err(), report.Lost(*w.found)); err != nil {
+		w.schema.Refuse(err)
+		return err
+	}
+	w.takeOver(ctx, report)
+	return nil
+}
+
+// takeOver uses a mapping that fits, where it is another one than before.
+func (w *Watch) takeOver(ctx context.Context, report esindex.Report) {
+	now, err := w.schema.Get()
+	if err == nil && *now == report.Schema {
+		return
+	}
+	w.found = &report
+	w.schema.Set(report.Schema)
+	w.log.InfoContext(ctx, "the index has changed and is used as it is mapped now", "index", w.cfg.Elasticsearch.Index, "indices", report.Indices)
+	for _, p := range report.Problems {
+		w.log.WarnContext(ctx, "elasticsearch index", "index", w.cfg.Elasticsearch.Index, "problem", p.String())
+	}
+}

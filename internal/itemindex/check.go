@@ -1,0 +1,59 @@
+package itemindex
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/freshet/freshet/handler"
+	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/internal/health"
+)
+
+// recallRefused is the reason in /readyz where Elasticsearch answers, but recalls nothing.
+const recallRefused = "it refuses the search that recalls items; the log and freshet doctor say why"
+
+// notReached is the reason in /readyz until Elasticsearch is in use.
+const notReached = "it has not answered a search since this server started"
+
+// Check returns the state of Elasticsearch. It is required until the startup is
+// done, so that a new server gets no readers before it can answer them, and
+// optional after that, because all servers lose it together. An index that another
+// program has changed may answer while nothing can be recalled from it. The list that
+// stands in for recall may do so for the time that is left.
+func (w *Watch) Check(left func() time.Duration) health.Check {
+	return func(ctx context.Context) handler.Dependency {
+		switch err := w.Waiting(); {
+		case errors.Is(err, esindex.ErrUnusable):
+			return handler.Dependency{Err: err, Reason: err.Error()}
+		case esindex.Gone(err):
+			return handler.Dependency{Err: err, Reason: w.gone(err)}
+		case err != nil:
+			return handler.Dependency{Err: err, Reason: notReached}
+		}
+		err := esindex.Ping(ctx, w.client)
+		if refused := w.refusal(); err == nil && refused != nil {
+			return handler.Dependency{Err: refused, Optional: true, Reason: w.reason(refused), Left: left()}
+		}
+		return handler.Dependency{Err: err, Optional: true, Left: left()}
+	}
+}
+
+// reason is the text for a refusal in /readyz.
+func (w *Watch) reason(refused error) string {
+	switch {
+	case errors.Is(refused, esindex.ErrUnusable):
+		return refused.Error()
+	case esindex.Gone(refused):
+		return w.gone(refused)
+	}
+	return recallRefused
+}
+
+// gone says that the index is missing, or closed.
+func (w *Watch) gone(err error) string {
+	if esindex.Missing(err) {
+		return "there is no index " + w.cfg.Elasticsearch.Index + "; restore it, or make it with freshet doctor --fix"
+	}
+	return "the index " + w.cfg.Elasticsearch.Index + " is closed; open it"
+}

@@ -1,0 +1,42 @@
+package itemindex
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/esindex"
+)
+
+// Inspect reads the mapping. An index that is Freshet's must have the token
+// fields: without them keywords would be matched by another analyzer, to which C++
+// is C, and items that are stored already would never get them.
+func Inspect(ctx context.Context, client esindex.Client, cfg configs.Config) (esindex.Report, error) {
+	report, err := esindex.Inspect(ctx, client, cfg.Elasticsearch.Index, Fields(cfg))
+	if err == nil && cfg.Elasticsearch.ManageIndex && !report.Schema.Tokens {
+		report.Problems = append(report.Problems, esindex.Problem{Field: NoTokens, Name: esindex.DefaultTitleTokens, Fatal: true, Message: makeAnew})
+	}
+	report.Schema.Others = !cfg.Elasticsearch.ManageIndex
+	return report, err
+}
+
+// NoTokens is the field of the problem that an index of Freshet's own lacks the fields of
+// tokens.
+const NoTokens = "title_tokens"
+
+const makeAnew = "the index lacks the fields of tokens that Freshet's own has; delete it or name another one in elasticsearch.index, start freshet, " +
+	"which makes it, and upload the items again; if the index is not Freshet's, set elasticsearch.manage_index: false"
+
+// Fields are the configured field names, as the index package takes them.
+// An empty name says that the index has no such field. Fields of Freshet's own have its
+// names in every index that has them.
+func Fields(cfg configs.Config) esindex.Fields {
+	f := cfg.Elasticsearch.Fields
+	none := func(name string) string { return cmp.Or(name, esindex.None) }
+	return esindex.Fields{
+		ID: f.ID, Title: f.Title, UpdateTime: f.UpdateTime,
+		GroupID: none(f.GroupID), Summary: none(f.Summary), URL: none(f.URL), ImageURL: none(f.ImageURL),
+		AuthorID: none(f.AuthorID), Lang: none(f.Lang), Tags: none(f.Tags),
+		Likes: none(f.Likes), Comments: none(f.Comments),
+	}
+}

@@ -1,0 +1,75 @@
+package itemindex
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/esindex"
+)
+
+// TestWhenTheIndexIsVisited: often until it is in use, then to renew the list, and soon
+// where somebody is in a hurry, but not at once and not more often for many of them.
+func TestWhenTheIndexIsVisited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := New(nil, configs.Default(), slog.New(slog.DiscardHandler))
+		ctx, cancel := context.WithCancel(t.Context())
+		began := time.Now()
+		var at []time.Duration
+		w.repeat(ctx, Pauses{WarmUp: time.Second, Standby: time.Minute}, func(ctx context.Context) {
+			at = append(at, time.Since(began)/time.Second)
+			switch len(at) {
+			case 1:
+				w.tried(ctx, esindex.ErrUnavailable)
+			case 2:
+				w.tried(ctx, nil)
+				time.AfterFunc(90*time.Second, func() {
+					w.hurry()
+					w.hurry()
+				})
+				time.AfterFunc(90*time.Second+time.Second/2, w.hurry)
+			case 6:
+				cancel()
+			}
+		})
+		assert.Equal(t, []time.Duration{1, 2, 62, 93, 94, 154}, at)
+	})
+}
+
+// TestOnlyTheFirstOfEqualRefusalsIsLogged, and that it is over.
+func TestOnlyTheFirstOfEqualRefusalsIsLogged(t *testing.T) {
+	log := &lines{}
+	w := New(nil, configs.Default(), slog.New(log))
+	w.tried(t.Context(), nil)
+	said := func(err error) []string {
+		*log = nil
+		w.recalled(t.Context(), err)
+		return *log
+	}
+	refused := errors.New("no such field")
+	assert.Equal(t, []string{"Elasticsearch recalls no items"}, said(refused))
+	assert.Empty(t, said(refused))
+	assert.Empty(t, said(esindex.ErrUnavailable), "it says nothing of the index")
+	assert.ErrorIs(t, w.refusal(), refused)
+	assert.Equal(t, []string{"Elasticsearch recalls no items"}, said(errors.New("another reason")))
+	assert.Equal(t, []string{"Elasticsearch recalls items again"}, said(nil))
+	assert.Empty(t, said(nil))
+}
+
+// lines are the messages of a log.
+type lines []string
+
+func (l *lines) Enabled(context.Context, slog.Level) bool { return true }
+func (l *lines) WithAttrs([]slog.Attr) slog.Handler       { return l }
+func (l *lines) WithGroup(string) slog.Handler            { return l }
+
+func (l *lines) Handle(_ context.Context, r slog.Record) error {
+	*l = append(*l, r.Message)
+	return nil
+}

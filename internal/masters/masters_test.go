@@ -1,0 +1,184 @@
+package masters
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/connect"
+	"github.com/freshet/freshet/internal/testenv"
+)
+
+// watchOf is a watch of masters whose processes are named by ids.
+func watchOf(ids func() []string) *Watch {
+	w := newWatch(nil, nil, configs.Default(), slog.New(slog.DiscardHandler))
+	w.ids = func(context.Context) []string { return ids() }
+	return w
+}
+
+// TestRequestsWaitForTheLastDeliveries: from the first connection to another
+// server on, requests wait until what is to be claimed has been, or until the
+// look finds that nothing has changed.
+func TestRequestsWaitForTheLastDeliveries(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name       string
+		hold, wait time.Duration
+		claims     int32 // made before requests go on
+	}{
+		{"until all is claimed", time.Hour, reclaimTimes * lookEvery, reclaimTimes},
+		{"no longer than they may", 3*lookEvery + time.Millisecond, 3*lookEvery + time.Millisecond, 4},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var process atomic.Value
+				process.Store("one")
+				w := watchOf(func() []string { return []string{process.Load().(string)} })
+				var claims atomic.Int32
+				w.hold = c.hold
+				go w.Run(t.Context(), time.Now, func(context.Context, time.Time) error { claims.Add(1); return nil })
+				synctest.Wait()
+
+				begun := time.Now()
+				w.Dialled("192.0.2.1:6379")
+				w.HoldRequest(t.Context())
+				assert.Zero(t, time.Since(begun), "it turns out to be the same process")
+				assert.Zero(t, claims.Load())
+
+				process.Store("another")
+				w.Dialled("192.0.2.2:6379")
+				w.HoldRequest(t.Context())
+				assert.Equal(t, c.wait, time.Since(begun))
+				assert.Equal(t, c.claims, claims.Load())
+			})
+		})
+	}
+}
+
+// TestWhichMasterIsNew compares the processes that answer with those of before.
+func TestWhichMasterIsNew(t *testing.T) {
+	w, now := watchOf(nil), time.Now()
+	for i, look := range []struct {
+		after time.Duration
+		ids   []string
+		want  bool
+	}{
+		{0, nil, false}, // none has answered yet
+		{0, []string{"a", "b", "c"}, false},
+		{time.Second, []string{"a", "c"}, false},
+		{time.Second, []string{"a", "b", "c"}, false}, // it did not answer for a moment
+		{time.Second, []string{"a", "b", "d"}, true},
+		{time.Second, []string{"a", "b", "d"}, false},
+		{forgetAfter - time.Second, []string{"a", "b", "c"}, false}, // a proxy asks now this, now that server
+		{forgetAfter, []string{"a", "b"}, false},
+		{time.Second, []string{"a", "b", "d"}, true}, // it was none for long
+		{time.Hour, nil, false},                      // nobody answers: who the masters were stays known
+		{time.Second, []string{"a", "b", "d"}, false},
+	} {
+		now = now.Add(look.after)
+		assert.Equal(t, look.want, w.compare(look.ids, now), "look %d", i)
+	}
+}
+
+// TestWhatIsReclaimed: what may be lost is looked for whenever it was delivered until that
+// has been done once, and then only among what was delivered meanwhile.
+func TestWhatIsReclaimed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		w := watchOf(func() []string {
+			if time.Since(began) < lookEvery {
+				return []string{"one"}
+			}
+			return []string{"another"}
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		var since []time.Duration
+		w.Run(ctx, time.Now, func(_ context.Context, from time.Time) error {
+			if from.IsZero() {
+				since = append(since, -1)
+			} else {
+				since = append(since, from.Sub(began)+w.hold)
+			}
+			if len(since) < 3 {
+				return context.DeadlineExceeded
+			}
+			return nil
+		})
+		third := 3 * lookEvery
+		assert.Equal(t, []time.Duration{-1, -1, -1, third, third, third, third, third}, since)
+	})
+}
+
+// TestConnectionsWaitForHalfAsLong, because what is under way needs them to deliver.
+func TestConnectionsWaitForHalfAsLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := watchOf(nil)
+		w.hold = time.Second
+		w.HoldConnection(t.Context())
+		w.HoldRequest(t.Context())
+		began := time.Now()
+		assert.False(t, w.compare([]string{"one"}, began))
+		w.Dialled("192.0.2.1:6379")
+		w.HoldConnection(t.Context())
+		assert.Equal(t, 500*time.Millisecond, time.Since(began))
+		brief, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		w.HoldRequest(brief)
+		assert.Equal(t, 600*time.Millisecond, time.Since(began), "the caller does not wait any longer")
+		w.HoldRequest(t.Context())
+		assert.Equal(t, time.Second, time.Since(began))
+		w.Dialled("192.0.2.1:6379")
+		w.HoldRequest(t.Context())
+		assert.Equal(t, time.Second, time.Since(began), "connections go there since the last change")
+	})
+}
+
+// TestHoldIsNoLongerThanRequestsMayWait: a fifth of their time.
+func TestHoldIsNoLongerThanRequestsMayWait(t *testing.T) {
+	cfg := configs.Default()
+	for timeout, want := range map[time.Duration]time.Duration{time.Minute: longestHold, time.Second: 200 * time.Millisecond} {
+		cfg.Server.RequestTimeout = timeout
+		assert.Equal(t, want, newWatch(nil, nil, cfg, slog.New(slog.DiscardHandler)).hold)
+	}
+}
+
+// TestTheMastersOfACluster are three processes, on whatever node it is asked.
+func TestTheMastersOfACluster(t *testing.T) {
+	cfg := configs.Default()
+	cfg.Redis.URL = testenv.RedisAt(testenv.RedisClusterAddrs(t)[:1])
+	w, err := Open(t.Context(), cfg, nil, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, w.Close(t.Context())) })
+	ids := w.ids(t.Context())
+	assert.Len(t, ids, 3)
+	assert.False(t, w.compare(ids, time.Now()))
+	assert.False(t, w.compare(w.ids(t.Context()), time.Now()))
+}
+
+// TestSentinelsNameAnotherMaster than the one that connections go to.
+func TestSentinelsNameAnotherMaster(t *testing.T) {
+	master, addrs := testenv.RedisSentinelAddrs(t)
+	cfg := configs.Default()
+	cfg.Redis.URL = testenv.RedisAt(append([]string{"127.0.0.1:1"}, addrs...), "master_name="+master) // one is down
+	s := newSentinels(master, connect.Sentinels(cfg))
+	t.Cleanup(func() { assert.NoError(t, s.close()) })
+	assert.False(t, s.replaced(t.Context()), "the first that they name is followed")
+	s.master = "192.0.2.1:6379"
+	assert.True(t, s.replaced(t.Context()))
+	assert.True(t, s.replaced(t.Context()), "until connections go there")
+	s.followed()
+	assert.False(t, s.replaced(t.Context()))
+
+	var none *sentinels
+	assert.False(t, none.replaced(t.Context()))
+	none.followed()
+	assert.NoError(t, none.close())
+}

@@ -1,0 +1,45 @@
+package rediskeys_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/rediskeys"
+	"github.com/freshet/freshet/internal/testenv"
+)
+
+// TestTurn: of two who ask, the first has the turn, and a little less than a span of time
+// after that it is anybody's again.
+func TestTurn(t *testing.T) {
+	client, prefix := testenv.Redis(t)
+	key := prefix + "lease"
+	first, second := rediskeys.Turn(client, key, time.Hour), rediskeys.Turn(client, key, time.Hour)
+	mine, err := first(t.Context())
+	require.NoError(t, err)
+	assert.True(t, mine)
+	mine, err = second(t.Context())
+	require.NoError(t, err)
+	assert.False(t, mine)
+	left, err := client.PTTL(t.Context(), key).Result()
+	require.NoError(t, err)
+	assert.Greater(t, left, 50*time.Minute)
+	assert.LessOrEqual(t, left, 57*time.Minute)
+
+	require.NoError(t, client.Del(t.Context(), key).Err())
+	mine, err = second(t.Context())
+	require.NoError(t, err)
+	assert.True(t, mine)
+}
+
+// TestTurnWithoutRedis is nobody's.
+func TestTurnWithoutRedis(t *testing.T) {
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1})
+	t.Cleanup(func() { _ = client.Close() })
+	mine, err := rediskeys.Turn(client, "lease", time.Hour)(t.Context())
+	require.Error(t, err)
+	assert.False(t, mine)
+}
