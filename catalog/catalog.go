@@ -57,6 +57,34 @@ type Updated struct {
 	Err error
 }
 
+// Changes are the items of an update that were changed, and the ids of those that were
+// removed.
+func Changes(ids []string, all []Updated) (items []feed.Item, removed []string) {
+	for i := range all {
+		switch {
+		case all[i].Removed:
+			removed = append(removed, ids[i])
+		case all[i].Err == nil:
+			items = append(items, all[i].Item)
+		}
+	}
+	return items, removed
+}
+
+// Stored are the items of a Put that are stored.
+func Stored(items []feed.Item, errs []error) []feed.Item {
+	if errs == nil {
+		return items
+	}
+	out := make([]feed.Item, 0, len(items))
+	for i, it := range items {
+		if errs[i] == nil {
+			out = append(out, it)
+		}
+	}
+	return out
+}
+
 // UpdateOne updates one item as [Writer] does.
 func UpdateOne(ctx context.Context, w Writer, id string, change func(feed.Item) (feed.Item, error)) (feed.Item, error) {
 	all, err := w.Update(ctx, []string{id}, change)

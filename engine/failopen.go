@@ -26,6 +26,11 @@ type Fallback interface {
 type Recovery interface {
 	// Recovering is asked at every page. It must not block.
 	Recovering() bool
+	Filters
+}
+
+// Filters tells what was recorded.
+type Filters interface {
 	// Recorded reports for each key, a group or an id, whether a filter of the window has it,
 	// pending or not. Errors are those of [dedup.Checker].
 	Recorded(ctx context.Context, agent string, keys []string, now time.Time) ([]bool, error)

@@ -167,7 +167,7 @@ func TestRankingRefusesAndSaysWhy(t *testing.T) {
 		{`{"ranking":{"decay":{"curves":[{"shape":"exp","scale":"1h"},{"shape":"gauss","scale":"0s"}]}}}`, "decay.curves[1].scale must be at least 1s", 40001},
 		{`{"ranking":{"decay":{"curves":"two","scale":"1h"}}}`, "give one or the other", 40001},
 		{`{"ranking":{"decay":{"scale":"two days"}}}`, "decay.scale must be a duration", 40001},
-		{`{"ranking":{"decay":{"decay":1}}}`, "decay.decay must lie between 0 and 1", 40001},
+		{`{"ranking":{"decay":{"decay":1}}}`, "decay.decay must be between 0 and 1", 40001},
 		{`{"ranking":{"popularity":{"weight":-1}}}`, "popularity.weight must be", 40001},
 		{`{"ranking":{"base":0}}`, "base must be greater than 0", 40001},
 		{`{"ranking":{"base":1},"by":7}`, "by must be a string", 40001},

@@ -63,6 +63,10 @@ func (noProfiles) Profile(context.Context, string) (feed.Profile, error) {
 	return feed.Profile{}, catalog.ErrNotFound
 }
 
+func (noProfiles) ProfilesOf(_ context.Context, agents []string) ([]feed.Profile, error) {
+	return make([]feed.Profile, len(agents)), nil
+}
+
 // storeWatcher asks the store what a timeline has, because there are no lists.
 func storeWatcher(store *sqlite.Store) Watcher {
 	lists := memory.New(memory.Config{Cap: timeline.Cap, Clock: time.Now})

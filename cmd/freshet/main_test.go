@@ -87,7 +87,7 @@ func TestHelpListsTheCommands(t *testing.T) {
 func TestConfigPrint(t *testing.T) {
 	t.Setenv("FRESHET_REDIS_PASSWORD", "hunter2")
 	path := write(t, "f.yaml", "dedup: {daily_capacity: 5}\n")
-	got := freshet(t, "", "config", "print", "--config", path, "--recall.n=7")
+	got := freshet(t, "", "config", "print", "--config", path, "--recall.n=7", "--redis.url=redis://127.0.0.1")
 	require.Equal(t, exitOK, got.code, got.errs)
 	assert.NotContains(t, got.out, "hunter2")
 	for _, want := range []string{"daily_capacity: 5\n", "n: 7\n", "password: '******'", "ttl: 30m\n"} {

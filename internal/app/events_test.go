@@ -16,9 +16,9 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-// counted returns the counts in the store for the days around noon, by variant, once
+// totals returns the counts in the store for the days around noon, by variant, once
 // the server has written.
-func counted(t *testing.T, a *App) map[string]events.Totals {
+func totals(t *testing.T, a *App) map[string]events.Totals {
 	t.Helper()
 	require.NoError(t, a.tally.Flush(t.Context()))
 	day := feed.DayOf(noon)
@@ -67,7 +67,7 @@ func TestActsOutlastTheServer(t *testing.T) {
 	react(t, a, "u_1", act(events.Click, page.Docs[3].ID), act(events.Hide, "doc_0025"))
 	closeApp(t, a)
 	b := open(t, cfg, WithClock(at(noon).Now))
-	got := counted(t, b)[feed.Control]
+	got := totals(t, b)[feed.Control]
 	assert.Equal(t, []int64{20, 1}, []int64{got.Impressions, got.Clicks})
 	left := ids(ask(t, b, refresh("u_1", 20)))
 	assert.Len(t, left, 9)
@@ -144,7 +144,7 @@ func TestEventsOutlastRedis(t *testing.T) {
 	put(t, a, authored(200)...)
 	before := ask(t, a, refresh("u_1", 10))
 	recorded(t, a)
-	require.EqualValues(t, 10, counted(t, a)[feed.Control].Impressions)
+	require.EqualValues(t, 10, totals(t, a)[feed.Control].Impressions)
 
 	r.Freeze()
 	shown := len(before.Docs)
@@ -163,7 +163,7 @@ func TestEventsOutlastRedis(t *testing.T) {
 
 	r.Thaw()
 	asked(t, a)
-	got := counted(t, a)[feed.Control]
+	got := totals(t, a)[feed.Control]
 	probes := got.Impressions - int64(shown) // those of asked, one item each
 	assert.GreaterOrEqual(t, probes, int64(1))
 	assert.LessOrEqual(t, probes, int64(200), "none of the items twice")
@@ -191,7 +191,7 @@ func TestEventsOverHTTP(t *testing.T) {
 	page := ask(t, a, refresh("u_1", 4))
 	body := fmt.Sprintf(`{"events":[{"type":"click","id":%q},{"type":"hide","id":%q},{"type":"like","id":"doc_0009x"}]}`, page.Docs[0].ID, page.Docs[1].ID)
 	assert.JSONEq(t, `{"code":0,"msg":"success","data":{"accepted":2,"not_shown":1}}`, call("POST", "/v1/events", body))
-	counted(t, a)
+	totals(t, a)
 	report := call("GET", "/v1/ranking/report?days=1", "")
 	assert.Contains(t, report, `"impressions":4,"clicks":1,"ctr":0.25,`)
 	assert.Contains(t, report, `"hides":1,`)

@@ -59,7 +59,7 @@ func TestExploration(t *testing.T) {
 	put(t, a, items...)
 	first, drawn := explores(t, a, 10)
 	react(t, a, "u_1", act(events.Click, first), act(events.Click, drawn[0]), act(events.Click, drawn[1]))
-	got := counted(t, a)[feed.Control]
+	got := totals(t, a)[feed.Control]
 	assert.EqualValues(t, 40, got.Impressions)
 	assert.EqualValues(t, 20, got.Explored)
 	assert.EqualValues(t, 2, got.ExploredClicks)

@@ -1,51 +1,16 @@
 package app
 
 import (
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
-	"github.com/freshet/freshet/social/jobs"
-	socialsqlite "github.com/freshet/freshet/social/sqlite"
 )
-
-func TestLateUntilWhatWasDueIsDone(t *testing.T) {
-	t.Parallel()
-	now := at(noon)
-	q, err := socialsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{Clock: now.Now})
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, q.Close()) })
-	l := &late{queue: q, clock: now.Now}
-	require.False(t, l.now())
-	mark := func(key string) {
-		dirty := []jobs.Dirty{{Kind: jobs.Deliver, Key: key}, {Kind: jobs.Index, Key: key, Priority: jobs.PriorityLater}}
-		require.NoError(t, q.Mark(t.Context(), dirty...))
-		now.Advance(time.Second)
-	}
-	mark("post:before")
-	l.note()
-	now.Advance(time.Second)
-	mark("post:after")
-	l.look(t.Context())
-	require.True(t, l.now(), "what was due before waits")
-	list, err := q.Lease(t.Context(), 1, time.Minute)
-	require.NoError(t, err)
-	require.Equal(t, "post:before", list[0].Key)
-	require.Equal(t, jobs.Deliver, list[0].Kind)
-	l.look(t.Context())
-	require.True(t, l.now(), "it runs")
-	_, err = q.Done(t.Context(), list[0])
-	require.NoError(t, err)
-	l.look(t.Context())
-	require.False(t, l.now(), "what became due later does not count, nor what waits for the catalog")
-}
 
 // TestTimelinesAfterAnOutage reads on while Redis comes back from not answering:
 // what was accepted meanwhile never disappears.
@@ -88,12 +53,12 @@ func TestTimelinesAfterAnOutage(t *testing.T) {
 	_, err = store.Follow(t.Context(), "u", "bob", time.Time{})
 	require.NoError(t, err)
 	require.ElementsMatch(t, want, read(), "the store answers")
-	testenv.WaitFor(t, other.network.late.now, "a server that nobody reads from to be late")
+	testenv.WaitFor(t, other.network.late.Now, "a server that nobody reads from to be late")
 	r.Thaw()
 	for i := range 200 {
 		require.ElementsMatch(t, want, read(), "read %d after the outage", i)
 	}
-	testenv.WaitFor(t, func() bool { return !a.network.late.now() }, "the lists to be up to date")
+	testenv.WaitFor(t, func() bool { return !a.network.late.Now() }, "the lists to be up to date")
 	settled(t, a)
 	require.ElementsMatch(t, want, read())
 }

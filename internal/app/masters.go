@@ -20,7 +20,7 @@ func (a *App) watchMasters(ctx context.Context) {
 	withdraw := a.withdrawAgain(m.Client())
 	reclaim := func(ctx context.Context, since time.Time) error {
 		if since.IsZero() && a.network != nil && a.network.restored != nil { // the first time after a change
-			a.network.restored.look(ctx)
+			a.network.restored.Look(ctx)
 		}
 		return a.recorder.Reclaim(ctx, withdraw, since)
 	}

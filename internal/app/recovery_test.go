@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"math"
 	"slices"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/dedup/redisbloom"
 	"github.com/freshet/freshet/internal/testenv"
 )
 
@@ -82,14 +82,15 @@ func notRepeatedElsewhere(t *testing.T) {
 	a, b, seen, sessionless, back := outage(t, nil)
 	trip(t, b.clients.breaker.Breaker, "command")
 	testenv.WaitFor(t, b.stores.recovery.Recovering, "the other server notices too")
-	// So that this does not end before it is looked at.
-	b.stores.recovery.until.Store(math.MaxInt64)
 	back()
+	// So that this does not end before it is looked at.
+	notes := redisbloom.NewNotes(b.clients.redis, b.cfg.Redis.KeyPrefix)
+	testenv.WaitFor(t, func() bool { return notes.Leave(t.Context(), "a third server") == nil }, "a note can be left")
 	testenv.WaitFor(t, func() bool {
 		answer, err := b.Engine.Feed(t.Context(), refresh("u_2", 1))
 		return err == nil && slices.Equal(answer.Degraded, []string{"dedup"})
 	}, "answers with Redis say that it was down")
-	b.stores.recovery.until.Store(0)
+	require.NoError(t, notes.Remove(t.Context(), "a third server"))
 	inFilters(t, a, sessionless)
 	pageOn(t, b, seen)
 	healthy(t, b)
@@ -151,14 +152,14 @@ func notRepeatedByAnother(t *testing.T) {
 	answer := ask(t, a, loadMore("u_1", 10))
 	require.Equal(t, []string{"dedup", "session"}, answer.Degraded)
 	seen.add(t, "cut off", ids(answer))
-	before := b.stores.recovery.until.Load()
+	testenv.WaitFor(t, func() bool { return !b.stores.recovery.Recovering() }, "it has not noticed by itself")
 	k.set(false)
-	testenv.WaitFor(t, func() bool { return b.stores.recovery.until.Load() > before }, "it reads the note")
+	testenv.WaitFor(t, b.stores.recovery.Recovering, "it reads the note")
 	inFilters(t, b, ids(answer))
 	pageOn(t, b, seen)
 	healthy(t, b)
 	testenv.WaitFor(t, func() bool {
-		noted, err := b.stores.recovery.notes.Any(t.Context())
+		noted, err := redisbloom.NewNotes(b.clients.redis, b.cfg.Redis.KeyPrefix).Any(t.Context())
 		return err == nil && !noted
 	}, "the note is taken away")
 }

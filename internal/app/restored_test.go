@@ -16,7 +16,6 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/timeline"
-	redislists "github.com/freshet/freshet/social/timeline/redis"
 )
 
 // restored is two servers over a Redis that may come back as it was before.
@@ -181,12 +180,9 @@ func TestARedisThatComesBackOlder(t *testing.T) {
 // second where no call fails meanwhile.
 func (o *restored) noticed() {
 	for _, a := range []*App{o.a, o.b} {
-		watch := a.network.restored
 		testenv.WaitFor(o, func() bool {
-			list, err := watch.stamps.Look(o.Context(), o.clock.Now())
-			watch.mu.Lock()
-			defer watch.mu.Unlock()
-			return err == nil && !slices.ContainsFunc(list, func(st redislists.Stamp) bool { return watch.known[st.Key] != st.Data })
+			right, err := a.network.restored.Right(o.Context())
+			return err == nil && right
 		}, "the data that Redis has now is known")
 	}
 }
@@ -252,9 +248,9 @@ func TestListsOfAnUnknownTimeAreDropped(t *testing.T) {
 	}
 
 	require.NoError(t, client.Do(t.Context(), "ACL", "SETUSER", "default", "-info").Err())
-	o.a.network.late.note()
-	require.True(t, o.a.network.late.now())
-	testenv.WaitFor(t, func() bool { return !o.a.network.late.now() }, "the lists are taken as they are")
+	o.a.network.late.Note()
+	require.True(t, o.a.network.late.Now())
+	testenv.WaitFor(t, func() bool { return !o.a.network.late.Now() }, "the lists are taken as they are")
 }
 
 // restamped waits until the stamp is of the servers' time.

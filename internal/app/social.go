@@ -15,6 +15,7 @@ import (
 	"github.com/freshet/freshet/handler"
 	"github.com/freshet/freshet/internal/breaker"
 	"github.com/freshet/freshet/internal/connect"
+	"github.com/freshet/freshet/internal/lists"
 	"github.com/freshet/freshet/internal/repeat"
 	"github.com/freshet/freshet/recall/promotion"
 	"github.com/freshet/freshet/recall/trending"
@@ -56,10 +57,10 @@ type network struct {
 	fanout          *fanout.Fanout
 	timelines       *engine.Timelines
 	watcher         *engine.Watcher
-	late            *late
+	late            *lists.Late
 	promotions      *promotion.Source
-	files           *media.Files  // nil: posts have no images
-	restored        *restoreWatch // nil: the lists are in this process
+	files           *media.Files    // nil: posts have no images
+	restored        *lists.Restored // nil: the lists are in this process
 }
 
 // openSocial opens posts, follows and lists, and puts posts in front of the
@@ -86,7 +87,7 @@ func (a *App) openSocial(ctx context.Context) (err error) {
 	}
 	n.fanout, err = fanout.New(fanout.Deps{
 		Files: releasing(n.files), Store: n.store, Queue: n.store, Lists: n.lists, Outboxes: n.outboxes, Items: a.stores.catalog, Cards: n.cache,
-		Cap: a.cfg.Timeline.Cap, Options: options, Clock: a.clock, Log: a.log, Late: n.late.note,
+		Cap: a.cfg.Timeline.Cap, Options: options, Clock: a.clock, Log: a.log, Late: n.late.Note,
 	})
 	if err != nil {
 		return err
@@ -133,7 +134,7 @@ func (a *App) openCards(ctx context.Context, n *network) {
 		return
 	}
 	n.cache = rediscards.New(n.redis, rediscards.Config{KeyPrefix: a.cfg.Redis.KeyPrefix})
-	n.kept = current{n.cache, n.late}
+	n.kept = lists.KeptCards(n.cache, n.late)
 	keeper := social.NewKeeper(n.store, n.cache, a.clock, a.log)
 	n.cards = keeper
 	a.background(ctx, keeper.Run)
@@ -176,9 +177,8 @@ func (a *App) openTimelines(cfg engine.Config) {
 	if n == nil {
 		return
 	}
-	lists := noticing{n.lists, n.late}
 	stores := engine.TimelineStores{
-		Posts: shownStore{n.store, n.cards}, Kept: n.kept, Lists: lists, Late: n.late.now, Outboxes: timeline.NewCopies(n.outboxes, timeline.OutboxCap, a.clock),
+		Posts: shownStore{n.store, n.cards}, Kept: n.kept, Lists: lists.Reader(n.lists, n.late), Late: n.late.Now, Outboxes: timeline.NewCopies(n.outboxes, timeline.OutboxCap, a.clock),
 		Builder: n.fanout, Profiles: a.stores.catalog, Showing: showing{a},
 	}
 	n.timelines = engine.NewTimelines(stores, cfg)
@@ -213,10 +213,10 @@ func (a *App) startSocial(ctx context.Context) error {
 	a.background(ctx, n.promotions.Run)
 	a.background(ctx, n.watcher.Run)
 	a.background(ctx, func(ctx context.Context) { repeat.Every(ctx, purgeEvery, a.purge) })
-	a.background(ctx, func(ctx context.Context) { repeat.Every(ctx, lateEvery, n.late.look) })
+	a.background(ctx, func(ctx context.Context) { repeat.Every(ctx, lists.LookEvery, n.late.Look) })
 	if n.restored != nil {
-		n.restored.begin(ctx)
-		a.background(ctx, n.restored.watch)
+		n.restored.Begin(ctx)
+		a.background(ctx, n.restored.Run)
 	}
 	if a.cfg.Jobs.Workers == 0 {
 		return nil

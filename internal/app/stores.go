@@ -14,10 +14,13 @@ import (
 	memorysessions "github.com/freshet/freshet/cache/memory"
 	"github.com/freshet/freshet/cache/redislist"
 	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/catalog/counted"
 	elasticcatalog "github.com/freshet/freshet/catalog/elastic"
+	"github.com/freshet/freshet/catalog/indexed"
 	"github.com/freshet/freshet/catalog/lru"
 	"github.com/freshet/freshet/catalog/rediscache"
 	"github.com/freshet/freshet/catalog/sqlite"
+	"github.com/freshet/freshet/catalog/standby"
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/dedup/journal"
@@ -31,6 +34,7 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/internal/itemindex"
 	"github.com/freshet/freshet/internal/masters"
+	"github.com/freshet/freshet/internal/recovery"
 	"github.com/freshet/freshet/internal/rediskeys"
 	"github.com/freshet/freshet/ranking"
 	elasticranking "github.com/freshet/freshet/ranking/elastic"
@@ -38,6 +42,7 @@ import (
 	"github.com/freshet/freshet/recall"
 	elasticrecall "github.com/freshet/freshet/recall/elastic"
 	memoryrecall "github.com/freshet/freshet/recall/memory"
+	"github.com/freshet/freshet/signals/popularity"
 	popularityredis "github.com/freshet/freshet/signals/popularity/redis"
 	popularitysqlite "github.com/freshet/freshet/signals/popularity/sqlite"
 )
@@ -51,12 +56,13 @@ type stores struct {
 	catalog  catalog.Catalog
 	rankings ranking.Store
 	agents   sampler
-	indexed  *indexed        // the catalog where recall is in this process, else nil
-	live     *live           // live popularity where recall is in Elasticsearch; nil: off
-	contents contents        // of items, past the caches
-	fronts   []*recall.Front // of the sources, in their order
-	spool    *spool.Spool    // nil: not failing open
-	recovery *recovery       // nil: likewise
+	indexed  *indexed.Catalog       // the catalog where recall is in this process, else nil
+	live     *popularityredis.Store // live popularity where recall is in Elasticsearch; nil: off
+	counted  popularity.Index       // what ranks by it; nil: likewise
+	contents contents               // of items, past the caches
+	fronts   []*recall.Front        // of the sources, in their order
+	spool    *spool.Spool           // nil: not failing open
+	recovery *recovery.Watch        // nil: likewise
 }
 
 // contents reads and lists items.
@@ -113,7 +119,7 @@ func (a *App) openStores(ctx context.Context) (stores, error) {
 		s.sources[i], s.fronts = f, append(s.fronts, f)
 	}
 	if front.Standby > 0 {
-		s.catalog = standbyCatalog{s.catalog, s.fronts}
+		s.catalog = standby.New(s.catalog, s.fronts)
 	}
 	return s, a.openSpool(ctx, &s)
 }
@@ -210,7 +216,7 @@ func (a *App) openSpool(ctx context.Context, s *stores) error {
 	cfg := connect.Dedup(a.cfg)
 	s.spool, err = spool.Open(ctx, dir, s.dedup, a.clock, spool.Config{
 		MaxAge: cfg.PendingTTL, OfferedOnly: !cfg.Served, Grace: a.pauses.settle, Every: a.pauses.spool,
-		Sessions: s.sessions, Notes: notes, Server: serverName(dir),
+		Sessions: s.sessions, Notes: notes, Server: recovery.ServerName(dir),
 		Timeout: a.cfg.Server.RequestTimeout, Logger: a.log,
 	})
 	if err != nil {
@@ -218,7 +224,10 @@ func (a *App) openSpool(ctx context.Context, s *stores) error {
 	}
 	a.closers = append(a.closers, s.spool.Close)
 	if store, ok := s.dedup.(*redisbloom.Store); ok {
-		s.recovery = a.watchRecovery(ctx, store, notes)
+		s.recovery = recovery.Open(ctx, store, notes, recovery.Config{
+			After: a.pauses.settle, Every: a.pauses.notes, Timeout: a.cfg.Server.RequestTimeout, Logger: a.log,
+		})
+		a.background(ctx, s.recovery.Run)
 	}
 	return nil
 }
@@ -259,16 +268,16 @@ func (a *App) openCatalog(ctx context.Context, c clients, s *stores) error {
 			where.Own = &esindex.Definition{Fields: itemindex.Fields(a.cfg)}
 		}
 		if a.cfg.PopularityOff() == "" {
-			s.live = &live{Store: popularityredis.New(c.redis, a.cfg.Redis.KeyPrefix)}
-			where.Counts = s.live.of
+			s.live = popularityredis.New(c.redis, a.cfg.Redis.KeyPrefix)
+			where.Counts = counted.Of(s.live)
 		}
 		items := elasticcatalog.New(c.elastic, where)
 		s.catalog, s.contents, s.agents, s.rankings = items, items, items, elasticranking.New(c.elastic, where.Index)
 		source := elasticrecall.New(c.elastic, elasticrecall.Config{Index: where.Index, Schema: where.Schema, Logger: a.log})
 		s.sources, s.popular = []recall.Source{source}, source
 		if s.live != nil {
-			s.live.index = items
-			s.catalog = liveCatalog{items, s.live}
+			s.counted = items
+			s.catalog = counted.New(items, s.live)
 		}
 		if c.redis != nil {
 			s.catalog = rediscache.New(s.catalog, c.redis, rediscache.Config{
@@ -295,7 +304,7 @@ func (a *App) openCatalog(ctx context.Context, c clients, s *stores) error {
 	}
 	a.closers = append(a.closers, func(context.Context) error { return db.Close() })
 	index := memoryrecall.New()
-	synced, err := newIndexed(ctx, db, index, popularitysqlite.New(db.File()))
+	synced, err := indexed.Open(ctx, db, index, popularitysqlite.New(db.File()))
 	if err != nil {
 		return fmt.Errorf("build the recall index from the catalog: %w", err)
 	}

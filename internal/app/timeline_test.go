@@ -49,7 +49,7 @@ func settled(t testing.TB, a *App) {
 				return false
 			}
 		}
-		return !a.network.late.now() // a slow Redis makes lists late at any time
+		return !a.network.late.Now() // a slow Redis makes lists late at any time
 	}, "the queue is empty, and the lists are answered from")
 }
 

@@ -47,6 +47,10 @@ func (noProfiles) Profile(context.Context, string) (feed.Profile, error) {
 	return feed.Profile{}, catalog.ErrNotFound
 }
 
+func (noProfiles) ProfilesOf(_ context.Context, agents []string) ([]feed.Profile, error) {
+	return make([]feed.Profile, len(agents)), nil
+}
+
 // shown compares what pages show with what the store would deliver at that moment.
 type shown struct {
 	social.Store

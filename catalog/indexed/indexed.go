@@ -1,4 +1,5 @@
-package app
+// Package indexed keeps an in-process recall index in step with the catalog it is built from.
+package indexed
 
 import (
 	"context"
@@ -14,30 +15,29 @@ import (
 // rebuildBatch is how many items are handed to the index at once at start.
 const rebuildBatch = 10_000
 
-// indexed keeps an in-process recall index in step with the catalog it is
-// built from.
-type indexed struct {
+// Catalog is a catalog with its index.
+type Catalog struct {
 	catalog.Catalog
-	index index
+	index Index
 	live  popularity.Store
 	mu    sync.Mutex // one order of writes for all of them
 }
 
-// index is a recall index that ranks by live popularity.
-type index interface {
+// Index is a recall index that ranks by live popularity.
+type Index interface {
 	recall.Indexer
 	recall.Counter
 }
 
-// scannable is a catalog an index can be built from.
-type scannable interface {
+// Source is a catalog an index can be built from.
+type Source interface {
 	catalog.Catalog
 	catalog.Scanner
 }
 
-// newIndexed fills the index from the catalog and the store of live popularity,
+// Open fills the index from the catalog and the store of live popularity,
 // and returns the catalog that keeps it up to date.
-func newIndexed(ctx context.Context, next scannable, index index, live popularity.Store) (*indexed, error) {
+func Open(ctx context.Context, next Source, index Index, live popularity.Store) (*Catalog, error) {
 	batch := make([]feed.Item, 0, rebuildBatch)
 	err := next.Scan(ctx, func(it feed.Item) error {
 		if batch = append(batch, it); len(batch) == rebuildBatch {
@@ -55,11 +55,13 @@ func newIndexed(ctx context.Context, next scannable, index index, live popularit
 		return nil, err
 	}
 	index.SetCounts(counts)
-	return &indexed{Catalog: next, index: index, live: live}, nil
+	return &Catalog{Catalog: next, index: index, live: live}, nil
 }
 
+var _ popularity.Counter = (*Catalog)(nil)
+
 // Count implements [popularity.Counter]: the next recall ranks by it.
-func (c *indexed) Count(ctx context.Context, acts []popularity.Act) error {
+func (c *Catalog) Count(ctx context.Context, acts []popularity.Act) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	changed, err := c.live.Add(ctx, acts)
@@ -70,26 +72,26 @@ func (c *indexed) Count(ctx context.Context, acts []popularity.Act) error {
 }
 
 // Forget implements [popularity.Counter].
-func (c *indexed) Forget(ctx context.Context, agent uint64) error { return c.live.Forget(ctx, agent) }
+func (c *Catalog) Forget(ctx context.Context, agent uint64) error { return c.live.Forget(ctx, agent) }
 
 // Put stores the items and indexes those that are stored.
-func (c *indexed) Put(ctx context.Context, items []feed.Item) ([]error, error) {
+func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	errs, err := c.Catalog.Put(ctx, items)
 	if err != nil {
 		return errs, err
 	}
-	c.index.Upsert(stored(items, errs))
+	c.index.Upsert(catalog.Stored(items, errs))
 	return errs, nil
 }
 
 // Update changes the items in both.
-func (c *indexed) Update(ctx context.Context, ids []string, change func(feed.Item) (feed.Item, error)) ([]catalog.Updated, error) {
+func (c *Catalog) Update(ctx context.Context, ids []string, change func(feed.Item) (feed.Item, error)) ([]catalog.Updated, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	all, err := c.Catalog.Update(ctx, ids, change)
-	items, removed := updated(ids, all)
+	items, removed := catalog.Changes(ids, all)
 	c.index.Upsert(items)
 	for _, id := range removed {
 		c.index.Delete(id)
@@ -97,36 +99,8 @@ func (c *indexed) Update(ctx context.Context, ids []string, change func(feed.Ite
 	return all, err
 }
 
-// updated are the items of an update that were changed, and the ids of those that were
-// removed.
-func updated(ids []string, all []catalog.Updated) (items []feed.Item, removed []string) {
-	for i := range all {
-		switch {
-		case all[i].Removed:
-			removed = append(removed, ids[i])
-		case all[i].Err == nil:
-			items = append(items, all[i].Item)
-		}
-	}
-	return items, removed
-}
-
-// stored are the items of a Put that are stored.
-func stored(items []feed.Item, errs []error) []feed.Item {
-	if errs == nil {
-		return items
-	}
-	out := make([]feed.Item, 0, len(items))
-	for i, it := range items {
-		if errs[i] == nil {
-			out = append(out, it)
-		}
-	}
-	return out
-}
-
 // Remove deletes the item from both.
-func (c *indexed) Remove(ctx context.Context, id string) error {
+func (c *Catalog) Remove(ctx context.Context, id string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	err := c.Catalog.Remove(ctx, id)

@@ -1,4 +1,6 @@
-package app
+// Package standby keeps readers supplied while the catalog is down: with the contents of the
+// lists that stand in for recall meanwhile.
+package standby
 
 import (
 	"context"
@@ -9,16 +11,19 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// standbyCatalog is a catalog that has the contents of the lists that stand in
+// Catalog is a catalog that has the contents of the lists that stand in
 // for recall while it is down, and tells the lists what is written.
-type standbyCatalog struct {
+type Catalog struct {
 	catalog.Catalog
 	lists []*recall.Front
 }
 
+// New puts the lists of the fronts in front of a catalog.
+func New(next catalog.Catalog, fronts []*recall.Front) Catalog { return Catalog{next, fronts} }
+
 // Docs implements [catalog.Reader]. While the catalog is down, what is kept
 // comes back; the error stays where something is missing.
-func (c standbyCatalog) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
+func (c Catalog) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
 	docs, err := c.Catalog.Docs(ctx, ids)
 	if err != nil && len(docs) == 0 {
 		docs = make([]feed.Doc, len(ids))
@@ -31,14 +36,14 @@ func (c standbyCatalog) Docs(ctx context.Context, ids []string) ([]feed.Doc, err
 
 // Hydrate implements [catalog.Catalog]; see Docs. Where the profile cannot be
 // read nothing comes back, because the items may be muted by it.
-func (c standbyCatalog) Hydrate(ctx context.Context, agent string, ids []string) ([]feed.Doc, feed.Profile, error) {
+func (c Catalog) Hydrate(ctx context.Context, agent string, ids []string) ([]feed.Doc, feed.Profile, error) {
 	docs, p, err := c.Catalog.Hydrate(ctx, agent, ids)
 	return docs, p, c.fill(docs, err)
 }
 
 // fill puts what is kept into the places that are empty because the catalog is
 // down. What remains of the error is returned.
-func (c standbyCatalog) fill(docs []feed.Doc, err error) error {
+func (c Catalog) fill(docs []feed.Doc, err error) error {
 	if len(docs) == 0 || !errors.Is(err, catalog.ErrUnavailable) {
 		return err
 	}
@@ -54,7 +59,7 @@ func (c standbyCatalog) fill(docs []feed.Doc, err error) error {
 	return nil
 }
 
-func (c standbyCatalog) kept(doc *feed.Doc) bool {
+func (c Catalog) kept(doc *feed.Doc) bool {
 	for _, list := range c.lists {
 		if kept, ok := list.Doc(doc.ID); ok {
 			*doc = kept
@@ -65,12 +70,12 @@ func (c standbyCatalog) kept(doc *feed.Doc) bool {
 }
 
 // Put implements [catalog.Writer].
-func (c standbyCatalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
+func (c Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 	errs, err := c.Catalog.Put(ctx, items)
 	if err != nil {
 		return errs, err
 	}
-	put := stored(items, errs)
+	put := catalog.Stored(items, errs)
 	for _, list := range c.lists {
 		list.Upsert(put)
 	}
@@ -78,9 +83,9 @@ func (c standbyCatalog) Put(ctx context.Context, items []feed.Item) ([]error, er
 }
 
 // Update implements [catalog.Writer].
-func (c standbyCatalog) Update(ctx context.Context, ids []string, change func(feed.Item) (feed.Item, error)) ([]catalog.Updated, error) {
+func (c Catalog) Update(ctx context.Context, ids []string, change func(feed.Item) (feed.Item, error)) ([]catalog.Updated, error) {
 	all, err := c.Catalog.Update(ctx, ids, change)
-	items, removed := updated(ids, all)
+	items, removed := catalog.Changes(ids, all)
 	for _, list := range c.lists {
 		list.Upsert(items)
 		for _, id := range removed {
@@ -91,7 +96,7 @@ func (c standbyCatalog) Update(ctx context.Context, ids []string, change func(fe
 }
 
 // Remove implements [catalog.Writer].
-func (c standbyCatalog) Remove(ctx context.Context, id string) error {
+func (c Catalog) Remove(ctx context.Context, id string) error {
 	err := c.Catalog.Remove(ctx, id)
 	for _, list := range c.lists { // also after an error: the reply alone may have been lost
 		list.Delete(id)

@@ -1,26 +1,30 @@
-package app
+// Package lists knows whether the lists of timelines have what they should: they lack what
+// was accepted while they could not be reached, and what a Redis has lost that came back
+// with data of before. Meanwhile the social store answers instead of them.
+package lists
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"sync"
 	"time"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
-	"github.com/freshet/freshet/social/timeline"
 )
 
-// lateEvery is the pause between two looks at whether lists have caught up.
-const lateEvery = 250 * time.Millisecond
+// LookEvery is the pause between two calls of [Late.Look].
+const LookEvery = 250 * time.Millisecond
 
-// late knows whether lists lack what was accepted: since they could not be
+// Queue is the part of [jobs.Queue] that tells what is to be done yet.
+type Queue interface {
+	Stats(ctx context.Context) (jobs.Stats, error)
+}
+
+// Late knows whether lists lack what was accepted: since they could not be
 // reached, until every job that was due by then is done. Meanwhile the social
 // store answers instead of the lists.
-type late struct {
-	queue   jobs.Queue
+type Late struct {
+	queue   Queue
 	clock   feed.Clock
 	watched bool // somebody looks whether lists that come back are those of before
 
@@ -32,8 +36,11 @@ type late struct {
 	redo    bool      // what they lack is delivered again, which is not done
 }
 
-// note says that lists cannot be reached, or could not until now.
-func (l *late) note() {
+// NewLate returns lists that are not late, of what the queue has to do.
+func NewLate(queue Queue, clock feed.Clock) *Late { return &Late{queue: queue, clock: clock} }
+
+// Note says that lists cannot be reached, or could not until now.
+func (l *Late) Note() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.since = l.clock()
@@ -41,30 +48,30 @@ func (l *late) note() {
 }
 
 // doubts returns the number to pass to trust after a look at the lists that begins now.
-func (l *late) doubts() int {
+func (l *Late) doubts() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.doubt
 }
 
 // hold says that the lists are others than before, until trust.
-func (l *late) hold() {
+func (l *Late) hold() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.held = true
 }
 
 // again says that what lists lack is delivered again.
-func (l *late) again() {
-	l.note()
+func (l *Late) again() {
+	l.Note()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.redo = true
 }
 
-// older reports whether Redis has other data than before, in which deleted posts may
+// Older reports whether Redis has other data than before, in which deleted posts may
 // be there again.
-func (l *late) older() bool {
+func (l *Late) Older() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.held || l.redo
@@ -72,7 +79,7 @@ func (l *late) older() bool {
 
 // trust says that the lists are those of before, or right again, since a look that
 // began with these doubts.
-func (l *late) trust(doubts int) {
+func (l *Late) trust(doubts int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.doubt == doubts {
@@ -80,15 +87,15 @@ func (l *late) trust(doubts int) {
 	}
 }
 
-// now reports whether lists are late.
-func (l *late) now() bool {
+// Now reports whether lists are late.
+func (l *Late) Now() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.held || !l.since.IsZero()
 }
 
-// look asks the queue whether what was due then is done.
-func (l *late) look(ctx context.Context) {
+// Look asks the queue whether what was due then is done.
+func (l *Late) Look(ctx context.Context) {
 	l.mu.Lock()
 	since := l.since
 	l.mu.Unlock()
@@ -105,34 +112,4 @@ func (l *late) look(ctx context.Context) {
 	if l.since.Equal(since) && (!l.watched || l.trusted == l.doubt) {
 		l.since, l.redo = time.Time{}, false
 	}
-}
-
-// current are kept cards that are answered only while Redis has the data of before: in
-// an older snapshot there are cards of posts that were deleted since.
-type current struct {
-	social.KeptCards
-	late *late
-}
-
-// Kept implements [social.KeptCards].
-func (c current) Kept(ctx context.Context, ids []string) ([]social.Card, error) {
-	if c.late.older() {
-		return nil, fmt.Errorf("%w: Redis has older data than before", social.ErrCacheUnavailable)
-	}
-	return c.KeptCards.Kept(ctx, ids)
-}
-
-// noticing are lists that tell late when they cannot be reached.
-type noticing struct {
-	timeline.Reader
-	late *late
-}
-
-// Read implements [timeline.Reader].
-func (n noticing) Read(ctx context.Context, list string, below timeline.Position, limit int) (timeline.Page, error) {
-	page, err := n.Reader.Read(ctx, list, below, limit)
-	if errors.Is(err, timeline.ErrUnavailable) {
-		n.late.note()
-	}
-	return page, err
 }

@@ -1,0 +1,185 @@
+package lists
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
+	socialsqlite "github.com/freshet/freshet/social/sqlite"
+	"github.com/freshet/freshet/social/timeline"
+)
+
+var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
+
+// clock is a clock that tests set.
+type clock struct{ now time.Time }
+
+func (c *clock) Now() time.Time          { return c.now }
+func (c *clock) advance(d time.Duration) { c.now = c.now.Add(d) }
+
+// waiting is a queue of which the oldest job that changes lists has waited for so long; 0:
+// all is done.
+type waiting struct {
+	oldest time.Duration
+	err    error
+}
+
+func (q *waiting) Stats(context.Context) (jobs.Stats, error) {
+	return jobs.Stats{OldestOfLists: q.oldest}, q.err
+}
+
+func TestLateUntilWhatWasDueIsDone(t *testing.T) {
+	t.Parallel()
+	now := &clock{noon}
+	q, err := socialsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{Clock: now.Now})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, q.Close()) })
+	l := NewLate(q, now.Now)
+	require.False(t, l.Now())
+	mark := func(key string) {
+		dirty := []jobs.Dirty{{Kind: jobs.Deliver, Key: key}, {Kind: jobs.Index, Key: key, Priority: jobs.PriorityLater}}
+		require.NoError(t, q.Mark(t.Context(), dirty...))
+		now.advance(time.Second)
+	}
+	mark("post:before")
+	l.Note()
+	now.advance(time.Second)
+	mark("post:after")
+	l.Look(t.Context())
+	require.True(t, l.Now(), "what was due before waits")
+	list, err := q.Lease(t.Context(), 1, time.Minute)
+	require.NoError(t, err)
+	require.Equal(t, "post:before", list[0].Key)
+	require.Equal(t, jobs.Deliver, list[0].Kind)
+	l.Look(t.Context())
+	require.True(t, l.Now(), "it runs")
+	_, err = q.Done(t.Context(), list[0])
+	require.NoError(t, err)
+	l.Look(t.Context())
+	require.False(t, l.Now(), "what became due later does not count, nor what waits for the catalog")
+}
+
+// TestAQueueThatCannotBeAsked leaves lists late: it is not known what they lack.
+func TestAQueueThatCannotBeAsked(t *testing.T) {
+	q, now := &waiting{err: errors.New("no connection")}, &clock{noon}
+	l := NewLate(q, now.Now)
+	l.Note()
+	l.Look(t.Context())
+	assert.True(t, l.Now())
+	q.err = nil
+	l.Look(t.Context())
+	assert.False(t, l.Now())
+}
+
+// TestListsThatAreLateAgain while the queue is asked stay late: its answer is of before.
+func TestListsThatAreLateAgain(t *testing.T) {
+	now := &clock{noon}
+	l := NewLate(nil, now.Now)
+	q := asking(func() {
+		now.advance(time.Second)
+		l.Note()
+	})
+	l.queue = q
+	l.Note()
+	l.Look(t.Context())
+	assert.True(t, l.Now())
+}
+
+// asking is a queue with nothing in it, during whose asking something happens.
+type asking func()
+
+func (q asking) Stats(context.Context) (jobs.Stats, error) {
+	q()
+	return jobs.Stats{}, nil
+}
+
+// TestWatchedListsAreTrustedOnlyAfterALook at which data they are of, which began after they
+// could not be reached last.
+func TestWatchedListsAreTrustedOnlyAfterALook(t *testing.T) {
+	now := &clock{noon}
+	l := NewLate(&waiting{}, now.Now)
+	NewRestored(nil, nil, l, now.Now, nil)
+	l.Note()
+	l.Look(t.Context())
+	assert.True(t, l.Now())
+	doubts := l.doubts()
+	l.Note()
+	l.trust(doubts)
+	l.Look(t.Context())
+	assert.True(t, l.Now(), "the look began before")
+	l.trust(l.doubts())
+	l.Look(t.Context())
+	assert.False(t, l.Now())
+}
+
+// TestOlderDataIsOverWhenItIsDeliveredAgain, not when it was found.
+func TestOlderDataIsOverWhenItIsDeliveredAgain(t *testing.T) {
+	q, now := &waiting{oldest: time.Second}, &clock{noon}
+	l := NewLate(q, now.Now)
+	l.hold()
+	assert.True(t, l.Now())
+	assert.True(t, l.Older())
+	l.again()
+	l.trust(l.doubts())
+	l.Look(t.Context())
+	assert.True(t, l.Older(), "it is still delivered")
+	now.advance(time.Second)
+	l.Look(t.Context())
+	assert.True(t, l.Now(), "the job waits since then")
+	q.oldest = 0
+	l.Look(t.Context())
+	assert.False(t, l.Older())
+	assert.False(t, l.Now())
+}
+
+// cards are kept, in a Redis that answers.
+type cards struct{ social.KeptCards }
+
+func (cards) Kept(context.Context, []string) ([]social.Card, error) {
+	return []social.Card{{ID: "p"}}, nil
+}
+
+// TestKeptCardsOfOlderData are not shown: posts may be there again that were deleted.
+func TestKeptCardsOfOlderData(t *testing.T) {
+	l := NewLate(&waiting{}, noon.Local)
+	kept := KeptCards(cards{}, l)
+	found, err := kept.Kept(t.Context(), []string{"p"})
+	require.NoError(t, err)
+	assert.Len(t, found, 1)
+	l.Note()
+	_, err = kept.Kept(t.Context(), []string{"p"})
+	require.NoError(t, err, "it is the data of before")
+	l.hold()
+	_, err = kept.Kept(t.Context(), []string{"p"})
+	assert.ErrorIs(t, err, social.ErrCacheUnavailable)
+}
+
+// reading are lists that end each read so.
+type reading struct {
+	timeline.Reader
+	err error
+}
+
+func (r reading) Read(context.Context, string, timeline.Position, int) (timeline.Page, error) {
+	return timeline.Page{}, r.err
+}
+
+// TestAReadThatFailsMakesListsLate, unless the caller did not wait for it.
+func TestAReadThatFailsMakesListsLate(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		late bool
+	}{{nil, false}, {timeline.ErrUnavailable, true}, {context.Canceled, false}} {
+		l := NewLate(&waiting{}, noon.Local)
+		_, err := Reader(reading{err: c.err}, l).Read(t.Context(), "u", timeline.Position{}, 10)
+		require.ErrorIs(t, err, c.err)
+		assert.Equal(t, c.late, l.Now(), "%v", c.err)
+	}
+}

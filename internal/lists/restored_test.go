@@ -1,0 +1,211 @@
+package lists
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/rediskeys"
+	"github.com/freshet/freshet/internal/testenv"
+	redislists "github.com/freshet/freshet/social/timeline/redis"
+)
+
+// server is a process that uses the lists of a Redis.
+type server struct {
+	*testing.T
+	clock    *clock
+	client   redis.UniversalClient
+	prefix   string
+	queue    *waiting
+	late     *Late
+	restored *Restored
+	again    []time.Duration // since when things were delivered again, after noon
+	fails    error           // what delivering again ends with
+}
+
+func newServer(t *testing.T, client redis.UniversalClient, prefix string) *server {
+	s := &server{T: t, clock: &clock{noon}, client: client, prefix: prefix, queue: &waiting{}}
+	s.late = NewLate(s.queue, s.clock.Now)
+	stamps := redislists.NewStamps(client, redislists.Config{KeyPrefix: prefix})
+	s.restored = NewRestored(stamps, s.lost, s.late, s.clock.Now, slog.New(slog.DiscardHandler))
+	return s
+}
+
+// first is a server that has made lists right which it knows nothing of.
+func first(t *testing.T) *server {
+	client, prefix := testenv.Redis(t)
+	s := newServer(t, client, prefix)
+	s.restored.Begin(t.Context())
+	require.False(t, s.late.Now())
+	return s
+}
+
+func (s *server) lost(_ context.Context, since time.Time) (int, error) {
+	s.again = append(s.again, since.Sub(noon))
+	return 1, s.fails
+}
+
+// stamp makes the Redis one that has come back with other data than this server wrote to,
+// known since and written at these times after noon.
+func (s *server) stamp(since, at time.Duration) {
+	text := fmt.Sprintf("another %d %d", noon.Add(since).UnixMilli(), noon.Add(at).UnixMilli())
+	require.NoError(s, s.client.Set(s.Context(), s.key(), text, time.Hour).Err())
+	s.restored.known[s.key()] = "another"
+}
+
+func (s *server) key() string { return rediskeys.For(s.client, s.prefix).Stamps()[0] }
+
+// list makes a list, and there returns whether it is there.
+func (s *server) list() {
+	require.NoError(s, s.client.ZAdd(s.Context(), s.prefix+"timeline:u", redis.Z{Score: 1, Member: "post"}).Err())
+}
+
+func (s *server) there() bool {
+	n, err := s.client.Exists(s.Context(), s.prefix+"timeline:u").Result()
+	require.NoError(s, err)
+	return n == 1
+}
+
+func (s *server) right() bool {
+	right, err := s.restored.Right(s.Context())
+	require.NoError(s, err)
+	return right
+}
+
+// TestListsOfUnknownDataAreDropped when they are found first. The next server knows them.
+func TestListsOfUnknownDataAreDropped(t *testing.T) {
+	t.Parallel()
+	client, prefix := testenv.Redis(t)
+	a := newServer(t, client, prefix)
+	a.list()
+	a.restored.Look(t.Context())
+	assert.True(t, a.late.Now())
+	assert.True(t, a.there(), "looking changes nothing")
+	assert.False(t, a.right())
+	a.restored.Begin(t.Context())
+	assert.False(t, a.there())
+	assert.False(t, a.late.Now())
+	assert.True(t, a.right())
+	assert.Empty(t, a.again)
+
+	a.list()
+	b := newServer(t, client, prefix)
+	b.restored.Begin(t.Context())
+	assert.True(t, b.right())
+	assert.True(t, b.there())
+	assert.False(t, b.late.Now())
+}
+
+// TestWhatARestoredRedisLacksIsDelivered from the time of its stamp on. Lists stay late
+// until that is done. Lists of which the queue does not know what they lack are dropped.
+func TestWhatARestoredRedisLacksIsDelivered(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		at      time.Duration
+		dropped bool
+	}{
+		"a moment ago":               {-time.Second, false},
+		"as long as the queue knows": {-knownFor, false},
+		"longer than that":           {-knownFor - time.Second, true},
+		"a clock is a little ahead":  {ahead, false},
+		"tomorrow":                   {24 * time.Hour, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := first(t)
+			s.list()
+			s.stamp(-time.Hour, c.at)
+			s.queue.oldest = time.Minute
+			s.restored.Look(t.Context())
+			require.True(t, s.late.Older(), "it is noticed")
+			s.restored.repair(t.Context())
+			assert.True(t, s.right())
+			assert.Equal(t, c.dropped, !s.there())
+			assert.Equal(t, c.dropped, !s.late.Now())
+			if c.dropped {
+				assert.Empty(t, s.again)
+				return
+			}
+			assert.Equal(t, []time.Duration{min(c.at, 0)}, s.again)
+			assert.True(t, s.late.Older())
+			s.queue.oldest = 0
+			s.late.Look(t.Context())
+			assert.False(t, s.late.Now())
+		})
+	}
+}
+
+// TestARepairThatFails is made again, and the lists are not trusted before it is done.
+func TestARepairThatFails(t *testing.T) {
+	t.Parallel()
+	s := first(t)
+	s.stamp(-time.Hour, -time.Second)
+	s.fails = errors.New("no connection")
+	for range 2 {
+		s.restored.Look(t.Context())
+		s.restored.repair(t.Context())
+		s.late.Look(t.Context())
+		assert.True(t, s.late.Older())
+		assert.False(t, s.right())
+	}
+	s.fails = nil
+	s.restored.Look(t.Context())
+	s.restored.repair(t.Context())
+	s.late.Look(t.Context())
+	assert.False(t, s.late.Now())
+	assert.Len(t, s.again, 3)
+}
+
+// TestAStampThatIsTakenAway says nothing of the data, which is that of before: only what was
+// accepted at that moment is delivered again.
+func TestAStampThatIsTakenAway(t *testing.T) {
+	t.Parallel()
+	s := first(t)
+	s.list()
+	require.NoError(t, s.client.Del(t.Context(), s.key()).Err())
+	s.restored.Look(t.Context())
+	s.restored.repair(t.Context())
+	assert.True(t, s.there())
+	assert.Equal(t, []time.Duration{0}, s.again)
+}
+
+// TestAnotherServerHasMadeItRight: what this one wrote elsewhere since then is delivered
+// again by this one.
+func TestAnotherServerHasMadeItRight(t *testing.T) {
+	t.Parallel()
+	a := first(t)
+	b := newServer(t, a.client, a.prefix)
+	b.restored.Begin(t.Context())
+	for _, s := range []*server{a, b} {
+		s.clock.advance(time.Minute)
+		s.stamp(-time.Hour, 30*time.Second)
+	}
+	for _, s := range []*server{a, b} {
+		s.restored.Look(t.Context())
+		s.restored.repair(t.Context())
+		assert.True(t, s.right())
+	}
+	assert.Equal(t, []time.Duration{30 * time.Second}, a.again)
+	assert.Equal(t, []time.Duration{time.Minute}, b.again, "since the other one has known it")
+}
+
+// TestARedisThatIsDown makes lists late, and they are not trusted before it answers.
+func TestARedisThatIsDown(t *testing.T) {
+	t.Parallel()
+	down := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1, DialerRetries: 1})
+	t.Cleanup(func() { _ = down.Close() })
+	s := newServer(t, down, "")
+	s.restored.Begin(t.Context())
+	s.late.Look(t.Context())
+	assert.True(t, s.late.Now())
+	assert.False(t, s.late.Older(), "it is not known to be another")
+	_, err := s.restored.Right(t.Context())
+	assert.Error(t, err)
+}
