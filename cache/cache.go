@@ -31,6 +31,14 @@ var (
 // RetryTTL is how long a page is remembered under its request id.
 const RetryTTL = 60 * time.Second
 
+// AnsweredTTL is how long at least it is remembered after another call was answered with
+// it: longer than a request may take, so that this one can still give it back.
+const AnsweredTTL = 30 * time.Second
+
+// MaxCalls is how many calls a record tells apart. A call beyond them is answered like the
+// others, and can give nothing back.
+const MaxCalls = 17
+
 // Call identifies the call of a client that a step belongs to. The store keeps
 // a record of what a call was handed out, step by step, so that a step whose
 // answer was lost can be run again and hands out the same, and so that what
@@ -71,6 +79,7 @@ type Page struct {
 	HasMore  bool       // the session still holds something
 	Again    bool       // the call's record had the step already; nothing changed
 	Replayed bool       // so it had, and another call with the same request id made the record
+	Shared   bool       // a further step, of a record that other calls were answered with, too
 	Next     int        // number of the call's next step
 }
 
@@ -124,8 +133,8 @@ type Sessions interface {
 	// not recorded. The record answers, and errors are, as for Replace.
 	Pop(ctx context.Context, p Pop) (Page, error)
 	// Replay looks up what another call with the same request id was handed
-	// out; ok is false where there is no such record. It changes nothing, but
-	// from then on the other call can give nothing back. It may be asked again.
+	// out; ok is false where there is no such record. From then on this call holds it,
+	// too, see Restore. It may be asked again.
 	Replay(ctx context.Context, agent string, call Call) (page Page, ok bool, err error)
 	// Next reads the first n of what is left of the session, in order: what a Pop
 	// would hand out, but for what is pending. It changes nothing. Without a session
@@ -137,19 +146,20 @@ type Sessions interface {
 	// Restore undoes the handing out of refs that could not be delivered: they
 	// go back to the head of the session in order, and leave the pending set
 	// and the record; a record without refs is deleted. A session that had
-	// ended gets the full TTL. What the record does not list is left as it is,
-	// so restoring twice is harmless, also after an error. What was withdrawn
-	// meanwhile stays pending and goes nowhere.
+	// ended gets the full TTL. What the record does not list, or the call does not
+	// hold, is left as it is, so restoring twice is harmless, also after an error. What
+	// was withdrawn meanwhile stays pending and goes nowhere.
 	//
-	// Of steps that the record has been answered to other calls with meanwhile nothing goes
-	// back yet: they may have what this one could not deliver. Such a call restores what it
-	// did not deliver of its page. When each of them has, what the call that made the record
-	// has restored, and none of them delivered, goes back.
+	// A ref is held by the call that it was handed out to and by each that was answered
+	// with it from the record, until that call gives it back. Where others hold it, who may
+	// have delivered it, it stays pending and in the record, and goes back when the last of
+	// them gives it back. So each of them gives back what it does not deliver.
 	Restore(ctx context.Context, agent string, refs []feed.Ref, call Call) error
 	// Discard takes refs that are not to be delivered out of the pending set
 	// and the record, and puts them nowhere: a later recall may propose them
-	// again. What the record does not list is left as it is, so discarding twice
-	// is harmless, also after an error. What was withdrawn meanwhile stays pending.
+	// again. What the record does not list, or the call does not hold, is left as it is,
+	// so discarding twice is harmless, also after an error. What was withdrawn
+	// meanwhile, or is held by other calls, stays pending.
 	Discard(ctx context.Context, agent string, refs []feed.Ref, call Call) error
 	// Omit takes refs that the answer leaves out, because they were shown
 	// before, off the record, so that a retry leaves them out too. They stay
@@ -158,8 +168,8 @@ type Sessions interface {
 	Omit(ctx context.Context, agent string, refs []feed.Ref, call Call) error
 	// Abandon discards whatever the call was handed out from call.Step on,
 	// where that is not known because the answer was lost. A step 0
-	// that arrives after it hands out nothing. It leaves a record alone that
-	// is another call's or was answered to one. What was withdrawn meanwhile stays
+	// that arrives after it hands out nothing. What the call does not hold is left as
+	// it is; what was withdrawn meanwhile, or is held by other calls, stays
 	// pending. Abandoning twice is harmless, also after an error.
 	Abandon(ctx context.Context, agent string, call Call) error
 	// Delete ends the agent's sessions, of all feeds; without one it does nothing. What was

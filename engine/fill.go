@@ -51,18 +51,38 @@ func fillPage(ctx context.Context, d pageSource, limit int, p *page) (hydrated, 
 	if len(got.lost) > 0 {
 		p.HasMore = true
 	}
-	back := got.lost
-	if p.Replayed { // all that an equal call was handed out and this one does not deliver
-		back = slices.DeleteFunc(slices.Clone(p.Refs), func(ref feed.Ref) bool { return slices.Contains(got.refs, ref) })
-	}
-	d.restore(ctx, *p, back)
+	d.restore(ctx, *p, got.undelivered(p.Refs))
 	return got, nil
+}
+
+// undelivered are the refs, of the first step and of those after it, that are neither on the
+// page nor discarded.
+func (h *hydrated) undelivered(first []feed.Ref) []feed.Ref {
+	if len(h.further) == 0 && len(h.refs) == len(first) {
+		return nil
+	}
+	out := map[feed.Ref]bool{}
+	for _, list := range [][]feed.Ref{h.refs, h.gone, h.muted, h.shown} {
+		for _, ref := range list {
+			out[ref] = true
+		}
+	}
+	var back []feed.Ref
+	for _, list := range [][]feed.Ref{first, h.further} {
+		for _, ref := range list {
+			if !out[ref] {
+				back = append(back, ref)
+			}
+		}
+	}
+	return back
 }
 
 // readOn goes on from a page that could not be read: behind items whose content
 // is out of reach while the catalog is down there may be some whose content is
 // cached. Where there are none, or the page could not be read for another reason,
-// all of it goes back. A page that was answered before is not changed.
+// all of it goes back. A page that was answered before is not changed, nor is one that
+// an equal call was answered with meanwhile: that call may deliver it.
 func readOn(ctx context.Context, d pageSource, limit int, p *page, got hydrated, err error) (hydrated, error) {
 	taken := p.Refs
 	for try := 0; err != nil && len(got.lost) > 0 && try < passOver && p.HasMore && !p.sessionless && !p.Replayed && ctx.Err() == nil; try++ {
@@ -71,6 +91,10 @@ func readOn(ctx context.Context, d pageSource, limit int, p *page, got hydrated,
 			break
 		}
 		taken, p.HasMore = slices.Concat(taken, more.Refs), more.HasMore
+		if more.Shared {
+			break
+		}
+		got.further = append(got.further, more.Refs...)
 		var next hydrated
 		next, err = d.read(ctx, more)
 		if err != nil && len(next.lost) == 0 {
@@ -96,9 +120,9 @@ func topUp(ctx context.Context, d pageSource, limit int, p *page, got *hydrated)
 			p.HasMore = len(got.docs) > 0
 			return
 		}
+		got.further = append(got.further, more.Refs...)
 		fill, err := d.read(ctx, more)
 		if err != nil {
-			d.restore(ctx, more, more.Refs)
 			return
 		}
 		got.add(fill)
@@ -121,6 +145,7 @@ type hydrated struct {
 	unsure  bool       // the stores may lack more of what was handed out
 
 	firstRefs []feed.Ref // of first
+	further   []feed.Ref // handed out by the steps after the first
 }
 
 func (h *hydrated) lacks() parts {

@@ -102,7 +102,11 @@ func (e *Engine) open(ctx context.Context, c *call) (feed.Profile, cache.Page, e
 func (e *Engine) freshPage(ctx context.Context, c *call) (page, error) {
 	profile, before, err := e.open(ctx, c)
 	if err != nil {
-		return e.oldSessionPage(ctx, c, err)
+		p, failed := e.oldSessionPage(ctx, c, err)
+		if failed != nil && before.Replayed {
+			c.restore(ctx, page{Page: before}, before.Refs)
+		}
+		return p, failed
 	}
 	if before.Replayed {
 		c.made(ctx, before, nil)

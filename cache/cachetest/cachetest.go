@@ -91,6 +91,8 @@ func Run(t *testing.T, open func(t *testing.T, ttl time.Duration) Env) {
 		{"restore after a retry was answered", restoreAfterRetry},
 		{"restore by all that were answered", restoreByAll},
 		{"restore where one delivers", restoreByOne},
+		{"what several calls hold", holders},
+		{"what calls hold, at random", holdersAtRandom},
 		{"restore what no other was answered with", restoreUnanswered},
 		{"restore where each delivers a part", restoreParts},
 		{"restore and go on", restoreAndGoOn},

@@ -173,7 +173,7 @@ func retryExpires(t *testing.T, open Open) {
 	refreshWith(t, env.A, call, refs(0, 20))
 	env.Advance(cache.RetryTTL - 5*time.Second)
 	requireReplay(t, env.A, call, refs(0, 5), true)
-	env.Advance(10 * time.Second)
+	env.Advance(cache.AnsweredTTL + time.Second)
 	_, ok, err := env.A.Replay(t.Context(), agent, call)
 	require.NoError(t, err)
 	assert.False(t, ok)

@@ -80,25 +80,43 @@ type record struct {
 	steps         []step
 	more          bool
 	ends          time.Time
-	others        []answered // the other calls that it has been answered to
-	given         []feed.Ref // what the call itself has restored of these steps since
-	delivered     []feed.Ref // what another one may have delivered
+	others        []string // the other calls that were answered with it
 }
 
-// answered is a call that a record of another one was answered to, and how many of its steps.
-type answered struct {
-	owner string
-	steps int
+// held are the calls that hold a ref: a bit for each, the first for the call that made the
+// record. See [cache.Sessions].
+type held uint32
+
+const (
+	maker  held = 1
+	beyond held = 1 << cache.MaxCalls // the calls that are not told apart, which give nothing back
+)
+
+// bit stands for a call; 0: it holds nothing.
+func (r *record) bit(owner string) held {
+	if owner == r.owner {
+		return maker
+	}
+	return maker << (1 + slices.Index(r.others, owner)) &^ maker
 }
 
-func (r *record) answeredTo(owner string) int {
-	return slices.IndexFunc(r.others, func(o answered) bool { return o.owner == owner })
+// join is the bit of a call that is answered with a step.
+func (r *record) join(owner string) held {
+	if b := r.bit(owner); b != 0 {
+		return b
+	}
+	if 1+len(r.others) == cache.MaxCalls {
+		return beyond
+	}
+	r.others = append(r.others, owner)
+	return r.bit(owner)
 }
 
 // step holds the refs that one step of a call handed out.
 type step struct {
 	number int
 	refs   []feed.Ref
+	held   []held // by whom each ref is
 }
 
 func (s *agents) of(agent string) *shard {
@@ -200,11 +218,16 @@ func (a *session) replay(call cache.Call, now time.Time) (page cache.Page, ok bo
 		return cache.Page{}, false, fmt.Errorf("%w (it was %s %d, this is %s %d)",
 			cache.ErrConflict, r.action, r.limit, call.Action, call.Limit)
 	}
-	if page.Replayed {
-		if i := r.answeredTo(call.Owner); i >= 0 {
-			r.others = slices.Delete(r.others, i, i+1)
+	by := r.join(call.Owner)
+	for _, s := range r.steps {
+		for i := range s.held {
+			if call.Step == 0 || s.number == call.Step {
+				s.held[i] |= by
+			}
 		}
-		r.others = append(r.others, answered{call.Owner, len(r.steps)})
+	}
+	if least := now.Add(cache.AnsweredTTL); r.ends.Before(least) {
+		r.ends = least
 	}
 	return page, true, nil
 }
@@ -234,70 +257,66 @@ func (a *session) remember(call cache.Call, refs []feed.Ref, now time.Time) cach
 	}
 	r.more, r.ends = page.HasMore, now.Add(cache.RetryTTL)
 	if page.Next > call.Step {
-		r.steps = append(r.steps, step{call.Step, slices.Clone(refs)})
+		r.steps = append(r.steps, step{call.Step, slices.Clone(refs), slices.Repeat([]held{r.join(call.Owner)}, len(refs))})
 	}
+	page.Shared = len(r.others) > 0
 	return page
 }
 
-// takeBack takes refs out of the call's record and returns those of them that it
-// listed, all where the call has none. To restore, see [cache.Sessions], a record that was
-// answered to other calls waits for each of them, and then returns what the call itself has
-// restored.
-func (a *session) takeBack(call cache.Call, refs []feed.Ref, restore bool) []feed.Ref {
+// only returns those of the refs that the call's record lists and that no other call holds;
+// all where the call has no record.
+func (a *session) only(call cache.Call, refs []feed.Ref) []feed.Ref {
 	if call.RequestID == "" {
 		return refs
 	}
 	r, found := a.records[call.RequestID]
-	seen := 0
-	switch {
-	case !found:
+	if !found {
 		return nil
-	case r.owner != call.Owner:
-		other := r.answeredTo(call.Owner)
-		if !restore || other < 0 {
-			return nil
-		}
-		for _, s := range r.steps[:r.others[other].steps] {
-			r.delivered = append(r.delivered, without(s.refs, refs)...)
-		}
-		if r.others = slices.Delete(r.others, other, other+1); len(r.others) > 0 {
-			return nil
-		}
-		refs, r.given = without(r.given, r.delivered), nil
-	case restore:
-		refs = without(refs, r.delivered)
-		for _, o := range r.others { // they may have of these steps what this one could not deliver
-			seen = max(seen, o.steps)
-		}
-		for _, s := range r.steps[:seen] {
-			r.given = append(r.given, among(s.refs, refs)...)
+	}
+	by := r.bit(call.Owner)
+	var out []feed.Ref
+	for _, s := range r.steps {
+		for i, ref := range s.refs {
+			if by != 0 && s.held[i] == by && slices.Contains(refs, ref) {
+				out = append(out, ref)
+			}
 		}
 	}
-	var listed []feed.Ref
+	return out
+}
+
+// letGo takes the call's hold off refs, and those that nobody holds then out of the record;
+// omit takes them out whoever else holds them. A record that is restored to nothing is
+// deleted.
+func (a *session) letGo(call cache.Call, refs []feed.Ref, restore, omit bool) {
+	r, found := a.records[call.RequestID]
+	if !found {
+		return
+	}
+	by := r.bit(call.Owner)
+	if by == 0 {
+		return
+	}
 	left := 0
 	for i := range r.steps {
 		s := &r.steps[i]
-		if i >= seen {
-			listed = append(listed, among(s.refs, refs)...)
-			s.refs = without(s.refs, refs)
+		kept := 0
+		for k, ref := range s.refs {
+			if s.held[k]&by != 0 && slices.Contains(refs, ref) {
+				if s.held[k] &^= by; omit || s.held[k] == 0 {
+					continue
+				}
+			}
+			s.refs[kept], s.held[kept] = ref, s.held[k]
+			kept++
 		}
-		left += len(s.refs)
+		s.refs, s.held = s.refs[:kept], s.held[:kept]
+		left += kept
 	}
 	r.more = r.more || restore
 	if restore && left == 0 {
 		delete(a.records, call.RequestID)
 	}
-	return listed
-}
-
-// among returns those refs that are among others.
-func among(refs, others []feed.Ref) []feed.Ref {
-	return slices.DeleteFunc(slices.Clone(refs), func(ref feed.Ref) bool { return !slices.Contains(others, ref) })
-}
-
-// without returns those refs that are not among others.
-func without(refs, others []feed.Ref) []feed.Ref {
-	return slices.DeleteFunc(slices.Clone(refs), func(ref feed.Ref) bool { return slices.Contains(others, ref) })
 }
 
 // contractError gives an error of the claimer the sentinel a caller of sessions

@@ -267,25 +267,24 @@ func (s *Sessions) takeBack(ctx context.Context, agent string, refs []feed.Ref, 
 	defer s.agents.unlock(agent, state)
 	a := state.of(call.Feed)
 	a.expire(now)
-	refs = a.takeBack(call, refs, restore)
-	if len(refs) == 0 {
-		return nil
+	free := a.only(call, refs)
+	if len(free) > 0 {
+		if err := s.claimer.Release(ctx, agent, feed.Keys(free)); err != nil {
+			return contractError(err)
+		}
 	}
-	if err := s.claimer.Release(ctx, agent, feed.Keys(refs)); err != nil {
-		return contractError(err)
-	}
-	if !restore {
+	if a.letGo(call, refs, restore, false); !restore || len(free) == 0 {
 		return nil
 	}
 	// What is pending all the same was shown elsewhere meanwhile.
-	refs, err := s.notHeld(ctx, agent, refs, now)
+	free, err := s.notHeld(ctx, agent, free, now)
 	if err != nil {
 		return err
 	}
 	if len(a.refs) == 0 {
 		a.ends = now.Add(s.ttl)
 	}
-	a.refs = slices.Concat(refs, a.refs)
+	a.refs = slices.Concat(free, a.refs)
 	return nil
 }
 
@@ -293,7 +292,7 @@ func (s *Sessions) takeBack(ctx context.Context, agent string, refs []feed.Ref, 
 func (s *Sessions) Omit(_ context.Context, agent string, refs []feed.Ref, call cache.Call) error {
 	a := s.agents.lock(agent, s.clock())
 	defer s.agents.unlock(agent, a)
-	a.of(call.Feed).takeBack(call, refs, false)
+	a.of(call.Feed).letGo(call, refs, false, true)
 	return nil
 }
 

@@ -47,6 +47,7 @@ func (s *Sessions) confirmed(ctx context.Context, step, agent string, cmd *redis
 // lookupScript reads a record so that waiting for replicas covers it.
 //
 //	KEYS[1]  the call's record
-//	ARGV[1]  owner of the call
+//	ARGV[1]  action and limit of the call
+//	ARGV[2]  owner of the call
 //	reply    {"old", the record}, or nil
-var lookupScript = redis.NewScript(recordLua + answerLua + `return recorded(KEYS[1], ARGV[1], '0')`)
+var lookupScript = redis.NewScript(recordLua + touchLua + answerLua + `return recorded(KEYS[1], ARGV[1], ARGV[2], '0')`)

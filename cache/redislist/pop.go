@@ -23,13 +23,13 @@ import (
 //	ARGV[6]  owner of the call
 //	ARGV[7]  number of the step
 //	ARGV[8]  TTL of the record, s
-//	reply    {"old", the record} | {"void", ""} | {"new", the page}
+//	reply    {"old", the record} | {"void", ""} | {"new" or "shared", the page}
 //
 // What is pending is popped and dropped, and more is popped in its place. What is
 // handed out leaves the other session, too: by the time that is paged it may not be
 // pending any more.
-var popScript = redis.NewScript(keysLua + pendingLua + claimLua + strikeLua + recordLua + answerLua + rememberLua + `
-local before = recorded(KEYS[4], ARGV[6], ARGV[7])
+var popScript = redis.NewScript(keysLua + pendingLua + claimLua + strikeLua + recordLua + touchLua + answerLua + rememberLua + `
+local before = recorded(KEYS[4], ARGV[5], ARGV[6], ARGV[7])
 if before then return before end
 ` + roomLua + `
 local expired, limit, page = tonumber(ARGV[2]), tonumber(ARGV[3]), {}
@@ -46,7 +46,7 @@ claim(page, ARGV[1], ARGV[4])
 if #page > 0 then strike(KEYS[3], setof(keysof(page, 1, #page), 1)) end
 local more = redis.call('LLEN', KEYS[1]) > 0 and 1 or 0
 local record = (#page > 0 or ARGV[7] ~= '0') and KEYS[4]
-return {'new', remember(record, ARGV[5], ARGV[6], ARGV[7], ARGV[8], page, more)}
+return remember(record, ARGV[5], ARGV[6], ARGV[7], ARGV[8], page, more)
 `)
 
 // Pop implements [cache.Sessions] in one round trip.

@@ -32,8 +32,8 @@ import (
 //	reply     {"old", the record} | {"void", ""} | {"late", ""} | {"new", the page}
 //
 // Everything is decided before anything is written.
-var replaceScript = redis.NewScript(keysLua + pendingLua + claimLua + strikeLua + recordLua + answerLua + rememberLua + `
-local before = recorded(KEYS[5], ARGV[10], ARGV[11])
+var replaceScript = redis.NewScript(keysLua + pendingLua + claimLua + strikeLua + recordLua + touchLua + answerLua + rememberLua + `
+local before = recorded(KEYS[5], ARGV[9], ARGV[10], ARGV[11])
 if before then return before end
 local checked = tonumber(ARGV[7])
 if checked > 0 then
@@ -62,7 +62,7 @@ redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', ARGV[2])
 claim(page, ARGV[1], ARGV[5])
 if #page > 0 then strike(KEYS[4], setof(keysof(page, 1, #page), 1)) end
 redis.call('SET', KEYS[3], ARGV[1], 'EX', ARGV[6])
-return {'new', remember(KEYS[5], ARGV[9], ARGV[10], ARGV[11], ARGV[12], page, #rest > 0 and 1 or 0)}
+return remember(KEYS[5], ARGV[9], ARGV[10], ARGV[11], ARGV[12], page, #rest > 0 and 1 or 0)
 `)
 
 // Replace implements [cache.Sessions] in one round trip.

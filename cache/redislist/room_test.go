@@ -44,7 +44,14 @@ func TestAtMaxmemory(t *testing.T) {
 	again, err := s.Replace(ctx, cache.Replace{Agent: "u_1", Ranked: ranked, Limit: 2, Now: noon, Call: retry})
 	require.NoError(t, err, "a retry is answered all the same")
 	assert.Equal(t, page.Refs, again.Refs)
-	require.NoError(t, s.Restore(ctx, "u_1", page.Refs[1:], call), "giving back makes room")
+	third := call
+	third.Owner = "o3"
+	_, _, err = s.Replay(ctx, "u_1", third)
+	require.NoError(t, err)
+	require.NoError(t, s.Restore(ctx, "u_1", page.Refs[1:], call), "giving back needs no room")
+	require.NoError(t, s.Restore(ctx, "u_1", page.Refs[1:], third))
+	assert.Equal(t, before, state(), "the other call may have delivered it")
+	require.NoError(t, s.Restore(ctx, "u_1", page.Refs[1:], retry))
 	full("0")
 	page, err = s.Pop(ctx, cache.Pop{Agent: "u_1", Limit: 2, Now: noon})
 	require.NoError(t, err)

@@ -1,5 +1,11 @@
 package redislist
 
+import (
+	"fmt"
+
+	"github.com/freshet/freshet/cache"
+)
+
 // The scripts are put together from these functions.
 
 // keysLua lists what refs first to last are remembered by in the pending set:
@@ -92,10 +98,11 @@ end
 //	<action> <limit> <owner> <1 or 0 for has_more> ~<step> <ref…> ~<step> <ref…>
 //
 // or "x" where the call was abandoned before its first step came. Before it stands a word of
-// "!" and the other calls that it was answered to, with commas: owner, "=", and how many of
-// the steps. What the call has restored of these since has a "^" before it, what another one
-// may have delivered a "+". A page travels as a record of one step. No word can hold a
-// blank, no ref one of these signs.
+// "!" and the other calls that were answered with it, with commas. A ref that others hold
+// than the record's owner alone has "^", a number and "^" before it: the sum of 1 for the
+// owner, 2 for the first other call, 4 for the second and so on, and 2^17 for all beyond
+// [cache.MaxCalls]. A page travels as a record of one step. No word can hold a blank, no ref
+// one of these signs.
 
 // recordLua reads and writes records.
 const recordLua = `
@@ -105,43 +112,81 @@ local function load(key)
   local others, rest = string.match(text, '^!(%S*) (.*)$')
   local head, owner, more, steps = string.match(rest or text, '^(%S+ %S+) (%S+) ([01])( ~.*)$')
   if not head then return false end
-  local r = {text = text, head = head, owner = owner, more = more, steps = steps, others = {}}
-  for other, count in string.gmatch(others or '', '(%w+)=(%d+)') do
-    r.others[#r.others + 1] = {owner = other, count = tonumber(count)}
-  end
+  local r = {text = text, head = head, calls = {owner}, more = more, steps = steps}
+  for other in string.gmatch(others or '', '[^,]+') do r.calls[#r.calls + 1] = other end
   return r
 end
 
-local function save(call, key, r, ...)
-  local others = {}
-  for i = 1, #r.others do others[i] = r.others[i].owner .. '=' .. r.others[i].count end
-  local before = #others > 0 and '!' .. table.concat(others, ',') .. ' ' or ''
-  call('SET', key, before .. r.head .. ' ' .. r.owner .. ' ' .. r.more .. r.steps, ...)
+local function write(key, r, ...)
+  local others = #r.calls > 1 and '!' .. table.concat(r.calls, ',', 2) .. ' ' or ''
+  redis.call('SET', key, others .. r.head .. ' ' .. r.calls[1] .. ' ' .. r.more .. r.steps, ...)
 end
 
-local function indexof(others, owner)
-  for i = 1, #others do
-    if others[i].owner == owner then return i end
+local function bitof(r, owner)
+  for i = 1, #r.calls do
+    if r.calls[i] == owner then return bit.lshift(1, i - 1) end
   end
+end
+
+local function join(r, owner)
+  local known = bitof(r, owner)
+  if known then return known end
+  if #r.calls == 17 then return 131072 end
+  r.calls[#r.calls + 1] = owner
+  return bitof(r, owner)
+end
+
+local function split(r)
+  local words, step = {}, nil
+  for word in string.gmatch(r.steps, '%S+') do
+    local number = string.match(word, '^~(%d+)$')
+    if number then
+      step = number
+      words[#words + 1] = {step = step, text = word}
+    else
+      local held, ref = string.match(word, '^%^(%d+)%^(.*)$')
+      words[#words + 1] = {step = step, ref = ref or word, held = tonumber(held) or 1}
+    end
+  end
+  return words
+end
+
+local function marked(ref, held) return held == 1 and ref or '^' .. held .. '^' .. ref end
+
+local function joined(words)
+  local list = {}
+  for i = 1, #words do list[i] = words[i].text or marked(words[i].ref, words[i].held) end
+  return ' ' .. table.concat(list, ' ')
 end
 `
 
-// answerLua answers a step from the record of its call, if that has it. It notes in the
-// record which other call it is answered to, so that the first call, should it
-// fail yet, does not give the page back alone. It writes the mark each time: the first
-// try may have failed because replicas did not have the record, and waiting for
-// them now needs a write to wait for.
+// touchLua keeps a record for a while longer. It is the first write of its scripts and needs
+// no memory: at maxmemory Redis allows what comes after it.
+var touchLua = fmt.Sprintf(`
+local function touch(key) redis.call('PEXPIRE', key, math.max(redis.call('PTTL', key), %d)) end
+`, cache.AnsweredTTL.Milliseconds())
+
+// answerLua answers a step from the record of its call, if that has it, and notes that
+// this call holds it now, too. It writes each time: the first try may have failed because
+// replicas did not have the record, and waiting for them now needs a write to wait for.
 const answerLua = `
-local function recorded(key, owner, step)
+local function recorded(key, head, owner, step)
   if not key then return end
   local r = load(key)
   if not r then return end
   if r == 'x' then return {'void', ''} end
   if step ~= '0' and not string.find(r.steps .. ' ', ' ~' .. step .. ' ', 1, true) then return end
-  if r.owner ~= owner then
-    local _, count = string.gsub(r.steps, '~', '')
-    r.others[indexof(r.others, owner) or #r.others + 1] = {owner = owner, count = count}
-    save(redis.pcall, key, r, 'KEEPTTL') -- a server that is full can still answer
+  if r.head ~= head then return {'old', r.text} end -- which is a conflict
+  touch(key)
+  local mine, words, news = join(r, owner), split(r), false
+  for _, w in ipairs(words) do
+    if w.ref and (step == '0' or w.step == step) and bit.band(w.held, mine) == 0 then
+      w.held, news = w.held + mine, true
+    end
+  end
+  if news then
+    r.steps = joined(words)
+    write(key, r, 'KEEPTTL')
   end
   return {'old', r.text}
 end
@@ -149,20 +194,25 @@ end
 
 // rememberLua writes what a step handed out as the text of a page and adds it to
 // the record, where there is one to keep. A step after the first that handed
-// out nothing changes only has_more.
+// out nothing changes only has_more. Its reply is that of the page step.
 const rememberLua = `
 local function remember(key, head, owner, step, ttl, page, more)
   local refs = #page > 0 and ' ' .. table.concat(page, ' ') or ''
   local text = head .. ' ' .. owner .. ' ' .. more .. ' ~' .. step .. refs
-  if not key then return text end
+  if not key then return {'new', text} end
   local r = step ~= '0' and load(key)
   if r and r ~= 'x' then
     r.more = more
-    if #page > 0 then r.steps = r.steps .. ' ~' .. step .. refs end
-    save(redis.call, key, r, 'EX', ttl)
+    if #page > 0 then
+      local mine = join(r, owner)
+      r.steps = r.steps .. ' ~' .. step
+      for i = 1, #page do r.steps = r.steps .. ' ' .. marked(page[i], mine) end
+    end
+    write(key, r, 'EX', ttl)
+    return {#r.calls > 1 and 'shared' or 'new', text}
   elseif step == '0' or #page > 0 then
     redis.call('SET', key, text, 'EX', ttl)
   end
-  return text
+  return {'new', text}
 end
 `

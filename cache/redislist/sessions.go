@@ -67,7 +67,7 @@ func (s *Sessions) Replay(ctx context.Context, agent string, call cache.Call) (c
 	if call.RequestID == "" {
 		return cache.Page{}, false, nil
 	}
-	cmd := lookupScript.Run(ctx, s.writes, []string{s.keys.Page(agent, call.Feed, call.RequestID)}, owner(call))
+	cmd := lookupScript.Run(ctx, s.writes, []string{s.keys.Page(agent, call.Feed, call.RequestID)}, head(call), owner(call))
 	if errors.Is(cmd.Err(), redis.Nil) {
 		return cache.Page{}, false, nil
 	}
@@ -174,7 +174,10 @@ func parseRecord(text string) (record, error) {
 			r.steps = append(r.steps, step{number: number})
 			continue
 		}
-		ref := feed.ParseRef(strings.TrimLeft(word, "^+"))
+		if marked, ok := strings.CutPrefix(word, "^"); ok {
+			_, word, _ = strings.Cut(marked, "^")
+		}
+		ref := feed.ParseRef(word)
 		if ref.Group == "" || ref.ID == "" || len(r.steps) == 0 {
 			return bad()
 		}
@@ -235,6 +238,7 @@ func answer(what string, cmd *redis.Cmd, call cache.Call) (cache.Page, error) {
 	if len(page.Refs) == 0 && call.Step > 0 {
 		page.Next = call.Step // it is not recorded
 	}
+	page.Shared = reply[0] == "shared"
 	return page, nil
 }
 

@@ -21,67 +21,49 @@ import (
 //	ARGV[4…] the refs, best first
 //	reply    how many refs were taken back
 //
-// What the record does not list, or what is not pending where there is no
-// record, has been taken back before: the client sends a script again whose
-// answer it did not get. What is held was shown elsewhere meanwhile: it stays
-// pending and goes nowhere.
-var takeBackScript = redis.NewScript(keysLua + rediskeys.LetGoLua + recordLua + strikeLua + `
-local restore, taken, listed, r, none, back, refs = ARGV[2] == 'restore', 0, nil, nil, true, setof(ARGV, 4), {}
-for i = 4, #ARGV do refs[#refs + 1] = ARGV[i] end
+// What the record does not list, or the call does not hold, or what is not pending where
+// there is no record, has been taken back before: the client sends a script again whose
+// answer it did not get. What other calls hold stays where it is. What is withdrawn was
+// shown elsewhere meanwhile: it stays pending and goes nowhere.
+var takeBackScript = redis.NewScript(keysLua + rediskeys.LetGoLua + recordLua + touchLua + strikeLua + `
+local restore, omit = ARGV[2] == 'restore', ARGV[2] == 'omit'
+local taken, free, r, left, none = 0, nil, nil, {}, true
 if KEYS[3] then
   r = load(KEYS[3])
-  if not r or r == 'x' then return 0 end
-  local words, marks, steps, step = {}, {}, {}, 0
-  for word in string.gmatch(r.steps, '%S+') do
-    local n = #words + 1
-    marks[n], words[n] = string.match(word, '^([%^+]?)(.*)$')
-    if string.sub(word, 1, 1) == '~' then step = step + 1 end
-    steps[n] = step
-  end
-  if r.owner ~= ARGV[1] then -- one that the record was answered to, which did not deliver these
-    local other = indexof(r.others, ARGV[1])
-    if not restore or not other then return 0 end
-    local count, given = table.remove(r.others, other).count, {}
-    for n = 1, #words do
-      if steps[n] <= count and not back[words[n]] and string.sub(words[n], 1, 1) ~= '~' then marks[n] = '+' end
-      if marks[n] == '^' then given[#given + 1] = words[n] end
+  local mine = r and r ~= 'x' and bitof(r, ARGV[1])
+  if not mine then return 0 end
+  local back = setof(ARGV, 4)
+  free = {}
+  for _, w in ipairs(split(r)) do
+    if w.ref and back[w.ref] and bit.band(w.held, mine) ~= 0 then
+      w.held = w.held - mine
+      free[w.ref] = w.held == 0
+      if omit then w.held = 0 end
     end
-    refs = #r.others == 0 and given or {}
-    back = setof(refs, 1)
-  elseif restore then
-    local seen = 0 -- they may have of these steps what this one could not deliver
-    for i = 1, #r.others do seen = math.max(seen, r.others[i].count) end
-    for n = 1, #words do
-      if back[words[n]] and steps[n] <= seen and marks[n] == '' then marks[n] = '^' end
-      if marks[n] == '+' or marks[n] == '^' and steps[n] <= seen then back[words[n]] = nil end
-    end
-  end
-  local left = {}
-  listed = {}
-  for n = 1, #words do
-    if back[words[n]] then
-      listed[words[n]] = true
-    else
-      left[#left + 1] = marks[n] .. words[n]
-      none = none and string.sub(words[n], 1, 1) == '~'
+    if w.held ~= 0 then
+      left[#left + 1] = w
+      none = none and not w.ref
     end
   end
   if restore then r.more = '1' end
-  r.steps = ' ' .. table.concat(left, ' ')
+  r.steps = joined(left)
+  touch(KEYS[3])
 end
 local ended = restore and redis.call('EXISTS', KEYS[1]) == 0
-for i = #refs, ARGV[2] == 'omit' and #refs + 1 or 1, -1 do
-  if not listed or listed[refs[i]] then
-    local keys = keysof(refs, i, i)
+for i = #ARGV, omit and #ARGV + 1 or 4, -1 do
+  if not free or free[ARGV[i]] then
+    local keys = keysof(ARGV, i, i)
     if letgo(KEYS[2], keys, 1, #keys) then
       taken = taken + 1
-      if restore then redis.call('LPUSH', KEYS[1], refs[i]) end
+      if restore then redis.call('LPUSH', KEYS[1], ARGV[i]) end
     end
   end
 end
 if ended and taken > 0 then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
-if r then -- last, because a server that is full takes it only from a script that has made room
-  if none and restore then redis.call('DEL', KEYS[3]) else save(redis.call, KEYS[3], r, 'KEEPTTL') end
+if r and none and restore then
+  redis.call('DEL', KEYS[3])
+elseif r then
+  write(KEYS[3], r, 'KEEPTTL')
 end
 return taken
 `)
@@ -123,8 +105,9 @@ func (s *Sessions) takeBack(ctx context.Context, step, agent string, refs []feed
 //	ARGV[3]  TTL of the mark that keeps the call's first step from coming yet, s; 0: no mark
 //	reply    how many refs were discarded
 //
-// What is held was shown elsewhere meanwhile, and stays pending.
-var abandonScript = redis.NewScript(keysLua + rediskeys.LetGoLua + recordLua + `
+// What is withdrawn was shown elsewhere meanwhile, and stays pending; so does what other
+// calls hold.
+var abandonScript = redis.NewScript(keysLua + rediskeys.LetGoLua + recordLua + touchLua + `
 local function clear()
   if ARGV[3] == '0' then redis.call('DEL', KEYS[2]) else redis.call('SET', KEYS[2], 'x', 'EX', ARGV[3]) end
 end
@@ -133,21 +116,30 @@ if not r then
   clear()
   return 0
 end
-if r == 'x' or #r.others > 0 or r.owner ~= ARGV[1] then return 0 end
-local first, step, left, gone = tonumber(ARGV[2]), 0, {}, 0
-for word in string.gmatch(r.steps, '%S+') do
-  if string.sub(word, 1, 1) == '~' then step = tonumber(string.sub(word, 2)) end
-  local mark, ref = string.match(word, '^([%^+]?)(.*)$')
-  if step < first or mark == '+' then
-    left[#left + 1] = word
-  elseif string.sub(word, 1, 1) ~= '~' then
-    local keys = keysof({ref}, 1, 1)
+local mine = r ~= 'x' and bitof(r, ARGV[1])
+if not mine then return 0 end
+touch(KEYS[2])
+local first, left, gone, head = tonumber(ARGV[2]), {}, 0, nil
+for _, w in ipairs(split(r)) do
+  local mineonly = false
+  if w.ref and tonumber(w.step) >= first and bit.band(w.held, mine) ~= 0 then
+    w.held = w.held - mine
+    mineonly = w.held == 0
+  end
+  if mineonly then
+    local keys = keysof({w.ref}, 1, 1)
     letgo(KEYS[1], keys, 1, #keys)
     gone = gone + 1
+  elseif w.text and tonumber(w.step) >= first then
+    head = w -- of a step of which nothing may be left
+  else
+    if head and w.step == head.step then left[#left + 1] = head end
+    head = nil
+    left[#left + 1] = w
   end
 end
-r.steps = ' ' .. table.concat(left, ' ')
-if #left == 0 then clear() else save(redis.call, KEYS[2], r, 'KEEPTTL') end
+r.steps = joined(left)
+if #left == 0 then clear() else write(KEYS[2], r, 'KEEPTTL') end
 return gone
 `)
 
