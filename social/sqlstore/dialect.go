@@ -45,7 +45,7 @@ type Dialect struct {
 	Expire string // takes back leases that have run out at $1; with $2 attempts a job is dead
 	// Lease leases jobs due at $1, of the kinds $2, at most $4 until $5: those due since
 	// $3, then by priority. Or it is empty, and Choose reads the ids: of those due since
-	// $3, and of the others.
+	// $3, and of the others. Then Alone runs all of what it is given in a transaction.
 	Lease  string
 	Choose []string
 
@@ -60,6 +60,6 @@ type Dialect struct {
 	Fail     string // whether it waits, for how many µs, the reason, the most attempts
 	GiveBack string
 	// Remove removes the job $1 of the lease $2, if it was not marked meanwhile. It is
-	// empty where Done removes as well.
+	// empty where Done removes as well, and where Alone is not all in a transaction.
 	Remove string
 }

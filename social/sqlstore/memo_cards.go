@@ -39,20 +39,30 @@ func (m *Memo) Cards(ctx context.Context, reader string, posts []social.Known) (
 		return nil, m.store.failed(ctx, "read cards", err)
 	}
 	a := &asking{memo: m, reader: reader, posts: posts, facts: make([]cardFacts, len(posts))}
-	err := m.store.read(ctx, func(q *Query) {
-		a.q = q
-		a.readPosts(a.findPosts())
-		if authors, likes, ok := a.findTies(); ok && q.err == nil {
-			a.readTies(authors, likes)
-		}
-	})
-	if err != nil {
+	if err := a.find(ctx); err != nil {
 		return nil, m.store.failed(ctx, "read cards", err)
 	}
 	if !a.keep() {
 		return m.store.Cards(ctx, reader, posts)
 	}
 	return a.answer(), nil
+}
+
+// find finds the parts of the cards, and reads those that the memo has not.
+func (a *asking) find(ctx context.Context) error {
+	missing := a.findPosts()
+	if len(missing) == 0 {
+		if authors, likes, ok := a.findTies(); !ok || a.own != nil && len(authors)+len(likes) == 0 {
+			return nil
+		}
+	}
+	return a.memo.store.read(ctx, func(q *Query) {
+		a.q = q
+		a.readPosts(missing)
+		if authors, likes, ok := a.findTies(); ok && q.err == nil {
+			a.readTies(authors, likes)
+		}
+	})
 }
 
 // findPosts finds the posts, and tells which of them are to be read.

@@ -52,8 +52,8 @@ type Database interface {
 	// more than once: where the database ends a transaction for the sake of
 	// another, and after [ErrRaced].
 	Write(ctx context.Context, do func(Writing) error) error
-	// Alone runs do, in which one call changes something: it is a transaction. It
-	// may run do more than once, as Write may.
+	// Alone runs do, whose changes are one transaction: all of do, or, where a single
+	// call changes anything, that call. It may run do more than once, as Write may.
 	Alone(ctx context.Context, do func(Session) error) error
 }
 

@@ -53,7 +53,7 @@ func (s *Store) snapshot(ctx context.Context, do func(*Query)) error {
 	return s.db.Snapshot(ctx, s.query(do))
 }
 
-// alone runs do, whose only change is a transaction. It may run it more than once.
+// alone runs do, whose changes are one transaction; see [Database].
 func (s *Store) alone(ctx context.Context, do func(*Query)) error {
 	return s.db.Alone(ctx, s.query(do))
 }
