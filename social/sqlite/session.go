@@ -71,20 +71,23 @@ func numbered(text string) string {
 type use struct {
 	*sql.Stmt
 	json, one bool
-	times     int // how often it is run: once, or for each row of a table
+	plain     bool // the driver takes the arguments as they are
+	times     int  // how often it is run: once, or for each row of a table
 }
 
 func (q querying) use(text string, args []any) (u use, err error) {
 	f := rewrite(text)
-	u = use{json: f.json, one: f.one != "", times: 1}
+	u = use{json: f.json, one: f.one != "", plain: true, times: 1}
 	for _, arg := range args {
 		switch arg := arg.(type) {
 		case []string:
-			u.one = u.one && len(arg) == 1
+			u.plain, u.one = false, u.one && len(arg) == 1
 		case sqlstore.Table:
-			if !f.json {
+			if u.plain = false; !f.json {
 				u.times = length(arg[0])
 			}
+		case sqlstore.List, sqlstore.Named:
+			u.plain = false
 		}
 	}
 	form := f.many
@@ -193,6 +196,9 @@ func (l *texts) Scan(from any) error {
 // arguments are those of a statement as the driver takes them, for a row of a table. Lists
 // are JSON, but for those that are compared with as one text.
 func (u use) arguments(args []any, row int) []any {
+	if u.plain {
+		return args
+	}
 	out := make([]any, 0, len(args)+3)
 	for _, arg := range args {
 		switch arg := arg.(type) {
@@ -247,8 +253,9 @@ func cell(column any, row int) any {
 
 // list is a table in JSON: of one column its values, of more a list for each row.
 func list(t sqlstore.Table) string {
-	b := []byte{'['}
-	for row := range length(t[0]) {
+	n := length(t[0])
+	b := append(make([]byte, 0, 32*n*len(t)), '[')
+	for row := range n {
 		if row > 0 {
 			b = append(b, ',')
 		}

@@ -33,21 +33,21 @@ type agent struct {
 func (t *Tx) agents(mode lock, ids ...string) map[string]*agent {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	out := make(map[string]*agent, len(ids))
-	for _, id := range ids {
-		out[id] = &agent{Party: social.Party{Delivery: social.Push}}
-	}
-	found := 0
 	t.both(Statement{t.d.MakeAgents, []any{ids}}, func(scan Scan) error {
 		var id string
 		a := &agent{}
 		err := scan(&id, &a.Followers, &a.Following, &a.Delivery, &a.cardAt, &a.Erased, &a.ErasedAgent)
 		out[id] = a
-		found++
 		return err
 	}, Statement{`SELECT id, followers, following, delivery, card_at, erased, erased_agent
 		FROM authors WHERE id = ANY ($1) ORDER BY id` + t.d.Locks[mode], []any{ids}})
-	if t.d.MakeAgents != "" && found < len(ids) {
+	if t.d.MakeAgents != "" && len(out) < len(ids) {
 		t.fail(fmt.Errorf("%w: an agent was purged", ErrRaced))
+	}
+	for _, id := range ids {
+		if out[id] == nil {
+			out[id] = &agent{Party: social.Party{Delivery: social.Push}}
+		}
 	}
 	return out
 }
