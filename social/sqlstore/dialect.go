@@ -7,9 +7,9 @@ type Dialect struct {
 	Name   string            // begins what errors say
 	Reason func(error) error // says how to correct an error of the database, where an operator can
 
-	// Locks end a statement that reads rows and locks them: not at all; beside others who
-	// do so, but for exclusive; one after another; exclusive. All are empty where
-	// transactions that write take turns.
+	// Locks end a statement that reads rows, to lock them: not at all; shared, so that only
+	// an exclusive lock waits; by one at a time, beside shared locks; exclusive. All are
+	// empty where transactions that write take turns.
 	Locks [4]string
 	// MakeAgents makes rows in authors for the agents $1 where there are none. It is
 	// empty where no row is needed to lock an agent.
