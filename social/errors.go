@@ -1,7 +1,8 @@
 // Package social stores posts and decides who sees them: authors, follows,
 // blocks, circles, likes. It holds the contract ([Store]) and the rules
 // ([Decide]), and does no I/O. The backends are in social/sqlite and
-// social/postgres, the conformance suite in social/socialtest.
+// social/postgres, what they share in social/sqlstore, the conformance suite in
+// social/socialtest.
 //
 // A post is written once, to the store, which decides about it. Lists of posts
 // elsewhere only propose ids; code that shows one asks [Cards] first.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 )
 
@@ -37,14 +38,14 @@ type Report struct {
 // the server does not answer or the user may not connect.
 func (s *Store) Check(ctx context.Context) (Report, error) {
 	var r Report
-	err := pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{}, func(on pgx.Tx) (err error) {
+	err := pgx.BeginTxFunc(ctx, s.db.pool, pgx.TxOptions{}, func(on pgx.Tx) (err error) {
 		q := querying{ctx, on}
-		if err := r.readSkew(q, s.opts); err != nil {
+		if err := r.readSkew(q, s.clock); err != nil {
 			return err
 		}
-		if err := q.row(`SELECT current_setting('server_version'), current_setting('server_version_num')::int, current_setting('server_encoding'),
-			pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean`).
-			Scan(&r.Server, &r.Number, &r.Encoding, &r.ReadOnly); err != nil {
+		if _, err := q.Row([]any{&r.Server, &r.Number, &r.Encoding, &r.ReadOnly}, `SELECT current_setting('server_version'),
+			current_setting('server_version_num')::int, current_setting('server_encoding'),
+			pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean`); err != nil {
 			return err
 		}
 		if r.Invalid, err = q.texts(`SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
@@ -59,20 +60,20 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 		return err
 	})
 	if err != nil {
-		return Report{}, failedAs(ctx, social.ErrUnavailable, "check", err)
+		return Report{}, dialect.Failed(ctx, social.ErrUnavailable, "check", err)
 	}
 	return r, nil
 }
 
 // readSkew compares the clocks, by the quickest of three answers.
-func (r *Report) readSkew(q querying, opts social.Options) error {
+func (r *Report) readSkew(q querying, clock feed.Clock) error {
 	for i := range 3 {
 		var at int64
-		before := opts.Clock()
-		if err := q.row(`SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint`).Scan(&at); err != nil {
+		before := clock()
+		if _, err := q.Row([]any{&at}, `SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint`); err != nil {
 			return fmt.Errorf("clock: %w", err)
 		}
-		trip := opts.Clock().Sub(before)
+		trip := clock().Sub(before)
 		if i == 0 || trip < r.Trip {
 			r.Skew, r.Trip = time.UnixMicro(at).Sub(before.Add(trip/2)), trip
 		}

@@ -7,9 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/social"
-	"github.com/freshet/freshet/social/jobs"
+	"github.com/freshet/freshet/social/sqlstore"
 )
 
 var (
@@ -18,9 +16,6 @@ var (
 	ErrNewerSchema = errors.New("this database was written by a newer freshet")
 	// errNotMigrated is why a store is unavailable before its schema is known.
 	errNotMigrated = errors.New("its schema was not checked yet")
-	// errRaced ends a transaction that is to be run again: another has changed
-	// what this one had found.
-	errRaced = errors.New("another transaction came between")
 )
 
 // PostgreSQL's codes of errors.
@@ -74,20 +69,15 @@ func again(err error) bool {
 	case serializationFailure, deadlockDetected, uniqueViolation:
 		return true
 	}
-	return errors.Is(err, errRaced)
+	return errors.Is(err, sqlstore.ErrRaced)
 }
 
 // Unreachable reports whether a call has ended so because the database could not
 // be asked: no connection, a timeout, or a server that starts or stops. A cancelled
 // call is the caller's own doing and no such error, nor is one that was answered.
 func Unreachable(err error) bool {
-	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, errRaced) {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, sqlstore.ErrRaced) || sqlstore.Answered(err) {
 		return false
-	}
-	for _, a := range answers {
-		if errors.Is(err, a) {
-			return false
-		}
 	}
 	var connect *pgconn.ConnectError
 	if code(err) == "" || errors.As(err, &connect) {
@@ -98,36 +88,4 @@ func Unreachable(err error) bool {
 		return code(err) != queryCanceled
 	}
 	return false
-}
-
-// answers are the errors that say something of the request, not of the
-// database.
-var answers = []error{
-	social.ErrNotFound, social.ErrNotAllowed, social.ErrBlocked, social.ErrKeyUsed, social.ErrBadPost, social.ErrBad,
-	social.ErrLimit, feed.ErrBadID, jobs.ErrNotFound, jobs.ErrTaken, jobs.ErrLost,
-}
-
-// failed wraps an error of a call: an answer stays as it is, a context that has
-// ended is told as such, everything else is unavailable.
-func failed(ctx context.Context, what string, err error) error {
-	return failedAs(ctx, social.ErrUnavailable, what, err)
-}
-
-func queueFailed(ctx context.Context, what string, err error) error {
-	return failedAs(ctx, jobs.ErrUnavailable, what, err)
-}
-
-func failedAs(ctx context.Context, unavailable error, what string, err error) error {
-	if err == nil {
-		return nil
-	}
-	for _, a := range answers {
-		if errors.Is(err, a) {
-			return err
-		}
-	}
-	if cause := ctx.Err(); cause != nil {
-		return fmt.Errorf("postgres: %s: %w", what, cause)
-	}
-	return fmt.Errorf("%w: postgres: %s: %w", unavailable, what, reason(err))
 }

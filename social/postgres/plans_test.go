@@ -77,7 +77,7 @@ func TestNoStatementReadsWholeTables(t *testing.T) {
 	cfg.ConnConfig.Tracer = tr
 	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
 	require.NoError(t, err)
-	s := &Store{opts: social.Options{}.WithDefaults(), pool: pool, woken: make(chan struct{}, 1)}
+	s := newStore(&database{pool: pool}, social.Options{})
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	require.NoError(t, s.Migrate(t.Context()))
 	fill(t, s)
@@ -179,9 +179,9 @@ func fill(t *testing.T, s *Store) {
 		`INSERT INTO jobs (kind, key, generation, priority, state, due, run_at, attempts, error, lease, leased_generation, leased_till, finished)
 			SELECT 'deliver', 'post:x' || n, 1, n %% 100, 'completed', n, n, 1, '', 1, 1, 0, n FROM generate_series(1, %d) n`,
 	} {
-		_, err := s.pool.Exec(t.Context(), fmt.Sprintf(text, rows))
+		_, err := s.db.pool.Exec(t.Context(), fmt.Sprintf(text, rows))
 		require.NoError(t, err, text)
 	}
-	_, err := s.pool.Exec(t.Context(), "ANALYZE posts, post_circles, post_mentions, post_keys, authors, follows, blocks, circles, members, likes, jobs")
+	_, err := s.db.pool.Exec(t.Context(), "ANALYZE posts, post_circles, post_mentions, post_keys, authors, follows, blocks, circles, members, likes, jobs")
 	require.NoError(t, err)
 }

@@ -17,13 +17,14 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
+	"github.com/freshet/freshet/social/sqlstore"
 )
 
 // Config is where the database is. Zero fields stand for their defaults.
@@ -47,11 +48,9 @@ const (
 // Store is a social store and its queue in one database. It is safe for
 // concurrent use.
 type Store struct {
-	opts     social.Options
-	pool     *pgxpool.Pool
-	guard    func(ctx context.Context, kind string, call func(context.Context) error) error
-	migrated atomic.Bool // the schema is one that this code knows
-	woken    chan struct{}
+	*sqlstore.Store
+	db    *database
+	clock feed.Clock
 }
 
 var (
@@ -70,7 +69,11 @@ func New(ctx context.Context, cfg Config, opts social.Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("postgres: %w", err)
 	}
-	return &Store{opts: opts.WithDefaults(), pool: pool, guard: cfg.Guard, woken: make(chan struct{}, 1)}, nil
+	return newStore(&database{pool: pool, guard: cfg.Guard}, opts), nil
+}
+
+func newStore(d *database, opts social.Options) *Store {
+	return &Store{Store: sqlstore.New(d, &dialect, opts), db: d, clock: opts.WithDefaults().Clock}
 }
 
 // Open makes a store whose schema is up to date. For its errors see
@@ -114,13 +117,6 @@ func (cfg Config) pool() (*pgxpool.Config, error) {
 // Close closes the connections, once the calls under way have ended. Calls made
 // after it fail with [social.ErrUnavailable].
 func (s *Store) Close() error {
-	s.pool.Close()
+	s.db.pool.Close()
 	return nil
-}
-
-// Ping implements [social.Upkeep].
-func (s *Store) Ping(ctx context.Context) error {
-	return failed(ctx, "ping", s.read(ctx, func(q querying) error {
-		return q.row(`SELECT 1`).Scan(new(int))
-	}))
 }

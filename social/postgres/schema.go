@@ -38,7 +38,7 @@ const (
 // Errors: [ErrNewerSchema]; [social.ErrUnavailable] where the server does not answer, after
 // which it may be called again; others say what the database refuses.
 func (s *Store) Migrate(ctx context.Context) error {
-	q := querying{ctx, s.pool}
+	q := querying{ctx, s.db.pool}
 	found, known, err := q.versions()
 	if err == nil && found < known {
 		if err = s.migrate(ctx); err == nil {
@@ -49,7 +49,7 @@ func (s *Store) Migrate(ctx context.Context) error {
 		err = fmt.Errorf("%w (schema %d, this one knows up to %d); upgrade freshet", ErrNewerSchema, found, known)
 	}
 	if err == nil {
-		s.migrated.Store(true)
+		s.db.migrated.Store(true)
 		return nil
 	}
 	switch {
@@ -83,17 +83,17 @@ func (q querying) versions() (found, known int64, err error) {
 		return 0, 0, err
 	}
 	var there bool
-	if err := q.row(`SELECT to_regclass($1) IS NOT NULL`, versions).Scan(&there); err != nil || !there {
+	if _, err := q.Row([]any{&there}, `SELECT to_regclass($1) IS NOT NULL`, versions); err != nil || !there {
 		return 0, int64(len(sources)), err
 	}
-	err = q.row(`SELECT coalesce(max(version_id), 0) FROM ` + versions + ` WHERE is_applied`).Scan(&found)
+	_, err = q.Row([]any{&found}, `SELECT coalesce(max(version_id), 0) FROM `+versions+` WHERE is_applied`)
 	return found, int64(len(sources)), err
 }
 
 // migrate applies what is missing, under a lock that is the schema's own.
 func (s *Store) migrate(ctx context.Context) (err error) {
 	var id int64
-	if err := s.pool.QueryRow(ctx, `SELECT hashtextextended('freshet ' || current_schema(), 0)`).Scan(&id); err != nil {
+	if err := s.db.pool.QueryRow(ctx, `SELECT hashtextextended('freshet ' || current_schema(), 0)`).Scan(&id); err != nil {
 		return err
 	}
 	locker, err := lock.NewPostgresSessionLocker(lock.WithLockID(id), lock.WithLockTimeout(lockPeriod, lockTries))
@@ -104,7 +104,7 @@ func (s *Store) migrate(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	db := stdlib.OpenDBFromPool(s.pool)
+	db := stdlib.OpenDBFromPool(s.db.pool)
 	defer func() { err = errors.Join(err, db.Close()) }()
 	provider, err := goose.NewProvider(goose.DialectPostgres, db, source, goose.WithSessionLocker(locker), goose.WithTableName(versions),
 		goose.WithDisableGlobalRegistry(true), goose.WithSlog(slog.New(slog.DiscardHandler)))

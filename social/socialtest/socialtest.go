@@ -83,7 +83,9 @@ func Run(t *testing.T, place New) {
 		{"Promotions/bad", badPromotions},
 		{"Promotions/limit", promotionLimit},
 		{"Purge", purge},
-		{"random operations", random},
+		{"random operations", random(1)},
+		{"random operations/another network", random(2)},
+		{"random operations/a third", random(3)},
 		{"many writers", manyWriters},
 		{"cancelled context", cancelled},
 	} {

@@ -1,16 +1,11 @@
 package sqlite
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
 	sqlitedriver "modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
-
-	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/social"
-	"github.com/freshet/freshet/social/jobs"
 )
 
 var (
@@ -48,31 +43,4 @@ func reason(err error) error {
 
 func contractError(path string, err error) error {
 	return fmt.Errorf("social file %s: %w", path, reason(err))
-}
-
-// answers are the errors that say something of the request, not of the file.
-var answers = []error{
-	social.ErrNotFound, social.ErrNotAllowed, social.ErrBlocked, social.ErrKeyUsed, social.ErrBadPost, social.ErrBad,
-	social.ErrLimit, feed.ErrBadID, jobs.ErrNotFound, jobs.ErrTaken, jobs.ErrLost,
-}
-
-// failed wraps an error of a call: an answer stays as it is, a context that has
-// ended is told as such, everything else is unavailable.
-func failed(ctx context.Context, what string, err error) error {
-	return failedAs(ctx, social.ErrUnavailable, what, err)
-}
-
-func failedAs(ctx context.Context, unavailable error, what string, err error) error {
-	if err == nil {
-		return nil
-	}
-	for _, a := range answers {
-		if errors.Is(err, a) {
-			return err
-		}
-	}
-	if cause := ctx.Err(); cause != nil {
-		return fmt.Errorf("sqlite: %s: %w", what, cause)
-	}
-	return fmt.Errorf("%w: sqlite: %s: %w", unavailable, what, reason(err))
 }

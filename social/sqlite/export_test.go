@@ -8,5 +8,5 @@ import (
 
 // StoredCards answers [Store.Cards] from the file.
 func (s *Store) StoredCards(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
-	return s.storedCards(ctx, reader, posts)
+	return s.Store.Cards(ctx, reader, posts)
 }

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"database/sql"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -13,10 +14,9 @@ import (
 	"github.com/freshet/freshet/social/socialtest"
 )
 
-// scans are the statements that may read a whole table, by a part of their text.
+// scans are the steps that may read a whole table, by a part of their text.
 var scans = []string{
-	"INDEXED BY jobs_by_priority", // in its order, of those that wait, until there are enough
-	"WHERE id > ?1 AND (?2 = ''",  // a page of the queue for an operator
+	"SCAN jobs USING INDEX jobs_by_priority", // in its order, of those that wait, until there are enough
 }
 
 var scanned = regexp.MustCompile(`SCAN (posts|p|q|authors|a|follows|f|members|m|circles|c|likes|l|blocks|b|jobs|post_\w+|pc)\b`)
@@ -30,26 +30,26 @@ func TestNoStatementReadsWholeTables(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	socialtest.Exercise(t, s)
 	texts := map[string]bool{}
-	for text := range s.writer.stmts {
+	for text := range s.file.writer.stmts {
 		texts[text] = true
 	}
-	for text := range s.readers.stmts {
+	for text := range s.file.readers.stmts {
 		texts[text] = true
 	}
 	require.Greater(t, len(texts), 70)
 	for text := range texts {
-		assert.NotContains(t, text, "LIMIT ?", "SQLite compiles it anew at each call; write LIMIT +?")
+		assert.NotRegexp(t, `LIMIT [$@?]`, text, "SQLite compiles it anew at each call; write LIMIT +$1")
 		for _, step := range plan(t, s, text) {
-			if scanned.MatchString(step) && !strings.Contains(step, "json_each") && !allowed(text) {
+			if scanned.MatchString(step) && !strings.Contains(step, "json_each") && !allowed(step) {
 				t.Errorf("%s\nin %s", step, text)
 			}
 		}
 	}
 }
 
-func allowed(text string) bool {
+func allowed(step string) bool {
 	for _, part := range scans {
-		if strings.Contains(text, part) {
+		if strings.Contains(step, part) {
 			return true
 		}
 	}
@@ -62,20 +62,14 @@ func plan(t *testing.T, s *Store, text string) (steps []string) {
 	if verb == "BEGIN" || verb == "COMMIT" || verb == "ROLLBACK" || verb == "PRAGMA" || strings.Contains(text, "pragma_") || strings.Contains(text, "temp.touched") {
 		return nil
 	}
-	args := make([]any, 30)
-	for i := range args {
-		args[i] = ""
+	var args []any
+	for range 30 {
+		args = append(args, "")
 	}
-	n := strings.Count(text, "?")
-	if strings.Contains(text, "?1") {
-		n = 0
-		for i := 1; i <= 9; i++ {
-			if strings.Contains(text, "?"+string(rune('0'+i))) {
-				n = i
-			}
-		}
+	for _, name := range []string{"reader", "keys", "below", "belowID", "above", "aboveID", "few", "author", "n"} {
+		args = append(args, sql.Named(name, ""))
 	}
-	rows, err := s.readers.db.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+text, args[:n]...)
+	rows, err := s.file.readers.db.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+text, args...)
 	require.NoError(t, err, text)
 	defer func() { require.NoError(t, rows.Close()) }()
 	for rows.Next() {

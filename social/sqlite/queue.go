@@ -1,108 +1,59 @@
 package sqlite
 
-import (
-	"cmp"
-	"context"
-	"database/sql"
-	"errors"
-	"fmt"
-	"time"
+// markText makes rows dirty. A row that was marked while it runs waits already, so the
+// earlier and the lesser hold for it, too.
+const markText = `INSERT INTO jobs AS j (kind, key, generation, priority, state, due, run_at, attempts, error,
+		lease, leased_generation, leased_till, finished)
+	VALUES ($1, $2, 1, $3, 'pending', $4, $4, 0, '', 0, 0, 0, 0)
+	ON CONFLICT (kind, key) DO UPDATE SET
+		priority = CASE WHEN ` + idle + ` THEN excluded.priority ELSE min(j.priority, excluded.priority) END,
+		due = CASE WHEN ` + idle + ` THEN excluded.due ELSE min(j.due, excluded.due) END,
+		run_at = CASE WHEN ` + idle + ` THEN excluded.run_at ELSE min(j.run_at, excluded.run_at) END,
+		state = CASE WHEN j.state = 'running' THEN j.state ELSE 'pending' END,
+		generation = j.generation + 1, attempts = 0, error = '', finished = 0`
 
-	"github.com/freshet/freshet/social"
-	"github.com/freshet/freshet/social/jobs"
+// idle says that nothing waits in a row.
+const idle = `(j.state IN ('completed', 'dead') OR j.state = 'running' AND j.generation = j.leased_generation)`
+
+const waiting = `state IN ('pending', 'failed') AND run_at <= $1 AND ($2 = '[]' OR kind = ANY ($2))`
+
+// dueText is asked first: whoever polls an idle queue does not disturb the writer.
+const dueText = `SELECT EXISTS (SELECT 1 FROM jobs WHERE ` + waiting + `)
+	OR EXISTS (SELECT 1 FROM jobs WHERE state = 'running' AND leased_till <= $1)`
+
+const expireText = `UPDATE jobs SET state = CASE WHEN attempts >= $2 THEN 'dead' ELSE 'pending' END,
+	finished = CASE WHEN attempts >= $2 THEN $1 ELSE 0 END, error = 'its lease ran out', leased_till = 0
+	WHERE state = 'running' AND leased_till <= $1`
+
+// What a lease chooses from. One statement for both, and the lease, takes twice as long.
+const (
+	overdueText = `SELECT id FROM jobs INDEXED BY jobs_by_due WHERE ` + waiting + ` AND due <= $3 ORDER BY due, id LIMIT $4`
+	othersText  = `SELECT id FROM jobs INDEXED BY jobs_by_priority WHERE ` + waiting + ` AND due > $3 ORDER BY priority, due, id LIMIT $4`
 )
 
-// Again implements [jobs.Queue].
-func (s *Store) Again(ctx context.Context, since time.Time, kinds ...jobs.Kind) (n int, err error) {
-	err = s.write(ctx, func(t *tx) error {
-		list, err := t.jobs(`SELECT `+jobColumns+` FROM jobs WHERE kind IN (SELECT value FROM json_each(?2))
-			AND (state = 'completed' AND finished >= ?1 OR state = 'running')`, social.Stamp(since), array(append([]jobs.Kind{}, kinds...)))
-		if err != nil {
-			return err
-		}
-		n = len(list)
-		for _, j := range list {
-			if err := t.mark(jobs.Dirty{Kind: j.Kind, Key: j.Key, Priority: j.Priority}); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return n, queueFailed(ctx, "repeat jobs", err)
-}
+const oldestText = `SELECT min(ifnull((SELECT min(due) FROM jobs WHERE state IN ('pending', 'failed')), $1),
+	ifnull((SELECT min(due) FROM jobs WHERE state = 'running'), $1)),
+	min(ifnull((SELECT min(due) FROM jobs WHERE state IN ('pending', 'failed') AND kind NOT IN ('index', 'count')), $1),
+	ifnull((SELECT min(due) FROM jobs WHERE state = 'running' AND kind NOT IN ('index', 'count')), $1))`
 
-// List implements [jobs.Queue].
-func (s *Store) List(ctx context.Context, f jobs.Filter) (list []jobs.Job, err error) {
-	err = s.readers.read(ctx, func(q *reading) error {
-		list, err = q.jobs(`SELECT `+jobColumns+` FROM jobs WHERE id > ?1 AND (?2 = '' OR kind = ?2) AND (?3 = '' OR state = ?3)
-			AND (?4 = '' OR key = ?4) ORDER BY id LIMIT +?5`, f.After, f.Kind, f.State, f.Key, cmp.Or(f.Limit, 100))
-		return err
-	})
-	return list, queueFailed(ctx, "list jobs", err)
-}
+// held ends the text of a statement that changes a row somebody has leased: $1 and $2 are
+// its id and lease, $3 is a time.
+const held = ` WHERE id = $1 AND lease = $2 AND state = 'running'`
 
-// Retry implements [jobs.Queue].
-func (s *Store) Retry(ctx context.Context, id int64) error {
-	return queueFailed(ctx, "retry job", s.write(ctx, func(t *tx) error {
-		j, err := scanJob(t.row(`SELECT `+jobColumns+` FROM jobs WHERE id = ?`, id).Scan)
-		if err != nil {
-			return noJob(id, err)
-		}
-		return t.mark(jobs.Dirty{Kind: j.Kind, Key: j.Key, Priority: j.Priority})
-	}))
-}
+// What ends a lease, or extends it.
+const (
+	renewText = `UPDATE jobs SET leased_till = $3` + held + ` RETURNING id, state`
 
-func noJob(id int64, err error) error {
-	if err == nil || errors.Is(err, sql.ErrNoRows) {
-		return fmt.Errorf("job %d: %w", id, jobs.ErrNotFound)
-	}
-	return err
-}
+	removeText   = `DELETE FROM jobs` + held + ` AND generation = leased_generation`
+	completeText = `UPDATE jobs SET leased_till = 0, state = CASE WHEN generation = leased_generation THEN 'completed' ELSE 'pending' END,
+		error = '', finished = CASE WHEN generation = leased_generation THEN $3 ELSE 0 END` + held + ` RETURNING id, state`
 
-// Drop implements [jobs.Queue].
-func (s *Store) Drop(ctx context.Context, id int64) error {
-	return queueFailed(ctx, "drop job", s.write(ctx, func(t *tx) error {
-		n, err := t.exec(`DELETE FROM jobs WHERE id = ?`, id)
-		if err == nil && n == 0 {
-			return noJob(id, nil)
-		}
-		return err
-	}))
-}
+	failText = `UPDATE jobs SET leased_till = 0,
+		state = CASE WHEN generation <> leased_generation THEN 'pending' WHEN $4 OR attempts < $7 THEN 'failed' ELSE 'dead' END,
+		run_at = CASE WHEN generation = leased_generation THEN $3 + $5 ELSE run_at END,
+		attempts = CASE WHEN generation = leased_generation AND $4 THEN max(attempts - 1, 0) ELSE attempts END,
+		finished = CASE WHEN generation = leased_generation AND NOT $4 AND attempts >= $7 THEN $3 ELSE 0 END,
+		error = $6` + held + ` RETURNING id, state`
 
-// Stats implements [jobs.Queue].
-func (s *Store) Stats(ctx context.Context) (st jobs.Stats, err error) {
-	err = s.readers.snapshot(ctx, func(q *reading) error {
-		if err := q.each(func(rows *sql.Rows) error {
-			var r jobs.Rows
-			err := rows.Scan(&r.Kind, &r.State, &r.N)
-			st.Rows = append(st.Rows, r)
-			return err
-		}, `SELECT kind, state, count(*) FROM jobs WHERE state IN ('pending', 'running', 'failed', 'dead') GROUP BY state, kind`); err != nil {
-			return err
-		}
-		now := social.Stamp(s.opts.Clock())
-		var oldest, ofLists int64
-		if err := q.row(`SELECT min(ifnull((SELECT min(due) FROM jobs WHERE state IN ('pending', 'failed')), ?1),
-			ifnull((SELECT min(due) FROM jobs WHERE state = 'running'), ?1)),
-			min(ifnull((SELECT min(due) FROM jobs WHERE state IN ('pending', 'failed') AND kind NOT IN ('index', 'count')), ?1),
-			ifnull((SELECT min(due) FROM jobs WHERE state = 'running' AND kind NOT IN ('index', 'count')), ?1))`, now).Scan(&oldest, &ofLists); err != nil {
-			return err
-		}
-		st.Oldest = time.Duration(now-oldest) * time.Microsecond
-		st.OldestOfLists = time.Duration(now-ofLists) * time.Microsecond
-		return nil
-	})
-	return st, queueFailed(ctx, "count jobs", err)
-}
-
-// Sweep implements [jobs.Queue].
-func (s *Store) Sweep(ctx context.Context, n int) (int, error) {
-	var removed int64
-	err := s.write(ctx, func(t *tx) (err error) {
-		removed, err = t.exec(`DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE state = 'completed' AND finished <= ? ORDER BY finished LIMIT +?)`,
-			social.Stamp(t.now.Add(-jobs.CompletedLives)), n)
-		return err
-	})
-	return int(removed), queueFailed(ctx, "sweep jobs", err)
-}
+	giveBackText = `UPDATE jobs SET state = 'pending', leased_till = 0, attempts = max(attempts - 1, 0)` + held + ` RETURNING id, state`
+)

@@ -18,16 +18,13 @@ func newReaders(db *sql.DB) *readers { return &readers{db: db, stmts: map[string
 
 func (r *readers) close() error { return r.db.Close() }
 
-// reading is one or more statements that read.
-type reading struct{ querying }
-
 // read runs do, each of its statements by itself.
-func (r *readers) read(ctx context.Context, do func(*reading) error) error {
-	return do(&reading{querying{ctx: ctx, prepare: r.prepare}})
+func (r *readers) read(ctx context.Context, do func(querying) error) error {
+	return do(querying{ctx: ctx, prepare: r.prepare})
 }
 
 // snapshot runs do, all of whose statements see one state of the file.
-func (r *readers) snapshot(ctx context.Context, do func(*reading) error) (err error) {
+func (r *readers) snapshot(ctx context.Context, do func(querying) error) (err error) {
 	t, err := r.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -48,7 +45,7 @@ func (r *readers) snapshot(ctx context.Context, do func(*reading) error) (err er
 		first = append(first, text)
 		return t.PrepareContext(ctx, text)
 	}
-	return do(&reading{querying{ctx: ctx, prepare: prepare}})
+	return do(querying{ctx: ctx, prepare: prepare})
 }
 
 func (r *readers) known(text string) *sql.Stmt {

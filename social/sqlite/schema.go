@@ -129,8 +129,8 @@ func (w *writer) migrate(ctx context.Context) error {
 // check returns the schema version of a file that is ours to change.
 func check(q querying) (version int, err error) {
 	var id, tables int
-	if err := q.row(`SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
-		FROM pragma_application_id, pragma_user_version`).Scan(&id, &version, &tables); err != nil {
+	if _, err := q.Row([]any{&id, &version, &tables}, `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
+		FROM pragma_application_id, pragma_user_version`); err != nil {
 		return 0, err
 	}
 	switch {

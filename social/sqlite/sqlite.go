@@ -23,21 +23,27 @@ import (
 
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
+	"github.com/freshet/freshet/social/sqlstore"
 )
 
 // Store is a social store and its queue in one file. It is safe for concurrent
 // use.
 type Store struct {
-	opts    social.Options
-	writer  *writer
-	readers *readers
-	woken   chan struct{}
+	*sqlstore.Store
+	file *file
+	memo *sqlstore.Memo
 }
 
 var (
 	_ social.Store = (*Store)(nil)
 	_ jobs.Queue   = (*Store)(nil)
 )
+
+// file is the database: one connection that writes, and some that read.
+type file struct {
+	writer  *writer
+	readers *readers
+}
 
 // busyTimeout, in milliseconds, is how long a connection waits for a lock
 // another process holds, for example a backup.
@@ -54,14 +60,17 @@ func Open(ctx context.Context, path string, opts social.Options) (*Store, error)
 	if err := os.MkdirAll(filepath.Dir(abs), 0o750); err != nil {
 		return nil, fmt.Errorf("social file %s: cannot make its directory: %w", path, err)
 	}
-	s := &Store{opts: opts.WithDefaults(), woken: make(chan struct{}, 1)}
-	if err := s.open(ctx, abs); err != nil {
-		return nil, errors.Join(contractError(path, err), s.Close())
+	f := &file{}
+	if err := f.open(ctx, abs); err != nil {
+		return nil, errors.Join(contractError(path, err), f.close())
 	}
+	s := &Store{Store: sqlstore.New(f, &dialect, opts), file: f}
+	s.memo = sqlstore.NewMemo(s.Store)
+	f.writer.memo = s.memo
 	return s, nil
 }
 
-func (s *Store) open(ctx context.Context, path string) error {
+func (f *file) open(ctx context.Context, path string) error {
 	// The writer makes the file, the others only find it.
 	db, err := connect(path, "rwc", "synchronous(FULL)", "secure_delete(1)", "journal_size_limit(67108864)",
 		"wal_autocheckpoint(4000)", "cache_size(-32000)")
@@ -69,13 +78,13 @@ func (s *Store) open(ctx context.Context, path string) error {
 		return err
 	}
 	db.SetMaxOpenConns(1)
-	if s.writer, err = newWriter(ctx, db); err != nil {
+	if f.writer, err = newWriter(ctx, db); err != nil {
 		return errors.Join(err, db.Close())
 	}
-	if err := s.writer.migrate(ctx); err != nil {
+	if err := f.writer.migrate(ctx); err != nil {
 		return err
 	}
-	if err := s.writer.watch(ctx); err != nil {
+	if err := f.writer.watch(ctx); err != nil {
 		return err
 	}
 	if db, err = connect(path, "rw", "query_only(1)", "cache_size(-8000)"); err != nil {
@@ -84,7 +93,7 @@ func (s *Store) open(ctx context.Context, path string) error {
 	n := max(4, runtime.GOMAXPROCS(0))
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)
-	s.readers = newReaders(db)
+	f.readers = newReaders(db)
 	return db.PingContext(ctx)
 }
 
@@ -103,21 +112,41 @@ func connect(path, mode string, pragmas ...string) (*sql.DB, error) {
 
 // Close folds the write-ahead log into the file and closes it, once the write
 // under way has ended. Calls made after it fail with [social.ErrUnavailable].
-func (s *Store) Close() error {
+func (s *Store) Close() error { return s.file.close() }
+
+func (f *file) close() error {
 	var errs []error
 	// The writer goes last: the last connection to leave folds the log.
-	if s.readers != nil {
-		errs = append(errs, s.readers.close())
+	if f.readers != nil {
+		errs = append(errs, f.readers.close())
 	}
-	if s.writer != nil {
-		errs = append(errs, s.writer.close())
+	if f.writer != nil {
+		errs = append(errs, f.writer.close())
 	}
 	return errors.Join(errs...)
 }
 
-// Ping implements [social.Upkeep].
-func (s *Store) Ping(ctx context.Context) error {
-	return failed(ctx, "ping", s.readers.read(ctx, func(r *reading) error {
-		return r.row(`SELECT 1`).Scan(new(int))
-	}))
+// Cards implements [social.Cards] from what is in memory, or with one statement.
+func (s *Store) Cards(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
+	return s.memo.Cards(ctx, reader, posts)
+}
+
+// Read implements [sqlstore.Database].
+func (f *file) Read(ctx context.Context, do func(sqlstore.Session) error) error {
+	return f.readers.read(ctx, func(q querying) error { return do(q) })
+}
+
+// Snapshot implements [sqlstore.Database].
+func (f *file) Snapshot(ctx context.Context, do func(sqlstore.Session) error) error {
+	return f.readers.snapshot(ctx, func(q querying) error { return do(q) })
+}
+
+// Write implements [sqlstore.Database].
+func (f *file) Write(ctx context.Context, do func(sqlstore.Writing) error) error {
+	return f.writer.run(ctx, func(q querying) error { return do(q) })
+}
+
+// Alone implements [sqlstore.Database].
+func (f *file) Alone(ctx context.Context, do func(sqlstore.Session) error) error {
+	return f.writer.run(ctx, func(q querying) error { return do(q) })
 }

@@ -4,7 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"time"
+
+	"github.com/freshet/freshet/social/sqlstore"
 )
 
 // writer is the one connection that writes, with its prepared statements.
@@ -14,7 +15,7 @@ type writer struct {
 	conn  *sql.Conn
 	turn  chan struct{} // holds the writer's place; taken to write
 	stmts map[string]*sql.Stmt
-	memo  *memo // is told what transactions touch; nil: nothing is watched yet
+	memo  *sqlstore.Memo // is told what transactions touch; nil: nothing is watched yet
 }
 
 var errClosed = errors.New("it is closed")
@@ -60,27 +61,7 @@ func (w *writer) take(ctx context.Context) error {
 	}
 }
 
-// tx is one transaction under way.
-type tx struct {
-	querying
-	now   time.Time
-	woken bool            // a row was marked that is due
-	renew map[string]bool // agents whose lists are rebuilt for their follows; nil: each follow is marked
-}
-
-// write runs do in a transaction, which holds if do returns nil.
-func (s *Store) write(ctx context.Context, do func(*tx) error) error {
-	t := &tx{now: s.opts.Clock()}
-	err := s.writer.run(ctx, func(q querying) error {
-		t.querying = q
-		return do(t)
-	})
-	if err == nil && t.woken {
-		s.wake()
-	}
-	return err
-}
-
+// run runs do in a transaction, which holds if do returns nil.
 func (w *writer) run(ctx context.Context, do func(querying) error) (err error) {
 	if err := w.take(ctx); err != nil {
 		return err
@@ -89,13 +70,13 @@ func (w *writer) run(ctx context.Context, do func(querying) error) (err error) {
 	// The driver starts a goroutine for each statement whose context can be
 	// cancelled. Transactions are short; asking before is enough, and cheaper.
 	q := querying{ctx: context.WithoutCancel(ctx), prepare: w.prepare}
-	if _, err := q.exec(`BEGIN IMMEDIATE`); err != nil {
+	if _, err := q.Exec(`BEGIN IMMEDIATE`); err != nil {
 		return err
 	}
 	done := false
 	defer func() {
 		if !done {
-			_, undo := q.exec(`ROLLBACK`)
+			_, undo := q.Exec(`ROLLBACK`)
 			err = errors.Join(err, undo)
 		}
 	}()
@@ -111,11 +92,11 @@ func (w *writer) run(ctx context.Context, do func(querying) error) (err error) {
 			return err
 		}
 		if len(all) > 0 {
-			w.memo.begin()
-			defer w.memo.end(all)
+			w.memo.Begin()
+			defer w.memo.End(all)
 		}
 	}
-	if _, err := q.exec(`COMMIT`); err != nil {
+	if _, err := q.Exec(`COMMIT`); err != nil {
 		return err
 	}
 	done = true
@@ -131,86 +112,4 @@ func (w *writer) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
 		w.stmts[text] = stmt
 	}
 	return stmt, err
-}
-
-// querying runs prepared statements in one transaction. They say LIMIT +? and not
-// LIMIT ?: SQLite compiles a statement anew for each value of a bare parameter there.
-type querying struct {
-	ctx     context.Context
-	prepare func(context.Context, string) (*sql.Stmt, error)
-}
-
-// exec returns how many rows a statement changed.
-func (q querying) exec(text string, args ...any) (int64, error) {
-	stmt, err := q.prepare(q.ctx, text)
-	if err != nil {
-		return 0, err
-	}
-	res, err := stmt.ExecContext(q.ctx, args...)
-	if err != nil {
-		return 0, err
-	}
-	return res.RowsAffected()
-}
-
-// scanner is a row, or the error on the way to it.
-type scanner struct {
-	*sql.Row
-	err error
-}
-
-// Scan reads the row; [sql.ErrNoRows] where there is none.
-func (s scanner) Scan(into ...any) error {
-	if s.err != nil {
-		return s.err
-	}
-	return s.Row.Scan(into...)
-}
-
-func (q querying) row(text string, args ...any) scanner {
-	stmt, err := q.prepare(q.ctx, text)
-	if err != nil {
-		return scanner{err: err}
-	}
-	return scanner{Row: stmt.QueryRowContext(q.ctx, args...)}
-}
-
-// each calls scan for each row.
-func (q querying) each(scan func(*sql.Rows) error, text string, args ...any) error {
-	stmt, err := q.prepare(q.ctx, text)
-	if err != nil {
-		return err
-	}
-	rows, err := stmt.QueryContext(q.ctx, args...)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
-}
-
-// texts reads a column of texts.
-func (q querying) texts(text string, args ...any) ([]string, error) {
-	var out []string
-	err := q.each(func(rows *sql.Rows) error {
-		var s string
-		err := rows.Scan(&s)
-		out = append(out, s)
-		return err
-	}, text, args...)
-	return out, err
-}
-
-// found reads one row and says whether there is one.
-func found(row scanner, into ...any) (bool, error) {
-	err := row.Scan(into...)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil, err
 }

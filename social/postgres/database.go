@@ -1,0 +1,201 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/freshet/freshet/social/sqlstore"
+)
+
+// database runs calls on a pool of connections.
+type database struct {
+	pool     *pgxpool.Pool
+	guard    func(ctx context.Context, kind string, call func(context.Context) error) error
+	migrated atomic.Bool // the schema is one that this code knows
+}
+
+// guarded runs a call, if it is let.
+func (d *database) guarded(ctx context.Context, kind string, call func(context.Context) error) error {
+	if !d.migrated.Load() {
+		return errNotMigrated
+	}
+	if d.guard == nil {
+		return call(ctx)
+	}
+	return d.guard(ctx, kind, call)
+}
+
+// Read implements [sqlstore.Database].
+func (d *database) Read(ctx context.Context, do func(sqlstore.Session) error) error {
+	return d.guarded(ctx, "read", func(ctx context.Context) error { return do(querying{ctx, d.pool}) })
+}
+
+// Snapshot implements [sqlstore.Database].
+func (d *database) Snapshot(ctx context.Context, do func(sqlstore.Session) error) error {
+	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+	return d.guarded(ctx, "read", func(ctx context.Context) error {
+		return pgx.BeginTxFunc(ctx, d.pool, options, func(on pgx.Tx) error { return do(querying{ctx, on}) })
+	})
+}
+
+// attempts is how often a transaction is run that PostgreSQL ends for the sake
+// of another.
+const attempts = 20
+
+// Alone implements [sqlstore.Database].
+func (d *database) Alone(ctx context.Context, do func(sqlstore.Session) error) (err error) {
+	for range attempts {
+		if err = d.Read(ctx, do); !again(err) {
+			break
+		}
+	}
+	return err
+}
+
+// Write implements [sqlstore.Database].
+func (d *database) Write(ctx context.Context, do func(sqlstore.Writing) error) error {
+	return d.guarded(ctx, "write", func(ctx context.Context) (err error) {
+		for range attempts {
+			if err = d.attempt(ctx, do); !again(err) {
+				break
+			}
+		}
+		return err
+	})
+}
+
+// attempt runs a transaction once. The commit goes with the last statements, in
+// one trip; it is not reached if one of them fails.
+func (d *database) attempt(ctx context.Context, do func(sqlstore.Writing) error) (err error) {
+	conn, err := d.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release() // which closes one that is still in a transaction
+	if _, err := conn.Exec(ctx, `begin isolation level read committed read write`); err != nil {
+		return err
+	}
+	w := &writing{querying: querying{ctx, conn}}
+	if err = do(w); err == nil {
+		w.later.Queue(`commit`)
+		err = conn.SendBatch(ctx, &w.later).Close()
+	}
+	if err != nil && !conn.Conn().IsClosed() {
+		// A context that has ended has ended the connection, too.
+		_, _ = conn.Exec(ctx, `rollback`)
+	}
+	return err
+}
+
+// session runs statements: the pool, each by itself, or a
+// transaction.
+type session interface {
+	Exec(ctx context.Context, text string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, text string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, text string, args ...any) pgx.Row
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}
+
+// querying runs statements.
+type querying struct {
+	ctx context.Context
+	on  session
+}
+
+// writing runs those of a transaction.
+type writing struct {
+	querying
+	later pgx.Batch // statements that go with the commit
+}
+
+// Later adds a statement that is sent with the last ones before the commit.
+func (w *writing) Later(text string, args ...any) error {
+	w.later.Queue(text, arguments(args)...)
+	return nil
+}
+
+// Exec returns how many rows a statement changed.
+func (q querying) Exec(text string, args ...any) (int64, error) {
+	tag, err := q.on.Exec(q.ctx, text, arguments(args)...)
+	return tag.RowsAffected(), err
+}
+
+// Row reads one row and says whether there is one.
+func (q querying) Row(into []any, text string, args ...any) (bool, error) {
+	err := q.on.QueryRow(q.ctx, text, arguments(args)...).Scan(into...)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Each calls scan for each row.
+func (q querying) Each(scan func(sqlstore.Scan) error, text string, args ...any) error {
+	rows, err := q.on.Query(q.ctx, text, arguments(args)...)
+	if err != nil {
+		return err
+	}
+	return eachOf(rows, scan)
+}
+
+func eachOf(rows pgx.Rows, scan func(sqlstore.Scan) error) error {
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// Both sends both statements at once. Outside of a transaction they are one together.
+func (q querying) Both(first sqlstore.Statement, scan func(sqlstore.Scan) error, then sqlstore.Statement) error {
+	b := &pgx.Batch{}
+	b.Queue(first.Text, arguments(first.Args)...)
+	b.Queue(then.Text, arguments(then.Args)...).Query(func(rows pgx.Rows) error { return eachOf(rows, scan) })
+	return q.on.SendBatch(q.ctx, b).Close()
+}
+
+// texts reads a column of texts.
+func (q querying) texts(text string) (list []string, err error) {
+	err = q.Each(func(scan sqlstore.Scan) error {
+		var s string
+		err := scan(&s)
+		list = append(list, s)
+		return err
+	}, text)
+	return list, err
+}
+
+// arguments are those of a statement as the driver takes them: a table is an array for
+// each column. Arrays are never NULL.
+func arguments(args []any) []any {
+	out := make([]any, 0, len(args)+3)
+	for _, arg := range args {
+		switch arg := arg.(type) {
+		case []string:
+			out = append(out, array(arg))
+		case sqlstore.List:
+			out = append(out, array(arg))
+		case sqlstore.Table:
+			out = append(out, arg...)
+		case sqlstore.Named:
+			out = append(out, pgx.NamedArgs(arg))
+		default:
+			out = append(out, arg)
+		}
+	}
+	return out
+}
+
+func array(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}

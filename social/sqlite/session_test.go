@@ -1,0 +1,37 @@
+package sqlite
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/social/sqlstore"
+)
+
+// TestStatementsAreRewritten: lists are JSON, but for those of one text; parameters keep
+// their numbers where they do not stand in order.
+func TestStatementsAreRewritten(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]forms{
+		`SELECT 1 WHERE id = $1 AND at > $2`:          {many: `SELECT 1 WHERE id = ? AND at > ?`},
+		`SELECT 1 WHERE id = $2 AND at > $1`:          {many: `SELECT 1 WHERE id = $2 AND at > $1`},
+		`SELECT 1 WHERE id = $1 OR other = $1`:        {many: `SELECT 1 WHERE id = $1 OR other = $1`},
+		`SELECT 1 LIMIT $1`:                           {many: `SELECT 1 LIMIT +?`},
+		`SELECT 1 WHERE id = ANY ($1)`:                {many: `SELECT 1 WHERE id IN (SELECT value FROM json_each(?))`, one: `SELECT 1 WHERE id = ?`},
+		`SELECT 1 FROM unnest($1::text[]) j (value)`:  {many: `SELECT 1 FROM json_each(?) j`},
+		`SELECT 1 FROM json_each($1) WHERE value = 2`: {many: `SELECT 1 FROM json_each(?) WHERE value = 2`, json: true},
+	} {
+		require.Equal(t, want, rewrite(text), text)
+	}
+}
+
+func TestListsAreJSON(t *testing.T) {
+	t.Parallel()
+	texts := []string{"a", "", `"`, `\`, "é", "\x00", "a\nb", "<&>", "\u2028", "~ "}
+	var back []string
+	require.NoError(t, json.Unmarshal([]byte(list(sqlstore.Table{texts})), &back))
+	require.Equal(t, texts, back)
+	require.Equal(t, `[["a",1,-3],["b",2,4]]`, list(sqlstore.Table{[]string{"a", "b"}, []int{1, 2}, []int64{-3, 4}}))
+	require.Equal(t, `[]`, list(sqlstore.Table{[]string(nil)}))
+}

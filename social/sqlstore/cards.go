@@ -1,0 +1,131 @@
+package sqlstore
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/freshet/freshet/social"
+)
+
+// facts are a post, as far as the rules need it, and a reader's relation to it.
+type facts struct {
+	post  social.Post
+	rel   social.Relation
+	there bool
+}
+
+// scan reads a row of the columns of [Dialect.Facts] and what else it has.
+func (f *facts) scan(scan Scan, more ...any) error {
+	var delivery social.Delivery
+	var reach social.Reach
+	if err := scan(append([]any{
+		&f.post.Author, &f.post.Origin, &reach, &f.post.Reply, &f.post.React, &delivery, &f.there,
+		&f.rel.Follows, &f.rel.FollowsServer, &f.rel.Member, &f.rel.Mentioned, &f.rel.Granted, &f.rel.Blocked,
+	}, more...)...); err != nil {
+		return err
+	}
+	f.post.Audience = social.Audience{Public: reach == social.ToAll, Followers: reach == social.ToFollowers}
+	f.rel.Pulled = delivery == social.Pull
+	f.post.Deleted = !f.there
+	return nil
+}
+
+func (f *facts) decide() social.Decision { return social.Decide(&f.post, f.rel) }
+
+// facts reads those of one post.
+func (q *Query) facts(reader, id string) *facts {
+	f := &facts{rel: social.Relation{Reader: reader}}
+	f.post.Deleted = true // where there is no row
+	q.each(func(scan Scan) error { return f.scan(scan) },
+		`SELECT `+q.d.Facts+` FROM posts p LEFT JOIN authors a ON a.id = p.author WHERE p.id = $2`, reader, id)
+	return f
+}
+
+// Cards implements [social.Cards] with one statement.
+func (s *Store) Cards(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
+	asked := make([]social.Asked, len(posts))
+	ids, known := make([]string, len(posts)), make([]int64, len(posts))
+	for i, p := range posts {
+		asked[i] = social.Asked{Reader: reader, ID: p.ID}
+		ids[i], known[i] = p.ID, p.Version
+	}
+	return s.cards(ctx, "read cards", asked, s.d.Cards, reader, Table{ids, known})
+}
+
+// CardsOf implements [social.CardsOfMany].
+func (s *Store) CardsOf(ctx context.Context, asked []social.Asked) ([]social.Card, error) {
+	readers, ids := make([]string, len(asked)), make([]string, len(asked))
+	for i, a := range asked {
+		readers[i], ids[i] = a.Reader, a.ID
+	}
+	return s.cards(ctx, "read cards of many readers", asked, s.d.CardsOf, Table{readers, ids})
+}
+
+func (s *Store) cards(ctx context.Context, what string, asked []social.Asked, text string, args ...any) ([]social.Card, error) {
+	cards := make([]social.Card, len(asked))
+	for i, a := range asked {
+		cards[i].ID = a.ID
+	}
+	if len(asked) == 0 {
+		return cards, nil
+	}
+	err := s.read(ctx, func(q *Query) {
+		q.each(func(scan Scan) error {
+			i, c, err := scanCard(asked, scan)
+			if err == nil && c.Visible {
+				cards[i] = c
+			}
+			return err
+		}, text, args...)
+	})
+	if err != nil {
+		return nil, s.failed(ctx, what, err)
+	}
+	return cards, nil
+}
+
+// scanCard reads the card of a row, and its place among what was asked.
+func scanCard(asked []social.Asked, scan Scan) (i int, c social.Card, err error) {
+	var f facts
+	var content []byte
+	var granted bool
+	if err := f.scan(scan, &i, &c.Version, &c.CreatedAt, &c.Likes, &c.Comments, &content,
+		&c.Author.Name, &c.Author.ImageURL, &c.HasLiked, &granted); err != nil {
+		return 0, social.Card{}, err
+	}
+	f.rel.Reader = asked[i].Reader
+	d := f.decide()
+	c.ID, c.Author.ID, c.Content = asked[i].ID, f.post.Author, json.RawMessage(content)
+	c.Public = d.Visible && f.post.Audience.Public && !granted
+	c.Visible, c.Reason, c.CanReply, c.CanReact = d.Visible, d.Reason, d.CanReply, d.CanReact
+	return i, c, nil
+}
+
+// Standings implements [social.Lists].
+func (s *Store) Standings(ctx context.Context, agent string, ids []string) ([]social.Standing, error) {
+	list := make([]social.Standing, len(ids))
+	for i, id := range ids {
+		list[i].ID = id
+	}
+	if len(ids) == 0 {
+		return list, nil
+	}
+	err := s.read(ctx, func(q *Query) {
+		q.each(func(scan Scan) error {
+			f := facts{rel: social.Relation{Reader: agent}}
+			var i int
+			var at int64
+			if err := f.scan(scan, &i, &at); err != nil {
+				return err
+			}
+			d := f.decide()
+			e := social.Entry{Position: social.Position{At: at, ID: ids[i]}, Author: f.post.Author}
+			list[i] = social.Standing{Entry: e, Found: true, Listed: d.Listed, Reason: d.Reason}
+			return nil
+		}, q.d.Standings, agent, ids)
+	})
+	if err != nil {
+		return nil, s.failed(ctx, "read standings", err)
+	}
+	return list, nil
+}

@@ -1,0 +1,165 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
+)
+
+// circle is a circle's row.
+type circle struct {
+	social.Circle
+	put, dropped, replaced int64
+	found                  bool
+}
+
+func (c *circle) alive() bool { return c.put > c.dropped }
+
+// latest is the latest stamp of a change of the circle itself.
+func (c *circle) latest() int64 { return max(c.put, c.dropped, c.replaced) }
+
+// floor is since when those of whom nothing is kept are no members.
+func (c *circle) floor() int64 { return max(c.dropped, c.replaced) }
+
+// circle reads one; with changing it is locked, and its members with it.
+func (q *Query) circle(mode lock, id string) *circle {
+	c := &circle{Circle: social.Circle{ID: id}}
+	c.found = q.row(into(&c.Owner, &c.Name, &c.Size, &c.put, &c.dropped, &c.replaced),
+		`SELECT owner, name, size, put, dropped, replaced FROM circles WHERE id = $1`+q.d.Locks[mode], id)
+	return c
+}
+
+// saveCircle writes a circle's row, which was locked. If there was none and is
+// one now, it fails, and the transaction is run again.
+func (t *Tx) saveCircle(c *circle) {
+	text := `INSERT INTO circles (id, owner, name, put, dropped, replaced, size, gone) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
+	if c.found {
+		text = `UPDATE circles SET owner = $2, name = $3, put = $4, dropped = $5, replaced = $6, size = $7, gone = $8 WHERE id = $1`
+	}
+	c.found = true
+	t.exec(text, c.ID, c.Owner, c.Name, c.put, c.dropped, c.replaced, c.Size, t.gone(c.alive()))
+}
+
+// PutCircle implements [social.Circles].
+func (s *Store) PutCircle(ctx context.Context, c social.Circle, members []string, at time.Time) error {
+	if err := checkCircle(c, members); err != nil {
+		return err
+	}
+	if err := social.CheckTime(at, s.opts.Clock()); err != nil {
+		return err
+	}
+	return s.failed(ctx, "put circle", s.write(ctx, func(t *Tx) {
+		kept := t.circle(changing, c.ID)
+		if kept.alive() && kept.Owner != c.Owner {
+			t.fail(fmt.Errorf("circle %s is another agent's: %w", c.ID, social.ErrNotAllowed))
+		}
+		stamp := t.circleTime(kept, at)
+		if t.putCircle(kept, c, stamp); members != nil {
+			t.replaceMembers(kept, members, stamp)
+		}
+	}))
+}
+
+func checkCircle(c social.Circle, members []string) error {
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	for _, m := range members {
+		if err := social.CheckAgent(m); err != nil {
+			return fmt.Errorf("members: %w", err)
+		}
+	}
+	return nil
+}
+
+// circleTime is the stamp of a change of a circle that concerns its members.
+func (t *Tx) circleTime(c *circle, at time.Time) int64 {
+	if !at.IsZero() {
+		return social.Stamp(at)
+	}
+	var latest int64
+	t.row(into(&latest), `SELECT coalesce(max(at), 0) FROM members WHERE circle = $1`, c.ID)
+	return social.ChangeTime(at, t.now, max(latest, c.latest()))
+}
+
+// putCircle changes the circle itself as of a stamp, if the change holds. Those
+// who were added before it was made, or made again, are members now.
+func (t *Tx) putCircle(kept *circle, c social.Circle, at int64) {
+	alive := kept.alive()
+	if !social.Supersedes(true, at, alive, max(kept.put, kept.dropped)) {
+		return
+	}
+	kept.Owner, kept.Name, kept.put = c.Owner, c.Name, at
+	if t.saveCircle(kept); !alive {
+		t.membersChanged(c.ID, t.present(c.ID), jobs.PrioritySoon)
+	}
+}
+
+// changeCircle runs a change of a circle that by may make.
+func (s *Store) changeCircle(ctx context.Context, id, by string, at time.Time, do func(*Tx, *circle)) error {
+	if err := social.CheckCircleID(id); err != nil {
+		return err
+	}
+	if err := social.CheckTime(at, s.opts.Clock()); err != nil {
+		return err
+	}
+	return s.failed(ctx, "change circle", s.write(ctx, func(t *Tx) {
+		c := t.circle(changing, id)
+		switch {
+		case !c.alive() && at.IsZero():
+			t.fail(fmt.Errorf("circle %s: %w", id, social.ErrNotFound))
+		case by != "" && c.Owner != by:
+			t.fail(fmt.Errorf("circle %s is not %s's: %w", id, by, social.ErrNotAllowed))
+		}
+		do(t, c)
+	}))
+}
+
+// DropCircle implements [social.Circles].
+func (s *Store) DropCircle(ctx context.Context, id, by string, at time.Time) error {
+	return s.changeCircle(ctx, id, by, at, func(t *Tx, c *circle) { t.dropCircle(c, t.circleTime(c, at)) })
+}
+
+func (t *Tx) dropCircle(c *circle, at int64) {
+	if at <= c.dropped {
+		return
+	}
+	c.dropped = at
+	members := t.present(c.ID)
+	if !c.alive() {
+		// Those who were added later wait for the circle to be made again.
+		t.membersChanged(c.ID, members, jobs.PriorityRemoval)
+	}
+	t.setMembers(c, membership{agents: members, at: at})
+	t.saveCircle(c)
+}
+
+// Circle implements [social.Circles].
+func (s *Store) Circle(ctx context.Context, id string) (social.Circle, error) {
+	var c *circle
+	err := s.read(ctx, func(q *Query) {
+		if c = q.circle(free, id); !c.alive() {
+			q.fail(fmt.Errorf("circle %s: %w", id, social.ErrNotFound))
+		}
+	})
+	if err != nil {
+		return social.Circle{}, s.failed(ctx, "read circle", err)
+	}
+	return c.Circle, nil
+}
+
+// CirclesOf implements [social.Circles].
+func (s *Store) CirclesOf(ctx context.Context, owner, after string, n int) (list []social.Circle, err error) {
+	err = s.read(ctx, func(q *Query) {
+		q.each(func(scan Scan) error {
+			c := social.Circle{Owner: owner}
+			err := scan(&c.ID, &c.Name, &c.Size)
+			list = append(list, c)
+			return err
+		}, `SELECT id, name, size FROM circles WHERE owner = $1 AND gone = 0 AND id > $2 ORDER BY id LIMIT $3`, owner, after, n)
+	})
+	return list, s.failed(ctx, "list circles", err)
+}

@@ -1,0 +1,65 @@
+package sqlstore
+
+// Dialect is what a database has of its own: how its rows are locked, and the statements
+// that it writes in another way than others. Arguments after a [Table] are counted as the
+// dialect takes that.
+type Dialect struct {
+	Name   string            // begins what errors say
+	Reason func(error) error // says how to correct an error of the database, where an operator can
+
+	// Locks end a statement that reads rows, to lock them: not at all; shared, so that only
+	// an exclusive lock waits; by one at a time, beside shared locks; exclusive. All are
+	// empty where transactions that write take turns.
+	Locks [4]string
+	// MakeAgents makes rows in authors for the agents $1 where there are none. It is
+	// empty where no row is needed to lock an agent.
+	MakeAgents string
+
+	Records     string // the posts $1: [RecordColumns], and their circles
+	SaveAuthor  string // a card: id, name, image, bio, time. The later holds, of one time the greater
+	Follows     string // of a table of edges: agent, author, at, gone, whether one blocks the other
+	SaveFollows string // a table: agent, author, at, gone
+	SaveCounts  string // a table: author, followers, following
+	SaveMembers string // of the circle $1 a table: agent, at, gone
+	EraseTime   string // later than $2 and all that the agent $1 has made
+	Erase       string // blanks the agent $1 as of $2; what else they made up to $3; what is being erased, $4
+
+	Purges    []string // remove what is over since $1, at most $2
+	PurgeKeys string   // removes idempotency keys up to $1, at most $2
+	OverPosts string   // locks posts that are over since $1, at most $2
+
+	// Who may see a post. Facts are the columns of a post p and its author a from which
+	// [social.Decide] knows it for the reader $1; see facts. Visible answers the same of
+	// posts p, all of one author $2, with whom the reader $1 has no block.
+	Facts, Visible string
+	Cards          string // for the reader $1 a table of ids and known versions: see scanCard; of what is there
+	CardsOf        string // the same of a table of readers and ids
+	PostFacts      string // of a post p: the agents it mentions, and the circles it addresses; only for a [Memo]
+	Standings      string // for the reader $1 the posts $2: facts, place, created at; of what is known
+	Receivers      string // agents, and their rank in receiverReasons: of the post $1 of $2 those after $3, at most $4; the author if $5, followers if $6
+	Celebrities    string // of the readers $1: reader and author, whom they follow and who is not pushed, or [social.Server]
+	Sources        Sources
+
+	Mark   string // a table of jobs j: kind, key, priority, due
+	Due    string // whether a job may be due at $1, of the kinds $2, of all for none; empty: it is not worth asking
+	Expire string // takes back leases that have run out at $1; with $2 attempts a job is dead
+	// Lease leases jobs due at $1, of the kinds $2, at most $4 until $5: those due since
+	// $3, then by priority. Or it is empty, and Choose reads the ids: of those due since
+	// $3, and of the others. Then Alone runs all of what it is given in a transaction.
+	Lease  string
+	Choose []string
+
+	CountJobs  string // kind, state, number
+	OldestJobs string // the earliest time of jobs that are not done, of all and of those of lists; $1 for none
+	Sweep      string // removes jobs completed up to $1, at most $2
+
+	// What ends leases, or extends them. Each takes a table of id and lease, then a time, and
+	// returns id and state of the jobs that are held.
+	Renew    string // until the time
+	Done     string // removes those of the kinds that follow
+	Fail     string // whether it waits, for how many µs, the reason, the most attempts
+	GiveBack string
+	// Remove removes the job $1 of the lease $2, if it was not marked meanwhile. It is
+	// empty where Done removes as well, and where Alone is not all in a transaction.
+	Remove string
+}

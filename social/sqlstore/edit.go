@@ -1,0 +1,138 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
+)
+
+// EditPost implements [social.Posts].
+func (s *Store) EditPost(ctx context.Context, id, by string, e social.Edit, at time.Time) (social.Post, error) {
+	if err := checkChange(id, by, at, s.opts.Clock()); err != nil {
+		return social.Post{}, err
+	}
+	if err := e.Validate(); err != nil {
+		return social.Post{}, err
+	}
+	var post social.Post
+	err := s.write(ctx, func(t *Tx) {
+		r := t.editable(id, by, at)
+		if r.Alive() {
+			t.fail(remains(&r.Post, e))
+		}
+		if r.Edit(e, social.ChangeTime(at, t.now, r.Latest())) {
+			t.save(r)
+			if r.Alive() {
+				t.indexed(&r.Post, jobs.PriorityLater)
+			}
+		}
+		if post = (social.Post{}); r.Alive() {
+			post = r.Post
+		}
+	})
+	if err != nil {
+		return social.Post{}, s.failed(ctx, "edit post", err)
+	}
+	return post, nil
+}
+
+// checkChange checks what names a change of a post.
+func checkChange(id, by string, at, now time.Time) error {
+	if err := social.CheckPostID(id); err != nil {
+		return err
+	}
+	if by != "" {
+		if err := social.CheckAgent(by); err != nil {
+			return err
+		}
+	}
+	return social.CheckTime(at, now)
+}
+
+// remains refuses an edit that leaves nothing of a post.
+func remains(p *social.Post, e social.Edit) error {
+	if e.Alts != nil && len(*e.Alts) != len(p.Images) {
+		return fmt.Errorf("%w: %d alt texts for %d images", social.ErrBadPost, len(*e.Alts), len(p.Images))
+	}
+	if e.Caption != nil && feed.Blank(*e.Caption) && len(p.Images) == 0 {
+		return fmt.Errorf("%w: it would have neither caption nor image", social.ErrBadPost)
+	}
+	return nil
+}
+
+// editable reads a post that is to be changed by somebody. With an event's time it need
+// not be there.
+func (t *Tx) editable(id, by string, at time.Time) *record {
+	r := t.load(id)
+	if !at.IsZero() && by == "" {
+		return r
+	}
+	f := t.facts(by, id)
+	switch {
+	case !f.there:
+		t.fail(fmt.Errorf("%s: %w", id, social.ErrNotFound))
+	case by == "" || by == r.Post.Author && !r.Post.Remote():
+	case f.decide().Visible:
+		t.fail(fmt.Errorf("%s is not %s's: %w", id, by, social.ErrNotAllowed))
+	default:
+		t.fail(fmt.Errorf("%s: %w", id, social.ErrNotFound))
+	}
+	return r
+}
+
+// DeletePost implements [social.Posts].
+func (s *Store) DeletePost(ctx context.Context, id, by string, at time.Time) error {
+	if err := checkChange(id, by, at, s.opts.Clock()); err != nil {
+		return err
+	}
+	return s.failed(ctx, "delete post", s.write(ctx, func(t *Tx) {
+		r := t.editable(id, by, at)
+		t.delete(r, social.ChangeTime(at, t.now, r.Latest()))
+	}))
+}
+
+func (t *Tx) delete(r *record, at int64) {
+	before := r.Post.Audience
+	alive, images := r.Alive(), len(r.Post.Images) > 0
+	if !r.Delete(at) {
+		return
+	}
+	if t.save(r); !alive || r.Alive() {
+		return
+	}
+	if images {
+		t.giveUpFiles(r.Post.ID)
+	}
+	t.mark(jobs.Dirty{Kind: jobs.Deliver, Key: r.Post.ID, Priority: jobs.PriorityRemoval})
+	t.indexed(&social.Post{ID: r.Post.ID, Audience: before}, jobs.PriorityRemoval)
+}
+
+// SetCounts implements [social.Posts].
+func (s *Store) SetCounts(ctx context.Context, id string, c social.Counts, at time.Time) error {
+	if err := checkChange(id, "", at, s.opts.Clock()); err != nil {
+		return err
+	}
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	return s.failed(ctx, "set counts", s.write(ctx, func(t *Tx) {
+		r := t.editable(id, "", at)
+		if !r.Count(r.reported, c, social.ChangeTime(at, t.now, r.Times.Counted)) {
+			return
+		}
+		changed := r.reported != c
+		r.reported = c
+		if t.save(r); changed && r.Alive() {
+			t.counted(id)
+		}
+	}))
+}
+
+// counted marks the counts of a post; they are gathered for a while.
+func (t *Tx) counted(id string) {
+	t.mark(jobs.Dirty{Kind: jobs.Count, Key: id, Priority: jobs.PriorityLater, After: jobs.CountDelay, Lazy: true})
+}

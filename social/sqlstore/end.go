@@ -1,0 +1,133 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
+)
+
+// notKept are the kinds whose rows are removed when they are done.
+func (s *Store) notKept() (list []string) {
+	for _, kind := range jobs.Kinds() {
+		if !s.opts.KeepJobs || !kind.Kept() {
+			list = append(list, string(kind))
+		}
+	}
+	return list
+}
+
+// states are those of the jobs that a statement has found held, by id.
+type states map[int64]jobs.State
+
+// end runs what ends leases, or extends them, in one transaction.
+func (s *Store) end(ctx context.Context, do func(*Query, states)) (held states, err error) {
+	err = s.alone(ctx, func(q *Query) {
+		held = states{}
+		do(q, held)
+	})
+	for _, state := range held {
+		if err == nil && state == jobs.Pending {
+			s.wake()
+		}
+	}
+	return held, err
+}
+
+// end runs a statement on those of some jobs that are held.
+func (q *Query) end(held states, text string, list []jobs.Job, at time.Time, args ...any) {
+	ids, leases := make([]int64, len(list)), make([]int64, len(list))
+	for i, j := range list {
+		ids[i], leases[i] = j.ID, j.Lease
+	}
+	q.each(func(scan Scan) error {
+		var id int64
+		var state jobs.State
+		err := scan(&id, &state)
+		held[id] = state
+		return err
+	}, text, append([]any{Table{ids, leases}, social.Stamp(at)}, args...)...)
+}
+
+// Renew implements [jobs.Queue].
+func (s *Store) Renew(ctx context.Context, d time.Duration, list ...jobs.Job) (lost []jobs.Job, err error) {
+	held, err := s.end(ctx, func(q *Query, held states) { q.end(held, q.d.Renew, list, s.opts.Clock().Add(d)) })
+	if err != nil {
+		return nil, s.queueFailed(ctx, "renew leases", err)
+	}
+	for _, j := range list {
+		if _, ok := held[j.ID]; !ok {
+			lost = append(lost, j)
+		}
+	}
+	return lost, nil
+}
+
+// Done implements [jobs.Queue].
+func (s *Store) Done(ctx context.Context, j jobs.Job) (again bool, err error) {
+	ends, err := s.DoneAll(ctx, []jobs.Job{j})
+	switch {
+	case err != nil:
+		return false, err
+	case ends[0].Lost:
+		return false, lost(j)
+	}
+	return ends[0].Again, nil
+}
+
+func lost(j jobs.Job) error { return fmt.Errorf("%s %s: %w", j.Kind, j.Key, jobs.ErrLost) }
+
+// DoneAll implements [jobs.Queue].
+func (s *Store) DoneAll(ctx context.Context, list []jobs.Job) ([]jobs.End, error) {
+	held, err := s.end(ctx, func(q *Query, held states) {
+		rest := list
+		if q.d.Remove != "" {
+			rest = s.remove(q, held, list)
+		}
+		q.end(held, q.d.Done, rest, s.opts.Clock(), s.notKept())
+	})
+	if err != nil {
+		return nil, s.queueFailed(ctx, "complete jobs", err)
+	}
+	ends := make([]jobs.End, len(list))
+	for i, j := range list {
+		state, ok := held[j.ID]
+		delete(held, j.ID) // a lease ends once
+		ends[i] = jobs.End{Again: state == jobs.Pending, Lost: !ok}
+	}
+	return ends, nil
+}
+
+// remove removes jobs that are done and not kept, and returns the others.
+func (s *Store) remove(q *Query, held states, list []jobs.Job) (rest []jobs.Job) {
+	for _, j := range list {
+		if kept := s.opts.KeepJobs && j.Kind.Kept(); !kept && q.exec(q.d.Remove, j.ID, j.Lease) > 0 {
+			held[j.ID] = jobs.Completed
+		} else {
+			rest = append(rest, j)
+		}
+	}
+	return rest
+}
+
+// Fail implements [jobs.Queue].
+func (s *Store) Fail(ctx context.Context, j jobs.Job, f jobs.Failure) (jobs.State, error) {
+	held, err := s.end(ctx, func(q *Query, held states) {
+		q.end(held, q.d.Fail, []jobs.Job{j}, s.opts.Clock(), f.Wait, f.After.Microseconds(), jobs.Clip(f.Reason), jobs.MaxAttempts)
+	})
+	if _, ok := held[j.ID]; err == nil && !ok {
+		err = lost(j)
+	}
+	if err != nil {
+		return "", s.queueFailed(ctx, "fail job", err)
+	}
+	return held[j.ID], nil
+}
+
+// GiveBack implements [jobs.Queue].
+func (s *Store) GiveBack(ctx context.Context, list ...jobs.Job) error {
+	_, err := s.end(ctx, func(q *Query, held states) { q.end(held, q.d.GiveBack, list, s.opts.Clock()) })
+	return s.queueFailed(ctx, "give jobs back", err)
+}

@@ -1,0 +1,198 @@
+package sqlstore
+
+import (
+	"context"
+	"slices"
+
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
+)
+
+// What is being erased, in the column erasing.
+const (
+	erasingNothing = iota
+	erasingAuthor
+	erasingAgent
+)
+
+// erasure tells up to which stamps an agent is erased.
+type erasure struct {
+	card int64 // card, posts and followers
+	rest int64 // what else they made
+	what int
+}
+
+// EraseAuthor implements [social.Authors].
+func (s *Store) EraseAuthor(ctx context.Context, author string) error {
+	return s.erase(ctx, author, erasingAuthor)
+}
+
+// EraseAgent implements [social.Authors].
+func (s *Store) EraseAgent(ctx context.Context, agent string) error {
+	return s.erase(ctx, agent, erasingAgent)
+}
+
+func (s *Store) erase(ctx context.Context, agent string, what int) error {
+	if err := social.CheckAgent(agent); err != nil {
+		return err
+	}
+	return s.failed(ctx, "erase", s.write(ctx, func(t *Tx) {
+		// It waits for all that they are doing; what they do later finds the stamps.
+		t.lockAgents(exclusive, agent)
+		var at, rest int64
+		t.row(into(&at), t.d.EraseTime, agent, social.Stamp(t.now))
+		if what == erasingAgent {
+			rest = at
+		}
+		t.later(t.d.Erase, agent, at, rest, what)
+		t.mark(jobs.Dirty{Kind: jobs.Erase, Key: agent, Priority: jobs.PriorityRemoval})
+	}))
+}
+
+// eraser removes what one agent has made.
+type eraser struct {
+	agent string
+	at    erasure
+	left  int // things that may still be removed in this call
+}
+
+// EraseSome implements [social.Authors]. Each kind of thing is a transaction of
+// its own, so that each takes its locks in order.
+func (s *Store) EraseSome(ctx context.Context, agent string, n int) (done bool, err error) {
+	e := &eraser{agent: agent, left: n}
+	err = s.read(ctx, func(q *Query) {
+		q.row(into(&e.at.card, &e.at.rest, &e.at.what), `SELECT erased, erased_agent, erasing FROM authors WHERE id = $1`, agent)
+	})
+	if err == nil {
+		done, err = e.run(ctx, s)
+	}
+	return done && err == nil, s.failed(ctx, "erase", err)
+}
+
+func (e *eraser) run(ctx context.Context, s *Store) (done bool, err error) {
+	if e.at.what == erasingNothing {
+		return true, nil
+	}
+	steps := []func(*Tx) int{e.posts, e.followers}
+	if e.at.what == erasingAgent {
+		steps = append(steps, e.following, e.circles, e.memberships, e.likes, e.blocks, e.keys)
+	}
+	for _, step := range steps {
+		var n int
+		if err := s.write(ctx, func(t *Tx) { n = step(t) }); err != nil {
+			return false, err
+		}
+		if e.left -= n; e.left <= 0 {
+			return false, nil
+		}
+	}
+	// Not if somebody has asked for it again meanwhile.
+	err = s.alone(ctx, func(q *Query) {
+		done = q.exec(`UPDATE authors SET erasing = 0 WHERE id = $1 AND erased = $2 AND erased_agent = $3 AND erasing = $4`,
+			e.agent, e.at.card, e.at.rest, e.at.what) > 0
+	})
+	return done, err
+}
+
+// some reads the ids of what a step removes, in order.
+func (e *eraser) some(t *Tx, text string, stamp int64) []string {
+	ids := t.texts(text+` LIMIT $3`, e.agent, stamp, e.left)
+	slices.Sort(ids)
+	return ids
+}
+
+func (e *eraser) posts(t *Tx) int {
+	ids := e.some(t, `SELECT id FROM posts WHERE author = $1 AND gone = 0 AND created <= $2`, e.at.card)
+	if len(ids) > 0 {
+		for _, r := range t.records(changing, ids) {
+			t.delete(r, max(e.at.card, r.Latest()))
+		}
+	}
+	return len(ids)
+}
+
+func (e *eraser) followers(t *Tx) int {
+	agents := e.some(t, `SELECT agent FROM follows WHERE author = $1 AND gone = 0 AND at <= $2`, e.at.card)
+	list := make([]social.FollowChange, len(agents))
+	for i, agent := range agents {
+		list[i] = social.FollowChange{Edge: social.Edge{Agent: agent, Author: e.agent}, At: e.at.card}
+	}
+	return endFollows(t, list)
+}
+
+func (e *eraser) following(t *Tx) int {
+	authors := e.some(t, `SELECT author FROM follows WHERE agent = $1 AND gone = 0 AND at <= $2`, e.at.rest)
+	list := make([]social.FollowChange, len(authors))
+	for i, author := range authors {
+		list[i] = social.FollowChange{Edge: social.Edge{Agent: e.agent, Author: author}, At: e.at.rest}
+	}
+	return endFollows(t, list)
+}
+
+func endFollows(t *Tx, list []social.FollowChange) int {
+	if len(list) > 0 {
+		t.setFollows(list...)
+	}
+	return len(list)
+}
+
+func (e *eraser) circles(t *Tx) int {
+	return e.changeCircles(t, `SELECT id FROM circles WHERE owner = $1 AND gone = 0 AND put <= $2`, func(c *circle) {
+		c.Name = ""
+		t.dropCircle(c, e.at.rest)
+	})
+}
+
+func (e *eraser) memberships(t *Tx) int {
+	return e.changeCircles(t, `SELECT circle FROM members WHERE agent = $1 AND gone = 0 AND at <= $2`, func(c *circle) {
+		t.setMembers(c, membership{agents: []string{e.agent}, at: e.at.rest})
+		t.saveCircle(c)
+	})
+}
+
+// changeCircles locks the circles that a query finds, all before the agents of any, and
+// changes each.
+func (e *eraser) changeCircles(t *Tx, text string, change func(*circle)) int {
+	ids := e.some(t, text, e.at.rest)
+	t.lockRows("circles", ids...)
+	for _, id := range ids {
+		change(t.circle(changing, id))
+	}
+	return len(ids)
+}
+
+func (e *eraser) likes(t *Tx) int {
+	ids := e.some(t, `SELECT post FROM likes WHERE agent = $1 AND at <= $2`, e.at.rest)
+	if len(ids) == 0 {
+		return 0
+	}
+	t.lockRows("posts", ids...)
+	t.later(`UPDATE posts SET likes_here = likes_here - 1 WHERE id = ANY ($2)
+		AND EXISTS (SELECT 1 FROM likes l WHERE l.post = posts.id AND l.agent = $1)`, e.agent, ids)
+	t.later(`DELETE FROM likes WHERE agent = $1 AND post = ANY ($2)`, e.agent, ids)
+	for _, id := range ids {
+		t.counted(id)
+	}
+	return len(ids)
+}
+
+func (e *eraser) blocks(t *Tx) int {
+	others := e.some(t, `SELECT other FROM blocks WHERE agent = $1 AND at <= $2`, e.at.rest)
+	if len(others) == 0 {
+		return 0
+	}
+	t.lockAgents(changing, append(others, e.agent)...)
+	t.later(`DELETE FROM blocks WHERE agent = $1 AND other = ANY ($2)`, e.agent, others)
+	for _, other := range others {
+		t.pairs(e.agent, other, jobs.PrioritySoon)
+	}
+	return len(others)
+}
+
+func (e *eraser) keys(t *Tx) int {
+	keys := e.some(t, `SELECT key FROM post_keys WHERE author = $1 AND at <= $2`, e.at.rest)
+	if len(keys) > 0 {
+		t.later(`DELETE FROM post_keys WHERE author = $1 AND key = ANY ($2)`, e.agent, keys)
+	}
+	return len(keys)
+}

@@ -1,0 +1,119 @@
+package sqlstore
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
+)
+
+// Follow implements [social.Follows].
+func (s *Store) Follow(ctx context.Context, agent, author string, at time.Time) (bool, error) {
+	return s.follow(ctx, agent, author, true, at)
+}
+
+// Unfollow implements [social.Follows].
+func (s *Store) Unfollow(ctx context.Context, agent, author string, at time.Time) (bool, error) {
+	return s.follow(ctx, agent, author, false, at)
+}
+
+func (s *Store) follow(ctx context.Context, agent, author string, on bool, at time.Time) (changed bool, err error) {
+	if err := social.CheckFollow(agent, author); err != nil {
+		return false, err
+	}
+	if err := social.CheckTime(at, s.opts.Clock()); err != nil {
+		return false, err
+	}
+	err = s.write(ctx, func(t *Tx) {
+		edge := social.Edge{Agent: agent, Author: author}
+		r := t.setFollows(social.FollowChange{Edge: edge, On: on, At: social.Stamp(at)})[0]
+		changed = r.Changed
+		t.fail(r.Refused)
+	})
+	return changed && err == nil, s.failed(ctx, "follow", err)
+}
+
+// FollowAll implements [social.Follows].
+func (s *Store) FollowAll(ctx context.Context, edges []social.Edge, at time.Time) (changed int, rejected []social.Rejected, err error) {
+	bad, err := social.CheckEdges(edges, at, s.opts.Clock())
+	if err != nil {
+		return 0, nil, err
+	}
+	list, index := social.Changes(edges, bad, at)
+	var results []social.FollowResult
+	if err := s.write(ctx, func(t *Tx) {
+		t.renew = map[string]bool{}
+		results = t.setFollows(list...)
+		for _, agent := range slices.Sorted(maps.Keys(t.renew)) {
+			t.mark(jobs.Dirty{Kind: jobs.Pair, Key: jobs.PairKey(jobs.Everybody, agent), Priority: jobs.PriorityLater})
+		}
+	}); err != nil {
+		return 0, nil, s.failed(ctx, "follow", err)
+	}
+	changed, rejected = social.Imported(bad, index, results)
+	return changed, rejected, nil
+}
+
+// Following implements [social.Follows].
+func (s *Store) Following(ctx context.Context, agent, after string, n int) ([]string, error) {
+	return s.page(ctx, `SELECT author FROM follows WHERE agent = $1 AND gone = 0 AND author > $2 ORDER BY author LIMIT $3`, agent, after, n)
+}
+
+// Followers implements [social.Follows].
+func (s *Store) Followers(ctx context.Context, author, after string, n int) ([]string, error) {
+	return s.page(ctx, `SELECT agent FROM follows WHERE author = $1 AND gone = 0 AND agent > $2 ORDER BY agent LIMIT $3`, author, after, n)
+}
+
+func (s *Store) page(ctx context.Context, text string, args ...any) (list []string, err error) {
+	err = s.read(ctx, func(q *Query) { list = q.texts(text, args...) })
+	return list, s.failed(ctx, "list", err)
+}
+
+// Block implements [social.Follows].
+func (s *Store) Block(ctx context.Context, agent, other string) (changed bool, err error) {
+	return s.block(ctx, "block", agent, other, func(t *Tx) bool {
+		if t.exec(`INSERT INTO blocks (agent, other, at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, agent, other, social.Stamp(t.now)) == 0 {
+			return false
+		}
+		t.setFollows(ended(agent, other), ended(other, agent))
+		t.pairs(agent, other, jobs.PriorityRemoval)
+		return true
+	})
+}
+
+// Unblock implements [social.Follows].
+func (s *Store) Unblock(ctx context.Context, agent, other string) (changed bool, err error) {
+	return s.block(ctx, "unblock", agent, other, func(t *Tx) bool {
+		if t.exec(`DELETE FROM blocks WHERE agent = $1 AND other = $2`, agent, other) == 0 {
+			return false
+		}
+		t.pairs(agent, other, jobs.PrioritySoon)
+		return true
+	})
+}
+
+func (s *Store) block(ctx context.Context, what, agent, other string, do func(*Tx) bool) (changed bool, err error) {
+	if err := social.CheckPair(agent, other); err != nil {
+		return false, err
+	}
+	err = s.write(ctx, func(t *Tx) {
+		t.lockAgents(changing, agent, other)
+		changed = do(t)
+	})
+	return changed && err == nil, s.failed(ctx, what, err)
+}
+
+// ended ends a follow, and notes that none of before holds.
+func ended(agent, author string) social.FollowChange {
+	return social.FollowChange{Edge: social.Edge{Agent: agent, Author: author}, Noted: true}
+}
+
+// pairs marks the posts of either in the list of the other.
+func (t *Tx) pairs(one, other string, priority int) {
+	t.mark(
+		jobs.Dirty{Kind: jobs.Pair, Key: jobs.PairKey(one, other), Priority: priority},
+		jobs.Dirty{Kind: jobs.Pair, Key: jobs.PairKey(other, one), Priority: priority})
+}

@@ -1,0 +1,87 @@
+package sqlstore
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
+)
+
+// setFollows changes follows, in the order given, with the counts and the jobs.
+// It is the one place that does. However many there are, it reads and writes each
+// table once.
+func (t *Tx) setFollows(list ...social.FollowChange) []social.FollowResult {
+	g := t.graph(list)
+	results := make([]social.FollowResult, len(list))
+	for i, f := range list {
+		if results[i] = g.Set(f); results[i].Changed && f.Author != social.Server {
+			t.markFollow(f)
+		}
+	}
+	t.saveGraph(g)
+	return results
+}
+
+// markFollow marks the list that a follow changes.
+func (t *Tx) markFollow(f social.FollowChange) {
+	if t.renew != nil {
+		t.renew[f.Agent] = true
+		return
+	}
+	priority := jobs.PrioritySoon
+	if !f.On {
+		priority = jobs.PriorityRemoval
+	}
+	t.mark(jobs.Dirty{Kind: jobs.Pair, Key: jobs.PairKey(f.Author, f.Agent), Priority: priority})
+}
+
+// graph locks whom follows concern and reads what is kept of them.
+func (t *Tx) graph(list []social.FollowChange) *social.Graph {
+	g := social.NewGraph(t.now)
+	edges, parties := social.Concerned(list)
+	for id, a := range t.agents(changing, parties...) {
+		g.Parties[id] = &a.Party
+	}
+	agents, authors := make([]string, len(edges)), make([]string, len(edges))
+	for i, e := range edges {
+		agents[i], authors[i] = e.Agent, e.Author
+	}
+	t.each(func(scan Scan) error {
+		var e social.Edge
+		var at, gone int64
+		var blocked bool
+		err := scan(&e.Agent, &e.Author, &at, &gone, &blocked)
+		g.Kept[e], g.Blocked[e] = social.Register{On: gone == 0, At: at}, blocked
+		return err
+	}, t.d.Follows, Table{agents, authors})
+	return g
+}
+
+// saveGraph writes what has changed, and marks the authors whose followers have
+// crossed a threshold.
+func (t *Tx) saveGraph(g *social.Graph) {
+	var agents, authors []string
+	var at, gone []int64
+	for e, k := range g.Changes {
+		agents, authors = append(agents, e.Agent), append(authors, e.Author)
+		at, gone = append(at, k.At), append(gone, t.gone(k.On))
+	}
+	if len(agents) > 0 {
+		t.later(t.d.SaveFollows, Table{agents, authors, at, gone})
+	}
+	var ids []string
+	var followers, following []int64
+	for _, id := range slices.Sorted(maps.Keys(g.Parties)) {
+		p := g.Parties[id]
+		if p.Counted {
+			ids, followers, following = append(ids, id), append(followers, p.Followers), append(following, p.Following)
+		}
+		if p.Crossed(t.opts) {
+			t.mark(jobs.Dirty{Kind: jobs.Author, Key: id, Priority: jobs.PriorityLater})
+		}
+	}
+	if len(ids) > 0 {
+		t.later(t.d.SaveCounts, Table{ids, followers, following})
+	}
+}

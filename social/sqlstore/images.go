@@ -1,0 +1,70 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
+)
+
+// ReserveFiles implements [social.Images].
+func (s *Store) ReserveFiles(ctx context.Context, post string, keys []string) error {
+	if err := social.CheckPostID(post); err != nil {
+		return err
+	}
+	return s.failed(ctx, "reserve files", s.write(ctx, func(t *Tx) {
+		n := t.exec(`INSERT INTO files (key, post, state) SELECT j.value, $2, $3 FROM unnest($1::text[]) j (value) WHERE true ON CONFLICT DO NOTHING`,
+			keys, post, social.FileReserved)
+		if n != int64(len(keys)) {
+			t.fail(fmt.Errorf("%w: a file of %s is noted already", social.ErrBad, post))
+		}
+		t.mark(jobs.Dirty{Kind: jobs.Images, Key: post, Priority: jobs.PriorityLater, After: social.ReservedFor})
+	}))
+}
+
+// useFiles gives a post that is created the files that were reserved for it. Whoever
+// gives them up at the same time waits for this transaction, and then finds them used.
+func (t *Tx) useFiles(post string, files int) {
+	if files == 0 {
+		return
+	}
+	n := t.exec(`UPDATE files SET state = $1 WHERE post = $2 AND state = $3`, social.FileUsed, post, social.FileReserved)
+	t.fail(social.CheckReserved(files, n))
+	t.later(`DELETE FROM jobs WHERE kind = $1 AND key = $2`, string(jobs.Images), post)
+}
+
+// giveUpFiles gives up the files of a post that is deleted.
+func (t *Tx) giveUpFiles(post string) {
+	t.later(`UPDATE files SET state = $1 WHERE post = $2`, social.FileUnused, post)
+	t.mark(jobs.Dirty{Kind: jobs.Images, Key: post, Priority: jobs.PriorityRemoval})
+}
+
+// FilePost implements [social.Images].
+func (s *Store) FilePost(ctx context.Context, key string) (post string, err error) {
+	err = s.read(ctx, func(q *Query) {
+		if !q.row(into(&post), `SELECT post FROM files WHERE key = $1 AND state = $2`, key, social.FileUsed) {
+			q.fail(social.ErrNotFound)
+		}
+	})
+	return post, s.failed(ctx, "read file", err)
+}
+
+// UnusedFiles implements [social.Images].
+func (s *Store) UnusedFiles(ctx context.Context, post string) (keys []string, err error) {
+	err = s.write(ctx, func(t *Tx) {
+		t.exec(`UPDATE files SET state = $1 WHERE post = $2 AND state = $3`, social.FileUnused, post, social.FileReserved)
+		keys = t.texts(`SELECT key FROM files WHERE post = $1 AND state = $2`, post, social.FileUnused)
+	})
+	if err != nil {
+		return nil, s.failed(ctx, "give up files", err)
+	}
+	return keys, nil
+}
+
+// DropFiles implements [social.Images].
+func (s *Store) DropFiles(ctx context.Context, keys []string) error {
+	return s.failed(ctx, "drop files", s.write(ctx, func(t *Tx) {
+		t.later(`DELETE FROM files WHERE key = ANY ($1) AND state = $2`, keys, social.FileUnused)
+	}))
+}

@@ -1,0 +1,81 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
+)
+
+// mark is a row of the queue that a transaction makes dirty.
+type mark struct {
+	kind jobs.Kind
+	key  string
+}
+
+func (m mark) compare(o mark) int {
+	return cmp.Or(cmp.Compare(m.kind, o.kind), cmp.Compare(m.key, o.key))
+}
+
+// mark notes what this transaction makes dirty.
+func (t *Tx) mark(rows ...jobs.Dirty) {
+	for _, d := range rows {
+		key := mark{d.Kind, d.Key}
+		if before, ok := t.dirty[key]; ok {
+			d.Priority, d.After, d.Lazy = min(d.Priority, before.Priority), min(d.After, before.After), d.Lazy && before.Lazy
+		}
+		t.dirty[key] = d
+	}
+}
+
+// markAll writes the notes in the order of their keys, which is everybody's.
+func (t *Tx) markAll() {
+	order := slices.SortedFunc(maps.Keys(t.dirty), mark.compare)
+	for _, lazy := range []bool{false, true} {
+		var kinds, keys []string
+		var priorities []int
+		var due []int64
+		for _, m := range order {
+			if d := t.dirty[m]; d.Lazy == lazy {
+				kinds, keys = append(kinds, string(d.Kind)), append(keys, d.Key)
+				priorities, due = append(priorities, d.Priority), append(due, social.Stamp(t.now.Add(d.After)))
+			}
+		}
+		text := t.d.Mark
+		if lazy {
+			text += ` WHERE j.state NOT IN ('pending', 'failed')` // rows that wait stay as they are
+		}
+		if len(keys) > 0 {
+			t.later(text, Table{kinds, keys, priorities, due})
+		}
+	}
+}
+
+// wakes reports whether a row was marked that is due.
+func (t *Tx) wakes() bool {
+	for _, d := range t.dirty {
+		if d.After == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Mark implements [jobs.Queue].
+func (s *Store) Mark(ctx context.Context, rows ...jobs.Dirty) error {
+	return s.queueFailed(ctx, "mark jobs", s.write(ctx, func(t *Tx) { t.mark(rows...) }))
+}
+
+// Woken implements [jobs.Queue].
+func (s *Store) Woken() <-chan struct{} { return s.woken }
+
+// wake tells the workers of this process.
+func (s *Store) wake() {
+	select {
+	case s.woken <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,187 @@
+package sqlstore
+
+import (
+	"context"
+	"slices"
+
+	"github.com/freshet/freshet/social"
+)
+
+// cardFacts are the parts of one card.
+type cardFacts struct {
+	post   *postFacts // nil: it is not there
+	author *authorFacts
+	ties   ties
+	liked  bool
+}
+
+// asking is one call of [Memo.Cards].
+type asking struct {
+	memo   *Memo
+	q      *Query
+	reader string
+	posts  []social.Known
+	turn   uint64
+
+	facts   []cardFacts
+	own     *readerFacts // server and circles of the reader
+	newPost map[string]*postFacts
+	newTies map[string]cardFacts // by author
+	newLike map[string]bool      // by post
+}
+
+// Cards answers [Store.Cards] from what it holds, or with one statement.
+func (m *Memo) Cards(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
+	if len(posts) == 0 {
+		return []social.Card{}, nil
+	}
+	if err := ctx.Err(); err != nil { // what is in memory does not ask
+		return nil, m.store.failed(ctx, "read cards", err)
+	}
+	a := &asking{memo: m, reader: reader, posts: posts, facts: make([]cardFacts, len(posts))}
+	if err := a.find(ctx); err != nil {
+		return nil, m.store.failed(ctx, "read cards", err)
+	}
+	if !a.keep() {
+		return m.store.Cards(ctx, reader, posts)
+	}
+	return a.answer(), nil
+}
+
+// find finds the parts of the cards, and reads those that the memo has not.
+func (a *asking) find(ctx context.Context) error {
+	missing := a.findPosts()
+	if len(missing) == 0 {
+		if authors, likes, ok := a.findTies(); !ok || a.own != nil && len(authors)+len(likes) == 0 {
+			return nil
+		}
+	}
+	return a.memo.store.read(ctx, func(q *Query) {
+		a.q = q
+		a.readPosts(missing)
+		if authors, likes, ok := a.findTies(); ok && q.err == nil {
+			a.readTies(authors, likes)
+		}
+	})
+}
+
+// findPosts finds the posts, and tells which of them are to be read.
+func (a *asking) findPosts() (missing []string) {
+	a.memo.mu.Lock()
+	defer a.memo.mu.Unlock()
+	a.turn = a.memo.turn
+	for i, p := range a.posts {
+		f, ok := a.memo.posts.Get(p.ID)
+		if !ok {
+			missing = append(missing, p.ID)
+		}
+		a.facts[i].post = f
+	}
+	return missing
+}
+
+// findTies finds what the posts' authors and the reader have to do with each other, and
+// tells of which authors and of which posts' likes that is to be read. ok is false where
+// a transaction has ended meanwhile.
+func (a *asking) findTies() (authors, likes []string, ok bool) {
+	a.memo.mu.Lock()
+	defer a.memo.mu.Unlock()
+	own, known := a.memo.readers.Get(a.reader)
+	if known {
+		a.own = &readerFacts{server: own.server, circles: own.circles}
+	} else {
+		own = &readerFacts{}
+	}
+	asked := map[string]bool{}
+	for i := range a.facts {
+		f := &a.facts[i]
+		if f.post == nil {
+			continue
+		}
+		liked, has := own.liked[f.post.ID]
+		if f.liked = liked; !has {
+			likes = append(likes, f.post.ID)
+		}
+		t, tied := own.authors[f.post.Author]
+		author, found := a.memo.authors.Get(f.post.Author)
+		if f.ties, f.author = t, author; (!tied || !found) && !asked[f.post.Author] {
+			asked[f.post.Author] = true
+			authors = append(authors, f.post.Author)
+		}
+	}
+	return authors, likes, a.current()
+}
+
+// current reports whether what was found is still so. The memo is locked.
+func (a *asking) current() bool { return !a.memo.committing && a.turn == a.memo.turn }
+
+// keep puts what was read into the memo; false: a transaction has ended meanwhile.
+func (a *asking) keep() bool {
+	m := a.memo
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !a.current() {
+		return false
+	}
+	for id, p := range a.newPost {
+		if len(p.content) <= memoContent {
+			m.posts.Add(id, p)
+		}
+	}
+	own, ok := m.readers.Get(a.reader)
+	if !ok {
+		own = &readerFacts{server: a.own.server, circles: a.own.circles, authors: map[string]ties{}, liked: map[string]bool{}}
+		m.readers.Add(a.reader, own)
+	}
+	if len(own.authors)+len(a.newTies) > memoOfReader {
+		clear(own.authors)
+	}
+	for id, f := range a.newTies {
+		m.authors.Add(id, f.author)
+		own.authors[id] = f.ties
+	}
+	if len(own.liked)+len(a.newLike) > memoOfReader {
+		clear(own.liked)
+	}
+	for id, liked := range a.newLike {
+		own.liked[id] = liked
+	}
+	return true
+}
+
+// answer makes the cards.
+func (a *asking) answer() []social.Card {
+	cards := make([]social.Card, len(a.posts))
+	for i, known := range a.posts {
+		cards[i].ID = known.ID
+		if f := &a.facts[i]; f.post != nil {
+			a.card(&cards[i], f, known.Version)
+		}
+	}
+	return cards
+}
+
+// card is the card of a post that is there.
+func (a *asking) card(c *social.Card, f *cardFacts, known int64) {
+	p := f.post
+	if p.created <= f.author.erased {
+		return
+	}
+	d := social.Decide(&p.Post, social.Relation{
+		Reader: a.reader, Follows: f.ties.follows, FollowsServer: a.own.server, Blocked: f.ties.blocked,
+		Member:    slices.ContainsFunc(p.Audience.Circles, func(id string) bool { return a.own.circles[id] == p.Author }),
+		Mentioned: slices.Contains(p.Mentions, a.reader), Granted: slices.Contains(p.Grants, a.reader),
+	})
+	if !d.Visible {
+		return
+	}
+	*c = social.Card{
+		ID: p.ID, Visible: true, Version: p.Version, CreatedAt: p.CreatedAt, Content: p.content,
+		Author: social.Author{ID: p.Author, Name: f.author.name, ImageURL: f.author.image},
+		Likes:  p.Likes, Comments: p.Comments, Public: p.Audience.Public && len(p.Grants) == 0,
+		Reason: d.Reason, HasLiked: f.liked, CanReply: d.CanReply, CanReact: d.CanReact,
+	}
+	if p.Version == known {
+		c.Content = nil
+	}
+}

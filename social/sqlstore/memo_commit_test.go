@@ -1,0 +1,32 @@
+package sqlstore
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/freshet/freshet/social"
+)
+
+// TestALookupDuringACommitIsNotRemembered: what began while a transaction committed may
+// have read what was there before it, and ends when that has been forgotten.
+func TestALookupDuringACommitIsNotRemembered(t *testing.T) {
+	t.Parallel()
+	for name, began := range map[string]func(*Memo, *asking){
+		"before it": func(m *Memo, a *asking) { a.findPosts(); m.Begin() },
+		"during it": func(m *Memo, a *asking) { m.Begin(); a.findPosts() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := NewMemo(nil)
+			a := &asking{memo: m, reader: "r", posts: []social.Known{{ID: "post:1"}}, facts: make([]cardFacts, 1), own: &readerFacts{}}
+			began(m, a)
+			a.newPost = map[string]*postFacts{"post:1": {}}
+			m.End([]Touched{{TouchedPost, "post:1"}})
+			_, _, current := a.findTies()
+			assert.False(t, current)
+			assert.False(t, a.keep())
+			assert.Zero(t, m.posts.Len())
+		})
+	}
+}

@@ -1,0 +1,97 @@
+package sqlstore
+
+import "github.com/freshet/freshet/social"
+
+// readPosts reads the posts that the memo has not.
+func (a *asking) readPosts(missing []string) {
+	if len(missing) == 0 {
+		return
+	}
+	a.newPost = make(map[string]*postFacts, len(missing))
+	a.q.each(func(scan Scan) error {
+		p, err := scanPost(scan)
+		a.newPost[p.ID] = p
+		return err
+	}, `SELECT p.id, p.author, p.origin, p.reach, p.reply, p.react, p.created, p.version, p.created_at,
+		p.likes_here + p.likes_reported, p.comments_reported, p.content, p.grants, `+a.q.d.PostFacts+`
+		FROM posts p WHERE p.id = ANY ($1) AND p.gone = 0`, missing)
+	for i, p := range a.posts {
+		if a.facts[i].post == nil {
+			a.facts[i].post = a.newPost[p.ID]
+		}
+	}
+}
+
+func scanPost(scan Scan) (*postFacts, error) {
+	p := &postFacts{}
+	var reach social.Reach
+	err := scan(&p.ID, &p.Author, &p.Origin, &reach, &p.Reply, &p.React, &p.created, &p.Version, &p.CreatedAt,
+		&p.Likes, &p.Comments, &p.content, &p.Grants, &p.Mentions, &p.Audience.Circles)
+	p.Audience.Public, p.Audience.Followers = reach == social.ToAll, reach == social.ToFollowers
+	return p, err
+}
+
+// readTies reads what the memo has not of the reader: what they have to do with authors,
+// which posts they like, and what they are in.
+func (a *asking) readTies(authors, likes []string) {
+	if a.own == nil {
+		a.readOwn()
+	}
+	if len(authors) > 0 {
+		a.readAuthors(authors)
+	}
+	if len(likes) > 0 {
+		a.readLikes(likes)
+	}
+}
+
+func (a *asking) readOwn() {
+	a.own = &readerFacts{circles: map[string]string{}}
+	a.q.row(into(&a.own.server), `SELECT EXISTS (SELECT 1 FROM follows WHERE agent = $1 AND author = '`+social.Server+`' AND gone = 0)`, a.reader)
+	a.q.each(func(scan Scan) error {
+		var id, owner string
+		err := scan(&id, &owner)
+		a.own.circles[id] = owner
+		return err
+	}, `SELECT c.id, c.owner FROM members m JOIN circles c ON c.id = m.circle AND c.gone = 0 WHERE m.agent = $1 AND m.gone = 0`, a.reader)
+}
+
+func (a *asking) readAuthors(authors []string) {
+	a.newTies = make(map[string]cardFacts, len(authors))
+	a.q.each(func(scan Scan) error {
+		var id string
+		f := cardFacts{author: &authorFacts{}}
+		err := scan(&id, &f.author.name, &f.author.image, &f.author.erased, &f.ties.follows, &f.ties.blocked)
+		a.newTies[id] = f
+		return err
+	}, `SELECT j.value, coalesce(a.name, ''), coalesce(a.image_url, ''), coalesce(a.erased, 0),
+		EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = j.value AND f.gone = 0),
+		EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = j.value)
+			OR EXISTS (SELECT 1 FROM blocks b WHERE b.agent = j.value AND b.other = $1)
+		FROM unnest($2::text[]) j (value) LEFT JOIN authors a ON a.id = j.value`, a.reader, authors)
+	for i := range a.facts {
+		if f := &a.facts[i]; f.post != nil {
+			if t, ok := a.newTies[f.post.Author]; ok {
+				f.author, f.ties = t.author, t.ties
+			}
+		}
+	}
+}
+
+func (a *asking) readLikes(posts []string) {
+	a.newLike = make(map[string]bool, len(posts))
+	for _, id := range posts {
+		a.newLike[id] = false
+	}
+	a.q.each(func(scan Scan) error {
+		var id string
+		err := scan(&id)
+		a.newLike[id] = true
+		return err
+	}, `SELECT j.value FROM unnest($2::text[]) j (value) WHERE EXISTS (SELECT 1 FROM likes l WHERE l.post = j.value AND l.agent = $1)`, a.reader, posts)
+	for i := range a.facts {
+		if f := &a.facts[i]; f.post != nil && a.newLike[f.post.ID] {
+			f.liked = true
+		}
+	}
+}

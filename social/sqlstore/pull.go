@@ -1,0 +1,211 @@
+package sqlstore
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/freshet/freshet/social"
+)
+
+// Sources are the statements for the newest posts of each of some keys, newest first:
+// key, author, created at, id. They read as far into an index as they must for each key,
+// and no further. Named arguments are the reader and the keys; positions below which
+// (below, belowID) and above which (above, aboveID) the posts are; few, how many of each
+// key; author, the only one, "" for all; and n, how many of all keys together.
+type Sources struct {
+	Open     string // keys are authors: what their followers may see
+	Own      string // keys are authors: what they have posted here
+	Circles  string // keys are circles: what their owners address to them; n does not hold, as a post comes with each circle
+	Mentions string // keys are agents: what mentions them
+	Public   string // one key, whatever it is: what is public
+}
+
+// bound is a position as a parameter of "below".
+func bound(p social.Position) (at int64, id string) {
+	if p.Zero() {
+		return math.MaxInt64, ""
+	}
+	return p.At, p.ID
+}
+
+// span asks for the newest n of a reader between two positions.
+type span struct {
+	reader       string
+	below, above social.Position
+	author       string // the only one; "" for all
+	n            int
+}
+
+// entries reads (author, created at, id).
+func (q *Query) entries(text string, args ...any) (list []social.Entry) {
+	q.each(func(scan Scan) error {
+		var e social.Entry
+		err := scan(&e.Author, &e.At, &e.ID)
+		list = append(list, e)
+		return err
+	}, text, args...)
+	return list
+}
+
+// firstOfEach is the most of each key that are read before it is known whose
+// more are needed.
+const firstOfEach = 20
+
+// newest reads the newest n of all keys of a source together: a few of each, and then
+// the rest of those all of whose few are among them.
+func (q *Query) newest(source string, keys []string, sp span) []social.Entry {
+	if len(keys) == 0 || sp.n <= 0 {
+		return nil
+	}
+	first := min(sp.n, firstOfEach, 2*sp.n/len(keys)+1)
+	if len(keys) == 1 {
+		first = sp.n
+	}
+	list, more := q.ofEach(source, keys, sp, first)
+	if len(more) == 0 || first == sp.n {
+		return list
+	}
+	if len(list) == sp.n { // what is older is not among the newest
+		sp.above = list[sp.n-1].Position
+	}
+	rest, _ := q.ofEach(source, more, sp, sp.n)
+	return top(append(list, rest...), sp.n)
+}
+
+// ofEach reads the newest n of all from the newest few of each key; more are the
+// keys all of whose few are among them.
+func (q *Query) ofEach(source string, keys []string, sp span, few int) (list []social.Entry, more []string) {
+	at, id := bound(sp.below)
+	count := map[string]int{}
+	q.each(func(scan Scan) error {
+		var key string
+		var e social.Entry
+		err := scan(&key, &e.Author, &e.At, &e.ID)
+		list = append(list, e)
+		if count[key]++; count[key] == few {
+			more = append(more, key)
+		}
+		return err
+	}, source, Named{
+		"reader": sp.reader, "keys": keys, "below": at, "belowID": id, "above": sp.above.At, "aboveID": sp.above.ID,
+		"few": few, "author": sp.author, "n": sp.n,
+	})
+	return top(list, sp.n), more
+}
+
+// top sorts by position and keeps the newest n, each once.
+func top(list []social.Entry, n int) []social.Entry {
+	slices.SortFunc(list, func(a, b social.Entry) int { return b.Compare(a.Position) })
+	list = slices.CompactFunc(list, func(a, b social.Entry) bool { return a.ID == b.ID })
+	return list[:min(n, len(list))]
+}
+
+// Pull implements [social.Lists].
+func (s *Store) Pull(ctx context.Context, query social.PullQuery) (list []social.Entry, err error) {
+	sp := span{reader: query.Reader, below: query.Below, n: query.N}
+	from := &s.d.Sources
+	err = s.snapshot(ctx, func(q *Query) {
+		followees := q.texts(`SELECT f.author FROM follows f LEFT JOIN authors a ON a.id = f.author
+			WHERE f.agent = $1 AND f.gone = 0 AND ($2 OR a.delivery IS NULL OR a.delivery <> 'pull')`, query.Reader, query.Whole)
+		var server []string
+		if i := slices.Index(followees, social.Server); i >= 0 {
+			followees = slices.Delete(followees, i, i+1)
+			if query.Whole {
+				server = []string{social.Server}
+			}
+		}
+		list = q.gather(sp,
+			part{from.Open, followees},
+			part{from.Public, server},
+			part{from.Own, []string{query.Reader}},
+			part{from.Mentions, []string{query.Reader}},
+		)
+	})
+	return list, s.failed(ctx, "pull", err)
+}
+
+// part is a source and its keys.
+type part struct {
+	source string
+	keys   []string
+}
+
+// gather reads the newest of several sources together, and of the circles that
+// the reader is in.
+func (q *Query) gather(sp span, parts ...part) (list []social.Entry) {
+	of := q.texts(`SELECT circle FROM members WHERE agent = $1 AND gone = 0`, sp.reader)
+	for _, p := range append(parts, part{q.d.Sources.Circles, of}) {
+		list = append(list, q.newest(p.source, p.keys, sp)...)
+	}
+	return top(list, sp.n)
+}
+
+// Newest implements [social.Lists].
+func (s *Store) Newest(ctx context.Context, authors []string, below social.Position, n int) (list []social.Entry, err error) {
+	err = s.snapshot(ctx, func(q *Query) { list = q.newest(q.d.Sources.Open, authors, span{below: below, n: n}) })
+	return list, s.failed(ctx, "read newest", err)
+}
+
+// NewestPublic implements [social.Lists].
+func (s *Store) NewestPublic(ctx context.Context, n int) (list []social.Entry, err error) {
+	err = s.snapshot(ctx, func(q *Query) { list = q.newest(q.d.Sources.Public, []string{social.Server}, span{n: n}) })
+	return list, s.failed(ctx, "read public posts", err)
+}
+
+// PairEntries implements [social.Lists].
+func (s *Store) PairEntries(ctx context.Context, author, agent string, above social.Position, n int) (list []social.Entry, err error) {
+	sp := span{reader: agent, above: above, author: author, n: n}
+	from := &s.d.Sources
+	err = s.snapshot(ctx, func(q *Query) {
+		var pushed bool
+		q.row(into(&pushed), `SELECT EXISTS (SELECT 1 FROM follows f LEFT JOIN authors a ON a.id = f.author
+			WHERE f.agent = $1 AND f.author = $2 AND f.gone = 0 AND coalesce(a.delivery, 'push') <> 'pull')`, agent, author)
+		parts := []part{{from.Mentions, []string{agent}}}
+		if pushed {
+			parts = append(parts, part{from.Open, []string{author}})
+		}
+		if agent == author {
+			parts = append(parts, part{from.Own, []string{author}})
+		}
+		list = q.gather(sp, parts...)
+	})
+	return list, s.failed(ctx, "read pair", err)
+}
+
+// MemberEntries implements [social.Lists].
+func (s *Store) MemberEntries(ctx context.Context, circle, agent string, above social.Position, n int) (list []social.Entry, err error) {
+	err = s.snapshot(ctx, func(q *Query) {
+		var member bool
+		q.row(into(&member), `SELECT EXISTS (SELECT 1 FROM members WHERE circle = $1 AND agent = $2 AND gone = 0)`, circle, agent)
+		if member {
+			list = q.newest(q.d.Sources.Circles, []string{circle}, span{reader: agent, above: above, n: n})
+		}
+	})
+	return list, s.failed(ctx, "read member", err)
+}
+
+// receiverReasons are the reasons by their rank in [Dialect.Receivers].
+var receiverReasons = []social.Reason{social.Self, social.Follow, social.Member, social.Mention}
+
+// Receivers implements [social.Lists].
+func (s *Store) Receivers(ctx context.Context, post string, followers bool, after string, n int) (list []social.Receiver, err error) {
+	err = s.snapshot(ctx, func(q *Query) {
+		var author, origin string
+		var reach social.Reach
+		if !q.row(into(&author, &origin, &reach), `SELECT author, origin, reach FROM posts WHERE id = $1`, post) || author == "" {
+			return
+		}
+		q.each(func(scan Scan) error {
+			var r social.Receiver
+			var rank int
+			err := scan(&r.Agent, &rank)
+			if err == nil {
+				r.Reason = receiverReasons[rank]
+				list = append(list, r)
+			}
+			return err
+		}, q.d.Receivers, post, author, after, n, origin == "", followers && reach >= social.ToFollowers)
+	})
+	return list, s.failed(ctx, "read receivers", err)
+}

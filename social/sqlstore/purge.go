@@ -1,0 +1,39 @@
+package sqlstore
+
+import (
+	"context"
+
+	"github.com/freshet/freshet/social"
+)
+
+// postPurges remove what belongs to posts that are over; the posts go last.
+var postPurges = []string{
+	`DELETE FROM post_circles WHERE post = ANY ($1)`,
+	`DELETE FROM post_mentions WHERE post = ANY ($1)`,
+	`DELETE FROM likes WHERE post = ANY ($1)`,
+	`DELETE FROM posts WHERE id = ANY ($1)`,
+}
+
+// Purge implements [social.Upkeep].
+func (s *Store) Purge(ctx context.Context, n int) (removed int, err error) {
+	err = s.write(ctx, func(t *Tx) {
+		removed = 0
+		over := social.Stamp(t.now.Add(-social.TombstoneLives))
+		for _, text := range t.d.Purges {
+			removed += int(t.exec(text, over, n))
+		}
+		removed += int(t.exec(t.d.PurgeKeys, social.Stamp(t.now.Add(-social.KeyLives)), n))
+		posts := t.texts(t.d.OverPosts, over, n)
+		if len(posts) == 0 {
+			return
+		}
+		removed += len(posts)
+		for _, text := range postPurges {
+			t.later(text, posts)
+		}
+	})
+	if err != nil {
+		return 0, s.failed(ctx, "purge", err)
+	}
+	return removed, nil
+}

@@ -1,0 +1,105 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
+)
+
+// againRows is how many rows one transaction of Again marks.
+const againRows = 10_000
+
+// Again implements [jobs.Queue].
+func (s *Store) Again(ctx context.Context, since time.Time, kinds ...jobs.Kind) (n int, err error) {
+	for after, more := int64(0), true; more; {
+		var list []jobs.Job
+		err = s.write(ctx, func(t *Tx) {
+			list = t.jobs(`SELECT `+JobColumns+` FROM jobs WHERE kind = ANY ($2) AND id > $3
+				AND (state = 'completed' AND finished >= $1 OR state = 'running') ORDER BY id LIMIT $4`,
+				social.Stamp(since), names(kinds), after, againRows)
+			for _, j := range list {
+				t.mark(jobs.Dirty{Kind: j.Kind, Key: j.Key, Priority: j.Priority})
+			}
+		})
+		if err != nil {
+			break
+		}
+		if n, more = n+len(list), len(list) == againRows; more {
+			after = list[len(list)-1].ID
+		}
+	}
+	return n, s.queueFailed(ctx, "repeat jobs", err)
+}
+
+// names are kinds as texts.
+func names(kinds []jobs.Kind) []string {
+	list := make([]string, len(kinds))
+	for i, kind := range kinds {
+		list[i] = string(kind)
+	}
+	return list
+}
+
+// List implements [jobs.Queue].
+func (s *Store) List(ctx context.Context, f jobs.Filter) (list []jobs.Job, err error) {
+	err = s.read(ctx, func(q *Query) {
+		list = q.jobs(`SELECT `+JobColumns+` FROM jobs WHERE id > $1 AND ($2 = '' OR kind = $2) AND ($3 = '' OR state = $3)
+			AND ($4 = '' OR key = $4) ORDER BY id LIMIT $5`, f.After, string(f.Kind), string(f.State), f.Key, cmp.Or(f.Limit, 100))
+	})
+	return list, s.queueFailed(ctx, "list jobs", err)
+}
+
+// Retry implements [jobs.Queue].
+func (s *Store) Retry(ctx context.Context, id int64) error {
+	return s.queueFailed(ctx, "retry job", s.write(ctx, func(t *Tx) {
+		list := t.jobs(`SELECT `+JobColumns+` FROM jobs WHERE id = $1`, id)
+		if len(list) == 0 {
+			t.fail(noJob(id))
+		}
+		for _, j := range list {
+			t.mark(jobs.Dirty{Kind: j.Kind, Key: j.Key, Priority: j.Priority})
+		}
+	}))
+}
+
+func noJob(id int64) error { return fmt.Errorf("job %d: %w", id, jobs.ErrNotFound) }
+
+// Drop implements [jobs.Queue].
+func (s *Store) Drop(ctx context.Context, id int64) error {
+	return s.queueFailed(ctx, "drop job", s.alone(ctx, func(q *Query) {
+		if q.exec(`DELETE FROM jobs WHERE id = $1`, id) == 0 {
+			q.fail(noJob(id))
+		}
+	}))
+}
+
+// Stats implements [jobs.Queue].
+func (s *Store) Stats(ctx context.Context) (st jobs.Stats, err error) {
+	err = s.snapshot(ctx, func(q *Query) {
+		q.each(func(scan Scan) error {
+			var r jobs.Rows
+			err := scan(&r.Kind, &r.State, &r.N)
+			st.Rows = append(st.Rows, r)
+			return err
+		}, q.d.CountJobs)
+		now := social.Stamp(s.opts.Clock())
+		var oldest, ofLists int64
+		q.row(into(&oldest, &ofLists), q.d.OldestJobs, now)
+		st.Oldest = time.Duration(now-oldest) * time.Microsecond
+		st.OldestOfLists = time.Duration(now-ofLists) * time.Microsecond
+	})
+	return st, s.queueFailed(ctx, "count jobs", err)
+}
+
+// Sweep implements [jobs.Queue].
+func (s *Store) Sweep(ctx context.Context, n int) (int, error) {
+	var removed int64
+	err := s.alone(ctx, func(q *Query) {
+		removed = q.exec(q.d.Sweep, social.Stamp(s.opts.Clock().Add(-jobs.CompletedLives)), n)
+	})
+	return int(removed), s.queueFailed(ctx, "sweep jobs", err)
+}

@@ -1,0 +1,121 @@
+package sqlstore
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/freshet/freshet/social"
+)
+
+// record is a post's row.
+type record struct {
+	social.Record
+	likesHere int64
+	reported  social.Counts
+	found     bool
+}
+
+// RecordColumns are the columns of a post p that [Dialect.Records] begins with; the
+// circles that it addresses, in their order, follow.
+const RecordColumns = `p.id, p.author, p.created_at, p.reach, p.origin, p.reply, p.react, p.version, p.likes_here, p.likes_reported,
+	p.comments_reported, p.created, p.deleted, p.caption_at, p.tags_at, p.alts_at, p.counted, p.tags, p.grants, p.content`
+
+func scanRecord(scan Scan) (*record, error) {
+	r := &record{found: true}
+	p, t := &r.Post, &r.Times
+	var id, author, origin string
+	var created, version int64
+	var reach social.Reach
+	var tags, grants, circles []string
+	var content []byte
+	if err := scan(&id, &author, &created, &reach, &origin, &p.Reply, &p.React, &version, &r.likesHere, &r.reported.Likes,
+		&r.reported.Comments, &t.Created, &t.Deleted, &t.Caption, &t.Tags, &t.Alts, &t.Counted, &tags, &grants, &content, &circles); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(content, p); err != nil {
+		return nil, fmt.Errorf("the content of %s is damaged: %w", id, err)
+	}
+	p.ID, p.Author, p.CreatedAt, p.Origin, p.Version, p.Tags, p.Grants = id, author, created, origin, version, some(tags), some(grants)
+	p.Likes, p.Comments, p.Deleted = r.reported.Likes+r.likesHere, r.reported.Comments, !r.Alive()
+	p.Audience = social.Audience{Public: reach == social.ToAll, Followers: reach == social.ToFollowers, Circles: some(circles)}
+	return r, nil
+}
+
+// some is nil for nothing, as posts have it.
+func some(list []string) []string {
+	if len(list) == 0 {
+		return nil
+	}
+	return list
+}
+
+// records reads posts' rows whole, those that there are.
+func (q *Query) records(mode lock, ids []string) map[string]*record {
+	list := make(map[string]*record, len(ids))
+	q.each(func(scan Scan) error {
+		r, err := scanRecord(scan)
+		if err == nil {
+			list[r.Post.ID] = r
+		}
+		return err
+	}, q.d.Records+q.d.Locks[mode], ids)
+	return list
+}
+
+// load locks and reads one; one that is not there is the zero record with the id.
+func (t *Tx) load(id string) *record {
+	if r := t.records(changing, []string{id})[id]; r != nil {
+		return r
+	}
+	r := &record{}
+	r.Post.ID = id
+	return r
+}
+
+const savedColumns = `author, created_at, reach, origin, reply, react, version, likes_here, likes_reported,
+	comments_reported, created, deleted, caption_at, tags_at, alts_at, counted, gone, tags, grants, content`
+
+// save writes a post's row, which load has locked. If load has found none and there is
+// one now, it fails, and the transaction is run again. The tables of whom it addresses
+// are for address.
+func (t *Tx) save(r *record) {
+	text := `INSERT INTO posts (id, ` + savedColumns + `)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`
+	if r.found {
+		text = `UPDATE posts SET (` + savedColumns + `) = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
+			WHERE id = $1`
+	}
+	p, at := &r.Post, r.Times
+	t.later(text, p.ID, p.Author, p.CreatedAt, int(p.Audience.Reach()), p.Origin, string(p.Reply), string(p.React), p.Version, r.likesHere, r.reported.Likes,
+		r.reported.Comments, at.Created, at.Deleted, at.Caption, at.Tags, at.Alts, at.Counted, t.gone(r.Alive()), List(p.Tags), List(p.Grants),
+		[]byte(p.Content()))
+	r.found = true
+}
+
+// gone returns the value of a column gone.
+func (t *Tx) gone(there bool) int64 {
+	if there {
+		return 0
+	}
+	return social.Stamp(t.now)
+}
+
+// address writes whom a new post addresses, by circles and mentions. before says whether
+// there was a row of the post.
+func (t *Tx) address(p *social.Post, before bool) {
+	for _, table := range []struct {
+		name, column string
+		ids          []string
+	}{
+		{"post_circles", "circle", p.Audience.Circles},
+		{"post_mentions", "agent", p.Mentions},
+	} {
+		if before {
+			t.later(`DELETE FROM `+table.name+` WHERE post = $1`, p.ID)
+		}
+		if len(table.ids) > 0 {
+			t.later(`INSERT INTO `+table.name+` (post, `+table.column+`, author, created_at)
+				SELECT $1, j.value, $3, $4 FROM unnest($2::text[]) j (value)`, p.ID, table.ids, p.Author, p.CreatedAt)
+		}
+	}
+}

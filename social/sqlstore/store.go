@@ -1,0 +1,141 @@
+// Package sqlstore is the social store and its queue over an SQL database. It holds every
+// operation of both contracts once. A backend adds a [Database], which connects, begins,
+// commits and tries again, and a [Dialect]: how it locks, and the statements that are its
+// own.
+//
+// Statements that stand here are PostgreSQL's. What they have of it, a dialect must
+// know or rewrite: arguments are $1, $2 and so on; "= ANY ($1)" looks for a value among
+// texts, and "FROM unnest($1::text[]) j (value)" reads them as rows.
+//
+// A write takes its locks before it reads what it decides by, in one order: circles,
+// agents, posts, rows of the queue, each by key.
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
+)
+
+// Store is a social store and its queue. It is safe for concurrent use.
+type Store struct {
+	db    Database
+	d     *Dialect
+	opts  social.Options
+	woken chan struct{}
+}
+
+var (
+	_ social.Store = (*Store)(nil)
+	_ jobs.Queue   = (*Store)(nil)
+)
+
+// New makes a store over a database. It does not ask it anything.
+func New(db Database, d *Dialect, opts social.Options) *Store {
+	return &Store{db: db, d: d, opts: opts.WithDefaults(), woken: make(chan struct{}, 1)}
+}
+
+// Ping implements [social.Upkeep].
+func (s *Store) Ping(ctx context.Context) error {
+	return s.failed(ctx, "ping", s.read(ctx, func(q *Query) { q.row(into(new(int)), `SELECT 1`) }))
+}
+
+// read runs do, each of whose statements is by itself.
+func (s *Store) read(ctx context.Context, do func(*Query)) error { return s.db.Read(ctx, s.query(do)) }
+
+// snapshot runs do, all of whose statements see one state of the database.
+func (s *Store) snapshot(ctx context.Context, do func(*Query)) error {
+	return s.db.Snapshot(ctx, s.query(do))
+}
+
+// alone runs do, whose changes are one transaction; see [Database].
+func (s *Store) alone(ctx context.Context, do func(*Query)) error {
+	return s.db.Alone(ctx, s.query(do))
+}
+
+func (s *Store) query(do func(*Query)) func(Session) error {
+	return func(on Session) error {
+		q := &Query{d: s.d, on: on}
+		do(q)
+		return q.err
+	}
+}
+
+// Tx is one transaction under way.
+type Tx struct {
+	Query
+	opts  social.Options
+	on    Writing
+	now   time.Time
+	dirty map[mark]jobs.Dirty
+	renew map[string]bool // agents whose lists are rebuilt for their follows; nil: each follow is marked
+}
+
+// write runs do in a transaction, with its jobs, which holds if no part of it fails. It
+// may run do more than once.
+func (s *Store) write(ctx context.Context, do func(*Tx)) error {
+	var t *Tx
+	err := s.db.Write(ctx, func(on Writing) error {
+		t = &Tx{Query: Query{d: s.d, on: on}, opts: s.opts, on: on, now: s.opts.Clock(), dirty: map[mark]jobs.Dirty{}}
+		do(t)
+		t.markAll()
+		return t.err
+	})
+	if err == nil && t.wakes() {
+		s.wake()
+	}
+	return err
+}
+
+// later runs a statement at once, or with the commit. Nothing that the transaction reads
+// may depend on it.
+func (t *Tx) later(text string, args ...any) {
+	if t.err == nil {
+		t.err = t.on.Later(text, args...)
+	}
+}
+
+// ErrRaced ends a transaction that is to be run again: another has changed what this one
+// had found.
+var ErrRaced = errors.New("another transaction came between")
+
+// answers are the errors that say something of the request, not of the database.
+var answers = []error{
+	social.ErrNotFound, social.ErrNotAllowed, social.ErrBlocked, social.ErrKeyUsed, social.ErrBadPost, social.ErrBad,
+	social.ErrLimit, feed.ErrBadID, jobs.ErrNotFound, jobs.ErrTaken, jobs.ErrLost,
+}
+
+// Answered reports whether an error says something of the request, not of the database.
+func Answered(err error) bool {
+	for _, a := range answers {
+		if errors.Is(err, a) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Store) failed(ctx context.Context, what string, err error) error {
+	return s.d.Failed(ctx, social.ErrUnavailable, what, err)
+}
+
+func (s *Store) queueFailed(ctx context.Context, what string, err error) error {
+	return s.d.Failed(ctx, jobs.ErrUnavailable, what, err)
+}
+
+// Failed wraps an error of a call: an answer stays as it is, a context that has ended is
+// told as such, everything else is unavailable.
+func (d *Dialect) Failed(ctx context.Context, unavailable error, what string, err error) error {
+	if err == nil || Answered(err) {
+		return err
+	}
+	if cause := ctx.Err(); cause != nil {
+		return fmt.Errorf("%s: %s: %w", d.Name, what, cause)
+	}
+	return fmt.Errorf("%w: %s: %s: %w", unavailable, d.Name, what, d.Reason(err))
+}
