@@ -1,7 +1,6 @@
 package app
 
 import (
-	"net/url"
 	"os"
 	"path/filepath"
 	"testing"
@@ -10,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/social"
 )
 
@@ -34,11 +32,4 @@ func TestUnfinishedFilesAreRemoved(t *testing.T) {
 	assert.FileExists(t, filepath.Join(dir, "b6", whole))
 	assert.NoFileExists(t, filepath.Join(dir, "b6", old))
 	assert.NoFileExists(t, filepath.Join(dir, "b6", young))
-
-	fill(dir)
-	cfg.Social.Backend = configs.SocialPostgres // which other servers share
-	require.NoError(t, newApp(cfg, nil).removeUnfinished(&url.URL{Scheme: "file", Path: filepath.ToSlash(dir)}))
-	assert.FileExists(t, filepath.Join(dir, "b6", whole))
-	assert.NoFileExists(t, filepath.Join(dir, "b6", old))
-	assert.FileExists(t, filepath.Join(dir, "b6", young))
 }

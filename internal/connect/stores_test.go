@@ -5,8 +5,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/rediskeys"
 )
 
 // TestPendingOfDedup: with impressions.on served, pending stands for delivered, so it lasts
@@ -27,4 +29,16 @@ func TestPostgres(t *testing.T) {
 	cfg.Postgres.URL, cfg.Postgres.MaxConns, cfg.Postgres.CACert = "postgres://db/freshet", 7, "ca.pem"
 	got := Postgres(cfg)
 	assert.Equal(t, []any{"postgres://db/freshet", 7, "ca.pem"}, []any{got.URL, got.MaxConns, got.CACert})
+}
+
+// TestCheckAge is shorter on a cluster, by the time that a request has.
+func TestCheckAge(t *testing.T) {
+	cfg := configs.Default()
+	cfg.Server.RequestTimeout = 3 * time.Second
+	one, err := connected(t, at("127.0.0.1:1"))
+	require.NoError(t, err)
+	several, err := connected(t, at("127.0.0.1:1", "127.0.0.1:2"))
+	require.NoError(t, err)
+	assert.Equal(t, 6*time.Second, Sessions(cfg, one, rediskeys.Replicas{}, nil).Grace)
+	assert.Equal(t, 3*time.Second, Sessions(cfg, several, rediskeys.Replicas{}, nil).Grace)
 }
