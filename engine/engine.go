@@ -168,6 +168,9 @@ func New(stores Stores, cfg Config) (*Engine, error) {
 	if cfg.Remember || stores.Fallback != nil {
 		e.failOpen.served = newServed()
 	}
+	if stores.Home.Following != nil {
+		stores.Home.Following.noteWith(e)
+	}
 	e.abandoned = newAbandoned(stores.Sessions, e.begin, cfg.Log)
 	return e, nil
 }

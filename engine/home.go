@@ -21,7 +21,7 @@ var promotedName = feed.SourcePromoted.String()
 // Home configures the sources that the home feed has in addition to for-you's, which it
 // uses for discovery. All fields are optional.
 type Home struct {
-	Following *Timelines      // nil: nobody follows anybody
+	Following *Timelines      // nil: nobody follows anybody; what they show the engine notes
 	Trending  recall.Proposer // nil: there is nothing
 	Promoted  recall.Proposer // nil: likewise
 	// Trends tells what is marked as trending, whatever source brings it; nil: nothing is.

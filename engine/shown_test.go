@@ -183,3 +183,34 @@ func TestAPageIsShownElsewhereWhileItIsRead(t *testing.T) {
 	r.settled(t)
 	r.wants(t, loadMore(8), append([]string{"i002"}, run(4, 10)...), false)
 }
+
+// A timeline that is a part of an engine's home has what it shows noted by that engine, the
+// latest that was made over it, unless it was given something else.
+func TestTimelinesAreNotedByTheirEngine(t *testing.T) {
+	t.Parallel()
+	n := newNetwork(t)
+	n.follow("u_1", "ann")
+	p := n.post("ann", toAll)
+	alone := engine.NewTimelines(engine.TimelineStores{
+		Posts: n.store, Lists: n.lists, Outboxes: n.outboxes, Builder: n, Profiles: n,
+	}, engine.Config{Clock: n.now})
+	read := func(timelines *engine.Timelines) {
+		t.Helper()
+		page, err := timelines.Timeline(t.Context(), engine.TimelineRequest{Agent: "u_1", Limit: 5})
+		require.NoError(t, err)
+		require.Len(t, page.Posts, 1)
+	}
+	read(alone) // nobody notes it
+	for range 2 {
+		r := newRig(t, 10, func(s *engine.Stores, _ *engine.Config) { s.Home.Following = alone })
+		assert.Equal(t, []dedup.Verdict{dedup.Unseen}, r.verdicts(t, p.ID))
+		read(alone)
+		assert.Equal(t, []dedup.Verdict{dedup.Pending}, r.verdicts(t, p.ID))
+	}
+	assert.Empty(t, n.shown)
+
+	r := newRig(t, 10, func(s *engine.Stores, _ *engine.Config) { s.Home.Following = n.timelines })
+	read(n.timelines)
+	assert.Equal(t, []string{p.ID}, n.shown)
+	assert.Equal(t, []dedup.Verdict{dedup.Unseen}, r.verdicts(t, p.ID))
+}

@@ -64,8 +64,10 @@ type TimelineStores struct {
 	Builder  ListBuilder
 	Profiles catalog.Profiles
 	// Kept answers with the lists while Posts cannot be asked; nil: nothing does.
-	Kept    social.KeptCards
-	Showing Showing // takes what is shown; nil: it is not noted
+	Kept social.KeptCards
+	// Showing takes what is shown; nil: the engine whose home these timelines are a part
+	// of, if there is one.
+	Showing Showing
 	// Late reports whether the lists lack what was accepted, because they could not
 	// be reached: the store answers instead. It must not block; nil: never.
 	Late func() bool
@@ -95,10 +97,11 @@ type ListBuilder interface {
 // Timelines reads timelines. It remembers nothing but what posts are about, by version,
 // and is safe for concurrent use.
 type Timelines struct {
-	stores TimelineStores
-	log    *slog.Logger
-	begin  func(context.Context) context.Context
-	heads  *lru.Cache[string, postHead]
+	stores  TimelineStores
+	showing Showing // nil: what is shown is not noted
+	log     *slog.Logger
+	begin   func(context.Context) context.Context
+	heads   *lru.Cache[string, postHead]
 }
 
 // NewTimelines returns a reader of timelines. Of the configuration it uses Log
@@ -112,7 +115,14 @@ func NewTimelines(stores TimelineStores, cfg Config) *Timelines {
 	if err != nil { // the size is not positive
 		panic(err)
 	}
-	return &Timelines{stores: stores, log: cfg.Log, begin: cfg.Begin, heads: heads}
+	return &Timelines{stores: stores, showing: stores.Showing, log: cfg.Log, begin: cfg.Begin, heads: heads}
+}
+
+// noteWith has what is shown noted by an engine, unless something else was named.
+func (t *Timelines) noteWith(e *Engine) {
+	if t.stores.Showing == nil {
+		t.showing = e
+	}
 }
 
 // Warm builds the agent's list ahead, as after a login, so that their first page
@@ -149,12 +159,12 @@ func (t *Timelines) Timeline(ctx context.Context, r TimelineRequest) (TimelinePa
 // answer is a page for an agent, "" for nobody in particular. What it shows is noted before
 // it leaves.
 func (t *Timelines) answer(ctx context.Context, agent string, page TimelinePage, lacks parts) (TimelinePage, error) {
-	if t.stores.Showing != nil && agent != "" {
+	if t.showing != nil && agent != "" {
 		ids := make([]string, len(page.Posts))
 		for i := range page.Posts {
 			ids[i] = page.Posts[i].ID
 		}
-		noted, err := t.stores.Showing.Shown(ctx, agent, ids)
+		noted, err := t.showing.Shown(ctx, agent, ids)
 		if err != nil {
 			return TimelinePage{}, err
 		}

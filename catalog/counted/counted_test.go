@@ -40,7 +40,10 @@ func (c *counts) Counts(_ context.Context, items []string) (map[string]feed.Coun
 	return found, c.err
 }
 
-func (c *counts) Changed(_ context.Context, items []string) error {
+func (c *counts) Changed(ctx context.Context, items []string) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	c.changed = append(c.changed, items...)
 	return c.err
 }
@@ -97,6 +100,18 @@ func TestItemsKeepTheirCounts(t *testing.T) {
 	put(t, c, "a", "b")
 	assert.Positive(t, sum("a"))
 	assert.Zero(t, sum("b"))
+	assert.Equal(t, []string{"a"}, of.changed)
+}
+
+// TestAPutThatIsGivenUp may have stored some of the items, so their counts are written.
+func TestAPutThatIsGivenUp(t *testing.T) {
+	t.Parallel()
+	of := &counts{of: map[string]feed.Counts{"a": feed.Counts{}.Add(noon)}}
+	c, _ := open(t, of)
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := c.Put(gone, []feed.Item{item("a")})
+	require.Error(t, err)
 	assert.Equal(t, []string{"a"}, of.changed)
 }
 

@@ -130,7 +130,7 @@ func TestErasedWhileActsAreHeld(t *testing.T) {
 
 			docs, err := a.Catalog.Docs(t.Context(), []string{items[1].ID, items[2].ID})
 			require.NoError(t, err)
-			reached := &unreachable{Store: a.stores.catalog}
+			reached := &unreachable{Store: a.Catalog}
 			other := learning.NewBuffer(t.Context(), reached, learning.BufferConfig{Timeout: a.cfg.Server.RequestTimeout, Clock: now.Now})
 			t.Cleanup(func() { other.Close(context.Background()) })
 			clicked := func(i int) []learning.Act {

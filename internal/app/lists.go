@@ -12,6 +12,8 @@ import (
 	"github.com/freshet/freshet/internal/connect"
 	"github.com/freshet/freshet/internal/lists"
 	"github.com/freshet/freshet/internal/rediskeys"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/rediscards"
 	"github.com/freshet/freshet/social/timeline"
 	memorylists "github.com/freshet/freshet/social/timeline/memory"
 	redislists "github.com/freshet/freshet/social/timeline/redis"
@@ -20,27 +22,34 @@ import (
 // listTTL is the life of a list that nobody reads.
 const listTTL = 7 * 24 * time.Hour
 
+// listStores are the lists of agents and authors.
+type listStores struct {
+	lists, outboxes timeline.Lists
+	redis           redis.UniversalClient // of lists and kept cards; nil: they are in this process
+	stamps          *redislists.Stamps    // nil: likewise
+}
+
 // openLists makes lists where the social store's backend wants them: several
 // servers share those in Redis.
-func (a *App) openLists(ctx context.Context, n *network) error {
-	t := a.cfg.Timeline
-	n.late = lists.NewLate(n.store, a.clock)
-	if !a.cfg.UsesPostgres() {
-		n.lists = memorylists.New(memorylists.Config{Cap: t.Cap, TTL: listTTL, Clock: a.clock})
-		n.outboxes = memorylists.New(memorylists.Config{Cap: timeline.OutboxCap, TTL: listTTL, Clock: a.clock})
-		return nil
+func (b *builder) openLists(ctx context.Context, c clients) (listStores, error) {
+	t := b.cfg.Timeline
+	if !b.cfg.UsesPostgres() {
+		return listStores{
+			lists:    memorylists.New(memorylists.Config{Cap: t.Cap, TTL: listTTL, Clock: b.clock}),
+			outboxes: memorylists.New(memorylists.Config{Cap: timeline.OutboxCap, TTL: listTTL, Clock: b.clock}),
+		}, nil
 	}
-	r, err := a.openListsRedis(ctx)
+	r, err := b.openListsRedis(ctx, c)
 	if err != nil {
-		return err
+		return listStores{}, err
 	}
-	n.redis = r.client
-	cfg := redislists.Config{KeyPrefix: a.cfg.Redis.KeyPrefix, TTL: listTTL, Clock: a.clock, Replicas: r.replicas}
-	n.outboxes = redislists.NewOutboxes(r.client, cfg)
-	n.restored = lists.NewRestored(redislists.NewStamps(r.direct, cfg), n.lost, n.late, a.clock, a.log)
-	cfg.Cap = t.Cap
-	n.lists = redislists.NewTimelines(r.client, cfg)
-	return nil
+	cfg := redislists.Config{KeyPrefix: b.cfg.Redis.KeyPrefix, TTL: listTTL, Clock: b.clock, Replicas: r.replicas}
+	capped := cfg
+	capped.Cap = t.Cap
+	return listStores{
+		lists: redislists.NewTimelines(r.client, capped), outboxes: redislists.NewOutboxes(r.client, cfg),
+		redis: r.client, stamps: redislists.NewStamps(r.direct, cfg),
+	}, nil
 }
 
 // listsRedis is the Redis of lists and kept cards.
@@ -52,29 +61,42 @@ type listsRedis struct {
 
 // openListsRedis opens the Redis that the configuration names for lists, or the one that
 // everything else is in.
-func (a *App) openListsRedis(ctx context.Context) (listsRedis, error) {
-	c := a.clients
-	if a.cfg.Timeline.RedisURL == "" {
+func (b *builder) openListsRedis(ctx context.Context, c clients) (listsRedis, error) {
+	if b.cfg.Timeline.RedisURL == "" {
 		direct := c.redis
 		if c.masters != nil {
 			direct = c.masters.Client()
 		}
-		return listsRedis{client: c.redis, direct: direct, replicas: connect.Replicas(a.cfg, c.breaker)}, nil
+		return listsRedis{client: c.redis, direct: direct, replicas: connect.Replicas(b.cfg, c.breaker)}, nil
 	}
-	cfg := a.cfg.WithListsRedis()
+	cfg := b.cfg.WithListsRedis()
 	client, err := connect.Redis(ctx, cfg)
 	if err != nil {
 		return listsRedis{}, fmt.Errorf("timeline.redis_url: %w", err)
 	}
-	a.closers = append(a.closers, func(context.Context) error { return client.Close() })
-	client.AddHook(breaker.NewRedis("timeline_redis", connect.RedisPatience(cfg), nil, a.log))
-	a.checks["timeline_redis"] = func(ctx context.Context) handler.Dependency {
+	b.onClose(func(context.Context) error { return client.Close() })
+	client.AddHook(breaker.NewRedis("timeline_redis", connect.RedisPatience(cfg), nil, b.log))
+	b.checks["timeline_redis"] = func(ctx context.Context) handler.Dependency {
 		return handler.Dependency{Err: client.Ping(ctx).Err(), Optional: true}
 	}
 	return listsRedis{client: client, direct: client}, nil
 }
 
-// lost makes lists consistent again that the Redis of the lists may lack parts of.
-func (n *network) lost(ctx context.Context, since time.Time) (int, error) {
-	return n.fanout.Lost(ctx, since)
+// cardStores are what is shown of posts.
+type cardStores struct {
+	cards social.Cards     // of the store, which keep what they show
+	cache social.CardCache // nil: nothing is kept
+	kept  social.KeptCards // of cache, for outages
+}
+
+// openCards keeps cards of public posts where several servers share a store that
+// may be out of reach.
+func (b *builder) openCards(ctx context.Context, store SocialStore, l listStores, late *lists.Late) cardStores {
+	if !b.cfg.UsesPostgres() {
+		return cardStores{cards: store}
+	}
+	cache := rediscards.New(l.redis, rediscards.Config{KeyPrefix: b.cfg.Redis.KeyPrefix})
+	keeper := social.NewKeeper(store, cache, b.clock, b.log)
+	b.background(ctx, keeper.Run)
+	return cardStores{cards: keeper, cache: cache, kept: lists.KeptCards(cache, late)}
 }

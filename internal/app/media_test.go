@@ -1,7 +1,6 @@
 package app
 
 import (
-	"net/url"
 	"os"
 	"path/filepath"
 	"testing"
@@ -33,11 +32,4 @@ func TestUnfinishedFilesAreRemoved(t *testing.T) {
 	assert.FileExists(t, filepath.Join(dir, "b6", whole))
 	assert.NoFileExists(t, filepath.Join(dir, "b6", old))
 	assert.NoFileExists(t, filepath.Join(dir, "b6", young))
-
-	fill(dir)
-	cfg.Postgres.URL = "postgres://h/db" // which other servers share
-	require.NoError(t, newApp(cfg, nil).removeUnfinished(&url.URL{Scheme: "file", Path: filepath.ToSlash(dir)}))
-	assert.FileExists(t, filepath.Join(dir, "b6", whole))
-	assert.NoFileExists(t, filepath.Join(dir, "b6", old))
-	assert.FileExists(t, filepath.Join(dir, "b6", young))
 }

@@ -35,7 +35,7 @@ func (h *askedTimes) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.P
 func TestMetricsAnswerWhileRedisDoesNot(t *testing.T) {
 	cfg, r := redisAlone(t)
 	h := &askedTimes{}
-	still := func(a *App) { a.pauses.notes, a.pauses.spool, a.pauses.watch = time.Hour, time.Hour, time.Hour }
+	still := func(s *settings) { s.pauses.notes, s.pauses.spool, s.pauses.watch = time.Hour, time.Hour, time.Hour }
 	a := open(t, cfg, WithClock(at(noon).Now), WithHooks(Hooks{Redis: h}), still)
 	up := func() float64 { return metricOf(t, "freshet_dependency_up", "redis") }
 	a.checks.Look(t.Context())

@@ -128,7 +128,7 @@ func newWorld(t *testing.T, m mode, seed uint64) *world {
 }
 
 // tried has what could not be recorded tried again at once.
-func tried(a *App) { a.pauses.spool, a.pauses.notes = 20*time.Millisecond, 20*time.Millisecond }
+func tried(s *settings) { s.pauses.spool, s.pauses.notes = 20*time.Millisecond, 20*time.Millisecond }
 
 func (w *world) start(t *testing.T, cfg configs.Config) *server {
 	t.Helper()
@@ -342,7 +342,7 @@ func (w *world) lose(t *testing.T) {
 	var err error
 	s.lossy = true
 	s.feed, err = engine.New(engine.Stores{
-		Sources: s.stores.sources, Seen: s.stores.dedup, Recorder: lossy{s.recorder}, Sessions: s.stores.sessions, Catalog: s.stores.catalog,
+		Sources: s.stores.sources, Seen: s.stores.dedup, Recorder: lossy{s.recorder}, Sessions: s.stores.sessions, Catalog: s.Catalog,
 	}, engine.Config{
 		Clock: w.clock.Now, Rankings: &feed.Live{Ranking: s.cfg.Ranking}, N: s.cfg.Recall.N, RoundsFor: s.cfg.Server.RequestTimeout / roundsShare,
 		OriginStep: originStep, Coalesce: w.coalesce, RecordServed: s.cfg.Impressions.On == configs.OnServed,

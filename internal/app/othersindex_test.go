@@ -49,7 +49,7 @@ func TestOthersDocuments(t *testing.T) {
 	cfg, send := othersIndex(t)
 	index := cfg.Elasticsearch.Index
 	document(send, index+"-1", "d1", `,"id":"one"`)
-	running := open(t, cfg, WithClock(at(noon).Now), quick, func(a *App) { a.pauses.index.Standby = 20 * time.Millisecond })
+	running := open(t, cfg, WithClock(at(noon).Now), quick, func(s *settings) { s.pauses.index.Standby = 20 * time.Millisecond })
 	assert.Equal(t, []string{"one"}, ids(ask(t, running, refresh("u_1", 10))))
 	assert.Equal(t, doctor.OK, recallOf(t, cfg).Level)
 
@@ -144,7 +144,7 @@ func TestMutesThatOnlyTheIndexKnows(t *testing.T) {
 	send(http.MethodPut, "/"+index+"-1/_mapping", `{"properties":{"tags":{"type":"keyword"},"section":{"type":"keyword","copy_to":"tags"}}}`)
 	document(send, index+"-1", "d1", `,"id":"one","section":"sport"`)
 	document(send, index+"-1", "d2", `,"id":"two","tags":["news"]`)
-	a := open(t, cfg, WithClock(at(noon).Now), quick, func(a *App) { a.pauses.index.Standby = 20 * time.Millisecond })
+	a := open(t, cfg, WithClock(at(noon).Now), quick, func(s *settings) { s.pauses.index.Standby = 20 * time.Millisecond })
 	becomesReady(t, a)
 	require.NoError(t, a.Catalog.PutProfile(t.Context(), "u_up", feed.Profile{MutedTags: []string{"sport"}}))
 	require.NoError(t, a.Catalog.PutProfile(t.Context(), "u_down", feed.Profile{MutedTags: []string{"sport", "opera"}}))

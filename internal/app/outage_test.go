@@ -53,8 +53,8 @@ func redisAlone(t *testing.T) (configs.Config, *testenv.OwnRedis) {
 
 // quick shortens the pauses of the work in the background. Calls of one reader must not
 // overlap: what is recorded stays pending for less time than a request may take.
-func quick(a *App) {
-	a.pauses = pauses{
+func quick(s *settings) {
+	s.pauses = pauses{
 		settle: 50 * time.Millisecond, notes: 20 * time.Millisecond, spool: 20 * time.Millisecond, watch: 20 * time.Millisecond,
 		index: itemindex.Pauses{WarmUp: 20 * time.Millisecond, Standby: time.Minute, Mapping: time.Minute},
 	}

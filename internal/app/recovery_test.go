@@ -119,7 +119,7 @@ func notRepeatedAfterARestart(t *testing.T) {
 	cancel() // no time to drain anything
 	require.NoError(t, a.Close(ctx))
 	back()
-	unhurried := func(a *App) { a.pauses.spool, a.pauses.notes = time.Hour, time.Hour }
+	unhurried := func(s *settings) { s.pauses.spool, s.pauses.notes = time.Hour, time.Hour }
 	a = open(t, a.cfg, WithClock(at(noon).Now), quick, unhurried)
 	assert.NotEmpty(t, ask(t, a, loadMore("u_2", 1)).Degraded, "what was handed out before the start is not everywhere yet")
 	closeApp(t, a)
@@ -139,7 +139,7 @@ func notRepeatedByAnother(t *testing.T) {
 	k := newLink(t, cfg.Redis.Server().Addrs[0])
 	cfg.Redis.URL, cfg.DataDir = "redis://"+k.l.Addr().String(), t.TempDir()
 	// Its note stands for many looks of the other.
-	unhurried := func(a *App) { a.pauses.settle = 500 * time.Millisecond }
+	unhurried := func(s *settings) { s.pauses.settle = 500 * time.Millisecond }
 	a := open(t, cfg, WithClock(at(noon).Now), quick, unhurried)
 	put(t, a, madeItems(300)...)
 	healthy(t, a)

@@ -14,21 +14,21 @@ const sweepEvery = 10 * time.Minute
 
 // startRetention removes items that are older than they are to be kept. Of several
 // servers one does so each time.
-func (a *App) startRetention(ctx context.Context) {
-	if a.cfg.Catalog.Retention == 0 {
+func (b *builder) startRetention(ctx context.Context, c clients, s stores, items catalog.Catalog) {
+	if b.cfg.Catalog.Retention == 0 {
 		return
 	}
-	cfg := catalog.RetentionConfig{Keep: a.cfg.Catalog.Retention, Every: sweepEvery, Logger: a.log}
-	cfg.Now = func(context.Context) (time.Time, error) { return a.clock(), nil }
-	if a.clients.redis != nil {
-		cfg.Now = clocks.Earlier(a.clock, a.clients.redis)
-		if a.stores.indexed == nil {
-			cfg.Turn = rediskeys.Turn(a.clients.redis, a.retentionLease(), sweepEvery)
+	cfg := catalog.RetentionConfig{Keep: b.cfg.Catalog.Retention, Every: sweepEvery, Logger: b.log}
+	cfg.Now = func(context.Context) (time.Time, error) { return b.clock(), nil }
+	if c.redis != nil {
+		cfg.Now = clocks.Earlier(b.clock, c.redis)
+		if s.indexed == nil {
+			cfg.Turn = rediskeys.Turn(c.redis, b.retentionLease(c), sweepEvery)
 		}
 	}
-	a.background(ctx, catalog.NewRetention(a.stores.contents, a.Catalog, cfg).Run)
+	b.background(ctx, catalog.NewRetention(s.contents, items, cfg).Run)
 }
 
-func (a *App) retentionLease() string {
-	return rediskeys.For(a.clients.redis, a.cfg.Redis.KeyPrefix).RetentionLease()
+func (b *builder) retentionLease(c clients) string {
+	return rediskeys.For(c.redis, b.cfg.Redis.KeyPrefix).RetentionLease()
 }

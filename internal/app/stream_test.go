@@ -163,7 +163,7 @@ func (s *served) get(agent string) *http.Response {
 func TestBoundsOfStreams(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
-	s := serve(t, cfg, func(a *App) { a.streams = engine.AgentWatches + 1 })
+	s := serve(t, cfg, func(s *settings) { s.streams = engine.AgentWatches + 1 })
 	for range engine.AgentWatches {
 		require.Equal(t, http.StatusOK, s.get("r").StatusCode)
 	}

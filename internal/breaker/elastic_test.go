@@ -106,6 +106,8 @@ func TestUploadsTakeAsLongAsTheyTake(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, "{}", string(text))
 			require.NoError(t, res.Body.Close())
+			_, err = res.Body.Read(make([]byte, 1))
+			assert.Equal(t, want > 0, errors.Is(err, context.Canceled), "%s: its context has ended: %v", path, err)
 		}
 	})
 }

@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
+	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/media"
 	"github.com/freshet/freshet/social/media/folder"
 	"github.com/freshet/freshet/social/media/s3"
@@ -48,4 +51,26 @@ func FolderOf(u *url.URL) string {
 		path = strings.TrimPrefix(path, "/") // a Windows drive
 	}
 	return filepath.FromSlash(path)
+}
+
+// RemoveUnfinished removes the files of a folder that a killed server was writing. Where
+// the folder is shared with other servers only those are removed that nobody writes any more.
+func RemoveUnfinished(at *url.URL, shared bool) error {
+	if at.Scheme != "file" {
+		return nil
+	}
+	names, err := filepath.Glob(filepath.Join(FolderOf(at), "*", "*"+folder.Unfinished))
+	if err != nil {
+		return fmt.Errorf("media.url: %w", err)
+	}
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if err != nil || shared && time.Since(info.ModTime()) < social.ReservedFor {
+			continue
+		}
+		if err := os.Remove(name); err != nil {
+			return fmt.Errorf("media.url: %w", err)
+		}
+	}
+	return nil
 }

@@ -5,9 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/social"
 )
 
 // TestImagesInAFolder makes the folder that the address names, whatever is in its name.
@@ -43,4 +46,28 @@ func TestImagesAtABadAddress(t *testing.T) {
 		_, err = Images(u)
 		assert.ErrorContains(t, err, "media.url: ", address)
 	}
+}
+
+// TestUnfinishedFilesAreRemoved as they are left when a server is killed. Beside other
+// servers only those are removed that nobody writes any more.
+func TestUnfinishedFilesAreRemoved(t *testing.T) {
+	const whole, old, young = "b614c9cea7bc946a3702861695974d8a", "b614c9cea7bc946a3702861695974d8a.18eaabc26ea3fc47.tmp", "b6ef53a5a001c0a5af77edc347d74ac8.18eaabc26ea3fc48.tmp"
+	for shared, left := range map[bool][]string{false: {whole}, true: {whole, young}} {
+		dir := t.TempDir()
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, "b6"), 0o750))
+		for _, name := range []string{whole, old, young} {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "b6", name), []byte("x"), 0o600))
+		}
+		long := time.Now().Add(-2 * social.ReservedFor)
+		require.NoError(t, os.Chtimes(filepath.Join(dir, "b6", old), long, long))
+		require.NoError(t, RemoveUnfinished(&url.URL{Scheme: "file", Path: filepath.ToSlash(dir)}, shared))
+		var names []string
+		entries, err := os.ReadDir(filepath.Join(dir, "b6"))
+		require.NoError(t, err)
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+		assert.Equal(t, left, names)
+	}
+	require.NoError(t, RemoveUnfinished(&url.URL{Scheme: "s3", Host: "bucket"}, false))
 }

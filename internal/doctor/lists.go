@@ -33,23 +33,23 @@ func (d *doctor) lookAtListsRedis(ctx context.Context) {
 	_, cluster := client.(*redis.ClusterClient)
 	nodes := d.askMasters(ctx, client)
 	for _, n := range nodes {
-		if n.err != nil {
-			d.say(Broken, what+" "+n.addr, "start it, or let a replica take over", "%v", n.err)
+		if n.Err != nil {
+			d.say(Broken, what+" "+n.Addr, "start it, or let a replica take over", "%v", n.Err)
 		}
 	}
 	d.lookAtLists(what, nodes, cluster)
 	d.judge(what, nodes, cluster, "eviction", judgeListEviction)
 }
 
-func (d *doctor) lookAtLists(redis string, nodes []node, cluster bool) {
-	d.judge(redis, nodes, cluster, "lists", func(s redisSettings) judgement { return judgeLists(s, d.cfg.Timeline.Cap) })
+func (d *doctor) lookAtLists(redis string, nodes []connect.Master, cluster bool) {
+	d.judge(redis, nodes, cluster, "lists", func(s connect.Settings) judgement { return judgeLists(s, d.cfg.Timeline.Cap) })
 }
 
 // judgeLists says how Redis keeps the lists of timelines. Either is right: one
 // takes memory, the other time.
-func judgeLists(s redisSettings, most int) judgement {
+func judgeLists(s connect.Settings, most int) judgement {
 	const own = 3 // members of a list that are no posts
-	entries, err := strconv.Atoi(s.listpack)
+	entries, err := strconv.Atoi(s.Listpack)
 	switch {
 	case err != nil:
 		return judgement{level: OK, detail: "zset-max-listpack-entries is not known here: how much memory timelines take depends on it"}
@@ -62,15 +62,15 @@ func judgeLists(s redisSettings, most int) judgement {
 
 // judgeListEviction wants what is full to make room: lists that are gone are built
 // again, lists that cannot be written are of no use.
-func judgeListEviction(s redisSettings) judgement {
+func judgeListEviction(s connect.Settings) judgement {
 	switch {
-	case s.policy == "":
+	case s.Policy == "":
 		return unknown("maxmemory-policy")
-	case s.policy == "noeviction" && s.maxMemory != "0":
+	case s.Policy == "noeviction" && s.MaxMemory != "0":
 		return judgement{
 			Warning, "maxmemory-policy is noeviction: when maxmemory is reached, no list can be written and the database answers all timelines",
 			"set maxmemory-policy volatile-lru",
 		}
 	}
-	return judgement{level: OK, detail: "maxmemory-policy " + s.policy}
+	return judgement{level: OK, detail: "maxmemory-policy " + s.Policy}
 }

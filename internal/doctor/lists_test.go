@@ -6,6 +6,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 
+	"github.com/freshet/freshet/internal/connect"
 	"github.com/freshet/freshet/internal/testenv"
 )
 
@@ -18,11 +19,11 @@ func TestDoctorSaysHowListsAreKept(t *testing.T) {
 		"503": "listpacks, about 40 bytes",
 		"512": "listpacks",
 	} {
-		found := judgeLists(redisSettings{listpack: setting}, 500)
+		found := judgeLists(connect.Settings{Listpack: setting}, 500)
 		assert.Equal(t, OK, found.level, setting)
 		assert.Contains(t, found.detail, want, setting)
 	}
-	assert.Contains(t, judgeLists(redisSettings{listpack: "512"}, 1000).detail, "with 1003")
+	assert.Contains(t, judgeLists(connect.Settings{Listpack: "512"}, 1000).detail, "with 1003")
 }
 
 // TestDoctorLooksAtTheListsRedis: it may evict, and need not persist.

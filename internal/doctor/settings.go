@@ -1,11 +1,8 @@
 package doctor
 
 import (
-	"context"
 	"fmt"
 	"strconv"
-
-	"github.com/redis/go-redis/v9"
 
 	"github.com/freshet/freshet/internal/connect"
 )
@@ -22,36 +19,6 @@ const (
 // the usual false-positive rates, rounded up.
 const bytesPerImpression = 2
 
-// redisSettings are the settings of one Redis that the doctor judges, by their
-// names in CONFIG. What is not known is "" (save may be known and empty).
-type redisSettings struct {
-	maxMemory, policy, appendOnly, appendSync, save string
-
-	listpack string // zset-max-listpack-entries
-
-	inferred bool // from INFO, which lacks appendfsync and save
-}
-
-// readSettings asks CONFIG GET, and INFO where that is refused, as managed
-// Redis does.
-func readSettings(ctx context.Context, c *redis.Client) redisSettings {
-	var s redisSettings
-	pipe, names := c.Pipeline(), []string{"maxmemory", "maxmemory-policy", "appendonly", "appendfsync", "save", "zset-max-listpack-entries"}
-	replies := make([]*redis.MapStringStringCmd, len(names))
-	for i, name := range names {
-		replies[i] = pipe.ConfigGet(ctx, name)
-	}
-	if _, err := pipe.Exec(ctx); err == nil {
-		for i, to := range []*string{&s.maxMemory, &s.policy, &s.appendOnly, &s.appendSync, &s.save, &s.listpack} {
-			*to = replies[i].Val()[names[i]]
-		}
-		return s
-	}
-	info, _ := connect.Info(ctx, c) // refused too: nothing is known
-	on := map[string]string{"0": "no", "1": "yes"}
-	return redisSettings{maxMemory: info["maxmemory"], policy: info["maxmemory_policy"], appendOnly: on[info["aof_enabled"]], inferred: true}
-}
-
 // judgement is the doctor's finding about one of a server's settings.
 type judgement struct {
 	level       Level
@@ -65,27 +32,27 @@ func unknown(setting string) judgement {
 
 // lookAtSettings compares the masters' settings with what docs/production.md
 // asks for.
-func (d *doctor) lookAtSettings(nodes []node, cluster bool) {
+func (d *doctor) lookAtSettings(nodes []connect.Master, cluster bool) {
 	d.judge("redis", nodes, cluster, "eviction", judgeEviction)
 	if d.cfg.UsesPostgres() && d.cfg.Timeline.RedisURL == "" {
 		d.lookAtLists("redis", nodes, cluster)
 	}
 	d.judge("redis", nodes, cluster, "persistence", judgePersistence)
 	need := int64(d.cfg.Dedup.DailyCapacity) * int64(d.cfg.Dedup.WindowDays) * bytesPerImpression / int64(max(len(nodes), 1))
-	d.judge("redis", nodes, cluster, "memory", func(s redisSettings) judgement { return judgeMemory(s, need) })
+	d.judge("redis", nodes, cluster, "memory", func(s connect.Settings) judgement { return judgeMemory(s, need) })
 }
 
 // judge reports each master whose setting differs, and says it once where none
 // does.
-func (d *doctor) judge(redis string, nodes []node, cluster bool, what string, judge func(redisSettings) judgement) {
+func (d *doctor) judge(redis string, nodes []connect.Master, cluster bool, what string, judge func(connect.Settings) judgement) {
 	var good judgement
 	differ := false
 	for _, n := range nodes {
-		if n.err != nil {
+		if n.Err != nil {
 			continue
 		}
-		found := judge(n.settings)
-		if n.settings.inferred && n.settings.policy != "" {
+		found := judge(n.Settings)
+		if n.Settings.Inferred && n.Settings.Policy != "" {
 			found.detail += " (from INFO: CONFIG GET is refused)"
 		}
 		if found.level == OK {
@@ -95,7 +62,7 @@ func (d *doctor) judge(redis string, nodes []node, cluster bool, what string, ju
 		differ = true
 		name := redis
 		if cluster {
-			name += " " + n.addr
+			name += " " + n.Addr
 		}
 		d.say(found.level, name+" "+what, found.fix, "%s", found.detail)
 	}
@@ -104,37 +71,37 @@ func (d *doctor) judge(redis string, nodes []node, cluster bool, what string, ju
 	}
 }
 
-func judgeEviction(s redisSettings) judgement {
-	switch s.policy {
+func judgeEviction(s connect.Settings) judgement {
+	switch s.Policy {
 	case "":
 		return unknown("maxmemory-policy")
 	case "noeviction":
 		return judgement{level: OK, detail: "maxmemory-policy noeviction"}
 	}
-	return judgement{Warning, fmt.Sprintf("maxmemory-policy is %s. %s", s.policy, needsNoEviction), "set maxmemory-policy noeviction"}
+	return judgement{Warning, fmt.Sprintf("maxmemory-policy is %s. %s", s.Policy, needsNoEviction), "set maxmemory-policy noeviction"}
 }
 
-func judgePersistence(s redisSettings) judgement {
+func judgePersistence(s connect.Settings) judgement {
 	const fix = "set appendonly yes and appendfsync everysec"
 	switch {
-	case s.appendOnly == "":
+	case s.AppendOnly == "":
 		return unknown("appendonly")
-	case s.appendOnly == "no" && s.inferred:
+	case s.AppendOnly == "no" && s.Inferred:
 		return judgement{Warning, "appendonly is no. " + needsPersistence, fix}
-	case s.appendOnly == "no" && s.save == "":
+	case s.AppendOnly == "no" && s.Save == "":
 		return judgement{Warning, "appendonly is no and save is empty. " + needsPersistence, fix}
-	case s.appendOnly == "no":
-		return judgement{Warning, fmt.Sprintf("appendonly is no, save is %s. %s", s.save, needsPersistence), fix}
-	case s.appendSync == "no":
+	case s.AppendOnly == "no":
+		return judgement{Warning, fmt.Sprintf("appendonly is no, save is %s. %s", s.Save, needsPersistence), fix}
+	case s.AppendSync == "no":
 		return judgement{Warning, needsSync, fix}
-	case s.inferred:
+	case s.Inferred:
 		return judgement{level: OK, detail: "appendonly yes"}
 	}
-	return judgement{level: OK, detail: "appendonly yes, appendfsync " + s.appendSync}
+	return judgement{level: OK, detail: "appendonly yes, appendfsync " + s.AppendSync}
 }
 
-func judgeMemory(s redisSettings, need int64) judgement {
-	limit, err := strconv.ParseInt(s.maxMemory, 10, 64)
+func judgeMemory(s connect.Settings, need int64) judgement {
+	limit, err := strconv.ParseInt(s.MaxMemory, 10, 64)
 	fix := fmt.Sprintf("set maxmemory to more than %s, with room for sessions and saving: docs/sizing.md", mebibytes(need))
 	switch {
 	case err != nil:

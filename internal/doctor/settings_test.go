@@ -5,28 +5,30 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/connect"
 )
 
 func TestDoctorJudgesRedisSettings(t *testing.T) {
 	t.Parallel()
 	const need = 14_000_000
-	memory := func(s redisSettings) judgement { return judgeMemory(s, need) }
+	memory := func(s connect.Settings) judgement { return judgeMemory(s, need) }
 	for name, tt := range map[string]struct {
-		settings redisSettings
-		judge    func(redisSettings) judgement
+		settings connect.Settings
+		judge    func(connect.Settings) judgement
 		level    Level
 		says     []string
 	}{
-		"nothing kept":       {redisSettings{appendOnly: "no"}, judgePersistence, Warning, []string{"appendonly is no and save is empty", needsPersistence}},
-		"snapshots":          {redisSettings{appendOnly: "no", save: "300 100"}, judgePersistence, Warning, []string{"appendonly is no, save is 300 100", needsPersistence}},
-		"no fsync":           {redisSettings{appendOnly: "yes", appendSync: "no"}, judgePersistence, Warning, []string{needsSync}},
-		"fsync always":       {redisSettings{appendOnly: "yes", appendSync: "always"}, judgePersistence, OK, []string{"always"}},
-		"no eviction":        {redisSettings{policy: "noeviction"}, judgeEviction, OK, []string{"noeviction"}},
-		"any key goes":       {redisSettings{policy: "allkeys-lru"}, judgeEviction, Warning, []string{"allkeys-lru", needsNoEviction}},
-		"keys with a TTL go": {redisSettings{policy: "volatile-ttl"}, judgeEviction, Warning, []string{"volatile-ttl", needsNoEviction}},
-		"no limit":           {redisSettings{maxMemory: "0"}, memory, Warning, []string{"maxmemory is not set", needsMemory}},
-		"too little":         {redisSettings{maxMemory: "10485760"}, memory, Warning, []string{"maxmemory is 10.0 MiB", "13.4 MiB", needsMemory}},
-		"just enough":        {redisSettings{maxMemory: "14000000"}, memory, OK, []string{"maxmemory 13.4 MiB"}},
+		"nothing kept":       {connect.Settings{AppendOnly: "no"}, judgePersistence, Warning, []string{"appendonly is no and save is empty", needsPersistence}},
+		"snapshots":          {connect.Settings{AppendOnly: "no", Save: "300 100"}, judgePersistence, Warning, []string{"appendonly is no, save is 300 100", needsPersistence}},
+		"no fsync":           {connect.Settings{AppendOnly: "yes", AppendSync: "no"}, judgePersistence, Warning, []string{needsSync}},
+		"fsync always":       {connect.Settings{AppendOnly: "yes", AppendSync: "always"}, judgePersistence, OK, []string{"always"}},
+		"no eviction":        {connect.Settings{Policy: "noeviction"}, judgeEviction, OK, []string{"noeviction"}},
+		"any key goes":       {connect.Settings{Policy: "allkeys-lru"}, judgeEviction, Warning, []string{"allkeys-lru", needsNoEviction}},
+		"keys with a TTL go": {connect.Settings{Policy: "volatile-ttl"}, judgeEviction, Warning, []string{"volatile-ttl", needsNoEviction}},
+		"no limit":           {connect.Settings{MaxMemory: "0"}, memory, Warning, []string{"maxmemory is not set", needsMemory}},
+		"too little":         {connect.Settings{MaxMemory: "10485760"}, memory, Warning, []string{"maxmemory is 10.0 MiB", "13.4 MiB", needsMemory}},
+		"just enough":        {connect.Settings{MaxMemory: "14000000"}, memory, OK, []string{"maxmemory 13.4 MiB"}},
 	} {
 		found := tt.judge(tt.settings)
 		assert.Equal(t, tt.level, found.level, "%s: %v", name, found)

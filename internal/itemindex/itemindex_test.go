@@ -177,6 +177,21 @@ func TestAnIndexThatIsTakenAway(t *testing.T) {
 	}
 }
 
+// TestARecallThatIsRefused is told at once where the index is closed, which can be looked at,
+// and not where the reader alone was refused.
+func TestARecallThatIsRefused(t *testing.T) {
+	t.Parallel()
+	s := inUse(t)
+	s.watch.doubt(t.Context(), errors.New("too many clauses"))
+	require.NoError(t, s.watch.refusal())
+	s.send(http.MethodPost, "/_close")
+	err := esindex.Do(t.Context(), s.client, http.MethodPost, "/"+s.cfg.Elasticsearch.Index+"/_search", "", nil, nil)
+	require.Error(t, err)
+	s.watch.doubt(t.Context(), err)
+	require.ErrorIs(t, s.watch.refusal(), err)
+	assert.Contains(t, s.watch.Check(left)(t.Context()).Reason, "is closed; open it")
+}
+
 // TestTheListIsOfOneMapping: what tells of a list whether a reader refuses an item is that
 // of the mapping by which its contents were read.
 func TestTheListIsOfOneMapping(t *testing.T) {

@@ -80,7 +80,7 @@ func TestWhichMasterIsNew(t *testing.T) {
 		{forgetAfter, []string{"a", "b"}, false},
 		{time.Second, []string{"a", "b", "d"}, true}, // it was none for long
 		{time.Hour, nil, false},                      // nobody answers: who the masters were stays known
-		{time.Second, []string{"a", "b", "d"}, false},
+		{time.Second, []string{"a", "b", "e"}, true},
 	} {
 		now = now.Add(look.after)
 		assert.Equal(t, look.want, w.compare(look.ids, now), "look %d", i)
@@ -139,6 +139,55 @@ func TestConnectionsWaitForHalfAsLong(t *testing.T) {
 		w.HoldRequest(t.Context())
 		assert.Equal(t, time.Second, time.Since(began), "connections go there since the last change")
 	})
+}
+
+// TestAddressesOfBeforeAChange are those of other servers, but for the last one: that is of
+// the new master.
+func TestAddressesOfBeforeAChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := watchOf(nil)
+		assert.False(t, w.compare([]string{"one"}, time.Now()))
+		w.Dialled("192.0.2.1:6379")
+		w.Dialled("192.0.2.2:6379")
+		assert.True(t, w.compare([]string{"another"}, time.Now()))
+		w.letGo()
+		w.Dialled("192.0.2.2:6379")
+		assert.Nil(t, w.waiting())
+		w.Dialled("192.0.2.1:6379")
+		assert.NotNil(t, w.waiting())
+		w.letGo()
+	})
+}
+
+// TestWhoWaitsGoesOn when nothing has changed, and when the watch ends although a master has
+// changed: before their time.
+func TestWhoWaitsGoesOn(t *testing.T) {
+	for name, process := range map[string]string{"nothing has changed": "one", "the watch ends": "another"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := watchOf(func() []string { return []string{process} })
+				w.hold = time.Hour
+				assert.False(t, w.compare([]string{"one"}, time.Now()))
+				w.Dialled("192.0.2.1:6379")
+				var gone atomic.Int32
+				for _, wait := range []func(context.Context){w.HoldConnection, w.HoldRequest} {
+					go func() {
+						wait(t.Context())
+						gone.Add(1)
+					}()
+				}
+				synctest.Wait()
+				require.Zero(t, gone.Load())
+				ended, cancel := context.WithCancel(t.Context())
+				cancel()
+				began := time.Now()
+				w.Run(ended, time.Now, func(context.Context, time.Time) error { return nil })
+				synctest.Wait()
+				assert.EqualValues(t, 2, gone.Load())
+				assert.Zero(t, time.Since(began))
+			})
+		})
+	}
 }
 
 // TestHoldIsNoLongerThanRequestsMayWait: a fifth of their time.

@@ -106,6 +106,19 @@ func TestItRecoversForAsLongAsANoteStands(t *testing.T) {
 	})
 }
 
+// TestANoteShortensNothing: after Redis did not answer others need their time to leave notes.
+func TestANoteShortensNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &notes{err: errDown}
+		w := start(t, n)
+		n.are(true, nil)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		n.are(false, nil)
+		assert.Equal(t, 11, lasts(w))
+	})
+}
+
 // TestALookThatHangs ends, and says that Redis does not answer.
 func TestALookThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -1,11 +1,11 @@
 //go:build unix
 
-package app
+package openfiles
 
 import "syscall"
 
-// openFiles is how many files this process may have open; 0: it is not known.
-func openFiles() uint64 {
+// Limit is how many files this process may have open; 0: it is not known.
+func Limit() uint64 {
 	var l syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l) != nil {
 		return 0

@@ -1,0 +1,125 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/health"
+	"github.com/freshet/freshet/internal/itemindex"
+	"github.com/freshet/freshet/internal/openfiles"
+)
+
+// settings are the configuration and the options.
+type settings struct {
+	cfg       configs.Config
+	clock     feed.Clock
+	log       *slog.Logger
+	demo      bool
+	coalesce  time.Duration
+	streams   int           // open at once
+	sharedFor time.Duration // equal recalls share an answer
+	staleFor  time.Duration // an answer of recall may stand in
+	recording dedup.RecorderConfig
+	hooks     Hooks
+	pauses    pauses
+}
+
+const (
+	// coalesce is how young a refresh may be for one that waited for it to page
+	// from its session: an app that refreshes twice, as at a double tap or a
+	// repeated call, does so within a second.
+	coalesce = time.Second
+	// mostStreams bounds the streams of a server, each of which holds a connection: no more
+	// than half of the files that the process may open.
+	mostStreams = 10_000
+)
+
+// pauses are how long the work in the background waits. Tests that wait for that work
+// shorten them.
+type pauses struct {
+	settle time.Duration // before what was recorded is no longer pending
+	notes  time.Duration // between two looks at the servers' notes
+	spool  time.Duration // between two tries to record what waits on disk
+	index  itemindex.Pauses
+	watch  time.Duration // between two looks at the services for the metrics
+}
+
+func newSettings(cfg configs.Config, options []Option) settings {
+	s := settings{
+		cfg: cfg, clock: time.Now, log: slog.New(slog.DiscardHandler), coalesce: coalesce, sharedFor: sharedFor, staleFor: staleFor,
+		streams: openfiles.Half(mostStreams),
+		pauses: pauses{
+			settle: cfg.PendingGrace(), notes: time.Second, spool: time.Second, watch: 5 * time.Second,
+			index: itemindex.Pauses{WarmUp: time.Second, Standby: time.Minute, Mapping: 5 * time.Second},
+		},
+	}
+	for _, o := range options {
+		o(&s)
+	}
+	return s
+}
+
+// builder opens the parts of a system. It remembers what closes them and what tells how they
+// are; everything else its functions return.
+type builder struct {
+	settings
+	checks  health.Checks
+	drain   func(context.Context)         // before anything is closed; nil: nothing waits
+	closers []func(context.Context) error // in the order of opening
+	closing sync.Once
+}
+
+func newBuilder(cfg configs.Config, options []Option) *builder {
+	return &builder{settings: newSettings(cfg, options), checks: health.Checks{}}
+}
+
+// onClose has something called when the system closes: what was opened last is closed first.
+func (b *builder) onClose(f func(context.Context) error) { b.closers = append(b.closers, f) }
+
+// background runs work in the background until the system closes. What was started
+// last is ended first, and each has ended before the next one is told to.
+func (b *builder) background(ctx context.Context, work func(context.Context)) {
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		work(ctx)
+	}()
+	b.onClose(func(context.Context) error { stop(); <-ended; return nil })
+}
+
+// close closes what was opened, once.
+func (b *builder) close(ctx context.Context) error {
+	var errs []error
+	b.closing.Do(func() {
+		if b.drain != nil {
+			b.drain(ctx)
+		}
+		for _, c := range slices.Backward(b.closers) {
+			errs = append(errs, c(ctx))
+		}
+	})
+	return errors.Join(errs...)
+}
+
+// dataDir makes and returns a directory below the data directory.
+func (b *builder) dataDir(name string) (string, error) {
+	dir := filepath.Join(b.cfg.DataDir, name)
+	if b.demo {
+		dir = filepath.Join(b.cfg.DataDir, "demo", name)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("data_dir: %w", err)
+	}
+	return dir, nil
+}

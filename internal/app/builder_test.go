@@ -1,0 +1,43 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/configs"
+)
+
+// TestWhatIsOpenedLastIsClosedFirst, after what is to be drained, and once. What runs in the
+// background has ended before what was opened before it is closed.
+func TestWhatIsOpenedLastIsClosedFirst(t *testing.T) {
+	t.Parallel()
+	b := newBuilder(configs.Default(), nil)
+	var order []string
+	failed := errors.New("it cannot be closed")
+	b.onClose(func(context.Context) error { order = append(order, "store"); return failed })
+	b.background(t.Context(), func(ctx context.Context) {
+		<-ctx.Done()
+		order = append(order, "work")
+	})
+	b.onClose(func(context.Context) error { order = append(order, "cache"); return nil })
+	b.drain = func(context.Context) { order = append(order, "drained") }
+	require.ErrorIs(t, b.close(t.Context()), failed, "the others are closed all the same")
+	require.NoError(t, b.close(t.Context()))
+	assert.Equal(t, []string{"drained", "cache", "work", "store"}, order)
+}
+
+// TestWorkInTheBackgroundOutlivesTheStart, whose context ends.
+func TestWorkInTheBackgroundOutlivesTheStart(t *testing.T) {
+	t.Parallel()
+	b := newBuilder(configs.Default(), nil)
+	starting, started := context.WithCancel(t.Context())
+	working := make(chan error)
+	b.background(starting, func(ctx context.Context) { working <- ctx.Err() })
+	started()
+	require.NoError(t, <-working)
+	require.NoError(t, b.close(t.Context()))
+}

@@ -1,0 +1,152 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/catalog/counted"
+	elasticcatalog "github.com/freshet/freshet/catalog/elastic"
+	"github.com/freshet/freshet/catalog/indexed"
+	"github.com/freshet/freshet/catalog/lru"
+	"github.com/freshet/freshet/catalog/rediscache"
+	"github.com/freshet/freshet/catalog/sqlite"
+	"github.com/freshet/freshet/catalog/standby"
+	"github.com/freshet/freshet/dedup/journal"
+	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/internal/itemindex"
+	"github.com/freshet/freshet/ranking"
+	elasticranking "github.com/freshet/freshet/ranking/elastic"
+	sqliteranking "github.com/freshet/freshet/ranking/sqlite"
+	"github.com/freshet/freshet/recall"
+	elasticrecall "github.com/freshet/freshet/recall/elastic"
+	memoryrecall "github.com/freshet/freshet/recall/memory"
+	"github.com/freshet/freshet/signals/popularity"
+	popularityredis "github.com/freshet/freshet/signals/popularity/redis"
+	popularitysqlite "github.com/freshet/freshet/signals/popularity/sqlite"
+)
+
+// What recall answers is shared by equal queries for sharedFor; the list for all readers
+// stands in for staleFor while it is down.
+const (
+	sharedFor = time.Second
+	staleFor  = 10 * time.Minute
+)
+
+// catalogs are the catalog and recall over it.
+type catalogs struct {
+	items    catalog.Catalog // with all that is in front of it but posts
+	contents contents        // of items, past the caches
+	agents   sampler
+	rankings ranking.Store
+	sources  []recall.Source
+	popular  recall.Popular
+	fronts   []*recall.Front        // the sources, which share what they answer
+	indexed  *indexed.Catalog       // the catalog where recall is in this process, else nil
+	live     *popularityredis.Store // live popularity where recall is in Elasticsearch; nil: off
+	counted  popularity.Index       // what ranks by it; nil: likewise
+}
+
+// contents reads and lists items.
+type contents interface {
+	catalog.Reader
+	catalog.Lister
+}
+
+// openCatalogs chains what answers for items. A read goes through
+//
+//	posts      what is shown of a post comes from the social store ([posts.before])
+//	standby    while Elasticsearch is down, what stands in for recall
+//	rediscache or lru
+//	counted    writes: what was clicked stays with an item in Elasticsearch
+//	indexed    writes: the recall index of this process
+//	elastic or sqlite
+//
+// and a recall through its front, which equal recalls share, to the source.
+func (b *builder) openCatalogs(ctx context.Context, c clients) (catalogs, error) {
+	s, err := b.openBackend(ctx, c)
+	if err != nil {
+		return catalogs{}, err
+	}
+	front := recall.FrontConfig{Share: b.sharedFor, Timeout: b.cfg.Server.RequestTimeout}
+	if b.cfg.UsesElasticsearch() {
+		front.Standby = b.staleFor
+	}
+	for i, source := range s.sources {
+		f := recall.NewFront(source, b.clock, front)
+		s.sources[i], s.fronts = f, append(s.fronts, f)
+	}
+	if front.Standby > 0 {
+		s.items = standby.New(s.items, s.fronts)
+	}
+	return s, nil
+}
+
+// openBackend opens the catalog with its caches, and the sources of recall over it, without
+// fronts.
+func (b *builder) openBackend(ctx context.Context, c clients) (catalogs, error) {
+	if b.cfg.UsesElasticsearch() {
+		return b.elasticBackend(c), nil
+	}
+	return b.fileBackend(ctx)
+}
+
+// elasticBackend is over the index in Elasticsearch.
+func (b *builder) elasticBackend(c clients) catalogs {
+	where := elasticcatalog.Config{Index: b.cfg.Elasticsearch.Index, Schema: c.index.Schema()}
+	if b.cfg.Elasticsearch.ManageIndex {
+		where.Own = &esindex.Definition{Fields: itemindex.Fields(b.cfg)}
+	}
+	var live *popularityredis.Store
+	if b.cfg.PopularityOff() == "" {
+		live = popularityredis.New(c.redis, b.cfg.Redis.KeyPrefix)
+		where.Counts = counted.Of(live)
+	}
+	index := elasticcatalog.New(c.elastic, where)
+	source := elasticrecall.New(c.elastic, elasticrecall.Config{Index: where.Index, Schema: where.Schema, Logger: b.log})
+	s := catalogs{
+		items: index, contents: index, agents: index, rankings: elasticranking.New(c.elastic, where.Index),
+		sources: []recall.Source{source}, popular: source, live: live,
+	}
+	if live != nil {
+		s.items, s.counted = counted.New(index, live), index
+	}
+	if c.redis != nil {
+		s.items = rediscache.New(s.items, c.redis, rediscache.Config{
+			KeyPrefix: b.cfg.Redis.KeyPrefix,
+			Logger:    b.log,
+			Tombstone: 2 * b.cfg.Server.RequestTimeout, // longer than any request, however long those may be
+		})
+	}
+	return s
+}
+
+// fileBackend is over the file in the data directory.
+func (b *builder) fileBackend(ctx context.Context) (catalogs, error) {
+	dir, err := b.dataDir("")
+	if err != nil {
+		return catalogs{}, err
+	}
+	// A second process would not see in its index what this one is given.
+	lock, err := journal.LockDir(dir)
+	if err != nil {
+		return catalogs{}, err
+	}
+	b.onClose(func(context.Context) error { return lock.Close() })
+	file, err := sqlite.Open(ctx, filepath.Join(dir, sqlite.FileName))
+	if err != nil {
+		return catalogs{}, err
+	}
+	b.onClose(func(context.Context) error { return file.Close() })
+	source := memoryrecall.New()
+	synced, err := indexed.Open(ctx, file, source, popularitysqlite.New(file.File()))
+	if err != nil {
+		return catalogs{}, fmt.Errorf("build the recall index from the catalog: %w", err)
+	}
+	return catalogs{
+		items: lru.New(synced, lru.Config{}), contents: file, agents: file, rankings: sqliteranking.New(file.File()),
+		sources: []recall.Source{source}, popular: source, indexed: synced,
+	}, nil
+}

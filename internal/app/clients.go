@@ -1,0 +1,136 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/freshet/freshet/cache/redislist"
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/handler"
+	"github.com/freshet/freshet/internal/breaker"
+	"github.com/freshet/freshet/internal/clocks"
+	"github.com/freshet/freshet/internal/connect"
+	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/internal/itemindex"
+	"github.com/freshet/freshet/internal/masters"
+	"github.com/freshet/freshet/internal/rediskeys"
+	"github.com/freshet/freshet/ranking"
+	"github.com/freshet/freshet/recall"
+)
+
+// clients are the connections the configured backends need; nil: not needed.
+type clients struct {
+	redis   redis.UniversalClient
+	masters *masters.Watch // nil: impressions are not in Redis
+	breaker breaker.Redis  // of the client and of what goes past it
+	elastic esindex.Client
+	index   *itemindex.Watch // of elastic
+}
+
+// tells is whether the content of items tells whether a reader refuses them; nil: it
+// does.
+func (c *clients) tells() recall.Tells {
+	if c.index == nil {
+		return nil
+	}
+	return c.index.Tells
+}
+
+// openClients makes the clients of the services that are configured.
+func (b *builder) openClients(ctx context.Context) (c clients, err error) {
+	if b.cfg.UsesRedis() {
+		if c, err = b.openRedis(ctx); err != nil {
+			return c, err
+		}
+	}
+	if b.cfg.UsesElasticsearch() {
+		c.elastic, c.index, err = b.openElastic(ctx)
+	}
+	return c, err
+}
+
+func (b *builder) openRedis(ctx context.Context) (c clients, err error) {
+	connect.LogRedis(b.log)
+	client, err := connect.Redis(ctx, b.cfg)
+	if err != nil {
+		return c, fmt.Errorf("redis.url: %w", err)
+	}
+	b.onClose(func(context.Context) error { return client.Close() })
+	c.redis = client
+	if c.masters, err = masters.Open(ctx, b.cfg, client, b.log); err != nil {
+		return c, err
+	}
+	b.onClose(c.masters.Close)
+	c.breaker = breaker.NewRedis("redis", connect.RedisPatience(b.cfg), c.masters, b.log)
+	client.AddHook(c.breaker)
+	if b.hooks.Redis != nil {
+		client.AddHook(b.hooks.Redis)
+	}
+	clock := clocks.OfRedis(client, b.clock)
+	b.checks["redis"] = func(ctx context.Context) handler.Dependency {
+		return handler.Dependency{Err: clock.Ask(ctx), Warning: clock.Warning(), Optional: b.cfg.FailsOpen()}
+	}
+	return c, nil
+}
+
+// openElastic makes the client and tries it once: what is wrong with the index
+// is an error, that it does not answer is not.
+func (b *builder) openElastic(ctx context.Context) (esindex.Client, *itemindex.Watch, error) {
+	client, err := connect.Elastic(b.cfg, b.log)
+	if err != nil {
+		return nil, nil, err
+	}
+	if b.hooks.Elastic != nil {
+		client = b.hooks.Elastic(client)
+	}
+	index := itemindex.New(client, b.cfg, b.log)
+	return client, index, index.Try(ctx)
+}
+
+// useOfIndex is how the index is tried: by the ranking in force.
+func (b *builder) useOfIndex(s stores, live *ranking.Live) itemindex.Use {
+	return itemindex.Use{
+		Ready: live.Sync,
+		Query: func() feed.Query {
+			return feed.Query{Ranking: live.InForce().Live.Ranking, Origin: b.clock().UTC(), N: b.cfg.Recall.N}
+		},
+		Docs:   s.contents.Docs,
+		Fronts: s.fronts,
+	}
+}
+
+// startIndex begins to use the index, and watches it; nil: there is none.
+func (b *builder) startIndex(ctx context.Context, index *itemindex.Watch, use itemindex.Use) {
+	if index == nil {
+		return
+	}
+	index.Begin(ctx, use)
+	b.background(ctx, func(ctx context.Context) { index.LookNowAndThen(ctx, b.pauses.index) })
+	b.background(ctx, func(ctx context.Context) { index.Run(ctx, use, b.pauses.index) })
+}
+
+// watchMasters begins to look after the masters; nil: there are none.
+func (b *builder) watchMasters(ctx context.Context, m *masters.Watch, posts *posts, recorder *dedup.Recorder) {
+	if m == nil {
+		return
+	}
+	withdraw := b.withdrawAgain(m.Client())
+	reclaim := func(ctx context.Context, since time.Time) error {
+		if since.IsZero() && posts != nil && posts.restored != nil { // the first time after a change
+			posts.restored.Look(ctx)
+		}
+		return recorder.Reclaim(ctx, withdraw, since)
+	}
+	b.background(ctx, func(ctx context.Context) { m.Run(ctx, b.clock, reclaim) })
+}
+
+// withdrawAgain takes what a new master lacks of the last pages out of the sessions
+// it has, which may be those of before. The new master is enough for that: it may have
+// no replica for a while.
+func (b *builder) withdrawAgain(client redis.UniversalClient) dedup.Withdraw {
+	return redislist.New(client, connect.Sessions(b.cfg, client, rediskeys.Replicas{}, b.log)).Withdraw
+}

@@ -1,0 +1,111 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/breaker"
+	"github.com/freshet/freshet/internal/telemetry"
+	"github.com/freshet/freshet/ranking"
+	"github.com/freshet/freshet/recall/trending"
+)
+
+const (
+	// sourceShare is the part of a request's time that home waits for one of its
+	// sources: a quarter.
+	sourceShare = 4
+	// roundsShare is the part of a request's time in which a refresh begins
+	// further rounds of recall: a tenth.
+	roundsShare = 10
+	// originStep is the least step of the decay's origin. Equal recalls share a
+	// result only while their origins are equal, so it is no less than sharedFor;
+	// a second changes no score that anybody could see.
+	originStep = time.Second
+)
+
+func (b *builder) engineConfig(live *ranking.Live, tracing *telemetry.Tracing) engine.Config {
+	return engine.Config{
+		Clock: b.clock, Log: b.log, Rankings: live, N: b.cfg.Recall.N, RoundsFor: b.cfg.Server.RequestTimeout / roundsShare,
+		OriginStep: max(originStep, b.sharedFor), Coalesce: b.coalesce,
+		ShowAgain:    b.cfg.Dedup.WhenExhausted == configs.ExhaustedOldest,
+		RecordServed: b.cfg.Impressions.On == configs.OnServed, Remember: b.cfg.UsesRedis(), Begin: breaker.Begin, Tracer: tracing.Tracer(),
+	}
+}
+
+// openEngine puts the engine over the stores.
+func (p *parts) openEngine(ctx context.Context, items catalog.Catalog, cfg engine.Config) (*engine.Engine, error) {
+	s := p.stores
+	stores := engine.Stores{
+		Sources: s.sources, Seen: s.dedup, Recorder: p.recorder, Sessions: s.sessions, Catalog: items,
+		Tally: p.tally, Learner: p.learner, Home: p.home(),
+	}
+	if p.network != nil {
+		stores.Posts, stores.Promotions = p.network.store, p.network.promotions
+	}
+	if p.popular != nil {
+		stores.Popularity = p.popular
+	}
+	if s.spool != nil {
+		stores.Fallback = s.spool
+	}
+	if s.recovery != nil {
+		stores.Recovery = s.recovery
+	}
+	var err error
+	if stores.Prefetch, err = p.openPrefetch(ctx, items); err != nil {
+		return nil, err
+	}
+	e, err := engine.New(stores, cfg)
+	if err != nil {
+		return nil, err
+	}
+	p.onClose(func(ctx context.Context) error { e.Close(ctx); return nil })
+	return e, nil
+}
+
+// home configures the sources that the home feed has in addition to for-you's.
+func (p *parts) home() engine.Home {
+	trends := trending.NewSource(p.trending, p.clients.tells())
+	h := engine.Home{Pattern: p.cfg.Home.Positions(), SourceFor: p.cfg.Server.RequestTimeout / sourceShare, Trending: trends, Trends: trends}
+	if n := p.network; n != nil {
+		h.Following, h.Affinities, h.Promoted = n.timelines, n.store, n.promotions
+	}
+	return h
+}
+
+// openPrefetch reads next pages ahead where content comes from a service and is cached
+// in another one; nil: it does not.
+func (p *parts) openPrefetch(ctx context.Context, items catalog.Catalog) (*engine.Prefetcher, error) {
+	cached := p.cfg.UsesElasticsearch() && p.cfg.UsesRedis()
+	if !cached && !p.cfg.UsesPostgres() {
+		return nil, nil
+	}
+	ahead, err := engine.NewPrefetcher(ctx, p.stores.sessions, items, engine.PrefetchConfig{
+		Timeout: p.cfg.Server.RequestTimeout, Logger: p.log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.onClose(func(ctx context.Context) error { ahead.Close(ctx); return nil })
+	return ahead, nil
+}
+
+// guest is the feed of readers who are not known. What is promoted in it is drawn anew
+// with each set of what is trending.
+func (p *parts) guest(items catalog.Catalog, cfg engine.Config) *engine.Guest {
+	diversity := func() feed.Diversity { return p.ranking.InForce().Live.Ranking.Diversity }
+	stores := engine.GuestStores{Trending: p.trending, Items: items}
+	if p.network != nil {
+		stores.Promoted = p.network.promotions.Guests(func() time.Time {
+			if set, _ := p.trending.Set(); set != nil {
+				return time.Unix(set.At, 0)
+			}
+			return time.Time{}
+		})
+	}
+	return engine.NewGuest(stores, diversity, cfg)
+}

@@ -1,0 +1,95 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/internal/telemetry"
+	"github.com/freshet/freshet/internal/version"
+)
+
+// open opens each part with those that it stands on. What it needs of another part is a
+// parameter of the function that opens it.
+func (b *builder) open(ctx context.Context) (*App, error) {
+	tracing, err := telemetry.Start(ctx, version.String())
+	if err != nil {
+		return nil, err
+	}
+	b.onClose(tracing.Close)
+	c, err := b.openClients(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s, err := b.openStores(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	posts, err := b.openPosts(ctx, c, s.catalogs)
+	if err != nil {
+		return nil, fmt.Errorf("social: %w", err)
+	}
+	catalog := posts.before(s.catalogs)
+	b.background(ctx, func(ctx context.Context) { b.checks.Watch(ctx, b.pauses.watch) })
+	live, err := b.openRanking(ctx, s.rankings)
+	if err != nil {
+		return nil, err
+	}
+	b.startIndex(ctx, c.index, b.useOfIndex(s, live))
+	g, err := b.openSignals(ctx, c, s, catalog, live)
+	if err != nil {
+		return nil, err
+	}
+	recorder, err := b.openRecorder(ctx, s.dedup)
+	if err != nil {
+		return nil, err
+	}
+	b.watchMasters(ctx, c.masters, posts, recorder)
+	cfg := b.engineConfig(live, tracing)
+	p := parts{builder: b, clients: c, stores: s, signals: g, network: b.openNetwork(posts, catalog, cfg), recorder: recorder}
+	e, err := p.openEngine(ctx, catalog, cfg)
+	if err != nil {
+		return nil, err
+	}
+	a := &App{Engine: e, Catalog: catalog, parts: p}
+	if posts != nil {
+		a.Social = posts.store
+	}
+	return a, a.start(ctx, cfg, tracing)
+}
+
+// start starts the work that needs the whole system, and opens its routes.
+func (a *App) start(ctx context.Context, cfg engine.Config, tracing *telemetry.Tracing) error {
+	if err := a.startSocial(ctx, a.network); err != nil {
+		return err
+	}
+	routes, err := a.routes(cfg)
+	if err != nil {
+		return err
+	}
+	a.Handler = tracing.Handler(routes)
+	if a.demo {
+		if err := a.startDemo(ctx); err != nil {
+			return err
+		}
+	}
+	a.startTrending(ctx, a.trending, a.stores.indexed != nil)
+	a.startRetention(ctx, a.clients, a.stores, a.Catalog)
+	return nil
+}
+
+// openRecorder opens what records impressions, which is drained before anything is closed.
+func (b *builder) openRecorder(ctx context.Context, store dedup.Store) (*dedup.Recorder, error) {
+	cfg := b.recording
+	cfg.Grace, cfg.Timeout, cfg.Logger = b.pauses.settle, b.cfg.Server.RequestTimeout, b.log
+	recorder, err := dedup.NewRecorder(ctx, store, b.clock, cfg)
+	if err != nil {
+		return nil, err
+	}
+	b.drain = func(ctx context.Context) {
+		t := recorder.Close(ctx)
+		b.log.InfoContext(ctx, "stopped", "delivered", t.Delivered, "recorded", t.Recorded, "deferred", t.Deferred)
+	}
+	return recorder, nil
+}

@@ -1,0 +1,59 @@
+package app
+
+import (
+	"net/http"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/handler"
+	"github.com/freshet/freshet/internal/version"
+	"github.com/freshet/freshet/social/graph"
+	"github.com/freshet/freshet/social/media"
+)
+
+// routes opens the routes of the system.
+func (a *App) routes(cfg engine.Config) (http.Handler, error) {
+	auth := a.cfg.Auth
+	return handler.New(handler.Config{
+		RequestTimeout: a.cfg.Server.RequestTimeout,
+		MaxInFlight:    a.cfg.Server.MaxInFlight,
+		RateLimit:      a.cfg.Server.RateLimit,
+		Clock:          a.clock,
+		Version:        version.String(),
+		CORS:           handler.CORS{Origins: a.cfg.Server.CORS.Origins, Credentials: a.cfg.Credentials()},
+		Auth: handler.Auth{
+			Mode: auth.Mode, AdminToken: auth.AdminToken, Demo: a.demo,
+			JWT: handler.JWT{Secret: auth.JWT.Secret, JWKS: auth.JWT.JWKS, Issuer: auth.JWT.Issuer, Audience: auth.JWT.Audience},
+		},
+	}, handler.Deps{
+		Feed: a.Engine, Profiles: a.Engine, Explain: a.Engine, Items: a.Catalog, List: a.stores.contents, Rankings: a.ranking, Health: a.checks, Log: a.log,
+		Offline: offlineSource{a.Engine, a.Catalog, a.stores.agents},
+		Intake:  catalog.NewIngest(a.Catalog, catalog.IngestConfig{GroupByURL: a.cfg.Catalog.GroupBy == configs.GroupByURL}),
+
+		Reactions: a.Engine, Counts: a.counts, Guest: a.guest(a.Catalog, cfg), Social: a.socialRoutes(),
+	})
+}
+
+// socialRoutes returns the dependencies of the routes of posts and timelines; nil: they do not exist.
+func (a *App) socialRoutes() *handler.Social {
+	n := a.network
+	if n == nil {
+		return nil
+	}
+	return &handler.Social{
+		Images: a.images(), Store: shownStore{n.fanout.Store(), n.cards}, Kept: n.kept, Timelines: n.timelines, Watcher: n.watcher, Queue: n.store, Graph: graph.NewApplier(n.store, graph.Config{}),
+		FollowsByApp: a.cfg.Social.Follows == configs.FollowsApp,
+	}
+}
+
+// images returns the maker and store of images for routes; nil where there are none.
+func (a *App) images() handler.Images {
+	if a.network.files == nil {
+		return nil
+	}
+	return struct {
+		*media.Processor
+		*media.Files
+	}{media.NewProcessor(media.Config{Memory: int64(a.cfg.Media.Memory) << 20}), a.network.files}
+}

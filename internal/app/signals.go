@@ -1,0 +1,120 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/ranking"
+	"github.com/freshet/freshet/recall/trending"
+	trendingmemory "github.com/freshet/freshet/recall/trending/memory"
+	trendingredis "github.com/freshet/freshet/recall/trending/redis"
+	"github.com/freshet/freshet/signals/events"
+	eventsredis "github.com/freshet/freshet/signals/events/redis"
+	eventssqlite "github.com/freshet/freshet/signals/events/sqlite"
+	"github.com/freshet/freshet/signals/learning"
+	"github.com/freshet/freshet/signals/popularity"
+)
+
+// eventsName is the file of counts in the data directory.
+const eventsName = "events.db"
+
+// signals are what readers do, and what follows from it.
+type signals struct {
+	ranking   *ranking.Live
+	counts    events.Store
+	tally     *events.Buffer
+	learner   *learning.Buffer
+	popular   *popularity.Buffer    // nil: live popularity does not count
+	publisher *popularity.Publisher // nil: recall reads live popularity where it is counted
+	trending  *trending.Live
+}
+
+// openRanking reads the ranking in force and starts what keeps it up to date.
+func (b *builder) openRanking(ctx context.Context, store ranking.Store) (*ranking.Live, error) {
+	live, err := ranking.Open(ctx, store, ranking.Config{
+		Clock: b.clock, Configured: b.cfg.Ranking, Timeout: b.cfg.Server.RequestTimeout, Logger: b.log,
+		StartWithout: b.cfg.UsesElasticsearch(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	b.background(ctx, live.Run)
+	return live, nil
+}
+
+func (b *builder) openSignals(ctx context.Context, c clients, s stores, agents catalog.Profiles, live *ranking.Live) (signals, error) {
+	counts, err := b.openCounts(ctx, c)
+	if err != nil {
+		return signals{}, err
+	}
+	g := signals{ranking: live, counts: counts}
+	g.tally = events.NewBuffer(ctx, counts, events.BufferConfig{Timeout: b.cfg.Server.RequestTimeout, Logger: b.log})
+	b.onClose(func(ctx context.Context) error { g.tally.Close(ctx); return nil })
+	g.popular, g.publisher = b.openPopularity(ctx, s)
+	g.learner = learning.NewBuffer(ctx, agents, learning.BufferConfig{Timeout: b.cfg.Server.RequestTimeout, Clock: b.clock, Logger: b.log})
+	b.onClose(func(ctx context.Context) error { g.learner.Close(ctx); return nil })
+	g.trending = b.openTrending(c, s)
+	return g, nil
+}
+
+// openCounts opens the counts of what is shown and done: in Redis where several
+// servers share one, else in a file.
+func (b *builder) openCounts(ctx context.Context, c clients) (events.Store, error) {
+	if c.redis != nil {
+		return eventsredis.New(c.redis, b.cfg.Redis.KeyPrefix), nil
+	}
+	dir, err := b.dataDir("")
+	if err != nil {
+		return nil, err
+	}
+	file, err := eventssqlite.Open(ctx, filepath.Join(dir, eventsName))
+	if err != nil {
+		return nil, err
+	}
+	b.onClose(func(context.Context) error { return file.Close() })
+	return file, nil
+}
+
+// openPopularity lets clicks and likes count: in the recall index of this process,
+// or in Redis, from where any server writes them to Elasticsearch; nil: they do not, or
+// nothing is to be written.
+func (b *builder) openPopularity(ctx context.Context, s stores) (*popularity.Buffer, *popularity.Publisher) {
+	var counter popularity.Counter
+	var publisher *popularity.Publisher
+	switch {
+	case s.indexed != nil:
+		counter = s.indexed
+	case s.live != nil:
+		counter = s.live
+		publisher = popularity.NewPublisher(s.live, s.counted, popularity.PublisherConfig{Timeout: b.cfg.Server.RequestTimeout, Logger: b.log})
+		b.background(ctx, publisher.Run)
+	default:
+		return nil, nil
+	}
+	buffer := popularity.NewBuffer(ctx, counter, popularity.BufferConfig{Timeout: b.cfg.Server.RequestTimeout, Logger: b.log})
+	b.onClose(func(ctx context.Context) error { buffer.Close(ctx); return nil })
+	return buffer, publisher
+}
+
+// openTrending follows what is trending: in Redis, where the servers share the
+// computing, or in this process.
+func (b *builder) openTrending(c clients, s stores) *trending.Live {
+	var store trending.Store = &trendingmemory.Store{}
+	if s.indexed == nil && c.redis != nil {
+		store = trendingredis.New(c.redis, b.cfg.Redis.KeyPrefix)
+	}
+	return trending.NewLive(store, s.popular, s.contents, trending.Config{Clock: b.clock, Logger: b.log})
+}
+
+// startTrending keeps it up to date. Where recall is in this process it is known when
+// this returns.
+func (b *builder) startTrending(ctx context.Context, live *trending.Live, atOnce bool) {
+	if atOnce {
+		if err := live.Look(ctx); err != nil {
+			b.log.WarnContext(ctx, "what is trending is not known yet", slog.Any("error", err))
+		}
+	}
+	b.background(ctx, live.Run)
+}

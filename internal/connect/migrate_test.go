@@ -1,0 +1,74 @@
+package connect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/social"
+)
+
+// tables are a database that ends the migrations so, one after another, and then succeeds.
+type tables struct {
+	ends  []error
+	tries int
+}
+
+func (s *tables) Migrate(context.Context) error {
+	s.tries++
+	if s.tries > len(s.ends) {
+		return nil
+	}
+	return s.ends[s.tries-1]
+}
+
+var errDown = fmt.Errorf("%w: no connection", social.ErrUnavailable)
+
+// TestMigrateWaitsForTheDatabase, also where it cannot be used for a while.
+func TestMigrateWaitsForTheDatabase(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var text strings.Builder
+		store := &tables{ends: []error{errDown, errDown, errors.New("no permission"), errDown}}
+		later, err := Migrate(t.Context(), store, slog.New(slog.NewTextHandler(&text, nil)))
+		require.NoError(t, err)
+		require.NotNil(t, later)
+		began := time.Now()
+		later(t.Context())
+		assert.Equal(t, 4*time.Second, time.Since(began))
+		assert.Equal(t, 5, store.tries)
+		for _, line := range []string{"PostgreSQL is down", "PostgreSQL cannot be used", "PostgreSQL is in use"} {
+			assert.Equal(t, 1, strings.Count(text.String(), line), line)
+		}
+	})
+}
+
+// TestMigrateAtOnce leaves nothing for later.
+func TestMigrateAtOnce(t *testing.T) {
+	refused := errors.New("a newer version")
+	for _, end := range []error{nil, refused} {
+		later, err := Migrate(t.Context(), &tables{ends: []error{end}}, slog.New(slog.DiscardHandler))
+		assert.Nil(t, later)
+		assert.ErrorIs(t, err, end)
+	}
+}
+
+// TestMigrateEndsWithTheServer.
+func TestMigrateEndsWithTheServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &tables{ends: []error{errDown, errDown, errDown, errDown, errDown}}
+		later, err := Migrate(t.Context(), store, slog.New(slog.DiscardHandler))
+		require.NoError(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
+		defer cancel()
+		later(ctx)
+		assert.Equal(t, 3, store.tries)
+	})
+}

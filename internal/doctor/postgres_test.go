@@ -1,0 +1,61 @@
+package doctor
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/social/postgres"
+)
+
+// TestDoctorBringsTheTablesUpToDate where it may, and says so where it may not.
+func TestDoctorBringsTheTablesUpToDate(t *testing.T) {
+	t.Parallel()
+	cfg := embedded(t)
+	cfg.Postgres.URL = testenv.Postgres(t)
+	findings := Check(t.Context(), cfg, false)
+	assert.Equal(t, OK, about(t, findings, "postgres").Level)
+	schema := about(t, findings, "postgres schema")
+	assert.Equal(t, Warning, schema.Level)
+	assert.Contains(t, schema.Detail, "version 0 of ")
+	assert.Contains(t, schema.Fix, "freshet doctor --fix")
+	for _, fix := range []bool{true, false} {
+		schema = about(t, Check(t.Context(), cfg, fix), "postgres schema")
+		assert.Equal(t, OK, schema.Level, schema.Detail)
+	}
+
+	cfg.Postgres.URL = "postgres://freshet@127.0.0.1:1/freshet?sslmode=disable"
+	down := about(t, Check(t.Context(), cfg, true), "postgres")
+	assert.Equal(t, Broken, down.Level)
+	assert.Contains(t, down.Fix, "start PostgreSQL")
+}
+
+// TestDoctorJudgesPostgres by what the database tells of itself.
+func TestDoctorJudgesPostgres(t *testing.T) {
+	t.Parallel()
+	good := postgres.Report{Schema: 3, Known: 3, Encoding: "UTF8"}
+	for what, c := range map[string]struct {
+		change func(*postgres.Report)
+		level  Level
+		says   string
+	}{
+		"postgres schema":     {func(r *postgres.Report) { r.Schema = 4 }, Broken, "newer than this program's 3"},
+		"postgres encoding":   {func(r *postgres.Report) { r.Encoding = "LATIN1" }, Broken, "it is LATIN1"},
+		"postgres writes":     {func(r *postgres.Report) { r.ReadOnly = true }, Broken, "it takes no writes"},
+		"postgres indexes":    {func(r *postgres.Report) { r.Invalid = []string{"a", "b"} }, Warning, "interrupted: a, b"},
+		"postgres durability": {func(r *postgres.Report) { r.Unsafe = []string{"fsync"} }, Warning, "with fsync off"},
+	} {
+		d := &doctor{}
+		r := good
+		c.change(&r)
+		d.judgePostgres(r)
+		found := about(t, d.findings, what)
+		assert.Equal(t, c.level, found.Level, what)
+		assert.Contains(t, found.Detail, c.says, what)
+		assert.NotEmpty(t, found.Fix, what)
+	}
+	d := &doctor{}
+	d.judgePostgres(good)
+	assert.Equal(t, []Finding{{Level: OK, What: "postgres schema", Detail: "version 3"}}, d.findings)
+}
