@@ -39,7 +39,9 @@ type Writer interface {
 	// Update replaces stored items, each by what change makes of it, which has the same
 	// id and is valid. The ids are distinct, and the answers in their order. For each
 	// item it is atomic: where somebody else writes the item meanwhile, change is called
-	// again with what they wrote. What was counted of the item stays. An item for which
+	// again with what they wrote. What was counted of the item stays, and so do several
+	// authors or languages of an index that others write, unless change answers another
+	// one, or a list of them that is empty and not nil. An item for which
 	// change answers [RemoveItem] is removed. The error is for the batch as a whole: then
 	// nothing is known of what is stored.
 	Update(ctx context.Context, ids []string, change func(feed.Item) (feed.Item, error)) ([]Updated, error)

@@ -52,12 +52,19 @@ func (in *Ingest) patched(it feed.Item, patch map[string]json.RawMessage) (feed.
 	if err := merge(fields, patch); err != nil {
 		return feed.Item{}, err
 	}
-	after, err := encode(fields)
+	after, err := EncodeObject(fields)
 	if err != nil {
 		return feed.Item{}, fmt.Errorf("%w: %w", feed.ErrBadItem, err)
 	}
 	if it, err = feed.ParseItem(after); err != nil {
 		return feed.Item{}, err
+	}
+	// An item of several authors or languages has these unless the patch names them.
+	if _, given := patch["author_id"]; given {
+		it.AuthorIDs = []string{}
+	}
+	if _, given := patch["lang"]; given {
+		it.Langs = []string{}
 	}
 	if in.cfg.GroupByURL && it.GroupID == "" {
 		it.GroupID = feed.URLGroup(it.URL)
@@ -99,11 +106,11 @@ func mergeObjects(into, patch json.RawMessage) (json.RawMessage, error) {
 	if err := merge(fields, members); err != nil {
 		return nil, err
 	}
-	return encode(fields)
+	return EncodeObject(fields)
 }
 
-// encode writes an object without escapes that were not sent.
-func encode(fields map[string]json.RawMessage) (json.RawMessage, error) {
+// EncodeObject writes an object without escapes that its values do not have.
+func EncodeObject(fields map[string]json.RawMessage) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

@@ -75,6 +75,7 @@ func newNetwork(t *testing.T) *network {
 func (n *network) Profile(context.Context, string) (feed.Profile, error) {
 	return n.profile, n.profileErr
 }
+
 func (n *network) ProfilesOf(_ context.Context, agents []string) ([]feed.Profile, error) {
 	if n.profileErr != nil && !errors.Is(n.profileErr, catalog.ErrNotFound) {
 		return nil, n.profileErr

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
 )
@@ -229,5 +230,5 @@ func withCounts(s *esindex.Schema, source []byte, c feed.Counts) ([]byte, error)
 		take(fields, f.name)
 		fields[f.name] = json.RawMessage(f.value)
 	}
-	return json.Marshal(fields)
+	return catalog.EncodeObject(fields)
 }

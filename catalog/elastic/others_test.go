@@ -188,7 +188,7 @@ func TestAChangeKeepsWhatItDoesNotName(t *testing.T) {
 	names.AuthorID, names.Likes = "people.name", "likes"
 	c, client, index := existing(t, names, `{"type": "date"}`)
 	const before = `{"doc_id": ["a"], "headline": ["A", "AA"], "published_at": "1970-01-01T00:00:15Z", "hits": 70, "likes": "7", "story": ["s2", "s1"],
-		"meta": {"lang": ["de", "fr"], "desk": 4}, "people": [{"name": "ann", "role": 1}, {"name": "bob"}], "topics": "go", "price": 1.50}`
+		"meta": {"lang": ["de", "fr"], "desk": 4}, "people": [{"name": "ann", "role": 1}, {"name": "bob"}], "topics": "go", "price": 1.50, "html": "<a&b>"}`
 	put(t, client, index, "a", before)
 	stored := func() (doc string) {
 		require.NoError(t, esindex.Do(t.Context(), client, http.MethodGet, "/"+index+"/_source/a", "", nil, func(data []byte) error {
@@ -206,9 +206,17 @@ func TestAChangeKeepsWhatItDoesNotName(t *testing.T) {
 	it, err := update(func(it *feed.Item) { it.Business["price"] = json.RawMessage("2") })
 	require.NoError(t, err)
 	require.JSONEq(t, strings.Replace(before, "1.50", "2", 1), stored())
+	require.Contains(t, stored(), `"<a&b>"`)
 	require.Equal(t, []string{"ann", "bob"}, it.AuthorIDs)
 	require.Equal(t, []string{"de", "fr"}, it.Langs)
 	require.True(t, feed.Profile{MutedAuthors: []string{"bob"}}.Refuses(&it))
+
+	it, err = update(func(it *feed.Item) { it.AuthorIDs, it.Langs = []string{}, []string{} })
+	require.NoError(t, err)
+	require.Equal(t, "ann", it.AuthorID)
+	require.Empty(t, append(it.AuthorIDs, it.Langs...), "named, so it has one author and no language")
+	require.JSONEq(t, `{"doc_id": ["a"], "headline": ["A", "AA"], "published_at": "1970-01-01T00:00:15Z", "hits": 70, "likes": "7", "story": ["s2", "s1"],
+		"meta": {"desk": 4}, "people": [{"role": 1}], "people.name": "ann", "topics": "go", "price": 2, "html": "<a&b>"}`, stored())
 
 	it, err = update(func(it *feed.Item) {
 		it.AuthorID, it.Lang, it.Title, it.GroupID, it.Tags, it.UpdateTime, it.Likes = "eve", "it", "B", "", nil, 16, 8
@@ -218,7 +226,7 @@ func TestAChangeKeepsWhatItDoesNotName(t *testing.T) {
 	require.Empty(t, it.AuthorIDs)
 	require.Empty(t, it.Langs)
 	require.JSONEq(t, `{"doc_id": ["a"], "headline": "B", "published_at": "1970-01-01T00:00:16.000Z", "hits": 8, "likes": 8,
-		"meta": {"desk": 4}, "meta.lang": "it", "people": [{"role": 1}], "people.name": "eve"}`, stored())
+		"meta": {"desk": 4}, "meta.lang": "it", "people": [{"role": 1}], "people.name": "eve", "html": "<a&b>"}`, stored())
 	_, err = update(func(it *feed.Item) { it.Business["people"] = json.RawMessage("1") })
 	require.ErrorIs(t, err, feed.ErrBadItem, "an author would lie in it")
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/words"
 	"github.com/freshet/freshet/internal/esindex"
@@ -40,7 +41,7 @@ func encodeOver(s *esindex.Schema, source []byte, before, after *feed.Item, coun
 		}
 		doc[f.name] = value
 	}
-	return json.Marshal(doc)
+	return catalog.EncodeObject(doc)
 }
 
 // overBusiness changes the business fields of a document.
@@ -82,17 +83,20 @@ func changes(s *esindex.Schema, before, after *feed.Item, counts feed.Counts) (a
 	if before.ID != after.ID && !s.MetaID() {
 		set(n.ID, after.ID)
 	}
-	for _, f := range []struct{ name, before, after string }{
-		{n.GroupID, before.GroupID, after.GroupID},
-		{n.Title, before.Title, after.Title},
-		{n.Summary, before.Summary, after.Summary},
-		{n.URL, before.URL, after.URL},
-		{n.ImageURL, before.ImageURL, after.ImageURL},
-		{n.AuthorID, before.AuthorID, after.AuthorID},
-		{n.Lang, before.Lang, after.Lang},
+	for _, f := range []struct {
+		name, before, after string
+		replaced            bool // several by one or none
+	}{
+		{n.GroupID, before.GroupID, after.GroupID, false},
+		{n.Title, before.Title, after.Title, false},
+		{n.Summary, before.Summary, after.Summary, false},
+		{n.URL, before.URL, after.URL, false},
+		{n.ImageURL, before.ImageURL, after.ImageURL, false},
+		{n.AuthorID, before.AuthorID, after.AuthorID, len(before.AuthorIDs) > len(after.AuthorIDs)},
+		{n.Lang, before.Lang, after.Lang, len(before.Langs) > len(after.Langs)},
 	} {
 		switch {
-		case f.before == f.after:
+		case f.before == f.after && !f.replaced:
 		case f.after == "":
 			set(f.name, nil)
 		default:

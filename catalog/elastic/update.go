@@ -117,17 +117,20 @@ func (u *updating) changed(ctx context.Context, id string, doc *esindex.Document
 	if after, err = u.change(after); err != nil {
 		return before, catalog.Updated{Err: err}
 	}
-	after.AuthorIDs, after.Langs = nil, nil
 	if u.schema.Partial {
 		return before, catalog.Updated{Err: fmt.Errorf("%w: the index %s does not keep documents whole (_source), so that a change would lose the rest; upload the item, which replaces its document", feed.ErrBadItem, u.c.items)}
 	}
-	if after.AuthorID == before.AuthorID {
-		after.AuthorIDs = before.AuthorIDs
-	}
-	if after.Lang == before.Lang {
-		after.Langs = before.Langs
-	}
+	after.AuthorIDs = several(before.AuthorIDs, after.AuthorIDs, before.AuthorID == after.AuthorID)
+	after.Langs = several(before.Langs, after.Langs, before.Lang == after.Lang)
 	return before, catalog.Updated{Item: after}
+}
+
+// several are the authors or languages of a changed item; nil: those of its one field.
+func several(before, after []string, same bool) []string {
+	if same && (after == nil || len(after) > 0) {
+		return before
+	}
+	return nil
 }
 
 // send writes the documents of a request, and leaves it empty.

@@ -43,6 +43,10 @@ func (c *cut) Profile(ctx context.Context, agent string) (feed.Profile, error) {
 	return c.Catalog.Profile(ctx, agent)
 }
 
+func (c *cut) Hydrate(ctx context.Context, agent string, ids []string) ([]feed.Doc, feed.Profile, error) {
+	return catalog.Hydrate(ctx, c, c, agent, ids)
+}
+
 func (c *cut) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 	if c.before {
 		return nil, errDown

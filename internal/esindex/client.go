@@ -23,7 +23,7 @@ type Client interface {
 
 // ClientConfig says where an Elasticsearch is, and who asks.
 type ClientConfig struct {
-	Addresses []string // URLs of nodes, required; a user and password in one are used for that node
+	Addresses []string          // URLs of nodes, required; a user and password in one are used for that node
 	APIKey    string            // used instead of a user and password
 	Transport http.RoundTripper // nil: the standard library's, with a pool of its own
 }
