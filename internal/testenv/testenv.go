@@ -59,8 +59,11 @@ func RedisURL(t testing.TB) string {
 }
 
 // RedisAt is the redis.url of servers: of one, of some nodes of a cluster, or of Sentinels,
-// with "&master_name=" as a parameter.
+// with "&master_name=" as a parameter. Without any it is "".
 func RedisAt(addrs []string, parameters ...string) string {
+	if len(addrs) == 0 {
+		return ""
+	}
 	url := "redis://" + addrs[0] + "?" + strings.Join(parameters, "&")
 	for _, addr := range addrs[1:] {
 		url += "&addr=" + addr
