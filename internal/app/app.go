@@ -69,7 +69,7 @@ type parts struct {
 	*builder
 	clients clients
 	stores  stores
-	signals
+	signalParts
 	network  *network // nil: no posts
 	recorder *dedup.Recorder
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/internal/testenv/faultproxy"
+	"github.com/freshet/freshet/signals"
 	"github.com/freshet/freshet/signals/events"
 	"github.com/freshet/freshet/signals/learning"
 	"github.com/freshet/freshet/signals/popularity"
@@ -131,7 +132,7 @@ func TestErasedWhileActsAreHeld(t *testing.T) {
 			docs, err := a.Catalog.Docs(t.Context(), []string{items[1].ID, items[2].ID})
 			require.NoError(t, err)
 			reached := &unreachable{Store: a.Catalog}
-			other := learning.NewBuffer(t.Context(), reached, learning.BufferConfig{Timeout: a.cfg.Server.RequestTimeout, Clock: now.Now})
+			other := learning.NewBuffer(t.Context(), reached, learning.Config{Config: signals.Config{Timeout: a.cfg.Server.RequestTimeout}, Clock: now.Now})
 			t.Cleanup(func() { other.Close(context.Background()) })
 			clicked := func(i int) []learning.Act {
 				return []learning.Act{{Kind: feed.Clicked, Group: items[i].ID, Doc: docs[i-1]}}

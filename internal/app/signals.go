@@ -10,6 +10,7 @@ import (
 	"github.com/freshet/freshet/recall/trending"
 	trendingmemory "github.com/freshet/freshet/recall/trending/memory"
 	trendingredis "github.com/freshet/freshet/recall/trending/redis"
+	"github.com/freshet/freshet/signals"
 	"github.com/freshet/freshet/signals/events"
 	eventsredis "github.com/freshet/freshet/signals/events/redis"
 	eventssqlite "github.com/freshet/freshet/signals/events/sqlite"
@@ -20,8 +21,8 @@ import (
 // eventsName is the file of counts in the data directory.
 const eventsName = "events.db"
 
-// signals are what readers do, and what follows from it.
-type signals struct {
+// signalParts keep what readers do, and what follows from it.
+type signalParts struct {
 	ranking   *ranking.Live
 	counts    events.Store
 	tally     *events.Buffer
@@ -44,16 +45,16 @@ func (b *builder) openRanking(ctx context.Context, store ranking.Store) (*rankin
 	return live, nil
 }
 
-func (b *builder) openSignals(ctx context.Context, c clients, s stores, agents catalog.Profiles, live *ranking.Live) (signals, error) {
+func (b *builder) openSignals(ctx context.Context, c clients, s stores, agents catalog.Profiles, live *ranking.Live) (signalParts, error) {
 	counts, err := b.openCounts(ctx, c)
 	if err != nil {
-		return signals{}, err
+		return signalParts{}, err
 	}
-	g := signals{ranking: live, counts: counts}
+	g := signalParts{ranking: live, counts: counts}
 	g.tally = events.NewBuffer(ctx, counts, events.BufferConfig{Timeout: b.cfg.Server.RequestTimeout, Logger: b.log})
 	b.onClose(func(ctx context.Context) error { g.tally.Close(ctx); return nil })
 	g.popular, g.publisher = b.openPopularity(ctx, s)
-	g.learner = learning.NewBuffer(ctx, agents, learning.BufferConfig{Timeout: b.cfg.Server.RequestTimeout, Clock: b.clock, Logger: b.log})
+	g.learner = learning.NewBuffer(ctx, agents, learning.Config{Config: signals.Config{Timeout: b.cfg.Server.RequestTimeout, Logger: b.log}, Clock: b.clock})
 	b.onClose(func(ctx context.Context) error { g.learner.Close(ctx); return nil })
 	g.trending = b.openTrending(c, s)
 	return g, nil
@@ -93,7 +94,7 @@ func (b *builder) openPopularity(ctx context.Context, s stores) (*popularity.Buf
 	default:
 		return nil, nil
 	}
-	buffer := popularity.NewBuffer(ctx, counter, popularity.BufferConfig{Timeout: b.cfg.Server.RequestTimeout, Logger: b.log})
+	buffer := popularity.NewBuffer(ctx, counter, signals.Config{Timeout: b.cfg.Server.RequestTimeout, Logger: b.log})
 	b.onClose(func(ctx context.Context) error { buffer.Close(ctx); return nil })
 	return buffer, publisher
 }

@@ -11,24 +11,16 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/metrics"
+	"github.com/freshet/freshet/signals"
 )
 
-const (
-	batchCalls = 1000 // that are learned together, at most
-	atOnce     = 8    // agents whose acts are stored at the same time
-)
-
-// Waits between two tries to reach the store.
-const (
-	firstWait = 100 * time.Millisecond
-	mostWait  = 5 * time.Second
-)
+// atOnce is how many agents' acts are stored at the same time.
+const atOnce = 8
 
 // Act is an agent's action on an item, with the item as it was then.
 type Act struct {
@@ -42,13 +34,11 @@ type Store interface {
 	Learn(ctx context.Context, agent string, change func(*feed.Learning) bool) error
 }
 
-// BufferConfig tunes a Buffer. Zero values stand for the defaults.
-type BufferConfig struct {
-	Queue   int           // calls waiting to be learned; 8192
-	Bytes   int           // of the items whose acts wait, as JSON; 64 MiB
-	Timeout time.Duration // deadline of one write; 5s
-	Clock   feed.Clock    // that acts are stamped by; time.Now
-	Logger  *slog.Logger  // nil: nothing is logged
+// Config tunes a Buffer. Zero values stand for the defaults.
+type Config struct {
+	signals.Config
+	Bytes int        // of the items whose acts wait, as JSON; 64 MiB
+	Clock feed.Clock // that acts are stamped by; time.Now
 }
 
 // Buffer hands what agents do to the store, as soon as what came before is stored:
@@ -57,48 +47,31 @@ type BufferConfig struct {
 // loses the acts that wait, and nothing else.
 type Buffer struct {
 	store   Store
-	cfg     BufferConfig
-	ctx     context.Context // ends when Close gives up
-	abandon context.CancelFunc
-	queue   chan entry
-	waiting atomic.Int64  // bytes of what was taken and is not learned
-	quit    chan struct{} // closed by Close
-	done    chan struct{} // closed when all is learned or given up
-	rarity  rarity        // only of run
+	cfg     Config
+	entries *signals.Buffer[entry]
+	waiting atomic.Int64 // bytes of what was taken and is not learned
+	rarity  rarity       // only of learn
 }
 
-// entry are the acts of one call, or the wish to know when all before is learned.
+// entry are the acts of one call.
 type entry struct {
 	agent    string
 	halfLife time.Duration
 	acts     []Act
 	bytes    int64
 	at       time.Time
-	learned  chan struct{}
 }
 
 // NewBuffer starts a buffer in front of store; Close ends it. ctx's cancellation is
 // ignored.
-func NewBuffer(ctx context.Context, store Store, cfg BufferConfig) *Buffer {
-	if cfg.Queue == 0 {
-		cfg.Queue = 8192
-	}
+func NewBuffer(ctx context.Context, store Store, cfg Config) *Buffer {
+	cfg.Config = cfg.WithDefaults()
 	cfg.Bytes = cmp.Or(cfg.Bytes, 64<<20)
-	if cfg.Timeout == 0 {
-		cfg.Timeout = 5 * time.Second
-	}
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
-	ctx, abandon := context.WithCancel(context.WithoutCancel(ctx))
-	b := &Buffer{
-		store: store, cfg: cfg, ctx: ctx, abandon: abandon,
-		queue: make(chan entry, cfg.Queue), quit: make(chan struct{}), done: make(chan struct{}),
-	}
-	go b.run()
+	b := &Buffer{store: store, cfg: cfg}
+	b.entries = signals.New(ctx, cfg.Config, func(entries []entry) { b.learn(ctx, entries) })
 	return b
 }
 
@@ -112,13 +85,11 @@ func (b *Buffer) Acted(agent string, halfLife time.Duration, acts []Act, now tim
 		b.waiting.Add(-e.bytes)
 		return false
 	}
-	select {
-	case b.queue <- e:
-		return true
-	default:
+	if !b.entries.Put(e) {
 		b.waiting.Add(-e.bytes)
 		return false
 	}
+	return true
 }
 
 // actOverhead is about what an act takes beside the item's JSON.
@@ -133,110 +104,45 @@ func bytesOf(acts []Act) int64 {
 }
 
 // Flush returns when all that was handed over before is learned.
-func (b *Buffer) Flush(ctx context.Context) error {
-	learned := make(chan struct{})
-	select {
-	case b.queue <- entry{learned: learned}:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	select {
-	case <-learned:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
+func (b *Buffer) Flush(ctx context.Context) error { return b.entries.Flush(ctx) }
 
 // Close learns what is left, trying each agent once more, until ctx ends at the
 // latest. Nothing may be handed over any more.
-func (b *Buffer) Close(ctx context.Context) {
-	close(b.quit)
-	defer context.AfterFunc(ctx, b.abandon)()
-	<-b.done
-	b.abandon()
-}
+func (b *Buffer) Close(ctx context.Context) { b.entries.Close(ctx) }
 
-// run learns until Close, and then what is still queued.
-func (b *Buffer) run() {
-	defer close(b.done)
-	for {
-		select {
-		case e := <-b.queue:
-			b.next(e)
-		case <-b.quit:
-			for {
-				select {
-				case e := <-b.queue:
-					b.next(e)
-				default:
-					return
-				}
-			}
-		}
-	}
-}
-
-// next learns an entry together with what waits behind it.
-func (b *Buffer) next(e entry) {
+// learn learns entries, those of one agent together.
+func (b *Buffer) learn(ctx context.Context, entries []entry) {
 	byAgent := map[string]*lesson{}
 	taken := int64(0)
-	for n := 0; e.learned == nil; n++ {
-		b.read(byAgent, e)
+	for _, e := range entries {
 		taken += e.bytes
-		if n == batchCalls {
-			break
-		}
-		select {
-		case e = <-b.queue:
-			continue
-		default:
-		}
-		break
+	}
+	defer b.waiting.Add(-taken)
+	for _, e := range entries {
+		b.read(byAgent, e)
 	}
 	var group errgroup.Group
 	group.SetLimit(atOnce)
 	for agent, l := range byAgent {
 		group.Go(func() error {
-			b.deliver(agent, l)
+			b.deliver(ctx, agent, l)
 			return nil
 		})
 	}
 	_ = group.Wait() // deliver answers no error
-	b.waiting.Add(-taken)
-	if e.learned != nil {
-		close(e.learned)
-	}
 }
 
-// deliver learns from an agent's acts, and tries again while the store is
-// unavailable, until the buffer is closed, but for a last time.
-func (b *Buffer) deliver(agent string, l *lesson) {
+// deliver learns from an agent's acts, and tries again while the store is unavailable.
+func (b *Buffer) deliver(ctx context.Context, agent string, l *lesson) {
 	change := func(known *feed.Learning) bool { return known.Add(l.acts, l.halfLife, b.cfg.Clock()) }
-	waits := backoff.NewExponentialBackOff()
-	waits.InitialInterval, waits.MaxInterval = firstWait, mostWait
-	for quit, down := b.quit, false; ; down = true {
-		ctx, cancel := context.WithTimeout(b.ctx, b.cfg.Timeout)
-		err := b.store.Learn(ctx, agent, change)
-		cancel()
-		if err == nil {
-			return
-		}
-		passing := errors.Is(err, catalog.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
-		if !passing || quit == nil || b.ctx.Err() != nil {
-			metrics.DroppedLearning.Add(float64(len(l.acts)))
-			b.cfg.Logger.WarnContext(b.ctx, "a reader is not learned from what they did", slog.String("agent", agent), slog.Any("error", err))
-			return
-		}
-		if !down {
-			b.cfg.Logger.WarnContext(b.ctx, "readers cannot be learned from now; what they do is kept and tried again", slog.Any("error", err))
-		}
-		select {
-		case <-time.After(waits.NextBackOff()):
-		case <-quit:
-			quit = nil // once more
-		case <-b.ctx.Done():
-		}
+	err := b.entries.Try(func(ctx context.Context) error { return b.store.Learn(ctx, agent, change) },
+		func(err error) bool { return errors.Is(err, catalog.ErrUnavailable) },
+		func(err error) {
+			b.cfg.Logger.WarnContext(ctx, "readers cannot be learned from now; what they do is kept and tried again", slog.Any("error", err))
+		}, nil)
+	if err != nil {
+		metrics.DroppedLearning.Add(float64(len(l.acts)))
+		b.cfg.Logger.WarnContext(ctx, "a reader is not learned from what they did", slog.String("agent", agent), slog.Any("error", err))
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/signals"
 	"github.com/freshet/freshet/signals/learning"
 )
 
@@ -74,7 +75,7 @@ func TestBuffer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()
-		b := learning.NewBuffer(t.Context(), m, learning.BufferConfig{})
+		b := learning.NewBuffer(t.Context(), m, learning.Config{})
 		for i := range 300 {
 			require.True(t, b.Acted(fmt.Sprint("u", i%3), time.Hour, act(fmt.Sprint("i", i/2)), noon))
 		}
@@ -94,7 +95,7 @@ func TestBufferTriesAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()
 		m.failing, m.fails = catalog.ErrUnavailable, 2
-		b := learning.NewBuffer(t.Context(), m, learning.BufferConfig{})
+		b := learning.NewBuffer(t.Context(), m, learning.Config{})
 		begin := time.Now()
 		require.True(t, b.Acted("u", 0, act("a"), noon))
 		require.NoError(t, b.Flush(t.Context()))
@@ -119,7 +120,7 @@ func TestBufferFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()
 		m.held = make(chan struct{})
-		b := learning.NewBuffer(t.Context(), m, learning.BufferConfig{Queue: 1})
+		b := learning.NewBuffer(t.Context(), m, learning.Config{Config: signals.Config{Queue: 1}})
 		require.True(t, b.Acted("u", 0, act("a"), noon))
 		<-m.called
 		require.True(t, b.Acted("u", 0, act("b"), noon))
@@ -141,7 +142,7 @@ func TestBufferIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()
 		m.held = make(chan struct{})
-		b := learning.NewBuffer(t.Context(), m, learning.BufferConfig{Bytes: 100_000})
+		b := learning.NewBuffer(t.Context(), m, learning.Config{Bytes: 100_000})
 		large := func(id string, size int) []learning.Act {
 			acts := act(id)
 			acts[0].Doc.JSON = fmt.Appendf(nil, `{"id":%q,"title":"About golang","update_time":1772791200,"body":%q}`, id, strings.Repeat("x", size))
@@ -173,7 +174,7 @@ func TestBufferAfterAnErase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()
 		m.failing, m.fails = catalog.ErrUnavailable, 1
-		b := learning.NewBuffer(t.Context(), m, learning.BufferConfig{Clock: func() time.Time { return noon.Add(time.Hour) }})
+		b := learning.NewBuffer(t.Context(), m, learning.Config{Clock: func() time.Time { return noon.Add(time.Hour) }})
 		require.True(t, b.Acted("u", 0, act("a"), noon))
 		<-m.called
 		m.mu.Lock()
@@ -194,7 +195,7 @@ func TestBufferGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()
 		m.failing, m.fails = catalog.ErrUnavailable, -1
-		b := learning.NewBuffer(t.Context(), m, learning.BufferConfig{})
+		b := learning.NewBuffer(t.Context(), m, learning.Config{})
 		require.True(t, b.Acted("u", 0, act("a"), noon))
 		<-m.called
 		begin := time.Now()

@@ -5,28 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
-
 	"github.com/freshet/freshet/internal/metrics"
+	"github.com/freshet/freshet/signals"
 )
 
 // batchActs is how many acts a store is given at once, at most.
 const batchActs = 5000
-
-// Waits between two tries to reach the store.
-const (
-	firstWait = 100 * time.Millisecond
-	mostWait  = 5 * time.Second
-)
-
-// BufferConfig tunes a Buffer. Zero values stand for the defaults.
-type BufferConfig struct {
-	Queue   int           // calls waiting to be counted; 8192
-	Timeout time.Duration // deadline of one write; 5s
-	Logger  *slog.Logger  // nil: nothing is logged
-}
 
 // Buffer hands acts to where they are counted, one batch after the other, each as
 // soon as the one before is done: in milliseconds while all is well. While counting
@@ -34,38 +21,20 @@ type BufferConfig struct {
 // that wait, and nothing else.
 type Buffer struct {
 	counter Counter
-	cfg     BufferConfig
-	ctx     context.Context // ends when Close gives up
-	abandon context.CancelFunc
-	queue   chan entry
-	quit    chan struct{} // closed by Close
-	done    chan struct{} // closed when all is counted or given up
-}
-
-// entry are the acts of one call, or the wish to know when all before is counted.
-type entry struct {
-	acts    []Act
-	counted chan struct{}
+	log     *slog.Logger
+	waiting *signals.Buffer[[]Act]
 }
 
 // NewBuffer starts a buffer in front of a counter; Close ends it. ctx's cancellation
 // is ignored.
-func NewBuffer(ctx context.Context, counter Counter, cfg BufferConfig) *Buffer {
-	if cfg.Queue == 0 {
-		cfg.Queue = 8192
-	}
-	if cfg.Timeout == 0 {
-		cfg.Timeout = 5 * time.Second
-	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
-	ctx, abandon := context.WithCancel(context.WithoutCancel(ctx))
-	b := &Buffer{
-		counter: counter, cfg: cfg, ctx: ctx, abandon: abandon,
-		queue: make(chan entry, cfg.Queue), quit: make(chan struct{}), done: make(chan struct{}),
-	}
-	go b.run()
+func NewBuffer(ctx context.Context, counter Counter, cfg signals.Config) *Buffer {
+	cfg = cfg.WithDefaults()
+	b := &Buffer{counter: counter, log: cfg.Logger}
+	b.waiting = signals.New(ctx, cfg, func(calls [][]Act) {
+		for acts := range slices.Chunk(slices.Concat(calls...), batchActs) {
+			b.deliver(ctx, acts)
+		}
+	})
 	return b
 }
 
@@ -76,12 +45,7 @@ func (b *Buffer) Acted(agent string, items []string, now time.Time) bool {
 	for i, item := range items {
 		acts[i] = Act{Agent: Agent(agent), Item: item, At: now.Unix()}
 	}
-	select {
-	case b.queue <- entry{acts: acts}:
-		return true
-	default:
-		return false
-	}
+	return b.waiting.Put(acts)
 }
 
 // Forget makes an agent's acts forgotten, by the agent's id: those that wait are
@@ -94,111 +58,32 @@ func (b *Buffer) Forget(ctx context.Context, agent string) error {
 }
 
 // Flush returns when all that was handed over before is counted.
-func (b *Buffer) Flush(ctx context.Context) error {
-	counted := make(chan struct{})
-	select {
-	case b.queue <- entry{counted: counted}:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	select {
-	case <-counted:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
+func (b *Buffer) Flush(ctx context.Context) error { return b.waiting.Flush(ctx) }
 
 // Close counts what is left, trying each batch once more, until ctx ends at the
 // latest. Nothing may be handed over any more.
-func (b *Buffer) Close(ctx context.Context) {
-	close(b.quit)
-	defer context.AfterFunc(ctx, b.abandon)()
-	<-b.done
-	b.abandon()
+func (b *Buffer) Close(ctx context.Context) { b.waiting.Close(ctx) }
+
+func passes(err error) bool {
+	return errors.Is(err, ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// run counts until Close, and then what is still queued.
-func (b *Buffer) run() {
-	defer close(b.done)
-	for {
-		select {
-		case e := <-b.queue:
-			b.next(e)
-		case <-b.quit:
-			for {
-				select {
-				case e := <-b.queue:
-					b.next(e)
-				default:
-					return
-				}
-			}
-		}
-	}
-}
-
-// next counts an entry together with what waits behind it.
-func (b *Buffer) next(e entry) {
-	acts := e.acts
-	for e.counted == nil && len(acts) < batchActs {
-		select {
-		case e = <-b.queue:
-			acts = append(acts, e.acts...)
-			continue
-		default:
-		}
-		break
-	}
-	if len(acts) > 0 {
-		b.deliver(acts)
-	}
-	if e.counted != nil {
-		close(e.counted)
-	}
-}
-
-// deliver counts a batch, and tries again while the store is unavailable, until the
-// buffer is closed, but for a last time. What the store refuses is dropped, and
-// nothing else of the batch.
-func (b *Buffer) deliver(acts []Act) {
-	waits := backoff.NewExponentialBackOff()
-	waits.InitialInterval, waits.MaxInterval = firstWait, mostWait
-	for quit, down := b.quit, false; ; down = true {
-		ctx, cancel := context.WithTimeout(b.ctx, b.cfg.Timeout)
-		err := b.counter.Count(ctx, acts)
-		cancel()
-		if err == nil {
-			if down {
-				b.cfg.Logger.InfoContext(b.ctx, "live popularity is counted again")
-			}
-			return
-		}
-		passing := errors.Is(err, ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
-		switch {
-		case passing || b.ctx.Err() != nil:
-		case len(acts) > 1:
-			b.deliver(acts[:len(acts)/2])
-			b.deliver(acts[len(acts)/2:])
-			return
-		default:
-			metrics.DroppedPopularity.Inc()
-			b.cfg.Logger.ErrorContext(b.ctx, "a click or like cannot be counted; live popularity misses it", slog.String("item", acts[0].Item), slog.Any("error", err))
-			return
-		}
-		if quit == nil || b.ctx.Err() != nil {
-			metrics.DroppedPopularity.Add(float64(len(acts)))
-			b.cfg.Logger.WarnContext(b.ctx, "stopped before all clicks and likes were counted; live popularity misses them", slog.Any("error", err))
-			return
-		}
-		if !down {
-			b.cfg.Logger.WarnContext(b.ctx, "live popularity cannot be counted now; clicks and likes are kept and tried again", slog.Any("error", err))
-		}
-		select {
-		case <-time.After(waits.NextBackOff()):
-		case <-quit:
-			quit = nil // once more
-		case <-b.ctx.Done():
-		}
+// deliver counts a batch, and tries again while the store is unavailable. What the store
+// refuses is dropped, and nothing else of the batch.
+func (b *Buffer) deliver(ctx context.Context, acts []Act) {
+	err := b.waiting.Try(func(ctx context.Context) error { return b.counter.Count(ctx, acts) }, passes, func(err error) {
+		b.log.WarnContext(ctx, "live popularity cannot be counted now; clicks and likes are kept and tried again", slog.Any("error", err))
+	}, func() { b.log.InfoContext(ctx, "live popularity is counted again") })
+	switch {
+	case err == nil:
+	case passes(err) || b.waiting.Ended():
+		metrics.DroppedPopularity.Add(float64(len(acts)))
+		b.log.WarnContext(ctx, "stopped before all clicks and likes were counted; live popularity misses them", slog.Any("error", err))
+	case len(acts) > 1:
+		b.deliver(ctx, acts[:len(acts)/2])
+		b.deliver(ctx, acts[len(acts)/2:])
+	default:
+		metrics.DroppedPopularity.Inc()
+		b.log.ErrorContext(ctx, "a click or like cannot be counted; live popularity misses it", slog.String("item", acts[0].Item), slog.Any("error", err))
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/signals"
 	"github.com/freshet/freshet/signals/popularity"
 )
 
@@ -68,7 +69,7 @@ func TestBuffer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLedger()
-		b := popularity.NewBuffer(t.Context(), l, popularity.BufferConfig{})
+		b := popularity.NewBuffer(t.Context(), l, signals.Config{})
 		require.True(t, b.Acted("u", []string{"a", "b"}, noon))
 		require.True(t, b.Acted("v", []string{"a"}, noon.Add(time.Second)))
 		require.NoError(t, b.Flush(t.Context()))
@@ -88,7 +89,7 @@ func TestBufferTriesAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLedger()
 		l.failing = 2
-		b := popularity.NewBuffer(t.Context(), l, popularity.BufferConfig{})
+		b := popularity.NewBuffer(t.Context(), l, signals.Config{})
 		begin := time.Now()
 		require.True(t, b.Acted("u", []string{"a"}, noon))
 		require.NoError(t, b.Flush(t.Context()))
@@ -105,7 +106,7 @@ func TestBufferDropsWhatIsRefused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLedger()
-		b := popularity.NewBuffer(t.Context(), l, popularity.BufferConfig{})
+		b := popularity.NewBuffer(t.Context(), l, signals.Config{})
 		require.True(t, b.Acted("u", []string{"a", "b", "refused", "c", "d", "refused", "e"}, noon))
 		require.NoError(t, b.Flush(t.Context()))
 		assert.Equal(t, 5, l.counted())
@@ -118,7 +119,7 @@ func TestBufferFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLedger()
 		l.held = make(chan struct{})
-		b := popularity.NewBuffer(t.Context(), l, popularity.BufferConfig{Queue: 1})
+		b := popularity.NewBuffer(t.Context(), l, signals.Config{Queue: 1})
 		require.True(t, b.Acted("u", []string{"a"}, noon))
 		<-l.called
 		require.True(t, b.Acted("u", []string{"b"}, noon))
@@ -139,7 +140,7 @@ func TestBufferGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLedger()
 		l.failing = -1
-		b := popularity.NewBuffer(t.Context(), l, popularity.BufferConfig{})
+		b := popularity.NewBuffer(t.Context(), l, signals.Config{})
 		require.True(t, b.Acted("u", []string{"a"}, noon))
 		<-l.called
 		begin := time.Now()
@@ -156,7 +157,7 @@ func TestBufferForgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLedger()
 		l.held = make(chan struct{})
-		b := popularity.NewBuffer(t.Context(), l, popularity.BufferConfig{})
+		b := popularity.NewBuffer(t.Context(), l, signals.Config{})
 		require.True(t, b.Acted("u", []string{"a"}, noon))
 		require.True(t, b.Acted("v", []string{"a"}, noon))
 		<-l.called

@@ -1,0 +1,186 @@
+// Package signals hands what readers do from requests to where it is kept. The kinds of
+// signals are in the folders below.
+package signals
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+)
+
+// Waits between two tries to reach a store.
+const (
+	firstWait = 100 * time.Millisecond
+	mostWait  = 5 * time.Second
+)
+
+// batchMost is how many entries are handled together, at most.
+const batchMost = 1000
+
+// Config tunes a Buffer. Zero values stand for the defaults.
+type Config struct {
+	Queue   int           // entries waiting to be handled; 8192
+	Timeout time.Duration // deadline of one try; 5s
+	Logger  *slog.Logger  // nil: nothing is logged
+}
+
+// WithDefaults fills the zero values in.
+func (c Config) WithDefaults() Config {
+	c.Queue = cmp.Or(c.Queue, 8192)
+	c.Timeout = cmp.Or(c.Timeout, 5*time.Second)
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
+	return c
+}
+
+// Buffer takes entries without ever blocking, and handles them in the background, in their
+// order: one batch after the other, each as soon as the one before is done. A process that
+// is killed loses the entries that wait, and nothing else. It is safe for concurrent use.
+type Buffer[E any] struct {
+	cfg     Config
+	handle  func(entries []E)
+	ctx     context.Context // ends when Close gives up
+	abandon context.CancelFunc
+	queue   chan item[E]
+	quit    chan struct{} // closed by Close
+	done    chan struct{} // closed when all is handled or given up
+}
+
+// item is an entry, or the wish to know when all before is handled.
+type item[E any] struct {
+	entry   E
+	handled chan struct{} // nil: an entry
+}
+
+// New starts a buffer; Close ends it. handle is given what waits, 1,000 entries at most;
+// what it writes it writes by [Buffer.Try]. One that panics is logged, and its batch is
+// lost. ctx's cancellation is ignored.
+func New[E any](ctx context.Context, cfg Config, handle func(entries []E)) *Buffer[E] {
+	cfg = cfg.WithDefaults()
+	ctx, abandon := context.WithCancel(context.WithoutCancel(ctx))
+	b := &Buffer[E]{
+		cfg: cfg, handle: handle, ctx: ctx, abandon: abandon,
+		queue: make(chan item[E], cfg.Queue), quit: make(chan struct{}), done: make(chan struct{}),
+	}
+	go b.run()
+	return b
+}
+
+// Put takes an entry; false says that there is no room at the moment and nothing was taken.
+func (b *Buffer[E]) Put(e E) bool {
+	select {
+	case b.queue <- item[E]{entry: e}:
+		return true
+	default:
+		return false
+	}
+}
+
+// Flush returns when all that was put before is handled.
+func (b *Buffer[E]) Flush(ctx context.Context) error {
+	handled := make(chan struct{})
+	select {
+	case b.queue <- item[E]{handled: handled}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case <-handled:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Close handles what is left, trying each write once more, until ctx ends at the latest.
+// Nothing may be put any more.
+func (b *Buffer[E]) Close(ctx context.Context) {
+	close(b.quit)
+	defer context.AfterFunc(ctx, b.abandon)()
+	<-b.done
+	b.abandon()
+}
+
+// run handles until Close, and then what is still queued.
+func (b *Buffer[E]) run() {
+	defer close(b.done)
+	for {
+		select {
+		case i := <-b.queue:
+			b.next(i)
+		case <-b.quit:
+			for len(b.queue) > 0 {
+				b.next(<-b.queue)
+			}
+			return
+		}
+	}
+}
+
+// next handles an entry together with what waits behind it.
+func (b *Buffer[E]) next(i item[E]) {
+	var batch []E
+	for i.handled == nil {
+		batch = append(batch, i.entry)
+		if len(batch) == batchMost || len(b.queue) == 0 {
+			break
+		}
+		i = <-b.queue
+	}
+	if len(batch) > 0 {
+		b.handled(batch)
+	}
+	if i.handled != nil {
+		close(i.handled)
+	}
+}
+
+func (b *Buffer[E]) handled(batch []E) {
+	defer func() {
+		if p := recover(); p != nil {
+			b.cfg.Logger.ErrorContext(b.ctx, "what readers did could not be handled and is lost", "entries", len(batch),
+				"panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		}
+	}()
+	b.handle(batch)
+}
+
+// Try calls write until it succeeds, or fails with an error that does not pass, with longer
+// and longer waits, and returns that error. A deadline that has passed passes. After Close
+// it tries once more; then the error is that of the last try. down is called with the first error that
+// passes, and up when a write succeeds after that; nil: nobody is told.
+func (b *Buffer[E]) Try(write func(ctx context.Context) error, passes func(error) bool, down func(error), up func()) error {
+	waits := backoff.NewExponentialBackOff()
+	waits.InitialInterval, waits.MaxInterval = firstWait, mostWait
+	for quit, failed := b.quit, false; ; failed = true {
+		ctx, cancel := context.WithTimeout(b.ctx, b.cfg.Timeout)
+		err := write(ctx)
+		cancel()
+		switch {
+		case err == nil:
+			if failed && up != nil {
+				up()
+			}
+			return nil
+		case !passes(err) && !errors.Is(err, context.DeadlineExceeded), quit == nil, b.ctx.Err() != nil:
+			return err
+		}
+		if !failed && down != nil {
+			down(err)
+		}
+		select {
+		case <-time.After(waits.NextBackOff()):
+		case <-quit:
+			quit = nil // once more
+		case <-b.ctx.Done():
+		}
+	}
+}
+
+// Ended reports whether Close has given up: then nothing can be written any more.
+func (b *Buffer[E]) Ended() bool { return b.ctx.Err() != nil }
