@@ -360,7 +360,7 @@ func TestPrintMasksSecretsAndLoadsAgain(t *testing.T) {
 	c.Elasticsearch.Addresses = []string{"https://admin:hidden@5/x@es:9200", "http://es2:9200"}
 	c.Redis.URL = "redis://sentinel:hidden-7@redis:26379?master_name=m&username=app&password=hidden-8"
 	c.Timeline.RedisURL = "rediss://:hidden-9@lists"
-	c.Postgres.URL = "postgres://freshet:hidden-6@postgres:5432/freshet"
+	c.Postgres.URL = "postgres://freshet:hidden-6@postgres:5432/freshet?sslmode=require&sslpassword=hidden-10"
 	c.Impressions.On = configs.OnSeen
 
 	var out bytes.Buffer
@@ -386,6 +386,7 @@ func TestErrorsNeverShowSecrets(t *testing.T) {
 		"redis: {url: \"redis://h:1/hunter2@x\"}",
 		"redis: {url: \"redis://h:x?password=hunter2\"}",
 		"redis: {url: \"redis://h?password=hunter2\"}",
+		"redis: {url: 'redis://h:x?master_name=m&password=a\"hunter2'}",
 		"redis: {url: \"redis://h?master_name=m&addr=u:hunter2@h\"}",
 		"redis: {url: [\"redis://h?password=hunter2\"]}",
 		"timeline: {redis_url: \"redis://u:hunter2@h:1/a\"}",

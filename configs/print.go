@@ -12,8 +12,9 @@ import (
 
 const masked = "******"
 
-// passwordParam is a password among the parameters of a URL.
-var passwordParam = regexp.MustCompile(`([?&]password=)[^&\s"]+`)
+// passwordParam is a password among the parameters of a URL, sslpassword of PostgreSQL
+// among them.
+var passwordParam = regexp.MustCompile(`([?&]\w*password=)[^&]+`)
 
 // mask hides user and password in an address. They reach up to the last @,
 // because a password may hold any character.

@@ -69,7 +69,9 @@ func (c Config) secretForms() []string {
 		if u, err := url.Parse(address); err == nil {
 			password, _ := u.User.Password()
 			basic(u.User.Username(), password)
-			add(u.Query().Get("password"))
+			for _, name := range []string{"password", "sslpassword"} {
+				add(u.Query().Get(name))
+			}
 		}
 	}
 	slices.SortFunc(forms, func(a, b string) int { return len(b) - len(a) })

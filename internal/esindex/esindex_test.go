@@ -2,6 +2,7 @@ package esindex_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -285,13 +286,13 @@ func TestErrorSaysWhy(t *testing.T) {
 	require.NotErrorIs(t, &esindex.Error{Status: http.StatusInternalServerError, Type: "null_pointer_exception"}, esindex.ErrUnavailable)
 }
 
-// ofMillis answers that there are documents, and that none has a time within a range.
+// ofMillis answers that a document is dated after the year 9999.
 type ofMillis struct{ canned }
 
 func (o ofMillis) Perform(req *http.Request) (*http.Response, error) {
 	if req.Body != nil {
 		ask, err := io.ReadAll(req.Body)
-		if err == nil && strings.Contains(string(ask), "exists") {
+		if err == nil && strings.Contains(string(ask), `"gt"`) {
 			return canned(`{"hits":{"total":{"value":1}}}`).Perform(req)
 		}
 	}
@@ -309,6 +310,30 @@ func timeField(t *testing.T, property, unit string) esindex.TimeField {
 	require.NoError(t, err)
 	require.NoError(t, r.Err())
 	return r.Schema.Time
+}
+
+// TestMostDocumentsTellTheUnit of a number, also behind an alias.
+func TestMostDocumentsTellTheUnit(t *testing.T) {
+	client, index := connect(t)
+	send(t, client, http.MethodPut, "/"+index, `{"mappings":{"properties":{"id":{"type":"keyword"},"title":{"type":"text"},"update_time":{"type":"long"}}}}`)
+	unit := func() string {
+		report, err := esindex.Inspect(t.Context(), client, index, esindex.Fields{})
+		require.NoError(t, err)
+		require.NoError(t, report.Err())
+		return report.Schema.Time.String()
+	}
+	assert.Equal(t, "a number, epoch_second", unit(), "nothing tells it")
+	for i, step := range []struct{ doc, unit string }{
+		{`{"update_time":1700000000000}`, "a number, epoch_millis"},
+		{`{"update_time":1700000000}`, "a number, epoch_second"},
+		{`{"update_time":1700000000001}`, "a number, epoch_millis"},
+		{`{"update_time":0}`, "a number, epoch_second"},
+		{`{"update_time":1700000000002}`, "a number, epoch_millis"},
+		{`{"title":"without"}`, "a number, epoch_millis"},
+	} {
+		require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, fmt.Sprint("/", index, "/_doc/", i), "refresh=true", []byte(step.doc), nil))
+		assert.Equal(t, step.unit, unit(), step.doc)
+	}
 }
 
 func TestTimeField(t *testing.T) {

@@ -131,35 +131,34 @@ next:
 const lastTime = 253402300799
 
 // times finds whether a time that is a number is one of seconds or of milliseconds: it is
-// milliseconds where every document would be dated after the year 9999 otherwise. Where a
-// date is read as seconds, and every document is, that is a fatal problem.
+// milliseconds where more documents would be dated after the year 9999 otherwise than
+// before. Where a date is read as seconds, and every document is dated after that year,
+// that is a fatal problem.
 func (r *Report) times(ctx context.Context, client Client, index string) error {
 	name, t := r.Schema.Fields.UpdateTime, &r.Schema.Time
-	fits, err := anyDocument(ctx, client, index, object{"range": object{name: object{"lte": t.Literal(lastTime)}}})
-	if err != nil || fits {
-		return t.undecided(err)
-	}
-	dated, err := anyDocument(ctx, client, index, object{"exists": object{"field": name}})
-	switch {
-	case err != nil || !dated:
-		return t.undecided(err)
-	case t.numeric:
-		sorts := t.sorts
-		*t = numberOf(epochMillis)
-		t.sorts = sorts
-	default:
-		r.Problems = append(r.Problems, Problem{Field: "update_time", Name: name, Fatal: true, Message: "every document is dated after the year 9999: " +
-			"its times are milliseconds, and are read as seconds; let the mapping's format begin with epoch_millis"})
-	}
-	return nil
-}
-
-// undecided is the error of a search by the time that failed. A date is known by its
-// mapping, and recall will tell of the failure.
-func (t TimeField) undecided(err error) error {
+	sooner := object{"range": object{name: object{"lte": t.Literal(lastTime)}}}
+	later := object{"range": object{name: object{"gt": t.Literal(lastTime)}}}
 	if t.numeric {
+		seconds, err := count(ctx, client, index, sooner, true)
+		if err != nil {
+			return err
+		}
+		millis, err := count(ctx, client, index, later, true)
+		if millis > seconds {
+			sorts := t.sorts
+			*t = numberOf(epochMillis)
+			t.sorts = sorts
+		}
 		return err
 	}
+	if n, err := count(ctx, client, index, sooner, false); err != nil || n > 0 {
+		return nil // a date is known by its mapping, and recall will tell of a failure
+	}
+	if n, err := count(ctx, client, index, object{"exists": object{"field": name}}, false); err != nil || n == 0 {
+		return nil
+	}
+	r.Problems = append(r.Problems, Problem{Field: "update_time", Name: name, Fatal: true, Message: "every document is dated after the year 9999: " +
+		"its times are milliseconds, and are read as seconds; let the mapping's format begin with epoch_millis"})
 	return nil
 }
 
@@ -168,11 +167,16 @@ func numberOf(format timeFormat) TimeField {
 	return TimeField{format: format, formats: string(format), numeric: true}
 }
 
-// anyDocument reports whether a query matches any document.
-func anyDocument(ctx context.Context, client Client, index string, query object) (found bool, err error) {
-	ask, err := json.Marshal(object{"size": 0, "track_total_hits": 1, "terminate_after": 1, "query": query})
+// count returns how many documents a query matches; where not all are asked for, 1 stands
+// for any number of them.
+func count(ctx context.Context, client Client, index string, query object, all bool) (n int, err error) {
+	search := object{"size": 0, "track_total_hits": all, "query": query}
+	if !all {
+		search["track_total_hits"], search["terminate_after"] = 1, 1
+	}
+	ask, err := json.Marshal(search)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
 	var got struct {
 		Hits struct {
@@ -182,7 +186,7 @@ func anyDocument(ctx context.Context, client Client, index string, query object)
 		} `json:"hits"`
 	}
 	err = Do(ctx, client, http.MethodPost, "/"+index+"/_search", "allow_partial_search_results=false", ask, func(body []byte) error { return json.Unmarshal(body, &got) })
-	return got.Hits.Total.Value > 0, err
+	return got.Hits.Total.Value, err
 }
 
 // String names the format, for people.
