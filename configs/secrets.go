@@ -2,6 +2,7 @@ package configs
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"io"
 	"net/url"
 	"slices"
@@ -41,15 +42,27 @@ func (m maskingWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// inJSON is a text as it stands within the quotes of JSON.
+func inJSON(text string) string {
+	data, err := json.Marshal(text)
+	if err != nil { // a string has none
+		return text
+	}
+	return string(data[1 : len(data)-1])
+}
+
 // secretForms are the secrets as they may turn up, the longest first, so that
 // no part of one is left.
 func (c Config) secretForms() []string {
 	var forms []string
 	add := func(secret string) {
 		quoted := strconv.Quote(secret)
-		for _, form := range []string{secret, quoted[1 : len(quoted)-1], url.QueryEscape(secret), url.PathEscape(secret)} {
-			if len(form) >= leastSecret && !slices.Contains(forms, form) {
-				forms = append(forms, form)
+		quoted = quoted[1 : len(quoted)-1]
+		for _, form := range []string{secret, quoted, url.QueryEscape(secret), url.PathEscape(secret)} {
+			for _, form := range []string{form, inJSON(form)} {
+				if len(form) >= leastSecret && !slices.Contains(forms, form) {
+					forms = append(forms, form)
+				}
 			}
 		}
 	}

@@ -2,8 +2,10 @@ package configs
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,6 +13,7 @@ import (
 
 func TestMaskingFindsSecretsInEveryForm(t *testing.T) {
 	c := Default()
+	c.Auth.JWT.Secret = "<word>&\n"
 	c.Redis.Password = `pass "word" &%`
 	c.Redis.URL = "redis://s:pass%20%22word%22%20%26%25%2C%20and%20more@h?master_name=m&password=of-the-master"
 	c.Auth.AdminToken = "admin-token"
@@ -18,12 +21,15 @@ func TestMaskingFindsSecretsInEveryForm(t *testing.T) {
 	c.Elasticsearch.Addresses = []string{"http://u:in%2Faddress@127.0.0.1:9200", "http://elastic@127.0.0.1:9201"}
 	for _, text := range []string{
 		`auth pass "word" &%`, `auth pass "word" &%, and more`, "x-admin-token: admin-token", "Basic ZWxhc3RpYzpjaGFuZ2VtZQ==",
-		"http://u:in%2Faddress@127.0.0.1:9200", "u in/address", "pass+%22word%22+%26%25", "pass%20%22word%22%20&%25", "NOAUTH of-the-master",
+		"http://u:in%2Faddress@127.0.0.1:9200", "u in/address", "pass+%22word%22+%26%25", "pass%20%22word%22%20&%25", "NOAUTH of-the-master", "jwt <word>&\n",
 	} {
 		for name, write := range map[string]func(*bytes.Buffer){
 			"plain": func(b *bytes.Buffer) { _, _ = fmt.Fprintln(Masking(b, c), "ERR", text, "END") },
 			"json":  func(b *bytes.Buffer) { slog.New(slog.NewJSONHandler(Masking(b, c), nil)).Info("x", "error", text) },
-			"text":  func(b *bytes.Buffer) { slog.New(slog.NewTextHandler(Masking(b, c), nil)).Info("x", "error", text) },
+			"plain JSON": func(b *bytes.Buffer) {
+				_ = json.NewEncoder(Masking(b, c)).Encode(map[string]string{"detail": text, "quoted": strconv.Quote(text)})
+			},
+			"text": func(b *bytes.Buffer) { slog.New(slog.NewTextHandler(Masking(b, c), nil)).Info("x", "error", text) },
 		} {
 			var b bytes.Buffer
 			write(&b)
