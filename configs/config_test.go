@@ -390,6 +390,10 @@ func TestErrorsNeverShowSecrets(t *testing.T) {
 		"redis: {url: \"redis://h?master_name=m&addr=u:hunter2@h\"}",
 		"redis: {url: [\"redis://h?password=hunter2\"]}",
 		"timeline: {redis_url: \"redis://u:hunter2@h:1/a\"}",
+		"redis: {url: \"redis://default:4711?hunter2@h:1\"}",
+		"elasticsearch: {addresses: [\"http://u:4711?hunter2@h:1\"]}",
+		"elasticsearch: {addresses: [\"http://u:4711/hunter2@h:1\"]}",
+		"{redis: {url: \"redis://h\"}, postgres: {url: \"postgres://u:4711?hunter2@h/d\"}}",
 		"elasticsearch: {addresses: [\"ftp://u:hunter2@h:1\"]}",
 		"elasticsearch: {addresses: [\"http://u:hunter2%zz@h:1\"]}",
 	} {

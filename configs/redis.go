@@ -37,6 +37,15 @@ const (
 	maxDB        = 16383
 )
 
+// inUsers says how a user or password is written in a URL.
+const inUsers = "characters such as @ : / ? # % are written %40 and so on"
+
+// lateUser reports whether a URL has an @ after its host: then a user or password is not
+// written as one, and is taken for a host and a path.
+func lateUser(u *url.URL) bool {
+	return strings.Contains(u.Path, "@") || strings.Contains(u.RawQuery, "@") || strings.Contains(u.Fragment, "@")
+}
+
 // redisParams are the parameters of a Redis URL.
 var redisParams = []string{"addr", "master_name", "username", "password"}
 
@@ -46,8 +55,8 @@ var redisParams = []string{"addr", "master_name", "username", "password"}
 // problem follows the key in a sentence and shows no secret; "": there is none.
 func parseRedisURL(text string) (s RedisServer, problem string) {
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Hostname() == "" || u.Fragment != "" {
-		return s, "must be redis://user:password@host:port/db, or rediss:// with TLS; in a user or password, characters such as @ : / # % are written %40 and so on"
+	if err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Hostname() == "" || u.Fragment != "" || lateUser(u) {
+		return s, "must be redis://user:password@host:port/db, or rediss:// with TLS; in a user or password, " + inUsers
 	}
 	params, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
@@ -56,7 +65,7 @@ func parseRedisURL(text string) (s RedisServer, problem string) {
 	for name, values := range params {
 		switch {
 		case !slices.Contains(redisParams, name):
-			return s, fmt.Sprintf("has a parameter %q that is none of %s", name, strings.Join(redisParams, ", "))
+			return s, fmt.Sprintf("has a parameter %q that is none of %s", mask(name), strings.Join(redisParams, ", "))
 		case len(values) > 1 && name != "addr":
 			return s, fmt.Sprintf("must have its parameter %q once", name)
 		}

@@ -124,8 +124,8 @@ func (c Config) checkSocial(p *Problems) {
 func (c Config) checkPostgres(p *Problems) {
 	u, err := url.Parse(c.Postgres.URL)
 	switch {
-	case err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" || u.Host == "":
-		p.add("postgres.url", "must be postgres://user:password@host:port/database")
+	case err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" || u.Host == "" || lateUser(u):
+		p.add("postgres.url", "must be postgres://user:password@host:port/database; in a user or password, %s", inUsers)
 	case u.Query().Has("password"):
 		p.add("postgres.url", "must have its password before the host, postgres://user:password@host:port/database: there it is kept out of logs")
 	}

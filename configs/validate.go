@@ -177,8 +177,8 @@ func (r Redis) check(p *Problems) {
 func (e Elasticsearch) check(p *Problems) {
 	for _, addr := range e.Addresses {
 		u, err := url.Parse(addr)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			p.add("elasticsearch.addresses", "must be URLs such as http://127.0.0.1:9200, not %q", mask(addr))
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || lateUser(u) {
+			p.add("elasticsearch.addresses", "must be URLs such as http://127.0.0.1:9200, not %q; in a user or password, %s", mask(addr), inUsers)
 		}
 	}
 	withUser := slices.ContainsFunc(e.Addresses, func(addr string) bool {

@@ -174,8 +174,10 @@ func parseRecord(text string) (record, error) {
 			r.steps = append(r.steps, step{number: number})
 			continue
 		}
-		if marked, ok := strings.CutPrefix(word, "^"); ok {
-			_, word, _ = strings.Cut(marked, "^")
+		if held, ref, ok := strings.Cut(strings.TrimLeft(word, "^+"), "^"); ok {
+			word = ref
+		} else {
+			word = held // without a number: of an older server
 		}
 		ref := feed.ParseRef(word)
 		if ref.Group == "" || ref.ID == "" || len(r.steps) == 0 {
