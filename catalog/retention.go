@@ -148,7 +148,7 @@ func (r *Retention) remove(ctx context.Context, docs []feed.Doc, before int64, l
 		switch {
 		case u.Removed:
 			removed++
-		case !errors.Is(u.Err, errYoung) && !errors.Is(u.Err, ErrNotFound):
+		case !errors.Is(u.Err, errYoung) && !errors.Is(u.Err, feed.ErrNotFound):
 			left.add(ids[i], u.Err)
 		}
 	}

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/freshet/freshet/feed"
@@ -20,13 +19,6 @@ const (
 const (
 	DefaultLimit = 20
 	MaxLimit     = 100
-)
-
-var (
-	// ErrBadAction is wrapped by the error about an unknown action.
-	ErrBadAction = errors.New("bad action")
-	// ErrBadLimit is wrapped by the error about a limit out of bounds.
-	ErrBadLimit = errors.New("bad limit")
 )
 
 // Request is one call of the feed.
@@ -53,13 +45,13 @@ func (r Request) validate() error {
 		return err
 	}
 	if r.Action != ActionRefresh && r.Action != ActionLoadMore {
-		return fmt.Errorf("%w: %q; send refresh or load_more", ErrBadAction, r.Action)
+		return fmt.Errorf("%w: %q; send refresh or load_more", feed.ErrBadAction, r.Action)
 	}
 	if r.Silent && r.Action != ActionRefresh {
-		return fmt.Errorf("%w: silent goes with refresh only", ErrBadAction)
+		return fmt.Errorf("%w: silent goes with refresh only", feed.ErrBadAction)
 	}
 	if r.Limit < 1 || r.Limit > MaxLimit {
-		return fmt.Errorf("%w: limit must be 1 to %d, not %d", ErrBadLimit, MaxLimit, r.Limit)
+		return fmt.Errorf("%w: limit must be 1 to %d, not %d", feed.ErrBadLimit, MaxLimit, r.Limit)
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -9,10 +8,6 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
 )
-
-// ErrBadTime is wrapped by the error about a moment nothing can be explained
-// at.
-var ErrBadTime = errors.New("bad time")
 
 // ExplainRequest asks what a refresh would do.
 type ExplainRequest struct {
@@ -37,7 +32,7 @@ func (r ExplainRequest) validate() error {
 		return err
 	}
 	if r.Limit < 1 || r.Limit > MaxLimit {
-		return fmt.Errorf("%w: limit must be 1 to %d, not %d", ErrBadLimit, MaxLimit, r.Limit)
+		return fmt.Errorf("%w: limit must be 1 to %d, not %d", feed.ErrBadLimit, MaxLimit, r.Limit)
 	}
 	if r.Item != "" {
 		if err := feed.CheckItemID(r.Item); err != nil {
@@ -45,7 +40,7 @@ func (r ExplainRequest) validate() error {
 		}
 	}
 	if !r.At.IsZero() && (r.At.Unix() < 1 || r.At.Unix() > feed.MaxItemTime) {
-		return fmt.Errorf("%w: it must lie between the years 1970 and 9999, not at %s", ErrBadTime, r.At.UTC().Format(time.RFC3339))
+		return feed.Errorf(feed.ErrInvalid, "bad time: it must lie between the years 1970 and 9999, not at %s", r.At.UTC().Format(time.RFC3339))
 	}
 	if r.Ranking != nil {
 		return r.Ranking.Validate()

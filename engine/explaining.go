@@ -20,8 +20,8 @@ import (
 // recall sources directly, so that what is kept of recalls for readers is
 // neither used nor pushed out; content it reads may enter a cache.
 //
-// Errors wrap [feed.ErrBadID], [ErrBadLimit], [ErrBadTime],
-// [feed.ErrBadRanking], or a store's ErrUnavailable.
+// Errors wrap [feed.ErrBadID], [feed.ErrBadLimit], [feed.ErrInvalid],
+// [feed.ErrInvalid], or a store's ErrUnavailable.
 func (e *Engine) Explain(ctx context.Context, r ExplainRequest) (Explanation, error) {
 	if err := r.validate(); err != nil {
 		return Explanation{}, err

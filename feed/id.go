@@ -1,7 +1,6 @@
 package feed
 
 import (
-	"errors"
 	"fmt"
 )
 
@@ -14,10 +13,6 @@ const (
 
 // InFeed is the field that answers add to a post or item about its reader.
 const InFeed = "in_feed"
-
-// ErrBadID is wrapped by every error about a malformed agent, item, group or
-// request id.
-var ErrBadID = errors.New("bad id")
 
 // CheckAgentID reports whether id can name an agent: 1–128 characters of
 // A-Z a-z 0-9 _ . @ -. A colon is refused because it separates the two halves

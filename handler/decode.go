@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/strictjson"
 )
@@ -15,8 +14,8 @@ import (
 // route. Whatever else is wrong with a body is 40001.
 var bodyErrors = strictjson.Errors{
 	"":         errBadRequest,
-	"action":   engine.ErrBadAction,
-	"limit":    engine.ErrBadLimit,
+	"action":   feed.ErrBadAction,
+	"limit":    feed.ErrBadLimit,
 	"id":       feed.ErrBadID,
 	"ids[]":    feed.ErrBadID,
 	"item":     feed.ErrBadID,

@@ -1,26 +1,19 @@
 package handler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
 
-	"github.com/freshet/freshet/cache"
-	"github.com/freshet/freshet/catalog"
-	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
-	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/ranking"
-	"github.com/freshet/freshet/recall"
-	"github.com/freshet/freshet/recall/trending"
 	"github.com/freshet/freshet/signals/events"
-	"github.com/freshet/freshet/signals/popularity"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/graph"
 	"github.com/freshet/freshet/social/jobs"
 	"github.com/freshet/freshet/social/media"
-	"github.com/freshet/freshet/social/timeline"
 )
 
 var (
@@ -55,7 +48,9 @@ type problem struct {
 	is     error // matched with errors.Is
 	status int
 	code   int
-	msg    string // "": the error's own text, which is about the caller's input only
+	// msg is for callers, where the error has no text for them ([feed.Shown]); "": the
+	// error's own text, which is about the caller's input only.
+	msg string
 }
 
 // problems maps errors to answers; the first match counts, so an error that wraps
@@ -63,35 +58,15 @@ type problem struct {
 var problems = []problem{
 	{is: errClientGone, status: statusClientGone, code: 49901},
 	{is: errTooLarge, status: http.StatusRequestEntityTooLarge, code: 41301},
-	{is: catalog.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "the catalog is unavailable; try again later"},
-	{is: ranking.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "the ranking cannot be read or changed now; try again later"},
-	{is: recall.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "recall is unavailable; try again later"},
-	{is: dedup.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "the dedup store is unavailable; try again later"},
-	{is: cache.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "the session store is unavailable; try again later"},
-	{is: popularity.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "what the agent has clicked and liked cannot be forgotten now; try again later"},
-	{is: events.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "events cannot be counted or read now; try again later"},
-	{is: social.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "the social store is unavailable; try again later"},
-	{is: media.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "images are unavailable; try again later"},
-	{is: timeline.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "timelines are unavailable; try again later"},
-	{is: jobs.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "the queue of jobs cannot be read or changed now; try again later"},
-	{is: trending.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "what is trending is not known yet; try again in some seconds"},
-	{is: cache.ErrTooLate, status: http.StatusServiceUnavailable, code: 50301, msg: "the refresh took too long; try again"},
+	{is: feed.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "something that is needed is unavailable; try again later"},
 	{is: context.DeadlineExceeded, status: http.StatusServiceUnavailable, code: 50301, msg: "the answer took too long; try again later"},
 	{is: context.Canceled, status: http.StatusServiceUnavailable, code: 50301, msg: "the work was cancelled; try again later"},
 	{is: feed.ErrBadID, status: http.StatusBadRequest, code: 40004},
-	{is: feed.ErrBadName, status: http.StatusBadRequest, code: 40001},
-	{is: engine.ErrBadAction, status: http.StatusBadRequest, code: 40002},
+	{is: feed.ErrBadAction, status: http.StatusBadRequest, code: 40002},
 	{is: ranking.ErrBadLimit, status: http.StatusBadRequest, code: 40003},
-	{is: engine.ErrBadLimit, status: http.StatusBadRequest, code: 40003},
+	{is: feed.ErrBadLimit, status: http.StatusBadRequest, code: 40003},
 	{is: errBadRequest, status: http.StatusBadRequest, code: 40001},
-	{is: offline.ErrBadRequest, status: http.StatusBadRequest, code: 40001},
-	{is: feed.ErrBadProfile, status: http.StatusBadRequest, code: 40001},
-	{is: engine.ErrBadTime, status: http.StatusBadRequest, code: 40001},
-	{is: feed.ErrBadRanking, status: http.StatusBadRequest, code: 40001},
-	{is: feed.ErrBadItem, status: http.StatusBadRequest, code: 40001},
-	{is: catalog.ErrBadCursor, status: http.StatusBadRequest, code: 40001},
-	{is: catalog.ErrNotListed, status: http.StatusBadRequest, code: 40001},
-	{is: catalog.ErrBadBody, status: http.StatusBadRequest, code: 40001},
+	{is: feed.ErrInvalid, status: http.StatusBadRequest, code: 40001},
 	{is: graph.ErrBadBody, status: http.StatusBadRequest, code: 40001},
 	{is: events.ErrBadKind, status: http.StatusBadRequest, code: 40001},
 	{is: social.ErrBad, status: http.StatusBadRequest, code: 40001},
@@ -101,13 +76,13 @@ var problems = []problem{
 	{is: social.ErrBlocked, status: http.StatusForbidden, code: 40301},
 	{is: errNoRoute, status: http.StatusNotFound, code: 40401},
 	{is: ranking.ErrNotFound, status: http.StatusNotFound, code: 40401},
-	{is: catalog.ErrNotFound, status: http.StatusNotFound, code: 40401, msg: nothingThere},
+	{is: feed.ErrNotFound, status: http.StatusNotFound, code: 40401, msg: nothingThere},
 	// What is not there and what the caller may not see get one answer.
 	{is: social.ErrNotFound, status: http.StatusNotFound, code: 40401, msg: nothingThere},
 	{is: media.ErrNotFound, status: http.StatusNotFound, code: 40401, msg: nothingThere},
 	{is: jobs.ErrNotFound, status: http.StatusNotFound, code: 40401, msg: "not found: there is no job with this id"},
 	{is: errNoMethod, status: http.StatusMethodNotAllowed, code: 40501},
-	{is: cache.ErrConflict, status: http.StatusConflict, code: 40901, msg: cache.ErrConflict.Error()},
+	{is: feed.ErrConflict, status: http.StatusConflict, code: 40901, msg: "the id of this call belongs to another one; use a new one"},
 	{is: social.ErrKeyUsed, status: http.StatusConflict, code: 40901, msg: "the Idempotency-Key was used for another post within a day; use a new one"},
 	{is: ranking.ErrChanged, status: http.StatusPreconditionFailed, code: 41201},
 	{is: ErrPrecondition, status: http.StatusPreconditionFailed, code: 41201},
@@ -130,6 +105,8 @@ func problemOf(err error) problem {
 		if errors.Is(err, p.is) {
 			if p.msg == "" {
 				p.msg = err.Error()
+			} else {
+				p.msg = cmp.Or(feed.Shown(err, p.is), p.msg)
 			}
 			return p
 		}

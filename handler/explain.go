@@ -16,8 +16,8 @@ const explainAtOnce = 16
 // Explainer explains refreshes. [engine.Engine] implements it.
 type Explainer interface {
 	// Explain returns what a refresh would do, and changes nothing. Errors wrap
-	// [feed.ErrBadID], [engine.ErrBadLimit], [engine.ErrBadTime],
-	// [feed.ErrBadRanking], or a store's ErrUnavailable. It may be repeated.
+	// [feed.ErrBadID], [feed.ErrBadLimit], [feed.ErrInvalid],
+	// [feed.ErrInvalid], or a store's ErrUnavailable. It may be repeated.
 	Explain(ctx context.Context, r engine.ExplainRequest) (engine.Explanation, error)
 	// Ranking returns the parameters that rank the agent now, and the variant they
 	// come from.

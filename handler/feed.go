@@ -65,13 +65,13 @@ func decodeFeed(body []byte) (engine.Request, error) {
 		return req, err
 	}
 	if in.Action == "" {
-		return req, fmt.Errorf(`%w: action is missing; send "refresh" or "load_more"`, engine.ErrBadAction)
+		return req, fmt.Errorf(`%w: action is missing; send "refresh" or "load_more"`, feed.ErrBadAction)
 	}
 	if in.Action != engine.ActionRefresh && in.Action != engine.ActionLoadMore {
-		return req, fmt.Errorf(`%w: action must be "refresh" or "load_more", not %.40q`, engine.ErrBadAction, in.Action)
+		return req, fmt.Errorf(`%w: action must be "refresh" or "load_more", not %.40q`, feed.ErrBadAction, in.Action)
 	}
 	if in.Silent && in.Action != engine.ActionRefresh {
-		return req, fmt.Errorf("%w: silent goes with refresh only", engine.ErrBadAction)
+		return req, fmt.Errorf("%w: silent goes with refresh only", feed.ErrBadAction)
 	}
 	if in.RequestID != nil {
 		req.RequestID = *in.RequestID
@@ -84,7 +84,7 @@ func decodeFeed(body []byte) (engine.Request, error) {
 
 func checkLimit(limit int) error {
 	if limit < 1 || limit > engine.MaxLimit {
-		return fmt.Errorf("%w: limit must be a whole number from 1 to %d, not %d", engine.ErrBadLimit, engine.MaxLimit, limit)
+		return fmt.Errorf("%w: limit must be a whole number from 1 to %d, not %d", feed.ErrBadLimit, engine.MaxLimit, limit)
 	}
 	return nil
 }

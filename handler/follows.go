@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 )
 
@@ -89,7 +88,7 @@ func (c *call) page() (after string, limit int, err error) {
 		return "", 0, err
 	}
 	if ask.Limit < 1 || ask.Limit > MaxAgents {
-		return "", 0, fmt.Errorf("%w: limit must be a whole number from 1 to %d, not %d", engine.ErrBadLimit, MaxAgents, ask.Limit)
+		return "", 0, fmt.Errorf("%w: limit must be a whole number from 1 to %d, not %d", feed.ErrBadLimit, MaxAgents, ask.Limit)
 	}
 	if ask.After != "" {
 		if err := feed.CheckAgentID(string(ask.After)); err != nil {

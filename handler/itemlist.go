@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/freshet/freshet/catalog"
-	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 )
 
@@ -30,7 +29,7 @@ func (q itemsQuery) selection() (catalog.Selection, error) {
 	case q.Since < 0 || q.Since > feed.MaxItemTime:
 		return s, fmt.Errorf("%w: since must be Unix seconds from 0 to %d, not %d", errBadRequest, int64(feed.MaxItemTime), q.Since)
 	case q.Limit < 1 || q.Limit > MaxItems:
-		return s, fmt.Errorf("%w: limit must be a whole number from 1 to %d, not %d", engine.ErrBadLimit, MaxItems, q.Limit)
+		return s, fmt.Errorf("%w: limit must be a whole number from 1 to %d, not %d", feed.ErrBadLimit, MaxItems, q.Limit)
 	}
 	return s, nil
 }

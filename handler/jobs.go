@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 )
@@ -48,7 +48,7 @@ func (q jobsQuery) filter() (jobs.Filter, error) {
 	case f.After < 0:
 		return f, fmt.Errorf("%w: after must be the id of a job, or 0, not %d", errBadRequest, f.After)
 	case f.Limit < 1 || f.Limit > MaxJobs:
-		return f, fmt.Errorf("%w: limit must be a whole number from 1 to %d, not %d", engine.ErrBadLimit, MaxJobs, f.Limit)
+		return f, fmt.Errorf("%w: limit must be a whole number from 1 to %d, not %d", feed.ErrBadLimit, MaxJobs, f.Limit)
 	}
 	return f, nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall/promotion"
 	"github.com/freshet/freshet/social"
@@ -145,7 +144,7 @@ func (s *server) getPromotions(c *call) error {
 		return err
 	}
 	if ask.Limit < 1 || ask.Limit > MaxPromotionPage {
-		return fmt.Errorf("%w: limit must be a whole number from 1 to %d, not %d", engine.ErrBadLimit, MaxPromotionPage, ask.Limit)
+		return fmt.Errorf("%w: limit must be a whole number from 1 to %d, not %d", feed.ErrBadLimit, MaxPromotionPage, ask.Limit)
 	}
 	if err := social.CheckPromotionID(string(ask.After)); ask.After != "" && err != nil {
 		return fmt.Errorf("after: %w", err)

@@ -30,7 +30,7 @@ type Rankings interface {
 	// [ranking.ErrUnavailable]: no version is known yet. It may be repeated.
 	Current(ctx context.Context) (ranking.Version, error)
 	// Change stores a new version and puts it in force. Errors wrap
-	// [feed.ErrBadRanking], [ranking.ErrChanged] where c.If names another
+	// [feed.ErrInvalid], [ranking.ErrChanged] where c.If names another
 	// version than the newest, or [ranking.ErrUnavailable]; then the old one stays
 	// in force. A repetition without c.If is one more version.
 	Change(ctx context.Context, c ranking.Change) (ranking.Version, error)

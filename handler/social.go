@@ -34,7 +34,7 @@ type Timelines interface {
 	// Timeline answers a page of an agent's timeline. The cards are newest first,
 	// each visible to the agent and with its content. A page may be short, even
 	// empty, with HasMore: ask on below Next. Degraded names what the answer lacks.
-	// Errors wrap [feed.ErrBadID], [engine.ErrBadLimit], or a store's
+	// Errors wrap [feed.ErrBadID], [feed.ErrBadLimit], or a store's
 	// ErrUnavailable where nothing could be answered. The call may be repeated and
 	// answers what is there then.
 	Timeline(ctx context.Context, r engine.TimelineRequest) (engine.TimelinePage, error)

@@ -51,7 +51,7 @@ type Change struct {
 }
 
 // Change makes a new version and puts it in force. Errors wrap
-// [feed.ErrBadRanking] for unusable values, [ErrChanged] where another version
+// [feed.ErrInvalid] for unusable values, [ErrChanged] where another version
 // than c.If is the newest, or [ErrUnavailable]; then the old one stays in force.
 func (l *Live) Change(ctx context.Context, c Change) (Version, error) {
 	return l.append(ctx, c.By, c.Why, c.If, func(_ context.Context, base Version) (*feed.Live, error) {
@@ -182,10 +182,10 @@ func (l *Live) appended(ctx context.Context, v Version) {
 // checkText refuses what would spoil a log or a terminal it is shown in.
 func checkText(what, text string, most int) error {
 	if n := utf8.RuneCountInString(text); n > most || !utf8.ValidString(text) {
-		return fmt.Errorf("%w: %s must have at most %d characters of UTF-8, this one has %d", feed.ErrBadRanking, what, most, n)
+		return feed.Errorf(feed.ErrInvalid, "bad ranking parameters: %s must have at most %d characters of UTF-8, this one has %d", what, most, n)
 	}
 	if i := strings.IndexFunc(text, unicode.IsControl); i >= 0 {
-		return fmt.Errorf("%w: %s has a control character at position %d", feed.ErrBadRanking, what, i+1)
+		return feed.Errorf(feed.ErrInvalid, "bad ranking parameters: %s has a control character at position %d", what, i+1)
 	}
 	return nil
 }

@@ -97,13 +97,13 @@ func TestWhatIsWrongIsRefusedAndTheOldOneStays(t *testing.T) {
 			says   string
 			is     error
 		}{
-			"value":          {ranking.Change{Edit: with("decay=1")}, "decay.decay must be between", feed.ErrBadRanking},
-			"unvalidated":    {ranking.Change{Edit: func(r *feed.Ranking) error { r.Base = -1; return nil }}, "base must be", feed.ErrBadRanking},
-			"experiment":     {ranking.Change{Experiments: []ranking.Experiment{{Name: "a", Share: 0.1, Edit: with("floor=2")}}}, `experiment "a"`, feed.ErrBadRanking},
-			"shares":         {ranking.Change{Experiments: []ranking.Experiment{{Name: "a", Share: 0.6}, {Name: "b", Share: 0.6}}}, "sum to 1", feed.ErrBadRanking},
-			"by":             {ranking.Change{Edit: with("scale=1h"), By: strings.Repeat("é", ranking.MaxBy+1)}, "by must have at most 64", feed.ErrBadRanking},
-			"why":            {ranking.Change{Edit: with("scale=1h"), Why: "\x1b[31m"}, "control character at position 1", feed.ErrBadRanking},
-			"not UTF-8":      {ranking.Change{Edit: with("scale=1h"), Why: "\xff"}, "UTF-8", feed.ErrBadRanking},
+			"value":          {ranking.Change{Edit: with("decay=1")}, "decay.decay must be between", feed.ErrInvalid},
+			"unvalidated":    {ranking.Change{Edit: func(r *feed.Ranking) error { r.Base = -1; return nil }}, "base must be", feed.ErrInvalid},
+			"experiment":     {ranking.Change{Experiments: []ranking.Experiment{{Name: "a", Share: 0.1, Edit: with("floor=2")}}}, `experiment "a"`, feed.ErrInvalid},
+			"shares":         {ranking.Change{Experiments: []ranking.Experiment{{Name: "a", Share: 0.6}, {Name: "b", Share: 0.6}}}, "sum to 1", feed.ErrInvalid},
+			"by":             {ranking.Change{Edit: with("scale=1h"), By: strings.Repeat("é", ranking.MaxBy+1)}, "by must have at most 64", feed.ErrInvalid},
+			"why":            {ranking.Change{Edit: with("scale=1h"), Why: "\x1b[31m"}, "control character at position 1", feed.ErrInvalid},
+			"not UTF-8":      {ranking.Change{Edit: with("scale=1h"), Why: "\xff"}, "UTF-8", feed.ErrInvalid},
 			"another newest": {ranking.Change{Edit: with("scale=1h"), If: &old}, "version 1 is in force, not 0", ranking.ErrChanged},
 		} {
 			_, err := l.Change(t.Context(), c.change)
@@ -209,7 +209,7 @@ func TestOpenLiveRankingNeedsAClockAndARanking(t *testing.T) {
 		_, err := ranking.Open(t.Context(), newStore(t), ranking.Config{Configured: configured})
 		require.ErrorContains(t, err, "clock")
 		_, err = ranking.Open(t.Context(), newStore(t), ranking.Config{Clock: time.Now})
-		require.ErrorIs(t, err, feed.ErrBadRanking)
+		require.ErrorIs(t, err, feed.ErrInvalid)
 		require.False(t, errors.Is(err, ranking.ErrUnavailable))
 	})
 }

@@ -25,7 +25,7 @@ var (
 	ErrNotFound = errors.New("there is no such version of the ranking")
 	// ErrUnavailable is wrapped by errors that say the store could not be asked at
 	// all; asking again later may help.
-	ErrUnavailable = errors.New("the store of the ranking is unavailable")
+	ErrUnavailable = &feed.Outage{Text: "the store of the ranking is unavailable", Shown: "the ranking cannot be read or changed now; try again later"}
 )
 
 // Version is one state of the live ranking, and who made it so. Versions are
@@ -39,10 +39,10 @@ type Version struct {
 }
 
 // Validate says what is wrong with a version that was read; the error wraps
-// [feed.ErrBadRanking].
+// [feed.ErrInvalid].
 func (v Version) Validate() error {
 	if v.Version < 1 {
-		return fmt.Errorf("%w: versions begin at 1, not %d", feed.ErrBadRanking, v.Version)
+		return feed.Errorf(feed.ErrInvalid, "bad ranking parameters: versions begin at 1, not %d", v.Version)
 	}
 	if err := v.Live.Validate(); err != nil {
 		return fmt.Errorf("ranking version %d: %w", v.Version, err)
@@ -69,7 +69,7 @@ type Store interface {
 	// [ErrChanged] and stores nothing: of several servers that append the same
 	// version at once exactly one succeeds. When it returns without an error, every
 	// read that starts later sees the version, on every server. An invalid version
-	// is [feed.ErrBadRanking]. After another error it may or may not be stored:
+	// is [feed.ErrInvalid]. After another error it may or may not be stored:
 	// read the newest before you append again.
 	Append(ctx context.Context, v Version) error
 }

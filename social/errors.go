@@ -36,7 +36,11 @@
 // Times are kept to the microsecond.
 package social
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/freshet/freshet/feed"
+)
 
 var (
 	// ErrNotFound says that there is no such post, author or circle, or none
@@ -58,5 +62,5 @@ var (
 	ErrLimit = errors.New("limit reached")
 	// ErrUnavailable is wrapped by errors that say the store could not be asked,
 	// or not be told, at all; nothing is half done, and asking again may help.
-	ErrUnavailable = errors.New("the social store is unavailable")
+	ErrUnavailable = &feed.Outage{Text: "the social store is unavailable", Shown: "the social store is unavailable; try again later"}
 )

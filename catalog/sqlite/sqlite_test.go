@@ -71,7 +71,7 @@ func TestPutReportsTheItemItCannotEncode(t *testing.T) {
 	perItem, err := c.Put(t.Context(), []feed.Item{bad, good})
 	require.NoError(t, err)
 	require.Len(t, perItem, 2)
-	require.ErrorIs(t, perItem[0], feed.ErrBadItem)
+	require.ErrorIs(t, perItem[0], feed.ErrInvalid)
 	require.NoError(t, perItem[1])
 	docs, err := c.Docs(t.Context(), []string{"bad", "good"})
 	require.NoError(t, err)

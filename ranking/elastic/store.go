@@ -157,7 +157,7 @@ func (s *Store) Append(ctx context.Context, v ranking.Version) error {
 	}
 	doc, err := json.Marshal(v)
 	if err != nil {
-		return fmt.Errorf("%w: %w", feed.ErrBadRanking, err)
+		return feed.Errorf(feed.ErrInvalid, "bad ranking parameters: %w", err)
 	}
 	if v.Version > 1 {
 		if before, err := s.read(ctx, v.Version-1, v.Version-1); err != nil {

@@ -57,8 +57,8 @@ func versions(t *testing.T, s ranking.Store) {
 	require.NoError(t, err)
 	require.Empty(t, none)
 	require.ErrorIs(t, s.Append(ctx, made(t, 2, "ana")), ranking.ErrChanged, "versions have no gap")
-	require.ErrorIs(t, s.Append(ctx, ranking.Version{Version: 1, By: "ana"}), feed.ErrBadRanking)
-	require.ErrorIs(t, s.Append(ctx, made(t, 0, "ana")), feed.ErrBadRanking)
+	require.ErrorIs(t, s.Append(ctx, ranking.Version{Version: 1, By: "ana"}), feed.ErrInvalid)
+	require.ErrorIs(t, s.Append(ctx, made(t, 0, "ana")), feed.ErrInvalid)
 
 	const many = 12
 	for version := 1; version <= many; version++ {

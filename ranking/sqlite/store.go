@@ -80,7 +80,7 @@ func (s *Store) Append(ctx context.Context, v ranking.Version) error {
 	}
 	raw, err := json.Marshal(v)
 	if err != nil {
-		return fmt.Errorf("%w: %w", feed.ErrBadRanking, err)
+		return feed.Errorf(feed.ErrInvalid, "bad ranking parameters: %w", err)
 	}
 	done, err := s.file.Writer.ExecContext(ctx, `INSERT INTO ranking_versions (version, doc)
 		SELECT ?1, ?2 WHERE ?1 = (SELECT ifnull(max(version), 0) + 1 FROM ranking_versions)`, v.Version, raw)

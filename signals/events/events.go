@@ -18,7 +18,7 @@ import (
 var (
 	// ErrUnavailable is wrapped by errors that say the store could not be asked
 	// at all; asking again later may help.
-	ErrUnavailable = errors.New("the event store is unavailable")
+	ErrUnavailable = &feed.Outage{Text: "the event store is unavailable", Shown: "events cannot be counted or read now; try again later"}
 	// ErrBadKind is wrapped by the error about an unknown kind of event.
 	ErrBadKind = errors.New("bad event type")
 )

@@ -76,7 +76,7 @@ func (f *Fanout) writeItems(ctx context.Context, ids []string, posts []social.Po
 	for i := range posts {
 		p := &posts[i]
 		if p.ID == "" || p.Deleted || !p.Audience.Public {
-			if err := f.d.Items.Remove(ctx, ids[i]); err != nil && !errors.Is(err, catalog.ErrNotFound) {
+			if err := f.d.Items.Remove(ctx, ids[i]); err != nil && !errors.Is(err, feed.ErrNotFound) {
 				errs[i] = waits(fmt.Errorf("remove the item: %w", err))
 			}
 			continue

@@ -19,6 +19,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/freshet/freshet/feed"
 )
 
 var (
@@ -30,7 +32,7 @@ var (
 	// it was dropped.
 	ErrLost = errors.New("the lease of the job is lost")
 	// ErrUnavailable is wrapped by errors that say the queue could not be asked.
-	ErrUnavailable = errors.New("the queue is unavailable")
+	ErrUnavailable = &feed.Outage{Text: "the queue is unavailable", Shown: "the queue of jobs cannot be read or changed now; try again later"}
 	// ErrWait is wrapped by a handler's error that says that a dependency is down.
 	// It is no failed attempt: such a job never dies of it.
 	ErrWait = errors.New("a dependency is down")

@@ -10,6 +10,8 @@ package media
 import (
 	"errors"
 	"fmt"
+
+	"github.com/freshet/freshet/feed"
 )
 
 // Limits of one image.
@@ -33,7 +35,7 @@ var (
 	// this one in time.
 	ErrBusy = errors.New("the server is busy with images; try again in a moment")
 	// ErrUnavailable says that the store could not be asked. It may help to ask again.
-	ErrUnavailable = errors.New("the store of images is unavailable")
+	ErrUnavailable = &feed.Outage{Text: "the store of images is unavailable", Shown: "images are unavailable; try again later"}
 	// ErrNotFound says that there is no such file.
 	ErrNotFound = errors.New("no such image file")
 )
