@@ -18,6 +18,8 @@ var (
 	ErrBadID     = Errorf(ErrInvalid, "bad id")
 	// ErrTooLarge: the request has more bytes than it may; send less.
 	ErrTooLarge = errors.New("too large")
+	// ErrType: what is sent is of a type that is not taken; send another.
+	ErrType = errors.New("not a type that can be taken")
 	// ErrUnauthenticated: it is not known who asks; send a token, or a new one.
 	ErrUnauthenticated = errors.New("unauthenticated")
 	// ErrForbidden: who asks may not do this; ask as somebody who may.

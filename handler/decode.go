@@ -13,7 +13,7 @@ import (
 // bodyErrors gives a wrong value of these fields the code it has in every
 // route. Whatever else is wrong with a body is 40001.
 var bodyErrors = strictjson.Errors{
-	"":         errBadRequest,
+	"":         feed.ErrInvalid,
 	"action":   feed.ErrBadAction,
 	"limit":    feed.ErrBadLimit,
 	"id":       feed.ErrBadID,

@@ -96,7 +96,7 @@ func idempotencyKey(r *http.Request, req *engine.Request) error {
 			return fmt.Errorf("header Idempotency-Key: %w", err)
 		}
 		if req.RequestID != "" && req.RequestID != key {
-			return fmt.Errorf("%w: request_id and Idempotency-Key differ; send one of them", errBadRequest)
+			return fmt.Errorf("%w: request_id and Idempotency-Key differ; send one of them", feed.ErrInvalid)
 		}
 		req.RequestID = key
 	}

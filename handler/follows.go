@@ -28,7 +28,7 @@ func (s *server) changeFollow(do func(ctx context.Context, agent, author string,
 			return err
 		}
 		if s.deps.Social.FollowsByApp && c.agent != "" {
-			return fmt.Errorf("%w: the app keeps the follows here; this needs the admin token", errForbidden)
+			return fmt.Errorf("%w: the app keeps the follows here; this needs the admin token", feed.ErrForbidden)
 		}
 		return s.change(c, func(ctx context.Context) (bool, error) { return do(ctx, agent, c.gin.Param("author"), time.Time{}) })
 	}

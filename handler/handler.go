@@ -261,8 +261,8 @@ func (s *server) routes() (*gin.Engine, error) {
 			return nil
 		})
 	}
-	g.NoRoute(s.handle("unmatched", func(*call) error { return errNoRoute }))
-	g.NoMethod(s.handle("unmatched", func(*call) error { return errNoMethod }))
+	g.NoRoute(s.handle("unmatched", noRoute))
+	g.NoMethod(s.handle("unmatched", noMethod))
 	return g, nil
 }
 
@@ -318,7 +318,7 @@ func (g *gate) enter() error {
 	if g.inside.Add(1) > g.most {
 		g.inside.Add(-1)
 		g.shed.Inc()
-		return errBusy
+		return feed.ErrBusy
 	}
 	return nil
 }

@@ -93,7 +93,7 @@ func (s *server) putPromotion(c *call) error {
 		return err
 	}
 	if in.From.IsZero() || in.Until.IsZero() {
-		return fmt.Errorf("%w: from and until are needed, each a time or Unix seconds", errBadRequest)
+		return fmt.Errorf("%w: from and until are needed, each a time or Unix seconds", feed.ErrInvalid)
 	}
 	p := social.Promotion{
 		ID: c.gin.Param("id"), ItemID: in.ItemID, From: in.From.Unix(), Until: in.Until.Unix(),

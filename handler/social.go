@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 )
@@ -118,7 +119,7 @@ func (s *server) own(c *call, param string) (string, error) {
 	}
 	agent := c.gin.Param(param)
 	if by != "" && by != agent {
-		return "", fmt.Errorf("%w: an agent may do this only for itself", errForbidden)
+		return "", fmt.Errorf("%w: an agent may do this only for itself", feed.ErrForbidden)
 	}
 	return agent, social.CheckAgent(agent)
 }
@@ -150,7 +151,7 @@ func (t queryText) position() (social.Position, error) {
 	}
 	p, ok := parsePosition(string(t))
 	if !ok {
-		return p, fmt.Errorf("%w: cursor must be the next_cursor of an earlier answer, <post id>:<Unix seconds>, not %.80q", errBadRequest, string(t))
+		return p, fmt.Errorf("%w: cursor must be the next_cursor of an earlier answer, <post id>:<Unix seconds>, not %.80q", feed.ErrInvalid, string(t))
 	}
 	return p, nil
 }

@@ -35,7 +35,7 @@ const minRSABits = 2048
 const adviseSecret = 32
 
 // errToken is all that a caller learns about a token that is not valid.
-var errToken = fmt.Errorf("%w: the token is not valid", errUnauthenticated)
+var errToken = fmt.Errorf("%w: the token is not valid", feed.ErrUnauthenticated)
 
 // verifier checks tokens.
 type verifier struct {
@@ -152,14 +152,14 @@ func (v *verifier) agent(ctx context.Context, token string) (string, error) {
 		// The signature is checked first, so only the owner of a real token learns
 		// that it has expired. Clients need to know, to fetch a new one.
 		if errors.Is(err, jwt.ErrTokenExpired) {
-			return "", fmt.Errorf("%w: the token has expired", errUnauthenticated)
+			return "", fmt.Errorf("%w: the token has expired", feed.ErrUnauthenticated)
 		}
 		v.log.DebugContext(ctx, "a token was refused", "cause", err)
 		return "", errToken
 	}
 	subject, err := claims.GetSubject()
 	if err != nil || feed.CheckAgentID(subject) != nil {
-		return "", fmt.Errorf("%w: the token's subject is not an agent id", errUnauthenticated)
+		return "", fmt.Errorf("%w: the token's subject is not an agent id", feed.ErrUnauthenticated)
 	}
 	return subject, nil
 }
