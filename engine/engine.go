@@ -178,7 +178,7 @@ func New(stores Stores, cfg Config) (*Engine, error) {
 // Feed answers one request. Errors wrap [feed.ErrBadID], [feed.ErrBadAction],
 // [feed.ErrBadLimit], [feed.ErrConflict], or a store's ErrUnavailable.
 func (e *Engine) Feed(ctx context.Context, r Request) (Answer, error) {
-	if err := r.validate(); err != nil {
+	if err := r.Validate(); err != nil {
 		return Answer{}, err
 	}
 	a, err := e.traced(e.begin(ctx), r, func(ctx context.Context) (Answer, error) {

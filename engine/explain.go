@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 	"time"
 
@@ -24,15 +24,10 @@ type ExplainRequest struct {
 	Brief bool
 }
 
-func (r ExplainRequest) validate() error {
-	if err := feed.CheckAgentID(r.Agent); err != nil {
+// Validate says what is wrong with the request. [Engine.Explain] begins with it.
+func (r ExplainRequest) Validate() error {
+	if err := cmp.Or(feed.CheckAgentID(r.Agent), r.Feed.Check(), feed.CheckLimit(r.Limit, MaxLimit)); err != nil {
 		return err
-	}
-	if err := r.Feed.Check(); err != nil {
-		return err
-	}
-	if r.Limit < 1 || r.Limit > MaxLimit {
-		return fmt.Errorf("%w: limit must be 1 to %d, not %d", feed.ErrBadLimit, MaxLimit, r.Limit)
 	}
 	if r.Item != "" {
 		if err := feed.CheckItemID(r.Item); err != nil {

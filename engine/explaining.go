@@ -23,7 +23,7 @@ import (
 // Errors wrap [feed.ErrBadID], [feed.ErrBadLimit], [feed.ErrInvalid],
 // [feed.ErrInvalid], or a store's ErrUnavailable.
 func (e *Engine) Explain(ctx context.Context, r ExplainRequest) (Explanation, error) {
-	if err := r.validate(); err != nil {
+	if err := r.Validate(); err != nil {
 		return Explanation{}, err
 	}
 	if e.cfg.Tracer != nil {

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -89,8 +88,8 @@ func NewGuest(stores GuestStores, diversity func() feed.Diversity, cfg Config) *
 // Errors wrap [feed.ErrBadLimit], [trending.ErrUnavailable] while nothing is known to
 // trend, or are those of the items where there is nothing to show.
 func (g *Guest) Page(ctx context.Context, limit int) (GuestPage, error) {
-	if limit < 1 || limit > MaxLimit {
-		return GuestPage{}, fmt.Errorf("%w: limit must be 1 to %d, not %d", feed.ErrBadLimit, MaxLimit, limit)
+	if err := feed.CheckLimit(limit, MaxLimit); err != nil {
+		return GuestPage{}, err
 	}
 	if err := ctx.Err(); err != nil {
 		return GuestPage{}, err

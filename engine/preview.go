@@ -18,7 +18,7 @@ import (
 // [feed.ErrBadID], [feed.ErrBadLimit], [feed.ErrInvalid], or a store's
 // ErrUnavailable.
 func (e *Engine) Preview(ctx context.Context, agent string, limit int, since time.Time, rankings ...feed.Ranking) ([][]feed.Ref, error) {
-	if err := (Request{Agent: agent, Action: ActionRefresh, Limit: limit}).validate(); err != nil {
+	if err := (Request{Agent: agent, Action: ActionRefresh, Limit: limit}).Validate(); err != nil {
 		return nil, err
 	}
 	profile, err := e.profile(ctx, agent)

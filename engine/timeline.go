@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 
@@ -39,8 +38,8 @@ type TimelineRequest struct {
 }
 
 func (r TimelineRequest) validate() error {
-	if r.Limit < 1 || r.Limit > MaxTimelineLimit {
-		return fmt.Errorf("%w: limit must be 1 to %d, not %d", feed.ErrBadLimit, MaxTimelineLimit, r.Limit)
+	if err := feed.CheckLimit(r.Limit, MaxTimelineLimit); err != nil {
+		return err
 	}
 	return social.CheckAgent(r.Agent)
 }

@@ -87,8 +87,8 @@ func (c *call) page() (after string, limit int, err error) {
 	if err := c.decodeQuery(&ask); err != nil {
 		return "", 0, err
 	}
-	if ask.Limit < 1 || ask.Limit > MaxAgents {
-		return "", 0, fmt.Errorf("%w: limit must be a whole number from 1 to %d, not %d", feed.ErrBadLimit, MaxAgents, ask.Limit)
+	if err := feed.CheckLimit(ask.Limit, MaxAgents); err != nil {
+		return "", 0, err
 	}
 	if ask.After != "" {
 		if err := feed.CheckAgentID(string(ask.After)); err != nil {

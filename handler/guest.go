@@ -29,7 +29,7 @@ func (s *server) getGuestFeed(c *call) error {
 	if err := c.decodeQuery(&ask); err != nil {
 		return err
 	}
-	if err := checkLimit(ask.Limit); err != nil {
+	if err := feed.CheckLimit(ask.Limit, engine.MaxLimit); err != nil {
 		return err
 	}
 	var page engine.GuestPage

@@ -47,10 +47,8 @@ func (q jobsQuery) filter() (jobs.Filter, error) {
 		return f, fmt.Errorf("%w: state must be one of %v, not %.40q", feed.ErrInvalid, jobs.States(), f.State)
 	case f.After < 0:
 		return f, fmt.Errorf("%w: after must be the id of a job, or 0, not %d", feed.ErrInvalid, f.After)
-	case f.Limit < 1 || f.Limit > MaxJobs:
-		return f, fmt.Errorf("%w: limit must be a whole number from 1 to %d, not %d", feed.ErrBadLimit, MaxJobs, f.Limit)
 	}
-	return f, nil
+	return f, feed.CheckLimit(f.Limit, MaxJobs)
 }
 
 // jobList is the data of GET /v1/jobs.

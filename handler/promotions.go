@@ -143,8 +143,8 @@ func (s *server) getPromotions(c *call) error {
 	if err := c.decodeQuery(&ask); err != nil {
 		return err
 	}
-	if ask.Limit < 1 || ask.Limit > MaxPromotionPage {
-		return fmt.Errorf("%w: limit must be a whole number from 1 to %d, not %d", feed.ErrBadLimit, MaxPromotionPage, ask.Limit)
+	if err := feed.CheckLimit(ask.Limit, MaxPromotionPage); err != nil {
+		return err
 	}
 	if err := social.CheckPromotionID(string(ask.After)); ask.After != "" && err != nil {
 		return fmt.Errorf("after: %w", err)

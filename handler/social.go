@@ -182,7 +182,7 @@ func (c *call) readPage() (below social.Position, limit int, err error) {
 	if err := c.decodeQuery(&ask); err != nil {
 		return below, 0, err
 	}
-	if err := checkLimit(ask.Limit); err != nil {
+	if err := feed.CheckLimit(ask.Limit, engine.MaxLimit); err != nil {
 		return below, 0, err
 	}
 	below, err = ask.Cursor.position()
