@@ -15,17 +15,17 @@ import (
 var (
 	// ErrUnavailable is wrapped by errors that say the store could not be
 	// asked at all; asking again later may help.
-	ErrUnavailable = errors.New("session store is unavailable")
+	ErrUnavailable = &feed.Outage{Text: "session store is unavailable", Shown: "the session store is unavailable; try again later"}
 	// ErrUncertain is wrapped, beside [ErrUnavailable], by the error of a step
 	// that was sent and not answered: it is not known whether it was made.
 	ErrUncertain = errors.New("the step may have been made")
 	// ErrConflict says that the request id was used for another action or
 	// limit within the last [RetryTTL].
-	ErrConflict = errors.New("request_id was already used for another call; use a new one")
+	ErrConflict = feed.Errorf(feed.ErrConflict, "request_id was already used for another call; use a new one")
 	// ErrTooLate says that the page was chosen from a check so long ago that
 	// an impression may have left the pending set since. Nothing changed;
 	// refresh again.
-	ErrTooLate = errors.New("the refresh took too long to be safe; try again")
+	ErrTooLate = &feed.Outage{Text: "the refresh took too long to be safe; try again", Shown: "the refresh took too long; try again"}
 )
 
 // RetryTTL is how long a page is remembered under its request id.

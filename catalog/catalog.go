@@ -11,13 +11,9 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-var (
-	// ErrNotFound says that there is no such item or profile.
-	ErrNotFound = errors.New("not found")
-	// ErrUnavailable is wrapped by errors that say the catalog could not be
-	// asked at all; asking again later may help.
-	ErrUnavailable = errors.New("catalog is unavailable")
-)
+// ErrUnavailable is wrapped by errors that say the catalog could not be
+// asked at all; asking again later may help.
+var ErrUnavailable = &feed.Outage{Text: "catalog is unavailable", Shown: "the catalog is unavailable; try again later"}
 
 // Reader reads items for answers.
 type Reader interface {
@@ -45,7 +41,7 @@ type Writer interface {
 	// change answers [RemoveItem] is removed. The error is for the batch as a whole: then
 	// nothing is known of what is stored.
 	Update(ctx context.Context, ids []string, change func(feed.Item) (feed.Item, error)) ([]Updated, error)
-	// Remove deletes an item; [ErrNotFound] if there is none.
+	// Remove deletes an item; [feed.ErrNotFound] if there is none.
 	Remove(ctx context.Context, id string) error
 }
 
@@ -53,8 +49,8 @@ type Writer interface {
 type Updated struct {
 	Item    feed.Item // as it is stored; the zero value beside an error, and of one that was removed
 	Removed bool
-	// Err is nil, or says why the item is as it was: [ErrNotFound] where there is none,
-	// the error of the change, [feed.ErrBadItem] where it cannot be stored, or
+	// Err is nil, or says why the item is as it was: [feed.ErrNotFound] where there is none,
+	// the error of the change, [feed.ErrInvalid] where it cannot be stored, or
 	// [ErrUnavailable] where others wrote it too often meanwhile.
 	Err error
 }
@@ -99,7 +95,7 @@ func UpdateOne(ctx context.Context, w Writer, id string, change func(feed.Item) 
 // Profiles keeps profiles.
 type Profiles interface {
 	// Profile returns the agent's profile, with what was learned of the agent, who may
-	// have declared none ([feed.Learned]'s Alone); [ErrNotFound] for one of whom there
+	// have declared none ([feed.Learned]'s Alone); [feed.ErrNotFound] for one of whom there
 	// is neither.
 	Profile(ctx context.Context, agent string) (feed.Profile, error)
 	// ProfilesOf answers the agents' profiles in their order, the zero one for an agent
@@ -117,7 +113,7 @@ type Profiles interface {
 	// calls at once, or of a call and a PutProfile that keeps what is stored,
 	// neither undoes the other. Doing it again is safe.
 	MuteItems(ctx context.Context, agent string, groups []string) error
-	// RemoveProfile deletes a profile; [ErrNotFound] for an agent without one. What was
+	// RemoveProfile deletes a profile; [feed.ErrNotFound] for an agent without one. What was
 	// learned stays.
 	RemoveProfile(ctx context.Context, agent string) error
 	// Learn changes what is learned of an agent by change, which is given what is
@@ -170,7 +166,7 @@ func Hydrate(ctx context.Context, items Reader, profiles Profiles, agent string,
 		return nil, feed.Profile{}, err
 	}
 	p, err := profiles.Profile(ctx, agent)
-	if err != nil && !errors.Is(err, ErrNotFound) {
+	if err != nil && !errors.Is(err, feed.ErrNotFound) {
 		return nil, feed.Profile{}, err
 	}
 	return docs, p, nil

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/freshet/freshet/feed"
@@ -36,7 +35,7 @@ type told struct {
 
 func (b *countBatch) add(data []byte) (string, error) {
 	var t told
-	if err := strictjson.Unmarshal(data, &t, strictjson.Errors{"": feed.ErrBadItem}); err != nil {
+	if err := strictjson.Unmarshal(data, &t, strictjson.Errors{"": feed.Errorf(feed.ErrInvalid, "bad item")}); err != nil {
 		return "", err
 	}
 	return t.ID, b.keep(t)
@@ -44,16 +43,16 @@ func (b *countBatch) add(data []byte) (string, error) {
 
 func (b *countBatch) keep(t told) error {
 	if t.ID == "" {
-		return fmt.Errorf("%w: id is missing", feed.ErrBadItem)
+		return feed.Errorf(feed.ErrInvalid, "bad item: id is missing")
 	}
 	if err := feed.CheckItemID(t.ID); err != nil {
-		return fmt.Errorf("%w: %w", feed.ErrBadItem, err)
+		return feed.Errorf(feed.ErrInvalid, "bad item: %w", err)
 	}
 	switch {
 	case feed.IsPost(t.ID):
-		return fmt.Errorf("%w: it is a post, whose counts come as events (POST /v1/graph/events)", feed.ErrBadItem)
+		return feed.Errorf(feed.ErrInvalid, "bad item: it is a post, whose counts come as events (POST /v1/graph/events)")
 	case t.Likes == nil && t.Comments == nil:
-		return fmt.Errorf("%w: likes and comments are missing; give one of them or both", feed.ErrBadItem)
+		return feed.Errorf(feed.ErrInvalid, "bad item: likes and comments are missing; give one of them or both")
 	}
 	if err := feed.CheckCounts(value(t.Likes), value(t.Comments)); err != nil {
 		return err

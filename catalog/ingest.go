@@ -15,10 +15,6 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// ErrBadBody is wrapped by errors about a body that cannot be read any
-// further, as opposed to one item in it. What came before it is stored.
-var ErrBadBody = errors.New("the body is neither NDJSON nor a JSON array of items")
-
 // IngestConfig bounds what an ingest holds in memory. A zero field stands for
 // its default.
 type IngestConfig struct {
@@ -81,7 +77,7 @@ func NewIngest(w Writer, cfg IngestConfig) *Ingest {
 // over; a body without any item is an error, but for the array [].
 //
 // The report is valid beside an error too, and tells what is stored. Errors
-// wrap [ErrBadBody] where the body cannot be read on, [ErrUnavailable] where a
+// wrap [feed.ErrInvalid] where the body cannot be read on, [ErrUnavailable] where a
 // batch could not be stored (its items are then in neither count), else what r
 // returned. Reading the same body again is safe.
 func (in *Ingest) Read(ctx context.Context, r io.Reader) (Report, error) {
@@ -154,14 +150,14 @@ func (p *intake) read() error {
 	if bom, _ := p.br.Peek(3); bytes.Equal(bom, []byte("\xef\xbb\xbf")) {
 		_, _ = p.br.Discard(3)
 	} else if bytes.HasPrefix(bom, []byte{0x1f, 0x8b}) {
-		return fmt.Errorf("%w: it is gzip; unpack it, or send it with Content-Encoding: gzip", ErrBadBody)
+		return feed.Errorf(feed.ErrInvalid, "the body is neither NDJSON nor a JSON array of items: it is gzip; unpack it, or send it with Content-Encoding: gzip")
 	} else if bytes.HasPrefix(bom, []byte{0xff, 0xfe}) || bytes.HasPrefix(bom, []byte{0xfe, 0xff}) {
-		return fmt.Errorf("%w: it is UTF-16; send UTF-8", ErrBadBody)
+		return feed.Errorf(feed.ErrInvalid, "the body is neither NDJSON nor a JSON array of items: it is UTF-16; send UTF-8")
 	}
 	line, first, err := p.skipBlank()
 	switch {
 	case errors.Is(err, io.EOF):
-		return fmt.Errorf("%w: it is empty; send [] where there are no items", ErrBadBody)
+		return feed.Errorf(feed.ErrInvalid, "the body is neither NDJSON nor a JSON array of items: it is empty; send [] where there are no items")
 	case err != nil:
 		return unreadable(err)
 	case first == '[':
@@ -241,13 +237,13 @@ func (p *intake) flush() error {
 func (p *intake) reject(line int, id string, why error) {
 	p.report.Rejected++
 	if len(p.report.Errors) < p.in.cfg.MaxErrors {
-		reason := strings.TrimPrefix(why.Error(), feed.ErrBadItem.Error()+": ")
+		reason := strings.TrimPrefix(why.Error(), "bad item: ")
 		p.report.Errors = append(p.report.Errors, Rejection{Line: line, ID: id, Reason: reason})
 	}
 }
 
 // errTooBig is the reason for an item that was not even read.
-var errTooBig = fmt.Errorf("%w: it has more than the %d bytes an item may have", feed.ErrBadItem, feed.MaxItemBytes)
+var errTooBig = feed.Errorf(feed.ErrInvalid, "bad item: it has more than the %d bytes an item may have", feed.MaxItemBytes)
 
 // peekID finds the id in what may be the beginning of a broken item; "" where it
 // has none.

@@ -50,7 +50,7 @@ func (p *intake) element(n int, c byte) error {
 		return nil
 	case !json.Valid(p.buf):
 		_, err := feed.ParseItem(p.buf) // says at which byte
-		return p.broken(n, strings.TrimPrefix(fmt.Sprint(err), feed.ErrBadItem.Error()+": "), nil)
+		return p.broken(n, strings.TrimPrefix(fmt.Sprint(err), "bad item: "), nil)
 	}
 	return p.take(n, p.buf)
 }
@@ -61,7 +61,7 @@ func (p *intake) broken(n int, what string, err error) error {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return unreadable(err)
 	}
-	return fmt.Errorf("%w: element %d of the array: %s", ErrBadBody, n, what)
+	return feed.Errorf(feed.ErrInvalid, "the body is neither NDJSON nor a JSON array of items: element %d of the array: %s", n, what)
 }
 
 // endArray checks that nothing comes after the array.
@@ -72,7 +72,7 @@ func (p *intake) endArray() error {
 	case err != nil:
 		return unreadable(err)
 	default:
-		return fmt.Errorf("%w: after the array comes %q; send one array", ErrBadBody, c)
+		return feed.Errorf(feed.ErrInvalid, "the body is neither NDJSON nor a JSON array of items: after the array comes %q; send one array", c)
 	}
 }
 

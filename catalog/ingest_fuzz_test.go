@@ -35,7 +35,7 @@ func FuzzIngest(f *testing.F) {
 		}
 		w, report, err := read(bytes.NewReader(body))
 		if err != nil {
-			require.ErrorIs(t, err, catalog.ErrBadBody)
+			require.ErrorIs(t, err, feed.ErrInvalid)
 		}
 		for _, it := range w.items {
 			require.NoError(t, it.Validate())
@@ -43,7 +43,7 @@ func FuzzIngest(f *testing.F) {
 		w2, report2, err2 := read(iotest.HalfReader(bytes.NewReader(body)))
 		require.Equal(t, w.items, w2.items)
 		require.Equal(t, report, report2)
-		require.Equal(t, errors.Is(err, catalog.ErrBadBody), errors.Is(err2, catalog.ErrBadBody))
+		require.Equal(t, errors.Is(err, feed.ErrInvalid), errors.Is(err2, feed.ErrInvalid))
 
 		text := bytes.TrimLeft(bytes.TrimPrefix(body, []byte("\ufeff")), " \t\r\n")
 		if bytes.HasPrefix(text, []byte("[")) && len(body) < feed.MaxItemBytes {

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/freshet/freshet/feed"
@@ -24,8 +23,7 @@ func (p *intake) readLines(line int) error {
 			p.reject(line, peekID(text), errTooBig)
 		case len(text) == 0: // a blank line, or nothing after the last one
 		case first && unfinished(text) && p.goesOn():
-			return fmt.Errorf("%w: line %d begins an object that goes on in the next line; write each item on one line, or all of them as a JSON array",
-				ErrBadBody, line)
+			return feed.Errorf(feed.ErrInvalid, "the body is neither NDJSON nor a JSON array of items: line %d begins an object that goes on in the next line; write each item on one line, or all of them as a JSON array", line)
 		default:
 			if err := p.take(line, text); err != nil {
 				return err

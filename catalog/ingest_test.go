@@ -51,7 +51,7 @@ func (s *shelf) Put(_ context.Context, items []feed.Item) ([]error, error) {
 	return errs, nil
 }
 
-func (s *shelf) Remove(context.Context, string) error { return catalog.ErrNotFound }
+func (s *shelf) Remove(context.Context, string) error { return feed.ErrNotFound }
 
 func (s *shelf) Update(context.Context, []string, func(feed.Item) (feed.Item, error)) ([]catalog.Updated, error) {
 	return nil, catalog.ErrUnavailable
@@ -169,7 +169,7 @@ func TestIngest(t *testing.T) {
 				if tc.err == "" {
 					require.NoError(t, err, name)
 				} else {
-					require.ErrorIs(t, err, catalog.ErrBadBody, name)
+					require.ErrorIs(t, err, feed.ErrInvalid, name)
 					require.ErrorContains(t, err, tc.err, name)
 				}
 			}
@@ -276,7 +276,7 @@ func TestIngestKeepsWhatCameBeforeAReadError(t *testing.T) {
 			w := &shelf{}
 			report, err := catalog.NewIngest(w, catalog.IngestConfig{}).Read(t.Context(), tc.r)
 			require.ErrorIs(t, err, tc.is)
-			require.NotErrorIs(t, err, catalog.ErrBadBody)
+			require.NotErrorIs(t, err, feed.ErrInvalid)
 			require.NotErrorIs(t, err, catalog.ErrUnavailable)
 			require.Equal(t, tc.ids, w.ids())
 			require.Equal(t, len(w.items), report.Accepted)

@@ -7,21 +7,13 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-var (
-	// ErrBadCursor is wrapped by the error about a cursor that this catalog has not given
-	// out.
-	ErrBadCursor = errors.New("bad cursor")
-	// ErrNotListed is wrapped by the error about a catalog that cannot list its items.
-	ErrNotListed = errors.New("the items cannot be listed")
-)
-
 // Lister lists items. Posts are not among them.
 type Lister interface {
 	// List answers a page of the stored items that are selected, the youngest first. An
 	// item that is not changed meanwhile is neither left out nor repeated from page to
 	// page. What was written in the last second may be missing.
 	//
-	// Errors wrap [ErrBadCursor], [ErrNotListed] or [ErrUnavailable].
+	// Errors wrap [feed.ErrInvalid], for a cursor or a catalog that cannot list, or [ErrUnavailable].
 	List(ctx context.Context, s Selection) (Page, error)
 }
 

@@ -15,21 +15,21 @@ import (
 // as an upload is, and returned as it is stored. A group that came of the item's
 // link follows the link, unless the patch sets one.
 //
-// Errors wrap [feed.ErrBadItem], [feed.ErrBadID] for the id of a post,
-// [ErrNotFound] where there is no such item, or [ErrUnavailable]. A patch may be
+// Errors wrap [feed.ErrInvalid], [feed.ErrBadID] for the id of a post,
+// [feed.ErrNotFound] where there is no such item, or [ErrUnavailable]. A patch may be
 // repeated.
 func (in *Ingest) Patch(ctx context.Context, id string, patch []byte) (feed.Item, error) {
 	if feed.IsPost(id) {
 		return feed.Item{}, fmt.Errorf("%w: %s is a post, which is changed by PATCH /v1/posts/{id}", feed.ErrBadID, id)
 	}
-	members, err := strictjson.Members(patch, feed.ErrBadItem)
+	members, err := strictjson.Members(patch, feed.Errorf(feed.ErrInvalid, "bad item"))
 	if err != nil {
 		return feed.Item{}, err
 	}
 	if given, ok := members["id"]; ok {
 		var same string
 		if json.Unmarshal(given, &same) != nil || same != id {
-			return feed.Item{}, fmt.Errorf("%w: the id of an item cannot be changed; leave it out, or delete the item and upload another", feed.ErrBadItem)
+			return feed.Item{}, feed.Errorf(feed.ErrInvalid, "bad item: the id of an item cannot be changed; leave it out, or delete the item and upload another")
 		}
 	}
 	return UpdateOne(ctx, in.w, id, func(it feed.Item) (feed.Item, error) { return in.patched(it, members) })
@@ -54,7 +54,7 @@ func (in *Ingest) patched(it feed.Item, patch map[string]json.RawMessage) (feed.
 	}
 	after, err := EncodeObject(fields)
 	if err != nil {
-		return feed.Item{}, fmt.Errorf("%w: %w", feed.ErrBadItem, err)
+		return feed.Item{}, feed.Errorf(feed.ErrInvalid, "bad item: %w", err)
 	}
 	if it, err = feed.ParseItem(after); err != nil {
 		return feed.Item{}, err
@@ -82,7 +82,7 @@ func merge(fields, patch map[string]json.RawMessage) error {
 		case '{':
 			merged, err := mergeObjects(fields[name], value)
 			if err != nil {
-				return fmt.Errorf("%w: %s: %w", feed.ErrBadItem, name, err)
+				return feed.Errorf(feed.ErrInvalid, "bad item: %s: %w", name, err)
 			}
 			fields[name] = merged
 		default:

@@ -129,8 +129,6 @@ func (s *stuck) err() error {
 	return fmt.Errorf("%d could not be removed, the first of them %w", s.items, s.first)
 }
 
-var errYoung = errors.New("the item is young enough by now")
-
 // remove removes those of the items that are still too old. What somebody else has
 // removed meanwhile is no error.
 func (r *Retention) remove(ctx context.Context, docs []feed.Doc, before int64, left *stuck) (removed int, err error) {
@@ -140,7 +138,7 @@ func (r *Retention) remove(ctx context.Context, docs []feed.Doc, before int64, l
 	}
 	all, err := r.items.Update(ctx, ids, func(it feed.Item) (feed.Item, error) {
 		if it.UpdateTime >= before {
-			return it, errYoung
+			return it, feed.ErrChanged // it is young enough by now
 		}
 		return it, RemoveItem
 	})
@@ -148,7 +146,7 @@ func (r *Retention) remove(ctx context.Context, docs []feed.Doc, before int64, l
 		switch {
 		case u.Removed:
 			removed++
-		case !errors.Is(u.Err, errYoung) && !errors.Is(u.Err, ErrNotFound):
+		case !errors.Is(u.Err, feed.ErrChanged) && !errors.Is(u.Err, feed.ErrNotFound):
 			left.add(ids[i], u.Err)
 		}
 	}

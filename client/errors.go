@@ -6,23 +6,30 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/freshet/freshet/feed"
 )
 
-// What a server refuses; an [*Error] is one of them by [errors.Is].
+// What a server refuses; an [*Error] is one of them by [errors.Is]. They are the kinds
+// of [feed], so that what is matched in a server's process is matched here, too.
 var (
-	ErrBadRequest      = errors.New("bad request")             // 400: the call is wrong and stays so
-	ErrUnauthenticated = errors.New("unauthenticated")         // 401: who calls is not known
-	ErrForbidden       = errors.New("forbidden")               // 403: who calls may not
-	ErrNotFound        = errors.New("not found")               // 404
-	ErrConflict        = errors.New("conflict")                // 409: the request id or key belongs to another call
-	ErrPrecondition    = errors.New("not the current version") // 412: read again, then write
-	ErrTooLarge        = errors.New("too large")               // 413
-	ErrUnprocessable   = errors.New("against a rule")          // 422: a post breaks a rule, or there are as many as there may be
-	ErrRateLimited     = errors.New("too many requests")       // 429: wait for RetryAfter
-	ErrUnavailable     = errors.New("temporarily unavailable") // 503: the server is busy, or something it needs is down
-	ErrUnreachable     = errors.New("cannot reach the server") // no whole answer came; never an *Error
-	ErrNotFreshet      = errors.New("not a Freshet server")    // the answer is not Freshet's; never an *Error
-	ErrAnswerTooLarge  = errors.New("the answer is too large") // of a server that cannot be Freshet's; never an *Error
+	ErrBadRequest      = feed.ErrInvalid         // 400: the call is wrong and stays so
+	ErrUnauthenticated = feed.ErrUnauthenticated // 401: who calls is not known
+	ErrForbidden       = feed.ErrForbidden       // 403: who calls may not
+	ErrNotFound        = feed.ErrNotFound        // 404
+	ErrConflict        = feed.ErrConflict        // 409: the request id or key belongs to another call
+	ErrPrecondition    = feed.ErrChanged         // 412: read again, then write
+	ErrTooLarge        = feed.ErrTooLarge        // 413
+	ErrUnprocessable   = feed.ErrRule            // 422: a post breaks a rule, or there are as many as there may be
+	ErrRateLimited     = feed.ErrTooMany         // 429: wait for RetryAfter
+	ErrUnavailable     = feed.ErrUnavailable     // 503: the server is busy, or something it needs is down
+)
+
+// What is no answer of a server; it is never an [*Error].
+var (
+	ErrUnreachable    = errors.New("cannot reach the server") // no whole answer came
+	ErrNotFreshet     = errors.New("not a Freshet server")    // the answer is not Freshet's
+	ErrAnswerTooLarge = errors.New("the answer is too large") // of a server that cannot be Freshet's
 )
 
 // byStatus is how an [*Error] finds its sentinel.

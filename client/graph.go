@@ -31,8 +31,6 @@ type followLines struct {
 	buf bytes.Buffer
 }
 
-var errNoFollow = errors.New("the line is neither an event as JSON nor two columns, follower and author, with a tab between them")
-
 // event returns the line as an event, good until the next call; nil is none.
 func (f *followLines) event(line []byte) ([]byte, error) {
 	if line[0] == '{' {
@@ -43,7 +41,7 @@ func (f *followLines) event(line []byte) ([]byte, error) {
 	}
 	follower, author, ok := bytes.Cut(line, []byte("\t"))
 	if !ok || bytes.ContainsRune(author, '\t') {
-		return nil, errNoFollow
+		return nil, errors.New("the line is neither an event as JSON nor two columns, follower and author, with a tab between them")
 	}
 	f.buf.Reset()
 	err := json.NewEncoder(&f.buf).Encode(followEvent{"follow.created", followData{string(follower), string(author), f.at}})

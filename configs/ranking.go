@@ -94,7 +94,7 @@ func setRanking(c *Config, changes, source string) Problems {
 // rankingProblem turns an error about a parameter of the ranking into a problem. The error
 // names the parameter as JSON has it.
 func rankingProblem(err error, source string) Problem {
-	text := mask(strings.TrimPrefix(err.Error(), feed.ErrBadRanking.Error()+": "))
+	text := mask(strings.TrimPrefix(err.Error(), "bad ranking parameters: "))
 	if path, message, ok := strings.Cut(text, " must "); ok && !strings.Contains(path, " ") {
 		path, within, _ := strings.Cut(path, "[") // as in decay.curves[1].scale
 		name := path

@@ -7,13 +7,14 @@ package dedup
 
 import (
 	"context"
-	"errors"
 	"time"
+
+	"github.com/freshet/freshet/feed"
 )
 
 // ErrUnavailable is wrapped by errors that say the store could not be asked at
 // all; asking again later may help.
-var ErrUnavailable = errors.New("dedup store is unavailable")
+var ErrUnavailable = &feed.Outage{Text: "dedup store is unavailable", Shown: "the dedup store is unavailable; try again later"}
 
 // Impression is "this agent was given this group".
 type Impression struct {

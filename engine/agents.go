@@ -5,11 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 )
 
-// Profile returns the agent's profile, or [catalog.ErrNotFound].
+// Profile returns the agent's profile, or [feed.ErrNotFound].
 func (e *Engine) Profile(ctx context.Context, agent string) (feed.Profile, error) {
 	return e.stores.Catalog.Profile(ctx, agent)
 }
@@ -58,7 +57,7 @@ func (e *Engine) PutProfile(ctx context.Context, agent string, p feed.Profile) e
 	return e.stores.Sessions.Delete(ctx, agent)
 }
 
-// RemoveProfile deletes the agent's profile; [catalog.ErrNotFound] where there
+// RemoveProfile deletes the agent's profile; [feed.ErrNotFound] where there
 // is none. Mutes end with it, and so does the session.
 func (e *Engine) RemoveProfile(ctx context.Context, agent string) error {
 	ctx = e.begin(ctx)
@@ -75,9 +74,9 @@ func (e *Engine) RemoveProfile(ctx context.Context, agent string) error {
 		return err
 	}
 	if old.Learned.Alone { // what was learned is no profile, and stays
-		return fmt.Errorf("profile of %s: %w", agent, catalog.ErrNotFound)
+		return fmt.Errorf("profile of %s: %w", agent, feed.ErrNotFound)
 	}
-	if err := e.stores.Catalog.RemoveProfile(ctx, agent); err != nil && !errors.Is(err, catalog.ErrNotFound) {
+	if err := e.stores.Catalog.RemoveProfile(ctx, agent); err != nil && !errors.Is(err, feed.ErrNotFound) {
 		return err
 	}
 	if !old.HasMutes() {
@@ -93,7 +92,7 @@ func (e *Engine) Forget(ctx context.Context, agent string) error {
 	if err := e.ForgetLearned(ctx, agent); err != nil {
 		return err
 	}
-	if err := e.RemoveProfile(ctx, agent); err != nil && !errors.Is(err, catalog.ErrNotFound) {
+	if err := e.RemoveProfile(ctx, agent); err != nil && !errors.Is(err, feed.ErrNotFound) {
 		return err
 	}
 	if e.stores.Popularity != nil {

@@ -6,7 +6,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/cache"
-	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
 )
@@ -29,7 +28,7 @@ func TestForget(t *testing.T) {
 		require.NoError(t, err)
 		require.NotContains(t, claimed, dedup.Held, "nothing is pending")
 		_, err = r.Profile(t.Context(), "u_1")
-		require.ErrorIs(t, err, catalog.ErrNotFound)
+		require.ErrorIs(t, err, feed.ErrNotFound)
 	}
 	r.wants(t, refresh(5), run(0, 5), true)
 	forgets()

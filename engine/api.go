@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 
 	"github.com/freshet/freshet/feed"
@@ -22,13 +22,6 @@ const (
 	MaxLimit     = 100
 )
 
-var (
-	// ErrBadAction is wrapped by the error about an unknown action.
-	ErrBadAction = errors.New("bad action")
-	// ErrBadLimit is wrapped by the error about a limit out of bounds.
-	ErrBadLimit = errors.New("bad limit")
-)
-
 // Request is one call of the feed.
 type Request struct {
 	Agent     string
@@ -40,28 +33,27 @@ type Request struct {
 	Why       bool   // say why each item is there; a retry may ask otherwise than the call before
 }
 
-func (r Request) validate() error {
-	if err := feed.CheckAgentID(r.Agent); err != nil {
+// Validate says what is wrong with the request. [Engine.Feed] begins with it; who can
+// refuse the request at less cost calls it before.
+func (r Request) Validate() error {
+	if err := cmp.Or(feed.CheckAgentID(r.Agent), r.Feed.Check()); err != nil {
 		return err
+	}
+	if r.Action == "" {
+		return fmt.Errorf(`%w: action is missing; send "refresh" or "load_more"`, feed.ErrBadAction)
+	}
+	if r.Action != ActionRefresh && r.Action != ActionLoadMore {
+		return fmt.Errorf(`%w: action must be "refresh" or "load_more", not %.40q`, feed.ErrBadAction, r.Action)
+	}
+	if r.Silent && r.Action != ActionRefresh {
+		return fmt.Errorf("%w: silent goes with refresh only", feed.ErrBadAction)
 	}
 	if r.RequestID != "" {
 		if err := feed.CheckRequestID(r.RequestID); err != nil {
 			return err
 		}
 	}
-	if err := r.Feed.Check(); err != nil {
-		return err
-	}
-	if r.Action != ActionRefresh && r.Action != ActionLoadMore {
-		return fmt.Errorf("%w: %q; send refresh or load_more", ErrBadAction, r.Action)
-	}
-	if r.Silent && r.Action != ActionRefresh {
-		return fmt.Errorf("%w: silent goes with refresh only", ErrBadAction)
-	}
-	if r.Limit < 1 || r.Limit > MaxLimit {
-		return fmt.Errorf("%w: limit must be 1 to %d, not %d", ErrBadLimit, MaxLimit, r.Limit)
-	}
-	return nil
+	return feed.CheckLimit(r.Limit, MaxLimit)
 }
 
 // name is the request's name in metrics and traces.

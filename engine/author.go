@@ -2,9 +2,9 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 )
 
@@ -17,10 +17,10 @@ type AuthorRequest struct {
 }
 
 // Author reads one page of what an author has posted and the reader may see. Errors wrap
-// [ErrBadLimit], [feed.ErrBadID] or [social.ErrUnavailable].
+// [feed.ErrBadLimit], [feed.ErrBadID] or [social.ErrUnavailable].
 func (t *Timelines) Author(ctx context.Context, r AuthorRequest) (page TimelinePage, err error) {
-	if r.Limit < 1 || r.Limit > MaxTimelineLimit {
-		return page, fmt.Errorf("%w: limit must be 1 to %d, not %d", ErrBadLimit, MaxTimelineLimit, r.Limit)
+	if err := feed.CheckLimit(r.Limit, MaxTimelineLimit); err != nil {
+		return page, err
 	}
 	if err := social.CheckAgent(r.Author); err != nil {
 		return page, err

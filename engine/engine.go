@@ -175,10 +175,10 @@ func New(stores Stores, cfg Config) (*Engine, error) {
 	return e, nil
 }
 
-// Feed answers one request. Errors wrap [feed.ErrBadID], [ErrBadAction],
-// [ErrBadLimit], [cache.ErrConflict], or a store's ErrUnavailable.
+// Feed answers one request. Errors wrap [feed.ErrBadID], [feed.ErrBadAction],
+// [feed.ErrBadLimit], [feed.ErrConflict], or a store's ErrUnavailable.
 func (e *Engine) Feed(ctx context.Context, r Request) (Answer, error) {
-	if err := r.validate(); err != nil {
+	if err := r.Validate(); err != nil {
 		return Answer{}, err
 	}
 	a, err := e.traced(e.begin(ctx), r, func(ctx context.Context) (Answer, error) {
@@ -248,7 +248,7 @@ func (e *Engine) loadMore(ctx context.Context, c *call) (Answer, error) {
 
 func (e *Engine) profile(ctx context.Context, agent string) (feed.Profile, error) {
 	p, err := e.stores.Catalog.Profile(ctx, agent)
-	if errors.Is(err, catalog.ErrNotFound) {
+	if errors.Is(err, feed.ErrNotFound) {
 		return feed.Profile{}, nil
 	}
 	return p, err

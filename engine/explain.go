@@ -1,18 +1,13 @@
 package engine
 
 import (
-	"errors"
-	"fmt"
+	"cmp"
 	"slices"
 	"time"
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
 )
-
-// ErrBadTime is wrapped by the error about a moment nothing can be explained
-// at.
-var ErrBadTime = errors.New("bad time")
 
 // ExplainRequest asks what a refresh would do.
 type ExplainRequest struct {
@@ -29,15 +24,10 @@ type ExplainRequest struct {
 	Brief bool
 }
 
-func (r ExplainRequest) validate() error {
-	if err := feed.CheckAgentID(r.Agent); err != nil {
+// Validate says what is wrong with the request. [Engine.Explain] begins with it.
+func (r ExplainRequest) Validate() error {
+	if err := cmp.Or(feed.CheckAgentID(r.Agent), r.Feed.Check(), feed.CheckLimit(r.Limit, MaxLimit)); err != nil {
 		return err
-	}
-	if err := r.Feed.Check(); err != nil {
-		return err
-	}
-	if r.Limit < 1 || r.Limit > MaxLimit {
-		return fmt.Errorf("%w: limit must be 1 to %d, not %d", ErrBadLimit, MaxLimit, r.Limit)
 	}
 	if r.Item != "" {
 		if err := feed.CheckItemID(r.Item); err != nil {
@@ -45,7 +35,7 @@ func (r ExplainRequest) validate() error {
 		}
 	}
 	if !r.At.IsZero() && (r.At.Unix() < 1 || r.At.Unix() > feed.MaxItemTime) {
-		return fmt.Errorf("%w: it must lie between the years 1970 and 9999, not at %s", ErrBadTime, r.At.UTC().Format(time.RFC3339))
+		return feed.Errorf(feed.ErrInvalid, "bad time: it must lie between the years 1970 and 9999, not at %s", r.At.UTC().Format(time.RFC3339))
 	}
 	if r.Ranking != nil {
 		return r.Ranking.Validate()

@@ -237,12 +237,12 @@ func TestExplainRefusesBadRequests(t *testing.T) {
 		want error
 	}{
 		"no agent":  {engine.ExplainRequest{Limit: 1}, feed.ErrBadID},
-		"no limit":  {engine.ExplainRequest{Agent: "u"}, engine.ErrBadLimit},
-		"limit":     {engine.ExplainRequest{Agent: "u", Limit: 101}, engine.ErrBadLimit},
+		"no limit":  {engine.ExplainRequest{Agent: "u"}, feed.ErrBadLimit},
+		"limit":     {engine.ExplainRequest{Agent: "u", Limit: 101}, feed.ErrBadLimit},
 		"item":      {engine.ExplainRequest{Agent: "u", Limit: 1, Item: "a b"}, feed.ErrBadID},
-		"ranking":   {engine.ExplainRequest{Agent: "u", Limit: 1, Ranking: &feed.Ranking{}}, feed.ErrBadRanking},
-		"too early": {engine.ExplainRequest{Agent: "u", Limit: 1, At: time.Unix(-1, 0)}, engine.ErrBadTime},
-		"too late":  {engine.ExplainRequest{Agent: "u", Limit: 1, At: time.Unix(feed.MaxItemTime+1, 0)}, engine.ErrBadTime},
+		"ranking":   {engine.ExplainRequest{Agent: "u", Limit: 1, Ranking: &feed.Ranking{}}, feed.ErrInvalid},
+		"too early": {engine.ExplainRequest{Agent: "u", Limit: 1, At: time.Unix(-1, 0)}, feed.ErrInvalid},
+		"too late":  {engine.ExplainRequest{Agent: "u", Limit: 1, At: time.Unix(feed.MaxItemTime+1, 0)}, feed.ErrInvalid},
 	} {
 		_, err := r.Explain(t.Context(), tt.q)
 		assert.ErrorIs(t, err, tt.want, name)

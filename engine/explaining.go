@@ -20,10 +20,10 @@ import (
 // recall sources directly, so that what is kept of recalls for readers is
 // neither used nor pushed out; content it reads may enter a cache.
 //
-// Errors wrap [feed.ErrBadID], [ErrBadLimit], [ErrBadTime],
-// [feed.ErrBadRanking], or a store's ErrUnavailable.
+// Errors wrap [feed.ErrBadID], [feed.ErrBadLimit], [feed.ErrInvalid],
+// [feed.ErrInvalid], or a store's ErrUnavailable.
 func (e *Engine) Explain(ctx context.Context, r ExplainRequest) (Explanation, error) {
-	if err := r.validate(); err != nil {
+	if err := r.Validate(); err != nil {
 		return Explanation{}, err
 	}
 	if e.cfg.Tracer != nil {

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -86,11 +85,11 @@ func NewGuest(stores GuestStores, diversity func() feed.Diversity, cfg Config) *
 // [feed.Trend.Guest] as of the moment the set was computed, built like any page, with
 // what is promoted on positions 9, 19, 29 and so on. It changes nothing and records
 // nothing. Items that cannot be read at the moment are as they were some minutes ago.
-// Errors wrap [ErrBadLimit], [trending.ErrUnavailable] while nothing is known to
+// Errors wrap [feed.ErrBadLimit], [trending.ErrUnavailable] while nothing is known to
 // trend, or are those of the items where there is nothing to show.
 func (g *Guest) Page(ctx context.Context, limit int) (GuestPage, error) {
-	if limit < 1 || limit > MaxLimit {
-		return GuestPage{}, fmt.Errorf("%w: limit must be 1 to %d, not %d", ErrBadLimit, MaxLimit, limit)
+	if err := feed.CheckLimit(limit, MaxLimit); err != nil {
+		return GuestPage{}, err
 	}
 	if err := ctx.Err(); err != nil {
 		return GuestPage{}, err

@@ -116,7 +116,7 @@ func TestGuestPage(t *testing.T) {
 	assert.Len(t, ids, 57)
 	for _, limit := range []int{-1, 0, 101} {
 		_, err := g.Page(t.Context(), limit)
-		require.ErrorIs(t, err, engine.ErrBadLimit)
+		require.ErrorIs(t, err, feed.ErrBadLimit)
 	}
 }
 

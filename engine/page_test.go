@@ -492,10 +492,10 @@ func TestRefusedRequests(t *testing.T) {
 	}{
 		{func(q *engine.Request) { q.Agent = "u:1" }, feed.ErrBadID},
 		{func(q *engine.Request) { q.RequestID = "a b" }, feed.ErrBadID},
-		{func(q *engine.Request) { q.Action = "reload" }, engine.ErrBadAction},
-		{func(q *engine.Request) { q.Action, q.Silent = engine.ActionLoadMore, true }, engine.ErrBadAction},
-		{func(q *engine.Request) { q.Limit = 0 }, engine.ErrBadLimit},
-		{func(q *engine.Request) { q.Limit = 101 }, engine.ErrBadLimit},
+		{func(q *engine.Request) { q.Action = "reload" }, feed.ErrBadAction},
+		{func(q *engine.Request) { q.Action, q.Silent = engine.ActionLoadMore, true }, feed.ErrBadAction},
+		{func(q *engine.Request) { q.Limit = 0 }, feed.ErrBadLimit},
+		{func(q *engine.Request) { q.Limit = 101 }, feed.ErrBadLimit},
 	} {
 		bad := refresh(5)
 		q.change(&bad)

@@ -15,10 +15,10 @@ import (
 //
 // Nothing is changed, and nothing is counted. It asks the sources directly: what
 // is shared among readers is neither used nor pushed out. Errors wrap
-// [feed.ErrBadID], [ErrBadLimit], [feed.ErrBadRanking], or a store's
+// [feed.ErrBadID], [feed.ErrBadLimit], [feed.ErrInvalid], or a store's
 // ErrUnavailable.
 func (e *Engine) Preview(ctx context.Context, agent string, limit int, since time.Time, rankings ...feed.Ranking) ([][]feed.Ref, error) {
-	if err := (Request{Agent: agent, Action: ActionRefresh, Limit: limit}).validate(); err != nil {
+	if err := (Request{Agent: agent, Action: ActionRefresh, Limit: limit}).Validate(); err != nil {
 		return nil, err
 	}
 	profile, err := e.profile(ctx, agent)

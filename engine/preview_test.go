@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 )
 
@@ -56,7 +55,7 @@ func TestPreviewRefuses(t *testing.T) {
 	_, err := r.Preview(t.Context(), "u:1", 10, time.Time{}, dayLong())
 	require.ErrorIs(t, err, feed.ErrBadID)
 	_, err = r.Preview(t.Context(), "u_1", 0, time.Time{}, dayLong())
-	require.ErrorIs(t, err, engine.ErrBadLimit)
+	require.ErrorIs(t, err, feed.ErrBadLimit)
 	_, err = r.Preview(t.Context(), "u_1", 10, time.Time{}, feed.Ranking{})
-	require.ErrorIs(t, err, feed.ErrBadRanking)
+	require.ErrorIs(t, err, feed.ErrInvalid)
 }

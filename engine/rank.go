@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -10,9 +9,6 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
 )
-
-// errNoFactors says that a source cannot break its scores down.
-var errNoFactors = errors.New("this recall source does not tell what its scores are made of")
 
 // Rank ranks the n best candidates for an agent as of at, once by each of the
 // rankings, and tells the profile it ranked for. It is the order that a refresh at that
@@ -109,7 +105,7 @@ func (e *Engine) Factors(ctx context.Context, q feed.Query, ids []string) ([]rec
 	for _, source := range e.directSources() {
 		explainer, ok := source.(recall.Explainer)
 		if !ok {
-			return nil, fmt.Errorf("%s: %w", source.Name(), errNoFactors)
+			return nil, fmt.Errorf("%s: this recall source does not tell what its scores are made of", source.Name())
 		}
 		found, err := explainer.Explain(ctx, q, ids)
 		if err != nil {

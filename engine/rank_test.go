@@ -123,7 +123,7 @@ func TestRankRefuses(t *testing.T) {
 	_, _, err := e.Rank(t.Context(), "u:1", rankedAt, 5, dayLong())
 	require.ErrorIs(t, err, feed.ErrBadID)
 	_, _, err = e.Rank(t.Context(), "u_1", rankedAt, 5, feed.Ranking{})
-	require.ErrorIs(t, err, feed.ErrBadRanking)
+	require.ErrorIs(t, err, feed.ErrInvalid)
 	_, lists, err := e.Rank(t.Context(), "u_1", rankedAt, 5, dayLong())
 	require.NoError(t, err)
 	assert.Empty(t, lists[0])

@@ -49,7 +49,7 @@ func TestReact(t *testing.T) {
 	_, err = r.react(t, events.Click, "i000")
 	require.ErrorIs(t, err, events.ErrUnavailable)
 	_, err = r.react(t, "stare", "i000")
-	require.ErrorIs(t, err, events.ErrBadKind)
+	require.ErrorIs(t, err, feed.ErrInvalid)
 	_, err = r.React(t.Context(), "u:1", nil)
 	require.ErrorIs(t, err, feed.ErrBadID)
 }

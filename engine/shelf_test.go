@@ -68,7 +68,7 @@ func (s *shelf) Profile(_ context.Context, agent string) (feed.Profile, error) {
 	defer s.mu.Unlock()
 	p, ok := s.profiles[agent]
 	if !ok {
-		return p, catalog.ErrNotFound
+		return p, feed.ErrNotFound
 	}
 	return p, nil
 }
@@ -96,7 +96,7 @@ func (s *shelf) RemoveProfile(_ context.Context, agent string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, ok := s.profiles[agent]; !ok {
-		return catalog.ErrNotFound
+		return feed.ErrNotFound
 	}
 	delete(s.profiles, agent)
 	return nil

@@ -83,7 +83,7 @@ func (e *Engine) tally(c *call, got hydrated) {
 // Doing the same again is harmless. An id that is unknown stands for its own
 // group, so that an act on an item that has been deleted meanwhile is still
 // accepted. An act on a post that the agent may not see, or not any more, is not,
-// and is answered as one on what was not shown. Errors wrap [feed.ErrBadID], [events.ErrBadKind], or a store's
+// and is answered as one on what was not shown. Errors wrap [feed.ErrBadID], [feed.ErrInvalid], or a store's
 // ErrUnavailable; then doing all of it again is safe.
 func (e *Engine) React(ctx context.Context, agent string, acts []Act) (Taken, error) {
 	ctx = e.begin(ctx)

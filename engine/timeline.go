@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 
@@ -39,8 +38,8 @@ type TimelineRequest struct {
 }
 
 func (r TimelineRequest) validate() error {
-	if r.Limit < 1 || r.Limit > MaxTimelineLimit {
-		return fmt.Errorf("%w: limit must be 1 to %d, not %d", ErrBadLimit, MaxTimelineLimit, r.Limit)
+	if err := feed.CheckLimit(r.Limit, MaxTimelineLimit); err != nil {
+		return err
 	}
 	return social.CheckAgent(r.Agent)
 }
@@ -139,7 +138,7 @@ func (t *Timelines) Warm(ctx context.Context, agent string) error {
 // for the social store to say, in one query for the page. Without the lists the
 // store proposes too. While the store cannot be asked, the list proposes and what
 // is kept of public posts is shown; where that is nothing, it is an error. Errors
-// wrap [feed.ErrBadID], [ErrBadLimit] or [social.ErrUnavailable].
+// wrap [feed.ErrBadID], [feed.ErrBadLimit] or [social.ErrUnavailable].
 func (t *Timelines) Timeline(ctx context.Context, r TimelineRequest) (TimelinePage, error) {
 	if err := r.validate(); err != nil {
 		return TimelinePage{}, err
@@ -223,7 +222,7 @@ func (r *timelineRead) about(ctx context.Context) error {
 	group.Go(func() (err error) {
 		r.profile, err = r.t.stores.Profiles.Profile(ctx, r.agent)
 		known = !errors.Is(err, catalog.ErrUnavailable)
-		if !known || errors.Is(err, catalog.ErrNotFound) {
+		if !known || errors.Is(err, feed.ErrNotFound) {
 			return nil
 		}
 		return err

@@ -77,7 +77,7 @@ func (n *network) Profile(context.Context, string) (feed.Profile, error) {
 }
 
 func (n *network) ProfilesOf(_ context.Context, agents []string) ([]feed.Profile, error) {
-	if n.profileErr != nil && !errors.Is(n.profileErr, catalog.ErrNotFound) {
+	if n.profileErr != nil && !errors.Is(n.profileErr, feed.ErrNotFound) {
 		return nil, n.profileErr
 	}
 	return slices.Repeat([]feed.Profile{n.profile}, len(agents)), nil
@@ -338,7 +338,7 @@ func TestPagesNoteWhatTheyShow(t *testing.T) {
 
 	author.Limit = 101
 	_, err = n.timelines.Author(t.Context(), author)
-	require.ErrorIs(t, err, engine.ErrBadLimit)
+	require.ErrorIs(t, err, feed.ErrBadLimit)
 	_, err = n.timelines.Author(t.Context(), engine.AuthorRequest{Author: social.Server, Limit: 1})
 	require.ErrorIs(t, err, feed.ErrBadID)
 }
@@ -349,7 +349,7 @@ func TestTimelineEdges(t *testing.T) {
 	assert.Equal(t, engine.TimelinePage{Posts: []social.Card{}}, n.page("reader", social.Position{}, 20))
 	for _, limit := range []int{0, -1, 101} {
 		_, err := n.timelines.Timeline(t.Context(), engine.TimelineRequest{Agent: "reader", Limit: limit})
-		require.ErrorIs(t, err, engine.ErrBadLimit)
+		require.ErrorIs(t, err, feed.ErrBadLimit)
 	}
 	_, err := n.timelines.Timeline(t.Context(), engine.TimelineRequest{Agent: social.Server, Limit: 1})
 	require.ErrorIs(t, err, feed.ErrBadID)
@@ -359,7 +359,7 @@ func TestTimelineEdges(t *testing.T) {
 	page := n.page("reader", social.Position{}, 20)
 	assert.Equal(t, []string{p.ID}, postIDs(page))
 	assert.Equal(t, []string{"catalog"}, page.Degraded, "mutes are not known")
-	n.profileErr = catalog.ErrNotFound
+	n.profileErr = feed.ErrNotFound
 	assert.Empty(t, n.page("reader", social.Position{}, 20).Degraded)
 	assert.Empty(t, n.page("reader", p.Position(), 20).Posts)
 	require.NoError(t, n.timelines.Warm(t.Context(), "other"))

@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -21,12 +20,6 @@ const (
 	MostNew = 99
 	// AgentWatches is how many watches one agent may have on a server.
 	AgentWatches = 8
-)
-
-// Errors of [Watcher.Watch].
-var (
-	ErrAgentWatches = errors.New("this agent has as many streams open as it may")
-	ErrWatches      = errors.New("this server has as many streams open as it may, or stops")
 )
 
 // News says that a timeline has something new.
@@ -126,8 +119,8 @@ func (w *Watcher) End() {
 // Watch begins to watch an agent's timeline: from a position on, which is that of an
 // earlier [News] or of [Watch.Start], or, where it is nil, from what the timeline has
 // now. What is new since the position is told at once. The caller must close the
-// watch. Errors are [ErrAgentWatches], [ErrWatches], or wrap [feed.ErrBadID], or a
-// store's ErrUnavailable where neither lists nor store can say what there is.
+// watch. Errors are of the kind [feed.ErrTooMany], [feed.ErrBusy] or [feed.ErrBadID], or
+// wrap a store's ErrUnavailable where neither lists nor store can say what there is.
 func (w *Watcher) Watch(ctx context.Context, agent string, since *social.Position) (*Watch, error) {
 	if err := social.CheckAgent(agent); err != nil {
 		return nil, err
@@ -154,9 +147,9 @@ func (w *Watcher) enter(agent string) (*watched, error) {
 	a := cmp.Or(w.agents[agent], &watched{agent: agent})
 	switch {
 	case w.ended || w.most > 0 && w.open >= w.most:
-		return nil, ErrWatches
+		return nil, feed.Errorf(feed.ErrBusy, "this server has as many streams open as it may, or stops")
 	case a.open >= AgentWatches:
-		return nil, ErrAgentWatches
+		return nil, feed.Errorf(feed.ErrTooMany, "this agent has as many streams open as it may")
 	}
 	w.open++
 	a.open++

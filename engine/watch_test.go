@@ -357,10 +357,10 @@ func TestBoundsOfWatches(t *testing.T) {
 		open = append(open, watch)
 	}
 	_, err := w.watcher.Watch(t.Context(), "r", nil)
-	require.ErrorIs(t, err, engine.ErrAgentWatches)
+	require.ErrorIs(t, err, feed.ErrTooMany)
 	last := w.watch("other")
 	_, err = w.watcher.Watch(t.Context(), "another", nil)
-	require.ErrorIs(t, err, engine.ErrWatches)
+	require.ErrorIs(t, err, feed.ErrBusy)
 	_, err = w.watcher.Watch(t.Context(), social.Server, nil)
 	require.ErrorIs(t, err, feed.ErrBadID)
 	open[3].Close()
@@ -376,7 +376,7 @@ func TestBoundsOfWatches(t *testing.T) {
 	<-last.Ended()
 	w.watcher.End()
 	_, err = w.watcher.Watch(t.Context(), "r", nil)
-	require.ErrorIs(t, err, engine.ErrWatches)
+	require.ErrorIs(t, err, feed.ErrBusy)
 }
 
 // TestALookCostsNoQueryPerWatch counts what a look at many agents asks.

@@ -104,10 +104,6 @@ func (w weighted) compare(other weighted) int {
 	)
 }
 
-// errLate is why the sources are not waited for any longer. It is no deadline that
-// they have missed: they may be well, and slower than reasons are worth waiting for.
-var errLate = fmt.Errorf("%w: it took longer than reasons may", context.Canceled)
-
 // why adds to an answer why its items are there, by the profile they were read
 // with and the ranking and origin of now: a page of a session may have been
 // ranked by earlier ones. An answer is never lost to it: where the sources do not
@@ -121,7 +117,7 @@ func (e *Engine) why(ctx context.Context, agent string, profile *feed.Profile, a
 	if e.cfg.RoundsFor > 0 {
 		inTime, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
-		defer time.AfterFunc(e.cfg.RoundsFor, func() { cancel(errLate) }).Stop()
+		defer time.AfterFunc(e.cfg.RoundsFor, func() { cancel(fmt.Errorf("%w: it took longer than reasons may", context.Canceled)) }).Stop()
 		ctx = inTime
 	}
 	ids := make([]string, len(a.Docs))

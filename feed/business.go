@@ -1,7 +1,6 @@
 package feed
 
 import (
-	"fmt"
 	"strings"
 )
 
@@ -22,22 +21,22 @@ const ownPrefix = "freshet_"
 func checkBusiness(name string) error {
 	for part := range strings.SplitSeq(name, ".") {
 		if strings.TrimSpace(part) == "" {
-			return fmt.Errorf("%w: the business field %q has a name that is empty or blank, or is so beside a dot", ErrBadItem, name)
+			return Errorf(ErrInvalid, "bad item: the business field %q has a name that is empty or blank, or is so beside a dot", name)
 		}
 	}
 	head, _, inner := strings.Cut(name, ".")
 	lower := strings.ToLower(name)
 	switch {
 	case elasticNames[head]:
-		return fmt.Errorf("%w: the business field %q has a name that Elasticsearch keeps for itself; give it another", ErrBadItem, name)
+		return Errorf(ErrInvalid, "bad item: the business field %q has a name that Elasticsearch keeps for itself; give it another", name)
 	case strings.HasPrefix(head, ownPrefix):
-		return fmt.Errorf("%w: the business field %q has a name that Freshet keeps for itself; give it another", ErrBadItem, name)
+		return Errorf(ErrInvalid, "bad item: the business field %q has a name that Freshet keeps for itself; give it another", name)
 	case lower == InFeed:
-		return fmt.Errorf("%w: %s is reserved for what answers say about the reader; name the field otherwise", ErrBadItem, InFeed)
+		return Errorf(ErrInvalid, "bad item: %s is reserved for what answers say about the reader; name the field otherwise", InFeed)
 	case inner && knownField(head):
-		return fmt.Errorf("%w: the business field %q lies within the field %q; give it another name", ErrBadItem, name, head)
+		return Errorf(ErrInvalid, "bad item: the business field %q lies within the field %q; give it another name", name, head)
 	case lower != name && knownField(lower):
-		return fmt.Errorf("%w: field %q must be written %q", ErrBadItem, name, lower)
+		return Errorf(ErrInvalid, "bad item: field %q must be written %q", name, lower)
 	}
 	return nil
 }

@@ -38,6 +38,6 @@ func TestChangesJSON(t *testing.T) {
 	}
 	for _, list := range []string{"speed=3", "scale", "scale=3 days", "decay=half", "72h", "site=1", "site.decay=0", "group.decay=1"} {
 		_, err := feed.ChangesJSON(list)
-		require.ErrorIs(t, err, feed.ErrBadRanking, list)
+		require.ErrorIs(t, err, feed.ErrInvalid, list)
 	}
 }

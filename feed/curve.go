@@ -67,7 +67,7 @@ func (c *Curves) Len() int {
 }
 
 // Validate says what is wrong with the curves, by their place; the error wraps
-// [ErrBadRanking].
+// [ErrInvalid].
 func (c *Curves) Validate() error {
 	n := c.Len()
 	for i, one := range c {
@@ -78,7 +78,7 @@ func (c *Curves) Validate() error {
 		case i > n:
 			field, problem = "", "follows an empty place"
 		}
-		return fmt.Errorf("%w: decay.curves[%d]%s %s", ErrBadRanking, i, field, problem)
+		return Errorf(ErrInvalid, "bad ranking parameters: decay.curves[%d]%s %s", i, field, problem)
 	}
 	return nil
 }
@@ -164,11 +164,11 @@ var presets = map[string]Decay{
 }
 
 // Preset returns the decay of a name, floor included: single is one Gaussian over
-// a day, two a fast curve and a slow one. Another name wraps [ErrBadRanking].
+// a day, two a fast curve and a slow one. Another name wraps [ErrInvalid].
 func Preset(name string) (Decay, error) {
 	d, ok := presets[name]
 	if !ok {
-		return d, fmt.Errorf("%w: decay.curves must be a list of curves or the name of a preset, %s or %s, not %q", ErrBadRanking, PresetSingle, PresetTwo, clipped(name))
+		return d, Errorf(ErrInvalid, "bad ranking parameters: decay.curves must be a list of curves or the name of a preset, %s or %s, not %q", PresetSingle, PresetTwo, clipped(name))
 	}
 	return d, nil
 }

@@ -135,7 +135,7 @@ func TestCurvesValidate(t *testing.T) {
 		require.NoError(t, d.Validate())
 		tc.change(&d)
 		err := d.Validate()
-		require.ErrorIs(t, err, feed.ErrBadRanking, name)
+		require.ErrorIs(t, err, feed.ErrInvalid, name)
 		require.ErrorContains(t, err, tc.want, name)
 	}
 }
@@ -171,7 +171,7 @@ func TestCurvesJSON(t *testing.T) {
 	} {
 		r := standard
 		err := r.UnmarshalJSON([]byte(bad.json))
-		require.ErrorIs(t, err, feed.ErrBadRanking, bad.json)
+		require.ErrorIs(t, err, feed.ErrInvalid, bad.json)
 		require.ErrorContains(t, err, bad.says)
 	}
 }
@@ -231,6 +231,6 @@ func TestOneGaussianAndCurvesReplaceEachOther(t *testing.T) {
 	}
 	for _, bad := range []string{"curves", "curves=three", "curves=[", "curves=[{]", "scale=1h,curves=two", `curves=[{"shape":"exp","scale":"0s"}]`} {
 		_, err := standard.With(bad)
-		require.ErrorIs(t, err, feed.ErrBadRanking, bad)
+		require.ErrorIs(t, err, feed.ErrInvalid, bad)
 	}
 }

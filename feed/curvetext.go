@@ -26,7 +26,7 @@ type curveText struct {
 // or the name of a [Preset], with or without quotes. A curve's shape must be given,
 // and its scale unless it is a constant; offset is 0 where it is not, decay 0.5 and
 // weight 1. An array sets nothing but the curves of the result, and none of them
-// where it is empty. The result is not validated; errors wrap [ErrBadRanking].
+// where it is empty. The result is not validated; errors wrap [ErrInvalid].
 func ParseCurves(value string) (Decay, error) {
 	if !strings.HasPrefix(value, "[") {
 		return Preset(strings.Trim(value, `"`))
@@ -38,12 +38,12 @@ func ParseCurves(value string) (Decay, error) {
 		} `json:"decay"`
 	}
 	data := fmt.Appendf(nil, `{"decay":{"curves":%s}}`, value)
-	if err := strictjson.Unmarshal(data, &text, strictjson.Errors{"": ErrBadRanking}); err != nil {
+	if err := strictjson.Unmarshal(data, &text, strictjson.Errors{"": Errorf(ErrInvalid, "bad ranking parameters")}); err != nil {
 		return Decay{}, err
 	}
 	list := text.Decay.Curves
 	if len(list) > MaxCurves {
-		return Decay{}, fmt.Errorf("%w: decay.curves must be at most %d curves, not %d", ErrBadRanking, MaxCurves, len(list))
+		return Decay{}, Errorf(ErrInvalid, "bad ranking parameters: decay.curves must be at most %d curves, not %d", MaxCurves, len(list))
 	}
 	var d Decay
 	for i := range list {
@@ -58,16 +58,16 @@ func ParseCurves(value string) (Decay, error) {
 // curve reads one curve; at is its place, for errors.
 func (t curveText) curve(at string) (Curve, error) {
 	if t.Shape == nil {
-		return Curve{}, fmt.Errorf("%w: %s.shape is missing; give gauss, exp, linear or constant", ErrBadRanking, at)
+		return Curve{}, Errorf(ErrInvalid, "bad ranking parameters: %s.shape is missing; give gauss, exp, linear or constant", at)
 	}
 	c := Curve{Shape: Shape(*t.Shape), Weight: 1}
 	setNumber(&c.Weight, t.Weight)
 	if c.Shape != Constant {
 		if c.Decay = 0.5; t.Scale == nil {
-			return c, fmt.Errorf(`%w: %s.scale is missing; give a duration such as "12m" or "120h"`, ErrBadRanking, at)
+			return c, Errorf(ErrInvalid, `bad ranking parameters: %s.scale is missing; give a duration such as "12m" or "120h"`, at)
 		}
 	} else if t.Scale != nil || t.Offset != nil || t.Decay != nil {
-		return c, fmt.Errorf("%w: %s is a constant, which has a weight only", ErrBadRanking, at)
+		return c, Errorf(ErrInvalid, "bad ranking parameters: %s is a constant, which has a weight only", at)
 	}
 	setNumber(&c.Decay, t.Decay)
 	return c, errors.Join(setDuration(&c.Scale, at+".scale", t.Scale), setDuration(&c.Offset, at+".offset", t.Offset))
@@ -105,7 +105,7 @@ func setDuration(to *time.Duration, name string, text *string) error {
 	}
 	d, err := time.ParseDuration(*text)
 	if err != nil {
-		return fmt.Errorf("%w: %s must be a duration such as 90m or 24h, not %q", ErrBadRanking, name, clipped(*text))
+		return Errorf(ErrInvalid, "bad ranking parameters: %s must be a duration such as 90m or 24h, not %q", name, clipped(*text))
 	}
 	*to = d
 	return nil

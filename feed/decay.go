@@ -22,7 +22,7 @@ type Decay struct {
 	Curves Curves
 }
 
-// Validate says what is wrong with the parameters; the error wraps [ErrBadRanking].
+// Validate says what is wrong with the parameters; the error wraps [ErrInvalid].
 func (d Decay) Validate() error {
 	r := DefaultRanking()
 	r.Decay = d

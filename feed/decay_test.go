@@ -91,7 +91,7 @@ func TestRankingValidate(t *testing.T) {
 			r := good
 			tc.change(&r)
 			err := r.Validate()
-			require.ErrorIs(t, err, feed.ErrBadRanking)
+			require.ErrorIs(t, err, feed.ErrInvalid)
 			require.ErrorContains(t, err, tc.want)
 		})
 	}

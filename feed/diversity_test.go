@@ -31,7 +31,7 @@ func TestDiversityJSON(t *testing.T) {
 
 	for _, bad := range []string{`{"diversity":{"site":{"decay":0}}}`, `{"diversity":{"site":0.5}}`, `{"diversity":{"story":1}}`} {
 		r := standard
-		require.ErrorIs(t, r.UnmarshalJSON([]byte(bad)), feed.ErrBadRanking, bad)
+		require.ErrorIs(t, r.UnmarshalJSON([]byte(bad)), feed.ErrInvalid, bad)
 	}
 }
 
@@ -55,7 +55,7 @@ func TestDiversityValidate(t *testing.T) {
 		"author.decay=much": "must be a number",
 	} {
 		_, err := standard.With(list)
-		require.ErrorIs(t, err, feed.ErrBadRanking, list)
+		require.ErrorIs(t, err, feed.ErrInvalid, list)
 		require.ErrorContains(t, err, want)
 	}
 	assert.False(t, feed.Diversity{Site: feed.Spread{Decay: 1}, Tag: feed.Spread{Decay: 0.5, Floor: 1}, SameStory: 1}.On())

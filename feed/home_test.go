@@ -61,7 +61,7 @@ func TestPatternShares(t *testing.T) {
 	}
 	for at, want := range map[string]string{"CCX": "position 3", "PP": "no C and no T", "": "no C and no T"} {
 		_, err := feed.ParsePattern(at)
-		assert.ErrorIs(t, err, feed.ErrBadPattern)
+		assert.ErrorIs(t, err, feed.ErrInvalid)
 		assert.ErrorContains(t, err, want)
 	}
 }

@@ -1,9 +1,6 @@
 package feed
 
-import (
-	"errors"
-	"fmt"
-)
+import "fmt"
 
 // Longest accepted identifiers, in characters.
 const (
@@ -15,9 +12,13 @@ const (
 // InFeed is the field that answers add to a post or item about its reader.
 const InFeed = "in_feed"
 
-// ErrBadID is wrapped by every error about a malformed agent, item, group or
-// request id.
-var ErrBadID = errors.New("bad id")
+// CheckLimit reports whether a call may ask for so many; the error wraps [ErrBadLimit].
+func CheckLimit(limit, most int) error {
+	if limit < 1 || limit > most {
+		return fmt.Errorf("%w: limit must be a whole number from 1 to %d, not %d", ErrBadLimit, most, limit)
+	}
+	return nil
+}
 
 // CheckAgentID reports whether id can name an agent: 1–128 characters of
 // A-Z a-z 0-9 _ . @ -. A colon is refused because it separates the two halves

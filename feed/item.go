@@ -2,7 +2,6 @@ package feed
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"unicode/utf8"
 )
@@ -12,9 +11,6 @@ const MaxItemBytes = 256 << 10
 
 // MaxItemTime is the latest accepted update_time: the end of the year 9999.
 const MaxItemTime = 253402300799
-
-// ErrBadItem is wrapped by every error about an unusable item.
-var ErrBadItem = errors.New("bad item")
 
 // Item is one piece of content. Fields beside the known ones are business
 // fields: kept, returned beside the others, never indexed.
@@ -61,10 +57,10 @@ func (it *Item) Traits() Traits {
 }
 
 // ParseItem reads and validates one item that comes in. The error wraps
-// [ErrBadItem] and says which field is wrong, or reserved.
+// [ErrInvalid] and says which field is wrong, or reserved.
 func ParseItem(data []byte) (Item, error) {
 	if len(data) > MaxItemBytes {
-		return Item{}, fmt.Errorf("%w: it has %d bytes, at most %d are allowed", ErrBadItem, len(data), MaxItemBytes)
+		return Item{}, Errorf(ErrInvalid, "bad item: it has %d bytes, at most %d are allowed", len(data), MaxItemBytes)
 	}
 	it, err := parseItem(data)
 	if err != nil {
@@ -74,57 +70,57 @@ func ParseItem(data []byte) (Item, error) {
 		return Item{}, err
 	}
 	if IsPost(it.ID) {
-		return Item{}, fmt.Errorf("%w: ids that begin with %q are those of posts; give the item another one", ErrBadItem, PostPrefix)
+		return Item{}, Errorf(ErrInvalid, "bad item: ids that begin with %q are those of posts; give the item another one", PostPrefix)
 	}
 	return it, nil
 }
 
 // CheckCounts checks that they are counts, and small enough for a float64 to hold
-// exactly what popularity is made of; the error wraps [ErrBadItem].
+// exactly what popularity is made of; the error wraps [ErrInvalid].
 func CheckCounts(likes, comments int64) error {
 	if likes < 0 || comments < 0 || likes > 1<<53 || comments > 1<<52 {
-		return fmt.Errorf("%w: likes must be 0 to 2^53 and comments 0 to 2^52, not %d and %d", ErrBadItem, likes, comments)
+		return Errorf(ErrInvalid, "bad item: likes must be 0 to 2^53 and comments 0 to 2^52, not %d and %d", likes, comments)
 	}
 	return nil
 }
 
 // Validate checks ids, required fields and bounds; the error wraps
-// [ErrBadItem].
+// [ErrInvalid].
 func (it *Item) Validate() error {
 	if it.ID == "" {
-		return fmt.Errorf("%w: id is missing", ErrBadItem)
+		return Errorf(ErrInvalid, "bad item: id is missing")
 	}
 	if err := CheckItemID(it.ID); err != nil {
-		return fmt.Errorf("%w: %w", ErrBadItem, err)
+		return Errorf(ErrInvalid, "bad item: %w", err)
 	}
 	if it.GroupID != "" {
 		if err := CheckItemID(it.GroupID); err != nil {
-			return fmt.Errorf("%w: group_id: %w", ErrBadItem, err)
+			return Errorf(ErrInvalid, "bad item: group_id: %w", err)
 		}
 	}
 	if it.Title == "" {
-		return fmt.Errorf("%w: title is missing", ErrBadItem)
+		return Errorf(ErrInvalid, "bad item: title is missing")
 	}
 	if it.UpdateTime == 0 {
-		return fmt.Errorf("%w: update_time is missing or 0", ErrBadItem)
+		return Errorf(ErrInvalid, "bad item: update_time is missing or 0")
 	}
 	if it.UpdateTime < 0 || it.UpdateTime > MaxItemTime {
-		return fmt.Errorf("%w: update_time must be Unix seconds between 1 and %d, not %d", ErrBadItem, int64(MaxItemTime), it.UpdateTime)
+		return Errorf(ErrInvalid, "bad item: update_time must be Unix seconds between 1 and %d, not %d", int64(MaxItemTime), it.UpdateTime)
 	}
 	if err := CheckCounts(it.Likes, it.Comments); err != nil {
 		return err
 	}
 	if len(it.Tags) > MaxTags {
-		return fmt.Errorf("%w: %d tags, at most %d are allowed", ErrBadItem, len(it.Tags), MaxTags)
+		return Errorf(ErrInvalid, "bad item: %d tags, at most %d are allowed", len(it.Tags), MaxTags)
 	}
 	for _, tag := range it.Tags {
 		if n := utf8.RuneCountInString(tag); n == 0 || n > MaxTermLength {
-			return fmt.Errorf("%w: a tag has %d characters, 1 to %d are allowed", ErrBadItem, n, MaxTermLength)
+			return Errorf(ErrInvalid, "bad item: a tag has %d characters, 1 to %d are allowed", n, MaxTermLength)
 		}
 	}
 	for name, value := range map[string]string{"author_id": it.AuthorID, "lang": it.Lang} {
 		if n := utf8.RuneCountInString(value); n > MaxTermLength {
-			return fmt.Errorf("%w: %s has %d characters, at most %d are allowed", ErrBadItem, name, n, MaxTermLength)
+			return Errorf(ErrInvalid, "bad item: %s has %d characters, at most %d are allowed", name, n, MaxTermLength)
 		}
 	}
 	return nil

@@ -105,7 +105,7 @@ func TestParseItemRefuses(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := feed.ParseItem([]byte(tc.json))
-			require.ErrorIs(t, err, feed.ErrBadItem)
+			require.ErrorIs(t, err, feed.ErrInvalid)
 			require.ErrorContains(t, err, tc.want)
 		})
 	}
@@ -120,7 +120,7 @@ func TestParseItemRefusesReservedNames(t *testing.T) {
 		`{"id":"a","title":"T","update_time":1,"In_Feed":null}`: `in_feed is reserved`,
 	} {
 		_, err := feed.ParseItem([]byte(in))
-		require.ErrorIs(t, err, feed.ErrBadItem, in)
+		require.ErrorIs(t, err, feed.ErrInvalid, in)
 		require.ErrorContains(t, err, says, in)
 	}
 	for _, in := range []string{

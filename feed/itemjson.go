@@ -3,7 +3,6 @@ package feed
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 
 	"github.com/freshet/freshet/internal/strictjson"
 )
@@ -29,11 +28,11 @@ func (t *itemText) item() Item {
 // parseItem reads an item strictly, but does not validate it.
 func parseItem(data []byte) (Item, error) {
 	var text itemText
-	if err := strictjson.Unmarshal(data, &text, strictjson.Errors{"": ErrBadItem}); err != nil {
+	if err := strictjson.Unmarshal(data, &text, strictjson.Errors{"": Errorf(ErrInvalid, "bad item")}); err != nil {
 		return Item{}, err
 	}
 	if text.AuthorIDs != nil || text.Langs != nil {
-		return Item{}, fmt.Errorf("%w: the names of fields that begin with %s are Freshet's own; give author_id and lang", ErrBadItem, ownPrefix)
+		return Item{}, Errorf(ErrInvalid, "bad item: the names of fields that begin with %s are Freshet's own; give author_id and lang", ownPrefix)
 	}
 	for name := range text.Rest {
 		if err := checkBusiness(name); err != nil {

@@ -73,10 +73,10 @@ func kindOf(data []byte) string {
 	return "a number"
 }
 
-// checkKeywords says what is wrong with keywords; the error wraps [ErrBadProfile].
+// checkKeywords says what is wrong with keywords; the error wraps [ErrInvalid].
 func checkKeywords(keywords []Keyword) error {
 	if len(keywords) > MaxKeywords {
-		return fmt.Errorf("%w: %d keywords, at most %d are allowed", ErrBadProfile, len(keywords), MaxKeywords)
+		return Errorf(ErrInvalid, "bad profile: %d keywords, at most %d are allowed", len(keywords), MaxKeywords)
 	}
 	characters := 0
 	for _, k := range keywords {
@@ -84,12 +84,12 @@ func checkKeywords(keywords []Keyword) error {
 			return err
 		}
 		if !(k.Weight >= 0 && k.Weight <= MaxInterestWeight) {
-			return fmt.Errorf("%w: the weight of keyword %q must be 0 to %d, not %v", ErrBadProfile, k.Term, MaxInterestWeight, k.Weight)
+			return Errorf(ErrInvalid, "bad profile: the weight of keyword %q must be 0 to %d, not %v", k.Term, MaxInterestWeight, k.Weight)
 		}
 		characters += utf8.RuneCountInString(k.Term)
 	}
 	if characters > MaxKeywordsLength {
-		return fmt.Errorf("%w: the keywords have %d characters in all, at most %d are allowed", ErrBadProfile, characters, MaxKeywordsLength)
+		return Errorf(ErrInvalid, "bad profile: the keywords have %d characters in all, at most %d are allowed", characters, MaxKeywordsLength)
 	}
 	return nil
 }

@@ -306,7 +306,7 @@ func TestLearnedWeightsText(t *testing.T) {
 		"learned.titles=1":       "there are scale",
 	} {
 		_, err := r.With(changes)
-		require.ErrorIs(t, err, feed.ErrBadRanking, changes)
+		require.ErrorIs(t, err, feed.ErrInvalid, changes)
 		assert.ErrorContains(t, err, says)
 	}
 }

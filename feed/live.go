@@ -35,18 +35,18 @@ const MaxVariants = 50
 const maxVariantName = 32
 
 // CheckVariantName reports whether name can name a variant: 1–32 characters of
-// a-z 0-9 _ -, and not "control". The error wraps [ErrBadRanking].
+// a-z 0-9 _ -, and not "control". The error wraps [ErrInvalid].
 func CheckVariantName(name string) error {
 	if name == "" || len(name) > maxVariantName {
-		return fmt.Errorf("%w: the name of an experiment must have 1 to %d characters of a-z 0-9 _ -, this one has %d", ErrBadRanking, maxVariantName, len(name))
+		return Errorf(ErrInvalid, "bad ranking parameters: the name of an experiment must have 1 to %d characters of a-z 0-9 _ -, this one has %d", maxVariantName, len(name))
 	}
 	for _, c := range []byte(name) {
 		if !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_' || c == '-') {
-			return fmt.Errorf("%w: the name of an experiment must be of a-z 0-9 _ -, not %q", ErrBadRanking, name)
+			return Errorf(ErrInvalid, "bad ranking parameters: the name of an experiment must be of a-z 0-9 _ -, not %q", name)
 		}
 	}
 	if name == Control {
-		return fmt.Errorf("%w: an experiment cannot be called %s: that is who gets the live ranking", ErrBadRanking, Control)
+		return Errorf(ErrInvalid, "bad ranking parameters: an experiment cannot be called %s: that is who gets the live ranking", Control)
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ func (l *Live) Variant(name string) (v Variant, ok bool) {
 }
 
 // Validate says what is wrong with a ranking that was read from somewhere; the
-// error wraps [ErrBadRanking].
+// error wraps [ErrInvalid].
 func (l *Live) Validate() error {
 	if err := l.Ranking.Validate(); err != nil {
 		return err
@@ -116,11 +116,11 @@ func (l *Live) Validate() error {
 		last := -1
 		for _, p := range v.Parts {
 			if p[0] <= last || p[1] < p[0] || p[1] >= Buckets {
-				return fmt.Errorf("%w: experiment %s: its parts are not in order", ErrBadRanking, v.Name)
+				return Errorf(ErrInvalid, "bad ranking parameters: experiment %s: its parts are not in order", v.Name)
 			}
 			for last = p[0]; last <= p[1]; last++ {
 				if taken[last] {
-					return fmt.Errorf("%w: experiment %s: bucket %d belongs to another experiment", ErrBadRanking, v.Name, last)
+					return Errorf(ErrInvalid, "bad ranking parameters: experiment %s: bucket %d belongs to another experiment", v.Name, last)
 				}
 				taken[last] = true
 			}
@@ -131,10 +131,10 @@ func (l *Live) Validate() error {
 }
 
 // CheckVariants says what is wrong with a list of variants, whatever agents they
-// have; the error wraps [ErrBadRanking].
+// have; the error wraps [ErrInvalid].
 func CheckVariants(wanted []Variant) error {
 	if len(wanted) > MaxVariants {
-		return fmt.Errorf("%w: at most %d experiments may run at once, not %d", ErrBadRanking, MaxVariants, len(wanted))
+		return Errorf(ErrInvalid, "bad ranking parameters: at most %d experiments may run at once, not %d", MaxVariants, len(wanted))
 	}
 	sum := 0.0
 	for i, w := range wanted {
@@ -142,13 +142,13 @@ func CheckVariants(wanted []Variant) error {
 			return err
 		}
 		if slices.ContainsFunc(wanted[:i], func(v Variant) bool { return v.Name == w.Name }) {
-			return fmt.Errorf("%w: there are two experiments called %s", ErrBadRanking, w.Name)
+			return Errorf(ErrInvalid, "bad ranking parameters: there are two experiments called %s", w.Name)
 		}
 		if !(w.Share >= 0 && w.Share <= 1) {
-			return fmt.Errorf("%w: experiment %s: share must be 0 to 1, not %v", ErrBadRanking, w.Name, w.Share)
+			return Errorf(ErrInvalid, "bad ranking parameters: experiment %s: share must be 0 to 1, not %v", w.Name, w.Share)
 		}
 		if w.Share > 0 && w.Buckets() == 0 {
-			return fmt.Errorf("%w: experiment %s: the least share is %v (0: no agent), not %v", ErrBadRanking, w.Name, 1.0/Buckets, w.Share)
+			return Errorf(ErrInvalid, "bad ranking parameters: experiment %s: the least share is %v (0: no agent), not %v", w.Name, 1.0/Buckets, w.Share)
 		}
 		if err := w.Ranking.Validate(); err != nil {
 			return fmt.Errorf("experiment %s: %w", w.Name, err)
@@ -156,7 +156,7 @@ func CheckVariants(wanted []Variant) error {
 		sum += w.Share
 	}
 	if sum > 1+slack {
-		return fmt.Errorf("%w: the shares of the experiments must sum to 1 at most, not %v", ErrBadRanking, math.Round(sum*Buckets)/Buckets)
+		return Errorf(ErrInvalid, "bad ranking parameters: the shares of the experiments must sum to 1 at most, not %v", math.Round(sum*Buckets)/Buckets)
 	}
 	return nil
 }

@@ -1,10 +1,5 @@
 package feed
 
-import (
-	"errors"
-	"fmt"
-)
-
 // Name names one of an agent's feeds. Each has a session, retries and a time of the
 // last refresh of its own; what was shown in one is not shown in another.
 type Name string
@@ -15,9 +10,6 @@ const (
 	HomeFeed Name = "home"    // posts by whom the agent follows, blended with what is trending, discovered and promoted
 )
 
-// ErrBadName is wrapped by the error about a feed that does not exist.
-var ErrBadName = errors.New("bad feed")
-
 // Other is the feed that an agent has beside this one.
 func (n Name) Other() Name {
 	if n == HomeFeed {
@@ -26,11 +18,11 @@ func (n Name) Other() Name {
 	return HomeFeed
 }
 
-// Check reports whether there is such a feed. The error wraps [ErrBadName].
+// Check reports whether there is such a feed. The error wraps [ErrInvalid].
 func (n Name) Check() error {
 	switch n {
 	case "", ForYou, HomeFeed:
 		return nil
 	}
-	return fmt.Errorf("%w: %q; send for_you or home", ErrBadName, string(n))
+	return Errorf(ErrInvalid, "bad feed: %q; send for_you or home", string(n))
 }

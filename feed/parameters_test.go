@@ -44,7 +44,7 @@ func TestParameters(t *testing.T) {
 			change := p.Name + "=" + p.Text(value)
 			changed, err := single.With(change)
 			if !takes {
-				require.ErrorIs(t, err, feed.ErrBadRanking, change)
+				require.ErrorIs(t, err, feed.ErrInvalid, change)
 				require.ErrorContains(t, err, "must be "+p.Bounds(), change)
 				continue
 			}

@@ -1,8 +1,6 @@
 package feed
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 )
 
@@ -12,9 +10,6 @@ const DefaultPattern = "CCCTCCCTPC CCCTCCCTTC"
 
 // maxPattern is how many positions a pattern has at most: a session is hardly longer.
 const maxPattern = 1000
-
-// ErrBadPattern is wrapped by every error about a pattern that cannot be used.
-var ErrBadPattern = errors.New("bad pattern")
 
 // Pattern says which source of home has the right to each position of a session. It is
 // repeated. The zero value gives every position to [SourceFollowing].
@@ -27,7 +22,7 @@ type Pattern struct{ sources []Source }
 //	P  what is promoted
 //
 // At least one letter must be C or T: what is promoted fills no other position. Errors
-// wrap [ErrBadPattern] and say where the text is wrong.
+// wrap [ErrInvalid] and say where the text is wrong.
 func ParsePattern(text string) (Pattern, error) {
 	var sources []Source
 	var turns int
@@ -42,15 +37,14 @@ func ParsePattern(text string) (Pattern, error) {
 		case 'P':
 			sources = append(sources, SourcePromoted)
 		default:
-			return Pattern{}, fmt.Errorf("%w: %q at position %d of %q; the letters are C (following), T (trending or discovery) and P (promoted)",
-				ErrBadPattern, string(letter), at+1, text)
+			return Pattern{}, Errorf(ErrInvalid, "bad pattern: %q at position %d of %q; the letters are C (following), T (trending or discovery) and P (promoted)", string(letter), at+1, text)
 		}
 	}
 	switch {
 	case len(sources) > maxPattern:
-		return Pattern{}, fmt.Errorf("%w: it has %d letters, at most %d are allowed", ErrBadPattern, len(sources), maxPattern)
+		return Pattern{}, Errorf(ErrInvalid, "bad pattern: it has %d letters, at most %d are allowed", len(sources), maxPattern)
 	case !strings.ContainsAny(text, "CT"):
-		return Pattern{}, fmt.Errorf("%w: %q has no C and no T; something must fill a page when nothing is promoted", ErrBadPattern, text)
+		return Pattern{}, Errorf(ErrInvalid, "bad pattern: %q has no C and no T; something must fill a page when nothing is promoted", text)
 	}
 	if turns%2 == 1 { // in every second repetition the turns are the other way round
 		for _, s := range sources {

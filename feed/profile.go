@@ -2,8 +2,6 @@ package feed
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
 	"unicode/utf8"
 
@@ -21,10 +19,7 @@ const (
 	MaxMutes          = 1000 // muted authors, muted tags, and muted items
 )
 
-// ErrBadProfile is wrapped by every error about an unusable profile.
-var ErrBadProfile = errors.New("bad profile")
-
-var profileErrors = strictjson.Errors{"": ErrBadProfile, "muted_items[]": fmt.Errorf("%w: %w", ErrBadProfile, ErrBadID)}
+var profileErrors = strictjson.Errors{"": Errorf(ErrInvalid, "bad profile"), "muted_items[]": Errorf(ErrInvalid, "bad profile: %w", ErrBadID)}
 
 // Profile holds what an agent's reader likes and refuses. The zero Profile is for an
 // unknown reader: it ranks by freshness alone.
@@ -44,7 +39,7 @@ type Profile struct {
 }
 
 // ParseProfile reads a profile strictly: unknown fields, trailing data and
-// values out of bounds are errors that wrap [ErrBadProfile]. A field "learned", which
+// values out of bounds are errors that wrap [ErrInvalid]. A field "learned", which
 // profiles have when they are read, is left out.
 func ParseProfile(data []byte) (Profile, error) {
 	var declared struct {
@@ -60,17 +55,17 @@ func ParseProfile(data []byte) (Profile, error) {
 	return declared.Profile, nil
 }
 
-// Validate checks the bounds; the error wraps [ErrBadProfile].
+// Validate checks the bounds; the error wraps [ErrInvalid].
 func (p Profile) Validate() error {
 	if len(p.Interests) > MaxInterests {
-		return fmt.Errorf("%w: %d interests, at most %d are allowed", ErrBadProfile, len(p.Interests), MaxInterests)
+		return Errorf(ErrInvalid, "bad profile: %d interests, at most %d are allowed", len(p.Interests), MaxInterests)
 	}
 	for tag, w := range p.Interests {
 		if err := checkTerm("interests", tag); err != nil {
 			return err
 		}
 		if !(w >= 0 && w <= MaxInterestWeight) {
-			return fmt.Errorf("%w: the weight of interest %q must be 0 to %d, not %v", ErrBadProfile, tag, MaxInterestWeight, w)
+			return Errorf(ErrInvalid, "bad profile: the weight of interest %q must be 0 to %d, not %v", tag, MaxInterestWeight, w)
 		}
 	}
 	for _, list := range []struct {
@@ -83,7 +78,7 @@ func (p Profile) Validate() error {
 		{"muted_tags", p.MutedTags, MaxMutes},
 	} {
 		if len(list.terms) > list.most {
-			return fmt.Errorf("%w: %d %s, at most %d are allowed", ErrBadProfile, len(list.terms), list.name, list.most)
+			return Errorf(ErrInvalid, "bad profile: %d %s, at most %d are allowed", len(list.terms), list.name, list.most)
 		}
 		for _, term := range list.terms {
 			if err := checkTerm(list.name, term); err != nil {
@@ -95,11 +90,11 @@ func (p Profile) Validate() error {
 		return err
 	}
 	if len(p.MutedItems) > MaxMutes {
-		return fmt.Errorf("%w: %d muted_items, at most %d are allowed", ErrBadProfile, len(p.MutedItems), MaxMutes)
+		return Errorf(ErrInvalid, "bad profile: %d muted_items, at most %d are allowed", len(p.MutedItems), MaxMutes)
 	}
 	for _, group := range p.MutedItems {
 		if err := CheckItemID(group); err != nil {
-			return fmt.Errorf("%w: muted_items: %w", ErrBadProfile, err)
+			return Errorf(ErrInvalid, "bad profile: muted_items: %w", err)
 		}
 	}
 	return nil
@@ -107,7 +102,7 @@ func (p Profile) Validate() error {
 
 func checkTerm(where, term string) error {
 	if n := utf8.RuneCountInString(term); n == 0 || n > MaxTermLength {
-		return fmt.Errorf("%w: an entry of %s has %d characters, 1 to %d are allowed", ErrBadProfile, where, n, MaxTermLength)
+		return Errorf(ErrInvalid, "bad profile: an entry of %s has %d characters, 1 to %d are allowed", where, n, MaxTermLength)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func FuzzParseProfile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := feed.ParseProfile(data)
 		if err != nil {
-			require.ErrorIs(t, err, feed.ErrBadProfile)
+			require.ErrorIs(t, err, feed.ErrInvalid)
 			return
 		}
 		require.NoError(t, p.Validate())

@@ -83,7 +83,7 @@ func TestParseProfileRefuses(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := feed.ParseProfile([]byte(tc.json))
-			require.ErrorIs(t, err, feed.ErrBadProfile)
+			require.ErrorIs(t, err, feed.ErrInvalid)
 			require.ErrorContains(t, err, tc.want)
 		})
 	}

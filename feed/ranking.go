@@ -1,14 +1,9 @@
 package feed
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"time"
 )
-
-// ErrBadRanking is wrapped by every error about unusable ranking parameters.
-var ErrBadRanking = errors.New("bad ranking parameters")
 
 // Ranking holds the parameters that the data team tunes: score = relevance × decay × popularity,
 // and how pages are varied by it.
@@ -41,11 +36,11 @@ func DefaultRanking() Ranking {
 }
 
 // Validate says what is wrong with the parameters; the error wraps
-// [ErrBadRanking].
+// [ErrInvalid].
 func (r Ranking) Validate() error {
 	if d := r.Decay; d.Curves != (Curves{}) {
 		if d.Scale != 0 || d.Offset != 0 || d.Decay != 0 {
-			return fmt.Errorf("%w: decay.curves stand in the place of decay.scale, decay.offset and decay.decay: set one or the other", ErrBadRanking)
+			return Errorf(ErrInvalid, "bad ranking parameters: decay.curves stand in the place of decay.scale, decay.offset and decay.decay: set one or the other")
 		}
 		if err := d.Curves.Validate(); err != nil {
 			return err
@@ -53,7 +48,7 @@ func (r Ranking) Validate() error {
 	}
 	for p, value := range r.Values() {
 		if problem := p.problem(value); problem != "" && !p.curved(&r) {
-			return fmt.Errorf("%w: %s %s", ErrBadRanking, p.Path, problem)
+			return Errorf(ErrInvalid, "bad ranking parameters: %s %s", p.Path, problem)
 		}
 	}
 	return nil

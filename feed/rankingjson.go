@@ -110,10 +110,10 @@ func (w *objectWriter) end() []byte {
 // UnmarshalJSON changes the parameters that are named and keeps the others, so
 // that a proposal need only say what it changes. scale, offset and decay replace
 // curves by one Gaussian; decay.curves may be the name of a [Preset]. Unknown
-// fields are errors; the result is not validated. Errors wrap [ErrBadRanking].
+// fields are errors; the result is not validated. Errors wrap [ErrInvalid].
 func (r *Ranking) UnmarshalJSON(data []byte) error {
 	into := reflect.New(rankingShape)
-	if err := strictjson.Unmarshal(data, into.Interface(), strictjson.Errors{"": ErrBadRanking}); err != nil {
+	if err := strictjson.Unmarshal(data, into.Interface(), strictjson.Errors{"": Errorf(ErrInvalid, "bad ranking parameters")}); err != nil {
 		return err
 	}
 	if r.Base == 0 { // read from nothing: one that was stored, perhaps before keywords.summary

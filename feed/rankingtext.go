@@ -2,7 +2,6 @@ package feed
 
 import (
 	"encoding/json"
-	"fmt"
 	"iter"
 	"slices"
 	"strconv"
@@ -39,10 +38,10 @@ func (c *changes) set(p *Parameter, called, text string) (err error) {
 	if p.IsDuration() {
 		err = setDuration(&value.duration, called, &text)
 	} else if value.number, err = strconv.ParseFloat(text, 64); err != nil {
-		err = fmt.Errorf("%w: %s must be a number, not %q", ErrBadRanking, called, text)
+		err = Errorf(ErrInvalid, "bad ranking parameters: %s must be a number, not %q", called, text)
 	}
 	if err == nil && p.unset && value.number == 0 && value.duration == 0 {
-		err = fmt.Errorf("%w: %s must be %s, not 0", ErrBadRanking, called, p.Bounds())
+		err = Errorf(ErrInvalid, "bad ranking parameters: %s must be %s, not 0", called, p.Bounds())
 	}
 	if c.values == nil {
 		c.values = map[string]change{}
@@ -66,7 +65,7 @@ func (c *changes) apply(r *Ranking) error {
 		}
 		preset, several := c.curves[0] == '"', given.Curves.Len() > 0
 		if simple && (several || preset) {
-			return fmt.Errorf("%w: decay.curves stand in the place of decay.scale, decay.offset and decay.decay: give one or the other", ErrBadRanking)
+			return Errorf(ErrInvalid, "bad ranking parameters: decay.curves stand in the place of decay.scale, decay.offset and decay.decay: give one or the other")
 		}
 		switch {
 		case preset:
@@ -100,7 +99,7 @@ func (c *changes) apply(r *Ranking) error {
 //
 // and validated. The names are those of [Parameters], and curves, which is a JSON array or the
 // name of a [Preset]; scale, offset and decay replace curves by one Gaussian. An empty list
-// changes nothing. Errors wrap [ErrBadRanking].
+// changes nothing. Errors wrap [ErrInvalid].
 func (r Ranking) With(list string) (Ranking, error) {
 	c, err := parseChanges(list)
 	if err == nil {
@@ -113,7 +112,7 @@ func (r Ranking) With(list string) (Ranking, error) {
 }
 
 // ChangesJSON writes a list that [Ranking.With] reads as the JSON object that
-// changes the same parameters and no others. Errors wrap [ErrBadRanking]; the
+// changes the same parameters and no others. Errors wrap [ErrInvalid]; the
 // values are not validated.
 func ChangesJSON(list string) ([]byte, error) {
 	c, err := parseChanges(list)
@@ -164,7 +163,7 @@ func errNoParameter(name string) error {
 		names = append(names, Parameters[i].Name)
 	}
 	names = append(names, curvesName)
-	return fmt.Errorf("%w: there is no parameter %q; there are %s", ErrBadRanking, name, strings.Join(names, ", "))
+	return Errorf(ErrInvalid, "bad ranking parameters: there is no parameter %q; there are %s", name, strings.Join(names, ", "))
 }
 
 // splitChanges yields the parts between commas that are not in brackets, as those

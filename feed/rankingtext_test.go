@@ -38,7 +38,7 @@ func TestRankingJSON(t *testing.T) {
 
 	for _, bad := range []string{`{"scale":"1h"}`, `{"decay":{"scale":24}}`, `{"decay":{"scale":"24"}}`, `[]`, `{"base":"x"}`} {
 		r := standard
-		require.ErrorIs(t, r.UnmarshalJSON([]byte(bad)), feed.ErrBadRanking, bad)
+		require.ErrorIs(t, r.UnmarshalJSON([]byte(bad)), feed.ErrInvalid, bad)
 	}
 }
 
@@ -54,7 +54,7 @@ func TestRankingWith(t *testing.T) {
 	assert.Equal(t, standard, r)
 	for _, bad := range []string{"scale", "scale=1", "sale=1h", "base=0", "decay=1", "weight=x", "weight_2h=-1", "weight_2d=1001", "summary=1.1", "summary=-1", "summary=NaN"} {
 		_, err := standard.With(bad)
-		require.ErrorIs(t, err, feed.ErrBadRanking, bad)
+		require.ErrorIs(t, err, feed.ErrInvalid, bad)
 	}
 }
 

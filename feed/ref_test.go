@@ -66,6 +66,6 @@ func TestExploreParameters(t *testing.T) {
 	require.Equal(t, on, again)
 	for _, bad := range []string{"explore.share=-0.1", "explore.share=1.1", "explore.share=NaN"} {
 		_, err := r.With(bad)
-		require.ErrorIs(t, err, ErrBadRanking, bad)
+		require.ErrorIs(t, err, ErrInvalid, bad)
 	}
 }

@@ -52,13 +52,13 @@ func (a *authenticator) agent(r *http.Request) (string, error) {
 	if a.tokens != nil {
 		token, ok := bearer(r)
 		if !ok {
-			return "", fmt.Errorf("%w: send Authorization: Bearer with a token", errUnauthenticated)
+			return "", fmt.Errorf("%w: send Authorization: Bearer with a token", feed.ErrUnauthenticated)
 		}
 		return a.tokens.agent(r.Context(), token)
 	}
 	values := r.Header["X-Agent-Id"]
 	if len(values) == 0 || len(values) == 1 && values[0] == "" {
-		return "", fmt.Errorf("%w: the X-Agent-ID header is missing", errUnauthenticated)
+		return "", fmt.Errorf("%w: the X-Agent-ID header is missing", feed.ErrUnauthenticated)
 	}
 	if err := a.checkOrigin(r); err != nil {
 		return "", err
@@ -76,7 +76,7 @@ func (a *authenticator) agent(r *http.Request) (string, error) {
 // the forms of other sites. A token is sent by nobody but the app.
 func (a *authenticator) checkOrigin(r *http.Request) error {
 	if a.tokens == nil && a.pages.Check(r) != nil {
-		return fmt.Errorf("%w: a page of another site may not act for a reader; list its origin in server.cors.origins, and have the gateway pass Host on as it came", errForbidden)
+		return fmt.Errorf("%w: a page of another site may not act for a reader; list its origin in server.cors.origins, and have the gateway pass Host on as it came", feed.ErrForbidden)
 	}
 	return nil
 }
@@ -134,7 +134,7 @@ func (a *authenticator) admin(r *http.Request) error {
 		if a.demo && a.local(r) {
 			return nil
 		}
-		return fmt.Errorf("%w: admin routes are closed while auth.admin_token is not set", errForbidden)
+		return fmt.Errorf("%w: admin routes are closed while auth.admin_token is not set", feed.ErrForbidden)
 	}
 	if a.isAdmin(presented) || hasBearer && a.isAdmin(token) {
 		return nil
@@ -142,10 +142,10 @@ func (a *authenticator) admin(r *http.Request) error {
 	// An authenticated agent that is not an admin is 403, not 401.
 	if presented == "" && (a.tokens != nil || !hasBearer) {
 		if _, err := a.agent(r); err == nil {
-			return fmt.Errorf("%w: this route needs the admin token", errForbidden)
+			return fmt.Errorf("%w: this route needs the admin token", feed.ErrForbidden)
 		}
 	}
-	return fmt.Errorf("%w: this route needs the admin token, as Authorization: Bearer or X-Admin-Token", errUnauthenticated)
+	return fmt.Errorf("%w: this route needs the admin token, as Authorization: Bearer or X-Admin-Token", feed.ErrUnauthenticated)
 }
 
 // isAdmin compares hashes in constant time, so that neither the content nor the
@@ -166,7 +166,7 @@ func (a *authenticator) profile(r *http.Request, agent string) (string, error) {
 		return "", err
 	}
 	if caller != agent {
-		return caller, fmt.Errorf("%w: an agent may use only its own profile", errForbidden)
+		return caller, fmt.Errorf("%w: an agent may use only its own profile", feed.ErrForbidden)
 	}
 	return caller, nil
 }

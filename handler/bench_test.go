@@ -31,7 +31,7 @@ func BenchmarkDecodeFeed(b *testing.B) {
 	body := []byte(`{"action":"load_more","limit":20,"request_id":"3f2a9c1e77b04d5d"}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := decodeFeed(body); err != nil {
+		if _, err := decodeFeed(body, "u_1"); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"os"
 	"strings"
+
+	"github.com/freshet/freshet/feed"
 )
 
 // readBody reads a body of at most limit bytes into the call's buffer, which is
@@ -44,7 +46,7 @@ func (c *call) readBody(limit int) ([]byte, error) {
 }
 
 func encoded(enc string) error {
-	return fmt.Errorf("%w: this route does not take Content-Encoding %q; send the body as it is", errBadRequest, enc)
+	return fmt.Errorf("%w: this route does not take Content-Encoding %q; send the body as it is", feed.ErrInvalid, enc)
 }
 
 // contentEncoding is the body's encoding, "" for none.
@@ -65,7 +67,7 @@ func tooLarge(what string, limit int) error {
 	if limit >= 1<<20 {
 		size = fmt.Sprintf("%d MiB", limit>>20)
 	}
-	return fmt.Errorf("%w: %s has more than %s", errTooLarge, what, size)
+	return fmt.Errorf("%w: %s has more than %s", feed.ErrTooLarge, what, size)
 }
 
 // unreadable returns the error for a body that could not be read to its end. The
@@ -74,14 +76,14 @@ func (c *call) unreadable(err error) error {
 	switch {
 	// Checked first, because net/http ends the request's context at any failed read.
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return fmt.Errorf("%w: the body did not arrive in time", errBadRequest)
+		return fmt.Errorf("%w: the body did not arrive in time", feed.ErrInvalid)
 	case c.gone():
-		return errClientGone
+		return clientGone
 	}
-	return fmt.Errorf("%w: the body ends before its announced length", errBadRequest)
+	return fmt.Errorf("%w: the body ends before its announced length", feed.ErrInvalid)
 }
 
-// bounded reads at most left bytes, then fails with errTooLarge. It keeps its
+// bounded reads at most left bytes, then fails with feed.ErrTooLarge. It keeps its
 // error, because the reader around it may wrap or replace it.
 type bounded struct {
 	r    io.Reader
@@ -99,7 +101,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	}
 	n, err := b.r.Read(p)
 	if int64(n) > b.left {
-		n, b.err = int(b.left), errTooLarge
+		n, b.err = int(b.left), feed.ErrTooLarge
 		b.left = 0
 		return n, b.err
 	}

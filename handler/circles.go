@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 )
 
@@ -40,7 +41,7 @@ func (s *server) putCircle(c *call) error {
 		return err
 	}
 	if by != "" && in.Owner != "" && in.Owner != by {
-		return fmt.Errorf("%w: an agent may make circles only for itself; leave out owner", errForbidden)
+		return fmt.Errorf("%w: an agent may make circles only for itself; leave out owner", feed.ErrForbidden)
 	}
 	circle := social.Circle{ID: c.gin.Param("id"), Owner: in.Owner, Name: in.Name}
 	if by != "" {
@@ -64,8 +65,8 @@ func (s *server) putCircle(c *call) error {
 func (s *server) storeCircle(ctx context.Context, circle social.Circle, members []string) error {
 	if circle.Owner == "" {
 		stored, err := s.deps.Social.Store.Circle(ctx, circle.ID)
-		if errors.Is(err, social.ErrNotFound) {
-			return fmt.Errorf("%w: owner is missing; name the agent whose circle it shall be", errBadRequest)
+		if errors.Is(err, feed.ErrNotFound) {
+			return fmt.Errorf("%w: owner is missing; name the agent whose circle it shall be", feed.ErrInvalid)
 		}
 		if err != nil {
 			return err
@@ -84,7 +85,7 @@ func (s *server) circle(ctx context.Context, c *call, by string) (social.Circle,
 	}
 	circle, err := s.deps.Social.Store.Circle(ctx, id)
 	if err == nil && by != "" && by != circle.Owner {
-		err = fmt.Errorf("%w: this circle is another agent's", errForbidden)
+		err = fmt.Errorf("%w: this circle is another agent's", feed.ErrForbidden)
 	}
 	return circle, err
 }

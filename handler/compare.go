@@ -102,7 +102,7 @@ func (s *server) postCompare(c *call) error {
 func (s *server) draw(ctx context.Context, ask compareBody) ([]string, error) {
 	agents, err := s.deps.Offline.Agents(ctx, ask.Sample, ask.Seed)
 	if err == nil && len(agents) == 0 {
-		err = fmt.Errorf("%w: there are no agents to draw from, because none has a profile; name them in agents", errBadRequest)
+		err = fmt.Errorf("%w: there are no agents to draw from, because none has a profile; name them in agents", feed.ErrInvalid)
 	}
 	return agents, err
 }
@@ -114,11 +114,11 @@ func decodeCompare(body []byte) (compareBody, error) {
 	}
 	switch {
 	case in.Agents == nil && in.Sample == 0:
-		return in, fmt.Errorf("%w: say for whom to compare: agents (an array) or sample (a number)", errBadRequest)
+		return in, fmt.Errorf("%w: say for whom to compare: agents (an array) or sample (a number)", feed.ErrInvalid)
 	case in.Agents != nil && in.Sample != 0:
-		return in, fmt.Errorf("%w: give agents or sample, not both", errBadRequest)
+		return in, fmt.Errorf("%w: give agents or sample, not both", feed.ErrInvalid)
 	case in.Agents == nil && (in.Sample < 1 || in.Sample > offline.MaxAgents):
-		return in, fmt.Errorf("%w: sample must be 1 to %d, not %d", errBadRequest, offline.MaxAgents, in.Sample)
+		return in, fmt.Errorf("%w: sample must be 1 to %d, not %d", feed.ErrInvalid, offline.MaxAgents, in.Sample)
 	}
 	return in, nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/strictjson"
 )
@@ -14,9 +13,9 @@ import (
 // bodyErrors gives a wrong value of these fields the code it has in every
 // route. Whatever else is wrong with a body is 40001.
 var bodyErrors = strictjson.Errors{
-	"":         errBadRequest,
-	"action":   engine.ErrBadAction,
-	"limit":    engine.ErrBadLimit,
+	"":         feed.ErrInvalid,
+	"action":   feed.ErrBadAction,
+	"limit":    feed.ErrBadLimit,
 	"id":       feed.ErrBadID,
 	"ids[]":    feed.ErrBadID,
 	"item":     feed.ErrBadID,

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
 )
 
 // Header values are shared slices: net/http reads them and never writes.
@@ -123,10 +124,10 @@ func (s *server) fail(c *call, err error) {
 	p := problemOf(err)
 	// After the client has disconnected every error follows from that.
 	if p.status >= http.StatusInternalServerError && c.gone() {
-		p = problemOf(errClientGone)
+		p = clientGone
 	}
 	// Shed calls are counted and not logged: that would add to the overload.
-	if p.status >= http.StatusInternalServerError && !errors.Is(err, errBusy) && !errors.Is(err, engine.ErrWatches) {
+	if p.status >= http.StatusInternalServerError && !errors.Is(err, feed.ErrBusy) {
 		c.cause = err
 	}
 	h := c.gin.Writer.Header()

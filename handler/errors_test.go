@@ -36,29 +36,29 @@ func TestErrorsTakeTheirStatusAndCode(t *testing.T) {
 		hides        bool // the cause must stay in the log
 	}{
 		{"bad id", fmt.Errorf("x: %w", feed.ErrBadID), 400, 40004, false},
-		{"bad action", engine.ErrBadAction, 400, 40002, false},
-		{"bad limit", engine.ErrBadLimit, 400, 40003, false},
-		{"bad profile", feed.ErrBadProfile, 400, 40001, false},
-		{"bad ranking", feed.ErrBadRanking, 400, 40001, false},
-		{"bad item", feed.ErrBadItem, 400, 40001, false},
-		{"an item's bad id", fmt.Errorf("%w: %w", feed.ErrBadItem, feed.ErrBadID), 400, 40004, false},
-		{"bad body", catalog.ErrBadBody, 400, 40001, false},
-		{"not found", wrap(catalog.ErrNotFound), 404, 40401, true},
+		{"bad action", feed.ErrBadAction, 400, 40002, false},
+		{"bad limit", feed.ErrBadLimit, 400, 40003, false},
+		{"bad profile", feed.ErrInvalid, 400, 40001, false},
+		{"bad ranking", feed.ErrInvalid, 400, 40001, false},
+		{"bad item", feed.ErrInvalid, 400, 40001, false},
+		{"an item's bad id", fmt.Errorf("%w: %w", feed.ErrInvalid, feed.ErrBadID), 400, 40004, false},
+		{"bad body", feed.ErrInvalid, 400, 40001, false},
+		{"not found", wrap(feed.ErrNotFound), 404, 40401, true},
 		{"request id used otherwise", wrap(cache.ErrConflict), 409, 40901, true},
-		{"another version", ErrPrecondition, 412, 41201, false},
-		{"a post that is not there, or not for this reader", wrap(social.ErrNotFound), 404, 40401, true},
-		{"a post of somebody else", social.ErrNotAllowed, 403, 40301, false},
-		{"a block", social.ErrBlocked, 403, 40301, false},
-		{"a key used for another post", wrap(social.ErrKeyUsed), 409, 40901, true},
-		{"a bad post", social.ErrBadPost, 422, 42201, false},
-		{"a bad id in a post", fmt.Errorf("%w: %w", social.ErrBadPost, feed.ErrBadID), 400, 40004, false},
-		{"a bad card or circle", social.ErrBad, 400, 40001, false},
-		{"too many of something", social.ErrLimit, 422, 42202, false},
+		{"another version", feed.ErrChanged, 412, 41201, false},
+		{"a post that is not there, or not for this reader", wrap(feed.ErrNotFound), 404, 40401, true},
+		{"a post of somebody else", feed.ErrForbidden, 403, 40301, false},
+		{"a block", feed.ErrForbidden, 403, 40301, false},
+		{"a key used for another post", wrap(feed.ErrConflict), 409, 40901, true},
+		{"a bad post", feed.ErrRule, 422, 42201, false},
+		{"a bad id in a post", feed.Errorf(feed.ErrRule, "bad post: %w", feed.ErrBadID), 400, 40004, false},
+		{"a bad card or circle", feed.ErrInvalid, 400, 40001, false},
+		{"too many of something", feed.ErrLimit, 422, 42202, false},
 		{"social store down", wrap(social.ErrUnavailable), 503, 50301, true},
-		{"a job that is not there", wrap(jobs.ErrNotFound), 404, 40401, true},
+		{"a job that is not there", wrap(feed.ErrNotFound), 404, 40401, true},
 		{"the queue down", wrap(jobs.ErrUnavailable), 503, 50301, true},
 		{"timelines down", wrap(timeline.ErrUnavailable), 503, 50301, true},
-		{"busy", errBusy, 503, 50301, false},
+		{"busy", feed.ErrBusy, 503, 50301, false},
 		{"too often", rateError{}, 429, 42901, false},
 		{"catalog down", wrap(catalog.ErrUnavailable), 503, 50301, true},
 		{"recall down", wrap(recall.ErrUnavailable), 503, 50301, true},
@@ -82,7 +82,7 @@ func TestErrorsTakeTheirStatusAndCode(t *testing.T) {
 				require.NotContains(t, got.body, "10.0.0.7")
 			}
 			// What is shed is counted instead.
-			require.Equal(t, tt.status >= 500 && !errors.Is(tt.err, errBusy), strings.Contains(f.log.String(), `"error":"`), f.log.String())
+			require.Equal(t, tt.status >= 500 && !errors.Is(tt.err, feed.ErrBusy), strings.Contains(f.log.String(), `"error":"`), f.log.String())
 		})
 	}
 }

@@ -14,7 +14,7 @@ type Reactions interface {
 	// React counts the acts, each once a day, and mutes the items of hides. Acts on
 	// items that the agent was not shown within the window are not counted; while
 	// the dedup store is down and the engine fails open all are. Errors wrap
-	// [feed.ErrBadID], [events.ErrBadKind], or a store's ErrUnavailable. It may be
+	// [feed.ErrBadID], [feed.ErrInvalid], or a store's ErrUnavailable. It may be
 	// repeated.
 	React(ctx context.Context, agent string, acts []engine.Act) (engine.Taken, error)
 }
@@ -69,10 +69,10 @@ func decodeEvents(body []byte) ([]engine.Act, error) {
 		return []engine.Act{act}, err
 	}
 	if in.eventBody != (eventBody{}) {
-		return nil, fmt.Errorf("%w: send one event as type and id, or several in events, not both", errBadRequest)
+		return nil, fmt.Errorf("%w: send one event as type and id, or several in events, not both", feed.ErrInvalid)
 	}
 	if len(in.Events) == 0 || len(in.Events) > MaxEvents {
-		return nil, fmt.Errorf("%w: events must list 1 to %d of them, this one lists %d", errBadRequest, MaxEvents, len(in.Events))
+		return nil, fmt.Errorf("%w: events must list 1 to %d of them, this one lists %d", feed.ErrInvalid, MaxEvents, len(in.Events))
 	}
 	acts := make([]engine.Act, len(in.Events))
 	for i, event := range in.Events {

@@ -16,8 +16,8 @@ const explainAtOnce = 16
 // Explainer explains refreshes. [engine.Engine] implements it.
 type Explainer interface {
 	// Explain returns what a refresh would do, and changes nothing. Errors wrap
-	// [feed.ErrBadID], [engine.ErrBadLimit], [engine.ErrBadTime],
-	// [feed.ErrBadRanking], or a store's ErrUnavailable. It may be repeated.
+	// [feed.ErrBadID], [feed.ErrBadLimit], [feed.ErrInvalid],
+	// [feed.ErrInvalid], or a store's ErrUnavailable. It may be repeated.
 	Explain(ctx context.Context, r engine.ExplainRequest) (engine.Explanation, error)
 	// Ranking returns the parameters that rank the agent now, and the variant they
 	// come from.
@@ -82,9 +82,9 @@ func decodeExplain(body []byte) (req engine.ExplainRequest, change proposal, err
 		return req, nil, fmt.Errorf("%w: agent_id is missing; say whose feed to explain", feed.ErrBadID)
 	}
 	req = engine.ExplainRequest{Agent: in.Agent, Feed: in.Feed, Limit: in.Limit, At: in.At.Time}
-	err = cmp.Or(feed.CheckAgentID(in.Agent), in.Feed.Check(), checkLimit(in.Limit))
-	if in.Item != nil && err == nil {
-		req.Item, err = *in.Item, feed.CheckItemID(*in.Item)
+	if in.Item == nil {
+		return req, in.Ranking, req.Validate()
 	}
-	return req, in.Ranking, err
+	req.Item = *in.Item
+	return req, in.Ranking, cmp.Or(req.Validate(), feed.CheckItemID(req.Item)) // "" is none to the engine
 }

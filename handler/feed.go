@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -20,11 +21,10 @@ func (s *server) postFeed(c *call) error {
 	if err != nil {
 		return err
 	}
-	req, err := decodeFeed(body)
+	req, err := decodeFeed(body, agent)
 	if err != nil {
 		return err
 	}
-	req.Agent = agent
 	if err := idempotencyKey(c.gin.Request, &req); err != nil {
 		return err
 	}
@@ -54,39 +54,18 @@ type feedBody struct {
 	Feed      feed.Name     `json:"feed"`
 }
 
-// decodeFeed reads the body and checks each field's bounds.
-func decodeFeed(body []byte) (engine.Request, error) {
+// decodeFeed reads the body of an agent's call.
+func decodeFeed(body []byte, agent string) (engine.Request, error) {
 	in := feedBody{Limit: engine.DefaultLimit}
 	if err := decode(body, &in); err != nil {
 		return engine.Request{}, err
 	}
-	req := engine.Request{Action: in.Action, Limit: in.Limit, Silent: in.Silent, Why: in.Why, Feed: in.Feed}
-	if err := in.Feed.Check(); err != nil {
-		return req, err
+	req := engine.Request{Agent: agent, Action: in.Action, Limit: in.Limit, Silent: in.Silent, Why: in.Why, Feed: in.Feed}
+	if in.RequestID == nil {
+		return req, req.Validate()
 	}
-	if in.Action == "" {
-		return req, fmt.Errorf(`%w: action is missing; send "refresh" or "load_more"`, engine.ErrBadAction)
-	}
-	if in.Action != engine.ActionRefresh && in.Action != engine.ActionLoadMore {
-		return req, fmt.Errorf(`%w: action must be "refresh" or "load_more", not %.40q`, engine.ErrBadAction, in.Action)
-	}
-	if in.Silent && in.Action != engine.ActionRefresh {
-		return req, fmt.Errorf("%w: silent goes with refresh only", engine.ErrBadAction)
-	}
-	if in.RequestID != nil {
-		req.RequestID = *in.RequestID
-		if err := feed.CheckRequestID(req.RequestID); err != nil {
-			return req, err
-		}
-	}
-	return req, checkLimit(in.Limit)
-}
-
-func checkLimit(limit int) error {
-	if limit < 1 || limit > engine.MaxLimit {
-		return fmt.Errorf("%w: limit must be a whole number from 1 to %d, not %d", engine.ErrBadLimit, engine.MaxLimit, limit)
-	}
-	return nil
+	req.RequestID = *in.RequestID
+	return req, cmp.Or(req.Validate(), feed.CheckRequestID(req.RequestID)) // "" is none to the engine
 }
 
 // idempotencyKey reads the request id from the header where the body has none.
@@ -96,7 +75,7 @@ func idempotencyKey(r *http.Request, req *engine.Request) error {
 			return fmt.Errorf("header Idempotency-Key: %w", err)
 		}
 		if req.RequestID != "" && req.RequestID != key {
-			return fmt.Errorf("%w: request_id and Idempotency-Key differ; send one of them", errBadRequest)
+			return fmt.Errorf("%w: request_id and Idempotency-Key differ; send one of them", feed.ErrInvalid)
 		}
 		req.RequestID = key
 	}

@@ -388,7 +388,7 @@ func FuzzFeedBody(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		req, err := decodeFeed(body)
+		req, err := decodeFeed(body, "u_1")
 		if err != nil {
 			code := problemOf(err).code
 			require.Contains(t, []int{40001, 40002, 40003, 40004}, code, "%v", err)

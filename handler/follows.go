@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 )
 
@@ -29,7 +28,7 @@ func (s *server) changeFollow(do func(ctx context.Context, agent, author string,
 			return err
 		}
 		if s.deps.Social.FollowsByApp && c.agent != "" {
-			return fmt.Errorf("%w: the app keeps the follows here; this needs the admin token", errForbidden)
+			return fmt.Errorf("%w: the app keeps the follows here; this needs the admin token", feed.ErrForbidden)
 		}
 		return s.change(c, func(ctx context.Context) (bool, error) { return do(ctx, agent, c.gin.Param("author"), time.Time{}) })
 	}
@@ -88,8 +87,8 @@ func (c *call) page() (after string, limit int, err error) {
 	if err := c.decodeQuery(&ask); err != nil {
 		return "", 0, err
 	}
-	if ask.Limit < 1 || ask.Limit > MaxAgents {
-		return "", 0, fmt.Errorf("%w: limit must be a whole number from 1 to %d, not %d", engine.ErrBadLimit, MaxAgents, ask.Limit)
+	if err := feed.CheckLimit(ask.Limit, MaxAgents); err != nil {
+		return "", 0, err
 	}
 	if ask.After != "" {
 		if err := feed.CheckAgentID(string(ask.After)); err != nil {

@@ -14,7 +14,7 @@ import (
 // Guest answers the feed of readers who are not known. [engine.Guest] implements it.
 type Guest interface {
 	// Page answers the first limit items, best first, the same for everybody. Degraded
-	// names what the answer lacks. Errors wrap [engine.ErrBadLimit],
+	// names what the answer lacks. Errors wrap [feed.ErrBadLimit],
 	// [trending.ErrUnavailable], or a store's ErrUnavailable where nothing could be
 	// answered. It changes nothing and may be repeated.
 	Page(ctx context.Context, limit int) (engine.GuestPage, error)
@@ -29,7 +29,7 @@ func (s *server) getGuestFeed(c *call) error {
 	if err := c.decodeQuery(&ask); err != nil {
 		return err
 	}
-	if err := checkLimit(ask.Limit); err != nil {
+	if err := feed.CheckLimit(ask.Limit, engine.MaxLimit); err != nil {
 		return err
 	}
 	var page engine.GuestPage

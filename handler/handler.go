@@ -33,8 +33,8 @@ import (
 type Feed interface {
 	// Feed answers a refresh or a load_more. The Docs are best first; a Doc that
 	// is Missing is left out of the answer. Degraded names what the answer lacks.
-	// Errors wrap [engine.ErrBadAction], [engine.ErrBadLimit], [feed.ErrBadID],
-	// [cache.ErrConflict] for a request id that belongs to another call, or a
+	// Errors wrap [feed.ErrBadAction], [feed.ErrBadLimit], [feed.ErrBadID],
+	// [feed.ErrConflict] for a request id that belongs to another call, or a
 	// store's ErrUnavailable. With a request id the call may be repeated for a
 	// minute and answers the same page; without one a repetition is the next page.
 	Feed(ctx context.Context, r engine.Request) (engine.Answer, error)
@@ -46,16 +46,16 @@ type Feed interface {
 
 // Profiles stores profiles. [engine.Engine] implements it.
 type Profiles interface {
-	// Profile returns the stored profile. Errors wrap [catalog.ErrNotFound] where
+	// Profile returns the stored profile. Errors wrap [feed.ErrNotFound] where
 	// the agent has none, or [catalog.ErrUnavailable].
 	Profile(ctx context.Context, agent string) (feed.Profile, error)
 	// PutProfile replaces the profile; MutedItems that are nil keep those that are
 	// stored. It ends the agent's session where the profile now refuses other
-	// items. Errors wrap [feed.ErrBadProfile] or a store's ErrUnavailable. It may be
+	// items. Errors wrap [feed.ErrInvalid] or a store's ErrUnavailable. It may be
 	// repeated.
 	PutProfile(ctx context.Context, agent string, p feed.Profile) error
 	// RemoveProfile deletes the profile and ends a session that it has filtered.
-	// Errors wrap [catalog.ErrNotFound] where there is none, as after a
+	// Errors wrap [feed.ErrNotFound] where there is none, as after a
 	// repetition, or a store's ErrUnavailable.
 	RemoveProfile(ctx context.Context, agent string) error
 	// Learned tells what was learned of the agent, by their profile.
@@ -72,7 +72,7 @@ type Profiles interface {
 type Intake interface {
 	// Read stores the items of a stream, NDJSON or one JSON array. A bad item is
 	// rejected and the rest goes on. The report is valid beside an error, too, and
-	// counts what was read before it. Errors wrap [catalog.ErrBadBody],
+	// counts what was read before it. Errors wrap [feed.ErrInvalid],
 	// [catalog.ErrUnavailable], or what r returned. The same stream may be read
 	// again.
 	Read(ctx context.Context, r io.Reader) (catalog.Report, error)
@@ -80,7 +80,7 @@ type Intake interface {
 	// of {"id","likes","comments"}, absolute. It may be repeated.
 	Counts(ctx context.Context, r io.Reader) (catalog.Report, error)
 	// Patch changes fields of a stored item by a JSON merge patch and returns the
-	// item. Errors wrap [feed.ErrBadItem], [feed.ErrBadID], [catalog.ErrNotFound] or
+	// item. Errors wrap [feed.ErrInvalid], [feed.ErrBadID], [feed.ErrNotFound] or
 	// [catalog.ErrUnavailable]. It may be repeated.
 	Patch(ctx context.Context, id string, patch []byte) (feed.Item, error)
 }
@@ -90,7 +90,7 @@ type Items interface {
 	// Docs returns one Doc for each id, in the order of ids, without JSON where
 	// there is no such item. Errors wrap [catalog.ErrUnavailable].
 	Docs(ctx context.Context, ids []string) ([]feed.Doc, error)
-	// Remove deletes an item. Errors wrap [catalog.ErrNotFound] where there is
+	// Remove deletes an item. Errors wrap [feed.ErrNotFound] where there is
 	// none, as after a repetition, or [catalog.ErrUnavailable].
 	Remove(ctx context.Context, id string) error
 }
@@ -261,8 +261,8 @@ func (s *server) routes() (*gin.Engine, error) {
 			return nil
 		})
 	}
-	g.NoRoute(s.handle("unmatched", func(*call) error { return errNoRoute }))
-	g.NoMethod(s.handle("unmatched", func(*call) error { return errNoMethod }))
+	g.NoRoute(s.handle("unmatched", noRoute))
+	g.NoMethod(s.handle("unmatched", noMethod))
 	return g, nil
 }
 
@@ -318,7 +318,7 @@ func (g *gate) enter() error {
 	if g.inside.Add(1) > g.most {
 		g.inside.Add(-1)
 		g.shed.Inc()
-		return errBusy
+		return feed.ErrBusy
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func (m *mapProfiles) Profile(_ context.Context, agent string) (feed.Profile, er
 	defer m.mu.Unlock()
 	p, ok := m.all[agent]
 	if !ok {
-		return p, catalog.ErrNotFound
+		return p, feed.ErrNotFound
 	}
 	return p, nil
 }
@@ -90,7 +90,7 @@ func (m *mapProfiles) RemoveProfile(_ context.Context, agent string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, ok := m.all[agent]; !ok {
-		return catalog.ErrNotFound
+		return feed.ErrNotFound
 	}
 	delete(m.all, agent)
 	return nil
@@ -139,7 +139,7 @@ func (m mapItems) Update(_ context.Context, ids []string, change func(feed.Item)
 
 func (m mapItems) update(id string, change func(feed.Item) (feed.Item, error)) (it feed.Item, err error) {
 	if _, ok := m[id]; !ok {
-		return it, catalog.ErrNotFound
+		return it, feed.ErrNotFound
 	}
 	if err := json.Unmarshal([]byte(m[id]), &it); err != nil {
 		return it, err
@@ -162,7 +162,7 @@ func (m mapItems) List(_ context.Context, s catalog.Selection) (page catalog.Pag
 
 func (m mapItems) Remove(_ context.Context, id string) error {
 	if _, ok := m[id]; !ok {
-		return catalog.ErrNotFound
+		return feed.ErrNotFound
 	}
 	delete(m, id)
 	return nil
@@ -184,7 +184,7 @@ func (f intakeFunc) Counts(context.Context, io.Reader) (catalog.Report, error) {
 }
 
 func (f intakeFunc) Patch(context.Context, string, []byte) (feed.Item, error) {
-	return feed.Item{}, catalog.ErrNotFound
+	return feed.Item{}, feed.ErrNotFound
 }
 
 func (f intakeFunc) Read(ctx context.Context, r io.Reader) (catalog.Report, error) { return f(ctx, r) }

@@ -13,10 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/freshet/freshet/cache"
-	"github.com/freshet/freshet/catalog"
-	"github.com/freshet/freshet/dedup"
-	"github.com/freshet/freshet/recall"
+	"github.com/freshet/freshet/feed"
 )
 
 // readyTimeout is the timeout of a readiness probe. Orchestrators seldom wait
@@ -97,10 +94,9 @@ func publicCause(err error) string {
 	case errors.As(err, &errno):
 		return errno.Error()
 	}
-	for _, known := range []error{catalog.ErrUnavailable, recall.ErrUnavailable, dedup.ErrUnavailable, cache.ErrUnavailable} {
-		if errors.Is(err, known) {
-			return known.Error()
-		}
+	var outage *feed.Outage
+	if errors.As(err, &outage) {
+		return outage.Text
 	}
 	return "the check failed; see the log"
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/media"
 )
@@ -60,7 +61,7 @@ func hasFiles(r *http.Request) bool {
 func (s *server) createWithImages(c *call, author, key string) error {
 	images := s.deps.Social.Images
 	if images == nil {
-		return fmt.Errorf("%w: this server takes no images, because media.url is not set", media.ErrType)
+		return feed.Errorf(feed.ErrType, "not an image that can be taken: this server takes no images, because media.url is not set")
 	}
 	u, err := s.pictures.enter(author)
 	if err != nil {
@@ -97,7 +98,7 @@ func (s *server) createWithImages(c *call, author, key string) error {
 // with it is found before they are made.
 func (s *server) newPost(in postBody, author string, files [][]byte) (p social.Post, err error) {
 	if n := len(in.Images); n > 0 && n != len(files) {
-		return p, fmt.Errorf("%w: images describes %d images, and %d were sent", social.ErrBadPost, n, len(files))
+		return p, feed.Errorf(feed.ErrRule, "bad post: images describes %d images, and %d were sent", n, len(files))
 	}
 	p = in.post(author)
 	p.Images = make([]social.Image, len(files))
@@ -153,7 +154,7 @@ func (s *server) release(ctx context.Context, post string) {
 }
 
 // readFiles reads the fields post and image of a form. The files are not looked
-// at. Errors are those of readJSON; [social.ErrBadPost] for too many files; errBusy
+// at. Errors are those of readJSON; [feed.ErrRule] for too many files; [feed.ErrBusy]
 // where there is no room for them.
 func (c *call) readFiles(u *imageUpload) (in postBody, files [][]byte, err error) {
 	r := c.gin.Request
@@ -167,7 +168,7 @@ func (c *call) readFiles(u *imageUpload) (in postBody, files [][]byte, err error
 	r.Body = io.NopCloser(io.MultiReader(body, strings.NewReader("\r\n"), cutOff{}))
 	form, err := r.MultipartReader()
 	if err != nil {
-		return in, nil, fmt.Errorf("%w: the form cannot be read: %w", errBadRequest, err)
+		return in, nil, fmt.Errorf("%w: the form cannot be read: %w", feed.ErrInvalid, err)
 	}
 	described := false
 	for {
@@ -183,20 +184,20 @@ func (c *call) readFiles(u *imageUpload) (in postBody, files [][]byte, err error
 			described = true
 			err = c.readDescription(part, &in)
 		case name == "image" && len(files) == social.MaxImages:
-			err = fmt.Errorf("%w: more than %d images", social.ErrBadPost, social.MaxImages)
+			err = feed.Errorf(feed.ErrRule, "bad post: more than %d images", social.MaxImages)
 		case name == "image":
 			var file []byte
 			file, err = readImage(part, u)
 			files = append(files, file)
 		default:
-			err = fmt.Errorf("%w: a form has the field post once and the field image for each image, not also %.40q", errBadRequest, name)
+			err = fmt.Errorf("%w: a form has the field post once and the field image for each image, not also %.40q", feed.ErrInvalid, name)
 		}
 		if err != nil {
 			return in, nil, c.badForm(body, err)
 		}
 	}
 	if !described {
-		return in, nil, fmt.Errorf(`%w: the form has no field post; send it with the post as JSON, such as {"caption":"…"}`, errBadRequest)
+		return in, nil, fmt.Errorf(`%w: the form has no field post; send it with the post as JSON, such as {"caption":"…"}`, feed.ErrInvalid)
 	}
 	return in, files, nil
 }
@@ -236,14 +237,14 @@ func readPart(part *multipart.Part, what string, most int) ([]byte, error) {
 // badForm says why reading a form has ended.
 func (c *call) badForm(body *bounded, err error) error {
 	switch {
-	case errors.Is(body.err, errTooLarge):
+	case errors.Is(body.err, feed.ErrTooLarge):
 		return tooLarge("the body", MaxImagesBody)
 	case body.err != nil:
 		return c.unreadable(body.err)
 	case problemOf(err).status != http.StatusInternalServerError:
 		return err
 	}
-	return fmt.Errorf("%w: the form cannot be read: %w", errBadRequest, err)
+	return fmt.Errorf("%w: the form cannot be read: %w", feed.ErrInvalid, err)
 }
 
 // Headers of images. They never change under their keys.
@@ -258,7 +259,7 @@ var (
 func (s *server) getImage(c *call) error {
 	images := s.deps.Social.Images
 	if images == nil {
-		return media.ErrNotFound
+		return feed.ErrNotFound
 	}
 	if err := s.shown.enter(); err != nil {
 		return err
@@ -301,7 +302,10 @@ func (s *server) getImage(c *call) error {
 	w := &refusing{ResponseWriter: c.gin.Writer}
 	http.ServeContent(w, c.gin.Request, "", time.Time{}, file)
 	if w.refused {
-		return errRange
+		return problem{
+			status: http.StatusRequestedRangeNotSatisfiable, code: 41601,
+			msg: "the image has no such range; Content-Range says how long it is",
+		}
 	}
 	return nil
 }
@@ -357,7 +361,7 @@ func (s *server) mayShow(c *call, reader, key string) (public bool, err error) {
 		return false, err
 	}
 	_, err = s.card(ctx, "", post)
-	if !errors.Is(err, social.ErrNotFound) || reader == "" {
+	if !errors.Is(err, feed.ErrNotFound) || reader == "" {
 		return err == nil, err
 	}
 	_, err = s.card(ctx, reader, post)

@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 	"github.com/freshet/freshet/social/media"
@@ -427,7 +428,7 @@ func TestUploadsShareTheirMemory(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, small.hold(10))
 	require.NoError(t, large.hold(uploadMemory-20))
-	require.ErrorIs(t, small.hold(11), errBusy)
+	require.ErrorIs(t, small.hold(11), feed.ErrBusy)
 	require.NoError(t, small.hold(10))
 	require.NoError(t, small.hold(-20))
 	large.leave()

@@ -41,7 +41,7 @@ func decodeImpressions(body []byte) ([]string, error) {
 		return nil, err
 	}
 	if len(in.IDs) == 0 || len(in.IDs) > MaxImpressions {
-		return nil, fmt.Errorf("%w: ids must list 1 to %d items, this one lists %d", errBadRequest, MaxImpressions, len(in.IDs))
+		return nil, fmt.Errorf("%w: ids must list 1 to %d items, this one lists %d", feed.ErrInvalid, MaxImpressions, len(in.IDs))
 	}
 	for i, id := range in.IDs {
 		if err := feed.CheckItemID(id); err != nil {

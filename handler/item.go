@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 )
 
@@ -31,7 +30,7 @@ func (s *server) getItem(c *call) error {
 		return err
 	}
 	if len(docs) == 0 || docs[0].Missing() {
-		return catalog.ErrNotFound
+		return feed.ErrNotFound
 	}
 	c.out = append(c.out[:0], successHead...)
 	c.out = append(c.out, docs[0].JSON...)

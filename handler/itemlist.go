@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/freshet/freshet/catalog"
-	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 )
 
@@ -26,13 +25,10 @@ type itemsQuery struct {
 
 func (q itemsQuery) selection() (catalog.Selection, error) {
 	s := catalog.Selection{Author: string(q.Author), Tag: string(q.Tag), Since: q.Since, Cursor: string(q.Cursor), Limit: q.Limit}
-	switch {
-	case q.Since < 0 || q.Since > feed.MaxItemTime:
-		return s, fmt.Errorf("%w: since must be Unix seconds from 0 to %d, not %d", errBadRequest, int64(feed.MaxItemTime), q.Since)
-	case q.Limit < 1 || q.Limit > MaxItems:
-		return s, fmt.Errorf("%w: limit must be a whole number from 1 to %d, not %d", engine.ErrBadLimit, MaxItems, q.Limit)
+	if q.Since < 0 || q.Since > feed.MaxItemTime {
+		return s, fmt.Errorf("%w: since must be Unix seconds from 0 to %d, not %d", feed.ErrInvalid, int64(feed.MaxItemTime), q.Since)
 	}
-	return s, nil
+	return s, feed.CheckLimit(q.Limit, MaxItems)
 }
 
 // itemList is the data of GET /v1/items.

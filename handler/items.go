@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
 )
 
 // postItems answers POST /v1/items.
@@ -39,7 +40,7 @@ func (s *server) upload(c *call, read func(ctx context.Context, body io.Reader) 
 	}
 	enc := contentEncoding(r)
 	if enc != "" && enc != "gzip" {
-		return fmt.Errorf("%w: Content-Encoding %q is not supported; send gzip or the body as it is", errBadRequest, enc)
+		return fmt.Errorf("%w: Content-Encoding %q is not supported; send gzip or the body as it is", feed.ErrInvalid, enc)
 	}
 	if r.ContentLength > MaxItemsBody {
 		return tooLarge("the body", MaxItemsBody)
@@ -87,16 +88,16 @@ func extendDeadlines(w http.ResponseWriter, r *http.Request, timeout time.Durati
 // own errors come before err, which the reader has made of them.
 func (c *call) uploadError(ctx context.Context, err error, sent, body *bounded, report any) error {
 	switch {
-	case errors.Is(sent.err, errTooLarge):
+	case errors.Is(sent.err, feed.ErrTooLarge):
 		err = tooLarge("the body", MaxItemsBody)
-	case errors.Is(body.err, errTooLarge):
+	case errors.Is(body.err, feed.ErrTooLarge):
 		err = tooLarge("the unpacked body", MaxItemsBody)
 	case sent.err != nil:
 		err = c.unreadable(sent.err)
 	case ctx.Err() != nil:
 		err = ctx.Err()
 	case body.err != nil:
-		err = fmt.Errorf("%w: the gzip body is damaged or ends early", errBadRequest)
+		err = fmt.Errorf("%w: the gzip body is damaged or ends early", feed.ErrInvalid)
 	}
 	return partial{error: err, data: report}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
 )
 
 // line is one item of NDJSON.
@@ -131,7 +132,7 @@ func TestAGzipBombIsStoppedAtTheLimit(t *testing.T) {
 			// An intake that hides the reader's error must not hide the limit.
 			read, err = io.Copy(io.Discard, r)
 			if err != nil {
-				err = fmt.Errorf("%w: could not read on", catalog.ErrBadBody)
+				err = feed.Errorf(feed.ErrInvalid, "the body is neither NDJSON nor a JSON array of items: could not read on")
 			}
 			return catalog.Report{Accepted: 7}, err
 		})
@@ -201,7 +202,7 @@ func TestAnUploadTheCatalogCannotTake(t *testing.T) {
 		code int
 	}{
 		"unavailable":    {catalog.ErrUnavailable, 50301},
-		"not items":      {catalog.ErrBadBody, 40001},
+		"not items":      {feed.ErrInvalid, 40001},
 		"something else": {io.ErrNoProgress, 50001},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 )
@@ -42,15 +42,13 @@ func (q jobsQuery) filter() (jobs.Filter, error) {
 	f := jobs.Filter{Kind: jobs.Kind(q.Kind), State: jobs.State(q.State), Key: string(q.Key), After: q.After, Limit: q.Limit}
 	switch {
 	case f.Kind != "" && !slices.Contains(jobs.Kinds(), f.Kind):
-		return f, fmt.Errorf("%w: kind must be one of %v, not %.40q", errBadRequest, jobs.Kinds(), f.Kind)
+		return f, fmt.Errorf("%w: kind must be one of %v, not %.40q", feed.ErrInvalid, jobs.Kinds(), f.Kind)
 	case f.State != "" && !slices.Contains(jobs.States(), f.State):
-		return f, fmt.Errorf("%w: state must be one of %v, not %.40q", errBadRequest, jobs.States(), f.State)
+		return f, fmt.Errorf("%w: state must be one of %v, not %.40q", feed.ErrInvalid, jobs.States(), f.State)
 	case f.After < 0:
-		return f, fmt.Errorf("%w: after must be the id of a job, or 0, not %d", errBadRequest, f.After)
-	case f.Limit < 1 || f.Limit > MaxJobs:
-		return f, fmt.Errorf("%w: limit must be a whole number from 1 to %d, not %d", engine.ErrBadLimit, MaxJobs, f.Limit)
+		return f, fmt.Errorf("%w: after must be the id of a job, or 0, not %d", feed.ErrInvalid, f.After)
 	}
-	return f, nil
+	return f, feed.CheckLimit(f.Limit, MaxJobs)
 }
 
 // jobList is the data of GET /v1/jobs.
@@ -143,7 +141,7 @@ func (s *server) markPost(ctx context.Context, id string) error {
 		return err
 	}
 	if posts[0].ID == "" {
-		return fmt.Errorf("%s: %w", id, social.ErrNotFound)
+		return fmt.Errorf("%s: %w", id, feed.ErrNotFound)
 	}
 	return s.deps.Social.Queue.Mark(ctx,
 		jobs.Dirty{Kind: jobs.Deliver, Key: id, Priority: jobs.PrioritySoon},
@@ -158,7 +156,7 @@ func (s *server) changeJob(do func(ctx context.Context, id int64) error) func(*c
 		}
 		id, err := strconv.ParseInt(c.gin.Param("id"), 10, 64)
 		if err != nil {
-			return fmt.Errorf("%w: the id of a job is a whole number, not %.40q", errBadRequest, c.gin.Param("id"))
+			return fmt.Errorf("%w: the id of a job is a whole number, not %.40q", feed.ErrInvalid, c.gin.Param("id"))
 		}
 		ctx, cancel := s.deadline(c)
 		defer cancel()

@@ -58,7 +58,7 @@ func (s *server) getAsset(c *call) error {
 func (s *server) sendAsset(c *call, name string) error {
 	a, ok := s.assets[name]
 	if !ok {
-		return errNoRoute
+		return noRoute(c)
 	}
 	h := c.gin.Writer.Header()
 	h.Set("Content-Security-Policy", pagePolicy)

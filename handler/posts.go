@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 )
 
@@ -31,7 +32,7 @@ func (s *server) card(ctx context.Context, reader, id string) (social.Card, erro
 		return social.Card{}, err
 	}
 	if len(cards) == 0 || !cards[0].Visible {
-		return social.Card{}, social.ErrNotFound
+		return social.Card{}, feed.ErrNotFound
 	}
 	return cards[0], nil
 }
@@ -94,7 +95,7 @@ func (s *server) createPost(c *call) error {
 		return err
 	}
 	if len(in.Images) > 0 {
-		return fmt.Errorf("%w: images describes files, and JSON has none; send multipart/form-data with the fields post and image", social.ErrBadPost)
+		return feed.Errorf(feed.ErrRule, "bad post: images describes files, and JSON has none; send multipart/form-data with the fields post and image")
 	}
 	return s.answerPost(c, in.post(author), social.Creation{Key: key}, new(bool))
 }
@@ -128,7 +129,7 @@ func postKey(r *http.Request) (string, error) {
 		return "", nil
 	}
 	if len(values) > 1 {
-		return "", fmt.Errorf("%w: Idempotency-Key is sent %d times; send it once", errBadRequest, len(values))
+		return "", fmt.Errorf("%w: Idempotency-Key is sent %d times; send it once", feed.ErrInvalid, len(values))
 	}
 	return values[0], social.CheckKey(values[0])
 }
@@ -180,7 +181,7 @@ func (s *server) editPost(c *call) error {
 		return err
 	}
 	if in == (editBody{}) {
-		return fmt.Errorf("%w: there is nothing to change; send caption, tags or alts", errBadRequest)
+		return fmt.Errorf("%w: there is nothing to change; send caption, tags or alts", feed.ErrInvalid)
 	}
 	id := c.gin.Param("id")
 	var card social.Card
@@ -189,7 +190,7 @@ func (s *server) editPost(c *call) error {
 			return err
 		}
 		card, err = s.card(ctx, by, id)
-		if by == "" && errors.Is(err, social.ErrNotFound) {
+		if by == "" && errors.Is(err, feed.ErrNotFound) {
 			return nil
 		}
 		return err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strconv"
 
-	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
 )
@@ -61,7 +60,7 @@ func (s *server) putProfile(c *call) error {
 		// The stored ones are kept and part of the answer.
 		stored, err := s.deps.Profiles.Profile(ctx, agent)
 		p.MutedItems = stored.MutedItems
-		if errors.Is(err, catalog.ErrNotFound) { // deleted since
+		if errors.Is(err, feed.ErrNotFound) { // deleted since
 			return nil
 		}
 		return err

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall/promotion"
 	"github.com/freshet/freshet/social"
@@ -94,7 +93,7 @@ func (s *server) putPromotion(c *call) error {
 		return err
 	}
 	if in.From.IsZero() || in.Until.IsZero() {
-		return fmt.Errorf("%w: from and until are needed, each a time or Unix seconds", errBadRequest)
+		return fmt.Errorf("%w: from and until are needed, each a time or Unix seconds", feed.ErrInvalid)
 	}
 	p := social.Promotion{
 		ID: c.gin.Param("id"), ItemID: in.ItemID, From: in.From.Unix(), Until: in.Until.Unix(),
@@ -144,8 +143,8 @@ func (s *server) getPromotions(c *call) error {
 	if err := c.decodeQuery(&ask); err != nil {
 		return err
 	}
-	if ask.Limit < 1 || ask.Limit > MaxPromotionPage {
-		return fmt.Errorf("%w: limit must be a whole number from 1 to %d, not %d", engine.ErrBadLimit, MaxPromotionPage, ask.Limit)
+	if err := feed.CheckLimit(ask.Limit, MaxPromotionPage); err != nil {
+		return err
 	}
 	if err := social.CheckPromotionID(string(ask.After)); ask.After != "" && err != nil {
 		return fmt.Errorf("after: %w", err)

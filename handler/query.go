@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+
+	"github.com/freshet/freshet/feed"
 )
 
 // decodeQuery reads the parameters of a query into a struct, by the rules for
@@ -12,7 +14,7 @@ import (
 func (c *call) decodeQuery(into any) error {
 	values, err := url.ParseQuery(c.gin.Request.URL.RawQuery)
 	if err != nil {
-		return fmt.Errorf("%w: the query is not one: %w", errBadRequest, err)
+		return fmt.Errorf("%w: the query is not one: %w", feed.ErrInvalid, err)
 	}
 	var members []string
 	for name, texts := range values {

@@ -30,16 +30,16 @@ type Rankings interface {
 	// [ranking.ErrUnavailable]: no version is known yet. It may be repeated.
 	Current(ctx context.Context) (ranking.Version, error)
 	// Change stores a new version and puts it in force. Errors wrap
-	// [feed.ErrBadRanking], [ranking.ErrChanged] where c.If names another
+	// [feed.ErrInvalid], [feed.ErrChanged] where c.If names another
 	// version than the newest, or [ranking.ErrUnavailable]; then the old one stays
 	// in force. A repetition without c.If is one more version.
 	Change(ctx context.Context, c ranking.Change) (ranking.Version, error)
 	// Revert stores a new version equal to version to, experiments and their agents
 	// included; onlyIf is the version that must be the newest, nil for any. Errors
-	// wrap [ranking.ErrNotFound] for an unknown version, or are those of Change.
+	// wrap [feed.ErrNotFound] for an unknown version, or are those of Change.
 	Revert(ctx context.Context, to int, by, why string, onlyIf *int) (ranking.Version, error)
 	// History returns up to limit versions, newest first. Errors wrap
-	// [ranking.ErrBadLimit] or [ranking.ErrUnavailable].
+	// [feed.ErrBadLimit] or [ranking.ErrUnavailable].
 	History(ctx context.Context, limit int) ([]ranking.Version, error)
 }
 
@@ -141,7 +141,7 @@ func ifMatch(r *http.Request) (*int, error) {
 			return &version, nil
 		}
 	}
-	return nil, fmt.Errorf(`%w: If-Match must be the one ETag that GET /v1/ranking answered, such as "3", or *`, errBadRequest)
+	return nil, fmt.Errorf(`%w: If-Match must be the one ETag that GET /v1/ranking answered, such as "3", or *`, feed.ErrInvalid)
 }
 
 // putRanking answers PUT /v1/ranking with the new version. Parameters that are
@@ -244,7 +244,7 @@ func decodeRankingChange(body []byte, notes *[]string) (change ranking.Change, e
 		}
 	}
 	if change.Edit == nil && change.Experiments == nil {
-		return change, fmt.Errorf("%w: there is nothing to change: send parameters in ranking, the list of experiments, or both", errBadRequest)
+		return change, fmt.Errorf("%w: there is nothing to change: send parameters in ranking, the list of experiments, or both", feed.ErrInvalid)
 	}
 	return change, nil
 }
@@ -293,12 +293,12 @@ func hasValue(value any) bool {
 
 func experiments(list []experimentBody, notes *[]string) ([]ranking.Experiment, error) {
 	if len(list) > feed.MaxVariants {
-		return nil, fmt.Errorf("%w: at most %d experiments may run at once, not %d", errBadRequest, feed.MaxVariants, len(list))
+		return nil, fmt.Errorf("%w: at most %d experiments may run at once, not %d", feed.ErrInvalid, feed.MaxVariants, len(list))
 	}
 	all := make([]ranking.Experiment, len(list))
 	for i, x := range list {
 		if x.Share == nil {
-			return nil, fmt.Errorf("%w: experiments[%d].share must be a number, the part of all agents from 0 to 1", errBadRequest, i)
+			return nil, fmt.Errorf("%w: experiments[%d].share must be a number, the part of all agents from 0 to 1", feed.ErrInvalid, i)
 		}
 		all[i] = ranking.Experiment{Name: x.Name, Share: *x.Share, Edit: x.Ranking.edit("experiment "+x.Name, notes)}
 	}
@@ -318,7 +318,7 @@ func decodeRevert(body []byte) (revertBody, error) {
 		return in, err
 	}
 	if in.Version == nil || *in.Version < 0 {
-		return in, fmt.Errorf("%w: version must be the number of the version to go back to; 0 is the configuration's", errBadRequest)
+		return in, fmt.Errorf("%w: version must be the number of the version to go back to; 0 is the configuration's", feed.ErrInvalid)
 	}
 	return in, nil
 }

@@ -68,7 +68,7 @@ func (e rateError) Error() string {
 	return fmt.Sprintf("too many requests of this agent; try again in %s s", e.seconds())
 }
 
-func (rateError) Is(target error) bool { return target == errRateLimited }
+func (rateError) Is(target error) bool { return target == feed.ErrTooMany }
 
 // seconds is the wait for Retry-After, rounded up.
 func (e rateError) seconds() string {

@@ -73,11 +73,11 @@ func decodeReplay(body []byte) (replayBody, error) {
 		return in, err
 	}
 	if in.Depth < 1 || in.Depth > maxDepth {
-		return in, fmt.Errorf("%w: depth must be 1 to %d, not %d", errBadRequest, maxDepth, in.Depth)
+		return in, fmt.Errorf("%w: depth must be 1 to %d, not %d", feed.ErrInvalid, maxDepth, in.Depth)
 	}
 	for i, click := range in.Clicks {
 		if click.At.IsZero() {
-			return in, fmt.Errorf("%w: clicks[%d].at is missing", errBadRequest, i)
+			return in, fmt.Errorf("%w: clicks[%d].at is missing", feed.ErrInvalid, i)
 		}
 	}
 	return in, nil

@@ -33,7 +33,7 @@ func (s *server) getReport(c *call) error {
 		return err
 	}
 	if ask.Days < 1 || ask.Days > events.MaxReportDays {
-		return fmt.Errorf("%w: days must be 1 to %d, not %d", errBadRequest, events.MaxReportDays, ask.Days)
+		return fmt.Errorf("%w: days must be 1 to %d, not %d", feed.ErrInvalid, events.MaxReportDays, ask.Days)
 	}
 	ctx, cancel := s.deadline(c)
 	defer cancel()

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 )
@@ -34,7 +35,7 @@ type Timelines interface {
 	// Timeline answers a page of an agent's timeline. The cards are newest first,
 	// each visible to the agent and with its content. A page may be short, even
 	// empty, with HasMore: ask on below Next. Degraded names what the answer lacks.
-	// Errors wrap [feed.ErrBadID], [engine.ErrBadLimit], or a store's
+	// Errors wrap [feed.ErrBadID], [feed.ErrBadLimit], or a store's
 	// ErrUnavailable where nothing could be answered. The call may be repeated and
 	// answers what is there then.
 	Timeline(ctx context.Context, r engine.TimelineRequest) (engine.TimelinePage, error)
@@ -118,7 +119,7 @@ func (s *server) own(c *call, param string) (string, error) {
 	}
 	agent := c.gin.Param(param)
 	if by != "" && by != agent {
-		return "", fmt.Errorf("%w: an agent may do this only for itself", errForbidden)
+		return "", fmt.Errorf("%w: an agent may do this only for itself", feed.ErrForbidden)
 	}
 	return agent, social.CheckAgent(agent)
 }
@@ -150,7 +151,7 @@ func (t queryText) position() (social.Position, error) {
 	}
 	p, ok := parsePosition(string(t))
 	if !ok {
-		return p, fmt.Errorf("%w: cursor must be the next_cursor of an earlier answer, <post id>:<Unix seconds>, not %.80q", errBadRequest, string(t))
+		return p, fmt.Errorf("%w: cursor must be the next_cursor of an earlier answer, <post id>:<Unix seconds>, not %.80q", feed.ErrInvalid, string(t))
 	}
 	return p, nil
 }
@@ -181,7 +182,7 @@ func (c *call) readPage() (below social.Position, limit int, err error) {
 	if err := c.decodeQuery(&ask); err != nil {
 		return below, 0, err
 	}
-	if err := checkLimit(ask.Limit); err != nil {
+	if err := feed.CheckLimit(ask.Limit, engine.MaxLimit); err != nil {
 		return below, 0, err
 	}
 	below, err = ask.Cursor.position()

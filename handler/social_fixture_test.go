@@ -60,7 +60,7 @@ func (noLists) Outbox(context.Context, []string) error { return timeline.ErrUnav
 type noProfiles struct{ catalog.Profiles }
 
 func (noProfiles) Profile(context.Context, string) (feed.Profile, error) {
-	return feed.Profile{}, catalog.ErrNotFound
+	return feed.Profile{}, feed.ErrNotFound
 }
 
 func (noProfiles) ProfilesOf(_ context.Context, agents []string) ([]feed.Profile, error) {

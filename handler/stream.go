@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 )
 
@@ -35,8 +36,8 @@ const noEvent = "0"
 // Watcher watches timelines. [engine.Watcher] implements it.
 type Watcher interface {
 	// Watch begins to watch an agent's timeline from a position on, nil for what it
-	// has now. The caller must close the watch. Errors are [engine.ErrAgentWatches],
-	// [engine.ErrWatches], or wrap [feed.ErrBadID] or a store's ErrUnavailable.
+	// has now. The caller must close the watch. Errors are of the kind
+	// [feed.ErrTooMany] or [feed.ErrBusy], or wrap [feed.ErrBadID] or a store's ErrUnavailable.
 	Watch(ctx context.Context, agent string, since *social.Position) (*engine.Watch, error)
 }
 
@@ -88,7 +89,7 @@ func lastEvent(r *http.Request) (*social.Position, error) {
 	}
 	p, ok := parsePosition(id)
 	if !ok {
-		return nil, fmt.Errorf("%w: Last-Event-ID must be the id of an event, <post id>:<Unix seconds>, not %.80q", errBadRequest, id)
+		return nil, fmt.Errorf("%w: Last-Event-ID must be the id of an event, <post id>:<Unix seconds>, not %.80q", feed.ErrInvalid, id)
 	}
 	return &p, nil
 }

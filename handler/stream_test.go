@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 	"github.com/freshet/freshet/social/timeline"
@@ -150,7 +151,7 @@ func TestAClientThatDoesNotRead(t *testing.T) {
 		}
 		time.Sleep(streamWrite - time.Nanosecond)
 		synctest.Wait()
-		require.ErrorIs(t, watch(), engine.ErrAgentWatches)
+		require.ErrorIs(t, watch(), feed.ErrTooMany)
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		require.NoError(t, watch(), "the place is free again")
@@ -193,6 +194,6 @@ func TestLastEventID(t *testing.T) {
 	}
 	for _, id := range []string{"1", "a:7", "post:a:07", "post:a:-7", "post:a", "post:a b:7"} {
 		_, err := lastEvent(&http.Request{Header: http.Header{"Last-Event-Id": {id}}})
-		require.True(t, errors.Is(err, errBadRequest), id)
+		require.True(t, errors.Is(err, feed.ErrInvalid), id)
 	}
 }

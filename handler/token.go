@@ -34,8 +34,8 @@ const minRSABits = 2048
 // adviseSecret is the length of an HS256 secret that RFC 7518 requires (section 3.2).
 const adviseSecret = 32
 
-// errToken is all that a caller learns about a token that is not valid.
-var errToken = fmt.Errorf("%w: the token is not valid", errUnauthenticated)
+// notValid is all that a caller learns about a token that is not valid.
+func notValid() error { return fmt.Errorf("%w: the token is not valid", feed.ErrUnauthenticated) }
 
 // verifier checks tokens.
 type verifier struct {
@@ -143,7 +143,7 @@ func methodOf(k *jose.JSONWebKey) (string, error) {
 // is refused, which would help attackers; the log does, at level debug.
 func (v *verifier) agent(ctx context.Context, token string) (string, error) {
 	if len(token) > maxToken {
-		return "", errToken
+		return "", notValid()
 	}
 	// A map, because a signed null would leave a struct of claims unset, and the
 	// parser would check nothing.
@@ -152,14 +152,14 @@ func (v *verifier) agent(ctx context.Context, token string) (string, error) {
 		// The signature is checked first, so only the owner of a real token learns
 		// that it has expired. Clients need to know, to fetch a new one.
 		if errors.Is(err, jwt.ErrTokenExpired) {
-			return "", fmt.Errorf("%w: the token has expired", errUnauthenticated)
+			return "", fmt.Errorf("%w: the token has expired", feed.ErrUnauthenticated)
 		}
 		v.log.DebugContext(ctx, "a token was refused", "cause", err)
-		return "", errToken
+		return "", notValid()
 	}
 	subject, err := claims.GetSubject()
 	if err != nil || feed.CheckAgentID(subject) != nil {
-		return "", fmt.Errorf("%w: the token's subject is not an agent id", errUnauthenticated)
+		return "", fmt.Errorf("%w: the token's subject is not an agent id", feed.ErrUnauthenticated)
 	}
 	return subject, nil
 }

@@ -1,10 +1,11 @@
 package handler
 
 import (
-	"fmt"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/freshet/freshet/feed"
 )
 
 const (
@@ -43,10 +44,10 @@ func (u *imageUploading) enter(agent string) (*imageUpload, error) {
 	switch {
 	case u.agents[agent] >= agentUploads:
 		u.shed.Inc()
-		return nil, fmt.Errorf("%w: %d of this agent's posts with images are under way; wait for one of them", errUploads, agentUploads)
+		return nil, feed.Errorf(feed.ErrTooMany, "too many uploads: %d of this agent's posts with images are under way; wait for one of them", agentUploads)
 	case u.all >= imageUploads:
 		u.shed.Inc()
-		return nil, errBusy
+		return nil, feed.ErrBusy
 	}
 	if u.agents == nil {
 		u.agents = map[string]int{}
@@ -63,7 +64,7 @@ func (u *imageUpload) hold(n int) error {
 	defer u.in.mu.Unlock()
 	if n > 0 && u.in.bytes+int64(n) > uploadMemory {
 		u.in.shed.Inc()
-		return errBusy
+		return feed.ErrBusy
 	}
 	u.in.bytes += int64(n)
 	u.bytes += int64(n)

@@ -30,7 +30,7 @@ const chunk = 100
 //
 // Shares are rounded down to a whole number of [feed.Buckets]; those of the answer
 // are exact. Names must be unique, rankings valid, and the shares may sum to 1
-// at most. Errors wrap [feed.ErrBadRanking].
+// at most. Errors wrap [feed.ErrInvalid].
 func Assign(current, wanted []feed.Variant) ([]feed.Variant, error) {
 	if err := feed.CheckVariants(wanted); err != nil {
 		return nil, err

@@ -148,7 +148,7 @@ func TestAssignGrowsAndComesBack(t *testing.T) {
 	two := assign(t, ten, wants(t, "slow=0.1 fast=0.9"))
 	require.Equal(t, ten[0], two[0])
 	_, err := Assign(two, wants(t, "slow=0.2 fast=0.9"))
-	require.ErrorIs(t, err, feed.ErrBadRanking)
+	require.ErrorIs(t, err, feed.ErrInvalid)
 	require.ErrorContains(t, err, "sum to 1 at most, not 1.1")
 }
 
@@ -249,7 +249,7 @@ func TestAssignRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Assign(nil, c.wanted)
-			require.ErrorIs(t, err, feed.ErrBadRanking)
+			require.ErrorIs(t, err, feed.ErrInvalid)
 			require.ErrorContains(t, err, c.says)
 		})
 	}
@@ -276,7 +276,7 @@ func TestLiveValidate(t *testing.T) {
 		"before":       with(feed.Part{-1, 1}),
 		"ranking":      {},
 	} {
-		t.Run(name, func(t *testing.T) { require.ErrorIs(t, live.Validate(), feed.ErrBadRanking) })
+		t.Run(name, func(t *testing.T) { require.ErrorIs(t, live.Validate(), feed.ErrInvalid) })
 	}
 }
 

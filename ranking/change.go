@@ -21,9 +21,6 @@ const (
 // MaxHistory is how many versions a history may hold.
 const MaxHistory = 100
 
-// ErrBadLimit says that a history of so many versions is not answered.
-var ErrBadLimit = errors.New("bad limit")
-
 // changeTries is how often a change without a condition starts over when others
 // change the ranking at the same time.
 const changeTries = 10
@@ -51,7 +48,7 @@ type Change struct {
 }
 
 // Change makes a new version and puts it in force. Errors wrap
-// [feed.ErrBadRanking] for unusable values, [ErrChanged] where another version
+// [feed.ErrInvalid] for unusable values, [feed.ErrChanged] where another version
 // than c.If is the newest, or [ErrUnavailable]; then the old one stays in force.
 func (l *Live) Change(ctx context.Context, c Change) (Version, error) {
 	return l.append(ctx, c.By, c.Why, c.If, func(_ context.Context, base Version) (*feed.Live, error) {
@@ -61,7 +58,7 @@ func (l *Live) Change(ctx context.Context, c Change) (Version, error) {
 
 // Revert makes a new version equal to an older one, its experiments
 // and their agents included; version 0 is the configuration's. A version that
-// does not exist is [ErrNotFound]; other errors are those of Change.
+// does not exist is [feed.ErrNotFound]; other errors are those of Change.
 func (l *Live) Revert(ctx context.Context, to int, by, why string, onlyIf *int) (Version, error) {
 	old := l.configured()
 	if to != 0 {
@@ -82,7 +79,7 @@ func (l *Live) Revert(ctx context.Context, to int, by, why string, onlyIf *int) 
 // configuration's comes last, where there is room.
 func (l *Live) History(ctx context.Context, limit int) ([]Version, error) {
 	if limit < 1 || limit > MaxHistory {
-		return nil, fmt.Errorf("%w: limit must be 1 to %d, not %d", ErrBadLimit, MaxHistory, limit)
+		return nil, fmt.Errorf("%w: limit must be 1 to %d, not %d", feed.ErrBadLimit, MaxHistory, limit)
 	}
 	list, err := l.store.Versions(ctx, limit)
 	if err == nil && len(list) < limit {
@@ -149,7 +146,7 @@ func (l *Live) append(ctx context.Context, by, why string, onlyIf *int, follows 
 			return base, err
 		}
 		if onlyIf != nil && *onlyIf != base.Version {
-			return base, fmt.Errorf("%w: version %d is in force, not %d; read it again", ErrChanged, base.Version, *onlyIf)
+			return base, feed.Errorf(feed.ErrChanged, "the ranking was changed meanwhile: version %d is in force, not %d; read it again", base.Version, *onlyIf)
 		}
 		live, err := follows(ctx, base)
 		if err != nil || live == nil {
@@ -161,7 +158,7 @@ func (l *Live) append(ctx context.Context, by, why string, onlyIf *int, follows 
 			l.appended(ctx, v)
 			return v, nil
 		}
-		if !errors.Is(err, ErrChanged) || onlyIf != nil || try == changeTries {
+		if !errors.Is(err, feed.ErrChanged) || onlyIf != nil || try == changeTries {
 			return base, err
 		}
 	}
@@ -182,10 +179,10 @@ func (l *Live) appended(ctx context.Context, v Version) {
 // checkText refuses what would spoil a log or a terminal it is shown in.
 func checkText(what, text string, most int) error {
 	if n := utf8.RuneCountInString(text); n > most || !utf8.ValidString(text) {
-		return fmt.Errorf("%w: %s must have at most %d characters of UTF-8, this one has %d", feed.ErrBadRanking, what, most, n)
+		return feed.Errorf(feed.ErrInvalid, "bad ranking parameters: %s must have at most %d characters of UTF-8, this one has %d", what, most, n)
 	}
 	if i := strings.IndexFunc(text, unicode.IsControl); i >= 0 {
-		return fmt.Errorf("%w: %s has a control character at position %d", feed.ErrBadRanking, what, i+1)
+		return feed.Errorf(feed.ErrInvalid, "bad ranking parameters: %s has a control character at position %d", what, i+1)
 	}
 	return nil
 }

@@ -178,7 +178,7 @@ func (l *Live) done() { <-l.reading }
 // newest is the newest stored version, or the configuration's.
 func (l *Live) newest(ctx context.Context) (Version, error) {
 	v, err := l.store.Newest(ctx)
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, feed.ErrNotFound) {
 		return l.configured(), nil
 	}
 	return v, err

@@ -97,14 +97,14 @@ func TestWhatIsWrongIsRefusedAndTheOldOneStays(t *testing.T) {
 			says   string
 			is     error
 		}{
-			"value":          {ranking.Change{Edit: with("decay=1")}, "decay.decay must be between", feed.ErrBadRanking},
-			"unvalidated":    {ranking.Change{Edit: func(r *feed.Ranking) error { r.Base = -1; return nil }}, "base must be", feed.ErrBadRanking},
-			"experiment":     {ranking.Change{Experiments: []ranking.Experiment{{Name: "a", Share: 0.1, Edit: with("floor=2")}}}, `experiment "a"`, feed.ErrBadRanking},
-			"shares":         {ranking.Change{Experiments: []ranking.Experiment{{Name: "a", Share: 0.6}, {Name: "b", Share: 0.6}}}, "sum to 1", feed.ErrBadRanking},
-			"by":             {ranking.Change{Edit: with("scale=1h"), By: strings.Repeat("é", ranking.MaxBy+1)}, "by must have at most 64", feed.ErrBadRanking},
-			"why":            {ranking.Change{Edit: with("scale=1h"), Why: "\x1b[31m"}, "control character at position 1", feed.ErrBadRanking},
-			"not UTF-8":      {ranking.Change{Edit: with("scale=1h"), Why: "\xff"}, "UTF-8", feed.ErrBadRanking},
-			"another newest": {ranking.Change{Edit: with("scale=1h"), If: &old}, "version 1 is in force, not 0", ranking.ErrChanged},
+			"value":          {ranking.Change{Edit: with("decay=1")}, "decay.decay must be between", feed.ErrInvalid},
+			"unvalidated":    {ranking.Change{Edit: func(r *feed.Ranking) error { r.Base = -1; return nil }}, "base must be", feed.ErrInvalid},
+			"experiment":     {ranking.Change{Experiments: []ranking.Experiment{{Name: "a", Share: 0.1, Edit: with("floor=2")}}}, `experiment "a"`, feed.ErrInvalid},
+			"shares":         {ranking.Change{Experiments: []ranking.Experiment{{Name: "a", Share: 0.6}, {Name: "b", Share: 0.6}}}, "sum to 1", feed.ErrInvalid},
+			"by":             {ranking.Change{Edit: with("scale=1h"), By: strings.Repeat("é", ranking.MaxBy+1)}, "by must have at most 64", feed.ErrInvalid},
+			"why":            {ranking.Change{Edit: with("scale=1h"), Why: "\x1b[31m"}, "control character at position 1", feed.ErrInvalid},
+			"not UTF-8":      {ranking.Change{Edit: with("scale=1h"), Why: "\xff"}, "UTF-8", feed.ErrInvalid},
+			"another newest": {ranking.Change{Edit: with("scale=1h"), If: &old}, "version 1 is in force, not 0", feed.ErrChanged},
 		} {
 			_, err := l.Change(t.Context(), c.change)
 			require.ErrorIs(t, err, c.is, name)
@@ -130,7 +130,7 @@ func TestChangesAtOnce(t *testing.T) {
 		w.before = func() { change(t, other, ranking.Change{Edit: with("weight=1")}) }
 		newest := 2
 		_, err := l.Change(t.Context(), ranking.Change{Edit: with("scale=12h"), If: &newest})
-		require.ErrorIs(t, err, ranking.ErrChanged, "who names a version does not overwrite another")
+		require.ErrorIs(t, err, feed.ErrChanged, "who names a version does not overwrite another")
 		reaches(t, l, 3)
 
 		var all sync.WaitGroup
@@ -143,7 +143,7 @@ func TestChangesAtOnce(t *testing.T) {
 					won <- v.By
 					return
 				}
-				assert.ErrorIs(t, err, ranking.ErrChanged)
+				assert.ErrorIs(t, err, feed.ErrChanged)
 			})
 		}
 		all.Wait()
@@ -178,10 +178,10 @@ func TestRevertAndHistory(t *testing.T) {
 		require.Equal(t, v, l.InForce())
 
 		_, err = l.Revert(t.Context(), 99, "bob", "", nil)
-		require.ErrorIs(t, err, ranking.ErrNotFound)
+		require.ErrorIs(t, err, feed.ErrNotFound)
 		stale := 1
 		_, err = l.Revert(t.Context(), 2, "bob", "", &stale)
-		require.ErrorIs(t, err, ranking.ErrChanged)
+		require.ErrorIs(t, err, feed.ErrChanged)
 
 		list, err = l.History(t.Context(), 3)
 		require.NoError(t, err)
@@ -191,7 +191,7 @@ func TestRevertAndHistory(t *testing.T) {
 		require.Equal(t, []int{5, 4, 3, 2, 1, 0}, versions(list))
 		for _, limit := range []int{-1, 0, ranking.MaxHistory + 1} {
 			_, err := l.History(t.Context(), limit)
-			require.ErrorIs(t, err, ranking.ErrBadLimit)
+			require.ErrorIs(t, err, feed.ErrBadLimit)
 		}
 	})
 }
@@ -209,7 +209,7 @@ func TestOpenLiveRankingNeedsAClockAndARanking(t *testing.T) {
 		_, err := ranking.Open(t.Context(), newStore(t), ranking.Config{Configured: configured})
 		require.ErrorContains(t, err, "clock")
 		_, err = ranking.Open(t.Context(), newStore(t), ranking.Config{Clock: time.Now})
-		require.ErrorIs(t, err, feed.ErrBadRanking)
+		require.ErrorIs(t, err, feed.ErrInvalid)
 		require.False(t, errors.Is(err, ranking.ErrUnavailable))
 	})
 }

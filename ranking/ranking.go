@@ -10,23 +10,15 @@ package ranking
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/freshet/freshet/feed"
 )
 
-var (
-	// ErrChanged says that a version is not the next one any more: somebody else
-	// was faster. Read the newest and decide again.
-	ErrChanged = errors.New("the ranking was changed meanwhile")
-	// ErrNotFound says that there is no such version.
-	ErrNotFound = errors.New("there is no such version of the ranking")
-	// ErrUnavailable is wrapped by errors that say the store could not be asked at
-	// all; asking again later may help.
-	ErrUnavailable = errors.New("the store of the ranking is unavailable")
-)
+// ErrUnavailable is wrapped by errors that say the store could not be asked at
+// all; asking again later may help.
+var ErrUnavailable = &feed.Outage{Text: "the store of the ranking is unavailable", Shown: "the ranking cannot be read or changed now; try again later"}
 
 // Version is one state of the live ranking, and who made it so. Versions are
 // stored whole and never change.
@@ -39,10 +31,10 @@ type Version struct {
 }
 
 // Validate says what is wrong with a version that was read; the error wraps
-// [feed.ErrBadRanking].
+// [feed.ErrInvalid].
 func (v Version) Validate() error {
 	if v.Version < 1 {
-		return fmt.Errorf("%w: versions begin at 1, not %d", feed.ErrBadRanking, v.Version)
+		return feed.Errorf(feed.ErrInvalid, "bad ranking parameters: versions begin at 1, not %d", v.Version)
 	}
 	if err := v.Live.Validate(); err != nil {
 		return fmt.Errorf("ranking version %d: %w", v.Version, err)
@@ -57,19 +49,19 @@ func (v Version) Validate() error {
 // cannot use is an error. Other errors wrap [ErrUnavailable], or are those of a
 // context that has ended. Reading again is always safe.
 type Store interface {
-	// Newest returns the newest version, [ErrNotFound] where none is stored. It is
+	// Newest returns the newest version, [feed.ErrNotFound] where none is stored. It is
 	// one cheap read, because every server asks each second.
 	Newest(ctx context.Context) (Version, error)
-	// At returns one version, [ErrNotFound] where it does not exist.
+	// At returns one version, [feed.ErrNotFound] where it does not exist.
 	At(ctx context.Context, version int) (Version, error)
 	// Versions returns the newest ones, newest first, at most limit; none where
 	// none is stored.
 	Versions(ctx context.Context, limit int) ([]Version, error)
 	// Append stores v if v.Version is one more than the newest; else it fails with
-	// [ErrChanged] and stores nothing: of several servers that append the same
+	// [feed.ErrChanged] and stores nothing: of several servers that append the same
 	// version at once exactly one succeeds. When it returns without an error, every
 	// read that starts later sees the version, on every server. An invalid version
-	// is [feed.ErrBadRanking]. After another error it may or may not be stored:
+	// is [feed.ErrInvalid]. After another error it may or may not be stored:
 	// read the newest before you append again.
 	Append(ctx context.Context, v Version) error
 }

@@ -14,7 +14,7 @@ import (
 
 // ErrUnavailable is wrapped by errors that say the source could not be asked
 // at all; asking again later may help.
-var ErrUnavailable = errors.New("recall is unavailable")
+var ErrUnavailable = &feed.Outage{Text: "recall is unavailable", Shown: "recall is unavailable; try again later"}
 
 // ErrBadCursor is wrapped by the error about a cursor this source did not
 // give out.

@@ -59,7 +59,7 @@ type Authors interface {
 	PutAuthor(ctx context.Context, a Author, at time.Time) error
 
 	// Author reads an author for a reader, "" for a call without an agent. An author of whom
-	// nothing is known, and one with whom the reader has a block, is ErrNotFound.
+	// nothing is known, and one with whom the reader has a block, is feed.ErrNotFound.
 	Author(ctx context.Context, reader, author string) (AuthorInfo, error)
 
 	// EraseAuthor ends an author: their card is deleted and their posts are hidden

@@ -30,16 +30,16 @@ func TestBlankTexts(t *testing.T) {
 		assert.True(t, feed.Blank(text), name)
 		p := social.Post{ID: "post:p", Author: "a", CreatedAt: 1, Caption: text, Audience: social.Audience{Public: true}}
 		p.Normalize()
-		require.ErrorIs(t, p.Validate(now), social.ErrBadPost, name)
+		require.ErrorIs(t, p.Validate(now), feed.ErrRule, name)
 		p.Images = []social.Image{{URL: "/media/k"}}
 		require.NoError(t, p.Validate(now), "%s: an image without a caption", name)
 		p.Images[0].Alt = text
-		require.ErrorIs(t, p.Validate(now), social.ErrBadPost, name)
-		require.ErrorIs(t, social.Edit{Alts: &[]string{text}}.Validate(), social.ErrBadPost, name)
-		require.ErrorIs(t, social.Edit{Tags: &[]string{text}}.Validate(), social.ErrBadPost, name)
-		require.ErrorIs(t, social.Author{ID: "a", Name: text}.Validate(), social.ErrBad, name)
-		require.ErrorIs(t, social.Author{ID: "a", Bio: text}.Validate(), social.ErrBad, name)
-		require.ErrorIs(t, social.Circle{ID: "c", Owner: "a", Name: text}.Validate(), social.ErrBad, name)
+		require.ErrorIs(t, p.Validate(now), feed.ErrRule, name)
+		require.ErrorIs(t, social.Edit{Alts: &[]string{text}}.Validate(), feed.ErrRule, name)
+		require.ErrorIs(t, social.Edit{Tags: &[]string{text}}.Validate(), feed.ErrRule, name)
+		require.ErrorIs(t, social.Author{ID: "a", Name: text}.Validate(), feed.ErrInvalid, name)
+		require.ErrorIs(t, social.Author{ID: "a", Bio: text}.Validate(), feed.ErrInvalid, name)
+		require.ErrorIs(t, social.Circle{ID: "c", Owner: "a", Name: text}.Validate(), feed.ErrInvalid, name)
 	}
 	for _, text := range []string{
 		"x", ".", "👩\u200d👩\u200d👧", "❤\ufe0f", "🏴\U000e0067\U000e0062\U000e007f", "\u200fשלום", "नि", "e\u0301", "می\u200cخواهم",

@@ -36,27 +36,8 @@
 // Times are kept to the microsecond.
 package social
 
-import "errors"
+import "github.com/freshet/freshet/feed"
 
-var (
-	// ErrNotFound says that there is no such post, author or circle, or none
-	// that the caller may see: the two are not told apart.
-	ErrNotFound = errors.New("not found")
-	// ErrNotAllowed says that the caller sees it but may not do this: it is not
-	// theirs, or the post's author does not let them react.
-	ErrNotAllowed = errors.New("not allowed")
-	// ErrBlocked says that one of the two blocks the other.
-	ErrBlocked = errors.New("one of the two blocks the other")
-	// ErrKeyUsed says that the idempotency key was used for another post.
-	ErrKeyUsed = errors.New("the idempotency key was used for another post")
-	// ErrBadPost is wrapped by errors that say which rule a post breaks.
-	ErrBadPost = errors.New("bad post")
-	// ErrBad is wrapped by errors about anything else that breaks a rule: an
-	// author card, a circle, a follow of oneself, the time of an event.
-	ErrBad = errors.New("bad request")
-	// ErrLimit says that there are too many: followees, members of a circle.
-	ErrLimit = errors.New("limit reached")
-	// ErrUnavailable is wrapped by errors that say the store could not be asked,
-	// or not be told, at all; nothing is half done, and asking again may help.
-	ErrUnavailable = errors.New("the social store is unavailable")
-)
+// ErrUnavailable is wrapped by errors that say the store could not be asked,
+// or not be told, at all; nothing is half done, and asking again may help.
+var ErrUnavailable = &feed.Outage{Text: "the social store is unavailable", Shown: "the social store is unavailable; try again later"}

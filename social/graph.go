@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/freshet/freshet/feed"
 )
 
 // Register is the stored state of a follow or a membership: whether it holds,
@@ -26,7 +28,7 @@ type FollowChange struct {
 // FollowResult is the outcome of a follow or unfollow.
 type FollowResult struct {
 	Changed bool  // the follow begins or ends
-	Refused error // ErrBlocked or ErrLimit; nothing is changed
+	Refused error // feed.ErrForbidden for a block, or feed.ErrLimit; nothing is changed
 }
 
 // Party is the state of an agent or an author that a change of follows needs.
@@ -118,7 +120,7 @@ func (g *Graph) kept(e Edge) Register {
 // Set changes a follow, if the change holds, with the counts.
 func (g *Graph) Set(f FollowChange) FollowResult {
 	if f.On && g.Blocked[f.Edge] {
-		return FollowResult{Refused: fmt.Errorf("%s and %s: %w", f.Agent, f.Author, ErrBlocked)}
+		return FollowResult{Refused: feed.Errorf(feed.ErrForbidden, "%s and %s: one of the two blocks the other", f.Agent, f.Author)}
 	}
 	k, at := g.kept(f.Edge), f.At
 	if at == 0 && k.On == f.On && !f.Noted {
@@ -133,7 +135,7 @@ func (g *Graph) Set(f FollowChange) FollowResult {
 	agent := g.Parties[f.Agent]
 	changed := f.On != k.On
 	if changed && f.On && agent.Following >= MaxFollowees {
-		return FollowResult{Refused: fmt.Errorf("%w: %s follows %d, no more are allowed", ErrLimit, f.Agent, agent.Following)}
+		return FollowResult{Refused: fmt.Errorf("%w: %s follows %d, no more are allowed", feed.ErrLimit, f.Agent, agent.Following)}
 	}
 	g.Kept[f.Edge] = Register{f.On, at}
 	g.Changes[f.Edge] = g.Kept[f.Edge]

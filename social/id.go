@@ -66,14 +66,14 @@ func check(what, id string) error {
 }
 
 // CheckKey reports whether key can be an idempotency key: 1 to [MaxKey]
-// printable ASCII characters. The error wraps [ErrBad].
+// printable ASCII characters. The error wraps [feed.ErrInvalid].
 func CheckKey(key string) error {
 	if key == "" || len(key) > MaxKey {
-		return fmt.Errorf("%w: an idempotency key must have 1 to %d characters, this one has %d", ErrBad, MaxKey, len(key))
+		return fmt.Errorf("%w: an idempotency key must have 1 to %d characters, this one has %d", feed.ErrInvalid, MaxKey, len(key))
 	}
 	for i := range len(key) {
 		if key[i] < 0x20 || key[i] > 0x7e {
-			return fmt.Errorf("%w: an idempotency key must be printable ASCII", ErrBad)
+			return fmt.Errorf("%w: an idempotency key must be printable ASCII", feed.ErrInvalid)
 		}
 	}
 	return nil

@@ -19,10 +19,10 @@ const ReservedFor = time.Hour
 type Images interface {
 	// ReserveFiles notes files that are about to be stored for a post that is to be
 	// created with [Creation.Files], and leaves an images job of the post for after
-	// [ReservedFor], which that removes. ErrBad for keys that are noted already.
+	// [ReservedFor], which that removes. feed.ErrInvalid for keys that are noted already.
 	ReserveFiles(ctx context.Context, post string, keys []string) error
 
-	// FilePost returns the post that a file belongs to, or ErrNotFound: also of a
+	// FilePost returns the post that a file belongs to, or feed.ErrNotFound: also of a
 	// file that is only reserved, or whose post is deleted.
 	FilePost(ctx context.Context, key string) (post string, err error)
 

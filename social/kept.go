@@ -2,8 +2,9 @@ package social
 
 import (
 	"context"
-	"errors"
 	"time"
+
+	"github.com/freshet/freshet/feed"
 )
 
 // CardLives is how long a card is kept, and a tombstone in its place.
@@ -11,7 +12,7 @@ const CardLives = time.Hour
 
 // ErrCacheUnavailable is wrapped by errors that say that the cards that are kept
 // could not be read or written.
-var ErrCacheUnavailable = errors.New("the kept cards are unavailable")
+var ErrCacheUnavailable = &feed.Outage{Text: "the kept cards are unavailable", Shown: "the kept cards are unavailable; try again later"}
 
 // KeptCards reads the cards that are kept, for answers while the store cannot be
 // asked.

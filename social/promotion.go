@@ -57,7 +57,7 @@ func distinct(list []string) (out []string) {
 // [feed.ErrBadID].
 func CheckPromotionID(id string) error { return check("the id of a promotion", id) }
 
-// Validate checks a promotion; the error wraps [ErrBad], or [feed.ErrBadID].
+// Validate checks a promotion; the error wraps [feed.ErrInvalid], or [feed.ErrBadID].
 func (p *Promotion) Validate() error {
 	if err := CheckPromotionID(p.ID); err != nil {
 		return err
@@ -75,14 +75,14 @@ func (p *Promotion) Validate() error {
 		value int64
 	}{{"from", p.From}, {"until", p.Until}} {
 		if at.value < 1 || at.value > feed.MaxItemTime {
-			return fmt.Errorf("%w: %s must be a time between the years 1970 and 9999", ErrBad, at.name)
+			return fmt.Errorf("%w: %s must be a time between the years 1970 and 9999", feed.ErrInvalid, at.name)
 		}
 	}
 	if p.From >= p.Until {
-		return fmt.Errorf("%w: until must be after from by at least a second", ErrBad)
+		return fmt.Errorf("%w: until must be after from by at least a second", feed.ErrInvalid)
 	}
 	if !(p.Weight >= MinPromotionWeight && p.Weight <= MaxPromotionWeight) {
-		return fmt.Errorf("%w: weight must be %g to %g, not %v", ErrBad, MinPromotionWeight, float64(MaxPromotionWeight), p.Weight)
+		return fmt.Errorf("%w: weight must be %g to %g, not %v", feed.ErrInvalid, MinPromotionWeight, float64(MaxPromotionWeight), p.Weight)
 	}
 	if err := checkTerms("tags", p.Tags, MaxPromotionTags); err != nil {
 		return err
@@ -92,14 +92,14 @@ func (p *Promotion) Validate() error {
 
 func checkTerms(name string, terms []string, most int) error {
 	if len(terms) > most {
-		return fmt.Errorf("%w: %d %s, at most %d are allowed", ErrBad, len(terms), name, most)
+		return fmt.Errorf("%w: %d %s, at most %d are allowed", feed.ErrInvalid, len(terms), name, most)
 	}
 	for _, term := range terms {
 		if feed.Blank(term) {
-			return fmt.Errorf("%w: an entry of %s is empty", ErrBad, name)
+			return fmt.Errorf("%w: an entry of %s is empty", feed.ErrInvalid, name)
 		}
 		if err := checkText("an entry of "+name, term, feed.MaxTermLength); err != nil {
-			return fmt.Errorf("%w: %w", ErrBad, err)
+			return fmt.Errorf("%w: %w", feed.ErrInvalid, err)
 		}
 	}
 	return nil
@@ -108,14 +108,14 @@ func checkTerms(name string, terms []string, most int) error {
 // Promotions keeps promotions.
 type Promotions interface {
 	// PutPromotion stores a normalized promotion, in the place of one with its id.
-	// Errors: those of [Promotion.Validate]; ErrLimit where [MaxPromotions] others
+	// Errors: those of [Promotion.Validate]; feed.ErrLimit where [MaxPromotions] others
 	// have not ended. Calls at the same time may exceed that a little.
 	PutPromotion(ctx context.Context, p Promotion) error
 
-	// Promotion reads one, or ErrNotFound.
+	// Promotion reads one, or feed.ErrNotFound.
 	Promotion(ctx context.Context, id string) (Promotion, error)
 
-	// DeletePromotion removes one. ErrNotFound where there is none, as after a
+	// DeletePromotion removes one. feed.ErrNotFound where there is none, as after a
 	// repetition.
 	DeletePromotion(ctx context.Context, id string) error
 

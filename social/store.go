@@ -100,10 +100,10 @@ func Fingerprint(p Post) string {
 // given here are counted by the store itself and come on top.
 type Counts struct{ Likes, Comments int64 }
 
-// Validate checks the counts; the error wraps [ErrBad].
+// Validate checks the counts; the error wraps [feed.ErrInvalid].
 func (c Counts) Validate() error {
 	if c.Likes < 0 || c.Comments < 0 || c.Likes > 1<<53 || c.Comments > 1<<52 {
-		return fmt.Errorf("%w: likes must be 0 to 2^53 and comments 0 to 2^52, not %d and %d", ErrBad, c.Likes, c.Comments)
+		return fmt.Errorf("%w: likes must be 0 to 2^53 and comments 0 to 2^52, not %d and %d", feed.ErrInvalid, c.Likes, c.Comments)
 	}
 	return nil
 }
@@ -114,18 +114,18 @@ type Posts interface {
 	// empty ID and a zero CreatedAt are filled in; with an event's time both must
 	// be given. created is false where nothing was: the key, or the event, came
 	// before (the post is returned as it is now), or a newer deletion is known
-	// (ErrNotFound).
+	// (feed.ErrNotFound).
 	//
-	// Errors: ErrBadPost; ErrBad for the key or the time; ErrKeyUsed;
-	// ErrNotAllowed where the id is another author's. A circle that is not there
-	// or not the author's is ErrBadPost.
+	// Errors: feed.ErrRule; feed.ErrInvalid for the key or the time; feed.ErrConflict;
+	// feed.ErrForbidden where the id is another author's. A circle that is not there
+	// or not the author's is feed.ErrRule.
 	CreatePost(ctx context.Context, p Post, c Creation) (post Post, created bool, err error)
 
 	// EditPost changes the content of a post and returns it. by is who asks: "" is
-	// an admin or another system. For whom by may not see it is ErrNotFound, seen
-	// but not their own ErrNotAllowed; a remote post has no owner here. An edit
+	// an admin or another system. For whom by may not see it is feed.ErrNotFound, seen
+	// but not their own feed.ErrForbidden; a remote post has no owner here. An edit
 	// that leaves neither caption nor image, or has another number of alt texts
-	// than the post has images, is ErrBadPost.
+	// than the post has images, is feed.ErrRule.
 	//
 	// An event for a post that is not known is kept until it is created; it
 	// returns the zero Post.
@@ -133,11 +133,11 @@ type Posts interface {
 
 	// DeletePost makes a post a tombstone: its content is deleted when the call
 	// returns, in every answer. by is as for EditPost. Deleting what is not there
-	// is ErrNotFound; as an event it is kept and no error.
+	// is feed.ErrNotFound; as an event it is kept and no error.
 	DeletePost(ctx context.Context, id, by string, at time.Time) error
 
 	// SetCounts stores counts another system reported. Those of a post that is not
-	// known are kept. With the zero time an unknown post is ErrNotFound.
+	// known are kept. With the zero time an unknown post is feed.ErrNotFound.
 	SetCounts(ctx context.Context, id string, c Counts, at time.Time) error
 
 	// PostsByID reads posts as they are stored, in the order of the ids, whoever
@@ -153,15 +153,15 @@ type Edge struct{ Agent, Author string }
 // Rejected is an edge of [Follows.FollowAll] that was refused.
 type Rejected struct {
 	Index int
-	Err   error // what Follow answers: ErrBad, feed.ErrBadID, ErrBlocked or ErrLimit
+	Err   error // what Follow answers: feed.ErrInvalid, feed.ErrBadID, ErrBlocked or feed.ErrLimit
 }
 
 // CheckEdges reports whether so many edges, as of a time, can be given to
 // [Follows.FollowAll], and which of them can never be follows. The error wraps
-// [ErrBad].
+// [feed.ErrInvalid].
 func CheckEdges(edges []Edge, at, now time.Time) (rejected []Rejected, err error) {
 	if len(edges) > MaxEdges {
-		return nil, fmt.Errorf("%w: %d edges at once, at most %d are allowed", ErrBad, len(edges), MaxEdges)
+		return nil, fmt.Errorf("%w: %d edges at once, at most %d are allowed", feed.ErrInvalid, len(edges), MaxEdges)
 	}
 	if err := CheckTime(at, now); err != nil {
 		return nil, err
@@ -179,7 +179,7 @@ type Follows interface {
 	// Follow makes agent follow author, who need not be known, or [Server].
 	// changed says whether anything changed. Both counts change in the same
 	// transaction; those who follow [Server] are not counted for it. Errors:
-	// ErrBad (oneself), ErrBlocked, ErrLimit with MaxFollowees followees.
+	// feed.ErrInvalid (oneself), feed.ErrForbidden, feed.ErrLimit with MaxFollowees followees.
 	Follow(ctx context.Context, agent, author string, at time.Time) (changed bool, err error)
 
 	// FollowAll makes many follows as of one time in one transaction, at most
@@ -187,7 +187,7 @@ type Follows interface {
 	// in order, what Follow does, but leaves one job for each agent, with
 	// [github.com/freshet/freshet/social/jobs.Everybody]: their list is rebuilt. changed says how many were news. Edges
 	// that Follow refuses are rejected, by their index, and do not keep the others
-	// from being made. Errors: ErrBad for the time, or for too many edges; then, and
+	// from being made. Errors: feed.ErrInvalid for the time, or for too many edges; then, and
 	// where the store is unavailable, none is made.
 	FollowAll(ctx context.Context, edges []Edge, at time.Time) (changed int, rejected []Rejected, err error)
 
@@ -195,7 +195,7 @@ type Follows interface {
 	Unfollow(ctx context.Context, agent, author string, at time.Time) (changed bool, err error)
 
 	// Block makes agent block another: the follows of both end, new ones are
-	// ErrBlocked until it ends, and neither sees the other's posts. Blocks are
+	// feed.ErrForbidden until it ends, and neither sees the other's posts. Blocks are
 	// made here only.
 	Block(ctx context.Context, agent, other string) (changed bool, err error)
 
@@ -219,26 +219,26 @@ type Circle struct {
 }
 
 // Circles keeps circles and their members. by is who asks: "" is an admin or
-// another system; an agent who is not the owner gets ErrNotAllowed.
+// another system; an agent who is not the owner gets feed.ErrForbidden.
 type Circles interface {
 	// PutCircle makes a circle or renames it. Nil members stay as they are;
 	// others replace them all, an empty list included. Its owner cannot be
-	// changed: ErrNotAllowed. Errors: ErrBad, ErrLimit.
+	// changed: feed.ErrForbidden. Errors: feed.ErrInvalid, feed.ErrLimit.
 	PutCircle(ctx context.Context, c Circle, members []string, at time.Time) error
 
-	// Circle reads one, or ErrNotFound.
+	// Circle reads one, or feed.ErrNotFound.
 	Circle(ctx context.Context, id string) (Circle, error)
 
 	// CirclesOf lists at most n circles of an owner after the one of an id, by id.
 	CirclesOf(ctx context.Context, owner, after string, n int) ([]Circle, error)
 
-	// DropCircle removes a circle and ends all memberships. ErrNotFound, but for
+	// DropCircle removes a circle and ends all memberships. feed.ErrNotFound, but for
 	// an event.
 	DropCircle(ctx context.Context, id, by string, at time.Time) error
 
 	// AddMember and RemoveMember change one membership; changed says whether
-	// anything changed. An unknown circle is ErrNotFound; for an event the membership is
-	// kept until the circle is created. Errors: ErrLimit.
+	// anything changed. An unknown circle is feed.ErrNotFound; for an event the membership is
+	// kept until the circle is created. Errors: feed.ErrLimit.
 	//
 	// Members may remove themselves (by is agent). For an agent who is not a member
 	// that changes nothing, whether the circle exists or not.
@@ -254,7 +254,7 @@ type Circles interface {
 type Likes interface {
 	// Like and Unlike return the likes of the post after the call, and whether
 	// they changed anything. To like a post that the agent may not see is
-	// ErrNotFound; a like that its author does not allow is ErrNotAllowed.
+	// feed.ErrNotFound; a like that its author does not allow is feed.ErrForbidden.
 	//
 	// A like can always be removed, also from a post that the agent may not see any
 	// more. Unlike returns 0 likes for it, as for a post that does not exist.

@@ -3,6 +3,8 @@ package social
 import (
 	"fmt"
 	"time"
+
+	"github.com/freshet/freshet/feed"
 )
 
 // Stamp is a time as changes are ordered by it: Unix microseconds. The zero
@@ -15,13 +17,13 @@ func Stamp(t time.Time) int64 {
 }
 
 // CheckTime reports whether at can be the time of a change: zero, or an
-// event's that does not lie ahead of now. The error wraps [ErrBad].
+// event's that does not lie ahead of now. The error wraps [feed.ErrInvalid].
 func CheckTime(at, now time.Time) error {
 	if at.IsZero() {
 		return nil
 	}
 	if at.UnixMicro() < 1 || at.After(now) {
-		return fmt.Errorf("%w: the time of an event must lie after 1970 and not ahead, not %s", ErrBad, at.UTC().Format(time.RFC3339Nano))
+		return fmt.Errorf("%w: the time of an event must lie after 1970 and not ahead, not %s", feed.ErrInvalid, at.UTC().Format(time.RFC3339Nano))
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func unique(list []string, without string) []string {
 }
 
 // Validate checks a normalized post that is to be created. Errors wrap
-// [ErrBadPost] and name the rule, or [feed.ErrBadID] where the post's own id or
+// [feed.ErrRule] and name the rule, or [feed.ErrBadID] where the post's own id or
 // its author's is malformed.
 //
 // That its circles are its author's is for the store to check.
@@ -58,13 +58,13 @@ func (p *Post) Validate(now time.Time) error {
 		return fmt.Errorf("author: %w", err)
 	}
 	if p.CreatedAt < 1 || p.CreatedAt > now.Unix() {
-		return fmt.Errorf("%w: created_at must be Unix seconds and not ahead, not %d", ErrBadPost, p.CreatedAt)
+		return feed.Errorf(feed.ErrRule, "bad post: created_at must be Unix seconds and not ahead, not %d", p.CreatedAt)
 	}
 	if feed.Blank(p.Caption) && len(p.Images) == 0 {
-		return fmt.Errorf("%w: it has neither caption nor image", ErrBadPost)
+		return feed.Errorf(feed.ErrRule, "bad post: it has neither caption nor image")
 	}
 	if len(p.Images) > MaxImages {
-		return fmt.Errorf("%w: %d images, at most %d are allowed", ErrBadPost, len(p.Images), MaxImages)
+		return feed.Errorf(feed.ErrRule, "bad post: %d images, at most %d are allowed", len(p.Images), MaxImages)
 	}
 	e := Edit{Caption: &p.Caption, Tags: &p.Tags}
 	if len(p.Images) > 0 {
@@ -88,7 +88,7 @@ func (p *Post) checkAudience() error {
 		switch right.value {
 		case RightPublic, RightFollowers, RightAudience, RightNone:
 		default:
-			return fmt.Errorf("%w: %s must be public, followers, audience or none, not %q", ErrBadPost, right.name, right.value)
+			return feed.Errorf(feed.ErrRule, "bad post: %s must be public, followers, audience or none, not %q", right.name, right.value)
 		}
 	}
 	for _, list := range []struct {
@@ -102,11 +102,11 @@ func (p *Post) checkAudience() error {
 		{"grants", p.Grants, MaxGrants, CheckAgent},
 	} {
 		if len(list.ids) > list.most {
-			return fmt.Errorf("%w: %d %s, at most %d are allowed", ErrBadPost, len(list.ids), list.name, list.most)
+			return feed.Errorf(feed.ErrRule, "bad post: %d %s, at most %d are allowed", len(list.ids), list.name, list.most)
 		}
 		for _, id := range list.ids {
 			if err := list.check(id); err != nil {
-				return fmt.Errorf("%w: %s: %w", ErrBadPost, list.name, err)
+				return feed.Errorf(feed.ErrRule, "bad post: %s: %w", list.name, err)
 			}
 		}
 	}
@@ -115,14 +115,14 @@ func (p *Post) checkAudience() error {
 
 func (p *Post) checkRemote() error {
 	if !p.Remote() && len(p.Grants) > 0 {
-		return fmt.Errorf("%w: only a post of another system may carry grants", ErrBadPost)
+		return feed.Errorf(feed.ErrRule, "bad post: only a post of another system may carry grants")
 	}
 	if err := text("origin", p.Origin, 253); err != nil {
 		return err
 	}
 	if p.URL != "" {
 		if _, err := url.Parse(p.URL); err != nil {
-			return fmt.Errorf("%w: url: %w", ErrBadPost, err)
+			return feed.Errorf(feed.ErrRule, "bad post: url: %w", err)
 		}
 	}
 	if err := text("url", p.URL, MaxURL); err != nil {
@@ -131,7 +131,7 @@ func (p *Post) checkRemote() error {
 	return text("object_type", p.ObjectType, 64)
 }
 
-// Validate checks the values of an edit; the error wraps [ErrBadPost]. Whether
+// Validate checks the values of an edit; the error wraps [feed.ErrRule]. Whether
 // anything remains of the post is for the store to check.
 func (e Edit) Validate() error {
 	if e.Caption != nil {
@@ -141,11 +141,11 @@ func (e Edit) Validate() error {
 	}
 	if e.Tags != nil {
 		if len(*e.Tags) > feed.MaxTags {
-			return fmt.Errorf("%w: %d tags, at most %d are allowed", ErrBadPost, len(*e.Tags), feed.MaxTags)
+			return feed.Errorf(feed.ErrRule, "bad post: %d tags, at most %d are allowed", len(*e.Tags), feed.MaxTags)
 		}
 		for _, tag := range *e.Tags {
 			if feed.Blank(tag) {
-				return fmt.Errorf("%w: a tag is empty", ErrBadPost)
+				return feed.Errorf(feed.ErrRule, "bad post: a tag is empty")
 			}
 			if err := text("a tag", tag, feed.MaxTermLength); err != nil {
 				return err
@@ -158,7 +158,7 @@ func (e Edit) Validate() error {
 				return err
 			}
 			if err := checkShown("an alt text", alt); err != nil {
-				return fmt.Errorf("%w: %w", ErrBadPost, err)
+				return feed.Errorf(feed.ErrRule, "bad post: %w", err)
 			}
 		}
 	}
@@ -168,7 +168,7 @@ func (e Edit) Validate() error {
 // text checks a text of a post.
 func text(what, s string, most int) error {
 	if err := checkText(what, s, most); err != nil {
-		return fmt.Errorf("%w: %w", ErrBadPost, err)
+		return feed.Errorf(feed.ErrRule, "bad post: %w", err)
 	}
 	return nil
 }
@@ -195,7 +195,7 @@ func checkShown(what, s string) error {
 	return nil
 }
 
-// Validate checks a card; the error wraps [ErrBad], or [feed.ErrBadID].
+// Validate checks a card; the error wraps [feed.ErrInvalid], or [feed.ErrBadID].
 func (a Author) Validate() error {
 	if err := CheckAgent(a.ID); err != nil {
 		return err
@@ -205,13 +205,13 @@ func (a Author) Validate() error {
 		most        int
 	}{{"name", a.Name, MaxName}, {"image_url", a.ImageURL, MaxURL}, {"bio", a.Bio, MaxBio}} {
 		if err := cmp.Or(checkText(field.name, field.value, field.most), checkShown(field.name, field.value)); err != nil {
-			return fmt.Errorf("%w: %w", ErrBad, err)
+			return fmt.Errorf("%w: %w", feed.ErrInvalid, err)
 		}
 	}
 	return nil
 }
 
-// Validate checks a circle; the error wraps [ErrBad], or [feed.ErrBadID].
+// Validate checks a circle; the error wraps [feed.ErrInvalid], or [feed.ErrBadID].
 func (c Circle) Validate() error {
 	if err := CheckCircleID(c.ID); err != nil {
 		return err
@@ -220,13 +220,13 @@ func (c Circle) Validate() error {
 		return fmt.Errorf("owner: %w", err)
 	}
 	if err := cmp.Or(checkText("name", c.Name, MaxName), checkShown("name", c.Name)); err != nil {
-		return fmt.Errorf("%w: %w", ErrBad, err)
+		return fmt.Errorf("%w: %w", feed.ErrInvalid, err)
 	}
 	return nil
 }
 
 // CheckFollow reports whether agent may follow author at all; the error wraps
-// [ErrBad] or [feed.ErrBadID].
+// [feed.ErrInvalid] or [feed.ErrBadID].
 func CheckFollow(agent, author string) error {
 	if author == Server {
 		return CheckAgent(agent)
@@ -235,7 +235,7 @@ func CheckFollow(agent, author string) error {
 }
 
 // CheckPair reports whether two agents can have to do with each other; the
-// error wraps [ErrBad] or [feed.ErrBadID].
+// error wraps [feed.ErrInvalid] or [feed.ErrBadID].
 func CheckPair(agent, other string) error {
 	if err := CheckAgent(agent); err != nil {
 		return err
@@ -244,7 +244,7 @@ func CheckPair(agent, other string) error {
 		return err
 	}
 	if agent == other {
-		return fmt.Errorf("%w: %s cannot follow or block themself", ErrBad, agent)
+		return fmt.Errorf("%w: %s cannot follow or block themself", feed.ErrInvalid, agent)
 	}
 	return nil
 }

@@ -98,8 +98,8 @@ func TestPostIDs(t *testing.T) {
 func TestTimes(t *testing.T) {
 	require.NoError(t, social.CheckTime(time.Time{}, now))
 	require.NoError(t, social.CheckTime(now, now))
-	require.ErrorIs(t, social.CheckTime(now.Add(time.Nanosecond), now), social.ErrBad)
-	require.ErrorIs(t, social.CheckTime(time.Unix(0, 0), now), social.ErrBad)
+	require.ErrorIs(t, social.CheckTime(now.Add(time.Nanosecond), now), feed.ErrInvalid)
+	require.ErrorIs(t, social.CheckTime(time.Unix(0, 0), now), feed.ErrInvalid)
 	require.Equal(t, social.Stamp(now), social.ChangeTime(time.Time{}, now, 5))
 	kept := social.Stamp(now.Add(time.Hour))
 	require.Equal(t, kept+1, social.ChangeTime(time.Time{}, now, kept), "what is done here holds")
@@ -153,7 +153,7 @@ func TestValidatePost(t *testing.T) {
 		tc.change(&p)
 		p.Normalize()
 		err := p.Validate(now)
-		require.ErrorIs(t, err, social.ErrBadPost, name)
+		require.ErrorIs(t, err, feed.ErrRule, name)
 		require.ErrorContains(t, err, tc.want, name)
 	}
 	good.Normalize()
@@ -219,12 +219,12 @@ func TestCheckPairAndKey(t *testing.T) {
 	require.NoError(t, social.CheckFollow("a", social.Server))
 	require.ErrorIs(t, social.CheckFollow(social.Server, "a"), feed.ErrBadID)
 	require.ErrorIs(t, social.CheckPair("a", social.Server), feed.ErrBadID)
-	require.ErrorIs(t, social.CheckPair("a", "a"), social.ErrBad)
+	require.ErrorIs(t, social.CheckPair("a", "a"), feed.ErrInvalid)
 	require.NoError(t, social.CheckKey("k 1"))
 	for _, key := range []string{"", "a\n", "é", strings.Repeat("x", 256)} {
-		require.ErrorIs(t, social.CheckKey(key), social.ErrBad)
+		require.ErrorIs(t, social.CheckKey(key), feed.ErrInvalid)
 	}
-	require.ErrorIs(t, social.Counts{Comments: -1}.Validate(), social.ErrBad)
+	require.ErrorIs(t, social.Counts{Comments: -1}.Validate(), feed.ErrInvalid)
 	require.ErrorIs(t, social.Circle{ID: "c", Owner: social.Server}.Validate(), feed.ErrBadID)
-	require.ErrorIs(t, social.Circle{ID: "c", Owner: "a", Name: "\xff"}.Validate(), social.ErrBad)
+	require.ErrorIs(t, social.Circle{ID: "c", Owner: "a", Name: "\xff"}.Validate(), feed.ErrInvalid)
 }

@@ -323,7 +323,8 @@ func (a *session) letGo(call cache.Call, refs []feed.Ref, restore, omit bool) {
 // looks for.
 func contractError(err error) error {
 	if errors.Is(err, dedup.ErrUnavailable) {
-		return fmt.Errorf("%w: %w", cache.ErrUnavailable, err)
+		// Its own outage comes first in the error, because it is the one to tell callers.
+		return fmt.Errorf("%[2]w: %[1]w", err, cache.ErrUnavailable)
 	}
 	return fmt.Errorf("sessions: %w", err)
 }

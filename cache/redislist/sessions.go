@@ -209,9 +209,6 @@ func (r record) page(call cache.Call) (cache.Page, error) {
 	return page, nil
 }
 
-// errVoid is the error of a step whose call was abandoned before it came.
-var errVoid = errors.New("the call was given up before this step of it came")
-
 // answer reads what the page scripts reply: what kind of answer it is, and the
 // page or the record.
 func answer(what string, cmd *redis.Cmd, call cache.Call) (cache.Page, error) {
@@ -226,7 +223,7 @@ func answer(what string, cmd *redis.Cmd, call cache.Call) (cache.Page, error) {
 	case "late":
 		return cache.Page{}, fmt.Errorf("%s: %w", what, cache.ErrTooLate)
 	case "void":
-		return cache.Page{}, fmt.Errorf("%s: %w", what, errVoid)
+		return cache.Page{}, fmt.Errorf("%s: the call was given up before this step of it came", what)
 	}
 	r, err := parseRecord(reply[1])
 	if err != nil {

@@ -205,8 +205,8 @@ func remove(t *testing.T, c catalog.Catalog) {
 	require.True(t, got[0].Missing())
 	requireItem(t, b, got[1])
 
-	require.ErrorIs(t, c.Remove(t.Context(), a.ID), catalog.ErrNotFound)
-	require.ErrorIs(t, c.Remove(t.Context(), "remove-never"), catalog.ErrNotFound)
+	require.ErrorIs(t, c.Remove(t.Context(), a.ID), feed.ErrNotFound)
+	require.ErrorIs(t, c.Remove(t.Context(), "remove-never"), feed.ErrNotFound)
 
 	again := item(a.ID, "Back")
 	put(t, c, again)

@@ -51,7 +51,7 @@ func learnedApart(t *testing.T, c catalog.Catalog) {
 	alone := want
 	alone.Alone = true
 	requireProfile(t, c, agent, feed.Profile{Learned: alone})
-	require.ErrorIs(t, c.RemoveProfile(ctx, agent), catalog.ErrNotFound, "it is no profile")
+	require.ErrorIs(t, c.RemoveProfile(ctx, agent), feed.ErrNotFound, "it is no profile")
 
 	p := feed.Profile{Interests: map[string]float64{"go": exactWeight}, Learned: feed.Learned{At: 5, Alone: true}}
 	require.NoError(t, c.PutProfile(ctx, agent, p))
@@ -71,7 +71,7 @@ func learnedApart(t *testing.T, c catalog.Catalog) {
 	p = feed.Profile{Learned: p.Learned}
 	p.Learned.Alone = true
 	requireProfile(t, c, agent, p)
-	require.ErrorIs(t, c.RemoveProfile(ctx, agent), catalog.ErrNotFound)
+	require.ErrorIs(t, c.RemoveProfile(ctx, agent), feed.ErrNotFound)
 
 	require.NoError(t, c.Learn(ctx, agent, forget))
 	requireNoProfile(t, c, agent)
@@ -112,7 +112,7 @@ func learnedErased(t *testing.T, c catalog.Catalog) {
 	_, hydrated, err := c.Hydrate(ctx, agent, nil)
 	require.NoError(t, err)
 	require.Equal(t, feed.Profile{}, hydrated)
-	require.ErrorIs(t, c.RemoveProfile(ctx, agent), catalog.ErrNotFound)
+	require.ErrorIs(t, c.RemoveProfile(ctx, agent), feed.ErrNotFound)
 
 	// A profile that is put, and removed, does not let them in.
 	p := feed.Profile{Interests: map[string]float64{"go": 1}}

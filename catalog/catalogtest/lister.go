@@ -38,7 +38,7 @@ func RunLister(t *testing.T, open func(t *testing.T) Listed, refresh func(t *tes
 	t.Run("List/cursors of others", func(t *testing.T) {
 		for _, cursor := range []string{"x", "!", "bnVsbA", "e30", "W10", "WzEsMl0", strings.Repeat("A", 1000)} {
 			_, err := c.List(t.Context(), catalog.Selection{Limit: 1, Cursor: cursor})
-			require.ErrorIs(t, err, catalog.ErrBadCursor, cursor)
+			require.ErrorIs(t, err, feed.ErrInvalid, cursor)
 		}
 	})
 	t.Run("List/changes meanwhile", func(t *testing.T) { listedMeanwhile(t, c, items, refresh) })

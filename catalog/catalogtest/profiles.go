@@ -25,7 +25,7 @@ func requireProfile(t *testing.T, c catalog.Profiles, agent string, want feed.Pr
 func requireNoProfile(t *testing.T, c catalog.Profiles, agent string) {
 	t.Helper()
 	got, err := c.Profile(t.Context(), agent)
-	require.ErrorIs(t, err, catalog.ErrNotFound)
+	require.ErrorIs(t, err, feed.ErrNotFound)
 	require.Equal(t, feed.Profile{}, got)
 }
 
@@ -34,7 +34,7 @@ func profiles(t *testing.T, c catalog.Catalog) {
 	for _, agent := range []string{"u_1", "..", ".", "_", "Ann.B@example-1.com", strings.Repeat("u", feed.MaxAgentID)} {
 		require.NoError(t, feed.CheckAgentID(agent))
 		requireNoProfile(t, c, agent)
-		require.ErrorIs(t, c.RemoveProfile(ctx, agent), catalog.ErrNotFound)
+		require.ErrorIs(t, c.RemoveProfile(ctx, agent), feed.ErrNotFound)
 
 		first := feed.Profile{Interests: map[string]float64{"go": 2, "c++": 0.5}, Keywords: feed.Keywords("raft"), Langs: []string{"en"}}
 		require.NoError(t, c.PutProfile(ctx, agent, first))
@@ -48,7 +48,7 @@ func profiles(t *testing.T, c catalog.Catalog) {
 		require.NoError(t, c.RemoveProfile(ctx, agent))
 		requireNoProfile(t, c, agent)
 		requireNoProfile(t, c, agent)
-		require.ErrorIs(t, c.RemoveProfile(ctx, agent), catalog.ErrNotFound)
+		require.ErrorIs(t, c.RemoveProfile(ctx, agent), feed.ErrNotFound)
 
 		require.NoError(t, c.PutProfile(ctx, agent, first))
 		requireProfile(t, c, agent, first)

@@ -40,7 +40,7 @@ func update(t *testing.T, c catalog.Catalog) {
 		t.Error("there is nothing to change")
 		return it, nil
 	})
-	require.ErrorIs(t, err, catalog.ErrNotFound)
+	require.ErrorIs(t, err, feed.ErrNotFound)
 	require.True(t, docs(t, c, "update/none")[0].Missing())
 }
 
@@ -65,7 +65,7 @@ func updateMany(t *testing.T, c catalog.Catalog) {
 		require.NoError(t, all[i].Err)
 		RequireEqual(t, want, all[i].Item)
 	}
-	require.ErrorIs(t, all[1].Err, catalog.ErrNotFound)
+	require.ErrorIs(t, all[1].Err, feed.ErrNotFound)
 	require.ErrorIs(t, all[2].Err, no)
 	got := docs(t, c, append(ids, other.ID)...)
 	requireItem(t, first, got[0])
@@ -101,9 +101,9 @@ func updateRemoves(t *testing.T, c catalog.Catalog) {
 	got := docs(t, c, old.ID, kept.ID)
 	require.True(t, got[0].Missing())
 	requireItem(t, kept, got[1])
-	require.ErrorIs(t, c.Remove(t.Context(), old.ID), catalog.ErrNotFound)
+	require.ErrorIs(t, c.Remove(t.Context(), old.ID), feed.ErrNotFound)
 	all = sweep()
-	require.ErrorIs(t, all[0].Err, catalog.ErrNotFound, "nothing is removed twice")
+	require.ErrorIs(t, all[0].Err, feed.ErrNotFound, "nothing is removed twice")
 	require.False(t, all[0].Removed)
 	put(t, c, old)
 	requireItem(t, old, docs(t, c, old.ID)[0])

@@ -78,7 +78,7 @@ func (c Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 // Remove removes an item and what was counted of it.
 func (c Catalog) Remove(ctx context.Context, id string) error {
 	err := c.Catalog.Remove(ctx, id)
-	if err != nil && !errors.Is(err, catalog.ErrNotFound) {
+	if err != nil && !errors.Is(err, feed.ErrNotFound) {
 		return err
 	}
 	return errors.Join(err, catalogError(c.counts.Drop(ctx, []string{id})))

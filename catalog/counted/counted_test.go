@@ -142,7 +142,7 @@ func TestCountsGoWithTheirItems(t *testing.T) {
 	})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"c", "nothing"}, left())
-	require.ErrorIs(t, c.Remove(t.Context(), "nothing"), catalog.ErrNotFound)
+	require.ErrorIs(t, c.Remove(t.Context(), "nothing"), feed.ErrNotFound)
 	assert.Equal(t, []string{"c"}, left(), "a removal that was repeated forgets what the first one left")
 }
 

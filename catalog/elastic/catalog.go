@@ -155,7 +155,7 @@ func (c *Catalog) Hydrate(ctx context.Context, agent string, ids []string) ([]fe
 		return nil, feed.Profile{}, err
 	}
 	p, err := c.profile(found[len(ids)], agent)
-	if err != nil && !errors.Is(err, catalog.ErrNotFound) {
+	if err != nil && !errors.Is(err, feed.ErrNotFound) {
 		return nil, feed.Profile{}, err
 	}
 	docs, err := c.docs(ctx, ids, found[:len(ids)])

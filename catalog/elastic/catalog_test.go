@@ -97,7 +97,7 @@ func TestConformance(t *testing.T) {
 		})
 		c, _, _ := existing(t, names, `{"type": "long"}`)
 		_, err := c.List(t.Context(), catalog.Selection{Limit: 1})
-		require.ErrorIs(t, err, catalog.ErrNotListed)
+		require.ErrorIs(t, err, feed.ErrInvalid)
 		require.ErrorContains(t, err, "elasticsearch.fields.id")
 	})
 }
@@ -198,7 +198,7 @@ func TestDocumentsOfOthers(t *testing.T) {
 	require.Equal(t, "New", raw(t, client, index, "row-1")["headline"])
 
 	require.NoError(t, c.Remove(t.Context(), "a"))
-	require.ErrorIs(t, c.Remove(t.Context(), "a"), catalog.ErrNotFound)
+	require.ErrorIs(t, c.Remove(t.Context(), "a"), feed.ErrNotFound)
 	docs, err = c.Docs(t.Context(), []string{"a"})
 	require.NoError(t, err)
 	require.True(t, docs[0].Missing())
@@ -234,7 +234,7 @@ func TestForgedCursors(t *testing.T) {
 	} {
 		_, err := c.List(t.Context(), catalog.Selection{Limit: 1, Cursor: base64.RawURLEncoding.EncodeToString([]byte(values))})
 		if err != nil {
-			assert.ErrorIs(t, err, catalog.ErrBadCursor, "%.40s", values)
+			assert.ErrorIs(t, err, feed.ErrInvalid, "%.40s", values)
 		}
 	}
 }
@@ -293,7 +293,7 @@ func TestPutNamesTheRefusedItems(t *testing.T) {
 				require.NoError(t, errs[i])
 				continue
 			}
-			require.ErrorIs(t, errs[i], feed.ErrBadItem)
+			require.ErrorIs(t, errs[i], feed.ErrInvalid)
 			require.ErrorContains(t, errs[i], want)
 		}
 		docs, err := c.Docs(t.Context(), []string{"a", "b", "c", "d", "e", "f"})
@@ -355,7 +355,7 @@ func TestErrors(t *testing.T) {
 		require.ErrorIs(t, c.Remove(t.Context(), "a"), catalog.ErrUnavailable, "nobody can tell that it is not in the snapshot")
 		require.Error(t, esindex.Do(t.Context(), client, http.MethodHead, "/"+index, "", nil, nil), "nobody has made it")
 		_, err = c.Profile(t.Context(), "u")
-		require.ErrorIs(t, err, catalog.ErrNotFound)
+		require.ErrorIs(t, err, feed.ErrNotFound)
 	})
 }
 
@@ -382,8 +382,8 @@ func TestBusinessNames(t *testing.T) {
 				require.Nil(t, errs)
 				return
 			}
-			require.ErrorIs(t, err, feed.ErrBadItem)
-			require.ErrorIs(t, errs[0], feed.ErrBadItem)
+			require.ErrorIs(t, err, feed.ErrInvalid)
+			require.ErrorIs(t, errs[0], feed.ErrInvalid)
 		})
 	}
 }

@@ -152,7 +152,7 @@ func (c *Catalog) sendOver(ctx context.Context, b *bulk, ids []string) (again []
 		id := ids[b.of[i]]
 		again = append(again, id)
 		if r.Status != http.StatusConflict && r.Status != http.StatusNotFound {
-			err = cmp.Or(err, fmt.Errorf("live popularity of item %s: %w", id, r.err(feed.ErrBadItem)))
+			err = cmp.Or(err, fmt.Errorf("live popularity of item %s: %w", id, r.err(feed.ErrInvalid, "bad item")))
 		}
 	}
 	return again, err

@@ -46,7 +46,7 @@ func TestNoWriteGuessesAnIndex(t *testing.T) {
 			return err
 		},
 		func() error {
-			if err := c.Remove(ctx, ids[0]); !errors.Is(err, catalog.ErrNotFound) {
+			if err := c.Remove(ctx, ids[0]); !errors.Is(err, feed.ErrNotFound) {
 				return err
 			}
 			return nil

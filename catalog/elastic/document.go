@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -45,7 +44,7 @@ func encode(s *esindex.Schema, it *feed.Item, counts feed.Counts) ([]byte, error
 	}
 	data, err := json.Marshal(it)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", feed.ErrBadItem, err)
+		return nil, feed.Errorf(feed.ErrInvalid, "bad item: %w", err)
 	}
 	return seal(s, data[:len(data)-1], it, appendLive(nil, s, counts)), nil
 }
@@ -115,8 +114,7 @@ func checkBusiness(s *esindex.Schema, it *feed.Item) error {
 		head, _, _ := strings.Cut(name, ".")
 		for _, physical := range physical(s) {
 			if name == physical || head == physical || strings.HasPrefix(physical, name+".") {
-				return fmt.Errorf("%w: the business field %q collides with the field %q of the index; give it another name",
-					feed.ErrBadItem, name, physical)
+				return feed.Errorf(feed.ErrInvalid, "bad item: the business field %q collides with the field %q of the index; give it another name", name, physical)
 			}
 		}
 	}

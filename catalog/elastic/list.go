@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"math"
 	"strconv"
 
@@ -23,7 +22,7 @@ func (c *Catalog) List(ctx context.Context, s catalog.Selection) (catalog.Page, 
 		return catalog.Page{}, c.contractError(err)
 	}
 	if schema.MetaID() {
-		return catalog.Page{}, fmt.Errorf("%w: the index has no field for their ids (elasticsearch.fields.id is _id)", catalog.ErrNotListed)
+		return catalog.Page{}, feed.Errorf(feed.ErrInvalid, "the items cannot be listed: the index has no field for their ids (elasticsearch.fields.id is _id)")
 	}
 	s.Limit = min(s.Limit, schema.MaxHits()-1)
 	request := map[string]any{
@@ -115,7 +114,7 @@ func parseCursor(cursor string) (json.RawMessage, error) {
 	if err == nil && len(values) == 2 && isNumber(values[0]) && isString(values[1]) {
 		return data, nil
 	}
-	return nil, fmt.Errorf("%w: %.40q was not given out here; begin again without a cursor", catalog.ErrBadCursor, cursor)
+	return nil, feed.Errorf(feed.ErrInvalid, "bad cursor: %.40q was not given out here; begin again without a cursor", cursor)
 }
 
 // isNumber reports whether a value is a number that Elasticsearch takes for a time.

@@ -112,7 +112,7 @@ func TestOneDocumentStopsNoOther(t *testing.T) {
 	require.Equal(t, []string{"remark", "good", "fine"}, listed)
 	updated, err := c.Update(t.Context(), []string{"odd", "good"}, func(it feed.Item) (feed.Item, error) { it.Title = "new"; return it, nil })
 	require.NoError(t, err)
-	require.ErrorIs(t, updated[0].Err, catalog.ErrNotFound)
+	require.ErrorIs(t, updated[0].Err, feed.ErrNotFound)
 	require.NoError(t, updated[1].Err)
 	errs, err := c.Put(t.Context(), []feed.Item{{ID: "odd", Title: "mended", UpdateTime: 8}, {ID: "odder", Title: "mended", UpdateTime: 8}})
 	require.NoError(t, err)
@@ -132,9 +132,9 @@ func TestABrokenProfile(t *testing.T) {
 	testenv.PutYAML(t, client, esindex.Agents(index), "u_1", "profile: {}\nrating: .nan\n")
 	_, err := c.Profile(t.Context(), "u_1")
 	require.ErrorContains(t, err, "put it again")
-	require.NotErrorIs(t, err, catalog.ErrNotFound, "it may mute something")
+	require.NotErrorIs(t, err, feed.ErrNotFound, "it may mute something")
 	_, err = c.Profile(t.Context(), "u_2")
-	require.ErrorIs(t, err, catalog.ErrNotFound)
+	require.ErrorIs(t, err, feed.ErrNotFound)
 	require.NoError(t, c.PutProfile(t.Context(), "u_1", feed.Profile{MutedTags: []string{"ads"}}))
 	p, err := c.Profile(t.Context(), "u_1")
 	require.NoError(t, err)
@@ -228,7 +228,7 @@ func TestAChangeKeepsWhatItDoesNotName(t *testing.T) {
 	require.JSONEq(t, `{"doc_id": ["a"], "headline": "B", "published_at": "1970-01-01T00:00:16.000Z", "hits": 8, "likes": 8,
 		"meta": {"desk": 4}, "meta.lang": "it", "people": [{"role": 1}], "people.name": "eve", "html": "<a&b>"}`, stored())
 	_, err = update(func(it *feed.Item) { it.Business["people"] = json.RawMessage("1") })
-	require.ErrorIs(t, err, feed.ErrBadItem, "an author would lie in it")
+	require.ErrorIs(t, err, feed.ErrInvalid, "an author would lie in it")
 }
 
 // TestListsOfObjects: the field of an object in a list has a value in each of them.

@@ -37,7 +37,7 @@ func encodeOver(s *esindex.Schema, source []byte, before, after *feed.Item, coun
 		}
 		value, err := json.Marshal(f.value)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", feed.ErrBadItem, err)
+			return nil, feed.Errorf(feed.ErrInvalid, "bad item: %w", err)
 		}
 		doc[f.name] = value
 	}

@@ -30,14 +30,14 @@ func (c *Catalog) profile(d esindex.Document, agent string) (feed.Profile, error
 		return feed.Profile{}, fmt.Errorf("the profile of %s is damaged, put it again: Elasticsearch cannot write it as JSON", agent)
 	}
 	if len(d.Source) == 0 {
-		return feed.Profile{}, fmt.Errorf("profile of %s: %w", agent, catalog.ErrNotFound)
+		return feed.Profile{}, fmt.Errorf("profile of %s: %w", agent, feed.ErrNotFound)
 	}
 	r, err := catalog.ParseRecord(d.Source)
 	if err != nil {
 		return feed.Profile{}, fmt.Errorf("the profile of %s is damaged, put it again: %w", agent, err)
 	}
 	if !r.Known() {
-		return feed.Profile{}, fmt.Errorf("profile of %s: %w", agent, catalog.ErrNotFound)
+		return feed.Profile{}, fmt.Errorf("profile of %s: %w", agent, feed.ErrNotFound)
 	}
 	return r.Profile, nil
 }
@@ -60,7 +60,7 @@ func (c *Catalog) ProfilesOf(ctx context.Context, agents []string) ([]feed.Profi
 			out[i] = p
 		case errors.Is(err, catalog.ErrUnavailable):
 			down = err
-		case !errors.Is(err, catalog.ErrNotFound):
+		case !errors.Is(err, feed.ErrNotFound):
 			return nil, err
 		}
 	}
@@ -84,7 +84,7 @@ func (c *Catalog) MuteItems(ctx context.Context, agent string, groups []string) 
 func (c *Catalog) RemoveProfile(ctx context.Context, agent string) error {
 	return c.changeRecord(ctx, agent, func(r *catalog.Record, exists bool) (bool, error) {
 		if !exists || !r.Remove() {
-			return false, fmt.Errorf("profile of %s: %w", agent, catalog.ErrNotFound)
+			return false, fmt.Errorf("profile of %s: %w", agent, feed.ErrNotFound)
 		}
 		return true, nil
 	})
@@ -135,7 +135,7 @@ func (c *Catalog) writeRecord(ctx context.Context, agent string, before *esindex
 	case !r.Empty():
 		doc, err := json.Marshal(r)
 		if err != nil {
-			return false, fmt.Errorf("%w: %w", feed.ErrBadProfile, err)
+			return false, feed.Errorf(feed.ErrInvalid, "bad profile: %w", err)
 		}
 		b.addOver(before, agent, doc)
 	case len(before.Source) == 0 && !before.Broken:
@@ -150,7 +150,7 @@ func (c *Catalog) writeRecord(ctx context.Context, agent string, before *esindex
 	if answer[0].Status == http.StatusConflict {
 		return true, nil
 	}
-	return false, answer[0].err(feed.ErrBadProfile)
+	return false, answer[0].err(feed.ErrInvalid, "bad profile")
 }
 
 // removeRead deletes the document that was read, and no later one.

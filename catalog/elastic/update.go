@@ -100,7 +100,7 @@ func (u *updating) again(ctx context.Context) error {
 // changed applies the change to the item in a document.
 func (u *updating) changed(ctx context.Context, id string, doc *esindex.Document) (before feed.Item, out catalog.Updated) {
 	if len(doc.Source) == 0 {
-		return before, catalog.Updated{Err: fmt.Errorf("item %s: %w", id, catalog.ErrNotFound)}
+		return before, catalog.Updated{Err: fmt.Errorf("item %s: %w", id, feed.ErrNotFound)}
 	}
 	is, err := itemJSON(u.schema, id, doc.Source)
 	if err == nil && !is.told {
@@ -118,7 +118,7 @@ func (u *updating) changed(ctx context.Context, id string, doc *esindex.Document
 		return before, catalog.Updated{Err: err}
 	}
 	if u.schema.Partial {
-		return before, catalog.Updated{Err: fmt.Errorf("%w: the index %s does not keep documents whole (_source), so that a change would lose the rest; upload the item, which replaces its document", feed.ErrBadItem, u.c.items)}
+		return before, catalog.Updated{Err: feed.Errorf(feed.ErrInvalid, "bad item: the index %s does not keep documents whole (_source), so that a change would lose the rest; upload the item, which replaces its document", u.c.items)}
 	}
 	after.AuthorIDs = several(before.AuthorIDs, after.AuthorIDs, before.AuthorID == after.AuthorID)
 	after.Langs = several(before.Langs, after.Langs, before.Lang == after.Lang)
@@ -147,7 +147,7 @@ func (u *updating) send(ctx context.Context, b *bulk) error {
 		i := b.of[n]
 		if r.Status == http.StatusConflict {
 			u.left = append(u.left, i)
-		} else if err := r.err(feed.ErrBadItem); err != nil {
+		} else if err := r.err(feed.ErrInvalid, "bad item"); err != nil {
 			u.out[i] = catalog.Updated{Err: err}
 		}
 	}

@@ -135,13 +135,13 @@ func (c *Catalog) Remove(ctx context.Context, id string) error {
 		switch {
 		case len(d.Source) > 0 || d.Broken:
 		case n == 0:
-			return catalog.ErrNotFound
+			return feed.ErrNotFound
 		default:
 			return nil
 		}
 		// It may be found by searches, and is gone for them only after a refresh.
 		err = c.delete(ctx, d.Index, d.ID, d.Routing, "refresh=true&")
-		if err != nil && !errors.Is(err, catalog.ErrNotFound) {
+		if err != nil && !errors.Is(err, feed.ErrNotFound) {
 			return err
 		}
 	}
@@ -161,9 +161,9 @@ func (c *Catalog) delete(ctx context.Context, index, id, routing, params string)
 		return err
 	}
 	if answer[0].Status == http.StatusNotFound {
-		return catalog.ErrNotFound
+		return feed.ErrNotFound
 	}
-	return answer[0].err(feed.ErrBadID)
+	return answer[0].err(feed.ErrBadID, "bad id")
 }
 
 // bulk is a request being built, and which item each of its lines is of.
@@ -208,7 +208,7 @@ func (c *Catalog) send(ctx context.Context, index string, b *bulk, errs []error)
 		return err
 	}
 	for i, r := range answer {
-		errs[b.of[i]] = r.err(feed.ErrBadItem)
+		errs[b.of[i]] = r.err(feed.ErrInvalid, "bad item")
 	}
 	b.body, b.of = b.body[:0], b.of[:0]
 	return nil
@@ -229,8 +229,9 @@ func (r result) refusal() error {
 	return &esindex.Error{Status: r.Status, Type: root.Type, Reason: root.Reason}
 }
 
-// err blames what was sent where Elasticsearch does.
-func (r result) err(blame error) error {
+// err blames what was sent where Elasticsearch does: then it is an error of the kind,
+// and what says what it is about.
+func (r result) err(kind error, what string) error {
 	e := r.refusal()
 	switch {
 	case e == nil:
@@ -238,7 +239,7 @@ func (r result) err(blame error) error {
 	case errors.Is(e, esindex.ErrUnavailable):
 		return fmt.Errorf("%w: %w", catalog.ErrUnavailable, e)
 	case r.Status == http.StatusBadRequest:
-		return fmt.Errorf("%w: %w", blame, e)
+		return feed.Errorf(kind, "%s: %w", what, e)
 	}
 	return e
 }

@@ -91,7 +91,7 @@ func TestAnItemOfSeveralDocumentsIsRemoved(t *testing.T) {
 	docs, err := c.Docs(t.Context(), []string{"b"})
 	require.NoError(t, err)
 	require.True(t, docs[0].Missing())
-	require.ErrorIs(t, c.Remove(t.Context(), "b"), catalog.ErrNotFound)
+	require.ErrorIs(t, c.Remove(t.Context(), "b"), feed.ErrNotFound)
 }
 
 // TestDocumentsThatAreNotKeptWhole are not changed: what is not kept would leave the index.
@@ -107,7 +107,7 @@ func TestDocumentsThatAreNotKeptWhole(t *testing.T) {
 	require.False(t, report.Schema.Live)
 	c := elastic.New(client, elastic.Config{Index: index, Schema: esindex.Known(report.Schema)})
 	_, err = catalog.UpdateOne(t.Context(), c, "a", func(it feed.Item) (feed.Item, error) { it.Title = "B"; return it, nil })
-	require.ErrorIs(t, err, feed.ErrBadItem)
+	require.ErrorIs(t, err, feed.ErrInvalid)
 	require.ErrorContains(t, err, "upload the item")
 	_, err = catalog.UpdateOne(t.Context(), c, "a", func(feed.Item) (feed.Item, error) { return feed.Item{}, catalog.RemoveItem })
 	require.NoError(t, err, "nothing of it is to stay")

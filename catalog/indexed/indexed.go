@@ -104,7 +104,7 @@ func (c *Catalog) Remove(ctx context.Context, id string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	err := c.Catalog.Remove(ctx, id)
-	if err == nil || errors.Is(err, catalog.ErrNotFound) {
+	if err == nil || errors.Is(err, feed.ErrNotFound) {
 		c.index.Delete(id)
 	}
 	return err

@@ -61,7 +61,7 @@ func (c refusing) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 		return c.Catalog.Put(ctx, items)
 	}
 	errs := make([]error, len(items))
-	errs[i] = feed.ErrBadItem
+	errs[i] = feed.ErrInvalid
 	_, err := c.Catalog.Put(ctx, slices.Delete(slices.Clone(items), i, i+1))
 	return errs, err
 }
@@ -95,7 +95,7 @@ func TestEachWriteIsIndexed(t *testing.T) {
 	put(t, c, item("a", "A"), item("b", "B"), item("c", "C"))
 	errs, err := c.Put(t.Context(), []feed.Item{item("d", "D"), item("bad", "X")})
 	require.NoError(t, err)
-	require.ErrorIs(t, errs[1], feed.ErrBadItem)
+	require.ErrorIs(t, errs[1], feed.ErrInvalid)
 	assert.Equal(t, map[string]string{"a": "A", "b": "B", "c": "C", "d": "D"}, x.items, "what is not stored is not indexed")
 
 	all, err := c.Update(t.Context(), []string{"a", "b", "nothing", "c"}, func(it feed.Item) (feed.Item, error) {
@@ -115,7 +115,7 @@ func TestEachWriteIsIndexed(t *testing.T) {
 
 	require.NoError(t, c.Remove(t.Context(), "a"))
 	x.items["gone"] = "is in no catalog"
-	require.ErrorIs(t, c.Remove(t.Context(), "gone"), catalog.ErrNotFound)
+	require.ErrorIs(t, c.Remove(t.Context(), "gone"), feed.ErrNotFound)
 	assert.Equal(t, map[string]string{"c": "C", "d": "D"}, x.items)
 
 	gone, cancel := context.WithCancel(t.Context())

@@ -159,7 +159,7 @@ func (c *Cache) lookup(ctx context.Context, agent string) (profile, error) {
 	}
 	metrics.ProfileProcess.Misses.Inc()
 	read, err := c.next.Profile(ctx, agent)
-	if err != nil && !errors.Is(err, catalog.ErrNotFound) {
+	if err != nil && !errors.Is(err, feed.ErrNotFound) {
 		return profile{}, err
 	}
 	p = profile{Profile: read, exists: err == nil}
@@ -171,7 +171,7 @@ func (c *Cache) lookup(ctx context.Context, agent string) (profile, error) {
 func (c *Cache) Profile(ctx context.Context, agent string) (feed.Profile, error) {
 	p, err := c.lookup(ctx, agent)
 	if err == nil && !p.exists {
-		err = fmt.Errorf("profile of %s: %w", agent, catalog.ErrNotFound)
+		err = fmt.Errorf("profile of %s: %w", agent, feed.ErrNotFound)
 	}
 	return p.Profile, err
 }

@@ -121,7 +121,7 @@ func TestReadsOnce(t *testing.T) {
 
 	for range 3 {
 		_, err := c.Profile(t.Context(), "u_none")
-		require.ErrorIs(t, err, catalog.ErrNotFound)
+		require.ErrorIs(t, err, feed.ErrNotFound)
 	}
 	require.Equal(t, 1, w.profiles, "that there is no profile is remembered")
 	require.NoError(t, c.PutProfile(t.Context(), "u_none", feed.Profile{Keywords: feed.Keywords("go")}))
@@ -145,7 +145,7 @@ func TestAnOldValueIsNotKept(t *testing.T) {
 
 	w.read = func() { require.NoError(t, c.PutProfile(t.Context(), "u_1", feed.Profile{Langs: []string{"en"}})) }
 	_, err := c.Profile(t.Context(), "u_1")
-	require.ErrorIs(t, err, catalog.ErrNotFound)
+	require.ErrorIs(t, err, feed.ErrNotFound)
 	p, err := c.Profile(t.Context(), "u_1")
 	require.NoError(t, err)
 	require.Equal(t, []string{"en"}, p.Langs)
@@ -208,7 +208,7 @@ func TestAWriteThatFailedMayHaveHappened(t *testing.T) {
 	w.err = nil
 	require.Equal(t, "v2", title(t, c))
 	_, err = c.Profile(t.Context(), "u_1")
-	require.ErrorIs(t, err, catalog.ErrNotFound, "the failure is not remembered")
+	require.ErrorIs(t, err, feed.ErrNotFound, "the failure is not remembered")
 }
 
 func TestWhatIsInMemoryOutlivesTheCatalog(t *testing.T) {

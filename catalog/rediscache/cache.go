@@ -139,7 +139,7 @@ func (c *Cache) Profile(ctx context.Context, agent string) (feed.Profile, error)
 		c.fill(ctx, nil, known)
 	}
 	if known.absent {
-		return feed.Profile{}, fmt.Errorf("profile of %s: %w", agent, catalog.ErrNotFound)
+		return feed.Profile{}, fmt.Errorf("profile of %s: %w", agent, feed.ErrNotFound)
 	}
 	return known.profile, nil
 }
@@ -153,7 +153,7 @@ type knownProfile struct {
 
 func (c *Cache) fetchProfile(ctx context.Context, agent string) (*knownProfile, error) {
 	p, err := c.next.Profile(ctx, agent)
-	if errors.Is(err, catalog.ErrNotFound) {
+	if errors.Is(err, feed.ErrNotFound) {
 		return &knownProfile{agent: agent, absent: true}, nil
 	}
 	if err != nil {

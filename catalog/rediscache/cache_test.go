@@ -208,7 +208,7 @@ func TestHydrateIsOneRoundTrip(t *testing.T) {
 	assert.EqualValues(t, 2, g.profiles.Load(), "absent agents are cached")
 	assert.EqualValues(t, 6, h.n.Load())
 	_, err := c.Profile(t.Context(), "u_2")
-	require.ErrorIs(t, err, catalog.ErrNotFound)
+	require.ErrorIs(t, err, feed.ErrNotFound)
 	assert.EqualValues(t, 2, g.profiles.Load())
 }
 
@@ -250,7 +250,7 @@ func TestHidingWhileTheCatalogIsDown(t *testing.T) {
 				want = feed.Profile{Langs: []string{"en"}, MutedItems: []string{"a", "b"}}
 			}
 			_, err := c.Profile(t.Context(), "u_1")
-			require.True(t, err == nil || errors.Is(err, catalog.ErrNotFound), "%v", err)
+			require.True(t, err == nil || errors.Is(err, feed.ErrNotFound), "%v", err)
 
 			g.err = down
 			require.ErrorIs(t, c.MuteItems(t.Context(), "u_1", []string{"b"}), catalog.ErrUnavailable)
@@ -306,7 +306,7 @@ func TestAReaderCannotPutAnOldProfileBack(t *testing.T) {
 		assert.Equal(t, old, read(c))
 		assert.Zero(t, read(c))
 		assert.EqualValues(t, 2, g.profiles.Load(), "the absence is cached, after a look at what stays")
-		require.ErrorIs(t, c.RemoveProfile(t.Context(), "u_1"), catalog.ErrNotFound)
+		require.ErrorIs(t, c.RemoveProfile(t.Context(), "u_1"), feed.ErrNotFound)
 	})
 	t.Run("two writers", func(t *testing.T) {
 		c, g, client := open(t)
@@ -394,7 +394,7 @@ func TestReadsWorkWithoutRedis(t *testing.T) {
 	}
 	assert.EqualValues(t, 1, redis.refused.Load(), "tried once, then left alone for a while")
 	_, err := c.Profile(t.Context(), "u_2")
-	require.ErrorIs(t, err, catalog.ErrNotFound)
+	require.ErrorIs(t, err, feed.ErrNotFound)
 
 	_, err = c.Put(t.Context(), []feed.Item{item("a", "A2")})
 	require.ErrorIs(t, err, catalog.ErrUnavailable, "others would go on answering the old one")

@@ -142,7 +142,7 @@ func (c *Cache) changeProfile(ctx context.Context, agent string, change profileC
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterWrite)
 	defer cancel()
 	var to *knownProfile
-	if written == nil || errors.Is(written, catalog.ErrNotFound) {
+	if written == nil || errors.Is(written, feed.ErrNotFound) {
 		var err error
 		if to, err = c.fetchProfile(ctx, agent); err != nil {
 			c.log(ctx, "profile", err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
 )
 
 // Agents draws n of those who have a profile, as offline.Source says. It reads
@@ -35,7 +36,7 @@ func (c *Catalog) known(ctx context.Context, agents []string) ([]string, error) 
 	for _, agent := range agents {
 		_, err := c.Profile(ctx, agent)
 		switch {
-		case errors.Is(err, catalog.ErrNotFound):
+		case errors.Is(err, feed.ErrNotFound):
 			continue
 		case errors.Is(err, catalog.ErrUnavailable) || ctx.Err() != nil:
 			return nil, err

@@ -41,7 +41,7 @@ func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 			if perItem == nil {
 				perItem = make([]error, len(items))
 			}
-			perItem[i] = fmt.Errorf("%w: %w", feed.ErrBadItem, err)
+			perItem[i] = feed.Errorf(feed.ErrInvalid, "bad item: %w", err)
 			continue
 		}
 		args = append(args, items[i].ID, items[i].UpdateTime, doc)
@@ -85,7 +85,7 @@ func (c *Catalog) Update(ctx context.Context, ids []string, change func(feed.Ite
 			var raw, doc []byte
 			switch err := stmt.QueryRowContext(ctx, id).Scan(&raw); {
 			case errors.Is(err, sql.ErrNoRows):
-				out[i].Err = fmt.Errorf("item %s: %w", id, catalog.ErrNotFound)
+				out[i].Err = fmt.Errorf("item %s: %w", id, feed.ErrNotFound)
 				continue
 			case err != nil:
 				return err
@@ -121,7 +121,7 @@ func changed(raw []byte, change func(feed.Item) (feed.Item, error)) (feed.Item, 
 	}
 	doc, err := it.MarshalJSON()
 	if err != nil {
-		return feed.Item{}, nil, fmt.Errorf("%w: %w", feed.ErrBadItem, err)
+		return feed.Item{}, nil, feed.Errorf(feed.ErrInvalid, "bad item: %w", err)
 	}
 	return it, doc, nil
 }
@@ -141,7 +141,7 @@ func removed(ctx context.Context, what string, stmt *sql.Stmt, key string) error
 		return failed(ctx, what, err)
 	}
 	if n == 0 {
-		return fmt.Errorf("%s %s: %w", what, key, catalog.ErrNotFound)
+		return fmt.Errorf("%s %s: %w", what, key, feed.ErrNotFound)
 	}
 	return nil
 }

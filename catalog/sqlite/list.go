@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"strings"
 	"unicode"
@@ -109,7 +108,7 @@ func parsePlace(cursor string) (p place, err error) {
 		err = json.Unmarshal(data, &p)
 	}
 	if err != nil || p.ID == "" {
-		return place{}, fmt.Errorf("%w: %.40q was not given out here; begin again without a cursor", catalog.ErrBadCursor, cursor)
+		return place{}, feed.Errorf(feed.ErrInvalid, "bad cursor: %.40q was not given out here; begin again without a cursor", cursor)
 	}
 	return p, nil
 }

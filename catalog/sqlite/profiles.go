@@ -17,7 +17,7 @@ func (c *Catalog) Profile(ctx context.Context, agent string) (feed.Profile, erro
 	var raw []byte
 	switch err := c.profile.QueryRowContext(ctx, agent).Scan(&raw); {
 	case errors.Is(err, sql.ErrNoRows):
-		return feed.Profile{}, fmt.Errorf("profile of %s: %w", agent, catalog.ErrNotFound)
+		return feed.Profile{}, fmt.Errorf("profile of %s: %w", agent, feed.ErrNotFound)
 	case err != nil:
 		return feed.Profile{}, failed(ctx, "read profile", err)
 	}
@@ -30,7 +30,7 @@ func parseProfile(agent string, raw []byte) (feed.Profile, error) {
 		return feed.Profile{}, fmt.Errorf("sqlite: the profile of %s is damaged, put it again: %w", agent, err)
 	}
 	if !r.Known() {
-		return feed.Profile{}, fmt.Errorf("profile of %s: %w", agent, catalog.ErrNotFound)
+		return feed.Profile{}, fmt.Errorf("profile of %s: %w", agent, feed.ErrNotFound)
 	}
 	return r.Profile, nil
 }
@@ -58,7 +58,7 @@ func (c *Catalog) ProfilesOf(ctx context.Context, agents []string) (_ []feed.Pro
 		if err := rows.Scan(&agent, &raw); err != nil {
 			return nil, failed(ctx, "read profiles", err)
 		}
-		if found[agent], err = parseProfile(agent, raw); err != nil && !errors.Is(err, catalog.ErrNotFound) {
+		if found[agent], err = parseProfile(agent, raw); err != nil && !errors.Is(err, feed.ErrNotFound) {
 			return nil, err
 		}
 	}
@@ -89,7 +89,7 @@ func (c *Catalog) MuteItems(ctx context.Context, agent string, groups []string) 
 func (c *Catalog) RemoveProfile(ctx context.Context, agent string) error {
 	return c.changeRecord(ctx, "remove profile", agent, func(r *catalog.Record, exists bool) (bool, error) {
 		if !exists || !r.Remove() {
-			return false, fmt.Errorf("profile of %s: %w", agent, catalog.ErrNotFound)
+			return false, fmt.Errorf("profile of %s: %w", agent, feed.ErrNotFound)
 		}
 		return true, nil
 	})
@@ -108,7 +108,7 @@ type recordChange func(r *catalog.Record, exists bool) (bool, error)
 // comes between.
 func (c *Catalog) changeRecord(ctx context.Context, what, agent string, change recordChange) error {
 	err := sqlitefile.InTx(ctx, c.file.Writer, func(tx *sql.Tx) error { return c.recordChange(ctx, tx, agent, change) })
-	if errors.Is(err, feed.ErrBadProfile) || errors.Is(err, catalog.ErrNotFound) {
+	if errors.Is(err, feed.ErrInvalid) || errors.Is(err, feed.ErrNotFound) {
 		return err
 	}
 	return failed(ctx, what, err)
@@ -135,7 +135,7 @@ func (c *Catalog) recordChange(ctx context.Context, tx *sql.Tx, agent string, ch
 		return err
 	}
 	if raw, err = json.Marshal(r); err != nil {
-		return fmt.Errorf("%w: %w", feed.ErrBadProfile, err)
+		return feed.Errorf(feed.ErrInvalid, "bad profile: %w", err)
 	}
 	_, err = tx.StmtContext(ctx, c.putProfile).ExecContext(ctx, agent, raw)
 	return err

@@ -12,9 +12,6 @@ import (
 	"github.com/freshet/freshet/internal/doctor"
 )
 
-// errUnwell ends the command with exit code 1 after the findings are printed.
-var errUnwell = errors.New("something is broken; see above")
-
 func newDoctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -35,7 +32,7 @@ func newDoctorCommand() *cobra.Command {
 		}
 		for _, f := range findings {
 			if f.Level == doctor.Broken {
-				return errUnwell
+				return errors.New("something is broken; see above")
 			}
 		}
 		return nil

@@ -37,13 +37,6 @@ const maxPart = 64 << 10
 
 const frameHeader = 8
 
-// ErrTooLong is wrapped by the error about an agent or group that no frame
-// can hold.
-var ErrTooLong = errors.New("id is too long for the journal")
-
-// errBadFrame is wrapped by every error about bytes that are not a frame.
-var errBadFrame = errors.New("bad frame")
-
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // appendEntry encodes the entry as one or more frames. An entry without groups
@@ -53,7 +46,7 @@ func appendEntry(buf []byte, e Entry) ([]byte, error) {
 		return buf, fmt.Errorf("journal entry of unknown kind %d", e.Kind)
 	}
 	if len(e.Agent) > maxPart {
-		return buf, fmt.Errorf("%w: agent of %d bytes", ErrTooLong, len(e.Agent))
+		return buf, fmt.Errorf("id is too long for the journal: agent of %d bytes", len(e.Agent))
 	}
 	for groups := e.Groups; len(groups) > 0; {
 		start := len(buf)
@@ -64,13 +57,13 @@ func appendEntry(buf []byte, e Entry) ([]byte, error) {
 		n := 0
 		for n < len(groups) && len(buf)-start-frameHeader+binary.MaxVarintLen32+len(groups[n]) <= MaxFrame {
 			if len(groups[n]) > maxPart {
-				return buf[:start], fmt.Errorf("%w: group of %d bytes", ErrTooLong, len(groups[n]))
+				return buf[:start], fmt.Errorf("id is too long for the journal: group of %d bytes", len(groups[n]))
 			}
 			buf = appendPart(buf, groups[n])
 			n++
 		}
 		if n == 0 {
-			return buf[:start], fmt.Errorf("%w: group of %d bytes", ErrTooLong, len(groups[0]))
+			return buf[:start], fmt.Errorf("id is too long for the journal: group of %d bytes", len(groups[0]))
 		}
 		groups = groups[n:]
 		payload := buf[start+frameHeader:]
@@ -100,11 +93,11 @@ func frameLength(b []byte, size int64) (int, bool) {
 func decodeFrame(b []byte) (Entry, int, error) {
 	n, ok := frameLength(b, int64(len(b)))
 	if !ok {
-		return Entry{}, 0, fmt.Errorf("%w: it is cut short or its length is out of bounds", errBadFrame)
+		return Entry{}, 0, errors.New("bad frame: it is cut short or its length is out of bounds")
 	}
 	payload := b[frameHeader : frameHeader+n]
 	if crc32.Checksum(payload, castagnoli) != binary.LittleEndian.Uint32(b[4:]) {
-		return Entry{}, 0, fmt.Errorf("%w: its checksum is wrong", errBadFrame)
+		return Entry{}, 0, errors.New("bad frame: its checksum is wrong")
 	}
 	e, err := decodePayload(payload)
 	return e, frameHeader + n, err
@@ -112,23 +105,23 @@ func decodeFrame(b []byte) (Entry, int, error) {
 
 func decodePayload(b []byte) (Entry, error) {
 	if len(b) < 9 || !Kind(b[0]).valid() {
-		return Entry{}, fmt.Errorf("%w: unknown kind", errBadFrame)
+		return Entry{}, errors.New("bad frame: unknown kind")
 	}
 	e := Entry{Kind: Kind(b[0]), At: int64(binary.LittleEndian.Uint64(b[1:]))}
 	agent, rest, ok := cutPart(b[9:])
 	if !ok {
-		return Entry{}, fmt.Errorf("%w: the agent is cut short", errBadFrame)
+		return Entry{}, errors.New("bad frame: the agent is cut short")
 	}
 	e.Agent = string(agent)
 	for len(rest) > 0 {
 		var group []byte
 		if group, rest, ok = cutPart(rest); !ok {
-			return Entry{}, fmt.Errorf("%w: a group is cut short", errBadFrame)
+			return Entry{}, errors.New("bad frame: a group is cut short")
 		}
 		e.Groups = append(e.Groups, string(group))
 	}
 	if len(e.Groups) == 0 {
-		return Entry{}, fmt.Errorf("%w: it has no groups", errBadFrame)
+		return Entry{}, errors.New("bad frame: it has no groups")
 	}
 	return e, nil
 }

@@ -101,8 +101,8 @@ func TestLongEntriesBecomeSeveralFrames(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { _ = j.Close() }()
 	size := j.Size()
-	require.ErrorIs(t, j.Append(Entry{Kind: Seen, Agent: strings.Repeat("a", maxPart+1), Groups: []string{"g"}}), ErrTooLong)
-	require.ErrorIs(t, j.Append(sample[0], Entry{Kind: Seen, Agent: "a", Groups: []string{"g", strings.Repeat("a", 2*MaxFrame)}}), ErrTooLong)
+	require.ErrorContains(t, j.Append(Entry{Kind: Seen, Agent: strings.Repeat("a", maxPart+1), Groups: []string{"g"}}), "id is too long")
+	require.ErrorContains(t, j.Append(sample[0], Entry{Kind: Seen, Agent: "a", Groups: []string{"g", strings.Repeat("a", 2*MaxFrame)}}), "id is too long")
 	require.Error(t, j.Append(Entry{Kind: 9, Agent: "a", Groups: []string{"g"}}))
 	assert.Equal(t, size, j.Size(), "a refused append leaves nothing")
 }
@@ -402,7 +402,7 @@ func FuzzDecodeFrame(f *testing.F) {
 			}
 			again, err := appendEntry(nil, e)
 			if err != nil {
-				if errors.Is(err, ErrTooLong) {
+				if err != nil && strings.Contains(err.Error(), "id is too long") {
 					return
 				}
 				t.Fatal(err)

@@ -93,7 +93,7 @@ func scan(f io.Reader, size int64, fn func(Entry) error) (good int64, bad, err e
 		}
 		n, ok := frameLength(head, size-good)
 		if !ok {
-			return good, fmt.Errorf("%w: it is cut short or its length is out of bounds", errBadFrame), nil
+			return good, errors.New("bad frame: it is cut short or its length is out of bounds"), nil
 		}
 		// The length is bounded by MaxFrame and by what the file still has.
 		if need := frameHeader + n; cap(frame) < need {
@@ -130,7 +130,7 @@ func readHeader(r *bufio.Reader) (bad, err error) {
 	case n == len(header) && string(b[:last]) == header[:last]:
 		return nil, fmt.Errorf("%w: its format is %d, this one knows %d", ErrVersion, b[last], header[last])
 	}
-	return fmt.Errorf("%w: the header is not a journal's", errBadFrame), nil
+	return errors.New("bad frame: the header is not a journal's"), nil
 }
 
 // repair makes the file end at good.

@@ -181,7 +181,7 @@ func (s *Store) release(agent string, noted bool, choose func(set map[string]sin
 	s.gate.RLock()
 	defer s.gate.RUnlock()
 	if s.closed {
-		return fmt.Errorf("%w: %w", dedup.ErrUnavailable, ErrClosed)
+		return fmt.Errorf("%w: the dedup store is closed", dedup.ErrUnavailable)
 	}
 	sh, err := s.lockCarried(agent, now.UnixMilli())
 	if err != nil {

@@ -9,9 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/freshet/freshet/dedup"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/dedup"
 )
 
 const aDay = 24 * time.Hour
@@ -245,7 +246,7 @@ func TestADamagedFileThatWasAside(t *testing.T) {
 		require.NoError(t, os.WriteFile(path+asideSuffix, whole[:len(whole)-1], 0o600))
 		l.jump(right)
 		_, err = l.s.Check(t.Context(), "u_1", l.shown, l.now)
-		require.ErrorIs(t, err, ErrCorrupt)
+		require.ErrorContains(t, err, "stored dedup filter is corrupt")
 		require.ErrorIs(t, err, dedup.ErrUnavailable)
 		require.NoError(t, os.WriteFile(path, whole, 0o600))
 		l.remembers("once it is restored", l.shown...)

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 
 	"github.com/bits-and-blooms/bloom/v3"
+
 	"github.com/freshet/freshet/dedup/journal"
 	"github.com/freshet/freshet/feed"
 )
@@ -37,10 +38,6 @@ const (
 	filterHeader  = 8 + 4 + 4
 	layerHeader   = 8 + 8 + 8 + 8
 )
-
-// ErrCorrupt is wrapped by the error about a stored filter that cannot be
-// trusted.
-var ErrCorrupt = errors.New("stored dedup filter is corrupt")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -94,7 +91,7 @@ func (f *filter) write(w io.Writer) error {
 }
 
 // loadFilter reads the filter of a day. A missing file is [os.ErrNotExist]; a
-// damaged one wraps [ErrCorrupt] and says what to do.
+// damaged one is an error that says what to do.
 func loadFilter(path string, day feed.Day) (*filter, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -105,8 +102,8 @@ func loadFilter(path string, day feed.Day) (*filter, error) {
 		err = fmt.Errorf("it holds the day %s", f.day)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w; restore the file from a backup, or delete it and accept that what was shown on %s may be shown again",
-			ErrCorrupt, path, err, day)
+		return nil, fmt.Errorf("stored dedup filter is corrupt: %s: %w; restore the file from a backup, or delete it and accept that what was shown on %s may be shown again",
+			path, err, day)
 	}
 	return f, nil
 }

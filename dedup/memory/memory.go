@@ -15,7 +15,6 @@
 package memory
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -28,14 +27,6 @@ import (
 	"github.com/freshet/freshet/dedup/journal"
 	"github.com/freshet/freshet/feed"
 )
-
-// ErrLocked is wrapped by the error of opening a directory that another
-// process uses.
-var ErrLocked = journal.ErrLocked
-
-// ErrClosed is wrapped by the error of using a closed store, together with
-// [dedup.ErrUnavailable].
-var ErrClosed = errors.New("the dedup store is closed")
 
 // Store is the in-process [dedup.Store].
 type Store struct {
@@ -93,7 +84,7 @@ func WithLogger(log *slog.Logger) Option { return func(s *Store) { s.log = log }
 // back what it held. An empty dir keeps everything in RAM, for tests. The
 // clock decides the day at the start; afterwards each call passes its own now. The caller closes the store.
 //
-// Errors: [ErrLocked] if another process uses the directory, [ErrCorrupt] if a
+// Errors: [journal.ErrLocked] if another process uses the directory; another if a
 // stored filter is damaged, both with a sentence on what to do.
 func Open(dir string, cfg dedup.Config, clock feed.Clock, opts ...Option) (*Store, error) {
 	if err := cfg.Validate(); err != nil {
@@ -157,7 +148,7 @@ func (s *Store) enter(now time.Time) error {
 		s.gate.RLock()
 		if s.closed {
 			s.gate.RUnlock()
-			return fmt.Errorf("%w: %w", dedup.ErrUnavailable, ErrClosed)
+			return fmt.Errorf("%w: the dedup store is closed", dedup.ErrUnavailable)
 		}
 		// A clock that was set back over midnight goes on writing to the
 		// newer day: past days never change.

@@ -291,11 +291,11 @@ func TestAClosedStoreSaysSo(t *testing.T) {
 		b.close(s)
 		b.close(s)
 		_, err := s.Claim(t.Context(), "u_1", []string{"a"}, 1, b.now)
-		require.ErrorIs(t, err, ErrClosed)
+		require.ErrorContains(t, err, "the dedup store is closed")
 		require.ErrorIs(t, err, dedup.ErrUnavailable)
 		_, err = s.Record(t.Context(), of("a"), b.now)
-		require.ErrorIs(t, err, ErrClosed)
-		require.ErrorIs(t, s.Release(t.Context(), "u_1", []string{"a"}), ErrClosed)
+		require.ErrorContains(t, err, "the dedup store is closed")
+		require.ErrorContains(t, s.Release(t.Context(), "u_1", []string{"a"}), "the dedup store is closed")
 	})
 }
 
@@ -305,7 +305,7 @@ func TestOneProcessAtATime(t *testing.T) {
 		b := newBench(t, true)
 		s := b.open()
 		_, err := Open(b.dir, b.cfg, atStart)
-		require.ErrorIs(t, err, ErrLocked)
+		require.ErrorIs(t, err, journal.ErrLocked)
 		assert.Contains(t, err.Error(), b.dir)
 		b.close(s)
 		b.close(b.open())
@@ -341,7 +341,7 @@ func TestFilterFile(t *testing.T) {
 			[]any{got.capacity, got.rate, got.m, got.k, got.count.Load(), got.ones.Load()})
 	}
 	_, err = loadFilter(path, day+1)
-	require.ErrorIs(t, err, ErrCorrupt)
+	require.ErrorContains(t, err, "stored dedup filter is corrupt")
 
 	whole, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -350,7 +350,7 @@ func TestFilterFile(t *testing.T) {
 		damaged[at] ^= 1
 		require.NoError(t, os.WriteFile(path, damaged, 0o600))
 		_, err := loadFilter(path, day)
-		require.ErrorIs(t, err, ErrCorrupt, "byte %d", at)
+		require.ErrorContains(t, err, "stored dedup filter is corrupt", "byte %d", at)
 		require.ErrorContains(t, err, path)
 		_, err = decodeFilter(whole[:at])
 		require.Error(t, err, "cut at %d", at)
@@ -457,7 +457,7 @@ func TestACorruptFilterRefusesTheStart(t *testing.T) {
 		content[len(content)/2] ^= 0xff
 		require.NoError(t, os.WriteFile(path, content, 0o600))
 		_, err = Open(b.dir, b.cfg, atStart)
-		require.ErrorIs(t, err, ErrCorrupt)
+		require.ErrorContains(t, err, "stored dedup filter is corrupt")
 		require.ErrorContains(t, err, path)
 		require.NoError(t, os.Remove(path))
 		b.close(b.open())

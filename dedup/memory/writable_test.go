@@ -10,10 +10,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/freshet/freshet/dedup"
-	"github.com/freshet/freshet/dedup/journal"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/dedup/journal"
 )
 
 // TestWritable: a claim that cannot be written makes the store say so until one
@@ -87,7 +88,7 @@ func TestAStopOutOfTimeLosesNothing(t *testing.T) {
 		require.NoError(t, s.Close(ctx))
 		assert.Equal(t, time.Second, time.Since(begin))
 		_, err := Open(b.dir, b.cfg, atStart)
-		require.ErrorIs(t, err, ErrLocked, "the directory belongs to the fold")
+		require.ErrorIs(t, err, journal.ErrLocked, "the directory belongs to the fold")
 		s.folds.Done()
 		synctest.Wait()
 		assert.Equal(t, []dedup.Verdict{today}, b.verdicts(b.open(), "claimed"))

@@ -19,9 +19,6 @@ import (
 	"github.com/freshet/freshet/internal/rediskeys"
 )
 
-// ErrNoBloom says that the server does not know the Bloom filter commands.
-var ErrNoBloom = errors.New("this Redis has no Bloom filter type; load the RedisBloom module or use Redis 8")
-
 // errAnswer is wrapped by errors about an answer that makes no sense: the
 // server could be asked, so they are not [dedup.ErrUnavailable].
 var errAnswer = errors.New("unexpected answer")
@@ -80,7 +77,7 @@ func contractError(step string, err error) error {
 	case !errors.Is(err, errAnswer) && rediskeys.Unreachable(err):
 		return fmt.Errorf("%w: %s: %w", dedup.ErrUnavailable, step, err)
 	case strings.Contains(err.Error(), "unknown command") && strings.Contains(err.Error(), "BF."):
-		return fmt.Errorf("%s: %w: %w", step, ErrNoBloom, err)
+		return fmt.Errorf("%s: this Redis has no Bloom filter type; load the RedisBloom module or use Redis 8: %w", step, err)
 	}
 	return fmt.Errorf("%s: %w", step, err)
 }

@@ -127,7 +127,7 @@ func TestVerifyWithoutTheModule(t *testing.T) {
 	s, client := open(t, nil)
 	client.AddHook(refuse{})
 	err := s.Verify(t.Context())
-	require.ErrorIs(t, err, ErrNoBloom)
+	require.ErrorContains(t, err, "has no Bloom filter type")
 	assert.NotErrorIs(t, err, dedup.ErrUnavailable)
 	assert.ErrorContains(t, err, "use Redis 8")
 }

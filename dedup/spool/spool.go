@@ -91,9 +91,6 @@ type Spool struct {
 	ended chan struct{}
 }
 
-// ErrClosed says that the spool is closed.
-var ErrClosed = errors.New("the spool is closed")
-
 // Open opens the spool in a directory, which it makes and locks, and begins to
 // record what an earlier process has left there, after a note to the other
 // servers. ctx's cancellation is ignored: Close ends the spool.
@@ -126,7 +123,7 @@ func (s *Spool) Keep(agent string, groups []string, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.lock == nil {
-		return ErrClosed
+		return errors.New("the spool is closed")
 	}
 	if err := s.begin(); err != nil {
 		return fmt.Errorf("impression spool: %w", err)

@@ -190,7 +190,7 @@ func (s scenarioStep) run(t *testing.T, st *story, name string) bool {
 	case s.Forget != "":
 		require.NoError(t, st.Engine.RemoveProfile(ctx, s.Forget), name)
 		_, err := st.Engine.Profile(ctx, s.Forget)
-		require.ErrorIs(t, err, catalog.ErrNotFound, name)
+		require.ErrorIs(t, err, feed.ErrNotFound, name)
 	case s.Seen != nil:
 		require.NoError(t, st.Engine.Seen(ctx, s.Seen.Agent, s.Seen.IDs), name)
 		docs, err := st.Catalog.Docs(ctx, s.Seen.IDs)

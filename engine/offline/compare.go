@@ -25,9 +25,6 @@ const (
 // meanwhile, so it is few.
 const atOnce = 4
 
-// ErrBadRequest is wrapped by errors about what was asked; they say what to do.
-var ErrBadRequest = errors.New("bad request")
-
 // Source ranks for agents, reads what stands in the lists, and draws agents to
 // rank for. It shows nothing to anybody.
 type Source interface {
@@ -57,13 +54,13 @@ type Pair struct {
 
 func (p *Pair) validate() error {
 	if p.K < 1 || p.K > MaxK {
-		return fmt.Errorf("%w: k must be 1 to %d, not %d", ErrBadRequest, MaxK, p.K)
+		return fmt.Errorf("%w: k must be 1 to %d, not %d", feed.ErrInvalid, MaxK, p.K)
 	}
 	if len(p.Agents) < 1 || len(p.Agents) > MaxAgents {
-		return fmt.Errorf("%w: 1 to %d agents are compared at once, not %d", ErrBadRequest, MaxAgents, len(p.Agents))
+		return fmt.Errorf("%w: 1 to %d agents are compared at once, not %d", feed.ErrInvalid, MaxAgents, len(p.Agents))
 	}
 	if p.Lists && len(p.Agents) != 1 {
-		return fmt.Errorf("%w: lists are answered for one agent, not %d; name one", ErrBadRequest, len(p.Agents))
+		return fmt.Errorf("%w: lists are answered for one agent, not %d; name one", feed.ErrInvalid, len(p.Agents))
 	}
 	met := make(map[string]struct{}, len(p.Agents))
 	for _, agent := range p.Agents {
@@ -71,7 +68,7 @@ func (p *Pair) validate() error {
 			return fmt.Errorf("agent %q: %w", agent, err)
 		}
 		if _, twice := met[agent]; twice {
-			return fmt.Errorf("%w: agent %s is named twice", ErrBadRequest, agent)
+			return fmt.Errorf("%w: agent %s is named twice", feed.ErrInvalid, agent)
 		}
 		met[agent] = struct{}{}
 	}

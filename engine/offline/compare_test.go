@@ -211,15 +211,15 @@ func TestCompareRefuses(t *testing.T) {
 		is     error
 		says   string
 	}{
-		"k of 0":          {func(p *offline.Pair) { p.K = 0 }, offline.ErrBadRequest, "k must be 1 to 100"},
-		"k too large":     {func(p *offline.Pair) { p.K = 101 }, offline.ErrBadRequest, "not 101"},
-		"nobody":          {func(p *offline.Pair) { p.Agents = nil }, offline.ErrBadRequest, "not 0"},
-		"too many":        {func(p *offline.Pair) { p.Agents = make([]string, 201) }, offline.ErrBadRequest, "not 201"},
-		"twice":           {func(p *offline.Pair) { p.Agents = []string{"u_1", "u_2", "u_1"} }, offline.ErrBadRequest, "u_1 is named twice"},
+		"k of 0":          {func(p *offline.Pair) { p.K = 0 }, feed.ErrInvalid, "k must be 1 to 100"},
+		"k too large":     {func(p *offline.Pair) { p.K = 101 }, feed.ErrInvalid, "not 101"},
+		"nobody":          {func(p *offline.Pair) { p.Agents = nil }, feed.ErrInvalid, "not 0"},
+		"too many":        {func(p *offline.Pair) { p.Agents = make([]string, 201) }, feed.ErrInvalid, "not 201"},
+		"twice":           {func(p *offline.Pair) { p.Agents = []string{"u_1", "u_2", "u_1"} }, feed.ErrInvalid, "u_1 is named twice"},
 		"no agent":        {func(p *offline.Pair) { p.Agents = []string{"u:1"} }, feed.ErrBadID, "position 2"},
-		"lists of two":    {func(p *offline.Pair) { p.Agents, p.Lists = []string{"u_1", "u_2"}, true }, offline.ErrBadRequest, "name one"},
-		"a is no ranking": {func(p *offline.Pair) { p.A.Base = 0 }, feed.ErrBadRanking, "a: "},
-		"b is no ranking": {func(p *offline.Pair) { p.B.Decay.Decay = 1 }, feed.ErrBadRanking, "b: "},
+		"lists of two":    {func(p *offline.Pair) { p.Agents, p.Lists = []string{"u_1", "u_2"}, true }, feed.ErrInvalid, "name one"},
+		"a is no ranking": {func(p *offline.Pair) { p.A.Base = 0 }, feed.ErrInvalid, "a: "},
+		"b is no ranking": {func(p *offline.Pair) { p.B.Decay.Decay = 1 }, feed.ErrInvalid, "b: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := good
@@ -291,14 +291,14 @@ func TestReplayRefuses(t *testing.T) {
 		is       error
 		says     string
 	}{
-		"no clicks":     {nil, one, offline.ErrBadRequest, "clicks"},
-		"many clicks":   {make([]offline.Click, 201), one, offline.ErrBadRequest, "not 201"},
-		"no rankings":   {[]offline.Click{click}, nil, offline.ErrBadRequest, "rankings"},
-		"many rankings": {[]offline.Click{click}, make([]feed.Ranking, 41), offline.ErrBadRequest, "not 41"},
-		"bad ranking":   {[]offline.Click{click}, []feed.Ranking{one[0], {}}, feed.ErrBadRanking, "ranking 2"},
+		"no clicks":     {nil, one, feed.ErrInvalid, "clicks"},
+		"many clicks":   {make([]offline.Click, 201), one, feed.ErrInvalid, "not 201"},
+		"no rankings":   {[]offline.Click{click}, nil, feed.ErrInvalid, "rankings"},
+		"many rankings": {[]offline.Click{click}, make([]feed.Ranking, 41), feed.ErrInvalid, "not 41"},
+		"bad ranking":   {[]offline.Click{click}, []feed.Ranking{one[0], {}}, feed.ErrInvalid, "ranking 2"},
 		"bad agent":     {[]offline.Click{click, {Agent: "", ID: "a", At: now}}, one, feed.ErrBadID, "click 2"},
 		"bad item":      {[]offline.Click{{Agent: "u_1", ID: "a b", At: now}}, one, feed.ErrBadID, "click 1"},
-		"no time":       {[]offline.Click{{Agent: "u_1", ID: "a"}}, one, offline.ErrBadRequest, "at is missing"},
+		"no time":       {[]offline.Click{{Agent: "u_1", ID: "a"}}, one, feed.ErrInvalid, "at is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := offline.Replay(t.Context(), topical(), tt.clicks, 10, tt.rankings)

@@ -83,10 +83,10 @@ func Replay(ctx context.Context, from Source, clicks []Click, n int, rankings []
 
 func checkReplay(clicks []Click, rankings []feed.Ranking) error {
 	if len(clicks) < 1 || len(clicks) > MaxClicks {
-		return fmt.Errorf("%w: 1 to %d clicks are replayed at once, not %d", ErrBadRequest, MaxClicks, len(clicks))
+		return fmt.Errorf("%w: 1 to %d clicks are replayed at once, not %d", feed.ErrInvalid, MaxClicks, len(clicks))
 	}
 	if len(rankings) < 1 || len(rankings) > MaxRankings {
-		return fmt.Errorf("%w: 1 to %d rankings are replayed at once, not %d", ErrBadRequest, MaxRankings, len(rankings))
+		return fmt.Errorf("%w: 1 to %d rankings are replayed at once, not %d", feed.ErrInvalid, MaxRankings, len(rankings))
 	}
 	for i, c := range clicks {
 		if err := feed.CheckAgentID(c.Agent); err != nil {
@@ -96,7 +96,7 @@ func checkReplay(clicks []Click, rankings []feed.Ranking) error {
 			return fmt.Errorf("click %d: %w", i+1, err)
 		}
 		if c.At.Unix() <= 0 {
-			return fmt.Errorf("%w: click %d: at is missing or before 1970", ErrBadRequest, i+1)
+			return fmt.Errorf("%w: click %d: at is missing or before 1970", feed.ErrInvalid, i+1)
 		}
 	}
 	for i, r := range rankings {

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/cache"
-	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
@@ -104,7 +103,7 @@ func (e *erased) lives() {
 func (e *erased) gone() {
 	ctx := e.Context()
 	_, err := e.Engine.Profile(ctx, e.agent)
-	require.ErrorIs(e, err, catalog.ErrNotFound)
+	require.ErrorIs(e, err, feed.ErrNotFound)
 	left := known(e.T, e.App, e.agent)
 	assert.NotZero(e, left.Erased)
 	left.Erased = 0

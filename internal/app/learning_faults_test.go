@@ -145,7 +145,7 @@ func TestErasedWhileActsAreHeld(t *testing.T) {
 			require.NoError(t, other.Flush(t.Context()))
 			assert.Empty(t, clicks(known(t, a, agent)), "the act is from before")
 			_, err = a.Engine.Profile(t.Context(), agent)
-			require.ErrorIs(t, err, catalog.ErrNotFound)
+			require.ErrorIs(t, err, feed.ErrNotFound)
 
 			now.Advance(time.Second)
 			require.True(t, other.Acted(agent, 0, clicked(1), now.Now()))

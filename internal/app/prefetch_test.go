@@ -84,7 +84,7 @@ func TestTheNextPageIsThereWithoutElasticsearch(t *testing.T) {
 	}
 	readAhead(t, a, "u_1", feed.ForYou, 10, nil)
 	_, err := a.Catalog.Profile(t.Context(), "u_2")
-	require.ErrorIs(t, err, catalog.ErrNotFound)
+	require.ErrorIs(t, err, feed.ErrNotFound)
 	es.set(true)
 	_, err = a.Engine.Feed(t.Context(), refresh("u_2", 10))
 	require.ErrorIs(t, err, recall.ErrUnavailable, "there is no session either")

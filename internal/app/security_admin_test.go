@@ -66,7 +66,7 @@ func rankingUntouched(t *testing.T, a *App, s outsider) {
 	require.Equal(t, 1, strings.Count(data, `"version":`), "only the configuration's version: %s", data)
 	require.Zero(t, a.ranking.InForce().Version)
 	_, err := a.stores.rankings.Newest(t.Context())
-	require.ErrorIs(t, err, ranking.ErrNotFound)
+	require.ErrorIs(t, err, feed.ErrNotFound)
 }
 
 func TestAdminRoutesStayClosed(t *testing.T) {

@@ -156,6 +156,11 @@ func (b *Breaker) refuse(ctx context.Context, why error) error {
 	return why
 }
 
+// refuseRest refuses the further calls of a request after one that got no answer.
+func (b *Breaker) refuseRest(ctx context.Context) error {
+	return b.refuse(ctx, errors.New("it did not answer an earlier call of this request"))
+}
+
 // tracerName says in traces what made the span: the running system.
 const tracerName = "github.com/freshet/freshet/internal/app"
 

@@ -32,7 +32,7 @@ func NewDatabase(name string, requestTimeout time.Duration, unreachable func(err
 func (b Database) Guard(ctx context.Context, kind string, run func(context.Context) error) error {
 	r := requestOf(ctx)
 	if r != nil && r.databaseLost.Load() {
-		return b.refuse(ctx, errGivenUp)
+		return b.refuseRest(ctx)
 	}
 	ctx, c, err := b.Enter(ctx, kind, kind, 0)
 	if err != nil {

@@ -55,7 +55,7 @@ func (b Redis) guard(ctx context.Context, kind, what string, batch int, run func
 	}
 	r := requestOf(ctx)
 	if r.givenUp() {
-		err := fmt.Errorf("%s: %w: %w", b.name, rediskeys.ErrNotSent, b.refuse(ctx, errGivenUp))
+		err := fmt.Errorf("%s: %w: %w", b.name, rediskeys.ErrNotSent, b.refuseRest(ctx))
 		refused(err)
 		return err
 	}

@@ -2,14 +2,10 @@ package breaker
 
 import (
 	"context"
-	"errors"
 	"sync/atomic"
 
 	"github.com/freshet/freshet/internal/rediskeys"
 )
-
-// errGivenUp is why a request's further calls to Redis are refused.
-var errGivenUp = errors.New("it did not answer an earlier call of this request")
 
 // request is the shared state of the calls of one agent's request to a service: a dead
 // Redis costs the request one call's timeout, not one timeout for each of its

@@ -192,7 +192,7 @@ func (n *Network) Fill(ctx context.Context, store social.Store, pictures Picture
 // like leaves out what a reader may not see.
 func (n *Network) like(ctx context.Context, store social.Store, agent, post string) error {
 	_, _, err := store.Like(ctx, agent, post)
-	if errors.Is(err, social.ErrNotFound) {
+	if errors.Is(err, feed.ErrNotFound) {
 		return nil
 	}
 	return err

@@ -57,9 +57,6 @@ func Connect(cfg ClientConfig) (Client, error) {
 	return genuine{transport}, err
 }
 
-// errOther is the error of a success that Elasticsearch has not signed.
-var errOther = errors.New("what answers is not Elasticsearch 8: it sends no header X-Elastic-Product")
-
 // genuine refuses the success of anything else, such as a proxy's login page,
 // before somebody reads it as a search without hits.
 type genuine struct{ Client }
@@ -71,7 +68,7 @@ func (g genuine) Perform(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if res.StatusCode < 300 && res.Header.Get("X-Elastic-Product") != "Elasticsearch" {
-		return nil, errors.Join(errOther, res.Body.Close())
+		return nil, errors.Join(errors.New("what answers is not Elasticsearch 8: it sends no header X-Elastic-Product"), res.Body.Close())
 	}
 	return res, nil
 }

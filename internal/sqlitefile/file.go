@@ -35,7 +35,7 @@ const busyTimeout = "5000"
 
 // Open opens the file at path, and makes it and its directory where they do
 // not exist. An older schema is brought up to date; a newer one is
-// [ErrNewerSchema]. Other errors say what is wrong with the file.
+// an error. Errors say what is wrong with the file.
 func Open(ctx context.Context, path string) (*File, error) {
 	f := &File{}
 	if err := f.open(ctx, path); err != nil {
@@ -52,16 +52,11 @@ func (f *File) open(ctx context.Context, path string) error {
 		return err
 	}
 	f.Writer.SetMaxOpenConns(1)
-	if err := InTx(ctx, f.Writer, func(tx *sql.Tx) error { return migrate(ctx, tx) }); err != nil {
+	if err := InTx(ctx, f.Writer, func(tx *sql.Tx) error { return catalog.Migrate(ctx, tx) }); err != nil {
 		return err
 	}
-	// Only now, because it changes the file, and migrate knows it to be ours.
-	var mode string
-	if err := f.Writer.QueryRowContext(ctx, `PRAGMA journal_mode = WAL`).Scan(&mode); err != nil {
+	if err := Log(ctx, f.Writer); err != nil {
 		return err
-	}
-	if mode != "wal" {
-		return errors.New("its file system has no shared memory, which the write-ahead log needs; choose a data_dir on a local disk")
 	}
 	if f.Readers, err = Connect(path, "rw", "query_only(1)", "cache_size(-8000)"); err != nil {
 		return err
@@ -85,11 +80,14 @@ func Connect(path, mode string, pragmas ...string) (*sql.DB, error) {
 			return nil, fmt.Errorf("cannot make its directory: %w", err)
 		}
 	}
-	address, err := fileURL(path, url.Values{
+	q := url.Values{
 		"mode":    {mode},
-		"_txlock": {"immediate"},
 		"_pragma": append([]string{"busy_timeout(" + busyTimeout + ")"}, pragmas...),
-	})
+	}
+	if mode == "rwc" {
+		q.Set("_txlock", "immediate") // of who reads, transactions take no lock to write
+	}
+	address, err := fileURL(path, q)
 	if err != nil {
 		return nil, err
 	}

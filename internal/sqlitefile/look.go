@@ -18,7 +18,7 @@ func Look(ctx context.Context, path string) (older bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("catalog file %s: %w", path, advised(err))
 	}
-	return version < len(migrations), nil
+	return version < len(catalog.Migrations), nil
 }
 
 func look(ctx context.Context, path string) (version int, err error) {
@@ -31,7 +31,7 @@ func look(ctx context.Context, path string) (version int, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	return check(ctx, db)
+	return catalog.check(ctx, db)
 }
 
 // lookURL opens the file read-only. A file that nobody has open is complete in itself,
@@ -42,9 +42,4 @@ func lookURL(path string) (string, error) {
 		q.Set("immutable", "1")
 	}
 	return fileURL(path, q)
-}
-
-// rows is the part of a database or a transaction that check uses.
-type rows interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }

@@ -76,9 +76,9 @@ func TestLookTellsWhatIsWrong(t *testing.T) {
 	require.NoError(t, err)
 	exec(t, file.Writer, "PRAGMA user_version = 1000")
 	_, err = sqlitefile.Look(t.Context(), path)
-	assert.ErrorIs(t, err, sqlitefile.ErrNewerSchema)
+	assert.ErrorContains(t, err, "written by a newer freshet")
 	exec(t, file.Writer, "PRAGMA application_id = 7")
 	_, err = sqlitefile.Look(t.Context(), path)
-	assert.ErrorIs(t, err, sqlitefile.ErrNotOurs)
+	assert.ErrorContains(t, err, "another program")
 	require.NoError(t, file.Close())
 }

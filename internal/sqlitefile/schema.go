@@ -3,16 +3,21 @@ package sqlitefile
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 )
 
-// applicationID marks the file as a Freshet catalog in SQLite's header: the
-// letters "frsh".
-const applicationID = 0x66727368
+// Schema is what a file is for: whose it is, and its tables.
+type Schema struct {
+	What string // what such a file is called: "catalog"
+	ID   int    // the application_id in SQLite's header
+	// Migrations bring a file from version i to i+1. The version is the file's
+	// user_version. What has been released is never edited, only added to.
+	Migrations []string
+}
 
-// migrations brings a file from version i to i+1. The version is the file's
-// user_version. What has been released is never edited, only added to.
-var migrations = []string{
+// catalog is the file that [Open] opens. Its id is the letters "frsh".
+var catalog = Schema{What: "catalog", ID: 0x66727368, Migrations: []string{
 	// Items are found by id, scanned by seq, and listed and swept by their update
 	// times. The doc is beside seq rather than in the index of ids, so that the
 	// index stays small. Live popularity goes with its item, and an agent that is
@@ -29,21 +34,28 @@ var migrations = []string{
 	 END;
 	 CREATE INDEX popularity_agents_agent ON popularity_agents (agent);
 	 CREATE INDEX items_by_time ON items (updated, id);`,
+}}
+
+// Connection is the part of a connection or a transaction that a schema uses.
+type Connection interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// migrate brings the schema up to date.
-func migrate(ctx context.Context, tx *sql.Tx) error {
-	version, err := check(ctx, tx)
+// Migrate brings a file up to date, in a transaction of the caller's. A file of
+// another program or of a newer version is an error, and is not changed.
+func (s *Schema) Migrate(ctx context.Context, tx Connection) error {
+	version, err := s.check(ctx, tx)
 	if err != nil {
 		return err
 	}
-	for _, step := range migrations[version:] {
+	for _, step := range s.Migrations[version:] {
 		if _, err := tx.ExecContext(ctx, step); err != nil {
 			return fmt.Errorf("migration: %w", err)
 		}
 	}
-	if version < len(migrations) {
-		text := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, len(migrations))
+	if version < len(s.Migrations) {
+		text := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", s.ID, len(s.Migrations))
 		if _, err := tx.ExecContext(ctx, text); err != nil {
 			return fmt.Errorf("migration: %w", err)
 		}
@@ -52,20 +64,33 @@ func migrate(ctx context.Context, tx *sql.Tx) error {
 }
 
 // check returns the schema version of a file that is ours to change.
-func check(ctx context.Context, db rows) (version int, err error) {
+func (s *Schema) check(ctx context.Context, db Connection) (version int, err error) {
 	var id, tables int
 	if err := db.QueryRowContext(ctx, `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
 		FROM pragma_application_id, pragma_user_version`).Scan(&id, &version, &tables); err != nil {
 		return 0, err
 	}
 	switch {
-	case id != applicationID && (id != 0 || tables > 0):
-		return 0, fmt.Errorf("%w but another program's database; choose another data_dir", ErrNotOurs)
-	case version > len(migrations):
-		return 0, fmt.Errorf("%w (schema %d, this one knows up to %d); upgrade freshet or choose another data_dir",
-			ErrNewerSchema, version, len(migrations))
+	case id != s.ID && (id != 0 || tables > 0):
+		return 0, fmt.Errorf("this is not a freshet %s but another program's database; choose another data_dir", s.What)
+	case version > len(s.Migrations):
+		return 0, fmt.Errorf("this data was written by a newer freshet (schema %d, this one knows up to %d); upgrade freshet or choose another data_dir",
+			version, len(s.Migrations))
 	case version < 0:
-		return 0, fmt.Errorf("%w: its schema version is %d", ErrNotOurs, version)
+		return 0, fmt.Errorf("this is not a freshet %s: its schema version is %d", s.What, version)
 	}
 	return version, nil
+}
+
+// Log sets the file's journal to the write-ahead log, which stays. It changes the file,
+// so [Schema.Migrate] comes before it, which knows the file to be ours.
+func Log(ctx context.Context, db Connection) error {
+	var mode string
+	if err := db.QueryRowContext(ctx, `PRAGMA journal_mode = WAL`).Scan(&mode); err != nil {
+		return err
+	}
+	if mode != "wal" {
+		return errors.New("its file system has no shared memory, which the write-ahead log needs; choose a data_dir on a local disk")
+	}
+	return nil
 }

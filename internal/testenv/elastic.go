@@ -75,8 +75,6 @@ func (x *ownIndices) remove(ctx context.Context) error {
 // faster where there are more.
 const mostDocuments = 5000
 
-var errManyDocuments = errors.New("there are many documents")
-
 // empty deletes documents until a refresh shows none.
 func (x *ownIndices) empty(ctx context.Context) error {
 	all := x.of("", "-agents", "-ranking")
@@ -103,7 +101,7 @@ func (x *ownIndices) empty(ctx context.Context) error {
 		case 0:
 			return nil
 		case mostDocuments:
-			return errManyDocuments
+			return errors.New("there are many documents")
 		}
 		var deletes strings.Builder
 		for _, hit := range found.Hits.Hits {

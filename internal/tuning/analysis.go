@@ -19,8 +19,6 @@ import (
 // callTimeout is how long one call may take; the server gives up sooner.
 const callTimeout = time.Minute
 
-var errLiveChanged = errors.New("the live ranking was changed meanwhile; run the command again")
-
 // Analysis compares rankings for the same agents at the same moment, which the first
 // comparison settles where the request leaves them open.
 type Analysis struct {
@@ -53,8 +51,8 @@ func (s *Analysis) Compare(ctx context.Context, b string) (offline.Comparison, e
 		if s.a == nil {
 			s.a, s.request.At, request.At = &got.A, &got.At, &got.At
 		}
-		if got.A != *s.a {
-			return all, errLiveChanged
+		if err := unchanged(*s.a, got.A); err != nil {
+			return all, err
 		}
 		got.PerAgent = append(all.PerAgent, got.PerAgent...)
 		all = got
@@ -93,4 +91,12 @@ func addNotes(to, from []string) []string {
 		}
 	}
 	return to
+}
+
+// unchanged reports whether an answer is about the same ranking as the one before.
+func unchanged(was, is feed.Ranking) error {
+	if was != is {
+		return errors.New("the live ranking was changed meanwhile; run the command again")
+	}
+	return nil
 }

@@ -118,8 +118,8 @@ func (r *Replay) ask(ctx context.Context, c *client.Client, request client.Repla
 	r.Notes = addNotes(r.Notes, got.Notes)
 	for i, ranking := range got.Rankings {
 		x := &r.Contestants[i]
-		if !first && x.Ranking != ranking {
-			return errLiveChanged
+		if err := unchanged(x.Ranking, ranking); !first && err != nil {
+			return err
 		}
 		x.Ranking = ranking
 	}

@@ -50,7 +50,7 @@ const maxAhead = 256
 // ask again.
 func (s *Store) Newest(ctx context.Context) (ranking.Version, error) {
 	last, err := s.newestFrom(ctx, max(1, int(s.newest.Load())))
-	if errors.Is(err, ranking.ErrNotFound) && s.newest.Load() > 1 {
+	if errors.Is(err, feed.ErrNotFound) && s.newest.Load() > 1 {
 		// What was there is gone: somebody restored an older state.
 		last, err = s.newestFrom(ctx, 1)
 	}
@@ -66,7 +66,7 @@ func (s *Store) Newest(ctx context.Context) (ranking.Version, error) {
 }
 
 // newestFrom reads versions upwards, ever more at once, until one is missing,
-// and returns the one before it; [ranking.ErrNotFound] where the first is
+// and returns the one before it; [feed.ErrNotFound] where the first is
 // missing.
 func (s *Store) newestFrom(ctx context.Context, from int) (json.RawMessage, error) {
 	var last json.RawMessage
@@ -77,7 +77,7 @@ func (s *Store) newestFrom(ctx context.Context, from int) (json.RawMessage, erro
 		}
 		for _, raw := range found {
 			if len(raw) == 0 && len(last) == 0 {
-				return nil, fmt.Errorf("ranking: %w", ranking.ErrNotFound)
+				return nil, feed.Errorf(feed.ErrNotFound, "ranking: there is no such version of the ranking")
 			}
 			if len(raw) == 0 {
 				return last, nil
@@ -118,7 +118,7 @@ func (s *Store) At(ctx context.Context, version int) (ranking.Version, error) {
 	case err != nil:
 		return ranking.Version{}, err
 	case len(found[0]) == 0:
-		return ranking.Version{}, fmt.Errorf("ranking version %d: %w", version, ranking.ErrNotFound)
+		return ranking.Version{}, feed.Errorf(feed.ErrNotFound, "ranking version %d: there is no such version of the ranking", version)
 	}
 	return ranking.ParseVersion(found[0])
 }
@@ -126,7 +126,7 @@ func (s *Store) At(ctx context.Context, version int) (ranking.Version, error) {
 // Versions implements [ranking.Store].
 func (s *Store) Versions(ctx context.Context, limit int) ([]ranking.Version, error) {
 	newest, err := s.Newest(ctx)
-	if errors.Is(err, ranking.ErrNotFound) {
+	if errors.Is(err, feed.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {
@@ -157,13 +157,13 @@ func (s *Store) Append(ctx context.Context, v ranking.Version) error {
 	}
 	doc, err := json.Marshal(v)
 	if err != nil {
-		return fmt.Errorf("%w: %w", feed.ErrBadRanking, err)
+		return feed.Errorf(feed.ErrInvalid, "bad ranking parameters: %w", err)
 	}
 	if v.Version > 1 {
 		if before, err := s.read(ctx, v.Version-1, v.Version-1); err != nil {
 			return err
 		} else if len(before[0]) == 0 {
-			return fmt.Errorf("ranking version %d: %w", v.Version, ranking.ErrChanged)
+			return feed.Errorf(feed.ErrChanged, "ranking version %d: the ranking was changed meanwhile", v.Version)
 		}
 	}
 	err = s.writer.Write(ctx, func(name, params string) error {
@@ -177,7 +177,7 @@ func (s *Store) Append(ctx context.Context, v ranking.Version) error {
 	if there, err := s.read(ctx, v.Version, v.Version); err == nil && bytes.Equal(there[0], doc) {
 		return nil
 	}
-	return fmt.Errorf("ranking version %d: %w", v.Version, ranking.ErrChanged)
+	return feed.Errorf(feed.ErrChanged, "ranking version %d: the ranking was changed meanwhile", v.Version)
 }
 
 // contractError turns an error of a request, nil for none, into one of the

@@ -47,7 +47,7 @@ func TestTheIndexIsMadeAgain(t *testing.T) {
 	require.Equal(t, v, newest)
 	require.NoError(t, esindex.Do(t.Context(), client, http.MethodDelete, "/"+esindex.Rankings(index), "", nil, nil))
 	_, err = s.Newest(t.Context())
-	require.ErrorIs(t, err, ranking.ErrNotFound)
+	require.ErrorIs(t, err, feed.ErrNotFound)
 	v.Version = 1
 	require.NoError(t, s.Append(t.Context(), v))
 	require.NoError(t, s.Append(t.Context(), v), "the same once more: the answer before was lost")

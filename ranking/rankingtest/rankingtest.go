@@ -50,15 +50,15 @@ func made(t testing.TB, version int, by string) ranking.Version {
 func versions(t *testing.T, s ranking.Store) {
 	ctx := t.Context()
 	_, err := s.Newest(ctx)
-	require.ErrorIs(t, err, ranking.ErrNotFound)
+	require.ErrorIs(t, err, feed.ErrNotFound)
 	_, err = s.At(ctx, 1)
-	require.ErrorIs(t, err, ranking.ErrNotFound)
+	require.ErrorIs(t, err, feed.ErrNotFound)
 	none, err := s.Versions(ctx, 10)
 	require.NoError(t, err)
 	require.Empty(t, none)
-	require.ErrorIs(t, s.Append(ctx, made(t, 2, "ana")), ranking.ErrChanged, "versions have no gap")
-	require.ErrorIs(t, s.Append(ctx, ranking.Version{Version: 1, By: "ana"}), feed.ErrBadRanking)
-	require.ErrorIs(t, s.Append(ctx, made(t, 0, "ana")), feed.ErrBadRanking)
+	require.ErrorIs(t, s.Append(ctx, made(t, 2, "ana")), feed.ErrChanged, "versions have no gap")
+	require.ErrorIs(t, s.Append(ctx, ranking.Version{Version: 1, By: "ana"}), feed.ErrInvalid)
+	require.ErrorIs(t, s.Append(ctx, made(t, 0, "ana")), feed.ErrInvalid)
 
 	const many = 12
 	for version := 1; version <= many; version++ {
@@ -67,10 +67,10 @@ func versions(t *testing.T, s ranking.Store) {
 		got, err := s.Newest(ctx)
 		require.NoError(t, err, "a version is there at once")
 		require.Equal(t, want, got)
-		require.ErrorIs(t, s.Append(ctx, made(t, version, "bob")), ranking.ErrChanged)
+		require.ErrorIs(t, s.Append(ctx, made(t, version, "bob")), feed.ErrChanged)
 	}
-	require.ErrorIs(t, s.Append(ctx, made(t, 3, "bob")), ranking.ErrChanged)
-	require.ErrorIs(t, s.Append(ctx, made(t, many+2, "bob")), ranking.ErrChanged)
+	require.ErrorIs(t, s.Append(ctx, made(t, 3, "bob")), feed.ErrChanged)
+	require.ErrorIs(t, s.Append(ctx, made(t, many+2, "bob")), feed.ErrChanged)
 
 	for _, limit := range []int{1, 5, many, many + 10} {
 		list, err := s.Versions(ctx, limit)
@@ -87,7 +87,7 @@ func versions(t *testing.T, s ranking.Store) {
 	}
 	for _, version := range []int{-1, 0, many + 1, math.MaxInt} {
 		_, err := s.At(ctx, version)
-		require.ErrorIs(t, err, ranking.ErrNotFound)
+		require.ErrorIs(t, err, feed.ErrNotFound)
 	}
 }
 
@@ -113,7 +113,7 @@ func concurrent(t *testing.T, s ranking.Store) {
 				winner = i
 				continue
 			}
-			require.ErrorIs(t, err, ranking.ErrChanged)
+			require.ErrorIs(t, err, feed.ErrChanged)
 		}
 		require.NotEqual(t, -1, winner, "nobody made version %d", version)
 		got, err := s.Newest(ctx)

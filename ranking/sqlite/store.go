@@ -30,7 +30,7 @@ func (s *Store) Newest(ctx context.Context) (ranking.Version, error) {
 func (s *Store) At(ctx context.Context, version int) (ranking.Version, error) {
 	v, err := only(s.read(ctx, version, 1))
 	if err == nil && v.Version != version {
-		return ranking.Version{}, fmt.Errorf("ranking version %d: %w", version, ranking.ErrNotFound)
+		return ranking.Version{}, feed.Errorf(feed.ErrNotFound, "ranking version %d: there is no such version of the ranking", version)
 	}
 	return v, err
 }
@@ -42,7 +42,7 @@ func (s *Store) Versions(ctx context.Context, limit int) ([]ranking.Version, err
 
 func only(list []ranking.Version, err error) (ranking.Version, error) {
 	if err == nil && len(list) == 0 {
-		err = fmt.Errorf("ranking: %w", ranking.ErrNotFound)
+		err = feed.Errorf(feed.ErrNotFound, "ranking: there is no such version of the ranking")
 	}
 	if err != nil {
 		return ranking.Version{}, err
@@ -80,7 +80,7 @@ func (s *Store) Append(ctx context.Context, v ranking.Version) error {
 	}
 	raw, err := json.Marshal(v)
 	if err != nil {
-		return fmt.Errorf("%w: %w", feed.ErrBadRanking, err)
+		return feed.Errorf(feed.ErrInvalid, "bad ranking parameters: %w", err)
 	}
 	done, err := s.file.Writer.ExecContext(ctx, `INSERT INTO ranking_versions (version, doc)
 		SELECT ?1, ?2 WHERE ?1 = (SELECT ifnull(max(version), 0) + 1 FROM ranking_versions)`, v.Version, raw)
@@ -89,7 +89,7 @@ func (s *Store) Append(ctx context.Context, v ranking.Version) error {
 	}
 	n, err := done.RowsAffected()
 	if err == nil && n == 0 {
-		return fmt.Errorf("ranking version %d: %w", v.Version, ranking.ErrChanged)
+		return feed.Errorf(feed.ErrChanged, "ranking version %d: the ranking was changed meanwhile", v.Version)
 	}
 	return failed(ctx, "append ranking", err)
 }

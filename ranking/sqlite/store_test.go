@@ -49,5 +49,5 @@ func TestADamagedRankingIsNotUsed(t *testing.T) {
 	script(t, path, `INSERT INTO ranking_versions (version, doc) VALUES (1, '{"version":1,"live":{"ranking":{"tomorrow":1}}}')`)
 	_, err := s.Newest(t.Context())
 	require.ErrorContains(t, err, "upgrade this one")
-	require.NotErrorIs(t, err, feed.ErrBadRanking, "it is not the caller's input that is bad")
+	require.NotErrorIs(t, err, feed.ErrInvalid, "it is not the caller's input that is bad")
 }

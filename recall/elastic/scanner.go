@@ -3,7 +3,7 @@ package elastic
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
+	"fmt"
 )
 
 // scanner walks over JSON that Elasticsearch wrote: it is lenient about what
@@ -13,7 +13,8 @@ type scanner struct {
 	pos  int
 }
 
-var errJSON = errors.New("unexpected JSON")
+// unexpected is the error that what is wanted does not stand here.
+func (s *scanner) unexpected() error { return fmt.Errorf("unexpected JSON at byte %d", s.pos) }
 
 func (s *scanner) peek() byte {
 	for s.pos < len(s.data) {
@@ -38,7 +39,7 @@ func (s *scanner) take(c byte) bool {
 // list reads items between two brackets; each must consume one item.
 func (s *scanner) list(start, end byte, item func(i int) error) error {
 	if !s.take(start) {
-		return errJSON
+		return s.unexpected()
 	}
 	if s.take(end) {
 		return nil
@@ -51,7 +52,7 @@ func (s *scanner) list(start, end byte, item func(i int) error) error {
 			return nil
 		}
 		if !s.take(',') {
-			return errJSON
+			return s.unexpected()
 		}
 	}
 }
@@ -65,7 +66,7 @@ func (s *scanner) object(value func(key []byte) error) error {
 			return err
 		}
 		if !s.take(':') {
-			return errJSON
+			return s.unexpected()
 		}
 		return value(key)
 	})
@@ -78,7 +79,7 @@ func (s *scanner) str() ([]byte, error) {
 		return nil, err
 	}
 	if len(raw) < 2 || raw[0] != '"' {
-		return nil, errJSON
+		return nil, s.unexpected()
 	}
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return raw[1 : len(raw)-1], nil
@@ -121,13 +122,13 @@ func (s *scanner) raw() ([]byte, error) {
 				return s.data[start:s.pos], nil
 			}
 		}
-		return nil, errJSON
+		return nil, s.unexpected()
 	}
 	for s.pos < len(s.data) && !ends(s.data[s.pos]) {
 		s.pos++
 	}
 	if s.pos == start {
-		return nil, errJSON
+		return nil, s.unexpected()
 	}
 	return s.data[start:s.pos], nil
 }
@@ -153,5 +154,5 @@ func (s *scanner) quoted() ([]byte, error) {
 		}
 	}
 	s.pos = len(s.data)
-	return nil, errJSON
+	return nil, s.unexpected()
 }

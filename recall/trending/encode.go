@@ -19,8 +19,6 @@ const HeadBytes = 64
 // with the set that it has.
 const format = "1"
 
-var errEncoded = errors.New("it is not a set of this version")
-
 // NewSet is the set of these entries, which must not be changed any more, as of a
 // moment in Unix seconds.
 func NewSet(at int64, entries []Entry) *Set {
@@ -60,15 +58,15 @@ func Decode(data []byte) (*Set, error) {
 	head, body, found := bytes.Cut(data, []byte("\n"))
 	words := strings.Fields(string(head))
 	if !found || len(words) != 3 || words[0] != format || len(head) >= HeadBytes {
-		return nil, errEncoded
+		return nil, errors.New("it is not a set of this version")
 	}
 	at, err := strconv.ParseInt(words[2], 10, 64)
 	if err != nil {
-		return nil, errEncoded
+		return nil, errors.New("it is not a set of this version")
 	}
 	s := &Set{At: at, Revision: words[1]}
 	if err := json.Unmarshal(body, &s.Entries); err != nil {
-		return nil, fmt.Errorf("%w: %w", errEncoded, err)
+		return nil, fmt.Errorf("it is not a set of this version: %w", err)
 	}
 	return s, nil
 }

@@ -7,7 +7,6 @@ package trending
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/freshet/freshet/feed"
@@ -15,7 +14,7 @@ import (
 
 // ErrUnavailable is wrapped by errors that say the store could not be asked, or that
 // no set is known yet; asking again later may help.
-var ErrUnavailable = errors.New("what is trending is not known")
+var ErrUnavailable = &feed.Outage{Text: "what is trending is not known", Shown: "what is trending is not known yet; try again in some seconds"}
 
 // Entry is an item or a public post that trends.
 type Entry struct {

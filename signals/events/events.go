@@ -7,21 +7,15 @@ package events
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/freshet/freshet/feed"
 )
 
-var (
-	// ErrUnavailable is wrapped by errors that say the store could not be asked
-	// at all; asking again later may help.
-	ErrUnavailable = errors.New("the event store is unavailable")
-	// ErrBadKind is wrapped by the error about an unknown kind of event.
-	ErrBadKind = errors.New("bad event type")
-)
+// ErrUnavailable is wrapped by errors that say the store could not be asked
+// at all; asking again later may help.
+var ErrUnavailable = &feed.Outage{Text: "the event store is unavailable", Shown: "events cannot be counted or read now; try again later"}
 
 // KeepDays is how many days counts are kept, the day of the last change
 // included.
@@ -46,14 +40,14 @@ const (
 // Kinds lists them all, in the order of their counts.
 var Kinds = [...]Kind{Click, Like, Dislike, Hide}
 
-// ParseKind reads a kind; the error wraps [ErrBadKind].
+// ParseKind reads a kind; the error wraps [feed.ErrInvalid].
 func ParseKind(s string) (Kind, error) {
 	for _, k := range Kinds {
 		if s == string(k) {
 			return k, nil
 		}
 	}
-	return "", fmt.Errorf("%w: %.40q; send click, like, dislike or hide", ErrBadKind, s)
+	return "", feed.Errorf(feed.ErrInvalid, "bad event type: %.40q; send click, like, dislike or hide", s)
 }
 
 // Act is one thing that one reader did on one day, as stores tell acts apart.

@@ -9,7 +9,6 @@ package popularity
 
 import (
 	"context"
-	"errors"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -18,7 +17,7 @@ import (
 
 // ErrUnavailable is wrapped by errors that say the store could not be asked at
 // all; asking again later may help.
-var ErrUnavailable = errors.New("the store of live popularity is unavailable")
+var ErrUnavailable = &feed.Outage{Text: "the store of live popularity is unavailable", Shown: "what the agent has clicked and liked cannot be forgotten now; try again later"}
 
 // RememberDays is how many days a store remembers that an agent has acted on an
 // item, the day of the act included. Until then acting on it again does not count.

@@ -13,8 +13,6 @@ import (
 // else has changed the list meanwhile.
 const replaceTries = 20
 
-var errMoving = errors.New("the list is changed all the time")
-
 // reading asks the store for the newest n posts above a position that a list must
 // hold, of those that a job is about.
 type reading func(above social.Position, n int) ([]social.Entry, error)
@@ -27,20 +25,27 @@ func (f *Fanout) agree(ctx context.Context, agent string, read reading, clean bo
 	if err := f.d.Lists.ClearToken(ctx, one); err != nil {
 		return err
 	}
-	for range replaceTries {
+	return replaced(func() (done bool, err error) {
 		heads, err := f.d.Lists.Heads(ctx, one)
 		if err != nil || heads[0].State != timeline.Ready {
-			return err // what is built now is built from the store as it is
+			return true, err // what is built now is built from the store as it is
 		}
 		c, same, err := f.change(ctx, agent, heads[0], read, clean)
 		if err != nil || same {
-			return err
+			return true, err
 		}
-		if done, err := f.d.Lists.Replace(ctx, agent, c); err != nil || done {
+		return f.d.Lists.Replace(ctx, agent, c)
+	})
+}
+
+// replaced tries to replace a list, again where another change came between.
+func replaced(try func() (done bool, err error)) error {
+	for range replaceTries {
+		if done, err := try(); err != nil || done {
 			return err
 		}
 	}
-	return errMoving
+	return errors.New("the list is changed all the time")
 }
 
 // change returns the change that makes a list consistent with the store; same: it is.
@@ -96,18 +101,15 @@ func (f *Fanout) entries(ctx context.Context, agent string) (all []timeline.Posi
 
 // takeOut takes a post out of one list, if it does not belong there.
 func (f *Fanout) takeOut(ctx context.Context, agent, post string) error {
-	for range replaceTries {
+	return replaced(func() (done bool, err error) {
 		heads, err := f.d.Lists.Heads(ctx, []string{agent})
 		if err != nil || heads[0].State == timeline.None {
-			return err
+			return true, err
 		}
 		standings, err := f.d.Store.Standings(ctx, agent, []string{post})
 		if err != nil || standings[0].Listed {
-			return err
+			return true, err
 		}
-		if done, err := f.d.Lists.Replace(ctx, agent, timeline.Change{Version: heads[0].Version, Remove: []string{post}}); err != nil || done {
-			return err
-		}
-	}
-	return errMoving
+		return f.d.Lists.Replace(ctx, agent, timeline.Change{Version: heads[0].Version, Remove: []string{post}})
+	})
 }

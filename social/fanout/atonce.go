@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social/jobs"
 )
 
@@ -68,7 +69,7 @@ func (f *Fanout) runRow(ctx context.Context, r row) error {
 	for {
 		j, err := f.d.Queue.LeaseKey(ctx, r.kind, r.key, atOnceLease)
 		switch {
-		case errors.Is(err, jobs.ErrNotFound):
+		case errors.Is(err, feed.ErrNotFound):
 			return nil
 		case errors.Is(err, jobs.ErrTaken):
 			if rest(ctx, takenLook) != nil {

@@ -246,7 +246,7 @@ func (f *fakeItems) Remove(_ context.Context, id string) error {
 		return f.err
 	}
 	if _, ok := f.byID[id]; !ok {
-		return catalog.ErrNotFound
+		return feed.ErrNotFound
 	}
 	delete(f.byID, id)
 	return nil

@@ -19,8 +19,6 @@ const (
 	itemRounds = 3
 )
 
-var errRefused = errors.New("the catalog refuses the item")
-
 // items makes the items of posts what follows from them, for the kinds index and
 // count: a kept card and an item for what is public, none for the rest. It looks
 // again after it has written, because two may write one item, and the later may have
@@ -76,7 +74,7 @@ func (f *Fanout) writeItems(ctx context.Context, ids []string, posts []social.Po
 	for i := range posts {
 		p := &posts[i]
 		if p.ID == "" || p.Deleted || !p.Audience.Public {
-			if err := f.d.Items.Remove(ctx, ids[i]); err != nil && !errors.Is(err, catalog.ErrNotFound) {
+			if err := f.d.Items.Remove(ctx, ids[i]); err != nil && !errors.Is(err, feed.ErrNotFound) {
 				errs[i] = waits(fmt.Errorf("remove the item: %w", err))
 			}
 			continue
@@ -95,7 +93,7 @@ func (f *Fanout) writeItems(ctx context.Context, ids []string, posts []social.Po
 		case errors.Is(err, catalog.ErrUnavailable):
 			errs[which[i]] = waits(err)
 		case err != nil:
-			errs[which[i]] = errRefused // why may quote its content
+			errs[which[i]] = errors.New("the catalog refuses the item") // why may quote its content
 		}
 	}
 	return errs, err

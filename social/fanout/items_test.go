@@ -1,6 +1,7 @@
 package fanout
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -70,7 +71,7 @@ func TestIndexInOneBatch(t *testing.T) {
 	h := e.a.Handlers()[jobs.Index]
 	require.Equal(t, 200, h.Batch)
 	errs := h.Run(e.ctx, indexJobs(append(ids, "post:unknown")...))
-	assert.Equal(t, []error{nil, nil, nil, errRefused, nil, nil}, errs)
+	assert.Equal(t, []error{nil, nil, nil, errors.New("the catalog refuses the item"), nil, nil}, errs)
 	assert.Equal(t, []int{5}, e.items.batches)
 	assert.Equal(t, sorted(ids[0], ids[1], ids[2], ids[4]), slices.Sorted(maps.Keys(e.items.byID)))
 }

@@ -263,7 +263,7 @@ func (w *world) waits(pair [2]string) bool {
 // expected are errors of processes that are no failure.
 func expected(err error) bool {
 	return slices.ContainsFunc([]error{
-		errKilled, social.ErrNotFound, social.ErrNotAllowed, social.ErrBlocked, social.ErrBadPost, timeline.ErrUnavailable,
+		errKilled, feed.ErrNotFound, feed.ErrForbidden, feed.ErrRule, timeline.ErrUnavailable,
 		jobs.ErrWait, jobs.ErrLost, ErrBuilding,
 	}, func(ok error) bool { return errors.Is(err, ok) })
 }

@@ -44,7 +44,7 @@ func (b building) Outbox(ctx context.Context, authors []string) error {
 type noProfiles struct{ catalog.Profiles }
 
 func (noProfiles) Profile(context.Context, string) (feed.Profile, error) {
-	return feed.Profile{}, catalog.ErrNotFound
+	return feed.Profile{}, feed.ErrNotFound
 }
 
 func (noProfiles) ProfilesOf(_ context.Context, agents []string) ([]feed.Profile, error) {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 	"github.com/freshet/freshet/social/timeline"
@@ -210,11 +211,11 @@ func TestErrorsAreTheStores(t *testing.T) {
 	e := newEnv(t)
 	s := e.a.Store()
 	_, err := s.Follow(e.ctx, "f", "f", zero)
-	require.ErrorIs(t, err, social.ErrBad)
-	require.ErrorIs(t, s.DeletePost(e.ctx, "post:p", "f", zero), social.ErrNotFound)
-	require.ErrorIs(t, s.DropCircle(e.ctx, "c", "f", zero), social.ErrNotFound)
+	require.ErrorIs(t, err, feed.ErrInvalid)
+	require.ErrorIs(t, s.DeletePost(e.ctx, "post:p", "f", zero), feed.ErrNotFound)
+	require.ErrorIs(t, s.DropCircle(e.ctx, "c", "f", zero), feed.ErrNotFound)
 	_, _, err = s.CreatePost(e.ctx, social.Post{Author: "f"}, social.Creation{})
-	require.ErrorIs(t, err, social.ErrBadPost)
+	require.ErrorIs(t, err, feed.ErrRule)
 }
 
 func TestLost(t *testing.T) {

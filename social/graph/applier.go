@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 )
 
@@ -62,7 +63,7 @@ func NewApplier(s Store, cfg Config) *Applier {
 }
 
 // Apply applies events and answers for each, in their order: nil, an error for
-// which [Refused] holds, or why the store could not be asked. After the first of
+// which [feed.Refused] holds, or why the store could not be asked. After the first of
 // the last kind it begins no others, and they have the same error. It may be
 // called again with all of them, or with those that failed so.
 //
@@ -81,7 +82,7 @@ func (a *Applier) Apply(ctx context.Context, events []Event) []error {
 
 // CountRejected counts an event that could not be decoded, for who decodes events
 // outside of [Applier.Read]. Its type may be unknown.
-func CountRejected(t Type) { count(t, ErrBadEvent) }
+func CountRejected(t Type) { count(t, feed.ErrInvalid) }
 
 // count counts an event that was decided about.
 func count(t Type, err error) {
@@ -91,7 +92,7 @@ func count(t Type, err error) {
 	switch {
 	case err == nil:
 		eventsTotal.WithLabelValues(string(t), "applied").Inc()
-	case Refused(err):
+	case feed.Refused(err):
 		eventsTotal.WithLabelValues(string(t), "rejected").Inc()
 	}
 }
@@ -180,7 +181,7 @@ func (r *round) unlessDown(tell func() error) error {
 		return *down
 	}
 	err := tell()
-	if err != nil && !Refused(err) {
+	if err != nil && !feed.Refused(err) {
 		r.down.CompareAndSwap(nil, &err)
 	}
 	return err

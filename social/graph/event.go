@@ -11,7 +11,6 @@ package graph
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -20,9 +19,6 @@ import (
 	"github.com/freshet/freshet/internal/strictjson"
 	"github.com/freshet/freshet/social"
 )
-
-// ErrBadEvent is wrapped by errors about an event that cannot be decoded.
-var ErrBadEvent = errors.New("bad event")
 
 // MaxEventBytes is how long an event may be: room for a post with 10,000 grants,
 // or for a circle with all its members.
@@ -97,10 +93,10 @@ func (e Event) Apply(ctx context.Context, s Store) error { return e.body.apply(c
 
 // kinds are the errors of [strictjson]: whatever is wrong with an event makes it
 // a bad one.
-var kinds = strictjson.Errors{"": ErrBadEvent}
+var kinds = strictjson.Errors{"": feed.Errorf(feed.ErrInvalid, "bad event")}
 
 // Decode reads an event as one line of JSON: {"type":…,"data":{…}}. The error
-// wraps [ErrBadEvent] and says what to send instead.
+// wraps [feed.ErrInvalid] and says what to send instead.
 func Decode(line []byte) (Event, error) {
 	var e struct {
 		Type string `json:"type"`
@@ -110,10 +106,10 @@ func Decode(line []byte) (Event, error) {
 		return Event{}, err
 	}
 	if e.Type == "" {
-		return Event{}, fmt.Errorf("%w: type is missing; known are %s", ErrBadEvent, known())
+		return Event{}, feed.Errorf(feed.ErrInvalid, "bad event: type is missing; known are %s", known())
 	}
 	if e.Data == nil {
-		return Event{}, fmt.Errorf("%w: data is missing", ErrBadEvent)
+		return Event{}, feed.Errorf(feed.ErrInvalid, "bad event: data is missing")
 	}
 	return Parse(e.Type, e.Data)
 }
@@ -130,26 +126,26 @@ func (o *object) UnmarshalJSON(value []byte) error {
 }
 
 // Parse reads an event whose type stands beside its data, as in a Redis stream.
-// The error wraps [ErrBadEvent] and says what to send instead.
+// The error wraps [feed.ErrInvalid] and says what to send instead.
 func Parse(typ string, data []byte) (Event, error) {
 	if len(data) > MaxEventBytes {
 		return Event{}, errTooBig
 	}
 	fresh := bodies[Type(typ)]
 	if fresh == nil {
-		return Event{}, fmt.Errorf("%w: unknown type %.64q; known are %s", ErrBadEvent, typ, known())
+		return Event{}, feed.Errorf(feed.ErrInvalid, "bad event: unknown type %.64q; known are %s", typ, known())
 	}
 	e := Event{Type: Type(typ), body: fresh()}
 	if err := strictjson.Unmarshal(data, e.body, kinds); err != nil {
 		return e, err
 	}
 	if err := e.body.check(); err != nil {
-		return e, fmt.Errorf("%w: %w", ErrBadEvent, err)
+		return e, feed.Errorf(feed.ErrInvalid, "bad event: %w", err)
 	}
 	return e, nil
 }
 
-var errTooBig = fmt.Errorf("%w: it has more than the %d bytes an event may have", ErrBadEvent, MaxEventBytes)
+var errTooBig = feed.Errorf(feed.ErrInvalid, "bad event: it has more than the %d bytes an event may have", MaxEventBytes)
 
 // known lists the types.
 func known() string {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/graph"
 )
@@ -103,7 +104,7 @@ func TestCirclesOfOtherSystems(t *testing.T) {
 	require.Empty(t, list(t, s.Members, "c1"))
 	told(t, s, `{"type":"circle.changed","data":{"id":"c1","deleted":true,"at":14}}`)
 	_, err = s.Circle(t.Context(), "c1")
-	require.ErrorIs(t, err, social.ErrNotFound)
+	require.ErrorIs(t, err, feed.ErrNotFound)
 }
 
 func TestBadEvents(t *testing.T) {
@@ -163,12 +164,12 @@ func TestBadEvents(t *testing.T) {
 		`{"type":"engagement","data":{"id":"post:1","likes":1,"comments":0}}`:                                                                       "at is missing",
 	} {
 		_, err := graph.Decode([]byte(line))
-		require.ErrorIs(t, err, graph.ErrBadEvent, line)
+		require.ErrorIs(t, err, feed.ErrInvalid, line)
 		require.ErrorContains(t, err, says, line)
-		require.True(t, graph.Refused(err))
+		require.True(t, feed.Refused(err))
 	}
 	_, err := graph.Parse("post.deleted", make([]byte, graph.MaxEventBytes+1))
-	require.ErrorIs(t, err, graph.ErrBadEvent)
+	require.ErrorIs(t, err, feed.ErrInvalid)
 }
 
 func TestWhatTheStoreRefuses(t *testing.T) {
@@ -178,18 +179,18 @@ func TestWhatTheStoreRefuses(t *testing.T) {
 	require.NoError(t, err)
 	told(t, s, `{"type":"post.created","data":{"id":"post:1","author":{"id":"a"},"created_at":1,"caption":"x"}}`)
 	for line, is := range map[string]error{
-		`{"type":"post.created","data":{"id":"post:2","author":{"id":"a"},"created_at":1772798401,"caption":"x"}}`:        social.ErrBad,
-		`{"type":"post.created","data":{"id":"post:2","author":{"id":"a"},"created_at":1772798401,"at":1,"caption":"x"}}`: social.ErrBadPost,
-		`{"type":"follow.created","data":{"agent_id":"u_3","author_id":"a","at":1772798401}}`:                             social.ErrBad,
-		`{"type":"follow.created","data":{"agent_id":"u_1","author_id":"a","at":1}}`:                                      social.ErrBlocked,
-		`{"type":"connections.accepted","data":{"agents":["u_1","a"],"at":1}}`:                                            social.ErrBlocked,
-		`{"type":"post.created","data":{"id":"post:1","author":{"id":"b"},"created_at":2,"caption":"x"}}`:                 social.ErrNotAllowed,
-		`{"type":"post.updated","data":{"id":"post:1","caption":"","at":2}}`:                                              social.ErrBadPost,
+		`{"type":"post.created","data":{"id":"post:2","author":{"id":"a"},"created_at":1772798401,"caption":"x"}}`:        feed.ErrInvalid,
+		`{"type":"post.created","data":{"id":"post:2","author":{"id":"a"},"created_at":1772798401,"at":1,"caption":"x"}}`: feed.ErrRule,
+		`{"type":"follow.created","data":{"agent_id":"u_3","author_id":"a","at":1772798401}}`:                             feed.ErrInvalid,
+		`{"type":"follow.created","data":{"agent_id":"u_1","author_id":"a","at":1}}`:                                      feed.ErrForbidden,
+		`{"type":"connections.accepted","data":{"agents":["u_1","a"],"at":1}}`:                                            feed.ErrForbidden,
+		`{"type":"post.created","data":{"id":"post:1","author":{"id":"b"},"created_at":2,"caption":"x"}}`:                 feed.ErrForbidden,
+		`{"type":"post.updated","data":{"id":"post:1","caption":"","at":2}}`:                                              feed.ErrRule,
 	} {
 		e, err := graph.Decode([]byte(line))
 		require.NoError(t, err, line)
 		err = e.Apply(t.Context(), s)
 		require.ErrorIs(t, err, is, line)
-		require.True(t, graph.Refused(err))
+		require.True(t, feed.Refused(err))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 )
 
@@ -76,11 +77,11 @@ func (c *connection) apply(ctx context.Context, s Store) error {
 	there := follow{Agent: c.Agents[0], Author: c.Agents[1], when: c.when, on: c.on}
 	back := follow{Agent: c.Agents[1], Author: c.Agents[0], when: c.when, on: c.on}
 	first := there.apply(ctx, s)
-	if first != nil && !Refused(first) {
+	if first != nil && !feed.Refused(first) {
 		return first
 	}
 	second := back.apply(ctx, s)
-	if second != nil && !Refused(second) {
+	if second != nil && !feed.Refused(second) {
 		return second
 	}
 	return errors.Join(first, second)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social/graph"
 )
 
@@ -34,7 +35,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line []byte) {
 		e, err := graph.Decode(line)
 		if err != nil {
-			require.ErrorIs(t, err, graph.ErrBadEvent)
+			require.ErrorIs(t, err, feed.ErrInvalid)
 			_ = e.ID()
 			return
 		}
@@ -48,7 +49,7 @@ func FuzzDecode(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, e, same)
 		if err := e.Apply(t.Context(), s); err != nil {
-			require.True(t, graph.Refused(err), "%s: %v", line, err)
+			require.True(t, feed.Refused(err), "%s: %v", line, err)
 		}
 	})
 }

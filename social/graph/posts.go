@@ -102,7 +102,7 @@ func (p *postCreated) apply(ctx context.Context, s Store) error {
 		}
 	}
 	_, _, err := s.CreatePost(ctx, p.post, social.Creation{At: p.at()})
-	if errors.Is(err, social.ErrNotFound) {
+	if errors.Is(err, feed.ErrNotFound) {
 		return nil // deleted since; this came late
 	}
 	return err

@@ -15,10 +15,6 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// ErrBadBody is wrapped by errors about a body that cannot be read any further,
-// as opposed to one event in it. What came before it is applied.
-var ErrBadBody = errors.New("the body is not NDJSON, one event a line")
-
 // Report is the outcome of the events of one body.
 type Report struct {
 	Accepted int         `json:"accepted"` // applied, those that changed nothing among them
@@ -38,7 +34,7 @@ type Rejection struct {
 // rejected and the rest goes on.
 //
 // The report is valid beside an error too, and tells what is applied. Errors
-// wrap [ErrBadBody] where the body cannot be read on, [social.ErrUnavailable]
+// wrap [feed.ErrInvalid] where the body cannot be read on, [social.ErrUnavailable]
 // where the store could not be told (those events are then in neither count),
 // else what r returned. Reading the same body again is safe.
 func (a *Applier) Read(ctx context.Context, r io.Reader) (Report, error) {
@@ -74,9 +70,9 @@ func (p *intake) read() error {
 	case bytes.Equal(head, []byte("\xef\xbb\xbf")):
 		_, _ = p.br.Discard(3)
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
-		return fmt.Errorf("%w: it is gzip; unpack it, or send it with Content-Encoding: gzip", ErrBadBody)
+		return feed.Errorf(feed.ErrInvalid, "the body is not NDJSON, one event a line: it is gzip; unpack it, or send it with Content-Encoding: gzip")
 	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}):
-		return fmt.Errorf("%w: it is UTF-16; send UTF-8", ErrBadBody)
+		return feed.Errorf(feed.ErrInvalid, "the body is not NDJSON, one event a line: it is UTF-16; send UTF-8")
 	}
 	for line := 1; ; line++ {
 		text, tooBig, err := p.readLine()
@@ -130,7 +126,7 @@ func (p *intake) take(line int, text []byte, tooBig bool) error {
 	case len(text) == 0: // a blank line, or nothing after the last one
 		return nil
 	case !p.begun && (string(text) == "{" || text[0] == '['):
-		return fmt.Errorf("%w: line %d is %.20q; write each event on one line, as an object", ErrBadBody, line, text)
+		return feed.Errorf(feed.ErrInvalid, "the body is not NDJSON, one event a line: line %d is %.20q; write each event on one line, as an object", line, text)
 	}
 	p.begun = true
 	e, err := Decode(text)
@@ -159,7 +155,7 @@ func (p *intake) flush() (down error) {
 		switch {
 		case err == nil:
 			p.report.Accepted++
-		case Refused(err):
+		case feed.Refused(err):
 			p.reject(lines[i], events[i], err)
 		case down == nil:
 			p.failed = true
@@ -179,12 +175,12 @@ func (p *intake) reject(line int, e Event, why error) {
 	}
 }
 
-// Reason words an error about an event for those who sent it, without the names
-// of the errors it wraps.
+// Reason words an error about an event for those who sent it, without what
+// the text begins with to say that it is wrong.
 func Reason(err error) string {
 	reason := err.Error()
-	for _, name := range []error{ErrBadEvent, social.ErrBadPost, social.ErrBad} {
-		reason = strings.TrimPrefix(reason, name.Error()+": ")
+	for _, prefix := range []string{"bad event: ", "bad post: ", feed.ErrInvalid.Error() + ": "} {
+		reason = strings.TrimPrefix(reason, prefix)
 	}
 	return reason
 }

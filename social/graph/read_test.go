@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/graph"
 )
@@ -63,7 +64,7 @@ func TestBodiesThatAreNoLines(t *testing.T) {
 		"{\n\"type\":\"x\"}\n": "write each event on one line",
 	} {
 		report, err := read(t, openStore(t), graph.Config{}, body)
-		require.ErrorIs(t, err, graph.ErrBadBody, "%q", body)
+		require.ErrorIs(t, err, feed.ErrInvalid, "%q", body)
 		require.ErrorContains(t, err, says)
 		require.Zero(t, report.Accepted+report.Rejected)
 	}

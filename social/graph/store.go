@@ -2,10 +2,8 @@ package graph
 
 import (
 	"context"
-	"errors"
 	"time"
 
-	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 )
 
@@ -35,21 +33,4 @@ type Store interface {
 	// AddMember and RemoveMember change one membership, of a circle known or not.
 	AddMember(ctx context.Context, circle, agent, by string, at time.Time) (changed bool, err error)
 	RemoveMember(ctx context.Context, circle, agent, by string, at time.Time) (changed bool, err error)
-}
-
-// refusals are the errors that say something of the event, not of the store.
-var refusals = []error{
-	ErrBadEvent, social.ErrNotFound, social.ErrNotAllowed, social.ErrBlocked, social.ErrKeyUsed,
-	social.ErrBadPost, social.ErrBad, social.ErrLimit, feed.ErrBadID,
-}
-
-// Refused reports whether an error is the event's: it is wrong, or breaks a rule
-// of the store, and trying again will not help.
-func Refused(err error) bool {
-	for _, r := range refusals {
-		if errors.Is(err, r) {
-			return true
-		}
-	}
-	return false
 }

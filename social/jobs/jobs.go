@@ -19,18 +19,18 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/freshet/freshet/feed"
 )
 
 var (
-	// ErrNotFound says that there is no such row, or nothing to be done.
-	ErrNotFound = errors.New("no such job")
 	// ErrTaken says that somebody else has it leased.
 	ErrTaken = errors.New("the job is being worked on")
 	// ErrLost says that the lease ran out and somebody else has the job, or that
 	// it was dropped.
 	ErrLost = errors.New("the lease of the job is lost")
 	// ErrUnavailable is wrapped by errors that say the queue could not be asked.
-	ErrUnavailable = errors.New("the queue is unavailable")
+	ErrUnavailable = &feed.Outage{Text: "the queue is unavailable", Shown: "the queue of jobs cannot be read or changed now; try again later"}
 	// ErrWait is wrapped by a handler's error that says that a dependency is down.
 	// It is no failed attempt: such a job never dies of it.
 	ErrWait = errors.New("a dependency is down")
@@ -218,7 +218,7 @@ type Queue interface {
 	Lease(ctx context.Context, n int, d time.Duration, kinds ...Kind) ([]Job, error)
 
 	// LeaseKey takes one row whether it is due or not: who has made a change works
-	// on it at once. ErrNotFound where there is nothing to do, ErrTaken where
+	// on it at once. feed.ErrNotFound where there is nothing to do, ErrTaken where
 	// somebody else works on it.
 	LeaseKey(ctx context.Context, kind Kind, key string, d time.Duration) (Job, error)
 
@@ -254,10 +254,10 @@ type Queue interface {
 	List(ctx context.Context, f Filter) ([]Job, error)
 
 	// Retry makes a row due now, with all its attempts, whatever its state; one
-	// that is running runs again. ErrNotFound.
+	// that is running runs again. feed.ErrNotFound.
 	Retry(ctx context.Context, id int64) error
 
-	// Drop removes a row, whatever its state. ErrNotFound.
+	// Drop removes a row, whatever its state. feed.ErrNotFound.
 	Drop(ctx context.Context, id int64) error
 
 	// Stats counts what is not done, at a cost that what is done does not raise.

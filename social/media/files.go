@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 )
 
@@ -32,14 +33,14 @@ func newKey() string {
 	return hex.EncodeToString(raw[:])
 }
 
-// CheckKey reports whether a key can be one of ours; it is [ErrNotFound] if not.
+// CheckKey reports whether a key can be one of ours; it is [feed.ErrNotFound] if not.
 func CheckKey(key string) error {
 	if len(key) != 32 {
-		return ErrNotFound
+		return feed.ErrNotFound
 	}
 	for _, c := range []byte(key) {
 		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return ErrNotFound
+			return feed.ErrNotFound
 		}
 	}
 	return nil
@@ -103,7 +104,7 @@ func (f *Files) Release(ctx context.Context, post string) error {
 	return f.rows.DropFiles(ctx, keys)
 }
 
-// Post returns the post that a file belongs to: [ErrNotFound], or the social
+// Post returns the post that a file belongs to: [feed.ErrNotFound], or the social
 // store's errors.
 func (f *Files) Post(ctx context.Context, key string) (string, error) {
 	if err := CheckKey(key); err != nil {
@@ -112,7 +113,7 @@ func (f *Files) Post(ctx context.Context, key string) (string, error) {
 	return f.rows.FilePost(ctx, key)
 }
 
-// Open opens a stored file, which the caller closes. Errors are [ErrNotFound],
+// Open opens a stored file, which the caller closes. Errors are [feed.ErrNotFound],
 // wrap [ErrUnavailable], or are the context's.
 func (f *Files) Open(ctx context.Context, key string) (Reader, error) {
 	if err := CheckKey(key); err != nil {
@@ -120,7 +121,7 @@ func (f *Files) Open(ctx context.Context, key string) (Reader, error) {
 	}
 	r, err := f.store.Open(ctx, path(key))
 	switch {
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, feed.ErrNotFound):
 		return nil, err
 	case err != nil:
 		return nil, failed(ctx, "open an image", err)

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/media"
@@ -92,7 +93,7 @@ func TestFiles(t *testing.T) {
 			require.Equal(t, 4, n)
 			p := social.Post{ID: "post:1", Author: "a", Audience: social.Audience{Public: true}, CreatedAt: time.Now().Unix(), Images: saved}
 			_, err = f.Post(ctx, keyOf(saved[0].URL))
-			require.ErrorIs(t, err, social.ErrNotFound, "its post is not there yet")
+			require.ErrorIs(t, err, feed.ErrNotFound, "its post is not there yet")
 			_, _, err = store.CreatePost(ctx, p, social.Creation{Files: n})
 			require.NoError(t, err)
 			require.NoError(t, f.Release(ctx, "post:1"), "it has them")
@@ -111,9 +112,9 @@ func TestFiles(t *testing.T) {
 				require.Empty(t, filesOf(t, b))
 			}
 			_, err = f.Open(ctx, keyOf(saved[0].URL))
-			require.ErrorIs(t, err, media.ErrNotFound)
+			require.ErrorIs(t, err, feed.ErrNotFound)
 			_, err = f.Open(ctx, "../../x")
-			require.ErrorIs(t, err, media.ErrNotFound)
+			require.ErrorIs(t, err, feed.ErrNotFound)
 
 			// A process that dies after it has stored: the job of the post removes it.
 			_, _, err = f.Save(ctx, "post:2", list)

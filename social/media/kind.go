@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"image"
 	"image/gif"
 	"image/jpeg"
@@ -12,6 +11,8 @@ import (
 	"io"
 
 	"golang.org/x/image/webp"
+
+	"github.com/freshet/freshet/feed"
 )
 
 // kind is a type of image that can be taken.
@@ -47,7 +48,7 @@ type layout struct {
 var errEnds = errors.New("the file ends before the image does")
 
 // kindOf tells the type of a file by its content, and refuses what is more than
-// an image. Errors are [ErrType] and [ErrImage].
+// an image. Errors are [feed.ErrType] and [feed.ErrRule].
 func kindOf(file []byte) (kind, layout, error) {
 	for _, k := range kinds {
 		if !k.is(file) {
@@ -59,7 +60,7 @@ func kindOf(file []byte) (kind, layout, error) {
 		}
 		return k, at, pure(k, file, at.end)
 	}
-	return kind{}, layout{}, fmt.Errorf("%w: send JPEG, PNG, GIF or WebP", ErrType)
+	return kind{}, layout{}, feed.Errorf(feed.ErrType, "not an image that can be taken: send JPEG, PNG, GIF or WebP")
 }
 
 // markup and archives make a file something else to a program that looks for them
@@ -81,7 +82,7 @@ func pure(k kind, file []byte, end int) error {
 		known = bytes.HasPrefix(tail, []byte{0xff, 0xd8}) || bytes.Contains(tail[:min(len(tail), 64)], []byte("ftyp")) || bytes.HasSuffix(tail, []byte("SEFT"))
 	}
 	if !known || has(bytes.ToLower(file[:min(len(file), sniffed)]), markup) || has(bytes.ToLower(tail), markup) || has(tail, archives) {
-		return fmt.Errorf("%w: the %s has something else in it, too", ErrType, k.name)
+		return feed.Errorf(feed.ErrType, "not an image that can be taken: the %s has something else in it, too", k.name)
 	}
 	return nil
 }

@@ -8,8 +8,7 @@
 package media
 
 import (
-	"errors"
-	"fmt"
+	"github.com/freshet/freshet/feed"
 )
 
 // Limits of one image.
@@ -25,20 +24,16 @@ const (
 )
 
 var (
-	// ErrType says that a file is no JPEG, PNG, GIF or WebP, or is more than that.
-	ErrType = errors.New("not an image that can be taken")
-	// ErrImage says that an image is damaged, or too large in pixels.
-	ErrImage = errors.New("bad image")
 	// ErrBusy says that so many images are being decoded that there was no room for
 	// this one in time.
-	ErrBusy = errors.New("the server is busy with images; try again in a moment")
+	ErrBusy = feed.Errorf(feed.ErrUnavailable, "the server is busy with images; try again in a moment")
 	// ErrUnavailable says that the store could not be asked. It may help to ask again.
-	ErrUnavailable = errors.New("the store of images is unavailable")
-	// ErrNotFound says that there is no such file.
-	ErrNotFound = errors.New("no such image file")
+	ErrUnavailable = &feed.Outage{Text: "the store of images is unavailable", Shown: "images are unavailable; try again later"}
 )
 
-func damaged(err error) error { return fmt.Errorf("%w: it is truncated or damaged: %w", ErrImage, err) }
+func damaged(err error) error {
+	return feed.Errorf(feed.ErrRule, "bad image: it is truncated or damaged: %w", err)
+}
 
 // Image is an image that is fit to be shown.
 type Image struct {

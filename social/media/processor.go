@@ -19,6 +19,8 @@ import (
 
 	"golang.org/x/image/draw"
 	"golang.org/x/sync/semaphore"
+
+	"github.com/freshet/freshet/feed"
 )
 
 // Config of a [Processor]. Zero fields stand for their defaults.
@@ -56,8 +58,8 @@ func NewProcessor(cfg Config) *Processor {
 	return &Processor{cfg: cfg, memory: semaphore.NewWeighted(cfg.Memory), turns: make(chan struct{}, cfg.Workers)}
 }
 
-// Make makes an image of a file of at most [MaxBytes]. Errors are [ErrType],
-// [ErrImage], [ErrBusy], or the context's.
+// Make makes an image of a file of at most [MaxBytes]. Errors are [feed.ErrType],
+// [feed.ErrRule], [ErrBusy], or the context's.
 func (s *Processor) Make(ctx context.Context, file []byte) (Image, error) {
 	k, at, err := kindOf(file)
 	if err != nil {
@@ -81,7 +83,7 @@ func (s *Processor) Make(ctx context.Context, file []byte) (Image, error) {
 	picture, err := k.pixels(&watched{ctx, bytes.NewReader(file)})
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return Image{}, fmt.Errorf("%w: it takes too long to decode", ErrImage)
+		return Image{}, feed.Errorf(feed.ErrRule, "bad image: it takes too long to decode")
 	case ctx.Err() != nil:
 		return Image{}, ctx.Err()
 	case err != nil:
@@ -98,9 +100,9 @@ func checkSize(head image.Config) error {
 	w, h := int64(head.Width), int64(head.Height)
 	switch {
 	case w < 1 || h < 1:
-		return fmt.Errorf("%w: it has no pixels", ErrImage)
+		return feed.Errorf(feed.ErrRule, "bad image: it has no pixels")
 	case w > MaxPixels || h > MaxPixels || w*h > MaxPixels:
-		return fmt.Errorf("%w: %d × %d pixels, at most %d megapixels are allowed", ErrImage, w, h, MaxPixels/1_000_000)
+		return feed.Errorf(feed.ErrRule, "bad image: %d × %d pixels, at most %d megapixels are allowed", w, h, MaxPixels/1_000_000)
 	}
 	return nil
 }
@@ -137,7 +139,7 @@ func need(head image.Config, at layout, orientation int) int64 {
 // enter waits for room, but not for long. After a success leave must be called.
 func (s *Processor) enter(ctx context.Context, bytes int64) (leave func(), err error) {
 	if bytes > s.cfg.Memory {
-		return nil, fmt.Errorf("%w: it takes %d MiB to decode, this server has %d (media.memory)", ErrImage, bytes>>20, s.cfg.Memory>>20)
+		return nil, feed.Errorf(feed.ErrRule, "bad image: it takes %d MiB to decode, this server has %d (media.memory)", bytes>>20, s.cfg.Memory>>20)
 	}
 	waiting, cancel := context.WithTimeout(ctx, s.cfg.Wait)
 	defer cancel()
@@ -223,10 +225,10 @@ func encode(picture image.Image, photo bool, quality int) (File, error) {
 		err = png.Encode(out, picture)
 	}
 	if out.left < 0 {
-		return File{}, fmt.Errorf("%w: it is more than %d MiB as %s; send it smaller, or as JPEG", ErrImage, MaxStored>>20, f.Type)
+		return File{}, feed.Errorf(feed.ErrRule, "bad image: it is more than %d MiB as %s; send it smaller, or as JPEG", MaxStored>>20, f.Type)
 	}
 	if err != nil {
-		return File{}, fmt.Errorf("%w: %w", ErrImage, err)
+		return File{}, feed.Errorf(feed.ErrRule, "bad image: %w", err)
 	}
 	f.Data = out.Bytes()
 	return f, nil

@@ -15,7 +15,7 @@ type Store interface {
 	// or not.
 	Put(ctx context.Context, key string, f File) error
 	// Open opens a file, which the caller closes. It is read within ctx. The error
-	// wraps [ErrNotFound] where there is none.
+	// wraps [feed.ErrNotFound] where there is none.
 	Open(ctx context.Context, key string) (Reader, error)
 	// Delete removes a file, if there is one.
 	Delete(ctx context.Context, key string) error

@@ -22,7 +22,7 @@ type database struct {
 // guarded runs a call, if it is let.
 func (d *database) guarded(ctx context.Context, kind string, call func(context.Context) error) error {
 	if !d.migrated.Load() {
-		return errNotMigrated
+		return errors.New("its schema was not checked yet")
 	}
 	if d.guard == nil {
 		return call(ctx)

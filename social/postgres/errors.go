@@ -10,13 +10,9 @@ import (
 	"github.com/freshet/freshet/social/sqlstore"
 )
 
-var (
-	// ErrNewerSchema says that the database has a schema this version does not
-	// know. Nothing was changed.
-	ErrNewerSchema = errors.New("this database was written by a newer freshet")
-	// errNotMigrated is why a store is unavailable before its schema is known.
-	errNotMigrated = errors.New("its schema was not checked yet")
-)
+// ErrNewerSchema says that the database has a schema this version does not
+// know. Nothing was changed.
+var ErrNewerSchema = errors.New("this database was written by a newer freshet")
 
 // PostgreSQL's codes of errors.
 const (

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/internal/testenv/faultproxy"
 	"github.com/freshet/freshet/social"
@@ -67,7 +68,7 @@ var cutActs = []cutAct{
 			return err
 		}, func(t *testing.T, s *postgres.Store, round int) {
 			_, err := s.Follow(t.Context(), fmt.Sprint("foe", round), fmt.Sprint("fan", round), zero)
-			require.ErrorIs(t, err, social.ErrBlocked)
+			require.ErrorIs(t, err, feed.ErrForbidden)
 			requireJobs(t, s, jobs.PairKey(fmt.Sprint("fan", round), fmt.Sprint("foe", round)), jobs.Pair)
 		},
 	},

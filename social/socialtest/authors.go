@@ -14,7 +14,7 @@ import (
 
 func authors(e *env) {
 	_, err := e.Author(e.ctx, "", "a")
-	require.ErrorIs(e, err, social.ErrNotFound)
+	require.ErrorIs(e, err, feed.ErrNotFound)
 	card := social.Author{ID: "a", Name: "Ada", ImageURL: "https://example.com/a.png", Bio: "Counts."}
 	e.ok(e.PutAuthor(e.ctx, card, here))
 	require.Equal(e, social.AuthorInfo{Author: card}, e.info("", "a"))
@@ -31,7 +31,7 @@ func authors(e *env) {
 	}
 	e.post("quiet", social.Audience{})
 	_, err = e.Author(e.ctx, "stranger", "quiet")
-	require.ErrorIs(e, err, social.ErrNotFound, "nothing that a stranger may know")
+	require.ErrorIs(e, err, feed.ErrNotFound, "nothing that a stranger may know")
 
 	at := e.now
 	e.pass(time.Second)
@@ -46,7 +46,7 @@ func authors(e *env) {
 	for _, bad := range []social.Author{{ID: social.Server}, {ID: "a b"}} {
 		require.ErrorIs(e, e.PutAuthor(e.ctx, bad, here), feed.ErrBadID)
 	}
-	require.ErrorIs(e, e.PutAuthor(e.ctx, social.Author{ID: "a", Name: strings.Repeat("x", 300)}, here), social.ErrBad)
+	require.ErrorIs(e, e.PutAuthor(e.ctx, social.Author{ID: "a", Name: strings.Repeat("x", 300)}, here), feed.ErrInvalid)
 }
 
 func celebrities(e *env) {
@@ -142,7 +142,7 @@ func eraseAuthor(e *env) {
 				require.False(e, e.card(reader, p.ID).Visible)
 			}
 		}
-		require.ErrorIs(e, third(e.Like(e.ctx, "f1", posts[0].ID)), social.ErrNotFound)
+		require.ErrorIs(e, third(e.Like(e.ctx, "f1", posts[0].ID)), feed.ErrNotFound)
 		info := e.info("f1", "a")
 		require.Equal(e, social.Author{ID: "a"}, info.Author)
 		require.Zero(e, info.Posts)
@@ -173,7 +173,7 @@ func eraseAuthor(e *env) {
 	require.NoError(e, err)
 	require.Equal(e, []string{"f3"}, e.list(e.Followers, "a"))
 	_, _, err = e.CreatePost(e.ctx, social.Post{ID: "post:late", Author: "a", CreatedAt: 9, Caption: "x", Audience: public()}, social.Creation{At: before})
-	require.ErrorIs(e, err, social.ErrNotFound)
+	require.ErrorIs(e, err, feed.ErrNotFound)
 	e.ok(e.PutAuthor(e.ctx, social.Author{ID: "a", Name: "Old"}, before))
 	require.Equal(e, "Back", e.info("", "a").Name)
 	e.ok(e.EraseAuthor(e.ctx, "unknown"))
@@ -185,7 +185,7 @@ func eraseAgent(e *env) {
 	e.ok(e.EraseAgent(e.ctx, "a"))
 	e.eraseAll("a")
 	_, err := e.Author(e.ctx, "", "a")
-	require.ErrorIs(e, err, social.ErrNotFound)
+	require.ErrorIs(e, err, feed.ErrNotFound)
 	for _, list := range [][]string{
 		e.list(e.Followers, "a"), e.list(e.Following, "a"), e.list(e.Followers, "f1"), e.list(e.Members, "of-f1"), e.list(e.Members, "mine"),
 	} {
@@ -193,7 +193,7 @@ func eraseAgent(e *env) {
 	}
 	require.Equal(e, int64(0), e.info("", "f1").Followers)
 	_, err = e.Circle(e.ctx, "mine")
-	require.ErrorIs(e, err, social.ErrNotFound)
+	require.ErrorIs(e, err, feed.ErrNotFound)
 	for _, p := range must[[]social.Entry](e)(e.Grid(e.ctx, "", "f1", social.Position{}, 10)) {
 		require.Zero(e, e.card("", p.ID).Likes)
 	}
@@ -204,7 +204,7 @@ func eraseAgent(e *env) {
 	_, err = e.Follow(e.ctx, "blocked", "a", here)
 	require.NoError(e, err, "their own blocks are gone")
 	_, err = e.Follow(e.ctx, "blocker", "a", here)
-	require.ErrorIs(e, err, social.ErrBlocked, "those of others are the others'")
+	require.ErrorIs(e, err, feed.ErrForbidden, "those of others are the others'")
 	_, created, err := e.CreatePost(e.ctx, social.Post{Author: "a", Caption: "y", Audience: public()}, social.Creation{Key: "k"})
 	require.NoError(e, err)
 	require.True(e, created, "their keys are gone")
@@ -229,6 +229,6 @@ func eraseAhead(e *env) {
 	require.True(e, e.card("blocks", p.ID).Visible, "their own blocks are gone")
 	require.Empty(e, e.list(e.Followers, "author"))
 	_, err := e.Circle(e.ctx, "c1")
-	require.ErrorIs(e, err, social.ErrNotFound)
+	require.ErrorIs(e, err, feed.ErrNotFound)
 	require.Empty(e, must[[]social.Entry](e)(e.Grid(e.ctx, "", "posts", social.Position{}, 5)))
 }

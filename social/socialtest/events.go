@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 )
 
@@ -50,7 +51,7 @@ func postEvents(e *env) {
 	must0 := func(err error) {
 		e.Helper()
 		if err != nil {
-			require.ErrorIs(e, err, social.ErrNotFound)
+			require.ErrorIs(e, err, feed.ErrNotFound)
 		}
 	}
 	creation := func(caption string) func(int, time.Time) {

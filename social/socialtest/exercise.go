@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 )
@@ -54,7 +55,7 @@ func Exercise(t *testing.T, s Backend) {
 		require.NoError(t, err)
 	}
 	_, err = s.FilePost(ctx, "k")
-	require.ErrorIs(t, err, social.ErrNotFound)
+	require.ErrorIs(t, err, feed.ErrNotFound)
 	// A whole timeline has every source.
 	_, err = s.Follow(ctx, "b", social.Server, here)
 	require.NoError(t, err)

@@ -39,10 +39,10 @@ func follows(e *env) {
 			require.ErrorIs(e, err, feed.ErrBadID, bad)
 			continue
 		}
-		require.ErrorIs(e, err, social.ErrBad, bad)
+		require.ErrorIs(e, err, feed.ErrInvalid, bad)
 	}
 	_, err := e.Follow(e.ctx, "a", "z", e.now.Add(time.Hour))
-	require.ErrorIs(e, err, social.ErrBad, "it lies ahead")
+	require.ErrorIs(e, err, feed.ErrInvalid, "it lies ahead")
 }
 
 func followServer(e *env) {
@@ -53,7 +53,7 @@ func followServer(e *env) {
 	require.Equal(e, []string{p.ID}, entryIDs(must[[]social.Entry](e)(e.Pull(e.ctx, social.PullQuery{Reader: "a", N: 5, Whole: true}))))
 	require.Equal(e, []string{social.Server}, must[[]string](e)(e.Following(e.ctx, "a", "", 5)))
 	_, err := e.Author(e.ctx, "a", social.Server)
-	require.ErrorIs(e, err, social.ErrNotFound, "it is nobody")
+	require.ErrorIs(e, err, feed.ErrNotFound, "it is nobody")
 	e.unfollow("a", social.Server)
 	require.Equal(e, social.NoReason, e.card("a", p.ID).Reason)
 }
@@ -76,7 +76,7 @@ func followLimit(e *env) {
 		group.Go(func() {
 			for i := range each {
 				_, err := e.Follow(e.ctx, "a", fmt.Sprintf("more%04d", w*each+i), here)
-				if errors.Is(err, social.ErrLimit) {
+				if errors.Is(err, feed.ErrLimit) {
 					refused.Add(1)
 					continue
 				}
@@ -90,7 +90,7 @@ func followLimit(e *env) {
 	require.Equal(e, int64(workers*each/2), refused.Load())
 	require.Len(e, must[[]string](e)(e.Following(e.ctx, "a", "", 10_000)), social.MaxFollowees)
 	_, err = e.Follow(e.ctx, "a", "one-more", here)
-	require.ErrorIs(e, err, social.ErrLimit)
+	require.ErrorIs(e, err, feed.ErrLimit)
 	require.False(e, must[bool](e)(e.Follow(e.ctx, "a", "author0000", here)), "one that there is already is no more")
 	e.unfollow("a", "author0000")
 	e.follow("a", "one-more")
@@ -123,7 +123,7 @@ func followAll(e *env) {
 	changed, rejected, err := e.FollowAll(e.ctx, edges, here)
 	require.NoError(e, err)
 	require.Equal(e, 6, changed)
-	want := map[int]error{3: social.ErrBad, 5: social.ErrBlocked, 6: feed.ErrBadID, 9: feed.ErrBadID}
+	want := map[int]error{3: feed.ErrInvalid, 5: feed.ErrForbidden, 6: feed.ErrBadID, 9: feed.ErrBadID}
 	require.Len(e, rejected, len(want))
 	for i, r := range rejected {
 		require.ErrorIs(e, r.Err, want[r.Index], "%+v", edges[r.Index])
@@ -153,9 +153,9 @@ func followAll(e *env) {
 	e.check(m, agents)
 
 	_, _, err = e.FollowAll(e.ctx, edges, e.now.Add(time.Hour))
-	require.ErrorIs(e, err, social.ErrBad, "it lies ahead")
+	require.ErrorIs(e, err, feed.ErrInvalid, "it lies ahead")
 	_, _, err = e.FollowAll(e.ctx, make([]social.Edge, social.MaxEdges+1), here)
-	require.ErrorIs(e, err, social.ErrBad, "too many")
+	require.ErrorIs(e, err, feed.ErrInvalid, "too many")
 	changed, rejected, err = e.FollowAll(e.ctx, nil, here)
 	require.NoError(e, err)
 	require.Zero(e, changed)
@@ -218,22 +218,22 @@ func blocks(e *env) {
 	for _, pair := range [][2]string{{"a", "b"}, {"b", "a"}, {"a", "d"}} {
 		delete(m.follows, pair)
 		_, err := e.Follow(e.ctx, pair[0], pair[1], here)
-		require.ErrorIs(e, err, social.ErrBlocked, pair)
+		require.ErrorIs(e, err, feed.ErrForbidden, pair)
 	}
 	m.blocks[[2]string{"a", "b"}], m.blocks[[2]string{"d", "a"}] = true, true
 	e.check(m, []string{"a", "b", "c", "d"})
 	_, _, err := e.Like(e.ctx, "a", post.ID)
-	require.ErrorIs(e, err, social.ErrNotFound)
+	require.ErrorIs(e, err, feed.ErrNotFound)
 	for _, pair := range [][2]string{{"a", "b"}, {"b", "a"}} {
 		_, err := e.Author(e.ctx, pair[0], pair[1])
-		require.ErrorIs(e, err, social.ErrNotFound, "both ways")
+		require.ErrorIs(e, err, feed.ErrNotFound, "both ways")
 	}
 
 	must[bool](e)(e.Block(e.ctx, "b", "a"))
 	require.True(e, must[bool](e)(e.Unblock(e.ctx, "a", "b")))
 	require.False(e, must[bool](e)(e.Unblock(e.ctx, "a", "b")))
 	_, err = e.Follow(e.ctx, "a", "b", here)
-	require.ErrorIs(e, err, social.ErrBlocked, "the other's block stays")
+	require.ErrorIs(e, err, feed.ErrForbidden, "the other's block stays")
 	must[bool](e)(e.Unblock(e.ctx, "b", "a"))
 	delete(m.blocks, [2]string{"a", "b"})
 	e.check(m, []string{"a", "b", "c", "d"}) // the follows do not come back
@@ -244,18 +244,18 @@ func blocks(e *env) {
 	m.follows[[2]string{"a", "b"}] = true
 	e.check(m, []string{"a", "b", "c", "d"})
 	_, err = e.Block(e.ctx, "a", "a")
-	require.ErrorIs(e, err, social.ErrBad)
+	require.ErrorIs(e, err, feed.ErrInvalid)
 }
 
 func circles(e *env) {
 	_, err := e.Circle(e.ctx, "c1")
-	require.ErrorIs(e, err, social.ErrNotFound)
+	require.ErrorIs(e, err, feed.ErrNotFound)
 	members := func() []string { return e.list(e.Members, "c1") }
 	e.ok(e.PutCircle(e.ctx, social.Circle{ID: "c1", Owner: "a", Name: "Friends"}, []string{"b", "c", "b"}, here))
 	require.Equal(e, social.Circle{ID: "c1", Owner: "a", Name: "Friends", Size: 2}, must[social.Circle](e)(e.Circle(e.ctx, "c1")))
 	e.ok(e.PutCircle(e.ctx, social.Circle{ID: "c1", Owner: "a", Name: "Close friends"}, nil, here))
 	require.Equal(e, []string{"b", "c"}, members(), "nil leaves them")
-	require.ErrorIs(e, e.PutCircle(e.ctx, social.Circle{ID: "c1", Owner: "b"}, nil, here), social.ErrNotAllowed)
+	require.ErrorIs(e, e.PutCircle(e.ctx, social.Circle{ID: "c1", Owner: "b"}, nil, here), feed.ErrForbidden)
 	require.True(e, must[bool](e)(e.AddMember(e.ctx, "c1", "d", "a", here)))
 	require.False(e, must[bool](e)(e.AddMember(e.ctx, "c1", "d", "", here)))
 	require.True(e, must[bool](e)(e.RemoveMember(e.ctx, "c1", "b", "a", here)))
@@ -265,9 +265,9 @@ func circles(e *env) {
 		second(e.AddMember(e.ctx, "c1", "x", "b", here)), second(e.AddMember(e.ctx, "c1", "x", "x", here)),
 		second(e.RemoveMember(e.ctx, "c1", "c", "d", here)), e.DropCircle(e.ctx, "c1", "c", here),
 	} {
-		require.ErrorIs(e, err, social.ErrNotAllowed)
+		require.ErrorIs(e, err, feed.ErrForbidden)
 	}
-	require.ErrorIs(e, second(e.AddMember(e.ctx, "none", "x", "a", here)), social.ErrNotFound)
+	require.ErrorIs(e, second(e.AddMember(e.ctx, "none", "x", "a", here)), feed.ErrNotFound)
 	require.ErrorIs(e, second(e.AddMember(e.ctx, "c1", social.Server, "a", here)), feed.ErrBadID)
 	require.True(e, must[bool](e)(e.RemoveMember(e.ctx, "c1", "c", "c", here)), "members may leave")
 	require.Equal(e, []string{"d"}, members())
@@ -281,7 +281,7 @@ func circles(e *env) {
 	p := e.post("a", inCircles("c1"))
 	require.Equal(e, social.Member, e.card("f", p.ID).Reason)
 	e.ok(e.DropCircle(e.ctx, "c1", "a", here))
-	require.ErrorIs(e, e.DropCircle(e.ctx, "c1", "a", here), social.ErrNotFound)
+	require.ErrorIs(e, e.DropCircle(e.ctx, "c1", "a", here), feed.ErrNotFound)
 	require.False(e, e.card("f", p.ID).Visible)
 	require.Empty(e, members())
 	// Members of several circles come once, and do not shorten a page.
@@ -310,10 +310,10 @@ func circleLimit(e *env) {
 		all[i] = fmt.Sprintf("m%05d", i)
 	}
 	e.putCircle("c1", "a", all...)
-	require.ErrorIs(e, second(e.AddMember(e.ctx, "c1", "more", "a", here)), social.ErrLimit)
-	require.ErrorIs(e, e.PutCircle(e.ctx, social.Circle{ID: "c2", Owner: "a"}, append(all, "more"), here), social.ErrLimit)
+	require.ErrorIs(e, second(e.AddMember(e.ctx, "c1", "more", "a", here)), feed.ErrLimit)
+	require.ErrorIs(e, e.PutCircle(e.ctx, social.Circle{ID: "c2", Owner: "a"}, append(all, "more"), here), feed.ErrLimit)
 	_, err := e.Circle(e.ctx, "c2")
-	require.ErrorIs(e, err, social.ErrNotFound, "nothing is half done")
+	require.ErrorIs(e, err, feed.ErrNotFound, "nothing is half done")
 	p := e.post("a", inCircles("c1"), "mentioned")
 	var got []string
 	for after := ""; ; after = got[len(got)-1] {
@@ -331,7 +331,7 @@ func circleLimit(e *env) {
 func likes(e *env) {
 	e.putCircle("c1", "a", "m")
 	p := e.create(social.Post{Author: "a", Caption: "x", Audience: public(), React: social.RightAudience, Mentions: []string{"b"}})
-	require.ErrorIs(e, third(e.Like(e.ctx, "m", p.ID)), social.ErrNotAllowed, "the right audience asks for a circle")
+	require.ErrorIs(e, third(e.Like(e.ctx, "m", p.ID)), feed.ErrForbidden, "the right audience asks for a circle")
 	p = e.create(social.Post{Author: "a", Caption: "x", Audience: inCircles("c1"), React: social.RightAudience, Mentions: []string{"b"}})
 	n, changed, err := e.Like(e.ctx, "m", p.ID)
 	require.NoError(e, err)
@@ -341,9 +341,9 @@ func likes(e *env) {
 	require.NoError(e, err)
 	require.Equal(e, int64(1), n)
 	require.False(e, changed)
-	require.ErrorIs(e, third(e.Like(e.ctx, "b", p.ID)), social.ErrNotAllowed)
-	require.ErrorIs(e, third(e.Like(e.ctx, "stranger", p.ID)), social.ErrNotFound)
-	require.ErrorIs(e, third(e.Like(e.ctx, "m", "post:none")), social.ErrNotFound)
+	require.ErrorIs(e, third(e.Like(e.ctx, "b", p.ID)), feed.ErrForbidden)
+	require.ErrorIs(e, third(e.Like(e.ctx, "stranger", p.ID)), feed.ErrNotFound)
+	require.ErrorIs(e, third(e.Like(e.ctx, "m", "post:none")), feed.ErrNotFound)
 	require.ErrorIs(e, third(e.Like(e.ctx, "m", "doc_1")), feed.ErrBadID)
 	c := e.card("m", p.ID)
 	require.True(e, c.HasLiked)

@@ -24,7 +24,7 @@ func (e *env) filePost(key string) string {
 func (e *env) noFile(key string) {
 	e.Helper()
 	_, err := e.FilePost(e.ctx, key)
-	require.ErrorIs(e, err, social.ErrNotFound)
+	require.ErrorIs(e, err, feed.ErrNotFound)
 }
 
 func (e *env) unused(post string) []string {
@@ -37,7 +37,7 @@ func files(e *env) {
 	require.Empty(e, e.unused("post:1"))
 	e.ok(e.ReserveFiles(e.ctx, "post:1", []string{"k1", "k2"}))
 	e.noFile("k1")
-	require.ErrorIs(e, e.ReserveFiles(e.ctx, "post:2", []string{"k3", "k1"}), social.ErrBad, "a key is one post's")
+	require.ErrorIs(e, e.ReserveFiles(e.ctx, "post:2", []string{"k3", "k1"}), feed.ErrInvalid, "a key is one post's")
 	require.ErrorIs(e, e.ReserveFiles(e.ctx, "x", []string{"k4"}), feed.ErrBadID)
 	require.Empty(e, e.unused("post:2"), "none of a call that failed")
 
@@ -126,7 +126,7 @@ func filesKey(e *env) {
 	require.Empty(e, second.Images[0].Digest, "it is not kept")
 	require.Equal(e, []string{"post:2-key"}, e.unused("post:2"), "what the second has stored is left over")
 	_, _, err = try("post:3", "other")
-	require.ErrorIs(e, err, social.ErrKeyUsed)
+	require.ErrorIs(e, err, feed.ErrConflict)
 }
 
 // mustCreate fails the test for the error of a creation.

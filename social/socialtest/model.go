@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 )
 
@@ -181,7 +182,7 @@ func (e *env) checkGrid(m *model, reader, author string) {
 	require.Equal(e, want, got, "posts of %s for %q", author, reader)
 	info, err := e.Author(e.ctx, reader, author)
 	if m.blocked(reader, author) || err != nil {
-		require.ErrorIs(e, err, social.ErrNotFound)
+		require.ErrorIs(e, err, feed.ErrNotFound)
 		require.True(e, m.blocked(reader, author) || len(want) == 0)
 		return
 	}

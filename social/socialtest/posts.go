@@ -76,7 +76,7 @@ func create(e *env) {
 	require.Equal(e, got, again)
 	remote.Author = "s"
 	_, _, err = e.CreatePost(e.ctx, remote, social.Creation{At: e.now})
-	require.ErrorIs(e, err, social.ErrNotAllowed)
+	require.ErrorIs(e, err, feed.ErrForbidden)
 	require.Equal(e, []social.Post{{}}, must[[]social.Post](e)(e.PostsByID(e.ctx, []string{"post:unknown"})))
 }
 
@@ -103,7 +103,7 @@ func idempotency(e *env) {
 		changed := p
 		other(&changed)
 		_, _, err := send(changed, "k1")
-		require.ErrorIs(e, err, social.ErrKeyUsed, name)
+		require.ErrorIs(e, err, feed.ErrConflict, name)
 	}
 	other := p
 	other.Author, other.Audience = "b", public()
@@ -117,14 +117,14 @@ func idempotency(e *env) {
 	require.NotEqual(e, first.ID, later.ID)
 	e.ok(e.DeletePost(e.ctx, later.ID, "a", here))
 	_, _, err = send(p, "k1")
-	require.ErrorIs(e, err, social.ErrNotFound, "a retry does not bring it back")
+	require.ErrorIs(e, err, feed.ErrNotFound, "a retry does not bring it back")
 	_, _, err = send(p, "")
 	require.NoError(e, err)
 	_, _, err = send(p, "kéy")
-	require.ErrorIs(e, err, social.ErrBad)
+	require.ErrorIs(e, err, feed.ErrInvalid)
 	// A key that was sent with a bad post is free.
 	_, _, err = send(social.Post{Author: "a", Caption: "x", Audience: inCircles("c9")}, "k2")
-	require.ErrorIs(e, err, social.ErrBadPost)
+	require.ErrorIs(e, err, feed.ErrRule)
 	_, created, err = send(p, "k2")
 	require.NoError(e, err)
 	require.True(e, created)
@@ -153,7 +153,7 @@ func badPosts(e *env) {
 		p := good
 		change(&p)
 		_, _, err := e.CreatePost(e.ctx, p, social.Creation{})
-		require.ErrorIs(e, err, social.ErrBadPost, name)
+		require.ErrorIs(e, err, feed.ErrRule, name)
 	}
 	p := good
 	p.Author = social.Server
@@ -165,7 +165,7 @@ func badPosts(e *env) {
 	require.ErrorIs(e, err, feed.ErrBadID)
 	p.ID = "post:1"
 	_, _, err = e.CreatePost(e.ctx, p, social.Creation{At: e.now.Add(time.Second)})
-	require.ErrorIs(e, err, social.ErrBad, "an event that lies ahead")
+	require.ErrorIs(e, err, feed.ErrInvalid, "an event that lies ahead")
 	p = good
 	p.Caption = strings.Repeat("é", social.MaxCaption)
 	e.create(p)
@@ -196,24 +196,24 @@ func edit(e *env) {
 		_, err := e.EditPost(e.ctx, id, by, edit, here)
 		return err
 	}
-	require.ErrorIs(e, try(p.ID, "m", social.Edit{Caption: &caption}), social.ErrNotAllowed, "seen, not theirs")
-	require.ErrorIs(e, try(p.ID, "b", social.Edit{Caption: &caption}), social.ErrNotAllowed)
-	require.ErrorIs(e, try(p.ID, "stranger", social.Edit{Caption: &caption}), social.ErrNotFound, "not seen")
-	require.ErrorIs(e, try("post:none", "a", social.Edit{Caption: &caption}), social.ErrNotFound)
+	require.ErrorIs(e, try(p.ID, "m", social.Edit{Caption: &caption}), feed.ErrForbidden, "seen, not theirs")
+	require.ErrorIs(e, try(p.ID, "b", social.Edit{Caption: &caption}), feed.ErrForbidden)
+	require.ErrorIs(e, try(p.ID, "stranger", social.Edit{Caption: &caption}), feed.ErrNotFound, "not seen")
+	require.ErrorIs(e, try("post:none", "a", social.Edit{Caption: &caption}), feed.ErrNotFound)
 	require.ErrorIs(e, try("none", "a", social.Edit{}), feed.ErrBadID)
 	empty, long := "", strings.Repeat("x", social.MaxCaption+1)
 	require.NoError(e, try(p.ID, "a", social.Edit{Caption: &empty}), "images remain")
-	require.ErrorIs(e, try(p.ID, "a", social.Edit{Caption: &long}), social.ErrBadPost)
+	require.ErrorIs(e, try(p.ID, "a", social.Edit{Caption: &long}), feed.ErrRule)
 	short := []string{"x"}
-	require.ErrorIs(e, try(p.ID, "a", social.Edit{Alts: &short}), social.ErrBadPost)
+	require.ErrorIs(e, try(p.ID, "a", social.Edit{Alts: &short}), feed.ErrRule)
 	plain := e.post("a", public())
-	require.ErrorIs(e, try(plain.ID, "a", social.Edit{Caption: &empty}), social.ErrBadPost, "nothing remains")
+	require.ErrorIs(e, try(plain.ID, "a", social.Edit{Caption: &empty}), feed.ErrRule, "nothing remains")
 	invisible := "\u200b"
-	require.ErrorIs(e, try(plain.ID, "a", social.Edit{Caption: &invisible}), social.ErrBadPost)
+	require.ErrorIs(e, try(plain.ID, "a", social.Edit{Caption: &invisible}), feed.ErrRule)
 	remote := social.Post{ID: "post:r", Author: "a", CreatedAt: 5, Caption: "x", Origin: "example.com", Audience: public()}
 	_, _, err := e.CreatePost(e.ctx, remote, social.Creation{At: e.now})
 	require.NoError(e, err)
-	require.ErrorIs(e, try("post:r", "a", social.Edit{Caption: &caption}), social.ErrNotAllowed, "nobody's own here")
+	require.ErrorIs(e, try("post:r", "a", social.Edit{Caption: &caption}), feed.ErrForbidden, "nobody's own here")
 }
 
 func deletes(e *env) {
@@ -222,11 +222,11 @@ func deletes(e *env) {
 		Author: "a", Caption: "secret caption", Tags: []string{"secret"}, Audience: social.Audience{Followers: true, Circles: []string{"c1"}},
 		Mentions: []string{"b"}, Images: []social.Image{{URL: "secret", Alt: "secret"}},
 	})
-	require.ErrorIs(e, e.DeletePost(e.ctx, p.ID, "m", here), social.ErrNotAllowed)
-	require.ErrorIs(e, e.DeletePost(e.ctx, p.ID, "stranger", here), social.ErrNotFound)
-	require.ErrorIs(e, e.DeletePost(e.ctx, "post:none", "a", here), social.ErrNotFound)
+	require.ErrorIs(e, e.DeletePost(e.ctx, p.ID, "m", here), feed.ErrForbidden)
+	require.ErrorIs(e, e.DeletePost(e.ctx, p.ID, "stranger", here), feed.ErrNotFound)
+	require.ErrorIs(e, e.DeletePost(e.ctx, "post:none", "a", here), feed.ErrNotFound)
 	e.ok(e.DeletePost(e.ctx, p.ID, "a", here))
-	require.ErrorIs(e, e.DeletePost(e.ctx, p.ID, "a", here), social.ErrNotFound)
+	require.ErrorIs(e, e.DeletePost(e.ctx, p.ID, "a", here), feed.ErrNotFound)
 	require.Equal(e, social.Card{ID: p.ID}, e.card("a", p.ID))
 	got := e.row(p.ID)
 	require.Equal(e, social.Post{
@@ -237,10 +237,10 @@ func deletes(e *env) {
 	require.Equal(e, []social.Receiver{{Agent: "a", Reason: social.Self}, {Agent: "b", Reason: social.Mention}, {Agent: "m", Reason: social.Member}}, list)
 	caption := "back"
 	_, err := e.EditPost(e.ctx, p.ID, "a", social.Edit{Caption: &caption}, here)
-	require.ErrorIs(e, err, social.ErrNotFound)
+	require.ErrorIs(e, err, feed.ErrNotFound)
 	_, _, err = e.Like(e.ctx, "m", p.ID)
-	require.ErrorIs(e, err, social.ErrNotFound)
-	require.ErrorIs(e, e.SetCounts(e.ctx, p.ID, social.Counts{Likes: 1}, here), social.ErrNotFound)
+	require.ErrorIs(e, err, feed.ErrNotFound)
+	require.ErrorIs(e, e.SetCounts(e.ctx, p.ID, social.Counts{Likes: 1}, here), feed.ErrNotFound)
 }
 
 func counts(e *env) {
@@ -259,7 +259,7 @@ func counts(e *env) {
 	_, _, err := e.CreatePost(e.ctx, social.Post{ID: "post:later", Author: "a", CreatedAt: 9, Caption: "x", Audience: public()}, social.Creation{At: e.now})
 	require.NoError(e, err)
 	require.Equal(e, int64(7), e.card("b", "post:later").Likes)
-	require.ErrorIs(e, e.SetCounts(e.ctx, p.ID, social.Counts{Likes: -1}, here), social.ErrBad)
+	require.ErrorIs(e, e.SetCounts(e.ctx, p.ID, social.Counts{Likes: -1}, here), feed.ErrInvalid)
 }
 
 // oddIDs uses every character an id may have, in ids that differ in case only,

@@ -21,7 +21,7 @@ func promotions(e *env) {
 		return must[[]social.Promotion](e)(e.Promotions(e.ctx, after, n))
 	}
 	_, err := e.Promotion(e.ctx, "a")
-	require.ErrorIs(e, err, social.ErrNotFound)
+	require.ErrorIs(e, err, feed.ErrNotFound)
 	require.Empty(e, list("", 10))
 	for range 2 { // a write may be repeated
 		e.ok(e.PutPromotion(e.ctx, a))
@@ -45,7 +45,7 @@ func promotions(e *env) {
 	e.ok(e.PutPromotion(e.ctx, changed))
 	require.Equal(e, changed, e.again().promotion("B"), "as another server reads it")
 	e.ok(e.DeletePromotion(e.ctx, "B"))
-	require.ErrorIs(e, e.DeletePromotion(e.ctx, "B"), social.ErrNotFound)
+	require.ErrorIs(e, e.DeletePromotion(e.ctx, "B"), feed.ErrNotFound)
 	require.Equal(e, []social.Promotion{a}, list("", 10))
 }
 
@@ -74,18 +74,18 @@ func badPromotions(e *env) {
 		"id":         {func(p *social.Promotion) { p.ID = "a b" }, feed.ErrBadID, "the id of a promotion"},
 		"item":       {func(p *social.Promotion) { p.ItemID = "" }, feed.ErrBadID, "item_id"},
 		"post":       {func(p *social.Promotion) { p.ItemID = "post:" }, feed.ErrBadID, "item_id"},
-		"from":       {func(p *social.Promotion) { p.From = 0 }, social.ErrBad, "from must"},
-		"until":      {func(p *social.Promotion) { p.Until = math.MaxInt64 }, social.ErrBad, "until must"},
-		"no time":    {func(p *social.Promotion) { p.From = 2 }, social.ErrBad, "until must be after from"},
-		"no weight":  {func(p *social.Promotion) { p.Weight = 0 }, social.ErrBad, "weight must be 1e-09 to 1e+09"},
-		"negative":   {func(p *social.Promotion) { p.Weight = -1 }, social.ErrBad, "weight"},
-		"not number": {func(p *social.Promotion) { p.Weight = math.NaN() }, social.ErrBad, "weight"},
-		"infinite":   {func(p *social.Promotion) { p.Weight = math.Inf(1) }, social.ErrBad, "weight"},
-		"tags":       {func(p *social.Promotion) { p.Tags = many }, social.ErrBad, "65 tags, at most 64"},
-		"empty tag":  {func(p *social.Promotion) { p.Tags = []string{" "} }, social.ErrBad, "an entry of tags is empty"},
-		"NUL":        {func(p *social.Promotion) { p.Tags = []string{"a\x00"} }, social.ErrBad, "NUL"},
-		"langs":      {func(p *social.Promotion) { p.Langs = many }, social.ErrBad, "65 langs"},
-		"long lang":  {func(p *social.Promotion) { p.Langs = []string{strings.Repeat("x", 257)} }, social.ErrBad, "257 characters"},
+		"from":       {func(p *social.Promotion) { p.From = 0 }, feed.ErrInvalid, "from must"},
+		"until":      {func(p *social.Promotion) { p.Until = math.MaxInt64 }, feed.ErrInvalid, "until must"},
+		"no time":    {func(p *social.Promotion) { p.From = 2 }, feed.ErrInvalid, "until must be after from"},
+		"no weight":  {func(p *social.Promotion) { p.Weight = 0 }, feed.ErrInvalid, "weight must be 1e-09 to 1e+09"},
+		"negative":   {func(p *social.Promotion) { p.Weight = -1 }, feed.ErrInvalid, "weight"},
+		"not number": {func(p *social.Promotion) { p.Weight = math.NaN() }, feed.ErrInvalid, "weight"},
+		"infinite":   {func(p *social.Promotion) { p.Weight = math.Inf(1) }, feed.ErrInvalid, "weight"},
+		"tags":       {func(p *social.Promotion) { p.Tags = many }, feed.ErrInvalid, "65 tags, at most 64"},
+		"empty tag":  {func(p *social.Promotion) { p.Tags = []string{" "} }, feed.ErrInvalid, "an entry of tags is empty"},
+		"NUL":        {func(p *social.Promotion) { p.Tags = []string{"a\x00"} }, feed.ErrInvalid, "NUL"},
+		"langs":      {func(p *social.Promotion) { p.Langs = many }, feed.ErrInvalid, "65 langs"},
+		"long lang":  {func(p *social.Promotion) { p.Langs = []string{strings.Repeat("x", 257)} }, feed.ErrInvalid, "257 characters"},
 	} {
 		p := good
 		tt.change(&p)
@@ -106,11 +106,11 @@ func promotionLimit(e *env) {
 	e.ok(e.PutPromotion(e.ctx, p)) // in the place of itself
 	more := p
 	more.ID = "more"
-	require.ErrorIs(e, e.PutPromotion(e.ctx, more), social.ErrLimit)
+	require.ErrorIs(e, e.PutPromotion(e.ctx, more), feed.ErrLimit)
 	over := more
 	over.From, over.Until = at-1, at
 	e.ok(e.PutPromotion(e.ctx, over)) // it has ended
-	require.ErrorIs(e, e.PutPromotion(e.ctx, more), social.ErrLimit, "and would begin again")
+	require.ErrorIs(e, e.PutPromotion(e.ctx, more), feed.ErrLimit, "and would begin again")
 	e.ok(e.DeletePromotion(e.ctx, "0"))
 	e.ok(e.PutPromotion(e.ctx, more))
 	e.pass(10 * time.Second)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 )
 
@@ -112,7 +113,7 @@ func (w *walk) doFollow() {
 	}
 	changed, err := w.Follow(w.ctx, agent, author, here)
 	if w.m.blocked(agent, author) {
-		require.ErrorIs(w, err, social.ErrBlocked)
+		require.ErrorIs(w, err, feed.ErrForbidden)
 		return
 	}
 	require.NoError(w, err)
@@ -148,7 +149,7 @@ func (w *walk) doCircle() {
 	}
 	err := w.PutCircle(w.ctx, social.Circle{ID: id, Owner: owner}, members, here)
 	if c != nil && c.owner != owner {
-		require.ErrorIs(w, err, social.ErrNotAllowed)
+		require.ErrorIs(w, err, feed.ErrForbidden)
 		return
 	}
 	require.NoError(w, err)
@@ -164,7 +165,7 @@ func (w *walk) doMember() {
 	}
 	changed, err := change(w.ctx, id, agent, "", here)
 	if c == nil {
-		require.ErrorIs(w, err, social.ErrNotFound)
+		require.ErrorIs(w, err, feed.ErrNotFound)
 		return
 	}
 	require.NoError(w, err)
@@ -199,10 +200,10 @@ func (w *walk) doLike() {
 	n, changed, err := do(w.ctx, agent, p.ID)
 	switch {
 	case like && !d.Visible:
-		require.ErrorIs(w, err, social.ErrNotFound)
+		require.ErrorIs(w, err, feed.ErrNotFound)
 		return
 	case like && !d.CanReact:
-		require.ErrorIs(w, err, social.ErrNotAllowed)
+		require.ErrorIs(w, err, feed.ErrForbidden)
 		return
 	}
 	require.NoError(w, err)
@@ -243,9 +244,9 @@ func (w *walk) doPost() {
 		}
 		w.m.posts[p.ID] = &got
 	case w.m.decide(by, p).Visible:
-		require.ErrorIs(w, err, social.ErrNotAllowed)
+		require.ErrorIs(w, err, feed.ErrForbidden)
 	default:
-		require.ErrorIs(w, err, social.ErrNotFound)
+		require.ErrorIs(w, err, feed.ErrNotFound)
 	}
 }
 

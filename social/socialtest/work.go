@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 )
 
@@ -177,7 +178,7 @@ func purge(e *env) {
 	require.Zero(e, must[int](e)(e.Purge(e.ctx, 100)))
 	require.True(e, e.row(p.ID).Deleted)
 	_, _, err := e.CreatePost(e.ctx, social.Post{ID: "post:unknown", Author: "a", CreatedAt: 9, Caption: "x"}, social.Creation{At: e.now.Add(-social.TombstoneLives - 2000*time.Hour)})
-	require.ErrorIs(e, err, social.ErrNotFound, "it is kept as long although the event was old")
+	require.ErrorIs(e, err, feed.ErrNotFound, "it is kept as long although the event was old")
 	e.pass(time.Second)
 	n := must[int](e)(e.Purge(e.ctx, 1))
 	require.Positive(e, n)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 )
 
@@ -75,7 +76,7 @@ func (e *env) write(r *rand.Rand, ids []string, w, i int) (err error) {
 	case 6:
 		_, _, err = e.CreatePost(e.ctx, social.Post{Author: fmt.Sprintf("writer%d", w), Caption: fmt.Sprint(i), Audience: public()}, social.Creation{Key: fmt.Sprint(i)})
 	}
-	if errors.Is(err, social.ErrBlocked) || errors.Is(err, social.ErrNotFound) {
+	if errors.Is(err, feed.ErrForbidden) || errors.Is(err, feed.ErrNotFound) {
 		return nil
 	}
 	return err

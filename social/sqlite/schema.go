@@ -2,20 +2,15 @@ package sqlite
 
 import (
 	"context"
-	"errors"
-	"fmt"
+
+	"github.com/freshet/freshet/internal/sqlitefile"
 )
 
-// applicationID marks the file as a social store of Freshet in SQLite's header:
-// the letters "frss".
-const applicationID = 0x66727373
-
-// migrations brings a file from version i to i+1. The version is the file's
-// user_version. What has been released is never edited, only added to.
+// schema is the file's. Its id is the letters "frss".
 //
 // Stamps are Unix microseconds. gone is 0 of what is there, else when this store
 // was told that it is not, or not yet; it stays for a while as a tombstone.
-var migrations = []string{
+var schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Migrations: []string{
 	`CREATE TABLE posts (
 		seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
 		author TEXT NOT NULL, -- '': told of before it was created
@@ -90,57 +85,12 @@ var migrations = []string{
 		state INTEGER NOT NULL -- reserved, used, unused: social.FileReserved and so on
 		) WITHOUT ROWID;
 	 CREATE INDEX files_by_post ON files (post);`,
-}
+}}
 
 // migrate brings the schema up to date in one transaction.
 func (w *writer) migrate(ctx context.Context) error {
-	err := w.run(ctx, func(q querying) error {
-		version, err := check(q)
-		if err != nil {
-			return err
-		}
-		for _, step := range migrations[version:] {
-			if _, err := w.conn.ExecContext(q.ctx, step); err != nil {
-				return fmt.Errorf("migration: %w", err)
-			}
-		}
-		if version < len(migrations) {
-			text := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, len(migrations))
-			if _, err := w.conn.ExecContext(q.ctx, text); err != nil {
-				return fmt.Errorf("migration: %w", err)
-			}
-		}
-		return nil
-	})
-	if err != nil {
+	if err := w.run(ctx, func(q querying) error { return schema.Migrate(q.ctx, w.conn) }); err != nil {
 		return err
 	}
-	// Only now, because it changes the file, and check knows it to be ours.
-	var mode string
-	if err := w.conn.QueryRowContext(ctx, `PRAGMA journal_mode = WAL`).Scan(&mode); err != nil {
-		return err
-	}
-	if mode != "wal" {
-		return errors.New("its file system has no shared memory, which the write-ahead log needs; choose a data_dir on a local disk")
-	}
-	return nil
-}
-
-// check returns the schema version of a file that is ours to change.
-func check(q querying) (version int, err error) {
-	var id, tables int
-	if _, err := q.Row([]any{&id, &version, &tables}, `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
-		FROM pragma_application_id, pragma_user_version`); err != nil {
-		return 0, err
-	}
-	switch {
-	case id != applicationID && (id != 0 || tables > 0):
-		return 0, fmt.Errorf("%w but another program's database; choose another data_dir", ErrNotOurs)
-	case version > len(migrations):
-		return 0, fmt.Errorf("%w (schema %d, this one knows up to %d); upgrade freshet or choose another data_dir",
-			ErrNewerSchema, version, len(migrations))
-	case version < 0:
-		return 0, fmt.Errorf("%w: its schema version is %d", ErrNotOurs, version)
-	}
-	return version, nil
+	return sqlitefile.Log(ctx, w.conn)
 }

@@ -10,17 +10,12 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
-	"fmt"
-	"net/url"
-	"os"
-	"path/filepath"
 	"runtime"
-	"strings"
 
 	_ "modernc.org/sqlite" // the driver
 
+	"github.com/freshet/freshet/internal/sqlitefile"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 	"github.com/freshet/freshet/social/sqlstore"
@@ -45,23 +40,12 @@ type file struct {
 	readers *readers
 }
 
-// busyTimeout, in milliseconds, is how long a connection waits for a lock
-// another process holds, for example a backup.
-const busyTimeout = "5000"
-
 // Open opens the file at path, and makes it and its directory where they do
 // not exist. An older schema is brought up to date; a newer one is
-// [ErrNewerSchema]. Other errors say what is wrong with the file.
+// an error. Errors say what is wrong with the file.
 func Open(ctx context.Context, path string, opts social.Options) (*Store, error) {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return nil, fmt.Errorf("social file %s: %w", path, err)
-	}
-	if err := os.MkdirAll(filepath.Dir(abs), 0o750); err != nil {
-		return nil, fmt.Errorf("social file %s: cannot make its directory: %w", path, err)
-	}
 	f := &file{}
-	if err := f.open(ctx, abs); err != nil {
+	if err := f.open(ctx, path); err != nil {
 		return nil, errors.Join(contractError(path, err), f.close())
 	}
 	s := &Store{Store: sqlstore.New(f, &dialect, opts), file: f}
@@ -72,7 +56,7 @@ func Open(ctx context.Context, path string, opts social.Options) (*Store, error)
 
 func (f *file) open(ctx context.Context, path string) error {
 	// The writer makes the file, the others only find it.
-	db, err := connect(path, "rwc", "synchronous(FULL)", "secure_delete(1)", "journal_size_limit(67108864)",
+	db, err := sqlitefile.Connect(path, "rwc", "synchronous(FULL)", "secure_delete(1)", "journal_size_limit(67108864)",
 		"wal_autocheckpoint(4000)", "cache_size(-32000)")
 	if err != nil {
 		return err
@@ -87,7 +71,7 @@ func (f *file) open(ctx context.Context, path string) error {
 	if err := f.writer.watch(ctx); err != nil {
 		return err
 	}
-	if db, err = connect(path, "rw", "query_only(1)", "cache_size(-8000)"); err != nil {
+	if db, err = sqlitefile.Connect(path, "rw", "query_only(1)", "cache_size(-8000)"); err != nil {
 		return err
 	}
 	n := max(4, runtime.GOMAXPROCS(0))
@@ -95,19 +79,6 @@ func (f *file) open(ctx context.Context, path string) error {
 	db.SetMaxIdleConns(n)
 	f.readers = newReaders(db)
 	return db.PingContext(ctx)
-}
-
-// connect returns a pool whose connections run the pragmas when they open.
-func connect(path, mode string, pragmas ...string) (*sql.DB, error) {
-	slashed := filepath.ToSlash(path)
-	if !strings.HasPrefix(slashed, "/") {
-		slashed = "/" + slashed // a Windows drive
-	}
-	q := url.Values{
-		"mode":    {mode},
-		"_pragma": append([]string{"busy_timeout(" + busyTimeout + ")"}, pragmas...),
-	}
-	return sql.Open("sqlite", (&url.URL{Scheme: "file", Path: slashed, RawQuery: q.Encode()}).String())
 }
 
 // Close folds the write-ahead log into the file and closes it, once the write

@@ -117,21 +117,20 @@ func TestOpenRefuses(t *testing.T) {
 		name string
 		make func(t *testing.T, path string)
 		want string
-		is   error
 	}{
 		{"a directory", func(t *testing.T, path string) {
 			require.NoError(t, os.Mkdir(path, 0o750))
-		}, "cannot be opened", nil},
+		}, "cannot be opened"},
 		{"a text file", func(t *testing.T, path string) {
 			require.NoError(t, os.WriteFile(path, []byte("server:\n  addr: 127.0.0.1:8080\n# a config, not a database\n"), 0o600))
-		}, "not a database", nil},
+		}, "not a database"},
 		{"another program's database", func(t *testing.T, path string) {
 			script(t, path, `CREATE TABLE users (id)`)
-		}, "another program", sqlite.ErrNotOurs},
+		}, "another program"},
 		{"a newer schema", func(t *testing.T, path string) {
 			require.NoError(t, open(t, path, social.Options{}).Close())
 			script(t, path, `PRAGMA user_version = 99`)
-		}, "written by a newer freshet (schema 99", sqlite.ErrNewerSchema},
+		}, "written by a newer freshet (schema 99"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "social.db")
@@ -141,9 +140,6 @@ func TestOpenRefuses(t *testing.T) {
 			require.Nil(t, s)
 			require.ErrorContains(t, err, tc.want)
 			require.ErrorContains(t, err, path)
-			if tc.is != nil {
-				require.ErrorIs(t, err, tc.is)
-			}
 			after, _ := os.ReadFile(path)
 			require.Equal(t, before, after, "a file that is refused is not changed")
 		})

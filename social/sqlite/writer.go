@@ -18,8 +18,6 @@ type writer struct {
 	memo  *sqlstore.Memo // is told what transactions touch; nil: nothing is watched yet
 }
 
-var errClosed = errors.New("it is closed")
-
 func newWriter(ctx context.Context, db *sql.DB) (*writer, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
@@ -53,7 +51,7 @@ func (w *writer) take(ctx context.Context) error {
 	select {
 	case _, ok := <-w.turn:
 		if !ok {
-			return errClosed
+			return errors.New("it is closed")
 		}
 		return nil
 	case <-ctx.Done():

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 )
@@ -36,7 +37,7 @@ func (s *Store) Author(ctx context.Context, reader, author string) (social.Autho
 		q.row(into(&info.Posts), `SELECT count(*) FROM posts p LEFT JOIN authors a ON a.id = p.author
 			WHERE p.author = $2 AND p.gone = 0 AND p.created > coalesce(a.erased, 0) AND `+q.d.Visible, reader, author)
 		if blocked || !card && info.Posts+info.Followers+info.Following == 0 {
-			q.fail(fmt.Errorf("author %s: %w", author, social.ErrNotFound))
+			q.fail(fmt.Errorf("author %s: %w", author, feed.ErrNotFound))
 		}
 	})
 	if err != nil {

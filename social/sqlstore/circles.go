@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 )
@@ -54,7 +55,7 @@ func (s *Store) PutCircle(ctx context.Context, c social.Circle, members []string
 	return s.failed(ctx, "put circle", s.write(ctx, func(t *Tx) {
 		kept := t.circle(changing, c.ID)
 		if kept.alive() && kept.Owner != c.Owner {
-			t.fail(fmt.Errorf("circle %s is another agent's: %w", c.ID, social.ErrNotAllowed))
+			t.fail(feed.Errorf(feed.ErrForbidden, "circle %s is another agent's: not allowed", c.ID))
 		}
 		stamp := t.circleTime(kept, at)
 		if t.putCircle(kept, c, stamp); members != nil {
@@ -110,9 +111,9 @@ func (s *Store) changeCircle(ctx context.Context, id, by string, at time.Time, d
 		c := t.circle(changing, id)
 		switch {
 		case !c.alive() && at.IsZero():
-			t.fail(fmt.Errorf("circle %s: %w", id, social.ErrNotFound))
+			t.fail(fmt.Errorf("circle %s: %w", id, feed.ErrNotFound))
 		case by != "" && c.Owner != by:
-			t.fail(fmt.Errorf("circle %s is not %s's: %w", id, by, social.ErrNotAllowed))
+			t.fail(feed.Errorf(feed.ErrForbidden, "circle %s is not %s's: not allowed", id, by))
 		}
 		do(t, c)
 	}))
@@ -142,7 +143,7 @@ func (s *Store) Circle(ctx context.Context, id string) (social.Circle, error) {
 	var c *circle
 	err := s.read(ctx, func(q *Query) {
 		if c = q.circle(free, id); !c.alive() {
-			q.fail(fmt.Errorf("circle %s: %w", id, social.ErrNotFound))
+			q.fail(fmt.Errorf("circle %s: %w", id, feed.ErrNotFound))
 		}
 	})
 	if err != nil {

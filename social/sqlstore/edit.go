@@ -56,10 +56,10 @@ func checkChange(id, by string, at, now time.Time) error {
 // remains refuses an edit that leaves nothing of a post.
 func remains(p *social.Post, e social.Edit) error {
 	if e.Alts != nil && len(*e.Alts) != len(p.Images) {
-		return fmt.Errorf("%w: %d alt texts for %d images", social.ErrBadPost, len(*e.Alts), len(p.Images))
+		return feed.Errorf(feed.ErrRule, "bad post: %d alt texts for %d images", len(*e.Alts), len(p.Images))
 	}
 	if e.Caption != nil && feed.Blank(*e.Caption) && len(p.Images) == 0 {
-		return fmt.Errorf("%w: it would have neither caption nor image", social.ErrBadPost)
+		return feed.Errorf(feed.ErrRule, "bad post: it would have neither caption nor image")
 	}
 	return nil
 }
@@ -74,12 +74,12 @@ func (t *Tx) editable(id, by string, at time.Time) *record {
 	f := t.facts(by, id)
 	switch {
 	case !f.there:
-		t.fail(fmt.Errorf("%s: %w", id, social.ErrNotFound))
+		t.fail(fmt.Errorf("%s: %w", id, feed.ErrNotFound))
 	case by == "" || by == r.Post.Author && !r.Post.Remote():
 	case f.decide().Visible:
-		t.fail(fmt.Errorf("%s is not %s's: %w", id, by, social.ErrNotAllowed))
+		t.fail(feed.Errorf(feed.ErrForbidden, "%s is not %s's: not allowed", id, by))
 	default:
-		t.fail(fmt.Errorf("%s: %w", id, social.ErrNotFound))
+		t.fail(fmt.Errorf("%s: %w", id, feed.ErrNotFound))
 	}
 	return r
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 )
@@ -17,7 +18,7 @@ func (s *Store) ReserveFiles(ctx context.Context, post string, keys []string) er
 		n := t.exec(`INSERT INTO files (key, post, state) SELECT j.value, $2, $3 FROM unnest($1::text[]) j (value) WHERE true ON CONFLICT DO NOTHING`,
 			keys, post, social.FileReserved)
 		if n != int64(len(keys)) {
-			t.fail(fmt.Errorf("%w: a file of %s is noted already", social.ErrBad, post))
+			t.fail(fmt.Errorf("%w: a file of %s is noted already", feed.ErrInvalid, post))
 		}
 		t.mark(jobs.Dirty{Kind: jobs.Images, Key: post, Priority: jobs.PriorityLater, After: social.ReservedFor})
 	}))
@@ -44,7 +45,7 @@ func (t *Tx) giveUpFiles(post string) {
 func (s *Store) FilePost(ctx context.Context, key string) (post string, err error) {
 	err = s.read(ctx, func(q *Query) {
 		if !q.row(into(&post), `SELECT post FROM files WHERE key = $1 AND state = $2`, key, social.FileUsed) {
-			q.fail(social.ErrNotFound)
+			q.fail(feed.ErrNotFound)
 		}
 	})
 	return post, s.failed(ctx, "read file", err)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 )
@@ -114,7 +115,7 @@ func (s *Store) LeaseKey(ctx context.Context, kind jobs.Kind, key string, d time
 		over := kept.State == jobs.Running && !kept.LeasedTill.After(t.now)
 		switch {
 		case len(list) == 0, kept.State == jobs.Completed, kept.State == jobs.Dead, over && kept.Attempts >= jobs.MaxAttempts:
-			t.fail(fmt.Errorf("%s %s: %w", kind, key, jobs.ErrNotFound))
+			t.fail(fmt.Errorf("%s %s: %w", kind, key, feed.ErrNotFound))
 		case kept.State == jobs.Running && !over:
 			t.fail(fmt.Errorf("%s %s: %w", kind, key, jobs.ErrTaken))
 		}

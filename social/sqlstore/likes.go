@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 )
 
@@ -54,9 +55,9 @@ func (s *Store) like(ctx context.Context, agent, post string, on bool) (likes in
 		d := f.decide()
 		switch {
 		case on && !d.Visible:
-			t.fail(fmt.Errorf("%s: %w", post, social.ErrNotFound))
+			t.fail(fmt.Errorf("%s: %w", post, feed.ErrNotFound))
 		case on && !d.CanReact:
-			t.fail(fmt.Errorf("%s may not react to %s: %w", agent, post, social.ErrNotAllowed))
+			t.fail(feed.Errorf(feed.ErrForbidden, "%s may not react to %s: not allowed", agent, post))
 		}
 		if likes, changed = t.setLike(agent, post, f.post.Author, on); !d.Visible {
 			likes = 0

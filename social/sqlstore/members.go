@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 )
@@ -86,7 +87,7 @@ func (t *Tx) setMembers(c *circle, list ...membership) (changed int) {
 		}
 	}
 	if c.Size > social.MaxCircleMembers {
-		t.fail(fmt.Errorf("%w: a circle has at most %d members", social.ErrLimit, social.MaxCircleMembers))
+		t.fail(fmt.Errorf("%w: a circle has at most %d members", feed.ErrLimit, social.MaxCircleMembers))
 	}
 	if len(agents) > 0 {
 		t.exec(t.d.SaveMembers, c.ID, Table{agents, at, gone})
@@ -125,7 +126,7 @@ func (s *Store) RemoveMember(ctx context.Context, id, agent, by string, at time.
 		return s.member(ctx, id, agent, by, false, at)
 	}
 	changed, err := s.member(ctx, id, agent, "", false, at)
-	if errors.Is(err, social.ErrNotFound) {
+	if errors.Is(err, feed.ErrNotFound) {
 		err = nil // as for a circle of which the agent is no member
 	}
 	return changed, err

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 )
@@ -66,7 +67,7 @@ func (t *Tx) create(p social.Post, c social.Creation, fresh bool) (post social.P
 		r = t.load(p.ID)
 	}
 	if r.Post.Author != "" && r.Post.Author != p.Author {
-		t.fail(fmt.Errorf("%s is another author's: %w", p.ID, social.ErrNotAllowed))
+		t.fail(feed.Errorf(feed.ErrForbidden, "%s is another author's: not allowed", p.ID))
 	}
 	erased := author.Erased
 	at := social.ChangeTime(c.At, t.now, max(r.Latest(), erased))
@@ -81,7 +82,7 @@ func (t *Tx) create(p social.Post, c social.Creation, fresh bool) (post social.P
 		if r.Alive() && r.Times.Created > erased {
 			return r.Post, false
 		}
-		t.fail(fmt.Errorf("%s was deleted: %w", p.ID, social.ErrNotFound))
+		t.fail(fmt.Errorf("%s was deleted: %w", p.ID, feed.ErrNotFound))
 		return social.Post{}, false
 	}
 	t.save(r)
@@ -104,11 +105,11 @@ func (t *Tx) useKey(p social.Post, key string) (post social.Post, used bool) {
 	case !used:
 		t.fail(fmt.Errorf("%w: the key was purged", ErrRaced))
 	case earlier != asked:
-		t.fail(social.ErrKeyUsed)
+		t.fail(feed.Errorf(feed.ErrConflict, "the Idempotency-Key was used for another post within a day; use a new one"))
 	}
 	r := t.records(free, []string{id})[id]
 	if r == nil || !r.Alive() {
-		t.fail(fmt.Errorf("%s was deleted: %w", id, social.ErrNotFound))
+		t.fail(fmt.Errorf("%s was deleted: %w", id, feed.ErrNotFound))
 		return social.Post{}, true
 	}
 	return r.Post, true
@@ -123,7 +124,7 @@ func (t *Tx) checkCircles(p *social.Post) {
 		WHERE NOT EXISTS (SELECT 1 FROM circles c WHERE c.id = j.value AND c.owner = $2 AND c.gone = 0)`,
 		p.Audience.Circles, p.Author)
 	if len(strange) > 0 {
-		t.fail(fmt.Errorf("%w: %s has no circle %s", social.ErrBadPost, p.Author, strings.Join(strange, ", ")))
+		t.fail(feed.Errorf(feed.ErrRule, "bad post: %s has no circle %s", p.Author, strings.Join(strange, ", ")))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 )
 
@@ -17,7 +18,7 @@ func (s *Store) PutPromotion(ctx context.Context, p social.Promotion) error {
 		var others int
 		t.row(into(&others), `SELECT count(*) FROM promotions WHERE ends > $1 AND id <> $2`, t.now.Unix(), p.ID)
 		if others >= social.MaxPromotions && p.Until > t.now.Unix() {
-			t.fail(fmt.Errorf("%w: %d promotions have not ended; delete some", social.ErrLimit, others))
+			t.fail(fmt.Errorf("%w: %d promotions have not ended; delete some", feed.ErrLimit, others))
 		}
 		t.exec(`INSERT INTO promotions (id, item, starts, ends, weight, tags, langs) VALUES ($1, $2, $3, $4, $5, $6, $7)
 			ON CONFLICT (id) DO UPDATE SET item = excluded.item, starts = excluded.starts, ends = excluded.ends,
@@ -40,7 +41,7 @@ func (s *Store) Promotion(ctx context.Context, id string) (p social.Promotion, e
 	return list[0], nil
 }
 
-func noPromotion(id string) error { return fmt.Errorf("promotion %s: %w", id, social.ErrNotFound) }
+func noPromotion(id string) error { return fmt.Errorf("promotion %s: %w", id, feed.ErrNotFound) }
 
 // DeletePromotion implements [social.Promotions].
 func (s *Store) DeletePromotion(ctx context.Context, id string) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 )
@@ -66,7 +67,9 @@ func (s *Store) Retry(ctx context.Context, id int64) error {
 	}))
 }
 
-func noJob(id int64) error { return fmt.Errorf("job %d: %w", id, jobs.ErrNotFound) }
+func noJob(id int64) error {
+	return fmt.Errorf("job %d: %w", id, feed.Errorf(feed.ErrNotFound, "not found: there is no job with this id"))
+}
 
 // Drop implements [jobs.Queue].
 func (s *Store) Drop(ctx context.Context, id int64) error {

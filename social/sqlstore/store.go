@@ -104,20 +104,9 @@ func (t *Tx) later(text string, args ...any) {
 // had found.
 var ErrRaced = errors.New("another transaction came between")
 
-// answers are the errors that say something of the request, not of the database.
-var answers = []error{
-	social.ErrNotFound, social.ErrNotAllowed, social.ErrBlocked, social.ErrKeyUsed, social.ErrBadPost, social.ErrBad,
-	social.ErrLimit, feed.ErrBadID, jobs.ErrNotFound, jobs.ErrTaken, jobs.ErrLost,
-}
-
 // Answered reports whether an error says something of the request, not of the database.
 func Answered(err error) bool {
-	for _, a := range answers {
-		if errors.Is(err, a) {
-			return true
-		}
-	}
-	return false
+	return feed.Refused(err) || errors.Is(err, jobs.ErrTaken) || errors.Is(err, jobs.ErrLost)
 }
 
 func (s *Store) failed(ctx context.Context, what string, err error) error {

@@ -13,14 +13,15 @@ package timeline
 
 import (
 	"context"
-	"errors"
 	"time"
+
+	"github.com/freshet/freshet/feed"
 )
 
 // ErrUnavailable is wrapped by errors that say the lists could not be asked, or
 // that too few replicas have confirmed a write. It leaves open whether a write
 // was made. Every method may be called again with the same arguments.
-var ErrUnavailable = errors.New("the timelines are unavailable")
+var ErrUnavailable = &feed.Outage{Text: "the timelines are unavailable", Shown: "timelines are unavailable; try again later"}
 
 const (
 	// Cap is how many entries a timeline holds.

@@ -82,10 +82,10 @@ func TestOtherFiles(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, db.Close())
 	_, err = Open(t.Context(), other)
-	require.ErrorIs(t, err, ErrNotOurs)
+	require.ErrorContains(t, err, "another program's database")
 
 	s := open(t, filepath.Join(t.TempDir(), "newer.db"))
 	_, err = s.db.Exec(`PRAGMA user_version = 2`)
 	require.NoError(t, err)
-	require.ErrorIs(t, s.prepare(t.Context()), ErrNotOurs)
+	require.ErrorContains(t, s.prepare(t.Context()), "written by a newer freshet")
 }

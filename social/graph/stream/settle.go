@@ -1,11 +1,11 @@
 package stream
 
 import (
-	"fmt"
 	"maps"
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social/graph"
 )
 
@@ -55,7 +55,7 @@ func (c *Consumer) try(entries []redis.XMessage) (left []redis.XMessage, down, e
 	for i, err := range c.applier.Apply(c.ctx, events) {
 		switch entry := entries[from[i]]; {
 		case err == nil:
-		case graph.Refused(err):
+		case feed.Refused(err):
 			refused[from[i]] = err
 		default:
 			left, down = append(left, entry), err
@@ -70,7 +70,7 @@ func parse(fields map[string]any) (graph.Event, error) {
 	typ, hasType := fields["type"].(string)
 	data, hasData := fields["data"].(string)
 	if !hasType || !hasData || len(fields) != 2 {
-		return graph.Event{}, fmt.Errorf("%w: an entry of the stream has the fields type and data, and no others", graph.ErrBadEvent)
+		return graph.Event{}, feed.Errorf(feed.ErrInvalid, "bad event: an entry of the stream has the fields type and data, and no others")
 	}
 	return graph.Parse(typ, []byte(data))
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social/jobs"
 )
 
@@ -62,7 +63,7 @@ func dies(e *env) {
 func leaseKey(e *env) {
 	take := func() (jobs.Job, error) { return e.q.LeaseKey(e.ctx, jobs.Pair, "a/b", leaseTime) }
 	_, err := take()
-	require.ErrorIs(e.t, err, jobs.ErrNotFound)
+	require.ErrorIs(e.t, err, feed.ErrNotFound)
 	e.mark(jobs.Dirty{Kind: jobs.Pair, Key: "a/b", After: time.Hour})
 	j, err := take()
 	require.NoError(e.t, err, "whether it is due or not")
@@ -74,7 +75,7 @@ func leaseKey(e *env) {
 	require.NoError(e.t, err)
 	require.False(e.t, e.done(j))
 	_, err = take()
-	require.ErrorIs(e.t, err, jobs.ErrNotFound)
+	require.ErrorIs(e.t, err, feed.ErrNotFound)
 }
 
 func renew(e *env) {

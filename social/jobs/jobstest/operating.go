@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social/jobs"
 )
 
@@ -33,8 +34,8 @@ func operators(e *env) {
 	require.NoError(e.t, e.q.Retry(e.ctx, j.ID))
 	require.True(e.t, e.done(j), "one that runs runs again")
 	require.NoError(e.t, e.q.Drop(e.ctx, all[0].ID))
-	require.ErrorIs(e.t, e.q.Drop(e.ctx, all[0].ID), jobs.ErrNotFound)
-	require.ErrorIs(e.t, e.q.Retry(e.ctx, all[0].ID), jobs.ErrNotFound)
+	require.ErrorIs(e.t, e.q.Drop(e.ctx, all[0].ID), feed.ErrNotFound)
+	require.ErrorIs(e.t, e.q.Retry(e.ctx, all[0].ID), feed.ErrNotFound)
 	for _, j := range e.lease(10) {
 		e.done(j)
 	}

@@ -13,6 +13,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social/media"
 )
 
@@ -78,7 +79,7 @@ func (s *Store) Open(ctx context.Context, key string) (media.Reader, error) {
 	}
 	f, err := s.root.Open(key)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %w", media.ErrNotFound, err)
+		return nil, fmt.Errorf("no such image file: %w: %w", feed.ErrNotFound, err)
 	}
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social/media"
 	"github.com/freshet/freshet/social/media/mediatest"
 )
@@ -49,7 +50,7 @@ func TestWhatFailsLeavesNothing(t *testing.T) {
 	assert.Equal(t, []string{filepath.Join(dir, "b")}, names(t, dir))
 	_, err := s.Open(t.Context(), "b/1")
 	require.Error(t, err)
-	require.NotErrorIs(t, err, media.ErrNotFound, "whoever asks again may find it")
+	require.NotErrorIs(t, err, feed.ErrNotFound, "whoever asks again may find it")
 }
 
 func TestNothingOutsideIsReached(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social/media"
 )
 
@@ -130,7 +131,7 @@ func deletes(t *testing.T, s media.Store) {
 	for range 2 {
 		require.NoError(t, s.Delete(t.Context(), "ab/one"))
 		_, err := s.Open(t.Context(), "ab/one")
-		require.ErrorIs(t, err, media.ErrNotFound)
+		require.ErrorIs(t, err, feed.ErrNotFound)
 	}
 	require.NoError(t, s.Delete(t.Context(), "never/there"))
 	requireFile(t, s, "ab/two", picture(t, 9))

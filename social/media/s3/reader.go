@@ -17,8 +17,6 @@ type reader struct {
 	pos  int64         // of the file, where body is
 }
 
-var errPlace = errors.New("no such place in a file")
-
 // Read implements [media.Reader].
 func (r *reader) Read(p []byte) (int, error) {
 	if r.at >= r.size {
@@ -49,7 +47,7 @@ func (r *reader) Seek(offset int64, whence int) (int64, error) {
 		offset += r.size
 	}
 	if offset < 0 {
-		return 0, errPlace
+		return 0, errors.New("no such place in a file")
 	}
 	r.at = offset
 	return offset, nil

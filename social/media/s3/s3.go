@@ -13,6 +13,7 @@ import (
 
 	"github.com/minio/minio-go/v7"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social/media"
 )
 
@@ -77,7 +78,7 @@ func (s *Store) Put(ctx context.Context, key string, f media.File) error {
 func (s *Store) Open(ctx context.Context, key string) (media.Reader, error) {
 	body, info, _, err := s.client.GetObject(ctx, s.bucket, s.prefix+key, minio.GetObjectOptions{})
 	if minio.ToErrorResponse(err).Code == minio.NoSuchKey {
-		return nil, fmt.Errorf("%w: %w", media.ErrNotFound, err)
+		return nil, fmt.Errorf("no such image file: %w: %w", feed.ErrNotFound, err)
 	}
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social/media"
 	"github.com/freshet/freshet/social/media/mediatest"
@@ -63,7 +64,7 @@ func TestNoBucketIsNotNoFile(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.Open(t.Context(), "1")
 	require.Error(t, err)
-	require.NotErrorIs(t, err, media.ErrNotFound)
+	require.NotErrorIs(t, err, feed.ErrNotFound)
 }
 
 // Who may do nothing in a bucket is told so by the probe.
