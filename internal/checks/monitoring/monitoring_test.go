@@ -201,7 +201,7 @@ func TestEachAlertIsExplained(t *testing.T) {
 // index in Elasticsearch, or of items that are read from one.
 var indexFields = []string{
 	esindex.FirstTag, esindex.Story, esindex.DefaultSite, esindex.DefaultTitleTokens, esindex.DefaultSummaryTokens,
-	"freshet_author_ids", "freshet_langs",
+	esindex.DefaultPopularity, "freshet_author_ids", "freshet_langs",
 }
 
 // TestDocumentedMetricsExist looks the metrics up that the documents name.
