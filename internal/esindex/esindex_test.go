@@ -157,7 +157,7 @@ func TestInspect(t *testing.T) {
 		{name: "title is a keyword", replace: `"title":{"type":"text"}`, by: `"title":{"type":"keyword"}`, warning: "not indexed as text"},
 		{name: "no summary", replace: `"summary":{"type":"text"},`, warning: "fields.summary"},
 		{name: "no popularity", replace: `,
-	"freshet_popularity":{"type":"long"}`, warning: "popularity counts as 0"},
+	"freshet_popularity":{"type":"long"}`},
 		{name: "popularity is a keyword", replace: `"freshet_popularity":{"type":"long"}`, by: `"freshet_popularity":{"type":"keyword"}`, fatal: "a number is needed"},
 		{name: "no site", replace: `,"freshet_site":{"type":"keyword","index":false}`},
 		{name: "site is text", replace: `"freshet_site":{"type":"keyword","index":false}`, by: `"freshet_site":{"type":"text"}`, warning: "a keyword with doc_values is needed"},

@@ -344,9 +344,7 @@ func (in *inspection) popularity(to, source *string) {
 	const field = "popularity"
 	name := *to
 	switch f, ok := in.find(name, source); {
-	case name == None:
-	case !ok:
-		in.problem(field, name, false, "the index has no such field: popularity counts as 0")
+	case name == None, !ok: // it counts as 0, which a new system's ranking does anyway
 	case !slices.Contains([]string{"long", "integer", "short", "byte", "unsigned_long", "double", "float", "half_float"}, f.Type):
 		in.problem(field, name, true, "it is a field of type %s, a number is needed", f.Type)
 	case !f.docValues():
