@@ -62,11 +62,17 @@ func New(client redis.Cmdable, cfg dedup.Config, tuning Config) (*Store, error) 
 	return s, nil
 }
 
-// Verify asks the server whether it can keep filters. The error wraps
-// [ErrNoBloom] where it does not know them and [dedup.ErrUnavailable] where it
-// could not be asked.
+// Verify asks the server whether it can keep filters. The error says where it does not know
+// them or refuses this client, and wraps [dedup.ErrUnavailable] where it could not be asked.
 func (s *Store) Verify(ctx context.Context) error {
-	return contractError("verify", s.client.BFExists(ctx, s.keys.FilterProbe(), "probe").Err())
+	err := s.client.BFExists(ctx, s.keys.FilterProbe(), "probe").Err()
+	switch {
+	case !rediskeys.Refused(err):
+		return contractError("verify", err)
+	case strings.Contains(err.Error(), "unknown command"):
+		return fmt.Errorf("verify: this Redis has no Bloom filter type; load the RedisBloom module or use Redis 8: %w", err)
+	}
+	return fmt.Errorf("verify: Redis refuses this user; correct redis.url and redis.password, or the user's rights: %w", err)
 }
 
 // contractError gives an error of the client the sentinel a caller looks for.
@@ -76,8 +82,6 @@ func contractError(step string, err error) error {
 		return nil
 	case !errors.Is(err, errAnswer) && rediskeys.Unreachable(err):
 		return fmt.Errorf("%w: %s: %w", dedup.ErrUnavailable, step, err)
-	case strings.Contains(err.Error(), "unknown command") && strings.Contains(err.Error(), "BF."):
-		return fmt.Errorf("%s: this Redis has no Bloom filter type; load the RedisBloom module or use Redis 8: %w", step, err)
 	}
 	return fmt.Errorf("%s: %w", step, err)
 }

@@ -3,6 +3,7 @@ package rediskeys
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -19,26 +20,38 @@ var temporary = []string{
 	"ERR max number of clients",
 }
 
+// refusals are the first words of replies a server gives when it does not take commands
+// of this client: its password or its rights are others now, or what it calls is gone. In
+// a transaction the server may say only that an earlier command of it was refused.
+var refusals = []string{
+	"NOAUTH", "WRONGPASS", "NOPERM", "EXECABORT", "ERR AUTH", "ERR invalid password", "ERR unknown command",
+	"ERR Protocol error: unauthenticated", "ERR ACL failure in script", "ERR The user executing the script",
+}
+
 // Unreachable reports whether an error says that Redis could not be asked: no
-// connection, a timeout, or a server that cannot answer at the moment. A
-// cancelled call is the caller's own doing and no such error.
+// connection, a timeout, or a server that cannot answer at the moment or refuses this
+// client ([Refused]). A cancelled call is the caller's own doing and no such error.
 func Unreachable(err error) bool {
 	if err == nil || errors.Is(err, redis.Nil) || errors.Is(err, context.Canceled) {
 		return false
 	}
 	var reply redis.Error
-	if errors.Is(err, ErrReplicas) {
+	if errors.Is(err, ErrReplicas) || !errors.As(err, &reply) {
 		return true
 	}
-	if !errors.As(err, &reply) {
-		return true
-	}
-	for _, word := range temporary {
-		if strings.HasPrefix(reply.Error(), word) {
-			return true
-		}
-	}
-	return false
+	return begins(reply, temporary) || begins(reply, refusals)
+}
+
+// Refused reports whether an error says that the server refuses this client: its
+// credentials, its rights, or a command that it does not know. When a system starts, that
+// is a mistake in the configuration; while it serves, it is an outage.
+func Refused(err error) bool {
+	var reply redis.Error
+	return errors.As(err, &reply) && begins(reply, refusals)
+}
+
+func begins(reply redis.Error, words []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(reply.Error(), word) })
 }
 
 // Uncertain reports whether an error leaves open if Redis has run the command.

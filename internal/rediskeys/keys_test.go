@@ -92,9 +92,18 @@ func TestUnreachable(t *testing.T) {
 		redis.ErrClosed:          true,
 		&net.OpError{Op: "dial", Err: errors.New("refused")}: true,
 		reply("WRONGTYPE Operation against a key"):           false,
-		reply("ERR unknown command 'BF.MADD'"):               false,
-		reply("LOADING Redis is loading the dataset"):        true,
-		fmt.Errorf("check: %w", reply("CLUSTERDOWN")):        true,
+		reply("ERR unknown command 'BF.MADD'"):               true,
+		reply("ERR syntax error"):                            false,
+		reply("WRONGPASS invalid username-password pair"):    true,
+		reply("NOAUTH Authentication required."):             true,
+		reply("EXECABORT Transaction discarded"):             true,
+
+		reply("NOPERM User u has no permissions to run the 'get' command"):   true,
+		reply("ERR Protocol error: unauthenticated multibulk length"):        true,
+		reply("ERR ACL failure in script: User u has no permissions to run"): true,
+		reply("ERR The user executing the script can't run this command"):    true,
+		reply("LOADING Redis is loading the dataset"):                        true,
+		fmt.Errorf("check: %w", reply("CLUSTERDOWN")):                        true,
 	} {
 		assert.Equal(t, want, Unreachable(err), "%v", err)
 	}
