@@ -3,7 +3,6 @@ package handler
 import (
 	"context"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/freshet/freshet/engine"
@@ -11,11 +10,11 @@ import (
 )
 
 func (s *server) authorRoutes(route router) {
-	const author, name = "/v1/authors/:id", "/v1/authors/{id}"
-	route(http.MethodGet, author, name, s.getAuthor)
-	route(http.MethodPut, author, name, s.putAuthor)
-	route(http.MethodDelete, author, name, s.deleteAuthor)
-	route(http.MethodGet, author+"/posts", name+"/posts", s.getAuthorPosts)
+	const author = "/v1/authors/:id"
+	route(http.MethodGet, author, s.getAuthor)
+	route(http.MethodPut, author, s.putAuthor)
+	route(http.MethodDelete, author, s.of(s.owner("id"), s.deps.Social.Store.EraseAuthor))
+	route(http.MethodGet, author+"/posts", s.getAuthorPosts)
 }
 
 // readAuthor returns who reads, "" for nobody, and the author that the path
@@ -34,15 +33,7 @@ func (s *server) getAuthor(c *call) error {
 	if err != nil {
 		return err
 	}
-	var info social.AuthorInfo
-	err = s.work(c, func(ctx context.Context) (err error) {
-		info, err = s.deps.Social.Store.Author(ctx, reader, author)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return c.succeed(info)
+	return c.answer(s.work, func(ctx context.Context) (any, error) { return s.deps.Social.Store.Author(ctx, reader, author) })
 }
 
 // putAuthor answers PUT /v1/authors/{id} with the card as it is stored.
@@ -60,24 +51,9 @@ func (s *server) putAuthor(c *call) error {
 		return err
 	}
 	card := social.Author{ID: author, Name: in.Name, ImageURL: in.ImageURL, Bio: in.Bio}
-	err = s.gated(c, func(ctx context.Context) error { return s.deps.Social.Store.PutAuthor(ctx, card, time.Time{}) })
-	if err != nil {
-		return err
-	}
-	return c.succeed(card)
-}
-
-// deleteAuthor answers DELETE /v1/authors/{id}.
-func (s *server) deleteAuthor(c *call) error {
-	author, err := s.own(c, "id")
-	if err != nil {
-		return err
-	}
-	err = s.gated(c, func(ctx context.Context) error { return s.deps.Social.Store.EraseAuthor(ctx, author) })
-	if err != nil {
-		return err
-	}
-	return c.succeed(empty{})
+	return c.answer(s.gated, func(ctx context.Context) (any, error) {
+		return card, s.deps.Social.Store.PutAuthor(ctx, card, time.Time{})
+	})
 }
 
 // getAuthorPosts answers GET /v1/authors/{id}/posts. An author of whom the
@@ -94,15 +70,12 @@ func (s *server) getAuthorPosts(c *call) error {
 	if err != nil {
 		return err
 	}
-	var page engine.TimelinePage
-	err = s.work(c, func(ctx context.Context) (err error) {
-		page, err = s.deps.Social.Timelines.Author(ctx, engine.AuthorRequest{Reader: reader, Author: author, Below: below, Limit: limit})
-		return err
+	page, err := result(c, s.work, func(ctx context.Context) (engine.TimelinePage, error) {
+		return s.deps.Social.Timelines.Author(ctx, engine.AuthorRequest{Reader: reader, Author: author, Below: below, Limit: limit})
 	})
 	if err != nil {
 		return err
 	}
-	c.lacks = strings.Join(page.Degraded, ",")
-	c.sendPage(&entryPage{reader: reader, cards: page.Posts, next: page.Next, more: page.HasMore, degraded: page.Degraded})
+	c.sendPage(&entryPage{reader: reader, TimelinePage: page})
 	return nil
 }

@@ -12,15 +12,15 @@ import (
 )
 
 func (s *server) circleRoutes(route router) {
-	const circle, name = "/v1/circles/:id", "/v1/circles/{id}"
-	route(http.MethodGet, "/v1/circles", "/v1/circles", s.getCircles)
-	route(http.MethodPut, circle, name, s.putCircle)
-	route(http.MethodGet, circle, name, s.getCircle)
-	route(http.MethodDelete, circle, name, s.deleteCircle)
-	route(http.MethodGet, circle+"/members", name+"/members", s.getMembers)
+	const circle = "/v1/circles/:id"
+	route(http.MethodGet, "/v1/circles", s.getCircles)
+	route(http.MethodPut, circle, s.putCircle)
+	route(http.MethodGet, circle, s.getCircle)
+	route(http.MethodDelete, circle, s.deleteCircle)
+	route(http.MethodGet, circle+"/members", s.getMembers)
 	store := s.deps.Social.Store
-	route(http.MethodPut, circle+"/members/:agent", name+"/members/{agent}", s.changeMember(store.AddMember))
-	route(http.MethodDelete, circle+"/members/:agent", name+"/members/{agent}", s.changeMember(store.RemoveMember))
+	route(http.MethodPut, circle+"/members/:agent", s.changeMember(store.AddMember))
+	route(http.MethodDelete, circle+"/members/:agent", s.changeMember(store.RemoveMember))
 }
 
 // circleBody is the body of PUT /v1/circles/{id}.
@@ -47,17 +47,12 @@ func (s *server) putCircle(c *call) error {
 	if by != "" {
 		circle.Owner = by
 	}
-	err = s.gated(c, func(ctx context.Context) (err error) {
+	return c.answer(s.gated, func(ctx context.Context) (any, error) {
 		if err := s.storeCircle(ctx, circle, in.Members); err != nil {
-			return err
+			return nil, err
 		}
-		circle, err = s.deps.Social.Store.Circle(ctx, circle.ID)
-		return err
+		return s.deps.Social.Store.Circle(ctx, circle.ID)
 	})
-	if err != nil {
-		return err
-	}
-	return c.succeed(circle)
 }
 
 // storeCircle stores a circle. One that is there keeps its owner where none is
@@ -102,24 +97,16 @@ func (s *server) getCircles(c *call) error {
 	if err != nil {
 		return err
 	}
-	after, limit, err := c.page()
+	after, limit, err := c.page(feed.CheckAgentID)
 	if err != nil {
 		return err
 	}
-	data := circleList{Circles: []social.Circle{}}
-	err = s.gated(c, func(ctx context.Context) error {
+	return c.answer(s.gated, func(ctx context.Context) (any, error) {
 		circles, err := s.deps.Social.Store.CirclesOf(ctx, owner, after, limit+1)
-		if len(circles) > limit {
-			circles = circles[:limit]
-			data.Next = &circles[limit-1].ID
-		}
-		data.Circles = append(data.Circles, circles...)
-		return err
+		var data circleList
+		data.Circles, data.Next = firstPage(circles, limit, func(c *social.Circle) *string { return &c.ID })
+		return data, err
 	})
-	if err != nil {
-		return err
-	}
-	return c.succeed(data)
 }
 
 // getCircle answers GET /v1/circles/{id}.
@@ -128,15 +115,7 @@ func (s *server) getCircle(c *call) error {
 	if err != nil {
 		return err
 	}
-	var circle social.Circle
-	err = s.gated(c, func(ctx context.Context) (err error) {
-		circle, err = s.circle(ctx, c, by)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return c.succeed(circle)
+	return c.answer(s.gated, func(ctx context.Context) (any, error) { return s.circle(ctx, c, by) })
 }
 
 // deleteCircle answers DELETE /v1/circles/{id}.
@@ -145,13 +124,9 @@ func (s *server) deleteCircle(c *call) error {
 	if err != nil {
 		return err
 	}
-	err = s.gated(c, func(ctx context.Context) error {
+	return c.done(s.gated, func(ctx context.Context) error {
 		return s.deps.Social.Store.DropCircle(ctx, c.gin.Param("id"), by, time.Time{})
 	})
-	if err != nil {
-		return err
-	}
-	return c.succeed(empty{})
 }
 
 // getMembers answers GET /v1/circles/{id}/members.

@@ -54,48 +54,36 @@ type compareBody struct {
 // postCompare answers POST /v1/compare: how far two rankings differ for some
 // agents at one moment.
 func (s *server) postCompare(c *call) error {
-	if err := s.auth.admin(c.gin.Request); err != nil {
-		return err
-	}
-	body, err := c.readBody(MaxCompareBody)
+	ask, err := c.readCompare()
 	if err != nil {
 		return err
 	}
-	ask, err := decodeCompare(body)
-	if err != nil {
-		return err
-	}
-	var found offline.Comparison
-	var notes []string
-	err = s.offlineWork(c, func(ctx context.Context) error {
+	return c.answer(s.offlineWork, func(ctx context.Context) (any, error) {
 		pair := offline.Pair{Agents: ask.Agents, At: ask.At.Time, K: ask.K, Lists: ask.Lists}
 		current, err := s.deps.Rankings.Current(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		base := current.Live.Ranking
+		var notes []string
 		if pair.A, err = ask.A.apply(base, "a", &notes); err != nil {
-			return err
+			return nil, err
 		}
 		if pair.B, err = ask.B.apply(base, "b", &notes); err != nil {
-			return err
+			return nil, err
 		}
 		if pair.At.IsZero() {
 			pair.At = s.cfg.Clock()
 		}
 		if pair.Agents == nil {
 			if pair.Agents, err = s.draw(ctx, ask); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		found, err = offline.Compare(ctx, s.deps.Offline, pair)
+		found, err := offline.Compare(ctx, s.deps.Offline, pair)
 		found.Notes = notes
-		return err
+		return found, err
 	})
-	if err != nil {
-		return err
-	}
-	return c.succeed(found)
 }
 
 // draw returns the sample of agents that the body asks for.
@@ -107,9 +95,9 @@ func (s *server) draw(ctx context.Context, ask compareBody) ([]string, error) {
 	return agents, err
 }
 
-func decodeCompare(body []byte) (compareBody, error) {
+func (c *call) readCompare() (compareBody, error) {
 	in := compareBody{K: offline.DefaultK}
-	if err := decode(body, &in); err != nil {
+	if err := c.readJSON(MaxCompareBody, &in); err != nil {
 		return in, err
 	}
 	switch {

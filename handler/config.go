@@ -34,11 +34,11 @@ const MaxImpressions = 500
 // MaxEvents is how many events one call may bring.
 const MaxEvents = 500
 
-// MaxAgents is how many agents a page of a list may have; defaultAgents where it
+// MaxList is how many entries a page of a list by id may have; defaultList where it
 // does not say.
 const (
-	MaxAgents     = 1000
-	defaultAgents = 100
+	MaxList     = 1000
+	defaultList = 100
 )
 
 // The ways of identifying callers.

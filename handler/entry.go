@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/social"
 )
 
@@ -19,12 +20,9 @@ func sourceOf(card *social.Card) string {
 
 // entryPage is an answer with a page of posts.
 type entryPage struct {
-	reader   string
-	source   string // of all of them; "": as their reasons say
-	cards    []social.Card
-	next     social.Position // of the last post examined; zero: none was
-	more     bool
-	degraded []string
+	engine.TimelinePage
+	reader string
+	source string // of all of them; "": as their reasons say
 }
 
 // appendTo writes the whole answer. What is not visible, or has no content, is
@@ -32,8 +30,8 @@ type entryPage struct {
 func (p *entryPage) appendTo(b []byte) []byte {
 	b = append(b, successHead+`{"items":[`...)
 	first := true
-	for i := range p.cards {
-		card := &p.cards[i]
+	for i := range p.Posts {
+		card := &p.Posts[i]
 		if !card.Visible || len(card.Content) == 0 {
 			continue
 		}
@@ -44,25 +42,27 @@ func (p *entryPage) appendTo(b []byte) []byte {
 		b = card.AppendEntry(b, p.reader, cmp.Or(p.source, sourceOf(card)))
 	}
 	b = append(b, `],"next_cursor":`...)
-	if p.next.Zero() {
+	if p.Next.Zero() {
 		b = append(b, "null"...)
 	} else {
-		b = appendString(b, cursorOf(p.next))
+		b = appendString(b, cursorOf(p.Next))
 	}
 	b = append(b, `,"has_more":`...)
-	b = strconv.AppendBool(b, p.more)
-	b = appendDegraded(b, p.degraded)
+	b = strconv.AppendBool(b, p.HasMore)
+	b = appendDegraded(b, p.Degraded)
 	return append(b, "}}"...)
 }
 
 // sendPage answers with a page of posts.
 func (c *call) sendPage(p *entryPage) {
+	c.without(p.Degraded)
 	c.out = p.appendTo(c.out[:0])
 	c.send(http.StatusOK, 0, c.out)
 }
 
 // sendEntry answers with one post, and what the answer lacks.
 func (c *call) sendEntry(status int, reader string, card *social.Card, degraded ...string) {
+	c.without(degraded)
 	c.out = append(c.out[:0], successHead...)
 	c.out = card.AppendEntry(c.out, reader, sourceOf(card))
 	c.out = appendDegraded(c.out[:len(c.out)-1], degraded)

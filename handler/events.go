@@ -31,23 +31,14 @@ func (s *server) postEvents(c *call) error {
 	if err != nil {
 		return err
 	}
-	body, err := c.readBody(MaxEventsBody)
+	acts, err := c.readEvents()
 	if err != nil {
 		return err
 	}
-	acts, err := decodeEvents(body)
-	if err != nil {
-		return err
-	}
-	var taken engine.Taken
-	err = s.work(c, func(ctx context.Context) (err error) {
-		taken, err = s.deps.Reactions.React(ctx, agent, acts)
-		return err
+	return c.answer(s.gated, func(ctx context.Context) (any, error) {
+		taken, err := s.deps.Reactions.React(ctx, agent, acts)
+		return reacted{Accepted: taken.Accepted, Unshown: taken.Unshown}, err
 	})
-	if err != nil {
-		return err
-	}
-	return c.succeed(reacted{Accepted: taken.Accepted, Unshown: taken.Unshown})
 }
 
 type eventBody struct {
@@ -55,13 +46,13 @@ type eventBody struct {
 	ID   string `json:"id"`
 }
 
-// decodeEvents reads one event, or a list of them under the name events.
-func decodeEvents(body []byte) ([]engine.Act, error) {
+// readEvents reads one event, or a list of them under the name events.
+func (c *call) readEvents() ([]engine.Act, error) {
 	var in struct {
 		eventBody
 		Events []eventBody `json:"events"`
 	}
-	if err := decode(body, &in); err != nil {
+	if err := c.readJSON(MaxEventsBody, &in); err != nil {
 		return nil, err
 	}
 	if in.Events == nil {

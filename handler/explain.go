@@ -26,14 +26,7 @@ type Explainer interface {
 
 // postExplain answers POST /v1/explain.
 func (s *server) postExplain(c *call) error {
-	if err := s.auth.admin(c.gin.Request); err != nil {
-		return err
-	}
-	body, err := c.readBody(MaxFeedBody)
-	if err != nil {
-		return err
-	}
-	req, change, err := decodeExplain(body)
+	req, change, err := c.readExplain()
 	if err != nil {
 		return err
 	}
@@ -44,23 +37,16 @@ func (s *server) postExplain(c *call) error {
 		}
 		req.Ranking = &ranking
 	}
-	x, err := s.explain(c, req)
-	if err != nil {
-		return err
-	}
-	return c.succeed(x)
+	return c.answer(s.look, func(ctx context.Context) (any, error) { return s.deps.Explain.Explain(ctx, req) })
 }
 
-// explain runs the explanation. The answer is sent after it: a slow client must
-// not hold a place.
-func (s *server) explain(c *call, req engine.ExplainRequest) (engine.Explanation, error) {
+// look runs an explanation.
+func (s *server) look(c *call, do func(ctx context.Context) error) error {
 	if err := s.looks.enter(); err != nil {
-		return engine.Explanation{}, err
+		return err
 	}
 	defer s.looks.leave()
-	ctx, cancel := s.deadline(c)
-	defer cancel()
-	return s.deps.Explain.Explain(ctx, req)
+	return s.gated(c, do)
 }
 
 // explainBody is the body of POST /v1/explain.
@@ -73,9 +59,9 @@ type explainBody struct {
 	At      feed.Moment `json:"at"`
 }
 
-func decodeExplain(body []byte) (req engine.ExplainRequest, change proposal, err error) {
+func (c *call) readExplain() (req engine.ExplainRequest, change proposal, err error) {
 	in := explainBody{Limit: engine.DefaultLimit}
-	if err := decode(body, &in); err != nil {
+	if err := c.readJSON(MaxFeedBody, &in); err != nil {
 		return req, nil, err
 	}
 	if in.Agent == "" {

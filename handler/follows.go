@@ -10,14 +10,14 @@ import (
 )
 
 func (s *server) followRoutes(route router) {
-	const agent, name = "/v1/agents/:agent_id", "/v1/agents/{agent_id}"
+	const agent = "/v1/agents/:agent_id"
 	store := s.deps.Social.Store
-	route(http.MethodGet, agent+"/following", name+"/following", s.listOf(store.Following))
-	route(http.MethodGet, agent+"/followers", name+"/followers", s.listOf(store.Followers))
-	route(http.MethodPut, agent+"/following/:author", name+"/following/{author}", s.changeFollow(store.Follow))
-	route(http.MethodDelete, agent+"/following/:author", name+"/following/{author}", s.changeFollow(store.Unfollow))
-	route(http.MethodPut, agent+"/blocked/:agent", name+"/blocked/{agent}", s.changeBlock(store.Block))
-	route(http.MethodDelete, agent+"/blocked/:agent", name+"/blocked/{agent}", s.changeBlock(store.Unblock))
+	route(http.MethodGet, agent+"/following", s.listOf(store.Following))
+	route(http.MethodGet, agent+"/followers", s.listOf(store.Followers))
+	route(http.MethodPut, agent+"/following/:author", s.changeFollow(store.Follow))
+	route(http.MethodDelete, agent+"/following/:author", s.changeFollow(store.Unfollow))
+	route(http.MethodPut, agent+"/blocked/:agent", s.changeBlock(store.Block))
+	route(http.MethodDelete, agent+"/blocked/:agent", s.changeBlock(store.Unblock))
 }
 
 // changeFollow answers PUT and DELETE /v1/agents/{agent_id}/following/{author}.
@@ -47,15 +47,10 @@ func (s *server) changeBlock(do func(ctx context.Context, agent, other string) (
 
 // change runs a change that may be repeated, and answers whether it was one.
 func (s *server) change(c *call, do func(ctx context.Context) (bool, error)) error {
-	var data changed
-	err := s.gated(c, func(ctx context.Context) (err error) {
-		data.Changed, err = do(ctx)
-		return err
+	return c.answer(s.gated, func(ctx context.Context) (any, error) {
+		is, err := do(ctx)
+		return changed{is}, err
 	})
-	if err != nil {
-		return err
-	}
-	return c.succeed(data)
 }
 
 // agentList is a page of a list of agents, by id.
@@ -79,19 +74,19 @@ func (s *server) listOf(list lister) func(*call) error {
 }
 
 // page reads the query of a page of a list by id.
-func (c *call) page() (after string, limit int, err error) {
+func (c *call) page(check func(id string) error) (after string, limit int, err error) {
 	ask := struct {
 		After queryText `json:"after"`
 		Limit int       `json:"limit"`
-	}{Limit: defaultAgents}
+	}{Limit: defaultList}
 	if err := c.decodeQuery(&ask); err != nil {
 		return "", 0, err
 	}
-	if err := feed.CheckLimit(ask.Limit, MaxAgents); err != nil {
+	if err := feed.CheckLimit(ask.Limit, MaxList); err != nil {
 		return "", 0, err
 	}
 	if ask.After != "" {
-		if err := feed.CheckAgentID(string(ask.After)); err != nil {
+		if err := check(string(ask.After)); err != nil {
 			return "", 0, fmt.Errorf("after: %w", err)
 		}
 	}
@@ -100,22 +95,14 @@ func (c *call) page() (after string, limit int, err error) {
 
 // sendList answers with a page of a list.
 func (s *server) sendList(c *call, of string, list lister) error {
-	after, limit, err := c.page()
+	after, limit, err := c.page(feed.CheckAgentID)
 	if err != nil {
 		return err
 	}
-	data := agentList{Agents: []string{}}
-	err = s.gated(c, func(ctx context.Context) error {
+	return c.answer(s.gated, func(ctx context.Context) (any, error) {
 		agents, err := list(ctx, of, after, limit+1)
-		if len(agents) > limit {
-			agents = agents[:limit]
-			data.Next = &agents[limit-1]
-		}
-		data.Agents = append(data.Agents, agents...)
-		return err
+		var data agentList
+		data.Agents, data.Next = firstPage(agents, limit, func(id *string) *string { return id })
+		return data, err
 	})
-	if err != nil {
-		return err
-	}
-	return c.succeed(data)
 }

@@ -18,7 +18,7 @@ type Graph interface {
 }
 
 func (s *server) graphRoutes(route router) {
-	route(http.MethodPost, "/v1/graph/events", "/v1/graph/events", s.postGraphEvents)
+	route(http.MethodPost, "/v1/graph/events", s.admin(s.postGraphEvents))
 }
 
 // postGraphEvents answers POST /v1/graph/events.

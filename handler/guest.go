@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
-	"strings"
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
@@ -32,15 +31,11 @@ func (s *server) getGuestFeed(c *call) error {
 	if err := feed.CheckLimit(ask.Limit, engine.MaxLimit); err != nil {
 		return err
 	}
-	var page engine.GuestPage
-	err := s.work(c, func(ctx context.Context) (err error) {
-		page, err = s.deps.Guest.Page(ctx, ask.Limit)
-		return err
-	})
+	page, err := result(c, s.work, func(ctx context.Context) (engine.GuestPage, error) { return s.deps.Guest.Page(ctx, ask.Limit) })
 	if err != nil {
 		return err
 	}
-	c.lacks = strings.Join(page.Degraded, ",")
+	c.without(page.Degraded)
 	c.out = appendGuestPage(c.out[:0], &page)
 	sum := sha256.Sum256(c.out)
 	c.sendShared(`"`+hex.EncodeToString(sum[:12])+`"`, c.out)

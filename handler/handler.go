@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net/http"
 	"reflect"
+	"regexp"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -237,8 +238,8 @@ func (s *server) routes() (*gin.Engine, error) {
 		return nil, err
 	}
 
-	route := func(method, path, name string, fn func(*call) error) {
-		g.Handle(method, path, s.handle(method+" "+name, fn))
+	route := func(method, path string, fn func(*call) error) {
+		g.Handle(method, path, s.handle(method+" "+parameter.ReplaceAllString(path, "{$1}"), fn))
 	}
 	s.feedRoutes(route)
 	s.itemRoutes(route)
@@ -249,14 +250,14 @@ func (s *server) routes() (*gin.Engine, error) {
 	s.pprofRoutes(g)
 	metrics := promhttp.Handler()
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
-		route(method, "/", "/", s.page("feed"))
-		route(method, "/lab", "/lab", s.page("lab"))
-		route(method, "/assets/*path", "/assets/{path}", s.getAsset)
-		route(method, "/docs", "/docs", s.page("docs"))
-		route(method, "/openapi.json", "/openapi.json", s.getOpenAPI)
-		route(method, "/livez", "/livez", s.live)
-		route(method, "/readyz", "/readyz", s.ready)
-		route(method, "/metrics", "/metrics", func(c *call) error {
+		route(method, "/", s.page("feed"))
+		route(method, "/lab", s.page("lab"))
+		route(method, "/assets/*path", s.getAsset)
+		route(method, "/docs", s.page("docs"))
+		route(method, "/openapi.json", s.getOpenAPI)
+		route(method, "/livez", s.live)
+		route(method, "/readyz", s.ready)
+		route(method, "/metrics", func(c *call) error {
 			metrics.ServeHTTP(c.gin.Writer, c.gin.Request)
 			return nil
 		})
@@ -266,39 +267,55 @@ func (s *server) routes() (*gin.Engine, error) {
 	return g, nil
 }
 
+// router adds a route: its path as gin has it.
+type router func(method, path string, fn func(*call) error)
+
+// parameter is a parameter in a path of gin. Logs and metrics have it in braces.
+var parameter = regexp.MustCompile(`[:*](\w+)`)
+
 // feedRoutes are those about a reader: feeds, what they do, and their profiles.
 func (s *server) feedRoutes(route router) {
-	const profile, profileName = "/v1/agents/:agent_id/profile", "/v1/agents/{agent_id}/profile"
-	route(http.MethodPost, "/v1/feed", "/v1/feed", s.postFeed)
-	route(http.MethodGet, "/v1/feed/guest", "/v1/feed/guest", s.getGuestFeed)
-	route(http.MethodPost, "/v1/impressions", "/v1/impressions", s.postImpressions)
-	route(http.MethodPost, "/v1/events", "/v1/events", s.postEvents)
-	route(http.MethodPut, profile, profileName, s.putProfile)
-	route(http.MethodGet, profile, profileName, s.getProfile)
-	route(http.MethodDelete, profile, profileName, s.deleteProfile)
-	route(http.MethodDelete, "/v1/agents/:agent_id/learned", "/v1/agents/{agent_id}/learned", s.deleteLearned)
-	route(http.MethodDelete, "/v1/agents/:agent_id", "/v1/agents/{agent_id}", s.deleteAgent)
-	route(http.MethodPost, "/v1/explain", "/v1/explain", s.postExplain)
+	const agent, profile = "/v1/agents/:agent_id", "/v1/agents/:agent_id/profile"
+	route(http.MethodPost, "/v1/feed", s.postFeed)
+	route(http.MethodGet, "/v1/feed/guest", s.getGuestFeed)
+	route(http.MethodPost, "/v1/impressions", s.postImpressions)
+	route(http.MethodPost, "/v1/events", s.postEvents)
+	route(http.MethodPut, profile, s.putProfile)
+	route(http.MethodGet, profile, s.getProfile)
+	route(http.MethodDelete, profile, s.of(s.profileAgent, s.deps.Profiles.RemoveProfile))
+	route(http.MethodDelete, agent+"/learned", s.of(s.profileAgent, s.deps.Profiles.ForgetLearned))
+	route(http.MethodDelete, agent, s.deleteAgent)
+	route(http.MethodPost, "/v1/explain", s.admin(s.postExplain))
 }
 
 func (s *server) itemRoutes(route router) {
-	const item, itemName = "/v1/items/*id", "/v1/items/{id}"
-	route(http.MethodGet, "/v1/items", "/v1/items", s.getItems)
-	route(http.MethodPost, "/v1/items", "/v1/items", s.postItems)
-	route(http.MethodPost, "/v1/items/counts", "/v1/items/counts", s.postItemCounts)
-	route(http.MethodGet, item, itemName, s.getItem)
-	route(http.MethodPatch, item, itemName, s.patchItem)
-	route(http.MethodDelete, item, itemName, s.deleteItem)
+	const item = "/v1/items/*id"
+	route(http.MethodGet, "/v1/items", s.admin(s.getItems))
+	route(http.MethodPost, "/v1/items", s.admin(s.postItems))
+	route(http.MethodPost, "/v1/items/counts", s.admin(s.postItemCounts))
+	route(http.MethodGet, item, s.admin(s.getItem))
+	route(http.MethodPatch, item, s.admin(s.patchItem))
+	route(http.MethodDelete, item, s.admin(s.of(itemID, s.deps.Items.Remove)))
 }
 
 func (s *server) rankingRoutes(route router) {
-	route(http.MethodGet, "/v1/ranking", "/v1/ranking", s.getRanking)
-	route(http.MethodPut, "/v1/ranking", "/v1/ranking", s.putRanking)
-	route(http.MethodGet, "/v1/ranking/history", "/v1/ranking/history", s.getRankingHistory)
-	route(http.MethodGet, "/v1/ranking/report", "/v1/ranking/report", s.getReport)
-	route(http.MethodPost, "/v1/ranking/revert", "/v1/ranking/revert", s.revertRanking)
-	route(http.MethodPost, "/v1/compare", "/v1/compare", s.postCompare)
-	route(http.MethodPost, "/v1/replay", "/v1/replay", s.postReplay)
+	route(http.MethodGet, "/v1/ranking", s.admin(s.getRanking))
+	route(http.MethodPut, "/v1/ranking", s.admin(s.putRanking))
+	route(http.MethodGet, "/v1/ranking/history", s.admin(s.getRankingHistory))
+	route(http.MethodGet, "/v1/ranking/report", s.admin(s.getReport))
+	route(http.MethodPost, "/v1/ranking/revert", s.admin(s.revertRanking))
+	route(http.MethodPost, "/v1/compare", s.admin(s.postCompare))
+	route(http.MethodPost, "/v1/replay", s.admin(s.postReplay))
+}
+
+// admin is a route for admins alone.
+func (s *server) admin(fn func(*call) error) func(*call) error {
+	return func(c *call) error {
+		if err := s.auth.admin(c.gin.Request); err != nil {
+			return err
+		}
+		return fn(c)
+	}
 }
 
 // gate limits how many calls are processed at once; most 0 is no limit.
@@ -327,17 +344,4 @@ func (g *gate) leave() {
 	if g.most != 0 {
 		g.inside.Add(-1)
 	}
-}
-
-// work runs an agent's call inside the gate and within the request timeout. The
-// body must be read before and the answer sent after it: a slow client must not
-// hold a place.
-func (s *server) work(c *call, do func(ctx context.Context) error) error {
-	if err := s.feeds.enter(); err != nil {
-		return err
-	}
-	defer s.feeds.leave()
-	ctx, cancel := s.deadline(c)
-	defer cancel()
-	return do(ctx)
 }

@@ -43,9 +43,8 @@ type Images interface {
 }
 
 func (s *server) imageRoutes(route router) {
-	const key, name = social.ImagePath + ":key", social.ImagePath + "{key}"
-	route(http.MethodGet, key, name, s.getImage)
-	route(http.MethodHead, key, name, s.getImage)
+	route(http.MethodGet, social.ImagePath+":key", s.getImage)
+	route(http.MethodHead, social.ImagePath+":key", s.getImage)
 }
 
 // hasFiles reports whether a body may have files.

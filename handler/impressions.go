@@ -18,26 +18,20 @@ func (s *server) postImpressions(c *call) error {
 	if err != nil {
 		return err
 	}
-	body, err := c.readBody(MaxImpressionsBody)
+	ids, err := c.readImpressions()
 	if err != nil {
 		return err
 	}
-	ids, err := decodeImpressions(body)
-	if err != nil {
-		return err
-	}
-	err = s.work(c, func(ctx context.Context) error { return s.deps.Feed.Seen(ctx, agent, ids) })
-	if err != nil {
-		return err
-	}
-	return c.succeed(recorded{Recorded: len(ids)})
+	return c.answer(s.gated, func(ctx context.Context) (any, error) {
+		return recorded{Recorded: len(ids)}, s.deps.Feed.Seen(ctx, agent, ids)
+	})
 }
 
-func decodeImpressions(body []byte) ([]string, error) {
+func (c *call) readImpressions() ([]string, error) {
 	var in struct {
 		IDs []string `json:"ids"`
 	}
-	if err := decode(body, &in); err != nil {
+	if err := c.readJSON(MaxImpressionsBody, &in); err != nil {
 		return nil, err
 	}
 	if len(in.IDs) == 0 || len(in.IDs) > MaxImpressions {

@@ -1,31 +1,26 @@
 package handler
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
 	"github.com/freshet/freshet/feed"
 )
 
-// itemID returns the item that the path names, to an admin only. The wildcard's
-// value starts with a slash.
-func (s *server) itemID(c *call) (string, error) {
-	if err := s.auth.admin(c.gin.Request); err != nil {
-		return "", err
-	}
+// itemID returns the item that the path names. The wildcard's value starts with a slash.
+func itemID(c *call) (string, error) {
 	id := strings.TrimPrefix(c.gin.Param("id"), "/")
 	return id, feed.CheckItemID(id)
 }
 
 // getItem answers GET /v1/items/{id} with the item as it is stored.
 func (s *server) getItem(c *call) error {
-	id, err := s.itemID(c)
+	id, err := itemID(c)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := s.deadline(c)
-	defer cancel()
-	docs, err := s.deps.Items.Docs(ctx, []string{id})
+	docs, err := result(c, s.gated, func(ctx context.Context) ([]feed.Doc, error) { return s.deps.Items.Docs(ctx, []string{id}) })
 	if err != nil {
 		return err
 	}
@@ -41,7 +36,7 @@ func (s *server) getItem(c *call) error {
 
 // patchItem answers PATCH /v1/items/{id} with the item as it is stored.
 func (s *server) patchItem(c *call) error {
-	id, err := s.itemID(c)
+	id, err := itemID(c)
 	if err != nil {
 		return err
 	}
@@ -49,25 +44,5 @@ func (s *server) patchItem(c *call) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := s.deadline(c)
-	defer cancel()
-	it, err := s.deps.Intake.Patch(ctx, id, patch)
-	if err != nil {
-		return err
-	}
-	return c.succeed(it)
-}
-
-// deleteItem answers DELETE /v1/items/{id}.
-func (s *server) deleteItem(c *call) error {
-	id, err := s.itemID(c)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := s.deadline(c)
-	defer cancel()
-	if err := s.deps.Items.Remove(ctx, id); err != nil {
-		return err
-	}
-	return c.succeed(empty{})
+	return c.answer(s.gated, func(ctx context.Context) (any, error) { return s.deps.Intake.Patch(ctx, id, patch) })
 }

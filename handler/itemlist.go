@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
@@ -39,9 +40,6 @@ type itemList struct {
 
 // getItems answers GET /v1/items with a page of the stored items.
 func (s *server) getItems(c *call) error {
-	if err := s.auth.admin(c.gin.Request); err != nil {
-		return err
-	}
 	ask := itemsQuery{Limit: defaultItems}
 	if err := c.decodeQuery(&ask); err != nil {
 		return err
@@ -50,18 +48,15 @@ func (s *server) getItems(c *call) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := s.deadline(c)
-	defer cancel()
-	page, err := s.deps.List.List(ctx, selected)
-	if err != nil {
-		return err
-	}
-	data := itemList{Items: make([]json.RawMessage, len(page.Items))}
-	for i, doc := range page.Items {
-		data.Items[i] = doc.JSON
-	}
-	if page.Next != "" {
-		data.Next = &page.Next
-	}
-	return c.succeed(data)
+	return c.answer(s.gated, func(ctx context.Context) (any, error) {
+		page, err := s.deps.List.List(ctx, selected)
+		data := itemList{Items: make([]json.RawMessage, len(page.Items))}
+		for i, doc := range page.Items {
+			data.Items[i] = doc.JSON
+		}
+		if page.Next != "" {
+			data.Next = &page.Next
+		}
+		return data, err
+	})
 }

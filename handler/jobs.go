@@ -12,21 +12,16 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-const (
-	// MaxJobs is the largest limit of a list of jobs.
-	MaxJobs = 1000
-	// MaxJobBody is the largest accepted body of POST /v1/jobs, in bytes.
-	MaxJobBody  = 4 << 10
-	defaultJobs = 100
-)
+// MaxJobBody is the largest accepted body of POST /v1/jobs, in bytes.
+const MaxJobBody = 4 << 10
 
 func (s *server) jobRoutes(route router) {
-	const one, name = "/v1/jobs/:id", "/v1/jobs/{id}"
+	const one = "/v1/jobs/:id"
 	queue := s.deps.Social.Queue
-	route(http.MethodGet, "/v1/jobs", "/v1/jobs", s.getJobs)
-	route(http.MethodPost, "/v1/jobs", "/v1/jobs", s.postJobs)
-	route(http.MethodPost, one+"/retry", name+"/retry", s.changeJob(queue.Retry))
-	route(http.MethodDelete, one, name, s.changeJob(queue.Drop))
+	route(http.MethodGet, "/v1/jobs", s.admin(s.getJobs))
+	route(http.MethodPost, "/v1/jobs", s.admin(s.postJobs))
+	route(http.MethodPost, one+"/retry", s.admin(s.changeJob(queue.Retry)))
+	route(http.MethodDelete, one, s.admin(s.changeJob(queue.Drop)))
 }
 
 // jobsQuery are the parameters of GET /v1/jobs.
@@ -48,7 +43,7 @@ func (q jobsQuery) filter() (jobs.Filter, error) {
 	case f.After < 0:
 		return f, fmt.Errorf("%w: after must be the id of a job, or 0, not %d", feed.ErrInvalid, f.After)
 	}
-	return f, feed.CheckLimit(f.Limit, MaxJobs)
+	return f, feed.CheckLimit(f.Limit, MaxList)
 }
 
 // jobList is the data of GET /v1/jobs.
@@ -73,10 +68,7 @@ type rowsView struct {
 // getJobs answers GET /v1/jobs with a page of the queue, by id, and what the whole
 // of it looks like.
 func (s *server) getJobs(c *call) error {
-	if err := s.auth.admin(c.gin.Request); err != nil {
-		return err
-	}
-	ask := jobsQuery{Limit: defaultJobs}
+	ask := jobsQuery{Limit: defaultList}
 	if err := c.decodeQuery(&ask); err != nil {
 		return err
 	}
@@ -84,27 +76,20 @@ func (s *server) getJobs(c *call) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := s.deadline(c)
-	defer cancel()
 	f.Limit++
-	list, err := s.deps.Social.Queue.List(ctx, f)
-	if err != nil {
-		return err
-	}
-	stats, err := s.deps.Social.Queue.Stats(ctx)
-	if err != nil {
-		return err
-	}
-	data := jobList{Queue: queueView{Rows: []rowsView{}, Oldest: stats.Oldest.Seconds()}}
-	if len(list) > ask.Limit {
-		list = list[:ask.Limit]
-		data.Next = &list[ask.Limit-1].ID
-	}
-	data.Jobs = append([]jobs.Job{}, list...)
-	for _, r := range stats.Rows {
-		data.Queue.Rows = append(data.Queue.Rows, rowsView{r.Kind, r.State, r.N})
-	}
-	return c.succeed(data)
+	return c.answer(s.gated, func(ctx context.Context) (any, error) {
+		list, err := s.deps.Social.Queue.List(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		stats, err := s.deps.Social.Queue.Stats(ctx)
+		data := jobList{Queue: queueView{Rows: []rowsView{}, Oldest: stats.Oldest.Seconds()}}
+		data.Jobs, data.Next = firstPage(list, ask.Limit, func(j *jobs.Job) *int64 { return &j.ID })
+		for _, r := range stats.Rows {
+			data.Queue.Rows = append(data.Queue.Rows, rowsView{r.Kind, r.State, r.N})
+		}
+		return data, err
+	})
 }
 
 // marked is the data of POST /v1/jobs.
@@ -115,9 +100,6 @@ type marked struct {
 
 // postJobs answers POST /v1/jobs: what is derived of a post is derived again.
 func (s *server) postJobs(c *call) error {
-	if err := s.auth.admin(c.gin.Request); err != nil {
-		return err
-	}
 	var in struct {
 		Post string `json:"post"`
 	}
@@ -127,12 +109,9 @@ func (s *server) postJobs(c *call) error {
 	if err := social.CheckPostID(in.Post); err != nil {
 		return fmt.Errorf("post: %w", err)
 	}
-	ctx, cancel := s.deadline(c)
-	defer cancel()
-	if err := s.markPost(ctx, in.Post); err != nil {
-		return err
-	}
-	return c.succeed(marked{[]jobs.Kind{jobs.Deliver, jobs.Index}, in.Post})
+	return c.answer(s.gated, func(ctx context.Context) (any, error) {
+		return marked{[]jobs.Kind{jobs.Deliver, jobs.Index}, in.Post}, s.markPost(ctx, in.Post)
+	})
 }
 
 func (s *server) markPost(ctx context.Context, id string) error {
@@ -151,18 +130,10 @@ func (s *server) markPost(ctx context.Context, id string) error {
 // changeJob answers POST /v1/jobs/{id}/retry and DELETE /v1/jobs/{id}.
 func (s *server) changeJob(do func(ctx context.Context, id int64) error) func(*call) error {
 	return func(c *call) error {
-		if err := s.auth.admin(c.gin.Request); err != nil {
-			return err
-		}
 		id, err := strconv.ParseInt(c.gin.Param("id"), 10, 64)
 		if err != nil {
 			return fmt.Errorf("%w: the id of a job is a whole number, not %.40q", feed.ErrInvalid, c.gin.Param("id"))
 		}
-		ctx, cancel := s.deadline(c)
-		defer cancel()
-		if err := do(ctx, id); err != nil {
-			return err
-		}
-		return c.succeed(empty{})
+		return c.done(s.gated, func(ctx context.Context) error { return do(ctx, id) })
 	}
 }

@@ -22,23 +22,19 @@ func (s *server) putLike(c *call) error {
 		return err
 	}
 	id := c.gin.Param("id")
-	data := liked{HasLiked: true}
-	err = s.work(c, func(ctx context.Context) error {
+	return c.answer(s.gated, func(ctx context.Context) (any, error) {
 		likes, changed, err := s.deps.Social.Store.Like(ctx, agent, id)
-		if data.Likes = likes; err != nil || !changed {
-			return err
+		data := liked{Likes: likes, HasLiked: true}
+		if err != nil || !changed {
+			return data, err
 		}
 		// The like is stored. A repetition would not be news, so an act that cannot
 		// be counted now is not.
 		if _, err := s.deps.Reactions.React(ctx, agent, []engine.Act{{Kind: events.Like, ID: id}}); err != nil {
 			s.log.WarnContext(ctx, "a like was not counted as an act", slog.String("request_id", c.id), slog.String("error", redact(err.Error())))
 		}
-		return nil
+		return data, nil
 	})
-	if err != nil {
-		return err
-	}
-	return c.succeed(data)
 }
 
 // deleteLike answers DELETE /v1/posts/{id}/like.
@@ -47,13 +43,8 @@ func (s *server) deleteLike(c *call) error {
 	if err != nil {
 		return err
 	}
-	var data liked
-	err = s.work(c, func(ctx context.Context) (err error) {
-		data.Likes, _, err = s.deps.Social.Store.Unlike(ctx, agent, c.gin.Param("id"))
-		return err
+	return c.answer(s.gated, func(ctx context.Context) (any, error) {
+		likes, _, err := s.deps.Social.Store.Unlike(ctx, agent, c.gin.Param("id"))
+		return liked{Likes: likes}, err
 	})
-	if err != nil {
-		return err
-	}
-	return c.succeed(data)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/freshet/freshet/feed"
@@ -13,13 +12,13 @@ import (
 )
 
 func (s *server) postRoutes(route router) {
-	const post, name = "/v1/posts/:id", "/v1/posts/{id}"
-	route(http.MethodPost, "/v1/posts", "/v1/posts", s.createPost)
-	route(http.MethodGet, post, name, s.getPost)
-	route(http.MethodPatch, post, name, s.editPost)
-	route(http.MethodDelete, post, name, s.deletePost)
-	route(http.MethodPut, post+"/like", name+"/like", s.putLike)
-	route(http.MethodDelete, post+"/like", name+"/like", s.deleteLike)
+	const post = "/v1/posts/:id"
+	route(http.MethodPost, "/v1/posts", s.createPost)
+	route(http.MethodGet, post, s.getPost)
+	route(http.MethodPatch, post, s.editPost)
+	route(http.MethodDelete, post, s.deletePost)
+	route(http.MethodPut, post+"/like", s.putLike)
+	route(http.MethodDelete, post+"/like", s.deleteLike)
 }
 
 // lacksSocial says in an answer that the social store could not be asked.
@@ -102,18 +101,16 @@ func (s *server) createPost(c *call) error {
 
 // answerPost creates a post and answers with it; created says whether it was.
 func (s *server) answerPost(c *call, p social.Post, how social.Creation, created *bool) error {
-	var card social.Card
 	status := http.StatusCreated
-	err := s.work(c, func(ctx context.Context) error {
+	card, err := result(c, s.gated, func(ctx context.Context) (social.Card, error) {
 		post, isNew, err := s.deps.Social.Store.CreatePost(ctx, p, how)
 		if err != nil {
-			return err
+			return social.Card{}, err
 		}
 		if *created = isNew; !isNew {
 			status = http.StatusOK
 		}
-		card, err = s.card(ctx, p.Author, post.ID)
-		return err
+		return s.card(ctx, p.Author, post.ID)
 	})
 	if err != nil {
 		return err
@@ -145,19 +142,18 @@ func (s *server) getPost(c *call) error {
 	if err := social.CheckPostID(id); err != nil {
 		return err
 	}
-	var card social.Card
 	var degraded []string
-	err = s.work(c, func(ctx context.Context) (err error) {
-		if card, err = s.card(ctx, reader, id); errors.Is(err, social.ErrUnavailable) {
-			card, err = s.keptCard(ctx, id, err)
+	card, err := result(c, s.work, func(ctx context.Context) (social.Card, error) {
+		card, err := s.card(ctx, reader, id)
+		if errors.Is(err, social.ErrUnavailable) {
 			degraded = []string{lacksSocial}
+			return s.keptCard(ctx, id, err)
 		}
-		return err
+		return card, err
 	})
 	if err != nil {
 		return err
 	}
-	c.lacks = strings.Join(degraded, ",")
 	c.sendEntry(http.StatusOK, reader, &card, degraded...)
 	return nil
 }
@@ -184,16 +180,15 @@ func (s *server) editPost(c *call) error {
 		return fmt.Errorf("%w: there is nothing to change; send caption, tags or alts", feed.ErrInvalid)
 	}
 	id := c.gin.Param("id")
-	var card social.Card
-	err = s.gated(c, func(ctx context.Context) error {
+	card, err := result(c, s.gated, func(ctx context.Context) (social.Card, error) {
 		if _, err := s.deps.Social.Store.EditPost(ctx, id, by, social.Edit(in), time.Time{}); err != nil {
-			return err
+			return social.Card{}, err
 		}
-		card, err = s.card(ctx, by, id)
+		card, err := s.card(ctx, by, id)
 		if by == "" && errors.Is(err, feed.ErrNotFound) {
-			return nil
+			err = nil
 		}
-		return err
+		return card, err
 	})
 	if err != nil {
 		return err
@@ -211,12 +206,7 @@ func (s *server) deletePost(c *call) error {
 	if err != nil {
 		return err
 	}
-	id := c.gin.Param("id")
-	err = s.gated(c, func(ctx context.Context) error {
-		return s.deps.Social.Store.DeletePost(ctx, id, by, time.Time{})
+	return c.done(s.gated, func(ctx context.Context) error {
+		return s.deps.Social.Store.DeletePost(ctx, c.gin.Param("id"), by, time.Time{})
 	})
-	if err != nil {
-		return err
-	}
-	return c.succeed(empty{})
 }

@@ -27,17 +27,6 @@ func (s *server) profileAgent(c *call) (string, error) {
 	return agent, feed.CheckAgentID(agent)
 }
 
-// gated runs a call of an agent inside the gate, and an admin's beside it: those
-// must succeed on an overloaded server.
-func (s *server) gated(c *call, do func(ctx context.Context) error) error {
-	if c.agent != "" {
-		return s.work(c, do)
-	}
-	ctx, cancel := s.deadline(c)
-	defer cancel()
-	return do(ctx)
-}
-
 // putProfile answers PUT /v1/agents/{agent_id}/profile with the profile as it
 // is stored.
 func (s *server) putProfile(c *call) error {
@@ -53,22 +42,18 @@ func (s *server) putProfile(c *call) error {
 	if err != nil {
 		return err
 	}
-	err = s.gated(c, func(ctx context.Context) error {
+	return c.answer(s.gated, func(ctx context.Context) (any, error) {
 		if err := s.deps.Profiles.PutProfile(ctx, agent, p); err != nil || p.MutedItems != nil {
-			return err
+			return p, err
 		}
 		// The stored ones are kept and part of the answer.
 		stored, err := s.deps.Profiles.Profile(ctx, agent)
 		p.MutedItems = stored.MutedItems
 		if errors.Is(err, feed.ErrNotFound) { // deleted since
-			return nil
+			return p, nil
 		}
-		return err
+		return p, err
 	})
-	if err != nil {
-		return err
-	}
-	return c.succeed(p)
 }
 
 // known is a profile with what was learned beside it.
@@ -83,11 +68,7 @@ func (s *server) getProfile(c *call) error {
 	if err != nil {
 		return err
 	}
-	var p feed.Profile
-	err = s.gated(c, func(ctx context.Context) (err error) {
-		p, err = s.deps.Profiles.Profile(ctx, agent)
-		return err
-	})
+	p, err := result(c, s.gated, func(ctx context.Context) (feed.Profile, error) { return s.deps.Profiles.Profile(ctx, agent) })
 	if err != nil {
 		return err
 	}
@@ -108,32 +89,6 @@ func significant(x float64) float64 {
 	return rounded
 }
 
-// deleteLearned answers DELETE /v1/agents/{agent_id}/learned.
-func (s *server) deleteLearned(c *call) error {
-	agent, err := s.profileAgent(c)
-	if err != nil {
-		return err
-	}
-	err = s.gated(c, func(ctx context.Context) error { return s.deps.Profiles.ForgetLearned(ctx, agent) })
-	if err != nil {
-		return err
-	}
-	return c.succeed(empty{})
-}
-
-// deleteProfile answers DELETE /v1/agents/{agent_id}/profile.
-func (s *server) deleteProfile(c *call) error {
-	agent, err := s.profileAgent(c)
-	if err != nil {
-		return err
-	}
-	err = s.gated(c, func(ctx context.Context) error { return s.deps.Profiles.RemoveProfile(ctx, agent) })
-	if err != nil {
-		return err
-	}
-	return c.succeed(empty{})
-}
-
 // deleteAgent answers DELETE /v1/agents/{agent_id}.
 func (s *server) deleteAgent(c *call) error {
 	c.personal = true
@@ -141,7 +96,7 @@ func (s *server) deleteAgent(c *call) error {
 	if err != nil {
 		return err
 	}
-	err = s.gated(c, func(ctx context.Context) error {
+	return c.done(s.gated, func(ctx context.Context) error {
 		if s.deps.Social != nil { // first what others can see
 			if err := s.deps.Social.Store.EraseAgent(ctx, agent); err != nil {
 				return err
@@ -149,8 +104,4 @@ func (s *server) deleteAgent(c *call) error {
 		}
 		return s.deps.Profiles.Forget(ctx, agent)
 	})
-	if err != nil {
-		return err
-	}
-	return c.succeed(empty{})
 }

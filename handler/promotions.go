@@ -10,20 +10,21 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-const (
-	// MaxPromotionBody is the largest accepted body of PUT /v1/promoted/{id}, in bytes.
-	MaxPromotionBody = 256 << 10
-	// MaxPromotionPage is the largest limit of a list of promotions.
-	MaxPromotionPage     = 1000
-	defaultPromotionPage = 100
-)
+// MaxPromotionBody is the largest accepted body of PUT /v1/promoted/{id}, in bytes.
+const MaxPromotionBody = 256 << 10
 
 func (s *server) promotionRoutes(route router) {
-	const one, name = "/v1/promoted/:id", "/v1/promoted/{id}"
-	route(http.MethodGet, "/v1/promoted", "/v1/promoted", s.getPromotions)
-	route(http.MethodGet, one, name, s.getPromotion)
-	route(http.MethodPut, one, name, s.putPromotion)
-	route(http.MethodDelete, one, name, s.deletePromotion)
+	const one = "/v1/promoted/:id"
+	route(http.MethodGet, "/v1/promoted", s.admin(s.getPromotions))
+	route(http.MethodGet, one, s.admin(s.getPromotion))
+	route(http.MethodPut, one, s.admin(s.putPromotion))
+	route(http.MethodDelete, one, s.admin(s.of(promotionID, s.deps.Social.Store.DeletePromotion)))
+}
+
+// promotionID is the promotion that the path names.
+func promotionID(c *call) (string, error) {
+	id := c.gin.Param("id")
+	return id, social.CheckPromotionID(id)
 }
 
 // promotionBody is the body of PUT /v1/promoted/{id}.
@@ -36,58 +37,52 @@ type promotionBody struct {
 	Langs  []string    `json:"langs"`
 }
 
-// promotionView is a promotion, and whether it is chosen from at the moment.
-type promotionView struct {
+// promotedView is a promotion, and whether it is chosen from at the moment.
+type promotedView struct {
 	social.Promotion
 	Runs bool   `json:"runs"`
 	Why  string `json:"why,omitempty"` // it does not run
 }
 
 // promotionViews reads what the promotions promote.
-func (s *server) promotionViews(ctx context.Context, list []social.Promotion) ([]promotionView, error) {
+func (s *server) promotionViews(ctx context.Context, list []social.Promotion) ([]promotedView, error) {
 	states, err := promotion.States(ctx, s.deps.Items, list, s.cfg.Clock())
 	if err != nil {
 		return nil, err
 	}
-	views := make([]promotionView, len(list))
+	views := make([]promotedView, len(list))
 	for i, p := range list {
-		views[i] = promotionView{p, states[i].Runs, states[i].Why}
+		views[i] = promotedView{p, states[i].Runs, states[i].Why}
 	}
 	return views, nil
 }
 
-// sendPromotion answers with one promotion.
-func (s *server) sendPromotion(ctx context.Context, c *call, p social.Promotion) error {
+// promotionView reads what one promotion promotes.
+func (s *server) promotionView(ctx context.Context, p social.Promotion) (any, error) {
 	views, err := s.promotionViews(ctx, []social.Promotion{p})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return c.succeed(views[0])
+	return views[0], nil
 }
 
 // getPromotion answers GET /v1/promoted/{id}.
 func (s *server) getPromotion(c *call) error {
-	if err := s.auth.admin(c.gin.Request); err != nil {
-		return err
-	}
-	id := c.gin.Param("id")
-	if err := social.CheckPromotionID(id); err != nil {
-		return err
-	}
-	ctx, cancel := s.deadline(c)
-	defer cancel()
-	p, err := s.deps.Social.Store.Promotion(ctx, id)
+	id, err := promotionID(c)
 	if err != nil {
 		return err
 	}
-	return s.sendPromotion(ctx, c, p)
+	return c.answer(s.gated, func(ctx context.Context) (any, error) {
+		p, err := s.deps.Social.Store.Promotion(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		return s.promotionView(ctx, p)
+	})
 }
 
 // putPromotion answers PUT /v1/promoted/{id} with the promotion as it is stored.
 func (s *server) putPromotion(c *call) error {
-	if err := s.auth.admin(c.gin.Request); err != nil {
-		return err
-	}
 	in := promotionBody{Weight: 1}
 	if err := c.readJSON(MaxPromotionBody, &in); err != nil {
 		return err
@@ -100,68 +95,34 @@ func (s *server) putPromotion(c *call) error {
 		Weight: in.Weight, Tags: in.Tags, Langs: in.Langs,
 	}
 	p.Normalize()
-	ctx, cancel := s.deadline(c)
-	defer cancel()
-	if err := s.deps.Social.Store.PutPromotion(ctx, p); err != nil {
-		return err
-	}
-	return s.sendPromotion(ctx, c, p)
-}
-
-// deletePromotion answers DELETE /v1/promoted/{id}.
-func (s *server) deletePromotion(c *call) error {
-	if err := s.auth.admin(c.gin.Request); err != nil {
-		return err
-	}
-	id := c.gin.Param("id")
-	if err := social.CheckPromotionID(id); err != nil {
-		return err
-	}
-	ctx, cancel := s.deadline(c)
-	defer cancel()
-	if err := s.deps.Social.Store.DeletePromotion(ctx, id); err != nil {
-		return err
-	}
-	return c.succeed(empty{})
+	return c.answer(s.gated, func(ctx context.Context) (any, error) {
+		if err := s.deps.Social.Store.PutPromotion(ctx, p); err != nil {
+			return nil, err
+		}
+		return s.promotionView(ctx, p)
+	})
 }
 
 // promotionList is the data of GET /v1/promoted.
 type promotionList struct {
-	Promotions []promotionView `json:"promotions"`
-	Next       *string         `json:"next_after"` // null: no more
+	Promotions []promotedView `json:"promotions"`
+	Next       *string        `json:"next_after"` // null: no more
 }
 
 // getPromotions answers GET /v1/promoted with a page of the promotions, by id.
 func (s *server) getPromotions(c *call) error {
-	if err := s.auth.admin(c.gin.Request); err != nil {
-		return err
-	}
-	ask := struct {
-		After queryText `json:"after"`
-		Limit int       `json:"limit"`
-	}{Limit: defaultPromotionPage}
-	if err := c.decodeQuery(&ask); err != nil {
-		return err
-	}
-	if err := feed.CheckLimit(ask.Limit, MaxPromotionPage); err != nil {
-		return err
-	}
-	if err := social.CheckPromotionID(string(ask.After)); ask.After != "" && err != nil {
-		return fmt.Errorf("after: %w", err)
-	}
-	ctx, cancel := s.deadline(c)
-	defer cancel()
-	list, err := s.deps.Social.Store.Promotions(ctx, string(ask.After), ask.Limit+1)
+	after, limit, err := c.page(social.CheckPromotionID)
 	if err != nil {
 		return err
 	}
-	var data promotionList
-	if len(list) > ask.Limit {
-		list = list[:ask.Limit]
-		data.Next = &list[ask.Limit-1].ID
-	}
-	if data.Promotions, err = s.promotionViews(ctx, list); err != nil {
-		return err
-	}
-	return c.succeed(data)
+	return c.answer(s.gated, func(ctx context.Context) (any, error) {
+		list, err := s.deps.Social.Store.Promotions(ctx, after, limit+1)
+		if err != nil {
+			return nil, err
+		}
+		var data promotionList
+		list, data.Next = firstPage(list, limit, func(p *social.Promotion) *string { return &p.ID })
+		data.Promotions, err = s.promotionViews(ctx, list)
+		return data, err
+	})
 }

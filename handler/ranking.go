@@ -75,12 +75,7 @@ func viewRanking(v ranking.Version) rankingView {
 // getRanking answers GET /v1/ranking: the newest version, with its number as
 // the ETag.
 func (s *server) getRanking(c *call) error {
-	if err := s.auth.admin(c.gin.Request); err != nil {
-		return err
-	}
-	ctx, cancel := s.deadline(c)
-	defer cancel()
-	v, err := s.deps.Rankings.Current(ctx)
+	v, err := result(c, s.gated, s.deps.Rankings.Current)
 	if err != nil {
 		return err
 	}
@@ -170,9 +165,6 @@ func (s *server) revertRanking(c *call) error {
 }
 
 func (s *server) changeRanking(c *call, change func(ctx context.Context, body []byte, onlyIf *int, notes *[]string) (ranking.Version, error)) error {
-	if err := s.auth.admin(c.gin.Request); err != nil {
-		return err
-	}
 	onlyIf, err := ifMatch(c.gin.Request)
 	if err != nil {
 		return err
@@ -181,10 +173,8 @@ func (s *server) changeRanking(c *call, change func(ctx context.Context, body []
 	if err != nil {
 		return err
 	}
-	ctx, cancel := s.deadline(c)
-	defer cancel()
 	var notes []string
-	v, err := change(ctx, body, onlyIf, &notes)
+	v, err := result(c, s.gated, func(ctx context.Context) (ranking.Version, error) { return change(ctx, body, onlyIf, &notes) })
 	if err != nil {
 		return err
 	}
@@ -194,28 +184,22 @@ func (s *server) changeRanking(c *call, change func(ctx context.Context, body []
 // getRankingHistory answers GET /v1/ranking/history with the newest versions,
 // newest first.
 func (s *server) getRankingHistory(c *call) error {
-	if err := s.auth.admin(c.gin.Request); err != nil {
-		return err
-	}
 	ask := struct {
 		Limit int `json:"limit"`
 	}{rankingHistory}
 	if err := c.decodeQuery(&ask); err != nil {
 		return err
 	}
-	ctx, cancel := s.deadline(c)
-	defer cancel()
-	list, err := s.deps.Rankings.History(ctx, ask.Limit)
-	if err != nil {
-		return err
-	}
-	views := make([]rankingView, len(list))
-	for i, v := range list {
-		views[i] = viewRanking(v)
-	}
-	return c.succeed(struct {
-		Versions []rankingView `json:"versions"`
-	}{views})
+	return c.answer(s.gated, func(ctx context.Context) (any, error) {
+		list, err := s.deps.Rankings.History(ctx, ask.Limit)
+		views := make([]rankingView, len(list))
+		for i, v := range list {
+			views[i] = viewRanking(v)
+		}
+		return struct {
+			Versions []rankingView `json:"versions"`
+		}{views}, err
+	})
 }
 
 // rankingBody is the body of PUT /v1/ranking.

@@ -32,14 +32,7 @@ type replayed struct {
 // postReplay answers POST /v1/replay: where rankings would have placed items
 // that were clicked.
 func (s *server) postReplay(c *call) error {
-	if err := s.auth.admin(c.gin.Request); err != nil {
-		return err
-	}
-	body, err := c.readBody(MaxReplayBody)
-	if err != nil {
-		return err
-	}
-	ask, err := decodeReplay(body)
+	ask, err := c.readReplay()
 	if err != nil {
 		return err
 	}
@@ -47,29 +40,25 @@ func (s *server) postReplay(c *call) error {
 	for i, click := range ask.Clicks {
 		clicks[i] = offline.Click{Agent: click.Agent, ID: click.ID, At: click.At.Time}
 	}
-	out := replayed{Depth: ask.Depth, Rankings: make([]feed.Ranking, len(ask.Rankings))}
-	err = s.offlineWork(c, func(ctx context.Context) error {
+	return c.answer(s.offlineWork, func(ctx context.Context) (any, error) {
+		out := replayed{Depth: ask.Depth, Rankings: make([]feed.Ranking, len(ask.Rankings))}
 		current, err := s.deps.Rankings.Current(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for i, change := range ask.Rankings {
 			if out.Rankings[i], err = change.apply(current.Live.Ranking, fmt.Sprintf("rankings[%d]", i), &out.Notes); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		out.Outcomes, err = offline.Replay(ctx, s.deps.Offline, clicks, ask.Depth, out.Rankings)
-		return err
+		return out, err
 	})
-	if err != nil {
-		return err
-	}
-	return c.succeed(out)
 }
 
-func decodeReplay(body []byte) (replayBody, error) {
+func (c *call) readReplay() (replayBody, error) {
 	in := replayBody{Depth: offline.DefaultDepth}
-	if err := decode(body, &in); err != nil {
+	if err := c.readJSON(MaxReplayBody, &in); err != nil {
 		return in, err
 	}
 	if in.Depth < 1 || in.Depth > maxDepth {

@@ -46,13 +46,10 @@ type Timelines interface {
 	Warm(ctx context.Context, agent string) error
 }
 
-// router adds a route: its path as gin has it, and its name in logs and metrics.
-type router func(method, path, name string, fn func(*call) error)
-
 // socialRoutes adds what exists only with Deps.Social.
 func (s *server) socialRoutes(route router) {
-	personal := func(method, path, name string, fn func(*call) error) {
-		route(method, path, name, func(c *call) error {
+	personal := func(method, path string, fn func(*call) error) {
+		route(method, path, func(c *call) error {
 			c.personal = true
 			return fn(c)
 		})
@@ -124,6 +121,11 @@ func (s *server) own(c *call, param string) (string, error) {
 	return agent, social.CheckAgent(agent)
 }
 
+// owner is [server.own] of a parameter.
+func (s *server) owner(param string) func(*call) (string, error) {
+	return func(c *call) (string, error) { return s.own(c, param) }
+}
+
 // changed is the data of an answer to a change that may be repeated.
 type changed struct {
 	Changed bool `json:"changed"` // false: it was so before
@@ -170,15 +172,12 @@ func parsePosition(text string) (p social.Position, ok bool) {
 	return social.Position{At: at, ID: text[:last]}, true
 }
 
-// pageQuery are the parameters of a page of posts.
-type pageQuery struct {
-	Cursor queryText `json:"cursor"`
-	Limit  int       `json:"limit"`
-}
-
 // readPage reads where a page of posts begins and how long it is.
 func (c *call) readPage() (below social.Position, limit int, err error) {
-	ask := pageQuery{Limit: engine.DefaultLimit}
+	ask := struct {
+		Cursor queryText `json:"cursor"`
+		Limit  int       `json:"limit"`
+	}{Limit: engine.DefaultLimit}
 	if err := c.decodeQuery(&ask); err != nil {
 		return below, 0, err
 	}

@@ -3,16 +3,15 @@ package handler
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/social"
 )
 
 func (s *server) timelineRoutes(route router) {
-	route(http.MethodGet, "/v1/timeline", "/v1/timeline", s.getTimeline)
-	route(http.MethodPost, "/v1/timeline/warm", "/v1/timeline/warm", s.warmTimeline)
-	route(http.MethodGet, streamPath, streamPath, s.getStream)
+	route(http.MethodGet, "/v1/timeline", s.getTimeline)
+	route(http.MethodPost, "/v1/timeline/warm", s.of(s.member, s.deps.Social.Timelines.Warm))
+	route(http.MethodGet, streamPath, s.getStream)
 }
 
 // getTimeline answers GET /v1/timeline.
@@ -28,29 +27,12 @@ func (s *server) getTimeline(c *call) error {
 	if err != nil {
 		return err
 	}
-	var page engine.TimelinePage
-	err = s.work(c, func(ctx context.Context) (err error) {
-		page, err = s.deps.Social.Timelines.Timeline(ctx, engine.TimelineRequest{Agent: agent, Below: below, Limit: limit})
-		return err
+	page, err := result(c, s.work, func(ctx context.Context) (engine.TimelinePage, error) {
+		return s.deps.Social.Timelines.Timeline(ctx, engine.TimelineRequest{Agent: agent, Below: below, Limit: limit})
 	})
 	if err != nil {
 		return err
 	}
-	c.lacks = strings.Join(page.Degraded, ",")
-	c.sendPage(&entryPage{
-		reader: agent, source: social.FromFollowing, cards: page.Posts, next: page.Next, more: page.HasMore, degraded: page.Degraded,
-	})
+	c.sendPage(&entryPage{reader: agent, source: social.FromFollowing, TimelinePage: page})
 	return nil
-}
-
-// warmTimeline answers POST /v1/timeline/warm.
-func (s *server) warmTimeline(c *call) error {
-	agent, err := s.member(c)
-	if err != nil {
-		return err
-	}
-	if err := s.work(c, func(ctx context.Context) error { return s.deps.Social.Timelines.Warm(ctx, agent) }); err != nil {
-		return err
-	}
-	return c.succeed(empty{})
 }
