@@ -67,13 +67,24 @@ func TestKeptCards(t *testing.T) {
 	require.Equal(t, []string{"post:open"}, s.kept, "nothing else ever")
 }
 
-// lostStore is a store that commits and is lost right after.
+// lostStore is a store that can be lost: from then on it answers nothing that a job asks.
 type lostStore struct {
 	social.Store
 	lost bool
 }
 
 var errLost = errors.New("the store is lost")
+
+// losing runs a write, and loses the store right after its commit.
+func losing[T any](s *lostStore, write func() (T, error)) (T, error) {
+	defer func() { s.lost = true }()
+	return write()
+}
+
+func (s *lostStore) CreatePost(ctx context.Context, p social.Post, c social.Creation) (social.Post, bool, error) {
+	defer func() { s.lost = true }()
+	return s.Store.CreatePost(ctx, p, c)
+}
 
 func (s *lostStore) DeletePost(ctx context.Context, id, by string, at time.Time) error {
 	defer func() { s.lost = true }()
@@ -90,11 +101,47 @@ func (s *lostStore) EraseAgent(ctx context.Context, agent string) error {
 	return s.Store.EraseAgent(ctx, agent)
 }
 
+func (s *lostStore) Unfollow(ctx context.Context, agent, author string, at time.Time) (bool, error) {
+	return losing(s, func() (bool, error) { return s.Store.Unfollow(ctx, agent, author, at) })
+}
+
+func (s *lostStore) Block(ctx context.Context, agent, other string) (bool, error) {
+	return losing(s, func() (bool, error) { return s.Store.Block(ctx, agent, other) })
+}
+
+func (s *lostStore) RemoveMember(ctx context.Context, circle, agent, by string, at time.Time) (bool, error) {
+	return losing(s, func() (bool, error) { return s.Store.RemoveMember(ctx, circle, agent, by, at) })
+}
+
+func (s *lostStore) PutCircle(ctx context.Context, c social.Circle, members []string, at time.Time) error {
+	defer func() { s.lost = true }()
+	return s.Store.PutCircle(ctx, c, members, at)
+}
+
+func (s *lostStore) DropCircle(ctx context.Context, id, by string, at time.Time) error {
+	defer func() { s.lost = true }()
+	return s.Store.DropCircle(ctx, id, by, at)
+}
+
 func (s *lostStore) PostsByID(ctx context.Context, ids []string) ([]social.Post, error) {
 	if s.lost {
 		return nil, errLost
 	}
 	return s.Store.PostsByID(ctx, ids)
+}
+
+func (s *lostStore) Standings(ctx context.Context, reader string, ids []string) ([]social.Standing, error) {
+	if s.lost {
+		return nil, errLost
+	}
+	return s.Store.Standings(ctx, reader, ids)
+}
+
+func (s *lostStore) Members(ctx context.Context, circle, after string, n int) ([]string, error) {
+	if s.lost {
+		return nil, errLost
+	}
+	return s.Store.Members(ctx, circle, after, n)
 }
 
 // lostQueue is the queue in the same database.
@@ -110,23 +157,89 @@ func (q lostQueue) LeaseKey(ctx context.Context, kind jobs.Kind, key string, d t
 	return q.Queue.LeaseKey(ctx, kind, key, d)
 }
 
+// losable lets the store of the first server be lost.
+func (e *env) losable() {
+	lost := &lostStore{Store: e.a.d.Store}
+	e.a.d.Store, e.a.d.Queue = lost, lostQueue{e.a.d.Queue, lost}
+}
+
 // TestNoCardOutlivesTheStore loses the store right after the commit of what takes
 // posts away: the cards are hidden all the same.
 func TestNoCardOutlivesTheStore(t *testing.T) {
 	for name, act := range map[string]func(e *env, s social.Store) error{
-		"delete":       func(e *env, s social.Store) error { return s.DeletePost(e.ctx, "post:open", "ann", zero) },
-		"by an admin":  func(e *env, s social.Store) error { return s.DeletePost(e.ctx, "post:open", "", zero) },
-		"erase author": func(e *env, s social.Store) error { return s.EraseAuthor(e.ctx, "ann") },
-		"erase agent":  func(e *env, s social.Store) error { return s.EraseAgent(e.ctx, "ann") },
+		"delete":           func(e *env, s social.Store) error { return s.DeletePost(e.ctx, "post:open", "ann", zero) },
+		"by an admin":      func(e *env, s social.Store) error { return s.DeletePost(e.ctx, "post:open", "", zero) },
+		"erase author":     func(e *env, s social.Store) error { return s.EraseAuthor(e.ctx, "ann") },
+		"erase agent":      func(e *env, s social.Store) error { return s.EraseAgent(e.ctx, "ann") },
+		"an event deletes": func(e *env, s social.Store) error { return s.DeletePost(e.ctx, "post:open", "", e.clock()) },
+		"an event narrows the audience": func(e *env, s social.Store) error {
+			closed := post(e, "open", "ann", 0, social.Audience{Followers: true})
+			_, _, err := s.CreatePost(e.ctx, closed, social.Creation{At: e.clock()})
+			return err
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, shelf := newEnv(t), &cardShelf{}
-			lost := &lostStore{Store: e.a.d.Store}
-			e.a.d.Cards, e.a.d.Store, e.a.d.Queue = shelf, lost, lostQueue{e.a.d.Queue, lost}
+			e.a.d.Cards = shelf
+			e.losable()
 			e.publish("open", "ann", 1, everybody)
+			e.advance(time.Second)
 			require.NoError(t, act(e, e.a.Store()))
-			hidden := slices.Contains(shelf.erased, "ann") || slices.Contains(shelf.removed, social.Known{ID: "post:open", Version: lastVersion})
+			hidden := slices.Contains(shelf.erased, "ann") ||
+				slices.ContainsFunc(shelf.removed, func(k social.Known) bool { return k.ID == "post:open" && k.Version > 1 })
 			require.True(t, hidden, "neither a tombstone nor a mark")
+		})
+	}
+}
+
+// TestNoListOutlivesTheStore loses the store right after the commit of what ends a
+// relation or a post: the lists that propose what was read by it are gone, although no job
+// could run. Without the store, lists and kept cards alone decide what is shown.
+func TestNoListOutlivesTheStore(t *testing.T) {
+	for name, c := range map[string]struct {
+		act   func(e *env, s social.Store) error
+		lists []string // of these readers
+	}{
+		"unfollow": {func(e *env, s social.Store) error {
+			_, err := s.Unfollow(e.ctx, "fan", "ann", zero)
+			return err
+		}, []string{"fan"}},
+		"block": {func(e *env, s social.Store) error {
+			_, err := s.Block(e.ctx, "ann", "fan")
+			return err
+		}, []string{"ann", "fan"}},
+		"blocked by the reader": {func(e *env, s social.Store) error {
+			_, err := s.Block(e.ctx, "fan", "ann")
+			return err
+		}, []string{"ann", "fan"}},
+		"remove a member": {func(e *env, s social.Store) error {
+			_, err := s.RemoveMember(e.ctx, "c", "member", "ann", zero)
+			return err
+		}, []string{"member"}},
+		"other members": {func(e *env, s social.Store) error {
+			return s.PutCircle(e.ctx, social.Circle{ID: "c", Owner: "ann"}, []string{"other"}, zero)
+		}, []string{"member"}},
+		"drop a circle": {func(e *env, s social.Store) error { return s.DropCircle(e.ctx, "c", "ann", zero) }, []string{"member"}},
+		"delete":        {func(e *env, s social.Store) error { return s.DeletePost(e.ctx, "post:p", "ann", zero) }, []string{"ann"}},
+		"erase":         {func(e *env, s social.Store) error { return s.EraseAgent(e.ctx, "ann") }, []string{"ann"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			e.follow("ann", "fan")
+			e.follow("fan", "ann")
+			require.NoError(t, e.store.PutCircle(e.ctx, social.Circle{ID: "c", Owner: "ann"}, []string{"member"}, zero))
+			e.publish("p", "ann", 1, social.Audience{Public: true, Circles: []string{"c"}})
+			e.build("ann", "fan", "member")
+			e.drain()
+			for _, reader := range c.lists {
+				require.Equal(t, []string{"p"}, e.list(reader))
+			}
+			e.losable()
+			require.NoError(t, c.act(e, e.a.Store()))
+			for _, reader := range c.lists {
+				require.NotContains(t, e.list(reader), "p", reader)
+			}
+			require.False(t, e.late, "the lists are gone, and are built when they are read")
 		})
 	}
 }

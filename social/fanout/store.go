@@ -16,9 +16,10 @@ const fewMembers = 20
 // Store is the social store, whose writes also run at once the jobs whose result
 // their caller expects in the next call: their own post is in their list, or gone
 // from it, the posts of whom they follow or block likewise, and of an agent who is
-// erased nothing is left. What was deleted, and what an erased agent has posted, is also
-// removed from the kept cards, without asking the store, so that it is not shown if the
-// store is lost right after. Errors are the store's alone: a job that fails is
+// erased nothing is left. What was deleted, what is not public any more, and what an
+// erased agent has posted, is also removed from the kept cards, without asking the store,
+// so that it is not shown if the store is lost right after; likewise a list whose job
+// cannot run is dropped. Errors are the store's alone: a job that fails is
 // left to the workers, and so are those of events, which have a time of their own.
 func (f *Fanout) Store() social.Store { return store{f.d.Store, f} }
 
@@ -30,6 +31,10 @@ type store struct {
 // CreatePost implements [social.Posts].
 func (s store) CreatePost(ctx context.Context, p social.Post, c social.Creation) (social.Post, bool, error) {
 	post, created, err := s.Store.CreatePost(ctx, p, c)
+	if created && err == nil {
+		// An event may have told anew, to fewer, of a post that was public.
+		s.f.beside(ctx, func(ctx context.Context) error { return s.f.removeCard(ctx, &post) })
+	}
 	if err == nil && c.At.IsZero() {
 		s.f.atOnce(ctx, []string{post.Author}, func(ctx context.Context) error { return s.f.pushOwn(ctx, &post) })
 	}
@@ -39,11 +44,11 @@ func (s store) CreatePost(ctx context.Context, p social.Post, c social.Creation)
 // DeletePost implements [social.Posts].
 func (s store) DeletePost(ctx context.Context, id, by string, at time.Time) error {
 	err := s.Store.DeletePost(ctx, id, by, at)
-	if err != nil || !at.IsZero() {
+	if err != nil {
 		return err
 	}
 	s.f.beside(ctx, func(ctx context.Context) error { return s.f.removeNow(ctx, id) })
-	if by == "" { // an admin; whatever lists say, the post is in no answer
+	if by == "" || !at.IsZero() { // an admin or an event; whatever lists say, the post is in no answer
 		return nil
 	}
 	s.f.atOnce(ctx, []string{by}, func(ctx context.Context) error { return s.f.takeOut(ctx, by, id) })
