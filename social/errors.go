@@ -36,8 +36,16 @@
 // Times are kept to the microsecond.
 package social
 
-import "github.com/freshet/freshet/feed"
+import (
+	"errors"
+
+	"github.com/freshet/freshet/feed"
+)
 
 // ErrUnavailable is wrapped by errors that say the store could not be asked,
 // or not be told, at all; nothing is half done, and asking again may help.
 var ErrUnavailable = &feed.Outage{Text: "the social store is unavailable", Shown: "the social store is unavailable; try again later"}
+
+// ErrDamaged is wrapped by errors that say what is stored cannot be read: the store
+// answers, and asking again does not help.
+var ErrDamaged = errors.New("what is stored is damaged")

@@ -17,7 +17,8 @@ import (
 //
 // What holds for every method: errors wrap [ErrUnavailable] where the database
 // could not be asked, or are the context's; then nothing is half done, and a
-// write may or may not have been. Every write may be repeated: the second time
+// write may or may not have been. Where a row cannot be read they wrap [ErrDamaged].
+// Every write may be repeated: the second time
 // it changes nothing. What a write has answered, every read that starts later
 // sees, on every server. Malformed ids are [feed.ErrBadID].
 type Store interface {

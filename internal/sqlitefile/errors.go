@@ -34,3 +34,13 @@ func Advised(err error, damaged string) error {
 func advised(err error) error {
 	return Advised(err, "the file is damaged; restore it from a backup, or move it away and ingest the items again")
 }
+
+// Refused reports whether SQLite has refused a value: it breaks a constraint, or is too
+// large or of another type.
+func Refused(err error) bool {
+	switch code(err) {
+	case lib.SQLITE_CONSTRAINT, lib.SQLITE_TOOBIG, lib.SQLITE_MISMATCH, lib.SQLITE_RANGE:
+		return true
+	}
+	return false
+}

@@ -2,8 +2,10 @@ package fanout
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 )
 
@@ -15,14 +17,15 @@ type Files interface {
 	Release(ctx context.Context, post string) error
 }
 
-// images removes the images of a post that is not there. Only a store that is down
-// keeps it from that, so it never gives up.
+// images removes the images of a post that is not there. While their store is down it
+// does not give up, whatever that says.
 func (f *Fanout) images(ctx context.Context, post string) error {
 	if f.d.Files == nil {
 		return fmt.Errorf("%w: media.url is not set any more, and posts have images", jobs.ErrWait)
 	}
-	if err := f.d.Files.Release(ctx, post); err != nil {
+	err := f.d.Files.Release(ctx, post)
+	if err != nil && !errors.Is(err, social.ErrDamaged) {
 		return fmt.Errorf("%w: %w", jobs.ErrWait, err)
 	}
-	return nil
+	return err
 }

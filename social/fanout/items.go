@@ -47,10 +47,17 @@ func (f *Fanout) items(ctx context.Context, list []jobs.Job) []error {
 			ids, posts = moved(ids, posts, now)
 		}
 	}
-	if err != nil {
-		for i := range errs {
-			errs[i] = waits(err)
+	if err == nil {
+		return errs
+	}
+	if err = waits(err); len(list) > 1 && !errors.Is(err, jobs.ErrWait) {
+		for i, j := range list { // one of them, which must not keep the others from their end
+			errs[i] = f.items(ctx, []jobs.Job{j})[0]
 		}
+		return errs
+	}
+	for i := range errs {
+		errs[i] = err
 	}
 	return errs
 }

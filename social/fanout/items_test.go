@@ -1,11 +1,13 @@
 package fanout
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -118,4 +120,42 @@ func TestIndexLooksAgain(t *testing.T) {
 			assert.Equal(t, e.items.byID, got)
 		})
 	}
+}
+
+// damagedStore has posts whose rows cannot be read.
+type damagedStore struct {
+	social.Store
+	bad string
+}
+
+func (s damagedStore) PostsByID(ctx context.Context, ids []string) ([]social.Post, error) {
+	if slices.Contains(ids, s.bad) {
+		return nil, fmt.Errorf("%w: the content of %s", social.ErrDamaged, s.bad)
+	}
+	return s.Store.PostsByID(ctx, ids)
+}
+
+// TestADamagedPostFailsAlone: its jobs are failed attempts, of which they die, and those of
+// its batch are done.
+func TestADamagedPostFailsAlone(t *testing.T) {
+	e := newEnv(t)
+	e.publish("good", "x", 1, everybody)
+	e.publish("bad", "x", 1, everybody)
+	e.publish("fine", "x", 1, everybody)
+	e.a.d.Store = damagedStore{e.a.d.Store, "post:bad"}
+	var list []jobs.Job
+	for _, key := range []string{"post:good", "post:bad", "post:fine"} {
+		list = append(list, jobs.Job{Kind: jobs.Index, Key: key})
+	}
+	errs := e.a.handlers[jobs.Index].Run(e.ctx, list)
+	require.NoError(t, errs[0])
+	require.NoError(t, errs[2])
+	require.ErrorIs(t, errs[1], social.ErrDamaged)
+	require.NotErrorIs(t, errs[1], jobs.ErrWait)
+	require.Len(t, e.items.byID, 2)
+	for range jobs.MaxAttempts {
+		require.Error(t, e.run(e.a, e.ctx, jobs.Deliver, "post:bad"))
+		e.advance(time.Minute)
+	}
+	require.Equal(t, jobs.Dead, e.open()[row{jobs.Deliver, "post:bad"}].State)
 }

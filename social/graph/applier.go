@@ -3,6 +3,7 @@ package graph
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"sync"
@@ -181,6 +182,9 @@ func (r *round) unlessDown(tell func() error) error {
 		return *down
 	}
 	err := tell()
+	if errors.Is(err, social.ErrDamaged) {
+		err = feed.Errorf(feed.ErrRule, "what is stored of it cannot be read")
+	}
 	if err != nil && !feed.Refused(err) {
 		r.down.CompareAndSwap(nil, &err)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -194,4 +195,23 @@ func TestOrderMakesNoDifference(t *testing.T) {
 		r.Shuffle(len(mixed), func(i, j int) { mixed[i], mixed[j] = mixed[j], mixed[i] })
 		require.Equal(t, want, state(mixed), "seed %d: %s", seed, strings.Join(mixed, "\n"))
 	}
+}
+
+// damaged is a store with a post whose row cannot be read.
+type damaged struct{ *store }
+
+func (d damaged) DeletePost(ctx context.Context, id, by string, at time.Time) error {
+	if id == "post:bad" {
+		return fmt.Errorf("%w: the content of %s", social.ErrDamaged, id)
+	}
+	return d.store.DeletePost(ctx, id, by, at)
+}
+
+// TestAnEventOfADamagedPostIsRefused, and no reason to try again for ever: the others go on.
+func TestAnEventOfADamagedPostIsRefused(t *testing.T) {
+	body := `{"type":"post.deleted","data":{"id":"post:bad","at":"2026-03-06T11:00:00Z"}}` + "\n" + followLine("a", "b", 1)
+	r, err := read(t, damaged{openStore(t)}, graph.Config{}, body)
+	require.NoError(t, err)
+	require.Equal(t, 1, r.Accepted)
+	require.Len(t, r.Errors, 1)
 }

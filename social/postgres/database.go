@@ -128,8 +128,12 @@ func (q querying) Exec(text string, args ...any) (int64, error) {
 // Row reads one row and says whether there is one.
 func (q querying) Row(into []any, text string, args ...any) (bool, error) {
 	err := q.on.QueryRow(q.ctx, text, arguments(args)...).Scan(into...)
-	if errors.Is(err, pgx.ErrNoRows) {
+	var unreadable pgx.ScanArgError
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
 		return false, nil
+	case errors.As(err, &unreadable):
+		return false, sqlstore.Damaged(err)
 	}
 	return err == nil, err
 }
@@ -147,7 +151,7 @@ func eachOf(rows pgx.Rows, scan func(sqlstore.Scan) error) error {
 	defer rows.Close()
 	for rows.Next() {
 		if err := scan(rows.Scan); err != nil {
-			return err
+			return sqlstore.Damaged(err)
 		}
 	}
 	return rows.Err()

@@ -9,6 +9,8 @@ var dialect = sqlstore.Dialect{
 	Name:   "postgres",
 	Reason: reason,
 
+	Damaged: damaged,
+
 	Locks:      [4]string{"", ` FOR KEY SHARE`, ` FOR NO KEY UPDATE`, ` FOR UPDATE`},
 	MakeAgents: `INSERT INTO authors (id) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING`,
 

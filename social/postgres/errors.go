@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -56,6 +57,13 @@ func reason(err error) error {
 		return fmt.Errorf("%s (%w)", a, err)
 	}
 	return err
+}
+
+// damaged reports whether PostgreSQL has refused a value: it is out of range, malformed, or
+// too large.
+func damaged(err error) bool {
+	c := code(err)
+	return c != uniqueViolation && (strings.HasPrefix(c, "22") || strings.HasPrefix(c, "23") || strings.HasPrefix(c, "54"))
 }
 
 // again reports whether a transaction that has ended so is to be run again:

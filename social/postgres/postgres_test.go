@@ -1,9 +1,11 @@
 package postgres_test
 
 import (
+	"errors"
 	"os"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/internal/testenv"
@@ -32,6 +34,21 @@ func TestQueue(t *testing.T) {
 	jobstest.Run(t, func(t *testing.T, opts social.Options) jobs.Queue {
 		return open(t, testenv.ReusedPostgres(t), opts)
 	})
+}
+
+func TestADamagedRow(t *testing.T) {
+	url := testenv.ReusedPostgres(t)
+	s := open(t, url, social.Options{})
+	socialtest.Damaged(t, s, func(post, content string) {
+		conn, err := pgx.Connect(t.Context(), url)
+		require.NoError(t, err)
+		_, err = conn.Exec(t.Context(), `UPDATE posts SET content = $1 WHERE id = $2`, content, post)
+		require.NoError(t, errors.Join(err, conn.Close(t.Context())))
+	})
+	_, err := s.PostsByID(t.Context(), []string{"post:bad"})
+	require.False(t, postgres.Unreachable(err), "no reason for a breaker to open")
+	_, err = s.List(t.Context(), jobs.Filter{Key: "\x00"})
+	require.ErrorIs(t, err, social.ErrDamaged, "PostgreSQL refuses the value")
 }
 
 // place is a schema.

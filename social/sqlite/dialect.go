@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"github.com/freshet/freshet/internal/sqlitefile"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/sqlstore"
 )
@@ -9,6 +10,8 @@ import (
 var dialect = sqlstore.Dialect{
 	Name:   "sqlite",
 	Reason: reason,
+
+	Damaged: sqlitefile.Refused,
 
 	Records: `SELECT ` + sqlstore.RecordColumns + `,
 		(SELECT json_group_array(circle) FROM (SELECT c.circle FROM post_circles c WHERE c.post = p.id ORDER BY c.circle))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -121,13 +120,17 @@ func (q querying) Later(text string, args ...any) error {
 // Row reads one row and says whether there is one.
 func (q querying) Row(into []any, text string, args ...any) (bool, error) {
 	u, err := q.use(text, args)
+	found := false
 	if err == nil {
-		err = u.QueryRowContext(q.ctx, u.arguments(args, 0)...).Scan(columns(into)...)
+		err = u.each(q.ctx, func(scan sqlstore.Scan) error {
+			if found { // only the first row is asked for
+				return nil
+			}
+			found = true
+			return scan(into...)
+		}, u.arguments(args, 0))
 	}
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil, err
+	return found && err == nil, err
 }
 
 // Each calls scan for each row.
@@ -148,7 +151,7 @@ func (u use) each(ctx context.Context, scan func(sqlstore.Scan) error, args []an
 	read := func(into ...any) error { return rows.Scan(columns(into)...) }
 	for rows.Next() {
 		if err := scan(read); err != nil {
-			return err
+			return sqlstore.Damaged(err)
 		}
 	}
 	return rows.Err()

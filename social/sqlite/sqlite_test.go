@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"bytes"
 	"database/sql"
+	"errors"
 	"os"
 	"path/filepath"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/internal/sqlitefile"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
@@ -56,6 +58,16 @@ func (p place) Close(b socialtest.Backend) { require.NoError(p.t, b.(*sqlite.Sto
 func TestStore(t *testing.T) {
 	socialtest.Run(t, func(t *testing.T, opts social.Options) socialtest.Place {
 		return place{t, filepath.Join(t.TempDir(), "social.db"), opts}
+	})
+}
+
+func TestADamagedRow(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "social.db")
+	socialtest.Damaged(t, open(t, path, social.Options{}), func(post, content string) {
+		db, err := sqlitefile.Connect(path, "rw")
+		require.NoError(t, err)
+		_, err = db.ExecContext(t.Context(), `UPDATE posts SET content = ? WHERE id = ?`, content, post)
+		require.NoError(t, errors.Join(err, db.Close()))
 	})
 }
 

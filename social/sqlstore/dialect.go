@@ -6,6 +6,9 @@ package sqlstore
 type Dialect struct {
 	Name   string            // begins what errors say
 	Reason func(error) error // says how to correct an error of the database, where an operator can
+	// Damaged reports whether the database has answered that a value is impossible:
+	// the same statement fails again.
+	Damaged func(error) bool
 
 	// Locks end a statement that reads rows, to lock them: not at all; shared, so that only
 	// an exclusive lock waits; by one at a time, beside shared locks; exclusive. All are

@@ -1,6 +1,12 @@
 package sqlstore
 
-import "context"
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/freshet/freshet/social"
+)
 
 // Scan reads the columns of a row, lists of texts into a *[]string.
 type Scan = func(into ...any) error
@@ -35,6 +41,15 @@ type Writing interface {
 // Table is the columns of some rows, each a []string, []int or []int64, and all of
 // one length. As an argument it is whatever the dialect's statements take for it.
 type Table []any
+
+// Damaged marks an error of reading a row that is there: a database gives it to what its
+// sessions return. The end of a context stays what it is.
+func Damaged(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", social.ErrDamaged, err)
+}
 
 // List is the value of a column that holds a list of texts.
 type List []string

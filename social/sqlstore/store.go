@@ -104,9 +104,10 @@ func (t *Tx) later(text string, args ...any) {
 // had found.
 var ErrRaced = errors.New("another transaction came between")
 
-// Answered reports whether an error says something of the request, not of the database.
+// Answered reports whether an error says something of the request or of one row, not of
+// the database.
 func Answered(err error) bool {
-	return feed.Refused(err) || errors.Is(err, jobs.ErrTaken) || errors.Is(err, jobs.ErrLost)
+	return feed.Refused(err) || errors.Is(err, jobs.ErrTaken) || errors.Is(err, jobs.ErrLost) || errors.Is(err, social.ErrDamaged)
 }
 
 func (s *Store) failed(ctx context.Context, what string, err error) error {
@@ -125,6 +126,9 @@ func (d *Dialect) Failed(ctx context.Context, unavailable error, what string, er
 	}
 	if cause := ctx.Err(); cause != nil {
 		return fmt.Errorf("%s: %s: %w", d.Name, what, cause)
+	}
+	if d.Damaged(err) {
+		return fmt.Errorf("%w: %s: %s: %w", social.ErrDamaged, d.Name, what, err)
 	}
 	return fmt.Errorf("%w: %s: %s: %w", unavailable, d.Name, what, d.Reason(err))
 }
