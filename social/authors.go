@@ -125,6 +125,6 @@ type Upkeep interface {
 	// Purge removes tombstones and idempotency keys that are over, at most about n
 	// of each, and returns how many.
 	Purge(ctx context.Context, n int) (int, error)
-	// Ping reports whether the store can be asked.
+	// Ping reports whether the store can be asked, and as far as is known written.
 	Ping(ctx context.Context) error
 }

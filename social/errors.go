@@ -49,3 +49,7 @@ var ErrUnavailable = &feed.Outage{Text: "the social store is unavailable", Shown
 // ErrDamaged is wrapped by errors that say what is stored cannot be read: the store
 // answers, and asking again does not help.
 var ErrDamaged = errors.New("what is stored is damaged")
+
+// ErrTakesNoWrites is wrapped by the error of [Upkeep]'s Ping where the store can be read
+// and not written.
+var ErrTakesNoWrites = errors.New("it answers and takes no writes")

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"time"
 
@@ -85,7 +86,11 @@ func (b *builder) openPosts(ctx context.Context, c clients, s catalogs) (*posts,
 		return nil, err
 	}
 	b.checks["social"] = func(ctx context.Context) handler.Dependency {
-		return handler.Dependency{Err: store.Ping(ctx), Optional: true}
+		state := handler.Dependency{Err: store.Ping(ctx), Optional: true}
+		if errors.Is(state.Err, social.ErrTakesNoWrites) {
+			state.Reason = social.ErrTakesNoWrites.Error()
+		}
+		return state
 	}
 	p := &posts{
 		store: store, listStores: l, cardStores: shown, fanout: deliver, late: late, files: files,

@@ -19,6 +19,7 @@ type Master struct {
 	Sent     time.Time // when it was asked, by this machine's clock
 	Clock    time.Time // and what time it was then by its own
 	Replicas int       // connected; -1: unknown
+	ReadOnly bool      // it is a replica, and refuses writes
 	Settings Settings
 	Err      error // it does not answer
 }
@@ -53,6 +54,7 @@ func checkMaster(ctx context.Context, c *redis.Client, clock feed.Clock) Master 
 	m.Clock, m.Err = c.Time(ctx).Result()
 	m.Settings = readSettings(ctx, c)
 	info, _ := Info(ctx, c, "replication")
+	m.ReadOnly = info["role"] == "slave" && info["slave_read_only"] != "0"
 	if count, err := strconv.Atoi(info["connected_slaves"]); err == nil {
 		m.Replicas = count
 	}

@@ -36,6 +36,9 @@ func (d *doctor) lookAtListsRedis(ctx context.Context) {
 		if n.Err != nil {
 			d.say(Broken, what+" "+n.Addr, "start it, or let a replica take over", "%v", n.Err)
 		}
+		if n.ReadOnly {
+			d.say(Broken, what+" "+n.Addr, "name the master in timeline.redis_url", "it is a replica, which takes no writes: no list is kept")
+		}
 	}
 	d.lookAtLists(what, nodes, cluster)
 	d.judge(what, nodes, cluster, "eviction", judgeListEviction)

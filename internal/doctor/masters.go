@@ -20,6 +20,10 @@ func (d *doctor) lookAtMasters(ctx context.Context, client redis.UniversalClient
 			continue
 		}
 		d.skew(what, n.Sent, n.Clock)
+		if n.ReadOnly {
+			d.say(Broken, what, "name the master in redis.url, or Sentinels that know it",
+				"it is a replica, which takes no writes: no impression is recorded, and no session is kept")
+		}
 		if wait := d.cfg.Redis.WaitReplicas; n.Replicas >= 0 && n.Replicas < wait {
 			d.say(Broken, what, "add replicas, or lower redis.wait_replicas",
 				"it has %d replicas and redis.wait_replicas is %d: no page of its agents is answered", n.Replicas, wait)

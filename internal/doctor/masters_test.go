@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/internal/testenv"
@@ -48,4 +49,29 @@ func TestDoctorOnACluster(t *testing.T) {
 	assert.Empty(t, about(cfg))
 	cfg.Redis.WaitReplicas = 2
 	assert.Contains(t, about(cfg), "it has 1 replicas")
+}
+
+// TestDoctorFindsAReplica where everything but lists is, and where lists are.
+func TestDoctorFindsAReplica(t *testing.T) {
+	t.Parallel()
+	client := productionRedis(t)
+	cfg := onRedis(t, client.Options().Addr)
+	cfg.Timeline.RedisURL = "redis://" + client.Options().Addr
+	const says = "it is a replica, which takes no writes"
+	for _, replica := range []bool{false, true} {
+		if replica {
+			require.NoError(t, client.ReplicaOf(t.Context(), "127.0.0.1", "1").Err())
+		}
+		for _, what := range []string{"redis ", "timeline.redis "} {
+			what += client.Options().Addr
+			findings := Check(t.Context(), cfg, false)
+			if !replica {
+				assert.Empty(t, levels(findings, what))
+				continue
+			}
+			found := about(t, findings, what)
+			assert.Equal(t, Broken, found.Level)
+			assert.Contains(t, found.Detail, says)
+		}
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social/sqlstore"
 )
 
@@ -17,6 +18,8 @@ type database struct {
 	pool     *pgxpool.Pool
 	guard    func(ctx context.Context, kind string, call func(context.Context) error) error
 	migrated atomic.Bool // the schema is one that this code knows
+	clock    feed.Clock
+	refused  refusal
 }
 
 // guarded runs a call, if it is let.
@@ -24,6 +27,7 @@ func (d *database) guarded(ctx context.Context, kind string, call func(context.C
 	if !d.migrated.Load() {
 		return errors.New("its schema was not checked yet")
 	}
+	call = d.noting(call)
 	if d.guard == nil {
 		return call(ctx)
 	}

@@ -24,6 +24,8 @@ const (
 	readOnlyTransaction  = "25006"
 	tooManyConnections   = "53300"
 	diskFull             = "53100"
+	outOfMemory          = "53200"
+	ioError              = "58030"
 	wrongPassword        = "28P01"
 	notAuthorized        = "28000"
 	noDatabase           = "3D000"
@@ -37,6 +39,8 @@ var advice = map[string]string{
 	readOnlyTransaction: "the server only reads, as a replica does; connect to the primary",
 	tooManyConnections:  "the server has no connection left; raise its max_connections or lower postgres.max_conns",
 	diskFull:            "the server's disk is full; free some space",
+	outOfMemory:         "the server is out of memory; see its log",
+	ioError:             "the server cannot read or write its disk; see its log",
 	wrongPassword:       "the password is wrong; correct postgres.url",
 	notAuthorized:       "the server refuses this user; correct postgres.url or its pg_hba.conf",
 	noDatabase:          "there is no such database; create it or correct postgres.url",

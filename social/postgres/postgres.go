@@ -73,7 +73,8 @@ func New(ctx context.Context, cfg Config, opts social.Options) (*Store, error) {
 }
 
 func newStore(d *database, opts social.Options) *Store {
-	return &Store{Store: sqlstore.New(d, &dialect, opts), db: d, clock: opts.WithDefaults().Clock}
+	d.clock = opts.WithDefaults().Clock
+	return &Store{Store: sqlstore.New(d, &dialect, opts), db: d, clock: d.clock}
 }
 
 // Open makes a store whose schema is up to date. For its errors see

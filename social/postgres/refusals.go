@@ -1,0 +1,78 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/sqlstore"
+)
+
+// refusedFor is how long the store says of a write that was refused that the server takes
+// none. On a full disk some writes still succeed, so one that does proves nothing.
+const refusedFor = 2 * time.Minute
+
+// refusal is the last write that the server refused because of its own state.
+type refusal struct {
+	mu  sync.Mutex
+	at  time.Time
+	err error
+}
+
+// refuses reports whether a write has ended so because the server takes none: its disk is
+// full, it only reads, or the user may not write.
+func refuses(err error) bool {
+	switch code(err) {
+	case readOnlyTransaction, diskFull, outOfMemory, noPrivilege, ioError:
+		return true
+	}
+	return false
+}
+
+// note remembers how a call ended.
+func (r *refusal) note(err error, now time.Time) {
+	if refuses(err) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.at, r.err = now, err
+	}
+}
+
+// last returns the write that was refused lately; nil: none.
+func (r *refusal) last(now time.Time) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err == nil || now.Sub(r.at) > refusedFor {
+		return nil
+	}
+	return r.err
+}
+
+// Ping asks whether the server answers and takes writes. Where it takes none, as a replica
+// or on a full disk, the error wraps [social.ErrTakesNoWrites], too.
+func (s *Store) Ping(ctx context.Context) error {
+	var readOnly bool
+	err := s.db.Read(ctx, func(on sqlstore.Session) error {
+		_, err := on.Row([]any{&readOnly}, `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean`)
+		return err
+	})
+	switch refused := s.db.refused.last(s.clock()); {
+	case err != nil:
+	case readOnly:
+		err = fmt.Errorf("%w: %s", social.ErrTakesNoWrites, advice[readOnlyTransaction])
+	case refused != nil:
+		err = fmt.Errorf("%w: %w", social.ErrTakesNoWrites, reason(refused))
+	}
+	return dialect.Failed(ctx, social.ErrUnavailable, "ping", err)
+}
+
+// noting runs a call and remembers where the server refuses to write.
+func (d *database) noting(call func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		err := call(ctx)
+		d.refused.note(err, d.clock())
+		return err
+	}
+}

@@ -1,0 +1,42 @@
+package postgres_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/social"
+)
+
+// TestPingTellsOfRefusedWrites: a server that only reads answers, and so does one whose disk
+// is full.
+func TestPingTellsOfRefusedWrites(t *testing.T) {
+	url := testenv.Postgres(t)
+	now := time.Now()
+	s := open(t, url, social.Options{Clock: func() time.Time { return now }})
+	require.NoError(t, s.Ping(t.Context()))
+
+	readOnly := open(t, url+"&default_transaction_read_only=on", social.Options{})
+	err := readOnly.Ping(t.Context())
+	require.ErrorIs(t, err, social.ErrTakesNoWrites)
+	require.ErrorIs(t, err, social.ErrUnavailable)
+	require.ErrorContains(t, err, "connect to the primary")
+
+	for code, says := range map[string]string{"53100": "disk is full", "25006": "only reads", "42501": "lacks a privilege", "58030": "cannot read or write its disk"} {
+		script(t, url, `CREATE OR REPLACE FUNCTION refuse() RETURNS trigger AS $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '`+code+`'; END $$ LANGUAGE plpgsql;
+			CREATE TRIGGER refuse BEFORE INSERT ON follows EXECUTE FUNCTION refuse()`)
+		_, err = s.Follow(t.Context(), "a", "b", zero)
+		require.ErrorIs(t, err, social.ErrUnavailable)
+		err = s.Ping(t.Context())
+		require.ErrorIs(t, err, social.ErrTakesNoWrites, code)
+		require.ErrorContains(t, err, says)
+		script(t, url, `DROP TRIGGER refuse ON follows`)
+		_, err = s.Follow(t.Context(), "a", "b"+code, zero)
+		require.NoError(t, err)
+		require.ErrorIs(t, s.Ping(t.Context()), social.ErrTakesNoWrites, "on a full disk some writes succeed")
+		now = now.Add(3 * time.Minute)
+		require.NoError(t, s.Ping(t.Context()), "none was refused for a while")
+	}
+}
