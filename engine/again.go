@@ -69,7 +69,7 @@ func (x *explaining) placeAgain() {
 			x.out.Counts.Seen--
 		}
 	}
-	slices.SortFunc(x.out.Candidates, x.listOrder)
+	slices.SortFunc(x.out.Candidates, listOrder)
 	for i := range x.out.Candidates {
 		c := &x.out.Candidates[i]
 		if place := at[c.ID]; place > 0 && c.Outcome == OutcomeSeen && c.Source != promotedName {

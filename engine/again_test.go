@@ -10,7 +10,6 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/recall"
 	"github.com/freshet/freshet/signals/events"
 )
 
@@ -167,7 +166,7 @@ func TestNothingComesAgain(t *testing.T) {
 	}{
 		"out of time": {change: func(_ *engine.Stores, cfg *engine.Config) { cfg.N, cfg.RoundsFor = 10, 0 }, most: 10},
 		"stale recall": {change: func(s *engine.Stores, _ *engine.Config) {
-			s.Sources = []recall.Source{&faultySource{Source: s.Sources[0], stale: true}}
+			s.Recall = &faultySource{Source: s.Recall, stale: true}
 		}, most: 10},
 		"dedup down":    {fault: func(r *rig) { r.seen.down(dedup.ErrUnavailable) }, most: 15},
 		"just recovers": {fault: func(r *rig) { r.recovery.recovering = true }, most: 10},
@@ -243,7 +242,7 @@ func TestExplainListsAllThatComeAgain(t *testing.T) {
 		}
 		require.NoError(t, r.recorder.Confirm(t.Context(), "u_1", ids))
 	}
-	x, err := r.Explain(t.Context(), engine.ExplainRequest{Agent: "u_1", Limit: 10, Brief: true})
+	x, err := r.Explain(t.Context(), engine.ExplainRequest{Agent: "u_1", Limit: 10})
 	require.NoError(t, err)
 	var page []string
 	for _, c := range x.Page() {

@@ -89,17 +89,13 @@ func BenchmarkPeek(b *testing.B) {
 	}
 }
 
-// BenchmarkExplain is an explanation without what costs most.
+// BenchmarkExplain is an explanation.
 func BenchmarkExplain(b *testing.B) {
-	for _, brief := range []bool{true, false} {
-		b.Run(fmt.Sprint("brief=", brief), func(b *testing.B) {
-			e := benchmarked(b, nil)
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := e.Explain(b.Context(), engine.ExplainRequest{Agent: "u_1", Limit: 20, Brief: brief}); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+	e := benchmarked(b, nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := e.Explain(b.Context(), engine.ExplainRequest{Agent: "u_1", Limit: 20}); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/recall"
 )
 
 func TestConfigIsChecked(t *testing.T) {
@@ -36,7 +35,7 @@ func TestConfigIsChecked(t *testing.T) {
 		"negative coalesce": func(c *engine.Config, _ *engine.Stores) { c.Coalesce = -1 },
 		"negative step":     func(c *engine.Config, _ *engine.Stores) { c.OriginStep = -1 },
 		"negative rounds":   func(c *engine.Config, _ *engine.Stores) { c.RoundsFor = -1 },
-		"no sources":        func(_ *engine.Config, s *engine.Stores) { s.Sources = nil },
+		"no recall":         func(_ *engine.Config, s *engine.Stores) { s.Recall = nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, s := good, stores
@@ -80,19 +79,6 @@ func TestTheOriginIsRoundedDown(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, x.Origin)
 	}
-}
-
-// An answer of several sources is stale where one of them is.
-func TestOneStaleSourceIsSaid(t *testing.T) {
-	other := aged("other", "", time.Hour)
-	r := newRig(t, 5, func(s *engine.Stores, _ *engine.Config) {
-		s.Sources = []recall.Source{s.Sources[0], &faultySource{Source: source(other), stale: true}}
-	})
-	_, err := r.stores.Catalog.Put(t.Context(), []feed.Item{other})
-	require.NoError(t, err)
-	a := r.ask(t, refresh(6))
-	assert.Equal(t, []string{"recall"}, a.Degraded)
-	assert.Equal(t, append(run(0, 1), append([]string{"other"}, run(1, 5)...)...), docIDs(a))
 }
 
 // Each stage is a span within that of its request.

@@ -50,7 +50,7 @@ type Recorder interface {
 // Stores is everything the engine stands on; all but Fallback, Recovery, Tally,
 // Popularity, Learner, Promotions, Posts and Prefetch are required.
 type Stores struct {
-	Sources  []recall.Source // asked together; of equal scores the earlier source's comes first
+	Recall   recall.Source
 	Seen     Seen
 	Recorder Recorder
 	Sessions cache.Sessions
@@ -139,6 +139,7 @@ func (c Config) Validate() error {
 // Engine answers the feed. It is safe for concurrent use.
 type Engine struct {
 	stores    Stores
+	direct    recall.Source // without the front that readers share
 	cfg       Config
 	turns     turns  // of refreshes
 	edits     turns  // of changes to an agent's profile
@@ -153,14 +154,14 @@ func New(stores Stores, cfg Config) (*Engine, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	if len(stores.Sources) == 0 {
-		return nil, errors.New("engine: at least one recall source is needed")
+	if stores.Recall == nil {
+		return nil, errors.New("engine: the recall source is missing")
 	}
 	e := &Engine{
-		stores: stores, cfg: cfg,
+		stores: stores, direct: recall.Direct(stores.Recall), cfg: cfg,
 		turns: turns{of: map[turnOf]*turn{}}, edits: turns{of: map[turnOf]*turn{}},
 	}
-	e.stages = stages{e: e, at: cfg.Clock, sources: stores.Sources, enter: e.enter}
+	e.stages = stages{e: e, at: cfg.Clock, recall: stores.Recall, enter: e.enter}
 	e.failOpen = failOpen{
 		fallback: stores.Fallback, recovery: stores.Recovery, all: cfg.RecordServed,
 		clock: cfg.Clock, log: cfg.Log, enter: e.enter,

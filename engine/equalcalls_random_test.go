@@ -22,7 +22,6 @@ import (
 	memorydedup "github.com/freshet/freshet/dedup/memory"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/recall"
 	memoryrecall "github.com/freshet/freshet/recall/memory"
 )
 
@@ -198,7 +197,7 @@ func (w *equalCalls) open(t *testing.T) {
 	sessions := slowSessions{memorysessions.New(seen, 30*time.Minute, clock), w.rand}
 	for i := range w.unreadable {
 		e, err := engine.New(engine.Stores{
-			Sources: []recall.Source{w.index}, Seen: seen, Recorder: recorder, Sessions: sessions,
+			Recall: w.index, Seen: seen, Recorder: recorder, Sessions: sessions,
 			Catalog: patchy{w.shelf, w.rand, &w.unreadable[i]},
 		}, engine.Config{Clock: clock, N: 500, RoundsFor: time.Hour, RecordServed: true, Remember: true, Rankings: &feed.Live{Ranking: dayLong()}})
 		require.NoError(t, err)

@@ -14,7 +14,6 @@ import (
 	memorydedup "github.com/freshet/freshet/dedup/memory"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/recall"
 	memoryrecall "github.com/freshet/freshet/recall/memory"
 )
 
@@ -46,7 +45,7 @@ func Example() {
 	}
 	index := memoryrecall.New()
 	e, err := engine.New(engine.Stores{
-		Sources:  []recall.Source{index},
+		Recall:   index,
 		Seen:     seen,
 		Recorder: recorder,
 		Sessions: memorysessions.New(seen, 30*time.Minute, clock),

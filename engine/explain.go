@@ -17,11 +17,6 @@ type ExplainRequest struct {
 	Item    string        // optional: say of this one why it is where it is
 	Ranking *feed.Ranking // optional: instead of the parameters the agent is ranked by
 	At      time.Time     // optional: the moment the refresh is made at; zero: now
-	// Brief leaves out what costs most: relevance and popularity, which the
-	// recall source is asked for once more, and the content of what is not on
-	// the page, with the titles. So only of the page it tells what is muted or
-	// gone by now. Rank, score, age, decay and outcome are there.
-	Brief bool
 }
 
 // Validate says what is wrong with the request. [Engine.Explain] begins with it.
@@ -107,9 +102,9 @@ type Explained struct {
 	ID         string  `json:"id"`
 	Group      string  `json:"group"`
 	Source     string  `json:"source"`
-	Title      string  `json:"title,omitempty"` // not with Brief
-	UpdateTime int64   `json:"update_time"`     // Unix seconds
-	Age        int64   `json:"age"`             // seconds before the origin
+	Title      string  `json:"title,omitempty"`
+	UpdateTime int64   `json:"update_time"` // Unix seconds
+	Age        int64   `json:"age"`         // seconds before the origin
 	Score      float32 `json:"score"`
 	Decay      float64 `json:"decay"`
 	// Base and Affinity are of what following, trending and promoted propose for home:
@@ -117,8 +112,8 @@ type Explained struct {
 	// are Relevance.Total × Decay × Popularity.Factor.
 	Base     float64            `json:"base,omitempty"`
 	Affinity *ExplainedAffinity `json:"affinity,omitempty"`
-	// Relevance and Popularity are nil with Brief, and where the recall source
-	// does not hold the item any more.
+	// Relevance and Popularity are nil where the recall source does not hold the item
+	// any more.
 	Relevance  *Relevance           `json:"relevance,omitempty"`
 	Popularity *ExplainedPopularity `json:"popularity,omitempty"`
 	Outcome    Outcome              `json:"outcome"`

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/recall"
 )
 
 // ExplainedAffinity is the part of a score of home that the reader's likes make.
@@ -29,21 +28,56 @@ type homeScore struct {
 	likes     int
 }
 
-// explain says of a candidate of home what its score is made of. That of discovery is
-// for-you's.
-func (h *homeRounds) explain(c *Explained) {
-	s, ok := h.scores[homeProposal{homeSource(c.Source), c.ID}]
-	if !ok {
-		return
-	}
-	c.Base, c.Decay = s.Base, s.Decay
-	c.Popularity = &ExplainedPopularity{Value: s.reactions, Factor: s.Popularity}
-	c.Affinity = &ExplainedAffinity{Likes: s.likes, Factor: s.Affinity}
+// explained is the part of a [supply] that explanations use.
+type explained interface {
+	// beExplained has what is asked for remembered that list needs.
+	beExplained()
+	// list takes a candidate over, in the order of recall.
+	list(x *explaining, c Explained)
+	// rank ranks the candidates where that needs all of them.
+	rank(x *explaining)
+	// ranks says in words where a candidate ranks.
+	ranks(x *explaining, c *Explained) string
+	// elsewhere says why an item that nothing else explains is no candidate; found says
+	// that recall has it.
+	elsewhere(ctx context.Context, x *explaining, out *ExplainedItem, found bool) error
 }
 
-// rankHome ranks the candidates of each source, when all are known, and lists them:
-// scores of different sources are not compared.
-func (x *explaining) rankHome() {
+func (*forYouSupply) beExplained() {}
+
+func (*forYouSupply) list(x *explaining, c Explained) { x.list(c) }
+
+func (*forYouSupply) rank(*explaining) {}
+
+func (*forYouSupply) ranks(x *explaining, c *Explained) string {
+	return fmt.Sprintf("It ranks %d of %d", c.Rank, x.out.Counts.Recalled)
+}
+
+func (*forYouSupply) elsewhere(ctx context.Context, x *explaining, out *ExplainedItem, found bool) error {
+	if found {
+		return x.outside(ctx, out)
+	}
+	out.Outcome = OutcomeUnfound
+	out.Reason = "It is in the catalog, but recall does not find it: the recall index may not have been refreshed since it came, or refuses its id."
+	return nil
+}
+
+func (h *homeSupply) beExplained() { h.scores = map[homeProposal]homeScore{} }
+
+// list says what a score is made of that is not recall's. Candidates are listed when all
+// are known.
+func (h *homeSupply) list(x *explaining, c Explained) {
+	if s, ok := h.scores[homeProposal{homeSource(c.Source), c.ID}]; ok {
+		c.Base, c.Decay = s.Base, s.Decay
+		c.Popularity = &ExplainedPopularity{Value: s.reactions, Factor: s.Popularity}
+		c.Affinity = &ExplainedAffinity{Likes: s.likes, Factor: s.Affinity}
+	}
+	x.out.Candidates = append(x.out.Candidates, c)
+}
+
+// rank ranks the candidates of each source, and lists them: scores of different sources
+// are not compared.
+func (*homeSupply) rank(x *explaining) {
 	all := x.out.Candidates
 	slices.SortStableFunc(all, func(a, b Explained) int {
 		return cmp.Or(cmp.Compare(homeOrder(&a), homeOrder(&b)), compareExplained(&a, &b))
@@ -58,25 +92,26 @@ func (x *explaining) rankHome() {
 	}
 }
 
-// homeOrder is where the candidates of a source are listed.
+func (*homeSupply) ranks(_ *explaining, c *Explained) string {
+	return fmt.Sprintf("It ranks %d in %s", c.Rank, c.Source)
+}
+
+func (*homeSupply) elsewhere(_ context.Context, _ *explaining, out *ExplainedItem, found bool) error {
+	out.Outcome = OutcomeOutside
+	out.Reason = "No source of home has proposed it: it is not among what was asked for of whom the agent follows, it does not trend, and it is not promoted to the agent."
+	if found {
+		out.Source = feed.SourceDiscovery.String()
+		out.Reason += fmt.Sprintf(" Discovery would score it %.4g, which is behind what was recalled.", out.Score)
+	}
+	return nil
+}
+
+// homeOrder is where the candidates of a source are listed; those of for-you are all of one.
 func homeOrder(c *Explained) int { return slices.Index(homeSources[:], homeSource(c.Source)) }
 
 // listOrder is the order of the candidates of an explanation.
-func (x *explaining) listOrder(a, b Explained) int {
-	if x.home() {
-		return cmp.Or(cmp.Compare(homeOrder(&a), homeOrder(&b)), cmp.Compare(a.Rank, b.Rank))
-	}
-	return cmp.Compare(a.Rank, b.Rank)
-}
-
-func (x *explaining) home() bool { return x.r.Feed == feed.HomeFeed }
-
-// ranks says in words where a candidate ranks.
-func (x *explaining) ranks(c *Explained) string {
-	if !x.home() {
-		return fmt.Sprintf("It ranks %d of %d", c.Rank, x.out.Counts.Recalled)
-	}
-	return fmt.Sprintf("It ranks %d in %s", c.Rank, c.Source)
+func listOrder(a, b Explained) int {
+	return cmp.Or(cmp.Compare(homeOrder(&a), homeOrder(&b)), cmp.Compare(a.Rank, b.Rank))
 }
 
 // right says in words whose position a candidate of home is at; "" where the feed has no
@@ -89,69 +124,4 @@ func (v *Variety) right() string {
 		return fmt.Sprintf(" The position is %s's by the pattern.", v.Right)
 	}
 	return fmt.Sprintf(" The position is %s's by the pattern, which had nothing left for it, so %s fills it.", v.Right, v.Source)
-}
-
-// elsewhereHome says why an item that nothing else explains is no candidate of home.
-func (x *explaining) elsewhereHome(out *ExplainedItem, found bool) {
-	out.Outcome = OutcomeOutside
-	out.Reason = "No source of home has proposed it: it is not among what was asked for of whom the agent follows, it does not trend, and it is not promoted to the agent."
-	if found {
-		out.Source = feed.SourceDiscovery.String()
-		out.Reason += fmt.Sprintf(" Discovery would score it %.4g, which is behind what was recalled.", out.Score)
-	}
-}
-
-// homeFactors asks the recall sources what the scores of discovery are made of.
-func (x *explaining) homeFactors(ctx context.Context) error {
-	var which []int
-	var ids []string
-	for i := range x.out.Candidates {
-		if c := &x.out.Candidates[i]; homeSource(c.Source) == feed.SourceDiscovery {
-			which, ids = append(which, i), append(ids, c.ID)
-		}
-	}
-	factors, err := x.recalled(ctx, ids)
-	if err != nil {
-		return err
-	}
-	for n, i := range which {
-		x.out.Candidates[i].set(factors[n], &x.query.Ranking)
-	}
-	return nil
-}
-
-// findHome asks the recall sources what the score of an item is made of, where discovery
-// proposes it or nothing does.
-func (x *explaining) findHome(ctx context.Context, c *Explained) (found bool, err error) {
-	if c.Source != "" && homeSource(c.Source) != feed.SourceDiscovery {
-		return true, nil
-	}
-	factors, err := x.recalled(ctx, []string{c.ID})
-	if err != nil {
-		return false, err
-	}
-	if f := factors[0]; f.Known {
-		c.set(f, &x.query.Ranking)
-		c.Score = f.Score
-		return true, nil
-	}
-	return false, nil
-}
-
-// recalled asks all recall sources what the scores of items are made of, as for-you has
-// them.
-func (x *explaining) recalled(ctx context.Context, ids []string) ([]recall.Factors, error) {
-	out := make([]recall.Factors, len(ids))
-	for _, s := range x.e.stores.Sources {
-		factors, err := x.ask(ctx, s, ids)
-		if err != nil {
-			return nil, err
-		}
-		for i := range factors {
-			if !out[i].Known {
-				out[i] = factors[i]
-			}
-		}
-	}
-	return out, nil
 }

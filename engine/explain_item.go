@@ -36,10 +36,8 @@ func (x *explaining) item(ctx context.Context) error {
 		out.Explained = x.out.Candidates[at]
 		out.Curves = x.curves(out.Age)
 		out.Title = it.Title
-		if out.Reason = x.candidateReason(&out.Explained, &it); x.r.Brief {
-			_, err = x.find(ctx, &out.Explained)
-		}
-		return err
+		out.Reason = x.candidateReason(&out.Explained, &it)
+		return nil
 	case !known:
 		out.Outcome, out.Reason = OutcomeUnknown, "There is no item under this id."
 		return nil
@@ -62,28 +60,15 @@ func (x *explaining) curves(age int64) []float64 {
 	return x.curve.Parts(float64(age))
 }
 
-// find asks the sources what the item's score is made of.
+// find asks recall what the score of an item is made of that is no candidate.
 func (x *explaining) find(ctx context.Context, c *Explained) (found bool, err error) {
-	if x.home() {
-		return x.findHome(ctx, c)
+	factors, err := x.ask(ctx, []string{c.ID})
+	if err != nil || !factors[0].Known {
+		return false, err
 	}
-	for _, s := range x.e.stores.Sources {
-		if c.Source != "" && c.Source != s.Name() {
-			continue
-		}
-		factors, err := x.ask(ctx, s, []string{c.ID})
-		if err != nil {
-			return false, err
-		}
-		if f := factors[0]; f.Known {
-			c.set(f, &x.query.Ranking)
-			if c.Source == "" {
-				c.Source, c.Score = s.Name(), f.Score
-			}
-			return true, nil
-		}
-	}
-	return false, nil
+	c.set(factors[0], &x.query.Ranking)
+	c.Source, c.Score = x.e.direct.Name(), factors[0].Score
+	return true, nil
 }
 
 // candidateReason puts a candidate's outcome into words.
@@ -101,7 +86,7 @@ func (x *explaining) candidateReason(c *Explained, it *feed.Item) string {
 			ahead++
 		}
 	}
-	ranks := x.ranks(c)
+	ranks := x.supply.ranks(x, c)
 	switch c.Outcome {
 	case OutcomePaged:
 		return fmt.Sprintf("%s and is at place %d of the page%s.%s%s", ranks, paged, c.Variety.reason(), c.Variety.right(), c.again())
@@ -122,7 +107,7 @@ func (x *explaining) candidateReason(c *Explained, it *feed.Item) string {
 			"it is left out of this session and may come in a later one.", ranks, c.Better)
 	case OutcomeGone:
 		why := "it was deleted, moved to another group or dated later since"
-		if x.home() {
+		if homeSource(c.Source) == feed.SourceFollowing {
 			why += ", or the agent does not follow its author any more"
 		}
 		return ranks + ", but the catalog does not have it any more as recall found it: " + why + "."
@@ -166,13 +151,8 @@ func (x *explaining) elsewhere(ctx context.Context, out *ExplainedItem, it *feed
 	case grouped:
 		out.Outcome, out.Better = OutcomeGroup, better
 		out.Reason = fmt.Sprintf("%s is of the same group %s, ranks higher and stands in for it.", out.Better, it.Group())
-	case x.home():
-		x.elsewhereHome(out, found)
-	case !found:
-		out.Outcome = OutcomeUnfound
-		out.Reason = "It is in the catalog, but recall does not find it: the recall index may not have been refreshed since it came, or refuses its id."
 	default:
-		return x.outside(ctx, out)
+		return x.supply.elsewhere(ctx, x, out, found)
 	}
 	return nil
 }

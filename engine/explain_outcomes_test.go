@@ -159,20 +159,18 @@ func TestExplainItem(t *testing.T) {
 		{"new", engine.OutcomeUnfound, 0, "recall does not find it"},
 		{"nothing", engine.OutcomeUnknown, 0, "There is no item under this id."},
 	} {
-		for _, brief := range []bool{false, true} {
-			x := r.explain(t, engine.ExplainRequest{Limit: 1, Item: tt.id, Brief: brief})
-			require.NotNil(t, x.Item, tt.id)
-			assert.Equal(t, tt.id, x.Item.ID)
-			assert.Equal(t, tt.outcome, x.Item.Outcome, tt.id)
-			assert.Equal(t, tt.rank, x.Item.Rank, tt.id)
-			assert.Contains(t, x.Item.Reason, tt.says, tt.id)
-			if tt.outcome == engine.OutcomeUnknown {
-				continue
-			}
-			assert.NotEmpty(t, x.Item.Title, tt.id)
-			if assert.Equal(t, tt.outcome != engine.OutcomeUnfound, x.Item.Relevance != nil, tt.id); x.Item.Relevance != nil {
-				assert.InEpsilon(t, x.Item.Score, x.Item.Relevance.Total*x.Item.Decay*x.Item.Popularity.Factor, 1e-5, tt.id)
-			}
+		x := r.explain(t, engine.ExplainRequest{Limit: 1, Item: tt.id})
+		require.NotNil(t, x.Item, tt.id)
+		assert.Equal(t, tt.id, x.Item.ID)
+		assert.Equal(t, tt.outcome, x.Item.Outcome, tt.id)
+		assert.Equal(t, tt.rank, x.Item.Rank, tt.id)
+		assert.Contains(t, x.Item.Reason, tt.says, tt.id)
+		if tt.outcome == engine.OutcomeUnknown {
+			continue
+		}
+		assert.NotEmpty(t, x.Item.Title, tt.id)
+		if assert.Equal(t, tt.outcome != engine.OutcomeUnfound, x.Item.Relevance != nil, tt.id); x.Item.Relevance != nil {
+			assert.InEpsilon(t, x.Item.Score, x.Item.Relevance.Total*x.Item.Decay*x.Item.Popularity.Factor, 1e-5, tt.id)
 		}
 	}
 	outside := r.explain(t, engine.ExplainRequest{Limit: 1, Item: "outside"}).Item

@@ -54,10 +54,8 @@ func (x *explaining) page(ctx context.Context) error {
 			c.Outcome = outcomes[c.ID]
 		}
 	}
-	if !x.r.Brief {
-		if err := x.contents(ctx); err != nil {
-			return err
-		}
+	if err := x.contents(ctx); err != nil {
+		return err
 	}
 	for i := range x.out.Candidates {
 		if c := &x.out.Candidates[i]; c.Outcome == "" {
@@ -93,7 +91,7 @@ func (x *explaining) contents(ctx context.Context) error {
 		if c.Outcome == "" {
 			if outcome := becomes(&x.query.Profile, feed.Ref{ID: c.ID, Group: c.Group}, doc, x.now.Unix()); outcome != OutcomePaged {
 				c.Outcome = outcome
-			} else if x.home() && unfollowed(homeSource(c.Source), doc, down) {
+			} else if unfollowed(homeSource(c.Source), doc, down) {
 				c.Outcome = OutcomeGone
 			}
 		}

@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,7 +16,7 @@ import (
 
 // Explain goes through the stages of a refresh without changing anything: no
 // session, no pending set, no impression, no count of answers. It asks the
-// recall sources directly, so that what is kept of recalls for readers is
+// recall source directly, so that what is kept of recalls for readers is
 // neither used nor pushed out; content it reads may enter a cache.
 //
 // Errors wrap [feed.ErrBadID], [feed.ErrBadLimit], [feed.ErrInvalid],
@@ -55,6 +54,7 @@ type explaining struct {
 	begun     time.Time
 	now       time.Time // of the refresh
 	stages    stages
+	supply    supply
 	query     feed.Query
 	curve     *feed.DecayFunc
 	out       Explanation
@@ -121,12 +121,11 @@ func (x *explaining) open(ctx context.Context) error {
 // recall goes through the rounds as [stages.choose] does and keeps all that
 // comes by.
 func (x *explaining) recall(ctx context.Context) (err error) {
-	x.stages = stages{e: x.e, at: func() time.Time { return x.now }, sources: x.e.directSources(), enter: x.enter}
+	x.stages = stages{e: x.e, at: func() time.Time { return x.now }, recall: x.e.direct, enter: x.enter}
 	r := x.stages.rounds(wanted{x.r.Agent, x.r.Feed, x.query, x.r.Limit, x.r.Limit, x.e.cfg.RoundsFor})
 	r.builder.places = []place{}
-	if r.home != nil {
-		r.home.scores = map[homeProposal]homeScore{}
-	}
+	x.supply = r.supply
+	x.supply.beExplained()
 	defer r.release()
 	for r.next(ctx) {
 		x.take(&r)
@@ -134,9 +133,7 @@ func (x *explaining) recall(ctx context.Context) (err error) {
 	if x.found, err = r.chosen(); err != nil {
 		return err
 	}
-	if r.home != nil {
-		x.rankHome()
-	}
+	x.supply.rank(x)
 	x.exhausted, x.out.OutOfTime = r.last, r.late && len(x.found.ranked) < x.r.Limit
 	x.place(r.survivors, r.builder.places)
 	x.placeAgain()
@@ -162,12 +159,7 @@ func (x *explaining) take(r *rounds) {
 		} else {
 			n.Outcome, n.Better = OutcomeGroup, x.best[c.Group]
 		}
-		if r.home != nil {
-			r.home.explain(&n)
-			x.out.Candidates = append(x.out.Candidates, n) // they are listed when all are ranked
-			continue
-		}
-		x.list(n)
+		x.supply.list(x, n)
 	}
 }
 
@@ -230,45 +222,29 @@ func (x *explaining) outcome(v dedup.Verdict) (f Outcome, day string) {
 	return "", ""
 }
 
-// factors asks each source what the scores of its candidates are made of.
+// factors asks recall what the scores are made of that it has given.
 func (x *explaining) factors(ctx context.Context) error {
-	if x.r.Brief {
-		return nil
+	var which []int
+	var ids []string
+	for i := range x.out.Candidates {
+		if c := &x.out.Candidates[i]; homeSource(c.Source) == feed.SourceDiscovery {
+			which, ids = append(which, i), append(ids, c.ID)
+		}
 	}
-	if x.home() {
-		return x.homeFactors(ctx)
+	factors, err := x.ask(ctx, ids)
+	if err != nil {
+		return err
 	}
-	for _, s := range x.e.stores.Sources {
-		var which []int
-		var ids []string
-		for i := range x.out.Candidates {
-			if c := &x.out.Candidates[i]; c.Source == s.Name() {
-				which, ids = append(which, i), append(ids, c.ID)
-			}
-		}
-		factors, err := x.ask(ctx, s, ids)
-		if err != nil {
-			return err
-		}
-		for n, i := range which {
-			x.out.Candidates[i].set(factors[n], &x.query.Ranking)
-		}
+	for n, i := range which {
+		x.out.Candidates[i].set(factors[n], &x.query.Ranking)
 	}
 	return nil
 }
 
-func (x *explaining) ask(ctx context.Context, s recall.Source, ids []string) ([]recall.Factors, error) {
+func (x *explaining) ask(ctx context.Context, ids []string) ([]recall.Factors, error) {
 	ctx, end := x.enter(ctx, factorsTime)
 	defer end()
-	explainer, ok := recall.Direct(s).(recall.Explainer)
-	if !ok {
-		return make([]recall.Factors, len(ids)), nil // its scores are known, not what they are made of
-	}
-	factors, err := explainer.Explain(ctx, x.query, ids)
-	if err != nil {
-		return nil, fmt.Errorf("explain from %s: %w", s.Name(), err)
-	}
-	return factors, nil
+	return x.e.Factors(ctx, x.query, ids)
 }
 
 func (c *Explained) set(f recall.Factors, r *feed.Ranking) {

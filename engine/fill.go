@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"slices"
 
 	"github.com/freshet/freshet/feed"
@@ -233,26 +232,12 @@ func (s *stages) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hy
 
 // refused returns the items that the reader refuses where only the index knows: their
 // profile may have changed since they were recalled.
-func (s *stages) refused(ctx context.Context, p *feed.Profile, refs []feed.Ref) (refused map[string]bool, err error) {
-	if !p.HasMutes() {
+func (s *stages) refused(ctx context.Context, p *feed.Profile, refs []feed.Ref) (map[string]bool, error) {
+	asked, ok := s.e.direct.(recall.Refuser)
+	if !ok || !p.HasMutes() {
 		return nil, nil
 	}
-	for _, source := range s.sources {
-		asked, ok := recall.Direct(source).(recall.Refuser)
-		if !ok {
-			continue
-		}
-		some, err := asked.Refused(ctx, p, feed.IDs(refs))
-		if err != nil {
-			return nil, err
-		}
-		if refused == nil {
-			refused = some
-		} else {
-			maps.Copy(refused, some)
-		}
-	}
-	return refused, nil
+	return asked.Refused(ctx, p, feed.IDs(refs))
 }
 
 // unfollowed reports whether the reader has unfollowed the author of a post since it was

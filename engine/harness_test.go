@@ -30,12 +30,12 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// storesOf are stores in this process, with these sources.
-func storesOf(t testing.TB, clock feed.Clock, sources ...recall.Source) engine.Stores {
-	return storesWith(t, clock, deduptest.DefaultConfig(), sources...)
+// storesOf are stores in this process, with this source.
+func storesOf(t testing.TB, clock feed.Clock, source recall.Source) engine.Stores {
+	return storesWith(t, clock, deduptest.DefaultConfig(), source)
 }
 
-func storesWith(t testing.TB, clock feed.Clock, cfg dedup.Config, sources ...recall.Source) engine.Stores {
+func storesWith(t testing.TB, clock feed.Clock, cfg dedup.Config, source recall.Source) engine.Stores {
 	t.Helper()
 	cfg.FalsePositiveRate, cfg.DailyCapacity = 1e-9, 10_000 // nothing is taken for seen by mistake
 	seen, err := memorydedup.Open("", cfg, clock)
@@ -45,7 +45,7 @@ func storesWith(t testing.TB, clock feed.Clock, cfg dedup.Config, sources ...rec
 	require.NoError(t, err)
 	t.Cleanup(func() { recorder.Close(context.Background()) })
 	return engine.Stores{
-		Sources: sources, Seen: seen, Recorder: recorder, Catalog: newShelf(),
+		Recall: source, Seen: seen, Recorder: recorder, Catalog: newShelf(),
 		Sessions: memorysessions.New(seen, 30*time.Minute, clock),
 	}
 }
@@ -80,7 +80,7 @@ func newRig(t testing.TB, n int, change func(*engine.Stores, *engine.Config)) *r
 	r.catalog = &faultyCatalog{Catalog: r.stores.Catalog}
 	r.recorder = &noted{Recorder: r.stores.Recorder.(*dedup.Recorder)}
 	stores := engine.Stores{
-		Sources: []recall.Source{r.recall}, Seen: r.seen, Sessions: r.sessions, Catalog: r.catalog,
+		Recall: r.recall, Seen: r.seen, Sessions: r.sessions, Catalog: r.catalog,
 		Recorder: r.recorder, Tally: r.tally, Fallback: r.disk, Recovery: r.recovery,
 	}
 	cfg := engine.Config{

@@ -50,14 +50,13 @@ type Affinities interface {
 // affinitySince is how long a like counts for the affinity to its author.
 const affinitySince = 30 * 24 * time.Hour
 
-// homeRounds holds the state of home's sources during one refresh.
-type homeRounds struct {
+// homeSupply holds the state of home's sources during one refresh.
+type homeSupply struct {
 	home     *Home
 	stages   *stages
 	queues   []*sourceQueue
 	affinity map[string]int
 	lacks    parts
-	cursors  []string // of discovery's sources
 
 	scores map[homeProposal]homeScore // for explanations; nil: nobody asks
 }
@@ -87,9 +86,9 @@ type proposed struct {
 	lacks  parts
 }
 
-// homeRounds prepares the sources for a page of so many positions.
-func (s *stages) homeRounds(positions int) *homeRounds {
-	h := &homeRounds{home: &s.e.stores.Home, stages: s, cursors: make([]string, len(s.sources))}
+// homeSupply prepares the sources for a page of so many positions.
+func (s *stages) homeSupply(positions int) *homeSupply {
+	h := &homeSupply{home: &s.e.stores.Home, stages: s}
 	proposer := func(p recall.Proposer) func(context.Context, feed.Query) (proposed, error) {
 		return func(ctx context.Context, q feed.Query) (proposed, error) {
 			got, err := p.Propose(ctx, q)
@@ -114,12 +113,13 @@ func (s *stages) homeRounds(positions int) *homeRounds {
 }
 
 // discover recalls as for-you does.
-func (h *homeRounds) discover(ctx context.Context, q feed.Query) (proposed, error) {
-	result, err := ask(ctx, h.stages.sources, q, h.cursors, q.After == "")
+func (h *homeSupply) discover(ctx context.Context, q feed.Query) (proposed, error) {
+	result, err := recallFrom(ctx, h.stages.recall, q)
 	if err != nil {
 		return proposed{}, err
 	}
 	got := proposed{scored: true}
+	got.Next = result.Next
 	if result.Stale {
 		got.lacks = lacksRecall
 	}
@@ -127,16 +127,14 @@ func (h *homeRounds) discover(ctx context.Context, q feed.Query) (proposed, erro
 	for i, c := range result.Candidates {
 		got.Proposals.Proposals[i].Candidate = c
 	}
-	if !exhausted(h.cursors) {
-		got.Next = "more" // h.cursors have where
-	}
 	return got, nil
 }
 
 // ask asks each source that has not its share yet, all at once, and answers what they
 // propose, scored. A source that fails, or is late, is left out; where all have failed,
 // that is an error.
-func (h *homeRounds) ask(ctx context.Context, q feed.Query, have map[feed.Source]int) ([]feed.Candidate, error) {
+func (h *homeSupply) ask(ctx context.Context, q feed.Query, survivors []feed.Candidate) (supplied, error) {
+	have := sourcesOf(survivors)
 	var asked []*sourceQueue
 	for _, l := range h.queues {
 		if !l.done && have[l.source] < l.want || h.affinity == nil {
@@ -159,7 +157,7 @@ func (h *homeRounds) ask(ctx context.Context, q feed.Query, have map[feed.Source
 	}
 	wait.Wait()
 	if ctx.Err() != nil {
-		return nil, ctx.Err()
+		return supplied{}, ctx.Err()
 	}
 	out, err := h.candidates(asked, &q), h.failed()
 	for source := range have {
@@ -167,11 +165,11 @@ func (h *homeRounds) ask(ctx context.Context, q feed.Query, have map[feed.Source
 			err = nil // what earlier rounds have brought is a page
 		}
 	}
-	return out, err
+	return supplied{candidates: out, lacks: h.lacks}, err
 }
 
 // round asks one source for its next proposals.
-func (h *homeRounds) round(ctx context.Context, l *sourceQueue, q feed.Query) {
+func (h *homeSupply) round(ctx context.Context, l *sourceQueue, q feed.Query) {
 	if h.home.SourceFor > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, h.home.SourceFor)
@@ -198,7 +196,7 @@ func (h *homeRounds) round(ctx context.Context, l *sourceQueue, q feed.Query) {
 }
 
 // count counts what the sources have come to in all rounds.
-func (h *homeRounds) count() {
+func (h *homeSupply) count() {
 	for _, l := range h.queues {
 		c := counterOf(l.source)
 		c.ok.Add(float64(l.asks.ok))
@@ -208,7 +206,7 @@ func (h *homeRounds) count() {
 }
 
 // readAffinities reads whom the reader likes. Where that cannot be read, it is nobody.
-func (h *homeRounds) readAffinities(ctx context.Context, q feed.Query) {
+func (h *homeSupply) readAffinities(ctx context.Context, q feed.Query) {
 	h.affinity = map[string]int{}
 	if h.home.Affinities == nil || q.Ranking.Home.AffinityOff() {
 		return
@@ -224,7 +222,7 @@ func (h *homeRounds) readAffinities(ctx context.Context, q feed.Query) {
 }
 
 // candidates returns the proposals of a round, each source's in its order.
-func (h *homeRounds) candidates(asked []*sourceQueue, q *feed.Query) []feed.Candidate {
+func (h *homeSupply) candidates(asked []*sourceQueue, q *feed.Query) []feed.Candidate {
 	total := 0
 	for _, l := range asked {
 		total += len(l.got.Proposals.Proposals)
@@ -262,7 +260,7 @@ func (h *homeRounds) candidates(asked []*sourceQueue, q *feed.Query) []feed.Cand
 
 // failed is an error where no source has answered, or could go on. What is promoted fills no page by
 // itself, so that it has answered is no answer.
-func (h *homeRounds) failed() error {
+func (h *homeSupply) failed() error {
 	var errs []error
 	for _, l := range h.queues {
 		if l.source == feed.SourcePromoted {
@@ -277,7 +275,7 @@ func (h *homeRounds) failed() error {
 }
 
 // exhausted reports whether no source has more.
-func (h *homeRounds) exhausted() bool {
+func (h *homeSupply) exhausted() bool {
 	for _, l := range h.queues {
 		if !l.done {
 			return false
@@ -287,7 +285,8 @@ func (h *homeRounds) exhausted() bool {
 }
 
 // enough reports whether every source has its share, or has no more.
-func (h *homeRounds) enough(have map[feed.Source]int) bool {
+func (h *homeSupply) enough(survivors []feed.Candidate) bool {
+	have := sourcesOf(survivors)
 	for _, l := range h.queues {
 		if !l.done && have[l.source] < l.want {
 			return false
@@ -295,3 +294,9 @@ func (h *homeRounds) enough(have map[feed.Source]int) bool {
 	}
 	return true
 }
+
+func (h *homeSupply) arrange(b *pageBuilder, survivors []feed.Candidate, w *wanted) []feed.Ref {
+	return b.blend(survivors, h.home.Pattern, w.query.Ranking.Diversity, w.page, h.stages.e.cfg.N)
+}
+
+func (h *homeSupply) sourceOf(c *feed.Candidate) feed.Source { return homeSource(c.Source) }

@@ -78,6 +78,7 @@ func (l *listed) Propose(ctx context.Context, _ feed.Query) (recall.Proposals, e
 // conditioned is discovery.
 type conditioned struct {
 	recall.Source
+	recall.Explainer
 	home *homeRig
 }
 
@@ -145,7 +146,7 @@ func homeOf(t *testing.T, trends, promoted []feed.Item, changes ...func(*engine.
 			require.Nil(t, must(s.Catalog.Put(t.Context(), list)))
 		}
 		s.Catalog = posts.New(s.Catalog, h.net.store, nil)
-		s.Sources = []recall.Source{conditioned{s.Sources[0], h}}
+		s.Recall = conditioned{s.Recall, s.Recall.(recall.Explainer), h}
 		s.Home = engine.Home{
 			Following: timelines, Trending: &listed{h, feed.SourceTrending, trends}, Promoted: &listed{h, feed.SourcePromoted, promoted},
 			Affinities: h.net.store, Pattern: pattern, SourceFor: sourceFor,

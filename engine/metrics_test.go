@@ -99,7 +99,7 @@ func TestSourcesAreCountedByResult(t *testing.T) {
 	} {
 		before := value(c.source)
 		l := &sourceQueue{source: c.source, propose: c.propose}
-		h := &homeRounds{home: &Home{SourceFor: time.Hour}, queues: []*sourceQueue{l}}
+		h := &homeSupply{home: &Home{SourceFor: time.Hour}, queues: []*sourceQueue{l}}
 		synctest.Test(t, func(*testing.T) { h.round(c.ctx, l, feed.Query{}) }) // the hour is over at once
 		h.count()
 		for i, after := range value(c.source) {

@@ -13,7 +13,7 @@ import (
 // survives them as a refresh does; content is not read. Only items dated after
 // since are candidates; zero: no bound.
 //
-// Nothing is changed, and nothing is counted. It asks the sources directly: what
+// Nothing is changed, and nothing is counted. It asks the recall source directly: what
 // is shared among readers is neither used nor pushed out. Errors wrap
 // [feed.ErrBadID], [feed.ErrBadLimit], [feed.ErrInvalid], or a store's
 // ErrUnavailable.
@@ -27,7 +27,7 @@ func (e *Engine) Preview(ctx context.Context, agent string, limit int, since tim
 	}
 	q, _ := e.query(agent, profile)
 	q.Since = since
-	s := stages{e: e, at: e.cfg.Clock, sources: e.directSources(), enter: uncounted}
+	s := stages{e: e, at: e.cfg.Clock, recall: e.direct, enter: uncounted}
 	lists := make([][]feed.Ref, len(rankings))
 	for i, r := range rankings {
 		if err := r.Validate(); err != nil {

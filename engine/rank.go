@@ -18,7 +18,7 @@ import (
 // only hide what else differs. A zero at is now. No
 // list holds a group twice; one with a story twice comes short.
 //
-// It asks the sources directly: what is shared among readers is neither used
+// It asks the recall source directly: what is shared among readers is neither used
 // nor pushed out.
 func (e *Engine) Rank(ctx context.Context, agent string, at time.Time, n int, rankings ...feed.Ranking) (feed.Profile, [][]feed.Candidate, error) {
 	if err := feed.CheckAgentID(agent); err != nil {
@@ -32,7 +32,6 @@ func (e *Engine) Rank(ctx context.Context, agent string, at time.Time, n int, ra
 	if !at.IsZero() {
 		q.Origin = at.UTC().Truncate(time.Second)
 	}
-	sources := e.directSources()
 	alike := sameShare(rankings)
 	lists := make([][]feed.Candidate, len(rankings))
 	for i, r := range rankings {
@@ -46,7 +45,7 @@ func (e *Engine) Rank(ctx context.Context, agent string, at time.Time, n int, ra
 		if r.Diversity.On() || r.Explore.Share > 0 {
 			q.N = max(n, e.cfg.N) // as many as a refresh places
 		}
-		list, err := rank(ctx, sources, q)
+		list, err := rank(ctx, e.direct, q)
 		if err != nil {
 			return feed.Profile{}, nil, err
 		}
@@ -58,15 +57,15 @@ func (e *Engine) Rank(ctx context.Context, agent string, at time.Time, n int, ra
 
 // rank goes on, round after round, until it has as many as were asked for: a
 // round with several items of one group comes short.
-func rank(ctx context.Context, sources []recall.Source, q feed.Query) ([]feed.Candidate, error) {
-	cursors := make([]string, len(sources))
+func rank(ctx context.Context, source recall.Source, q feed.Query) ([]feed.Candidate, error) {
 	met := make(map[string]struct{}, q.N)
 	list := make([]feed.Candidate, 0, q.N)
-	for first := true; first || len(list) < q.N && !exhausted(cursors); first = false {
-		result, err := ask(ctx, sources, q, cursors, first)
+	for first := true; first || len(list) < q.N && q.After != ""; first = false {
+		result, err := recallFrom(ctx, source, q)
 		if err != nil {
 			return nil, err
 		}
+		q.After = result.Next
 		for _, c := range result.Candidates {
 			if _, again := met[c.Group]; again || len(list) == q.N {
 				continue
@@ -99,31 +98,15 @@ func inPages(agent string, q *feed.Query, list []feed.Candidate) []feed.Candidat
 }
 
 // Factors says what the scores of items are made of, by the profile, ranking
-// and origin of q: one for each id, of the first source that holds it.
+// and origin of q: one for each id.
 func (e *Engine) Factors(ctx context.Context, q feed.Query, ids []string) ([]recall.Factors, error) {
-	out := make([]recall.Factors, len(ids))
-	for _, source := range e.directSources() {
-		explainer, ok := source.(recall.Explainer)
-		if !ok {
-			return nil, fmt.Errorf("%s: this recall source does not tell what its scores are made of", source.Name())
-		}
-		found, err := explainer.Explain(ctx, q, ids)
-		if err != nil {
-			return nil, fmt.Errorf("explain from %s: %w", source.Name(), err)
-		}
-		for i := range found {
-			if !out[i].Known {
-				out[i] = found[i]
-			}
-		}
+	explainer, ok := e.direct.(recall.Explainer)
+	if !ok {
+		return nil, fmt.Errorf("%s: this recall source does not tell what its scores are made of", e.direct.Name())
 	}
-	return out, nil
-}
-
-func (e *Engine) directSources() []recall.Source {
-	sources := make([]recall.Source, len(e.stores.Sources))
-	for i, s := range e.stores.Sources {
-		sources[i] = recall.Direct(s)
+	factors, err := explainer.Explain(ctx, q, ids)
+	if err != nil {
+		return nil, fmt.Errorf("explain from %s: %w", e.direct.Name(), err)
 	}
-	return sources
+	return factors, nil
 }

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -21,11 +22,11 @@ func dayLong() feed.Ranking {
 	return feed.Ranking{Base: 0.1, Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}}
 }
 
-// ranker is an engine over these sources, at rankedAt.
-func ranker(t *testing.T, sources ...recall.Source) *engine.Engine {
+// ranker is an engine over a source, at rankedAt.
+func ranker(t *testing.T, source recall.Source) *engine.Engine {
 	t.Helper()
 	clock := func() time.Time { return rankedAt }
-	e, err := engine.New(storesOf(t, clock, sources...),
+	e, err := engine.New(storesOf(t, clock, source),
 		engine.Config{Clock: clock, N: 500, RoundsFor: time.Second, Rankings: &feed.Live{Ranking: dayLong()}})
 	require.NoError(t, err)
 	return e
@@ -49,13 +50,13 @@ func idsOf(list []feed.Candidate) []string {
 	return out
 }
 
-// Two sources know the same story; the better item of it stands for both, and
-// the list is as long as was asked for all the same.
-func TestRankMergesSources(t *testing.T) {
-	e := ranker(t,
-		source(aged("a1", "a", 2*time.Hour), aged("b1", "b", 3*time.Hour), aged("old", "", 90*time.Hour, "go")),
-		source(aged("a2", "a", 5*time.Hour), aged("b2", "b", 6*time.Hour), aged("c", "", 7*time.Hour)),
-	)
+// Of a story with two items the better one stands for both, and the list is as long as
+// was asked for all the same.
+func TestRankHasOneOfAGroup(t *testing.T) {
+	e := ranker(t, source(
+		aged("a1", "a", 2*time.Hour), aged("b1", "b", 3*time.Hour), aged("old", "", 90*time.Hour, "go"),
+		aged("a2", "a", 5*time.Hour), aged("b2", "b", 6*time.Hour), aged("c", "", 7*time.Hour),
+	))
 	require.NoError(t, e.PutProfile(t.Context(), "u_1", feed.Profile{Interests: map[string]float64{"go": 1}}))
 	long, err := dayLong().With("scale=240h")
 	require.NoError(t, err)
@@ -80,13 +81,28 @@ func TestRankMergesSources(t *testing.T) {
 	assert.InDelta(t, 1.1, factors[0].Relevance, 1e-9)
 }
 
+// twoRounds answers its first round from one source, its second from another.
+type twoRounds struct{ first, second recall.Source }
+
+func (twoRounds) Name() string { return "two rounds" }
+
+func (s twoRounds) Recall(ctx context.Context, q feed.Query) (recall.Result, error) {
+	from, next := s.first, "second"
+	if q.After != "" {
+		from, next, q.After = s.second, "", ""
+	}
+	result, err := from.Recall(ctx, q)
+	result.Next = next
+	return result, err
+}
+
 func TestRankGoesOnOverRounds(t *testing.T) {
 	var first, second []feed.Item
-	for i := range 30 { // nearly all that the second has, the first has better
+	for i := range 30 { // nearly all that the second round has, the first has better
 		first = append(first, aged(fmt.Sprintf("x%02d", i), fmt.Sprintf("g%d", i), time.Duration(61+i)*time.Minute))
 		second = append(second, aged(fmt.Sprintf("y%02d", i), fmt.Sprintf("g%d", i), time.Duration(62+i)*time.Minute))
 	}
-	e := ranker(t, source(first...), source(append(second, aged("last", "", 50*time.Hour))...))
+	e := ranker(t, twoRounds{source(first...), source(append(second, aged("last", "", 50*time.Hour))...)})
 	_, lists, err := e.Rank(t.Context(), "u_1", rankedAt, 31, dayLong())
 	require.NoError(t, err)
 	require.Len(t, lists[0], 31)

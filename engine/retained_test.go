@@ -53,7 +53,7 @@ func TestSessionlessPagesHoldNoAnswers(t *testing.T) {
 		items[i] = aged(fmt.Sprintf("%0*d", idBytes, i), "", time.Hour+time.Duration(i)*time.Minute)
 	}
 	r := newRig(t, 0, func(s *engine.Stores, c *engine.Config) {
-		s.Sources, s.Fallback, s.Tally, c.N = []recall.Source{anew{s.Sources[0]}}, nowhere{}, nil, n
+		s.Recall, s.Fallback, s.Tally, c.N = anew{s.Recall}, nowhere{}, nil, n
 	})
 	r.put(t, items[:100]...)
 	r.index.Upsert(items)

@@ -25,12 +25,11 @@ const (
 type rounds struct {
 	*scratch
 	wanted
-	stages  *stages
-	begun   time.Time
-	cursors []string
-	home    *homeRounds      // of home; nil: for-you's
-	atOnce  int              // candidates of a portion
-	rest    []feed.Candidate // recalled, and not checked yet
+	stages *stages
+	supply supply
+	begun  time.Time
+	atOnce int              // candidates of a portion
+	rest   []feed.Candidate // recalled, and not checked yet
 
 	number   int              // of the round, from 1
 	recalled []feed.Candidate // this portion, all of it
@@ -89,14 +88,10 @@ type wanted struct {
 }
 
 func (s *stages) rounds(w wanted) rounds {
-	r := rounds{
+	return rounds{
 		scratch: scratches.Get().(*scratch), wanted: w, stages: s,
-		again: s.again(), begun: s.e.cfg.Clock(), cursors: make([]string, len(s.sources)),
+		supply: s.supply(&w), again: s.again(), begun: s.e.cfg.Clock(),
 	}
-	if w.feed == feed.HomeFeed {
-		r.home = s.homeRounds(w.want)
-	}
-	return r
 }
 
 // next recalls, where everything recalled is checked, and checks the next
@@ -122,7 +117,7 @@ func (r *rounds) next(ctx context.Context) bool {
 	if r.err = r.check(ctx); r.err != nil {
 		return false
 	}
-	r.last = len(r.rest) == 0 && r.exhausted()
+	r.last = len(r.rest) == 0 && r.supply.exhausted()
 	r.late = !r.last && r.stages.e.cfg.Clock().Sub(r.begun) >= r.budget
 	return true
 }
@@ -130,7 +125,11 @@ func (r *rounds) next(ctx context.Context) bool {
 func (r *rounds) recall(ctx context.Context) error {
 	ctx, end := r.stages.enter(ctx, recallStage)
 	defer end()
-	if err := r.ask(ctx); err != nil {
+	got, err := r.supply.ask(ctx, r.query, r.survivors)
+	r.rest = got.candidates
+	r.found.lacks |= got.lacks
+	r.found.standIn = r.found.standIn || got.standIn
+	if err != nil {
 		return err
 	}
 	if r.number == 0 {
@@ -139,30 +138,6 @@ func (r *rounds) recall(ctx context.Context) error {
 	r.query.N = max(r.query.N, min(roundGrowth*r.query.N, largestRound))
 	r.number++
 	return nil
-}
-
-// ask asks the sources of the feed for the candidates of a round.
-func (r *rounds) ask(ctx context.Context) (err error) {
-	if r.home != nil {
-		r.rest, err = r.home.ask(ctx, r.query, sourcesOf(r.survivors))
-		r.found.lacks |= r.home.lacks
-		return err
-	}
-	result, err := ask(ctx, r.stages.sources, r.query, r.cursors, r.number == 0)
-	if result.Stale {
-		r.found.lacks |= lacksRecall
-		r.found.standIn = true
-	}
-	r.rest = result.Candidates
-	return err
-}
-
-// exhausted reports whether the sources have no more.
-func (r *rounds) exhausted() bool {
-	if r.home != nil {
-		return r.home.exhausted()
-	}
-	return exhausted(r.cursors)
 }
 
 // take makes a portion's candidates the fresh ones, dropping groups that an
@@ -210,11 +185,7 @@ func (r *rounds) check(ctx context.Context) error {
 			r.survivors = append(r.survivors, c)
 			continue
 		}
-		source := feed.SourceScore
-		if r.home != nil {
-			source = homeSource(c.Source)
-		}
-		if source != feed.SourcePromoted { // that comes once in a window
+		if source := r.supply.sourceOf(&c); source != feed.SourcePromoted { // that comes once in a window
 			r.again.add(&c, source, r.verdicts[i])
 		}
 	}
@@ -223,7 +194,7 @@ func (r *rounds) check(ctx context.Context) error {
 
 // enough reports whether as many as are wanted can be placed.
 func (r *rounds) enough() bool {
-	if len(r.survivors) < r.want || r.home != nil && !r.home.enough(sourcesOf(r.survivors)) {
+	if len(r.survivors) < r.want || !r.supply.enough(r.survivors) {
 		return false
 	}
 	r.arrange()
@@ -235,17 +206,9 @@ func (r *rounds) enough() bool {
 // of sources or quotas: a refresh, a silent one and an explanation all go by it.
 func (r *rounds) arrange() {
 	if r.found.ranked == nil || r.arranged != len(r.survivors) {
-		r.found.ranked = r.build()
+		r.found.ranked = r.supply.arrange(&r.builder, r.survivors, &r.wanted)
 		r.arranged = len(r.survivors)
 	}
-}
-
-func (r *rounds) build() []feed.Ref {
-	if r.home != nil {
-		return r.builder.blend(r.survivors, r.home.home.Pattern, r.query.Ranking.Diversity, r.page, r.stages.e.cfg.N)
-	}
-	r.builder.drawer.aim(r.agent, &r.query)
-	return r.builder.build(r.survivors, r.query.Ranking.Diversity, r.page)
 }
 
 // chosen returns the result of the rounds.

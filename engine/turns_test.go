@@ -106,20 +106,6 @@ func TestTurnsGiveUpWaiting(t *testing.T) {
 	assert.Empty(t, all.of)
 }
 
-func TestMerge(t *testing.T) {
-	c := func(id, source string, score float32) feed.Candidate {
-		return feed.Candidate{ID: id, Group: id, Source: source, Score: score}
-	}
-	a := []feed.Candidate{c("a1", "a", 9), c("a2", "a", 5), c("a3", "a", 1)}
-	b := []feed.Candidate{c("b1", "b", 9), c("b2", "b", 6)}
-	var ids []string
-	for _, m := range merge([][]feed.Candidate{a, nil, b}) {
-		ids = append(ids, m.ID)
-	}
-	assert.Equal(t, []string{"a1", "b1", "b2", "a2", "a3"}, ids, "by score; of equal scores the earlier source first")
-	assert.Empty(t, merge(nil))
-}
-
 func TestScratchDropsGroupsProposedBefore(t *testing.T) {
 	s := scratches.Get().(*scratch)
 	defer s.release()

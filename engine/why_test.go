@@ -283,7 +283,7 @@ func TestWhyIsDoneWithout(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const roundsFor = 500 * time.Millisecond
 				r := newRig(t, 10, func(s *engine.Stores, cfg *engine.Config) {
-					s.Sources = []recall.Source{source(s.Sources[0])}
+					s.Recall = source(s.Recall)
 					cfg.RoundsFor = roundsFor
 				})
 				for i, q := range []engine.Request{asking(refresh(3)), asking(loadMore(3))} {

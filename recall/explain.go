@@ -96,20 +96,12 @@ func (f *Factors) LearnedFactor() float64 {
 	return factor
 }
 
-// Wrapper is a [Source] around another one.
-type Wrapper interface {
-	Unwrap() Source
-}
-
-// Direct returns the source that in the end finds the candidates, without what
-// is wrapped around it. Explanations and comparisons ask it, so that caches
-// made for readers are neither used nor evicted.
+// Direct returns the source that finds the candidates, without a [Front] around it.
+// Explanations and comparisons ask it, so that answers kept for readers are neither
+// used nor evicted.
 func Direct(s Source) Source {
-	for {
-		w, ok := s.(Wrapper)
-		if !ok {
-			return s
-		}
-		s = w.Unwrap()
+	if f, ok := s.(*Front); ok {
+		return f.source
 	}
+	return s
 }

@@ -54,7 +54,6 @@ type Front struct {
 
 var (
 	_ Source  = (*Front)(nil)
-	_ Wrapper = (*Front)(nil)
 	_ Indexer = (*Front)(nil)
 )
 
@@ -68,9 +67,6 @@ func NewFront(source Source, clock feed.Clock, cfg FrontConfig) *Front {
 
 // Name is the name of the source behind it.
 func (f *Front) Name() string { return f.source.Name() }
-
-// Unwrap implements [Wrapper].
-func (f *Front) Unwrap() Source { return f.source }
 
 // Recall implements [Source].
 func (f *Front) Recall(ctx context.Context, q feed.Query) (Result, error) {

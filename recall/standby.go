@@ -70,16 +70,6 @@ func (f *Front) Left() time.Duration {
 	return max(0, f.left())
 }
 
-// LeftOf is how long the lists of all fronts can still stand in.
-func LeftOf(fronts []*Front) (left time.Duration) {
-	for i, f := range fronts {
-		if own := f.Left(); i == 0 || own < left {
-			left = own
-		}
-	}
-	return left
-}
-
 // left is negative for a list from the future: a clock set back must not keep
 // it indefinitely.
 func (f *Front) left() time.Duration {
@@ -123,7 +113,7 @@ func (f *Front) Renew(ctx context.Context, q feed.Query, docs func(ctx context.C
 
 // read recalls, and reads contents until there are enough.
 func (f *Front) read(ctx context.Context, q feed.Query, docs func(context.Context, []string) ([]feed.Doc, error)) ([]string, map[string]keptItem, error) {
-	result, err := Direct(f.source).Recall(ctx, q)
+	result, err := f.source.Recall(ctx, q)
 	if err != nil {
 		return nil, nil, err
 	}

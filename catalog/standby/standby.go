@@ -1,5 +1,5 @@
 // Package standby keeps readers supplied while the catalog is down: with the contents of the
-// lists that stand in for recall meanwhile.
+// list that stands in for recall meanwhile.
 package standby
 
 import (
@@ -11,15 +11,15 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// Catalog is a catalog that has the contents of the lists that stand in
-// for recall while it is down, and tells the lists what is written.
+// Catalog is a catalog that has the contents of the list that stands in
+// for recall while it is down, and tells the list what is written.
 type Catalog struct {
 	catalog.Catalog
-	lists []*recall.Front
+	list *recall.Front
 }
 
-// New puts the lists of the fronts in front of a catalog.
-func New(next catalog.Catalog, fronts []*recall.Front) Catalog { return Catalog{next, fronts} }
+// New puts the list of a front before a catalog.
+func New(next catalog.Catalog, front *recall.Front) Catalog { return Catalog{next, front} }
 
 // Docs implements [catalog.Reader]. While the catalog is down, what is kept
 // comes back; the error stays where something is missing.
@@ -60,13 +60,11 @@ func (c Catalog) fill(docs []feed.Doc, err error) error {
 }
 
 func (c Catalog) kept(doc *feed.Doc) bool {
-	for _, list := range c.lists {
-		if kept, ok := list.Doc(doc.ID); ok {
-			*doc = kept
-			return true
-		}
+	kept, ok := c.list.Doc(doc.ID)
+	if ok {
+		*doc = kept
 	}
-	return false
+	return ok
 }
 
 // Put implements [catalog.Writer].
@@ -75,10 +73,7 @@ func (c Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 	if err != nil {
 		return errs, err
 	}
-	put := catalog.Stored(items, errs)
-	for _, list := range c.lists {
-		list.Upsert(put)
-	}
+	c.list.Upsert(catalog.Stored(items, errs))
 	return errs, nil
 }
 
@@ -86,11 +81,9 @@ func (c Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 func (c Catalog) Update(ctx context.Context, ids []string, change func(feed.Item) (feed.Item, error)) ([]catalog.Updated, error) {
 	all, err := c.Catalog.Update(ctx, ids, change)
 	items, removed := catalog.Changes(ids, all)
-	for _, list := range c.lists {
-		list.Upsert(items)
-		for _, id := range removed {
-			list.Delete(id)
-		}
+	c.list.Upsert(items)
+	for _, id := range removed {
+		c.list.Delete(id)
 	}
 	return all, err
 }
@@ -98,8 +91,6 @@ func (c Catalog) Update(ctx context.Context, ids []string, change func(feed.Item
 // Remove implements [catalog.Writer].
 func (c Catalog) Remove(ctx context.Context, id string) error {
 	err := c.Catalog.Remove(ctx, id)
-	for _, list := range c.lists { // also after an error: the reply alone may have been lost
-		list.Delete(id)
-	}
+	c.list.Delete(id) // also after an error: the reply alone may have been lost
 	return err
 }

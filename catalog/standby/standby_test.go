@@ -83,20 +83,16 @@ func store(t *testing.T) *cut {
 	return &cut{Catalog: c}
 }
 
-// kept is a catalog of a, b, c and d whose lists have a and b, and c.
+// kept is a catalog of a, b, c and d whose list has a, b and c.
 func kept(t *testing.T) (*cut, standby.Catalog) {
 	t.Helper()
 	under := store(t)
 	for _, id := range []string{"a", "b", "c", "d"} {
 		put(t, under, id, id)
 	}
-	var fronts []*recall.Front
-	for _, source := range []some{{"a", "b"}, {"c"}} {
-		f := recall.NewFront(source, func() time.Time { return noon }, recall.FrontConfig{Standby: time.Minute})
-		require.NoError(t, f.Renew(t.Context(), feed.Query{N: 10}, under.Docs, nil))
-		fronts = append(fronts, f)
-	}
-	return under, standby.New(under, fronts)
+	front := recall.NewFront(some{"a", "b", "c"}, func() time.Time { return noon }, recall.FrontConfig{Standby: time.Minute})
+	require.NoError(t, front.Renew(t.Context(), feed.Query{N: 10}, under.Docs, nil))
+	return under, standby.New(under, front)
 }
 
 func put(t *testing.T, c catalog.Writer, id, title string) {
@@ -121,11 +117,13 @@ func titles(t *testing.T, docs []feed.Doc) []string {
 }
 
 func TestConformance(t *testing.T) {
-	catalogtest.Run(t, func(t *testing.T) catalog.Catalog { return standby.New(store(t), nil) })
+	catalogtest.Run(t, func(t *testing.T) catalog.Catalog {
+		return standby.New(store(t), recall.NewFront(some{}, time.Now, recall.FrontConfig{}))
+	})
 }
 
-// TestTheListsFillWhatTheCatalogCannotAnswer, and the error stays where something is missing.
-func TestTheListsFillWhatTheCatalogCannotAnswer(t *testing.T) {
+// TestTheListFillsWhatTheCatalogCannotAnswer, and the error stays where something is missing.
+func TestTheListFillsWhatTheCatalogCannotAnswer(t *testing.T) {
 	t.Parallel()
 	under, c := kept(t)
 	under.before = true
@@ -146,12 +144,12 @@ func TestTheListsFillWhatTheCatalogCannotAnswer(t *testing.T) {
 	assert.Equal(t, []string{"", "b"}, titles(t, docs), "the catalog answers that it is not there")
 }
 
-// TestTheListsAreToldWhatIsWritten, so that they show nothing that was deleted or corrected.
-func TestTheListsAreToldWhatIsWritten(t *testing.T) {
+// TestTheListIsToldWhatIsWritten, so that it shows nothing that was deleted or corrected.
+func TestTheListIsToldWhatIsWritten(t *testing.T) {
 	t.Parallel()
 	under, c := kept(t)
 	put(t, c, "a", "A2")
-	put(t, c, "d", "D2") // which is in no list
+	put(t, c, "d", "D2") // which is not in the list
 	_, err := c.Update(t.Context(), []string{"b", "c"}, func(it feed.Item) (feed.Item, error) {
 		if it.ID == "b" {
 			return it, catalog.RemoveItem

@@ -41,9 +41,9 @@ type catalogs struct {
 	contents contents        // of items, past the caches
 	agents   sampler
 	rankings ranking.Store
-	sources  []recall.Source
+	recall   recall.Source // what front is of
 	popular  recall.Popular
-	fronts   []*recall.Front        // the sources, which share what they answer
+	front    *recall.Front
 	indexed  *indexed.Catalog       // the catalog where recall is in this process, else nil
 	live     *popularityredis.Store // live popularity where recall is in Elasticsearch; nil: off
 	counted  popularity.Index       // what ranks by it; nil: likewise
@@ -74,18 +74,14 @@ func (b *builder) openCatalogs(ctx context.Context, c clients) (catalogs, error)
 	if b.cfg.UsesElasticsearch() {
 		front.Standby = b.staleFor
 	}
-	for i, source := range s.sources {
-		f := recall.NewFront(source, b.clock, front)
-		s.sources[i], s.fronts = f, append(s.fronts, f)
-	}
+	s.front = recall.NewFront(s.recall, b.clock, front)
 	if front.Standby > 0 {
-		s.items = standby.New(s.items, s.fronts)
+		s.items = standby.New(s.items, s.front)
 	}
 	return s, nil
 }
 
-// openBackend opens the catalog with its caches, and the sources of recall over it, without
-// fronts.
+// openBackend opens the catalog with its caches, and recall over it, without its front.
 func (b *builder) openBackend(ctx context.Context, c clients) (catalogs, error) {
 	if b.cfg.UsesElasticsearch() {
 		return b.elasticBackend(c), nil
@@ -108,7 +104,7 @@ func (b *builder) elasticBackend(c clients) catalogs {
 	source := elasticrecall.New(c.elastic, elasticrecall.Config{Index: where.Index, Schema: where.Schema, Logger: b.log})
 	s := catalogs{
 		items: index, contents: index, agents: index, rankings: elasticranking.New(c.elastic, where.Index),
-		sources: []recall.Source{source}, popular: source, live: live,
+		recall: source, popular: source, live: live,
 	}
 	if live != nil {
 		s.items, s.counted = counted.New(index, live), index
@@ -147,6 +143,6 @@ func (b *builder) fileBackend(ctx context.Context) (catalogs, error) {
 	}
 	return catalogs{
 		items: lru.New(synced, lru.Config{}), contents: file, agents: file, rankings: sqliteranking.New(file.File()),
-		sources: []recall.Source{source}, popular: source, indexed: synced,
+		recall: source, popular: source, indexed: synced,
 	}, nil
 }

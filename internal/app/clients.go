@@ -98,8 +98,8 @@ func (b *builder) useOfIndex(s stores, live *ranking.Live) itemindex.Use {
 		Query: func() feed.Query {
 			return feed.Query{Ranking: live.InForce().Live.Ranking, Origin: b.clock().UTC(), N: b.cfg.Recall.N}
 		},
-		Docs:   s.contents.Docs,
-		Fronts: s.fronts,
+		Docs:  s.contents.Docs,
+		Front: s.front,
 	}
 }
 

@@ -124,14 +124,12 @@ func TestExplainedItemOfHome(t *testing.T) {
 		{"post:cem", "discovery", engine.OutcomeOutside, "No source of home has proposed it"},
 		{"nothing", "", engine.OutcomeUnknown, "There is no item under this id."},
 	} {
-		for _, brief := range []bool{false, true} {
-			x, err := a.Engine.Explain(t.Context(), engine.ExplainRequest{Agent: "u", Feed: feed.HomeFeed, Limit: 20, Item: tt.id, Brief: brief})
-			require.NoError(t, err)
-			assert.Equal(t, tt.outcome, x.Item.Outcome, tt.id)
-			assert.Equal(t, tt.source, x.Item.Source, tt.id)
-			assert.Contains(t, x.Item.Reason, tt.says, tt.id)
-			assert.Equal(t, tt.source != "", x.Item.Popularity != nil, tt.id)
-		}
+		x, err := a.Engine.Explain(t.Context(), engine.ExplainRequest{Agent: "u", Feed: feed.HomeFeed, Limit: 20, Item: tt.id})
+		require.NoError(t, err)
+		assert.Equal(t, tt.outcome, x.Item.Outcome, tt.id)
+		assert.Equal(t, tt.source, x.Item.Source, tt.id)
+		assert.Contains(t, x.Item.Reason, tt.says, tt.id)
+		assert.Equal(t, tt.source != "", x.Item.Popularity != nil, tt.id)
 	}
 }
 

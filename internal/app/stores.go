@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"time"
 
 	"github.com/freshet/freshet/cache"
 	memorysessions "github.com/freshet/freshet/cache/memory"
@@ -17,7 +16,6 @@ import (
 	"github.com/freshet/freshet/handler"
 	"github.com/freshet/freshet/internal/connect"
 	"github.com/freshet/freshet/internal/recovery"
-	"github.com/freshet/freshet/recall"
 )
 
 // stores fills the engine's contracts.
@@ -40,7 +38,7 @@ func (b *builder) openStores(ctx context.Context, c clients) (stores, error) {
 		return stores{}, err
 	}
 	if c.index != nil {
-		b.checks["elasticsearch"] = c.index.Check(func() time.Duration { return recall.LeftOf(items.fronts) })
+		b.checks["elasticsearch"] = c.index.Check(items.front.Left)
 	}
 	s := stores{catalogs: items, dedup: seen, sessions: sessions}
 	if b.cfg.FailsOpen() {

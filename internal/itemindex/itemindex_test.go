@@ -47,10 +47,10 @@ func at(t *testing.T, address, index string) *system {
 	source := elasticrecall.New(client, elasticrecall.Config{Index: index, Schema: s.watch.Schema()})
 	front := recall.NewFront(source, func() time.Time { return noon }, recall.FrontConfig{Standby: 10 * time.Minute, Timeout: cfg.Server.RequestTimeout})
 	s.use = Use{
-		Ready:  func(context.Context) error { return nil },
-		Query:  func() feed.Query { return feed.Query{Ranking: cfg.Ranking, Origin: noon, N: 10} },
-		Docs:   s.items.Docs,
-		Fronts: []*recall.Front{front},
+		Ready: func(context.Context) error { return nil },
+		Query: func() feed.Query { return feed.Query{Ranking: cfg.Ranking, Origin: noon, N: 10} },
+		Docs:  s.items.Docs,
+		Front: front,
 	}
 	return s
 }
@@ -157,7 +157,7 @@ func TestAnIndexThatIsTakenAway(t *testing.T) {
 			t.Parallel()
 			s := inUse(t)
 			require.NoError(t, s.watch.RecallForAll(t.Context(), s.use))
-			require.Positive(t, recall.LeftOf(s.use.Fronts))
+			require.Positive(t, s.use.Front.Left())
 			c.away(s)
 			s.watch.visit(t.Context(), s.use)
 			require.NoError(t, s.watch.Waiting(), "it was in use")
@@ -165,7 +165,7 @@ func TestAnIndexThatIsTakenAway(t *testing.T) {
 			require.Error(t, state.Err)
 			assert.True(t, state.Optional)
 			assert.Contains(t, state.Reason, c.reason)
-			assert.Positive(t, recall.LeftOf(s.use.Fronts))
+			assert.Positive(t, s.use.Front.Left())
 			assert.Len(t, s.watch.woken, 1, "to know soon when it is there again")
 
 			c.back(s)

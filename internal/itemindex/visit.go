@@ -20,8 +20,8 @@ type Use struct {
 	Query func() feed.Query
 	// Docs reads contents, past all caches.
 	Docs func(ctx context.Context, ids []string) ([]feed.Doc, error)
-	// Fronts are the sources, which keep what stands in while Elasticsearch is down.
-	Fronts []*recall.Front
+	// Front keeps what stands in for recall while Elasticsearch is down.
+	Front *recall.Front
 }
 
 // Pauses are how long the watch waits.
@@ -116,11 +116,5 @@ func (w *Watch) RecallForAll(ctx context.Context, use Use) error {
 		}
 		return found, err
 	}
-	q := use.Query()
-	for _, front := range use.Fronts {
-		if err := front.Renew(ctx, q, docs, schema.Tells); err != nil {
-			return err
-		}
-	}
-	return nil
+	return use.Front.Renew(ctx, use.Query(), docs, schema.Tells)
 }
