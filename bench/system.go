@@ -45,6 +45,7 @@ type system struct {
 // serve starts a system. stop finishes it and tells if it has lost count of
 // what it delivered.
 func (b *bench) serve(ctx context.Context, cfg configs.Config, options ...app.Option) (*system, error) {
+	cfg.Server.Drain = 0 // nothing balances
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}

@@ -69,7 +69,8 @@ type Config struct {
 type Server struct {
 	Addr            string        `koanf:"addr" help:"address to listen on, host:port"`
 	RequestTimeout  time.Duration `koanf:"request_timeout" help:"longest time one request may take"`
-	ShutdownTimeout time.Duration `koanf:"shutdown_timeout" help:"longest time to finish requests and record impressions at a stop"`
+	Drain           time.Duration `koanf:"drain" help:"how long a server that is told to stop by SIGTERM goes on answering while /readyz is 503, so that load balancers notice; 0: not at all"`
+	ShutdownTimeout time.Duration `koanf:"shutdown_timeout" help:"longest time to finish requests and record impressions at a stop, after server.drain"`
 	MaxInFlight     int           `koanf:"max_in_flight" help:"agents' requests worked on at once; more are answered 503; 0: no bound"`
 	RateLimit       float64       `koanf:"rate_limit" help:"requests a second of one agent, as many of which may come at once; more are answered 429; 0: no bound"`
 	CORS            CORS          `koanf:"cors"`
@@ -189,7 +190,7 @@ type Log struct {
 // in the data directory, no services.
 func Default() Config {
 	return Config{
-		Server:  Server{Addr: "127.0.0.1:8080", RequestTimeout: 5 * time.Second, ShutdownTimeout: 15 * time.Second, MaxInFlight: 1000},
+		Server:  Server{Addr: "127.0.0.1:8080", RequestTimeout: 5 * time.Second, Drain: 5 * time.Second, ShutdownTimeout: 15 * time.Second, MaxInFlight: 1000},
 		DataDir: "./freshet-data",
 		Auth:    Auth{Mode: ModeHeader},
 		Catalog: Catalog{GroupBy: GroupByNone},

@@ -241,8 +241,6 @@ func TestEmptySectionsAndValuesKeepDefaults(t *testing.T) {
 func TestVariablesThatAreNotSettings(t *testing.T) {
 	c, err := configs.Load(configs.Options{Environ: []string{
 		"FRESHET_TEST_REDIS=redis://x", "FRESHET_ADMIN_TOKEN=t",
-		// What Kubernetes sets beside a service called freshet.
-		"FRESHET_SERVICE_HOST=10.0.0.1", "FRESHET_SERVICE_PORT=8080", "FRESHET_PORT=tcp://10.0.0.1:8080", "FRESHET_PORT_8080_TCP=tcp://10.0.0.1:8080",
 		// An empty variable is one that is not set.
 		"FRESHET_DEDUP_SHARDS=",
 	}})

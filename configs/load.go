@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -153,7 +154,7 @@ func applyEnv(c *Config, environ []string) Problems {
 			key, ok := names[name]
 			if what, gone := removedVariable(name); gone {
 				all = append(all, Problem{Source: "environment", Message: name + " " + what})
-			} else if !ok && !reserved(name) {
+			} else if !ok && !reserved(name, value) {
 				near := nearest(func(f field) int { return distance(name, EnvName(f.key)) })
 				all = append(all, Problem{Source: "environment", Message: fmt.Sprintf("%s is not a setting; the nearest is %s", name, EnvName(near.key))})
 			}
@@ -170,16 +171,18 @@ func applyEnv(c *Config, environ []string) Problems {
 }
 
 // reserved reports whether a variable begins like ours but is not part of the
-// configuration: the client's token, what tests look for, and what Kubernetes
-// sets in a pod beside a service called freshet.
-func reserved(name string) bool {
-	switch name {
-	case EnvAdminToken, "FRESHET_PORT", "FRESHET_SERVICE_HOST":
-		return true
-	}
-	return strings.HasPrefix(name, "FRESHET_TEST_") || strings.HasPrefix(name, "FRESHET_PORT_") ||
-		strings.HasPrefix(name, "FRESHET_SERVICE_PORT")
+// configuration: the client's token, what tests look for, and what Kubernetes sets.
+func reserved(name, value string) bool {
+	return name == EnvAdminToken || strings.HasPrefix(name, "FRESHET_TEST_") || serviceVariable.MatchString(name+"="+value)
 }
+
+// serviceVariable matches what Kubernetes sets in every pod beside a service whose name is
+// freshet or begins with freshet-, such as freshet-redis, in names and in values: a value
+// that somebody took for a setting, FRESHET_REDIS_PORT=6379, has another form.
+var serviceVariable = regexp.MustCompile(`^FRESHET(_[A-Z0-9_]+)?_(` +
+	`SERVICE_HOST=[^\s/]+|SERVICE_PORT(_[A-Z0-9_]+)?=\d+|` +
+	`PORT=(tcp|udp|sctp)://\S+|` +
+	`PORT_\d+_(TCP|UDP|SCTP)(=(tcp|udp|sctp)://\S+|_PROTO=(tcp|udp|sctp)|_PORT=\d+|_ADDR=[^\s/]+))$`)
 
 // EnvAdminToken is the environment variable with the token that client
 // commands send. It is no key: the server's own is auth.admin_token.

@@ -86,6 +86,7 @@ func (s Server) check(p *Problems) {
 	// Below the minute after which another refresh records what a request has
 	// claimed and not delivered yet.
 	within(p, "server.request_timeout", s.RequestTimeout, time.Millisecond, 30*time.Second)
+	within(p, "server.drain", s.Drain, 0, 10*time.Minute)
 	within(p, "server.shutdown_timeout", s.ShutdownTimeout, time.Millisecond, time.Hour)
 	within(p, "server.max_in_flight", s.MaxInFlight, 0, 1_000_000)
 	within(p, "server.rate_limit", s.RateLimit, 0, 1_000_000)

@@ -50,6 +50,9 @@ func (s *server) handle(name string, fn func(*call) error) gin.HandlerFunc {
 		*c = call{gin: g, start: time.Now(), in: c.in[:0], out: c.out[:0]}
 		c.id = requestID(g.Request.Header.Get("X-Request-ID"))
 		g.Writer.Header()["X-Request-Id"] = []string{c.id}
+		if s.deps.Drain.draining() { // a proxy that keeps connections opens its next one elsewhere
+			g.Writer.Header()["Connection"] = closing
+		}
 		if !route.lasts {
 			flying.begin(c)
 		}
@@ -62,6 +65,8 @@ func (s *server) handle(name string, fn func(*call) error) gin.HandlerFunc {
 		}
 	}
 }
+
+var closing = []string{"close"}
 
 // route names a route in logs, metrics and traces.
 type route struct {

@@ -113,7 +113,7 @@ type Health interface {
 	Check(ctx context.Context) map[string]Dependency
 }
 
-// Deps are the dependencies of the routes. All fields but Social are required.
+// Deps are the dependencies of the routes. All fields but Social and Drain are required.
 type Deps struct {
 	Feed     Feed
 	Profiles Profiles
@@ -130,13 +130,16 @@ type Deps struct {
 	Counts    Counts
 	Guest     Guest
 
+	// Drain is nil where nobody is told that the server is about to stop.
+	Drain *Drain
+
 	// Social is nil on a server without posts and follows: then their routes do
 	// not exist.
 	Social *Social
 }
 
 func (d Deps) validate() error {
-	if missing := missingField(d, "Social"); missing != "" {
+	if missing := missingField(d, "Social", "Drain"); missing != "" {
 		return fmt.Errorf("handler: Deps.%s is missing", missing)
 	}
 	if d.Social != nil {

@@ -37,16 +37,18 @@ type readiness struct {
 }
 
 // ready answers GET /readyz: 503 where something is down that no answer can do
-// without.
+// without, or the server is about to stop.
 func (s *server) ready(c *call) error {
+	if s.deps.Drain.draining() {
+		return s.sendReadiness(c, envelope{Code: 50301, Msg: "not ready: the server is stopping", Data: readiness{Dependencies: map[string]dependencyState{}}})
+	}
 	ctx, cancel := context.WithTimeout(c.gin.Request.Context(), min(readyTimeout, s.cfg.RequestTimeout))
 	defer cancel()
 	checked := s.deps.Health.Check(ctx)
 	states := make(map[string]dependencyState, len(checked))
-	status, e := http.StatusOK, envelope{Msg: "ready"}
+	e := envelope{Msg: "ready"}
 	for name, d := range checked {
 		if d.Err != nil && !d.Optional {
-			status = http.StatusServiceUnavailable
 			e.Code, e.Msg = 50301, "not ready: a dependency is down"
 		}
 		states[name] = stateOf(d)
@@ -55,11 +57,18 @@ func (s *server) ready(c *call) error {
 		}
 	}
 	e.Data = readiness{Dependencies: states}
+	return s.sendReadiness(c, e)
+}
+
+// sendReadiness answers 200 with code 0, 503 with any other.
+func (s *server) sendReadiness(c *call, e envelope) error {
 	body, err := json.Marshal(e)
 	if err != nil {
 		return err
 	}
-	if status == http.StatusServiceUnavailable {
+	status := http.StatusOK
+	if e.Code != 0 {
+		status = http.StatusServiceUnavailable
 		c.gin.Writer.Header()["Retry-After"] = retryLater
 	}
 	c.send(status, e.Code, body)

@@ -73,7 +73,7 @@ func (s *server) getStream(c *call) error {
 		watch.Close()
 		return err
 	}
-	go stream{conn, watch}.run(head)
+	go stream{conn, watch, s.deps.Drain}.run(head)
 	return nil
 }
 
@@ -113,7 +113,7 @@ func (c *call) streamHead(watch *engine.Watch) []byte {
 	h.Add("Vary", callerHeaders)
 	h["X-Content-Type-Options"] = noSniff
 	h["X-Accel-Buffering"] = unbuffered
-	h["Connection"] = []string{"close"} // its end is the end of the answer
+	h["Connection"] = closing // its end is the end of the answer
 	h["Date"] = []string{c.start.UTC().Format(http.TimeFormat)}
 	var b bytes.Buffer
 	b.WriteString("HTTP/1.1 200 OK\r\n")
@@ -126,6 +126,7 @@ func (c *call) streamHead(watch *engine.Watch) []byte {
 type stream struct {
 	conn  net.Conn
 	watch *engine.Watch
+	drain *Drain // may be nil
 }
 
 // run sends until the client leaves, the server stops or the stream's time is over.
@@ -140,8 +141,12 @@ func (s stream) run(head []byte) {
 	beat, life := time.NewTicker(heartbeat), time.NewTimer(about(streamLife))
 	defer beat.Stop()
 	defer life.Stop()
+	drain := s.drain.begins()
 	for sent := s.push(head); sent; {
 		select {
+		case <-drain:
+			drain = nil // once: the stream goes on until its share is over
+			life.Reset(s.drain.share())
 		case <-s.watch.Ready():
 			if news := s.watch.Take(); news.Count > 0 {
 				sent = s.push(fmt.Appendf(nil, "id: %s\nevent: new\ndata: {\"count\":%d}\n\n", eventID(news.Head), news.Count))

@@ -56,15 +56,17 @@ type streams struct {
 	*pipes
 	watcher *engine.Watcher
 	lists   timeline.Lists
+	drain   *Drain
 }
 
 // openStreams must be called within a bubble.
 func openStreams(t *testing.T) *streams {
-	s := &streams{lists: memory.New(memory.Config{Cap: 10, Clock: time.Now})}
+	s := &streams{lists: memory.New(memory.Config{Cap: 10, Clock: time.Now}), drain: NewDrain()}
 	s.watcher = engine.NewWatcher(engine.WatchStores{
 		Posts: oneAuthor{}, Lists: s.lists, Outboxes: s.lists, Builder: emptyLists{s.lists}, Profiles: noProfiles{},
 	}, 0, engine.Config{Clock: time.Now})
 	f := newFixture(t, func(_ *Config, d *Deps) {
+		d.Drain = s.drain
 		d.Social = &Social{
 			Store: struct{ social.Store }{}, Timelines: storeTimelines{}, Watcher: s.watcher, Queue: struct{ jobs.Queue }{}, Graph: struct{ Graph }{},
 		}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/app"
 )
 
 // Exit codes.
@@ -33,12 +34,28 @@ var commands = []func() *cobra.Command{
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// After the first signal the next one ends the process at once.
-	context.AfterFunc(ctx, stop)
+	ctx, stop := untilSignal()
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
+}
+
+// untilSignal returns a context that the first signal ends; the next one ends the process
+// at once.
+func untilSignal() (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		received := <-signals
+		signal.Stop(signals)
+		if received == os.Interrupt {
+			cancel(app.ErrAtOnce)
+			return
+		}
+		cancel(nil)
+	}()
+	return ctx, func() { signal.Stop(signals); cancel(nil) }
 }
 
 // run is main with everything it touches as a parameter.

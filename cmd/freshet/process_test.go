@@ -129,7 +129,7 @@ func launch(t *testing.T, command string, settings map[string]string, args ...st
 	path, err := binary()
 	require.NoError(t, err)
 	p := &process{cmd: exec.Command(path, append([]string{command}, args...)...), log: &buffer{}, exited: make(chan struct{})}
-	p.cmd.Env = environ(settings, "FRESHET_SERVER_ADDR=127.0.0.1:0")
+	p.cmd.Env = environ(settings, "FRESHET_SERVER_ADDR=127.0.0.1:0", "FRESHET_SERVER_DRAIN=0s")
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	require.NoError(t, p.cmd.Start())
 	go func() { _ = p.cmd.Wait(); close(p.exited) }()

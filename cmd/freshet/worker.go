@@ -29,6 +29,7 @@ func newWorkerCommand() *cobra.Command {
 		case cfg.Jobs.Workers == 0:
 			return errors.New("jobs.workers is 0: set it to how many jobs this worker works on at once")
 		}
+		cfg.Server.Drain = 0 // nobody sends it calls
 		return serve(cmd.Context(), serverLog(cmd, cfg.Log), cfg, role{shape: onlyProbes})
 	}
 	return cmd

@@ -17,6 +17,7 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/handler"
 	"github.com/freshet/freshet/internal/esindex"
 )
 
@@ -61,6 +62,7 @@ type App struct {
 	Handler http.Handler
 	Social  SocialStore // nil: no posts
 
+	stopping *handler.Drain
 	parts
 }
 

@@ -2,12 +2,10 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
@@ -52,6 +50,7 @@ type pauses struct {
 	spool  time.Duration // between two tries to record what waits on disk
 	index  itemindex.Pauses
 	watch  time.Duration // between two looks at the services for the metrics
+	spans  time.Duration // of a stop, at most, until the collector has the last spans
 }
 
 func newSettings(cfg configs.Config, options []Option) settings {
@@ -59,7 +58,7 @@ func newSettings(cfg configs.Config, options []Option) settings {
 		cfg: cfg, clock: time.Now, log: slog.New(slog.DiscardHandler), coalesce: coalesce, sharedFor: sharedFor, staleFor: staleFor,
 		streams: openfiles.Half(mostStreams),
 		pauses: pauses{
-			settle: cfg.PendingGrace(), notes: time.Second, spool: time.Second, watch: 5 * time.Second,
+			settle: cfg.PendingGrace(), notes: time.Second, spool: time.Second, watch: 5 * time.Second, spans: 2 * time.Second,
 			index: itemindex.Pauses{WarmUp: time.Second, Standby: time.Minute, Mapping: 5 * time.Second},
 		},
 	}
@@ -74,42 +73,13 @@ func newSettings(cfg configs.Config, options []Option) settings {
 type builder struct {
 	settings
 	checks  health.Checks
-	drain   func(context.Context)         // before anything is closed; nil: nothing waits
-	closers []func(context.Context) error // in the order of opening
+	drain   func(context.Context) // before anything is closed; nil: nothing waits
+	closers []closer              // in the order of opening
 	closing sync.Once
 }
 
 func newBuilder(cfg configs.Config, options []Option) *builder {
 	return &builder{settings: newSettings(cfg, options), checks: health.Checks{}}
-}
-
-// onClose has something called when the system closes: what was opened last is closed first.
-func (b *builder) onClose(f func(context.Context) error) { b.closers = append(b.closers, f) }
-
-// background runs work in the background until the system closes. What was started
-// last is ended first, and each has ended before the next one is told to.
-func (b *builder) background(ctx context.Context, work func(context.Context)) {
-	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		work(ctx)
-	}()
-	b.onClose(func(context.Context) error { stop(); <-ended; return nil })
-}
-
-// close closes what was opened, once.
-func (b *builder) close(ctx context.Context) error {
-	var errs []error
-	b.closing.Do(func() {
-		if b.drain != nil {
-			b.drain(ctx)
-		}
-		for _, c := range slices.Backward(b.closers) {
-			errs = append(errs, c(ctx))
-		}
-	})
-	return errors.Join(errs...)
 }
 
 // dataDir makes and returns a directory below the data directory.

@@ -18,12 +18,12 @@ func TestWhatIsOpenedLastIsClosedFirst(t *testing.T) {
 	b := newBuilder(configs.Default(), nil)
 	var order []string
 	failed := errors.New("it cannot be closed")
-	b.onClose(func(context.Context) error { order = append(order, "store"); return failed })
-	b.background(t.Context(), func(ctx context.Context) {
+	b.onClose("store", func(context.Context) error { order = append(order, "store"); return failed })
+	b.background(t.Context(), "work", func(ctx context.Context) {
 		<-ctx.Done()
 		order = append(order, "work")
 	})
-	b.onClose(func(context.Context) error { order = append(order, "cache"); return nil })
+	b.onClose("cache", func(context.Context) error { order = append(order, "cache"); return nil })
 	b.drain = func(context.Context) { order = append(order, "drained") }
 	require.ErrorIs(t, b.close(t.Context()), failed, "the others are closed all the same")
 	require.NoError(t, b.close(t.Context()))
@@ -36,7 +36,7 @@ func TestWorkInTheBackgroundOutlivesTheStart(t *testing.T) {
 	b := newBuilder(configs.Default(), nil)
 	starting, started := context.WithCancel(t.Context())
 	working := make(chan error)
-	b.background(starting, func(ctx context.Context) { working <- ctx.Err() })
+	b.background(starting, "work", func(ctx context.Context) { working <- ctx.Err() })
 	started()
 	require.NoError(t, <-working)
 	require.NoError(t, b.close(t.Context()))

@@ -130,12 +130,12 @@ func (b *builder) fileBackend(ctx context.Context) (catalogs, error) {
 	if err != nil {
 		return catalogs{}, err
 	}
-	b.onClose(func(context.Context) error { return lock.Close() })
+	b.onClose("lock of data_dir", func(context.Context) error { return lock.Close() })
 	file, err := sqlite.Open(ctx, filepath.Join(dir, sqlite.FileName))
 	if err != nil {
 		return catalogs{}, err
 	}
-	b.onClose(func(context.Context) error { return file.Close() })
+	b.onClose("catalog", func(context.Context) error { return file.Close() })
 	source := memoryrecall.New()
 	synced, err := indexed.Open(ctx, file, source, popularitysqlite.New(file.File()))
 	if err != nil {

@@ -59,12 +59,12 @@ func (b *builder) openRedis(ctx context.Context) (c clients, err error) {
 	if err != nil {
 		return c, fmt.Errorf("redis.url: %w", err)
 	}
-	b.onClose(func(context.Context) error { return client.Close() })
+	b.disconnects("redis", client.Close)
 	c.redis = client
 	if c.masters, err = masters.Open(ctx, b.cfg, client, b.log); err != nil {
 		return c, err
 	}
-	b.onClose(c.masters.Close)
+	b.onClose("watch of masters", c.masters.Close)
 	c.breaker = breaker.NewRedis("redis", connect.RedisPatience(b.cfg), c.masters, b.log)
 	client.AddHook(c.breaker)
 	if b.hooks.Redis != nil {
@@ -109,8 +109,8 @@ func (b *builder) startIndex(ctx context.Context, index *itemindex.Watch, use it
 		return
 	}
 	index.Begin(ctx, use)
-	b.background(ctx, func(ctx context.Context) { index.LookNowAndThen(ctx, b.pauses.index) })
-	b.background(ctx, func(ctx context.Context) { index.Run(ctx, use, b.pauses.index) })
+	b.background(ctx, "watch of the mapping", func(ctx context.Context) { index.LookNowAndThen(ctx, b.pauses.index) })
+	b.background(ctx, "watch of the index", func(ctx context.Context) { index.Run(ctx, use, b.pauses.index) })
 }
 
 // watchMasters begins to look after the masters; nil: there are none.
@@ -125,7 +125,7 @@ func (b *builder) watchMasters(ctx context.Context, m *masters.Watch, posts *pos
 		}
 		return recorder.Reclaim(ctx, withdraw, since)
 	}
-	b.background(ctx, func(ctx context.Context) { m.Run(ctx, b.clock, reclaim) })
+	b.background(ctx, "reclaims after a failover", func(ctx context.Context) { m.Run(ctx, b.clock, reclaim) })
 }
 
 // withdrawAgain takes what a new master lacks of the last pages out of the sessions

@@ -35,15 +35,15 @@ func (a *App) startDemo(ctx context.Context) error {
 			return fmt.Errorf("demo profiles: %w", err)
 		}
 	}
-	a.background(ctx, func(ctx context.Context) { demo.Run(ctx, put, demoEvery, a.clock, a.log) })
-	a.background(ctx, func(ctx context.Context) { demo.Read(ctx, a.Engine, demoPages, a.log) })
+	a.background(ctx, "demo items", func(ctx context.Context) { demo.Run(ctx, put, demoEvery, a.clock, a.log) })
+	a.background(ctx, "demo readers", func(ctx context.Context) { demo.Read(ctx, a.Engine, demoPages, a.log) })
 	if a.network != nil {
 		n := demo.NewNetwork(demoSeed)
 		store := a.network.fanout.Store()
 		if err := n.Fill(ctx, store, a.pictures(), a.clock()); err != nil {
 			return fmt.Errorf("demo network: %w", err)
 		}
-		a.background(ctx, func(ctx context.Context) { n.Run(ctx, store, demoEvery, a.clock, a.log) })
+		a.background(ctx, "demo network", func(ctx context.Context) { n.Run(ctx, store, demoEvery, a.clock, a.log) })
 	}
 	a.log.InfoContext(ctx, "demo catalog loaded", "items", demoItems, "agents", len(profiles), "simulated_readers", len(demo.Tastes()), "new_item_every", demoEvery.String())
 	return nil

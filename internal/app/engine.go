@@ -63,7 +63,7 @@ func (p *parts) openEngine(ctx context.Context, items catalog.Catalog, cfg engin
 	if err != nil {
 		return nil, err
 	}
-	p.onClose(func(ctx context.Context) error { e.Close(ctx); return nil })
+	p.onClose("engine", func(ctx context.Context) error { e.Close(ctx); return nil })
 	return e, nil
 }
 
@@ -90,7 +90,7 @@ func (p *parts) openPrefetch(ctx context.Context, items catalog.Catalog) (*engin
 	if err != nil {
 		return nil, err
 	}
-	p.onClose(func(ctx context.Context) error { ahead.Close(ctx); return nil })
+	p.onClose("reading ahead", func(ctx context.Context) error { ahead.Close(ctx); return nil })
 	return ahead, nil
 }
 

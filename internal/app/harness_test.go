@@ -50,7 +50,7 @@ var modes = []mode{{"embedded", embedded}, {"services", services}}
 
 func embedded(t testing.TB) configs.Config {
 	cfg := configs.Default()
-	cfg.DataDir = t.TempDir()
+	cfg.DataDir, cfg.Server.Drain = t.TempDir(), 0
 	var err error
 	cfg.Ranking, err = cfg.Ranking.With("curves=single,explore.share=0") // whatever is the default; tests compare orders
 	require.NoError(t, err)

@@ -74,7 +74,7 @@ func (b *builder) openListsRedis(ctx context.Context, c clients) (listsRedis, er
 	if err != nil {
 		return listsRedis{}, fmt.Errorf("timeline.redis_url: %w", err)
 	}
-	b.onClose(func(context.Context) error { return client.Close() })
+	b.disconnects("timeline_redis", client.Close)
 	client.AddHook(breaker.NewRedis("timeline_redis", connect.RedisPatience(cfg), nil, b.log))
 	b.checks["timeline_redis"] = func(ctx context.Context) handler.Dependency {
 		return handler.Dependency{Err: client.Ping(ctx).Err(), Optional: true}
@@ -97,6 +97,6 @@ func (b *builder) openCards(ctx context.Context, store SocialStore, l listStores
 	}
 	cache := rediscards.New(l.redis, rediscards.Config{KeyPrefix: b.cfg.Redis.KeyPrefix})
 	keeper := social.NewKeeper(store, cache, b.clock, b.log)
-	b.background(ctx, keeper.Run)
+	b.background(ctx, "keeper of cards", keeper.Run)
 	return cardStores{cards: keeper, cache: cache, kept: lists.KeptCards(cache, late)}
 }

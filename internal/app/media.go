@@ -29,7 +29,7 @@ func (b *builder) openMedia(rows social.Images) (*media.Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.onClose(func(context.Context) error { return store.Close() })
+	b.disconnects("media", store.Close)
 	files := media.NewFiles(store, rows)
 	if u.Scheme == "s3" { // to list a folder would cost more than it tells
 		b.checks["media"] = func(ctx context.Context) handler.Dependency {

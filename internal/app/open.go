@@ -6,6 +6,7 @@ import (
 
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/handler"
 	"github.com/freshet/freshet/internal/telemetry"
 	"github.com/freshet/freshet/internal/version"
 )
@@ -17,7 +18,7 @@ func (b *builder) open(ctx context.Context) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.onClose(tracing.Close)
+	b.onClose("tracing", b.sendSpans(tracing))
 	c, err := b.openClients(ctx)
 	if err != nil {
 		return nil, err
@@ -31,7 +32,7 @@ func (b *builder) open(ctx context.Context) (*App, error) {
 		return nil, fmt.Errorf("social: %w", err)
 	}
 	catalog := posts.before(s.catalogs)
-	b.background(ctx, func(ctx context.Context) { b.checks.Watch(ctx, b.pauses.watch) })
+	b.background(ctx, "health checks", func(ctx context.Context) { b.checks.Watch(ctx, b.pauses.watch) })
 	live, err := b.openRanking(ctx, s.rankings)
 	if err != nil {
 		return nil, err
@@ -52,7 +53,7 @@ func (b *builder) open(ctx context.Context) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &App{Engine: e, Catalog: catalog, parts: p}
+	a := &App{Engine: e, Catalog: catalog, stopping: handler.NewDrain(), parts: p}
 	if posts != nil {
 		a.Social = posts.store
 	}

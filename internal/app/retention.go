@@ -26,7 +26,7 @@ func (b *builder) startRetention(ctx context.Context, c clients, s stores, items
 			cfg.Turn = rediskeys.Turn(c.redis, b.retentionLease(c), sweepEvery)
 		}
 	}
-	b.background(ctx, catalog.NewRetention(s.contents, items, cfg).Run)
+	b.background(ctx, "retention", catalog.NewRetention(s.contents, items, cfg).Run)
 }
 
 func (b *builder) retentionLease(c clients) string {

@@ -31,7 +31,7 @@ func (a *App) routes(cfg engine.Config) (http.Handler, error) {
 		Offline: offlineSource{a.Engine, a.Catalog, a.stores.agents},
 		Intake:  catalog.NewIngest(a.Catalog, catalog.IngestConfig{GroupByURL: a.cfg.Catalog.GroupBy == configs.GroupByURL}),
 
-		Reactions: a.Engine, Counts: a.counts, Guest: a.guest(a.Catalog, cfg), Social: a.socialRoutes(),
+		Reactions: a.Engine, Counts: a.counts, Guest: a.guest(a.Catalog, cfg), Social: a.socialRoutes(), Drain: a.stopping,
 	})
 }
 

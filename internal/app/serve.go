@@ -21,8 +21,12 @@ const (
 	maxHeader = 32 << 10
 )
 
-// Serve answers on the listener until ctx ends, finishes the requests that
-// are being answered, and closes the system. All of that together takes
+// ErrAtOnce is the cause of a context that ends [App.Serve] without server.drain: no load
+// balancer waits for a server in somebody's terminal.
+var ErrAtOnce = fmt.Errorf("interrupted: %w", context.Canceled)
+
+// Serve answers on the listener until ctx ends and for server.drain after that, finishes
+// the requests that are being answered, and closes the system. The last two together take
 // server.shutdown_timeout at most.
 func (a *App) Serve(ctx context.Context, l net.Listener) error {
 	server := a.httpServer(ctx)
@@ -37,6 +41,7 @@ func (a *App) Serve(ctx context.Context, l net.Listener) error {
 	var serveErr error
 	select {
 	case <-ctx.Done():
+		serveErr = a.announce(ctx, failed)
 		a.log.InfoContext(ctx, "stopping: finishing requests, then recording what was delivered")
 	case serveErr = <-failed:
 	}
@@ -47,6 +52,23 @@ func (a *App) Serve(ctx context.Context, l net.Listener) error {
 		serveErr = nil
 	}
 	return errors.Join(serveErr, shutdownErr, a.Close(ending))
+}
+
+// announce tells for server.drain that the server is about to stop, and returns early with
+// the error of a listener that fails.
+func (a *App) announce(ctx context.Context, failed <-chan error) error {
+	over := a.cfg.Server.Drain
+	if over == 0 || errors.Is(context.Cause(ctx), ErrAtOnce) {
+		return nil
+	}
+	a.log.InfoContext(ctx, "stopping soon: not ready any more, and still answering", "drain", over.String())
+	a.stopping.Begin(over)
+	select {
+	case <-time.After(over):
+		return nil
+	case err := <-failed:
+		return err
+	}
 }
 
 // finish lets requests finish, and cuts off those that take longer than most:

@@ -41,7 +41,7 @@ func (b *builder) openRanking(ctx context.Context, store ranking.Store) (*rankin
 	if err != nil {
 		return nil, err
 	}
-	b.background(ctx, live.Run)
+	b.background(ctx, "ranking", live.Run)
 	return live, nil
 }
 
@@ -52,10 +52,10 @@ func (b *builder) openSignals(ctx context.Context, c clients, s stores, agents c
 	}
 	g := signalParts{ranking: live, counts: counts}
 	g.tally = events.NewBuffer(ctx, counts, events.BufferConfig{Timeout: b.cfg.Server.RequestTimeout, Logger: b.log})
-	b.onClose(func(ctx context.Context) error { g.tally.Close(ctx); return nil })
+	b.onClose("counts for reports", func(ctx context.Context) error { g.tally.Close(ctx); return nil })
 	g.popular, g.publisher = b.openPopularity(ctx, s)
 	g.learner = learning.NewBuffer(ctx, agents, learning.Config{Config: signals.Config{Timeout: b.cfg.Server.RequestTimeout, Logger: b.log}, Clock: b.clock})
-	b.onClose(func(ctx context.Context) error { g.learner.Close(ctx); return nil })
+	b.onClose("learning", func(ctx context.Context) error { g.learner.Close(ctx); return nil })
 	g.trending = b.openTrending(c, s)
 	return g, nil
 }
@@ -74,7 +74,7 @@ func (b *builder) openCounts(ctx context.Context, c clients) (events.Store, erro
 	if err != nil {
 		return nil, err
 	}
-	b.onClose(func(context.Context) error { return file.Close() })
+	b.onClose("file of counts", func(context.Context) error { return file.Close() })
 	return file, nil
 }
 
@@ -90,12 +90,12 @@ func (b *builder) openPopularity(ctx context.Context, s stores) (*popularity.Buf
 	case s.live != nil:
 		counter = s.live
 		publisher = popularity.NewPublisher(s.live, s.counted, popularity.PublisherConfig{Timeout: b.cfg.Server.RequestTimeout, Logger: b.log})
-		b.background(ctx, publisher.Run)
+		b.background(ctx, "publisher of popularity", publisher.Run)
 	default:
 		return nil, nil
 	}
 	buffer := popularity.NewBuffer(ctx, counter, signals.Config{Timeout: b.cfg.Server.RequestTimeout, Logger: b.log})
-	b.onClose(func(ctx context.Context) error { buffer.Close(ctx); return nil })
+	b.onClose("popularity", func(ctx context.Context) error { buffer.Close(ctx); return nil })
 	return buffer, publisher
 }
 
@@ -117,5 +117,5 @@ func (b *builder) startTrending(ctx context.Context, live *trending.Live, atOnce
 			b.log.WarnContext(ctx, "what is trending is not known yet", slog.Any("error", err))
 		}
 	}
-	b.background(ctx, live.Run)
+	b.background(ctx, "trending", live.Run)
 }

@@ -123,7 +123,7 @@ func (b *builder) openSocialStore(ctx context.Context, options social.Options) (
 	if err != nil {
 		return nil, err
 	}
-	b.onClose(func(context.Context) error { return store.Close() })
+	b.onClose("posts", func(context.Context) error { return store.Close() })
 	return store, nil
 }
 
@@ -136,10 +136,10 @@ func (b *builder) openPostgres(ctx context.Context, options social.Options) (Soc
 	if err != nil {
 		return nil, err
 	}
-	b.onClose(func(context.Context) error { return store.Close() })
+	b.disconnects("social", store.Close)
 	later, err := connect.Migrate(ctx, store, b.log)
 	if later != nil {
-		b.background(ctx, later)
+		b.background(ctx, "migration of PostgreSQL", later)
 	}
 	return store, err
 }
@@ -166,21 +166,21 @@ func (b *builder) startSocial(ctx context.Context, n *network) error {
 	if n == nil {
 		return nil
 	}
-	b.background(ctx, n.promotions.Run)
-	b.background(ctx, n.watcher.Run)
-	b.background(ctx, func(ctx context.Context) {
+	b.background(ctx, "promotions", n.promotions.Run)
+	b.background(ctx, "streams", n.watcher.Run)
+	b.background(ctx, "purges", func(ctx context.Context) {
 		repeat.Every(ctx, purgeEvery, func(ctx context.Context) { social.PurgeAll(ctx, n.store, b.log) })
 	})
-	b.background(ctx, func(ctx context.Context) { repeat.Every(ctx, lists.LookEvery, n.late.Look) })
+	b.background(ctx, "watch of lists", func(ctx context.Context) { repeat.Every(ctx, lists.LookEvery, n.late.Look) })
 	if n.restored != nil {
 		n.restored.Begin(ctx)
-		b.background(ctx, n.restored.Run)
+		b.background(ctx, "lists after a failover", n.restored.Run)
 	}
 	if b.cfg.Jobs.Workers == 0 {
 		return nil
 	}
 	runner := jobs.Start(ctx, n.store, n.fanout.Handlers(), jobs.Config{Workers: b.cfg.Jobs.Workers, Logger: b.log})
-	b.onClose(func(ctx context.Context) error { runner.Close(ctx); return nil })
+	b.onClose("jobs", func(ctx context.Context) error { runner.Close(ctx); return nil })
 	if !b.cfg.UsesPostgres() {
 		return nil
 	}
@@ -194,9 +194,9 @@ func (b *builder) readEvents(ctx context.Context, store SocialStore) error {
 	if err != nil {
 		return err
 	}
-	b.onClose(func(context.Context) error { return client.Close() })
+	b.disconnects("redis of events", client.Close)
 	reader := stream.Start(ctx, client, b.cfg.Redis.KeyPrefix, graph.NewApplier(store, graph.Config{}),
 		stream.Config{Clock: b.clock, Logger: b.log})
-	b.onClose(func(ctx context.Context) error { reader.Close(ctx); return nil })
+	b.onClose("events of other systems", func(ctx context.Context) error { reader.Close(ctx); return nil })
 	return nil
 }

@@ -59,7 +59,7 @@ func (b *builder) openDedup(ctx context.Context, c clients) (dedup.Store, error)
 	if err != nil {
 		return nil, err
 	}
-	b.onClose(store.Close)
+	b.onClose("journal of impressions", store.Close)
 	b.checks["data_dir"] = func(ctx context.Context) handler.Dependency { return handler.Dependency{Err: store.Writable(ctx)} }
 	return store, nil
 }
@@ -118,7 +118,7 @@ func (b *builder) openSpool(ctx context.Context, c clients, seen dedup.Store, se
 	if err != nil {
 		return nil, nil, err
 	}
-	b.onClose(waiting.Close)
+	b.onClose("spool", waiting.Close)
 	filters, ok := seen.(*redisbloom.Store)
 	if !ok {
 		return waiting, nil, nil
@@ -126,6 +126,6 @@ func (b *builder) openSpool(ctx context.Context, c clients, seen dedup.Store, se
 	watch := recovery.Open(ctx, filters, notes, recovery.Config{
 		After: b.pauses.settle, Every: b.pauses.notes, Timeout: b.cfg.Server.RequestTimeout, Logger: b.log,
 	})
-	b.background(ctx, watch.Run)
+	b.background(ctx, "watch of outages", watch.Run)
 	return waiting, watch, nil
 }

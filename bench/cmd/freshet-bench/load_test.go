@@ -63,6 +63,7 @@ func inServices(t *testing.T, cfg *configs.Config) {
 // serve serves Freshet as the serve command does. stop ends it.
 func serve(t *testing.T, cfg configs.Config) (a *app.App, address string, stop func() error) {
 	t.Helper()
+	cfg.Server.Drain = 0
 	require.NoError(t, cfg.Validate())
 	a, err := app.Open(t.Context(), cfg, app.WithLogger(testenv.Logger(t)))
 	require.NoError(t, err)

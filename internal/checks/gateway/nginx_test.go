@@ -60,14 +60,7 @@ func replace(t *testing.T, text string, pairs ...string) string {
 // reach it.
 func nginx(t *testing.T, mode, server, sessions string) *http.Client {
 	t.Helper()
-	program, err := exec.LookPath("nginx")
-	if err != nil {
-		const msg = "install nginx (Debian: apt-get install nginx-light) to run this test"
-		if os.Getenv("FRESHET_TEST_REQUIRE_SERVICES") == "1" {
-			t.Fatal(msg)
-		}
-		t.Skip(msg)
-	}
+	program := installed(t)
 	dir, err := os.MkdirTemp("", "gateway") // a socket's path must be short
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
@@ -106,6 +99,20 @@ func nginx(t *testing.T, mode, server, sessions string) *http.Client {
 	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
+// installed returns the path of nginx, and skips the test where there is none.
+func installed(t *testing.T) string {
+	t.Helper()
+	program, err := exec.LookPath("nginx")
+	if err != nil {
+		const msg = "install nginx (Debian: apt-get install nginx-light) to run this test"
+		if os.Getenv("FRESHET_TEST_REQUIRE_SERVICES") == "1" {
+			t.Fatal(msg)
+		}
+		t.Skip(msg)
+	}
+	return program
+}
+
 // certificate writes that of httptest, which is for example.com.
 func certificate(t *testing.T, cert, key string) *x509.CertPool {
 	t.Helper()
@@ -122,7 +129,7 @@ func certificate(t *testing.T, cert, key string) *x509.CertPool {
 }
 
 // start returns when nginx takes connections.
-func start(t *testing.T, program, conf, socket string) {
+func start(t *testing.T, program, conf, socket string) *exec.Cmd {
 	t.Helper()
 	var said bytes.Buffer
 	cmd := exec.Command(program, "-e", "stderr", "-c", conf)
@@ -152,4 +159,5 @@ func start(t *testing.T, program, conf, socket string) {
 		}
 		return err == nil
 	}, "nginx to take connections")
+	return cmd
 }

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"net/http"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/testenv"
+)
+
+// TestSignalsAndTheDrain: SIGTERM drains, Ctrl-C does not, and neither does a worker or a
+// server that is told so. A second signal ends a server that drains.
+func TestSignalsAndTheDrain(t *testing.T) {
+	t.Parallel()
+	status := func(p *process) int {
+		res, err := http.Get(p.url + "/readyz")
+		if err != nil {
+			return 0
+		}
+		require.NoError(t, res.Body.Close())
+		return res.StatusCode
+	}
+	t.Run("SIGTERM", func(t *testing.T) {
+		t.Parallel()
+		p := start(t, settings(t, "embedded"), "--server.drain", "10m")
+		p.signal(syscall.SIGTERM)
+		testenv.WaitFor(t, func() bool { return status(p) == http.StatusServiceUnavailable }, "a server that is not ready")
+		p.signal(syscall.SIGTERM)
+		p.ended(t)
+	})
+	t.Run("Ctrl-C", func(t *testing.T) {
+		t.Parallel()
+		p := start(t, settings(t, "embedded"), "--server.drain", "10m")
+		p.signal(syscall.SIGINT)
+		p.ended(t)
+		assert.Zero(t, p.cmd.ProcessState.ExitCode(), "log:\n%s", p.log)
+	})
+	t.Run("switched off", func(t *testing.T) {
+		t.Parallel()
+		p := start(t, settings(t, "embedded"), "--server.drain", "0")
+		p.signal(syscall.SIGTERM)
+		p.ended(t)
+		assert.Zero(t, p.cmd.ProcessState.ExitCode(), "log:\n%s", p.log)
+	})
+}

@@ -1,0 +1,151 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/testenv"
+)
+
+// TestAPartThatHangsStopsNobodyElse closes a system of which parts hang: the others close
+// with time to do so, all of it in time, and the log names what hung.
+func TestAPartThatHangsStopsNobodyElse(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		hangs func(b *builder, forever <-chan struct{})
+		fails string // in the error of close; "": it has none
+	}{
+		{"work in the background", func(b *builder, forever <-chan struct{}) {
+			b.background(context.Background(), "the part", func(context.Context) { <-forever })
+		}, ""},
+		{"a client", func(b *builder, forever <-chan struct{}) {
+			b.disconnects("the part", func() error { <-forever; return nil })
+		}, ""},
+		{"a journal", func(b *builder, forever <-chan struct{}) {
+			b.onClose("the part", func(context.Context) error { <-forever; return nil })
+		}, "the part did not stop in time"},
+		{"recording", func(b *builder, forever <-chan struct{}) {
+			b.drain = func(context.Context) { <-forever }
+		}, "recording of impressions did not stop in time"},
+		{"all of them", func(b *builder, forever <-chan struct{}) {
+			b.drain = func(context.Context) { <-forever }
+			for range 5 {
+				b.background(context.Background(), "the part", func(context.Context) { <-forever })
+				b.disconnects("the part", func() error { <-forever; return nil })
+			}
+		}, "recording of impressions did not stop in time"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var log bytes.Buffer
+				b := newBuilder(configs.Default(), []Option{WithLogger(slog.New(slog.NewTextHandler(&log, nil)))})
+				forever := make(chan struct{})
+				defer close(forever)
+				var left time.Duration // for the part that is closed last
+				b.onClose("last", func(ctx context.Context) error {
+					end, ok := ctx.Deadline()
+					assert.True(t, ok)
+					left = time.Until(end)
+					return ctx.Err()
+				})
+				tt.hangs(b, forever)
+				const most = 15 * time.Second
+				ctx, cancel := context.WithTimeout(t.Context(), most)
+				defer cancel()
+				began := time.Now()
+				err := b.close(ctx)
+				assert.LessOrEqual(t, time.Since(began), most)
+				assert.Positive(t, left, "what comes after it has no time")
+				if tt.fails == "" {
+					require.NoError(t, err)
+					assert.Contains(t, log.String(), `part="the part"`)
+					return
+				}
+				require.ErrorIs(t, err, errHangs)
+				assert.ErrorContains(t, err, tt.fails)
+			})
+		})
+	}
+}
+
+// TestACollectorThatHangsIsNotWaitedFor at a stop, whose result it does not change.
+func TestACollectorThatHangsIsNotWaitedFor(t *testing.T) {
+	forever := make(chan struct{})
+	asked := make(chan struct{}, 100)
+	collector := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		asked <- struct{}{}
+		<-forever
+	}))
+	defer collector.Close()
+	defer close(forever)
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
+	var log bytes.Buffer
+	a, err := Open(t.Context(), embedded(t), WithLogger(slog.New(slog.NewTextHandler(&log, nil))), func(s *settings) { s.pauses.spans = 50 * time.Millisecond })
+	require.NoError(t, err)
+	called(t, a, `{"action":"refresh"}`)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	require.NoError(t, a.Close(ctx))
+	<-asked
+	assert.Contains(t, log.String(), "the last spans were not sent")
+	assert.Contains(t, log.String(), "msg=stopped delivered=")
+}
+
+// TestAServerDrainsBeforeItStops: told to stop, it is not ready and answers as before for
+// server.drain, unless it is to stop at once.
+func TestAServerDrainsBeforeItStops(t *testing.T) {
+	t.Parallel()
+	cfg := embedded(t)
+	cfg.Server.Drain = 3 * time.Second
+	s := served{App: open(t, cfg), t: t}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	s.url = "http://" + l.Addr().String()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(ctx, l) }()
+	status := func(method, path, body string) int {
+		req, err := http.NewRequestWithContext(t.Context(), method, s.url+path, strings.NewReader(body))
+		require.NoError(t, err)
+		req.Header.Set("X-Agent-ID", "u_1")
+		res, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		return res.StatusCode
+	}
+	require.Equal(t, http.StatusOK, status("GET", "/readyz", ""))
+	told := time.Now()
+	cancel()
+	testenv.WaitFor(t, func() bool { return status("GET", "/readyz", "") == http.StatusServiceUnavailable }, "a server that is not ready")
+	require.Equal(t, http.StatusOK, status("POST", "/v1/feed", `{"action":"refresh"}`))
+	require.NoError(t, <-done)
+	assert.GreaterOrEqual(t, time.Since(told), cfg.Server.Drain)
+}
+
+func TestAServerThatStopsAtOnceDoesNotDrain(t *testing.T) {
+	t.Parallel()
+	cfg := embedded(t)
+	cfg.Server.Drain = time.Minute
+	a := open(t, cfg)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- a.Serve(ctx, l) }()
+	cancel(ErrAtOnce)
+	require.NoError(t, <-done)
+	assert.ErrorIs(t, ErrAtOnce, context.Canceled, "commands tell by that that they were interrupted")
+}
