@@ -182,13 +182,6 @@ func (c *Cache) log(ctx context.Context, step string, err error) {
 		slog.String("step", step), slog.Any("error", err))
 }
 
-// contractError gives an error of a write the sentinel a caller looks for.
 func contractError(step string, err error) error {
-	if err == nil {
-		return nil
-	}
-	if rediskeys.Unreachable(err) {
-		return fmt.Errorf("%w: %s: content cache: %w", catalog.ErrUnavailable, step, err)
-	}
-	return fmt.Errorf("%s: content cache: %w", step, err)
+	return rediskeys.Failed(catalog.ErrUnavailable, step, err)
 }

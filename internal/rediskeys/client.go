@@ -2,7 +2,6 @@ package rediskeys
 
 import (
 	"context"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -30,15 +29,4 @@ func MasterOf(ctx context.Context, client redis.Cmdable, key string) (master red
 		return nil, "", err
 	}
 	return node, node.Options().Addr, nil
-}
-
-// WithTimeout returns the client of one server with another time for answers. Others
-// are returned as they are.
-//
-//go:noinline
-func WithTimeout(client redis.Cmdable, timeout time.Duration) redis.Cmdable {
-	if server, ok := client.(*redis.Client); ok {
-		return server.WithTimeout(timeout)
-	}
-	return client
 }

@@ -3,6 +3,7 @@ package rediskeys
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -52,6 +53,18 @@ func Refused(err error) bool {
 
 func begins(reply redis.Error, words []string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(reply.Error(), word) })
+}
+
+// Failed gives the error of a step, nil for none, the outage that its callers look for
+// where Redis could not be asked.
+func Failed(outage error, step string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case Unreachable(err):
+		return fmt.Errorf("%w: %s: redis: %w", outage, step, err)
+	}
+	return fmt.Errorf("%s: redis: %w", step, err)
 }
 
 // Uncertain reports whether an error leaves open if Redis has run the command.

@@ -41,13 +41,6 @@ var quarters = [...]float64{math.Sqrt(math.Sqrt2), math.Sqrt2, math.Sqrt2 * math
 // Count adds one age.
 func (a *Ages) Count(seconds int64) { a[AgeBucket(seconds)]++ }
 
-// Add adds another histogram.
-func (a *Ages) Add(b *Ages) {
-	for i, n := range b {
-		a[i] += n
-	}
-}
-
 // N is how many ages were counted.
 func (a *Ages) N() int64 {
 	var n int64

@@ -62,18 +62,16 @@ func (f *flaky) Add(_ context.Context, b *events.Batch) error {
 		t = &events.Totals{}
 		f.counts[key] = t
 	}
-	t.Impressions += b.Impressions
-	t.Ages.Add(&b.Ages)
+	for field, n := range b.Counts() {
+		t.Add(field, n)
+	}
 	t.Authors += int64(len(b.Authors))
 	t.Explored += int64(len(b.Explored))
-	for source, n := range b.Sources {
-		t.AddSource(events.SourceField(source), n)
-	}
 	for _, p := range b.Promoted {
-		t.AddPromoted(p.Field(), 1)
+		t.Add(p.Field(), 1)
 	}
 	for _, a := range b.PromotedActs {
-		t.AddPromoted(a.Field(), 1)
+		t.Add(a.Field(), 1)
 	}
 	for _, a := range b.Agents {
 		f.agents[a] = true
@@ -168,8 +166,8 @@ func TestBufferCounts(t *testing.T) {
 		assert.EqualValues(t, 30, got.Ages[events.AgeBucket(3600)])
 		assert.EqualValues(t, 3, got.Authors)
 		assert.EqualValues(t, 2, got.Explored)
-		assert.Equal(t, map[string]events.SourceCounts{"following": {Impressions: 2}, "promoted": {Impressions: 1}}, got.Sources)
-		assert.Equal(t, map[string]events.PromotedCounts{"p": {Impressions: 1, Clicks: 1}}, got.Promoted)
+		assert.Equal(t, map[string]events.Counts{"following": {Impressions: 2}, "promoted": {Impressions: 1}}, got.Sources)
+		assert.Equal(t, map[string]events.Counts{"p": {Impressions: 1, Clicks: 1}}, got.Promoted)
 		assert.EqualValues(t, 1, got.Clicks)
 		assert.EqualValues(t, 1, got.Likes)
 		assert.EqualValues(t, 5, f.at("slow 20260307").Impressions)

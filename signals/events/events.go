@@ -113,8 +113,8 @@ type Totals struct {
 	// ExploredClicks how many of the clicks were on such.
 	Explored       int64
 	ExploredClicks int64
-	Promoted       map[string]PromotedCounts // by promotion; nil: nothing
-	Sources        map[string]SourceCounts   // of home, by the name of the source; nil: nothing
+	Promoted       map[string]Counts // by promotion; nil: nothing
+	Sources        map[string]Counts // of home, by the name of the source; nil: nothing
 	Ages           Ages
 	Agents         int64 // different ones over all the days, estimated within about 1 %
 	Authors        int64 // the same

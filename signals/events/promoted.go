@@ -3,7 +3,6 @@ package events
 import (
 	"cmp"
 	"slices"
-	"strings"
 )
 
 // Promoted is that an agent was shown what a promotion promotes.
@@ -33,56 +32,6 @@ func NewPromotedAct(kind Kind, promotion, agent, group string) PromotedAct {
 	}
 }
 
-// PromotedCounts are the counts of a promotion.
-type PromotedCounts struct{ Impressions, Clicks, Likes int64 }
-
-// The names that stores count promotions under are these before the promotion's id.
-const (
-	promotedShown   = "promoted:"
-	promotedClicked = "promoted_click:"
-	promotedLiked   = "promoted_like:"
-)
-
-// Field is the name that stores count it under.
-func (p Promoted) Field() string { return promotedShown + p.Promotion }
-
-// Field is the name that stores count it under.
-func (a PromotedAct) Field() string {
-	if a.Kind == Like {
-		return promotedLiked + a.Promotion
-	}
-	return promotedClicked + a.Promotion
-}
-
-// AddPromoted adds what stores have counted under a name; false: it is not the name of
-// anything about promotions.
-func (t *Totals) AddPromoted(field string, n int64) bool {
-	var c PromotedCounts
-	prefix, id, found := strings.Cut(field, ":")
-	switch prefix + ":" {
-	case promotedShown:
-		c.Impressions = n
-	case promotedClicked:
-		c.Clicks = n
-	case promotedLiked:
-		c.Likes = n
-	default:
-		found = false
-	}
-	if !found {
-		return false
-	}
-	if t.Promoted == nil {
-		t.Promoted = map[string]PromotedCounts{}
-	}
-	t.Promoted[id] = t.Promoted[id].plus(c)
-	return true
-}
-
-func (c PromotedCounts) plus(d PromotedCounts) PromotedCounts {
-	return PromotedCounts{c.Impressions + d.Impressions, c.Clicks + d.Clicks, c.Likes + d.Likes}
-}
-
 // PromotedRow is a promotion's figures, of all variants together. They are among those
 // of the variants.
 type PromotedRow struct {
@@ -96,7 +45,7 @@ type PromotedRow struct {
 
 // promotedRows sums up what was counted of promotions, by their ids.
 func promotedRows(counted []Totals) (rows []PromotedRow) {
-	sums := map[string]PromotedCounts{}
+	sums := map[string]Counts{}
 	for i := range counted {
 		for id, c := range counted[i].Promoted {
 			sums[id] = sums[id].plus(c)

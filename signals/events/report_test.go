@@ -15,7 +15,7 @@ func TestReport(t *testing.T) {
 	live := &feed.Live{Variants: []feed.Variant{{Name: "slow", Share: 0.2}, {Name: "fast", Share: 0.1}, {Name: "a_new_one", Share: 0.05}}}
 	control := events.Totals{
 		Variant: "control", Impressions: 10_000, Clicks: 500, Likes: 7, Dislikes: 6, Hides: 5, Agents: 90, Authors: 40, Explored: 400, ExploredClicks: 8,
-		Sources: map[string]events.SourceCounts{"promoted": {Impressions: 50, Clicks: 1}, "following": {Impressions: 700, Clicks: 70}, "trending": {Clicks: 1}, "newer": {Impressions: 9}},
+		Sources: map[string]events.Counts{"promoted": {Impressions: 50, Clicks: 1}, "following": {Impressions: 700, Clicks: 70}, "trending": {Clicks: 1}, "newer": {Impressions: 9}},
 	}
 	for range 5 {
 		control.Ages.Count(3600)
@@ -23,9 +23,9 @@ func TestReport(t *testing.T) {
 	to := feed.DayOf(noon)
 	r := events.NewReport(live, []events.Totals{
 		control,
-		{Variant: "ended", Impressions: 20, Clicks: 30, Promoted: map[string]events.PromotedCounts{"p": {Impressions: 50, Likes: 1}}},
+		{Variant: "ended", Impressions: 20, Clicks: 30, Promoted: map[string]events.Counts{"p": {Impressions: 50, Likes: 1}}},
 		{Variant: "fast", Impressions: 2000, Clicks: 105},
-		{Variant: "slow", Impressions: 4000, Clicks: 280, Promoted: map[string]events.PromotedCounts{"p": {Impressions: 50, Clicks: 2}, "b": {Clicks: 1}}},
+		{Variant: "slow", Impressions: 4000, Clicks: 280, Promoted: map[string]events.Counts{"p": {Impressions: 50, Clicks: 2}, "b": {Clicks: 1}}},
 	}, to-6, to)
 	assert.Equal(t, "20260228", r.From)
 	assert.Equal(t, "20260306", r.To)

@@ -216,13 +216,6 @@ func (c *Cards) read(ctx context.Context, keys []string) ([]*redis.StringCmd, er
 	return nil, first
 }
 
-// contractError gives an error of the client the sentinel a caller looks for.
 func contractError(step string, err error) error {
-	if err == nil {
-		return nil
-	}
-	if rediskeys.Unreachable(err) {
-		return fmt.Errorf("%w: %s: %w", social.ErrCacheUnavailable, step, err)
-	}
-	return fmt.Errorf("cards: %s: %w", step, err)
+	return rediskeys.Failed(social.ErrCacheUnavailable, step, err)
 }

@@ -242,7 +242,7 @@ func promoted(t *testing.T, s events.Store) {
 			PromotedActs: []events.PromotedAct{clicked, events.NewPromotedAct(events.Click, "q", "u_2", "a"), events.NewPromotedAct(events.Click, "q", "u_3", "a")},
 		})
 	}
-	want := map[string]events.PromotedCounts{"p:x": {Impressions: 2, Clicks: 1, Likes: 1}, "q": {Impressions: 1, Clicks: 1}}
+	want := map[string]events.Counts{"p:x": {Impressions: 2, Clicks: 1, Likes: 1}, "q": {Impressions: 1, Clicks: 1}}
 	got := read(t, s, Today, Today)
 	require.Len(t, got, 1)
 	assert.Equal(t, want, got[0].Promoted)
@@ -281,7 +281,7 @@ func sources(t *testing.T, s events.Store) {
 	got := one(t, s, Today, Today)
 	assert.EqualValues(t, 5, got.Clicks)
 	assert.EqualValues(t, 1, got.Likes)
-	assert.Equal(t, map[string]events.SourceCounts{
+	assert.Equal(t, map[string]events.Counts{
 		"following": {Impressions: 24, Clicks: 2}, "trending": {Impressions: 3}, "discovery": {Impressions: 2, Clicks: 1}, "promoted": {Impressions: 1, Clicks: 1},
 	}, got.Sources, "clicks count once a day, likes not at all")
 }

@@ -4,11 +4,12 @@
 package redis
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -22,9 +23,6 @@ const (
 	keep = events.KeepDays * 24 * time.Hour
 	once = events.OnceDays * 24 * time.Hour
 )
-
-// ageField begins the fields of the age buckets; what follows is the bucket.
-const ageField = "a"
 
 // Store implements [events.Store]. It is safe for concurrent use, by any number
 // of servers at once.
@@ -105,8 +103,8 @@ list(2, function(i)
     add(ARGV[i + 1], 1)
   end
 end)
-add('explored', explored)
-add('explored_clicks', clicks)
+add('` + events.ExploredField + `', explored)
+add('` + events.ExploredClicksField + `', clicks)
 list(2, function(i) add(ARGV[i + 1], redis.call('SADD', KEYS[4], ARGV[i])) end)
 list(3, function(i)
   if shown(ARGV[i]) then
@@ -155,16 +153,8 @@ func arguments(b *events.Batch) []any {
 	args := make([]any, 0, 16+len(b.Agents)+len(b.Authors)+len(b.Explored)+3*len(b.Acts))
 	args = append(args, b.Sender, b.Seq, int64(keep/time.Second), int64(once/time.Second), 0)
 	lengthAt := len(args) - 1
-	if b.Impressions > 0 {
-		args = append(args, "impressions", b.Impressions)
-	}
-	for i, n := range b.Ages {
-		if n > 0 {
-			args = append(args, ageField+strconv.Itoa(i), n)
-		}
-	}
-	for source, n := range b.Sources {
-		args = append(args, events.SourceField(source), n)
+	for field, n := range b.Counts() {
+		args = append(args, field, n)
 	}
 	args[lengthAt] = len(args) - lengthAt - 1
 	for _, members := range [][]uint64{b.Agents, b.Authors, b.Explored, exploredClicks(b)} {
@@ -173,7 +163,14 @@ func arguments(b *events.Batch) []any {
 			args = append(args, bytes(m))
 		}
 	}
-	args = appendSourceClicks(args, b.Acts)
+	args = append(args, 0)
+	lengthAt = len(args) - 1
+	for i := range b.Acts {
+		if field := b.Acts[i].SourceField(); field != "" {
+			args = append(args, bytes(b.Acts[i].Hash), field)
+		}
+	}
+	args[lengthAt] = len(args) - lengthAt - 1
 	args = append(args, 2*len(b.Promoted))
 	for _, p := range b.Promoted {
 		args = append(args, bytes(p.Hash), p.Field())
@@ -207,18 +204,8 @@ func exploredClicks(b *events.Batch) []uint64 {
 	return pairs
 }
 
-// appendSourceClicks appends a list of the clicks on what a source of home has shown: of
-// each its hash and its field.
-func appendSourceClicks(args []any, acts []events.Act) []any {
-	lengthAt := len(args)
-	args = append(args, 0)
-	for i := range acts {
-		if field := acts[i].SourceField(); field != "" {
-			args = append(args, bytes(acts[i].Hash), field)
-		}
-	}
-	args[lengthAt] = len(args) - lengthAt - 1
-	return args
+func contractError(step string, err error) error {
+	return rediskeys.Failed(events.ErrUnavailable, step, err)
 }
 
 func bytes(hash uint64) []byte { return binary.BigEndian.AppendUint64(nil, hash) }
@@ -252,7 +239,8 @@ func (s *Store) Read(ctx context.Context, from, to feed.Day) ([]events.Totals, e
 			all = append(all, t)
 		}
 	}
-	return sorted(all), nil
+	slices.SortFunc(all, func(a, b events.Totals) int { return cmp.Compare(a.Variant, b.Variant) })
+	return all, nil
 }
 
 // reading holds the pending reads of one variant.
@@ -283,35 +271,8 @@ func (r *reading) totals() (t events.Totals, counted bool, err error) {
 				return t, false, fmt.Errorf("field %s of the counts of %s: %w", field, r.variant, err)
 			}
 			counted = true
-			count(&t, field, n)
+			t.Add(field, n)
 		}
 	}
 	return t, counted, nil
-}
-
-// count adds what a field says. One that a newer version wrote is left out.
-func count(t *events.Totals, field string, n int64) {
-	switch field {
-	case "impressions":
-		t.Impressions += n
-		return
-	case "explored":
-		t.Explored += n
-		return
-	case "explored_clicks":
-		t.ExploredClicks += n
-		return
-	}
-	if t.AddPromoted(field, n) || t.AddSource(field, n) {
-		return
-	}
-	if kind, err := events.ParseKind(field); err == nil {
-		*t.Of(kind) += n
-		return
-	}
-	if bucket, ok := strings.CutPrefix(field, ageField); ok {
-		if i, err := strconv.Atoi(bucket); err == nil && i >= 0 && i < events.AgeBuckets {
-			t.Ages[i] += n
-		}
-	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"strconv"
 
 	"github.com/axiomhq/hyperloglog"
 
@@ -13,15 +12,10 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-// Names in the table of counts, and in that of sketches.
+// Names in the table of sketches.
 const (
-	impressions = "impressions"
-	agePrefix   = "a"
-	agents      = "agents"
-	authors     = "authors"
-
-	explored       = "explored"
-	exploredClicks = "explored_clicks"
+	agents  = "agents"
+	authors = "authors"
 )
 
 // Add implements [events.Store]: a batch is one transaction.
@@ -78,18 +72,12 @@ func (a *adding) register() (again bool, err error) {
 }
 
 func (a *adding) counts() error {
-	err := a.count(impressions, a.b.Impressions)
-	for i, n := range a.b.Ages {
-		if err == nil {
-			err = a.count(agePrefix+strconv.Itoa(i), n)
+	for what, n := range a.b.Counts() {
+		if err := a.count(what, n); err != nil {
+			return err
 		}
 	}
-	for source, n := range a.b.Sources {
-		if err == nil {
-			err = a.count(events.SourceField(source), n)
-		}
-	}
-	return err
+	return nil
 }
 
 func (a *adding) count(what string, n int64) error {
@@ -111,7 +99,7 @@ func (a *adding) explored() error {
 		}
 		fresh += n
 	}
-	return a.count(explored, fresh)
+	return a.count(events.ExploredField, fresh)
 }
 
 // acts counts those that are new for the day.
@@ -130,7 +118,7 @@ func (a *adding) acts() error {
 			if n, err = a.shown(act.Explored); err != nil {
 				return err
 			}
-			fresh[exploredClicks] += n
+			fresh[events.ExploredClicksField] += n
 		}
 	}
 	for what, n := range fresh {

@@ -5,8 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/axiomhq/hyperloglog"
 
@@ -53,36 +51,9 @@ func readCounts(ctx context.Context, tx *sql.Tx, from, to feed.Day, all map[stri
 			t = &events.Totals{Variant: variant}
 			all[variant] = t
 		}
-		count(t, what, n)
+		t.Add(what, n)
 	}
 	return rows.Err()
-}
-
-// count adds what a row says. One that a newer version wrote is left out.
-func count(t *events.Totals, what string, n int64) {
-	switch what {
-	case impressions:
-		t.Impressions += n
-		return
-	case explored:
-		t.Explored += n
-		return
-	case exploredClicks:
-		t.ExploredClicks += n
-		return
-	}
-	if t.AddPromoted(what, n) || t.AddSource(what, n) {
-		return
-	}
-	if kind, err := events.ParseKind(what); err == nil {
-		*t.Of(kind) += n
-		return
-	}
-	if bucket, ok := strings.CutPrefix(what, agePrefix); ok {
-		if i, err := strconv.Atoi(bucket); err == nil && i >= 0 && i < events.AgeBuckets {
-			t.Ages[i] += n
-		}
-	}
 }
 
 func readSketches(ctx context.Context, tx *sql.Tx, from, to feed.Day, all map[string]*events.Totals) error {

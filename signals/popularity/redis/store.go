@@ -250,13 +250,6 @@ func (s *Store) Done(ctx context.Context, until string, items []string) error {
 	return nil
 }
 
-// contractError gives an error the sentinel a caller looks for.
 func contractError(step string, err error) error {
-	if err == nil {
-		return nil
-	}
-	if rediskeys.Unreachable(err) {
-		return fmt.Errorf("%w: %s: redis: %w", popularity.ErrUnavailable, step, err)
-	}
-	return fmt.Errorf("%s: redis: %w", step, err)
+	return rediskeys.Failed(popularity.ErrUnavailable, step, err)
 }

@@ -81,12 +81,8 @@ func withEntries(args []any, entries []timeline.Position) []any {
 
 // contractError gives an error of the client the sentinel a caller looks for.
 func contractError(step string, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, errReply): // it has answered
-	case rediskeys.Unreachable(err):
-		return fmt.Errorf("%w: %s: %w", timeline.ErrUnavailable, step, err)
+	if errors.Is(err, errReply) { // it has answered
+		return fmt.Errorf("%s: %w", step, err)
 	}
-	return fmt.Errorf("%s: %w", step, err)
+	return rediskeys.Failed(timeline.ErrUnavailable, step, err)
 }
