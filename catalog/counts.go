@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/intake"
 	"github.com/freshet/freshet/internal/strictjson"
 )
 
@@ -17,11 +18,12 @@ import (
 // An entry of an item that is not stored, or of a post, is rejected and the rest goes on.
 // Of two entries about one item the later holds. For the rest it is as [Ingest.Read].
 func (in *Ingest) Counts(ctx context.Context, r io.Reader) (Report, error) {
-	return in.read(ctx, r, &countBatch{w: in.w})
+	return intake.Read(ctx, r, items, in.cfg.Config, &countBatch{w: in.w})
 }
 
 // countBatch changes counts.
 type countBatch struct {
+	named
 	w    Writer
 	told []told
 }
@@ -33,10 +35,11 @@ type told struct {
 	Comments *int64 `json:"comments"`
 }
 
-func (b *countBatch) add(data []byte) (string, error) {
+// Add implements [intake.Batch].
+func (b *countBatch) Add(data []byte) (string, error) {
 	var t told
 	if err := strictjson.Unmarshal(data, &t, strictjson.Errors{"": feed.Errorf(feed.ErrInvalid, "bad item")}); err != nil {
-		return "", err
+		return peekID(data), err
 	}
 	return t.ID, b.keep(t)
 }
@@ -69,7 +72,8 @@ func value(n *int64) int64 {
 	return *n
 }
 
-func (b *countBatch) put(ctx context.Context) ([]error, error) {
+// Put implements [intake.Batch].
+func (b *countBatch) Put(ctx context.Context) ([]error, error) {
 	all := b.told
 	b.told = nil
 	ids, latest := merged(all)

@@ -11,6 +11,7 @@ import (
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/intake"
 )
 
 func TestCounts(t *testing.T) {
@@ -50,7 +51,7 @@ func TestCounts(t *testing.T) {
 			}
 			_, err = items.Put(t.Context(), stored)
 			require.NoError(t, err)
-			in := catalog.NewIngest(items, catalog.IngestConfig{BatchItems: 3})
+			in := catalog.NewIngest(items, catalog.IngestConfig{Config: intake.Config{Batch: 3}})
 			for range 2 {
 				report, err := in.Counts(t.Context(), strings.NewReader(tt.body))
 				require.NoError(t, err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/intake"
 )
 
 // FuzzIngest feeds bodies of any shape. The report agrees with the store,
@@ -28,7 +29,7 @@ func FuzzIngest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		read := func(r io.Reader) (*shelf, catalog.Report, error) {
 			w := &shelf{}
-			report, err := catalog.NewIngest(w, catalog.IngestConfig{BatchItems: 3}).Read(t.Context(), r)
+			report, err := catalog.NewIngest(w, catalog.IngestConfig{Config: intake.Config{Batch: 3}}).Read(t.Context(), r)
 			require.Equal(t, len(w.items), report.Accepted)
 			require.Len(t, report.Errors, min(report.Rejected, 1000))
 			return w, report, err

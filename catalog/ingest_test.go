@@ -18,6 +18,7 @@ import (
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/intake"
 )
 
 // shelf is a writer that keeps what is put, in order, and fails on demand.
@@ -201,7 +202,7 @@ func TestIngestBatches(t *testing.T) {
 
 func TestIngestListsSomeCountsAll(t *testing.T) {
 	body := strings.Repeat("{}\n", 50) + line("a")
-	report, err := catalog.NewIngest(&shelf{}, catalog.IngestConfig{MaxErrors: 7}).Read(t.Context(), strings.NewReader(body))
+	report, err := catalog.NewIngest(&shelf{}, catalog.IngestConfig{Config: intake.Config{MaxErrors: 7}}).Read(t.Context(), strings.NewReader(body))
 	require.NoError(t, err)
 	require.Equal(t, 50, report.Rejected)
 	require.Equal(t, 1, report.Accepted)
@@ -217,7 +218,7 @@ func TestIngestTellsWhichItemsTheCatalogRefused(t *testing.T) {
 		return nil
 	}}
 	body := line("a") + "\n\n" + line("no1") + "\n{}\n" + line("b") + "\n" + line("no2") + "\n"
-	report, err := catalog.NewIngest(w, catalog.IngestConfig{BatchItems: 3}).Read(t.Context(), strings.NewReader(body))
+	report, err := catalog.NewIngest(w, catalog.IngestConfig{Config: intake.Config{Batch: 3}}).Read(t.Context(), strings.NewReader(body))
 	require.NoError(t, err)
 	require.Equal(t, catalog.Report{Accepted: 2, Rejected: 3, Errors: []catalog.Rejection{
 		{Line: 3, ID: "no1", Reason: "mapping refuses it"}, {Line: 4, Reason: "id is missing"}, {Line: 6, ID: "no2", Reason: "mapping refuses it"},
@@ -238,7 +239,7 @@ func TestIngestStopsWhenTheCatalogIsDown(t *testing.T) {
 				}
 				return nil
 			}}
-			report, err := catalog.NewIngest(w, catalog.IngestConfig{BatchItems: 2}).Read(t.Context(), strings.NewReader(body))
+			report, err := catalog.NewIngest(w, catalog.IngestConfig{Config: intake.Config{Batch: 2}}).Read(t.Context(), strings.NewReader(body))
 			require.ErrorIs(t, err, catalog.ErrUnavailable)
 			require.ErrorIs(t, err, cause)
 			require.ErrorContains(t, err, "lines 4 to 5")
@@ -289,7 +290,7 @@ func TestIngestEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	w := &shelf{whole: func(int) error { cancel(); return nil }}
 	body := strings.Repeat(line("a")+"\n", 10)
-	report, err := catalog.NewIngest(w, catalog.IngestConfig{BatchItems: 3}).Read(ctx, strings.NewReader(body))
+	report, err := catalog.NewIngest(w, catalog.IngestConfig{Config: intake.Config{Batch: 3}}).Read(ctx, strings.NewReader(body))
 	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, 3, report.Accepted)
 }
@@ -350,12 +351,6 @@ func TestReportJSON(t *testing.T) {
 	data, err := json.Marshal(catalog.Report{Accepted: 1, Rejected: 2, Errors: []catalog.Rejection{{Line: 3, ID: "a", Reason: "r"}, {Line: 4, Reason: "s"}}})
 	require.NoError(t, err)
 	require.JSONEq(t, `{"accepted":1,"rejected":2,"errors":[{"line":3,"id":"a","reason":"r"},{"line":4,"reason":"s"}]}`, string(data))
-}
-
-func TestIngestConfig(t *testing.T) {
-	require.NoError(t, catalog.IngestConfig{}.WithDefaults().Validate())
-	require.Error(t, catalog.IngestConfig{BatchItems: -1}.WithDefaults().Validate())
-	require.Panics(t, func() { catalog.NewIngest(&shelf{}, catalog.IngestConfig{MaxErrors: -1}) })
 }
 
 // Items that link to one page are a group, unless they name one.

@@ -176,13 +176,13 @@ func TestARedisThatComesBackOlder(t *testing.T) {
 	o.allRight("restored")
 }
 
-// noticed waits until both servers know the data that Redis has now, which takes a
-// second where no call fails meanwhile.
+// noticed waits until both servers know the data that Redis has now and have delivered
+// again what it lacks, which takes a second where no call fails meanwhile.
 func (o *restored) noticed() {
 	for _, a := range []*App{o.a, o.b} {
 		testenv.WaitFor(o, func() bool {
-			right, err := a.network.restored.Right(o.Context())
-			return err == nil && right
+			a.network.restored.Look(o.Context())
+			return !a.network.late.Now()
 		}, "the data that Redis has now is known")
 	}
 }

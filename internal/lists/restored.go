@@ -189,12 +189,3 @@ func (r *Restored) Run(ctx context.Context) {
 		r.repair(ctx)
 	})
 }
-
-// Right reports whether the data that the Redis of the lists has now is known to be right.
-func (r *Restored) Right(ctx context.Context) (bool, error) {
-	list, err := r.stamps.Look(ctx, r.clock())
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	right := !slices.ContainsFunc(list, func(st redislists.Stamp) bool { return r.known[st.Key] != st.Data })
-	return right && err == nil, err
-}

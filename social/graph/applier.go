@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"hash/maphash"
 	"sync"
 	"sync/atomic"
@@ -13,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/intake"
 	"github.com/freshet/freshet/social"
 )
 
@@ -24,27 +24,8 @@ var eventsTotal = promauto.NewCounterVec(prometheus.CounterOpts{
 // Config bounds what an Applier holds in memory, and how it writes. A zero field
 // stands for its default.
 type Config struct {
-	BatchEvents int // events applied at once; default 1,000
-	BatchBytes  int // JSON bytes of events applied at once; default 4 MiB
-	MaxErrors   int // rejections listed in a report, all are counted; default 1,000
-	Writers     int // writes at once; default 16
-}
-
-// WithDefaults fills in the zero fields.
-func (c Config) WithDefaults() Config {
-	c.BatchEvents = cmp.Or(c.BatchEvents, 1000)
-	c.BatchBytes = cmp.Or(c.BatchBytes, 4<<20)
-	c.MaxErrors = cmp.Or(c.MaxErrors, 1000)
-	c.Writers = cmp.Or(c.Writers, 16)
-	return c
-}
-
-// Validate says which value is unusable.
-func (c Config) Validate() error {
-	if c.BatchEvents < 1 || c.BatchBytes < 1 || c.MaxErrors < 1 || c.Writers < 1 {
-		return fmt.Errorf("an applier needs at least 1 for each of its bounds, not %+v", c)
-	}
-	return nil
+	intake.Config
+	Writers int // writes at once; default 16
 }
 
 // Applier applies many events to a store. It is safe for concurrent use.
@@ -54,12 +35,9 @@ type Applier struct {
 	seed  maphash.Seed
 }
 
-// NewApplier returns an applier to a store. It panics if cfg is not valid.
+// NewApplier returns an applier to a store.
 func NewApplier(s Store, cfg Config) *Applier {
-	cfg = cfg.WithDefaults()
-	if err := cfg.Validate(); err != nil {
-		panic(err)
-	}
+	cfg.Writers = cmp.Or(cfg.Writers, 16)
 	return &Applier{store: s, cfg: cfg, seed: maphash.MakeSeed()}
 }
 

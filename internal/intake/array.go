@@ -1,19 +1,16 @@
-package catalog
+package intake
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
-
-	"github.com/freshet/freshet/feed"
 )
 
 // readArray reads the elements of a JSON array whose bracket was read. An
-// element that is no good item is rejected; where an element's own JSON is
+// element that is no good entry is rejected; where an element's own JSON is
 // broken the start of the next is unknown, and reading ends.
-func (p *intake) readArray() error {
+func (p *reading) readArray() error {
 	for n := 1; ; n++ {
 		c, err := p.nextByte()
 		if err != nil {
@@ -37,7 +34,7 @@ func (p *intake) readArray() error {
 }
 
 // element reads the n-th element, which begins with c.
-func (p *intake) element(n int, c byte) error {
+func (p *reading) element(n int, c byte) error {
 	if c == ',' || c == ']' || c == '}' {
 		return p.broken(n, "it is missing; a comma too many?", nil)
 	}
@@ -46,38 +43,38 @@ func (p *intake) element(n int, c byte) error {
 	case err != nil:
 		return p.broken(n, "the array ends within it", err)
 	case tooBig:
-		p.reject(n, peekID(p.buf), errTooBig)
+		p.tooBig(n, p.buf)
 		return nil
 	case !json.Valid(p.buf):
-		_, err := feed.ParseItem(p.buf) // says at which byte
-		return p.broken(n, strings.TrimPrefix(fmt.Sprint(err), "bad item: "), nil)
+		_, err := p.batch.Add(p.buf) // says at which byte
+		return p.broken(n, p.kind.Reason(err), nil)
 	}
 	return p.take(n, p.buf)
 }
 
 // broken is the error about an array that cannot be read on; err, where there
 // is one, is the reader's.
-func (p *intake) broken(n int, what string, err error) error {
+func (p *reading) broken(n int, what string, err error) error {
 	if err != nil && !errors.Is(err, io.EOF) {
-		return unreadable(err)
+		return p.unreadable(err)
 	}
-	return feed.Errorf(feed.ErrInvalid, "the body is neither NDJSON nor a JSON array of items: element %d of the array: %s", n, what)
+	return p.invalid("element %d of the array: %s", n, what)
 }
 
 // endArray checks that nothing comes after the array.
-func (p *intake) endArray() error {
+func (p *reading) endArray() error {
 	switch c, err := p.nextByte(); {
 	case errors.Is(err, io.EOF):
 		return nil
 	case err != nil:
-		return unreadable(err)
+		return p.unreadable(err)
 	default:
-		return feed.Errorf(feed.ErrInvalid, "the body is neither NDJSON nor a JSON array of items: after the array comes %q; send one array", c)
+		return p.invalid("after the array comes %q; send one array", c)
 	}
 }
 
 // nextByte returns the next byte that is no space.
-func (p *intake) nextByte() (byte, error) {
+func (p *reading) nextByte() (byte, error) {
 	for {
 		c, err := p.br.ReadByte()
 		if err != nil || (c != ' ' && c != '\t' && c != '\r' && c != '\n') {
@@ -86,13 +83,13 @@ func (p *intake) nextByte() (byte, error) {
 	}
 }
 
-// readElement reads the value that begins with c into buf, up to what an item
+// readElement reads the value that begins with c into buf, up to what an entry
 // may have. It counts brackets outside of strings and leaves it to the caller
 // to look whether they match.
-func (p *intake) readElement(c byte) (tooBig bool, err error) {
+func (p *reading) readElement(c byte) (tooBig bool, err error) {
 	p.buf = p.buf[:0]
 	for depth, inString, escaped := 0, false, false; ; {
-		if len(p.buf) <= feed.MaxItemBytes {
+		if len(p.buf) <= p.kind.Most {
 			p.buf = append(p.buf, c)
 		} else {
 			tooBig = true
@@ -112,7 +109,7 @@ func (p *intake) readElement(c byte) (tooBig bool, err error) {
 		}
 		closed := c == '"' || c == '}' || c == ']'
 		if !inString && (depth < 0 || depth == 0 && (closed || p.wordEnds())) {
-			return tooBig || len(p.buf) > feed.MaxItemBytes, nil
+			return tooBig || len(p.buf) > p.kind.Most, nil
 		}
 		if c, err = p.br.ReadByte(); err != nil {
 			return tooBig, err
@@ -122,7 +119,7 @@ func (p *intake) readElement(c byte) (tooBig bool, err error) {
 
 // wordEnds reports whether what comes next ends a number, true, false or null.
 // The end of the body does; the caller then misses the bracket.
-func (p *intake) wordEnds() bool {
+func (p *reading) wordEnds() bool {
 	next, err := p.br.Peek(1)
 	if err != nil {
 		return true

@@ -1,4 +1,4 @@
-package catalog
+package intake
 
 import (
 	"bufio"
@@ -6,24 +6,28 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-
-	"github.com/freshet/freshet/feed"
 )
 
 // readLines reads NDJSON; line is the number of the line that comes next.
-func (p *intake) readLines(line int) error {
+func (p *reading) readLines(line int) error {
 	for first := true; ; line++ {
 		text, tooBig, err := p.readLine()
 		if err != nil && !errors.Is(err, io.EOF) {
-			return unreadable(err) // a line that was cut off is no item
+			return p.unreadable(err) // a line that was cut off is no entry
 		}
 		text = bytes.Trim(text, " \t\r\n")
 		switch {
 		case tooBig:
-			p.reject(line, peekID(text), errTooBig)
+			p.tooBig(line, text)
 		case len(text) == 0: // a blank line, or nothing after the last one
 		case first && unfinished(text) && p.goesOn():
-			return feed.Errorf(feed.ErrInvalid, "the body is neither NDJSON nor a JSON array of items: line %d begins an object that goes on in the next line; write each item on one line, or all of them as a JSON array", line)
+			how := "write each " + p.kind.Entry + " on one line"
+			if p.kind.Array {
+				how += ", or all of them as a JSON array"
+			}
+			return p.invalid("line %d begins an object that goes on in the next line; %s", line, how)
+		case first && text[0] == '[' && !p.kind.Array:
+			return p.invalid("line %d is %.20q; write each %s on one line, as an object", line, text, p.kind.Entry)
 		default:
 			if err := p.take(line, text); err != nil {
 				return err
@@ -39,12 +43,12 @@ func (p *intake) readLines(line int) error {
 // readLine returns the next line with its end, of a line that is too big its
 // beginning. The text is good until the next call. The error is that of reading
 // on after the text; io.EOF ends a last line as well as a line feed does.
-func (p *intake) readLine() (text []byte, tooBig bool, err error) {
+func (p *reading) readLine() (text []byte, tooBig bool, err error) {
 	p.buf = p.buf[:0]
 	for {
 		part, err := p.br.ReadSlice('\n')
-		// Two bytes more for the line's end, which is no part of the item.
-		if room := feed.MaxItemBytes + 2 - len(p.buf); len(part) > room {
+		// Two bytes more for the line's end, which is no part of the entry.
+		if room := p.kind.Most + 2 - len(p.buf); len(part) > room {
 			tooBig = true
 			part = part[:room]
 		}
@@ -68,9 +72,9 @@ func unfinished(text []byte) bool {
 	return errors.Is(dec.Decode(&raw), io.ErrUnexpectedEOF)
 }
 
-// goesOn reports whether the next line that is not blank is no item of its
+// goesOn reports whether the next line that is not blank is no entry of its
 // own: then the object begun before was written over several lines.
-func (p *intake) goesOn() bool {
+func (p *reading) goesOn() bool {
 	for n := 1; n <= p.br.Size(); n++ {
 		ahead, err := p.br.Peek(n)
 		if len(ahead) < n || err != nil {
