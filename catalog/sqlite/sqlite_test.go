@@ -15,6 +15,7 @@ import (
 	"github.com/freshet/freshet/catalog/catalogtest"
 	"github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 func open(t testing.TB, path string) *sqlite.Catalog {
@@ -32,6 +33,24 @@ func TestConformance(t *testing.T) {
 	catalogtest.RunScanner(t, fresh)
 	catalogtest.RunLister(t, func(t *testing.T) catalogtest.Listed { return open(t, filepath.Join(t.TempDir(), "c.db")) }, nil)
 	catalogtest.RunSampler(t, func(t *testing.T) catalogtest.Sampler { return open(t, filepath.Join(t.TempDir(), "c.db")) })
+}
+
+// newer opens a file that the next version has migrated; see [testenv.NewerSQLite].
+func newer(t *testing.T) *sqlite.Catalog {
+	path := filepath.Join(t.TempDir(), "c.db")
+	c, err := sqlite.Open(t.Context(), path)
+	require.NoError(t, err)
+	require.NoError(t, c.Close())
+	testenv.NewerSQLite(t, path, 0)
+	return open(t, path)
+}
+
+// TestAFileOfTheNextVersion has columns and a table that this version does not know.
+func TestAFileOfTheNextVersion(t *testing.T) {
+	catalogtest.Run(t, func(t *testing.T) catalog.Catalog { return newer(t) })
+	catalogtest.RunScanner(t, func(t *testing.T) catalog.Catalog { return newer(t) })
+	catalogtest.RunLister(t, func(t *testing.T) catalogtest.Listed { return newer(t) }, nil)
+	catalogtest.RunSampler(t, func(t *testing.T) catalogtest.Sampler { return newer(t) })
 }
 
 func TestReopenKeepsEverything(t *testing.T) {
@@ -127,7 +146,7 @@ func TestOpenRefuses(t *testing.T) {
 			c, err := sqlite.Open(t.Context(), path)
 			require.NoError(t, err)
 			require.NoError(t, c.Close())
-			script(t, path, `PRAGMA user_version = 99`)
+			script(t, path, `PRAGMA user_version = 99; UPDATE freshet_schema SET oldest = 99`)
 		}, "written by a newer freshet (schema 99"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

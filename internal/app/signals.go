@@ -18,9 +18,6 @@ import (
 	"github.com/freshet/freshet/signals/popularity"
 )
 
-// eventsName is the file of counts in the data directory.
-const eventsName = "events.db"
-
 // signalParts keep what readers do, and what follows from it.
 type signalParts struct {
 	ranking   *ranking.Live
@@ -70,7 +67,7 @@ func (b *builder) openCounts(ctx context.Context, c clients) (events.Store, erro
 	if err != nil {
 		return nil, err
 	}
-	file, err := eventssqlite.Open(ctx, filepath.Join(dir, eventsName))
+	file, err := eventssqlite.Open(ctx, filepath.Join(dir, eventssqlite.FileName))
 	if err != nil {
 		return nil, err
 	}

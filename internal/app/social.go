@@ -119,7 +119,7 @@ func (b *builder) openSocialStore(ctx context.Context, options social.Options) (
 	if err != nil {
 		return nil, err
 	}
-	store, err := socialsqlite.Open(ctx, filepath.Join(dir, "social.db"), options)
+	store, err := socialsqlite.Open(ctx, filepath.Join(dir, socialsqlite.FileName), options)
 	if err != nil {
 		return nil, err
 	}

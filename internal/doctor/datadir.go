@@ -8,6 +8,8 @@ import (
 
 	"github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/internal/sqlitefile"
+	eventssqlite "github.com/freshet/freshet/signals/events/sqlite"
+	socialsqlite "github.com/freshet/freshet/social/sqlite"
 )
 
 func (d *doctor) lookAtDataDir(ctx context.Context) {
@@ -31,24 +33,36 @@ func (d *doctor) lookAtDataDir(ctx context.Context) {
 	_ = probe.Close()
 	_ = os.Remove(probe.Name())
 	d.say(OK, what, "", "%s is writable", dir)
+	d.lookAtFiles(ctx, dir)
+}
+
+// lookAtFiles looks at the SQLite files that the configuration has, and changes none.
+func (d *doctor) lookAtFiles(ctx context.Context, dir string) {
 	if !d.cfg.UsesElasticsearch() {
-		d.lookAtSQLite(ctx, dir)
+		d.lookAtSQLite(ctx, "catalog", filepath.Join(dir, sqlite.FileName), sqlitefile.Look)
+	}
+	if d.cfg.SocialOn() && !d.cfg.UsesPostgres() {
+		d.lookAtSQLite(ctx, "social", filepath.Join(dir, socialsqlite.FileName), socialsqlite.Look)
+	}
+	if !d.cfg.UsesRedis() {
+		d.lookAtSQLite(ctx, "events", filepath.Join(dir, eventssqlite.FileName), eventssqlite.Look)
 	}
 }
 
-func (d *doctor) lookAtSQLite(ctx context.Context, dir string) {
-	path := filepath.Join(dir, sqlite.FileName)
+func (d *doctor) lookAtSQLite(ctx context.Context, what, path string, look func(context.Context, string) (sqlitefile.Version, error)) {
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		d.say(OK, "catalog", "", "%s does not exist yet; serve creates it", path)
+		d.say(OK, what, "", "%s does not exist yet; serve creates it", path)
 		return
 	}
-	older, err := sqlitefile.Look(ctx, path)
+	version, err := look(ctx, path)
 	switch {
 	case err != nil:
-		d.say(Broken, "catalog", "restore the file from a backup, or move it away to start anew", "%v", err)
-	case older:
-		d.say(OK, "catalog", "", "%s has the schema of an older version; serve brings it up to date, and the older version cannot open it afterwards", path)
+		d.say(Broken, what, "restore the file from a backup, or move it away to start anew", "%v", err)
+	case version.File < version.Known:
+		d.say(OK, what, "", "%s has the schema of an older version; serve brings it up to date: see CHANGELOG.md for whether that version can open it afterwards", path)
+	case version.File > version.Known:
+		d.say(OK, what, "", "%s has the schema of a newer version, which this one can use", path)
 	default:
-		d.say(OK, "catalog", "", "%s can be read", path)
+		d.say(OK, what, "", "%s can be read", path)
 	}
 }

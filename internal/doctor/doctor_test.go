@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,9 @@ import (
 	"github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/internal/sqlitefile"
 	"github.com/freshet/freshet/internal/testenv"
+	eventssqlite "github.com/freshet/freshet/signals/events/sqlite"
+	"github.com/freshet/freshet/social"
+	socialsqlite "github.com/freshet/freshet/social/sqlite"
 )
 
 func TestDoctorEmbedded(t *testing.T) {
@@ -31,23 +35,35 @@ func TestDoctorEmbedded(t *testing.T) {
 	assert.Equal(t, []Level{Broken}, levels(Check(t.Context(), cfg, true), "data_dir"))
 }
 
-// TestDoctorMigratesNothing looks at the file of an older version while that serves.
+// TestDoctorMigratesNothing looks at the files of an older version while that serves, and
+// at those of a newer one.
 func TestDoctorMigratesNothing(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
-	serving, err := sqlite.Open(t.Context(), filepath.Join(cfg.DataDir, sqlite.FileName))
+	in := func(name string) string { return filepath.Join(cfg.DataDir, name) }
+	catalog, err := sqlite.Open(t.Context(), in(sqlite.FileName))
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, serving.Close()) })
-	db, err := sqlitefile.Connect(filepath.Join(cfg.DataDir, sqlite.FileName), "rw")
+	store, err := socialsqlite.Open(t.Context(), in(socialsqlite.FileName), social.Options{})
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	_, err = db.ExecContext(t.Context(), "PRAGMA user_version = 0")
+	counts, err := eventssqlite.Open(t.Context(), in(eventssqlite.FileName))
 	require.NoError(t, err)
-	for _, fix := range []bool{false, true} {
-		assert.Contains(t, about(t, Check(t.Context(), cfg, fix), "catalog").Detail, "the schema of an older version")
-		var version int
-		require.NoError(t, db.QueryRowContext(t.Context(), "PRAGMA user_version").Scan(&version))
-		assert.Zero(t, version)
+	t.Cleanup(func() { require.NoError(t, errors.Join(catalog.Close(), store.Close(), counts.Close())) })
+	for what, name := range map[string]string{"catalog": sqlite.FileName, "social": socialsqlite.FileName, "events": eventssqlite.FileName} {
+		db, err := sqlitefile.Connect(in(name), "rw")
+		require.NoError(t, err)
+		for pragma, says := range map[string]string{"0": "the schema of an older version", "1": "can be read", "2": "the schema of a newer version"} {
+			_, err = db.ExecContext(t.Context(), "PRAGMA user_version = "+pragma)
+			require.NoError(t, err)
+			for _, fix := range []bool{false, true} {
+				found := about(t, Check(t.Context(), cfg, fix), what)
+				assert.Equal(t, OK, found.Level)
+				assert.Contains(t, found.Detail, says)
+				var version string
+				require.NoError(t, db.QueryRowContext(t.Context(), "PRAGMA user_version").Scan(&version))
+				assert.Equal(t, pragma, version)
+			}
+		}
+		require.NoError(t, db.Close())
 	}
 }
 

@@ -44,13 +44,15 @@ func (d *doctor) lookAtPostgres(ctx context.Context) {
 
 // judgePostgres compares what the database told with what the store needs.
 func (d *doctor) judgePostgres(r postgres.Report) {
-	switch {
-	case r.Schema > r.Known:
-		d.say(Broken, "postgres schema", "upgrade freshet", "its version %d is newer than this program's %d", r.Schema, r.Known)
-	case r.Schema < r.Known:
-		d.say(Warning, "postgres schema", "run freshet doctor --fix, or start a server, which does the same", "version %d of %d", r.Schema, r.Known)
+	switch s := r.Schema; {
+	case !s.Usable():
+		d.say(Broken, "postgres schema", "upgrade freshet", "its version %d is newer than this program's %d, and needs one that knows %d", s.Found, s.Known, s.Oldest)
+	case s.Found > s.Known:
+		d.say(OK, "postgres schema", "", "version %d, which this program's %d can use", s.Found, s.Known)
+	case s.Found < s.Known:
+		d.say(Warning, "postgres schema", "run freshet doctor --fix, or start a server, which does the same", "version %d of %d", s.Found, s.Known)
 	default:
-		d.say(OK, "postgres schema", "", "version %d", r.Schema)
+		d.say(OK, "postgres schema", "", "version %d", s.Found)
 	}
 	if r.Encoding != "UTF8" {
 		d.say(Broken, "postgres encoding", "make the database with ENCODING 'UTF8'", "it is %s", r.Encoding)

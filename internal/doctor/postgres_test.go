@@ -34,13 +34,13 @@ func TestDoctorBringsTheTablesUpToDate(t *testing.T) {
 // TestDoctorJudgesPostgres by what the database tells of itself.
 func TestDoctorJudgesPostgres(t *testing.T) {
 	t.Parallel()
-	good := postgres.Report{Schema: 3, Known: 3, Encoding: "UTF8"}
+	good := postgres.Report{Schema: postgres.Schema{Found: 3, Known: 3}, Encoding: "UTF8"}
 	for what, c := range map[string]struct {
 		change func(*postgres.Report)
 		level  Level
 		says   string
 	}{
-		"postgres schema":     {func(r *postgres.Report) { r.Schema = 4 }, Broken, "newer than this program's 3"},
+		"postgres schema":     {func(r *postgres.Report) { r.Schema.Found, r.Schema.Oldest = 5, 4 }, Broken, "newer than this program's 3, and needs one that knows 4"},
 		"postgres encoding":   {func(r *postgres.Report) { r.Encoding = "LATIN1" }, Broken, "it is LATIN1"},
 		"postgres writes":     {func(r *postgres.Report) { r.ReadOnly = true }, Broken, "it takes no writes"},
 		"postgres indexes":    {func(r *postgres.Report) { r.Invalid = []string{"a", "b"} }, Warning, "interrupted: a, b"},
@@ -58,4 +58,8 @@ func TestDoctorJudgesPostgres(t *testing.T) {
 	d := &doctor{}
 	d.judgePostgres(good)
 	assert.Equal(t, []Finding{{Level: OK, What: "postgres schema", Detail: "version 3"}}, d.findings)
+	d = &doctor{}
+	good.Schema.Found, good.Schema.Oldest = 4, 2
+	d.judgePostgres(good)
+	assert.Equal(t, OK, about(t, d.findings, "postgres schema").Level)
 }

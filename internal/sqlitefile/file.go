@@ -34,8 +34,8 @@ type File struct {
 const busyTimeout = "5000"
 
 // Open opens the file at path, and makes it and its directory where they do
-// not exist. An older schema is brought up to date; a newer one is
-// an error. Errors say what is wrong with the file.
+// not exist. An older schema is brought up to date; a newer one that this version cannot
+// use is an error. Errors say what is wrong with the file.
 func Open(ctx context.Context, path string) (*File, error) {
 	f := &File{}
 	if err := f.open(ctx, path); err != nil {

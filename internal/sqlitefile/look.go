@@ -9,19 +9,24 @@ import (
 	"os"
 )
 
-// Look reads the file at path as [Open] does, and changes nothing: neither the file nor
-// its schema, also while a server has it open. It reports whether the schema is older
-// than this version's, so that Open would bring it up to date. Errors are those of
-// Open.
-func Look(ctx context.Context, path string) (older bool, err error) {
-	version, err := look(ctx, path)
+// Version is the version of a file's schema, and the newest that this program knows.
+type Version struct{ File, Known int }
+
+// Look reads the catalog's file as [Open] does, and changes nothing: neither the file nor
+// its schema, also while a server has it open. Open would bring an older schema up to
+// date. Errors are those of Open.
+func Look(ctx context.Context, path string) (Version, error) { return catalog.Look(ctx, path) }
+
+// Look reads the file at path, and changes nothing, as [Look] does.
+func (s *Schema) Look(ctx context.Context, path string) (Version, error) {
+	version, err := s.look(ctx, path)
 	if err != nil {
-		return false, fmt.Errorf("catalog file %s: %w", path, advised(err))
+		return Version{}, fmt.Errorf("%s file %s: %w", s.What, path, advised(err))
 	}
-	return version < len(catalog.Migrations), nil
+	return Version{version, len(s.Migrations)}, nil
 }
 
-func look(ctx context.Context, path string) (version int, err error) {
+func (s *Schema) look(ctx context.Context, path string) (version int, err error) {
 	address, err := lookURL(path)
 	if err != nil {
 		return 0, err
@@ -31,7 +36,7 @@ func look(ctx context.Context, path string) (version int, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	return catalog.check(ctx, db)
+	return s.check(ctx, db)
 }
 
 // lookURL opens the file read-only. A file that nobody has open is complete in itself,

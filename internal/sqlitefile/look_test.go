@@ -46,9 +46,9 @@ func TestLookChangesNothing(t *testing.T) {
 	look := func(older bool) {
 		t.Helper()
 		before := contents(t, dir)
-		is, err := sqlitefile.Look(t.Context(), path)
+		version, err := sqlitefile.Look(t.Context(), path)
 		require.NoError(t, err)
-		assert.Equal(t, older, is)
+		assert.Equal(t, older, version.File < version.Known)
 		assert.Equal(t, before, contents(t, dir))
 	}
 	look(false)
@@ -75,6 +75,9 @@ func TestLookTellsWhatIsWrong(t *testing.T) {
 	file, err := sqlitefile.Open(t.Context(), path)
 	require.NoError(t, err)
 	exec(t, file.Writer, "PRAGMA user_version = 1000")
+	_, err = sqlitefile.Look(t.Context(), path)
+	require.NoError(t, err, "it says that this version can use it")
+	exec(t, file.Writer, "DROP TABLE freshet_schema")
 	_, err = sqlitefile.Look(t.Context(), path)
 	assert.ErrorContains(t, err, "written by a newer freshet")
 	exec(t, file.Writer, "PRAGMA application_id = 7")

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Schema is what a file is for: whose it is, and its tables.
@@ -14,10 +15,19 @@ type Schema struct {
 	// Migrations bring a file from version i to i+1. The version is the file's
 	// user_version. What has been released is never edited, only added to.
 	Migrations []string
+	// Oldest is the version of the oldest programs that can still use a file of the newest
+	// version. It stays where a migration only adds tables and columns that have defaults.
+	// The file says it, so that an upgrade can be undone by one version.
+	Oldest int
 }
 
+// remember is the statement that writes [Schema.Oldest] into a file.
+const remember = `CREATE TABLE IF NOT EXISTS freshet_schema (oldest INTEGER NOT NULL);
+	DELETE FROM freshet_schema;
+	INSERT INTO freshet_schema (oldest) VALUES (%d);`
+
 // catalog is the file that [Open] opens. Its id is the letters "frsh".
-var catalog = Schema{What: "catalog", ID: 0x66727368, Migrations: []string{
+var catalog = Schema{What: "catalog", ID: 0x66727368, Oldest: 1, Migrations: []string{
 	// Items are found by id, scanned by seq, and listed and swept by their update
 	// times. The doc is beside seq rather than in the index of ids, so that the
 	// index stays small. Live popularity goes with its item, and an agent that is
@@ -42,28 +52,30 @@ type Connection interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// Migrate brings a file up to date, in a transaction of the caller's. A file of
-// another program or of a newer version is an error, and is not changed.
+// Migrate brings a file up to date, in a transaction of the caller's. A file of a newer
+// version that this one can use stays as it is. A file of another program, or of a newer
+// version that this one cannot use, is an error, and is not changed.
 func (s *Schema) Migrate(ctx context.Context, tx Connection) error {
 	version, err := s.check(ctx, tx)
 	if err != nil {
 		return err
 	}
-	for _, step := range s.Migrations[version:] {
+	if version >= len(s.Migrations) {
+		return nil
+	}
+	for _, step := range append(slices.Clone(s.Migrations[version:]), fmt.Sprintf(remember, s.Oldest)) {
 		if _, err := tx.ExecContext(ctx, step); err != nil {
 			return fmt.Errorf("migration: %w", err)
 		}
 	}
-	if version < len(s.Migrations) {
-		text := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", s.ID, len(s.Migrations))
-		if _, err := tx.ExecContext(ctx, text); err != nil {
-			return fmt.Errorf("migration: %w", err)
-		}
+	text := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", s.ID, len(s.Migrations))
+	if _, err := tx.ExecContext(ctx, text); err != nil {
+		return fmt.Errorf("migration: %w", err)
 	}
 	return nil
 }
 
-// check returns the schema version of a file that is ours to change.
+// check returns the schema version of a file that is ours to use.
 func (s *Schema) check(ctx context.Context, db Connection) (version int, err error) {
 	var id, tables int
 	if err := db.QueryRowContext(ctx, `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
@@ -74,12 +86,30 @@ func (s *Schema) check(ctx context.Context, db Connection) (version int, err err
 	case id != s.ID && (id != 0 || tables > 0):
 		return 0, fmt.Errorf("this is not a freshet %s but another program's database; choose another data_dir", s.What)
 	case version > len(s.Migrations):
-		return 0, fmt.Errorf("this data was written by a newer freshet (schema %d, this one knows up to %d); upgrade freshet or choose another data_dir",
-			version, len(s.Migrations))
+		return version, s.checkNewer(ctx, db, version)
 	case version < 0:
 		return 0, fmt.Errorf("this is not a freshet %s: its schema version is %d", s.What, version)
 	}
 	return version, nil
+}
+
+// checkNewer returns an error unless a file of a newer version says that this one can use it.
+func (s *Schema) checkNewer(ctx context.Context, db Connection, version int) error {
+	oldest := version // of a file that does not say it
+	var says bool
+	if err := db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'freshet_schema')`).Scan(&says); err != nil {
+		return err
+	}
+	if says {
+		if err := db.QueryRowContext(ctx, `SELECT coalesce(max(oldest), ?) FROM freshet_schema`, version).Scan(&oldest); err != nil {
+			return err
+		}
+	}
+	if oldest > len(s.Migrations) {
+		return fmt.Errorf("this data was written by a newer freshet (schema %d, which needs one that knows %d; this one knows up to %d); upgrade freshet or choose another data_dir",
+			version, oldest, len(s.Migrations))
+	}
+	return nil
 }
 
 // Log sets the file's journal to the write-ahead log, which stays. It changes the file,

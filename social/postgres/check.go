@@ -17,10 +17,10 @@ const OldestServer = 130000
 
 // Report describes the database to an operator.
 type Report struct {
-	Server        string // the server's version, as it tells it
-	Number        int    // the same as a number; see [OldestServer]
-	Schema, Known int64  // the schema's version, 0 for none, and the newest this program knows
-	Encoding      string // must be UTF8
+	Server   string // the server's version, as it tells it
+	Number   int    // the same as a number; see [OldestServer]
+	Schema   Schema
+	Encoding string // must be UTF8
 	// ReadOnly says that it takes no writes: it is a replica, or is set so.
 	ReadOnly bool
 	// Invalid are indexes that exist and are not used, as an interrupted build
@@ -56,7 +56,7 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 			WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') AND setting = 'off' ORDER BY name`); err != nil {
 			return err
 		}
-		r.Schema, r.Known, err = q.versions()
+		r.Schema, err = q.versions()
 		return err
 	})
 	if err != nil {

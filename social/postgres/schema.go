@@ -31,7 +31,7 @@ const (
 )
 
 // Migrate brings the schema up to date, if it is not, and lets the other methods
-// be used. Any number of servers may call it at once: one migrates, the others
+// be used. A newer one that says that this version can use it stays as it is. Any number of servers may call it at once: one migrates, the others
 // wait. Each migration is a transaction, so one that was broken off has changed
 // nothing.
 //
@@ -39,14 +39,15 @@ const (
 // which it may be called again; others say what the database refuses.
 func (s *Store) Migrate(ctx context.Context) error {
 	q := querying{ctx, s.db.pool}
-	found, known, err := q.versions()
-	if err == nil && found < known {
+	v, err := q.versions()
+	if err == nil && v.Found < v.Known {
 		if err = s.migrate(ctx); err == nil {
-			found, known, err = q.versions()
+			v, err = q.versions()
 		}
 	}
-	if err == nil && found > known {
-		err = fmt.Errorf("%w (schema %d, this one knows up to %d); upgrade freshet", ErrNewerSchema, found, known)
+	if err == nil && !v.Usable() {
+		err = fmt.Errorf("%w (schema %d, which needs one that knows %d; this one knows up to %d); upgrade freshet",
+			ErrNewerSchema, v.Found, v.Oldest, v.Known)
 	}
 	if err == nil {
 		s.db.migrated.Store(true)
@@ -75,19 +76,32 @@ func passing(err error) bool {
 	return false
 }
 
-// versions tells the version of the schema that there is, 0 for none, and the
-// newest that this code knows.
-func (q querying) versions() (found, known int64, err error) {
+// Schema is the version of a database's tables.
+type Schema struct {
+	Found  int64 // 0: there are none
+	Known  int64 // the newest that this program knows
+	Oldest int64 // of the oldest programs that can use the tables, where they are newer
+}
+
+// Usable reports whether this program can use the tables, once they are migrated.
+func (s Schema) Usable() bool { return s.Found <= s.Known || s.Oldest <= s.Known }
+
+// versions tells the version of the tables that there are.
+func (q querying) versions() (s Schema, err error) {
 	sources, err := fs.Glob(files, "migrations/*.sql")
 	if err != nil {
-		return 0, 0, err
+		return s, err
 	}
+	s.Known = int64(len(sources))
 	var there bool
 	if _, err := q.Row([]any{&there}, `SELECT to_regclass($1) IS NOT NULL`, versions); err != nil || !there {
-		return 0, int64(len(sources)), err
+		return s, err
 	}
-	_, err = q.Row([]any{&found}, `SELECT coalesce(max(version_id), 0) FROM `+versions+` WHERE is_applied`)
-	return found, int64(len(sources)), err
+	if _, err = q.Row([]any{&s.Found}, `SELECT coalesce(max(version_id), 0) FROM `+versions+` WHERE is_applied`); err != nil || s.Found <= s.Known {
+		return s, err
+	}
+	_, err = q.Row([]any{&s.Oldest}, `SELECT coalesce(max(oldest), $1) FROM freshet_schema`, s.Found)
+	return s, err
 }
 
 // migrate applies what is missing, under a lock that is the schema's own.

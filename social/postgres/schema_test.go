@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/postgres"
+	"github.com/freshet/freshet/social/socialtest"
 )
 
 var zero time.Time // of changes that are made here
@@ -43,12 +45,47 @@ func TestOpenAtOnce(t *testing.T) {
 	group.Wait()
 }
 
+// next makes the database, which this version has made, one of the next version: every table has
+// a column more, there is another table, and it says that programs of the version oldest can
+// still use it.
+func next(t *testing.T, url string, oldest int64) {
+	t.Helper()
+	script(t, url, fmt.Sprintf(`DO $$
+		DECLARE r record;
+		BEGIN
+			FOR r IN SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema() AND tablename <> 'freshet_migrations' LOOP
+				EXECUTE format('ALTER TABLE %%I ADD COLUMN later text NOT NULL DEFAULT ''later''', r.name);
+			END LOOP;
+		END $$;
+		CREATE TABLE later (id text PRIMARY KEY);
+		UPDATE freshet_schema SET oldest = %d;
+		INSERT INTO freshet_migrations (version_id, is_applied) SELECT max(version_id) + 1, true FROM freshet_migrations`, oldest))
+}
+
+// TestADatabaseOfTheNextVersion has columns and a table that this version does not know, and
+// says whether this version can use it.
+func TestADatabaseOfTheNextVersion(t *testing.T) {
+	for above, usable := range []bool{true, false} {
+		url := testenv.Postgres(t)
+		s := open(t, url, social.Options{})
+		r, err := s.Check(t.Context())
+		require.NoError(t, err)
+		next(t, url, r.Schema.Known+int64(above))
+		if usable {
+			socialtest.Exercise(t, open(t, url, social.Options{}))
+			continue
+		}
+		_, err = postgres.Open(t.Context(), postgres.Config{URL: url}, social.Options{})
+		require.ErrorIs(t, err, postgres.ErrNewerSchema)
+	}
+}
+
 func TestNewerSchemaIsRefused(t *testing.T) {
 	url := testenv.Postgres(t)
 	s := open(t, url, social.Options{})
 	_, err := s.Follow(t.Context(), "a", "b", zero)
 	require.NoError(t, err)
-	script(t, url, `INSERT INTO freshet_migrations (version_id, is_applied) VALUES (99, true)`)
+	script(t, url, `INSERT INTO freshet_migrations (version_id, is_applied) VALUES (99, true); DELETE FROM freshet_schema`)
 	newer, err := postgres.Open(t.Context(), postgres.Config{URL: url}, social.Options{})
 	require.Nil(t, newer)
 	require.ErrorIs(t, err, postgres.ErrNewerSchema)
@@ -101,12 +138,12 @@ func TestCheck(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	r, err := s.Check(t.Context())
 	require.NoError(t, err)
-	require.Zero(t, r.Schema, "nothing is there yet")
+	require.Zero(t, r.Schema.Found, "nothing is there yet")
 	require.NoError(t, s.Migrate(t.Context()))
 	r, err = s.Check(t.Context())
 	require.NoError(t, err)
-	require.Positive(t, r.Known)
-	require.Equal(t, r.Known, r.Schema)
+	require.Positive(t, r.Schema.Known)
+	require.Equal(t, r.Schema.Known, r.Schema.Found)
 	require.NotEmpty(t, r.Server)
 	require.GreaterOrEqual(t, r.Number, postgres.OldestServer)
 	require.Equal(t, "UTF8", r.Encoding)
@@ -129,6 +166,6 @@ func TestCheck(t *testing.T) {
 	r, err = readOnly.Check(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []string{"blocks_broken"}, r.Invalid)
-	require.Equal(t, int64(99), r.Schema)
+	require.Equal(t, postgres.Schema{Found: 99, Known: r.Schema.Known, Oldest: 1}, r.Schema)
 	require.True(t, r.ReadOnly)
 }

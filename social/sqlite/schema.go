@@ -10,7 +10,7 @@ import (
 //
 // Stamps are Unix microseconds. gone is 0 of what is there, else when this store
 // was told that it is not, or not yet; it stays for a while as a tombstone.
-var schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Migrations: []string{
+var schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Oldest: 1, Migrations: []string{
 	`CREATE TABLE posts (
 		seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
 		author TEXT NOT NULL, -- '': told of before it was created

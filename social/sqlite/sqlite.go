@@ -21,6 +21,14 @@ import (
 	"github.com/freshet/freshet/social/sqlstore"
 )
 
+// FileName is the name of the file in the data directory.
+const FileName = "social.db"
+
+// Look reads the file at path, and changes nothing, as [sqlitefile.Look] does.
+func Look(ctx context.Context, path string) (sqlitefile.Version, error) {
+	return schema.Look(ctx, path)
+}
+
 // Store is a social store and its queue in one file. It is safe for concurrent
 // use.
 type Store struct {
@@ -41,8 +49,8 @@ type file struct {
 }
 
 // Open opens the file at path, and makes it and its directory where they do
-// not exist. An older schema is brought up to date; a newer one is
-// an error. Errors say what is wrong with the file.
+// not exist. An older schema is brought up to date; a newer one that this version cannot
+// use is an error. Errors say what is wrong with the file.
 func Open(ctx context.Context, path string, opts social.Options) (*Store, error) {
 	f := &file{}
 	if err := f.open(ctx, path); err != nil {

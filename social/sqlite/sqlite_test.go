@@ -61,6 +61,35 @@ func TestStore(t *testing.T) {
 	})
 }
 
+// newer returns the path of a file that the next version has migrated; see
+// [testenv.NewerSQLite].
+func newer(t *testing.T, oldest int) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "social.db")
+	s, err := sqlite.Open(t.Context(), path, social.Options{})
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	testenv.NewerSQLite(t, path, oldest)
+	return path
+}
+
+// TestAFileOfTheNextVersion has columns and a table that this version does not know, and says
+// whether this version can use it.
+func TestAFileOfTheNextVersion(t *testing.T) {
+	socialtest.Run(t, func(t *testing.T, opts social.Options) socialtest.Place {
+		return place{t, newer(t, 0), opts}
+	})
+	jobstest.Run(t, func(t *testing.T, opts social.Options) jobs.Queue { return open(t, newer(t, 0), opts) })
+	path := newer(t, 1)
+	_, err := sqlite.Open(t.Context(), path, social.Options{})
+	require.ErrorContains(t, err, "written by a newer freshet (schema 2, which needs one that knows 2; this one knows up to 1)")
+	_, err = sqlite.Look(t.Context(), path)
+	require.ErrorContains(t, err, "written by a newer freshet")
+	version, err := sqlite.Look(t.Context(), newer(t, 0))
+	require.NoError(t, err)
+	require.Equal(t, version.Known+1, version.File)
+}
+
 func TestADamagedRow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "social.db")
 	socialtest.Damaged(t, open(t, path, social.Options{}), func(post, content string) {
@@ -141,7 +170,7 @@ func TestOpenRefuses(t *testing.T) {
 		}, "another program"},
 		{"a newer schema", func(t *testing.T, path string) {
 			require.NoError(t, open(t, path, social.Options{}).Close())
-			script(t, path, `PRAGMA user_version = 99`)
+			script(t, path, `PRAGMA user_version = 99; UPDATE freshet_schema SET oldest = 99`)
 		}, "written by a newer freshet (schema 99"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -33,7 +33,15 @@ CREATE TABLE senders (day INTEGER NOT NULL, variant TEXT NOT NULL, sender TEXT N
 	PRIMARY KEY (day, variant, sender)) WITHOUT ROWID;`
 
 // schema is the file's. Its id is the letters "frev".
-var schema = sqlitefile.Schema{What: "store of events", ID: 0x66726576, Migrations: []string{tables}}
+var schema = sqlitefile.Schema{What: "store of events", ID: 0x66726576, Oldest: 1, Migrations: []string{tables}}
+
+// FileName is the name of the file in the data directory.
+const FileName = "events.db"
+
+// Look reads the file at path, and changes nothing, as [sqlitefile.Look] does.
+func Look(ctx context.Context, path string) (sqlitefile.Version, error) {
+	return schema.Look(ctx, path)
+}
 
 // Store implements [events.Store] in one SQLite file. It is safe for concurrent
 // use.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/signals/events"
 	"github.com/freshet/freshet/signals/events/eventstest"
 )
@@ -23,6 +24,16 @@ func open(t *testing.T, path string) *Store {
 
 func TestConformance(t *testing.T) {
 	eventstest.Run(t, func(t *testing.T) events.Store { return open(t, filepath.Join(t.TempDir(), "made", "events.db")) })
+}
+
+// TestAFileOfTheNextVersion has columns and a table that this version does not know.
+func TestAFileOfTheNextVersion(t *testing.T) {
+	eventstest.Run(t, func(t *testing.T) events.Store {
+		path := filepath.Join(t.TempDir(), "events.db")
+		require.NoError(t, open(t, path).Close())
+		testenv.NewerSQLite(t, path, 0)
+		return open(t, path)
+	})
 }
 
 func batch() *events.Batch {
@@ -85,7 +96,7 @@ func TestOtherFiles(t *testing.T) {
 	require.ErrorContains(t, err, "another program's database")
 
 	s := open(t, filepath.Join(t.TempDir(), "newer.db"))
-	_, err = s.db.Exec(`PRAGMA user_version = 2`)
+	_, err = s.db.Exec(`PRAGMA user_version = 2; UPDATE freshet_schema SET oldest = 2`)
 	require.NoError(t, err)
 	require.ErrorContains(t, s.prepare(t.Context()), "written by a newer freshet")
 }

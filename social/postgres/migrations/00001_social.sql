@@ -128,3 +128,9 @@ CREATE INDEX jobs_by_due ON jobs (due, id) INCLUDE (run_at, kind) WHERE state IN
 CREATE INDEX jobs_leased ON jobs (leased_till) WHERE state = 'running';
 CREATE INDEX jobs_finished ON jobs (finished) INCLUDE (kind) WHERE state = 'completed';
 CREATE INDEX jobs_dead ON jobs (kind) WHERE state = 'dead';
+
+-- The version of the oldest programs that can still use this database. A migration that
+-- only adds tables, and columns that have defaults, leaves it; one after which older
+-- programs would fail or do harm raises it, and CHANGELOG.md says so.
+CREATE TABLE freshet_schema (oldest bigint NOT NULL);
+INSERT INTO freshet_schema (oldest) VALUES (1);
