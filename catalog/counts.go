@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/internal/intake"
 	"github.com/freshet/freshet/internal/strictjson"
 )
@@ -17,7 +18,7 @@ import (
 //
 // An entry of an item that is not stored, or of a post, is rejected and the rest goes on.
 // Of two entries about one item the later holds. For the rest it is as [Ingest.Read].
-func (in *Ingest) Counts(ctx context.Context, r io.Reader) (Report, error) {
+func (in *Ingest) Counts(ctx context.Context, r io.Reader) (api.Upload, error) {
 	return intake.Read(ctx, r, items, in.cfg.Config, &countBatch{w: in.w})
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/internal/intake"
 )
 
@@ -18,12 +19,6 @@ type IngestConfig struct {
 	// [feed.URLGroup].
 	GroupByURL bool
 }
-
-// Report is the outcome of uploading the items of one body.
-type Report = intake.Report
-
-// Rejection is one item that was not stored.
-type Rejection = intake.Rejection
 
 // Ingest reads items from a stream into a catalog.
 type Ingest struct {
@@ -42,7 +37,7 @@ var items = intake.Kind{
 
 // Read stores the items of r, as [intake.Read] does. A body without any item is an error,
 // but for the array []. Reading the same body again is safe.
-func (in *Ingest) Read(ctx context.Context, r io.Reader) (Report, error) {
+func (in *Ingest) Read(ctx context.Context, r io.Reader) (api.Upload, error) {
 	return intake.Read(ctx, r, items, in.cfg.Config, &itemBatch{in: in})
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/internal/intake"
 )
 
@@ -27,7 +28,7 @@ func FuzzIngest(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		read := func(r io.Reader) (*shelf, catalog.Report, error) {
+		read := func(r io.Reader) (*shelf, api.Upload, error) {
 			w := &shelf{}
 			report, err := catalog.NewIngest(w, catalog.IngestConfig{Config: intake.Config{Batch: 3}}).Read(t.Context(), r)
 			require.Equal(t, len(w.items), report.Accepted)

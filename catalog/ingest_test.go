@@ -18,6 +18,7 @@ import (
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/internal/intake"
 )
 
@@ -75,7 +76,7 @@ func big(id string, n int) string {
 }
 
 // told is a report as tests write it: a number and a text per rejection.
-func told(r catalog.Report) []string {
+func told(r api.Upload) []string {
 	out := []string{}
 	for _, e := range r.Errors {
 		out = append(out, fmt.Sprintf("%d %s: %s", e.Line, e.ID, e.Reason))
@@ -220,7 +221,7 @@ func TestIngestTellsWhichItemsTheCatalogRefused(t *testing.T) {
 	body := line("a") + "\n\n" + line("no1") + "\n{}\n" + line("b") + "\n" + line("no2") + "\n"
 	report, err := catalog.NewIngest(w, catalog.IngestConfig{Config: intake.Config{Batch: 3}}).Read(t.Context(), strings.NewReader(body))
 	require.NoError(t, err)
-	require.Equal(t, catalog.Report{Accepted: 2, Rejected: 3, Errors: []catalog.Rejection{
+	require.Equal(t, api.Upload{Accepted: 2, Rejected: 3, Errors: []api.Rejection{
 		{Line: 3, ID: "no1", Reason: "mapping refuses it"}, {Line: 4, Reason: "id is missing"}, {Line: 6, ID: "no2", Reason: "mapping refuses it"},
 	}}, report)
 	require.Equal(t, "a b", w.ids())
@@ -336,7 +337,7 @@ func TestIngestIntoSQLite(t *testing.T) {
 	for range 2 { // the same body again is safe
 		report, err := in.Read(t.Context(), strings.NewReader(body.String()))
 		require.NoError(t, err)
-		require.Equal(t, catalog.Report{Accepted: 3000, Errors: []catalog.Rejection{}}, report)
+		require.Equal(t, api.Upload{Accepted: 3000, Errors: []api.Rejection{}}, report)
 	}
 	n := 0
 	require.NoError(t, c.Scan(t.Context(), func(it feed.Item) error {
@@ -348,7 +349,7 @@ func TestIngestIntoSQLite(t *testing.T) {
 }
 
 func TestReportJSON(t *testing.T) {
-	data, err := json.Marshal(catalog.Report{Accepted: 1, Rejected: 2, Errors: []catalog.Rejection{{Line: 3, ID: "a", Reason: "r"}, {Line: 4, Reason: "s"}}})
+	data, err := json.Marshal(api.Upload{Accepted: 1, Rejected: 2, Errors: []api.Rejection{{Line: 3, ID: "a", Reason: "r"}, {Line: 4, Reason: "s"}}})
 	require.NoError(t, err)
 	require.JSONEq(t, `{"accepted":1,"rejected":2,"errors":[{"line":3,"id":"a","reason":"r"},{"line":4,"reason":"s"}]}`, string(data))
 }

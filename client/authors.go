@@ -6,23 +6,6 @@ import (
 	"net/url"
 )
 
-// AuthorCard is an author's public profile.
-type AuthorCard struct {
-	Name     string `json:"name,omitempty"`
-	ImageURL string `json:"image_url,omitempty"`
-	Bio      string `json:"bio,omitempty"`
-}
-
-// Author is an author as the caller sees them.
-type Author struct {
-	ID string `json:"id"`
-	AuthorCard
-	Posts       int64 `json:"posts"` // of those the caller may see
-	Followers   int64 `json:"followers"`
-	Following   int64 `json:"following"`
-	IsFollowing bool  `json:"is_following"` // the caller follows them
-}
-
 // Author calls GET /v1/authors/{id}. [ErrNotFound] where nothing is known of
 // them, and where one of the two blocks the other.
 func (c *Client) Author(ctx context.Context, id string) (Author, error) {

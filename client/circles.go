@@ -6,22 +6,6 @@ import (
 	"net/url"
 )
 
-// Circle is a named set of agents, owned by one.
-type Circle struct {
-	ID    string `json:"id"`
-	Owner string `json:"owner"`
-	Name  string `json:"name"`
-	Size  int    `json:"size"` // members
-}
-
-// CircleChange is a change of a circle.
-type CircleChange struct {
-	Name  string `json:"name,omitempty"`
-	Owner string `json:"owner,omitempty"` // an admin names it for a new circle
-	// Members replace those that there are; nil: they stay.
-	Members []string `json:"members,omitzero"`
-}
-
 // PutCircle calls PUT /v1/circles/{id}: it makes a circle of the caller's, or
 // changes it. [ErrForbidden] where it is another agent's, [ErrUnprocessable]
 // where it would have too many members.
@@ -32,12 +16,6 @@ func (c *Client) PutCircle(ctx context.Context, id string, change CircleChange) 
 // Circle calls GET /v1/circles/{id}. Circles are for their owner and admins.
 func (c *Client) Circle(ctx context.Context, id string) (Circle, error) {
 	return call[Circle](ctx, c, Request{Method: http.MethodGet, Path: circlePath(id), Repeatable: true})
-}
-
-// CirclePage is a page of the caller's circles, by id.
-type CirclePage struct {
-	Circles   []Circle `json:"circles"`
-	NextAfter string   `json:"next_after"` // for the next page; "": this is the last
 }
 
 // Circles calls GET /v1/circles: the caller's own, paged as [Client.Following].

@@ -17,18 +17,6 @@ const (
 	Hide    = "hide" // also mutes the item for the agent, for good
 )
 
-// Event is something the agent did with an item.
-type Event struct {
-	Type string `json:"type"` // Click, Like, Dislike or Hide
-	ID   string `json:"id"`
-}
-
-// EventsTaken is the outcome of reporting events.
-type EventsTaken struct {
-	Accepted int `json:"accepted"`  // of items the agent was shown; each counts once a day
-	NotShown int `json:"not_shown"` // of items the agent was not shown; they do not count
-}
-
 // Events calls POST /v1/events: the agent has done this. Long lists take
 // several calls; telling something twice is harmless.
 func (c *Client) Events(ctx context.Context, events ...Event) (EventsTaken, error) {

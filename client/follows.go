@@ -9,12 +9,6 @@ import (
 // Server is the author whom nobody is: who follows it gets every public post.
 const Server = "@server"
 
-// AgentPage is a page of a list of agents, by id.
-type AgentPage struct {
-	Agents    []string `json:"agents"`
-	NextAfter string   `json:"next_after"` // for the next page; "": this is the last
-}
-
 // Follow calls PUT /v1/agents/{agent_id}/following/{author} and reports whether
 // anything changed. [ErrForbidden] while one of the two blocks the other, and where
 // only the app may do it; [ErrUnprocessable] where the agent follows as many as

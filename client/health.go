@@ -6,24 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-)
 
-// Dependency is the state of one thing a server stands on.
-type Dependency struct {
-	State       string `json:"state"`                  // up, degraded or down
-	Optional    bool   `json:"optional,omitempty"`     // down, it degrades answers only
-	Error       string `json:"error,omitempty"`        // why it is down
-	Warning     string `json:"warning,omitempty"`      // what is wrong with it though it is up
-	SecondsLeft int64  `json:"seconds_left,omitempty"` // of degraded: how long what the server has kept stands in for it
-}
+	"github.com/freshet/freshet/feed/api"
+)
 
 // Ready calls GET /readyz and returns the dependencies by name, also beside
 // the error of a server that is not ready ([ErrUnavailable]). It asks once:
 // who wants to wait calls again.
 func (c *Client) Ready(ctx context.Context) (map[string]Dependency, error) {
-	var data struct {
-		Dependencies map[string]Dependency `json:"dependencies"`
-	}
+	var data api.Readiness
 	once := *c
 	once.tries = 1
 	res, err := once.Do(ctx, Request{Method: http.MethodGet, Path: "/readyz"})

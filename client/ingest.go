@@ -10,6 +10,8 @@ import (
 	"net/http"
 
 	"github.com/klauspost/compress/gzip"
+
+	"github.com/freshet/freshet/feed/api"
 )
 
 // Bounds of one upload request. A request is small enough to be repeated
@@ -23,20 +25,6 @@ const (
 	// passed over without ever being held in memory.
 	maxLine = 1 << 20
 )
-
-// Rejection is a line that was not stored.
-type Rejection struct {
-	Line   int    `json:"line"` // of the file, from 1
-	ID     string `json:"id,omitempty"`
-	Reason string `json:"reason"`
-}
-
-// uploadReport is the data of POST /v1/items, /v1/items/counts and /v1/graph/events.
-type uploadReport struct {
-	Accepted int         `json:"accepted"`
-	Rejected int         `json:"rejected"`
-	Errors   []Rejection `json:"errors"`
-}
 
 // Summary counts an upload. Empty lines are not counted as items.
 type Summary struct {
@@ -191,7 +179,7 @@ func (u *upload) flush(ctx context.Context) error {
 		return err
 	}
 	first, last := u.numbers[0], u.numbers[len(u.numbers)-1]
-	report, err := call[uploadReport](ctx, u.client, Request{
+	report, err := call[api.Upload](ctx, u.client, Request{
 		Method: http.MethodPost, Path: u.path,
 		Body: u.body.Bytes(), Type: "application/x-ndjson", Encoding: "gzip",
 		Repeatable: true, // an item replaces itself, a count is absolute, an event is applied once
@@ -207,7 +195,7 @@ func (u *upload) flush(ctx context.Context) error {
 }
 
 // account adds the server's report; its line numbers are those of the request.
-func (u *upload) account(report uploadReport) error {
+func (u *upload) account(report api.Upload) error {
 	u.sum.Requests++
 	u.sum.Accepted += report.Accepted
 	u.sum.Rejected += report.Rejected

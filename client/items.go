@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 )
 
 // Item calls GET /v1/items/{id}. It needs the admin token.
@@ -32,7 +33,7 @@ func (c *Client) DeleteItem(ctx context.Context, id string) error {
 // PutItem stores one item through POST /v1/items, in place of the one with its
 // id. For many, [Client.Ingest] is faster. It needs the admin token.
 func (c *Client) PutItem(ctx context.Context, item feed.Item) error {
-	report, err := send[uploadReport](ctx, c, Request{
+	report, err := send[api.Upload](ctx, c, Request{
 		Method: http.MethodPost, Path: "/v1/items", Type: "application/x-ndjson", Repeatable: true,
 	}, item)
 	if err != nil {

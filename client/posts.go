@@ -34,13 +34,6 @@ type NewImage struct {
 	Alt  string // what can be seen, for who cannot see it
 }
 
-// Audience is who may see a post, beside its author and whom it mentions.
-type Audience struct {
-	Public    bool     `json:"public,omitempty"`
-	Followers bool     `json:"followers,omitempty"`
-	Circles   []string `json:"circles,omitempty"` // of the author's; answers do not tell them
-}
-
 // Post is a post as the caller sees it.
 type Post struct {
 	ID         string     `json:"id"`
@@ -61,16 +54,6 @@ type Post struct {
 	Comments   int64      `json:"comments"`
 	InFeed     *InFeed    `json:"in_feed"`  // nil: the call named no agent
 	Degraded   []string   `json:"degraded"` // of a post that was read by itself, what the server had to do without
-}
-
-// Image is one image of a post. Its URLs are paths of the server, or whole URLs.
-type Image struct {
-	URL       string `json:"url"`
-	Thumbnail string `json:"thumbnail"` // 320 pixels
-	Width     int    `json:"width"`     // pixels
-	Height    int    `json:"height"`
-	Color     string `json:"color"` // a placeholder until the image is there, as #rrggbb
-	Alt       string `json:"alt"`
 }
 
 // PostAuthor is who wrote a post.
@@ -96,19 +79,6 @@ type InFeed struct {
 	// ShownBefore says that the reader was given it before, and is again because nothing
 	// unseen was left (dedup.when_exhausted: oldest).
 	ShownBefore bool `json:"shown_before"`
-}
-
-// PostEdit is a change of a post. What is nil stays.
-type PostEdit struct {
-	Caption *string   `json:"caption,omitempty"`
-	Tags    *[]string `json:"tags,omitempty"`
-	Alts    *[]string `json:"alts,omitempty"` // one for each image
-}
-
-// Likes are the likes of a post.
-type Likes struct {
-	Likes    int64 `json:"likes"`
-	HasLiked bool  `json:"has_liked"` // the caller does
 }
 
 // PostPage is a page of posts.

@@ -4,37 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"time"
 )
-
-// Promotion puts an item or a post into the promoted positions of home for a time.
-type Promotion struct {
-	ID     string   `json:"id"`
-	ItemID string   `json:"item_id"`
-	From   int64    `json:"from"`   // first second, Unix
-	Until  int64    `json:"until"`  // the second at which it has ended, Unix
-	Weight float64  `json:"weight"` // how often it is chosen, relative to the others
-	Tags   []string `json:"tags"`   // for readers who are interested in any of them; none: everybody
-	Langs  []string `json:"langs"`  // for readers whose profile names any of them; none: everybody
-	Runs   bool     `json:"runs"`   // it is among those that are chosen from
-	Why    string   `json:"why"`    // it does not run
-}
-
-// PromotionChange describes a promotion to create or to replace.
-type PromotionChange struct {
-	ItemID string    `json:"item_id"`
-	From   time.Time `json:"from"`
-	Until  time.Time `json:"until"`
-	Weight float64   `json:"weight,omitempty"` // 0: the server's 1
-	Tags   []string  `json:"tags,omitempty"`
-	Langs  []string  `json:"langs,omitempty"`
-}
-
-// PromotionPage is a page of the promotions, by id.
-type PromotionPage struct {
-	Promotions []Promotion `json:"promotions"`
-	NextAfter  string      `json:"next_after"` // for the next page; "": this is the last
-}
 
 // PutPromotion calls PUT /v1/promoted/{id}: it promotes, in the place of what the
 // promotion with this id has promoted. [ErrUnprocessable] where as many run as may. It

@@ -4,30 +4,10 @@ import (
 	"context"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 )
-
-// RankingVersion is one state of the live ranking, and who made it so.
-type RankingVersion struct {
-	Version     int          `json:"version"` // 0 is the configuration's
-	At          time.Time    `json:"at,omitzero"`
-	By          string       `json:"by"`
-	Why         string       `json:"why"`
-	Ranking     feed.Ranking `json:"ranking"` // of all agents that are in no experiment
-	Experiments []Experiment `json:"experiments"`
-	// Notes, in the answer to a change, say what it did beside what it said: one
-	// Gaussian is in the place of curves.
-	Notes []string `json:"notes,omitempty"`
-}
-
-// Experiment is a variant of the ranking for a share of the agents.
-type Experiment struct {
-	Name    string       `json:"name"`
-	Share   float64      `json:"share"` // 0 to 1
-	Ranking feed.Ranking `json:"ranking"`
-}
 
 // RankingChange says what shall become of the live ranking, and who says so.
 type RankingChange struct {
@@ -71,9 +51,7 @@ func (c *Client) RevertRanking(ctx context.Context, onlyIf, to int, by, why stri
 // RankingHistory calls GET /v1/ranking/history: the newest versions, newest
 // first, at most limit (1 to 100). Where there is room, version 0 comes last.
 func (c *Client) RankingHistory(ctx context.Context, limit int) ([]RankingVersion, error) {
-	list, err := call[struct {
-		Versions []RankingVersion `json:"versions"`
-	}](ctx, c, Request{Method: http.MethodGet, Path: "/v1/ranking/history?limit=" + strconv.Itoa(limit), Repeatable: true})
+	list, err := call[api.RankingHistory](ctx, c, Request{Method: http.MethodGet, Path: "/v1/ranking/history?limit=" + strconv.Itoa(limit), Repeatable: true})
 	return list.Versions, err
 }
 

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/client"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/social"
 )
 
 func TestPublishesToARealServer(t *testing.T) {
@@ -105,13 +107,13 @@ func TestFollowsOnARealServer(t *testing.T) {
 
 	author, err := ben.Author(ctx, "u_1")
 	require.NoError(t, err)
-	require.Equal(t, client.Author{ID: "u_1", Posts: 3, Followers: 1, IsFollowing: true}, author)
+	require.Equal(t, client.Author{Author: social.Author{ID: "u_1"}, Posts: 3, Followers: 1, IsFollowing: true}, author)
 	_, err = admin.Follow(ctx, "u_2", "u_10")
 	require.NoError(t, err)
 	list, err := ben.Following(ctx, "u_2", "", 1)
 	require.NoError(t, err)
-	require.Equal(t, client.AgentPage{Agents: []string{"u_1"}, NextAfter: "u_1"}, list)
-	list, err = ben.Following(ctx, "u_2", list.NextAfter, 1)
+	require.Equal(t, client.AgentPage{Agents: []string{"u_1"}, NextAfter: new("u_1")}, list)
+	list, err = ben.Following(ctx, "u_2", *list.NextAfter, 1)
 	require.NoError(t, err)
 	require.Equal(t, client.AgentPage{Agents: []string{"u_10"}}, list)
 	list, err = ana.Followers(ctx, "u_1", "", 0)
@@ -165,23 +167,23 @@ func TestPromotesOnARealServer(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	ana, admin := newPair(t, asShipped)
-	from := time.Now().Add(-time.Hour).Truncate(time.Second)
-	change := client.PromotionChange{ItemID: "doc/1", From: from, Until: from.Add(48 * time.Hour), Tags: []string{"go"}, Langs: []string{"en"}}
+	from := feed.Moment{Time: time.Now().Add(-time.Hour).Truncate(time.Second)}
+	until := feed.Moment{Time: from.Add(48 * time.Hour)}
+	change := client.PromotionChange{ItemID: "doc/1", From: from, Until: until, Tags: []string{"go"}, Langs: []string{"en"}}
 	p, err := admin.PutPromotion(ctx, "a", change)
 	require.NoError(t, err)
-	want := client.Promotion{
-		ID: "a", ItemID: "doc/1", From: from.Unix(), Until: from.Add(48 * time.Hour).Unix(), Weight: 1,
-		Tags: []string{"go"}, Langs: []string{"en"}, Why: "there is no item with this id",
-	}
+	want := client.Promotion{Promotion: social.Promotion{
+		ID: "a", ItemID: "doc/1", From: from.Unix(), Until: until.Unix(), Weight: 1, Tags: []string{"go"}, Langs: []string{"en"},
+	}, Why: "there is no item with this id"}
 	require.Equal(t, want, p)
 	post, err := ana.CreatePost(ctx, client.NewPost{Caption: "Rain at last"})
 	require.NoError(t, err)
-	_, err = admin.PutPromotion(ctx, "b", client.PromotionChange{ItemID: post.ID, From: from, Until: from.Add(48 * time.Hour), Weight: 2.5})
+	_, err = admin.PutPromotion(ctx, "b", client.PromotionChange{ItemID: post.ID, From: from, Until: until, Weight: 2.5})
 	require.NoError(t, err)
 	page, err := admin.Promotions(ctx, "", 1)
 	require.NoError(t, err)
-	require.Equal(t, client.PromotionPage{Promotions: []client.Promotion{want}, NextAfter: "a"}, page)
-	page, err = admin.Promotions(ctx, page.NextAfter, 0)
+	require.Equal(t, client.PromotionPage{Promotions: []client.Promotion{want}, NextAfter: new("a")}, page)
+	page, err = admin.Promotions(ctx, *page.NextAfter, 0)
 	require.NoError(t, err)
 	require.Len(t, page.Promotions, 1)
 	require.True(t, page.Promotions[0].Runs)

@@ -15,11 +15,12 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/signals/events"
 	"github.com/freshet/freshet/signals/learning"
 )
 
-func (r *rig) react(t *testing.T, kind events.Kind, ids ...string) (engine.Taken, error) {
+func (r *rig) react(t *testing.T, kind events.Kind, ids ...string) (api.EventsTaken, error) {
 	t.Helper()
 	acts := make([]engine.Act, len(ids))
 	for i, id := range ids {
@@ -39,12 +40,12 @@ func TestReact(t *testing.T) {
 	assert.Equal(t, run(10, 15), docIDs(r.ask(t, refresh(5))))
 	taken, err := r.react(t, events.Click, "i000", "i005", "i010", "i020", "unknown")
 	require.NoError(t, err)
-	assert.Equal(t, engine.Taken{Accepted: 3, Unshown: 2}, taken)
+	assert.Equal(t, api.EventsTaken{Accepted: 3, NotShown: 2}, taken)
 	assert.Equal(t, 3, r.tally.acts)
 
 	taken, err = r.react(t, events.Click, "i020")
 	require.NoError(t, err)
-	assert.Equal(t, engine.Taken{Unshown: 1}, taken)
+	assert.Equal(t, api.EventsTaken{NotShown: 1}, taken)
 	r.tally.full = true
 	_, err = r.react(t, events.Click, "i000")
 	require.ErrorIs(t, err, events.ErrUnavailable)
@@ -133,7 +134,7 @@ func TestReactCountsWhatForYouGaveOut(t *testing.T) {
 
 			taken, err := r.react(t, events.Click, "post:1", "post:2", "post:3", "post:4")
 			require.NoError(t, err)
-			assert.Equal(t, engine.Taken{Accepted: 3, Unshown: 1}, taken)
+			assert.Equal(t, api.EventsTaken{Accepted: 3, NotShown: 1}, taken)
 			assert.Equal(t, 1, r.tally.acts, "of the report")
 			assert.Len(t, live.items, 3)
 			assert.Len(t, taught.acts, 3)
@@ -181,7 +182,7 @@ func TestReactCountsPostsWithoutDedup(t *testing.T) {
 	r.seen.down(dedup.ErrUnavailable)
 	taken, err := r.react(t, events.Click, "post:1")
 	require.NoError(t, err)
-	assert.Equal(t, engine.Taken{Accepted: 1}, taken)
+	assert.Equal(t, api.EventsTaken{Accepted: 1}, taken)
 	assert.Equal(t, 1, r.tally.acts)
 }
 
@@ -276,7 +277,7 @@ func TestReactWithoutDedup(t *testing.T) {
 	r.seen.down(dedup.ErrUnavailable)
 	taken, err := r.react(t, events.Click, "i000", "i001")
 	require.NoError(t, err)
-	assert.Equal(t, engine.Taken{Accepted: 2}, taken, "it cannot be told, so all of them count")
+	assert.Equal(t, api.EventsTaken{Accepted: 2}, taken, "it cannot be told, so all of them count")
 	r = newRig(t, 5, closed)
 	r.seen.down(dedup.ErrUnavailable)
 	_, err = r.react(t, events.Click, "i000")
@@ -289,6 +290,6 @@ func TestHide(t *testing.T) {
 	r.wants(t, refresh(5), run(0, 5), true)
 	taken, err := r.react(t, events.Hide, "i000", "i006")
 	require.NoError(t, err)
-	assert.Equal(t, engine.Taken{Accepted: 1, Unshown: 1}, taken)
+	assert.Equal(t, api.EventsTaken{Accepted: 1, NotShown: 1}, taken)
 	r.wants(t, loadMore(3), []string{"i005", "i007", "i008"}, true)
 }

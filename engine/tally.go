@@ -8,6 +8,7 @@ import (
 
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/signals/events"
 	"github.com/freshet/freshet/signals/learning"
 	"github.com/freshet/freshet/social"
@@ -48,12 +49,6 @@ type Act struct {
 	ID   string
 }
 
-// Taken is the outcome of reporting an agent's acts.
-type Taken struct {
-	Accepted int // of items that the agent was shown
-	Unshown  int // of items that the agent was not shown in the window, or may not see; they do not count
-}
-
 // tally counts a page that is being answered for the first time, for the variant
 // that ranked it. A page of a session counts for the one the agent is in now: a
 // session outlives a change of the ranking for its last pages.
@@ -85,10 +80,10 @@ func (e *Engine) tally(c *call, got hydrated) {
 // accepted. An act on a post that the agent may not see, or not any more, is not,
 // and is answered as one on what was not shown. Errors wrap [feed.ErrBadID], [feed.ErrInvalid], or a store's
 // ErrUnavailable; then doing all of it again is safe.
-func (e *Engine) React(ctx context.Context, agent string, acts []Act) (Taken, error) {
+func (e *Engine) React(ctx context.Context, agent string, acts []Act) (api.EventsTaken, error) {
 	ctx = e.begin(ctx)
 	if err := checkActs(agent, acts); err != nil {
-		return Taken{}, err
+		return api.EventsTaken{}, err
 	}
 	ids := make([]string, len(acts))
 	for i, a := range acts {
@@ -96,27 +91,27 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (Taken, er
 	}
 	refs, docs, err := e.refsAndDocs(ctx, ids)
 	if err != nil {
-		return Taken{}, err
+		return api.EventsTaken{}, err
 	}
 	if err := e.hide(ctx, agent, acts, refs); err != nil {
-		return Taken{}, err
+		return api.EventsTaken{}, err
 	}
 	shown, err := e.wasShown(ctx, agent, refs)
 	if err != nil {
-		return Taken{}, err
+		return api.EventsTaken{}, err
 	}
 	hidden, err := e.hiddenPosts(ctx, agent, ids)
 	if err != nil {
-		return Taken{}, err
+		return api.EventsTaken{}, err
 	}
-	var taken Taken
+	var taken api.EventsTaken
 	counted := make([]events.Act, 0, len(acts))
 	var raised []string
 	var promoted []events.PromotedAct
 	var lesson []learning.Act
 	for i, a := range acts {
 		if !shown[i].shown || hidden[a.ID] {
-			taken.Unshown++
+			taken.NotShown++
 			continue
 		}
 		taken.Accepted++
@@ -135,7 +130,7 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (Taken, er
 	// and in the same variant, the others for 90 days. So an act that is refused and
 	// sent again counts once everywhere, whichever had no room.
 	if !e.learn(agent, lesson) || !e.raise(agent, raised) || !e.countPromoted(agent, promoted) || !e.count(agent, counted) {
-		return Taken{}, fmt.Errorf("%w: too many events are waiting to be counted", events.ErrUnavailable)
+		return api.EventsTaken{}, fmt.Errorf("%w: too many events are waiting to be counted", events.ErrUnavailable)
 	}
 	countClicks(acts, shown, hidden)
 	return taken, nil

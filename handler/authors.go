@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/social"
 )
 
@@ -42,11 +43,7 @@ func (s *server) putAuthor(c *call) error {
 	if err != nil {
 		return err
 	}
-	var in struct {
-		Name     string `json:"name"`
-		ImageURL string `json:"image_url"`
-		Bio      string `json:"bio"`
-	}
+	var in api.AuthorCard
 	if err := c.readJSON(MaxAuthorBody, &in); err != nil {
 		return err
 	}

@@ -23,20 +23,13 @@ func (s *server) circleRoutes(route router) {
 	route(http.MethodDelete, circle+"/members/:agent", s.changeMember(store.RemoveMember))
 }
 
-// circleBody is the body of PUT /v1/circles/{id}.
-type circleBody struct {
-	Name    string   `json:"name"`
-	Owner   string   `json:"owner"`
-	Members []string `json:"members"` // nil: they stay
-}
-
 // putCircle answers PUT /v1/circles/{id} with the circle as it is stored.
 func (s *server) putCircle(c *call) error {
 	by, err := s.changer(c)
 	if err != nil {
 		return err
 	}
-	var in circleBody
+	var in social.CircleChange
 	if err := c.readJSON(MaxCircleBody, &in); err != nil {
 		return err
 	}
@@ -85,12 +78,6 @@ func (s *server) circle(ctx context.Context, c *call, by string) (social.Circle,
 	return circle, err
 }
 
-// circleList is a page of an agent's circles, by id.
-type circleList struct {
-	Circles []social.Circle `json:"circles"`
-	Next    *string         `json:"next_after"` // for the next page's after; nil: this is the last
-}
-
 // getCircles answers GET /v1/circles with the caller's own.
 func (s *server) getCircles(c *call) error {
 	owner, err := s.member(c)
@@ -103,8 +90,8 @@ func (s *server) getCircles(c *call) error {
 	}
 	return c.answer(s.gated, func(ctx context.Context) (any, error) {
 		circles, err := s.deps.Social.Store.CirclesOf(ctx, owner, after, limit+1)
-		var data circleList
-		data.Circles, data.Next = firstPage(circles, limit, func(c *social.Circle) *string { return &c.ID })
+		var data social.CirclePage
+		data.Circles, data.NextAfter = firstPage(circles, limit, func(c *social.Circle) *string { return &c.ID })
 		return data, err
 	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/signals/events"
 )
 
@@ -16,13 +17,7 @@ type Reactions interface {
 	// the dedup store is down and the engine fails open all are. Errors wrap
 	// [feed.ErrBadID], [feed.ErrInvalid], or a store's ErrUnavailable. It may be
 	// repeated.
-	React(ctx context.Context, agent string, acts []engine.Act) (engine.Taken, error)
-}
-
-// reacted is the data of POST /v1/events.
-type reacted struct {
-	Accepted int `json:"accepted"`
-	Unshown  int `json:"not_shown"`
+	React(ctx context.Context, agent string, acts []engine.Act) (api.EventsTaken, error)
 }
 
 // postEvents answers POST /v1/events.
@@ -35,31 +30,23 @@ func (s *server) postEvents(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(s.gated, func(ctx context.Context) (any, error) {
-		taken, err := s.deps.Reactions.React(ctx, agent, acts)
-		return reacted{Accepted: taken.Accepted, Unshown: taken.Unshown}, err
-	})
-}
-
-type eventBody struct {
-	Type string `json:"type"`
-	ID   string `json:"id"`
+	return c.answer(s.gated, func(ctx context.Context) (any, error) { return s.deps.Reactions.React(ctx, agent, acts) })
 }
 
 // readEvents reads one event, or a list of them under the name events.
 func (c *call) readEvents() ([]engine.Act, error) {
 	var in struct {
-		eventBody
-		Events []eventBody `json:"events"`
+		api.Event
+		Events []api.Event `json:"events"`
 	}
 	if err := c.readJSON(MaxEventsBody, &in); err != nil {
 		return nil, err
 	}
 	if in.Events == nil {
-		act, err := in.act()
+		act, err := actOf(in.Event)
 		return []engine.Act{act}, err
 	}
-	if in.eventBody != (eventBody{}) {
+	if in.Event != (api.Event{}) {
 		return nil, fmt.Errorf("%w: send one event as type and id, or several in events, not both", feed.ErrInvalid)
 	}
 	if len(in.Events) == 0 || len(in.Events) > MaxEvents {
@@ -68,17 +55,17 @@ func (c *call) readEvents() ([]engine.Act, error) {
 	acts := make([]engine.Act, len(in.Events))
 	for i, event := range in.Events {
 		var err error
-		if acts[i], err = event.act(); err != nil {
+		if acts[i], err = actOf(event); err != nil {
 			return nil, fmt.Errorf("events[%d]: %w", i, err)
 		}
 	}
 	return acts, nil
 }
 
-func (b eventBody) act() (engine.Act, error) {
-	kind, err := events.ParseKind(b.Type)
+func actOf(e api.Event) (engine.Act, error) {
+	kind, err := events.ParseKind(e.Type)
 	if err == nil {
-		err = feed.CheckItemID(b.ID)
+		err = feed.CheckItemID(e.ID)
 	}
-	return engine.Act{Kind: kind, ID: b.ID}, err
+	return engine.Act{Kind: kind, ID: e.ID}, err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/ranking"
 	"github.com/freshet/freshet/signals/events"
 )
@@ -25,12 +26,12 @@ type fakeReactions struct {
 	acts []engine.Act
 }
 
-func (f *fakeReactions) React(_ context.Context, agent string, acts []engine.Act) (engine.Taken, error) {
+func (f *fakeReactions) React(_ context.Context, agent string, acts []engine.Act) (api.EventsTaken, error) {
 	if agent != "u_1" {
-		return engine.Taken{}, errors.New("another agent")
+		return api.EventsTaken{}, errors.New("another agent")
 	}
 	f.acts = acts
-	return engine.Taken{Accepted: len(acts)}, f.err
+	return api.EventsTaken{Accepted: len(acts)}, f.err
 }
 
 type countsFunc func(from, to feed.Day) ([]events.Totals, error)
@@ -147,7 +148,7 @@ func TestReport(t *testing.T) {
 	})
 	res := f.do(t, "GET", "/v1/ranking/report", "", asAdmin)
 	require.Zero(t, res.Code, res.body)
-	var report events.Report
+	var report api.Report
 	require.NoError(t, json.Unmarshal(res.Data, &report))
 	assert.Equal(t, 7, report.Days)
 	assert.Equal(t, feed.DayOf(now), to)

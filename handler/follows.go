@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 )
 
 func (s *server) followRoutes(route router) {
@@ -53,12 +54,6 @@ func (s *server) change(c *call, do func(ctx context.Context) (bool, error)) err
 	})
 }
 
-// agentList is a page of a list of agents, by id.
-type agentList struct {
-	Agents []string `json:"agents"`
-	Next   *string  `json:"next_after"` // for the next page's after; nil: this is the last
-}
-
 // lister reads at most n agents of a list after one, by id.
 type lister func(ctx context.Context, of, after string, n int) ([]string, error)
 
@@ -101,8 +96,8 @@ func (s *server) sendList(c *call, of string, list lister) error {
 	}
 	return c.answer(s.gated, func(ctx context.Context) (any, error) {
 		agents, err := list(ctx, of, after, limit+1)
-		var data agentList
-		data.Agents, data.Next = firstPage(agents, limit, func(id *string) *string { return id })
+		var data api.AgentPage
+		data.Agents, data.NextAfter = firstPage(agents, limit, func(id *string) *string { return id })
 		return data, err
 	})
 }

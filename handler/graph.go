@@ -5,7 +5,7 @@ import (
 	"io"
 	"net/http"
 
-	"github.com/freshet/freshet/social/graph"
+	"github.com/freshet/freshet/feed/api"
 )
 
 // Graph takes the events of other systems. [graph.Applier] implements it.
@@ -14,7 +14,7 @@ type Graph interface {
 	// is rejected and the rest goes on. The report is valid beside an error, too, and
 	// counts what was applied before it. Errors wrap [feed.ErrInvalid],
 	// [social.ErrUnavailable], or what r returned. The same stream may be read again.
-	Read(ctx context.Context, r io.Reader) (graph.Report, error)
+	Read(ctx context.Context, r io.Reader) (api.Upload, error)
 }
 
 func (s *server) graphRoutes(route router) {
@@ -23,11 +23,5 @@ func (s *server) graphRoutes(route router) {
 
 // postGraphEvents answers POST /v1/graph/events.
 func (s *server) postGraphEvents(c *call) error {
-	return s.upload(c, func(ctx context.Context, body io.Reader) (any, error) {
-		report, err := s.deps.Social.Graph.Read(ctx, body)
-		if report.Errors == nil {
-			report.Errors = []graph.Rejection{}
-		}
-		return report, err
-	})
+	return s.upload(c, s.deps.Social.Graph.Read)
 }

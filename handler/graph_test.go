@@ -13,8 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/social"
-	"github.com/freshet/freshet/social/graph"
 )
 
 // tell sends events over a real connection.
@@ -32,7 +32,7 @@ func tell(t *testing.T, url string, body io.Reader, headers ...string) reply {
 	return decodeReply(t, res)
 }
 
-func graphReport(t *testing.T, r reply) (report graph.Report) {
+func graphReport(t *testing.T, r reply) (report api.Upload) {
 	t.Helper()
 	require.NoError(t, json.Unmarshal(r.Data, &report), r.body)
 	return report
@@ -55,7 +55,7 @@ func TestGraphEvents(t *testing.T) {
 		}
 		got := tell(t, srv.URL, bytes.NewReader(body), "Content-Encoding: "+encoding)
 		require.Zero(t, got.Code, got.body)
-		require.Equal(t, graph.Report{Accepted: 1500, Rejected: 1, Errors: []graph.Rejection{
+		require.Equal(t, api.Upload{Accepted: 1500, Rejected: 1, Errors: []api.Rejection{
 			{Line: 1501, ID: "a/a", Reason: "a cannot follow or block themself"},
 		}}, graphReport(t, got))
 	}
@@ -91,21 +91,21 @@ func TestGraphEventsThatCannotBeRead(t *testing.T) {
 // downAfter is a store that can be told a few things and then no more.
 type downAfter struct {
 	Graph
-	report graph.Report
+	report api.Upload
 }
 
-func (d downAfter) Read(context.Context, io.Reader) (graph.Report, error) {
+func (d downAfter) Read(context.Context, io.Reader) (api.Upload, error) {
 	return d.report, fmt.Errorf("%w: the disk is full", social.ErrUnavailable)
 }
 
 func TestGraphEventsWhileTheStoreIsDown(t *testing.T) {
 	t.Parallel()
-	f, _ := socialFixture(t, func(_ *Config, d *Deps) { d.Social.Graph = downAfter{report: graph.Report{Accepted: 3}} })
+	f, _ := socialFixture(t, func(_ *Config, d *Deps) { d.Social.Graph = downAfter{report: api.Upload{Accepted: 3}} })
 	srv := httptest.NewServer(f.handler)
 	defer srv.Close()
 	got := tell(t, srv.URL, strings.NewReader("x"))
 	require.Equal(t, 50301, got.Code)
-	require.Equal(t, graph.Report{Accepted: 3, Errors: []graph.Rejection{}}, graphReport(t, got))
+	require.Equal(t, api.Upload{Accepted: 3, Errors: []api.Rejection{}}, graphReport(t, got))
 	require.NotContains(t, got.body, "disk")
 }
 

@@ -27,6 +27,7 @@ import (
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/recall"
 )
 
@@ -76,10 +77,10 @@ type Intake interface {
 	// counts what was read before it. Errors wrap [feed.ErrInvalid],
 	// [catalog.ErrUnavailable], or what r returned. The same stream may be read
 	// again.
-	Read(ctx context.Context, r io.Reader) (catalog.Report, error)
+	Read(ctx context.Context, r io.Reader) (api.Upload, error)
 	// Counts changes likes and comments of stored items, as Read stores items: entries
 	// of {"id","likes","comments"}, absolute. It may be repeated.
-	Counts(ctx context.Context, r io.Reader) (catalog.Report, error)
+	Counts(ctx context.Context, r io.Reader) (api.Upload, error)
 	// Patch changes fields of a stored item by a JSON merge patch and returns the
 	// item. Errors wrap [feed.ErrInvalid], [feed.ErrBadID], [feed.ErrNotFound] or
 	// [catalog.ErrUnavailable]. It may be repeated.
@@ -294,8 +295,8 @@ func (s *server) feedRoutes(route router) {
 func (s *server) itemRoutes(route router) {
 	const item = "/v1/items/*id"
 	route(http.MethodGet, "/v1/items", s.admin(s.getItems))
-	route(http.MethodPost, "/v1/items", s.admin(s.postItems))
-	route(http.MethodPost, "/v1/items/counts", s.admin(s.postItemCounts))
+	route(http.MethodPost, "/v1/items", s.admin(s.uploads(s.deps.Intake.Read)))
+	route(http.MethodPost, "/v1/items/counts", s.admin(s.uploads(s.deps.Intake.Counts)))
 	route(http.MethodGet, item, s.admin(s.getItem))
 	route(http.MethodPatch, item, s.admin(s.patchItem))
 	route(http.MethodDelete, item, s.admin(s.of(itemID, s.deps.Items.Remove)))

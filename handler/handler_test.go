@@ -20,6 +20,7 @@ import (
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/recall"
 )
@@ -177,17 +178,17 @@ type noOffline struct{ offline.Source }
 // noGuest is, too.
 type noGuest struct{ Guest }
 
-type intakeFunc func(ctx context.Context, r io.Reader) (catalog.Report, error)
+type intakeFunc func(ctx context.Context, r io.Reader) (api.Upload, error)
 
-func (f intakeFunc) Counts(context.Context, io.Reader) (catalog.Report, error) {
-	return catalog.Report{}, catalog.ErrUnavailable
+func (f intakeFunc) Counts(context.Context, io.Reader) (api.Upload, error) {
+	return api.Upload{}, catalog.ErrUnavailable
 }
 
 func (f intakeFunc) Patch(context.Context, string, []byte) (feed.Item, error) {
 	return feed.Item{}, feed.ErrNotFound
 }
 
-func (f intakeFunc) Read(ctx context.Context, r io.Reader) (catalog.Report, error) { return f(ctx, r) }
+func (f intakeFunc) Read(ctx context.Context, r io.Reader) (api.Upload, error) { return f(ctx, r) }
 
 type healthFunc func(ctx context.Context) map[string]Dependency
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 )
 
 // readyTimeout is the timeout of a readiness probe. Orchestrators seldom wait
@@ -23,29 +24,16 @@ const readyTimeout = 2 * time.Second
 // live answers GET /livez: the process runs, whatever state its dependencies have.
 func (s *server) live(c *call) error { return c.succeed(empty{}) }
 
-// dependencyState is one entry of the readiness answer.
-type dependencyState struct {
-	State       string `json:"state"` // up, degraded or down
-	Optional    bool   `json:"optional,omitempty"`
-	Error       string `json:"error,omitempty"`
-	Warning     string `json:"warning,omitempty"`
-	SecondsLeft int64  `json:"seconds_left,omitempty"` // of degraded, until it is down
-}
-
-type readiness struct {
-	Dependencies map[string]dependencyState `json:"dependencies"`
-}
-
 // ready answers GET /readyz: 503 where something is down that no answer can do
 // without, or the server is about to stop.
 func (s *server) ready(c *call) error {
 	if s.deps.Drain.draining() {
-		return s.sendReadiness(c, envelope{Code: 50301, Msg: "not ready: the server is stopping", Data: readiness{Dependencies: map[string]dependencyState{}}})
+		return s.sendReadiness(c, envelope{Code: 50301, Msg: "not ready: the server is stopping", Data: api.Readiness{Dependencies: map[string]api.Dependency{}}})
 	}
 	ctx, cancel := context.WithTimeout(c.gin.Request.Context(), min(readyTimeout, s.cfg.RequestTimeout))
 	defer cancel()
 	checked := s.deps.Health.Check(ctx)
-	states := make(map[string]dependencyState, len(checked))
+	states := make(map[string]api.Dependency, len(checked))
 	e := envelope{Msg: "ready"}
 	for name, d := range checked {
 		if d.Err != nil && !d.Optional {
@@ -56,7 +44,7 @@ func (s *server) ready(c *call) error {
 			s.health.changed(ctx, s, name, d.Err)
 		}
 	}
-	e.Data = readiness{Dependencies: states}
+	e.Data = api.Readiness{Dependencies: states}
 	return s.sendReadiness(c, e)
 }
 
@@ -75,8 +63,8 @@ func (s *server) sendReadiness(c *call, e envelope) error {
 	return nil
 }
 
-func stateOf(d Dependency) dependencyState {
-	state := dependencyState{State: "up", Optional: d.Optional}
+func stateOf(d Dependency) api.Dependency {
+	state := api.Dependency{State: "up", Optional: d.Optional}
 	switch {
 	case d.Err == nil:
 		state.Warning = d.Warning

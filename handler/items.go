@@ -10,30 +10,19 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 )
 
-// postItems answers POST /v1/items.
-func (s *server) postItems(c *call) error {
-	return s.upload(c, func(ctx context.Context, body io.Reader) (any, error) {
-		report, err := s.deps.Intake.Read(ctx, body)
-		return withErrors(report), err
-	})
-}
-
-// postItemCounts answers POST /v1/items/counts.
-func (s *server) postItemCounts(c *call) error {
-	return s.upload(c, func(ctx context.Context, body io.Reader) (any, error) {
-		report, err := s.deps.Intake.Counts(ctx, body)
-		return withErrors(report), err
-	})
+// uploads answers POST /v1/items and /v1/items/counts.
+func (s *server) uploads(read func(ctx context.Context, body io.Reader) (api.Upload, error)) func(*call) error {
+	return func(c *call) error { return s.upload(c, read) }
 }
 
 // upload reads the body of an admin's call, packed or not, by read, which stores
 // what is in it as it arrives. The answer to an upload that ends early has its
 // report of what was stored before.
-func (s *server) upload(c *call, read func(ctx context.Context, body io.Reader) (report any, err error)) error {
+func (s *server) upload(c *call, read func(ctx context.Context, body io.Reader) (api.Upload, error)) error {
 	r := c.gin.Request
 	enc := contentEncoding(r)
 	if enc != "" && enc != "gzip" {
@@ -55,13 +44,15 @@ func (s *server) upload(c *call, read func(ctx context.Context, body io.Reader) 
 	if enc == "gzip" {
 		unzip, err := gzip.NewReader(sent)
 		if err != nil {
-			// Reports of all uploads look the same where nothing was read.
-			return c.uploadError(ctx, err, sent, &bounded{err: err}, withErrors(catalog.Report{}))
+			return c.uploadError(ctx, err, sent, &bounded{err: err}, api.Upload{Errors: []api.Rejection{}})
 		}
 		defer func() { _ = unzip.Close() }()
 		body.r = unzip
 	}
 	report, err := read(ctx, body)
+	if report.Errors == nil {
+		report.Errors = []api.Rejection{}
+	}
 	if err != nil || sent.err != nil || body.err != nil {
 		return c.uploadError(ctx, err, sent, body, report)
 	}
@@ -83,7 +74,7 @@ func extendDeadlines(w http.ResponseWriter, r *http.Request, timeout time.Durati
 
 // uploadError returns why an upload ended early, with its report. The streams'
 // own errors come before err, which the reader has made of them.
-func (c *call) uploadError(ctx context.Context, err error, sent, body *bounded, report any) error {
+func (c *call) uploadError(ctx context.Context, err error, sent, body *bounded, report api.Upload) error {
 	switch {
 	case errors.Is(sent.err, feed.ErrTooLarge):
 		err = tooLarge("the body", MaxItemsBody)
@@ -97,12 +88,4 @@ func (c *call) uploadError(ctx context.Context, err error, sent, body *bounded, 
 		err = fmt.Errorf("%w: the gzip body is damaged or ends early", feed.ErrInvalid)
 	}
 	return partial{error: err, data: report}
-}
-
-// withErrors makes the list of rejections an empty array rather than null.
-func withErrors(r catalog.Report) catalog.Report {
-	if r.Errors == nil {
-		r.Errors = []catalog.Rejection{}
-	}
-	return r
 }

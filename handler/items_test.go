@@ -21,6 +21,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 )
 
 // line is one item of NDJSON.
@@ -54,7 +55,7 @@ func upload(t *testing.T, url string, body io.Reader, headers ...string) reply {
 	return decodeReply(t, res)
 }
 
-func reportOf(t *testing.T, r reply) (report catalog.Report) {
+func reportOf(t *testing.T, r reply) (report api.Upload) {
 	t.Helper()
 	require.NoError(t, json.Unmarshal(r.Data, &report), r.body)
 	return report
@@ -128,13 +129,13 @@ func TestAGzipBombIsStoppedAtTheLimit(t *testing.T) {
 	t.Parallel()
 	var read int64
 	f := newFixture(t, func(_ *Config, d *Deps) {
-		d.Intake = intakeFunc(func(_ context.Context, r io.Reader) (report catalog.Report, err error) {
+		d.Intake = intakeFunc(func(_ context.Context, r io.Reader) (report api.Upload, err error) {
 			// An intake that hides the reader's error must not hide the limit.
 			read, err = io.Copy(io.Discard, r)
 			if err != nil {
 				err = feed.Errorf(feed.ErrInvalid, "the body is neither NDJSON nor a JSON array of items: could not read on")
 			}
-			return catalog.Report{Accepted: 7}, err
+			return api.Upload{Accepted: 7}, err
 		})
 	})
 	srv := httptest.NewServer(f.handler)
@@ -186,8 +187,8 @@ func TestAnOversizeBodyIs413(t *testing.T) {
 func TestRejectedLinesAreNoFailure(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(_ *Config, d *Deps) {
-		d.Intake = intakeFunc(func(context.Context, io.Reader) (catalog.Report, error) {
-			return catalog.Report{Accepted: 1, Rejected: 1, Errors: []catalog.Rejection{{Line: 2, ID: "b", Reason: "title is missing"}}}, nil
+		d.Intake = intakeFunc(func(context.Context, io.Reader) (api.Upload, error) {
+			return api.Upload{Accepted: 1, Rejected: 1, Errors: []api.Rejection{{Line: 2, ID: "b", Reason: "title is missing"}}}, nil
 		})
 	})
 	got := f.do(t, "POST", "/v1/items", "x", asAdmin)
@@ -207,8 +208,8 @@ func TestAnUploadTheCatalogCannotTake(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, func(_ *Config, d *Deps) {
-				d.Intake = intakeFunc(func(context.Context, io.Reader) (catalog.Report, error) {
-					return catalog.Report{Accepted: 3}, fmt.Errorf("line 4: %w", tt.err)
+				d.Intake = intakeFunc(func(context.Context, io.Reader) (api.Upload, error) {
+					return api.Upload{Accepted: 3}, fmt.Errorf("line 4: %w", tt.err)
 				})
 			})
 			got := f.do(t, "POST", "/v1/items", "x", asAdmin)
@@ -236,10 +237,10 @@ func TestTooManyUploadsAtOnce(t *testing.T) {
 	inside, release := make(chan struct{}), make(chan struct{})
 	f := newFixture(t, func(c *Config, d *Deps) {
 		c.MaxUploads = 1
-		d.Intake = intakeFunc(func(context.Context, io.Reader) (catalog.Report, error) {
+		d.Intake = intakeFunc(func(context.Context, io.Reader) (api.Upload, error) {
 			inside <- struct{}{}
 			<-release
-			return catalog.Report{}, nil
+			return api.Upload{}, nil
 		})
 	})
 	first := make(chan reply)

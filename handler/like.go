@@ -5,14 +5,9 @@ import (
 	"log/slog"
 
 	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/signals/events"
 )
-
-// liked is the data of an answer to a like or its opposite.
-type liked struct {
-	Likes    int64 `json:"likes"`
-	HasLiked bool  `json:"has_liked"`
-}
 
 // putLike answers PUT /v1/posts/{id}/like. A like that is news is also the act
 // "like".
@@ -24,7 +19,7 @@ func (s *server) putLike(c *call) error {
 	id := c.gin.Param("id")
 	return c.answer(s.gated, func(ctx context.Context) (any, error) {
 		likes, changed, err := s.deps.Social.Store.Like(ctx, agent, id)
-		data := liked{Likes: likes, HasLiked: true}
+		data := api.Likes{Likes: likes, HasLiked: true}
 		if err != nil || !changed {
 			return data, err
 		}
@@ -45,6 +40,6 @@ func (s *server) deleteLike(c *call) error {
 	}
 	return c.answer(s.gated, func(ctx context.Context) (any, error) {
 		likes, _, err := s.deps.Social.Store.Unlike(ctx, agent, c.gin.Param("id"))
-		return liked{Likes: likes}, err
+		return api.Likes{Likes: likes}, err
 	})
 }

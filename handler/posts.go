@@ -158,13 +158,6 @@ func (s *server) getPost(c *call) error {
 	return nil
 }
 
-// editBody is the body of PATCH /v1/posts/{id}.
-type editBody struct {
-	Caption *string   `json:"caption"`
-	Tags    *[]string `json:"tags"`
-	Alts    *[]string `json:"alts"`
-}
-
 // editPost answers PATCH /v1/posts/{id} with the post as the caller sees it. An
 // admin is nobody's reader, so of a post that is not public they get nothing.
 func (s *server) editPost(c *call) error {
@@ -172,16 +165,16 @@ func (s *server) editPost(c *call) error {
 	if err != nil {
 		return err
 	}
-	var in editBody
+	var in social.Edit
 	if err := c.readJSON(MaxPostBody, &in); err != nil {
 		return err
 	}
-	if in == (editBody{}) {
+	if in == (social.Edit{}) {
 		return fmt.Errorf("%w: there is nothing to change; send caption, tags or alts", feed.ErrInvalid)
 	}
 	id := c.gin.Param("id")
 	card, err := result(c, s.gated, func(ctx context.Context) (social.Card, error) {
-		if _, err := s.deps.Social.Store.EditPost(ctx, id, by, social.Edit(in), time.Time{}); err != nil {
+		if _, err := s.deps.Social.Store.EditPost(ctx, id, by, in, time.Time{}); err != nil {
 			return social.Card{}, err
 		}
 		card, err := s.card(ctx, by, id)

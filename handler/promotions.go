@@ -27,43 +27,13 @@ func promotionID(c *call) (string, error) {
 	return id, social.CheckPromotionID(id)
 }
 
-// promotionBody is the body of PUT /v1/promoted/{id}.
-type promotionBody struct {
-	ItemID string      `json:"item_id"`
-	From   feed.Moment `json:"from"`
-	Until  feed.Moment `json:"until"`
-	Weight float64     `json:"weight"`
-	Tags   []string    `json:"tags"`
-	Langs  []string    `json:"langs"`
-}
-
-// promotedView is a promotion, and whether it is chosen from at the moment.
-type promotedView struct {
-	social.Promotion
-	Runs bool   `json:"runs"`
-	Why  string `json:"why,omitempty"` // it does not run
-}
-
-// promotionViews reads what the promotions promote.
-func (s *server) promotionViews(ctx context.Context, list []social.Promotion) ([]promotedView, error) {
-	states, err := promotion.States(ctx, s.deps.Items, list, s.cfg.Clock())
-	if err != nil {
-		return nil, err
-	}
-	views := make([]promotedView, len(list))
-	for i, p := range list {
-		views[i] = promotedView{p, states[i].Runs, states[i].Why}
-	}
-	return views, nil
-}
-
 // promotionView reads what one promotion promotes.
 func (s *server) promotionView(ctx context.Context, p social.Promotion) (any, error) {
-	views, err := s.promotionViews(ctx, []social.Promotion{p})
+	states, err := promotion.States(ctx, s.deps.Items, []social.Promotion{p}, s.cfg.Clock())
 	if err != nil {
 		return nil, err
 	}
-	return views[0], nil
+	return states[0], nil
 }
 
 // getPromotion answers GET /v1/promoted/{id}.
@@ -83,7 +53,7 @@ func (s *server) getPromotion(c *call) error {
 
 // putPromotion answers PUT /v1/promoted/{id} with the promotion as it is stored.
 func (s *server) putPromotion(c *call) error {
-	in := promotionBody{Weight: 1}
+	in := social.PromotionChange{Weight: 1}
 	if err := c.readJSON(MaxPromotionBody, &in); err != nil {
 		return err
 	}
@@ -103,12 +73,6 @@ func (s *server) putPromotion(c *call) error {
 	})
 }
 
-// promotionList is the data of GET /v1/promoted.
-type promotionList struct {
-	Promotions []promotedView `json:"promotions"`
-	Next       *string        `json:"next_after"` // null: no more
-}
-
 // getPromotions answers GET /v1/promoted with a page of the promotions, by id.
 func (s *server) getPromotions(c *call) error {
 	after, limit, err := c.page(social.CheckPromotionID)
@@ -120,9 +84,9 @@ func (s *server) getPromotions(c *call) error {
 		if err != nil {
 			return nil, err
 		}
-		var data promotionList
-		list, data.Next = firstPage(list, limit, func(p *social.Promotion) *string { return &p.ID })
-		data.Promotions, err = s.promotionViews(ctx, list)
+		var data social.PromotionPage
+		list, data.NextAfter = firstPage(list, limit, func(p *social.Promotion) *string { return &p.ID })
+		data.Promotions, err = promotion.States(ctx, s.deps.Items, list, s.cfg.Clock())
 		return data, err
 	})
 }

@@ -7,9 +7,9 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/ranking"
 )
 
@@ -43,31 +43,15 @@ type Rankings interface {
 	History(ctx context.Context, limit int) ([]ranking.Version, error)
 }
 
-// rankingView is a version in answers. The buckets of an experiment are internal
+// viewRanking is a version in answers. The buckets of an experiment are internal
 // and left out.
-type rankingView struct {
-	Version     int              `json:"version"`
-	At          *time.Time       `json:"at,omitempty"` // version 0 has no date
-	By          string           `json:"by"`
-	Why         string           `json:"why"`
-	Ranking     feed.Ranking     `json:"ranking"`
-	Experiments []experimentView `json:"experiments"`
-	Notes       []string         `json:"notes,omitempty"` // of a change: what it did beside what it says
-}
-
-type experimentView struct {
-	Name    string       `json:"name"`
-	Share   float64      `json:"share"`
-	Ranking feed.Ranking `json:"ranking"`
-}
-
-func viewRanking(v ranking.Version) rankingView {
-	view := rankingView{Version: v.Version, By: v.By, Why: v.Why, Ranking: v.Live.Ranking, Experiments: make([]experimentView, len(v.Live.Variants))}
+func viewRanking(v ranking.Version) api.RankingVersion {
+	view := api.RankingVersion{Version: v.Version, By: v.By, Why: v.Why, Ranking: v.Live.Ranking, Experiments: make([]api.Experiment, len(v.Live.Variants))}
 	if v.Version > 0 {
-		view.At = &v.At
+		view.At = v.At
 	}
 	for i, x := range v.Live.Variants {
-		view.Experiments[i] = experimentView{Name: x.Name, Share: x.Share, Ranking: x.Ranking}
+		view.Experiments[i] = api.Experiment{Name: x.Name, Share: x.Share, Ranking: x.Ranking}
 	}
 	return view
 }
@@ -192,13 +176,11 @@ func (s *server) getRankingHistory(c *call) error {
 	}
 	return c.answer(s.gated, func(ctx context.Context) (any, error) {
 		list, err := s.deps.Rankings.History(ctx, ask.Limit)
-		views := make([]rankingView, len(list))
+		views := make([]api.RankingVersion, len(list))
 		for i, v := range list {
 			views[i] = viewRanking(v)
 		}
-		return struct {
-			Versions []rankingView `json:"versions"`
-		}{views}, err
+		return api.RankingHistory{Versions: views}, err
 	})
 }
 

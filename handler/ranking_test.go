@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/internal/sqlitefile"
 	"github.com/freshet/freshet/ranking"
 	sqliteranking "github.com/freshet/freshet/ranking/sqlite"
@@ -73,7 +74,7 @@ func TestRankingIsReadChangedAndReverted(t *testing.T) {
 	got = f.do(t, "GET", "/v1/ranking/history?limit=3", "", asAdmin)
 	require.JSONEq(t, `{"versions":[`+third+`,`+second+`,`+first+`]}`, string(got.Data))
 	got = f.do(t, "GET", "/v1/ranking/history", "", asAdmin)
-	var history struct{ Versions []rankingView }
+	var history api.RankingHistory
 	require.NoError(t, json.Unmarshal(got.Data, &history))
 	require.Len(t, history.Versions, 4, "the configuration's comes last")
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/signals/events"
 	"github.com/freshet/freshet/social"
 )
@@ -208,19 +209,19 @@ func TestLikes(t *testing.T) {
 	acts := &fakeReactions{}
 	f, store := socialFixture(t, func(_ *Config, d *Deps) { d.Reactions = acts })
 	publish(t, store, social.Post{ID: "post:p", Author: "u_2"})
-	like := func(method, agent string) liked {
-		return data[liked](t, f.do(t, method, "/v1/posts/post:p/like", "", as(agent)))
+	like := func(method, agent string) api.Likes {
+		return data[api.Likes](t, f.do(t, method, "/v1/posts/post:p/like", "", as(agent)))
 	}
-	require.Equal(t, liked{1, true}, like("PUT", "u_1"))
+	require.Equal(t, api.Likes{Likes: 1, HasLiked: true}, like("PUT", "u_1"))
 	require.Equal(t, []engine.Act{{Kind: events.Like, ID: "post:p"}}, acts.acts)
 	acts.acts = nil
-	require.Equal(t, liked{1, true}, like("PUT", "u_1"))
+	require.Equal(t, api.Likes{Likes: 1, HasLiked: true}, like("PUT", "u_1"))
 	require.Empty(t, acts.acts, "a repetition is no act")
-	require.Equal(t, liked{2, true}, like("PUT", "u_7"), "an act that cannot be counted costs no like")
+	require.Equal(t, api.Likes{Likes: 2, HasLiked: true}, like("PUT", "u_7"), "an act that cannot be counted costs no like")
 	require.Contains(t, f.log.String(), "a like was not counted as an act")
 	require.True(t, data[entry](t, f.do(t, "GET", "/v1/posts/post:p", "", asAgent)).InFeed.HasLiked)
-	require.Equal(t, liked{1, false}, like("DELETE", "u_1"))
-	require.Equal(t, liked{1, false}, like("DELETE", "u_1"))
+	require.Equal(t, api.Likes{Likes: 1, HasLiked: false}, like("DELETE", "u_1"))
+	require.Equal(t, api.Likes{Likes: 1, HasLiked: false}, like("DELETE", "u_1"))
 	require.Empty(t, acts.acts)
 }
 

@@ -125,7 +125,7 @@ func (p *Post) Content() json.RawMessage {
 
 // Edit is a change of a post's content. What is nil stays.
 type Edit struct {
-	Caption *string
-	Tags    *[]string
-	Alts    *[]string // one for each image
+	Caption *string   `json:"caption,omitempty"`
+	Tags    *[]string `json:"tags,omitempty"`
+	Alts    *[]string `json:"alts,omitempty"` // one for each image
 }

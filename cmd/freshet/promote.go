@@ -56,9 +56,9 @@ func newPromotePutCommand() *cobra.Command {
 
 // setTimes reads from when until when a promotion runs.
 func setTimes(change *client.PromotionChange, from, until string, length time.Duration, now time.Time) (err error) {
-	change.From = now.UTC().Truncate(time.Second)
+	change.From.Time = now.UTC().Truncate(time.Second)
 	if from != "" {
-		if change.From, err = feed.ParseTime(from); err != nil {
+		if change.From.Time, err = feed.ParseTime(from); err != nil {
 			return fmt.Errorf("--from %w", err)
 		}
 	}
@@ -68,10 +68,10 @@ func setTimes(change *client.PromotionChange, from, until string, length time.Du
 	case length < 0:
 		return fmt.Errorf("--for must be greater than 0, not %s", length)
 	case length > 0:
-		change.Until = change.From.Add(length)
+		change.Until.Time = change.From.Add(length)
 		return nil
 	}
-	if change.Until, err = feed.ParseTime(until); err != nil {
+	if change.Until.Time, err = feed.ParseTime(until); err != nil {
 		return fmt.Errorf("--until %w", err)
 	}
 	return nil

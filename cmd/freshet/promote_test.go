@@ -9,6 +9,7 @@ import (
 
 	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/feed"
 )
 
 func TestPromote(t *testing.T) {
@@ -58,7 +59,7 @@ func TestPromotionTimes(t *testing.T) {
 	now := time.Date(2026, 3, 6, 12, 0, 0, 5e8, time.UTC)
 	var change client.PromotionChange
 	require.NoError(t, setTimes(&change, "", "", time.Hour, now))
-	assert.Equal(t, client.PromotionChange{From: now.Truncate(time.Second), Until: now.Truncate(time.Second).Add(time.Hour)}, change)
+	assert.Equal(t, client.PromotionChange{From: feed.Moment{Time: now.Truncate(time.Second)}, Until: feed.Moment{Time: now.Truncate(time.Second).Add(time.Hour)}}, change)
 	require.NoError(t, setTimes(&change, "2026-04-01T00:00:00+02:00", "1777777777", 0, now))
 	assert.Equal(t, []int64{1774994400, 1777777777}, []int64{change.From.Unix(), change.Until.Unix()})
 }

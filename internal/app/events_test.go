@@ -13,6 +13,7 @@ import (
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/signals/events"
 )
 
@@ -31,7 +32,7 @@ func totals(t *testing.T, a *App) map[string]events.Totals {
 	return out
 }
 
-func react(t *testing.T, a *App, agent string, acts ...engine.Act) engine.Taken {
+func react(t *testing.T, a *App, agent string, acts ...engine.Act) api.EventsTaken {
 	t.Helper()
 	taken, err := a.Engine.React(t.Context(), agent, acts)
 	require.NoError(t, err)
@@ -155,7 +156,7 @@ func TestEventsOutlastRedis(t *testing.T) {
 		shown += len(page.Docs)
 		taken, err := a.Engine.React(t.Context(), "u_1", []engine.Act{act(events.Click, page.Docs[0].ID), act(events.Click, page.Docs[1].ID)})
 		require.NoError(t, err)
-		require.Equal(t, engine.Taken{Accepted: 2}, taken)
+		require.Equal(t, api.EventsTaken{Accepted: 2}, taken)
 		clicks += 2
 	}
 	_, err := a.counts.Read(t.Context(), feed.DayOf(noon), feed.DayOf(noon))

@@ -10,7 +10,7 @@ import (
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/signals/events"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/social"
 )
 
@@ -174,7 +174,7 @@ func TestGuestPromoted(t *testing.T) {
 	clock.Advance(2 * time.Minute)
 	assert.Equal(t, page.raw, guests(t, a, "?limit=20").raw, "until the next set")
 	require.NoError(t, a.Flush(t.Context()))
-	assert.Empty(t, askAdmin[events.Report](t, a, "GET", "/v1/ranking/report", "").Promotions)
+	assert.Empty(t, askAdmin[api.Report](t, a, "GET", "/v1/ranking/report", "").Promotions)
 
 	clock.Advance(time.Hour)
 	for _, it := range guests(t, a, "?limit=20").Data.Items {

@@ -58,7 +58,7 @@ func TestLearning(t *testing.T) {
 		require.Equal(t, 2, react(t, a, agent, act(events.Click, "economics-0"), act(events.Like, "economics-0")).Accepted)
 	}
 	require.Equal(t, 1, react(t, a, agent, act(events.Dislike, "chemistry-0")).Accepted)
-	require.Equal(t, 1, react(t, a, agent, act(events.Click, "drawing-1")).Unshown)
+	require.Equal(t, 1, react(t, a, agent, act(events.Click, "drawing-1")).NotShown)
 	got := learned(t, a, agent)
 	gain := 0.5 * 0.1 * 0.75
 	tag := got["tag economics"]

@@ -12,6 +12,7 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/signals/events"
 )
 
@@ -41,10 +42,10 @@ func TestAnAuthorsPageIsNotRepeated(t *testing.T) {
 	}
 	assert.Greater(t, len(feeds), 50)
 	assert.False(t, slices.ContainsFunc(feeds, func(id string) bool { return slices.Contains(page[1:], id) }), "%v in %v", page, feeds)
-	require.Equal(t, engine.Taken{Accepted: 1}, react(t, a, "u", act(events.Click, page[5])))
+	require.Equal(t, api.EventsTaken{Accepted: 1}, react(t, a, "u", act(events.Click, page[5])))
 
 	public := read("")
-	require.Equal(t, engine.Taken{Unshown: 1}, react(t, a, "nobody", act(events.Click, public[5])))
+	require.Equal(t, api.EventsTaken{NotShown: 1}, react(t, a, "nobody", act(events.Click, public[5])))
 }
 
 // TestAFailoverLeavesNoOldSession: the session that a new master has may be from before

@@ -61,7 +61,7 @@ func TestLivePopularity(t *testing.T) {
 			require.Equal(t, 1, react(t, a, agent, act(kind, read)).Accepted)
 		}
 	}
-	require.Equal(t, 1, react(t, a, "liar", act(events.Click, items[9].ID)).Unshown)
+	require.Equal(t, 1, react(t, a, "liar", act(events.Click, items[9].ID)).NotShown)
 	require.NoError(t, a.Engine.Seen(t.Context(), "grump", []string{items[9].ID}))
 	require.Equal(t, 2, react(t, a, "grump", act(events.Dislike, items[9].ID), act(events.Hide, items[9].ID)).Accepted)
 	n2h, n2d := popular(t, a, items[9].ID)

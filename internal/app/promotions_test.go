@@ -13,6 +13,7 @@ import (
 
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/signals/events"
 	"github.com/freshet/freshet/social"
 )
@@ -95,12 +96,12 @@ func TestPromotions(t *testing.T) {
 	require.NoError(t, a.Flush(t.Context()))
 	require.Equal(t, 2, react(t, a, "u_1", act(events.Click, items[0].ID), act(events.Like, post.ID)).Accepted)
 	require.NoError(t, a.Flush(t.Context()))
-	report := func() []events.PromotedRow {
-		return askAdmin[events.Report](t, a, "GET", "/v1/ranking/report", "").Promotions
+	report := func() []api.ReportPromotion {
+		return askAdmin[api.Report](t, a, "GET", "/v1/ranking/report", "").Promotions
 	}
-	assert.Equal(t, []events.PromotedRow{
-		{ID: "one", Impressions: 1, Clicks: 1, CTR: 1, CTRInterval: events.Wilson(1, 1)},
-		{ID: "two", Impressions: 1, CTRInterval: events.Wilson(0, 1), Likes: 1},
+	assert.Equal(t, []api.ReportPromotion{
+		{ID: "one", Shown: api.Shown{Impressions: 1, Clicks: 1, CTR: 1, CTRInterval: events.Wilson(1, 1)}},
+		{ID: "two", Shown: api.Shown{Impressions: 1, CTRInterval: events.Wilson(0, 1)}, Likes: 1},
 	}, report())
 
 	// An item that is deleted while it is promoted is not shown, and the list says so.

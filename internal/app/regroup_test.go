@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/signals/events"
 )
 
@@ -39,7 +39,7 @@ func TestAnItemKeepsItsReadersWhenItsGroupChanges(t *testing.T) {
 		recorded(t, a)
 		for agent, after := range agents {
 			regroup(after)
-			assert.Equal(t, engine.Taken{Accepted: 1}, react(t, a, agent, act(events.Click, all[0].ID)), "it was shown, whatever its group is now")
+			assert.Equal(t, api.EventsTaken{Accepted: 1}, react(t, a, agent, act(events.Click, all[0].ID)), "it was shown, whatever its group is now")
 			assert.Equal(t, want, ids(ask(t, a, refresh(agent, 10))), "%q, then %q", before, after)
 			assert.Empty(t, ids(ask(t, a, refresh(agent, 10))))
 			profile, err := a.Engine.Profile(t.Context(), agent)

@@ -28,8 +28,8 @@ func WritePromotions(w io.Writer, p client.PromotionPage, width int) error {
 		})
 	}
 	table(&b, rows, width)
-	if p.NextAfter != "" {
-		fmt.Fprintf(&b, "next: --after %s\n", printable(p.NextAfter))
+	if p.NextAfter != nil {
+		fmt.Fprintf(&b, "next: --after %s\n", printable(*p.NextAfter))
 	}
 	return write(w, &b)
 }

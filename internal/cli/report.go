@@ -30,10 +30,7 @@ func WriteReport(w io.Writer, r client.Report) error {
 		if v.MedianAge != nil {
 			age = Age(int64(*v.MedianAge))
 		}
-		ctr, interval := percent(v.CTR), percent(v.CTRInterval.Low)+" to "+percent(v.CTRInterval.High)
-		if v.Impressions == 0 {
-			ctr, interval = "-", "-"
-		}
+		ctr, interval := rate(v.Shown)
 		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t\n",
 			printable(v.Name), share, v.Impressions, v.Clicks, ctr, interval, age, v.Authors, v.Agents, v.Likes, v.Dislikes, v.Hides)
 	}
@@ -52,6 +49,14 @@ func WriteReport(w io.Writer, r client.Report) error {
 	return write(w, &b)
 }
 
+// rate is the click-through rate and its interval; a dash where nothing was shown.
+func rate(s client.Shown) (ctr, interval string) {
+	if s.Impressions == 0 {
+		return "-", "-"
+	}
+	return percent(s.CTR), percent(s.CTRInterval.Low) + " to " + percent(s.CTRInterval.High)
+}
+
 // writePromoted writes a table of what promotions have shown.
 func writePromoted(b *strings.Builder, promotions []client.ReportPromotion) {
 	if len(promotions) == 0 {
@@ -61,10 +66,7 @@ func writePromoted(b *strings.Builder, promotions []client.ReportPromotion) {
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "PROMOTION\tSHOWN\tCLICKS\tCTR\t95 % INTERVAL\tLIKES\t")
 	for _, p := range promotions {
-		ctr, interval := percent(p.CTR), percent(p.CTRInterval.Low)+" to "+percent(p.CTRInterval.High)
-		if p.Impressions == 0 {
-			ctr, interval = "-", "-"
-		}
+		ctr, interval := rate(p.Shown)
 		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\t%d\t\n", printable(p.ID), p.Impressions, p.Clicks, ctr, interval, p.Likes)
 	}
 	_ = t.Flush()
@@ -74,17 +76,17 @@ func writePromoted(b *strings.Builder, promotions []client.ReportPromotion) {
 // or a source of home.
 func writeParts(b *strings.Builder, variants []client.ReportRow) {
 	before := "\n"
-	line := func(variant, by string, shown, clicked int64, ctr float64, interval client.Interval) {
+	line := func(variant, by string, s client.Shown) {
 		fmt.Fprintf(b, "%s%s, by %s: %d shown, %d clicked, CTR %s (95 %%: %s to %s)\n", before,
-			printable(variant), printable(by), shown, clicked, percent(ctr), percent(interval.Low), percent(interval.High))
+			printable(variant), printable(by), s.Impressions, s.Clicks, percent(s.CTR), percent(s.CTRInterval.Low), percent(s.CTRInterval.High))
 		before = ""
 	}
 	for _, v := range variants {
 		if x := v.Explored; x != nil {
-			line(v.Name, "exploration", x.Impressions, x.Clicks, x.CTR, x.CTRInterval)
+			line(v.Name, "exploration", *x)
 		}
 		for _, s := range v.Sources {
-			line(v.Name, s.Source+" of home", s.Impressions, s.Clicks, s.CTR, s.CTRInterval)
+			line(v.Name, s.Source+" of home", s.Shown)
 		}
 	}
 }

@@ -14,26 +14,26 @@ func TestWriteReport(t *testing.T) {
 	var b strings.Builder
 	require.NoError(t, WriteReport(&b, client.Report{From: "20260228", To: "20260306", Days: 7, Variants: []client.ReportRow{
 		{
-			Name: "control", Live: true, Share: 0.7, Impressions: 10_000, Clicks: 500, CTR: 0.05, CTRInterval: client.Interval{Low: 0.04590, High: 0.05445},
+			Name: "control", Live: true, Share: 0.7, Shown: client.Shown{Impressions: 10_000, Clicks: 500, CTR: 0.05, CTRInterval: client.Interval{Low: 0.04590, High: 0.05445}},
 			Likes: 7, Dislikes: 6, Hides: 5, MedianAge: &age, Authors: 40, Agents: 90,
-			Explored: &client.ReportExplored{Impressions: 400, Clicks: 8, CTR: 0.02, CTRInterval: client.Interval{Low: 0.01017, High: 0.03893}},
+			Explored: &client.Shown{Impressions: 400, Clicks: 8, CTR: 0.02, CTRInterval: client.Interval{Low: 0.01017, High: 0.03893}},
 			Sources: []client.ReportSource{
-				{Source: "following", Impressions: 700, Clicks: 70, CTR: 0.1, CTRInterval: client.Interval{Low: 0.0799, High: 0.1245}},
-				{Source: "promoted", Impressions: 50, CTRInterval: client.Interval{High: 0.0714}},
+				{Source: "following", Shown: client.Shown{Impressions: 700, Clicks: 70, CTR: 0.1, CTRInterval: client.Interval{Low: 0.0799, High: 0.1245}}},
+				{Source: "promoted", Shown: client.Shown{Impressions: 50, CTRInterval: client.Interval{High: 0.0714}}},
 			},
 		},
-		{Name: "idle", Live: true, Share: 0.1, CTRInterval: client.Interval{High: 1}, Difference: &client.ReportDifference{Verdict: "too few"}},
+		{Name: "idle", Live: true, Share: 0.1, Shown: client.Shown{CTRInterval: client.Interval{High: 1}}, Difference: &client.ReportDifference{Verdict: "too few"}},
 		{
-			Name: "old", Impressions: 4000, Clicks: 280, CTR: 0.07, CTRInterval: client.Interval{Low: 0.0625, High: 0.0783},
+			Name: "old", Shown: client.Shown{Impressions: 4000, Clicks: 280, CTR: 0.07, CTRInterval: client.Interval{Low: 0.0625, High: 0.0783}},
 			Difference: &client.ReportDifference{CTR: 0.02, Interval: client.Interval{Low: 0.0112, High: 0.0293}, P: &small, Verdict: "significant"},
 		},
 		{
-			Name: "slow", Live: true, Share: 0.2, Impressions: 2000, Clicks: 90, CTR: 0.045, CTRInterval: client.Interval{Low: 0.0367, High: 0.055}, MedianAge: &age,
+			Name: "slow", Live: true, Share: 0.2, Shown: client.Shown{Impressions: 2000, Clicks: 90, CTR: 0.045, CTRInterval: client.Interval{Low: 0.0367, High: 0.055}}, MedianAge: &age,
 			Difference: &client.ReportDifference{CTR: -0.005, Interval: client.Interval{Low: -0.0144, High: 0.0058}, P: &large, Verdict: "not significant"},
 		},
 	}, Promotions: []client.ReportPromotion{
-		{ID: "autumn", Impressions: 400, Clicks: 8, CTR: 0.02, CTRInterval: client.Interval{Low: 0.01017, High: 0.03893}, Likes: 3},
-		{ID: "late", Clicks: 1, CTRInterval: client.Interval{High: 1}},
+		{ID: "autumn", Shown: client.Shown{Impressions: 400, Clicks: 8, CTR: 0.02, CTRInterval: client.Interval{Low: 0.01017, High: 0.03893}}, Likes: 3},
+		{ID: "late", Shown: client.Shown{Clicks: 1, CTRInterval: client.Interval{High: 1}}},
 	}}))
 	require.Equal(t, strings.TrimLeft(`
 2026-02-28 to 2026-03-06 (UTC), 7 days

@@ -9,6 +9,7 @@ import (
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/signals/events"
 )
 
@@ -50,7 +51,7 @@ func overlap(a, b []string) bool {
 // Reading is the part of the engine that simulated readers use. [engine.Engine] is one.
 type Reading interface {
 	Feed(ctx context.Context, r engine.Request) (engine.Answer, error)
-	React(ctx context.Context, agent string, acts []engine.Act) (engine.Taken, error)
+	React(ctx context.Context, agent string, acts []engine.Act) (api.EventsTaken, error)
 }
 
 // Read lets the simulated readers read for a minute: one page after every wait,

@@ -14,6 +14,7 @@ import (
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/internal/demo"
 	"github.com/freshet/freshet/signals/events"
 )
@@ -44,9 +45,9 @@ func (r *reading) Feed(_ context.Context, q engine.Request) (engine.Answer, erro
 	return a, nil
 }
 
-func (r *reading) React(_ context.Context, agent string, acts []engine.Act) (engine.Taken, error) {
+func (r *reading) React(_ context.Context, agent string, acts []engine.Act) (api.EventsTaken, error) {
 	r.acts[agent] = append(r.acts[agent], acts...)
-	return engine.Taken{Accepted: len(acts)}, nil
+	return api.EventsTaken{Accepted: len(acts)}, nil
 }
 
 func TestRead(t *testing.T) {

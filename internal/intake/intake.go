@@ -14,24 +14,11 @@ import (
 	"strings"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 )
 
 // batchBytes bounds the JSON bytes of a batch.
 const batchBytes = 4 << 20
-
-// Report is the outcome of the entries of one body.
-type Report struct {
-	Accepted int         `json:"accepted"` // those that changed nothing among them
-	Rejected int         `json:"rejected"`
-	Errors   []Rejection `json:"errors"` // by line; the first [Config.MaxErrors] of those rejected
-}
-
-// Rejection is one entry that was rejected.
-type Rejection struct {
-	Line   int    `json:"line"`         // line of NDJSON, element of an array; from 1
-	ID     string `json:"id,omitempty"` // where it could be read
-	Reason string `json:"reason"`
-}
 
 // Config bounds a read. A zero field stands for its default.
 type Config struct {
@@ -70,15 +57,15 @@ type Batch interface {
 // The report is valid beside an error too, and tells what is done. Errors wrap
 // [feed.ErrInvalid] where the body cannot be read on, [Kind.Unavailable] where a batch could
 // not be handed on (what is not done of it is then in neither count), else what r returned.
-func Read(ctx context.Context, r io.Reader, kind Kind, cfg Config, into Batch) (Report, error) {
+func Read(ctx context.Context, r io.Reader, kind Kind, cfg Config, into Batch) (api.Upload, error) {
 	cfg.Batch, cfg.MaxErrors = cmp.Or(cfg.Batch, 1000), cmp.Or(cfg.MaxErrors, 1000)
-	p := &reading{ctx: ctx, kind: kind, cfg: cfg, batch: into, br: bufio.NewReaderSize(r, 64<<10), report: Report{Errors: []Rejection{}}}
+	p := &reading{ctx: ctx, kind: kind, cfg: cfg, batch: into, br: bufio.NewReaderSize(r, 64<<10), report: api.Upload{Errors: []api.Rejection{}}}
 	err := p.read()
 	// What was read whole before an error is handed on nevertheless.
 	if flushErr := p.flush(); err == nil || errors.Is(flushErr, kind.Unavailable) {
 		err = flushErr
 	}
-	slices.SortStableFunc(p.report.Errors, func(a, b Rejection) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortStableFunc(p.report.Errors, func(a, b api.Rejection) int { return cmp.Compare(a.Line, b.Line) })
 	return p.report, err
 }
 
@@ -96,7 +83,7 @@ type reading struct {
 	bytes int
 
 	failed bool // a batch could not be handed on; nothing more is
-	report Report
+	report api.Upload
 }
 
 // read finds out what the body is and reads it.
@@ -213,7 +200,7 @@ func (p *reading) tooBig(line int, data []byte) {
 func (p *reading) reject(line int, id string, why error) {
 	p.report.Rejected++
 	if len(p.report.Errors) < p.cfg.MaxErrors {
-		p.report.Errors = append(p.report.Errors, Rejection{Line: line, ID: clip(id), Reason: p.kind.Reason(why)})
+		p.report.Errors = append(p.report.Errors, api.Rejection{Line: line, ID: clip(id), Reason: p.kind.Reason(why)})
 	}
 }
 

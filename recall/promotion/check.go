@@ -9,19 +9,13 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// State says whether a promotion is chosen from.
-type State struct {
-	Runs bool
-	Why  string // it does not run; "" where it does
-}
-
 // States tells of each of some promotions whether it is chosen from at a time, and if
 // not, why. It reads what they promote; the errors are those of [Items.Docs].
-func States(ctx context.Context, items Items, list []social.Promotion, at time.Time) ([]State, error) {
-	states := make([]State, len(list))
+func States(ctx context.Context, items Items, list []social.Promotion, at time.Time) ([]social.PromotionState, error) {
+	states := make([]social.PromotionState, len(list))
 	ids := make([]string, len(list))
 	for i, p := range list {
-		ids[i] = p.ItemID
+		ids[i], states[i].Promotion = p.ItemID, p
 	}
 	for from := 0; from < len(ids); from += itemBatch {
 		to := min(from+itemBatch, len(ids))

@@ -242,19 +242,21 @@ func TestWhatIsGoneOrNotPublicIsLeftOut(t *testing.T) {
 	require.NoError(t, err)
 	states, err := promotion.States(t.Context(), r.items, list, noon)
 	require.NoError(t, err)
-	got := map[string]promotion.State{}
+	got := map[string]string{}
 	for i, p := range list {
-		got[p.ID] = states[i]
+		require.Equal(t, p, states[i].Promotion)
+		require.Equal(t, states[i].Why == "", states[i].Runs)
+		got[p.ID] = states[i].Why
 	}
 	const noPost = "there is no public post with this id"
-	assert.Equal(t, map[string]promotion.State{
-		"public": {Runs: true}, "stays": {Runs: true}, "deleted": {Why: noPost}, "private": {Why: noPost},
-		"goes": {Why: "there is no item with this id"},
+	assert.Equal(t, map[string]string{
+		"public": "", "stays": "", "deleted": noPost, "private": noPost,
+		"goes": "there is no item with this id",
 	}, got)
 	for at, want := range map[time.Time]string{noon.Add(-time.Second): "it has not begun", noon.Add(time.Hour): "it has ended", noon.Add(time.Hour - 1): ""} {
 		states, err := promotion.States(t.Context(), r.items, list[len(list)-1:], at)
 		require.NoError(t, err)
-		assert.Equal(t, []promotion.State{{Runs: want == "", Why: want}}, states)
+		assert.Equal(t, []social.PromotionState{{Promotion: list[len(list)-1], Runs: want == "", Why: want}}, states)
 	}
 }
 

@@ -3,6 +3,8 @@ package events
 import (
 	"cmp"
 	"slices"
+
+	"github.com/freshet/freshet/feed/api"
 )
 
 // Promoted is that an agent was shown what a promotion promotes.
@@ -32,19 +34,8 @@ func NewPromotedAct(kind Kind, promotion, agent, group string) PromotedAct {
 	}
 }
 
-// PromotedRow is a promotion's figures, of all variants together. They are among those
-// of the variants.
-type PromotedRow struct {
-	ID          string   `json:"id"`
-	Impressions int64    `json:"impressions"`
-	Clicks      int64    `json:"clicks"`
-	CTR         float64  `json:"ctr"`
-	CTRInterval Interval `json:"ctr_interval"` // of 95 %, by Wilson
-	Likes       int64    `json:"likes"`
-}
-
 // promotedRows sums up what was counted of promotions, by their ids.
-func promotedRows(counted []Totals) (rows []PromotedRow) {
+func promotedRows(counted []Totals) (rows []api.ReportPromotion) {
 	sums := map[string]Counts{}
 	for i := range counted {
 		for id, c := range counted[i].Promoted {
@@ -52,11 +43,8 @@ func promotedRows(counted []Totals) (rows []PromotedRow) {
 		}
 	}
 	for id, c := range sums {
-		rows = append(rows, PromotedRow{
-			ID: id, Impressions: c.Impressions, Clicks: c.Clicks, Likes: c.Likes,
-			CTR: proportion(c.Clicks, c.Impressions), CTRInterval: Wilson(c.Clicks, c.Impressions),
-		})
+		rows = append(rows, api.ReportPromotion{ID: id, Shown: shown(c.Impressions, c.Clicks), Likes: c.Likes})
 	}
-	slices.SortFunc(rows, func(a, b PromotedRow) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(rows, func(a, b api.ReportPromotion) int { return cmp.Compare(a.ID, b.ID) })
 	return rows
 }

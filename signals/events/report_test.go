@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/signals/events"
 )
 
@@ -46,18 +47,18 @@ func TestReport(t *testing.T) {
 	assert.Equal(t, []int64{7, 6, 5, 90, 40}, []int64{c.Likes, c.Dislikes, c.Hides, c.Agents, c.Authors})
 
 	require.NotNil(t, c.Explored)
-	assert.Equal(t, events.Explored{Impressions: 400, Clicks: 8, CTR: 0.02, CTRInterval: events.Wilson(8, 400)}, *c.Explored)
+	assert.Equal(t, api.Shown{Impressions: 400, Clicks: 8, CTR: 0.02, CTRInterval: events.Wilson(8, 400)}, *c.Explored)
 
-	assert.Equal(t, []events.SourceRow{
-		{Source: "following", Impressions: 700, Clicks: 70, CTR: 0.1, CTRInterval: events.Wilson(70, 700)},
-		{Source: "promoted", Impressions: 50, Clicks: 1, CTR: 0.02, CTRInterval: events.Wilson(1, 50)},
+	assert.Equal(t, []api.ReportSource{
+		{Source: "following", Shown: api.Shown{Impressions: 700, Clicks: 70, CTR: 0.1, CTRInterval: events.Wilson(70, 700)}},
+		{Source: "promoted", Shown: api.Shown{Impressions: 50, Clicks: 1, CTR: 0.02, CTRInterval: events.Wilson(1, 50)}},
 	}, c.Sources, "in their order, and not what has shown nothing")
 
 	assert.Nil(t, slow.Explored)
 	assert.Nil(t, slow.Sources)
-	assert.Equal(t, []events.PromotedRow{
-		{ID: "b", Clicks: 1, CTR: 0, CTRInterval: events.Wilson(1, 0)},
-		{ID: "p", Impressions: 100, Clicks: 2, CTR: 0.02, CTRInterval: events.Wilson(2, 100), Likes: 1},
+	assert.Equal(t, []api.ReportPromotion{
+		{ID: "b", Shown: api.Shown{Clicks: 1, CTR: 0, CTRInterval: events.Wilson(1, 0)}},
+		{ID: "p", Shown: api.Shown{Impressions: 100, Clicks: 2, CTR: 0.02, CTRInterval: events.Wilson(2, 100)}, Likes: 1},
 	}, r.Promotions)
 	assert.True(t, unused.Live)
 	assert.Zero(t, unused.Impressions)

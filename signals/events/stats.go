@@ -1,6 +1,10 @@
 package events
 
-import "math"
+import (
+	"math"
+
+	"github.com/freshet/freshet/feed/api"
+)
 
 // Confidence is how sure intervals are: 95 of 100 of them hold the true value.
 const Confidence = 0.95
@@ -22,27 +26,21 @@ const MinImpressions = 1000
 // Strengthening the Common χ² Tests", Biometrics 10, 1954.)
 const minExpected = 5
 
-// Interval is a range that holds the true value with [Confidence].
-type Interval struct {
-	Low  float64 `json:"low"`
-	High float64 `json:"high"`
-}
-
 // Wilson is the score interval of a proportion of k in n. Unlike the textbook
 // interval it stays within 0 and 1 and is of use for few clicks, or none.
 // (E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical
 // Inference", JASA 22, 1927, without continuity correction.) Nothing of
 // nothing may be anything: 0 to 1.
-func Wilson(k, n int64) Interval {
+func Wilson(k, n int64) api.Interval {
 	if n <= 0 {
-		return Interval{0, 1}
+		return api.Interval{High: 1}
 	}
 	k = min(max(k, 0), n)
 	total, z2 := float64(n), z95*z95
 	p := float64(k) / total
 	middle := (p + z2/(2*total)) / (1 + z2/total)
 	half := z95 / (1 + z2/total) * math.Sqrt(p*(1-p)/total+z2/(4*total*total))
-	interval := Interval{max(0, middle-half), min(1, middle+half)}
+	interval := api.Interval{Low: max(0, middle-half), High: min(1, middle+half)}
 	if k == 0 { // exactly, whatever the rounding
 		interval.Low = 0
 	}
@@ -56,13 +54,13 @@ func Wilson(k, n int64) Interval {
 // k2 in n2, made of their two Wilson intervals. (R. G. Newcombe, "Interval
 // Estimation for the Difference between Independent Proportions", Statistics in
 // Medicine 17, 1998: method 10.)
-func DifferenceInterval(k1, n1, k2, n2 int64) Interval {
+func DifferenceInterval(k1, n1, k2, n2 int64) api.Interval {
 	if n1 <= 0 || n2 <= 0 {
-		return Interval{-1, 1}
+		return api.Interval{Low: -1, High: 1}
 	}
 	p1, p2 := proportion(k1, n1), proportion(k2, n2)
 	one, two := Wilson(k1, n1), Wilson(k2, n2)
-	return Interval{
+	return api.Interval{
 		Low:  p1 - p2 - math.Hypot(p1-one.Low, two.High-p2),
 		High: p1 - p2 + math.Hypot(one.High-p1, p2-two.Low),
 	}
@@ -97,6 +95,11 @@ func Enough(k1, n1, k2, n2 int64) bool {
 	pooled := (proportion(k1, n1)*float64(n1) + proportion(k2, n2)*float64(n2)) / float64(n1+n2)
 	least := float64(min(n1, n2)) * min(pooled, 1-pooled)
 	return least >= minExpected
+}
+
+// shown are the figures of k clicks on n impressions.
+func shown(n, k int64) api.Shown {
+	return api.Shown{Impressions: n, Clicks: k, CTR: proportion(k, n), CTRInterval: Wilson(k, n)}
 }
 
 // proportion is k in n. More clicks than impressions can be counted where

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/signals/events"
 )
 
@@ -26,7 +27,7 @@ func TestWilson(t *testing.T) {
 		assert.InDelta(t, c.low, got.Low, 5e-5, "%d/%d", c.k, c.n)
 		assert.InDelta(t, c.high, got.High, 5e-5, "%d/%d", c.k, c.n)
 	}
-	assert.Equal(t, events.Interval{Low: 0, High: 1}, events.Wilson(0, 0))
+	assert.Equal(t, api.Interval{Low: 0, High: 1}, events.Wilson(0, 0))
 	assert.Equal(t, 1.0, events.Wilson(7, 7).High)
 	assert.Equal(t, events.Wilson(7, 7), events.Wilson(9, 7), "more clicks than impressions")
 }
@@ -47,7 +48,7 @@ func TestDifferenceInterval(t *testing.T) {
 		assert.InDelta(t, c.low, got.Low, 5e-5, "%+v", c)
 		assert.InDelta(t, c.high, got.High, 5e-5, "%+v", c)
 	}
-	assert.Equal(t, events.Interval{Low: -1, High: 1}, events.DifferenceInterval(0, 0, 1, 2))
+	assert.Equal(t, api.Interval{Low: -1, High: 1}, events.DifferenceInterval(0, 0, 1, 2))
 }
 
 // TestTwoProportions compares with examples of text books: 351 of 605 against

@@ -6,22 +6,17 @@ import (
 	"strings"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/internal/intake"
 	"github.com/freshet/freshet/social"
 )
-
-// Report is the outcome of the events of one body.
-type Report = intake.Report
-
-// Rejection is one event that was not applied, or not whole.
-type Rejection = intake.Rejection
 
 // lines are what a body consists of.
 var lines = intake.Kind{Entry: "event", Verb: "applying", Most: MaxEventBytes, Unavailable: social.ErrUnavailable, Reason: Reason}
 
 // Read applies the events of r, which is NDJSON: one event a line, of at most
 // [MaxEventBytes], as [intake.Read] does. Reading the same body again is safe.
-func (a *Applier) Read(ctx context.Context, r io.Reader) (Report, error) {
+func (a *Applier) Read(ctx context.Context, r io.Reader) (api.Upload, error) {
 	return intake.Read(ctx, r, lines, a.cfg.Config, &batch{a: a})
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/internal/intake"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/graph"
@@ -25,7 +26,7 @@ func followLine(agent, author string, at int) string {
 	return fmt.Sprintf(`{"type":"follow.created","data":{"agent_id":%q,"author_id":%q,"at":%d}}`, agent, author, at)
 }
 
-func read(t *testing.T, s graph.Store, cfg graph.Config, body string) (graph.Report, error) {
+func read(t *testing.T, s graph.Store, cfg graph.Config, body string) (api.Upload, error) {
 	t.Helper()
 	return graph.NewApplier(s, cfg).Read(t.Context(), iotest.HalfReader(strings.NewReader(body)))
 }
@@ -37,7 +38,7 @@ func TestReadReportsByLine(t *testing.T) {
 		followLine("u_2", "a", 1<<40) + "\n" + strings.Repeat(" ", graph.MaxEventBytes+2) + "x\n" + followLine("u_3", "a", 1<<33) + "\n" + followLine("u_4", "a", 2)
 	report, err := read(t, s, graph.Config{}, body)
 	require.NoError(t, err)
-	require.Equal(t, graph.Report{Accepted: 2, Rejected: 6, Errors: []graph.Rejection{
+	require.Equal(t, api.Upload{Accepted: 2, Rejected: 6, Errors: []api.Rejection{
 		{Line: 4, Reason: "the JSON must be an object, not an array"},
 		{Line: 5, ID: "a/a", Reason: "a cannot follow or block themself"},
 		{Line: 6, ID: "post:1", Reason: `unknown field "x"; known are id, at`},
@@ -71,7 +72,7 @@ func TestBodiesThatAreNoLines(t *testing.T) {
 	}
 	report, err := read(t, openStore(t), graph.Config{}, "")
 	require.NoError(t, err)
-	require.Equal(t, graph.Report{Errors: []graph.Rejection{}}, report)
+	require.Equal(t, api.Upload{Errors: []api.Rejection{}}, report)
 }
 
 // TestReadCountsWhatIsApplied cuts the store off in the middle.
@@ -106,13 +107,13 @@ func TestRunsOfFollows(t *testing.T) {
 		_, err := s.Block(t.Context(), "a", "u_3")
 		require.NoError(t, err)
 		var body strings.Builder
-		want := graph.Report{Errors: []graph.Rejection{}}
+		want := api.Upload{Errors: []api.Rejection{}}
 		for i := range 400 {
 			fmt.Fprintln(&body, followLine(fmt.Sprintf("u_%d", i), "a", 10+i/run))
 			if want.Accepted++; i == 3 {
 				want.Accepted--
 				want.Rejected++
-				want.Errors = append(want.Errors, graph.Rejection{Line: 4, ID: "u_3/a", Reason: "u_3 and a: one of the two blocks the other"})
+				want.Errors = append(want.Errors, api.Rejection{Line: 4, ID: "u_3/a", Reason: "u_3 and a: one of the two blocks the other"})
 			}
 		}
 		// A pair stays in order, whichever way each event is written.
@@ -142,7 +143,7 @@ func TestABodyThatBreaksOff(t *testing.T) {
 	report, err := graph.NewApplier(s, graph.Config{}).Read(t.Context(),
 		io.MultiReader(strings.NewReader(whole+whole[:20]), iotest.ErrReader(broken)))
 	require.ErrorIs(t, err, broken)
-	require.Equal(t, graph.Report{Accepted: 1, Errors: []graph.Rejection{}}, report)
+	require.Equal(t, api.Upload{Accepted: 1, Errors: []api.Rejection{}}, report)
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -1,0 +1,36 @@
+package client
+
+import (
+	"github.com/freshet/freshet/feed/api"
+	"github.com/freshet/freshet/social"
+)
+
+//nolint:revive // what calls send and answers have, described where the server declares it
+type (
+	AgentPage        = api.AgentPage
+	Audience         = social.Audience
+	Author           = social.AuthorInfo
+	AuthorCard       = api.AuthorCard
+	Circle           = social.Circle
+	CircleChange     = social.CircleChange
+	CirclePage       = social.CirclePage
+	Dependency       = api.Dependency
+	Event            = api.Event
+	EventsTaken      = api.EventsTaken
+	Experiment       = api.Experiment
+	Image            = social.Image
+	Interval         = api.Interval
+	Likes            = api.Likes
+	PostEdit         = social.Edit
+	Promotion        = social.PromotionState
+	PromotionChange  = social.PromotionChange
+	PromotionPage    = social.PromotionPage
+	RankingVersion   = api.RankingVersion
+	Rejection        = api.Rejection
+	Report           = api.Report
+	ReportDifference = api.ReportDifference
+	ReportPromotion  = api.ReportPromotion
+	ReportRow        = api.ReportRow
+	ReportSource     = api.ReportSource
+	Shown            = api.Shown
+)
