@@ -77,25 +77,15 @@ type Checker interface {
 	Check(ctx context.Context, agent string, groups []string, now time.Time) (Checked, error)
 }
 
-// Claimed is the outcome of one group in a Claim.
-type Claimed uint8
-
-const (
-	Left  Claimed = iota // not reached: enough groups before it were taken
-	Taken                // now pending, for the caller to serve
-	Held                 // was pending already: another call serves it
-)
-
-// Claimer is the pending set as a session in this process uses it. (Sessions
-// in Redis claim inside their own scripts, in one step with the session.)
+// Claimer is the pending set as sessions in this process use it, one call for an agent
+// at a time. (Sessions in Redis change it inside their own scripts, in one step with the
+// session.)
 type Claimer interface {
-	// Claim goes through groups in order and takes the first limit that are not
-	// pending, in one atomic step per agent. It returns one Claimed per group,
-	// in order; of a duplicate group, the second is Held. With limit
-	// 0 it only reports Held or Left. What is taken is as durable as the store
-	// when Claim returns. After an error nothing is claimed, unless the answer
-	// was lost; claiming again then reports the group as Held.
-	Claim(ctx context.Context, agent string, groups []string, limit int, now time.Time) ([]Claimed, error)
+	// Held reports for each group whether it is pending.
+	Held(ctx context.Context, agent string, groups []string, now time.Time) ([]bool, error)
+	// Claim makes groups pending that are not, as durably as the store can. After an
+	// error nothing is claimed.
+	Claim(ctx context.Context, agent string, groups []string, now time.Time) error
 	// Release takes groups that were claimed and not delivered out of the
 	// pending set, but for those that are held ([Claimer.Hold]). One that is not
 	// there is passed over, so an error may be answered by releasing again.
@@ -106,9 +96,6 @@ type Claimer interface {
 	// them out: only Settle, Forget and time do. After an error hold again, which
 	// is harmless.
 	Hold(ctx context.Context, agent string, groups []string, at time.Time) error
-	// Forget takes everything of an agent out of the pending set. What was served
-	// and is in no filter yet may be served again. After an error forget again.
-	Forget(ctx context.Context, agent string) error
 }
 
 // Writer is the recorder's side.
@@ -128,8 +115,10 @@ type Writer interface {
 // Store is a whole dedup backend.
 type Store interface {
 	Checker
-	Claimer
 	Writer
+	// Forget takes everything of an agent out of the pending set. What was served
+	// and is in no filter yet may be served again. After an error forget again.
+	Forget(ctx context.Context, agent string) error
 }
 
 // Config holds what every backend must agree on.

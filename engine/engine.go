@@ -30,7 +30,7 @@ const pageTries = 4
 // forgets agents.
 type Seen interface {
 	dedup.Checker
-	// Forget is that of [dedup.Claimer].
+	// Forget is that of [dedup.Store].
 	Forget(ctx context.Context, agent string) error
 }
 

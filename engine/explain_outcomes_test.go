@@ -96,7 +96,7 @@ func outcomes(t *testing.T) *rig {
 	}))
 	r.see(t, "seen")
 	r.advance(48 * time.Hour)
-	_, err := r.seen.Store.Claim(t.Context(), "u_1", []string{"pending"}, 1, r.clock())
+	err := r.seen.Claim(t.Context(), "u_1", []string{"pending"}, r.clock())
 	require.NoError(t, err)
 	return r
 }

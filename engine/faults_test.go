@@ -9,6 +9,7 @@ import (
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/dedup"
+	memorydedup "github.com/freshet/freshet/dedup/memory"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
 )
@@ -124,16 +125,12 @@ func (s *faultySource) Explain(ctx context.Context, q feed.Query, ids []string) 
 }
 
 type faultySeen struct {
-	dedup.Store
+	*memorydedup.Store
 	fault
 }
 
 func (s *faultySeen) Check(ctx context.Context, agent string, groups []string, now time.Time) (dedup.Checked, error) {
 	return with(&s.fault, "Check", func() (dedup.Checked, error) { return s.Store.Check(ctx, agent, groups, now) })
-}
-
-func (s *faultySeen) Claim(ctx context.Context, agent string, groups []string, limit int, now time.Time) ([]dedup.Claimed, error) {
-	return with(&s.fault, "Claim", func() ([]dedup.Claimed, error) { return s.Store.Claim(ctx, agent, groups, limit, now) })
 }
 
 type faultySessions struct {

@@ -75,7 +75,7 @@ func newRig(t testing.TB, n int, change func(*engine.Stores, *engine.Config)) *r
 	r.stores = storesOf(t, r.clock, r.index)
 	r.put(t, items(n)...)
 	r.recall = &faultySource{Source: r.index}
-	r.seen = &faultySeen{Store: r.stores.Seen.(dedup.Store)}
+	r.seen = &faultySeen{Store: r.stores.Seen.(*memorydedup.Store)}
 	r.sessions = &faultySessions{Sessions: r.stores.Sessions}
 	r.catalog = &faultyCatalog{Catalog: r.stores.Catalog}
 	r.recorder = &noted{Recorder: r.stores.Recorder.(*dedup.Recorder)}

@@ -56,7 +56,7 @@ func TestAReportCountsEachImpressionOnce(t *testing.T) {
 // served it never got to.
 func TestStaleImpressionsAreRecordedAgain(t *testing.T) {
 	r := newRig(t, 10, nil)
-	_, err := r.seen.Store.Claim(t.Context(), "u_1", []string{"i000", "i001"}, 2, rankedAt)
+	err := r.seen.Claim(t.Context(), "u_1", []string{"i000", "i001"}, rankedAt)
 	require.NoError(t, err)
 	r.wants(t, refresh(2), run(2, 4), true)
 	assert.Equal(t, run(2, 4), r.recorder.groups(), "young ones are left to whoever served them")
@@ -85,7 +85,7 @@ func TestCandidatesStolenMeanwhile(t *testing.T) {
 		r.sessions.before(func(method string) {
 			if method == "Replace" && thefts > 0 {
 				thefts--
-				_, err := r.seen.Store.Claim(t.Context(), "u_1", run(0, 5), 5, rankedAt)
+				err := r.seen.Claim(t.Context(), "u_1", run(0, 5), rankedAt)
 				require.NoError(t, err)
 			}
 		})
@@ -98,7 +98,7 @@ func TestStealingHasAnEnd(t *testing.T) {
 	next := 0
 	r.sessions.before(func(method string) {
 		if method == "Replace" {
-			_, err := r.seen.Store.Claim(t.Context(), "u_1", run(next, next+5), 5, rankedAt)
+			err := r.seen.Claim(t.Context(), "u_1", run(next, next+5), rankedAt)
 			require.NoError(t, err)
 			next += 5
 			r.put(t, items(next + 5)[next:]...)

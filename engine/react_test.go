@@ -191,7 +191,7 @@ func TestReactCountsPostsWithoutDedup(t *testing.T) {
 func TestReactCountsWhatADeadServerGaveOut(t *testing.T) {
 	r := newRig(t, 3, nil)
 	r.put(t, aged("post:1", "", 2*time.Minute))
-	_, err := r.seen.Store.Claim(t.Context(), "u_1", []string{"post:1"}, 1, r.clock())
+	err := r.seen.Claim(t.Context(), "u_1", []string{"post:1"}, r.clock())
 	require.NoError(t, err)
 	r.advance(dedup.StaleAfter + time.Second)
 	r.ask(t, refresh(1))

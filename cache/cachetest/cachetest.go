@@ -3,6 +3,7 @@
 package cachetest
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -21,13 +22,22 @@ type Env struct {
 	// A and B are two servers on one store; the same one twice where the
 	// store lives in one process.
 	A, B cache.Sessions
-	// Claimer reads and changes the pending set the sessions claim in.
-	Claimer dedup.Claimer
+	// Seen reads and changes the pending set that the sessions claim in.
+	Seen Seen
 	// RunsAgain says that a step without a request id may be run again with the
 	// same [cache.Call], because its answer can get lost.
 	RunsAgain bool
 	// Advance lets time pass for everything that has a TTL.
 	Advance func(d time.Duration)
+}
+
+// Seen is a dedup store, whose pending set takes what sessions hand out.
+type Seen interface {
+	dedup.Checker
+	// Claim puts groups into the pending set, as another server serving them does.
+	Claim(ctx context.Context, agent string, groups []string, now time.Time) error
+	// Forget is that of [dedup.Store].
+	Forget(ctx context.Context, agent string) error
 }
 
 // Open gives a test a store of its own whose sessions live for ttl; the opener
@@ -169,11 +179,11 @@ func requirePage(t *testing.T, want []feed.Ref, more bool, got cache.Page) {
 // pending tells for each ref whether it is in the pending set at now.
 func pending(t *testing.T, env Env, now time.Time, list ...feed.Ref) []bool {
 	t.Helper()
-	claimed, err := env.Claimer.Claim(t.Context(), agent, feed.Groups(list), 0, now)
+	checked, err := env.Seen.Check(t.Context(), agent, feed.Groups(list), now)
 	require.NoError(t, err)
 	held := make([]bool, len(list))
-	for i, c := range claimed {
-		held[i] = c == dedup.Held
+	for i, v := range checked.Verdicts {
+		held[i] = v == dedup.Pending
 	}
 	return held
 }
@@ -181,9 +191,8 @@ func pending(t *testing.T, env Env, now time.Time, list ...feed.Ref) []bool {
 // hold puts groups into the pending set, as another server serving them does.
 func hold(t *testing.T, env Env, now time.Time, list ...feed.Ref) {
 	t.Helper()
-	claimed, err := env.Claimer.Claim(t.Context(), agent, feed.Groups(list), len(list), now)
-	require.NoError(t, err)
-	require.NotContains(t, claimed, dedup.Held)
+	require.NotContains(t, pending(t, env, now, list...), true)
+	require.NoError(t, env.Seen.Claim(t.Context(), agent, feed.Groups(list), now))
 }
 
 func pagingOrder(t *testing.T, open Open) {
@@ -341,14 +350,14 @@ func groupChanged(t *testing.T, open Open) {
 	env := open(t, TTL)
 	alone, grouped, regrouped := ref("doc"), feed.Ref{Group: "story", ID: "doc"}, feed.Ref{Group: "other", ID: "doc"}
 	for _, first := range []feed.Ref{alone, grouped} {
-		require.NoError(t, env.Claimer.Release(t.Context(), agent, []string{"doc", "story"}))
+		require.NoError(t, env.Seen.Forget(t.Context(), agent))
 		requirePage(t, []feed.Ref{first}, false, replace(t, env.A, 1, []feed.Ref{first}))
 		for _, then := range []feed.Ref{alone, grouped, regrouped} {
 			requirePage(t, []feed.Ref{ref("x" + first.Group + then.Group)}, false,
 				replace(t, env.B, 5, []feed.Ref{then, ref("x" + first.Group + then.Group)}))
 		}
 	}
-	require.NoError(t, env.Claimer.Release(t.Context(), agent, []string{"doc", "story"}))
+	require.NoError(t, env.Seen.Forget(t.Context(), agent))
 	replace(t, env.A, 1, []feed.Ref{ref("first"), grouped, ref("last")})
 	hold(t, env, Start, alone)
 	requirePage(t, []feed.Ref{ref("last")}, false, pop(t, env.A, 5))

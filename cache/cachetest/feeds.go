@@ -81,7 +81,7 @@ func feedsEndTogether(t *testing.T, open Open) {
 	fill()
 	out := []string{"doc_4", "doc_0", "doc_8"}
 	require.NoError(t, env.A.Withdraw(ctx, agent, out, Start))
-	require.NoError(t, env.Claimer.Forget(ctx, agent), "sessions outlast what is pending")
+	require.NoError(t, env.Seen.Forget(ctx, agent), "sessions outlast what is pending")
 	requirePage(t, refs(1, 4), true, pop(t, env.B, 3))
 	page, err := env.B.Pop(ctx, cache.Pop{Agent: agent, Limit: 9, Now: Start, Call: home})
 	require.NoError(t, err)

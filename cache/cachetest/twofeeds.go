@@ -38,7 +38,7 @@ func popOf(t *testing.T, s cache.Sessions, call cache.Call, limit int) cache.Pag
 // the grace is over.
 func graceOver(t *testing.T, env Env) {
 	t.Helper()
-	require.NoError(t, env.Claimer.Forget(t.Context(), agent))
+	require.NoError(t, env.Seen.Forget(t.Context(), agent))
 }
 
 // leavesOtherFeed: what a step of one feed hands out, the other does not either, also
@@ -178,7 +178,7 @@ func concurrentFeeds(t *testing.T, open Open) {
 				return
 			}
 			seen.add(t, i, page.Refs)
-			if err := env.Claimer.Forget(t.Context(), agent); err != nil {
+			if err := env.Seen.Forget(t.Context(), agent); err != nil {
 				t.Errorf("caller %d: %v", i, err)
 				return
 			}

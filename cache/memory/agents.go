@@ -319,7 +319,7 @@ func (a *session) letGo(call cache.Call, refs []feed.Ref, restore, omit bool) {
 	}
 }
 
-// contractError gives an error of the claimer the sentinel a caller of sessions
+// contractError gives an error of the pending set the sentinel a caller of sessions
 // looks for.
 func contractError(err error) error {
 	if errors.Is(err, dedup.ErrUnavailable) {

@@ -4,7 +4,6 @@ package memory
 
 import (
 	"context"
-	"fmt"
 	"hash/maphash"
 	"slices"
 	"time"
@@ -17,14 +16,10 @@ import (
 // refreshedFor is how long the time of an agent's last refresh is remembered.
 const refreshedFor = 8 * 24 * time.Hour
 
-// releaseTimeout bounds giving claims back after a call failed halfway.
-const releaseTimeout = 2 * time.Second
-
 // Sessions implements [cache.Sessions] for one server. What a page hands out
 // is claimed in the pending set of the dedup store before the session changes,
 // and one lock per agent spans both. It does not use [cache.Replace.CheckedAt]:
-// the check's clock may be another server's, and a request that is shorter
-// than the grace cannot be too late.
+// a request that is shorter than the grace cannot be too late.
 type Sessions struct {
 	claimer dedup.Claimer
 	ttl     time.Duration
@@ -35,7 +30,7 @@ type Sessions struct {
 var _ cache.Sessions = (*Sessions)(nil)
 
 // New makes sessions that live for ttl after their refresh by the clock and
-// claim what they hand out from claimer.
+// claim what they hand out from claimer, of which nothing else claims.
 func New(claimer dedup.Claimer, ttl time.Duration, clock feed.Clock) *Sessions {
 	s := &Sessions{claimer: claimer, ttl: ttl, clock: clock}
 	s.agents.seed = maphash.MakeSeed()
@@ -54,14 +49,13 @@ func (s *Sessions) Replace(ctx context.Context, r cache.Replace) (cache.Page, er
 	if page, ok, err := a.replay(r.Call, now); ok || err != nil {
 		return page, err
 	}
-	// Two steps, so that what is held is out of the rest too and a failure
-	// leaves nothing to undo.
 	clean, err := s.notHeld(ctx, r.Agent, r.Ranked, r.Now)
 	if err != nil {
 		return cache.Page{}, err
 	}
-	page, rest, err := s.claim(ctx, r.Agent, clean, r.Limit, r.Now)
-	if err != nil {
+	n := min(max(r.Limit, 0), len(clean))
+	page, rest := clean[:n:n], clean[n:]
+	if err := s.claim(ctx, r.Agent, page, r.Now); err != nil {
 		return cache.Page{}, err
 	}
 	a.refs, a.ends = slices.Clone(rest), now.Add(s.ttl)
@@ -84,16 +78,16 @@ func (s *Sessions) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
 	rest := a.refs
 	for len(page) < p.Limit && len(rest) > 0 {
 		n := min(p.Limit-len(page), len(rest))
-		taken, _, err := s.claim(ctx, p.Agent, rest[:n], n, p.Now)
+		free, err := s.notHeld(ctx, p.Agent, rest[:n:n], p.Now)
 		if err != nil {
-			return cache.Page{}, s.giveBack(ctx, p.Agent, page, err)
+			return cache.Page{}, err
 		}
-		if page == nil {
-			page = taken // nearly always the whole page, so nothing is copied
-		} else {
-			page = append(page, taken...)
+		if page, rest = append(page, free...), rest[n:]; len(page) == len(free) {
+			page = free // nearly always the whole page, so nothing is copied
 		}
-		rest = rest[n:]
+	}
+	if err := s.claim(ctx, p.Agent, page, p.Now); err != nil {
+		return cache.Page{}, err
 	}
 	a.refs = rest
 	if other := state.of(p.Call.Feed.Other()); len(other.refs) > 0 {
@@ -105,122 +99,43 @@ func (s *Sessions) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
 	return a.remember(p.Call, page, now), nil
 }
 
-// notHeld returns the refs of which nothing is pending.
+// notHeld returns the refs of which nothing is pending. Where those are all, they share
+// the memory of refs.
 func (s *Sessions) notHeld(ctx context.Context, agent string, refs []feed.Ref, now time.Time) ([]feed.Ref, error) {
 	if len(refs) == 0 {
 		return nil, nil
 	}
-	keys := feed.Keys(refs)
-	claimed, err := s.claimer.Claim(ctx, agent, keys, 0, now)
+	held, err := s.claimer.Held(ctx, agent, feed.Keys(refs), now)
 	if err != nil {
 		return nil, contractError(err)
 	}
-	if !slices.Contains(claimed, dedup.Held) {
+	if !slices.Contains(held, true) {
 		return refs, nil
 	}
 	clean := make([]feed.Ref, 0, len(refs))
 	for _, ref := range refs {
-		held := claimed[0] == dedup.Held
-		claimed = claimed[1:]
+		out := held[0]
+		held = held[1:]
 		if ref.ID != ref.Group {
-			held = held || claimed[0] == dedup.Held
-			claimed = claimed[1:]
+			out = out || held[0]
+			held = held[1:]
 		}
-		if !held {
+		if !out {
 			clean = append(clean, ref)
 		}
 	}
 	return clean, nil
 }
 
-// claim takes up to limit refs, in order, and returns what it did not reach as
-// rest, which shares refs' memory. What another call holds is in neither.
-func (s *Sessions) claim(ctx context.Context, agent string, refs []feed.Ref, limit int, now time.Time) (page, rest []feed.Ref, err error) {
-	if limit <= 0 || len(refs) == 0 {
-		return nil, refs, nil
-	}
-	if slices.ContainsFunc(refs, func(ref feed.Ref) bool { return ref.ID != ref.Group }) {
-		return s.claimKeys(ctx, agent, refs, limit, now)
-	}
-	claimed, err := s.claimer.Claim(ctx, agent, feed.Groups(refs), limit, now)
-	if err != nil {
-		return nil, nil, contractError(err)
-	}
-	page = make([]feed.Ref, 0, min(limit, len(refs)))
-	for i, c := range claimed {
-		switch c {
-		case dedup.Taken:
-			page = append(page, refs[i])
-		case dedup.Left:
-			return page, refs[i:], nil
-		case dedup.Held:
-		}
-	}
-	return page, nil, nil
-}
-
-// claimKeys is claim where a ref has two keys, of which the store takes each by
-// itself. Those that are free are found first. Another server may come between: what
-// it has taken a key of is left to it.
-func (s *Sessions) claimKeys(ctx context.Context, agent string, refs []feed.Ref, limit int, now time.Time) (page, rest []feed.Ref, err error) {
-	rest, err = s.notHeld(ctx, agent, refs, now)
-	for err == nil && len(page) < limit && len(rest) > 0 {
-		next := rest[:min(limit-len(page), len(rest))]
-		rest = rest[len(next):]
-		page, err = s.claimBoth(ctx, agent, page, next, now)
-	}
-	if err != nil {
-		return nil, nil, s.giveBack(ctx, agent, page, err)
-	}
-	return page, rest, nil
-}
-
-// claimBoth adds those of the refs to a page of which it has got every key.
-func (s *Sessions) claimBoth(ctx context.Context, agent string, page, refs []feed.Ref, now time.Time) ([]feed.Ref, error) {
-	keys := feed.Keys(refs)
-	claimed, err := s.claimer.Claim(ctx, agent, keys, len(keys), now)
-	if err != nil {
-		return page, contractError(err)
-	}
-	var halves []string // of refs of which another server has the other key
-	for _, ref := range refs {
-		n := 1
-		if ref.ID != ref.Group {
-			n = 2
-		}
-		switch slices.Index(claimed[:n], dedup.Held) {
-		case -1:
-			page = append(page, ref)
-		case 0:
-			if n == 2 && claimed[1] == dedup.Taken {
-				halves = append(halves, ref.ID)
-			}
-		case 1:
-			halves = append(halves, ref.Group)
-		}
-		claimed = claimed[n:]
-	}
-	if len(halves) == 0 {
-		return page, nil
-	}
-	if err := s.claimer.Release(ctx, agent, halves); err != nil {
-		return page, contractError(err)
-	}
-	return page, nil
-}
-
-// giveBack releases a page that was claimed before the call failed with err.
-// The caller's context may be what failed, so it is not used for that.
-func (s *Sessions) giveBack(ctx context.Context, agent string, page []feed.Ref, err error) error {
+// claim makes a page pending.
+func (s *Sessions) claim(ctx context.Context, agent string, page []feed.Ref, now time.Time) error {
 	if len(page) == 0 {
-		return err
+		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
-	defer cancel()
-	if failed := s.claimer.Release(ctx, agent, feed.Keys(page)); failed != nil {
-		return fmt.Errorf("%w (and %d groups stay pending: %w)", err, len(page), failed)
+	if err := s.claimer.Claim(ctx, agent, feed.Keys(page), now); err != nil {
+		return contractError(err)
 	}
-	return err
+	return nil
 }
 
 // Replay implements [cache.Sessions].

@@ -2,7 +2,6 @@ package memory
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -17,9 +16,7 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/dedup/deduptest"
 	dedupmemory "github.com/freshet/freshet/dedup/memory"
-	"github.com/freshet/freshet/dedup/redisbloom"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/testenv"
 )
 
 // handClock is a clock that a test moves.
@@ -42,7 +39,7 @@ func (c *handClock) Advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-func inProcess(t testing.TB, clock feed.Clock) dedup.Claimer {
+func inProcess(t testing.TB, clock feed.Clock) *dedupmemory.Store {
 	t.Helper()
 	store, err := dedupmemory.Open("", deduptest.DefaultConfig(), clock)
 	require.NoError(t, err)
@@ -52,24 +49,13 @@ func inProcess(t testing.TB, clock feed.Clock) dedup.Claimer {
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	for name, claimer := range map[string]func(t *testing.T) dedup.Claimer{
+	cachetest.Run(t, func(t *testing.T, ttl time.Duration) cachetest.Env {
+		clock := newClock()
 		// The pending set keeps to the suite's own now, whatever the sessions' clock says.
-		"claims in process": func(t *testing.T) dedup.Claimer { return inProcess(t, newClock().Now) },
-		"claims in Redis": func(t *testing.T) dedup.Claimer {
-			client, prefix := testenv.Redis(t)
-			store, err := redisbloom.New(client, deduptest.DefaultConfig(), redisbloom.Config{KeyPrefix: prefix})
-			require.NoError(t, err)
-			return store
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			cachetest.Run(t, func(t *testing.T, ttl time.Duration) cachetest.Env {
-				clock, c := newClock(), claimer(t)
-				s := New(c, ttl, clock.Now)
-				return cachetest.Env{A: s, B: s, Claimer: c, Advance: clock.Advance}
-			})
-		})
-	}
+		seen := inProcess(t, newClock().Now)
+		s := New(seen, ttl, clock.Now)
+		return cachetest.Env{A: s, B: s, Seen: seen, Advance: clock.Advance}
+	})
 }
 
 func refs(from, to int) []feed.Ref {
@@ -88,11 +74,25 @@ type faulty struct {
 	err error
 }
 
-func (f *faulty) Claim(ctx context.Context, agent string, groups []string, limit int, now time.Time) ([]dedup.Claimed, error) {
+func (f *faulty) fails() error {
 	if f.ok--; f.ok < 0 {
-		return nil, f.err
+		return f.err
 	}
-	return f.Claimer.Claim(ctx, agent, groups, limit, now)
+	return nil
+}
+
+func (f *faulty) Held(ctx context.Context, agent string, groups []string, now time.Time) ([]bool, error) {
+	if err := f.fails(); err != nil {
+		return nil, err
+	}
+	return f.Claimer.Held(ctx, agent, groups, now)
+}
+
+func (f *faulty) Claim(ctx context.Context, agent string, groups []string, now time.Time) error {
+	if err := f.fails(); err != nil {
+		return err
+	}
+	return f.Claimer.Claim(ctx, agent, groups, now)
 }
 
 func TestAFailedClaimLeavesTheOldSession(t *testing.T) {
@@ -115,69 +115,17 @@ func TestAFailedClaimLeavesTheOldSession(t *testing.T) {
 	require.NoError(t, err)
 	assert.False(t, ok)
 
-	// A pop that fails at its second claim gives the first one back.
-	held, err := claimer.Claim(ctx, "u_1", []string{"doc_3"}, 1, clock.Now())
-	require.NoError(t, err)
-	require.Equal(t, []dedup.Claimed{dedup.Taken}, held)
-	broken.ok = 1
-	_, err = s.Pop(ctx, cache.Pop{Agent: "u_1", Limit: 3, Now: clock.Now()})
-	require.ErrorIs(t, err, cache.ErrUnavailable)
-	broken.ok, broken.err = 100, errors.New("unused")
+	// A pop that looks twice, because something is pending, and fails at any of its calls.
+	require.NoError(t, claimer.Claim(ctx, "u_1", []string{"doc_3"}, clock.Now()))
+	for calls := range 3 {
+		broken.ok = calls
+		_, err = s.Pop(ctx, cache.Pop{Agent: "u_1", Limit: 3, Now: clock.Now()})
+		require.ErrorIs(t, err, cache.ErrUnavailable)
+	}
+	broken.ok = 100
 	page, err := s.Pop(ctx, cache.Pop{Agent: "u_1", Limit: 3, Now: clock.Now()})
 	require.NoError(t, err)
 	assert.Equal(t, append(refs(2, 3), refs(4, 6)...), page.Refs)
-}
-
-// crossed is a claimer that another server asks after it has told what is free.
-type crossed struct {
-	dedup.Claimer
-	between func()
-}
-
-func (c *crossed) Claim(ctx context.Context, agent string, groups []string, limit int, now time.Time) ([]dedup.Claimed, error) {
-	claimed, err := c.Claimer.Claim(ctx, agent, groups, limit, now)
-	if between := c.between; limit == 0 && between != nil {
-		c.between = nil
-		between()
-	}
-	return claimed, err
-}
-
-// Servers that share a pending set have sessions of their own. What another one claims by
-// its group or its id between two steps of a page is not on that page.
-func TestTwoServersClaimAStory(t *testing.T) {
-	t.Parallel()
-	clock := newClock()
-	claimer := inProcess(t, clock.Now)
-	story := func(group, id int) feed.Ref {
-		return feed.Ref{Group: fmt.Sprintf("story_%d", group), ID: fmt.Sprintf("doc_%d", id)}
-	}
-	list := []feed.Ref{story(0, 0), story(1, 1), story(2, 2), story(3, 3), story(4, 4), story(5, 5), refs(6, 7)[0]}
-	pageOf := func(step func(s *Sessions) (cache.Page, error)) cache.Page {
-		other, mine := New(claimer, time.Hour, clock.Now), &crossed{Claimer: claimer}
-		s := New(mine, time.Hour, clock.Now)
-		require.NoError(t, claimer.Forget(t.Context(), "u_1"))
-		_, err := s.Replace(t.Context(), cache.Replace{Agent: "u_1", Ranked: list, Now: clock.Now()})
-		require.NoError(t, err)
-		mine.between = func() {
-			shown := []feed.Ref{story(0, 0), story(1, 11), story(22, 2), refs(3, 4)[0]} // the same, by its group, by its id
-			page, err := other.Replace(t.Context(), cache.Replace{Agent: "u_1", Ranked: shown, Limit: 4, Now: clock.Now()})
-			require.NoError(t, err)
-			require.Equal(t, shown, page.Refs)
-		}
-		page, err := step(s)
-		require.NoError(t, err)
-		held, err := claimer.Claim(t.Context(), "u_1", []string{"doc_1", "story_2", "story_3"}, 0, clock.Now())
-		require.NoError(t, err)
-		require.NotContains(t, held, dedup.Held, "the halves are given back")
-		return page
-	}
-	assert.Equal(t, list[4:6], pageOf(func(s *Sessions) (cache.Page, error) {
-		return s.Pop(t.Context(), cache.Pop{Agent: "u_1", Limit: 2, Now: clock.Now()})
-	}).Refs)
-	assert.Equal(t, list[4:], pageOf(func(s *Sessions) (cache.Page, error) {
-		return s.Replace(t.Context(), cache.Replace{Agent: "u_1", Ranked: list, Limit: 9, Now: clock.Now()})
-	}).Refs)
 }
 
 func TestWhatHasExpiredIsSwept(t *testing.T) {

@@ -2,6 +2,7 @@ package redislist
 
 import (
 	"context"
+	"errors"
 	"net"
 	"strconv"
 	"sync/atomic"
@@ -21,15 +22,31 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
+// seen is a dedup store whose pending set is written past the sessions.
+type seen struct {
+	*redisbloom.Store
+	client redis.UniversalClient
+	keys   rediskeys.Keys
+}
+
+func (s seen) Claim(ctx context.Context, agent string, groups []string, now time.Time) error {
+	members := make([]redis.Z, len(groups))
+	for i, g := range groups {
+		members[i] = redis.Z{Score: float64(now.UnixMilli()), Member: g}
+	}
+	key := s.keys.Pending(agent)
+	return errors.Join(s.client.ZAdd(ctx, key, members...).Err(), s.client.Expire(ctx, key, time.Hour).Err())
+}
+
 // env is the suite's store on a client, and on a second one of the same kind.
 func env(t *testing.T, client, other redis.UniversalClient, prefix string, cfg Config) cachetest.Env {
 	t.Helper()
 	t.Cleanup(func() { _ = other.Close() })
 	cfg.KeyPrefix, cfg.PendingTTL = prefix, 7*24*time.Hour
-	claimer, err := redisbloom.New(client, deduptest.DefaultConfig(), redisbloom.Config{KeyPrefix: prefix})
+	filters, err := redisbloom.New(client, deduptest.DefaultConfig(), redisbloom.Config{KeyPrefix: prefix})
 	require.NoError(t, err)
 	return cachetest.Env{
-		A: New(client, cfg), B: New(other, cfg), Claimer: claimer, RunsAgain: true,
+		A: New(client, cfg), B: New(other, cfg), Seen: seen{filters, client, rediskeys.For(client, prefix)}, RunsAgain: true,
 		Advance: func(d time.Duration) { advance(t, client, prefix, d) },
 	}
 }

@@ -18,7 +18,7 @@ const (
 )
 
 // recordAll writes the impressions in batches.
-func recordAll(t *testing.T, s dedup.Store, day int, all []dedup.Impression) {
+func recordAll(t *testing.T, s Store, day int, all []dedup.Impression) {
 	t.Helper()
 	for len(all) > 0 {
 		n := min(batchSize, len(all))
@@ -29,7 +29,7 @@ func recordAll(t *testing.T, s dedup.Store, day int, all []dedup.Impression) {
 
 // countSeen asks for the groups of one agent and counts those that are not
 // Unseen.
-func countSeen(t *testing.T, s dedup.Store, day int, agent string, groups []string) int {
+func countSeen(t *testing.T, s Store, day int, agent string, groups []string) int {
 	t.Helper()
 	seen := 0
 	for len(groups) > 0 {
@@ -133,20 +133,19 @@ func concurrentUse(t *testing.T, open Open) {
 	}
 }
 
-func oneLife(t *testing.T, s dedup.Store, agent string, round int) error {
+func oneLife(t *testing.T, s Store, agent string, round int) error {
 	ctx, now := t.Context(), days(round/5)
 	groups := names(fmt.Sprintf("doc_%d_", round), 20)
 	before, err := s.Check(ctx, agent, groups, now)
 	if err != nil {
 		return err
 	}
-	claimed, err := s.Claim(ctx, agent, groups, len(groups), now)
-	if err != nil {
+	if err := s.Claim(ctx, agent, groups, now); err != nil {
 		return err
 	}
 	for i := range groups {
-		if before.Verdicts[i] != dedup.Unseen || claimed[i] != dedup.Taken {
-			return fmt.Errorf("%s was %v and became %v", groups[i], before.Verdicts[i], claimed[i])
+		if before.Verdicts[i] != dedup.Unseen {
+			return fmt.Errorf("%s was %v", groups[i], before.Verdicts[i])
 		}
 	}
 	batch := impressions(agent, groups...)
@@ -172,7 +171,7 @@ func oneLife(t *testing.T, s dedup.Store, agent string, round int) error {
 // to 10 times the capacity, and measures, at the default rate of 1 % for the whole
 // window, how many of 200,000 pairs nobody was given are taken for seen, and that none
 // of 200,000 that were given is taken for unseen.
-func FalsePositives(t *testing.T, open func(t *testing.T, cfg dedup.Config) dedup.Store) {
+func FalsePositives(t *testing.T, open func(t *testing.T, cfg dedup.Config) Store) {
 	for _, times := range []float64{1, 2, 4.5, 10} {
 		t.Run(fmt.Sprintf("%g times the capacity", times), func(t *testing.T) {
 			cfg := DefaultConfig()
@@ -188,7 +187,7 @@ const (
 	perDay      = 500 // impressions of an agent
 )
 
-func falsePositives(t *testing.T, s dedup.Store, cfg dedup.Config) {
+func falsePositives(t *testing.T, s Store, cfg dedup.Config) {
 	group := func(day int) []string { return names(fmt.Sprintf("doc_%d_", day), perDay) }
 	for day := range cfg.WindowDays {
 		var all []dedup.Impression

@@ -84,8 +84,8 @@ func (s *Store) checkFilters(agent string, groups []string, today feed.Day, past
 	}
 }
 
-// Claim implements [dedup.Claimer].
-func (s *Store) Claim(ctx context.Context, agent string, groups []string, limit int, now time.Time) ([]dedup.Claimed, error) {
+// Held implements [dedup.Claimer].
+func (s *Store) Held(ctx context.Context, agent string, groups []string, now time.Time) ([]bool, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -93,46 +93,32 @@ func (s *Store) Claim(ctx context.Context, agent string, groups []string, limit 
 		return nil, err
 	}
 	defer s.gate.RUnlock()
-	ms := now.UnixMilli()
-	sh, err := s.lockCarried(agent, ms)
-	if err != nil {
-		return nil, err
-	}
+	sh := s.pending.lock(agent)
 	defer sh.mu.Unlock()
-	s.pending.sweep(sh, ms)
-
-	claimed := make([]dedup.Claimed, len(groups))
-	most := max(0, min(limit, len(groups)))
-	taken := make([]string, 0, most)
-	held := sh.agents[agent]
-	if held == nil && most > 0 {
-		held = make(map[string]since, most)
-		sh.agents[agent] = held
-	}
+	held, set := make([]bool, len(groups)), sh.agents[agent]
 	for i, g := range groups {
-		if served, ok := held[g]; ok && s.pending.counts(served.at, ms) {
-			claimed[i] = dedup.Held
-		} else if len(taken) < limit {
-			held[g] = since{at: ms}
-			taken = append(taken, g)
-			claimed[i] = dedup.Taken
-		}
+		served, ok := set[g]
+		held[i] = ok && s.pending.counts(served.at, now.UnixMilli())
 	}
-	// The agent's shard stays locked meanwhile, so that no call reports Held for
-	// a claim that fails in the end.
-	if err := s.append(journal.Entry{Kind: s.kind, At: ms, Agent: agent, Groups: taken}); err != nil {
-		sh.drop(agent, taken)
-		return nil, err
-	}
-	return claimed, nil
+	return held, nil
 }
 
-// Hold implements [dedup.Claimer]. What counts already is in the journal.
+// Claim implements [dedup.Claimer].
+func (s *Store) Claim(ctx context.Context, agent string, groups []string, now time.Time) error {
+	return s.take(ctx, agent, groups, now, now, false)
+}
+
+// Hold implements [dedup.Claimer].
 func (s *Store) Hold(ctx context.Context, agent string, groups []string, at time.Time) error {
+	return s.take(ctx, agent, groups, s.clock(), at, true)
+}
+
+// take makes groups pending that were served at a time. What counts already is in the
+// journal.
+func (s *Store) take(ctx context.Context, agent string, groups []string, now, at time.Time, held bool) error {
 	if err := ctx.Err(); err != nil || len(groups) == 0 {
 		return err
 	}
-	now := s.clock()
 	if err := s.enter(now); err != nil {
 		return err
 	}
@@ -143,7 +129,7 @@ func (s *Store) Hold(ctx context.Context, agent string, groups []string, at time
 	}
 	defer sh.mu.Unlock()
 	s.pending.sweep(sh, now.UnixMilli())
-	ms, set, fresh := at.UnixMilli(), sh.of(agent), make([]string, 0, len(groups))
+	ms, set, fresh := at.UnixMilli(), sh.agents[agent], make([]string, 0, len(groups))
 	for _, g := range groups {
 		if served, ok := set[g]; !ok || !s.pending.counts(served.at, ms) {
 			fresh = append(fresh, g)
@@ -151,11 +137,11 @@ func (s *Store) Hold(ctx context.Context, agent string, groups []string, at time
 	}
 	// Before the set changes, so that a failure changes nothing.
 	if err := s.append(journal.Entry{Kind: s.kind, At: ms, Agent: agent, Groups: fresh}); err != nil {
-		sh.drop(agent, nil)
 		return err
 	}
+	set = sh.of(agent)
 	for _, g := range groups {
-		set[g] = since{at: max(set[g].at, ms), held: true}
+		set[g] = since{at: max(set[g].at, ms), held: held}
 	}
 	return nil
 }
@@ -168,7 +154,7 @@ func (s *Store) Release(_ context.Context, agent string, groups []string) error 
 	})
 }
 
-// Forget implements [dedup.Claimer]. Where delivering is the impression, the journal
+// Forget implements [dedup.Store]. Where delivering is the impression, the journal
 // is left alone: it would take back what is in the filter at the next start.
 func (s *Store) Forget(_ context.Context, agent string) error {
 	return s.release(agent, !s.cfg.Served, func(set map[string]since) []string { return slices.Collect(maps.Keys(set)) })

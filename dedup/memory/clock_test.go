@@ -170,7 +170,7 @@ func TestALateCallIsNoJump(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newTimeline(t)
 		late := l.now.Add(-3 * time.Hour)
-		_, err := l.s.Claim(t.Context(), "u_1", []string{"late"}, 1, late)
+		err := l.s.Claim(t.Context(), "u_1", []string{"late"}, late)
 		require.NoError(t, err)
 		_, err = l.s.Check(t.Context(), "u_1", []string{"late"}, late.AddDate(0, 0, -30))
 		require.NoError(t, err)

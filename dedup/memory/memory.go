@@ -72,7 +72,10 @@ type Store struct {
 	step func(name string)
 }
 
-var _ dedup.Store = (*Store)(nil)
+var (
+	_ dedup.Store   = (*Store)(nil)
+	_ dedup.Claimer = (*Store)(nil)
+)
 
 // Option changes how a store behaves.
 type Option func(*Store)

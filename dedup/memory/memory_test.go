@@ -28,8 +28,8 @@ func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)
 func atStart() time.Time { return deduptest.Start }
 
 // opener opens a store in RAM or in a directory of the test's own.
-func opener(onDisk bool) func(t *testing.T, cfg dedup.Config) dedup.Store {
-	return func(t *testing.T, cfg dedup.Config) dedup.Store {
+func opener(onDisk bool) func(t *testing.T, cfg dedup.Config) deduptest.Store {
+	return func(t *testing.T, cfg dedup.Config) deduptest.Store {
 		dir := ""
 		if onDisk {
 			dir = t.TempDir()
@@ -46,6 +46,48 @@ func TestStore(t *testing.T) {
 	t.Parallel()
 	t.Run("in RAM", func(t *testing.T) { deduptest.Run(t, opener(false)) })
 	t.Run("on disk", func(t *testing.T) { deduptest.Run(t, opener(true)) })
+}
+
+// TestHold: what is held is pending, whatever was, and a claim that is given back leaves it
+// there.
+func TestHold(t *testing.T) {
+	t.Parallel()
+	for _, served := range []bool{true, false} {
+		cfg := deduptest.DefaultConfig()
+		cfg.Served, cfg.PendingTTL = served, 30*time.Minute
+		s := opener(true)(t, cfg).(*Store)
+		ctx, start := t.Context(), deduptest.Start
+		held := func(at time.Time, groups ...string) []bool {
+			t.Helper()
+			held, err := s.Held(ctx, "u_1", groups, at)
+			require.NoError(t, err)
+			return held
+		}
+		require.NoError(t, s.Claim(ctx, "u_1", []string{"claimed", "both"}, start))
+		require.NoError(t, s.Claim(ctx, "u_2", []string{"claimed"}, start))
+		for range 2 {
+			require.NoError(t, s.Hold(ctx, "u_1", []string{"both", "held"}, start.Add(-time.Minute)))
+		}
+		require.NoError(t, s.Hold(ctx, "u_1", nil, start))
+		require.Equal(t, []bool{true, true, true, false}, held(start, "claimed", "both", "held", "new"))
+		for range 2 {
+			require.NoError(t, s.Release(ctx, "u_1", []string{"claimed", "both", "held", "new"}))
+			require.Equal(t, []bool{false, true, true, false}, held(start, "claimed", "both", "held", "new"))
+		}
+		// The later of two times counts.
+		last := start.Add(cfg.PendingTTL)
+		require.Equal(t, []bool{true, false}, held(last, "both", "held"))
+		require.NoError(t, s.Hold(ctx, "u_1", []string{"held"}, start.Add(time.Minute)))
+		require.Equal(t, []bool{true}, held(last.Add(time.Minute), "held"))
+
+		require.NoError(t, s.Settle(ctx, []dedup.Impression{{Agent: "u_1", Group: "both"}}))
+		require.Equal(t, []bool{false, true}, held(start, "both", "held"))
+		require.NoError(t, s.Forget(ctx, "u_1"))
+		require.Equal(t, []bool{false}, held(start, "held"))
+		other, err := s.Held(ctx, "u_2", []string{"claimed"}, start)
+		require.NoError(t, err)
+		require.Equal(t, []bool{true}, other, "another agent's claim stands")
+	}
 }
 
 func TestFalsePositives(t *testing.T) {
@@ -110,7 +152,7 @@ func BenchmarkClaim(b *testing.B) {
 			groups := groupNames(20)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := s.Claim(b.Context(), "u_10086", groups, 20, deduptest.Start); err != nil {
+				if err := s.Claim(b.Context(), "u_10086", groups, deduptest.Start); err != nil {
 					b.Fatal(err)
 				}
 				if err := s.Release(b.Context(), "u_10086", groups); err != nil {

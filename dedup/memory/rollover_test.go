@@ -161,7 +161,7 @@ func TestWhatCannotBeCarriedIsNotChanged(t *testing.T) {
 		b.now = b.now.AddDate(0, 0, 1)
 		require.NoError(t, s.follow(b.now))
 		require.NoError(t, s.journal.Close())
-		_, err := s.Claim(t.Context(), "u_1", []string{"a"}, 1, b.now)
+		err := s.Claim(t.Context(), "u_1", []string{"a"}, b.now)
 		require.ErrorIs(t, err, dedup.ErrUnavailable)
 		require.ErrorIs(t, s.Release(t.Context(), "u_1", []string{"pending"}), dedup.ErrUnavailable)
 		unconfirmed, err := s.Record(t.Context(), of("pending"), b.now)
@@ -244,7 +244,7 @@ func TestARollOverThatFailsChangesNothing(t *testing.T) {
 		tomorrow := b.now.AddDate(0, 0, 1)
 		blocked := filepath.Join(b.dir, "20260307.journal")
 		require.NoError(t, os.Mkdir(blocked, 0o700))
-		_, err := s.Claim(t.Context(), "u_1", []string{"b"}, 1, tomorrow)
+		err := s.Claim(t.Context(), "u_1", []string{"b"}, tomorrow)
 		require.ErrorIs(t, err, dedup.ErrUnavailable)
 		require.NoError(t, os.Remove(blocked))
 		b.now = tomorrow

@@ -23,7 +23,7 @@ func BenchmarkRollOver(b *testing.B) {
 	defer func() { _ = s.Close(cleanupContext()) }()
 	groups := groupNames(each)
 	for i := range agents {
-		_, err := s.Claim(b.Context(), fmt.Sprintf("reader_%d", i), groups, each, now)
+		err := s.Claim(b.Context(), fmt.Sprintf("reader_%d", i), groups, now)
 		require.NoError(b, err)
 	}
 	idle := claimDuring(b, s, now, idleClaims, func() {})
@@ -55,7 +55,7 @@ func claimDuring(b *testing.B, s *Store, now time.Time, claims int, work func())
 		wg.Go(func() {
 			for n := 0; ; n++ {
 				began := time.Now()
-				_, err := s.Claim(b.Context(), fmt.Sprintf("other_%d_%d_%d", now.Unix(), w, n), []string{"a"}, 1, now)
+				err := s.Claim(b.Context(), fmt.Sprintf("other_%d_%d_%d", now.Unix(), w, n), []string{"a"}, now)
 				took := time.Since(began)
 				if err != nil {
 					b.Error(err)

@@ -60,10 +60,6 @@ func TestRoundTrips(t *testing.T) {
 	record(t, s, noon, given("u_1", groups[:20]...)) // also looks at the filter's fill, not again soon
 	assert.EqualValues(t, 1, h.during(func() { verdicts(t, s, noon, "u_1", groups...) }), "check, shard counts known")
 
-	_, err := s.Claim(t.Context(), "u_0", groups, 1, noon)
-	require.NoError(t, err)
-	assert.EqualValues(t, 1, h.during(func() { _, _ = s.Claim(t.Context(), "u_1", groups, 20, noon) }), "claim")
-
 	var batch []dedup.Impression
 	for i := range 50 {
 		batch = append(batch, given(fmt.Sprintf("u_%d", i), groups[:20]...)...)
@@ -81,8 +77,7 @@ func TestCheckBringsTheScriptToTheServer(t *testing.T) {
 	t.Cleanup(func() { lookHash = known })
 	var h trips
 	client.AddHook(&h)
-	_, err := s.Claim(t.Context(), "u_1", []string{"a"}, 1, noon)
-	require.NoError(t, err)
+	claim(t, s, noon, "u_1", "a")
 	var got []dedup.Verdict
 	assert.EqualValues(t, 2, h.during(func() { got = verdicts(t, s, noon, "u_1", "a", "b") }))
 	assert.Equal(t, []dedup.Verdict{dedup.Pending, dedup.Unseen}, got)
@@ -180,9 +175,7 @@ func BenchmarkCheck(b *testing.B) {
 		record(b, s, noon.AddDate(0, 0, day), given("u_1", groupNames(day*20, day*20+20)...))
 	}
 	now, groups := noon.AddDate(0, 0, 6), groupNames(0, 500)
-	if _, err := s.Claim(b.Context(), "u_1", groups, 20, now); err != nil {
-		b.Fatal(err)
-	}
+	claim(b, s, now, "u_1", groups[:20]...)
 	verdicts(b, s, now, "u_1", groups...)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/url"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
@@ -28,18 +27,6 @@ var cutCalls = []cutCall{
 	{"check", func(ctx context.Context, s *Store, agent string) (any, error) {
 		out, err := s.Check(ctx, agent, groupNames(0, 6), noon)
 		return out.Verdicts, err
-	}},
-	{"claim", func(ctx context.Context, s *Store, agent string) (any, error) {
-		return s.Claim(ctx, agent, groupNames(1, 6), 2, noon.Add(time.Second))
-	}},
-	{"claim to tell", func(ctx context.Context, s *Store, agent string) (any, error) {
-		return s.Claim(ctx, agent, groupNames(1, 6), 0, noon)
-	}},
-	{"release", func(ctx context.Context, s *Store, agent string) (any, error) {
-		return nil, s.Release(ctx, agent, groupNames(1, 3))
-	}},
-	{"hold", func(ctx context.Context, s *Store, agent string) (any, error) {
-		return nil, s.Hold(ctx, agent, groupNames(1, 4), noon.Add(time.Second))
 	}},
 	{"settle", func(ctx context.Context, s *Store, agent string) (any, error) {
 		return nil, s.Settle(ctx, given(agent, groupNames(1, 3)...))
@@ -88,16 +75,12 @@ func cutOnce(t *testing.T, p *faultproxy.Proxy, direct, client redis.UniversalCl
 	cfg := deduptest.DefaultConfig()
 	cfg.DailyCapacity, cfg.FalsePositiveRate = 20_000, 1e-9
 	s, calm := openAt(t, client, prefix, cfg), openAt(t, direct, prefix, cfg)
-	for _, script := range []*redis.Script{releaseScript, holdScript} { // on every master
-		require.NoError(t, script.Load(t.Context(), direct).Err())
-	}
 	for i, call := range cutCalls {
 		run := func(t *testing.T, s *Store, agent string, arm func()) (got any, pending []string, verdicts []dedup.Verdict) {
 			ctx := t.Context()
-			_, err := calm.Claim(ctx, agent, groupNames(0, 3), 3, noon)
-			require.NoError(t, err)
+			claim(t, calm, noon, agent, groupNames(0, 3)...)
 			arm()
-			got, err = call.make(ctx, s, agent)
+			got, err := call.make(ctx, s, agent)
 			require.NoError(t, err)
 			for _, z := range direct.ZRangeWithScores(ctx, calm.keys.Pending(agent), 0, -1).Val() {
 				pending = append(pending, fmt.Sprint(z.Member, " ", z.Score))

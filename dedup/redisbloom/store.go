@@ -27,8 +27,8 @@ var errAnswer = errors.New("unexpected answer")
 type Config struct {
 	KeyPrefix string       // goes before every key
 	Logger    *slog.Logger // nil: nothing is logged
-	// Replicas must have an impression before it is confirmed, and a claim
-	// before it is made; the zero value waits for none.
+	// Replicas must have an impression before it is confirmed; the zero value waits
+	// for none.
 	Replicas rediskeys.Replicas
 }
 

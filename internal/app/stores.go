@@ -28,11 +28,10 @@ type stores struct {
 }
 
 func (b *builder) openStores(ctx context.Context, c clients) (stores, error) {
-	seen, err := b.openDedup(ctx, c)
+	seen, sessions, err := b.openDedup(ctx, c)
 	if err != nil {
 		return stores{}, err
 	}
-	sessions := b.openSessions(c, seen)
 	items, err := b.openCatalogs(ctx, c)
 	if err != nil {
 		return stores{}, err
@@ -47,21 +46,23 @@ func (b *builder) openStores(ctx context.Context, c clients) (stores, error) {
 	return s, err
 }
 
-func (b *builder) openDedup(ctx context.Context, c clients) (dedup.Store, error) {
+// openDedup opens the dedup store and the sessions beside it.
+func (b *builder) openDedup(ctx context.Context, c clients) (dedup.Store, cache.Sessions, error) {
 	if b.cfg.UsesRedis() {
-		return b.openFilters(ctx, c)
+		filters, err := b.openFilters(ctx, c)
+		return filters, redislist.New(c.redis, connect.Sessions(b.cfg, c.redis, connect.Replicas(b.cfg, c.breaker), b.log)), err
 	}
 	dir, err := b.dataDir("impressions")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	store, err := memorydedup.Open(dir, connect.Dedup(b.cfg), b.clock, memorydedup.WithLogger(b.log))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	b.onClose("journal of impressions", store.Close)
 	b.checks["data_dir"] = func(ctx context.Context) handler.Dependency { return handler.Dependency{Err: store.Writable(ctx)} }
-	return store, nil
+	return store, memorysessions.New(store, b.cfg.Sessions.TTL, b.clock), nil
 }
 
 // openFilters opens the dedup store in Redis.
@@ -88,14 +89,8 @@ func (b *builder) openDedupAlone(ctx context.Context) (dedup.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.openDedup(ctx, c)
-}
-
-func (b *builder) openSessions(c clients, claimer dedup.Claimer) cache.Sessions {
-	if b.cfg.UsesRedis() {
-		return redislist.New(c.redis, connect.Sessions(b.cfg, c.redis, connect.Replicas(b.cfg, c.breaker), b.log))
-	}
-	return memorysessions.New(claimer, b.cfg.Sessions.TTL, b.clock)
+	store, _, err := b.openDedup(ctx, c)
+	return store, err
 }
 
 // openSpool opens the disk that impressions wait on while Redis is down, and what knows
