@@ -62,7 +62,7 @@ func open(t *testing.T, c *counts) (counted.Catalog, func(id string) float64) {
 	address, index := testenv.Elastic(t)
 	client, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{address}})
 	require.NoError(t, err)
-	_, err = esindex.Ensure(t.Context(), client, index, esindex.Definition{})
+	_, err = esindex.Ensure(t.Context(), client, index, esindex.Fields{})
 	require.NoError(t, err)
 	report, err := esindex.Inspect(t.Context(), client, index, esindex.Fields{})
 	require.NoError(t, err)

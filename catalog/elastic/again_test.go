@@ -17,7 +17,7 @@ import (
 func TestTheIndexOfProfilesIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	client, index := connect(t)
-	_, err := esindex.Ensure(t.Context(), client, index, esindex.Definition{})
+	_, err := esindex.Ensure(t.Context(), client, index, esindex.Fields{})
 	require.NoError(t, err)
 	c := elastic.New(client, elastic.Config{Index: index})
 	require.NoError(t, c.PutProfile(t.Context(), "u_0", feed.Profile{}))

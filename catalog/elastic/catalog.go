@@ -28,7 +28,7 @@ type Config struct {
 	Counts func(ctx context.Context, ids []string) (map[string]feed.Counts, error)
 	// Own defines the index, which is made where it is missing when items are put;
 	// nil: the index is somebody else's, and nothing can be put while it is missing.
-	Own *esindex.Definition
+	Own *esindex.Fields
 }
 
 // Catalog is a [catalog.Catalog] in Elasticsearch. Reads by id see every
@@ -60,7 +60,7 @@ func New(client esindex.Client, cfg Config) *Catalog {
 		}
 	}
 	ensureBeside := func(ctx context.Context) error {
-		_, err := esindex.EnsureBeside(ctx, client, cfg.Index, esindex.Definition{})
+		_, err := esindex.EnsureBeside(ctx, client, cfg.Index)
 		return err
 	}
 	c.writers = map[string]*esindex.Writer{

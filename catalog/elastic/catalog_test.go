@@ -52,7 +52,7 @@ func own(t *testing.T) *elastic.Catalog {
 	t.Helper()
 	address, index := testenv.ReusedElastic(t, "")
 	client := clientOf(t, address)
-	_, err := esindex.Ensure(t.Context(), client, index, esindex.Definition{})
+	_, err := esindex.Ensure(t.Context(), client, index, esindex.Fields{})
 	require.NoError(t, err)
 	return elastic.New(client, elastic.Config{Index: index})
 }

@@ -104,7 +104,7 @@ func (b broken) Perform(req *http.Request) (*http.Response, error) {
 func TestSetCounts(t *testing.T) {
 	t.Parallel()
 	client, index := connect(t)
-	_, err := esindex.Ensure(t.Context(), client, index, esindex.Definition{})
+	_, err := esindex.Ensure(t.Context(), client, index, esindex.Fields{})
 	require.NoError(t, err)
 	kept := map[string]feed.Counts{}
 	c := elastic.New(client, elastic.Config{Index: index, Counts: func(context.Context, []string) (map[string]feed.Counts, error) { return kept, nil }})
@@ -158,7 +158,7 @@ func (b *between) Perform(req *http.Request) (*http.Response, error) {
 func TestSetCountsLosesToWriters(t *testing.T) {
 	t.Parallel()
 	client, index := connect(t)
-	_, err := esindex.Ensure(t.Context(), client, index, esindex.Definition{})
+	_, err := esindex.Ensure(t.Context(), client, index, esindex.Fields{})
 	require.NoError(t, err)
 	writer := elastic.New(client, elastic.Config{Index: index})
 	putAll(t, writer, numbered(0, 3, 1))
@@ -191,7 +191,7 @@ func TestSetCountsLosesToWriters(t *testing.T) {
 func TestUpdateKeepsCounts(t *testing.T) {
 	t.Parallel()
 	client, index := connect(t)
-	_, err := esindex.Ensure(t.Context(), client, index, esindex.Definition{})
+	_, err := esindex.Ensure(t.Context(), client, index, esindex.Fields{})
 	require.NoError(t, err)
 	putAll(t, elastic.New(client, elastic.Config{Index: index}), numbered(0, 2, 1))
 	kept := map[string]feed.Counts{}
@@ -224,7 +224,7 @@ func TestUpdateKeepsCounts(t *testing.T) {
 func TestSetCountsWhileDown(t *testing.T) {
 	t.Parallel()
 	client, index := connect(t)
-	_, err := esindex.Ensure(t.Context(), client, index, esindex.Definition{})
+	_, err := esindex.Ensure(t.Context(), client, index, esindex.Fields{})
 	require.NoError(t, err)
 	putAll(t, elastic.New(client, elastic.Config{Index: index}), numbered(0, 2, 1))
 	counts := map[string]feed.Counts{"i0": feed.Counts{}.Add(1_772_798_400), "i1": feed.Counts{}.Add(1_772_798_400), "nobody": {}}

@@ -25,7 +25,7 @@ import (
 // and items that are put then are kept.
 func TestNoWriteGuessesAnIndex(t *testing.T) {
 	client, index := connect(t)
-	c := elastic.New(client, elastic.Config{Index: index, Own: &esindex.Definition{}})
+	c := elastic.New(client, elastic.Config{Index: index, Own: &esindex.Fields{}})
 	items := numbered(0, 20, 1)
 	counts := map[string]feed.Counts{}
 	var ids []string

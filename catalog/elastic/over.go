@@ -111,8 +111,7 @@ func changes(s *esindex.Schema, before, after *feed.Item, counts feed.Counts) (a
 	if before.UpdateTime != after.UpdateTime {
 		set(n.UpdateTime, s.Time.Stored(after.UpdateTime))
 	}
-	// A field that popularity shares holds the count it is named for.
-	if before.Popularity() != after.Popularity() && n.Popularity != n.Likes && n.Popularity != n.Comments {
+	if before.Popularity() != after.Popularity() {
 		set(n.Popularity, after.Popularity())
 	}
 	if before.Likes != after.Likes {

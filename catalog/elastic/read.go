@@ -79,10 +79,8 @@ func readItem(s *esindex.Schema, id string, source json.RawMessage) (it feed.Ite
 	}
 	n := s.Source
 	fields := fieldsOf{doc: all, taken: map[string][]json.RawMessage{}}
-	if n.Popularity != n.Likes && n.Popularity != n.Comments {
-		fields.all(n.Popularity) // ours alone: no reader is given it
-	}
-	for _, name := range []string{n.TitleTokens, n.SummaryTokens, esindex.DefaultSite, esindex.FirstTag, esindex.Story, n.Sum2h, n.Epoch2h, n.Sum2d, n.Epoch2d} {
+	// Those of ours alone no reader is given.
+	for _, name := range []string{n.Popularity, n.TitleTokens, n.SummaryTokens, esindex.DefaultSite, esindex.FirstTag, esindex.Story, n.Sum2h, n.Epoch2h, n.Sum2d, n.Epoch2d} {
 		fields.all(name)
 	}
 	it = feed.Item{

@@ -15,7 +15,6 @@ import (
 	"github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/catalog/standby"
 	"github.com/freshet/freshet/dedup/journal"
-	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/internal/itemindex"
 	"github.com/freshet/freshet/ranking"
 	elasticranking "github.com/freshet/freshet/ranking/elastic"
@@ -93,7 +92,8 @@ func (b *builder) openBackend(ctx context.Context, c clients) (catalogs, error) 
 func (b *builder) elasticBackend(c clients) catalogs {
 	where := elasticcatalog.Config{Index: b.cfg.Elasticsearch.Index, Schema: c.index.Schema()}
 	if b.cfg.Elasticsearch.ManageIndex {
-		where.Own = &esindex.Definition{Fields: itemindex.Fields(b.cfg)}
+		own := itemindex.Fields(b.cfg)
+		where.Own = &own
 	}
 	var live *popularityredis.Store
 	if b.cfg.PopularityOff() == "" {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/connect"
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/internal/testenv"
 )
@@ -187,9 +189,10 @@ func TestOthersUnderOurNames(t *testing.T) {
 	ownIndices(t, &cfg)
 	cfg.Elasticsearch.ManageIndex = false
 	send, index := sender(t, cfg), cfg.Elasticsearch.Index
-	body, err := esindex.Definition{}.Items()
+	client, err := connect.Elastic(cfg, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
-	send(http.MethodPut, "/"+index, string(body))
+	_, err = esindex.Ensure(t.Context(), client, index, esindex.Fields{})
+	require.NoError(t, err)
 	send(http.MethodPut, "/"+index+"/_doc/x1?refresh=true", fmt.Sprintf(`{"id":"one","title":"One","update_time":%d,"freshet_popularity":-3}`, noon.Unix()))
 	cfg.Ranking.PopularityWeight = 1
 	a := open(t, cfg, WithClock(at(noon).Now), quick)

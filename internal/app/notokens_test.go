@@ -15,7 +15,7 @@ import (
 )
 
 // plainIndex makes the index of a configuration with the fields of Freshet's own,
-// except for those of tokens and what [esindex.Extend] adds, with its time kept like this.
+// except for those that Freshet fills in, with its time kept like this.
 func plainIndex(t *testing.T, cfg configs.Config, kept string) (mapping func() string) {
 	t.Helper()
 	client, err := connect.Elastic(cfg, slog.New(slog.DiscardHandler))

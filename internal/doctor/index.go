@@ -22,9 +22,6 @@ func (d *doctor) lookAtIndex(ctx context.Context, client esindex.Client) {
 		}
 	}
 	report, err := itemindex.Inspect(ctx, client, d.cfg)
-	if err == nil && report.Err() == nil && d.fix && d.cfg.Elasticsearch.ManageIndex {
-		report, err = d.extendIndex(ctx, client, report)
-	}
 	if err != nil {
 		fix := "run freshet doctor --fix, or set elasticsearch.manage_index: true"
 		if !d.cfg.Elasticsearch.ManageIndex {
@@ -41,8 +38,6 @@ func (d *doctor) lookAtIndex(ctx context.Context, client esindex.Client) {
 		fix := "correct elasticsearch.fields or the index's mapping"
 		if p.Field == itemindex.NoTokens {
 			fix = "create the index anew, as the message says"
-		} else if esindex.Extends(p.Field) && d.cfg.Elasticsearch.ManageIndex {
-			fix = "run freshet doctor --fix"
 		}
 		d.say(level, what, fix, "%s", p)
 	}
@@ -55,23 +50,11 @@ func (d *doctor) lookAtIndex(ctx context.Context, client esindex.Client) {
 	}
 }
 
-// extendIndex adds to an index of an older version what its mapping lacks.
-func (d *doctor) extendIndex(ctx context.Context, client esindex.Client, report esindex.Report) (esindex.Report, error) {
-	index, fields := d.cfg.Elasticsearch.Index, itemindex.Fields(d.cfg)
-	added, err := esindex.Extend(ctx, client, index, report.Schema, esindex.Definition{Fields: fields})
-	if err != nil || len(added) == 0 {
-		return report, err
-	}
-	d.say(OK, "index "+index, "", "added to its mapping: %s; items have the fields from when they are put again", strings.Join(added, ", "))
-	return itemindex.Inspect(ctx, client, d.cfg)
-}
-
 // createIndices creates what is missing: all indices, or only those beside the
 // items' one where Freshet does not manage that.
 func (d *doctor) createIndices(ctx context.Context, client esindex.Client) ([]string, error) {
-	def := esindex.Definition{Fields: itemindex.Fields(d.cfg)}
 	if d.cfg.Elasticsearch.ManageIndex {
-		return esindex.Ensure(ctx, client, d.cfg.Elasticsearch.Index, def)
+		return esindex.Ensure(ctx, client, d.cfg.Elasticsearch.Index, itemindex.Fields(d.cfg))
 	}
-	return esindex.EnsureBeside(ctx, client, d.cfg.Elasticsearch.Index, def)
+	return esindex.EnsureBeside(ctx, client, d.cfg.Elasticsearch.Index)
 }

@@ -13,6 +13,11 @@ func readJSON(into any) func([]byte) error {
 	return func(body []byte) error { return json.Unmarshal(body, into) }
 }
 
+// Ping returns an error where Elasticsearch does not answer.
+func Ping(ctx context.Context, client Client) error {
+	return Do(ctx, client, http.MethodHead, "/", "", nil, nil)
+}
+
 // CheckVersion returns the version of the server.
 func CheckVersion(ctx context.Context, client Client) (string, error) {
 	var info struct {

@@ -37,7 +37,7 @@ func TestEnsureIsRaceSafeAndInspectsClean(t *testing.T) {
 	made := map[string]int{}
 	for range 4 {
 		all.Go(func() {
-			created, err := esindex.Ensure(t.Context(), client, index, esindex.Definition{Shards: 2, RefreshInterval: "5s"})
+			created, err := esindex.Ensure(t.Context(), client, index, esindex.Fields{})
 			assert.NoError(t, err)
 			mu.Lock()
 			defer mu.Unlock()
@@ -58,20 +58,12 @@ func TestEnsureIsRaceSafeAndInspectsClean(t *testing.T) {
 	own.UUIDs = report.Schema.UUIDs
 	require.Equal(t, own, report.Schema)
 	require.False(t, report.Schema.Mapped())
-
-	var settings map[string]struct {
-		Settings map[string]string `json:"settings"`
-	}
-	require.NoError(t, esindex.Do(t.Context(), client, http.MethodGet, "/"+index+"/_settings", "flat_settings=true", nil,
-		func(b []byte) error { return json.Unmarshal(b, &settings) }))
-	require.Equal(t, "2", settings[index].Settings["index.number_of_shards"])
-	require.Equal(t, "5s", settings[index].Settings["index.refresh_interval"])
 }
 
 func TestEnsureWithMappedNames(t *testing.T) {
 	client, index := connect(t)
-	names := esindex.Fields{ID: esindex.MetaID, Title: "headline", AuthorID: "meta.author", Popularity: "likes"}
-	_, err := esindex.Ensure(t.Context(), client, index, esindex.Definition{Fields: names})
+	names := esindex.Fields{ID: esindex.MetaID, Title: "headline", AuthorID: "meta.author"}
+	_, err := esindex.Ensure(t.Context(), client, index, names)
 	require.NoError(t, err)
 	report, err := esindex.Inspect(t.Context(), client, index, names)
 	require.NoError(t, err)
@@ -85,7 +77,7 @@ func TestEnsureWithMappedNames(t *testing.T) {
 func TestEnsureLeavesAnAliasAlone(t *testing.T) {
 	client, index := connect(t)
 	send(t, client, http.MethodPut, "/"+index+"-agents", `{"aliases":{"`+index+`":{}}}`)
-	created, err := esindex.Ensure(t.Context(), client, index, esindex.Definition{})
+	created, err := esindex.Ensure(t.Context(), client, index, esindex.Fields{})
 	require.NoError(t, err)
 	require.Equal(t, []string{esindex.Rankings(index)}, created)
 }
@@ -93,10 +85,10 @@ func TestEnsureLeavesAnAliasAlone(t *testing.T) {
 func TestEnsureRefuses(t *testing.T) {
 	client, _ := connect(t)
 	for _, name := range []string{"", "a*", "a,b", "a/b"} {
-		_, err := esindex.Ensure(t.Context(), client, name, esindex.Definition{})
+		_, err := esindex.Ensure(t.Context(), client, name, esindex.Fields{})
 		require.ErrorContains(t, err, "elasticsearch.index", name)
 	}
-	_, err := esindex.Ensure(t.Context(), client, "x", esindex.Definition{Fields: esindex.Fields{Title: "id"}})
+	_, err := esindex.Ensure(t.Context(), client, "x", esindex.Fields{Title: "id"})
 	require.ErrorContains(t, err, "both mapped")
 }
 
@@ -107,9 +99,6 @@ func TestFieldsValidate(t *testing.T) {
 	}{
 		{esindex.Fields{}, ""},
 		{esindex.Fields{ID: "_id", Title: "headline", Tags: "topics.keyword"}, ""},
-		{esindex.Fields{Popularity: "likes"}, ""},
-		{esindex.Fields{Popularity: "comments"}, ""},
-		{esindex.Fields{Popularity: "title"}, `title and popularity are both mapped to "title"`},
 		{esindex.Fields{Title: "summary"}, `title and summary are both mapped to "summary"`},
 		{esindex.Fields{GroupID: "_id"}, "fields.group_id"},
 		{esindex.Fields{Title: "head*"}, "fields.title"},
@@ -386,29 +375,4 @@ func TestTimeField(t *testing.T) {
 			require.Error(t, err)
 		})
 	}
-}
-
-// An index of an older version gets the fields of what pages are varied by in place.
-func TestExtend(t *testing.T) {
-	address, index := testenv.Elastic(t)
-	client, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{address}})
-	require.NoError(t, err)
-	body := []byte(`{"mappings":{"dynamic":false,"properties":{` + fitting[:strings.Index(fitting, `,"freshet_site"`)] + `}}}`)
-	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+index, "", body, nil))
-	inspected := func() esindex.Schema {
-		r, err := esindex.Inspect(t.Context(), client, index, esindex.Fields{})
-		require.NoError(t, err)
-		require.NoError(t, r.Err())
-		return r.Schema
-	}
-	require.Equal(t, esindex.Traits{Author: "author_id", Tag: "tags"}, inspected().Traits)
-	added, err := esindex.Extend(t.Context(), client, index, inspected(), esindex.Definition{})
-	require.NoError(t, err)
-	require.Equal(t, []string{"freshet_epoch_2d", "freshet_epoch_2h", "freshet_site", "freshet_story", "freshet_sum_2d", "freshet_sum_2h", "freshet_tag"}, added)
-	own := esindex.OwnSchema(esindex.Fields{})
-	require.Equal(t, own.Traits, inspected().Traits)
-	require.True(t, inspected().Live)
-	added, err = esindex.Extend(t.Context(), client, index, inspected(), esindex.Definition{})
-	require.NoError(t, err)
-	require.Empty(t, added)
 }

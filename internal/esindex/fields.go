@@ -2,7 +2,6 @@ package esindex
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"strings"
 )
@@ -61,11 +60,12 @@ type Fields struct {
 	UpdateTime string
 	Likes      string
 	Comments   string
-	Popularity string // overwritten with likes + 2·comments when an item is put; never answered
+	// Fields of Freshet's own, which have the same names in every index.
+	Popularity string // likes + 2·comments when an item is put; never answered
 	// The tokens of title and summary, in fields that are cut at spaces.
 	TitleTokens   string
 	SummaryTokens string
-	Site          string // of the link; under a name other than [DefaultSite] it is only read
+	Site          string // of the link
 	// Live popularity: all four, or none.
 	Sum2h, Epoch2h, Sum2d, Epoch2d string
 }
@@ -80,18 +80,9 @@ func (f Fields) WithDefaults() Fields {
 }
 
 // Validate refuses names Elasticsearch cannot use and two logical fields of
-// one name. Popularity alone may share the field of likes or comments.
+// one name.
 func (f Fields) Validate() error {
 	f = f.WithDefaults()
-	without := 0
-	for _, name := range f.live() {
-		if *name == None {
-			without++
-		}
-	}
-	if without%4 != 0 {
-		return errors.New("elasticsearch.fields: live popularity needs all of sum_2h, epoch_2h, sum_2d and epoch_2d, or none of them")
-	}
 	taken := map[string]string{}
 	for _, r := range f.refs() {
 		name := *r.name
@@ -99,15 +90,12 @@ func (f Fields) Validate() error {
 			continue
 		}
 		if name == None || strings.HasPrefix(name, "_") || strings.ContainsAny(name, "*^ ,\"") || strings.Trim(name, ".") != name {
-			return fmt.Errorf("elasticsearch.fields.%s: %q is not the name of a field", r.config(), name)
+			return fmt.Errorf("elasticsearch.fields.%s: %q is not the name of a field", r.logical, name)
 		}
-		other, clash := taken[name]
-		if clash && (r.logical != DefaultPopularity || (other != "likes" && other != "comments")) {
-			return fmt.Errorf("elasticsearch.fields: %s and %s are both mapped to %q", other, r.config(), name)
+		if other, clash := taken[name]; clash {
+			return fmt.Errorf("elasticsearch.fields: %s and %s are both mapped to %q", other, r.logical, name)
 		}
-		if !clash {
-			taken[name] = r.logical
-		}
+		taken[name] = r.logical
 	}
 	return nil
 }
@@ -115,22 +103,6 @@ func (f Fields) Validate() error {
 type fieldRef struct {
 	logical string // the default name
 	name    *string
-}
-
-func (r fieldRef) config() string {
-	switch r.logical {
-	case DefaultPopularity:
-		return "popularity"
-	case DefaultTitleTokens:
-		return "title_tokens"
-	case DefaultSummaryTokens:
-		return "summary_tokens"
-	case DefaultSite:
-		return "site"
-	case DefaultSum2h, DefaultEpoch2h, DefaultSum2d, DefaultEpoch2d:
-		return strings.TrimPrefix(r.logical, "freshet_")
-	}
-	return r.logical
 }
 
 func (r fieldRef) needed() bool {

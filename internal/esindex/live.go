@@ -18,14 +18,6 @@ func (f Fields) WithoutLive() Fields {
 	return f.withLive(Fields{Sum2h: None, Epoch2h: None, Sum2d: None, Epoch2d: None})
 }
 
-// liveProperties maps the fields of live popularity. Sums are only computed with.
-// Epochs are only compared with, and a keyword's postings are read lazily where a
-// number's matches are collected before the query begins.
-func liveProperties(f Fields) object {
-	sum, epoch := object{"type": "double", "index": false}, object{"type": "keyword"}
-	return object{f.Sum2h: sum, f.Epoch2h: epoch, f.Sum2d: sum, f.Epoch2d: epoch}
-}
-
 // live finds whether live popularity can be kept. Where one field of the four
 // cannot be used none is.
 func (in *inspection) live() {

@@ -26,7 +26,7 @@ func TestFindTarget(t *testing.T) {
 
 	send(t, client, http.MethodPut, "/"+index, "{}")
 	assert.Equal(t, esindex.Target{Name: index}, find(index), "somebody else's, or an older version's")
-	created, err := esindex.Ensure(t.Context(), client, index, esindex.Definition{})
+	created, err := esindex.Ensure(t.Context(), client, index, esindex.Fields{})
 	require.NoError(t, err)
 	assert.Equal(t, []string{esindex.Agents(index), esindex.Rankings(index)}, created)
 	for _, name := range []string{index, esindex.Agents(index), esindex.Rankings(index)} {
@@ -46,7 +46,7 @@ func TestFindTarget(t *testing.T) {
 // is the target that was there, or that the index is missing.
 func TestFindTargetWhileTheIndexGoes(t *testing.T) {
 	client, index := connect(t)
-	_, err := esindex.Ensure(t.Context(), client, index, esindex.Definition{})
+	_, err := esindex.Ensure(t.Context(), client, index, esindex.Fields{})
 	require.NoError(t, err)
 	_, err = esindex.FindTarget(t.Context(), after{client, func() {
 		_ = esindex.Do(t.Context(), client, http.MethodDelete, "/"+index, "", nil, nil)
@@ -82,7 +82,7 @@ func TestWriter(t *testing.T) {
 	made := 0
 	own := esindex.NewWriter(client, index, func(ctx context.Context) error {
 		made++
-		_, err := esindex.Ensure(ctx, client, index, esindex.Definition{})
+		_, err := esindex.Ensure(ctx, client, index, esindex.Fields{})
 		return err
 	})
 	nobodys := esindex.NewWriter(client, index, nil)

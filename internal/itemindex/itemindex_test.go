@@ -142,7 +142,7 @@ func TestAnIndexThatIsTakenAway(t *testing.T) {
 		"deleted": {
 			func(s *system) { s.send(http.MethodDelete, "") },
 			func(s *system) {
-				_, err := esindex.Ensure(s.Context(), s.client, s.cfg.Elasticsearch.Index, esindex.Definition{Fields: Fields(s.cfg)})
+				_, err := esindex.Ensure(s.Context(), s.client, s.cfg.Elasticsearch.Index, Fields(s.cfg))
 				require.NoError(s, err)
 			},
 			"there is no index ",

@@ -1,6 +1,5 @@
 // Package itemindex begins to use the index of items that a configuration names, and
-// watches it: it may be of an older version of Freshet or of another program, may not be
-// there yet, and may change.
+// watches it: it may be of another program, may not be there yet, and may change.
 package itemindex
 
 import (
@@ -88,7 +87,7 @@ func (w *Watch) inspect(ctx context.Context) error {
 	}
 	index := w.cfg.Elasticsearch.Index
 	if w.cfg.Elasticsearch.ManageIndex {
-		created, err := esindex.Ensure(ctx, w.client, index, esindex.Definition{Fields: Fields(w.cfg)})
+		created, err := esindex.Ensure(ctx, w.client, index, Fields(w.cfg))
 		if err != nil {
 			return fmt.Errorf("create the index %s: %w", index, err)
 		}
@@ -97,9 +96,6 @@ func (w *Watch) inspect(ctx context.Context) error {
 		}
 	}
 	report, err := Inspect(ctx, w.client, w.cfg)
-	if err == nil && report.Err() == nil && w.cfg.Elasticsearch.ManageIndex {
-		report, err = w.extend(ctx, report)
-	}
 	if err != nil {
 		return fmt.Errorf("%w; freshet doctor says more", err)
 	}
@@ -111,23 +107,6 @@ func (w *Watch) inspect(ctx context.Context) error {
 	}
 	w.found = &report
 	return nil
-}
-
-// extend adds to the index what an older version did not map, and reads the
-// mapping again. A server that may not change mappings goes on without.
-func (w *Watch) extend(ctx context.Context, report esindex.Report) (esindex.Report, error) {
-	index, fields := w.cfg.Elasticsearch.Index, Fields(w.cfg)
-	added, err := esindex.Extend(ctx, w.client, index, report.Schema, esindex.Definition{Fields: fields})
-	switch {
-	case errors.Is(err, esindex.ErrUnavailable):
-		return report, err
-	case err != nil:
-		w.log.WarnContext(ctx, "the index lacks fields, so pages are built or live popularity ranks without them; run freshet doctor --fix with a user who may", "error", err)
-	case len(added) > 0:
-		w.log.InfoContext(ctx, "added to the mapping; items have the fields from when they are put again", "index", index, "fields", added)
-		return Inspect(ctx, w.client, w.cfg)
-	}
-	return report, nil
 }
 
 // Waiting returns why the startup is not done; nil: it is.

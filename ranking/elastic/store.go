@@ -37,7 +37,7 @@ var _ ranking.Store = (*Store)(nil)
 func New(client esindex.Client, items string) *Store {
 	index := esindex.Rankings(items)
 	return &Store{client: client, index: index, writer: esindex.NewWriter(client, index, func(ctx context.Context) error {
-		_, err := esindex.EnsureBeside(ctx, client, items, esindex.Definition{})
+		_, err := esindex.EnsureBeside(ctx, client, items)
 		return err
 	})}
 }

@@ -50,7 +50,7 @@ func TestErrors(t *testing.T) {
 	})
 	t.Run("a closed index", func(t *testing.T) {
 		client, name := connect(t)
-		_, err := esindex.Ensure(t.Context(), client, name, esindex.Definition{})
+		_, err := esindex.Ensure(t.Context(), client, name, esindex.Fields{})
 		require.NoError(t, err)
 		require.NoError(t, esindex.Do(t.Context(), client, http.MethodPost, "/"+name+"/_close", "", nil, nil))
 		_, err = elastic.New(client, elastic.Config{Index: name}).Recall(t.Context(), q)
@@ -71,7 +71,7 @@ func TestErrors(t *testing.T) {
 		require.ErrorIs(t, err, recall.ErrUnavailable)
 	})
 	t.Run("refused", func(t *testing.T) {
-		_, err := esindex.Ensure(t.Context(), client, name, esindex.Definition{})
+		_, err := esindex.Ensure(t.Context(), client, name, esindex.Fields{})
 		require.NoError(t, err)
 		index(t, client, name, []feed.Item{item("a", 0, "x")})
 		bad := q
@@ -85,7 +85,7 @@ func TestErrors(t *testing.T) {
 func TestIllegalIDsAreLeftOut(t *testing.T) {
 	t.Parallel()
 	client, name := connect(t)
-	_, err := esindex.Ensure(t.Context(), client, name, esindex.Definition{})
+	_, err := esindex.Ensure(t.Context(), client, name, esindex.Fields{})
 	require.NoError(t, err)
 	doc := func(id, group string) map[string]any {
 		return map[string]any{"id": id, "group_id": group, "title": "x", "update_time": origin}

@@ -97,7 +97,7 @@ func open(t testing.TB, items []feed.Item) (*elastic.Source, esindex.Client, str
 	t.Helper()
 	address, name := testenv.ReusedElastic(t, "")
 	client := clientOf(t, address)
-	_, err := esindex.Ensure(t.Context(), client, name, esindex.Definition{})
+	_, err := esindex.Ensure(t.Context(), client, name, esindex.Fields{})
 	require.NoError(t, err)
 	docs := make([]stored, len(items))
 	for i, it := range items {

@@ -34,7 +34,7 @@ func bothCounting(t *testing.T, items []feed.Item) (inElastic, inMemory recall.S
 	client, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{address}})
 	require.NoError(t, err)
 	ctx := context.Background()
-	_, err = esindex.Ensure(ctx, client, index, esindex.Definition{})
+	_, err = esindex.Ensure(ctx, client, index, esindex.Fields{})
 	require.NoError(t, err)
 	c := catalog.New(client, catalog.Config{Index: index})
 	for part := range slices.Chunk(items, 5000) {
