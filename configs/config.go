@@ -63,6 +63,10 @@ type Config struct {
 	Postgres      Postgres      `koanf:"postgres"`
 	Jobs          Jobs          `koanf:"jobs"`
 	Log           Log           `koanf:"log"`
+
+	// Files are the files that values were read from, by key, as variables …_FILE name
+	// them. It is no setting.
+	Files map[string]string `koanf:"-"`
 }
 
 // Server is the HTTP server.
@@ -132,6 +136,9 @@ type Impressions struct {
 type Redis struct {
 	URL          string `koanf:"url" help:"redis://user:password@host:port/db, rediss:// with TLS; ?addr=host:port for more nodes of a cluster, ?master_name= for Sentinels; empty: no Redis"`
 	Password     string `koanf:"password" help:"password, where the URL has none" secret:"true"`
+	CACert       string `koanf:"ca_cert" help:"file with the certificate (PEM) of the authority that signed the servers' certificates"`
+	ClientCert   string `koanf:"client_cert" help:"file with the certificate (PEM) that this process shows"`
+	ClientKey    string `koanf:"client_key" help:"file with the private key (PEM) of client_cert"`
 	KeyPrefix    string `koanf:"key_prefix" help:"goes before every key"`
 	WaitReplicas int    `koanf:"wait_replicas" help:"replicas that must have what is handed out before it is; 0: do not wait"`
 }
@@ -142,6 +149,8 @@ type Elasticsearch struct {
 	Password    string   `koanf:"password" help:"password of the user in the addresses" secret:"true"`
 	APIKey      string   `koanf:"api_key" help:"API key, instead of user and password" secret:"true"`
 	CACert      string   `koanf:"ca_cert" help:"file with the certificate (PEM) of the authority that signed the nodes' certificates"`
+	ClientCert  string   `koanf:"client_cert" help:"file with the certificate (PEM) that this process shows"`
+	ClientKey   string   `koanf:"client_key" help:"file with the private key (PEM) of client_cert"`
 	Index       string   `koanf:"index" help:"index of the items; profiles are in <index>-agents"`
 	ManageIndex bool     `koanf:"manage_index" help:"create the index at start when it is missing"`
 	Fields      Fields   `koanf:"fields"`

@@ -141,27 +141,40 @@ func unknown(key string, raw any) string {
 // keys have underscores themselves. An empty variable counts as not set, as
 // compose files and init systems hand them on.
 func applyEnv(c *Config, environ []string) Problems {
-	names := make(map[string]string, len(schema))
+	vars := environment{keys: make(map[string]string, len(schema)), values: map[string]string{}}
 	for _, f := range schema {
-		names[EnvName(f.key)] = f.key
+		vars.keys[EnvName(f.key)] = f.key
+	}
+	for _, variable := range environ {
+		name, value, _ := strings.Cut(variable, "=")
+		vars.values[name] = value
 	}
 	var all Problems
+	problem := func(format string, args ...any) {
+		all = append(all, Problem{Source: "environment", Message: fmt.Sprintf(format, args...)})
+	}
 	k := koanf.New(delimiter)
 	provider := env.Provider(delimiter, env.Opt{
 		Prefix:      envPrefix,
 		EnvironFunc: func() []string { return environ },
 		TransformFunc: func(name, value string) (string, any) {
-			key, ok := names[name]
+			key, text, file, ok, err := vars.valueOf(name, value)
 			if what, gone := removedVariable(name); gone {
-				all = append(all, Problem{Source: "environment", Message: name + " " + what})
+				problem("%s %s", name, what)
 			} else if !ok && !reserved(name, value) {
 				near := nearest(func(f field) int { return distance(name, EnvName(f.key)) })
-				all = append(all, Problem{Source: "environment", Message: fmt.Sprintf("%s is not a setting; the nearest is %s", name, EnvName(near.key))})
+				problem("%s is not a setting; the nearest is %s", name, EnvName(near.key))
 			}
-			if value == "" {
+			switch {
+			case err != nil:
+				problem("%s %v", name, err)
 				return "", nil
+			case text == "":
+				return "", nil
+			case file != "":
+				c.fromFile(key, file)
 			}
-			return key, value
+			return key, text
 		},
 	})
 	if err := k.Load(provider, nil); err != nil {
@@ -228,5 +241,6 @@ func applyFlags(c *Config, fs *pflag.FlagSet) Problems {
 	if err := k.Load(posflag.ProviderWithFlag(fs, delimiter, nil, ours), nil); err != nil {
 		return Problems{{Source: "flags", Message: err.Error()}}
 	}
+	fs.Visit(func(f *pflag.Flag) { delete(c.Files, f.Name) }) // whose values are not in force
 	return apply(c, k.All(), func(key string) string { return "--" + key })
 }

@@ -39,6 +39,9 @@ func fieldsOf(t reflect.Type, prefix string, index []int) []field {
 	var out []field
 	for i := range t.NumField() {
 		sf := t.Field(i)
+		if sf.Tag.Get("koanf") == "-" {
+			continue
+		}
 		key := prefix + sf.Tag.Get("koanf")
 		at := append(append([]int(nil), index...), i)
 		if sf.Anonymous {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // leastSecret is the least length of a secret that is masked in what is
@@ -15,28 +16,57 @@ import (
 const leastSecret = 4
 
 // Masking returns a writer that passes on to w what it is given, with every
-// secret of the configuration masked. Errors of services may repeat what they
-// were sent: a Redis that does not know HELLO answers with its arguments, the
-// password among them. A secret that is split over two writes is not found, so
-// each must hold whole lines, as those of a logger do.
+// secret of the configuration masked, those that files have got since included. Errors of
+// services may repeat what they were sent: a Redis that does not know HELLO answers with
+// its arguments, the password among them. A secret that is split over two writes is not
+// found, so each must hold whole lines, as those of a logger do.
 func Masking(w io.Writer, c Config) io.Writer {
-	var pairs []string
-	for _, form := range c.secretForms() {
-		pairs = append(pairs, form, masked)
-	}
-	if len(pairs) == 0 {
+	m := &maskingWriter{w: w, fresh: c.Fresh()}
+	m.add(c)
+	if len(m.forms) == 0 {
 		return w
 	}
-	return maskingWriter{w, strings.NewReplacer(pairs...)}
+	return m
 }
 
 type maskingWriter struct {
-	w       io.Writer
+	w     io.Writer
+	fresh func() Config
+
+	mu      sync.Mutex
+	files   bool     // there may be other secrets than there are forms of
+	forms   []string // of all secrets there have been, the longest first
 	replace *strings.Replacer
 }
 
-func (m maskingWriter) Write(p []byte) (int, error) {
-	if _, err := m.replace.WriteString(m.w, string(p)); err != nil {
+// add masks the secrets of a configuration, too.
+func (m *maskingWriter) add(c Config) {
+	m.files = c.FromFiles()
+	known := len(m.forms)
+	for _, form := range c.secretForms() {
+		if !slices.Contains(m.forms, form) {
+			m.forms = append(m.forms, form)
+		}
+	}
+	if len(m.forms) == known {
+		return
+	}
+	slices.SortFunc(m.forms, func(a, b string) int { return len(b) - len(a) })
+	pairs := make([]string, 0, 2*len(m.forms))
+	for _, form := range m.forms {
+		pairs = append(pairs, form, masked)
+	}
+	m.replace = strings.NewReplacer(pairs...)
+}
+
+func (m *maskingWriter) Write(p []byte) (int, error) {
+	m.mu.Lock()
+	if m.files {
+		m.add(m.fresh())
+	}
+	replace := m.replace
+	m.mu.Unlock()
+	if _, err := replace.WriteString(m.w, string(p)); err != nil {
 		return 0, err
 	}
 	return len(p), nil

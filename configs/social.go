@@ -101,6 +101,11 @@ func (c Config) Stores() (items, impressions, posts string) {
 // other. Lists only propose, so nothing waits until replicas have them.
 func (c Config) WithListsRedis() Config {
 	c.Redis.URL, c.Redis.Password, c.Redis.WaitReplicas = c.Timeline.RedisURL, "", 0
+	file, ok := c.Files["timeline.redis_url"]
+	c.Files = nil
+	if ok {
+		c.Files = map[string]string{"redis.url": file}
+	}
 	return c
 }
 

@@ -20,6 +20,7 @@ func (c Config) Validate() error { return c.problems().err() }
 func (c Config) problems() Problems {
 	var p Problems
 	p.choices(&c)
+	p.secrets(&c)
 	c.Server.check(&p)
 	c.Auth.check(&p, c.Server.Addr)
 	c.Recall.check(&p)
@@ -29,6 +30,8 @@ func (c Config) problems() Problems {
 	c.Dedup.check(&p)
 	c.Sessions.check(&p)
 	c.Redis.check(&p)
+	secure := strings.HasPrefix(c.Redis.URL, "rediss://") || strings.HasPrefix(c.Timeline.RedisURL, "rediss://")
+	p.certificates("redis", c.Redis.CACert, c.Redis.ClientCert, c.Redis.ClientKey, secure, "write redis.url with rediss://")
 	c.Elasticsearch.check(&p)
 	c.checkRetention(&p)
 	c.checkSocial(&p)
@@ -47,6 +50,26 @@ func (p *Problems) choices(c *Config) {
 		if v, _ := f.value(c).(string); !slices.Contains(f.oneof, v) {
 			p.add(f.key, "must be %s, not %q", orList(f.oneof), v)
 		}
+	}
+}
+
+// secrets checks that no secret has white space around it: whoever sends it, or signs with
+// it, has it without.
+func (p *Problems) secrets(c *Config) {
+	for _, f := range schema {
+		if text, _ := f.value(c).(string); f.secret && strings.TrimSpace(text) != text {
+			p.add(f.key, "must not begin or end with white space, such as the newline of a file it was copied from (%s%s reads a file)", EnvName(f.key), fileSuffix)
+		}
+	}
+}
+
+// certificates checks the files that connections to a service are secured with.
+func (p *Problems) certificates(section, ca, cert, key string, secure bool, where string) {
+	if (cert == "") != (key == "") {
+		p.add(section+".client_cert", "and %s.client_key belong together: give both or none", section)
+	}
+	if !secure && (ca != "" || cert != "") {
+		p.add(section+".ca_cert", "and %s.client_cert are for connections with TLS: %s", section, where)
 	}
 }
 
@@ -139,9 +162,6 @@ func (a Auth) check(p *Problems, addr string) {
 			p.add("auth.admin_token", "must not have the form of a JWT, three parts with dots between: gateways let those pass; make one with openssl rand -hex 32")
 		}
 	}
-	if strings.TrimSpace(a.AdminToken) != a.AdminToken {
-		p.add("auth.admin_token", "must not begin or end with white space: a header cannot carry it")
-	}
 }
 
 func (r Recall) check(p *Problems) {
@@ -194,6 +214,8 @@ func (e Elasticsearch) check(p *Problems) {
 	case (e.Password != "" || e.APIKey != "") && len(e.Addresses) == 0:
 		p.add("elasticsearch.addresses", "must say where Elasticsearch is, because there is a password or an API key for it")
 	}
+	secure := slices.ContainsFunc(e.Addresses, func(addr string) bool { return strings.HasPrefix(addr, "https://") })
+	p.certificates("elasticsearch", e.CACert, e.ClientCert, e.ClientKey, secure, "write elasticsearch.addresses with https://")
 	if problem := indexName(e.Index); problem != "" {
 		p.add("elasticsearch.index", "%s", problem)
 	}

@@ -16,7 +16,7 @@ import (
 // authenticator identifies callers.
 type authenticator struct {
 	tokens   *verifier // nil in header mode
-	adminSum [sha256.Size]byte
+	secrets  func() Secrets
 	hasAdmin bool
 	demo     bool
 	origins  *http.CrossOriginProtection // our own pages alone
@@ -24,7 +24,7 @@ type authenticator struct {
 }
 
 func newAuthenticator(cfg Config, log *slog.Logger) (*authenticator, error) {
-	a := &authenticator{demo: cfg.Auth.Demo, origins: http.NewCrossOriginProtection(), pages: http.NewCrossOriginProtection()}
+	a := &authenticator{secrets: cfg.Auth.secrets, hasAdmin: cfg.Auth.AdminToken != "", demo: cfg.Auth.Demo, origins: http.NewCrossOriginProtection(), pages: http.NewCrossOriginProtection()}
 	for _, origin := range cfg.CORS.Origins {
 		if origin == "*" { // which lets pages read, and act in nobody's name
 			continue
@@ -33,12 +33,9 @@ func newAuthenticator(cfg Config, log *slog.Logger) (*authenticator, error) {
 			return nil, fmt.Errorf("server.cors.origins: %w", err)
 		}
 	}
-	if cfg.Auth.AdminToken != "" {
-		a.hasAdmin, a.adminSum = true, sha256.Sum256([]byte(cfg.Auth.AdminToken))
-	}
 	if cfg.Auth.Mode == ModeJWT {
 		var err error
-		if a.tokens, err = newVerifier(cfg.Auth.JWT, cfg.Clock, log); err != nil {
+		if a.tokens, err = newVerifier(cfg.Auth, cfg.Clock, log); err != nil {
 			return nil, err
 		}
 	}
@@ -151,8 +148,8 @@ func (a *authenticator) admin(r *http.Request) error {
 // isAdmin compares hashes in constant time, so that neither the content nor the
 // length of the token leaks.
 func (a *authenticator) isAdmin(token string) bool {
-	sum := sha256.Sum256([]byte(token))
-	return subtle.ConstantTimeCompare(sum[:], a.adminSum[:]) == 1
+	sum, admin := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(a.secrets().Admin))
+	return subtle.ConstantTimeCompare(sum[:], admin[:]) == 1
 }
 
 // profile returns nil for a caller that may use the profile of agent: an admin, or

@@ -76,6 +76,23 @@ type Auth struct {
 	// is empty.
 	Demo bool
 	JWT  JWT
+	// Current returns the secrets by now, where they are in files that change; nil: those
+	// above hold. It must be cheap, and safe for concurrent use.
+	Current func() Secrets
+}
+
+// Secrets are the secrets that callers are known by.
+type Secrets struct {
+	Admin string // [Auth.AdminToken]
+	JWT   string // [JWT.Secret]
+}
+
+// secrets returns those that hold now.
+func (a Auth) secrets() Secrets {
+	if a.Current != nil {
+		return a.Current()
+	}
+	return Secrets{Admin: a.AdminToken, JWT: a.JWT.Secret}
 }
 
 // JWT says which tokens ModeJWT accepts. Exactly one of Secret and JWKS is

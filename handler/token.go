@@ -2,16 +2,10 @@ package handler
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rsa"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 
-	"github.com/go-jose/go-jose/v4"
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/freshet/freshet/feed"
@@ -28,9 +22,6 @@ const (
 	es256 = "ES256"
 )
 
-// minRSABits is the smallest RSA key that RFC 7518 allows (section 3.3).
-const minRSABits = 2048
-
 // adviseSecret is the length of an HS256 secret that RFC 7518 requires (section 3.2).
 const adviseSecret = 32
 
@@ -41,31 +32,22 @@ func notValid() error { return fmt.Errorf("%w: the token is not valid", feed.Err
 type verifier struct {
 	log    *slog.Logger
 	parser *jwt.Parser
-	secret []byte // HS256; nil with keys
-	keys   keySet
+	secret func() string // HS256; nil with keys
+	keys   *keyFile
 }
 
-// keySet holds public keys by algorithm and kid.
-type keySet map[string]map[string]any
-
-func newVerifier(cfg JWT, clock feed.Clock, log *slog.Logger) (*verifier, error) {
-	v := &verifier{log: log}
-	var methods []string
+func newVerifier(auth Auth, clock feed.Clock, log *slog.Logger) (*verifier, error) {
+	cfg, v := auth.JWT, &verifier{log: log}
+	methods := []string{rs256, es256}
 	if cfg.Secret != "" {
 		if len(cfg.Secret) < adviseSecret {
 			log.Warn("auth.jwt.secret is short; use at least 32 random bytes", "bytes", len(cfg.Secret))
 		}
-		v.secret, methods = []byte(cfg.Secret), []string{hs256}
+		v.secret, methods = func() string { return auth.secrets().JWT }, []string{hs256}
 	} else {
-		data, err := os.ReadFile(cfg.JWKS)
-		if err != nil {
-			return nil, fmt.Errorf("auth.jwt.jwks: %w", err)
-		}
-		if v.keys, err = parseKeys(data); err != nil {
-			return nil, fmt.Errorf("auth.jwt.jwks %s: %w", cfg.JWKS, err)
-		}
-		for method := range v.keys {
-			methods = append(methods, method)
+		var err error
+		if v.keys, err = openKeys(cfg.JWKS, log); err != nil {
+			return nil, err
 		}
 	}
 	options := []jwt.ParserOption{
@@ -80,63 +62,6 @@ func newVerifier(cfg JWT, clock feed.Clock, log *slog.Logger) (*verifier, error)
 	}
 	v.parser = jwt.NewParser(options...)
 	return v, nil
-}
-
-// parseKeys reads a JSON Web Key Set. Keys for encryption and of other algorithms
-// are skipped; a private or secret key is an error.
-func parseKeys(data []byte) (keySet, error) {
-	var set jose.JSONWebKeySet
-	if err := json.Unmarshal(data, &set); err != nil {
-		return nil, fmt.Errorf("it is not a JSON Web Key Set: %w", err)
-	}
-	keys := keySet{}
-	for i := range set.Keys {
-		k := &set.Keys[i]
-		if k.Use != "" && k.Use != "sig" {
-			continue
-		}
-		method, err := methodOf(k)
-		if err != nil {
-			return nil, fmt.Errorf("key %d (kid %q): %w", i+1, k.KeyID, err)
-		}
-		if method == "" || k.Algorithm != "" && k.Algorithm != method {
-			continue
-		}
-		if keys[method] == nil {
-			keys[method] = map[string]any{}
-		}
-		if _, twice := keys[method][k.KeyID]; twice {
-			return nil, fmt.Errorf("two %s keys have the kid %q", method, k.KeyID)
-		}
-		keys[method][k.KeyID] = k.Key
-	}
-	if len(keys) == 0 {
-		return nil, errors.New("it has no public RSA or P-256 key for signatures")
-	}
-	return keys, nil
-}
-
-// methodOf returns the algorithm of a key, "" for one that is not supported.
-func methodOf(k *jose.JSONWebKey) (string, error) {
-	if !k.Valid() {
-		return "", errors.New("it is not a valid key")
-	}
-	switch key := k.Key.(type) {
-	case *rsa.PublicKey:
-		if key.N.BitLen() < minRSABits {
-			return "", fmt.Errorf("RSA keys need at least %d bits, this one has %d", minRSABits, key.N.BitLen())
-		}
-		return rs256, nil
-	case *ecdsa.PublicKey:
-		if key.Curve == elliptic.P256() {
-			return es256, nil
-		}
-		return "", nil
-	}
-	if !k.IsPublic() {
-		return "", errors.New("it is a private or secret key; the file must hold public keys only")
-	}
-	return "", nil
 }
 
 // agent checks a token and returns its subject. The answer does not say why a token
@@ -172,9 +97,9 @@ func (v *verifier) key(t *jwt.Token) (any, error) {
 		return nil, errors.New("critical extensions are not known")
 	}
 	if v.secret != nil {
-		return v.secret, nil
+		return []byte(v.secret()), nil
 	}
-	keys := v.keys[t.Method.Alg()]
+	keys := v.keys.now()[t.Method.Alg()]
 	named, hasKid := t.Header["kid"]
 	if !hasKid {
 		if len(keys) != 1 {

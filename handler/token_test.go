@@ -282,7 +282,7 @@ func TestKeyFilesThatAreRefused(t *testing.T) {
 		"one kid twice": {[]jose.JSONWebKey{{Key: &k.rsa.PublicKey, KeyID: "a"}, {Key: &k.otherRSA.PublicKey, KeyID: "a"}}, "two RS256"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := newVerifier(JWT{JWKS: jwksFile(t, tt.keys...)}, time.Now, slog.Default())
+			_, err := newVerifier(Auth{JWT: JWT{JWKS: jwksFile(t, tt.keys...)}}, time.Now, slog.Default())
 			require.ErrorContains(t, err, tt.says)
 		})
 	}
@@ -308,7 +308,7 @@ func TestJWTModeOnAdminRoutes(t *testing.T) {
 func TestAShortSecretIsWarnedAbout(t *testing.T) {
 	t.Parallel()
 	var log syncBuffer
-	_, err := newVerifier(JWT{Secret: "short"}, time.Now, slog.New(slog.NewJSONHandler(&log, nil)))
+	_, err := newVerifier(Auth{JWT: JWT{Secret: "short"}}, time.Now, slog.New(slog.NewJSONHandler(&log, nil)))
 	require.NoError(t, err)
 	require.Contains(t, log.String(), "32 random bytes")
 	require.NotContains(t, log.String(), `"short"`)
@@ -318,7 +318,7 @@ func TestWhyATokenIsRefusedIsInTheLogOnly(t *testing.T) {
 	t.Parallel()
 	var log syncBuffer
 	debug := slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	v, err := newVerifier(JWT{Secret: hmacSecret, Audience: "feed"}, func() time.Time { return testNow }, debug)
+	v, err := newVerifier(Auth{JWT: JWT{Secret: hmacSecret, Audience: "feed"}}, func() time.Time { return testNow }, debug)
 	require.NoError(t, err)
 	claims := goodClaims()
 	claims["aud"] = "shop"
@@ -338,7 +338,7 @@ func FuzzToken(f *testing.F) {
 	for _, seed := range []string{good, good + "=", "a.b.c", "..", raw(`{"alg":"none"}`, `{"sub":"u_1"}`) + ".", "Bearer " + good, raw(`null`, `null`, ``)} {
 		f.Add(seed)
 	}
-	verifier, err := newVerifier(JWT{Secret: hmacSecret}, func() time.Time { return testNow }, slog.Default())
+	verifier, err := newVerifier(Auth{JWT: JWT{Secret: hmacSecret}}, func() time.Time { return testNow }, slog.Default())
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, token string) {
 		agent, err := verifier.agent(t.Context(), token)

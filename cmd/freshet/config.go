@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/doctor"
 )
 
 func newConfigCommand() *cobra.Command {
@@ -35,7 +36,8 @@ func newConfigCheckCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Say whether the configuration is right; exit 1 if not",
-		Long: "Reads file, environment and flags as a server would and lists everything that is wrong.\n" +
+		Long: "Reads file, environment and flags as a server would, and the files of keys and certificates\n" +
+			"that they name, and lists everything that is wrong.\n" +
 			"It does not call any service; \"freshet doctor\" does.",
 		Args: cobra.NoArgs,
 	}
@@ -43,6 +45,9 @@ func newConfigCheckCommand() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		c, err := load()
 		if err != nil {
+			return err
+		}
+		if err := doctor.Files(c); err != nil {
 			return err
 		}
 		items, impressions, posts := c.Stores()

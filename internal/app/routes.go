@@ -24,7 +24,8 @@ func (a *App) routes(cfg engine.Config) (http.Handler, error) {
 		CORS:           handler.CORS{Origins: a.cfg.Server.CORS.Origins, Credentials: a.cfg.Credentials()},
 		Auth: handler.Auth{
 			Mode: auth.Mode, AdminToken: auth.AdminToken, Demo: a.demo,
-			JWT: handler.JWT{Secret: auth.JWT.Secret, JWKS: auth.JWT.JWKS, Issuer: auth.JWT.Issuer, Audience: auth.JWT.Audience},
+			Current: a.secrets(),
+			JWT:     handler.JWT{Secret: auth.JWT.Secret, JWKS: auth.JWT.JWKS, Issuer: auth.JWT.Issuer, Audience: auth.JWT.Audience},
 		},
 	}, handler.Deps{
 		Feed: a.Engine, Profiles: a.Engine, Explain: a.Engine, Items: a.Catalog, List: a.stores.contents, Rankings: a.ranking, Health: a.checks, Log: a.log,
@@ -33,6 +34,18 @@ func (a *App) routes(cfg engine.Config) (http.Handler, error) {
 
 		Reactions: a.Engine, Counts: a.counts, Guest: a.guest(a.Catalog, cfg), Social: a.socialRoutes(), Drain: a.stopping,
 	})
+}
+
+// secrets returns what reads the secrets of callers again; nil where they do not change.
+func (a *App) secrets() func() handler.Secrets {
+	if !a.cfg.FromFiles() {
+		return nil
+	}
+	fresh := a.cfg.Fresh()
+	return func() handler.Secrets {
+		auth := fresh().Auth
+		return handler.Secrets{Admin: auth.AdminToken, JWT: auth.JWT.Secret}
+	}
 }
 
 // socialRoutes returns the dependencies of the routes of posts and timelines; nil: they do not exist.

@@ -131,6 +131,10 @@ func (b *builder) openSocialStore(ctx context.Context, options social.Options) (
 // waits, and the server starts: until then the store is unavailable.
 func (b *builder) openPostgres(ctx context.Context, options social.Options) (SocialStore, error) {
 	cfg := postgres.Config{URL: b.cfg.Postgres.URL}
+	if b.cfg.FromFiles() {
+		fresh := b.cfg.Fresh()
+		cfg.Current = func() string { return fresh().Postgres.URL }
+	}
 	cfg.Guard = breaker.NewDatabase("social", b.cfg.Server.RequestTimeout, postgres.Unreachable, b.log).Guard
 	store, err := postgres.New(ctx, cfg, options)
 	if err != nil {

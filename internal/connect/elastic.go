@@ -1,12 +1,11 @@
 package connect
 
 import (
-	"crypto/tls"
-	"crypto/x509"
+	"encoding/base64"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"os"
+	"net/url"
 	"time"
 
 	"github.com/freshet/freshet/configs"
@@ -17,10 +16,13 @@ import (
 // elasticShare is the share of a request's time that one to Elasticsearch may take.
 const elasticShare = 0.6
 
+// elasticDial is the longest that a connection to a node may take to come about.
+const elasticDial = 30 * time.Second
+
 // Elastic makes the Elasticsearch client. It does not dial yet.
 func Elastic(cfg configs.Config, log *slog.Logger) (esindex.Client, error) {
 	es := cfg.Elasticsearch
-	transport, err := elasticTransport(es.CACert)
+	transport, err := elasticTransport(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -32,29 +34,48 @@ func Elastic(cfg configs.Config, log *slog.Logger) (esindex.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("elasticsearch: %w", err)
 	}
+	if cfg.FromFiles() {
+		client = renewed{client, cfg.Fresh()}
+	}
 	return client, nil
 }
 
-// elasticTransport trusts the authority in the file besides the system's, and
-// keeps enough connections open for concurrent recalls; the standard library's
-// default of two would close and dial all the time.
-func elasticTransport(caCert string) (*http.Transport, error) {
+// elasticTransport keeps enough connections open for concurrent recalls; the standard
+// library's default of two would close and dial all the time.
+func elasticTransport(cfg configs.Config) (*http.Transport, error) {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = 64
-	if caCert == "" {
-		return t, nil
-	}
-	pem, err := os.ReadFile(caCert)
+	s, err := elasticSecured(cfg)
 	if err != nil {
-		return nil, fmt.Errorf("elasticsearch.ca_cert: %w", err)
+		return nil, err
 	}
-	roots, err := x509.SystemCertPool()
-	if err != nil {
-		roots = x509.NewCertPool()
-	}
-	if !roots.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("elasticsearch.ca_cert: %s holds no certificate in PEM form", caCert)
-	}
-	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}
+	t.DialTLSContext = s.dialer(elasticDial)
 	return t, nil
+}
+
+// renewed sends the credentials that files have by now.
+type renewed struct {
+	esindex.Client
+	fresh func() configs.Config
+}
+
+// Perform implements [esindex.Client].
+func (r renewed) Perform(req *http.Request) (*http.Response, error) {
+	if header := authorization(r.fresh().Elasticsearch); header != "" {
+		req.Header.Set("Authorization", header)
+	}
+	return r.Client.Perform(req)
+}
+
+// authorization returns the header that says who asks; "": nobody.
+func authorization(es configs.Elasticsearch) string {
+	if es.APIKey != "" {
+		return "APIKey " + es.APIKey
+	}
+	u, err := url.Parse(es.URLs()[0])
+	if err != nil || u.User == nil {
+		return ""
+	}
+	password, _ := u.User.Password()
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password))
 }

@@ -2,7 +2,6 @@ package connect
 
 import (
 	"context"
-	"crypto/tls"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -11,20 +10,20 @@ import (
 )
 
 // Sentinels makes a client for each Sentinel of the configuration, which the caller closes.
-func Sentinels(cfg configs.Config) []*redis.SentinelClient {
-	o := redisOptions(cfg)
+// The error is that of [Redis].
+func Sentinels(cfg configs.Config) ([]*redis.SentinelClient, error) {
+	o, err := redisOptions(cfg)
+	if err != nil {
+		return nil, err
+	}
 	clients := make([]*redis.SentinelClient, len(o.Addrs))
 	for i, addr := range o.Addrs {
-		var secure *tls.Config
-		if o.TLSConfig != nil {
-			secure = o.TLSConfig.Clone()
-		}
 		clients[i] = redis.NewSentinelClient(&redis.Options{
-			Addr: addr, Username: o.SentinelUsername, Password: o.SentinelPassword, TLSConfig: secure, MaxRetries: -1, PoolSize: 1,
+			Addr: addr, Username: o.SentinelUsername, Password: o.SentinelPassword, Dialer: o.Dialer, MaxRetries: -1, PoolSize: 1,
 			DialTimeout: o.DialTimeout, DialerRetries: 1, ReadTimeout: o.ReadTimeout, WriteTimeout: o.WriteTimeout,
 		})
 	}
-	return clients
+	return clients, nil
 }
 
 // EachMaster calls ask with each master of the data, on a cluster with all at once. The

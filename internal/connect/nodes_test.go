@@ -58,7 +58,8 @@ func TestSentinels(t *testing.T) {
 	master, addrs := testenv.RedisSentinelAddrs(t)
 	cfg := at(addrs...)
 	cfg.Redis.URL, cfg.Redis.Password = testenv.RedisAt(addrs, "master_name="+master), "of the server"
-	clients := Sentinels(cfg)
+	clients, err := Sentinels(cfg)
+	require.NoError(t, err)
 	require.Len(t, clients, len(addrs))
 	for i, c := range clients {
 		t.Cleanup(func() { _ = c.Close() })

@@ -3,7 +3,6 @@ package connect
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"runtime"
@@ -39,8 +38,9 @@ func RedisPatience(cfg configs.Config) time.Duration {
 // would pass for a Redis that is down.
 const redisConns = 64
 
-// redisOptions returns the options of every kind of Redis client.
-func redisOptions(cfg configs.Config) *redis.UniversalOptions {
+// redisOptions returns the options of every kind of Redis client. The error is about a file
+// of certificates.
+func redisOptions(cfg configs.Config) (*redis.UniversalOptions, error) {
 	r := cfg.Redis.Server()
 	o := &redis.UniversalOptions{
 		Addrs:      r.Addrs,
@@ -62,13 +62,24 @@ func redisOptions(cfg configs.Config) *redis.UniversalOptions {
 		ReadTimeout:           cfg.Server.RequestTimeout / redisShare,
 		WriteTimeout:          cfg.Server.RequestTimeout / redisShare,
 	}
-	if r.TLS { // without a name: each node is checked by that which is dialled
-		o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	if r.TLS { // each node is checked by the name that is dialled
+		s, err := redisSecured(cfg)
+		if err != nil {
+			return nil, err
+		}
+		o.Dialer = s.dialer(o.DialTimeout)
+	}
+	if cfg.FromFiles() {
+		fresh := cfg.Fresh()
+		o.CredentialsProvider = func() (user, password string) {
+			r := fresh().Redis.Server()
+			return r.Username, r.Password
+		}
 	}
 	if cfg.Redis.WaitReplicas > 0 { // a server that waits for its replicas is not dead yet
 		o.ReadTimeout += cfg.WaitTimeout()
 	}
-	return o
+	return o, nil
 }
 
 // LogRedis sends what the client library itself has to say, which is about
@@ -93,10 +104,13 @@ const clusterReload = time.Second
 // closes: a single server, a master found by Sentinels, or a cluster. Several addresses are
 // a cluster; a single server is asked what it is, since on a cluster keys have other names.
 // One that does not answer now is taken for a single server. Errors are about what redis.url
-// says.
+// says, or a file of certificates.
 func Redis(ctx context.Context, cfg configs.Config) (redis.UniversalClient, error) {
 	LogRedis(slog.New(slog.DiscardHandler)) // where no other one has been set
-	o := redisOptions(cfg)
+	o, err := redisOptions(cfg)
+	if err != nil {
+		return nil, err
+	}
 	if o.MasterName != "" {
 		return redis.NewFailoverClient(o.Failover()), nil
 	}

@@ -76,7 +76,9 @@ func TestRedisPatience(t *testing.T) {
 	assert.Equal(t, 2*time.Second, RedisPatience(cfg))
 	cfg.Redis.WaitReplicas = 1
 	assert.Equal(t, 2*time.Second+cfg.WaitTimeout(), RedisPatience(cfg))
-	assert.Equal(t, 600*time.Millisecond+cfg.WaitTimeout(), redisOptions(cfg).ReadTimeout)
+	o, err := redisOptions(cfg)
+	require.NoError(t, err)
+	assert.Equal(t, 600*time.Millisecond+cfg.WaitTimeout(), o.ReadTimeout)
 	replicas := Replicas(cfg, breaker.NewRedis("redis", time.Second, nil, slog.New(slog.DiscardHandler)))
 	assert.Equal(t, 1, replicas.N)
 	assert.NotNil(t, replicas.Guard)

@@ -16,7 +16,7 @@ func (d *doctor) lookAtPostgres(ctx context.Context) {
 	const what = "postgres"
 	store, err := postgres.New(ctx, postgres.Config{URL: d.cfg.Postgres.URL}, social.Options{Clock: d.clock})
 	if err != nil {
-		d.say(Broken, what, "correct postgres.url or postgres.ca_cert", "%v", err)
+		d.say(Broken, what, "correct postgres.url", "%v", err)
 		return
 	}
 	defer func() { _ = store.Close() }()

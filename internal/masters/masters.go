@@ -84,7 +84,11 @@ func Open(ctx context.Context, cfg configs.Config, requests redis.UniversalClien
 	}
 	w := newWatch(own, requests, cfg, log)
 	if name := cfg.Redis.Server().MasterName; name != "" {
-		w.sentinels = newSentinels(name, connect.Sentinels(cfg))
+		clients, err := connect.Sentinels(cfg)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("redis.url: %w", err), own.Close())
+		}
+		w.sentinels = newSentinels(name, clients)
 	}
 	return w, nil
 }

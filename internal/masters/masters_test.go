@@ -217,7 +217,9 @@ func TestSentinelsNameAnotherMaster(t *testing.T) {
 	master, addrs := testenv.RedisSentinelAddrs(t)
 	cfg := configs.Default()
 	cfg.Redis.URL = testenv.RedisAt(append([]string{"127.0.0.1:1"}, addrs...), "master_name="+master) // one is down
-	s := newSentinels(master, connect.Sentinels(cfg))
+	clients, err := connect.Sentinels(cfg)
+	require.NoError(t, err)
+	s := newSentinels(master, clients)
 	t.Cleanup(func() { assert.NoError(t, s.close()) })
 	assert.False(t, s.replaced(t.Context()), "the first that they name is followed")
 	s.master = "192.0.2.1:6379"

@@ -17,8 +17,11 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/freshet/freshet/feed"
@@ -33,6 +36,9 @@ type Config struct {
 	// libpq knows, and pool_max_conns, which is how many connections this process opens at
 	// most; default 20. The tables are in the first schema of its search_path.
 	URL string
+	// Current returns the URL by now, whose user, password and certificates each new
+	// connection takes. Nil: URL has them.
+	Current func() string
 	// MaxConns is used in the place of the URL's; 0: that one.
 	MaxConns int
 	// Guard runs a call, or refuses it with an error; kind is "read" or "write". It
@@ -90,6 +96,13 @@ func Open(ctx context.Context, cfg Config, opts social.Options) (*Store, error) 
 	return s, nil
 }
 
+// Check reports what is wrong with the URL and the files that it names. The error names no
+// password.
+func (cfg Config) Check() error {
+	_, err := cfg.pool()
+	return err
+}
+
 func (cfg Config) pool() (*pgxpool.Config, error) {
 	u, err := url.Parse(cfg.URL)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
@@ -106,6 +119,7 @@ func (cfg Config) pool() (*pgxpool.Config, error) {
 		c.MaxConns = defaultConns
 	}
 	c.MinConns, c.MinIdleConns = 0, 0
+	c.BeforeConnect = cfg.renew
 	if c.ConnConfig.ConnectTimeout == 0 {
 		c.ConnConfig.ConnectTimeout = connectTimeout
 	}
@@ -113,6 +127,33 @@ func (cfg Config) pool() (*pgxpool.Config, error) {
 		c.ConnConfig.RuntimeParams["application_name"] = "freshet"
 	}
 	return c, nil
+}
+
+// renew gives a connection that is about to be made the user, the password and the
+// certificates that there are by now: files may have others than at the start. What cannot
+// be read changes nothing, since a file may be half written.
+func (cfg Config) renew(_ context.Context, c *pgx.ConnConfig) error {
+	current := cfg.URL
+	if cfg.Current != nil {
+		current = cfg.Current()
+	}
+	pool, err := pgxpool.ParseConfig(current)
+	if err != nil {
+		return nil
+	}
+	now := pool.ConnConfig
+	c.User, c.Password = now.User, now.Password
+	if sameHosts(c, now) {
+		c.TLSConfig, c.Fallbacks = now.TLSConfig, now.Fallbacks
+	}
+	return nil
+}
+
+// sameHosts reports whether two configurations try the same servers in the same order.
+func sameHosts(a, b *pgx.ConnConfig) bool {
+	return a.Host == b.Host && slices.EqualFunc(a.Fallbacks, b.Fallbacks, func(a, b *pgconn.FallbackConfig) bool {
+		return a.Host == b.Host && a.Port == b.Port
+	})
 }
 
 // Close closes the connections, once the calls under way have ended. Calls made

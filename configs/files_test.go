@@ -1,0 +1,145 @@
+package configs_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/configs"
+)
+
+// file writes a file of the test.
+func file(t *testing.T, content string) string {
+	path := filepath.Join(t.TempDir(), "value")
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+	return path
+}
+
+// TestEveryValueMayBeInAFile, every secret among them, and line ends at the end of the
+// file are no part of it.
+func TestEveryValueMayBeInAFile(t *testing.T) {
+	base := []string{
+		"FRESHET_REDIS_URL=redis://a:1", "FRESHET_ELASTICSEARCH_ADDRESSES=http://u@a:1",
+	}
+	for key, get := range map[string]func(configs.Config) string{
+		"auth.admin_token":       func(c configs.Config) string { return c.Auth.AdminToken },
+		"auth.jwt.secret":        func(c configs.Config) string { return c.Auth.JWT.Secret },
+		"redis.password":         func(c configs.Config) string { return c.Redis.Server().Password },
+		"elasticsearch.password": func(c configs.Config) string { return c.Elasticsearch.Password },
+		"log.level":              func(c configs.Config) string { return c.Log.Level },
+	} {
+		for _, end := range []string{"", "\n", "\r\n", "\n\n"} {
+			value := "debug"
+			c, err := configs.Load(configs.Options{Environ: append(base, configs.EnvName(key)+"_FILE="+file(t, value+end))})
+			require.NoError(t, err, key)
+			assert.Equal(t, value, get(c), "%s with %q", key, end)
+		}
+	}
+	for key, url := range map[string]string{"redis.url": "redis://u:pw@h:1", "postgres.url": "postgres://u:pw@h/d", "timeline.redis_url": "redis://u:pw@h:1"} {
+		c, err := configs.Load(configs.Options{Environ: []string{
+			configs.EnvName(key) + "_FILE=" + file(t, url+"\n"), "FRESHET_REDIS_KEY_PREFIX=x",
+		}})
+		if err != nil { // of the others that it needs
+			assert.NotContains(t, err.Error(), "_FILE", key)
+			assert.NotContains(t, err.Error(), "pw", key)
+			continue
+		}
+		assert.Contains(t, strings.Join([]string{c.Redis.URL, c.Postgres.URL, c.Timeline.RedisURL}, " "), url)
+	}
+}
+
+func TestBadFilesOfValues(t *testing.T) {
+	for says, environ := range map[string][]string{
+		"FRESHET_AUTH_ADMIN_TOKEN_FILE open /no/such/file": {"FRESHET_AUTH_ADMIN_TOKEN_FILE=/no/such/file"},
+		"is empty": {"FRESHET_AUTH_ADMIN_TOKEN_FILE=" + file(t, "\n")},
+		"FRESHET_AUTH_ADMIN_TOKEN_FILE and FRESHET_AUTH_ADMIN_TOKEN are both set":        {"FRESHET_AUTH_ADMIN_TOKEN_FILE=" + file(t, "x"), "FRESHET_AUTH_ADMIN_TOKEN=y"},
+		"FRESHET_AUTH_ADMIN_TOKENS_FILE is not a setting; the nearest is FRESHET_AUTH_A": {"FRESHET_AUTH_ADMIN_TOKENS_FILE=" + file(t, "x")},
+		"auth.admin_token must not begin or end with white space":                        {"FRESHET_AUTH_ADMIN_TOKEN_FILE=" + file(t, "x \n")},
+	} {
+		_, err := configs.Load(configs.Options{Environ: environ})
+		assert.ErrorContains(t, err, says)
+	}
+	c, err := configs.Load(configs.Options{Environ: []string{"FRESHET_AUTH_ADMIN_TOKEN_FILE=", "FRESHET_AUTH_ADMIN_TOKEN=x"}})
+	require.NoError(t, err, "an empty variable is not set")
+	assert.Equal(t, "x", c.Auth.AdminToken)
+}
+
+// TestNoSecretHasWhiteSpaceAround, wherever it comes from.
+func TestNoSecretHasWhiteSpaceAround(t *testing.T) {
+	for _, key := range []string{"auth.admin_token", "auth.jwt.secret", "redis.password", "elasticsearch.password", "elasticsearch.api_key"} {
+		for _, value := range []string{"secret-value\n", "secret-value\r\n", " secret-value", "secret-value\t"} {
+			_, err := configs.Load(configs.Options{Environ: []string{configs.EnvName(key) + "=" + value}})
+			require.ErrorContains(t, err, key+" must not begin or end with white space", "%q", value)
+			assert.ErrorContains(t, err, configs.EnvName(key)+"_FILE reads a file")
+			assert.NotContains(t, err.Error(), "secret-value")
+		}
+	}
+}
+
+// TestFilesAreReadAgain within a second, and one that cannot be used changes nothing.
+func TestFilesAreReadAgain(t *testing.T) {
+	path := file(t, "first-token\n")
+	loaded, err := configs.Load(configs.Options{Environ: []string{"FRESHET_AUTH_ADMIN_TOKEN_FILE=" + path}})
+	require.NoError(t, err)
+	require.True(t, loaded.FromFiles())
+	synctest.Test(t, func(t *testing.T) {
+		fresh := loaded.Fresh()
+		var log bytes.Buffer
+		masking := configs.Masking(&log, loaded)
+		for _, step := range []struct{ content, want string }{
+			{"first-token\n", "first-token"},
+			{"second-token\n", "second-token"},
+			{"", "second-token"},
+			{" third-token", "second-token"},
+			{"fourth-token", "fourth-token"},
+		} {
+			require.NoError(t, os.WriteFile(path, []byte(step.content), 0o600))
+			time.Sleep(time.Second)
+			assert.Equal(t, step.want, fresh().Auth.AdminToken, "%q", step.content)
+			_, err := masking.Write([]byte("token " + step.want + "\n"))
+			require.NoError(t, err)
+		}
+		require.NoError(t, os.Remove(path))
+		time.Sleep(time.Second)
+		assert.Equal(t, "fourth-token", fresh().Auth.AdminToken)
+		_, err := masking.Write([]byte("an older one: first-token\n"))
+		require.NoError(t, err)
+		assert.NotContains(t, log.String(), "-token", "all that were in force are masked")
+	})
+}
+
+// TestAFlagIsNotReadAgain: it overrides the file.
+func TestAFlagIsNotReadAgain(t *testing.T) {
+	fs := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	configs.AddFlags(fs)
+	require.NoError(t, fs.Parse([]string{"--auth.admin_token", "of-the-flag"}))
+	c, err := configs.Load(configs.Options{Environ: []string{"FRESHET_AUTH_ADMIN_TOKEN_FILE=" + file(t, "of-the-file")}, Flags: fs})
+	require.NoError(t, err)
+	assert.Equal(t, "of-the-flag", c.Auth.AdminToken)
+	assert.False(t, c.FromFiles())
+}
+
+func TestCertificatesOfClients(t *testing.T) {
+	for says, environ := range map[string][]string{
+		"redis.client_cert and redis.client_key belong together":                 {"FRESHET_REDIS_URL=rediss://a:1", "FRESHET_REDIS_CLIENT_CERT=a"},
+		"redis.ca_cert and redis.client_cert are for connections with TLS":       {"FRESHET_REDIS_URL=redis://a:1", "FRESHET_REDIS_CA_CERT=a"},
+		"elasticsearch.client_cert and elasticsearch.client_key belong together": {"FRESHET_ELASTICSEARCH_ADDRESSES=https://a:1", "FRESHET_ELASTICSEARCH_CLIENT_KEY=a"},
+		"write elasticsearch.addresses with https://":                            {"FRESHET_ELASTICSEARCH_ADDRESSES=http://a:1", "FRESHET_ELASTICSEARCH_CLIENT_KEY=a", "FRESHET_ELASTICSEARCH_CLIENT_CERT=b"},
+	} {
+		_, err := configs.Load(configs.Options{Environ: environ})
+		assert.ErrorContains(t, err, says)
+	}
+	_, err := configs.Load(configs.Options{Environ: []string{
+		"FRESHET_REDIS_URL=rediss://a:1", "FRESHET_REDIS_CA_CERT=a", "FRESHET_REDIS_CLIENT_CERT=a", "FRESHET_REDIS_CLIENT_KEY=b",
+		"FRESHET_ELASTICSEARCH_ADDRESSES=https://a:1", "FRESHET_ELASTICSEARCH_CA_CERT=a", "FRESHET_ELASTICSEARCH_CLIENT_CERT=a", "FRESHET_ELASTICSEARCH_CLIENT_KEY=b",
+	}})
+	require.NoError(t, err)
+}

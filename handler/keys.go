@@ -1,0 +1,163 @@
+package handler
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rsa"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+// minRSABits is the smallest RSA key that RFC 7518 allows (section 3.3).
+const minRSABits = 2048
+
+// keysFor is how long the keys of a file hold until it is read again: whoever removes a key
+// expects it to open nothing a moment later.
+const keysFor = 2 * time.Second
+
+// keySet holds public keys by algorithm and kid.
+type keySet map[string]map[string]any
+
+// errNoKeys is the error of a key set that opens nothing.
+var errNoKeys = errors.New("it has no public RSA or P-256 key for signatures")
+
+// keyFile is a file of public keys, which is read again while it is used.
+type keyFile struct {
+	path string
+	log  *slog.Logger
+	keys atomic.Pointer[keySet]
+
+	mu      sync.Mutex
+	read    time.Time
+	content []byte
+	problem string // of the last reading; "": none
+}
+
+// CheckKeys reports what is wrong with the file auth.jwt.jwks.
+func CheckKeys(path string) error {
+	_, err := openKeys(path, slog.New(slog.DiscardHandler))
+	return err
+}
+
+func openKeys(path string, log *slog.Logger) (*keyFile, error) {
+	f := &keyFile{path: path, log: log, read: time.Now()}
+	if err := f.load(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// load reads the file. Its error names the setting.
+func (f *keyFile) load() error {
+	data, err := os.ReadFile(f.path)
+	if err != nil {
+		return fmt.Errorf("auth.jwt.jwks: %w", err)
+	}
+	if bytes.Equal(data, f.content) {
+		return nil
+	}
+	keys, err := parseKeys(data)
+	if errors.Is(err, errNoKeys) { // all were removed, on purpose
+		f.keys.Store(&keySet{})
+	}
+	if err != nil {
+		return fmt.Errorf("auth.jwt.jwks %s: %w", f.path, err)
+	}
+	f.content = data
+	f.keys.Store(&keys)
+	return nil
+}
+
+// now returns the keys that the file has, seconds old at most. While it cannot be read,
+// those of before hold, and the log says so once.
+func (f *keyFile) now() keySet {
+	if f.mu.TryLock() {
+		if time.Since(f.read) >= keysFor {
+			f.reload()
+		}
+		f.mu.Unlock()
+	}
+	return *f.keys.Load()
+}
+
+func (f *keyFile) reload() {
+	f.read = time.Now()
+	before := f.keys.Load()
+	problem := ""
+	if err := f.load(); err != nil {
+		problem = err.Error()
+	}
+	switch {
+	case problem != "" && problem != f.problem:
+		f.log.Error("the keys of tokens cannot be read again", "error", problem)
+	case f.keys.Load() != before:
+		f.log.Info("the keys of tokens were read again", "file", f.path)
+	}
+	f.problem = problem
+}
+
+// parseKeys reads a JSON Web Key Set. Keys for encryption and of other algorithms
+// are skipped; a private or secret key is an error.
+func parseKeys(data []byte) (keySet, error) {
+	var set jose.JSONWebKeySet
+	if err := json.Unmarshal(data, &set); err != nil {
+		return nil, fmt.Errorf("it is not a JSON Web Key Set: %w", err)
+	}
+	keys := keySet{}
+	for i := range set.Keys {
+		k := &set.Keys[i]
+		if k.Use != "" && k.Use != "sig" {
+			continue
+		}
+		method, err := methodOf(k)
+		if err != nil {
+			return nil, fmt.Errorf("key %d (kid %q): %w", i+1, k.KeyID, err)
+		}
+		if method == "" || k.Algorithm != "" && k.Algorithm != method {
+			continue
+		}
+		if keys[method] == nil {
+			keys[method] = map[string]any{}
+		}
+		if _, twice := keys[method][k.KeyID]; twice {
+			return nil, fmt.Errorf("two %s keys have the kid %q", method, k.KeyID)
+		}
+		keys[method][k.KeyID] = k.Key
+	}
+	if len(keys) == 0 {
+		return nil, errNoKeys
+	}
+	return keys, nil
+}
+
+// methodOf returns the algorithm of a key, "" for one that is not supported.
+func methodOf(k *jose.JSONWebKey) (string, error) {
+	if !k.Valid() {
+		return "", errors.New("it is not a valid key")
+	}
+	switch key := k.Key.(type) {
+	case *rsa.PublicKey:
+		if key.N.BitLen() < minRSABits {
+			return "", fmt.Errorf("RSA keys need at least %d bits, this one has %d", minRSABits, key.N.BitLen())
+		}
+		return rs256, nil
+	case *ecdsa.PublicKey:
+		if key.Curve == elliptic.P256() {
+			return es256, nil
+		}
+		return "", nil
+	}
+	if !k.IsPublic() {
+		return "", errors.New("it is a private or secret key; the file must hold public keys only")
+	}
+	return "", nil
+}

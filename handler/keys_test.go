@@ -1,0 +1,78 @@
+package handler
+
+import (
+	"encoding/json"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/stretchr/testify/require"
+)
+
+// TestKeysAreReadAgain: a key that is removed from the file opens nothing two seconds
+// later, one that is added does, and a file that cannot be read changes nothing.
+func TestKeysAreReadAgain(t *testing.T) {
+	t.Parallel()
+	k := keyring()
+	one, other := jose.JSONWebKey{Key: &k.rsa.PublicKey, KeyID: "one"}, jose.JSONWebKey{Key: &k.ec.PublicKey, KeyID: "other"}
+	set := func(keys ...jose.JSONWebKey) string {
+		data, err := json.Marshal(jose.JSONWebKeySet{Keys: append([]jose.JSONWebKey{}, keys...)})
+		require.NoError(t, err)
+		return string(data)
+	}
+	path := jwksFile(t, one)
+	synctest.Test(t, func(t *testing.T) {
+		f := newJWTFixture(t, JWT{JWKS: path})
+		claims := goodClaims()
+		tokens := []string{
+			sign(t, jwt.SigningMethodRS256, k.rsa, claims, map[string]any{"kid": "one"}),
+			sign(t, jwt.SigningMethodES256, k.ec, claims, map[string]any{"kid": "other"}),
+		}
+		for _, step := range []struct {
+			name, content string
+			opens         [2]bool // whether the token of one does, and that of other
+		}{
+			{"as at the start", set(one), [2]bool{true, false}},
+			{"both", set(one, other), [2]bool{true, true}},
+			{"half written", set(one)[:20], [2]bool{true, true}},
+			{"only the other", set(other), [2]bool{false, true}},
+			{"none", set(), [2]bool{false, false}},
+			{"one again", set(one), [2]bool{true, false}},
+		} {
+			require.NoError(t, os.WriteFile(path, []byte(step.content), 0o600))
+			time.Sleep(keysFor)
+			for i, token := range tokens {
+				got := f.do(t, "GET", "/v1/agents/u_1/profile", "", "Authorization: Bearer "+token)
+				require.Equal(t, step.opens[i], got.status != 401, "%s, token %d", step.name, i)
+			}
+		}
+		require.NoError(t, os.Remove(path))
+		for range 3 {
+			time.Sleep(keysFor)
+			require.NotEqual(t, 401, f.do(t, "GET", "/v1/agents/u_1/profile", "", "Authorization: Bearer "+tokens[0]).status)
+		}
+		require.Contains(t, f.log.String(), "no such file")
+	})
+}
+
+// TestSecretsOfCallersMayChange while the server runs.
+func TestSecretsOfCallersMayChange(t *testing.T) {
+	t.Parallel()
+	now := Secrets{Admin: "first-admin", JWT: hmacSecret}
+	f := newFixture(t, func(c *Config, _ *Deps) {
+		c.Auth = Auth{Mode: ModeJWT, AdminToken: now.Admin, JWT: JWT{Secret: now.JWT}, Current: func() Secrets { return now }}
+		c.Clock = func() time.Time { return testNow }
+	})
+	claims := goodClaims()
+	token := sign(t, jwt.SigningMethodHS256, []byte(hmacSecret), claims, nil)
+	status := func(header string) int { return f.do(t, "GET", "/v1/agents/u_1/profile", "", header).status }
+	require.NotEqual(t, 401, status("Authorization: Bearer "+token))
+	require.NotEqual(t, 401, status("X-Admin-Token: first-admin"))
+	now = Secrets{Admin: "second-admin", JWT: "another secret that is as long as the first"}
+	require.Equal(t, 401, status("Authorization: Bearer "+token))
+	require.Equal(t, 401, status("X-Admin-Token: first-admin"))
+	require.NotEqual(t, 401, status("X-Admin-Token: second-admin"))
+}

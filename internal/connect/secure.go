@@ -1,0 +1,95 @@
+package connect
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/freshet/freshet/configs"
+)
+
+// secured makes connections with TLS by the files that a section of the settings names.
+// They are read for every connection, so that a certificate may be renewed at any time.
+type secured struct {
+	section       string // of the settings: redis
+	ca, cert, key string // paths; "": the system's authorities, no certificate
+	last          atomic.Pointer[tls.Config]
+}
+
+// redisSecured and elasticSecured return what the settings say. Errors name the setting.
+func redisSecured(cfg configs.Config) (*secured, error) {
+	return newSecured("redis", cfg.Redis.CACert, cfg.Redis.ClientCert, cfg.Redis.ClientKey)
+}
+
+func elasticSecured(cfg configs.Config) (*secured, error) {
+	es := cfg.Elasticsearch
+	return newSecured("elasticsearch", es.CACert, es.ClientCert, es.ClientKey)
+}
+
+func newSecured(section, ca, cert, key string) (*secured, error) {
+	s := &secured{section: section, ca: ca, cert: cert, key: key}
+	config, err := s.read()
+	if err != nil {
+		return nil, err
+	}
+	s.last.Store(config)
+	return s, nil
+}
+
+// read reads the files.
+func (s *secured) read() (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if s.ca != "" {
+		pem, err := os.ReadFile(s.ca)
+		if err != nil {
+			return nil, fmt.Errorf("%s.ca_cert: %w", s.section, err)
+		}
+		if config.RootCAs, err = x509.SystemCertPool(); err != nil {
+			config.RootCAs = x509.NewCertPool()
+		}
+		if !config.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("%s.ca_cert: %s holds no certificate in PEM form", s.section, s.ca)
+		}
+	}
+	if s.cert != "" {
+		pair, err := tls.LoadX509KeyPair(s.cert, s.key)
+		if err != nil {
+			return nil, fmt.Errorf("%s.client_cert, %s.client_key: %w", s.section, s.section, err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	return config, nil
+}
+
+// config returns what the files say by now, or what they said last: a file may be half
+// written.
+func (s *secured) config() *tls.Config {
+	config, err := s.read()
+	if err != nil {
+		return s.last.Load()
+	}
+	s.last.Store(config)
+	return config
+}
+
+// dialer returns what dials, and shakes hands, within a time.
+func (s *secured) dialer(timeout time.Duration) func(ctx context.Context, network, addr string) (net.Conn, error) {
+	plain := &net.Dialer{Timeout: timeout, KeepAlive: 5 * time.Minute}
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		return (&tls.Dialer{NetDialer: plain, Config: s.config()}).DialContext(ctx, network, addr)
+	}
+}
+
+// CheckFiles reads the files that the connections of a configuration are secured with. The
+// error names every setting whose file cannot be used.
+func CheckFiles(cfg configs.Config) error {
+	_, redis := redisSecured(cfg)
+	_, elastic := elasticSecured(cfg)
+	return errors.Join(redis, elastic)
+}
