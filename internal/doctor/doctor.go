@@ -44,7 +44,7 @@ type doctor struct {
 func Check(ctx context.Context, cfg configs.Config, fix bool) []Finding {
 	d := &doctor{cfg: cfg, fix: fix, clock: time.Now}
 	d.lookAtDataDir(ctx)
-	d.lookAtFiles()
+	d.lookAtKeys()
 	if cfg.UsesRedis() {
 		d.lookAtRedis(ctx)
 	}

@@ -25,8 +25,8 @@ func Files(cfg configs.Config) error {
 	return errors.Join(errs...)
 }
 
-// lookAtFiles says which files cannot be used, where there are any.
-func (d *doctor) lookAtFiles() {
+// lookAtKeys says which files cannot be used, where there are any.
+func (d *doctor) lookAtKeys() {
 	if err := Files(d.cfg); err != nil {
 		d.say(Broken, "files", "correct the setting, or the file, which this user must be able to read", "%v", err)
 	}
