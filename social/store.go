@@ -37,9 +37,12 @@ type Store interface {
 
 // Options of a backend. Zero fields stand for their defaults.
 type Options struct {
-	Clock          feed.Clock // what is "now"; default time.Now
-	CelebrityAt    int        // followers from which on an author is pulled; default 1,000
-	CelebrityUntil int        // an author with fewer is pushed again; default 900
+	Clock feed.Clock // what is "now"; default time.Now
+	// QueueClock is what the queue goes by. Nil, as it is outside of tests: PostgreSQL's own
+	// clock, which all servers share; in SQLite, which one process has, Clock.
+	QueueClock     feed.Clock
+	CelebrityAt    int // followers from which on an author is pulled; default 1,000
+	CelebrityUntil int // an author with fewer is pushed again; default 900
 	// KeepJobs keeps completed jobs of timelines for [jobs.CompletedLives], so that
 	// [jobs.Queue.Again] can repeat them: timelines are stored where they may be lost.
 	KeepJobs bool

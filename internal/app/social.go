@@ -183,7 +183,9 @@ func (b *builder) startSocial(ctx context.Context, n *network) error {
 	if b.cfg.Jobs.Workers == 0 {
 		return nil
 	}
-	runner := jobs.Start(ctx, n.store, n.fanout.Handlers(), jobs.Config{Workers: b.cfg.Jobs.Workers, Logger: b.log})
+	runner := jobs.Start(ctx, n.store, n.fanout.Handlers(), jobs.Config{
+		Workers: b.cfg.Jobs.Workers, Logger: b.log, Late: n.late.Note,
+	})
 	b.onClose("jobs", func(ctx context.Context) error { runner.Close(ctx); return nil })
 	if !b.cfg.UsesPostgres() {
 		return nil

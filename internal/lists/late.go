@@ -17,7 +17,7 @@ const LookEvery = 250 * time.Millisecond
 
 // Queue is the part of [jobs.Queue] that tells what is to be done yet.
 type Queue interface {
-	Stats(ctx context.Context) (jobs.Stats, error)
+	Ages(ctx context.Context) (jobs.Ages, error)
 }
 
 // Late knows whether lists lack what was accepted: since they could not be
@@ -103,8 +103,8 @@ func (l *Late) Look(ctx context.Context) {
 		return
 	}
 	before := l.clock() // of two moments the earlier: a job must not seem younger than it is
-	stats, err := l.queue.Stats(ctx)
-	if err != nil || stats.OldestOfLists > 0 && !before.Add(-stats.OldestOfLists).After(since) {
+	ages, err := l.queue.Ages(ctx)
+	if err != nil || ages.OldestOfLists > 0 && !before.Add(-ages.OldestOfLists).After(since) {
 		return
 	}
 	l.mu.Lock()

@@ -31,8 +31,8 @@ type waiting struct {
 	err    error
 }
 
-func (q *waiting) Stats(context.Context) (jobs.Stats, error) {
-	return jobs.Stats{OldestOfLists: q.oldest}, q.err
+func (q *waiting) Ages(context.Context) (jobs.Ages, error) {
+	return jobs.Ages{OldestOfLists: q.oldest}, q.err
 }
 
 func TestLateUntilWhatWasDueIsDone(t *testing.T) {
@@ -95,9 +95,9 @@ func TestListsThatAreLateAgain(t *testing.T) {
 // asking is a queue with nothing in it, during whose asking something happens.
 type asking func()
 
-func (q asking) Stats(context.Context) (jobs.Stats, error) {
+func (q asking) Ages(context.Context) (jobs.Ages, error) {
 	q()
-	return jobs.Stats{}, nil
+	return jobs.Ages{}, nil
 }
 
 // TestWatchedListsAreTrustedOnlyAfterALook at which data they are of, which began after they

@@ -13,6 +13,7 @@ import (
 // deliver pushes a post into the lists it belongs into, or takes it out of them,
 // and looks again whether that is still what is wanted.
 func (f *Fanout) deliver(ctx context.Context, j jobs.Job) error {
+	due := f.d.Clock().Add(-j.Waited) // by this server's clock
 	for {
 		p, err := f.post(ctx, j.Key)
 		if err != nil || p.ID == "" {
@@ -22,7 +23,7 @@ func (f *Fanout) deliver(ctx context.Context, j jobs.Job) error {
 		switch {
 		case err != nil:
 		case p.Deleted:
-			err = f.withdraw(ctx, &p, j.Due)
+			err = f.withdraw(ctx, &p, due)
 		default:
 			err = f.spread(ctx, &p)
 		}

@@ -58,10 +58,13 @@ const Everybody = "*"
 // Kinds lists them all.
 func Kinds() []Kind { return []Kind{Deliver, Index, Count, Pair, Member, Author, Erase, Images} }
 
+// OfLists reports whether lists lack something until a job of the kind is done.
+func (k Kind) OfLists() bool { return k == Deliver || k == Pair || k == Member || k == Author }
+
 // Kept reports whether completed rows of a kind stay for [CompletedLives] in a queue
 // that keeps any: those of lists do, which a Redis may lose. Others are removed when
 // they are done.
-func (k Kind) Kept() bool { return k != Index && k != Count && k != Images }
+func (k Kind) Kept() bool { return k.OfLists() || k == Erase }
 
 // PairKey is the key of two ids, which never have a slash.
 func PairKey(first, second string) string { return first + "/" + second }
@@ -111,6 +114,9 @@ const (
 	MaxAttempts = 12
 	// Overdue is how long a row waits before it goes before all priorities.
 	Overdue = 30 * time.Second
+	// ClockJump is by how much the queue's clock must have gone back since a row was changed
+	// for the row's times to be of no use: then it runs, and its lease is over.
+	ClockJump = time.Second
 	// CompletedLives is how long completed rows of kinds that are kept stay, for
 	// [Queue.Again]: a failover loses the last seconds of writes, a restart from a recent
 	// snapshot some minutes. A thousand posts a second are 600,000 rows.
@@ -123,12 +129,13 @@ const (
 
 // Job is one row.
 type Job struct {
-	ID         int64     `json:"id"`
-	Kind       Kind      `json:"kind"`
-	Key        string    `json:"key"`
-	Generation int64     `json:"generation"` // how often it became dirty
-	Priority   int       `json:"priority"`
-	State      State     `json:"state"`
+	ID         int64  `json:"id"`
+	Kind       Kind   `json:"kind"`
+	Key        string `json:"key"`
+	Generation int64  `json:"generation"` // how often it became dirty
+	Priority   int    `json:"priority"`
+	State      State  `json:"state"`
+	// Times are by the queue's clock, which is no server's where the database has its own.
 	Due        time.Time `json:"due"`    // it should run since; backoff does not move it
 	RunAt      time.Time `json:"run_at"` // it runs not before
 	Attempts   int       `json:"attempts"`
@@ -136,6 +143,8 @@ type Job struct {
 	Lease      int64     `json:"-"`               // which lease of the row this is
 	LeasedTill time.Time `json:"leased_until,omitzero"`
 	FinishedAt time.Time `json:"finished_at,omitzero"` // completed or dead
+
+	Waited time.Duration `json:"-"` // since when it was due when it was leased; 0 of what is listed
 }
 
 // Dirty marks a row.
@@ -184,19 +193,28 @@ type Rows struct {
 	N     int64
 }
 
+// Ages tells how long the rows that have waited longest should have been done, those that
+// run among them; 0 where nothing waits. What is for later does not count, a backoff does.
+// Dead rows do not count.
+type Ages struct {
+	Oldest time.Duration
+	// OldestOfLists is Oldest among the kinds that lists wait for, see [Kind.OfLists].
+	OldestOfLists time.Duration
+}
+
 // Stats describes the queue.
 type Stats struct {
 	Rows []Rows // by kind and state but [Completed]; none with 0
-	// Oldest is how long the row that has waited longest should have been done; 0
-	// where nothing waits. Dead rows do not count.
-	Oldest time.Duration
-	// OldestOfLists is Oldest among the kinds that change lists, see [Kind.Kept].
-	OldestOfLists time.Duration
+	Ages
 }
 
 // Queue is the queue of what is dirty. It is safe for concurrent use, by any
 // number of servers. Rows are marked inside the transactions of changes; Mark is
 // for whatever else makes something dirty.
+//
+// It goes by one clock, the database's where that has one: how the clocks of servers differ
+// makes no difference. A row that was changed later than it is now, by more than [ClockJump],
+// is due, and its lease is over: the clock has gone back.
 //
 // Marking a row that is pending or failed makes it due at the earlier time, with
 // the lesser priority; one that is running runs again when it is done; one that
@@ -222,6 +240,11 @@ type Queue interface {
 	// somebody else works on it.
 	LeaseKey(ctx context.Context, kind Kind, key string, d time.Duration) (Job, error)
 
+	// TakeBack ends leases of this Queue's own [Queue.Lease] calls but those of the jobs
+	// given, as if they had not been, and returns how many: what a call leased whose answer
+	// was lost, and what could not be completed.
+	TakeBack(ctx context.Context, but ...Job) (int, error)
+
 	// Renew extends leases and returns those that are lost. Their work may go on,
 	// since it may be done twice, but does not count.
 	Renew(ctx context.Context, d time.Duration, list ...Job) (lost []Job, err error)
@@ -245,6 +268,7 @@ type Queue interface {
 
 	// Again marks every row of the kinds that was completed since a time or is
 	// running, and returns how many: what was written since then may be lost. It
+	// counts from now, so that since may be by another clock than the queue's. It
 	// knows what is kept: nothing that was completed before [CompletedLives] ago,
 	// no kind that is not [Kind.Kept], and only what is running in a queue that keeps
 	// nothing.
@@ -262,6 +286,9 @@ type Queue interface {
 
 	// Stats counts what is not done, at a cost that what is done does not raise.
 	Stats(ctx context.Context) (Stats, error)
+
+	// Ages is the part of Stats that costs little.
+	Ages(ctx context.Context) (Ages, error)
 
 	// Sweep removes completed rows that are over, the oldest first, at most n in one
 	// transaction, and returns how many: fewer than n when nothing is left to remove,

@@ -31,6 +31,9 @@ type Config struct {
 	Measure time.Duration // how often the queue is counted and swept; default 10 s
 	Clock   feed.Clock    // default time.Now
 	Logger  *slog.Logger  // nil: nothing is logged
+	// Late is called when the queue can be asked again after it could not be asked or told
+	// something: what was due meanwhile may be undone. Nil: it is not called.
+	Late func()
 }
 
 // WithDefaults fills in the zero fields.
@@ -42,6 +45,9 @@ func (c Config) WithDefaults() Config {
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	if c.Clock == nil {
 		c.Clock = time.Now
+	}
+	if c.Late == nil {
+		c.Late = func() {}
 	}
 	return c
 }
@@ -70,6 +76,8 @@ type Runner struct {
 	runs    sync.WaitGroup
 
 	mu     sync.Mutex
+	doubt  time.Time // until when leases that nobody knows of are taken back
+	told   bool      // of what failed last
 	busy   int
 	active map[int64]Job // leased, by id
 	paused map[Kind]time.Time
@@ -187,21 +195,65 @@ func (r *Runner) dispatch() {
 // take leases jobs and starts them. more says that there may be others, and
 // workers free for them.
 func (r *Runner) take() (more bool, err error) {
+	if err := r.takeBack(); err != nil {
+		return false, err
+	}
 	kinds, free := r.ready()
 	if free == 0 || len(kinds) == 0 {
 		return false, nil
 	}
 	list, err := r.q.Lease(r.leasing, free, r.cfg.Lease, kinds...)
+	if err != nil {
+		r.doubts()
+	}
 	for _, group := range r.group(list) {
 		batch := r.handlers[group[0].Kind].Batch
 		if len(group) < batch {
-			// An error is told by the next call.
-			rest, _ := r.q.Lease(r.leasing, batch-len(group), r.cfg.Lease, group[0].Kind)
+			rest, failed := r.q.Lease(r.leasing, batch-len(group), r.cfg.Lease, group[0].Kind)
+			if failed != nil { // which the next call meets, too
+				r.doubts()
+			}
 			group = append(group, rest...)
 		}
 		r.start(group)
 	}
 	return len(list) == free && err == nil, err
+}
+
+// doubts notes that a call of the queue has failed: it may have leased what nobody works on,
+// or not have ended what nobody works on any more.
+func (r *Runner) doubts() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	// A call whose answer was lost may still be under way; older leases have run out.
+	r.doubt, r.told = r.cfg.Clock().Add(r.cfg.Lease), false
+}
+
+// takeBack ends leases that this runner took and does not know of, for a while after a call
+// failed.
+func (r *Runner) takeBack() error {
+	r.mu.Lock()
+	if !r.cfg.Clock().Before(r.doubt) {
+		r.mu.Unlock()
+		return nil
+	}
+	known := slices.Collect(maps.Values(r.active))
+	r.mu.Unlock()
+	n, err := r.q.TakeBack(r.leasing, known...)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	first := !r.told
+	r.told = true
+	r.mu.Unlock()
+	if first || n > 0 {
+		r.cfg.Late()
+	}
+	if n > 0 {
+		r.cfg.Logger.WarnContext(r.ctx, "leases of jobs were lost with an answer of the queue, and are taken back", "jobs", n)
+	}
+	return nil
 }
 
 // ready tells which kinds may be taken and how many workers are free.

@@ -292,6 +292,79 @@ func TestRunnerRenewsLeases(t *testing.T) {
 	})
 }
 
+// losing is a queue of which some answers are lost: the call has done what it was asked for.
+type losing struct {
+	jobs.Queue
+	mu          sync.Mutex
+	lease, done int // answers to lose
+}
+
+var errLost = errors.New("the answer is lost")
+
+func (q *losing) lose(n *int) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	*n--
+	return *n >= 0
+}
+
+func (q *losing) Lease(ctx context.Context, n int, d time.Duration, kinds ...jobs.Kind) ([]jobs.Job, error) {
+	list, err := q.Queue.Lease(ctx, n, d, kinds...)
+	if len(list) > 0 && q.lose(&q.lease) {
+		return nil, errLost
+	}
+	return list, err
+}
+
+// DoneAll loses the call itself: the jobs stay leased.
+func (q *losing) DoneAll(ctx context.Context, list []jobs.Job) ([]jobs.End, error) {
+	if q.lose(&q.done) {
+		return nil, errLost
+	}
+	return q.Queue.DoneAll(ctx, list)
+}
+
+// TestRunnerTakesBackWhatItDoesNotKnowOf: what was leased by a call whose answer was lost, or
+// could not be completed, does not wait for its lease to run out, and lists are late until
+// it is done. What runs meanwhile stays leased.
+func TestRunnerTakesBackWhatItDoesNotKnowOf(t *testing.T) {
+	for name, lost := range map[string]*losing{"lease": {lease: 1}, "completion": {done: 1}} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bench) {
+				lost.Queue = b.q
+				release, late := make(chan struct{}), 0
+				r := jobs.Start(b.Context(), lost, map[jobs.Kind]jobs.Handler{
+					jobs.Deliver: {Run: func(_ context.Context, list []jobs.Job) []error {
+						b.note(list)
+						return nil
+					}},
+					jobs.Erase: {Run: func(context.Context, []jobs.Job) []error {
+						<-release
+						return nil
+					}},
+				}, jobs.Config{Late: func() { late++ }, Clock: time.Now})
+				defer r.Close(b.Context())
+				defer close(release)
+				lost.mu.Lock()
+				leases := lost.lease
+				lost.lease = 0
+				lost.mu.Unlock()
+				b.mark(jobs.Erase, "runs")
+				lost.mu.Lock()
+				lost.lease = leases
+				lost.mu.Unlock()
+				b.mark(jobs.Deliver, "post:a")
+				b.pass(poll)
+				require.Equal(b, jobs.Completed, b.row(jobs.Deliver, "post:a").State, "with the next look at the queue")
+				require.Positive(b, late)
+				running := b.row(jobs.Erase, "runs")
+				require.Equal(b, jobs.Running, running.State)
+				require.Equal(b, int64(1), running.Lease, "nobody has taken it back")
+			})
+		})
+	}
+}
+
 func TestDelay(t *testing.T) {
 	require.Equal(t, 500*time.Millisecond, jobs.Delay(1, 0))
 	require.Equal(t, 750*time.Millisecond, jobs.Delay(1, 0.5))

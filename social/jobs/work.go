@@ -25,7 +25,8 @@ func (r *Runner) work(list []Job) {
 	results, told := r.endAll(ctx, list, errs)
 	for i, j := range list {
 		if told[i] != nil {
-			// Its lease will run out, and it is run again.
+			// Its lease is taken back, or runs out, and it is run again.
+			r.doubts()
 			r.cfg.Logger.ErrorContext(ctx, "the end of a job cannot be written", "kind", j.Kind, "key", j.Key, "error", told[i])
 			continue
 		}
@@ -49,8 +50,8 @@ func (r *Runner) endAll(ctx context.Context, list []Job, causes []error) (result
 	if len(done) == 0 {
 		return results, errs
 	}
-	r.inactive(done...)
 	ends, err := r.q.DoneAll(ctx, done)
+	r.inactive(done...)
 	for i, place := range at {
 		switch {
 		case err != nil:
@@ -66,12 +67,14 @@ func (r *Runner) endAll(ctx context.Context, list []Job, causes []error) (result
 	return results, errs
 }
 
-// inactive forgets jobs whose leases are not renewed any more.
+// inactive forgets leases that have ended: they are not renewed any more.
 func (r *Runner) inactive(list ...Job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, j := range list {
-		delete(r.active, j.ID)
+		if r.active[j.ID].Lease == j.Lease { // else it is leased again
+			delete(r.active, j.ID)
+		}
 	}
 }
 
@@ -97,7 +100,7 @@ func (r *Runner) run(h Handler, list []Job) (errs []error) {
 
 // end tells the queue that one attempt has failed.
 func (r *Runner) end(ctx context.Context, j Job, cause error) (result string, err error) {
-	r.inactive(j)
+	defer r.inactive(j)
 	switch {
 	case r.ctx.Err() != nil: // broken off
 		result, err = resultReturned, r.q.GiveBack(ctx, j)

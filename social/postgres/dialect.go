@@ -72,6 +72,7 @@ var dialect = sqlstore.Dialect{
 			WHERE a.delivery <> 'push' AND f.agent = ANY ($1) AND f.gone = 0 ORDER BY f.author)`,
 	Sources: sources,
 
+	Now:        now,
 	Mark:       markText,
 	Expire:     expireText,
 	Lease:      leaseText,
@@ -83,4 +84,5 @@ var dialect = sqlstore.Dialect{
 	Done:     doneText,
 	Fail:     failText,
 	GiveBack: giveBackText,
+	TakeBack: takeBackText,
 }

@@ -146,6 +146,8 @@ func literal(t *testing.T, arg any) string {
 	t.Helper()
 	quote := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 	switch v := arg.(type) {
+	case nil:
+		return "NULL"
 	case int, int64, bool:
 		return quote(fmt.Sprint(v))
 	case []string:

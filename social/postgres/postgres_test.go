@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -49,6 +50,50 @@ func TestADamagedRow(t *testing.T) {
 	require.False(t, postgres.Unreachable(err), "no reason for a breaker to open")
 	_, err = s.List(t.Context(), jobs.Filter{Key: "\x00"})
 	require.ErrorIs(t, err, social.ErrDamaged, "PostgreSQL refuses the value")
+}
+
+// TestTheClockOfTheQueueIsTheDatabases: servers whose clocks are wrong mark, lease, fail and
+// repeat jobs as all others do.
+func TestTheClockOfTheQueueIsTheDatabases(t *testing.T) {
+	for name, wrong := range map[string]time.Duration{"ahead": 30 * time.Minute, "a little ahead": 20 * time.Second, "behind": -30 * time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			url, ctx := testenv.ReusedPostgres(t), t.Context()
+			off := open(t, url, social.Options{Clock: func() time.Time { return time.Now().Add(wrong) }, KeepJobs: true})
+			right := open(t, url, social.Options{KeepJobs: true})
+			lease := func(s *postgres.Store) (keys []string) {
+				list, err := s.Lease(ctx, 10, time.Minute, jobs.Deliver)
+				require.NoError(t, err)
+				for _, j := range list {
+					keys = append(keys, j.Key)
+					require.Less(t, j.Waited, jobs.Overdue)
+				}
+				return keys
+			}
+			mark := func(s *postgres.Store, d jobs.Dirty) { require.NoError(t, s.Mark(ctx, d)) }
+			p, _, err := off.CreatePost(ctx, social.Post{Author: "a", Caption: "x", Audience: social.Audience{Public: true}}, social.Creation{})
+			require.NoError(t, err)
+			require.Equal(t, []string{p.ID}, lease(right), "it waits for no clock")
+			mark(right, jobs.Dirty{Kind: jobs.Deliver, Key: "post:right"})
+			mark(right, jobs.Dirty{Kind: jobs.Deliver, Key: "post:later", After: time.Minute})
+			mark(off, jobs.Dirty{Kind: jobs.Deliver, Key: "post:later", After: time.Minute})
+			require.Equal(t, []string{"post:right"}, lease(off), "what others have leased stays theirs, and later is later")
+			require.Empty(t, lease(right))
+			ages, err := off.Ages(ctx)
+			require.NoError(t, err)
+			require.Less(t, ages.Oldest, jobs.Overdue)
+			begin := time.Now()
+			done, err := right.List(ctx, jobs.Filter{Key: p.ID, Kind: jobs.Deliver})
+			require.NoError(t, err)
+			_, err = right.Done(ctx, done[0])
+			require.NoError(t, err)
+			n, err := off.Again(ctx, begin.Add(wrong).Add(-10*time.Second), jobs.Deliver)
+			require.NoError(t, err)
+			require.Equal(t, 2, n, "what was completed since a moment of the wrong clock, and what runs")
+			n, err = off.Sweep(ctx, 10)
+			require.NoError(t, err)
+			require.Zero(t, n)
+		})
+	}
 }
 
 // place is a schema.

@@ -73,7 +73,7 @@ func exerciseQueue(ctx context.Context, s Backend) error {
 	for _, err := range []error{
 		failErr, second(s.Renew(ctx, time.Minute, list[1])), second(s.Done(ctx, list[1])), s.GiveBack(ctx, list[2]),
 		second(s.LeaseKey(ctx, list[2].Kind, list[2].Key, time.Minute)), second(s.Again(ctx, time.Unix(1, 0), jobs.Kinds()...)),
-		second(s.List(ctx, jobs.Filter{})), s.Retry(ctx, list[0].ID), s.Drop(ctx, list[0].ID), second(s.Stats(ctx)), second(s.Sweep(ctx, 5)),
+		second(s.List(ctx, jobs.Filter{})), s.Retry(ctx, list[0].ID), s.Drop(ctx, list[0].ID), second(s.Stats(ctx)), second(s.Ages(ctx)), second(s.TakeBack(ctx)), second(s.Sweep(ctx, 5)),
 	} {
 		if err != nil {
 			return err

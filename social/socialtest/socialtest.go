@@ -114,7 +114,7 @@ const (
 
 func newEnv(t *testing.T, place New) *env {
 	e := &env{T: t, ctx: t.Context(), now: time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)}
-	e.place = place(t, social.Options{Clock: e.clock, CelebrityAt: celebrityAt, CelebrityUntil: celebrityUntil})
+	e.place = place(t, social.Options{Clock: e.clock, QueueClock: e.clock, CelebrityAt: celebrityAt, CelebrityUntil: celebrityUntil})
 	e.Backend = e.place.Open()
 	return e
 }

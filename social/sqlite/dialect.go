@@ -73,17 +73,19 @@ var dialect = sqlstore.Dialect{
 		WHERE f.gone = 0 AND (f.author = '` + social.Server + `' OR a.delivery <> 'push') ORDER BY f.author`,
 	Sources: sources,
 
+	Now:        now,
 	Mark:       markText,
 	Due:        dueText,
 	Expire:     expireText,
 	Choose:     []string{overdueText, othersText},
 	CountJobs:  `SELECT kind, state, count(*) FROM jobs WHERE state IN ('pending', 'running', 'failed', 'dead') GROUP BY state, kind`,
 	OldestJobs: oldestText,
-	Sweep:      `DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE state = 'completed' AND finished <= $1 ORDER BY finished LIMIT $2)`,
+	Sweep:      `DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE state = 'completed' AND finished <= $1 - $2 ORDER BY finished LIMIT $3)`,
 
 	Renew:    renewText,
 	Done:     completeText,
 	Fail:     failText,
 	GiveBack: giveBackText,
+	TakeBack: takeBackText,
 	Remove:   removeText,
 }

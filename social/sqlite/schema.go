@@ -85,6 +85,9 @@ var schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Oldest: 1, 
 		state INTEGER NOT NULL -- reserved, used, unused: social.FileReserved and so on
 		) WITHOUT ROWID;
 	 CREATE INDEX files_by_post ON files (post);`,
+
+	`ALTER TABLE jobs ADD COLUMN changed INTEGER NOT NULL DEFAULT 0; -- when the row was changed last, by the queue's clock
+	 ALTER TABLE jobs ADD COLUMN worker TEXT NOT NULL DEFAULT ''; -- whom it is leased to`,
 }}
 
 // migrate brings the schema up to date in one transaction.

@@ -56,6 +56,10 @@ func Open(ctx context.Context, path string, opts social.Options) (*Store, error)
 	if err := f.open(ctx, path); err != nil {
 		return nil, errors.Join(contractError(path, err), f.close())
 	}
+	opts = opts.WithDefaults()
+	if opts.QueueClock == nil {
+		opts.QueueClock = opts.Clock
+	}
 	s := &Store{Store: sqlstore.New(f, &dialect, opts), file: f}
 	s.memo = sqlstore.NewMemo(s.Store)
 	f.writer.memo = s.memo

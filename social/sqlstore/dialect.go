@@ -43,25 +43,33 @@ type Dialect struct {
 	Celebrities    string // of the readers $1: reader and author, whom they follow and who is not pushed, or [social.Server]
 	Sources        Sources
 
-	Mark   string // a table of jobs j: kind, key, priority, due
-	Due    string // whether a job may be due at $1, of the kinds $2, of all for none; empty: it is not worth asking
-	Expire string // takes back leases that have run out at $1; with $2 attempts a job is dead
-	// Lease leases jobs due at $1, of the kinds $2, at most $4 until $5: those due since
-	// $3, then by priority. Or it is empty, and Choose reads the ids: of those due since
-	// $3, and of the others. Then Alone runs all of what it is given in a transaction.
+	// Now makes a number of a parameter for the queue's clock, in µs: NULL stands for the
+	// database's own clock. What follows takes that parameter where it says "now". Periods
+	// are in µs.
+	Now func(parameter string) string
+
+	Mark   string // a table of jobs j: kind, key, priority, period until it is due; now
+	Due    string // whether a job may be due; now, kinds, all for none; empty: it is not worth asking
+	Expire string // takes back leases that have run out; now, the attempts with which a job is dead
+	// Lease leases due jobs. It takes now, the kinds, the period after which a job is
+	// overdue, the number, the period of the lease, who leases, how many of the number are
+	// overdue ones. Or it is empty, and Choose reads the ids: of those that are
+	// overdue, and of all; each takes the first three, and its number. Then Alone runs all of
+	// what it is given in a transaction.
 	Lease  string
 	Choose []string
 
 	CountJobs  string // kind, state, number
-	OldestJobs string // the earliest time of jobs that are not done, of all and of those of lists; $1 for none
-	Sweep      string // removes jobs completed up to $1, at most $2
+	OldestJobs string // the columns of [jobs.Ages]; now
+	Sweep      string // removes jobs completed for a period; now, the period, the most
 
-	// What ends leases, or extends them. Each takes a table of id and lease, then a time, and
+	// What ends leases, or extends them. Each takes a table of id and lease, then now, and
 	// returns id and state of the jobs that are held.
-	Renew    string // until the time
+	Renew    string // for a period
 	Done     string // removes those of the kinds that follow
-	Fail     string // whether it waits, for how many µs, the reason, the most attempts
+	Fail     string // whether it waits, for what period, the reason, the most attempts
 	GiveBack string
+	TakeBack string // the same of those that are leased by who follows and are not in the table
 	// Remove removes the job $1 of the lease $2, if it was not marked meanwhile. It is
 	// empty where Done removes as well, and where Alone is not all in a transaction.
 	Remove string

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 )
 
@@ -37,7 +36,7 @@ func (s *Store) end(ctx context.Context, do func(*Query, states)) (held states, 
 }
 
 // end runs a statement on those of some jobs that are held.
-func (q *Query) end(held states, text string, list []jobs.Job, at time.Time, args ...any) {
+func (q *Query) end(held states, text string, list []jobs.Job, now any, args ...any) {
 	ids, leases := make([]int64, len(list)), make([]int64, len(list))
 	for i, j := range list {
 		ids[i], leases[i] = j.ID, j.Lease
@@ -48,12 +47,12 @@ func (q *Query) end(held states, text string, list []jobs.Job, at time.Time, arg
 		err := scan(&id, &state)
 		held[id] = state
 		return err
-	}, text, append([]any{Table{ids, leases}, social.Stamp(at)}, args...)...)
+	}, text, append([]any{Table{ids, leases}, now}, args...)...)
 }
 
 // Renew implements [jobs.Queue].
 func (s *Store) Renew(ctx context.Context, d time.Duration, list ...jobs.Job) (lost []jobs.Job, err error) {
-	held, err := s.end(ctx, func(q *Query, held states) { q.end(held, q.d.Renew, list, s.opts.Clock().Add(d)) })
+	held, err := s.end(ctx, func(q *Query, held states) { q.end(held, q.d.Renew, list, queueNow(s.opts), d.Microseconds()) })
 	if err != nil {
 		return nil, s.queueFailed(ctx, "renew leases", err)
 	}
@@ -86,7 +85,7 @@ func (s *Store) DoneAll(ctx context.Context, list []jobs.Job) ([]jobs.End, error
 		if q.d.Remove != "" {
 			rest = s.remove(q, held, list)
 		}
-		q.end(held, q.d.Done, rest, s.opts.Clock(), s.notKept())
+		q.end(held, q.d.Done, rest, queueNow(s.opts), s.notKept())
 	})
 	if err != nil {
 		return nil, s.queueFailed(ctx, "complete jobs", err)
@@ -115,7 +114,7 @@ func (s *Store) remove(q *Query, held states, list []jobs.Job) (rest []jobs.Job)
 // Fail implements [jobs.Queue].
 func (s *Store) Fail(ctx context.Context, j jobs.Job, f jobs.Failure) (jobs.State, error) {
 	held, err := s.end(ctx, func(q *Query, held states) {
-		q.end(held, q.d.Fail, []jobs.Job{j}, s.opts.Clock(), f.Wait, f.After.Microseconds(), jobs.Clip(f.Reason), jobs.MaxAttempts)
+		q.end(held, q.d.Fail, []jobs.Job{j}, queueNow(s.opts), f.Wait, f.After.Microseconds(), jobs.Clip(f.Reason), jobs.MaxAttempts)
 	})
 	if _, ok := held[j.ID]; err == nil && !ok {
 		err = lost(j)
@@ -128,6 +127,12 @@ func (s *Store) Fail(ctx context.Context, j jobs.Job, f jobs.Failure) (jobs.Stat
 
 // GiveBack implements [jobs.Queue].
 func (s *Store) GiveBack(ctx context.Context, list ...jobs.Job) error {
-	_, err := s.end(ctx, func(q *Query, held states) { q.end(held, q.d.GiveBack, list, s.opts.Clock()) })
+	_, err := s.end(ctx, func(q *Query, held states) { q.end(held, q.d.GiveBack, list, queueNow(s.opts)) })
 	return s.queueFailed(ctx, "give jobs back", err)
+}
+
+// TakeBack implements [jobs.Queue].
+func (s *Store) TakeBack(ctx context.Context, but ...jobs.Job) (int, error) {
+	held, err := s.end(ctx, func(q *Query, held states) { q.end(held, q.d.TakeBack, but, queueNow(s.opts), s.name) })
+	return len(held), s.queueFailed(ctx, "take jobs back", err)
 }

@@ -5,10 +5,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 )
 
@@ -45,7 +46,8 @@ func (s *Store) Lease(ctx context.Context, n int, d time.Duration, kinds ...jobs
 	if err != nil || !due {
 		return nil, s.queueFailed(ctx, "lease jobs", err)
 	}
-	err = s.alone(ctx, func(q *Query) { list = q.lease(s.opts.Clock(), n, d, kinds) })
+	l := lease{now: queueNow(s.opts), n: n, d: d, kinds: names(kinds), by: s.name}
+	err = s.alone(ctx, func(q *Query) { list = q.lease(l) })
 	return list, s.queueFailed(ctx, "lease jobs", err)
 }
 
@@ -54,24 +56,33 @@ func (s *Store) due(ctx context.Context, kinds []jobs.Kind) (due bool, err error
 	if s.d.Due == "" {
 		return true, nil
 	}
-	err = s.read(ctx, func(q *Query) { q.row(into(&due), q.d.Due, social.Stamp(s.opts.Clock()), names(kinds)) })
+	err = s.read(ctx, func(q *Query) { q.row(into(&due), q.d.Due, queueNow(s.opts), names(kinds)) })
 	return due, err
+}
+
+// lease is what a call of Lease asks for.
+type lease struct {
+	now   any
+	n     int
+	d     time.Duration
+	kinds []string
+	by    string
 }
 
 // lease takes rows: those that have waited too long, by how long, and then others by
 // priority.
-func (q *Query) lease(now time.Time, n int, d time.Duration, kinds []jobs.Kind) (list []jobs.Job) {
-	overdue, till := now.Add(-jobs.Overdue), social.Stamp(now.Add(d))
-	expire := Statement{q.d.Expire, []any{social.Stamp(now), jobs.MaxAttempts}}
-	args := []any{social.Stamp(now), names(kinds), social.Stamp(overdue), n}
+func (q *Query) lease(l lease) (list []jobs.Job) {
+	expire := Statement{q.d.Expire, []any{l.now, jobs.MaxAttempts}}
+	args := []any{l.now, l.kinds, jobs.Overdue.Microseconds()}
 	if q.d.Lease != "" {
-		q.both(expire, appendJob(&list), Statement{q.d.Lease, append(args, till)})
+		q.both(expire, appendJob(&list), Statement{q.d.Lease, append(args, l.n, l.d.Microseconds(), l.by)})
 	} else {
 		q.exec(expire.Text, expire.Args...)
-		list = q.jobs(leaseText, Table{q.choose(args, n)}, till)
+		list = q.jobs(q.leaseText(), Table{q.choose(args, l.n)}, l.now, l.d.Microseconds(), l.by)
 	}
+	leased(list, l.d)
 	late := func(j jobs.Job) int { // 0 goes first
-		if social.Stamp(j.Due) <= social.Stamp(overdue) {
+		if j.Waited >= jobs.Overdue {
 			return 0
 		}
 		return 1
@@ -88,6 +99,14 @@ func (q *Query) lease(now time.Time, n int, d time.Duration, kinds []jobs.Kind) 
 	return list
 }
 
+// leased completes jobs that were leased just now for a time.
+func leased(list []jobs.Job, d time.Duration) {
+	for i := range list {
+		j := &list[i]
+		j.Waited = max(j.LeasedTill.Add(-d).Sub(j.Due), 0)
+	}
+}
+
 // choose reads the ids of at most n rows to be leased.
 func (q *Query) choose(args []any, n int) (ids []int64) {
 	for _, text := range q.d.Choose {
@@ -101,30 +120,75 @@ func (q *Query) choose(args []any, n int) (ids []int64) {
 	return ids
 }
 
-// leaseText leases the row $1 until $2.
-const leaseText = `UPDATE jobs SET leased_till = $2, ` + Leased + ` WHERE id = $1 RETURNING ` + JobColumns
+// leaseText leases the row $1, now $2, for the period $3, by $4.
+func (q *Query) leaseText() string {
+	now := q.d.Now("$2")
+	return `UPDATE jobs SET leased_till = ` + now + ` + $3, worker = $4, ` + Changed(now) + `, ` + Leased + `
+		WHERE id = $1 RETURNING ` + JobColumns
+}
 
 // LeaseKey implements [jobs.Queue].
 func (s *Store) LeaseKey(ctx context.Context, kind jobs.Kind, key string, d time.Duration) (j jobs.Job, err error) {
 	err = s.write(ctx, func(t *Tx) {
-		var kept jobs.Job
-		list := t.jobs(`SELECT `+JobColumns+` FROM jobs WHERE kind = $1 AND key = $2`+t.d.Locks[exclusive], string(kind), key)
-		if len(list) > 0 {
-			kept = list[0]
-		}
-		over := kept.State == jobs.Running && !kept.LeasedTill.After(t.now)
+		now := queueNow(s.opts)
+		kept, over, found := t.jobOf(kind, key, now)
 		switch {
-		case len(list) == 0, kept.State == jobs.Completed, kept.State == jobs.Dead, over && kept.Attempts >= jobs.MaxAttempts:
+		case !found, kept.State == jobs.Completed, kept.State == jobs.Dead, over && kept.Attempts >= jobs.MaxAttempts:
 			t.fail(fmt.Errorf("%s %s: %w", kind, key, feed.ErrNotFound))
 		case kept.State == jobs.Running && !over:
 			t.fail(fmt.Errorf("%s %s: %w", kind, key, jobs.ErrTaken))
 		}
-		for _, leased := range t.jobs(leaseText, kept.ID, social.Stamp(t.now.Add(d))) {
-			j = leased
+		list := t.jobs(t.leaseText(), kept.ID, now, d.Microseconds(), "")
+		leased(list, d)
+		for _, one := range list {
+			j = one
 		}
 	})
 	return j, s.queueFailed(ctx, "lease job", err)
 }
 
-// Leased is the change of a lease to a row of jobs, except for the time it ends.
+// jobOf locks and reads the row of a kind and key; over says that it is leased and the
+// lease has run out.
+func (t *Tx) jobOf(kind jobs.Kind, key string, now any) (j jobs.Job, over, found bool) {
+	t.each(func(scan Scan) (err error) {
+		j, err = scanJob(func(into ...any) error { return scan(append(into, &over)...) })
+		found = true
+		return err
+	}, `SELECT `+JobColumns+`, `+Over(t.d.Now("$3"))+` FROM jobs WHERE kind = $1 AND key = $2`+t.d.Locks[exclusive], string(kind), key, now)
+	return j, over, found
+}
+
+// Over is whether a row is leased and the lease has run out.
+func Over(now string) string {
+	return `(state = 'running' AND (leased_till <= ` + now + ` OR ` + Back(now) + `))`
+}
+
+// Back is whether the clock has gone back since a row was changed.
+func Back(now string) string {
+	return `changed > ` + now + ` + ` + strconv.FormatInt(jobs.ClockJump.Microseconds(), 10)
+}
+
+// Changed notes when a row was changed. What it waits for by a clock that has gone back since
+// it waits for no longer.
+func Changed(now string) string {
+	return `changed = ` + now + `, due = ` + Kept("due", now) + `, run_at = ` + Kept("run_at", now)
+}
+
+// Kept is a time of a row: now where it lies ahead and the clock has gone back.
+func Kept(column, now string) string {
+	return `CASE WHEN ` + column + ` > ` + now + ` AND ` + Back(now) + ` THEN ` + now + ` ELSE ` + column + ` END`
+}
+
+// OfLists are the kinds that lists wait for, as a list in a statement.
+func OfLists() string {
+	var list []string
+	for _, kind := range jobs.Kinds() {
+		if kind.OfLists() {
+			list = append(list, `'`+string(kind)+`'`)
+		}
+	}
+	return `(` + strings.Join(list, `, `) + `)`
+}
+
+// Leased is the change of a lease to a row of jobs, except for who has it and the times.
 const Leased = `state = 'running', lease = lease + 1, leased_generation = generation, attempts = attempts + 1`

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 )
 
@@ -37,11 +36,11 @@ func (t *Tx) markAll() {
 	for _, lazy := range []bool{false, true} {
 		var kinds, keys []string
 		var priorities []int
-		var due []int64
+		var after []int64
 		for _, m := range order {
 			if d := t.dirty[m]; d.Lazy == lazy {
 				kinds, keys = append(kinds, string(d.Kind)), append(keys, d.Key)
-				priorities, due = append(priorities, d.Priority), append(due, social.Stamp(t.now.Add(d.After)))
+				priorities, after = append(priorities, d.Priority), append(after, d.After.Microseconds())
 			}
 		}
 		text := t.d.Mark
@@ -49,7 +48,7 @@ func (t *Tx) markAll() {
 			text += ` WHERE j.state NOT IN ('pending', 'failed')` // rows that wait stay as they are
 		}
 		if len(keys) > 0 {
-			t.later(text, Table{kinds, keys, priorities, due})
+			t.later(text, Table{kinds, keys, priorities, after}, queueNow(t.opts))
 		}
 	}
 }

@@ -16,12 +16,13 @@ const againRows = 10_000
 
 // Again implements [jobs.Queue].
 func (s *Store) Again(ctx context.Context, since time.Time, kinds ...jobs.Kind) (n int, err error) {
+	age := s.opts.Clock().Sub(since).Microseconds() // by the clock that since is of
 	for after, more := int64(0), true; more; {
 		var list []jobs.Job
 		err = s.write(ctx, func(t *Tx) {
 			list = t.jobs(`SELECT `+JobColumns+` FROM jobs WHERE kind = ANY ($2) AND id > $3
-				AND (state = 'completed' AND finished >= $1 OR state = 'running') ORDER BY id LIMIT $4`,
-				social.Stamp(since), names(kinds), after, againRows)
+				AND (state = 'completed' AND finished >= `+s.d.Now("$5")+` - $1 OR state = 'running') ORDER BY id LIMIT $4`,
+				age, names(kinds), after, againRows, queueNow(s.opts))
 			for _, j := range list {
 				t.mark(jobs.Dirty{Kind: j.Kind, Key: j.Key, Priority: j.Priority})
 			}
@@ -89,20 +90,30 @@ func (s *Store) Stats(ctx context.Context) (st jobs.Stats, err error) {
 			st.Rows = append(st.Rows, r)
 			return err
 		}, q.d.CountJobs)
-		now := social.Stamp(s.opts.Clock())
-		var oldest, ofLists int64
-		q.row(into(&oldest, &ofLists), q.d.OldestJobs, now)
-		st.Oldest = time.Duration(now-oldest) * time.Microsecond
-		st.OldestOfLists = time.Duration(now-ofLists) * time.Microsecond
+		st.Ages = q.ages(s.opts)
 	})
 	return st, s.queueFailed(ctx, "count jobs", err)
 }
+
+// Ages implements [jobs.Queue].
+func (s *Store) Ages(ctx context.Context) (a jobs.Ages, err error) {
+	err = s.read(ctx, func(q *Query) { a = q.ages(s.opts) })
+	return a, s.queueFailed(ctx, "look at the age of jobs", err)
+}
+
+func (q *Query) ages(o social.Options) jobs.Ages {
+	var all, ofLists int64
+	q.row(into(&all, &ofLists), q.d.OldestJobs, queueNow(o))
+	return jobs.Ages{Oldest: micros(all), OldestOfLists: micros(ofLists)}
+}
+
+func micros(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
 
 // Sweep implements [jobs.Queue].
 func (s *Store) Sweep(ctx context.Context, n int) (int, error) {
 	var removed int64
 	err := s.alone(ctx, func(q *Query) {
-		removed = q.exec(q.d.Sweep, social.Stamp(s.opts.Clock().Add(-jobs.CompletedLives)), n)
+		removed = q.exec(q.d.Sweep, queueNow(s.opts), jobs.CompletedLives.Microseconds(), n)
 	})
 	return int(removed), s.queueFailed(ctx, "sweep jobs", err)
 }

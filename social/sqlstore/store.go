@@ -13,6 +13,7 @@ package sqlstore
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"time"
@@ -27,6 +28,7 @@ type Store struct {
 	db    Database
 	d     *Dialect
 	opts  social.Options
+	name  string // of whom this store leases jobs for
 	woken chan struct{}
 }
 
@@ -37,7 +39,15 @@ var (
 
 // New makes a store over a database. It does not ask it anything.
 func New(db Database, d *Dialect, opts social.Options) *Store {
-	return &Store{db: db, d: d, opts: opts.WithDefaults(), woken: make(chan struct{}, 1)}
+	return &Store{db: db, d: d, opts: opts.WithDefaults(), name: rand.Text(), woken: make(chan struct{}, 1)}
+}
+
+// queueNow is the queue's clock as the parameter of [Dialect.Now].
+func queueNow(o social.Options) any {
+	if o.QueueClock == nil {
+		return nil
+	}
+	return social.Stamp(o.QueueClock())
 }
 
 // Ping implements [social.Upkeep].

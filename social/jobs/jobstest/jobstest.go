@@ -38,6 +38,8 @@ func Run(t *testing.T, open Open) {
 		{"Lease/runs out", runsOut},
 		{"Lease/dead after its last attempt ran out", dies},
 		{"Lease/key", leaseKey},
+		{"Lease/the clock goes back", clockGoesBack},
+		{"TakeBack", takeBack},
 		{"Renew", renew},
 		{"Done/by who has lost it", lost},
 		{"Done/of a batch", doneAll},
@@ -48,6 +50,7 @@ func Run(t *testing.T, open Open) {
 		{"Again", again},
 		{"List, Retry, Drop", operators},
 		{"Stats", stats},
+		{"Ages/what lists wait for", listsWaitFor},
 		{"Sweep", sweep},
 		{"Woken", woken},
 		{"keys of every kind", oddKeys},
@@ -71,7 +74,7 @@ type env struct {
 
 func newEnv(t *testing.T, open Open, keep bool) *env {
 	e := &env{t: t, ctx: t.Context(), now: time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)}
-	e.q = open(t, social.Options{Clock: e.clock, KeepJobs: keep})
+	e.q = open(t, social.Options{Clock: e.clock, QueueClock: e.clock, KeepJobs: keep})
 	return e
 }
 

@@ -78,6 +78,61 @@ func leaseKey(e *env) {
 	require.ErrorIs(e.t, err, feed.ErrNotFound)
 }
 
+// clockGoesBack has rows that wait, wait for another try, and run, when the clock that they
+// were changed by goes back by more than all of that takes: none waits until it is there again.
+func clockGoesBack(e *env) {
+	e.mark(deliver("post:runs"))
+	running := e.one()
+	e.mark(deliver("post:fails"))
+	_, err := e.q.Fail(e.ctx, e.one(), jobs.Failure{Reason: "x", After: time.Minute})
+	require.NoError(e.t, err)
+	e.mark(deliver("post:waits"))
+	later := deliver("post:later")
+	later.After = time.Minute
+	e.mark(later)
+	e.pass(-jobs.ClockJump / 2)
+	require.Empty(e.t, keys(e.lease(10, jobs.Pair)))
+	e.pass(-24 * time.Hour)
+	require.ElementsMatch(e.t, []string{"post:runs", "post:fails", "post:waits", "post:later"}, keys(e.lease(10)))
+	_, err = e.q.Done(e.ctx, running)
+	require.ErrorIs(e.t, err, jobs.ErrLost, "somebody else runs it now")
+	e.none() // leases are by the new clock
+	e.pass(leaseTime)
+	require.Len(e.t, e.lease(10), 4)
+}
+
+// takeBack loses the answer of a lease: whoever asked for it takes it back, and nothing else.
+func takeBack(e *env) {
+	e.mark(deliver("post:known"))
+	known := e.one()
+	e.mark(deliver("post:a"), deliver("post:b"), jobs.Dirty{Kind: jobs.Pair, Key: "a/b"})
+	lost := e.lease(2, jobs.Deliver)
+	require.Len(e.t, lost, 2)
+	own, err := e.q.LeaseKey(e.ctx, jobs.Pair, "a/b", leaseTime)
+	require.NoError(e.t, err)
+	e.none()
+	n, err := e.q.TakeBack(e.ctx, known)
+	require.NoError(e.t, err)
+	require.Equal(e.t, 2, n)
+	<-e.q.Woken()
+	for _, j := range e.lease(5) {
+		require.Contains(e.t, []string{"post:a", "post:b"}, j.Key)
+		require.Equal(e.t, 1, j.Attempts, "as if it had not been leased")
+	}
+	require.False(e.t, e.done(known))
+	require.False(e.t, e.done(own), "who makes a change and works on it at once leases for themself")
+	n, err = e.q.TakeBack(e.ctx)
+	require.NoError(e.t, err)
+	require.Equal(e.t, 2, n)
+	// One that was lost and leased again is another lease.
+	first := e.lease(2)
+	e.pass(leaseTime)
+	require.Len(e.t, e.lease(2), 2)
+	n, err = e.q.TakeBack(e.ctx, first...)
+	require.NoError(e.t, err)
+	require.Equal(e.t, 2, n)
+}
+
 func renew(e *env) {
 	e.mark(deliver("post:a"), deliver("post:b"))
 	list := e.lease(2)

@@ -75,6 +75,30 @@ func stats(e *env) {
 	require.Zero(e.t, st.OldestOfLists, "counts are in no list")
 }
 
+// listsWaitFor tells the kinds apart, and what a handler or a caller has put off.
+func listsWaitFor(e *env) {
+	ages := func() jobs.Ages {
+		a, err := e.q.Ages(e.ctx)
+		require.NoError(e.t, err)
+		return a
+	}
+	for _, kind := range []jobs.Kind{jobs.Index, jobs.Count, jobs.Images, jobs.Erase} {
+		require.False(e.t, kind.OfLists())
+		e.mark(jobs.Dirty{Kind: kind, Key: "post:a"})
+	}
+	e.mark(jobs.Dirty{Kind: jobs.Author, Key: "a", After: time.Minute})
+	e.pass(time.Second)
+	require.Equal(e.t, jobs.Ages{Oldest: time.Second}, ages(), "no list lacks anything for these, nor for what is to run later")
+	e.mark(deliver("post:a"))
+	j := e.lease(1, jobs.Deliver)[0]
+	_, err := e.q.Fail(e.ctx, j, jobs.Failure{Reason: "x", After: time.Hour})
+	require.NoError(e.t, err)
+	e.pass(time.Second)
+	require.Equal(e.t, jobs.Ages{Oldest: 2 * time.Second, OldestOfLists: time.Second}, ages(), "a backoff hides nothing")
+	e.pass(time.Minute)
+	require.Equal(e.t, time.Minute+time.Second, ages().OldestOfLists)
+}
+
 func sweep(e *env) {
 	for i := range 3 {
 		e.mark(deliver(key(i)))
