@@ -103,15 +103,19 @@ type Profiles interface {
 	// asked, the error wraps [ErrUnavailable], and the profiles that are known all the
 	// same come back beside it.
 	ProfilesOf(ctx context.Context, agents []string) ([]feed.Profile, error)
-	// PutProfile replaces a profile, and a Profile call that starts after it
-	// returns sees the new one, on every server. A profile put with nil muted items
-	// keeps those that are stored; an empty list takes them away. What was learned
-	// stays, whatever p has of it.
-	PutProfile(ctx context.Context, agent string, p feed.Profile) error
+	// EditProfile changes a profile by change, and answers the profile that is stored
+	// then. change gets the stored one, the zero one with [feed.Learned]'s Alone for an
+	// agent without, and answers false where it changed nothing; then nothing is written,
+	// and no profile is made. An error of change is returned as it is. It is atomic:
+	// change is called again where somebody else has written meanwhile, so of two calls at
+	// once neither undoes the other. change never writes to a list or map that it got.
+	// A Profile call that starts after EditProfile returns sees the new profile, on every
+	// server. What was learned stays, whatever change answers of it.
+	EditProfile(ctx context.Context, agent string, change func(*feed.Profile) (bool, error)) (feed.Profile, error)
 	// MuteItems adds groups to the agent's muted items, as [feed.Profile.Hide]
 	// does, and makes a profile for an agent without one. It is atomic: of two
-	// calls at once, or of a call and a PutProfile that keeps what is stored,
-	// neither undoes the other. Doing it again is safe.
+	// calls at once, or of a call and an EditProfile, neither undoes the other. Doing it
+	// again is safe.
 	MuteItems(ctx context.Context, agent string, groups []string) error
 	// RemoveProfile deletes a profile; [feed.ErrNotFound] for an agent without one. What was
 	// learned stays.

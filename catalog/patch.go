@@ -49,10 +49,7 @@ func (in *Ingest) patched(it feed.Item, patch map[string]json.RawMessage) (feed.
 	if err := json.Unmarshal(before, &fields); err != nil {
 		return feed.Item{}, err
 	}
-	if err := merge(fields, patch); err != nil {
-		return feed.Item{}, err
-	}
-	after, err := EncodeObject(fields)
+	after, err := patchedObject(fields, patch)
 	if err != nil {
 		return feed.Item{}, feed.Errorf(feed.ErrInvalid, "bad item: %w", err)
 	}
@@ -72,28 +69,56 @@ func (in *Ingest) patched(it feed.Item, patch map[string]json.RawMessage) (feed.
 	return it, nil
 }
 
-// merge applies a merge patch to the members of an object. What it does not touch
+// ProfilePatch reads a JSON merge patch (RFC 7396) of a profile and returns what applies
+// it to a stored one. The result is validated as a profile that is put is; a field
+// "learned" is left out as there. Muted items that the patch removes are removed. Errors
+// of both wrap [feed.ErrInvalid].
+func ProfilePatch(patch []byte) (apply func(*feed.Profile) error, err error) {
+	members, err := strictjson.Members(patch, feed.Errorf(feed.ErrInvalid, "bad profile"))
+	if err != nil {
+		return nil, err
+	}
+	delete(members, "learned")
+	return func(p *feed.Profile) error {
+		before, err := json.Marshal(p)
+		if err != nil {
+			return err
+		}
+		fields := map[string]json.RawMessage{}
+		if err := json.Unmarshal(before, &fields); err != nil {
+			return err
+		}
+		after, err := patchedObject(fields, members)
+		if err != nil {
+			return feed.Errorf(feed.ErrInvalid, "bad profile: %w", err)
+		}
+		*p, err = feed.ParseProfile(after)
+		return err
+	}, nil
+}
+
+// patchedObject is an object with the members of a merge patch. What the patch does not touch
 // keeps its bytes, so that 1.50 stays 1.50.
-func merge(fields, patch map[string]json.RawMessage) error {
+func patchedObject(fields, patch map[string]json.RawMessage) (json.RawMessage, error) {
 	for name, value := range patch {
 		switch value[0] {
 		case 'n':
 			delete(fields, name)
 		case '{':
-			merged, err := mergeObjects(fields[name], value)
+			object, err := patchedMember(fields[name], value)
 			if err != nil {
-				return feed.Errorf(feed.ErrInvalid, "bad item: %s: %w", name, err)
+				return nil, fmt.Errorf("%s: %w", name, err)
 			}
-			fields[name] = merged
+			fields[name] = object
 		default:
 			fields[name] = value
 		}
 	}
-	return nil
+	return EncodeObject(fields)
 }
 
-// mergeObjects merges an object into a value, which counts as {} where it is none.
-func mergeObjects(into, patch json.RawMessage) (json.RawMessage, error) {
+// patchedMember is a value, which counts as {} where it is no object, with a merge patch.
+func patchedMember(into, patch json.RawMessage) (json.RawMessage, error) {
 	fields, members := map[string]json.RawMessage{}, map[string]json.RawMessage{}
 	if len(into) > 0 && into[0] == '{' {
 		if err := json.Unmarshal(into, &fields); err != nil {
@@ -103,10 +128,7 @@ func mergeObjects(into, patch json.RawMessage) (json.RawMessage, error) {
 	if err := json.Unmarshal(patch, &members); err != nil {
 		return nil, err
 	}
-	if err := merge(fields, members); err != nil {
-		return nil, err
-	}
-	return EncodeObject(fields)
+	return patchedObject(fields, members)
 }
 
 // EncodeObject writes an object without escapes that its values do not have.

@@ -53,13 +53,17 @@ func parseParts(data []byte) (Record, error) {
 // RecordOf is the record of a profile as [Profiles] answers it.
 func RecordOf(p feed.Profile) Record { return Record{Profile: p, Weights: p.Learned} }
 
-// Put replaces the declared profile.
-func (r *Record) Put(p feed.Profile) {
-	if p.MutedItems == nil {
-		p.MutedItems = r.MutedItems
+// Edit changes the declared profile by change, as [Profiles] describes it. exists tells
+// whether the agent had a record.
+func (r *Record) Edit(exists bool, change func(*feed.Profile) (bool, error)) (changed bool, err error) {
+	p := r.Profile
+	p.Learned = feed.Learned{Alone: !exists || r.Weights.Alone}
+	if changed, err = change(&p); err != nil || !changed {
+		return false, err
 	}
-	r.Profile = p
-	r.Weights.Alone = false
+	r.Profile, r.Weights.Alone = p, false
+	r.Learned = r.Weights
+	return true, nil
 }
 
 // Mute adds muted items, as [feed.Profile.Hide] does.

@@ -20,41 +20,61 @@ func (e *Engine) edit(ctx context.Context, agent string) (*ticket, error) {
 	return e.edits.enter(ctx, turnOf{agent: agent}, e.cfg.Clock(), 0)
 }
 
-// PutProfile replaces the agent's profile. Where it refuses other items than
-// before, the agent's session ends, because it was ranked for the old one.
+// PutProfile replaces the agent's profile, as [feed.Profile.Replace] does, by
+// [Engine.EditProfile].
 func (e *Engine) PutProfile(ctx context.Context, agent string, p feed.Profile) error {
+	_, err := e.EditProfile(ctx, agent, func(stored *feed.Profile) (bool, error) {
+		stored.Replace(p)
+		return true, nil
+	})
+	return err
+}
+
+// EditProfile changes the agent's profile by change, as [catalog.Profiles] describes it,
+// and answers the profile that is stored then. Where it refuses other items than
+// before, the agent's session ends, because it was ranked for the old one. Errors wrap
+// [feed.ErrInvalid] where the profile would not be valid, or are those of change.
+func (e *Engine) EditProfile(ctx context.Context, agent string, change func(*feed.Profile) (bool, error)) (feed.Profile, error) {
 	ctx = e.begin(ctx)
 	if err := feed.CheckAgentID(agent); err != nil {
-		return err
-	}
-	if err := p.Validate(); err != nil {
-		return err
+		return feed.Profile{}, err
 	}
 	edit, err := e.edit(ctx, agent)
 	if err != nil {
-		return err
+		return feed.Profile{}, err
 	}
 	defer edit.leave()
-	old, err := e.profile(ctx, agent)
-	if err != nil {
-		return err
-	}
-	next := p
-	if next.MutedItems == nil { // those that are stored stay
-		next.MutedItems = old.MutedItems
-	}
-	if old.SameMutes(next) {
-		return e.stores.Catalog.PutProfile(ctx, agent, p)
+	// edited is a change that is valid, and whether other items are refused by it.
+	edited := func(p *feed.Profile) (changed, other bool, err error) {
+		before := *p
+		if changed, err = change(p); err != nil || !changed {
+			return false, false, err
+		}
+		return true, !before.SameMutes(*p), p.Validate()
 	}
 	// Before and after: if ending the session failed after the profile was
-	// changed, putting it again would find nothing to end it for.
-	if err := e.stores.Sessions.Delete(ctx, agent); err != nil {
-		return err
+	// changed, changing it again would find nothing to end it for.
+	old, err := e.stores.Catalog.Profile(ctx, agent)
+	if errors.Is(err, feed.ErrNotFound) {
+		old, err = feed.Profile{Learned: feed.Learned{Alone: true}}, nil
 	}
-	if err := e.stores.Catalog.PutProfile(ctx, agent, p); err != nil {
-		return err
+	if err != nil {
+		return feed.Profile{}, err
 	}
-	return e.stores.Sessions.Delete(ctx, agent)
+	if _, other, err := edited(&old); err == nil && other {
+		if err := e.stores.Sessions.Delete(ctx, agent); err != nil {
+			return feed.Profile{}, err
+		}
+	}
+	other := false
+	p, err := e.stores.Catalog.EditProfile(ctx, agent, func(p *feed.Profile) (changed bool, err error) {
+		changed, other, err = edited(p)
+		return changed, err
+	})
+	if err == nil && other {
+		err = e.stores.Sessions.Delete(ctx, agent)
+	}
+	return p, err
 }
 
 // RemoveProfile deletes the agent's profile; [feed.ErrNotFound] where there

@@ -34,9 +34,9 @@ func (m *meeting) change() {
 	m.underWay.Add(-1)
 }
 
-func (m *meeting) PutProfile(ctx context.Context, agent string, p feed.Profile) error {
+func (m *meeting) EditProfile(ctx context.Context, agent string, change func(*feed.Profile) (bool, error)) (feed.Profile, error) {
 	m.change()
-	return m.Catalog.PutProfile(ctx, agent, p)
+	return m.Catalog.EditProfile(ctx, agent, change)
 }
 
 func (m *meeting) MuteItems(ctx context.Context, agent string, groups []string) error {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/catalog/catalogtest"
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
@@ -308,7 +309,7 @@ func (r *rig) profile(t *testing.T, p feed.Profile, author string) {
 	it := items(2)[1]
 	it.AuthorID, it.Lang = author, "fr"
 	r.put(t, it)
-	require.NoError(t, r.stores.Catalog.PutProfile(t.Context(), "u_1", p))
+	require.NoError(t, catalogtest.PutProfile(t.Context(), r.stores.Catalog, "u_1", p))
 }
 
 // What was shown stays known by its id when it gets another group, in a filter

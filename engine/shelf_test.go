@@ -73,14 +73,16 @@ func (s *shelf) Profile(_ context.Context, agent string) (feed.Profile, error) {
 	return p, nil
 }
 
-func (s *shelf) PutProfile(_ context.Context, agent string, p feed.Profile) error {
+func (s *shelf) EditProfile(_ context.Context, agent string, change func(*feed.Profile) (bool, error)) (feed.Profile, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p.MutedItems == nil {
-		p.MutedItems = s.profiles[agent].MutedItems
+	p := s.profiles[agent]
+	changed, err := change(&p)
+	if err != nil || !changed {
+		return s.profiles[agent], err
 	}
 	s.profiles[agent] = p
-	return nil
+	return p, nil
 }
 
 func (s *shelf) MuteItems(_ context.Context, agent string, groups []string) error {

@@ -82,7 +82,11 @@ func (n *network) ProfilesOf(_ context.Context, agents []string) ([]feed.Profile
 	}
 	return slices.Repeat([]feed.Profile{n.profile}, len(agents)), nil
 }
-func (n *network) PutProfile(context.Context, string, feed.Profile) error         { return nil }
+
+func (n *network) EditProfile(context.Context, string, func(*feed.Profile) (bool, error)) (feed.Profile, error) {
+	return feed.Profile{}, nil
+}
+
 func (n *network) MuteItems(context.Context, string, []string) error              { return nil }
 func (n *network) RemoveProfile(context.Context, string) error                    { return nil }
 func (n *network) Learn(context.Context, string, func(*feed.Learning) bool) error { return nil }

@@ -30,7 +30,7 @@ type Profile struct {
 	MutedAuthors []string           `json:"muted_authors,omitempty"` // never items of these authors
 	MutedTags    []string           `json:"muted_tags,omitempty"`    // never items with one of these tags
 	// MutedItems are groups and ids that the reader has hidden, the latest last. A
-	// profile that is put with nil keeps the stored ones.
+	// profile that is put with nil keeps the stored ones ([Profile.Replace]).
 	MutedItems []string `json:"muted_items,omitzero"`
 
 	// Learned holds the interests inferred from the reader's acts. It is not part of the
@@ -105,6 +105,15 @@ func checkTerm(where, term string) error {
 		return Errorf(ErrInvalid, "bad profile: an entry of %s has %d characters, 1 to %d are allowed", where, n, MaxTermLength)
 	}
 	return nil
+}
+
+// Replace puts another profile in the place of this one. With nil muted items it keeps
+// those of this one; an empty list takes them away.
+func (p *Profile) Replace(by Profile) {
+	if by.MutedItems == nil {
+		by.MutedItems = p.MutedItems
+	}
+	*p = by
 }
 
 // HasMutes reports whether the profile refuses any author, tag, language or

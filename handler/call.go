@@ -60,7 +60,11 @@ func (s *server) handle(name string, fn func(*call) error) gin.HandlerFunc {
 		if s.allowOrigin(g.Writer, g.Request) {
 			return
 		}
-		if err := fn(c); err != nil {
+		err := conditions(g.Request, route)
+		if err == nil {
+			err = fn(c)
+		}
+		if err != nil {
 			s.fail(c, err)
 		}
 	}

@@ -1,9 +1,13 @@
 package handler_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/freshet/freshet/feed"
 )
 
 // contractRoute is how one route is provoked. What anyway provokes needs no
@@ -34,7 +38,7 @@ func contractCases() map[string]contractRoute {
 	}
 	cases := map[string]contractRoute{}
 	for _, family := range []func(stored func(...string) []exchange) map[string]contractRoute{
-		feedCases, profileCases, itemCases, rankingCases, offlineCases, operationsCases,
+		feedCases, profileCases, mutedCases, itemCases, rankingCases, offlineCases, operationsCases,
 		postCases, timelineCases, authorCases, followCases, circleCases, graphCases, jobCases, promotionCases,
 	} {
 		for op, route := range family(stored) {
@@ -94,6 +98,9 @@ func profileCases(stored func(...string) []exchange) map[string]contractRoute {
 	of := map[string]string{"agent_id": "u_1"}
 	put := exchange{op: "PUT " + route, path: of, headers: []string{asAgent}, body: body}
 	get := exchange{path: of, headers: []string{asAgent}, before: []exchange{put}}
+	kept := put.with(asAgent, "If-Match: *")
+	kept.before = []exchange{put}
+	patch := exchange{path: of, headers: []string{asAgent}, body: `{"interests":{"space":null,"water":1},"muted_items":null,"langs":["de"]}`}
 	bad := map[string]string{"agent_id": "u:1"}
 	unknown := map[string]string{"agent_id": "without_one"}
 	// Nothing in memory knows this one, so the catalog must be asked.
@@ -116,8 +123,12 @@ func profileCases(stored func(...string) []exchange) map[string]contractRoute {
 			},
 		},
 		"PUT " + route: {
-			good: []exchange{put, put.with(asAdmin), put.with(bearer), {path: of, headers: []string{asAgent}, body: "{}"}},
-			bad:  map[int]exchange{40004: {path: bad, headers: []string{asAdmin}, body: body}},
+			good: []exchange{put, put.with(asAdmin), put.with(bearer), {path: of, headers: []string{asAgent}, body: "{}"}, kept},
+			bad:  map[int]exchange{40004: {path: bad, headers: []string{asAdmin}, body: body}, 41201: put.with(asAgent, `If-Match: "x"`)},
+		},
+		"PATCH " + route: {
+			good: []exchange{patch, patch.with(bearer), {path: unknown, headers: []string{asAdmin}, body: "{}"}},
+			bad:  map[int]exchange{40004: {path: bad, headers: []string{asAdmin}, body: body}, 41201: patch.with(asAgent, `If-Match: "x"`)},
 		},
 		"GET " + route: {
 			good: []exchange{get, get.with(asAdmin), acted},
@@ -135,6 +146,44 @@ func profileCases(stored func(...string) []exchange) map[string]contractRoute {
 				50301: late,
 			},
 		},
+	}
+}
+
+// mutedCases are the single steps of what a profile mutes.
+func mutedCases(func(...string) []exchange) map[string]contractRoute {
+	const agent = "/v1/agents/{agent_id}/"
+	cases := map[string]contractRoute{}
+	for list, param := range map[string]string{"authors": "author", "tags": "tag", "items": "item"} {
+		step := func(id, value string) exchange {
+			return exchange{path: map[string]string{"agent_id": id, param: value}, headers: []string{asAdmin}}
+		}
+		put, full := step("u_1", "a/b").with(asAgent), step("full", "one-more")
+		put.op = "PUT " + agent + "muted/" + list + "/{" + param + "}"
+		again := put
+		again.before = []exchange{put}
+		full.before = []exchange{{
+			op: "PUT " + agent + "profile", path: map[string]string{"agent_id": "full"}, headers: []string{asAdmin},
+			body: `{"muted_` + list + `":["` + strings.Join(slices.Collect(many), `","`) + `"]}`,
+		}}
+		bad := map[int]exchange{40004: step("u:1", "x")}
+		cases["DELETE "+agent+"muted/"+list+"/{"+param+"}"] = contractRoute{good: []exchange{again, step("nobody", "never")}, bad: bad}
+		most := contractRoute{good: []exchange{put, again}, bad: bad}
+		if list == "items" {
+			most.good = append(most.good, full)
+		} else {
+			most.bad = map[int]exchange{40004: bad[40004], 42202: full}
+		}
+		cases[put.op] = most
+	}
+	return cases
+}
+
+// many are as many ids as a profile may mute.
+func many(yield func(string) bool) {
+	for i := range feed.MaxMutes {
+		if !yield(fmt.Sprint("x", i)) {
+			return
+		}
 	}
 }
 

@@ -282,6 +282,14 @@ func elsewhere(r *http.Request) *http.Request {
 	return r
 }
 
+// conditioned is a change that is meant for another version than there is.
+func conditioned(r *http.Request) *http.Request {
+	if r.Method != http.MethodGet {
+		r.Header.Set("If-Match", `"another"`)
+	}
+	return r
+}
+
 // anyway are refusals that are provoked in the same way on every route. Where a
 // route answers otherwise, that must be described.
 var anyway = []struct {
@@ -292,6 +300,7 @@ var anyway = []struct {
 }{
 	{code: 40001, body: `{"no_such_field":1}`},
 	{code: 40001, body: "not JSON"},
+	{code: 40001, change: conditioned},
 	{code: 40101, headers: []string{"X-Other: 1"}},
 	{code: 40301, headers: []string{"X-Agent-ID: somebody_else"}},
 	{code: 40301, change: elsewhere},

@@ -171,21 +171,11 @@ func TestReport(t *testing.T) {
 // them keeps.
 func TestPutProfileTellsWhatStays(t *testing.T) {
 	t.Parallel()
-	keeping := &keepingProfiles{mapProfiles{all: map[string]feed.Profile{"u_1": {MutedItems: []string{"x"}}}}}
+	keeping := &mapProfiles{all: map[string]feed.Profile{"u_1": {MutedItems: []string{"x"}}}}
 	f := newFixture(t, func(_ *Config, d *Deps) { d.Profiles = keeping })
 	res := f.do(t, "PUT", "/v1/agents/u_1/profile", `{"keywords":["k"]}`, asAgent)
 	require.JSONEq(t, `{"keywords":["k"],"muted_items":["x"]}`, string(res.Data))
 	res = f.do(t, "PUT", "/v1/agents/u_1/profile", `{"muted_items":["y"]}`, asAgent)
 	require.JSONEq(t, `{"muted_items":["y"]}`, string(res.Data))
 	require.Equal(t, 40004, f.do(t, "PUT", "/v1/agents/u_1/profile", `{"muted_items":["a b"]}`, asAgent).Code)
-}
-
-// keepingProfiles puts profiles as catalogs do.
-type keepingProfiles struct{ mapProfiles }
-
-func (k *keepingProfiles) PutProfile(ctx context.Context, agent string, p feed.Profile) error {
-	if old, err := k.Profile(ctx, agent); err == nil && p.MutedItems == nil {
-		p.MutedItems = old.MutedItems
-	}
-	return k.mapProfiles.PutProfile(ctx, agent, p)
 }

@@ -51,11 +51,11 @@ type Profiles interface {
 	// Profile returns the stored profile. Errors wrap [feed.ErrNotFound] where
 	// the agent has none, or [catalog.ErrUnavailable].
 	Profile(ctx context.Context, agent string) (feed.Profile, error)
-	// PutProfile replaces the profile; MutedItems that are nil keep those that are
-	// stored. It ends the agent's session where the profile now refuses other
-	// items. Errors wrap [feed.ErrInvalid] or a store's ErrUnavailable. It may be
-	// repeated.
-	PutProfile(ctx context.Context, agent string, p feed.Profile) error
+	// EditProfile changes the profile by change, as [catalog.Profiles] describes it, and
+	// answers the one that is stored then. It ends the agent's session where the profile
+	// now refuses other items. Errors are those of change, or wrap [feed.ErrInvalid] or a
+	// store's ErrUnavailable.
+	EditProfile(ctx context.Context, agent string, change func(*feed.Profile) (bool, error)) (feed.Profile, error)
 	// RemoveProfile deletes the profile and ends a session that it has filtered.
 	// Errors wrap [feed.ErrNotFound] where there is none, as after a
 	// repetition, or a store's ErrUnavailable.
@@ -285,11 +285,13 @@ func (s *server) feedRoutes(route router) {
 	route(http.MethodPost, "/v1/impressions", s.postImpressions)
 	route(http.MethodPost, "/v1/events", s.postEvents)
 	route(http.MethodPut, profile, s.putProfile)
+	route(http.MethodPatch, profile, s.patchProfile)
 	route(http.MethodGet, profile, s.getProfile)
 	route(http.MethodDelete, profile, s.of(s.profileAgent, s.deps.Profiles.RemoveProfile))
 	route(http.MethodDelete, agent+"/learned", s.of(s.profileAgent, s.deps.Profiles.ForgetLearned))
 	route(http.MethodDelete, agent, s.deleteAgent)
 	route(http.MethodPost, "/v1/explain", s.admin(s.postExplain))
+	s.mutedRoutes(route)
 }
 
 func (s *server) itemRoutes(route router) {

@@ -80,11 +80,18 @@ func (m *mapProfiles) Profile(_ context.Context, agent string) (feed.Profile, er
 	return p, nil
 }
 
-func (m *mapProfiles) PutProfile(_ context.Context, agent string, p feed.Profile) error {
+func (m *mapProfiles) EditProfile(_ context.Context, agent string, change func(*feed.Profile) (bool, error)) (feed.Profile, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	p, ok := m.all[agent]
+	p.Learned.Alone = !ok
+	changed, err := change(&p)
+	if err != nil || !changed {
+		return m.all[agent], err
+	}
+	p.Learned.Alone = false
 	m.all[agent] = p
-	return nil
+	return p, p.Validate()
 }
 
 func (m *mapProfiles) RemoveProfile(_ context.Context, agent string) error {
@@ -299,7 +306,7 @@ func TestUnknownRoutesAndMethodsAnswerInTheEnvelope(t *testing.T) {
 		{"POST", "/v1/feed/", 404, 40401},
 		{"POST", "/v1/agents/u_1/profile/x", 404, 40401},
 		{"GET", "/v1/feed", 405, 40501},
-		{"PATCH", "/v1/agents/u_1/profile", 405, 40501},
+		{"POST", "/v1/agents/u_1/profile", 405, 40501},
 		{"PUT", "/v1/items", 405, 40501},
 		{"PUT", "/v1/items/a", 405, 40501},
 		{"POST", "/livez", 405, 40501},

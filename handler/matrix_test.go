@@ -165,10 +165,19 @@ func matrixRoutes() map[string]any {
 		"PUT /v1/promoted/{id}":    own,
 		"DELETE /v1/promoted/{id}": own,
 
-		"POST /v1/graph/events":                noPost("says which lines were taken; the caller has sent them"),
-		"POST /v1/impressions":                 own,
-		"POST /v1/events":                      shown{"POST", "/v1/events", `{"type":"click","id":"{post}"}`, acted},
-		"PUT /v1/agents/{agent_id}/profile":    own,
+		"POST /v1/graph/events":               noPost("says which lines were taken; the caller has sent them"),
+		"POST /v1/impressions":                own,
+		"POST /v1/events":                     shown{"POST", "/v1/events", `{"type":"click","id":"{post}"}`, acted},
+		"PUT /v1/agents/{agent_id}/profile":   own,
+		"PATCH /v1/agents/{agent_id}/profile": own,
+
+		"PUT /v1/agents/{agent_id}/muted/authors/{author}":    own,
+		"DELETE /v1/agents/{agent_id}/muted/authors/{author}": own,
+		"PUT /v1/agents/{agent_id}/muted/tags/{tag}":          own,
+		"DELETE /v1/agents/{agent_id}/muted/tags/{tag}":       own,
+		"PUT /v1/agents/{agent_id}/muted/items/{item}":        own,
+		"DELETE /v1/agents/{agent_id}/muted/items/{item}":     own,
+
 		"GET /v1/agents/{agent_id}/profile":    noPost("what the agent has put, and what was learned from posts that anybody may see"),
 		"DELETE /v1/agents/{agent_id}/learned": own,
 		"DELETE /v1/agents/{agent_id}/profile": own,

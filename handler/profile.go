@@ -2,9 +2,9 @@ package handler
 
 import (
 	"context"
-	"errors"
 	"strconv"
 
+	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
 )
@@ -30,7 +30,29 @@ func (s *server) profileAgent(c *call) (string, error) {
 // putProfile answers PUT /v1/agents/{agent_id}/profile with the profile as it
 // is stored.
 func (s *server) putProfile(c *call) error {
+	return s.writeProfile(c, func(body []byte) (func(*feed.Profile) error, error) {
+		p, err := feed.ParseProfile(body)
+		return func(stored *feed.Profile) error {
+			stored.Replace(p)
+			return nil
+		}, err
+	})
+}
+
+// patchProfile answers PATCH /v1/agents/{agent_id}/profile with the profile as it
+// is stored.
+func (s *server) patchProfile(c *call) error {
+	return s.writeProfile(c, catalog.ProfilePatch)
+}
+
+// writeProfile changes the profile by what parse makes of the body, where it is
+// still the one that the caller means.
+func (s *server) writeProfile(c *call, parse func(body []byte) (func(*feed.Profile) error, error)) error {
 	agent, err := s.profileAgent(c)
+	if err != nil {
+		return err
+	}
+	match, err := matching(c.gin.Request)
 	if err != nil {
 		return err
 	}
@@ -38,22 +60,32 @@ func (s *server) putProfile(c *call) error {
 	if err != nil {
 		return err
 	}
-	p, err := feed.ParseProfile(body)
+	change, err := parse(body)
 	if err != nil {
 		return err
 	}
-	return c.answer(s.gated, func(ctx context.Context) (any, error) {
-		if err := s.deps.Profiles.PutProfile(ctx, agent, p); err != nil || p.MutedItems != nil {
-			return p, err
-		}
-		// The stored ones are kept and part of the answer.
-		stored, err := s.deps.Profiles.Profile(ctx, agent)
-		p.MutedItems = stored.MutedItems
-		if errors.Is(err, feed.ErrNotFound) { // deleted since
-			return p, nil
-		}
-		return p, err
+	p, err := result(c, s.gated, func(ctx context.Context) (feed.Profile, error) {
+		return s.deps.Profiles.EditProfile(ctx, agent, func(stored *feed.Profile) (bool, error) {
+			if err := match(*stored); err != nil {
+				return false, err
+			}
+			return true, change(stored)
+		})
 	})
+	if err != nil {
+		return err
+	}
+	return c.succeedProfile(p, p)
+}
+
+// succeedProfile answers data, with the profile's ETag.
+func (c *call) succeedProfile(p feed.Profile, data any) error {
+	tag, err := profileTag(p)
+	if err != nil {
+		return err
+	}
+	c.gin.Writer.Header()["Etag"] = []string{tag}
+	return c.succeed(data)
 }
 
 // known is a profile with what was learned beside it.
@@ -77,7 +109,7 @@ func (s *server) getProfile(c *call) error {
 		learned[i].Score = significant(learned[i].Score)
 		learned[i].Factor = min(significant(learned[i].Factor), 0.9999) // 1 would be none
 	}
-	return c.succeed(known{p, learned})
+	return c.succeedProfile(p, known{p, learned})
 }
 
 // significant rounds to four significant digits, as figures are shown.

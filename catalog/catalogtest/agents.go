@@ -36,7 +36,7 @@ func agents(t *testing.T, c Sampler) {
 	var own []string
 	for i := range 40 {
 		own = append(own, fmt.Sprintf("u_sample_%02d", i))
-		require.NoError(t, c.PutProfile(ctx, own[i], feed.Profile{Interests: map[string]float64{"go": 1}}))
+		require.NoError(t, PutProfile(ctx, c, own[i], feed.Profile{Interests: map[string]float64{"go": 1}}))
 	}
 	draw := func(n int, seed int64) []string {
 		t.Helper()

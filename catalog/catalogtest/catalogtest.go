@@ -44,6 +44,8 @@ func Run(t *testing.T, open func(t *testing.T) catalog.Catalog) {
 		{"Profiles/replaced whole", profileReplacedWhole},
 		{"Profiles/largest", largestProfile},
 		{"Profiles/many", manyProfiles},
+		{"Profiles/edited", edited},
+		{"Profiles/edited at once", editedAtOnce},
 		{"Profiles/muted items", mutedItems},
 		{"Profiles/muted items at once", mutedAtOnce},
 		{"Learn/apart from the profile", learnedApart},

@@ -122,7 +122,7 @@ func concurrentProfiles(t *testing.T, c catalog.Catalog) {
 	defer close(stop)
 	for v := 1; v <= rounds; v++ {
 		p := feed.Profile{Interests: map[string]float64{"go": float64(v)}}
-		require.NoError(t, c.PutProfile(t.Context(), agent, p))
+		require.NoError(t, PutProfile(t.Context(), c, agent, p))
 		requireProfile(t, c, agent, p)
 		if v%3 == 0 {
 			require.NoError(t, c.RemoveProfile(t.Context(), agent))
@@ -143,7 +143,7 @@ func cancelled(t *testing.T, c catalog.Catalog) {
 	require.ErrorIs(t, c.Remove(ctx, "cancelled-1"), context.Canceled)
 	_, err = c.Profile(ctx, "u_cancelled")
 	require.ErrorIs(t, err, context.Canceled)
-	require.ErrorIs(t, c.PutProfile(ctx, "u_cancelled", feed.Profile{}), context.Canceled)
+	require.ErrorIs(t, PutProfile(ctx, c, "u_cancelled", feed.Profile{}), context.Canceled)
 	require.ErrorIs(t, c.MuteItems(ctx, "u_cancelled", []string{"a"}), context.Canceled)
 	require.ErrorIs(t, c.RemoveProfile(ctx, "u_cancelled"), context.Canceled)
 	require.ErrorIs(t, c.Learn(ctx, "u_cancelled", click("story", "go", 1)), context.Canceled)

@@ -114,7 +114,7 @@ func hostileTexts(t *testing.T, c catalog.Catalog) {
 			MutedAuthors: []string{text}, MutedTags: []string{text},
 		}
 		agent := fmt.Sprint("u_hostile_", i)
-		require.NoError(t, c.PutProfile(t.Context(), agent, p))
+		require.NoError(t, PutProfile(t.Context(), c, agent, p))
 		requireProfile(t, c, agent, p)
 	}
 	put(t, c, items...)
@@ -217,7 +217,7 @@ func hydrate(t *testing.T, c catalog.Catalog) {
 	a, b := item("hydrate-1", "A"), item("hydrate-2", "B")
 	put(t, c, a, b)
 	profile := feed.Profile{Interests: map[string]float64{"go": 2.5}, MutedTags: []string{"ads"}}
-	require.NoError(t, c.PutProfile(t.Context(), "hydrated", profile))
+	require.NoError(t, PutProfile(t.Context(), c, "hydrated", profile))
 
 	// Twice, so that a cache answers once from below and once from memory.
 	for range 2 {

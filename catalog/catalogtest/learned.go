@@ -54,7 +54,7 @@ func learnedApart(t *testing.T, c catalog.Catalog) {
 	require.ErrorIs(t, c.RemoveProfile(ctx, agent), feed.ErrNotFound, "it is no profile")
 
 	p := feed.Profile{Interests: map[string]float64{"go": exactWeight}, Learned: feed.Learned{At: 5, Alone: true}}
-	require.NoError(t, c.PutProfile(ctx, agent, p))
+	require.NoError(t, PutProfile(ctx, c, agent, p))
 	p.Learned = want
 	requireProfile(t, c, agent, p)
 	_, hydrated, err := c.Hydrate(ctx, agent, nil)
@@ -78,7 +78,7 @@ func learnedApart(t *testing.T, c catalog.Catalog) {
 	require.NoError(t, c.Learn(ctx, agent, forget))
 	requireNoProfile(t, c, agent)
 	learns(t, c, agent, "story", "go", at)
-	require.NoError(t, c.PutProfile(ctx, agent, feed.Profile{}))
+	require.NoError(t, PutProfile(ctx, c, agent, feed.Profile{}))
 	require.NoError(t, c.Learn(ctx, agent, forget))
 	requireProfile(t, c, agent, feed.Profile{})
 	require.NoError(t, c.RemoveProfile(ctx, agent))
@@ -116,7 +116,7 @@ func learnedErased(t *testing.T, c catalog.Catalog) {
 
 	// A profile that is put, and removed, does not let them in.
 	p := feed.Profile{Interests: map[string]float64{"go": 1}}
-	require.NoError(t, c.PutProfile(ctx, agent, p))
+	require.NoError(t, PutProfile(ctx, c, agent, p))
 	require.NoError(t, c.Learn(ctx, agent, before(1)))
 	requireProfile(t, c, agent, p)
 	require.NoError(t, c.RemoveProfile(ctx, agent))
@@ -183,7 +183,7 @@ func learnedAtOnce(t *testing.T, c catalog.Catalog) {
 	}
 	all.Go(func() {
 		for i := range each {
-			assert.NoError(t, c.PutProfile(t.Context(), agent, feed.Profile{Interests: map[string]float64{"go": float64(i + 1)}}))
+			assert.NoError(t, PutProfile(t.Context(), c, agent, feed.Profile{Interests: map[string]float64{"go": float64(i + 1)}}))
 		}
 	})
 	all.Wait()

@@ -22,7 +22,7 @@ func mutedItems(t *testing.T, c catalog.Catalog) {
 	requireProfile(t, c, agent, feed.Profile{MutedItems: []string{"a:b/c", "story"}})
 
 	p := feed.Profile{Interests: map[string]float64{"go": exactWeight}, MutedTags: []string{"ads"}}
-	require.NoError(t, c.PutProfile(ctx, agent, p))
+	require.NoError(t, PutProfile(ctx, c, agent, p))
 	p.MutedItems = []string{"a:b/c", "story"}
 	requireProfile(t, c, agent, p)
 	_, hydrated, err := c.Hydrate(ctx, agent, nil)
@@ -34,10 +34,10 @@ func mutedItems(t *testing.T, c catalog.Catalog) {
 	requireProfile(t, c, agent, p)
 
 	p.MutedItems = []string{"other"}
-	require.NoError(t, c.PutProfile(ctx, agent, p))
+	require.NoError(t, PutProfile(ctx, c, agent, p))
 	requireProfile(t, c, agent, p)
 	p.MutedItems = []string{}
-	require.NoError(t, c.PutProfile(ctx, agent, p))
+	require.NoError(t, PutProfile(ctx, c, agent, p))
 	got, err := c.Profile(ctx, agent)
 	require.NoError(t, err)
 	require.Empty(t, got.MutedItems, "an empty list takes them away")
@@ -55,7 +55,7 @@ func mutedItems(t *testing.T, c catalog.Catalog) {
 
 	require.NoError(t, c.RemoveProfile(ctx, agent))
 	requireNoProfile(t, c, agent)
-	require.NoError(t, c.PutProfile(ctx, agent, feed.Profile{}))
+	require.NoError(t, PutProfile(ctx, c, agent, feed.Profile{}))
 	requireProfile(t, c, agent, feed.Profile{})
 }
 
@@ -73,7 +73,7 @@ func mutedAtOnce(t *testing.T, c catalog.Catalog) {
 	}
 	all.Go(func() {
 		for i := range each {
-			assert.NoError(t, c.PutProfile(ctx, agent, feed.Profile{Interests: map[string]float64{"go": float64(i + 1)}}))
+			assert.NoError(t, PutProfile(ctx, c, agent, feed.Profile{Interests: map[string]float64{"go": float64(i + 1)}}))
 		}
 	})
 	all.Wait()

@@ -1,6 +1,7 @@
 package catalogtest
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -37,12 +38,12 @@ func profiles(t *testing.T, c catalog.Catalog) {
 		require.ErrorIs(t, c.RemoveProfile(ctx, agent), feed.ErrNotFound)
 
 		first := feed.Profile{Interests: map[string]float64{"go": 2, "c++": 0.5}, Keywords: feed.Keywords("raft"), Langs: []string{"en"}}
-		require.NoError(t, c.PutProfile(ctx, agent, first))
+		require.NoError(t, PutProfile(ctx, c, agent, first))
 		requireProfile(t, c, agent, first)
 		requireProfile(t, c, agent, first)
 
 		second := feed.Profile{MutedAuthors: []string{"spam"}, MutedTags: []string{"ads", "日本"}}
-		require.NoError(t, c.PutProfile(ctx, agent, second))
+		require.NoError(t, PutProfile(ctx, c, agent, second))
 		requireProfile(t, c, agent, second)
 
 		require.NoError(t, c.RemoveProfile(ctx, agent))
@@ -50,21 +51,21 @@ func profiles(t *testing.T, c catalog.Catalog) {
 		requireNoProfile(t, c, agent)
 		require.ErrorIs(t, c.RemoveProfile(ctx, agent), feed.ErrNotFound)
 
-		require.NoError(t, c.PutProfile(ctx, agent, first))
+		require.NoError(t, PutProfile(ctx, c, agent, first))
 		requireProfile(t, c, agent, first)
 		require.NoError(t, c.RemoveProfile(ctx, agent))
 	}
 
-	require.NoError(t, c.PutProfile(ctx, "u_zero", feed.Profile{}))
+	require.NoError(t, PutProfile(ctx, c, "u_zero", feed.Profile{}))
 	requireProfile(t, c, "u_zero", feed.Profile{})
 	requireNoProfile(t, c, "U_ZERO")
 }
 
 func profileReplacedWhole(t *testing.T, c catalog.Catalog) {
 	ctx := t.Context()
-	require.NoError(t, c.PutProfile(ctx, "u_whole", feed.Profile{Interests: map[string]float64{"go": 1, "rust": 2}}))
+	require.NoError(t, PutProfile(ctx, c, "u_whole", feed.Profile{Interests: map[string]float64{"go": 1, "rust": 2}}))
 	renewed := feed.Profile{Interests: map[string]float64{"rust": exactWeight, "a.b": 0, "a.b.c": feed.MaxInterestWeight}}
-	require.NoError(t, c.PutProfile(ctx, "u_whole", renewed))
+	require.NoError(t, PutProfile(ctx, c, "u_whole", renewed))
 	requireProfile(t, c, "u_whole", renewed)
 }
 
@@ -81,7 +82,7 @@ func largestProfile(t *testing.T, c catalog.Catalog) {
 			p.MutedAuthors = append(p.MutedAuthors, fmt.Sprintf("author %d", i))
 		}
 		require.NoError(t, p.Validate())
-		require.NoError(t, c.PutProfile(ctx, agent, p))
+		require.NoError(t, PutProfile(ctx, c, agent, p))
 		requireProfile(t, c, agent, p)
 	}
 }
@@ -94,9 +95,9 @@ func manyProfiles(t *testing.T, c catalog.Catalog) {
 	for i := range some {
 		p := feed.Profile{MutedTags: []string{fmt.Sprint("tag-", i)}}
 		agents, want = append(agents, fmt.Sprint("u_many_", i)), append(want, p)
-		require.NoError(t, c.PutProfile(ctx, agents[len(agents)-1], p))
+		require.NoError(t, PutProfile(ctx, c, agents[len(agents)-1], p))
 	}
-	require.NoError(t, c.PutProfile(ctx, "u_many_zero", feed.Profile{}))
+	require.NoError(t, PutProfile(ctx, c, "u_many_zero", feed.Profile{}))
 	agents, want = append(agents, "u_many_zero", agents[1]), append(want, feed.Profile{}, want[1])
 	for range 2 {
 		got, err := c.ProfilesOf(ctx, agents)
@@ -105,7 +106,7 @@ func manyProfiles(t *testing.T, c catalog.Catalog) {
 	}
 	require.NoError(t, c.RemoveProfile(ctx, agents[2]))
 	want[2], want[3] = feed.Profile{}, feed.Profile{MutedItems: []string{"x"}}
-	require.NoError(t, c.PutProfile(ctx, agents[3], want[3]))
+	require.NoError(t, PutProfile(ctx, c, agents[3], want[3]))
 	got, err := c.ProfilesOf(ctx, agents)
 	require.NoError(t, err)
 	require.Equal(t, want, got)
@@ -114,4 +115,13 @@ func manyProfiles(t *testing.T, c catalog.Catalog) {
 	got, err = c.ProfilesOf(ctx, nil)
 	require.NoError(t, err)
 	require.Empty(t, got)
+}
+
+// PutProfile replaces a profile, as [feed.Profile.Replace] does.
+func PutProfile(ctx context.Context, c catalog.Profiles, agent string, p feed.Profile) error {
+	_, err := c.EditProfile(ctx, agent, func(stored *feed.Profile) (bool, error) {
+		stored.Replace(p)
+		return true, nil
+	})
+	return err
 }

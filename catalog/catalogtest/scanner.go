@@ -50,7 +50,7 @@ func scanEveryItemOnce(t *testing.T, c catalog.Catalog) {
 		require.NoError(t, c.Remove(t.Context(), gone))
 		delete(want, gone)
 	}
-	require.NoError(t, c.PutProfile(t.Context(), "u_1", feed.Profile{Keywords: feed.Keywords("no item")}))
+	require.NoError(t, PutProfile(t.Context(), c, "u_1", feed.Profile{Keywords: feed.Keywords("no item")}))
 
 	require.NoError(t, s.Scan(t.Context(), func(it feed.Item) error {
 		w, ok := want[it.ID]
@@ -93,6 +93,6 @@ func scanMeanwhile(t *testing.T, c catalog.Catalog) {
 	require.NoError(t, s.Scan(t.Context(), func(it feed.Item) error {
 		requireItem(t, it, docs(t, c, it.ID)[0])
 		put(t, c, it)
-		return c.PutProfile(t.Context(), "u_scan", feed.Profile{})
+		return PutProfile(t.Context(), c, "u_scan", feed.Profile{})
 	}))
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/catalog/catalogtest"
 	"github.com/freshet/freshet/catalog/elastic"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
@@ -20,12 +21,12 @@ func TestTheIndexOfProfilesIsMadeAgain(t *testing.T) {
 	_, err := esindex.Ensure(t.Context(), client, index, esindex.Fields{})
 	require.NoError(t, err)
 	c := elastic.New(client, elastic.Config{Index: index})
-	require.NoError(t, c.PutProfile(t.Context(), "u_0", feed.Profile{}))
+	require.NoError(t, catalogtest.PutProfile(t.Context(), c, "u_0", feed.Profile{}))
 	agents := esindex.Agents(index)
 	require.NoError(t, esindex.Do(t.Context(), client, http.MethodDelete, "/"+agents, "", nil, nil))
 
 	dotted := feed.Profile{Interests: map[string]float64{"a.b": 1, "a.b.c": 2}, Keywords: feed.Keywords("x")}
-	require.NoError(t, c.PutProfile(t.Context(), "u_1", dotted))
+	require.NoError(t, catalogtest.PutProfile(t.Context(), c, "u_1", dotted))
 	require.NoError(t, c.MuteItems(t.Context(), "u_1", []string{"doc_1"}))
 	p, err := c.Profile(t.Context(), "u_1")
 	require.NoError(t, err)

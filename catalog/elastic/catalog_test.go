@@ -342,7 +342,7 @@ func TestErrors(t *testing.T) {
 		require.ErrorIs(t, err, catalog.ErrUnavailable)
 		_, err = c.Profile(t.Context(), "u")
 		require.ErrorIs(t, err, catalog.ErrUnavailable)
-		require.ErrorIs(t, c.PutProfile(t.Context(), "u", feed.Profile{}), catalog.ErrUnavailable)
+		require.ErrorIs(t, catalogtest.PutProfile(t.Context(), c, "u", feed.Profile{}), catalog.ErrUnavailable)
 	})
 	t.Run("no index", func(t *testing.T) {
 		client, index := connect(t)

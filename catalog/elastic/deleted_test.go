@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/catalog/catalogtest"
 	"github.com/freshet/freshet/catalog/elastic"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
@@ -52,7 +53,7 @@ func TestNoWriteGuessesAnIndex(t *testing.T) {
 			return nil
 		},
 		func() error {
-			return c.PutProfile(ctx, "u", feed.Profile{Interests: map[string]float64{"a.b": 1, "a.b.c": 1}})
+			return catalogtest.PutProfile(ctx, c, "u", feed.Profile{Interests: map[string]float64{"a.b": 1, "a.b.c": 1}})
 		},
 	} {
 		writers.Go(func() {
@@ -99,7 +100,7 @@ func TestNoWriteGuessesAnIndex(t *testing.T) {
 	for i := range docs {
 		require.False(t, docs[i].Missing(), ids[i])
 	}
-	answers(func() error { return c.PutProfile(t.Context(), "u", feed.Profile{}) })
+	answers(func() error { return catalogtest.PutProfile(t.Context(), c, "u", feed.Profile{}) })
 	assertOwn(t, client, index)
 	assertOwn(t, client, esindex.Agents(index))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/catalog/catalogtest"
 	"github.com/freshet/freshet/catalog/elastic"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
@@ -128,14 +129,14 @@ func TestOneDocumentStopsNoOther(t *testing.T) {
 func TestABrokenProfile(t *testing.T) {
 	t.Parallel()
 	c, client, index := existing(t, mapped, `{"type": "date"}`)
-	require.NoError(t, c.PutProfile(t.Context(), "u_1", feed.Profile{MutedTags: []string{"ads"}}))
+	require.NoError(t, catalogtest.PutProfile(t.Context(), c, "u_1", feed.Profile{MutedTags: []string{"ads"}}))
 	testenv.PutYAML(t, client, esindex.Agents(index), "u_1", "profile: {}\nrating: .nan\n")
 	_, err := c.Profile(t.Context(), "u_1")
 	require.ErrorContains(t, err, "put it again")
 	require.NotErrorIs(t, err, feed.ErrNotFound, "it may mute something")
 	_, err = c.Profile(t.Context(), "u_2")
 	require.ErrorIs(t, err, feed.ErrNotFound)
-	require.NoError(t, c.PutProfile(t.Context(), "u_1", feed.Profile{MutedTags: []string{"ads"}}))
+	require.NoError(t, catalogtest.PutProfile(t.Context(), c, "u_1", feed.Profile{MutedTags: []string{"ads"}}))
 	p, err := c.Profile(t.Context(), "u_1")
 	require.NoError(t, err)
 	require.Equal(t, []string{"ads"}, p.MutedTags)

@@ -67,12 +67,14 @@ func (c *Catalog) ProfilesOf(ctx context.Context, agents []string) ([]feed.Profi
 	return out, down
 }
 
-// PutProfile implements [catalog.Profiles].
-func (c *Catalog) PutProfile(ctx context.Context, agent string, p feed.Profile) error {
-	return c.changeRecord(ctx, agent, func(r *catalog.Record, _ bool) (bool, error) {
-		r.Put(p)
-		return true, nil
+// EditProfile implements [catalog.Profiles].
+func (c *Catalog) EditProfile(ctx context.Context, agent string, change func(*feed.Profile) (bool, error)) (p feed.Profile, err error) {
+	err = c.changeRecord(ctx, agent, func(r *catalog.Record, exists bool) (changed bool, err error) {
+		changed, err = r.Edit(exists, change)
+		p = r.Profile
+		return changed, err
 	})
+	return p, err
 }
 
 // MuteItems implements [catalog.Profiles].

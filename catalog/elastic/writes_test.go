@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/catalog/catalogtest"
 	"github.com/freshet/freshet/catalog/elastic"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
@@ -178,7 +179,7 @@ func TestARefusedIndexKeepsNoProfileBack(t *testing.T) {
 	client, index := connect(t)
 	schema := esindex.Known(esindex.OwnSchema(esindex.Fields{}))
 	c := elastic.New(client, elastic.Config{Index: index, Schema: schema})
-	require.NoError(t, c.PutProfile(t.Context(), "u_1", feed.Profile{MutedTags: []string{"ads"}}))
+	require.NoError(t, catalogtest.PutProfile(t.Context(), c, "u_1", feed.Profile{MutedTags: []string{"ads"}}))
 	schema.Refuse(esindex.ErrUnusable)
 	docs, p, err := c.Hydrate(t.Context(), "u_1", []string{"a", "b"})
 	require.ErrorIs(t, err, catalog.ErrUnavailable)

@@ -201,11 +201,11 @@ func (c *Cache) ProfilesOf(ctx context.Context, agents []string) ([]feed.Profile
 	return out, err
 }
 
-// PutProfile implements [catalog.Profiles].
-func (c *Cache) PutProfile(ctx context.Context, agent string, p feed.Profile) error {
+// EditProfile implements [catalog.Profiles].
+func (c *Cache) EditProfile(ctx context.Context, agent string, change func(*feed.Profile) (bool, error)) (feed.Profile, error) {
 	c.profiles.begin(agent)
 	defer c.profiles.end(agent)
-	return c.next.PutProfile(ctx, agent, p)
+	return c.next.EditProfile(ctx, agent, change)
 }
 
 // MuteItems implements [catalog.Profiles].

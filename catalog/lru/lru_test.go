@@ -71,10 +71,10 @@ func (w *watched) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 	return errs, errors.Join(err, w.err)
 }
 
-func (w *watched) PutProfile(ctx context.Context, agent string, p feed.Profile) error {
-	err := w.Catalog.PutProfile(ctx, agent, p)
+func (w *watched) EditProfile(ctx context.Context, agent string, change func(*feed.Profile) (bool, error)) (feed.Profile, error) {
+	p, err := w.Catalog.EditProfile(ctx, agent, change)
 	w.call(&w.wrote)
-	return errors.Join(err, w.err)
+	return p, errors.Join(err, w.err)
 }
 
 // call steps in once.
@@ -124,7 +124,7 @@ func TestReadsOnce(t *testing.T) {
 		require.ErrorIs(t, err, feed.ErrNotFound)
 	}
 	require.Equal(t, 1, w.profiles, "that there is no profile is remembered")
-	require.NoError(t, c.PutProfile(t.Context(), "u_none", feed.Profile{Keywords: feed.Keywords("go")}))
+	require.NoError(t, catalogtest.PutProfile(t.Context(), c, "u_none", feed.Profile{Keywords: feed.Keywords("go")}))
 	for range 3 {
 		p, err := c.Profile(t.Context(), "u_none")
 		require.NoError(t, err)
@@ -143,7 +143,9 @@ func TestAnOldValueIsNotKept(t *testing.T) {
 	require.Equal(t, "v1", title(t, c), "read before the write")
 	require.Equal(t, "v2", title(t, c), "read after it")
 
-	w.read = func() { require.NoError(t, c.PutProfile(t.Context(), "u_1", feed.Profile{Langs: []string{"en"}})) }
+	w.read = func() {
+		require.NoError(t, catalogtest.PutProfile(t.Context(), c, "u_1", feed.Profile{Langs: []string{"en"}}))
+	}
 	_, err := c.Profile(t.Context(), "u_1")
 	require.ErrorIs(t, err, feed.ErrNotFound)
 	p, err := c.Profile(t.Context(), "u_1")

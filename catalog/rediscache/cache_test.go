@@ -62,13 +62,13 @@ func (g *gate) Profile(ctx context.Context, agent string) (feed.Profile, error) 
 	return p, err
 }
 
-func (g *gate) PutProfile(ctx context.Context, agent string, p feed.Profile) error {
+func (g *gate) EditProfile(ctx context.Context, agent string, change func(*feed.Profile) (bool, error)) (feed.Profile, error) {
 	if g.err != nil {
-		return g.err
+		return feed.Profile{}, g.err
 	}
-	err := g.Catalog.PutProfile(ctx, agent, p)
+	p, err := g.Catalog.EditProfile(ctx, agent, change)
 	run(&g.afterPut)
-	return err
+	return p, err
 }
 
 func (g *gate) MuteItems(ctx context.Context, agent string, groups []string) error {
@@ -186,7 +186,7 @@ func TestHydrateIsOneRoundTrip(t *testing.T) {
 	c, g, client := open(t)
 	put(t, g.Catalog, item("a", "A"), item("b", "B"))
 	want := feed.Profile{Interests: map[string]float64{"go": 2}, MutedAuthors: []string{"troll"}}
-	require.NoError(t, g.Catalog.PutProfile(t.Context(), "u_1", want))
+	require.NoError(t, catalogtest.PutProfile(t.Context(), g.Catalog, "u_1", want))
 	var h trips
 	client.AddHook(&h)
 	hydrate := func(agent string, ids ...string) feed.Profile {
@@ -246,7 +246,7 @@ func TestHidingWhileTheCatalogIsDown(t *testing.T) {
 			c, g, client := open(t)
 			want := feed.Profile{MutedItems: []string{"b"}}
 			if before != nil {
-				require.NoError(t, c.PutProfile(t.Context(), "u_1", *before))
+				require.NoError(t, catalogtest.PutProfile(t.Context(), c, "u_1", *before))
 				want = feed.Profile{Langs: []string{"en"}, MutedItems: []string{"a", "b"}}
 			}
 			_, err := c.Profile(t.Context(), "u_1")
@@ -260,7 +260,7 @@ func TestHidingWhileTheCatalogIsDown(t *testing.T) {
 			ttl := client.PTTL(t.Context(), c.keys.Profile("u_1")).Val()
 			assert.LessOrEqual(t, ttl, c.cfg.ItemTTL)
 
-			require.ErrorIs(t, c.PutProfile(t.Context(), "u_1", feed.Profile{}), catalog.ErrUnavailable)
+			require.ErrorIs(t, catalogtest.PutProfile(t.Context(), c, "u_1", feed.Profile{}), catalog.ErrUnavailable)
 			_, err = c.Profile(t.Context(), "u_1")
 			require.ErrorIs(t, err, catalog.ErrUnavailable, "which of two profiles holds is not known")
 			require.ErrorIs(t, c.MuteItems(t.Context(), "u_1", []string{"c"}), catalog.ErrUnavailable)
@@ -279,8 +279,8 @@ func TestAReaderCannotPutAnOldProfileBack(t *testing.T) {
 	}
 	t.Run("put", func(t *testing.T) {
 		c, g, client := open(t)
-		require.NoError(t, g.Catalog.PutProfile(t.Context(), "u_1", old))
-		g.afterProfile = func() { require.NoError(t, c.PutProfile(t.Context(), "u_1", changed)) }
+		require.NoError(t, catalogtest.PutProfile(t.Context(), g.Catalog, "u_1", old))
+		g.afterProfile = func() { require.NoError(t, catalogtest.PutProfile(t.Context(), c, "u_1", changed)) }
 		assert.Equal(t, old, read(c))
 		assert.Equal(t, changed, read(c))
 		assert.EqualValues(t, 2, g.profiles.Load(), "written through, after a look at what it keeps of the old one")
@@ -289,19 +289,19 @@ func TestAReaderCannotPutAnOldProfileBack(t *testing.T) {
 	})
 	t.Run("read in the middle of a put", func(t *testing.T) {
 		c, g, _ := open(t)
-		require.NoError(t, c.PutProfile(t.Context(), "u_1", old))
+		require.NoError(t, catalogtest.PutProfile(t.Context(), c, "u_1", old))
 		// The catalog has the new one, the cache is not told yet; then a reader
 		// who has the old one comes late.
 		g.afterPut = func() {
 			assert.Equal(t, changed, read(c))
 			c.fill(t.Context(), nil, &knownProfile{agent: "u_1", profile: old})
 		}
-		require.NoError(t, c.PutProfile(t.Context(), "u_1", changed))
+		require.NoError(t, catalogtest.PutProfile(t.Context(), c, "u_1", changed))
 		assert.Equal(t, changed, read(c))
 	})
 	t.Run("remove", func(t *testing.T) {
 		c, g, _ := open(t)
-		require.NoError(t, g.Catalog.PutProfile(t.Context(), "u_1", old))
+		require.NoError(t, catalogtest.PutProfile(t.Context(), g.Catalog, "u_1", old))
 		g.afterProfile = func() { require.NoError(t, c.RemoveProfile(t.Context(), "u_1")) }
 		assert.Equal(t, old, read(c))
 		assert.Zero(t, read(c))
@@ -312,17 +312,17 @@ func TestAReaderCannotPutAnOldProfileBack(t *testing.T) {
 		c, g, client := open(t)
 		// The other write ends in the catalog after this one, but its caller
 		// caches it before: only a fresh read tells who was last.
-		g.afterPut = func() { require.NoError(t, c.PutProfile(t.Context(), "u_1", changed)) }
-		require.NoError(t, c.PutProfile(t.Context(), "u_1", old))
+		g.afterPut = func() { require.NoError(t, catalogtest.PutProfile(t.Context(), c, "u_1", changed)) }
+		require.NoError(t, catalogtest.PutProfile(t.Context(), c, "u_1", old))
 		assert.Equal(t, changed, read(c))
 		expire(t, client, c.keys.Profile("u_1"))
 		assert.Equal(t, changed, read(c))
 	})
 	t.Run("a write that fails", func(t *testing.T) {
 		c, g, _ := open(t)
-		require.NoError(t, c.PutProfile(t.Context(), "u_1", old))
+		require.NoError(t, catalogtest.PutProfile(t.Context(), c, "u_1", old))
 		g.err = errors.New("disk full")
-		require.ErrorIs(t, c.PutProfile(t.Context(), "u_1", changed), g.err)
+		require.ErrorIs(t, catalogtest.PutProfile(t.Context(), c, "u_1", changed), g.err)
 		g.err = nil
 		assert.Equal(t, old, read(c))
 	})
@@ -383,7 +383,7 @@ func TestReadsWorkWithoutRedis(t *testing.T) {
 	c := New(g, client, Config{KeyPrefix: prefix, Clock: clock})
 	put(t, c, item("a", "A"))
 	want := feed.Profile{Keywords: feed.Keywords("go")}
-	require.NoError(t, c.PutProfile(t.Context(), "u_1", want))
+	require.NoError(t, catalogtest.PutProfile(t.Context(), c, "u_1", want))
 
 	redis.off.Store(true)
 	for range 5 {
@@ -399,7 +399,7 @@ func TestReadsWorkWithoutRedis(t *testing.T) {
 	_, err = c.Put(t.Context(), []feed.Item{item("a", "A2")})
 	require.ErrorIs(t, err, catalog.ErrUnavailable, "others would go on answering the old one")
 	require.ErrorIs(t, c.Remove(t.Context(), "a"), catalog.ErrUnavailable)
-	require.ErrorIs(t, c.PutProfile(t.Context(), "u_1", feed.Profile{}), catalog.ErrUnavailable)
+	require.ErrorIs(t, catalogtest.PutProfile(t.Context(), c, "u_1", feed.Profile{}), catalog.ErrUnavailable)
 	require.ErrorIs(t, c.RemoveProfile(t.Context(), "u_1"), catalog.ErrUnavailable)
 	got, err := c.Profile(t.Context(), "u_1")
 	require.NoError(t, err)
@@ -419,7 +419,7 @@ func TestReadsWorkWithoutRedis(t *testing.T) {
 func TestWhatIsCachedComesWithTheCatalogsError(t *testing.T) {
 	c, g, client := open(t)
 	put(t, g.Catalog, item("a", "A"), item("b", "B"))
-	require.NoError(t, c.PutProfile(t.Context(), "u_1", feed.Profile{}))
+	require.NoError(t, catalogtest.PutProfile(t.Context(), c, "u_1", feed.Profile{}))
 	titles(t, c, "a")
 	g.err = fmt.Errorf("%w: down", catalog.ErrUnavailable)
 
@@ -440,7 +440,7 @@ func TestWhatIsCachedComesWithTheCatalogsError(t *testing.T) {
 func TestABrokenValueIsAMiss(t *testing.T) {
 	c, g, client := open(t)
 	want := feed.Profile{Langs: []string{"en"}}
-	require.NoError(t, g.Catalog.PutProfile(t.Context(), "u_1", want))
+	require.NoError(t, catalogtest.PutProfile(t.Context(), g.Catalog, "u_1", want))
 	require.NoError(t, client.Set(t.Context(), c.keys.Profile("u_1"), "{", time.Minute).Err())
 	got, err := c.Profile(t.Context(), "u_1")
 	require.NoError(t, err)
@@ -472,7 +472,7 @@ func BenchmarkHydrate(b *testing.B) {
 		items[i].Business = map[string]json.RawMessage{"body": json.RawMessage(`"some more text"`)}
 	}
 	put(b, g.Catalog, items...)
-	require.NoError(b, g.Catalog.PutProfile(b.Context(), "u_1", feed.Profile{Interests: map[string]float64{"go": 1, "db": 2}}))
+	require.NoError(b, catalogtest.PutProfile(b.Context(), g.Catalog, "u_1", feed.Profile{Interests: map[string]float64{"go": 1, "db": 2}}))
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, _, err := c.Hydrate(b.Context(), "u_1", ids); err != nil {

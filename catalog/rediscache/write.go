@@ -72,9 +72,13 @@ func (c *Cache) bury(ctx context.Context, ids []string) error {
 	return nil
 }
 
-// PutProfile implements [catalog.Profiles]. Without Redis nothing is written.
-func (c *Cache) PutProfile(ctx context.Context, agent string, p feed.Profile) error {
-	return c.changeProfile(ctx, agent, profileChange{write: func() error { return c.next.PutProfile(ctx, agent, p) }})
+// EditProfile implements [catalog.Profiles]. Without Redis nothing is written.
+func (c *Cache) EditProfile(ctx context.Context, agent string, change func(*feed.Profile) (bool, error)) (p feed.Profile, err error) {
+	err = c.changeProfile(ctx, agent, profileChange{write: func() (err error) {
+		p, err = c.next.EditProfile(ctx, agent, change)
+		return err
+	}})
+	return p, err
 }
 
 // MuteItems implements [catalog.Profiles]. Without Redis nothing is written.
@@ -142,7 +146,7 @@ func (c *Cache) changeProfile(ctx context.Context, agent string, change profileC
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterWrite)
 	defer cancel()
 	var to *knownProfile
-	if written == nil || errors.Is(written, feed.ErrNotFound) {
+	if written == nil || feed.Refused(written) || errors.Is(written, feed.ErrChanged) {
 		var err error
 		if to, err = c.fetchProfile(ctx, agent); err != nil {
 			c.log(ctx, "profile", err)

@@ -72,12 +72,14 @@ func (c *Catalog) ProfilesOf(ctx context.Context, agents []string) (_ []feed.Pro
 	return out, nil
 }
 
-// PutProfile implements [catalog.Profiles].
-func (c *Catalog) PutProfile(ctx context.Context, agent string, p feed.Profile) error {
-	return c.changeRecord(ctx, "put profile", agent, func(r *catalog.Record, _ bool) (bool, error) {
-		r.Put(p)
-		return true, nil
+// EditProfile implements [catalog.Profiles].
+func (c *Catalog) EditProfile(ctx context.Context, agent string, change func(*feed.Profile) (bool, error)) (p feed.Profile, err error) {
+	err = c.changeRecord(ctx, "edit profile", agent, func(r *catalog.Record, exists bool) (changed bool, err error) {
+		changed, err = r.Edit(exists, change)
+		p = r.Profile
+		return changed, err
 	})
+	return p, err
 }
 
 // MuteItems implements [catalog.Profiles].
@@ -107,8 +109,14 @@ type recordChange func(r *catalog.Record, exists bool) (bool, error)
 // changeRecord reads, changes and writes in one transaction; no other writer
 // comes between.
 func (c *Catalog) changeRecord(ctx context.Context, what, agent string, change recordChange) error {
-	err := sqlitefile.InTx(ctx, c.file.Writer, func(tx *sql.Tx) error { return c.recordChange(ctx, tx, agent, change) })
-	if errors.Is(err, feed.ErrInvalid) || errors.Is(err, feed.ErrNotFound) {
+	var refused error
+	err := sqlitefile.InTx(ctx, c.file.Writer, func(tx *sql.Tx) error {
+		return c.recordChange(ctx, tx, agent, func(r *catalog.Record, exists bool) (changed bool, err error) {
+			changed, refused = change(r, exists)
+			return changed, refused
+		})
+	})
+	if refused != nil || errors.Is(err, feed.ErrInvalid) {
 		return err
 	}
 	return failed(ctx, what, err)

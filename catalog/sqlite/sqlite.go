@@ -1,5 +1,5 @@
 // Package sqlite keeps items and profiles in the SQLite file of embedded mode
-// ([sqlitefile]): what Put, Remove or PutProfile have answered is on the disk.
+// ([sqlitefile]): what Put, Remove or EditProfile have answered is on the disk.
 package sqlite
 
 import (

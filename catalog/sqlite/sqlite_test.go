@@ -62,7 +62,7 @@ func TestReopenKeepsEverything(t *testing.T) {
 	p := feed.Profile{Keywords: feed.Keywords("go")}
 	_, err = c.Put(t.Context(), []feed.Item{it})
 	require.NoError(t, err)
-	require.NoError(t, c.PutProfile(t.Context(), "u_1", p))
+	require.NoError(t, catalogtest.PutProfile(t.Context(), c, "u_1", p))
 
 	// A second handle sees what the first wrote without its closing: a killed
 	// process loses nothing.

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/catalog/catalogtest"
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/doctor"
@@ -146,8 +147,8 @@ func TestMutesThatOnlyTheIndexKnows(t *testing.T) {
 	document(send, index+"-1", "d2", `,"id":"two","tags":["news"]`)
 	a := open(t, cfg, WithClock(at(noon).Now), quick, func(s *settings) { s.pauses.index.Standby = 20 * time.Millisecond })
 	becomesReady(t, a)
-	require.NoError(t, a.Catalog.PutProfile(t.Context(), "u_up", feed.Profile{MutedTags: []string{"sport"}}))
-	require.NoError(t, a.Catalog.PutProfile(t.Context(), "u_down", feed.Profile{MutedTags: []string{"sport", "opera"}}))
+	require.NoError(t, catalogtest.PutProfile(t.Context(), a.Catalog, "u_up", feed.Profile{MutedTags: []string{"sport"}}))
+	require.NoError(t, catalogtest.PutProfile(t.Context(), a.Catalog, "u_down", feed.Profile{MutedTags: []string{"sport", "opera"}}))
 	assert.Equal(t, []string{"two"}, ids(ask(t, a, refresh("u_up", 10))))
 	first := refresh("u_again", 10)
 	first.RequestID = "r-1"

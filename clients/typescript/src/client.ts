@@ -2,7 +2,7 @@ import { postBody, type NewPost, type PostEdit } from './posts.js';
 import type { Call, CallOptions, Options } from './options.js';
 import { stream, type News, type StreamOptions } from './stream.js';
 import { Transport } from './transport.js';
-import type { AgentProfile, EventsTaken, FeedEvent, FeedName, GuestPage, Likes, Page, Post, PostPage, Profile } from './types.js';
+import type { AgentProfile, EventsTaken, FeedEvent, FeedName, GuestPage, Likes, MutedList, Page, Post, PostPage, Profile } from './types.js';
 import { newID } from './wait.js';
 
 /** One call of the feed. */
@@ -165,6 +165,24 @@ export class Client {
     return this.do({ method: 'PUT', path: profilePath(agent), body: profile, repeatable: true }, options);
   }
 
+  /**
+   * PATCH /v1/agents/{agent_id}/profile: a JSON merge patch. What it does not name stays, null removes a
+   * field. Returns the profile as it is stored.
+   */
+  patchProfile(agent: string, patch: Record<string, unknown>, options?: CallOptions): Promise<Profile> {
+    return this.do({ method: 'PATCH', path: profilePath(agent), body: patch, repeatable: true }, options);
+  }
+
+  /** PUT /v1/agents/{agent_id}/muted/…: one step, beside which those of other devices stay. Says whether anything changed. */
+  mute(agent: string, list: MutedList, value: string, options?: CallOptions): Promise<boolean> {
+    return this.#change('PUT', mutedPath(agent, list, value), options);
+  }
+
+  /** DELETE /v1/agents/{agent_id}/muted/…. Says whether anything changed. */
+  unmute(agent: string, list: MutedList, value: string, options?: CallOptions): Promise<boolean> {
+    return this.#change('DELETE', mutedPath(agent, list, value), options);
+  }
+
   #get<T>(path: string, options?: CallOptions): Promise<T> {
     return this.do({ method: 'GET', path, repeatable: true }, options);
   }
@@ -181,6 +199,7 @@ const uploadTimeout = 120_000;
 const postPath = (id: string) => `/v1/posts/${encodeURIComponent(id)}`;
 const agentPath = (id: string) => `/v1/agents/${encodeURIComponent(id)}`;
 const profilePath = (agent: string) => `${agentPath(agent)}/profile`;
+const mutedPath = (agent: string, list: MutedList, value: string) => `${agentPath(agent)}/muted/${list}/${encodeURIComponent(value)}`;
 const followPath = (agent: string, author: string) => `${agentPath(agent)}/following/${encodeURIComponent(author)}`;
 
 /** The query of what is given, with its question mark. */

@@ -840,13 +840,19 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** Read a profile */
+        /**
+         * Read a profile
+         * @description The `ETag` is that of what was declared: a PUT or PATCH with it as `If-Match` is
+         *     made only where nobody else has changed the profile meanwhile. What was learned
+         *     does not change it.
+         */
         get: operations["getProfile"];
         /**
          * Replace a profile
          * @description Takes effect with the next refresh. Where the mutes or languages change,
          *     what was waiting for `load_more` is dropped, so that nothing muted is
-         *     shown any more.
+         *     shown any more. The whole profile is replaced: send `If-Match` where another
+         *     device may write too, or change a part by PATCH or by the routes of `muted`.
          */
         put: operations["putProfile"];
         post?: never;
@@ -855,6 +861,131 @@ export interface paths {
          * @description What was learned of the agent stays; without it their feed is ordered by freshness alone.
          */
         delete: operations["deleteProfile"];
+        options?: never;
+        head?: never;
+        /**
+         * Change parts of a profile
+         * @description A JSON merge patch (RFC 7396): its fields replace those of the stored profile,
+         *     null removes one, interests are merged, and what is left out stays. It is atomic:
+         *     of two changes at once neither undoes the other, unless both name one field. An
+         *     agent without a profile gets one.
+         */
+        patch: operations["patchProfile"];
+        trace?: never;
+    };
+    "/v1/agents/{agent_id}/muted/authors/{author}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name for this call in the server's log and in the answer: up to 128
+                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
+                 *     has nothing to do with `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description Whose profile. An agent may name itself only.
+                 * @example u_10086
+                 */
+                agent_id: components["schemas"]["AgentID"];
+                /**
+                 * @description Whose items are not shown. Slashes in it may be written as they are.
+                 * @example ann
+                 */
+                author: components["schemas"]["Term"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Mute an author
+         * @description One step of a profile: others that devices make at the same time stay. An agent
+         *     without a profile gets one. Takes effect as a PUT of the profile.
+         */
+        put: operations["muteAuthor"];
+        post?: never;
+        /** Mute an author no longer */
+        delete: operations["unmuteAuthor"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent_id}/muted/tags/{tag}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name for this call in the server's log and in the answer: up to 128
+                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
+                 *     has nothing to do with `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description Whose profile. An agent may name itself only.
+                 * @example u_10086
+                 */
+                agent_id: components["schemas"]["AgentID"];
+                /**
+                 * @description Which items are not shown. Slashes in it may be written as they are.
+                 * @example politics
+                 */
+                tag: components["schemas"]["Term"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Mute a tag
+         * @description As muting an author.
+         */
+        put: operations["muteTag"];
+        post?: never;
+        /** Mute a tag no longer */
+        delete: operations["unmuteTag"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent_id}/muted/items/{item}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name for this call in the server's log and in the answer: up to 128
+                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
+                 *     has nothing to do with `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description Whose profile. An agent may name itself only.
+                 * @example u_10086
+                 */
+                agent_id: components["schemas"]["AgentID"];
+                /**
+                 * @description The item or group that is not shown. Slashes in it may be written as they are.
+                 * @example post/77
+                 */
+                item: components["schemas"]["ItemID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Mute an item
+         * @description As muting an author. Where 1,000 are muted the oldest is muted no longer.
+         */
+        put: operations["muteItem"];
+        post?: never;
+        /** Mute an item no longer */
+        delete: operations["unmuteItem"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2270,7 +2401,7 @@ export interface components {
         Error: {
             /**
              * Format: int64
-             * @description What went wrong, for programs. 40001: the body. 40002: the action.
+             * @description What went wrong, for programs. 40001: the body, or a header such as `If-Match` where no route honours it. 40002: the action.
              *     40003: the limit. 40004: an id. 40101: not authenticated. 40301: not allowed.
              *     40401: nothing there. 40501: not this method. 40901: the request id, or
              *     key, belongs to another call. 41201: not the current version. 41301: too
@@ -2940,19 +3071,6 @@ export interface components {
             msg: "success";
             data: components["schemas"]["LikesAnswerData"];
         };
-        ChangedAnswerData: {
-            changed: boolean;
-        };
-        ChangedAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
-            code: 0;
-            /** @constant */
-            msg: "success";
-            data: components["schemas"]["ChangedAnswerData"];
-        };
         AgentsAnswerData: {
             agents: components["schemas"]["AgentID"][];
             /** @description For the next page. Null where this is the last. */
@@ -3017,6 +3135,19 @@ export interface components {
             /** @constant */
             msg: "success";
             data: Record<string, never>;
+        };
+        ChangedAnswerData: {
+            changed: boolean;
+        };
+        ChangedAnswer: {
+            /**
+             * Format: int64
+             * @constant
+             */
+            code: 0;
+            /** @constant */
+            msg: "success";
+            data: components["schemas"]["ChangedAnswerData"];
         };
         PostImpressionsRequest: {
             /** @description The items, in any order. */
@@ -3509,16 +3640,6 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Done. `changed` is false where it was so before. */
-        Changed: {
-            headers: {
-                "X-Request-ID": components["headers"]["CallID"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ChangedAnswer"];
-            };
-        };
         /** @description A page of the list, by id as bytes. */
         Agents: {
             headers: {
@@ -3559,10 +3680,31 @@ export interface components {
                 "application/json": components["schemas"]["CircleAnswer"];
             };
         };
+        /** @description Another profile is stored than that of `If-Match`, or none. Read it, then change it again. */
+        ProfileChanged: {
+            headers: {
+                "X-Request-ID": components["headers"]["CallID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description There are as many as there may be. */
+        MostMuted: {
+            headers: {
+                "X-Request-ID": components["headers"]["CallID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description The profile as it is stored. When it is read, what was learned stands beside it. */
         Profile: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
+                ETag: components["headers"]["ETag"];
                 [name: string]: unknown;
             };
             content: {
@@ -3620,6 +3762,16 @@ export interface components {
                 "application/json": components["schemas"]["DoneAnswer"];
             };
         };
+        /** @description Done. `changed` is false where it was so before. */
+        Changed: {
+            headers: {
+                "X-Request-ID": components["headers"]["CallID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ChangedAnswer"];
+            };
+        };
         /** @description What the client has is current. */
         NotModified: {
             headers: {
@@ -3659,7 +3811,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The body or an id is wrong and stays so. */
+        /** @description The body, a header or an id is wrong and stays so. */
         BadBodyOrID: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
@@ -3780,6 +3932,12 @@ export interface components {
         After: components["schemas"]["AgentID"];
         /** @description Agents of a page. */
         ListLimit: number;
+        /**
+         * @description The `ETag` of the profile that is to be changed, or `*` for any, as long as there
+         *     is one. Without it whichever is stored is changed.
+         * @example "0d8a4cf2a1b9e3570d8a4cf2a1b9e357"
+         */
+        IfProfileMatch: string;
         /**
          * @description The `ETag` of the version that is to be changed; `*` or nothing is whichever is the newest.
          * @example "3"
@@ -4040,7 +4198,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Done"];
-            400: components["responses"]["BadID"];
+            400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
@@ -4296,7 +4454,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Done"];
-            400: components["responses"]["BadID"];
+            400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -4376,7 +4534,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Likes"];
-            400: components["responses"]["BadID"];
+            400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -4408,7 +4566,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Likes"];
-            400: components["responses"]["BadID"];
+            400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
@@ -4525,7 +4683,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Done"];
-            400: components["responses"]["BadID"];
+            400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
@@ -4930,7 +5088,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Done"];
-            400: components["responses"]["BadID"];
+            400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -5004,7 +5162,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Changed"];
-            400: components["responses"]["BadID"];
+            400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -5039,7 +5197,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Changed"];
-            400: components["responses"]["BadID"];
+            400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -5130,6 +5288,12 @@ export interface operations {
                  *     has nothing to do with `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
+                /**
+                 * @description The `ETag` of the profile that is to be changed, or `*` for any, as long as there
+                 *     is one. Without it whichever is stored is changed.
+                 * @example "0d8a4cf2a1b9e3570d8a4cf2a1b9e357"
+                 */
+                "If-Match"?: components["parameters"]["IfProfileMatch"];
             };
             path: {
                 /**
@@ -5151,6 +5315,7 @@ export interface operations {
             400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            412: components["responses"]["ProfileChanged"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
@@ -5180,10 +5345,272 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Done"];
-            400: components["responses"]["BadID"];
+            400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    patchProfile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name for this call in the server's log and in the answer: up to 128
+                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
+                 *     has nothing to do with `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+                /**
+                 * @description The `ETag` of the profile that is to be changed, or `*` for any, as long as there
+                 *     is one. Without it whichever is stored is changed.
+                 * @example "0d8a4cf2a1b9e3570d8a4cf2a1b9e357"
+                 */
+                "If-Match"?: components["parameters"]["IfProfileMatch"];
+            };
+            path: {
+                /**
+                 * @description Whose profile. An agent may name itself only.
+                 * @example u_10086
+                 */
+                agent_id: components["schemas"]["AgentID"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 1 MiB. */
+        requestBody: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            200: components["responses"]["Profile"];
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            412: components["responses"]["ProfileChanged"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    muteAuthor: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name for this call in the server's log and in the answer: up to 128
+                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
+                 *     has nothing to do with `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description Whose profile. An agent may name itself only.
+                 * @example u_10086
+                 */
+                agent_id: components["schemas"]["AgentID"];
+                /**
+                 * @description Whose items are not shown. Slashes in it may be written as they are.
+                 * @example ann
+                 */
+                author: components["schemas"]["Term"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Changed"];
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["MostMuted"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    unmuteAuthor: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name for this call in the server's log and in the answer: up to 128
+                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
+                 *     has nothing to do with `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description Whose profile. An agent may name itself only.
+                 * @example u_10086
+                 */
+                agent_id: components["schemas"]["AgentID"];
+                /**
+                 * @description Whose items are not shown. Slashes in it may be written as they are.
+                 * @example ann
+                 */
+                author: components["schemas"]["Term"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Changed"];
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    muteTag: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name for this call in the server's log and in the answer: up to 128
+                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
+                 *     has nothing to do with `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description Whose profile. An agent may name itself only.
+                 * @example u_10086
+                 */
+                agent_id: components["schemas"]["AgentID"];
+                /**
+                 * @description Which items are not shown. Slashes in it may be written as they are.
+                 * @example politics
+                 */
+                tag: components["schemas"]["Term"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Changed"];
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["MostMuted"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    unmuteTag: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name for this call in the server's log and in the answer: up to 128
+                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
+                 *     has nothing to do with `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description Whose profile. An agent may name itself only.
+                 * @example u_10086
+                 */
+                agent_id: components["schemas"]["AgentID"];
+                /**
+                 * @description Which items are not shown. Slashes in it may be written as they are.
+                 * @example politics
+                 */
+                tag: components["schemas"]["Term"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Changed"];
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    muteItem: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name for this call in the server's log and in the answer: up to 128
+                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
+                 *     has nothing to do with `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description Whose profile. An agent may name itself only.
+                 * @example u_10086
+                 */
+                agent_id: components["schemas"]["AgentID"];
+                /**
+                 * @description The item or group that is not shown. Slashes in it may be written as they are.
+                 * @example post/77
+                 */
+                item: components["schemas"]["ItemID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Changed"];
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    unmuteItem: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name for this call in the server's log and in the answer: up to 128
+                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
+                 *     has nothing to do with `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description Whose profile. An agent may name itself only.
+                 * @example u_10086
+                 */
+                agent_id: components["schemas"]["AgentID"];
+                /**
+                 * @description The item or group that is not shown. Slashes in it may be written as they are.
+                 * @example post/77
+                 */
+                item: components["schemas"]["ItemID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Changed"];
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -5212,7 +5639,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Done"];
-            400: components["responses"]["BadID"];
+            400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
@@ -5243,7 +5670,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Done"];
-            400: components["responses"]["BadID"];
+            400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
@@ -5449,7 +5876,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Done"];
-            400: components["responses"]["BadID"];
+            400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -5938,7 +6365,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Done"];
-            400: components["responses"]["BadID"];
+            400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];

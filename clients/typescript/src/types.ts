@@ -40,6 +40,9 @@ export type Profile = Data<'/v1/agents/{agent_id}/profile', 'put'>;
 /** A profile with what was learned of its reader. */
 export type AgentProfile = Data<'/v1/agents/{agent_id}/profile', 'get'>;
 
+/** A list of what a profile mutes; `items` has groups, too. */
+export type MutedList = 'authors' | 'tags' | 'items';
+
 /** Something the reader did with an item or a post. `hide` also mutes it for them, for good. */
 export type FeedEvent = {
   type: 'click' | 'like' | 'dislike' | 'hide';

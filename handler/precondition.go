@@ -1,0 +1,65 @@
+package handler
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// conditional are the routes that honour If-Match. Another one that writes refuses it:
+// the caller relies on it.
+var conditional = []string{
+	"PUT /v1/ranking", "POST /v1/ranking/revert",
+	"PUT /v1/agents/{agent_id}/profile", "PATCH /v1/agents/{agent_id}/profile",
+}
+
+// conditions refuses a precondition that the route would ignore.
+func conditions(r *http.Request, route route) error {
+	if len(r.Header["If-Match"]) == 0 || r.Method == http.MethodGet || r.Method == http.MethodHead || slices.Contains(conditional, route.name) {
+		return nil
+	}
+	return fmt.Errorf("%w: this route does not look at If-Match; leave it out", feed.ErrInvalid)
+}
+
+// profileTag is the ETag of a profile: of what was declared, whatever was learned.
+func profileTag(p feed.Profile) (string, error) {
+	if len(p.MutedItems) == 0 {
+		p.MutedItems = nil
+	}
+	declared, err := json.Marshal(p)
+	sum := sha256.Sum256(declared)
+	return `"` + hex.EncodeToString(sum[:16]) + `"`, err
+}
+
+// matching returns what checks If-Match against the stored profile: it fails with
+// [feed.ErrChanged] where another one is stored than the caller means, or none.
+func matching(r *http.Request) (func(stored feed.Profile) error, error) {
+	given := r.Header["If-Match"]
+	var tags []string
+	for tag := range strings.SplitSeq(strings.Join(given, ","), ",") {
+		tag = plainTag(strings.TrimSpace(tag))
+		if inner, ok := strings.CutPrefix(tag, `"`); len(given) > 0 && tag != "*" && (!ok || len(inner) < 1 || strings.IndexByte(inner, '"') != len(inner)-1) {
+			return nil, fmt.Errorf(`%w: If-Match must be the ETag that GET or PUT answered, in quotes, or *`, feed.ErrInvalid)
+		}
+		tags = append(tags, tag)
+	}
+	return func(stored feed.Profile) error {
+		if len(given) == 0 {
+			return nil
+		}
+		current, err := profileTag(stored)
+		if err != nil {
+			return err
+		}
+		if stored.Learned.Alone || !slices.Contains(tags, "*") && !slices.Contains(tags, current) {
+			return feed.Errorf(feed.ErrChanged, "the profile is not the one of If-Match any more; read it, then change it again")
+		}
+		return nil
+	}, nil
+}
