@@ -44,3 +44,17 @@ func TestParseRecordDamaged(t *testing.T) {
 		require.Error(t, err, record)
 	}
 }
+
+// TestParseRecordOfANewerVersion: fields that this version does not know are left out,
+// wherever they are.
+func TestParseRecordOfANewerVersion(t *testing.T) {
+	t.Parallel()
+	r, err := catalog.ParseRecord([]byte(`{"interests":{"go":2},"keywords":["raft",{"term":"etcd","weight":2,"lang":"en"}],` +
+		`"muted_sites":["x"],"learned":{"at":5,"of":1,"features":[{"kind":"tag","value":"go","evidence":1,"since":3}]}}`))
+	require.NoError(t, err)
+	assert.Equal(t, map[string]float64{"go": 2}, r.Interests)
+	assert.Equal(t, []feed.Keyword{{Term: "raft", Weight: 1}, {Term: "etcd", Weight: 2}}, r.Keywords)
+	assert.Len(t, r.Learned.Features, 1)
+	_, err = feed.ParseProfile([]byte(`{"keywords":[{"term":"etcd","lang":"en"}]}`))
+	require.ErrorIs(t, err, feed.ErrInvalid, "one that comes in has no such fields")
+}

@@ -80,10 +80,10 @@ type Stores struct {
 // Rankings says by which parameters agents' refreshes are ranked. [feed.Live] is
 // one that stays as it is.
 type Rankings interface {
-	// For tells the parameters of an agent, and the name of the variant they
-	// belong to. A page is ranked by what it told once, so it may change its mind;
+	// For tells the parameters of an agent, and the run of the variant they belong to,
+	// by which is counted. A page is ranked by what it told once, so it may change its mind;
 	// it must not block.
-	For(agent string) (variant string, r feed.Ranking)
+	For(agent string) (run string, r feed.Ranking)
 }
 
 // Config tunes an Engine.

@@ -44,7 +44,9 @@ func (e *Engine) Explain(ctx context.Context, r ExplainRequest) (Explanation, er
 // Ranking tells by which parameters the agent is ranked at the moment, and of
 // which variant they are.
 func (e *Engine) Ranking(agent string) (variant string, r feed.Ranking) {
-	return e.cfg.Rankings.For(agent)
+	run, r := e.cfg.Rankings.For(agent)
+	variant, _ = feed.VariantOf(run)
+	return variant, r
 }
 
 // explaining is one explanation on its way.
@@ -104,13 +106,14 @@ func (x *explaining) open(ctx context.Context) error {
 	if x.now = x.r.At; x.now.IsZero() {
 		x.now = x.begun
 	}
-	var variant string
-	x.query, variant = x.e.query(x.r.Agent, profile)
+	var run string
+	x.query, run = x.e.query(x.r.Agent, profile)
 	x.query.Origin = x.e.origin(x.now)
 	if x.r.Ranking != nil {
 		x.query.Ranking = *x.r.Ranking
 	}
 	x.curve = x.query.Ranking.Decay.Func()
+	variant, _ := feed.VariantOf(run)
 	x.out = Explanation{
 		Agent: x.r.Agent, Feed: cmp.Or(x.r.Feed, feed.ForYou), Limit: x.r.Limit, Variant: variant, Ranking: x.query.Ranking, Proposed: x.r.Ranking != nil,
 		Origin: x.query.Origin, Candidates: make([]Explained, 0, x.query.N), Times: x.out.Times,

@@ -170,7 +170,7 @@ func TestCurvesJSON(t *testing.T) {
 		{`{"decay":{"curves":[` + fiveConstants + `]}}`, "decay.curves must be at most 4 curves, not 5"},
 	} {
 		r := standard
-		err := r.UnmarshalJSON([]byte(bad.json))
+		err := r.Propose([]byte(bad.json))
 		require.ErrorIs(t, err, feed.ErrInvalid, bad.json)
 		require.ErrorContains(t, err, bad.says)
 	}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/freshet/freshet/internal/strictjson"
 )
 
 // curveText is how a curve is written in JSON; a field that is missing is nil.
@@ -27,7 +25,9 @@ type curveText struct {
 // and its scale unless it is a constant; offset is 0 where it is not, decay 0.5 and
 // weight 1. An array sets nothing but the curves of the result, and none of them
 // where it is empty. The result is not validated; errors wrap [ErrInvalid].
-func ParseCurves(value string) (Decay, error) {
+func ParseCurves(value string) (Decay, error) { return parseCurves(value, readStrictly) }
+
+func parseCurves(value string, decode func(data []byte, into any) error) (Decay, error) {
 	if !strings.HasPrefix(value, "[") {
 		return Preset(strings.Trim(value, `"`))
 	}
@@ -38,7 +38,7 @@ func ParseCurves(value string) (Decay, error) {
 		} `json:"decay"`
 	}
 	data := fmt.Appendf(nil, `{"decay":{"curves":%s}}`, value)
-	if err := strictjson.Unmarshal(data, &text, strictjson.Errors{"": Errorf(ErrInvalid, "bad ranking parameters")}); err != nil {
+	if err := decode(data, &text); err != nil {
 		return Decay{}, err
 	}
 	list := text.Decay.Curves

@@ -31,7 +31,7 @@ func TestDiversityJSON(t *testing.T) {
 
 	for _, bad := range []string{`{"diversity":{"site":{"decay":0}}}`, `{"diversity":{"site":0.5}}`, `{"diversity":{"story":1}}`} {
 		r := standard
-		require.ErrorIs(t, r.UnmarshalJSON([]byte(bad)), feed.ErrInvalid, bad)
+		require.ErrorIs(t, r.Propose([]byte(bad)), feed.ErrInvalid, bad)
 	}
 }
 

@@ -40,8 +40,19 @@ func (k Keyword) MarshalJSON() ([]byte, error) {
 	return json.Marshal(keywordText{&k.Term, &k.Weight})
 }
 
-// UnmarshalJSON reads both forms strictly; a weight that is missing is 1.
-func (k *Keyword) UnmarshalJSON(data []byte) error {
+// declaredKeyword is a keyword that comes in, which has no unknown fields.
+type declaredKeyword Keyword
+
+// UnmarshalJSON reads both forms strictly.
+func (k *declaredKeyword) UnmarshalJSON(data []byte) error {
+	return (*Keyword)(k).read(data, func(data []byte, into any) error { return strictjson.Unmarshal(data, into, nil) })
+}
+
+// UnmarshalJSON reads both forms as they were stored; a weight that is missing is 1.
+// Unknown fields, which a newer version may have written, are left out.
+func (k *Keyword) UnmarshalJSON(data []byte) error { return k.read(data, strictjson.UnmarshalStored) }
+
+func (k *Keyword) read(data []byte, decode func(data []byte, into any) error) error {
 	if len(data) > 0 && data[0] == '"' {
 		k.Weight = 1
 		return json.Unmarshal(data, &k.Term)
@@ -49,7 +60,7 @@ func (k *Keyword) UnmarshalJSON(data []byte) error {
 	var text keywordText
 	err := errors.New("not " + kindOf(data))
 	if len(data) > 0 && data[0] == '{' {
-		if err = strictjson.Unmarshal(data, &text, nil); err == nil && text.Term == nil {
+		if err = decode(data, &text); err == nil && text.Term == nil {
 			err = errors.New("the term is missing")
 		}
 	}

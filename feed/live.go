@@ -1,10 +1,13 @@
 package feed
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"sort"
+	"strconv"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -58,6 +61,20 @@ type Variant struct {
 	Share   float64 `json:"share"` // of all agents, 0 to 1
 	Ranking Ranking `json:"ranking"`
 	Parts   []Part  `json:"parts"` // the buckets that make up the share, in order
+	// Run names what its readers were shown and did: the name and the version that it
+	// began with ([RunName]), so that a name that is used again begins at zero; "": the name.
+	Run string `json:"run,omitempty"`
+}
+
+// RunName is the run of a variant that begins with a version of the ranking.
+func RunName(variant string, version int) string { return variant + "@" + strconv.Itoa(version) }
+
+// VariantOf tells which variant a run is of, and the version that it began with; 0:
+// it was begun when runs had no names of their own.
+func VariantOf(run string) (variant string, version int) {
+	variant, began, _ := strings.Cut(run, "@")
+	version, _ = strconv.Atoi(began) // 0 of what is none
+	return variant, version
 }
 
 // Part is a run of buckets, both ends included.
@@ -76,16 +93,16 @@ type Live struct {
 	Variants []Variant `json:"experiments"`
 }
 
-// For returns the parameters an agent's refreshes are ranked by, and the name
-// of the variant they come from.
-func (l *Live) For(agent string) (variant string, r Ranking) {
+// For returns the parameters an agent's refreshes are ranked by, and the run of the
+// variant they come from, [Control] for none.
+func (l *Live) For(agent string) (run string, r Ranking) {
 	if len(l.Variants) == 0 {
 		return Control, l.Ranking
 	}
 	b := Bucket(agent)
 	for i := range l.Variants {
 		if l.Variants[i].holds(b) {
-			return l.Variants[i].Name, l.Variants[i].Ranking
+			return cmp.Or(l.Variants[i].Run, l.Variants[i].Name), l.Variants[i].Ranking
 		}
 	}
 	return Control, l.Ranking
@@ -143,6 +160,9 @@ func CheckVariants(wanted []Variant) error {
 		}
 		if slices.ContainsFunc(wanted[:i], func(v Variant) bool { return v.Name == w.Name }) {
 			return Errorf(ErrInvalid, "bad ranking parameters: there are two experiments called %s", w.Name)
+		}
+		if of, _ := VariantOf(w.Run); w.Run != "" && of != w.Name {
+			return Errorf(ErrInvalid, "bad ranking parameters: experiment %s has the run of another one", w.Name)
 		}
 		if !(w.Share >= 0 && w.Share <= 1) {
 			return Errorf(ErrInvalid, "bad ranking parameters: experiment %s: share must be 0 to 1, not %v", w.Name, w.Share)

@@ -44,15 +44,23 @@ type Profile struct {
 func ParseProfile(data []byte) (Profile, error) {
 	var declared struct {
 		Profile
-		Learned json.RawMessage `json:"learned"`
+		Keywords []declaredKeyword `json:"keywords"`
+		Learned  json.RawMessage   `json:"learned"`
 	}
 	if err := strictjson.Unmarshal(data, &declared, profileErrors); err != nil {
 		return Profile{}, err
 	}
-	if err := declared.Validate(); err != nil {
+	p := declared.Profile
+	if declared.Keywords != nil {
+		p.Keywords = make([]Keyword, len(declared.Keywords))
+	}
+	for i, k := range declared.Keywords {
+		p.Keywords[i] = Keyword(k)
+	}
+	if err := p.Validate(); err != nil {
 		return Profile{}, err
 	}
-	return declared.Profile, nil
+	return p, nil
 }
 
 // Validate checks the bounds; the error wraps [ErrInvalid].

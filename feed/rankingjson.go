@@ -107,19 +107,39 @@ func (w *objectWriter) end() []byte {
 	return w.Bytes()
 }
 
-// UnmarshalJSON changes the parameters that are named and keeps the others, so
+// Propose changes the parameters that are named and keeps the others, so
 // that a proposal need only say what it changes. scale, offset and decay replace
 // curves by one Gaussian; decay.curves may be the name of a [Preset]. Unknown
 // fields are errors; the result is not validated. Errors wrap [ErrInvalid].
+func (r *Ranking) Propose(data []byte) error { return r.read(data, readStrictly) }
+
+// UnmarshalJSON reads a ranking that was stored, as [Ranking.Propose] reads a proposal,
+// but for fields that are unknown, which a newer version may have written: they are left
+// out.
 func (r *Ranking) UnmarshalJSON(data []byte) error {
+	return r.read(data, func(data []byte, into any) error {
+		if err := strictjson.UnmarshalStored(data, into); err != nil {
+			return Errorf(ErrInvalid, "bad ranking parameters: %w", err)
+		}
+		return nil
+	})
+}
+
+// readStrictly decodes what callers send.
+func readStrictly(data []byte, into any) error {
+	return strictjson.Unmarshal(data, into, strictjson.Errors{"": Errorf(ErrInvalid, "bad ranking parameters")})
+}
+
+// read changes the parameters that are named in what decode decodes.
+func (r *Ranking) read(data []byte, decode func(data []byte, into any) error) error {
 	into := reflect.New(rankingShape)
-	if err := strictjson.Unmarshal(data, into.Interface(), strictjson.Errors{"": Errorf(ErrInvalid, "bad ranking parameters")}); err != nil {
+	if err := decode(data, into.Interface()); err != nil {
 		return err
 	}
 	if r.Base == 0 { // read from nothing: one that was stored, perhaps before keywords.summary
 		r.KeywordsSummary = DefaultKeywordsSummary
 	}
-	var c changes
+	c := changes{decode: decode}
 	if curves, ok := valueAt(into.Elem(), curvesPath); ok && string(curves.Bytes()) != "null" {
 		c.curves = curves.Bytes()
 	}

@@ -30,6 +30,7 @@ type change struct {
 type changes struct {
 	values map[string]change // by name
 	curves json.RawMessage   // nil: not among them
+	decode func(data []byte, into any) error
 }
 
 // set reads a value. called is the parameter's name where it was given, for errors.
@@ -59,7 +60,7 @@ func (c *changes) apply(r *Ranking) error {
 		simple = simple || ok
 	}
 	if c.curves != nil {
-		given, err := ParseCurves(string(c.curves))
+		given, err := parseCurves(string(c.curves), c.decode)
 		if err != nil {
 			return err
 		}
@@ -120,7 +121,7 @@ func ChangesJSON(list string) ([]byte, error) {
 		return nil, err
 	}
 	var r Ranking
-	if err := (&changes{values: c.values}).apply(&r); err != nil {
+	if err := (&changes{values: c.values, decode: readStrictly}).apply(&r); err != nil {
 		return nil, err
 	}
 	return writeParameters(&r, c.curves, func(p *Parameter) bool {
@@ -132,7 +133,7 @@ func ChangesJSON(list string) ([]byte, error) {
 // parseChanges reads a list of changes. Of a parameter that is there twice the
 // last value counts.
 func parseChanges(list string) (*changes, error) {
-	c := &changes{}
+	c := &changes{decode: readStrictly}
 	for one := range splitChanges(list) {
 		if one = strings.TrimSpace(one); one == "" {
 			continue

@@ -38,8 +38,27 @@ func TestRankingJSON(t *testing.T) {
 
 	for _, bad := range []string{`{"scale":"1h"}`, `{"decay":{"scale":24}}`, `{"decay":{"scale":"24"}}`, `[]`, `{"base":"x"}`} {
 		r := standard
-		require.ErrorIs(t, r.UnmarshalJSON([]byte(bad)), feed.ErrInvalid, bad)
+		require.ErrorIs(t, r.Propose([]byte(bad)), feed.ErrInvalid, bad)
 	}
+}
+
+// TestRankingOfANewerVersion reads what a newer version may store: fields that this one
+// does not know are left out, which a proposal may not have.
+func TestRankingOfANewerVersion(t *testing.T) {
+	t.Parallel()
+	curves := standard
+	curves.Decay = feed.Decay{Curves: feed.Curves{{Shape: feed.Exp, Scale: time.Hour, Decay: 0.5, Weight: 1}}}
+	for stored, want := range map[string]feed.Ranking{
+		`{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":0.000001,"jitter":{"a":[1]}},"popularity":{"weight":0.25,"weight_2h":1.5,"weight_2d":0.2,"weight_2w":9},"base":0.1,"keywords":{"summary":0.5},"mood":null}`: standard,
+		`{"decay":{"curves":[{"shape":"exp","scale":"1h","decay":0.5,"weight":1,"skew":2}],"floor":0},"popularity":{"weight":0.25,"weight_2h":1.5,"weight_2d":0.2},"base":0.1,"keywords":{"summary":0.5}}`:                     curves,
+	} {
+		var r feed.Ranking
+		require.NoError(t, json.Unmarshal([]byte(stored), &r), stored)
+		assert.Equal(t, want, r)
+		assert.ErrorIs(t, r.Propose([]byte(stored)), feed.ErrInvalid)
+	}
+	var r feed.Ranking
+	require.ErrorIs(t, r.UnmarshalJSON([]byte(`{"base":"much"}`)), feed.ErrInvalid)
 }
 
 func TestRankingWith(t *testing.T) {

@@ -75,7 +75,7 @@ func (c *change) UnmarshalJSON(value []byte) error {
 func (c change) apply(live feed.Ranking, name string, notes *[]string) (r feed.Ranking, err error) {
 	if r = live; c.object == nil {
 		r, err = live.With(c.list)
-	} else if err = r.UnmarshalJSON(c.object); err == nil {
+	} else if err = r.Propose(c.object); err == nil {
 		err = r.Validate()
 	}
 	if err != nil {

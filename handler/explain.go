@@ -32,7 +32,7 @@ func (s *server) postExplain(c *call) error {
 	}
 	if change != nil { // other parameters stay those of the agent
 		_, ranking := s.deps.Explain.Ranking(req.Agent)
-		if err := ranking.UnmarshalJSON(change); err != nil {
+		if err := ranking.Propose(change); err != nil {
 			return err
 		}
 		req.Ranking = &ranking

@@ -223,7 +223,7 @@ func (p proposal) edit(name string, notes *[]string) ranking.Edit {
 	}
 	return func(r *feed.Ranking) error {
 		was := r.Decay
-		err := r.UnmarshalJSON(p)
+		err := r.Propose(p)
 		if err == nil {
 			noteReplaced(notes, name, was, r.Decay)
 		}
@@ -239,7 +239,7 @@ func (p proposal) names() bool {
 	}
 	var scratch feed.Ranking
 	var fields map[string]any
-	return scratch.UnmarshalJSON(p) != nil || json.Unmarshal(p, &fields) != nil || hasValue(fields)
+	return scratch.Propose(p) != nil || json.Unmarshal(p, &fields) != nil || hasValue(fields)
 }
 
 // hasValue reports whether a decoded JSON value is more than null and objects of

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -29,7 +30,8 @@ const changeTries = 10
 type Edit func(*feed.Ranking) error
 
 // Experiment is a variant as it is wanted. Its Edit, nil for none, starts from
-// the parameters the variant has, or from the live ones if it is new.
+// the parameters the variant has, or from the live ones if it is new. Those of a variant
+// that runs cannot be changed: what was counted is of those that it began with.
 type Experiment struct {
 	Name  string
 	Share float64 // 0 to 1
@@ -52,7 +54,7 @@ type Change struct {
 // than c.If is the newest, or [ErrUnavailable]; then the old one stays in force.
 func (l *Live) Change(ctx context.Context, c Change) (Version, error) {
 	return l.append(ctx, c.By, c.Why, c.If, func(_ context.Context, base Version) (*feed.Live, error) {
-		return c.of(base.Live)
+		return c.of(base.Live, base.Version+1)
 	})
 }
 
@@ -70,8 +72,8 @@ func (l *Live) Revert(ctx context.Context, to int, by, why string, onlyIf *int) 
 	if why == "" {
 		why = fmt.Sprintf("back to version %d", to)
 	}
-	return l.append(ctx, by, why, onlyIf, func(context.Context, Version) (*feed.Live, error) {
-		return &old.Live, nil
+	return l.append(ctx, by, why, onlyIf, func(_ context.Context, base Version) (*feed.Live, error) {
+		return reverted(old.Live, base), nil
 	})
 }
 
@@ -88,8 +90,22 @@ func (l *Live) History(ctx context.Context, limit int) ([]Version, error) {
 	return list, err
 }
 
-// of applies the change to a ranking.
-func (c Change) of(old feed.Live) (*feed.Live, error) {
+// reverted is an older ranking that follows a version. Its variants go on with their
+// runs, but for those whose run has other parameters by now, as versions from before runs
+// were named may have.
+func reverted(old feed.Live, base Version) *feed.Live {
+	old.Variants = slices.Clone(old.Variants)
+	for i := range old.Variants {
+		v := &old.Variants[i]
+		if now, runs := base.Live.Variant(v.Name); runs && now.Run == v.Run && now.Ranking.Changes(v.Ranking) != "" {
+			v.Run = feed.RunName(v.Name, base.Version+1)
+		}
+	}
+	return &old
+}
+
+// of applies the change to a ranking; version is the one that it makes.
+func (c Change) of(old feed.Live, version int) (*feed.Live, error) {
 	next := feed.Live{Ranking: old.Ranking, Variants: old.Variants}
 	if err := c.Edit.do(&next.Ranking); err != nil {
 		return nil, err
@@ -101,11 +117,15 @@ func (c Change) of(old feed.Live) (*feed.Live, error) {
 	for i, x := range c.Experiments {
 		v, known := old.Variant(x.Name)
 		if !known {
-			v = feed.Variant{Name: x.Name, Ranking: next.Ranking}
+			v = feed.Variant{Name: x.Name, Ranking: next.Ranking, Run: feed.RunName(x.Name, version)}
 		}
 		v.Share = x.Share
+		before := v.Ranking
 		if err := x.Edit.do(&v.Ranking); err != nil {
 			return nil, fmt.Errorf("experiment %q: %w", x.Name, err)
+		}
+		if other := v.Ranking.Changes(before); known && other != "" {
+			return nil, feed.Errorf(feed.ErrInvalid, "experiment %q runs with other parameters than %s, and what was counted is of those; take another name, or end it first", x.Name, other)
 		}
 		wanted[i] = v
 	}

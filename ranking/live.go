@@ -96,8 +96,9 @@ func Open(ctx context.Context, store Store, cfg Config) (*Live, error) {
 	return l, nil
 }
 
-// For returns the parameters an agent is ranked by, and the variant they are of.
-func (l *Live) For(agent string) (variant string, r feed.Ranking) {
+// For returns the parameters an agent is ranked by, and the run of the variant that they
+// are of.
+func (l *Live) For(agent string) (run string, r feed.Ranking) {
 	return l.now.Load().Live.For(agent)
 }
 

@@ -41,7 +41,7 @@ func TestEveryServerFollows(t *testing.T) {
 			require.Equal(t, name, other)
 			require.Equal(t, ranking, same)
 			want := "scale=48h"
-			if name == "slow" {
+			if name == "slow@2" {
 				want = "scale=72h"
 			}
 			require.Equal(t, want, ranking.Changes(configured))
@@ -63,9 +63,9 @@ func TestAChangeKeepsWhatItDoesNotName(t *testing.T) {
 		require.Equal(t, "scale=48h,weight=0.2", v.Live.Ranking.Changes(configured))
 		require.Len(t, v.Live.Variants, 2, "experiments stay")
 
-		v = change(t, l, ranking.Change{Experiments: []ranking.Experiment{{Name: "b", Share: 0.3, Edit: with("offset=2h")}, {Name: "c", Share: 0.1}}})
+		v = change(t, l, ranking.Change{Experiments: []ranking.Experiment{{Name: "b", Share: 0.3}, {Name: "c", Share: 0.1}}})
 		require.Equal(t, "scale=48h,weight=0.2", v.Live.Ranking.Changes(configured))
-		require.Equal(t, "offset=2h,weight=0.2", v.Live.Variants[0].Ranking.Changes(configured), "an experiment's own are changed")
+		require.Equal(t, "weight=0.2", v.Live.Variants[0].Ranking.Changes(configured), "an experiment has its own")
 		require.Equal(t, "scale=48h,weight=0.2", v.Live.Variants[1].Ranking.Changes(configured), "a new one starts from the live ones")
 		for _, p := range parts {
 			for bucket := p[0]; bucket <= p[1]; bucket++ {
@@ -85,6 +85,69 @@ func inParts(parts []feed.Part, bucket int) bool {
 		}
 	}
 	return false
+}
+
+// TestAnExperimentKeepsItsParameters: what is counted of an experiment is of the parameters
+// that it began with. Other ones are refused while it runs, and a name that is used again
+// is another run.
+func TestAnExperimentKeepsItsParameters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, _ := openLive(t, newStore(t))
+		slow := func(share float64, edit ranking.Edit) ranking.Change {
+			return ranking.Change{Experiments: []ranking.Experiment{{Name: "slow", Share: share, Edit: edit}}}
+		}
+		run := func(v ranking.Version) string { return v.Live.Variants[0].Run }
+		require.Equal(t, "slow@1", run(change(t, l, slow(0.1, with("scale=72h")))))
+		_, err := l.Change(t.Context(), slow(0.1, with("scale=48h")))
+		require.ErrorIs(t, err, feed.ErrInvalid)
+		require.ErrorContains(t, err, "take another name, or end it first")
+		require.Equal(t, 1, l.InForce().Version)
+
+		v := change(t, l, slow(0.5, with("scale=72h")))
+		require.Equal(t, []any{"slow@1", 0.5}, []any{run(v), v.Live.Variants[0].Share}, "more readers, the same parameters")
+		v = change(t, l, ranking.Change{Edit: with("weight=0.5")})
+		require.Equal(t, "slow@1", run(v), "the live ranking is not its own")
+		change(t, l, ranking.Change{Experiments: []ranking.Experiment{}})
+		v = change(t, l, slow(0.1, with("scale=48h")))
+		require.Equal(t, "slow@5", run(v))
+
+		v, err = l.Revert(t.Context(), 2, "ana", "", nil)
+		require.NoError(t, err)
+		require.Equal(t, "slow@1", run(v), "with the parameters that it had")
+	})
+}
+
+// TestRunsOfStoredVersions reads versions from before runs had names, in which parameters
+// could be changed under a name.
+func TestRunsOfStoredVersions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newStore(t)
+		of := func(version int, scale string) ranking.Version {
+			r := configured
+			require.NoError(t, with("scale="+scale)(&r))
+			return ranking.Version{Version: version, At: noon, Live: feed.Live{Ranking: configured, Variants: []feed.Variant{{Name: "slow", Ranking: r, Parts: []feed.Part{}}}}}
+		}
+		require.NoError(t, store.Append(t.Context(), of(1, "72h")))
+		require.NoError(t, store.Append(t.Context(), of(2, "48h")))
+		l, _ := openLive(t, store)
+		v := change(t, l, ranking.Change{Edit: with("weight=0.5")})
+		require.Empty(t, v.Live.Variants[0].Run, "it goes on")
+		v, err := l.Revert(t.Context(), 1, "ana", "", nil)
+		require.NoError(t, err)
+		require.Equal(t, "slow@4", v.Live.Variants[0].Run)
+	})
+}
+
+// TestVersionsOfANewerFreshet: a server of before an upgrade goes on with the ranking that
+// one of after it has stored, without what it does not know.
+func TestVersionsOfANewerFreshet(t *testing.T) {
+	v, err := ranking.ParseVersion([]byte(`{"version":3,"at":"2026-03-06T12:00:00Z","by":"ana","why":"","approved_by":"bob","live":{` +
+		`"ranking":{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":0.000001,"x":1},"popularity":{"weight":0.25},"base":0.1,"mood":{"y":2}},` +
+		`"experiments":[{"name":"slow","share":0.1,"parts":[[0,999]],"ranking":{"decay":{"scale":"72h","offset":"1h","decay":0.5,"floor":0},"base":0.1,"z":[]},"until":5}],"holdout":0.1}}`))
+	require.NoError(t, err)
+	require.Equal(t, 0.25, v.Live.Ranking.PopularityWeight)
+	require.Len(t, v.Live.Variants, 1)
+	require.Equal(t, 72*time.Hour, v.Live.Variants[0].Ranking.Decay.Scale)
 }
 
 func TestWhatIsWrongIsRefusedAndTheOldOneStays(t *testing.T) {

@@ -26,10 +26,10 @@ func parametersHelp() string {
 func newRankingSetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "set CHANGES",
-		Short: "Change the live ranking, or an experiment",
+		Short: "Change the live ranking, or begin an experiment",
 		Long: "Changes the parameters that are named and leaves the others.\n" +
-			"With --as they become, or change, an experiment for a share of the agents; the same agents stay in it as its\n" +
-			"share grows. No server is restarted.\n\n" +
+			"With --as they become an experiment for a share of the agents; the same agents stay in it as its share grows.\n" +
+			"Its parameters stay as long as it runs: what is counted is of those. No server is restarted.\n\n" +
 			"curves is a JSON array of up to 4 curves that are added, or a preset: single (scale=24h,offset=1h,decay=0.5)\n" +
 			"or two (a fast and a slow curve). scale, offset and decay replace curves by one Gaussian.\n\n" +
 			"Parameters:\n" + parametersHelp(),

@@ -44,7 +44,7 @@ func TestRankingLive(t *testing.T) {
 	ok("set", "scale=48h")
 	ok("set", "scale=72h", "--as", "slow", "--share", "10%")
 	ok("set", "--as", "slow", "--share", "0.25", "--by", "bob")
-	ok("set", "floor=0", "--as", "slow")
+	require.Equal(t, exitError, run("set", "floor=0", "--as", "slow").code, "it runs with others")
 	ok("set", "--as", "idle", "--share", "0")
 	ok("set", "--as", "idle", "--share", "0%")
 	require.Equal(t, exitError, run("drop", "fast").code)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
@@ -198,4 +200,47 @@ func TestEventsOverHTTP(t *testing.T) {
 	assert.Contains(t, report, `"hides":1,`)
 	assert.Contains(t, report, `"authors":4,"agents":1,"difference":null`)
 	assert.Contains(t, call("PUT", "/v1/agents/u_1/profile", `{"keywords":["k"]}`), fmt.Sprintf(`"muted_items":[%q]`, page.Docs[1].ID))
+}
+
+// TestAnExperimentsNameUsedAgain begins an experiment, ends it and uses its name again: the
+// report has nothing of the first one.
+func TestAnExperimentsNameUsedAgain(t *testing.T) {
+	for _, m := range modes {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			var cfg configs.Config
+			all := adminServers(t, m, &cfg)
+			a, b := all[0], all[len(all)-1]
+			put(t, a, authored(60)...)
+			shown := func(agent string) int64 {
+				ask(t, a, refresh(agent, 5))
+				require.NoError(t, a.tally.Flush(t.Context()))
+				var report struct{ Variants []api.ReportRow }
+				r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/ranking/report", nil)
+				r.Header.Set("X-Admin-Token", rankingSecret)
+				w := httptest.NewRecorder()
+				b.Handler.ServeHTTP(w, r)
+				require.NoError(t, json.Unmarshal(w.Body.Bytes(), &struct{ Data any }{&report}))
+				for _, row := range report.Variants {
+					if row.Name == "new" {
+						return row.Impressions
+					}
+				}
+				return -1
+			}
+			require.EqualValues(t, -1, shown("u_0"))
+			putRanking(t, a, `{"experiments":[{"name":"new","share":1,"ranking":{"base":1}}]}`)
+			require.EqualValues(t, 5, shown("u_1"))
+			putRanking(t, b, `{"experiments":[{"name":"new","share":1}]}`)
+			inForce(t, a, 2)
+			require.EqualValues(t, 10, shown("u_2"), "it goes on")
+			_, status, msg := rank(t, b, http.MethodPut, "/v1/ranking", `{"experiments":[{"name":"new","share":1,"ranking":{"base":2}}]}`, "")
+			require.Equal(t, http.StatusBadRequest, status)
+			require.Contains(t, msg, "take another name, or end it first")
+			putRanking(t, a, `{"experiments":[]}`)
+			require.EqualValues(t, 10, shown("u_3"), "of the one that has ended")
+			putRanking(t, a, `{"experiments":[{"name":"new","share":1,"ranking":{"base":2}}]}`)
+			require.EqualValues(t, 5, shown("u_4"))
+		})
+	}
 }

@@ -79,7 +79,7 @@ func ExploredHash(agent, group string) uint64 { return ActHash("explored", agent
 
 // Batch holds one server's additions to the counts of one variant on one day.
 type Batch struct {
-	Variant string
+	Variant string // its run, as [feed.VariantOf] reads it
 	Day     feed.Day
 
 	// Sender and Seq name the batch: a server's own name since its start, and a
@@ -103,7 +103,7 @@ type Batch struct {
 
 // Totals are the counts of one variant over some days.
 type Totals struct {
-	Variant     string
+	Variant     string // its run
 	Impressions int64
 	Clicks      int64
 	Likes       int64

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -19,7 +20,8 @@ const (
 )
 
 // NewReport makes the report of the days from and to and those between: a row
-// for each variant that is live or was counted.
+// for each variant that is live or was counted. What was counted of an earlier run of a
+// name is left out.
 func NewReport(live *feed.Live, counted []Totals, from, to feed.Day) api.Report {
 	r := api.Report{From: from.String(), To: to.String(), Days: int(to-from) + 1, Promotions: promotedRows(counted)}
 	shares := map[string]float64{feed.Control: 1}
@@ -31,12 +33,10 @@ func NewReport(live *feed.Live, counted []Totals, from, to feed.Day) api.Report 
 	}
 	// What is left of 1 by subtraction is a whole number of buckets.
 	shares[feed.Control] = math.Round(shares[feed.Control]*feed.Buckets) / feed.Buckets
-	totals := map[string]*Totals{}
-	for i := range counted {
-		t := &counted[i]
-		totals[t.Variant] = t
-		if _, known := shares[t.Variant]; !known {
-			names = append(names, t.Variant)
+	totals := totalsOf(live, counted)
+	for name := range totals {
+		if _, known := shares[name]; !known {
+			names = append(names, name)
 		}
 	}
 	slices.Sort(names[1:])
@@ -58,6 +58,21 @@ func NewReport(live *feed.Live, counted []Totals, from, to feed.Day) api.Report 
 		r.Variants = append(r.Variants, row)
 	}
 	return r
+}
+
+// totalsOf finds each variant's totals, by name: those of the run of now, or of the last one
+// where it has ended.
+func totalsOf(live *feed.Live, counted []Totals) map[string]*Totals {
+	totals, latest := map[string]*Totals{}, map[string]int{}
+	for i := range counted {
+		t := &counted[i]
+		name, version := feed.VariantOf(t.Variant)
+		if v, runs := live.Variant(name); runs && t.Variant != cmp.Or(v.Run, v.Name) || version < latest[name] {
+			continue
+		}
+		totals[name], latest[name] = t, version
+	}
+	return totals
 }
 
 func fillRow(row *api.ReportRow, t *Totals) {

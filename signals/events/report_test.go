@@ -87,3 +87,25 @@ func TestReport(t *testing.T) {
 	require.Len(t, r.Variants, 1)
 	assert.Equal(t, 1.0, r.Variants[0].Share)
 }
+
+// TestReportOfANameThatIsUsedAgain: what was counted before a name was used again is of
+// other readers and perhaps other parameters, and is in no row.
+func TestReportOfANameThatIsUsedAgain(t *testing.T) {
+	live := &feed.Live{Variants: []feed.Variant{{Name: "slow", Run: "slow@9", Share: 0.2}, {Name: "old", Share: 0.1}, {Name: "new", Run: "new@12", Share: 0.1}}}
+	to := feed.DayOf(noon)
+	r := events.NewReport(live, []events.Totals{
+		{Variant: "slow", Impressions: 1},
+		{Variant: "slow@2", Impressions: 2},
+		{Variant: "slow@9", Impressions: 3},
+		{Variant: "old", Impressions: 4},
+		{Variant: "new@3", Impressions: 5},
+		{Variant: "gone@10", Impressions: 6},
+		{Variant: "gone@4", Impressions: 7},
+		{Variant: "gone", Impressions: 8},
+	}, to, to)
+	got := map[string]int64{}
+	for _, row := range r.Variants {
+		got[row.Name] = row.Impressions
+	}
+	assert.Equal(t, map[string]int64{"control": 0, "slow": 3, "old": 4, "new": 0, "gone": 6}, got)
+}
