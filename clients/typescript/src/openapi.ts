@@ -1237,7 +1237,9 @@ export interface paths {
          * @description Makes a new version, in force on every server within two seconds.
          *     Parameters that are not named stay as they are; `experiments` is the
          *     whole list of those that shall run. A call that names neither is
-         *     refused: it would be a version that changes nothing. With `If-Match` the call fails where
+         *     refused: it would be a version that changes nothing. The parameters of an experiment
+         *     that runs cannot be changed, its share can: end it, or take another name. A name that
+         *     is used again begins at zero in the report. With `If-Match` the call fails where
          *     somebody else was faster.
          */
         put: operations["putRanking"];
@@ -1642,7 +1644,8 @@ export interface paths {
          * Can the server do its work?
          * @description Asks every dependency. One that is optional degrades answers while it is
          *     down, but does not make the server unready. Elasticsearch is optional once
-         *     it has answered a search since the server's start.
+         *     it has answered a search since the server's start. A server that is about to stop is
+         *     not ready, names no dependency, and goes on answering for `server.drain`.
          */
         get: operations["ready"];
         put?: never;
